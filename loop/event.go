@@ -1,0 +1,114 @@
+package loop
+
+import (
+	"time"
+
+	"ralph-lsp/stream"
+)
+
+// Event is something that happened to the loop itself, between and around the
+// agent's own stream.Events. The set is closed.
+type Event interface{ loopEvent() }
+
+// Observer sees a loop: the agent's events through Handle, the loop's own
+// through HandleLoop, all in order and never two at once. It must not block.
+type Observer interface {
+	stream.Handler
+	HandleLoop(Event)
+}
+
+// StateChanged says that the loop went into State (see Status for the rest).
+type StateChanged struct {
+	State    State
+	ResumeAt time.Time // waiting: when it goes on by itself
+	Reason   string    // why it waits or pauses: "rate_limit", "backoff", "user", ...
+}
+
+// IterationStart opens an iteration; a fresh agent process follows.
+type IterationStart struct {
+	Iteration     int // 1 is the first
+	MaxIterations int // 0: unlimited
+	StartedAt     time.Time
+	PromptBytes   int
+}
+
+// Outcome is how an iteration went.
+type Outcome string
+
+// The outcomes of an iteration.
+const (
+	OutcomeOK        Outcome = "ok"
+	OutcomeError     Outcome = "error"
+	OutcomeCancelled Outcome = "cancelled" // ended by the user, a cap, or the editor's end
+	OutcomeTimeout   Outcome = "timeout"   // silent for longer than the idle timeout
+)
+
+// IterationEnd closes an iteration; the agent and all it started are gone.
+type IterationEnd struct {
+	Iteration int
+	Outcome   Outcome
+	Duration  time.Duration
+	Cost      stream.Cost // of this iteration
+	Tokens    stream.Tokens
+	Turns     int
+	ToolCalls int
+	Text      string // the last assistant message
+	Error     string // for OutcomeError and OutcomeTimeout: why, in one line
+	Skipped   int    // malformed lines
+}
+
+// NearMiss says why a loop goes on although the agent seems to have promised.
+type NearMiss struct {
+	Found    string // what the agent wrote
+	Expected string
+	Why      string // one sentence for the user
+}
+
+// GuidanceState tells how far a piece of guidance has come.
+type GuidanceState string
+
+// The states of a piece of guidance.
+const (
+	GuidanceQueued    GuidanceState = "queued"
+	GuidanceDelivered GuidanceState = "delivered"
+)
+
+// Guidance acknowledges a piece of guidance from the user.
+type Guidance struct {
+	ID    string
+	Text  string
+	State GuidanceState
+}
+
+// Warning is something that the user should know and that doesn't stop the
+// loop: 80 % of a limit, a cap that can't be enforced, a broken state file.
+type Warning struct {
+	Message string
+}
+
+// LimitsChanged says that limits or the promise changed while the loop runs.
+type LimitsChanged struct {
+	Limits  Limits
+	Promise string
+}
+
+// End is the last event of a loop.
+type End struct {
+	Reason     StopReason
+	Promise    string // StopPromise: what was promised
+	Iterations int    // runs that were begun
+	Cost       stream.Cost
+	Tokens     stream.Tokens
+	Duration   time.Duration
+	Error      string          // why it failed, in one line
+	Denials    []stream.Denial // StopPermissionDenied: what was refused
+}
+
+func (StateChanged) loopEvent()   {}
+func (IterationStart) loopEvent() {}
+func (IterationEnd) loopEvent()   {}
+func (NearMiss) loopEvent()       {}
+func (Guidance) loopEvent()       {}
+func (Warning) loopEvent()        {}
+func (LimitsChanged) loopEvent()  {}
+func (End) loopEvent()            {}

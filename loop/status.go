@@ -1,0 +1,100 @@
+package loop
+
+import (
+	"time"
+
+	"ralph-lsp/stream"
+)
+
+// State is where a loop stands.
+type State string
+
+// The states of a loop.
+const (
+	StateStarting    State = "starting"
+	StateRunning     State = "running"
+	StateWaiting     State = "waiting" // for a rate limit or a backoff to pass
+	StatePaused      State = "paused"
+	StateCancelling  State = "cancelling"
+	StateInterrupted State = "interrupted" // its owner went away; it can be continued
+	StateEnded       State = "ended"
+)
+
+// StopReason is why a loop ended.
+type StopReason string
+
+// The reasons for which a loop ends.
+const (
+	StopPromise          StopReason = "promise"
+	StopMaxIterations    StopReason = "max_iterations"
+	StopMaxCost          StopReason = "max_cost"
+	StopMaxTime          StopReason = "max_time"
+	StopCancelled        StopReason = "cancelled"
+	StopStateRemoved     StopReason = "state_removed"     // the user deleted the state file
+	StopFailures         StopReason = "failures"          // too many in a row
+	StopPermissionDenied StopReason = "permission_denied" // refused twice in a row
+	StopStalled          StopReason = "stalled"           // silent twice in a row
+	StopBackendError     StopReason = "backend_error"     // could not be started at all
+	StopInterrupted      StopReason = "interrupted"       // the editor or terminal went away
+	StopBadStateFile     StopReason = "bad_state_file"    // the user's edit can't be read
+)
+
+// Capped says whether the loop stopped because a limit of the user's was reached.
+func (r StopReason) Capped() bool {
+	return r == StopMaxIterations || r == StopMaxCost || r == StopMaxTime
+}
+
+// Limits bound a loop. The zero value of each means "none".
+type Limits struct {
+	MaxIterations int           // runs in total
+	MaxCostUSD    float64       // dollars, over all iterations
+	MaxDuration   time.Duration // time spent running, without waits and pauses
+	IdleTimeout   time.Duration // of one run without any output
+	MaxFailures   int           // failed iterations in a row
+}
+
+// DefaultLimits are what a loop gets that says nothing.
+func DefaultLimits() Limits {
+	return Limits{MaxIterations: 50, MaxDuration: 4 * time.Hour, IdleTimeout: 10 * time.Minute, MaxFailures: 5}
+}
+
+// ToolStatus is the tool that runs now.
+type ToolStatus struct {
+	Call      stream.ToolCall
+	StartedAt time.Time
+}
+
+// RetryStatus is what a loop or its agent waits for.
+type RetryStatus struct {
+	Attempt  int
+	ResumeAt time.Time
+	Reason   string // "rate_limit", "backoff", "overloaded", ...
+}
+
+// Status is a snapshot of a loop.
+type Status struct {
+	LoopID             string
+	Folder             string
+	State              State
+	Iteration          int
+	Limits             Limits
+	Promise            string
+	StartedAt          time.Time
+	IterationStartedAt time.Time
+	Elapsed            time.Duration // counted against MaxDuration, up to this snapshot
+
+	Session        stream.SessionStart // who is at work; Backend is always set
+	Cost           stream.Cost         // of the whole loop so far
+	CostIncomplete bool                // some iterations' cost is unknown
+	IterationCost  stream.Cost
+	Tokens         stream.Tokens // of the whole loop so far
+	Context        int64         // tokens, see stream.Usage
+	ContextSize    int64
+	Quota          []stream.Quota
+	Tool           *ToolStatus  // nil: none
+	Retry          *RetryStatus // nil: not waiting
+	LastLine       string       // the last line of the agent's text, for a status line
+	StopReason     StopReason   // ended
+	Error          string       // the last failure, in one line
+	StateFile      string
+}

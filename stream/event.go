@@ -1,0 +1,229 @@
+package stream
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Event is one thing that an agent did or said, the same for every backend.
+// The set is closed: only this package adds kinds, so a type switch over it
+// can be complete. Events hold copies, never bytes of the line they came from.
+type Event interface{ event() }
+
+// SessionStart says who is at work. It may come again when more is known
+// (pi names its model only with the first message); non-empty fields replace.
+type SessionStart struct {
+	Backend   string `json:"backend,omitempty"` // "pi", "claude"; empty for text
+	Version   string `json:"version,omitempty"` // of the agent, where it says so
+	Provider  string `json:"provider,omitempty"`
+	Model     string `json:"model,omitempty"`
+	SessionID string `json:"sessionId,omitempty"`
+}
+
+// Text is a piece of assistant text for the live view. The authoritative text
+// of a message comes with its MessageEnd.
+type Text struct {
+	Delta            string `json:"delta"`
+	MessageID        string `json:"messageId,omitempty"`
+	ParentToolCallID string `json:"parentToolCallId,omitempty"` // set: a subagent speaks
+}
+
+// Thinking is a piece of the model's reasoning, for the live view.
+type Thinking struct {
+	Delta            string `json:"delta"`
+	MessageID        string `json:"messageId,omitempty"`
+	ParentToolCallID string `json:"parentToolCallId,omitempty"`
+}
+
+// MessageEnd closes an assistant message. Text is all of its text blocks,
+// joined by a newline. Discarded: the attempt failed and will be (or was)
+// retried; what its Text events showed is taken back and Text is empty.
+type MessageEnd struct {
+	MessageID        string `json:"messageId,omitempty"`
+	Text             string `json:"text"`
+	Discarded        bool   `json:"discarded,omitempty"`
+	ParentToolCallID string `json:"parentToolCallId,omitempty"`
+}
+
+// ToolCall says that a tool starts to run. Calls of one turn may overlap.
+type ToolCall struct {
+	ID               string          `json:"id"`
+	Name             string          `json:"name"`
+	Input            json.RawMessage `json:"input,omitempty"` // compact JSON, as the model gave it
+	ParentToolCallID string          `json:"parentToolCallId,omitempty"`
+}
+
+// ToolProgress is the output of a running tool so far; it replaces the last.
+type ToolProgress struct {
+	ID     string `json:"id"`
+	Output string `json:"output"`
+}
+
+// ToolResult ends a tool call. A failed tool is normal agent life and keeps
+// its ID; it is no Error of the run.
+type ToolResult struct {
+	ID               string `json:"id"`
+	Output           string `json:"output"`
+	IsError          bool   `json:"isError,omitempty"`
+	ParentToolCallID string `json:"parentToolCallId,omitempty"`
+}
+
+// Tokens are counts of model tokens; Input excludes what came from the cache.
+type Tokens struct {
+	Input      int64 `json:"input"`
+	Output     int64 `json:"output"`
+	CacheRead  int64 `json:"cacheRead"`
+	CacheWrite int64 `json:"cacheWrite"`
+}
+
+// Plus returns the sums of t and u.
+func (t Tokens) Plus(u Tokens) Tokens {
+	return Tokens{t.Input + u.Input, t.Output + u.Output, t.CacheRead + u.CacheRead, t.CacheWrite + u.CacheWrite}
+}
+
+// Cost is an amount in US dollars that may be unknown. Unknown is never 0.
+type Cost struct {
+	USD   float64
+	Known bool
+}
+
+// USD returns the known cost of amount dollars.
+func USD(amount float64) Cost { return Cost{USD: amount, Known: true} }
+
+// Plus adds two costs; an unknown one adds nothing, and two of them stay unknown.
+func (c Cost) Plus(d Cost) Cost { return Cost{USD: c.USD + d.USD, Known: c.Known || d.Known} }
+
+// MarshalJSON gives the amount, or null when it is unknown.
+func (c Cost) MarshalJSON() ([]byte, error) {
+	if !c.Known {
+		return []byte("null"), nil
+	}
+	return json.Marshal(c.USD)
+}
+
+// Usage is what the run has used so far: totals since its start, not a delta,
+// whichever way the backend counts. Context is the size of the last request
+// and its answer in tokens, ContextSize the model's window (0: unknown).
+type Usage struct {
+	Tokens      Tokens `json:"tokens"`
+	Cost        Cost   `json:"costUsd"`
+	Context     int64  `json:"context,omitempty"`
+	ContextSize int64  `json:"contextSize,omitempty"`
+}
+
+// ErrorKind sorts failures by what a driver can do about them.
+type ErrorKind string
+
+// The kinds of failure. Anything else is KindOther.
+const (
+	KindOther      ErrorKind = ""
+	KindRateLimit  ErrorKind = "rate_limit"     // wait, then go on
+	KindOverloaded ErrorKind = "overloaded"     // the provider is busy
+	KindServer     ErrorKind = "server_error"   // 5xx, network, a broken stream
+	KindAuth       ErrorKind = "authentication" // 401, 403, not logged in
+	KindRequest    ErrorKind = "request"        // 400, 404, prompt too long
+	KindBudget     ErrorKind = "budget"         // the agent's own budget flag
+	KindAborted    ErrorKind = "aborted"        // stopped from outside
+)
+
+// Retry says that the agent itself waits and tries again; until Delay is over
+// its silence is no stall.
+type Retry struct {
+	Attempt     int           `json:"attempt"`
+	MaxAttempts int           `json:"maxAttempts,omitempty"`
+	Delay       time.Duration `json:"delay"` // nanoseconds
+	Kind        ErrorKind     `json:"kind,omitempty"`
+	Message     string        `json:"message,omitempty"`
+}
+
+// Quota is the state of one usage window of a subscription.
+type Quota struct {
+	Window      string    `json:"window"`                // "five_hour", "seven_day"
+	Utilization float64   `json:"utilization,omitempty"` // 0 to 1
+	ResetsAt    time.Time `json:"resetsAt,omitzero"`
+	Rejected    bool      `json:"rejected,omitempty"` // requests are refused until ResetsAt
+}
+
+// Compaction says that the agent summarises its context (Done: has summarised).
+type Compaction struct {
+	Reason string `json:"reason,omitempty"`
+	Done   bool   `json:"done,omitempty"`
+	Error  string `json:"error,omitempty"`
+}
+
+// TurnEnd ends one model call with its tools. A turn whose attempt failed and
+// is retried ends too. Usage is the turn's own; its cost is unknown where the
+// backend gives only totals.
+type TurnEnd struct {
+	StopReason string `json:"stopReason,omitempty"` // the backend's word: "stop", "toolUse", "error", "end_turn"
+	Error      string `json:"error,omitempty"`
+	Usage      Usage  `json:"usage"`
+}
+
+// Error is a failure of the run or of an attempt (never of a tool).
+type Error struct {
+	Message   string    `json:"message"`
+	Kind      ErrorKind `json:"kind,omitempty"`
+	Retryable bool      `json:"retryable,omitempty"`
+	ResetsAt  time.Time `json:"resetsAt,omitzero"` // rate limits: when to try again, if said
+}
+
+// Topic is an <event topic="..." target="...">payload</event> block in the text.
+type Topic struct {
+	Topic   string `json:"topic"`
+	Target  string `json:"target,omitempty"`
+	Payload string `json:"payload"`
+}
+
+// Denial is a tool call that the agent's own permission rules refused.
+type Denial struct {
+	Tool   string `json:"tool"`
+	ID     string `json:"id,omitempty"`
+	Detail string `json:"detail,omitempty"` // the command or the path, shortened
+}
+
+// Complete is the last event of a run; it comes once, when the stream is over.
+type Complete struct {
+	Result Result `json:"result"`
+}
+
+// Result is what a run came to, judged by its stream alone (the exit code is
+// known to whoever started the process).
+type Result struct {
+	// Text is the authoritative text of the main agent's last message that has any.
+	Text string `json:"text"`
+	// EarlierPromise is the content of the first <promise> tag in an earlier
+	// message, when there was one: it doesn't complete a loop, but explains why.
+	EarlierPromise string `json:"earlierPromise,omitempty"`
+	StopReason     string `json:"stopReason,omitempty"`
+	// Terminal: the agent said that it was done (a stream without structure never does).
+	Terminal bool `json:"terminal"`
+	// CutOff: the stream ended in mid-line.
+	CutOff bool `json:"cutOff,omitempty"`
+	// Failure is nil for a run that ended well.
+	Failure   *Error   `json:"failure,omitempty"`
+	Usage     Usage    `json:"usage"`
+	Turns     int      `json:"turns"` // model calls
+	ToolCalls int      `json:"toolCalls"`
+	Denials   []Denial `json:"denials,omitempty"`
+	// Rejected is the quota window that refused the last request, if one did.
+	Rejected     *Quota `json:"rejected,omitempty"`
+	SkippedLines int    `json:"skippedLines"` // malformed or over the limit
+	Lines        int    `json:"lines"`
+}
+
+func (SessionStart) event() {}
+func (Text) event()         {}
+func (Thinking) event()     {}
+func (MessageEnd) event()   {}
+func (ToolCall) event()     {}
+func (ToolProgress) event() {}
+func (ToolResult) event()   {}
+func (Usage) event()        {}
+func (Retry) event()        {}
+func (Quota) event()        {}
+func (Compaction) event()   {}
+func (TurnEnd) event()      {}
+func (Error) event()        {}
+func (Topic) event()        {}
+func (Complete) event()     {}
