@@ -1,0 +1,322 @@
+package fakemodel
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+const (
+	mainBody   = `{"model":"m","stream":true,"tools":[{"name":"bash"}],"messages":[{"role":"user","content":[{"type":"text","text":"go ALPHA"}]}]}`
+	helperBody = `{"model":"small","max_tokens":1,"messages":[{"role":"user","content":"quota"}]}`
+	openAIBody = `{"model":"m","stream":true,"stream_options":{"include_usage":true},"tools":[{"type":"function","function":{"name":"bash"}}],"messages":[{"role":"system","content":"be good"},{"role":"user","content":"x"}]}`
+)
+
+func startJSON(t *testing.T, script string) *Server {
+	t.Helper()
+	s, err := Parse([]byte(script))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return New(t, s)
+}
+
+func post(t *testing.T, url, body string) (status int, answer string, err error) {
+	t.Helper()
+	resp, err := http.Post(url, "application/json", strings.NewReader(body))
+	if err != nil {
+		return 0, "", err
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	return resp.StatusCode, string(b), err
+}
+
+// ask posts a Messages request that must be answered in full.
+func ask(t *testing.T, s *Server, body string) (status int, answer string) {
+	t.Helper()
+	status, answer, err := post(t, s.URL+"/v1/messages", body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return status, answer
+}
+
+// said joins the text deltas of an Anthropic stream.
+func said(t *testing.T, sse string) string {
+	t.Helper()
+	var out strings.Builder
+	lines := bufio.NewScanner(strings.NewReader(sse))
+	for lines.Scan() {
+		data, ok := strings.CutPrefix(lines.Text(), "data: ")
+		if !ok {
+			continue
+		}
+		var e struct{ Delta struct{ Text string } }
+		if err := json.Unmarshal([]byte(data), &e); err != nil {
+			t.Fatalf("%v in %q", err, data)
+		}
+		out.WriteString(e.Delta.Text)
+	}
+	return out.String()
+}
+
+func TestTurnsAnswerInOrder(t *testing.T) {
+	s := startJSON(t, `{"turns":[
+		{"match":"BETA","text":"for beta"},
+		{"status":529,"message":"busy","name":"fault"},
+		{"text":"état 🎉 done","steps":[{"tool":{"name":"bash","args":{"command": "ls"}}}]}],
+		"default":{"text":"over"},"chunk":[1,2]}`)
+	if status, body := ask(t, s, helperBody); status != 200 || !strings.Contains(body, "Fake title") {
+		t.Errorf("helper: %d %s", status, body)
+	}
+	if status, body := ask(t, s, mainBody); status != 529 || !strings.Contains(body, "overloaded_error") {
+		t.Errorf("fault: %d %s", status, body)
+	}
+	_, body, err := post(t, s.URL+"/v1/messages?beta=true", mainBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := said(t, body); got != "état 🎉 done" {
+		t.Errorf("said %q", got)
+	}
+	for _, want := range []string{`"stop_reason":"tool_use"`, `"type":"input_json_delta"`} {
+		if !strings.Contains(body, want) {
+			t.Errorf("no %s in %s", want, body)
+		}
+	}
+	for _, tt := range []struct{ body, want string }{
+		{strings.Replace(mainBody, "ALPHA", "BETA", 1), "for beta"},
+		{mainBody, "over"},
+	} {
+		if _, answer := ask(t, s, tt.body); said(t, answer) != tt.want {
+			t.Errorf("got %s, want %q", answer, tt.want)
+		}
+	}
+	if got := s.Used(); !slices.Equal(got, []int{1, 1, 1}) {
+		t.Errorf("uses %v", got)
+	}
+	if got := len(s.MainRequests()); got != 4 {
+		t.Errorf("%d main requests, want 4", got)
+	}
+	if r := s.Requests()[1]; r.TurnName != "fault" || r.Turn != 1 || r.Outcome != "http 529" || r.LastUser != "go ALPHA" || string(r.Body) != mainBody {
+		t.Errorf("request log has %+v", r)
+	}
+}
+
+func TestRepeat(t *testing.T) {
+	s := startJSON(t, `{"turns":[{"repeat":2,"text":"a"},{"repeat":-1,"text":"b"}]}`)
+	var got string
+	for range 5 {
+		_, body := ask(t, s, mainBody)
+		got += said(t, body)
+	}
+	if got != "aabbb" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestConditions(t *testing.T) {
+	const body = `{"model":"big-model","stream":true,"system":"you are kind","tools":[{"name":"bash"}],"messages":[
+		{"role":"user","content":"first"},
+		{"role":"user","content":[{"type":"tool_result","content":[{"type":"text","text":"exit 3"}]}]},
+		{"role":"system","content":"steered"}]}`
+	tests := []struct {
+		condition string
+		fits      bool
+	}{
+		{`"match":"exit 3"`, true},
+		{`"match":"steered"`, true},
+		{`"match":"first"`, false}, // not the last message
+		{`"match_system":"kind"`, true},
+		{`"match_system":"cruel"`, false},
+		{`"match_model":"big"`, true},
+		{`"match_model":"small"`, false},
+		{`"match_body":"tool_result"`, true},
+		{`"match_body":"tool_error"`, false},
+		{`"for":"helper"`, false},
+		{`"for":"any"`, true},
+	}
+	for _, tt := range tests {
+		s := startJSON(t, `{"turns":[{"text":"fits",`+tt.condition+`}],"default":{"text":"no"}}`)
+		_, answer := ask(t, s, body)
+		if got := said(t, answer) == "fits"; got != tt.fits {
+			t.Errorf("%s: fits is %v", tt.condition, got)
+		}
+	}
+}
+
+func TestFaults(t *testing.T) {
+	tests := []struct {
+		name, script   string
+		answer         string // what the answer holds
+		broken         bool   // the client sees an error
+		outcome        string
+		contentMissing string
+	}{
+		{"reset in mid-stream", `{"turns":[{"steps":[{"text":"half"},{"drop":"rst"}]}]}`, "", true, "dropped (rst)", ""},
+		{"closed in mid-stream", `{"turns":[{"steps":[{"text":"half"},{"drop":"fin"}]}]}`, "half", true, "dropped (fin)", "message_stop"},
+		{"reset before the answer", `{"turns":[{"drop":true}]}`, "", true, "dropped (rst)", ""},
+		{"no closing events", `{"turns":[{"steps":[{"text":"half"},{"end":true}]}]}`, "half", false, "ended early", "message_stop"},
+		{"error event", `{"turns":[{"steps":[{"sse_error":{"type":"overloaded_error"}}]}]}`, `"message":"Overloaded"`, false, "error in the stream", "message_stop"},
+		{"raw bytes", `{"turns":[{"steps":[{"raw":"data: {oops\n\n"},{"raw_b64":"/w=="}]}]}`, "data: {oops\n\n\xff", false, "ok", ""},
+		{"ping and silence", `{"turns":[{"steps":[{"ping":true},{"sleep_ms":1},{"text":"x"}]}]}`, "event: ping", false, "ok", ""},
+		{"raw body", `{"turns":[{"status":502,"body":"<html>"}]}`, "<html>", false, "raw body", "error"},
+		{"status", `{"turns":[{"status":403,"message":"no"}]}`, "permission_error", false, "http 403", ""},
+		{"broken arguments", `{"turns":[{"steps":[{"tool":{"name":"bash","raw_args":"{\"a"}}]}]}`, `"partial_json":"{\"a"`, false, "ok", ""},
+		{"no usage", `{"turns":[{"text":"x","omit_usage":true}]}`, `"stop_reason":"end_turn"`, false, "ok", `"output_tokens":20`},
+		{"thinking", `{"turns":[{"steps":[{"thinking":"hm"}]}]}`, `"signature_delta"`, false, "ok", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := startJSON(t, tt.script)
+			_, body, err := post(t, s.URL+"/v1/messages", mainBody)
+			if (err != nil) != tt.broken {
+				t.Errorf("error %v", err)
+			}
+			if !strings.Contains(body, tt.answer) || tt.contentMissing != "" && strings.Contains(body, tt.contentMissing) {
+				t.Errorf("answer %q", body)
+			}
+			if got := waitOver(t, s).Outcome; got != tt.outcome {
+				t.Errorf("outcome %q, want %q", got, tt.outcome)
+			}
+		})
+	}
+}
+
+// waitOver waits until the server has finished its first request: a client
+// may see the end of an answer before the server has noted it.
+func waitOver(t *testing.T, s *Server) Request {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	over := func(rs []Request) bool { return len(rs) > 0 && rs[0].Outcome != "" }
+	if err := s.Wait(ctx, over); err != nil {
+		t.Fatal(err)
+	}
+	return s.Requests()[0]
+}
+
+func TestClientGoesAwayInMidStream(t *testing.T) {
+	s := startJSON(t, `{"turns":[{"steps":[{"text":"half"},{"sleep_ms":60000}]}]}`)
+	ctx, cancel := context.WithCancel(t.Context())
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL+"/v1/messages", strings.NewReader(mainBody))
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if r := s.Requests()[0]; r.Outcome != "" {
+		t.Errorf("a running request has the outcome %q", r.Outcome)
+	}
+	cancel()
+	if got := waitOver(t, s).Outcome; got != outcomeClientGone {
+		t.Errorf("outcome %q", got)
+	}
+}
+
+func TestWaitGivesUp(t *testing.T) {
+	s := New(t, Script{})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := s.Wait(ctx, func([]Request) bool { return false }); err == nil {
+		t.Error("no error")
+	}
+}
+
+func TestOpenAI(t *testing.T) {
+	s := startJSON(t, `{"turns":[{"steps":[{"thinking":"hm"},{"text":"hi"},{"ping":true},{"tool":{"id":"c1","name":"bash","args":{"a": 1}}}]}]}`)
+	_, body, err := post(t, s.URL+"/v1/chat/completions", openAIBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"reasoning_content":"hm"`, `"content":"hi"`, `"id":"c1"`, `"arguments":"{\"a\":1}"`,
+		`"finish_reason":"tool_calls"`, `"total_tokens":120`, ": ping", "data: [DONE]"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("no %s in %s", want, body)
+		}
+	}
+	if r := s.Requests()[0]; r.System != "be good" || !slices.Equal(r.Tools, []string{"bash"}) {
+		t.Errorf("request log has %+v", r)
+	}
+}
+
+func TestNotStreamed(t *testing.T) {
+	const script = `{"main":"all","turns":[{"repeat":2,"text":"plain","steps":[{"tool":{"id":"c1","name":"ls"}}]}]}`
+	for path, want := range map[string]string{
+		"/v1/messages":         `"text":"plain"`,
+		"/v1/chat/completions": `"content":"plain"`,
+	} {
+		s := startJSON(t, script)
+		_, body, err := post(t, s.URL+path, helperBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(body, want) || !strings.Contains(body, `"id":"c1"`) {
+			t.Errorf("%s: %s", path, body)
+		}
+	}
+}
+
+func TestOtherEndpoints(t *testing.T) {
+	s := New(t, Script{})
+	tests := []struct {
+		method, path string
+		status       int
+		answer       string
+	}{
+		{"GET", "/v1/models", 200, "fake-model"},
+		{"POST", "/v1/messages/count_tokens", 200, "input_tokens"},
+		{"HEAD", "/api/hello", 200, ""},
+		{"GET", "/api/settings", 404, "no such endpoint"},
+		{"GET", "/__fakemodel/state", 200, `"requests":5`},
+	}
+	for _, tt := range tests {
+		req, err := http.NewRequest(tt.method, s.URL+tt.path, strings.NewReader("{}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, _ := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if resp.StatusCode != tt.status || !strings.Contains(string(body), tt.answer) {
+			t.Errorf("%s %s: %d %s", tt.method, tt.path, resp.StatusCode, body)
+		}
+	}
+	if got := s.MainRequests(); len(got) != 0 {
+		t.Errorf("main requests: %+v", got)
+	}
+}
+
+func TestCredentialsStayOutOfTheLog(t *testing.T) {
+	s := New(t, Script{})
+	req, err := http.NewRequest(http.MethodPost, s.URL+"/v1/messages", strings.NewReader(helperBody))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("X-Api-Key", "do-not-log-me")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	log, err := json.Marshal(s.Requests())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(log), "do-not-log-me") || !strings.Contains(string(log), "(13 bytes)") {
+		t.Errorf("log %s", log)
+	}
+}
