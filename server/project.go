@@ -1,0 +1,295 @@
+package server
+
+import (
+	"encoding/json"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"ralph-lsp/loop"
+	"ralph-lsp/stream"
+)
+
+// MaxTitle is the longest title of a tool call, in runes.
+const MaxTitle = 120
+
+// Projector turns a loop's events into updates. It keeps what it needs to
+// count the loop's cost over its iterations; one per loop, for one goroutine.
+type Projector struct {
+	spent stream.Cost // by the iterations that ended
+	usage UsageUpdate // the last one sent
+}
+
+// Event returns the update for an agent's event, or nil when there is none:
+// a message's end was in its chunks, and a run's end comes as IterationEnd.
+func (p *Projector) Event(e stream.Event) Update {
+	switch e := e.(type) {
+	case stream.SessionStart:
+		return SessionUpdate{KindSession, e.Backend, e.Version, e.Provider, e.Model, e.SessionID}
+	case stream.Text:
+		return chunk(KindMessageChunk, e.Delta, e.MessageID, e.ParentToolCallID)
+	case stream.Thinking:
+		return chunk(KindThoughtChunk, e.Delta, e.MessageID, e.ParentToolCallID)
+	case stream.MessageEnd:
+		if e.Discarded {
+			return Discard{KindDiscard, e.MessageID, e.ParentToolCallID}
+		}
+	case stream.ToolCall:
+		return ProjectToolCall(e)
+	case stream.ToolProgress:
+		return ToolCallUpdate{KindToolCallUpdate, e.ID, "", StatusInProgress, toolContent(e.Output)}
+	case stream.ToolResult:
+		status := StatusCompleted
+		if e.IsError {
+			status = StatusFailed
+		}
+		return ToolCallUpdate{KindToolCallUpdate, e.ID, e.ParentToolCallID, status, toolContent(e.Output)}
+	case stream.Usage:
+		return p.projectUsage(e)
+	case stream.Retry:
+		return Retry{KindRetry, e.Attempt, e.MaxAttempts, e.Delay.Milliseconds(), string(e.Kind), stream.Plain(e.Message)}
+	case stream.Compaction:
+		return Compaction{KindCompaction, e.Done, e.Reason, stream.Plain(e.Error)}
+	case stream.Topic:
+		return Topic{KindTopic, e.Topic, e.Target, stream.Plain(e.Payload)}
+	case stream.Error:
+		return ErrorUpdate{KindError, stream.Plain(e.Message), e.Retryable, string(e.Kind)}
+	}
+	return nil
+}
+
+// Loop returns the update for one of the loop's own events.
+func (p *Projector) Loop(e loop.Event) Update {
+	switch e := e.(type) {
+	case loop.StateChanged:
+		return StateChange{KindState, string(e.State), e.ResumeAt, e.Reason}
+	case loop.IterationStart:
+		return Iteration{SessionUpdate: KindIteration, Phase: PhaseBegin, Iteration: e.Iteration, MaxIterations: e.MaxIterations}
+	case loop.IterationEnd:
+		p.spent = p.spent.Plus(e.Cost)
+		return iterationEnd(e)
+	case loop.NearMiss:
+		return Promise{KindPromise, false, stream.Plain(e.Found), e.Expected, stream.Plain(e.Why)}
+	case loop.Guidance:
+		return Guidance{KindGuidance, e.ID, string(e.State)}
+	case loop.Warning:
+		return Warning{KindWarning, stream.Plain(e.Message)}
+	case loop.LimitsChanged:
+		l := e.Limits
+		return Limits{KindLimits, l.MaxIterations, l.MaxCostUSD, l.MaxDuration.Milliseconds(), l.IdleTimeout.Milliseconds(), e.Promise}
+	case loop.End:
+		return projectEnd(e)
+	}
+	return nil
+}
+
+// ProjectResult returns the end of an iteration that was read back from a
+// recorded stream: it has the text and the skipped lines, and no duration.
+func ProjectResult(r stream.Result) Iteration {
+	end := Iteration{
+		SessionUpdate: KindIteration, Phase: PhaseEnd, Iteration: 1,
+		Outcome: string(loop.OutcomeOK), CostUSD: dollars(r.Usage.Cost), Turns: &r.Turns, ToolCalls: &r.ToolCalls,
+		Tokens: projectTokens(r.Usage.Tokens), Text: new(stream.Plain(r.Text)), SkippedLines: &r.SkippedLines,
+	}
+	if f := r.Failure; f != nil {
+		end.Outcome, end.Error = string(loop.OutcomeError), stream.Plain(f.Message)
+		if f.Kind == stream.KindAborted {
+			end.Outcome = string(loop.OutcomeCancelled)
+		}
+	}
+	return end
+}
+
+// ProjectStatus returns the wire's form of a loop's status. Owned says that
+// this process drives the loop.
+func ProjectStatus(s loop.Status, owned bool) LoopStatus {
+	out := LoopStatus{
+		LoopID: s.LoopID, Folder: FileURI(s.Folder), State: string(s.State),
+		Iteration: s.Iteration, MaxIterations: s.Limits.MaxIterations,
+		StartedAt: s.StartedAt, IterationStartedAt: s.IterationStartedAt,
+		Cost: projectCost(s), StopReason: string(s.StopReason), Error: stream.Plain(s.Error), Owned: owned,
+	}
+	if b := s.Session; b.Backend != "" {
+		out.Backend = &BackendInfo{b.Backend, b.Version, b.Provider, b.Model}
+	}
+	if s.Tokens != (stream.Tokens{}) {
+		out.Tokens = projectTokens(s.Tokens)
+	}
+	if s.Context > 0 {
+		out.Context = &Context{s.Context, s.ContextSize}
+	}
+	for _, q := range s.Quota {
+		out.Quota = append(out.Quota, QuotaWindow{q.Window, q.Utilization, q.ResetsAt})
+	}
+	if t := s.Tool; t != nil {
+		call := ProjectToolCall(t.Call)
+		out.Tool = &RunningTool{call.ToolCallID, call.Name, call.Title, call.Kind, t.StartedAt}
+	}
+	if r := s.Retry; r != nil {
+		out.Retry = &RetryStatus{r.Attempt, r.ResumeAt, r.Reason}
+	}
+	if s.StateFile != "" {
+		out.StateFileURI = FileURI(s.StateFile)
+	}
+	return out
+}
+
+// FileURI returns the file URI of an absolute path.
+func FileURI(path string) string {
+	slashed := filepath.ToSlash(path)
+	if !strings.HasPrefix(slashed, "/") {
+		slashed = "/" + slashed // C:/Users
+	}
+	return (&url.URL{Scheme: "file", Path: slashed}).String()
+}
+
+func chunk(kind, delta, messageID, parent string) Chunk {
+	return Chunk{kind, messageID, parent, TextContent{"text", stream.Plain(delta)}}
+}
+
+func toolContent(output string) []ToolContent {
+	if output == "" {
+		return nil
+	}
+	return []ToolContent{{"content", TextContent{"text", stream.Plain(output)}}}
+}
+
+// projectUsage adds the run's cost to what earlier iterations cost; nil when
+// the update would say nothing new.
+func (p *Projector) projectUsage(e stream.Usage) Update {
+	u := UsageUpdate{SessionUpdate: KindUsage, Used: e.Context, Size: e.ContextSize}
+	if cost := p.spent.Plus(e.Cost); cost.Known {
+		u.Cost = &Money{cost.USD, "USD"}
+	}
+	same := u.Used == p.usage.Used && u.Size == p.usage.Size && equal(u.Cost, p.usage.Cost)
+	if same {
+		return nil
+	}
+	p.usage = u
+	return u
+}
+
+func equal[T comparable](a, b *T) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return *a == *b
+}
+
+func iterationEnd(e loop.IterationEnd) Iteration {
+	end := Iteration{
+		SessionUpdate: KindIteration, Phase: PhaseEnd, Iteration: e.Iteration,
+		Outcome: string(e.Outcome), Error: stream.Plain(e.Error), CostUSD: dollars(e.Cost),
+		Turns: &e.Turns, ToolCalls: &e.ToolCalls, DurationMs: new(e.Duration.Milliseconds()), Tokens: projectTokens(e.Tokens),
+	}
+	if e.Skipped > 0 {
+		end.SkippedLines = &e.Skipped
+	}
+	return end
+}
+
+func projectEnd(e loop.End) End {
+	end := End{
+		SessionUpdate: KindEnd, StopReason: string(e.Reason), Promise: e.Promise, Iterations: e.Iterations,
+		CostUSD: dollars(e.Cost), Tokens: projectTokens(e.Tokens), DurationMs: e.Duration.Milliseconds(), Error: stream.Plain(e.Error),
+	}
+	for _, d := range e.Denials {
+		end.Denials = append(end.Denials, Denial{d.Tool, stream.Plain(d.Detail)})
+	}
+	return end
+}
+
+func projectTokens(t stream.Tokens) *Tokens {
+	return &Tokens{t.Input, t.Output, t.CacheRead, t.CacheWrite}
+}
+
+// dollars returns nil for an unknown cost, which the wire leaves out.
+func dollars(c stream.Cost) *float64 {
+	if !c.Known {
+		return nil
+	}
+	return &c.USD
+}
+
+func projectCost(s loop.Status) *CostStatus {
+	if !s.Cost.Known {
+		return nil
+	}
+	return &CostStatus{s.Cost.USD, "USD", s.Limits.MaxCostUSD, dollars(s.IterationCost), s.CostIncomplete}
+}
+
+// kinds sorts the tools of pi (lower case) and claude (capitalised).
+var kinds = map[string]ToolKind{
+	"bash": ToolExecute, "Bash": ToolExecute,
+	"read": ToolRead, "Read": ToolRead,
+	"edit": ToolEdit, "write": ToolEdit, "Edit": ToolEdit, "Write": ToolEdit, "NotebookEdit": ToolEdit,
+	"grep": ToolSearch, "find": ToolSearch, "ls": ToolSearch, "Glob": ToolSearch, "Grep": ToolSearch,
+	"WebFetch": ToolFetch, "WebSearch": ToolFetch,
+	"Task": ToolThink, "Agent": ToolThink,
+}
+
+// ProjectToolCall returns the wire's form of a tool call that starts.
+func ProjectToolCall(e stream.ToolCall) ToolCall {
+	call := ToolCall{
+		SessionUpdate: KindToolCall, ToolCallID: e.ID, ParentToolCallID: e.ParentToolCallID,
+		Name: e.Name, Title: e.Name, Kind: kinds[e.Name], Status: StatusInProgress, RawInput: e.Input,
+	}
+	if call.Kind == "" {
+		call.Kind = ToolOther
+	}
+	in := readInput(e.Input)
+	if path := in.first("file_path", "path", "notebook_path"); path != "" {
+		call.Locations = []Location{{path, in.line()}}
+	}
+	title := in.first("command", "pattern", "file_path", "path", "notebook_path", "url", "query", "description")
+	if title = oneLine(title); title != "" {
+		call.Title = title
+	}
+	return call
+}
+
+// toolInput is what the model gave a tool, each key by itself: other agents'
+// tools may give a known name another type.
+type toolInput map[string]json.RawMessage
+
+func readInput(raw json.RawMessage) toolInput {
+	var in toolInput
+	if json.Unmarshal(raw, &in) != nil {
+		return nil // no object: nothing in it that we know
+	}
+	return in
+}
+
+// first returns the first of the named inputs that is a text and not empty.
+func (in toolInput) first(names ...string) string {
+	for _, name := range names {
+		var s string
+		if json.Unmarshal(in[name], &s) == nil && s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+// line is where a reading tool begins; 0 is not said.
+func (in toolInput) line() int {
+	var n int
+	if json.Unmarshal(in["offset"], &n) != nil {
+		return 0
+	}
+	return max(n, 0)
+}
+
+// oneLine makes a title of s: white space collapsed, at most MaxTitle runes.
+func oneLine(s string) string {
+	if len(s) > 16*MaxTitle {
+		s = strings.ToValidUTF8(s[:16*MaxTitle], "") // a heredoc may be long; enough is enough
+	}
+	s = strings.Join(strings.Fields(stream.Plain(s)), " ")
+	if utf8.RuneCountInString(s) <= MaxTitle {
+		return s
+	}
+	runes := []rune(s)
+	return string(runes[:MaxTitle-1]) + "…"
+}

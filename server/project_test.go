@@ -1,0 +1,263 @@
+package server
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"ralph-lsp/loop"
+	"ralph-lsp/stream"
+)
+
+var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+
+// wire is the JSON line that an editor would get.
+func wire(t *testing.T, v any) string {
+	t.Helper()
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(b.String())
+}
+
+func TestAgentEventsOnTheWire(t *testing.T) {
+	tests := []struct {
+		name string
+		in   stream.Event
+		want string
+	}{
+		{"text", stream.Text{Delta: "hi", MessageID: "m1"},
+			`{"sessionUpdate":"agent_message_chunk","messageId":"m1","content":{"type":"text","text":"hi"}}`},
+		{"text with a colour code", stream.Text{Delta: "\x1b[31mred\x1b[0m"},
+			`{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"red"}}`},
+		{"thinking of a subagent", stream.Thinking{Delta: "hm", MessageID: "m2", ParentToolCallID: "t9"},
+			`{"sessionUpdate":"agent_thought_chunk","messageId":"m2","parentToolCallId":"t9","content":{"type":"text","text":"hm"}}`},
+		{"a message that was shown already", stream.MessageEnd{MessageID: "m1", Text: "hi"}, ""},
+		{"a message taken back", stream.MessageEnd{MessageID: "m1", Discarded: true},
+			`{"sessionUpdate":"_ralph/discard","messageId":"m1"}`},
+		{"tool call", stream.ToolCall{ID: "t1", Name: "bash", Input: json.RawMessage(`{"command":"go test ./..."}`)},
+			`{"sessionUpdate":"tool_call","toolCallId":"t1","name":"bash","title":"go test ./...","kind":"execute","status":"in_progress","rawInput":{"command":"go test ./..."}}`},
+		{"tool progress", stream.ToolProgress{ID: "t1", Output: "ok a"},
+			`{"sessionUpdate":"tool_call_update","toolCallId":"t1","status":"in_progress","content":[{"type":"content","content":{"type":"text","text":"ok a"}}]}`},
+		{"tool result", stream.ToolResult{ID: "t1", Output: "ok"},
+			`{"sessionUpdate":"tool_call_update","toolCallId":"t1","status":"completed","content":[{"type":"content","content":{"type":"text","text":"ok"}}]}`},
+		{"failed tool without output", stream.ToolResult{ID: "t1", IsError: true},
+			`{"sessionUpdate":"tool_call_update","toolCallId":"t1","status":"failed"}`},
+		{"usage, cost unknown", stream.Usage{Context: 6550, ContextSize: 200000},
+			`{"sessionUpdate":"usage_update","used":6550,"size":200000}`},
+		{"usage that is known to be free", stream.Usage{Cost: stream.USD(0)},
+			`{"sessionUpdate":"usage_update","cost":{"amount":0,"currency":"USD"}}`},
+		{"usage that says nothing", stream.Usage{}, ""},
+		{"retry", stream.Retry{Attempt: 1, MaxAttempts: 3, Delay: 2 * time.Second, Kind: stream.KindOverloaded, Message: "529"},
+			`{"sessionUpdate":"_ralph/retry","attempt":1,"maxAttempts":3,"delayMs":2000,"reason":"overloaded","message":"529"}`},
+		{"compaction", stream.Compaction{Reason: "threshold", Done: true},
+			`{"sessionUpdate":"_ralph/compaction","done":true,"reason":"threshold"}`},
+		{"topic", stream.Topic{Topic: "build.done", Payload: "tests: pass"},
+			`{"sessionUpdate":"_ralph/topic","topic":"build.done","payload":"tests: pass"}`},
+		{"error", stream.Error{Message: "403 no", Kind: stream.KindAuth},
+			`{"sessionUpdate":"_ralph/error","message":"403 no","retryable":false,"kind":"authentication"}`},
+		{"session", stream.SessionStart{Backend: "pi", Model: "m"},
+			`{"sessionUpdate":"_ralph/session","backend":"pi","model":"m"}`},
+		{"quota is part of the status", stream.Quota{Window: "five_hour"}, ""},
+		{"turn end is in the usage", stream.TurnEnd{StopReason: "stop"}, ""},
+		{"complete comes as the iteration's end", stream.Complete{}, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var p Projector
+			update := p.Event(tt.in)
+			if tt.want == "" {
+				if update != nil {
+					t.Fatalf("got %s, want nothing", wire(t, update))
+				}
+				return
+			}
+			if got := wire(t, update); got != tt.want {
+				t.Errorf("got  %s\nwant %s", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestLoopEventsOnTheWire(t *testing.T) {
+	tests := []struct {
+		name string
+		in   loop.Event
+		want string
+	}{
+		{"iteration begins", loop.IterationStart{Iteration: 3, MaxIterations: 50},
+			`{"sessionUpdate":"_ralph/iteration","phase":"begin","iteration":3,"maxIterations":50}`},
+		{"iteration of an unlimited loop", loop.IterationStart{Iteration: 3},
+			`{"sessionUpdate":"_ralph/iteration","phase":"begin","iteration":3}`},
+		{"iteration ends", loop.IterationEnd{Iteration: 3, Outcome: loop.OutcomeOK, Duration: time.Minute, Cost: stream.USD(0.31), Turns: 4},
+			`{"sessionUpdate":"_ralph/iteration","phase":"end","iteration":3,"outcome":"ok","costUsd":0.31,"turns":4,"toolCalls":0,"durationMs":60000,"tokens":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0}}`},
+		{"iteration fails, cost unknown", loop.IterationEnd{Iteration: 1, Outcome: loop.OutcomeError, Error: "403", Skipped: 2},
+			`{"sessionUpdate":"_ralph/iteration","phase":"end","iteration":1,"outcome":"error","error":"403","turns":0,"toolCalls":0,"durationMs":0,"tokens":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0},"skippedLines":2}`},
+		{"waiting", loop.StateChanged{State: loop.StateWaiting, ResumeAt: noon, Reason: "rate_limit"},
+			`{"sessionUpdate":"_ralph/state","state":"waiting","resumeAt":"2026-01-02T12:00:00Z","reason":"rate_limit"}`},
+		{"running", loop.StateChanged{State: loop.StateRunning},
+			`{"sessionUpdate":"_ralph/state","state":"running"}`},
+		{"near miss", loop.NearMiss{Found: "ALMOST", Expected: "DONE", Why: "another text"},
+			`{"sessionUpdate":"_ralph/promise","matched":false,"found":"ALMOST","expected":"DONE","message":"another text"}`},
+		{"guidance", loop.Guidance{ID: "g1", State: loop.GuidanceQueued},
+			`{"sessionUpdate":"_ralph/guidance","guidanceId":"g1","state":"queued"}`},
+		{"warning", loop.Warning{Message: "80 % of the cost limit is spent"},
+			`{"sessionUpdate":"_ralph/warning","message":"80 % of the cost limit is spent"}`},
+		{"limits", loop.LimitsChanged{Limits: loop.Limits{MaxIterations: 9, MaxDuration: time.Hour}, Promise: "DONE"},
+			`{"sessionUpdate":"_ralph/limits","maxIterations":9,"maxDurationMs":3600000,"completionPromise":"DONE"}`},
+		{"end", loop.End{Reason: loop.StopPromise, Promise: "DONE", Iterations: 7, Cost: stream.USD(3.1), Duration: 12 * time.Minute},
+			`{"sessionUpdate":"_ralph/end","stopReason":"promise","promise":"DONE","iterations":7,"costUsd":3.1,"tokens":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0},"durationMs":720000}`},
+		{"end by denials", loop.End{Reason: loop.StopPermissionDenied, Iterations: 2, Denials: []stream.Denial{{Tool: "Bash", Detail: "rm -rf x"}}},
+			`{"sessionUpdate":"_ralph/end","stopReason":"permission_denied","iterations":2,"tokens":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0},"durationMs":0,"denials":[{"tool":"Bash","detail":"rm -rf x"}]}`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var p Projector
+			if got := wire(t, p.Loop(tt.in)); got != tt.want {
+				t.Errorf("got  %s\nwant %s", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestCostAddsUpOverIterations(t *testing.T) {
+	var p Projector
+	p.Event(stream.Usage{Cost: stream.USD(0.25)})
+	p.Loop(loop.IterationEnd{Cost: stream.USD(0.5)})
+	if got, want := wire(t, p.Event(stream.Usage{Cost: stream.USD(0.25)})), `{"sessionUpdate":"usage_update","cost":{"amount":0.75,"currency":"USD"}}`; got != want {
+		t.Errorf("in the second iteration: got %s, want %s", got, want)
+	}
+	if again := p.Event(stream.Usage{Cost: stream.USD(0.25)}); again != nil {
+		t.Errorf("the same usage again: got %s, want nothing", wire(t, again))
+	}
+}
+
+func TestToolCalls(t *testing.T) {
+	long := strings.Repeat("é", 200)
+	tests := []struct {
+		tool, input string
+		kind        ToolKind
+		title       string
+		locations   []Location
+	}{
+		{"bash", `{"command":"make\n  test"}`, ToolExecute, "make test", nil},
+		{"Bash", `{"command":"ls","description":"List"}`, ToolExecute, "ls", nil},
+		{"read", `{"path":"a.txt","offset":12}`, ToolRead, "a.txt", []Location{{"a.txt", 12}}},
+		{"Read", `{"file_path":"/w/a.go"}`, ToolRead, "/w/a.go", []Location{{"/w/a.go", 0}}},
+		{"write", `{"path":"b","content":"x"}`, ToolEdit, "b", []Location{{"b", 0}}},
+		{"NotebookEdit", `{"notebook_path":"n.ipynb"}`, ToolEdit, "n.ipynb", []Location{{"n.ipynb", 0}}},
+		{"Grep", `{"pattern":"func main","path":"cmd"}`, ToolSearch, "func main", []Location{{"cmd", 0}}},
+		{"find", `{"pattern":"*.go"}`, ToolSearch, "*.go", nil},
+		{"ls", `{"path":"."}`, ToolSearch, ".", []Location{{".", 0}}},
+		{"WebFetch", `{"url":"https://example.org","prompt":"read"}`, ToolFetch, "https://example.org", nil},
+		{"WebSearch", `{"query":"go 1.26"}`, ToolFetch, "go 1.26", nil},
+		{"Task", `{"description":"look around","prompt":"..."}`, ToolThink, "look around", nil},
+		{"mcp__db__query", `{"sql":"select 1"}`, ToolOther, "mcp__db__query", nil},
+		{"bash", ``, ToolExecute, "bash", nil},
+		{"bash", `{"command":["ls","-l"],"path":"x"}`, ToolExecute, "x", []Location{{"x", 0}}},
+		{"bash", `"just text"`, ToolExecute, "bash", nil},
+		{"bash", `{"command":"` + long + `"}`, ToolExecute, strings.Repeat("é", 119) + "…", nil},
+		{"bash", `{"command":"echo \u001b[31mred"}`, ToolExecute, "echo red", nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.tool+" "+tt.title, func(t *testing.T) {
+			got := ProjectToolCall(stream.ToolCall{ID: "t", Name: tt.tool, Input: json.RawMessage(tt.input)})
+			if got.Kind != tt.kind || got.Title != tt.title {
+				t.Errorf("got %s %q, want %s %q", got.Kind, got.Title, tt.kind, tt.title)
+			}
+			if wire(t, got.Locations) != wire(t, tt.locations) {
+				t.Errorf("locations: got %v, want %v", got.Locations, tt.locations)
+			}
+		})
+	}
+}
+
+func TestRecordedStreamEndsWithItsResult(t *testing.T) {
+	ok := stream.Result{Text: "All done.", Turns: 2, Usage: stream.Usage{Cost: stream.USD(0.5), Tokens: stream.Tokens{Input: 3}}}
+	failed := stream.Result{Failure: &stream.Error{Message: "403"}}
+	aborted := stream.Result{Failure: &stream.Error{Message: "stopped", Kind: stream.KindAborted}, SkippedLines: 1}
+	tests := []struct {
+		name string
+		in   stream.Result
+		want string
+	}{
+		{"ended well", ok, `{"sessionUpdate":"_ralph/iteration","phase":"end","iteration":1,"outcome":"ok","costUsd":0.5,"turns":2,"toolCalls":0,"tokens":{"input":3,"output":0,"cacheRead":0,"cacheWrite":0},"text":"All done.","skippedLines":0}`},
+		{"failed, cost unknown", failed, `{"sessionUpdate":"_ralph/iteration","phase":"end","iteration":1,"outcome":"error","error":"403","turns":0,"toolCalls":0,"tokens":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0},"text":"","skippedLines":0}`},
+		{"aborted", aborted, `{"sessionUpdate":"_ralph/iteration","phase":"end","iteration":1,"outcome":"cancelled","error":"stopped","turns":0,"toolCalls":0,"tokens":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0},"text":"","skippedLines":1}`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := wire(t, ProjectResult(tt.in)); got != tt.want {
+				t.Errorf("got  %s\nwant %s", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestStatusOnTheWire(t *testing.T) {
+	full := loop.Status{
+		LoopID: "l1", Folder: "/w/my app", State: loop.StateRunning, Iteration: 3,
+		Limits: loop.Limits{MaxIterations: 50, MaxCostUSD: 10}, StartedAt: noon, IterationStartedAt: noon,
+		Session: stream.SessionStart{Backend: "pi", Model: "m"}, Cost: stream.USD(1.5), IterationCost: stream.USD(0.5),
+		Tokens: stream.Tokens{Input: 1}, Context: 60000, ContextSize: 200000,
+		Quota: []stream.Quota{{Window: "five_hour", Utilization: 0.5}},
+		Tool:  &loop.ToolStatus{Call: stream.ToolCall{ID: "t1", Name: "bash", Input: json.RawMessage(`{"command":"ls"}`)}, StartedAt: noon},
+		Retry: &loop.RetryStatus{Attempt: 2, Reason: "rate_limit"}, StateFile: "/w/my app/.pi/ralph-loop.local.md",
+	}
+	tests := []struct {
+		name  string
+		in    loop.Status
+		owned bool
+		want  string
+	}{
+		{"all of it", full, true, `{"loopId":"l1","folder":"file:///w/my%20app","state":"running","iteration":3,"maxIterations":50,` +
+			`"startedAt":"2026-01-02T12:00:00Z","iterationStartedAt":"2026-01-02T12:00:00Z","backend":{"name":"pi","model":"m"},` +
+			`"cost":{"amount":1.5,"currency":"USD","limit":10,"iteration":0.5,"estimated":false},` +
+			`"tokens":{"input":1,"output":0,"cacheRead":0,"cacheWrite":0},"context":{"used":60000,"size":200000},` +
+			`"quota":[{"window":"five_hour","utilization":0.5}],` +
+			`"tool":{"toolCallId":"t1","name":"bash","title":"ls","kind":"execute","startedAt":"2026-01-02T12:00:00Z"},` +
+			`"retry":{"attempt":2,"reason":"rate_limit"},"owned":true,"stateFileUri":"file:///w/my%20app/.pi/ralph-loop.local.md"}`},
+		{"what isn't known is left out", loop.Status{Folder: "/w", State: "idle"}, false,
+			`{"folder":"file:///w","state":"idle","owned":false}`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := wire(t, ProjectStatus(tt.in, tt.owned)); got != tt.want {
+				t.Errorf("got  %s\nwant %s", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestFileURI(t *testing.T) {
+	for path, want := range map[string]string{
+		"/w/a b/ü.md": "file:///w/a%20b/%C3%BC.md",
+		"/w/100%/x#y": "file:///w/100%25/x%23y",
+		"C:/Users/me": "file:///C:/Users/me",
+		"/":           "file:///",
+	} {
+		if got := FileURI(path); got != want {
+			t.Errorf("FileURI(%q) = %q, want %q", path, got, want)
+		}
+	}
+}
+
+// The wire's shapes must not depend on the room that sends them.
+func TestShapesKnowNoTransport(t *testing.T) {
+	for _, file := range []string{"wire.go", "project.go"} {
+		src, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, banned := range []string{"jsonrpc", "go.lsp.dev"} {
+			if strings.Contains(string(src), banned) {
+				t.Errorf("%s mentions %s", file, banned)
+			}
+		}
+	}
+}

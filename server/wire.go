@@ -1,0 +1,351 @@
+// Package server is the room that speaks to editors. This file and project.go
+// hold the shapes of what it says, apart from how it is sent, so that the
+// command line can print the same lines.
+package server
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Update is one entry of a ralph/update notification, with the names and the
+// enums of the Agent Client Protocol; what that protocol doesn't have is named
+// _ralph/... What doesn't apply is left out of the JSON, never null.
+type Update interface{ update() }
+
+// The values of "sessionUpdate".
+const (
+	KindMessageChunk   = "agent_message_chunk"
+	KindThoughtChunk   = "agent_thought_chunk"
+	KindToolCall       = "tool_call"
+	KindToolCallUpdate = "tool_call_update"
+	KindUsage          = "usage_update"
+	KindSession        = "_ralph/session"
+	KindDiscard        = "_ralph/discard"
+	KindIteration      = "_ralph/iteration"
+	KindState          = "_ralph/state"
+	KindRetry          = "_ralph/retry"
+	KindCompaction     = "_ralph/compaction"
+	KindTopic          = "_ralph/topic"
+	KindPromise        = "_ralph/promise"
+	KindGuidance       = "_ralph/guidance"
+	KindLimits         = "_ralph/limits"
+	KindWarning        = "_ralph/warning"
+	KindError          = "_ralph/error"
+	KindEnd            = "_ralph/end"
+)
+
+// TextContent is a content block of text.
+type TextContent struct {
+	Type string `json:"type"` // "text"
+	Text string `json:"text"`
+}
+
+// Chunk is a piece of the agent's text (KindMessageChunk) or reasoning
+// (KindThoughtChunk). Pieces of one message share its MessageID.
+type Chunk struct {
+	SessionUpdate    string      `json:"sessionUpdate"`
+	MessageID        string      `json:"messageId,omitempty"`
+	ParentToolCallID string      `json:"parentToolCallId,omitempty"` // a subagent speaks
+	Content          TextContent `json:"content"`
+}
+
+// ToolKind sorts tools for an editor's icons.
+type ToolKind string
+
+// The kinds of tools.
+const (
+	ToolRead    ToolKind = "read"
+	ToolEdit    ToolKind = "edit"
+	ToolDelete  ToolKind = "delete"
+	ToolMove    ToolKind = "move"
+	ToolSearch  ToolKind = "search"
+	ToolExecute ToolKind = "execute"
+	ToolThink   ToolKind = "think"
+	ToolFetch   ToolKind = "fetch"
+	ToolOther   ToolKind = "other"
+)
+
+// The values of a tool call's status.
+const (
+	StatusInProgress = "in_progress"
+	StatusCompleted  = "completed"
+	StatusFailed     = "failed"
+)
+
+// Location is a file that a tool works on.
+type Location struct {
+	Path string `json:"path"`
+	Line int    `json:"line,omitempty"` // 1 is the first
+}
+
+// ToolCall says that a tool starts.
+type ToolCall struct {
+	SessionUpdate    string          `json:"sessionUpdate"` // KindToolCall
+	ToolCallID       string          `json:"toolCallId"`
+	ParentToolCallID string          `json:"parentToolCallId,omitempty"`
+	Name             string          `json:"name"`
+	Title            string          `json:"title"` // the command, path or pattern: one line, at most MaxTitle runes
+	Kind             ToolKind        `json:"kind"`
+	Status           string          `json:"status"`
+	Locations        []Location      `json:"locations,omitempty"`
+	RawInput         json.RawMessage `json:"rawInput,omitempty"`
+}
+
+// ToolContent wraps a content block as a tool call's content.
+type ToolContent struct {
+	Type    string      `json:"type"` // "content"
+	Content TextContent `json:"content"`
+}
+
+// ToolCallUpdate replaces a tool call's output so far, or ends the call.
+type ToolCallUpdate struct {
+	SessionUpdate    string        `json:"sessionUpdate"` // KindToolCallUpdate
+	ToolCallID       string        `json:"toolCallId"`
+	ParentToolCallID string        `json:"parentToolCallId,omitempty"`
+	Status           string        `json:"status"`
+	Content          []ToolContent `json:"content,omitempty"`
+}
+
+// Money is an amount with its currency.
+type Money struct {
+	Amount   float64 `json:"amount"`
+	Currency string  `json:"currency"` // "USD"
+}
+
+// UsageUpdate is the context's fill in tokens, and the loop's cost so far.
+type UsageUpdate struct {
+	SessionUpdate string `json:"sessionUpdate"` // KindUsage
+	Used          int64  `json:"used,omitempty"`
+	Size          int64  `json:"size,omitempty"`
+	Cost          *Money `json:"cost,omitempty"`
+}
+
+// SessionUpdate says who is at work; it may come again when more is known.
+type SessionUpdate struct {
+	SessionUpdate string `json:"sessionUpdate"` // KindSession
+	Backend       string `json:"backend,omitempty"`
+	Version       string `json:"version,omitempty"`
+	Provider      string `json:"provider,omitempty"`
+	Model         string `json:"model,omitempty"`
+	SessionID     string `json:"sessionId,omitempty"`
+}
+
+// Discard takes back the chunks of a message: the attempt failed.
+type Discard struct {
+	SessionUpdate    string `json:"sessionUpdate"` // KindDiscard
+	MessageID        string `json:"messageId,omitempty"`
+	ParentToolCallID string `json:"parentToolCallId,omitempty"`
+}
+
+// Tokens are counts of model tokens; Input excludes what came from the cache.
+type Tokens struct {
+	Input      int64 `json:"input"`
+	Output     int64 `json:"output"`
+	CacheRead  int64 `json:"cacheRead"`
+	CacheWrite int64 `json:"cacheWrite"`
+}
+
+// The values of an Iteration's phase.
+const (
+	PhaseBegin = "begin"
+	PhaseEnd   = "end"
+)
+
+// Iteration opens or closes an iteration. All after MaxIterations belongs to its end.
+type Iteration struct {
+	SessionUpdate string   `json:"sessionUpdate"` // KindIteration
+	Phase         string   `json:"phase"`
+	Iteration     int      `json:"iteration"`
+	MaxIterations int      `json:"maxIterations,omitempty"` // absent: unlimited
+	Outcome       string   `json:"outcome,omitempty"`       // ok, error, cancelled, timeout
+	Error         string   `json:"error,omitempty"`
+	CostUSD       *float64 `json:"costUsd,omitempty"`
+	Turns         *int     `json:"turns,omitempty"`
+	ToolCalls     *int     `json:"toolCalls,omitempty"`
+	DurationMs    *int64   `json:"durationMs,omitempty"`
+	Tokens        *Tokens  `json:"tokens,omitempty"`
+	Text          *string  `json:"text,omitempty"` // the last assistant message; only of a recorded stream
+	SkippedLines  *int     `json:"skippedLines,omitempty"`
+}
+
+// StateChange says that the loop went into another state.
+type StateChange struct {
+	SessionUpdate string    `json:"sessionUpdate"` // KindState
+	State         string    `json:"state"`
+	ResumeAt      time.Time `json:"resumeAt,omitzero"`
+	Reason        string    `json:"reason,omitempty"`
+}
+
+// Retry says that the agent itself waits and tries again.
+type Retry struct {
+	SessionUpdate string `json:"sessionUpdate"` // KindRetry
+	Attempt       int    `json:"attempt"`
+	MaxAttempts   int    `json:"maxAttempts,omitempty"`
+	DelayMs       int64  `json:"delayMs"`
+	Reason        string `json:"reason,omitempty"`
+	Message       string `json:"message,omitempty"`
+}
+
+// Compaction says that the agent summarises its context, or has.
+type Compaction struct {
+	SessionUpdate string `json:"sessionUpdate"` // KindCompaction
+	Done          bool   `json:"done"`
+	Reason        string `json:"reason,omitempty"`
+	Error         string `json:"error,omitempty"`
+}
+
+// Topic is an event block in the agent's text.
+type Topic struct {
+	SessionUpdate string `json:"sessionUpdate"` // KindTopic
+	Topic         string `json:"topic"`
+	Target        string `json:"target,omitempty"`
+	Payload       string `json:"payload"`
+}
+
+// Promise says why a loop goes on although the agent seems to have promised.
+type Promise struct {
+	SessionUpdate string `json:"sessionUpdate"` // KindPromise
+	Matched       bool   `json:"matched"`
+	Found         string `json:"found"`
+	Expected      string `json:"expected,omitempty"`
+	Message       string `json:"message,omitempty"` // one sentence for the user
+}
+
+// Guidance acknowledges a piece of guidance.
+type Guidance struct {
+	SessionUpdate string `json:"sessionUpdate"` // KindGuidance
+	GuidanceID    string `json:"guidanceId"`
+	State         string `json:"state"` // queued, delivered
+}
+
+// Limits says that the limits or the promise changed. What has no limit is left out.
+type Limits struct {
+	SessionUpdate     string  `json:"sessionUpdate"` // KindLimits
+	MaxIterations     int     `json:"maxIterations,omitempty"`
+	MaxCostUSD        float64 `json:"maxCostUsd,omitempty"`
+	MaxDurationMs     int64   `json:"maxDurationMs,omitempty"`
+	IdleTimeoutMs     int64   `json:"idleTimeoutMs,omitempty"`
+	CompletionPromise string  `json:"completionPromise,omitempty"`
+}
+
+// Warning is something the user should know; the loop goes on.
+type Warning struct {
+	SessionUpdate string `json:"sessionUpdate"` // KindWarning
+	Message       string `json:"message"`
+}
+
+// ErrorUpdate is a failure of a run or of an attempt, never of a tool.
+type ErrorUpdate struct {
+	SessionUpdate string `json:"sessionUpdate"` // KindError
+	Message       string `json:"message"`
+	Retryable     bool   `json:"retryable"`
+	Kind          string `json:"kind,omitempty"`
+}
+
+// Denial is a tool call that the agent's own permission rules refused.
+type Denial struct {
+	Tool   string `json:"tool"`
+	Detail string `json:"detail,omitempty"`
+}
+
+// End is a loop's last update.
+type End struct {
+	SessionUpdate string   `json:"sessionUpdate"` // KindEnd
+	StopReason    string   `json:"stopReason"`
+	Promise       string   `json:"promise,omitempty"`
+	Iterations    int      `json:"iterations"`
+	CostUSD       *float64 `json:"costUsd,omitempty"`
+	Tokens        *Tokens  `json:"tokens,omitempty"`
+	DurationMs    int64    `json:"durationMs"`
+	Error         string   `json:"error,omitempty"`
+	Denials       []Denial `json:"denials,omitempty"`
+}
+
+func (Chunk) update()          {}
+func (ToolCall) update()       {}
+func (ToolCallUpdate) update() {}
+func (UsageUpdate) update()    {}
+func (SessionUpdate) update()  {}
+func (Discard) update()        {}
+func (Iteration) update()      {}
+func (StateChange) update()    {}
+func (Retry) update()          {}
+func (Compaction) update()     {}
+func (Topic) update()          {}
+func (Promise) update()        {}
+func (Guidance) update()       {}
+func (Limits) update()         {}
+func (Warning) update()        {}
+func (ErrorUpdate) update()    {}
+func (End) update()            {}
+
+// LoopStatus is one loop in a ralph/status snapshot.
+type LoopStatus struct {
+	LoopID             string        `json:"loopId,omitempty"`
+	Folder             string        `json:"folder"` // file URI
+	State              string        `json:"state"`  // a loop.State, or "idle"
+	Iteration          int           `json:"iteration,omitempty"`
+	MaxIterations      int           `json:"maxIterations,omitempty"` // absent: unlimited
+	StartedAt          time.Time     `json:"startedAt,omitzero"`
+	IterationStartedAt time.Time     `json:"iterationStartedAt,omitzero"`
+	Backend            *BackendInfo  `json:"backend,omitempty"`
+	Hat                string        `json:"hat,omitempty"`
+	Cost               *CostStatus   `json:"cost,omitempty"` // absent: unknown
+	Tokens             *Tokens       `json:"tokens,omitempty"`
+	Context            *Context      `json:"context,omitempty"`
+	Quota              []QuotaWindow `json:"quota,omitempty"`
+	Tool               *RunningTool  `json:"tool,omitempty"`
+	Retry              *RetryStatus  `json:"retry,omitempty"`
+	StopReason         string        `json:"stopReason,omitempty"`
+	Error              string        `json:"error,omitempty"`
+	Owned              bool          `json:"owned"` // false: another process drives it, or none
+	StateFileURI       string        `json:"stateFileUri,omitempty"`
+	SessionFileURI     string        `json:"sessionFileUri,omitempty"`
+}
+
+// BackendInfo names the agent at work.
+type BackendInfo struct {
+	Name     string `json:"name"`
+	Version  string `json:"version,omitempty"`
+	Provider string `json:"provider,omitempty"`
+	Model    string `json:"model,omitempty"`
+}
+
+// CostStatus is what a loop has cost.
+type CostStatus struct {
+	Amount    float64  `json:"amount"`
+	Currency  string   `json:"currency"` // "USD"
+	Limit     float64  `json:"limit,omitempty"`
+	Iteration *float64 `json:"iteration,omitempty"` // of the running one
+	Estimated bool     `json:"estimated"`           // the cost of some iteration is unknown
+}
+
+// Context is the fill of the model's window in tokens.
+type Context struct {
+	Used int64 `json:"used"`
+	Size int64 `json:"size,omitempty"`
+}
+
+// QuotaWindow is the state of a subscription's usage window.
+type QuotaWindow struct {
+	Window      string    `json:"window"`
+	Utilization float64   `json:"utilization,omitempty"` // 0 to 1
+	ResetsAt    time.Time `json:"resetsAt,omitzero"`
+}
+
+// RunningTool is the tool that runs now.
+type RunningTool struct {
+	ToolCallID string    `json:"toolCallId"`
+	Name       string    `json:"name"`
+	Title      string    `json:"title"`
+	Kind       ToolKind  `json:"kind"`
+	StartedAt  time.Time `json:"startedAt,omitzero"`
+}
+
+// RetryStatus is what a loop waits for.
+type RetryStatus struct {
+	Attempt  int       `json:"attempt,omitempty"`
+	ResumeAt time.Time `json:"resumeAt,omitzero"`
+	Reason   string    `json:"reason,omitempty"`
+}
