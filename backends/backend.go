@@ -1,0 +1,108 @@
+// Package backends knows the coding agents: how each is called, found and
+// ended, and runs one of them with everything that it starts. It has never
+// heard of loops, editors or state files: a run in, stream events and an Exit out.
+package backends
+
+import (
+	"os"
+	"slices"
+	"strings"
+
+	"ralph-lsp/stream"
+)
+
+// PromptMode is how the prompt reaches the agent.
+type PromptMode string
+
+// The ways of a prompt.
+const (
+	PromptStdin PromptMode = "stdin" // written to standard input, then closed: any length, any first byte
+	PromptArg   PromptMode = "arg"   // the last argument: at most MaxArg bytes
+	PromptFile  PromptMode = "file"  // the last argument names a file that holds it
+)
+
+// Valid says whether m is one of the known ways.
+func (m PromptMode) Valid() bool { return m == PromptStdin || m == PromptArg || m == PromptFile }
+
+// MaxArg is the longest prompt, in bytes, that may go in as an argument:
+// Linux refuses a single one over 128 KiB.
+const MaxArg = 100 << 10
+
+// Backend is one agent as data. Adding an agent adds one file with one of these.
+type Backend struct {
+	Name    string // what the user calls it: "pi"
+	Command string // program name or path
+	Args    []string
+	// InteractiveArgs start the agent's own terminal interface.
+	InteractiveArgs []string
+	// Replaceable are arguments behind Args that the user's own arguments may replace.
+	Replaceable []Replaceable
+	Prompt      PromptMode
+	Output      stream.Format
+
+	ModelFlag        string // takes a model name; "" where there is none
+	SystemPromptFlag string // takes text that is added to the system prompt
+	BudgetFlag       string // takes dollars; the agent stops itself when they are spent
+	ReportsCost      bool   // the stream tells what a run cost
+
+	Env []string // "KEY=value", set unless the user's environment has KEY
+	// SlashCommands: a prompt whose first byte is "/" would be run as a command
+	// of the agent's own; a line break in front of it prevents that.
+	SlashCommands bool
+	// Stop are the signals that end the agent well, in order, before SIGKILL.
+	Stop []os.Signal
+
+	VersionArgs []string // print the version and exit
+	Install     string   // how to get it, for the error when it is missing
+}
+
+// Replaceable are default arguments that give way when the user's own
+// arguments contain one of the flags By.
+type Replaceable struct {
+	Args []string
+	By   []string
+}
+
+// builtin is the table of known agents, in the order of automatic detection.
+var builtin = []Backend{claude, pi}
+
+// Custom describes a program of the user's own. The prompt is its only
+// contract: it goes in by mode, and format says how to read what comes out.
+func Custom(command string, args []string, mode PromptMode, format stream.Format) Backend {
+	return Backend{
+		Name:        "custom",
+		Command:     command,
+		Args:        args,
+		Prompt:      mode,
+		Output:      format,
+		ReportsCost: format != stream.FormatText,
+		Stop:        []os.Signal{terminate},
+		Install:     "check the path of your command",
+	}
+}
+
+// Argv returns the program's arguments for a headless run: the backend's own,
+// then ours, then the user's, so that the user has the last word.
+func (b Backend) Argv(ours, user []string) []string {
+	argv := slices.Clone(b.Args)
+	for _, r := range b.Replaceable {
+		if !hasFlag(user, r.By...) {
+			argv = append(argv, r.Args...)
+		}
+	}
+	return append(append(argv, ours...), user...)
+}
+
+// HasSystemPrompt says whether text can be added to the agent's system prompt
+// beside the user's own arguments.
+func (b Backend) HasSystemPrompt(user []string) bool {
+	return b.SystemPromptFlag != "" && !hasFlag(user, b.SystemPromptFlag)
+}
+
+// hasFlag says whether args contain one of flags, alone or as flag=value.
+func hasFlag(args []string, flags ...string) bool {
+	return slices.ContainsFunc(args, func(arg string) bool {
+		name, _, _ := strings.Cut(arg, "=")
+		return slices.Contains(flags, name)
+	})
+}

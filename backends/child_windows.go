@@ -1,0 +1,21 @@
+package backends
+
+import (
+	"os"
+	"syscall"
+)
+
+func childAttributes() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
+}
+
+// signalGroup ends the agent: Windows knows no polite signal for a process
+// without a console. Its descendants follow from the tree.
+func signalGroup(pid int, _ os.Signal) error {
+	p, err := os.FindProcess(pid)
+	if err != nil {
+		return err
+	}
+	defer p.Release()
+	return p.Kill()
+}

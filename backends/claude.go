@@ -1,0 +1,32 @@
+package backends
+
+import (
+	"os"
+
+	"ralph-lsp/stream"
+)
+
+// claude is Claude Code. SIGINT is its graceful end: a closing result with the
+// cost. Background tasks are off because it would wait for them without end.
+var claude = Backend{
+	Name:    "claude",
+	Command: "claude",
+	Args: []string{"-p", "--output-format", "stream-json", "--verbose", "--include-partial-messages",
+		"--no-session-persistence"},
+	Replaceable: []Replaceable{{
+		Args: []string{"--permission-mode", "acceptEdits"},
+		By:   []string{"--permission-mode", "--dangerously-skip-permissions"},
+	}},
+	Prompt:           PromptStdin,
+	Output:           stream.FormatClaude,
+	ModelFlag:        "--model",
+	SystemPromptFlag: "--append-system-prompt",
+	BudgetFlag:       "--max-budget-usd",
+	ReportsCost:      true,
+	Env: []string{"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1", "CLAUDE_CODE_MAX_RETRIES=4",
+		"DISABLE_AUTOUPDATER=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1"},
+	SlashCommands: true,
+	Stop:          []os.Signal{os.Interrupt, terminate},
+	VersionArgs:   []string{"--version"},
+	Install:       "npm install -g @anthropic-ai/claude-code",
+}

@@ -1,0 +1,151 @@
+package backends
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/agnivade/levenshtein"
+)
+
+// probeTimeout bounds one "--version": a probe may hang.
+const probeTimeout = 5 * time.Second
+
+// NotFoundError says that no agent could be found, and what to do about it.
+type NotFoundError struct {
+	Looked []Backend // what was looked for, in order
+	Path   string    // the PATH that was searched
+}
+
+func (e *NotFoundError) Error() string {
+	var names, hints []string
+	for _, b := range e.Looked {
+		names = append(names, b.Command)
+		hints = append(hints, b.Name+": "+b.Install)
+	}
+	if len(e.Looked) == 1 && filepath.Base(e.Looked[0].Command) != e.Looked[0].Command {
+		return fmt.Sprintf("no program %s; %s", e.Looked[0].Command, e.Looked[0].Install)
+	}
+	return fmt.Sprintf("no agent found: looked for %s on PATH %s; install one (%s) or name a program with --backend",
+		strings.Join(names, ", "), e.Path, strings.Join(hints, "; "))
+}
+
+// UnknownError says that there is no backend of that name.
+type UnknownError struct {
+	Name    string
+	Known   []string
+	Nearest string // "" when nothing is near
+}
+
+func (e *UnknownError) Error() string {
+	hint := ""
+	if e.Nearest != "" {
+		hint = fmt.Sprintf("did you mean %s? ", e.Nearest)
+	}
+	return fmt.Sprintf("unknown backend %q: %sknown are %s, or a path to a program", e.Name, hint, strings.Join(e.Known, ", "))
+}
+
+// Names lists the known backends in the order of detection.
+func Names() []string {
+	names := make([]string, len(builtin))
+	for i, b := range builtin {
+		names[i] = b.Name
+	}
+	return names
+}
+
+// Lookup returns the backend called name, or an *UnknownError.
+func Lookup(name string) (Backend, error) {
+	if i := slices.IndexFunc(builtin, func(b Backend) bool { return b.Name == name }); i >= 0 {
+		return builtin[i], nil
+	}
+	unknown := &UnknownError{Name: name, Known: Names()}
+	best := 3 // further away than that is no typo
+	for _, known := range unknown.Known {
+		if d := levenshtein.ComputeDistance(strings.ToLower(name), known); d < best {
+			best, unknown.Nearest = d, known
+		}
+	}
+	return Backend{}, unknown
+}
+
+// Find returns the path of the backend's program, or a *NotFoundError.
+func (b Backend) Find() (string, error) {
+	path, err := exec.LookPath(b.Command)
+	if err == nil {
+		return filepath.Abs(path) // a relative one would be looked up again in the run's folder
+	}
+	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) {
+		return "", &NotFoundError{Looked: []Backend{b}, Path: os.Getenv("PATH")}
+	}
+	return "", fmt.Errorf("starting %s: %w", b.Name, err)
+}
+
+// Probe is what is known of one backend on this machine.
+type Probe struct {
+	Backend Backend
+	Path    string // "" when it is not installed
+	Version string // the first line that "--version" printed
+	Err     error  // why it can't be used
+}
+
+// Probe looks for the backend and asks for its version.
+func (b Backend) Probe(ctx context.Context) Probe {
+	probe := Probe{Backend: b}
+	if probe.Path, probe.Err = b.Find(); probe.Err != nil || len(b.VersionArgs) == 0 {
+		return probe
+	}
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, probe.Path, b.VersionArgs...)
+	cmd.WaitDelay = time.Second // a child of the probe may hold its output open
+	cmd.Env = environ(os.Environ(), Spec{Backend: b})
+	var out tail
+	cmd.Stdout, cmd.Stderr = &out, &out
+	err := startRegistered(cmd)
+	if err == nil {
+		err = cmd.Wait()
+		forget(cmd.Process.Pid)
+	}
+	switch {
+	case ctx.Err() != nil:
+		probe.Err = fmt.Errorf("%s %s gave no answer within %v", b.Command, strings.Join(b.VersionArgs, " "), probeTimeout)
+	case err != nil:
+		probe.Err = fmt.Errorf("%s %s: %w: %s", b.Command, strings.Join(b.VersionArgs, " "), err, firstLine(out.String()))
+	}
+	probe.Version = firstLine(out.String())
+	return probe
+}
+
+// ProbeAll probes every known backend at once.
+func ProbeAll(ctx context.Context) []Probe {
+	probes := make([]Probe, len(builtin))
+	var wg sync.WaitGroup
+	for i, b := range builtin {
+		wg.Go(func() { probes[i] = b.Probe(ctx) })
+	}
+	wg.Wait()
+	return probes
+}
+
+// Detect returns the first backend that works here, or a *NotFoundError.
+func Detect(ctx context.Context) (Backend, Probe, error) {
+	for _, probe := range ProbeAll(ctx) {
+		if probe.Err == nil {
+			return probe.Backend, probe, nil
+		}
+	}
+	return Backend{}, Probe{}, &NotFoundError{Looked: slices.Clone(builtin), Path: os.Getenv("PATH")}
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
+	return strings.TrimSpace(line)
+}

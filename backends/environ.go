@@ -1,0 +1,66 @@
+package backends
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Marks that every agent and its tools carry in their environment. They tell
+// the agent where it is, and find its processes again after a crash.
+const (
+	EnvLoopID    = "RALPH_LOOP_ID"
+	EnvIteration = "RALPH_ITERATION"
+)
+
+// sessionMarks are what an enclosing agent session leaves in the environment
+// of its tools. An agent that sees them refuses to start or reports to the
+// wrong session. Settings and credentials of the user's are not among them.
+var sessionMarks = map[string]bool{
+	"CLAUDECODE":                       true,
+	"CLAUDE_CODE_ENTRYPOINT":           true,
+	"CLAUDE_CODE_EXECPATH":             true,
+	"CLAUDE_CODE_SESSION_ID":           true,
+	"CLAUDE_CODE_SESSION_ACCESS_TOKEN": true,
+	"CLAUDE_CODE_CHILD_SESSION":        true,
+	"CLAUDE_CODE_PARENT_SESSION_ID":    true,
+	"CLAUDE_CODE_REMOTE_SESSION_ID":    true,
+	"CLAUDE_CODE_SSE_PORT":             true,
+	"CLAUDE_CODE_TMPDIR":               true,
+	"AI_AGENT":                         true,
+	"PI_CODING_AGENT":                  true,
+	"PI_SESSION_ID":                    true,
+	"PI_SESSION_FILE":                  true,
+}
+
+// environ is the environment of a run: the parent's without the marks of
+// other sessions, the backend's defaults where the user has set nothing, and ours.
+func environ(parent []string, spec Spec) []string {
+	var ours []string
+	if scope := spec.Scope; scope != nil { // a probe has none
+		ours = append(ours, EnvLoopID+"="+scope.LoopID, EnvIteration+"="+strconv.Itoa(spec.Iteration), "TMPDIR="+scope.TempDir)
+	}
+	have := map[string]bool{}
+	for _, kv := range ours {
+		have[envKey(kv)] = true
+	}
+	env := make([]string, 0, len(parent)+len(ours)+len(spec.Backend.Env))
+	for _, kv := range parent {
+		if key := envKey(kv); !have[key] && !sessionMarks[key] {
+			env = append(env, kv)
+		}
+	}
+	for _, kv := range env {
+		have[envKey(kv)] = true
+	}
+	for _, kv := range spec.Backend.Env {
+		if !have[envKey(kv)] {
+			env = append(env, kv)
+		}
+	}
+	return append(env, ours...)
+}
+
+func envKey(kv string) string {
+	key, _, _ := strings.Cut(kv, "=")
+	return key
+}

@@ -1,0 +1,7 @@
+package backends
+
+import "syscall"
+
+func guardAttributes() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
+}

@@ -1,0 +1,25 @@
+package backends
+
+import (
+	"os"
+
+	"ralph-lsp/stream"
+)
+
+// pi is the agent of npm's @earendil-works/pi-coding-agent. It asks nothing,
+// handles SIGTERM by ending its tools, and dies of SIGINT without doing so.
+var pi = Backend{
+	Name:             "pi",
+	Command:          "pi",
+	Args:             []string{"-p", "--mode", "json", "--no-session"},
+	InteractiveArgs:  []string{"--no-session"},
+	Prompt:           PromptStdin,
+	Output:           stream.FormatPi,
+	ModelFlag:        "--model",
+	SystemPromptFlag: "--append-system-prompt",
+	ReportsCost:      true,
+	Env:              []string{"PI_SKIP_VERSION_CHECK=1", "PI_TELEMETRY=0"},
+	Stop:             []os.Signal{terminate},
+	VersionArgs:      []string{"--version"},
+	Install:          "npm install -g @earendil-works/pi-coding-agent (needs node 22.19 or newer)",
+}

@@ -1,0 +1,349 @@
+package backends
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"ralph-lsp/stream"
+)
+
+const (
+	// Grace is how long an agent has to end after its first stop signal.
+	Grace = 2 * time.Second
+	// QuickGrace is the same when the editor or terminal goes away.
+	QuickGrace = 300 * time.Millisecond
+	// lingerLimit is how long an agent may stay after it said that it was done.
+	lingerLimit = 10 * time.Second
+	// strayGrace is how long processes that an agent left behind have after
+	// SIGTERM; a server that a tool started may have files to close.
+	strayGrace = 200 * time.Millisecond
+	// drainLimit bounds the wait for the end of output once all writers that
+	// could be found are dead.
+	drainLimit = time.Second
+)
+
+// Spec is one run of an agent.
+type Spec struct {
+	Backend Backend
+	Ours    []string // arguments of the driver's
+	Args    []string // arguments of the user's, behind ours
+	Prompt  string
+	Dir     string   // working directory
+	Env     []string // the parent's environment; nil is this process's
+
+	Scope     *Scope // of the loop
+	Iteration int
+
+	Handler stream.Handler // sees the events, on a goroutine of the run's
+	OnLine  func()         // after each line of output, for idle timers; may be nil
+	Record  io.Writer      // gets a copy of the raw output; may be nil
+}
+
+// Exit is how a run ended.
+type Exit struct {
+	Result   stream.Result // what the stream said
+	Code     int           // exit code; -1 when a signal ended it
+	Signal   string        // the signal's name, or ""
+	Stderr   string        // the last 8 KiB
+	Duration time.Duration
+	Stopped  bool  // Stop was called before it ended by itself
+	Lingered bool  // it was done, didn't leave, and was ended
+	Strays   int   // processes it left behind, which were ended
+	Survivor error // non-nil: something could not be ended
+	ReadErr  error // reading its output failed
+}
+
+// Process is a running agent. It ends by itself or by Stop; Wait tells how.
+type Process struct {
+	spec    Spec
+	cmd     *exec.Cmd
+	started time.Time
+	tree    *tree
+	stdout  *os.File
+	read    atomic.Int64 // reads of stdout so far: does output still come?
+	stderr  tail
+
+	stop    chan time.Duration // graces; the shortest counts
+	linger  chan bool          // the decoder's Done, when it changes
+	exited  chan struct{}      // closed when the agent itself was waited for
+	drained chan struct{}      // closed when its output was read to the end
+	done    chan struct{}      // closed when all is over and exit is set
+	exit    Exit
+	pumped  stream.Result
+	readErr error
+}
+
+// Start starts an agent. Errors are a *NotFoundError when its program is
+// missing, else what the system said. The caller must Wait.
+func Start(spec Spec) (*Process, error) {
+	path, err := spec.Backend.Find()
+	if err != nil {
+		return nil, err
+	}
+	prompt, stdin, err := spec.placePrompt()
+	if err != nil {
+		return nil, fmt.Errorf("starting %s: %w", spec.Backend.Name, err)
+	}
+	if spec.Env == nil {
+		spec.Env = os.Environ()
+	}
+	p := &Process{
+		spec:    spec,
+		cmd:     exec.Command(path, append(spec.Backend.Argv(spec.Ours, spec.Args), prompt...)...),
+		stop:    make(chan time.Duration, 8),
+		linger:  make(chan bool, 1),
+		exited:  make(chan struct{}),
+		drained: make(chan struct{}),
+		done:    make(chan struct{}),
+	}
+	p.cmd.Dir = spec.Dir
+	p.cmd.Env = append(environ(spec.Env, spec), "PWD="+spec.Dir)
+	p.cmd.SysProcAttr = childAttributes()
+	if err := p.start(stdin); err != nil {
+		return nil, fmt.Errorf("starting %s: %w", spec.Backend.Name, err)
+	}
+	return p, nil
+}
+
+// placePrompt puts the prompt where the backend wants it: behind the
+// arguments, in a file of the run's, or on stdin.
+func (s Spec) placePrompt() (args []string, stdin string, err error) {
+	switch s.Backend.Prompt {
+	case PromptArg:
+		if len(s.Prompt) > MaxArg {
+			return nil, "", fmt.Errorf("a prompt of %d bytes is too long for an argument (limit %d): let the prompt go in by stdin or file", len(s.Prompt), MaxArg)
+		}
+		return []string{s.Prompt}, "", nil
+	case PromptFile:
+		name := filepath.Join(s.Scope.TempDir, fmt.Sprintf("prompt-%d.md", s.Iteration))
+		return []string{name}, "", os.WriteFile(name, []byte(s.Prompt), 0o600)
+	}
+	if s.Backend.SlashCommands && strings.HasPrefix(s.Prompt, "/") {
+		return nil, "\n" + s.Prompt, nil
+	}
+	return nil, s.Prompt, nil
+}
+
+// start starts the process, and the goroutines that feed and read it.
+func (p *Process) start(prompt string) error {
+	var pipes [3]struct{ r, w *os.File }
+	closeAll := func() {
+		for _, pipe := range pipes {
+			pipe.r.Close() // a nil *os.File only returns an error
+			pipe.w.Close()
+		}
+	}
+	for i := range pipes {
+		var err error
+		if pipes[i].r, pipes[i].w, err = os.Pipe(); err != nil {
+			closeAll()
+			return err
+		}
+	}
+	in, out, errs := pipes[0], pipes[1], pipes[2]
+	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = in.r, out.w, errs.w
+	p.started = time.Now()
+	if err := startRegistered(p.cmd); err != nil {
+		closeAll()
+		return err
+	}
+	p.tree = newTree(p.cmd.Process.Pid, p.spec.Scope.LoopID, p.started)
+	p.stdout = out.r
+	in.r.Close()
+	out.w.Close()
+	errs.w.Close()
+
+	go func() { // a broken pipe means that the agent doesn't want the rest
+		io.WriteString(in.w, prompt)
+		in.w.Close()
+	}()
+	stderrDone := make(chan struct{})
+	go func() {
+		io.Copy(&p.stderr, errs.r)
+		close(stderrDone)
+	}()
+	go p.pump()
+	go func() {
+		p.cmd.Wait() // the streams are plain files: it waits for the process only
+		forget(p.cmd.Process.Pid)
+		close(p.exited)
+	}()
+	go func() {
+		p.supervise()
+		past := time.Unix(1, 0) // whoever still holds the pipes isn't ours to wait for
+		in.w.SetWriteDeadline(past)
+		errs.r.SetReadDeadline(time.Now().Add(100 * time.Millisecond))
+		<-stderrDone
+		out.r.Close()
+		errs.r.Close()
+		p.finish()
+	}()
+	return nil
+}
+
+// pump reads the agent's output to its end.
+func (p *Process) pump() {
+	defer close(p.drained)
+	var wasDone bool
+	reader := stream.Reader{Format: p.spec.Backend.Output, Handler: p.spec.Handler, OnLine: func(done bool) {
+		if done != wasDone {
+			wasDone = done
+			select { // only the newest matters
+			case <-p.linger:
+			default:
+			}
+			p.linger <- done
+		}
+		if p.spec.OnLine != nil {
+			p.spec.OnLine()
+		}
+	}}
+	source := readerFunc(func(b []byte) (int, error) {
+		p.read.Add(1)
+		n, err := p.stdout.Read(b)
+		if n > 0 && p.spec.Record != nil {
+			p.spec.Record.Write(b[:n]) // a full disk must not end the run
+		}
+		return n, err
+	})
+	p.pumped, p.readErr = reader.Run(source)
+	if errors.Is(p.readErr, os.ErrDeadlineExceeded) {
+		p.readErr = nil // our own way to end it
+	}
+}
+
+// supervise waits for the agent's end, or brings it about, and then ends
+// everything that the agent left behind.
+func (p *Process) supervise() {
+	var lingering <-chan time.Time
+	for {
+		select {
+		case <-p.exited:
+			p.sweep()
+			return
+		case grace := <-p.stop:
+			p.exit.Stopped = true
+			p.end(grace)
+			return
+		case done := <-p.linger:
+			lingering = nil
+			if done {
+				lingering = time.After(lingerLimit)
+			}
+		case <-lingering:
+			p.exit.Lingered = true
+			p.end(Grace)
+			return
+		}
+	}
+}
+
+// sweep ends what an agent left behind that is already gone, and waits until
+// its output is read.
+func (p *Process) sweep() {
+	if strays := p.tree.alive(); len(strays) > 0 {
+		p.exit.Strays = len(strays)
+		p.tree.signal(syscall.SIGTERM)
+		p.tree.waitGone(strayGrace)
+	}
+	p.kill()
+}
+
+// kill ends every process of the run by force and waits for the end of output.
+func (p *Process) kill() {
+	p.exit.Survivor = p.tree.kill()
+	<-p.exited
+	for read := int64(-1); ; { // the end of output is near unless a stranger holds the pipe
+		select {
+		case <-p.drained:
+			return
+		case <-time.After(drainLimit):
+		}
+		if now := p.read.Load(); now != read {
+			read = now
+			continue
+		}
+		p.stdout.SetReadDeadline(time.Unix(1, 0))
+	}
+}
+
+// end brings a running agent to its end: its own signals first, spread over
+// the grace, then force. A later, shorter grace replaces the first.
+func (p *Process) end(grace time.Duration) {
+	deadline := time.Now().Add(grace)
+	signals := p.spec.Backend.Stop
+	if grace <= QuickGrace && len(signals) > 1 {
+		signals = signals[len(signals)-1:] // no time for a closing word
+	}
+	for i := 0; ; i++ {
+		wait := time.Until(deadline)
+		if i < len(signals) && wait > 0 {
+			p.tree.remember()
+			signalGroup(p.cmd.Process.Pid, signals[i])
+			if i < len(signals)-1 {
+				wait = wait * 9 / 10 // the first signal is the one that ends it well
+			}
+		}
+		if wait <= 0 {
+			p.kill()
+			return
+		}
+		select {
+		case <-p.exited:
+			p.kill()
+			return
+		case shorter := <-p.stop:
+			if at := time.Now().Add(shorter); at.Before(deadline) {
+				deadline = at
+			}
+		case <-time.After(wait):
+		}
+	}
+}
+
+// finish fills in the Exit.
+func (p *Process) finish() {
+	state := p.cmd.ProcessState
+	p.exit.Code = state.ExitCode()
+	p.exit.Signal = signalName(state)
+	p.exit.Result = p.pumped
+	p.exit.ReadErr = p.readErr
+	p.exit.Stderr = strings.TrimSpace(p.stderr.String())
+	p.exit.Duration = time.Since(p.started)
+	close(p.done)
+}
+
+// Stop ends the agent and everything it started, giving it grace to end well.
+// It returns at once; Wait returns when all of it is gone. A second Stop with
+// a shorter grace hastens the first.
+func (p *Process) Stop(grace time.Duration) {
+	select {
+	case p.stop <- grace:
+	case <-p.done:
+	default: // enough of them are waiting already
+	}
+}
+
+// Wait returns when the agent and all that it started are gone.
+func (p *Process) Wait() Exit {
+	<-p.done
+	return p.exit
+}
+
+// PID is the agent's process id.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
+
+// StartMark identifies the agent's process beside its pid, against reuse.
+func (p *Process) StartMark() string { return p.tree.root.start }
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(b []byte) (int, error) { return f(b) }

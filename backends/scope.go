@@ -1,0 +1,32 @@
+package backends
+
+import (
+	"fmt"
+	"os"
+)
+
+// Scope is what the runs of one loop share: the mark in their environment, a
+// temporary folder of their own (pi and claude both leave files behind), and
+// the guard's attention. Close it when the loop is over.
+type Scope struct {
+	LoopID  string
+	TempDir string // TMPDIR of the agents and their tools
+}
+
+// OpenScope opens the scope of the loop with that id.
+func OpenScope(loopID string) (*Scope, error) {
+	dir, err := os.MkdirTemp("", "ralph-")
+	if err != nil {
+		return nil, fmt.Errorf("making a temporary folder for the agents: %w", err)
+	}
+	s := &Scope{LoopID: loopID, TempDir: dir}
+	guardWatch(s)
+	return s, nil
+}
+
+// Close removes the temporary folder. No run of the scope may be under way.
+func (s *Scope) Close() error {
+	err := os.RemoveAll(s.TempDir)
+	guardRelease(s)
+	return err
+}

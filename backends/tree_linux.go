@@ -1,0 +1,221 @@
+package backends
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// childAttributes puts an agent into a process group of its own, so that a
+// Ctrl-C in the terminal doesn't reach it, and lets the kernel send it SIGTERM
+// when this process dies in any way.
+func childAttributes() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
+}
+
+// adoptOrphans makes this process the parent of every descendant whose own
+// parent dies, so that none gets lost to init.
+func adoptOrphans() {
+	unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) // old kernels: the marks still find them
+}
+
+func signalGroup(pid int, sig os.Signal) error {
+	return syscall.Kill(-pid, sig.(syscall.Signal))
+}
+
+// stat is what /proc/PID/stat says of a process.
+type stat struct {
+	proc
+	state  byte // 'Z' is dead and not yet waited for
+	parent int
+}
+
+func readStat(pid int) (stat, bool) {
+	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return stat{}, false
+	}
+	// The name is in parentheses and may hold anything, spaces and ")" too.
+	close := bytes.LastIndexByte(data, ')')
+	if close < 0 {
+		return stat{}, false
+	}
+	fields := strings.Fields(string(data[close+1:])) // state is field 3 of the whole line
+	if len(fields) < 20 {
+		return stat{}, false
+	}
+	parent, _ := strconv.Atoi(fields[1])
+	return stat{proc: proc{pid, fields[19]}, state: fields[0][0], parent: parent}, true
+}
+
+func startOf(pid int) string {
+	s, _ := readStat(pid)
+	return s.start
+}
+
+// alive says whether the process still runs (a zombie doesn't).
+func (p proc) alive() bool {
+	s, ok := readStat(p.pid)
+	return ok && s.start == p.start && s.state != 'Z' && s.state != 'X'
+}
+
+// signal sends sig to exactly this process: the descriptor pins it, then its
+// start is compared, so that a reused pid is never hit.
+func (p proc) signal(sig syscall.Signal) {
+	fd, err := unix.PidfdOpen(p.pid, 0)
+	if err == nil {
+		defer unix.Close(fd)
+		if p.alive() {
+			unix.PidfdSendSignal(fd, sig, nil, 0)
+		}
+	} else if err != unix.ESRCH && p.alive() { // no such call before Linux 5.3
+		syscall.Kill(p.pid, sig)
+	}
+}
+
+// members finds the run's processes: the descendants of the agent, and the
+// orphans that came to us and belong to it by the mark in their environment.
+// An orphan without a mark (its tool cleaned the environment) is taken when
+// it is younger than the run and no other loop could have started it.
+func members(t *tree) []proc {
+	found := descendants(t.root.pid)
+	if s, ok := readStat(t.root.pid); ok && s.start == t.root.start {
+		found = append(found, t.root)
+	} else {
+		found = nil // the pid is somebody else's by now
+	}
+	for _, orphan := range orphans() {
+		if t.owns(orphan) {
+			found = append(append(found, orphan), descendants(orphan.pid)...)
+		}
+	}
+	return found
+}
+
+func (t *tree) owns(orphan proc) bool {
+	if t.known[orphan] {
+		return true
+	}
+	switch mark, readable := loopMark(orphan.pid); {
+	case mark != "":
+		return mark == t.loopID
+	case !readable:
+		return false
+	}
+	return olderOrSame(t.root.start, orphan.start) && openScopes() <= 1
+}
+
+// olderOrSame compares two start times in clock ticks since boot.
+func olderOrSame(a, b string) bool {
+	x, errX := strconv.ParseUint(a, 10, 64)
+	y, errY := strconv.ParseUint(b, 10, 64)
+	return errX == nil && errY == nil && x <= y
+}
+
+// orphans are our children that we didn't start.
+func orphans() []proc {
+	spawner.mu.Lock()
+	defer spawner.mu.Unlock()
+	var found []proc
+	for _, pid := range children(os.Getpid()) {
+		if s, ok := readStat(pid); ok && !spawner.children[pid] && s.state != 'Z' {
+			found = append(found, s.proc)
+		}
+	}
+	return found
+}
+
+// reapStrays waits for orphans that died as our children.
+func reapStrays() {
+	spawner.mu.Lock()
+	defer spawner.mu.Unlock()
+	for _, pid := range children(os.Getpid()) {
+		if s, ok := readStat(pid); ok && !spawner.children[pid] && s.state == 'Z' {
+			syscall.Wait4(pid, nil, syscall.WNOHANG, nil)
+		}
+	}
+}
+
+// descendants lists the children of pid, their children and so on.
+func descendants(pid int) []proc {
+	var found []proc
+	for _, child := range children(pid) {
+		if s, ok := readStat(child); ok {
+			found = append(append(found, s.proc), descendants(child)...)
+		}
+	}
+	return found
+}
+
+// children lists the direct children of pid, from each of its threads.
+func children(pid int) []int {
+	tasks, _ := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/*/children")
+	if len(tasks) == 0 {
+		return childrenByScan(pid)
+	}
+	var pids []int
+	for _, task := range tasks {
+		data, _ := os.ReadFile(task)
+		for _, field := range strings.Fields(string(data)) {
+			if child, err := strconv.Atoi(field); err == nil {
+				pids = append(pids, child)
+			}
+		}
+	}
+	return pids
+}
+
+// childrenByScan is for kernels that don't list children.
+func childrenByScan(parent int) []int {
+	return slices.DeleteFunc(allPIDs(), func(pid int) bool {
+		s, ok := readStat(pid)
+		return !ok || s.parent != parent
+	})
+}
+
+func allPIDs() []int {
+	entries, _ := os.ReadDir("/proc")
+	var pids []int
+	for _, entry := range entries {
+		if pid, err := strconv.Atoi(entry.Name()); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// loopMark reads the loop that a process belongs to from its environment.
+func loopMark(pid int) (mark string, readable bool) {
+	env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+	if err != nil {
+		return "", false
+	}
+	for kv := range bytes.SplitSeq(env, []byte{0}) {
+		if value, ok := bytes.CutPrefix(kv, []byte(EnvLoopID+"=")); ok {
+			return string(value), true
+		}
+	}
+	return "", true
+}
+
+// marked lists every process on the machine that bears the loop's mark.
+func marked(loopID string) []proc {
+	if loopID == "" {
+		return nil
+	}
+	var found []proc
+	for _, pid := range allPIDs() {
+		if mark, _ := loopMark(pid); mark == loopID {
+			if s, ok := readStat(pid); ok && s.state != 'Z' {
+				found = append(found, s.proc)
+			}
+		}
+	}
+	return found
+}
