@@ -1,9 +1,19 @@
 package loopstate
 
-import "time"
+import (
+	"slices"
+	"time"
+)
+
+// DefaultMaxIterations is what a file without max_iterations means. A loop
+// without a limit has to be asked for with an explicit 0.
+const DefaultMaxIterations = 50
 
 // State is what the state file says. Prompt is the file's body, byte for byte.
 // Pointers are nil for keys that the file doesn't have.
+//
+// All texts but Prompt are UTF-8; what isn't is replaced when it is written.
+// Times are in UTC.
 type State struct {
 	Active            bool
 	Iteration         int    // the one that runs or runs next; 1 is the first
@@ -27,4 +37,29 @@ type State struct {
 	SessionFile            string
 
 	Prompt string
+}
+
+// defaultState is what a file says that has a prompt and nothing else.
+func defaultState() State {
+	return State{Active: true, Iteration: 1, MaxIterations: DefaultMaxIterations}
+}
+
+// clone returns a copy that shares no memory with s.
+func (s State) clone() State {
+	s.BackendArgs = slices.Clone(s.BackendArgs)
+	s.Guidance = slices.Clone(s.Guidance)
+	s.CostUSD = clonePointer(s.CostUSD)
+	s.MaxCostUSD = clonePointer(s.MaxCostUSD)
+	s.MaxDuration = clonePointer(s.MaxDuration)
+	s.IdleTimeout = clonePointer(s.IdleTimeout)
+	s.MaxConsecutiveFailures = clonePointer(s.MaxConsecutiveFailures)
+	return s
+}
+
+func clonePointer[T any](p *T) *T {
+	if p == nil {
+		return nil
+	}
+	v := *p
+	return &v
 }

@@ -1,0 +1,259 @@
+package loopstate
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/agnivade/levenshtein"
+)
+
+const (
+	bom   = "\uFEFF"
+	fence = "---"
+)
+
+// SyntaxError says what is wrong with a state file, and where.
+type SyntaxError struct {
+	File string // a path
+	Line int    // 1-based
+	Msg  string // what is wrong and what to do about it
+}
+
+// Error returns "FILE:LINE: MSG".
+func (e *SyntaxError) Error() string {
+	return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Msg)
+}
+
+// Problem is something in a state file that is ignored but hardly meant.
+type Problem struct {
+	Line int    // 1-based
+	Key  string // "" when the line has none
+	Msg  string
+}
+
+// Document is the text of a state file. A change touches only the keys that it
+// changes: byte order mark, line endings, comments, unknown keys and the order
+// stay. The zero value is not usable.
+type Document struct {
+	opening   string // byte order mark and the first fence, with line ending
+	blocks    []block
+	closing   string // the second fence, with line ending
+	separator string // the blank line behind it, when there is one
+	eol       string // of lines that are added
+	state     State
+}
+
+// NewDocument returns a document with the known keys in their order, without
+// those that s doesn't have.
+func NewDocument(s State) *Document {
+	d := &Document{opening: fence + "\n", closing: fence + "\n", separator: "\n", eol: "\n", state: s.clone()}
+	for i := range fields {
+		if value := fields[i].format(&s); value != "" {
+			d.blocks = append(d.blocks, d.newBlock(fields[i].key, value, ""))
+		}
+	}
+	return d
+}
+
+// Parse reads a state file: front matter between two lines of "---", an
+// optional blank line, and the prompt, which is everything behind, byte for
+// byte. It accepts any order, unknown keys and what shell tools write.
+//
+// A missing key means: active, iteration 1, DefaultMaxIterations, no promise,
+// and nothing for the others. Errors are of type *SyntaxError with File Name.
+func Parse(data []byte) (*Document, error) {
+	first, rest := cutLine(string(data))
+	if strings.TrimRight(strings.TrimPrefix(first, bom), " \t\r\n") != fence {
+		return nil, syntaxError(1, "the first line is not \"---\"; a state file starts with \"---\", its keys, \"---\", then the prompt")
+	}
+	d := &Document{opening: first, eol: "\n", state: defaultState()}
+	if strings.HasSuffix(first, "\r\n") {
+		d.eol = "\r\n"
+	}
+	front, closing, body, ok := cutFence(rest)
+	if !ok {
+		return nil, syntaxError(1, "the front matter is not closed; put a line of \"---\" between the keys and the prompt")
+	}
+	d.closing = closing
+	if line, after := cutLine(body); line == "\n" || line == "\r\n" {
+		d.separator, body = line, after
+	}
+	d.state.Prompt = body
+	d.blocks = splitBlocks(front)
+	line, err := d.readFields()
+	if err != nil {
+		return nil, err
+	}
+	if blank(body) {
+		return nil, syntaxError(line+1, "there is no prompt; write it below the second \"---\"")
+	}
+	return d, nil
+}
+
+// readFields reads the known keys into the state. It returns the line of the
+// second fence.
+func (d *Document) readFields() (int, error) {
+	seen := map[string]int{}
+	line := 2
+	for _, b := range d.blocks {
+		if f := fieldOf(b.key); f != nil {
+			if first, ok := seen[b.key]; ok {
+				return 0, syntaxError(line, fmt.Sprintf("%s is already set in line %d; remove one of them", b.key, first))
+			}
+			seen[b.key] = line
+			if err := f.parse(&d.state, b); err != nil {
+				return 0, syntaxError(line, b.key+" "+err.Error())
+			}
+		}
+		line += b.lines()
+	}
+	return line, nil
+}
+
+func syntaxError(line int, msg string) error {
+	return &SyntaxError{File: Name, Line: line, Msg: msg}
+}
+
+// cutLine splits off the first line, with its ending.
+func cutLine(s string) (line, rest string) {
+	i := strings.IndexByte(s, '\n') + 1
+	if i == 0 {
+		i = len(s)
+	}
+	return s[:i], s[i:]
+}
+
+// cutFence splits s around its first line of "---".
+func cutFence(s string) (before, fenceLine, after string, ok bool) {
+	pos := 0
+	for line := range strings.Lines(s) {
+		next := pos + len(line)
+		if strings.TrimRight(line, " \t\r\n") == fence {
+			return s[:pos], line, s[next:], true
+		}
+		pos = next
+	}
+	return "", "", "", false
+}
+
+func blank(s string) bool { return strings.TrimSpace(s) == "" }
+
+// State returns what the document says.
+func (d *Document) State() State { return d.state.clone() }
+
+// Set makes the document say s. Keys whose value is the same keep their text.
+// Comments inside a list that changes go with it.
+func (d *Document) Set(s State) {
+	for i := range fields {
+		value := fields[i].format(&s)
+		if value != fields[i].format(&d.state) {
+			d.put(i, value)
+		}
+	}
+	startsBlank := strings.HasPrefix(s.Prompt, "\n") || strings.HasPrefix(s.Prompt, "\r\n")
+	if d.separator == "" && s.Prompt != d.state.Prompt && startsBlank {
+		d.separator = d.eol // else the prompt's own blank line would be taken for it
+	}
+	d.state = s.clone()
+}
+
+// put sets, adds or ("") removes the value of a field.
+func (d *Document) put(field int, value string) {
+	key := fields[field].key
+	at := d.index(key)
+	switch {
+	case at < 0 && value != "":
+		d.blocks = slices.Insert(d.blocks, d.place(field), d.newBlock(key, value, ""))
+	case at >= 0 && value == "":
+		d.blocks = slices.Delete(d.blocks, at, at+1)
+	case at >= 0:
+		d.blocks[at] = d.newBlock(key, value, d.blocks[at].comment())
+	}
+}
+
+func (d *Document) newBlock(key, value, comment string) block {
+	space := " "
+	if strings.HasPrefix(value, "\n") {
+		space = ""
+	}
+	return block{key: key, text: key + ":" + space + strings.ReplaceAll(value, "\n", d.eol) + comment + d.eol}
+}
+
+// place returns where a field that isn't there belongs: behind the nearest one
+// before it in the order of fields.
+func (d *Document) place(field int) int {
+	for i := field - 1; i >= 0; i-- {
+		if at := d.index(fields[i].key); at >= 0 {
+			return at + 1
+		}
+	}
+	return 0
+}
+
+// index returns where a key's block is, or -1.
+func (d *Document) index(key string) int {
+	return slices.IndexFunc(d.blocks, func(b block) bool { return b.key == key })
+}
+
+// Bytes returns the document's text.
+func (d *Document) Bytes() []byte {
+	var b bytes.Buffer
+	b.WriteString(d.opening)
+	for _, block := range d.blocks {
+		b.WriteString(block.text)
+	}
+	b.WriteString(d.closing)
+	b.WriteString(d.separator)
+	b.WriteString(d.state.Prompt)
+	return b.Bytes()
+}
+
+// foreignKeys are other tools' own, which mean nothing here and no harm.
+var foreignKeys = map[string]bool{"session_id": true}
+
+// Problems returns what is ignored in the front matter though someone may
+// count on it: unknown keys and lines that belong to no key.
+func (d *Document) Problems() []Problem {
+	var problems []Problem
+	line := 2
+	for _, b := range d.blocks {
+		switch {
+		case b.key == "" && !isCommentBlock(b):
+			problems = append(problems, Problem{Line: line, Msg: "this line belongs to no key; write \"key: value\""})
+		case b.key != "" && fieldOf(b.key) == nil && !foreignKeys[b.key]:
+			problems = append(problems, Problem{Line: line, Key: b.key, Msg: unknownKey(b.key)})
+		}
+		line += b.lines()
+	}
+	return problems
+}
+
+func isCommentBlock(b block) bool {
+	for line := range strings.Lines(b.text) {
+		if !isComment(line) {
+			return false
+		}
+	}
+	return true
+}
+
+// unknownKey names the known key that is at most a third of its letters away.
+func unknownKey(key string) string {
+	msg := fmt.Sprintf("%s is not a known key, it is ignored", key)
+	nearest, distance := "", max(1, len(key)/3)+1
+	if len(key) > 100 {
+		return msg
+	}
+	for i := range fields {
+		name := fields[i].key
+		if n := levenshtein.ComputeDistance(strings.ToLower(key), name); n < distance {
+			nearest, distance = name, n
+		}
+	}
+	if nearest == "" {
+		return msg
+	}
+	return fmt.Sprintf("%s; did you mean %s?", msg, nearest)
+}

@@ -1,0 +1,7 @@
+//go:build !linux && !darwin
+
+package loopstate
+
+import "errors"
+
+func exchangeFiles(a, b string) error { return errors.ErrUnsupported }

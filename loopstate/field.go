@@ -1,0 +1,243 @@
+package loopstate
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A field is one key of the front matter.
+type field struct {
+	key string
+	// format returns the value as YAML; "" leaves the key out.
+	format func(*State) string
+	// parse reads the block's value. An error completes "KEY ...".
+	parse func(*State, block) error
+}
+
+// fields are the known keys, in the order in which a new file has them. Other
+// tools know the first five, expect them at the top, and need them all.
+var fields = []field{
+	boolField("active", func(s *State) *bool { return &s.Active }),
+	intField("iteration", func(s *State) *int { return &s.Iteration }),
+	intField("max_iterations", func(s *State) *int { return &s.MaxIterations }),
+	orNull(textField("completion_promise", func(s *State) *string { return &s.CompletionPromise })),
+	orNull(timeField("started_at", func(s *State) *time.Time { return &s.StartedAt })),
+
+	textField("loop_id", func(s *State) *string { return &s.LoopID }),
+	textField("backend", func(s *State) *string { return &s.Backend }),
+	textField("hat", func(s *State) *string { return &s.Hat }),
+	textField("model", func(s *State) *string { return &s.Model }),
+	listField("backend_args", func(s *State) *[]string { return &s.BackendArgs }),
+	optional("cost_usd", usdField, func(s *State) **float64 { return &s.CostUSD }),
+	optional("max_cost_usd", usdField, func(s *State) **float64 { return &s.MaxCostUSD }),
+	optional("max_duration", durationField, func(s *State) **time.Duration { return &s.MaxDuration }),
+	optional("idle_timeout", durationField, func(s *State) **time.Duration { return &s.IdleTimeout }),
+	optional("max_consecutive_failures", intField, func(s *State) **int { return &s.MaxConsecutiveFailures }),
+	elapsedField(),
+	timeField("resume_at", func(s *State) *time.Time { return &s.ResumeAt }),
+	listField("guidance", func(s *State) *[]string { return &s.Guidance }),
+	textField("session_file", func(s *State) *string { return &s.SessionFile }),
+}
+
+// fieldOf returns the field with a key, or nil.
+func fieldOf(key string) *field {
+	for i := range fields {
+		if fields[i].key == key {
+			return &fields[i]
+		}
+	}
+	return nil
+}
+
+// newField makes a field of a value that is one scalar. A null leaves the
+// value as it is, like a key that isn't there.
+func newField[T any](key string, at func(*State) *T, format func(T) string, parse func(string) (T, error)) field {
+	return field{
+		key:    key,
+		format: func(s *State) string { return format(*at(s)) },
+		parse: func(s *State, b block) error {
+			text, null, err := b.scalar()
+			if err != nil || null {
+				return err
+			}
+			v, err := parse(text)
+			if err != nil {
+				return err
+			}
+			*at(s) = v
+			return nil
+		},
+	}
+}
+
+// optional makes a field whose absence is a nil pointer of one that is always
+// there.
+func optional[T any](key string, make func(string, func(*State) *T) field, at func(*State) **T) field {
+	present := make(key, func(s *State) *T {
+		if p := at(s); *p == nil {
+			*p = new(T)
+		}
+		return *at(s)
+	})
+	return field{
+		key: key,
+		format: func(s *State) string {
+			if *at(s) == nil {
+				return ""
+			}
+			return present.format(s)
+		},
+		parse: func(s *State, b block) error {
+			if _, null, _ := b.scalar(); null {
+				return nil
+			}
+			return present.parse(s, b)
+		},
+	}
+}
+
+// orNull makes a field that is written as null instead of being left out.
+func orNull(f field) field {
+	format := f.format
+	f.format = func(s *State) string {
+		if text := format(s); text != "" {
+			return text
+		}
+		return "null"
+	}
+	return f
+}
+
+func boolField(key string, at func(*State) *bool) field {
+	return newField(key, at, strconv.FormatBool, func(text string) (bool, error) {
+		switch strings.ToLower(text) {
+		case "true", "yes", "on":
+			return true, nil
+		case "false", "no", "off":
+			return false, nil
+		}
+		return false, fmt.Errorf("is %q; write true or false", text)
+	})
+}
+
+func intField(key string, at func(*State) *int) field {
+	return newField(key, at, strconv.Itoa, func(text string) (int, error) {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 0 {
+			return 0, fmt.Errorf("is %q; write a whole number, 0 or more", text)
+		}
+		return n, nil
+	})
+}
+
+func usdField(key string, at func(*State) *float64) field {
+	format := func(usd float64) string { return strconv.FormatFloat(usd, 'f', -1, 64) }
+	return newField(key, at, format, func(text string) (float64, error) {
+		usd, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(usd >= 0) || math.IsInf(usd, 0) {
+			return 0, fmt.Errorf("is %q; write an amount in US dollars such as 5.00", text)
+		}
+		return usd, nil
+	})
+}
+
+func durationField(key string, at func(*State) *time.Duration) field {
+	return newField(key, at, formatDuration, func(text string) (time.Duration, error) {
+		d, err := time.ParseDuration(text)
+		if err != nil || d < 0 {
+			return 0, fmt.Errorf("is %q; write a duration such as \"90m\" or \"4h\"", text)
+		}
+		return d, nil
+	})
+}
+
+// elapsedField is a duration that is left out when it is 0.
+func elapsedField() field {
+	f := durationField("elapsed", func(s *State) *time.Duration { return &s.Elapsed })
+	format := f.format
+	f.format = func(s *State) string {
+		if s.Elapsed == 0 {
+			return ""
+		}
+		return format(s)
+	}
+	return f
+}
+
+// formatDuration writes 4h instead of 4h0m0s.
+func formatDuration(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return quote(text)
+}
+
+// timeLayouts are the ways to write a time; without a zone it is UTC.
+var timeLayouts = []string{
+	time.RFC3339, "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05 Z07:00",
+	"2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04", time.DateOnly,
+}
+
+func timeField(key string, at func(*State) *time.Time) field {
+	return newField(key, at, formatTime, func(text string) (time.Time, error) {
+		if text == "" {
+			return time.Time{}, nil
+		}
+		for _, layout := range timeLayouts {
+			if t, err := time.Parse(layout, text); err == nil {
+				return t.UTC(), nil
+			}
+		}
+		return time.Time{}, fmt.Errorf("is %q; write a time such as \"2026-01-02T17:35:07Z\"", text)
+	})
+}
+
+func formatTime(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return quote(t.UTC().Format(time.RFC3339Nano))
+}
+
+func textField(key string, at func(*State) *string) field {
+	format := func(text string) string {
+		if text == "" {
+			return ""
+		}
+		return quote(text)
+	}
+	return newField(key, at, format, func(text string) (string, error) { return text, nil })
+}
+
+func listField(key string, at func(*State) *[]string) field {
+	return field{
+		key: key,
+		format: func(s *State) string {
+			var b strings.Builder
+			for _, text := range *at(s) {
+				b.WriteString("\n  - " + quote(text))
+			}
+			return b.String()
+		},
+		parse: func(s *State, b block) error {
+			texts, err := b.list()
+			if err == nil {
+				*at(s) = texts
+			}
+			return err
+		},
+	}
+}
+
+// quote writes a text as a double-quoted YAML scalar on one line. Every escape
+// that strconv.Quote uses for valid UTF-8 means the same in YAML.
+func quote(text string) string {
+	return strconv.Quote(strings.ToValidUTF8(text, "\uFFFD"))
+}

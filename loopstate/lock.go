@@ -1,0 +1,254 @@
+package loopstate
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+)
+
+const (
+	// lockPatience is how long a lock may be found taken before that counts:
+	// who asks for the owner holds it for an instant.
+	lockPatience = 100 * time.Millisecond
+	lockPoll     = 5 * time.Millisecond
+	// maxRecord bounds what is read of a lock file, in bytes.
+	maxRecord = 1 << 20
+)
+
+// Owner is the process that drives a folder's loop.
+type Owner struct {
+	PID          int       `json:"pid"`
+	Host         string    `json:"host"`
+	StartedAt    time.Time `json:"startedAt"`    // of the loop
+	ProcessStart string    `json:"processStart"` // of PID, see ProcessStart
+	LoopID       string    `json:"loopId,omitempty"`
+	Version      string    `json:"version,omitempty"`
+	Agents       []Agent   `json:"agents,omitempty"`
+}
+
+// Agent is a process that the owner started and that has to end with it.
+type Agent struct {
+	PID          int    `json:"pid"`
+	ProcessStart string `json:"processStart"`
+}
+
+// LockedError says that another process drives the folder's loop.
+type LockedError struct {
+	Owner Owner // with PID 0 when its record can't be read
+}
+
+// Error names the owner.
+func (e *LockedError) Error() string {
+	if e.Owner.PID == 0 {
+		return "a loop already runs in this folder; cancel it first"
+	}
+	return fmt.Sprintf("a loop already runs in this folder: process %d on %s, since %s; cancel it first",
+		e.Owner.PID, e.Owner.Host, e.Owner.StartedAt.Local().Format(time.DateTime))
+}
+
+// Lock makes this process the only one that drives the folder's loop, until
+// Release or the process's death. Its methods may be called from several
+// goroutines.
+type Lock struct {
+	file     *File
+	path     string
+	previous Owner
+
+	mu   sync.Mutex
+	open *os.File // nil after Release
+}
+
+// Lock takes the lock, and makes .pi when it isn't there. The error is a
+// *LockedError when a live process has it; one that a dead process left behind
+// is taken over. PID, Host, StartedAt and ProcessStart of o are filled in where
+// they are zero: for this process, now.
+//
+// Processes that are started while the lock is held don't inherit it.
+func (f *File) Lock(o Owner) (*Lock, error) {
+	deadline := time.Now().Add(lockPatience)
+	for {
+		open, path, err := f.tryOpenLock()
+		if err != nil {
+			return nil, err
+		}
+		if open != nil {
+			return f.own(open, path, o)
+		}
+		if time.Now().After(deadline) {
+			owner, held, err := f.Owner()
+			if err != nil {
+				return nil, err
+			}
+			if held {
+				return nil, &LockedError{Owner: owner}
+			}
+		}
+		time.Sleep(lockPoll)
+	}
+}
+
+// tryOpenLock returns the locked lock file, or nil when it is taken or was
+// removed by its last owner in the meantime.
+func (f *File) tryOpenLock() (open *os.File, path string, err error) {
+	if _, err := f.makeDir(); err != nil {
+		return nil, "", err
+	}
+	if path, err = f.realPath(lockName); err != nil {
+		return nil, "", err
+	}
+	open, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, "", nil // .pi went away with its last owner
+	}
+	if err != nil {
+		return nil, "", fmt.Errorf("folder %s is not writable: %w", f.folder, err)
+	}
+	locked, err := tryLock(open, true)
+	if err != nil {
+		open.Close()
+		return nil, "", fmt.Errorf("locking folder %s: %w", f.folder, err)
+	}
+	if !locked || !isFile(open, path) {
+		open.Close()
+		return nil, "", nil
+	}
+	return open, path, nil
+}
+
+// isFile says whether path is still the file that is open.
+func isFile(open *os.File, path string) bool {
+	opened, err := open.Stat()
+	if err != nil {
+		return false
+	}
+	named, err := os.Lstat(path)
+	return err == nil && os.SameFile(opened, named)
+}
+
+// own makes a Lock of the locked file.
+func (f *File) own(open *os.File, path string, o Owner) (*Lock, error) {
+	l := &Lock{file: f, path: path, open: open}
+	l.previous, _ = readOwner(open)
+	if err := l.SetOwner(o); err != nil {
+		return nil, errors.Join(err, l.Release())
+	}
+	if state, err := f.realPath(Name); err == nil {
+		sweepTemps(filepath.Dir(state))
+	}
+	return l, nil
+}
+
+// SetOwner rewrites the record, such as when an agent was started. Zero fields
+// are filled in as by File.Lock. The record needn't survive the machine, so it
+// isn't brought to the disk.
+func (l *Lock) SetOwner(o Owner) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.open == nil {
+		return fmt.Errorf("writing the lock file: %w", os.ErrClosed)
+	}
+	record, err := json.Marshal(complete(o))
+	if err != nil {
+		return fmt.Errorf("writing the lock file: %w", err)
+	}
+	// One write, the old tail cut off behind it: a reader stops at the end of
+	// the first JSON value.
+	record = append(record, '\n')
+	if _, err := l.open.WriteAt(record, 0); err != nil {
+		return fmt.Errorf("writing the lock file: %w", err)
+	}
+	if err := l.open.Truncate(int64(len(record))); err != nil {
+		return fmt.Errorf("writing the lock file: %w", err)
+	}
+	return nil
+}
+
+// complete fills in what is missing.
+func complete(o Owner) Owner {
+	if o.PID == 0 {
+		o.PID = os.Getpid()
+	}
+	if o.Host == "" {
+		o.Host, _ = os.Hostname()
+	}
+	if o.StartedAt.IsZero() {
+		o.StartedAt = time.Now().UTC()
+	}
+	if o.ProcessStart == "" {
+		o.ProcessStart, _ = ProcessStart(o.PID) // unknown is better than no loop
+	}
+	return o
+}
+
+// Previous returns the record of an owner that died without releasing the
+// lock.
+func (l *Lock) Previous() (Owner, bool) {
+	return l.previous, l.previous.PID != 0
+}
+
+// Release gives the lock up and removes its file, and .pi when it was made
+// here and is empty. Further calls do nothing.
+func (l *Lock) Release() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.open == nil {
+		return nil
+	}
+	// If the file can't be removed, an empty one tells nobody of a dead owner.
+	err := errors.Join(l.open.Truncate(0), removeLocked(l.open, l.path))
+	l.open = nil
+	l.file.dropDir()
+	if err != nil {
+		return fmt.Errorf("releasing the lock of %s: %w", l.file.folder, err)
+	}
+	return nil
+}
+
+// Owner returns who holds the lock, without taking it. When nobody does, o is
+// the record that a dead owner left behind, or zero. A record that can't be
+// read is zero.
+func (f *File) Owner() (o Owner, held bool, err error) {
+	path, err := f.realPath(lockName)
+	if err != nil {
+		return Owner{}, false, err
+	}
+	open, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Owner{}, false, nil
+	}
+	if err != nil {
+		return Owner{}, false, fmt.Errorf("reading the lock file: %w", err)
+	}
+	defer open.Close()
+	free, err := tryLock(open, false)
+	if err != nil {
+		return Owner{}, false, fmt.Errorf("reading the lock file: %w", err)
+	}
+	if free {
+		if err := unlock(open); err != nil { // at once: others may want it
+			return Owner{}, false, fmt.Errorf("reading the lock file: %w", err)
+		}
+	}
+	o, err = readOwner(open)
+	for deadline := time.Now().Add(lockPatience); err != nil && !free && time.Now().Before(deadline); {
+		time.Sleep(lockPoll) // it is just being written
+		o, err = readOwner(open)
+	}
+	return o, !free, nil
+}
+
+// readOwner reads a lock file's record.
+func readOwner(open io.ReaderAt) (Owner, error) {
+	record := io.NewSectionReader(open, 0, maxRecord)
+	var o Owner
+	if err := json.NewDecoder(record).Decode(&o); err != nil {
+		return Owner{}, fmt.Errorf("reading the lock file: %w", err)
+	}
+	return o, nil
+}

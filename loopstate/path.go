@@ -1,0 +1,112 @@
+package loopstate
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Where things are in a loop's folder.
+const (
+	Name       = ".pi/ralph-loop.local.md" // the state file
+	lockName   = ".pi/ralph-loop.local.lock"
+	stateDir   = ".pi"
+	tempPrefix = ".ralph-loop.local."
+	tempSuffix = ".tmp"
+)
+
+// OutsideError says that a path leads out of the loop's folder by a symbolic
+// link. Whoever wrote the link would choose what is read and overwritten.
+type OutsideError struct {
+	Path   string
+	Target string
+}
+
+// Error names both ends of the link.
+func (e *OutsideError) Error() string {
+	return fmt.Sprintf("%s is a link that leads out of the folder, to %s; remove it", e.Path, e.Target)
+}
+
+// dirPath returns the real path of the folder .pi, which need not exist.
+func (f *File) dirPath() (string, error) {
+	return f.inside(stateDir, filepath.Join(f.root, stateDir))
+}
+
+// realPath returns the real path of a file in .pi, which need not exist.
+func (f *File) realPath(name string) (string, error) {
+	dir, err := f.dirPath()
+	if err != nil {
+		return "", err
+	}
+	return f.inside(name, filepath.Join(dir, filepath.Base(name)))
+}
+
+// inside follows the links of a path and refuses what is not in the folder.
+// It is asked before each operation: links can appear at any time.
+func (f *File) inside(name, path string) (string, error) {
+	real, err := followLinks(path)
+	if err != nil {
+		return "", err
+	}
+	rel, err := filepath.Rel(f.root, real)
+	if err != nil || !filepath.IsLocal(rel) {
+		return "", &OutsideError{Path: filepath.Join(f.folder, name), Target: real}
+	}
+	return real, nil
+}
+
+// followLinks is filepath.EvalSymlinks for a path that need not exist.
+func followLinks(path string) (string, error) {
+	const most = 40 // as in Linux
+	for range most {
+		dir, err := filepath.EvalSymlinks(filepath.Dir(path))
+		if errors.Is(err, fs.ErrNotExist) {
+			return filepath.Clean(path), nil
+		}
+		if err != nil {
+			return "", err
+		}
+		path = filepath.Join(dir, filepath.Base(path))
+		target, err := os.Readlink(path)
+		if err != nil {
+			return path, nil // not a link, or nothing
+		}
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(dir, target)
+		}
+		path = target
+	}
+	return "", fmt.Errorf("%s: too many links", path)
+}
+
+// makeDir makes .pi when it isn't there and returns its real path.
+func (f *File) makeDir() (string, error) {
+	dir, err := f.dirPath()
+	if err != nil {
+		return "", err
+	}
+	err = os.Mkdir(dir, 0o755)
+	switch {
+	case err == nil:
+		f.madeDir.Store(true)
+		return dir, nil
+	case !errors.Is(err, fs.ErrExist):
+		return "", fmt.Errorf("folder %s is not writable: %w", f.folder, err)
+	}
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return "", fmt.Errorf("%s is not a folder; move it away", filepath.Join(f.folder, stateDir))
+	}
+	return dir, nil
+}
+
+// dropDir removes .pi when it was made here and nothing is in it any more.
+func (f *File) dropDir() {
+	if !f.madeDir.Load() {
+		return
+	}
+	if dir, err := f.dirPath(); err == nil && os.Remove(dir) == nil {
+		f.madeDir.Store(false)
+	}
+}

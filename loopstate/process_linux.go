@@ -1,0 +1,34 @@
+package loopstate
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+)
+
+// bootID tells starts of the machine apart, whose process times all count from
+// zero.
+var bootID = sync.OnceValue(func() string {
+	id, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	return strings.TrimSpace(string(id))
+})
+
+// ProcessStart returns when a process was started, in a form that is only good
+// for comparison: a number that was given to another process later has another
+// start. The error is fs.ErrNotExist when there is no such process.
+func ProcessStart(pid int) (string, error) {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return "", fmt.Errorf("looking for process %d: %w", pid, err)
+	}
+	// The second field is the command in parentheses, which may contain
+	// anything; the start is the 22nd.
+	const afterCommand = 22 - 3
+	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+	if len(fields) <= afterCommand {
+		return "", fmt.Errorf("looking for process %d: unknown form of its stat", pid)
+	}
+	return bootID() + "/" + string(fields[afterCommand]), nil
+}

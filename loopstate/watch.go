@@ -1,0 +1,139 @@
+package loopstate
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+const (
+	// watchPoll is how often the file is looked at though nothing was heard:
+	// network file systems tell nothing.
+	watchPoll = 2 * time.Second
+	// watchQuiet gathers the events of one save into one signal.
+	watchQuiet = 20 * time.Millisecond
+)
+
+// Watch signals changes of the file, also when it is deleted or created, until
+// ctx ends; then the channel is closed. A burst of changes is one signal, and
+// at most one is pending. Our own writes are signalled too.
+func (f *File) Watch(ctx context.Context) (<-chan struct{}, error) {
+	if _, err := f.realPath(Name); err != nil {
+		return nil, err
+	}
+	w := &watcher{file: f, signals: make(chan struct{}, 1)}
+	// Without events (there is a limit to them per user) the poll remains.
+	if notify, err := fsnotify.NewWatcher(); err == nil {
+		w.notify = notify
+		w.events, w.errors = notify.Events, notify.Errors
+		w.follow()
+	}
+	w.last = f.fingerprint()
+	go w.run(ctx, watchPoll)
+	return w.signals, nil
+}
+
+// watcher is one Watch. All but signals belongs to the goroutine in run.
+type watcher struct {
+	file    *File
+	signals chan struct{}
+	last    fingerprint
+
+	notify *fsnotify.Watcher // nil: poll only
+	events chan fsnotify.Event
+	errors chan error
+}
+
+func (w *watcher) run(ctx context.Context, every time.Duration) {
+	defer close(w.signals)
+	if w.notify != nil {
+		defer w.notify.Close()
+	}
+	poll := time.NewTicker(every)
+	defer poll.Stop()
+	var quiet <-chan time.Time // set while events are gathered
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case event := <-w.events:
+			if quiet == nil && w.concerns(event.Name) {
+				quiet = time.After(watchQuiet)
+			}
+		case <-w.errors: // events were lost
+			if quiet == nil {
+				quiet = time.After(watchQuiet)
+			}
+		case <-quiet:
+			quiet = nil
+			w.follow()
+			w.last = w.file.fingerprint()
+			w.signal()
+		case <-poll.C:
+			w.follow()
+			if now := w.file.fingerprint(); now != w.last {
+				w.last = now
+				w.signal()
+			}
+		}
+	}
+}
+
+func (w *watcher) signal() {
+	select {
+	case w.signals <- struct{}{}:
+	default: // one is pending
+	}
+}
+
+// follow watches the folders through which the file can change: the loop's
+// folder, where .pi appears and goes, .pi, and the one that a link leads to.
+// Those that are watched already stay so; a folder that was remade is a new
+// one.
+func (w *watcher) follow() {
+	if w.notify == nil {
+		return
+	}
+	dirs := []string{w.file.root}
+	if dir, err := w.file.dirPath(); err == nil {
+		dirs = append(dirs, dir)
+	}
+	if path, err := w.file.realPath(Name); err == nil {
+		dirs = append(dirs, filepath.Dir(path))
+	}
+	for _, dir := range dirs {
+		_ = w.notify.Add(dir) // what isn't there appears in its parent, or in a poll
+	}
+}
+
+// concerns says whether the file may have changed when the path did.
+func (w *watcher) concerns(path string) bool {
+	switch filepath.Base(path) {
+	case stateDir, filepath.Base(Name):
+		return true
+	}
+	real, err := w.file.realPath(Name)
+	return err == nil && path == real
+}
+
+// fingerprint is what a change of a file's content hardly leaves alone.
+type fingerprint struct {
+	exists   bool
+	size     int64
+	modified int64 // nanoseconds since 1970
+}
+
+func (f *File) fingerprint() fingerprint {
+	path, err := f.realPath(Name)
+	if err != nil {
+		return fingerprint{}
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return fingerprint{}
+	}
+	return fingerprint{exists: true, size: info.Size(), modified: info.ModTime().UnixNano()}
+}
