@@ -1,0 +1,102 @@
+package archtest
+
+import (
+	"io/fs"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+// tree makes files from pairs of a name and its content.
+func tree(pairs ...string) fs.FS {
+	files := fstest.MapFS{}
+	for i := 0; i < len(pairs); i += 2 {
+		files[pairs[i]] = &fstest.MapFile{Data: []byte(pairs[i+1])}
+	}
+	return files
+}
+
+func TestImportsFindsForbiddenArrows(t *testing.T) {
+	rules := Rules{
+		Module: "m",
+		Arrows: map[string][]string{"low": {}, "high": {"low"}, "internal/...": {}},
+		Fenced: map[string][]string{"example.org/rpc": {"high"}},
+	}
+	tests := []struct{ name, file, content, want string }{
+		{"arrow in the picture", "high/a.go", `package high; import "m/low"`, ""},
+		{"arrow against it", "low/a.go", `package low; import "m/high"`, "low/a.go: low may not import m/high"},
+		{"in a test as well", "low/a_test.go", `package low_test; import ("m/low"; "m/high")`, "low may not import m/high"},
+		{"on another platform as well", "low/a_windows.go", "//go:build windows\n\npackage low; import \"m/high\"", "m/high"},
+		{"test with an internal package", "low/a_test.go", `package low; import "m/internal/x"`, ""},
+		{"code with an internal package", "low/a.go", `package low; import "m/internal/x"`, "m/internal/x"},
+		{"fenced module", "low/a.go", `package low; import "example.org/rpc/v2"`, `only ["high"] may`},
+		{"fenced module in its room", "high/a.go", `package high; import "example.org/rpc/v2"`, ""},
+		{"unknown package", "new/a.go", `package new`, "new is not in the picture"},
+		{"tree", "internal/x/y/a.go", `package y; import "fmt"`, ""},
+		{"testdata is no package", "low/testdata/a.go", `package a; import "m/high"`, "no Go files"},
+		{"no files", "low/README.md", "nothing", "no Go files"},
+	}
+	for _, tt := range tests {
+		problems, err := Imports(tree(tt.file, tt.content), rules)
+		compare(t, tt.name, problems, err, tt.want)
+	}
+}
+
+func TestLongFunctionsFindsThem(t *testing.T) {
+	body := func(lines int) string {
+		return "package a\n\nfunc (t T) long() {\n" + strings.Repeat("\tx()\n", lines-2) + "}\n"
+	}
+	tests := []struct{ name, file, content, want string }{
+		{"at the limit", "a.go", body(5), ""},
+		{"over it", "a.go", body(6), "a.go:3:1: long has 6 lines, more than 5"},
+		{"in a test", "a_test.go", body(6), ""},
+		{"no Go at all", "a.go", "func {", "reading functions"},
+	}
+	for _, tt := range tests {
+		problems, err := LongFunctions(tree(tt.file, tt.content), 5)
+		compare(t, tt.name, problems, err, tt.want)
+	}
+}
+
+func TestLongFilesFindsThem(t *testing.T) {
+	tests := []struct{ name, file, content, want string }{
+		{"at the limit", "a.go", strings.Repeat("//\n", 5), ""},
+		{"over it", "a/b.lua", strings.Repeat("--\n", 6), "a/b.lua: 6 lines, more than 5"},
+		{"not written by hand", "a.jsonl", strings.Repeat("{}\n", 6), ""},
+		{"somebody else's", "node_modules/a.ts", strings.Repeat("//\n", 6), "no files"},
+	}
+	for _, tt := range tests {
+		problems, err := LongFiles(tree(tt.file, tt.content), 5)
+		compare(t, tt.name, problems, err, tt.want)
+	}
+}
+
+func TestWordsFindsThem(t *testing.T) {
+	unwanted := map[*regexp.Regexp]string{regexp.MustCompile(`/ho` + `me/\w+`): "mine"}
+	tests := []struct{ name, file, content, want string }{
+		{"clean", "a.md", "at /home alone", ""},
+		{"found", "a.md", "one\nin /home/ann\n", `a.md:2: "/home/ann": mine`},
+		{"in testdata as well", "testdata/a.jsonl", "/home/ann", "testdata/a.jsonl:1"},
+		{"binary", "a.png", "\x00/home/ann", "no files"},
+	}
+	for _, tt := range tests {
+		problems, err := Words(tree(tt.file, tt.content), unwanted)
+		compare(t, tt.name, problems, err, tt.want)
+	}
+}
+
+// compare wants exactly one problem or error that holds want, or none at all
+// for an empty want.
+func compare(t *testing.T, name string, problems []string, err error, want string) {
+	t.Helper()
+	if err != nil {
+		problems = append(problems, err.Error())
+	}
+	switch {
+	case want == "" && len(problems) > 0:
+		t.Errorf("%s: %q, want no problem", name, problems)
+	case want != "" && (len(problems) != 1 || !strings.Contains(problems[0], want)):
+		t.Errorf("%s: %q, want one with %q", name, problems, want)
+	}
+}

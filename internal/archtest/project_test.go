@@ -1,0 +1,86 @@
+package archtest
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// picture is ARCHITECTURE.md's: an arrow leads from a package to what it may
+// know.
+var picture = Rules{
+	Module: "ralph-lsp",
+	Arrows: map[string][]string{
+		"stream":        {},
+		"loopstate":     {},
+		"config":        {},
+		"backends":      {"stream"},
+		"history":       {"stream"},
+		"loop":          {"stream", "backends", "loopstate", "history", "config"},
+		"server":        {"loop", "stream", "backends", "loopstate", "history", "config"},
+		"cmd/ralph-lsp": {"server", "loop", "stream", "backends", "loopstate", "history", "config"},
+		"e2e":           {"internal/..."},
+		"internal/...":  {"internal/..."},
+	},
+	Fenced: map[string][]string{
+		"go.lsp.dev/":                  {"server"},
+		"github.com/creack/pty":        {"backends"},
+		"github.com/fsnotify/fsnotify": {"loopstate"},
+		"github.com/BurntSushi/toml":   {"config"},
+		"github.com/spf13/":            {"cmd/ralph-lsp"},
+		"charm.land/":                  {"cmd/ralph-lsp"},
+		"github.com/shirou/gopsutil/":  {"backends"},
+	},
+}
+
+// Limits of a function and of a file, in lines.
+const (
+	maxFunction = 80
+	maxFile     = 500
+)
+
+const root = "../.."
+
+func TestArrows(t *testing.T) {
+	problems, err := Imports(os.DirFS(root), picture)
+	report(t, problems, err)
+}
+
+func TestFunctionsAreShort(t *testing.T) {
+	problems, err := LongFunctions(os.DirFS(root), maxFunction)
+	report(t, problems, err)
+}
+
+func TestFilesAreShort(t *testing.T) {
+	problems, err := LongFiles(os.DirFS(root), maxFile)
+	report(t, problems, err)
+}
+
+// The patterns are put together from parts, or this file would match them.
+func TestNoPathsOfOneMachine(t *testing.T) {
+	unwanted := map[*regexp.Regexp]string{
+		regexp.MustCompile(`\.\./` + `shared\b`):                     "a path outside the repository",
+		regexp.MustCompile(`https?://[^/"\s]*` + `registry[^/"\s]*`): "which registry is used is the user's setting",
+	}
+	checkout, err := filepath.Abs(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Count(filepath.ToSlash(checkout), "/") > 1 { // a short path may be an ordinary word
+		unwanted[regexp.MustCompile(regexp.QuoteMeta(checkout)+`\b`)] = "the path of this checkout"
+	}
+	problems, err := Words(os.DirFS(root), unwanted)
+	report(t, problems, err)
+}
+
+func report(t *testing.T, problems []string, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range problems {
+		t.Error(p)
+	}
+}
