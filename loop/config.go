@@ -1,0 +1,159 @@
+package loop
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"ralph-lsp/backends"
+	"ralph-lsp/loopstate"
+)
+
+// Config is what a loop is started with.
+type Config struct {
+	Folder  string // the loop's folder, absolute; its agent works here
+	Prompt  string // byte for byte what each iteration's agent gets
+	Backend backends.Backend
+	Args    []string // the user's own arguments for the agent
+	Model   string   // "" leaves the choice to the agent
+	Promise string   // "" is none; the word LOOP_COMPLETE works always
+	// Quiet keeps the loop's rules (iteration, limit, promise) from the agent.
+	Quiet  bool
+	Limits Limits
+	// Continue goes on with the loop that the state file describes. Prompt,
+	// promise, limits, model and arguments come from there, then Change; Backend
+	// too, unless it is given.
+	Continue bool
+	Change   Patch
+	// RecordDir gets a file with each run's raw output; "" records nothing.
+	RecordDir string
+	Version   string // of this program, for the lock's record
+}
+
+// Patch changes a running loop; nil fields stay as they are.
+type Patch struct {
+	MaxIterations *int
+	MaxCostUSD    *float64
+	MaxDuration   *time.Duration
+	IdleTimeout   *time.Duration
+	MaxFailures   *int
+	Promise       *string
+	Prompt        *string
+}
+
+// Errors of Start and of the functions that speak to a loop in a folder.
+var (
+	ErrEmptyPrompt   = errors.New("the prompt is empty: say what the agent shall do")
+	ErrNotRunning    = errors.New("no loop is running here")
+	ErrNothingToGoOn = errors.New("there is no loop here to continue: start one with a prompt")
+)
+
+// AlreadyRunningError says that a living process drives this folder's loop.
+type AlreadyRunningError struct {
+	Folder string
+	Owner  loopstate.Owner
+}
+
+func (e *AlreadyRunningError) Error() string {
+	owner := "another process"
+	if e.Owner.PID != 0 {
+		owner = fmt.Sprintf("process %d on %s since %s", e.Owner.PID, e.Owner.Host, e.Owner.StartedAt.Local().Format(time.DateTime))
+	}
+	return fmt.Sprintf("a loop is already running in %s (%s): cancel it first", e.Folder, owner)
+}
+
+// InterruptedError says that a loop was left in the folder by a process that is gone.
+type InterruptedError struct {
+	Path  string // of the state file
+	State loopstate.State
+}
+
+func (e *InterruptedError) Error() string {
+	return fmt.Sprintf("%s holds a loop that stopped at iteration %s: continue it or cancel it first",
+		e.Path, ofMax(e.State.Iteration, e.State.MaxIterations))
+}
+
+// ofMax writes "3/50", or "3" for an unlimited loop.
+func ofMax(n, limit int) string {
+	if limit == 0 {
+		return fmt.Sprint(n)
+	}
+	return fmt.Sprintf("%d/%d", n, limit)
+}
+
+// Check says what is wrong with limits, naming the limit and its value.
+func (l Limits) Check() error {
+	switch {
+	case l.MaxIterations < 0:
+		return fmt.Errorf("max iterations is %d: give a positive number, or 0 for no limit", l.MaxIterations)
+	case l.MaxCostUSD < 0 || math.IsNaN(l.MaxCostUSD) || math.IsInf(l.MaxCostUSD, 0):
+		return fmt.Errorf("max cost is %v: give dollars, or 0 for no limit", l.MaxCostUSD)
+	case l.MaxDuration < 0:
+		return fmt.Errorf("max time is %v: give a duration such as 90m, or 0 for no limit", l.MaxDuration)
+	case l.IdleTimeout < 0:
+		return fmt.Errorf("idle timeout is %v: give a duration such as 10m, or 0 to wait without end", l.IdleTimeout)
+	case l.MaxFailures < 0:
+		return fmt.Errorf("max failures is %d: give a positive number, or 0 for no limit", l.MaxFailures)
+	}
+	return nil
+}
+
+// newState is the state file of a loop that begins.
+func (c Config) newState(id string, now time.Time) loopstate.State {
+	s := loopstate.State{
+		Active:                 true,
+		Iteration:              1,
+		MaxIterations:          c.Limits.MaxIterations,
+		CompletionPromise:      c.Promise,
+		StartedAt:              now.UTC().Truncate(time.Second),
+		LoopID:                 id,
+		Backend:                c.Backend.Name,
+		Model:                  c.Model,
+		BackendArgs:            c.Args,
+		MaxDuration:            &c.Limits.MaxDuration,
+		IdleTimeout:            &c.Limits.IdleTimeout,
+		MaxConsecutiveFailures: &c.Limits.MaxFailures,
+		Prompt:                 c.Prompt,
+	}
+	if c.Limits.MaxCostUSD > 0 {
+		s.MaxCostUSD = &c.Limits.MaxCostUSD
+	}
+	return s
+}
+
+// limitsOf reads the limits from a state file; what it leaves out is the default.
+func limitsOf(s loopstate.State) Limits {
+	l := DefaultLimits()
+	l.MaxIterations = s.MaxIterations
+	set(&l.MaxCostUSD, s.MaxCostUSD)
+	set(&l.MaxDuration, s.MaxDuration)
+	set(&l.IdleTimeout, s.IdleTimeout)
+	set(&l.MaxFailures, s.MaxConsecutiveFailures)
+	return l
+}
+
+// apply writes the patch into a state file.
+func (p Patch) apply(s *loopstate.State) {
+	set(&s.MaxIterations, p.MaxIterations)
+	set(&s.CompletionPromise, p.Promise)
+	set(&s.Prompt, p.Prompt)
+	if p.MaxCostUSD != nil {
+		s.MaxCostUSD = p.MaxCostUSD
+	}
+	if p.MaxDuration != nil {
+		s.MaxDuration = p.MaxDuration
+	}
+	if p.IdleTimeout != nil {
+		s.IdleTimeout = p.IdleTimeout
+	}
+	if p.MaxFailures != nil {
+		s.MaxConsecutiveFailures = p.MaxFailures
+	}
+}
+
+func set[T any](to *T, from *T) {
+	if from != nil {
+		*to = *from
+	}
+}

@@ -1,0 +1,408 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"sync/atomic"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+
+	"ralph-lsp/backends"
+	"ralph-lsp/loopstate"
+	"ralph-lsp/stream"
+)
+
+// plannedRun is what one iteration's run is started with.
+type plannedRun struct {
+	iteration int
+	prompt    string
+	promise   string
+	limits    Limits
+	guidance  []Guidance
+	budget    float64 // dollars left, when there is a cost cap
+}
+
+// run is the loop's goroutine: iterations until a reason to stop.
+func (l *Loop) run() {
+	ctx, cancel := context.WithCancel(context.Background())
+	changes, err := l.store.Watch(ctx)
+	if err != nil {
+		l.emit(Warning{Message: "the state file can't be watched, so edits count only between iterations: " + err.Error()})
+	}
+	watching := make(chan struct{})
+	go func() {
+		defer close(watching)
+		for range changes {
+			l.readFile()
+		}
+	}()
+	l.warnAtStart()
+	end := l.iterate()
+	cancel()
+	if changes != nil {
+		<-watching
+	}
+	l.finish(end)
+}
+
+// iterate runs iterations until the loop ends, and says why it did.
+func (l *Loop) iterate() End {
+	var (
+		counts tally
+		pauses = backoff.NewExponentialBackOff()
+	)
+	pauses.InitialInterval, pauses.Multiplier, pauses.MaxInterval = time.Second, 2, time.Minute
+	for {
+		plan, why, err := l.nextRun()
+		if why != "" {
+			return l.endOf(why, report{problem: errText(err)})
+		}
+		r, err := l.runOnce(plan)
+		if err != nil {
+			return l.endOf(StopBackendError, report{problem: err.Error()})
+		}
+		counts.add(r)
+		cause := l.causeOf(r)
+		s := l.account(r)
+		if why := decide(r, cause, counts, s, l.Status().Limits); why != "" {
+			return l.endOf(why, r)
+		}
+		switch {
+		case r.limited:
+			l.waitForLimit(r, counts.rateLimits)
+		case r.outcome != OutcomeOK:
+			l.wait("backoff", counts.failures, time.Now().Add(pauses.NextBackOff()))
+		default:
+			pauses.Reset()
+		}
+	}
+}
+
+// nextRun prepares the next iteration: the state file is read, as the user may
+// have changed it, pauses are kept, caps looked at, and the file is written.
+func (l *Loop) nextRun() (plannedRun, StopReason, error) {
+	for {
+		if err := l.readFile(); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return plannedRun{}, StopBadStateFile, err
+		}
+		l.mu.Lock()
+		cause, paused, s, limits := l.cause, l.paused, l.base, l.status.Limits
+		l.mu.Unlock()
+		if cause != "" {
+			return plannedRun{}, cause, nil
+		}
+		if why := reached(s, limits); why != "" {
+			return plannedRun{}, why, nil
+		}
+		if !paused {
+			break
+		}
+		l.setState(StateChanged{State: StatePaused, Reason: "user"}, nil)
+		<-l.wake
+	}
+	plan, err := l.claim()
+	if errors.Is(err, fs.ErrNotExist) {
+		return plan, StopStateRemoved, nil
+	}
+	if err != nil {
+		return plan, StopBadStateFile, err
+	}
+	return plan, "", nil
+}
+
+// claim writes the coming iteration into the state file and takes the prompt
+// and the guidance from it in the same step.
+func (l *Loop) claim() (plannedRun, error) {
+	l.fileMu.Lock()
+	defer l.fileMu.Unlock()
+	var plan plannedRun
+	var guidance []string
+	state, err := l.store.Update(func(s *loopstate.State) error {
+		guidance, s.Guidance = s.Guidance, nil
+		l.writeProgress(s)
+		return nil
+	})
+	if err != nil {
+		return plan, err
+	}
+	plan.guidance = l.takeGuidance(guidance)
+	l.learn(state)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	plan.iteration = state.Iteration
+	plan.prompt, plan.promise, plan.limits = state.Prompt, state.CompletionPromise, l.status.Limits
+	plan.budget = max(plan.limits.MaxCostUSD-l.base.cost.USD, 0)
+	return plan, nil
+}
+
+// writeProgress puts what is ours to write into the state file: the iteration
+// that runs or runs next, and what the loop has used.
+func (l *Loop) writeProgress(s *loopstate.State) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s.Iteration, s.Elapsed, s.ResumeAt = l.base.iterations+1, l.base.elapsed.Truncate(time.Second), time.Time{}
+	if l.base.cost.Known {
+		usd := l.base.cost.USD
+		s.CostUSD = &usd
+	}
+}
+
+// runOnce runs one agent to its end. An error means that none could be started.
+func (l *Loop) runOnce(plan plannedRun) (report, error) {
+	prompt, args := l.brief(plan)
+	spec := backends.Spec{
+		Backend: l.cfg.Backend, Ours: args, Args: l.cfg.Args, Prompt: prompt, Dir: l.cfg.Folder,
+		Scope: l.scope, Iteration: plan.iteration, Handler: l, OnLine: l.activity.touch,
+	}
+	record, err := l.recordFile(plan.iteration)
+	if err != nil {
+		return report{}, fmt.Errorf("recording: %w", err)
+	}
+	if record != nil {
+		defer record.Close()
+		spec.Record = record
+	}
+	l.openIteration(plan)
+	agent, err := l.start(spec)
+	if err != nil {
+		return report{}, err
+	}
+	l.setRunning(agent)
+	for _, g := range plan.guidance {
+		g.State = GuidanceDelivered
+		l.emit(g)
+	}
+	exit, cause := l.attend(agent)
+	completion := stream.Completion{Promise: l.Status().Promise}
+	r := assess(exit, cause, completion, time.Now())
+	l.closeIteration(plan, r)
+	return r, nil
+}
+
+// openIteration tells everybody that an iteration begins.
+func (l *Loop) openIteration(plan plannedRun) {
+	now := time.Now()
+	l.activity.touch()
+	l.mu.Lock()
+	st := &l.status
+	st.State, st.Iteration, st.IterationStartedAt = StateRunning, plan.iteration, now
+	st.IterationCost, st.Tool, st.Retry = stream.Cost{}, nil, nil
+	l.line = lineBuffer{}
+	l.mu.Unlock()
+	l.emit(StateChanged{State: StateRunning})
+	l.emit(IterationStart{Iteration: plan.iteration, MaxIterations: plan.limits.MaxIterations, StartedAt: now, PromptBytes: len(plan.prompt)})
+}
+
+// setRunning publishes the agent, and stops it if the loop's end was asked for
+// while it started.
+func (l *Loop) setRunning(agent Agent) {
+	l.mu.Lock()
+	l.running = agent
+	cause, grace := l.cause, l.grace
+	l.mu.Unlock()
+	if cause != "" {
+		agent.Stop(grace)
+	}
+	l.setOwner(agent)
+}
+
+// attend waits for a running agent, and ends it when a limit is reached. It
+// returns why it did, or why the loop is to end.
+func (l *Loop) attend(agent Agent) (backends.Exit, StopReason) {
+	exited := make(chan backends.Exit, 1)
+	go func() { exited <- agent.Wait() }()
+	var ours StopReason // a limit that we enforced
+	stop := func(why StopReason) {
+		if ours == "" {
+			ours = why
+			agent.Stop(backends.Grace)
+		}
+	}
+	for {
+		idle, overtime := l.deadlines()
+		timer := time.NewTimer(time.Until(earlier(idle, overtime)))
+		if ours != "" {
+			timer.Stop() // only its exit is of interest now
+		}
+		select {
+		case exit := <-exited:
+			timer.Stop()
+			l.mu.Lock()
+			cause := l.cause
+			l.mu.Unlock()
+			if cause == "" {
+				cause = ours
+			}
+			return exit, cause
+		case <-timer.C:
+			idle, overtime = l.deadlines() // output may have come meanwhile
+			switch now := time.Now(); {
+			case !now.Before(overtime):
+				stop(StopMaxTime)
+			case !now.Before(idle):
+				stop(StopStalled)
+			}
+		case <-l.wake:
+			timer.Stop()
+			if l.overBudgetNow() {
+				stop(StopMaxCost)
+			}
+			l.showCancelling()
+		}
+	}
+}
+
+// deadlines are the moments at which the running agent has been silent, or has
+// worked, for too long.
+func (l *Loop) deadlines() (idle, overtime time.Time) {
+	never := time.Now().Add(1000 * time.Hour)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	idle, overtime = never, never
+	if limit := l.status.Limits.IdleTimeout; limit > 0 {
+		idle = l.activity.last().Add(limit)
+	}
+	if limit := l.status.Limits.MaxDuration; limit > 0 {
+		overtime = l.status.IterationStartedAt.Add(limit - l.base.elapsed)
+	}
+	return idle, overtime
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
+// closeIteration tells everybody how an iteration went.
+func (l *Loop) closeIteration(plan plannedRun, r report) {
+	res := r.exit.Result
+	l.mu.Lock()
+	l.running = nil
+	l.status.Tool, l.status.Retry = nil, nil
+	if r.problem != "" {
+		l.status.Error = r.problem
+	}
+	l.mu.Unlock()
+	l.setOwner(nil)
+	if r.exit.Survivor != nil {
+		l.emit(Warning{Message: r.exit.Survivor.Error()})
+	}
+	l.emit(IterationEnd{
+		Iteration: plan.iteration, Outcome: r.outcome, Duration: r.exit.Duration,
+		Cost: res.Usage.Cost, Tokens: res.Usage.Tokens, Turns: res.Turns, ToolCalls: res.ToolCalls,
+		Text: res.Text, Error: r.problem, Skipped: res.SkippedLines,
+	})
+	if r.verdict.Near && !r.verdict.Matched {
+		l.emit(NearMiss{Found: r.verdict.Found, Expected: r.verdict.Expected, Why: r.verdict.Why})
+	}
+}
+
+// causeOf is why the loop is to end, or why the run was ended.
+func (l *Loop) causeOf(r report) StopReason {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.cause != "" {
+		return l.cause
+	}
+	return r.cause
+}
+
+// account adds a run to what the loop has used.
+func (l *Loop) account(r report) spent {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !r.limited && (r.outcome != OutcomeCancelled || r.cause.Capped()) {
+		l.base.iterations++
+	}
+	usage := r.exit.Result.Usage
+	l.base.cost = l.base.cost.Plus(usage.Cost)
+	l.base.elapsed += r.exit.Duration
+	l.base.tokens = l.base.tokens.Plus(usage.Tokens)
+	if !usage.Cost.Known && r.exit.Result.Lines > 0 {
+		l.status.CostIncomplete = true
+	}
+	l.status.Cost, l.status.Tokens = l.base.cost, l.base.tokens
+	return l.base
+}
+
+// endOf makes the loop's last event.
+func (l *Loop) endOf(why StopReason, r report) End {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	end := End{
+		Reason: why, Iterations: l.status.Iteration, Cost: l.base.cost, Tokens: l.base.tokens, Duration: l.base.elapsed,
+	}
+	switch why {
+	case StopPromise:
+		end.Promise = r.verdict.Promise
+	case StopPermissionDenied:
+		end.Denials = r.exit.Result.Denials
+	}
+	if !why.Capped() && why != StopPromise {
+		end.Error = r.problem
+	}
+	return end
+}
+
+// finish leaves the folder as the reason for the end demands, and says goodbye.
+func (l *Loop) finish(end End) {
+	switch end.Reason {
+	case StopStateRemoved, StopBadStateFile: // gone, or the user's to mend
+	case StopInterrupted, StopFailures, StopStalled, StopPermissionDenied: // it can be continued
+		l.store.Update(func(s *loopstate.State) error {
+			s.Active = s.Active && end.Reason == StopInterrupted
+			l.writeProgress(s)
+			return nil
+		})
+	default:
+		if err := l.store.Remove(); err != nil {
+			l.emit(Warning{Message: "the state file could not be removed: " + err.Error()})
+		}
+	}
+	if err := l.scope.Close(); err != nil {
+		l.emit(Warning{Message: "the temporary folder could not be removed: " + err.Error()})
+	}
+	if l.lock != nil {
+		l.lock.Release()
+	}
+	state := StateEnded
+	if end.Reason == StopInterrupted {
+		state = StateInterrupted
+	}
+	l.mu.Lock()
+	l.status.State, l.status.StopReason = state, end.Reason
+	l.status.Retry = nil
+	if end.Error != "" {
+		l.status.Error = end.Error
+	}
+	l.end = end
+	l.mu.Unlock()
+	l.emit(StateChanged{State: state})
+	l.emit(end)
+	close(l.done)
+}
+
+func errText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// activity is when the running agent last gave a sign of life; the reader of
+// its output writes it for each line.
+type activity struct{ nanos atomic.Int64 }
+
+func (a *activity) touch()          { a.extend(0) }
+func (a *activity) last() time.Time { return time.Unix(0, a.nanos.Load()) }
+
+// extend counts the next d as if there were signs of life: the agent has said
+// that it will be silent.
+func (a *activity) extend(d time.Duration) {
+	a.nanos.Store(max(a.nanos.Load(), time.Now().Add(d).UnixNano()))
+}

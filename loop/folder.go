@@ -1,0 +1,127 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"time"
+
+	"ralph-lsp/backends"
+	"ralph-lsp/loopstate"
+	"ralph-lsp/stream"
+)
+
+// These functions speak to a loop of another process, through its state file.
+
+// FolderStatus tells how a folder's loop stands as far as its state file says.
+// owned: a living process drives it, and owner says which. A folder without
+// a loop gives fs.ErrNotExist.
+func FolderStatus(folder string) (status Status, owner loopstate.Owner, owned bool, err error) {
+	file, err := loopstate.Open(folder)
+	if err != nil {
+		return Status{}, owner, false, err
+	}
+	if owner, owned, err = file.Owner(); err != nil {
+		return Status{}, owner, false, err
+	}
+	state, err := file.Load()
+	if err != nil {
+		return Status{}, owner, owned, err
+	}
+	return statusOf(state, file.Path(), folder, owned), owner, owned, nil
+}
+
+// statusOf is what a state file tells of its loop.
+func statusOf(s loopstate.State, path, folder string, owned bool) Status {
+	status := Status{
+		LoopID: s.LoopID, Folder: folder, State: StateRunning, Iteration: s.Iteration, Limits: limitsOf(s),
+		Promise: s.CompletionPromise, StartedAt: s.StartedAt, Elapsed: s.Elapsed,
+		Session: stream.SessionStart{Backend: s.Backend, Model: s.Model}, StateFile: path,
+	}
+	if s.CostUSD != nil {
+		status.Cost = stream.USD(*s.CostUSD)
+	}
+	switch {
+	case !owned:
+		status.State = StateInterrupted
+	case !s.Active:
+		status.State = StatePaused
+	case s.ResumeAt.After(time.Now()):
+		status.State = StateWaiting
+		status.Retry = &RetryStatus{ResumeAt: s.ResumeAt}
+	}
+	return status
+}
+
+// CancelFolder ends the folder's loop by removing its state file. It returns
+// the iteration the loop was at, once its owner has let go of the folder and
+// so ended all its processes. A loop that nobody drives is discarded.
+func CancelFolder(ctx context.Context, folder string) (iteration int, err error) {
+	file, err := loopstate.Open(folder)
+	if err != nil {
+		return 0, err
+	}
+	_, owned, err := file.Owner()
+	if err != nil {
+		return 0, err
+	}
+	state, err := file.Load()
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && !owned:
+		return 0, ErrNotRunning
+	case err != nil && !owned:
+		return 0, err // a broken file of nobody's is the user's to look at
+	}
+	if err := file.Remove(); err != nil {
+		return 0, err
+	}
+	for owned {
+		select {
+		case <-ctx.Done():
+			return state.Iteration, ctx.Err()
+		case <-time.After(20 * time.Millisecond):
+		}
+		if _, owned, err = file.Owner(); err != nil {
+			return state.Iteration, err
+		}
+	}
+	_, err = backends.EndLeftovers(state.LoopID, nil)
+	return state.Iteration, err
+}
+
+// PauseFolder lets the folder's loop finish its iteration and start no other.
+func PauseFolder(folder string) error {
+	return changeFolder(folder, func(s *loopstate.State) { s.Active = false })
+}
+
+// ResumeFolder lets the folder's loop go on, or try again at once. It is
+// ErrNotRunning when no process drives it: then the loop must be continued by one.
+func ResumeFolder(folder string) error {
+	return changeFolder(folder, func(s *loopstate.State) { s.Active, s.ResumeAt = true, time.Time{} })
+}
+
+// SteerFolder queues guidance for the next iteration of the folder's loop.
+func SteerFolder(folder, text string) error {
+	return changeFolder(folder, func(s *loopstate.State) { s.Guidance = append(s.Guidance, text) })
+}
+
+// changeFolder changes the state file of a loop that another process drives.
+func changeFolder(folder string, edit func(*loopstate.State)) error {
+	file, err := loopstate.Open(folder)
+	if err != nil {
+		return err
+	}
+	if _, owned, err := file.Owner(); err != nil {
+		return err
+	} else if !owned {
+		return ErrNotRunning
+	}
+	_, err = file.Update(func(s *loopstate.State) error {
+		edit(s)
+		return nil
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return ErrNotRunning
+	}
+	return err
+}

@@ -1,0 +1,65 @@
+package loop
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"ralph-lsp/backends"
+)
+
+// rules tell an agent that it works in a loop, and how to end it.
+func rules(iteration int, limits Limits, promise string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "You work in a Ralph loop: the same prompt is given again and again, each time to a fresh agent "+
+		"that knows nothing of the runs before but what it finds in the files here. This is iteration %d", iteration)
+	if limits.MaxIterations > 0 {
+		fmt.Fprintf(&b, " of at most %d", limits.MaxIterations)
+	}
+	b.WriteString(". Look first at what is already done.")
+	if promise != "" {
+		fmt.Fprintf(&b, "\n\nIn your last message output <promise>%s</promise> when and only when that statement is true. "+
+			"Never output it to get out of the loop: if it isn't true yet, do what you can and stop, and the next iteration goes on.", promise)
+	}
+	return b.String()
+}
+
+// guidanceSection is what the user said while the loop ran.
+func guidanceSection(guidance []Guidance) string {
+	var b strings.Builder
+	b.WriteString("The user who watches this loop says (this counts more than the prompt where they differ):\n<guidance>\n")
+	for _, g := range guidance {
+		b.WriteString(strings.TrimSpace(g.Text))
+		b.WriteString("\n")
+	}
+	b.WriteString("</guidance>")
+	return b.String()
+}
+
+// brief puts rules and guidance where the backend takes them: beside the
+// prompt, which so stays byte for byte what the user wrote, or else behind it.
+func (l *Loop) brief(run plannedRun) (prompt string, args []string) {
+	var parts []string
+	if !l.cfg.Quiet {
+		parts = append(parts, rules(run.iteration, run.limits, run.promise))
+	}
+	if len(run.guidance) > 0 {
+		parts = append(parts, guidanceSection(run.guidance))
+	}
+	prompt = run.prompt
+	b := l.cfg.Backend
+	if text := strings.Join(parts, "\n\n"); text != "" {
+		if b.HasSystemPrompt(l.cfg.Args) && len(text) <= backends.MaxArg {
+			args = append(args, b.SystemPromptFlag, text)
+		} else {
+			prompt += "\n\n" + text
+		}
+	}
+	if b.ModelFlag != "" && l.cfg.Model != "" {
+		args = append(args, b.ModelFlag, l.cfg.Model)
+	}
+	if b.BudgetFlag != "" && run.limits.MaxCostUSD > 0 {
+		args = append(args, b.BudgetFlag, strconv.FormatFloat(run.budget, 'f', -1, 64))
+	}
+	return prompt, args
+}

@@ -1,0 +1,186 @@
+package loop
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"ralph-lsp/backends"
+	"ralph-lsp/stream"
+)
+
+const (
+	// startFailureTime: a run that ends sooner, without a line of output, never started.
+	startFailureTime = 2 * time.Second
+	// maxStartFailures in a row end a loop: a bad argument doesn't mend itself.
+	maxStartFailures = 3
+	// maxDenials and maxStalls are iterations in a row that end a loop.
+	maxDenials = 2
+	maxStalls  = 2
+	// rateLimitSlack is added to the time at which a provider says it's ready.
+	rateLimitSlack = time.Minute
+	// maxRateLimitWait bounds one wait, whatever the provider said.
+	maxRateLimitWait = 24 * time.Hour
+)
+
+// report is what one run came to.
+type report struct {
+	outcome    Outcome
+	cause      StopReason // why we ended it; "" when it ended by itself
+	exit       backends.Exit
+	problem    string // why it didn't go well, in one line
+	verdict    stream.Verdict
+	neverBegan bool // a start failure
+	limited    bool // refused by a rate limit: neither an iteration nor a failure
+	resumeAt   time.Time
+}
+
+// assess says how a run went. cause is why we ended it, "" when it ended by itself.
+func assess(exit backends.Exit, cause StopReason, completion stream.Completion, now time.Time) report {
+	r := report{outcome: OutcomeOK, cause: cause, exit: exit}
+	res := exit.Result
+	r.neverBegan = res.Lines == 0 && exit.Duration < startFailureTime && cause == "" && exit.Code != 0
+	switch {
+	case cause == StopStalled:
+		r.outcome, r.problem = OutcomeTimeout, "no output for longer than the idle timeout"
+	case cause != "":
+		r.outcome = OutcomeCancelled
+	default:
+		r.problem = problemOf(exit)
+		if r.problem != "" {
+			r.outcome = OutcomeError
+		}
+	}
+	if r.outcome == OutcomeOK || cause.Capped() || overBudget(res) {
+		r.verdict = completion.Judge(res)
+	}
+	if f := res.Failure; r.outcome == OutcomeError && (res.Rejected != nil || f != nil && f.Kind == stream.KindRateLimit) {
+		r.limited = true
+		if res.Rejected != nil {
+			r.resumeAt = res.Rejected.ResetsAt
+		}
+		if f != nil && !f.ResetsAt.IsZero() {
+			r.resumeAt = f.ResetsAt
+		}
+		if r.resumeAt.After(now) {
+			r.resumeAt = r.resumeAt.Add(rateLimitSlack)
+		}
+		if latest := now.Add(maxRateLimitWait); r.resumeAt.After(latest) {
+			r.resumeAt = latest
+		}
+	}
+	return r
+}
+
+// overBudget says whether the agent stopped itself at its budget.
+func overBudget(res stream.Result) bool {
+	return res.Failure != nil && res.Failure.Kind == stream.KindBudget
+}
+
+// problemOf says in one line why a run that ended by itself failed, or "".
+// The stream is asked first: pi's exit code is 0 after every model error.
+func problemOf(exit backends.Exit) string {
+	switch f := exit.Result.Failure; {
+	case f != nil && exit.Result.Terminal:
+		return oneLine(f.Message)
+	case exit.Lingered:
+		return "" // it had said that it was done; we ended it
+	case exit.Signal != "":
+		return withStderr("the agent was ended by a signal: "+exit.Signal, exit.Stderr)
+	case exit.Code != 0:
+		return withStderr(fmt.Sprintf("the agent exited with code %d", exit.Code), exit.Stderr)
+	case f != nil:
+		return withStderr(oneLine(f.Message), exit.Stderr)
+	case exit.ReadErr != nil:
+		return oneLine("reading the agent's output: " + exit.ReadErr.Error())
+	}
+	return ""
+}
+
+// withStderr adds the last line of what an agent wrote to stderr.
+func withStderr(problem, stderr string) string {
+	lines := strings.Split(strings.TrimSpace(stream.Plain(stderr)), "\n")
+	if last := oneLine(lines[len(lines)-1]); last != "" {
+		return problem + ": " + last
+	}
+	return problem
+}
+
+// oneLine is s fit for a status line.
+func oneLine(s string) string {
+	const limit = 300
+	s = strings.Join(strings.Fields(stream.Plain(s)), " ")
+	if r := []rune(s); len(r) > limit {
+		s = string(r[:limit-1]) + "…"
+	}
+	return s
+}
+
+// tally counts what came in a row.
+type tally struct {
+	failures, startFailures, denials, stalls, rateLimits int
+}
+
+// add counts a run.
+func (t *tally) add(r report) {
+	bump := func(n *int, hit bool) {
+		if *n++; !hit {
+			*n = 0
+		}
+	}
+	if r.limited {
+		t.rateLimits++
+		return
+	}
+	t.rateLimits = 0
+	bump(&t.failures, r.outcome == OutcomeError || r.outcome == OutcomeTimeout)
+	bump(&t.startFailures, r.neverBegan)
+	bump(&t.stalls, r.outcome == OutcomeTimeout)
+	bump(&t.denials, len(r.exit.Result.Denials) > 0)
+}
+
+// spent is what a loop has used of its limits.
+type spent struct {
+	iterations int // counted ones
+	cost       stream.Cost
+	tokens     stream.Tokens
+	elapsed    time.Duration
+}
+
+// decide says whether the loop ends after a run, and why. Completion beats
+// every cap, and the user's word (cause) beats everything but completion.
+func decide(r report, cause StopReason, t tally, s spent, limits Limits) StopReason {
+	switch {
+	case r.verdict.Matched:
+		return StopPromise
+	case cause != "" && cause != StopStalled:
+		return cause
+	case t.denials >= maxDenials:
+		return StopPermissionDenied
+	case t.startFailures >= maxStartFailures:
+		return StopBackendError
+	case t.stalls >= maxStalls:
+		return StopStalled
+	case limits.MaxFailures > 0 && t.failures >= limits.MaxFailures:
+		if t.startFailures == t.failures {
+			return StopBackendError
+		}
+		return StopFailures
+	case overBudget(r.exit.Result) && limits.MaxCostUSD > 0:
+		return StopMaxCost
+	}
+	return reached(s, limits)
+}
+
+// reached says which cap the loop has come to, or "".
+func reached(s spent, limits Limits) StopReason {
+	switch {
+	case limits.MaxIterations > 0 && s.iterations >= limits.MaxIterations:
+		return StopMaxIterations
+	case limits.MaxCostUSD > 0 && s.cost.Known && s.cost.USD >= limits.MaxCostUSD:
+		return StopMaxCost
+	case limits.MaxDuration > 0 && s.elapsed >= limits.MaxDuration:
+		return StopMaxTime
+	}
+	return ""
+}

@@ -1,0 +1,343 @@
+// Package loop is the engine: it runs an agent again and again with the same
+// prompt and decides after each run whether to go on. It speaks to agents and
+// to the state file through the interfaces below, and has never heard of
+// editors, terminals or JSON-RPC.
+package loop
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"ralph-lsp/backends"
+	"ralph-lsp/loopstate"
+	"ralph-lsp/stream"
+)
+
+// Store is the state file (*loopstate.File).
+type Store interface {
+	Load() (loopstate.State, error)
+	Create(loopstate.State) error
+	Update(func(*loopstate.State) error) (loopstate.State, error)
+	Remove() error
+	Watch(context.Context) (<-chan struct{}, error)
+	Path() string
+}
+
+// Agent is a running agent (*backends.Process).
+type Agent interface {
+	Stop(grace time.Duration)
+	Wait() backends.Exit
+	PID() int
+	StartMark() string
+}
+
+// Loop is a loop under way. All methods may be called from any goroutine.
+type Loop struct {
+	id    string
+	cfg   Config
+	obs   Observer
+	store Store
+	lock  *loopstate.Lock // nil in tests
+	owner loopstate.Owner
+	scope *backends.Scope
+	start func(backends.Spec) (Agent, error)
+
+	emitMu sync.Mutex // one event at a time reaches obs
+	fileMu sync.Mutex // one look at the state file, with what follows from it, at a time
+
+	mu       sync.Mutex
+	status   Status // snapshot for Status; Elapsed is without the current run
+	base     spent  // what earlier iterations used
+	running  Agent  // nil between runs
+	cause    StopReason
+	grace    time.Duration // of the stop that cause asks for
+	paused   bool
+	retryNow bool       // the user wants a wait to end
+	queued   []Guidance // not yet delivered, in the order of the state file
+	guided   int        // pieces of guidance so far, for their ids
+	badFile  string     // the last complaint about the state file
+	warned   float64    // the cost cap of which the user was warned
+	line     lineBuffer
+
+	activity activity
+
+	wake chan struct{} // something above changed; 1-buffered
+	done chan struct{}
+	end  End
+}
+
+// Start starts a loop, or continues the one in the folder. It returns once the
+// state file is written; the loop then runs on its own until Done. obs sees all of it.
+//
+// Errors: ErrEmptyPrompt, ErrNothingToGoOn, *AlreadyRunningError,
+// *InterruptedError, *backends.NotFoundError, *backends.UnknownError,
+// *loopstate.SyntaxError, *loopstate.OutsideError, and what the system says.
+func Start(cfg Config, obs Observer) (*Loop, error) {
+	file, err := loopstate.Open(cfg.Folder)
+	if err != nil {
+		return nil, err
+	}
+	if err := cfg.check(); err != nil {
+		return nil, err
+	}
+	l := &Loop{
+		id: newID(), cfg: cfg, obs: obs, store: file,
+		start: func(spec backends.Spec) (Agent, error) { return backends.Start(spec) },
+	}
+	host, _ := os.Hostname()
+	l.owner = loopstate.Owner{PID: os.Getpid(), Host: host, StartedAt: time.Now().Truncate(time.Second), LoopID: l.id, Version: cfg.Version}
+	l.lock, err = file.Lock(l.owner)
+	if locked := (*loopstate.LockedError)(nil); errors.As(err, &locked) {
+		return nil, &AlreadyRunningError{Folder: cfg.Folder, Owner: locked.Owner}
+	} else if err != nil {
+		return nil, err
+	}
+	if err := l.begin(); err != nil {
+		l.lock.Release()
+		return nil, err
+	}
+	return l, nil
+}
+
+// check looks at what can be wrong before anything is touched.
+func (c *Config) check() error {
+	if c.Continue {
+		return nil // the state file says the rest
+	}
+	if strings.TrimSpace(c.Prompt) == "" {
+		return ErrEmptyPrompt
+	}
+	if err := checkPromise(c.Promise); err != nil {
+		return err
+	}
+	if err := c.Limits.Check(); err != nil {
+		return err
+	}
+	_, err := c.Backend.Find()
+	return err
+}
+
+func checkPromise(promise string) error {
+	switch {
+	case !utf8.ValidString(promise) || strings.ContainsRune(promise, 0):
+		return errors.New("the completion promise is not text")
+	case len(promise) > 1000:
+		return fmt.Errorf("the completion promise has %d bytes: make it a short statement (at most 1000)", len(promise))
+	case strings.Contains(promise, "<promise>") || strings.Contains(promise, "</promise>"):
+		return errors.New("the completion promise is the text between the tags: leave out <promise> and </promise>")
+	}
+	return nil
+}
+
+// begin takes over the folder, whose lock it holds, and sets the loop going.
+func (l *Loop) begin() error {
+	if l.lock != nil {
+		l.endLeftovers()
+	}
+	state, err := l.store.Load()
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && l.cfg.Continue:
+		return ErrNothingToGoOn
+	case errors.Is(err, fs.ErrNotExist):
+		state = l.cfg.newState(l.id, time.Now())
+		if err := l.store.Create(state); err != nil {
+			return err
+		}
+	case err != nil:
+		return err
+	case !l.cfg.Continue:
+		return &InterruptedError{Path: l.store.Path(), State: state}
+	default:
+		if state, err = l.takeUp(state); err != nil {
+			return err
+		}
+	}
+	if l.scope, err = backends.OpenScope(l.id); err != nil {
+		return err
+	}
+	l.init(state)
+	go l.run()
+	return nil
+}
+
+// endLeftovers ends agents of an owner that died before it could do so.
+func (l *Loop) endLeftovers() {
+	previous, ok := l.lock.Previous()
+	if !ok {
+		return
+	}
+	var recorded []backends.Leftover
+	for _, a := range previous.Agents {
+		recorded = append(recorded, backends.Leftover{PID: a.PID, StartMark: a.ProcessStart})
+	}
+	backends.EndLeftovers(previous.LoopID, recorded) // what can't be ended is no reason not to start
+}
+
+// takeUp makes the state file's loop ours.
+func (l *Loop) takeUp(found loopstate.State) (loopstate.State, error) {
+	if l.cfg.Backend.Command == "" {
+		b, err := backends.Lookup(found.Backend)
+		if err != nil {
+			return found, fmt.Errorf("%s: %w; name one with --backend", l.store.Path(), err)
+		}
+		l.cfg.Backend = b
+	}
+	if _, err := l.cfg.Backend.Find(); err != nil {
+		return found, err
+	}
+	if len(l.cfg.Args) == 0 {
+		l.cfg.Args = found.BackendArgs
+	}
+	if l.cfg.Model == "" {
+		l.cfg.Model = found.Model
+	}
+	if found.LoopID != "" {
+		backends.EndLeftovers(found.LoopID, nil)
+		l.id, l.owner.LoopID = found.LoopID, found.LoopID
+	}
+	l.setOwner(nil)
+	return l.store.Update(func(s *loopstate.State) error {
+		l.cfg.Change.apply(s)
+		s.Active, s.LoopID, s.Backend = true, l.id, l.cfg.Backend.Name
+		s.BackendArgs, s.Model = l.cfg.Args, l.cfg.Model
+		s.ResumeAt = time.Time{}
+		if err := limitsOf(*s).Check(); err != nil {
+			return err
+		}
+		return checkPromise(s.CompletionPromise)
+	})
+}
+
+// init sets the loop's own state from the state file's.
+func (l *Loop) init(s loopstate.State) {
+	l.wake, l.done = make(chan struct{}, 1), make(chan struct{})
+	l.base = spent{iterations: s.Iteration - 1, elapsed: s.Elapsed}
+	if s.CostUSD != nil {
+		l.base.cost = stream.USD(*s.CostUSD)
+	}
+	l.status = Status{
+		LoopID: l.id, Folder: l.cfg.Folder, State: StateStarting, Iteration: s.Iteration,
+		Limits: limitsOf(s), Promise: s.CompletionPromise, StartedAt: s.StartedAt,
+		Session:   stream.SessionStart{Backend: l.cfg.Backend.Name, Model: l.cfg.Model},
+		Cost:      l.base.cost,
+		StateFile: l.store.Path(),
+	}
+}
+
+// newID makes a loop id: short, unique, fit for file names and environments.
+func newID() string { return "ralph-" + strings.ToLower(rand.Text()[:12]) }
+
+// setOwner writes the lock's record, with the running agent for whoever has to
+// end it if we can't.
+func (l *Loop) setOwner(running Agent) {
+	if l.lock == nil {
+		return
+	}
+	owner := l.owner
+	if running != nil {
+		owner.Agents = []loopstate.Agent{{PID: running.PID(), ProcessStart: running.StartMark()}}
+	}
+	l.lock.SetOwner(owner) // the record only helps; the lock is what counts
+}
+
+// Done is closed when the loop is over and all its processes are gone.
+func (l *Loop) Done() <-chan struct{} { return l.done }
+
+// Wait waits for the loop's end.
+func (l *Loop) Wait() End {
+	<-l.done
+	return l.end
+}
+
+// ID is the loop's id.
+func (l *Loop) ID() string { return l.id }
+
+// Status returns a snapshot.
+func (l *Loop) Status() Status {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := l.status
+	s.Elapsed = l.base.elapsed
+	if l.running != nil {
+		s.Elapsed += time.Since(s.IterationStartedAt)
+	}
+	s.Quota = append([]stream.Quota(nil), s.Quota...)
+	s.LastLine = l.line.last()
+	return s
+}
+
+// Cancel ends the loop now and returns when its agent and all that it started
+// are gone. The state file is removed.
+func (l *Loop) Cancel() { l.stop(StopCancelled, backends.Grace) }
+
+// Kill is Cancel without any grace, also after a Cancel.
+func (l *Loop) Kill() { l.stop(StopCancelled, 0) }
+
+// Interrupt ends the loop quickly and keeps its state file, so that it can be
+// continued: the editor or the terminal goes away.
+func (l *Loop) Interrupt() { l.stop(StopInterrupted, backends.QuickGrace) }
+
+// stop asks for the loop's end and waits for it.
+func (l *Loop) stop(why StopReason, grace time.Duration) {
+	l.requestStop(why, grace)
+	<-l.done
+}
+
+// requestStop asks for the loop's end; the first reason stays, the shortest grace counts.
+func (l *Loop) requestStop(why StopReason, grace time.Duration) {
+	l.mu.Lock()
+	if l.cause == "" {
+		l.cause, l.grace = why, grace
+	}
+	l.grace = min(l.grace, grace)
+	running := l.running
+	l.mu.Unlock()
+	if running != nil {
+		running.Stop(grace)
+	}
+	l.poke()
+}
+
+// poke wakes the engine to look at what changed.
+func (l *Loop) poke() {
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+// emit hands an event of the loop's own to the observer.
+func (l *Loop) emit(e Event) {
+	l.emitMu.Lock()
+	defer l.emitMu.Unlock()
+	l.obs.HandleLoop(e)
+}
+
+// recordFile opens the file for the raw output of one run, a new one each time.
+func (l *Loop) recordFile(iteration int) (*os.File, error) {
+	if l.cfg.RecordDir == "" {
+		return nil, nil
+	}
+	if err := os.MkdirAll(l.cfg.RecordDir, 0o700); err != nil {
+		return nil, err
+	}
+	for try := 1; ; try++ {
+		name := fmt.Sprintf("%s-%03d.jsonl", l.id, iteration)
+		if try > 1 { // the iteration was run again after a rate limit or an interruption
+			name = fmt.Sprintf("%s-%03d-%d.jsonl", l.id, iteration, try)
+		}
+		f, err := os.OpenFile(filepath.Join(l.cfg.RecordDir, name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if !errors.Is(err, fs.ErrExist) {
+			return f, err
+		}
+	}
+}
