@@ -1,0 +1,102 @@
+# Quiet on success, loud on failure. What the targets need besides Go, a C
+# compiler, node with npm, make and git is installed into .cache.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+CACHE    := $(CURDIR)/.cache
+FUZZTIME ?= 20s
+E2E      ?= on
+
+STATICCHECK_VERSION := v0.8.2
+STATICCHECK := $(CACHE)/tools/staticcheck-$(STATICCHECK_VERSION)
+PLATFORMS   := darwin/arm64 linux/arm64 windows/amd64
+
+# A checkout that belongs to another user must build too: git refuses to
+# describe it, and Go would fail to stamp the binary.
+export GOFLAGS += -buildvcs=false
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+
+# Prints what go test says, except that all is well.
+COMPLAINTS := { grep -vE '^(ok|\?) ' || true; }
+
+.PHONY: help
+help: ## this list
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
+
+.PHONY: build
+build: ## the program, as bin/ralph-lsp
+	@CGO_ENABLED=0 go build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/ralph-lsp ./cmd/ralph-lsp
+
+.PHONY: test
+test: check unit e2e ## everything: check, unit and e2e (E2E=off leaves the real agents out)
+
+.PHONY: check
+check: format vet staticcheck tidy cross ## formatting, vet, staticcheck, go.mod, other platforms
+
+.PHONY: format
+format:
+	@unformatted=$$(gofmt -l $$(go list -tags e2e -f '{{.Dir}}' ./...)); \
+	if [ -n "$$unformatted" ]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi
+
+.PHONY: vet
+vet:
+	@go vet ./...
+	@go vet -tags e2e ./e2e
+
+.PHONY: staticcheck
+staticcheck: $(STATICCHECK)
+	@$(STATICCHECK) -tags e2e ./...
+
+$(STATICCHECK):
+	@mkdir -p $(@D)/install
+	@GOBIN=$(@D)/install go install honnef.co/go/tools/cmd/staticcheck@$(STATICCHECK_VERSION)
+	@mv $(@D)/install/staticcheck $@
+
+.PHONY: tidy
+tidy:
+	@go mod tidy -diff
+
+.PHONY: cross
+cross:
+	@for platform in $(PLATFORMS); do \
+		GOOS=$${platform%/*} GOARCH=$${platform#*/} CGO_ENABLED=0 go vet ./... || { echo "on $$platform"; exit 1; }; \
+	done
+
+.PHONY: unit
+unit: ## the tests that need nothing installed, under the race detector
+	@go test -race ./... | $(COMPLAINTS)
+
+.PHONY: agents
+agents: ## installs the pinned agents that e2e runs
+	@go run ./internal/agents/install
+
+.PHONY: e2e
+ifeq ($(E2E),off)
+e2e:
+	@echo "*** E2E=off: the real agents (pi, claude) were NOT tested ***" >&2
+else
+e2e: agents ## the program with the real agents, against a scripted model
+	@go test -tags e2e -count=1 -parallel 2 -timeout 15m ./e2e | $(COMPLAINTS)
+endif
+
+.PHONY: bench
+bench: ## how fast it is, as ratios (docs/PERFORMANCE.md)
+	@go test -run '^$$' -bench . ./stream | go run ./internal/benchtable
+	@go test -run '^$$' -bench '^BenchmarkIterationGap$$' ./loop
+
+.PHONY: fuzz
+fuzz: ## each fuzz target for FUZZTIME
+	@for package in $$(go list ./...); do \
+		for target in $$(go test -list '^Fuzz' $$package | grep '^Fuzz'); do \
+			echo "$$package $$target"; \
+			go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$package | $(COMPLAINTS); \
+		done; \
+	done
+
+.PHONY: clean
+clean: ## removes what was built and installed
+	@chmod -R u+w $(CACHE) 2>/dev/null || true
+	@rm -rf bin $(CACHE)
