@@ -50,7 +50,7 @@ func splitBlocks(front string) []block {
 }
 
 func newBlock(text string) block {
-	line, _, _ := strings.Cut(text, "\n")
+	line, _ := cutLine(text)
 	key, _, ok := strings.Cut(line, ":")
 	if !ok || isContinuation(line) {
 		return block{text: text} // a stray line
@@ -71,12 +71,13 @@ func isIndented(line string) bool {
 // isContinuation says whether a line belongs to the key above it. A list's
 // items needn't be indented.
 func isContinuation(line string) bool {
-	return line != "" && isIndented(line) || strings.HasPrefix(line, "- ") || strings.TrimSpace(line) == "-"
+	return isIndented(line) || strings.HasPrefix(line, "- ") || strings.TrimSpace(line) == "-"
 }
 
 // opensBlockScalar says whether the value of a key line is the lines below it,
-// as in "key: |" or "key: >-".
-func opensBlockScalar(line string) bool {
+// as in "key: |" or "key: >-". Further lines don't matter.
+func opensBlockScalar(text string) bool {
+	line, _ := cutLine(text)
 	_, value, _ := strings.Cut(line, ":")
 	value, _, _ = strings.Cut(value, " #")
 	value = strings.TrimSpace(value)
@@ -88,7 +89,7 @@ func (b block) lines() int { return strings.Count(b.text, "\n") }
 
 var (
 	errNotText = errors.New("is not a text; put it in quotes")
-	errNotList = errors.New("is not a list; write one text per line, each behind \"- \" and in quotes")
+	errNotList = errors.New("is not a list of texts; write one per line, behind \"- \" and in quotes")
 )
 
 // scalar returns the value's text without quotes; "" for null. A value on one
@@ -107,7 +108,7 @@ func (b block) scalar() (text string, null bool, err error) {
 		return "", false, errNotText
 	}
 	_, raw, _ := strings.Cut(b.text, ":")
-	return unquote(strings.TrimSpace(raw)), false, nil
+	return strings.ToValidUTF8(unquote(strings.TrimSpace(raw)), "\uFFFD"), false, nil
 }
 
 // list returns the value's texts. One text that isn't in a list counts as a

@@ -166,6 +166,9 @@ func (d *Document) put(field int, value string) {
 	switch {
 	case at < 0 && value != "":
 		d.blocks = slices.Insert(d.blocks, d.place(field), d.newBlock(key, value, ""))
+	case at > 0 && value == "" && opensBlockScalar(d.blocks[at-1].text):
+		// Without a key between them, a comment below would be text of the one above.
+		d.blocks[at] = d.newBlock(key, "null", "")
 	case at >= 0 && value == "":
 		d.blocks = slices.Delete(d.blocks, at, at+1)
 	case at >= 0:
@@ -182,14 +185,16 @@ func (d *Document) newBlock(key, value, comment string) block {
 }
 
 // place returns where a field that isn't there belongs: behind the nearest one
-// before it in the order of fields.
+// before it in the order of fields, else at the top, but not above a stray line
+// that would then continue it.
 func (d *Document) place(field int) int {
 	for i := field - 1; i >= 0; i-- {
 		if at := d.index(fields[i].key); at >= 0 {
 			return at + 1
 		}
 	}
-	return 0
+	stray := func(b block) bool { line, _ := cutLine(b.text); return isContinuation(line) }
+	return slices.IndexFunc(d.blocks, stray) + 1
 }
 
 // index returns where a key's block is, or -1.

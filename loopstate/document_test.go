@@ -1,0 +1,244 @@
+package loopstate
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestANewFileHasTheFiveKeysFirst(t *testing.T) {
+	s := readable["ours.md"]
+	want, err := os.ReadFile(filepath.Join(testdata, "ours.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(NewDocument(s).Bytes())); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	bare := State{Active: true, Iteration: 1, Prompt: "Go.\n"}
+	wantBare := "---\nactive: true\niteration: 1\nmax_iterations: 0\ncompletion_promise: null\nstarted_at: null\n---\n\nGo.\n"
+	if diff := cmp.Diff(wantBare, string(NewDocument(bare).Bytes())); diff != "" {
+		t.Errorf("without optional keys: -want +got:\n%s", diff)
+	}
+}
+
+func TestAChangeTouchesOnlyItsKeys(t *testing.T) {
+	tests := []struct {
+		name   string
+		before string
+		change func(*State)
+		after  string
+	}{
+		{"the next iteration of a hand-written file",
+			"---\n# mine\nmax_iterations: '5'\nowner: me # who\niteration:  2   # now\n\nactive: yes\n---\nGo.",
+			func(s *State) { s.Iteration = 3 },
+			"---\n# mine\nmax_iterations: '5'\nowner: me # who\niteration: 3   # now\n\nactive: yes\n---\nGo."},
+		{"line endings stay CRLF",
+			"\uFEFF---\r\niteration: 2 # now\r\n---\r\n\r\nGo.\r\n",
+			func(s *State) { s.Iteration = 3; s.Guidance = []string{"a", "b"} },
+			"\uFEFF---\r\niteration: 3 # now\r\nguidance:\r\n  - \"a\"\r\n  - \"b\"\r\n---\r\n\r\nGo.\r\n"},
+		{"missing keys take their place at the top",
+			"---\nowner: me\nmax_iterations: 9\n---\nGo.",
+			func(s *State) {
+				s.Active, s.Iteration, s.CompletionPromise, s.LoopID, s.CostUSD = false, 2, "OK", "x", new(0.5)
+			},
+			"---\nactive: false\niteration: 2\nowner: me\nmax_iterations: 9\ncompletion_promise: \"OK\"\nloop_id: \"x\"\ncost_usd: 0.5\n---\nGo."},
+		{"a default that nobody wrote isn't written",
+			"---\n---\nGo.",
+			func(s *State) { s.Active, s.Iteration, s.MaxIterations = true, 1, DefaultMaxIterations },
+			"---\n---\nGo."},
+		{"delivered guidance goes, comments around it stay",
+			"---\n# before\nguidance:\n- a\n\n# in between\n- b\n# behind\nhat: h\n---\nGo.",
+			func(s *State) { s.Guidance = nil },
+			"---\n# before\n# behind\nhat: h\n---\nGo."},
+		{"a key that is cleared goes",
+			"---\nresume_at: 2026-01-02T17:35:07Z\nhat: h\n---\nGo.",
+			func(s *State) { s.ResumeAt = time.Time{} },
+			"---\nhat: h\n---\nGo."},
+		{"a promise that is cleared becomes null",
+			"---\ncompletion_promise: \"say \"hi\"\" # greet\n---\nGo.",
+			func(s *State) { s.CompletionPromise = "" },
+			"---\ncompletion_promise: null\n---\nGo."},
+		{"an empty value keeps its comment",
+			"---\nhat: # none yet\n---\nGo.",
+			func(s *State) { s.Hat = "builder" },
+			"---\nhat: \"builder\" # none yet\n---\nGo."},
+		{"an unknown key that isn't YAML",
+			"---\nweird: [unclosed \"\n  more: {\niteration: 1\nstray line\n---\nGo.",
+			func(s *State) { s.Iteration = 2 },
+			"---\nweird: [unclosed \"\n  more: {\niteration: 2\nstray line\n---\nGo."},
+		{"a new prompt that starts with a blank line",
+			"---\niteration: 1\n---\nGo.",
+			func(s *State) { s.Prompt = "\nGo on." },
+			"---\niteration: 1\n---\n\n\nGo on."},
+		{"the prompt's own front matter is prompt",
+			"---\niteration: 1\n---\n\n---\niteration: 9\n---\n",
+			func(s *State) { s.Iteration = 2 },
+			"---\niteration: 2\n---\n\n---\niteration: 9\n---\n"},
+		{"a stray line at the top stays stray",
+			"---\n# top\n  stray: 1\n---\nGo.",
+			func(s *State) { s.Iteration = 2 },
+			"---\n# top\n  stray: 1\niteration: 2\n---\nGo."},
+		{"a comment doesn't fall into the text above it",
+			"---\ncompletion_promise: |\n  done\nhat: h\n  # comment\n---\nGo.",
+			func(s *State) { s.Hat = "" },
+			"---\ncompletion_promise: |\n  done\nhat: null\n  # comment\n---\nGo."},
+		{"a time that only looks different stays",
+			"---\nstarted_at: 2026-01-02 18:35:07+01:00\nmax_duration: 4h0m0s\nmax_cost_usd: 5.00\n---\nGo.",
+			func(s *State) {
+				s.StartedAt, s.MaxDuration, s.MaxCostUSD = date("2026-01-02T17:35:07Z"), new(4*time.Hour), new(5.0)
+			},
+			"---\nstarted_at: 2026-01-02 18:35:07+01:00\nmax_duration: 4h0m0s\nmax_cost_usd: 5.00\n---\nGo."},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			doc := parse(t, tt.before)
+			s := doc.State()
+			tt.change(&s)
+			doc.Set(s)
+			if diff := cmp.Diff(tt.after, string(doc.Bytes())); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+			if diff := cmp.Diff(s, parse(t, string(doc.Bytes())).State()); diff != "" {
+				t.Errorf("read again: -want +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestPromisesAsPeopleWriteThem(t *testing.T) {
+	tests := []struct{ written, want string }{
+		{`DONE`, "DONE"},
+		{`"DONE"`, "DONE"},
+		{`'DONE'`, "DONE"},
+		{`"DONE" # when it is`, "DONE"},
+		{`all tests pass`, "all tests pass"},
+		{`null`, ""},
+		{`~`, ""},
+		{``, ""},
+		{`""`, ""},
+		{`"null"`, "null"},
+		{`"true"`, "true"},
+		{`true`, "true"},
+		{`42`, "42"},
+		{`"say "hi""`, `say "hi"`},
+		{`"say "hi"" # greet`, `say "hi"`},
+		{`'it's done'`, "it's done"},
+		{`"a\nb"`, "a\nb"},
+		{`"C:\dir"`, `C:\dir`},
+		{`"\d+ done"`, `\d+ done`},
+		{`TASK: done`, "TASK: done"},
+		{`[x] done`, "[x] done"},
+		{`[done]`, "[done]"},
+		{`@done`, "@done"},
+		{`*done*`, "*done*"},
+		{`"`, `"`},
+		{`"half`, `"half`},
+		{"\ttabbed", "tabbed"},
+		{"bell \a rings", "bell \a rings"},
+		{"|\n  first\n  # second\n", "first\n# second\n"},
+		{"all\n  of it", "all of it"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.written, func(t *testing.T) {
+			doc := parse(t, "---\ncompletion_promise: "+tt.written+"\n---\nGo.")
+			if got := doc.State().CompletionPromise; got != tt.want {
+				t.Errorf("promise %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestKeysAsPeopleWriteThem(t *testing.T) {
+	for _, line := range []string{
+		"iteration: 7", "iteration:7", "iteration:    7", "iteration : 7", `"iteration": 7`, `iteration: "7"`,
+		"iteration: '7'", "iteration:\t7", "iteration: 7 # seven", "iteration: +7", "iteration:\n  7",
+	} {
+		t.Run(line, func(t *testing.T) {
+			if got := parse(t, "---\n"+line+"\n---\nGo.").State().Iteration; got != 7 {
+				t.Errorf("iteration %d, want 7", got)
+			}
+		})
+	}
+}
+
+func TestTheFencesAndTheBlankLine(t *testing.T) {
+	tests := []struct{ name, file, prompt string }{
+		{"trailing blanks", "---  \niteration: 1\n---\t\n\nGo.", "Go."},
+		{"two blank lines: the second is the prompt's", "---\n---\n\n\nGo.", "\nGo."},
+		{"a line of blanks is the prompt's", "---\n---\n \nGo.", " \nGo."},
+		{"four dashes are no fence", "---\n----\n---\nGo.", "Go."},
+		{"no final newline", "---\n---\nGo.", "Go."},
+		{"mixed line endings", "---\r\n---\n\r\nGo.\r", "Go.\r"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			doc := parse(t, tt.file)
+			if got := doc.State().Prompt; got != tt.prompt {
+				t.Errorf("prompt %q, want %q", got, tt.prompt)
+			}
+			if got := string(doc.Bytes()); got != tt.file {
+				t.Errorf("bytes %q, want %q", got, tt.file)
+			}
+		})
+	}
+}
+
+func TestProblemsAreNamedWithTheirLine(t *testing.T) {
+	doc := parse(t, `---
+max-iterations: 5
+# fine
+session_id: abc
+Iteration: 3
+
+completion_promse: DONE
+a stray line
+favourite_colour: blue
+: 3
+---
+Go.`)
+	want := []Problem{
+		{2, "max-iterations", "max-iterations is not a known key, it is ignored; did you mean max_iterations?"},
+		{5, "Iteration", "Iteration is not a known key, it is ignored; did you mean iteration?"},
+		{7, "completion_promse", "completion_promse is not a known key, it is ignored; did you mean completion_promise?"},
+		{8, "", `this line belongs to no key; write "key: value"`},
+		{9, "favourite_colour", "favourite_colour is not a known key, it is ignored"},
+		{10, "", `this line belongs to no key; write "key: value"`},
+	}
+	if diff := cmp.Diff(want, doc.Problems()); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestAStateSharesNothingWithItsDocument(t *testing.T) {
+	doc := NewDocument(readable["ours.md"])
+	before := string(doc.Bytes())
+	s := doc.State()
+	s.Guidance[0], s.BackendArgs[0], *s.CostUSD, *s.MaxConsecutiveFailures = "new", "--new", 9, 9
+	doc.Set(s)
+	if string(doc.Bytes()) == before {
+		t.Error("a change made in place was not noticed")
+	}
+}
+
+func TestAMegabyteOfPromptAndFrontMatter(t *testing.T) {
+	prompt := strings.Repeat("---\niteration: 9\n\x00\xff\r\n", 1<<20/20)
+	front := strings.Repeat("# comment\n\nunknown: value\n  continued\n", 1<<20/40)
+	doc := parse(t, "---\n"+front+"iteration: 2\n---\n\n"+prompt)
+	if doc.State().Prompt != prompt || doc.State().Iteration != 2 {
+		t.Error("prompt or iteration differ")
+	}
+}
+
+func parse(t *testing.T, text string) *Document {
+	t.Helper()
+	doc, err := Parse([]byte(text))
+	if err != nil {
+		t.Fatalf("%v in\n%s", err, text)
+	}
+	return doc
+}

@@ -1,0 +1,88 @@
+package loopstate
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+// FuzzRoundTrip writes any state and reads it back.
+func FuzzRoundTrip(f *testing.F) {
+	f.Add(true, 1, 50, "DONE", int64(1767375307), "pi", 1.5, int64(time.Hour), "--a\nb", "Build it.\n")
+	f.Add(false, 0, 0, "null", int64(0), "true", 0.0, int64(0), "", "---\niteration: 9\n---\n")
+	f.Add(true, 3, 7, " \"say \\\"hi\" # no ", int64(-1), "'\u0085\u2028\ufeff", 1e300, int64(1), "- a: b", "\n\r\n\xff")
+	f.Add(true, 3, 7, "|", int64(1)<<40, ">-", 1e-300, int64(math.MaxInt64), "\x00\x7f\U0001f600", "\r\n.")
+	f.Fuzz(func(t *testing.T, active bool, iteration, limit int, promise string, seconds int64, text string, usd float64, nanos int64, item, prompt string) {
+		started := time.Unix(seconds, nanos%1e9).UTC()
+		switch {
+		case iteration < 0, limit < 0, nanos < 0, blank(prompt), !(usd >= 0), math.IsInf(usd, 0),
+			started.Year() < 0, started.Year() > 9999:
+			return // not a state
+		}
+		for _, s := range []string{promise, text, item} {
+			if !utf8.ValidString(s) {
+				return
+			}
+		}
+		d := time.Duration(nanos)
+		want := State{
+			Active: active, Iteration: iteration, MaxIterations: limit, CompletionPromise: promise, StartedAt: started,
+			LoopID: text, Backend: item, Hat: promise, Model: text, BackendArgs: []string{item, text},
+			CostUSD: &usd, MaxCostUSD: &usd, MaxDuration: &d, IdleTimeout: &d, MaxConsecutiveFailures: &limit,
+			Elapsed: d, ResumeAt: started, Guidance: []string{text, item, promise}, SessionFile: text,
+			Prompt: prompt,
+		}
+		data := NewDocument(want).Bytes()
+		doc, err := Parse(data)
+		if err != nil {
+			t.Fatalf("%v in\n%s", err, data)
+		}
+		if diff := cmp.Diff(want, doc.State()); diff != "" {
+			t.Errorf("-want +got:\n%s\nin\n%s", diff, data)
+		}
+		if problems := doc.Problems(); len(problems) > 0 {
+			t.Errorf("problems %v in\n%s", problems, data)
+		}
+	})
+}
+
+// FuzzParse reads any file, and changes what can be read.
+func FuzzParse(f *testing.F) {
+	for _, data := range stateFiles(f) {
+		f.Add(data, 3, "DONE", "a\nb")
+	}
+	f.Fuzz(func(t *testing.T, data []byte, iteration int, promise, guidance string) {
+		doc, err := Parse(data)
+		if err != nil {
+			return
+		}
+		doc.Problems()
+		before := doc.State()
+		doc.Set(before)
+		if string(doc.Bytes()) != string(data) {
+			t.Fatalf("setting what is there changed it to\n%q", doc.Bytes())
+		}
+		if iteration < 0 || !utf8.ValidString(promise) || !utf8.ValidString(guidance) {
+			return
+		}
+		want := before
+		want.Iteration, want.CompletionPromise, want.Guidance = iteration, promise, []string{guidance}
+		doc.Set(want)
+		changed := doc.Bytes()
+		again, err := Parse(changed)
+		if err != nil {
+			t.Fatalf("after a change: %v in\n%q", err, changed)
+		}
+		if diff := cmp.Diff(want, again.State(), cmpopts.EquateEmpty()); diff != "" {
+			t.Fatalf("after a change: -want +got:\n%s\nin\n%q", diff, changed)
+		}
+		if !strings.HasSuffix(string(changed), before.Prompt) {
+			t.Fatalf("the prompt changed in\n%q", changed)
+		}
+	})
+}
