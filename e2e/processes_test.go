@@ -1,0 +1,101 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	gopsutil "github.com/shirou/gopsutil/v4/process"
+)
+
+const (
+	goneWithin   = 3 * time.Second // every process of a loop, after its end
+	pollInterval = 20 * time.Millisecond
+)
+
+// process is a living process.
+type process struct {
+	pid     int
+	command string
+}
+
+func (p process) String() string { return fmt.Sprintf("%d (%.120s)", p.pid, p.command) }
+
+// processes returns the living processes that have one of the marks in their
+// environment or in their command line. Zombies have neither.
+func processes(marks ...string) []process {
+	all, err := gopsutil.Processes()
+	if err != nil {
+		panic(fmt.Sprintf("listing processes: %v", err))
+	}
+	var found []process
+	for _, p := range all {
+		if int(p.Pid) == os.Getpid() {
+			continue
+		}
+		// A process may end at any time, and then has neither.
+		command, _ := p.Cmdline()
+		environ, _ := p.Environ()
+		isMarked := func(mark string) bool {
+			return strings.Contains(command, mark) || slices.Contains(environ, mark)
+		}
+		if slices.ContainsFunc(marks, isMarked) {
+			found = append(found, process{int(p.Pid), command})
+		}
+	}
+	return found
+}
+
+// awaitProcesses waits until n processes have the mark.
+func awaitProcesses(p *program, n int, mark string) {
+	p.t.Helper()
+	poll(p, patience, func() string {
+		if found := processes(mark); len(found) < n {
+			return fmt.Sprintf("%d processes with %s, want %d", len(found), mark, n)
+		}
+		return ""
+	})
+}
+
+// awaitGone waits until no process has any of the marks.
+func awaitGone(p *program, marks ...string) {
+	p.t.Helper()
+	poll(p, goneWithin, func() string {
+		if left := processes(marks...); len(left) > 0 {
+			return fmt.Sprintf("left: %v", left)
+		}
+		return ""
+	})
+}
+
+// poll asks again and again until there is no complaint any more. It is for
+// what only the operating system knows; for all else there are channels.
+func poll(p *program, limit time.Duration, complaint func() string) {
+	p.t.Helper()
+	deadline := time.Now().Add(limit)
+	for {
+		said := complaint()
+		if said == "" {
+			return
+		}
+		if time.Now().After(deadline) {
+			p.fatalf("after %s: %s", limit, said)
+		}
+		time.Sleep(pollInterval)
+	}
+}
+
+// endAll kills what a failed test has left behind.
+func endAll(t *testing.T, mark string) {
+	for _, left := range processes(mark) {
+		t.Logf("killing %s", left)
+		if p, err := os.FindProcess(left.pid); err == nil {
+			p.Kill()
+		}
+	}
+}

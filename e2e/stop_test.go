@@ -1,0 +1,130 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"ralph-lsp/internal/fakemodel"
+)
+
+// longTool is a command that runs until it is killed. Its processes have the
+// mark in their command lines. sleep won't do: claude refuses it.
+func longTool(mark string) string {
+	return `node -e 'setTimeout(() => {}, 300000)' ` + mark
+}
+
+// detachedTool also leaves a process behind that has a session of its own and
+// holds none of the agent's files.
+func detachedTool(mark string) string {
+	return `setsid ` + longTool(mark) + ` </dev/null >/dev/null 2>&1 & ` + longTool(mark)
+}
+
+// A loop is stopped while its agent is in one of these situations.
+var situations = []struct {
+	name  string
+	tool  func(mark string) string // nil: no tool runs, the model speaks
+	tools int                      // processes that run the tool
+}{
+	{"in mid-stream", nil, 0},
+	{"in mid-tool", longTool, 1},
+	{"with a detached tool", detachedTool, 2},
+}
+
+// Ways in which a loop may be stopped.
+var stops = []struct {
+	name string
+	stop func(*program) error
+	exit int  // -1: killed
+	kept bool // the state file stays, so that the loop can be resumed
+}{
+	{"cancel", func(p *program) error { return p.ralphCommand("cancel", "-C", p.box.Dir) }, exitCancelled, false},
+	{"SIGINT", func(p *program) error { return p.cmd.Process.Signal(os.Interrupt) }, exitCancelled, false},
+	{"SIGTERM", func(p *program) error { return p.cmd.Process.Signal(syscall.SIGTERM) }, exitCancelled, true},
+	{"SIGKILL", func(p *program) error { return p.cmd.Process.Kill() }, -1, true},
+}
+
+// TestStopLeavesNothing stops loops in each situation in each way, and wants
+// every process gone in time.
+func TestStopLeavesNothing(t *testing.T) {
+	for _, where := range situations {
+		for _, how := range stops {
+			for _, a := range both {
+				t.Run(how.name+" "+where.name+"/"+a.name, func(t *testing.T) {
+					t.Parallel()
+					toolMark := "tool-" + strings.Map(wordOnly, t.Name())
+					steps := []fakemodel.Step{fakemodel.Say("Thinking aloud."), {SleepMS: int(patience.Milliseconds())}}
+					if where.tool != nil {
+						steps = []fakemodel.Step{a.bash(where.tool(toolMark))}
+					}
+					p := prepare(t, a, fakemodel.Script{Turns: []fakemodel.Turn{does(steps...)}})
+					args := []string{"--max-iterations", "3", "--completion-promise", "DONE"}
+					for _, arg := range a.anyTool {
+						args = append(args, "--backend-arg", arg)
+					}
+					p.start(append(args, prompt)...)
+
+					loop := p.awaitSituation(where.tools, toolMark)
+					began := time.Now()
+					if err := how.stop(p); err != nil {
+						p.fatalf("stopping: %v", err)
+					}
+					if exit := p.wait(); exit != how.exit {
+						t.Errorf("exit %d, want %d", exit, how.exit)
+					}
+					awaitGone(p, p.mark, toolMark, "RALPH_LOOP_ID="+loop)
+					t.Logf("gone %s after the stop", time.Since(began).Round(time.Millisecond))
+					p.checkStopped(how.exit, how.kept)
+					if t.Failed() {
+						p.show()
+					}
+				})
+			}
+		}
+	}
+}
+
+// awaitSituation waits until the agent speaks, or until its tool runs with so
+// many processes. It returns the loop's id.
+func (p *program) awaitSituation(tools int, toolMark string) string {
+	p.t.Helper()
+	if tools == 0 {
+		return p.await("text", func(u update) bool { return u.SessionUpdate == "agent_message_chunk" }).LoopID
+	}
+	awaitProcesses(p, tools, "setTimeout(() => {}, 300000) "+toolMark)
+	call := p.await("tool call", func(u update) bool { return u.SessionUpdate == "tool_call" })
+	if state, err := os.ReadFile(p.stateFile()); err != nil || !strings.Contains(string(state), "active: true") {
+		p.t.Errorf("while a tool runs the state file has %q, %v", state, err)
+	}
+	return call.LoopID
+}
+
+// checkStopped looks at what a stopped loop says and keeps.
+func (p *program) checkStopped(exit int, kept bool) {
+	p.t.Helper()
+	_, err := os.Stat(p.stateFile())
+	if (err == nil) != kept {
+		p.t.Errorf("state file: %v; want it kept: %v", err, kept)
+	}
+	if exit == exitCancelled {
+		want := "cancelled"
+		if kept {
+			want = "interrupted"
+		}
+		if got := p.end().StopReason; got != want {
+			p.t.Errorf("stop reason %q, want %q", got, want)
+		}
+	}
+}
+
+// wordOnly maps what a shell would take for something else to a dash.
+func wordOnly(r rune) rune {
+	if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
+		return r
+	}
+	return '-'
+}
