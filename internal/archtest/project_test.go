@@ -31,7 +31,7 @@ var picture = Rules{
 		"github.com/BurntSushi/toml":   {"config"},
 		"github.com/spf13/":            {"cmd/ralph-lsp"},
 		"charm.land/":                  {"cmd/ralph-lsp"},
-		"github.com/shirou/gopsutil/":  {"backends"},
+		"github.com/shirou/gopsutil/":  {"backends", "e2e"},
 	},
 }
 
