@@ -1,0 +1,45 @@
+package main
+
+import (
+	"time"
+
+	"ralph-lsp/stream"
+)
+
+// callLog remembers running tool calls, to say what a result belongs to.
+type callLog struct {
+	running map[string]runningCall
+	last    string // the call that was shown last, as long as nothing came behind it
+}
+
+type runningCall struct {
+	title string
+	since time.Time
+}
+
+func newCallLog() *callLog { return &callLog{running: map[string]runningCall{}} }
+
+func (c *callLog) begin(call stream.ToolCall, now time.Time) string {
+	title := callTitle(call)
+	c.running[call.ID] = runningCall{title, now}
+	c.last = call.ID
+	return title
+}
+
+// end returns how long the call took, and its title where other output came
+// between the call and its result.
+func (c *callLog) end(id string, now time.Time) (title, duration string) {
+	call, known := c.running[id]
+	if !known {
+		return "", ""
+	}
+	delete(c.running, id)
+	if c.last != id {
+		title = call.title
+	}
+	c.last = ""
+	return title, took(now.Sub(call.since))
+}
+
+// reset forgets the calls of a run that is over.
+func (c *callLog) reset() { *c = *newCallLog() }

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"ralph-lsp/loop"
+)
+
+func newCancel() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "cancel",
+		Short: "End the loop in the folder now",
+		Long:  "End the loop in the folder: its agent, everything that it started, and its state file.\nAn interrupted loop that nobody drives is discarded.",
+		Args:  noArguments,
+	}
+	folder := folderFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		dir, err := folder()
+		if err != nil {
+			return err
+		}
+		ctx, cancel := withPatience(cmd)
+		defer cancel()
+		iteration, err := loop.CancelFolder(ctx, dir)
+		switch {
+		case errors.Is(err, loop.ErrNotRunning):
+			fmt.Fprintf(cmd.OutOrStdout(), "no loop is running in %s\n", dir)
+			return nil
+		case errors.Is(err, context.DeadlineExceeded):
+			return fmt.Errorf("the loop in %s was told to end, but its process hasn't let go after %s; see ralph-lsp status", dir, patience)
+		case err != nil:
+			return err
+		}
+		fmt.Fprintf(cmd.OutOrStdout(), "cancelled the loop (was at iteration %d)\n", iteration)
+		return nil
+	}
+	return cmd
+}

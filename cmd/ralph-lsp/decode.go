@@ -1,0 +1,108 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"ralph-lsp/server"
+	"ralph-lsp/stream"
+)
+
+// decodeFormats are the names of decode --format.
+var decodeFormats = map[string]stream.Format{
+	"pi":     stream.FormatPi,
+	"claude": stream.FormatClaude,
+	"text":   stream.FormatText,
+}
+
+func newDecode() *cobra.Command {
+	format := choice{of: []string{"pi", "claude", "text"}}
+	var verbose, summary bool
+	cmd := &cobra.Command{
+		Use:   "decode --format pi|claude|text [FILE|-]",
+		Short: "Print a recorded stream as event lines",
+		Long: `Print an agent's recorded output as one JSON object per line, the same as
+run --output json prints, without loopId and time: a recording is one iteration.
+The last line sums it up.`,
+		Example: "  ralph-lsp decode --format pi recorded.jsonl\n  ralph-lsp decode --format claude --summary - < recorded.jsonl",
+		Args:    atMostOneFile,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if format.value == "" {
+				return errors.New("--format is missing; say which agent the stream is of: pi, claude or text")
+			}
+			in, err := openInput(args, cmd.InOrStdin())
+			if err != nil {
+				return err
+			}
+			defer in.Close()
+			return decode(in, cmd.OutOrStdout(), decodeFormats[format.value], verbose, summary)
+		},
+	}
+	cmd.Flags().Var(&format, "format", "the agent whose stream it is")
+	cmd.Flags().BoolVar(&verbose, "verbose", false, "print the model's reasoning too")
+	cmd.Flags().BoolVar(&summary, "summary", false, "print the last line only")
+	completeWith(cmd, "format", format.of...)
+	return cmd
+}
+
+func atMostOneFile(_ *cobra.Command, args []string) error {
+	if len(args) > 1 {
+		return fmt.Errorf("decode reads one file, but got %d; call it once for each", len(args))
+	}
+	return nil
+}
+
+func openInput(args []string, stdin io.Reader) (io.ReadCloser, error) {
+	if len(args) == 0 || args[0] == "-" {
+		return io.NopCloser(stdin), nil
+	}
+	f, err := os.Open(args[0])
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("there is no file %s; give a recorded stream, or - for standard input", args[0])
+	case err != nil:
+		return nil, fmt.Errorf("opening the stream: %w", err)
+	}
+	return f, nil
+}
+
+// decode prints a stream's updates as they are read, so that its length
+// doesn't matter.
+func decode(in io.Reader, out io.Writer, format stream.Format, verbose, summary bool) error {
+	buffered := bufio.NewWriterSize(out, 64<<10)
+	lines := newJSONLines(buffered)
+	const iteration = 1 // a recording is one run
+	var projector server.Projector
+	var failed error
+	var show stream.Handler
+	if !summary {
+		show = stream.HandlerFunc(func(e stream.Event) {
+			if _, thinking := e.(stream.Thinking); failed != nil || thinking && !verbose {
+				return
+			}
+			if u := projector.Event(e); u != nil {
+				failed = lines.write(u, stamp{Iteration: iteration})
+			}
+		})
+	}
+	result, err := stream.Reader{Format: format, Handler: show}.Run(in)
+	if err != nil {
+		return fmt.Errorf("reading the stream: %w", err)
+	}
+	if failed == nil {
+		failed = lines.write(server.ProjectResult(result), stamp{})
+	}
+	if failed == nil {
+		failed = buffered.Flush()
+	}
+	if failed != nil {
+		return fmt.Errorf("writing the updates: %w", failed)
+	}
+	return nil
+}

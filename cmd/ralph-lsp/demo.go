@@ -1,0 +1,129 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"ralph-lsp/backends"
+	"ralph-lsp/loop"
+	"ralph-lsp/stream"
+)
+
+// demoFile is the little program of the demo: what to say for one number. It
+// is wrong in three places.
+const (
+	demoFile    = "fizzbuzz.tmpl"
+	demoProgram = `{{if divides 16 .}}FizzBuzz
+{{- else if divides 4 .}}Fizz
+{{- else if divides 6 .}}Buzz
+{{- else}}{{.}}
+{{- end}}
+`
+	demoPromise = "DONE"
+	demoPrompt  = "The template " + demoFile + " shall play FizzBuzz from 1 to 15; `ralph-lsp demo-check " + demoFile + "` tells which " +
+		"numbers come out wrong. Fix one thing per run. When all are right, say <promise>" + demoPromise + "</promise>."
+)
+
+func newDemo() *cobra.Command {
+	var how shown
+	var keep, fast bool
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "Watch a whole loop in ten seconds, with nothing to install",
+		Long: `Run a loop with a small scripted agent that is built in. It works in a temporary
+folder, in a process of its own that knows nothing of the runs before, and mends a
+little program that fails its check, one mistake per run, until it can promise
+that all is right.`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return runDemo(cmd.OutOrStdout(), cmd.ErrOrStderr(), how, keep, fast)
+		},
+	}
+	how.addFlags(cmd)
+	cmd.Flags().BoolVar(&keep, "keep", false, "keep the temporary folder")
+	cmd.Flags().BoolVar(&fast, "fast", false, "don't pause for the reader")
+	if err := cmd.Flags().MarkHidden("fast"); err != nil {
+		panic(err) // the flag was added a line above
+	}
+	return cmd
+}
+
+func runDemo(stdout, stderr io.Writer, how shown, keep, fast bool) error {
+	folder, err := os.MkdirTemp("", "ralph-demo-")
+	if err != nil {
+		return fmt.Errorf("making a folder for the demo: %w", err)
+	}
+	if !keep {
+		defer os.RemoveAll(folder)
+	}
+	program := filepath.Join(folder, demoFile)
+	if err := os.WriteFile(program, []byte(demoProgram), 0o600); err != nil {
+		return fmt.Errorf("writing the demo's program: %w", err)
+	}
+	cfg, err := demoConfig(folder, fast)
+	if err != nil {
+		return err
+	}
+	talk := io.Discard // json and quiet say nothing of their own
+	if how.style.value == "" || how.style.value == stylePretty || how.style.value == styleConsole {
+		talk = stdout
+	}
+	p := describe(stdout, stderr, false).palette
+	fmt.Fprintf(talk, "%s fails its check. A scripted agent mends it, one mistake per run.\nThe prompt, the same each time: %s\n\n",
+		p.bold(demoFile), p.cyan(demoPrompt))
+	end, err := drive(cfg, stdout, stderr, how)
+	if err != nil {
+		return err
+	}
+	if err := outcome(end); err != nil {
+		return err
+	}
+	return farewell(talk, p, program, keep)
+}
+
+// demoConfig is a loop whose agent is this program.
+func demoConfig(folder string, fast bool) (loop.Config, error) {
+	self, err := ownProgram()
+	if err != nil {
+		return loop.Config{}, err
+	}
+	args := []string{"demo-agent"}
+	if fast {
+		args = append(args, "--fast")
+	}
+	agent := backends.Custom(self, args, backends.PromptStdin, stream.FormatPi)
+	agent.Name = "demo"
+	limits := loop.DefaultLimits()
+	limits.MaxIterations = 5
+	return loop.Config{
+		Folder: folder, Prompt: demoPrompt, Backend: agent, Promise: demoPromise, Limits: limits, Version: programVersion(),
+	}, nil
+}
+
+// farewell says what the loop did, and what to try next.
+func farewell(out io.Writer, p palette, program string, keep bool) error {
+	after, err := os.ReadFile(program)
+	if err != nil {
+		return fmt.Errorf("reading what the demo made: %w", err)
+	}
+	fmt.Fprintf(out, "\nWhat changed in %s:\n", demoFile)
+	before, now := strings.Split(demoProgram, "\n"), strings.Split(string(after), "\n")
+	for i := range min(len(before), len(now)) { // its lines are changed in place
+		if before[i] != now[i] {
+			fmt.Fprintf(out, "  %s\n  %s\n", p.red("- "+before[i]), p.green("+ "+now[i]))
+		}
+	}
+	if keep {
+		fmt.Fprintf(out, "The folder is %s\n", filepath.Dir(program))
+	} else {
+		fmt.Fprintln(out, "The temporary folder is gone again (--keep leaves it).")
+	}
+	fmt.Fprintf(out, "\nNow with a real agent, in a folder of yours:\n  %s\n  %s\n",
+		p.bold("ralph-lsp doctor"), p.bold(`ralph-lsp run "Make the tests pass" --completion-promise DONE --max-cost 5`))
+	return nil
+}

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"ralph-lsp/loop"
+)
+
+// shown is what the flags say about how a loop is shown.
+type shown struct {
+	style   choice
+	verbose bool
+}
+
+func (s *shown) addFlags(cmd *cobra.Command) {
+	s.style = choice{of: styleNames}
+	cmd.Flags().Var(&s.style, "output", "how to show the loop (default pretty on a terminal, else console)")
+	cmd.Flags().BoolVar(&s.verbose, "verbose", false, "show the model's reasoning too")
+	completeWith(cmd, "output", styleNames...)
+}
+
+// completeWith offers words for a flag in the shell's completion.
+func completeWith(cmd *cobra.Command, flag string, words ...string) {
+	err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+	if err != nil {
+		panic(err) // the flag was added just before
+	}
+}
+
+// drive runs a loop in this terminal to its end.
+func drive(cfg loop.Config, stdout, stderr io.Writer, how shown) (loop.End, error) {
+	if err := useGuard(); err != nil {
+		return loop.End{}, err
+	}
+	caught, stop := catchSignals()
+	defer stop()
+	out := newOutput(stdout)
+	screen := describe(stdout, stderr, how.verbose)
+	screen.out = out
+	q := newQueue(func(clock func() time.Time) style {
+		screen.now = clock
+		return newStyle(how.style.value, screen)
+	})
+	l, err := loop.Start(cfg, q)
+	if err != nil {
+		return loop.End{}, err
+	}
+	q.Start(l.Status)
+	over := make(chan struct{})
+	giveUp := answerSignals(caught, out.broken, over, l, q.Note)
+	end := l.Wait()
+	q.Close(giveUp)
+	close(over)
+	return end, nil
+}
+
+// exitCode is what the program returns for a loop that ended so.
+func exitCode(reason loop.StopReason) int {
+	switch {
+	case reason == loop.StopPromise:
+		return exitDone
+	case reason.Capped():
+		return exitCapped
+	case reason == loop.StopCancelled, reason == loop.StopStateRemoved, reason == loop.StopInterrupted:
+		return exitCancelled
+	}
+	return exitFailed
+}
+
+// outcome turns a loop's end into the program's: nil only for one that is done.
+func outcome(end loop.End) error {
+	switch code := exitCode(end.Reason); code {
+	case exitDone:
+		return nil
+	case exitFailed:
+		return &exitError{code, failure(end)}
+	default:
+		return &exitError{code: code} // the style has said it
+	}
+}
+
+// patience bounds how long a command waits for a loop in another process.
+const patience = 15 * time.Second
+
+func withPatience(cmd *cobra.Command) (context.Context, context.CancelFunc) {
+	parent := cmd.Context()
+	if parent == nil {
+		parent = context.Background()
+	}
+	return context.WithTimeout(parent, patience)
+}

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
+
+// overview is the general help: what a newcomer needs, in one screen.
+const overview = `ralph-lsp runs a coding agent (pi, claude, or any program) in a Ralph loop:
+the same prompt again and again, each time with a fresh context, until the agent
+promises that it is done or a limit is reached.
+
+Start here
+  ralph-lsp demo                            see a whole loop in ten seconds, nothing to install
+  ralph-lsp doctor                          which agents are here, is all in order
+  ralph-lsp run "Make the tests pass" --completion-promise DONE
+  ralph-lsp run --prompt-file PROMPT.md --max-iterations 20 --max-cost 5
+
+From another terminal, in the same folder (or with -C DIR)
+  ralph-lsp status                          where the loop stands
+  ralph-lsp steer "Leave the parser alone"  tell the next run something
+  ralph-lsp pause | resume                  stop after this run | go on
+  ralph-lsp cancel                          end it now
+  (or edit .pi/ralph-loop.local.md: prompt and limits count from the next run on)
+
+More
+  ralph-lsp decode --format pi FILE         a recorded stream as event lines
+  ralph-lsp completion bash|zsh|fish|powershell
+  ralph-lsp version
+  ralph-lsp help COMMAND                    all flags of a command
+
+Exit codes: 0 done, 2 a limit was reached, 1 failed, 130 cancelled or interrupted.
+`
+
+func newHelp() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Show how to use ralph-lsp or one of its commands",
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			var names []cobra.Completion
+			for _, c := range cmd.Root().Commands() {
+				if !c.Hidden && len(args) == 0 {
+					names = append(names, cobra.CompletionWithDesc(c.Name(), c.Short))
+				}
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			target, rest, err := cmd.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return noUnknownCommand(cmd, args)
+			}
+			if target == nil {
+				return fmt.Errorf("no help for %q", args)
+			}
+			target.InitDefaultHelpFlag()
+			return target.Help()
+		},
+	}
+}

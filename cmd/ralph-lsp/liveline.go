@@ -1,0 +1,63 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"ralph-lsp/loop"
+)
+
+// spinner turns while an agent works.
+var spinner = []string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"}
+
+// minActivity is how far what the agent does is cut, in cells, before the
+// model's name gives way.
+const minActivity = 16
+
+// liveLine is what the last line of the terminal says about a running loop:
+// "⠋ Ralph 3/50 · $1.42 · 2m13s · bash go test ./... · opus". It takes at most
+// width cells, and is "" for a loop that doesn't run.
+func liveLine(st loop.Status, frame int, now time.Time, width int, p palette) string {
+	if st.Iteration == 0 || st.State == loop.StateEnded || st.State == loop.StateInterrupted {
+		return ""
+	}
+	mark := spinner[frame%len(spinner)]
+	if st.State == loop.StatePaused {
+		mark = "‖"
+	}
+	cost := money(st.Cost)
+	if cost != "" && st.CostIncomplete {
+		cost = "at least " + cost
+	}
+	head := joinFacts(fmt.Sprintf("%s Ralph %s", mark, ofMax(st.Iteration, st.Limits.MaxIterations)), cost, clock(st.Elapsed))
+	doing := activity(st, now)
+	model := plainLine(st.Session.Model)
+
+	const dot = 3 // " · "
+	room := width - cells(head) - dot
+	if model != "" && room-cells(model)-dot >= min(cells(doing), minActivity) {
+		doing = fit(doing, room-cells(model)-dot)
+	} else {
+		model, doing = "", fit(doing, room)
+	}
+	return fit(joinFacts(p.bold(head), p.cyan(doing), p.dim(model)), width)
+}
+
+// activity is what the loop does right now.
+func activity(st loop.Status, now time.Time) string {
+	switch {
+	case st.State == loop.StatePaused:
+		return "paused, go on with ralph-lsp resume"
+	case st.State == loop.StateCancelling:
+		return "stopping"
+	case st.State == loop.StateStarting:
+		return "starting"
+	case st.Retry != nil:
+		return "waiting" + because(st.Retry.Reason) + until(st.Retry.ResumeAt, now)
+	case st.Tool != nil:
+		return callTitle(st.Tool.Call)
+	case st.LastLine != "":
+		return plainLine(st.LastLine)
+	}
+	return "working"
+}

@@ -1,0 +1,359 @@
+package main
+
+import (
+	"fmt"
+	"html"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	extast "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+
+	"ralph-lsp/stream"
+)
+
+// markdown renders markdown for a terminal. It prints HTML as it is written:
+// the tags of agents mean something to their reader.
+type markdown struct {
+	parser  parser.Parser
+	palette palette
+}
+
+func newMarkdown(p palette) *markdown {
+	md := goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.TaskList))
+	return &markdown{md.Parser(), p}
+}
+
+// render returns the lines of source, wrapped at width cells. Source must be
+// plain already: what it holds goes to the terminal.
+func (m *markdown) render(source string, width int) []string {
+	src := []byte(source)
+	r := mdRun{m.palette, src}
+	return r.blocks(m.parser.Parse(text.NewReader(src)), max(width, 20))
+}
+
+// mdRun is the rendering of one source.
+type mdRun struct {
+	palette palette
+	src     []byte
+}
+
+// blocks renders the children of a container, with a blank line between them.
+func (r mdRun) blocks(parent ast.Node, width int) []string {
+	var lines []string
+	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
+		if n != parent.FirstChild() && n.Kind() != ast.KindTextBlock && n.PreviousSibling().Kind() != ast.KindTextBlock {
+			lines = append(lines, "")
+		}
+		lines = append(lines, r.block(n, width)...)
+	}
+	return lines
+}
+
+func (r mdRun) block(n ast.Node, width int) []string {
+	switch n := n.(type) {
+	case *ast.Heading:
+		code := sgrBold
+		if n.Level <= 2 {
+			code = sgrBold + ";" + sgrCyan
+		}
+		title := r.inline(n, code)
+		if !r.palette.on {
+			title = append([]piece{{strings.Repeat("#", n.Level) + " ", ""}}, title...)
+		}
+		return r.wrap(title, width)
+	case *ast.List:
+		return r.list(n, width)
+	case *ast.Blockquote:
+		return prefixed(r.blocks(n, width-2), r.palette.dim("│ "), r.palette.dim("│ "))
+	case *ast.FencedCodeBlock, *ast.CodeBlock:
+		return r.code(n)
+	case *ast.ThematicBreak:
+		return []string{r.palette.dim(strings.Repeat("─", min(width, 40)))}
+	case *ast.HTMLBlock:
+		return r.htmlBlock(n)
+	case *extast.Table:
+		return r.table(n)
+	}
+	return r.wrap(r.inline(n, ""), width)
+}
+
+func (r mdRun) list(list *ast.List, width int) []string {
+	var lines []string
+	number := list.Start
+	for item := list.FirstChild(); item != nil; item = item.NextSibling() {
+		marker := "• "
+		if list.IsOrdered() {
+			marker = fmt.Sprintf("%d. ", number)
+			number++
+		}
+		body := r.blocks(item, width-len(marker))
+		if !list.IsTight && item != list.FirstChild() {
+			lines = append(lines, "")
+		}
+		lines = append(lines, prefixed(body, r.palette.cyan(marker), strings.Repeat(" ", cells(marker)))...)
+	}
+	return lines
+}
+
+// code keeps its lines as they are: a wrapped command can't be copied.
+func (r mdRun) code(n ast.Node) []string {
+	var lines []string
+	for _, line := range r.rawLines(n.Lines()) {
+		lines = append(lines, "    "+r.palette.cyan(line))
+	}
+	return lines
+}
+
+func (r mdRun) htmlBlock(n *ast.HTMLBlock) []string {
+	lines := r.rawLines(n.Lines())
+	if n.HasClosure() {
+		lines = append(lines, strings.TrimRight(string(n.ClosureLine.Value(r.src)), "\n"))
+	}
+	return lines
+}
+
+func (r mdRun) rawLines(segments *text.Segments) []string {
+	var lines []string
+	for i := range segments.Len() {
+		segment := segments.At(i)
+		lines = append(lines, strings.ReplaceAll(strings.TrimRight(string(segment.Value(r.src)), "\n"), "\t", "    "))
+	}
+	return lines
+}
+
+// table renders with columns as wide as their widest cell.
+func (r mdRun) table(table *extast.Table) []string {
+	var rows [][]string
+	var widths []int
+	for row := table.FirstChild(); row != nil; row = row.NextSibling() {
+		var shown []string
+		for cell := row.FirstChild(); cell != nil; cell = cell.NextSibling() {
+			code := ""
+			if row == table.FirstChild() {
+				code = sgrBold
+			}
+			content := strings.Join(r.wrap(r.inline(cell, code), 1<<20), " ")
+			if len(shown) == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[len(shown)] = max(widths[len(shown)], cells(content))
+			shown = append(shown, content)
+		}
+		rows = append(rows, shown)
+	}
+	var lines []string
+	for i, row := range rows {
+		for column, content := range row {
+			row[column] = content + strings.Repeat(" ", widths[column]-cells(content))
+		}
+		lines = append(lines, strings.TrimRight(strings.Join(row, r.palette.dim(" │ ")), " "))
+		if i == 0 {
+			lines = append(lines, r.palette.dim(rule(widths)))
+		}
+	}
+	return lines
+}
+
+func rule(widths []int) string {
+	var parts []string
+	for _, width := range widths {
+		parts = append(parts, strings.Repeat("─", width))
+	}
+	return strings.Join(parts, "─┼─")
+}
+
+// with adds a code to another.
+func with(code, more string) string {
+	if code == "" {
+		return more
+	}
+	return code + ";" + more
+}
+
+// piece is text in one style. A piece that is "\n" ends the line.
+type piece struct {
+	text string
+	code string // of the palette
+}
+
+// inline flattens the inline content of n.
+func (r mdRun) inline(n ast.Node, code string) []piece {
+	var pieces []piece
+	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		pieces = append(pieces, r.inlineNode(c, code)...)
+	}
+	return pieces
+}
+
+func (r mdRun) inlineNode(n ast.Node, code string) []piece {
+	switch n := n.(type) {
+	case *ast.Text:
+		return r.textNode(n, code)
+	case *ast.CodeSpan:
+		var content strings.Builder
+		for _, p := range r.inline(n, "") {
+			content.WriteString(p.text)
+		}
+		if !r.palette.on {
+			return []piece{{"`" + content.String() + "`", code}}
+		}
+		return []piece{{content.String(), with(code, sgrCyan)}}
+	case *ast.Emphasis:
+		if n.Level == 2 {
+			return r.inline(n, with(code, sgrBold))
+		}
+		return r.inline(n, with(code, sgrItalic))
+	case *extast.Strikethrough:
+		return r.inline(n, with(code, sgrStrike))
+	case *ast.Link:
+		return r.link(r.inline(n, with(code, sgrUnder)), string(n.Destination), code)
+	case *ast.Image:
+		return r.link(r.inline(n, code), string(n.Destination), code)
+	case *ast.AutoLink:
+		return []piece{{string(n.URL(r.src)), with(code, sgrUnder)}}
+	case *ast.RawHTML:
+		return []piece{{string(n.Segments.Value(r.src)), code}}
+	case *extast.TaskCheckBox:
+		if n.IsChecked {
+			return []piece{{"[x] ", code}}
+		}
+		return []piece{{"[ ] ", code}}
+	}
+	return r.inline(n, code)
+}
+
+// textNode resolves escapes and entities, which may spell control characters,
+// so the result is made plain again.
+func (r mdRun) textNode(n *ast.Text, code string) []piece {
+	value := string(n.Value(r.src))
+	if !n.IsRaw() && n.Parent().Kind() != ast.KindCodeSpan {
+		value = stream.Plain(html.UnescapeString(string(util.UnescapePunctuations([]byte(value)))))
+	}
+	pieces := []piece{{strings.ReplaceAll(value, "\n", " "), code}}
+	switch {
+	case n.HardLineBreak():
+		return append(pieces, piece{"\n", ""})
+	case n.SoftLineBreak():
+		return append(pieces, piece{" ", ""})
+	}
+	return pieces
+}
+
+// link shows where a link leads, unless its text says so already.
+func (r mdRun) link(label []piece, destination, code string) []piece {
+	var shown strings.Builder
+	for _, p := range label {
+		shown.WriteString(p.text)
+	}
+	if destination == "" || strings.Contains(destination, shown.String()) && shown.Len() > 0 {
+		return label
+	}
+	return append(label, piece{" (" + destination + ")", with(code, sgrDim)})
+}
+
+// wrap fills lines of at most width cells with whole words; a longer word gets
+// a line of its own.
+func (r mdRun) wrap(pieces []piece, width int) []string {
+	var lines []string
+	var line strings.Builder
+	used, gap := 0, false
+	flush := func() {
+		lines = append(lines, line.String())
+		line.Reset()
+		used, gap = 0, false
+	}
+	for _, word := range words(pieces) {
+		switch {
+		case word.lineBreak:
+			flush()
+			continue
+		case word.blank:
+			gap = used > 0
+			continue
+		case gap && used+1+word.width > width:
+			flush()
+		case gap:
+			line.WriteByte(' ')
+			used++
+		}
+		for _, p := range word.pieces {
+			line.WriteString(r.palette.paint(p.code, p.text))
+		}
+		used, gap = used+word.width, false
+	}
+	if used > 0 || len(lines) == 0 {
+		flush()
+	}
+	return lines
+}
+
+// word is text without a blank, in one or more styles; or what lies between words.
+type word struct {
+	pieces    []piece
+	width     int
+	blank     bool
+	lineBreak bool
+}
+
+// words cuts pieces at blanks. Pieces that touch make one word.
+func words(pieces []piece) []word {
+	var out []word
+	var current word
+	flush := func() {
+		if len(current.pieces) > 0 {
+			out = append(out, current)
+		}
+		current = word{}
+	}
+	for _, p := range pieces {
+		if p.text == "\n" {
+			flush()
+			out = append(out, word{lineBreak: true})
+			continue
+		}
+		for i, part := range strings.FieldsFunc(p.text, unicode.IsSpace) {
+			if i > 0 || startsBlank(p.text) {
+				flush()
+				out = append(out, word{blank: true})
+			}
+			current.pieces = append(current.pieces, piece{part, p.code})
+			current.width += cells(part)
+		}
+		if endsBlank(p.text) {
+			flush()
+			out = append(out, word{blank: true})
+		}
+	}
+	flush()
+	return out
+}
+
+func startsBlank(s string) bool {
+	c, _ := utf8.DecodeRuneInString(s)
+	return unicode.IsSpace(c)
+}
+
+func endsBlank(s string) bool {
+	c, _ := utf8.DecodeLastRuneInString(s)
+	return unicode.IsSpace(c)
+}
+
+// prefixed puts first in front of the first line, and rest in front of the others.
+func prefixed(lines []string, first, rest string) []string {
+	out := make([]string, len(lines))
+	for i, line := range lines {
+		prefix := rest
+		if i == 0 {
+			prefix = first
+		}
+		out[i] = strings.TrimRight(prefix+line, " ")
+	}
+	return out
+}

@@ -1,0 +1,32 @@
+package main
+
+import (
+	"io"
+	"sync"
+)
+
+// output writes to stdout until that fails, as it does when the program it is
+// piped to has ended. Then it swallows the rest and says so, once: the loop is
+// to be ended in order, not killed by a signal in mid-run.
+type output struct {
+	to     io.Writer
+	broken chan struct{} // closed at the first failure
+	once   sync.Once
+}
+
+func newOutput(to io.Writer) *output {
+	return &output{to: to, broken: make(chan struct{})}
+}
+
+// Write never fails; see broken.
+func (o *output) Write(p []byte) (int, error) {
+	select {
+	case <-o.broken:
+		return len(p), nil
+	default:
+	}
+	if _, err := o.to.Write(p); err != nil {
+		o.once.Do(func() { close(o.broken) })
+	}
+	return len(p), nil
+}

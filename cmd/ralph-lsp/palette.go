@@ -1,0 +1,39 @@
+package main
+
+import "os"
+
+// palette colours text; the zero value leaves it as it is.
+type palette struct{ on bool }
+
+// newPalette colours for a terminal, unless the environment asks for none.
+func newPalette(terminal bool) palette {
+	return palette{on: terminal && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
+}
+
+// The select-graphic-rendition codes in use.
+const (
+	sgrBold   = "1"
+	sgrDim    = "2"
+	sgrItalic = "3"
+	sgrUnder  = "4"
+	sgrStrike = "9"
+	sgrRed    = "31"
+	sgrGreen  = "32"
+	sgrYellow = "33"
+	sgrCyan   = "36"
+)
+
+// paint wraps s in a code such as sgrRed or "1;36".
+func (p palette) paint(code, s string) string {
+	if !p.on || code == "" || s == "" {
+		return s
+	}
+	return "\x1b[" + code + "m" + s + "\x1b[0m"
+}
+
+func (p palette) bold(s string) string   { return p.paint(sgrBold, s) }
+func (p palette) dim(s string) string    { return p.paint(sgrDim, s) }
+func (p palette) red(s string) string    { return p.paint(sgrRed, s) }
+func (p palette) green(s string) string  { return p.paint(sgrGreen, s) }
+func (p palette) yellow(s string) string { return p.paint(sgrYellow, s) }
+func (p palette) cyan(s string) string   { return p.paint(sgrCyan, s) }

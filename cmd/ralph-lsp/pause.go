@@ -1,0 +1,30 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"ralph-lsp/loop"
+)
+
+func newPause() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "pause",
+		Short: "Let the loop finish its iteration and start no other",
+		Args:  noArguments,
+	}
+	folder := folderFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		dir, err := folder()
+		if err != nil {
+			return err
+		}
+		if err := loop.PauseFolder(dir); err != nil {
+			return err
+		}
+		fmt.Fprintln(cmd.OutOrStdout(), "the loop pauses after this iteration; go on with ralph-lsp resume")
+		return nil
+	}
+	return cmd
+}

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+)
+
+const noPrompt = `the prompt is empty; give it as words (ralph-lsp run "..."), with --prompt-file FILE, or on standard input with --prompt-file -`
+
+// readPrompt returns the prompt byte for byte: the words joined by a blank, or
+// what is in file, where "-" is stdin.
+func readPrompt(words []string, file string, stdin io.Reader) (string, error) {
+	prompt := strings.Join(words, " ")
+	if file != "" {
+		if len(words) > 0 {
+			return "", fmt.Errorf("there are two prompts: --prompt-file %s and the words %q; give one of them", file, plainLine(prompt))
+		}
+		data, err := readAll(file, stdin)
+		if err != nil {
+			return "", err
+		}
+		prompt = string(data)
+		if strings.TrimSpace(prompt) == "" {
+			return "", fmt.Errorf("the prompt in %s is empty; write into it what the agent shall do", file)
+		}
+	}
+	if strings.TrimSpace(prompt) == "" {
+		return "", errors.New(noPrompt)
+	}
+	return prompt, nil
+}
+
+func readAll(file string, stdin io.Reader) ([]byte, error) {
+	if file == "-" {
+		data, err := io.ReadAll(stdin)
+		if err != nil {
+			return nil, fmt.Errorf("reading the prompt from standard input: %w", err)
+		}
+		return data, nil
+	}
+	data, err := os.ReadFile(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("there is no prompt file %s; make it, or give another one with --prompt-file", file)
+	case err != nil:
+		return nil, fmt.Errorf("reading the prompt: %w", err)
+	}
+	return data, nil
+}

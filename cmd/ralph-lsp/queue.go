@@ -1,0 +1,209 @@
+package main
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"ralph-lsp/loop"
+	"ralph-lsp/stream"
+)
+
+const (
+	maxQueued   = 4 << 20 // bytes of events that may wait for a slow terminal
+	maxJoined   = 4 << 10 // bytes up to which pieces of text are joined
+	eventWeight = 64      // bytes that an event takes besides its text
+)
+
+// queue stands between a loop and a style, so that a slow terminal never makes
+// the agent wait. When too much waits, text is dropped first, with a note; what
+// tells tools, iterations and ends apart is always kept.
+type queue struct {
+	style style
+	now   func() time.Time
+
+	mu      sync.Mutex
+	items   []queued
+	size    int // bytes in items
+	dropped int // bytes dropped since the last note
+	closed  bool
+	wake    chan struct{} // holds one signal
+	done    chan struct{} // closed when the style has everything
+
+	at time.Time // when the event being shown happened; of the showing goroutine
+}
+
+// queued is one call for the style; one of its fields is set.
+type queued struct {
+	at    time.Time
+	agent stream.Event
+	own   loop.Event
+	note  string
+}
+
+// newQueue returns a queue for the style that build makes; the style's clock
+// is the time at which things happened, however late they are shown.
+func newQueue(build func(clock func() time.Time) style) *queue {
+	q := &queue{now: time.Now, wake: make(chan struct{}, 1), done: make(chan struct{})}
+	q.style = build(func() time.Time { return q.at })
+	return q
+}
+
+// Start begins to show, with the live view of a loop.
+func (q *queue) Start(status func() loop.Status) {
+	go func() {
+		defer close(q.done)
+		defer q.style.Close() // also on a panic: the terminal must be restored
+		q.style.Live(status)
+		for q.show() {
+			<-q.wake
+		}
+	}()
+}
+
+// Close shows what is left and restores the terminal. It gives up on a
+// terminal that takes nothing when giveUp is closed.
+func (q *queue) Close(giveUp <-chan struct{}) {
+	q.mu.Lock()
+	q.closed = true
+	q.mu.Unlock()
+	q.signal()
+	select {
+	case <-q.done:
+	case <-giveUp:
+	}
+}
+
+// Handle takes an event of the agent's.
+func (q *queue) Handle(e stream.Event) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.size > maxQueued {
+		lighter, dropped := lighten(e)
+		q.dropped += dropped
+		if lighter == nil {
+			return
+		}
+		e = lighter
+	}
+	if q.join(e) {
+		return
+	}
+	q.push(queued{agent: e}, weight(e))
+}
+
+// HandleLoop takes an event of the loop's.
+func (q *queue) HandleLoop(e loop.Event) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.push(queued{own: e}, eventWeight)
+}
+
+// Note takes a line of this program's own.
+func (q *queue) Note(text string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.push(queued{note: text}, eventWeight+len(text))
+}
+
+func (q *queue) push(item queued, size int) {
+	item.at = q.now()
+	q.items = append(q.items, item)
+	q.size += size
+	q.signal()
+}
+
+func (q *queue) signal() {
+	select {
+	case q.wake <- struct{}{}:
+	default: // it is awake
+	}
+}
+
+// join adds text to the piece of the same message that waits already.
+func (q *queue) join(e stream.Event) bool {
+	text, ok := e.(stream.Text)
+	if !ok || len(q.items) == 0 {
+		return false
+	}
+	last := &q.items[len(q.items)-1]
+	before, ok := last.agent.(stream.Text)
+	if !ok || before.MessageID != text.MessageID || before.ParentToolCallID != text.ParentToolCallID || len(before.Delta) > maxJoined {
+		return false
+	}
+	before.Delta += text.Delta
+	last.agent = before
+	q.size += len(text.Delta)
+	return true
+}
+
+// show hands on all that waits; false means that no more will come.
+func (q *queue) show() bool {
+	for {
+		q.mu.Lock()
+		items, dropped, closed := q.items, q.dropped, q.closed
+		q.items, q.size, q.dropped = nil, 0, 0
+		q.mu.Unlock()
+		for _, item := range items {
+			q.hand(item)
+		}
+		if dropped > 0 {
+			q.style.HandleLoop(loop.Warning{Message: fmt.Sprintf("the terminal is slow: %d KiB of text weren't shown", dropped/1024+1)})
+		}
+		if len(items) == 0 {
+			return !closed
+		}
+	}
+}
+
+func (q *queue) hand(item queued) {
+	q.at = item.at
+	switch {
+	case item.agent != nil:
+		q.style.Handle(item.agent)
+	case item.own != nil:
+		q.style.HandleLoop(item.own)
+	default:
+		q.style.Note(item.note)
+	}
+}
+
+// weight is roughly what an event takes in memory, in bytes.
+func weight(e stream.Event) int {
+	switch e := e.(type) {
+	case stream.Text:
+		return eventWeight + len(e.Delta)
+	case stream.Thinking:
+		return eventWeight + len(e.Delta)
+	case stream.MessageEnd:
+		return eventWeight + len(e.Text)
+	case stream.ToolCall:
+		return eventWeight + len(e.Input)
+	case stream.ToolProgress:
+		return eventWeight + len(e.Output)
+	case stream.ToolResult:
+		return eventWeight + len(e.Output)
+	}
+	return eventWeight
+}
+
+// lighten leaves out what an event can do without: nil for text alone, the
+// output of a tool's result. It returns how many bytes of text that were.
+func lighten(e stream.Event) (stream.Event, int) {
+	switch e := e.(type) {
+	case stream.Text:
+		return nil, len(e.Delta)
+	case stream.Thinking:
+		return nil, len(e.Delta)
+	case stream.ToolProgress:
+		return nil, len(e.Output)
+	case stream.ToolResult:
+		dropped := len(e.Output)
+		e.Output = ""
+		return e, dropped
+	case stream.MessageEnd:
+		e.Text = "" // was in its pieces
+		return e, 0
+	}
+	return e, 0
+}

@@ -1,0 +1,39 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"ralph-lsp/loop"
+)
+
+func newResume() *cobra.Command {
+	var flags loopFlags
+	cmd := &cobra.Command{
+		Use:   "resume",
+		Short: "Let a paused, waiting or interrupted loop go on",
+		Long: `Let the loop in the folder go on: a paused one starts its next iteration, one that
+waits for a rate limit tries again now. A loop that was interrupted, so that no
+process drives it any more, goes on in this terminal, as with run --continue; the
+flags below are for that.`,
+		Args: noArguments,
+	}
+	flags.addFlags(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		dir, err := flags.folder()
+		if err != nil {
+			return err
+		}
+		err = loop.ResumeFolder(dir)
+		if errors.Is(err, loop.ErrNotRunning) {
+			return flags.resume(cmd, false)
+		} else if err != nil {
+			return err
+		}
+		fmt.Fprintln(cmd.OutOrStdout(), "the loop goes on")
+		return nil
+	}
+	return cmd
+}

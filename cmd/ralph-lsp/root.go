@@ -1,0 +1,103 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// execute runs the command line and returns the exit code. Whatever goes wrong
+// is one line on stderr.
+func execute(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	root := newRoot()
+	root.SetArgs(args)
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.Execute()
+	var exit *exitError
+	switch {
+	case err == nil:
+		return exitDone
+	case errors.As(err, &exit):
+		if exit.message != "" {
+			fmt.Fprintln(stderr, "ralph-lsp: "+exit.message)
+		}
+		return exit.code
+	}
+	fmt.Fprintln(stderr, "ralph-lsp: "+explain(err))
+	return exitFailed
+}
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "ralph-lsp",
+		Short:         "Run coding agents in Ralph loops",
+		SilenceErrors: true, // execute prints them
+		SilenceUsage:  true,
+		Args:          noUnknownCommand,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Version:       programVersion(),
+		// The suggestions of noUnknownCommand fit on the line of the error.
+		DisableSuggestions: true,
+	}
+	root.SetVersionTemplate("ralph-lsp {{.Version}}\n")
+	root.SetFlagErrorFunc(flagError)
+	root.AddCommand(
+		newRun(), newDemo(), newStatus(), newCancel(), newPause(), newResume(), newSteer(),
+		newDecode(), newDoctor(), newVersion(), newDemoAgent(), newDemoCheck(), newGuard(),
+	)
+	root.SetHelpCommand(newHelp())
+	general := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		if cmd == root {
+			fmt.Fprint(cmd.OutOrStdout(), overview)
+			return
+		}
+		general(cmd, args)
+	})
+	return root
+}
+
+// noUnknownCommand refuses words that are no command, with the nearest one.
+func noUnknownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, c := range cmd.Root().Commands() {
+		if !c.Hidden {
+			names = append(names, c.Name())
+		}
+	}
+	hint := "ralph-lsp help shows the commands"
+	if near := nearest(args[0], names); near != "" {
+		hint = fmt.Sprintf("did you mean %s?", near)
+	} else if strings.ContainsAny(args[0], " \n") || len(args) > 1 {
+		hint = `a loop starts with ralph-lsp run "..."`
+	}
+	return fmt.Errorf("unknown command %q; %s", args[0], hint)
+}
+
+// folderFlag adds -C to a command and returns what resolves it: an absolute
+// path of a folder that exists.
+func folderFlag(cmd *cobra.Command) func() (string, error) {
+	dir := cmd.Flags().StringP("dir", "C", ".", "the folder of the loop")
+	if err := cmd.MarkFlagDirname("dir"); err != nil {
+		panic(err) // the flag was added a line above
+	}
+	return func() (string, error) { return resolveFolder(*dir) }
+}
+
+// ownProgram is the path of this program, to start itself as the demo's agent.
+func ownProgram() (string, error) {
+	path, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("finding this program: %w", err)
+	}
+	return path, nil
+}

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// stopper is what a signal can do to a loop.
+type stopper interface {
+	Cancel()    // kill the agent now, with everything it started
+	Kill()      // the same without any grace
+	Interrupt() // the terminal goes away: a quick end, the state file is kept
+}
+
+// signals are those that a run in the terminal answers to. SIGPIPE is among
+// them so that a broken pipe is an error of a write, which output tells of.
+var signals = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE}
+
+// catchSignals begins to collect signals, so that none gets lost between here
+// and answerSignals.
+func catchSignals() (caught chan os.Signal, stop func()) {
+	caught = make(chan os.Signal, 8)
+	signal.Notify(caught, signals...)
+	return caught, func() { signal.Stop(caught) }
+}
+
+// answerSignals ends the loop as the signals say, until done is closed. The
+// first Ctrl-C cancels, the second kills and gives up on the terminal too.
+func answerSignals(caught <-chan os.Signal, broken, done <-chan struct{}, l stopper, note func(string)) (giveUp <-chan struct{}) {
+	up := make(chan struct{})
+	go func() {
+		interrupts := 0
+		for {
+			select {
+			case sig := <-caught:
+				switch sig {
+				case os.Interrupt:
+					interrupts++
+				case syscall.SIGTERM, syscall.SIGHUP:
+					go l.Interrupt()
+					continue
+				default:
+					continue
+				}
+			case <-broken:
+				broken = nil // nobody reads any more
+				go l.Cancel()
+				continue
+			case <-done:
+				return
+			}
+			switch interrupts {
+			case 1:
+				note("stopping… (Ctrl-C again to kill)")
+				go l.Cancel()
+			case 2:
+				close(up)
+				go l.Kill()
+			}
+		}
+	}()
+	return up
+}

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"ralph-lsp/loop"
+	"ralph-lsp/loopstate"
+	"ralph-lsp/server"
+)
+
+// stateIdle is the wire's word for a folder without a loop.
+const stateIdle loop.State = "idle"
+
+func newStatus() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "Show where the loop in the folder stands",
+		Args:  noArguments,
+	}
+	folder := folderFlag(cmd)
+	asJSON := cmd.Flags().Bool("json", false, "print one JSON object")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		dir, err := folder()
+		if err != nil {
+			return err
+		}
+		status, owner, owned, err := loop.FolderStatus(dir)
+		if errors.Is(err, fs.ErrNotExist) {
+			status, err = loop.Status{Folder: dir, State: stateIdle}, nil
+		}
+		if err != nil {
+			return err
+		}
+		out := cmd.OutOrStdout()
+		if *asJSON {
+			return printJSON(out, server.ProjectStatus(status, false)) // never ours: it is another process's
+		}
+		p := palette{}
+		if _, ok := isTerminal(out); ok {
+			p = newPalette(true)
+		}
+		printStatus(out, p, status, owner, owned, time.Now())
+		return nil
+	}
+	return cmd
+}
+
+func printJSON(out io.Writer, v any) error {
+	enc := json.NewEncoder(out)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return fmt.Errorf("writing JSON: %w", err)
+	}
+	return nil
+}
+
+// printStatus says where a loop stands, a fact per line.
+func printStatus(out io.Writer, p palette, st loop.Status, owner loopstate.Owner, owned bool, now time.Time) {
+	if st.State == stateIdle {
+		fmt.Fprintf(out, "no loop in %s; start one with ralph-lsp run\n", st.Folder)
+		return
+	}
+	fmt.Fprintln(out, p.bold("Ralph "+ofMax(st.Iteration, st.Limits.MaxIterations))+"  "+p.cyan(stateWords(st, now)))
+	fact := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(out, "  %s %s\n", p.dim(fmt.Sprintf("%-9s", name)), value)
+		}
+	}
+	fact("folder", st.Folder)
+	fact("agent", joinFacts(plainLine(st.Session.Backend), plainLine(st.Session.Model)))
+	fact("promise", plainLine(st.Promise))
+	fact("cost", costOr(st.Cost, "unknown")+ofLimit(st.Limits))
+	fact("time", clock(st.Elapsed)+ofTime(st.Limits))
+	if owned {
+		fact("process", ownerWords(owner))
+	}
+	fact("file", st.StateFile)
+	fact("error", plainLine(st.Error))
+	if !owned {
+		fmt.Fprintln(out, "no process drives it; go on with ralph-lsp resume, or discard it with ralph-lsp cancel")
+	}
+}
+
+func stateWords(st loop.Status, now time.Time) string {
+	if st.State == loop.StateWaiting && st.Retry != nil {
+		return "waiting" + because(st.Retry.Reason) + until(st.Retry.ResumeAt, now)
+	}
+	return string(st.State)
+}
+
+func ofLimit(l loop.Limits) string {
+	if l.MaxCostUSD == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" of $%.2f", l.MaxCostUSD)
+}
+
+func ofTime(l loop.Limits) string {
+	if l.MaxDuration == 0 {
+		return ""
+	}
+	return " of " + shortDuration(l.MaxDuration)
+}
+
+// ownerWords name the process that drives a loop.
+func ownerWords(o loopstate.Owner) string {
+	if o.PID == 0 {
+		return "unknown"
+	}
+	words := fmt.Sprintf("%d on %s", o.PID, o.Host)
+	if !o.StartedAt.IsZero() {
+		words += " since " + o.StartedAt.Local().Format(time.DateTime)
+	}
+	return words
+}

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"ralph-lsp/loop"
+	"ralph-lsp/stream"
+)
+
+// consoleStyle prints what comes, as it comes: text as the agent writes it, a
+// line per tool call and result.
+type consoleStyle struct {
+	cfg     styleConfig
+	calls   *callLog
+	midLine bool // the cursor isn't at the beginning of a line
+	dimmed  bool // what was printed last is reasoning
+	mute
+}
+
+// consoleTitle bounds a line about a tool, in cells.
+const consoleTitle = 120
+
+func (s *consoleStyle) Handle(e stream.Event) {
+	switch e := e.(type) {
+	case stream.SessionStart:
+		if e.Model != "" {
+			s.line(s.cfg.palette.dim("model " + joinFacts(plainLine(e.Model), plainLine(e.Provider))))
+		}
+	case stream.Text:
+		s.text(stream.Plain(e.Delta), false)
+	case stream.Thinking:
+		if s.cfg.thinking {
+			s.text(stream.Plain(e.Delta), true)
+		}
+	case stream.MessageEnd:
+		s.endText()
+		if e.Discarded {
+			s.line(s.cfg.palette.yellow("(the attempt failed; its text above doesn't count)"))
+		}
+	case stream.ToolCall:
+		s.line(s.cfg.palette.cyan("> " + fit(s.calls.begin(e, s.cfg.now()), consoleTitle)))
+	case stream.ToolResult:
+		s.result(e)
+	case stream.Retry:
+		s.line(s.cfg.palette.yellow(retryLine(e)))
+	case stream.Compaction:
+		s.line(s.cfg.palette.dim(compactionLine(e)))
+	case stream.Error:
+		s.line(s.cfg.palette.red("error: " + plainLine(e.Message)))
+	}
+}
+
+func (s *consoleStyle) HandleLoop(e loop.Event) {
+	p := s.cfg.palette
+	switch e := e.(type) {
+	case loop.IterationStart:
+		s.calls.reset()
+		s.line(p.bold(fmt.Sprintf("--- iteration %s ---", ofMax(e.Iteration, e.MaxIterations))))
+	case loop.IterationEnd:
+		s.line(p.dim(fmt.Sprintf("--- iteration %d: %s", e.Iteration, iterationLine(e))))
+	case loop.StateChanged:
+		if said := stateLine(e, s.cfg.now()); said != "" {
+			s.line(p.yellow(said))
+		}
+	case loop.NearMiss:
+		s.line(p.yellow(nearMissLine(e)))
+	case loop.Guidance:
+		s.line(p.cyan(guidanceLine(e)))
+	case loop.Warning:
+		s.line(p.yellow("warning: " + plainLine(e.Message)))
+	case loop.LimitsChanged:
+		s.line(p.dim(limitsLine(e)))
+	case loop.End:
+		s.line(p.bold(endLine(e)))
+	}
+}
+
+func (s *consoleStyle) Note(text string) {
+	s.endText()
+	fmt.Fprintln(s.cfg.notes, text)
+}
+
+// text prints a piece of a message or of reasoning.
+func (s *consoleStyle) text(delta string, dim bool) {
+	if delta == "" {
+		return
+	}
+	if dim != s.dimmed {
+		s.endText()
+		s.dimmed = dim
+	}
+	s.calls.last = ""
+	s.midLine = !strings.HasSuffix(delta, "\n")
+	if dim {
+		delta = s.cfg.palette.dim(delta)
+	}
+	fmt.Fprint(s.cfg.out, delta)
+}
+
+// endText ends a line of text that is still open.
+func (s *consoleStyle) endText() {
+	if s.midLine {
+		fmt.Fprintln(s.cfg.out)
+	}
+	s.midLine = false
+}
+
+func (s *consoleStyle) line(text string) {
+	s.endText()
+	fmt.Fprintln(s.cfg.out, text)
+}
+
+// result prints a line for a tool's result, with the beginning of its output.
+func (s *consoleStyle) result(e stream.ToolResult) {
+	title, duration := s.calls.end(e.ID, s.cfg.now())
+	mark, paint := "ok", s.cfg.palette.dim
+	if e.IsError {
+		mark, paint = "failed", s.cfg.palette.red
+	}
+	lines, more := firstLines(e.Output, 1)
+	output := strings.Join(lines, "")
+	if more > 0 {
+		output += fmt.Sprintf(" (+ %s)", counted(more, "line"))
+	}
+	s.line(paint("  " + fit(joinFacts(mark, title, duration, output), consoleTitle)))
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"ralph-lsp/loop"
+	"ralph-lsp/server"
+	"ralph-lsp/stream"
+)
+
+// jsonLines writes updates as one JSON object per line.
+type jsonLines struct {
+	out  io.Writer
+	line bytes.Buffer
+	enc  *json.Encoder
+}
+
+func newJSONLines(out io.Writer) *jsonLines {
+	w := &jsonLines{out: out}
+	w.enc = json.NewEncoder(&w.line)
+	w.enc.SetEscapeHTML(false) // <promise> stays readable
+	return w
+}
+
+// stamp says where an update belongs.
+type stamp struct {
+	LoopID    string    `json:"loopId,omitempty"`
+	Iteration int       `json:"iteration,omitempty"`
+	Time      time.Time `json:"time,omitzero"`
+}
+
+// write writes an update with its stamp, in one piece.
+func (w *jsonLines) write(u server.Update, at stamp) error {
+	if _, ok := u.(server.Iteration); ok {
+		at.Iteration = 0 // it has its own
+	}
+	w.line.Reset()
+	if err := w.enc.Encode(u); err != nil {
+		return fmt.Errorf("writing an update: %w", err)
+	}
+	update := w.line.Len() - len("}\n")
+	if err := w.enc.Encode(at); err != nil {
+		return fmt.Errorf("writing an update: %w", err)
+	}
+	line := w.line.Bytes()
+	// {"sessionUpdate":...}\n{"loopId":...}\n becomes one object.
+	tail := line[update+len("}\n"):]
+	if len(tail) > len("{}\n") {
+		line[update] = ','
+		line = append(line[:update+1], tail[1:]...)
+	} else {
+		line = line[:update+len("}\n")]
+	}
+	_, err := w.out.Write(line)
+	return err
+}
+
+// jsonStyle writes a loop as the updates that an editor would get.
+type jsonStyle struct {
+	cfg       styleConfig
+	lines     *jsonLines
+	projector server.Projector
+	stamp     stamp
+	mute
+}
+
+func newJSONStyle(cfg styleConfig) *jsonStyle {
+	return &jsonStyle{cfg: cfg, lines: newJSONLines(cfg.out)}
+}
+
+func (s *jsonStyle) Live(status func() loop.Status) { s.stamp.LoopID = status().LoopID }
+
+func (s *jsonStyle) Handle(e stream.Event) {
+	if _, thinking := e.(stream.Thinking); thinking && !s.cfg.thinking {
+		return
+	}
+	s.write(s.projector.Event(e))
+}
+
+func (s *jsonStyle) HandleLoop(e loop.Event) {
+	if start, ok := e.(loop.IterationStart); ok {
+		s.stamp.Iteration = start.Iteration
+	}
+	s.write(s.projector.Loop(e))
+}
+
+func (s *jsonStyle) write(u server.Update) {
+	if u == nil {
+		return
+	}
+	s.stamp.Time = s.cfg.now().UTC().Truncate(time.Millisecond)
+	// The writer remembers its own failure; an update always encodes.
+	_ = s.lines.write(u, s.stamp)
+}
+
+func (s *jsonStyle) Note(text string) { fmt.Fprintln(s.cfg.notes, text) }
