@@ -81,6 +81,9 @@ func (t Tokens) Plus(u Tokens) Tokens {
 	return Tokens{t.Input + u.Input, t.Output + u.Output, t.CacheRead + u.CacheRead, t.CacheWrite + u.CacheWrite}
 }
 
+// Total returns how many tokens t counts.
+func (t Tokens) Total() int64 { return t.Input + t.Output + t.CacheRead + t.CacheWrite }
+
 // Cost is an amount in US dollars that may be unknown. Unknown is never 0.
 type Cost struct {
 	USD   float64
@@ -175,7 +178,13 @@ type Topic struct {
 	Payload string `json:"payload"`
 }
 
-// Denial is a tool call that the agent's own permission rules refused.
+// Denied says that the agent's own permission rules refused a tool call. It
+// comes once for each.
+type Denied struct {
+	Denial
+}
+
+// Denial is a tool call that was refused.
 type Denial struct {
 	Tool   string `json:"tool"`
 	ID     string `json:"id,omitempty"`
@@ -201,11 +210,12 @@ type Result struct {
 	// CutOff: the stream ended in mid-line.
 	CutOff bool `json:"cutOff,omitempty"`
 	// Failure is nil for a run that ended well.
-	Failure   *Error   `json:"failure,omitempty"`
-	Usage     Usage    `json:"usage"`
-	Turns     int      `json:"turns"` // model calls
-	ToolCalls int      `json:"toolCalls"`
-	Denials   []Denial `json:"denials,omitempty"`
+	Failure   *Error        `json:"failure,omitempty"`
+	Usage     Usage         `json:"usage"`
+	Duration  time.Duration `json:"duration"` // wall-clock time from start to end of the stream, nanoseconds
+	Turns     int           `json:"turns"`    // model calls
+	ToolCalls int           `json:"toolCalls"`
+	Denials   []Denial      `json:"denials,omitempty"`
 	// Rejected is the quota window that refused the last request, if one did.
 	Rejected     *Quota `json:"rejected,omitempty"`
 	SkippedLines int    `json:"skippedLines"` // malformed or over the limit
@@ -226,4 +236,5 @@ func (Compaction) event()   {}
 func (TurnEnd) event()      {}
 func (Error) event()        {}
 func (Topic) event()        {}
+func (Denied) event()       {}
 func (Complete) event()     {}

@@ -1,0 +1,257 @@
+package stream
+
+import (
+	"slices"
+	"time"
+)
+
+// claudeDecoder reads claude's stream-json, with and without partial messages.
+// With them the deltas are the live view, and the assistant events, one for
+// each content block, say what the message really is; without them the
+// assistant events are both.
+type claudeDecoder struct {
+	session SessionStart
+	open    []*claudeMessage  // at most one for the main agent and each subagent
+	turns   map[string]bool   // IDs of the main agent's messages that were counted
+	calls   map[string]string // what the running tool calls are about, by ID
+	denied  map[string]bool   // IDs of the refused tool calls
+	usage   claudeUsage
+	quota   *Quota // the window that refused the last request
+	failure string // the last error that was emitted, to say it only once
+	won     bool   // a result was a success
+	idle    bool   // no message has begun since the last result
+	arena   arena
+	done    bool
+}
+
+func (d *claudeDecoder) Done() bool { return d.done }
+
+// Close ends the messages that are still open. Text that was only shown stays
+// shown, but becomes nobody's answer.
+func (d *claudeDecoder) Close(emit func(Event)) {
+	for _, m := range d.open {
+		m.flush(emit)
+		if m.confirmed {
+			d.end(m, emit)
+		}
+	}
+	d.open = nil
+}
+
+func (d *claudeDecoder) Decode(line []byte, emit func(Event)) error {
+	kind, err := lineType(line)
+	if err != nil {
+		return err
+	}
+	switch string(kind) {
+	case "stream_event":
+		return d.streamEvent(line, emit)
+	case "assistant":
+		return d.assistant(line, emit)
+	case "user":
+		return d.user(line, emit)
+	case "system":
+		return d.system(line, emit)
+	case "rate_limit_event":
+		return d.rateLimit(line, emit)
+	case "result":
+		return d.result(line, emit)
+	}
+	return checkLine(line)
+}
+
+// message returns the open message of the main agent (parent is empty) or of
+// the subagent that was started by the tool call parent, nil if there is none.
+func (d *claudeDecoder) message(parent []byte) *claudeMessage {
+	for _, m := range d.open {
+		if m.parent == string(parent) {
+			return m
+		}
+	}
+	return nil
+}
+
+// begin returns the open message with this ID, after opening it if need be.
+// Another message of the same agent is over then.
+func (d *claudeDecoder) begin(parent, id string, emit func(Event)) *claudeMessage {
+	if m := d.message([]byte(parent)); m != nil {
+		if m.id == id {
+			return m
+		}
+		d.finish(m, emit)
+	}
+	if parent == "" {
+		d.done, d.idle = false, false
+	}
+	m := &claudeMessage{id: id, parent: parent}
+	d.open = append(d.open, m)
+	return m
+}
+
+// finish closes a message. One of which only deltas came is taken back: claude
+// abandons a failed attempt without a word.
+func (d *claudeDecoder) finish(m *claudeMessage, emit func(Event)) {
+	d.open = slices.DeleteFunc(d.open, func(o *claudeMessage) bool { return o == m })
+	m.flush(emit)
+	d.end(m, emit)
+}
+
+// finishAll closes all messages of the main agent, or of everybody.
+func (d *claudeDecoder) finishAll(subagents bool, emit func(Event)) {
+	for _, m := range slices.Clone(d.open) {
+		if subagents || m.parent == "" {
+			d.finish(m, emit)
+		}
+	}
+}
+
+// end emits what a message came to, and the end of its turn.
+func (d *claudeDecoder) end(m *claudeMessage, emit func(Event)) {
+	switch {
+	case m.confirmed && !m.aborted:
+		emit(MessageEnd{MessageID: m.id, Text: m.text(), ParentToolCallID: m.parent})
+	case m.shown:
+		emit(MessageEnd{MessageID: m.id, Discarded: true, ParentToolCallID: m.parent})
+	}
+	if !m.confirmed || m.parent != "" || d.turns[m.id] {
+		return
+	}
+	if d.turns == nil {
+		d.turns = map[string]bool{}
+	}
+	d.turns[m.id] = true
+	end := TurnEnd{StopReason: m.stopReason, Usage: Usage{Tokens: m.tokens, Context: m.tokens.Total()}}
+	if m.aborted {
+		end.Error = "the request was interrupted"
+	} else {
+		d.failure, d.quota = "", nil
+	}
+	emit(end)
+	emit(d.usage.turn(m.tokens))
+}
+
+// fail emits an error, once for each failure: claude says it with a synthetic
+// message and again with its result.
+func (d *claudeDecoder) fail(e Error, emit func(Event)) {
+	if e.Message == d.failure {
+		return
+	}
+	d.failure = e.Message
+	if d.quota != nil && e.Kind == KindRateLimit && e.ResetsAt.IsZero() {
+		e.ResetsAt = d.quota.ResetsAt
+	}
+	emit(e)
+}
+
+// user reads the results of tools. What else a user says is of no interest.
+func (d *claudeDecoder) user(line []byte, emit func(Event)) error {
+	var parent string
+	var content []byte
+	c := newCursor(line)
+	for o := c.object(); o.next(); {
+		switch string(o.key) {
+		case "parent_tool_use_id":
+			parent = c.text()
+		case "message":
+			for m := c.object(); m.next(); {
+				if string(m.key) == "content" {
+					content = c.raw()
+				}
+			}
+		}
+	}
+	if !c.done() {
+		return ErrMalformed
+	}
+	blocks := cursor{data: content}
+	for a := blocks.array(); a.next(); {
+		if r, ok := blocks.toolResult(); ok {
+			r.ParentToolCallID = parent
+			delete(d.calls, r.ID)
+			emit(r)
+		}
+	}
+	return nil
+}
+
+// toolResult reads a content block; ok says that it is the result of a tool.
+func (c *cursor) toolResult() (r ToolResult, ok bool) {
+	for o := c.object(); o.next(); {
+		switch string(o.key) {
+		case "type":
+			ok = c.text() == "tool_result"
+		case "tool_use_id":
+			r.ID = c.text()
+		case "content":
+			r.Output = contentText(c.raw())
+		case "is_error":
+			r.IsError = c.boolean()
+		}
+	}
+	return r, ok
+}
+
+// rateLimit reads the state of the subscription's windows: the one that counts
+// at the moment, then the others.
+func (d *claudeDecoder) rateLimit(line []byte, emit func(Event)) error {
+	var quota Quota
+	var others []Quota
+	c := newCursor(line)
+	for top := c.object(); top.next(); {
+		if string(top.key) != "rate_limit_info" {
+			continue
+		}
+		for o := c.object(); o.next(); {
+			switch string(o.key) {
+			case "status":
+				quota.Rejected = c.text() == "rejected"
+			case "rateLimitType":
+				quota.Window = c.text()
+			case "resetsAt":
+				quota.ResetsAt = c.unixTime()
+			case "utilization":
+				quota.Utilization, _ = c.float()
+			case "unifiedWindows":
+				others = c.quotaWindows()
+			}
+		}
+	}
+	if !c.done() {
+		return ErrMalformed
+	}
+	if quota.Rejected {
+		d.finishAll(false, emit) // the refused request is another one
+		d.quota = &quota
+	}
+	emit(quota)
+	for _, q := range others {
+		if q.Window != quota.Window {
+			emit(q)
+		}
+	}
+	return nil
+}
+
+func (c *cursor) quotaWindows() (windows []Quota) {
+	for o := c.object(); o.next(); {
+		q := Quota{Window: string(o.key)}
+		for w := c.object(); w.next(); {
+			switch string(w.key) {
+			case "resetsAt":
+				q.ResetsAt = c.unixTime()
+			case "utilization":
+				q.Utilization, _ = c.float()
+			}
+		}
+		windows = append(windows, q)
+	}
+	return windows
+}
+
+// unixTime reads a time in seconds since 1970, the zero time for anything else.
+func (c *cursor) unixTime() time.Time {
+	if s := c.integer(); s > 0 {
+		return time.Unix(s, 0).UTC()
+	}
+	return time.Time{}
+}

@@ -1,0 +1,333 @@
+package stream
+
+import (
+	"cmp"
+	"encoding/json"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// claudeMessage is an assistant message in the making.
+type claudeMessage struct {
+	id, parent string
+	blocks     []string // the texts of its assistant events
+	stopReason string
+	tokens     Tokens
+	final      bool // tokens are those at the end of the message
+	confirmed  bool // there was an assistant event
+	aborted    bool
+	shown      bool // there was text or thinking to see
+
+	// Of the content block in progress:
+	textDeltas, thinkingDeltas joiner
+	liveText, liveThinking     bool // deltas have shown it
+}
+
+func (m *claudeMessage) text() string { return strings.Join(m.blocks, "\n") }
+
+// showText emits text. The first piece of a further block starts a new line,
+// so that the pieces add up to what MessageEnd says.
+func (m *claudeMessage) showText(text string, emit func(Event)) {
+	if text == "" {
+		return
+	}
+	if !m.liveText && len(m.blocks) > 0 {
+		text = "\n" + text
+	}
+	m.shown, m.liveText = true, true
+	emit(Text{Delta: text, MessageID: m.id, ParentToolCallID: m.parent})
+}
+
+func (m *claudeMessage) showThinking(text string, emit func(Event)) {
+	if text == "" {
+		return
+	}
+	m.shown, m.liveThinking = true, true
+	emit(Thinking{Delta: text, MessageID: m.id, ParentToolCallID: m.parent})
+}
+
+// flush shows what the deltas have held back.
+func (m *claudeMessage) flush(emit func(Event)) {
+	m.showText(m.textDeltas.flush(), emit)
+	m.showThinking(m.thinkingDeltas.flush(), emit)
+}
+
+// claudeStream is the part of a raw Messages API event that matters here.
+type claudeStream struct {
+	kind       []byte
+	deltaKind  []byte
+	delta      []byte // text or thinking
+	id         string
+	stopReason string
+	tokens     Tokens
+}
+
+// streamEvent shows a delta and keeps the books of its message. A delta's line
+// is read only as far as needed.
+func (d *claudeDecoder) streamEvent(line []byte, emit func(Event)) error {
+	var ev claudeStream
+	var parent []byte
+	knowsParent := false
+	c := newCursor(line)
+	for o := c.object(); o.next(); {
+		switch string(o.key) {
+		case "event":
+			c.claudeStream(&ev)
+		case "parent_tool_use_id":
+			parent, knowsParent = c.str(), true
+		}
+		if knowsParent && !c.bad && string(ev.kind) == "content_block_delta" {
+			d.delta(&ev, parent, emit)
+			return nil
+		}
+	}
+	if !c.done() {
+		return ErrMalformed
+	}
+	switch string(ev.kind) {
+	case "content_block_delta":
+		d.delta(&ev, parent, emit)
+	case "message_start":
+		d.begin(string(parent), ev.id, emit).tokens = ev.tokens
+	case "message_delta":
+		if m := d.message(parent); m != nil {
+			m.stopReason, m.tokens, m.final = ev.stopReason, ev.tokens, true
+		}
+	case "message_stop":
+		if m := d.message(parent); m != nil && m.confirmed {
+			d.finish(m, emit)
+		}
+	}
+	return nil
+}
+
+func (c *cursor) claudeStream(ev *claudeStream) {
+	for o := c.object(); o.next(); {
+		switch string(o.key) {
+		case "type":
+			ev.kind = c.str()
+		case "delta":
+			for delta := c.object(); delta.next(); {
+				switch string(delta.key) {
+				case "type":
+					ev.deltaKind = c.str()
+				case "text", "thinking":
+					ev.delta = c.str()
+				case "stop_reason":
+					ev.stopReason = c.text()
+				}
+			}
+		case "message":
+			for m := c.object(); m.next(); {
+				switch string(m.key) {
+				case "id":
+					ev.id = c.text()
+				case "usage":
+					ev.tokens = c.claudeTokens()
+				}
+			}
+		case "usage":
+			ev.tokens = c.claudeTokens()
+		}
+	}
+}
+
+func (d *claudeDecoder) delta(ev *claudeStream, parent []byte, emit func(Event)) {
+	isText := string(ev.deltaKind) == "text_delta"
+	if !isText && string(ev.deltaKind) != "thinking_delta" {
+		return
+	}
+	m := d.message(parent)
+	if m == nil {
+		m = d.begin(string(parent), "", emit)
+	}
+	if isText {
+		m.showText(m.textDeltas.join(&d.arena, ev.delta), emit)
+	} else {
+		m.showThinking(m.thinkingDeltas.join(&d.arena, ev.delta), emit)
+	}
+}
+
+// claudeTokens reads the usage of one model call.
+func (c *cursor) claudeTokens() (t Tokens) {
+	for o := c.object(); o.next(); {
+		switch string(o.key) {
+		case "input_tokens":
+			t.Input = c.integer()
+		case "output_tokens":
+			t.Output = c.integer()
+		case "cache_read_input_tokens":
+			t.CacheRead = c.integer()
+		case "cache_creation_input_tokens":
+			t.CacheWrite = c.integer()
+		}
+	}
+	return t
+}
+
+// claudeAssistant is an assistant event. content is raw JSON and valid only as
+// long as its line.
+type claudeAssistant struct {
+	parent, id, model string
+	content           []byte
+	tokens            Tokens
+	aborted           bool
+	apiError          bool
+	status            int
+	errorName         string
+}
+
+func (c *cursor) claudeAssistant() (a claudeAssistant) {
+	for o := c.object(); o.next(); {
+		switch string(o.key) {
+		case "parent_tool_use_id":
+			a.parent = c.text()
+		case "aborted":
+			a.aborted = c.boolean()
+		case "is_api_error_message":
+			a.apiError = c.boolean()
+		case "api_error_status":
+			a.status = int(c.integer())
+		case "error":
+			a.errorName = c.text()
+		case "message":
+			for m := c.object(); m.next(); {
+				switch string(m.key) {
+				case "id":
+					a.id = c.text()
+				case "model":
+					a.model = c.text()
+				case "content":
+					a.content = c.raw()
+				case "usage":
+					a.tokens = c.claudeTokens()
+				}
+			}
+		}
+	}
+	return a
+}
+
+// assistant reads one content block of a message, or an error that claude
+// dresses up as a message.
+func (d *claudeDecoder) assistant(line []byte, emit func(Event)) error {
+	c := newCursor(line)
+	a := c.claudeAssistant()
+	if !c.done() {
+		return ErrMalformed
+	}
+	if a.apiError || a.model == "<synthetic>" {
+		if a.parent == "" {
+			d.finishAll(false, emit)
+			d.fail(claudeError(a.status, contentText(a.content), a.errorName), emit)
+		}
+		return nil
+	}
+	m := d.begin(a.parent, a.id, emit)
+	m.confirmed = true
+	m.aborted = m.aborted || a.aborted
+	if !m.final {
+		m.tokens = a.tokens
+	}
+	m.flush(emit)
+	blocks := cursor{data: a.content}
+	if blocks.peek() == '"' {
+		d.block(m, claudeBlock{kind: "text", text: blocks.text()}, emit)
+	}
+	for content := blocks.array(); content.next(); {
+		d.block(m, blocks.claudeBlock(), emit)
+	}
+	return nil
+}
+
+// claudeError says what an API error means. name is claude's own word for it,
+// for messages that don't speak for themselves.
+func claudeError(status int, message, name string) Error {
+	e := ClassifyError(status, cmp.Or(message, name, "the model request failed"), time.Now())
+	if e.Kind == KindOther {
+		e.Kind = ClassifyError(0, name, time.Now()).Kind
+		e.Retryable = e.Kind.retryable()
+	}
+	return e
+}
+
+// claudeBlock is a content block of an assistant event.
+type claudeBlock struct {
+	kind, text, thinking string
+	id, name             string
+	input                []byte
+}
+
+func (c *cursor) claudeBlock() (b claudeBlock) {
+	for o := c.object(); o.next(); {
+		switch string(o.key) {
+		case "type":
+			b.kind = c.text()
+		case "text":
+			b.text = c.text()
+		case "thinking":
+			b.thinking = c.text()
+		case "id":
+			b.id = c.text()
+		case "name":
+			b.name = c.text()
+		case "input":
+			b.input = c.raw()
+		}
+	}
+	return b
+}
+
+// block takes an authoritative content block into its message, and shows it if
+// no deltas have done so.
+func (d *claudeDecoder) block(m *claudeMessage, b claudeBlock, emit func(Event)) {
+	switch b.kind {
+	case "text":
+		if !m.liveText && !m.aborted {
+			m.showText(b.text, emit)
+		}
+		m.liveText = false
+		if b.text != "" {
+			m.blocks = append(m.blocks, b.text)
+		}
+	case "thinking":
+		if !m.liveThinking && !m.aborted {
+			m.showThinking(b.thinking, emit)
+		}
+		m.liveThinking = false
+	case "tool_use":
+		call := ToolCall{ID: b.id, Name: b.name, Input: compactJSON(b.input), ParentToolCallID: m.parent}
+		if d.calls == nil {
+			d.calls = map[string]string{}
+		}
+		d.calls[b.id] = callDetail(call.Input)
+		emit(call)
+	}
+}
+
+// maxDetail is the length to which the detail of a denial is cut, in runes.
+const maxDetail = 200
+
+// callDetail says in one value what a tool call is about: its command or path,
+// else its whole input.
+func callDetail(input json.RawMessage) string {
+	c := cursor{data: input}
+	detail := ""
+	for o := c.object(); o.next(); {
+		switch string(o.key) {
+		case "command", "file_path", "notebook_path", "path", "url":
+			detail = cmp.Or(detail, c.text())
+		}
+	}
+	return truncate(cmp.Or(detail, string(input)), maxDetail)
+}
+
+// truncate cuts s to at most max runes, the last of which is then an ellipsis.
+func truncate(s string, max int) string {
+	if utf8.RuneCountInString(s) <= max {
+		return s
+	}
+	runes := []rune(s)
+	return string(runes[:max-1]) + "…"
+}

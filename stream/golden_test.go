@@ -1,0 +1,118 @@
+package stream
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// recordings are the folders of recorded streams and their format.
+var recordings = map[string]Format{
+	"pi":     FormatPi,
+	"pi-old": FormatPi,
+	"pi-rpc": FormatPi,
+	"claude": FormatClaude,
+}
+
+// recording is a recorded stream.
+type recording struct {
+	name   string // folder/case
+	file   string
+	format Format
+}
+
+// allRecordings returns every recorded stream. A folder without any is an error.
+func allRecordings(t testing.TB) []recording {
+	t.Helper()
+	var all []recording
+	for folder, format := range recordings {
+		files, err := filepath.Glob(filepath.Join("..", "testdata", folder, "*.jsonl"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(files) == 0 {
+			t.Fatalf("no recordings in testdata/%s", folder)
+		}
+		for _, file := range files {
+			name := folder + "/" + strings.TrimSuffix(filepath.Base(file), ".jsonl")
+			all = append(all, recording{name, file, format})
+		}
+	}
+	return all
+}
+
+func (r recording) bytes(t testing.TB) []byte {
+	t.Helper()
+	data, err := os.ReadFile(r.file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// TestRecordedStreams compares the events of each recorded stream with the
+// golden file next to it, one JSON object for each event.
+func TestRecordedStreams(t *testing.T) {
+	for _, rec := range allRecordings(t) {
+		t.Run(rec.name, func(t *testing.T) {
+			got := eventLines(t, decodeAll(t, rec.format, bytes.NewReader(rec.bytes(t))))
+			golden := strings.TrimSuffix(rec.file, ".jsonl") + ".golden"
+			if *update {
+				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatalf("%v (go test -update writes it)", err)
+			}
+			if got != string(want) {
+				t.Errorf("events differ from %s: %s", golden, firstDifference(got, string(want)))
+			}
+		})
+	}
+}
+
+// eventLines writes events as they stand in golden files.
+func eventLines(t testing.TB, events []Event) string {
+	t.Helper()
+	var b strings.Builder
+	for _, e := range events {
+		var fields bytes.Buffer
+		enc := json.NewEncoder(&fields)
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode(e); err != nil {
+			t.Fatal(err)
+		}
+		b.WriteString(`{"event":"` + reflect.TypeOf(e).Name() + `"`)
+		if rest := strings.TrimPrefix(fields.String(), "{"); rest != "}\n" {
+			b.WriteString(",")
+		}
+		b.WriteString(fields.String()[1:])
+	}
+	return b.String()
+}
+
+// firstDifference names the first line in which two texts differ.
+func firstDifference(got, want string) string {
+	g, w := strings.Split(got, "\n"), strings.Split(want, "\n")
+	for i := range max(len(g), len(w)) {
+		line := func(s []string) string {
+			if i < len(s) {
+				return s[i]
+			}
+			return "(nothing)"
+		}
+		if line(g) != line(w) {
+			return "line " + strings.TrimSpace(line(g)) + "\nwant " + line(w)
+		}
+	}
+	return "nowhere"
+}

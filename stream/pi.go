@@ -1,0 +1,353 @@
+package stream
+
+import (
+	"fmt"
+	"time"
+)
+
+// piDecoder reads what pi writes in its json and rpc modes. Up to 0.83 every
+// message_update repeated the whole message twice, since then it is a delta and
+// the usage so far; both are read in the same way, up to the delta.
+type piDecoder struct {
+	session  SessionStart
+	messages int     // assistant messages so far, for their IDs
+	open     *piLive // the assistant message that is being written
+	spare    piLive  // what open points to, kept for its buffers
+	ended    bool    // this turn's message_end was seen
+	failure  string  // the last error that was emitted, to say it only once
+	total    Usage   // of all turns and compactions
+	arena    arena   // of the deltas
+	done     bool    // see Done
+	resting  bool    // done, if the stream ends here
+}
+
+// piLive is what has been shown of a message before its message_end.
+type piLive struct {
+	id        string
+	text      joiner
+	thinking  joiner
+	shown     []byte // the text
+	thought   bool   // there was thinking
+	nextBlock bool   // the next delta opens another text block
+}
+
+func (d *piDecoder) Done() bool { return d.done }
+
+// Close makes up for pi before 0.80.4, which has no closing event: its last
+// word is an agent_end or, earlier still, a turn_end.
+func (d *piDecoder) Close(emit func(Event)) {
+	d.flush(emit)
+	d.done = d.done || d.resting
+}
+
+func (d *piDecoder) Decode(line []byte, emit func(Event)) error {
+	kind, err := lineType(line)
+	if err != nil {
+		return err
+	}
+	switch string(kind) {
+	case "message_update":
+		return d.update(line, emit)
+	case "session":
+		return d.sessionHeader(line, emit)
+	case "message_start":
+		return d.messageStart(line, emit)
+	case "message_end":
+		return d.messageEnd(line, emit)
+	case "turn_end":
+		return d.turnEnd(line, emit)
+	case "tool_execution_start":
+		return d.toolStart(line, emit)
+	case "tool_execution_update":
+		return d.toolUpdate(line, emit)
+	case "tool_execution_end":
+		return d.toolEnd(line, emit)
+	case "auto_retry_start":
+		return d.retryStart(line, emit)
+	case "auto_retry_end":
+		return d.retryEnd(line, emit)
+	case "compaction_start", "compaction_end":
+		return d.compaction(line, emit)
+	case "agent_end":
+		return d.agentEnd(line)
+	case "agent_settled":
+		return d.settled(line, emit)
+	}
+	if err := checkLine(line); err != nil {
+		return err
+	}
+	if string(kind) == "agent_start" || string(kind) == "turn_start" {
+		d.done, d.resting = false, false
+	}
+	return nil
+}
+
+// update shows a delta. It stops reading right behind it, because the line may
+// go on with snapshots of the message that are longer than all the rest.
+func (d *piDecoder) update(line []byte, emit func(Event)) error {
+	var kind, delta []byte
+	var reason string
+	c := newCursor(line)
+	for top := c.object(); top.next(); {
+		if string(top.key) != "assistantMessageEvent" {
+			continue
+		}
+		for ev := c.object(); ev.next(); {
+			switch string(ev.key) {
+			case "type":
+				kind = c.str()
+			case "delta":
+				delta = c.str()
+			case "reason":
+				reason = c.text()
+			}
+			if kind != nil && (delta != nil || !isPiDelta(kind)) && string(kind) != "error" {
+				d.show(kind, delta, emit)
+				return nil
+			}
+		}
+	}
+	if !c.done() {
+		return ErrMalformed
+	}
+	if string(kind) == "error" { // today's pi says it with its message_end only
+		d.fail(piError(reason, reason), emit)
+	}
+	return nil
+}
+
+func isPiDelta(kind []byte) bool {
+	return string(kind) == "text_delta" || string(kind) == "thinking_delta"
+}
+
+// show emits what a message_update adds to the live view.
+func (d *piDecoder) show(kind, delta []byte, emit func(Event)) {
+	switch string(kind) {
+	case "text_delta":
+		m := d.message()
+		d.emitText(m.text.join(&d.arena, delta), emit)
+	case "thinking_delta":
+		m := d.message()
+		d.emitThinking(m.thinking.join(&d.arena, delta), emit)
+	case "text_start":
+		m := d.message()
+		m.nextBlock = len(m.shown) > 0
+	case "text_end", "thinking_end":
+		d.flush(emit)
+	}
+}
+
+// message returns the open message, after opening one if there is none.
+func (d *piDecoder) message() *piLive {
+	if d.open == nil {
+		d.messages++
+		d.spare = piLive{id: fmt.Sprintf("m%d", d.messages), shown: d.spare.shown[:0]}
+		d.open = &d.spare
+	}
+	return d.open
+}
+
+func (d *piDecoder) emitText(text string, emit func(Event)) {
+	if text == "" {
+		return
+	}
+	m := d.open
+	if m.nextBlock {
+		m.nextBlock = false
+		text = "\n" + text
+	}
+	m.shown = append(m.shown, text...)
+	emit(Text{Delta: text, MessageID: m.id})
+}
+
+func (d *piDecoder) emitThinking(text string, emit func(Event)) {
+	if text == "" {
+		return
+	}
+	d.open.thought = true
+	emit(Thinking{Delta: text, MessageID: d.open.id})
+}
+
+// flush shows what the deltas have held back.
+func (d *piDecoder) flush(emit func(Event)) {
+	if d.open != nil {
+		d.emitText(d.open.text.flush(), emit)
+		d.emitThinking(d.open.thinking.flush(), emit)
+	}
+}
+
+func (d *piDecoder) sessionHeader(line []byte, emit func(Event)) error {
+	var id string
+	c := newCursor(line)
+	for o := c.object(); o.next(); {
+		if string(o.key) == "id" {
+			id = c.text()
+		}
+	}
+	if !c.done() {
+		return ErrMalformed
+	}
+	d.session = SessionStart{Backend: "pi", SessionID: id}
+	emit(d.session)
+	return nil
+}
+
+func (d *piDecoder) messageStart(line []byte, emit func(Event)) error {
+	m, err := piMessageOf(line)
+	if err != nil || m.role != "assistant" {
+		return err
+	}
+	d.done, d.resting = false, false
+	d.atWork(m, emit)
+	d.discard(emit)
+	d.message()
+	return nil
+}
+
+func (d *piDecoder) messageEnd(line []byte, emit func(Event)) error {
+	m, err := piMessageOf(line)
+	if err != nil || m.role != "assistant" {
+		return err
+	}
+	d.atWork(m, emit)
+	d.finish(m, emit)
+	d.ended = true
+	return nil
+}
+
+// atWork says which model writes, when that is news.
+func (d *piDecoder) atWork(m piMessage, emit func(Event)) {
+	s := d.session
+	s.Backend = "pi"
+	if m.provider != "" {
+		s.Provider = m.provider
+	}
+	if m.model != "" {
+		s.Model = m.model
+	}
+	if s != d.session {
+		d.session = s
+		emit(s)
+	}
+}
+
+// discard takes back a message that was shown and never came to its end.
+func (d *piDecoder) discard(emit func(Event)) {
+	if m := d.open; m != nil && (len(m.shown) > 0 || m.thought) {
+		emit(MessageEnd{MessageID: m.id, Discarded: true})
+	}
+	d.open = nil
+}
+
+// finish closes the open message with its authoritative text, or takes it back.
+func (d *piDecoder) finish(m piMessage, emit func(Event)) {
+	live := d.message()
+	d.flush(emit)
+	if m.failed() {
+		d.discard(emit)
+		d.fail(piError(m.stopReason, m.errorMessage), emit)
+		return
+	}
+	text := contentText(m.content)
+	if len(live.shown) == 0 {
+		d.emitText(text, emit)
+	}
+	emit(MessageEnd{MessageID: live.id, Text: text})
+	d.open = nil
+}
+
+// turnEnd counts what the turn has used. In recordings without message_end it
+// closes the message too.
+func (d *piDecoder) turnEnd(line []byte, emit func(Event)) error {
+	m, err := piMessageOf(line)
+	if err != nil {
+		return err
+	}
+	d.atWork(m, emit)
+	switch {
+	case d.ended:
+	case contentText(m.content) != "" || m.failed():
+		d.finish(m, emit)
+	case d.open != nil:
+		d.flush(emit)
+		emit(MessageEnd{MessageID: d.open.id, Text: string(d.open.shown)})
+		d.open = nil
+	}
+	d.ended = false
+	d.resting = m.stopReason == "stop" || m.stopReason == "length"
+	end := TurnEnd{StopReason: m.stopReason, Usage: m.usage}
+	if m.failed() {
+		end.Error = piError(m.stopReason, m.errorMessage).Message
+	} else {
+		d.failure = ""
+	}
+	emit(end)
+	d.use(m.usage, emit)
+	return nil
+}
+
+// use adds one turn's or compaction's usage to the totals.
+func (d *piDecoder) use(u Usage, emit func(Event)) {
+	d.total.Tokens = d.total.Tokens.Plus(u.Tokens)
+	d.total.Cost = d.total.Cost.Plus(u.Cost)
+	if u.Context > 0 {
+		d.total.Context = u.Context
+	}
+	emit(d.total)
+}
+
+// fail emits an error, once for each failure: pi repeats it at the end of the
+// message, of the turn and of the retries.
+func (d *piDecoder) fail(e Error, emit func(Event)) {
+	if e.Message == d.failure {
+		return
+	}
+	d.failure = e.Message
+	emit(e)
+}
+
+// piError says what a failed message's stopReason and errorMessage mean.
+func piError(stopReason, message string) Error {
+	if message == "" {
+		message = "the model request failed"
+	}
+	e := ClassifyError(0, message, time.Now())
+	if stopReason == "aborted" {
+		e.Kind, e.Retryable = KindAborted, false
+	}
+	return e
+}
+
+func (d *piDecoder) agentEnd(line []byte) error {
+	willRetry, known := false, false
+	c := newCursor(line)
+	for o := c.object(); o.next(); {
+		if string(o.key) == "willRetry" {
+			willRetry, known = c.boolean(), true
+		}
+	}
+	if !c.done() {
+		return ErrMalformed
+	}
+	d.done = !known // since willRetry exists, agent_settled follows sooner or later
+	d.resting = !willRetry
+	return nil
+}
+
+func (d *piDecoder) settled(line []byte, emit func(Event)) error {
+	aborted := false
+	c := newCursor(line)
+	for o := c.object(); o.next(); {
+		if string(o.key) == "aborted" {
+			aborted = c.boolean()
+		}
+	}
+	if !c.done() {
+		return ErrMalformed
+	}
+	d.done = true
+	if aborted && d.failure == "" {
+		d.fail(piError("aborted", "the run was aborted"), emit)
+	}
+	return nil
+}

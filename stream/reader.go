@@ -1,0 +1,113 @@
+package stream
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"time"
+)
+
+// Reader reads one run's output and passes its events on. Promises are found
+// later, in the Result; topics become events right behind their message.
+type Reader struct {
+	Format  Format
+	Handler Handler         // may be nil
+	OnLine  func(done bool) // after each line, malformed ones too; done is Decoder.Done; may be nil
+	Log     *slog.Logger    // gets malformed lines, shortened, at debug level; may be nil
+}
+
+// Run reads r to its end. The error says that it couldn't; the Result then holds
+// what came until there. A Complete event with the Result is emitted in every
+// case.
+func (rd Reader) Run(r io.Reader) (Result, error) {
+	start := time.Now()
+	run := readerRun{Reader: rd}
+	err := run.read(r)
+	result := run.result(err)
+	result.Duration = time.Since(start)
+	run.emit(Complete{Result: result})
+	return result, err
+}
+
+// readerRun is the state of a Reader during a run.
+type readerRun struct {
+	Reader
+	decoder                   Decoder
+	summary                   Summary
+	lines, malformed, skipped int
+	cutOff                    bool
+}
+
+func (run *readerRun) read(r io.Reader) (err error) {
+	if run.decoder, err = NewDecoder(run.Format); err != nil {
+		return err
+	}
+	emit := run.emit // made once, not for each line
+	run.skipped, err = Lines(r, MaxLine, func(line []byte, cut bool) error {
+		run.line(line, cut, emit)
+		return nil
+	})
+	run.decoder.Close(emit)
+	if err != nil {
+		return fmt.Errorf("reading the agent's output: %w", err)
+	}
+	return nil
+}
+
+func (run *readerRun) line(line []byte, cut bool, emit func(Event)) {
+	if cut && strings.TrimSpace(Plain(string(line))) == "" {
+		return // a terminal sequence behind the last line is no line
+	}
+	run.lines++
+	run.cutOff = cut && run.Format != FormatText
+	if err := run.decoder.Decode(line, emit); err != nil {
+		run.malformed++
+		if run.Log != nil {
+			run.Log.Debug("skipped a line of the agent's output", "error", err, "line", shortened(line))
+		}
+	}
+	if run.OnLine != nil {
+		run.OnLine(run.decoder.Done())
+	}
+}
+
+// shortened returns the beginning of a line for the log.
+func shortened(line []byte) string {
+	const max = 200
+	if len(line) > max {
+		return Plain(string(line[:max])) + "…"
+	}
+	return Plain(string(line))
+}
+
+func (run *readerRun) emit(e Event) {
+	run.summary.Add(e)
+	if run.Handler == nil {
+		return
+	}
+	run.Handler.Handle(e)
+	if m, ok := e.(MessageEnd); ok && m.ParentToolCallID == "" {
+		for _, topic := range Topics(m.Text) {
+			run.Handler.Handle(topic)
+		}
+	}
+}
+
+// result adds to the summary how the stream ended. readErr is why it couldn't
+// be read to its end, or nil.
+func (run *readerRun) result(readErr error) Result {
+	result := run.summary.Result()
+	result.Lines = run.lines + run.skipped
+	result.SkippedLines = run.malformed + run.skipped
+	result.CutOff = run.cutOff
+	result.Terminal = run.decoder != nil && run.decoder.Done()
+	switch {
+	case result.Terminal || result.Failure != nil:
+	case readErr != nil:
+		result.Failure = &Error{Message: readErr.Error()}
+	case run.Format != FormatText:
+		result.Failure = &Error{Message: "the stream ended before the agent was done"}
+	}
+	return result
+}

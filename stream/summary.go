@@ -1,0 +1,47 @@
+package stream
+
+// Summary folds a run's events into a Result. Its zero value is an empty run.
+type Summary struct {
+	result Result
+}
+
+// Add takes in the next event.
+func (s *Summary) Add(e Event) {
+	r := &s.result
+	switch e := e.(type) {
+	case MessageEnd:
+		if e.ParentToolCallID == "" && e.Text != "" {
+			s.message(e.Text)
+		}
+	case ToolCall:
+		r.ToolCalls++
+	case Usage:
+		r.Usage = e
+	case TurnEnd:
+		r.Turns++
+		r.StopReason = e.StopReason
+		if e.Error == "" { // whatever failed before was overcome
+			r.Failure, r.Rejected = nil, nil
+		}
+	case Error:
+		r.Failure = &e
+	case Quota:
+		if e.Rejected {
+			r.Rejected = &e
+		}
+	case Denied:
+		r.Denials = append(r.Denials, e.Denial)
+	}
+}
+
+// message makes text the last message.
+func (s *Summary) message(text string) {
+	if promise, ok := findPromise(withoutTopics(s.result.Text)); ok {
+		s.result.EarlierPromise = promise
+	}
+	s.result.Text = text
+}
+
+// Result returns what the events so far come to. How the stream ended (Lines,
+// Terminal and so on) isn't in them.
+func (s *Summary) Result() Result { return s.result }
