@@ -176,6 +176,12 @@ func (f *File) Create(s State) error {
 func (f *File) Update(change func(*State) error) (State, error) {
 	f.updating.Lock()
 	defer f.updating.Unlock()
+	dir, err := f.dirPath()
+	if err != nil {
+		return State{}, err
+	}
+	release := holdDir(dir)
+	defer release()
 	for range maxUpdates {
 		s, done, err := f.tryUpdate(change)
 		if done || err != nil {

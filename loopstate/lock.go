@@ -17,6 +17,10 @@ const (
 	// who asks for the owner holds it for an instant.
 	lockPatience = 100 * time.Millisecond
 	lockPoll     = 5 * time.Millisecond
+	// holdPoll and holdPatience are the same for an update, which takes as
+	// long as the disk.
+	holdPoll     = time.Millisecond
+	holdPatience = time.Second
 	// maxRecord bounds what is read of a lock file, in bytes.
 	maxRecord = 1 << 20
 )

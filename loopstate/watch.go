@@ -21,6 +21,10 @@ const (
 // ctx ends; then the channel is closed. A burst of changes is one signal, and
 // at most one is pending. Our own writes are signalled too.
 func (f *File) Watch(ctx context.Context) (<-chan struct{}, error) {
+	return f.watch(ctx, watchPoll)
+}
+
+func (f *File) watch(ctx context.Context, poll time.Duration) (<-chan struct{}, error) {
 	if _, err := f.realPath(Name); err != nil {
 		return nil, err
 	}
@@ -32,7 +36,7 @@ func (f *File) Watch(ctx context.Context) (<-chan struct{}, error) {
 		w.follow()
 	}
 	w.last = f.fingerprint()
-	go w.run(ctx, watchPoll)
+	go w.run(ctx, poll)
 	return w.signals, nil
 }
 

@@ -1,0 +1,523 @@
+package loopstate
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestANewLoopsFile(t *testing.T) {
+	f := open(t, t.TempDir())
+	if _, err := f.Load(); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("before: %v, want fs.ErrNotExist", err)
+	}
+	want := readable["ours.md"]
+	if err := f.Create(want); err != nil {
+		t.Fatal(err)
+	}
+	got, err := f.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if err := f.Create(State{Prompt: "other"}); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("a second one: %v, want fs.ErrExist", err)
+	}
+	if got, _ := f.Load(); got.Prompt != want.Prompt {
+		t.Error("a second one replaced the first")
+	}
+	info, err := os.Stat(f.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Mode() != 0o600 {
+		t.Errorf("mode %v, want 0600", info.Mode())
+	}
+	onlyTheStateFile(t, f)
+	if err := writeNew(f.Path(), []byte("x")); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("without links: %v, want fs.ErrExist", err)
+	}
+}
+
+func TestAStateThatCannotBeReadBackIsNotWritten(t *testing.T) {
+	tests := []struct {
+		name   string
+		change func(*State)
+		msg    string
+	}{
+		{"no prompt", func(s *State) { s.Prompt = " \n" }, "there is no prompt"},
+		{"negative", func(s *State) { s.MaxIterations = -1 }, `max_iterations is "-1"`},
+		{"year 10000", func(s *State) { s.ResumeAt = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC) }, "resume_at is"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			f := open(t, t.TempDir())
+			s := State{Prompt: "Go."}
+			tt.change(&s)
+			wantError(t, f.Create(s), tt.msg)
+			if _, err := os.Stat(filepath.Dir(f.Path())); !errors.Is(err, fs.ErrNotExist) {
+				t.Error(".pi was made")
+			}
+			write(t, f, "---\n---\nGo.")
+			_, err := f.Update(func(s *State) error { tt.change(s); return nil })
+			wantError(t, err, tt.msg)
+			if errors.As(err, new(*SyntaxError)) {
+				t.Error("the error accuses the file")
+			}
+			wantText(t, f, "---\n---\nGo.")
+			onlyTheStateFile(t, f)
+		})
+	}
+}
+
+func TestADamagedFileIsReportedAndLeftAlone(t *testing.T) {
+	f := open(t, t.TempDir())
+	const text = "---\niteration: abc\n---\nGo."
+	write(t, f, text)
+	_, loadErr := f.Load()
+	_, updateErr := f.Update(func(*State) error { return nil })
+	for _, err := range []error{loadErr, updateErr} {
+		syntax, ok := errors.AsType[*SyntaxError](err)
+		if !ok || syntax.File != f.Path() || syntax.Line != 2 {
+			t.Errorf("error %v, want a *SyntaxError of %s:2", err, f.Path())
+		}
+		wantError(t, err, f.Path()+`:2: iteration is "abc"; write`)
+	}
+	wantText(t, f, text)
+}
+
+// How an editor saves, step by step with pauses, and whether that may be taken
+// for an error or a deletion.
+func TestAnEditorIsGivenTimeToSave(t *testing.T) {
+	const saved = "---\niteration: 2\n---\nGo."
+	tests := []struct {
+		name string
+		save func(path string)
+	}{
+		{"empties the file, then fills it", func(path string) {
+			os.WriteFile(path, nil, 0o600)
+			time.Sleep(settleTime / 2)
+			os.WriteFile(path, []byte(saved), 0o600)
+		}},
+		{"moves the old file away, then writes a new one", func(path string) {
+			os.Rename(path, path+"~")
+			time.Sleep(settleTime / 2)
+			os.WriteFile(path, []byte(saved), 0o600)
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := open(t, t.TempDir())
+				write(t, f, "---\niteration: 1\n---\nGo.")
+				if _, err := f.Load(); err != nil {
+					t.Fatal(err)
+				}
+				go tt.save(f.Path())
+				time.Sleep(settleTime / 4)
+				s, err := f.Load()
+				if err != nil || s.Iteration != 2 {
+					t.Errorf("iteration %d, %v, want 2", s.Iteration, err)
+				}
+			})
+		})
+	}
+}
+
+func TestNobodyWaitsForAnEditorThatIsNotThere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		f := open(t, t.TempDir())
+		f.Load()
+		write(t, f, "damaged long ago")
+		if err := os.Chtimes(f.Path(), time.Time{}, began.Add(-time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+		f.Load()
+		if err := f.Remove(); err != nil {
+			t.Fatal(err)
+		}
+		f.Load()
+		if waited := time.Since(began); waited != 0 {
+			t.Errorf("waited %v", waited)
+		}
+	})
+}
+
+// Both ways to write: with files exchanged, and where that can't be done.
+func bothWays(t *testing.T, test func(t *testing.T, f *File)) {
+	t.Run("exchange", func(t *testing.T) { test(t, open(t, t.TempDir())) })
+	t.Run("rename", func(t *testing.T) {
+		f := open(t, t.TempDir())
+		f.exchange = func(a, b string) error { return errors.ErrUnsupported }
+		test(t, f)
+	})
+}
+
+func TestAnUpdate(t *testing.T) {
+	bothWays(t, func(t *testing.T, f *File) {
+		write(t, f, "\uFEFF---\r\niteration: 1\r\n# comment\r\n---\r\nGo.\r\n")
+		s, err := f.Update(func(s *State) error { s.Iteration = 2; return nil })
+		if err != nil || s.Iteration != 2 || s.Prompt != "Go.\r\n" {
+			t.Errorf("state %+v, %v", s, err)
+		}
+		wantText(t, f, "\uFEFF---\r\niteration: 2\r\n# comment\r\n---\r\nGo.\r\n")
+		info, err := os.Stat(f.Path())
+		if err != nil || info.Mode() != 0o600 {
+			t.Errorf("mode %v, %v, want 0600", info.Mode(), err)
+		}
+		onlyTheStateFile(t, f)
+	})
+}
+
+func TestAnUpdateThatChangesNothingWritesNothing(t *testing.T) {
+	f := open(t, t.TempDir())
+	write(t, f, "---\n---\nGo.")
+	before, _ := os.Stat(f.Path())
+	if _, err := f.Update(func(s *State) error { s.Active = true; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	stop := errors.New("stop")
+	if _, err := f.Update(func(s *State) error { s.Iteration = 5; return stop }); err != stop {
+		t.Errorf("error %v, want the change's own", err)
+	}
+	after, _ := os.Stat(f.Path())
+	if !os.SameFile(before, after) {
+		t.Error("the file was replaced")
+	}
+	wantText(t, f, "---\n---\nGo.")
+}
+
+// edits are the ways to save a new text.
+var edits = map[string]func(path, text string) error{
+	"in place": func(path, text string) error { return os.WriteFile(path, []byte(text), 0o600) },
+	"by renaming": func(path, text string) error {
+		if err := os.WriteFile(path+"~", []byte(text), 0o600); err != nil {
+			return err
+		}
+		return os.Rename(path+"~", path)
+	},
+}
+
+func TestAnEditWhileTheStateChangesIsKept(t *testing.T) {
+	for how, edit := range edits {
+		t.Run(how, func(t *testing.T) {
+			bothWays(t, func(t *testing.T, f *File) {
+				write(t, f, "---\niteration: 1\nmax_iterations: 5\n---\nGo.")
+				edited := false
+				s, err := f.Update(func(s *State) error {
+					if !edited {
+						edited = true
+						edit(f.Path(), "---\niteration: 1\nmax_iterations: 9 # more\n---\nGo on.")
+					}
+					s.Iteration = 2
+					return nil
+				})
+				if err != nil || s.MaxIterations != 9 || s.Prompt != "Go on." {
+					t.Errorf("state %+v, %v", s, err)
+				}
+				wantText(t, f, "---\niteration: 2\nmax_iterations: 9 # more\n---\nGo on.")
+				os.Remove(f.Path() + "~")
+				onlyTheStateFile(t, f)
+			})
+		})
+	}
+}
+
+// The narrowest moments: between the last look at the file and the exchange,
+// and between an exchange and its undoing.
+func TestEditsAtTheExchangeAreKept(t *testing.T) {
+	for how, edit := range edits {
+		for moments := 1; moments <= 3; moments++ {
+			t.Run(fmt.Sprintf("%s, %d times", how, moments), func(t *testing.T) {
+				f := open(t, t.TempDir())
+				write(t, f, "---\niteration: 1\n---\nGo 0.")
+				exchanges := 0
+				f.exchange = func(a, b string) error {
+					if exchanges < moments {
+						exchanges++
+						if err := edit(f.Path(), fmt.Sprintf("---\niteration: 1\n---\nGo %d.", exchanges)); err != nil {
+							return err
+						}
+					}
+					return exchangeFiles(a, b)
+				}
+				if _, err := f.Update(func(s *State) error { s.Iteration = 2; return nil }); err != nil {
+					t.Fatal(err)
+				}
+				wantText(t, f, fmt.Sprintf("---\niteration: 2\n---\nGo %d.", moments))
+				onlyTheStateFile(t, f)
+			})
+		}
+	}
+}
+
+func TestAnEditorThatIsWritingKeepsItsFile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := open(t, t.TempDir())
+		write(t, f, "---\niteration: 1\n---\nGo.")
+		began := false
+		f.exchange = func(a, b string) error {
+			if began {
+				return exchangeFiles(a, b)
+			}
+			began = true
+			editor, err := os.OpenFile(f.Path(), os.O_WRONLY|os.O_TRUNC, 0)
+			if err != nil {
+				return err
+			}
+			go func() {
+				defer editor.Close()
+				time.Sleep(settleTime / 2)
+				editor.WriteString("---\niteration: 1\n---\nGo on.")
+			}()
+			return exchangeFiles(a, b)
+		}
+		if _, err := f.Update(func(s *State) error { s.Iteration = 2; return nil }); err != nil {
+			t.Fatal(err)
+		}
+		wantText(t, f, "---\niteration: 2\n---\nGo on.")
+	})
+}
+
+func TestADeletedFileStaysDeleted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := open(t, t.TempDir())
+		for _, exchange := range []func(a, b string) error{
+			exchangeFiles,
+			func(a, b string) error { return errors.ErrUnsupported },
+			func(a, b string) error { // deleted at the last moment
+				os.Remove(f.Path())
+				return exchangeFiles(a, b)
+			},
+			func(a, b string) error { // edited, then deleted before the edit is put back
+				os.WriteFile(f.Path(), []byte("edit"), 0o600)
+				f.exchange = func(a, b string) error {
+					os.Remove(f.Path())
+					return exchangeFiles(a, b)
+				}
+				return exchangeFiles(a, b)
+			},
+		} {
+			f.exchange = exchange
+			write(t, f, "---\niteration: 1\n---\nGo.")
+			_, err := f.Update(func(s *State) error {
+				s.Iteration = 2
+				return os.Remove(f.Path())
+			})
+			if !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("error %v, want fs.ErrNotExist", err)
+			}
+			if entries, err := os.ReadDir(filepath.Dir(f.Path())); err != nil || len(entries) > 0 {
+				t.Errorf("left behind: %v, %v", entries, err)
+			}
+		}
+	})
+}
+
+func TestReadersSeeWholeFiles(t *testing.T) {
+	f := open(t, t.TempDir())
+	prompt := strings.Repeat("All of this. ", 10_000)
+	if err := f.Create(State{Iteration: 1, Prompt: prompt}); err != nil {
+		t.Fatal(err)
+	}
+	writer := start(t, "count up", f.folder)
+	var wg sync.WaitGroup
+	for range 2 {
+		wg.Go(func() {
+			for last := 0; last < counts; {
+				data, err := os.ReadFile(f.Path())
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				doc, err := Parse(data)
+				if err != nil || doc.State().Prompt != prompt {
+					t.Errorf("not whole: %v", err)
+					return
+				}
+				if now := doc.State().Iteration; now < last {
+					t.Errorf("iteration %d after %d", now, last)
+				} else {
+					last = now
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if err := writer.Wait(); err != nil {
+		t.Errorf("writer: %v, %s", err, writer.stderr)
+	}
+}
+
+func TestNoUpdateIsLostBetweenProcesses(t *testing.T) {
+	f := open(t, t.TempDir())
+	if err := f.Create(State{Prompt: "Count."}); err != nil {
+		t.Fatal(err)
+	}
+	other := start(t, "count up", f.folder)
+	var wg sync.WaitGroup
+	for range 2 {
+		wg.Go(func() {
+			if err := countUp(f.folder); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if err := other.Wait(); err != nil {
+		t.Fatalf("the other process: %v, %s", err, other.stderr)
+	}
+	if s, err := f.Load(); err != nil || s.Iteration != 3*counts {
+		t.Errorf("iteration %d, %v, want %d", s.Iteration, err, 3*counts)
+	}
+	onlyTheStateFile(t, f)
+}
+
+func TestRemoveTakesAwayWhatWasMade(t *testing.T) {
+	t.Run("all of it", func(t *testing.T) {
+		f := open(t, t.TempDir())
+		if err := f.Create(State{Prompt: "Go."}); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if err := f.Remove(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if entries, _ := os.ReadDir(f.folder); len(entries) > 0 {
+			t.Errorf("left behind: %v", entries)
+		}
+	})
+	t.Run("but not .pi with something else in it", func(t *testing.T) {
+		f := open(t, t.TempDir())
+		if err := f.Create(State{Prompt: "Go."}); err != nil {
+			t.Fatal(err)
+		}
+		settings := filepath.Join(f.folder, ".pi", "settings.json")
+		os.WriteFile(settings, nil, 0o600)
+		if err := f.Remove(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(settings); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("nor a .pi that was there", func(t *testing.T) {
+		f := open(t, t.TempDir())
+		write(t, f, "---\n---\nGo.")
+		if err := f.Remove(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(filepath.Dir(f.Path())); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestBigFiles(t *testing.T) {
+	f := open(t, t.TempDir())
+	prompt := strings.Repeat("0123456789abcde\n", 50<<20/16)
+	if err := f.Create(State{Prompt: prompt}); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := f.Update(func(s *State) error { s.Iteration++; return nil }); err != nil || s.Prompt != prompt {
+		t.Errorf("50 MiB: %v", err)
+	}
+	if err := os.Truncate(f.Path(), maxSize+1); err != nil {
+		t.Fatal(err)
+	}
+	_, err := f.Load()
+	wantError(t, err, "has more than 64 MiB")
+}
+
+func TestALeftoverOfAKilledProcessIsSwept(t *testing.T) {
+	f := open(t, t.TempDir())
+	write(t, f, "---\n---\nGo.")
+	dir := filepath.Dir(f.Path())
+	dead := start(t, "wait", f.folder)
+	dead.stdin.Close()
+	if err := dead.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	leftover := filepath.Join(dir, fmt.Sprintf("%s%d.1%s", tempPrefix, dead.Process.Pid, tempSuffix))
+	inUse := filepath.Join(dir, fmt.Sprintf("%s%d.1%s", tempPrefix, os.Getpid(), tempSuffix))
+	foreign := filepath.Join(dir, tempPrefix+"mine"+tempSuffix)
+	for _, path := range []string{leftover, inUse, foreign} {
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l, err := f.Lock(Owner{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Release()
+	for path, want := range map[string]bool{leftover: false, inUse: true, foreign: true} {
+		if _, err := os.Stat(path); (err == nil) != want {
+			t.Errorf("%s exists: %v, want %v", filepath.Base(path), err == nil, want)
+		}
+	}
+}
+
+func open(t testing.TB, folder string) *File {
+	t.Helper()
+	f, err := Open(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// write saves the file as an editor does, and makes .pi.
+func write(t testing.TB, f *File, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(f.Path()), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(f.Path(), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func wantText(t *testing.T, f *File, want string) {
+	t.Helper()
+	got, err := os.ReadFile(f.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Errorf("the file: -want +got:\n%s", diff)
+	}
+}
+
+func wantError(t *testing.T, err error, part string) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), part) {
+		t.Errorf("error %v, want one with %q", err, part)
+	}
+}
+
+func onlyTheStateFile(t *testing.T, f *File) {
+	t.Helper()
+	entries, err := os.ReadDir(filepath.Dir(f.Path()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range entries {
+		if entry.Name() != filepath.Base(Name) {
+			t.Errorf("left behind: %s", entry.Name())
+		}
+	}
+}

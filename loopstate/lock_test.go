@@ -1,0 +1,245 @@
+package loopstate
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestALockSaysWhoHasIt(t *testing.T) {
+	f := open(t, t.TempDir())
+	if o, held, err := f.Owner(); held || err != nil || o.PID != 0 {
+		t.Errorf("before: %+v, %v, %v", o, held, err)
+	}
+	l := lock(t, f, Owner{LoopID: "a", Version: "1.2.3"})
+	if o, ok := l.Previous(); ok {
+		t.Errorf("previous owner %+v, want none", o)
+	}
+	o, held, err := open(t, f.folder).Owner()
+	if !held || err != nil {
+		t.Fatalf("held %v, %v", held, err)
+	}
+	host, _ := os.Hostname()
+	started, err := ProcessStart(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if age := time.Since(o.StartedAt); age < 0 || age > time.Minute {
+		t.Errorf("started at %v", o.StartedAt)
+	}
+	want := Owner{PID: os.Getpid(), Host: host, StartedAt: o.StartedAt, ProcessStart: started, LoopID: "a", Version: "1.2.3"}
+	if diff := cmp.Diff(want, o); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+
+	_, err = f.Lock(Owner{})
+	locked, ok := errors.AsType[*LockedError](err)
+	if !ok {
+		t.Fatalf("a second time: %v, want a *LockedError", err)
+	}
+	if diff := cmp.Diff(o, locked.Owner); diff != "" {
+		t.Errorf("a second time: -want +got:\n%s", diff)
+	}
+	wantError(t, err, "a loop already runs in this folder: process")
+}
+
+func TestTheOwnersRecordCanBeRewritten(t *testing.T) {
+	f := open(t, t.TempDir())
+	l := lock(t, f, Owner{LoopID: strings.Repeat("long", 100), Agents: []Agent{{PID: 1, ProcessStart: "x"}}})
+	want := Owner{PID: 42, Host: "h", StartedAt: date("2026-01-02T17:35:07Z"), ProcessStart: "s", Agents: []Agent{{PID: 2, ProcessStart: "y"}}}
+	if err := l.SetOwner(want); err != nil {
+		t.Fatal(err)
+	}
+	got, _, err := f.Owner()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if err := l.Release(); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.SetOwner(want); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("after release: %v, want os.ErrClosed", err)
+	}
+}
+
+func TestReleaseLeavesNothingBehind(t *testing.T) {
+	f := open(t, t.TempDir())
+	l := lock(t, f, Owner{})
+	if err := f.Create(State{Prompt: "Go."}); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Remove(); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := l.Release(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if entries, _ := os.ReadDir(f.folder); len(entries) > 0 {
+		t.Errorf("left behind: %v", entries)
+	}
+	if o, ok := lock(t, f, Owner{}).Previous(); ok {
+		t.Errorf("previous owner %+v, want none", o)
+	}
+}
+
+func TestALockBeforeTheFileAndAfterIt(t *testing.T) {
+	f := open(t, t.TempDir())
+	write(t, f, "---\n---\nGo.")
+	l := lock(t, f, Owner{})
+	if err := l.Release(); err != nil {
+		t.Fatal(err)
+	}
+	wantText(t, f, "---\n---\nGo.")
+	onlyTheStateFile(t, f)
+}
+
+func TestARecordThatCannotBeRead(t *testing.T) {
+	f := open(t, t.TempDir())
+	lock(t, f, Owner{})
+	if err := os.WriteFile(filepath.Join(f.folder, lockName), []byte("{garbage"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o, held, err := f.Owner()
+	if !held || err != nil || o.PID != 0 {
+		t.Errorf("owner %+v, %v, %v, want held by nobody known", o, held, err)
+	}
+	_, err = f.Lock(Owner{})
+	locked, ok := errors.AsType[*LockedError](err)
+	if !ok || locked.Owner.PID != 0 {
+		t.Errorf("%v, want a *LockedError with PID 0", err)
+	}
+}
+
+func TestALockOfAKilledProcessIsTakenOver(t *testing.T) {
+	f := open(t, t.TempDir())
+	other := start(t, "hold the lock", f.folder)
+	other.ready(t)
+	_, err := f.Lock(Owner{})
+	locked, ok := errors.AsType[*LockedError](err)
+	if !ok || locked.Owner.PID != other.Process.Pid {
+		t.Fatalf("%v, want a *LockedError of process %d", err, other.Process.Pid)
+	}
+	if err := other.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	other.Wait()
+	if o, held, err := f.Owner(); held || err != nil || o.PID != other.Process.Pid {
+		t.Errorf("after its death: %+v, %v, %v", o, held, err)
+	}
+	l := lock(t, f, Owner{})
+	previous, ok := l.Previous()
+	if !ok {
+		t.Fatal("no previous owner")
+	}
+	if diff := cmp.Diff(locked.Owner, previous); diff != "" {
+		t.Errorf("previous: -want +got:\n%s", diff)
+	}
+	if want := []Agent{{PID: 4711, ProcessStart: "then"}}; !cmp.Equal(want, previous.Agents) {
+		t.Errorf("agents %v, want %v", previous.Agents, want)
+	}
+}
+
+func TestAChildDoesNotKeepTheLock(t *testing.T) {
+	t.Run("after release", func(t *testing.T) {
+		f := open(t, t.TempDir())
+		l := lock(t, f, Owner{})
+		start(t, "wait", f.folder)
+		if err := l.Release(); err != nil {
+			t.Fatal(err)
+		}
+		lock(t, f, Owner{})
+	})
+	t.Run("after its parent was killed", func(t *testing.T) {
+		f := open(t, t.TempDir())
+		parent := start(t, "hold the lock with a child", f.folder)
+		parent.ready(t)
+		if err := parent.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		parent.Process.Wait() // Wait would wait for the child's stderr too
+		lock(t, f, Owner{})
+		// The child inherited the other end of stdin: that can still be written to.
+		if _, err := parent.stdin.Write([]byte("x")); err != nil {
+			t.Errorf("the child is gone: %v", err)
+		}
+	})
+}
+
+func TestTwoNeverHaveTheLock(t *testing.T) {
+	f := open(t, t.TempDir())
+	var others []*process
+	for range 3 {
+		others = append(others, start(t, "fight for the lock", f.folder))
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for range 100 { // who only asks takes nobody's lock away
+			if _, _, err := f.Owner(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	for _, other := range others {
+		if err := other.Wait(); err != nil {
+			t.Errorf("%v: %s", err, other.stderr)
+		}
+	}
+	wg.Wait()
+	// .pi itself may stay: who made it needn't be the last to leave.
+	if entries, _ := os.ReadDir(filepath.Join(f.folder, stateDir)); len(entries) > 0 {
+		t.Errorf("left behind: %v", entries)
+	}
+}
+
+func TestProcessStartTellsProcessesApart(t *testing.T) {
+	p := start(t, "wait", t.TempDir())
+	mine, err := ProcessStart(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	its, err := ProcessStart(p.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := ProcessStart(p.Process.Pid)
+	if err != nil || again != its {
+		t.Errorf("asked again: %q, %v, want %q", again, err, its)
+	}
+	if mine == its {
+		t.Errorf("two processes started at %q", mine)
+	}
+	p.stdin.Close()
+	if err := p.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ProcessStart(p.Process.Pid); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("after its end: %v, want fs.ErrNotExist", err)
+	}
+}
+
+// lock takes the lock until the test ends.
+func lock(t *testing.T, f *File, o Owner) *Lock {
+	t.Helper()
+	l, err := f.Lock(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := l.Release(); err != nil {
+			t.Error(err)
+		}
+	})
+	return l
+}

@@ -1,0 +1,122 @@
+package loopstate
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// watchSteps are what can happen to the file, one after the other.
+var watchSteps = []struct {
+	name string
+	do   func(t *testing.T, f *File)
+	want string // the prompt; "" is no file
+}{
+	{"it is created in a folder without .pi", func(t *testing.T, f *File) { write(t, f, "---\n---\none") }, "one"},
+	{"it is written in place", func(t *testing.T, f *File) { write(t, f, "---\n---\ntwo") }, "two"},
+	{"it is replaced", func(t *testing.T, f *File) { edits["by renaming"](f.Path(), "---\n---\nthree") }, "three"},
+	{"it is updated by us", func(t *testing.T, f *File) {
+		if _, err := f.Update(func(s *State) error { s.Prompt = "four"; return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}, "four"},
+	{"it is deleted", func(t *testing.T, f *File) { os.Remove(f.Path()) }, ""},
+	{"it is created again", func(t *testing.T, f *File) { write(t, f, "---\n---\nfive") }, "five"},
+	{".pi is removed", func(t *testing.T, f *File) { os.RemoveAll(filepath.Dir(f.Path())) }, ""},
+	{".pi is made again", func(t *testing.T, f *File) { write(t, f, "---\n---\nsix") }, "six"},
+	{".pi is moved away", func(t *testing.T, f *File) {
+		os.Rename(filepath.Dir(f.Path()), filepath.Join(f.folder, "old"))
+	}, ""},
+	{".pi comes back", func(t *testing.T, f *File) {
+		os.Rename(filepath.Join(f.folder, "old"), filepath.Dir(f.Path()))
+	}, "six"},
+	{"it is written in the .pi that came back", func(t *testing.T, f *File) { write(t, f, "---\n---\nseven") }, "seven"},
+}
+
+func TestAWatcherHearsOfEachChange(t *testing.T) {
+	f := open(t, t.TempDir())
+	signals, err := f.watch(t.Context(), time.Hour) // so that only events count
+	if err != nil {
+		t.Fatal(err)
+	}
+	walk(t, f, signals)
+}
+
+func TestAWatcherWithoutEventsPolls(t *testing.T) {
+	f := open(t, t.TempDir())
+	w := &watcher{file: f, signals: make(chan struct{}, 1)}
+	ctx, cancel := context.WithCancel(t.Context())
+	go w.run(ctx, time.Millisecond)
+	walk(t, f, w.signals)
+	cancel()
+	for range w.signals {
+	}
+}
+
+func TestAWatcherFollowsALink(t *testing.T) {
+	f := open(t, t.TempDir())
+	if err := os.Mkdir(filepath.Join(f.folder, "notes"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := linkInPi(f.folder, "../notes/prompt.md", filepath.Base(Name)); err != nil {
+		t.Fatal(err)
+	}
+	signals, err := f.watch(t.Context(), time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, prompt := range []string{"one", "two"} {
+		if err := os.WriteFile(filepath.Join(f.folder, "notes", "prompt.md"), []byte("---\n---\n"+prompt), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		awaitPrompt(t, f, signals, prompt)
+	}
+}
+
+func TestAWatcherEndsWithItsContext(t *testing.T) {
+	f := open(t, t.TempDir())
+	ctx, cancel := context.WithCancel(t.Context())
+	signals, err := f.Watch(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, f, "---\n---\none")
+	awaitPrompt(t, f, signals, "one")
+	cancel()
+	for range signals {
+	}
+}
+
+// walk takes the steps and waits for a signal of each.
+func walk(t *testing.T, f *File, signals <-chan struct{}) {
+	t.Helper()
+	for _, step := range watchSteps {
+		step.do(t, f)
+		t.Log(step.name)
+		awaitPrompt(t, f, signals, step.want)
+	}
+}
+
+// awaitPrompt waits for a signal after which the file has a prompt.
+func awaitPrompt(t *testing.T, f *File, signals <-chan struct{}, want string) {
+	t.Helper()
+	late := time.After(10 * time.Second)
+	for {
+		select {
+		case <-signals:
+		case <-late:
+			t.Fatalf("no signal of the prompt %q", want)
+		}
+		s, err := f.Load()
+		switch {
+		case want == "" && errors.Is(err, fs.ErrNotExist):
+			return
+		case want != "" && err == nil && s.Prompt == want:
+			return
+		}
+	}
+}
