@@ -58,6 +58,9 @@ var scenarios = []scenario{
 			checkFreshContext(t, p, 3)
 			checkStamps(t, p)
 			checkCost(t, p)
+			if got := p.end().Promise; got != "DONE" {
+				t.Errorf("the promise is %q", got)
+			}
 			if _, err := os.Stat(p.stateFile()); err == nil {
 				t.Error("the state file of a completed loop is still there")
 			}
@@ -153,7 +156,8 @@ var scenarios = []scenario{
 		name:   "the cost cap ends a run at the end of a turn",
 		agents: both,
 		turns: func(a agent) []fakemodel.Turn {
-			turn := does(a.bash("touch again.txt"))
+			think := fakemodel.Step{SleepMS: 300} // or a turn is over before anybody can stop it
+			turn := does(think, a.bash("touch again.txt"))
 			turn.Repeat = -1
 			turn.Usage = &fakemodel.Usage{Input: 100_000, Output: 10}
 			return []fakemodel.Turn{turn}
@@ -188,8 +192,13 @@ var scenarios = []scenario{
 		stop:     "promise",
 		outcomes: []string{"ok"},
 		check: func(t *testing.T, p *program) {
-			saysDone := func(u update) bool { return strings.Contains(string(u.Content), "It runs.") }
-			lingered := p.end().Time.Sub(p.await("text", saysDone).Time)
+			var lastWord time.Time
+			for _, u := range p.all() {
+				if u.SessionUpdate == "agent_message_chunk" {
+					lastWord = u.Time
+				}
+			}
+			lingered := p.end().Time.Sub(lastWord)
 			if lingered < 9*time.Second || lingered > 16*time.Second {
 				t.Errorf("ended %s after its last word, want about 10s", lingered)
 			}
@@ -233,6 +242,22 @@ func TestLoops(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestBudgetIsHandedOn wants claude to know what the loop may still spend, so
+// that it stops by itself as well.
+func TestBudgetIsHandedOn(t *testing.T) {
+	t.Parallel()
+	p := prepare(t, claude, fakemodel.Script{Turns: []fakemodel.Turn{{HangMS: int(patience.Milliseconds())}}})
+	p.start("--max-iterations", "1", "--max-cost", "1.5", prompt)
+	awaitProcesses(p, 1, "--max-budget-usd 1.5")
+	if err := p.cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if exit := p.wait(); exit != exitCancelled {
+		p.fatalf("exit %d", exit)
+	}
+	awaitGone(p, p.mark)
 }
 
 func checkFile(t *testing.T, p *program, name, want string) {

@@ -26,24 +26,24 @@ const patience = 60 * time.Second
 
 // update is a line of "ralph-lsp run --output json", as far as tests read it.
 type update struct {
-	SessionUpdate string                   `json:"sessionUpdate"`
-	LoopID        string                   `json:"loopId"`
-	Iteration     int                      `json:"iteration"`
-	Time          time.Time                `json:"time"`
-	Phase         string                   `json:"phase"`
-	Outcome       string                   `json:"outcome"`
-	CostUSD       *float64                 `json:"costUsd"`
-	Status        string                   `json:"status"`
-	Matched       bool                     `json:"matched"`
-	Found         string                   `json:"found"`
-	Expected      string                   `json:"expected"`
-	Message       string                   `json:"message"`
-	Content       json.RawMessage          `json:"content"`
-	StopReason    string                   `json:"stopReason"`
-	Promise       string                   `json:"promise"`
-	Iterations    int                      `json:"iterations"`
-	Error         string                   `json:"error"`
-	RawInput      struct{ Command string } `json:"rawInput"`
+	SessionUpdate string    `json:"sessionUpdate"`
+	LoopID        string    `json:"loopId"`
+	Iteration     int       `json:"iteration"`
+	Time          time.Time `json:"time"`
+	Phase         string    `json:"phase"`
+	Outcome       string    `json:"outcome"`
+	CostUSD       *float64  `json:"costUsd"`
+	Status        string    `json:"status"`
+	Matched       bool      `json:"matched"`
+	Found         string    `json:"found"`
+	Expected      string    `json:"expected"`
+	Message       string    `json:"message"`
+	StopReason    string    `json:"stopReason"`
+	Promise       string    `json:"promise"`
+	Iterations    int       `json:"iterations"`
+	Error         string    `json:"error"`
+
+	line string // all of it, to show
 }
 
 // program is a "ralph-lsp run" that a test has started.
@@ -115,6 +115,7 @@ func (p *program) read(stdout *bufio.Reader) {
 			if err := json.Unmarshal(line, &u); err != nil {
 				p.t.Errorf("stdout has %q: %v", line, err)
 			}
+			u.line = string(bytes.TrimSpace(line))
 			p.mu.Lock()
 			p.updates = append(p.updates, u)
 			close(p.changed)
@@ -205,11 +206,7 @@ func (p *program) fatalf(format string, args ...any) {
 func (p *program) show() {
 	p.t.Helper()
 	for _, u := range p.all() {
-		line, err := json.Marshal(u)
-		if err != nil {
-			line = []byte(err.Error())
-		}
-		p.t.Logf("update: %.300s", line)
+		p.t.Logf("update: %.400s", u.line)
 	}
 	for _, r := range p.model.Requests() {
 		p.t.Logf("request: %s %s turn %d, outcome %q", r.Path, r.Kind, r.Turn, r.Outcome)
