@@ -10,18 +10,20 @@ import (
 // each content block, say what the message really is; without them the
 // assistant events are both.
 type claudeDecoder struct {
-	session SessionStart
-	open    []*claudeMessage  // at most one for the main agent and each subagent
-	turns   map[string]bool   // IDs of the main agent's messages that were counted
-	calls   map[string]string // what the running tool calls are about, by ID
-	denied  map[string]bool   // IDs of the refused tool calls
-	usage   claudeUsage
-	quota   *Quota // the window that refused the last request
-	failure string // the last error that was emitted, to say it only once
-	won     bool   // a result was a success
-	idle    bool   // no message has begun since the last result
-	arena   arena
-	done    bool
+	session                SessionStart
+	open                   []*claudeMessage  // at most one for the main agent and each subagent
+	turns                  map[string]bool   // IDs of the main agent's messages that were counted
+	calls                  map[string]string // what the running tool calls are about, by ID
+	denied                 map[string]bool   // IDs of the refused tool calls
+	usage                  claudeUsage
+	quota                  *Quota // the window that refused the last request
+	failure                string // the last error that was emitted, to say it only once
+	won                    bool   // a result was a success
+	idle                   bool   // no message has begun since the last result
+	shape                  shape  // of the last delta's line
+	shapeKind, shapeParent []byte // what it says besides the delta
+	arena                  arena
+	done                   bool
 }
 
 func (d *claudeDecoder) Done() bool { return d.done }
@@ -39,6 +41,10 @@ func (d *claudeDecoder) Close(emit func(Event)) {
 }
 
 func (d *claudeDecoder) Decode(line []byte, emit func(Event)) error {
+	if delta, ok := d.shape.delta(line); ok {
+		d.delta(d.shapeKind, delta, d.shapeParent, emit)
+		return nil
+	}
 	kind, err := lineType(line)
 	if err != nil {
 		return err

@@ -58,6 +58,7 @@ type claudeStream struct {
 	kind       []byte
 	deltaKind  []byte
 	delta      []byte // text or thinking
+	start, end int    // where delta stands, with its quotes
 	id         string
 	stopReason string
 	tokens     Tokens
@@ -78,7 +79,12 @@ func (d *claudeDecoder) streamEvent(line []byte, emit func(Event)) error {
 			parent, knowsParent = c.str(), true
 		}
 		if knowsParent && !c.bad && string(ev.kind) == "content_block_delta" {
-			d.delta(&ev, parent, emit)
+			if ev.delta != nil {
+				d.shape.learn(c.data, ev.start, ev.end, c.pos)
+				d.shapeKind = append(d.shapeKind[:0], ev.deltaKind...)
+				d.shapeParent = append(d.shapeParent[:0], parent...)
+			}
+			d.delta(ev.deltaKind, ev.delta, parent, emit)
 			return nil
 		}
 	}
@@ -87,7 +93,7 @@ func (d *claudeDecoder) streamEvent(line []byte, emit func(Event)) error {
 	}
 	switch string(ev.kind) {
 	case "content_block_delta":
-		d.delta(&ev, parent, emit)
+		d.delta(ev.deltaKind, ev.delta, parent, emit)
 	case "message_start":
 		d.begin(string(parent), ev.id, emit).tokens = ev.tokens
 	case "message_delta":
@@ -113,7 +119,9 @@ func (c *cursor) claudeStream(ev *claudeStream) {
 				case "type":
 					ev.deltaKind = c.str()
 				case "text", "thinking":
+					ev.start = c.pos
 					ev.delta = c.str()
+					ev.end = c.pos
 				case "stop_reason":
 					ev.stopReason = c.text()
 				}
@@ -133,9 +141,10 @@ func (c *cursor) claudeStream(ev *claudeStream) {
 	}
 }
 
-func (d *claudeDecoder) delta(ev *claudeStream, parent []byte, emit func(Event)) {
-	isText := string(ev.deltaKind) == "text_delta"
-	if !isText && string(ev.deltaKind) != "thinking_delta" {
+// delta shows a piece of text or thinking.
+func (d *claudeDecoder) delta(kind, delta, parent []byte, emit func(Event)) {
+	isText := string(kind) == "text_delta"
+	if !isText && string(kind) != "thinking_delta" {
 		return
 	}
 	m := d.message(parent)
@@ -143,9 +152,9 @@ func (d *claudeDecoder) delta(ev *claudeStream, parent []byte, emit func(Event))
 		m = d.begin(string(parent), "", emit)
 	}
 	if isText {
-		m.showText(m.textDeltas.join(&d.arena, ev.delta), emit)
+		m.showText(m.textDeltas.join(&d.arena, delta), emit)
 	} else {
-		m.showThinking(m.thinkingDeltas.join(&d.arena, ev.delta), emit)
+		m.showThinking(m.thinkingDeltas.join(&d.arena, delta), emit)
 	}
 }
 

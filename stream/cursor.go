@@ -187,7 +187,25 @@ func (c *cursor) quoted() []byte {
 		return nil
 	}
 	start := c.pos + 1
-	for end := start; ; end++ {
+	end := start
+	for near := min(start+nearQuote, len(c.data)); end < near; end++ {
+		if b := c.data[end]; b == '"' {
+			c.pos = end + 1
+			return c.data[start:end]
+		} else if b == '\\' {
+			break
+		}
+	}
+	return c.quotedFar(start, end)
+}
+
+// nearQuote is up to where looking for the end of a string byte by byte is
+// faster than calling bytes.IndexByte. Most keys are shorter.
+const nearQuote = 16
+
+// quotedFar is quoted for strings that start at start, and don't end before end.
+func (c *cursor) quotedFar(start, end int) []byte {
+	for ; ; end++ {
 		n := bytes.IndexByte(c.data[end:], '"')
 		if n < 0 {
 			c.fail()

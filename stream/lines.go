@@ -24,7 +24,12 @@ const maxEmptyReads = 100
 // line had no LF. An error of yield ends the reading and is returned, an error
 // of r other than io.EOF is returned after what came before it.
 func Lines(r io.Reader, max int, yield func(line []byte, cut bool) error) (skipped int, err error) {
-	s := lineSplitter{max: max, yield: yield, buf: make([]byte, firstBuffer)}
+	s := lineSplitter{max: max, yield: yield}
+	if mem, ok := r.(*bytes.Reader); ok {
+		_, err = mem.WriteTo(&s)
+		return s.skipped, err
+	}
+	s.buf = make([]byte, firstBuffer)
 	for empty := 0; err == nil; {
 		n, rerr := r.Read(s.space())
 		empty++
@@ -55,6 +60,16 @@ type lineSplitter struct {
 	skipping   bool // the line in progress is too long: drop it up to its LF
 	skipped    int
 	yield      func(line []byte, cut bool) error
+}
+
+// Write takes a stream that is in memory as a whole, without copying it.
+func (s *lineSplitter) Write(stream []byte) (int, error) {
+	s.buf = stream
+	err := s.add(len(stream))
+	if err == nil {
+		err = s.close(nil)
+	}
+	return len(stream), err
 }
 
 // space returns where the next bytes go. The reader writes right into the

@@ -9,16 +9,18 @@ import (
 // message_update repeated the whole message twice, since then it is a delta and
 // the usage so far; both are read in the same way, up to the delta.
 type piDecoder struct {
-	session  SessionStart
-	messages int     // assistant messages so far, for their IDs
-	open     *piLive // the assistant message that is being written
-	spare    piLive  // what open points to, kept for its buffers
-	ended    bool    // this turn's message_end was seen
-	failure  string  // the last error that was emitted, to say it only once
-	total    Usage   // of all turns and compactions
-	arena    arena   // of the deltas
-	done     bool    // see Done
-	resting  bool    // done, if the stream ends here
+	session   SessionStart
+	messages  int     // assistant messages so far, for their IDs
+	open      *piLive // the assistant message that is being written
+	spare     piLive  // what open points to, kept for its buffers
+	ended     bool    // this turn's message_end was seen
+	failure   string  // the last error that was emitted, to say it only once
+	total     Usage   // of all turns and compactions
+	shape     shape   // of the last delta's line
+	shapeKind []byte  // the type of its delta
+	arena     arena   // of the deltas
+	done      bool    // see Done
+	resting   bool    // done, if the stream ends here
 }
 
 // piLive is what has been shown of a message before its message_end.
@@ -41,6 +43,10 @@ func (d *piDecoder) Close(emit func(Event)) {
 }
 
 func (d *piDecoder) Decode(line []byte, emit func(Event)) error {
+	if delta, ok := d.shape.delta(line); ok {
+		d.show(d.shapeKind, delta, emit)
+		return nil
+	}
 	kind, err := lineType(line)
 	if err != nil {
 		return err
@@ -85,35 +91,53 @@ func (d *piDecoder) Decode(line []byte, emit func(Event)) error {
 // update shows a delta. It stops reading right behind it, because the line may
 // go on with snapshots of the message that are longer than all the rest.
 func (d *piDecoder) update(line []byte, emit func(Event)) error {
-	var kind, delta []byte
-	var reason string
+	var ev piUpdate
 	c := newCursor(line)
 	for top := c.object(); top.next(); {
-		if string(top.key) != "assistantMessageEvent" {
-			continue
-		}
-		for ev := c.object(); ev.next(); {
-			switch string(ev.key) {
-			case "type":
-				kind = c.str()
-			case "delta":
-				delta = c.str()
-			case "reason":
-				reason = c.text()
+		if string(top.key) == "assistantMessageEvent" && c.piUpdate(&ev) {
+			if isPiDelta(ev.kind) {
+				d.shape.learn(c.data, ev.start, ev.end, c.pos)
+				d.shapeKind = append(d.shapeKind[:0], ev.kind...)
 			}
-			if kind != nil && (delta != nil || !isPiDelta(kind)) && string(kind) != "error" {
-				d.show(kind, delta, emit)
-				return nil
-			}
+			d.show(ev.kind, ev.delta, emit)
+			return nil
 		}
 	}
 	if !c.done() {
 		return ErrMalformed
 	}
-	if string(kind) == "error" { // today's pi says it with its message_end only
-		d.fail(piError(reason, reason), emit)
+	if string(ev.kind) == "error" { // today's pi says it with its message_end only
+		d.fail(piError(ev.reason, ev.reason), emit)
 	}
 	return nil
+}
+
+// piUpdate is the assistantMessageEvent of a message_update.
+type piUpdate struct {
+	kind, delta []byte
+	start, end  int // where delta stands, with its quotes
+	reason      string
+}
+
+// piUpdate reads an assistantMessageEvent. enough says that it was left in the
+// middle, because the rest doesn't matter.
+func (c *cursor) piUpdate(ev *piUpdate) (enough bool) {
+	for o := c.object(); o.next(); {
+		switch string(o.key) {
+		case "type":
+			ev.kind = c.str()
+		case "delta":
+			ev.start = c.pos
+			ev.delta = c.str()
+			ev.end = c.pos
+		case "reason":
+			ev.reason = c.text()
+		}
+		if ev.kind != nil && (ev.delta != nil || !isPiDelta(ev.kind)) && string(ev.kind) != "error" {
+			return true
+		}
+	}
+	return false
 }
 
 func isPiDelta(kind []byte) bool {

@@ -1,0 +1,36 @@
+package stream
+
+import "bytes"
+
+// shape remembers a line with a delta: the bytes before the delta, and those
+// behind it that were read. Thousands of lines in a row have the same shape,
+// and a line that has it means the same with another delta, so that it needn't
+// be parsed.
+type shape struct {
+	before, after []byte
+}
+
+// maxShape bounds what is remembered; lines with snapshots before the delta
+// never look the same anyway.
+const maxShape = 4 << 10
+
+// learn takes the shape of a line whose delta is the string at line[start:end],
+// quotes included, and which was read up to stop.
+func (s *shape) learn(line []byte, start, end, stop int) {
+	if stop-end+start > maxShape {
+		s.before = s.before[:0]
+		return
+	}
+	s.before = append(s.before[:0], line[:start]...)
+	s.after = append(s.after[:0], line[end:stop]...)
+}
+
+// delta returns the contents of the delta of a line that has the shape.
+func (s *shape) delta(line []byte) (delta []byte, ok bool) {
+	if len(s.before) == 0 || !bytes.HasPrefix(line, s.before) {
+		return nil, false
+	}
+	c := cursor{data: line, pos: len(s.before)}
+	delta = c.quoted()
+	return delta, !c.bad && bytes.HasPrefix(line[c.pos:], s.after)
+}
