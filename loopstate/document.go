@@ -1,7 +1,6 @@
 package loopstate
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -204,15 +203,17 @@ func (d *Document) index(key string) int {
 
 // Bytes returns the document's text.
 func (d *Document) Bytes() []byte {
-	var b bytes.Buffer
-	b.WriteString(d.opening)
-	for _, block := range d.blocks {
-		b.WriteString(block.text)
+	size := len(d.opening) + len(d.closing) + len(d.separator) + len(d.state.Prompt)
+	for _, b := range d.blocks {
+		size += len(b.text)
 	}
-	b.WriteString(d.closing)
-	b.WriteString(d.separator)
-	b.WriteString(d.state.Prompt)
-	return b.Bytes()
+	data := append(make([]byte, 0, size), d.opening...)
+	for _, b := range d.blocks {
+		data = append(data, b.text...)
+	}
+	data = append(data, d.closing...)
+	data = append(data, d.separator...)
+	return append(data, d.state.Prompt...)
 }
 
 // foreignKeys are other tools' own, which mean nothing here and no harm.

@@ -166,6 +166,35 @@ func TestKeysAsPeopleWriteThem(t *testing.T) {
 	}
 }
 
+func TestListsAsPeopleWriteThem(t *testing.T) {
+	tests := []struct {
+		written string
+		want    []string
+	}{
+		{"", nil},
+		{" null", nil},
+		{" []", nil},
+		{" one text", []string{"one text"}},
+		{` "say "hi""`, []string{`say "hi"`}},
+		{" [a, 'b', 3]", []string{"a", "b", "3"}},
+		{"\n- a\n-\n- ~\n# comment\n- b", []string{"a", "", "", "b"}},
+		{"\n\n  - |\n    two\n    lines\n  - b", []string{"two\nlines\n", "b"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.written, func(t *testing.T) {
+			doc := parse(t, "---\nguidance:"+tt.written+"\niteration: 2\n---\nGo.")
+			if diff := cmp.Diff(tt.want, doc.State().Guidance); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+			if doc.State().Iteration != 2 {
+				t.Error("the key behind it was not read")
+			}
+		})
+	}
+	_, err := Parse([]byte("---\nguidance: {a: 1,\n  b: 2}\n---\nGo."))
+	wantError(t, err, ":2: guidance is not a list of texts")
+}
+
 func TestTheFencesAndTheBlankLine(t *testing.T) {
 	tests := []struct{ name, file, prompt string }{
 		{"trailing blanks", "---  \niteration: 1\n---\t\n\nGo.", "Go."},

@@ -97,7 +97,7 @@ func fightForLock(folder string) error {
 	return nil
 }
 
-const counts = 50
+const counts = 30
 
 func countUp(folder string) error {
 	f, err := Open(folder)

@@ -87,18 +87,27 @@ func (f *File) makeDir() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	err = os.Mkdir(dir, 0o755)
-	switch {
-	case err == nil:
-		f.madeDir.Store(true)
+	for range maxUpdates {
+		err := os.Mkdir(dir, 0o755)
+		if err == nil {
+			f.madeDir.Store(true)
+			return dir, nil
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			return "", fmt.Errorf("folder %s is not writable: %w", f.folder, err)
+		}
+		info, err := os.Stat(dir)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			continue // another process has just removed it
+		case err != nil:
+			return "", fmt.Errorf("making the folder %s: %w", dir, err)
+		case !info.IsDir():
+			return "", fmt.Errorf("%s is not a folder; move it away", filepath.Join(f.folder, stateDir))
+		}
 		return dir, nil
-	case !errors.Is(err, fs.ErrExist):
-		return "", fmt.Errorf("folder %s is not writable: %w", f.folder, err)
 	}
-	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return "", fmt.Errorf("%s is not a folder; move it away", filepath.Join(f.folder, stateDir))
-	}
-	return dir, nil
+	return "", fmt.Errorf("making the folder %s: others remove it all the time", dir)
 }
 
 // dropDir removes .pi when it was made here and nothing is in it any more.

@@ -8,7 +8,10 @@ import (
 )
 
 func TestLinksOutOfTheFolderAreRefused(t *testing.T) {
-	outside := t.TempDir()
+	outside, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
 	victim := filepath.Join(outside, "ralph-loop.local.md")
 	const text = "---\n---\nSecret."
 	if err := os.WriteFile(victim, []byte(text), 0o600); err != nil {
@@ -43,6 +46,7 @@ func TestLinksOutOfTheFolderAreRefused(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, openErr := Open(folder)
+			wantError(t, openErr, "is a link that leads out of the folder, to "+outside)
 			_, loadErr := f.Load()
 			_, updateErr := f.Update(func(s *State) error { s.Iteration++; return nil })
 			_, watchErr := f.Watch(t.Context())

@@ -45,6 +45,7 @@ type watcher struct {
 	file    *File
 	signals chan struct{}
 	last    fingerprint
+	target  string // the file's real path; "" when it leads out of the folder
 
 	notify *fsnotify.Watcher // nil: poll only
 	events chan fsnotify.Event
@@ -105,7 +106,9 @@ func (w *watcher) follow() {
 	if dir, err := w.file.dirPath(); err == nil {
 		dirs = append(dirs, dir)
 	}
+	w.target = ""
 	if path, err := w.file.realPath(Name); err == nil {
+		w.target = path
 		dirs = append(dirs, filepath.Dir(path))
 	}
 	for _, dir := range dirs {
@@ -115,12 +118,8 @@ func (w *watcher) follow() {
 
 // concerns says whether the file may have changed when the path did.
 func (w *watcher) concerns(path string) bool {
-	switch filepath.Base(path) {
-	case stateDir, filepath.Base(Name):
-		return true
-	}
-	real, err := w.file.realPath(Name)
-	return err == nil && path == real
+	base := filepath.Base(path)
+	return base == stateDir || base == filepath.Base(Name) || path == w.target
 }
 
 // fingerprint is what a change of a file's content hardly leaves alone.
