@@ -20,8 +20,6 @@ const (
 	Grace = 2 * time.Second
 	// QuickGrace is the same when the editor or terminal goes away.
 	QuickGrace = 300 * time.Millisecond
-	// lingerLimit is how long an agent may stay after it said that it was done.
-	lingerLimit = 10 * time.Second
 	// strayGrace is how long processes that an agent left behind have after
 	// SIGTERM; a server that a tool started may have files to close.
 	strayGrace = 200 * time.Millisecond
@@ -29,6 +27,9 @@ const (
 	// could be found are dead.
 	drainLimit = time.Second
 )
+
+// lingerLimit is how long an agent may stay after it said that it was done.
+var lingerLimit = 10 * time.Second
 
 // Spec is one run of an agent.
 type Spec struct {

@@ -188,11 +188,11 @@ func (l *Loop) openIteration(plan plannedRun) {
 	l.activity.touch()
 	l.mu.Lock()
 	st := &l.status
-	st.State, st.Iteration, st.IterationStartedAt = StateRunning, plan.iteration, now
-	st.IterationCost, st.Tool, st.Retry = stream.Cost{}, nil, nil
+	st.Iteration, st.IterationStartedAt = plan.iteration, now
+	st.IterationCost, st.Tool = stream.Cost{}, nil
 	l.line = lineBuffer{}
 	l.mu.Unlock()
-	l.emit(StateChanged{State: StateRunning})
+	l.setState(StateChanged{State: StateRunning}, nil)
 	l.emit(IterationStart{Iteration: plan.iteration, MaxIterations: plan.limits.MaxIterations, StartedAt: now, PromptBytes: len(plan.prompt)})
 }
 

@@ -48,10 +48,10 @@ func (l *Loop) learn(s loopstate.State) {
 	}
 	changed := limits != l.status.Limits || promise != l.status.Promise
 	l.status.Limits, l.status.Promise = limits, promise
+	retry := l.status.State == StateWaiting && !s.ResumeAt.After(time.Now())
+	wake := changed || retry || l.paused == s.Active
+	l.retryNow = l.retryNow || retry
 	l.paused = !s.Active
-	if l.status.State == StateWaiting && !s.ResumeAt.After(time.Now()) {
-		l.retryNow = true
-	}
 	l.mu.Unlock()
 	if problem != nil {
 		l.emit(Warning{Message: fmt.Sprintf("%s: %v; it is not obeyed", l.store.Path(), problem)})
@@ -60,7 +60,9 @@ func (l *Loop) learn(s loopstate.State) {
 		l.emit(LimitsChanged{Limits: limits, Promise: promise})
 	}
 	l.learnGuidance(s.Guidance)
-	l.poke()
+	if wake { // only then: the engine reads the file itself when it is woken
+		l.poke()
+	}
 }
 
 // learnGuidance makes the queue what the state file lists: known pieces keep

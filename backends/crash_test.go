@@ -1,0 +1,57 @@
+package backends
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+	"testing"
+	"time"
+)
+
+func TestSIGKILLOfOurselvesLeavesNothing(t *testing.T) {
+	for _, agent := range []string{"leaves a child", "works with a deaf tool", "deaf", "forks on"} {
+		t.Run(agent, func(t *testing.T) {
+			cmd, tempDir := startDriver(t, agent)
+			if len(marked("ralph-driver")) == 0 {
+				t.Fatal("no process bears the mark: this test can't see survivors")
+			}
+			cmd.Process.Kill()
+			cmd.Wait()
+			deadline := time.Now().Add(3 * time.Second)
+			for len(marked("ralph-driver")) > 0 {
+				if time.Now().After(deadline) {
+					t.Fatalf("alive after 3 s: %v", marked("ralph-driver"))
+				}
+				time.Sleep(10 * time.Millisecond)
+			}
+			for { // the guard removes the folder last
+				if _, err := os.Stat(tempDir); errors.Is(err, fs.ErrNotExist) {
+					return
+				}
+				if time.Now().After(deadline.Add(time.Second)) {
+					t.Fatalf("%s was left behind", tempDir)
+				}
+				time.Sleep(10 * time.Millisecond)
+			}
+		})
+	}
+}
+
+func TestEndLeftovers(t *testing.T) {
+	// The agent isn't waited for: its driver is gone, as after a crash.
+	p, texts := startRole(t, "works with a deaf tool")
+	await(t, texts)
+	if _, err := EndLeftovers("another loop", []Leftover{{PID: p.PID(), StartMark: "another process"}}); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Contains(p.tree.alive(), p.tree.root) {
+		t.Fatal("an agent of another loop was ended")
+	}
+	ended, err := EndLeftovers(p.spec.Scope.LoopID, []Leftover{{PID: p.PID(), StartMark: p.StartMark()}})
+	if ended < 2 || err != nil {
+		t.Errorf("ended %d, %v", ended, err)
+	}
+	p.Wait()
+	checkNothingLeft(t, p)
+}

@@ -1,0 +1,238 @@
+package backends
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"ralph-lsp/stream"
+)
+
+// The test binary plays the agents, its tools, the guard and a driver that
+// gets killed: the same code on every system, and no shell.
+var roles = map[string]func(){
+	"ok": func() {
+		io.Copy(io.Discard, os.Stdin)
+		say("done")
+		settled()
+	},
+	"echo": func() { // tells what it got
+		prompt, _ := io.ReadAll(os.Stdin)
+		say(fmt.Sprintf("%d bytes: %.40s", len(prompt), prompt))
+		settled()
+	},
+	"environment": func() {
+		say(strings.Join(os.Environ(), "\n"))
+		settled()
+	},
+	"deaf": func() { // ignores every request to end
+		signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+		say("deaf")
+		time.Sleep(time.Hour)
+	},
+	"polite": func() { // closes its stream when asked to end, as claude does
+		asked := make(chan os.Signal, 1)
+		signal.Notify(asked, os.Interrupt)
+		say("working")
+		<-asked
+		say("asked to end")
+		settled()
+	},
+	"lingers": func() { // says that it is done, and stays
+		say("done")
+		settled()
+		time.Sleep(time.Hour)
+	},
+	"leaves a child": func() {
+		child("sleeper", nil)
+		say("left one behind")
+		settled()
+	},
+	"leaves a child without a mark": func() {
+		child("sleeper", []string{"ROLE=sleeper", "GORACE=" + os.Getenv("GORACE")})
+		say("left one behind")
+		settled()
+	},
+	"works with a deaf tool": func() {
+		child("deaf sleeper", nil)
+		say("tool runs")
+		time.Sleep(time.Hour)
+	},
+	"forks on": func() { // a tool that starts another one whenever it can
+		child("forker", nil)
+		say("tool runs")
+		time.Sleep(time.Hour)
+	},
+	"fails": func() {
+		fmt.Fprintln(os.Stderr, strings.Repeat("noise ", 4000))
+		fmt.Fprintln(os.Stderr, "Error: Unknown option: --bogus")
+		os.Exit(3)
+	},
+	"hangs": func() { time.Sleep(time.Hour) },
+	"prints its version": func() {
+		fmt.Println("fake 1.2.3")
+	},
+
+	"sleeper": func() { time.Sleep(time.Minute) },
+	"deaf sleeper": func() {
+		signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+		time.Sleep(time.Minute)
+	},
+	"forker": func() {
+		signal.Ignore(syscall.SIGTERM)
+		for range 20 {
+			child("sleeper", nil)
+			time.Sleep(time.Millisecond)
+		}
+		time.Sleep(time.Minute)
+	},
+	"guard": func() { GuardMain(os.Stdin) },
+	"driver": func() { // runs an agent and waits to be killed
+		GuardArgv = []string{os.Args[0]}
+		os.Setenv("ROLE", "guard") // for the guard only; the agent's is set below
+		scope, err := OpenScope("ralph-driver")
+		if err != nil {
+			panic(err)
+		}
+		fmt.Println(scope.TempDir)
+		p, err := Start(Spec{Backend: fake(stream.FormatPi), Scope: scope, Dir: os.TempDir(), Iteration: 1,
+			Env: withRole(os.Getenv("AGENT")),
+			Handler: stream.HandlerFunc(func(e stream.Event) {
+				if message, ok := e.(stream.MessageEnd); ok {
+					fmt.Println(message.Text)
+				}
+			})})
+		if err != nil {
+			panic(err)
+		}
+		p.Wait()
+	},
+}
+
+func TestMain(m *testing.M) {
+	if role := os.Getenv("ROLE"); role != "" {
+		play, ok := roles[role]
+		if !ok {
+			panic("no role " + role)
+		}
+		play()
+		os.Exit(0)
+	}
+	os.Setenv("GORACE", "atexit_sleep_ms=0") // or each fake agent takes a second to exit
+	GuardArgv = nil                          // tests that want a guard run a driver of their own
+	os.Exit(m.Run())
+}
+
+// say prints a pi message of one text.
+func say(text string) {
+	fmt.Println(`{"type":"message_start","message":{"role":"assistant","content":[]}}`)
+	fmt.Printf(`{"type":"message_update","assistantMessageEvent":{"type":"text_delta","contentIndex":0,"delta":%q}}`+"\n", text)
+	fmt.Printf(`{"type":"message_end","message":{"role":"assistant","content":[{"type":"text","text":%q}],"stopReason":"stop"}}`+"\n", text)
+}
+
+func settled() { fmt.Println(`{"type":"agent_settled"}`) }
+
+// child starts a process of that role in a session of its own, as the agents
+// start their tools, with our stdout; env nil is ours.
+func child(role string, env []string) {
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = env
+	if env == nil {
+		cmd.Env = withRole(role)
+	}
+	cmd.Stdout = os.Stdout
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		panic(err)
+	}
+}
+
+func fake(format stream.Format) Backend { return Custom(os.Args[0], nil, PromptStdin, format) }
+
+// withRole is this process's environment for a child that plays role.
+func withRole(role string) []string {
+	var env []string
+	for _, kv := range os.Environ() {
+		if !strings.HasPrefix(kv, "ROLE=") && !strings.HasPrefix(kv, "AGENT=") {
+			env = append(env, kv)
+		}
+	}
+	return append(env, "ROLE="+role)
+}
+
+// newScope opens a scope for one test.
+func newScope(t *testing.T) *Scope {
+	t.Helper()
+	scope, err := OpenScope(strings.NewReplacer("/", "-", " ", "_").Replace(t.Name()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { scope.Close() })
+	return scope
+}
+
+// startRole starts an agent that plays role and returns it with its texts.
+func startRole(t *testing.T, role string, edit ...func(*Spec)) (*Process, <-chan string) {
+	t.Helper()
+	texts := make(chan string, 100)
+	spec := Spec{
+		Backend: fake(stream.FormatPi), Prompt: "do it", Dir: t.TempDir(), Env: withRole(role),
+		Scope: newScope(t), Iteration: 7,
+		Handler: stream.HandlerFunc(func(e stream.Event) {
+			if message, ok := e.(stream.MessageEnd); ok {
+				texts <- message.Text
+			}
+		}),
+	}
+	for _, e := range edit {
+		e(&spec)
+	}
+	p, err := Start(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p, texts
+}
+
+// await waits for the agent's next text.
+func await(t *testing.T, texts <-chan string) string {
+	t.Helper()
+	select {
+	case text := <-texts:
+		return text
+	case <-time.After(20 * time.Second):
+		t.Fatal("the agent said nothing for 20 s")
+		return ""
+	}
+}
+
+// startDriver starts a process that drives an agent, and returns it with the
+// agent's temporary folder once the agent has spoken.
+func startDriver(t *testing.T, agent string) (cmd *exec.Cmd, tempDir string) {
+	t.Helper()
+	cmd = exec.Command(os.Args[0])
+	cmd.Env = append(withRole("driver"), "AGENT="+agent)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		if tempDir != "" {
+			return cmd, tempDir // the agent's first text
+		}
+		tempDir = lines.Text()
+	}
+	t.Fatal("the driver ended before its agent spoke")
+	return nil, ""
+}

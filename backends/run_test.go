@@ -1,0 +1,225 @@
+package backends
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"ralph-lsp/stream"
+)
+
+func TestAnAgentThatEndsWell(t *testing.T) {
+	p, _ := startRole(t, "ok")
+	exit := p.Wait()
+	if exit.Code != 0 || exit.Stopped || exit.Result.Text != "done" || !exit.Result.Terminal {
+		t.Errorf("got %+v", exit)
+	}
+	checkNothingLeft(t, p)
+}
+
+func TestThePromptArrives(t *testing.T) {
+	for name, tt := range map[string]struct{ prompt, want string }{
+		"dash":      {"-p --help", "9 bytes: -p --help"},
+		"at":        {"@file", "5 bytes: @file"},
+		"quotes":    {`"a" 'b' $(c)` + "\n", "13 bytes: \"a\" 'b' $(c)\n"},
+		"megabytes": {strings.Repeat("x", 1<<20), "1048576 bytes: " + strings.Repeat("x", 40)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, _ := startRole(t, "echo", func(s *Spec) { s.Prompt = tt.prompt })
+			if got := p.Wait().Result.Text; got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestAPromptThatNobodyReads(t *testing.T) {
+	p, texts := startRole(t, "polite", func(s *Spec) { s.Prompt = strings.Repeat("x", 4<<20) })
+	await(t, texts)
+	p.Stop(0)
+	p.Wait()
+	checkNothingLeft(t, p)
+}
+
+func TestASlashPromptIsNoCommand(t *testing.T) {
+	slash := func(s *Spec) { s.Prompt = "/clear"; s.Backend.SlashCommands = true }
+	p, _ := startRole(t, "echo", slash)
+	if got := p.Wait().Result.Text; got != "7 bytes: \n/clear" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestAPromptInAFileOrAnArgument(t *testing.T) {
+	scope := newScope(t)
+	args, stdin, err := Spec{Backend: Backend{Prompt: PromptFile}, Prompt: "x", Scope: scope, Iteration: 3}.placePrompt()
+	if err != nil || stdin != "" || len(args) != 1 {
+		t.Fatal(args, stdin, err)
+	}
+	if data, err := os.ReadFile(args[0]); string(data) != "x" || err != nil {
+		t.Errorf("prompt file: %q, %v", data, err)
+	}
+	args, _, err = Spec{Backend: Backend{Prompt: PromptArg}, Prompt: "-x"}.placePrompt()
+	if err != nil || len(args) != 1 || args[0] != "-x" {
+		t.Errorf("argument: %q, %v", args, err)
+	}
+	if _, _, err = (Spec{Backend: Backend{Prompt: PromptArg}, Prompt: strings.Repeat("x", 200<<10)}).placePrompt(); err == nil {
+		t.Error("an argument over the system's limit was let through")
+	}
+}
+
+func TestTheEnvironment(t *testing.T) {
+	p, _ := startRole(t, "environment", func(s *Spec) {
+		s.Env = append(s.Env, "CLAUDECODE=1", "AI_AGENT=pi", "RALPH_LOOP_ID=outer", "TMPDIR=/elsewhere",
+			"ANTHROPIC_API_KEY=users", "B=users")
+		s.Backend.Env = []string{"A=ours", "B=ours"}
+	})
+	env := "\n" + p.Wait().Result.Text + "\n"
+	for _, want := range []string{"RALPH_LOOP_ID=TestTheEnvironment", "RALPH_ITERATION=7", "TMPDIR=" + p.spec.Scope.TempDir,
+		"ANTHROPIC_API_KEY=users", "A=ours", "B=users", "PWD=" + p.spec.Dir} {
+		if !strings.Contains(env, "\n"+want+"\n") {
+			t.Errorf("no %s in%s", want, env)
+		}
+	}
+	for _, not := range []string{"CLAUDECODE", "AI_AGENT", "=outer", "B=ours", "/elsewhere"} {
+		if strings.Contains(env, not) {
+			t.Errorf("%s is in%s", not, env)
+		}
+	}
+}
+
+func TestAFailureKeepsTheEndOfStderr(t *testing.T) {
+	p, _ := startRole(t, "fails")
+	exit := p.Wait()
+	if exit.Code != 3 || len(exit.Stderr) > tailSize || !strings.HasSuffix(exit.Stderr, "Unknown option: --bogus") {
+		t.Errorf("code %d, %d bytes of stderr, ending in %q", exit.Code, len(exit.Stderr), exit.Stderr[max(0, len(exit.Stderr)-40):])
+	}
+}
+
+func TestAMissingProgramIsNamed(t *testing.T) {
+	t.Setenv("PATH", "/nowhere")
+	_, err := Start(Spec{Backend: pi, Scope: &Scope{}})
+	var missing *NotFoundError
+	if !errors.As(err, &missing) {
+		t.Fatalf("got %v", err)
+	}
+	for _, want := range []string{"pi", "/nowhere", "npm install"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("no %q in %q", want, err)
+		}
+	}
+}
+
+func TestAProgramThatCannotRun(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "agent")
+	if err := os.WriteFile(file, []byte("not a program"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Start(Spec{Backend: Custom(file, nil, PromptStdin, stream.FormatText), Scope: newScope(t), Dir: t.TempDir()})
+	if err == nil || !strings.Contains(err.Error(), "starting custom") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestTheRecordIsTheRawOutput(t *testing.T) {
+	var record strings.Builder
+	p, _ := startRole(t, "ok", func(s *Spec) { s.Record = &record })
+	p.Wait()
+	if !strings.HasPrefix(record.String(), `{"type":"message_start"`) || !strings.HasSuffix(record.String(), "{\"type\":\"agent_settled\"}\n") {
+		t.Errorf("got %q", record.String())
+	}
+}
+
+func TestStop(t *testing.T) {
+	const soon = 400 * time.Millisecond
+	for _, tt := range []struct {
+		role, text string
+		stop       []os.Signal
+		grace      time.Duration
+		wantText   string
+		atLeast    time.Duration // how long the end takes
+	}{
+		{role: "polite", grace: Grace, stop: []os.Signal{os.Interrupt, terminate}, wantText: "asked to end"},
+		{role: "deaf", grace: soon, wantText: "deaf", atLeast: soon},
+		{role: "deaf", grace: 0, wantText: "deaf"},
+		{role: "works with a deaf tool", grace: Grace, wantText: "tool runs"},
+		{role: "forks on", grace: Grace, wantText: "tool runs"},
+	} {
+		t.Run(tt.role+" "+tt.grace.String(), func(t *testing.T) {
+			p, texts := startRole(t, tt.role, func(s *Spec) {
+				if tt.stop != nil {
+					s.Backend.Stop = tt.stop
+				}
+			})
+			await(t, texts)
+			begin := time.Now()
+			p.Stop(tt.grace)
+			exit := p.Wait()
+			took := time.Since(begin)
+			if !exit.Stopped || exit.Result.Text != tt.wantText || exit.Survivor != nil {
+				t.Errorf("got %+v", exit)
+			}
+			if took < tt.atLeast || took > tt.grace+2*time.Second {
+				t.Errorf("took %v", took)
+			}
+			checkNothingLeft(t, p)
+		})
+	}
+}
+
+func TestASecondStopHastensTheFirst(t *testing.T) {
+	p, texts := startRole(t, "deaf")
+	await(t, texts)
+	begin := time.Now()
+	p.Stop(time.Minute)
+	p.Stop(0)
+	p.Wait()
+	if took := time.Since(begin); took > 5*time.Second {
+		t.Errorf("took %v", took)
+	}
+}
+
+func TestStopAfterTheEndDoesNothing(t *testing.T) {
+	p, _ := startRole(t, "ok")
+	p.Wait()
+	for range 20 { // more than the channel holds
+		p.Stop(0)
+	}
+	if p.Wait().Stopped {
+		t.Error("it counts as stopped")
+	}
+}
+
+func TestAnAgentThatLingersIsEnded(t *testing.T) {
+	defer func(limit time.Duration) { lingerLimit = limit }(lingerLimit)
+	lingerLimit = 50 * time.Millisecond
+	p, _ := startRole(t, "lingers")
+	exit := p.Wait()
+	if !exit.Lingered || exit.Stopped || exit.Result.Text != "done" || exit.Result.Failure != nil {
+		t.Errorf("got %+v", exit)
+	}
+	checkNothingLeft(t, p)
+}
+
+func TestWhatAnAgentLeavesBehindIsEnded(t *testing.T) {
+	for _, role := range []string{"leaves a child", "leaves a child without a mark"} {
+		t.Run(role, func(t *testing.T) {
+			p, _ := startRole(t, role)
+			exit := p.Wait() // the child holds the agent's stdout: the output's end must not wait for it
+			if exit.Strays != 1 || exit.Code != 0 || exit.Result.Text != "left one behind" {
+				t.Errorf("got %+v", exit)
+			}
+			checkNothingLeft(t, p)
+		})
+	}
+}
+
+// checkNothingLeft fails if anything of the run is alive.
+func checkNothingLeft(t *testing.T, p *Process) {
+	t.Helper()
+	if left := append(marked(p.spec.Scope.LoopID), p.tree.alive()...); len(left) > 0 {
+		t.Errorf("still alive: %v", left)
+	}
+}

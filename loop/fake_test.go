@@ -1,0 +1,312 @@
+package loop
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"ralph-lsp/backends"
+	"ralph-lsp/loopstate"
+	"ralph-lsp/stream"
+)
+
+// memory is a state file in memory.
+type memory struct {
+	mu      sync.Mutex
+	state   *loopstate.State // nil: no file
+	broken  error            // what Load says instead
+	changes chan struct{}
+}
+
+func (m *memory) Path() string { return "ralph-loop.local.md" }
+
+func (m *memory) Load() (loopstate.State, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch {
+	case m.broken != nil:
+		return loopstate.State{}, m.broken
+	case m.state == nil:
+		return loopstate.State{}, fs.ErrNotExist
+	}
+	return *m.state, nil
+}
+
+func (m *memory) Create(s loopstate.State) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.state != nil {
+		return fs.ErrExist
+	}
+	m.state = &s
+	return nil
+}
+
+func (m *memory) Update(edit func(*loopstate.State) error) (loopstate.State, error) {
+	s, err := m.Load()
+	if err == nil {
+		err = edit(&s)
+	}
+	if err != nil {
+		return s, err
+	}
+	m.mu.Lock()
+	m.state = &s
+	m.mu.Unlock()
+	m.signal()
+	return s, nil
+}
+
+func (m *memory) Remove() error {
+	m.mu.Lock()
+	m.state = nil
+	m.mu.Unlock()
+	m.signal()
+	return nil
+}
+
+func (m *memory) Watch(ctx context.Context) (<-chan struct{}, error) {
+	m.changes = make(chan struct{}, 1)
+	out := make(chan struct{})
+	go func() {
+		defer close(out)
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-m.changes:
+			}
+			select {
+			case <-ctx.Done():
+				return
+			case out <- struct{}{}:
+			}
+		}
+	}()
+	return out, nil
+}
+
+func (m *memory) signal() {
+	select {
+	case m.changes <- struct{}{}:
+	default:
+	}
+}
+
+// edit changes the file as its user does, behind the loop's back.
+func (m *memory) edit(change func(*loopstate.State)) {
+	m.Update(func(s *loopstate.State) error { change(s); return nil })
+}
+
+// tell breaks or mends the file.
+func (m *memory) tell(err error) {
+	m.mu.Lock()
+	m.broken = err
+	m.mu.Unlock()
+	m.signal()
+}
+
+// run is one scripted run of the agent.
+type run struct {
+	events []stream.Event
+	lasts  time.Duration // until it ends by itself; 0 is one second
+	result stream.Result // Terminal, Lines and Turns are filled in
+	code   int
+	silent bool   // it prints nothing
+	deaf   bool   // it doesn't end before the grace is over
+	during func() // called in mid-run
+}
+
+// says is a run whose last message is text.
+func says(text string) run {
+	return run{result: stream.Result{Text: text}}
+}
+
+// costs is a run of one turn that goes on with tools, and then ends.
+func costs(usd float64, text string) run {
+	usage := stream.Usage{Cost: stream.USD(usd), Tokens: stream.Tokens{Input: 10, Output: 5}}
+	return run{
+		events: []stream.Event{usage, stream.TurnEnd{StopReason: "toolUse", Usage: usage}},
+		result: stream.Result{Text: text, Usage: usage},
+	}
+}
+
+// fails is a run that ends with a failure.
+func fails(kind stream.ErrorKind, message string) run {
+	return run{result: stream.Result{Failure: &stream.Error{Kind: kind, Message: message}}}
+}
+
+// agents plays the runs in order; the last one again and again.
+type agents struct {
+	mu    sync.Mutex
+	runs  []run
+	specs []backends.Spec
+	times []time.Time
+}
+
+func (a *agents) start(spec backends.Spec) (Agent, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	n := min(len(a.specs), len(a.runs)-1)
+	a.specs, a.times = append(a.specs, spec), append(a.times, time.Now())
+	p := &played{run: a.runs[n], spec: spec, stop: make(chan time.Duration, 10), done: make(chan backends.Exit, 1)}
+	go p.play()
+	return p, nil
+}
+
+// played is a running scripted agent.
+type played struct {
+	run
+	spec backends.Spec
+	stop chan time.Duration
+	done chan backends.Exit
+}
+
+func (p *played) PID() int                 { return 1 }
+func (p *played) StartMark() string        { return "start" }
+func (p *played) Stop(grace time.Duration) { p.stop <- grace }
+func (p *played) Wait() backends.Exit      { return <-p.done }
+
+func (p *played) play() {
+	begin := time.Now()
+	lasts := p.lasts
+	if lasts == 0 {
+		lasts = time.Second
+	}
+	time.Sleep(time.Millisecond)
+	for _, e := range p.events {
+		p.spec.OnLine()
+		p.spec.Handler.Handle(e)
+	}
+	if p.during != nil {
+		p.during()
+	}
+	exit := backends.Exit{Code: p.code, Result: p.result}
+	exit.Result.Terminal = p.code == 0
+	if !p.silent {
+		exit.Result.Lines = 5
+		p.spec.OnLine()
+	}
+	select {
+	case <-time.After(lasts):
+	case grace := <-p.stop:
+		exit.Stopped, exit.Result.Terminal = true, false
+		if p.deaf {
+			time.Sleep(grace)
+		}
+	}
+	exit.Duration = time.Since(begin)
+	p.spec.Handler.Handle(stream.Complete{Result: exit.Result})
+	p.done <- exit
+}
+
+// watcher is an Observer that notes the loop's events as short lines.
+type watcher struct {
+	mu    sync.Mutex
+	lines []string
+	agent []stream.Event
+}
+
+func (w *watcher) Handle(e stream.Event) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.agent = append(w.agent, e)
+}
+
+func (w *watcher) HandleLoop(e Event) {
+	line := ""
+	switch e := e.(type) {
+	case StateChanged:
+		line = fmt.Sprintf("state %s %s", e.State, e.Reason)
+	case IterationStart:
+		line = fmt.Sprintf("begin %s", ofMax(e.Iteration, e.MaxIterations))
+	case IterationEnd:
+		line = fmt.Sprintf("end %d %s %s", e.Iteration, e.Outcome, e.Error)
+	case NearMiss:
+		line = fmt.Sprintf("near miss: %s", e.Found)
+	case Guidance:
+		line = fmt.Sprintf("guidance %s %s: %s", e.ID, e.State, e.Text)
+	case Warning:
+		line = "warning: " + e.Message
+	case LimitsChanged:
+		line = fmt.Sprintf("limits: %d iterations, $%v", e.Limits.MaxIterations, e.Limits.MaxCostUSD)
+	case End:
+		line = fmt.Sprintf("over: %s after %d", e.Reason, e.Iterations)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.lines = append(w.lines, strings.TrimSpace(line))
+}
+
+// has says whether a line of the log contains text.
+func (w *watcher) has(text string) bool { return w.count(text) > 0 }
+
+func (w *watcher) count(text string) (n int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, line := range w.lines {
+		if strings.Contains(line, text) {
+			n++
+		}
+	}
+	return n
+}
+
+// rig is a loop with scripted agents, a state file in memory and a log, inside
+// a bubble where time passes by itself.
+type rig struct {
+	*Loop
+	t      *testing.T
+	file   *memory
+	agents *agents
+	log    *watcher
+}
+
+// start begins a loop. configure may change what it is started with.
+func start(t *testing.T, configure func(*Config), runs ...run) *rig {
+	t.Helper()
+	r, err := tryStart(t, nil, configure, runs...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// tryStart begins a loop in a folder that may hold a state file.
+func tryStart(t *testing.T, found *loopstate.State, configure func(*Config), runs ...run) (*rig, error) {
+	t.Helper()
+	b, err := backends.Lookup("pi")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Command = "/bin/true" // it is looked for, and never started
+	cfg := Config{Folder: t.TempDir(), Prompt: "Build it", Backend: b, Promise: "DONE", Limits: DefaultLimits()}
+	if configure != nil {
+		configure(&cfg)
+	}
+	r := &rig{t: t, file: &memory{state: found, changes: make(chan struct{}, 1)}, agents: &agents{runs: runs}, log: &watcher{}}
+	r.Loop = &Loop{id: "ralph-test", cfg: cfg, obs: r.log, store: r.file, start: r.agents.start}
+	return r, r.begin()
+}
+
+// bubble runs a test in which time passes only when everybody waits.
+func bubble(t *testing.T, test func(t *testing.T)) {
+	t.Helper()
+	synctest.Test(t, test)
+}
+
+// over waits for the loop's end and checks its reason and number of runs.
+func (r *rig) over(why StopReason, runs int) End {
+	r.t.Helper()
+	end := r.Wait()
+	if end.Reason != why || len(r.agents.specs) != runs {
+		r.t.Errorf("over: %s after %d runs (%s), want %s after %d\n%s", end.Reason, len(r.agents.specs), end.Error, why, runs,
+			strings.Join(r.log.lines, "\n"))
+	}
+	return end
+}

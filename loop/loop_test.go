@@ -1,0 +1,444 @@
+package loop
+
+import (
+	"errors"
+	"io/fs"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"ralph-lsp/backends"
+	"ralph-lsp/loopstate"
+	"ralph-lsp/stream"
+)
+
+func TestUntilThePromise(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := start(t, nil, says("not yet"), says("<promise>ALMOST</promise>"), says("<promise>DONE</promise>"))
+		end := r.over(StopPromise, 3)
+		if end.Promise != "DONE" || end.Iterations != 3 {
+			t.Errorf("got %+v", end)
+		}
+		if !r.log.has("near miss:") {
+			t.Error("the near miss was not reported")
+		}
+		if _, err := r.file.Load(); !errors.Is(err, fs.ErrNotExist) {
+			t.Error("the state file is still there")
+		}
+		if r.Status().State != StateEnded || r.Status().StopReason != StopPromise {
+			t.Errorf("status %+v", r.Status())
+		}
+	})
+}
+
+func TestCaps(t *testing.T) {
+	limit := func(change func(*Limits)) func(*Config) {
+		return func(c *Config) { change(&c.Limits) }
+	}
+	for name, tt := range map[string]struct {
+		limits func(*Config)
+		run    run
+		why    StopReason
+		runs   int
+	}{
+		"iterations":                 {limit(func(l *Limits) { l.MaxIterations = 4 }), says("no"), StopMaxIterations, 4},
+		"the promise in the last":    {limit(func(l *Limits) { l.MaxIterations = 1 }), says("<promise>DONE</promise>"), StopPromise, 1},
+		"cost between runs":          {limit(func(l *Limits) { l.MaxCostUSD = 2.5 }), costs(1, "no"), StopMaxCost, 3},
+		"cost in mid-run":            {limit(func(l *Limits) { l.MaxCostUSD = 1 }), withTime(costs(1, "no"), time.Hour), StopMaxCost, 1},
+		"the promise beats the cost": {limit(func(l *Limits) { l.MaxCostUSD = 1 }), withTime(costs(1, "<promise>DONE</promise>"), time.Hour), StopPromise, 1},
+		"time between runs":          {limit(func(l *Limits) { l.MaxDuration = 2500 * time.Millisecond }), says("no"), StopMaxTime, 3},
+		"time in mid-run":            {limit(func(l *Limits) { l.MaxDuration = time.Minute; l.IdleTimeout = 0 }), withTime(says("no"), time.Hour), StopMaxTime, 1},
+		"failures":                   {nil, fails(stream.KindServer, "500"), StopFailures, 5},
+		"silence":                    {nil, withTime(says("no"), time.Hour), StopStalled, 2},
+		"permission denied":          {nil, run{result: stream.Result{Denials: []stream.Denial{{Tool: "Bash"}}}}, StopPermissionDenied, 2},
+		"the agent's own budget":     {limit(func(l *Limits) { l.MaxCostUSD = 5 }), fails(stream.KindBudget, "budget"), StopMaxCost, 1},
+		"never starts":               {nil, run{silent: true, code: 1}, StopBackendError, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				r := start(t, tt.limits, tt.run)
+				end := r.over(tt.why, tt.runs)
+				state, err := r.file.Load()
+				kept := tt.why == StopFailures || tt.why == StopStalled || tt.why == StopPermissionDenied
+				if kept != (err == nil) || kept && state.Active {
+					t.Errorf("the state file: %+v, %v", state, err)
+				}
+				if failed := !tt.why.Capped() && tt.why != StopPromise && tt.why != StopPermissionDenied; failed && end.Error == "" {
+					t.Error("the end doesn't say why")
+				}
+			})
+		})
+	}
+}
+
+func withTime(r run, lasts time.Duration) run {
+	r.lasts = lasts
+	return r
+}
+
+func TestASucceedingRunResetsFailures(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		bad := fails(stream.KindServer, "500")
+		r := start(t, nil, bad, bad, bad, bad, says("fine"), bad, bad, bad, bad, says("<promise>DONE</promise>"))
+		r.over(StopPromise, 10)
+	})
+}
+
+func TestFailuresAreSpacedOut(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := start(t, nil, fails(stream.KindServer, "500"))
+		r.over(StopFailures, 5)
+		for i, least := range []time.Duration{500, 1000, 2000, 4000} {
+			gap := r.agents.times[i+1].Sub(r.agents.times[i]) - time.Second // a run takes one
+			if gap < least*time.Millisecond || gap > 4*least*time.Millisecond {
+				t.Errorf("gap %d is %v", i, gap)
+			}
+		}
+		if !r.log.has("state waiting backoff") {
+			t.Error("the wait was not shown")
+		}
+	})
+}
+
+func TestARateLimitIsWaitedFor(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		resets := time.Now().Add(3 * time.Hour)
+		limited := fails(stream.KindRateLimit, "limit")
+		limited.result.Rejected = &stream.Quota{Window: "five_hour", ResetsAt: resets, Rejected: true}
+		r := start(t, func(c *Config) { c.Limits.MaxIterations, c.Limits.MaxFailures = 1, 1 }, limited, says("<promise>DONE</promise>"))
+		synctest.Wait()
+		time.Sleep(time.Minute)
+		if st := r.Status(); st.State != StateWaiting || !st.Retry.ResumeAt.Equal(resets.Add(rateLimitSlack)) {
+			t.Errorf("status %+v, retry %+v", st.State, st.Retry)
+		}
+		if state, _ := r.file.Load(); !state.ResumeAt.Equal(resets.Add(rateLimitSlack)) || state.Iteration != 1 {
+			t.Errorf("the state file doesn't tell of the wait: %+v", state)
+		}
+		r.over(StopPromise, 2) // neither an iteration nor a failure
+		if waited := r.agents.times[1]; waited.Before(resets) || waited.After(resets.Add(2*time.Minute)) {
+			t.Errorf("went on at %v, limit until %v", waited, resets)
+		}
+	})
+}
+
+func TestARateLimitWithoutATime(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		limited := fails(stream.KindRateLimit, "429")
+		r := start(t, nil, limited, limited, limited, says("<promise>DONE</promise>"))
+		r.over(StopPromise, 4)
+		for i, want := range []time.Duration{time.Minute, 2 * time.Minute, 4 * time.Minute} {
+			if gap := r.agents.times[i+1].Sub(r.agents.times[i]); gap < want || gap > want+5*time.Second {
+				t.Errorf("wait %d took %v", i, gap)
+			}
+		}
+	})
+}
+
+func TestResumeEndsAWait(t *testing.T) {
+	for name, resume := range map[string]func(*rig){
+		"here":                 func(r *rig) { r.Resume(Patch{}) },
+		"through the file":     func(r *rig) { r.file.edit(func(s *loopstate.State) { s.ResumeAt = time.Time{} }) },
+		"and cancel ends both": func(r *rig) { r.Cancel() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				r := start(t, nil, fails(stream.KindRateLimit, "429"), says("<promise>DONE</promise>"))
+				time.Sleep(10 * time.Second)
+				resume(r)
+				<-r.Done()
+				if took := time.Since(r.agents.times[0]); took > 20*time.Second {
+					t.Errorf("took %v", took)
+				}
+			})
+		})
+	}
+}
+
+func TestCancel(t *testing.T) {
+	for name, tt := range map[string]struct {
+		stop   func(*rig)
+		why    StopReason
+		within time.Duration
+		kept   bool
+	}{
+		"cancel":            {func(r *rig) { r.Cancel() }, StopCancelled, backends.Grace, false},
+		"kill":              {func(r *rig) { r.Kill() }, StopCancelled, 0, false},
+		"the file is gone":  {func(r *rig) { r.file.Remove() }, StopStateRemoved, backends.Grace, false},
+		"the editor's gone": {func(r *rig) { r.Interrupt() }, StopInterrupted, backends.QuickGrace, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				stubborn := withTime(says("no"), time.Hour)
+				stubborn.deaf = true
+				r := start(t, nil, says("no"), stubborn)
+				time.Sleep(10 * time.Second)
+				begin := time.Now()
+				tt.stop(r)
+				r.over(tt.why, 2)
+				if took := time.Since(begin); took > tt.within+50*time.Millisecond {
+					t.Errorf("took %v", took)
+				}
+				state, err := r.file.Load()
+				if tt.kept != (err == nil) || tt.kept && (!state.Active || state.Iteration != 2) {
+					t.Errorf("the state file: %+v, %v", state, err)
+				}
+			})
+		})
+	}
+}
+
+func TestKillAfterCancelHastens(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := start(t, nil, says("no"), withTime(says("no"), time.Hour))
+		time.Sleep(10 * time.Second)
+		go r.Cancel()
+		synctest.Wait()
+		r.Kill()
+		if end := r.Wait(); end.Reason != StopCancelled {
+			t.Errorf("got %+v", end)
+		}
+	})
+}
+
+func TestPauseAndResume(t *testing.T) {
+	for name, tt := range map[string]struct{ pause, resume func(*rig) }{
+		"here": {func(r *rig) { r.Pause() }, func(r *rig) { r.Resume(Patch{}) }},
+		"through the file": {
+			func(r *rig) { r.file.edit(func(s *loopstate.State) { s.Active = false }) },
+			func(r *rig) { r.file.edit(func(s *loopstate.State) { s.Active = true }) },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				r := start(t, nil, withTime(says("no"), time.Minute), says("<promise>DONE</promise>"))
+				time.Sleep(time.Second)
+				tt.pause(r)
+				time.Sleep(10 * time.Hour) // the iteration ends; time in pause doesn't count
+				if st := r.Status(); st.State != StatePaused || len(r.agents.specs) != 1 {
+					t.Errorf("%s after %d runs", st.State, len(r.agents.specs))
+				}
+				tt.resume(r)
+				r.over(StopPromise, 2)
+			})
+		})
+	}
+}
+
+func TestLimitsChangeWhileItRuns(t *testing.T) {
+	for name, change := range map[string]func(*rig){
+		"here": func(r *rig) { n := 2; r.Update(Patch{MaxIterations: &n}) },
+		"in the file": func(r *rig) {
+			r.file.edit(func(s *loopstate.State) { s.MaxIterations = 2 })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				r := start(t, nil, withTime(says("no"), time.Minute))
+				time.Sleep(time.Second)
+				change(r)
+				r.over(StopMaxIterations, 2)
+				if !r.log.has("limits: 2 iterations") {
+					t.Error("the change was not reported")
+				}
+			})
+		})
+	}
+}
+
+func TestALowerBudgetCountsAtOnce(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := start(t, func(c *Config) { c.Limits.MaxCostUSD = 10 }, withTime(costs(3, "no"), time.Hour))
+		time.Sleep(time.Second)
+		budget := 2.0
+		r.Update(Patch{MaxCostUSD: &budget})
+		r.over(StopMaxCost, 1)
+	})
+}
+
+func TestTheUserIsWarnedOfTheBudgetOnce(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := start(t, func(c *Config) { c.Limits.MaxCostUSD = 10 }, costs(3, "no"))
+		r.over(StopMaxCost, 4)
+		if n := r.log.count("$9.00 of $10.00"); n != 1 || r.log.count("warning") != 1 {
+			t.Errorf("%d warnings\n%s", n, strings.Join(r.log.lines, "\n"))
+		}
+	})
+}
+
+func TestABudgetThatCannotBeKept(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := start(t, func(c *Config) {
+			c.Limits.MaxCostUSD = 1
+			c.Backend = backends.Custom("/bin/true", nil, backends.PromptStdin, stream.FormatText)
+		}, says("<promise>DONE</promise>"))
+		r.over(StopPromise, 1)
+		if !r.log.has("cost cap can't be kept") {
+			t.Error("no warning")
+		}
+	})
+}
+
+func TestThePromptIsReadAgain(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := start(t, nil, withTime(says("no"), time.Minute), says("<promise>CHANGED</promise>"))
+		time.Sleep(time.Second)
+		r.file.edit(func(s *loopstate.State) { s.Prompt, s.CompletionPromise = "Build that", "CHANGED" })
+		r.over(StopPromise, 2)
+		if a, b := r.agents.specs[0].Prompt, r.agents.specs[1].Prompt; a != "Build it" || b != "Build that" {
+			t.Errorf("prompts %q, %q", a, b)
+		}
+	})
+}
+
+func TestGuidance(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := start(t, nil, withTime(says("no"), time.Minute), says("no"), says("<promise>DONE</promise>"))
+		time.Sleep(time.Second)
+		id, err := r.Steer("Mind the tests")
+		if id != "g1" || err != nil {
+			t.Errorf("%q, %v", id, err)
+		}
+		r.file.edit(func(s *loopstate.State) { s.Guidance = append(s.Guidance, "by hand") })
+		r.over(StopPromise, 3)
+		second := strings.Join(r.agents.specs[1].Ours, " ")
+		if !strings.Contains(second, "Mind the tests\nby hand") {
+			t.Errorf("the second run got %q", second)
+		}
+		for _, i := range []int{0, 2} {
+			if strings.Contains(strings.Join(r.agents.specs[i].Ours, " "), "Mind the tests") {
+				t.Errorf("run %d got it too", i+1)
+			}
+		}
+		for _, want := range []string{"guidance g1 queued", "guidance g2 queued", "guidance g1 delivered", "guidance g2 delivered"} {
+			if r.log.count(want) != 1 {
+				t.Errorf("%s: %d times", want, r.log.count(want))
+			}
+		}
+	})
+}
+
+func TestABrokenStateFile(t *testing.T) {
+	broken := &loopstate.SyntaxError{File: "f.md", Line: 3, Msg: "iteration: not a number"}
+	t.Run("mended in time", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			r := start(t, nil, withTime(says("no"), time.Minute), says("<promise>DONE</promise>"))
+			time.Sleep(time.Second)
+			r.file.tell(broken)
+			time.Sleep(time.Second)
+			r.file.tell(nil)
+			r.over(StopPromise, 2)
+			if !r.log.has("f.md:3") {
+				t.Error("no warning")
+			}
+		})
+	})
+	t.Run("left broken", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			r := start(t, nil, withTime(says("no"), time.Minute))
+			time.Sleep(time.Second)
+			r.file.tell(broken)
+			end := r.over(StopBadStateFile, 1)
+			if !strings.Contains(end.Error, "f.md:3") {
+				t.Errorf("error %q", end.Error)
+			}
+			r.file.tell(nil)
+			if _, err := r.file.Load(); err != nil {
+				t.Error("the file was touched")
+			}
+		})
+	})
+}
+
+func TestARetryingAgentIsNotStalled(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		patient := withTime(says("<promise>DONE</promise>"), 25*time.Minute)
+		patient.events = []stream.Event{stream.Retry{Attempt: 1, Delay: 20 * time.Minute, Kind: stream.KindOverloaded}}
+		start(t, nil, patient).over(StopPromise, 1)
+	})
+}
+
+func TestContinue(t *testing.T) {
+	found := func() *loopstate.State {
+		cost, idle := 1.5, 7*time.Minute
+		return &loopstate.State{
+			Active: true, Iteration: 4, MaxIterations: 6, CompletionPromise: "DONE", Prompt: "Go on", LoopID: "ralph-before",
+			Backend: "pi", BackendArgs: []string{"--thinking", "high"}, CostUSD: &cost, IdleTimeout: &idle, Elapsed: time.Hour,
+		}
+	}
+	resume := func(c *Config) { *c = Config{Folder: c.Folder, Backend: c.Backend, Continue: true} }
+	t.Run("with the same iteration", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			r, err := tryStart(t, found(), resume, costs(1, "no"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			end := r.over(StopMaxIterations, 3)
+			if end.Iterations != 6 || end.Cost.USD != 4.5 || r.Status().LoopID != "ralph-before" {
+				t.Errorf("got %+v", end)
+			}
+			spec := r.agents.specs[0]
+			if spec.Iteration != 4 || spec.Prompt != "Go on" || strings.Join(spec.Args, " ") != "--thinking high" {
+				t.Errorf("first run %+v", spec)
+			}
+		})
+	})
+	t.Run("with new limits", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			n := 4
+			r, err := tryStart(t, found(), func(c *Config) { resume(c); c.Change.MaxIterations = &n }, says("no"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.over(StopMaxIterations, 1)
+		})
+	})
+	t.Run("when there is nothing", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			if _, err := tryStart(t, nil, resume, says("no")); !errors.Is(err, ErrNothingToGoOn) {
+				t.Errorf("got %v", err)
+			}
+		})
+	})
+	t.Run("a new loop doesn't overwrite it", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			_, err := tryStart(t, found(), nil, says("no"))
+			var interrupted *InterruptedError
+			if !errors.As(err, &interrupted) || interrupted.State.Iteration != 4 {
+				t.Errorf("got %v", err)
+			}
+		})
+	})
+}
+
+func TestUnlimitedOnlyWhenAsked(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		runs := make([]run, 120)
+		for i := range runs {
+			runs[i] = says("no")
+		}
+		runs = append(runs, says("All is done.\nLOOP_COMPLETE"))
+		r := start(t, func(c *Config) { c.Limits.MaxIterations, c.Promise = 0, "" }, runs...)
+		r.over(StopPromise, 121)
+		if !r.log.has("no promise, no iteration limit") {
+			t.Error("no warning")
+		}
+	})
+}
+
+func TestEventsComeInPairsAndOrder(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := start(t, nil, says("no"), says("<promise>DONE</promise>"))
+		r.over(StopPromise, 2)
+		want := `state running
+begin 1/50
+end 1 ok
+begin 2/50
+end 2 ok
+state ended
+over: promise after 2`
+		if got := strings.Join(r.log.lines, "\n"); got != want {
+			t.Errorf("got\n%s\nwant\n%s", got, want)
+		}
+	})
+}
