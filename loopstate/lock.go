@@ -113,16 +113,23 @@ func (f *File) tryOpenLock() (open *os.File, path string, err error) {
 	if err != nil {
 		return nil, "", fmt.Errorf("folder %s is not writable: %w", f.folder, err)
 	}
-	locked, err := tryLock(open, true)
+	locked, err := tryLockNamed(open, path)
 	if err != nil {
 		open.Close()
 		return nil, "", fmt.Errorf("locking folder %s: %w", f.folder, err)
 	}
-	if !locked || !isFile(open, path) {
+	if !locked {
 		open.Close()
 		return nil, "", nil
 	}
 	return open, path, nil
+}
+
+// tryLockNamed locks a file that still has its name. One that lost it before
+// it was locked is of no use: others lock the next file of that name.
+func tryLockNamed(open *os.File, path string) (bool, error) {
+	locked, err := tryLock(open, true)
+	return locked && isFile(open, path), err
 }
 
 // isFile says whether path is still the file that is open.

@@ -177,6 +177,28 @@ func TestAChildDoesNotKeepTheLock(t *testing.T) {
 	})
 }
 
+func TestWhoOpenedTheLockFileBeforeItsRemovalStartsAnew(t *testing.T) {
+	f := open(t, t.TempDir())
+	write(t, f, "---\n---\nGo.")
+	path := filepath.Join(f.folder, lockName)
+	l := lock(t, f, Owner{})
+	late, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer late.Close()
+	if err := l.Release(); err != nil {
+		t.Fatal(err)
+	}
+	lock(t, f, Owner{})
+	if got, err := tryLockNamed(late, path); got || err != nil {
+		t.Errorf("a second owner: %v, %v", got, err)
+	}
+	if free, err := tryLock(late, true); !free || err != nil {
+		t.Errorf("the released file is free: %v, %v", free, err)
+	}
+}
+
 func TestTwoNeverHaveTheLock(t *testing.T) {
 	f := open(t, t.TempDir())
 	var others []*process
