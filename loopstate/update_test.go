@@ -148,6 +148,28 @@ func TestAnEditorThatIsWritingKeepsItsFile(t *testing.T) {
 	})
 }
 
+func TestAnEditorThatMovedTheFileAwayIsWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := open(t, t.TempDir())
+		write(t, f, "---\niteration: 1\n---\nGo.")
+		f.exchange = func(a, b string) error {
+			f.exchange = exchangeFiles
+			if err := os.Rename(f.Path(), f.Path()+"~"); err != nil {
+				return err
+			}
+			go func() {
+				time.Sleep(settleTime / 2)
+				os.WriteFile(f.Path(), []byte("---\niteration: 1\n---\nGo on."), 0o600)
+			}()
+			return exchangeFiles(a, b)
+		}
+		if _, err := f.Update(func(s *State) error { s.Iteration = 2; return nil }); err != nil {
+			t.Fatal(err)
+		}
+		wantText(t, f, "---\niteration: 2\n---\nGo on.")
+	})
+}
+
 func TestADeletedFileStaysDeleted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := open(t, t.TempDir())
