@@ -75,8 +75,8 @@ func newField[T any](key string, at func(*State) *T, format func(T) string, pars
 
 // optional makes a field whose absence is a nil pointer of one that is always
 // there.
-func optional[T any](key string, make func(string, func(*State) *T) field, at func(*State) **T) field {
-	present := make(key, func(s *State) *T {
+func optional[T any](key string, of func(string, func(*State) *T) field, at func(*State) **T) field {
+	present := of(key, func(s *State) *T {
 		if p := at(s); *p == nil {
 			*p = new(T)
 		}

@@ -10,7 +10,7 @@ import (
 
 // Where things are in a loop's folder.
 const (
-	Name       = ".pi/ralph-loop.local.md" // the state file
+	Name       = ".pi/ralph-loop.local.md" // the state file, with forward slashes
 	lockName   = ".pi/ralph-loop.local.lock"
 	stateDir   = ".pi"
 	tempPrefix = ".ralph-loop.local."
@@ -46,15 +46,15 @@ func (f *File) realPath(name string) (string, error) {
 // inside follows the links of a path and refuses what is not in the folder.
 // It is asked before each operation: links can appear at any time.
 func (f *File) inside(name, path string) (string, error) {
-	real, err := followLinks(path)
+	target, err := followLinks(path)
 	if err != nil {
 		return "", err
 	}
-	rel, err := filepath.Rel(f.root, real)
+	rel, err := filepath.Rel(f.root, target)
 	if err != nil || !filepath.IsLocal(rel) {
-		return "", &OutsideError{Path: filepath.Join(f.folder, name), Target: real}
+		return "", &OutsideError{Path: filepath.Join(f.folder, name), Target: target}
 	}
-	return real, nil
+	return target, nil
 }
 
 // followLinks is filepath.EvalSymlinks for a path that need not exist.
