@@ -2,6 +2,7 @@ package server
 
 import (
 	"encoding/json"
+	"math"
 	"net/url"
 	"path/filepath"
 	"strings"
@@ -159,8 +160,8 @@ func toolContent(output string) []ToolContent {
 // the update would say nothing new.
 func (p *Projector) projectUsage(e stream.Usage) Update {
 	u := UsageUpdate{SessionUpdate: KindUsage, Used: e.Context, Size: e.ContextSize}
-	if cost := p.spent.Plus(e.Cost); cost.Known {
-		u.Cost = &Money{cost.USD, "USD"}
+	if cost := dollars(p.spent.Plus(e.Cost)); cost != nil {
+		u.Cost = &Money{*cost, "USD"}
 	}
 	same := u.Used == p.usage.Used && u.Size == p.usage.Size && equal(u.Cost, p.usage.Cost)
 	if same {
@@ -204,19 +205,21 @@ func projectTokens(t stream.Tokens) *Tokens {
 	return &Tokens{t.Input, t.Output, t.CacheRead, t.CacheWrite}
 }
 
-// dollars returns nil for an unknown cost, which the wire leaves out.
+// dollars returns nil for an unknown cost, which the wire leaves out. A known
+// one is rounded to a billionth: sums of fractions end in noise.
 func dollars(c stream.Cost) *float64 {
 	if !c.Known {
 		return nil
 	}
-	return &c.USD
+	return new(math.Round(c.USD*1e9) / 1e9)
 }
 
 func projectCost(s loop.Status) *CostStatus {
-	if !s.Cost.Known {
+	amount := dollars(s.Cost)
+	if amount == nil {
 		return nil
 	}
-	return &CostStatus{s.Cost.USD, "USD", s.Limits.MaxCostUSD, dollars(s.IterationCost), s.CostIncomplete}
+	return &CostStatus{*amount, "USD", s.Limits.MaxCostUSD, dollars(s.IterationCost), s.CostIncomplete}
 }
 
 // kinds sorts the tools of pi (lower case) and claude (capitalised).

@@ -73,9 +73,8 @@ func runDemo(stdout, stderr io.Writer, how shown, keep, fast bool) error {
 	if how.style.value == "" || how.style.value == stylePretty || how.style.value == styleConsole {
 		talk = stdout
 	}
-	p := describe(stdout, stderr, false).palette
-	fmt.Fprintf(talk, "%s fails its check. A scripted agent mends it, one mistake per run.\nThe prompt, the same each time: %s\n\n",
-		p.bold(demoFile), p.cyan(demoPrompt))
+	look := describe(stdout, stderr, false)
+	introduce(talk, look)
 	end, err := drive(cfg, stdout, stderr, how)
 	if err != nil {
 		return err
@@ -83,7 +82,16 @@ func runDemo(stdout, stderr io.Writer, how shown, keep, fast bool) error {
 	if err := outcome(end); err != nil {
 		return err
 	}
-	return farewell(talk, p, program, keep)
+	return farewell(talk, look.palette, program, keep)
+}
+
+// introduce says what is about to be seen.
+func introduce(out io.Writer, look styleConfig) {
+	text := fmt.Sprintf("**%s** fails its check. A scripted agent mends it, one mistake per run. The prompt, the same each time:\n\n> %s", demoFile, demoPrompt)
+	for _, line := range newMarkdown(look.palette).render(text, min(look.width()-1, maxRule)) {
+		fmt.Fprintln(out, line)
+	}
+	fmt.Fprintln(out)
 }
 
 // demoConfig is a loop whose agent is this program.

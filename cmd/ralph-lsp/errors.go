@@ -39,9 +39,9 @@ func explain(err error) string {
 	case errors.Is(err, loop.ErrNotRunning):
 		message += "; start one with ralph-lsp run"
 	case errors.As(err, &running):
-		message += "; watch it with ralph-lsp status, end it with ralph-lsp cancel"
+		message += " with ralph-lsp cancel, or watch it with ralph-lsp status"
 	case errors.As(err, &interrupted):
-		message += "; go on with ralph-lsp resume, or discard it with ralph-lsp cancel"
+		message += " (ralph-lsp resume, ralph-lsp cancel)"
 	}
 	return strings.Join(strings.Fields(message), " ")
 }

@@ -106,9 +106,9 @@ func (r mdRun) list(list *ast.List, width int) []string {
 func (r mdRun) code(n ast.Node) []string {
 	var lines []string
 	for _, line := range r.rawLines(n.Lines()) {
-		lines = append(lines, "    "+r.palette.cyan(line))
+		lines = append(lines, r.palette.cyan(line))
 	}
-	return lines
+	return prefixed(lines, "    ", "    ")
 }
 
 func (r mdRun) htmlBlock(n *ast.HTMLBlock) []string {
@@ -262,12 +262,11 @@ func (r mdRun) link(label []piece, destination, code string) []piece {
 // a line of its own.
 func (r mdRun) wrap(pieces []piece, width int) []string {
 	var lines []string
-	var line strings.Builder
+	var line []piece
 	used, gap := 0, false
 	flush := func() {
-		lines = append(lines, line.String())
-		line.Reset()
-		used, gap = 0, false
+		lines = append(lines, r.paint(line))
+		line, used, gap = nil, 0, false
 	}
 	for _, word := range words(pieces) {
 		switch {
@@ -280,18 +279,38 @@ func (r mdRun) wrap(pieces []piece, width int) []string {
 		case gap && used+1+word.width > width:
 			flush()
 		case gap:
-			line.WriteByte(' ')
+			line = append(line, gapBefore(word, line))
 			used++
 		}
-		for _, p := range word.pieces {
-			line.WriteString(r.palette.paint(p.code, p.text))
-		}
+		line = append(line, word.pieces...)
 		used, gap = used+word.width, false
 	}
 	if used > 0 || len(lines) == 0 {
 		flush()
 	}
 	return lines
+}
+
+// gapBefore is the blank in front of a word, in the style of both sides where
+// they have the same.
+func gapBefore(next word, line []piece) piece {
+	if code := line[len(line)-1].code; code == next.pieces[0].code {
+		return piece{" ", code}
+	}
+	return piece{" ", ""}
+}
+
+// paint colours a line, with neighbours of one style together.
+func (r mdRun) paint(line []piece) string {
+	var b, run strings.Builder
+	for i, p := range line {
+		run.WriteString(p.text)
+		if i+1 == len(line) || line[i+1].code != p.code {
+			b.WriteString(r.palette.paint(p.code, run.String()))
+			run.Reset()
+		}
+	}
+	return b.String()
 }
 
 // word is text without a blank, in one or more styles; or what lies between words.

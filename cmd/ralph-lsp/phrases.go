@@ -73,7 +73,10 @@ func iterationLine(e loop.IterationEnd) string {
 	if e.Error != "" {
 		what += ": " + plainLine(e.Error)
 	}
-	facts := []string{what, costOr(e.Cost, "cost unknown"), counted(e.Turns, "turn")}
+	facts := []string{what, costOr(e.Cost, "cost unknown")}
+	if e.Turns > 0 { // an agent without a structured stream doesn't tell
+		facts = append(facts, counted(e.Turns, "turn"))
+	}
 	if e.ToolCalls > 0 {
 		facts = append(facts, counted(e.ToolCalls, "tool call"))
 	}
@@ -84,15 +87,13 @@ func iterationLine(e loop.IterationEnd) string {
 	return joinFacts(facts...)
 }
 
-// stateLine says why a loop doesn't run right now, or "" when there is nothing to say.
+// stateLine says why a loop doesn't run right now, or "" when it runs or ends.
 func stateLine(e loop.StateChanged, now time.Time) string {
 	switch e.State {
 	case loop.StateWaiting:
 		return "waiting" + because(e.Reason) + until(e.ResumeAt, now)
 	case loop.StatePaused:
 		return "paused" + because(e.Reason) + "; go on with ralph-lsp resume"
-	case loop.StateCancelling:
-		return "stopping"
 	}
 	return ""
 }

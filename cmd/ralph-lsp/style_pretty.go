@@ -245,7 +245,7 @@ func (s *prettyStyle) result(e stream.ToolResult) {
 		out = append(out, p.red("    "+fit(line, s.cfg.width()-5)))
 	}
 	if more > 0 {
-		out = append(out, p.dim(fmt.Sprintf("    … %s more", counted(more, "line"))))
+		out = append(out, p.dim(fmt.Sprintf("    … %s", counted(more, "more line"))))
 	}
 	s.section(sectionTool, out...)
 }

@@ -1,0 +1,196 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"ralph-lsp/loopstate"
+)
+
+// user is somebody who calls the program in a folder.
+type user struct {
+	folder string
+	stdin  string
+}
+
+// calls runs the program in this process.
+func (u user) calls(args ...string) (code int, stdout, stderr string) {
+	var out, errs bytes.Buffer
+	code = execute(args, strings.NewReader(u.stdin), &out, &errs)
+	return code, out.String(), errs.String()
+}
+
+func newUser(t *testing.T) user {
+	t.Helper()
+	u := user{folder: t.TempDir()}
+	t.Chdir(u.folder)
+	t.Setenv("PATH", t.TempDir()) // no agent is installed
+	return u
+}
+
+func write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+const brokenState = "---\nactive: true\niteration: three\n---\n\nDo it\n"
+
+// Bad input gets one clear line on stderr and exit code 1, and loses nothing.
+func TestBadInput(t *testing.T) {
+	tests := []struct {
+		name  string
+		given func(t *testing.T) // what is in the folder
+		args  []string
+		want  string // regular expression
+	}{
+		{"misspelt flag", nil, []string{"run", "--max-iteration", "3", "Do it"}, `^unknown flag --max-iteration; did you mean --max-iterations\? \(text that begins with - goes behind --\)$`},
+		{"misspelt flag behind the prompt", nil, []string{"run", "Do", "it", "--max_iterations=3"}, `unknown flag --max_iterations; did you mean --max-iterations\?`},
+		{"unknown flag", nil, []string{"run", "Do it", "--frobnicate"}, `unknown flag --frobnicate; see ralph-lsp help run`},
+		{"unknown short flag", nil, []string{"run", "-x", "Do it"}, `unknown flag -x; see ralph-lsp help run`},
+		{"unknown flag of another command", nil, []string{"status", "--jsn"}, `unknown flag --jsn; did you mean --json\?$`},
+		{"unknown command", nil, []string{"statsu"}, `unknown command "statsu"; did you mean status\?`},
+		{"a prompt without run", nil, []string{"Make the tests pass"}, `unknown command "Make the tests pass"; a loop starts with ralph-lsp run`},
+		{"flag without its value", nil, []string{"run", "Do it", "--prompt-file"}, `--prompt-file needs a value`},
+		{"no prompt", nil, []string{"run"}, `the prompt is empty; give it as words`},
+		{"a prompt of white space", nil, []string{"run", " \n\t"}, `the prompt is empty`},
+		{"missing prompt file", nil, []string{"run", "--prompt-file", "PROMT.md"}, `there is no prompt file PROMT.md; make it, or`},
+		{"empty prompt file", func(t *testing.T) { write(t, "PROMPT.md", "\n") }, []string{"run", "--prompt-file", "PROMPT.md"}, `the prompt in PROMPT.md is empty`},
+		{"prompt file that is a folder", nil, []string{"run", "--prompt-file", "."}, `reading the prompt: read \.: is a directory`},
+		{"empty standard input", nil, []string{"run", "--prompt-file", "-"}, `the prompt in - is empty`},
+		{"two prompts", func(t *testing.T) { write(t, "PROMPT.md", "Do it") }, []string{"run", "--prompt-file", "PROMPT.md", "Do", "that"}, `there are two prompts: --prompt-file PROMPT.md and the words "Do that"`},
+		{"negative iterations", nil, []string{"run", "--max-iterations", "-3", "Do it"}, `--max-iterations: -3 is negative; give 0 \(no limit\) or more`},
+		{"iterations in words", nil, []string{"run", "--max-iterations", "ten", "Do it"}, `--max-iterations: "ten" is not a whole number`},
+		{"too many iterations", nil, []string{"run", "--max-iterations", "99999999999999999999", "Do it"}, `is too large; 0 means no limit`},
+		{"cost that is no number", nil, []string{"run", "--max-cost", "NaN", "Do it"}, `--max-cost: "NaN" is not an amount of dollars`},
+		{"infinite cost", nil, []string{"run", "--max-cost", "inf", "Do it"}, `--max-cost: "inf" is not an amount of dollars`},
+		{"negative cost", nil, []string{"run", "--max-cost=-1", "Do it"}, `--max-cost: -1 is negative`},
+		{"time without a unit", nil, []string{"run", "--max-time", "10", "Do it"}, `--max-time: "10" has no unit; write 10s, 10m or 10h`},
+		{"time that is no time", nil, []string{"run", "--idle-timeout", "soon", "Do it"}, `--idle-timeout: "soon" is not a length of time`},
+		{"negative time", nil, []string{"run", "--max-time", "-5m", "Do it"}, `--max-time: -5m is negative`},
+		{"unknown output style", nil, []string{"run", "--output", "prety", "Do it"}, `--output: "prety" is none of pretty, console, quiet, json; did you mean pretty\?`},
+		{"unknown backend", nil, []string{"run", "--backend", "cluade", "Do it"}, `unknown backend "cluade": did you mean claude\?`},
+		{"backend program that isn't there", nil, []string{"run", "--backend", "./my-agent", "Do it"}, `no program .*/my-agent`},
+		{"format for a known backend", nil, []string{"run", "--backend", "pi", "--backend-output", "text", "Do it"}, `--backend-output and --backend-prompt go with a program of your own`},
+		{"no backend", nil, []string{"run", "Do it"}, `no agent found: looked for .*pi.* on PATH .*; install one \(.*npm install`},
+		{"promise with its tags", nil, []string{"run", "--backend", "./agent", "--completion-promise", "<promise>DONE</promise>", "Do it"}, `leave out <promise> and </promise>`},
+		{"missing folder", nil, []string{"run", "-C", "nowhere", "Do it"}, `the folder .*/nowhere doesn't exist; make it first`},
+		{"folder that is a file", func(t *testing.T) { write(t, "file", "") }, []string{"status", "-C", "file"}, `/file is no folder`},
+		{"folder that can't be written", func(t *testing.T) { write(t, ".pi", "a file in the place of the folder") }, []string{"run", "--backend", os.Args[0], "Do it"}, `\.pi`},
+		{"broken state file", func(t *testing.T) { write(t, loopstate.Name, brokenState) }, []string{"run", "--backend", os.Args[0], "Do it"}, `ralph-loop\.local\.md:3: .*iteration`},
+		{"broken state file, status", func(t *testing.T) { write(t, loopstate.Name, brokenState) }, []string{"status"}, `ralph-loop\.local\.md:3: .*iteration`},
+		{"a loop that was interrupted", interruptedLoop, []string{"run", "--backend", os.Args[0], "Do it"}, `holds a loop that stopped at iteration 3/50: continue it or cancel it first \(ralph-lsp resume, ralph-lsp cancel\)`},
+		{"a loop that is running", runningLoop, []string{"run", "--backend", os.Args[0], "Do it"}, `a loop is already running in .* \(process \d+ on .* since .*\)`},
+		{"nothing to continue", nil, []string{"run", "--continue"}, `there is no loop here to continue`},
+		{"a prompt for a loop that goes on", interruptedLoop, []string{"run", "--continue", "Do that"}, `--continue goes on with the prompt in the state file`},
+		{"nothing to steer", nil, []string{"steer", "Be quick"}, `no loop is running here`},
+		{"no format", nil, []string{"decode", "file"}, `--format is missing`},
+		{"words for a command that takes none", nil, []string{"cancel", "now"}, `cancel takes no arguments, but got "now"`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			u := newUser(t)
+			if tt.given != nil {
+				tt.given(t)
+			}
+			write(t, "agent", "")
+			if err := os.Chmod("agent", 0o755); err != nil {
+				t.Fatal(err)
+			}
+			before := folderText(t, u.folder)
+			code, stdout, stderr := u.calls(tt.args...)
+			line, one := strings.CutSuffix(stderr, "\n")
+			line, ours := strings.CutPrefix(line, "ralph-lsp: ")
+			if code != exitFailed || stdout != "" || !one || !ours || strings.Contains(line, "\n") {
+				t.Errorf("exit code %d, stdout %q, stderr %q; want one line", code, stdout, stderr)
+			}
+			if !regexp.MustCompile(tt.want).MatchString(line) {
+				t.Errorf("got  %s\nwant %s", line, tt.want)
+			}
+			if after := folderText(t, u.folder); after != before {
+				t.Errorf("the folder changed from\n%s\nto\n%s", before, after)
+			}
+		})
+	}
+}
+
+// folderText is all that is in a folder's files.
+func folderText(t *testing.T, folder string) string {
+	t.Helper()
+	var all strings.Builder
+	err := filepath.Walk(folder, func(path string, info os.FileInfo, err error) error {
+		if err != nil || info.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		all.WriteString(path + ": " + string(data) + "\n")
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all.String()
+}
+
+func interruptedLoop(t *testing.T) {
+	write(t, loopstate.Name, "---\nactive: true\niteration: 3\nmax_iterations: 50\ncompletion_promise: null\nstarted_at: \"2026-01-02T17:35:07Z\"\n---\n\nDo it\n")
+}
+
+// runningLoop holds the folder's lock as a loop of another process does.
+func runningLoop(t *testing.T) {
+	interruptedLoop(t)
+	file, err := loopstate.Open(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lock, err := file.Lock(loopstate.Owner{PID: os.Getpid(), Host: "here", StartedAt: time.Now(), LoopID: "ralph-1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = lock.Release() })
+}
+
+// What a dead process left locked is taken over.
+func TestLockOfADeadProcessIsTakenOver(t *testing.T) {
+	u := newUser(t)
+	write(t, filepath.Join(filepath.Dir(loopstate.Name), "ralph-loop.local.lock"), `{"pid":1,"host":"here","loopId":"ralph-dead"}`)
+	code, stdout, stderr := u.calls("status")
+	if code != exitDone || !strings.HasPrefix(stdout, "no loop in ") {
+		t.Errorf("exit code %d, %q, %q", code, stdout, stderr)
+	}
+}
+
+func TestGivenPrompt(t *testing.T) {
+	u := newUser(t)
+	odd := "---\niteration: 9\r\n\n-x @file \xff $HOME\n\n"
+	write(t, "PROMPT.md", odd)
+	tests := []struct {
+		name  string
+		words []string
+		file  string
+		stdin string
+		want  string
+	}{
+		{"words", []string{"Make", "the", "tests pass"}, "", "", "Make the tests pass"},
+		{"one argument, byte for byte", []string{" a\n  b\t"}, "", "", " a\n  b\t"},
+		{"a file, byte for byte", nil, "PROMPT.md", "", odd},
+		{"standard input, byte for byte", nil, "-", odd, odd},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := readPrompt(tt.words, tt.file, strings.NewReader(tt.stdin))
+			if err != nil || got != tt.want {
+				t.Errorf("in %s: got %q (%v), want %q", u.folder, got, err, tt.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,196 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// The test binary is the program itself, and an agent that does as it is told.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"ralph-lsp": main, "fake-agent": fakeAgent})
+}
+
+// fakeAgent is an agent without a structured stream. It obeys its arguments in
+// their order.
+func fakeAgent() {
+	for _, arg := range os.Args[1:] {
+		verb, rest, _ := strings.Cut(arg, "=")
+		switch verb {
+		case "say": // print text
+			fmt.Println(rest)
+		case "keep": // append the prompt to a file
+			prompt, err := io.ReadAll(os.Stdin)
+			if err == nil {
+				err = appendFile(rest, string(prompt))
+			}
+			must(err)
+		case "count": // append a letter to a file; at the third time, promise
+			must(appendFile(rest, "x"))
+			runs, err := os.ReadFile(rest)
+			must(err)
+			if len(runs) >= 3 {
+				fmt.Println("<promise>DONE</promise>")
+			}
+		case "hang": // say so in a file, then work for ever
+			must(appendFile(rest, "here"))
+			fmt.Println("working")
+			time.Sleep(time.Hour)
+		case "wait": // until a file is there
+			for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+				if _, err := os.Stat(rest); err == nil {
+					break
+				}
+			}
+		case "flood": // print for as long as someone reads
+			for {
+				if _, err := fmt.Println(strings.Repeat("flood ", 20)); err != nil {
+					os.Exit(1)
+				}
+			}
+		case "fail":
+			fmt.Fprintln(os.Stderr, rest)
+			os.Exit(3)
+		}
+	}
+}
+
+func appendFile(name, text string) error {
+	f, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	return cmpError(err, f.Close())
+}
+
+func cmpError(first, second error) error {
+	if first != nil {
+		return first
+	}
+	return second
+}
+
+func must(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "fake-agent:", err)
+		os.Exit(4)
+	}
+}
+
+// The scripts in testdata/cli use the program as a user does.
+func TestCommandLine(t *testing.T) {
+	scripts, err := filepath.Glob("../../testdata/cli/*.txtar")
+	if err != nil || len(scripts) == 0 {
+		t.Fatalf("no scripts in testdata/cli (%v)", err)
+	}
+	agent, err := exec.LookPath("fake-agent")
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := exec.LookPath("ralph-lsp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testdata, err := filepath.Abs("../../testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                 "../../testdata/cli",
+		RequireExplicitExec: true,
+		UpdateScripts:       *update,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("AGENT", agent)
+			env.Setenv("RALPH", program) // for scripts that change the PATH
+			env.Setenv("TESTDATA", testdata)
+			env.Setenv("GORACE", "atexit_sleep_ms=0") // else each process takes a second to end
+			env.Setenv("TMPDIR", env.WorkDir+"/.tmp")
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"waitfile":  waitFile,
+			"oneline":   oneLineError,
+			"noprocess": noProcess,
+			"exits":     exits,
+		},
+	})
+}
+
+// deadline bounds what the scripts wait for.
+const deadline = 15 * time.Second
+
+// eventually polls real processes, whose progress can't be awaited otherwise.
+func eventually(ts *testscript.TestScript, what string, done func() bool) {
+	for end := time.Now().Add(deadline); !done(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			ts.Fatalf("not within %s: %s", deadline, what)
+		}
+	}
+}
+
+// waitFile FILE [TEXT] waits until the file is there and holds the text.
+func waitFile(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) == 0 {
+		ts.Fatalf("usage: waitfile FILE [TEXT]")
+	}
+	name, text := ts.MkAbs(args[0]), strings.Join(args[1:], " ")
+	eventually(ts, "file "+name+" "+text, func() bool {
+		data, err := os.ReadFile(name)
+		return err == nil && strings.Contains(string(data), text)
+	})
+}
+
+// oneLineError checks that the last command said one line on stderr, in our form.
+func oneLineError(ts *testscript.TestScript, _ bool, _ []string) {
+	text := ts.ReadFile("stderr")
+	if !strings.HasPrefix(text, "ralph-lsp: ") || strings.Count(text, "\n") != 1 || !strings.HasSuffix(text, "\n") {
+		ts.Fatalf("stderr is not one line of ours: %q", text)
+	}
+}
+
+// noProcess checks that no process of this script is left behind.
+func noProcess(ts *testscript.TestScript, _ bool, _ []string) {
+	mark := "WORK=" + ts.Getenv("WORK")
+	eventually(ts, "no process left", func() bool { return len(processesWith(mark)) == 0 })
+}
+
+// processesWith lists the processes with a variable in their environment.
+func processesWith(variable string) []string {
+	var found []string
+	environs, _ := filepath.Glob("/proc/[0-9]*/environ")
+	for _, name := range environs {
+		data, err := os.ReadFile(name)
+		if err == nil && strings.Contains("\x00"+string(data), "\x00"+variable+"\x00") {
+			found = append(found, name)
+		}
+	}
+	return found
+}
+
+// exits CODE PROGRAM ARGS... runs a program and checks its exit code.
+func exits(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) < 2 {
+		ts.Fatalf("usage: exits CODE PROGRAM ARGS...")
+	}
+	err := ts.Exec(args[1], args[2:]...)
+	code := 0
+	if exit, ok := err.(*exec.ExitError); ok {
+		code = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if fmt.Sprint(code) != args[0] {
+		ts.Fatalf("exit code %d, want %s", code, args[0])
+	}
+}

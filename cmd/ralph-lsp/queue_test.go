@@ -1,0 +1,133 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"ralph-lsp/loop"
+	"ralph-lsp/stream"
+)
+
+// slowStyle is a terminal that takes nothing until it is let go.
+type slowStyle struct {
+	mute
+	letGo   chan struct{}
+	waiting chan struct{}
+	seen    []string
+	text    int
+	closed  bool
+}
+
+func (s *slowStyle) Live(func() loop.Status) {
+	close(s.waiting)
+	<-s.letGo
+}
+
+func (s *slowStyle) Handle(e stream.Event) {
+	switch e := e.(type) {
+	case stream.Text:
+		s.text += len(e.Delta)
+	case stream.ToolCall:
+		s.seen = append(s.seen, "call "+e.ID)
+	case stream.ToolResult:
+		s.seen = append(s.seen, fmt.Sprintf("result %s %d", e.ID, len(e.Output)))
+	}
+}
+
+func (s *slowStyle) HandleLoop(e loop.Event) {
+	switch e := e.(type) {
+	case loop.End:
+		s.seen = append(s.seen, "end")
+	case loop.Warning:
+		s.seen = append(s.seen, e.Message)
+	}
+}
+
+func (s *slowStyle) Note(text string) { s.seen = append(s.seen, text) }
+func (s *slowStyle) Close()           { s.closed = true }
+
+func newSlowQueue() (*queue, *slowStyle) {
+	slow := &slowStyle{letGo: make(chan struct{}), waiting: make(chan struct{})}
+	q := newQueue(func(func() time.Time) style { return slow })
+	q.Start(func() loop.Status { return loop.Status{} })
+	<-slow.waiting
+	return q, slow
+}
+
+func TestSlowTerminalLosesTextOnly(t *testing.T) {
+	q, slow := newSlowQueue()
+	const pieces = 200_000
+	for range pieces { // 10 MB: more than may wait
+		q.Handle(stream.Text{Delta: strings.Repeat("x", 50), MessageID: "m1"})
+	}
+	q.Handle(stream.ToolCall{ID: "t1"})
+	q.Handle(stream.ToolResult{ID: "t1", Output: "long output"})
+	q.Note("a note")
+	q.HandleLoop(loop.End{})
+	if q.size > maxQueued+64<<10 {
+		t.Errorf("%d bytes wait, more than %d", q.size, maxQueued)
+	}
+	close(slow.letGo)
+	q.Close(nil)
+	if slow.text == 0 || slow.text >= pieces*50 {
+		t.Errorf("%d bytes of text were shown", slow.text)
+	}
+	got := strings.Join(slow.seen, "; ")
+	want := "call t1; result t1 0; a note; end; the terminal is slow: "
+	if !strings.HasPrefix(got, want) || !slow.closed {
+		t.Errorf("got %q (closed %v), want %q...", got, slow.closed, want)
+	}
+}
+
+func TestTextOfAMessageIsJoined(t *testing.T) {
+	q, slow := newSlowQueue()
+	for _, id := range []string{"m1", "m1", "m2"} {
+		q.Handle(stream.Text{Delta: "x", MessageID: id})
+	}
+	if len(q.items) != 2 {
+		t.Errorf("%d pieces wait, want 2", len(q.items))
+	}
+	close(slow.letGo)
+	q.Close(nil)
+	if slow.text != 3 {
+		t.Errorf("%d bytes were shown, want 3", slow.text)
+	}
+}
+
+func TestTerminalThatTakesNothingIsGivenUp(t *testing.T) {
+	q, slow := newSlowQueue()
+	giveUp := make(chan struct{})
+	close(giveUp)
+	q.Close(giveUp) // returns although the style still waits
+	close(slow.letGo)
+	<-q.done
+}
+
+func TestEventsKeepTheirTime(t *testing.T) {
+	var clock func() time.Time
+	seen := make(chan time.Time, 2)
+	q := newQueue(func(c func() time.Time) style {
+		clock = c
+		return &timedStyle{seen: func() { seen <- clock() }}
+	})
+	now := start
+	q.now = func() time.Time { return now }
+	q.Handle(stream.ToolCall{ID: "t1"})
+	now = now.Add(time.Hour)
+	q.HandleLoop(loop.End{})
+	q.Start(func() loop.Status { return loop.Status{} })
+	q.Close(nil)
+	if first, second := <-seen, <-seen; first != start || second != now {
+		t.Errorf("shown with the times %v and %v", first, second)
+	}
+}
+
+type timedStyle struct {
+	mute
+	seen func()
+}
+
+func (s *timedStyle) Handle(stream.Event)   { s.seen() }
+func (s *timedStyle) HandleLoop(loop.Event) { s.seen() }

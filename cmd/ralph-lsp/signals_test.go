@@ -1,0 +1,101 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+)
+
+// calls records what signals do to a loop.
+type calls struct{ made chan string }
+
+func (c calls) Cancel()    { c.made <- "cancel" }
+func (c calls) Kill()      { c.made <- "kill" }
+func (c calls) Interrupt() { c.made <- "interrupt" }
+
+func TestSignals(t *testing.T) {
+	tests := []struct {
+		name   string
+		caught []os.Signal
+		want   []string
+		giveUp bool
+	}{
+		{"Ctrl-C cancels", []os.Signal{os.Interrupt}, []string{"cancel", "note"}, false},
+		{"the second one kills", []os.Signal{os.Interrupt, os.Interrupt}, []string{"cancel", "kill", "note"}, true},
+		{"and a third changes nothing", []os.Signal{os.Interrupt, os.Interrupt, os.Interrupt}, []string{"cancel", "kill", "note"}, true},
+		{"the terminal goes away", []os.Signal{syscall.SIGHUP}, []string{"interrupt"}, false},
+		{"the system shuts down", []os.Signal{syscall.SIGTERM}, []string{"interrupt"}, false},
+		{"a broken pipe shows at the write", []os.Signal{syscall.SIGPIPE}, nil, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				caught, done := make(chan os.Signal, 8), make(chan struct{})
+				l := calls{make(chan string, 8)}
+				giveUp := answerSignals(caught, nil, done, l, func(string) { l.made <- "note" })
+				for _, sig := range tt.caught {
+					caught <- sig
+				}
+				synctest.Wait()
+				close(l.made)
+				got := slices.Sorted(drained(l.made))
+				if !slices.Equal(got, tt.want) {
+					t.Errorf("got %q, want %q", got, tt.want)
+				}
+				select {
+				case <-giveUp:
+					if !tt.giveUp {
+						t.Error("the terminal was given up")
+					}
+				default:
+					if tt.giveUp {
+						t.Error("the terminal was not given up")
+					}
+				}
+				close(done)
+			})
+		})
+	}
+}
+
+func drained(c <-chan string) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for s := range c {
+			if !yield(s) {
+				return
+			}
+		}
+	}
+}
+
+type brokenPipe struct{ writes int }
+
+func (b *brokenPipe) Write([]byte) (int, error) {
+	b.writes++
+	return 0, errors.New("broken pipe")
+}
+
+func TestBrokenOutputCancelsTheLoop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pipe := &brokenPipe{}
+		out := newOutput(pipe)
+		done := make(chan struct{})
+		l := calls{make(chan string, 8)}
+		answerSignals(make(chan os.Signal), out.broken, done, l, func(string) {})
+		for range 3 {
+			if n, err := out.Write([]byte("text")); n != 4 || err != nil {
+				t.Errorf("Write = %d, %v", n, err)
+			}
+		}
+		synctest.Wait()
+		close(l.made)
+		if got := strings.Join(slices.Collect(drained(l.made)), " "); got != "cancel" || pipe.writes != 1 {
+			t.Errorf("got %q after %d writes", got, pipe.writes)
+		}
+		close(done)
+	})
+}

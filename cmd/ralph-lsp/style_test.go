@@ -1,0 +1,201 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"ralph-lsp/loop"
+	"ralph-lsp/stream"
+)
+
+// step is one event of a recorded loop, and when it came after the one before.
+type step struct {
+	after time.Duration
+	agent stream.Event
+	own   loop.Event
+}
+
+func bash(id, command string) stream.ToolCall {
+	input, _ := json.Marshal(map[string]string{"command": command})
+	return stream.ToolCall{ID: id, Name: "bash", Input: input}
+}
+
+// recordedLoop has one of everything that a style can be asked to show.
+var recordedLoop = []step{
+	{own: loop.StateChanged{State: loop.StateRunning}},
+	{own: loop.Warning{Message: "the agent doesn't tell what it costs: the cost limit can't be enforced"}},
+	{own: loop.IterationStart{Iteration: 1, MaxIterations: 50}},
+	{agent: stream.SessionStart{Backend: "pi", Provider: "demo", Model: "scripted"}},
+	{agent: stream.Thinking{Delta: "The tests come first.\n", MessageID: "m1"}},
+	{agent: stream.Text{Delta: "I run the **tests** with `go", MessageID: "m1"}},
+	{agent: stream.Text{Delta: " test`.\n\n1. build\n2. te", MessageID: "m1"}},
+	{agent: stream.Text{Delta: "st\n", MessageID: "m1"}},
+	{agent: stream.MessageEnd{MessageID: "m1", Text: "..."}},
+	{agent: bash("t1", "go test ./...\n  -race")},
+	{after: 1200 * time.Millisecond, agent: stream.ToolProgress{ID: "t1", Output: "ok a"}},
+	{after: time.Second, agent: stream.ToolResult{ID: "t1", Output: "ok a\nok b\n"}},
+	{agent: stream.ToolCall{ID: "t2", Name: "read", Input: json.RawMessage(`{"path":"a.go"}`)}},
+	{agent: bash("t3", "false")},
+	{after: time.Second, agent: stream.ToolResult{ID: "t2", Output: "package a\n"}},
+	{after: 3 * time.Second, agent: stream.ToolResult{ID: "t3", Output: "1\n2\n3\n\n4\n5\n6\n7\x1b[31m red\n", IsError: true}},
+	{agent: stream.Text{Delta: "This att", MessageID: "m2"}},
+	{agent: stream.MessageEnd{MessageID: "m2", Discarded: true}},
+	{agent: stream.Error{Message: "529 overloaded", Retryable: true}},
+	{agent: stream.Retry{Attempt: 1, MaxAttempts: 3, Delay: 2 * time.Second, Message: "529 overloaded"}},
+	{agent: stream.Text{Delta: "A subagent speaks.", MessageID: "s1", ParentToolCallID: "t9"}},
+	{agent: stream.MessageEnd{MessageID: "s1", ParentToolCallID: "t9"}},
+	{agent: stream.Compaction{}},
+	{agent: stream.Compaction{Done: true}},
+	{agent: stream.Text{Delta: "```sh\nrm -rf build\n\nmake\n```\nEvil: \x1b]0;owned\x07 \x1b[2J end.\n\n<promise>ALMOST</promise>", MessageID: "m3"}},
+	{agent: stream.MessageEnd{MessageID: "m3"}},
+	{agent: stream.Usage{Context: 6500, Cost: stream.USD(0.31)}},
+	{own: loop.NearMiss{Found: "ALMOST", Expected: "DONE", Why: "the tag holds ALMOST, not DONE"}},
+	{after: 54 * time.Second, own: loop.IterationEnd{Iteration: 1, Outcome: loop.OutcomeOK, Duration: 61 * time.Second, Cost: stream.USD(0.31), Turns: 4, ToolCalls: 3, Skipped: 1}},
+	{own: loop.Guidance{ID: "g1", Text: "leave the parser", State: loop.GuidanceQueued}},
+	{own: loop.LimitsChanged{Limits: loop.Limits{MaxIterations: 60, MaxCostUSD: 2}, Promise: "DONE"}},
+	{own: loop.StateChanged{State: loop.StateWaiting, Reason: "rate_limit", ResumeAt: start.Add(10 * time.Minute)}},
+	{after: 9 * time.Minute, own: loop.StateChanged{State: loop.StateRunning}},
+	{own: loop.IterationStart{Iteration: 2, MaxIterations: 60}},
+	{own: loop.Guidance{ID: "g1", Text: "leave the parser", State: loop.GuidanceDelivered}},
+	{after: time.Second, own: loop.IterationEnd{Iteration: 2, Outcome: loop.OutcomeError, Duration: time.Second, Error: "the agent exited with code 1: no key"}},
+	{own: loop.StateChanged{State: loop.StatePaused, Reason: "user"}},
+	{own: loop.StateChanged{State: loop.StateRunning}},
+	{own: loop.IterationStart{Iteration: 3, MaxIterations: 60}},
+	{agent: stream.Text{Delta: "All is right.\n<promise>DONE</promise>\n", MessageID: "m4"}},
+	{agent: stream.MessageEnd{MessageID: "m4"}},
+	{own: loop.IterationEnd{Iteration: 3, Outcome: loop.OutcomeOK, Duration: 12 * time.Second, Cost: stream.USD(0.004), Turns: 1}},
+	{own: loop.End{Reason: loop.StopPromise, Promise: "DONE", Iterations: 3, Cost: stream.USD(0.314), Duration: 74 * time.Second}},
+}
+
+var start = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+
+// play shows the recorded loop in a style, with the clock of the recording.
+func play(name string, cfg styleConfig) string {
+	var out bytes.Buffer
+	now := start
+	cfg.out, cfg.notes = &out, &out
+	cfg.now = func() time.Time { return now }
+	cfg.width = func() int { return 60 }
+	s := newStyle(name, cfg)
+	s.Live(func() loop.Status { return loop.Status{LoopID: "ralph-1"} })
+	for _, st := range recordedLoop {
+		now = now.Add(st.after)
+		if st.agent != nil {
+			s.Handle(st.agent)
+		} else {
+			s.HandleLoop(st.own)
+		}
+	}
+	s.Close()
+	return out.String()
+}
+
+func TestStyles(t *testing.T) {
+	t.Setenv("TZ", "UTC")
+	local := time.Local
+	time.Local = time.UTC
+	defer func() { time.Local = local }()
+	tests := []struct {
+		golden, style string
+		cfg           styleConfig
+	}{
+		{"console", styleConsole, styleConfig{}},
+		{"console-colour-verbose", styleConsole, styleConfig{palette: palette{on: true}, thinking: true}},
+		{"pretty", stylePretty, styleConfig{}},
+		{"pretty-colour-verbose", stylePretty, styleConfig{palette: palette{on: true}, thinking: true}},
+		{"quiet", styleQuiet, styleConfig{}},
+		{"json", styleJSON, styleConfig{}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.golden, func(t *testing.T) {
+			golden(t, tt.golden, play(tt.style, tt.cfg))
+		})
+	}
+}
+
+// golden compares got with a file in testdata/cli/styles, where escape
+// characters are written as ␛ so that a reviewer sees them.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("../../testdata/cli/styles", name+".golden")
+	got = strings.ReplaceAll(got, "\x1b", "␛")
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s differs (run with -update and read the diff); got:\n%s", file, got)
+	}
+}
+
+func TestAgentTextCantControlTheTerminal(t *testing.T) {
+	for _, style := range styleNames {
+		out := play(style, styleConfig{thinking: true})
+		if i := strings.IndexAny(out, "\x1b\x07\x00"); i >= 0 {
+			t.Errorf("%s: a control character of the agent's came through: %q", style, out[max(0, i-20):i+10])
+		}
+	}
+}
+
+func TestUnknownCostIsNeverZero(t *testing.T) {
+	for _, style := range styleNames {
+		if out := play(style, styleConfig{}); strings.Contains(out, "$0.00") {
+			t.Errorf("%s shows an unknown cost as $0.00", style)
+		}
+	}
+}
+
+// Every way a loop can end has a line of its own and an exit code.
+func TestEnds(t *testing.T) {
+	tests := []struct {
+		end  loop.End
+		line string
+		code int
+	}{
+		{loop.End{Reason: loop.StopPromise, Promise: "DONE", Iterations: 7, Cost: stream.USD(3.1), Duration: 12 * time.Minute}, "done: DONE after 7 iterations · $3.10 · 12m00s", 0},
+		{loop.End{Reason: loop.StopMaxIterations, Iterations: 1}, "stopped: the limit of 1 iteration is reached · cost unknown · 0.0s", 2},
+		{loop.End{Reason: loop.StopMaxCost, Iterations: 2, Cost: stream.USD(5)}, "stopped: the cost limit is reached after 2 iterations · $5.00 · 0.0s", 2},
+		{loop.End{Reason: loop.StopMaxTime, Iterations: 2, Duration: 4 * time.Hour}, "stopped: the time limit is reached after 2 iterations · cost unknown · 4h00m", 2},
+		{loop.End{Reason: loop.StopCancelled, Iterations: 1}, "cancelled after 1 iteration · cost unknown · 0.0s", 130},
+		{loop.End{Reason: loop.StopStateRemoved, Iterations: 1}, "cancelled after 1 iteration: the state file was removed · cost unknown · 0.0s", 130},
+		{loop.End{Reason: loop.StopInterrupted, Iterations: 1}, "interrupted after 1 iteration · cost unknown · 0.0s", 130},
+		{loop.End{Reason: loop.StopFailures, Iterations: 5}, "failed after 5 iterations: too many failures in a row · cost unknown · 0.0s", 1},
+		{loop.End{Reason: loop.StopPermissionDenied, Iterations: 2}, "failed after 2 iterations: the agent was refused permission · cost unknown · 0.0s", 1},
+		{loop.End{Reason: loop.StopStalled, Iterations: 2}, "failed after 2 iterations: the agent was silent for too long · cost unknown · 0.0s", 1},
+		{loop.End{Reason: loop.StopBackendError, Iterations: 1}, "failed: the agent could not be started · cost unknown · 0.0s", 1},
+		{loop.End{Reason: loop.StopBadStateFile, Iterations: 1}, "failed after 1 iteration: the state file can't be read · cost unknown · 0.0s", 1},
+	}
+	for _, tt := range tests {
+		t.Run(string(tt.end.Reason), func(t *testing.T) {
+			if got := endLine(tt.end); got != tt.line {
+				t.Errorf("line: got %q, want %q", got, tt.line)
+			}
+			if got := exitCode(tt.end.Reason); got != tt.code {
+				t.Errorf("exit code: got %d, want %d", got, tt.code)
+			}
+			if line := failure(tt.end); tt.code == exitFailed && (line == "" || strings.Contains(line, "\n")) {
+				t.Errorf("what stderr says is not one line: %q", line)
+			}
+		})
+	}
+}
+
+func TestDeniedToolsAreListed(t *testing.T) {
+	got := failure(loop.End{Reason: loop.StopPermissionDenied, Denials: []stream.Denial{{Tool: "Bash", Detail: "rm -rf x"}, {Tool: "WebFetch"}}})
+	if !strings.Contains(got, "Bash rm -rf x, WebFetch") {
+		t.Errorf("got %q", got)
+	}
+}
