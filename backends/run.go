@@ -254,14 +254,20 @@ func (p *Process) sweep() {
 		p.exit.Strays = len(strays)
 		p.tree.signal(syscall.SIGTERM)
 		p.tree.waitGone(strayGrace)
+		p.exit.Survivor = p.tree.kill()
 	}
-	p.kill()
+	p.drain()
 }
 
-// kill ends every process of the run by force and waits for the end of output.
+// kill ends every process of the run by force, and waits for the end of output.
 func (p *Process) kill() {
 	p.exit.Survivor = p.tree.kill()
 	<-p.exited
+	p.drain()
+}
+
+// drain waits for the end of the output of agents that are all gone.
+func (p *Process) drain() {
 	for read := int64(-1); ; { // the end of output is near unless a stranger holds the pipe
 		select {
 		case <-p.drained:

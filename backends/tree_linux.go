@@ -3,10 +3,10 @@ package backends
 import (
 	"bytes"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -84,11 +84,9 @@ func (p proc) signal(sig syscall.Signal) {
 // An orphan without a mark (its tool cleaned the environment) is taken when
 // it is younger than the run and no other loop could have started it.
 func members(t *tree) []proc {
-	found := descendants(t.root.pid)
-	if s, ok := readStat(t.root.pid); ok && s.start == t.root.start {
-		found = append(found, t.root)
-	} else {
-		found = nil // the pid is somebody else's by now
+	var found []proc
+	if t.root.alive() { // else the pid may be somebody else's
+		found = append(descendants(t.root.pid), t.root)
 	}
 	for _, orphan := range orphans() {
 		if t.owns(orphan) {
@@ -153,15 +151,22 @@ func descendants(pid int) []proc {
 	return found
 }
 
+// kernelListsChildren: it does so since Linux 3.5, if built that way.
+var kernelListsChildren = sync.OnceValue(func() bool {
+	self := strconv.Itoa(os.Getpid())
+	_, err := os.Stat("/proc/" + self + "/task/" + self + "/children")
+	return err == nil
+})
+
 // children lists the direct children of pid, from each of its threads.
 func children(pid int) []int {
-	tasks, _ := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/*/children")
-	if len(tasks) == 0 {
+	if !kernelListsChildren() {
 		return childrenByScan(pid)
 	}
 	var pids []int
-	for _, task := range tasks {
-		data, _ := os.ReadFile(task)
+	tasks := "/proc/" + strconv.Itoa(pid) + "/task/"
+	for _, task := range numbersIn(tasks) {
+		data, _ := os.ReadFile(tasks + strconv.Itoa(task) + "/children")
 		for _, field := range strings.Fields(string(data)) {
 			if child, err := strconv.Atoi(field); err == nil {
 				pids = append(pids, child)
@@ -173,21 +178,27 @@ func children(pid int) []int {
 
 // childrenByScan is for kernels that don't list children.
 func childrenByScan(parent int) []int {
-	return slices.DeleteFunc(allPIDs(), func(pid int) bool {
+	return slices.DeleteFunc(numbersIn("/proc"), func(pid int) bool {
 		s, ok := readStat(pid)
 		return !ok || s.parent != parent
 	})
 }
 
-func allPIDs() []int {
-	entries, _ := os.ReadDir("/proc")
-	var pids []int
-	for _, entry := range entries {
-		if pid, err := strconv.Atoi(entry.Name()); err == nil {
-			pids = append(pids, pid)
+// numbersIn lists the entries of a folder that are numbers: processes or threads.
+func numbersIn(dir string) []int {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	names, _ := f.Readdirnames(-1)
+	var numbers []int
+	for _, name := range names {
+		if n, err := strconv.Atoi(name); err == nil {
+			numbers = append(numbers, n)
 		}
 	}
-	return pids
+	return numbers
 }
 
 // loopMark reads the loop that a process belongs to from its environment.
@@ -210,7 +221,7 @@ func marked(loopID string) []proc {
 		return nil
 	}
 	var found []proc
-	for _, pid := range allPIDs() {
+	for _, pid := range numbersIn("/proc") {
 		if mark, _ := loopMark(pid); mark == loopID {
 			if s, ok := readStat(pid); ok && s.state != 'Z' {
 				found = append(found, s.proc)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"sync/atomic"
 	"time"
 
@@ -145,7 +146,7 @@ func (l *Loop) writeProgress(s *loopstate.State) {
 	defer l.mu.Unlock()
 	s.Iteration, s.Elapsed, s.ResumeAt = l.base.iterations+1, l.base.elapsed.Truncate(time.Second), time.Time{}
 	if l.base.cost.Known {
-		usd := l.base.cost.USD
+		usd := math.Round(l.base.cost.USD*1e6) / 1e6 // sums of floats have long tails
 		s.CostUSD = &usd
 	}
 }

@@ -22,6 +22,10 @@ func (l *Loop) Handle(e stream.Event) {
 		if e.ParentToolCallID == "" {
 			l.line.add(e.Delta)
 		}
+	case stream.MessageEnd:
+		if e.ParentToolCallID == "" {
+			l.line.add("\n")
+		}
 	case stream.ToolCall:
 		st.Retry = nil
 		st.Tool = &ToolStatus{Call: e, StartedAt: time.Now()}

@@ -39,7 +39,7 @@ type report struct {
 func assess(exit backends.Exit, cause StopReason, completion stream.Completion, now time.Time) report {
 	r := report{outcome: OutcomeOK, cause: cause, exit: exit}
 	res := exit.Result
-	r.neverBegan = res.Lines == 0 && exit.Duration < startFailureTime && cause == "" && exit.Code != 0
+	r.neverBegan = res.Lines == 0 && exit.Duration < startFailureTime && cause == ""
 	switch {
 	case cause == StopStalled:
 		r.outcome, r.problem = OutcomeTimeout, "no output for longer than the idle timeout"
@@ -47,6 +47,9 @@ func assess(exit backends.Exit, cause StopReason, completion stream.Completion, 
 		r.outcome = OutcomeCancelled
 	default:
 		r.problem = problemOf(exit)
+		if r.neverBegan && r.problem == "" {
+			r.problem = withStderr("the agent ended at once without any output", exit.Stderr)
+		}
 		if r.problem != "" {
 			r.outcome = OutcomeError
 		}

@@ -220,7 +220,7 @@ func (l *Loop) takeUp(found loopstate.State) (loopstate.State, error) {
 // init sets the loop's own state from the state file's.
 func (l *Loop) init(s loopstate.State) {
 	l.wake, l.done = make(chan struct{}, 1), make(chan struct{})
-	l.base = spent{iterations: s.Iteration - 1, elapsed: s.Elapsed}
+	l.base = spent{iterations: max(s.Iteration-1, 0), elapsed: s.Elapsed}
 	if s.CostUSD != nil {
 		l.base.cost = stream.USD(*s.CostUSD)
 	}

@@ -1,0 +1,75 @@
+package loop
+
+import (
+	"os/exec"
+	"testing"
+	"time"
+
+	"ralph-lsp/backends"
+	"ralph-lsp/loopstate"
+	"ralph-lsp/stream"
+)
+
+// BenchmarkIterationGap measures what the loop adds between one agent's exit
+// and the next one's start: an iteration with a trivial agent (loop), less
+// starting that agent without a loop (agent), less the one write of the state
+// file with its fsync (statefile). The difference is the metric gap-ms.
+func BenchmarkIterationGap(b *testing.B) {
+	const program = "/bin/echo"
+	b.Run("agent", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := exec.Command(program, "hello").Output(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("statefile", func(b *testing.B) {
+		file, err := loopstate.Open(b.TempDir())
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := file.Create(loopstate.State{Active: true, Iteration: 1, Prompt: "x"}); err != nil {
+			b.Fatal(err)
+		}
+		for b.Loop() {
+			if _, err := file.Update(func(s *loopstate.State) error { s.Iteration++; return nil }); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("loop", func(b *testing.B) {
+		w := &timer{}
+		limits := DefaultLimits()
+		limits.MaxIterations = max(b.N, 2)
+		l, err := Start(Config{
+			Folder: b.TempDir(), Prompt: "x", Limits: limits, Quiet: true,
+			Backend: backends.Custom(program, []string{"hello"}, backends.PromptStdin, stream.FormatText),
+		}, w)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if end := l.Wait(); end.Reason != StopMaxIterations {
+			b.Fatalf("%+v", end)
+		}
+		b.ReportMetric(float64(w.gaps.Microseconds())/1000/float64(limits.MaxIterations-1), "end-to-start-ms/op")
+	})
+}
+
+// timer adds up the time between an iteration's end and the next one's begin.
+type timer struct {
+	ended time.Time
+	gaps  time.Duration
+}
+
+func (*timer) Handle(stream.Event) {}
+
+func (t *timer) HandleLoop(e Event) {
+	switch e.(type) {
+	case IterationEnd:
+		t.ended = time.Now()
+	case IterationStart:
+		if !t.ended.IsZero() {
+			t.gaps += time.Since(t.ended)
+		}
+	}
+}
