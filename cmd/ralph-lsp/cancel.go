@@ -17,12 +17,7 @@ func newCancel() *cobra.Command {
 		Long:  "End the loop in the folder: its agent, everything that it started, and its state file.\nAn interrupted loop that nobody drives is discarded.",
 		Args:  noArguments,
 	}
-	folder := folderFlag(cmd)
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		dir, err := folder()
-		if err != nil {
-			return err
-		}
+	inFolder(cmd, func(cmd *cobra.Command, dir string, _ []string) error {
 		ctx, cancel := withPatience(cmd)
 		defer cancel()
 		iteration, err := loop.CancelFolder(ctx, dir)
@@ -37,6 +32,6 @@ func newCancel() *cobra.Command {
 		}
 		fmt.Fprintf(cmd.OutOrStdout(), "cancelled the loop (was at iteration %d)\n", iteration)
 		return nil
-	}
+	})
 	return cmd
 }

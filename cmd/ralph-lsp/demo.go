@@ -54,6 +54,8 @@ that all is right.`,
 }
 
 func runDemo(stdout, stderr io.Writer, how shown, keep, fast bool) error {
+	_, stop := catchSignals() // whatever comes, the folder is to be removed
+	defer stop()
 	folder, err := os.MkdirTemp("", "ralph-demo-")
 	if err != nil {
 		return fmt.Errorf("making a folder for the demo: %w", err)

@@ -30,24 +30,15 @@ func newDoctor() *cobra.Command {
 		Short: "Check that a loop can run here",
 		Args:  noArguments,
 	}
-	folder := folderFlag(cmd)
 	asJSON := cmd.Flags().Bool("json", false, "print one JSON object")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		dir, err := folder()
-		if err != nil {
-			return err
-		}
+	inFolder(cmd, func(cmd *cobra.Command, dir string, _ []string) error {
 		out := cmd.OutOrStdout()
 		checks := examine(cmd, dir)
 		if *asJSON {
 			return printJSON(out, map[string][]check{"checks": checks})
 		}
-		p := palette{}
-		if _, ok := isTerminal(out); ok {
-			p = newPalette(true)
-		}
-		return printChecks(out, p, checks)
-	}
+		return printChecks(out, paletteFor(out), checks)
+	})
 	return cmd
 }
 
@@ -134,7 +125,7 @@ func checkTerminal(out io.Writer) check {
 	c := check{ID: "terminal", OK: true, Message: "the output is no terminal: plain text"}
 	if f, ok := isTerminal(out); ok {
 		colour := "colour"
-		if !newPalette(true).on {
+		if !paletteFor(out).on {
 			colour = "no colour"
 		}
 		c.Message = fmt.Sprintf("a terminal of %d columns, %s (TERM=%s)", widthOf(f)(), colour, os.Getenv("TERM"))

@@ -1,12 +1,17 @@
 package main
 
-import "os"
+import (
+	"io"
+	"os"
+)
 
 // palette colours text; the zero value leaves it as it is.
 type palette struct{ on bool }
 
-// newPalette colours for a terminal, unless the environment asks for none.
-func newPalette(terminal bool) palette {
+// paletteFor colours what goes to a terminal, unless the environment asks for
+// plain text.
+func paletteFor(out io.Writer) palette {
+	_, terminal := isTerminal(out)
 	return palette{on: terminal && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
 }
 

@@ -14,17 +14,12 @@ func newPause() *cobra.Command {
 		Short: "Let the loop finish its iteration and start no other",
 		Args:  noArguments,
 	}
-	folder := folderFlag(cmd)
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		dir, err := folder()
-		if err != nil {
-			return err
-		}
+	inFolder(cmd, func(cmd *cobra.Command, dir string, _ []string) error {
 		if err := loop.PauseFolder(dir); err != nil {
 			return err
 		}
 		fmt.Fprintln(cmd.OutOrStdout(), "the loop pauses after this iteration; go on with ralph-lsp resume")
 		return nil
-	}
+	})
 	return cmd
 }

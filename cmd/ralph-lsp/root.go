@@ -93,6 +93,18 @@ func folderFlag(cmd *cobra.Command) func() (string, error) {
 	return func() (string, error) { return resolveFolder(*dir) }
 }
 
+// inFolder gives a command -C, and runs it with the folder that it names.
+func inFolder(cmd *cobra.Command, run func(cmd *cobra.Command, dir string, args []string) error) {
+	folder := folderFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		dir, err := folder()
+		if err != nil {
+			return err
+		}
+		return run(cmd, dir, args)
+	}
+}
+
 // ownProgram is the path of this program, to start itself as the demo's agent.
 func ownProgram() (string, error) {
 	path, err := os.Executable()

@@ -24,13 +24,8 @@ func newStatus() *cobra.Command {
 		Short: "Show where the loop in the folder stands",
 		Args:  noArguments,
 	}
-	folder := folderFlag(cmd)
 	asJSON := cmd.Flags().Bool("json", false, "print one JSON object")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		dir, err := folder()
-		if err != nil {
-			return err
-		}
+	inFolder(cmd, func(cmd *cobra.Command, dir string, _ []string) error {
 		status, owner, owned, err := loop.FolderStatus(dir)
 		if errors.Is(err, fs.ErrNotExist) {
 			status, err = loop.Status{Folder: dir, State: stateIdle}, nil
@@ -42,13 +37,9 @@ func newStatus() *cobra.Command {
 		if *asJSON {
 			return printJSON(out, server.ProjectStatus(status, false)) // never ours: it is another process's
 		}
-		p := palette{}
-		if _, ok := isTerminal(out); ok {
-			p = newPalette(true)
-		}
-		printStatus(out, p, status, owner, owned, time.Now())
+		printStatus(out, paletteFor(out), status, owner, owned, time.Now())
 		return nil
-	}
+	})
 	return cmd
 }
 

@@ -17,12 +17,7 @@ func newSteer() *cobra.Command {
 		Example:     `  ralph-lsp steer "Leave the parser alone, fix the tests first"`,
 		Annotations: map[string]string{takesText: "text"},
 	}
-	folder := folderFlag(cmd)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		dir, err := folder()
-		if err != nil {
-			return err
-		}
+	inFolder(cmd, func(cmd *cobra.Command, dir string, args []string) error {
 		text := strings.TrimSpace(strings.Join(args, " "))
 		if text == "" {
 			return errors.New(`there is nothing to say; write ralph-lsp steer "..."`)
@@ -32,6 +27,6 @@ func newSteer() *cobra.Command {
 		}
 		fmt.Fprintln(cmd.OutOrStdout(), "the next iteration will be told")
 		return nil
-	}
+	})
 	return cmd
 }

@@ -87,9 +87,8 @@ func widthOf(f *os.File) func() int {
 
 // describe configures a style for where stdout and stderr go.
 func describe(stdout, stderr io.Writer, thinking bool) styleConfig {
-	cfg := styleConfig{out: stdout, notes: stderr, thinking: thinking, width: func() int { return defaultWidth }, now: time.Now}
+	cfg := styleConfig{out: stdout, notes: stderr, palette: paletteFor(stdout), thinking: thinking, width: func() int { return defaultWidth }, now: time.Now}
 	if f, ok := isTerminal(stdout); ok {
-		cfg.palette = newPalette(true)
 		cfg.width = widthOf(f)
 		cfg.terminal = os.Getenv("TERM") != "dumb"
 	}
