@@ -12,7 +12,6 @@ import (
 
 // slowStyle is a terminal that takes nothing until it is let go.
 type slowStyle struct {
-	mute
 	letGo   chan struct{}
 	waiting chan struct{}
 	seen    []string

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"ralph-lsp/loop"
@@ -197,5 +198,46 @@ func TestDeniedToolsAreListed(t *testing.T) {
 	got := failure(loop.End{Reason: loop.StopPermissionDenied, Denials: []stream.Denial{{Tool: "Bash", Detail: "rm -rf x"}, {Tool: "WebFetch"}}})
 	if !strings.Contains(got, "Bash rm -rf x, WebFetch") {
 		t.Errorf("got %q", got)
+	}
+}
+
+// On a terminal the live line turns ten times a second, and the cursor is back
+// at the end.
+func TestPrettyOnATerminal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		s := newPretty(styleConfig{out: &out, width: func() int { return 60 }, terminal: true, now: time.Now})
+		s.Live(func() loop.Status {
+			return loop.Status{State: loop.StateRunning, Iteration: 1, Cost: stream.USD(0.5)}
+		})
+		time.Sleep(time.Second + time.Millisecond) // of the test's own clock
+		s.Handle(bash("t1", "go test ./..."))
+		time.Sleep(time.Second)
+		s.Close()
+		got := out.String()
+		if !strings.HasPrefix(got, hideCursor) || !strings.HasSuffix(got, clearLine+showCursor) {
+			t.Errorf("the cursor isn't hidden and shown again: %q ... %q", got[:20], got[len(got)-20:])
+		}
+		if n := strings.Count(got, " Ralph 1 · $0.50 · 0s · working"); n < 20 || n > 23 {
+			t.Errorf("drawn %d times in two seconds, want about 21", n)
+		}
+		if !strings.Contains(got, clearLine+"● bash go test ./...\n") {
+			t.Errorf("the tool call isn't above the live line: %q", got)
+		}
+	})
+}
+
+// A panic while drawing must not leave the terminal without its cursor.
+func TestCursorComesBackAfterAPanic(t *testing.T) {
+	var out bytes.Buffer
+	s := newPretty(styleConfig{out: &out, width: func() int { return 60 }, terminal: true, now: time.Now})
+	s.screen.draw("live")
+	func() {
+		defer func() { recover() }()
+		defer s.Close()
+		panic("in an event handler")
+	}()
+	if !strings.HasSuffix(out.String(), showCursor) {
+		t.Errorf("got %q", out.String())
 	}
 }
