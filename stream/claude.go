@@ -202,6 +202,7 @@ func (c *cursor) toolResult() (r ToolResult, ok bool) {
 func (d *claudeDecoder) rateLimit(line []byte, emit func(Event)) error {
 	var quota Quota
 	var others []Quota
+	overage := false // beyond the window, paid for separately
 	c := newCursor(line)
 	for top := c.object(); top.next(); {
 		if string(top.key) != "rate_limit_info" {
@@ -217,6 +218,8 @@ func (d *claudeDecoder) rateLimit(line []byte, emit func(Event)) error {
 				quota.ResetsAt = c.unixTime()
 			case "utilization":
 				quota.Utilization, _ = c.float()
+			case "isUsingOverage":
+				overage = c.boolean()
 			case "unifiedWindows":
 				others = c.quotaWindows()
 			}
@@ -225,6 +228,7 @@ func (d *claudeDecoder) rateLimit(line []byte, emit func(Event)) error {
 	if !c.done() {
 		return ErrMalformed
 	}
+	quota.Rejected = quota.Rejected && !overage
 	if quota.Rejected {
 		d.finishAll(false, emit) // the refused request is another one
 		d.quota = &quota

@@ -332,11 +332,11 @@ func callDetail(input json.RawMessage) string {
 	return truncate(cmp.Or(detail, string(input)), maxDetail)
 }
 
-// truncate cuts s to at most max runes, the last of which is then an ellipsis.
-func truncate(s string, max int) string {
-	if utf8.RuneCountInString(s) <= max {
+// truncate cuts s to at most limit runes, the last of which is then an ellipsis.
+func truncate(s string, limit int) string {
+	if utf8.RuneCountInString(s) <= limit {
 		return s
 	}
 	runes := []rune(s)
-	return string(runes[:max-1]) + "…"
+	return string(runes[:limit-1]) + "…"
 }

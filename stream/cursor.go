@@ -271,11 +271,14 @@ var isTokenByte = [256]bool{
 	'a': true, 'e': true, 'f': true, 'l': true, 'n': true, 'r': true, 's': true, 't': true, 'u': true,
 }
 
-// float returns the number at the cursor; ok is false for another type and for
-// what no amount can be: negative numbers.
+// float returns the number at the cursor; ok is false, and the number 0, for
+// another type and for what no amount can be: a negative one.
 func (c *cursor) float() (f float64, ok bool) {
 	f, err := strconv.ParseFloat(string(c.raw()), 64)
-	return f, err == nil && f >= 0
+	if err != nil || f < 0 {
+		return 0, false
+	}
+	return f, true
 }
 
 // integer returns the count at the cursor, 0 for anything that is none.

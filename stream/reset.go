@@ -15,6 +15,7 @@ const stale = 5 * time.Minute
 var (
 	resetIn = regexp.MustCompile(`(?i)\b(?:try again|retry|retrying|resets?|available|reset)\b[^.\n]{0,30}?\b(?:in|after)[ :=]+` +
 		`((?:\d+(?:\.\d+)?\s*[a-z]+[ ,]*(?:and )?)+)`)
+	retryAfter   = regexp.MustCompile(`(?i)\bretry[-_ ]after"?[ :=]+"?(\d{1,6})\b`) // the header, in seconds
 	durationPart = regexp.MustCompile(`(?i)(\d+(?:\.\d+)?)\s*([a-z]+)`)
 	resetUnix    = regexp.MustCompile(`limit reached\|(\d{10}|\d{13})\b`)
 	resetClock   = regexp.MustCompile(`(?i)\b(?:resets?|try again|regain access|available)(?: again)?(?: at| on)? ` +
@@ -38,6 +39,9 @@ func resetTime(text string, now time.Time) time.Time {
 		if d := spokenDuration(m[1]); d > 0 {
 			return now.Add(d)
 		}
+	}
+	if m := retryAfter.FindStringSubmatch(text); m != nil {
+		return now.Add(spokenDuration(m[1] + "s"))
 	}
 	if m := resetDate.FindStringSubmatch(text); m != nil {
 		if t, err := time.Parse("2006-01-02 15:04", m[1]+" "+m[2]); err == nil {
