@@ -67,7 +67,7 @@ cross:
 
 .PHONY: unit
 unit: ## the tests that need nothing installed, under the race detector
-	@go test -race ./... | $(COMPLAINTS)
+	@go test -race -timeout 3m ./... | $(COMPLAINTS)
 
 .PHONY: agents
 agents: ## installs the pinned agents that e2e runs
