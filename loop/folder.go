@@ -3,6 +3,7 @@ package loop
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"time"
 
@@ -53,9 +54,9 @@ func statusOf(s loopstate.State, path, folder string, owned bool) Status {
 	return status
 }
 
-// CancelFolder ends the folder's loop by removing its state file. It returns
-// the iteration the loop was at, once its owner has let go of the folder and
-// so ended all its processes. A loop that nobody drives is discarded.
+// CancelFolder ends the folder's loop. It returns the iteration the loop was
+// at, once its owner has let go of the folder and so ended all its processes.
+// A loop that nobody drives is discarded.
 func CancelFolder(ctx context.Context, folder string) (iteration int, err error) {
 	file, err := loopstate.Open(folder)
 	if err != nil {
@@ -65,28 +66,45 @@ func CancelFolder(ctx context.Context, folder string) (iteration int, err error)
 	if err != nil {
 		return 0, err
 	}
-	state, err := file.Load()
-	switch {
-	case errors.Is(err, fs.ErrNotExist) && !owned:
-		return 0, ErrNotRunning
-	case err != nil && !owned:
-		return 0, err // a broken file of nobody's is the user's to look at
+	if !owned {
+		return discard(file)
 	}
-	if err := file.Remove(); err != nil {
-		return 0, err
+	state, err := file.Update(func(s *loopstate.State) error {
+		s.Cancel = true
+		return nil
+	})
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // it can't be asked for, so it's shown
+		if err := file.Remove(); err != nil {
+			return 0, err
+		}
 	}
 	for owned {
 		select {
 		case <-ctx.Done():
-			return state.Iteration, ctx.Err()
-		case <-time.After(20 * time.Millisecond):
+			return state.Iteration, fmt.Errorf("waiting for the loop's owner to end it: %w", ctx.Err())
+		case <-time.After(10 * time.Millisecond):
 		}
 		if _, owned, err = file.Owner(); err != nil {
 			return state.Iteration, err
 		}
 	}
-	_, err = backends.EndLeftovers(state.LoopID, nil)
-	return state.Iteration, err
+	return state.Iteration, nil
+}
+
+// discard removes a loop that nobody drives, and what it may have left running.
+// A file that can't be read stays for its user to look at.
+func discard(file *loopstate.File) (iteration int, err error) {
+	state, err := file.Load()
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, ErrNotRunning
+	}
+	if err != nil {
+		return 0, err
+	}
+	if _, err := backends.EndLeftovers(state.LoopID, nil); err != nil {
+		return state.Iteration, err
+	}
+	return state.Iteration, file.Remove()
 }
 
 // PauseFolder lets the folder's loop finish its iteration and start no other.

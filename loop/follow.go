@@ -18,7 +18,7 @@ func (l *Loop) Handle(e stream.Event) {
 	case stream.SessionStart:
 		overlay(&st.Session, e)
 	case stream.Text:
-		st.Retry = nil
+		st.Retry, l.goesOn = nil, false
 		if e.ParentToolCallID == "" {
 			l.line.add(e.Delta)
 		}
@@ -27,7 +27,7 @@ func (l *Loop) Handle(e stream.Event) {
 			l.line.add("\n")
 		}
 	case stream.ToolCall:
-		st.Retry = nil
+		st.Retry, l.goesOn = nil, false
 		st.Tool = &ToolStatus{Call: e, StartedAt: time.Now()}
 	case stream.ToolResult:
 		if st.Tool != nil && st.Tool.Call.ID == e.ID {
@@ -35,8 +35,10 @@ func (l *Loop) Handle(e stream.Event) {
 		}
 	case stream.Usage:
 		warning = l.countUsage(e)
-	case stream.TurnEnd: // a turn that ends with tools is followed by another one, which the budget may not allow
-		overBudget = strings.HasPrefix(e.StopReason, "tool") && l.overCap()
+		overBudget = l.goesOn && l.overCap()
+	case stream.TurnEnd: // one that ends with tools is followed by another, which the budget may not allow
+		l.goesOn = strings.HasPrefix(e.StopReason, "tool")
+		overBudget = l.goesOn && l.overCap()
 	case stream.Retry:
 		l.activity.extend(e.Delay)
 		st.Retry = &RetryStatus{Attempt: e.Attempt, ResumeAt: time.Now().Add(e.Delay), Reason: string(e.Kind)}

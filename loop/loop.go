@@ -67,6 +67,7 @@ type Loop struct {
 	badFile  string     // the last complaint about the state file
 	warned   float64    // the cost cap of which the user was warned
 	line     lineBuffer
+	goesOn   bool // the last turn ended with tools, so another one follows
 
 	activity activity
 

@@ -3,6 +3,7 @@ package loop
 import (
 	"errors"
 	"io/fs"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -45,6 +46,7 @@ func TestCaps(t *testing.T) {
 		"iterations":                 {limit(func(l *Limits) { l.MaxIterations = 4 }), says("no"), StopMaxIterations, 4},
 		"the promise in the last":    {limit(func(l *Limits) { l.MaxIterations = 1 }), says("<promise>DONE</promise>"), StopPromise, 1},
 		"cost between runs":          {limit(func(l *Limits) { l.MaxCostUSD = 2.5 }), costs(1, "no"), StopMaxCost, 3},
+		"cost told after the turn":   {limit(func(l *Limits) { l.MaxCostUSD = 1 }), withTime(turnFirst(costs(1, "no")), time.Hour), StopMaxCost, 1},
 		"cost in mid-run":            {limit(func(l *Limits) { l.MaxCostUSD = 1 }), withTime(costs(1, "no"), time.Hour), StopMaxCost, 1},
 		"the promise beats the cost": {limit(func(l *Limits) { l.MaxCostUSD = 1 }), withTime(costs(1, "<promise>DONE</promise>"), time.Hour), StopPromise, 1},
 		"time between runs":          {limit(func(l *Limits) { l.MaxDuration = 2500 * time.Millisecond }), says("no"), StopMaxTime, 3},
@@ -70,6 +72,12 @@ func TestCaps(t *testing.T) {
 			})
 		})
 	}
+}
+
+// turnFirst tells of the turn's end before its cost.
+func turnFirst(r run) run {
+	slices.Reverse(r.events)
+	return r
 }
 
 func withTime(r run, lasts time.Duration) run {
@@ -162,10 +170,11 @@ func TestCancel(t *testing.T) {
 		within time.Duration
 		kept   bool
 	}{
-		"cancel":            {func(r *rig) { r.Cancel() }, StopCancelled, backends.Grace, false},
-		"kill":              {func(r *rig) { r.Kill() }, StopCancelled, 0, false},
-		"the file is gone":  {func(r *rig) { r.file.Remove() }, StopStateRemoved, backends.Grace, false},
-		"the editor's gone": {func(r *rig) { r.Interrupt() }, StopInterrupted, backends.QuickGrace, true},
+		"cancel":             {func(r *rig) { r.Cancel() }, StopCancelled, backends.Grace, false},
+		"cancel in the file": {func(r *rig) { r.file.edit(func(s *loopstate.State) { s.Cancel = true }) }, StopCancelled, backends.Grace, false},
+		"kill":               {func(r *rig) { r.Kill() }, StopCancelled, 0, false},
+		"the file is gone":   {func(r *rig) { r.file.Remove() }, StopStateRemoved, backends.Grace, false},
+		"the editor's gone":  {func(r *rig) { r.Interrupt() }, StopInterrupted, backends.QuickGrace, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {

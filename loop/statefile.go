@@ -60,6 +60,9 @@ func (l *Loop) learn(s loopstate.State) {
 		l.emit(LimitsChanged{Limits: limits, Promise: promise})
 	}
 	l.learnGuidance(s.Guidance)
+	if s.Cancel {
+		l.requestStop(StopCancelled, backends.Grace)
+	}
 	if wake { // only then: the engine reads the file itself when it is woken
 		l.poke()
 	}

@@ -39,6 +39,7 @@ var fields = []field{
 	elapsedField(),
 	timeField("resume_at", func(s *State) *time.Time { return &s.ResumeAt }),
 	listField("guidance", func(s *State) *[]string { return &s.Guidance }),
+	whenTrue(boolField("cancel", func(s *State) *bool { return &s.Cancel })),
 	textField("session_file", func(s *State) *string { return &s.SessionFile }),
 }
 
@@ -97,6 +98,18 @@ func optional[T any](key string, of func(string, func(*State) *T) field, at func
 			return present.parse(s, b)
 		},
 	}
+}
+
+// whenTrue leaves out a field that is false.
+func whenTrue(f field) field {
+	format := f.format
+	f.format = func(s *State) string {
+		if text := format(s); text == "true" {
+			return text
+		}
+		return ""
+	}
+	return f
 }
 
 // orNull makes a field that is written as null instead of being left out.

@@ -34,6 +34,7 @@ type State struct {
 	Elapsed                time.Duration // running time so far, without waits and pauses
 	ResumeAt               time.Time     // set while the loop waits; moving it to the past ends the wait
 	Guidance               []string      // what the user wants the next run to know
+	Cancel                 bool          // a request: end the loop now and remove the file
 	SessionFile            string
 
 	Prompt string
