@@ -11,10 +11,11 @@ import (
 // object that has none. It reads no further than that.
 func lineType(line []byte) ([]byte, error) {
 	c := newCursor(line)
-	switch {
-	case c.peek() == 0 && c.pos == len(c.data):
-		return nil, nil
-	case c.peek() != '{':
+	switch c.peek() {
+	case '{':
+	case 0:
+		return nil, checkLine(line)
+	default:
 		return nil, ErrMalformed
 	}
 	for o := c.object(); o.next(); {
@@ -27,9 +28,13 @@ func lineType(line []byte) ([]byte, error) {
 	return nil, nil
 }
 
-// checkLine returns ErrMalformed for a line that isn't one whole JSON value.
+// checkLine returns ErrMalformed for a line that is neither blank nor one whole
+// JSON value.
 func checkLine(line []byte) error {
 	c := newCursor(line)
+	if c.peek() == 0 && c.pos == len(c.data) {
+		return nil
+	}
 	if c.skip(); !c.done() {
 		return ErrMalformed
 	}

@@ -75,7 +75,7 @@ func TestCursorTakesOtherTypesForNothing(t *testing.T) {
 
 func TestCursorFindsBrokenJSON(t *testing.T) {
 	for _, in := range []string{
-		"", "{", "}", "[", "{]", "[}", `{"a"}`, `{"a":}`, `{"a":1,}`, `{,"a":1}`, `[1,]`, `[,1]`, `[1 2]`, `{"a":1 "b":2}`,
+		"{", "}", "[", "{]", "[}", `{"a"}`, `{"a":}`, `{"a":1,}`, `{,"a":1}`, `[1,]`, `[,1]`, `[1 2]`, `{"a":1 "b":2}`,
 		`{"a" 1}`, `{a:1}`, `{"a":"b}`, `"\"`, `tru`, `nul`, `+`, `{"a":1}}`, `{"a":1} x`, `{} {}`, `{"a":truefalse}`, "\x00",
 		strings.Repeat("[", maxDepth+1) + strings.Repeat("]", maxDepth+1),
 		strings.Repeat(`{"a":`, 1_000_000),

@@ -110,3 +110,15 @@ func TestResetTimeIsOnlySoughtWhereWaitingHelps(t *testing.T) {
 		t.Errorf("reset time %v of an authentication error", e.ResetsAt)
 	}
 }
+
+func FuzzClassifyError(f *testing.F) {
+	f.Add(0, `429 {"error":{"message":"resets Nov 23rd, 9:30pm (Europe/Berlin)"}}`)
+	f.Add(429, "rate limit: try again in 1 hour and 20.5 minutes")
+	f.Add(0, "usage limit reached|9999999999999")
+	f.Fuzz(func(t *testing.T, status int, text string) {
+		now := time.Date(2026, 11, 20, 13, 0, 0, 0, time.UTC)
+		if e := ClassifyError(status, text, now); !e.ResetsAt.IsZero() && !e.Retryable {
+			t.Errorf("%+v: a reset time although waiting doesn't help", e)
+		}
+	})
+}

@@ -341,37 +341,3 @@ func piError(stopReason, message string) Error {
 	}
 	return e
 }
-
-func (d *piDecoder) agentEnd(line []byte) error {
-	willRetry, known := false, false
-	c := newCursor(line)
-	for o := c.object(); o.next(); {
-		if string(o.key) == "willRetry" {
-			willRetry, known = c.boolean(), true
-		}
-	}
-	if !c.done() {
-		return ErrMalformed
-	}
-	d.done = !known // since willRetry exists, agent_settled follows sooner or later
-	d.resting = !willRetry
-	return nil
-}
-
-func (d *piDecoder) settled(line []byte, emit func(Event)) error {
-	aborted := false
-	c := newCursor(line)
-	for o := c.object(); o.next(); {
-		if string(o.key) == "aborted" {
-			aborted = c.boolean()
-		}
-	}
-	if !c.done() {
-		return ErrMalformed
-	}
-	d.done = true
-	if aborted && d.failure == "" {
-		d.fail(piError("aborted", "the run was aborted"), emit)
-	}
-	return nil
-}
