@@ -29,12 +29,15 @@ type claudeDecoder struct {
 func (d *claudeDecoder) Done() bool { return d.done }
 
 // Close ends the messages that are still open. Text that was only shown stays
-// shown, but becomes nobody's answer.
+// shown, but becomes nobody's answer; what it has used counts.
 func (d *claudeDecoder) Close(emit func(Event)) {
 	for _, m := range d.open {
 		m.flush(emit)
-		if m.confirmed {
+		switch {
+		case m.confirmed:
 			d.end(m, emit)
+		case m.parent == "" && m.tokens.Total() > 0:
+			emit(d.usage.turn(m.tokens))
 		}
 	}
 	d.open = nil

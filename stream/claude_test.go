@@ -117,6 +117,9 @@ func TestClaudeMessageCutOffAfterAWholeBlockKeepsIt(t *testing.T) {
 
 func TestClaudeStreamThatStopsInMidMessage(t *testing.T) {
 	events, result := decodeLines(t, FormatClaude, claudeInit, claudeBegin("a", ""), claudeDelta("text_delta", "LOOP_COMPLETE", ""))
+	if result.Usage.Tokens.Total() != 2 || result.Usage.Cost.Known {
+		t.Errorf("usage %+v, want what the message began with, at an unknown cost", result.Usage)
+	}
 	if len(only[MessageEnd](events)) != 0 || result.Text != "" || result.Terminal || result.Failure == nil {
 		t.Errorf("messages %+v, result %+v: nobody said this for certain", only[MessageEnd](events), result)
 	}

@@ -3,6 +3,7 @@ package stream
 import (
 	"bytes"
 	"errors"
+	"strings"
 	"testing"
 )
 
@@ -30,6 +31,9 @@ func fuzzDecoder(f *testing.F, format Format, forget func(Decoder)) {
 	}
 	f.Add([]byte(piDelta("text_delta", "a") + "\n" + piDelta("text_delta", `\ud83d`) + "\n" + piDelta("text_delta", `\ude00`)))
 	f.Add([]byte(claudeDelta("text_delta", "a", "") + "\n" + claudeDelta("thinking_delta", "b", "t1") + "\n" + claudeDelta("text_delta", "c", "t1")))
+	cut := strings.TrimSuffix(claudeDelta("text_delta", "a", ""), `,"uuid":"u"}`) // ends in null
+	f.Add([]byte(cut + "\n" + cut + "0"))
+	f.Add([]byte(cut + "A\n" + cut + "00"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var quick, slow []Event
 		a, _ := NewDecoder(format)

@@ -16,6 +16,7 @@ type piDecoder struct {
 	ended     bool    // this turn's message_end was seen
 	failure   string  // the last error that was emitted, to say it only once
 	total     Usage   // of all turns and compactions
+	unbilled  Usage   // of the turn in progress, in case its end never comes
 	shape     shape   // of the last delta's line
 	shapeKind []byte  // the type of its delta
 	arena     arena   // of the deltas
@@ -36,9 +37,13 @@ type piLive struct {
 func (d *piDecoder) Done() bool { return d.done }
 
 // Close makes up for pi before 0.80.4, which has no closing event: its last
-// word is an agent_end or, earlier still, a turn_end.
+// word is an agent_end or, earlier still, a turn_end. A turn that was cut off has
+// been paid for; what it is known to have cost counts.
 func (d *piDecoder) Close(emit func(Event)) {
 	d.flush(emit)
+	if d.unbilled.Tokens.Total() > 0 {
+		d.use(d.unbilled, emit)
+	}
 	d.done = d.done || d.resting
 }
 
@@ -94,12 +99,19 @@ func (d *piDecoder) update(line []byte, emit func(Event)) error {
 	var ev piUpdate
 	c := newCursor(line)
 	for top := c.object(); top.next(); {
-		if string(top.key) == "assistantMessageEvent" && c.piUpdate(&ev) {
+		switch string(top.key) {
+		case "usage":
+			ev.usage = c.piUsage()
+		case "assistantMessageEvent":
+			if !c.piUpdate(&ev) {
+				continue
+			}
 			if isPiDelta(ev.kind) {
 				d.shape.learn(c.data, ev.start, ev.end, c.pos)
 				d.shapeKind = append(d.shapeKind[:0], ev.kind...)
 			}
 			d.show(ev.kind, ev.delta, emit)
+			d.spend(ev.usage)
 			return nil
 		}
 	}
@@ -117,6 +129,7 @@ type piUpdate struct {
 	kind, delta []byte
 	start, end  int // where delta stands, with its quotes
 	reason      string
+	usage       Usage // of the message so far, where it stands before the event
 }
 
 // piUpdate reads an assistantMessageEvent. enough says that it was left in the
@@ -138,6 +151,14 @@ func (c *cursor) piUpdate(ev *piUpdate) (enough bool) {
 		}
 	}
 	return false
+}
+
+// spend keeps what the turn in progress has used so far. Deltas of the same
+// shape as the one before say the same about it, and aren't asked.
+func (d *piDecoder) spend(u Usage) {
+	if u.Tokens.Total() > 0 {
+		d.unbilled = u
+	}
 }
 
 func isPiDelta(kind []byte) bool {
@@ -225,6 +246,7 @@ func (d *piDecoder) messageStart(line []byte, emit func(Event)) error {
 	d.atWork(m, emit)
 	d.discard(emit)
 	d.message()
+	d.spend(m.usage)
 	return nil
 }
 
@@ -235,6 +257,7 @@ func (d *piDecoder) messageEnd(line []byte, emit func(Event)) error {
 	}
 	d.atWork(m, emit)
 	d.finish(m, emit)
+	d.spend(m.usage)
 	d.ended = true
 	return nil
 }
@@ -307,6 +330,7 @@ func (d *piDecoder) turnEnd(line []byte, emit func(Event)) error {
 	}
 	emit(end)
 	d.use(m.usage, emit)
+	d.unbilled = Usage{}
 	return nil
 }
 

@@ -15,14 +15,15 @@ type shape struct {
 const maxShape = 4 << 10
 
 // learn takes the shape of a line whose delta is the string at line[start:end],
-// quotes included, and which was read up to stop.
+// quotes included, and which was read up to stop. The byte there belongs to it:
+// without it a line that goes on with "null0" would look like one with "null".
 func (s *shape) learn(line []byte, start, end, stop int) {
-	if stop-end+start > maxShape {
-		s.before = s.before[:0]
+	s.before = s.before[:0]
+	if stop == len(line) || start+stop-end > maxShape {
 		return
 	}
-	s.before = append(s.before[:0], line[:start]...)
-	s.after = append(s.after[:0], line[end:stop]...)
+	s.before = append(s.before, line[:start]...)
+	s.after = append(s.after[:0], line[end:stop+1]...)
 }
 
 // delta returns the contents of the delta of a line that has the shape.
