@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ralph-lsp/loop/start"
 	"ralph-lsp/server"
 	"ralph-lsp/stream"
 )
@@ -22,7 +23,7 @@ var decodeFormats = map[string]stream.Format{
 }
 
 func newDecode() *cobra.Command {
-	format := choice{of: []string{"pi", "claude", "text"}}
+	format := start.Choice{Of: []string{"pi", "claude", "text"}}
 	var verbose, summary bool
 	cmd := &cobra.Command{
 		Use:   "decode --format pi|claude|text [FILE|-]",
@@ -33,7 +34,7 @@ The last line sums it up.`,
 		Example: "  ralph-lsp decode --format pi recorded.jsonl\n  ralph-lsp decode --format claude --summary - < recorded.jsonl",
 		Args:    atMostOneFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if format.value == "" {
+			if format.Value == "" {
 				return errors.New("--format is missing; say which agent the stream is of: pi, claude or text")
 			}
 			in, err := openInput(args, cmd.InOrStdin())
@@ -41,13 +42,13 @@ The last line sums it up.`,
 				return err
 			}
 			defer in.Close()
-			return decode(in, cmd.OutOrStdout(), decodeFormats[format.value], verbose, summary)
+			return decode(in, cmd.OutOrStdout(), decodeFormats[format.Value], verbose, summary)
 		},
 	}
 	cmd.Flags().Var(&format, "format", "the agent whose stream it is")
 	cmd.Flags().BoolVar(&verbose, "verbose", false, "print the model's reasoning too")
 	cmd.Flags().BoolVar(&summary, "summary", false, "print the last line only")
-	completeWith(cmd, "format", format.of...)
+	completeWith(cmd, "format", format.Of...)
 	return cmd
 }
 

@@ -72,7 +72,7 @@ func runDemo(stdout, stderr io.Writer, how shown, keep, fast bool) error {
 		return err
 	}
 	talk := io.Discard // json and quiet say nothing of their own
-	if how.style.value == "" || how.style.value == stylePretty || how.style.value == styleConsole {
+	if how.style.Value == "" || how.style.Value == stylePretty || how.style.Value == styleConsole {
 		talk = stdout
 	}
 	look := describe(stdout, stderr, false)

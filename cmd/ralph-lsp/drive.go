@@ -8,16 +8,17 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph-lsp/loop"
+	"ralph-lsp/loop/start"
 )
 
 // shown is what the flags say about how a loop is shown.
 type shown struct {
-	style   choice
+	style   start.Choice
 	verbose bool
 }
 
 func (s *shown) addFlags(cmd *cobra.Command) {
-	s.style = choice{of: styleNames}
+	s.style = start.Choice{Of: styleNames}
 	cmd.Flags().Var(&s.style, "output", "how to show the loop (default pretty on a terminal, else console)")
 	cmd.Flags().BoolVar(&s.verbose, "verbose", false, "show the model's reasoning too")
 	completeWith(cmd, "output", styleNames...)
@@ -43,7 +44,7 @@ func drive(cfg loop.Config, stdout, stderr io.Writer, how shown) (loop.End, erro
 	screen.out = out
 	q := newQueue(func(clock func() time.Time) style {
 		screen.now = clock
-		return newStyle(how.style.value, screen)
+		return newStyle(how.style.Value, screen)
 	})
 	l, err := loop.Start(cfg, q)
 	if err != nil {

@@ -5,11 +5,10 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/agnivade/levenshtein"
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"ralph-lsp/loop"
+	"ralph-lsp/loop/start"
 )
 
 // The exit codes.
@@ -46,53 +45,9 @@ func explain(err error) string {
 	return strings.Join(strings.Fields(message), " ")
 }
 
-// nearest returns the one of names that word is probably a typing error of, or "".
-func nearest(word string, names []string) string {
-	best, found := 1+len(word)/3, ""
-	for _, name := range names {
-		if d := levenshtein.ComputeDistance(strings.ToLower(word), name); d <= best && (found == "" || d < best) {
-			best, found = d, name
-		}
-	}
-	return found
-}
-
-// flagError says in one line what is wrong with a flag. An unknown flag is
-// never taken for a word of the prompt.
+// flagError says in one line what is wrong with a flag.
 func flagError(cmd *cobra.Command, err error) error {
-	var unknown *pflag.NotExistError
-	var missing *pflag.ValueRequiredError
-	var invalid *pflag.InvalidValueError
-	switch {
-	case errors.As(err, &unknown):
-		return unknownFlag(cmd, unknown)
-	case errors.As(err, &missing):
-		return fmt.Errorf("--%s needs a value; see ralph-lsp help %s", missing.GetFlag().Name, cmd.Name())
-	case errors.As(err, &invalid):
-		reason := invalid.Unwrap()
-		if !errors.As(reason, new(*valueError)) {
-			return fmt.Errorf("--%s: %q is not a valid value; see ralph-lsp help %s", invalid.GetFlag().Name, invalid.GetValue(), cmd.Name())
-		}
-		return fmt.Errorf("--%s: %w", invalid.GetFlag().Name, reason)
-	}
-	return err
-}
-
-func unknownFlag(cmd *cobra.Command, unknown *pflag.NotExistError) error {
-	name := unknown.GetSpecifiedName()
-	if short := unknown.GetSpecifiedShortnames(); short != "" {
-		return fmt.Errorf("unknown flag -%s; see ralph-lsp help %s%s", short, cmd.Name(), wordsHint(cmd))
-	}
-	var known []string
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if !f.Hidden {
-			known = append(known, f.Name)
-		}
-	})
-	if near := nearest(name, known); near != "" {
-		return fmt.Errorf("unknown flag --%s; did you mean --%s?%s", name, near, wordsHint(cmd))
-	}
-	return fmt.Errorf("unknown flag --%s; see ralph-lsp help %s%s", name, cmd.Name(), wordsHint(cmd))
+	return start.FlagError(cmd.Flags(), err, "see ralph-lsp help "+cmd.Name(), wordsHint(cmd))
 }
 
 // wordsHint tells how words that look like flags get into a text argument.

@@ -35,7 +35,7 @@ func TestLiveLine(t *testing.T) {
 		{"free", with(func(s *loop.Status) { s.Cost = stream.USD(0) }), 80, "⠋ Ralph 3/50 · $0.00 · 2m13s · working · opus"},
 		{"unlimited", with(func(s *loop.Status) { s.Limits.MaxIterations = 0 }), 80, "⠋ Ralph 3 · $1.42 · 2m13s · working · opus"},
 		{"waiting", with(func(s *loop.Status) {
-			s.State, s.Retry = loop.StateWaiting, &loop.RetryStatus{Reason: "rate_limit", ResumeAt: start.Add(65 * time.Second)}
+			s.State, s.Retry = loop.StateWaiting, &loop.RetryStatus{Reason: "rate_limit", ResumeAt: begun.Add(65 * time.Second)}
 		}), 80, "⠋ Ralph 3/50 · $1.42 · 2m13s · waiting (rate limit) until 12:01 (1m05s) · opus"},
 		{"paused", with(func(s *loop.Status) { s.State = loop.StatePaused }), 80, "‖ Ralph 3/50 · $1.42 · 2m13s · paused, go on with ralph-lsp resume · opus"},
 		{"stopping", with(func(s *loop.Status) { s.State = loop.StateCancelling }), 80, "⠋ Ralph 3/50 · $1.42 · 2m13s · stopping · opus"},
@@ -52,10 +52,10 @@ func TestLiveLine(t *testing.T) {
 	defer func() { time.Local = local }()
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := liveLine(tt.st, 0, start, tt.width, palette{}); got != tt.want {
+			if got := liveLine(tt.st, 0, begun, tt.width, palette{}); got != tt.want {
 				t.Errorf("got  %q\nwant %q", got, tt.want)
 			}
-			coloured := liveLine(tt.st, 0, start, tt.width, palette{on: true})
+			coloured := liveLine(tt.st, 0, begun, tt.width, palette{on: true})
 			if cells(coloured) > tt.width {
 				t.Errorf("in colour it takes %d cells of %d", cells(coloured), tt.width)
 			}
@@ -65,7 +65,7 @@ func TestLiveLine(t *testing.T) {
 
 func TestSpinnerTurns(t *testing.T) {
 	st := loop.Status{State: loop.StateRunning, Iteration: 1}
-	if a, b := liveLine(st, 0, start, 40, palette{}), liveLine(st, 1, start, 40, palette{}); a == b {
+	if a, b := liveLine(st, 0, begun, 40, palette{}), liveLine(st, 1, begun, 40, palette{}); a == b {
 		t.Errorf("frames 0 and 1 are the same: %q", a)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ralph-lsp/loop"
+	"ralph-lsp/loop/start"
 	"ralph-lsp/server"
 	"ralph-lsp/stream"
 )
@@ -136,7 +137,7 @@ func limitsLine(e loop.LimitsChanged) string {
 		facts = append(facts, money(stream.USD(e.Limits.MaxCostUSD)))
 	}
 	if e.Limits.MaxDuration > 0 {
-		facts = append(facts, shortDuration(e.Limits.MaxDuration))
+		facts = append(facts, start.ShortDuration(e.Limits.MaxDuration))
 	}
 	if e.Promise != "" {
 		facts = append(facts, "promise "+plainLine(e.Promise))

@@ -111,14 +111,14 @@ func TestEventsKeepTheirTime(t *testing.T) {
 		clock = c
 		return &timedStyle{seen: func() { seen <- clock() }}
 	})
-	now := start
+	now := begun
 	q.now = func() time.Time { return now }
 	q.Handle(stream.ToolCall{ID: "t1"})
 	now = now.Add(time.Hour)
 	q.HandleLoop(loop.End{})
 	q.Start(func() loop.Status { return loop.Status{} })
 	q.Close(nil)
-	if first, second := <-seen, <-seen; first != start || second != now {
+	if first, second := <-seen, <-seen; first != begun || second != now {
 		t.Errorf("shown with the times %v and %v", first, second)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"ralph-lsp/loop/start"
 )
 
 // execute runs the command line and returns the exit code. Whatever goes wrong
@@ -75,7 +77,7 @@ func noUnknownCommand(cmd *cobra.Command, args []string) error {
 		}
 	}
 	hint := "ralph-lsp help shows the commands"
-	if near := nearest(args[0], names); near != "" {
+	if near := start.Nearest(args[0], names); near != "" {
 		hint = fmt.Sprintf("did you mean %s?", near)
 	} else if strings.ContainsAny(args[0], " \n") || len(args) > 1 {
 		hint = `a loop starts with ralph-lsp run "..."`

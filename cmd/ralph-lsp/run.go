@@ -9,22 +9,23 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph-lsp/loop"
+	"ralph-lsp/loop/start"
 	"ralph-lsp/loopstate"
 )
 
 // loopFlags are those of the commands that run a loop in this terminal.
 type loopFlags struct {
 	folder func() (string, error)
-	agent  agentFlags
-	limits limitFlags
+	agent  start.Agent
+	limits start.Limits
 	shown  shown
 	record string
 }
 
 func (l *loopFlags) addFlags(cmd *cobra.Command) {
 	l.folder = folderFlag(cmd)
-	l.agent.addFlags(cmd)
-	l.limits.addFlags(cmd)
+	addAgentFlags(cmd, &l.agent)
+	l.limits.AddFlags(cmd.Flags())
 	l.shown.addFlags(cmd)
 	cmd.Flags().StringVar(&l.record, "record", "", "keep each run's raw output in `DIR`")
 	if err := cmd.MarkFlagDirname("record"); err != nil {
@@ -76,7 +77,7 @@ func (l *loopFlags) config(quiet bool) (loop.Config, error) {
 	if err != nil {
 		return loop.Config{}, err
 	}
-	cfg := loop.Config{Folder: folder, Args: l.agent.args, Model: l.agent.model, Quiet: quiet, Version: programVersion()}
+	cfg := loop.Config{Folder: folder, Args: l.agent.Args, Model: l.agent.Model, Quiet: quiet, Version: programVersion()}
 	if l.record != "" {
 		if cfg.RecordDir, err = filepath.Abs(l.record); err != nil {
 			return loop.Config{}, fmt.Errorf("finding the folder %s: %w", l.record, err)
@@ -91,10 +92,10 @@ func (l *loopFlags) start(cmd *cobra.Command, prompt string, quiet bool) error {
 	if err != nil {
 		return err
 	}
-	if cfg.Backend, err = l.agent.choose(cmd.Context(), ""); err != nil {
+	if cfg.Backend, err = l.agent.Choose(cmd.Context(), ""); err != nil {
 		return err
 	}
-	cfg.Prompt, cfg.Promise, cfg.Limits = prompt, l.limits.promise, l.limits.limits()
+	cfg.Prompt, cfg.Promise, cfg.Limits = prompt, l.limits.Promise, l.limits.Limits()
 	return l.drive(cmd, cfg)
 }
 
@@ -114,10 +115,10 @@ func (l *loopFlags) resume(cmd *cobra.Command, quiet bool) error {
 	} else if err != nil {
 		return err
 	}
-	if cfg.Backend, err = l.agent.choose(cmd.Context(), found.Backend); err != nil {
+	if cfg.Backend, err = l.agent.Choose(cmd.Context(), found.Backend); err != nil {
 		return err
 	}
-	cfg.Continue, cfg.Change = true, l.limits.patch(cmd)
+	cfg.Continue, cfg.Change = true, l.limits.Patch(cmd.Flags())
 	return l.drive(cmd, cfg)
 }
 

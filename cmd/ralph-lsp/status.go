@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph-lsp/loop"
+	"ralph-lsp/loop/start"
 	"ralph-lsp/loopstate"
 	"ralph-lsp/server"
 )
@@ -97,7 +98,7 @@ func ofTime(l loop.Limits) string {
 	if l.MaxDuration == 0 {
 		return ""
 	}
-	return " of " + shortDuration(l.MaxDuration)
+	return " of " + start.ShortDuration(l.MaxDuration)
 }
 
 // ownerWords name the process that drives a loop.

@@ -59,7 +59,7 @@ var recordedLoop = []step{
 	{after: 54 * time.Second, own: loop.IterationEnd{Iteration: 1, Outcome: loop.OutcomeOK, Duration: 61 * time.Second, Cost: stream.USD(0.31), Turns: 4, ToolCalls: 3, Skipped: 1}},
 	{own: loop.Guidance{ID: "g1", Text: "leave the parser", State: loop.GuidanceQueued}},
 	{own: loop.LimitsChanged{Limits: loop.Limits{MaxIterations: 60, MaxCostUSD: 2}, Promise: "DONE"}},
-	{own: loop.StateChanged{State: loop.StateWaiting, Reason: "rate_limit", ResumeAt: start.Add(10 * time.Minute)}},
+	{own: loop.StateChanged{State: loop.StateWaiting, Reason: "rate_limit", ResumeAt: begun.Add(10 * time.Minute)}},
 	{after: 9 * time.Minute, own: loop.StateChanged{State: loop.StateRunning}},
 	{own: loop.IterationStart{Iteration: 2, MaxIterations: 60}},
 	{own: loop.Guidance{ID: "g1", Text: "leave the parser", State: loop.GuidanceDelivered}},
@@ -73,12 +73,12 @@ var recordedLoop = []step{
 	{own: loop.End{Reason: loop.StopPromise, Promise: "DONE", Iterations: 3, Cost: stream.USD(0.314), Duration: 74 * time.Second}},
 }
 
-var start = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+var begun = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
 // play shows the recorded loop in a style, with the clock of the recording.
 func play(name string, cfg styleConfig) string {
 	var out bytes.Buffer
-	now := start
+	now := begun
 	cfg.out, cfg.notes = &out, &out
 	cfg.now = func() time.Time { return now }
 	cfg.width = func() int { return 60 }

@@ -1,36 +1,36 @@
-package main
+package start
 
 import (
 	"time"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"ralph-lsp/loop"
 )
 
-// limitFlags bound a loop.
-type limitFlags struct {
-	iterations, failures count
-	cost                 usd
-	duration, idle       span
-	promise              string
+// Limits are the flags that bound a loop.
+type Limits struct {
+	iterations, failures Count
+	cost                 USD
+	duration, idle       Span
+	Promise              string
 }
 
-func (l *limitFlags) addFlags(cmd *cobra.Command) {
+// AddFlags adds them to a set, with the defaults of a new loop.
+func (l *Limits) AddFlags(f *pflag.FlagSet) {
 	d := loop.DefaultLimits()
-	l.iterations, l.failures = count(d.MaxIterations), count(d.MaxFailures)
-	l.duration, l.idle = span(d.MaxDuration), span(d.IdleTimeout)
-	f := cmd.Flags()
+	l.iterations, l.failures = Count(d.MaxIterations), Count(d.MaxFailures)
+	l.duration, l.idle = Span(d.MaxDuration), Span(d.IdleTimeout)
 	f.Var(&l.iterations, "max-iterations", "runs of the agent in total; 0 is no limit")
-	f.StringVar(&l.promise, "completion-promise", "", "the loop is done when the agent says <promise>`TEXT`</promise>")
+	f.StringVar(&l.Promise, "completion-promise", "", "the loop is done when the agent says <promise>`TEXT`</promise>")
 	f.Var(&l.cost, "max-cost", "dollars that the loop may cost; 0 is no limit")
 	f.Var(&l.duration, "max-time", "how long the loop may run; 0 is no limit")
 	f.Var(&l.idle, "idle-timeout", "how long the agent may be silent; 0 is no limit")
 	f.Var(&l.failures, "max-failures", "failed runs in a row that end the loop; 0 is no limit")
 }
 
-// limits are all of them, for a loop that begins.
-func (l *limitFlags) limits() loop.Limits {
+// Limits are all of them, for a loop that begins.
+func (l *Limits) Limits() loop.Limits {
 	return loop.Limits{
 		MaxIterations: int(l.iterations),
 		MaxCostUSD:    float64(l.cost),
@@ -40,11 +40,11 @@ func (l *limitFlags) limits() loop.Limits {
 	}
 }
 
-// patch are those that were given, for a loop that goes on.
-func (l *limitFlags) patch(cmd *cobra.Command) loop.Patch {
-	all := l.limits()
+// Patch are those that were given in flags, for a loop that goes on.
+func (l *Limits) Patch(flags *pflag.FlagSet) loop.Patch {
+	all := l.Limits()
 	var p loop.Patch
-	changed := cmd.Flags().Changed
+	changed := flags.Changed
 	if changed("max-iterations") {
 		p.MaxIterations = &all.MaxIterations
 	}
@@ -61,7 +61,7 @@ func (l *limitFlags) patch(cmd *cobra.Command) loop.Patch {
 		p.MaxFailures = &all.MaxFailures
 	}
 	if changed("completion-promise") {
-		p.Promise = &l.promise
+		p.Promise = &l.Promise
 	}
 	return p
 }
