@@ -15,7 +15,7 @@ import (
 // The benchmark inputs are made once, each in the shape of its recordings and
 // always the same.
 var (
-	piOldStream = sync.OnceValue(func() []byte { return makePiOld(190 << 20) })
+	piOldStream = sync.OnceValue(func() []byte { return makePiOld(180 << 20) })
 	piStream    = sync.OnceValue(func() []byte { return makePi(100 << 20) })
 	claudeStrm  = sync.OnceValue(func() []byte { return makeClaude(100 << 20) })
 )
