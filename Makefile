@@ -38,7 +38,8 @@ check: format vet staticcheck tidy cross ## formatting, vet, staticcheck, go.mod
 
 .PHONY: format
 format:
-	@unformatted=$$(gofmt -l $$(go list -tags e2e -f '{{.Dir}}' ./...)); \
+	@folders=$$(go list -tags e2e -f '{{.Dir}}' ./...); \
+	unformatted=$$(gofmt -l $$folders); \
 	if [ -n "$$unformatted" ]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi
 
 .PHONY: vet
