@@ -26,6 +26,8 @@ type Config struct {
 	// too, unless it is given.
 	Continue bool
 	Change   Patch
+	// From is what to continue where the state file is gone, as it is after a cap.
+	From *loopstate.State
 	// RecordDir gets a file with each run's raw output; "" records nothing.
 	RecordDir string
 	Version   string // of this program, for the lock's record

@@ -91,6 +91,9 @@ func (l *Loop) nextRun() (plannedRun, StopReason, error) {
 		}
 		l.mu.Lock()
 		cause, paused, s, limits := l.cause, l.paused, l.base, l.status.Limits
+		if cause == "" && l.lastRun {
+			cause = StopCancelled
+		}
 		l.mu.Unlock()
 		if cause != "" {
 			return plannedRun{}, cause, nil
@@ -153,7 +156,7 @@ func (l *Loop) writeProgress(s *loopstate.State) {
 
 // runOnce runs one agent to its end. An error means that none could be started.
 func (l *Loop) runOnce(plan plannedRun) (report, error) {
-	prompt, args := l.brief(plan)
+	prompt, args := l.cfg.brief(plan)
 	spec := backends.Spec{
 		Backend: l.cfg.Backend, Ours: args, Args: l.cfg.Args, Prompt: prompt, Dir: l.cfg.Folder,
 		Scope: l.scope, Iteration: plan.iteration, Handler: l, OnLine: l.activity.touch,

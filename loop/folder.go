@@ -123,6 +123,9 @@ func SteerFolder(folder, text string) error {
 	return changeFolder(folder, func(s *loopstate.State) { s.Guidance = append(s.Guidance, text) })
 }
 
+// UpdateFolder changes limits, promise and prompt of the folder's loop.
+func UpdateFolder(folder string, p Patch) error { return changeFolder(folder, p.apply) }
+
 // changeFolder changes the state file of a loop that another process drives.
 func changeFolder(folder string, edit func(*loopstate.State)) error {
 	file, err := loopstate.Open(folder)
@@ -136,7 +139,7 @@ func changeFolder(folder string, edit func(*loopstate.State)) error {
 	}
 	_, err = file.Update(func(s *loopstate.State) error {
 		edit(s)
-		return nil
+		return errors.Join(limitsOf(*s).Check(), checkPromise(s.CompletionPromise))
 	})
 	if errors.Is(err, fs.ErrNotExist) {
 		return ErrNotRunning

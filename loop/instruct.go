@@ -38,28 +38,44 @@ func guidanceSection(guidance []Guidance) string {
 
 // brief puts rules and guidance where the backend takes them: beside the
 // prompt, which so stays byte for byte what the user wrote, or else behind it.
-func (l *Loop) brief(run plannedRun) (prompt string, args []string) {
+func (c Config) brief(run plannedRun) (prompt string, args []string) {
 	var parts []string
-	if !l.cfg.Quiet {
+	if !c.Quiet {
 		parts = append(parts, rules(run.iteration, run.limits, run.promise))
 	}
 	if len(run.guidance) > 0 {
 		parts = append(parts, guidanceSection(run.guidance))
 	}
 	prompt = run.prompt
-	b := l.cfg.Backend
+	b := c.Backend
 	if text := strings.Join(parts, "\n\n"); text != "" {
-		if b.HasSystemPrompt(l.cfg.Args) && len(text) <= backends.MaxArg {
+		if b.HasSystemPrompt(c.Args) && len(text) <= backends.MaxArg {
 			args = append(args, b.SystemPromptFlag, text)
 		} else {
 			prompt += "\n\n" + text
 		}
 	}
-	if b.ModelFlag != "" && l.cfg.Model != "" {
-		args = append(args, b.ModelFlag, l.cfg.Model)
+	if b.ModelFlag != "" && c.Model != "" {
+		args = append(args, b.ModelFlag, c.Model)
 	}
 	if b.BudgetFlag != "" && run.limits.MaxCostUSD > 0 {
 		args = append(args, b.BudgetFlag, strconv.FormatFloat(run.budget, 'f', -1, 64))
 	}
 	return prompt, args
+}
+
+// DryRun tells what the first iteration would be started with: the program with
+// its arguments, and the prompt. Nothing is started or written.
+func (c Config) DryRun() (argv []string, prompt string, err error) {
+	if err := c.check(); err != nil {
+		return nil, "", err
+	}
+	program, err := c.Backend.Find()
+	if err != nil {
+		return nil, "", err
+	}
+	prompt, ours := c.brief(plannedRun{
+		iteration: 1, prompt: c.Prompt, promise: c.Promise, limits: c.Limits, budget: c.Limits.MaxCostUSD,
+	})
+	return append([]string{program}, c.Backend.Argv(ours, c.Args)...), prompt, nil
 }

@@ -61,11 +61,13 @@ type Loop struct {
 	cause    StopReason
 	grace    time.Duration // of the stop that cause asks for
 	paused   bool
-	retryNow bool       // the user wants a wait to end
-	queued   []Guidance // not yet delivered, in the order of the state file
-	guided   int        // pieces of guidance so far, for their ids
-	badFile  string     // the last complaint about the state file
-	warned   float64    // the cost cap of which the user was warned
+	retryNow bool            // the user wants a wait to end
+	lastRun  bool            // the user wants no other iteration after this one
+	known    loopstate.State // what the state file said last
+	queued   []Guidance      // not yet delivered, in the order of the state file
+	guided   int             // pieces of guidance so far, for their ids
+	badFile  string          // the last complaint about the state file
+	warned   float64         // the cost cap of which the user was warned
 	line     lineBuffer
 	goesOn   bool // the last turn ended with tools, so another one follows
 
@@ -146,6 +148,13 @@ func (l *Loop) begin() error {
 	}
 	state, err := l.store.Load()
 	switch {
+	case errors.Is(err, fs.ErrNotExist) && l.cfg.Continue && l.cfg.From != nil:
+		if err := l.store.Create(*l.cfg.From); err != nil {
+			return err
+		}
+		if state, err = l.takeUp(*l.cfg.From); err != nil {
+			return err
+		}
 	case errors.Is(err, fs.ErrNotExist) && l.cfg.Continue:
 		return ErrNothingToGoOn
 	case errors.Is(err, fs.ErrNotExist):
@@ -225,6 +234,7 @@ func (l *Loop) init(s loopstate.State) {
 	if s.CostUSD != nil {
 		l.base.cost = stream.USD(*s.CostUSD)
 	}
+	l.known = s
 	l.status = Status{
 		LoopID: l.id, Folder: l.cfg.Folder, State: StateStarting, Iteration: s.Iteration,
 		Limits: limitsOf(s), Promise: s.CompletionPromise, StartedAt: s.StartedAt,
@@ -279,6 +289,25 @@ func (l *Loop) Status() Status {
 // Cancel ends the loop now and returns when its agent and all that it started
 // are gone. The state file is removed.
 func (l *Loop) Cancel() { l.stop(StopCancelled, backends.Grace) }
+
+// CancelAfterIteration lets the running iteration finish and ends the loop then.
+func (l *Loop) CancelAfterIteration() {
+	l.mu.Lock()
+	l.lastRun = true
+	l.mu.Unlock()
+	l.poke()
+}
+
+// Resumable is the state with which a loop that ended can be continued, after a
+// cap or a cancel that removed its file; see Config.From.
+func (l *Loop) Resumable() loopstate.State {
+	l.mu.Lock()
+	s := l.known
+	l.mu.Unlock()
+	s.Active, s.Cancel = true, false
+	l.writeProgress(&s)
+	return s
+}
 
 // Kill is Cancel without any grace, also after a Cancel.
 func (l *Loop) Kill() { l.stop(StopCancelled, 0) }

@@ -451,3 +451,51 @@ over: promise after 2`
 		}
 	})
 }
+
+func TestCancelAfterTheIteration(t *testing.T) {
+	for name, delay := range map[string]time.Duration{"in mid-run": time.Second, "in a wait": 90 * time.Second} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				r := start(t, nil, withTime(fails(stream.KindRateLimit, "429"), time.Minute))
+				time.Sleep(delay)
+				r.CancelAfterIteration()
+				if end := r.over(StopCancelled, 1); end.Duration < time.Minute {
+					t.Errorf("the iteration was cut after %v", end.Duration)
+				}
+			})
+		})
+	}
+}
+
+func TestACappedLoopCanBeContinued(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		first := start(t, func(c *Config) { c.Limits.MaxIterations = 2 }, costs(1, "no"))
+		first.over(StopMaxIterations, 2)
+		from, more := first.Resumable(), 3
+		r, err := tryStart(t, nil, func(c *Config) {
+			*c = Config{Folder: c.Folder, Backend: c.Backend, Continue: true, From: &from, Change: Patch{MaxIterations: &more}}
+		}, costs(1, "no"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if end := r.over(StopMaxIterations, 1); end.Iterations != 3 || end.Cost.USD != 3 {
+			t.Errorf("got %+v", end)
+		}
+	})
+}
+
+func TestDryRunTellsAndDoesNothing(t *testing.T) {
+	b, _ := backends.Lookup("claude")
+	b.Command = "/bin/true"
+	cfg := Config{Folder: t.TempDir(), Prompt: "Build it", Backend: b, Promise: "DONE", Model: "m", Limits: Limits{MaxCostUSD: 2.5}, Args: []string{"--x"}}
+	argv, prompt, err := cfg.DryRun()
+	if err != nil || prompt != "Build it" {
+		t.Fatalf("%q, %v", prompt, err)
+	}
+	line := strings.Join(argv, " ")
+	for _, want := range []string{"/bin/true -p ", "<promise>DONE</promise>", "--model m", "--max-budget-usd 2.5", " --x"} {
+		if !strings.Contains(line, want) {
+			t.Errorf("no %q in %s", want, line)
+		}
+	}
+}

@@ -43,6 +43,7 @@ func (l *Loop) learn(s loopstate.State) {
 	limits, promise := limitsOf(s), s.CompletionPromise
 	problem := errors.Join(limits.Check(), checkPromise(promise))
 	l.mu.Lock()
+	l.known = s
 	if problem != nil {
 		limits, promise = l.status.Limits, l.status.Promise
 	}

@@ -29,7 +29,7 @@ func (l *Loop) wait(reason string, attempt int, until time.Time) {
 	defer timer.Stop()
 	for {
 		l.mu.Lock()
-		over := l.cause != "" || l.paused || l.retryNow
+		over := l.cause != "" || l.paused || l.lastRun || l.retryNow
 		l.retryNow = false
 		l.mu.Unlock()
 		if over {
