@@ -148,7 +148,7 @@ func child(role string, env []string) {
 		cmd.Env = withRole(role)
 	}
 	cmd.Stdout = os.Stdout
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	cmd.SysProcAttr = guardAttributes()
 	if err := cmd.Start(); err != nil {
 		panic(err)
 	}

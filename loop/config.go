@@ -135,6 +135,17 @@ func limitsOf(s loopstate.State) Limits {
 	return l
 }
 
+// Over returns limits and a promise with the patch's changes.
+func (p Patch) Over(l Limits, promise string) (Limits, string) {
+	set(&l.MaxIterations, p.MaxIterations)
+	set(&l.MaxCostUSD, p.MaxCostUSD)
+	set(&l.MaxDuration, p.MaxDuration)
+	set(&l.IdleTimeout, p.IdleTimeout)
+	set(&l.MaxFailures, p.MaxFailures)
+	set(&promise, p.Promise)
+	return l, promise
+}
+
 // apply writes the patch into a state file.
 func (p Patch) apply(s *loopstate.State) {
 	set(&s.MaxIterations, p.MaxIterations)

@@ -61,31 +61,30 @@ func (c Completion) Judge(r Result) Verdict {
 
 // nearPromise explains why something that looks like the promise is none.
 func (c Completion) nearPromise(text, earlier string) Verdict {
-	expected := "<promise>" + c.Promise + "</promise>"
+	tag := "<promise>" + c.Promise + "</promise>"
 	near := func(found, format string, args ...any) Verdict {
-		return Verdict{Near: true, Found: found, Expected: expected, Why: fmt.Sprintf(format, args...)}
+		return Verdict{Near: true, Found: found, Expected: c.Promise, Why: fmt.Sprintf(format, args...)}
 	}
 	if found, ok := findPromise(text); ok {
-		tag := "<promise>" + found + "</promise>"
 		switch {
 		case strings.EqualFold(found, c.Promise):
-			return near(tag, "The agent promised %q, but capital letters count: it has to be %q.", found, c.Promise)
-		case strings.Contains(collapse(text), expected):
-			return near(tag, "The agent made several promises and only the first one counts, which was %q.", found)
+			return near(found, "The agent promised %q, but capital letters count: it has to be %q.", found, c.Promise)
+		case strings.Contains(collapse(text), tag):
+			return near(found, "The agent made several promises and only the first one counts, which was %q.", found)
 		}
-		return near(tag, "The agent promised %q, but it has to be %q.", found, c.Promise)
+		return near(found, "The agent promised %q, but it has to be %q.", found, c.Promise)
 	}
 	if m := anyPromiseTag.FindStringSubmatch(text); m != nil {
-		return near(collapse(m[0]), "The agent wrote the tag in capital letters; it has to be %s.", expected)
+		return near(collapse(m[1]), "The agent wrote the tag in capital letters; it has to be %s.", tag)
 	}
 	if strings.EqualFold(earlier, c.Promise) {
-		return near("<promise>"+earlier+"</promise>", "The agent made the promise in an earlier message, but only its last message counts.")
+		return near(earlier, "The agent made the promise in an earlier message, but only its last message counts.")
 	}
 	if containsWord(collapse(text), c.Promise) {
 		if strings.Contains(text, "<promise>") {
 			return near(c.Promise, "The agent opened the tag <promise> and never closed it.")
 		}
-		return near(c.Promise, "The agent wrote %q without the tag; it has to be %s.", c.Promise, expected)
+		return near(c.Promise, "The agent wrote %q without the tag; it has to be %s.", c.Promise, tag)
 	}
 	return Verdict{}
 }
