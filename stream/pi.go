@@ -29,9 +29,9 @@ type piLive struct {
 	id        string
 	text      joiner
 	thinking  joiner
-	shown     []byte // the text
-	thought   bool   // there was thinking
-	nextBlock bool   // the next delta opens another text block
+	shown     tail // the text
+	thought   bool // there was thinking
+	nextBlock bool // the next delta opens another text block
 }
 
 func (d *piDecoder) Done() bool { return d.done }
@@ -176,7 +176,7 @@ func (d *piDecoder) show(kind, delta []byte, emit func(Event)) {
 		d.emitThinking(m.thinking.join(&d.arena, delta), emit)
 	case "text_start":
 		m := d.message()
-		m.nextBlock = len(m.shown) > 0
+		m.nextBlock = !m.shown.empty()
 	case "text_end", "thinking_end":
 		d.flush(emit)
 	}
@@ -186,7 +186,7 @@ func (d *piDecoder) show(kind, delta []byte, emit func(Event)) {
 func (d *piDecoder) message() *piLive {
 	if d.open == nil {
 		d.messages++
-		d.spare = piLive{id: fmt.Sprintf("m%d", d.messages), shown: d.spare.shown[:0]}
+		d.spare = piLive{id: fmt.Sprintf("m%d", d.messages), shown: tail{d.spare.shown.text[:0]}}
 		d.open = &d.spare
 	}
 	return d.open
@@ -201,7 +201,7 @@ func (d *piDecoder) emitText(text string, emit func(Event)) {
 		m.nextBlock = false
 		text = "\n" + text
 	}
-	m.shown = append(m.shown, text...)
+	m.shown.add(text)
 	emit(Text{Delta: text, MessageID: m.id})
 }
 
@@ -280,7 +280,7 @@ func (d *piDecoder) atWork(m piMessage, emit func(Event)) {
 
 // discard takes back a message that was shown and never came to its end.
 func (d *piDecoder) discard(emit func(Event)) {
-	if m := d.open; m != nil && (len(m.shown) > 0 || m.thought) {
+	if m := d.open; m != nil && (!m.shown.empty() || m.thought) {
 		emit(MessageEnd{MessageID: m.id, Discarded: true})
 	}
 	d.open = nil
@@ -296,7 +296,7 @@ func (d *piDecoder) finish(m piMessage, emit func(Event)) {
 		return
 	}
 	text := contentText(m.content)
-	if len(live.shown) == 0 {
+	if live.shown.empty() {
 		d.emitText(text, emit)
 	}
 	emit(MessageEnd{MessageID: live.id, Text: text})
@@ -317,7 +317,7 @@ func (d *piDecoder) turnEnd(line []byte, emit func(Event)) error {
 		d.finish(m, emit)
 	case d.open != nil:
 		d.flush(emit)
-		emit(MessageEnd{MessageID: d.open.id, Text: string(d.open.shown)})
+		emit(MessageEnd{MessageID: d.open.id, Text: d.open.shown.String()})
 		d.open = nil
 	}
 	d.ended = false

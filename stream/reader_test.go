@@ -190,17 +190,25 @@ func (r *lineRepeater) Read(p []byte) (n int, err error) {
 func TestMemoryDoesNotGrowWithTheStream(t *testing.T) {
 	const size, limit = 50 << 20, 8 << 20
 	snapshot := piMessageJSON(`"` + strings.Repeat("text so far ", 4000) + `"`)
-	line := []byte(`{"type":"message_update","assistantMessageEvent":{"type":"text_delta","contentIndex":0,"delta":"hello","partial":` +
-		snapshot + `},"message":` + snapshot + "}\n")
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	result, err := Reader{Format: FormatPi, Handler: HandlerFunc(func(Event) {})}.Run(&lineRepeater{line: line, n: size / len(line)})
-	runtime.ReadMemStats(&after)
-	if err != nil || result.Lines != size/len(line) {
-		t.Fatalf("read %d lines, error %v", result.Lines, err)
-	}
-	if used := after.TotalAlloc - before.TotalAlloc; used > limit {
-		t.Errorf("decoding %d MB allocated %d kB", size>>20, used>>10)
+	for name, in := range map[string]struct {
+		line     string
+		perEvent uint64 // bytes that may be allocated for each line
+	}{
+		"with snapshots":       {`{"type":"message_update","assistantMessageEvent":{"type":"text_delta","contentIndex":0,"delta":"hello","partial":` + snapshot + `},"message":` + snapshot + `}`, 100},
+		"one endless message":  {piDelta("text_delta", strings.Repeat("x", 100)), 48 + 100 + 20},
+		"one endless tool run": {`{"type":"tool_execution_update","toolCallId":"t","partialResult":{"content":[{"type":"text","text":""}],"details":"` + strings.Repeat("x", 10_000) + `"}}`, 500},
+	} {
+		n := size / len(in.line)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		result, err := Reader{Format: FormatPi, Handler: HandlerFunc(func(Event) {})}.Run(&lineRepeater{line: []byte(in.line + "\n"), n: n})
+		runtime.ReadMemStats(&after)
+		if err != nil || result.Lines != n {
+			t.Fatalf("%s: read %d lines, error %v", name, result.Lines, err)
+		}
+		if used := after.TotalAlloc - before.TotalAlloc - uint64(n)*in.perEvent; int64(used) > limit {
+			t.Errorf("%s: decoding %d MB allocated %d kB besides the events", name, size>>20, used>>10)
+		}
 	}
 }
 
