@@ -1,0 +1,373 @@
+package server
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"ralph-lsp/stream"
+)
+
+const (
+	// maxText is how many bytes of text an update may have. JSON's escapes at
+	// most double them, so that one update always fits into a notification.
+	maxText = 31 << 10
+	// maxBacklog is how many bytes wait at most, apart from what is never dropped.
+	maxBacklog = 4 << 20
+	// minShed is how much there must be to drop before it is looked for: looking
+	// takes time, and much that is never dropped may be in the way.
+	minShed = maxBacklog / 8
+)
+
+// backlog holds the updates of a loop that weren't sent yet, in order. What
+// belongs together is merged while it waits: neighbouring text of a message, a
+// tool's output so far, usage. When too much waits, text is dropped first, then
+// what tools took and gave, then the rest; never a tool's begin or end, an
+// iteration, or the loop's end.
+type backlog struct {
+	queue     []pending
+	first     int            // position of queue[0]; positions count from the loop's begin
+	outputs   map[string]int // positions of running tools' output so far, by tool call
+	usage     int            // position of the last usage, if it still waits
+	fixed     int            // bytes that are never dropped
+	loose     int            // bytes that may be
+	dropped   int            // deltas, outputs, inputs and so on since takeDropped
+	iteration int            // of what is added
+}
+
+// pending is an update that waits. It is text when text is set, and nothing
+// when it was merged into a later one.
+type pending struct {
+	update    Update
+	text      *textRun
+	iteration int
+	truncated bool // not all of it is there
+}
+
+// textRun is neighbouring text of one message.
+type textRun struct {
+	kind, messageID, parent string
+	text                    []byte
+	deltas                  int
+}
+
+func (p *pending) gone() bool { return p.update == nil && p.text == nil }
+
+// Memory that an update takes besides its text, in bytes, roughly.
+const (
+	slotWeight = 128 // in the queue, with a small update
+	callWeight = 256 // with a ToolCall
+)
+
+// weight is what a pending update takes in memory: what is never dropped of it,
+// and what may be.
+func (p *pending) weight() (fixed, loose int) {
+	if p.text != nil {
+		return 0, slotWeight + cap(p.text.text)
+	}
+	switch u := p.update.(type) {
+	case ToolCall:
+		for _, l := range u.Locations {
+			loose += len(l.Path)
+		}
+		return callWeight + len(u.ToolCallID) + len(u.Title), loose + len(u.RawInput)
+	case ToolCallUpdate:
+		for _, c := range u.Content {
+			loose += len(c.Content.Text)
+		}
+		if u.Status == StatusInProgress {
+			return 0, slotWeight + loose
+		}
+		return slotWeight + len(u.ToolCallID), loose
+	case Iteration, End:
+		return callWeight, 0
+	case Topic:
+		return 0, slotWeight + len(u.Payload)
+	case ErrorUpdate:
+		return 0, slotWeight + len(u.Message)
+	case nil:
+		return 0, 0
+	}
+	return 0, slotWeight
+}
+
+// size is roughly how many bytes wait.
+func (b *backlog) size() int { return b.fixed + b.loose }
+
+// addText adds a piece of a message's text or thought.
+func (b *backlog) addText(kind, messageID, parent, delta string) {
+	for delta != "" {
+		run := b.lastText(kind, messageID, parent)
+		if run == nil {
+			run = &textRun{kind: kind, messageID: messageID, parent: parent}
+			b.queue = append(b.queue, pending{text: run, iteration: b.iteration})
+			b.loose += slotWeight
+		}
+		n := firstText(delta, maxText-len(run.text))
+		before := cap(run.text)
+		run.text = append(run.text, delta[:n]...)
+		run.deltas++
+		b.loose += cap(run.text) - before
+		delta = delta[n:]
+	}
+	b.shed()
+}
+
+// lastText returns the text at the end of the queue if more of the message's
+// text may be joined to it.
+func (b *backlog) lastText(kind, messageID, parent string) *textRun {
+	if len(b.queue) == 0 {
+		return nil
+	}
+	last := &b.queue[len(b.queue)-1]
+	run := last.text
+	if run == nil || last.iteration != b.iteration || len(run.text) > maxText-utf8.UTFMax ||
+		run.messageID != messageID || run.kind != kind || run.parent != parent {
+		return nil
+	}
+	return run
+}
+
+// add adds an update that isn't text. Truncated says that it was shortened.
+func (b *backlog) add(u Update, truncated bool) {
+	u, cut := limited(u)
+	p := pending{update: u, iteration: b.iteration, truncated: truncated || cut}
+	defer b.shed()
+	switch u := u.(type) {
+	case ToolCallUpdate:
+		at, waits := b.outputs[u.ToolCallID]
+		switch {
+		case u.Status != StatusInProgress && waits:
+			b.replace(&b.queue[at-b.first], pending{})
+			delete(b.outputs, u.ToolCallID)
+		case u.Status == StatusInProgress && waits:
+			b.replace(&b.queue[at-b.first], p)
+			return
+		case u.Status == StatusInProgress:
+			if b.outputs == nil {
+				b.outputs = map[string]int{}
+			}
+			b.outputs[u.ToolCallID] = b.end()
+		}
+	case UsageUpdate:
+		if old := b.waitingUsage(); old != nil {
+			b.replace(old, p)
+			return
+		}
+		b.usage = b.end()
+	}
+	b.queue = append(b.queue, p)
+	b.count(&p, +1)
+}
+
+// end is the position of what is added next.
+func (b *backlog) end() int { return b.first + len(b.queue) }
+
+// waitingUsage returns the iteration's usage that still waits, or nil.
+func (b *backlog) waitingUsage() *pending {
+	if b.usage < b.first || b.usage >= b.end() {
+		return nil
+	}
+	p := &b.queue[b.usage-b.first]
+	if _, ok := p.update.(UsageUpdate); !ok || p.iteration != b.iteration {
+		return nil
+	}
+	return p
+}
+
+// count adds the update's weight, or takes it away.
+func (b *backlog) count(p *pending, sign int) {
+	fixed, loose := p.weight()
+	b.fixed += sign * fixed
+	b.loose += sign * loose
+}
+
+// replace puts another update, or nothing, into a place of the queue.
+func (b *backlog) replace(place *pending, with pending) {
+	b.count(place, -1)
+	b.count(&with, +1)
+	*place = with
+}
+
+// take removes the oldest updates, about limit bytes of them or all that wait,
+// and appends them to into.
+func (b *backlog) take(limit int, into []pending) []pending {
+	n, size := 0, 0
+	for n < len(b.queue) && size < limit {
+		p := &b.queue[n]
+		fixed, loose := p.weight()
+		size += fixed + loose
+		if u, ok := p.update.(ToolCallUpdate); ok && u.Status == StatusInProgress {
+			delete(b.outputs, u.ToolCallID)
+		}
+		if !p.gone() {
+			into = append(into, *p)
+		}
+		b.replace(p, pending{})
+		n++
+	}
+	b.first += n
+	b.queue = b.queue[n:]
+	if len(b.queue) == 0 {
+		b.queue = nil // a backlog that was long must not keep its memory
+	}
+	return into
+}
+
+// takeDropped returns how much was dropped since it was called last.
+func (b *backlog) takeDropped() int {
+	dropped := b.dropped
+	b.dropped = 0
+	return dropped
+}
+
+// The order in which things are dropped.
+var sheddable = []func(*pending) (lighter pending, dropped int){
+	withoutText, withoutContent, withoutRest,
+}
+
+// shed drops the oldest of what may be dropped when too much waits, with some
+// room to spare, so that it need not be done for each event.
+func (b *backlog) shed() {
+	if b.size() <= maxBacklog || b.loose < minShed {
+		return
+	}
+	for _, lighten := range sheddable {
+		for i := range b.queue[:len(b.queue)-1] { // the newest is what the user wants to see
+			if b.size() <= maxBacklog*3/4 {
+				break
+			}
+			p := &b.queue[i]
+			lighter, dropped := lighten(p)
+			if dropped > 0 {
+				b.dropped += dropped
+				b.replace(p, lighter)
+			}
+		}
+	}
+	b.compact()
+}
+
+// compact closes the gaps in the queue.
+func (b *backlog) compact() {
+	kept := make([]pending, 0, len(b.queue))
+	clear(b.outputs)
+	for _, p := range b.queue {
+		switch u := p.update.(type) {
+		case ToolCallUpdate:
+			if u.Status == StatusInProgress {
+				b.outputs[u.ToolCallID] = b.first + len(kept)
+			}
+		case UsageUpdate:
+			b.usage = b.first + len(kept)
+		}
+		if !p.gone() {
+			kept = append(kept, p)
+		}
+	}
+	b.queue = kept
+}
+
+func withoutText(p *pending) (pending, int) {
+	if p.text == nil {
+		return *p, 0
+	}
+	return pending{}, p.text.deltas
+}
+
+func withoutContent(p *pending) (pending, int) {
+	switch u := p.update.(type) {
+	case ToolCall:
+		if u.RawInput != nil || u.Locations != nil {
+			u.RawInput, u.Locations = nil, nil
+			return pending{update: u, iteration: p.iteration, truncated: true}, 1
+		}
+	case ToolCallUpdate:
+		if u.Status == StatusInProgress {
+			return pending{}, 1
+		}
+		if u.Content != nil {
+			u.Content = nil
+			return pending{update: u, iteration: p.iteration, truncated: true}, 1
+		}
+	}
+	return *p, 0
+}
+
+func withoutRest(p *pending) (pending, int) {
+	if p.gone() {
+		return *p, 0
+	}
+	switch p.update.(type) {
+	case ToolCall, ToolCallUpdate, Iteration, End:
+		return *p, 0
+	}
+	return pending{}, 1
+}
+
+// limited cuts what an update says to maxText; a tool's input can't be cut, so
+// one that is too long is left out.
+func limited(u Update) (_ Update, cut bool) {
+	shorten := func(s *string) {
+		if n := firstText(*s, maxText); n < len(*s) {
+			*s, cut = strings.Clone((*s)[:n]), true // a clone lets go of the rest
+		}
+	}
+	switch u := u.(type) {
+	case ToolCall:
+		if len(u.RawInput) > maxText {
+			u.RawInput, cut = nil, true
+		}
+		for i := range u.Locations {
+			shorten(&u.Locations[i].Path)
+		}
+		return u, cut
+	case Topic:
+		shorten(&u.Payload)
+		return u, cut
+	case ErrorUpdate:
+		shorten(&u.Message)
+		return u, cut
+	case Promise:
+		shorten(&u.Found)
+		return u, cut
+	}
+	return u, false
+}
+
+// firstText returns how many bytes of s, at most limit, end at a rune's end.
+func firstText(s string, limit int) int {
+	if len(s) <= limit {
+		return len(s)
+	}
+	n := limit
+	for n > limit-utf8.UTFMax && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return n
+}
+
+// lastText cuts a tool's output to its last maxText bytes, from a whole rune
+// on: how it ended tells more than how it began.
+func lastText(output string) (_ string, cut bool) {
+	if len(output) <= maxText {
+		return output, false
+	}
+	n := len(output) - maxText
+	for n < len(output) && !utf8.RuneStart(output[n]) {
+		n++
+	}
+	return strings.Clone(output[n:]), true
+}
+
+// shortened cuts an event's output before it is looked at any closer.
+func shortened(e stream.Event) (_ stream.Event, cut bool) {
+	switch e := e.(type) {
+	case stream.ToolProgress:
+		e.Output, cut = lastText(e.Output)
+		return e, cut
+	case stream.ToolResult:
+		e.Output, cut = lastText(e.Output)
+		return e, cut
+	}
+	return e, false
+}

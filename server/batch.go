@@ -1,0 +1,112 @@
+package server
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+)
+
+// MethodUpdate is the notification that carries a loop's updates.
+const MethodUpdate = "ralph/update"
+
+const (
+	// maxNotification is how many bytes a notification may have, envelope included.
+	maxNotification = 64 << 10
+	envelopeSize    = 512 // of a notification without its updates, at most
+)
+
+// UpdateParams are the parameters of ralph/update.
+type UpdateParams struct {
+	LoopID    string            `json:"loopId"`
+	Seq       int64             `json:"seq"` // number of the last update; the first of a loop is 1
+	Iteration int               `json:"iteration,omitempty"`
+	Dropped   int               `json:"dropped"` // pieces of text, outputs and so on left out since the last notification
+	Updates   []json.RawMessage `json:"updates"` // each an Update
+}
+
+// batch collects updates of one iteration, as JSON, for one notification.
+type batch struct {
+	iteration int
+	buf       bytes.Buffer
+	marks     []mark
+}
+
+// mark is where an update in a batch ends, and whether it is part of a message.
+type mark struct {
+	end  int
+	text bool
+}
+
+// add adds an update unless it belongs into a new batch: this one is full, or
+// of another iteration.
+func (b *batch) add(u encoded) bool {
+	if len(b.marks) > 0 && (u.iteration != b.iteration || b.buf.Len()+len(b.marks)+len(u.json) > maxNotification-envelopeSize) {
+		return false
+	}
+	b.iteration = u.iteration
+	b.buf.Write(u.json)
+	b.marks = append(b.marks, mark{b.buf.Len(), u.text})
+	return true
+}
+
+// seal returns the batch's updates, and those that are left when text is left
+// out; both share memory of their own. The batch is empty then.
+func (b *batch) seal() (all, withoutText []json.RawMessage) {
+	data := bytes.Clone(b.buf.Bytes())
+	start := 0
+	for _, m := range b.marks {
+		update := json.RawMessage(data[start:m.end:m.end])
+		all = append(all, update)
+		if !m.text {
+			withoutText = append(withoutText, update)
+		}
+		start = m.end
+	}
+	b.buf.Reset()
+	b.marks = b.marks[:0]
+	return all, withoutText
+}
+
+// encoded is an update as JSON, valid until the next is encoded.
+type encoded struct {
+	json      []byte
+	iteration int
+	text      bool
+}
+
+// encoder encodes one update after another.
+type encoder struct {
+	buf  bytes.Buffer
+	json *json.Encoder
+}
+
+func newEncoder() *encoder {
+	e := new(encoder)
+	e.json = json.NewEncoder(&e.buf)
+	e.json.SetEscapeHTML(false) // would take up to six times the room
+	return e
+}
+
+// encode encodes an update. A tool's input that isn't JSON is left out.
+func (e *encoder) encode(p pending) (encoded, error) {
+	update, text := p.update, false
+	if run := p.text; run != nil {
+		update, text = Chunk{run.kind, run.messageID, run.parent, TextContent{"text", string(run.text)}}, true
+	}
+	if _, ok := update.(Discard); ok {
+		text = true // it takes back what wasn't shown
+	}
+	e.buf.Reset()
+	if err := e.json.Encode(update); err != nil {
+		lighter, dropped := withoutContent(&p)
+		if dropped == 0 {
+			return encoded{}, fmt.Errorf("encoding an update: %w", err)
+		}
+		return e.encode(lighter)
+	}
+	line := bytes.TrimSuffix(e.buf.Bytes(), []byte("\n"))
+	if p.truncated {
+		line = append(line[:len(line)-1], `,"truncated":true}`...)
+	}
+	return encoded{line, p.iteration, text}, nil
+}

@@ -1,0 +1,83 @@
+package server
+
+import (
+	"encoding/json"
+	"sync"
+)
+
+const (
+	maxReplay     = 4 << 20 // bytes of a loop's updates that are kept
+	maxReplayPage = 1 << 20 // bytes that one answer has at most
+)
+
+// OutputResult is the answer to ralph.loop.output.
+type OutputResult struct {
+	Updates []json.RawMessage `json:"updates"` // each an Update
+	NextSeq int64             `json:"nextSeq"` // number of the last of them: the next afterSeq
+	// Complete: no update between afterSeq and these is missing. Loops keep
+	// about the last 4 MiB.
+	Complete bool `json:"complete"`
+}
+
+// replay keeps a loop's last updates, whoever got them.
+type replay struct {
+	mu   sync.Mutex
+	kept []replayBatch // without holes
+	size int
+	last int64 // number of the last update
+}
+
+type replayBatch struct {
+	updates []json.RawMessage
+	last    int64 // number of the last of them
+	size    int
+}
+
+// add keeps updates and forgets older ones. It returns the number of the last.
+func (r *replay) add(updates []json.RawMessage) int64 {
+	const perUpdate, perBatch = 24, 128 // bytes of bookkeeping
+	size := perBatch
+	for _, u := range updates {
+		size += perUpdate + len(u)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.last += int64(len(updates))
+	r.kept = append(r.kept, replayBatch{updates, r.last, size})
+	r.size += size
+	for r.size > maxReplay {
+		r.size -= r.kept[0].size
+		r.kept[0] = replayBatch{}
+		r.kept = r.kept[1:]
+	}
+	return r.last
+}
+
+// after returns the updates that follow the number seq: at most limit, if that
+// is positive, and at most maxReplayPage bytes, but one at least.
+func (r *replay) after(seq int64, limit int) OutputResult {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	seq = min(max(seq, 0), r.last)
+	result := OutputResult{Updates: []json.RawMessage{}, NextSeq: seq, Complete: true}
+	size := 0
+	for _, b := range r.kept {
+		if b.last <= seq {
+			continue
+		}
+		number := b.last - int64(len(b.updates))
+		for _, u := range b.updates {
+			if number++; number <= seq {
+				continue
+			}
+			if len(result.Updates) == 0 {
+				result.Complete = number == seq+1
+			} else if len(result.Updates) == limit || size+len(u) > maxReplayPage {
+				return result
+			}
+			result.Updates, result.NextSeq = append(result.Updates, u), number
+			size += len(u)
+		}
+	}
+	return result
+}

@@ -1,0 +1,187 @@
+package server
+
+import (
+	"fmt"
+	"reflect"
+
+	"ralph-lsp/loop"
+	"ralph-lsp/stream"
+)
+
+// MethodStatus is the notification that carries the state of all loops.
+const MethodStatus = "ralph/status"
+
+// The values of a status' health.
+const (
+	HealthOK      = "ok"
+	HealthWarning = "warning" // a limit was reached, a loop waits or was interrupted
+	HealthError   = "error"   // a loop failed
+)
+
+// StatusParams are the parameters of ralph/status: all loops, for a client to
+// show in place of what it was told before.
+type StatusParams struct {
+	Seq     int64        `json:"seq"`
+	Health  string       `json:"health"`
+	Busy    bool         `json:"busy"` // an agent is at work
+	Message string       `json:"message"`
+	Loops   []LoopStatus `json:"loops"`
+}
+
+// statusFeed tells an editor that opted in how its loops stand. There is one
+// for all loops.
+type statusFeed struct {
+	ed       editor
+	snapshot func() []LoopStatus
+	pacer    *pacer
+	last     StatusParams // sent; of the pacer's runs
+}
+
+// newStatusFeed returns a status feed of the loops that snapshot returns.
+func newStatusFeed(ed editor, snapshot func() []LoopStatus) *statusFeed {
+	s := &statusFeed{ed: ed, snapshot: snapshot}
+	s.pacer = newPacer(reportInterval, s.send)
+	return s
+}
+
+// Changed says that a loop's status changed; now, that it is to be seen at
+// once. It doesn't block.
+func (s *statusFeed) Changed(now bool) {
+	if now {
+		s.pacer.now()
+	} else {
+		s.pacer.soon()
+	}
+}
+
+// Close ends the feed; nothing is sent after it.
+func (s *statusFeed) Close() { s.pacer.stop() }
+
+func (s *statusFeed) send() {
+	if !s.ed.Client().OptedIn {
+		return
+	}
+	next := newStatus(s.snapshot())
+	next.Seq = s.last.Seq
+	if reflect.DeepEqual(next, s.last) {
+		return
+	}
+	next.Seq++
+	s.last = next
+	s.ed.NotifyLatest(MethodStatus, MethodStatus, next)
+}
+
+// newStatus sums up the loops: how they are, and a line for a status bar.
+func newStatus(loops []LoopStatus) StatusParams {
+	status := StatusParams{Health: HealthOK, Loops: loops}
+	if loops == nil {
+		status.Loops = []LoopStatus{} // never null
+	}
+	var live []LoopStatus
+	for _, l := range loops {
+		status.Health = worse(status.Health, health(l))
+		status.Busy = status.Busy || isBusy(l)
+		if isLive(l) {
+			live = append(live, l)
+		}
+	}
+	status.Message = "Ralph"
+	switch {
+	case len(live) == 1:
+		status.Message += " " + liveText(live[0])
+	case len(live) > 1:
+		status.Message += " " + joinFacts(counted(len(live), "loop"), costsText(live))
+	case len(loops) == 1:
+		status.Message += restText(loops[0])
+	}
+	return status
+}
+
+// isLive says that a loop will go on, at once or when it is told to.
+func isLive(l LoopStatus) bool {
+	return isBusy(l) || l.State == string(loop.StateWaiting) || l.State == string(loop.StatePaused)
+}
+
+// isBusy says that an agent is at work.
+func isBusy(l LoopStatus) bool {
+	switch loop.State(l.State) {
+	case loop.StateStarting, loop.StateRunning, loop.StateCancelling:
+		return true
+	}
+	return false
+}
+
+func health(l LoopStatus) string {
+	switch loop.State(l.State) {
+	case loop.StateWaiting, loop.StateInterrupted:
+		return HealthWarning
+	case loop.StateEnded:
+		switch reason := loop.StopReason(l.StopReason); reason {
+		case loop.StopPromise, loop.StopCancelled, loop.StopStateRemoved:
+		case loop.StopMaxIterations, loop.StopMaxCost, loop.StopMaxTime, loop.StopInterrupted:
+			return HealthWarning
+		default:
+			return HealthError
+		}
+	}
+	return HealthOK
+}
+
+func worse(a, b string) string {
+	if a == HealthError || b == HealthOK {
+		return a
+	}
+	return b
+}
+
+// liveText is "3/50 · $1.42", and why an agent isn't at work.
+func liveText(l LoopStatus) string {
+	doing := ""
+	switch loop.State(l.State) {
+	case loop.StateStarting:
+		doing = "starting"
+	case loop.StateCancelling:
+		doing = "stopping"
+	case loop.StatePaused:
+		doing = "paused"
+	case loop.StateWaiting:
+		var r RetryStatus
+		if l.Retry != nil {
+			r = *l.Retry
+		}
+		doing = waitText(r.Reason, r.ResumeAt)
+	}
+	return joinFacts(ofMax(max(l.Iteration, 1), l.MaxIterations), costsText([]LoopStatus{l}), doing)
+}
+
+// restText is what there is to say about a loop that doesn't go on by itself.
+func restText(l LoopStatus) string {
+	switch loop.State(l.State) {
+	case loop.StateInterrupted:
+		return fmt.Sprintf(" interrupted at %s", ofMax(max(l.Iteration, 1), l.MaxIterations))
+	case loop.StateEnded:
+		if l.StopReason == string(loop.StopPromise) {
+			return joinFacts(" done", costsText([]LoopStatus{l}))
+		}
+		if ending, ok := endings[loop.StopReason(l.StopReason)]; ok {
+			return " " + ending
+		}
+		return " ended"
+	}
+	return ""
+}
+
+// costsText is what loops have cost together, as far as that is known.
+func costsText(loops []LoopStatus) string {
+	var sum stream.Cost
+	incomplete := false
+	for _, l := range loops {
+		if l.Cost == nil {
+			incomplete = true
+			continue
+		}
+		sum = sum.Plus(stream.USD(l.Cost.Amount))
+		incomplete = incomplete || l.Cost.Estimated
+	}
+	return costText(sum, incomplete)
+}
