@@ -68,7 +68,7 @@ cross:
 
 .PHONY: unit
 unit: ## the tests that need nothing installed, under the race detector
-	@go test -race -timeout 3m ./... | $(COMPLAINTS)
+	@go test -race -timeout 3m ./... | $(RESULTS)
 
 .PHONY: agents
 agents: ## installs the pinned agents that e2e runs
@@ -80,12 +80,13 @@ e2e:
 	@echo "*** E2E=off: the real agents (pi, claude) were NOT tested ***" >&2
 else
 e2e: agents ## the program with the real agents, against a scripted model
-	@go test -tags e2e -count=1 -parallel 2 -timeout 15m ./e2e | $(COMPLAINTS)
+	@go test -tags e2e -count=1 -parallel 2 -timeout 15m ./e2e | $(RESULTS)
 endif
 
 .PHONY: bench
 bench: ## how fast it is, as ratios (docs/PERFORMANCE.md)
-	@go test -run '^$$' -bench . ./stream | go run ./internal/benchtable
+	@{ go test -run '^$$' -bench 'Decode/.*/(scan|ours)' -benchtime 20x -count 3 ./stream; \
+	   go test -run '^$$' -bench 'Decode/.*/encoding' -benchtime 1x ./stream; } | go run ./internal/benchtable
 	@go test -run '^$$' -bench '^BenchmarkIterationGap$$' ./loop
 
 .PHONY: fuzz
@@ -93,7 +94,7 @@ fuzz: ## each fuzz target for FUZZTIME
 	@for package in $$(go list ./...); do \
 		for target in $$(go test -list '^Fuzz' $$package | grep '^Fuzz'); do \
 			echo "$$package $$target"; \
-			go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$package | $(COMPLAINTS); \
+			go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$package | $(RESULTS); \
 		done; \
 	done
 

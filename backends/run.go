@@ -43,9 +43,9 @@ type Spec struct {
 	Scope     *Scope // of the loop
 	Iteration int
 
-	Handler stream.Handler // sees the events, on a goroutine of the run's
-	OnLine  func()         // after each line of output, for idle timers; may be nil
-	Record  io.Writer      // gets a copy of the raw output; may be nil
+	Handler  stream.Handler // sees the events, on a goroutine of the run's
+	OnOutput func()         // whenever output came, for idle timers; may be nil
+	Record   io.Writer      // gets a copy of the raw output; may be nil
 }
 
 // Exit is how a run ended.
@@ -203,13 +203,13 @@ func (p *Process) pump() {
 			}
 			p.linger <- done
 		}
-		if p.spec.OnLine != nil {
-			p.spec.OnLine()
-		}
 	}}
 	source := readerFunc(func(b []byte) (int, error) {
 		p.read.Add(1)
 		n, err := p.stdout.Read(b)
+		if n > 0 && p.spec.OnOutput != nil {
+			p.spec.OnOutput()
+		}
 		if n > 0 && p.spec.Record != nil {
 			p.spec.Record.Write(b[:n]) // a full disk must not end the run
 		}

@@ -180,7 +180,7 @@ func (p *played) play() {
 	}
 	time.Sleep(time.Millisecond)
 	for _, e := range p.events {
-		p.spec.OnLine()
+		p.spec.OnOutput()
 		p.spec.Handler.Handle(e)
 	}
 	if p.during != nil {
@@ -190,7 +190,7 @@ func (p *played) play() {
 	exit.Result.Terminal = p.code == 0
 	if !p.silent {
 		exit.Result.Lines = 5
-		p.spec.OnLine()
+		p.spec.OnOutput()
 	}
 	select {
 	case <-time.After(lasts):

@@ -6,10 +6,14 @@ import (
 	"strings"
 
 	"ralph-lsp/backends"
+	"ralph-lsp/stream"
 )
 
 // rules tell an agent that it works in a loop, and how to end it.
-func rules(iteration int, limits Limits, promise string) string {
+//
+// spelled: the tag is described instead of written, for agents whose output is
+// plain text: one that prints its prompt would else make the promise with it.
+func rules(iteration int, limits Limits, promise string, spelled bool) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "You work in a Ralph loop: the same prompt is given again and again, each time to a fresh agent "+
 		"that knows nothing of the runs before but what it finds in the files here. This is iteration %d", iteration)
@@ -18,8 +22,12 @@ func rules(iteration int, limits Limits, promise string) string {
 	}
 	b.WriteString(". Look first at what is already done.")
 	if promise != "" {
-		fmt.Fprintf(&b, "\n\nIn your last message output <promise>%s</promise> when and only when that statement is true. "+
-			"Never output it to get out of the loop: if it isn't true yet, do what you can and stop, and the next iteration goes on.", promise)
+		tag := "<promise>" + promise + "</promise>"
+		if spelled {
+			tag = fmt.Sprintf("the statement %q between an opening and a closing XML tag of the name promise", promise)
+		}
+		fmt.Fprintf(&b, "\n\nAt the end of your last message output %s when and only when that statement is true. "+
+			"Never output it to get out of the loop: if it isn't true yet, do what you can and stop, and the next iteration goes on.", tag)
 	}
 	return b.String()
 }
@@ -41,7 +49,7 @@ func guidanceSection(guidance []Guidance) string {
 func (c Config) brief(run plannedRun) (prompt string, args []string) {
 	var parts []string
 	if !c.Quiet {
-		parts = append(parts, rules(run.iteration, run.limits, run.promise))
+		parts = append(parts, rules(run.iteration, run.limits, run.promise, c.Backend.Output == stream.FormatText))
 	}
 	if len(run.guidance) > 0 {
 		parts = append(parts, guidanceSection(run.guidance))

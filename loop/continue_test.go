@@ -1,0 +1,80 @@
+package loop
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"ralph-lsp/loopstate"
+)
+
+func TestContinue(t *testing.T) {
+	found := func() *loopstate.State {
+		cost, idle := 1.5, 7*time.Minute
+		return &loopstate.State{
+			Active: true, Iteration: 4, MaxIterations: 6, CompletionPromise: "DONE", Prompt: "Go on", LoopID: "ralph-before",
+			Backend: "pi", BackendArgs: []string{"--thinking", "high"}, CostUSD: &cost, IdleTimeout: &idle, Elapsed: time.Hour,
+		}
+	}
+	resume := func(c *Config) { *c = Config{Folder: c.Folder, Backend: c.Backend, Continue: true} }
+	t.Run("with the same iteration", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			r, err := tryStart(t, found(), resume, costs(1, "no"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			end := r.over(StopMaxIterations, 3)
+			if end.Iterations != 6 || end.Cost.USD != 4.5 || r.Status().LoopID != "ralph-before" {
+				t.Errorf("got %+v", end)
+			}
+			spec := r.agents.specs[0]
+			if spec.Iteration != 4 || spec.Prompt != "Go on" || strings.Join(spec.Args, " ") != "--thinking high" {
+				t.Errorf("first run %+v", spec)
+			}
+		})
+	})
+	t.Run("with new limits", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			n := 4
+			r, err := tryStart(t, found(), func(c *Config) { resume(c); c.Change.MaxIterations = &n }, says("no"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.over(StopMaxIterations, 1)
+		})
+	})
+	t.Run("when there is nothing", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			if _, err := tryStart(t, nil, resume, says("no")); !errors.Is(err, ErrNothingToGoOn) {
+				t.Errorf("got %v", err)
+			}
+		})
+	})
+	t.Run("a new loop doesn't overwrite it", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			_, err := tryStart(t, found(), nil, says("no"))
+			var interrupted *InterruptedError
+			if !errors.As(err, &interrupted) || interrupted.State.Iteration != 4 {
+				t.Errorf("got %v", err)
+			}
+		})
+	})
+}
+
+func TestACappedLoopCanBeContinued(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		first := start(t, func(c *Config) { c.Limits.MaxIterations = 2 }, costs(1, "no"))
+		first.over(StopMaxIterations, 2)
+		from, more := first.Resumable(), 3
+		r, err := tryStart(t, nil, func(c *Config) {
+			*c = Config{Folder: c.Folder, Backend: c.Backend, Continue: true, From: &from, Change: Patch{MaxIterations: &more}}
+		}, costs(1, "no"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if end := r.over(StopMaxIterations, 1); end.Iterations != 3 || end.Cost.USD != 3 {
+			t.Errorf("got %+v", end)
+		}
+	})
+}
