@@ -1,0 +1,189 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"regexp"
+	"slices"
+
+	"ralph-lsp/backends"
+	"ralph-lsp/loop"
+	"ralph-lsp/loopstate"
+)
+
+// The commands of workspace/executeCommand. Their ids differ from those of the
+// editors' own commands on purpose: clients register a server's ids globally.
+const (
+	CommandStart   = "ralph.loop.start"
+	CommandCancel  = "ralph.loop.cancel"
+	CommandPause   = "ralph.loop.pause"
+	CommandResume  = "ralph.loop.resume"
+	CommandUpdate  = "ralph.loop.update"
+	CommandSteer   = "ralph.loop.steer"
+	CommandStatus  = "ralph.loop.status"
+	CommandOutput  = "ralph.loop.output"
+	CommandHistory = "ralph.loop.history"
+	CommandPlan    = "ralph.plan"
+	CommandHelp    = "ralph.help"
+	CommandDoctor  = "ralph.doctor"
+)
+
+// command runs with the one object that its request has.
+type command func(m *manager, ctx context.Context, argument json.RawMessage) (any, error)
+
+// commands is the table of them; what it lists, the server announces.
+var commands = map[string]command{
+	CommandStart:   with((*manager).start),
+	CommandCancel:  with((*manager).cancel),
+	CommandPause:   with((*manager).pause),
+	CommandResume:  with((*manager).resume),
+	CommandUpdate:  with((*manager).update),
+	CommandSteer:   with((*manager).steer),
+	CommandStatus:  with((*manager).loops),
+	CommandOutput:  with((*manager).output),
+	CommandHistory: with((*manager).history),
+	CommandPlan:    with((*manager).plan),
+	CommandHelp:    with((*manager).help),
+	CommandDoctor:  with((*manager).doctor),
+}
+
+// commandIDs lists the commands for the server's capabilities.
+func commandIDs() []string {
+	ids := make([]string, 0, len(commands))
+	for id := range commands {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// execute runs a command: what workspace/executeCommand asks for.
+func (m *manager) execute(ctx context.Context, id string, arguments []json.RawMessage) (any, error) {
+	run, ok := commands[id]
+	switch {
+	case !ok:
+		return nil, &wireError{Code: codeInvalidParams, Message: "there is no command " + id, Data: map[string]any{"command": id}}
+	case len(arguments) > 1:
+		return nil, errf(codeInvalidParams, "%s takes one object, but got %d arguments", id, len(arguments))
+	case len(arguments) == 0:
+		arguments = []json.RawMessage{json.RawMessage("{}")}
+	}
+	result, err := run(m, ctx, arguments[0])
+	if err != nil {
+		return nil, asWireError(err)
+	}
+	return result, nil
+}
+
+// with decodes a command's argument into A.
+func with[A any](run func(*manager, context.Context, A) (any, error)) command {
+	return func(m *manager, ctx context.Context, argument json.RawMessage) (any, error) {
+		var a A
+		if err := decodeArgument(argument, &a); err != nil {
+			return nil, err
+		}
+		return run(m, ctx, a)
+	}
+}
+
+var unknownKey = regexp.MustCompile(`unknown field "(.*)"`)
+
+// decodeArgument decodes an object whose keys must all be known.
+func decodeArgument(data json.RawMessage, into any) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	err := d.Decode(into)
+	if err == nil {
+		if _, err = d.Token(); err == io.EOF {
+			return nil
+		}
+	}
+	bad := &wireError{Code: codeInvalidParams, Message: "the argument can't be read", Data: map[string]any{}}
+	var wrongType *json.UnmarshalTypeError
+	if key := unknownKey.FindStringSubmatch(errText(err)); key != nil {
+		bad.Message = "unknown key " + key[1]
+		bad.Data = map[string]any{"key": key[1]}
+	} else if errors.As(err, &wrongType) {
+		bad.Message = "wrong type: " + wrongType.Field + " is a " + wrongType.Value
+		bad.Data = map[string]any{"key": wrongType.Field}
+	}
+	return bad
+}
+
+func errText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// The reasons of a command that failed, in data.reason.
+const (
+	ReasonAlreadyRunning  = "already_running"
+	ReasonNotRunning      = "not_running"
+	ReasonBackendNotFound = "backend_not_found"
+	ReasonUntrusted       = "untrusted"
+	ReasonStateLocked     = "state_locked"
+	ReasonBadStateFile    = "bad_state_file"
+	ReasonBadConfig       = "bad_config"
+	ReasonEmptyPrompt     = "empty_prompt"
+	ReasonNoFolder        = "no_folder"
+	ReasonInterrupted     = "interrupted"
+)
+
+// failed is a request that was understood and couldn't be done.
+func failed(reason string, err error, more map[string]any) error {
+	data := map[string]any{"reason": reason}
+	for key, value := range more {
+		data[key] = value
+	}
+	return &wireError{Code: codeRequestFailed, Message: err.Error(), Data: data}
+}
+
+// asWireError gives the errors of the loop and its rooms their reasons.
+func asWireError(err error) error {
+	var (
+		wire        *wireError
+		running     *loop.AlreadyRunningError
+		interrupted *loop.InterruptedError
+		missing     *backends.NotFoundError
+		unknown     *backends.UnknownError
+		syntax      *loopstate.SyntaxError
+		outside     *loopstate.OutsideError
+	)
+	switch {
+	case errors.As(err, &wire):
+		return wire
+	case errors.As(err, &running):
+		return failed(ReasonAlreadyRunning, err, map[string]any{"owner": ownerOf(running.Owner)})
+	case errors.As(err, &interrupted):
+		return failed(ReasonInterrupted, err, map[string]any{"iteration": interrupted.State.Iteration, "stateFileUri": FileURI(interrupted.Path)})
+	case errors.As(err, &missing):
+		checked := make([]string, len(missing.Looked))
+		for i, b := range missing.Looked {
+			checked[i] = b.Command
+		}
+		return failed(ReasonBackendNotFound, err, map[string]any{"checked": checked, "path": missing.Path})
+	case errors.As(err, &unknown):
+		return failed(ReasonBackendNotFound, err, map[string]any{"checked": []string{unknown.Name}, "known": unknown.Known})
+	case errors.As(err, &syntax), errors.As(err, &outside):
+		return failed(ReasonBadStateFile, err, nil)
+	case errors.Is(err, loop.ErrEmptyPrompt):
+		return failed(ReasonEmptyPrompt, err, nil)
+	case errors.Is(err, loop.ErrNotRunning), errors.Is(err, loop.ErrNothingToGoOn):
+		return failed(ReasonNotRunning, err, nil)
+	case errors.Is(err, context.Canceled):
+		return err // the core answers it as the specification says
+	}
+	return &wireError{Code: codeRequestFailed, Message: err.Error()}
+}
+
+// Owner is who drives a loop, as clients see it.
+type Owner struct {
+	PID       int    `json:"pid,omitempty"`
+	Host      string `json:"host,omitempty"`
+	StartedAt string `json:"startedAt,omitempty"`
+}

@@ -1,0 +1,311 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+
+	"ralph-lsp/loop"
+	"ralph-lsp/loopstate"
+)
+
+// LoopParams name a loop: by its id, by its folder, or not at all when there
+// is only one.
+type LoopParams struct {
+	LoopID string `json:"loopId,omitempty"`
+	Folder string `json:"folder,omitempty"` // file URI
+}
+
+// CancelParams is the argument of ralph.loop.cancel.
+type CancelParams struct {
+	LoopParams
+	When string `json:"when,omitempty"` // "now" (default) or "afterIteration"
+}
+
+// ResumeParams is the argument of ralph.loop.resume, and of pause without limits.
+type ResumeParams struct {
+	LoopParams
+	LimitParams
+}
+
+// ChangeParams is the argument of ralph.loop.update.
+type ChangeParams struct {
+	LoopParams
+	LimitParams
+	Prompt *string `json:"prompt,omitempty"`
+}
+
+// SteerParams is the argument of ralph.loop.steer.
+type SteerParams struct {
+	LoopParams
+	Text string `json:"text"`
+}
+
+// LoopResult is where a command left its loop.
+type LoopResult struct {
+	LoopID    string `json:"loopId,omitempty"`
+	State     string `json:"state"` // a loop.State, or "idle": there is none
+	Iteration int    `json:"iteration,omitempty"`
+}
+
+// SteerResult acknowledges guidance; updates tell when it was delivered.
+type SteerResult struct {
+	GuidanceID string `json:"guidanceId,omitempty"` // absent: another process will deliver it
+}
+
+// StatusResult lists loops.
+type StatusResult struct {
+	Loops []LoopStatus `json:"loops"`
+}
+
+const stateIdle = "idle"
+
+func resultOf(r *managed) LoopResult {
+	st := r.Status()
+	return LoopResult{LoopID: st.LoopID, State: string(st.State), Iteration: st.Iteration}
+}
+
+// cancel ends a loop. It answers when its agent and all that it started are gone.
+func (m *manager) cancel(ctx context.Context, p CancelParams) (any, error) {
+	if !slices.Contains([]string{"", "now", "afterIteration"}, p.When) {
+		return nil, errf(codeInvalidParams, "when is %q: say now or afterIteration", p.When)
+	}
+	r, err := m.find(p.LoopID, p.Folder)
+	if err != nil {
+		return m.cancelElsewhere(ctx, p.LoopParams, err)
+	}
+	if p.When == "afterIteration" {
+		r.CancelAfterIteration()
+		return resultOf(r), nil
+	}
+	r.Cancel()
+	return resultOf(r), nil
+}
+
+// cancelElsewhere ends a loop that we don't drive, or discards one that nobody does.
+func (m *manager) cancelElsewhere(ctx context.Context, p LoopParams, notOurs error) (any, error) {
+	path, seen, err := m.elsewhere(p)
+	if err != nil {
+		return nil, err
+	}
+	if path == "" {
+		if isReason(notOurs, ReasonNotRunning) {
+			return LoopResult{State: stateIdle}, nil
+		}
+		return nil, notOurs
+	}
+	iteration, err := loop.CancelFolder(ctx, path)
+	if errors.Is(err, loop.ErrNotRunning) {
+		return LoopResult{State: stateIdle}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return LoopResult{LoopID: seen.LoopID, State: string(loop.StateEnded), Iteration: iteration}, nil
+}
+
+// elsewhere returns the folder of a loop that parameters name and that we
+// don't drive; "" when there is none.
+func (m *manager) elsewhere(p LoopParams) (path string, seen loop.Status, err error) {
+	if p.Folder != "" || p.LoopID == "" {
+		if path, err = m.folderPath(p.Folder); err != nil && p.Folder == "" {
+			return "", seen, nil // nothing is named, and nothing is clear
+		} else if err != nil {
+			return "", seen, err
+		}
+		seen, _, _, err = loop.FolderStatus(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return "", seen, nil
+		}
+		return path, seen, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, f := range m.folders {
+		if f.seen != nil && f.seen.status.LoopID == p.LoopID {
+			return f.path, f.seen.status, nil
+		}
+	}
+	return "", seen, nil
+}
+
+func isReason(err error, reason string) bool {
+	var wire *wireError
+	if !errors.As(err, &wire) {
+		return false
+	}
+	data, _ := wire.Data.(map[string]any)
+	return data["reason"] == reason
+}
+
+// change does something to a loop: here when it's ours, through its state
+// file when another process drives it.
+func (m *manager) change(p LoopParams, here func(*managed) error, there func(folder string) error) (LoopResult, error) {
+	r, notOurs := m.find(p.LoopID, p.Folder)
+	if notOurs == nil {
+		err := here(r)
+		return resultOf(r), err
+	}
+	path, seen, err := m.elsewhere(p)
+	if err != nil {
+		return LoopResult{}, err
+	}
+	if path == "" {
+		return LoopResult{}, notOurs
+	}
+	return LoopResult{LoopID: seen.LoopID, State: string(seen.State), Iteration: seen.Iteration}, there(path)
+}
+
+// pause lets the running iteration finish and starts no other.
+func (m *manager) pause(_ context.Context, p LoopParams) (any, error) {
+	return m.change(p, func(r *managed) error { return r.Pause() }, loop.PauseFolder)
+}
+
+// resume lets a loop go on: a paused or waiting one, one that was interrupted,
+// or one of ours that came to a cap.
+func (m *manager) resume(_ context.Context, p ResumeParams) (any, error) {
+	patch := p.patch()
+	result, err := m.change(p.LoopParams,
+		func(r *managed) error { return r.Resume(patch) },
+		func(folder string) error {
+			if err := loop.UpdateFolder(folder, patch); err != nil {
+				return err
+			}
+			return loop.ResumeFolder(folder)
+		})
+	if err == nil {
+		return result, nil
+	}
+	if !errors.Is(err, loop.ErrNotRunning) && !isReason(err, ReasonNotRunning) {
+		return nil, err
+	}
+	r, err := m.takeUp(p.LoopParams, patch)
+	if err != nil {
+		return nil, err
+	}
+	return resultOf(r), nil
+}
+
+// takeUp continues a loop that nobody drives.
+func (m *manager) takeUp(p LoopParams, patch loop.Patch) (*managed, error) {
+	cfg := loop.Config{Version: m.version, Continue: true, Change: patch}
+	if last := m.known(p.LoopID); last != nil && p.LoopID != "" {
+		cfg = m.again(last, patch)
+	} else if path, seen, err := m.elsewhere(p); err != nil {
+		return nil, err
+	} else if path != "" {
+		cfg.Folder = path
+		m.mu.Lock()
+		if f := m.folders[path]; f != nil && f.last != nil && f.last.ID() == seen.LoopID {
+			cfg.Backend = f.last.cfg.Backend // a program of the user's own is known only here
+		}
+		m.mu.Unlock()
+	} else {
+		if cfg.Folder, err = m.folderPath(p.Folder); err != nil {
+			return nil, err
+		}
+		m.mu.Lock()
+		f := m.folders[cfg.Folder]
+		m.mu.Unlock()
+		if f == nil || f.last == nil {
+			return nil, loop.ErrNothingToGoOn
+		}
+		cfg = m.again(f.last, patch)
+	}
+	return m.launch(cfg)
+}
+
+// again is the configuration that continues a loop of ours which ended.
+func (m *manager) again(last *managed, patch loop.Patch) loop.Config {
+	from := last.Resumable()
+	return loop.Config{
+		Folder: last.cfg.Folder, Backend: last.cfg.Backend, Version: m.version,
+		Continue: true, Change: patch, From: &from,
+	}
+}
+
+// update changes limits and promise at once, the prompt with the next iteration.
+func (m *manager) update(_ context.Context, p ChangeParams) (any, error) {
+	patch := p.patch()
+	patch.Prompt = p.Prompt
+	return m.change(p.LoopParams,
+		func(r *managed) error { return r.Update(patch) },
+		func(folder string) error { return loop.UpdateFolder(folder, patch) })
+}
+
+// steer queues guidance for the next iteration.
+func (m *manager) steer(_ context.Context, p SteerParams) (any, error) {
+	if p.Text == "" {
+		return nil, errf(codeInvalidParams, "text is empty: say what the next run should know")
+	}
+	var result SteerResult
+	_, err := m.change(p.LoopParams,
+		func(r *managed) (err error) {
+			result.GuidanceID, err = r.Steer(p.Text)
+			return err
+		},
+		func(folder string) error { return loop.SteerFolder(folder, p.Text) })
+	return result, err
+}
+
+// OutputParams is the argument of ralph.loop.output.
+type OutputParams struct {
+	LoopID   string `json:"loopId,omitempty"`
+	AfterSeq int64  `json:"afterSeq,omitempty"` // 0: from the first that is kept
+	Limit    int    `json:"limit,omitempty"`    // 0: as many as fit into an answer
+}
+
+// output replays a loop's updates after a gap or a reload.
+func (m *manager) output(_ context.Context, p OutputParams) (any, error) {
+	r := m.known(p.LoopID)
+	if r == nil {
+		return nil, failed(ReasonNotRunning, fmt.Errorf("no loop %q ran in this server", p.LoopID), nil)
+	}
+	return r.feed.Replay(p.AfterSeq, p.Limit), nil
+}
+
+// setLevel says which updates the editor wants, of all loops.
+func (m *manager) setLevel(level string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.level = level
+	for _, f := range m.folders {
+		if f.running != nil {
+			f.running.feed.SetLevel(level)
+		}
+	}
+}
+
+// FolderParams names a folder, or none for all of them.
+type FolderParams struct {
+	Folder string `json:"folder,omitempty"` // file URI
+}
+
+// loops is the pull twin of ralph/status.
+func (m *manager) loops(_ context.Context, p FolderParams) (any, error) {
+	all := m.snapshot()
+	if p.Folder == "" {
+		return StatusResult{all}, nil
+	}
+	path, err := m.folderPath(p.Folder)
+	if err != nil {
+		return nil, err
+	}
+	here := []LoopStatus{}
+	if status, ok := m.LoopIn(path); ok {
+		here = append(here, status)
+	} else if status, _, _, err := loop.FolderStatus(path); err == nil {
+		here = append(here, ProjectStatus(status, false))
+	}
+	return StatusResult{here}, nil
+}
+
+func ownerOf(o loopstate.Owner) Owner {
+	owner := Owner{PID: o.PID, Host: o.Host}
+	if !o.StartedAt.IsZero() {
+		owner.StartedAt = o.StartedAt.UTC().Format("2006-01-02T15:04:05Z07:00")
+	}
+	return owner
+}
