@@ -1,0 +1,256 @@
+package config
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Type is what a key's value is.
+type Type string
+
+// The types of values.
+const (
+	Table    Type = "table"
+	Text     Type = "text"
+	Texts    Type = "list of texts"
+	Count    Type = "whole number"
+	Dollars  Type = "US dollars"
+	Duration Type = "duration"
+	Switch   Type = "true or false"
+	Backend  Type = "name of a backend"
+)
+
+// want completes "KEY is ...; write ..." for a value of another type.
+var want = map[Type]string{
+	Table:    "keys below a line of [%s]",
+	Text:     "a text in quotes",
+	Texts:    `a list of texts such as ["--verbose"]`,
+	Count:    "a whole number, 0 or more",
+	Dollars:  "an amount in US dollars such as 5.0",
+	Duration: `a duration such as "90m" or "4h"`,
+	Switch:   "true or false",
+	Backend:  `the name of a backend such as "pi"`,
+}
+
+// Any stands in a Key's path for a name that the user chooses.
+const Any = "*"
+
+// Auto as a backend's name means: the first one that is installed.
+const Auto = "auto"
+
+// Key describes one key of the file.
+type Key struct {
+	Path    []string // "backends", Any, "args"
+	Type    Type
+	Default string   // as it would stand in the file; "" is none
+	Doc     string   // one sentence or two, Markdown
+	Zero    string   // what 0 means; "" when nothing of its own
+	Values  []string // all that a text may be; nil: any text
+	Samples []string // values to suggest, as they would stand in the file
+	check   func(text string) string
+}
+
+// keys is the table, parents before children.
+var keys = []Key{
+	{Path: path("backend"), Type: Backend, Default: `"auto"`,
+		Doc: "The agent that runs the loop. `auto` takes the first one that is installed."},
+	{Path: path("prompt_file"), Type: Text, Default: `"PROMPT.md"`, check: checkPresent,
+		Doc: "The file with the prompt, relative to the folder, when a start doesn't bring one."},
+
+	{Path: path("limits"), Type: Table, Doc: "When a loop ends although the agent didn't promise that it is done."},
+	{Path: path("limits.max_iterations"), Type: Count, Default: "50", Zero: "no limit", Samples: []string{"50", "20", "100"},
+		Doc: "How often the agent runs in total."},
+	{Path: path("limits.max_cost_usd"), Type: Dollars, Zero: "no limit", Samples: []string{"5.0", "10.0"},
+		Doc: "What the whole loop may cost, in US dollars. A run that would go over it is stopped."},
+	{Path: path("limits.max_duration"), Type: Duration, Default: `"4h"`, Zero: "no limit", Samples: []string{`"4h"`, `"1h"`, `"90m"`},
+		Doc: "How long the loop may run; waits and pauses don't count."},
+	{Path: path("limits.idle_timeout"), Type: Duration, Default: `"10m"`, Zero: "an agent may be silent without end",
+		Samples: []string{`"10m"`, `"5m"`, `"30m"`},
+		Doc:     "How long an agent may print nothing before its run is stopped."},
+	{Path: path("limits.max_consecutive_failures"), Type: Count, Default: "5", Zero: "no limit", Samples: []string{"5", "3"},
+		Doc: "How many iterations in a row may fail."},
+
+	{Path: path("completion"), Type: Table, Doc: "How the agent says that it is done."},
+	{Path: path("completion.promise"), Type: Text, Samples: []string{`"DONE"`}, check: CheckPromise,
+		Doc: "The statement that ends the loop when the agent outputs it as `<promise>...</promise>`. The bare word `LOOP_COMPLETE` in its last line always does."},
+	{Path: path("completion.instruct"), Type: Switch, Default: "true",
+		Doc: "Whether each run is told its iteration, the limit and the promise."},
+
+	{Path: path("backends"), Type: Table, Doc: "Settings of the known backends, and backends of your own."},
+	{Path: path("backends.*"), Type: Table, Doc: "A backend: one of the known ones, or one of your own, which needs a `command`."},
+	{Path: path("backends.*.command"), Type: Text, check: checkPresent,
+		Doc: "The program's name or path."},
+	{Path: path("backends.*.args"), Type: Texts, Default: "[]",
+		Doc: "Arguments of a headless run; a known backend gets them behind its own."},
+	{Path: path("backends.*.prompt"), Type: Text, Default: `"stdin"`, Values: []string{"stdin", "arg", "file"},
+		Doc: "How the prompt goes in: on standard input, as the last argument, or in a file that the last argument names."},
+	{Path: path("backends.*.output"), Type: Text, Default: `"text"`, Values: []string{"text", "pi-stream-json", "claude-stream-json"},
+		Doc: "What the program prints."},
+	{Path: path("backends.*.interactive_args"), Type: Texts, Default: "[]",
+		Doc: "Arguments that start the program's own terminal interface."},
+
+	{Path: path("hats"), Type: Table, Doc: "Roles: each is a backend with arguments of its own, chosen at the start of a loop."},
+	{Path: path("hats.*"), Type: Table, Doc: "A role."},
+	{Path: path("hats.*.backend"), Type: Backend,
+		Doc: `The role's backend: its name, or a table with its name and arguments, such as ` + "`{ type = \"pi\", args = [\"--model\", \"...\"] }`."},
+	{Path: path("hats.*.backend.type"), Type: Backend, Doc: "The name of the role's backend."},
+	{Path: path("hats.*.backend.args"), Type: Texts, Default: "[]", Doc: "Arguments that the role's backend gets behind its own."},
+}
+
+func path(dotted string) []string { return strings.Split(dotted, ".") }
+
+// Keys returns the table of all keys, parents before children.
+func Keys() []Key { return slices.Clone(keys) }
+
+// Lookup returns the key with a path as it stands in a file.
+func Lookup(path ...string) (Key, bool) {
+	i := slices.IndexFunc(keys, func(k Key) bool { return len(k.Path) == len(path) && k.under(path) })
+	if i < 0 {
+		return Key{}, false
+	}
+	return keys[i], true
+}
+
+// Children returns the keys right below a table.
+func Children(table ...string) []Key {
+	var children []Key
+	for _, k := range keys {
+		if len(k.Path) == len(table)+1 && k.under(table) {
+			children = append(children, k)
+		}
+	}
+	return children
+}
+
+// under says whether the key's path begins with a path of a file.
+func (k Key) under(path []string) bool {
+	for i, name := range path {
+		if k.Path[i] != name && k.Path[i] != Any {
+			return false
+		}
+	}
+	return true
+}
+
+// Name is the last part of the key's path.
+func (k Key) Name() string { return k.Path[len(k.Path)-1] }
+
+// problem completes "KEY ..." for a value that isn't fit; "" when it is. v is
+// what a TOML decoder makes of it.
+func (k Key) problem(v any) string {
+	ok, why := false, ""
+	switch k.Type {
+	case Table:
+		_, ok = v.(map[string]any)
+	case Text, Backend:
+		var text string
+		if text, ok = v.(string); ok {
+			why = k.textProblem(text)
+		}
+	case Texts:
+		ok = isTexts(v)
+	case Count:
+		var n int64
+		if n, ok = v.(int64); ok && n < 0 {
+			why = fmt.Sprintf("is %d", n)
+		}
+	case Dollars:
+		ok, why = dollarsProblem(v)
+	case Duration:
+		var text string
+		if text, ok = v.(string); ok {
+			if d, err := time.ParseDuration(text); err != nil || d < 0 {
+				why = fmt.Sprintf("is %q", text)
+			}
+		}
+	case Switch:
+		_, ok = v.(bool)
+	}
+	wanted := want[k.Type]
+	switch {
+	case !ok && k.Type == Table:
+		return fmt.Sprintf("is %s; write "+wanted, typeName(v), strings.Join(k.Path, "."))
+	case !ok:
+		return fmt.Sprintf("is %s; write %s", typeName(v), wanted)
+	case why != "" && !strings.Contains(why, ";"):
+		return why + "; write " + wanted
+	}
+	return why
+}
+
+func (k Key) textProblem(text string) string {
+	if k.Values != nil && !slices.Contains(k.Values, text) {
+		return fmt.Sprintf("is %q; write one of %s", text, strings.Join(k.Values, ", "))
+	}
+	if k.check != nil {
+		return k.check(text)
+	}
+	return ""
+}
+
+func dollarsProblem(v any) (ok bool, why string) {
+	var usd float64
+	switch v := v.(type) {
+	case int64:
+		usd = float64(v)
+	case float64:
+		usd = v
+	default:
+		return false, ""
+	}
+	if !(usd >= 0) || math.IsInf(usd, 0) {
+		why = fmt.Sprintf("is %v", v)
+	}
+	return true, why
+}
+
+func isTexts(v any) bool {
+	list, ok := v.([]any)
+	notText := func(v any) bool { _, ok := v.(string); return !ok }
+	return ok && !slices.ContainsFunc(list, notText)
+}
+
+func typeName(v any) string {
+	switch v.(type) {
+	case string:
+		return "a text"
+	case int64, float64:
+		return "a number"
+	case bool:
+		return "true or false"
+	case map[string]any:
+		return "a table"
+	case []map[string]any:
+		return "a list of tables"
+	case []any:
+		return "a list"
+	}
+	return "a date or time"
+}
+
+func checkPresent(text string) string {
+	if strings.TrimSpace(text) == "" {
+		return "is empty; leave it out or fill it in"
+	}
+	return ""
+}
+
+// MaxPromise is the longest completion promise, in bytes.
+const MaxPromise = 1000
+
+// CheckPromise completes "KEY ..." for a text that can't be a completion
+// promise; "" when it can.
+func CheckPromise(text string) string {
+	switch {
+	case len(text) > MaxPromise:
+		return fmt.Sprintf("has %d bytes; make it a short statement, at most %d", len(text), MaxPromise)
+	case strings.Contains(text, "<promise>") || strings.Contains(text, "</promise>"):
+		return "is the text between the tags; leave out <promise> and </promise>"
+	case strings.ContainsRune(text, 0):
+		return "contains a NUL character; remove it"
+	}
+	return ""
+}

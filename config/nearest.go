@@ -1,0 +1,25 @@
+package config
+
+import (
+	"strings"
+
+	"github.com/agnivade/levenshtein"
+)
+
+// longestName bounds the work for names that are no typo of anything.
+const longestName = 100
+
+// Nearest returns the candidate that name is probably a misspelling of: equal
+// but for case, or at most a third of its letters away; "" when there is none.
+func Nearest(name string, candidates []string) string {
+	if len(name) > longestName {
+		return ""
+	}
+	nearest, best := "", max(1, len(name)/3)+1
+	for _, candidate := range candidates {
+		if d := levenshtein.ComputeDistance(strings.ToLower(name), candidate); d < best {
+			nearest, best = candidate, d
+		}
+	}
+	return nearest
+}

@@ -1,0 +1,115 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// table returns the names in a decoded table.
+func (c *checker) table(path ...string) map[string]any {
+	v, _ := c.lookup(path...)
+	table, _ := v.(map[string]any)
+	return table
+}
+
+// has says whether a path is written, be it with a value or half a one.
+func (c *checker) has(path ...string) bool { return c.Has(-1, path...) }
+
+// reportMissing says what a table lacks, where the table begins.
+func (c *checker) reportMissing(message string, table ...string) *Problem {
+	dotted := strings.Join(table, ".")
+	return c.report(c.first[pathID(table)].span, Error, dotted, dotted+" "+message)
+}
+
+// checkBackends wants a command for each backend that isn't a known one.
+func (c *checker) checkBackends() {
+	for name := range c.table("backends") {
+		settings := c.table("backends", name)
+		if settings == nil || c.has("backends", name, "command") || slices.Contains(c.builtin, name) {
+			continue
+		}
+		message := "has no command; name the program that runs it"
+		fix := nearestFix(name, c.builtin, "")
+		if fix != nil {
+			message += fmt.Sprintf(", or did you mean %s?", fix.Text)
+		}
+		c.reportMissing(message, "backends", name).Fix = fix
+	}
+}
+
+// checkHats wants a backend for each hat.
+func (c *checker) checkHats() {
+	for name := range c.table("hats") {
+		hat := c.table("hats", name)
+		if hat == nil {
+			continue // of another type, which is said already
+		}
+		_, isTable := hat["backend"].(map[string]any)
+		switch {
+		case !c.has("hats", name, "backend"):
+			c.reportMissing(`names no backend; write backend = "pi"`, "hats", name)
+		case isTable && !c.has("hats", name, "backend", "type"):
+			c.reportMissing(`names no backend; write type = "pi"`, "hats", name, "backend")
+		}
+	}
+}
+
+// checkEnd warns about a loop that only the user would end.
+func (c *checker) checkEnd() {
+	iterations, _ := c.lookup("limits", "max_iterations")
+	promise, _ := c.lookup("completion", "promise")
+	cost, _ := c.lookup("limits", "max_cost_usd")
+	hasCost := cost != nil && cost != int64(0) && cost != 0.0
+	hasPromise := promise != nil && promise != ""
+	if iterations != int64(0) || hasPromise || hasCost {
+		return
+	}
+	for _, e := range c.entries {
+		if slices.Equal(e.path, []string{"limits", "max_iterations"}) {
+			p := c.report(e.value, Warning, "limits.max_iterations", "without a limit, a promise and a budget hardly anything ends the loop; set one of them")
+			p.Fix = &Fix{Title: "set max_iterations to 50", Text: "50"}
+		}
+	}
+}
+
+// backendProblem completes "KEY ..." for a value that names no backend.
+func (c *checker) backendProblem(key Key, v any) string {
+	name, ok := v.(string)
+	if !ok {
+		return key.problem(v)
+	}
+	known := c.backendNames()
+	if slices.Contains(known, name) {
+		return ""
+	}
+	message := fmt.Sprintf("is %q, which is no backend; ", name)
+	if near := Nearest(name, known); near != "" {
+		return message + "did you mean " + near + "?"
+	}
+	return message + "known are " + strings.Join(known, ", ") + "; describe another one below [backends." + bareOr(name, "NAME") + "]"
+}
+
+// backendNames are what a backend may be called in this file.
+func (c *checker) backendNames() []string {
+	names := append([]string{Auto}, c.builtin...)
+	var own []string
+	for name := range c.table("backends") {
+		if !slices.Contains(names, name) {
+			own = append(own, name)
+		}
+	}
+	slices.Sort(own)
+	return append(names, own...)
+}
+
+// bareOr returns a name if it needs no quotes as a key.
+func bareOr(name, otherwise string) string {
+	other := func(r rune) bool {
+		return r != '_' && r != '-' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+	}
+	if name == "" || strings.ContainsFunc(name, other) {
+		return otherwise
+	}
+	return name
+}

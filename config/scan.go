@@ -1,0 +1,318 @@
+package config
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// maxDepth bounds lists in lists, tables in tables, and the parts of a key.
+const maxDepth = 16
+
+// span is a range of bytes of the text.
+type span struct{ start, end int }
+
+func (s span) contains(offset int) bool { return s.start <= offset && offset <= s.end }
+
+// part is one name of a dotted key, with its quotes.
+type part struct {
+	name string
+	span
+}
+
+// entry is a table's header, or a key with its value, as it is written.
+type entry struct {
+	span            // from the first byte to the last of the value, or of the line's blanks where that is missing
+	header bool     // [table]
+	list   bool     // [[table]]
+	nested bool     // in another entry's value
+	table  []string // the table it is in; none for a header
+	parts  []part   // at least one
+	equals int      // where "=" or a header's "]" is; -1 when it is missing
+	value  span     // empty when it is missing
+	open   bool     // the value is a list or an inline table that isn't closed
+	path   []string // table and parts
+}
+
+// scanner finds the places of keys and values. It accepts anything: what isn't
+// TOML is the decoder's to say. It is exact for what is.
+type scanner struct {
+	text    string
+	pos     int
+	table   []string
+	entries []entry
+	deep    int // where it is nested too deep; -1: nowhere
+}
+
+// scan returns the entries in their order, outer before inner ones, and where
+// the text is nested deeper than maxDepth, or -1. Behind that there are none.
+func scan(text string) (entries []entry, deep int) {
+	s := &scanner{text: text, deep: -1}
+	for s.skipBlank(); s.pos < len(s.text) && s.deep < 0; s.skipBlank() {
+		if s.text[s.pos] == '[' {
+			s.scanHeader()
+		} else {
+			s.scanPair(s.table, 0)
+		}
+		s.skipLine()
+	}
+	return s.entries, s.deep
+}
+
+func (s *scanner) peek() byte {
+	if s.pos < len(s.text) {
+		return s.text[s.pos]
+	}
+	return '\n'
+}
+
+func (s *scanner) hasPrefix(prefix string) bool { return strings.HasPrefix(s.text[s.pos:], prefix) }
+
+// skipTo moves to the first byte that is one of stop, or to the end.
+func (s *scanner) skipTo(stop string) {
+	if i := strings.IndexAny(s.text[s.pos:], stop); i >= 0 {
+		s.pos += i
+	} else {
+		s.pos = len(s.text)
+	}
+}
+
+func (s *scanner) skipLine() { s.skipTo("\n") }
+
+func (s *scanner) skipSpaces() {
+	for s.pos < len(s.text) && (s.text[s.pos] == ' ' || s.text[s.pos] == '\t') {
+		s.pos++
+	}
+}
+
+// skipBlank moves over white space, line ends and comments. It says whether
+// it came into another line.
+func (s *scanner) skipBlank() (newLine bool) {
+	for s.pos < len(s.text) {
+		switch s.text[s.pos] {
+		case '\n':
+			newLine = true
+			s.pos++
+		case ' ', '\t', '\r':
+			s.pos++
+		case '#':
+			s.skipLine()
+		default:
+			return newLine
+		}
+	}
+	return newLine
+}
+
+func (s *scanner) scanHeader() {
+	e := entry{span: span{start: s.pos}, header: true, equals: -1}
+	s.pos++
+	if s.peek() == '[' {
+		e.list = true
+		s.pos++
+	}
+	e.parts = s.scanKey()
+	if s.peek() == ']' {
+		e.equals = s.pos
+		s.pos++
+		if e.list && s.peek() == ']' {
+			s.pos++
+		}
+	}
+	e.end = s.pos
+	e.value = span{s.pos, s.pos}
+	e.path = names(nil, e.parts)
+	s.table = e.path
+	s.entries = append(s.entries, e)
+}
+
+// scanPair reads a key with its value into entries, before those in the value.
+func (s *scanner) scanPair(table []string, depth int) {
+	e := entry{span: span{start: s.pos}, nested: depth > 0, table: table, equals: -1}
+	e.parts = s.scanKey()
+	e.path = names(table, e.parts)
+	e.end = s.pos
+	e.value = span{s.pos, s.pos}
+	at := len(s.entries)
+	s.entries = append(s.entries, e)
+	if s.peek() == '=' {
+		e.equals = s.pos
+		s.pos++
+		s.skipSpaces()
+		e.value.start = s.pos
+		e.open = !s.scanValue(e.path, depth)
+		e.value.end = s.pos
+		e.end = s.pos
+	}
+	s.entries[at] = e
+}
+
+func names(table []string, parts []part) []string {
+	path := append(make([]string, 0, len(table)+len(parts)), table...)
+	for _, p := range parts {
+		path = append(path, p.name)
+	}
+	return path
+}
+
+// scanKey reads a dotted key and the blanks behind it. Behind a last dot, and
+// where there is no key, is a part without a name.
+func (s *scanner) scanKey() []part {
+	var parts []part
+	for {
+		s.skipSpaces()
+		if len(parts) == maxDepth {
+			s.deep = s.pos
+			return parts
+		}
+		start := s.pos
+		name := s.scanName()
+		parts = append(parts, part{name, span{start, s.pos}})
+		s.skipSpaces()
+		if s.peek() != '.' {
+			return parts
+		}
+		s.pos++
+	}
+}
+
+func (s *scanner) scanName() string {
+	start := s.pos
+	switch s.peek() {
+	case '"', '\'':
+		s.scanString()
+		return unquote(s.text[start:s.pos])
+	}
+	s.skipTo(" \t\r\n.=[]{},#\"'")
+	return s.text[start:s.pos]
+}
+
+// unquote returns the text of a string on one line.
+func unquote(quoted string) string {
+	if text, err := strconv.Unquote(quoted); err == nil && quoted[0] == '"' {
+		return text
+	}
+	if n := len(quoted); n >= 2 && quoted[0] == quoted[n-1] {
+		return quoted[1 : n-1]
+	}
+	return strings.Trim(quoted, `"'`)
+}
+
+// scanValue moves behind a value. It says whether brackets are closed.
+func (s *scanner) scanValue(path []string, depth int) (closed bool) {
+	if depth == maxDepth {
+		s.deep = s.pos
+		s.pos = len(s.text)
+		return true
+	}
+	switch s.peek() {
+	case '"', '\'':
+		s.scanString()
+	case '[':
+		return s.scanList(path, depth+1)
+	case '{':
+		return s.scanInline(path, depth+1)
+	default:
+		start := s.pos
+		s.skipTo(",]}#\n")
+		s.pos = start + len(strings.TrimRight(s.text[start:s.pos], " \t\r"))
+	}
+	return true
+}
+
+// scanString moves behind a string of one of the four kinds. One on a single
+// line that isn't closed ends with the line.
+func (s *scanner) scanString() {
+	quote := s.text[s.pos : s.pos+1]
+	stop := quote + "\\\n"
+	if long := strings.Repeat(quote, 3); s.hasPrefix(long) {
+		quote, stop = long, quote+"\\"
+	}
+	basic := quote[0] == '"'
+	s.pos += len(quote)
+	for {
+		s.skipTo(stop)
+		switch {
+		case s.pos >= len(s.text):
+			return
+		case s.hasPrefix(quote):
+			s.pos += len(quote)
+			for n := 0; len(quote) == 3 && n < 2 && s.peek() == quote[0]; n++ {
+				s.pos++ // the text itself may end with two quotes
+			}
+			return
+		case s.text[s.pos] == '\n':
+			return
+		case s.text[s.pos] == '\\' && basic:
+			s.pos = min(s.pos+2, len(s.text))
+		default:
+			s.pos++
+		}
+	}
+}
+
+// A line that can't go on a list or an inline table that was left open.
+var (
+	headerLine = regexp.MustCompile(`^\[\[?[ \t]*([A-Za-z_][A-Za-z0-9_-]*)[ \t.\]]`)
+	pairLine   = regexp.MustCompile(`^[A-Za-z0-9_.-]+[ \t]*=`)
+)
+
+func (s *scanner) atHeader() bool {
+	m := headerLine.FindStringSubmatch(s.text[s.pos:])
+	if m == nil {
+		return false
+	}
+	switch m[1] {
+	case "true", "false", "inf", "nan":
+		return false // values
+	}
+	return true
+}
+
+func (s *scanner) scanList(path []string, depth int) (closed bool) {
+	s.pos++
+	for {
+		end := s.pos
+		if newLine := s.skipBlank(); newLine && (s.atHeader() || pairLine.MatchString(s.text[s.pos:])) {
+			s.pos = end
+			return false
+		}
+		switch before := s.pos; {
+		case s.pos >= len(s.text):
+			return false
+		case s.text[s.pos] == ']':
+			s.pos++
+			return true
+		case s.text[s.pos] == ',':
+			s.pos++
+		default:
+			if s.scanValue(path, depth); s.pos == before {
+				s.pos++
+			}
+		}
+	}
+}
+
+func (s *scanner) scanInline(path []string, depth int) (closed bool) {
+	s.pos++
+	for {
+		end := s.pos
+		if newLine := s.skipBlank(); newLine && s.atHeader() {
+			s.pos = end
+			return false
+		}
+		switch before := s.pos; {
+		case s.pos >= len(s.text):
+			return false
+		case s.text[s.pos] == '}':
+			s.pos++
+			return true
+		case s.text[s.pos] == ',':
+			s.pos++
+		default:
+			if s.scanPair(path, depth); s.pos == before {
+				s.pos++
+			}
+		}
+	}
+}
