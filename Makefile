@@ -30,8 +30,20 @@ help: ## this list
 build: ## the program, as bin/ralph-lsp
 	@CGO_ENABLED=0 go build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/ralph-lsp ./cmd/ralph-lsp
 
+# Each editor adds its tests to EDITORS; EDITORS=off leaves them out, loudly.
+EDITOR_TESTS :=
+-include editors/*/test.mk
+
 .PHONY: test
-test: check unit e2e ## everything: check, unit and e2e (E2E=off leaves the real agents out)
+test: check unit e2e editors ## everything (E2E=off leaves the real agents out, EDITORS=off the real editors)
+
+.PHONY: editors
+ifeq ($(EDITORS),off)
+editors:
+	@echo "*** EDITORS=off: the real editors (Neovim, VS Code) were NOT tested ***" >&2
+else
+editors: $(EDITOR_TESTS) ## the plugins in the real editors
+endif
 
 .PHONY: check
 check: format vet staticcheck tidy cross ## formatting, vet, staticcheck, go.mod, other platforms

@@ -36,19 +36,21 @@ func execute(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 }
 
 func newRoot() *cobra.Command {
+	var serve sidecar
 	root := &cobra.Command{
 		Use:           "ralph-lsp",
 		Short:         "Run coding agents in Ralph loops",
 		SilenceErrors: true, // execute prints them
 		SilenceUsage:  true,
 		Args:          noUnknownCommand,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE:          func(cmd *cobra.Command, _ []string) error { return serve.run(cmd) },
 		Version:       programVersion(),
 		// The suggestions of noUnknownCommand fit on the line of the error.
 		DisableSuggestions: true,
 	}
 	root.SetVersionTemplate("ralph-lsp {{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
+	serve.addFlags(root)
 	root.AddCommand(
 		newRun(), newDemo(), newStatus(), newCancel(), newPause(), newResume(), newSteer(),
 		newDecode(), newDoctor(), newVersion(), newDemoAgent(), newDemoCheck(), newGuard(),

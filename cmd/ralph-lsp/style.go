@@ -65,9 +65,9 @@ func newStyle(name string, cfg styleConfig) style {
 	return &consoleStyle{cfg: cfg, calls: newCallLog()}
 }
 
-// isTerminal says whether w is a terminal, and which.
-func isTerminal(w io.Writer) (*os.File, bool) {
-	f, ok := w.(*os.File)
+// isTerminal says whether a reader or a writer is a terminal, and which.
+func isTerminal(stream any) (*os.File, bool) {
+	f, ok := stream.(*os.File)
 	return f, ok && term.IsTerminal(int(f.Fd()))
 }
 
