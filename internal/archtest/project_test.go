@@ -24,6 +24,7 @@ var picture = Rules{
 		"cmd/ralph-lsp": {"server", "loop", "loop/start", "stream", "backends", "loopstate", "history", "config"},
 		"e2e":           {"internal/..."},
 		"internal/...":  {"internal/..."},
+		"editors/...":   {"internal/..."}, // stand-in agents of their tests
 	},
 	Fenced: map[string][]string{
 		"go.lsp.dev/":                  {"server"},
