@@ -1,0 +1,291 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+
+	"ralph-lsp/loop"
+	"ralph-lsp/stream"
+)
+
+// An agent that prints a million events and an editor that never reads: the
+// memory has an end, and what tells tools, iterations and the end is all kept.
+func TestMillionEventsForAnEditorThatNeverReads(t *testing.T) {
+	const (
+		iterations = 10
+		events     = 1_000_000
+		tools      = 10_000 // in all
+	)
+	unstuck := make(chan struct{})
+	ed := &feedEditor{client: fullClient, sends: func(context.Context) error { <-unstuck; return nil }}
+	f := startFeed(ed)
+	flood(f, events, iterations, tools)
+	say(f, "the last words")
+	f.HandleLoop(loop.End{Reason: loop.StopPromise})
+
+	var mem runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&mem)
+	if mem.HeapAlloc > 32<<20 {
+		t.Errorf("%d MiB are in use, want under 32", mem.HeapAlloc>>20)
+	}
+	if mem.Sys > 256<<20 { // of the whole test binary, under the race detector too
+		t.Errorf("%d MiB were taken from the system", mem.Sys>>20)
+	}
+	f.Close()
+	close(unstuck)
+	<-f.done
+
+	updates := ed.updates(t)
+	counts := map[string]int{}
+	for _, u := range updates {
+		counts[u.SessionUpdate+u.Phase+u.Status]++
+	}
+	for kind, want := range map[string]int{
+		KindIteration + PhaseBegin: iterations, KindIteration + PhaseEnd: iterations,
+		KindToolCall + StatusInProgress: tools, KindToolCallUpdate + StatusCompleted: tools, KindEnd: 1,
+	} {
+		if counts[kind] != want {
+			t.Errorf("%d of %s arrived, want %d", counts[kind], kind, want)
+		}
+	}
+	if got := updates[len(updates)-2].text(t); !strings.HasSuffix(got, "the last words") {
+		t.Errorf("the last text is %.60q", got)
+	}
+	dropped, seq := 0, int64(0)
+	params, _ := received[UpdateParams](ed, MethodUpdate)
+	for _, p := range params {
+		dropped += p.Dropped
+		if seq += int64(len(p.Updates)); p.Seq != seq {
+			t.Fatalf("seq is %d, want %d", p.Seq, seq)
+		}
+	}
+	if dropped < events/2 {
+		t.Errorf("%d dropped, want most of the %d", dropped, events)
+	}
+}
+
+// flood lets an agent say a lot: text, and tools with their output so far.
+func flood(f *feed, events, iterations, tools int) {
+	delta := strings.Repeat("words ", 10)
+	perIteration, perTool := events/iterations, events/tools
+	for i := range iterations {
+		f.HandleLoop(loop.IterationStart{Iteration: i + 1})
+		for n := range perIteration {
+			id := fmt.Sprintf("t%d-%d", i, n/perTool)
+			switch n % perTool {
+			case 0:
+				f.Handle(stream.ToolCall{ID: id, Name: "bash", Input: json.RawMessage(`{"command":"go test ./..."}`)})
+			case 1, 2:
+				f.Handle(stream.ToolProgress{ID: id, Output: delta})
+			case 3:
+				f.Handle(stream.ToolResult{ID: id, Output: delta + delta})
+			default:
+				f.Handle(stream.Text{Delta: delta, MessageID: id})
+			}
+		}
+		f.HandleLoop(loop.IterationEnd{Iteration: i + 1, Outcome: loop.OutcomeOK})
+	}
+}
+
+// Text goes first, then what tools took and gave, then the rest.
+func TestOrderOfDropping(t *testing.T) {
+	const n = maxBacklog / 1024
+	kilobyte := strings.Repeat("x", 1024)
+	tests := []struct {
+		name string
+		add  func(b *backlog, i int)
+		kept string // kinds, of the updates that are left
+	}{
+		{"text before outputs", func(b *backlog, i int) {
+			id := fmt.Sprint(i)
+			if i < n/2 {
+				b.add(ToolCallUpdate{KindToolCallUpdate, id, "", StatusCompleted, toolContent(kilobyte)}, false)
+			} else {
+				b.addText(KindMessageChunk, id, "", kilobyte)
+			}
+		}, "all outputs"},
+		{"outputs before errors", func(b *backlog, i int) {
+			if i < n/2 {
+				b.add(ErrorUpdate{SessionUpdate: KindError, Message: kilobyte}, false)
+			} else {
+				b.add(ToolCallUpdate{KindToolCallUpdate, fmt.Sprint(i), "", StatusCompleted, toolContent(kilobyte)}, false)
+			}
+		}, "all errors"},
+		{"errors at last", func(b *backlog, _ int) { b.add(ErrorUpdate{SessionUpdate: KindError, Message: kilobyte}, false) }, "some errors"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var b backlog
+			for i := range n {
+				tt.add(&b, i)
+			}
+			if b.size() > maxBacklog || b.dropped == 0 {
+				t.Fatalf("%d bytes wait, %d dropped", b.size(), b.dropped)
+			}
+			outputs, errors := 0, 0
+			for _, p := range b.queue {
+				switch u := p.update.(type) {
+				case ToolCallUpdate:
+					outputs += len(u.Content)
+				case ErrorUpdate:
+					errors++
+				}
+			}
+			got := map[bool]string{outputs == n/2: "all outputs", errors == n/2: "all errors", errors > n/2 && errors < n: "some errors"}[true]
+			if got != tt.kept {
+				t.Errorf("%d outputs and %d errors are left, want %s", outputs, errors, tt.kept)
+			}
+		})
+	}
+}
+
+// However events come and are taken: the books are right, begins and ends are
+// all there and in order, and no text is lost while there is room.
+func FuzzBacklog(f *testing.F) {
+	f.Add([]byte("tttcpprtcutzt"))
+	f.Add([]byte("cpuzprLLLLLLLLzctr"))
+	f.Add([]byte(strings.Repeat("LcPrL", 200)))
+	f.Fuzz(func(t *testing.T, ops []byte) {
+		var (
+			b                backlog
+			taken            []pending
+			calls, open, end int
+			said             strings.Builder
+		)
+		for _, op := range ops {
+			id := fmt.Sprint("t", calls)
+			switch op {
+			case 't', 'L':
+				text := map[byte]string{'t': "tü", 'L': strings.Repeat("€", maxText/2)}[op]
+				said.WriteString(text)
+				b.addText(KindMessageChunk, "m", "", text)
+			case 'c':
+				calls++
+				open++
+				b.add(ToolCall{SessionUpdate: KindToolCall, ToolCallID: fmt.Sprint("t", calls), RawInput: json.RawMessage(`{}`)}, false)
+			case 'p', 'P':
+				output := map[byte]string{'p': "out", 'P': strings.Repeat("o", maxText)}[op]
+				b.add(ToolCallUpdate{KindToolCallUpdate, id, "", StatusInProgress, toolContent(output)}, false)
+			case 'r':
+				if open > 0 {
+					open--
+					end++
+					b.add(ToolCallUpdate{KindToolCallUpdate, id, "", StatusCompleted, toolContent("out")}, false)
+				}
+			case 'u':
+				b.add(UsageUpdate{SessionUpdate: KindUsage, Used: 1}, false)
+			case 'i':
+				b.iteration++
+				b.add(Iteration{SessionUpdate: KindIteration, Phase: PhaseBegin}, false)
+			case 'z':
+				taken = b.take(100, taken)
+			}
+			checkBooks(t, &b)
+		}
+		dropped := b.dropped
+		taken = b.take(1<<40, taken)
+		if b.size() != 0 || len(b.outputs) != 0 {
+			t.Errorf("an empty backlog has %d bytes and %d outputs", b.size(), len(b.outputs))
+		}
+		checkTaken(t, taken, calls, end)
+		var got strings.Builder
+		for _, p := range taken {
+			if p.text != nil {
+				got.Write(p.text.text)
+			}
+		}
+		if dropped == 0 && got.String() != said.String() {
+			t.Errorf("%d bytes of text came out, want %d", got.Len(), said.Len())
+		}
+	})
+}
+
+// checkBooks counts again what the backlog says of itself.
+func checkBooks(t *testing.T, b *backlog) {
+	t.Helper()
+	fixed, loose := 0, 0
+	for _, p := range b.queue {
+		f, l := p.weight()
+		fixed, loose = fixed+f, loose+l
+	}
+	if fixed != b.fixed || loose != b.loose {
+		t.Fatalf("%d+%d bytes wait, the books say %d+%d", fixed, loose, b.fixed, b.loose)
+	}
+	if loose > maxBacklog+maxText {
+		t.Fatalf("%d bytes wait that could be dropped", loose)
+	}
+	for id, at := range b.outputs {
+		if u, ok := b.queue[at-b.first].update.(ToolCallUpdate); !ok || u.ToolCallID != id {
+			t.Fatalf("the output of %s isn't at its place", id)
+		}
+	}
+}
+
+func checkTaken(t *testing.T, taken []pending, calls, ends int) {
+	t.Helper()
+	for _, p := range taken {
+		switch u := p.update.(type) {
+		case ToolCall:
+			calls--
+		case ToolCallUpdate:
+			if u.Status == StatusCompleted {
+				ends--
+			}
+		}
+	}
+	if calls != 0 || ends != 0 {
+		t.Errorf("%d begins and %d ends of tools are missing", calls, ends)
+	}
+}
+
+// BenchmarkFeed is what an event costs the agent's reader.
+func BenchmarkFeed(b *testing.B) {
+	for name, reads := range map[string]bool{"reads": true, "never reads": false} {
+		b.Run(name+"/text", func(b *testing.B) {
+			f := benchmarkFeed(b, reads)
+			delta := stream.Event(stream.Text{Delta: "a few words of text ", MessageID: "m1"})
+			b.ReportAllocs()
+			for b.Loop() {
+				f.Handle(delta)
+			}
+		})
+		b.Run(name+"/mixed", func(b *testing.B) { // 1 in 50 begins a tool
+			const events = 100_000
+			f := benchmarkFeed(b, reads)
+			b.ReportAllocs()
+			for b.Loop() {
+				flood(f, events, 1, events/50)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/events, "ns/event")
+		})
+	}
+}
+
+// forgetful is an editor that keeps nothing.
+type forgetful struct {
+	*feedEditor
+}
+
+func (e forgetful) Send(ctx context.Context, _ string, _ any) error { return e.sends(ctx) }
+
+func benchmarkFeed(b *testing.B, reads bool) *feed {
+	over := make(chan struct{})
+	f := newFeed(forgetful{&feedEditor{client: fullClient, sends: func(context.Context) error {
+		if !reads {
+			<-over
+		}
+		return nil
+	}}}, func(bool) {})
+	f.Start("l1", runningStatus)
+	b.Cleanup(func() {
+		f.Close()
+		close(over)
+		<-f.done
+	})
+	return f
+}

@@ -1,0 +1,402 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+	"unicode/utf8"
+
+	"ralph-lsp/loop"
+	"ralph-lsp/stream"
+)
+
+var fullClient = clientInfo{OptedIn: true, Updates: true}
+
+func runningStatus() loop.Status { return loop.Status{State: loop.StateRunning} }
+
+// startFeed returns the feed of a running loop; the test must close it.
+func startFeed(ed *feedEditor) *feed {
+	f := newFeed(ed, func(bool) {})
+	f.Start("l1", runningStatus)
+	return f
+}
+
+func say(f *feed, text string) { f.Handle(stream.Text{Delta: text, MessageID: "m1"}) }
+
+func TestFirstTextGoesOutAtOnceTheRestEvery50ms(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ed := &feedEditor{client: fullClient}
+		f := startFeed(ed)
+		begin, want := time.Now(), ""
+		for i := range 100 {
+			word := fmt.Sprintf("%d ", i)
+			want += word
+			say(f, word)
+			time.Sleep(10 * time.Millisecond)
+		}
+		f.Close()
+		synctest.Wait()
+
+		params, at := received[UpdateParams](ed, MethodUpdate)
+		if !at[0].Equal(begin) {
+			t.Errorf("the first came after %v", at[0].Sub(begin))
+		}
+		if got := shortest(gaps(at)); got < flushInterval {
+			t.Errorf("two notifications within %v", got)
+		}
+		if got := len(params); got < 18 || got > 21 {
+			t.Errorf("%d notifications in a second, want about 20", got)
+		}
+		for _, p := range params {
+			if len(p.Updates) != 1 {
+				t.Errorf("neighbouring text came as %d updates", len(p.Updates))
+			}
+		}
+		if got := allText(t, ed.updates(t)); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	})
+}
+
+func TestMuchTextDoesNotWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ed := &feedEditor{client: fullClient}
+		f := startFeed(ed)
+		defer f.Close()
+		say(f, "first")
+		synctest.Wait()
+		say(f, strings.Repeat("x", flushSize))
+		synctest.Wait() // no time passes
+		if got := len(ed.updates(t)); got != 2 {
+			t.Errorf("%d updates at once, want 2", got)
+		}
+	})
+}
+
+func TestClientsOwnInterval(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := fullClient
+		client.MinUpdateInterval = 300 * time.Millisecond
+		ed := &feedEditor{client: client}
+		f := startFeed(ed)
+		for range 100 {
+			say(f, strings.Repeat("x", 1000))
+			time.Sleep(10 * time.Millisecond)
+		}
+		f.Close()
+		synctest.Wait()
+		_, at := received[UpdateParams](ed, MethodUpdate)
+		for _, gap := range gaps(at[:len(at)-1]) { // the last comes with the end
+			if gap != 0 && gap < client.MinUpdateInterval {
+				t.Errorf("two bursts within %v", gap)
+			}
+		}
+		if got := len(allText(t, ed.updates(t))); got != 100_000 {
+			t.Errorf("%d bytes of text, want 100000", got)
+		}
+	})
+}
+
+func TestSlowEditorGetsMergedUpdates(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ed := &feedEditor{client: fullClient, sends: func(context.Context) error { time.Sleep(time.Second); return nil }}
+		f := startFeed(ed)
+		want := ""
+		for i := range 1000 {
+			word := fmt.Sprintf("%d ", i)
+			want += word
+			say(f, word)
+			f.Handle(stream.Usage{Context: int64(i + 1)})
+			time.Sleep(5 * time.Millisecond)
+		}
+		f.Close()
+		<-f.done
+		updates := ed.updates(t)
+		if len(updates) > 20 {
+			t.Errorf("%d updates for an editor that reads one notification a second, want about three for each", len(updates))
+		}
+		if got := allText(t, updates); got != want {
+			t.Errorf("text was lost or reordered: %.80q...", got)
+		}
+	})
+}
+
+// What waits together is merged; what a client has to tell apart stays apart.
+func TestMerging(t *testing.T) {
+	text := func(id, s string) stream.Event { return stream.Text{Delta: s, MessageID: id} }
+	tests := []struct {
+		name   string
+		events []stream.Event
+		want   []string // kind, id, status, text
+	}{
+		{"text of one message", []stream.Event{text("m1", "a"), text("m1", "b")}, []string{"agent_message_chunk m1  ab"}},
+		{"text of two messages", []stream.Event{text("m1", "a"), text("m2", "b"), text("m1", "c")},
+			[]string{"agent_message_chunk m1  a", "agent_message_chunk m2  b", "agent_message_chunk m1  c"}},
+		{"a subagent's text", []stream.Event{text("m1", "a"), stream.Text{Delta: "b", MessageID: "m1", ParentToolCallID: "t1"}},
+			[]string{"agent_message_chunk m1  a", "agent_message_chunk m1  b"}},
+		{"thoughts and text", []stream.Event{stream.Thinking{Delta: "hm", MessageID: "m1"}, text("m1", "a")},
+			[]string{"agent_thought_chunk m1  hm", "agent_message_chunk m1  a"}},
+		{"a tool's output so far", []stream.Event{stream.ToolCall{ID: "t1", Name: "bash"}, stream.ToolProgress{ID: "t1", Output: "a"}, text("m1", "x"), stream.ToolProgress{ID: "t1", Output: "ab"}},
+			[]string{"tool_call t1 in_progress ", "tool_call_update t1 in_progress ab", "agent_message_chunk m1  x"}},
+		{"a result makes the output so far needless", []stream.Event{stream.ToolCall{ID: "t1", Name: "bash"}, stream.ToolProgress{ID: "t1", Output: "a"}, text("m1", "x"), stream.ToolResult{ID: "t1", Output: "abc"}},
+			[]string{"tool_call t1 in_progress ", "agent_message_chunk m1  x", "tool_call_update t1 completed abc"}},
+		{"tools that overlap", []stream.Event{stream.ToolProgress{ID: "t1", Output: "a"}, stream.ToolProgress{ID: "t2", Output: "b"}, stream.ToolResult{ID: "t1", IsError: true}, stream.ToolProgress{ID: "t2", Output: "bb"}},
+			[]string{"tool_call_update t2 in_progress bb", "tool_call_update t1 failed "}},
+		{"usage", []stream.Event{stream.Usage{Context: 1}, text("m1", "a"), stream.Usage{Context: 2}, text("m1", "b")},
+			[]string{"usage_update   ", "agent_message_chunk m1  ab"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				client := fullClient
+				client.Thinking = true
+				ed := &feedEditor{client: client}
+				f := newFeed(ed, func(bool) {})
+				for _, e := range tt.events {
+					f.Handle(e)
+				}
+				f.Start("l1", runningStatus) // all has waited until now
+				f.Close()
+				<-f.done
+				var got []string
+				for _, u := range ed.updates(t) {
+					got = append(got, fmt.Sprintf("%s %s %s %s", u.SessionUpdate, u.MessageID+u.ToolCallID, u.Status, u.text(t)))
+				}
+				if fmt.Sprint(got) != fmt.Sprint(tt.want) {
+					t.Errorf("got  %q\nwant %q", got, tt.want)
+				}
+			})
+		})
+	}
+}
+
+func TestThoughtsAreForThoseWhoAsk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ed := &feedEditor{client: fullClient}
+		f := startFeed(ed)
+		f.Handle(stream.Thinking{Delta: "hm"})
+		say(f, "hi")
+		f.Close()
+		<-f.done
+		updates := ed.updates(t)
+		if len(updates) != 1 || updates[0].SessionUpdate != KindMessageChunk {
+			t.Errorf("got %+v, want the text only", updates)
+		}
+	})
+}
+
+// Escapes double some texts, runes have several bytes: each size is kept all the same.
+func TestSizes(t *testing.T) {
+	const envelope = len(`Content-Length: 65536`+"\r\n\r\n") + len(`{"jsonrpc":"2.0","method":"ralph/update","params":}`)
+	for name, text := range map[string]string{
+		"letters": strings.Repeat("x", 200_000), "lines": strings.Repeat("\n", 200_000),
+		"runes": "x" + strings.Repeat("ü€😀", 30_000), "quotes": strings.Repeat(`"\<&>`, 50_000),
+		"separators": strings.Repeat("\u2028", 50_000),
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ed := &feedEditor{client: fullClient}
+				f := startFeed(ed)
+				say(f, text)
+				for i := range 200 {
+					id := fmt.Sprint("t", i)
+					f.Handle(stream.ToolCall{ID: id, Name: "write", Input: json.RawMessage(`{"path":"a"}`)})
+					f.Handle(stream.ToolResult{ID: id, Output: text[:firstText(text, 1000)]})
+				}
+				f.Handle(stream.ToolResult{ID: "long", Output: text})
+				f.Close()
+				<-f.done
+				params, _ := received[UpdateParams](ed, MethodUpdate)
+				for _, p := range params {
+					if size := len(wire(t, p)) + envelope; size > maxNotification {
+						t.Errorf("a notification of %d bytes", size)
+					}
+				}
+				updates := ed.updates(t)
+				for _, u := range updates {
+					if got := u.text(t); len(got) > 32<<10 || !utf8.ValidString(got) || strings.ContainsRune(got, utf8.RuneError) {
+						t.Errorf("%s: %d bytes, valid: %v", u.SessionUpdate, len(got), utf8.ValidString(got))
+					}
+				}
+				if allText(t, updates) != text {
+					t.Error("the text isn't what the agent said")
+				}
+				last := updates[len(updates)-1]
+				if !last.Truncated || !strings.HasSuffix(text, last.text(t)) || len(last.text(t)) < maxText-utf8.UTFMax {
+					t.Errorf("of a long output %d bytes came, truncated: %v, want the end of it", len(last.text(t)), last.Truncated)
+				}
+			})
+		})
+	}
+}
+
+func TestLongInputIsLeftOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ed := &feedEditor{client: fullClient}
+		f := startFeed(ed)
+		input := fmt.Sprintf(`{"path":"a.go","content":%q}`, strings.Repeat("x", maxText))
+		f.Handle(stream.ToolCall{ID: "t1", Name: "write", Input: json.RawMessage(input)})
+		f.Handle(stream.ToolCall{ID: "t2", Name: "write", Input: json.RawMessage(`{no JSON`)})
+		f.Close()
+		<-f.done
+		updates := ed.updates(t)
+		if len(updates) != 2 {
+			t.Fatalf("got %d tool calls, want 2", len(updates))
+		}
+		for _, u := range updates {
+			if !u.Truncated || u.RawInput != nil || u.SessionUpdate != KindToolCall {
+				t.Errorf("got %+v, want a tool call without its input", u)
+			}
+		}
+	})
+}
+
+func TestNotificationsDoNotMixIterations(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ed := &feedEditor{client: fullClient}
+		f := newFeed(ed, func(bool) {})
+		for i := 1; i <= 3; i++ {
+			f.HandleLoop(loop.IterationStart{Iteration: i})
+			say(f, fmt.Sprint("text of ", i))
+			f.HandleLoop(loop.IterationEnd{Iteration: i, Outcome: loop.OutcomeOK})
+		}
+		f.Start("l1", runningStatus)
+		f.Close()
+		<-f.done
+		params, _ := received[UpdateParams](ed, MethodUpdate)
+		if len(params) != 3 {
+			t.Fatalf("%d notifications, want one for each iteration", len(params))
+		}
+		for i, p := range params {
+			if p.Iteration != i+1 || p.LoopID != "l1" || p.Seq != int64(3*(i+1)) {
+				t.Errorf("notification %d: loop %s, iteration %d, seq %d", i+1, p.LoopID, p.Iteration, p.Seq)
+			}
+			if got := allText(t, decodeUpdates(t, p.Updates)); got != fmt.Sprint("text of ", i+1) {
+				t.Errorf("iteration %d says %q", i+1, got)
+			}
+		}
+	})
+}
+
+// A hidden panel switches the stream down; what it missed has numbers, so that
+// it sees the hole and can ask.
+func TestLevelsLeaveHolesThatReplayFills(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ed := &feedEditor{client: fullClient}
+		f := startFeed(ed)
+		step := func(level string) {
+			f.SetLevel(level)
+			say(f, "text at "+level)
+			synctest.Wait()
+			f.Handle(stream.ToolCall{ID: level, Name: "bash"})
+			time.Sleep(time.Second)
+		}
+		for _, level := range []string{LevelAll, LevelTools, LevelNone, LevelAll} {
+			step(level)
+		}
+		f.Close()
+		<-f.done
+		params, _ := received[UpdateParams](ed, MethodUpdate)
+		var got []string
+		for _, p := range params {
+			for _, u := range decodeUpdates(t, p.Updates) {
+				got = append(got, fmt.Sprintf("%d %s", p.Seq, u.SessionUpdate))
+			}
+		}
+		want := "[1 agent_message_chunk 2 tool_call 4 tool_call 7 agent_message_chunk 8 tool_call]"
+		if fmt.Sprint(got) != want {
+			t.Errorf("got %v, want %s", got, want)
+		}
+		missed := f.Replay(2, 4)
+		updates := decodeUpdates(t, missed.Updates)
+		if missed.NextSeq != 6 || !missed.Complete || allText(t, updates) != "text at tools"+"text at none" || len(updates) != 4 {
+			t.Errorf("replay gave %+v up to %d, complete: %v", updates, missed.NextSeq, missed.Complete)
+		}
+	})
+}
+
+func TestPlainClientGetsNoUpdates(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ed := &feedEditor{client: clientInfo{Updates: true, WorkDoneProgress: true}}
+		f := startFeed(ed)
+		f.SetLevel(LevelAll)
+		say(f, "hi")
+		f.HandleLoop(loop.End{Reason: loop.StopPromise, Promise: "DONE", Iterations: 1})
+		f.Close()
+		<-f.done
+		if got := ed.updates(t); len(got) > 0 {
+			t.Errorf("got %+v", got)
+		}
+		if got := f.Replay(0, 0); len(got.Updates) != 2 {
+			t.Errorf("replay has %d updates, want 2", len(got.Updates))
+		}
+	})
+}
+
+func TestCloseWaitsForNoEditor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		unstuck := make(chan struct{})
+		ed := &feedEditor{client: fullClient, sends: func(context.Context) error { <-unstuck; return nil }}
+		f := startFeed(ed)
+		say(f, "a")
+		synctest.Wait()
+		say(f, "b")
+		f.HandleLoop(loop.End{Reason: loop.StopCancelled})
+		f.Close() // a deadlock, if it waited
+		close(unstuck)
+		<-f.done
+		updates := ed.updates(t)
+		if n := len(updates); n != 3 || updates[n-1].SessionUpdate != KindEnd {
+			t.Errorf("got %+v, want the text and the end", updates)
+		}
+	})
+}
+
+func TestFeedEndsWithItsEditor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ed := &feedEditor{client: fullClient, sends: func(context.Context) error { return errGone }}
+		f := startFeed(ed)
+		say(f, "a")
+		<-f.done
+		for range 1000 {
+			say(f, strings.Repeat("x", maxText)) // nobody takes it, and nothing breaks
+		}
+		f.Close()
+	})
+}
+
+func TestFeedOfALoopThatNeverStarted(t *testing.T) {
+	f := newFeed(&feedEditor{client: fullClient}, func(bool) {})
+	f.HandleLoop(loop.Warning{Message: "no"})
+	f.Close()
+}
+
+func TestStatusIsToldOfWhatItShows(t *testing.T) {
+	tests := []struct {
+		name string
+		do   func(f *feed)
+		want string // each call's now
+	}{
+		{"text", func(f *feed) { say(f, "a") }, "[]"},
+		{"tool call", func(f *feed) { f.Handle(stream.ToolCall{ID: "t"}) }, "[false]"},
+		{"usage", func(f *feed) { f.Handle(stream.Usage{Context: 1}) }, "[false]"},
+		{"usage that repeats itself", func(f *feed) { f.Handle(stream.Usage{}) }, "[false]"},
+		{"state", func(f *feed) { f.HandleLoop(loop.StateChanged{State: loop.StatePaused}) }, "[true]"},
+		{"guidance", func(f *feed) { f.HandleLoop(loop.Guidance{ID: "g"}) }, "[]"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			calls := []bool{}
+			f := newFeed(&feedEditor{client: fullClient}, func(now bool) { calls = append(calls, now) })
+			tt.do(f)
+			f.Close()
+			if got := fmt.Sprint(calls); got != tt.want {
+				t.Errorf("told %s, want %s", got, tt.want)
+			}
+		})
+	}
+}
