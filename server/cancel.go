@@ -1,0 +1,62 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+
+	"go.lsp.dev/jsonrpc2"
+)
+
+// registry has the requests that run aside of the read loop, so that
+// $/cancelRequest can end them.
+type registry struct {
+	mu      sync.Mutex
+	running map[jsonrpc2.ID]*running
+}
+
+type running struct{ cancel context.CancelFunc }
+
+// add returns the request's context. done must be called when it was answered.
+func (r *registry) add(parent context.Context, id jsonrpc2.ID) (ctx context.Context, done func()) {
+	ctx, cancel := context.WithCancel(parent)
+	own := &running{cancel}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.running == nil {
+		r.running = map[jsonrpc2.ID]*running{}
+	}
+	r.running[id] = own
+	return ctx, func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if r.running[id] == own { // not another one of a client that uses ids twice
+			delete(r.running, id)
+		}
+		cancel()
+	}
+}
+
+// cancel ends the request with this id, if it is running.
+func (r *registry) cancel(id jsonrpc2.ID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if found := r.running[id]; found != nil {
+		found.cancel()
+	}
+}
+
+// requestID reads an id as it came: a whole number or a string.
+func requestID(raw json.RawMessage) (id jsonrpc2.ID, ok bool) {
+	var number int64
+	var text string
+	switch {
+	case string(raw) == "null":
+		return id, false
+	case json.Unmarshal(raw, &number) == nil:
+		return jsonrpc2.NewNumberID(number), true
+	case json.Unmarshal(raw, &text) == nil:
+		return jsonrpc2.NewStringID(text), true
+	}
+	return id, false
+}

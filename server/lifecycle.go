@@ -1,0 +1,171 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"go.lsp.dev/protocol"
+
+	"ralph-lsp/loop"
+)
+
+// protocolVersion is that of our own part of the protocol (docs/PROTOCOL.md).
+const protocolVersion = 1
+
+// phase is how far the connection has got.
+type phase int32
+
+const (
+	created     phase = iota
+	initialized       // initialize was answered
+	shutDown          // nothing counts any more but exit
+)
+
+// exitPatience is how long after shutdown a client may take to say exit.
+const exitPatience = 2 * time.Second
+
+// admit says why a request can't be handled now, nil when it can.
+func (s *Server) admit(name string, known bool) error {
+	now := phase(s.phase.Load())
+	switch {
+	case now == shutDown:
+		return errf(codeInvalidRequest, "%s after shutdown", name)
+	case now == created && name != "initialize":
+		return errf(codeNotInitialized, "%s before initialize", name)
+	case now == initialized && name == "initialize":
+		return errf(codeInvalidRequest, "initialize was said before")
+	case !known:
+		return errf(codeMethodNotFound, "method not found: %s", name)
+	}
+	return nil
+}
+
+// listens says whether a notification counts now.
+func (s *Server) listens(name string) bool {
+	return name == "exit" || phase(s.phase.Load()) == initialized
+}
+
+// initialize answers at once: nothing is looked for or started here.
+func (s *Server) initialize(_ context.Context, params json.RawMessage) (any, error) {
+	p, err := readInitialize(params)
+	if err != nil {
+		return nil, errf(codeInvalidParams, "initialize: %v", err)
+	}
+	client := p.client()
+	capabilities, err := serverCapabilities(client)
+	if err != nil {
+		return nil, err
+	}
+	s.client.Store(&client)
+	s.phase.Store(int32(initialized))
+	parent := s.parent
+	if parent == 0 && p.ProcessID != nil {
+		parent = *p.ProcessID
+	}
+	go s.watchParent(parent)
+	s.folders = p.folders()
+	return &protocol.InitializeResult{
+		Capabilities: capabilities,
+		ServerInfo:   protocol.ServerInfo{Name: "ralph-lsp", Version: protocol.NewOptional(s.version)},
+	}, nil
+}
+
+// begin starts what had to wait until initialize was answered.
+func (s *Server) begin(struct{}) {
+	s.loops.changeFolders(s.folders, nil)
+	s.loops.begin()
+}
+
+// folders returns the paths of the folders that the client has open.
+func (p *initializeParams) folders() []string {
+	paths := folderPaths(p.WorkspaceFolders)
+	if len(p.WorkspaceFolders) > 0 {
+		return paths
+	}
+	if path, err := PathOf(p.RootURI); err == nil {
+		return append(paths, path)
+	}
+	if p.RootPath != "" {
+		return append(paths, p.RootPath)
+	}
+	return paths
+}
+
+// folderPaths returns the paths of folders on this machine.
+func folderPaths(folders []workspaceFolder) []string {
+	var paths []string
+	for _, f := range folders {
+		if path, err := PathOf(f.URI); err == nil {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
+// serverCapabilities are what we can do for this client.
+func serverCapabilities(client clientInfo) (protocol.ServerCapabilities, error) {
+	encoding := protocol.PositionEncodingKindUTF16
+	if client.UTF8 {
+		encoding = protocol.PositionEncodingKindUTF8
+	}
+	experimental, err := json.Marshal(map[string]any{
+		"ralph": map[string]any{"version": protocolVersion, "stopReasons": stopReasons},
+	})
+	return protocol.ServerCapabilities{
+		PositionEncoding: encoding,
+		TextDocumentSync: &protocol.TextDocumentSyncOptions{
+			OpenClose: new(true), Change: new(protocol.TextDocumentSyncKindFull),
+		},
+		HoverProvider:      protocol.Boolean(true),
+		CompletionProvider: &protocol.CompletionOptions{},
+		CodeLensProvider:   &protocol.CodeLensOptions{},
+		CodeActionProvider: &protocol.CodeActionOptions{CodeActionKinds: []protocol.CodeActionKind{
+			protocol.CodeActionKindQuickFix, protocol.CodeActionKindRefactor,
+		}},
+		DiagnosticProvider:     &protocol.DiagnosticOptions{Identifier: new("ralph")},
+		ExecuteCommandProvider: protocol.ExecuteCommandOptions{Commands: commandIDs()},
+		Workspace: &protocol.WorkspaceOptions{WorkspaceFolders: &protocol.WorkspaceFoldersServerCapabilities{
+			Supported: new(true), ChangeNotifications: protocol.Boolean(true),
+		}},
+		Experimental: experimental,
+	}, err
+}
+
+// stopReasons are all the reasons that a loop's end may give.
+var stopReasons = []loop.StopReason{
+	loop.StopPromise, loop.StopMaxIterations, loop.StopMaxCost, loop.StopMaxTime, loop.StopCancelled, loop.StopStateRemoved,
+	loop.StopFailures, loop.StopPermissionDenied, loop.StopStalled, loop.StopBackendError, loop.StopInterrupted, loop.StopBadStateFile,
+}
+
+// shutdown is the editor's word that it leaves. The loops have from now on,
+// not only from exit on, to end.
+func (s *Server) shutdown(context.Context, json.RawMessage) (any, error) {
+	s.phase.Store(int32(shutDown))
+	go s.stopLoops()
+	time.AfterFunc(exitPatience, func() { s.leave(errNoExit) })
+	return nil, nil
+}
+
+func (s *Server) exit(context.Context, json.RawMessage) (any, error) {
+	s.leave(errExit)
+	return nil, nil
+}
+
+// cancelRequest ends a running request. An id that is unknown, or none at all,
+// is no error: the answer may be under way.
+func (s *Server) cancelRequest(_ context.Context, params json.RawMessage) (any, error) {
+	var p struct {
+		ID json.RawMessage `json:"id"`
+	}
+	if err := json.Unmarshal(params, &p); err != nil {
+		return nil, err
+	}
+	id, ok := requestID(p.ID)
+	if !ok {
+		return nil, errors.New("no id")
+	}
+	s.calls.cancel(id)
+	return nil, nil
+}

@@ -1,0 +1,107 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+)
+
+// logRate is how many log messages a client gets in a second.
+const logRate = 10
+
+// stackKey is the attribute with a goroutine's stack: too long for a client.
+const stackKey = "stack"
+
+// clientLog is a slog.Handler that shows records of the level info and above
+// in the client's log. What agents say doesn't belong into records.
+type clientLog struct {
+	server *Server
+	attrs  string
+	rate   *rate
+}
+
+// rate counts the messages of the present second.
+type rate struct {
+	mu      sync.Mutex
+	since   time.Time
+	sent    int
+	dropped int
+}
+
+// allow says whether one more message may be sent now, and how many couldn't
+// since the last one.
+func (r *rate) allow(now time.Time) (dropped int, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if now.Sub(r.since) >= time.Second {
+		r.since, r.sent = now, 0
+	}
+	if r.sent++; r.sent > logRate {
+		r.dropped++
+		return 0, false
+	}
+	dropped, r.dropped = r.dropped, 0
+	return dropped, true
+}
+
+// newLogger logs to the client and, unless it is nil, to another logger.
+func newLogger(also *slog.Logger, s *Server) *slog.Logger {
+	client := &clientLog{server: s, rate: new(rate)}
+	if also == nil {
+		return slog.New(client)
+	}
+	return slog.New(slog.NewMultiHandler(also.Handler(), client))
+}
+
+// Enabled is false before the client may get messages.
+func (l *clientLog) Enabled(_ context.Context, level slog.Level) bool {
+	return level >= slog.LevelInfo && phase(l.server.phase.Load()) == initialized
+}
+
+// Handle sends the record.
+func (l *clientLog) Handle(_ context.Context, r slog.Record) error {
+	dropped, ok := l.rate.allow(time.Now())
+	if !ok {
+		return nil
+	}
+	var text strings.Builder
+	text.WriteString(r.Message + l.attrs)
+	r.Attrs(func(a slog.Attr) bool {
+		text.WriteString(attrText(a))
+		return true
+	})
+	if dropped > 0 {
+		fmt.Fprintf(&text, " (%d messages before this one were too many)", dropped)
+	}
+	kind := messageInfo
+	switch {
+	case r.Level >= slog.LevelError:
+		kind = messageError
+	case r.Level >= slog.LevelWarn:
+		kind = messageWarning
+	}
+	l.server.Notify("window/logMessage", map[string]any{"type": kind, "message": text.String()})
+	return nil
+}
+
+func attrText(a slog.Attr) string {
+	if a.Key == stackKey {
+		return ""
+	}
+	return fmt.Sprintf(" %s=%v", a.Key, a.Value)
+}
+
+// WithAttrs returns a handler that adds attrs to every record.
+func (l *clientLog) WithAttrs(attrs []slog.Attr) slog.Handler {
+	more := *l
+	for _, a := range attrs {
+		more.attrs += attrText(a)
+	}
+	return &more
+}
+
+// WithGroup returns the handler itself: the client's log is flat.
+func (l *clientLog) WithGroup(string) slog.Handler { return l }

@@ -1,0 +1,143 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"go.lsp.dev/jsonrpc2"
+)
+
+// Options are what the command line tells the server.
+type Options struct {
+	Version string       // of this program
+	Log     *slog.Logger // nil logs to the client only
+	Parent  int          // the process whose death ends the server; 0: the one that initialize names
+}
+
+// How long the end of the server may take: PROTOCOL.md promises a second.
+const (
+	stopPatience  = 850 * time.Millisecond // for the loops to end
+	flushPatience = 100 * time.Millisecond // for the client to read the rest
+)
+
+// Server serves one editor. It is the editor for the rest of the room.
+type Server struct {
+	log     *slog.Logger
+	version string
+	parent  int
+
+	out    *outbox
+	frames *frameReader
+	conn   jsonrpc2.Conn
+	calls  registry
+
+	// ctx ends when the editor goes away; leave says how.
+	ctx    context.Context
+	leave  context.CancelCauseFunc
+	inline context.Context // ctx for handlers on the read loop
+
+	phase     atomic.Int32 // a phase; only the read loop changes it
+	folders   []string     // paths that initialize told
+	client    atomic.Pointer[clientInfo]
+	loops     *manager
+	stopLoops func() // interrupts all loops and waits; any number of calls
+}
+
+// Run serves one editor until it goes away, in whichever way, and returns the
+// process's exit code: 0 after shutdown, else 1. It returns at most a second
+// after the editor went away; by then all loops are interrupted. The end of ctx
+// counts as the editor's end.
+func Run(ctx context.Context, in io.Reader, out io.Writer, opts Options) int {
+	s := newServer(ctx, in, opts)
+	go s.out.run(out)
+	go func() {
+		<-s.out.dead
+		s.leave(s.out.err)
+	}()
+	s.conn.Go(context.Background(), s.handle)
+	<-s.ctx.Done()
+	return s.finish()
+}
+
+func newServer(ctx context.Context, in io.Reader, opts Options) *Server {
+	s := &Server{version: opts.Version, parent: opts.Parent, out: newOutbox()}
+	s.ctx, s.leave = context.WithCancelCause(ctx)
+	s.inline = context.WithValue(s.ctx, inlineKey{}, true)
+	s.log = newLogger(opts.Log, s)
+	s.frames = newFrameReader(in, s.refuse)
+	s.conn = jsonrpc2.NewConn(&wireStream{s.frames, s.out, s.leave}, jsonrpc2.WithCodec(codec{}))
+	s.loops = newManager(s, opts.Version, s.log, nil)
+	s.stopLoops = sync.OnceFunc(s.loops.close)
+	return s
+}
+
+// finish ends what runs, tells the client of it if it still reads, and returns
+// the exit code.
+func (s *Server) finish() int {
+	cause := context.Cause(s.ctx)
+	unreadable := errors.Is(cause, errBadHeader)
+	if unreadable {
+		s.log.Error("the connection ends", "reason", cause)
+	} else {
+		s.log.Info("the connection ends", "reason", cause)
+	}
+	within(stopPatience, func(context.Context) { s.stopLoops() })
+	within(flushPatience, s.out.flush)
+	s.out.close(errClosed)
+	if phase(s.phase.Load()) == shutDown && !unreadable {
+		return 0
+	}
+	return 1
+}
+
+// within runs f and returns when it is done or the time is up.
+func within(limit time.Duration, f func(context.Context)) {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	done := make(chan struct{})
+	go func() {
+		defer cancel()
+		defer close(done)
+		f(ctx)
+	}()
+	select {
+	case <-done:
+	case <-ctx.Done():
+	}
+}
+
+// errExit and the others are why the editor is gone, where nothing else says so.
+var (
+	errExit       = errors.New("the client said exit")
+	errNoExit     = errors.New("the client said shutdown, but no exit")
+	errParentGone = errors.New("the client's process is gone")
+)
+
+// watchParent ends the server when the process is gone. One that isn't there
+// from the start can't be told from one of another machine, so it isn't watched.
+func (s *Server) watchParent(pid int) {
+	if pid <= 0 || !processAlive(pid) {
+		return
+	}
+	ticks := time.NewTicker(parentPoll)
+	defer ticks.Stop()
+	for {
+		select {
+		case <-s.ctx.Done():
+			return
+		case <-ticks.C:
+			if !processAlive(pid) {
+				s.leave(fmt.Errorf("%w (%d)", errParentGone, pid))
+				return
+			}
+		}
+	}
+}
+
+// parentPoll is how often the client's process is looked for.
+const parentPoll = 2 * time.Second

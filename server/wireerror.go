@@ -1,0 +1,59 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"go.lsp.dev/jsonrpc2"
+)
+
+// The codes of errors that clients get.
+const (
+	codeMethodNotFound   = int(jsonrpc2.MethodNotFound)
+	codeInvalidRequest   = int(jsonrpc2.InvalidRequest)
+	codeInvalidParams    = int(jsonrpc2.InvalidParams)
+	codeInternal         = int(jsonrpc2.InternalError)
+	codeNotInitialized   = int(jsonrpc2.ServerNotInitialized)
+	codeRequestCancelled = -32800
+	codeRequestFailed    = -32803
+)
+
+// wireError is an error as a client gets it. Data is what a program needs to
+// know of it, encoded as JSON; nil is none.
+type wireError struct {
+	Code    int
+	Message string
+	Data    any
+}
+
+func (e *wireError) Error() string { return e.Message }
+
+// errf makes an error for the client, without data.
+func errf(code int, format string, args ...any) *wireError {
+	return &wireError{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// toWire makes any error fit for jsonrpc2, which would send a plain one with
+// the code 0.
+func toWire(err error) *jsonrpc2.Error {
+	var known *wireError
+	switch {
+	case errors.As(err, &known):
+	case errors.Is(err, context.Canceled):
+		known = errf(codeRequestCancelled, "the request was cancelled")
+	default:
+		known = errf(codeInternal, "%v", err)
+	}
+	out := jsonrpc2.NewError(jsonrpc2.Code(known.Code), strings.ToValidUTF8(known.Message, "\uFFFD"))
+	if known.Data != nil {
+		data, err := json.Marshal(known.Data)
+		if err != nil {
+			return jsonrpc2.Errorf(jsonrpc2.InternalError, "%s (its data can't be encoded: %v)", known.Message, err)
+		}
+		out.Data = data
+	}
+	return out
+}
