@@ -1,0 +1,328 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"ralph-lsp/loop"
+	"ralph-lsp/stream"
+)
+
+var progressClient = clientInfo{WorkDoneProgress: true}
+
+// shownLoop is a loop's status that a test changes.
+type shownLoop struct {
+	mu sync.Mutex
+	s  loop.Status
+}
+
+func (l *shownLoop) status() loop.Status {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.s
+}
+
+func (l *shownLoop) set(change func(*loop.Status)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	change(&l.s)
+}
+
+// progressFeed starts a feed whose progress shows l, and lets it begin.
+func progressFeed(ed *feedEditor, l *shownLoop) *feed {
+	f := newFeed(ed, func(bool) {})
+	f.Start("l1", l.status)
+	synctest.Wait()
+	return f
+}
+
+func messages(t *testing.T, ed *feedEditor) (kinds, texts []string, at []time.Time) {
+	t.Helper()
+	params, at := received[ProgressParams](ed, MethodProgress)
+	for _, p := range params {
+		if p.Token != "ralph/l1" {
+			t.Errorf("token %q", p.Token)
+		}
+		kinds, texts = append(kinds, p.Value.Kind), append(texts, p.Value.Message)
+	}
+	return kinds, texts, at
+}
+
+func TestProgressOfALoop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ed := &feedEditor{client: progressClient}
+		l := &shownLoop{s: loop.Status{State: loop.StateStarting, Iteration: 1, Session: stream.SessionStart{Backend: "pi"}, Limits: loop.Limits{MaxIterations: 50}}}
+		f := progressFeed(ed, l)
+		l.set(func(s *loop.Status) { s.State = loop.StateRunning })
+		f.HandleLoop(loop.IterationStart{Iteration: 1})
+		synctest.Wait()
+		call := stream.ToolCall{ID: "t1", Name: "bash", Input: []byte(`{"command":"go test ./..."}`)}
+		l.set(func(s *loop.Status) {
+			s.Iteration, s.Cost, s.Tool = 3, stream.USD(1.42), &loop.ToolStatus{Call: call}
+		})
+		f.Handle(call)
+		time.Sleep(time.Second)
+		f.HandleLoop(loop.End{Reason: loop.StopPromise, Promise: "DONE", Iterations: 7, Cost: stream.USD(3.1), Duration: 12*time.Minute + 3*time.Second})
+		f.Close()
+
+		var got []string
+		for _, n := range ed.got {
+			got = append(got, n.method+" "+wire(t, n.params))
+		}
+		want := []string{
+			`window/workDoneProgress/create {"token":"ralph/l1"}`,
+			`$/progress {"token":"ralph/l1","value":{"kind":"begin","title":"Ralph","cancellable":true,"message":"1/50 · pi · starting","percentage":0}}`,
+			`$/progress {"token":"ralph/l1","value":{"kind":"report","message":"1/50 · working","percentage":0}}`,
+			`$/progress {"token":"ralph/l1","value":{"kind":"report","message":"3/50 · $1.42 · bash go test ./...","percentage":4}}`,
+			`$/progress {"token":"ralph/l1","value":{"kind":"end","message":"done: DONE after 7 iterations · $3.10 · 12m"}}`,
+		}
+		if fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("got:\n%v\nwant:\n%v", got, want)
+		}
+	})
+}
+
+func TestReportText(t *testing.T) {
+	limits := loop.Limits{MaxIterations: 50}
+	problem := "529 overloaded"
+	tests := []struct {
+		name    string
+		s       loop.Status
+		problem *string
+		want    string
+		percent int // -1: none
+	}{
+		{"text", loop.Status{State: loop.StateRunning, Iteration: 26, Limits: limits, LastLine: "Now the tests."}, nil, "26/50 · Now the tests.", 50},
+		{"unlimited", loop.Status{State: loop.StateRunning, Iteration: 4, LastLine: "x"}, nil, "4 · x", -1},
+		{"part of the cost is unknown", loop.Status{State: loop.StateRunning, Iteration: 1, Cost: stream.USD(2), CostIncomplete: true}, nil, "1 · at least $2.00 · working", -1},
+		{"no iteration yet", loop.Status{State: loop.StateStarting, Limits: limits}, nil, "1/50 · starting", 0},
+		{"the limit was lowered", loop.Status{State: loop.StateRunning, Iteration: 7, Limits: loop.Limits{MaxIterations: 2}}, nil, "7/2 · working", 100},
+		{"tool without input", loop.Status{State: loop.StateRunning, Iteration: 1, Tool: &loop.ToolStatus{Call: stream.ToolCall{Name: "ask"}}, LastLine: "x"}, nil, "1 · ask", -1},
+		{"error", loop.Status{State: loop.StateRunning, Iteration: 1, LastLine: "x"}, &problem, "1 · error: 529 overloaded", -1},
+		{"rate limit", loop.Status{State: loop.StateWaiting, Iteration: 1, Retry: &loop.RetryStatus{Reason: "rate_limit", ResumeAt: time.Date(2026, 1, 2, 14, 5, 0, 0, time.Local)}}, nil, "1 · waiting (rate limit) until 14:05", -1},
+		{"paused", loop.Status{State: loop.StatePaused, Iteration: 1}, nil, "1 · paused", -1},
+		{"cancelling", loop.Status{State: loop.StateCancelling, Iteration: 1}, nil, "1 · stopping", -1},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			v := progressReport(tt.s, tt.problem)
+			percent := -1
+			if v.Percentage != nil {
+				percent = *v.Percentage
+			}
+			if v.Message != tt.want || percent != tt.percent {
+				t.Errorf("got %q %d, want %q %d", v.Message, percent, tt.want, tt.percent)
+			}
+		})
+	}
+}
+
+func TestEndText(t *testing.T) {
+	for want, e := range map[string]loop.End{
+		"done: ALL GREEN after 1 iteration · $0.00 · 9s":                                       {Reason: loop.StopPromise, Promise: "ALL GREEN", Iterations: 1, Cost: stream.USD(0), Duration: 9 * time.Second},
+		"stopped: iteration limit reached after 50 iterations · 1h02m":                         {Reason: loop.StopMaxIterations, Iterations: 50, Duration: 62 * time.Minute},
+		"cancelled after 0 iterations · 0s":                                                    {Reason: loop.StopCancelled},
+		"failed: too many failures in a row after 5 iterations · 3s · 401 key is not accepted": {Reason: loop.StopFailures, Iterations: 5, Duration: 3 * time.Second, Error: "401 key is not accepted"},
+		"ended: new_reason after 2 iterations · 0s":                                            {Reason: "new_reason", Iterations: 2},
+	} {
+		if got := endText(e); got != want {
+			t.Errorf("got  %q\nwant %q", got, want)
+		}
+	}
+}
+
+// The agent writes a line each millisecond.
+func TestReportsKeepTheirRate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ed := &feedEditor{client: progressClient}
+		l := &shownLoop{s: loop.Status{State: loop.StateRunning, Iteration: 1}}
+		f := progressFeed(ed, l)
+		for i := range 10_000 {
+			l.set(func(s *loop.Status) { s.LastLine = fmt.Sprint("line ", i) })
+			say(f, "x")
+			time.Sleep(time.Millisecond)
+		}
+		time.Sleep(time.Second)
+		_, texts, at := messages(t, ed)
+		if len(at) < 38 || len(at) > 43 {
+			t.Errorf("%d messages in 10 s, want 4 a second", len(at))
+		}
+		if got := shortest(gaps(at[1:])); got < reportInterval {
+			t.Errorf("two reports within %v", got)
+		}
+		if last := texts[len(texts)-1]; last != "1 · line 9999" {
+			t.Errorf("the last report is %q", last)
+		}
+		f.Close()
+	})
+}
+
+func TestImportantReportsComeAtOnce(t *testing.T) {
+	tests := []struct {
+		name  string
+		event func(f *feed, s *loop.Status)
+		want  string
+	}{
+		{"iteration", func(f *feed, s *loop.Status) { s.Iteration++; f.HandleLoop(loop.IterationStart{Iteration: 2}) }, "2 · working"},
+		{"error", func(f *feed, _ *loop.Status) { f.Handle(stream.Error{Message: "503"}) }, "1 · error: 503"},
+		{"failed run", func(f *feed, _ *loop.Status) { f.HandleLoop(loop.IterationEnd{Error: "exit status 1"}) }, "1 · error: exit status 1"},
+		{"pause", func(f *feed, s *loop.Status) {
+			s.State = loop.StatePaused
+			f.HandleLoop(loop.StateChanged{State: loop.StatePaused})
+		}, "1 · paused"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ed := &feedEditor{client: progressClient}
+				l := &shownLoop{s: loop.Status{State: loop.StateRunning, Iteration: 1}}
+				f := progressFeed(ed, l)
+				defer f.Close()
+				say(f, "x")
+				synctest.Wait() // a report a moment ago
+				l.set(func(s *loop.Status) { tt.event(f, s) })
+				synctest.Wait() // no time passes
+				_, texts, _ := messages(t, ed)
+				if got := texts[len(texts)-1]; got != tt.want {
+					t.Errorf("at once came %q, want %q", got, tt.want)
+				}
+			})
+		})
+	}
+}
+
+// Even what comes at once has a rate: an agent may print nothing but errors.
+func TestFloodOfErrors(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ed := &feedEditor{client: progressClient}
+		f := progressFeed(ed, &shownLoop{s: loop.Status{State: loop.StateRunning}})
+		defer f.Close()
+		for i := range 5000 {
+			f.Handle(stream.Error{Message: fmt.Sprint("error ", i)})
+			time.Sleep(time.Millisecond)
+		}
+		if _, texts, _ := messages(t, ed); len(texts) > 5*(urgentBurst+4)+2 {
+			t.Errorf("%d reports in 5 s", len(texts))
+		}
+	})
+}
+
+func TestSameTextIsNotToldTwice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ed := &feedEditor{client: progressClient}
+		f := progressFeed(ed, &shownLoop{s: loop.Status{State: loop.StateRunning, LastLine: "same"}})
+		for range 100 {
+			say(f, "x")
+			f.HandleLoop(loop.StateChanged{State: loop.StateRunning})
+			time.Sleep(50 * time.Millisecond)
+		}
+		f.Close()
+		if kinds, texts, _ := messages(t, ed); len(kinds) != 2 {
+			t.Errorf("got %v %v, want a begin and an end", kinds, texts)
+		}
+	})
+}
+
+// Whatever the editor does, there is one end for a begin, none without, and
+// nothing after it.
+func TestOneEndForEachBegin(t *testing.T) {
+	refuse := errors.New("no")
+	end := loop.End{Reason: loop.StopCancelled}
+	tests := []struct {
+		name   string
+		client clientInfo
+		create func(context.Context) error
+		run    func(f *feed)
+		want   string
+	}{
+		{"a loop that ends", progressClient, nil, func(f *feed) { f.HandleLoop(end) }, "[begin end]"},
+		{"a loop that ends and still speaks", progressClient, nil, func(f *feed) {
+			f.HandleLoop(end)
+			say(f, "x")
+			f.HandleLoop(loop.StateChanged{State: loop.StateEnded})
+		}, "[begin end]"},
+		{"two ends", progressClient, nil, func(f *feed) { f.HandleLoop(end); f.HandleLoop(end) }, "[begin end]"},
+		{"a feed that is closed without an end", progressClient, nil, func(*feed) {}, "[begin end]"},
+		{"refused", progressClient, func(context.Context) error { return refuse }, func(f *feed) { f.HandleLoop(end) }, "[]"},
+		{"unsupported", clientInfo{}, nil, func(f *feed) { f.HandleLoop(end) }, "[]"},
+		{"never answered", progressClient, func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }, func(f *feed) { f.HandleLoop(end) }, "[]"},
+		{"answered late", progressClient, func(context.Context) error { time.Sleep(time.Minute); return nil }, func(f *feed) {
+			f.HandleLoop(end)
+			time.Sleep(time.Hour)
+		}, "[begin end]"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ed := &feedEditor{client: tt.client, create: tt.create}
+				f := progressFeed(ed, &shownLoop{})
+				tt.run(f)
+				f.Close()
+				time.Sleep(time.Minute)
+				if kinds, _, _ := messages(t, ed); fmt.Sprint(kinds) != tt.want {
+					t.Errorf("got %v, want %s", kinds, tt.want)
+				}
+			})
+		})
+	}
+}
+
+// A report that waits for a slow editor must not come after the end.
+func TestEndOvertakesNoReport(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ed := &feedEditor{client: progressClient, slow: true}
+		l := &shownLoop{}
+		f := progressFeed(ed, l)
+		l.set(func(s *loop.Status) { s.LastLine = "news" })
+		f.HandleLoop(loop.IterationStart{Iteration: 1})
+		synctest.Wait()
+		f.HandleLoop(loop.End{Reason: loop.StopCancelled})
+		f.Close()
+		ed.deliver()
+		kinds, _, _ := messages(t, ed)
+		if fmt.Sprint(kinds) != "[begin end]" {
+			t.Errorf("the slow editor got %v, want a begin and an end", kinds)
+		}
+	})
+}
+
+// A loop in which nothing happens costs nothing.
+func TestIdleFeedsSleep(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		looked := 0
+		var mu sync.Mutex
+		var feeds []*feed
+		client := fullClient
+		client.WorkDoneProgress = true
+		ed := &feedEditor{client: client}
+		for i := range 100 {
+			f := newFeed(ed, func(bool) {})
+			f.Start(fmt.Sprint("l", i), func() loop.Status {
+				mu.Lock()
+				defer mu.Unlock()
+				looked++
+				return loop.Status{}
+			})
+			say(f, "hi")
+			feeds = append(feeds, f)
+		}
+		time.Sleep(time.Minute)
+		mu.Lock()
+		before := looked
+		mu.Unlock()
+		time.Sleep(24 * time.Hour)
+		mu.Lock()
+		defer mu.Unlock()
+		if looked != before || before > 300 {
+			t.Errorf("looked %d times while there was little to see, then %d times while nothing was", before, looked-before)
+		}
+		for _, f := range feeds {
+			f.Close()
+		}
+	})
+}
