@@ -153,7 +153,7 @@ func (m *manager) announce(r *managed, end loop.End) {
 		if m.ask(m.ctx, message+". "+words, actionRaise, actionStop) != actionRaise {
 			return
 		}
-		if _, err := m.launch(m.again(r, raised)); err != nil {
+		if _, err := m.launch(m.again(r, loop.Config{Change: raised})); err != nil {
 			m.show(messageError, "Ralph: "+err.Error())
 		}
 	})

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"ralph-lsp/loop"
+	"ralph-lsp/loop/start"
 	"ralph-lsp/loopstate"
 )
 
@@ -24,10 +25,13 @@ type CancelParams struct {
 	When string `json:"when,omitempty"` // "now" (default) or "afterIteration"
 }
 
-// ResumeParams is the argument of ralph.loop.resume, and of pause without limits.
+// ResumeParams is the argument of ralph.loop.resume. Backend is for an
+// interrupted loop with a program of the user's own: that the state file names
+// it is not enough to run it.
 type ResumeParams struct {
 	LoopParams
 	LimitParams
+	Backend string `json:"backend,omitempty"`
 }
 
 // ChangeParams is the argument of ralph.loop.update.
@@ -165,7 +169,7 @@ func (m *manager) pause(_ context.Context, p LoopParams) (any, error) {
 
 // resume lets a loop go on: a paused or waiting one, one that was interrupted,
 // or one of ours that came to a cap.
-func (m *manager) resume(_ context.Context, p ResumeParams) (any, error) {
+func (m *manager) resume(ctx context.Context, p ResumeParams) (any, error) {
 	patch := p.patch()
 	result, err := m.change(p.LoopParams,
 		func(r *managed) error { return r.Resume(patch) },
@@ -181,49 +185,66 @@ func (m *manager) resume(_ context.Context, p ResumeParams) (any, error) {
 	if !errors.Is(err, loop.ErrNotRunning) && !isReason(err, ReasonNotRunning) {
 		return nil, err
 	}
-	r, err := m.takeUp(p.LoopParams, patch)
+	cfg := loop.Config{Version: m.version, Continue: true, Change: patch}
+	if p.Backend != "" {
+		if cfg.Backend, err = m.backend(ctx, start.Agent{Name: p.Backend}); err != nil {
+			return nil, err
+		}
+	}
+	r, err := m.takeUp(p.LoopParams, cfg)
 	if err != nil {
 		return nil, err
 	}
 	return resultOf(r), nil
 }
 
-// takeUp continues a loop that nobody drives.
-func (m *manager) takeUp(p LoopParams, patch loop.Patch) (*managed, error) {
-	cfg := loop.Config{Version: m.version, Continue: true, Change: patch}
-	if last := m.known(p.LoopID); last != nil && p.LoopID != "" {
-		cfg = m.again(last, patch)
-	} else if path, seen, err := m.elsewhere(p); err != nil {
+// takeUp continues a loop that nobody drives: the one that the folder's state
+// file describes, else ours that ended last.
+func (m *manager) takeUp(p LoopParams, cfg loop.Config) (*managed, error) {
+	path, seen, err := m.elsewhere(p)
+	if err != nil {
 		return nil, err
-	} else if path != "" {
+	}
+	last := m.lastOf(p)
+	switch {
+	case path != "":
 		cfg.Folder = path
-		m.mu.Lock()
-		if f := m.folders[path]; f != nil && f.last != nil && f.last.ID() == seen.LoopID {
-			cfg.Backend = f.last.cfg.Backend // a program of the user's own is known only here
+		if last != nil && last.ID() == seen.LoopID && cfg.Backend.Command == "" {
+			cfg.Backend = last.cfg.Backend
 		}
-		m.mu.Unlock()
-	} else {
-		if cfg.Folder, err = m.folderPath(p.Folder); err != nil {
-			return nil, err
-		}
-		m.mu.Lock()
-		f := m.folders[cfg.Folder]
-		m.mu.Unlock()
-		if f == nil || f.last == nil {
-			return nil, loop.ErrNothingToGoOn
-		}
-		cfg = m.again(f.last, patch)
+	case last != nil:
+		cfg = m.again(last, cfg)
+	default:
+		return nil, loop.ErrNothingToGoOn
 	}
 	return m.launch(cfg)
 }
 
-// again is the configuration that continues a loop of ours which ended.
-func (m *manager) again(last *managed, patch loop.Patch) loop.Config {
-	from := last.Resumable()
-	return loop.Config{
-		Folder: last.cfg.Folder, Backend: last.cfg.Backend, Version: m.version,
-		Continue: true, Change: patch, From: &from,
+// lastOf returns our loop that ended last, by its id or in a folder.
+func (m *manager) lastOf(p LoopParams) *managed {
+	if p.LoopID != "" {
+		return m.known(p.LoopID)
 	}
+	path, err := m.folderPath(p.Folder)
+	if err != nil {
+		return nil
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if f := m.folders[path]; f != nil {
+		return f.last
+	}
+	return nil
+}
+
+// again is cfg with what it takes to continue a loop of ours whose file is gone.
+func (m *manager) again(last *managed, cfg loop.Config) loop.Config {
+	from := last.Resumable()
+	cfg.Folder, cfg.From, cfg.Continue, cfg.Version = last.cfg.Folder, &from, true, m.version
+	if cfg.Backend.Command == "" {
+		cfg.Backend = last.cfg.Backend
+	}
+	return cfg
 }
 
 // update changes limits and promise at once, the prompt with the next iteration.

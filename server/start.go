@@ -138,6 +138,9 @@ func (m *manager) configOf(ctx context.Context, p StartParams) (loop.Config, loo
 	}
 	cfg.Args, cfg.Model = agent.Args, agent.Model
 	cfg.Limits, cfg.Promise = given.Over(loop.DefaultLimits(), "")
+	if err := cfg.Limits.Check(); err != nil {
+		return cfg, given, errf(codeInvalidParams, "%v", err)
+	}
 	cfg.Backend, err = m.backend(ctx, agent)
 	return cfg, given, err
 }

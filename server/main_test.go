@@ -1,0 +1,64 @@
+package server
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+// roleEnv names what the test binary plays when it is started as another program.
+const roleEnv = "RALPH_TEST_ROLE"
+
+// roles are the programs that the test binary plays: agents that print text.
+var roles = map[string]func(){
+	// promises reads its prompt and makes the promise in the second run.
+	"promises": func() {
+		io.Copy(io.Discard, os.Stdin)
+		if os.Getenv("RALPH_ITERATION") == "2" {
+			fmt.Println("<promise>DONE</promise>")
+			return
+		}
+		fmt.Println("not yet")
+	},
+	// never says something and works on.
+	"never": func() {
+		io.Copy(io.Discard, os.Stdin)
+		fmt.Println("working")
+		time.Sleep(time.Hour)
+	},
+	// waits works until there is a file "go" in its folder.
+	"waits": func() {
+		io.Copy(io.Discard, os.Stdin)
+		fmt.Println("working")
+		for {
+			if _, err := os.Stat("go"); err == nil {
+				return
+			}
+			time.Sleep(5 * time.Millisecond)
+		}
+	},
+	// echoes prints its prompt, without what the loop adds.
+	"echoes": func() {
+		lines := bufio.NewScanner(os.Stdin)
+		for lines.Scan() && !strings.HasPrefix(lines.Text(), "You work in a Ralph loop") {
+			fmt.Println(lines.Text())
+		}
+	},
+}
+
+func TestMain(m *testing.M) {
+	if role := os.Getenv(roleEnv); role != "" {
+		play, ok := roles[role]
+		if !ok {
+			panic("no role " + role)
+		}
+		play()
+		os.Exit(0)
+	}
+	os.Setenv("GORACE", "atexit_sleep_ms=0") // or each agent takes a second to exit
+	os.Exit(m.Run())
+}

@@ -1,0 +1,310 @@
+package server
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"ralph-lsp/loop"
+)
+
+// agentThat makes the test binary, as an agent, play role, and returns its path.
+func agentThat(t *testing.T, role string) string {
+	t.Helper()
+	t.Setenv(roleEnv, role)
+	return os.Args[0]
+}
+
+// result decodes an answer that must be no error.
+func result[T any](c *client, m message) T {
+	c.t.Helper()
+	var v T
+	if err := json.Unmarshal(c.must(m), &v); err != nil {
+		c.t.Fatal(err)
+	}
+	return v
+}
+
+// reason is the data.reason of an answer that must be an error.
+func reason(t *testing.T, m message) string {
+	t.Helper()
+	if m.Error == nil {
+		t.Fatalf("no error, but %s", m.Result)
+	}
+	var data struct{ Reason string }
+	json.Unmarshal(m.Error.Data, &data)
+	return data.Reason
+}
+
+func TestALoopFromStartToPromise(t *testing.T) {
+	dir := t.TempDir()
+	c := dial(t, optedIn, dir)
+	agent := agentThat(t, "promises")
+	started := result[StartResult](c, c.command(CommandStart, StartParams{
+		Text: `/ralph-loop "Build X" --completion-promise "DONE" --max-iterations=20`, Backend: agent}))
+	if started.LoopID == "" || !strings.HasSuffix(started.StateFileURI, ".pi/ralph-loop.local.md") {
+		t.Errorf("got %+v", started)
+	}
+	ended := c.status(dir, inState("ended"))
+	if ended.StopReason != "promise" || ended.Iteration != 2 || !ended.Owned {
+		t.Errorf("got %+v", ended)
+	}
+	c.hears("ralph/update", `"_ralph/end"`)
+	c.hears("$/progress", "done: DONE after 2 iterations")
+	replay := result[OutputResult](c, c.command(CommandOutput, OutputParams{LoopID: started.LoopID}))
+	if len(replay.Updates) < 5 || !replay.Complete {
+		t.Errorf("replay has %d updates", len(replay.Updates))
+	}
+	past := result[HistoryResult](c, c.command(CommandHistory, HistoryParams{}))
+	if len(past.Loops) != 1 || past.Loops[0].StopReason != "promise" {
+		t.Errorf("history %+v", past)
+	}
+	if _, err := os.Stat(filepath.Join(dir, ".pi")); !os.IsNotExist(err) {
+		t.Errorf(".pi is left behind: %v", err)
+	}
+}
+
+func TestErrorsHaveReasons(t *testing.T) {
+	dir, other := t.TempDir(), t.TempDir()
+	c := dial(t, optedIn, dir, other)
+	agent := agentThat(t, "never")
+	uri := FileURI(dir)
+	for name, tt := range map[string]struct {
+		command  string
+		argument any
+		code     int
+		want     string
+	}{
+		"several folders":  {CommandStart, StartParams{Prompt: "x", Backend: agent}, codeRequestFailed, ReasonNoFolder},
+		"no such folder":   {CommandStart, StartParams{Folder: uri + "/none", Prompt: "x", Backend: agent}, codeRequestFailed, ReasonNoFolder},
+		"no file URI":      {CommandStart, StartParams{Folder: "http://x", Prompt: "x", Backend: agent}, codeRequestFailed, ReasonNoFolder},
+		"no prompt":        {CommandStart, StartParams{Folder: uri, Prompt: " ", Backend: agent}, codeRequestFailed, ReasonEmptyPrompt},
+		"no prompt file":   {CommandStart, StartParams{Folder: uri, PromptURI: uri + "/PROMPT.md", Backend: agent}, codeRequestFailed, ReasonEmptyPrompt},
+		"two prompts":      {CommandStart, StartParams{Folder: uri, Prompt: "x", PromptURI: uri + "/PROMPT.md", Backend: agent}, codeInvalidParams, ""},
+		"unknown backend":  {CommandStart, StartParams{Folder: uri, Prompt: "x", Backend: "claud"}, codeRequestFailed, ReasonBackendNotFound},
+		"no such program":  {CommandStart, StartParams{Folder: uri, Prompt: "x", Backend: "/no/such/agent"}, codeRequestFailed, ReasonBackendNotFound},
+		"bad text":         {CommandStart, StartParams{Folder: uri, Text: "x --max-iteration 3", Backend: agent}, codeInvalidParams, ""},
+		"bad limit":        {CommandStart, map[string]any{"folder": uri, "prompt": "x", "backend": agent, "maxIterations": -1}, codeInvalidParams, ""},
+		"wrong type":       {CommandStart, map[string]any{"maxIterations": "many"}, codeInvalidParams, ""},
+		"unknown key":      {CommandStart, map[string]any{"promt": "x"}, codeInvalidParams, ""},
+		"unknown command":  {"ralph.loop.strat", struct{}{}, codeInvalidParams, ""},
+		"no object":        {CommandStatus, "x", codeInvalidParams, ""},
+		"nothing to pause": {CommandPause, LoopParams{Folder: uri}, codeRequestFailed, ReasonNotRunning},
+		"nothing to steer": {CommandSteer, SteerParams{LoopParams: LoopParams{Folder: uri}, Text: "x"}, codeRequestFailed, ReasonNotRunning},
+		"empty guidance":   {CommandSteer, SteerParams{}, codeInvalidParams, ""},
+		"nothing to go on": {CommandResume, ResumeParams{LoopParams: LoopParams{Folder: uri}}, codeRequestFailed, ReasonNotRunning},
+		"unknown loop":     {CommandOutput, OutputParams{LoopID: "x"}, codeRequestFailed, ReasonNotRunning},
+		"bad when":         {CommandCancel, CancelParams{When: "soon"}, codeInvalidParams, ""},
+	} {
+		m := c.command(tt.command, tt.argument)
+		if got := reason(t, m); got != tt.want || m.Error.Code != tt.code {
+			t.Errorf("%s: %d %q (%s), want %d %q", name, m.Error.Code, got, m.Error.Message, tt.code, tt.want)
+		}
+	}
+	if got := result[LoopResult](c, c.command(CommandCancel, CancelParams{LoopParams: LoopParams{Folder: uri}})); got.State != stateIdle {
+		t.Errorf("cancel of nothing: %+v", got)
+	}
+}
+
+func TestAnotherStartIsRefusedOrReplaces(t *testing.T) {
+	dir := t.TempDir()
+	c := dial(t, optedIn, dir)
+	agent := agentThat(t, "never")
+	first := result[StartResult](c, c.command(CommandStart, StartParams{Prompt: "one", Backend: agent}))
+	c.status(dir, inState("running"))
+	refused := c.command(CommandStart, StartParams{Prompt: "two", Backend: agent})
+	if reason(t, refused) != ReasonAlreadyRunning || !strings.Contains(string(refused.Error.Data), `"pid":`) {
+		t.Errorf("got %s %s", refused.Error.Message, refused.Error.Data)
+	}
+	second := result[StartResult](c, c.command(CommandStart, StartParams{Prompt: "two", Backend: agent, Replace: true}))
+	if second.LoopID == first.LoopID {
+		t.Error("the same loop")
+	}
+	if got := result[LoopResult](c, c.command(CommandCancel, struct{}{})); got.State != "ended" || got.LoopID != second.LoopID {
+		t.Errorf("cancel: %+v", got)
+	}
+}
+
+func TestAPlainClientIsAsked(t *testing.T) {
+	for choice, replaced := range map[string]bool{actionCancelAndStart: true, actionKeep: false, "": false} {
+		t.Run(choice, func(t *testing.T) {
+			dir := t.TempDir()
+			c := dial(t, plain, dir)
+			c.answers["window/showMessageRequest"] = func(json.RawMessage) any {
+				if choice == "" {
+					return nil
+				}
+				return messageItem{choice}
+			}
+			agent := agentThat(t, "never")
+			c.must(c.command(CommandStart, StartParams{Prompt: "one", Backend: agent}))
+			m := c.command(CommandStart, StartParams{Prompt: "two", Backend: agent})
+			c.hears("window/showMessageRequest", "Ralph loop active. Cancel it to start the new task?")
+			if replaced != (m.Error == nil) || !replaced && reason(t, m) != ReasonAlreadyRunning {
+				t.Errorf("got %+v", m)
+			}
+		})
+	}
+}
+
+func TestAClientThatNeverAnswersBlocksNothing(t *testing.T) {
+	dir := t.TempDir()
+	c := dial(t, plain, dir)
+	agent := agentThat(t, "never")
+	c.must(c.command(CommandStart, StartParams{Prompt: "one", Backend: agent}))
+	c.begin("workspace/executeCommand", map[string]any{"command": CommandStart, "arguments": []any{StartParams{Prompt: "two", Backend: agent}}})
+	c.hears("window/showMessageRequest", "Ralph loop active")
+	if got := result[StatusResult](c, c.command(CommandStatus, struct{}{})); len(got.Loops) != 1 {
+		t.Errorf("status %+v", got)
+	}
+	if got := result[LoopResult](c, c.command(CommandCancel, struct{}{})); got.State != "ended" {
+		t.Errorf("cancel: %+v", got)
+	}
+}
+
+func TestAPlainClientHearsTheEnd(t *testing.T) {
+	dir := t.TempDir()
+	c := dial(t, plain, dir)
+	agent := agentThat(t, "promises")
+	c.must(c.command(CommandStart, StartParams{Text: "Build --completion-promise DONE", Backend: agent}))
+	c.hears("window/showMessage", "Ralph done: DONE after 2 iterations")
+	c.hears("$/progress", `"kind":"end"`)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, m := range c.heard {
+		if strings.HasPrefix(m.Method, "ralph/") {
+			t.Errorf("a plain client heard %s", m.Method)
+		}
+	}
+}
+
+func TestALimitCanBeRaised(t *testing.T) {
+	dir := t.TempDir()
+	c := dial(t, plain, dir)
+	asked := 0
+	c.answers["window/showMessageRequest"] = func(params json.RawMessage) any {
+		if asked++; asked > 1 {
+			return messageItem{actionStop}
+		}
+		return messageItem{actionRaise}
+	}
+	agent := agentThat(t, "echoes")
+	c.must(c.command(CommandStart, StartParams{Text: "Build --max-iterations 2", Backend: agent}))
+	c.hears("window/showMessageRequest", "Raise the limit to 4 iterations?")
+	c.hears("window/showMessageRequest", "Raise the limit to 8 iterations?")
+	c.hears("$/progress", "3/4")
+}
+
+func TestPauseSteerUpdateResume(t *testing.T) {
+	dir := t.TempDir()
+	c := dial(t, optedIn, dir)
+	agent := agentThat(t, "waits")
+	c.must(c.command(CommandStart, StartParams{Prompt: "x", Backend: agent}))
+	c.status(dir, inState("running"))
+	c.must(c.command(CommandPause, struct{}{}))
+	if got := result[SteerResult](c, c.command(CommandSteer, SteerParams{Text: "mind the tests"})); got.GuidanceID == "" {
+		t.Error("guidance has no id")
+	}
+	three := 3
+	c.must(c.command(CommandUpdate, ChangeParams{LimitParams: LimitParams{MaxIterations: &three}}))
+	if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := c.status(dir, inState("paused")); got.MaxIterations != 3 {
+		t.Errorf("got %+v", got)
+	}
+	c.must(c.command(CommandResume, struct{}{}))
+	if got := c.status(dir, inState("ended")); got.StopReason != "max_iterations" || got.Iteration != 3 {
+		t.Errorf("got %+v", got)
+	}
+	c.hears("ralph/update", "delivered")
+}
+
+func TestFoldersComeAndGo(t *testing.T) {
+	one, two := t.TempDir(), t.TempDir()
+	c := dial(t, optedIn, one)
+	agent := agentThat(t, "never")
+	c.must(c.command(CommandStart, StartParams{Prompt: "x", Backend: agent}))
+	change := func(added, removed []string) {
+		event := map[string]any{"added": []any{}, "removed": []any{}}
+		for key, paths := range map[string][]string{"added": added, "removed": removed} {
+			for _, p := range paths {
+				event[key] = append(event[key].([]any), workspaceFolder{URI: FileURI(p)})
+			}
+		}
+		c.notify("workspace/didChangeWorkspaceFolders", map[string]any{"event": event})
+	}
+	change([]string{two}, nil)
+	c.must(c.command(CommandStart, StartParams{Folder: FileURI(two), Prompt: "y", Backend: agent}))
+	c.status(two, inState("running"))
+	c.status(one, inState("running"))
+	change(nil, []string{one})
+	c.status(one, inState("interrupted"))
+	if status, _, owned, err := loop.FolderStatus(one); err != nil || owned || status.Iteration != 1 {
+		t.Errorf("%+v, %v, %v", status, owned, err)
+	}
+	c.status(two, inState("running"))
+}
+
+func TestASecondServerSeesTheLoopAndTakesItOver(t *testing.T) {
+	dir := t.TempDir()
+	first, second := dial(t, optedIn, dir), dial(t, optedIn, dir)
+	agent := agentThat(t, "never")
+	started := result[StartResult](first, first.command(CommandStart, StartParams{Prompt: "x", Backend: agent}))
+	seen := second.status(dir, inState("running"))
+	if seen.Owned || seen.LoopID != started.LoopID {
+		t.Errorf("got %+v", seen)
+	}
+	if m := second.command(CommandStart, StartParams{Prompt: "y", Backend: agent}); reason(t, m) != ReasonAlreadyRunning {
+		t.Errorf("got %+v", m.Error)
+	}
+	second.must(second.command(CommandSteer, SteerParams{Text: "from the other one"}))
+	first.hears("ralph/update", "queued")
+	first.hangUp()
+	interrupted := second.status(dir, inState("interrupted"))
+	if interrupted.Iteration != 1 {
+		t.Errorf("got %+v", interrupted)
+	}
+	if m := second.command(CommandResume, struct{}{}); reason(t, m) != ReasonBackendNotFound {
+		t.Errorf("a program was run because a state file names it: %+v", m) // it may come with a repository
+	}
+	resumed := result[LoopResult](second, second.command(CommandResume, map[string]any{"folder": FileURI(dir), "backend": agent}))
+	if resumed.LoopID != started.LoopID {
+		t.Errorf("resumed %+v", resumed)
+	}
+	if got := second.status(dir, inState("running")); !got.Owned || got.Iteration != 1 {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestASecondServerCanCancel(t *testing.T) {
+	dir := t.TempDir()
+	first, second := dial(t, optedIn, dir), dial(t, optedIn, dir)
+	agent := agentThat(t, "never")
+	first.must(first.command(CommandStart, StartParams{Prompt: "x", Backend: agent}))
+	second.status(dir, inState("running"))
+	if got := result[LoopResult](second, second.command(CommandCancel, struct{}{})); got.State != "ended" {
+		t.Errorf("got %+v", got)
+	}
+	if got := first.status(dir, inState("ended")); got.StopReason != "cancelled" {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestTheEditorGoesAway(t *testing.T) {
+	dir := t.TempDir()
+	c := dial(t, optedIn, dir)
+	agent := agentThat(t, "never")
+	c.must(c.command(CommandStart, StartParams{Prompt: "x", Backend: agent}))
+	c.hears("ralph/update", "working")
+	begin := time.Now()
+	c.hangUp()
+	if took := time.Since(begin); took > time.Second {
+		t.Errorf("took %v", took)
+	}
+	next := dial(t, plain, dir)
+	next.hears("window/showMessageRequest", "was interrupted in "+filepath.Base(dir)+" at iteration 1/50. Go on with it?")
+}
