@@ -1,0 +1,109 @@
+package server
+
+import (
+	"strings"
+
+	"go.lsp.dev/protocol"
+	"go.lsp.dev/uri"
+
+	"ralph-lsp/loopstate"
+)
+
+// codeAction answers textDocument/codeAction; never nil.
+func (d *documents) codeAction(p protocol.CodeActionParams) []protocol.CodeAction {
+	actions := []protocol.CodeAction{}
+	doc := d.get(p.TextDocument.URI)
+	if doc == nil {
+		return actions
+	}
+	start, end := doc.offsets(p.Range)
+	for _, action := range d.actions(doc, start, end) {
+		if wanted(action.Kind, p.Context.Only) {
+			actions = append(actions, action)
+		}
+	}
+	return actions
+}
+
+// wanted says whether a client asked for a kind of action. A kind includes
+// those below it.
+func wanted(kind *protocol.CodeActionKind, only []protocol.CodeActionKind) bool {
+	if len(only) == 0 {
+		return true
+	}
+	for _, k := range only {
+		if kind != nil && (k == "" || *kind == k || strings.HasPrefix(string(*kind), string(k)+".")) {
+			return true
+		}
+	}
+	return false
+}
+
+// actions are what can be done about a range of a document.
+func (d *documents) actions(doc *document, start, end int) []protocol.CodeAction {
+	var actions []protocol.CodeAction
+	fixed := map[string]bool{}
+	for _, f := range d.findings(doc) {
+		if f.end < start || end < f.start {
+			continue
+		}
+		for i, fix := range f.fixes {
+			if action, ok := doc.action(fix, protocol.CodeActionKindQuickFix); ok {
+				action.Diagnostics = []protocol.Diagnostic{doc.diagnostic(f)}
+				action.IsPreferred = new(i == 0)
+				actions = append(actions, action)
+				fixed[fix.title] = true
+			}
+		}
+	}
+	switch doc.kind {
+	case stateDoc:
+		for _, fix := range stateOffers(doc.text, start) {
+			if action, ok := doc.action(fix, protocol.CodeActionKindRefactor); ok && !fixed[fix.title] {
+				actions = append(actions, action)
+			}
+		}
+	case promptDoc:
+		if prompt := doc.text[start:end]; strings.TrimSpace(prompt) != "" {
+			argument := StartParams{Folder: FileURI(d.folderOf(doc)), Prompt: prompt}
+			actions = append(actions, protocol.CodeAction{
+				Title:   "Run Ralph loop with the selection",
+				Kind:    new(protocol.CodeActionKindRefactor),
+				Command: clientCommand("Run Ralph loop with the selection", CommandStart, argument),
+			})
+		}
+	}
+	return actions
+}
+
+// stateOffers are changes to a state file that are right, but may be wanted.
+func stateOffers(text string, offset int) []fix {
+	if start, end, ok := frontMatter(text); !ok || offset > end || end-start > maxFrontMatter {
+		return nil
+	}
+	doc, err := loopstate.Parse([]byte(text))
+	if err != nil {
+		return nil
+	}
+	var offers []fix
+	if doc.State().CompletionPromise == "" {
+		offers = append(offers, promiseFix(text))
+	}
+	if _, ok := stateLineOf(text, "max_iterations"); !ok || doc.State().MaxIterations == 0 {
+		offers = append(offers, limitFix(text))
+	}
+	return offers
+}
+
+// action makes a fix one of the editor's; ok is false when it changes nothing.
+func (doc *document) action(f fix, kind protocol.CodeActionKind) (action protocol.CodeAction, ok bool) {
+	var edits []protocol.TextEdit
+	for _, e := range f.edits {
+		edits = append(edits, protocol.TextEdit{Range: doc.span(e.start, e.end), NewText: e.text})
+	}
+	title := strings.ToUpper(f.title[:1]) + f.title[1:]
+	return protocol.CodeAction{
+		Title: title, Kind: &kind,
+		Edit: &protocol.WorkspaceEdit{Changes: map[uri.URI][]protocol.TextEdit{doc.uri: edits}},
+	}, len(edits) > 0
+}

@@ -1,0 +1,162 @@
+package server
+
+import (
+	"slices"
+	"strings"
+
+	"go.lsp.dev/protocol"
+
+	"ralph-lsp/backends"
+	"ralph-lsp/config"
+)
+
+// completion returns what can be written at a position; never nil.
+func (d *documents) completion(p protocol.CompletionParams) *protocol.CompletionList {
+	list := &protocol.CompletionList{Items: []protocol.CompletionItem{}}
+	doc := d.get(p.TextDocument.URI)
+	if doc == nil {
+		return list
+	}
+	file, ok := doc.keyFile()
+	if !ok {
+		return list
+	}
+	c := completer{doc: doc, file: file, place: file.place(doc.offset(p.Position))}
+	if strings.ContainsAny(doc.text[c.place.Start:c.place.End], "\r\n") {
+		return list // an edit of several lines is none of a completion's
+	}
+	switch c.place.Where {
+	case config.InKey:
+		c.completeKeys()
+	case config.InHeader:
+		c.completeTables(c.place.Path[:len(c.place.Path)-1], "", "]")
+	case config.InValue:
+		c.completeValues()
+	}
+	list.Items = append(list.Items, c.items...)
+	return list
+}
+
+// completer collects the completions of one place.
+type completer struct {
+	doc   *document
+	file  keyFile
+	place config.Place
+	items []protocol.CompletionItem
+}
+
+// add adds a completion that replaces what is at the place by text.
+func (c *completer) add(kind protocol.CompletionItemKind, label, text, detail, doc string) {
+	c.items = append(c.items, protocol.CompletionItem{
+		Label: label, Kind: kind, Detail: protocol.NewOptional(detail), Documentation: markdown(doc),
+		FilterText: protocol.NewOptional(text),
+		TextEdit:   &protocol.TextEdit{Range: c.doc.span(c.place.Start, c.place.End), NewText: text},
+	})
+}
+
+// completeKeys offers the keys that aren't in the table yet, with their
+// default, and headers where one can stand.
+func (c *completer) completeKeys() {
+	table := c.place.Path[:len(c.place.Path)-1]
+	for _, key := range c.file.children(table...) {
+		path := append(slices.Clone(table), key.Name())
+		if key.Name() == config.Any || key.Type == config.Table || c.file.has(c.place.Start, path...) {
+			continue
+		}
+		text := key.Name()
+		if !c.place.Closed {
+			text += c.file.separator + key.Default
+		}
+		c.add(protocol.CompletionItemKindProperty, key.Name(), text, string(key.Type), key.Doc)
+	}
+	lineStart := strings.LastIndexByte(c.doc.text[:c.place.Start], '\n') + 1
+	startsLine := strings.TrimSpace(c.doc.text[lineStart:c.place.Start]) == ""
+	if c.doc.kind == configDoc && startsLine && !c.place.Closed {
+		c.completeTables(nil, "[", "]")
+		c.completeTables([]string{"backends"}, "[backends.", "]")
+	}
+}
+
+// completeTables offers the tables below one, between what opens and closes
+// a header. A table of tables that the user names ends with a dot instead.
+func (c *completer) completeTables(parent []string, opening, closing string) {
+	for _, key := range c.file.children(parent...) {
+		names := []string{key.Name()}
+		if key.Name() == config.Any {
+			names = userNames(parent)
+		}
+		for _, name := range names {
+			path := append(slices.Clone(parent), name)
+			end := closing
+			isNamed := c.holdsNames(path)
+			switch {
+			case key.Type != config.Table, !isNamed && c.file.has(c.place.Start, path...):
+				continue
+			case c.place.Closed:
+				end = ""
+			case isNamed:
+				end = "."
+			}
+			c.add(protocol.CompletionItemKindModule, opening+name+end, opening+name+end, string(key.Type), key.Doc)
+		}
+	}
+}
+
+// holdsNames says whether the user names the tables below one.
+func (c *completer) holdsNames(table []string) bool {
+	return slices.ContainsFunc(c.file.children(table...), func(k config.Key) bool { return k.Name() == config.Any })
+}
+
+// userNames are names to suggest where the user is free to choose.
+func userNames(table []string) []string {
+	if slices.Equal(table, []string{"backends"}) {
+		return backends.Names()
+	}
+	return nil
+}
+
+// completeValues offers the values of a key.
+func (c *completer) completeValues() {
+	key, ok := c.file.lookup(c.place.Path...)
+	if !ok {
+		return
+	}
+	space := "" // between the separator and the value
+	if before := c.doc.text[c.place.Start-1]; before == '=' || before == ':' {
+		space = " "
+	}
+	for _, value := range c.values(key) {
+		detail := ""
+		if value == key.Default {
+			detail = "default"
+		}
+		c.add(protocol.CompletionItemKindValue, value, space+value, detail, "")
+	}
+}
+
+func (c *completer) values(key config.Key) []string {
+	switch {
+	case key.Type == config.Switch:
+		return []string{"true", "false"}
+	case key.Type == config.Backend && c.doc.kind == configDoc:
+		return append([]string{`"` + config.Auto + `"`}, installable()...)
+	case key.Type == config.Backend:
+		return installable()
+	case key.Values != nil:
+		var quoted []string
+		for _, value := range key.Values {
+			quoted = append(quoted, `"`+value+`"`)
+		}
+		return quoted
+	}
+	return key.Samples
+}
+
+// installable are the backends' names as they stand in a file.
+func installable() []string {
+	var names []string
+	for _, name := range backends.Names() {
+		names = append(names, `"`+name+`"`)
+	}
+	return names
+}

@@ -1,0 +1,259 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"go.lsp.dev/protocol"
+
+	"ralph-lsp/backends"
+	"ralph-lsp/config"
+	"ralph-lsp/loop"
+	"ralph-lsp/loopstate"
+)
+
+// diagnosticSource is who says so, as editors show it.
+const diagnosticSource = "ralph"
+
+// maxFrontMatter is the longest front matter that is looked at, in bytes.
+const maxFrontMatter = 64 << 10
+
+// suggestedIterations is what "set max_iterations" sets.
+const suggestedIterations = loopstate.DefaultMaxIterations
+
+// suggestedPromise is what "add a completion promise" adds.
+const suggestedPromise = "DONE"
+
+// finding is something to tell about a document, at offsets of its text.
+type finding struct {
+	start, end int
+	severity   protocol.DiagnosticSeverity
+	message    string
+	fixes      []fix
+}
+
+// fix mends a finding.
+type fix struct {
+	title string
+	edits []edit
+}
+
+// edit replaces a range of the text.
+type edit struct {
+	start, end int
+	text       string
+}
+
+// difference returns the one edit that makes a text of another; none if they
+// are the same.
+func difference(from, to string) []edit {
+	if from == to {
+		return nil
+	}
+	start, shorter := 0, min(len(from), len(to))
+	for start < shorter && from[start] == to[start] {
+		start++
+	}
+	tail := 0
+	for tail < shorter-start && from[len(from)-1-tail] == to[len(to)-1-tail] {
+		tail++
+	}
+	for start > 0 && (splits(from, start) || splits(to, start)) {
+		start--
+	}
+	for tail > 0 && (splits(from, len(from)-tail) || splits(to, len(to)-tail)) {
+		tail--
+	}
+	return []edit{{start, len(from) - tail, to[start : len(to)-tail]}}
+}
+
+// splits says whether an offset is inside a character or a line's ending,
+// where no position can point to.
+func splits(text string, offset int) bool {
+	if offset == 0 || offset >= len(text) {
+		return false
+	}
+	return !utf8.RuneStart(text[offset]) || text[offset-1] == '\r' && text[offset] == '\n'
+}
+
+// diagnostic answers textDocument/diagnostic.
+func (d *documents) diagnostic(p protocol.DocumentDiagnosticParams) protocol.DocumentDiagnosticReport {
+	found := []protocol.Diagnostic{}
+	if doc := d.get(p.TextDocument.URI); doc != nil {
+		found = d.diagnostics(doc)
+		d.isNews(doc.uri, methodRefreshDiagnostic, summary(found))
+	}
+	return &protocol.RelatedFullDocumentDiagnosticReport{
+		FullDocumentDiagnosticReport: protocol.FullDocumentDiagnosticReport{Kind: "full", Items: found},
+	}
+}
+
+// diagnostics returns what is to be told about a document; never nil.
+func (d *documents) diagnostics(doc *document) []protocol.Diagnostic {
+	found := []protocol.Diagnostic{}
+	for _, f := range d.findings(doc) {
+		found = append(found, doc.diagnostic(f))
+	}
+	return found
+}
+
+func (doc *document) diagnostic(f finding) protocol.Diagnostic {
+	return protocol.Diagnostic{
+		Range: doc.span(f.start, f.end), Severity: f.severity,
+		Source: protocol.NewOptional(diagnosticSource), Message: protocol.String(f.message),
+	}
+}
+
+func (d *documents) findings(doc *document) []finding {
+	switch doc.kind {
+	case stateDoc:
+		return d.stateFindings(doc)
+	case configDoc:
+		return d.configFindings(doc)
+	case promptDoc:
+		if strings.TrimSpace(doc.text) == "" {
+			return []finding{{severity: protocol.DiagnosticSeverityHint, message: "the prompt is empty: say what the agent shall do"}}
+		}
+	}
+	return nil
+}
+
+// stateFindings looks at a state file: first whether it can be read, then
+// whether a loop can be what its author meant.
+func (d *documents) stateFindings(doc *document) []finding {
+	text := doc.text
+	if start, end, _ := frontMatter(text); end-start > maxFrontMatter {
+		message := fmt.Sprintf("the front matter has %d bytes, more than %d; is a line of \"---\" missing above the prompt?", end-start, maxFrontMatter)
+		return []finding{{end: start, severity: protocol.DiagnosticSeverityError, message: message}}
+	}
+	parsed, err := loopstate.Parse([]byte(text))
+	if err != nil {
+		line, message := 1, err.Error()
+		if syntax := (*loopstate.SyntaxError)(nil); errors.As(err, &syntax) {
+			line, message = syntax.Line, syntax.Msg
+		}
+		start, end := lineRange(text, line)
+		return []finding{{start: start, end: end, severity: protocol.DiagnosticSeverityError, message: message}}
+	}
+	var found []finding
+	for _, p := range parsed.Problems() {
+		found = append(found, problemFinding(text, p))
+	}
+	state := parsed.State()
+	found = append(found, limitFindings(text, state)...)
+	return append(found, d.loopFindings(doc, state)...)
+}
+
+// problemFinding is a problem of the front matter: an unknown key, or a stray line.
+func problemFinding(text string, p loopstate.Problem) finding {
+	start, end := lineRange(text, p.Line)
+	f := finding{start: start, end: end, severity: protocol.DiagnosticSeverityWarning, message: p.Msg}
+	l, ok := readStateLine(text[start:end], start)
+	if p.Key == "" || !ok {
+		return f
+	}
+	f.start, f.end = l.keyStart, l.keyEnd
+	if near := config.Nearest(p.Key, stateKeyNames()); near != "" {
+		f.fixes = []fix{{"change it to " + near, []edit{{l.keyStart, l.keyEnd, near}}}}
+	}
+	return f
+}
+
+// limitFindings looks at limits that can be read, but make no sense.
+func limitFindings(text string, s loopstate.State) []finding {
+	var found []finding
+	add := func(key string, severity protocol.DiagnosticSeverity, message string, fixes ...fix) {
+		l, _ := stateLineOf(text, key)
+		found = append(found, finding{l.valueStart, l.valEnd, severity, message, fixes})
+	}
+	if why := config.CheckPromise(s.CompletionPromise); why != "" {
+		add("completion_promise", protocol.DiagnosticSeverityError, "completion_promise "+why)
+	}
+	hasBudget := s.MaxCostUSD != nil && *s.MaxCostUSD > 0
+	switch {
+	case s.MaxIterations == 0 && s.CompletionPromise == "" && !hasBudget:
+		add("max_iterations", protocol.DiagnosticSeverityWarning,
+			"without a limit, a promise and a budget hardly anything ends the loop; set one of them",
+			limitFix(text), promiseFix(text))
+	case s.MaxIterations > 0 && s.Iteration > s.MaxIterations:
+		message := fmt.Sprintf("iteration %d is over the limit of %d; raise max_iterations to go on", s.Iteration, s.MaxIterations)
+		add("iteration", protocol.DiagnosticSeverityWarning, message)
+	}
+	return found
+}
+
+func limitFix(text string) fix {
+	return fix{fmt.Sprintf("Set max_iterations to %d", suggestedIterations),
+		editState(text, func(s *loopstate.State) { s.MaxIterations = suggestedIterations })}
+}
+
+func promiseFix(text string) fix {
+	return fix{"Add the completion promise " + suggestedPromise,
+		editState(text, func(s *loopstate.State) { s.CompletionPromise = suggestedPromise })}
+}
+
+// loopFindings looks at what a state file says beside what is there: a loop
+// that nobody drives, a backend that isn't installed.
+func (d *documents) loopFindings(doc *document, s loopstate.State) []finding {
+	var found []finding
+	status, ok := d.env.LoopIn(d.folderOf(doc))
+	if ok && s.Active && status.State == string(loop.StateInterrupted) {
+		start, end := lineRange(doc.text, 1)
+		if l, ok := stateLineOf(doc.text, "active"); ok {
+			start, end = l.keyStart, l.valEnd
+		}
+		found = append(found, finding{start: start, end: end, severity: protocol.DiagnosticSeverityWarning,
+			message: fmt.Sprintf("this loop was interrupted at iteration %s and nobody drives it; resume or cancel it", ofMax(s.Iteration, s.MaxIterations))})
+	}
+	if hint := d.env.MissingBackend(s.Backend); s.Backend != "" && hint != "" {
+		l, _ := stateLineOf(doc.text, "backend")
+		found = append(found, missingBackend(s.Backend, hint, l.valueStart, l.valEnd))
+	}
+	return found
+}
+
+func missingBackend(name, hint string, start, end int) finding {
+	return finding{start: start, end: end, severity: protocol.DiagnosticSeverityWarning,
+		message: fmt.Sprintf("%s is not installed: %s", name, hint)}
+}
+
+func (d *documents) configFindings(doc *document) []finding {
+	var found []finding
+	data := []byte(doc.text)
+	for _, p := range config.Check(data, backends.Names()) {
+		line, _ := lineRange(doc.text, p.Line)
+		f := finding{start: line + p.Column - 1, end: line + p.EndColumn - 1, severity: protocol.DiagnosticSeverityError, message: p.Message}
+		if p.Severity == config.Warning {
+			f.severity = protocol.DiagnosticSeverityWarning
+		}
+		if p.Fix != nil {
+			f.fixes = []fix{{p.Fix.Title, []edit{{f.start, f.end, p.Fix.Text}}}}
+		}
+		found = append(found, f)
+	}
+	for _, ref := range config.Parse(data).References() {
+		if hint := d.env.MissingBackend(ref.Name); hint != "" {
+			found = append(found, missingBackend(ref.Name, hint, ref.Start, ref.End))
+		}
+	}
+	return found
+}
+
+// lineRange returns where the text of a line is; 1 is the first. Files know
+// only LF as a line's end, whatever an editor may show.
+func lineRange(text string, line int) (start, end int) {
+	for range line - 1 {
+		i := strings.IndexByte(text[start:], '\n')
+		if i < 0 {
+			return len(text), len(text)
+		}
+		start += i + 1
+	}
+	end = len(text)
+	if i := strings.IndexByte(text[start:], '\n'); i >= 0 {
+		end = start + i
+	}
+	return start, start + len(strings.TrimRight(text[start:end], " \t\r"))
+}

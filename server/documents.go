@@ -1,0 +1,307 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"go.lsp.dev/protocol"
+	"go.lsp.dev/uri"
+
+	"ralph-lsp/config"
+	"ralph-lsp/loopstate"
+)
+
+// docEnv is what documents know of the rest.
+type docEnv interface {
+	// LoopIn returns the loop of a folder as ralph/status shows it.
+	LoopIn(folder string) (LoopStatus, bool)
+	// MissingBackend returns how to install a backend, "" for one that is or may be.
+	MissingBackend(name string) string
+	// FolderOf returns the absolute path of the workspace folder with a
+	// document, else of the document's own; "" for one that is no file.
+	FolderOf(uri string) string
+}
+
+// docKind is what a document is for us.
+type docKind int
+
+const (
+	foreignDoc docKind = iota // none of ours
+	promptDoc
+	stateDoc
+	configDoc
+)
+
+func kindOf(u uri.URI) docKind {
+	name, err := PathOf(string(u))
+	if err != nil {
+		return foreignDoc
+	}
+	name = filepath.ToSlash(name)
+	isPrompt, _ := path.Match("PROMPT*.md", path.Base(name))
+	switch {
+	case strings.HasSuffix(name, "/"+loopstate.Name):
+		return stateDoc
+	case path.Base(name) == config.Name:
+		return configDoc
+	case isPrompt:
+		return promptDoc
+	}
+	return foreignDoc
+}
+
+// document is a text that is open in the editor, in one version of it.
+type document struct {
+	uri     uri.URI
+	kind    docKind
+	version int32
+	*textIndex
+}
+
+// documents keeps the open documents. It reads what the editor has, never the disk.
+type documents struct {
+	ed      editor
+	env     docEnv
+	refresh map[string]*refresher // by method
+
+	mu      sync.Mutex
+	open    map[uri.URI]*document
+	changed map[uri.URI]bool // to publish; true: because of a loop
+	working bool             // a worker is at it
+	// shown is what the editor was last told, in short.
+	shown map[shownKey]string
+}
+
+// shownKey names something that the editor shows of a document.
+type shownKey struct {
+	uri  uri.URI
+	what string
+}
+
+const (
+	methodPublish           = "textDocument/publishDiagnostics"
+	methodRefreshLenses     = "workspace/codeLens/refresh"
+	methodRefreshDiagnostic = "workspace/diagnostic/refresh"
+)
+
+func newDocuments(ed editor, env docEnv) *documents {
+	return &documents{
+		ed: ed, env: env,
+		refresh: map[string]*refresher{
+			methodRefreshLenses:     {ed: ed, method: methodRefreshLenses},
+			methodRefreshDiagnostic: {ed: ed, method: methodRefreshDiagnostic},
+		},
+		open: map[uri.URI]*document{}, changed: map[uri.URI]bool{}, shown: map[shownKey]string{},
+	}
+}
+
+func (d *documents) didOpen(p protocol.DidOpenTextDocumentParams) {
+	d.set(p.TextDocument.URI, p.TextDocument.Version, p.TextDocument.Text)
+}
+
+// didChange takes the last whole text: that is how the server said it syncs.
+func (d *documents) didChange(p protocol.DidChangeTextDocumentParams) {
+	for _, change := range slices.Backward(p.ContentChanges) {
+		if whole, ok := change.(*protocol.TextDocumentContentChangeWholeDocument); ok {
+			d.set(p.TextDocument.URI, p.TextDocument.Version, whole.Text)
+			return
+		}
+	}
+}
+
+func (d *documents) set(u uri.URI, version int32, text string) {
+	kind := kindOf(u)
+	if kind == foreignDoc {
+		return
+	}
+	doc := &document{u, kind, version, newTextIndex(text, d.ed.Client().UTF8)}
+	d.mu.Lock()
+	d.open[u] = doc
+	d.mu.Unlock()
+	d.publish(u, false)
+}
+
+func (d *documents) didClose(p protocol.DidCloseTextDocumentParams) {
+	u := p.TextDocument.URI
+	d.mu.Lock()
+	_, ok := d.open[u]
+	delete(d.open, u)
+	d.mu.Unlock()
+	if ok {
+		d.publish(u, false)
+	}
+}
+
+// get returns an open document, or nil.
+func (d *documents) get(u uri.URI) *document {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.open[u]
+}
+
+// folderOf returns the folder whose loop a document belongs to.
+func (d *documents) folderOf(doc *document) string {
+	if doc.kind == stateDoc {
+		name, _ := PathOf(string(doc.uri))
+		return filepath.Dir(filepath.Dir(name))
+	}
+	return d.env.FolderOf(string(doc.uri))
+}
+
+// republish shows the documents of a folder again: its loop changed. It never
+// blocks and may be called with any lock held.
+func (d *documents) republish(folder string) {
+	d.mu.Lock()
+	open := slices.Collect(maps.Values(d.open))
+	d.mu.Unlock()
+	if len(open) == 0 {
+		return
+	}
+	go func() {
+		for _, doc := range open {
+			if d.folderOf(doc) == folder {
+				d.publish(doc.uri, true)
+			}
+		}
+	}()
+}
+
+// publish has a document's diagnostics sent. One worker at a time does so:
+// older ones never arrive behind newer ones, and no caller waits.
+func (d *documents) publish(u uri.URI, loopChanged bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.changed[u] = d.changed[u] || loopChanged
+	if !d.working {
+		d.working = true
+		go d.work()
+	}
+}
+
+func (d *documents) work() {
+	for {
+		u, doc, loopChanged, ok := d.next()
+		switch {
+		case !ok:
+			return
+		case doc == nil:
+			d.forget(u)
+		default:
+			d.show(doc, loopChanged)
+		}
+	}
+}
+
+// next takes a document off those to publish; nil for one that was closed.
+func (d *documents) next() (u uri.URI, doc *document, loopChanged, ok bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for u, loopChanged = range d.changed {
+		delete(d.changed, u)
+		return u, d.open[u], loopChanged, true
+	}
+	d.working = false
+	return "", nil, false, false
+}
+
+// show brings what the editor shows of a document up to date, if it isn't.
+func (d *documents) show(doc *document, loopChanged bool) {
+	if d.ed.Client().PullDiagnostics {
+		if loopChanged && d.wasShown(doc.uri, methodRefreshDiagnostic) != summary(d.diagnostics(doc)) {
+			d.refresh[methodRefreshDiagnostic].ask(d.ed.Client().DiagnosticRefresh)
+		}
+	} else if found := d.diagnostics(doc); d.isNews(doc.uri, methodPublish, fmt.Sprint(doc.version, summary(found))) {
+		d.push(protocol.PublishDiagnosticsParams{
+			URI: doc.uri, Version: protocol.NewOptional(doc.version), Diagnostics: found,
+		})
+	}
+	if loopChanged && d.wasShown(doc.uri, methodRefreshLenses) != summary(d.lenses(doc)) {
+		d.refresh[methodRefreshLenses].ask(d.ed.Client().CodeLensRefresh)
+	}
+}
+
+// forget clears what the editor shows of a document that was closed.
+func (d *documents) forget(u uri.URI) {
+	d.mu.Lock()
+	maps.DeleteFunc(d.shown, func(k shownKey, _ string) bool { return k.uri == u })
+	d.mu.Unlock()
+	if !d.ed.Client().PullDiagnostics {
+		d.push(protocol.PublishDiagnosticsParams{URI: u, Diagnostics: []protocol.Diagnostic{}})
+	}
+}
+
+// push replaces diagnostics that the client hasn't read yet.
+func (d *documents) push(p protocol.PublishDiagnosticsParams) {
+	d.ed.NotifyLatest(methodPublish+" "+string(p.URI), methodPublish, &p)
+}
+
+// summary tells different answers apart.
+func summary[T any](answer []T) string {
+	data, err := protocol.Marshal(answer)
+	if err != nil {
+		return err.Error()
+	}
+	return string(data)
+}
+
+// isNews notes what the editor is shown, and says whether that is new.
+func (d *documents) isNews(u uri.URI, what, summary string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	key := shownKey{u, what}
+	before, ok := d.shown[key]
+	d.shown[key] = summary
+	return !ok || before != summary
+}
+
+func (d *documents) wasShown(u uri.URI, what string) string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.shown[shownKey{u, what}]
+}
+
+// refreshPatience bounds how long a client may take to answer a refresh.
+const refreshPatience = 30 * time.Second
+
+// refresher asks the client to ask again. At most one question is under way:
+// while a client doesn't answer, any number of changes make one more.
+type refresher struct {
+	ed     editor
+	method string
+
+	mu    sync.Mutex
+	busy  bool
+	again bool
+}
+
+// ask asks the client, if it can be asked. It never blocks.
+func (r *refresher) ask(supported bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !supported || r.busy {
+		r.again = supported
+		return
+	}
+	r.busy = true
+	go r.run()
+}
+
+func (r *refresher) run() {
+	for again := true; again; {
+		ctx, cancel := context.WithTimeout(context.Background(), refreshPatience)
+		// A client that refuses asks when it likes; there is nothing else to do.
+		_ = r.ed.Request(ctx, r.method, nil, nil)
+		cancel()
+		r.mu.Lock()
+		again, r.again = r.again, false
+		r.busy = again
+		r.mu.Unlock()
+	}
+}

@@ -1,0 +1,117 @@
+package server
+
+import (
+	"fmt"
+	"strings"
+
+	"go.lsp.dev/protocol"
+
+	"ralph-lsp/backends"
+	"ralph-lsp/config"
+)
+
+// keyFile is a kind of file that has keys and values, for hover and completion.
+type keyFile struct {
+	separator string // between a key and its value
+	place     func(offset int) config.Place
+	lookup    func(path ...string) (config.Key, bool)
+	children  func(table ...string) []config.Key
+	// has says whether a key is written somewhere other than at an offset.
+	has func(except int, path ...string) bool
+}
+
+// keyFile returns the document as one with keys; ok is false for prompts.
+func (doc *document) keyFile() (f keyFile, ok bool) {
+	switch doc.kind {
+	case configDoc:
+		parsed := config.Parse([]byte(doc.text))
+		return keyFile{" = ", parsed.At, config.Lookup, config.Children, parsed.Has}, len(doc.text) <= config.MaxSize
+	case stateDoc:
+		start, end, _ := frontMatter(doc.text)
+		return keyFile{
+			separator: ": ",
+			place:     func(offset int) config.Place { return statePlace(doc.text, offset) },
+			lookup:    func(path ...string) (config.Key, bool) { return stateKey(path[len(path)-1]) },
+			children:  func(...string) []config.Key { return stateKeys },
+			has:       doc.hasStateKey,
+		}, end-start <= maxFrontMatter
+	}
+	return keyFile{}, false
+}
+
+func (doc *document) hasStateKey(except int, path ...string) bool {
+	for _, l := range stateLines(doc.text) {
+		if l.key == path[len(path)-1] && l.keyStart != except {
+			return true
+		}
+	}
+	return false
+}
+
+// hover explains the key at a position; nil where there is none.
+func (d *documents) hover(p protocol.HoverParams) *protocol.Hover {
+	doc := d.get(p.TextDocument.URI)
+	if doc == nil {
+		return nil
+	}
+	file, ok := doc.keyFile()
+	if !ok {
+		return nil
+	}
+	place := file.place(doc.offset(p.Position))
+	if place.Where == config.Nowhere {
+		return nil
+	}
+	key, ok := file.lookup(place.Path...)
+	if !ok {
+		return nil
+	}
+	facts := []string{describeKey(place.Path, key), key.Doc, currentMeaning(key, place.Value)}
+	if doc.kind == stateDoc {
+		if status, ok := d.env.LoopIn(d.folderOf(doc)); ok && isLive(status) {
+			facts = append(facts, "The loop: "+liveText(status)+".")
+		}
+	}
+	at := doc.span(place.Start, place.End)
+	return &protocol.Hover{Contents: markdown(facts...), Range: &at}
+}
+
+// markdown puts the paragraphs that aren't empty below each other.
+func markdown(paragraphs ...string) *protocol.MarkupContent {
+	var said []string
+	for _, p := range paragraphs {
+		if p != "" {
+			said = append(said, p)
+		}
+	}
+	return &protocol.MarkupContent{Kind: protocol.MarkupKindMarkdown, Value: strings.Join(said, "\n\n")}
+}
+
+// describeKey is "**max_iterations**: whole number, default `50`".
+func describeKey(path []string, key config.Key) string {
+	text := fmt.Sprintf("**%s**: %s", strings.Join(path, "."), key.Type)
+	if key.Values != nil {
+		text += " (" + strings.Join(key.Values, ", ") + ")"
+	}
+	if key.Default != "" {
+		text += ", default `" + key.Default + "`"
+	}
+	return text
+}
+
+// currentMeaning says what the value of a key comes to, where it doesn't say
+// so itself.
+func currentMeaning(key config.Key, value string) string {
+	bare := strings.Trim(value, `"'`)
+	switch {
+	case key.Type == config.Backend && bare == config.Auto:
+		return "Now: the first one installed of " + strings.Join(backends.Names(), ", ") + "."
+	case key.Zero != "" && bare != "" && strings.Trim(bare, "0.hms") == "":
+		return "Now: " + key.Zero + "."
+	case key.Zero != "":
+		return "`0` means: " + key.Zero + "."
+	case bare == "null":
+		return "Now: none."
+	}
+	return ""
+}

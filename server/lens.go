@@ -1,0 +1,69 @@
+package server
+
+import (
+	"encoding/json"
+
+	"go.lsp.dev/protocol"
+
+	"ralph-lsp/loop"
+)
+
+// codeLens answers textDocument/codeLens.
+func (d *documents) codeLens(p protocol.CodeLensParams) ([]protocol.CodeLens, error) {
+	doc := d.get(p.TextDocument.URI)
+	if doc == nil {
+		return []protocol.CodeLens{}, nil
+	}
+	lenses := d.lenses(doc)
+	d.isNews(doc.uri, methodRefreshLenses, summary(lenses))
+	return lenses, nil
+}
+
+// lenses are what can be done with a prompt's loop, on its first line; never nil.
+func (d *documents) lenses(doc *document) []protocol.CodeLens {
+	lenses := []protocol.CodeLens{}
+	if doc.kind != promptDoc && doc.kind != stateDoc {
+		return lenses
+	}
+	add := func(title, id string, argument any) {
+		lenses = append(lenses, protocol.CodeLens{Command: clientCommand(title, id, argument)})
+	}
+	folder := d.folderOf(doc)
+	status, _ := d.env.LoopIn(folder)
+	target := LoopParams{LoopID: status.LoopID}
+	if status.LoopID == "" {
+		target.Folder = FileURI(folder)
+	}
+	switch state := loop.State(status.State); {
+	case isLive(status):
+		add(liveText(status)+" · Cancel", CommandCancel, target)
+		switch state {
+		case loop.StatePaused:
+			add("Resume", CommandResume, target)
+		case loop.StateWaiting:
+			add("Retry now", CommandResume, target)
+		case loop.StateRunning:
+			add("Pause", CommandPause, target)
+		}
+	case state == loop.StateInterrupted:
+		target = LoopParams{Folder: FileURI(folder)}
+		add(joinFacts(ofMax(max(status.Iteration, 1), status.MaxIterations), "interrupted", "Resume"), CommandResume, target)
+		add("Discard", CommandCancel, target)
+	default:
+		start := StartParams{Folder: FileURI(folder), PromptURI: string(doc.uri)}
+		add("Run Ralph loop", CommandStart, start)
+		start.DryRun = true
+		add("Dry run", CommandStart, start)
+	}
+	return lenses
+}
+
+// clientCommand is a command with its one argument. Arguments are plain data,
+// which always has a JSON form.
+func clientCommand(title, id string, argument any) protocol.Command {
+	data, err := json.Marshal(argument)
+	if err != nil {
+		panic(err)
+	}
+	return protocol.Command{Title: title, Command: id, Arguments: []protocol.LSPAny{data}}
+}
