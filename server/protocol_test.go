@@ -1,0 +1,114 @@
+package server
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// constants returns the string constants of a package's files whose name
+// begins with prefix, from its source, so that none can be forgotten.
+func constants(t *testing.T, dir, prefix string) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var values []string
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			spec, ok := n.(*ast.ValueSpec)
+			if !ok {
+				return true
+			}
+			for i, name := range spec.Names {
+				if strings.HasPrefix(name.Name, prefix) && i < len(spec.Values) {
+					if lit, ok := spec.Values[i].(*ast.BasicLit); ok && lit.Kind == token.STRING {
+						value, _ := strconv.Unquote(lit.Value)
+						values = append(values, value)
+					}
+				}
+			}
+			return true
+		})
+	}
+	if len(values) == 0 {
+		t.Fatalf("no constant %s... in %s", prefix, dir)
+	}
+	return values
+}
+
+// names are all words of the wire that docs/PROTOCOL.md must explain.
+func names(t *testing.T) []string {
+	var all []string
+	for _, prefix := range []string{"Command", "Method", "Kind", "Reason"} {
+		all = append(all, constants(t, ".", prefix)...)
+	}
+	all = append(all, constants(t, "../loop", "Stop")...)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+func TestTheDocumentExplainsEveryName(t *testing.T) {
+	doc, err := os.ReadFile("../docs/PROTOCOL.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, problem := range compareNames(string(doc), names(t)) {
+		t.Error(problem)
+	}
+}
+
+func TestAMissingNameIsFound(t *testing.T) {
+	doc := "`ralph.loop.start` and `ralph.loop.gone`"
+	got := compareNames(doc, []string{"ralph.loop.start", "_ralph/new"})
+	want := []string{"_ralph/new is in the code and not in the document", "ralph.loop.gone is in the document and not in the code"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q", got)
+	}
+}
+
+var quoted = regexp.MustCompile("`([^`\n]+)`")
+
+// ours matches words of the document that can only be names of the wire.
+var ours = regexp.MustCompile(`^(ralph\.[a-z.]+|_?ralph/[a-zA-Z]+)$`)
+
+// compareNames tells which names are only in the code, or only in the document.
+func compareNames(doc string, code []string) (problems []string) {
+	inDoc := map[string]bool{}
+	for _, m := range quoted.FindAllStringSubmatch(doc, -1) {
+		for _, word := range strings.FieldsFunc(m[1], func(r rune) bool { return strings.ContainsRune(" {}|,:\"", r) }) {
+			inDoc[word] = true
+		}
+	}
+	for _, name := range code {
+		if !inDoc[name] {
+			problems = append(problems, name+" is in the code and not in the document")
+		}
+	}
+	var words []string
+	for word := range inDoc {
+		words = append(words, word)
+	}
+	slices.Sort(words)
+	for _, word := range words {
+		if ours.MatchString(word) && word != "ralph.toml" && !slices.Contains(code, word) {
+			problems = append(problems, word+" is in the document and not in the code")
+		}
+	}
+	return problems
+}
