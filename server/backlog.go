@@ -11,7 +11,7 @@ const (
 	// maxText is how many bytes of text an update may have. JSON's escapes at
 	// most double them, so that one update always fits into a notification.
 	maxText = 31 << 10
-	// maxBacklog is how many bytes wait at most, apart from what is never dropped.
+	// maxBacklog is how many bytes wait at most, apart from the attic's.
 	maxBacklog = 4 << 20
 	// minShed is how much there must be to drop before it is looked for: looking
 	// takes time, and much that is never dropped may be in the way.
@@ -28,8 +28,9 @@ type backlog struct {
 	first     int            // position of queue[0]; positions count from the loop's begin
 	outputs   map[string]int // positions of running tools' output so far, by tool call
 	usage     int            // position of the last usage, if it still waits
-	fixed     int            // bytes that are never dropped
-	loose     int            // bytes that may be
+	attic     attic          // what comes before the queue
+	fixed     int            // bytes in the queue that are never dropped
+	loose     int            // bytes in the queue that may be
 	dropped   int            // deltas, outputs, inputs and so on since takeDropped
 	iteration int            // of what is added
 }
@@ -91,7 +92,10 @@ func (p *pending) weight() (fixed, loose int) {
 }
 
 // size is roughly how many bytes wait.
-func (b *backlog) size() int { return b.fixed + b.loose }
+func (b *backlog) size() int { return b.queued() + b.attic.size }
+
+// queued is how many of them are in the queue.
+func (b *backlog) queued() int { return b.fixed + b.loose }
 
 // addText adds a piece of a message's text or thought.
 func (b *backlog) addText(kind, messageID, parent, delta string) {
@@ -188,9 +192,12 @@ func (b *backlog) replace(place *pending, with pending) {
 	*place = with
 }
 
-// take removes the oldest updates, about limit bytes of them or all that wait,
-// and appends them to into.
+// take removes the oldest updates, about limit bytes of them or all that wait
+// in one place, and appends them to into.
 func (b *backlog) take(limit int, into []pending) []pending {
+	if len(b.attic.blocks) > 0 {
+		return b.attic.take(into)
+	}
 	n, size := 0, 0
 	for n < len(b.queue) && size < limit {
 		p := &b.queue[n]
@@ -228,12 +235,12 @@ var sheddable = []func(*pending) (lighter pending, dropped int){
 // shed drops the oldest of what may be dropped when too much waits, with some
 // room to spare, so that it need not be done for each event.
 func (b *backlog) shed() {
-	if b.size() <= maxBacklog || b.loose < minShed {
+	if b.queued() <= maxBacklog || b.loose < minShed {
 		return
 	}
 	for _, lighten := range sheddable {
 		for i := range b.queue[:len(b.queue)-1] { // the newest is what the user wants to see
-			if b.size() <= maxBacklog*3/4 {
+			if b.queued() <= maxBacklog*3/4 {
 				break
 			}
 			p := &b.queue[i]
@@ -245,6 +252,20 @@ func (b *backlog) shed() {
 		}
 	}
 	b.compact()
+	if b.queued() > maxBacklog*3/4 { // with nothing left to drop
+		b.stow()
+	}
+}
+
+// stow moves all but the newest to the attic.
+func (b *backlog) stow() {
+	n := len(b.queue) - 1
+	b.attic.stow(b.queue[:n])
+	for i := range b.queue[:n] {
+		b.count(&b.queue[i], -1)
+	}
+	b.first += n
+	b.queue = []pending{b.queue[n]}
 }
 
 // compact closes the gaps in the queue.
