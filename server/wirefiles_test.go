@@ -1,0 +1,134 @@
+package server
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+var update = flag.Bool("update", false, "write the files of testdata/wire")
+
+// examples are every message of ours once, by the name of its file in
+// testdata/wire. The tests of the editors' plugins read the same files.
+func examples() map[string]any {
+	tokens := &Tokens{Input: 1, Output: 14, CacheRead: 8932, CacheWrite: 70}
+	text := func(s string) TextContent { return TextContent{"text", s} }
+	loops := []LoopStatus{{
+		LoopID: "ralph-ca7igygdcr4i", Folder: "file:///w/app", State: "running", Iteration: 3, MaxIterations: 50,
+		StartedAt: noon, IterationStartedAt: noon.Add(time.Minute),
+		Backend: &BackendInfo{"pi", "0.87.1", "anthropic", "claude-sonnet-4"},
+		Cost:    &CostStatus{Amount: 1.42, Currency: "USD", Limit: 10, Iteration: new(0.31)}, Tokens: tokens,
+		Context: &Context{60000, 200000}, Quota: []QuotaWindow{{"five_hour", 0.49, noon.Add(time.Hour)}},
+		Tool:         &RunningTool{"t1", "bash", "go test ./...", ToolExecute, noon.Add(time.Minute)},
+		Owned:        true,
+		StateFileURI: "file:///w/app/.pi/ralph-loop.local.md",
+	}}
+	all := map[string]any{
+		"status":      StatusParams{Seq: 42, Health: HealthOK, Busy: true, Message: "Ralph 3/50 · $1.42", Loops: loops},
+		"updates":     UpdateParams{LoopID: "ralph-ca7igygdcr4i", Seq: 1881, Iteration: 3, Updates: []json.RawMessage{mustJSON(Chunk{KindMessageChunk, "m7", "", text("Hello")})}},
+		"set-updates": SetUpdatesParams{Level: LevelTools},
+
+		"command-start": StartParams{Folder: "file:///w/app", Prompt: "Build X", Backend: "pi", Args: []string{"--thinking", "high"},
+			LimitParams: LimitParams{MaxIterations: new(20), CompletionPromise: new("DONE"), MaxCostUSD: new(5.0), MaxDurationMs: new(int64(3600000))}},
+		"command-cancel": CancelParams{LoopParams: LoopParams{LoopID: "ralph-ca7igygdcr4i"}, When: "afterIteration"},
+		"command-resume": ResumeParams{LoopParams: LoopParams{Folder: "file:///w/app"}, LimitParams: LimitParams{MaxIterations: new(100)}},
+		"command-update": ChangeParams{LimitParams: LimitParams{MaxCostUSD: new(7.5)}, Prompt: new("Build Y")},
+		"command-steer":  SteerParams{Text: "Leave the parser alone"},
+		"command-output": OutputParams{LoopID: "ralph-ca7igygdcr4i", AfterSeq: 1800, Limit: 100},
+		"command-plan":   PlanParams{Prompt: "What next?", Backend: "pi"},
+
+		"result-start": StartResult{LoopID: "ralph-ca7igygdcr4i", State: "starting", StateFileURI: "file:///w/app/.pi/ralph-loop.local.md"},
+		"result-dry-run": DryRunResult{Argv: []string{"/bin/pi", "-p"}, Cwd: "/w/app", PromptBytes: 7, Limits: EffectiveLimits{MaxIterations: 20},
+			Sources: map[string]string{"maxIterations": "start"}},
+		"result-loop":   LoopResult{LoopID: "ralph-ca7igygdcr4i", State: "ended", Iteration: 7},
+		"result-steer":  SteerResult{GuidanceID: "g1"},
+		"result-status": StatusResult{loops},
+		"result-output": OutputResult{Updates: []json.RawMessage{mustJSON(Warning{KindWarning, "$8.00 of $10.00 are spent"})}, NextSeq: 1801, Complete: true},
+		"result-doctor": DoctorResult{[]Check{{ID: "backend.pi", Message: "pi is not installed", Fix: "npm install ..."}}},
+		"result-help":   HelpResult{"# Ralph loops"},
+		"result-plan":   PlanResult{Argv: []string{"/bin/pi", "--no-session", "What next?"}, Env: map[string]string{}, Cwd: "/w/app"},
+	}
+	for kind, u := range exampleUpdates(tokens, text) {
+		all["update-"+strings.TrimPrefix(strings.ReplaceAll(kind, "_ralph/", "ralph-"), "_")] = u
+	}
+	return all
+}
+
+// exampleUpdates has one update of each kind.
+func exampleUpdates(tokens *Tokens, text func(string) TextContent) map[string]Update {
+	return map[string]Update{
+		KindMessageChunk: Chunk{KindMessageChunk, "m7", "", text("Hello")},
+		KindThoughtChunk: Chunk{KindThoughtChunk, "m7", "", text("Hm")},
+		KindToolCall: ToolCall{KindToolCall, "t1", "", "bash", "go test ./...", ToolExecute, StatusInProgress,
+			[]Location{{"main.go", 3}}, json.RawMessage(`{"command":"go test ./..."}`)},
+		KindToolCallUpdate: ToolCallUpdate{KindToolCallUpdate, "t1", "", StatusFailed, []ToolContent{{"content", text("FAIL")}}},
+		KindUsage:          UsageUpdate{KindUsage, 60000, 200000, &Money{1.42, "USD"}},
+		KindSession:        SessionUpdate{KindSession, "pi", "0.87.1", "anthropic", "claude-sonnet-4", "01a1f8b0"},
+		KindDiscard:        Discard{KindDiscard, "m7", ""},
+		KindIteration: Iteration{SessionUpdate: KindIteration, Phase: PhaseEnd, Iteration: 3, Outcome: "ok", CostUSD: new(0.31),
+			Turns: new(4), ToolCalls: new(6), DurationMs: new(int64(61000)), Tokens: tokens},
+		KindState:      StateChange{KindState, "waiting", noon, "rate_limit"},
+		KindRetry:      Retry{KindRetry, 1, 3, 2000, "overloaded", "529"},
+		KindCompaction: Compaction{KindCompaction, true, "threshold", ""},
+		KindTopic:      Topic{KindTopic, "build.done", "reviewer", "tests: pass"},
+		KindPromise:    Promise{KindPromise, false, "ALMOST", "DONE", `The agent promised "ALMOST", but it has to be "DONE".`},
+		KindGuidance:   Guidance{KindGuidance, "g1", "delivered"},
+		KindLimits:     Limits{KindLimits, 100, 10, 14400000, 600000, "DONE"},
+		KindWarning:    Warning{KindWarning, "$8.00 of $10.00 are spent"},
+		KindError:      ErrorUpdate{KindError, "429 rate limited", true, "rate_limit"},
+		KindEnd:        End{KindEnd, "promise", "DONE", 7, new(3.1), tokens, 720000, "", nil},
+	}
+}
+
+func mustJSON(v any) json.RawMessage {
+	data, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return data
+}
+
+const wireFiles = "../testdata/wire"
+
+func TestTheWireFilesAreAsTheCodeSays(t *testing.T) {
+	all := examples()
+	for name, v := range all {
+		var want bytes.Buffer
+		enc := json.NewEncoder(&want)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", "  ")
+		if err := enc.Encode(v); err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(wireFiles, name+".json")
+		if *update {
+			if err := os.WriteFile(file, want.Bytes(), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, err := os.ReadFile(file); err != nil || !bytes.Equal(got, want.Bytes()) {
+			t.Errorf("%s: %v\n%s\nwant\n%s", file, err, got, want.Bytes())
+		}
+		if strings.Contains(want.String(), "null") {
+			t.Errorf("%s has a null: leave out what doesn't apply", name)
+		}
+	}
+	files, err := filepath.Glob(filepath.Join(wireFiles, "*.json"))
+	if err != nil || len(files) != len(all) {
+		t.Errorf("%d files for %d messages, %v", len(files), len(all), err)
+	}
+}
+
+func TestEveryKindOfUpdateHasAnExample(t *testing.T) {
+	have := exampleUpdates(&Tokens{}, func(s string) TextContent { return TextContent{"text", s} })
+	for _, kind := range constants(t, ".", "Kind") {
+		if have[kind] == nil {
+			t.Errorf("no example of %s", kind)
+		}
+	}
+}
