@@ -312,6 +312,23 @@ func (c *speaker) expect(want string) {
 	}
 }
 
+// drain reads until there is a message that has the text.
+func (c *speaker) drain(text string) {
+	for {
+		select {
+		case message, open := <-c.messages:
+			if !open {
+				c.fatalf("stdout ended before %s", text)
+			}
+			if strings.Contains(message, text) {
+				return
+			}
+		case <-time.After(patience):
+			c.fatalf("nothing came; want %s", text)
+		}
+	}
+}
+
 // read passes the messages on until stdout ends or has something else on it.
 func (c *speaker) read() {
 	defer close(c.messages)

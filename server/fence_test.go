@@ -1,10 +1,25 @@
 package server
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"go.lsp.dev/jsonrpc2"
+	"go.lsp.dev/protocol"
 )
+
+// Each of these tests shows first what jsonrpc2 does by itself, so that it
+// fails when the library no longer needs that part of the fence, and then what
+// it does behind the fence.
 
 // The methods that only the tests have.
 func init() {
@@ -35,4 +50,229 @@ func init() {
 		err := s.Request(ctx, "window/showMessageRequest", map[string]any{"type": 3, "message": "Well?"}, &chosen)
 		return chosen.Title, err
 	})
+}
+
+// bareServer is the library without the fence.
+type bareServer struct {
+	conn jsonrpc2.Conn
+	to   io.Writer
+	from *bufio.Reader
+}
+
+type pipes struct {
+	io.Reader
+	io.Writer
+	close func()
+}
+
+func (p pipes) Close() error {
+	p.close()
+	return nil
+}
+
+func bare(t *testing.T, handler jsonrpc2.Handler) bareServer {
+	t.Helper()
+	in, to := io.Pipe()
+	from, out := io.Pipe()
+	closeAll := func() {
+		_, _, _, _ = in.Close(), to.Close(), from.Close(), out.Close()
+	}
+	t.Cleanup(closeAll)
+	s := bareServer{jsonrpc2.NewConn(jsonrpc2.NewStream(pipes{in, out, closeAll})), to, bufio.NewReader(from)}
+	s.conn.Go(context.Background(), handler)
+	return s
+}
+
+func (s bareServer) says(t *testing.T, raw string) {
+	t.Helper()
+	if _, err := io.WriteString(s.to, raw); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ends wants that the message ends the connection.
+func (s bareServer) ends(t *testing.T, raw string) {
+	t.Helper()
+	s.says(t, raw)
+	select {
+	case <-s.conn.Done():
+	case <-time.After(patience):
+		t.Error("the library survives it: the fence isn't needed any more")
+	}
+}
+
+const handshake = `send {"id":1,"method":"initialize","params":{"capabilities":{}}}
+expect {"id":1,"result":"*"}
+`
+
+// fenced plays a conversation with our server after the handshake.
+func fenced(t *testing.T, lines string) {
+	t.Helper()
+	var steps []step
+	for line := range strings.Lines(handshake + lines) {
+		verb, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if verb == "" {
+			continue
+		}
+		steps = append(steps, step{line, verb, rest})
+	}
+	startInside(t).play(steps)
+}
+
+// protocolHandler is how the protocol package wants to be used.
+func protocolHandler() jsonrpc2.Handler {
+	return protocol.ServerHandler(protocol.UnimplementedServer{}, jsonrpc2.MethodNotFoundHandler)
+}
+
+func TestAnErrorOfANotificationEndsNothing(t *testing.T) {
+	failing := func(context.Context, *jsonrpc2.Request) (any, error) { return nil, errors.New("no") }
+	bare(t, failing).ends(t, framed(`{"jsonrpc":"2.0","method":"x"}`))
+	fenced(t, `send {"method":"test/failNote"}
+		quiet`)
+}
+
+func TestAPanicEndsNothing(t *testing.T) {
+	panicking := func(context.Context, *jsonrpc2.Request) (any, error) { panic("boom") }
+	bare(t, panicking).ends(t, framed(`{"jsonrpc":"2.0","method":"x"}`))
+	fenced(t, `send {"method":"test/panicNote"}
+		send {"id":2,"method":"test/panicAside"}
+		expect {"id":2,"error":{"code":-32603}}
+		quiet`)
+}
+
+func TestAnUnknownNotificationEndsNothing(t *testing.T) {
+	bare(t, protocolHandler()).ends(t, framed(`{"jsonrpc":"2.0","method":"textDocument/didOpen","params":{"textDocument":5}}`))
+	fenced(t, `send {"method":"no/such"}
+		send {"method":"textDocument/didOpen","params":{"textDocument":5}}
+		quiet`)
+}
+
+func TestACancelOfNullEndsNothing(t *testing.T) {
+	bare(t, protocolHandler()).ends(t, framed(`{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":null}}`))
+	fenced(t, `send {"method":"$/cancelRequest","params":{"id":null}}
+		quiet`)
+}
+
+func TestInvalidJSONEndsNothing(t *testing.T) {
+	bare(t, jsonrpc2.MethodNotFoundHandler).ends(t, framed(`{"jsonrpc":`))
+	fenced(t, `frame "{\"jsonrpc\":"
+		expect {"id":null,"error":{"code":-32700}}
+		quiet`)
+}
+
+func TestAPlainErrorHasACode(t *testing.T) {
+	s := bare(t, func(context.Context, *jsonrpc2.Request) (any, error) { return nil, errors.New("no") })
+	s.says(t, framed(`{"jsonrpc":"2.0","id":1,"method":"x"}`))
+	if answer := readFrame(t, s.from); !strings.Contains(answer, `"code":0`) {
+		t.Errorf("the library gives it one itself: %s", answer)
+	}
+	fenced(t, `send {"id":2,"method":"test/fail"}
+		expect {"id":2,"error":{"code":-32603,"message":"something broke"}}`)
+}
+
+func readFrame(t *testing.T, r *bufio.Reader) string {
+	t.Helper()
+	var length int
+	if _, err := fmt.Fscanf(r, "Content-Length: %d\r\n\r\n", &length); err != nil {
+		t.Fatal(err)
+	}
+	body := make([]byte, length)
+	if _, err := io.ReadFull(r, body); err != nil {
+		t.Fatal(err)
+	}
+	return string(body)
+}
+
+// soon is how long a test waits to see that something does not happen.
+const soon = 50 * time.Millisecond
+
+func TestAQuestionOnTheReadLoopIsRefused(t *testing.T) {
+	asked := make(chan error, 1)
+	var s bareServer
+	ready := make(chan struct{})
+	s = bare(t, func(ctx context.Context, _ *jsonrpc2.Request) (any, error) {
+		<-ready
+		_, err := s.conn.Call(jsonrpc2.DetachContext(ctx), "ask", nil, nil)
+		asked <- err
+		return nil, err
+	})
+	close(ready)
+	s.says(t, framed(`{"jsonrpc":"2.0","id":1,"method":"x"}`))
+	readFrame(t, s.from)
+	go func() { _, _ = io.WriteString(s.to, framed(`{"jsonrpc":"2.0","id":1,"result":1}`)) }()
+	select {
+	case <-asked:
+		t.Error("the library reads the answer: the fence isn't needed any more")
+	case <-time.After(soon):
+	}
+	fenced(t, `send {"id":2,"method":"test/ask"}
+		expect {"id":2,"error":{"code":-32603}}
+		quiet`)
+}
+
+func TestAClientThatDoesNotReadBlocksNobody(t *testing.T) {
+	s := bare(t, jsonrpc2.MethodNotFoundHandler)
+	written := make(chan error, 1)
+	go func() { written <- s.conn.Notify(context.Background(), "x", 1) }()
+	select {
+	case <-written:
+		t.Error("the library doesn't wait: the fence isn't needed any more")
+	case <-time.After(soon):
+	}
+
+	in, to := io.Pipe()
+	from, out := io.Pipe()
+	t.Cleanup(func() { _, _ = to.Close(), from.Close() })
+	own := newServer(t.Context(), in, Options{})
+	go own.out.run(out)
+	for range 1000 {
+		own.Notify("x", 1) // hangs when it blocks
+		own.NotifyLatest("k", "y", 1)
+	}
+	own.leave(errClosed)
+	began := time.Now()
+	own.finish()
+	if took := time.Since(began); took > time.Second {
+		t.Errorf("the end took %v", took)
+	}
+}
+
+// crashRole is a process whose handlers derive contexts.
+const crashRole = "derives a context with the bare library"
+
+func init() {
+	roles[crashRole] = func() {
+		in, to := io.Pipe()
+		from, out := io.Pipe()
+		server := jsonrpc2.NewConn(jsonrpc2.NewStream(pipes{in, out, func() {}}))
+		server.Go(context.Background(), func(ctx context.Context, _ *jsonrpc2.Request) (any, error) {
+			own, cancel := context.WithTimeout(ctx, time.Second)
+			defer cancel()
+			return 1, own.Err()
+		})
+		c := jsonrpc2.NewConn(jsonrpc2.NewStream(pipes{from, to, func() {}}))
+		c.Go(context.Background(), jsonrpc2.MethodNotFoundHandler)
+		for range derivations {
+			if _, err := c.Call(context.Background(), "x", nil, nil); err != nil {
+				fmt.Println(err)
+				os.Exit(1)
+			}
+		}
+	}
+}
+
+const derivations = 20000
+
+func TestAHandlerMayDeriveAContext(t *testing.T) {
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), roleEnv+"="+crashRole)
+	if out, err := cmd.CombinedOutput(); err == nil {
+		t.Errorf("the library survives it: the fence isn't needed any more\n%.500s", out)
+	}
+	fenced(t, strings.Repeat(`send {"id":2,"method":"test/derive"}
+		expect {"id":2,"result":"fine"}
+		send {"id":3,"method":"test/deriveAside"}
+		expect {"id":3,"result":"fine"}
+		send {"method":"test/deriveNote"}
+		`, 2000))
 }

@@ -1,0 +1,245 @@
+package server
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// visit is a server in a synctest bubble, with all that it wrote.
+type visit struct {
+	t    *testing.T
+	to   *io.PipeWriter
+	said bytes.Buffer
+	code int
+	done chan struct{}
+}
+
+func startVisit(t *testing.T, opts Options) *visit {
+	in, to := io.Pipe()
+	v := &visit{t: t, to: to, done: make(chan struct{})}
+	go func() {
+		defer close(v.done)
+		v.code = Run(t.Context(), in, &v.said, opts)
+		_ = in.Close()
+	}()
+	return v
+}
+
+func (v *visit) says(messages ...string) {
+	v.t.Helper()
+	for _, m := range messages {
+		if _, err := io.WriteString(v.to, framed(`{"jsonrpc":"2.0",`+m[1:])); err != nil {
+			v.t.Fatal(err)
+		}
+	}
+	synctest.Wait()
+}
+
+func (v *visit) ended() bool {
+	synctest.Wait()
+	select {
+	case <-v.done:
+		return true
+	default:
+		return false
+	}
+}
+
+const (
+	sayInitialize = `{"id":1,"method":"initialize","params":{"capabilities":{}}}`
+	sayShutdown   = `{"id":2,"method":"shutdown"}`
+)
+
+func TestShutdownWithoutExit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		v := startVisit(t, Options{})
+		v.says(sayInitialize, sayShutdown)
+		time.Sleep(exitPatience - time.Millisecond)
+		if v.ended() {
+			t.Fatal("it ended too soon")
+		}
+		time.Sleep(time.Millisecond)
+		if !v.ended() || v.code != 0 {
+			t.Errorf("ended: %v, exit code %d; want the end with 0", v.ended(), v.code)
+		}
+	})
+}
+
+func TestTheClientsProcessDies(t *testing.T) {
+	tests := []struct {
+		name       string
+		options    func(pid int) Options
+		initialize string
+	}{
+		{"named by initialize", func(int) Options { return Options{} }, `{"id":1,"method":"initialize","params":{"processId":%d,"capabilities":{}}}`},
+		{"named by the command line", func(pid int) Options { return Options{Parent: pid} }, `{"id":1,"method":"initialize","params":{"processId":1,"capabilities":{"x":%d}}}`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				editor := exec.Command("cat")
+				if _, err := editor.StdinPipe(); err != nil {
+					t.Fatal(err)
+				}
+				if err := editor.Start(); err != nil {
+					t.Fatal(err)
+				}
+				v := startVisit(t, tt.options(editor.Process.Pid))
+				v.says(fmt.Sprintf(tt.initialize, editor.Process.Pid))
+				time.Sleep(10 * parentPoll)
+				if v.ended() {
+					t.Fatal("it ended before its client")
+				}
+				_ = editor.Process.Kill()
+				_ = editor.Wait() // killed: an error
+				time.Sleep(parentPoll + time.Second)
+				if !v.ended() || v.code != 1 {
+					t.Errorf("ended: %v, exit code %d; want the end with 1", v.ended(), v.code)
+				}
+			})
+		})
+	}
+}
+
+func TestAProcessThatWasNeverThereIsNotWatched(t *testing.T) {
+	gone := exec.Command("true")
+	if err := gone.Run(); err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		v := startVisit(t, Options{})
+		v.says(fmt.Sprintf(`{"id":1,"method":"initialize","params":{"processId":%d,"capabilities":{}}}`, gone.Process.Pid))
+		time.Sleep(time.Hour)
+		if v.ended() {
+			t.Error("it ended")
+		}
+		v.says(`{"method":"exit"}`)
+		<-v.done
+	})
+}
+
+func TestClientLog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var also bytes.Buffer
+		s := newServer(t.Context(), strings.NewReader(""), Options{Log: slog.New(slog.NewTextHandler(&also, nil))})
+		defer s.stopLoops()
+		s.log.Info("too early")
+		s.phase.Store(int32(initialized))
+		s.log.Debug("a detail")
+		s.log.With("folder", "/w").Warn("careful", "n", 1, stackKey, "a lot")
+		for i := range 2 * logRate {
+			s.log.Info(fmt.Sprint("message ", i))
+		}
+		time.Sleep(time.Second)
+		s.log.Error("broken")
+		var got []string
+		for _, f := range s.out.ordered {
+			_, body, _ := strings.Cut(string(f), "\r\n\r\n")
+			got = append(got, body)
+		}
+		want := []string{`{"jsonrpc":"2.0","method":"window/logMessage","params":{"message":"careful folder=/w n=1","type":2}}`}
+		for i := range logRate - 1 {
+			want = append(want, fmt.Sprintf(`{"jsonrpc":"2.0","method":"window/logMessage","params":{"message":"message %d","type":3}}`, i))
+		}
+		want = append(want, `{"jsonrpc":"2.0","method":"window/logMessage","params":{"message":"broken (11 messages before this one were too many)","type":1}}`)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("the client's log (-want +got):\n%s", diff)
+		}
+		for _, text := range []string{"too early", "a lot", "message 19", "broken"} {
+			if !strings.Contains(also.String(), text) {
+				t.Errorf("the other log lacks %q:\n%s", text, also.String())
+			}
+		}
+	})
+}
+
+func TestWhatAClientTellsOfItself(t *testing.T) {
+	tests := []struct {
+		name, params string
+		want         clientInfo
+		folders      []string
+	}{
+		{"nothing", `{"capabilities":{}}`, clientInfo{ShowMessageRequest: true}, nil},
+		{"all", `{"clientInfo":{"name":"ed"},"workspaceFolders":[{"uri":"file:///w/a%20b","name":"a"},{"uri":"untitled:x","name":"x"}],"rootUri":"file:///old",
+			"capabilities":{"general":{"positionEncodings":["utf-8"]},"window":{"workDoneProgress":true},"textDocument":{"diagnostic":{}},
+			"workspace":{"applyEdit":true,"codeLens":{"refreshSupport":true},"diagnostics":{"refreshSupport":true},"didChangeWatchedFiles":{"dynamicRegistration":true}},
+			"experimental":{"ralph":{"version":1,"updates":true,"thinking":true,"minUpdateIntervalMs":200}}}}`,
+			clientInfo{Name: "ed", OptedIn: true, Updates: true, Thinking: true, MinUpdateInterval: 200 * time.Millisecond, WorkDoneProgress: true, ShowMessageRequest: true,
+				PullDiagnostics: true, CodeLensRefresh: true, DiagnosticRefresh: true, ApplyEdit: true, WatchFiles: true, UTF8: true}, []string{"/w/a b"}},
+		{"another version of our protocol", `{"capabilities":{"experimental":{"ralph":{"version":2,"updates":true}}}}`, clientInfo{ShowMessageRequest: true}, nil},
+		{"an interval of no use", `{"capabilities":{"experimental":{"ralph":{"version":1,"minUpdateIntervalMs":-5}}}}`, clientInfo{OptedIn: true, ShowMessageRequest: true}, nil},
+		{"an old client's folder", `{"rootUri":"file:///w","capabilities":{}}`, clientInfo{ShowMessageRequest: true}, []string{"/w"}},
+		{"a very old client's folder", `{"rootUri":null,"rootPath":"/w","capabilities":{}}`, clientInfo{ShowMessageRequest: true}, []string{"/w"}},
+		{"no folder is open", `{"workspaceFolders":null,"rootUri":null,"capabilities":{}}`, clientInfo{ShowMessageRequest: true}, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p, err := readInitialize([]byte(tt.params))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, p.client()); diff != "" {
+				t.Errorf("client (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(tt.folders, p.folders()); diff != "" {
+				t.Errorf("folders (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// Whatever message comes, the next one is answered.
+func FuzzDispatch(f *testing.F) {
+	for _, seed := range []string{
+		`{"jsonrpc":"2.0","id":5,"method":"workspace/executeCommand","params":{"command":"ralph.loop.status","arguments":[{}]}}`,
+		`{"jsonrpc":"2.0","method":"workspace/didChangeWorkspaceFolders","params":{"event":{"added":[{"uri":"file:///no/such","name":"x"}],"removed":[]}}}`,
+		`{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":"x"}}`, `{"jsonrpc":"2.0","id":1,"result":{}}`, `[]`, `{`,
+		`{"jsonrpc":"2.0","method":"window/workDoneProgress/cancel","params":{"token":"ralph/x"}}`, `{"jsonrpc":"2.0","id":"s","method":"initialize"}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		if !harmless(body) {
+			return
+		}
+		c := startInside(t)
+		c.play([]step{
+			{"handshake", "send", sayInitialize},
+			{"handshake", "expect", `{"id":1,"result":"*"}`},
+			{"handshake", "frame", fmt.Sprintf("%q", "{}")}, // so that a lost answer would show
+			{"handshake", "expect", `{"id":null}`},
+		})
+		c.write(frame(body))
+		c.write([]byte(framed(`{"jsonrpc":"2.0","id":"the last","method":"ping"}`)))
+		c.drain(`"the last"`)
+		c.play([]step{{"end", "close", "stdin"}, {"end", "exit", "1"}})
+	})
+}
+
+// harmless says whether a message neither ends the visit nor touches folders
+// or processes.
+func harmless(body []byte) bool {
+	var m struct {
+		Method string
+		Params struct{ Command string }
+	}
+	_ = json.Unmarshal(body, &m) // what can't be read does nothing
+	switch _, known := commands[m.Params.Command]; {
+	case m.Method == "shutdown", m.Method == "exit":
+		return false
+	case known:
+		return slices.Contains([]string{CommandStatus, CommandOutput, CommandHelp}, m.Params.Command)
+	}
+	return true
+}
