@@ -131,8 +131,11 @@ func (d *Document) At(offset int) Place {
 		case strings.HasPrefix(value, "{") && offset > in.value.start && offset < in.value.end:
 			return newKey(in.path, offset)
 		}
-		start := min(in.value.start, offset)
-		return Place{Where: InValue, Path: in.path, Start: start, End: in.value.end, Value: value, Closed: true}
+		start, end := min(in.value.start, offset), in.value.end
+		if value == "" {
+			start, end = offset, offset
+		}
+		return Place{Where: InValue, Path: in.path, Start: start, End: end, Value: value, Closed: true}
 	}
 	return d.inName(in, offset, value)
 }

@@ -25,6 +25,7 @@ func TestAt(t *testing.T) {
 		{"behind a header", "[limits]‸\n", "nowhere"},
 		{"behind =", "[limits]\nmax_iterations =‸\n", "value limits.max_iterations ''"},
 		{"behind = and a blank", "[limits]\nmax_iterations = ‸\n", "value limits.max_iterations ''"},
+		{"before a comment", "backend = ‸  # x\n", "value backend ''"},
 		{"between = and the value", "backend =‸ \"pi\"\n", "value backend ' \"pi\"'"},
 		{"in a value", "backend = \"p‸i\" # x\n", "value backend '\"pi\"'"},
 		{"in an open text", "backend = \"p‸\n", "value backend '\"p'"},

@@ -89,7 +89,7 @@ func stateOffers(text string, offset int) []fix {
 	if doc.State().CompletionPromise == "" {
 		offers = append(offers, promiseFix(text))
 	}
-	if _, ok := stateLineOf(text, "max_iterations"); !ok || doc.State().MaxIterations == 0 {
+	if doc.State().MaxIterations == 0 {
 		offers = append(offers, limitFix(text))
 	}
 	return offers

@@ -166,7 +166,7 @@ func limitFindings(text string, s loopstate.State) []finding {
 	var found []finding
 	add := func(key string, severity protocol.DiagnosticSeverity, message string, fixes ...fix) {
 		l, _ := stateLineOf(text, key)
-		found = append(found, finding{l.valueStart, l.valEnd, severity, message, fixes})
+		found = append(found, finding{l.valueStart, l.valueEnd, severity, message, fixes})
 	}
 	if why := config.CheckPromise(s.CompletionPromise); why != "" {
 		add("completion_promise", protocol.DiagnosticSeverityError, "completion_promise "+why)
@@ -202,14 +202,14 @@ func (d *documents) loopFindings(doc *document, s loopstate.State) []finding {
 	if ok && s.Active && status.State == string(loop.StateInterrupted) {
 		start, end := lineRange(doc.text, 1)
 		if l, ok := stateLineOf(doc.text, "active"); ok {
-			start, end = l.keyStart, l.valEnd
+			start, end = l.keyStart, l.valueEnd
 		}
 		found = append(found, finding{start: start, end: end, severity: protocol.DiagnosticSeverityWarning,
 			message: fmt.Sprintf("this loop was interrupted at iteration %s and nobody drives it; resume or cancel it", ofMax(s.Iteration, s.MaxIterations))})
 	}
 	if hint := d.env.MissingBackend(s.Backend); s.Backend != "" && hint != "" {
 		l, _ := stateLineOf(doc.text, "backend")
-		found = append(found, missingBackend(s.Backend, hint, l.valueStart, l.valEnd))
+		found = append(found, missingBackend(s.Backend, hint, l.valueStart, l.valueEnd))
 	}
 	return found
 }

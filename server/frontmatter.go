@@ -84,10 +84,10 @@ func frontMatter(text string) (start, end int, ok bool) {
 
 // stateLine is a "key: value" line of the front matter, as offsets.
 type stateLine struct {
-	key                string
-	keyStart, keyEnd   int
-	colon              int // -1: there is none
-	valueStart, valEnd int
+	key                  string
+	keyStart, keyEnd     int
+	colon                int // -1: there is none
+	valueStart, valueEnd int
 }
 
 // readStateLine finds the key and the value of a line at an offset. Comments,
@@ -107,7 +107,7 @@ func readStateLine(line string, offset int) (l stateLine, ok bool) {
 	end := offset + len(line)
 	bare := strings.TrimLeft(value, " \t")
 	l.valueStart = end - len(bare)
-	l.valEnd = l.valueStart + valueLength(bare)
+	l.valueEnd = l.valueStart + valueLength(bare)
 	return l, true
 }
 
@@ -176,15 +176,16 @@ func statePlace(text string, offset int) config.Place {
 		return none
 	case l.colon < 0 || offset <= l.colon:
 		p := config.Place{Where: config.InKey, Path: []string{l.key}, Start: l.keyStart, End: max(l.keyEnd, offset), Closed: l.colon >= 0}
-		p.Value = text[l.valueStart:l.valEnd]
+		p.Value = text[l.valueStart:l.valueEnd]
 		return p
-	case offset > l.valEnd && l.valEnd > l.valueStart, offset > l.valueStart && l.valEnd == l.valueStart:
+	case offset > l.valueEnd && l.valueEnd > l.valueStart, offset > l.valueStart && l.valueEnd == l.valueStart:
 		return none
 	}
-	return config.Place{
-		Where: config.InValue, Path: []string{l.key}, Start: min(l.valueStart, offset), End: l.valEnd,
-		Value: text[l.valueStart:l.valEnd], Closed: true,
+	p := config.Place{Where: config.InValue, Path: []string{l.key}, Start: offset, End: offset, Closed: true}
+	if l.valueStart < l.valueEnd {
+		p.Start, p.End, p.Value = min(l.valueStart, offset), l.valueEnd, text[l.valueStart:l.valueEnd]
 	}
+	return p
 }
 
 // editState returns the edits that make a state file say something else; none

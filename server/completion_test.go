@@ -1,0 +1,103 @@
+package server
+
+import (
+	"strings"
+	"testing"
+
+	"go.lsp.dev/protocol"
+	"go.lsp.dev/uri"
+
+	"ralph-lsp/loopstate"
+)
+
+// TestCompletion has documents with the cursor as ‸, some of the labels that
+// are offered and that aren't, and what the text is when one is taken.
+func TestCompletion(t *testing.T) {
+	tests := []struct {
+		name     string
+		uri      uri.URI
+		text     string
+		offered  string // of all, in their order
+		take     string // the label that is taken
+		becoming string
+	}{
+		{"prompt", promptURI, "act‸", "", "", ""},
+		{"key of a state file", stateURI, "---\nmodel: \"😀\"\nmax_‸\n---\nx", "active iteration max_iterations", "max_iterations", "---\nmodel: \"😀\"\nmax_iterations: 50\n---\nx"},
+		{"empty line", stateURI, "---\nactive: true\n‸\n---\nx", "iteration max_iterations completion_promise", "hat", "---\nactive: true\nhat: \n---\nx"},
+		{"open front matter", stateURI, "---\nact‸", "active iteration", "active", "---\nactive: true"},
+		{"key with a value", stateURI, "---\n‸max_iter: 3\n---\nx", "active", "max_iterations", "---\nmax_iterations: 3\n---\nx"},
+		{"fence", stateURI, "---\nhat: a\n‸---\nx", "", "", ""},
+		{"body", stateURI, "---\nhat: a\n---\nact‸", "", "", ""},
+		{"switch", stateURI, "---\nactive: ‸\n---\nx", "true false", "false", "---\nactive: false\n---\nx"},
+		{"no blank yet", stateURI, "---\nactive:‸\n---\nx", "true false", "true", "---\nactive: true\n---\nx"},
+		{"in a value", stateURI, "---\nactive: tr‸ue # 😀\n---\nx", "true false", "false", "---\nactive: false # 😀\n---\nx"},
+		{"backend", stateURI, "---\r\nbackend: ‸\r\n---\r\nx", `"claude" "pi"`, `"pi"`, "---\r\nbackend: \"pi\"\r\n---\r\nx"},
+		{"promise", stateURI, "---\ncompletion_promise: ‸\n---\nx", `"DONE" null`, "null", "---\ncompletion_promise: null\n---\nx"},
+		{"duration", stateURI, "---\nmax_duration: \"‸\"\n---\nx", `"4h" "1h" "90m"`, `"90m"`, "---\nmax_duration: \"90m\"\n---\nx"},
+		{"comment", stateURI, "---\n# ‸\n---\nx", "", "", ""},
+		{"behind a value", stateURI, "---\nhat: a ‸\n---\nx", "", "", ""},
+		{"key of a config", configURI, "[limits]\nmax_iterations = 3\nmax_‸", "max_cost_usd max_duration idle_timeout max_consecutive_failures [completion] [backends. [hats. [backends.claude] [backends.pi]", "idle_timeout", "[limits]\nmax_iterations = 3\nidle_timeout = \"10m\""},
+		{"top of a config", configURI, "‸\n[limits]\n", "backend prompt_file [completion] [backends. [hats. [backends.claude] [backends.pi]", "[completion]", "[completion]\n[limits]\n"},
+		{"header", configURI, "[li‸", "limits] completion] backends. hats.", "limits]", "[limits]"},
+		{"closed header", configURI, "[li‸]", "limits completion backends hats", "limits", "[limits]"},
+		{"header's second part", configURI, "[backends.pi]\n[backends.‸]", "claude", "claude", "[backends.pi]\n[backends.claude]"},
+		{"own name", configURI, "[hats.‸]", "", "", ""},
+		{"backend of a config", configURI, "backend = \"‸", `"auto" "claude" "pi"`, `"pi"`, "backend = \"pi\""},
+		{"no blank in a config", configURI, "backend =‸", `"auto" "claude" "pi"`, `"pi"`, "backend = \"pi\""},
+		{"inline table", configURI, "hats.\"😀\".backend = { type = \"pi\", ‸ }", "args", "args", "hats.\"😀\".backend = { type = \"pi\", args = [] }"},
+		{"one of a few", configURI, "[backends.pi]\nprompt = ‸ # x", `"stdin" "arg" "file"`, `"arg"`, "[backends.pi]\nprompt = \"arg\" # x"},
+		{"unknown key's value", configURI, "colour = ‸", "", "", ""},
+		{"text of several lines", configURI, "completion.promise = '''\n‸'''", "", "", ""},
+	}
+	for _, tt := range tests {
+		inBoth(t, tt.name, func(t *testing.T, utf8 bool) {
+			text, cursor, _ := cut(tt.text)
+			d := withDoc(tt.uri, text, utf8, &docWorld{})
+			doc := d.get(tt.uri)
+			p := protocol.CompletionParams{}
+			p.TextDocument.URI, p.Position = tt.uri, doc.position(cursor)
+			var labels []string
+			becoming := ""
+			for _, item := range d.completion(p).Items {
+				labels = append(labels, item.Label)
+				if item.Label == tt.take {
+					becoming = apply(t, doc, *item.TextEdit.(*protocol.TextEdit))
+				}
+			}
+			if got := strings.Join(labels, " "); !strings.HasPrefix(got, tt.offered) || tt.offered == "" && got != "" {
+				t.Errorf("offered %q, want it to begin with %q", got, tt.offered)
+			}
+			if becoming != tt.becoming {
+				t.Errorf("the text becomes %q, want %q", becoming, tt.becoming)
+			}
+		})
+	}
+}
+
+// TestStateKeysAreThoseOfTheFile compares the table with the file's own keys.
+func TestStateKeysAreThoseOfTheFile(t *testing.T) {
+	for _, key := range stateKeys {
+		if key.Doc == "" || key.Type == "" {
+			t.Errorf("%s has no description", key.Name())
+		}
+		file := "---\n" + key.Name() + ": null\n---\nx"
+		doc, err := loopstate.Parse([]byte(file))
+		if err != nil {
+			t.Errorf("%s: %v", key.Name(), err)
+		} else if problems := doc.Problems(); len(problems) > 0 {
+			t.Errorf("%s: the file doesn't know it: %v", key.Name(), problems)
+		}
+	}
+	one := 1
+	usd, span := 1.5, loopDuration
+	full := loopstate.NewDocument(loopstate.State{
+		Active: true, Iteration: 1, MaxIterations: 1, CompletionPromise: "A", StartedAt: someTime, LoopID: "a", Backend: "pi", Hat: "a",
+		Model: "a", BackendArgs: []string{"a"}, CostUSD: &usd, MaxCostUSD: &usd, MaxDuration: &span, IdleTimeout: &span,
+		MaxConsecutiveFailures: &one, Elapsed: span, ResumeAt: someTime, Guidance: []string{"a"}, Cancel: true, SessionFile: "a", Prompt: "x",
+	})
+	for _, l := range stateLines(string(full.Bytes())) {
+		if _, ok := stateKey(l.key); !ok {
+			t.Errorf("%s is not in the table", l.key)
+		}
+	}
+}

@@ -1,0 +1,368 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/google/go-cmp/cmp"
+	"go.lsp.dev/protocol"
+	"go.lsp.dev/uri"
+
+	"ralph-lsp/loop"
+)
+
+// The documents of the tests. Their folder is /w, or C:\w where paths have drives.
+const (
+	promptURI = uri.URI("file:///w/PROMPT.md")
+	stateURI  = uri.URI("file:///w/.pi/ralph-loop.local.md")
+	configURI = uri.URI("file:///w/ralph.toml")
+)
+
+// docEditor notes what documents tell an editor.
+type docEditor struct {
+	editor // nil: nothing else is called
+	client clientInfo
+	answer chan struct{} // what an answer to a request waits for; nil: nothing
+
+	mu   sync.Mutex
+	told []string
+}
+
+func (e *docEditor) Client() clientInfo { return e.client }
+
+func (e *docEditor) NotifyLatest(_, method string, params any) {
+	p := params.(*protocol.PublishDiagnosticsParams)
+	version, _ := p.Version.Get()
+	var messages []string
+	for _, d := range p.Diagnostics {
+		messages = append(messages, string(d.Message.(protocol.String)))
+	}
+	e.tell(fmt.Sprintf("%s v%d %q", filepath.Base(string(p.URI)), version, messages))
+}
+
+func (e *docEditor) Request(ctx context.Context, method string, _, _ any) error {
+	e.tell(method)
+	if e.answer == nil {
+		return nil
+	}
+	select {
+	case <-e.answer:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (e *docEditor) tell(what string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.told = append(e.told, what)
+}
+
+// heard returns what was told since the last time, once nothing goes on any more.
+func (e *docEditor) heard() []string {
+	synctest.Wait()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	told := e.told
+	e.told = nil
+	return told
+}
+
+// docWorld is a folder with at most one loop.
+type docWorld struct {
+	mu      sync.Mutex
+	status  *LoopStatus
+	missing map[string]string
+}
+
+func (w *docWorld) LoopIn(string) (LoopStatus, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.status == nil {
+		return LoopStatus{}, false
+	}
+	return *w.status, true
+}
+
+func (w *docWorld) set(s LoopStatus) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.status = &s
+}
+
+func (w *docWorld) MissingBackend(name string) string { return w.missing[name] }
+
+func (w *docWorld) FolderOf(u string) string {
+	path, _ := PathOf(u)
+	return filepath.Dir(path)
+}
+
+// withDoc returns documents with one that is open, without telling the editor.
+func withDoc(u uri.URI, text string, utf8 bool, world *docWorld) *documents {
+	d := newDocuments(&docEditor{client: clientInfo{UTF8: utf8}}, world)
+	d.open[u] = &document{u, kindOf(u), 1, newTextIndex(text, utf8)}
+	return d
+}
+
+func opened(u uri.URI, text string) protocol.DidOpenTextDocumentParams {
+	return protocol.DidOpenTextDocumentParams{TextDocument: protocol.TextDocumentItem{URI: u, Version: 1, Text: text}}
+}
+
+func changed(u uri.URI, version int32, text string) protocol.DidChangeTextDocumentParams {
+	var p protocol.DidChangeTextDocumentParams
+	p.TextDocument.URI, p.TextDocument.Version = u, version
+	p.ContentChanges = []protocol.TextDocumentContentChangeEvent{
+		&protocol.TextDocumentContentChangeWholeDocument{Text: "overtaken"},
+		&protocol.TextDocumentContentChangeWholeDocument{Text: text},
+	}
+	return p
+}
+
+func closed(u uri.URI) protocol.DidCloseTextDocumentParams {
+	return protocol.DidCloseTextDocumentParams{TextDocument: protocol.TextDocumentIdentifier{URI: u}}
+}
+
+func TestKindOf(t *testing.T) {
+	tests := map[uri.URI]docKind{
+		promptURI: promptDoc, stateURI: stateDoc, configURI: configDoc,
+		"file:///w/a/PROMPT-two.md":              promptDoc,
+		"file:///w/a%20b/PROMPT.md":              promptDoc,
+		"file:///w/prompt.md":                    foreignDoc,
+		"file:///w/PROMPT.txt":                   foreignDoc,
+		"file:///w/ralph-loop.local.md":          foreignDoc,
+		"file:///w/my-ralph.toml":                foreignDoc,
+		"file:///w/main.go":                      foreignDoc,
+		"untitled:PROMPT.md":                     foreignDoc,
+		"file:///w/%zz/PROMPT.md":                foreignDoc,
+		"file:///w/sub/.pi/ralph-loop.local.md":  stateDoc,
+		"file:///w/x.pi/ralph-loop.local.md.bak": foreignDoc,
+	}
+	for u, want := range tests {
+		if got := kindOf(u); got != want {
+			t.Errorf("%s is of kind %d, want %d", u, got, want)
+		}
+	}
+}
+
+func TestPush(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ed := &docEditor{}
+		d := newDocuments(ed, &docWorld{})
+		steps := []struct {
+			what string
+			do   func()
+			want []string
+		}{
+			{"open", func() { d.didOpen(opened(promptURI, "")) }, []string{`PROMPT.md v1 ["the prompt is empty: say what the agent shall do"]`}},
+			{"change", func() { d.didChange(changed(promptURI, 2, "Build X")) }, []string{`PROMPT.md v2 []`}},
+			{"the loop changes, the prompt doesn't", func() { d.republish(d.folderOf(d.get(promptURI))) }, nil},
+			{"a source file", func() { d.didOpen(opened("file:///w/main.go", "")) }, nil},
+			{"its end", func() { d.didClose(closed("file:///w/main.go")) }, nil},
+			{"close", func() { d.didClose(closed(promptURI)) }, []string{`PROMPT.md v0 []`}},
+			{"open again", func() { d.didOpen(opened(promptURI, "")) }, []string{`PROMPT.md v1 ["the prompt is empty: say what the agent shall do"]`}},
+		}
+		for _, s := range steps {
+			s.do()
+			if diff := cmp.Diff(s.want, ed.heard()); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", s.what, diff)
+			}
+		}
+	})
+}
+
+const interruptedState = "---\nactive: true\niteration: 3\nmax_iterations: 50\ncompletion_promise: \"DONE\"\nstarted_at: null\n---\n\nBuild X\n"
+
+func TestPull(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ed := &docEditor{client: clientInfo{PullDiagnostics: true, DiagnosticRefresh: true}}
+		world := &docWorld{}
+		d := newDocuments(ed, world)
+		d.didOpen(opened(stateURI, interruptedState))
+		ask := protocol.DocumentDiagnosticParams{TextDocument: protocol.TextDocumentIdentifier{URI: stateURI}}
+		count := func() int {
+			return len(d.diagnostic(ask).(*protocol.RelatedFullDocumentDiagnosticReport).Items)
+		}
+		if got := count(); got != 0 {
+			t.Errorf("%d diagnostics without a loop, want none", got)
+		}
+		world.set(LoopStatus{State: string(loop.StateRunning)})
+		d.republish(d.folderOf(d.get(stateURI)))
+		if got := ed.heard(); got != nil {
+			t.Errorf("told %q although the diagnostics are the same", got)
+		}
+		world.set(LoopStatus{State: string(loop.StateInterrupted)})
+		d.republish(d.folderOf(d.get(stateURI)))
+		if got := ed.heard(); !slices.Equal(got, []string{methodRefreshDiagnostic}) {
+			t.Errorf("told %q, want a refresh", got)
+		}
+		if got := count(); got != 1 {
+			t.Errorf("%d diagnostics of an interrupted loop, want one", got)
+		}
+		ask.TextDocument.URI = "file:///w/main.go"
+		if got := count(); got != 0 {
+			t.Errorf("%d diagnostics of a source file, want none", got)
+		}
+	})
+}
+
+// TestRefresh has a client that doesn't answer: it is asked once, and once
+// more when it did.
+func TestRefresh(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ed := &docEditor{client: clientInfo{CodeLensRefresh: true}, answer: make(chan struct{})}
+		world := &docWorld{}
+		d := newDocuments(ed, world)
+		d.didOpen(opened(promptURI, "Build X"))
+		ask := protocol.CodeLensParams{TextDocument: protocol.TextDocumentIdentifier{URI: promptURI}}
+		if _, err := d.codeLens(ask); err != nil {
+			t.Fatal(err)
+		}
+		folder := d.folderOf(d.get(promptURI))
+		ed.heard()
+		for i := range 5 {
+			world.set(LoopStatus{State: string(loop.StateRunning), LoopID: "a", Iteration: i + 1})
+			d.republish(folder)
+			synctest.Wait()
+		}
+		if got := ed.heard(); !slices.Equal(got, []string{methodRefreshLenses}) {
+			t.Errorf("told %q, want one refresh while the client doesn't answer", got)
+		}
+		ed.answer <- struct{}{}
+		if got := ed.heard(); !slices.Equal(got, []string{methodRefreshLenses}) {
+			t.Errorf("told %q, want one more refresh", got)
+		}
+		ed.answer <- struct{}{}
+		if _, err := d.codeLens(ask); err != nil {
+			t.Fatal(err)
+		}
+		d.republish(folder)
+		d.republish("/elsewhere")
+		if got := ed.heard(); got != nil {
+			t.Errorf("told %q although nothing changed", got)
+		}
+	})
+}
+
+// TestNobodyIsAskedWhoCannotAnswer has a client without refreshes.
+func TestNobodyIsAskedWhoCannotAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ed := &docEditor{}
+		world := &docWorld{}
+		d := newDocuments(ed, world)
+		d.didOpen(opened(promptURI, "Build X"))
+		ed.heard()
+		world.set(LoopStatus{State: string(loop.StateRunning), LoopID: "a"})
+		d.republish(d.folderOf(d.get(promptURI)))
+		if got := ed.heard(); got != nil {
+			t.Errorf("told %q", got)
+		}
+	})
+}
+
+// cut takes the marks out of a text: the cursor ‸, and what «» enclose.
+func cut(marked string) (text string, cursor int, ranges [][2]int) {
+	var b strings.Builder
+	for _, r := range marked {
+		switch r {
+		case '‸':
+			cursor = b.Len()
+		case '«':
+			ranges = append(ranges, [2]int{b.Len(), b.Len()})
+		case '»':
+			ranges[len(ranges)-1][1] = b.Len()
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String(), cursor, ranges
+}
+
+// inBoth runs a test with an editor that counts UTF-8 bytes, and with one that
+// counts UTF-16 units.
+func inBoth(t *testing.T, name string, test func(t *testing.T, utf8 bool)) {
+	t.Helper()
+	for encoding, utf8 := range map[string]bool{"UTF-8": true, "UTF-16": false} {
+		t.Run(name+"/"+encoding, func(t *testing.T) { test(t, utf8) })
+	}
+}
+
+// apply makes an editor's edits.
+func apply(t *testing.T, doc *document, edits ...protocol.TextEdit) string {
+	t.Helper()
+	text := doc.text
+	for _, e := range slices.Backward(edits) {
+		start, end := doc.offsets(e.Range)
+		text = text[:start] + e.NewText + text[end:]
+	}
+	return text
+}
+
+func BenchmarkLargeDocument(b *testing.B) {
+	body := strings.Repeat("All work and no play makes Jack a dull boy. ü€😀\n", 100_000)
+	for name, doc := range map[string]struct {
+		uri  uri.URI
+		text string
+	}{
+		"prompt":       {promptURI, body},
+		"state":        {stateURI, interruptedState + body},
+		"front matter": {stateURI, "---\n" + strings.Repeat("key: 1\n", 700_000) + "---\nx"},
+		"config":       {configURI, strings.Repeat("key = 1\n", 700_000)},
+		"config 60 kB": {configURI, strings.Repeat("x =\n", 15_000)},
+		"one line":     {stateURI, interruptedState + strings.ReplaceAll(body, "\n", " ")},
+	} {
+		b.Run(name, func(b *testing.B) {
+			d := newDocuments(&docEditor{}, &docWorld{})
+			for b.Loop() {
+				document := &document{doc.uri, kindOf(doc.uri), 1, newTextIndex(doc.text, false)}
+				d.diagnostics(document)
+				d.actions(document, 0, len(doc.text))
+			}
+		})
+	}
+}
+
+func FuzzDocument(f *testing.F) {
+	for _, seed := range []string{interruptedState, "---\nmax_iterations: 0\nkex:\n- a\n---\nx", "---\r\nactiv\r\n", "[limits\nx=1\n[hats.ü]\nb = {", "\uFEFF---\n😀: \"\xff\n---\n\ry"} {
+		f.Add(seed, uint32(1), uint32(2), true)
+	}
+	f.Fuzz(func(t *testing.T, text string, line, column uint32, utf8 bool) {
+		world := &docWorld{status: &LoopStatus{State: string(loop.StateInterrupted)}, missing: map[string]string{"pi": "get it"}}
+		for _, u := range []uri.URI{promptURI, stateURI, configURI} {
+			d := withDoc(u, text, utf8, world)
+			doc := d.get(u)
+			inside := func(what string, r protocol.Range) {
+				start, end := doc.offset(r.Start), doc.offset(r.End)
+				if doc.position(start) != r.Start || doc.position(end) != r.End || end < start {
+					t.Errorf("%s of %s: %+v is not inside the text", what, u, r)
+				}
+			}
+			at := protocol.TextDocumentPositionParams{
+				TextDocument: protocol.TextDocumentIdentifier{URI: u}, Position: protocol.Position{Line: line, Character: column},
+			}
+			for _, found := range d.diagnostics(doc) {
+				inside("diagnostic", found.Range)
+			}
+			if hover := d.hover(protocol.HoverParams{TextDocumentPositionParams: at}); hover != nil {
+				inside("hover", *hover.Range)
+			}
+			for _, item := range d.completion(protocol.CompletionParams{TextDocumentPositionParams: at}).Items {
+				inside("completion", item.TextEdit.(*protocol.TextEdit).Range)
+			}
+			for _, action := range d.actions(doc, 0, len(text)) {
+				if action.Edit == nil {
+					continue
+				}
+				for _, e := range action.Edit.Changes[u] {
+					inside("edit", e.Range)
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,75 @@
+package server
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.lsp.dev/protocol"
+	"go.lsp.dev/uri"
+
+	"ralph-lsp/loop"
+)
+
+var (
+	someTime     = time.Date(2026, 1, 2, 15, 4, 5, 0, time.Local)
+	loopDuration = 90 * time.Minute
+)
+
+func TestCodeLens(t *testing.T) {
+	at := func(s loop.State) *LoopStatus {
+		return &LoopStatus{LoopID: "a", State: string(s), Iteration: 3, MaxIterations: 50, Cost: &CostStatus{Amount: 1.42}}
+	}
+	waiting := at(loop.StateWaiting)
+	waiting.Retry = &RetryStatus{Reason: "rate_limit", ResumeAt: someTime}
+	nameless := at(loop.StateRunning)
+	nameless.LoopID, nameless.Cost = "", nil
+	run := []string{
+		`Run Ralph loop: ralph.loop.start {"folder":"file:///w","promptUri":"file:///w/PROMPT.md"}`,
+		`Dry run: ralph.loop.start {"folder":"file:///w","promptUri":"file:///w/PROMPT.md","dryRun":true}`,
+	}
+	tests := []struct {
+		name   string
+		uri    uri.URI
+		status *LoopStatus
+		want   []string
+	}{
+		{"no loop", promptURI, nil, run},
+		{"ended", promptURI, at(loop.StateEnded), run},
+		{"state file", stateURI, nil, []string{
+			`Run Ralph loop: ralph.loop.start {"folder":"file:///w","promptUri":"file:///w/.pi/ralph-loop.local.md"}`,
+			`Dry run: ralph.loop.start {"folder":"file:///w","promptUri":"file:///w/.pi/ralph-loop.local.md","dryRun":true}`}},
+		{"config", configURI, nil, nil},
+		{"running", promptURI, at(loop.StateRunning), []string{
+			`3/50 · $1.42 · Cancel: ralph.loop.cancel {"loopId":"a"}`, `Pause: ralph.loop.pause {"loopId":"a"}`}},
+		{"without a name, cost unknown", stateURI, nameless, []string{
+			`3/50 · Cancel: ralph.loop.cancel {"folder":"file:///w"}`, `Pause: ralph.loop.pause {"folder":"file:///w"}`}},
+		{"paused", promptURI, at(loop.StatePaused), []string{
+			`3/50 · $1.42 · paused · Cancel: ralph.loop.cancel {"loopId":"a"}`, `Resume: ralph.loop.resume {"loopId":"a"}`}},
+		{"waiting", promptURI, waiting, []string{
+			`3/50 · $1.42 · waiting (rate limit) until 15:04 · Cancel: ralph.loop.cancel {"loopId":"a"}`, `Retry now: ralph.loop.resume {"loopId":"a"}`}},
+		{"cancelling", promptURI, at(loop.StateCancelling), []string{`3/50 · $1.42 · stopping · Cancel: ralph.loop.cancel {"loopId":"a"}`}},
+		{"interrupted", stateURI, at(loop.StateInterrupted), []string{
+			`3/50 · interrupted · Resume: ralph.loop.resume {"folder":"file:///w"}`, `Discard: ralph.loop.cancel {"folder":"file:///w"}`}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			d := withDoc(tt.uri, "Build X", false, &docWorld{status: tt.status})
+			lenses, err := d.codeLens(protocol.CodeLensParams{TextDocument: protocol.TextDocumentIdentifier{URI: tt.uri}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, lens := range lenses {
+				c := lens.Command
+				got = append(got, c.Title+": "+c.Command+" "+string(c.Arguments[0]))
+				if lens.Range != (protocol.Range{}) || len(c.Arguments) != 1 {
+					t.Errorf("%s: at %+v with %d arguments, want one, on the first line", c.Title, lens.Range, len(c.Arguments))
+				}
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("lenses (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
