@@ -22,7 +22,7 @@ var picture = Rules{
 		"loop/start":    {"loop", "backends", "stream"},
 		"server":        {"loop", "loop/start", "stream", "backends", "loopstate", "history", "config"},
 		"cmd/ralph-lsp": {"server", "loop", "loop/start", "stream", "backends", "loopstate", "history", "config"},
-		"e2e":           {"internal/..."},
+		"e2e/...":       {"internal/..."},
 		"internal/...":  {"internal/..."},
 		"editors/...":   {"internal/..."}, // stand-in agents of their tests
 	},

@@ -1,0 +1,109 @@
+//go:build e2e
+
+package sidecar
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// times is how often in a row each way to end is tried.
+var times = flag.Int("times", 4, "how often each way of the editor's end is tried")
+
+func TestTheEditorsEndLeavesNothing(t *testing.T) {
+	for _, way := range []struct {
+		name   string
+		within time.Duration
+		end    func(e *editor)
+	}{
+		{"end of stdin", time.Second, func(e *editor) { e.stdin.Close() }},
+		{"exit", time.Second, func(e *editor) { e.send(map[string]any{"jsonrpc": "2.0", "method": "exit"}) }},
+		{"shutdown and exit", time.Second, func(e *editor) {
+			e.call("shutdown", nil)
+			e.send(map[string]any{"jsonrpc": "2.0", "method": "exit"})
+		}},
+		{"SIGTERM", time.Second, func(e *editor) { e.cmd.Process.Signal(syscall.SIGTERM) }},
+		{"SIGHUP", time.Second, func(e *editor) { e.cmd.Process.Signal(syscall.SIGHUP) }},
+		{"SIGINT", time.Second, func(e *editor) { e.cmd.Process.Signal(syscall.SIGINT) }},
+		{"broken stdout", time.Second, func(e *editor) {
+			e.out.Close()
+			e.send(map[string]any{"jsonrpc": "2.0", "id": 99, "method": "workspace/executeCommand",
+				"params": map[string]any{"command": "ralph.help"}}) // the answer meets the broken pipe
+		}},
+		{"SIGKILL", 3 * time.Second, func(e *editor) { e.cmd.Process.Kill() }},
+	} {
+		t.Run(way.name, func(t *testing.T) {
+			t.Parallel()
+			worst := time.Duration(0)
+			for range *times {
+				worst = max(worst, stopOnce(t, exec.Command(sidecar, "--stdio"), way.end, way.within))
+			}
+			t.Logf("gone after %v at the most, %d times", worst.Round(time.Millisecond), *times)
+		})
+	}
+}
+
+func TestTheParentsDeathLeavesNothing(t *testing.T) {
+	for range *times {
+		parent := exec.Command(os.Args[0])
+		parent.Env = append(os.Environ(), roleEnv+"=parent", "RALPH_SIDECAR="+sidecar)
+		// Its stdin stays open: only the look at the parent tells, every 2 s.
+		stopOnce(t, parent, func(e *editor) { e.cmd.Process.Kill() }, 3*time.Second)
+	}
+}
+
+// stopOnce runs a loop whose agent has a deaf, detached tool, ends the editor,
+// and returns how long it took until nothing was left.
+func stopOnce(t *testing.T, cmd *exec.Cmd, end func(*editor), within time.Duration) time.Duration {
+	t.Helper()
+	dir := t.TempDir()
+	mark := fmt.Sprintf("RALPH_STOP_TEST=%d-%s", os.Getpid(), filepath.Base(filepath.Dir(dir))+filepath.Base(dir))
+	if cmd.Env == nil {
+		cmd.Env = append(os.Environ(), roleEnv+"=stubborn")
+	}
+	cmd.Env = append(cmd.Env, mark)
+	e := launch(t, cmd, true, dir)
+	e.start(dir, "work")
+	e.hears("ralph/update", `"tool_call"`)
+	if n := len(marked(mark)); n < 3 {
+		t.Fatalf("%d processes: the sidecar, its agent and a tool should run", n)
+	}
+	begin := time.Now()
+	end(e)
+	for len(marked(mark)) > 0 {
+		if time.Since(begin) > within {
+			t.Fatalf("after %v these are alive: %v", within, marked(mark))
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	took := time.Since(begin)
+	state, err := os.ReadFile(filepath.Join(dir, ".pi", "ralph-loop.local.md"))
+	if err != nil || !strings.Contains(string(state), "active: true") || !strings.Contains(string(state), "iteration: 1\n") {
+		t.Errorf("the state file doesn't say where the loop stood: %v\n%s", err, state)
+	}
+	return took
+}
+
+// marked lists the processes that have the mark in their environment.
+func marked(mark string) []string {
+	entries, err := filepath.Glob("/proc/[0-9]*/environ")
+	if err != nil {
+		panic(err)
+	}
+	var found []string
+	for _, entry := range entries {
+		env, err := os.ReadFile(entry)
+		if err == nil && strings.Contains("\x00"+string(env), "\x00"+mark+"\x00") {
+			command, _ := os.ReadFile(filepath.Join(filepath.Dir(entry), "cmdline"))
+			found = append(found, filepath.Base(filepath.Dir(entry))+" "+strings.ReplaceAll(string(command), "\x00", " "))
+		}
+	}
+	return found
+}
