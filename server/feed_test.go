@@ -255,6 +255,26 @@ func TestLongInputIsLeftOut(t *testing.T) {
 	})
 }
 
+func TestLongWordsAreCut(t *testing.T) {
+	long := strings.Repeat("€", maxText)
+	for _, u := range []Update{
+		Topic{SessionUpdate: KindTopic, Payload: long}, ErrorUpdate{SessionUpdate: KindError, Message: long},
+		Promise{SessionUpdate: KindPromise, Found: long},
+		ToolCall{SessionUpdate: KindToolCall, Locations: []Location{{Path: long}}},
+	} {
+		var b backlog
+		b.add(u, false)
+		encoded, err := newEncoder().encode(b.queue[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		json := string(encoded.json)
+		if len(json) > maxText+envelopeSize || len(json) < maxText || !strings.HasSuffix(json, `,"truncated":true}`) || strings.Contains(json, "\uFFFD") {
+			t.Errorf("%T has %d bytes and ends in %s", u, len(json), json[len(json)-40:])
+		}
+	}
+}
+
 func TestNotificationsDoNotMixIterations(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ed := &feedEditor{client: fullClient}

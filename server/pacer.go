@@ -87,12 +87,12 @@ func (p *pacer) run() {
 
 // stop waits for a run under way; no other will come.
 func (p *pacer) stop() {
+	p.runs.Lock()
+	defer p.runs.Unlock()
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.stopped = true
 	if p.timer != nil {
 		p.timer.Stop()
 	}
-	p.mu.Unlock()
-	p.runs.Lock()
-	p.runs.Unlock() //nolint:staticcheck // only to wait
 }

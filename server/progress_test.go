@@ -196,6 +196,28 @@ func TestImportantReportsComeAtOnce(t *testing.T) {
 	}
 }
 
+func TestErrorIsHistoryWhenTheAgentGoesOn(t *testing.T) {
+	for name, goOn := range map[string]func(f *feed){
+		"text": func(f *feed) { say(f, "x") }, "tool": func(f *feed) { f.Handle(stream.ToolCall{ID: "t"}) },
+		"iteration": func(f *feed) { f.HandleLoop(loop.IterationStart{Iteration: 1}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ed := &feedEditor{client: progressClient}
+				f := progressFeed(ed, &shownLoop{s: loop.Status{State: loop.StateRunning}})
+				defer f.Close()
+				f.Handle(stream.Error{Message: "503"})
+				time.Sleep(time.Second)
+				goOn(f)
+				time.Sleep(time.Second)
+				if _, texts, _ := messages(t, ed); fmt.Sprint(texts[1:]) != "[1 · error: 503 1 · working]" {
+					t.Errorf("got %q", texts)
+				}
+			})
+		})
+	}
+}
+
 // Even what comes at once has a rate: an agent may print nothing but errors.
 func TestFloodOfErrors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
