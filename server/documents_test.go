@@ -329,7 +329,7 @@ func BenchmarkLargeDocument(b *testing.B) {
 }
 
 func FuzzDocument(f *testing.F) {
-	for _, seed := range []string{interruptedState, "---\nmax_iterations: 0\nkex:\n- a\n---\nx", "---\r\nactiv\r\n", "[limits\nx=1\n[hats.ü]\nb = {", "\uFEFF---\n😀: \"\xff\n---\n\ry"} {
+	for _, seed := range []string{interruptedState, "---\nmax_iterations: 0\nkex:\n- a\n---\nx", "---\r\nactiv\r\n", "---\nactive\n---\n0", "[limits\nx=1\n[hats.ü]\nb = {", "\uFEFF---\n😀: \"\xff\n---\n\ry"} {
 		f.Add(seed, uint32(1), uint32(2), true)
 	}
 	f.Fuzz(func(t *testing.T, text string, line, column uint32, utf8 bool) {

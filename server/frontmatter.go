@@ -145,10 +145,10 @@ func stateLines(text string) []stateLine {
 	return lines
 }
 
-// stateLineOf returns a key's line.
+// stateLineOf returns the line that sets a key.
 func stateLineOf(text, key string) (stateLine, bool) {
 	for _, l := range stateLines(text) {
-		if l.key == key {
+		if l.key == key && l.colon >= 0 {
 			return l, true
 		}
 	}
