@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"strings"
+
+	"go.lsp.dev/protocol"
 )
 
 // method is how one request or notification of the client's is handled. The
@@ -37,8 +39,20 @@ var methods = map[string]method{
 
 	"workspace/executeCommand":            {handle: asked((*Server).executeCommand), async: true},
 	"workspace/didChangeWorkspaceFolders": told((*Server).changeFolders),
-	"window/workDoneProgress/cancel":      told((*Server).cancelProgress),
-	MethodSetUpdates:                      told((*Server).setUpdates),
+
+	"textDocument/didOpen":    told(onDocuments((*documents).didOpen)),
+	"textDocument/didChange":  told(onDocuments((*documents).didChange)),
+	"textDocument/didClose":   told(onDocuments((*documents).didClose)),
+	"textDocument/hover":      fromDocuments((*documents).hover),
+	"textDocument/completion": fromDocuments((*documents).completion),
+	"textDocument/codeAction": fromDocuments((*documents).codeAction),
+	"textDocument/codeLens": {handle: asked(func(s *Server, _ context.Context, p protocol.CodeLensParams) (any, error) {
+		return s.docs.codeLens(p)
+	})},
+	"textDocument/diagnostic": fromDocuments((*documents).diagnostic),
+
+	"window/workDoneProgress/cancel": told((*Server).cancelProgress),
+	MethodSetUpdates:                 told((*Server).setUpdates),
 }
 
 // asked decodes a request's params for its handler.
@@ -57,6 +71,18 @@ func told[P any](handle func(*Server, P)) method {
 	return method{notification: true, handle: asked(func(s *Server, _ context.Context, p P) (any, error) {
 		handle(s, p)
 		return nil, nil
+	})}
+}
+
+// onDocuments passes a notification on to the documents.
+func onDocuments[P any](take func(*documents, P)) func(*Server, P) {
+	return func(s *Server, p P) { take(s.docs, p) }
+}
+
+// fromDocuments is the method of a request that the documents answer.
+func fromDocuments[P, R any](answer func(*documents, P) R) method {
+	return method{handle: asked(func(s *Server, _ context.Context, p P) (any, error) {
+		return answer(s.docs, p), nil
 	})}
 }
 

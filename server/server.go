@@ -46,6 +46,7 @@ type Server struct {
 	folders   []string     // paths that initialize told
 	client    atomic.Pointer[clientInfo]
 	loops     *manager
+	docs      *documents
 	stopLoops func() // interrupts all loops and waits; any number of calls
 }
 
@@ -73,6 +74,8 @@ func newServer(ctx context.Context, in io.Reader, opts Options) *Server {
 	s.frames = newFrameReader(in, s.refuse)
 	s.conn = jsonrpc2.NewConn(&wireStream{s.frames, s.out, s.leave}, jsonrpc2.WithCodec(codec{}))
 	s.loops = newManager(s, opts.Version, s.log, nil)
+	s.docs = newDocuments(s, s.loops)
+	s.loops.docs = s.docs
 	s.stopLoops = sync.OnceFunc(s.loops.close)
 	return s
 }
