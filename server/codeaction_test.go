@@ -52,7 +52,7 @@ func TestCodeActions(t *testing.T) {
 	for _, tt := range tests {
 		inBoth(t, tt.name, func(t *testing.T, utf8 bool) {
 			text, _, ranges := cut(tt.text)
-			d := withDoc(tt.uri, text, utf8, &docWorld{})
+			d := withDoc(tt.uri, text, utf8, nil)
 			doc := d.get(tt.uri)
 			p := protocol.CodeActionParams{Range: doc.span(ranges[0][0], ranges[0][1])}
 			p.TextDocument.URI, p.Context.Only = tt.uri, tt.only
@@ -76,7 +76,7 @@ func TestCodeActions(t *testing.T) {
 // TestDocumentsOnTheWire compares what goes out with a file, as the bytes
 // matter to clients.
 func TestDocumentsOnTheWire(t *testing.T) {
-	d := withDoc(configURI, "[limits]\nMax_Iterations = 3\nmax_duration = \"4h\"\n", false, &docWorld{})
+	d := withDoc(configURI, "[limits]\nMax_Iterations = 3\nmax_duration = \"4h\"\n", false, nil)
 	d.open[promptURI] = &document{promptURI, promptDoc, 1, newTextIndex("Build X", false)}
 	position := func(line uint32) protocol.TextDocumentPositionParams {
 		return protocol.TextDocumentPositionParams{

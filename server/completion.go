@@ -45,13 +45,20 @@ type completer struct {
 	items []protocol.CompletionItem
 }
 
-// add adds a completion that replaces what is at the place by text.
+// add adds a completion that replaces what is at the place by text. detail and
+// doc may be "".
 func (c *completer) add(kind protocol.CompletionItemKind, label, text, detail, doc string) {
-	c.items = append(c.items, protocol.CompletionItem{
-		Label: label, Kind: kind, Detail: protocol.NewOptional(detail), Documentation: markdown(doc),
-		FilterText: protocol.NewOptional(text),
-		TextEdit:   &protocol.TextEdit{Range: c.doc.span(c.place.Start, c.place.End), NewText: text},
-	})
+	item := protocol.CompletionItem{
+		Label: label, Kind: kind, FilterText: protocol.NewOptional(text),
+		TextEdit: &protocol.TextEdit{Range: c.doc.span(c.place.Start, c.place.End), NewText: text},
+	}
+	if detail != "" {
+		item.Detail = protocol.NewOptional(detail)
+	}
+	if doc != "" {
+		item.Documentation = markdown(doc)
+	}
+	c.items = append(c.items, item)
 }
 
 // completeKeys offers the keys that aren't in the table yet, with their

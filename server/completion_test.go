@@ -52,7 +52,7 @@ func TestCompletion(t *testing.T) {
 	for _, tt := range tests {
 		inBoth(t, tt.name, func(t *testing.T, utf8 bool) {
 			text, cursor, _ := cut(tt.text)
-			d := withDoc(tt.uri, text, utf8, &docWorld{})
+			d := withDoc(tt.uri, text, utf8, nil)
 			doc := d.get(tt.uri)
 			p := protocol.CompletionParams{}
 			p.TextDocument.URI, p.Position = tt.uri, doc.position(cursor)

@@ -65,11 +65,7 @@ func TestDiagnostics(t *testing.T) {
 	for _, tt := range tests {
 		inBoth(t, tt.name, func(t *testing.T, utf8 bool) {
 			text, _, ranges := cut(tt.text)
-			world := tt.world
-			if world == nil {
-				world = &docWorld{}
-			}
-			d := withDoc(tt.uri, text, utf8, world)
+			d := withDoc(tt.uri, text, utf8, tt.world)
 			doc := d.get(tt.uri)
 			var got []string
 			var places, want []protocol.Range

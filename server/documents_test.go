@@ -17,7 +17,7 @@ import (
 	"ralph-lsp/loop"
 )
 
-// The documents of the tests. Their folder is /w, or C:\w where paths have drives.
+// The documents of the tests; their folder is /w.
 const (
 	promptURI = uri.URI("file:///w/PROMPT.md")
 	stateURI  = uri.URI("file:///w/.pi/ralph-loop.local.md")
@@ -105,7 +105,11 @@ func (w *docWorld) FolderOf(u string) string {
 }
 
 // withDoc returns documents with one that is open, without telling the editor.
+// A nil world has no loop and all backends.
 func withDoc(u uri.URI, text string, utf8 bool, world *docWorld) *documents {
+	if world == nil {
+		world = &docWorld{}
+	}
 	d := newDocuments(&docEditor{client: clientInfo{UTF8: utf8}}, world)
 	d.open[u] = &document{u, kindOf(u), 1, newTextIndex(text, utf8)}
 	return d

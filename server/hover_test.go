@@ -39,11 +39,7 @@ func TestHover(t *testing.T) {
 	for _, tt := range tests {
 		inBoth(t, tt.name, func(t *testing.T, utf8 bool) {
 			text, cursor, ranges := cut(tt.text)
-			world := tt.world
-			if world == nil {
-				world = &docWorld{}
-			}
-			d := withDoc(tt.uri, text, utf8, world)
+			d := withDoc(tt.uri, text, utf8, tt.world)
 			doc := d.get(tt.uri)
 			p := protocol.HoverParams{}
 			p.TextDocument.URI, p.Position = tt.uri, doc.position(cursor)
