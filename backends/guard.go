@@ -21,6 +21,9 @@ import (
 // It reads lines from its standard input, "watch LOOP FOLDER" and "release
 // LOOP", and acts on what is watched at the end of input.
 
+// guardGrace is how long an agent has to end by itself after our own death.
+const guardGrace = 500 * time.Millisecond
+
 // GuardArgv is the command line that runs GuardMain, set once by the program
 // before the first run. Empty: no guard.
 var GuardArgv []string
@@ -108,7 +111,7 @@ func GuardMain(stdin io.Reader) {
 	var wg sync.WaitGroup
 	for loopID, tempDir := range watched {
 		wg.Go(func() {
-			waitUnmarked(loopID, Grace*3/4) // the kernel's SIGTERM may be enough
+			waitUnmarked(loopID, guardGrace) // the kernel's SIGTERM may be enough
 			EndLeftovers(loopID, nil)
 			if tempDir != "" {
 				os.RemoveAll(tempDir)
