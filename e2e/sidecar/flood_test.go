@@ -1,0 +1,202 @@
+//go:build e2e
+
+package sidecar
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// maxMemory bounds the sidecar's resident memory during a flood, in KiB.
+const maxMemory = 64 << 10
+
+// TestAFlood gives the sidecar a million events as fast as it takes them, with
+// editors that read, that read a kilobyte a second, and that never read.
+func TestAFlood(t *testing.T) {
+	toFile := floodIntoFile(t)
+	for _, reader := range []string{"reads", "reads slowly", "never reads"} {
+		t.Run(reader, func(t *testing.T) {
+			dir := t.TempDir()
+			cmd := exec.Command(sidecar, "--stdio")
+			cmd.Env = append(os.Environ(), roleEnv+"=flood")
+			e := launch(t, cmd, true, dir)
+			var heard tallied
+			gate := make(chan struct{})
+			e.mu.Lock()
+			e.onNote = func(n note) {
+				switch reader {
+				case "reads slowly":
+					time.Sleep(time.Duration(len(n.Params)) * time.Millisecond) // a kilobyte a second
+				case "never reads":
+					<-gate
+				}
+				heard.add(n)
+			}
+			e.mu.Unlock()
+			peak := watchMemory(e.cmd.Process.Pid)
+			e.begin(dir)
+			took := floodTook(t, dir)
+			memory := peak()
+			t.Logf("agent: %v (to a file %v, ratio %.2f), sidecar: %d MiB", took, toFile, took.Seconds()/toFile.Seconds(), memory>>10)
+			if memory > maxMemory {
+				t.Errorf("the sidecar used %d KiB, want %d", memory, maxMemory)
+			}
+			if reader == "reads" {
+				heard.awaitEnd(t)
+				heard.check(t)
+			}
+			close(gate)
+			e.cmd.Process.Signal(os.Interrupt)
+			<-e.done
+		})
+	}
+}
+
+// begin starts the loop without waiting for the answer: an editor that doesn't
+// read doesn't get it.
+func (e *editor) begin(dir string) {
+	e.send(map[string]any{"jsonrpc": "2.0", "id": 1000, "method": "workspace/executeCommand", "params": map[string]any{
+		"command": "ralph.loop.start", "arguments": []any{map[string]any{
+			"folder": "file://" + dir, "backend": os.Args[0], "text": "x --backend-output pi-stream-json --completion-promise DONE",
+		}}}})
+}
+
+// floodIntoFile is how long the flood takes when it is written to a file.
+func floodIntoFile(t *testing.T) time.Duration {
+	t.Helper()
+	dir := t.TempDir()
+	out, err := os.Create(filepath.Join(dir, "out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env, cmd.Dir, cmd.Stdout = append(os.Environ(), roleEnv+"=flood"), dir, out
+	if err := cmd.Run(); err != nil {
+		t.Fatal(err)
+	}
+	return floodTook(t, dir)
+}
+
+// floodTook waits until the flood is over and returns what it says it took.
+func floodTook(t *testing.T, dir string) time.Duration {
+	t.Helper()
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		if data, err := os.ReadFile(filepath.Join(dir, "flood-took")); err == nil && len(data) > 0 {
+			took, err := time.ParseDuration(string(data))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return took
+		}
+	}
+	t.Fatal("the flood doesn't end")
+	return 0
+}
+
+// watchMemory samples a process's resident memory; the function it returns
+// gives the peak so far, in KiB.
+func watchMemory(pid int) (peak func() int) {
+	return func() int {
+		data, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+		_, after, _ := strings.Cut(string(data), "VmHWM:")
+		kib, _ := strconv.Atoi(strings.Fields(after + " 0")[0])
+		return kib
+	}
+}
+
+// tallied counts what an editor heard.
+type tallied struct {
+	mu                     sync.Mutex
+	begun, ended           map[string]bool
+	last, progress, status int
+	dropped, notifications int
+	text                   strings.Builder
+	over                   bool
+	first, latest          time.Time
+}
+
+func (c *tallied) add(n note) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.begun == nil {
+		c.begun, c.ended, c.first = map[string]bool{}, map[string]bool{}, n.at
+	}
+	c.latest = n.at
+	switch n.Method {
+	case "$/progress":
+		c.progress++
+		return
+	case "ralph/status":
+		c.status++
+		return
+	}
+	if n.Method != "ralph/update" {
+		return
+	}
+	c.notifications++
+	var p struct {
+		Seq, Dropped int
+		Updates      []struct {
+			SessionUpdate, ToolCallID, Status string
+			Content                           json.RawMessage
+		}
+	}
+	json.Unmarshal(n.Params, &p)
+	c.last, c.dropped = p.Seq, c.dropped+p.Dropped
+	for _, u := range p.Updates {
+		switch u.SessionUpdate {
+		case "tool_call":
+			c.begun[u.ToolCallID] = true
+			c.ended[u.ToolCallID] = u.Status != "in_progress"
+		case "tool_call_update":
+			c.ended[u.ToolCallID] = u.Status != "in_progress"
+		case "_ralph/end":
+			c.over = true
+		}
+	}
+}
+
+func (c *tallied) awaitEnd(t *testing.T) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
+		c.mu.Lock()
+		over := c.over
+		c.mu.Unlock()
+		if over {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the end never came")
+		}
+	}
+}
+
+// check looks at what must arrive, and at the rates.
+func (c *tallied) check(t *testing.T) {
+	t.Helper()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	ended := 0
+	for _, yes := range c.ended {
+		if yes {
+			ended++
+		}
+	}
+	if len(c.begun) != floodTools || ended != floodTools {
+		t.Errorf("%d tools began and %d ended, want %d", len(c.begun), ended, floodTools)
+	}
+	seconds := c.latest.Sub(c.first).Seconds() + 1
+	if limit := int(4*seconds) + 6; c.progress > limit || c.status > limit { // begin, end and changes of state come at once
+		t.Errorf("%d progress reports and %d status snapshots in %.1f s", c.progress, c.status, seconds)
+	}
+	t.Logf("heard %d notifications, %d updates dropped, %d reports, %d snapshots in %.1f s", c.notifications, c.dropped, c.progress, c.status, seconds)
+}
