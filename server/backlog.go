@@ -124,7 +124,7 @@ func (b *backlog) lastText(kind, messageID, parent string) *textRun {
 	}
 	last := &b.queue[len(b.queue)-1]
 	run := last.text
-	if run == nil || last.iteration != b.iteration || len(run.text) > maxText-utf8.UTFMax ||
+	if run == nil || len(run.text) > maxText-utf8.UTFMax ||
 		run.messageID != messageID || run.kind != kind || run.parent != parent {
 		return nil
 	}

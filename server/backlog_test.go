@@ -32,14 +32,33 @@ func neverRead(t *testing.T, events, tools int) {
 	if used := int64(heap()) - int64(before); used > 16<<20 {
 		t.Errorf("%d MiB are in use, want at most 16", used>>20)
 	}
+	f.mu.Lock()
+	if queued := f.backlog.queued(); queued > maxBacklog+minShed {
+		t.Errorf("%d KiB wait in the queue", queued>>10)
+	}
+	f.mu.Unlock()
 	f.Close()
 	close(unstuck)
 	<-f.done
 
-	updates := ed.updates(t)
-	counts := map[string]int{}
-	for _, u := range updates {
-		counts[u.SessionUpdate+u.Phase+u.Status]++
+	var (
+		updates []seen
+		dropped int
+		counts  = map[string]int{}
+	)
+	params, _ := received[UpdateParams](ed, MethodUpdate)
+	for _, p := range params {
+		dropped += p.Dropped
+		for _, u := range decodeUpdates(t, p.Updates) {
+			updates = append(updates, u)
+			counts[u.SessionUpdate+u.Phase+u.Status]++
+			if id := u.ToolCallID; id != "" && !strings.HasPrefix(id, fmt.Sprintf("t%d-", p.Iteration-1)) {
+				t.Fatalf("%s came with iteration %d", id, p.Iteration)
+			}
+		}
+		if p.Seq != int64(len(updates)) {
+			t.Fatalf("seq is %d, want %d", p.Seq, len(updates))
+		}
 	}
 	for kind, want := range map[string]int{
 		KindIteration + PhaseBegin: iterations, KindIteration + PhaseEnd: iterations,
@@ -51,14 +70,6 @@ func neverRead(t *testing.T, events, tools int) {
 	}
 	if got := updates[len(updates)-2].text(t); !strings.HasSuffix(got, "the last words") {
 		t.Errorf("the last text is %.60q", got)
-	}
-	dropped, seq := 0, int64(0)
-	params, _ := received[UpdateParams](ed, MethodUpdate)
-	for _, p := range params {
-		dropped += p.Dropped
-		if seq += int64(len(p.Updates)); p.Seq != seq {
-			t.Fatalf("seq is %d, want %d", p.Seq, seq)
-		}
 	}
 	if dropped < tools {
 		t.Errorf("%d dropped, want at least the tools' %d outputs", dropped, tools)
@@ -165,13 +176,45 @@ func TestOrderOfDropping(t *testing.T) {
 	}
 }
 
+// However much waits, the user sees what the agent says now.
+func TestNewestTextStays(t *testing.T) {
+	var b backlog
+	for i := range 60 {
+		word := fmt.Sprint("word", i)
+		b.addText(KindMessageChunk, word, "", strings.Repeat("x", maxText-100)+word)
+		last := b.queue[len(b.queue)-1].text
+		if last == nil || !strings.HasSuffix(string(last.text), word) {
+			t.Fatalf("%s isn't there", word)
+		}
+		for range 1000 {
+			b.add(Iteration{SessionUpdate: KindIteration}, false) // never dropped
+		}
+	}
+	if b.dropped == 0 {
+		t.Error("nothing was dropped")
+	}
+}
+
+func TestUsageStaysInItsIteration(t *testing.T) {
+	var b backlog
+	for iteration := 1; iteration <= 2; iteration++ {
+		b.iteration = iteration
+		b.add(UsageUpdate{SessionUpdate: KindUsage, Used: 1}, false)
+		b.add(UsageUpdate{SessionUpdate: KindUsage, Used: 2}, false)
+	}
+	got := b.take(1<<20, nil)
+	if len(got) != 2 || got[0].iteration != 1 || got[1].iteration != 2 {
+		t.Errorf("got %+v, want one of each iteration", got)
+	}
+}
+
 // However events come and are taken: the books are right, begins and ends are
 // all there and in order, and no text is lost while there is room.
 func FuzzBacklog(f *testing.F) {
 	f.Add([]byte("tttcpprtcutzt"))
 	f.Add([]byte("cpuzprLLLLLLLLzctr"))
-	f.Add([]byte(strings.Repeat("LcPrL", 60)))
-	f.Add([]byte("CtCiCLCcCLLLLLLLLLLLLLLLLLLztLizr"))
+	f.Add([]byte(strings.Repeat("LcPrL", 40)))
+	f.Add([]byte("CtCiCcpLLLLLLLLLLLLLLLLLLLLLLLLztLizr"))
 	f.Fuzz(func(t *testing.T, ops []byte) {
 		if len(ops) > 200 || bytes.Count(ops, []byte("C")) > 3 {
 			return // more of the same takes longer and shows nothing new

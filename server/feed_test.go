@@ -69,6 +69,8 @@ func TestMuchTextDoesNotWait(t *testing.T) {
 		defer f.Close()
 		say(f, "first")
 		synctest.Wait()
+		say(f, "a little, and then ")
+		synctest.Wait()
 		say(f, strings.Repeat("x", flushSize))
 		synctest.Wait() // no time passes
 		if got := len(ed.updates(t)); got != 2 {
