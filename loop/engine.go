@@ -194,7 +194,7 @@ func (l *Loop) openIteration(plan plannedRun) {
 	st := &l.status
 	st.Iteration, st.IterationStartedAt = plan.iteration, now
 	st.IterationCost, st.Tool = stream.Cost{}, nil
-	l.line = lineBuffer{}
+	l.line.buf = l.line.buf[:0]
 	l.mu.Unlock()
 	l.setState(StateChanged{State: StateRunning}, nil)
 	l.emit(IterationStart{Iteration: plan.iteration, MaxIterations: plan.limits.MaxIterations, StartedAt: now, PromptBytes: len(plan.prompt)})

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"time"
@@ -117,20 +118,23 @@ func withQuota(quotas []stream.Quota, q stream.Quota) []stream.Quota {
 }
 
 // lineBuffer keeps the last line of streamed text that isn't empty.
-type lineBuffer struct{ text string }
+type lineBuffer struct{ buf []byte }
 
 // maxLine is how much of a line is kept, in bytes; a status line shows less.
 const maxLine = 400
 
 func (b *lineBuffer) add(delta string) {
-	b.text += delta
-	trimmed := strings.TrimRight(b.text, " \t\r\n")
-	if i := strings.LastIndexByte(trimmed, '\n'); i >= 0 {
-		b.text = b.text[i+1:]
+	if over := len(delta) - maxLine; over > 0 {
+		delta = delta[over:]
 	}
-	if over := len(b.text) - maxLine; over > 0 {
-		b.text = strings.ToValidUTF8(b.text[over:], "")
+	if over := len(b.buf) + len(delta) - 2*maxLine; over > 0 { // seldom, as it moves the rest
+		b.buf = append(b.buf[:0], b.buf[min(len(b.buf), over+maxLine/2):]...)
 	}
+	b.buf = append(b.buf, delta...)
 }
 
-func (b *lineBuffer) last() string { return oneLine(b.text) }
+func (b *lineBuffer) last() string {
+	text := bytes.TrimRight(b.buf, " \t\r\n")
+	text = text[bytes.LastIndexByte(text, '\n')+1:]
+	return oneLine(string(bytes.ToValidUTF8(text[max(0, len(text)-maxLine):], nil)))
+}
