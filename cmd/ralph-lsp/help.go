@@ -25,6 +25,7 @@ From another terminal, in the same folder (or with -C DIR)
   (or edit .pi/ralph-loop.local.md: prompt and limits count from the next run on)
 
 More
+  ralph-lsp --stdio [--log FILE]            serve an editor; its plugin starts it so
   ralph-lsp decode --format pi FILE         a recorded stream as event lines
   ralph-lsp completion bash|zsh|fish|powershell
   ralph-lsp version
