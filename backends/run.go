@@ -150,6 +150,7 @@ func (p *Process) start(prompt string) error {
 		}
 	}
 	in, out, errs := pipes[0], pipes[1], pipes[2]
+	widen(out.w) // a burst of output shouldn't wait for us
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = in.r, out.w, errs.w
 	p.started = time.Now()
 	if err := startRegistered(p.cmd); err != nil {

@@ -19,6 +19,17 @@ func childAttributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
 }
 
+// widen gives a pipe more room than the usual 64 KiB.
+func widen(pipe *os.File) {
+	raw, err := pipe.SyscallConn()
+	if err != nil {
+		return
+	}
+	raw.Control(func(fd uintptr) { // where the user has too many of them already, the pipe stays as it is
+		unix.FcntlInt(fd, unix.F_SETPIPE_SZ, 512<<10)
+	})
+}
+
 // adoptOrphans makes this process the parent of every descendant whose own
 // parent dies, so that none gets lost to init.
 func adoptOrphans() {

@@ -15,6 +15,8 @@ import (
 
 func adoptOrphans() {}
 
+func widen(*os.File) {}
+
 func reapStrays() {}
 
 func startOf(pid int) string {

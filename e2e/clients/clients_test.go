@@ -1,0 +1,59 @@
+//go:build e2e
+
+package clients
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"testing"
+	"time"
+)
+
+// patience bounds a client's whole run; its own waits are shorter.
+const patience = 2 * time.Minute
+
+func TestEglot(t *testing.T) {
+	out := drive(t, emacs(t), "--batch", "--no-site-file", "-L", "emacs", "-l", "eglot-test", "-f", "ert-run-tests-batch-and-exit")
+	demand(t, out, `Ran [1-9]\d* tests, [1-9]\d* results as expected, 0 unexpected`)
+}
+
+// drive runs a client in a sandbox until it exits with success, returns what
+// it printed, and checks that it has left no process behind.
+func drive(t *testing.T, program string, args ...string) []byte {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	home := t.TempDir()
+	mark := fmt.Sprintf("RALPH_CLIENTS_TEST=%s-%d", t.Name(), os.Getpid())
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.WaitDelay = time.Second
+	cmd.Env = []string{
+		mark,
+		"HOME=" + home,
+		"TMPDIR=" + home,
+		"LANG=C.UTF-8",
+		"PATH=" + agentsDir, // no agent of this machine is found
+		"RALPH_LSP=" + ralph,
+	}
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Errorf("%s: %v\n%s", filepath.Base(program), err, out)
+	}
+	if testing.Verbose() {
+		t.Logf("%s", out)
+	}
+	awaitGone(t, mark)
+	return out
+}
+
+// demand fails the test when the client didn't print what is wanted.
+func demand(t *testing.T, out []byte, want string) {
+	t.Helper()
+	if !regexp.MustCompile(want).Match(out) {
+		t.Errorf("no %q in the output:\n%s", want, out)
+	}
+}

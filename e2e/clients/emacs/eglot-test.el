@@ -1,0 +1,128 @@
+;;; eglot-test.el --- ralph-lsp in eglot  -*- lexical-binding: t; -*-
+
+;;; Commentary:
+;; Nothing here is special to ralph-lsp but its entry in `eglot-server-programs'.
+
+;;; Code:
+(require 'support)
+(require 'eglot)
+
+;; What is no part of the protocol, or lacks what the protocol demands, is an error.
+(setq eglot-strict-mode '(disallow-non-standard-keys enforce-required-keys check-types disallow-unknown-methods))
+(add-to-list 'eglot-server-programs `(markdown-mode . (,ralph-program "--stdio")))
+
+(defmacro with-project (prompt &rest body)
+  "Evaluate BODY in the PROMPT.md of a new project, connected.
+PROMPT is what the file says."
+  (declare (indent 1))
+  `(ralph-call-in-project
+    ,prompt
+    (lambda ()
+      (connect)
+      (unwind-protect (progn ,@body)
+        (when (eglot-current-server) (disconnect))))))
+
+(defun connect ()
+  "Connect as \\[eglot] does."
+  (let ((eglot-sync-connect t))
+    (apply #'eglot (eglot--guess-contact)))
+  (should (eglot-managed-p)))
+
+(defun disconnect ()
+  "Say goodbye, and look at what was said in strict mode before."
+  (let ((server (eglot-current-server)))
+    (eglot-shutdown server nil nil t)
+    (should-not (process-live-p (jsonrpc--process server))))
+  (dolist (said ralph-messages)
+    (should-not (string-match-p "Warning\\|unknown\\|internal error\\|[Ee]rror in" said))))
+
+(defun run-command (command argument)
+  "Let the server execute COMMAND with ARGUMENT; return the result."
+  (eglot-execute-command (eglot-current-server) command (vector argument)))
+
+(defun start (&rest more)
+  "Start a loop with PROMPT.md and what MORE says."
+  (run-command "ralph.loop.start" `(:promptUri ,(ralph-uri "PROMPT.md") ,@more)))
+
+(ert-deftest eglot-runs-a-loop-by-a-code-action ()
+  (with-project ralph-task
+    (setq ralph-answers '(("Pick an action" . "Run Ralph loop with the selection")))
+    (eglot-code-actions (point-min) (point-max) nil t)
+    (ralph-await-message "(type=3): Ralph done: LOOP_COMPLETE after 2 iterations · \\$0\\.02 · [0-9]+s$")
+    (should-not (file-exists-p (ralph-state-file)))))
+
+(ert-deftest eglot-runs-a-loop-by-a-command ()
+  (with-project ralph-task
+    (should (equal (plist-get (start :completionPromise "DONE") :stateFileUri) (ralph-uri (ralph-state-file))))
+    (ralph-await-message "(type=3): Ralph done: DONE after 2 iterations")))
+
+(ert-deftest eglot-is-asked-when-a-limit-is-reached ()
+  (with-project ralph-task
+    (setq ralph-answers '(("Raise the limit to 2" . "Raise and go on")))
+    (start :completionPromise "DONE" :maxIterations 1)
+    (ralph-await-question "Ralph stopped: iteration limit reached after 1 iteration" "Raise and go on" "Stop")
+    (ralph-await-message "(type=3): Ralph done: DONE after 2 iterations")))
+
+(ert-deftest eglot-is-asked-when-a-loop-is-active ()
+  (with-project ralph-endless-task
+    (start)
+    (let ((first (ralph-await-agent)))
+      (setq ralph-answers '(("Ralph loop active" . "Keep")))
+      (let ((refusal (should-error (start) :type 'jsonrpc-error)))
+        (should (equal -32803 (alist-get 'jsonrpc-error-code (cddr refusal)))))
+      (ralph-await-question "Ralph loop active" "Cancel and start" "Keep")
+      (setq ralph-answers '(("Ralph loop active" . "Cancel and start")))
+      (start)
+      (ralph-should-be-gone first))
+    (ralph-await-message "(type=2): Ralph cancelled after 1 iteration")
+    (ralph-await-agent)))
+
+(ert-deftest eglot-cancels-a-loop ()
+  (with-project ralph-endless-task
+    (let* ((loop (plist-get (start) :loopId))
+           (agent (ralph-await-agent))
+           (result (run-command "ralph.loop.cancel" `(:loopId ,loop))))
+      (ralph-should-be-gone agent)
+      (should (equal (plist-get result :loopId) loop)))
+    (ralph-await-message "(type=2): Ralph cancelled after 1 iteration")
+    (should-not (file-exists-p (ralph-state-file)))))
+
+(ert-deftest eglot-helps-to-edit-the-state-file ()
+  (with-project ralph-endless-task
+    (start)
+    (ralph-await-agent)
+    (find-file (ralph-state-file))
+    (should (eglot-managed-p))
+    (ralph-go-behind "max_iter")
+    (let (hover)
+      (eglot-hover-eldoc-function (lambda (text &rest _) (setq hover text)))
+      (should (string-match-p "max_iterations" (ralph-await "hover" (lambda () hover)))))
+    (ralph-go-behind "max_iterations: 50\n")
+    (insert "max_d\n")
+    (backward-char)
+    (completion-at-point)
+    (should (string-match-p "^max_duration: " (buffer-string)))
+    (ralph-go-behind "max_iterations: ")
+    (insert "many")
+    (eglot--signal-textDocument/didChange)
+    (ralph-await "diagnostic"
+                 (lambda ()
+                   (flymake-start)
+                   (seq-find (lambda (problem)
+                               (string-match-p "max_iterations" (flymake-diagnostic-text problem)))
+                             (flymake-diagnostics))))))
+
+(ert-deftest eglot-takes-everything-with-it-and-is-asked-afterwards ()
+  (with-project ralph-endless-task
+    (start)
+    (let ((agent (ralph-await-agent)))
+      (disconnect)
+      (ralph-await-end agent))
+    (should (file-exists-p (ralph-state-file)))
+    (setq ralph-answers '(("Go on with it" . "Continue")))
+    (connect)
+    (ralph-await-question "was interrupted in .* at iteration 1/50" "Continue" "Discard" "Later")
+    (ralph-await-agent)))
+
+(provide 'eglot-test)
+;;; eglot-test.el ends here
