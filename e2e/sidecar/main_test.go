@@ -80,7 +80,7 @@ func speakSlowly() {
 	io.Copy(io.Discard, os.Stdin)
 	fmt.Println(`{"type":"message_start","message":{"role":"assistant","content":[]}}`)
 	for i := 0; ; i++ {
-		fmt.Printf(`{"type":"message_update","assistantMessageEvent":{"type":"text_delta","contentIndex":0,"delta":"line %d\n"}}`+"\n", i)
+		fmt.Printf(`{"type":"message_update","assistantMessageEvent":{"type":"text_delta","contentIndex":0,"delta":"line %d at %d\n"}}`+"\n", i, time.Now().UnixNano())
 		time.Sleep(100 * time.Millisecond)
 	}
 }
