@@ -57,7 +57,7 @@ format:
 .PHONY: vet
 vet:
 	@go vet ./...
-	@go vet -tags e2e ./e2e
+	@go vet -tags e2e ./e2e/...
 
 .PHONY: staticcheck
 staticcheck: $(STATICCHECK)
@@ -92,7 +92,7 @@ e2e:
 	@echo "*** E2E=off: the real agents (pi, claude) were NOT tested ***" >&2
 else
 e2e: agents ## the program with the real agents, against a scripted model
-	@go test -tags e2e -count=1 -parallel 2 -timeout 15m ./e2e | $(RESULTS)
+	@go test -tags e2e -count=1 -p 1 -parallel 2 -timeout 15m ./e2e/... | $(RESULTS)
 endif
 
 .PHONY: bench

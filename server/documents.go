@@ -146,6 +146,14 @@ func (d *documents) get(u uri.URI) *document {
 	return d.open[u]
 }
 
+// openText is the text of a document as its editor has it, saved or not.
+func (d *documents) openText(u string) (text string, ok bool) {
+	if doc := d.get(uri.URI(u)); doc != nil {
+		return doc.text, true
+	}
+	return "", false
+}
+
 // folderOf returns the folder whose loop a document belongs to.
 func (d *documents) folderOf(doc *document) string {
 	if doc.kind == stateDoc {

@@ -21,7 +21,7 @@ type manager struct {
 	ed      editor
 	version string
 	log     *slog.Logger
-	docs    republisher // told when a folder's loop changes
+	docs    openDocuments
 
 	ctx   context.Context // ends with the editor
 	leave context.CancelFunc
@@ -36,8 +36,11 @@ type manager struct {
 	level   string // of updates, for the loops to come; "" is the client's
 }
 
-// republisher publishes a folder's documents again.
-type republisher interface{ republish(folder string) }
+// openDocuments are the documents that the editor has open.
+type openDocuments interface {
+	republish(folder string)                    // its loop changed
+	openText(uri string) (text string, ok bool) // as the editor has it, saved or not
+}
 
 // folder is one folder that loops run in: of the workspace, or named by a start.
 type folder struct {
@@ -65,9 +68,9 @@ type seenLoop struct {
 	asked  bool // the user was asked what to do with it
 }
 
-// newManager returns a manager without folders.
-func newManager(ed editor, version string, log *slog.Logger, docs republisher) *manager {
-	m := &manager{ed: ed, version: version, log: log, docs: docs, folders: map[string]*folder{}}
+// newManager returns a manager without folders. Its docs are set before it is used.
+func newManager(ed editor, version string, log *slog.Logger) *manager {
+	m := &manager{ed: ed, version: version, log: log, folders: map[string]*folder{}}
 	m.ctx, m.leave = context.WithCancel(context.Background())
 	m.status = newStatusFeed(ed, m.snapshot)
 	return m
@@ -86,7 +89,7 @@ func (m *manager) begin() {
 		paths := m.paths()
 		m.mu.Unlock()
 		for _, path := range paths {
-			m.republish(path)
+			m.docs.republish(path)
 		}
 	})
 }
@@ -151,12 +154,6 @@ func (m *manager) drop(f *folder) {
 func (m *manager) changed(folder string) {
 	m.status.Changed(true)
 	if folder != "" {
-		m.republish(folder)
-	}
-}
-
-func (m *manager) republish(folder string) {
-	if m.docs != nil {
 		m.docs.republish(folder)
 	}
 }
@@ -198,7 +195,7 @@ func (m *manager) launch(cfg loop.Config) (*managed, error) {
 		r.feed.SetLevel(level)
 	}
 	var err error
-	if r.Loop, err = loop.Start(cfg, &follower{r.feed, func() { m.republish(cfg.Folder) }}); err != nil {
+	if r.Loop, err = loop.Start(cfg, &follower{r.feed, func() { m.docs.republish(cfg.Folder) }}); err != nil {
 		r.feed.Close()
 		m.wg.Done()
 		return nil, err

@@ -308,3 +308,42 @@ func TestTheEditorGoesAway(t *testing.T) {
 	next := dial(t, plain, dir)
 	next.hears("window/showMessageRequest", "was interrupted in "+filepath.Base(dir)+" at iteration 1/50. Go on with it?")
 }
+
+func TestThePromptIsTheOpenDocument(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "PROMPT.md")
+	if err := os.WriteFile(file, []byte("saved long ago"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := dial(t, optedIn, dir)
+	agent := agentThat(t, "echoes")
+	uri := FileURI(file)
+	start := StartParams{PromptURI: uri, Backend: agent, LimitParams: LimitParams{MaxIterations: new(1)}}
+	c.must(c.command(CommandStart, start))
+	c.hears("ralph/update", "saved long ago")
+	c.status(dir, inState("ended"))
+	c.notify("textDocument/didOpen", map[string]any{"textDocument": map[string]any{
+		"uri": uri, "languageId": "markdown", "version": 1, "text": "not yet saved"}})
+	c.must(c.command(CommandStart, start))
+	c.hears("ralph/update", "not yet saved")
+}
+
+func TestLensesFollowTheLoop(t *testing.T) {
+	dir := t.TempDir()
+	c := dial(t, optedIn, dir)
+	agent := agentThat(t, "never")
+	doc := map[string]any{"uri": FileURI(filepath.Join(dir, "PROMPT.md"))}
+	c.notify("textDocument/didOpen", map[string]any{"textDocument": map[string]any{
+		"uri": doc["uri"], "languageId": "markdown", "version": 1, "text": "Build it"}})
+	lenses := func() string {
+		return string(c.must(c.call("textDocument/codeLens", map[string]any{"textDocument": doc})))
+	}
+	if got := lenses(); !strings.Contains(got, "Run Ralph loop") || !strings.Contains(got, "Dry run") {
+		t.Errorf("idle: %s", got)
+	}
+	c.must(c.command(CommandStart, StartParams{PromptURI: doc["uri"].(string), Backend: agent}))
+	c.status(dir, inState("running"))
+	if got := lenses(); !strings.Contains(got, "Cancel") || !strings.Contains(got, CommandCancel) {
+		t.Errorf("running: %s", got)
+	}
+}

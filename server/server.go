@@ -22,7 +22,7 @@ type Options struct {
 
 // How long the end of the server may take: PROTOCOL.md promises a second.
 const (
-	stopPatience  = 850 * time.Millisecond // for the loops to end
+	stopPatience  = 800 * time.Millisecond // for the loops to end
 	flushPatience = 100 * time.Millisecond // for the client to read the rest
 )
 
@@ -73,8 +73,9 @@ func newServer(ctx context.Context, in io.Reader, opts Options) *Server {
 	s.log = newLogger(opts.Log, s)
 	s.frames = newFrameReader(in, s.refuse)
 	s.conn = jsonrpc2.NewConn(&wireStream{s.frames, s.out, s.leave}, jsonrpc2.WithCodec(codec{}))
-	s.loops = newManager(s, opts.Version, s.log, nil)
+	s.loops = newManager(s, opts.Version, s.log)
 	s.docs = newDocuments(s, s.loops)
+	s.loops.docs = s.docs
 	s.loops.docs = s.docs
 	s.stopLoops = sync.OnceFunc(s.loops.close)
 	return s

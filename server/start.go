@@ -121,7 +121,7 @@ func (m *manager) configOf(ctx context.Context, p StartParams) (loop.Config, loo
 		return cfg, given, failed(ReasonNoFolder, fmt.Errorf("there is no folder %s", cfg.Folder), nil)
 	}
 	agent := start.Agent{Name: p.Backend, Model: p.Model, Args: p.Args}
-	if cfg.Prompt, err = p.readPrompt(); err != nil {
+	if cfg.Prompt, err = m.readPrompt(p); err != nil {
 		return cfg, given, err
 	}
 	if p.Text != "" {
@@ -154,8 +154,9 @@ func overlay(a, b loop.Patch) loop.Patch {
 	}
 }
 
-// readPrompt reads the prompt's file when the prompt isn't given itself.
-func (p StartParams) readPrompt() (string, error) {
+// readPrompt returns the prompt that is given itself, or the one in a document,
+// as the editor has it when it's open there.
+func (m *manager) readPrompt(p StartParams) (string, error) {
 	if p.PromptURI == "" {
 		return p.Prompt, nil
 	}
@@ -165,6 +166,9 @@ func (p StartParams) readPrompt() (string, error) {
 	path, err := PathOf(p.PromptURI)
 	if err != nil {
 		return "", errf(codeInvalidParams, "promptUri: %v", err)
+	}
+	if text, open := m.docs.openText(p.PromptURI); open {
+		return promptIn(path, text), nil
 	}
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
