@@ -54,15 +54,15 @@ func (s *sidecar) run(cmd *cobra.Command) error {
 
 // openLog returns the logger that doesn't disturb the protocol.
 func (s *sidecar) openLog(stderr io.Writer) (log *slog.Logger, closeLog func(), err error) {
-	to, closeLog := stderr, func() {}
+	to := stderr
 	if s.logFile != "" {
-		f, err := os.OpenFile(s.logFile, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-		if err != nil {
+		// Closed by the end of the process: it is written to until then.
+		if to, err = os.OpenFile(s.logFile, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600); err != nil {
 			return nil, nil, fmt.Errorf("opening the log file: %w", err)
 		}
-		to, closeLog = f, func() { _ = f.Close() } // every record is written already
 	}
-	return slog.New(slog.NewTextHandler(to, nil)), closeLog, nil
+	w := newLossyWriter(to)
+	return slog.New(slog.NewTextHandler(w, nil)), w.close, nil
 }
 
 // editorContext ends when a signal says that the editor goes away, or when
