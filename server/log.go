@@ -23,12 +23,12 @@ type clientLog struct {
 	rate   *rate
 }
 
-// rate counts the messages of the present second.
+// rate bounds how many messages are sent in any second.
 type rate struct {
 	mu      sync.Mutex
-	since   time.Time
-	sent    int
-	dropped int
+	sent    [logRate]time.Time // when the last ones were, a ring
+	oldest  int                // in sent
+	dropped int                // since the last one
 }
 
 // allow says whether one more message may be sent now, and how many couldn't
@@ -36,13 +36,12 @@ type rate struct {
 func (r *rate) allow(now time.Time) (dropped int, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if now.Sub(r.since) >= time.Second {
-		r.since, r.sent = now, 0
-	}
-	if r.sent++; r.sent > logRate {
+	if now.Sub(r.sent[r.oldest]) < time.Second {
 		r.dropped++
 		return 0, false
 	}
+	r.sent[r.oldest] = now
+	r.oldest = (r.oldest + 1) % logRate
 	dropped, r.dropped = r.dropped, 0
 	return dropped, true
 }
