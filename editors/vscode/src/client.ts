@@ -1,0 +1,66 @@
+// The connection to one sidecar process.
+import * as vscode from 'vscode';
+import {
+  CloseAction, ErrorAction, LanguageClient, RevealOutputChannelOn,
+  type DynamicFeature, type LanguageClientOptions, type StaticFeature,
+} from 'vscode-languageclient/node';
+import type { Binary } from './binary';
+import { protocolVersion } from './wire';
+
+export interface ProgressEvent { loopId: string; message: string }
+
+export interface ClientHooks {
+  log: vscode.LogOutputChannel;
+  thinking: boolean;
+  onProgress(e: ProgressEvent): void;
+}
+
+const tokenPrefix = 'ralph/';
+
+/** Makes a client; it neither restarts nor tells the user of failures by itself. */
+export function newClient(binary: Binary, hooks: ClientHooks): LanguageClient {
+  const files = { scheme: 'file' };
+  const options: LanguageClientOptions = {
+    documentSelector: [
+      { ...files, pattern: '**/PROMPT*.md' }, { ...files, pattern: '**/.pi/ralph-loop.local.md' }, { ...files, pattern: '**/ralph.toml' },
+    ],
+    outputChannel: hooks.log,
+    revealOutputChannelOn: RevealOutputChannelOn.Never,
+    initializationFailedHandler: () => false,
+    errorHandler: {
+      error: () => ({ action: ErrorAction.Continue, handled: true }),
+      closed: () => ({ action: CloseAction.DoNotRestart, handled: true }),
+    },
+    middleware: {
+      // Our own item in the status bar shows a loop's progress.
+      handleWorkDoneProgress: (token, params, next) => {
+        if (typeof token !== 'string' || !token.startsWith(tokenPrefix)) return next(token, params);
+        if (params.message) hooks.onProgress({ loopId: token.slice(tokenPrefix.length), message: params.message });
+      },
+    },
+  };
+  const client = new QuietClient('ralph', 'Ralph', { command: binary.path, args: ['--stdio'] }, options);
+  client.registerFeature({
+    fillClientCapabilities: (capabilities) => {
+      capabilities.experimental = { ...(capabilities.experimental as object | undefined),
+        ralph: { version: protocolVersion, updates: true, thinking: hooks.thinking, minUpdateIntervalMs: 100 } };
+    },
+    initialize: () => undefined,
+    getState: () => ({ kind: 'static' }),
+    clear: () => undefined,
+  });
+  return client;
+}
+
+class QuietClient extends LanguageClient {
+  /** The server's commands stay out of the editor's: theirs and ours would clash (see commands.ts). */
+  override registerFeature(feature: StaticFeature | DynamicFeature<never>): void {
+    if ((feature as Partial<DynamicFeature<never>>).registrationType?.method === 'workspace/executeCommand') return;
+    super.registerFeature(feature as StaticFeature);
+  }
+
+  /** Into the log only. */
+  override error(message: string, data?: unknown): void {
+    super.error(message, data, false);
+  }
+}

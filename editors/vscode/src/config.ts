@@ -1,0 +1,46 @@
+// The settings, typed.
+import * as vscode from 'vscode';
+import type { Limits, StartParams } from './wire';
+
+export type AskFor = 'prompt' | 'completionPromise' | 'maxIterations' | 'maxCostUsd';
+
+function get<T>(key: string, scope?: vscode.Uri): T | undefined {
+  return vscode.workspace.getConfiguration('ralph', scope).get<T | null>(key) ?? undefined;
+}
+
+export const serverPath = (): string => get<string>('server.path')?.trim() ?? '';
+export const notify = (): string => get<string>('notify') ?? 'always';
+export const hideWhenIdle = (): boolean => get<boolean>('statusBar.hideWhenIdle') ?? true;
+export const openOnStart = (): boolean => get<boolean>('transcript.openOnStart') ?? false;
+export const showThinking = (): boolean => get<boolean>('transcript.thinking') ?? false;
+export const asks = (what: AskFor): boolean => get<string[]>('start.ask')?.includes(what) ?? true;
+export const promptFile = (scope?: vscode.Uri): string => get<string>('promptFile', scope) || 'PROMPT.md';
+
+const minutes = (n: number | undefined): number | undefined => (n === undefined ? undefined : Math.round(n * 60_000));
+
+/** The limits that the user set; what isn't set is up to ralph.toml and the sidecar. */
+export function limits(scope?: vscode.Uri): Limits {
+  return withoutUndefined({
+    maxIterations: get<number>('limits.maxIterations', scope),
+    completionPromise: get<string>('completionPromise', scope),
+    maxCostUsd: get<number>('limits.maxCostUsd', scope),
+    maxDurationMs: minutes(get<number>('limits.maxMinutes', scope)),
+    idleTimeoutMs: minutes(get<number>('limits.idleMinutes', scope)),
+    maxConsecutiveFailures: get<number>('limits.maxConsecutiveFailures', scope),
+  });
+}
+
+/** What the settings say about a start in a folder. */
+export function startDefaults(scope?: vscode.Uri): StartParams {
+  const args = get<string[]>('backendArgs', scope) ?? [];
+  return withoutUndefined({
+    ...limits(scope),
+    backend: get<string>('backend', scope) || undefined,
+    model: get<string>('model', scope) || undefined,
+    args: args.length > 0 ? args : undefined,
+  });
+}
+
+function withoutUndefined<T extends object>(o: T): T {
+  return Object.fromEntries(Object.entries(o).filter(([, v]) => v !== undefined)) as T;
+}

@@ -1,0 +1,22 @@
+// The context keys that menus and keybindings use: ralph.available, ralph.running, ...
+import * as vscode from 'vscode';
+import { isResumable } from './loopText';
+import type { Loops } from './loops';
+
+export function keepContextKeys(loops: Loops): vscode.Disposable {
+  const last = new Map<string, boolean>();
+  const set = (key: string, value: boolean) => {
+    if (last.get(key) === value) return;
+    last.set(key, value);
+    void vscode.commands.executeCommand('setContext', key, value);
+  };
+  const update = () => {
+    const { server, loops: all } = loops.model(Date.now());
+    set('ralph.available', server.state === 'running');
+    set('ralph.running', all.some((l) => ['starting', 'running', 'waiting', 'cancelling'].includes(l.state)));
+    set('ralph.paused', all.some((l) => l.state === 'paused'));
+    set('ralph.resumable', all.some(isResumable));
+  };
+  update();
+  return loops.onChange(update);
+}

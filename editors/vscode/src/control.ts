@@ -1,0 +1,71 @@
+// Commands for a loop that is there.
+import * as vscode from 'vscode';
+import { chooseLoop, type LoopArgument } from './choose';
+import { t } from './l10n';
+import { isLive, isResumable } from './loopText';
+import type { Loops } from './loops';
+import type { Sidecar } from './sidecar';
+import { askChanges } from './startLimits';
+import { command, type Limits, type LoopParams, type LoopResult, type LoopStatus } from './wire';
+
+const named = (l: LoopStatus): LoopParams => (l.loopId ? { loopId: l.loopId } : { folder: l.folder });
+
+export class Controls {
+  constructor(private readonly sidecar: Sidecar, private readonly loops: Loops) {}
+
+  /** Ends a loop; resolves when its agent and all it started are gone. */
+  async cancel(argument?: LoopArgument & { when?: 'now' | 'afterIteration' }): Promise<LoopResult | undefined> {
+    const loop = await chooseLoop(this.loops, argument, (l) => isLive(l) || l.state === 'interrupted');
+    return loop && this.sidecar.execute<LoopResult>(command.cancel, { ...named(loop), when: argument?.when });
+  }
+
+  /** Lets the iteration finish, and starts no other. */
+  async pause(argument?: LoopArgument): Promise<LoopResult | undefined> {
+    const loop = await chooseLoop(this.loops, argument, (l) => isLive(l) && l.state !== 'paused');
+    return loop && this.sidecar.execute<LoopResult>(command.pause, named(loop));
+  }
+
+  /** Goes on with a paused, waiting, interrupted or capped loop, with new limits if some are given. */
+  async resume(argument?: LoopArgument & Limits): Promise<LoopResult | undefined> {
+    const loop = await chooseLoop(this.loops, argument, isResumable);
+    return loop && this.sidecar.execute<LoopResult>(command.resume, { ...named(loop), ...limitsIn(argument) });
+  }
+
+  /** Tells the next run something. */
+  async steer(argument?: LoopArgument & { text?: string }): Promise<{ guidanceId?: string } | undefined> {
+    const loop = await chooseLoop(this.loops, argument, isLive);
+    if (!loop) return undefined;
+    const text = argument?.text ?? (await vscode.window.showInputBox({
+      title: t('Ralph: steer'), prompt: t('What shall the next iteration know?'), ignoreFocusOut: true,
+    }));
+    return text?.trim() ? this.sidecar.execute(command.steer, { ...named(loop), text }) : undefined;
+  }
+
+  async changeLimits(argument?: LoopArgument & Limits): Promise<LoopResult | undefined> {
+    const loop = await chooseLoop(this.loops, argument, isLive);
+    if (!loop) return undefined;
+    const given = limitsIn(argument);
+    const now: Limits = { maxIterations: loop.maxIterations, maxCostUsd: loop.cost?.limit };
+    const changes = Object.keys(given).length > 0 ? given : await askChanges(now);
+    return changes && this.sidecar.execute<LoopResult>(command.update, { ...named(loop), ...changes });
+  }
+
+  async openStateFile(argument?: LoopArgument): Promise<void> {
+    const loop = await chooseLoop(this.loops, argument, (l) => Boolean(l.stateFileUri) && l.state !== 'ended');
+    if (loop?.stateFileUri) await vscode.window.showTextDocument(vscode.Uri.parse(loop.stateFileUri));
+  }
+
+  async openSession(argument?: LoopArgument): Promise<void> {
+    const loop = await chooseLoop(this.loops, argument, () => true);
+    if (!loop) return;
+    if (loop.sessionFileUri) await vscode.window.showTextDocument(vscode.Uri.parse(loop.sessionFileUri));
+    else void vscode.window.showInformationMessage(t('This loop has no session file.'));
+  }
+}
+
+/** The limits in an argument, without what else is in it. */
+function limitsIn(argument: Limits | undefined): Limits {
+  const { maxIterations, completionPromise, maxCostUsd, maxDurationMs, idleTimeoutMs, maxConsecutiveFailures } = argument ?? {};
+  const all = { maxIterations, completionPromise, maxCostUsd, maxDurationMs, idleTimeoutMs, maxConsecutiveFailures };
+  return Object.fromEntries(Object.entries(all).filter(([, v]) => v !== undefined));
+}

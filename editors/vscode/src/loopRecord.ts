@@ -1,0 +1,133 @@
+// What a loop did, as its updates tell it: iterations, their tool calls and the
+// files they changed. The agent's text isn't kept here.
+import type { IterationCost } from './statusText';
+import type { End, Outcome, ToolCall, ToolKind, Update } from './wire';
+
+export interface ToolRecord {
+  id: string;
+  name: string;
+  title: string;
+  kind: ToolKind;
+  status: 'in_progress' | 'completed' | 'failed';
+  path?: string;
+  line?: number;
+}
+
+export interface IterationRecord {
+  number: number;
+  running: boolean;
+  outcome?: Outcome;
+  error?: string;
+  costUsd?: number;
+  durationMs?: number;
+  tools: ToolRecord[];
+  /** Tool calls that are no longer in tools. */
+  forgotten: number;
+}
+
+/** A change that a tool made to a file. */
+export interface Change {
+  iteration: number;
+  toolCallId: string;
+  /** As the agent gave it: absolute, or relative to the loop's folder. */
+  path: string;
+  /** Replacements, in their order; none: the file was written whole. */
+  edits: { before: string; after: string }[];
+}
+
+const maxTools = 200;
+const maxChanges = 2000;
+
+export class LoopRecord {
+  readonly iterations: IterationRecord[] = [];
+  readonly changes: Change[] = [];
+  end?: End;
+  private readonly running = new Map<string, { tool: ToolRecord; change?: Change }>();
+
+  constructor(readonly loopId: string) {}
+
+  /** Takes the updates of one notification. */
+  add(updates: readonly Update[]): void {
+    for (const u of updates) {
+      switch (u.sessionUpdate) {
+        case '_ralph/iteration': this.iteration(u); break;
+        case 'tool_call': this.begin(u); break;
+        case 'tool_call_update': if (u.status !== 'in_progress') this.finish(u.toolCallId, u.status); break;
+        case '_ralph/end': this.end = u; break;
+        case '_ralph/state': if (u.state !== 'ended') this.end = undefined; break;
+      }
+    }
+  }
+
+  /** Cost of the iterations that are over. */
+  costs(): IterationCost[] {
+    return this.iterations.filter((i) => !i.running).map((i) => ({ iteration: i.number, costUsd: i.costUsd, durationMs: i.durationMs }));
+  }
+
+  /** The paths of the changed files, in the order of their first change. */
+  files(iteration?: number): string[] {
+    const changes = iteration === undefined ? this.changes : this.changes.filter((c) => c.iteration === iteration);
+    return [...new Set(changes.map((c) => c.path))];
+  }
+
+  private iteration(u: Extract<Update, { sessionUpdate: '_ralph/iteration' }>): void {
+    let it = this.iterations.at(-1);
+    if (u.phase === 'begin' || it?.number !== u.iteration) {
+      it = { number: u.iteration, running: true, tools: [], forgotten: 0 };
+      this.iterations.push(it);
+    }
+    if (u.phase === 'end') {
+      Object.assign(it, { running: false, outcome: u.outcome, error: u.error, costUsd: u.costUsd, durationMs: u.durationMs });
+      this.running.clear();
+    }
+  }
+
+  private begin(u: ToolCall): void {
+    let it = this.iterations.at(-1);
+    if (!it) this.iterations.push((it = { number: 1, running: true, tools: [], forgotten: 0 }));
+    const at = u.locations?.[0];
+    const tool: ToolRecord = { id: u.toolCallId, name: u.name, title: u.title, kind: u.kind, status: u.status, path: at?.path, line: at?.line };
+    it.tools.push(tool);
+    if (it.tools.length > maxTools) {
+      it.tools.shift();
+      it.forgotten++;
+    }
+    const change = u.kind === 'edit' && at ? { iteration: it.number, toolCallId: u.toolCallId, path: at.path, edits: editsOf(u.rawInput) } : undefined;
+    this.running.set(u.toolCallId, { tool, change });
+  }
+
+  private finish(id: string, status: 'completed' | 'failed'): void {
+    const call = this.running.get(id);
+    if (!call) return;
+    this.running.delete(id);
+    call.tool.status = status;
+    if (call.change && status === 'completed' && this.changes.length < maxChanges) this.changes.push(call.change);
+  }
+}
+
+/** The replacements in the input of pi's and claude's editing tools. */
+function editsOf(input: unknown): Change['edits'] {
+  const raw = input as { edits?: unknown; oldText?: unknown; old_string?: unknown } | undefined;
+  const list = Array.isArray(raw?.edits) ? raw.edits : raw?.oldText !== undefined || raw?.old_string !== undefined ? [raw] : [];
+  return list.flatMap((e: Record<string, unknown>) => {
+    const before = e.oldText ?? e.old_string;
+    const after = e.newText ?? e.new_string;
+    return typeof before === 'string' && typeof after === 'string' ? [{ before, after }] : [];
+  });
+}
+
+/**
+ * Undoes the changes to a file, the last one first. Undefined when one can't
+ * be undone: the file was written whole, or has been changed there since.
+ */
+export function undo(content: string, changes: readonly Change[]): string | undefined {
+  for (const change of [...changes].reverse()) {
+    if (change.edits.length === 0) return undefined;
+    for (const { before, after } of [...change.edits].reverse()) {
+      const at = content.indexOf(after);
+      if (at < 0) return undefined;
+      content = content.slice(0, at) + before + content.slice(at + after.length);
+    }
+  }
+  return content;
+}

@@ -1,0 +1,109 @@
+// All that is known of the workspace's loops, and who is told when it changes.
+import * as vscode from 'vscode';
+import { LoopRecord } from './loopRecord';
+import { isLive } from './loopText';
+import type { Sidecar } from './sidecar';
+import type { IterationCost, Model } from './statusText';
+import { command, type End, type LoopStatus, type PastLoop } from './wire';
+
+/** Silence after which a running loop counts as quiet. */
+const quietAfter = 3 * 60_000;
+const clockTick = 1000;
+
+export class Loops implements vscode.Disposable {
+  status: LoopStatus[] = [];
+  past: PastLoop[] = [];
+  readonly records = new Map<string, LoopRecord>();
+  private readonly activity = new Map<string, string>();
+  private readonly lastSign = new Map<string, number>();
+  private readonly seen = new Set<string>();
+  private timer: NodeJS.Timeout | undefined;
+  private readonly subscriptions: vscode.Disposable[];
+
+  private readonly changeEmitter = new vscode.EventEmitter<void>();
+  private readonly endEmitter = new vscode.EventEmitter<{ loopId: string; end: End }>();
+  /** Status, updates or the clock: whatever is shown may differ. */
+  readonly onChange = this.changeEmitter.event;
+  readonly onEnd = this.endEmitter.event;
+
+  constructor(private readonly sidecar: Sidecar) {
+    this.subscriptions = [
+      sidecar.onServer((s) => {
+        if (s.state === 'running') void this.readPast();
+        this.changed();
+      }),
+      sidecar.onStatus((p) => {
+        for (const l of p.loops) this.sign(l.loopId);
+        this.status = p.loops;
+        this.changed();
+      }),
+      sidecar.onProgress(({ loopId, message }) => {
+        this.sign(loopId);
+        this.activity.set(loopId, message.split(' · ').at(-1) ?? message);
+      }),
+      sidecar.onUpdate((p) => {
+        this.sign(p.loopId);
+        this.record(p.loopId).add(p.updates);
+        this.changed();
+        for (const u of p.updates) {
+          if (u.sessionUpdate !== '_ralph/end') continue;
+          this.endEmitter.fire({ loopId: p.loopId, end: u });
+          void this.readPast();
+        }
+      }),
+    ];
+  }
+
+  /** What the status bar shows. */
+  model(now: number): Model {
+    const costs = new Map<string, IterationCost[]>();
+    for (const [id, r] of this.records) costs.set(id, r.costs());
+    const isQuiet = (l: LoopStatus) => l.state === 'running' && !l.tool && now - (this.lastSign.get(l.loopId ?? '') ?? now) > quietAfter;
+    return {
+      server: this.sidecar.state, loops: this.status, activity: this.activity, seen: this.seen, iterationCosts: costs,
+      quiet: new Set(this.status.filter(isQuiet).map((l) => l.loopId ?? '')),
+    };
+  }
+
+  byId(loopId: string | undefined): LoopStatus | undefined {
+    return this.status.find((l) => l.loopId === loopId);
+  }
+
+  record(loopId: string): LoopRecord {
+    let r = this.records.get(loopId);
+    if (!r) this.records.set(loopId, (r = new LoopRecord(loopId)));
+    return r;
+  }
+
+  /** The user knows how the ended loops ended. */
+  markSeen(): void {
+    for (const l of this.status) if (l.state === 'ended' && l.loopId) this.seen.add(l.loopId);
+    this.changed();
+  }
+
+  dispose(): void {
+    clearTimeout(this.timer);
+    for (const d of [...this.subscriptions, this.changeEmitter, this.endEmitter]) d.dispose();
+  }
+
+  private sign(loopId: string | undefined): void {
+    if (loopId) this.lastSign.set(loopId, Date.now());
+  }
+
+  private changed(): void {
+    this.changeEmitter.fire();
+    clearTimeout(this.timer);
+    if (this.status.some(isLive)) this.timer = setTimeout(() => this.changed(), clockTick);
+  }
+
+  private async readPast(): Promise<void> {
+    const folders = (vscode.workspace.workspaceFolders ?? []).map((f) => f.uri.toString());
+    try {
+      const all = await Promise.all(folders.map((folder) => this.sidecar.execute<{ loops: PastLoop[] }>(command.history, { folder, limit: 50 })));
+      this.past = all.flatMap((r) => r.loops).sort((a, b) => b.startedAt.localeCompare(a.startedAt));
+      this.changed();
+    } catch (e) {
+      this.sidecar.log.debug(`reading the history: ${String(e)}`);
+    }
+  }
+}

@@ -1,0 +1,51 @@
+// What the user is told in a notification, apart from how it is shown.
+import { dollars, duration, facts } from './format';
+import { t } from './l10n';
+import { ending, folderName, isCapped, isFailure } from './loopText';
+import type { End, Limits, LoopStatus } from './wire';
+
+export type ActionId = 'output' | 'changes' | 'raise' | 'resume' | 'discard' | 'doctor' | 'state';
+export interface Notice {
+  severity: 'information' | 'warning' | 'error';
+  message: string;
+  actions: { id: ActionId; title: string }[];
+}
+
+const output = () => ({ id: 'output' as const, title: t('Show Output') });
+
+/** A loop's end. loop is undefined when its status isn't known. */
+export function endNotice(end: End, loop: LoopStatus | undefined): Notice | undefined {
+  if (end.stopReason === 'cancelled' || end.stopReason === 'interrupted') return undefined; // the user's own doing
+  const where = loop ? ` (${folderName(loop.folder)})` : '';
+  const what = end.stopReason === 'promise' && end.promise ? t('done: {0}', end.promise) : ending(end.stopReason);
+  const denials = (end.denials ?? []).map((d) => facts(d.tool, d.detail)).join(', ');
+  const message = facts(`Ralph ${what}${where}`, t('{0} iterations', end.iterations), end.costUsd === undefined ? '' : dollars(end.costUsd), duration(end.durationMs), denials || end.error);
+  if (isCapped(end.stopReason)) {
+    return { severity: 'warning', message, actions: [{ id: 'raise', title: t('Raise and Go On') }, output()] };
+  }
+  if (isFailure(end.stopReason)) {
+    const fix = end.stopReason === 'bad_state_file' ? { id: 'state' as const, title: t('Open State File') }
+      : end.stopReason === 'backend_error' ? { id: 'doctor' as const, title: t('Run Doctor') } : undefined;
+    return { severity: 'error', message, actions: fix ? [output(), fix] : [output()] };
+  }
+  return { severity: 'information', message, actions: [output(), { id: 'changes', title: t('Show Changed Files') }] };
+}
+
+/** A loop that nobody drives any more. */
+export function interruptedNotice(loop: LoopStatus): Notice {
+  const n = loop.iteration ?? 1;
+  return {
+    severity: 'warning',
+    message: t('A Ralph loop in {0} was interrupted in iteration {1}.', folderName(loop.folder), n),
+    actions: [{ id: 'resume', title: t('Resume Iteration {0}', n) }, { id: 'discard', title: t('Discard') }],
+  };
+}
+
+/** The limit that was reached, doubled. */
+export function raised(end: End, loop: LoopStatus | undefined): Limits {
+  switch (end.stopReason) {
+    case 'max_cost': return { maxCostUsd: 2 * (loop?.cost?.limit ?? end.costUsd ?? 1) };
+    case 'max_time': return { maxDurationMs: 2 * end.durationMs };
+    default: return { maxIterations: 2 * (loop?.maxIterations ?? end.iterations) };
+  }
+}

@@ -1,0 +1,93 @@
+// Notifications: the end of a loop, one that was interrupted, a sidecar that
+// isn't there. Nothing else pops up by itself.
+import * as vscode from 'vscode';
+import * as config from './config';
+import { t } from './l10n';
+import type { Loops } from './loops';
+import { endNotice, interruptedNotice, raised, type ActionId, type Notice } from './notices';
+import { CommandError, type Sidecar } from './sidecar';
+import { command, type End, type LoopParams, type LoopStatus } from './wire';
+
+export class Notifications implements vscode.Disposable {
+  private readonly asked = new Set<string>();
+  private readonly subscriptions: vscode.Disposable[];
+  private serverFailure = '';
+
+  constructor(private readonly sidecar: Sidecar, private readonly loops: Loops) {
+    this.subscriptions = [
+      loops.onEnd(({ loopId, end }) => void this.ended(loopId, end)),
+      sidecar.onStatus((p) => p.loops.forEach((l) => void this.interrupted(l))),
+      sidecar.onServer(() => void this.serverChanged()),
+    ];
+  }
+
+  dispose(): void {
+    for (const d of this.subscriptions) d.dispose();
+  }
+
+  private async ended(loopId: string, end: End): Promise<void> {
+    const loop = this.loops.byId(loopId);
+    const notice = endNotice(end, loop);
+    const chosen = notice && (await this.show(notice));
+    if (chosen === 'raise') await this.run(command.resume, { loopId, ...raised(end, loop) });
+    else if (chosen) await act(chosen, { loopId });
+  }
+
+  /** Asks once about each interruption. */
+  private async interrupted(loop: LoopStatus): Promise<void> {
+    const key = `${loop.folder} ${loop.loopId} ${loop.iteration}`;
+    if (loop.state !== 'interrupted' || this.asked.has(key)) return;
+    this.asked.add(key);
+    const chosen = await this.show(interruptedNotice(loop));
+    if (chosen === 'resume') await this.run(command.resume, { folder: loop.folder });
+    if (chosen === 'discard') await this.run(command.cancel, { folder: loop.folder });
+  }
+
+  /** Says once that the sidecar can't run. */
+  private async serverChanged(): Promise<void> {
+    const server = this.sidecar.state;
+    if (server.state === 'running') this.serverFailure = '';
+    if (server.state !== 'failed' || server.reason === this.serverFailure) return;
+    this.serverFailure = server.reason;
+    const [settings, again, log] = [t('Open Settings'), t('Restart Server'), t('Show Log')];
+    const chosen = await vscode.window.showErrorMessage(`Ralph: ${server.reason}`, again, settings, log);
+    if (chosen === settings) await vscode.commands.executeCommand('workbench.action.openSettings', 'ralph.server.path');
+    if (chosen === again) await vscode.commands.executeCommand('ralph.restartServer');
+    if (chosen === log) this.sidecar.log.show();
+  }
+
+  private async show(notice: Notice): Promise<ActionId | undefined> {
+    const when = config.notify();
+    if (when === 'never' || (when === 'unfocused' && vscode.window.state.focused)) return undefined;
+    const titles = notice.actions.map((a) => a.title);
+    const show = { information: vscode.window.showInformationMessage, warning: vscode.window.showWarningMessage, error: vscode.window.showErrorMessage }[notice.severity];
+    const chosen = await show(notice.message, ...titles);
+    return notice.actions.find((a) => a.title === chosen)?.id;
+  }
+
+  private async run(id: typeof command.resume | typeof command.cancel, params: LoopParams): Promise<void> {
+    try {
+      await this.sidecar.execute(id, params);
+    } catch (e) {
+      await showError(e);
+    }
+  }
+}
+
+function act(action: ActionId, loop: LoopParams): Thenable<unknown> {
+  const commands: Partial<Record<ActionId, string>> = {
+    output: 'ralph.showOutput', changes: 'ralph.showChangedFiles', doctor: 'ralph.doctor', state: 'ralph.openStateFile',
+  };
+  return vscode.commands.executeCommand(commands[action] ?? 'ralph.showStatus', loop);
+}
+
+/** Shows why a command of the user's failed, with what helps. */
+export async function showError(e: unknown): Promise<void> {
+  const message = `Ralph: ${e instanceof Error ? e.message : String(e)}`;
+  const reason = e instanceof CommandError ? e.data.reason : undefined;
+  const [doctor, settings] = [t('Run Doctor'), t('Open Settings')];
+  const actions = reason === 'backend_not_found' ? [doctor, settings] : [];
+  const chosen = await vscode.window.showErrorMessage(message, ...actions);
+  if (chosen === doctor) await vscode.commands.executeCommand('ralph.doctor');
+  if (chosen === settings) await vscode.commands.executeCommand('workbench.action.openSettings', 'ralph.backend');
+}

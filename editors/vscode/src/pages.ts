@@ -1,0 +1,50 @@
+// Read-only pages of markdown: the help, and what the doctor found.
+import * as vscode from 'vscode';
+import { t } from './l10n';
+import type { Sidecar } from './sidecar';
+import { command, type Check } from './wire';
+
+const scheme = 'ralph-page';
+
+export class Pages implements vscode.TextDocumentContentProvider, vscode.Disposable {
+  private readonly pages = new Map<string, string>();
+  private readonly emitter = new vscode.EventEmitter<vscode.Uri>();
+  readonly onDidChange = this.emitter.event;
+  private readonly registration = vscode.workspace.registerTextDocumentContentProvider(scheme, this);
+
+  constructor(private readonly sidecar: Sidecar) {}
+
+  provideTextDocumentContent(uri: vscode.Uri): string {
+    return this.pages.get(uri.toString()) ?? '';
+  }
+
+  async help(): Promise<string> {
+    const { markdown } = await this.sidecar.execute<{ markdown: string }>(command.help);
+    await this.show('Ralph Help.md', markdown);
+    return markdown;
+  }
+
+  /** Checks that loops can run in a folder (undefined: as far as no folder is needed). */
+  async doctor(folder: string | undefined): Promise<Check[]> {
+    const { checks } = await this.sidecar.execute<{ checks: Check[] }>(command.doctor, { folder });
+    await this.show('Ralph Doctor.md', doctorPage(checks));
+    return checks;
+  }
+
+  dispose(): void {
+    this.registration.dispose();
+    this.emitter.dispose();
+  }
+
+  private async show(name: string, markdown: string): Promise<void> {
+    const uri = vscode.Uri.from({ scheme, path: `/${name}` });
+    this.pages.set(uri.toString(), markdown);
+    this.emitter.fire(uri);
+    await vscode.window.showTextDocument(uri, { preview: true });
+  }
+}
+
+function doctorPage(checks: Check[]): string {
+  const lines = checks.map((c) => `- ${c.ok ? '✓' : '✗'} **${c.id}** ${c.message}${c.fix ? `\n  - ${c.fix}` : ''}`);
+  return [`# ${t('Ralph Doctor')}`, '', ...lines, ''].join('\n');
+}

@@ -1,0 +1,88 @@
+// Starting a loop: with an argument that says it all, or by asking.
+import * as vscode from 'vscode';
+import { chooseFolder } from './choose';
+import * as config from './config';
+import { t } from './l10n';
+import { promptUri, choosePrompt, type LastPrompt, type Prompt } from './prompt';
+import { CommandError, type Sidecar } from './sidecar';
+import { askLimits } from './startLimits';
+import { command, type DryRunResult, type LoopParams, type StartParams, type StartResult } from './wire';
+
+/** The argument of ralph.start: with a prompt in it, nothing is asked. */
+export interface StartArgument extends StartParams {
+  /** A file to read the prompt from: a path in the folder. */
+  promptFile?: string;
+}
+
+export class Starter {
+  constructor(private readonly sidecar: Sidecar, private readonly last: LastPrompt, private readonly onStarted: (r: StartResult) => void) {}
+
+  /** Starts a loop; undefined when the user thought better of it. */
+  async start(argument: StartArgument = {}): Promise<StartResult | undefined> {
+    const { promptFile, ...given } = argument;
+    const folder = await chooseFolder(given.folder, vscode.window.activeTextEditor?.document.uri);
+    if (!folder) return undefined;
+    const params: StartParams = { ...config.startDefaults(folder), ...given, folder: folder.toString() };
+    if (given.prompt !== undefined || given.promptUri || given.text || promptFile) {
+      if (promptFile) params.promptUri = promptUri(folder, promptFile);
+      return this.run(params);
+    }
+    const prompt = await choosePrompt(folder, this.last.get());
+    return prompt && this.ask(params, prompt, given);
+  }
+
+  /** Starts with the selected text or, without a selection, the whole file. */
+  async startFromEditor(argument?: vscode.Uri | StartArgument): Promise<StartResult | undefined> {
+    const uri = argument instanceof vscode.Uri ? argument : vscode.window.activeTextEditor?.document.uri;
+    if (!uri) {
+      void vscode.window.showInformationMessage(t('Open the file that holds the prompt first.'));
+      return undefined;
+    }
+    const given = argument instanceof vscode.Uri ? {} : argument ?? {};
+    const folder = await chooseFolder(given.folder, uri);
+    if (!folder) return undefined;
+    const document = await vscode.workspace.openTextDocument(uri);
+    const editor = vscode.window.activeTextEditor;
+    const selected = editor?.document === document ? document.getText(editor.selection) : '';
+    const prompt: Prompt = selected.trim() ? { prompt: selected } : { prompt: document.getText() };
+    const params = { ...config.startDefaults(folder), ...given, folder: folder.toString() };
+    return this.ask(params, prompt, given);
+  }
+
+  private async ask(params: StartParams, prompt: Prompt, given: StartParams): Promise<StartResult | undefined> {
+    const whole = { ...params, ...prompt };
+    const effective = await this.sidecar.execute<DryRunResult>(command.start, { ...whole, replace: undefined, dryRun: true });
+    const limits = await askLimits(effective, given);
+    if (!limits) return undefined;
+    await this.last.set(prompt);
+    return this.run({ ...whole, ...limits });
+  }
+
+  /** Starts, and asks what to do with a loop that is in the way. */
+  async run(params: StartParams): Promise<StartResult | undefined> {
+    try {
+      const result = await this.sidecar.execute<StartResult>(command.start, params);
+      this.onStarted(result);
+      return result;
+    } catch (e) {
+      const reason = e instanceof CommandError ? e.data.reason : undefined;
+      if (params.replace === undefined && reason === 'already_running') return this.replaceRunning(params);
+      if (params.replace === undefined && reason === 'interrupted') return this.replaceInterrupted(params, (e as CommandError).data.iteration);
+      throw e;
+    }
+  }
+
+  private async replaceRunning(params: StartParams): Promise<StartResult | undefined> {
+    const replace = t('Cancel and Start');
+    const answer = await vscode.window.showWarningMessage(t('Ralph loop active. Cancel it to start the new task?'), replace, t('Keep'));
+    return answer === replace ? this.run({ ...params, replace: true }) : undefined;
+  }
+
+  private async replaceInterrupted(params: StartParams, iteration = 1): Promise<StartResult | undefined> {
+    const [resume, discard] = [t('Resume Iteration {0}', iteration), t('Discard and Start')];
+    const answer = await vscode.window.showWarningMessage(t('A Ralph loop was interrupted here. Resume it, or discard it and start the new task?'), resume, discard);
+    if (answer === discard) return this.run({ ...params, replace: true });
+    if (answer === resume) await this.sidecar.execute(command.resume, { folder: params.folder } satisfies LoopParams);
+    return undefined;
+  }
+}

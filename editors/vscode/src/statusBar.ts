@@ -1,0 +1,31 @@
+// The item in the status bar.
+import * as vscode from 'vscode';
+import * as config from './config';
+import type { Loops } from './loops';
+import { bar, tooltip, tooltipCommands } from './statusText';
+import { throttled } from './throttle';
+
+const backgrounds = { none: undefined, warning: 'statusBarItem.warningBackground', error: 'statusBarItem.errorBackground' };
+
+/** Shows the loops; a click opens the list of actions. */
+export function createStatusBar(loops: Loops): vscode.Disposable {
+  const item = vscode.window.createStatusBarItem('ralph.status', vscode.StatusBarAlignment.Left, 100);
+  item.name = 'Ralph';
+  item.command = 'ralph.showStatus';
+  const show = () => {
+    const now = Date.now();
+    const model = loops.model(now);
+    const b = bar(model);
+    const background = backgrounds[b.colour];
+    item.text = b.text;
+    item.backgroundColor = background ? new vscode.ThemeColor(background) : undefined;
+    item.accessibilityInformation = { label: b.label, role: 'button' };
+    const md = new vscode.MarkdownString(tooltip(model, now));
+    md.isTrusted = { enabledCommands: tooltipCommands };
+    item.tooltip = md;
+    if (b.idle && config.hideWhenIdle()) item.hide();
+    else item.show();
+  };
+  show();
+  return vscode.Disposable.from(item, loops.onChange(throttled(show, 100)), vscode.workspace.onDidChangeConfiguration(show));
+}

@@ -1,0 +1,176 @@
+// The transcript of a loop: markdown made of its updates.
+import { count, dollars, duration, facts, ofMax } from './format';
+import { t } from './l10n';
+import { ending } from './loopText';
+import type { Chunk, Iteration, ToolCall, ToolCallUpdate, Update } from './wire';
+
+/** Characters of a transcript that are kept; older ones go first. */
+const maxLength = 512 * 1024;
+/** Lines of a tool's output that are shown. */
+const maxOutputLines = 20;
+const maxOutputChars = 4000;
+
+export class Transcript {
+  /** Number of the last update that is in the text. */
+  seq = 0;
+  private readonly parts: string[] = [];
+  /** In characters. */
+  length = 0;
+  private cut = false;
+  private openMessage: string | undefined;
+  /** Where the text of the running attempt starts, by message, to take it back. */
+  private readonly messageParts = new Map<string, number[]>();
+  private forgotten = 0;
+
+  constructor(private readonly thinking: boolean) {}
+
+  /** Takes updates; seq is the number of the last. Those that are in already are skipped. */
+  add(updates: readonly Update[], seq: number): void {
+    const fresh = Math.min(updates.length, Math.max(0, seq - this.seq));
+    for (const u of updates.slice(updates.length - fresh)) this.one(u);
+    this.seq = Math.max(this.seq, seq);
+    this.trim();
+  }
+
+  /** Takes what was said before the numbered updates. */
+  addEarlier(updates: readonly Update[]): void {
+    for (const u of updates) this.one(u);
+    this.trim();
+  }
+
+  /** Says that text is missing here. */
+  gap(): void {
+    this.block(`*${t('... something is missing here ...')}*`);
+  }
+
+  text(): string {
+    const head = this.cut ? `*${t('... the beginning is not kept ...')}*\n\n` : '';
+    return head + this.parts.join('');
+  }
+
+  private one(u: Update): void {
+    switch (u.sessionUpdate) {
+      case 'agent_message_chunk': case 'agent_thought_chunk': return this.chunk(u);
+      case 'user_message_chunk': return this.block(quote(u.content.text));
+      case '_ralph/discard': return this.discard(u.messageId);
+      case 'tool_call': return this.toolCall(u);
+      case 'tool_call_update': return this.toolResult(u);
+      case '_ralph/iteration': return this.iteration(u);
+      case '_ralph/session': return this.block(`*${facts(u.backend, u.version, u.provider, u.model)}*`);
+      case '_ralph/retry': return this.note(t('The agent tries again in {0}: {1}', duration(u.delayMs), u.message ?? u.reason ?? ''));
+      case '_ralph/compaction': return u.done ? this.note(t('The context was summarised.')) : undefined;
+      case '_ralph/topic': return this.note(`\`${u.topic}\` ${u.payload}`);
+      case '_ralph/promise': return u.matched ? undefined : this.note(u.message ?? t('The promise was not kept: {0}', u.found));
+      case '_ralph/guidance': return this.note(u.state === 'queued' ? t('Guidance is queued for the next iteration.') : t('Guidance was delivered.'));
+      case '_ralph/warning': return this.note(`⚠ ${u.message}`);
+      case '_ralph/error': return this.note(`**${t('Error')}** ${u.message}`);
+      case '_ralph/end':
+        this.block('---');
+        return this.block(`**${facts(ending(u.stopReason) + (u.promise ? `: ${u.promise}` : ''), t('{0} iterations', u.iterations), u.costUsd === undefined ? '' : dollars(u.costUsd), duration(u.durationMs))}**${u.error ? `\n\n${u.error}` : ''}${(u.denials ?? []).map((d) => `\n- ${t('refused: {0} {1}', d.tool, d.detail ?? '')}`).join('')}`);
+    }
+  }
+
+  private chunk(u: Chunk): void {
+    const thought = u.sessionUpdate === 'agent_thought_chunk';
+    if ((thought && !this.thinking) || u.parentToolCallId) return;
+    const key = `${u.sessionUpdate} ${u.messageId ?? ''}`;
+    if (this.openMessage !== key) {
+      this.close();
+      this.openMessage = key;
+      if (thought) this.push(`*${t('Thinking')}:* `, u.messageId);
+    }
+    this.push(u.content.text, u.messageId);
+  }
+
+  /** A failed attempt's text is struck from the transcript. */
+  private discard(messageId: string | undefined): void {
+    for (const at of this.messageParts.get(messageId ?? '') ?? []) {
+      const part = at - this.forgotten;
+      if (part < 0) continue;
+      this.length -= this.parts[part]?.length ?? 0;
+      this.parts[part] = '';
+    }
+    this.messageParts.delete(messageId ?? '');
+    this.openMessage = undefined;
+  }
+
+  private toolCall(u: ToolCall): void {
+    const title = u.title === u.name ? '' : ` ${code(u.title)}`;
+    this.block(`${u.parentToolCallId ? '> ' : ''}**${u.name}**${title}`);
+  }
+
+  private toolResult(u: ToolCallUpdate): void {
+    if (u.status === 'in_progress') return;
+    const output = (u.content ?? []).map((c) => c.content.text).join('');
+    if (u.status === 'failed') this.block(`✗ ${t('failed')}`);
+    if (output.trim()) this.block(fence(shorten(output)));
+  }
+
+  private iteration(u: Iteration): void {
+    this.messageParts.clear();
+    if (u.phase === 'begin') return this.block(`## ${t('Iteration {0}', ofMax(u.iteration, u.maxIterations))}`);
+    const tokens = u.tokens ? t('{0} tokens', count(u.tokens.input + u.tokens.output)) : '';
+    const cost = u.costUsd === undefined ? '' : dollars(u.costUsd);
+    this.block(`*${facts(u.outcome, cost, u.durationMs === undefined ? '' : duration(u.durationMs), tokens)}*${u.error ? ` ${u.error}` : ''}`);
+  }
+
+  private note(text: string): void {
+    this.block(`> ${text.replaceAll('\n', '\n> ')}`);
+  }
+
+  private block(text: string): void {
+    this.close();
+    this.push(`${text}\n\n`);
+  }
+
+  private close(): void {
+    if (this.openMessage !== undefined) this.push('\n\n');
+    this.openMessage = undefined;
+  }
+
+  private push(text: string, messageId?: string): void {
+    if (messageId !== undefined) {
+      const at = this.messageParts.get(messageId) ?? [];
+      at.push(this.parts.length + this.forgotten);
+      this.messageParts.set(messageId, at);
+    }
+    this.parts.push(text);
+    this.length += text.length;
+  }
+
+  private trim(): void {
+    let drop = 0;
+    for (let over = this.length - maxLength; over > 0 && drop < this.parts.length - 1; drop++) {
+      const part = this.parts[drop]?.length ?? 0;
+      over -= part;
+      this.length -= part;
+    }
+    if (drop === 0) return;
+    this.parts.splice(0, drop);
+    this.forgotten += drop;
+    this.cut = true;
+  }
+}
+
+function quote(text: string): string {
+  return `> ${text.replaceAll('\n', '\n> ')}`;
+}
+
+function code(text: string): string {
+  const ticks = '`'.repeat(1 + Math.max(0, ...[...text.matchAll(/`+/g)].map((m) => m[0].length)));
+  return ticks.length === 1 ? `\`${text}\`` : `${ticks} ${text} ${ticks}`;
+}
+
+function fence(text: string): string {
+  const ticks = '`'.repeat(Math.max(3, 1 + Math.max(0, ...[...text.matchAll(/`+/g)].map((m) => m[0].length))));
+  return `${ticks}text\n${text.trimEnd()}\n${ticks}`;
+}
+
+/** The first and the last lines of a long output. */
+function shorten(output: string): string {
+  const lines = output.slice(-maxOutputChars * 4).trimEnd().split('\n');
+  const left = lines.length <= maxOutputLines ? lines
+    : [...lines.slice(0, maxOutputLines / 2), t('... {0} lines ...', lines.length - maxOutputLines), ...lines.slice(-maxOutputLines / 2)];
+  const text = left.join('\n');
+  return text.length <= maxOutputChars ? text : `${text.slice(0, maxOutputChars)}…`;
+}

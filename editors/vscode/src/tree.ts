@@ -1,0 +1,39 @@
+// The view "Ralph Loops".
+import * as vscode from 'vscode';
+import type { Loops } from './loops';
+import { throttled } from './throttle';
+import { roots, type Node } from './treeModel';
+
+const refreshInterval = 300;
+
+class Provider implements vscode.TreeDataProvider<Node> {
+  private readonly emitter = new vscode.EventEmitter<void>();
+  readonly onDidChangeTreeData = this.emitter.event;
+  readonly refresh = throttled(() => this.emitter.fire(), refreshInterval);
+
+  constructor(private readonly loops: Loops) {}
+
+  getChildren(node?: Node): Node[] {
+    return node ? node.children?.() ?? [] : roots({ loops: this.loops.status, records: this.loops.records, past: this.loops.past });
+  }
+
+  getTreeItem(node: Node): vscode.TreeItem {
+    const { Collapsed, Expanded, None } = vscode.TreeItemCollapsibleState;
+    const item = new vscode.TreeItem(node.label, node.children ? (node.expanded ? Expanded : Collapsed) : None);
+    item.id = node.id;
+    item.description = node.description;
+    item.iconPath = new vscode.ThemeIcon(node.icon, node.colour ? new vscode.ThemeColor(node.colour) : undefined);
+    item.contextValue = node.context;
+    item.tooltip = node.tooltip;
+    item.accessibilityInformation = { label: [node.label, node.description].filter(Boolean).join(', ') };
+    if (node.file) item.command = { command: 'ralph.openDiff', title: '', arguments: [node.file] };
+    if (node.open) item.command = { command: 'vscode.open', title: '', arguments: [vscode.Uri.parse(node.open.uri)] };
+    return item;
+  }
+}
+
+export function createTree(loops: Loops): vscode.Disposable {
+  const provider = new Provider(loops);
+  const view = vscode.window.createTreeView('ralph.loops', { treeDataProvider: provider, showCollapseAll: true });
+  return vscode.Disposable.from(view, loops.onChange(provider.refresh));
+}

@@ -1,0 +1,21 @@
+// What "ralph-lsp version" prints.
+
+/** The oldest sidecar that speaks this extension's wire format. */
+export const minVersion = '0.1.0';
+
+/** The version that the sidecar's output names, undefined: it isn't the sidecar's. */
+export function versionIn(output: string): string | undefined {
+  return /^ralph-lsp (\S+)/.exec(output)?.[1];
+}
+
+/** A build from a checkout has no version to compare and counts as new enough. */
+export function isTooOld(version: string): boolean {
+  const have = /^v?(\d+)\.(\d+)\.(\d+)(-0\.\d{14}-|-\d{14}-)?/.exec(version);
+  if (!have || have[4]) return false;
+  const need = minVersion.split('.').map(Number);
+  for (const [i, part] of need.entries()) {
+    const n = Number(have[i + 1]);
+    if (n !== part) return n < part;
+  }
+  return false;
+}
