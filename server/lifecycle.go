@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"time"
 
 	"go.lsp.dev/protocol"
@@ -162,10 +161,8 @@ func (s *Server) cancelRequest(_ context.Context, params json.RawMessage) (any, 
 	if err := json.Unmarshal(params, &p); err != nil {
 		return nil, err
 	}
-	id, ok := requestID(p.ID)
-	if !ok {
-		return nil, errors.New("no id")
+	if id, ok := requestID(p.ID); ok {
+		s.calls.cancel(id)
 	}
-	s.calls.cancel(id)
 	return nil, nil
 }
