@@ -53,7 +53,7 @@ func activity(st loop.Status, now time.Time) string {
 	case st.State == loop.StateStarting:
 		return "starting"
 	case st.Retry != nil:
-		return "waiting" + because(st.Retry.Reason) + until(st.Retry.ResumeAt, now)
+		return waiting(st.Retry.Reason, st.Retry.ResumeAt, now)
 	case st.Tool != nil:
 		return callTitle(st.Tool.Call)
 	case st.LastLine != "":

@@ -92,7 +92,7 @@ func iterationLine(e loop.IterationEnd) string {
 func stateLine(e loop.StateChanged, now time.Time) string {
 	switch e.State {
 	case loop.StateWaiting:
-		return "waiting" + because(e.Reason) + until(e.ResumeAt, now)
+		return waiting(e.Reason, e.ResumeAt, now)
 	case loop.StatePaused:
 		return "paused" + because(e.Reason) + "; go on with ralph-lsp resume"
 	}
@@ -180,6 +180,14 @@ func because(reason string) string {
 		return ""
 	}
 	return " (" + strings.ReplaceAll(plainLine(reason), "_", " ") + ")"
+}
+
+// waiting says what a loop waits for, and until when.
+func waiting(reason string, at, now time.Time) string {
+	if left := at.Sub(now); reason == "backoff" && left < time.Minute {
+		return fmt.Sprintf("trying again in %ds", max(1, int(left.Round(time.Second).Seconds())))
+	}
+	return "waiting" + because(reason) + until(at, now)
 }
 
 // until says when something goes on: " until 14:05 (3m20s)".
