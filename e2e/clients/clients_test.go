@@ -43,9 +43,6 @@ func drive(t *testing.T, program string, args ...string) []byte {
 	if err != nil {
 		t.Errorf("%s: %v\n%s", filepath.Base(program), err, out)
 	}
-	if testing.Verbose() {
-		t.Logf("%s", out)
-	}
 	awaitGone(t, mark)
 	return out
 }

@@ -11,6 +11,13 @@
 (setq eglot-strict-mode '(disallow-non-standard-keys enforce-required-keys check-types disallow-unknown-methods))
 (add-to-list 'eglot-server-programs `(markdown-mode . (,ralph-program "--stdio")))
 
+(defun read-on ()
+  "Read what came together with an answer that was waited for.
+The jsonrpc.el of Emacs 28 leaves it until the server says something more."
+  (when-let ((server (eglot-current-server)))
+    (jsonrpc--process-filter (jsonrpc--process server) "")))
+(setq ralph-read-on #'read-on)
+
 (defmacro with-project (prompt &rest body)
   "Evaluate BODY in the PROMPT.md of a new project, connected.
 PROMPT is what the file says."

@@ -37,13 +37,17 @@
         (error "A question nobody expected: %s %S" prompt titles))))
 (setq completing-read-function #'ralph--answer)
 
-(defun ralph-await (what holds)
+(defvar ralph-read-on #'ignore "A function that makes the client read what it left unread.")
+
+(defun ralph-await (what holds &optional patience)
   "Wait until the function HOLDS returns non-nil, and return that.
-WHAT tells the reader of a failure what didn't come."
-  (let ((deadline (+ (float-time) ralph-patience)) value)
+WHAT tells the reader of a failure what didn't come within PATIENCE seconds,
+by default `ralph-patience'."
+  (let ((deadline (+ (float-time) (or patience ralph-patience))) value)
     (while (not (or (setq value (funcall holds))
                     (> (float-time) deadline)))
-      (accept-process-output nil 0.02))
+      (accept-process-output nil 0.02)
+      (funcall ralph-read-on))
     (or value (ert-fail (list (concat "Never seen: " what) :messages ralph-messages :questions ralph-questions)))))
 
 (defun ralph-await-message (regexp)
@@ -70,8 +74,8 @@ WHAT tells the reader of a failure what didn't come."
       (delete-file file))))
 
 (defun ralph-await-end (pid)
-  "Wait until process PID is gone."
-  (ralph-await (format "the end of process %d" pid) (lambda () (not (ralph--alive-p pid)))))
+  "Wait until process PID is gone, as long as that may take for a server that was killed."
+  (ralph-await (format "the end of process %d" pid) (lambda () (not (ralph--alive-p pid))) 3))
 
 (defun ralph-should-be-gone (pid)
   "Process PID must have ended already."
