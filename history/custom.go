@@ -1,0 +1,167 @@
+package history
+
+import (
+	"encoding/json"
+	"time"
+
+	"ralph-lsp/stream"
+)
+
+// custom tells an entry of type EventType, and shows any other by its label.
+func (d *decoder) custom(e piEntry, line []byte) bool {
+	if e.customType != EventType {
+		data := e.data
+		if data == nil {
+			data = line
+		}
+		d.note(e.customType, string(data))
+		return true
+	}
+	var event string
+	var payload []byte
+	s := scanner{data: e.data}
+	for key := range s.members() {
+		switch string(key) {
+		case "chatEventType":
+			event = s.text()
+		case "payload":
+			payload = s.raw()
+		}
+	}
+	if event == "" {
+		return false
+	}
+	return d.event(event, payload)
+}
+
+// event tells an event of ours. It returns false for a payload that isn't what
+// the event has; an event that we don't know is shown.
+func (d *decoder) event(event string, payload []byte) bool {
+	switch event {
+	case eventSession:
+		return decode(payload, func(p sessionPayload) { d.session(stream.SessionStart(p)) })
+	case eventToolCall:
+		return decode(payload, d.noteCall)
+	case eventToolResult:
+		return decode(payload, func(p resultPayload) {
+			d.result(stream.ToolResult{ID: p.ToolCallID, Output: p.Result, IsError: p.IsError, ParentToolCallID: p.ParentToolCallID})
+		})
+	case eventMessage:
+		return decode(payload, func(p messagePayload) { d.subagent(p) })
+	case eventThinking:
+		return decode(payload, func(p messagePayload) { d.h.Handle(stream.Thinking{Delta: p.Text, MessageID: p.MessageID}) })
+	case eventDiscard:
+		return decode(payload, func(p messagePayload) {
+			d.Message, d.Told = "", 0
+			d.h.Handle(stream.MessageEnd{MessageID: p.MessageID, Discarded: true})
+		})
+	case eventError:
+		return decode(payload, func(p errorPayload) {
+			d.h.Handle(stream.Error{Message: p.Message, Kind: p.Kind, Retryable: p.Retryable, ResetsAt: p.ResetsAt})
+		})
+	case eventRetry:
+		return decode(payload, func(p retryPayload) {
+			delay := time.Duration(p.DelayMs) * time.Millisecond
+			d.h.Handle(stream.Retry{Attempt: p.Attempt, MaxAttempts: p.MaxAttempts, Delay: delay, Kind: p.Kind, Message: p.Message})
+		})
+	case eventCompaction:
+		return decode(payload, func(p compactionPayload) {
+			d.h.Handle(stream.Compaction{Reason: p.Reason, Done: p.Done, Error: p.Error})
+		})
+	case eventCallback:
+		return decode(payload, d.callback)
+	}
+	record, err := recordOf(event, payload)
+	if err != nil {
+		return false
+	}
+	if record == nil {
+		d.note(event, string(payload))
+		return true
+	}
+	d.record(record)
+	return true
+}
+
+// decode hands a payload on if it is one.
+func decode[P any](payload []byte, use func(P)) bool {
+	var p P
+	if json.Unmarshal(payload, &p) != nil {
+		return false
+	}
+	use(p)
+	return true
+}
+
+// session tells who is at work, as often as the agent did.
+func (d *decoder) session(s stream.SessionStart) {
+	d.Session = s
+	d.h.Handle(s)
+}
+
+// record hands a record on. A new run begins to count anew, and ends the tools
+// of one that was never ended.
+func (d *decoder) record(r Record) {
+	switch r := r.(type) {
+	case LoopStart:
+		d.endCalls()
+		d.Session = stream.SessionStart{Backend: r.Backend}
+	case IterationStart:
+		d.endCalls()
+		d.Run, d.Message, d.Told = totalUsage{}, "", 0
+	}
+	d.h.HandleRecord(r)
+}
+
+func (d *decoder) endCalls() {
+	for _, id := range sortedKeys(d.Calls) {
+		d.result(stream.ToolResult{ID: id, Output: interruptedText, IsError: true})
+	}
+}
+
+// noteCall tells a tool call, and the text of its message up to it.
+func (d *decoder) noteCall(p callPayload) {
+	if p.Text != "" {
+		if d.Message != p.MessageID {
+			d.Message, d.Told = p.MessageID, 0
+		}
+		d.Told += len(p.Text)
+		d.h.Handle(stream.Text{Delta: p.Text, MessageID: p.MessageID})
+	}
+	call := stream.ToolCall{ID: p.ToolCallID, Name: p.ToolName, Input: p.Args, ParentToolCallID: p.ParentToolCallID}
+	d.call(call, p.ParentToolCallID == "")
+}
+
+// subagent tells what a subagent said.
+func (d *decoder) subagent(p messagePayload) {
+	if p.Text != "" {
+		d.h.Handle(stream.Text{Delta: p.Text, MessageID: p.MessageID, ParentToolCallID: p.ParentToolCallID})
+	}
+	d.h.Handle(stream.MessageEnd{MessageID: p.MessageID, Text: p.Text, ParentToolCallID: p.ParentToolCallID})
+}
+
+// callback tells an answer that came after its tool call: as a subagent's word,
+// and as the tool's result, if that is still open.
+func (d *decoder) callback(p callbackPayload) {
+	call := p.ToolCallID
+	if p.ParentToolCallID != "" {
+		d.subagent(messagePayload{p.MessageID, p.Result, p.ParentToolCallID})
+		call = p.ParentToolCallID
+		if _, open := d.Calls[call]; !open {
+			return
+		}
+	}
+	if call == "" {
+		call = d.Asked[p.MessageID]
+	}
+	if _, open := d.Calls[p.MessageID]; call == "" && open {
+		call = p.MessageID
+	}
+	if call == "" {
+		d.note(eventCallback, p.Result)
+		return
+	}
+	delete(d.Asked, p.MessageID)
+	delete(d.Calls, call)
+	d.h.Handle(stream.ToolResult{ID: call, Output: p.Result, IsError: p.IsError})
+}

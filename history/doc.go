@@ -1,0 +1,11 @@
+// Package history mirrors loops into session files that pi itself can open,
+// and reads session files back: its own, pi's, and claude's transcripts. It
+// starts no processes and has never heard of editors.
+//
+// A session file is a line of JSON per entry: a header, then messages, tool
+// results and usage as pi keeps them, and entries of two kinds that pi leaves
+// to others. "custom" entries of type EventType hold what isn't part of the
+// model's context: where iterations begin and end, what went wrong, what a
+// subagent said. "custom_message" entries of type InputType hold what was fed
+// to the agent by somebody else than its user.
+package history

@@ -1,0 +1,108 @@
+package history
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Options say where sessions are kept. The zero value means pi's own folder.
+type Options struct {
+	Off    bool
+	Folder string // a folder for the sessions of all working directories, like pi's --session-dir
+}
+
+// The environment variables that move pi's folders.
+const (
+	envSessionDir = "PI_CODING_AGENT_SESSION_DIR"
+	envAgentDir   = "PI_CODING_AGENT_DIR"
+)
+
+const sessionSuffix = ".jsonl"
+
+// Dir returns the folder of the sessions for a working directory: the one that
+// was set, else pi's, which has a folder for each. It need not exist.
+func (o Options) Dir(cwd string) (string, error) { return o.dir(realPath(cwd)) }
+
+// dir is Dir for a real path: an agent sees its working directory without links.
+func (o Options) dir(cwd string) (string, error) {
+	if o.Folder != "" {
+		return expandHome(o.Folder)
+	}
+	if dir := os.Getenv(envSessionDir); dir != "" {
+		return expandHome(dir)
+	}
+	agent := os.Getenv(envAgentDir)
+	if agent == "" {
+		agent = "~/.pi/agent"
+	}
+	agent, err := expandHome(agent)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(agent, "sessions", folderName(cwd)), nil
+}
+
+// folderName is pi's name for the folder of a working directory's sessions.
+func folderName(cwd string) string {
+	cwd = strings.TrimPrefix(strings.TrimPrefix(cwd, "/"), `\`)
+	return "--" + strings.NewReplacer("/", "-", `\`, "-", ":", "-").Replace(cwd) + "--"
+}
+
+// expandHome makes an absolute path of one that may begin with ~.
+func expandHome(path string) (string, error) {
+	if rest, ok := strings.CutPrefix(path, "~"); ok && (rest == "" || os.IsPathSeparator(rest[0])) {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", fmt.Errorf("finding the folder of sessions: %w", err)
+		}
+		return filepath.Join(home, rest), nil
+	}
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", fmt.Errorf("finding the folder of sessions: %w", err)
+	}
+	return abs, nil
+}
+
+// realPath follows links where that is possible.
+func realPath(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	return path
+}
+
+// FormatError says that a file is no session.
+type FormatError struct {
+	Path string
+}
+
+func (e *FormatError) Error() string {
+	name := e.Path
+	if name == "" {
+		name = "the file"
+	}
+	return name + " is no session file: it doesn't begin with a session's header"
+}
+
+// errNotRegular is for folders, devices and pipes, which might never end.
+var errNotRegular = errors.New("it is no regular file")
+
+// openRegular opens a file after making sure that it is one: opening a pipe
+// would wait for somebody to write to it.
+func openRegular(path string, flag int) (*os.File, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, &os.PathError{Op: "open", Path: path, Err: errNotRegular}
+	}
+	return os.OpenFile(path, flag, 0)
+}

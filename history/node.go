@@ -1,0 +1,43 @@
+package history
+
+import "bytes"
+
+// lineNode is what all kinds of lines have, for those who look at a file's
+// structure only.
+type lineNode struct {
+	ok     bool // it is an object
+	kind   string
+	id     string
+	parent string
+	cwd    string
+	time   string
+	claude bool // it has what only claude's lines have
+}
+
+// readNode reads the structure of a line.
+func readNode(line []byte) lineNode {
+	var n lineNode
+	s := scanner{data: withoutBOM(line)}
+	isObject := s.peek() == '{'
+	for key := range s.members() {
+		switch string(key) {
+		case "type":
+			n.kind = s.text()
+		case "id":
+			n.id = s.text()
+		case "parentId":
+			n.parent = s.text()
+		case "cwd":
+			n.cwd = s.text()
+		case "timestamp":
+			n.time = s.text()
+		case "sessionId", "parentUuid", "leafUuid":
+			n.claude = true
+		}
+	}
+	n.ok = isObject && s.whole()
+	return n
+}
+
+// withoutBOM drops a byte order mark, which editors put at a file's beginning.
+func withoutBOM(line []byte) []byte { return bytes.TrimPrefix(line, []byte("\uFEFF")) }

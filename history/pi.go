@@ -1,0 +1,311 @@
+package history
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"ralph-lsp/stream"
+)
+
+// decoder turns lines into what a Handler sees.
+type decoder struct {
+	*state
+	h Handler
+}
+
+// piEntry is a line of a pi session. raw values are valid as long as the line.
+type piEntry struct {
+	kind, id   string
+	messageID  string
+	ours       bool
+	message    *message
+	customType string
+	data       []byte
+	content    []part
+	hidden     bool // display is false
+	details    []byte
+	provider   string
+	modelID    string
+	summary    string
+	usage      stream.Usage
+	usageKind  string
+	total      []byte
+}
+
+// entry reads the line that the scanner is at.
+func (s *scanner) entry() (e piEntry) {
+	for key := range s.members() {
+		switch string(key) {
+		case "type":
+			e.kind = s.text()
+		case "id":
+			e.id = s.text()
+		case "messageId":
+			e.messageID, e.ours = s.text(), true
+		case "message":
+			e.message = s.message()
+		case "customType":
+			e.customType = s.text()
+		case "data":
+			e.data = s.raw()
+		case "content":
+			e.content = s.content()
+		case "display":
+			e.hidden = !s.boolean()
+		case "details":
+			e.details = s.raw()
+		case "provider":
+			e.provider = s.text()
+		case "modelId":
+			e.modelID = s.text()
+		case "summary":
+			e.summary = s.text()
+		case "usage":
+			e.usage = s.usage()
+		case "kind":
+			e.usageKind = s.text()
+		case "total":
+			e.total = s.raw()
+		}
+	}
+	return e
+}
+
+// silent are the entries of pi that there is nothing to show of.
+var silent = []string{"thinking_level_change", "label", "session_info", "context_edit"}
+
+// piLine hands one entry on; false means that it can't be read.
+func (d *decoder) piLine(line []byte) bool {
+	s := scanner{data: line}
+	e := s.entry()
+	if !s.whole() || e.kind == "" {
+		return false
+	}
+	switch e.kind {
+	case "session":
+		d.atWork(stream.SessionStart{Backend: "pi", SessionID: e.id})
+	case "model_change":
+		if now := d.Session; now.Provider != "" || now.Model != e.modelID { // else an entry of ours has told
+			now.Provider, now.Model = e.provider, e.modelID
+			d.atWork(now)
+		}
+	case "message":
+		return e.message != nil && d.piMessage(e)
+	case "custom":
+		return d.custom(e, line)
+	case "custom_message":
+		d.customMessage(e)
+	case "usage":
+		return d.extraUsage(e)
+	case "compaction":
+		d.h.Handle(stream.Compaction{Done: true})
+		d.note("compaction", e.summary)
+		d.use(e.usage)
+	case "branch_summary":
+		d.note("branch summary", e.summary)
+		d.use(e.usage)
+	default:
+		if !slices.Contains(silent, e.kind) {
+			d.note(e.kind, string(line))
+		}
+	}
+	return true
+}
+
+// atWork tells who is at work, when that is news.
+func (d *decoder) atWork(now stream.SessionStart) {
+	if now.SessionID != "" && now.Model == "" && d.Session == (stream.SessionStart{}) {
+		d.Session = now // the header: who works in it is still to be seen
+		return
+	}
+	if now != d.Session {
+		d.Session = now
+		d.h.Handle(now)
+	}
+}
+
+func (d *decoder) piMessage(e piEntry) bool {
+	m := e.message
+	switch m.role {
+	case "user":
+		if text := textOf(m.parts); text != "" {
+			d.h.HandleRecord(Input{Kind: InputUser, Text: text, ID: e.id})
+		}
+	case "assistant":
+		d.assistant(e)
+	case "toolResult":
+		d.result(stream.ToolResult{ID: m.toolCallID, Output: textOf(m.parts), IsError: m.isError})
+	case "bashExecution": // a command that the user ran with !
+		input, _ := json.Marshal(map[string]string{"command": m.command}) // can't fail
+		d.h.Handle(stream.ToolCall{ID: e.id, Name: "bash", Input: input})
+		d.h.Handle(stream.ToolResult{ID: e.id, Output: m.output, IsError: m.failed})
+	case "custom", "hookMessage":
+		if m.display {
+			d.note(m.customType, textOf(m.parts))
+		}
+	case "system", "branchSummary", "compactionSummary":
+	case "":
+		return false
+	default:
+		d.note(m.role, textOf(m.parts))
+	}
+	return true
+}
+
+// assistant tells a message of the agent, apart from what its tool calls have
+// told of it already.
+func (d *decoder) assistant(e piEntry) {
+	m := e.message
+	id := e.messageID
+	if !e.ours {
+		id = e.id
+	}
+	if m.provider != "" && m.provider != unknown && d.Session.Backend == "pi" {
+		now := d.Session
+		now.Provider, now.Model = m.provider, m.model
+		d.atWork(now)
+	}
+	if thoughts := thinkingOf(m.parts); thoughts != "" {
+		d.h.Handle(stream.Thinking{Delta: thoughts, MessageID: id})
+	}
+	text := textOf(m.parts)
+	d.tell(id, text)
+	if text != "" || m.stopReason != "error" {
+		d.h.Handle(stream.MessageEnd{MessageID: id, Text: text})
+		for _, topic := range stream.Topics(text) {
+			d.h.Handle(topic)
+		}
+	}
+	for _, p := range m.parts {
+		if p.kind == "toolCall" {
+			d.call(p.call, false)
+		}
+	}
+	if m.errorMessage != "" && !e.ours { // ours have an entry for it
+		d.fail(m)
+	}
+	d.Message, d.Told = "", 0
+	d.h.Handle(stream.TurnEnd{StopReason: m.stopReason, Error: m.errorMessage, Usage: m.usage})
+	d.use(m.usage)
+}
+
+// tell tells the rest of a message's text.
+func (d *decoder) tell(id, text string) {
+	if d.Message == id && d.Told <= len(text) {
+		text = text[d.Told:]
+	}
+	if text != "" {
+		d.h.Handle(stream.Text{Delta: text, MessageID: id})
+	}
+}
+
+// fail tells why a message failed.
+func (d *decoder) fail(m *message) {
+	e := stream.ClassifyError(0, m.errorMessage, time.Now())
+	if m.stopReason == "aborted" {
+		e.Kind, e.Retryable = stream.KindAborted, false
+	}
+	d.h.Handle(e)
+}
+
+// call tells of a tool call, once. noted: its message is still to come.
+func (d *decoder) call(c stream.ToolCall, noted bool) {
+	if d.Calls == nil {
+		d.Calls = map[string]bool{}
+	}
+	if d.Calls[c.ID] { // it was noted, and this is its message
+		d.Calls[c.ID] = false
+		return
+	}
+	d.Calls[c.ID] = noted
+	d.h.Handle(c)
+}
+
+// messageID is the id of a message in a tool's result, under which the tool
+// will be called back.
+var messageID = regexp.MustCompile(`"messageId"\s*:\s*"([^"]+)"`)
+
+func (d *decoder) result(r stream.ToolResult) {
+	delete(d.Calls, r.ID)
+	const shortest = `"messageId":""`
+	if len(r.Output) < 1000 && len(r.Output) > len(shortest) {
+		if found := messageID.FindStringSubmatch(r.Output); found != nil {
+			if d.Asked == nil {
+				d.Asked = map[string]string{}
+			}
+			d.Asked[found[1]] = r.ID
+		}
+	}
+	d.h.Handle(r)
+}
+
+// use adds usage to the run's.
+func (d *decoder) use(u stream.Usage) {
+	if u == (stream.Usage{}) {
+		return
+	}
+	run := d.Run.usage()
+	spend(&run, u)
+	d.setRun(run)
+}
+
+func (d *decoder) setRun(run stream.Usage) {
+	d.Run = totalOf(run)
+	d.h.Handle(run)
+}
+
+// extraUsage reads usage that belongs to no message.
+func (d *decoder) extraUsage(e piEntry) bool {
+	if e.usageKind != usageKind || e.total == nil {
+		e.usage.Context = 0 // a cache was kept warm, or the like
+		d.use(e.usage)
+		return true
+	}
+	var total totalUsage
+	if json.Unmarshal(e.total, &total) != nil {
+		return false
+	}
+	d.setRun(total.usage())
+	return true
+}
+
+// customMessage tells what was fed to the agent by somebody else than its user.
+func (d *decoder) customMessage(e piEntry) {
+	text := textOf(e.content)
+	if e.customType != InputType {
+		if !e.hidden {
+			d.note(e.customType, text)
+		}
+		return
+	}
+	var from inputDetails
+	if json.Unmarshal(e.details, &from) != nil || from.Kind != InputAgent {
+		from.Kind = InputCallback // when in doubt, it stays hidden
+		if !e.hidden && from.FromAgentID == "" && e.details == nil {
+			from.Kind = InputAgent
+		}
+	}
+	d.h.HandleRecord(Input{Kind: from.Kind, Text: text, ID: e.id, FromAgentID: from.FromAgentID, FromSessionID: from.FromSessionID})
+}
+
+// maxNote is how much of an entry that we don't know is shown, in bytes.
+const maxNote = 2000
+
+// note shows an entry of another program's.
+func (d *decoder) note(label, text string) {
+	if len(text) > maxNote {
+		text = text[:maxNote]
+		for !utf8.ValidString(text) {
+			text = text[:len(text)-1]
+		}
+		text += "…"
+	}
+	if label == "" {
+		label = "custom"
+	}
+	d.h.HandleRecord(Note{Label: label, Text: strings.TrimSpace(text)})
+}

@@ -1,0 +1,164 @@
+package history
+
+import (
+	"time"
+
+	"ralph-lsp/stream"
+)
+
+// Record is something in a session that isn't the agent's own doing. The set
+// is closed. Most records stand in the file as they are here.
+type Record interface{ record() }
+
+// Handler sees a session: the agent's events through Handle, everything else
+// through HandleRecord, in order.
+type Handler interface {
+	stream.Handler
+	HandleRecord(Record)
+}
+
+// LoopStart opens a loop, or a part of it when it is continued in the same file.
+type LoopStart struct {
+	LoopID        string    `json:"loopId"`
+	Backend       string    `json:"backend"`
+	Title         string    `json:"title"` // of the prompt, one line
+	StartedAt     time.Time `json:"startedAt"`
+	Continued     bool      `json:"continued,omitempty"`
+	Model         string    `json:"model,omitempty"`
+	Args          []string  `json:"args,omitempty"` // the user's own, for the agent
+	Promise       string    `json:"promise,omitempty"`
+	MaxIterations int       `json:"maxIterations,omitempty"` // 0: unlimited
+	MaxCostUSD    float64   `json:"maxCostUsd,omitempty"`
+}
+
+// IterationStart opens an iteration.
+type IterationStart struct {
+	Iteration     int `json:"iteration"`
+	MaxIterations int `json:"maxIterations,omitempty"`
+}
+
+// IterationEnd closes an iteration. A cost that isn't known is nil.
+type IterationEnd struct {
+	Iteration  int      `json:"iteration"`
+	Outcome    string   `json:"outcome"` // ok, error, cancelled, timeout
+	Error      string   `json:"error,omitempty"`
+	CostUSD    *float64 `json:"costUsd,omitempty"`
+	Tokens     Tokens   `json:"tokens"`
+	Turns      int      `json:"turns"`
+	ToolCalls  int      `json:"toolCalls"`
+	DurationMs int64    `json:"durationMs"`
+	Skipped    int      `json:"skippedLines,omitempty"`
+}
+
+// LoopEnd closes a loop.
+type LoopEnd struct {
+	StopReason string   `json:"stopReason"`
+	Promise    string   `json:"promise,omitempty"`
+	Iterations int      `json:"iterations"`
+	CostUSD    *float64 `json:"costUsd,omitempty"`
+	Tokens     Tokens   `json:"tokens"`
+	DurationMs int64    `json:"durationMs"`
+	Error      string   `json:"error,omitempty"`
+	Denials    []Denial `json:"denials,omitempty"`
+}
+
+// Tokens are counts of model tokens as they stand in the file.
+type Tokens struct {
+	Input      int64 `json:"input"`
+	Output     int64 `json:"output"`
+	CacheRead  int64 `json:"cacheRead"`
+	CacheWrite int64 `json:"cacheWrite"`
+}
+
+// Denial is a tool call that the agent's permission rules refused.
+type Denial struct {
+	Tool   string `json:"tool"`
+	ID     string `json:"id,omitempty"`
+	Detail string `json:"detail,omitempty"`
+}
+
+// InputKind says from whom an input came.
+type InputKind string
+
+// The kinds of input.
+const (
+	InputUser     InputKind = "user"     // the session's own user
+	InputAgent    InputKind = "agent"    // somebody who steers the agent
+	InputCallback InputKind = "callback" // the loop itself; hidden
+)
+
+// Input is a message to the agent. Those of kind InputCallback are part of the
+// model's context and are never shown.
+type Input struct {
+	Kind          InputKind
+	Text          string
+	ID            string // of its entry; set when it is read
+	FromAgentID   string
+	FromSessionID string
+}
+
+// NearMiss says why a loop goes on although the agent seems to have promised.
+type NearMiss struct {
+	Found    string `json:"found"`
+	Expected string `json:"expected,omitempty"`
+	Why      string `json:"why,omitempty"`
+}
+
+// Guidance tells how far a piece of guidance has come.
+type Guidance struct {
+	ID    string `json:"guidanceId"`
+	State string `json:"state"` // queued, delivered
+}
+
+// Warning is something that the user was told.
+type Warning struct {
+	Message string `json:"message"`
+}
+
+// Limits says that the limits or the promise changed; 0 is no limit.
+type Limits struct {
+	MaxIterations int     `json:"maxIterations,omitempty"`
+	MaxCostUSD    float64 `json:"maxCostUsd,omitempty"`
+	MaxDurationMs int64   `json:"maxDurationMs,omitempty"`
+	IdleTimeoutMs int64   `json:"idleTimeoutMs,omitempty"`
+	Promise       string  `json:"promise,omitempty"`
+}
+
+// Interrupt says that the agent was stopped in mid-run.
+type Interrupt struct {
+	Reason string `json:"reason,omitempty"`
+}
+
+// Note is an entry of another program's: a label and a text to show.
+type Note struct {
+	Label string
+	Text  string
+}
+
+func (LoopStart) record()      {}
+func (IterationStart) record() {}
+func (IterationEnd) record()   {}
+func (LoopEnd) record()        {}
+func (Input) record()          {}
+func (NearMiss) record()       {}
+func (Guidance) record()       {}
+func (Warning) record()        {}
+func (Limits) record()         {}
+func (Interrupt) record()      {}
+func (Note) record()           {}
+
+// KnownCost returns a cost as records hold it.
+func KnownCost(c stream.Cost) *float64 {
+	if !c.Known {
+		return nil
+	}
+	return &c.USD
+}
+
+// CostOf is the reverse of KnownCost.
+func CostOf(usd *float64) stream.Cost {
+	if usd == nil {
+		return stream.Cost{}
+	}
+	return stream.USD(*usd)
+}

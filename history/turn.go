@@ -1,0 +1,250 @@
+package history
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"ralph-lsp/stream"
+)
+
+// turn collects one answer of the model with the results of its tools, until
+// its usage is known and all of it can be written.
+type turn struct {
+	open      bool
+	ended     bool // text is final
+	messageID string
+	text      string
+	told      int // how much of text was written with tool calls
+	thinking  strings.Builder
+	calls     []stream.ToolCall
+	results   []stream.ToolResult
+}
+
+// Handle writes what the agent did. Pieces of text and output are not written,
+// only what they come to.
+func (w *Writer) Handle(e stream.Event) {
+	if w == nil {
+		return
+	}
+	switch e := e.(type) {
+	case stream.SessionStart:
+		w.atWork(e)
+	case stream.Text:
+		if e.ParentToolCallID == "" {
+			w.message(e.MessageID).text += e.Delta
+		}
+	case stream.Thinking:
+		if e.ParentToolCallID == "" {
+			w.message(e.MessageID).thinking.WriteString(e.Delta)
+		}
+	case stream.MessageEnd:
+		w.endMessage(e)
+	case stream.ToolCall:
+		w.call(e)
+	case stream.ToolResult:
+		w.result(e)
+	case stream.TurnEnd:
+		w.message(w.turn.messageID)
+		w.endTurn(e)
+	case stream.Usage:
+		w.account(e)
+	case stream.Error:
+		w.event(eventError, errorPayload{e.Message, e.Kind, e.Retryable, e.ResetsAt})
+	case stream.Retry:
+		w.event(eventRetry, retryPayload{e.Attempt, e.MaxAttempts, e.Delay.Milliseconds(), e.Kind, e.Message})
+	case stream.Compaction:
+		w.event(eventCompaction, compactionPayload{e.Reason, e.Done, e.Error})
+	}
+}
+
+// atWork writes who is at work, and pi's own entry for another model.
+func (w *Writer) atWork(e stream.SessionStart) {
+	before := w.session
+	w.session = e
+	w.event(eventSession, sessionPayload(e))
+	if e.Model != "" && e.Provider+e.Model != before.Provider+before.Model {
+		w.append(func(n node) any {
+			n.Type = "model_change"
+			return modelEntry{n, w.provider(), w.model()}
+		})
+	}
+}
+
+// provider is the word for who serves the model. Not every agent says it.
+func (w *Writer) provider() string {
+	switch {
+	case w.session.Provider != "":
+		return w.session.Provider
+	case w.session.Backend == "claude":
+		return "anthropic"
+	}
+	return unknown
+}
+
+func (w *Writer) model() string {
+	if w.session.Model == "" {
+		return unknown
+	}
+	return w.session.Model
+}
+
+// unknown stands where pi wants a word and the agent has none.
+const unknown = "unknown"
+
+// message returns the turn with that message, after writing the one before.
+func (w *Writer) message(id string) *turn {
+	if w.turn.ended && id != w.turn.messageID {
+		w.endTurn(stream.TurnEnd{})
+	}
+	w.turn.open, w.turn.messageID = true, id
+	return &w.turn
+}
+
+// endMessage takes over a message's authoritative text.
+func (w *Writer) endMessage(e stream.MessageEnd) {
+	switch {
+	case e.ParentToolCallID != "":
+		w.subagentMessage(e)
+	case e.Discarded:
+		if w.turn.told > 0 {
+			w.event(eventDiscard, messagePayload{MessageID: e.MessageID})
+		}
+		w.turn.text, w.turn.told = "", 0
+		w.turn.thinking.Reset()
+	default:
+		t := w.message(e.MessageID)
+		t.text, t.ended = e.Text, true
+	}
+}
+
+// subagentMessage writes what a subagent said; one that speaks after its tool
+// call has ended is calling back.
+func (w *Writer) subagentMessage(e stream.MessageEnd) {
+	switch {
+	case e.Discarded:
+	case w.answered[e.ParentToolCallID]:
+		w.event(eventCallback, callbackPayload{
+			MessageID: e.MessageID, ParentToolCallID: e.ParentToolCallID, FromAgentID: e.ParentToolCallID, Result: e.Text,
+		})
+	default:
+		w.event(eventMessage, messagePayload{e.MessageID, e.Text, e.ParentToolCallID})
+	}
+}
+
+// call notes a tool call right away: its message has to wait for the result.
+func (w *Writer) call(e stream.ToolCall) {
+	p := callPayload{ToolCallID: e.ID, ToolName: e.Name, Args: e.Input, ParentToolCallID: e.ParentToolCallID}
+	if e.ParentToolCallID == "" {
+		t := &w.turn
+		t.open = true
+		t.calls = append(t.calls, e)
+		w.tellThoughts()
+		p.MessageID, p.Text = t.messageID, t.text[min(t.told, len(t.text)):]
+		t.told = len(t.text)
+	}
+	w.running = append(w.running, e)
+	w.event(eventToolCall, p)
+}
+
+// tellThoughts writes what the agent thought. It isn't part of the message: to
+// another model it would look like something that was said.
+func (w *Writer) tellThoughts() {
+	if text := w.turn.thinking.String(); text != "" {
+		w.turn.thinking.Reset()
+		w.event(eventThinking, messagePayload{MessageID: w.turn.messageID, Text: text})
+	}
+}
+
+// result keeps a result for its message, if that is still to be written. Any
+// other can't be part of the context any more: a result must follow its call.
+func (w *Writer) result(e stream.ToolResult) {
+	isIt := func(c stream.ToolCall) bool { return c.ID == e.ID }
+	known := slices.ContainsFunc(w.running, isIt)
+	w.running = slices.DeleteFunc(w.running, isIt)
+	if e.ParentToolCallID == "" {
+		w.answered[e.ID] = true
+		if slices.ContainsFunc(w.turn.calls, isIt) {
+			w.turn.results = append(w.turn.results, e)
+			return
+		}
+	}
+	w.event(eventToolResult, resultPayload{
+		ToolCallID: e.ID, Result: e.Output, IsError: e.IsError, Orphan: !known, ParentToolCallID: e.ParentToolCallID,
+	})
+}
+
+// endTurn writes the message with its results.
+func (w *Writer) endTurn(end stream.TurnEnd) {
+	t := w.turn
+	if !t.open {
+		return
+	}
+	w.tellThoughts()
+	w.turn = turn{}
+	m := assistantMessage{
+		Role: "assistant", Content: []block{}, API: unknown, Provider: w.provider(), Model: w.model(),
+		Usage: usageOf(end.Usage), StopReason: stopReason(end, len(t.calls)), ErrorMessage: end.Error,
+		Timestamp: time.Now().UnixMilli(),
+	}
+	if t.text != "" {
+		m.Content = append(m.Content, textBlock(t.text))
+	}
+	for _, c := range t.calls {
+		m.Content = append(m.Content, callBlock(c))
+	}
+	w.appendMessage(t.messageID, m)
+	spend(&w.run, end.Usage)
+	for _, r := range t.results {
+		i := slices.IndexFunc(t.calls, func(c stream.ToolCall) bool { return c.ID == r.ID })
+		w.appendMessage("", toolResultMessage{
+			Role: "toolResult", ToolCallID: r.ID, ToolName: t.calls[i].Name, Content: []block{textBlock(r.Output)},
+			IsError: r.IsError, Timestamp: time.Now().UnixMilli(),
+		})
+	}
+}
+
+// account writes usage that isn't the sum of the turns.
+func (w *Writer) account(u stream.Usage) {
+	if u == w.run {
+		return
+	}
+	was := w.run
+	w.run = u
+	more := stream.Usage{
+		Tokens: stream.Tokens{
+			Input: u.Tokens.Input - was.Tokens.Input, Output: u.Tokens.Output - was.Tokens.Output,
+			CacheRead: u.Tokens.CacheRead - was.Tokens.CacheRead, CacheWrite: u.Tokens.CacheWrite - was.Tokens.CacheWrite,
+		},
+		Cost: stream.Cost{USD: u.Cost.USD - was.Cost.USD, Known: u.Cost.Known},
+	}
+	w.append(func(n node) any {
+		n.Type = "usage"
+		return usageEntry{n, usageKind, w.provider(), w.model(), usageOf(more), totalOf(u)}
+	})
+}
+
+// endRun writes what is left of a run: a message that never ended, and results
+// for the tools that never did.
+func (w *Writer) endRun(interrupted bool, reason string) {
+	if w.turn.text != "" || w.turn.thinking.Len() > 0 || len(w.turn.calls) > 0 {
+		end := stream.TurnEnd{}
+		if !w.turn.ended && interrupted {
+			end.StopReason = "aborted"
+		}
+		w.endTurn(end)
+	}
+	if interrupted {
+		w.event(eventInterrupt, Interrupt{reason})
+	}
+	for _, c := range w.running {
+		w.event(eventToolResult, resultPayload{
+			ToolCallID: c.ID, ToolName: c.Name, Result: interruptedText, IsError: true, Interrupted: true, ParentToolCallID: c.ParentToolCallID,
+		})
+	}
+	w.turn, w.running = turn{}, nil
+	clear(w.answered)
+}
+
+// interruptedText is the result of a tool that was stopped.
+const interruptedText = "interrupted"

@@ -1,0 +1,325 @@
+package history
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"ralph-lsp/stream"
+)
+
+// Writer mirrors a loop into a session file. Each entry is one write, so that a
+// program that dies leaves whole lines and at most one that is cut off. The
+// file is made with the first entry, and brought to the disk when an iteration
+// ends; between that, a loss of power can lose more than a crash does.
+//
+// A Writer is for one goroutine at a time. A nil one writes nothing.
+type Writer struct {
+	path   string
+	header header
+	file   *os.File // nil until the first entry
+	torn   bool     // the file ends in mid-line
+	parent string   // id of the last entry
+	ids    map[string]bool
+	err    error
+	sync   sync.WaitGroup // the flush to disk under way
+
+	iteration int
+	session   stream.SessionStart
+	run       stream.Usage // of the iteration, as a reader counts it
+	turn      turn
+	running   []stream.ToolCall // without a result yet
+	answered  map[string]bool   // calls with one, by id
+}
+
+// NewWriter prepares a new session file for a loop in cwd. It returns nil, and
+// no error, when sessions are switched off.
+func NewWriter(o Options, cwd string) (*Writer, error) {
+	if o.Off {
+		return nil, nil
+	}
+	cwd = realPath(cwd)
+	dir, err := o.dir(cwd)
+	if err != nil {
+		return nil, err
+	}
+	now := time.Now()
+	id := newSessionID(now)
+	name := strings.NewReplacer(":", "-", ".", "-").Replace(stamp(now)) + "_" + id + sessionSuffix
+	return &Writer{
+		path:     filepath.Join(dir, name),
+		header:   header{Type: "session", Version: version, ID: id, Timestamp: stamp(now), CWD: cwd},
+		ids:      map[string]bool{},
+		answered: map[string]bool{},
+	}, nil
+}
+
+// ContinueWriter prepares to append to the session file at path, which must be
+// one for cwd in the folder of sessions. A last line that was cut off is dropped.
+func ContinueWriter(o Options, cwd, path string) (*Writer, error) {
+	if o.Off {
+		return nil, nil
+	}
+	w, err := NewWriter(o, cwd)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.takeUp(path); err != nil {
+		return nil, fmt.Errorf("continuing the session %s: %w", path, err)
+	}
+	return w, nil
+}
+
+// takeUp opens a session file whose name came from a file that anybody may have
+// written: it has to be a session of this folder.
+func (w *Writer) takeUp(path string) error {
+	if filepath.Dir(realPath(path)) != realPath(filepath.Dir(w.path)) {
+		return errors.New("it isn't in the folder of sessions")
+	}
+	f, err := openRegular(path, os.O_RDWR|os.O_APPEND)
+	if err != nil {
+		return err
+	}
+	if err := w.readBack(f); err != nil {
+		f.Close()
+		return err
+	}
+	w.path, w.file = path, f
+	return nil
+}
+
+// readBack learns the header, the ids and the last entry of a session file.
+func (w *Writer) readBack(f *os.File) error {
+	lines := newLineReader(f, 0)
+	first := true
+	for {
+		start := lines.offset
+		line, err := lines.next()
+		if err == io.EOF && first {
+			return &FormatError{}
+		}
+		if err != nil {
+			w.torn = lines.torn
+			return lines.failure(err)
+		}
+		e := readNode(line)
+		switch {
+		case lines.torn && !e.ok && !first:
+			lines.torn = false
+			if err := f.Truncate(start); err != nil {
+				return err
+			}
+		case first && e.kind != "session" && e.ok:
+			return &FormatError{}
+		case first && e.ok:
+			if e.cwd != w.header.CWD {
+				return fmt.Errorf("it belongs to the folder %s", e.cwd)
+			}
+			w.header.ID, first = e.id, false
+		case e.ok && e.id != "":
+			w.ids[e.id], w.parent = true, e.id
+		}
+	}
+}
+
+// Path is the session file's.
+func (w *Writer) Path() string {
+	if w == nil {
+		return ""
+	}
+	return w.path
+}
+
+// Err returns why something could not be written, nil if all was. What comes
+// later is tried all the same: a disk that is full may have room again.
+func (w *Writer) Err() error {
+	if w == nil {
+		return nil
+	}
+	return w.err
+}
+
+// HandleRecord writes what the loop did.
+func (w *Writer) HandleRecord(r Record) {
+	if w == nil {
+		return
+	}
+	switch r := r.(type) {
+	case Input:
+		w.input(r)
+		return
+	case Note:
+		return // they are other programs'
+	case LoopStart:
+		r.Title = title(r.Title)
+		w.event(eventLoopStart, r)
+		if !r.Continued {
+			w.append(func(n node) any {
+				n.Type = "session_info"
+				return nameEntry{n, r.Title}
+			})
+		}
+		return
+	case IterationStart:
+		w.iteration, w.run, w.session = r.Iteration, stream.Usage{}, stream.SessionStart{}
+	case IterationEnd:
+		w.endRun(r.Outcome == "cancelled" || r.Outcome == "timeout", r.Outcome)
+	case Interrupt:
+		w.endRun(true, r.Reason)
+		return
+	}
+	w.event(eventOf(r), r)
+	if _, ok := r.(IterationEnd); ok {
+		w.flush()
+	}
+}
+
+// Close writes what is left and closes the file.
+func (w *Writer) Close() error {
+	if w == nil || w.file == nil {
+		return nil
+	}
+	w.endRun(false, "")
+	w.flush()
+	w.sync.Wait()
+	if err := w.file.Close(); err != nil {
+		return fmt.Errorf("closing the session file: %w", err)
+	}
+	return nil
+}
+
+// flush brings the file to the disk, behind the loop's back: it may take long.
+func (w *Writer) flush() {
+	w.sync.Wait()
+	if file := w.file; file != nil {
+		w.sync.Go(func() { _ = file.Sync() }) // where it can't be done, the system does it some time later
+	}
+}
+
+func (w *Writer) input(in Input) {
+	if in.Kind == InputUser {
+		text := []block{textBlock(in.Text)}
+		w.appendMessage("", userMessage{Role: "user", Content: text, Timestamp: time.Now().UnixMilli()})
+		return
+	}
+	w.append(func(n node) any {
+		n.Type = "custom_message"
+		return inputEntry{n, InputType, in.Text, in.Kind != InputCallback, inputDetails{in.Kind, in.FromAgentID, in.FromSessionID}}
+	})
+}
+
+func (w *Writer) event(kind string, payload any) {
+	turnID := ""
+	if w.iteration > 0 {
+		turnID = fmt.Sprintf("iteration-%d", w.iteration)
+	}
+	w.append(func(n node) any {
+		n.Type = "custom"
+		return customEntry{n, EventType, eventData{kind, payload, turnID}}
+	})
+}
+
+func (w *Writer) appendMessage(messageID string, message any) {
+	w.append(func(n node) any {
+		n.Type = "message"
+		return messageEntry{n, messageID, message}
+	})
+}
+
+// append writes an entry as a child of the last one.
+func (w *Writer) append(entry func(node) any) {
+	n := node{ID: w.newID(), Timestamp: stamp(time.Now())}
+	if w.parent != "" {
+		n.ParentID = &w.parent
+	}
+	if err := w.write(entry(n)); err != nil {
+		w.err = fmt.Errorf("writing the session file: %w", err)
+		return
+	}
+	w.parent = n.ID
+}
+
+// write writes a line, after the header if the file is new. After a line that
+// couldn't be written as a whole the next one starts afresh.
+func (w *Writer) write(entry any) error {
+	if w.file == nil {
+		if err := w.create(); err != nil {
+			return err
+		}
+	}
+	line, err := marshalLine(entry)
+	if err != nil {
+		return err
+	}
+	if w.torn {
+		line = append([]byte{'\n'}, line...)
+	}
+	n, err := w.file.Write(line)
+	w.torn = err != nil && (w.torn || n > 0)
+	return err
+}
+
+func (w *Writer) create() error {
+	if err := os.MkdirAll(filepath.Dir(w.path), 0o700); err != nil {
+		return err
+	}
+	head, err := marshalLine(w.header)
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(w.path, os.O_WRONLY|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	if _, err := f.Write(head); err != nil {
+		f.Close()
+		os.Remove(w.path)
+		return err
+	}
+	w.file = f
+	return nil
+}
+
+// marshalLine encodes a value as one line, with <, > and & as they are.
+func marshalLine(v any) ([]byte, error) {
+	var line bytes.Buffer
+	enc := json.NewEncoder(&line)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return line.Bytes(), err
+}
+
+// newID returns an id that no entry has: eight hexadecimal digits, as pi's.
+func (w *Writer) newID() string {
+	for {
+		var b [4]byte
+		rand.Read(b[:]) // never fails
+		if id := hex.EncodeToString(b[:]); !w.ids[id] {
+			w.ids[id] = true
+			return id
+		}
+	}
+}
+
+// newSessionID returns a UUID of version 7: they sort by time.
+func newSessionID(now time.Time) string {
+	var b [16]byte
+	rand.Read(b[:]) // never fails
+	var ms [8]byte
+	binary.BigEndian.PutUint64(ms[:], uint64(now.UnixMilli()))
+	copy(b[:6], ms[2:])
+	b[6] = b[6]&0x0f | 0x70
+	b[8] = b[8]&0x3f | 0x80
+	h := hex.EncodeToString(b[:])
+	return strings.Join([]string{h[:8], h[8:12], h[12:16], h[16:20], h[20:]}, "-")
+}
