@@ -1,0 +1,5 @@
+std = 'luajit'
+globals = { 'vim' }
+max_line_length = 110
+exclude_files = { '.luacheckrc' }
+files['tests'] = { globals = { 'describe', 'it' } }

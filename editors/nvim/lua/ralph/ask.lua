@@ -1,0 +1,226 @@
+--- The decisions that are the user's.
+local config = require('ralph.config')
+local format = require('ralph.format')
+local notify = require('ralph.notify')
+local wire = require('ralph.wire')
+
+local M = {}
+
+--- Runs ask when the user isn't in the middle of typing. A question that comes
+--- by itself must not swallow keys that are meant for something else.
+---@param ask fun()
+local function when_idle(ask)
+  vim.schedule(function()
+    if vim.api.nvim_get_mode().mode == 'n' then
+      return ask()
+    end
+    vim.api.nvim_create_autocmd('ModeChanged', {
+      pattern = '*:n',
+      once = true,
+      callback = function()
+        when_idle(ask)
+      end,
+    })
+  end)
+end
+
+--- Lets the user choose. Each choice is { label, what it does }; to choose none
+--- does nothing.
+---@param prompt string
+---@param choices { [1]: string, [2]: fun()? }[]
+local function choose(prompt, choices)
+  vim.ui.select(choices, {
+    prompt = prompt,
+    kind = 'ralph',
+    format_item = function(choice)
+      return choice[1]
+    end,
+  }, function(choice)
+    if choice and choice[2] then
+      choice[2]()
+    end
+  end)
+end
+
+---@param folder string
+---@return string
+local function name(folder)
+  return vim.fs.basename(folder)
+end
+
+---@param options ralph.StartOptions
+---@param callback? ralph.Callback
+local function start_instead(options, callback)
+  return function()
+    require('ralph.loops').start(vim.tbl_extend('force', options, { replace = true }), callback)
+  end
+end
+
+--- A start met a loop that is active.
+---@param options ralph.StartOptions
+---@param err ralph.Error
+---@param callback? ralph.Callback
+function M.running(options, err, callback)
+  local owner = err.data and err.data.owner
+  local whose = owner and owner.pid and (' (process %d)'):format(owner.pid) or ''
+  choose(('A Ralph loop is active in %s%s. Cancel it to start the new task?'):format(
+    name(options.folder),
+    whose
+  ), {
+    { 'Cancel it and start', start_instead(options, callback) },
+    { 'Keep it' },
+  })
+end
+
+--- A start met a loop that was interrupted.
+---@param options ralph.StartOptions
+---@param err ralph.Error
+---@param callback? ralph.Callback
+function M.left_behind(options, err, callback)
+  local iteration = err.data and err.data.iteration or '?'
+  choose(('A Ralph loop was interrupted here at iteration %s.'):format(iteration), {
+    {
+      'Continue it',
+      function()
+        require('ralph.loops').resume(options.folder, nil, callback)
+      end,
+    },
+    { 'Discard it and start the new task', start_instead(options, callback) },
+    { 'Leave it' },
+  })
+end
+
+--- A loop was found that nobody drives.
+---@param loop ralph.Loop
+function M.interrupted(loop)
+  local folder = wire.folder(loop)
+  local function still_there()
+    local now = require('ralph.status').in_folder(folder)
+    return now and now.state == 'interrupted'
+  end
+  when_idle(function()
+    if not still_there() then
+      return
+    end
+    local at = format.progress(loop.iteration, loop.maxIterations)
+    choose(('A Ralph loop was interrupted in %s at iteration %s.'):format(name(folder), at), {
+      {
+        'Continue it',
+        function()
+          require('ralph.loops').resume(folder)
+        end,
+      },
+      {
+        'Discard it',
+        function()
+          require('ralph.loops').cancel(folder)
+        end,
+      },
+      { 'Later' },
+    })
+  end)
+end
+
+--- How a limit that was reached is raised: the name, the key on the wire, what
+--- is offered, and how the answer is read.
+local raises = {
+  max_iterations = {
+    'iterations in total',
+    'maxIterations',
+    function(loop)
+      return tostring(2 * math.max(loop.maxIterations or 1, 1))
+    end,
+    tonumber,
+  },
+  max_cost = {
+    'dollars in total',
+    'maxCostUsd',
+    function(loop)
+      return ('%.2f'):format(2 * (loop.cost and (loop.cost.limit or loop.cost.amount) or 1))
+    end,
+    tonumber,
+  },
+  max_time = {
+    'running time in total',
+    'maxDurationMs',
+    function()
+      return '8h'
+    end,
+    function(text)
+      return require('ralph.limits').milliseconds(text)
+    end,
+  },
+}
+
+---@param folder string
+---@param loop ralph.Loop
+---@param stop_reason string
+local function raise(folder, loop, stop_reason)
+  local what, key, offer, read = unpack(raises[stop_reason])
+  vim.ui.input({ prompt = ('Ralph, %s: '):format(what), default = offer(loop) }, function(text)
+    if not text or text == '' then
+      return
+    end
+    local value = read(text)
+    if not value then
+      return notify.error(('"%s" is not a limit for %s'):format(text, what))
+    end
+    require('ralph.loops').resume(folder, { [key] = value })
+  end)
+end
+
+--- A loop ended: at a limit it can go on.
+---@param source ralph.Source
+---@param ending table
+function M.ended(source, ending)
+  if not format.is_capped(ending.stopReason) or config.get().notify == 'never' then
+    return
+  end
+  local loop = require('ralph.status').by_id(source.loopId) or {}
+  when_idle(function()
+    choose('Ralph ' .. format.ending(ending) .. '.', {
+      {
+        'Raise the limit and go on',
+        function()
+          raise(source.folder, loop, ending.stopReason)
+        end,
+      },
+      { 'Leave it' },
+    })
+  end)
+end
+
+--- The sidecar ended by itself.
+---@param code integer
+---@param signal integer
+---@param loops ralph.Loop[] what it drove
+function M.crashed(code, signal, loops)
+  local folders = vim.tbl_map(wire.folder, loops)
+  local function restart(callback)
+    return function()
+      require('ralph.client').restart(function(err)
+        if err then
+          return notify.error(err.message)
+        end
+        callback()
+      end)
+    end
+  end
+  local choices = { { 'Restart it', restart(function() end) }, { 'Leave it' } }
+  if #loops > 0 then
+    table.insert(choices, 1, {
+      'Restart it and resume',
+      restart(function()
+        for _, folder in ipairs(folders) do
+          require('ralph.loops').resume(folder)
+        end
+      end),
+    })
+  end
+  local how = signal ~= 0 and ('signal %d'):format(signal) or ('exit code %d'):format(code)
+  when_idle(function()
+    choose(('The Ralph sidecar stopped (%s); see :Ralph log.'):format(how), choices)
+  end)
+end
+
+return M

@@ -1,0 +1,264 @@
+--- The connection to the sidecar. There is one for the whole of Neovim.
+local binary = require('ralph.binary')
+local config = require('ralph.config')
+local notify = require('ralph.notify')
+local wire = require('ralph.wire')
+
+local M = {}
+
+---@type integer? id of the language client, also while it starts
+local id
+---@type boolean whether initialize was answered
+local ready = false
+---@type boolean whether the end of the process is what we asked for
+local leaving = false
+---@type fun(err: ralph.Error?)[] told when the client is ready, or isn't going to be
+local waiting = {}
+---@type table<string, true> folders that the sidecar knows of
+local folders = {}
+
+-- The dot form of the client's functions is deprecated since 0.11, the colon
+-- form fails before.
+local has_methods = vim.fn.has('nvim-0.11') == 1
+
+---@param name 'request'|'notify'|'stop'
+local function call(name, ...)
+  local client = vim.lsp.get_client_by_id(id --[[@as integer]])
+  if not client then
+    return false
+  end
+  if has_methods then
+    return client[name](client, ...)
+  end
+  return client[name](...)
+end
+
+---@param err ralph.Error?
+local function tell_waiting(err)
+  local callbacks = waiting
+  waiting = {}
+  for _, callback in ipairs(callbacks) do
+    callback(err)
+  end
+end
+
+--- Says what is wrong with a sidecar of another version.
+---@param capabilities table the server's
+---@return string?
+local function mismatch(capabilities)
+  local theirs = vim.tbl_get(capabilities, 'experimental', 'ralph', 'version')
+  if theirs == wire.version then
+    return nil
+  end
+  local advice = 'update ralph-lsp (:checkhealth ralph says which one is used)'
+  if type(theirs) == 'number' and theirs > wire.version then
+    advice = 'update this plugin'
+  end
+  return ('ralph-lsp speaks version %s of the protocol, the plugin version %d: %s'):format(
+    tostring(theirs),
+    wire.version,
+    advice
+  )
+end
+
+local function on_init(client, result)
+  local problem = mismatch(result.capabilities or client.server_capabilities or {})
+  if problem then
+    leaving = true
+    tell_waiting({ message = problem })
+    M.stop()
+    return
+  end
+  ready = true
+  M.attach_documents()
+  tell_waiting(nil)
+end
+
+local function on_exit(code, signal)
+  vim.schedule(function()
+    local expected, was_ready = leaving, ready
+    id, ready, leaving, folders = nil, false, false, {}
+    tell_waiting({ message = ('the sidecar ended with exit code %d; see :Ralph log'):format(code) })
+    if vim.v.exiting == vim.NIL then
+      require('ralph.feed').closed(not expected and was_ready, code, signal)
+    end
+  end)
+end
+
+local function capabilities()
+  local caps = vim.lsp.protocol.make_client_capabilities()
+  caps.experimental = {
+    ralph = {
+      version = wire.version,
+      updates = true,
+      thinking = config.get().output.thinking,
+    },
+  }
+  return caps
+end
+
+local function spawn(folder)
+  local cmd, problem = binary.command()
+  if not cmd then
+    return problem
+  end
+  require('ralph.log').rotate()
+  local feed = require('ralph.feed')
+  folders = { [folder] = true }
+  id = vim.lsp.start({
+    name = 'ralph',
+    cmd = cmd,
+    cmd_cwd = folder,
+    root_dir = folder,
+    workspace_folders = { { uri = vim.uri_from_fname(folder), name = vim.fs.basename(folder) } },
+    capabilities = capabilities(),
+    handlers = {
+      [wire.methods.status] = function(_, params)
+        feed.status(params)
+      end,
+      [wire.methods.update] = function(_, params)
+        feed.update(params)
+      end,
+    },
+    on_init = on_init,
+    on_exit = on_exit,
+  }, {
+    attach = false,
+    reuse_client = function()
+      return false
+    end,
+  })
+  if not id then
+    return ('%s could not be started; see :Ralph log'):format(cmd[1])
+  end
+  require('ralph.leave').watch()
+end
+
+--- Starts the sidecar if it doesn't run, and calls back when it listens.
+---@param folder string a folder that it is to know of
+---@param callback? fun(err: ralph.Error?)
+function M.start(folder, callback)
+  if callback then
+    table.insert(waiting, callback)
+  end
+  if ready then
+    M.add_folder(folder)
+    tell_waiting(nil)
+  elseif not id then
+    local problem = spawn(folder)
+    if problem then
+      tell_waiting({ message = problem })
+    end
+  end
+end
+
+--- Tells the sidecar of a folder.
+---@param folder string
+function M.add_folder(folder)
+  if folders[folder] then
+    return
+  end
+  folders[folder] = true
+  local added = { { uri = vim.uri_from_fname(folder), name = vim.fs.basename(folder) } }
+  call('notify', 'workspace/didChangeWorkspaceFolders', { event = { added = added, removed = {} } })
+end
+
+--- Runs a command of the sidecar, which is started if need be.
+---@param folder string the folder that it is about
+---@param command string one of wire.commands
+---@param argument table
+---@param callback fun(err: ralph.Error?, result: table?)
+function M.execute(folder, command, argument, callback)
+  M.start(folder, function(err)
+    if err then
+      return callback(err)
+    end
+    M.add_folder(folder)
+    local params = {
+      command = command,
+      arguments = { next(argument) and argument or vim.empty_dict() },
+    }
+    call('request', 'workspace/executeCommand', params, function(failure, result)
+      callback(failure, result)
+    end)
+  end)
+end
+
+--- Whether the sidecar runs and listens.
+---@return boolean
+function M.is_ready()
+  return ready
+end
+
+--- Whether the sidecar has a command; unknown ones are false.
+---@param command string
+---@return boolean
+function M.has_command(command)
+  local client = id and vim.lsp.get_client_by_id(id)
+  local commands = client
+    and vim.tbl_get(client.server_capabilities or {}, 'executeCommandProvider', 'commands')
+  return vim.list_contains(commands or {}, command)
+end
+
+--- Ends the sidecar, and with it all loops.
+function M.stop()
+  leaving = true
+  if id then
+    call('stop')
+  end
+end
+
+--- Ends the sidecar and starts it again.
+---@param callback? fun(err: ralph.Error?)
+function M.restart(callback)
+  local folder = config.folder()
+  if not id then
+    return M.start(folder, callback)
+  end
+  local old = id
+  M.stop()
+  local deadline = vim.uv.now() + 3000
+  local function again()
+    if id == old and vim.uv.now() < deadline then
+      return vim.defer_fn(again, 20)
+    end
+    if id == old then
+      notify.error('the sidecar does not end')
+      return
+    end
+    M.start(folder, callback)
+  end
+  again()
+end
+
+--- Whether a file is one that the sidecar helps to write.
+---@param path string
+---@return boolean
+function M.is_document(path)
+  local name = vim.fs.basename(path)
+  return name == 'ralph.toml'
+    or name:match('^PROMPT.*%.md$') ~= nil
+    or vim.endswith(path, '/' .. wire.state_file)
+end
+
+--- Attaches the open prompt, state and configuration files.
+function M.attach_documents()
+  if not config.get().documents then
+    return
+  end
+  for _, buf in ipairs(vim.api.nvim_list_bufs()) do
+    if vim.api.nvim_buf_is_loaded(buf) and vim.bo[buf].buftype == '' then
+      M.attach(buf)
+    end
+  end
+end
+
+--- Attaches a buffer if it is a document and the sidecar runs.
+---@param buf integer
+function M.attach(buf)
+  if ready and config.get().documents and M.is_document(vim.api.nvim_buf_get_name(buf)) then
+    vim.lsp.buf_attach_client(buf, id --[[@as integer]])
+  end
+end
+
+return M

@@ -1,0 +1,277 @@
+--- The subcommands of :Ralph.
+local config = require('ralph.config')
+local limits = require('ralph.limits')
+local loops = require('ralph.loops')
+local notify = require('ralph.notify')
+local show = require('ralph.show')
+local status = require('ralph.status')
+local wire = require('ralph.wire')
+
+local M = {}
+
+---@class ralph.Invocation
+---@field rest string what follows the subcommand, as it was typed
+---@field words string[] the same in words
+---@field bang boolean
+---@field range? string the text of the range
+
+---@class ralph.Subcommand
+---@field run fun(invocation: ralph.Invocation)
+---@field complete? fun(lead: string): string[]
+
+---@param invocation ralph.Invocation
+---@return ralph.StartOptions
+local function start_options(invocation)
+  return { text = invocation.rest, prompt = invocation.range }
+end
+
+---@return fun(err: ralph.Error?, result: table?)
+local function started(err, result)
+  if result and result.loopId then
+    notify.info('the loop runs; :Ralph output shows it')
+  end
+  return err
+end
+
+---@param action fun(folder: string, changed: table)
+---@return fun(invocation: ralph.Invocation)
+local function with_limits(action)
+  return function(invocation)
+    local changed, problem = limits.parse(invocation.words)
+    if changed then
+      action(config.folder(), changed)
+    else
+      notify.error(problem --[[@as string]])
+    end
+  end
+end
+
+local function steer(invocation)
+  local text = invocation.range or invocation.rest
+  if text ~= '' then
+    return loops.steer(text)
+  end
+  vim.ui.input({ prompt = 'Tell the next run: ' }, function(answer)
+    if answer and answer ~= '' then
+      loops.steer(answer)
+    end
+  end)
+end
+
+local function show_status()
+  require('ralph.client').execute(config.folder(), wire.commands.status, {}, function(err, result)
+    if err then
+      return notify.error(err.message)
+    end
+    local lines = {}
+    for _, loop in ipairs(result.loops) do
+      local line = require('ralph.format').loop(loop, os.time(), 60)
+      table.insert(lines, ('%s: %s'):format(vim.fs.basename(wire.folder(loop)), line))
+    end
+    notify.info(#lines > 0 and table.concat(lines, '\n') or 'no loop')
+  end)
+end
+
+local function open_state()
+  local loop = status.in_folder(config.folder())
+  local path = loop and loop.stateFileUri and vim.uri_to_fname(loop.stateFileUri)
+    or vim.fs.joinpath(config.folder(), wire.state_file)
+  if not vim.uv.fs_stat(path) then
+    return notify.info('there is no state file: no loop is active in ' .. config.folder())
+  end
+  vim.cmd.edit(vim.fn.fnameescape(path))
+end
+
+local function help()
+  if pcall(vim.cmd.help, 'ralph') then
+    return
+  end
+  local doc = vim.api.nvim_get_runtime_file('doc/ralph.txt', false)[1]
+  if doc and pcall(vim.cmd.helptags, vim.fn.fnameescape(vim.fs.dirname(doc))) then
+    return vim.cmd.help('ralph') -- nobody had made the tags
+  end
+  vim.cmd.view(vim.fn.fnameescape(doc))
+end
+
+--- Names of the hats in the folder's ralph.toml.
+---@return string[]
+local function hats()
+  local path = vim.fs.joinpath(config.folder(), 'ralph.toml')
+  local ok, lines = pcall(vim.fn.readfile, path)
+  local names = {}
+  for _, line in ipairs(ok and lines or {}) do
+    local name = line:match('^%s*%[hats%.([%w_-]+)')
+    if name and not vim.list_contains(names, name) then
+      table.insert(names, name)
+    end
+  end
+  return names
+end
+
+---@param lead string
+---@param words string[]
+---@return string[]
+local function beginning_with(lead, words)
+  return vim.tbl_filter(function(word)
+    return vim.startswith(word, lead)
+  end, words)
+end
+
+---@param lead string
+---@return string[]
+local function complete_start(lead)
+  local flag, value = lead:match('^(%-%-[%w-]+=)(.*)$')
+  local values = { ['--backend='] = wire.backends, ['--hat='] = hats() }
+  if flag then
+    local found = beginning_with(value, values[flag] or {})
+    if flag == '--backend=' and value:match('[/\\]') then
+      found = vim.fn.getcompletion(value, 'file')
+    end
+    return vim.tbl_map(function(word)
+      return flag .. word
+    end, found)
+  elseif vim.startswith(lead, '-') then
+    return beginning_with(lead, wire.start_flags)
+  end
+  return lead == '' and wire.start_flags or vim.fn.getcompletion(lead, 'file')
+end
+
+---@param lead string
+---@return string[]
+local function complete_limits(lead)
+  return beginning_with(lead, limits.flags())
+end
+
+---@type table<string, ralph.Subcommand>
+M.all = {
+  start = {
+    run = function(invocation)
+      loops.start(start_options(invocation), started)
+    end,
+    complete = complete_start,
+  },
+  once = {
+    run = function(invocation)
+      loops.once(start_options(invocation), started)
+    end,
+    complete = complete_start,
+  },
+  cancel = {
+    run = function(invocation)
+      if invocation.bang then
+        loops.cancel_all()
+      else
+        loops.cancel()
+      end
+    end,
+  },
+  pause = {
+    run = function()
+      loops.pause()
+    end,
+  },
+  resume = { run = with_limits(loops.resume), complete = complete_limits },
+  update = { run = with_limits(loops.update), complete = complete_limits },
+  steer = { run = steer },
+  status = { run = show_status },
+  output = {
+    run = function()
+      require('ralph.output').open(config.folder())
+    end,
+  },
+  history = {
+    run = function()
+      loops.history(nil, function(_, result)
+        if result then
+          show.history(result.loops)
+        end
+      end)
+    end,
+  },
+  files = {
+    run = function()
+      require('ralph.files').quickfix(config.folder())
+    end,
+  },
+  state = { run = open_state },
+  plan = {
+    run = function(invocation)
+      local text = invocation.range or invocation.rest
+      loops.plan({ prompt = text ~= '' and text or nil }, function(_, plan)
+        if plan then
+          show.terminal(plan)
+        end
+      end)
+    end,
+  },
+  log = {
+    run = function()
+      require('ralph.log').open()
+    end,
+  },
+  doctor = {
+    run = function()
+      loops.doctor(nil, function(_, result)
+        if result then
+          show.doctor(result.checks)
+        end
+      end)
+    end,
+  },
+  help = { run = help },
+  restart = {
+    run = function()
+      require('ralph.client').restart(function(err)
+        if err then
+          notify.error(err.message)
+        else
+          notify.info('the sidecar was restarted')
+        end
+      end)
+    end,
+  },
+}
+
+---@return string[]
+local function names()
+  local list = vim.tbl_keys(M.all)
+  table.sort(list)
+  return list
+end
+
+--- Runs :Ralph.
+---@param command vim.api.keyset.create_user_command.command_args
+function M.run(command)
+  local name, bang, rest = command.args:match('^%s*([%w_-]*)(!?)%s*(.-)%s*$')
+  if name == '' then
+    name = 'status'
+  end
+  local subcommand = M.all[name]
+  if not subcommand then
+    local near = vim.fn.matchfuzzy(names(), name)[1]
+    local hint = near and (', did you mean %s?'):format(near) or ': there are ' .. table.concat(names(), ', ')
+    return notify.error(('there is no :Ralph %s%s'):format(name, hint))
+  end
+  subcommand.run({
+    rest = rest,
+    words = vim.split(rest, '%s+', { trimempty = true }),
+    bang = bang == '!' or command.bang,
+    range = command.range > 0 and require('ralph.prompt').selection(command.line1, command.line2)
+      or nil,
+  })
+end
+
+--- Completes :Ralph.
+---@param lead string the word that is typed
+---@param line string the whole command line
+---@return string[]
+function M.complete(lead, line)
+  local name = line:match('Ralph!?%s+(%w+)!?%s')
+  if not name then
+    return beginning_with(lead, names())
+  end
+  local subcommand = M.all[name]
+  return subcommand and subcommand.complete and subcommand.complete(lead) or {}
+end
+
+return M

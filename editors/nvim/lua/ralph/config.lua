@@ -1,0 +1,178 @@
+--- The settings: defaults, what vim.g.ralph says, what is wrong with it.
+local M = {}
+
+---@type ralph.Config
+M.defaults = {
+  cmd = nil,
+  flags = {},
+  root = nil,
+  prompt_file = 'PROMPT.md',
+  notify = 'always',
+  autostart = true,
+  documents = true,
+  log = vim.fs.joinpath(vim.fn.stdpath('log') --[[@as string]], 'ralph-lsp.log'),
+  output = {
+    split = 'botright vsplit',
+    max_lines = 20000,
+    tool_lines = 12,
+    thinking = false,
+  },
+  statusline = {
+    prefix = 'Ralph',
+    title_width = 32,
+  },
+}
+
+---@param value any
+---@return boolean
+local function is_strings(value)
+  return vim.islist(value)
+    and vim.iter(value):all(function(item)
+      return type(item) == 'string'
+    end)
+end
+
+--- What a value must be: a Lua type, or a sentence with a test.
+local rules = {
+  cmd = {
+    'a list of strings, the program first',
+    function(v)
+      return is_strings(v) and #v > 0
+    end,
+  },
+  flags = { 'a list of strings', is_strings },
+  root = { 'a function', vim.is_callable },
+  prompt_file = 'string',
+  notify = {
+    '"always", "unfocused" or "never"',
+    function(v)
+      return v == 'always' or v == 'unfocused' or v == 'never'
+    end,
+  },
+  autostart = 'boolean',
+  documents = 'boolean',
+  log = {
+    'a path or false',
+    function(v)
+      return v == false or type(v) == 'string'
+    end,
+  },
+  output = {
+    split = 'string',
+    max_lines = {
+      'a number of at least 100',
+      function(v)
+        return type(v) == 'number' and v >= 100
+      end,
+    },
+    tool_lines = 'number',
+    thinking = 'boolean',
+  },
+  statusline = { prefix = 'string', title_width = 'number' },
+}
+
+--- The name in names that word is probably a typing error of.
+---@param word string
+---@param names string[]
+---@return string?
+local function nearest(word, names)
+  local best = vim.fn.matchfuzzy(names, word)[1]
+  if best then
+    return best
+  end
+  for _, name in ipairs(names) do
+    if name:sub(1, 2) == word:sub(1, 2) then
+      return name
+    end
+  end
+end
+
+---@param key string
+---@param value any
+---@param rule table|string
+---@return string? problem
+local function check_value(key, value, rule)
+  if type(rule) == 'string' then
+    if type(value) ~= rule then
+      return ('%s must be a %s, not %s'):format(key, rule, vim.inspect(value))
+    end
+  elseif not rule[2](value) then
+    return ('%s must be %s, not %s'):format(key, rule[1], vim.inspect(value))
+  end
+end
+
+--- Puts what is right of given over the defaults, and collects what is wrong.
+---@param given table
+---@param defaults table
+---@param schema table
+---@param prefix string
+---@param problems string[]
+---@return table
+local function merge(given, defaults, schema, prefix, problems)
+  local merged = vim.deepcopy(defaults)
+  for key, value in pairs(given) do
+    local rule = schema[key]
+    local name = prefix .. tostring(key)
+    if rule == nil then
+      local near = nearest(tostring(key), vim.tbl_keys(schema))
+      local hint = near and (', did you mean %s%s?'):format(prefix, near) or ''
+      table.insert(problems, ('unknown key %s%s'):format(name, hint))
+    elseif type(rule) == 'table' and rule[1] == nil then
+      if type(value) == 'table' then
+        merged[key] = merge(value, defaults[key], rule, name .. '.', problems)
+      else
+        table.insert(problems, ('%s must be a table, not %s'):format(name, vim.inspect(value)))
+      end
+    else
+      local problem = check_value(name, value, rule)
+      if problem then
+        table.insert(problems, problem)
+      else
+        merged[key] = value
+      end
+    end
+  end
+  table.sort(problems)
+  return merged
+end
+
+--- The settings in force, and what is wrong with vim.g.ralph. Wrong values
+--- count as not given. Nothing is cached: the variable may change at any time.
+---@return ralph.Config config
+---@return string[] problems
+function M.read()
+  local given = vim.g.ralph
+  local problems = {}
+  if vim.is_callable(given) then
+    local ok, result = pcall(given)
+    if not ok then
+      table.insert(problems, 'vim.g.ralph failed: ' .. tostring(result))
+      result = nil
+    end
+    given = result
+  end
+  if given == nil or given == vim.NIL then
+    given = {}
+  end
+  if type(given) ~= 'table' then
+    table.insert(problems, 'vim.g.ralph must be a table or a function that returns one')
+    given = {}
+  end
+  return merge(given, M.defaults, rules, '', problems), problems
+end
+
+--- The settings in force.
+---@return ralph.Config
+function M.get()
+  return (M.read())
+end
+
+--- The folder that commands are about.
+---@return string path absolute
+function M.folder()
+  local root = M.get().root
+  local folder = root and root() or vim.fn.getcwd()
+  return vim.fs.normalize(vim.fn.fnamemodify(folder, ':p'), { expand_env = false })
+end
+
+return M

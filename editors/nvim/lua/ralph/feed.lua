@@ -1,0 +1,160 @@
+--- Takes what the sidecar says and hands it on, in slices so short that typing
+--- never waits.
+local events = require('ralph.events')
+local format = require('ralph.format')
+local notify = require('ralph.notify')
+local status = require('ralph.status')
+local wire = require('ralph.wire')
+
+local M = {}
+
+local slice = 6 * 1000000 -- nanoseconds of work at a time
+local pause = 4 -- milliseconds between two slices
+
+---@type ralph.UpdateParams[] what isn't handled yet, from number first to last
+local queue = {}
+local first, last = 1, 0
+local position = 1 -- of the next update in the first batch
+local scheduled = false
+
+---@type table<string, ralph.UpdateParams[]> of loops whose folder isn't known yet
+local held = {}
+
+---@type table<string, string> folders by loop id
+local folders = {}
+
+---@type table<string, true> loops of which something was heard
+local heard = {}
+
+---@type table<string, true> interrupted loops that were told
+local interrupted = {}
+
+---@param source ralph.Source
+---@param update ralph.Update
+local function handle(source, update)
+  if not heard[source.loopId] then
+    heard[source.loopId] = true
+    require('ralph.output').begin(source)
+    require('ralph.files').begin(source)
+    events.fire('Started', source)
+  end
+  require('ralph.output').update(source, update)
+  require('ralph.files').update(source, update)
+  events.update(source, update)
+  if update.sessionUpdate == wire.updates.ending then
+    heard[source.loopId] = nil -- a loop that goes on is told anew
+    notify.ending('Ralph ' .. format.ending(update), format.ending_level(update.stopReason))
+    require('ralph.ask').ended(source, update)
+  end
+end
+
+--- Handles what waits until the slice is over.
+local function drain()
+  scheduled = false
+  local deadline = vim.uv.hrtime() + slice
+  while first <= last do
+    local batch = queue[first]
+    local source = {
+      loopId = batch.loopId,
+      folder = folders[batch.loopId],
+      iteration = batch.iteration,
+    }
+    if position == 1 and (batch.dropped or 0) > 0 then
+      require('ralph.output').dropped(source, batch.dropped)
+    end
+    while position <= #batch.updates do
+      local update = batch.updates[position]
+      position = position + 1
+      local ok, problem = pcall(handle, source, update)
+      if not ok then
+        notify.error('an update could not be shown: ' .. tostring(problem))
+      end
+      if vim.uv.hrtime() > deadline then
+        scheduled = true
+        vim.defer_fn(drain, pause)
+        return
+      end
+    end
+    queue[first] = nil
+    first, position = first + 1, 1
+  end
+end
+
+local function enqueue(params)
+  last = last + 1
+  queue[last] = params
+  if not scheduled then
+    scheduled = true
+    vim.schedule(drain)
+  end
+end
+
+--- Takes a ralph/update notification.
+---@param params ralph.UpdateParams
+function M.update(params)
+  if folders[params.loopId] then
+    enqueue(params)
+  else
+    held[params.loopId] = held[params.loopId] or {}
+    table.insert(held[params.loopId], params)
+  end
+end
+
+--- Learns where a loop runs, and lets go what was held for it.
+---@param loop_id string
+---@param folder string
+function M.learn(loop_id, folder)
+  folders[loop_id] = folder
+  local batches = held[loop_id] or {}
+  held[loop_id] = nil
+  for _, params in ipairs(batches) do
+    enqueue(params)
+  end
+end
+
+---@param loop ralph.Loop
+local function tell_interrupted(loop)
+  local key = loop.loopId or loop.folder
+  if loop.state ~= 'interrupted' then
+    interrupted[key] = nil
+  elseif not interrupted[key] then
+    interrupted[key] = true
+    local source =
+      { loopId = loop.loopId, folder = wire.folder(loop), iteration = loop.iteration }
+    events.fire('Interrupted', source)
+    require('ralph.ask').interrupted(loop)
+  end
+end
+
+--- Takes a ralph/status notification.
+---@param params ralph.Status
+function M.status(params)
+  status.set(params)
+  for _, loop in ipairs(params.loops) do
+    if loop.loopId then
+      M.learn(loop.loopId, wire.folder(loop))
+    end
+    tell_interrupted(loop)
+  end
+end
+
+--- Learns that the sidecar is gone.
+---@param crashed boolean nobody asked it to end
+---@param code integer exit code
+---@param signal integer
+function M.closed(crashed, code, signal)
+  local ours = status.ours()
+  status.clear()
+  held, heard, interrupted = {}, {}, {}
+  if not crashed then
+    return
+  end
+  for _, loop in ipairs(ours) do
+    local source =
+      { loopId = loop.loopId, folder = wire.folder(loop), iteration = loop.iteration }
+    events.fire('Interrupted', source)
+  end
+  require('ralph.ask').crashed(code, signal, ours)
+end
+
+return M

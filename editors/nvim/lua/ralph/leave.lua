@@ -1,0 +1,85 @@
+--- What happens when Neovim is left while a loop runs. The sidecar itself ends
+--- everything within a second when its standard input closes.
+local status = require('ralph.status')
+local wire = require('ralph.wire')
+
+local M = {}
+
+---@type integer? the buffer that makes Neovim ask
+local guard
+
+local function remove_guard()
+  local buf = guard
+  guard = nil
+  if buf and vim.api.nvim_buf_is_valid(buf) then
+    vim.bo[buf].modified = false
+    vim.api.nvim_buf_delete(buf, { force = true })
+  end
+end
+
+---@param loops ralph.Loop[]
+---@return string
+local function title(loops)
+  local names = vim.tbl_map(function(loop)
+    return vim.fs.basename(wire.folder(loop))
+  end, loops)
+  return ('Ralph loop running in %s (leaving interrupts it)'):format(table.concat(names, ', '))
+end
+
+--- Makes Neovim ask, as it does for text that isn't saved: with 'confirm' :qa
+--- asks, and :qa! doesn't.
+local function set_guard()
+  remove_guard()
+  local loops = status.ours()
+  if #loops == 0 or not vim.o.confirm then
+    return
+  end
+  guard = vim.api.nvim_create_buf(false, false)
+  vim.bo[guard].buftype = 'acwrite'
+  vim.bo[guard].swapfile = false
+  vim.api.nvim_buf_set_name(guard, title(loops))
+  vim.bo[guard].modified = true
+end
+
+local watching = false
+
+--- Watches for the end of Neovim; once is enough.
+function M.watch()
+  if watching then
+    return
+  end
+  watching = true
+  local group = vim.api.nvim_create_augroup('ralph.leave', { clear = true })
+  vim.api.nvim_create_autocmd('ExitPre', { group = group, callback = set_guard })
+  vim.api.nvim_create_autocmd('BufWriteCmd', {
+    group = group,
+    pattern = 'Ralph loop running in *',
+    callback = function(event)
+      vim.bo[event.buf].modified = false
+    end,
+  })
+  vim.api.nvim_create_autocmd('BufEnter', {
+    group = group,
+    callback = function(event)
+      if event.buf == guard then -- the user stays
+        vim.schedule(remove_guard)
+      end
+    end,
+  })
+  vim.api.nvim_create_autocmd('VimLeavePre', {
+    group = group,
+    callback = function()
+      require('ralph.client').stop()
+    end,
+  })
+  for event, focused in pairs({ FocusGained = true, FocusLost = false }) do
+    vim.api.nvim_create_autocmd(event, {
+      group = group,
+      callback = function()
+        require('ralph.notify').set_focused(focused)
+      end,
+    })
+  end
+end
+
+return M

@@ -1,0 +1,219 @@
+--- What can be done with loops. Answers come as notifications to the user;
+--- each function also takes a callback that gets (err, result).
+local client = require('ralph.client')
+local config = require('ralph.config')
+local notify = require('ralph.notify')
+local wire = require('ralph.wire')
+
+local M = {}
+
+---@alias ralph.Callback fun(err: ralph.Error?, result: table?)
+
+--- Runs a command in a folder and shows what went wrong.
+---@param folder string?
+---@param command string
+---@param argument table
+---@param callback? ralph.Callback
+---@param is_expected? fun(err: ralph.Error): boolean the caller handles it
+function M.run(folder, command, argument, callback, is_expected)
+  folder = folder or config.folder()
+  argument.folder = vim.uri_from_fname(folder)
+  client.execute(folder, command, argument, function(err, result)
+    if err and not (is_expected and is_expected(err)) then
+      notify.error(err.message)
+    end
+    if callback then
+      callback(err, result)
+    end
+  end)
+end
+
+--- A word as the text of a start has it.
+---@param word string
+---@return string
+local function quote(word)
+  if word:match("^[%w_./:=@%%+,-]+$") then
+    return word
+  end
+  return "'" .. word:gsub("'", "'\\''") .. "'"
+end
+
+---@param text string?
+---@return string? with the flags of the settings before it
+local function with_flags(text)
+  local words = vim.tbl_map(quote, config.get().flags)
+  if text and text ~= '' then
+    table.insert(words, text)
+  end
+  return #words > 0 and table.concat(words, ' ') or nil
+end
+
+local limit_keys = {
+  max_iterations = 'maxIterations',
+  completion_promise = 'completionPromise',
+  max_cost_usd = 'maxCostUsd',
+  max_duration_ms = 'maxDurationMs',
+  idle_timeout_ms = 'idleTimeoutMs',
+  max_consecutive_failures = 'maxConsecutiveFailures',
+}
+
+---@param options ralph.StartOptions
+---@return table
+local function start_argument(options)
+  local argument = {
+    prompt = options.prompt,
+    promptUri = options.prompt_file and vim.uri_from_fname(options.prompt_file),
+    text = with_flags(options.text),
+    backend = options.backend,
+    model = options.model,
+    args = options.args,
+    replace = options.replace,
+  }
+  for name, value in pairs(options.limits or {}) do
+    argument[limit_keys[name] or name] = value
+  end
+  return argument
+end
+
+---@param err ralph.Error
+---@return string?
+local function reason(err)
+  return err.data and err.data.reason
+end
+
+--- Starts a loop. Where one is active or was interrupted, and where the prompt
+--- is missing, the user is asked.
+---@param options? ralph.StartOptions
+---@param callback? ralph.Callback
+function M.start(options, callback)
+  options = vim.tbl_extend('force', {}, options or {})
+  options.folder = options.folder or config.folder()
+  local decisions = {
+    [wire.reasons.already_running] = require('ralph.ask').running,
+    [wire.reasons.interrupted] = require('ralph.ask').left_behind,
+    [wire.reasons.empty_prompt] = require('ralph.prompt').missing,
+  }
+  local function decision(err)
+    return decisions[reason(err)]
+  end
+  M.run(options.folder, wire.commands.start, start_argument(options), function(err, result)
+    if err and decision(err) and not options.replace then
+      return decision(err)(options, err, callback)
+    end
+    if result then
+      require('ralph.feed').learn(result.loopId, options.folder)
+    end
+    if callback then
+      callback(err, result)
+    end
+  end, function(err)
+    return decision(err) ~= nil and not options.replace
+  end)
+end
+
+--- Starts a loop of one run.
+---@param options? ralph.StartOptions
+---@param callback? ralph.Callback
+function M.once(options, callback)
+  local limits = vim.tbl_extend('force', (options or {}).limits or {}, { max_iterations = 1 })
+  M.start(vim.tbl_extend('force', options or {}, { limits = limits }), callback)
+end
+
+---@param done string
+---@param callback? ralph.Callback
+---@return ralph.Callback
+local function saying(done, callback)
+  return function(err, result)
+    if result and result.state == 'idle' then
+      notify.info('no loop is running here')
+    elseif not err then
+      notify.info(done)
+    end
+    if callback then
+      callback(err, result)
+    end
+  end
+end
+
+--- Ends a folder's loop; the callback comes when its agent and everything that
+--- it started are gone.
+---@param folder? string
+---@param callback? ralph.Callback
+function M.cancel(folder, callback)
+  M.run(folder, wire.commands.cancel, {}, function(err, result)
+    if result and result.state == 'idle' then
+      notify.info('no loop is running here')
+    end
+    if callback then
+      callback(err, result)
+    end
+  end)
+end
+
+--- Ends all loops that this Neovim drives.
+function M.cancel_all()
+  local ours = require('ralph.status').ours()
+  if #ours == 0 then
+    return M.cancel()
+  end
+  for _, loop in ipairs(ours) do
+    M.cancel(wire.folder(loop))
+  end
+end
+
+--- Lets the running iteration finish and starts no other.
+---@param folder? string
+---@param callback? ralph.Callback
+function M.pause(folder, callback)
+  M.run(folder, wire.commands.pause, {}, saying('the loop pauses after this iteration', callback))
+end
+
+--- Lets a paused, waiting, interrupted or capped loop go on.
+---@param folder? string
+---@param limits? table keys as on the wire
+---@param callback? ralph.Callback
+function M.resume(folder, limits, callback)
+  M.run(folder, wire.commands.resume, vim.deepcopy(limits or {}), callback)
+end
+
+--- Changes limits while a loop runs.
+---@param folder? string
+---@param limits table keys as on the wire
+---@param callback? ralph.Callback
+function M.update(folder, limits, callback)
+  local argument = vim.deepcopy(limits)
+  M.run(folder, wire.commands.update, argument, saying('the limits are changed', callback))
+end
+
+--- Tells the next run something.
+---@param text string
+---@param folder? string
+---@param callback? ralph.Callback
+function M.steer(text, folder, callback)
+  local argument = { text = text }
+  M.run(folder, wire.commands.steer, argument, saying('the next run is told', callback))
+end
+
+--- Lists the loops that ended in a folder, for the callback.
+---@param folder? string
+---@param callback ralph.Callback
+function M.history(folder, callback)
+  M.run(folder, wire.commands.history, {}, callback)
+end
+
+--- Checks the sidecar, the agents and the folder, for the callback.
+---@param folder? string
+---@param callback ralph.Callback
+function M.doctor(folder, callback)
+  M.run(folder, wire.commands.doctor, {}, callback)
+end
+
+--- Asks for the command line of an agent's own interface, for the callback.
+---@param options { prompt?: string, backend?: string, folder?: string }
+---@param callback ralph.Callback
+function M.plan(options, callback)
+  local argument = { prompt = options.prompt, backend = options.backend }
+  M.run(options.folder, wire.commands.plan, argument, callback)
+end
+
+return M

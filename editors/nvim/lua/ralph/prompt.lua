@@ -1,0 +1,89 @@
+--- Where a prompt comes from that isn't in the command.
+local config = require('ralph.config')
+local notify = require('ralph.notify')
+
+local M = {}
+
+--- The text of a range of lines, or of what was last selected in them.
+---@param first integer
+---@param last integer
+---@return string
+function M.selection(first, last)
+  local from, to = vim.fn.getpos("'<"), vim.fn.getpos("'>")
+  local mode = vim.fn.visualmode()
+  if mode ~= '' and mode ~= 'V' and from[2] == first and to[2] == last then
+    return table.concat(vim.fn.getregion(from, to, { type = mode }), '\n')
+  end
+  return table.concat(vim.api.nvim_buf_get_lines(0, first - 1, last, false), '\n')
+end
+
+--- The prompt file of a folder, if there is one.
+---@param folder string
+---@return string?
+function M.file(folder)
+  local path = vim.fs.joinpath(folder, config.get().prompt_file)
+  return vim.uv.fs_stat(path) and path or nil
+end
+
+--- Opens a small window to write a prompt in; submit gets what was written.
+---@param submit fun(prompt: string)
+function M.edit(submit)
+  local buf = vim.api.nvim_create_buf(false, true)
+  vim.bo[buf].buftype = 'acwrite'
+  vim.bo[buf].bufhidden = 'wipe'
+  vim.api.nvim_buf_set_name(buf, ('ralph-prompt://%d'):format(buf))
+  vim.bo[buf].filetype = 'markdown'
+  local width = math.max(30, math.min(90, vim.o.columns - 8))
+  local height = math.max(3, math.min(14, vim.o.lines - 8))
+  local win = vim.api.nvim_open_win(buf, true, {
+    relative = 'editor',
+    width = width,
+    height = height,
+    row = math.max(0, math.floor((vim.o.lines - height) / 2) - 1),
+    col = math.max(0, math.floor((vim.o.columns - width) / 2)),
+    style = 'minimal',
+    border = 'rounded',
+    title = ' Ralph: what is to be done? ',
+    footer = ' :w or <C-s> starts, q leaves ',
+  })
+  local function close()
+    vim.bo[buf].modified = false
+    vim.api.nvim_win_close(win, true)
+  end
+  local function start()
+    local text = table.concat(vim.api.nvim_buf_get_lines(buf, 0, -1, false), '\n')
+    if vim.trim(text) == '' then
+      return notify.warn('the prompt is empty')
+    end
+    vim.cmd.stopinsert()
+    vim.schedule(close) -- :wq closes it as well
+    vim.bo[buf].modified = false
+    submit(text)
+  end
+  vim.api.nvim_create_autocmd('BufWriteCmd', { pattern = vim.api.nvim_buf_get_name(buf), callback = start })
+  vim.keymap.set({ 'n', 'i' }, '<C-s>', start, { buffer = buf, desc = 'Start the loop' })
+  vim.keymap.set('n', 'q', close, { buffer = buf, nowait = true, desc = 'Leave' })
+  vim.cmd.startinsert()
+end
+
+--- A start came without a prompt: takes the prompt file, or asks for one.
+---@param options ralph.StartOptions
+---@param err ralph.Error
+---@param callback? ralph.Callback
+function M.missing(options, err, callback)
+  local file = M.file(options.folder)
+  if options.prompt_file or options.prompt and options.prompt ~= '' then
+    return notify.error(err.message) -- there was one, and it is empty
+  end
+  local function start(prompt)
+    require('ralph.loops').start(vim.tbl_extend('force', options, prompt), callback)
+  end
+  if file then
+    return start({ prompt_file = file })
+  end
+  M.edit(function(text)
+    start({ prompt = text })
+  end)
+end
+
+return M

@@ -1,0 +1,93 @@
+--- Texts in windows of their own, and the list of past loops.
+local format = require('ralph.format')
+local notify = require('ralph.notify')
+
+local M = {}
+
+--- Shows lines in a floating window that q closes.
+---@param title string
+---@param lines string[]
+function M.float(title, lines)
+  local buf = vim.api.nvim_create_buf(false, true)
+  vim.api.nvim_buf_set_lines(buf, 0, -1, false, lines)
+  vim.bo[buf].modifiable = false
+  vim.bo[buf].bufhidden = 'wipe'
+  vim.bo[buf].filetype = 'markdown'
+  local width = 20
+  for _, line in ipairs(lines) do
+    width = math.max(width, vim.api.nvim_strwidth(line))
+  end
+  width = math.min(width + 2, math.max(20, vim.o.columns - 6))
+  local height = math.min(#lines, math.max(3, vim.o.lines - 6))
+  local win = vim.api.nvim_open_win(buf, true, {
+    relative = 'editor',
+    width = width,
+    height = height,
+    row = math.max(0, math.floor((vim.o.lines - height) / 2) - 1),
+    col = math.max(0, math.floor((vim.o.columns - width) / 2)),
+    style = 'minimal',
+    border = 'rounded',
+    title = ' ' .. title .. ' ',
+  })
+  vim.wo[win].wrap = true
+  vim.keymap.set('n', 'q', '<Cmd>close<CR>', { buffer = buf, nowait = true, desc = 'Close' })
+end
+
+--- Shows what the doctor found.
+---@param checks { ok: boolean, message: string, fix?: string }[]
+function M.doctor(checks)
+  local lines = {}
+  for _, check in ipairs(checks) do
+    table.insert(lines, ('%s %s'):format(check.ok and '✓' or '✗', check.message))
+    if check.fix and not check.ok then
+      table.insert(lines, '    ' .. check.fix)
+    end
+  end
+  M.float('Ralph doctor', lines)
+end
+
+---@param past table a loop that ended
+---@return string
+local function past_line(past)
+  local started = format.epoch(past.startedAt)
+  local date = started and os.date('%Y-%m-%d %H:%M', started) or '?'
+  return ('%s  %s  %s'):format(date, past.backend or '', format.ending(past))
+end
+
+--- Lets the user look at one of the loops that ended.
+---@param loops table[]
+function M.history(loops)
+  if #loops == 0 then
+    return notify.info('no loop has ended here since the sidecar started')
+  end
+  vim.ui.select(loops, {
+    prompt = 'Ralph loops',
+    kind = 'ralph.history',
+    format_item = past_line,
+  }, function(past)
+    if not past then
+      return
+    end
+    if past.sessionFileUri then
+      vim.cmd.edit(vim.fn.fnameescape(vim.uri_to_fname(past.sessionFileUri)))
+      return
+    end
+    M.float('Ralph loop ' .. past.loopId, vim.split(vim.inspect(past), '\n'))
+  end)
+end
+
+--- Runs a command line in a terminal below.
+---@param plan { argv: string[], env: table<string, string>, cwd: string }
+function M.terminal(plan)
+  vim.cmd('botright new')
+  local options = { cwd = plan.cwd, env = next(plan.env or {}) and plan.env or nil }
+  if vim.fn.has('nvim-0.11') == 1 then
+    options.term = true
+    vim.fn.jobstart(plan.argv, options)
+  else
+    vim.fn.termopen(plan.argv, options)
+  end
+  vim.cmd.startinsert()
+end
+
+return M

@@ -1,0 +1,153 @@
+--- How the loops stand, as the sidecar said last, and the status line's text.
+local config = require('ralph.config')
+local format = require('ralph.format')
+local wire = require('ralph.wire')
+
+local M = {}
+
+---@type ralph.Status
+local empty = { seq = 0, health = 'ok', busy = false, message = '', loops = {} }
+
+local redraw_interval = 250 -- milliseconds between two redraws, at least
+local tick_interval = 1000 -- milliseconds between two looks at the clock
+
+---@type ralph.Status
+local snapshot = empty
+---@type table<string, string> the status line's text by folder
+local texts = {}
+---@type string the text for folders without a loop
+local others = ''
+
+local last_redraw = -redraw_interval
+local redraw_pending = false
+
+--- Tells status lines to show what is new, at most every redraw_interval.
+local function redraw()
+  if redraw_pending then
+    return
+  end
+  redraw_pending = true
+  local wait = math.max(0, last_redraw + redraw_interval - vim.uv.now())
+  vim.defer_fn(function()
+    redraw_pending = false
+    last_redraw = vim.uv.now()
+    vim.cmd.redrawstatus({ bang = true })
+    vim.api.nvim_exec_autocmds('User', { pattern = 'RalphStatus', modeline = false })
+  end, wait)
+end
+
+--- The text where the current folder has no loop: the only live one, or a count.
+---@param live ralph.Loop[]
+---@param line fun(loop: ralph.Loop): string
+---@param prefix string
+---@return string
+local function text_of_others(live, line, prefix)
+  if #live == 0 then
+    return ''
+  elseif #live == 1 then
+    return line(live[1])
+  end
+  local cost = 0
+  for _, loop in ipairs(live) do
+    cost = cost + (loop.cost and loop.cost.amount or 0)
+  end
+  return ('%s %d loops %s'):format(prefix, #live, format.dollars(cost))
+end
+
+--- Writes the texts anew, and redraws if one changed.
+local function refresh()
+  local settings = config.get().statusline --[[@as ralph.StatuslineConfig]]
+  local now = os.time()
+  local function line(loop)
+    local prefix = settings.prefix ~= '' and settings.prefix .. ' ' or ''
+    return prefix .. format.loop(loop, now, settings.title_width)
+  end
+  local fresh = {}
+  for _, loop in ipairs(snapshot.loops) do
+    fresh[wire.folder(loop)] = line(loop)
+  end
+  local rest = text_of_others(vim.tbl_filter(wire.is_live, snapshot.loops), line, settings.prefix)
+  if rest ~= others or not vim.deep_equal(fresh, texts) then
+    texts, others = fresh, rest
+    vim.g.ralph_status = M.statusline()
+    redraw()
+  end
+end
+
+---@type uv.uv_timer_t?
+local ticker
+
+--- Lets the elapsed time go on while a loop does; the sidecar has no heartbeat.
+local function keep_ticking()
+  local live = vim.iter(snapshot.loops):any(wire.is_live)
+  if live and not ticker then
+    ticker = assert(vim.uv.new_timer())
+    ticker:start(tick_interval, tick_interval, vim.schedule_wrap(refresh))
+  elseif not live and ticker then
+    ticker:stop()
+    ticker:close()
+    ticker = nil
+  end
+end
+
+--- Takes a snapshot from the sidecar.
+---@param status ralph.Status
+function M.set(status)
+  snapshot = status
+  refresh()
+  keep_ticking()
+end
+
+--- Forgets everything: there is no sidecar any more.
+function M.clear()
+  M.set(empty)
+end
+
+--- The last snapshot. Don't change it.
+---@return ralph.Status
+function M.get()
+  return snapshot
+end
+
+--- The loop of a folder, running or not.
+---@param folder string
+---@return ralph.Loop?
+function M.in_folder(folder)
+  for _, loop in ipairs(snapshot.loops) do
+    if wire.folder(loop) == folder then
+      return loop
+    end
+  end
+end
+
+--- The loop with an id.
+---@param loop_id string
+---@return ralph.Loop?
+function M.by_id(loop_id)
+  for _, loop in ipairs(snapshot.loops) do
+    if loop.loopId == loop_id then
+      return loop
+    end
+  end
+end
+
+--- The loops that this Neovim drives and that go on.
+---@return ralph.Loop[]
+function M.ours()
+  return vim.tbl_filter(function(loop)
+    return loop.owned and wire.is_live(loop)
+  end, snapshot.loops)
+end
+
+--- The text for a status line: of the current folder's loop, else of the others.
+--- Cheap enough for every redraw.
+---@return string
+function M.statusline()
+  if next(texts) == nil then
+    return ''
+  end
+  local folder = config.get().root and config.folder() or vim.fn.getcwd()
+  return texts[folder] or others
+end
+
+return M

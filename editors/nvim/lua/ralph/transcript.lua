@@ -1,0 +1,294 @@
+--- A loop's updates as lines of text. Lines have numbers that never change;
+--- the oldest go when there are too many.
+local format = require('ralph.format')
+local wire = require('ralph.wire')
+
+---@class ralph.Transcript
+---@field first integer number of the oldest line that is kept
+---@field last integer number of the newest line; first - 1 when there is none
+---@field headings integer[] numbers of the iterations' headings
+---@field changed table<integer, true> lines that are not as they were; the reader clears it
+---@field private lines table<integer, string>
+---@field private max_lines integer
+---@field private tool_lines integer
+---@field private open string? the message that the last line belongs to
+---@field private tools table<string, { line: integer, text: string }>
+local Transcript = {}
+Transcript.__index = Transcript
+
+local kinds = wire.updates
+local marks = { in_progress = '●', completed = '✓', failed = '✗' }
+
+--- The mark that a line of the agent's reasoning has, and one of a tool's output.
+local thought, output = '┊ ', '  │ '
+
+---@param settings ralph.OutputConfig
+---@return ralph.Transcript
+function Transcript.new(settings)
+  return setmetatable({
+    first = 1,
+    last = 0,
+    headings = {},
+    changed = {},
+    lines = {},
+    max_lines = settings.max_lines,
+    tool_lines = settings.tool_lines,
+    tools = {},
+  }, Transcript)
+end
+
+--- Returns lines from one number to another, which must be kept.
+---@param from integer
+---@param to integer
+---@return string[]
+function Transcript:slice(from, to)
+  local out = {}
+  for number = from, to do
+    out[#out + 1] = self.lines[number]
+  end
+  return out
+end
+
+--- Forgets the oldest lines: a tenth of all at once, so that it is seldom.
+function Transcript:trim()
+  if self.last - self.first + 1 <= self.max_lines then
+    return
+  end
+  local first = self.last - math.floor(self.max_lines * 0.9) + 2
+  for number = self.first, first - 1 do
+    self.lines[number], self.changed[number] = nil, nil
+  end
+  self.headings = vim.tbl_filter(function(number)
+    return number >= first
+  end, self.headings)
+  self.first = first - 1
+  self.lines[self.first] = '… older lines are in the session file (:Ralph history)'
+  self.changed[self.first] = true
+end
+
+---@param text string
+---@return integer number
+function Transcript:push(text)
+  self.last = self.last + 1
+  self.lines[self.last] = (text:gsub('[\r\n%z]', ' '))
+  self.open = nil
+  self:trim()
+  return self.last
+end
+
+---@param number integer
+---@param text string
+function Transcript:replace(number, text)
+  if number >= self.first and self.lines[number] ~= text then
+    self.lines[number] = text
+    self.changed[number] = true
+  end
+end
+
+--- Leaves a blank line, unless there is one.
+function Transcript:gap()
+  if self.last >= self.first and self.lines[self.last] ~= '' then
+    self:push('')
+  end
+end
+
+--- Adds a piece of a message, to its last line where that goes on.
+---@param key string which message
+---@param prefix string of each line
+---@param text string
+function Transcript:append(key, prefix, text)
+  local from = 1
+  if self.open ~= key then
+    self:gap()
+    self:push(prefix)
+  end
+  while true do
+    local at = text:find('\n', from, true)
+    local part = text:sub(from, (at or 0) - 1):gsub('[\r%z]', '')
+    if part ~= '' then
+      self:replace(self.last, self.lines[self.last] .. part)
+    end
+    if not at then
+      break
+    end
+    self:push(prefix)
+    from = at + 1
+  end
+  self.open = key
+end
+
+---@param update ralph.Update
+function Transcript:chunk(update)
+  local prefix = update.sessionUpdate == kinds.thought and thought or ''
+  if update.parentToolCallId then
+    prefix = '  ' .. prefix
+  end
+  local key = ('%s %s %s'):format(update.sessionUpdate, update.messageId, update.parentToolCallId)
+  self:append(key, prefix, update.content.text or '')
+end
+
+---@param update ralph.Update
+function Transcript:tool_call(update)
+  local title = update.title ~= update.name and '  ' .. update.title or ''
+  local indent = update.parentToolCallId and '  ' or ''
+  local text = ('%%s %s%s'):format(update.name:gsub('%%', '%%%%'), title:gsub('%%', '%%%%'))
+  text = indent .. text
+  if not (self.lines[self.last] or ''):match('^ *[●✓✗]') then
+    self:gap()
+  end
+  local line = self:push(text:format(marks.in_progress))
+  self.tools[update.toolCallId] = { line = line, text = text }
+end
+
+--- Adds the end of a tool's output.
+---@param text string
+function Transcript:tool_output(text)
+  local lines = vim.split(vim.trim(text), '\n', { plain = true })
+  if #lines == 1 and lines[1] == '' then
+    return
+  end
+  local from = math.max(1, #lines - self.tool_lines + 1)
+  if from > 1 then
+    self:push(('%s… %d lines'):format(output, from - 1))
+  end
+  for number = from, #lines do
+    self:push(output .. lines[number])
+  end
+end
+
+---@param update ralph.Update
+function Transcript:tool_call_update(update)
+  local tool = self.tools[update.toolCallId]
+  if update.status == 'in_progress' or not tool then
+    return
+  end
+  self.tools[update.toolCallId] = nil
+  local heading = tool.text:format(marks[update.status] or marks.failed)
+  self:replace(tool.line, heading)
+  if #(update.content or {}) == 0 then
+    return
+  end
+  if self.last ~= tool.line then
+    self:push(heading) -- others began meanwhile
+  end
+  for _, content in ipairs(update.content) do
+    self:tool_output(content.content and content.content.text or '')
+  end
+end
+
+---@param update ralph.Update
+function Transcript:iteration(update)
+  local at = format.progress(update.iteration, update.maxIterations)
+  if update.phase == 'begin' then
+    self:gap()
+    table.insert(self.headings, self:push('▌ iteration ' .. at))
+    return
+  end
+  local number = self.headings[#self.headings]
+  if not number then
+    return -- it began before all that is kept
+  end
+  local parts = { self.lines[number]:match('^▌ iteration [%d/]+'), update.outcome }
+  if update.costUsd then
+    table.insert(parts, format.dollars(update.costUsd))
+  end
+  if update.durationMs then
+    table.insert(parts, format.duration(update.durationMs / 1000))
+  end
+  if update.toolCalls and update.toolCalls > 0 then
+    table.insert(parts, ('%d tool call%s'):format(update.toolCalls, update.toolCalls == 1 and '' or 's'))
+  end
+  self:replace(number, table.concat(parts, ' · '))
+  if update.error then
+    self:note('! ' .. update.error)
+  end
+end
+
+--- Adds a line about the loop itself.
+---@param text string
+function Transcript:note(text)
+  self:gap()
+  for _, line in ipairs(vim.split(vim.trim(text), '\n', { plain = true })) do
+    self:push(line)
+  end
+end
+
+--- What the notes of the other updates say; nil for nothing.
+---@type table<string, fun(update: ralph.Update): string?>
+local notes = {
+  [kinds.discard] = function()
+    return '! the attempt failed: the message above is taken back'
+  end,
+  [kinds.session] = function(update)
+    local model = update.model and (update.provider or '') .. '/' .. update.model or ''
+    return vim.trim(('» %s %s'):format(update.backend or 'agent', model))
+  end,
+  [kinds.state] = function(update)
+    if update.state == 'waiting' or update.state == 'paused' then
+      local reason = update.reason and ' (' .. update.reason .. ')' or ''
+      return '» ' .. update.state .. reason
+    end
+  end,
+  [kinds.retry] = function(update)
+    local seconds = (update.delayMs or 0) / 1000
+    local message = update.message or update.reason or ''
+    return ('! attempt %d follows in %s: %s'):format(
+      update.attempt,
+      format.duration(seconds),
+      message
+    )
+  end,
+  [kinds.compaction] = function(update)
+    return update.done and '» the context was summarised' or '» the context is being summarised'
+  end,
+  [kinds.topic] = function(update)
+    return ('» event %s: %s'):format(update.topic, update.payload)
+  end,
+  [kinds.promise] = function(update)
+    local fallback = ('not the promise: found %s, expected %s'):format(
+      update.found,
+      update.expected or 'another'
+    )
+    return not update.matched and '! ' .. (update.message or fallback) or nil
+  end,
+  [kinds.guidance] = function(update)
+    return '» guidance ' .. update.state
+  end,
+  [kinds.warning] = function(update)
+    return '! ' .. update.message
+  end,
+  [kinds.error] = function(update)
+    return '! ' .. update.message
+  end,
+  [kinds.ending] = function(update)
+    return '■ ' .. format.ending(update)
+  end,
+}
+
+--- Says that pieces were left out because they came too fast.
+---@param count integer
+function Transcript:dropped(count)
+  self:note(('… %d piece%s left out'):format(count, count == 1 and '' or 's'))
+end
+
+--- Adds an update.
+---@param update ralph.Update
+function Transcript:add(update)
+  local kind = update.sessionUpdate
+  if kind == kinds.message or kind == kinds.thought then
+    self:chunk(update)
+  elseif kind == kinds.tool_call then
+    self:tool_call(update)
+  elseif kind == kinds.tool_call_update then
+    self:tool_call_update(update)
+  elseif kind == kinds.iteration then
+    self:iteration(update)
+  elseif notes[kind] then
+    local text = notes[kind](update)
+    if text then
+      self:note(text)
+    end
+  end
+end
+
+return Transcript

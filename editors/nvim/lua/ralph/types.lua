@@ -1,0 +1,87 @@
+---@meta
+--- Types of the plugin's own tables and of the sidecar's messages. What doesn't
+--- apply is absent, never vim.NIL.
+
+---@class ralph.Config
+---@field cmd? string[] the sidecar's command line; default: ralph-lsp from PATH or the checkout
+---@field flags? string[] flags for every start, as { '--backend=pi' }; those of the start win
+---@field root? fun(): string the folder of the loop; default: the working directory
+---@field prompt_file? string offered when a start has no prompt
+---@field notify? 'always'|'unfocused'|'never' when a loop's end is notified
+---@field autostart? boolean start the sidecar where a loop was left behind
+---@field documents? boolean diagnostics and so on in prompt, state and config files
+---@field log? string|false the sidecar's log file
+---@field output? ralph.OutputConfig
+---@field statusline? ralph.StatuslineConfig
+
+---@class ralph.OutputConfig
+---@field split? string the command that makes its window
+---@field max_lines? integer lines kept in the buffer
+---@field tool_lines? integer lines shown of a tool's output
+---@field thinking? boolean show the agent's reasoning
+
+---@class ralph.StatuslineConfig
+---@field prefix? string
+---@field title_width? integer cells for the running tool's title
+
+---@class ralph.Loop
+---@field loopId? string
+---@field folder string file URI
+---@field state 'starting'|'running'|'waiting'|'paused'|'cancelling'|'interrupted'|'ended'
+---@field iteration? integer
+---@field maxIterations? integer absent: unlimited
+---@field startedAt? string RFC 3339
+---@field iterationStartedAt? string
+---@field backend? { name: string, version?: string, provider?: string, model?: string }
+---@field hat? string
+---@field cost? { amount: number, currency: string, limit?: number, iteration?: number, estimated: boolean }
+---@field tokens? { input: integer, output: integer, cacheRead: integer, cacheWrite: integer }
+---@field context? { used: integer, size?: integer }
+---@field tool? { toolCallId: string, name: string, title: string, kind: string, startedAt?: string }
+---@field retry? { attempt?: integer, resumeAt?: string, reason?: string }
+---@field stopReason? string
+---@field error? string
+---@field owned boolean false: another process drives it, or none
+---@field stateFileUri? string
+---@field sessionFileUri? string
+
+---@class ralph.Status
+---@field seq integer
+---@field health 'ok'|'warning'|'error'
+---@field busy boolean an agent is at work
+---@field message string
+---@field loops ralph.Loop[]
+
+---@class ralph.Update
+---@field sessionUpdate string one of wire.updates
+
+---@class ralph.UpdateParams
+---@field loopId string
+---@field seq integer number of the last update
+---@field iteration? integer
+---@field dropped integer
+---@field updates ralph.Update[]
+
+---@class ralph.StartOptions
+---@field prompt? string
+---@field prompt_file? string path; its content is the prompt
+---@field text? string flags and prompt, as on the command line
+---@field folder? string path; default: the current folder
+---@field backend? string
+---@field model? string
+---@field args? string[] arguments for the agent
+---@field limits? ralph.Limits
+---@field replace? boolean cancel or discard the loop that is there
+
+---@class ralph.Limits
+---@field max_iterations? integer 0: unlimited
+---@field completion_promise? string
+---@field max_cost_usd? number
+---@field max_duration_ms? integer
+---@field idle_timeout_ms? integer
+---@field max_consecutive_failures? integer
+
+---@class ralph.Error
+---@field code? integer
+---@field message string
+---@field data? { reason?: string, [string]: any }

@@ -1,0 +1,113 @@
+--- What the sidecar says and hears: the names of server/wire.go, commands.go
+--- and statusfeed.go. A test compares them.
+local M = {}
+
+--- The version of our own part of the protocol.
+M.version = 1
+
+M.methods = {
+  status = 'ralph/status',
+  update = 'ralph/update',
+}
+
+--- Ids of workspace/executeCommand.
+M.commands = {
+  start = 'ralph.loop.start',
+  cancel = 'ralph.loop.cancel',
+  pause = 'ralph.loop.pause',
+  resume = 'ralph.loop.resume',
+  update = 'ralph.loop.update',
+  steer = 'ralph.loop.steer',
+  status = 'ralph.loop.status',
+  output = 'ralph.loop.output',
+  history = 'ralph.loop.history',
+  transcript = 'ralph.loop.transcript',
+  plan = 'ralph.plan',
+  help = 'ralph.help',
+  doctor = 'ralph.doctor',
+}
+
+--- The values of "sessionUpdate".
+M.updates = {
+  message = 'agent_message_chunk',
+  thought = 'agent_thought_chunk',
+  tool_call = 'tool_call',
+  tool_call_update = 'tool_call_update',
+  usage = 'usage_update',
+  session = '_ralph/session',
+  discard = '_ralph/discard',
+  iteration = '_ralph/iteration',
+  state = '_ralph/state',
+  retry = '_ralph/retry',
+  compaction = '_ralph/compaction',
+  topic = '_ralph/topic',
+  promise = '_ralph/promise',
+  guidance = '_ralph/guidance',
+  limits = '_ralph/limits',
+  warning = '_ralph/warning',
+  error = '_ralph/error',
+  ending = '_ralph/end',
+}
+
+--- The values of data.reason in a command's error.
+M.reasons = {
+  already_running = 'already_running',
+  not_running = 'not_running',
+  backend_not_found = 'backend_not_found',
+  untrusted = 'untrusted',
+  state_locked = 'state_locked',
+  bad_state_file = 'bad_state_file',
+  bad_config = 'bad_config',
+  empty_prompt = 'empty_prompt',
+  no_folder = 'no_folder',
+  interrupted = 'interrupted',
+}
+
+--- Where a loop's state is kept, below its folder.
+M.state_file = '.pi/ralph-loop.local.md'
+
+--- The agents that are known by name, in the order in which they are looked for.
+M.backends = { 'claude', 'kiro', 'gemini', 'codex', 'amp', 'copilot', 'opencode', 'pi' }
+
+--- The flags that the text of a start may have.
+M.start_flags = {
+  '--backend=',
+  '--backend-arg=',
+  '--backend-output=',
+  '--backend-prompt=',
+  '--completion-promise=',
+  '--hat=',
+  '--idle-timeout=',
+  '--max-cost=',
+  '--max-failures=',
+  '--max-iterations=',
+  '--max-time=',
+  '--model=',
+  '--no-instruct',
+}
+
+local busy = { starting = true, running = true, cancelling = true }
+local live = { starting = true, running = true, cancelling = true, waiting = true, paused = true }
+
+--- Whether an agent is at work.
+---@param loop ralph.Loop
+---@return boolean
+function M.is_busy(loop)
+  return busy[loop.state] == true
+end
+
+--- Whether a loop will go on, by itself or when it is told to.
+---@param loop ralph.Loop
+---@return boolean
+function M.is_live(loop)
+  return live[loop.state] == true
+end
+
+--- The path of a loop's folder.
+---@param loop ralph.Loop
+---@return string
+function M.folder(loop)
+  return vim.uri_to_fname(loop.folder)
+end
+
+return M

@@ -1,0 +1,65 @@
+-- The command, the mappings and what starts by itself. Everything else is
+-- loaded when it is needed.
+if vim.g.loaded_ralph then
+  return
+end
+vim.g.loaded_ralph = true
+
+vim.api.nvim_create_user_command('Ralph', function(command)
+  require('ralph.commands').run(command)
+end, {
+  nargs = '*',
+  bang = true,
+  range = true,
+  desc = 'Run coding agents in a loop',
+  complete = function(lead, line)
+    return require('ralph.commands').complete(lead, line)
+  end,
+})
+
+for name, lhs in pairs({
+  start = '<Plug>(ralph-start)',
+  cancel = '<Plug>(ralph-cancel)',
+  pause = '<Plug>(ralph-pause)',
+  resume = '<Plug>(ralph-resume)',
+  steer = '<Plug>(ralph-steer)',
+  status = '<Plug>(ralph-status)',
+  output = '<Plug>(ralph-output)',
+  files = '<Plug>(ralph-files)',
+}) do
+  vim.keymap.set('n', lhs, ('<Cmd>Ralph %s<CR>'):format(name), { desc = 'Ralph ' .. name })
+end
+vim.keymap.set('x', '<Plug>(ralph-start)', ':Ralph start<CR>', {
+  desc = 'Ralph start with the selection',
+})
+vim.keymap.set('x', '<Plug>(ralph-steer)', ':Ralph steer<CR>', {
+  desc = 'Ralph steer with the selection',
+})
+
+local group = vim.api.nvim_create_augroup('ralph', { clear = true })
+
+vim.api.nvim_create_autocmd('BufReadCmd', {
+  group = group,
+  pattern = 'ralph://*',
+  callback = function(event)
+    require('ralph.output').read(event.buf, (event.match:gsub('^ralph://', '')))
+  end,
+})
+
+vim.api.nvim_create_autocmd({ 'BufReadPost', 'BufNewFile' }, {
+  group = group,
+  pattern = { 'PROMPT*.md', '*/.pi/ralph-loop.local.md', 'ralph.toml' },
+  callback = function(event)
+    require('ralph.start').document(event.buf)
+  end,
+})
+
+-- A loop that was left behind is offered at once.
+vim.api.nvim_create_autocmd({ 'VimEnter', 'DirChanged' }, {
+  group = group,
+  callback = function()
+    if vim.uv.fs_stat(vim.fs.joinpath(vim.fn.getcwd(), '.pi', 'ralph-loop.local.md')) then
+      require('ralph.start').folder()
+    end
+  end,
+})

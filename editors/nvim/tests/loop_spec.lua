@@ -1,0 +1,194 @@
+local child = require('child')
+local expect = require('expect')
+local it = _G.it
+
+it('runs from start to promise', function()
+  local dir = child.folder()
+  child.write(dir .. '/work.txt', 'before\n')
+  local nvim = child.start({ dir = dir })
+  nvim:command('edit work.txt')
+  nvim:command([[Ralph start --max-iterations=5 --completion-promise=DONE 'agent: promise 3']])
+  nvim:wait_event('RalphEnded', { stopReason = 'promise' })
+
+  local names = nvim:lua([[
+    local names = {}
+    for _, event in ipairs(seen) do names[event.name] = (names[event.name] or 0) + 1 end
+    return names
+  ]])
+  expect.equal(names.RalphStarted, 1)
+  expect.equal(names.RalphIteration, 6)
+  expect.equal(names.RalphTool, 6)
+  expect.equal(names.RalphFileEdited, 3)
+  expect.equal(names.RalphEnded, 1)
+  assert(names.RalphCost >= 3, vim.inspect(names))
+
+  local started = nvim:wait_event('RalphStarted')
+  expect.equal(started.folder, dir)
+  local edited = nvim:wait_event('RalphFileEdited', { iteration = 3 })
+  expect.equal(edited.path, dir .. '/work.txt')
+
+  local note = nvim:wait_note('done: DONE after 3 iterations')
+  expect.equal(note.level, vim.log.levels.INFO)
+  nvim:wait([[vim.api.nvim_buf_get_lines(0, 0, 1, false)[1] == 'iteration 3']])
+  nvim:wait([[require('ralph').statusline():find('^Ralph done %$%d')]])
+  expect.matches(nvim:lua('return vim.g.ralph_status'), '^Ralph done')
+  expect.equal(nvim:lua([[return require('ralph').status().loops[1].state]]), 'ended')
+end)
+
+it('shows the run in the output buffer', function()
+  local nvim = child.start()
+  nvim:command('Ralph output')
+  expect.contains(nvim:text(), 'No loop has run here yet')
+  nvim:command([[Ralph start --max-iterations=5 --completion-promise=DONE 'agent: promise 2']])
+  nvim:wait_event('RalphEnded')
+  nvim:wait([[vim.fn.search('■ done: DONE after 2 iterations', 'n') > 0]])
+  local text = nvim:text()
+  expect.matches(text, '▌ iteration 1/5 · ok · %$0%.%d+ · %d+s · 1 tool call\n')
+  expect.contains(text, '✓ write  work.txt\n  │ Successfully wrote work.txt')
+  expect.contains(text, 'More is to be done.')
+  expect.contains(text, '<promise>DONE</promise>')
+  assert(not text:find('No loop has run'), text)
+
+  expect.equal(nvim:lua('return { vim.bo.filetype, vim.bo.modifiable, vim.bo.buftype }'), {
+    'ralph',
+    false,
+    'nofile',
+  })
+  local folds = nvim:lua([[
+    local first = vim.fn.search('iteration 1', 'nw')
+    local second = vim.fn.search('iteration 2', 'nw')
+    return { vim.fn.foldclosed(first) == first, vim.fn.foldclosed(second), vim.fn.foldtextresult(first) }
+  ]])
+  expect.equal({ folds[1], folds[2] }, { true, -1 })
+  expect.matches(folds[3], 'iteration 1/5 · ok · %$0%.%d+ · %d+s .*· %d+ lines')
+  expect.equal(nvim:lua([[return vim.fn.line('.') == vim.fn.line('$')]]), true)
+
+  nvim:lua([[vim.fn.search('✓ write  work', 'bw'); vim.cmd.normal({ '2W', bang = true })]])
+  nvim:command('normal! gf')
+  expect.matches(nvim:lua('return vim.api.nvim_buf_get_name(0)'), '/work%.txt$')
+  nvim:command('buffer #')
+  nvim:type('q')
+  nvim:wait('#vim.api.nvim_list_wins() == 1')
+end)
+
+it('does not follow the run while the user reads above', function()
+  local nvim = child.start()
+  nvim:command([[Ralph start --max-iterations=3 'agent: steps 4']])
+  nvim:command('Ralph output')
+  nvim:wait([[vim.api.nvim_buf_line_count(0) > 4]])
+  nvim:command('normal! gg')
+  local count = nvim:lua('return vim.api.nvim_buf_line_count(0)')
+  nvim:wait('vim.api.nvim_buf_line_count(0) > want', count)
+  expect.equal(nvim:lua([[return vim.fn.line('.')]]), 1)
+end)
+
+it('lists the files that the loop touched', function()
+  local nvim = child.start()
+  nvim:command([[Ralph start --max-iterations=5 --completion-promise=DONE 'agent: promise 2']])
+  nvim:wait_event('RalphEnded')
+  nvim:command('Ralph files')
+  local items = nvim:lua([[
+    return vim.tbl_map(function(item)
+      return { vim.api.nvim_buf_get_name(item.bufnr), item.text }
+    end, vim.fn.getqflist())
+  ]])
+  expect.equal(items, { { nvim.dir .. '/work.txt', 'edit 2 times, last in iteration 2' } })
+end)
+
+it('ticks while nothing is heard', function()
+  local nvim = child.start()
+  nvim:command([[Ralph start 'agent: hang']])
+  nvim:wait([[require('ralph').statusline():find('^Ralph 1/50 .*bash sleep 900 %d+s$')]])
+  local before = nvim:lua([[return require('ralph').statusline()]])
+  nvim:wait([[require('ralph').statusline() ~= want]], before)
+  expect.matches(nvim:lua([[return require('ralph').statusline()]]), 'bash sleep 900 %d+s$')
+  assert(
+    nvim:lua([[
+      local before = #seen
+      local from = vim.uv.now()
+      vim.wait(2000, function() return false end)
+      local redraws = #vim.tbl_filter(function(e) return e.name == 'RalphStatus' end, vim.list_slice(seen, before + 1))
+      return redraws >= 1 and redraws <= 4 * (vim.uv.now() - from) / 1000 + 1
+    ]]),
+    'redraws'
+  )
+end)
+
+it('runs once', function()
+  local nvim = child.start({ ralph = { notify = 'never' } })
+  nvim:command([[Ralph once 'agent: promise 9']])
+  local ended = nvim:wait_event('RalphEnded')
+  expect.equal({ ended.stopReason, ended.iterations }, { 'max_iterations', 1 })
+  nvim:lua('vim.wait(100)')
+  expect.equal(nvim:lua('return #asked'), 0)
+  local notes = nvim:lua('return notes')
+  for _, note in ipairs(notes) do
+    assert(not note.message:find('stopped'), vim.inspect(notes))
+  end
+end)
+
+it('takes a selection with quotes and newlines as it is', function()
+  local nvim = child.start()
+  local lines = { [[Say "hi" and 'bye' --max-iterations=9;]], [[  $(rm -rf x) `y` \n %d % # <cword>]], 'ünï ▌ end' }
+  nvim:lua('vim.api.nvim_buf_set_lines(0, 0, -1, false, ...)', lines)
+  nvim:command('1,3Ralph start --completion-promise=DONE --no-instruct')
+  nvim:wait_event('RalphEnded', { stopReason = 'promise' })
+  expect.equal(nvim:wait_file('prompt.txt'), table.concat(lines, '\n'))
+end)
+
+it('takes a part of a line that is selected', function()
+  local nvim = child.start()
+  nvim:lua('vim.api.nvim_buf_set_lines(0, 0, -1, false, ...)', { 'one two three' })
+  nvim:type('0wve:Ralph start --completion-promise=DONE --no-instruct<CR>')
+  nvim:wait_event('RalphEnded', { stopReason = 'promise' })
+  expect.equal(nvim:wait_file('prompt.txt'), 'two')
+end)
+
+it('takes PROMPT.md when there is no prompt', function()
+  local dir = child.folder()
+  child.write(dir .. '/PROMPT.md', 'Do what is in the file.\n')
+  local nvim = child.start({ dir = dir })
+  nvim:command('Ralph start --completion-promise=DONE --no-instruct')
+  nvim:wait_event('RalphEnded', { stopReason = 'promise' })
+  expect.matches(nvim:wait_file('prompt.txt'), '^Do what is in the file%.')
+end)
+
+it('asks for a prompt when there is none', function()
+  local nvim = child.start()
+  nvim:command('Ralph start --completion-promise=DONE --no-instruct')
+  nvim:wait([[vim.api.nvim_win_get_config(0).relative == 'editor']])
+  nvim:type('iWritten here<Esc>:w<CR>')
+  nvim:wait_event('RalphEnded', { stopReason = 'promise' })
+  expect.matches(nvim:wait_file('prompt.txt'), 'Written here')
+  nvim:wait('#vim.api.nvim_list_wins() == 1')
+end)
+
+it('says which flag is wrong', function()
+  local nvim = child.start()
+  nvim:command('Ralph start --max-iteration=3 Build it')
+  local note = nvim:wait_note('did you mean %-%-max%-iterations')
+  expect.equal(note.level, vim.log.levels.ERROR)
+end)
+
+it('asks before it replaces a loop', function()
+  local nvim = child.start()
+  nvim:command([[Ralph start 'agent: hang']])
+  nvim:wait_file('tool.pid')
+  nvim:answer('active in', 'Keep it')
+  nvim:command([[Ralph start 'other']])
+  nvim:wait('#asked == 1')
+  expect.equal(nvim:lua([[return require('ralph').status().loops[1].state]]), 'running')
+  nvim:answer('active in', 'Cancel it and start')
+  nvim:command([[Ralph start --completion-promise=DONE 'other']])
+  nvim:wait_event('RalphEnded', { stopReason = 'cancelled' })
+  nvim:wait_event('RalphEnded', { stopReason = 'promise' })
+end)
+
+it('offers to raise a limit that was reached', function()
+  local nvim = child.start()
+  nvim:answer('iteration limit', 'Raise the limit and go on')
+  nvim:answer('iterations in total', '3')
+  nvim:command([[Ralph start --max-iterations=1 --completion-promise=DONE 'agent: promise 3']])
+  nvim:wait_event('RalphEnded', { stopReason = 'promise', iterations = 3 })
+  expect.equal(nvim:lua('return asked[2].default'), '2')
+end)

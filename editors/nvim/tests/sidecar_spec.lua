@@ -1,0 +1,96 @@
+local child = require('child')
+local expect = require('expect')
+local it = _G.it
+
+it('offers to restart a sidecar that crashed, and resumes its loop', function()
+  local nvim = child.start()
+  nvim:command([[Ralph start --max-iterations=7 --completion-promise=DONE 'agent: hang']])
+  local tool = tonumber(nvim:wait_file('tool.pid'))
+  nvim:answer('sidecar stopped %(signal 9%)', 'Restart it and resume')
+  local before = nvim:sidecar()
+  vim.uv.kill(before, 'sigkill')
+  nvim:wait_event('RalphInterrupted')
+  nvim:wait('#asked == 1')
+  expect.equal(nvim:lua('return asked[1].labels'), { 'Restart it and resume', 'Restart it', 'Leave it' })
+  nvim:wait([[require('ralph').statusline():find('^Ralph 1/7 .*bash sleep 900')]])
+  assert(nvim:sidecar() ~= before)
+  local again = vim.wait(5000, function()
+    return tonumber(child.read(nvim.dir .. '/tool.pid')) ~= tool
+  end, 20)
+  assert(again, 'no second run')
+  assert(not child.is_alive(tool), "the first run's tool is alive")
+end)
+
+it('says what to do when there is no sidecar', function()
+  local nvim = child.start({ ralph = { cmd = { '/nowhere/ralph-lsp' } } })
+  nvim:command('Ralph start Build it')
+  local note = nvim:wait_note('/nowhere/ralph%-lsp %(cmd in vim.g.ralph%) is not an executable')
+  expect.contains(note.message, 'install it with')
+  expect.equal(note.level, vim.log.levels.ERROR)
+end)
+
+it('says what to do when the sidecar is too old', function()
+  local dir = child.folder()
+  local old = dir .. '/old'
+  child.write(
+    old,
+    [[#!/bin/sh
+read -r header; read -r blank
+answer='{"jsonrpc":"2.0","id":1,"result":{"capabilities":{}}}'
+printf 'Content-Length: %d\r\n\r\n%s' "${#answer}" "$answer"
+exec cat >/dev/null
+]]
+  )
+  vim.uv.fs_chmod(old, 493) -- 0755
+  local nvim = child.start({ dir = dir, ralph = { cmd = { old, '--stdio' } } })
+  nvim:command('Ralph start Build it')
+  nvim:wait_note('ralph%-lsp speaks version nil of the protocol, the plugin version 1: update ralph%-lsp')
+end)
+
+it('restarts the sidecar', function()
+  local nvim = child.start()
+  nvim:command('Ralph cancel')
+  nvim:wait_note('no loop')
+  local before = nvim:sidecar()
+  nvim:command('Ralph restart')
+  nvim:wait_note('was restarted')
+  assert(nvim:sidecar() and nvim:sidecar() ~= before)
+  assert(not child.is_alive(before))
+  expect.equal(nvim:lua('return #asked'), 0)
+end)
+
+it('offers a loop that another Neovim left behind', function()
+  local first = child.start()
+  first:command([[Ralph start --max-iterations=4 'agent: hang']])
+  local tool = tonumber(first:wait_file('tool.pid'))
+  first:quit()
+  vim.wait(3000, function()
+    return not child.is_alive(tool)
+  end, 10)
+  assert(not child.is_alive(tool), 'the tool is alive')
+
+  local second = child.start({ dir = first.dir })
+  second:command('doautocmd VimEnter') -- the first came before the test listened
+  second:wait('#asked == 1')
+  expect.matches(second:lua('return asked[1].prompt'), 'was interrupted in .* at iteration 1/4')
+  second:wait_event('RalphInterrupted', { folder = first.dir })
+  second:answer('was interrupted here', 'Discard it and start the new task')
+  second:command([[Ralph start --completion-promise=DONE 'new']])
+  second:wait_event('RalphEnded', { stopReason = 'promise' })
+end)
+
+it('leaves nothing behind after :qa! in the middle of a run', function()
+  local nvim = child.start()
+  nvim:command([[Ralph start 'agent: hang']])
+  local pids = { tonumber(nvim:wait_file('tool.pid')), nvim:sidecar() }
+  expect.equal(#pids, 2)
+  local left = vim.uv.hrtime()
+  nvim:quit('qall!')
+  vim.wait(3000, function()
+    return not vim.iter(pids):any(child.is_alive)
+  end, 5)
+  local seconds = (vim.uv.hrtime() - left) / 1e9
+  expect.equal(vim.tbl_filter(child.is_alive, pids), {})
+  assert(seconds < 1.5, ('it took %.2f s'):format(seconds))
+  expect.contains(child.read(nvim.dir .. '/.pi/ralph-loop.local.md'), 'active: true')
+end)
