@@ -18,6 +18,7 @@ type Config struct {
 	Args    []string // the user's own arguments for the agent
 	Model   string   // "" leaves the choice to the agent
 	Promise string   // "" is none; the word LOOP_COMPLETE works always
+	Hat     string   // the role that Backend and Args come from; only shown
 	// Quiet keeps the loop's rules (iteration, limit, promise) from the agent.
 	Quiet  bool
 	Limits Limits
@@ -115,6 +116,7 @@ func (c Config) newState(id string, now time.Time) loopstate.State {
 		BackendArgs:            c.Args,
 		MaxDuration:            &c.Limits.MaxDuration,
 		IdleTimeout:            &c.Limits.IdleTimeout,
+		Hat:                    c.Hat,
 		MaxConsecutiveFailures: &c.Limits.MaxFailures,
 		Prompt:                 c.Prompt,
 	}

@@ -237,7 +237,7 @@ func (l *Loop) init(s loopstate.State) {
 	l.known = s
 	l.status = Status{
 		LoopID: l.id, Folder: l.cfg.Folder, State: StateStarting, Iteration: s.Iteration,
-		Limits: limitsOf(s), Promise: s.CompletionPromise, StartedAt: s.StartedAt,
+		Limits: limitsOf(s), Promise: s.CompletionPromise, Hat: s.Hat, StartedAt: s.StartedAt,
 		Session:   stream.SessionStart{Backend: l.cfg.Backend.Name, Model: l.cfg.Model},
 		Cost:      l.base.cost,
 		StateFile: l.store.Path(),

@@ -79,6 +79,7 @@ type Status struct {
 	Iteration          int
 	Limits             Limits
 	Promise            string
+	Hat                string // "" is none
 	StartedAt          time.Time
 	IterationStartedAt time.Time
 	Elapsed            time.Duration // counted against MaxDuration, up to this snapshot

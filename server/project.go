@@ -108,7 +108,7 @@ func ProjectStatus(s loop.Status, owned bool) LoopStatus {
 	out := LoopStatus{
 		LoopID: s.LoopID, Folder: FileURI(s.Folder), State: string(s.State),
 		Iteration: s.Iteration, MaxIterations: s.Limits.MaxIterations,
-		StartedAt: s.StartedAt, IterationStartedAt: s.IterationStartedAt,
+		StartedAt: s.StartedAt, IterationStartedAt: s.IterationStartedAt, Hat: s.Hat,
 		Cost: projectCost(s), StopReason: string(s.StopReason), Error: stream.Plain(s.Error), Owned: owned,
 	}
 	if b := s.Session; b.Backend != "" {
