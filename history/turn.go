@@ -60,10 +60,10 @@ func (w *Writer) Handle(e stream.Event) {
 
 // atWork writes who is at work, and pi's own entry for another model.
 func (w *Writer) atWork(e stream.SessionStart) {
-	before := w.session
 	w.session = e
 	w.event(eventSession, sessionPayload(e))
-	if e.Model != "" && e.Provider+e.Model != before.Provider+before.Model {
+	if name := w.provider() + "/" + e.Model; e.Model != "" && name != w.modelTold {
+		w.modelTold = name
 		w.append(func(n node) any {
 			n.Type = "model_change"
 			return modelEntry{n, w.provider(), w.model()}

@@ -36,6 +36,7 @@ type Writer struct {
 
 	iteration int
 	session   stream.SessionStart
+	modelTold string       // the last model_change
 	run       stream.Usage // of the iteration, as a reader counts it
 	turn      turn
 	running   []stream.ToolCall // without a result yet

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ralph-lsp/backends"
+	"ralph-lsp/history"
 	"ralph-lsp/loopstate"
 	"ralph-lsp/stream"
 )
@@ -42,7 +43,7 @@ func BenchmarkIterationGap(b *testing.B) {
 		limits := DefaultLimits()
 		limits.MaxIterations = max(b.N, 2)
 		l, err := Start(Config{
-			Folder: b.TempDir(), Prompt: "x", Limits: limits, Quiet: true,
+			Folder: b.TempDir(), History: history.Options{Folder: b.TempDir()}, Prompt: "x", Limits: limits, Quiet: true,
 			Backend: backends.Custom(program, []string{"hello"}, backends.PromptStdin, stream.FormatText),
 		}, w)
 		if err != nil {

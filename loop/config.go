@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ralph-lsp/backends"
+	"ralph-lsp/history"
 	"ralph-lsp/loopstate"
 )
 
@@ -17,8 +18,8 @@ type Config struct {
 	Backend backends.Backend
 	Args    []string // the user's own arguments for the agent
 	Model   string   // "" leaves the choice to the agent
-	Promise string   // "" is none; the word LOOP_COMPLETE works always
 	Hat     string   // the role that Backend and Args come from; only shown
+	Promise string   // "" is none; the word LOOP_COMPLETE works always
 	// Quiet keeps the loop's rules (iteration, limit, promise) from the agent.
 	Quiet  bool
 	Limits Limits
@@ -29,6 +30,8 @@ type Config struct {
 	Change   Patch
 	// From is what to continue where the state file is gone, as it is after a cap.
 	From *loopstate.State
+	// History says where the loop is kept as a session that pi can open.
+	History history.Options
 	// RecordDir gets a file with each run's raw output; "" records nothing.
 	RecordDir string
 	Version   string // of this program, for the lock's record
@@ -113,10 +116,10 @@ func (c Config) newState(id string, now time.Time) loopstate.State {
 		LoopID:                 id,
 		Backend:                c.Backend.Name,
 		Model:                  c.Model,
+		Hat:                    c.Hat,
 		BackendArgs:            c.Args,
 		MaxDuration:            &c.Limits.MaxDuration,
 		IdleTimeout:            &c.Limits.IdleTimeout,
-		Hat:                    c.Hat,
 		MaxConsecutiveFailures: &c.Limits.MaxFailures,
 		Prompt:                 c.Prompt,
 	}

@@ -17,7 +17,7 @@ func TestContinue(t *testing.T) {
 			Backend: "pi", BackendArgs: []string{"--thinking", "high"}, CostUSD: &cost, IdleTimeout: &idle, Elapsed: time.Hour,
 		}
 	}
-	resume := func(c *Config) { *c = Config{Folder: c.Folder, Backend: c.Backend, Continue: true} }
+	resume := func(c *Config) { *c = Config{Folder: c.Folder, History: c.History, Backend: c.Backend, Continue: true} }
 	t.Run("with the same iteration", func(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			r, err := tryStart(t, found(), resume, costs(1, "no"))
@@ -68,7 +68,7 @@ func TestACappedLoopCanBeContinued(t *testing.T) {
 		first.over(StopMaxIterations, 2)
 		from, more := first.Resumable(), 3
 		r, err := tryStart(t, nil, func(c *Config) {
-			*c = Config{Folder: c.Folder, Backend: c.Backend, Continue: true, From: &from, Change: Patch{MaxIterations: &more}}
+			*c = Config{Folder: c.Folder, History: c.History, Backend: c.Backend, Continue: true, From: &from, Change: Patch{MaxIterations: &more}}
 		}, costs(1, "no"))
 		if err != nil {
 			t.Fatal(err)

@@ -40,6 +40,7 @@ func (l *Loop) run() {
 			l.readFile()
 		}
 	}()
+	l.mirrorStart()
 	l.warnAtStart()
 	end := l.iterate()
 	cancel()
@@ -198,6 +199,7 @@ func (l *Loop) openIteration(plan plannedRun) {
 	l.mu.Unlock()
 	l.setState(StateChanged{State: StateRunning}, nil)
 	l.emit(IterationStart{Iteration: plan.iteration, MaxIterations: plan.limits.MaxIterations, StartedAt: now, PromptBytes: len(plan.prompt)})
+	l.mirrorInput(plan)
 }
 
 // setRunning publishes the agent, and stops it if the loop's end was asked for
@@ -301,6 +303,7 @@ func (l *Loop) closeIteration(plan plannedRun, r report) {
 		Cost: res.Usage.Cost, Tokens: res.Usage.Tokens, Turns: res.Turns, ToolCalls: res.ToolCalls,
 		Text: res.Text, Error: r.problem, Skipped: res.SkippedLines,
 	})
+	l.warnOfMirror()
 	if r.verdict.Near && !r.verdict.Matched {
 		l.emit(NearMiss{Found: r.verdict.Found, Expected: r.verdict.Expected, Why: r.verdict.Why})
 	}
@@ -388,6 +391,7 @@ func (l *Loop) finish(end End) {
 	l.mu.Unlock()
 	l.emit(StateChanged{State: state})
 	l.emit(end)
+	l.closeMirror()
 	close(l.done)
 }
 

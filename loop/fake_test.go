@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"ralph-lsp/backends"
+	"ralph-lsp/history"
 	"ralph-lsp/loopstate"
 	"ralph-lsp/stream"
 )
@@ -285,7 +286,7 @@ func tryStart(t *testing.T, found *loopstate.State, configure func(*Config), run
 		t.Fatal(err)
 	}
 	b.Command = "/bin/true" // it is looked for, and never started
-	cfg := Config{Folder: t.TempDir(), Prompt: "Build it", Backend: b, Promise: "DONE", Limits: DefaultLimits()}
+	cfg := Config{Folder: t.TempDir(), History: history.Options{Folder: t.TempDir()}, Prompt: "Build it", Backend: b, Promise: "DONE", Limits: DefaultLimits()}
 	if configure != nil {
 		configure(&cfg)
 	}

@@ -38,6 +38,7 @@ func statusOf(s loopstate.State, path, folder string, owned bool) Status {
 		LoopID: s.LoopID, Folder: folder, State: StateRunning, Iteration: s.Iteration, Limits: limitsOf(s),
 		Promise: s.CompletionPromise, Hat: s.Hat, StartedAt: s.StartedAt, Elapsed: s.Elapsed,
 		Session: stream.SessionStart{Backend: s.Backend, Model: s.Model}, StateFile: path,
+		SessionFile: s.SessionFile,
 	}
 	if s.CostUSD != nil {
 		status.Cost = stream.USD(*s.CostUSD)

@@ -51,7 +51,8 @@ type Loop struct {
 	scope *backends.Scope
 	start func(backends.Spec) (Agent, error)
 
-	emitMu sync.Mutex // one event at a time reaches obs
+	emitMu sync.Mutex // one event at a time reaches obs and mirror
+	mirror mirror     // guarded by emitMu
 	fileMu sync.Mutex // one look at the state file, with what follows from it, at a time
 
 	mu       sync.Mutex
@@ -105,6 +106,7 @@ func Start(cfg Config, obs Observer) (*Loop, error) {
 		return nil, err
 	}
 	if err := l.begin(); err != nil {
+		l.closeMirror()
 		l.lock.Release()
 		return nil, err
 	}
@@ -159,6 +161,8 @@ func (l *Loop) begin() error {
 		return ErrNothingToGoOn
 	case errors.Is(err, fs.ErrNotExist):
 		state = l.cfg.newState(l.id, time.Now())
+		l.openMirror("")
+		state.SessionFile = l.mirror.writer.Path()
 		if err := l.store.Create(state); err != nil {
 			return err
 		}
@@ -215,11 +219,15 @@ func (l *Loop) takeUp(found loopstate.State) (loopstate.State, error) {
 		l.id, l.owner.LoopID = found.LoopID, found.LoopID
 	}
 	l.setOwner(nil)
+	l.openMirror(found.SessionFile)
 	return l.store.Update(func(s *loopstate.State) error {
 		l.cfg.Change.apply(s)
 		s.Active, s.LoopID, s.Backend = true, l.id, l.cfg.Backend.Name
 		s.BackendArgs, s.Model = l.cfg.Args, l.cfg.Model
 		s.ResumeAt = time.Time{}
+		if path := l.mirror.writer.Path(); path != "" {
+			s.SessionFile = path
+		}
 		if err := limitsOf(*s).Check(); err != nil {
 			return err
 		}
@@ -240,7 +248,7 @@ func (l *Loop) init(s loopstate.State) {
 		Limits: limitsOf(s), Promise: s.CompletionPromise, Hat: s.Hat, StartedAt: s.StartedAt,
 		Session:   stream.SessionStart{Backend: l.cfg.Backend.Name, Model: l.cfg.Model},
 		Cost:      l.base.cost,
-		StateFile: l.store.Path(),
+		StateFile: l.store.Path(), SessionFile: s.SessionFile,
 	}
 }
 
@@ -350,6 +358,9 @@ func (l *Loop) emit(e Event) {
 	l.emitMu.Lock()
 	defer l.emitMu.Unlock()
 	l.obs.HandleLoop(e)
+	if r := recordOf(e); r != nil {
+		l.mirror.writer.HandleRecord(r)
+	}
 }
 
 // recordFile opens the file for the raw output of one run, a new one each time.

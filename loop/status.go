@@ -98,4 +98,5 @@ type Status struct {
 	StopReason     StopReason   // ended
 	Error          string       // the last failure, in one line
 	StateFile      string
+	SessionFile    string // "": the loop isn't kept
 }

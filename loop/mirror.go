@@ -1,0 +1,124 @@
+package loop
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"ralph-lsp/history"
+)
+
+// mirror keeps the loop in a session file. What can't be kept is no reason to
+// stop: the user is warned, and the loop goes on.
+type mirror struct {
+	writer *history.Writer // nil: switched off, or it couldn't be opened
+	failed error           // to warn of
+	warned string          // the last warning
+}
+
+// openMirror takes up the session file that the state file names, or prepares
+// a new one. The user may have deleted the old one: that is no failure.
+func (l *Loop) openMirror(sessionFile string) {
+	if sessionFile != "" {
+		w, err := history.ContinueWriter(l.cfg.History, l.cfg.Folder, sessionFile)
+		if err == nil {
+			l.mirror.writer = w
+			return
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			l.mirror.failed = err
+		}
+	}
+	w, err := history.NewWriter(l.cfg.History, l.cfg.Folder)
+	if err != nil {
+		l.mirror.failed = err
+	}
+	l.mirror.writer = w
+}
+
+// mirrorStart writes the loop's beginning.
+func (l *Loop) mirrorStart() {
+	l.mu.Lock()
+	s := l.known
+	l.mu.Unlock()
+	l.keep(history.LoopStart{
+		LoopID: l.id, Backend: l.cfg.Backend.Name, Title: s.Prompt, StartedAt: s.StartedAt, Continued: l.cfg.Continue,
+		Model: l.cfg.Model, Args: l.cfg.Args, Promise: s.CompletionPromise, MaxIterations: s.MaxIterations,
+		MaxCostUSD: limitsOf(s).MaxCostUSD,
+	})
+	l.warnOfMirror()
+}
+
+// mirrorInput writes what an iteration's agent is given.
+func (l *Loop) mirrorInput(plan plannedRun) {
+	l.keep(history.Input{Kind: history.InputCallback, Text: plan.prompt})
+	for _, g := range plan.guidance {
+		l.keep(history.Input{Kind: history.InputAgent, Text: g.Text})
+	}
+}
+
+func (l *Loop) keep(r history.Record) {
+	l.emitMu.Lock()
+	defer l.emitMu.Unlock()
+	l.mirror.writer.HandleRecord(r)
+}
+
+// warnOfMirror says that the session file isn't complete, once for each reason.
+func (l *Loop) warnOfMirror() {
+	l.emitMu.Lock()
+	m := &l.mirror
+	why := errText(errors.Join(m.failed, m.writer.Err()))
+	isNew := why != "" && why != m.warned
+	m.warned = why
+	l.emitMu.Unlock()
+	if isNew {
+		l.emit(Warning{Message: fmt.Sprintf("the loop's history is not complete: %s", why)})
+	}
+}
+
+// closeMirror closes the session file. It is too late to warn of anything.
+func (l *Loop) closeMirror() {
+	l.emitMu.Lock()
+	defer l.emitMu.Unlock()
+	_ = l.mirror.writer.Close()
+}
+
+// recordOf is an event of the loop's as its session file holds it, nil for one
+// that is of no interest afterwards.
+func recordOf(e Event) history.Record {
+	switch e := e.(type) {
+	case IterationStart:
+		return history.IterationStart{Iteration: e.Iteration, MaxIterations: e.MaxIterations}
+	case IterationEnd:
+		return history.IterationEnd{
+			Iteration: e.Iteration, Outcome: string(e.Outcome), Error: e.Error, CostUSD: history.KnownCost(e.Cost),
+			Tokens: history.Tokens(e.Tokens), Turns: e.Turns, ToolCalls: e.ToolCalls,
+			DurationMs: e.Duration.Milliseconds(), Skipped: e.Skipped,
+		}
+	case NearMiss:
+		return history.NearMiss(e)
+	case Guidance:
+		return history.Guidance{ID: e.ID, State: string(e.State)}
+	case Warning:
+		return history.Warning(e)
+	case LimitsChanged:
+		return history.Limits{
+			MaxIterations: e.Limits.MaxIterations, MaxCostUSD: e.Limits.MaxCostUSD, MaxDurationMs: e.Limits.MaxDuration.Milliseconds(),
+			IdleTimeoutMs: e.Limits.IdleTimeout.Milliseconds(), Promise: e.Promise,
+		}
+	case End:
+		return endRecord(e)
+	}
+	return nil
+}
+
+func endRecord(e End) history.LoopEnd {
+	end := history.LoopEnd{
+		StopReason: string(e.Reason), Promise: e.Promise, Iterations: e.Iterations, CostUSD: history.KnownCost(e.Cost),
+		Tokens: history.Tokens(e.Tokens), DurationMs: e.Duration.Milliseconds(), Error: e.Error,
+	}
+	for _, d := range e.Denials {
+		end.Denials = append(end.Denials, history.Denial(d))
+	}
+	return end
+}
