@@ -60,5 +60,12 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	os.Setenv("GORACE", "atexit_sleep_ms=0") // or each agent takes a second to exit
-	os.Exit(m.Run())
+	sessions, err := os.MkdirTemp("", "ralph-sessions-")
+	if err != nil {
+		panic(err)
+	}
+	os.Setenv("PI_CODING_AGENT_DIR", sessions) // where loops are kept: not among the developer's own
+	code := m.Run()
+	os.RemoveAll(sessions)
+	os.Exit(code)
 }

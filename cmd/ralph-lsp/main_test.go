@@ -116,6 +116,7 @@ func TestCommandLine(t *testing.T) {
 			env.Setenv("TESTDATA", testdata)
 			env.Setenv("GORACE", "atexit_sleep_ms=0") // else each process takes a second to end
 			env.Setenv("TMPDIR", env.WorkDir+"/.tmp")
+			env.Setenv("PI_CODING_AGENT_DIR", env.WorkDir+"/.pi-agent") // where loops are kept
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
