@@ -83,7 +83,7 @@ func (m *manager) decisionFor(err error, cfg loop.Config) func(context.Context) 
 	if errors.As(err, &interrupted) {
 		return func(ctx context.Context) (*managed, error) {
 			question := fmt.Sprintf("A Ralph loop stopped here at iteration %s. Continue it, or discard it and start the new task?",
-				fraction(interrupted.State.Iteration, interrupted.State.MaxIterations))
+				OfMax(interrupted.State.Iteration, interrupted.State.MaxIterations))
 			switch m.ask(ctx, question, actionContinue, actionDiscardAndStart, actionKeep) {
 			case actionContinue:
 				return m.launch(loop.Config{Folder: cfg.Folder, Version: m.version, Continue: true})
@@ -116,7 +116,7 @@ func (m *manager) offerToContinue(f *folder, seen *seenLoop) {
 	st := seen.status
 	m.wg.Go(func() {
 		question := fmt.Sprintf("A Ralph loop was interrupted in %s at iteration %s. Go on with it?",
-			filepath.Base(f.path), fraction(st.Iteration, st.Limits.MaxIterations))
+			filepath.Base(f.path), OfMax(st.Iteration, st.Limits.MaxIterations))
 		var err error
 		switch m.ask(m.ctx, question, actionContinue, actionDiscard, actionLater) {
 		case actionContinue:
@@ -176,12 +176,4 @@ func raise(l loop.Limits, reached loop.StopReason) (loop.Patch, string) {
 // show shows the user a message.
 func (m *manager) show(kind messageType, message string) {
 	m.ed.Notify("window/showMessage", messageParams{Type: kind, Message: message})
-}
-
-// fraction writes "3/50", or "3" where there is no limit.
-func fraction(n, limit int) string {
-	if limit == 0 {
-		return fmt.Sprint(n)
-	}
-	return fmt.Sprintf("%d/%d", n, limit)
 }

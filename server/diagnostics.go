@@ -205,7 +205,7 @@ func (d *documents) loopFindings(doc *document, s loopstate.State) []finding {
 			start, end = l.keyStart, l.valueEnd
 		}
 		found = append(found, finding{start: start, end: end, severity: protocol.DiagnosticSeverityWarning,
-			message: fmt.Sprintf("this loop was interrupted at iteration %s and nobody drives it; resume or cancel it", ofMax(s.Iteration, s.MaxIterations))})
+			message: fmt.Sprintf("this loop was interrupted at iteration %s and nobody drives it; resume or cancel it", OfMax(s.Iteration, s.MaxIterations))})
 	}
 	if hint := d.env.MissingBackend(s.Backend); s.Backend != "" && hint != "" {
 		l, _ := stateLineOf(doc.text, "backend")

@@ -91,7 +91,7 @@ func checkState(dir string) Check {
 		return c
 	}
 	state, err := file.Load()
-	at := fraction(state.Iteration, state.MaxIterations)
+	at := OfMax(state.Iteration, state.MaxIterations)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		c.OK, c.Message = true, "no loop in the folder"

@@ -47,7 +47,7 @@ func (d *documents) lenses(doc *document) []protocol.CodeLens {
 		}
 	case state == loop.StateInterrupted:
 		target = LoopParams{Folder: FileURI(folder)}
-		add(joinFacts(ofMax(max(status.Iteration, 1), status.MaxIterations), "interrupted", "Resume"), CommandResume, target)
+		add(JoinFacts(OfMax(max(status.Iteration, 1), status.MaxIterations), "interrupted", "Resume"), CommandResume, target)
 		add("Discard", CommandCancel, target)
 	default:
 		start := StartParams{Folder: FileURI(folder), PromptURI: string(doc.uri)}

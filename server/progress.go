@@ -164,7 +164,7 @@ func progressReport(s loop.Status, problem *string) ProgressValue {
 	if limit > 0 {
 		v.Percentage = new(min((iteration-1)*100/limit, 100))
 	}
-	v.Message = joinFacts(ofMax(iteration, limit), costText(s.Cost, s.CostIncomplete), activity(s, problem))
+	v.Message = JoinFacts(OfMax(iteration, limit), costText(s.Cost, s.CostIncomplete), activity(s, problem))
 	return v
 }
 
@@ -172,13 +172,13 @@ func progressReport(s loop.Status, problem *string) ProgressValue {
 func activity(s loop.Status, problem *string) string {
 	switch {
 	case s.State == loop.StateStarting:
-		return joinFacts(s.Session.Backend, "starting")
+		return JoinFacts(s.Session.Backend, "starting")
 	case s.State == loop.StatePaused:
 		return "paused"
 	case s.State == loop.StateCancelling:
 		return "stopping"
 	case s.Retry != nil:
-		return joinFacts(waitText(s.Retry.Reason, s.Retry.ResumeAt), problemText(problem))
+		return JoinFacts(waitText(s.Retry.Reason, s.Retry.ResumeAt), problemText(problem))
 	case s.Tool != nil:
 		call := ProjectToolCall(s.Tool.Call)
 		if call.Title == call.Name {
@@ -237,8 +237,8 @@ func endText(e loop.End) string {
 	case !known:
 		what = "ended: " + string(e.Reason)
 	}
-	after := "after " + counted(e.Iterations, "iteration")
-	return joinFacts(what+" "+after, costText(e.Cost, false), roughly(e.Duration), oneLine(e.Error))
+	after := "after " + Counted(e.Iterations, "iteration")
+	return JoinFacts(what+" "+after, costText(e.Cost, false), roughly(e.Duration), oneLine(e.Error))
 }
 
 // costText writes a cost, or "" when it is unknown: unknown is never $0.00.
@@ -262,31 +262,4 @@ func roughly(d time.Duration) string {
 		return fmt.Sprintf("%dm", int(d.Minutes()))
 	}
 	return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
-}
-
-// ofMax writes "3/50", or "3" where there is no limit.
-func ofMax(n, limit int) string {
-	if limit == 0 {
-		return fmt.Sprint(n)
-	}
-	return fmt.Sprintf("%d/%d", n, limit)
-}
-
-// counted writes "1 iteration", "7 iterations".
-func counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
-// joinFacts puts the facts that aren't empty between dots.
-func joinFacts(facts ...string) string {
-	var said []string
-	for _, fact := range facts {
-		if fact != "" {
-			said = append(said, fact)
-		}
-	}
-	return strings.Join(said, " · ")
 }

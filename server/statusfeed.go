@@ -90,7 +90,7 @@ func newStatus(loops []LoopStatus) StatusParams {
 	case len(live) == 1:
 		status.Message += " " + liveText(live[0])
 	case len(live) > 1:
-		status.Message += " " + joinFacts(counted(len(live), "loop"), costsText(live))
+		status.Message += " " + JoinFacts(Counted(len(live), "loop"), costsText(live))
 	case len(loops) == 1:
 		status.Message += restText(loops[0])
 	}
@@ -151,17 +151,17 @@ func liveText(l LoopStatus) string {
 		}
 		doing = waitText(r.Reason, r.ResumeAt)
 	}
-	return joinFacts(ofMax(max(l.Iteration, 1), l.MaxIterations), costsText([]LoopStatus{l}), doing)
+	return JoinFacts(OfMax(max(l.Iteration, 1), l.MaxIterations), costsText([]LoopStatus{l}), doing)
 }
 
 // restText is what there is to say about a loop that doesn't go on by itself.
 func restText(l LoopStatus) string {
 	switch loop.State(l.State) {
 	case loop.StateInterrupted:
-		return fmt.Sprintf(" interrupted at %s", ofMax(max(l.Iteration, 1), l.MaxIterations))
+		return fmt.Sprintf(" interrupted at %s", OfMax(max(l.Iteration, 1), l.MaxIterations))
 	case loop.StateEnded:
 		if l.StopReason == string(loop.StopPromise) {
-			return joinFacts(" done", costsText([]LoopStatus{l}))
+			return JoinFacts(" done", costsText([]LoopStatus{l}))
 		}
 		if ending, ok := endings[loop.StopReason(l.StopReason)]; ok {
 			return " " + ending

@@ -2,7 +2,6 @@ package stream
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -31,8 +30,8 @@ type Verdict struct {
 }
 
 var (
-	promiseTag    = regexp.MustCompile(`(?s)<promise>(.*?)</promise>`)
-	anyPromiseTag = regexp.MustCompile(`(?is)<promise>(.*?)</promise>`)
+	promiseTag    = lazy(`(?s)<promise>(.*?)</promise>`)
+	anyPromiseTag = lazy(`(?is)<promise>(.*?)</promise>`)
 )
 
 // Judge looks for the completion in a run's last message. Text inside event
@@ -74,7 +73,7 @@ func (c Completion) nearPromise(text, earlier string) Verdict {
 		}
 		return near(found, "The agent promised %q, but it has to be %q.", found, c.Promise)
 	}
-	if m := anyPromiseTag.FindStringSubmatch(text); m != nil {
+	if m := anyPromiseTag().FindStringSubmatch(text); m != nil {
 		return near(collapse(m[1]), "The agent wrote the tag in capital letters; it has to be %s.", tag)
 	}
 	if strings.EqualFold(earlier, c.Promise) {
@@ -112,7 +111,7 @@ func findPromise(text string) (promise string, ok bool) {
 	if !strings.Contains(text, "<promise>") {
 		return "", false
 	}
-	m := promiseTag.FindStringSubmatch(text)
+	m := promiseTag().FindStringSubmatch(text)
 	if m == nil {
 		return "", false
 	}

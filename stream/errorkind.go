@@ -1,7 +1,6 @@
 package stream
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -79,7 +78,7 @@ func providerMessage(text string) (message string) {
 
 // limitPattern matches what providers and agents say when a quota is used up.
 // It beats the status, because some of them say it with a 400 or 403.
-var limitPattern = regexp.MustCompile(`(?i)rate[ _-]?limit|too many requests|` +
+var limitPattern = lazy(`(?i)rate[ _-]?limit|too many requests|` +
 	`(usage|session|weekly|daily|hourly|5-hour|spend|spending|request|token)s?[ _-]limit|` +
 	`hit your (\w+ ){0,2}limit|reached your (\w+ ){0,3}limit|quota (exceeded|exhausted|reached)|` +
 	`exceeded your (\w+ ){0,2}quota|insufficient_quota|resource_exhausted`)
@@ -87,15 +86,15 @@ var limitPattern = regexp.MustCompile(`(?i)rate[ _-]?limit|too many requests|` +
 // kindPatterns sort the errors that come without a telling status.
 var kindPatterns = []struct {
 	kind    ErrorKind
-	pattern *regexp.Regexp
+	pattern lazyRegexp
 }{
-	{KindOverloaded, regexp.MustCompile(`(?i)overloaded|at capacity|service unavailable`)},
-	{KindAuth, regexp.MustCompile(`(?i)api[ _-]?key|authenticat|unauthorized|permission_error|not logged in|/login|` +
+	{KindOverloaded, lazy(`(?i)overloaded|at capacity|service unavailable`)},
+	{KindAuth, lazy(`(?i)api[ _-]?key|authenticat|unauthorized|permission_error|not logged in|/login|` +
 		`oauth token|credentials|forbidden`)},
-	{KindAborted, regexp.MustCompile(`(?i)\baborted\b|\bretry cancell?ed\b|interrupted by user`)},
-	{KindRequest, regexp.MustCompile(`(?i)prompt[ _]is[ _]too[ _]long|context (window|length)|invalid[ _]request|` +
+	{KindAborted, lazy(`(?i)\baborted\b|\bretry cancell?ed\b|interrupted by user`)},
+	{KindRequest, lazy(`(?i)prompt[ _]is[ _]too[ _]long|context (window|length)|invalid[ _]request|` +
 		`not_found_error|model not found|credit balance|billing|refused to complete`)},
-	{KindServer, regexp.MustCompile(`(?i)server[ _]error|\bapi_error\b|internal error|bad gateway|gateway timeout|` +
+	{KindServer, lazy(`(?i)server[ _]error|\bapi_error\b|internal error|bad gateway|gateway timeout|` +
 		`terminated|connection|network|socket|econn|enotfound|etimedout|eai_again|fetch failed|timed? ?out|` +
 		`(stream|body|response) (has )?ended|ended (early|before|without|unexpectedly)|premature|unexpected eof|hang up`)},
 }
@@ -106,7 +105,7 @@ func kindOf(status int, text string) ErrorKind {
 		return KindRateLimit
 	case status == 529:
 		return KindOverloaded
-	case limitPattern.MatchString(text):
+	case limitPattern().MatchString(text):
 		return KindRateLimit
 	case status == 401, status == 403:
 		return KindAuth
@@ -116,7 +115,7 @@ func kindOf(status int, text string) ErrorKind {
 		return KindRequest
 	}
 	for _, p := range kindPatterns {
-		if p.pattern.MatchString(text) {
+		if p.pattern().MatchString(text) {
 			return p.kind
 		}
 	}

@@ -1,7 +1,6 @@
 package stream
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -13,42 +12,42 @@ import (
 const stale = 5 * time.Minute
 
 var (
-	resetIn = regexp.MustCompile(`(?i)\b(?:try again|retry|retrying|resets?|available|reset)\b[^.\n]{0,30}?\b(?:in|after)[ :=]+` +
+	resetIn = lazy(`(?i)\b(?:try again|retry|retrying|resets?|available|reset)\b[^.\n]{0,30}?\b(?:in|after)[ :=]+` +
 		`((?:\d+(?:\.\d+)?\s*[a-z]+[ ,]*(?:and )?)+)`)
-	retryAfter   = regexp.MustCompile(`(?i)\bretry[-_ ]after"?[ :=]+"?(\d{1,6})\b`) // the header, in seconds
-	durationPart = regexp.MustCompile(`(?i)(\d+(?:\.\d+)?)\s*([a-z]+)`)
-	resetUnix    = regexp.MustCompile(`limit reached\|(\d{10}|\d{13})\b`)
-	resetClock   = regexp.MustCompile(`(?i)\b(?:resets?|try again|regain access|available)(?: again)?(?: at| on)? ` +
+	retryAfter   = lazy(`(?i)\bretry[-_ ]after"?[ :=]+"?(\d{1,6})\b`) // the header, in seconds
+	durationPart = lazy(`(?i)(\d+(?:\.\d+)?)\s*([a-z]+)`)
+	resetUnix    = lazy(`limit reached\|(\d{10}|\d{13})\b`)
+	resetClock   = lazy(`(?i)\b(?:resets?|try again|regain access|available)(?: again)?(?: at| on)? ` +
 		`(?:(?:on )?([a-z]{3})[a-z]* (\d{1,2})(?:st|nd|rd|th)?,?(?: at)? )?` +
 		`(\d{1,2})(?::(\d{2}))?(?::\d{2})?\s*(am|pm)?\b(?: ?\(?([A-Z][A-Za-z_]+(?:/[A-Za-z_+-]+)+|UTC|GMT)\)?)?`)
-	resetDate = regexp.MustCompile(`(?i)\b(?:resets?|try again|regain access|available)(?: again)?(?: at| on)? ` +
+	resetDate = lazy(`(?i)\b(?:resets?|try again|regain access|available)(?: again)?(?: at| on)? ` +
 		`(\d{4}-\d{2}-\d{2})(?: at |T| )(\d{2}:\d{2})(?::\d{2})?(?:\.\d+)? ?(?:UTC|GMT|Z)`)
 )
 
 // resetTime finds out when a limit ends according to an error's text; the zero
 // time if it doesn't say. Clock times without a zone are those of now.
 func resetTime(text string, now time.Time) time.Time {
-	if m := resetUnix.FindStringSubmatch(text); m != nil {
+	if m := resetUnix().FindStringSubmatch(text); m != nil {
 		n, _ := strconv.ParseInt(m[1], 10, 64) // 10 or 13 digits always fit
 		if len(m[1]) == 13 {
 			return time.UnixMilli(n).In(now.Location())
 		}
 		return time.Unix(n, 0).In(now.Location())
 	}
-	if m := resetIn.FindStringSubmatch(text); m != nil {
+	if m := resetIn().FindStringSubmatch(text); m != nil {
 		if d := spokenDuration(m[1]); d > 0 {
 			return now.Add(d)
 		}
 	}
-	if m := retryAfter.FindStringSubmatch(text); m != nil {
+	if m := retryAfter().FindStringSubmatch(text); m != nil {
 		return now.Add(spokenDuration(m[1] + "s"))
 	}
-	if m := resetDate.FindStringSubmatch(text); m != nil {
+	if m := resetDate().FindStringSubmatch(text); m != nil {
 		if t, err := time.Parse("2006-01-02 15:04", m[1]+" "+m[2]); err == nil {
 			return t
 		}
 	}
-	if m := resetClock.FindStringSubmatch(text); m != nil {
+	if m := resetClock().FindStringSubmatch(text); m != nil {
 		return clockTime(m[1:], now)
 	}
 	return time.Time{}
@@ -56,7 +55,7 @@ func resetTime(text string, now time.Time) time.Time {
 
 // spokenDuration adds up "1 hour 20 minutes", "20s", "6m0s"; 0 if a unit is unknown.
 func spokenDuration(text string) (sum time.Duration) {
-	for _, part := range durationPart.FindAllStringSubmatch(text, -1) {
+	for _, part := range durationPart().FindAllStringSubmatch(text, -1) {
 		unit := timeUnit(strings.ToLower(part[2]))
 		n, err := strconv.ParseFloat(part[1], 64)
 		if err != nil || unit == 0 {

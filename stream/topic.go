@@ -1,13 +1,12 @@
 package stream
 
 import (
-	"regexp"
 	"strings"
 )
 
 var (
-	eventBlock = regexp.MustCompile(`(?s)<event\b([^>]*?)(?:/>|>(.*?)</event>)`)
-	attribute  = regexp.MustCompile(`([\w-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')`)
+	eventBlock = lazy(`(?s)<event\b([^>]*?)(?:/>|>(.*?)</event>)`)
+	attribute  = lazy(`([\w-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')`)
 )
 
 // Topics returns the <event topic="..." target="...">payload</event> blocks of
@@ -17,9 +16,9 @@ func Topics(text string) []Topic {
 		return nil
 	}
 	var topics []Topic
-	for _, block := range eventBlock.FindAllStringSubmatch(text, -1) {
+	for _, block := range eventBlock().FindAllStringSubmatch(text, -1) {
 		t := Topic{Payload: strings.TrimSpace(block[2])}
-		for _, a := range attribute.FindAllStringSubmatch(block[1], -1) {
+		for _, a := range attribute().FindAllStringSubmatch(block[1], -1) {
 			switch a[1] {
 			case "topic":
 				t.Topic = a[2] + a[3]
@@ -39,5 +38,5 @@ func withoutTopics(text string) string {
 	if !strings.Contains(text, "<event") {
 		return text
 	}
-	return eventBlock.ReplaceAllString(text, "")
+	return eventBlock().ReplaceAllString(text, "")
 }

@@ -13,13 +13,13 @@ import (
 
 // endLine says in one line how a loop ended: "done: DONE after 7 iterations · $3.10 · 12m00s".
 func endLine(e loop.End) string {
-	after := "after " + counted(e.Iterations, "iteration")
+	after := "after " + server.Counted(e.Iterations, "iteration")
 	var what string
 	switch e.Reason {
 	case loop.StopPromise:
 		what = fmt.Sprintf("done: %s %s", plainLine(e.Promise), after)
 	case loop.StopMaxIterations:
-		what = fmt.Sprintf("stopped: the limit of %s is reached", counted(e.Iterations, "iteration"))
+		what = fmt.Sprintf("stopped: the limit of %s is reached", server.Counted(e.Iterations, "iteration"))
 	case loop.StopMaxCost:
 		what = "stopped: the cost limit is reached " + after
 	case loop.StopMaxTime:
@@ -43,7 +43,7 @@ func endLine(e loop.End) string {
 	default:
 		what = fmt.Sprintf("ended (%s) %s", e.Reason, after)
 	}
-	return joinFacts(what, costOr(e.Cost, "cost unknown"), took(e.Duration))
+	return server.JoinFacts(what, costOr(e.Cost, "cost unknown"), took(e.Duration))
 }
 
 // failure is the line for stderr of a loop that failed: why, and what to do.
@@ -76,16 +76,16 @@ func iterationLine(e loop.IterationEnd) string {
 	}
 	facts := []string{what, costOr(e.Cost, "cost unknown")}
 	if e.Turns > 0 { // an agent without a structured stream doesn't tell
-		facts = append(facts, counted(e.Turns, "turn"))
+		facts = append(facts, server.Counted(e.Turns, "turn"))
 	}
 	if e.ToolCalls > 0 {
-		facts = append(facts, counted(e.ToolCalls, "tool call"))
+		facts = append(facts, server.Counted(e.ToolCalls, "tool call"))
 	}
 	facts = append(facts, took(e.Duration))
 	if e.Skipped > 0 {
-		facts = append(facts, counted(e.Skipped, "broken line")+" skipped")
+		facts = append(facts, server.Counted(e.Skipped, "broken line")+" skipped")
 	}
-	return joinFacts(facts...)
+	return server.JoinFacts(facts...)
 }
 
 // stateLine says why a loop doesn't run right now, or "" when it runs or ends.
@@ -103,9 +103,9 @@ func stateLine(e loop.StateChanged, now time.Time) string {
 func retryLine(e stream.Retry) string {
 	attempt := fmt.Sprint(e.Attempt)
 	if e.MaxAttempts > 0 {
-		attempt = ofMax(e.Attempt, e.MaxAttempts)
+		attempt = server.OfMax(e.Attempt, e.MaxAttempts)
 	}
-	return joinFacts(fmt.Sprintf("the agent tries again in %s (attempt %s)", took(e.Delay), attempt), plainLine(e.Message))
+	return server.JoinFacts(fmt.Sprintf("the agent tries again in %s (attempt %s)", took(e.Delay), attempt), plainLine(e.Message))
 }
 
 // nearMissLine says why a loop goes on although it looks like a promise.
@@ -130,7 +130,7 @@ func guidanceLine(e loop.Guidance) string {
 func limitsLine(e loop.LimitsChanged) string {
 	iterations := "no limit of iterations"
 	if e.Limits.MaxIterations > 0 {
-		iterations = counted(e.Limits.MaxIterations, "iteration")
+		iterations = server.Counted(e.Limits.MaxIterations, "iteration")
 	}
 	facts := []string{"limits changed: " + iterations}
 	if e.Limits.MaxCostUSD > 0 {
@@ -142,7 +142,7 @@ func limitsLine(e loop.LimitsChanged) string {
 	if e.Promise != "" {
 		facts = append(facts, "promise "+plainLine(e.Promise))
 	}
-	return joinFacts(facts...)
+	return server.JoinFacts(facts...)
 }
 
 // compactionLine says that the agent summarises its context.

@@ -59,14 +59,14 @@ func printStatus(out io.Writer, p palette, st loop.Status, owner loopstate.Owner
 		fmt.Fprintf(out, "no loop in %s; start one with ralph-lsp run\n", st.Folder)
 		return
 	}
-	fmt.Fprintln(out, p.bold("Ralph "+ofMax(st.Iteration, st.Limits.MaxIterations))+"  "+p.cyan(stateWords(st, now)))
+	fmt.Fprintln(out, p.bold("Ralph "+server.OfMax(st.Iteration, st.Limits.MaxIterations))+"  "+p.cyan(stateWords(st, now)))
 	fact := func(name, value string) {
 		if value != "" {
 			fmt.Fprintf(out, "  %s %s\n", p.dim(fmt.Sprintf("%-9s", name)), value)
 		}
 	}
 	fact("folder", st.Folder)
-	fact("agent", joinFacts(plainLine(st.Session.Backend), plainLine(st.Session.Model)))
+	fact("agent", server.JoinFacts(plainLine(st.Session.Backend), plainLine(st.Session.Model)))
 	fact("promise", plainLine(st.Promise))
 	fact("cost", costOr(st.Cost, "unknown")+ofLimit(st.Limits))
 	fact("time", clock(st.Elapsed)+ofTime(st.Limits))

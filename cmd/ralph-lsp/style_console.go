@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"ralph-lsp/loop"
+	"ralph-lsp/server"
 	"ralph-lsp/stream"
 )
 
@@ -25,7 +26,7 @@ func (s *consoleStyle) Handle(e stream.Event) {
 	switch e := e.(type) {
 	case stream.SessionStart:
 		if e.Model != "" {
-			s.line(s.cfg.palette.dim("model " + joinFacts(plainLine(e.Model), plainLine(e.Provider))))
+			s.line(s.cfg.palette.dim("model " + server.JoinFacts(plainLine(e.Model), plainLine(e.Provider))))
 		}
 	case stream.Text:
 		s.text(stream.Plain(e.Delta), false)
@@ -56,7 +57,7 @@ func (s *consoleStyle) HandleLoop(e loop.Event) {
 	switch e := e.(type) {
 	case loop.IterationStart:
 		s.calls.reset()
-		s.line(p.bold(fmt.Sprintf("--- iteration %s ---", ofMax(e.Iteration, e.MaxIterations))))
+		s.line(p.bold(fmt.Sprintf("--- iteration %s ---", server.OfMax(e.Iteration, e.MaxIterations))))
 	case loop.IterationEnd:
 		s.line(p.dim(fmt.Sprintf("--- iteration %d: %s", e.Iteration, iterationLine(e))))
 	case loop.StateChanged:
@@ -121,7 +122,7 @@ func (s *consoleStyle) result(e stream.ToolResult) {
 	lines, more := firstLines(e.Output, 1)
 	output := strings.Join(lines, "")
 	if more > 0 {
-		output += fmt.Sprintf(" (+ %s)", counted(more, "line"))
+		output += fmt.Sprintf(" (+ %s)", server.Counted(more, "line"))
 	}
-	s.line(paint("  " + fit(joinFacts(mark, title, duration, output), consoleTitle)))
+	s.line(paint("  " + fit(server.JoinFacts(mark, title, duration, output), consoleTitle)))
 }

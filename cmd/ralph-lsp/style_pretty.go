@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ralph-lsp/loop"
+	"ralph-lsp/server"
 	"ralph-lsp/stream"
 )
 
@@ -145,7 +146,7 @@ func (s *prettyStyle) Note(text string) { s.note(s.cfg.palette.yellow(text)) }
 
 // headline rules off an iteration: "── iteration 3/50 ──────".
 func (s *prettyStyle) headline(e loop.IterationStart) {
-	title := "── iteration " + ofMax(e.Iteration, e.MaxIterations) + " "
+	title := "── iteration " + server.OfMax(e.Iteration, e.MaxIterations) + " "
 	line := title + strings.Repeat("─", max(min(s.cfg.width(), maxRule)-cells(title), 2))
 	s.section(sectionHead, s.cfg.palette.paint(sgrBold+";"+sgrCyan, line))
 }
@@ -234,7 +235,7 @@ func (s *prettyStyle) thought(source string) {
 func (s *prettyStyle) result(e stream.ToolResult) {
 	p := s.cfg.palette
 	title, duration := s.calls.end(e.ID, s.cfg.now())
-	facts := fit(joinFacts(title, duration), s.cfg.width()-4)
+	facts := fit(server.JoinFacts(title, duration), s.cfg.width()-4)
 	if !e.IsError {
 		s.section(sectionTool, p.green("  ✓ ")+p.dim(facts))
 		return
@@ -245,7 +246,7 @@ func (s *prettyStyle) result(e stream.ToolResult) {
 		out = append(out, p.red("    "+fit(line, s.cfg.width()-5)))
 	}
 	if more > 0 {
-		out = append(out, p.dim(fmt.Sprintf("    … %s", counted(more, "more line"))))
+		out = append(out, p.dim(fmt.Sprintf("    … %s", server.Counted(more, "more line"))))
 	}
 	s.section(sectionTool, out...)
 }

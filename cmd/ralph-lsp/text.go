@@ -76,30 +76,3 @@ func clock(d time.Duration) string {
 	}
 	return took(d)
 }
-
-// ofMax writes "3/50", or "3" where there is no limit.
-func ofMax(n, limit int) string {
-	if limit == 0 {
-		return fmt.Sprint(n)
-	}
-	return fmt.Sprintf("%d/%d", n, limit)
-}
-
-// counted writes "1 turn", "4 turns".
-func counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
-// joinFacts puts the facts that there are between dots.
-func joinFacts(facts ...string) string {
-	var said []string
-	for _, fact := range facts {
-		if fact != "" {
-			said = append(said, fact)
-		}
-	}
-	return strings.Join(said, " · ")
-}
