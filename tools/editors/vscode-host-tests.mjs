@@ -2,7 +2,7 @@
 // Runs an extension's mocha tests inside the real extension host of the VS Code server:
 //
 //   vscode-host-tests.mjs --extension DIR --tests FILE.cjs --out DIR [--vscode 1.139|1.100] [--workspace DIR|FILE]
-//                         [--machine JSON] [--settings JSON]
+//                         [--machine JSON] [--settings JSON] [--programs DIR]
 //
 // The workbench is told by its URL to load the extension as under development and to run the tests. FILE exports
 // run(), and appends its report to the file $RALPH_TEST_REPORT, because the host's console can't be seen from here.
@@ -14,7 +14,7 @@ import { installation, scratch, startBrowser, startServer } from './lib/vscode.m
 const { values: o } = parseArgs({ options: {
   vscode: { type: 'string', default: '1.139' }, extension: { type: 'string' }, tests: { type: 'string' }, out: { type: 'string' },
   workspace: { type: 'string' }, machine: { type: 'string', default: '{}' }, settings: { type: 'string', default: '{}' },
-  timeout: { type: 'string', default: '120000' },
+  programs: { type: 'string' }, timeout: { type: 'string', default: '120000' },
 } });
 if (!o.extension || !o.tests || !o.out) {
   console.error('vscode-host-tests: --extension, --tests and --out are needed');
@@ -32,7 +32,7 @@ let code = 1;
 try {
   server = await startServer({
     vscode, work, log: path.join(out, 'server.log'), machine: JSON.parse(o.machine), settings: JSON.parse(o.settings),
-    env: { RALPH_TEST_REPORT: report, HOME: work.dir('home') },
+    env: { RALPH_TEST_REPORT: report }, programs: o.programs && path.resolve(o.programs),
     // Without it, a built workbench (of 1.139; 1.100 doesn't have the option) ignores which tests the URL names.
     options: o.vscode === '1.100' ? [] : ['--vscode-option', 'enable-smoke-test-driver'],
   });

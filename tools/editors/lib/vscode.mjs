@@ -45,15 +45,19 @@ export function installExtension(from, extensionsDir) {
 /**
  * Starts the server. settings are the user's; machine are those whose scope is
  * "machine": in the user's file a remote window would lose them by a race.
+ * programs is a folder that comes first on PATH.
  */
-export async function startServer({ vscode, work, log, settings = {}, machine = {}, env = {}, trust = false, options = [] }) {
+export async function startServer({ vscode, work, log, settings = {}, machine = {}, env = {}, programs, trust = false, options = [] }) {
+  const home = work.dir('home');
+  // The extension host takes its PATH from a login shell.
+  if (programs) fs.writeFileSync(path.join(home, '.profile'), `PATH='${programs}':$PATH\n`);
   const userData = work.dir('user-data');
   const config = path.join(work.root, 'config.yaml');
   fs.writeFileSync(config, 'bind-addr: 127.0.0.1:0\nauth: none\ncert: false\n');
   fs.writeFileSync(path.join(work.dir('user-data', 'User'), 'settings.json'), JSON.stringify({ ...quietSettings, ...settings }));
   fs.writeFileSync(path.join(work.dir('user-data', 'Machine'), 'settings.json'), JSON.stringify(machine));
   const fullEnv = {
-    ...process.env, XDG_CONFIG_HOME: work.dir('config'), XDG_DATA_HOME: work.dir('data'),
+    ...process.env, HOME: home, SHELL: '/bin/bash', XDG_CONFIG_HOME: work.dir('config'), XDG_DATA_HOME: work.dir('data'),
     EXTENSIONS_GALLERY: '{"serviceUrl":"","itemUrl":"","resourceUrlTemplate":""}', // no look-ups of the gallery's host
     ...env,
   };

@@ -1,0 +1,78 @@
+const assert = require('node:assert/strict');
+const fs = require('node:fs');
+const os = require('node:os');
+const path = require('node:path');
+const vscode = require('vscode');
+const { extension, until, folder, setting, quiet } = require('./world.cjs');
+
+const run = (id, argument) => vscode.commands.executeCommand(id, argument);
+
+describe('the sidecar', () => {
+  let api, scratch, usual;
+  const failed = (pattern) => until(`a failure like ${pattern}`, () => api.sidecar.state.state === 'failed' && pattern.test(api.sidecar.state.reason), 20_000);
+  const program = (name, script) => {
+    const file = path.join(scratch, name);
+    fs.writeFileSync(file, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    return file;
+  };
+
+  before(async () => {
+    api = await extension().activate();
+    usual = vscode.workspace.getConfiguration('ralph').get('server.path');
+    scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'ralph-server-'));
+  });
+  beforeEach(() => quiet(api));
+  afterEach(async () => {
+    await setting('ralph.server.path', usual);
+    await until('the sidecar runs again', () => api.sidecar.state.state === 'running');
+  });
+  after(() => fs.rmSync(scratch, { recursive: true }));
+
+  it('is started again when it was killed, and tells of the loop that was interrupted', async () => {
+    const at = folder(0).toString();
+    await run('ralph.start', { folder: at, prompt: 'wait' });
+    await until('the tool', () => api.loops.status.some((l) => l.tool));
+    const before = api.sidecar.pid;
+    process.kill(before, 'SIGKILL');
+    await until('another process', () => api.sidecar.state.state === 'running' && api.sidecar.pid !== before);
+    await until('the interruption', () => api.loops.status.find((l) => l.folder === at)?.state === 'interrupted');
+    await run('ralph.resume', { folder: at });
+    await until('it goes on', () => api.loops.status.find((l) => l.folder === at)?.tool);
+  });
+
+  it('restarts on demand, and once for many requests at once', async () => {
+    const before = api.sidecar.pid;
+    await Promise.all([1, 2, 3, 4, 5].map(() => run('ralph.restartServer')));
+    assert.equal(api.sidecar.state.state, 'running');
+    assert.notEqual(api.sidecar.pid, before);
+    assert.match(await run('ralph.help'), /Ralph/);
+  });
+
+  it('is said to be missing where the setting leads nowhere', async () => {
+    await setting('ralph.server.path', '/nowhere/ralph-lsp');
+    await failed(/no program at \/nowhere\/ralph-lsp \(setting ralph\.server\.path\)/);
+  });
+
+  it('is refused when it is too old', async () => {
+    await setting('ralph.server.path', program('old', 'echo "ralph-lsp 0.0.9 (go1.26)"'));
+    await failed(/too old: version 0\.0\.9/);
+  });
+
+  it('is refused when it is something else', async () => {
+    await setting('ralph.server.path', program('other', 'echo hello'));
+    await failed(/other is not ralph-lsp/);
+  });
+
+  it('is given up after five crashes', async () => {
+    const starts = path.join(scratch, 'starts');
+    await setting('ralph.server.path', program('crash', `if [ "$1" = version ]; then echo "ralph-lsp 9.0.0"; else echo x >> ${starts}; exit 3; fi`));
+    await failed(/5 times/);
+    assert.equal(fs.readFileSync(starts, 'utf8').length, 10, 'five lines');
+  });
+
+  it('answers a command that can not be done with the reason, not with silence', async () => {
+    await setting('ralph.server.path', '/nowhere/ralph-lsp');
+    await failed(/nowhere/);
+    await assert.rejects(api.sidecar.execute('ralph.help'), /no program at/);
+  });
+});
