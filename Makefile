@@ -100,6 +100,7 @@ bench: ## how fast it is, as ratios (docs/PERFORMANCE.md)
 	@{ go test -run '^$$' -bench 'Decode/.*/(scan|ours)' -benchtime 20x -count 3 ./stream; \
 	   go test -run '^$$' -bench 'Decode/.*/encoding' -benchtime 1x ./stream; } | go run ./internal/benchtable
 	@go test -run '^$$' -bench '^BenchmarkIterationGap$$' ./loop
+	@go test -run '^$$' -bench '^BenchmarkInitialize$$' -benchtime 1x ./cmd/ralph-lsp
 
 .PHONY: fuzz
 fuzz: ## each fuzz target for FUZZTIME

@@ -91,7 +91,7 @@ func ProjectResult(r stream.Result) Iteration {
 	end := Iteration{
 		SessionUpdate: KindIteration, Phase: PhaseEnd, Iteration: 1,
 		Outcome: string(loop.OutcomeOK), CostUSD: dollars(r.Usage.Cost), Turns: &r.Turns, ToolCalls: &r.ToolCalls,
-		Tokens: projectTokens(r.Usage.Tokens), Text: new(stream.Plain(r.Text)), SkippedLines: &r.SkippedLines,
+		Tokens: new(Tokens(r.Usage.Tokens)), Text: new(stream.Plain(r.Text)), SkippedLines: &r.SkippedLines,
 	}
 	if f := r.Failure; f != nil {
 		end.Outcome, end.Error = string(loop.OutcomeError), stream.Plain(f.Message)
@@ -114,9 +114,7 @@ func ProjectStatus(s loop.Status, owned bool) LoopStatus {
 	if b := s.Session; b.Backend != "" {
 		out.Backend = &BackendInfo{b.Backend, b.Version, b.Provider, b.Model}
 	}
-	if s.Tokens != (stream.Tokens{}) {
-		out.Tokens = projectTokens(s.Tokens)
-	}
+	out.Tokens = projectTokens(s.Tokens)
 	if s.Context > 0 {
 		out.Context = &Context{s.Context, s.ContextSize}
 	}
@@ -201,8 +199,12 @@ func projectEnd(e loop.End) End {
 	return end
 }
 
+// projectTokens returns nil for no tokens at all: an agent of plain text tells none.
 func projectTokens(t stream.Tokens) *Tokens {
-	return &Tokens{t.Input, t.Output, t.CacheRead, t.CacheWrite}
+	if t == (stream.Tokens{}) {
+		return nil
+	}
+	return new(Tokens(t))
 }
 
 // dollars returns nil for an unknown cost, which the wire leaves out. A known

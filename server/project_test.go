@@ -95,9 +95,9 @@ func TestLoopEventsOnTheWire(t *testing.T) {
 		{"iteration of an unlimited loop", loop.IterationStart{Iteration: 3},
 			`{"sessionUpdate":"_ralph/iteration","phase":"begin","iteration":3}`},
 		{"iteration ends", loop.IterationEnd{Iteration: 3, Outcome: loop.OutcomeOK, Duration: time.Minute, Cost: stream.USD(0.31), Turns: 4},
-			`{"sessionUpdate":"_ralph/iteration","phase":"end","iteration":3,"outcome":"ok","costUsd":0.31,"turns":4,"toolCalls":0,"durationMs":60000,"tokens":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0}}`},
+			`{"sessionUpdate":"_ralph/iteration","phase":"end","iteration":3,"outcome":"ok","costUsd":0.31,"turns":4,"toolCalls":0,"durationMs":60000}`},
 		{"iteration fails, cost unknown", loop.IterationEnd{Iteration: 1, Outcome: loop.OutcomeError, Error: "403", Skipped: 2},
-			`{"sessionUpdate":"_ralph/iteration","phase":"end","iteration":1,"outcome":"error","error":"403","turns":0,"toolCalls":0,"durationMs":0,"tokens":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0},"skippedLines":2}`},
+			`{"sessionUpdate":"_ralph/iteration","phase":"end","iteration":1,"outcome":"error","error":"403","turns":0,"toolCalls":0,"durationMs":0,"skippedLines":2}`},
 		{"waiting", loop.StateChanged{State: loop.StateWaiting, ResumeAt: noon, Reason: "rate_limit"},
 			`{"sessionUpdate":"_ralph/state","state":"waiting","resumeAt":"2026-01-02T12:00:00Z","reason":"rate_limit"}`},
 		{"running", loop.StateChanged{State: loop.StateRunning},
@@ -111,9 +111,9 @@ func TestLoopEventsOnTheWire(t *testing.T) {
 		{"limits", loop.LimitsChanged{Limits: loop.Limits{MaxIterations: 9, MaxDuration: time.Hour}, Promise: "DONE"},
 			`{"sessionUpdate":"_ralph/limits","maxIterations":9,"maxDurationMs":3600000,"completionPromise":"DONE"}`},
 		{"end", loop.End{Reason: loop.StopPromise, Promise: "DONE", Iterations: 7, Cost: stream.USD(3.1), Duration: 12 * time.Minute},
-			`{"sessionUpdate":"_ralph/end","stopReason":"promise","promise":"DONE","iterations":7,"costUsd":3.1,"tokens":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0},"durationMs":720000}`},
+			`{"sessionUpdate":"_ralph/end","stopReason":"promise","promise":"DONE","iterations":7,"costUsd":3.1,"durationMs":720000}`},
 		{"end by denials", loop.End{Reason: loop.StopPermissionDenied, Iterations: 2, Denials: []stream.Denial{{Tool: "Bash", Detail: "rm -rf x"}}},
-			`{"sessionUpdate":"_ralph/end","stopReason":"permission_denied","iterations":2,"tokens":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0},"durationMs":0,"denials":[{"tool":"Bash","detail":"rm -rf x"}]}`},
+			`{"sessionUpdate":"_ralph/end","stopReason":"permission_denied","iterations":2,"durationMs":0,"denials":[{"tool":"Bash","detail":"rm -rf x"}]}`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -187,8 +187,8 @@ func TestRecordedStreamEndsWithItsResult(t *testing.T) {
 		want string
 	}{
 		{"ended well", ok, `{"sessionUpdate":"_ralph/iteration","phase":"end","iteration":1,"outcome":"ok","costUsd":0.5,"turns":2,"toolCalls":0,"tokens":{"input":3,"output":0,"cacheRead":0,"cacheWrite":0},"text":"All done.","skippedLines":0}`},
-		{"failed, cost unknown", failed, `{"sessionUpdate":"_ralph/iteration","phase":"end","iteration":1,"outcome":"error","error":"403","turns":0,"toolCalls":0,"tokens":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0},"text":"","skippedLines":0}`},
-		{"aborted", aborted, `{"sessionUpdate":"_ralph/iteration","phase":"end","iteration":1,"outcome":"cancelled","error":"stopped","turns":0,"toolCalls":0,"tokens":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0},"text":"","skippedLines":1}`},
+		{"failed, cost unknown", failed, `{"sessionUpdate":"_ralph/iteration","phase":"end","iteration":1,"outcome":"error","error":"403","turns":0,"toolCalls":0,"text":"","skippedLines":0}`},
+		{"aborted", aborted, `{"sessionUpdate":"_ralph/iteration","phase":"end","iteration":1,"outcome":"cancelled","error":"stopped","turns":0,"toolCalls":0,"text":"","skippedLines":1}`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
