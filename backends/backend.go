@@ -4,6 +4,7 @@
 package backends
 
 import (
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -35,10 +36,14 @@ type Backend struct {
 	Args    []string
 	// InteractiveArgs start the agent's own terminal interface.
 	InteractiveArgs []string
+	// InteractivePrompt is how a prompt gets into that interface: Positional,
+	// the flag that takes it, or "" where it takes none.
+	InteractivePrompt string
 	// Replaceable are arguments behind Args that the user's own arguments may replace.
 	Replaceable []Replaceable
 	Prompt      PromptMode
 	Output      stream.Format
+	Transport   Transport
 
 	ModelFlag        string // takes a model name; "" where there is none
 	SystemPromptFlag string // takes text that is added to the system prompt
@@ -55,6 +60,10 @@ type Backend struct {
 	VersionArgs []string // print the version and exit
 	Install     string   // how to get it, for the error when it is missing
 }
+
+// Positional is the InteractivePrompt of agents that take the prompt as an
+// argument without a flag.
+const Positional = "positional"
 
 // Replaceable are default arguments that give way when the user's own
 // arguments contain one of the flags By.
@@ -75,6 +84,7 @@ func Custom(command string, args []string, mode PromptMode, format stream.Format
 		Args:        args,
 		Prompt:      mode,
 		Output:      format,
+		Transport:   TransportPipes,
 		ReportsCost: format != stream.FormatText,
 		Stop:        []os.Signal{terminate},
 		Install:     "check the path of your command",
@@ -91,6 +101,23 @@ func (b Backend) Argv(ours, user []string) []string {
 		}
 	}
 	return append(append(argv, ours...), user...)
+}
+
+// Interactive returns the program's arguments for its own terminal interface,
+// the user's among them. An empty prompt leaves the first word to the user.
+func (b Backend) Interactive(user []string, prompt string) ([]string, error) {
+	argv := slices.Concat(b.InteractiveArgs, user)
+	switch {
+	case prompt == "":
+		return argv, nil
+	case b.InteractivePrompt == "":
+		return nil, fmt.Errorf("%s takes no prompt on its command line: start it without one", b.Name)
+	case b.InteractivePrompt != Positional:
+		return append(argv, b.InteractivePrompt+"="+prompt), nil
+	case strings.HasPrefix(prompt, "-"): // else it would be an option
+		return append(argv, "--", prompt), nil
+	}
+	return append(argv, prompt), nil
 }
 
 // HasSystemPrompt says whether text can be added to the agent's system prompt

@@ -7,7 +7,11 @@ import (
 	"syscall"
 )
 
-func childAttributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+// childAttributes puts an agent into a process group of its own; detached, into
+// a session of its own too, without a controlling terminal.
+func childAttributes(detached bool) *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: !detached, Setsid: detached}
+}
 
 func signalGroup(pid int, sig os.Signal) error {
 	return syscall.Kill(-pid, sig.(syscall.Signal))

@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-func childAttributes() *syscall.SysProcAttr {
+func childAttributes(bool) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
 }
 

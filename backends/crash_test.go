@@ -10,9 +10,18 @@ import (
 )
 
 func TestSIGKILLOfOurselvesLeavesNothing(t *testing.T) {
-	for _, agent := range []string{"works with a deaf tool", "deaf", "forks on"} {
-		t.Run(agent, func(t *testing.T) {
-			cmd, tempDir := startDriver(t, agent)
+	for _, tt := range []struct {
+		agent     string
+		transport Transport
+	}{
+		{"works with a deaf tool", TransportPipes},
+		{"works with a deaf tool", TransportPTY},
+		{"deaf", TransportPipes},
+		{"deaf", TransportPTY},
+		{"forks on", TransportPipes},
+	} {
+		t.Run(tt.agent+" on "+string(tt.transport), func(t *testing.T) {
+			cmd, tempDir := startDriver(t, tt.agent, tt.transport)
 			if len(marked("ralph-driver")) == 0 {
 				t.Fatal("no process bears the mark: this test can't see survivors")
 			}

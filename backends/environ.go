@@ -39,6 +39,9 @@ func environ(parent []string, spec Spec) []string {
 	if scope := spec.Scope; scope != nil { // a probe has none
 		ours = append(ours, EnvLoopID+"="+scope.LoopID, EnvIteration+"="+strconv.Itoa(spec.Iteration), "TMPDIR="+scope.TempDir)
 	}
+	if spec.Backend.Transport == TransportPTY {
+		ours = append(ours, "TERM="+ptyTerm)
+	}
 	have := map[string]bool{}
 	for _, kv := range ours {
 		have[envKey(kv)] = true

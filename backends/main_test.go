@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/creack/pty"
+
 	"ralph-lsp/stream"
 )
 
@@ -76,6 +78,35 @@ var roles = map[string]func(){
 		os.Exit(3)
 	},
 	"hangs": func() { time.Sleep(time.Hour) },
+	"closes its output": func() { // and goes on without it
+		say("still talking")
+		os.Stdout.Close()
+		time.Sleep(time.Hour)
+	},
+	"prints binary": func() {
+		for i := range 1 << 12 {
+			os.Stdout.Write([]byte{byte(i), byte(i >> 3), 0, 0xff, '\n'})
+		}
+	},
+	"prints nothing": func() {},
+	"tells its terminal": func() {
+		size, err := pty.GetsizeFull(os.Stdout)
+		tty, ttyErr := os.Open("/dev/tty")
+		if ttyErr == nil {
+			tty.Close()
+		}
+		fmt.Printf("%+v %v, controlling: %t, TERM=%s\n", *size, err, ttyErr == nil, os.Getenv("TERM"))
+	},
+	"writes as on a terminal": func() {
+		prompt, _ := io.ReadAll(os.Stdin)
+		fmt.Printf("\x1b[2J\x1b[32mThinking 10%%\rThinking 100%%\x1b[0m\n%d bytes of prompt\n", len(prompt))
+		fmt.Println(strings.Repeat("a", 20_000) + "b")
+		for _, b := range []byte("grün, 日本\n") { // a read may end within a character
+			os.Stdout.Write([]byte{b})
+		}
+		fmt.Fprintln(os.Stderr, "spent 3 credits")
+		fmt.Print("LOOP_COMPLETE")
+	},
 	"prints its version": func() {
 		fmt.Println("fake 1.2.3")
 	},
@@ -102,7 +133,9 @@ var roles = map[string]func(){
 			panic(err)
 		}
 		fmt.Println(scope.TempDir)
-		p, err := Start(Spec{Backend: fake(stream.FormatPi), Scope: scope, Dir: os.TempDir(), Iteration: 1,
+		backend := fake(stream.FormatPi)
+		backend.Transport = Transport(os.Getenv("TRANSPORT"))
+		p, err := Start(Spec{Backend: backend, Scope: scope, Dir: os.TempDir(), Iteration: 1,
 			Env: withRole(os.Getenv("AGENT")),
 			Handler: stream.HandlerFunc(func(e stream.Event) {
 				if message, ok := e.(stream.MessageEnd); ok {
@@ -201,6 +234,15 @@ func startRole(t *testing.T, role string, edit ...func(*Spec)) (*Process, <-chan
 	return p, texts
 }
 
+// onBoth runs a test with each transport.
+func onBoth(t *testing.T, test func(t *testing.T, connect func(*Spec))) {
+	for _, transport := range []Transport{TransportPipes, TransportPTY} {
+		t.Run(string(transport), func(t *testing.T) {
+			test(t, func(s *Spec) { s.Backend.Transport = transport })
+		})
+	}
+}
+
 // await waits for the agent's next text.
 func await(t *testing.T, texts <-chan string) string {
 	t.Helper()
@@ -215,10 +257,10 @@ func await(t *testing.T, texts <-chan string) string {
 
 // startDriver starts a process that drives an agent, and returns it with the
 // agent's temporary folder once the agent has spoken.
-func startDriver(t *testing.T, agent string) (cmd *exec.Cmd, tempDir string) {
+func startDriver(t *testing.T, agent string, transport Transport) (cmd *exec.Cmd, tempDir string) {
 	t.Helper()
 	cmd = exec.Command(os.Args[0])
-	cmd.Env = append(withRole("driver"), "AGENT="+agent)
+	cmd.Env = append(withRole("driver"), "AGENT="+agent, "TRANSPORT="+string(transport))
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

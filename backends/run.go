@@ -44,7 +44,7 @@ type Spec struct {
 	Iteration int
 
 	Handler  stream.Handler // sees the events, on a goroutine of the run's
-	OnOutput func()         // whenever output came, for idle timers; may be nil
+	OnOutput func()         // whenever output came, on stderr too, for idle timers; may be nil; called on several goroutines
 	Record   io.Writer      // gets a copy of the raw output; may be nil
 }
 
@@ -107,7 +107,7 @@ func Start(spec Spec) (*Process, error) {
 	}
 	p.cmd.Dir = spec.Dir
 	p.cmd.Env = append(environ(spec.Env, spec), "PWD="+spec.Dir)
-	p.cmd.SysProcAttr = childAttributes()
+	p.cmd.SysProcAttr = childAttributes(spec.Backend.Transport == TransportPTY)
 	if err := p.start(stdin); err != nil {
 		return nil, fmt.Errorf("starting %s: %w", spec.Backend.Name, err)
 	}
@@ -142,15 +142,15 @@ func (p *Process) start(prompt string) error {
 			pipe.w.Close()
 		}
 	}
-	for i := range pipes {
+	opens := [...]func() (r, w *os.File, err error){os.Pipe, p.spec.Backend.Transport.open, os.Pipe}
+	for i, open := range opens {
 		var err error
-		if pipes[i].r, pipes[i].w, err = os.Pipe(); err != nil {
+		if pipes[i].r, pipes[i].w, err = open(); err != nil {
 			closeAll()
 			return err
 		}
 	}
 	in, out, errs := pipes[0], pipes[1], pipes[2]
-	widen(out.w) // a burst of output shouldn't wait for us
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = in.r, out.w, errs.w
 	p.started = time.Now()
 	if err := startRegistered(p.cmd); err != nil {
@@ -169,7 +169,10 @@ func (p *Process) start(prompt string) error {
 	}()
 	stderrDone := make(chan struct{})
 	go func() {
-		io.Copy(&p.stderr, errs.r)
+		io.Copy(writerFunc(func(b []byte) (int, error) {
+			p.active()
+			return p.stderr.Write(b)
+		}), errs.r)
 		close(stderrDone)
 	}()
 	go p.pump()
@@ -208,17 +211,24 @@ func (p *Process) pump() {
 	source := readerFunc(func(b []byte) (int, error) {
 		p.read.Add(1)
 		n, err := p.stdout.Read(b)
-		if n > 0 && p.spec.OnOutput != nil {
-			p.spec.OnOutput()
+		if n > 0 {
+			p.active()
 		}
 		if n > 0 && p.spec.Record != nil {
 			p.spec.Record.Write(b[:n]) // a full disk must not end the run
 		}
-		return n, err
+		return n, endOfOutput(err)
 	})
 	p.pumped, p.readErr = reader.Run(source)
 	if errors.Is(p.readErr, os.ErrDeadlineExceeded) {
 		p.readErr = nil // our own way to end it
+	}
+}
+
+// active reports that the agent wrote something.
+func (p *Process) active() {
+	if p.spec.OnOutput != nil {
+		p.spec.OnOutput()
 	}
 }
 
@@ -355,3 +365,7 @@ func (p *Process) StartMark() string { return p.tree.root.start }
 type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(b []byte) (int, error) { return f(b) }
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(b []byte) (int, error) { return f(b) }

@@ -12,12 +12,14 @@ import (
 )
 
 func TestAnAgentThatEndsWell(t *testing.T) {
-	p, _ := startRole(t, "ok")
-	exit := p.Wait()
-	if exit.Code != 0 || exit.Stopped || exit.Result.Text != "done" || !exit.Result.Terminal {
-		t.Errorf("got %+v", exit)
-	}
-	checkNothingLeft(t, p)
+	onBoth(t, func(t *testing.T, connect func(*Spec)) {
+		p, _ := startRole(t, "ok", connect)
+		exit := p.Wait()
+		if exit.Code != 0 || exit.Stopped || exit.Result.Text != "done" || !exit.Result.Terminal || exit.ReadErr != nil {
+			t.Errorf("got %+v", exit)
+		}
+		checkNothingLeft(t, p)
+	})
 }
 
 func TestThePromptArrives(t *testing.T) {
@@ -28,10 +30,12 @@ func TestThePromptArrives(t *testing.T) {
 		"megabytes": {strings.Repeat("x", 1<<20), "1048576 bytes: " + strings.Repeat("x", 40)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, _ := startRole(t, "echo", func(s *Spec) { s.Prompt = tt.prompt })
-			if got := p.Wait().Result.Text; got != tt.want {
-				t.Errorf("got %q, want %q", got, tt.want)
-			}
+			onBoth(t, func(t *testing.T, connect func(*Spec)) {
+				p, _ := startRole(t, "echo", connect, func(s *Spec) { s.Prompt = tt.prompt })
+				if got := p.Wait().Result.Text; got != tt.want {
+					t.Errorf("got %q, want %q", got, tt.want)
+				}
+			})
 		})
 	}
 }
@@ -148,23 +152,25 @@ func TestStop(t *testing.T) {
 		{role: "forks on", grace: Grace, wantText: "tool runs"},
 	} {
 		t.Run(tt.role+" "+tt.grace.String(), func(t *testing.T) {
-			p, texts := startRole(t, tt.role, func(s *Spec) {
-				if tt.stop != nil {
-					s.Backend.Stop = tt.stop
+			onBoth(t, func(t *testing.T, connect func(*Spec)) {
+				p, texts := startRole(t, tt.role, connect, func(s *Spec) {
+					if tt.stop != nil {
+						s.Backend.Stop = tt.stop
+					}
+				})
+				await(t, texts)
+				begin := time.Now()
+				p.Stop(tt.grace)
+				exit := p.Wait()
+				took := time.Since(begin)
+				if !exit.Stopped || exit.Result.Text != tt.wantText || exit.Survivor != nil {
+					t.Errorf("got %+v", exit)
 				}
+				if took < tt.atLeast || took > tt.grace+2*time.Second {
+					t.Errorf("took %v", took)
+				}
+				checkNothingLeft(t, p)
 			})
-			await(t, texts)
-			begin := time.Now()
-			p.Stop(tt.grace)
-			exit := p.Wait()
-			took := time.Since(begin)
-			if !exit.Stopped || exit.Result.Text != tt.wantText || exit.Survivor != nil {
-				t.Errorf("got %+v", exit)
-			}
-			if took < tt.atLeast || took > tt.grace+2*time.Second {
-				t.Errorf("took %v", took)
-			}
-			checkNothingLeft(t, p)
 		})
 	}
 }
@@ -195,23 +201,27 @@ func TestStopAfterTheEndDoesNothing(t *testing.T) {
 func TestAnAgentThatLingersIsEnded(t *testing.T) {
 	defer func(limit time.Duration) { lingerLimit = limit }(lingerLimit)
 	lingerLimit = 50 * time.Millisecond
-	p, _ := startRole(t, "lingers")
-	exit := p.Wait()
-	if !exit.Lingered || exit.Stopped || exit.Result.Text != "done" || exit.Result.Failure != nil {
-		t.Errorf("got %+v", exit)
-	}
-	checkNothingLeft(t, p)
+	onBoth(t, func(t *testing.T, connect func(*Spec)) {
+		p, _ := startRole(t, "lingers", connect)
+		exit := p.Wait()
+		if !exit.Lingered || exit.Stopped || exit.Result.Text != "done" || exit.Result.Failure != nil {
+			t.Errorf("got %+v", exit)
+		}
+		checkNothingLeft(t, p)
+	})
 }
 
 func TestWhatAnAgentLeavesBehindIsEnded(t *testing.T) {
 	for _, role := range []string{"leaves a child", "leaves a child without a mark"} {
 		t.Run(role, func(t *testing.T) {
-			p, _ := startRole(t, role)
-			exit := p.Wait() // the child holds the agent's stdout: the output's end must not wait for it
-			if exit.Strays != 1 || exit.Code != 0 || exit.Result.Text != "left one behind" {
-				t.Errorf("got %+v", exit)
-			}
-			checkNothingLeft(t, p)
+			onBoth(t, func(t *testing.T, connect func(*Spec)) {
+				p, _ := startRole(t, role, connect)
+				exit := p.Wait() // the child holds the agent's stdout: the output's end must not wait for it
+				if exit.Strays != 1 || exit.Code != 0 || exit.Result.Text != "left one behind" {
+					t.Errorf("got %+v", exit)
+				}
+				checkNothingLeft(t, p)
+			})
 		})
 	}
 }

@@ -14,9 +14,10 @@ import (
 
 // childAttributes puts an agent into a process group of its own, so that a
 // Ctrl-C in the terminal doesn't reach it, and lets the kernel send it SIGTERM
-// when this process dies in any way.
-func childAttributes() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
+// when this process dies in any way. Detached, it gets a session of its own
+// too, without a controlling terminal.
+func childAttributes(detached bool) *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: !detached, Setsid: detached, Pdeathsig: syscall.SIGTERM}
 }
 
 // widen gives a pipe more room than the usual 64 KiB.

@@ -1,0 +1,59 @@
+//go:build unix
+
+package backends
+
+import (
+	"strings"
+	"testing"
+
+	"ralph-lsp/stream"
+)
+
+// textOnPTY makes the agent one of those that print text on a terminal.
+func textOnPTY(s *Spec) {
+	s.Backend = Custom(s.Backend.Command, nil, PromptStdin, stream.FormatText)
+	s.Backend.Transport = TransportPTY
+}
+
+func TestTheTerminalOfATextAgent(t *testing.T) {
+	p, _ := startRole(t, "tells its terminal", textOnPTY, func(s *Spec) {
+		s.Env = append(s.Env, "TERM=xterm-256color")
+	})
+	if got, want := p.Wait().Result.Text, "{Rows:50 Cols:32000 X:0 Y:0} <nil>, controlling: false, TERM=dumb"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+func TestTextFromATerminal(t *testing.T) {
+	const promptSize = 100_000
+	p, _ := startRole(t, "writes as on a terminal", textOnPTY, func(s *Spec) {
+		s.Prompt = strings.Repeat("never echoed\n", promptSize/13)
+	})
+	exit := p.Wait()
+	want := "Thinking 100%\n99996 bytes of prompt\n" + strings.Repeat("a", 20_000) + "b\ngrün, 日本\nLOOP_COMPLETE"
+	if got := exit.Result.Text; got != want {
+		t.Errorf("got %.200q", strings.ReplaceAll(got, strings.Repeat("a", 20_000), "(aaa)"))
+	}
+	if exit.Stderr != "spent 3 credits" || exit.ReadErr != nil || exit.Code != 0 {
+		t.Errorf("stderr %q, reading %v, code %d", exit.Stderr, exit.ReadErr, exit.Code)
+	}
+	if v := (stream.Completion{}).Judge(exit.Result); !v.Matched {
+		t.Errorf("not complete: %+v", v)
+	}
+}
+
+func TestErrorOutputIsActivityToo(t *testing.T) {
+	active := make(chan struct{}, 100)
+	p, _ := startRole(t, "fails", func(s *Spec) {
+		s.OnOutput = func() {
+			select {
+			case active <- struct{}{}:
+			default:
+			}
+		}
+	})
+	p.Wait()
+	if len(active) == 0 {
+		t.Error("an agent that writes to stderr only counts as silent")
+	}
+}
