@@ -17,18 +17,19 @@ import (
 // The commands of workspace/executeCommand. Their ids differ from those of the
 // editors' own commands on purpose: clients register a server's ids globally.
 const (
-	CommandStart   = "ralph.loop.start"
-	CommandCancel  = "ralph.loop.cancel"
-	CommandPause   = "ralph.loop.pause"
-	CommandResume  = "ralph.loop.resume"
-	CommandUpdate  = "ralph.loop.update"
-	CommandSteer   = "ralph.loop.steer"
-	CommandStatus  = "ralph.loop.status"
-	CommandOutput  = "ralph.loop.output"
-	CommandHistory = "ralph.loop.history"
-	CommandPlan    = "ralph.plan"
-	CommandHelp    = "ralph.help"
-	CommandDoctor  = "ralph.doctor"
+	CommandStart      = "ralph.loop.start"
+	CommandCancel     = "ralph.loop.cancel"
+	CommandPause      = "ralph.loop.pause"
+	CommandResume     = "ralph.loop.resume"
+	CommandUpdate     = "ralph.loop.update"
+	CommandSteer      = "ralph.loop.steer"
+	CommandStatus     = "ralph.loop.status"
+	CommandOutput     = "ralph.loop.output"
+	CommandHistory    = "ralph.loop.history"
+	CommandTranscript = "ralph.loop.transcript"
+	CommandPlan       = "ralph.plan"
+	CommandHelp       = "ralph.help"
+	CommandDoctor     = "ralph.doctor"
 )
 
 // command runs with the one object that its request has.
@@ -36,18 +37,19 @@ type command func(m *manager, ctx context.Context, argument json.RawMessage) (an
 
 // commands is the table of them; what it lists, the server announces.
 var commands = map[string]command{
-	CommandStart:   with((*manager).start),
-	CommandCancel:  with((*manager).cancel),
-	CommandPause:   with((*manager).pause),
-	CommandResume:  with((*manager).resume),
-	CommandUpdate:  with((*manager).update),
-	CommandSteer:   with((*manager).steer),
-	CommandStatus:  with((*manager).loops),
-	CommandOutput:  with((*manager).output),
-	CommandHistory: with((*manager).history),
-	CommandPlan:    with((*manager).plan),
-	CommandHelp:    with((*manager).help),
-	CommandDoctor:  with((*manager).doctor),
+	CommandStart:      with((*manager).start),
+	CommandCancel:     with((*manager).cancel),
+	CommandPause:      with((*manager).pause),
+	CommandResume:     with((*manager).resume),
+	CommandUpdate:     with((*manager).update),
+	CommandSteer:      with((*manager).steer),
+	CommandStatus:     with((*manager).loops),
+	CommandOutput:     with((*manager).output),
+	CommandHistory:    with((*manager).history),
+	CommandTranscript: with((*manager).transcript),
+	CommandPlan:       with((*manager).plan),
+	CommandHelp:       with((*manager).help),
+	CommandDoctor:     with((*manager).doctor),
 }
 
 // commandIDs lists the commands for the server's capabilities.
@@ -131,6 +133,7 @@ const (
 	ReasonBadConfig       = "bad_config"
 	ReasonEmptyPrompt     = "empty_prompt"
 	ReasonNoFolder        = "no_folder"
+	ReasonNoSession       = "no_session"
 	ReasonInterrupted     = "interrupted"
 )
 

@@ -48,10 +48,9 @@ type folder struct {
 	workspace bool               // the editor has it open
 	unwatch   context.CancelFunc // ends the look at its state file
 
-	running *managed   // ours, until it ended
-	last    *managed   // ours, the last one that ended
-	past    []PastLoop // ours, newest first
-	seen    *seenLoop  // one that we don't drive
+	running *managed  // ours, until it ended
+	last    *managed  // ours, the last one that ended
+	seen    *seenLoop // one that we don't drive
 }
 
 // managed is a loop of ours with the feed that tells the editor of it.
@@ -220,8 +219,6 @@ func (m *manager) retire(f *folder, r *managed, end loop.End) {
 	r.feed.Close()
 	m.mu.Lock()
 	f.running, f.last = nil, r
-	f.past = append([]PastLoop{pastLoop(r, end)}, f.past...)
-	f.past = f.past[:min(len(f.past), maxPast)]
 	gone := !f.workspace
 	closing := m.closed
 	m.mu.Unlock()

@@ -131,6 +131,7 @@ func ProjectStatus(s loop.Status, owned bool) LoopStatus {
 	if s.StateFile != "" {
 		out.StateFileURI = FileURI(s.StateFile)
 	}
+	out.SessionFileURI = sessionURI(s)
 	return out
 }
 

@@ -105,7 +105,7 @@ func (m *manager) start(ctx context.Context, p StartParams) (any, error) {
 		return nil, err
 	}
 	st := r.Status()
-	return StartResult{LoopID: st.LoopID, State: string(st.State), StateFileURI: FileURI(st.StateFile)}, nil
+	return StartResult{LoopID: st.LoopID, State: string(st.State), StateFileURI: FileURI(st.StateFile), SessionFileURI: sessionURI(st)}, nil
 }
 
 // configOf makes a loop's configuration of a start's parameters. given are

@@ -35,12 +35,14 @@ func examples() map[string]any {
 
 		"command-start": StartParams{Folder: "file:///w/app", Prompt: "Build X", Backend: "pi", Args: []string{"--thinking", "high"},
 			LimitParams: LimitParams{MaxIterations: new(20), CompletionPromise: new("DONE"), MaxCostUSD: new(5.0), MaxDurationMs: new(int64(3600000))}},
-		"command-cancel": CancelParams{LoopParams: LoopParams{LoopID: "ralph-ca7igygdcr4i"}, When: "afterIteration"},
-		"command-resume": ResumeParams{LoopParams: LoopParams{Folder: "file:///w/app"}, LimitParams: LimitParams{MaxIterations: new(100)}},
-		"command-update": ChangeParams{LimitParams: LimitParams{MaxCostUSD: new(7.5)}, Prompt: new("Build Y")},
-		"command-steer":  SteerParams{Text: "Leave the parser alone"},
-		"command-output": OutputParams{LoopID: "ralph-ca7igygdcr4i", AfterSeq: 1800, Limit: 100},
-		"command-plan":   PlanParams{Prompt: "What next?", Backend: "pi"},
+		"command-cancel":     CancelParams{LoopParams: LoopParams{LoopID: "ralph-ca7igygdcr4i"}, When: "afterIteration"},
+		"command-resume":     ResumeParams{LoopParams: LoopParams{Folder: "file:///w/app"}, LimitParams: LimitParams{MaxIterations: new(100)}},
+		"command-update":     ChangeParams{LimitParams: LimitParams{MaxCostUSD: new(7.5)}, Prompt: new("Build Y")},
+		"command-steer":      SteerParams{Text: "Leave the parser alone"},
+		"command-output":     OutputParams{LoopID: "ralph-ca7igygdcr4i", AfterSeq: 1800, Limit: 100},
+		"command-history":    HistoryParams{Folder: "file:///w/app", Limit: 20},
+		"command-transcript": TranscriptParams{LoopID: "ralph-ca7igygdcr4i", Cursor: "eyJoaXN0b3J5Ijp7fX0", Limit: 500},
+		"command-plan":       PlanParams{Prompt: "What next?", Backend: "pi"},
 
 		"result-start": StartResult{LoopID: "ralph-ca7igygdcr4i", State: "starting", StateFileURI: "file:///w/app/.pi/ralph-loop.local.md"},
 		"result-dry-run": DryRunResult{Argv: []string{"/bin/pi", "-p"}, Cwd: "/w/app", PromptBytes: 7, Limits: EffectiveLimits{MaxIterations: 20},
@@ -49,9 +51,12 @@ func examples() map[string]any {
 		"result-steer":  SteerResult{GuidanceID: "g1"},
 		"result-status": StatusResult{loops},
 		"result-output": OutputResult{Updates: []json.RawMessage{mustJSON(Warning{KindWarning, "$8.00 of $10.00 are spent"})}, NextSeq: 1801, Complete: true},
-		"result-doctor": DoctorResult{[]Check{{ID: "backend.pi", Message: "pi is not installed", Fix: "npm install ..."}}},
-		"result-help":   HelpResult{"# Ralph loops"},
-		"result-plan":   PlanResult{Argv: []string{"/bin/pi", "--no-session", "What next?"}, Env: map[string]string{}, Cwd: "/w/app"},
+		"result-history": HistoryResult{[]PastLoop{{LoopID: "ralph-ca7igygdcr4i", Title: "Build X", Backend: "pi", StartedAt: noon, StopReason: "promise", Promise: "DONE",
+			Iterations: 7, CostUSD: new(3.1), Tokens: tokens, DurationMs: 720000, SessionFileURI: "file:///h/.pi/agent/sessions/--w-app--/2026-11-20T12-00-00-000Z_01a1f8b4.jsonl"}}},
+		"result-transcript": TranscriptResult{Updates: []json.RawMessage{mustJSON(Chunk{KindMessageChunk, "m7", "", text("Hello")})}, NextCursor: "eyJoaXN0b3J5Ijp7fX0", SkippedLines: 1},
+		"result-doctor":     DoctorResult{[]Check{{ID: "backend.pi", Message: "pi is not installed", Fix: "npm install ..."}}},
+		"result-help":       HelpResult{"# Ralph loops"},
+		"result-plan":       PlanResult{Argv: []string{"/bin/pi", "--no-session", "What next?"}, Env: map[string]string{}, Cwd: "/w/app"},
 	}
 	for kind, u := range exampleUpdates(tokens, text) {
 		all["update-"+strings.TrimPrefix(strings.ReplaceAll(kind, "_ralph/", "ralph-"), "_")] = u
@@ -64,6 +69,8 @@ func exampleUpdates(tokens *Tokens, text func(string) TextContent) map[string]Up
 	return map[string]Update{
 		KindMessageChunk: Chunk{KindMessageChunk, "m7", "", text("Hello")},
 		KindThoughtChunk: Chunk{KindThoughtChunk, "m7", "", text("Hm")},
+		KindUserChunk:    Chunk{KindUserChunk, "5c9906ee", "", text("Leave the parser alone")},
+		KindNote:         Note{KindNote, "my-extension", "its text"},
 		KindToolCall: ToolCall{KindToolCall, "t1", "", "bash", "go test ./...", ToolExecute, StatusInProgress,
 			[]Location{{"main.go", 3}}, json.RawMessage(`{"command":"go test ./..."}`)},
 		KindToolCallUpdate: ToolCallUpdate{KindToolCallUpdate, "t1", "", StatusFailed, []ToolContent{{"content", text("FAIL")}}},

@@ -1,0 +1,146 @@
+package server
+
+import (
+	"context"
+	"time"
+
+	"ralph-lsp/history"
+	"ralph-lsp/loop"
+	"ralph-lsp/stream"
+)
+
+// HistoryParams is the argument of ralph.loop.history.
+type HistoryParams struct {
+	Folder string `json:"folder,omitempty"` // file URI
+	Limit  int    `json:"limit,omitempty"`  // 0: all that is known
+}
+
+// HistoryResult lists the loops that ended in a folder, newest first.
+type HistoryResult struct {
+	Loops []PastLoop `json:"loops"`
+}
+
+// PastLoop is a loop that ended. What isn't known of one that was never ended
+// is left out.
+type PastLoop struct {
+	LoopID         string    `json:"loopId"`
+	Title          string    `json:"title,omitempty"` // of the prompt, one line
+	Backend        string    `json:"backend,omitempty"`
+	StartedAt      time.Time `json:"startedAt"`
+	StopReason     string    `json:"stopReason"`
+	Promise        string    `json:"promise,omitempty"`
+	Iterations     int       `json:"iterations"`
+	CostUSD        *float64  `json:"costUsd,omitempty"`
+	Tokens         *Tokens   `json:"tokens,omitempty"`
+	DurationMs     int64     `json:"durationMs"`
+	Error          string    `json:"error,omitempty"`
+	SessionFileURI string    `json:"sessionFileUri"`
+}
+
+// history lists the loops of a folder that have a session file and don't run.
+func (m *manager) history(_ context.Context, p HistoryParams) (any, error) {
+	path, err := m.folderPath(p.Folder)
+	if err != nil {
+		return nil, err
+	}
+	limit := p.Limit
+	if limit > 0 {
+		limit++ // one may run
+	}
+	sessions, err := history.List(m.sessions(path), path, limit, true)
+	if err != nil {
+		return nil, err
+	}
+	running := m.runningSession(path)
+	past := []PastLoop{}
+	for _, s := range sessions {
+		if s.Path != running && (p.Limit <= 0 || len(past) < p.Limit) {
+			past = append(past, ProjectPast(s))
+		}
+	}
+	return HistoryResult{past}, nil
+}
+
+// sessions says where the loops of a folder are kept.
+func (m *manager) sessions(string) history.Options { return history.Options{} }
+
+// runningSession is the session file of the loop that runs in a folder, ours or
+// somebody else's; "" if there is none.
+func (m *manager) runningSession(path string) string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	f := m.folders[path]
+	switch {
+	case f == nil:
+		return ""
+	case f.running != nil:
+		return f.running.Status().SessionFile
+	case f.seen != nil && f.seen.status.State != loop.StateInterrupted:
+		return f.seen.status.SessionFile
+	}
+	return ""
+}
+
+// ProjectPast returns the wire's form of a loop's session. One without an end
+// was interrupted.
+func ProjectPast(s history.Summary) PastLoop {
+	past := PastLoop{
+		LoopID: s.Loop.LoopID, Title: s.Loop.Title, Backend: s.Loop.Backend, StartedAt: s.Loop.StartedAt,
+		StopReason: string(loop.StopInterrupted), Iterations: s.Iteration, SessionFileURI: FileURI(s.Path),
+	}
+	if e := s.End; e != nil {
+		past.StopReason, past.Promise, past.Iterations, past.Error = e.StopReason, e.Promise, e.Iterations, stream.Plain(e.Error)
+		past.CostUSD, past.DurationMs = dollars(history.CostOf(e.CostUSD)), e.DurationMs
+		past.Tokens = projectTokens(stream.Tokens(e.Tokens))
+	}
+	return past
+}
+
+// loopEvent is the event of a loop's that a record was made of, nil for a
+// record that is none.
+func loopEvent(r history.Record) loop.Event {
+	switch r := r.(type) {
+	case history.IterationStart:
+		return loop.IterationStart{Iteration: r.Iteration, MaxIterations: r.MaxIterations}
+	case history.IterationEnd:
+		return loop.IterationEnd{
+			Iteration: r.Iteration, Outcome: loop.Outcome(r.Outcome), Error: r.Error, Cost: history.CostOf(r.CostUSD),
+			Tokens: stream.Tokens(r.Tokens), Turns: r.Turns, ToolCalls: r.ToolCalls,
+			Duration: ms(r.DurationMs), Skipped: r.Skipped,
+		}
+	case history.NearMiss:
+		return loop.NearMiss(r)
+	case history.Guidance:
+		return loop.Guidance{ID: r.ID, State: loop.GuidanceState(r.State)}
+	case history.Warning:
+		return loop.Warning(r)
+	case history.Limits:
+		return loop.LimitsChanged{
+			Limits: loop.Limits{
+				MaxIterations: r.MaxIterations, MaxCostUSD: r.MaxCostUSD, MaxDuration: ms(r.MaxDurationMs),
+				IdleTimeout: ms(r.IdleTimeoutMs),
+			},
+			Promise: r.Promise,
+		}
+	case history.LoopEnd:
+		end := loop.End{
+			Reason: loop.StopReason(r.StopReason), Promise: r.Promise, Iterations: r.Iterations, Cost: history.CostOf(r.CostUSD),
+			Tokens: stream.Tokens(r.Tokens), Duration: ms(r.DurationMs), Error: r.Error,
+		}
+		for _, d := range r.Denials {
+			end.Denials = append(end.Denials, stream.Denial(d))
+		}
+		return end
+	}
+	return nil
+}
+
+func ms(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
+
+// sessionURI is the URI of a loop's session file, "" if it has none.
+func sessionURI(s loop.Status) string {
+	if s.SessionFile == "" {
+		return ""
+	}
+	return FileURI(s.SessionFile)
+}

@@ -1,0 +1,226 @@
+package server
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"ralph-lsp/history"
+	"ralph-lsp/stream"
+)
+
+// The updates that only a transcript has.
+const (
+	KindUserChunk = "user_message_chunk" // a Chunk: what a user said
+	KindNote      = "_ralph/note"
+)
+
+// Note is an entry of another program's in a session.
+type Note struct {
+	SessionUpdate string `json:"sessionUpdate"` // KindNote
+	Label         string `json:"label"`         // the entry's type
+	Text          string `json:"text,omitempty"`
+}
+
+func (Note) update() {}
+
+// TranscriptParams is the argument of ralph.loop.transcript. One of LoopID and
+// SessionFileURI is needed.
+type TranscriptParams struct {
+	LoopID         string `json:"loopId,omitempty"`
+	SessionFileURI string `json:"sessionFileUri,omitempty"`
+	Cursor         string `json:"cursor,omitempty"` // a page's NextCursor; "" is the beginning
+	Limit          int    `json:"limit,omitempty"`  // updates; 0: as many as fit
+}
+
+// TranscriptResult is a page of a session, as updates like those it had live.
+type TranscriptResult struct {
+	Updates      []json.RawMessage `json:"updates"`                // each an Update
+	NextCursor   string            `json:"nextCursor,omitempty"`   // absent: there is no more
+	SkippedLines int               `json:"skippedLines,omitempty"` // of this page, that couldn't be read
+}
+
+// transcript reads a session back, page by page.
+func (m *manager) transcript(ctx context.Context, p TranscriptParams) (any, error) {
+	path, err := m.sessionPath(p)
+	if err != nil {
+		return nil, err
+	}
+	client := m.ed.Client()
+	page, err := ReadTranscript(ctx, path, p.Cursor, p.Limit, client.OptedIn && client.Thinking)
+	if bad := (*history.FormatError)(nil); errors.As(err, &bad) {
+		return nil, failed(ReasonNoSession, err, nil)
+	}
+	return page, err
+}
+
+// sessionPath finds the session that a transcript is asked of.
+func (m *manager) sessionPath(p TranscriptParams) (string, error) {
+	switch {
+	case p.SessionFileURI != "":
+		path, err := PathOf(p.SessionFileURI)
+		if err != nil {
+			return "", failed(ReasonNoSession, err, nil)
+		}
+		return path, nil
+	case p.LoopID == "":
+		return "", errf(codeInvalidParams, "name a loop by loopId, or a session by sessionFileUri")
+	}
+	if r := m.known(p.LoopID); r != nil && r.Status().SessionFile != "" {
+		return r.Status().SessionFile, nil
+	}
+	m.mu.Lock()
+	folders := m.paths()
+	m.mu.Unlock()
+	for _, folder := range folders {
+		path, err := history.Find(m.sessions(folder), folder, p.LoopID)
+		if err != nil || path != "" {
+			return path, err
+		}
+	}
+	return "", failed(ReasonNoSession, fmt.Errorf("no session of the loop %s is here", p.LoopID), nil)
+}
+
+// ReadTranscript reads a page of a session file: at most limit updates, if that
+// is positive, and at most maxReplayPage bytes, but one update at least. The
+// error is a *history.FormatError for a file that is no session.
+func ReadTranscript(ctx context.Context, path, cursor string, limit int, thinking bool) (TranscriptResult, error) {
+	page := TranscriptResult{Updates: []json.RawMessage{}}
+	at, err := parseCursor(cursor)
+	if err != nil {
+		return page, err
+	}
+	r, err := history.NewReader(path, at.History)
+	if err != nil {
+		return page, err
+	}
+	defer r.Close()
+	view := transcriptView{encoder: newEncoder(), thinking: thinking}
+	at.restore(&view.projector)
+	size := 0
+	for {
+		before, skip := cursorAt(r.Cursor(), view.projector), at.Skip
+		at.Skip = 0
+		view.updates = nil
+		if !r.Next(&view) {
+			page.SkippedLines = r.Stats().Skipped
+			return page, r.Err()
+		}
+		for i, u := range view.updates[min(skip, len(view.updates)):] {
+			full := len(page.Updates) == limit && limit > 0 || size+len(u) > maxReplayPage
+			if full && len(page.Updates) > 0 {
+				before.Skip = skip + i
+				page.NextCursor, page.SkippedLines = before.String(), r.Stats().Skipped
+				return page, nil
+			}
+			page.Updates = append(page.Updates, u)
+			size += len(u)
+		}
+		if err := ctx.Err(); err != nil {
+			return page, err
+		}
+	}
+}
+
+// transcriptCursor is a place between two updates of a session.
+type transcriptCursor struct {
+	History history.Cursor `json:"history"`         // of the line
+	Skip    int            `json:"skip,omitempty"`  // updates of the line
+	Spent   *float64       `json:"spent,omitempty"` // by the iterations before; nil: unknown
+	Usage   UsageUpdate    `json:"usage,omitzero"`  // the last one
+}
+
+func cursorAt(at history.Cursor, p Projector) transcriptCursor {
+	return transcriptCursor{History: at, Spent: history.KnownCost(p.spent), Usage: p.usage}
+}
+
+// restore lets a projector go on from the cursor.
+func (c transcriptCursor) restore(p *Projector) {
+	p.spent, p.usage = history.CostOf(c.Spent), c.Usage
+}
+
+// String is the cursor as clients have it.
+func (c transcriptCursor) String() string {
+	data, err := json.Marshal(c)
+	if err != nil {
+		panic(err) // it has nothing that can't be encoded
+	}
+	return base64.RawURLEncoding.EncodeToString(data)
+}
+
+func parseCursor(s string) (c transcriptCursor, err error) {
+	if s == "" {
+		return c, nil
+	}
+	data, err := base64.RawURLEncoding.DecodeString(s)
+	if err == nil {
+		err = json.Unmarshal(data, &c)
+	}
+	if err != nil || c.Skip < 0 || c.History.Offset < 0 {
+		return c, errf(codeInvalidParams, "the cursor isn't one of a transcript")
+	}
+	return c, nil
+}
+
+// transcriptView collects the updates of a session's line.
+type transcriptView struct {
+	projector Projector
+	encoder   *encoder
+	thinking  bool
+	updates   []json.RawMessage
+}
+
+// Handle takes an event of the agent's.
+func (v *transcriptView) Handle(e stream.Event) {
+	switch e := e.(type) {
+	case stream.Text:
+		v.text(KindMessageChunk, e.MessageID, e.ParentToolCallID, e.Delta)
+		return
+	case stream.Thinking:
+		if v.thinking {
+			v.text(KindThoughtChunk, e.MessageID, e.ParentToolCallID, e.Delta)
+		}
+		return
+	}
+	e, cut := shortened(e)
+	if u := v.projector.Event(e); u != nil {
+		v.add(u, cut)
+	}
+}
+
+// HandleRecord takes what isn't the agent's. Inputs of the loop's own stay hidden.
+func (v *transcriptView) HandleRecord(r history.Record) {
+	switch r := r.(type) {
+	case history.Input:
+		if r.Kind != history.InputCallback {
+			v.text(KindUserChunk, r.ID, "", r.Text)
+		}
+		return
+	case history.Note:
+		v.add(Note{KindNote, stream.Plain(r.Label), stream.Plain(r.Text)}, false)
+		return
+	}
+	if e := loopEvent(r); e != nil {
+		v.add(v.projector.Loop(e), false)
+	}
+}
+
+// text adds a text in pieces that updates may have.
+func (v *transcriptView) text(kind, messageID, parent, text string) {
+	for text = stream.Plain(text); text != ""; {
+		n := firstText(text, maxText)
+		v.add(Chunk{kind, messageID, parent, TextContent{"text", text[:n]}}, false)
+		text = text[n:]
+	}
+}
+
+func (v *transcriptView) add(u Update, truncated bool) {
+	u, cut := limited(u)
+	encoded, err := v.encoder.encode(pending{update: u, truncated: truncated || cut})
+	if err != nil {
+		return // only an input that is no JSON
+	}
+	v.updates = append(v.updates, json.RawMessage(append([]byte(nil), encoded.json...)))
+}
