@@ -73,7 +73,7 @@ function M.start(options)
   local self = setmetatable({ dir = dir, errors = {} }, Child)
   local settings = vim.tbl_extend('force', {
     cmd = { vim.env.RALPH_BIN, '--stdio' },
-    flags = { '--backend=' .. vim.env.RALPH_AGENT, '--backend-output=pi-stream-json' },
+    flags = { '--backend=pi' },
   }, options.ralph or {})
   local command = { vim.v.progpath, '--embed', '--headless', '--clean', '-n' }
   vim.list_extend(command, { '--cmd', 'set runtimepath^=' .. plugin })
@@ -83,6 +83,7 @@ function M.start(options)
     cwd = dir,
     env = vim.tbl_extend('force', {
       HOME = home,
+      PATH = vim.env.RALPH_AGENTS .. ':' .. vim.env.PATH,
       XDG_CONFIG_HOME = home .. '/config',
       XDG_DATA_HOME = home .. '/data',
       XDG_STATE_HOME = home .. '/state',

@@ -2,60 +2,65 @@ local child = require('child')
 local expect = require('expect')
 local it = _G.it
 
--- Milliseconds that the main loop may be away, and how much longer it may be on
--- a machine that is busy with other things.
-local max_gap = 50
-local attempts = 3
+local max_gap = 50 -- milliseconds that the main loop may be away
+local attempts = 3 -- a virtual machine may be stopped for a while
+
+--- Counts instead of keeping: the test's own work must not be what is measured.
+local measure = [[
+  vim.api.nvim_clear_autocmds({ event = 'User', pattern = 'Ralph*' })
+  _G.tools = 0
+  vim.api.nvim_create_autocmd('User', { pattern = 'RalphTool', callback = function() tools = tools + 1 end })
+  vim.api.nvim_create_autocmd('User', { pattern = 'RalphEnded', callback = function(event)
+    _G.ended = event.data
+  end })
+  -- Time that the process waited for a processor isn't ours: other processes
+  -- had it.
+  local function waited()
+    local file = io.open('/proc/self/schedstat')
+    local text = file and file:read('*a') or ''
+    if file then file:close() end
+    return tonumber(text:match('^%d+ (%d+)')) or 0
+  end
+  local last, last_waited = vim.uv.hrtime(), waited()
+  _G.gap, _G.gap_with_others = 0, 0
+  vim.uv.new_timer():start(1, 1, vim.schedule_wrap(function()
+    local now, waited_now = vim.uv.hrtime(), waited()
+    local all = now - last
+    gap = math.max(gap, (all - (waited_now - last_waited)) / 1e6)
+    gap_with_others = math.max(gap_with_others, all / 1e6)
+    last, last_waited = now, waited_now
+  end))
+]]
 
 --- Runs a flood, and returns the longest time between two ticks of a timer.
-local function longest_gap(with_output)
+local function longest_gap()
   local nvim = child.start()
-  if with_output then
-    nvim:command('Ralph output')
-  end
-  nvim:command('Ralph doctor') -- the sidecar is up
-  nvim:wait([[vim.api.nvim_win_get_config(0).relative == 'editor']])
-  nvim:command('close')
-  nvim:lua([[
-    local last = vim.uv.hrtime()
-    _G.gap, _G.ticks = 0, 0
-    local timer = vim.uv.new_timer()
-    timer:start(1, 1, vim.schedule_wrap(function()
-      local now = vim.uv.hrtime()
-      gap, ticks, last = math.max(gap, (now - last) / 1e6), ticks + 1, now
-    end))
-  ]])
+  nvim:command('Ralph output')
+  nvim:command('Ralph cancel')
+  nvim:wait_note('no loop is running') -- the sidecar is up
+  nvim:lua(measure)
   nvim:command([[Ralph start --completion-promise=DONE 'agent: flood 100000']])
-  local ended
-  vim.wait(30000, function()
-    ended = nvim:lua([[
-      for _, event in ipairs(seen) do if event.name == 'RalphEnded' then return event.data end end
-    ]])
-    return ended ~= vim.NIL and ended ~= nil
+  local over = vim.wait(30000, function()
+    return nvim:lua('return ended ~= nil')
   end, 200)
-  assert(ended and ended ~= vim.NIL, 'the flood did not end')
-  expect.equal(ended.stopReason, 'promise')
-  local counts = nvim:lua([[
-    local tools, edits = 0, 0
-    for _, event in ipairs(seen) do
-      if event.name == 'RalphTool' then tools = tools + 1 end
-    end
-    return { tools = tools, gap = gap, ticks = ticks }
-  ]])
-  expect.equal(counts.tools, 2 * 25000)
-  if with_output then
-    nvim:wait([[vim.fn.search('■ done: DONE', 'nw') > 0]])
-    local lines = nvim:lua('return vim.api.nvim_buf_line_count(0)')
-    assert(lines <= 20000 and lines > 10000, lines .. ' lines')
-  end
+  assert(over, 'the flood did not end')
+  expect.equal(nvim:lua('return { ended.stopReason, tools }'), { 'promise', 2 * 25000 })
+  nvim:wait([[vim.fn.search('■ done: DONE', 'nw') > 0]])
+  local gap, with_others = unpack(nvim:lua('return { gap, gap_with_others }'))
+  local lines = nvim:lua('return vim.api.nvim_buf_line_count(0)')
+  assert(lines <= 20000 and lines > 10000, lines .. ' lines')
   nvim:finish()
-  return counts.gap
+  return gap, with_others
 end
 
 it('stays responsive while 100,000 events come', function()
   local gap
   for _ = 1, attempts do
-    gap = longest_gap(true)
+    local with_others
+    gap, with_others = longest_gap()
+    if vim.env.RALPH_VERBOSE then
+      io.write(('     longest gap %.1f ms, %.1f ms with other processes\n'):format(gap, with_others))
+    end
     if gap <= max_gap then
       return
     end

@@ -1,6 +1,7 @@
 -- Runs the specs: nvim --clean --headless -l tests/run.lua [PATTERN]
 -- A spec file calls it(NAME, FUNCTION). The environment has RALPH_BIN, the
--- sidecar, and RALPH_AGENT, the stand-in agent. Quiet on success.
+-- sidecar, and RALPH_AGENTS, the folder
+-- with the stand-in agent. Quiet on success.
 local here = vim.fs.dirname(vim.fn.fnamemodify(debug.getinfo(1, 'S').source:sub(2), ':p'))
 package.path = here .. '/?.lua;' .. package.path
 vim.opt.runtimepath:prepend(vim.fs.dirname(here))

@@ -90,10 +90,16 @@ function M.left_behind(options, err, callback)
   })
 end
 
+---@type table<string, true> folders whose loop is about to be resumed
+local resuming = {}
+
 --- A loop was found that nobody drives.
 ---@param loop ralph.Loop
 function M.interrupted(loop)
   local folder = wire.folder(loop)
+  if resuming[folder] then
+    return
+  end
   local function still_there()
     local now = require('ralph.status').in_folder(folder)
     return now and now.state == 'interrupted'
@@ -212,7 +218,10 @@ function M.crashed(code, signal, loops)
       'Restart it and resume',
       restart(function()
         for _, folder in ipairs(folders) do
-          require('ralph.loops').resume(folder)
+          resuming[folder] = true
+          require('ralph.loops').resume(folder, nil, function()
+            resuming[folder] = nil
+          end)
         end
       end),
     })

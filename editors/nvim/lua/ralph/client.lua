@@ -2,6 +2,7 @@
 local binary = require('ralph.binary')
 local config = require('ralph.config')
 local notify = require('ralph.notify')
+local transport = require('ralph.transport')
 local wire = require('ralph.wire')
 
 local M = {}
@@ -74,11 +75,12 @@ local function on_init(client, result)
   tell_waiting(nil)
 end
 
-local function on_exit(code, signal)
+local function on_exit(code, signal, errors)
   vim.schedule(function()
     local expected, was_ready = leaving, ready
     id, ready, leaving, folders = nil, false, false, {}
-    tell_waiting({ message = ('the sidecar ended with exit code %d; see :Ralph log'):format(code) })
+    local message = ('the sidecar ended with exit code %d; see :Ralph log'):format(code)
+    tell_waiting({ message = vim.trim(message .. '\n' .. errors) })
     if vim.v.exiting == vim.NIL then
       require('ralph.feed').closed(not expected and was_ready, code, signal)
     end
@@ -104,11 +106,11 @@ local function spawn(folder)
   end
   require('ralph.log').rotate()
   local feed = require('ralph.feed')
+  local connect, last_errors = transport.new(cmd, { cwd = folder, is_behind = feed.is_behind })
   folders = { [folder] = true }
   id = vim.lsp.start({
     name = 'ralph',
-    cmd = cmd,
-    cmd_cwd = folder,
+    cmd = connect,
     root_dir = folder,
     workspace_folders = { { uri = vim.uri_from_fname(folder), name = vim.fs.basename(folder) } },
     capabilities = capabilities(),
@@ -121,7 +123,9 @@ local function spawn(folder)
       end,
     },
     on_init = on_init,
-    on_exit = on_exit,
+    on_exit = function(code, signal)
+      on_exit(code, signal, last_errors())
+    end,
   }, {
     attach = false,
     reuse_client = function()

@@ -10,6 +10,7 @@ local M = {}
 
 local slice = 6 * 1000000 -- nanoseconds of work at a time
 local pause = 4 -- milliseconds between two slices
+local max_waiting = 8 -- notifications, of at most 64 KiB each
 
 ---@type ralph.UpdateParams[] what isn't handled yet, from number first to last
 local queue = {}
@@ -78,6 +79,12 @@ local function drain()
     queue[first] = nil
     first, position = first + 1, 1
   end
+end
+
+--- Whether so much waits to be handled that no more should come.
+---@return boolean
+function M.is_behind()
+  return last - first >= max_waiting
 end
 
 local function enqueue(params)

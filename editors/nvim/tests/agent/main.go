@@ -1,5 +1,6 @@
-// Command agent is a stand-in for a coding agent in the plugin's tests. It
-// reads a prompt on standard input and prints the stream of pi's JSON mode.
+// Command agent is a stand-in for pi in the plugin's tests: built as pi, it is
+// found first on PATH. It reads a prompt on standard input, whatever its
+// arguments say, and prints the stream of pi's JSON mode.
 //
 // A line "agent: SCENARIO" in the prompt says what it does: see scenarios.
 // Without one it writes the prompt to prompt.txt and promises DONE.
@@ -13,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -31,6 +33,10 @@ var scenarios = map[string]func(s *stream, n int) error{
 func main() {
 	log.SetFlags(0)
 	log.SetPrefix("agent: ")
+	if slices.Contains(os.Args, "--version") {
+		fmt.Println("0.0.1")
+		return
+	}
 	if err := run(os.Stdin, os.Stdout); err != nil {
 		log.Fatal(err)
 	}
