@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -50,6 +51,7 @@ type Key struct {
 	Zero    string   // what 0 means; "" when nothing of its own
 	Values  []string // all that a text may be; nil: any text
 	Samples []string // values to suggest, as they would stand in the file
+	Runs    bool     // it names a program or its arguments: a folder's file may have it only when it is trusted
 	check   func(text string) string
 }
 
@@ -81,23 +83,26 @@ var keys = []Key{
 
 	{Path: path("backends"), Type: Table, Doc: "Settings of the known backends, and backends of your own."},
 	{Path: path("backends.*"), Type: Table, Doc: "A backend: one of the known ones, or one of your own, which needs a `command`."},
-	{Path: path("backends.*.command"), Type: Text, check: checkPresent,
-		Doc: "The program's name or path."},
-	{Path: path("backends.*.args"), Type: Texts, Default: "[]",
+	{Path: path("backends.*.command"), Type: Text, Runs: true, check: checkPresent,
+		Doc: "The program's name, or its path, relative to the folder of this file."},
+	{Path: path("backends.*.args"), Type: Texts, Default: "[]", Runs: true, check: checkArgument,
 		Doc: "Arguments of a headless run; a known backend gets them behind its own."},
 	{Path: path("backends.*.prompt"), Type: Text, Default: `"stdin"`, Values: []string{"stdin", "arg", "file"},
 		Doc: "How the prompt goes in: on standard input, as the last argument, or in a file that the last argument names."},
 	{Path: path("backends.*.output"), Type: Text, Default: `"text"`, Values: []string{"text", "pi-stream-json", "claude-stream-json"},
 		Doc: "What the program prints."},
-	{Path: path("backends.*.interactive_args"), Type: Texts, Default: "[]",
-		Doc: "Arguments that start the program's own terminal interface."},
+	{Path: path("backends.*.interactive_args"), Type: Texts, Default: "[]", Runs: true, check: checkArgument,
+		Doc: "Arguments that start the program's own terminal interface; a known backend gets them behind its own."},
 
 	{Path: path("hats"), Type: Table, Doc: "Roles: each is a backend with arguments of its own, chosen at the start of a loop."},
 	{Path: path("hats.*"), Type: Table, Doc: "A role."},
 	{Path: path("hats.*.backend"), Type: Backend,
-		Doc: `The role's backend: its name, or a table with its name and arguments, such as ` + "`{ type = \"pi\", args = [\"--model\", \"...\"] }`."},
+		Doc: `The role's backend: its name, or a table with its name and arguments, such as ` + "`{ type = \"pi\", args = [\"--model\", \"...\"] }` or `{ command = \"my-agent\" }`."},
 	{Path: path("hats.*.backend.type"), Type: Backend, Doc: "The name of the role's backend."},
-	{Path: path("hats.*.backend.args"), Type: Texts, Default: "[]", Doc: "Arguments that the role's backend gets behind its own."},
+	{Path: path("hats.*.backend.command"), Type: Text, Runs: true, check: checkPresent,
+		Doc: "The role's own program instead of a backend; it reads the prompt on standard input and prints text."},
+	{Path: path("hats.*.backend.args"), Type: Texts, Default: "[]", Runs: true, check: checkArgument,
+		Doc: "Arguments that the role's backend gets behind its own."},
 }
 
 func path(dotted string) []string { return strings.Split(dotted, ".") }
@@ -151,7 +156,7 @@ func (k Key) problem(v any) string {
 			why = k.textProblem(text)
 		}
 	case Texts:
-		ok = isTexts(v)
+		ok, why = k.textsProblem(v)
 	case Count:
 		var n int64
 		if n, ok = v.(int64); ok && n < 0 {
@@ -207,10 +212,18 @@ func dollarsProblem(v any) (ok bool, why string) {
 	return true, why
 }
 
-func isTexts(v any) bool {
+func (k Key) textsProblem(v any) (ok bool, why string) {
 	list, ok := v.([]any)
-	notText := func(v any) bool { _, ok := v.(string); return !ok }
-	return ok && !slices.ContainsFunc(list, notText)
+	for _, item := range list {
+		text, isText := item.(string)
+		if !isText {
+			return false, ""
+		}
+		if why == "" {
+			why = k.textProblem(text)
+		}
+	}
+	return ok, why
 }
 
 func typeName(v any) string {
@@ -234,6 +247,21 @@ func typeName(v any) string {
 func checkPresent(text string) string {
 	if strings.TrimSpace(text) == "" {
 		return "is empty; leave it out or fill it in"
+	}
+	return ""
+}
+
+// placeholder is an argument, or a flag's value, that looks as if something
+// were to be put in its place.
+var placeholder = regexp.MustCompile(`^(-[^=]*=)?(\{[a-z_]+\})$`)
+
+// checkArgument refuses placeholders: an agent would get them as they are.
+func checkArgument(text string) string {
+	if m := placeholder.FindStringSubmatch(text); m != nil {
+		return fmt.Sprintf(`contains %s, but arguments have no placeholders; how the prompt goes in is said by prompt = "arg" or "file"`, m[2])
+	}
+	if strings.ContainsRune(text, 0) {
+		return "contains a NUL character; remove it"
 	}
 	return ""
 }

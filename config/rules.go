@@ -49,8 +49,10 @@ func (c *checker) checkHats() {
 		switch {
 		case !c.has("hats", name, "backend"):
 			c.reportMissing(`names no backend; write backend = "pi"`, "hats", name)
-		case isTable && !c.has("hats", name, "backend", "type"):
-			c.reportMissing(`names no backend; write type = "pi"`, "hats", name, "backend")
+		case isTable && c.has("hats", name, "backend", "type") && c.has("hats", name, "backend", "command"):
+			c.reportMissing("names a backend and a program; leave out type or command", "hats", name, "backend")
+		case isTable && !c.has("hats", name, "backend", "type") && !c.has("hats", name, "backend", "command"):
+			c.reportMissing(`names no backend; write type = "pi", or command = "my-agent"`, "hats", name, "backend")
 		}
 	}
 }

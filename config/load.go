@@ -1,0 +1,162 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+)
+
+// UserName is the file's name in the user's folder.
+const UserName = "config.toml"
+
+// UserDir returns the folder of the user's file and of what the user trusts.
+func UserDir() (string, error) {
+	dir, err := os.UserConfigDir()
+	if err != nil {
+		return "", fmt.Errorf("finding the folder of your configuration: %w", err)
+	}
+	return filepath.Join(dir, "ralph-lsp"), nil
+}
+
+// Files say where settings are.
+type Files struct {
+	Folder  string   // of the loop, absolute; "" has no file
+	UserDir string   // see UserDir; "" has none, and remembers nothing
+	Builtin []string // names of the known backends
+	Trusted bool     // the folder is, whatever is remembered
+}
+
+// FileProblem is something wrong in one of the files.
+type FileProblem struct {
+	File string
+	Problem
+}
+
+// InvalidError lists all that is wrong with the files.
+type InvalidError struct{ Problems []FileProblem }
+
+func (e *InvalidError) Error() string {
+	var b strings.Builder
+	for i, p := range e.Problems {
+		if i == 0 || p.File != e.Problems[i-1].File {
+			if i > 0 {
+				b.WriteByte('\n')
+			}
+			fmt.Fprintf(&b, "%s can't be used:", p.File)
+		}
+		fmt.Fprintf(&b, "\n  line %d, column %d: %s", p.Line, p.Column, p.Message)
+	}
+	return b.String()
+}
+
+// Load reads the files. A missing one says nothing.
+//
+// Errors: *InvalidError, *UntrustedError, and what the system says.
+func (f Files) Load() (Settings, error) {
+	settings := Default()
+	var invalid InvalidError
+	var user, folder map[string]any
+	known := slices.Clone(f.Builtin)
+	if f.UserDir != "" {
+		data, err := readFile(filepath.Join(f.UserDir, UserName))
+		if err != nil {
+			return settings, err
+		}
+		user = invalid.decode(filepath.Join(f.UserDir, UserName), data, known)
+		if own, ok := user["backends"].(map[string]any); ok {
+			known = append(known, slices.Collect(maps.Keys(own))...)
+		}
+	}
+	if f.Folder != "" {
+		name := filepath.Join(f.Folder, Name)
+		data, err := readFile(name)
+		if err != nil {
+			return settings, err
+		}
+		folder = invalid.decode(name, data, known)
+		if err := f.checkTrust(name, data, folder); err != nil && len(invalid.Problems) == 0 {
+			return settings, err
+		}
+	}
+	if len(invalid.Problems) > 0 {
+		return settings, &invalid
+	}
+	settings.apply(user, FromUser, f.UserDir)
+	settings.apply(folder, FromFolder, f.Folder)
+	return settings, nil
+}
+
+// decode reads a file's values, or takes down what is wrong with it.
+func (e *InvalidError) decode(name string, data []byte, known []string) map[string]any {
+	failed := false
+	for _, p := range Check(data, known) {
+		if p.Severity == Error {
+			e.Problems = append(e.Problems, FileProblem{name, p})
+			failed = true
+		}
+	}
+	values := map[string]any{}
+	if failed {
+		return values
+	}
+	if _, err := toml.Decode(strings.TrimPrefix(string(data), bom), &values); err != nil { // Check reads it as well
+		e.Problems = append(e.Problems, FileProblem{name, Problem{Line: 1, Column: 1, Message: err.Error()}})
+	}
+	return values
+}
+
+// readFile returns a file's content, nothing if there is none. What is larger
+// than a file may be is cut where that can be seen.
+func readFile(name string) ([]byte, error) {
+	info, err := os.Stat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("reading the configuration: %w", err)
+	case !info.Mode().IsRegular(): // opening a pipe could wait without end
+		return nil, fmt.Errorf("reading the configuration: %s is no regular file", name)
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("reading the configuration: %w", err)
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, MaxSize+1))
+	if err != nil {
+		return nil, fmt.Errorf("reading the configuration: %w", err)
+	}
+	return data, nil
+}
+
+// PromptPath returns where the prompt file is. A name that leads out of the
+// folder only through a symbolic link is refused: nobody was asked about it.
+func (s Settings) PromptPath(folder string) (string, error) {
+	path := s.PromptFile
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(folder, path)
+	}
+	if leadsOut(s.PromptFile) {
+		return path, nil // the user wrote it, or trusts who did
+	}
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return "", fmt.Errorf("looking for the prompt: %w", err)
+	}
+	defer root.Close()
+	if _, err := root.Stat(s.PromptFile); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("looking for the prompt file %s: %w", s.PromptFile, err)
+	}
+	return path, nil
+}
+
+// leadsOut says whether a path relative to a folder names something outside.
+func leadsOut(path string) bool { return !filepath.IsLocal(path) }

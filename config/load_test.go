@@ -1,0 +1,199 @@
+package config
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// place makes a folder with a file, a user's folder with another, and says
+// where they are. An empty text makes no file.
+func place(t *testing.T, folderFile, userFile string) Files {
+	t.Helper()
+	f := Files{Folder: t.TempDir(), UserDir: t.TempDir(), Builtin: builtin}
+	for name, text := range map[string]string{filepath.Join(f.Folder, Name): folderFile, filepath.Join(f.UserDir, UserName): userFile} {
+		if text != "" {
+			writeFile(t, name, text)
+		}
+	}
+	return f
+}
+
+func writeFile(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func load(t *testing.T, f Files) Settings {
+	t.Helper()
+	s, err := f.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestWithoutFilesTheSettingsAreBuiltIn(t *testing.T) {
+	s := load(t, place(t, "", ""))
+	want := Limits{MaxIterations: 50, MaxDuration: 4 * time.Hour, IdleTimeout: 10 * time.Minute, MaxConsecutiveFailures: 5}
+	if s.Limits != want || s.Backend != Auto || s.PromptFile != "PROMPT.md" || s.Promise != "" || !s.Instruct {
+		t.Errorf("got %+v", s)
+	}
+	if from := s.Source("limits.max_iterations"); from != FromDefault {
+		t.Errorf("max_iterations comes from %q", from)
+	}
+	if from := s.Source("completion.promise"); from != "" {
+		t.Errorf("the promise comes from %q", from)
+	}
+}
+
+func TestTheFolderWinsOverTheUser(t *testing.T) {
+	f := place(t, `
+backend = "mine"
+[limits]
+max_iterations = 3
+max_cost_usd = 2
+`, `
+backend = "claude"
+[limits]
+max_iterations = 9
+idle_timeout = "0"
+[completion]
+promise = "ALL DONE"
+instruct = false
+[backends.mine]
+command = "./bin/agent"
+args = ["--fast"]
+output = "pi-stream-json"
+[backends.pi]
+args = ["--provider", "anthropic"]
+`)
+	s := load(t, f)
+	if s.Backend != "mine" || s.Promise != "ALL DONE" || s.Instruct {
+		t.Errorf("got %+v", s)
+	}
+	if want := (Limits{3, 2, 4 * time.Hour, 0, 5}); s.Limits != want {
+		t.Errorf("limits %+v, want %+v", s.Limits, want)
+	}
+	want := map[string]BackendSettings{
+		"mine": {Command: filepath.Join(f.UserDir, "bin/agent"), Args: []string{"--fast"}, Output: "pi-stream-json"},
+		"pi":   {Args: []string{"--provider", "anthropic"}},
+	}
+	if diff := cmp.Diff(want, s.Backends); diff != "" {
+		t.Error(diff)
+	}
+	for key, from := range map[string]Source{
+		"backend": FromFolder, "limits.max_iterations": FromFolder, "limits.idle_timeout": FromUser,
+		"limits.max_duration": FromDefault, "backends.mine.args": FromUser,
+	} {
+		if got := s.Source(key); got != from {
+			t.Errorf("%s comes from %q, want %q", key, got, from)
+		}
+	}
+}
+
+func TestAHatIsReplacedAsAWhole(t *testing.T) {
+	s := load(t, place(t, `hats.planner.backend = "pi"`, `hats.planner.backend = { command = "x", args = ["-v"] }`))
+	if diff := cmp.Diff(Hat{Backend: "pi"}, s.Hats["planner"]); diff != "" {
+		t.Error(diff)
+	}
+	if from := s.Source("hats.planner.backend.command"); from != "" {
+		t.Errorf("the command that is gone comes from %q", from)
+	}
+}
+
+func TestEachKeyHasASetter(t *testing.T) {
+	known := 0
+	for _, key := range Keys() {
+		if key.Type == Table {
+			continue
+		}
+		known++
+		if setters[strings.Join(key.Path, ".")] == nil {
+			t.Errorf("%s can't be set", strings.Join(key.Path, "."))
+		}
+	}
+	if known != len(setters) {
+		t.Errorf("%d setters for %d keys", len(setters), known)
+	}
+}
+
+func TestValuesAreListedWithTheirSources(t *testing.T) {
+	s := load(t, place(t, `hats.b.backend = "pi"`, "[limits]\nmax_cost_usd = 2.5\n"))
+	var got []string
+	for _, v := range s.Values() {
+		got = append(got, v.Key+" = "+v.Text+" "+string(v.Source))
+	}
+	want := []string{
+		`backend = "auto" default`, `prompt_file = "PROMPT.md" default`, `limits.max_iterations = 50 default`,
+		`limits.max_cost_usd = 2.5 user`, `limits.max_duration = "4h" default`, `limits.idle_timeout = "10m" default`,
+		`limits.max_consecutive_failures = 5 default`, `completion.instruct = true default`, `hats.b.backend = "pi" folder`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAllProblemsOfBothFilesAreListed(t *testing.T) {
+	f := place(t, "backend = \"claud\"\n[limits]\nmax_iteration = 3\n", "prompt_file = 3\n")
+	_, err := f.Load()
+	var invalid *InvalidError
+	if !errors.As(err, &invalid) || len(invalid.Problems) != 3 {
+		t.Fatalf("got %v", err)
+	}
+	want := filepath.Join(f.UserDir, UserName) + ` can't be used:
+  line 1, column 15: prompt_file is a number; write a text in quotes
+` + filepath.Join(f.Folder, Name) + ` can't be used:
+  line 1, column 11: backend is "claud", which is no backend; did you mean claude?
+  line 3, column 1: limits.max_iteration is not a known key; did you mean max_iterations?`
+	if diff := cmp.Diff(want, err.Error()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAWarningRefusesNothing(t *testing.T) {
+	if s := load(t, place(t, "[limits]\nmax_iterations = 0\n", "")); s.Limits.MaxIterations != 0 {
+		t.Errorf("got %+v", s.Limits)
+	}
+}
+
+func TestFilesThatAreNone(t *testing.T) {
+	f := place(t, "", "")
+	if err := os.Mkdir(filepath.Join(f.Folder, Name), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Load(); err == nil || !strings.Contains(err.Error(), "is no regular file") {
+		t.Errorf("a folder of that name: %v", err)
+	}
+	f = place(t, strings.Repeat("#", MaxSize+1), "")
+	if _, err := f.Load(); !errors.As(err, new(*InvalidError)) {
+		t.Errorf("a file that is too large: %v", err)
+	}
+}
+
+func TestPromptPath(t *testing.T) {
+	f := place(t, "", "")
+	s := load(t, f)
+	if got, err := s.PromptPath(f.Folder); err != nil || got != filepath.Join(f.Folder, "PROMPT.md") {
+		t.Errorf("got %s, %v", got, err)
+	}
+	secret := filepath.Join(t.TempDir(), "secret")
+	writeFile(t, secret, "s")
+	if err := os.Symlink(secret, filepath.Join(f.Folder, "PROMPT.md")); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := s.PromptPath(f.Folder); err == nil {
+		t.Errorf("a link that leads out is followed to %s", got)
+	}
+	s.PromptFile = secret
+	if got, err := s.PromptPath(f.Folder); err != nil || got != secret {
+		t.Errorf("got %s, %v", got, err)
+	}
+}

@@ -1,0 +1,250 @@
+package config
+
+import (
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/BurntSushi/toml"
+)
+
+// Source is where a value comes from.
+type Source string
+
+// The sources; each wins over those behind it.
+const (
+	FromStart   Source = "start"   // the arguments of a start
+	FromEditor  Source = "editor"  // the editor's settings
+	FromFolder  Source = "folder"  // the folder's file
+	FromUser    Source = "user"    // the user's file
+	FromDefault Source = "default" // built in
+)
+
+// Limits bound a loop; 0 is no limit.
+type Limits struct {
+	MaxIterations          int
+	MaxCostUSD             float64
+	MaxDuration            time.Duration
+	IdleTimeout            time.Duration
+	MaxConsecutiveFailures int
+}
+
+// BackendSettings are what the files say about one backend. Empty fields are
+// as the backend has them, or for a custom one as the key's default.
+type BackendSettings struct {
+	Command         string // a name, or an absolute path
+	Args            []string
+	Prompt          string
+	Output          string
+	InteractiveArgs []string
+}
+
+// Hat is a role: a backend by its name, or a program of its own.
+type Hat struct {
+	Backend string // "" when there is a Command
+	Command string // a name, or an absolute path
+	Args    []string
+}
+
+// Settings are what the files and the built-in values say together.
+type Settings struct {
+	Backend    string // a name, or Auto
+	PromptFile string // as it is written; see PromptPath
+	Limits     Limits
+	Promise    string // "" is none
+	Instruct   bool
+	Backends   map[string]BackendSettings
+	Hats       map[string]Hat
+
+	sources map[string]setting
+}
+
+// setting is a key that is set, with its value as in a file.
+type setting struct {
+	value  any
+	source Source
+}
+
+// setters put a key's decoded value into settings, by the key's path in the
+// table. name is what stands for Any.
+var setters = map[string]func(s *Settings, name string, v any){
+	"backend":                         func(s *Settings, _ string, v any) { s.Backend = v.(string) },
+	"prompt_file":                     func(s *Settings, _ string, v any) { s.PromptFile = v.(string) },
+	"limits.max_iterations":           func(s *Settings, _ string, v any) { s.Limits.MaxIterations = int(v.(int64)) },
+	"limits.max_cost_usd":             func(s *Settings, _ string, v any) { s.Limits.MaxCostUSD = dollars(v) },
+	"limits.max_duration":             func(s *Settings, _ string, v any) { s.Limits.MaxDuration = duration(v) },
+	"limits.idle_timeout":             func(s *Settings, _ string, v any) { s.Limits.IdleTimeout = duration(v) },
+	"limits.max_consecutive_failures": func(s *Settings, _ string, v any) { s.Limits.MaxConsecutiveFailures = int(v.(int64)) },
+	"completion.promise":              func(s *Settings, _ string, v any) { s.Promise = v.(string) },
+	"completion.instruct":             func(s *Settings, _ string, v any) { s.Instruct = v.(bool) },
+	"backends.*.command":              ofBackend(func(b *BackendSettings, v any) { b.Command = v.(string) }),
+	"backends.*.args":                 ofBackend(func(b *BackendSettings, v any) { b.Args = texts(v) }),
+	"backends.*.prompt":               ofBackend(func(b *BackendSettings, v any) { b.Prompt = v.(string) }),
+	"backends.*.output":               ofBackend(func(b *BackendSettings, v any) { b.Output = v.(string) }),
+	"backends.*.interactive_args":     ofBackend(func(b *BackendSettings, v any) { b.InteractiveArgs = texts(v) }),
+	"hats.*.backend":                  ofHat(func(h *Hat, v any) { h.Backend = v.(string) }),
+	"hats.*.backend.type":             ofHat(func(h *Hat, v any) { h.Backend = v.(string) }),
+	"hats.*.backend.command":          ofHat(func(h *Hat, v any) { h.Command = v.(string) }),
+	"hats.*.backend.args":             ofHat(func(h *Hat, v any) { h.Args = texts(v) }),
+}
+
+func ofBackend(set func(*BackendSettings, any)) func(*Settings, string, any) {
+	return func(s *Settings, name string, v any) {
+		b := s.Backends[name]
+		set(&b, v)
+		s.Backends[name] = b
+	}
+}
+
+func ofHat(set func(*Hat, any)) func(*Settings, string, any) {
+	return func(s *Settings, name string, v any) {
+		h := s.Hats[name]
+		set(&h, v)
+		s.Hats[name] = h
+	}
+}
+
+func dollars(v any) float64 {
+	if whole, ok := v.(int64); ok {
+		return float64(whole)
+	}
+	return v.(float64)
+}
+
+// duration reads a value that was checked.
+func duration(v any) time.Duration {
+	d, _ := time.ParseDuration(v.(string))
+	return d
+}
+
+func texts(v any) []string {
+	list := []string{}
+	for _, item := range v.([]any) {
+		list = append(list, item.(string))
+	}
+	return list
+}
+
+// Default returns the built-in settings.
+func Default() Settings {
+	s := Settings{Backends: map[string]BackendSettings{}, Hats: map[string]Hat{}, sources: map[string]setting{}}
+	for _, key := range keys {
+		if key.Default == "" || slices.Contains(key.Path, Any) {
+			continue
+		}
+		values := map[string]any{}
+		if _, err := toml.Decode(strings.Join(key.Path, ".")+" = "+key.Default, &values); err != nil {
+			panic("the default of " + key.Name() + ": " + err.Error())
+		}
+		s.apply(values, FromDefault, "")
+	}
+	return s
+}
+
+// leaf is a key with its value in a file.
+type leaf struct {
+	key   Key
+	path  []string
+	value any
+}
+
+// leaves lists the values of a decoded and checked file, in the order of their paths.
+func leaves(values map[string]any, above ...string) []leaf {
+	var found []leaf
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		path := append(slices.Clone(above), name)
+		key, _ := Lookup(path...)
+		if table, ok := values[name].(map[string]any); ok {
+			found = append(found, leaves(table, path...)...)
+		} else {
+			found = append(found, leaf{key, path, values[name]})
+		}
+	}
+	return found
+}
+
+// apply lets a file's values win over those that are there. dir is where a
+// relative path of a program starts.
+func (s *Settings) apply(values map[string]any, from Source, dir string) {
+	if hats, ok := values["hats"].(map[string]any); ok {
+		for name := range hats { // parts of two hats make none
+			s.forgetHat(name)
+		}
+	}
+	for _, l := range leaves(values) {
+		value := l.value
+		if l.key.Name() == "command" {
+			value = programPath(dir, value.(string))
+		}
+		name := ""
+		if i := slices.Index(l.key.Path, Any); i >= 0 {
+			name = l.path[i]
+		}
+		setters[strings.Join(l.key.Path, ".")](s, name, value)
+		s.sources[strings.Join(l.path, ".")] = setting{value, from}
+	}
+}
+
+func (s *Settings) forgetHat(name string) {
+	delete(s.Hats, name)
+	prefix := "hats." + name + "."
+	maps.DeleteFunc(s.sources, func(key string, _ setting) bool { return strings.HasPrefix(key, prefix) })
+}
+
+// programPath makes a program's path absolute; a name stays one.
+func programPath(dir, command string) string {
+	if !strings.ContainsAny(command, `/\`) || filepath.IsAbs(command) {
+		return command
+	}
+	return filepath.Join(dir, command)
+}
+
+// Source tells where the value of a key such as "limits.max_iterations" comes
+// from; "" when it has none.
+func (s Settings) Source(key string) Source { return s.sources[key].source }
+
+// Value is a key with its value in effect.
+type Value struct {
+	Key    string
+	Text   string // as it would stand in a file
+	Source Source
+}
+
+// Values lists what is set, the fixed keys in the order of the table, then
+// backends and hats by name.
+func (s Settings) Values() []Value {
+	rank := func(key string) int {
+		return slices.IndexFunc(keys, func(k Key) bool { return strings.Join(k.Path, ".") == key })
+	}
+	names := slices.SortedFunc(maps.Keys(s.sources), func(a, b string) int {
+		x, y := rank(a), rank(b)
+		switch {
+		case x >= 0 && y >= 0:
+			return x - y
+		case x >= 0:
+			return -1
+		case y >= 0:
+			return 1
+		}
+		return strings.Compare(a, b)
+	})
+	values := make([]Value, len(names))
+	for i, name := range names {
+		values[i] = Value{name, text(s.sources[name].value), s.sources[name].source}
+	}
+	return values
+}
+
+// HatNames lists the hats by name.
+func (s Settings) HatNames() []string { return slices.Sorted(maps.Keys(s.Hats)) }
+
+// text writes a value as it would stand in a file.
+func text(v any) string {
+	var b strings.Builder
+	if err := toml.NewEncoder(&b).Encode(map[string]any{"v": v}); err != nil {
+		return err.Error()
+	}
+	return strings.TrimSpace(strings.TrimPrefix(b.String(), "v = "))
+}

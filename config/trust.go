@@ -1,0 +1,133 @@
+package config
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Opening a repository must not run its code. A folder's file that names a
+// program, arguments or a path outside of the folder counts only when the user
+// said so. What was said is remembered in the user's folder: a small file
+// named by the hash of what it is about, so that any change asks again.
+
+// UntrustedError says that a folder's file wants what only a trusted one may.
+type UntrustedError struct {
+	File  string
+	Wants []string // "backends.mine.command = \"my-agent\"", ...
+
+	userDir, hash string
+}
+
+func (e *UntrustedError) Error() string {
+	return fmt.Sprintf("%s is not trusted yet; it says\n  %s", e.File, strings.Join(e.Wants, "\n  "))
+}
+
+// Remember trusts the file as it was read.
+func (e *UntrustedError) Remember() error {
+	if e.userDir == "" {
+		return errors.New("there is no folder of your configuration to remember it in; set HOME")
+	}
+	return remember(e.userDir, e.hash, e.File)
+}
+
+// checkTrust returns an *UntrustedError for a file that isn't to be obeyed.
+func (f Files) checkTrust(name string, data []byte, values map[string]any) error {
+	var wants []string
+	for _, l := range leaves(values) {
+		if l.demandsTrust() {
+			wants = append(wants, strings.Join(l.path, ".")+" = "+text(l.value))
+		}
+	}
+	hash := fingerprint("file", realPath(name), string(data))
+	if len(wants) == 0 || f.Trusted || f.remembers(hash) {
+		return nil
+	}
+	return &UntrustedError{File: name, Wants: wants, userDir: f.UserDir, hash: hash}
+}
+
+func (l leaf) demandsTrust() bool {
+	if list, ok := l.value.([]any); ok && len(list) == 0 {
+		return false
+	}
+	return l.key.Runs || l.key.Name() == "prompt_file" && leadsOut(l.value.(string))
+}
+
+// RememberRun takes down that the user started a program with arguments in the
+// folder: it may be continued from a state file, which anybody can write.
+func (f Files) RememberRun(backend string, args []string) error {
+	if f.UserDir == "" {
+		return nil
+	}
+	return remember(f.UserDir, f.runHash(backend, args), f.Folder)
+}
+
+// KnowsRun says whether RememberRun was told of this run.
+func (f Files) KnowsRun(backend string, args []string) bool {
+	return f.Trusted || f.remembers(f.runHash(backend, args))
+}
+
+func (f Files) runHash(backend string, args []string) string {
+	return fingerprint(append([]string{"run", realPath(f.Folder), backend}, args...)...)
+}
+
+func (f Files) remembers(hash string) bool {
+	if f.UserDir == "" {
+		return false
+	}
+	_, err := os.Stat(trustedName(f.UserDir, hash))
+	return err == nil
+}
+
+// Forget makes the folder's file untrusted again, as it is now.
+func (f Files) Forget() (known bool, err error) {
+	name := filepath.Join(f.Folder, Name)
+	data, err := readFile(name)
+	if err != nil || f.UserDir == "" {
+		return false, err
+	}
+	err = os.Remove(trustedName(f.UserDir, fingerprint("file", realPath(name), string(data))))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("forgetting that %s is trusted: %w", name, err)
+	}
+	return true, nil
+}
+
+// fingerprint is a hash that no other parts have.
+func fingerprint(parts ...string) string {
+	hash := sha256.New()
+	for _, part := range parts {
+		fmt.Fprintf(hash, "%d:%s", len(part), part)
+	}
+	return hex.EncodeToString(hash.Sum(nil))
+}
+
+func trustedName(userDir, hash string) string { return filepath.Join(userDir, "trusted", hash) }
+
+// remember makes the file of a hash; what it is about stands in it for people.
+func remember(userDir, hash, about string) error {
+	name := trustedName(userDir, hash)
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return fmt.Errorf("remembering what is trusted: %w", err)
+	}
+	if err := os.WriteFile(name, []byte(about+"\n"), 0o600); err != nil {
+		return fmt.Errorf("remembering what is trusted: %w", err)
+	}
+	return nil
+}
+
+// realPath is the path without symbolic links, where it can be had.
+func realPath(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return path
+}

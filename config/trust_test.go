@@ -1,0 +1,149 @@
+package config
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const demanding = `
+[backends.mine]
+command = "./evil"
+[backends.pi]
+args = ["--thinking", "high"]
+interactive_args = []
+[hats.a]
+backend = { type = "pi", args = ["-x"] }
+`
+
+func TestAFolderThatNamesProgramsIsNotObeyedBeforeItIsTrusted(t *testing.T) {
+	f := place(t, demanding, "")
+	_, err := f.Load()
+	var untrusted *UntrustedError
+	if !errors.As(err, &untrusted) {
+		t.Fatalf("got %v", err)
+	}
+	want := []string{
+		`backends.mine.command = "./evil"`,
+		`backends.pi.args = ["--thinking", "high"]`,
+		`hats.a.backend.args = ["-x"]`,
+	}
+	if diff := cmp.Diff(want, untrusted.Wants); diff != "" {
+		t.Error(diff)
+	}
+	if err := untrusted.Remember(); err != nil {
+		t.Fatal(err)
+	}
+	if s := load(t, f); s.Backends["mine"].Command != filepath.Join(f.Folder, "evil") {
+		t.Errorf("got %+v", s.Backends)
+	}
+	writeFile(t, filepath.Join(f.Folder, Name), demanding+"# changed\n")
+	if _, err := f.Load(); !errors.As(err, &untrusted) {
+		t.Errorf("another content is trusted: %v", err)
+	}
+	f.Trusted = true
+	load(t, f)
+}
+
+func TestTrustIsForOneFolder(t *testing.T) {
+	f := place(t, demanding, "")
+	_, err := f.Load()
+	var untrusted *UntrustedError
+	if !errors.As(err, &untrusted) || untrusted.Remember() != nil {
+		t.Fatal(err)
+	}
+	other := place(t, demanding, "")
+	other.UserDir = f.UserDir
+	if _, err := other.Load(); !errors.As(err, &untrusted) {
+		t.Errorf("the same file in another folder: %v", err)
+	}
+	if known, err := f.Forget(); !known || err != nil {
+		t.Errorf("forgetting: %v, %v", known, err)
+	}
+	if known, err := f.Forget(); known || err != nil {
+		t.Errorf("forgetting twice: %v, %v", known, err)
+	}
+	if _, err := f.Load(); !errors.As(err, &untrusted) {
+		t.Errorf("still trusted: %v", err)
+	}
+}
+
+func TestWhatDemandsTrust(t *testing.T) {
+	tests := []struct {
+		name, file string
+		want       bool
+	}{
+		{"limits and a backend", "backend = \"pi\"\nprompt_file = \"docs/TASK.md\"\n[limits]\nmax_iterations = 3\n", false},
+		{"a hat without arguments", "hats.a.backend = \"pi\"", false},
+		{"an empty list", "backends.pi.args = []", false},
+		{"a program", "backends.pi.command = \"x\"", true},
+		{"arguments", "backends.pi.args = [\"x\"]", true},
+		{"interactive arguments", "backends.pi.interactive_args = [\"x\"]", true},
+		{"a hat's program", "hats.a.backend.command = \"x\"", true},
+		{"a hat's arguments", "hats.a.backend = {type = \"pi\", args = [\"x\"]}", true},
+		{"a path above", "prompt_file = \"../x\"", true},
+		{"an absolute path", "prompt_file = \"/etc/passwd\"", true},
+		{"a path above in the middle", "prompt_file = \"a/../../x\"", true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := place(t, tt.file, "").Load()
+			if got := errors.As(err, new(*UntrustedError)); got != tt.want || !got && err != nil {
+				t.Errorf("got %v", err)
+			}
+		})
+		t.Run("of the user: "+tt.name, func(t *testing.T) {
+			if _, err := place(t, "", tt.file).Load(); err != nil {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+func TestARunIsKnownWithItsArguments(t *testing.T) {
+	f := place(t, "", "")
+	if err := f.RememberRun("/bin/agent", []string{"a", "b"}); err != nil {
+		t.Fatal(err)
+	}
+	other := f
+	other.Folder = t.TempDir()
+	for name, got := range map[string]bool{
+		"the same":         f.KnowsRun("/bin/agent", []string{"a", "b"}),
+		"joined arguments": !f.KnowsRun("/bin/agent", []string{"ab"}),
+		"fewer arguments":  !f.KnowsRun("/bin/agent", []string{"a"}),
+		"another program":  !f.KnowsRun("/bin/agent2", []string{"a", "b"}),
+		"another folder":   !other.KnowsRun("/bin/agent", []string{"a", "b"}),
+	} {
+		if !got {
+			t.Errorf("%s: wrong answer", name)
+		}
+	}
+}
+
+func TestNothingIsRememberedWithoutAPlace(t *testing.T) {
+	f := place(t, demanding, "")
+	f.UserDir = ""
+	_, err := f.Load()
+	var untrusted *UntrustedError
+	if !errors.As(err, &untrusted) || untrusted.Remember() == nil {
+		t.Errorf("got %v", err)
+	}
+	if err := f.RememberRun("pi", nil); err != nil || f.KnowsRun("pi", nil) {
+		t.Errorf("a run is known: %v", err)
+	}
+}
+
+func TestOnlyTheUserCanReadWhatIsTrusted(t *testing.T) {
+	f := place(t, "", "")
+	f.UserDir = filepath.Join(f.UserDir, "new")
+	if err := f.RememberRun("pi", nil); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(filepath.Join(f.UserDir, "trusted"))
+	if err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("got %v, %v", info, err)
+	}
+}
