@@ -28,7 +28,8 @@ const (
 	drainLimit = time.Second
 )
 
-// lingerLimit is how long an agent may stay after it said that it was done.
+// lingerLimit is how long an agent may stay after it said that it was done, or
+// closed its output.
 var lingerLimit = 10 * time.Second
 
 // Spec is one run of an agent.
@@ -236,6 +237,7 @@ func (p *Process) active() {
 // everything that the agent left behind.
 func (p *Process) supervise() {
 	var lingering <-chan time.Time
+	drained := p.drained
 	for {
 		select {
 		case <-p.exited:
@@ -247,13 +249,18 @@ func (p *Process) supervise() {
 			return
 		case done := <-p.linger:
 			lingering = nil
-			if done {
+			if done || drained == nil {
 				lingering = time.After(lingerLimit)
 			}
 		case <-lingering:
 			p.exit.Lingered = true
 			p.end(Grace)
 			return
+		case <-drained: // nothing more can come of it
+			drained = nil
+			if lingering == nil {
+				lingering = time.After(lingerLimit)
+			}
 		}
 	}
 }
@@ -334,6 +341,10 @@ func (p *Process) finish() {
 	p.exit.Signal = signalName(state)
 	p.exit.Result = p.pumped
 	p.exit.ReadErr = p.readErr
+	if p.exit.Lingered && !p.exit.Result.Terminal {
+		p.exit.Lingered, p.exit.Code, p.exit.Signal = false, 0, "" // how it ended was our doing; the reason is this:
+		p.exit.Result.Failure = &stream.Error{Message: fmt.Sprintf("the agent closed its output and didn't exit within %v", lingerLimit)}
+	}
 	p.exit.Stderr = strings.TrimSpace(p.stderr.String())
 	p.exit.Duration = time.Since(p.started)
 	close(p.done)

@@ -37,6 +37,7 @@ type readerRun struct {
 	summary                   Summary
 	lines, malformed, skipped int
 	cutOff                    bool
+	understood                bool // there was an event
 }
 
 func (run *readerRun) read(r io.Reader) (err error) {
@@ -82,6 +83,7 @@ func shortened(line []byte) string {
 }
 
 func (run *readerRun) emit(e Event) {
+	run.understood = true
 	run.summary.Add(e)
 	if run.Handler == nil {
 		return
@@ -106,7 +108,12 @@ func (run *readerRun) result(readErr error) Result {
 	case result.Terminal || result.Failure != nil:
 	case readErr != nil:
 		result.Failure = &Error{Message: readErr.Error()}
-	case run.Format != FormatText:
+	case result.Lines == 0:
+		result.Failure = &Error{Message: "the agent printed nothing"}
+	case run.Format == FormatText:
+	case !run.understood && result.SkippedLines > 0:
+		result.Failure = &Error{Message: fmt.Sprintf("the agent's output is no %s", run.Format)}
+	default:
 		result.Failure = &Error{Message: "the stream ended before the agent was done"}
 	}
 	return result

@@ -9,6 +9,7 @@ import (
 type textDecoder struct {
 	shown   tail
 	started bool
+	content binaryShare
 }
 
 // Done is always false: such an agent never says that it is done.
@@ -19,6 +20,7 @@ func (d *textDecoder) Decode(line []byte, emit func(Event)) error {
 		d.started = true
 		line = bytes.TrimPrefix(line, []byte("\uFEFF"))
 	}
+	d.content.add(line)
 	text := Plain(string(line)) + "\n"
 	d.shown.add(text)
 	emit(Text{Delta: text, MessageID: "m1"})
@@ -28,5 +30,8 @@ func (d *textDecoder) Decode(line []byte, emit func(Event)) error {
 func (d *textDecoder) Close(emit func(Event)) {
 	if d.started {
 		emit(MessageEnd{MessageID: "m1", Text: strings.TrimSuffix(d.shown.String(), "\n")})
+	}
+	if d.content.most() {
+		emit(Error{Message: "the agent printed binary data instead of text"})
 	}
 }
