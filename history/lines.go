@@ -36,7 +36,7 @@ func (l *lineReader) next() ([]byte, error) {
 	for {
 		if n := bytes.IndexByte(l.buf[l.start+searched:l.end], '\n'); n >= 0 {
 			line := l.take(searched+n, 1)
-			if !tooLong {
+			if !tooLong && len(line) <= maxLine {
 				return line, nil
 			}
 			l.skipped++

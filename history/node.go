@@ -12,6 +12,8 @@ type lineNode struct {
 	cwd    string
 	time   string
 	claude bool // it has what only claude's lines have
+
+	version int // of a header
 }
 
 // readNode reads the structure of a line.
@@ -31,6 +33,8 @@ func readNode(line []byte) lineNode {
 			n.cwd = s.text()
 		case "timestamp":
 			n.time = s.text()
+		case "version":
+			n.version = int(s.integer())
 		case "sessionId", "parentUuid", "leafUuid":
 			n.claude = true
 		}

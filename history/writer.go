@@ -303,13 +303,17 @@ func marshalLine(v any) ([]byte, error) {
 // newID returns an id that no entry has: eight hexadecimal digits, as pi's.
 func (w *Writer) newID() string {
 	for {
-		var b [4]byte
-		rand.Read(b[:]) // never fails
-		if id := hex.EncodeToString(b[:]); !w.ids[id] {
+		if id := randomID(); !w.ids[id] {
 			w.ids[id] = true
 			return id
 		}
 	}
+}
+
+func randomID() string {
+	var b [4]byte
+	rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
 }
 
 // newSessionID returns a UUID of version 7: they sort by time.

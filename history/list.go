@@ -1,0 +1,235 @@
+package history
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Summary is a session as a list shows it.
+type Summary struct {
+	Path      string
+	ID        string
+	StartedAt time.Time
+	Loop      *LoopStart // nil: no loop's
+	// End is how the loop ended; nil while it runs, and when nobody was left to
+	// say it.
+	End *LoopEnd
+	// Iteration is the last that the loop began, where End is nil and it can be found.
+	Iteration int
+}
+
+const (
+	headSize = 4 << 10 // bytes in which a session's beginning is looked for at first
+	maxHead  = 1 << 20
+	tailSize = 4 << 10 // bytes in which a loop's end is looked for at first
+	maxTail  = 1 << 20
+	listers  = 4 // files that are read at once
+)
+
+// List returns the sessions of a working directory, newest first: at most
+// limit, if that is positive. loopsOnly leaves out those that pi made itself. A
+// folder that doesn't exist has none. Files that are no sessions, and links, are
+// left out.
+func List(o Options, cwd string, limit int, loopsOnly bool) ([]Summary, error) {
+	cwd = realPath(cwd)
+	dir, err := o.dir(cwd)
+	if err != nil {
+		return nil, err
+	}
+	names, err := sessionNames(dir)
+	if err != nil {
+		return nil, err
+	}
+	sessions := []Summary{}
+	for len(names) > 0 {
+		batch := len(names)
+		if limit > 0 {
+			batch = min(batch, limit-len(sessions))
+		}
+		for _, s := range summaries(dir, names[:batch]) {
+			if s.cwd == cwd && (s.Loop != nil || !loopsOnly) {
+				sessions = append(sessions, s.Summary)
+			}
+		}
+		names = names[batch:]
+		if len(sessions) == limit {
+			break
+		}
+	}
+	return sessions, nil
+}
+
+// sessionNames lists a folder's files that may be sessions, the newest first:
+// their names begin with the time.
+func sessionNames(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("listing the sessions: %w", err)
+	}
+	var names []string
+	for _, e := range entries {
+		if e.Type().IsRegular() && strings.HasSuffix(e.Name(), sessionSuffix) {
+			names = append(names, e.Name())
+		}
+	}
+	slices.Reverse(names) // ReadDir sorts them
+	return names, nil
+}
+
+type summary struct {
+	Summary
+	cwd string
+}
+
+// summaries reads the beginnings and ends of files, in their order.
+func summaries(dir string, names []string) []summary {
+	found := make([]summary, len(names))
+	var wg sync.WaitGroup
+	for first := range min(listers, len(names)) {
+		wg.Go(func() {
+			buf := make([]byte, headSize)
+			for i := first; i < len(names); i += listers {
+				found[i] = summarize(filepath.Join(dir, names[i]), &buf)
+			}
+		})
+	}
+	wg.Wait()
+	return slices.DeleteFunc(found, func(s summary) bool { return s.ID == "" })
+}
+
+// summarize reads what a list shows of a session; one without an ID is none.
+// buf is for reading.
+func summarize(path string, buf *[]byte) (s summary) {
+	file, err := os.Open(path)
+	if err != nil {
+		return s
+	}
+	defer file.Close()
+	head, whole := readHead(file, buf)
+	first, rest, _ := bytes.Cut(head, []byte{'\n'})
+	n := readNode(first)
+	if !n.ok || n.kind != "session" {
+		return s
+	}
+	s.Path, s.ID, s.cwd = path, n.id, n.cwd
+	s.StartedAt, _ = time.Parse(time.RFC3339, n.time) // the zero time for what is none
+	second, _, _ := bytes.Cut(rest, []byte{'\n'})
+	start, ok := recordIn(second).(LoopStart)
+	if !ok {
+		return s
+	}
+	s.Loop = &start
+	if whole {
+		s.findEnd(rest)
+		return s
+	}
+	s.readEnd(file, buf)
+	return s
+}
+
+// readHead reads the first two lines, or all of a short file.
+func readHead(file *os.File, buf *[]byte) (head []byte, whole bool) {
+	for {
+		n, err := file.ReadAt(*buf, 0)
+		head = (*buf)[:n]
+		if errors.Is(err, io.EOF) {
+			return head, true
+		}
+		if err != nil || bytes.Count(head, []byte{'\n'}) >= 2 || n >= maxHead {
+			return head, false
+		}
+		*buf = make([]byte, 2*len(*buf))
+	}
+}
+
+// readEnd looks for the loop's end from the end of the file on.
+func (s *summary) readEnd(file *os.File, buf *[]byte) {
+	info, err := file.Stat()
+	if err != nil {
+		return
+	}
+	for size := int64(tailSize); ; size *= 8 {
+		size = min(size, info.Size(), maxTail)
+		if int64(len(*buf)) < size {
+			*buf = make([]byte, size)
+		}
+		tail := (*buf)[:size]
+		if _, err := file.ReadAt(tail, info.Size()-size); err != nil {
+			return
+		}
+		if s.findEnd(tail) || size == info.Size() || size == maxTail {
+			return
+		}
+	}
+}
+
+// findEnd looks for the last thing that a loop did in a part of its session.
+func (s *summary) findEnd(part []byte) bool {
+	mark := []byte(`"chatEventType":"`)
+	for end := len(part); ; {
+		i := bytes.LastIndex(part[:end], mark)
+		if i < 0 {
+			return false
+		}
+		start := bytes.LastIndexByte(part[:i], '\n') + 1
+		line, _, _ := bytes.Cut(part[start:], []byte{'\n'})
+		switch r := recordIn(line).(type) {
+		case LoopEnd:
+			s.End = &r
+			return true
+		case IterationStart:
+			s.Iteration = r.Iteration
+			return true
+		case IterationEnd:
+			s.Iteration = r.Iteration
+			return true
+		}
+		end = start
+	}
+}
+
+// recordIn returns the record in a line, nil if it holds none.
+func recordIn(line []byte) Record {
+	var entry struct {
+		CustomType string `json:"customType"`
+		Data       struct {
+			ChatEventType string          `json:"chatEventType"`
+			Payload       json.RawMessage `json:"payload"`
+		} `json:"data"`
+	}
+	if json.Unmarshal(line, &entry) != nil || entry.CustomType != EventType {
+		return nil
+	}
+	r, err := recordOf(entry.Data.ChatEventType, entry.Data.Payload)
+	if err != nil {
+		return nil
+	}
+	return r
+}
+
+// Find returns the session of a loop in a working directory, "" if there is none.
+func Find(o Options, cwd, loopID string) (path string, err error) {
+	sessions, err := List(o, cwd, 0, true)
+	if err != nil {
+		return "", err
+	}
+	for _, s := range sessions {
+		if s.Loop.LoopID == loopID {
+			return s.Path, nil
+		}
+	}
+	return "", nil
+}
