@@ -16,8 +16,13 @@ import (
 // patience bounds a client's whole run; its own waits are shorter.
 const patience = 2 * time.Minute
 
-func TestEglot(t *testing.T) {
-	out := drive(t, emacs(t), "--batch", "--no-site-file", "-L", "emacs", "-l", "eglot-test", "-f", "ert-run-tests-batch-and-exit")
+func TestEglot(t *testing.T) { runERT(t, "eglot-test") }
+
+func TestLSPMode(t *testing.T) { runERT(t, "lsp-mode-test") }
+
+// runERT runs the tests of a file in Emacs.
+func runERT(t *testing.T, file string) {
+	out := drive(t, emacs(t), "--batch", "--no-site-file", "-L", "emacs", "-l", file, "-f", "ert-run-tests-batch-and-exit")
 	demand(t, out, `Ran [1-9]\d* tests, [1-9]\d* results as expected, 0 unexpected`)
 }
 

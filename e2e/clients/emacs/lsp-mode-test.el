@@ -1,0 +1,149 @@
+;;; lsp-mode-test.el --- ralph-lsp in lsp-mode  -*- lexical-binding: t; -*-
+
+;;; Commentary:
+;; Nothing here is special to ralph-lsp but its registration.  lsp-mode has what
+;; eglot doesn't have everywhere: code lenses, and progress in the mode line.
+
+;;; Code:
+(require 'support)
+(require 'lsp-mode)
+(require 'lsp-lens)
+
+(lsp-register-client
+ (make-lsp-client :new-connection (lsp-stdio-connection (list ralph-program "--stdio"))
+                  :major-modes '(markdown-mode)
+                  :server-id 'ralph))
+(setq lsp-enabled-clients '(ralph)
+      lsp-auto-guess-root t
+      lsp-restart 'ignore
+      lsp-lens-enable t
+      lsp-enable-snippet nil
+      lsp-debounce-full-sync-notifications nil
+      lsp-completion-provider :none ; completion-at-point is enough
+      lsp-diagnostics-provider :flymake
+      lsp-session-file (expand-file-name "lsp-session" temporary-file-directory))
+
+(remove-hook 'flymake-diagnostic-functions #'flymake-proc-legacy-flymake) ; warns of every Markdown file
+
+(defun handle-later (handle message workspace)
+  "Let HANDLE treat MESSAGE of WORKSPACE on its own.
+lsp-mode 8.0 forgets what it reads together with an answer that it waits for."
+  (run-with-timer 0 nil handle message workspace))
+(advice-add 'lsp--parser-on-message :around #'handle-later)
+
+(defmacro with-project (prompt &rest body)
+  "Evaluate BODY in the PROMPT.md of a new project, connected.
+PROMPT is what the file says."
+  (declare (indent 1))
+  `(ralph-call-in-project
+    ,prompt
+    (lambda ()
+      (connect)
+      (unwind-protect (progn ,@body)
+        (mapc #'disconnect (lsp-workspaces))))))
+
+(defun connect ()
+  "Connect as \\[lsp] does."
+  (lsp)
+  (ralph-await "connection"
+               (lambda ()
+                 (seq-find (lambda (workspace) (eq 'initialized (lsp--workspace-status workspace)))
+                           (lsp-workspaces)))))
+
+(defun disconnect (workspace)
+  "Say goodbye in WORKSPACE, and look at what was said before."
+  (lsp-workspace-shutdown workspace)
+  (ralph-await-message (format "Workspace %s shutdown" (lsp--workspace-print workspace)))
+  (dolist (said ralph-messages)
+    (should-not (string-match-p "warning\\|unknown\\|timeout\\|failed to parse\\|executeCommand" said))))
+
+(defun lenses ()
+  "The code lenses that the buffer shows."
+  (seq-mapcat (lambda (overlay) (overlay-get overlay 'lsp--metadata)) lsp-lens--overlays))
+
+(defun await-lens (regexp)
+  "Wait for a lens that matches REGEXP."
+  (ralph-await (concat "lens " regexp)
+               (lambda () (seq-find (lambda (title) (string-match-p regexp title)) (lenses)))))
+
+(defun click (lens)
+  "Do what a click on LENS does."
+  (funcall (get-text-property 0 'action lens)))
+
+(defun complete ()
+  "Complete what is before point by the first candidate, as company-mode does."
+  (pcase-let* ((`(,start ,end ,table . ,more) (lsp-completion-at-point))
+               (candidate (car (all-completions (buffer-substring start end) table))))
+    (delete-region start end)
+    (insert candidate)
+    (funcall (plist-get more :exit-function) candidate 'finished)))
+
+(defun await-progress (regexp)
+  "Wait for the mode line to show a progress that matches REGEXP."
+  (ralph-await (concat "progress " regexp)
+               (lambda () (when-let ((status (lsp--progress-status))) (string-match-p regexp status)))))
+
+(ert-deftest lsp-mode-runs-a-loop-by-a-lens ()
+  (with-project ralph-task
+    (await-lens "^Dry run$")
+    (click (await-lens "^Run Ralph loop$"))
+    (ralph-await-message "Ralph done: LOOP_COMPLETE after 2 iterations · \\$0\\.02")
+    (await-lens "^Run Ralph loop$")
+    (should-not (lsp--progress-status))))
+
+(ert-deftest lsp-mode-shows-and-cancels-a-loop ()
+  (with-project ralph-endless-task
+    (click (await-lens "^Run Ralph loop$"))
+    (let ((agent (ralph-await-agent)))
+      (await-progress "0%% 1/50 · \\$0\\.01 · bash make forever")
+      (click (await-lens "^1/50 .*· Cancel$"))
+      (ralph-should-be-gone agent))
+    (ralph-await-message "Ralph cancelled after 1 iteration")
+    (ralph-await "the progress's end" (lambda () (not (lsp--progress-status))))))
+
+(ert-deftest lsp-mode-is-asked-when-a-loop-is-active ()
+  (with-project ralph-endless-task
+    (let ((run (await-lens "^Run Ralph loop$")))
+      (click run)
+      (let ((first (ralph-await-agent)))
+        (setq ralph-answers '(("Ralph loop active" . "Cancel and start")))
+        (click run) ; as fast as nobody is
+        (ralph-await-question "Ralph loop active" "Cancel and start" "Keep")
+        (ralph-should-be-gone first)))
+    (ralph-await-agent)))
+
+(ert-deftest lsp-mode-helps-to-edit-the-state-file ()
+  (with-project ralph-endless-task
+    (click (await-lens "^Run Ralph loop$"))
+    (ralph-await-agent)
+    (find-file (ralph-state-file))
+    (connect)
+    (await-lens "· Cancel$")
+    (ralph-go-behind "max_iter")
+    (lsp-describe-thing-at-point)
+    (should (string-match-p "max_iterations" (with-current-buffer "*lsp-help*" (buffer-string))))
+    (ralph-go-behind "max_iterations: 50\n")
+    (insert "max_cos\n")
+    (backward-char)
+    (complete)
+    (should (string-match-p "^max_cost_usd: $" (buffer-string)))
+    (ralph-go-behind "max_iterations: ")
+    (insert "many")
+    (ralph-await "diagnostic"
+                 (lambda ()
+                   (seq-find (lambda (problem) (string-match-p "max_iterations" (lsp:diagnostic-message problem)))
+                             (lsp--get-buffer-diagnostics))))))
+
+(ert-deftest lsp-mode-takes-everything-with-it-and-is-asked-afterwards ()
+  (with-project ralph-endless-task
+    (click (await-lens "^Run Ralph loop$"))
+    (let ((agent (ralph-await-agent)))
+      (mapc #'disconnect (lsp-workspaces))
+      (ralph-await-end agent))
+    (setq ralph-answers '(("Go on with it" . "Discard")))
+    (connect)
+    (ralph-await-question "was interrupted in .* at iteration 1/50" "Continue" "Discard" "Later")
+    (ralph-await "the state file's end" (lambda () (not (file-exists-p (ralph-state-file)))))))
+
+(provide 'lsp-mode-test)
+;;; lsp-mode-test.el ends here
