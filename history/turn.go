@@ -14,11 +14,22 @@ type turn struct {
 	open      bool
 	ended     bool // text is final
 	messageID string
-	text      string
+	text      []byte
 	told      int // how much of text was written with tool calls
 	thinking  strings.Builder
 	calls     []stream.ToolCall
 	results   []stream.ToolResult
+}
+
+// maxLive is how much of a message is kept while it is being written; if it
+// ever ends, its whole text comes with the end.
+const maxLive = 4 << 20
+
+// say takes a piece of a message that may never end.
+func (t *turn) say(delta string) {
+	if len(t.text) < maxLive {
+		t.text = append(t.text, delta...)
+	}
 }
 
 // Handle writes what the agent did. Pieces of text and output are not written,
@@ -32,7 +43,7 @@ func (w *Writer) Handle(e stream.Event) {
 		w.atWork(e)
 	case stream.Text:
 		if e.ParentToolCallID == "" {
-			w.message(e.MessageID).text += e.Delta
+			w.message(e.MessageID).say(e.Delta)
 		}
 	case stream.Thinking:
 		if e.ParentToolCallID == "" {
@@ -110,11 +121,11 @@ func (w *Writer) endMessage(e stream.MessageEnd) {
 		if w.turn.told > 0 {
 			w.event(eventDiscard, messagePayload{MessageID: e.MessageID})
 		}
-		w.turn.text, w.turn.told = "", 0
+		w.turn.text, w.turn.told = nil, 0
 		w.turn.thinking.Reset()
 	default:
 		t := w.message(e.MessageID)
-		t.text, t.ended = e.Text, true
+		t.text, t.ended = []byte(e.Text), true
 	}
 }
 
@@ -140,7 +151,7 @@ func (w *Writer) call(e stream.ToolCall) {
 		t.open = true
 		t.calls = append(t.calls, e)
 		w.tellThoughts()
-		p.MessageID, p.Text = t.messageID, t.text[min(t.told, len(t.text)):]
+		p.MessageID, p.Text = t.messageID, string(t.text[min(t.told, len(t.text)):])
 		t.told = len(t.text)
 	}
 	w.running = append(w.running, e)
@@ -187,8 +198,8 @@ func (w *Writer) endTurn(end stream.TurnEnd) {
 		Usage: usageOf(end.Usage), StopReason: stopReason(end, len(t.calls)), ErrorMessage: end.Error,
 		Timestamp: time.Now().UnixMilli(),
 	}
-	if t.text != "" {
-		m.Content = append(m.Content, textBlock(t.text))
+	if len(t.text) > 0 {
+		m.Content = append(m.Content, textBlock(string(t.text)))
 	}
 	for _, c := range t.calls {
 		m.Content = append(m.Content, callBlock(c))
@@ -227,7 +238,7 @@ func (w *Writer) account(u stream.Usage) {
 // endRun writes what is left of a run: a message that never ended, and results
 // for the tools that never did.
 func (w *Writer) endRun(interrupted bool, reason string) {
-	if w.turn.text != "" || w.turn.thinking.Len() > 0 || len(w.turn.calls) > 0 {
+	if len(w.turn.text) > 0 || w.turn.thinking.Len() > 0 || len(w.turn.calls) > 0 {
 		end := stream.TurnEnd{}
 		if !w.turn.ended && interrupted {
 			end.StopReason = "aborted"
