@@ -26,8 +26,8 @@ export function activate(context: vscode.ExtensionContext): Api {
   sidecar = server;
   const loops = new Loops(server);
   const transcripts = new TranscriptView(server, loops);
-  const starter = new Starter(server, new LastPrompt(context.workspaceState), (result) => {
-    if (config.openOnStart()) void transcripts.show(result, true);
+  const starter = new Starter(server, new LastPrompt(context.workspaceState), (loop) => {
+    if (config.openOnStart()) void transcripts.show(loop, true);
   });
   const diffs = new Diffs(loops);
   const pages = new Pages(server);

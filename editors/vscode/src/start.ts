@@ -15,7 +15,7 @@ export interface StartArgument extends StartParams {
 }
 
 export class Starter {
-  constructor(private readonly sidecar: Sidecar, private readonly last: LastPrompt, private readonly onStarted: (r: StartResult) => void) {}
+  constructor(private readonly sidecar: Sidecar, private readonly last: LastPrompt, private readonly onStarted: (loop: LoopParams) => void) {}
 
   /** Starts a loop; undefined when the user thought better of it. */
   async start(argument: StartArgument = {}): Promise<StartResult | undefined> {
@@ -62,7 +62,7 @@ export class Starter {
   async run(params: StartParams): Promise<StartResult | undefined> {
     try {
       const result = await this.sidecar.execute<StartResult>(command.start, params);
-      this.onStarted(result);
+      this.onStarted({ loopId: result.loopId, folder: params.folder });
       return result;
     } catch (e) {
       const reason = e instanceof CommandError ? e.data.reason : undefined;

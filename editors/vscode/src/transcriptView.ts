@@ -24,6 +24,8 @@ interface Open {
 
 export class TranscriptView implements vscode.TextDocumentContentProvider, vscode.Disposable {
   private readonly open = new Map<string, Open>();
+  /** By loop id: a loop keeps its document's name. */
+  private readonly uris = new Map<string, vscode.Uri>();
   private readonly emitter = new vscode.EventEmitter<vscode.Uri>();
   readonly onDidChange = this.emitter.event;
   private readonly subscriptions: vscode.Disposable[];
@@ -41,7 +43,7 @@ export class TranscriptView implements vscode.TextDocumentContentProvider, vscod
   /** Shows a loop's transcript beside what the user works on. */
   async show(loop: LoopParams, preserveFocus = false): Promise<vscode.TextEditor | undefined> {
     if (!loop.loopId) return undefined;
-    const document = await vscode.workspace.openTextDocument(this.uri(loop.loopId));
+    const document = await vscode.workspace.openTextDocument(this.uri(loop.loopId, loop.folder));
     const editor = await vscode.window.showTextDocument(document, { preview: false, preserveFocus });
     reveal(editor);
     return editor;
@@ -63,9 +65,13 @@ export class TranscriptView implements vscode.TextDocumentContentProvider, vscod
     for (const d of [...this.subscriptions, this.emitter]) d.dispose();
   }
 
-  private uri(loopId: string): vscode.Uri {
-    const folder = this.loops.byId(loopId)?.folder;
-    return vscode.Uri.from({ scheme, path: `/Ralph ${folder ? folderName(folder) : loopId}.md`, query: loopId });
+  private uri(loopId: string, folder = this.loops.byId(loopId)?.folder): vscode.Uri {
+    let uri = this.uris.get(loopId);
+    if (!uri) {
+      uri = vscode.Uri.from({ scheme, path: `/Ralph ${folder ? folderName(folder) : loopId}.md`, query: loopId });
+      this.uris.set(loopId, uri);
+    }
+    return uri;
   }
 
   private forget(uri: vscode.Uri): void {

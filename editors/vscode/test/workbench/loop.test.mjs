@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import { after, before, describe, it as test } from 'node:test';
+import { notes, until, Workbench } from './world.mjs';
+
+describe('a loop in the workbench', { timeout: 120_000 }, () => {
+  let w;
+  before(async () => {
+    w = await Workbench.open({
+      files: { 'PROMPT.md': 'count 3\n', 'notes.txt': notes, 'README.md': '# app\n' },
+      keybindings: [{ key: 'ctrl+alt+r', command: 'ralph.start', args: { prompt: 'wait', maxIterations: 7 } }],
+      trust: true, settings: { 'ralph.transcript.openOnStart': true },
+    });
+  });
+  after(() => w?.close());
+  const it = (name, body) => test(name, () => w.step(name, body));
+
+  it('does nothing before the folder is trusted', async () => {
+    const dialog = w.page.locator('.monaco-dialog-box');
+    await dialog.waitFor();
+    assert.equal(w.sidecars().length, 0);
+    await dialog.getByRole('button', { name: /Yes, I trust/ }).click();
+    await dialog.waitFor({ state: 'hidden' });
+  });
+
+  it('has its commands in the palette', async () => {
+    await until('the command', async () => {
+      await w.palette('Ralph: ');
+      const rows = (await w.rows()).join('\n');
+      await w.page.keyboard.press('Escape');
+      return /Start Loop\.\.\./.test(rows) && /Doctor/.test(rows) && !/Cancel Loop/.test(rows);
+    });
+  });
+
+  it('starts through the quick picks and shows the run in the status bar', async () => {
+    const stop = await w.recordStatus();
+    await w.run('Ralph: Start Loop...');
+    await w.row('PROMPT.md').waitFor();
+    await w.screenshot('start');
+    await w.choose('PROMPT.md');
+    await w.answer('Completion promise', 'DONE');
+    await w.answer('Iterations at most', '5');
+    await w.answer('Dollars at most');
+    await w.statusIs(/Ralph 2\/5 \$/);
+    await w.statusIs(/Ralph done \$2\.79/);
+    const texts = await stop();
+    assert.ok(texts.some((t) => /1\/5/.test(t)) && texts.some((t) => /3\/5 \$/.test(t)), JSON.stringify(texts));
+    assert.match(await w.status().locator('a').getAttribute('aria-label'), /Ralph done/);
+  });
+
+  it('has followed the run in the transcript', async () => {
+    await w.page.locator('.tabs-container .tab.active').filter({ hasText: 'Ralph app' }).waitFor();
+    await w.editorShows('done: DONE');
+    assert.match(fs.readFileSync(w.file('notes.txt'), 'utf8'), /step 3: done\nstep 4: open/);
+  });
+
+  it('says in a notification that it is done', async () => {
+    await w.notification('Ralph done: DONE').waitFor();
+    await w.screenshot('done');
+    await w.page.keyboard.press('Escape');
+  });
+
+  it('lists iterations, files and tool calls in the view', async () => {
+    await w.run('Ralph: Focus on Ralph Loops View');
+    await w.treeRow('Iteration 3').waitFor();
+    await w.treeRow('notes.txt').waitFor();
+    await w.treeRow('go test ./...').waitFor();
+    await w.treeRow('notes.txt').click();
+    await w.page.locator('.monaco-diff-editor').first().waitFor();
+    await w.screenshot('tree-and-diff');
+  });
+
+  it('starts by a key that has the prompt, and cancels from the palette', async () => {
+    await w.page.keyboard.press('Control+Alt+r');
+    await w.statusIs(/Ralph 1\/7/);
+    await until('the agent', () => w.agents().length > 0);
+    await w.run('Ralph: Cancel Loop');
+    await w.statusIs(/Ralph cancelled/);
+    assert.deepEqual(w.agents(), []);
+  });
+
+  it('lists what can be done when the status bar is clicked', async () => {
+    await w.page.keyboard.press('Control+Alt+r');
+    await w.statusIs(/Ralph 1\/7/);
+    await w.status().click();
+    await w.row('Pause after this iteration').waitFor();
+    await w.screenshot('actions');
+    await w.page.keyboard.press('Escape');
+  });
+
+  it('asks after a reload of the window whether it shall go on', async () => {
+    await w.load();
+    await until('the agent is gone', () => w.agents().length === 0);
+    await w.notification('was interrupted in iteration 1').waitFor();
+    await w.screenshot('interrupted');
+    await w.statusIs(/Ralph interrupted at 1\/7/);
+    await w.press('was interrupted in iteration 1', 'Resume Iteration 1');
+    await w.statusIs(/Ralph 1\/7/);
+    await until('the agent', () => w.agents().length > 0);
+    await w.run('Ralph: Cancel Loop');
+    await w.statusIs(/Ralph cancelled/);
+  });
+
+  it('tells what a start meets: another loop', async () => {
+    await w.page.keyboard.press('Control+Alt+r');
+    await w.statusIs(/Ralph 1\/7/);
+    await w.page.keyboard.press('Control+Alt+r');
+    await w.press('Ralph loop active. Cancel it to start the new task?', 'Cancel and Start');
+    await w.statusIs(/Ralph 1\/7/);
+    await w.run('Ralph: Cancel Loop');
+    await w.statusIs(/Ralph cancelled/);
+  });
+});

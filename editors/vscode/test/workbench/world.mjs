@@ -1,0 +1,220 @@
+// The workbench as a user has it: keys, clicks, and what is on the screen.
+import fs from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { installation, installExtension, scratch, startBrowser, startServer } from '../../../../tools/editors/lib/vscode.mjs';
+
+const extension = fileURLToPath(new URL('../..', import.meta.url));
+export const version = process.env.RALPH_VSCODE ?? '1.139';
+const out = path.join(extension, 'out', `workbench-${version}`);
+const statusId = 'ralph-lsp.ralph.ralph.status';
+const waitTimeout = 20_000;
+
+export class Workbench {
+  /** Opens a folder in a new server and a new browser. options are startServer's and startBrowser's. */
+  static async open({ files = {}, keybindings = [], colorScheme = 'light', programs, machine = {}, settings = {}, viewport, ...options } = {}) {
+    const w = new Workbench();
+    fs.mkdirSync(out, { recursive: true });
+    w.work = scratch();
+    w.folder = w.work.dir('app');
+    for (const [name, text] of Object.entries(files)) fs.writeFileSync(path.join(w.folder, name), text);
+    // Links of this run's own tell its processes from those of others.
+    w.sidecar = path.join(w.work.root, 'ralph-lsp');
+    fs.symlinkSync(path.resolve(process.env.RALPH_LSP), w.sidecar);
+    w.agent = path.join(w.work.dir('programs'), 'pi');
+    fs.symlinkSync(path.join(extension, 'test/agent/pi'), w.agent);
+    const vscode = installation(version);
+    installExtension(extension, w.work.dir('extensions'));
+    fs.writeFileSync(path.join(w.work.dir('user-data', 'User'), 'keybindings.json'), JSON.stringify(keybindings));
+    w.server = await startServer({
+      vscode, work: w.work, log: path.join(out, 'server.log'), programs: programs ?? path.dirname(w.agent),
+      machine: { 'ralph.server.path': w.sidecar, ...machine },
+      settings: { 'window.autoDetectColorScheme': true, ...settings }, ...options,
+    });
+    const { browser, context } = await startBrowser(vscode, { colorScheme, viewport });
+    w.browser = browser;
+    w.page = await context.newPage();
+    w.page.setDefaultTimeout(waitTimeout);
+    await w.load();
+    return w;
+  }
+
+  /** Loads the window, or loads it again. */
+  async load() {
+    await this.page.goto(`${this.server.url}/?folder=${encodeURIComponent(this.folder)}`, { waitUntil: 'domcontentloaded' });
+    await this.page.locator('.monaco-workbench .part.statusbar').waitFor();
+  }
+
+  async close() {
+    await this.browser?.close().catch(() => {});
+    await this.server?.stop();
+    this.work.remove();
+  }
+
+  file(name) {
+    return path.join(this.folder, name);
+  }
+
+  async screenshot(name) {
+    const file = path.join(out, `${name}.png`);
+    await this.page.screenshot({ path: file });
+    return file;
+  }
+
+  /** Runs one step of a story; when it fails, so do those that follow, at once. */
+  async step(name, body) {
+    if (this.broken) throw new Error(`"${this.broken}" failed before`);
+    try {
+      await body();
+    } catch (e) {
+      this.broken = name;
+      await this.evidence(name.replace(/\W+/g, '-'));
+      throw e;
+    }
+  }
+
+  /** The processes of this window's agents, or of its sidecars. */
+  agents() {
+    return processes(this.agent);
+  }
+
+  sidecars() {
+    return processes(`${this.sidecar} --stdio`);
+  }
+
+  async evidence(name) {
+    await this.screenshot(`failure-${name}`).catch(() => {});
+    const logs = path.join(this.server.userData, 'logs');
+    if (fs.existsSync(logs)) fs.cpSync(logs, path.join(out, `failure-${name}-logs`), { recursive: true });
+  }
+
+  // The palette and its inputs.
+
+  async palette(text) {
+    await this.page.keyboard.press('F1');
+    const input = this.page.locator('.quick-input-widget:visible input[type=text]').first();
+    await input.waitFor();
+    await input.fill(`>${text}`);
+    await this.row(text).waitFor();
+  }
+
+  /** Runs a command by its title. */
+  async run(title) {
+    await this.palette(title);
+    await this.page.locator('.quick-input-widget .monaco-list-row').getByText(title, { exact: true }).first().click();
+  }
+
+  row(text) {
+    return this.page.locator('.quick-input-widget .monaco-list-row').filter({ hasText: text }).first();
+  }
+
+  async rows() {
+    return this.page.locator('.quick-input-widget .monaco-list-row').allInnerTexts();
+  }
+
+  async choose(text) {
+    await this.row(text).waitFor();
+    await this.row(text).click();
+  }
+
+  /** Answers the input box that asks for something. */
+  async answer(question, text) {
+    const widget = this.page.locator('.quick-input-widget:visible');
+    await widget.filter({ hasText: question }).waitFor();
+    if (text !== undefined) await widget.locator('input[type=text]').first().fill(text);
+    await this.page.keyboard.press('Enter');
+  }
+
+  // The status bar.
+
+  status() {
+    return this.page.locator(`[id="${statusId}"]`);
+  }
+
+  async statusIs(pattern, timeout = waitTimeout) {
+    const matches = ([id, source]) => new RegExp(source).test(document.getElementById(id)?.textContent ?? '');
+    await this.page.waitForFunction(matches, [statusId, pattern.source], { timeout }).catch(async () => {
+      const is = await this.page.evaluate((id) => document.getElementById(id)?.textContent, statusId);
+      throw new Error(`the status bar is ${JSON.stringify(is)}, want ${pattern}`);
+    });
+  }
+
+  async statusIsGone() {
+    await this.page.waitForFunction((id) => !document.getElementById(id), statusId);
+  }
+
+  /** Collects every text that the status bar shows, until stop() is called. */
+  async recordStatus() {
+    await this.page.evaluate((id) => {
+      window.ralphTexts = [];
+      const note = () => {
+        const text = document.getElementById(id)?.textContent.trim();
+        if (text && window.ralphTexts.at(-1) !== text) window.ralphTexts.push(text);
+      };
+      window.ralphObserver = new MutationObserver(note);
+      window.ralphObserver.observe(document.querySelector('.part.statusbar'), { childList: true, subtree: true, characterData: true });
+    }, statusId);
+    return () => this.page.evaluate(() => {
+      window.ralphObserver.disconnect();
+      return window.ralphTexts;
+    });
+  }
+
+  // Editors, views and notifications.
+
+  async openFile(name) {
+    await this.page.keyboard.press('Control+P');
+    const input = this.page.locator('.quick-input-widget:visible input[type=text]').first();
+    await input.waitFor();
+    await input.fill(name);
+    await this.row(name).waitFor();
+    await this.page.keyboard.press('Enter');
+    await this.page.locator('.tabs-container .tab.active').filter({ hasText: name }).waitFor();
+  }
+
+  /** Waits until the active editor shows a text. */
+  async editorShows(text) {
+    await this.page.waitForFunction((wanted) => {
+      const lines = [...document.querySelectorAll('.editor-instance .view-line')].map((l) => l.textContent.replaceAll('\u00a0', ' '));
+      return lines.some((l) => l.includes(wanted));
+    }, text);
+  }
+
+  treeRow(text) {
+    return this.page.locator('.pane-body .monaco-list-row').filter({ hasText: text }).first();
+  }
+
+  notification(text) {
+    return this.page.locator('.notification-toast').filter({ hasText: text }).first();
+  }
+
+  async press(notification, button) {
+    await this.notification(notification).waitFor();
+    await this.notification(notification).getByRole('button', { name: button }).click();
+  }
+}
+
+/** The command lines of the processes with a text in them. */
+function processes(text) {
+  const found = [];
+  for (const pid of fs.readdirSync('/proc').filter((n) => /^\d+$/.test(n))) {
+    try {
+      const line = fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+      if (line.includes(text)) found.push(`${pid} ${line}`);
+    } catch {
+      // it has ended
+    }
+  }
+  return found;
+}
+
+/** Polls until check is true. */
+export async function until(what, check, ms = waitTimeout) {
+  for (const deadline = Date.now() + ms; ; ) {
+    if (await check()) return;
+    if (Date.now() > deadline) throw new Error(`not within ${ms} ms: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+export const notes = [1, 2, 3, 4, 5].map((i) => `step ${i}: open\n`).join('');
