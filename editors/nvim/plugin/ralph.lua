@@ -40,9 +40,9 @@ local group = vim.api.nvim_create_augroup('ralph', { clear = true })
 
 vim.api.nvim_create_autocmd('BufReadCmd', {
   group = group,
-  pattern = 'ralph://*',
+  pattern = { 'ralph://*', 'ralph-session://*' },
   callback = function(event)
-    require('ralph.output').read(event.buf, (event.match:gsub('^ralph://', '')))
+    require('ralph.output').read(event.buf, event.match)
   end,
 })
 

@@ -12,6 +12,7 @@ vim.cmd([[
   syntax match ralphToolName "\%([●✓✗] \)\@<=\S\+" contained
   syntax match ralphOutput "^  │ .*$"
   syntax match ralphThought "^ *┊ .*$"
+  syntax match ralphUser "^› .*$"
   syntax match ralphNote "^» .*$"
   syntax match ralphWarning "^! .*$"
   syntax match ralphEnd "^■ .*$"
@@ -26,6 +27,7 @@ vim.cmd([[
   highlight default link ralphToolName Function
   highlight default link ralphOutput Comment
   highlight default link ralphThought Comment
+  highlight default link ralphUser Question
   highlight default link ralphNote Identifier
   highlight default link ralphWarning WarningMsg
   highlight default link ralphEnd Title

@@ -133,13 +133,16 @@ function Child:wait(expression, want)
     return value and value ~= vim.NIL
   end, 20)
   if not ok then
-    error(('waiting for %s\nnotes: %s\nasked: %s\nstatus: %s\nbuffer: %s'):format(
-      expression,
-      vim.inspect(self:lua('return notes')),
-      vim.inspect(self:lua('return asked')),
-      vim.inspect(self:lua('return require("ralph").status().loops')),
-      vim.inspect(self:lua('return vim.api.nvim_buf_get_lines(0, 0, 40, false)'))
-    ), 2)
+    error(
+      ('waiting for %s\nnotes: %s\nasked: %s\nstatus: %s\nbuffer: %s'):format(
+        expression,
+        vim.inspect(self:lua('return notes')),
+        vim.inspect(self:lua('return asked')),
+        vim.inspect(self:lua('return require("ralph").status().loops')),
+        vim.inspect(self:lua('return vim.api.nvim_buf_get_lines(0, 0, 40, false)'))
+      ),
+      2
+    )
   end
   return value
 end
@@ -194,7 +197,10 @@ end
 function Child:said()
   local messages = self:lua('return vim.api.nvim_exec2("messages", { output = true }).output')
   local notes = self:lua('return vim.tbl_map(function(n) return n.message end, notes)')
-  return table.concat({ messages, table.concat(notes, '\n'), table.concat(self.errors, '\n') }, '\n')
+  return table.concat(
+    { messages, table.concat(notes, '\n'), table.concat(self.errors, '\n') },
+    '\n'
+  )
 end
 
 --- Leaves the child with a command and waits for its end.
@@ -212,7 +218,12 @@ function Child:finish()
   local ok, said = pcall(self.said, self)
   self:quit()
   assert(ok, said)
-  for _, bad in ipairs({ 'is deprecated', 'stack traceback', 'Error executing', 'could not be shown' }) do
+  for _, bad in ipairs({
+    'is deprecated',
+    'stack traceback',
+    'Error executing',
+    'could not be shown',
+  }) do
     assert(not said:find(bad, 1, true), 'nvim said: ' .. said)
   end
 end

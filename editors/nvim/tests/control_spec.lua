@@ -27,7 +27,9 @@ it('calls back when a cancelled loop is gone', function()
   local nvim = child.start()
   nvim:command([[Ralph start 'agent: hang']])
   local pid = tonumber(nvim:wait_file('tool.pid'))
-  nvim:lua([[require('ralph').cancel(nil, function(err, result) _G.done = { err = err, result = result } end)]])
+  nvim:lua(
+    [[require('ralph').cancel(nil, function(err, result) _G.done = { err = err, result = result } end)]]
+  )
   local done = nvim:wait('done')
   expect.equal(done.err, nil)
   assert(not child.is_alive(pid), 'the tool is alive')

@@ -59,7 +59,9 @@ it('stays responsive while 100,000 events come', function()
     local with_others
     gap, with_others = longest_gap()
     if vim.env.RALPH_VERBOSE then
-      io.write(('     longest gap %.1f ms, %.1f ms with other processes\n'):format(gap, with_others))
+      io.write(
+        ('     longest gap %.1f ms, %.1f ms with other processes\n'):format(gap, with_others)
+      )
     end
     if gap <= max_gap then
       return

@@ -107,7 +107,8 @@ it('ticks while nothing is heard', function()
       local before = #seen
       local from = vim.uv.now()
       vim.wait(2000, function() return false end)
-      local redraws = #vim.tbl_filter(function(e) return e.name == 'RalphStatus' end, vim.list_slice(seen, before + 1))
+      local redraws =
+        #vim.tbl_filter(function(e) return e.name == 'RalphStatus' end, vim.list_slice(seen, before + 1))
       return redraws >= 1 and redraws <= 4 * (vim.uv.now() - from) / 1000 + 1
     ]]),
     'redraws'
@@ -129,7 +130,11 @@ end)
 
 it('takes a selection with quotes and newlines as it is', function()
   local nvim = child.start()
-  local lines = { [[Say "hi" and 'bye' --max-iterations=9;]], [[  $(rm -rf x) `y` \n %d % # <cword>]], 'ünï ▌ end' }
+  local lines = {
+    [[Say "hi" and 'bye' --max-iterations=9;]],
+    [[  $(rm -rf x) `y` \n %d % # <cword>]],
+    'ünï ▌ end',
+  }
   nvim:lua('vim.api.nvim_buf_set_lines(0, 0, -1, false, ...)', lines)
   nvim:command('1,3Ralph start --completion-promise=DONE --no-instruct')
   nvim:wait_event('RalphEnded', { stopReason = 'promise' })

@@ -11,7 +11,10 @@ it('offers to restart a sidecar that crashed, and resumes its loop', function()
   vim.uv.kill(before, 'sigkill')
   nvim:wait_event('RalphInterrupted')
   nvim:wait('#asked == 1')
-  expect.equal(nvim:lua('return asked[1].labels'), { 'Restart it and resume', 'Restart it', 'Leave it' })
+  expect.equal(
+    nvim:lua('return asked[1].labels'),
+    { 'Restart it and resume', 'Restart it', 'Leave it' }
+  )
   nvim:wait([[require('ralph').statusline():find('^Ralph 1/7 .*bash sleep 900')]])
   assert(nvim:sidecar() ~= before)
   local again = vim.wait(5000, function()
@@ -44,7 +47,9 @@ exec cat >/dev/null
   vim.uv.fs_chmod(old, 493) -- 0755
   local nvim = child.start({ dir = dir, ralph = { cmd = { old, '--stdio' } } })
   nvim:command('Ralph start Build it')
-  nvim:wait_note('ralph%-lsp speaks version nil of the protocol, the plugin version 1: update ralph%-lsp')
+  nvim:wait_note(
+    'ralph%-lsp speaks version nil of the protocol, the plugin version 1: update ralph%-lsp'
+  )
 end)
 
 it('restarts the sidecar', function()

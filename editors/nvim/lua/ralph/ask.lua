@@ -63,13 +63,16 @@ end
 function M.running(options, err, callback)
   local owner = err.data and err.data.owner
   local whose = owner and owner.pid and (' (process %d)'):format(owner.pid) or ''
-  choose(('A Ralph loop is active in %s%s. Cancel it to start the new task?'):format(
-    name(options.folder),
-    whose
-  ), {
-    { 'Cancel it and start', start_instead(options, callback) },
-    { 'Keep it' },
-  })
+  choose(
+    ('A Ralph loop is active in %s%s. Cancel it to start the new task?'):format(
+      name(options.folder),
+      whose
+    ),
+    {
+      { 'Cancel it and start', start_instead(options, callback) },
+      { 'Keep it' },
+    }
+  )
 end
 
 --- A start met a loop that was interrupted.

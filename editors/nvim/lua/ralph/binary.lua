@@ -23,7 +23,8 @@ function M.command()
   local cmd = settings.cmd
   if cmd then
     if vim.fn.executable(cmd[1]) == 0 then
-      return nil, ('%s (cmd in vim.g.ralph) is not an executable program: %s'):format(cmd[1], install)
+      return nil,
+        ('%s (cmd in vim.g.ralph) is not an executable program: %s'):format(cmd[1], install)
     end
     cmd = vim.list_slice(cmd)
   else

@@ -249,7 +249,8 @@ function M.run(command)
   local subcommand = M.all[name]
   if not subcommand then
     local near = vim.fn.matchfuzzy(names(), name)[1]
-    local hint = near and (', did you mean %s?'):format(near) or ': there are ' .. table.concat(names(), ', ')
+    local hint = near and (', did you mean %s?'):format(near)
+      or ': there are ' .. table.concat(names(), ', ')
     return notify.error(('there is no :Ralph %s%s'):format(name, hint))
   end
   subcommand.run({

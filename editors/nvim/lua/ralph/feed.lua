@@ -126,8 +126,7 @@ local function tell_interrupted(loop)
     interrupted[key] = nil
   elseif not interrupted[key] then
     interrupted[key] = true
-    local source =
-      { loopId = loop.loopId, folder = wire.folder(loop), iteration = loop.iteration }
+    local source = { loopId = loop.loopId, folder = wire.folder(loop), iteration = loop.iteration }
     events.fire('Interrupted', source)
     require('ralph.ask').interrupted(loop)
   end
@@ -157,8 +156,7 @@ function M.closed(crashed, code, signal)
     return
   end
   for _, loop in ipairs(ours) do
-    local source =
-      { loopId = loop.loopId, folder = wire.folder(loop), iteration = loop.iteration }
+    local source = { loopId = loop.loopId, folder = wire.folder(loop), iteration = loop.iteration }
     events.fire('Interrupted', source)
   end
   require('ralph.ask').crashed(code, signal, ours)

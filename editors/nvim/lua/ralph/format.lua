@@ -141,9 +141,12 @@ function M.loop(loop, now, title_width)
   if not loop.owned then
     table.insert(parts, '(another editor)')
   end
-  return table.concat(vim.tbl_filter(function(part)
-    return part
-  end, parts) --[[@as string[] ]], ' ')
+  return table.concat(
+    vim.tbl_filter(function(part)
+      return part
+    end, parts) --[[@as string[] ]],
+    ' '
+  )
 end
 
 --- How a loop ended: "done: DONE after 7 iterations, $3.10, 12m03s".

@@ -32,7 +32,7 @@ end
 ---@param word string
 ---@return string
 local function quote(word)
-  if word:match("^[%w_./:=@%%+,-]+$") then
+  if word:match('^[%w_./:=@%%+,-]+$') then
     return word
   end
   return "'" .. word:gsub("'", "'\\''") .. "'"

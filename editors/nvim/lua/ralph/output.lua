@@ -1,4 +1,5 @@
---- The output buffers: one for each folder, with what its last loop did.
+--- The output buffers: one for each folder, with what its last loop does, and
+--- one for each session of the past that was opened.
 local Transcript = require('ralph.transcript')
 local client = require('ralph.client')
 local config = require('ralph.config')
@@ -12,8 +13,10 @@ local flush_interval = 50 -- milliseconds between two changes of a buffer
 local flush_lines = 1000 -- lines that one change adds at most
 
 ---@class ralph.View
+---@field name string of the buffer
 ---@field folder string
----@field loop_id? string
+---@field session? string file URI of a loop of the past
+---@field loop_id? string that it shows
 ---@field transcript ralph.Transcript
 ---@field buf? integer
 ---@field first integer number of the transcript's line that the buffer begins with
@@ -21,27 +24,39 @@ local flush_lines = 1000 -- lines that one change adds at most
 ---@field headings integer iterations' headings that the windows have seen
 ---@field scheduled boolean
 
----@type table<string, ralph.View>
+---@type table<string, ralph.View> by the buffer's name
 local views = {}
+
+local live, past = 'ralph://', 'ralph-session://'
 
 local hint = 'No loop has run here yet. :Ralph start PROMPT begins one.'
 
----@param folder string
+--- The view for a buffer's name: ralph://FOLDER or ralph-session://FILE.
+---@param name string
 ---@return ralph.View
-local function view_of(folder)
-  local view = views[folder]
+local function named(name)
+  local view = views[name]
   if not view then
+    local file = name:match('^' .. vim.pesc(past) .. '(.*)')
     view = {
-      folder = folder,
+      name = name,
+      folder = file and config.folder() or name:sub(#live + 1),
+      session = file and vim.uri_from_fname(file),
       transcript = Transcript.new(config.get().output),
       first = 1,
       last = 0,
       headings = 0,
       scheduled = false,
     }
-    views[folder] = view
+    views[name] = view
   end
   return view
+end
+
+---@param folder string
+---@return ralph.View
+local function view_of(folder)
+  return named(live .. folder)
 end
 
 --- The windows that show the end of a buffer, and so follow it.
@@ -188,7 +203,7 @@ end
 --- The level of a line of the current buffer, for 'foldexpr'.
 ---@return string|integer
 function M.foldexpr()
-  local view = views[vim.b.ralph_folder]
+  local view = views[vim.b.ralph_output]
   if not view then
     return 0
   end
@@ -207,55 +222,55 @@ function M.foldtext()
   return ('%s · %d lines '):format(vim.fn.getline(vim.v.foldstart), lines)
 end
 
---- Reads a loop back from its session file.
+--- Reads a session back, page by page, until a loop begins in the view.
 ---@param view ralph.View
----@param loop ralph.Loop
----@param cursor? string
-local function read_back(view, loop, cursor)
-  local argument = { cursor = cursor }
-  if loop.sessionFileUri then
-    argument.sessionFileUri = loop.sessionFileUri
-  else
-    argument.loopId = loop.loopId
-  end
+---@param argument { sessionFileUri?: string, loopId?: string, cursor?: string }
+local function read_back(view, argument)
+  local transcript = view.transcript
   client.execute(view.folder, wire.commands.transcript, argument, function(err, result)
+    if view.loop_id or view.transcript ~= transcript then
+      return
+    end
     if err or not result then
       notify.warn('the output could not be read back: ' .. (err and err.message or 'no answer'))
       return
     end
-    if view.loop_id ~= nil and not cursor then
-      return -- a loop began meanwhile
-    end
     for _, update in ipairs(result.updates or {}) do
-      view.transcript:add(update)
+      transcript:add(update)
     end
     schedule(view)
     if result.nextCursor then
-      read_back(view, loop, result.nextCursor)
-    else
-      view.loop_id = loop.loopId
+      argument.cursor = result.nextCursor
+      read_back(view, argument)
+    elseif not view.session then
+      view.loop_id = argument.loopId
     end
   end)
 end
 
---- Fills a view from history when this Neovim has not seen its loop.
+--- Fills a view that has nothing from a session file: of the past, or of a
+--- loop that ran before Neovim or the sidecar did.
 ---@param view ralph.View
 local function restore(view)
-  local loop = status.in_folder(view.folder)
-  if view.loop_id or not loop or not client.has_command(wire.commands.transcript) then
+  if view.loop_id or view.transcript.last >= view.transcript.first then
     return
   end
-  if loop.sessionFileUri or loop.loopId then
-    read_back(view, loop)
+  if view.session then
+    return read_back(view, { sessionFileUri = view.session })
+  end
+  local loop = status.in_folder(view.folder)
+  if loop and loop.sessionFileUri then
+    read_back(view, { loopId = loop.loopId, sessionFileUri = loop.sessionFileUri })
   end
 end
 
---- Makes a buffer the output of a folder: what BufReadCmd of ralph:// does.
+--- Fills a buffer, as BufReadCmd does.
 ---@param buf integer
----@param folder string
-function M.read(buf, folder)
-  local view = view_of(folder)
-  vim.b[buf].ralph_folder = folder
+---@param name string of the buffer
+function M.read(buf, name)
+  local view = named(name)
+  vim.b[buf].ralph_output = name
+  vim.b[buf].ralph_folder = view.folder
   vim.bo[buf].buftype = 'nofile'
   vim.bo[buf].bufhidden = 'hide'
   vim.bo[buf].swapfile = false
@@ -268,20 +283,31 @@ function M.read(buf, folder)
   flush(view)
 end
 
---- Shows the output of a folder's loop, in the window that has it or a new one.
----@param folder string
-function M.open(folder)
-  local view = view_of(folder)
+---@param name string
+local function show(name)
+  local view = named(name)
   local win = view.buf and vim.fn.bufwinid(view.buf) or -1
   if win ~= -1 then
     vim.api.nvim_set_current_win(win)
     return
   end
   vim.cmd(config.get().output.split)
-  vim.cmd.edit(vim.fn.fnameescape('ralph://' .. folder))
+  vim.cmd.edit(vim.fn.fnameescape(name))
   view.headings = 0
   vim.cmd.normal({ 'G', bang = true })
   fold_older(view, { vim.api.nvim_get_current_win() })
+end
+
+--- Shows the output of a folder's loop, in the window that has it or a new one.
+---@param folder string
+function M.open(folder)
+  show(live .. folder)
+end
+
+--- Shows a loop of the past.
+---@param session string file URI of its session
+function M.open_session(session)
+  show(past .. vim.uri_to_fname(session))
 end
 
 return M

@@ -60,7 +60,10 @@ function M.edit(submit)
     vim.bo[buf].modified = false
     submit(text)
   end
-  vim.api.nvim_create_autocmd('BufWriteCmd', { pattern = vim.api.nvim_buf_get_name(buf), callback = start })
+  vim.api.nvim_create_autocmd(
+    'BufWriteCmd',
+    { pattern = vim.api.nvim_buf_get_name(buf), callback = start }
+  )
   vim.keymap.set({ 'n', 'i' }, '<C-s>', start, { buffer = buf, desc = 'Start the loop' })
   vim.keymap.set('n', 'q', close, { buffer = buf, nowait = true, desc = 'Leave' })
   vim.cmd.startinsert()

@@ -51,14 +51,15 @@ end
 local function past_line(past)
   local started = format.epoch(past.startedAt)
   local date = started and os.date('%Y-%m-%d %H:%M', started) or '?'
-  return ('%s  %s  %s'):format(date, past.backend or '', format.ending(past))
+  local title = past.title and format.cut(past.title, 40) or ''
+  return ('%s  %s  %s  %s'):format(date, past.backend or '', title, format.ending(past))
 end
 
 --- Lets the user look at one of the loops that ended.
 ---@param loops table[]
 function M.history(loops)
   if #loops == 0 then
-    return notify.info('no loop has ended here since the sidecar started')
+    return notify.info('no loop has ended here yet')
   end
   vim.ui.select(loops, {
     prompt = 'Ralph loops',
@@ -69,10 +70,10 @@ function M.history(loops)
       return
     end
     if past.sessionFileUri then
-      vim.cmd.edit(vim.fn.fnameescape(vim.uri_to_fname(past.sessionFileUri)))
-      return
+      require('ralph.output').open_session(past.sessionFileUri)
+    else
+      notify.info('this loop was not kept')
     end
-    M.float('Ralph loop ' .. past.loopId, vim.split(vim.inspect(past), '\n'))
   end)
 end
 

@@ -19,8 +19,8 @@ Transcript.__index = Transcript
 local kinds = wire.updates
 local marks = { in_progress = '●', completed = '✓', failed = '✗' }
 
---- The mark that a line of the agent's reasoning has, and one of a tool's output.
-local thought, output = '┊ ', '  │ '
+--- What lines begin with: the agent's reasoning, a user's words, a tool's output.
+local thought, user, output = '┊ ', '› ', '  │ '
 
 ---@param settings ralph.OutputConfig
 ---@return ralph.Transcript
@@ -117,9 +117,11 @@ function Transcript:append(key, prefix, text)
   self.open = key
 end
 
+local prefixes = { [kinds.message] = '', [kinds.thought] = thought, [kinds.user] = user }
+
 ---@param update ralph.Update
 function Transcript:chunk(update)
-  local prefix = update.sessionUpdate == kinds.thought and thought or ''
+  local prefix = prefixes[update.sessionUpdate]
   if update.parentToolCallId then
     prefix = '  ' .. prefix
   end
@@ -196,7 +198,10 @@ function Transcript:iteration(update)
     table.insert(parts, format.duration(update.durationMs / 1000))
   end
   if update.toolCalls and update.toolCalls > 0 then
-    table.insert(parts, ('%d tool call%s'):format(update.toolCalls, update.toolCalls == 1 and '' or 's'))
+    table.insert(
+      parts,
+      ('%d tool call%s'):format(update.toolCalls, update.toolCalls == 1 and '' or 's')
+    )
   end
   self:replace(number, table.concat(parts, ' · '))
   if update.error then
@@ -260,6 +265,9 @@ local notes = {
   [kinds.error] = function(update)
     return '! ' .. update.message
   end,
+  [kinds.note] = function(update)
+    return ('» %s %s'):format(update.label, update.text or '')
+  end,
   [kinds.ending] = function(update)
     return '■ ' .. format.ending(update)
   end,
@@ -275,7 +283,7 @@ end
 ---@param update ralph.Update
 function Transcript:add(update)
   local kind = update.sessionUpdate
-  if kind == kinds.message or kind == kinds.thought then
+  if prefixes[kind] then
     self:chunk(update)
   elseif kind == kinds.tool_call then
     self:tool_call(update)

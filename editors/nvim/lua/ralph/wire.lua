@@ -1,5 +1,5 @@
---- What the sidecar says and hears: the names of server/wire.go, commands.go
---- and statusfeed.go. A test compares them.
+--- What the sidecar says and hears: the names of server/wire.go, transcript.go,
+--- commands.go and statusfeed.go. A test compares them.
 local M = {}
 
 --- The version of our own part of the protocol.
@@ -30,6 +30,7 @@ M.commands = {
 --- The values of "sessionUpdate".
 M.updates = {
   message = 'agent_message_chunk',
+  user = 'user_message_chunk', -- only of transcripts
   thought = 'agent_thought_chunk',
   tool_call = 'tool_call',
   tool_call_update = 'tool_call_update',
@@ -47,6 +48,7 @@ M.updates = {
   warning = '_ralph/warning',
   error = '_ralph/error',
   ending = '_ralph/end',
+  note = '_ralph/note', -- only of transcripts
 }
 
 --- The values of data.reason in a command's error.
@@ -60,6 +62,7 @@ M.reasons = {
   bad_config = 'bad_config',
   empty_prompt = 'empty_prompt',
   no_folder = 'no_folder',
+  no_session = 'no_session',
   interrupted = 'interrupted',
 }
 

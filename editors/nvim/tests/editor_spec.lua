@@ -1,0 +1,214 @@
+local child = require('child')
+local expect = require('expect')
+local it = _G.it
+
+it('costs nothing until it is used', function()
+  local nvim = child.start()
+  expect.equal(
+    nvim:lua([[
+      return vim.tbl_filter(function(name) return name:find('^ralph') end, vim.tbl_keys(package.loaded))
+    ]]),
+    {}
+  )
+  expect.equal(nvim:lua([[return require('ralph').statusline()]]), '')
+  expect.equal(nvim:sidecar(), nil)
+end)
+
+it('completes subcommands, flags, backends, hats and files', function()
+  local dir = child.folder()
+  child.write(dir .. '/ralph.toml', '[hats.planner]\nbackend = "pi"\n[hats.builder]\n')
+  local nvim = child.start({ dir = dir })
+  local function complete(line)
+    return nvim:lua([[return vim.fn.getcompletion(..., 'cmdline')]], line)
+  end
+  expect.equal(complete('Ralph st'), { 'start', 'state', 'status', 'steer' })
+  expect.equal(complete('Ralph start --max-it'), { '--max-iterations=' })
+  expect.equal(
+    complete('Ralph start --backend=c'),
+    { '--backend=claude', '--backend=codex', '--backend=copilot' }
+  )
+  expect.equal(complete('Ralph once --hat='), { '--hat=planner', '--hat=builder' })
+  expect.equal(complete('Ralph start ralph.t'), { 'ralph.toml' })
+  expect.equal(complete('Ralph resume --max-c'), { '--max-cost=' })
+  expect.equal(complete('Ralph pause '), {})
+end)
+
+it('has a help text for every command, option, event and function', function()
+  local nvim = child.start()
+  local names = nvim:lua([[
+    local names = {}
+    for name in pairs(require('ralph.commands').all) do table.insert(names, ':Ralph-' .. name) end
+    for key, value in pairs(require('ralph.config').defaults) do
+      table.insert(names, 'ralph-option-' .. key)
+      for inner in pairs(type(value) == 'table' and value or {}) do
+        if type(inner) == 'string' then table.insert(names, 'ralph-option-' .. key .. '.' .. inner) end
+      end
+    end
+    for name, value in pairs(require('ralph')) do
+      if type(value) == 'function' then table.insert(names, 'ralph.' .. name .. '()') end
+    end
+    return names
+  ]])
+  vim.list_extend(names, { 'ralph-option-cmd', 'ralph-option-root', 'g:ralph', 'g:ralph_status' })
+  for _, event in ipairs({
+    'Started',
+    'Iteration',
+    'Tool',
+    'FileEdited',
+    'Cost',
+    'Ended',
+    'Interrupted',
+    'Status',
+  }) do
+    table.insert(names, 'Ralph' .. event)
+  end
+  local doc =
+    child.read(nvim:lua([[return vim.api.nvim_get_runtime_file('doc/ralph.txt', false)[1] ]]))
+  for _, name in ipairs(names) do
+    expect.contains(doc, '*' .. name .. '*')
+  end
+  local tags = child.folder()
+  child.write(tags .. '/ralph.txt', doc)
+  nvim:command('helptags ' .. tags) -- fails on a tag that is there twice
+end)
+
+it('opens its help', function()
+  local nvim = child.start()
+  nvim:command('Ralph help')
+  expect.matches(nvim:lua('return vim.api.nvim_buf_get_name(0)'), 'doc/ralph%.txt$')
+end)
+
+it('reports its health', function()
+  local nvim = child.start({ ralph = { notfy = 'never' } })
+  nvim:command('checkhealth ralph')
+  local text = nvim:text()
+  expect.contains(text, 'unknown key notfy, did you mean notify?')
+  expect.matches(text, 'OK ralph%-lsp ')
+  expect.contains(text, 'OK pi 0.0.1')
+  expect.contains(text, 'ralph-lsp.log')
+  assert(not text:find('ERROR'), text)
+end)
+
+it('reports a sidecar that is missing', function()
+  local nvim = child.start({ ralph = { cmd = { '/nowhere/ralph-lsp' } } })
+  nvim:command('checkhealth ralph')
+  expect.matches(nvim:text(), 'ERROR /nowhere/ralph%-lsp')
+end)
+
+it('opens the state file, the log and the doctor', function()
+  local nvim = child.start()
+  nvim:command([[Ralph start 'agent: hang']])
+  nvim:wait_file('tool.pid')
+  nvim:command('Ralph state')
+  nvim:wait([[vim.api.nvim_buf_get_lines(0, 1, 2, false)[1] == 'active: true']])
+  nvim:command('Ralph log')
+  expect.matches(nvim:lua('return vim.api.nvim_buf_get_name(0)'), 'ralph%-lsp%.log$')
+  nvim:command('Ralph doctor')
+  nvim:wait([[vim.api.nvim_win_get_config(0).relative == 'editor']])
+  expect.contains(nvim:text(), '✓ pi 0.0.1')
+  nvim:command('close')
+  nvim:command('Ralph status')
+  nvim:wait_note('1/50')
+end)
+
+it('reloads the buffer of a loop of the sidecar that it edits by hand', function()
+  local nvim = child.start({ ralph = { notify = 'never' } })
+  nvim:command([[Ralph start --max-iterations=9 'agent: steps 4']])
+  nvim:wait_event('RalphIteration', { phase = 'begin' })
+  nvim:command('Ralph state')
+  nvim:command([[%s/max_iterations: 9/max_iterations: 1/]])
+  nvim:command('write!')
+  nvim:wait_event('RalphEnded', { stopReason = 'max_iterations', iterations = 1 })
+end)
+
+it('lists the loops of the past and reads them back', function()
+  local nvim = child.start()
+  nvim:command([[Ralph start --completion-promise=DONE --max-iterations=3 'agent: promise 2']])
+  nvim:wait_event('RalphEnded')
+  nvim:command('Ralph output')
+  nvim:wait([[vim.fn.search('■ done', 'nw') > 0]])
+  local live = nvim:text()
+  nvim:command('only')
+  nvim:command('Ralph restart')
+  nvim:wait_note('was restarted')
+  nvim:answer('Ralph loops', nil)
+  nvim:command('Ralph history')
+  nvim:wait('#asked == 1')
+  local label = nvim:lua('return asked[1].labels[1]')
+  expect.matches(label, '%d%d%d%d%-%d%d%-%d%d .* pi .* done: DONE after 2 iterations,')
+  nvim:answer('Ralph loops', label)
+  nvim:command('Ralph history')
+  nvim:wait(
+    [[vim.fn.search('■ done', 'nw') > 0 and vim.api.nvim_buf_get_name(0):find('^ralph%-session')]]
+  )
+  local read = nvim:text()
+  for _, part in ipairs({
+    'I write the file.',
+    '✓ write  work.txt',
+    'More is to be done.',
+    '▌ iteration 2/3 · ok',
+  }) do
+    expect.contains(live, part)
+    expect.contains(read, part)
+  end
+end)
+
+it('shows the output of a loop that an earlier Neovim began', function()
+  local first = child.start()
+  first:command([[Ralph start --max-iterations=4 'agent: hang']])
+  first:wait_file('tool.pid')
+  first:wait([[require('ralph').statusline():find('sleep 900')]])
+  first:quit()
+  local second = child.start({ dir = first.dir })
+  second:command('doautocmd VimEnter')
+  second:wait([[require('ralph').statusline():find('interrupted at 1/4')]])
+  second:command('Ralph output')
+  second:wait([[vim.fn.search('This will take a while', 'nw') > 0]])
+end)
+
+it('plans in a terminal', function()
+  local nvim = child.start()
+  nvim:command('Ralph plan Build it')
+  nvim:wait([[vim.bo.buftype == 'terminal']])
+end)
+
+it('still has progress for other plugins', function()
+  local nvim = child.start()
+  nvim:lua([[
+    _G.progress = {}
+    vim.api.nvim_create_autocmd('LspProgress', { callback = function(event)
+      table.insert(progress, event.data.params.value)
+    end })
+  ]])
+  nvim:command([[Ralph start --completion-promise=DONE --max-iterations=3 'agent: promise 2']])
+  nvim:wait([[progress[#progress] and progress[#progress].kind == 'end']])
+  local progress = nvim:lua('return progress')
+  expect.equal({ progress[1].kind, progress[1].title }, { 'begin', 'Ralph' })
+  expect.contains(progress[#progress].message, 'done: DONE after 2 iterations')
+end)
+
+it('has a component for lualine', function()
+  local nvim = child.start()
+  -- As lualine's own: a class with extend and super.
+  nvim:lua([[
+    local Base = {}
+    Base.__index = Base
+    function Base.init(self, options) self.options = options end
+    function Base.extend(class)
+      local sub = setmetatable({ super = class }, { __index = class })
+      sub.__index = sub
+      return sub
+    end
+    package.loaded['lualine.component'] = Base
+  ]])
+  nvim:command([[Ralph start --completion-promise=DONE 'agent: promise 1']])
+  nvim:wait([[require('ralph').statusline():find('^Ralph done')]])
+  local component = nvim:lua([[
+    local class = require('lualine.components.ralph')
+    local one = setmetatable({}, class)
+    one:init({})
+    return { one:update_status(), one.options.color() }
+  ]])
+  expect.matches(component[1], '^Ralph done %$0%.%d%d$')
+  expect.equal(component[2], 'DiagnosticOk')
+end)

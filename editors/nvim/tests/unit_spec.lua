@@ -1,0 +1,245 @@
+local child = require('child')
+local expect = require('expect')
+local it = _G.it
+
+local format = require('ralph.format')
+local limits = require('ralph.limits')
+local Transcript = require('ralph.transcript')
+local wire = require('ralph.wire')
+
+local root = vim.fs.dirname(vim.fn.fnamemodify(debug.getinfo(1, 'S').source:sub(2), ':p:h'))
+  .. '/../..'
+
+--- The lines of a transcript.
+local function lines(transcript)
+  return transcript:slice(transcript.first, transcript.last)
+end
+
+local function new(max_lines)
+  return Transcript.new({ max_lines = max_lines or 1000, tool_lines = 2 })
+end
+
+local function message(text, id, kind)
+  return {
+    sessionUpdate = kind or 'agent_message_chunk',
+    messageId = id or 'm1',
+    content = { text = text },
+  }
+end
+
+it('knows the names that the sidecar uses', function()
+  --- The values of the Go constants with a prefix, sorted.
+  local function constants(file, pattern)
+    local values = {}
+    for value in child.read(root .. '/server/' .. file):gmatch(pattern) do
+      table.insert(values, value)
+    end
+    assert(#values > 1, 'no constants in ' .. file)
+    table.sort(values)
+    return values
+  end
+  local function sorted(names)
+    local values = vim.tbl_values(names)
+    table.sort(values)
+    return values
+  end
+  expect.equal(sorted(wire.commands), constants('commands.go', '\tCommand%w+ += "([^"]+)"'))
+  expect.equal(sorted(wire.reasons), constants('commands.go', '\tReason%w+ += "([^"]+)"'))
+  local kinds = constants('wire.go', '\tKind%w+ += "([^"]+)"')
+  vim.list_extend(kinds, constants('transcript.go', '\tKind%w+ += "([^"]+)"'))
+  table.sort(kinds)
+  expect.equal(sorted(wire.updates), kinds)
+end)
+
+it("reads the project's messages", function()
+  local files = vim.fn.glob(root .. '/testdata/wire/update-*.json', false, true)
+  assert(#files >= 10, 'no messages in testdata/wire')
+  local transcript = new()
+  for _, file in ipairs(files) do
+    local update = vim.json.decode(child.read(file), { luanil = { object = true } })
+    assert(vim.list_contains(vim.tbl_values(wire.updates), update.sessionUpdate), file)
+    transcript:add(update)
+  end
+  local text = table.concat(lines(transcript), '\n')
+  for _, part in ipairs({
+    'Hello',
+    'go test',
+    '429 rate limited',
+    '■ done: DONE after 7 iterations, $3.10',
+  }) do
+    expect.contains(text, part)
+  end
+  local status = vim.json.decode(
+    child.read(root .. '/testdata/wire/status.json'),
+    { luanil = { object = true } }
+  )
+  local params = status.params or status
+  expect.matches(format.loop(params.loops[1], os.time(), 30), '^3/50 %$1%.42 ')
+end)
+
+it('writes a loop in a line', function()
+  local now = format.epoch('2026-01-02T17:35:07Z') + 252
+  local function line(changes)
+    local loop = vim.tbl_extend('force', {
+      state = 'running',
+      iteration = 3,
+      maxIterations = 50,
+      startedAt = '2026-01-02T17:35:07Z',
+      cost = { amount = 1.42, currency = 'USD', estimated = false },
+      tool = { name = 'bash', title = 'go test' },
+      owned = true,
+    }, changes)
+    return format.loop(loop, now, 20)
+  end
+  expect.equal(line({}), '3/50 $1.42 bash go test 4m12s')
+  expect.equal(
+    line({ tool = { name = 'bash', title = 'go test ./a/very/long/path' } }),
+    '3/50 $1.42 bash go test ./a/ve… 4m12s'
+  )
+  expect.equal(line({ state = 'paused' }), '3/50 $1.42 paused 4m12s')
+  expect.equal(
+    line({ maxIterations = 0, owned = false }),
+    '3 $1.42 bash go test 4m12s (another editor)'
+  )
+  expect.equal(
+    line({ cost = { amount = 1.42, estimated = true } }),
+    '3/50 ≥$1.42 bash go test 4m12s'
+  )
+  expect.equal(line({ state = 'ended', stopReason = 'promise' }), 'done $1.42')
+  expect.equal(line({ state = 'interrupted' }), 'interrupted at 3/50')
+  expect.equal(format.loop({ state = 'running', owned = true, iteration = 1 }, now, 20), '1')
+end)
+
+it('reads times and writes durations', function()
+  expect.equal(format.epoch('1970-01-01T00:00:00Z'), 0)
+  expect.equal(format.epoch('2024-02-29T12:00:00.123456789+02:00'), 1709200800)
+  expect.equal(format.epoch('2026-11-20T13:24:49-01:30'), 1795186489)
+  expect.equal(format.epoch(nil), nil)
+  expect.equal(
+    vim.tbl_map(format.duration, { 0, 59.9, 60, 3599, 3720 }),
+    { '0s', '59s', '1m00s', '59m59s', '1h02m' }
+  )
+end)
+
+it('reads limits', function()
+  local function parse(text)
+    local parsed, problem = limits.parse(vim.split(text, ' ', { trimempty = true }))
+    return parsed or problem
+  end
+  expect.equal(parse('--max-iterations=80 --max-time 1h30m --max-cost $2.5'), {
+    maxIterations = 80,
+    maxDurationMs = 5400000,
+    maxCostUsd = 2.5,
+  })
+  expect.equal(parse('--max-time=0'), { maxDurationMs = 0 })
+  expect.equal(parse(''), {})
+  expect.matches(parse('--max-time=5x'), 'must be a duration')
+  expect.matches(parse('--max-iterations'), 'must be a whole number')
+  expect.matches(parse('--model=x'), '^%-%-model is no limit')
+end)
+
+it('joins the pieces of a message', function()
+  local transcript = new()
+  for _, piece in ipairs({ 'one ', 'line\nand', ' two\r\n' }) do
+    transcript:add(message(piece))
+  end
+  transcript:add(message('another', 'm2'))
+  transcript:add(message('a\nb', 'm2', 'agent_thought_chunk'))
+  expect.equal(lines(transcript), { 'one line', 'and two', '', 'another', '', '┊ a', '┊ b' })
+end)
+
+it('shows tools that run side by side', function()
+  local transcript = new()
+  local function call(id, title)
+    transcript:add({
+      sessionUpdate = 'tool_call',
+      toolCallId = id,
+      name = 'bash',
+      title = title,
+      kind = 'execute',
+    })
+  end
+  local function finish(id, status, text)
+    transcript:add({
+      sessionUpdate = 'tool_call_update',
+      toolCallId = id,
+      status = status,
+      content = { { type = 'content', content = { type = 'text', text = text } } },
+    })
+  end
+  call('a', '100% %s')
+  call('b', 'false')
+  expect.equal(lines(transcript), { '● bash  100% %s', '● bash  false' })
+  finish('a', 'in_progress', 'half')
+  finish('a', 'completed', '1\n2\n3\n')
+  finish('b', 'failed', '')
+  finish('nobody', 'failed', 'x')
+  expect.equal(lines(transcript), {
+    '✓ bash  100% %s',
+    '✗ bash  false',
+    '✓ bash  100% %s',
+    '  │ … 1 lines',
+    '  │ 2',
+    '  │ 3',
+    '✗ bash  false',
+  })
+  expect.equal(vim.tbl_count(transcript.changed), 2)
+end)
+
+it('forgets the oldest lines', function()
+  local transcript = new(100)
+  for n = 1, 250 do
+    transcript:add(message('line ' .. n .. '\n'))
+    assert(#lines(transcript) <= 100, #lines(transcript))
+  end
+  local kept = lines(transcript)
+  expect.matches(kept[1], 'older lines are in the session file')
+  expect.equal(kept[#kept - 1], 'line 250')
+end)
+
+it('shows every update that the wire has', function()
+  local transcript = new()
+  for name, kind in pairs(wire.updates) do
+    local ok, problem = pcall(transcript.add, transcript, {
+      sessionUpdate = kind,
+      content = kind:find('chunk') and { text = 'x' } or nil,
+      name = 'n',
+      title = 't',
+      toolCallId = 'i',
+      status = 'completed',
+      phase = 'end',
+      iteration = 1,
+      found = 'x',
+      matched = false,
+      message = 'm',
+      state = 's',
+      attempt = 1,
+      topic = 't',
+      payload = 'p',
+      stopReason = 'promise',
+    })
+    assert(ok, name .. ': ' .. tostring(problem))
+  end
+end)
+
+it('checks the settings', function()
+  local config = require('ralph.config')
+  local function problems(value)
+    vim.g.ralph = value
+    local settings, found = config.read()
+    vim.g.ralph = nil
+    return found, settings
+  end
+  expect.equal(problems(nil), {})
+  expect.equal(problems({ notify = 'never', output = { max_lines = 500 } }), {})
+  expect.equal(problems({ notfy = 'never' }), { 'unknown key notfy, did you mean notify?' })
+  local found, settings =
+    problems({ notify = 'loud', output = { max_lines = 'many', splitt = 'x' } })
+  expect.equal(#found, 3)
+  expect.equal({ settings.notify, settings.output.max_lines }, { 'always', 20000 })
+  _, settings = problems(function()
+    return { notify = 'unfocused' }
+  end)
+  expect.equal(settings.notify, 'unfocused')
+  expect.matches(problems('never')[1], 'must be a table')
+end)
