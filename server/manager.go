@@ -124,8 +124,9 @@ func (m *manager) changeFolders(added, removed []string) {
 	}
 	for _, path := range added {
 		m.mu.Lock()
-		f := m.folder(path)
-		f.workspace = true
+		if !m.closed {
+			m.folder(path).workspace = true
+		}
 		m.mu.Unlock()
 	}
 	m.changed("")
