@@ -26,6 +26,7 @@ describe('a loop in the workbench', { timeout: 120_000 }, () => {
   it('has its commands in the palette', async () => {
     await until('the command', async () => {
       await w.palette('Ralph: ');
+      await w.page.locator('.quick-input-widget .monaco-list-row').first().waitFor();
       const rows = (await w.rows()).join('\n');
       await w.page.keyboard.press('Escape');
       return /Start Loop\.\.\./.test(rows) && /Doctor/.test(rows) && !/Cancel Loop/.test(rows);
@@ -66,7 +67,7 @@ describe('a loop in the workbench', { timeout: 120_000 }, () => {
     await w.treeRow('notes.txt').waitFor();
     await w.treeRow('go test ./...').waitFor();
     await w.treeRow('notes.txt').click();
-    await w.page.locator('.monaco-diff-editor').first().waitFor();
+    await w.page.locator('.monaco-diff-editor .line-delete').first().waitFor();
     await w.screenshot('tree-and-diff');
   });
 

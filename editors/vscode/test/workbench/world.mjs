@@ -95,13 +95,18 @@ export class Workbench {
     const input = this.page.locator('.quick-input-widget:visible input[type=text]').first();
     await input.waitFor();
     await input.fill(`>${text}`);
-    await this.row(text).waitFor();
   }
 
-  /** Runs a command by its title. */
+  /** Runs a command by its title, as soon as the palette has it. */
   async run(title) {
-    await this.palette(title);
-    await this.page.locator('.quick-input-widget .monaco-list-row').getByText(title, { exact: true }).first().click();
+    const row = this.page.locator('.quick-input-widget .monaco-list-row').getByText(title, { exact: true }).first();
+    await until(`the command ${title}`, async () => {
+      await this.palette(title);
+      const found = await row.waitFor({ timeout: 1000 }).then(() => true, () => false);
+      if (!found) await this.page.keyboard.press('Escape');
+      return found;
+    });
+    await row.click();
   }
 
   row(text) {

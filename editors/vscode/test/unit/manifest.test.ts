@@ -1,0 +1,51 @@
+// What package.json, the schema and wire.ts must have in common with other files.
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+import { command, method, protocolVersion } from '../../src/wire';
+
+declare const ROOT: string;
+const read = (...parts: string[]) => fs.readFileSync(path.join(ROOT, ...parts), 'utf8');
+const manifest = JSON.parse(read('package.json'));
+
+test('every text of the manifest is there, and none is left over', () => {
+  const used = new Set([...read('package.json').matchAll(/"%([^%"]+)%"/g)].map((m) => m[1]));
+  assert.deepEqual(Object.keys(JSON.parse(read('package.nls.json'))).sort(), [...used].sort());
+});
+
+test('menus, walkthrough and welcome name commands that exist', () => {
+  const known = new Set(manifest.contributes.commands.map((c: { command: string }) => c.command));
+  const named = [...`${read('package.json')}${read('package.nls.json')}`.matchAll(/(?:onCommand:|\(command:|"command": ")(ralph\.[\w.]+)/g)].map((m) => m[1]);
+  assert.ok(named.length > 40);
+  for (const id of named) assert.ok(known.has(id), id);
+});
+
+test('the server has the commands and methods of wire.ts', () => {
+  const folder = path.join(ROOT, '../../server');
+  const go = fs.readdirSync(folder).filter((f) => f.endsWith('.go') && !f.endsWith('_test.go')).map((f) => fs.readFileSync(path.join(folder, f), 'utf8')).join('\n');
+  for (const name of [...Object.values(command), ...Object.values(method)]) assert.ok(go.includes(`"${name}"`), name);
+  assert.match(go, new RegExp(`protocolVersion = ${protocolVersion}\\b`));
+});
+
+test('wire.ts has every kind of update that the server sends, and every key', () => {
+  const [go, ts] = [read('../../server/wire.go'), read('src/wire.ts')];
+  const kinds = [...go.matchAll(/Kind\w+\s+= "([^"]+)"/g)].map((m) => m[1]);
+  const keys = [...go.matchAll(/json:"(\w+)/g)].map((m) => m[1]);
+  assert.ok(kinds.length > 10 && keys.length > 50);
+  for (const kind of kinds) assert.ok(ts.includes(`'${kind}'`), kind);
+  for (const key of keys) assert.match(ts, new RegExp(`\\b${key}\\??:`), key);
+});
+
+test('the schema has the keys of ralph.toml', () => {
+  const paths = [...read('../../config/key.go').matchAll(/Path: path\("([^"]+)"\)/g)].map((m) => m[1] ?? '');
+  assert.ok(paths.length > 15);
+  const schema = JSON.parse(read('schemas/ralph.schema.json'));
+  for (const dotted of paths) {
+    let at = schema;
+    for (const part of dotted.split('.')) {
+      at = part === '*' ? at.additionalProperties : (at.properties ?? at.oneOf?.find((o: { properties?: object }) => o.properties)?.properties)?.[part];
+      assert.ok(at, dotted);
+    }
+  }
+});

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { LoopRecord, undo } from '../../src/loopRecord';
+import { roots, type Node } from '../../src/treeModel';
+import type { LoopStatus, ToolCall, Update } from '../../src/wire';
+
+const edit = (id: string, path: string, rawInput: unknown): ToolCall => ({ sessionUpdate: 'tool_call', toolCallId: id, name: 'edit', title: path, kind: 'edit', status: 'in_progress', locations: [{ path }], rawInput });
+const done = (id: string, status: 'completed' | 'failed' = 'completed'): Update => ({ sessionUpdate: 'tool_call_update', toolCallId: id, status });
+const begin = (iteration: number): Update => ({ sessionUpdate: '_ralph/iteration', phase: 'begin', iteration });
+const end = (iteration: number): Update => ({ sessionUpdate: '_ralph/iteration', phase: 'end', iteration, outcome: 'ok', costUsd: 0.31, durationMs: 61_000 });
+
+function record(...updates: Update[]): LoopRecord {
+  const r = new LoopRecord('a');
+  r.add(updates);
+  return r;
+}
+
+test('changes are those of calls that went well', () => {
+  const r = record(begin(1), edit('t1', 'a.go', {}), done('t1'), edit('t2', 'b.go', {}), done('t2', 'failed'), edit('t3', 'c.go', {}), end(1));
+  assert.deepEqual(r.files(), ['a.go']);
+});
+
+test('edits are read as pi and as claude write them', () => {
+  const r = record(begin(1), edit('t1', 'a', { edits: [{ oldText: 'x', newText: 'y' }] }), done('t1'), edit('t2', 'a', { old_string: 'p', new_string: 'q' }), done('t2'), edit('t3', 'a', { content: 'all' }), done('t3'));
+  assert.deepEqual(r.changes.map((c) => c.edits), [[{ before: 'x', after: 'y' }], [{ before: 'p', after: 'q' }], []]);
+});
+
+test('undo goes back to what was', () => {
+  const r = record(begin(1), edit('t1', 'a', { edits: [{ oldText: '1', newText: '2' }, { oldText: '2', newText: '3' }] }), done('t1'), edit('t2', 'a', { oldText: '3', newText: '' }), done('t2'));
+  assert.equal(undo('', r.changes), '1');
+});
+
+test('undo gives up where the text is another one, or was written whole', () => {
+  assert.equal(undo('other', record(begin(1), edit('t1', 'a', { oldText: 'x', newText: 'y' }), done('t1')).changes), undefined);
+  assert.equal(undo('all', record(begin(1), edit('t1', 'a', { content: 'all' }), done('t1')).changes), undefined);
+});
+
+test('only the last tool calls of an iteration are kept', () => {
+  const r = record(begin(1), ...Array.from({ length: 1000 }, (_, i) => [edit(`t${i}`, `f${i}`, {}), done(`t${i}`)]).flat());
+  assert.equal(r.iterations[0]?.tools.length, 200);
+  assert.equal(r.iterations[0]?.forgotten, 800);
+});
+
+const loop: LoopStatus = { loopId: 'a', folder: 'file:///w/app', state: 'running', iteration: 2, maxIterations: 5, owned: true };
+const draw = (nodes: Node[], depth = 0): string[] => nodes.flatMap((n) => [`${'  '.repeat(depth)}${n.label}${n.description ? ` [${n.description}]` : ''}`, ...draw(n.children?.() ?? [], depth + 1)]);
+
+test('the tree has the newest iteration first, with its files before its calls', () => {
+  const r = record(begin(1), edit('t1', 'src/a.go', {}), done('t1'), end(1), begin(2));
+  assert.deepEqual(draw(roots({ loops: [loop], records: new Map([['a', r]]), past: [] })), [
+    'app [2/5 · running]', '  Iteration 2 [running]', '  Iteration 1 [ok · $0.31 · 1m 01s]', '    a.go [src]', '    src/a.go [edit]',
+  ]);
+});
+
+test('past loops are below, without the one that is shown above', () => {
+  const past = (loopId: string) => ({ loopId, startedAt: '2026-01-02T10:00:00Z', stopReason: 'promise' as const, iterations: 2, durationMs: 1000, costUsd: 1 });
+  const nodes = roots({ loops: [loop], records: new Map(), past: [past('a'), past('b')] });
+  assert.deepEqual(nodes.map((n) => `${n.label} ${n.description}`), ['app 2/5 · running', 'Past loops 1']);
+});
+
+test('the menus know what can be done', () => {
+  const context = (l: Partial<LoopStatus>) => roots({ loops: [{ ...loop, ...l }], records: new Map(), past: [] })[0]?.context;
+  assert.equal(context({ state: 'starting' }), 'ralph.loop.running');
+  assert.equal(context({ state: 'ended', stopReason: 'max_iterations' }), 'ralph.loop.capped');
+  assert.equal(context({ state: 'ended', stopReason: 'promise' }), 'ralph.loop.ended');
+});
+
+test('ids are unique', () => {
+  const r = record(...[1, 2].flatMap((n) => [begin(n), edit('same', 'a', {}), done('same'), edit('same', 'a', {}), done('same'), end(n)]));
+  const ids = (nodes: Node[]): string[] => nodes.flatMap((n) => [n.id, ...ids(n.children?.() ?? [])]);
+  const all = ids(roots({ loops: [loop], records: new Map([['a', r]]), past: [] }));
+  assert.equal(new Set(all).size, all.length);
+});
