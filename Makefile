@@ -28,7 +28,7 @@ help: ## this list
 
 .PHONY: build
 build: ## the program, as bin/ralph-lsp
-	@CGO_ENABLED=0 go build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/ralph-lsp ./cmd/ralph-lsp
+	@CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/ralph-lsp ./cmd/ralph-lsp
 
 # Each editor adds its tests to EDITORS; EDITORS=off leaves them out, loudly.
 EDITOR_TESTS :=

@@ -55,7 +55,7 @@ func BenchmarkInitialize(b *testing.B) {
 
 func build(b *testing.B, program, what string) {
 	b.Helper()
-	cmd := exec.Command("go", "build", "-trimpath", "-o", program, what)
+	cmd := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", program, what)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // as releases are built
 	if out, err := cmd.CombinedOutput(); err != nil {
 		b.Fatalf("building %s: %v\n%s", what, err, out)
