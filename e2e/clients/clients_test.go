@@ -22,13 +22,24 @@ func TestLSPMode(t *testing.T) { runERT(t, "lsp-mode-test") }
 
 // runERT runs the tests of a file in Emacs.
 func runERT(t *testing.T, file string) {
-	out := drive(t, emacs(t), "--batch", "--no-site-file", "-L", "emacs", "-l", file, "-f", "ert-run-tests-batch-and-exit")
+	out := drive(t, nil, emacs(t), "--batch", "--no-site-file", "-L", "emacs", "-l", file, "-f", "ert-run-tests-batch-and-exit")
 	demand(t, out, `Ran [1-9]\d* tests, [1-9]\d* results as expected, 0 unexpected`)
 }
 
-// drive runs a client in a sandbox until it exits with success, returns what
-// it printed, and checks that it has left no process behind.
-func drive(t *testing.T, program string, args ...string) []byte {
+func TestProtocolLibrary(t *testing.T) {
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Fatal(err)
+	}
+	library := []string{"PROTOCOL_LIBRARY=" + protocolLibrary(t)}
+	out := drive(t, library, node, "--test-reporter=tap", "node/plain.test.mjs")
+	demand(t, out, `\n# pass [1-9]\d*\n# fail 0\n`)
+}
+
+// drive runs a client in a sandbox, with more variables in its environment,
+// until it exits with success. It returns what the client printed, and checks
+// that no process is left.
+func drive(t *testing.T, environ []string, program string, args ...string) []byte {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -36,14 +47,14 @@ func drive(t *testing.T, program string, args ...string) []byte {
 	mark := fmt.Sprintf("RALPH_CLIENTS_TEST=%s-%d", t.Name(), os.Getpid())
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.WaitDelay = time.Second
-	cmd.Env = []string{
+	cmd.Env = append(environ,
 		mark,
-		"HOME=" + home,
-		"TMPDIR=" + home,
+		"HOME="+home,
+		"TMPDIR="+home,
 		"LANG=C.UTF-8",
-		"PATH=" + agentsDir, // no agent of this machine is found
-		"RALPH_LSP=" + ralph,
-	}
+		"PATH="+agentsDir, // no agent of this machine is found
+		"RALPH_LSP="+ralph,
+	)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Errorf("%s: %v\n%s", filepath.Base(program), err, out)

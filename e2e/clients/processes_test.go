@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
+	"strconv"
 	"testing"
 	"time"
 )
@@ -17,32 +17,41 @@ const (
 	pollInterval = 20 * time.Millisecond
 )
 
+// process is a living process.
+type process struct {
+	pid     int
+	command string
+}
+
+func (p process) String() string { return fmt.Sprintf("%d (%s)", p.pid, p.command) }
+
 // awaitGone waits until no process has the mark, a variable with its value, in
-// its environment.
+// its environment. It fails the test and kills those that stay.
 func awaitGone(t *testing.T, mark string) {
 	t.Helper()
 	deadline := time.Now().Add(goneWithin)
-	for {
-		left := processes(t, mark)
-		if len(left) == 0 {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%s after the end there are still %s", goneWithin, strings.Join(left, ", "))
-		}
+	left := processes(t, mark)
+	for len(left) > 0 && time.Now().Before(deadline) {
 		time.Sleep(pollInterval)
+		left = processes(t, mark)
+	}
+	for _, p := range left {
+		t.Errorf("%s after the end there is still %s", goneWithin, p)
+		if found, err := os.FindProcess(p.pid); err == nil {
+			found.Kill()
+		}
 	}
 }
 
-// processes returns the living processes that have the mark, each as its id
-// and command line. Zombies have no environment.
-func processes(t *testing.T, mark string) []string {
+// processes returns the living processes that have the mark. Zombies have no
+// environment.
+func processes(t *testing.T, mark string) []process {
 	t.Helper()
 	environments, err := filepath.Glob("/proc/[0-9]*/environ")
 	if err != nil || len(environments) == 0 {
 		t.Fatalf("listing processes needs /proc: %v", err)
 	}
-	var found []string
+	var found []process
 	for _, path := range environments {
 		environ, err := os.ReadFile(path)
 		if err != nil { // another user's, or gone
@@ -52,8 +61,12 @@ func processes(t *testing.T, mark string) []string {
 			continue
 		}
 		dir := filepath.Dir(path)
+		pid, err := strconv.Atoi(filepath.Base(dir))
+		if err != nil {
+			t.Fatal(err)
+		}
 		command, _ := os.ReadFile(filepath.Join(dir, "cmdline")) // gone meanwhile: empty
-		found = append(found, fmt.Sprintf("%s (%s)", filepath.Base(dir), bytes.ReplaceAll(command, []byte{0}, []byte{' '})))
+		found = append(found, process{pid, string(bytes.ReplaceAll(command, []byte{0}, []byte{' '}))})
 	}
 	return found
 }
