@@ -9,8 +9,7 @@ if folder then
   -- gf finds the files that tool calls name.
   vim.bo.path = vim.fn.escape(folder, ' ,\\') .. ',,'
 end
-vim.wo[0][0].foldmethod = 'expr'
-vim.wo[0][0].foldexpr = "v:lua.require'ralph.output'.foldexpr()"
+vim.wo[0][0].foldmethod = 'manual'
 vim.wo[0][0].foldtext = "v:lua.require'ralph.output'.foldtext()"
 vim.wo[0][0].foldlevel = 99
 vim.wo[0][0].number = false
@@ -26,5 +25,5 @@ vim.keymap.set('n', 'q', function()
   end
 end, { buffer = true, nowait = true, desc = 'Close the output' })
 
-vim.b.undo_ftplugin = 'setlocal path< foldmethod< foldexpr< foldtext< foldlevel< '
+vim.b.undo_ftplugin = 'setlocal path< foldmethod< foldtext< foldlevel< '
   .. 'number< relativenumber< signcolumn< spell< wrap< linebreak< | silent! nunmap <buffer> q'

@@ -65,11 +65,11 @@ function M.read(path)
   return text
 end
 
---- Starts a child. Options: dir, ralph (settings), env.
+--- Starts a child. Options: dir, home, ralph (settings), env.
 function M.start(options)
   options = options or {}
   local dir = options.dir or M.folder()
-  local home = M.folder()
+  local home = options.home or M.folder()
   local self = setmetatable({ dir = dir, errors = {} }, Child)
   local settings = vim.tbl_extend('force', {
     cmd = { vim.env.RALPH_BIN, '--stdio' },
@@ -81,9 +81,11 @@ function M.start(options)
   self.channel = vim.fn.jobstart(command, {
     rpc = true,
     cwd = dir,
+    clear_env = true, -- no accounts, no settings of the user's
     env = vim.tbl_extend('force', {
       HOME = home,
-      PATH = vim.env.RALPH_AGENTS .. ':' .. vim.env.PATH,
+      LANG = 'C.UTF-8',
+      PATH = vim.env.RALPH_AGENTS .. ':/usr/local/bin:/usr/bin:/bin',
       XDG_CONFIG_HOME = home .. '/config',
       XDG_DATA_HOME = home .. '/data',
       XDG_STATE_HOME = home .. '/state',
@@ -125,10 +127,10 @@ function Child:answer(prompt, text)
 end
 
 --- Waits until a Lua expression in the child is true, and returns its value.
---- In the expression, want is what is given.
-function Child:wait(expression, want)
+--- In the expression, want is what is given. It has 10 seconds by default.
+function Child:wait(expression, want, seconds)
   local value
-  local ok = vim.wait(10000, function()
+  local ok = vim.wait((seconds or 10) * 1000, function()
     value = self:lua('local want = ... return ' .. expression, want)
     return value and value ~= vim.NIL
   end, 20)
@@ -156,14 +158,15 @@ function Child:wait_note(pattern)
 end
 
 --- Waits for an event whose data have what is given, and returns its data.
-function Child:wait_event(name, data)
+function Child:wait_event(name, data, seconds)
   local found = self:wait(
     [[vim.iter(seen):find(function(one)
       return one.name == want.name and vim.iter(want.data):all(function(key, value)
         return one.data[key] == value
       end)
     end)]],
-    { name = name, data = data or vim.empty_dict() }
+    { name = name, data = data or vim.empty_dict() },
+    seconds
   )
   return found.data
 end

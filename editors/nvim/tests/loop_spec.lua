@@ -43,7 +43,7 @@ it('shows the run in the output buffer', function()
   nvim:wait_event('RalphEnded')
   nvim:wait([[vim.fn.search('■ done: DONE after 2 iterations', 'n') > 0]])
   local text = nvim:text()
-  expect.matches(text, '▌ iteration 1/5 · ok · %$0%.%d+ · %d+s · 1 tool call\n')
+  expect.matches(text, '▌ iteration 1/5 · ok · %$0%.%d+ · %d+s · 1 tool\n')
   expect.contains(text, '✓ write  work.txt\n  │ Successfully wrote work.txt')
   expect.contains(text, 'More is to be done.')
   expect.contains(text, '<promise>DONE</promise>')
@@ -57,9 +57,14 @@ it('shows the run in the output buffer', function()
   local folds = nvim:lua([[
     local first = vim.fn.search('iteration 1', 'nw')
     local second = vim.fn.search('iteration 2', 'nw')
-    return { vim.fn.foldclosed(first) == first, vim.fn.foldclosed(second), vim.fn.foldtextresult(first) }
+    return {
+      { vim.fn.foldclosed(first), vim.fn.foldlevel(second), vim.fn.foldclosed(second) },
+      vim.fn.getline(vim.fn.foldclosedend(first)),
+      vim.fn.foldtextresult(first),
+    }
   ]])
-  expect.equal({ folds[1], folds[2] }, { true, -1 })
+  expect.equal(folds[1], { 1, 1, -1 })
+  expect.equal(folds[2], 'More is to be done.')
   expect.matches(folds[3], 'iteration 1/5 · ok · %$0%.%d+ · %d+s .*· %d+ lines')
   expect.equal(nvim:lua([[return vim.fn.line('.') == vim.fn.line('$')]]), true)
 

@@ -7,14 +7,22 @@ local M = {}
 
 ---@type integer? the buffer that makes Neovim ask
 local guard
+---@type table<integer, integer> the buffers that windows had before
+local shown = {}
 
 local function remove_guard()
   local buf = guard
   guard = nil
-  if buf and vim.api.nvim_buf_is_valid(buf) then
-    vim.bo[buf].modified = false
-    vim.api.nvim_buf_delete(buf, { force = true })
+  if not buf or not vim.api.nvim_buf_is_valid(buf) then
+    return
   end
+  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+    if shown[win] and vim.api.nvim_buf_is_valid(shown[win]) then
+      vim.api.nvim_win_set_buf(win, shown[win])
+    end
+  end
+  vim.bo[buf].modified = false
+  vim.api.nvim_buf_delete(buf, { force = true })
 end
 
 ---@param loops ralph.Loop[]
@@ -33,6 +41,10 @@ local function set_guard()
   local loops = status.ours()
   if #loops == 0 or not vim.o.confirm then
     return
+  end
+  shown = {}
+  for _, win in ipairs(vim.api.nvim_list_wins()) do
+    shown[win] = vim.api.nvim_win_get_buf(win)
   end
   guard = vim.api.nvim_create_buf(false, false)
   vim.bo[guard].buftype = 'acwrite'

@@ -21,7 +21,7 @@ local flush_lines = 1000 -- lines that one change adds at most
 ---@field buf? integer
 ---@field first integer number of the transcript's line that the buffer begins with
 ---@field last integer number of the line that it ends with; first - 1: only a hint is shown
----@field headings integer iterations' headings that the windows have seen
+---@field folded table<integer, integer> by window: number of the last heading that has a fold
 ---@field scheduled boolean
 
 ---@type table<string, ralph.View> by the buffer's name
@@ -45,7 +45,7 @@ local function named(name)
       transcript = Transcript.new(config.get().output),
       first = 1,
       last = 0,
-      headings = 0,
+      folded = {},
       scheduled = false,
     }
     views[name] = view
@@ -86,7 +86,7 @@ local function forget(view)
   local transcript = view.transcript
   if view.last < transcript.first then
     set_lines(view.buf, 0, -1, { hint })
-    view.first, view.last = transcript.first, transcript.first - 1
+    view.first, view.last, view.folded = transcript.first, transcript.first - 1, {}
   elseif view.first < transcript.first then
     set_lines(view.buf, 0, transcript.first - view.first, {})
     view.first = transcript.first
@@ -106,24 +106,39 @@ local function rewrite(view)
   transcript.changed = {}
 end
 
---- Closes the folds of iterations that are over, but for the windows that the
---- user scrolls in.
+--- Folds the iterations that are over, in the current window. What the user
+--- reads stays open, and so does the last iteration.
 ---@param view ralph.View
----@param windows integer[]
-local function fold_older(view, windows)
-  local headings = view.transcript.headings
-  if #headings == view.headings then
-    return
+---@param follows boolean
+local function fold_here(view, follows)
+  local win = vim.api.nvim_get_current_win()
+  local iterations = view.transcript.iterations
+  if not view.folded[win] then
+    vim.cmd('silent! normal! zE')
+    view.folded[win] = 0
   end
-  view.headings = #headings
-  for _, win in ipairs(windows) do
-    vim.api.nvim_win_call(win, function()
-      for index = 1, #headings - 1 do
-        local row = headings[index] - view.first + 1
-        if row >= 1 and vim.fn.foldclosed(row) == -1 then
-          pcall(vim.cmd.foldclose, { range = { row } })
-        end
+  local cursor = vim.api.nvim_win_get_cursor(win)[1]
+  for index, iteration in ipairs(iterations) do
+    local is_last = index == #iterations
+    local is_over = iteration.last and iteration.last <= view.last and (not is_last or view.transcript.ended)
+    if is_over and iteration.first > view.folded[win] and iteration.first >= view.first then
+      local from, to = iteration.first - view.first + 1, iteration.last - view.first + 1
+      vim.cmd.fold({ range = { from, to } })
+      if is_last or not follows and cursor >= from and cursor <= to then
+        vim.cmd.foldopen({ range = { from } })
       end
+      view.folded[win] = iteration.first
+    end
+  end
+end
+
+--- Folds the iterations that are over, in all windows.
+---@param view ralph.View
+---@param windows integer[] that follow
+local function fold(view, windows)
+  for _, win in ipairs(vim.fn.win_findbuf(view.buf)) do
+    vim.api.nvim_win_call(win, function()
+      fold_here(view, vim.list_contains(windows, win))
     end)
   end
 end
@@ -152,7 +167,7 @@ local function flush(view)
   for _, win in ipairs(windows) do
     vim.api.nvim_win_set_cursor(win, { count, 0 })
   end
-  fold_older(view, windows)
+  fold(view, windows)
   if transcript.last > view.last then
     schedule(view)
   end
@@ -174,7 +189,7 @@ function M.begin(source)
   local view = view_of(source.folder)
   if view.loop_id and view.loop_id ~= source.loopId then
     view.transcript = Transcript.new(config.get().output)
-    view.first, view.last, view.headings = 1, 0, 0
+    view.first, view.last, view.folded = 1, 0, {}
     if view.buf and vim.api.nvim_buf_is_valid(view.buf) then
       set_lines(view.buf, 0, -1, { hint })
     end
@@ -198,21 +213,6 @@ function M.dropped(source, count)
   local view = view_of(source.folder)
   view.transcript:dropped(count)
   schedule(view)
-end
-
---- The level of a line of the current buffer, for 'foldexpr'.
----@return string|integer
-function M.foldexpr()
-  local view = views[vim.b.ralph_output]
-  if not view then
-    return 0
-  end
-  local number = vim.v.lnum + view.first - 1
-  local headings = view.transcript.headings
-  if #headings == 0 or number < headings[1] then
-    return 0
-  end
-  return vim.list_contains(headings, number) and '>1' or 1
 end
 
 --- A closed iteration: its heading, with cost and time, and its length.
@@ -277,8 +277,18 @@ function M.read(buf, name)
   vim.bo[buf].undolevels = -1
   vim.bo[buf].filetype = 'ralph'
   view.buf = buf
-  view.first, view.last = view.transcript.first, view.transcript.first - 1
+  view.first, view.last, view.folded = view.transcript.first, view.transcript.first - 1, {}
   set_lines(buf, 0, -1, { hint })
+  local group = vim.api.nvim_create_augroup('ralph.output', { clear = false })
+  vim.api.nvim_clear_autocmds({ group = group, buffer = buf })
+  vim.api.nvim_create_autocmd('BufWinEnter', {
+    group = group,
+    buffer = buf,
+    callback = function()
+      view.folded[vim.api.nvim_get_current_win()] = nil -- a window's folds are its own
+      fold_here(view, true)
+    end,
+  })
   restore(view)
   flush(view)
 end
@@ -293,9 +303,7 @@ local function show(name)
   end
   vim.cmd(config.get().output.split)
   vim.cmd.edit(vim.fn.fnameescape(name))
-  view.headings = 0
   vim.cmd.normal({ 'G', bang = true })
-  fold_older(view, { vim.api.nvim_get_current_win() })
 end
 
 --- Shows the output of a folder's loop, in the window that has it or a new one.

@@ -6,12 +6,14 @@ local wire = require('ralph.wire')
 ---@class ralph.Transcript
 ---@field first integer number of the oldest line that is kept
 ---@field last integer number of the newest line; first - 1 when there is none
----@field headings integer[] numbers of the iterations' headings
+---@field iterations { first: integer, last?: integer }[] numbers of their lines; without last it runs
+---@field ended boolean no iteration follows
 ---@field changed table<integer, true> lines that are not as they were; the reader clears it
 ---@field private lines table<integer, string>
 ---@field private max_lines integer
 ---@field private tool_lines integer
 ---@field private open string? the message that the last line belongs to
+---@field private agent? { line: integer, text: string } who is at work
 ---@field private tools table<string, { line: integer, text: string }>
 local Transcript = {}
 Transcript.__index = Transcript
@@ -28,7 +30,8 @@ function Transcript.new(settings)
   return setmetatable({
     first = 1,
     last = 0,
-    headings = {},
+    iterations = {},
+    ended = false,
     changed = {},
     lines = {},
     max_lines = settings.max_lines,
@@ -58,9 +61,9 @@ function Transcript:trim()
   for number = self.first, first - 1 do
     self.lines[number], self.changed[number] = nil, nil
   end
-  self.headings = vim.tbl_filter(function(number)
-    return number >= first
-  end, self.headings)
+  self.iterations = vim.tbl_filter(function(iteration)
+    return iteration.first >= first
+  end, self.iterations)
   self.first = first - 1
   self.lines[self.first] = '… older lines are in the session file (:Ralph history)'
   self.changed[self.first] = true
@@ -183,14 +186,15 @@ function Transcript:iteration(update)
   local at = format.progress(update.iteration, update.maxIterations)
   if update.phase == 'begin' then
     self:gap()
-    table.insert(self.headings, self:push('▌ iteration ' .. at))
+    self.ended = false
+    table.insert(self.iterations, { first = self:push('▌ iteration ' .. at) })
     return
   end
-  local number = self.headings[#self.headings]
-  if not number then
+  local iteration = self.iterations[#self.iterations]
+  if not iteration then
     return -- it began before all that is kept
   end
-  local parts = { self.lines[number]:match('^▌ iteration [%d/]+'), update.outcome }
+  local parts = { self.lines[iteration.first]:match('^▌ iteration [%d/]+'), update.outcome }
   if update.costUsd then
     table.insert(parts, format.dollars(update.costUsd))
   end
@@ -200,12 +204,31 @@ function Transcript:iteration(update)
   if update.toolCalls and update.toolCalls > 0 then
     table.insert(
       parts,
-      ('%d tool call%s'):format(update.toolCalls, update.toolCalls == 1 and '' or 's')
+      ('%d tool%s'):format(update.toolCalls, update.toolCalls == 1 and '' or 's')
     )
   end
-  self:replace(number, table.concat(parts, ' · '))
+  self:replace(iteration.first, table.concat(parts, ' · '))
   if update.error then
     self:note('! ' .. update.error)
+  end
+  iteration.last = self.last
+end
+
+--- Says who is at work, where that is new. More may be known a little later.
+---@param update ralph.Update
+function Transcript:session(update)
+  local model = update.model and (update.provider or '') .. '/' .. update.model or ''
+  local text = vim.trim(('» %s %s'):format(update.backend or 'agent', model))
+  local said = self.agent
+  if not said then
+    self:note(text)
+    self.agent = { line = self.last, text = text }
+  elseif said.line == self.last then
+    self:replace(said.line, text)
+    said.text = text
+  elseif update.model and said.text ~= text then
+    self:note(text)
+    self.agent = { line = self.last, text = text }
   end
 end
 
@@ -223,10 +246,6 @@ end
 local notes = {
   [kinds.discard] = function()
     return '! the attempt failed: the message above is taken back'
-  end,
-  [kinds.session] = function(update)
-    local model = update.model and (update.provider or '') .. '/' .. update.model or ''
-    return vim.trim(('» %s %s'):format(update.backend or 'agent', model))
   end,
   [kinds.state] = function(update)
     if update.state == 'waiting' or update.state == 'paused' then
@@ -291,7 +310,10 @@ function Transcript:add(update)
     self:tool_call_update(update)
   elseif kind == kinds.iteration then
     self:iteration(update)
+  elseif kind == kinds.session then
+    self:session(update)
   elseif notes[kind] then
+    self.ended = self.ended or kind == kinds.ending
     local text = notes[kind](update)
     if text then
       self:note(text)

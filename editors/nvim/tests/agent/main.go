@@ -27,7 +27,7 @@ var scenarios = map[string]func(s *stream, n int) error{
 	"hang":    hang,
 	"steps":   steps,
 	"flood":   flood,
-	"cost":    cost,
+	"tour":    tour,
 }
 
 func main() {
@@ -146,9 +146,22 @@ func flood(s *stream, n int) error {
 	return nil
 }
 
-// cost spends n dollars in each iteration, and never promises.
-func cost(s *stream, n int) error {
-	s.dollars = float64(n)
-	s.say("Money spent.")
+// tour shows a bit of everything, slowly enough to be read, and promises in
+// the n-th iteration.
+func tour(s *stream, n int) error {
+	s.say("Let me see what fails.")
+	s.tool("bash", object{"command": "go test ./..."}, func() string {
+		time.Sleep(1200 * time.Millisecond)
+		return fmt.Sprintf("ok  \tapp/parse\t0.21s\n--- FAIL: TestStep%d\nFAIL\tapp/step\t0.04s", iteration())
+	})
+	s.say(fmt.Sprintf("TestStep%d fails: the last step is never taken.", iteration()))
+	s.tool("edit", object{"path": fmt.Sprintf("step%d.go", iteration())}, func() string {
+		return "Successfully replaced 1 block(s)."
+	})
+	if iteration() >= n {
+		s.say("All tests pass.\n\n<promise>DONE</promise>")
+	} else {
+		s.say("That test passes now. Another one still fails, that is for the next run.")
+	}
 	return nil
 }

@@ -1,0 +1,9 @@
+# The Neovim plugin in the real editors. What it needs is fetched into
+# .cache/editors: Neovim 0.10 and 0.12, luacheck and stylua. The real pi comes
+# from .cache/agents.
+
+EDITOR_TESTS += nvim-test
+
+.PHONY: nvim-test
+nvim-test: ## the Neovim plugin in Neovim 0.10 and 0.12
+	@editors/nvim/tests/all.sh

@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# Tests the plugin in Neovim 0.10 and 0.12: the specs and a screen, at the same
+# time. Quiet on success. It builds and fetches what it needs; an argument is a
+# pattern for the names of the specs' tests.
+set -euo pipefail
+cd "$(dirname "$0")/../../.."
+pattern=${1:-}
+
+export RALPH_EDITORS_CACHE=${RALPH_EDITORS_CACHE:-$PWD/.cache/editors}
+out=$RALPH_EDITORS_CACHE/nvim-test
+export RALPH_BIN=$out/bin/ralph-lsp RALPH_AGENTS=$out/agents
+export RALPH_FAKE_MODEL=$out/bin/fakemodel RALPH_REAL_AGENTS=$PWD/.cache/agents
+
+need() { # PROGRAM PACKAGE
+  command -v "$1" >/dev/null && return
+  if [ "$(id -u)" != 0 ]; then echo "nvim-test: $1 is missing: install the package $2" >&2; exit 1; fi
+  { apt-get update && apt-get install -y --no-install-recommends "$2"; } >"$out/apt.log" 2>&1 ||
+    { echo "nvim-test: $2 can't be installed:" >&2; tail -5 "$out/apt.log" >&2; exit 1; }
+}
+
+mkdir -p "$out"
+need tmux tmux
+tools/editors/lib/nvim-lint.sh
+CGO_ENABLED=0 go build -buildvcs=false -o "$RALPH_BIN" ./cmd/ralph-lsp
+CGO_ENABLED=0 go build -buildvcs=false -o "$RALPH_AGENTS/pi" ./editors/nvim/tests/agent
+CGO_ENABLED=0 go build -buildvcs=false -o "$RALPH_FAKE_MODEL" ./internal/fakemodel/serve
+go run ./internal/agents/install
+
+# test VERSION: all that it says goes into a log.
+test_version() {
+  local nvim
+  nvim=$(tools/editors/get-nvim.sh "$1")
+  "$nvim" --clean --headless -l editors/nvim/tests/run.lua "$pattern"
+  [ -n "$pattern" ] || editors/nvim/tests/screen.sh "$nvim" "$out/screens-$1"
+}
+
+declare -A jobs
+for version in 0.10 0.12; do
+  test_version "$version" >"$out/$version.log" 2>&1 &
+  jobs[$version]=$!
+done
+failed=0
+for version in "${!jobs[@]}"; do
+  if ! wait "${jobs[$version]}"; then
+    failed=1
+    echo "nvim-test: Neovim $version failed:" >&2
+    cat "$out/$version.log" >&2
+  fi
+done
+exit "$failed"

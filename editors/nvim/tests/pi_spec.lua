@@ -1,0 +1,113 @@
+-- The real pi against a scripted model on this machine. The environment has
+-- RALPH_REAL_AGENTS, the folder where the agents are installed, and
+-- RALPH_FAKE_MODEL, the program that plays the model.
+local child = require('child')
+local expect = require('expect')
+local it = _G.it
+
+--- The folder of commands of an npm package that is installed; its newest.
+local function commands(name)
+  local found = vim.fn.glob(vim.env.RALPH_REAL_AGENTS .. '/' .. name .. '-*', false, true)
+  assert(#found > 0, name .. ' is not installed in ' .. vim.env.RALPH_REAL_AGENTS)
+  table.sort(found, function(a, b)
+    return vim.version.lt(a:match('[%d.]+$'), b:match('[%d.]+$'))
+  end)
+  return found[#found] .. '/node_modules/.bin'
+end
+
+--- Starts the model; it ends with this Neovim.
+local function start_model(script)
+  local path = child.folder() .. '/script.json'
+  child.write(path, vim.json.encode(script))
+  local url = ''
+  local job = vim.fn.jobstart({ vim.env.RALPH_FAKE_MODEL, '-script', path, '-watch-stdin' }, {
+    on_stdout = function(_, lines)
+      url = url .. table.concat(lines)
+    end,
+  })
+  assert(job > 0)
+  assert(vim.wait(5000, function()
+    return url:match('^http://127%.0%.0%.1:%d+$') ~= nil
+  end, 10), 'the model did not start')
+  return url, job
+end
+
+local function home_for(url)
+  local home = child.folder()
+  vim.fn.mkdir(home .. '/.pi/agent', 'p')
+  child.write(
+    home .. '/.pi/agent/models.json',
+    vim.json.encode({
+      providers = {
+        fake = {
+          baseUrl = url,
+          api = 'anthropic-messages',
+          apiKey = 'fake',
+          models = {
+            {
+              id = 'fake-model',
+              reasoning = true,
+              contextWindow = 200000,
+              maxTokens = 8192,
+              cost = { input = 3, output = 15, cacheRead = 0.3, cacheWrite = 3.75 },
+            },
+          },
+        },
+      },
+    })
+  )
+  return home
+end
+
+it('runs the real pi', function()
+  local usage = { input = 1000, output = 200, cache_read = 5000, cache_write = 300 }
+  local url, job = start_model({
+    usage = usage,
+    turns = {
+      { text = 'Not yet, there is more to do.' },
+      {
+        steps = {
+          { text = 'Writing it.' },
+          { tool = { name = 'write', args = { path = 'hello.txt', content = 'hello\n' } } },
+        },
+      },
+      { text = 'All done. <promise>DONE</promise>' },
+    },
+  })
+  local nvim = child.start({
+    home = home_for(url),
+    env = {
+      PATH = table.concat({ commands('pi'), commands('node'), '/usr/local/bin:/usr/bin:/bin' }, ':'),
+      PI_OFFLINE = '1',
+      PI_TELEMETRY = '0',
+      PI_SKIP_VERSION_CHECK = '1',
+      HTTP_PROXY = 'http://127.0.0.1:9', -- nobody listens: nothing leaves the machine
+      HTTPS_PROXY = 'http://127.0.0.1:9',
+      NO_PROXY = '127.0.0.1,localhost',
+    },
+    ralph = {
+      flags = {
+        '--backend=pi',
+        '--backend-arg=--provider',
+        '--backend-arg=fake',
+        '--backend-arg=--model',
+        '--backend-arg=fake-model',
+      },
+    },
+  })
+  child.write(nvim.dir .. '/hello.txt', 'before\n')
+  nvim:command('edit hello.txt')
+  nvim:command('Ralph start --completion-promise=DONE --max-iterations=4 Write hello.txt')
+  local ended = nvim:wait_event('RalphEnded', nil, 30)
+  vim.fn.jobstop(job)
+  expect.equal({ ended.stopReason, ended.iterations }, { 'promise', 2 })
+  assert(ended.costUsd > 0)
+  nvim:wait([[vim.api.nvim_buf_get_lines(0, 0, 1, false)[1] == 'hello']])
+  expect.equal(nvim:wait_event('RalphFileEdited').path, nvim.dir .. '/hello.txt')
+  nvim:command('Ralph output')
+  nvim:wait([[vim.fn.search('■ done: DONE after 2 iterations', 'nw') > 0]])
+  local text = nvim:text()
+  for _, part in ipairs({ 'Not yet', 'fake/fake-model', '✓ write  hello.txt', '▌ iteration 2/4 · ok · $0.0' }) do
+    expect.contains(text, part)
+  end
+end)
