@@ -28,6 +28,7 @@ type mender struct {
 	renamed map[string]string   // ids that were given twice: what the second one is called now
 
 	open []stream.ToolCall // calls of the last message that have no result
+	tip  string            // where their results belong: that message, or what follows it
 }
 
 // mendNode is what is to be known of an entry that others refer to.
@@ -36,7 +37,8 @@ type mendNode struct {
 	sum     uint64   // of its line
 	context bool     // it is part of what the model sees
 	calls   []string // of a message
-	result  string   // the call of a toolResult
+	results bool     // it is a toolResult
+	result  string   // its call
 }
 
 var seed = maphash.MakeSeed()
@@ -138,25 +140,28 @@ func (m *mender) entry(line []byte, n lineNode) {
 		m.fix("the entry %s, which is there twice, is removed", n.id)
 		return
 	}
-	closes := m.place(e, &node)
+	closes := place(e, &node)
 	if closes {
-		before := m.last
+		before := m.tip
 		m.settle()
-		if before != m.last && node.parent == before {
-			node.parent = m.last
-			line = setMember(line, "parentId", m.last)
+		if before != m.tip && node.parent == before {
+			node.parent = m.tip
+			line = setMember(line, "parentId", m.tip)
 		}
-		m.open = callsOf(e)
 	}
 	line, n.id = m.identify(line, n.id)
 	line = m.adopt(line, n, &node)
-	if node.result != "" && !m.follows(node) {
+	if node.results && !m.follows(node) {
 		m.fix("the result of the tool call %s, which there isn't, becomes a placeholder", node.result)
 		line = placeholder(n.id, node.parent, n.time, e.message)
-		node.result, node.context = "", false
+		node = mendNode{parent: node.parent, sum: node.sum}
 	}
-	if node.result != "" {
-		m.answered(node.result)
+	switch {
+	case closes:
+		m.open, m.tip = callsOf(e), n.id
+	case node.parent == m.tip:
+		m.answered(node.result, e)
+		m.tip = n.id
 	}
 	m.nodes[n.id] = node
 	m.last = n.id
@@ -165,14 +170,11 @@ func (m *mender) entry(line []byte, n lineNode) {
 
 // place says what an entry is in the conversation. closes: the results of the
 // message before it can't follow any more.
-func (m *mender) place(e piEntry, node *mendNode) (closes bool) {
+func place(e piEntry, node *mendNode) (closes bool) {
 	switch e.kind {
 	case "custom_message", "compaction", "branch_summary":
 		node.context = true
 		return true
-	case "custom":
-		m.settledApart(e)
-		return false
 	case "message":
 		if e.message == nil {
 			return false
@@ -184,7 +186,7 @@ func (m *mender) place(e piEntry, node *mendNode) (closes bool) {
 	case "system":
 		return false
 	case "toolResult":
-		node.context, node.result = true, e.message.toolCallID
+		node.context, node.results, node.result = true, true, e.message.toolCallID
 		return false
 	}
 	node.context = true
@@ -209,19 +211,16 @@ func callsOf(e piEntry) (calls []stream.ToolCall) {
 	return calls
 }
 
-// settledApart takes a call for answered whose result is an entry of ours: it
-// was interrupted.
-func (m *mender) settledApart(e piEntry) {
+// answered takes a call for answered: by its result, or by an entry of ours
+// that says that it was interrupted.
+func (m *mender) answered(call string, e piEntry) {
 	var data struct {
 		ChatEventType string        `json:"chatEventType"`
 		Payload       resultPayload `json:"payload"`
 	}
-	if e.customType == EventType && json.Unmarshal(e.data, &data) == nil && data.ChatEventType == eventToolResult {
-		m.answered(data.Payload.ToolCallID)
+	if e.customType == EventType && json.Unmarshal(e.data, &data) == nil && data.ChatEventType == eventToolResult && !data.Payload.Orphan {
+		call = data.Payload.ToolCallID
 	}
-}
-
-func (m *mender) answered(call string) {
 	m.open = slices.DeleteFunc(m.open, func(c stream.ToolCall) bool { return c.ID == call })
 }
 
@@ -230,7 +229,7 @@ func (m *mender) settle() {
 	for _, call := range m.open {
 		m.fix("the tool call %s without a result gets one", call.ID)
 		id := m.newID()
-		line, err := marshalLine(messageEntry{node: nodeAt("message", id, m.last, stamp(time.Now())), Message: toolResultMessage{
+		line, err := marshalLine(messageEntry{node: nodeAt("message", id, m.tip, stamp(time.Now())), Message: toolResultMessage{
 			Role: "toolResult", ToolCallID: call.ID, ToolName: call.Name, Content: []block{textBlock(interruptedText)},
 			IsError: true, Timestamp: time.Now().UnixMilli(),
 		}})
@@ -238,8 +237,8 @@ func (m *mender) settle() {
 			m.err = err
 			return
 		}
-		m.nodes[id] = mendNode{parent: m.last, context: true, result: call.ID}
-		m.last = id
+		m.nodes[id] = mendNode{parent: m.tip, context: true, results: true, result: call.ID}
+		m.last, m.tip = id, id
 		m.write(line[:len(line)-1])
 	}
 	m.open = nil
@@ -288,7 +287,7 @@ func (m *mender) follows(result mendNode) bool {
 		switch {
 		case slices.Contains(n.calls, result.result):
 			return true
-		case n.result == result.result, n.context && n.result == "":
+		case n.results && n.result == result.result, n.context && !n.results:
 			return false
 		}
 		id = n.parent
@@ -321,20 +320,24 @@ func nodeAt(kind, id, parent, time string) node {
 }
 
 // setMember returns a line with another text for one of its members, or null
-// for "".
+// for "". Of members that are there twice the last one counts.
 func setMember(line []byte, name, text string) []byte {
 	value := "null"
 	if text != "" {
 		value = strconv.Quote(text)
 	}
+	open := bytes.IndexByte(line, '{') + 1
+	start, end := open, open
 	s := scanner{data: line}
 	for key := range s.members() {
-		start := s.pos
+		before := s.pos
 		s.skip()
 		if string(key) == name {
-			return slices.Concat(line[:start], []byte(value), line[s.pos:])
+			start, end = before, s.pos
 		}
 	}
-	open := bytes.IndexByte(line, '{') + 1
-	return slices.Concat(line[:open], []byte(`"`+name+`":`+value+`,`), line[open:])
+	if end == open {
+		value = `"` + name + `":` + value + ","
+	}
+	return slices.Concat(line[:start], []byte(value), line[end:])
 }

@@ -5,7 +5,7 @@ import "bytes"
 // lineNode is what all kinds of lines have, for those who look at a file's
 // structure only.
 type lineNode struct {
-	ok     bool // it is an object
+	ok     bool // it is an object with a type, as all entries are
 	kind   string
 	id     string
 	parent string
@@ -39,7 +39,7 @@ func readNode(line []byte) lineNode {
 			n.claude = true
 		}
 	}
-	n.ok = isObject && s.whole()
+	n.ok = isObject && s.whole() && n.kind != ""
 	return n
 }
 

@@ -283,11 +283,13 @@ func (d *decoder) customMessage(e piEntry) {
 		return
 	}
 	var from inputDetails
-	if json.Unmarshal(e.details, &from) != nil || from.Kind != InputAgent {
-		from.Kind = InputCallback // when in doubt, it stays hidden
-		if !e.hidden && from.FromAgentID == "" && e.details == nil {
-			from.Kind = InputAgent
-		}
+	_ = json.Unmarshal(e.details, &from) // without details it counts whether it is shown
+	switch {
+	case from.Kind == InputAgent, from.Kind == InputUser:
+	case e.hidden:
+		from.Kind = InputCallback
+	case from.Kind != InputCallback:
+		from.Kind = InputAgent
 	}
 	d.h.HandleRecord(Input{Kind: from.Kind, Text: text, ID: e.id, FromAgentID: from.FromAgentID, FromSessionID: from.FromSessionID})
 }

@@ -1,0 +1,187 @@
+package history
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"ralph-lsp/stream"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+func golden(t *testing.T, path, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want := read(t, path); got != want {
+		t.Errorf("%s:\n%s\nwant\n%s", path, got, want)
+	}
+}
+
+// TestSessionsOfOthers reads what real versions of pi and claude have written.
+func TestSessionsOfOthers(t *testing.T) {
+	for path, want := range map[string]string{
+		"../testdata/pi-sessions/pi-sess.jsonl":     "testdata/pi-0.87.1.golden",
+		"../testdata/pi-sessions/pi-sess2.jsonl":    "testdata/pi-0.87.1-named.golden",
+		"../testdata/pi-sessions/pi-old-sess.jsonl": "testdata/pi-0.73.1.golden",
+		"testdata/claude-2.1.329.jsonl":             "testdata/claude-2.1.329.golden",
+		"testdata/many-kinds.jsonl":                 "testdata/many-kinds.golden",
+		"testdata/pi-version-1.jsonl":               "testdata/pi-version-1.golden",
+	} {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			seen, stats := replay(t, path)
+			if stats.Skipped > 0 {
+				t.Errorf("%d lines skipped", stats.Skipped)
+			}
+			golden(t, want, seen.String())
+		})
+	}
+}
+
+// TestGoingOnAnywhere stops behind every line and goes on there, as a client
+// does that reads page by page.
+func TestGoingOnAnywhere(t *testing.T) {
+	paths, err := filepath.Glob("testdata/*.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mirrored, _ := mirror(t, stream.FormatClaude, "../testdata/claude/subagent.jsonl")
+	for _, path := range append(paths, mirrored, "../testdata/pi-sessions/pi-sess.jsonl") {
+		whole, _ := replay(t, path)
+		var pages log
+		for at := (Cursor{}); ; {
+			r, err := NewReader(path, at)
+			if err != nil {
+				t.Fatal(err)
+			}
+			more := r.Next(&pages)
+			at = r.Cursor()
+			if err := errors.Join(r.Err(), r.Close()); err != nil {
+				t.Fatal(err)
+			}
+			if !more {
+				break
+			}
+		}
+		if !reflect.DeepEqual(pages.all, whole.all) {
+			t.Errorf("%s: pages\n%s\nwhole\n%s", path, &pages, whole)
+		}
+	}
+}
+
+func TestLinesThatCantBeRead(t *testing.T) {
+	tests := []struct {
+		name    string
+		content string
+		inputs  int
+		skipped int
+	}{
+		{"CRLF", head + "\r\n" + asks + "\r\n", 1, 0},
+		{"a byte order mark", "\uFEFF" + head + "\n" + asks + "\n", 1, 0},
+		{"blank lines", "\n" + head + "\n\n \r\n" + asks + "\n\n", 1, 0},
+		{"no newline at the end", head + "\n" + asks, 1, 0},
+		{"a torn last line", head + "\n" + asks + "\n" + calls[:80], 1, 1},
+		{"garbage between", head + "\nwhat?\n" + asks + "\n[1]\n\"x\"\n" + `{"type":"message","message":{bad}}` + "\n", 1, 4},
+		{"garbage before", "what?\n" + head + "\n" + asks + "\n", 1, 1},
+		{"a message that is none", head + "\n" + `{"type":"message","message":"x"}` + "\n" + `{"type":"message"}` + "\n" + asks + "\n", 1, 2},
+		{"content of null", head + "\n" + `{"type":"message","message":{"role":"user","content":null}}` + "\n" + asks, 1, 0},
+		{"payloads of other types", head + "\n" + `{"type":"custom","customType":"assistant.event","data":{"chatEventType":"tool_call","payload":[1]}}` + "\n" +
+			`{"type":"custom","customType":"assistant.event","data":7}` + "\n" + asks, 1, 2},
+		{"deep nesting", head + "\n" + strings.Repeat(`{"a":`, 100_000) + "\n" + asks, 1, 1},
+		{"a line of 17 MiB", head + "\n" + `{"type":"message","x":"` + strings.Repeat("x", maxLine+1<<20) + "\"}\n" + asks + "\n", 1, 1},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			path := sessionFile(t, tt.content)
+			seen, stats := replay(t, path)
+			if len(seen.records) != tt.inputs || stats.Skipped != tt.skipped {
+				t.Errorf("%d inputs, %d lines skipped, want %d and %d\n%s", len(seen.records), stats.Skipped, tt.inputs, tt.skipped, seen)
+			}
+			if read(t, path) != tt.content {
+				t.Error("reading changed the file")
+			}
+		})
+	}
+}
+
+func TestFilesThatAreNoSessions(t *testing.T) {
+	for name, content := range map[string]string{
+		"empty": "", "prose": "# Notes\n\nThis is no session.\n", "another object": "{\"name\":\"package\"}\n", "an entry": asks + "\n",
+		"numbers": "1\n2\n", "one long line": strings.Repeat("x", maxLine+10),
+	} {
+		r, err := NewReader(sessionFile(t, content), Cursor{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for r.Next(&log{}) {
+		}
+		if bad := (*FormatError)(nil); !errors.As(r.Err(), &bad) {
+			t.Errorf("%s: %v", name, r.Err())
+		}
+		r.Close()
+	}
+	if _, err := NewReader(t.TempDir(), Cursor{}); err == nil || !strings.Contains(err.Error(), "no regular file") {
+		t.Errorf("a folder: %v", err)
+	}
+	if _, err := NewReader(os.DevNull, Cursor{}); err == nil {
+		t.Error("a device was opened")
+	}
+}
+
+// TestATornLineIsReadOnceItIsWhole looks at a file that is being written.
+func TestATornLineIsReadOnceItIsWhole(t *testing.T) {
+	path := sessionFile(t, head+"\n"+asks[:50])
+	r, err := NewReader(path, Cursor{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for r.Next(&log{}) {
+	}
+	if err := appendTo(path, asks[50:]+"\n"); err != nil {
+		t.Fatal(err)
+	}
+	again, err := NewReader(path, r.Cursor())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	var seen log
+	for again.Next(&seen) {
+	}
+	if len(seen.records) != 1 || again.Stats().Skipped > 0 {
+		t.Errorf("read %s", &seen)
+	}
+}
+
+// TestCallbacks reads what the seed's writers write: an agent was asked, and
+// answered later.
+func TestCallbacks(t *testing.T) {
+	event := func(data string) string {
+		return `{"type":"custom","id":"ffffffff","parentId":null,"timestamp":"2026-11-20T11:25:50.304Z","customType":"assistant.event","data":` + data + "}\n"
+	}
+	asked := strings.Replace(gets, `"a.txt"`, `"{\"status\":\"started\",\"messageId\":\"msg-7\"}"`, 1)
+	hidden := `{"type":"custom_message","id":"gggggggg","parentId":null,"timestamp":"2026-11-20T11:25:50.304Z","customType":"assistant.input","content":"the answer","display":false,"details":{"kind":"callback","fromAgentId":"reviewer"}}` + "\n"
+	for name, tt := range map[string]struct{ lines, call, result string }{
+		"by message":  {asked + "\n" + event(`{"chatEventType":"agent_callback","payload":{"messageId":"msg-7","fromAgentId":"reviewer","fromSessionId":"s","result":"the answer"}}`), "t1", "the answer"},
+		"by call":     {event(`{"chatEventType":"agent_callback","payload":{"toolCallId":"t1","result":"the answer"},"turnId":"1"}`), "t1", "the answer"},
+		"interrupted": {event(`{"chatEventType":"interrupt","payload":{"reason":"user"}}`) + event(`{"chatEventType":"tool_result","payload":{"toolCallId":"t1","result":"interrupted","isError":true}}`), "t1", "interrupted"},
+	} {
+		seen, stats := replay(t, sessionFile(t, head+"\n"+asks+"\n"+calls+"\n"+tt.lines+hidden))
+		if got := viewOf(seen).Results[tt.call]; !strings.HasPrefix(got, tt.result) || stats.Skipped > 0 {
+			t.Errorf("%s: the tool's result is %q", name, got)
+		}
+		input, ok := seen.records[len(seen.records)-1].(Input)
+		if !ok || input.Kind != InputCallback {
+			t.Errorf("%s: the callback's input came as %+v", name, seen.records)
+		}
+	}
+}

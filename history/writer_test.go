@@ -1,0 +1,212 @@
+package history
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"ralph-lsp/stream"
+)
+
+// newTestWriter returns a writer with folders of its own.
+func newTestWriter(t testing.TB) (w *Writer, o Options, cwd string) {
+	t.Helper()
+	o, cwd = Options{Folder: t.TempDir()}, realPath(t.TempDir())
+	w, err := NewWriter(o, cwd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w, o, cwd
+}
+
+func closed(t testing.TB, w *Writer) string {
+	t.Helper()
+	if err := errors.Join(w.Close(), w.Err()); err != nil {
+		t.Fatal(err)
+	}
+	return w.Path()
+}
+
+var (
+	generated = regexp.MustCompile(`"(id|parentId)":"[0-9a-f-]+"`)
+	moments   = regexp.MustCompile(`"timestamp":("[^"]*"|\d+)`)
+)
+
+// TestEntriesAreLaidOutAsOthersReadThem pins what is written: pi reads it, and
+// so do older versions of this program.
+func TestEntriesAreLaidOutAsOthersReadThem(t *testing.T) {
+	w, _, cwd := newTestWriter(t)
+	w.HandleRecord(LoopStart{LoopID: "ralph-1", Backend: "pi", Title: "Build it\n now"})
+	w.HandleRecord(IterationStart{Iteration: 1, MaxIterations: 5})
+	w.HandleRecord(Input{Kind: InputCallback, Text: "Build it\n now"})
+	w.HandleRecord(Input{Kind: InputAgent, Text: "Mind the <tests>", FromAgentID: "lead", FromSessionID: "s1"})
+	for _, e := range []stream.Event{
+		stream.SessionStart{Backend: "pi", Provider: "anthropic", Model: "m"},
+		stream.Text{Delta: "Look", MessageID: "m1"}, stream.Text{Delta: "ing.", MessageID: "m1"},
+		stream.MessageEnd{MessageID: "m1", Text: "Looking."},
+		stream.ToolCall{ID: "t1", Name: "bash", Input: json.RawMessage(`{"command":"ls"}`)},
+		stream.ToolResult{ID: "t1", Output: "a.txt"},
+		stream.TurnEnd{StopReason: "toolUse", Usage: stream.Usage{Tokens: stream.Tokens{Input: 3, Output: 4}, Cost: stream.USD(0.5)}},
+		stream.ToolResult{ID: "t9", Output: "of nothing"},
+		stream.ToolCall{ID: "t2", Name: "Task"},
+		stream.ToolCall{ID: "t3", Name: "Read", ParentToolCallID: "t2"},
+		stream.ToolResult{ID: "t3", Output: "sub", ParentToolCallID: "t2"},
+		stream.MessageEnd{MessageID: "s1", Text: "sub says", ParentToolCallID: "t2"},
+	} {
+		w.Handle(e)
+	}
+	w.HandleRecord(IterationEnd{Iteration: 1, Outcome: "cancelled", CostUSD: new(0.5)})
+	w.HandleRecord(LoopEnd{StopReason: "cancelled", Iterations: 1})
+	content := read(t, closed(t, w))
+	content = strings.ReplaceAll(content, cwd, "/w")
+	content = generated.ReplaceAllString(content, `"$1":"-"`)
+	content = moments.ReplaceAllString(content, `"timestamp":"-"`)
+	golden(t, "testdata/layout.jsonl", content)
+}
+
+func TestEachEntryFollowsTheOneBefore(t *testing.T) {
+	path, _ := mirror(t, stream.FormatPi, "../testdata/pi/multi-turn-cost.jsonl")
+	last := ""
+	for i, line := range strings.Split(strings.TrimSpace(read(t, path)), "\n")[1:] {
+		n := readNode([]byte(line))
+		if !n.ok || n.parent != last || len(n.id) != 8 {
+			t.Fatalf("entry %d has the id %q and the parent %q, want %q", i+1, n.id, n.parent, last)
+		}
+		last = n.id
+	}
+}
+
+func TestWhatIsMirroredNeedsNoRepair(t *testing.T) {
+	recordings, err := filepath.Glob("../testdata/*/*.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	formats := map[string]stream.Format{"pi": stream.FormatPi, "pi-old": stream.FormatPi, "pi-rpc": stream.FormatPi, "claude": stream.FormatClaude}
+	for _, recording := range recordings {
+		format, ok := formats[filepath.Base(filepath.Dir(recording))]
+		if !ok {
+			continue
+		}
+		path, _ := mirror(t, format, recording)
+		if fixes, _, err := Repair(path, "", true); err != nil || len(fixes) > 0 {
+			t.Errorf("%s: %v %s", recording, err, sentences(fixes))
+		}
+	}
+}
+
+func TestContinuedLoopsGoOnInTheirFile(t *testing.T) {
+	w, o, cwd := newTestWriter(t)
+	begin(w, &log{}, 1)
+	path := closed(t, w)
+	if err := appendTo(path, `{"type":"message","id":"77777777","parentId":null,"message":{"role":"us`); err != nil {
+		t.Fatal(err)
+	}
+	w, err := ContinueWriter(o, cwd, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.HandleRecord(LoopStart{LoopID: "ralph-1", Continued: true})
+	w.HandleRecord(IterationStart{Iteration: 2})
+	if closed(t, w) != path {
+		t.Errorf("it goes on in %s", w.Path())
+	}
+	seen, stats := replay(t, path)
+	if stats.Skipped != 0 || len(seen.records) != 5 || seen.records[4] != (IterationStart{Iteration: 2}) {
+		t.Errorf("%d lines skipped, read\n%s", stats.Skipped, seen)
+	}
+	if fixes, _, err := Repair(path, "", true); err != nil || len(fixes) > 0 {
+		t.Errorf("%s %v", sentences(fixes), err)
+	}
+}
+
+// A state file comes with a repository: it mustn't choose what is written to.
+func TestOnlyAFoldersOwnSessionsAreContinued(t *testing.T) {
+	w, o, cwd := newTestWriter(t)
+	begin(w, &log{}, 1)
+	path := closed(t, w)
+	outside := sessionFile(t, strings.Replace(head, `"/w"`, `"`+cwd+`"`, 1)+"\n")
+	link := filepath.Join(o.Folder, "link.jsonl")
+	if err := os.Symlink(outside, link); err != nil {
+		t.Fatal(err)
+	}
+	notes := filepath.Join(o.Folder, "notes.jsonl")
+	if err := os.WriteFile(notes, []byte("{\"type\":\"note\"}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{outside, link, notes, o.Folder, filepath.Join(o.Folder, "..", filepath.Base(o.Folder))} {
+		if _, err := ContinueWriter(o, cwd, name); err == nil {
+			t.Errorf("%s was taken", name)
+		}
+	}
+	if _, err := ContinueWriter(o, t.TempDir(), path); err == nil || !strings.Contains(err.Error(), "belongs to the folder") {
+		t.Errorf("another folder's: %v", err)
+	}
+	if _, err := ContinueWriter(o, cwd, path+"x"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("one that is gone: %v", err)
+	}
+}
+
+func TestSwitchedOffNothingIsWritten(t *testing.T) {
+	w, err := NewWriter(Options{Off: true}, t.TempDir())
+	if err != nil || w != nil {
+		t.Fatal(w, err)
+	}
+	begin(w, &log{}, 1)
+	w.Handle(stream.Text{Delta: "x"})
+	if w.Path() != "" || w.Err() != nil || w.Close() != nil {
+		t.Error("a nil writer does something")
+	}
+}
+
+func TestAFolderThatCantBeMadeIsTold(t *testing.T) {
+	file := sessionFile(t, "")
+	w, err := NewWriter(Options{Folder: filepath.Join(file, "below")}, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin(w, &log{}, 1)
+	if w.Err() == nil || !strings.Contains(w.Err().Error(), "writing the session file") {
+		t.Errorf("got %v", w.Err())
+	}
+}
+
+func TestFolders(t *testing.T) {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cwd := realPath(t.TempDir())
+	name := "--" + strings.ReplaceAll(strings.TrimPrefix(cwd, "/"), "/", "-") + "--"
+	for _, tt := range []struct{ name, agentDir, sessionDir, folder, want string }{
+		{"pi's own", "", "", "", home + "/.pi/agent/sessions/" + name},
+		{"pi's, moved", "/agent", "", "", "/agent/sessions/" + name},
+		{"pi's, moved below home", "~/x", "", "", home + "/x/sessions/" + name},
+		{"pi's sessions, moved", "/agent", "/sessions", "", "/sessions"},
+		{"set", "/agent", "/sessions", "~/kept", home + "/kept"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Setenv(envAgentDir, tt.agentDir)
+			t.Setenv(envSessionDir, tt.sessionDir)
+			if got, err := (Options{Folder: tt.folder}).Dir(cwd); err != nil || filepath.ToSlash(got) != tt.want {
+				t.Errorf("got %s %v, want %s", got, err, tt.want)
+			}
+		})
+	}
+	if got := folderName(`C:\Users\me`); got != "--C--Users-me--" {
+		t.Errorf("on Windows it is %s", got)
+	}
+}
+
+func appendTo(path, text string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Close())
+}
