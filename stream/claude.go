@@ -5,11 +5,14 @@ import (
 	"time"
 )
 
-// claudeDecoder reads claude's stream-json, with and without partial messages.
+// claudeDecoder reads claude's stream-json, with and without partial messages,
+// and amp's, which is the same with fewer fields.
 // With them the deltas are the live view, and the assistant events, one for
 // each content block, say what the message really is; without them the
 // assistant events are both.
 type claudeDecoder struct {
+	backend                string
+	nameless               int // messages that came without an ID, each in one event
 	session                SessionStart
 	open                   []*claudeMessage  // at most one for the main agent and each subagent
 	turns                  map[string]bool   // IDs of the main agent's messages that were counted

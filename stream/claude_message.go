@@ -3,6 +3,7 @@ package stream
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -185,6 +186,7 @@ type claudeAssistant struct {
 	apiError          bool
 	status            int
 	errorName         string
+	stopReason        string // amp's messages have it
 }
 
 func (c *cursor) claudeAssistant() (a claudeAssistant) {
@@ -209,6 +211,8 @@ func (c *cursor) claudeAssistant() (a claudeAssistant) {
 					a.model = c.text()
 				case "content":
 					a.content = c.raw()
+				case "stop_reason":
+					a.stopReason = c.text()
 				case "usage":
 					a.tokens = c.claudeTokens()
 				}
@@ -233,8 +237,13 @@ func (d *claudeDecoder) assistant(line []byte, emit func(Event)) error {
 		}
 		return nil
 	}
+	if open := d.message([]byte(a.parent)); a.id == "" && (open == nil || open.id != "") {
+		d.nameless++
+		a.id = fmt.Sprintf("m%d", d.nameless)
+	}
 	m := d.begin(a.parent, a.id, emit)
 	m.confirmed = true
+	m.stopReason = cmp.Or(a.stopReason, m.stopReason)
 	m.aborted = m.aborted || a.aborted
 	if !m.final {
 		m.tokens = a.tokens
@@ -325,7 +334,7 @@ func callDetail(input json.RawMessage) string {
 	detail := ""
 	for o := c.object(); o.next(); {
 		switch string(o.key) {
-		case "command", "file_path", "notebook_path", "path", "url":
+		case "command", "file_path", "filePath", "notebook_path", "path", "url":
 			detail = cmp.Or(detail, c.text())
 		}
 	}

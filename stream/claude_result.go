@@ -39,6 +39,10 @@ func (c *cursor) claudeResult() (r claudeResult) {
 			for a := c.array(); a.next(); {
 				r.errors = append(r.errors, c.text())
 			}
+		case "error": // of amp's
+			if text := c.text(); text != "" {
+				r.errors = append(r.errors, text)
+			}
 		case "stop_reason":
 			r.stopReason = c.text()
 		case "num_turns":

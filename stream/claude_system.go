@@ -66,7 +66,7 @@ func (d *claudeDecoder) system(line []byte, emit func(Event)) error {
 	switch s.subtype {
 	case "init":
 		d.done = false
-		s.session.Backend = "claude"
+		s.session.Backend = d.backend
 		if s.session != d.session {
 			d.session = s.session
 			emit(s.session)

@@ -3,6 +3,8 @@ package stream
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 )
 
 // Format names what an agent writes to its standard output.
@@ -10,14 +12,34 @@ type Format string
 
 // The formats.
 const (
-	FormatPi     Format = "pi-stream-json"     // pi --mode json, and its rpc mode
-	FormatClaude Format = "claude-stream-json" // claude --output-format stream-json
-	FormatText   Format = "text"               // anything else
+	FormatPi       Format = "pi-stream-json"     // pi --mode json, and its rpc mode
+	FormatClaude   Format = "claude-stream-json" // claude --output-format stream-json
+	FormatGemini   Format = "gemini-stream-json" // gemini --output-format stream-json
+	FormatCodex    Format = "codex-json"         // codex exec --json
+	FormatAmp      Format = "amp-stream-json"    // amp --execute --stream-json
+	FormatCopilot  Format = "copilot-json"       // copilot --output-format json
+	FormatOpencode Format = "opencode-json"      // opencode run --format json
+	FormatText     Format = "text"               // anything else
 )
+
+// decoders has each format and what reads it.
+var decoders = map[Format]func() Decoder{
+	FormatPi:       func() Decoder { return &piDecoder{} },
+	FormatClaude:   func() Decoder { return &claudeDecoder{backend: "claude"} },
+	FormatGemini:   func() Decoder { return &geminiDecoder{} },
+	FormatCodex:    func() Decoder { return &codexDecoder{} },
+	FormatAmp:      func() Decoder { return &claudeDecoder{backend: "amp"} },
+	FormatCopilot:  func() Decoder { return &copilotDecoder{} },
+	FormatOpencode: func() Decoder { return &opencodeDecoder{} },
+	FormatText:     func() Decoder { return &textDecoder{} },
+}
+
+// Formats lists the formats in alphabetical order.
+func Formats() []Format { return slices.Sorted(maps.Keys(decoders)) }
 
 // Valid says whether f is one of the formats.
 func (f Format) Valid() bool {
-	return f == FormatPi || f == FormatClaude || f == FormatText
+	return decoders[f] != nil
 }
 
 // ErrMalformed is what Decode returns for a line that isn't what its format
@@ -40,13 +62,8 @@ type Decoder interface {
 
 // NewDecoder returns a decoder for one run's output in format f.
 func NewDecoder(f Format) (Decoder, error) {
-	switch f {
-	case FormatPi:
-		return &piDecoder{}, nil
-	case FormatClaude:
-		return &claudeDecoder{}, nil
-	case FormatText:
-		return &textDecoder{}, nil
+	if make := decoders[f]; make != nil {
+		return make(), nil
 	}
 	return nil, fmt.Errorf("unknown output format %q", f)
 }

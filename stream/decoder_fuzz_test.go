@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// FuzzPi and FuzzClaude feed a decoder lines of any content. It must not panic,
+// FuzzPi and its siblings feed a decoder lines of any content. It must not panic,
 // must emit nothing for a malformed line, and must read the lines that look
 // like the one before in the same way as if they came first.
 func FuzzPi(f *testing.F) {
@@ -17,6 +17,18 @@ func FuzzPi(f *testing.F) {
 func FuzzClaude(f *testing.F) {
 	fuzzDecoder(f, FormatClaude, func(d Decoder) { d.(*claudeDecoder).shape = shape{} })
 }
+
+func FuzzGemini(f *testing.F) { fuzzDecoder(f, FormatGemini, func(Decoder) {}) }
+
+func FuzzCodex(f *testing.F) { fuzzDecoder(f, FormatCodex, func(Decoder) {}) }
+
+func FuzzAmp(f *testing.F) {
+	fuzzDecoder(f, FormatAmp, func(d Decoder) { d.(*claudeDecoder).shape = shape{} })
+}
+
+func FuzzCopilot(f *testing.F) { fuzzDecoder(f, FormatCopilot, func(Decoder) {}) }
+
+func FuzzOpencode(f *testing.F) { fuzzDecoder(f, FormatOpencode, func(Decoder) {}) }
 
 func FuzzText(f *testing.F) {
 	fuzzDecoder(f, FormatText, func(Decoder) {})

@@ -15,10 +15,15 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 
 // recordings are the folders of recorded streams and their format.
 var recordings = map[string]Format{
-	"pi":     FormatPi,
-	"pi-old": FormatPi,
-	"pi-rpc": FormatPi,
-	"claude": FormatClaude,
+	"pi":       FormatPi,
+	"pi-old":   FormatPi,
+	"pi-rpc":   FormatPi,
+	"claude":   FormatClaude,
+	"gemini":   FormatGemini,
+	"codex":    FormatCodex,
+	"amp":      FormatAmp,
+	"copilot":  FormatCopilot,
+	"opencode": FormatOpencode,
 }
 
 // recording is a recorded stream.

@@ -1,0 +1,184 @@
+package stream
+
+import (
+	"cmp"
+	"strings"
+	"time"
+)
+
+// geminiDecoder reads gemini's stream-json. Its messages have no end of their
+// own: a tool call or the result ends them. It tells tokens, and no cost.
+type geminiDecoder struct {
+	message liveMessage
+	calls   map[string]ToolCall // the running ones
+	turn    geminiTurn
+	done    bool
+}
+
+// geminiTurn is how far a model call has come, because nothing says so.
+type geminiTurn int
+
+const (
+	geminiIdle    geminiTurn = iota
+	geminiAnswers            // the model writes or calls tools
+	geminiTools              // results came back
+)
+
+func (d *geminiDecoder) Done() bool { return d.done }
+
+func (d *geminiDecoder) Close(emit func(Event)) { d.message.end(emit) }
+
+// geminiEvent holds the fields of all the kinds of events that matter.
+type geminiEvent struct {
+	kind      string
+	sessionID string
+	model     string
+	role      string
+	content   string
+	call      ToolCall
+	output    string // tool_result
+	status    string
+	severity  string
+	message   string // error
+	failure   errorObject
+	tokens    Tokens
+}
+
+func (c *cursor) geminiEvent() (ev geminiEvent) {
+	for o := c.object(); o.next(); {
+		switch string(o.key) {
+		case "type":
+			ev.kind = c.text()
+		case "session_id":
+			ev.sessionID = c.text()
+		case "model":
+			ev.model = c.text()
+		case "role":
+			ev.role = c.text()
+		case "content":
+			ev.content = c.text()
+		case "tool_id":
+			ev.call.ID = c.text()
+		case "tool_name":
+			ev.call.Name = c.text()
+		case "parameters":
+			ev.call.Input = compactJSON(c.raw())
+		case "output":
+			ev.output = c.text()
+		case "status":
+			ev.status = c.text()
+		case "severity":
+			ev.severity = c.text()
+		case "message":
+			ev.message = c.text()
+		case "error":
+			ev.failure = c.errorObject()
+		case "stats":
+			ev.tokens = c.geminiTokens()
+		}
+	}
+	return ev
+}
+
+// geminiTokens reads the totals of the run. What the total has beside its
+// parts is reasoning.
+func (c *cursor) geminiTokens() (t Tokens) {
+	var total, input int64
+	for o := c.object(); o.next(); {
+		switch string(o.key) {
+		case "total_tokens":
+			total = c.integer()
+		case "input_tokens":
+			input = c.integer()
+		case "output_tokens":
+			t.Output = c.integer()
+		case "cached":
+			t.CacheRead = c.integer()
+		}
+	}
+	t.Input = max(input-t.CacheRead, 0)
+	t.Output = max(t.Output, total-input)
+	return t
+}
+
+func (d *geminiDecoder) Decode(line []byte, emit func(Event)) error {
+	if kind, err := lineType(line); err != nil || kind == nil {
+		return cmp.Or(err, checkLine(line))
+	}
+	c := newCursor(line)
+	ev := c.geminiEvent()
+	if !c.done() {
+		return ErrMalformed
+	}
+	switch ev.kind {
+	case "init":
+		emit(SessionStart{Backend: "gemini", Model: ev.model, SessionID: ev.sessionID})
+	case "message":
+		if ev.role == "assistant" {
+			d.answers(emit)
+			d.message.open("", emit)
+			d.message.show(ev.content, false, emit)
+		}
+	case "tool_use":
+		d.answers(emit)
+		d.message.end(emit)
+		if d.calls == nil {
+			d.calls = map[string]ToolCall{}
+		}
+		d.calls[ev.call.ID] = ev.call
+		emit(ev.call)
+	case "tool_result":
+		d.toolResult(ev, emit)
+	case "error":
+		if ev.severity == "error" {
+			emit(ClassifyError(0, ev.message, time.Now()))
+		}
+	case "result":
+		d.result(ev, emit)
+	}
+	return nil
+}
+
+// answers notes that the model is at work; results of tools ended the turn before.
+func (d *geminiDecoder) answers(emit func(Event)) {
+	if d.turn == geminiTools {
+		emit(TurnEnd{StopReason: "tool_use"})
+	}
+	d.turn = geminiAnswers
+	d.done = false
+}
+
+func (d *geminiDecoder) toolResult(ev geminiEvent, emit func(Event)) {
+	d.turn = geminiTools
+	call := d.calls[ev.call.ID]
+	delete(d.calls, ev.call.ID)
+	emit(ToolResult{ID: ev.call.ID, Output: cmp.Or(ev.failure.message, ev.output), IsError: ev.status == "error"})
+	if ev.failure.kind == "policy_violation" {
+		emit(Denied{Denial{Tool: call.Name, ID: ev.call.ID, Detail: callDetail(call.Input)}})
+	}
+}
+
+// result ends the run. What the totals say belongs to no single turn.
+func (d *geminiDecoder) result(ev geminiEvent, emit func(Event)) {
+	d.message.end(emit)
+	d.done = true
+	end := TurnEnd{StopReason: ev.status}
+	if ev.status == "error" {
+		e := geminiFailure(ev.failure.message)
+		emit(e)
+		end.Error = e.Message
+	}
+	if d.turn != geminiIdle || end.Error != "" {
+		emit(end)
+	}
+	d.turn = geminiIdle
+	emit(Usage{Tokens: ev.tokens})
+}
+
+// geminiFailure unwraps "[API Error: {...}]".
+func geminiFailure(message string) Error {
+	if inner, ok := strings.CutPrefix(message, "[API Error: "); ok {
+		message = strings.TrimSuffix(inner, "]")
+	}
+	return ClassifyError(0, cmp.Or(message, "gemini failed"), time.Now())
+}
