@@ -26,9 +26,12 @@ local function start_model(script)
     end,
   })
   assert(job > 0)
-  assert(vim.wait(5000, function()
-    return url:match('^http://127%.0%.0%.1:%d+$') ~= nil
-  end, 10), 'the model did not start')
+  assert(
+    vim.wait(5000, function()
+      return url:match('^http://127%.0%.0%.1:%d+$') ~= nil
+    end, 10),
+    'the model did not start'
+  )
   return url, job
 end
 
@@ -77,7 +80,10 @@ it('runs the real pi', function()
   local nvim = child.start({
     home = home_for(url),
     env = {
-      PATH = table.concat({ commands('pi'), commands('node'), '/usr/local/bin:/usr/bin:/bin' }, ':'),
+      PATH = table.concat(
+        { commands('pi'), commands('node'), '/usr/local/bin:/usr/bin:/bin' },
+        ':'
+      ),
       PI_OFFLINE = '1',
       PI_TELEMETRY = '0',
       PI_SKIP_VERSION_CHECK = '1',
@@ -107,7 +113,12 @@ it('runs the real pi', function()
   nvim:command('Ralph output')
   nvim:wait([[vim.fn.search('■ done: DONE after 2 iterations', 'nw') > 0]])
   local text = nvim:text()
-  for _, part in ipairs({ 'Not yet', 'fake/fake-model', '✓ write  hello.txt', '▌ iteration 2/4 · ok · $0.0' }) do
+  for _, part in ipairs({
+    'Not yet',
+    'fake/fake-model',
+    '✓ write  hello.txt',
+    '▌ iteration 2/4 · ok · $0.0',
+  }) do
     expect.contains(text, part)
   end
 end)

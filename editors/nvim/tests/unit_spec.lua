@@ -151,7 +151,12 @@ end)
 it('says once who is at work', function()
   local transcript = new()
   local function session(model)
-    transcript:add({ sessionUpdate = '_ralph/session', backend = 'pi', provider = 'p', model = model })
+    transcript:add({
+      sessionUpdate = '_ralph/session',
+      backend = 'pi',
+      provider = 'p',
+      model = model,
+    })
   end
   session(nil)
   session('one')
@@ -251,9 +256,12 @@ it('checks the settings', function()
     problems({ notify = 'loud', output = { max_lines = 'many', splitt = 'x' } })
   expect.equal(#found, 3)
   expect.equal({ settings.notify, settings.output.max_lines }, { 'always', 20000 })
-  _, settings = problems(function()
-    return { notify = 'unfocused' }
-  end)
-  expect.equal(settings.notify, 'unfocused')
+  local by_function = select(
+    2,
+    problems(function()
+      return { notify = 'unfocused' }
+    end)
+  )
+  expect.equal(by_function.notify, 'unfocused')
   expect.matches(problems('never')[1], 'must be a table')
 end)

@@ -120,7 +120,9 @@ local function fold_here(view, follows)
   local cursor = vim.api.nvim_win_get_cursor(win)[1]
   for index, iteration in ipairs(iterations) do
     local is_last = index == #iterations
-    local is_over = iteration.last and iteration.last <= view.last and (not is_last or view.transcript.ended)
+    local is_over = iteration.last
+      and iteration.last <= view.last
+      and (not is_last or view.transcript.ended)
     if is_over and iteration.first > view.folded[win] and iteration.first >= view.first then
       local from, to = iteration.first - view.first + 1, iteration.last - view.first + 1
       vim.cmd.fold({ range = { from, to } })

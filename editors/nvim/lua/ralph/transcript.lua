@@ -202,10 +202,7 @@ function Transcript:iteration(update)
     table.insert(parts, format.duration(update.durationMs / 1000))
   end
   if update.toolCalls and update.toolCalls > 0 then
-    table.insert(
-      parts,
-      ('%d tool%s'):format(update.toolCalls, update.toolCalls == 1 and '' or 's')
-    )
+    table.insert(parts, ('%d tool%s'):format(update.toolCalls, update.toolCalls == 1 and '' or 's'))
   end
   self:replace(iteration.first, table.concat(parts, ' · '))
   if update.error then
