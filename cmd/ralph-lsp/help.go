@@ -26,6 +26,7 @@ From another terminal, in the same folder (or with -C DIR)
 
 More
   ralph-lsp --stdio [--log FILE]            serve an editor; its plugin starts it so
+  ralph-lsp history list | show | repair    past loops; pi can open them too
   ralph-lsp decode --format pi FILE         a recorded stream as event lines
   ralph-lsp completion bash|zsh|fish|powershell
   ralph-lsp version

@@ -1,0 +1,242 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"ralph-lsp/history"
+	"ralph-lsp/loop"
+	"ralph-lsp/loop/start"
+	"ralph-lsp/server"
+)
+
+func newHistory() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "history",
+		Short: "Look at past loops, and mend their session files",
+		Long: `Each loop is kept as a session file that pi itself can open and continue
+(pi --session FILE), in pi's own folder for the working directory.`,
+		Args: noArguments,
+		RunE: func(*cobra.Command, []string) error {
+			return errors.New("history needs a command: list, show or repair; see ralph-lsp help history")
+		},
+	}
+	cmd.AddCommand(newHistoryList(), newHistoryShow(), newHistoryRepair())
+	return cmd
+}
+
+func newHistoryList() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the loops of the folder, the newest first",
+		Args:  noArguments,
+	}
+	limit := cmd.Flags().Int("limit", 0, "show at most `N`; 0 shows all")
+	all := cmd.Flags().Bool("all", false, "list the sessions that pi made itself too")
+	asJSON := cmd.Flags().Bool("json", false, "print one JSON object per loop")
+	cmd.MarkFlagsMutuallyExclusive("all", "json")
+	inFolder(cmd, func(cmd *cobra.Command, dir string, _ []string) error {
+		sessions, err := history.List(history.Options{}, dir, *limit, !*all)
+		if err != nil {
+			return err
+		}
+		out := cmd.OutOrStdout()
+		if len(sessions) == 0 && !*asJSON {
+			fmt.Fprintf(out, "no loops were kept of %s\n", dir)
+		}
+		for _, s := range sessions {
+			if *asJSON {
+				err = printJSON(out, server.ProjectPast(s))
+			} else {
+				err = printPast(out, paletteFor(out), s)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return cmd
+}
+
+// printPast prints two lines of a session: what came of it, and where it is.
+func printPast(out io.Writer, p palette, s history.Summary) error {
+	title, outcome := "a session of pi's", ""
+	if s.Loop != nil {
+		title = plainLine(s.Loop.Title)
+		outcome = fmt.Sprintf("not ended, iteration %d", s.Iteration)
+	}
+	if s.End != nil {
+		if end, ok := server.LoopEvent(*s.End).(loop.End); ok {
+			outcome = endLine(end)
+		}
+	}
+	_, err := fmt.Fprintf(out, "%s  %s\n  %s\n", p.dim(s.StartedAt.Local().Format(time.DateTime)), server.JoinFacts(p.bold(title), outcome), p.dim(s.Path))
+	return err
+}
+
+func newHistoryShow() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "show [FILE|LOOP]",
+		Short: "Show what happened in a loop, or in a session of pi's or claude's",
+		Long: `Show a session file again as it was seen live. Without an argument it is the
+last loop of the folder; a loop is named by its id.`,
+		Args: cobra.MaximumNArgs(1),
+	}
+	style := start.Choice{Of: styleNames}
+	cmd.Flags().Var(&style, "output", "how to show it (default pretty on a terminal, else console)")
+	completeWith(cmd, "output", styleNames...)
+	verbose := cmd.Flags().Bool("verbose", false, "show the model's reasoning too")
+	inFolder(cmd, func(cmd *cobra.Command, dir string, args []string) error {
+		path, err := sessionNamed(dir, args)
+		if err != nil {
+			return err
+		}
+		if style.Value == styleJSON {
+			return printTranscript(cmd, path, *verbose)
+		}
+		return showSession(cmd, path, style.Value, *verbose)
+	})
+	return cmd
+}
+
+// sessionNamed finds the session that the arguments name.
+func sessionNamed(dir string, args []string) (string, error) {
+	if len(args) == 1 {
+		if _, err := os.Stat(args[0]); err == nil {
+			return args[0], nil
+		}
+		path, err := history.Find(history.Options{}, dir, args[0])
+		if err == nil && path == "" {
+			err = fmt.Errorf("there is no file and no loop %s; see ralph-lsp history list", args[0])
+		}
+		return path, err
+	}
+	last, err := history.List(history.Options{}, dir, 1, true)
+	if err != nil {
+		return "", err
+	}
+	if len(last) == 0 {
+		return "", fmt.Errorf("no loops were kept of %s; name a session file", dir)
+	}
+	return last[0].Path, nil
+}
+
+// printTranscript prints the updates that an editor would get.
+func printTranscript(cmd *cobra.Command, path string, thinking bool) error {
+	for cursor := ""; ; {
+		page, err := server.ReadTranscript(cmd.Context(), path, cursor, 0, thinking)
+		if err != nil {
+			return sessionError(err)
+		}
+		for _, u := range page.Updates {
+			if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%s\n", u); err != nil {
+				return fmt.Errorf("writing the updates: %w", err)
+			}
+		}
+		if cursor = page.NextCursor; cursor == "" {
+			return nil
+		}
+	}
+}
+
+// sessionViewer shows a session in a style for loops.
+type sessionViewer struct{ style }
+
+// HandleRecord shows what isn't the agent's.
+func (v sessionViewer) HandleRecord(r history.Record) {
+	switch r := r.(type) {
+	case history.Input:
+		if r.Kind != history.InputCallback {
+			v.Note("> " + plainLine(r.Text))
+		}
+	case history.Note:
+		v.Note(plainLine(r.Label + ": " + r.Text))
+	default:
+		if e := server.LoopEvent(r); e != nil {
+			v.HandleLoop(e)
+		}
+	}
+}
+
+func showSession(cmd *cobra.Command, path, name string, verbose bool) error {
+	r, err := history.NewReader(path, history.Cursor{})
+	if err != nil {
+		return sessionError(err)
+	}
+	defer r.Close()
+	screen := describe(cmd.OutOrStdout(), cmd.OutOrStdout(), verbose) // what users said belongs to it
+	began := time.Now()
+	screen.now = func() time.Time { return began } // how long tools took isn't known any more
+	viewer := sessionViewer{newStyle(name, screen)}
+	for r.Next(viewer) {
+	}
+	viewer.Close()
+	if err := r.Err(); err != nil {
+		return sessionError(err)
+	}
+	if skipped := r.Stats().Skipped; skipped > 0 {
+		fmt.Fprintf(cmd.ErrOrStderr(), "ralph-lsp: %s skipped; ralph-lsp history repair mends the file\n", server.Counted(skipped, "broken line"))
+	}
+	return nil
+}
+
+// sessionError says what to do about a file that is no session.
+func sessionError(err error) error {
+	if bad := (*history.FormatError)(nil); errors.As(err, &bad) {
+		return fmt.Errorf("%w; if it was one, try ralph-lsp history repair --dry-run", err)
+	}
+	return err
+}
+
+func newHistoryRepair() *cobra.Command {
+	var dryRun bool
+	cmd := &cobra.Command{
+		Use:   "repair FILE",
+		Short: "Mend a session file that pi or a model's provider stumbles over",
+		Long: `Mend a session file of pi's format: results without their call, calls without a
+result, lines that are cut off, ids that are there twice, missing parents, a
+missing header. The file as it was stays beside it; a healthy one is not touched.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return errors.New("history repair takes one file: a session, see ralph-lsp history list")
+			}
+			return repairSession(cmd.OutOrStdout(), args[0], dryRun)
+		},
+	}
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "only tell what would be mended")
+	return cmd
+}
+
+func repairSession(out io.Writer, path string, dryRun bool) error {
+	cwd, err := os.Getwd()
+	if err != nil {
+		return fmt.Errorf("repairing the session: %w", err)
+	}
+	fixes, backup, err := history.Repair(path, cwd, dryRun)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("there is no file %s", path)
+	case err != nil:
+		return err
+	case len(fixes) == 0:
+		fmt.Fprintf(out, "%s is in order\n", path)
+		return nil
+	}
+	for _, f := range fixes {
+		fmt.Fprintln(out, f)
+	}
+	if dryRun {
+		fmt.Fprintf(out, "%s would be made; nothing was changed\n", server.Counted(len(fixes), "repair"))
+		return nil
+	}
+	fmt.Fprintf(out, "%s made; the file as it was is %s\n", server.Counted(len(fixes), "repair"), filepath.Base(backup))
+	return nil
+}
