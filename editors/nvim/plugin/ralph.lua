@@ -55,11 +55,16 @@ vim.api.nvim_create_autocmd({ 'BufReadPost', 'BufNewFile' }, {
 })
 
 -- A loop that was left behind is offered at once.
+local function look_for_loop()
+  if vim.uv.fs_stat(vim.fs.joinpath(vim.fn.getcwd(), '.pi', 'ralph-loop.local.md')) then
+    require('ralph.start').folder()
+  end
+end
+
 vim.api.nvim_create_autocmd({ 'VimEnter', 'DirChanged' }, {
   group = group,
-  callback = function()
-    if vim.uv.fs_stat(vim.fs.joinpath(vim.fn.getcwd(), '.pi', 'ralph-loop.local.md')) then
-      require('ralph.start').folder()
-    end
-  end,
+  callback = look_for_loop,
 })
+if vim.v.vim_did_enter == 1 then
+  look_for_loop() -- the plugin was loaded late
+end

@@ -65,7 +65,8 @@ function M.read(path)
   return text
 end
 
---- Starts a child. Options: dir, home, ralph (settings), env.
+--- Starts a child. Options: dir, home, ralph (settings), env, and packadd: the
+--- plugin is an optional package, which isn't loaded yet.
 function M.start(options)
   options = options or {}
   local dir = options.dir or M.folder()
@@ -76,7 +77,13 @@ function M.start(options)
     flags = { '--backend=pi' },
   }, options.ralph or {})
   local command = { vim.v.progpath, '--embed', '--headless', '--clean', '-n' }
-  vim.list_extend(command, { '--cmd', 'set runtimepath^=' .. plugin })
+  if options.packadd then
+    vim.fn.mkdir(home .. '/pack/test/opt', 'p')
+    vim.uv.fs_symlink(plugin, home .. '/pack/test/opt/ralph')
+    vim.list_extend(command, { '--cmd', 'set packpath^=' .. home })
+  else
+    vim.list_extend(command, { '--cmd', 'set runtimepath^=' .. plugin })
+  end
   vim.list_extend(command, { '--cmd', 'let g:ralph = ' .. vim.fn.string(settings) })
   self.channel = vim.fn.jobstart(command, {
     rpc = true,

@@ -14,6 +14,34 @@ it('costs nothing until it is used', function()
   expect.equal(nvim:sidecar(), nil)
 end)
 
+it('is loaded by packadd, and then offers a loop that was left behind', function()
+  local dir = child.folder()
+  vim.fn.mkdir(dir .. '/.pi')
+  child.write(
+    dir .. '/.pi/ralph-loop.local.md',
+    '---\nactive: true\niteration: 3\nmax_iterations: 9\ncompletion_promise: "DONE"\n'
+      .. 'started_at: "2026-01-02T17:35:07Z"\nbackend: pi\n---\n\nBuild it\n'
+  )
+  local nvim = child.start({ dir = dir, packadd = true })
+  expect.equal(nvim:lua([[return vim.fn.exists(':Ralph')]]), 0)
+  nvim:answer('was interrupted in .* at iteration 3/9', 'Continue it')
+  nvim:command('packadd ralph')
+  nvim:wait_event('RalphEnded', { stopReason = 'promise', iterations = 3 })
+  expect.contains(nvim:wait_file('prompt.txt'), 'Build it')
+end)
+
+it('leaves the user alone who is typing', function()
+  local nvim = child.start({ ralph = { flags = { '--backend=pi', '--max-iterations=1' } } })
+  nvim:type('i')
+  nvim:lua([[require('ralph').start({ prompt = 'agent: promise 9' })]])
+  nvim:wait_event('RalphEnded')
+  nvim:type('typed on')
+  nvim:wait([[vim.api.nvim_get_current_line() == 'typed on']])
+  expect.equal(nvim:lua('return #asked'), 0)
+  nvim:type('<Esc>')
+  nvim:wait('#asked == 1')
+end)
+
 it('completes subcommands, flags, backends, hats and files', function()
   local dir = child.folder()
   child.write(dir .. '/ralph.toml', '[hats.planner]\nbackend = "pi"\n[hats.builder]\n')

@@ -57,10 +57,11 @@ wait_for 4-leaving 'Ralph loop running in app'
 keys 'c'
 wait_for 5-stayed 'Ralph [123]/8 \$0'
 wait_for 6-folded 'iteration 1/8 · ok · \$0\.[0-9]+ · [0-9]+s · [0-9]+ tools · [0-9]+ lines'
+wait_for 6-folded 'Ralph 2/8 \$0\.[0-9]+ bash go test'
 wait_for 7-done '■ done: DONE after 3 iterations'
 wait_for 7-done 'Ralph done \$1'
-keys ':messages clear' Enter ':tabnew | checkhealth ralph' Enter
-wait_for 8-health 'ralph: sidecar'
+keys ':checkhealth ralph' Enter
+wait_for 8-health 'OK limits: 50 iterations'
 keys ':qa!' Enter
 for _ in $(seq 100); do T has-session -t s 2>/dev/null || break; sleep 0.05; done
 if T has-session -t s 2>/dev/null; then fail 'nvim did not end'; fi

@@ -56,6 +56,13 @@ local function start_instead(options, callback)
   end
 end
 
+--- A file in the folder says what is to be run, and isn't trusted yet.
+---@param err ralph.Error
+---@param trust fun()
+function M.untrusted(err, trust)
+  choose(err.message, { { 'Trust it and go on', trust }, { "Don't" } })
+end
+
 --- A start met a loop that is active.
 ---@param options ralph.StartOptions
 ---@param err ralph.Error

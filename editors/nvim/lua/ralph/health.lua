@@ -48,7 +48,10 @@ end
 
 ---@param checks table[]
 local function report(checks)
-  for _, check in ipairs(checks) do
+  local unsaid = vim.tbl_filter(function(check)
+    return check.id ~= 'version' -- it stands above, with the program's path
+  end, checks)
+  for _, check in ipairs(unsaid) do
     if check.ok then
       vim.health.ok(check.message)
     elseif vim.startswith(check.id, 'backend.') then

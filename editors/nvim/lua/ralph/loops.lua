@@ -9,7 +9,14 @@ local M = {}
 
 ---@alias ralph.Callback fun(err: ralph.Error?, result: table?)
 
---- Runs a command in a folder and shows what went wrong.
+---@param err ralph.Error
+---@return string?
+local function reason(err)
+  return err.data and err.data.reason
+end
+
+--- Runs a command in a folder and shows what went wrong. Where it would run what
+--- a file in the folder says, the user is asked first.
 ---@param folder string?
 ---@param command string
 ---@param argument table
@@ -19,6 +26,12 @@ function M.run(folder, command, argument, callback, is_expected)
   folder = folder or config.folder()
   argument.folder = vim.uri_from_fname(folder)
   client.execute(folder, command, argument, function(err, result)
+    if err and reason(err) == wire.reasons.untrusted and not argument.trust then
+      return require('ralph.ask').untrusted(err, function()
+        local trusting = vim.tbl_extend('force', argument, { trust = true })
+        M.run(folder, command, trusting, callback, is_expected)
+      end)
+    end
     if err and not (is_expected and is_expected(err)) then
       notify.error(err.message)
     end
@@ -73,12 +86,6 @@ local function start_argument(options)
     argument[limit_keys[name] or name] = value
   end
   return argument
-end
-
----@param err ralph.Error
----@return string?
-local function reason(err)
-  return err.data and err.data.reason
 end
 
 --- Starts a loop. Where one is active or was interrupted, and where the prompt
