@@ -55,11 +55,12 @@ export class Controls {
     if (loop?.stateFileUri) await vscode.window.showTextDocument(vscode.Uri.parse(loop.stateFileUri));
   }
 
+  /** Opens the file that a loop's session is kept in, also a past loop's. */
   async openSession(argument?: LoopArgument): Promise<void> {
-    const loop = await chooseLoop(this.loops, argument, () => true);
-    if (!loop) return;
-    if (loop.sessionFileUri) await vscode.window.showTextDocument(vscode.Uri.parse(loop.sessionFileUri));
-    else void vscode.window.showInformationMessage(t('This loop has no session file.'));
+    const id = (argument?.loop ?? argument)?.loopId;
+    const past = this.loops.past.find((p) => p.loopId === id);
+    const file = past?.sessionFileUri ?? (await chooseLoop(this.loops, argument, (l) => Boolean(l.sessionFileUri)))?.sessionFileUri;
+    if (file) await vscode.window.showTextDocument(vscode.Uri.parse(file));
   }
 }
 

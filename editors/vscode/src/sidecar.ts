@@ -22,7 +22,6 @@ export class Sidecar implements vscode.Disposable {
   private client: LanguageClient | undefined;
   private server: Server = { state: 'stopped' };
   private level: UpdateLevel = 'tools';
-  private commands: ReadonlySet<string> = new Set();
   private readonly restarts = new Restarts();
   /** The starts and stops, one after another. */
   private work: Promise<void> = Promise.resolve();
@@ -73,11 +72,6 @@ export class Sidecar implements vscode.Disposable {
       const failure = e as { message?: string; data?: ErrorData };
       throw new CommandError(failure.message ?? String(e), failure.data ?? {});
     }
-  }
-
-  /** Whether the running sidecar has a command. */
-  has(id: CommandId): boolean {
-    return this.commands.has(id);
   }
 
   /** Says which updates are wanted, also of sidecars to come. */
@@ -133,7 +127,6 @@ export class Sidecar implements vscode.Disposable {
     client.onDidChangeState((e) => {
       if (e.newState === State.Stopped && this.client === client) void this.enqueue(() => this.ended(t('the Ralph server ended')));
     });
-    this.commands = new Set(client.initializeResult?.capabilities.executeCommandProvider?.commands ?? []);
     this.become({ state: 'running' });
     this.tellLevel();
   }
@@ -155,7 +148,6 @@ export class Sidecar implements vscode.Disposable {
   private async stop(): Promise<void> {
     const client = this.client;
     this.client = undefined;
-    this.commands = new Set();
     clearTimeout(this.timer);
     if (!client) return;
     this.become({ state: 'stopped' });

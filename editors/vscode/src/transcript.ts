@@ -63,6 +63,7 @@ export class Transcript {
       case '_ralph/promise': return u.matched ? undefined : this.note(u.message ?? t('The promise was not kept: {0}', u.found));
       case '_ralph/guidance': return this.note(u.state === 'queued' ? t('Guidance is queued for the next iteration.') : t('Guidance was delivered.'));
       case '_ralph/warning': return this.note(`⚠ ${u.message}`);
+      case '_ralph/note': return this.note(facts(u.label, u.text));
       case '_ralph/error': return this.note(`**${t('Error')}** ${u.message}`);
       case '_ralph/end':
         this.block('---');

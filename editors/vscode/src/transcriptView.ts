@@ -5,7 +5,7 @@ import { folderName } from './loopText';
 import type { Loops } from './loops';
 import { CommandError, type Sidecar } from './sidecar';
 import { Transcript } from './transcript';
-import { command, type LoopParams, type OutputResult, type TranscriptResult, type Update, type UpdateParams } from './wire';
+import { command, type Iteration, type LoopParams, type OutputResult, type TranscriptResult, type Update, type UpdateParams } from './wire';
 import * as config from './config';
 
 const scheme = 'ralph-transcript';
@@ -112,38 +112,53 @@ export class TranscriptView implements vscode.TextDocumentContentProvider, vscod
   }
 
   private async readAll(open: Open): Promise<void> {
+    if (open.transcript.seq === 0) await this.readEarlier(open);
     try {
       do {
         open.again = false;
-        for (;;) {
-          const r = await this.sidecar.execute<OutputResult>(command.output, { loopId: open.loopId, afterSeq: open.transcript.seq });
-          if (r.updates.length === 0) break;
+        for (let r = await this.output(open); r.updates.length > 0; r = await this.output(open)) {
           if (!r.complete) open.transcript.gap();
           open.transcript.add(r.updates, r.nextSeq);
         }
       } while (open.again);
     } catch (e) {
       if (!(e instanceof CommandError) || e.data.reason !== 'not_running') this.sidecar.log.warn(`reading the transcript: ${String(e)}`);
-      await this.readSession(open);
     }
   }
 
-  /** A loop that ran in another sidecar, such as before a reload of the window. */
-  private async readSession(open: Open): Promise<void> {
-    if (open.transcript.seq > 0 || !this.sidecar.has(command.transcript)) return;
-    const updates: Update[] = [];
-    try {
-      for (let cursor: string | undefined; ; ) {
-        const r: TranscriptResult = await this.sidecar.execute(command.transcript, { loopId: open.loopId, cursor });
-        updates.push(...r.updates);
-        if (!r.nextCursor || r.updates.length === 0) break;
-        cursor = r.nextCursor;
-      }
-    } catch (e) {
-      this.sidecar.log.warn(`reading the session: ${String(e)}`);
-    }
-    open.transcript.addEarlier(updates);
+  private output(open: Open): Promise<OutputResult> {
+    return this.sidecar.execute<OutputResult>(command.output, { loopId: open.loopId, afterSeq: open.transcript.seq });
   }
+
+  /**
+   * Takes from the session file what this sidecar's own output lacks: all of a
+   * past loop, and the beginning of one that was resumed after a reload.
+   */
+  private async readEarlier(open: Open): Promise<void> {
+    try {
+      const session = await this.session(open.loopId);
+      const own = await this.output(open).then((r) => r.updates.find(isBegin), () => undefined);
+      const until = own ? session.findLastIndex((u) => isBegin(u) && u.iteration === own.iteration) : session.length;
+      open.transcript.addEarlier(session.slice(0, Math.max(until, 0)));
+    } catch (e) {
+      this.sidecar.log.debug(`reading the session: ${String(e)}`); // it has none yet, or none any more
+    }
+  }
+
+  private async session(loopId: string): Promise<Update[]> {
+    const updates: Update[] = [];
+    let cursor: string | undefined;
+    do {
+      const page: TranscriptResult = await this.sidecar.execute(command.transcript, { loopId, cursor });
+      updates.push(...page.updates);
+      cursor = page.nextCursor;
+    } while (cursor);
+    return updates;
+  }
+}
+
+function isBegin(u: Update): u is Iteration {
+  return u.sessionUpdate === '_ralph/iteration' && u.phase === 'begin';
 }
 
 /** Keeps the end in view for whoever was looking at it. */

@@ -27,7 +27,7 @@ class Provider implements vscode.TreeDataProvider<Node> {
     item.tooltip = node.tooltip;
     item.accessibilityInformation = { label: [node.label, node.description].filter(Boolean).join(', ') };
     if (node.file) item.command = { command: 'ralph.openDiff', title: '', arguments: [node.file] };
-    if (node.open) item.command = { command: 'vscode.open', title: '', arguments: [vscode.Uri.parse(node.open.uri)] };
+    if (node.transcript) item.command = { command: 'ralph.showOutput', title: '', arguments: [{ loopId: node.transcript }] };
     return item;
   }
 }

@@ -22,8 +22,8 @@ export interface Node {
   loop?: { loopId?: string; folder?: string };
   /** A click shows what this loop changed in the file. */
   file?: { loopId: string; path: string };
-  /** A click opens this document. */
-  open?: { uri: string };
+  /** A click shows this loop's transcript. */
+  transcript?: string;
 }
 
 export interface TreeInput {
@@ -65,14 +65,14 @@ function pastNode(p: PastLoop, record: LoopRecord | undefined): Node {
   const failed = isFailure(p.stopReason);
   return {
     id: `past/${p.loopId}`,
-    label: new Date(p.startedAt).toLocaleString(),
-    description: facts(ending(p.stopReason), t('{0} iterations', p.iterations), p.costUsd === undefined ? '' : dollars(p.costUsd), duration(p.durationMs), p.backend),
+    label: p.title ?? p.loopId,
+    description: facts(new Date(p.startedAt).toLocaleString(), ending(p.stopReason), t('{0} iterations', p.iterations), p.costUsd === undefined ? '' : dollars(p.costUsd), duration(p.durationMs), p.backend),
     icon: p.stopReason === 'promise' ? 'check' : failed ? 'error' : 'circle-slash',
     colour: p.stopReason === 'promise' ? green : failed ? red : undefined,
     context: 'ralph.loop.past',
     tooltip: p.error,
     loop: { loopId: p.loopId },
-    open: p.sessionFileUri ? { uri: p.sessionFileUri } : undefined,
+    transcript: p.loopId,
     children: record ? () => iterationNodes(record) : undefined,
   };
 }

@@ -158,9 +158,11 @@ export interface End {
   error?: string;
   denials?: { tool: string; detail?: string }[];
 }
+/** An entry of another program's in a session. */
+export interface Note { sessionUpdate: '_ralph/note'; label: string; text?: string }
 export type Update =
   | Chunk | ToolCall | ToolCallUpdate | UsageUpdate | SessionUpdate | Discard | Iteration | StateChange | Retry
-  | Compaction | Topic | NearMiss | Guidance | LimitsUpdate | Warning | ErrorUpdate | End;
+  | Compaction | Topic | NearMiss | Guidance | LimitsUpdate | Warning | ErrorUpdate | End | Note;
 
 /** Limits and promise of a loop; 0 is unlimited, absent leaves it as it is. */
 export interface Limits {
@@ -198,6 +200,7 @@ export interface OutputResult { updates: Update[]; nextSeq: number; complete: bo
 export interface TranscriptResult { updates: Update[]; nextCursor?: string }
 export interface PastLoop {
   loopId: string;
+  title?: string;
   backend?: string;
   startedAt: string;
   stopReason: StopReason;
@@ -214,7 +217,7 @@ export interface Check { id: string; ok: boolean; message: string; fix?: string 
 /** Why a command failed, in the error's data.reason. */
 export type Reason =
   | 'already_running' | 'not_running' | 'backend_not_found' | 'untrusted' | 'state_locked' | 'bad_state_file'
-  | 'bad_config' | 'empty_prompt' | 'no_folder' | 'interrupted';
+  | 'bad_config' | 'empty_prompt' | 'no_folder' | 'interrupted' | 'no_session';
 export interface ErrorData {
   reason?: Reason;
   owner?: { pid?: number; host?: string; startedAt?: string };

@@ -12,7 +12,7 @@ const waitTimeout = 20_000;
 
 export class Workbench {
   /** Opens a folder in a new server and a new browser. options are startServer's and startBrowser's. */
-  static async open({ files = {}, keybindings = [], colorScheme = 'light', programs, machine = {}, settings = {}, viewport, ...options } = {}) {
+  static async open({ files = {}, keybindings = [], colorScheme = 'light', programs, noFolder = false, machine = {}, settings = {}, viewport, ...options } = {}) {
     const w = new Workbench();
     fs.mkdirSync(out, { recursive: true });
     w.work = scratch();
@@ -35,13 +35,14 @@ export class Workbench {
     w.browser = browser;
     w.page = await context.newPage();
     w.page.setDefaultTimeout(waitTimeout);
+    w.url = noFolder ? `${w.server.url}/?ew=true` : `${w.server.url}/?folder=${encodeURIComponent(w.folder)}`;
     await w.load();
     return w;
   }
 
   /** Loads the window, or loads it again. */
   async load() {
-    await this.page.goto(`${this.server.url}/?folder=${encodeURIComponent(this.folder)}`, { waitUntil: 'domcontentloaded' });
+    await this.page.goto(this.url, { waitUntil: 'domcontentloaded' });
     await this.page.locator('.monaco-workbench .part.statusbar').waitFor();
   }
 

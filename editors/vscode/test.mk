@@ -1,0 +1,38 @@
+# The VS Code extension's tests; the repository's Makefile includes this.
+
+EDITOR_TESTS += vscode-test
+
+VSCODE     := editors/vscode
+VSCODE_OUT := $(CURDIR)/$(VSCODE)/out
+VSCODE_ENV := RALPH_EDITORS_CACHE=$(CACHE)/editors RALPH_LSP=$(VSCODE_OUT)/ralph-lsp RALPH_CACHE=$(CACHE)
+
+.PHONY: vscode-test
+vscode-test: vscode-unit vscode-host vscode-workbench ## the VS Code extension, in the real VS Code
+
+# The lock file says what is installed.
+$(VSCODE)/node_modules/.package-lock.json: $(VSCODE)/package-lock.json
+	@cd $(VSCODE) && npm ci --no-audit --no-fund --loglevel=error >/dev/null
+	@touch $@
+
+.PHONY: vscode-unit
+vscode-unit: $(VSCODE)/node_modules/.package-lock.json
+	@cd $(VSCODE) && npx tsc --noEmit && node scripts/l10n.mjs --check && node scripts/unit.mjs
+	@cd $(VSCODE) && node ../../tools/editors/vscode-quiet.mjs test/package.test.mjs
+
+.PHONY: vscode-editors
+vscode-editors: $(VSCODE)/node_modules/.package-lock.json
+	@for version in 1.139 1.100; do \
+		RALPH_EDITORS_CACHE=$(CACHE)/editors tools/editors/get-vscode.sh --with-chromium $$version >/dev/null; \
+	done
+	@CGO_ENABLED=0 go build -trimpath -o $(VSCODE_OUT)/ralph-lsp ./cmd/ralph-lsp
+	@cd $(VSCODE) && node scripts/build.mjs
+
+.PHONY: vscode-host
+vscode-host: vscode-editors
+	@cd $(VSCODE) && for version in 1.139 1.100; do $(VSCODE_ENV) test/host/run.sh $$version; done
+
+.PHONY: vscode-workbench
+vscode-workbench: vscode-editors agents
+	@cd $(VSCODE) && for version in 1.139 1.100; do \
+		RALPH_VSCODE=$$version $(VSCODE_ENV) node ../../tools/editors/vscode-quiet.mjs test/workbench/*.test.mjs; \
+	done

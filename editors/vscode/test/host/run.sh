@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# Runs the tests in the extension host of one version: run.sh 1.139
+# RALPH_LSP names the sidecar, RALPH_EDITORS_CACHE where get-vscode.sh put the editor.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+workspace=$(mktemp -d)
+trap 'rm -rf "$workspace"' EXIT
+mkdir "$workspace/one" "$workspace/two"
+echo '{"folders":[{"path":"one"},{"path":"two"}]}' >"$workspace/both.code-workspace"
+AGENT_PACE_MS=20 node ../../tools/editors/vscode-host-tests.mjs --vscode "$1" --extension . --tests test/host/index.cjs \
+  --out "out/host-$1" --workspace "$workspace/both.code-workspace" --programs test/agent \
+  --machine "{\"ralph.server.path\":\"$RALPH_LSP\"}"

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import { test } from 'node:test';
+import { Workbench } from './world.mjs';
+
+async function story(options, body) {
+  const w = await Workbench.open(options);
+  try {
+    await w.step('bad input', () => body(w));
+  } finally {
+    await w.close();
+  }
+}
+
+test('a missing sidecar is said in the status bar and in one notification', { timeout: 60_000 }, () =>
+  story({ machine: { 'ralph.server.path': '/nowhere/ralph-lsp' }, colorScheme: 'dark' }, async (w) => {
+    await w.statusIs(/Ralph server not running/);
+    await w.notification('there is no program at /nowhere/ralph-lsp').waitFor();
+    await w.screenshot('missing-server');
+    assert.equal(await w.page.locator('.notification-toast').count(), 1);
+    await w.status().click();
+    await w.row('Restart the server').waitFor();
+  }));
+
+test('without a folder, a start says what is missing', { timeout: 60_000 }, () =>
+  story({ noFolder: true, keybindings: [{ key: 'ctrl+alt+r', command: 'ralph.start', args: { prompt: 'wait' } }] }, async (w) => {
+    await w.run('Ralph: Start Loop...');
+    await w.notification('Ralph works in a folder. Open one first.').waitFor();
+  }));
+
+test('a folder that can not be written to is named, and no loop starts', { timeout: 60_000 }, () =>
+  story({ files: { 'README.md': '# app\n' }, keybindings: [{ key: 'ctrl+alt+r', command: 'ralph.start', args: { prompt: 'wait' } }] }, async (w) => {
+    fs.writeFileSync(w.file('.pi'), 'a file where the state folder should be');
+    await w.run('Ralph: Focus on Ralph Loops View');
+    await w.page.keyboard.press('Control+Alt+r');
+    await w.notification('Ralph:').waitFor();
+    assert.match(await w.notification('Ralph:').innerText(), /\.pi/);
+    assert.deepEqual(w.agents(), []);
+  }));
+
+test('without an agent, a start says how to install one', { timeout: 60_000 }, () =>
+  story({ programs: '/nowhere', files: { 'PROMPT.md': 'wait\n' }, keybindings: [{ key: 'ctrl+alt+r', command: 'ralph.start', args: { prompt: 'wait' } }] }, async (w) => {
+    await w.run('Ralph: Focus on Ralph Loops View');
+    await w.page.keyboard.press('Control+Alt+r');
+    await w.notification('npm install').waitFor();
+    await w.press('npm install', 'Run Doctor');
+    await w.editorShows('no agent is installed');
+  }));
