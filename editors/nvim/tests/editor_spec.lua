@@ -42,6 +42,35 @@ it('leaves the user alone who is typing', function()
   nvim:wait('#asked == 1')
 end)
 
+it('shows mistakes in the configuration', function()
+  local dir = child.folder()
+  child.write(dir .. '/ralph.toml', 'bakend = "pi"\n')
+  local nvim = child.start({ dir = dir })
+  nvim:command('edit ralph.toml')
+  nvim:wait('#vim.diagnostic.get(0) > 0')
+  expect.contains(nvim:lua('return vim.diagnostic.get(0)[1].message'), 'backend')
+end)
+
+it('runs what the folder says only when it is trusted', function()
+  local dir = child.folder()
+  local agent = dir .. '/agent.sh'
+  child.write(agent, "#!/bin/sh\ncat >prompt.txt\necho '<promise>DONE</promise>'\n")
+  vim.uv.fs_chmod(agent, 493) -- 0755
+  child.write(
+    dir .. '/ralph.toml',
+    ('backend = "mine"\n[backends.mine]\ncommand = "%s"\n'):format(agent)
+  )
+  local nvim = child.start({ dir = dir, ralph = { flags = {} } })
+  nvim:answer('not trusted', "Don't")
+  nvim:command('Ralph start --completion-promise=DONE Build it')
+  nvim:wait('#asked == 1')
+  expect.equal(child.read(dir .. '/prompt.txt'), nil)
+  nvim:answer('not trusted', 'Trust it and go on')
+  nvim:command('Ralph start --completion-promise=DONE Build it')
+  nvim:wait_event('RalphEnded', { stopReason = 'promise' })
+  expect.contains(nvim:wait_file('prompt.txt'), 'Build it')
+end)
+
 it('completes subcommands, flags, backends, hats and files', function()
   local dir = child.folder()
   child.write(dir .. '/ralph.toml', '[hats.planner]\nbackend = "pi"\n[hats.builder]\n')
