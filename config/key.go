@@ -99,10 +99,10 @@ var keys = []Key{
 	{Path: path("hats.*.backend"), Type: Backend,
 		Doc: `The role's backend: its name, or a table with its name and arguments, such as ` + "`{ type = \"pi\", args = [\"--model\", \"...\"] }` or `{ command = \"my-agent\" }`."},
 	{Path: path("hats.*.backend.type"), Type: Backend, Doc: "The name of the role's backend."},
-	{Path: path("hats.*.backend.command"), Type: Text, Runs: true, check: checkPresent,
-		Doc: "The role's own program instead of a backend; it reads the prompt on standard input and prints text."},
 	{Path: path("hats.*.backend.args"), Type: Texts, Default: "[]", Runs: true, check: checkArgument,
 		Doc: "Arguments that the role's backend gets behind its own."},
+	{Path: path("hats.*.backend.command"), Type: Text, Runs: true, check: checkPresent,
+		Doc: "The role's own program instead of a backend; it reads the prompt on standard input and prints text."},
 }
 
 func path(dotted string) []string { return strings.Split(dotted, ".") }

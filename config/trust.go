@@ -16,10 +16,10 @@ import (
 // said so. What was said is remembered in the user's folder: a small file
 // named by the hash of what it is about, so that any change asks again.
 
-// UntrustedError says that a folder's file wants what only a trusted one may.
+// UntrustedError says that a file in the folder wants what only a trusted one may.
 type UntrustedError struct {
 	File  string
-	Wants []string // "backends.mine.command = \"my-agent\"", ...
+	Wants []string // `backends.mine.command = "my-agent"`, ...
 
 	userDir, hash string
 }
@@ -28,7 +28,7 @@ func (e *UntrustedError) Error() string {
 	return fmt.Sprintf("%s is not trusted yet; it says\n  %s", e.File, strings.Join(e.Wants, "\n  "))
 }
 
-// Remember trusts the file as it was read.
+// Remember trusts what the file wants, as it was read.
 func (e *UntrustedError) Remember() error {
 	if e.userDir == "" {
 		return errors.New("there is no folder of your configuration to remember it in; set HOME")
@@ -67,9 +67,18 @@ func (f Files) RememberRun(backend string, args []string) error {
 	return remember(f.UserDir, f.runHash(backend, args), f.Folder)
 }
 
-// KnowsRun says whether RememberRun was told of this run.
-func (f Files) KnowsRun(backend string, args []string) bool {
-	return f.Trusted || f.remembers(f.runHash(backend, args))
+// CheckRun returns an *UntrustedError for a program with arguments that a file
+// names and that RememberRun wasn't told of.
+func (f Files) CheckRun(file, backend string, args []string) error {
+	hash := f.runHash(backend, args)
+	if f.Trusted || f.remembers(hash) {
+		return nil
+	}
+	wants := []string{"backend = " + text(backend)}
+	if len(args) > 0 {
+		wants = append(wants, "backend_args = "+text(args))
+	}
+	return &UntrustedError{File: file, Wants: wants, userDir: f.UserDir, hash: hash}
 }
 
 func (f Files) runHash(backend string, args []string) string {

@@ -110,16 +110,42 @@ func TestARunIsKnownWithItsArguments(t *testing.T) {
 	}
 	other := f
 	other.Folder = t.TempDir()
-	for name, got := range map[string]bool{
-		"the same":         f.KnowsRun("/bin/agent", []string{"a", "b"}),
-		"joined arguments": !f.KnowsRun("/bin/agent", []string{"ab"}),
-		"fewer arguments":  !f.KnowsRun("/bin/agent", []string{"a"}),
-		"another program":  !f.KnowsRun("/bin/agent2", []string{"a", "b"}),
-		"another folder":   !other.KnowsRun("/bin/agent", []string{"a", "b"}),
-	} {
-		if !got {
-			t.Errorf("%s: wrong answer", name)
+	tests := []struct {
+		name    string
+		files   Files
+		backend string
+		args    []string
+		known   bool
+	}{
+		{"the same", f, "/bin/agent", []string{"a", "b"}, true},
+		{"joined arguments", f, "/bin/agent", []string{"ab"}, false},
+		{"fewer arguments", f, "/bin/agent", []string{"a"}, false},
+		{"another program", f, "/bin/agent2", []string{"a", "b"}, false},
+		{"another folder", other, "/bin/agent", []string{"a", "b"}, false},
+	}
+	for _, tt := range tests {
+		err := tt.files.CheckRun("state.md", tt.backend, tt.args)
+		var untrusted *UntrustedError
+		if errors.As(err, &untrusted) == tt.known {
+			t.Errorf("%s: got %v", tt.name, err)
 		}
+	}
+}
+
+func TestAnUnknownRunCanBeTrusted(t *testing.T) {
+	f := place(t, "", "")
+	var untrusted *UntrustedError
+	if err := f.CheckRun("state.md", "pi", []string{"-x"}); !errors.As(err, &untrusted) {
+		t.Fatalf("got %v", err)
+	}
+	if diff := cmp.Diff([]string{`backend = "pi"`, `backend_args = ["-x"]`}, untrusted.Wants); diff != "" {
+		t.Error(diff)
+	}
+	if err := untrusted.Remember(); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.CheckRun("state.md", "pi", []string{"-x"}); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -131,7 +157,7 @@ func TestNothingIsRememberedWithoutAPlace(t *testing.T) {
 	if !errors.As(err, &untrusted) || untrusted.Remember() == nil {
 		t.Errorf("got %v", err)
 	}
-	if err := f.RememberRun("pi", nil); err != nil || f.KnowsRun("pi", nil) {
+	if err := f.RememberRun("pi", nil); err != nil || f.CheckRun("state.md", "pi", nil) == nil {
 		t.Errorf("a run is known: %v", err)
 	}
 }

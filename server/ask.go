@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ralph-lsp/loop"
+	"ralph-lsp/loop/start"
 )
 
 // A client that opted in asks its user itself. For all others the server asks,
@@ -86,7 +87,7 @@ func (m *manager) decisionFor(err error, cfg loop.Config) func(context.Context) 
 				OfMax(interrupted.State.Iteration, interrupted.State.MaxIterations))
 			switch m.ask(ctx, question, actionContinue, actionDiscardAndStart, actionKeep) {
 			case actionContinue:
-				return m.launch(loop.Config{Folder: cfg.Folder, Version: m.version, Continue: true})
+				return m.goOn(ctx, cfg.Folder, start.Options{}, false)
 			case actionDiscardAndStart:
 				return m.launchInstead(ctx, cfg)
 			}
@@ -120,7 +121,7 @@ func (m *manager) offerToContinue(f *folder, seen *seenLoop) {
 		var err error
 		switch m.ask(m.ctx, question, actionContinue, actionDiscard, actionLater) {
 		case actionContinue:
-			_, err = m.launch(loop.Config{Folder: f.path, Version: m.version, Continue: true})
+			_, err = m.goOn(m.ctx, f.path, start.Options{}, false)
 		case actionDiscard:
 			_, err = loop.CancelFolder(m.ctx, f.path)
 		}

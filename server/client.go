@@ -31,6 +31,7 @@ type clientInfo struct {
 	OptedIn           bool
 	Updates, Thinking bool          // what it wants of ralph/update
 	MinUpdateInterval time.Duration // between two of them
+	Trusted           bool          // the user trusts the folders that are open
 
 	WorkDoneProgress   bool
 	ShowMessageRequest bool
@@ -84,6 +85,7 @@ type clientCapabilities struct {
 			Updates             bool  `json:"updates"`
 			Thinking            bool  `json:"thinking"`
 			MinUpdateIntervalMs int64 `json:"minUpdateIntervalMs"`
+			Trusted             bool  `json:"trusted"`
 		} `json:"ralph"`
 	} `json:"experimental"`
 }
@@ -113,6 +115,7 @@ func (p *initializeParams) client() clientInfo {
 		Updates:           ralph.Version == protocolVersion && ralph.Updates,
 		Thinking:          ralph.Thinking,
 		MinUpdateInterval: time.Duration(max(ralph.MinUpdateIntervalMs, 0)) * time.Millisecond,
+		Trusted:           ralph.Version == protocolVersion && ralph.Trusted,
 		WorkDoneProgress:  can.Window.WorkDoneProgress,
 		// No capability says that a client can't ask; one that can't
 		// answers with an error.

@@ -10,7 +10,9 @@ import (
 	"slices"
 
 	"ralph-lsp/backends"
+	"ralph-lsp/config"
 	"ralph-lsp/loop"
+	"ralph-lsp/loop/start"
 	"ralph-lsp/loopstate"
 )
 
@@ -156,6 +158,9 @@ func asWireError(err error) error {
 		unknown     *backends.UnknownError
 		syntax      *loopstate.SyntaxError
 		outside     *loopstate.OutsideError
+		invalid     *config.InvalidError
+		untrusted   *config.UntrustedError
+		noHat       *start.UnknownHatError
 	)
 	switch {
 	case errors.As(err, &wire):
@@ -174,6 +179,12 @@ func asWireError(err error) error {
 		return failed(ReasonBackendNotFound, err, map[string]any{"checked": []string{unknown.Name}, "known": unknown.Known})
 	case errors.As(err, &syntax), errors.As(err, &outside):
 		return failed(ReasonBadStateFile, err, nil)
+	case errors.As(err, &invalid):
+		return failed(ReasonBadConfig, err, map[string]any{"problems": configProblems(invalid)})
+	case errors.As(err, &untrusted):
+		return failed(ReasonUntrusted, err, map[string]any{"fileUri": FileURI(untrusted.File), "wants": untrusted.Wants})
+	case errors.As(err, &noHat):
+		return &wireError{Code: codeInvalidParams, Message: err.Error(), Data: map[string]any{"key": "hat", "known": noHat.Known}}
 	case errors.Is(err, loop.ErrEmptyPrompt):
 		return failed(ReasonEmptyPrompt, err, nil)
 	case errors.Is(err, loop.ErrNotRunning), errors.Is(err, loop.ErrNothingToGoOn):

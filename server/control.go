@@ -25,13 +25,14 @@ type CancelParams struct {
 	When string `json:"when,omitempty"` // "now" (default) or "afterIteration"
 }
 
-// ResumeParams is the argument of ralph.loop.resume. Backend is for an
-// interrupted loop with a program of the user's own: that the state file names
-// it is not enough to run it.
+// ResumeParams is the argument of ralph.loop.resume. Backend and Trust are for
+// an interrupted loop with a program or arguments that the user didn't start
+// it with here: that the state file names them is not enough to run them.
 type ResumeParams struct {
 	LoopParams
 	LimitParams
 	Backend string `json:"backend,omitempty"`
+	Trust   bool   `json:"trust,omitempty"` // the user trusts what the files would run, as they are now
 }
 
 // ChangeParams is the argument of ralph.loop.update.
@@ -185,13 +186,7 @@ func (m *manager) resume(ctx context.Context, p ResumeParams) (any, error) {
 	if !errors.Is(err, loop.ErrNotRunning) && !isReason(err, ReasonNotRunning) {
 		return nil, err
 	}
-	cfg := loop.Config{Version: m.version, Continue: true, Change: patch}
-	if p.Backend != "" {
-		if cfg.Backend, err = m.backend(ctx, start.Agent{Name: p.Backend}); err != nil {
-			return nil, err
-		}
-	}
-	r, err := m.takeUp(p.LoopParams, cfg)
+	r, err := m.takeUp(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -200,24 +195,30 @@ func (m *manager) resume(ctx context.Context, p ResumeParams) (any, error) {
 
 // takeUp continues a loop that nobody drives: the one that the folder's state
 // file describes, else ours that ended last.
-func (m *manager) takeUp(p LoopParams, cfg loop.Config) (*managed, error) {
-	path, seen, err := m.elsewhere(p)
+func (m *manager) takeUp(ctx context.Context, p ResumeParams) (*managed, error) {
+	path, _, err := m.elsewhere(p.LoopParams)
 	if err != nil {
 		return nil, err
 	}
-	last := m.lastOf(p)
+	options := start.Options{Agent: start.Agent{Name: p.Backend}, Limits: p.patch()}
+	last := m.lastOf(p.LoopParams)
 	switch {
 	case path != "":
-		cfg.Folder = path
-		if last != nil && last.ID() == seen.LoopID && cfg.Backend.Command == "" {
-			cfg.Backend = last.cfg.Backend
-		}
-	case last != nil:
-		cfg = m.again(last, cfg)
-	default:
+		return m.goOn(ctx, path, options, p.Trust)
+	case last == nil:
 		return nil, loop.ErrNothingToGoOn
+	case p.Backend == "":
+		return m.launch(m.again(last, loop.Config{Change: options.Limits}))
 	}
-	return m.launch(cfg)
+	settings, err := m.files(last.cfg.Folder).Load()
+	if err != nil {
+		return nil, err
+	}
+	cfg, _, err := start.Resolver{Start: options, Settings: settings, Detect: m.detect}.Resolve(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return m.launch(m.again(last, loop.Config{Change: options.Limits, Backend: cfg.Backend, Args: cfg.Args}))
 }
 
 // lastOf returns our loop that ended last, by its id or in a folder.

@@ -60,12 +60,15 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	os.Setenv("GORACE", "atexit_sleep_ms=0") // or each agent takes a second to exit
-	sessions, err := os.MkdirTemp("", "ralph-sessions-")
+	home, err := os.MkdirTemp("", "ralph-home-")
 	if err != nil {
 		panic(err)
 	}
-	os.Setenv("PI_CODING_AGENT_DIR", sessions) // where loops are kept: not among the developer's own
+	// Where loops are kept, and what is trusted: not among the developer's own.
+	for _, name := range []string{"PI_CODING_AGENT_DIR", "HOME", "XDG_CONFIG_HOME", "AppData"} {
+		os.Setenv(name, home)
+	}
 	code := m.Run()
-	os.RemoveAll(sessions)
+	os.RemoveAll(home)
 	os.Exit(code)
 }

@@ -44,7 +44,7 @@ func TestALoopFromStartToPromise(t *testing.T) {
 	c := dial(t, optedIn, dir)
 	agent := agentThat(t, "promises")
 	started := result[StartResult](c, c.command(CommandStart, StartParams{
-		Text: `/ralph-loop "Build X" --completion-promise "DONE" --max-iterations=20`, Backend: agent}))
+		Text: `/ralph-loop "Build X" --completion-promise "DONE" --max-iterations=20`, Choices: Choices{Backend: agent}}))
 	if started.LoopID == "" || !strings.HasSuffix(started.StateFileURI, ".pi/ralph-loop.local.md") {
 		t.Errorf("got %+v", started)
 	}
@@ -78,15 +78,15 @@ func TestErrorsHaveReasons(t *testing.T) {
 		code     int
 		want     string
 	}{
-		"several folders":  {CommandStart, StartParams{Prompt: "x", Backend: agent}, codeRequestFailed, ReasonNoFolder},
-		"no such folder":   {CommandStart, StartParams{Folder: uri + "/none", Prompt: "x", Backend: agent}, codeRequestFailed, ReasonNoFolder},
-		"no file URI":      {CommandStart, StartParams{Folder: "http://x", Prompt: "x", Backend: agent}, codeRequestFailed, ReasonNoFolder},
-		"no prompt":        {CommandStart, StartParams{Folder: uri, Prompt: " ", Backend: agent}, codeRequestFailed, ReasonEmptyPrompt},
-		"no prompt file":   {CommandStart, StartParams{Folder: uri, PromptURI: uri + "/PROMPT.md", Backend: agent}, codeRequestFailed, ReasonEmptyPrompt},
-		"two prompts":      {CommandStart, StartParams{Folder: uri, Prompt: "x", PromptURI: uri + "/PROMPT.md", Backend: agent}, codeInvalidParams, ""},
-		"unknown backend":  {CommandStart, StartParams{Folder: uri, Prompt: "x", Backend: "claud"}, codeRequestFailed, ReasonBackendNotFound},
-		"no such program":  {CommandStart, StartParams{Folder: uri, Prompt: "x", Backend: "/no/such/agent"}, codeRequestFailed, ReasonBackendNotFound},
-		"bad text":         {CommandStart, StartParams{Folder: uri, Text: "x --max-iteration 3", Backend: agent}, codeInvalidParams, ""},
+		"several folders":  {CommandStart, StartParams{Prompt: "x", Choices: Choices{Backend: agent}}, codeRequestFailed, ReasonNoFolder},
+		"no such folder":   {CommandStart, StartParams{Folder: uri + "/none", Prompt: "x", Choices: Choices{Backend: agent}}, codeRequestFailed, ReasonNoFolder},
+		"no file URI":      {CommandStart, StartParams{Folder: "http://x", Prompt: "x", Choices: Choices{Backend: agent}}, codeRequestFailed, ReasonNoFolder},
+		"no prompt":        {CommandStart, StartParams{Folder: uri, Prompt: " ", Choices: Choices{Backend: agent}}, codeRequestFailed, ReasonEmptyPrompt},
+		"no prompt file":   {CommandStart, StartParams{Folder: uri, PromptURI: uri + "/PROMPT.md", Choices: Choices{Backend: agent}}, codeRequestFailed, ReasonEmptyPrompt},
+		"two prompts":      {CommandStart, StartParams{Folder: uri, Prompt: "x", PromptURI: uri + "/PROMPT.md", Choices: Choices{Backend: agent}}, codeInvalidParams, ""},
+		"unknown backend":  {CommandStart, StartParams{Folder: uri, Prompt: "x", Choices: Choices{Backend: "claud"}}, codeRequestFailed, ReasonBackendNotFound},
+		"no such program":  {CommandStart, StartParams{Folder: uri, Prompt: "x", Choices: Choices{Backend: "/no/such/agent"}}, codeRequestFailed, ReasonBackendNotFound},
+		"bad text":         {CommandStart, StartParams{Folder: uri, Text: "x --max-iteration 3", Choices: Choices{Backend: agent}}, codeInvalidParams, ""},
 		"bad limit":        {CommandStart, map[string]any{"folder": uri, "prompt": "x", "backend": agent, "maxIterations": -1}, codeInvalidParams, ""},
 		"wrong type":       {CommandStart, map[string]any{"maxIterations": "many"}, codeInvalidParams, ""},
 		"unknown key":      {CommandStart, map[string]any{"promt": "x"}, codeInvalidParams, ""},
@@ -113,13 +113,13 @@ func TestAnotherStartIsRefusedOrReplaces(t *testing.T) {
 	dir := t.TempDir()
 	c := dial(t, optedIn, dir)
 	agent := agentThat(t, "never")
-	first := result[StartResult](c, c.command(CommandStart, StartParams{Prompt: "one", Backend: agent}))
+	first := result[StartResult](c, c.command(CommandStart, StartParams{Prompt: "one", Choices: Choices{Backend: agent}}))
 	c.status(dir, inState("running"))
-	refused := c.command(CommandStart, StartParams{Prompt: "two", Backend: agent})
+	refused := c.command(CommandStart, StartParams{Prompt: "two", Choices: Choices{Backend: agent}})
 	if reason(t, refused) != ReasonAlreadyRunning || !strings.Contains(string(refused.Error.Data), `"pid":`) {
 		t.Errorf("got %s %s", refused.Error.Message, refused.Error.Data)
 	}
-	second := result[StartResult](c, c.command(CommandStart, StartParams{Prompt: "two", Backend: agent, Replace: true}))
+	second := result[StartResult](c, c.command(CommandStart, StartParams{Prompt: "two", Choices: Choices{Backend: agent}, Replace: true}))
 	if second.LoopID == first.LoopID {
 		t.Error("the same loop")
 	}
@@ -140,8 +140,8 @@ func TestAPlainClientIsAsked(t *testing.T) {
 				return messageItem{choice}
 			}
 			agent := agentThat(t, "never")
-			c.must(c.command(CommandStart, StartParams{Prompt: "one", Backend: agent}))
-			m := c.command(CommandStart, StartParams{Prompt: "two", Backend: agent})
+			c.must(c.command(CommandStart, StartParams{Prompt: "one", Choices: Choices{Backend: agent}}))
+			m := c.command(CommandStart, StartParams{Prompt: "two", Choices: Choices{Backend: agent}})
 			c.hears("window/showMessageRequest", "Ralph loop active. Cancel it to start the new task?")
 			if replaced != (m.Error == nil) || !replaced && reason(t, m) != ReasonAlreadyRunning {
 				t.Errorf("got %+v", m)
@@ -154,8 +154,8 @@ func TestAClientThatNeverAnswersBlocksNothing(t *testing.T) {
 	dir := t.TempDir()
 	c := dial(t, plain, dir)
 	agent := agentThat(t, "never")
-	c.must(c.command(CommandStart, StartParams{Prompt: "one", Backend: agent}))
-	c.begin("workspace/executeCommand", map[string]any{"command": CommandStart, "arguments": []any{StartParams{Prompt: "two", Backend: agent}}})
+	c.must(c.command(CommandStart, StartParams{Prompt: "one", Choices: Choices{Backend: agent}}))
+	c.begin("workspace/executeCommand", map[string]any{"command": CommandStart, "arguments": []any{StartParams{Prompt: "two", Choices: Choices{Backend: agent}}}})
 	c.hears("window/showMessageRequest", "Ralph loop active")
 	if got := result[StatusResult](c, c.command(CommandStatus, struct{}{})); len(got.Loops) != 1 {
 		t.Errorf("status %+v", got)
@@ -169,7 +169,7 @@ func TestAPlainClientHearsTheEnd(t *testing.T) {
 	dir := t.TempDir()
 	c := dial(t, plain, dir)
 	agent := agentThat(t, "promises")
-	c.must(c.command(CommandStart, StartParams{Text: "Build --completion-promise DONE", Backend: agent}))
+	c.must(c.command(CommandStart, StartParams{Text: "Build --completion-promise DONE", Choices: Choices{Backend: agent}}))
 	c.hears("window/showMessage", "Ralph done: DONE after 2 iterations")
 	c.hears("$/progress", `"kind":"end"`)
 	c.mu.Lock()
@@ -192,7 +192,7 @@ func TestALimitCanBeRaised(t *testing.T) {
 		return messageItem{actionRaise}
 	}
 	agent := agentThat(t, "echoes")
-	c.must(c.command(CommandStart, StartParams{Text: "Build --max-iterations 2", Backend: agent}))
+	c.must(c.command(CommandStart, StartParams{Text: "Build --max-iterations 2", Choices: Choices{Backend: agent}}))
 	c.hears("window/showMessageRequest", "Raise the limit to 4 iterations?")
 	c.hears("window/showMessageRequest", "Raise the limit to 8 iterations?")
 	c.hears("$/progress", "3/4")
@@ -202,7 +202,7 @@ func TestPauseSteerUpdateResume(t *testing.T) {
 	dir := t.TempDir()
 	c := dial(t, optedIn, dir)
 	agent := agentThat(t, "waits")
-	c.must(c.command(CommandStart, StartParams{Prompt: "x", Backend: agent}))
+	c.must(c.command(CommandStart, StartParams{Prompt: "x", Choices: Choices{Backend: agent}}))
 	c.status(dir, inState("running"))
 	c.must(c.command(CommandPause, struct{}{}))
 	if got := result[SteerResult](c, c.command(CommandSteer, SteerParams{Text: "mind the tests"})); got.GuidanceID == "" {
@@ -227,7 +227,7 @@ func TestFoldersComeAndGo(t *testing.T) {
 	one, two := t.TempDir(), t.TempDir()
 	c := dial(t, optedIn, one)
 	agent := agentThat(t, "never")
-	c.must(c.command(CommandStart, StartParams{Prompt: "x", Backend: agent}))
+	c.must(c.command(CommandStart, StartParams{Prompt: "x", Choices: Choices{Backend: agent}}))
 	change := func(added, removed []string) {
 		event := map[string]any{"added": []any{}, "removed": []any{}}
 		for key, paths := range map[string][]string{"added": added, "removed": removed} {
@@ -238,7 +238,7 @@ func TestFoldersComeAndGo(t *testing.T) {
 		c.notify("workspace/didChangeWorkspaceFolders", map[string]any{"event": event})
 	}
 	change([]string{two}, nil)
-	c.must(c.command(CommandStart, StartParams{Folder: FileURI(two), Prompt: "y", Backend: agent}))
+	c.must(c.command(CommandStart, StartParams{Folder: FileURI(two), Prompt: "y", Choices: Choices{Backend: agent}}))
 	c.status(two, inState("running"))
 	c.status(one, inState("running"))
 	change(nil, []string{one})
@@ -253,12 +253,12 @@ func TestASecondServerSeesTheLoopAndTakesItOver(t *testing.T) {
 	dir := t.TempDir()
 	first, second := dial(t, optedIn, dir), dial(t, optedIn, dir)
 	agent := agentThat(t, "never")
-	started := result[StartResult](first, first.command(CommandStart, StartParams{Prompt: "x", Backend: agent}))
+	started := result[StartResult](first, first.command(CommandStart, StartParams{Prompt: "x", Choices: Choices{Backend: agent}}))
 	seen := second.status(dir, inState("running"))
 	if seen.Owned || seen.LoopID != started.LoopID {
 		t.Errorf("got %+v", seen)
 	}
-	if m := second.command(CommandStart, StartParams{Prompt: "y", Backend: agent}); reason(t, m) != ReasonAlreadyRunning {
+	if m := second.command(CommandStart, StartParams{Prompt: "y", Choices: Choices{Backend: agent}}); reason(t, m) != ReasonAlreadyRunning {
 		t.Errorf("got %+v", m.Error)
 	}
 	second.must(second.command(CommandSteer, SteerParams{Text: "from the other one"}))
@@ -268,10 +268,7 @@ func TestASecondServerSeesTheLoopAndTakesItOver(t *testing.T) {
 	if interrupted.Iteration != 1 {
 		t.Errorf("got %+v", interrupted)
 	}
-	if m := second.command(CommandResume, struct{}{}); reason(t, m) != ReasonBackendNotFound {
-		t.Errorf("a program was run because a state file names it: %+v", m) // it may come with a repository
-	}
-	resumed := result[LoopResult](second, second.command(CommandResume, map[string]any{"folder": FileURI(dir), "backend": agent}))
+	resumed := result[LoopResult](second, second.command(CommandResume, map[string]any{"folder": FileURI(dir)}))
 	if resumed.LoopID != started.LoopID {
 		t.Errorf("resumed %+v", resumed)
 	}
@@ -284,7 +281,7 @@ func TestASecondServerCanCancel(t *testing.T) {
 	dir := t.TempDir()
 	first, second := dial(t, optedIn, dir), dial(t, optedIn, dir)
 	agent := agentThat(t, "never")
-	first.must(first.command(CommandStart, StartParams{Prompt: "x", Backend: agent}))
+	first.must(first.command(CommandStart, StartParams{Prompt: "x", Choices: Choices{Backend: agent}}))
 	second.status(dir, inState("running"))
 	if got := result[LoopResult](second, second.command(CommandCancel, struct{}{})); got.State != "ended" {
 		t.Errorf("got %+v", got)
@@ -298,7 +295,7 @@ func TestTheEditorGoesAway(t *testing.T) {
 	dir := t.TempDir()
 	c := dial(t, optedIn, dir)
 	agent := agentThat(t, "never")
-	c.must(c.command(CommandStart, StartParams{Prompt: "x", Backend: agent}))
+	c.must(c.command(CommandStart, StartParams{Prompt: "x", Choices: Choices{Backend: agent}}))
 	c.hears("ralph/update", "working")
 	begin := time.Now()
 	c.hangUp()
@@ -318,7 +315,7 @@ func TestThePromptIsTheOpenDocument(t *testing.T) {
 	c := dial(t, optedIn, dir)
 	agent := agentThat(t, "echoes")
 	uri := FileURI(file)
-	start := StartParams{PromptURI: uri, Backend: agent, LimitParams: LimitParams{MaxIterations: new(1)}}
+	start := StartParams{PromptURI: uri, Choices: Choices{Backend: agent, LimitParams: LimitParams{MaxIterations: new(1)}}}
 	c.must(c.command(CommandStart, start))
 	c.hears("ralph/update", "saved long ago")
 	c.status(dir, inState("ended"))
@@ -341,7 +338,7 @@ func TestLensesFollowTheLoop(t *testing.T) {
 	if got := lenses(); !strings.Contains(got, "Run Ralph loop") || !strings.Contains(got, "Dry run") {
 		t.Errorf("idle: %s", got)
 	}
-	c.must(c.command(CommandStart, StartParams{PromptURI: doc["uri"].(string), Backend: agent}))
+	c.must(c.command(CommandStart, StartParams{PromptURI: doc["uri"].(string), Choices: Choices{Backend: agent}}))
 	c.status(dir, inState("running"))
 	if got := lenses(); !strings.Contains(got, "Cancel") || !strings.Contains(got, CommandCancel) {
 		t.Errorf("running: %s", got)

@@ -2,8 +2,8 @@ package server
 
 import (
 	"context"
-	"fmt"
 
+	"ralph-lsp/config"
 	"ralph-lsp/loop/start"
 )
 
@@ -12,6 +12,8 @@ type PlanParams struct {
 	Folder  string `json:"folder,omitempty"` // file URI
 	Prompt  string `json:"prompt,omitempty"`
 	Backend string `json:"backend,omitempty"`
+	Hat     string `json:"hat,omitempty"`
+	Trust   bool   `json:"trust,omitempty"` // see StartParams
 }
 
 // PlanResult is the command line of an agent's own terminal interface, for the
@@ -28,20 +30,18 @@ func (m *manager) plan(ctx context.Context, p PlanParams) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := m.backend(ctx, start.Agent{Name: p.Backend})
+	var settings config.Settings
+	err = m.withTrust(ctx, p.Trust, func() error {
+		settings, err = m.files(cwd).Load()
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	program, err := b.Find()
+	chosen := start.Options{Agent: start.Agent{Name: p.Backend, Hat: p.Hat}}
+	_, argv, err := start.Resolver{Start: chosen, Settings: settings, Detect: m.detect}.Interactive(ctx, p.Prompt)
 	if err != nil {
 		return nil, err
-	}
-	if start.IsPath(b.Name) {
-		return nil, failed(ReasonBackendNotFound, fmt.Errorf("%s has no interface of its own that is known here", b.Name), nil)
-	}
-	argv := append([]string{program}, b.InteractiveArgs...)
-	if p.Prompt != "" {
-		argv = append(argv, p.Prompt)
 	}
 	return PlanResult{Argv: argv, Env: map[string]string{}, Cwd: cwd}, nil
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ralph-lsp/backends"
+	"ralph-lsp/config"
 	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"
 )
@@ -42,18 +43,35 @@ func milliseconds(n *int64) *time.Duration {
 }
 
 // StartParams is the argument of ralph.loop.start. The prompt is Prompt, the
-// content of PromptURI, or in Text, which may also have flags (start.Parse).
+// content of PromptURI, in Text, which may also have flags (start.Parse), or
+// else in the configured prompt file.
 type StartParams struct {
-	Folder    string   `json:"folder,omitempty"` // file URI
-	Prompt    string   `json:"prompt,omitempty"`
-	PromptURI string   `json:"promptUri,omitempty"`
-	Text      string   `json:"text,omitempty"`
-	Backend   string   `json:"backend,omitempty"` // a name, "auto", or a path to a program
-	Model     string   `json:"model,omitempty"`
-	Args      []string `json:"args,omitempty"`
-	Replace   bool     `json:"replace,omitempty"` // cancel or discard the loop that is there
-	DryRun    bool     `json:"dryRun,omitempty"`
+	Folder    string `json:"folder,omitempty"` // file URI
+	Prompt    string `json:"prompt,omitempty"`
+	PromptURI string `json:"promptUri,omitempty"`
+	Text      string `json:"text,omitempty"`
+	Choices
+	Replace  bool     `json:"replace,omitempty"` // cancel or discard the loop that is there
+	Trust    bool     `json:"trust,omitempty"`   // the user trusts what the folder's ralph.toml would run, as it is now
+	DryRun   bool     `json:"dryRun,omitempty"`
+	Settings *Choices `json:"settings,omitempty"` // of the editor: the start wins over them, they over the files
+}
+
+// Choices are what both a start and the editor's settings may say.
+type Choices struct {
+	Backend string   `json:"backend,omitempty"` // a name, "auto", or a path to a program
+	Hat     string   `json:"hat,omitempty"`
+	Model   string   `json:"model,omitempty"`
+	Args    []string `json:"args,omitempty"`
 	LimitParams
+}
+
+// options are the choices as a start understands them.
+func (c Choices) options() start.Options {
+	return start.Options{
+		Agent:  start.Agent{Name: c.Backend, Hat: c.Hat, Model: c.Model, Args: c.Args},
+		Limits: c.patch(),
+	}
 }
 
 // StartResult is what a start answers, at once; the loop runs on.
@@ -66,11 +84,12 @@ type StartResult struct {
 
 // DryRunResult is what a start would do.
 type DryRunResult struct {
-	Argv        []string          `json:"argv"`
-	Cwd         string            `json:"cwd"`
-	PromptBytes int               `json:"promptBytes"`
-	Limits      EffectiveLimits   `json:"limits"`
-	Sources     map[string]string `json:"sources"` // where each value comes from: "start" or "default"
+	Argv        []string        `json:"argv"`
+	Cwd         string          `json:"cwd"`
+	PromptBytes int             `json:"promptBytes"`
+	Limits      EffectiveLimits `json:"limits"`
+	Hat         string          `json:"hat,omitempty"`
+	Sources     start.Sources   `json:"sources"` // where each value comes from
 }
 
 // EffectiveLimits are a loop's limits; 0 is unlimited.
@@ -85,12 +104,25 @@ type EffectiveLimits struct {
 
 // start starts a loop, or tells what it would do.
 func (m *manager) start(ctx context.Context, p StartParams) (any, error) {
-	cfg, given, err := m.configOf(ctx, p)
+	folder, err := m.startFolder(p.Folder)
+	if err != nil {
+		return nil, err
+	}
+	files := m.files(folder)
+	var settings config.Settings
+	err = m.withTrust(ctx, p.Trust, func() error {
+		settings, err = files.Load()
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	cfg, sources, err := m.configOf(ctx, p, folder, settings)
 	if err != nil {
 		return nil, err
 	}
 	if p.DryRun {
-		return dryRun(cfg, given)
+		return dryRun(cfg, sources)
 	}
 	if p.Replace {
 		if err := m.clear(ctx, cfg.Folder); err != nil {
@@ -104,58 +136,76 @@ func (m *manager) start(ctx context.Context, p StartParams) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	start.Remember(files, cfg)
 	st := r.Status()
 	return StartResult{LoopID: st.LoopID, State: string(st.State), StateFileURI: FileURI(st.StateFile), SessionFileURI: sessionURI(st)}, nil
 }
 
-// configOf makes a loop's configuration of a start's parameters. given are
-// the limits that it names.
-func (m *manager) configOf(ctx context.Context, p StartParams) (loop.Config, loop.Patch, error) {
-	given := p.patch()
-	cfg := loop.Config{Version: m.version}
-	var err error
-	if cfg.Folder, err = m.folderPath(p.Folder); err != nil {
-		return cfg, given, err
+// startFolder returns the folder that a start names; it must be there.
+func (m *manager) startFolder(uri string) (string, error) {
+	path, err := m.folderPath(uri)
+	if err != nil {
+		return "", err
 	}
-	if info, err := os.Stat(cfg.Folder); err != nil || !info.IsDir() {
-		return cfg, given, failed(ReasonNoFolder, fmt.Errorf("there is no folder %s", cfg.Folder), nil)
+	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		return "", failed(ReasonNoFolder, fmt.Errorf("there is no folder %s", path), nil)
 	}
-	agent := start.Agent{Name: p.Backend, Model: p.Model, Args: p.Args}
-	if cfg.Prompt, err = m.readPrompt(p); err != nil {
-		return cfg, given, err
+	return path, nil
+}
+
+// configOf makes a loop's configuration of a start's parameters, and tells
+// where its values come from.
+func (m *manager) configOf(ctx context.Context, p StartParams, folder string, settings config.Settings) (loop.Config, start.Sources, error) {
+	resolver := start.Resolver{Start: p.options(), Settings: settings, Detect: m.detect}
+	if p.Settings != nil {
+		resolver.Editor = p.Settings.options()
 	}
+	prompt, err := m.readPrompt(p)
+	if err != nil {
+		return loop.Config{}, nil, err
+	}
+	promptFrom := config.FromStart
 	if p.Text != "" {
 		request, err := start.Parse(p.Text)
 		if err != nil {
-			return cfg, given, errf(codeInvalidParams, "%v", err)
+			return loop.Config{}, nil, errf(codeInvalidParams, "%v", err)
 		}
-		cfg.Prompt = cmp.Or(request.Prompt, cfg.Prompt)
-		cfg.Quiet = request.Quiet
-		given = overlay(request.Limits, given)
-		agent.Name, agent.Model = cmp.Or(p.Backend, request.Agent.Name), cmp.Or(p.Model, request.Agent.Model)
-		agent.Args = append(request.Agent.Args, p.Args...)
-		agent.Output, agent.Prompt = request.Agent.Output, request.Agent.Prompt
+		prompt = cmp.Or(request.Prompt, prompt)
+		resolver.Start = resolver.Start.Over(request.Options)
 	}
-	cfg.Args, cfg.Model = agent.Args, agent.Model
-	cfg.Limits, cfg.Promise = given.Over(loop.DefaultLimits(), "")
+	if prompt == "" && p.PromptURI == "" {
+		if prompt, err = m.configuredPrompt(folder, settings); err != nil {
+			return loop.Config{}, nil, err
+		}
+		promptFrom = settings.Source("prompt_file")
+	}
+	cfg, sources, err := resolver.Resolve(ctx)
+	if err != nil {
+		return loop.Config{}, nil, err
+	}
 	if err := cfg.Limits.Check(); err != nil {
-		return cfg, given, errf(codeInvalidParams, "%v", err)
+		return loop.Config{}, nil, errf(codeInvalidParams, "%v", err)
 	}
-	cfg.Backend, err = m.backend(ctx, agent)
-	return cfg, given, err
+	sources["prompt"] = promptFrom
+	cfg.Folder, cfg.Prompt, cfg.Version = folder, prompt, m.version
+	return cfg, sources, nil
 }
 
-// overlay is a where b says nothing.
-func overlay(a, b loop.Patch) loop.Patch {
-	return loop.Patch{
-		MaxIterations: cmp.Or(b.MaxIterations, a.MaxIterations), Promise: cmp.Or(b.Promise, a.Promise),
-		MaxCostUSD: cmp.Or(b.MaxCostUSD, a.MaxCostUSD), MaxDuration: cmp.Or(b.MaxDuration, a.MaxDuration),
-		IdleTimeout: cmp.Or(b.IdleTimeout, a.IdleTimeout), MaxFailures: cmp.Or(b.MaxFailures, a.MaxFailures),
+// configuredPrompt returns what is in the configured prompt file, "" when
+// there is none.
+func (m *manager) configuredPrompt(folder string, settings config.Settings) (string, error) {
+	path, err := settings.PromptPath(folder)
+	if err != nil {
+		return "", failed(ReasonUntrusted, err, nil)
 	}
+	prompt, err := m.promptAt(FileURI(path), path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	return prompt, err
 }
 
-// readPrompt returns the prompt that is given itself, or the one in a document,
-// as the editor has it when it's open there.
+// readPrompt returns the prompt that is given itself, or the one in a document.
 func (m *manager) readPrompt(p StartParams) (string, error) {
 	if p.PromptURI == "" {
 		return p.Prompt, nil
@@ -167,54 +217,48 @@ func (m *manager) readPrompt(p StartParams) (string, error) {
 	if err != nil {
 		return "", errf(codeInvalidParams, "promptUri: %v", err)
 	}
-	if text, open := m.docs.openText(p.PromptURI); open {
-		return promptIn(path, text), nil
-	}
-	data, err := os.ReadFile(path)
+	prompt, err := m.promptAt(p.PromptURI, path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", failed(ReasonEmptyPrompt, fmt.Errorf("there is no file %s: save it first", path), nil)
 	}
+	return prompt, err
+}
+
+// promptAt returns the prompt in a file, as the editor has it when it's open there.
+func (m *manager) promptAt(uri, path string) (string, error) {
+	if text, open := m.docs.openText(uri); open {
+		return promptIn(path, text), nil
+	}
+	data, err := os.ReadFile(path)
 	return promptIn(path, string(data)), err
 }
 
-// backend chooses the agent; what was found at the start is not looked for again.
-func (m *manager) backend(ctx context.Context, agent start.Agent) (backends.Backend, error) {
-	if agent.Name == "" || agent.Name == "auto" {
-		m.mu.Lock()
-		probes := m.probes
-		m.mu.Unlock()
-		for _, name := range backends.Names() {
-			if p, ok := probes[name]; ok && p.Err == nil {
-				return p.Backend, nil
-			}
+// detect finds the first agent that is installed; what was found at the start
+// is not looked for again.
+func (m *manager) detect(ctx context.Context) (backends.Backend, error) {
+	m.mu.Lock()
+	probes := m.probes
+	m.mu.Unlock()
+	for _, name := range backends.Names() {
+		if p, ok := probes[name]; ok && p.Err == nil {
+			return p.Backend, nil
 		}
 	}
-	return agent.Choose(ctx, "")
+	return start.Installed(ctx)
 }
 
 // dryRun tells what a start would do.
-func dryRun(cfg loop.Config, given loop.Patch) (any, error) {
+func dryRun(cfg loop.Config, sources start.Sources) (any, error) {
 	argv, prompt, err := cfg.DryRun()
 	if err != nil {
 		return nil, err
 	}
 	l := cfg.Limits
-	source := func(given bool) string {
-		if given {
-			return "start"
-		}
-		return "default"
-	}
 	return DryRunResult{
-		Argv: argv, Cwd: cfg.Folder, PromptBytes: len(prompt),
+		Argv: argv, Cwd: cfg.Folder, PromptBytes: len(prompt), Hat: cfg.Hat, Sources: sources,
 		Limits: EffectiveLimits{
 			MaxIterations: l.MaxIterations, MaxCostUSD: l.MaxCostUSD, MaxDurationMs: l.MaxDuration.Milliseconds(),
 			IdleTimeoutMs: l.IdleTimeout.Milliseconds(), MaxConsecutiveFailures: l.MaxFailures, CompletionPromise: cfg.Promise,
-		},
-		Sources: map[string]string{
-			"maxIterations": source(given.MaxIterations != nil), "maxCostUsd": source(given.MaxCostUSD != nil),
-			"maxDurationMs": source(given.MaxDuration != nil), "idleTimeoutMs": source(given.IdleTimeout != nil),
-			"maxConsecutiveFailures": source(given.MaxFailures != nil), "completionPromise": source(given.Promise != nil),
 		},
 	}, nil
 }

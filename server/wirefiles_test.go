@@ -9,6 +9,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ralph-lsp/config"
+	"ralph-lsp/loop/start"
 )
 
 var update = flag.Bool("update", false, "write the files of testdata/wire")
@@ -33,8 +36,8 @@ func examples() map[string]any {
 		"updates":     UpdateParams{LoopID: "ralph-ca7igygdcr4i", Seq: 1881, Iteration: 3, Updates: []json.RawMessage{mustJSON(Chunk{KindMessageChunk, "m7", "", text("Hello")})}},
 		"set-updates": SetUpdatesParams{Level: LevelTools},
 
-		"command-start": StartParams{Folder: "file:///w/app", Prompt: "Build X", Backend: "pi", Args: []string{"--thinking", "high"},
-			LimitParams: LimitParams{MaxIterations: new(20), CompletionPromise: new("DONE"), MaxCostUSD: new(5.0), MaxDurationMs: new(int64(3600000))}},
+		"command-start": StartParams{Folder: "file:///w/app", Prompt: "Build X", Choices: Choices{Backend: "pi", Hat: "builder", Args: []string{"--thinking", "high"},
+			LimitParams: LimitParams{MaxIterations: new(20), CompletionPromise: new("DONE"), MaxCostUSD: new(5.0), MaxDurationMs: new(int64(3600000))}}},
 		"command-cancel":     CancelParams{LoopParams: LoopParams{LoopID: "ralph-ca7igygdcr4i"}, When: "afterIteration"},
 		"command-resume":     ResumeParams{LoopParams: LoopParams{Folder: "file:///w/app"}, LimitParams: LimitParams{MaxIterations: new(100)}},
 		"command-update":     ChangeParams{LimitParams: LimitParams{MaxCostUSD: new(7.5)}, Prompt: new("Build Y")},
@@ -46,7 +49,7 @@ func examples() map[string]any {
 
 		"result-start": StartResult{LoopID: "ralph-ca7igygdcr4i", State: "starting", StateFileURI: "file:///w/app/.pi/ralph-loop.local.md"},
 		"result-dry-run": DryRunResult{Argv: []string{"/bin/pi", "-p"}, Cwd: "/w/app", PromptBytes: 7, Limits: EffectiveLimits{MaxIterations: 20},
-			Sources: map[string]string{"maxIterations": "start"}},
+			Sources: start.Sources{"maxIterations": config.FromStart, "maxCostUsd": config.FromFolder}},
 		"result-loop":   LoopResult{LoopID: "ralph-ca7igygdcr4i", State: "ended", Iteration: 7},
 		"result-steer":  SteerResult{GuidanceID: "g1"},
 		"result-status": StatusResult{loops},

@@ -18,7 +18,20 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 
 // The test binary is the program itself, and an agent that does as it is told.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"ralph-lsp": main, "fake-agent": fakeAgent})
+	testscript.Main(withHome{m}, map[string]func(){"ralph-lsp": main, "fake-agent": fakeAgent})
+}
+
+// withHome runs the tests with a folder of their own for the user's configuration.
+type withHome struct{ *testing.M }
+
+func (m withHome) Run() int {
+	home, err := os.MkdirTemp("", "ralph-home-")
+	must(err)
+	defer os.RemoveAll(home)
+	for _, name := range []string{"HOME", "XDG_CONFIG_HOME", "AppData"} {
+		must(os.Setenv(name, home))
+	}
+	return m.M.Run()
 }
 
 // fakeAgent is an agent without a structured stream. It obeys its arguments in
@@ -116,6 +129,7 @@ func TestCommandLine(t *testing.T) {
 			env.Setenv("TESTDATA", testdata)
 			env.Setenv("GORACE", "atexit_sleep_ms=0") // else each process takes a second to end
 			env.Setenv("TMPDIR", env.WorkDir+"/.tmp")
+			env.Setenv("XDG_CONFIG_HOME", env.WorkDir+"/.config")
 			env.Setenv("PI_CODING_AGENT_DIR", env.WorkDir+"/.pi-agent") // where loops are kept
 			return nil
 		},

@@ -52,7 +52,7 @@ func newRoot() *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	serve.addFlags(root)
 	root.AddCommand(
-		newRun(), newDemo(), newStatus(), newCancel(), newPause(), newResume(), newSteer(),
+		newRun(), newDemo(), newStatus(), newCancel(), newPause(), newResume(), newSteer(), newTrust(),
 		newDecode(), newHistory(), newDoctor(), newVersion(), newDemoAgent(), newDemoCheck(), newGuard(),
 	)
 	root.SetHelpCommand(newHelp())

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ralph-lsp/config"
 	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"
 	"ralph-lsp/loopstate"
@@ -57,11 +58,7 @@ Text that begins with - goes behind --.`,
 				}
 				return flags.resume(cmd, noInstruct)
 			}
-			prompt, err := readPrompt(args, promptFile, cmd.InOrStdin())
-			if err != nil {
-				return err
-			}
-			return flags.start(cmd, prompt, noInstruct)
+			return flags.start(cmd, args, promptFile, noInstruct)
 		},
 	}
 	flags.addFlags(cmd)
@@ -71,58 +68,86 @@ Text that begins with - goes behind --.`,
 	return cmd
 }
 
-// config is what all loops of this terminal have in common.
-func (l *loopFlags) config(quiet bool) (loop.Config, error) {
+// start runs a new loop.
+func (l *loopFlags) start(cmd *cobra.Command, words []string, promptFile string, quiet bool) error {
 	folder, err := l.folder()
 	if err != nil {
-		return loop.Config{}, err
+		return err
 	}
-	cfg := loop.Config{Folder: folder, Args: l.agent.Args, Model: l.agent.Model, Quiet: quiet, Version: programVersion()}
-	if l.record != "" {
-		if cfg.RecordDir, err = filepath.Abs(l.record); err != nil {
-			return loop.Config{}, fmt.Errorf("finding the folder %s: %w", l.record, err)
-		}
-	}
-	return cfg, nil
-}
-
-// start runs a new loop.
-func (l *loopFlags) start(cmd *cobra.Command, prompt string, quiet bool) error {
-	cfg, err := l.config(quiet)
+	files, settings, err := loadSettings(cmd, folder)
 	if err != nil {
 		return err
 	}
-	if cfg.Backend, err = l.agent.Choose(cmd.Context(), ""); err != nil {
+	var prompt string
+	if len(words) == 0 && promptFile == "" {
+		prompt, err = configuredPrompt(folder, settings)
+	} else {
+		prompt, err = readPrompt(words, promptFile, cmd.InOrStdin())
+	}
+	if err != nil {
 		return err
 	}
-	cfg.Prompt, cfg.Promise, cfg.Limits = prompt, l.limits.Promise, l.limits.Limits()
-	return l.drive(cmd, cfg)
+	cfg, _, err := l.resolver(cmd, settings, quiet).Resolve(contextOf(cmd))
+	if err != nil {
+		return err
+	}
+	cfg.Folder, cfg.Prompt = folder, prompt
+	return l.drive(cmd, cfg, files)
 }
 
 // resume goes on with a loop that nobody drives.
 func (l *loopFlags) resume(cmd *cobra.Command, quiet bool) error {
-	cfg, err := l.config(quiet)
+	folder, err := l.folder()
 	if err != nil {
 		return err
 	}
-	file, err := loopstate.Open(cfg.Folder)
+	file, err := loopstate.Open(folder)
 	if err != nil {
 		return err
 	}
-	found, err := file.Load()
+	state, err := file.Load()
 	if errors.Is(err, fs.ErrNotExist) {
 		return loop.ErrNothingToGoOn
 	} else if err != nil {
 		return err
 	}
-	if cfg.Backend, err = l.agent.Choose(cmd.Context(), found.Backend); err != nil {
+	files, settings, err := loadSettings(cmd, folder)
+	if err != nil {
 		return err
 	}
-	cfg.Continue, cfg.Change = true, l.limits.Patch(cmd.Flags())
-	return l.drive(cmd, cfg)
+	found := start.Found{File: file.Path(), Backend: state.Backend, Hat: state.Hat, Args: state.BackendArgs}
+	var cfg loop.Config
+	err = withTrust(cmd, func() error {
+		cfg, err = l.resolver(cmd, settings, quiet).Continue(contextOf(cmd), found, files)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	cfg.Folder = folder
+	return l.drive(cmd, cfg, files)
 }
 
-func (l *loopFlags) drive(cmd *cobra.Command, cfg loop.Config) error {
+// resolver makes a loop's configuration of the flags and the files.
+func (l *loopFlags) resolver(cmd *cobra.Command, settings config.Settings, quiet bool) start.Resolver {
+	return start.Resolver{
+		Start:    start.Options{Agent: l.agent, Limits: l.limits.Patch(cmd.Flags()), Quiet: quiet},
+		Settings: settings,
+		Detect:   start.Installed,
+	}
+}
+
+// drive runs the loop to its end, and remembers what the user started.
+func (l *loopFlags) drive(cmd *cobra.Command, cfg loop.Config, files config.Files) error {
+	cfg.Version = programVersion()
+	if l.record != "" {
+		dir, err := filepath.Abs(l.record)
+		if err != nil {
+			return fmt.Errorf("finding the folder %s: %w", l.record, err)
+		}
+		cfg.RecordDir = dir
+	}
+	start.Remember(files, cfg)
 	end, err := drive(cfg, cmd.OutOrStdout(), cmd.ErrOrStderr(), l.shown)
 	if err != nil {
 		return err

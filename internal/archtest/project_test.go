@@ -19,7 +19,7 @@ var picture = Rules{
 		"backends":      {"stream"},
 		"history":       {"stream"},
 		"loop":          {"stream", "backends", "loopstate", "history", "config"},
-		"loop/start":    {"loop", "backends", "stream"},
+		"loop/start":    {"loop", "backends", "stream", "config"},
 		"server":        {"loop", "loop/start", "stream", "backends", "loopstate", "history", "config"},
 		"cmd/ralph-lsp": {"server", "loop", "loop/start", "stream", "backends", "loopstate", "history", "config"},
 		"e2e/...":       {"internal/..."},

@@ -1,8 +1,6 @@
 package start
 
 import (
-	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -14,57 +12,52 @@ import (
 	"ralph-lsp/stream"
 )
 
-// Agent are the flags that choose the agent of a loop.
+// Agent is what a start says of the agent.
 type Agent struct {
-	Name   string
+	Name   string // a backend, Auto, or the path of a program
+	Hat    string
 	Output Choice
 	Prompt Choice
 	Args   []string
 	Model  string
 }
 
-// AddFlags adds them to a set.
+// AddFlags adds the flags that choose the agent of a loop to a set.
 func (a *Agent) AddFlags(f *pflag.FlagSet) {
 	a.Output = Choice{Of: []string{string(stream.FormatText), string(stream.FormatPi), string(stream.FormatClaude)}}
 	a.Prompt = Choice{Of: []string{string(backends.PromptStdin), string(backends.PromptArg), string(backends.PromptFile)}}
-	f.StringVar(&a.Name, "backend", "", "the agent: "+strings.Join(backends.Names(), ", ")+", or a path to a program (default: the first that is installed)")
+	a.AddInteractiveFlags(f)
 	f.Var(&a.Output, "backend-output", "what a program of your own prints (default text)")
 	f.Var(&a.Prompt, "backend-prompt", "how a program of your own gets the prompt (default stdin)")
-	f.StringArrayVar(&a.Args, "backend-arg", nil, "an argument for the agent; may be repeated")
 	f.StringVar(&a.Model, "model", "", "the model, in the agent's own words")
+}
+
+// AddInteractiveFlags adds those that also count for an agent's own interface.
+func (a *Agent) AddInteractiveFlags(f *pflag.FlagSet) {
+	f.StringVar(&a.Name, "backend", "", "the agent: "+strings.Join(backends.Names(), ", ")+", one of ralph.toml, or a path to a program (default: the first that is installed)")
+	f.StringVar(&a.Hat, "hat", "", "the role, one of ralph.toml's [hats]")
+	f.StringArrayVar(&a.Args, "backend-arg", nil, "an argument for the agent; may be repeated")
 }
 
 // IsPath says whether a backend is named by its program's path.
 func IsPath(name string) bool { return strings.ContainsAny(name, `/\`) }
 
-// Choose returns the backend that the flags name. found names the one that a
-// loop had before, where it is continued; without either the first that is
-// installed is taken.
-func (a *Agent) Choose(ctx context.Context, found string) (backends.Backend, error) {
-	name := cmp.Or(a.Name, found)
-	if !IsPath(name) && (a.Output.Value != "" || a.Prompt.Value != "") {
-		return backends.Backend{}, errors.New("--backend-output and --backend-prompt go with a program of your own; name it with --backend ./PROGRAM")
-	}
-	switch {
-	case name == "" || name == "auto":
-		b, _, err := backends.Detect(ctx)
-		return b, err
-	case IsPath(name):
-		return a.custom(name)
-	}
-	return backends.Lookup(name)
-}
-
-// custom describes the program at path; the loop's folder may be another than
-// the one that the path starts from.
-func (a *Agent) custom(path string) (backends.Backend, error) {
-	path, err := filepath.Abs(path)
+// program describes the program at the path that the agent's name is; the
+// loop's folder may be another than the one that the path starts from.
+func (a *Agent) program() (backends.Backend, error) {
+	path, err := filepath.Abs(a.Name)
 	if err != nil {
-		return backends.Backend{}, fmt.Errorf("finding the program %s: %w", path, err)
+		return backends.Backend{}, fmt.Errorf("finding the program %s: %w", a.Name, err)
 	}
-	format := stream.Format(cmp.Or(a.Output.Value, string(stream.FormatText)))
-	mode := backends.PromptMode(cmp.Or(a.Prompt.Value, string(backends.PromptStdin)))
-	b := backends.Custom(path, nil, mode, format)
+	b := custom(path, nil, a.Prompt.Value, a.Output.Value)
 	b.Name = path // the state file names it so, and it can be continued
 	return b, nil
+}
+
+// checkProgramFlags refuses flags that only a program of the user's own takes.
+func (a *Agent) checkProgramFlags() error {
+	if !IsPath(a.Name) && (a.Output.Value != "" || a.Prompt.Value != "") {
+		return errors.New("--backend-output and --backend-prompt go with a program of your own; name it with --backend ./PROGRAM")
+	}
+	return nil
 }

@@ -8,16 +8,12 @@ import (
 	"unicode"
 
 	"github.com/spf13/pflag"
-
-	"ralph-lsp/loop"
 )
 
 // Request is a start in the words of its user.
 type Request struct {
-	Agent  Agent
-	Limits loop.Patch // what was given
-	Prompt string     // "" when only flags were given
-	Quiet  bool
+	Options
+	Prompt string // "" when only flags were given
 }
 
 // Parse reads the text of a start, as an editor's command line sends it:

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"ralph-lsp/config"
+)
+
+// newTrust is the command that lets a folder's file count.
+func newTrust() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "trust",
+		Short: "Trust what the folder's ralph.toml would run",
+		Long: `Let the folder's ralph.toml name programs and their arguments, and files outside of
+the folder. It is remembered for the file as it is now: any change of it asks again.
+A program in the folder that it names is trusted whatever it becomes.`,
+		Args: noArguments,
+	}
+	forget := cmd.Flags().Bool("forget", false, "don't trust it any more")
+	inFolder(cmd, func(cmd *cobra.Command, dir string, _ []string) error {
+		files := filesFor(dir)
+		if *forget {
+			known, err := files.Forget()
+			if err == nil && !known {
+				fmt.Fprintln(cmd.OutOrStdout(), "it wasn't trusted")
+			}
+			return err
+		}
+		_, err := files.Load()
+		var untrusted *config.UntrustedError
+		switch {
+		case err == nil:
+			fmt.Fprintln(cmd.OutOrStdout(), "there is nothing to trust: what it says counts already")
+			return nil
+		case !errors.As(err, &untrusted):
+			return badConfig(err)
+		}
+		fmt.Fprintf(cmd.OutOrStdout(), "%s is trusted now; it says\n  %s\n", untrusted.File, plainLines(untrusted.Wants))
+		return untrusted.Remember()
+	})
+	return cmd
+}
+
+// withTrust does what an untrusted file may keep from being done, after asking
+// a user at a terminal.
+func withTrust(cmd *cobra.Command, do func() error) error {
+	err := do()
+	var untrusted *config.UntrustedError
+	if !errors.As(err, &untrusted) {
+		return err
+	}
+	_, asked := isTerminal(cmd.ErrOrStderr())
+	_, answers := isTerminal(cmd.InOrStdin())
+	if !asked || !answers {
+		return &exitError{exitFailed, untrusted.File + " is not trusted yet; it says\n  " + plainLines(untrusted.Wants) + "\n" + howToTrust(untrusted)}
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s is not trusted yet; it says\n  %s\nTrust it, as it is now? [y/N] ", untrusted.File, plainLines(untrusted.Wants))
+	answer, _ := bufio.NewReader(cmd.InOrStdin()).ReadString('\n') // none is a no
+	if word := strings.ToLower(strings.TrimSpace(answer)); word != "y" && word != "yes" {
+		return &exitError{exitFailed, "not trusted; nothing was started"}
+	}
+	if err := untrusted.Remember(); err != nil {
+		return err
+	}
+	return do()
+}
+
+// howToTrust tells what makes a file count.
+func howToTrust(e *config.UntrustedError) string {
+	if strings.HasSuffix(e.File, config.Name) {
+		return "If you trust that, say so with: ralph-lsp trust"
+	}
+	return "If you trust that, name it yourself: --backend NAME, with --backend-arg for each argument"
+}
+
+// plainLines joins lines that may hold anything, fit for a terminal.
+func plainLines(lines []string) string {
+	plain := make([]string, len(lines))
+	for i, line := range lines {
+		plain[i] = plainLine(line)
+	}
+	return strings.Join(plain, "\n  ")
+}

@@ -1,0 +1,146 @@
+package start
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"ralph-lsp/backends"
+	"ralph-lsp/config"
+	"ralph-lsp/stream"
+)
+
+// Detect finds the agent for a start that names none.
+type Detect func(context.Context) (backends.Backend, error)
+
+// Installed is the first known backend that is installed.
+func Installed(ctx context.Context) (backends.Backend, error) {
+	b, _, err := backends.Detect(ctx)
+	return b, err
+}
+
+// UnknownHatError says that no file has a hat of that name.
+type UnknownHatError struct {
+	Name  string
+	Known []string
+}
+
+func (e *UnknownHatError) Error() string {
+	if len(e.Known) == 0 {
+		return fmt.Sprintf("there is no hat %q: none is described; write one below [hats.NAME] in ralph.toml", e.Name)
+	}
+	hint := ""
+	if near := Nearest(e.Name, e.Known); near != "" {
+		hint = fmt.Sprintf("did you mean %s? ", near)
+	}
+	return fmt.Sprintf("there is no hat %q: %sknown are %s", e.Name, hint, strings.Join(e.Known, ", "))
+}
+
+// chosen is an agent with the arguments that go behind its own.
+type chosen struct {
+	backend backends.Backend
+	hat     string
+	args    []string
+	from    config.Source // who chose it
+}
+
+// chooser chooses an agent.
+type chooser struct {
+	settings config.Settings
+	detect   Detect
+}
+
+// choose returns the agent that a start names, else the editor's settings,
+// else the files. A hat of the start's goes before a backend of the editor's.
+func (c chooser) choose(ctx context.Context, start, editor Agent) (chosen, error) {
+	if err := start.checkProgramFlags(); err != nil {
+		return chosen{}, err
+	}
+	switch {
+	case start.Hat != "":
+		return c.wear(ctx, start.Hat, start.Name)
+	case start.Name != "":
+		return c.named(ctx, start, config.FromStart)
+	case editor.Hat != "":
+		return c.wear(ctx, editor.Hat, editor.Name)
+	case editor.Name != "":
+		return c.named(ctx, editor, config.FromEditor)
+	}
+	return c.named(ctx, Agent{Name: c.settings.Backend}, c.settings.Source("backend"))
+}
+
+// named returns the agent with a name, or of a path.
+func (c chooser) named(ctx context.Context, a Agent, from config.Source) (chosen, error) {
+	if IsPath(a.Name) {
+		b, err := a.program()
+		return chosen{backend: b, from: from}, err
+	}
+	b, args, err := c.lookup(ctx, a.Name)
+	return chosen{backend: b, args: args, from: from}, err
+}
+
+// wear returns the agent of a hat. A backend that is named beside must be the hat's.
+func (c chooser) wear(ctx context.Context, name, beside string) (chosen, error) {
+	hat, ok := c.settings.Hats[name]
+	if !ok {
+		return chosen{}, &UnknownHatError{name, c.settings.HatNames()}
+	}
+	if own := cmp.Or(hat.Backend, hat.Command); beside != "" && beside != own {
+		return chosen{}, fmt.Errorf("the hat %s is one of %s; leave out the backend %s, or the hat", name, own, beside)
+	}
+	if hat.Command != "" {
+		b := custom(hat.Command, nil, "", "")
+		return chosen{b, name, hat.Args, c.settings.Source("hats." + name + ".backend.command")}, nil
+	}
+	b, args, err := c.lookup(ctx, hat.Backend)
+	from := cmp.Or(c.settings.Source("hats."+name+".backend.type"), c.settings.Source("hats."+name+".backend"))
+	return chosen{b, name, slices.Concat(args, hat.Args), from}, err
+}
+
+// lookup returns a backend as the settings have it. args are those that the
+// settings give a known one.
+func (c chooser) lookup(ctx context.Context, name string) (b backends.Backend, args []string, err error) {
+	if name == config.Auto {
+		if b, err = c.detect(ctx); err != nil {
+			return b, nil, err
+		}
+		name = b.Name
+	}
+	own, described := c.settings.Backends[name]
+	b, err = backends.Lookup(name)
+	switch {
+	case err == nil:
+		b.Command = cmp.Or(own.Command, b.Command)
+		b.Prompt = cmp.Or(backends.PromptMode(own.Prompt), b.Prompt)
+		b.Output = cmp.Or(stream.Format(own.Output), b.Output)
+		b.InteractiveArgs = slices.Concat(b.InteractiveArgs, own.InteractiveArgs)
+		return b, own.Args, nil
+	case described:
+		b = custom(own.Command, own.Args, own.Prompt, own.Output)
+		b.Name, b.InteractiveArgs = name, own.InteractiveArgs
+		return b, nil, nil
+	}
+	return b, nil, c.unknown(name)
+}
+
+// unknown says which backends there are, those of the files among them.
+func (c chooser) unknown(name string) error {
+	known := backends.Names()
+	for _, own := range slices.Sorted(maps.Keys(c.settings.Backends)) {
+		if !slices.Contains(known, own) {
+			known = append(known, own)
+		}
+	}
+	return &backends.UnknownError{Name: name, Known: known, Nearest: Nearest(name, known)}
+}
+
+// custom describes a program of the user's own.
+func custom(command string, args []string, prompt, output string) backends.Backend {
+	mode := backends.PromptMode(cmp.Or(prompt, string(backends.PromptStdin)))
+	b := backends.Custom(command, args, mode, stream.Format(cmp.Or(output, string(stream.FormatText))))
+	b.Name, b.InteractivePrompt = command, backends.Positional
+	return b
+}

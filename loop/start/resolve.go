@@ -1,0 +1,202 @@
+package start
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"ralph-lsp/backends"
+	"ralph-lsp/config"
+	"ralph-lsp/loop"
+)
+
+// Options are what a start says, or an editor's settings. What is empty or nil
+// is left to those behind it.
+type Options struct {
+	Agent  Agent
+	Limits loop.Patch
+	Quiet  bool // the agent isn't told of the loop
+}
+
+// Over is o where it says something, else below; arguments of both count.
+func (o Options) Over(below Options) Options {
+	a, b := o.Agent, below.Agent
+	x, y := o.Limits, below.Limits
+	out := Options{
+		Agent: Agent{
+			Name: cmp.Or(a.Name, b.Name), Hat: cmp.Or(a.Hat, b.Hat), Model: cmp.Or(a.Model, b.Model),
+			Output: a.Output, Prompt: a.Prompt, Args: slices.Concat(b.Args, a.Args),
+		},
+		Limits: loop.Patch{
+			MaxIterations: cmp.Or(x.MaxIterations, y.MaxIterations), MaxCostUSD: cmp.Or(x.MaxCostUSD, y.MaxCostUSD),
+			MaxDuration: cmp.Or(x.MaxDuration, y.MaxDuration), IdleTimeout: cmp.Or(x.IdleTimeout, y.IdleTimeout),
+			MaxFailures: cmp.Or(x.MaxFailures, y.MaxFailures), Promise: cmp.Or(x.Promise, y.Promise),
+		},
+		Quiet: o.Quiet || below.Quiet,
+	}
+	if a.Output.Value == "" {
+		out.Agent.Output = b.Output
+	}
+	if a.Prompt.Value == "" {
+		out.Agent.Prompt = b.Prompt
+	}
+	return out
+}
+
+// Sources tell where the values of a loop's configuration come from, by their
+// names on the wire: "maxIterations", "backend", ...
+type Sources map[string]config.Source
+
+// Resolver makes the configuration of a loop of what was asked for.
+type Resolver struct {
+	Start    Options
+	Editor   Options
+	Settings config.Settings
+	Detect   Detect
+}
+
+// Resolve chooses agent, arguments, model, hat, limits, promise and rules of a
+// loop; the other fields of its configuration are the caller's.
+//
+// Errors: *backends.NotFoundError, *backends.UnknownError, *UnknownHatError.
+func (r Resolver) Resolve(ctx context.Context) (loop.Config, Sources, error) {
+	cfg := loop.Config{
+		Model: cmp.Or(r.Start.Agent.Model, r.Editor.Agent.Model),
+		Quiet: r.Start.Quiet || !r.Settings.Instruct,
+	}
+	sources := r.limits(&cfg)
+	sources["model"] = first(r.Start.Agent.Model != "", r.Editor.Agent.Model != "", config.FromDefault)
+	sources["instruct"] = first(r.Start.Quiet, false, r.Settings.Source("completion.instruct"))
+	agent, err := r.chooser().choose(ctx, r.Start.Agent, r.Editor.Agent)
+	if err != nil {
+		return cfg, sources, err
+	}
+	cfg.Backend, cfg.Hat = agent.backend, agent.hat
+	cfg.Args = slices.Concat(agent.args, r.Editor.Agent.Args, r.Start.Agent.Args)
+	sources["backend"] = agent.from
+	sources["args"] = first(len(r.Start.Agent.Args) > 0, len(r.Editor.Agent.Args) > 0, r.argsSource(agent))
+	if cfg.Hat != "" {
+		sources["hat"] = first(r.Start.Agent.Hat != "", true, "")
+	}
+	return cfg, sources, nil
+}
+
+func (r Resolver) chooser() chooser { return chooser{r.Settings, r.Detect} }
+
+// limits sets limits and promise, and tells their sources.
+func (r Resolver) limits(cfg *loop.Config) Sources {
+	own := r.Settings.Limits
+	cfg.Limits = loop.Limits{
+		MaxIterations: own.MaxIterations, MaxCostUSD: own.MaxCostUSD, MaxDuration: own.MaxDuration,
+		IdleTimeout: own.IdleTimeout, MaxFailures: own.MaxConsecutiveFailures,
+	}
+	s, e := r.Start.Limits, r.Editor.Limits
+	cfg.Limits, cfg.Promise = e.Over(cfg.Limits, r.Settings.Promise)
+	cfg.Limits, cfg.Promise = s.Over(cfg.Limits, cfg.Promise)
+	from := func(inStart, inEditor bool, key string) config.Source {
+		return first(inStart, inEditor, r.Settings.Source(key))
+	}
+	return Sources{
+		"maxIterations":          from(s.MaxIterations != nil, e.MaxIterations != nil, "limits.max_iterations"),
+		"maxCostUsd":             from(s.MaxCostUSD != nil, e.MaxCostUSD != nil, "limits.max_cost_usd"),
+		"maxDurationMs":          from(s.MaxDuration != nil, e.MaxDuration != nil, "limits.max_duration"),
+		"idleTimeoutMs":          from(s.IdleTimeout != nil, e.IdleTimeout != nil, "limits.idle_timeout"),
+		"maxConsecutiveFailures": from(s.MaxFailures != nil, e.MaxFailures != nil, "limits.max_consecutive_failures"),
+		"completionPromise":      from(s.Promise != nil, e.Promise != nil, "completion.promise"),
+	}
+}
+
+// argsSource is where the arguments come from that neither start nor editor gave.
+func (r Resolver) argsSource(agent chosen) config.Source {
+	if len(agent.args) == 0 && len(agent.backend.Args) == 0 {
+		return config.FromDefault
+	}
+	return cmp.Or(r.Settings.Source("hats."+agent.hat+".backend.args"), r.Settings.Source("backends."+agent.backend.Name+".args"), config.FromDefault)
+}
+
+// first is the source of a value that the start gave, or the editor, or other.
+func first(inStart, inEditor bool, other config.Source) config.Source {
+	switch {
+	case inStart:
+		return config.FromStart
+	case inEditor:
+		return config.FromEditor
+	}
+	return cmp.Or(other, config.FromDefault)
+}
+
+// Found is what a state file says of its loop's agent.
+type Found struct {
+	File    string
+	LoopID  string
+	Backend string
+	Hat     string
+	Args    []string
+}
+
+// Continue returns the configuration of a loop that goes on: the agent that
+// the start names, else the one of the state file. Anybody can write such a
+// file, so a program or arguments of it must be known from a start, or be
+// trusted.
+//
+// Errors are those of Resolve and *config.UntrustedError.
+func (r Resolver) Continue(ctx context.Context, found Found, files config.Files) (loop.Config, error) {
+	named := r.Start.Agent
+	fromFile := named.Name == "" && named.Hat == ""
+	if fromFile {
+		if _, ok := r.Settings.Hats[found.Hat]; ok {
+			named.Hat = found.Hat
+		} else {
+			named.Name = found.Backend
+		}
+	}
+	cfg := loop.Config{Continue: true, Change: r.Start.Limits, Model: named.Model, Quiet: r.Start.Quiet}
+	if named.Name == "" && named.Hat == "" {
+		return cfg, fmt.Errorf("%s names no backend; name one with --backend", found.File)
+	}
+	agent, err := r.chooser().choose(ctx, named, Agent{})
+	if err != nil {
+		return cfg, err
+	}
+	cfg.Backend, cfg.Hat = agent.backend, agent.hat
+	cfg.Args = found.Args
+	if len(named.Args) > 0 {
+		cfg.Args = slices.Concat(agent.args, named.Args)
+	}
+	isFilesProgram := fromFile && IsPath(named.Name)
+	isFilesArgs := len(named.Args) == 0 && len(found.Args) > 0 && !slices.Equal(found.Args, agent.args)
+	if isFilesProgram || isFilesArgs {
+		return cfg, files.CheckRun(found.File, found.Backend, found.Args)
+	}
+	return cfg, nil
+}
+
+// Remember takes down a program or arguments that the user started a loop
+// with, so that the loop can be continued if it is interrupted. Where that
+// can't be done, they must be named again.
+func Remember(files config.Files, cfg loop.Config) {
+	if IsPath(cfg.Backend.Name) || len(cfg.Args) > 0 {
+		files.RememberRun(cfg.Backend.Name, cfg.Args)
+	}
+}
+
+// Interactive returns the command line of the chosen agent's own terminal
+// interface, with the prompt if there is one.
+func (r Resolver) Interactive(ctx context.Context, prompt string) (b backends.Backend, argv []string, err error) {
+	agent, err := r.chooser().choose(ctx, r.Start.Agent, r.Editor.Agent)
+	if err != nil {
+		return b, nil, err
+	}
+	b = agent.backend
+	program, err := b.Find()
+	if err != nil {
+		return b, nil, err
+	}
+	var user []string
+	if agent.hat != "" {
+		user = r.Settings.Hats[agent.hat].Args
+	}
+	argv, err = b.Interactive(slices.Concat(user, r.Start.Agent.Args), prompt)
+	return b, append([]string{program}, argv...), err
+}

@@ -1,0 +1,67 @@
+package server
+
+import (
+	"context"
+	"errors"
+
+	"ralph-lsp/backends"
+	"ralph-lsp/config"
+)
+
+// The actions of the question whether a file in the folder is trusted.
+const (
+	actionTrust = "Trust and go on"
+	actionDont  = "Don't"
+)
+
+// files says where the settings of a loop in a folder are.
+func (m *manager) files(folder string) config.Files {
+	files := filesOf(folder)
+	files.Trusted = m.ed.Client().Trusted
+	return files
+}
+
+// filesOf says where the settings of a folder are; "" is none. Who has no
+// folder for configuration has no file of his own.
+func filesOf(folder string) config.Files {
+	userDir, err := config.UserDir()
+	if err != nil {
+		userDir = ""
+	}
+	return config.Files{Folder: folder, UserDir: userDir, Builtin: backends.Names()}
+}
+
+// withTrust does what an untrusted file in the folder may keep from being
+// done: then it is done again if the user trusts the file. A client that asks
+// its user itself says so with trust.
+func (m *manager) withTrust(ctx context.Context, trust bool, do func() error) error {
+	err := do()
+	var untrusted *config.UntrustedError
+	if !errors.As(err, &untrusted) {
+		return err
+	}
+	if !trust && (m.asksItself() || m.ask(ctx, untrusted.Error(), actionTrust, actionDont) != actionTrust) {
+		return err
+	}
+	if err := untrusted.Remember(); err != nil {
+		return err
+	}
+	return do()
+}
+
+// ConfigProblem is a problem in a configuration file; line and column are
+// 1-based, the column in bytes.
+type ConfigProblem struct {
+	FileURI string `json:"fileUri"`
+	Line    int    `json:"line"`
+	Column  int    `json:"column"`
+	Message string `json:"message"`
+}
+
+func configProblems(e *config.InvalidError) []ConfigProblem {
+	problems := make([]ConfigProblem, len(e.Problems))
+	for i, p := range e.Problems {
+		problems[i] = ConfigProblem{FileURI(p.File), p.Line, p.Column, p.Message}
+	}
+	return problems
+}

@@ -1,0 +1,230 @@
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"ralph-lsp/config"
+	"ralph-lsp/loop/start"
+	"ralph-lsp/loopstate"
+)
+
+// configured makes a folder with a ralph.toml.
+func configured(t *testing.T, text string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, config.Name), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// dataOf is what an error says to programs.
+func dataOf[T any](t *testing.T, m message) (data T) {
+	t.Helper()
+	if m.Error == nil {
+		t.Fatalf("no error: %s", m.Result)
+	}
+	if err := json.Unmarshal(m.Error.Data, &data); err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func TestTheFolderSaysHowALoopRuns(t *testing.T) {
+	dir := configured(t, `
+prompt_file = "docs/TASK.md"
+[limits]
+max_iterations = 3
+max_cost_usd = 2.5
+[completion]
+promise = "DONE"
+[hats.builder]
+backend = "pi"
+`)
+	os.MkdirAll(filepath.Join(dir, "docs"), 0o700)
+	os.WriteFile(filepath.Join(dir, "docs", "TASK.md"), []byte("the task"), 0o600)
+	c := dial(t, optedIn, dir)
+	agent := agentThat(t, "never")
+	got := result[DryRunResult](c, c.command(CommandStart, map[string]any{"dryRun": true, "backend": agent, "maxIterations": 7,
+		"settings": map[string]any{"maxIterations": 9, "maxCostUsd": 4, "args": []string{"--from-editor"}}}))
+	if l := got.Limits; l.MaxIterations != 7 || l.MaxCostUSD != 4 || l.CompletionPromise != "DONE" || l.MaxConsecutiveFailures != 5 {
+		t.Errorf("got %+v", l)
+	}
+	want := start.Sources{
+		"maxIterations": config.FromStart, "maxCostUsd": config.FromEditor, "completionPromise": config.FromFolder,
+		"maxDurationMs": config.FromDefault, "idleTimeoutMs": config.FromDefault, "maxConsecutiveFailures": config.FromDefault,
+		"backend": config.FromStart, "args": config.FromEditor, "model": config.FromDefault, "instruct": config.FromDefault, "prompt": config.FromFolder,
+	}
+	if !maps.Equal(got.Sources, want) {
+		t.Errorf("sources %v, want %v", got.Sources, want)
+	}
+	if !slices.Contains(got.Argv, "--from-editor") || got.PromptBytes < len("the task") {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestABadConfigurationIsRefusedWithAllItsProblems(t *testing.T) {
+	dir := configured(t, "backend = \"claud\"\n[limits]\nmax_iteration = 3\n")
+	c := dial(t, optedIn, dir)
+	m := c.command(CommandStart, map[string]any{"prompt": "x", "backend": agentThat(t, "never")})
+	data := dataOf[struct {
+		Reason   string
+		Problems []ConfigProblem
+	}](t, m)
+	if data.Reason != ReasonBadConfig || len(data.Problems) != 2 || data.Problems[1].Line != 3 || data.Problems[1].Column != 1 {
+		t.Errorf("got %+v", data)
+	}
+	if !strings.Contains(m.Error.Message, "did you mean claude?") || !strings.Contains(m.Error.Message, "did you mean max_iterations?") {
+		t.Errorf("got %s", m.Error.Message)
+	}
+}
+
+// own describes a program of the folder's own as the backend "mine".
+func own(program string) string {
+	return fmt.Sprintf("backend = \"mine\"\n[backends.mine]\ncommand = %q\n", program)
+}
+
+func TestAFolderMustBeTrustedBeforeItsProgramsRun(t *testing.T) {
+	dir := configured(t, own(agentThat(t, "never")))
+	c := dial(t, optedIn, dir)
+	request := map[string]any{"prompt": "x"}
+	data := dataOf[struct {
+		Reason, FileURI string
+		Wants           []string
+	}](t, c.command(CommandStart, request))
+	if data.Reason != ReasonUntrusted || data.FileURI != FileURI(filepath.Join(dir, config.Name)) || len(data.Wants) != 1 ||
+		!strings.HasPrefix(data.Wants[0], "backends.mine.command = ") {
+		t.Errorf("got %+v", data)
+	}
+	request["trust"] = true
+	c.must(c.command(CommandStart, request))
+	if got := c.status(dir, inState("running")); got.Backend.Name != "mine" {
+		t.Errorf("got %+v", got)
+	}
+	c.must(c.command(CommandCancel, struct{}{}))
+	delete(request, "trust")
+	c.must(c.command(CommandStart, request)) // it is remembered
+}
+
+func TestAClientMayTrustItsFolders(t *testing.T) {
+	dir := configured(t, own(agentThat(t, "never")))
+	c := dial(t, `{"experimental":{"ralph":{"version":1,"trusted":true}}}`, dir)
+	c.must(c.command(CommandStart, map[string]any{"prompt": "x"}))
+	c.status(dir, inState("running"))
+}
+
+func TestAPlainClientIsAskedWhetherTheFolderIsTrusted(t *testing.T) {
+	for answer, runs := range map[string]bool{actionTrust: true, actionDont: false, "": false} {
+		t.Run(answer, func(t *testing.T) {
+			dir := configured(t, own(agentThat(t, "never")))
+			c := dial(t, plain, dir)
+			c.answers["window/showMessageRequest"] = func(json.RawMessage) any {
+				if answer == "" {
+					return nil
+				}
+				return messageItem{answer}
+			}
+			m := c.command(CommandStart, map[string]any{"prompt": "x"})
+			c.hears("window/showMessageRequest", "is not trusted yet")
+			if runs {
+				c.must(m)
+			} else if reason(t, m) != ReasonUntrusted {
+				t.Errorf("got %+v", m)
+			}
+		})
+	}
+}
+
+// leftBehind makes a folder with the state file of a loop that nobody drives.
+func leftBehind(t *testing.T, state loopstate.State) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	file, err := loopstate.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	state.Active, state.Iteration, state.MaxIterations, state.Prompt = true, 2, 5, "x"
+	state.LoopID, state.StartedAt = "ralph-found", time.Now()
+	if err := file.Create(state); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func TestAStateFileAloneRunsNothing(t *testing.T) {
+	agent := agentThat(t, "never")
+	for name, state := range map[string]loopstate.State{
+		"a program": {Backend: agent},
+		"arguments": {Backend: "claude", BackendArgs: []string{"--dangerously-skip-permissions"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := leftBehind(t, state)
+			c := dial(t, optedIn, dir)
+			c.status(dir, inState("interrupted"))
+			if m := c.command(CommandResume, struct{}{}); reason(t, m) != ReasonUntrusted {
+				t.Errorf("got %+v", m)
+			}
+		})
+	}
+	dir := leftBehind(t, loopstate.State{Backend: agent})
+	c := dial(t, optedIn, dir)
+	c.status(dir, inState("interrupted"))
+	c.must(c.command(CommandResume, map[string]any{"trust": true}))
+	c.status(dir, inState("running"))
+}
+
+func TestAnInterruptedLoopGoesOnWithTheProgramOfATrustedFolder(t *testing.T) {
+	agent := agentThat(t, "never")
+	dir := leftBehind(t, loopstate.State{Backend: "mine"})
+	if err := os.WriteFile(filepath.Join(dir, config.Name), []byte(own(agent)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := dial(t, optedIn, dir)
+	c.status(dir, inState("interrupted"))
+	if m := c.command(CommandResume, struct{}{}); reason(t, m) != ReasonUntrusted {
+		t.Errorf("got %+v", m)
+	}
+	c.must(c.command(CommandResume, map[string]any{"trust": true}))
+	if got := c.status(dir, inState("running")); got.Backend.Name != "mine" || got.Iteration != 2 {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestAHatIsWornAndShown(t *testing.T) {
+	agent := agentThat(t, "never")
+	dir := configured(t, fmt.Sprintf("[hats.planner]\nbackend = { command = %q, args = [\"-x\"] }\n", agent))
+	c := dial(t, optedIn, dir)
+	c.must(c.command(CommandStart, map[string]any{"text": "/ralph-loop Plan it --hat planner", "trust": true}))
+	if got := c.status(dir, inState("running")); got.Hat != "planner" || got.Backend.Name != agent {
+		t.Errorf("got %+v", got)
+	}
+	m := c.command(CommandStart, map[string]any{"prompt": "x", "hat": "plannner"})
+	data := dataOf[struct {
+		Key   string
+		Known []string
+	}](t, m)
+	if data.Key != "hat" || !slices.Equal(data.Known, []string{"planner"}) || !strings.Contains(m.Error.Message, "did you mean planner?") {
+		t.Errorf("got %+v, %s", data, m.Error.Message)
+	}
+}
+
+func TestThePlanIsTheAgentsOwnInterface(t *testing.T) {
+	agent := agentThat(t, "never")
+	dir := configured(t, own(agent)+"interactive_args = [\"--tui\"]\n")
+	c := dial(t, optedIn, dir)
+	if m := c.command(CommandPlan, map[string]any{"prompt": "What next?"}); reason(t, m) != ReasonUntrusted {
+		t.Errorf("got %+v", m)
+	}
+	got := result[PlanResult](c, c.command(CommandPlan, map[string]any{"prompt": "What next?", "trust": true}))
+	if want := []string{agent, "--tui", "What next?"}; !slices.Equal(got.Argv, want) || got.Cwd != dir {
+		t.Errorf("got %+v, want %q", got, want)
+	}
+}
