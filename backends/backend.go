@@ -73,7 +73,7 @@ type Replaceable struct {
 }
 
 // builtin is the table of known agents, in the order of automatic detection.
-var builtin = []Backend{claude, pi}
+var builtin = []Backend{claude, kiro, gemini, codex, amp, copilot, opencode, pi}
 
 // Custom describes a program of the user's own. The prompt is its only
 // contract: it goes in by mode, and format says how to read what comes out.

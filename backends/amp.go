@@ -1,0 +1,22 @@
+package backends
+
+import (
+	"os"
+
+	"ralph-lsp/stream"
+)
+
+// amp is Sourcegraph's Amp. Its models are chosen by --mode; what it may do
+// without asking is in its own settings. Outside an editor's terminal it needs
+// neither the editor's selection nor a bell.
+var amp = Backend{
+	Name:        "amp",
+	Command:     "amp",
+	Args:        []string{"--execute", "--stream-json", "--stream-json-thinking", "--no-ide", "--no-notifications"},
+	Prompt:      PromptStdin,
+	Output:      stream.FormatAmp,
+	Transport:   TransportPipes,
+	Stop:        []os.Signal{os.Interrupt, terminate},
+	VersionArgs: []string{"--version"},
+	Install:     "npm install -g @sourcegraph/amp",
+}

@@ -1,0 +1,28 @@
+package backends
+
+import (
+	"os"
+
+	"ralph-lsp/stream"
+)
+
+// codex is OpenAI's Codex CLI. Without --sandbox an exec run may only read. It
+// leaves no session behind, and takes folders that are no git repositories.
+var codex = Backend{
+	Name:    "codex",
+	Command: "codex",
+	Args:    []string{"exec", "--json", "--skip-git-repo-check", "--ephemeral"},
+	Replaceable: []Replaceable{{
+		Args: []string{"--sandbox", "workspace-write"},
+		By: []string{"--sandbox", "-s", "--approve-for-me", "--dangerously-bypass-approvals-and-sandbox",
+			"--yolo", "--full-auto"},
+	}},
+	InteractivePrompt: Positional,
+	Prompt:            PromptStdin,
+	Output:            stream.FormatCodex,
+	Transport:         TransportPipes,
+	ModelFlag:         "--model",
+	Stop:              []os.Signal{terminate},
+	VersionArgs:       []string{"--version"},
+	Install:           "npm install -g @openai/codex",
+}

@@ -1,0 +1,28 @@
+package backends
+
+import (
+	"os"
+
+	"ralph-lsp/stream"
+)
+
+// copilot is GitHub's Copilot CLI. A prompt on stdin makes it headless; what it
+// would have to ask for is denied then.
+var copilot = Backend{
+	Name:    "copilot",
+	Command: "copilot",
+	Args:    []string{"--output-format", "json", "--stream", "on", "--no-ask-user", "--no-auto-update"},
+	Replaceable: []Replaceable{{
+		Args: []string{"--allow-tool=write"},
+		By:   []string{"--allow-tool", "--allow-all-tools", "--allow-all", "--yolo"},
+	}},
+	InteractivePrompt: "--interactive",
+	Prompt:            PromptStdin,
+	Output:            stream.FormatCopilot,
+	Transport:         TransportPipes,
+	ModelFlag:         "--model",
+	SlashCommands:     true,
+	Stop:              []os.Signal{terminate},
+	VersionArgs:       []string{"--version"},
+	Install:           "npm install -g @github/copilot",
+}

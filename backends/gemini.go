@@ -1,0 +1,28 @@
+package backends
+
+import (
+	"os"
+
+	"ralph-lsp/stream"
+)
+
+// gemini is Google's Gemini CLI. A prompt on stdin makes it headless. It runs
+// only in folders that the user trusts; whether this one is, isn't ours to say.
+var gemini = Backend{
+	Name:    "gemini",
+	Command: "gemini",
+	Args:    []string{"--output-format", "stream-json"},
+	Replaceable: []Replaceable{{
+		Args: []string{"--approval-mode", "auto_edit"},
+		By:   []string{"--approval-mode", "--yolo", "-y"},
+	}},
+	InteractivePrompt: "--prompt-interactive",
+	Prompt:            PromptStdin,
+	Output:            stream.FormatGemini,
+	Transport:         TransportPipes,
+	ModelFlag:         "--model",
+	SlashCommands:     true,
+	Stop:              []os.Signal{terminate},
+	VersionArgs:       []string{"--version"},
+	Install:           "npm install -g @google/gemini-cli",
+}

@@ -1,0 +1,29 @@
+package backends
+
+import (
+	"os"
+
+	"ralph-lsp/stream"
+)
+
+// kiro is the Kiro CLI. It has no structured stream: what it writes is text,
+// and whatever it spent is told by nobody.
+var kiro = Backend{
+	Name:    "kiro",
+	Command: "kiro-cli",
+	Args:    []string{"chat", "--no-interactive"},
+	Replaceable: []Replaceable{{
+		Args: []string{"--trust-tools=fs_read,fs_write"},
+		By:   []string{"--trust-tools", "--trust-all-tools", "-a"},
+	}},
+	InteractiveArgs:   []string{"chat"},
+	InteractivePrompt: Positional,
+	Prompt:            PromptStdin,
+	Output:            stream.FormatText,
+	Transport:         TransportPTY,
+	ModelFlag:         "--model",
+	SlashCommands:     true,
+	Stop:              []os.Signal{os.Interrupt, terminate},
+	VersionArgs:       []string{"--version"},
+	Install:           "curl -fsSL https://cli.kiro.dev/install | bash",
+}

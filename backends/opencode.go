@@ -1,0 +1,25 @@
+package backends
+
+import (
+	"os"
+
+	"ralph-lsp/stream"
+)
+
+// opencode asks for what its own configuration says it must ask for; without
+// anybody to answer that is refused, and the run ends. Its stream tells costs.
+var opencode = Backend{
+	Name:              "opencode",
+	Command:           "opencode",
+	Args:              []string{"run", "--format", "json", "--thinking"},
+	InteractivePrompt: "--prompt",
+	Prompt:            PromptStdin,
+	Output:            stream.FormatOpencode,
+	Transport:         TransportPipes,
+	ModelFlag:         "--model",
+	ReportsCost:       true,
+	Env:               []string{"OPENCODE_DISABLE_AUTOUPDATE=1"},
+	Stop:              []os.Signal{terminate},
+	VersionArgs:       []string{"--version"},
+	Install:           "npm install -g opencode-ai",
+}

@@ -1,0 +1,42 @@
+package backends
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+)
+
+// Plan is an agent's own terminal interface, run in the user's terminal.
+type Plan struct {
+	Backend Backend
+	Argv    []string // the program's path, and its arguments
+	Dir     string   // working directory
+	Scope   *Scope   // what the agent leaves running or lying about goes with it
+}
+
+// PlanExit is how a session ended.
+type PlanExit struct {
+	Code     int    // exit code; -1 when a signal ended the agent
+	Signal   string // the signal's name, or ""
+	Number   int    // the signal's number, or 0
+	Survivor error  // non-nil: something could not be ended
+}
+
+// command is the agent's process, not yet connected to a terminal.
+func (p Plan) command() *exec.Cmd {
+	backend := p.Backend
+	backend.Transport = TransportPipes // TERM is the user's
+	cmd := exec.Command(p.Argv[0], p.Argv[1:]...)
+	cmd.Dir = p.Dir
+	cmd.Env = append(environ(os.Environ(), Spec{Backend: backend, Scope: p.Scope}), "PWD="+p.Dir)
+	return cmd
+}
+
+func (p Plan) failed(err error) error {
+	return fmt.Errorf("starting %s in the terminal: %w", p.Backend.Name, err)
+}
+
+// leaveModes undoes what an agent that was killed had set in the terminal: the
+// other screen, mouse reports, pasted text in brackets, key reports, a hidden
+// cursor, colours. What isn't set stays as it is.
+const leaveModes = "\x1b[?1047l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[?2026l\x1b[<u\x1b[>4;0m\x1b[?25h\x1b[0m\r\n"
