@@ -1,6 +1,7 @@
 package history
 
 import (
+	"bytes"
 	"encoding/json"
 	"time"
 
@@ -23,7 +24,7 @@ func (d *decoder) custom(e piEntry, line []byte) bool {
 	for key := range s.members() {
 		switch string(key) {
 		case "chatEventType":
-			event = s.text()
+			event = s.word()
 		case "payload":
 			payload = s.raw()
 		}
@@ -41,7 +42,7 @@ func (d *decoder) event(event string, payload []byte) bool {
 	case eventSession:
 		return decode(payload, func(p sessionPayload) { d.session(stream.SessionStart(p)) })
 	case eventToolCall:
-		return decode(payload, d.noteCall)
+		return d.noteCall(payload)
 	case eventToolResult:
 		return decode(payload, func(p resultPayload) {
 			d.result(stream.ToolResult{ID: p.ToolCallID, Output: p.Result, IsError: p.IsError, ParentToolCallID: p.ParentToolCallID})
@@ -120,7 +121,11 @@ func (d *decoder) endCalls() {
 }
 
 // noteCall tells a tool call, and the text of its message up to it.
-func (d *decoder) noteCall(p callPayload) {
+func (d *decoder) noteCall(payload []byte) bool {
+	p, ok := readCall(payload)
+	if !ok {
+		return false
+	}
 	if p.Text != "" {
 		if d.Message != p.MessageID {
 			d.Message, d.Told = p.MessageID, 0
@@ -130,6 +135,30 @@ func (d *decoder) noteCall(p callPayload) {
 	}
 	call := stream.ToolCall{ID: p.ToolCallID, Name: p.ToolName, Input: p.Args, ParentToolCallID: p.ParentToolCallID}
 	d.call(call, p.ParentToolCallID == "")
+	return true
+}
+
+// readCall decodes the payload that there are most of.
+func readCall(payload []byte) (p callPayload, ok bool) {
+	s := scanner{data: payload}
+	isObject := s.peek() == '{'
+	for key := range s.members() {
+		switch string(key) {
+		case "messageId":
+			p.MessageID = s.text()
+		case "text":
+			p.Text = s.text()
+		case "toolCallId":
+			p.ToolCallID = s.text()
+		case "toolName":
+			p.ToolName = s.text()
+		case "args":
+			p.Args = bytes.Clone(s.raw())
+		case "parentToolCallId":
+			p.ParentToolCallID = s.text()
+		}
+	}
+	return p, isObject && s.whole()
 }
 
 // subagent tells what a subagent said.

@@ -1,7 +1,7 @@
 package history
 
 import (
-	"encoding/json"
+	"bytes"
 	"strings"
 
 	"ralph-lsp/stream"
@@ -40,15 +40,15 @@ func (s *scanner) message() *message {
 	for key := range s.members() {
 		switch string(key) {
 		case "role":
-			m.role = s.text()
+			m.role = s.word()
 		case "id":
 			m.id = s.text()
 		case "provider":
-			m.provider = s.text()
+			m.provider = s.word()
 		case "model":
 			m.model = s.text()
 		case "stopReason", "stop_reason":
-			m.stopReason = s.text()
+			m.stopReason = s.word()
 		case "errorMessage":
 			m.errorMessage = s.text()
 		case "content":
@@ -91,7 +91,7 @@ func (s *scanner) part() (p part) {
 	for key := range s.members() {
 		switch string(key) {
 		case "type":
-			p.kind = partKind(s.text())
+			p.kind = partKind(s.word())
 		case "text", "thinking":
 			p.text = s.text()
 		case "id", "tool_use_id":
@@ -99,7 +99,7 @@ func (s *scanner) part() (p part) {
 		case "name":
 			p.call.Name = s.text()
 		case "arguments", "input":
-			p.call.Input = compact(s.raw())
+			p.call.Input = bytes.Clone(s.raw())
 		case "content":
 			p.text = textOf(s.content())
 		case "is_error":
@@ -184,15 +184,4 @@ func (s *scanner) cost() (c stream.Cost) {
 		return stream.Cost{}
 	}
 	return c
-}
-
-// compact returns a copy of JSON, without white space where there is some.
-func compact(raw []byte) json.RawMessage {
-	if len(raw) == 0 {
-		return nil
-	}
-	if out, err := json.Marshal(json.RawMessage(raw)); err == nil {
-		return out
-	}
-	return nil
 }

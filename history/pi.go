@@ -41,7 +41,7 @@ func (s *scanner) entry() (e piEntry) {
 	for key := range s.members() {
 		switch string(key) {
 		case "type":
-			e.kind = s.text()
+			e.kind = s.word()
 		case "id":
 			e.id = s.text()
 		case "messageId":
@@ -49,7 +49,7 @@ func (s *scanner) entry() (e piEntry) {
 		case "message":
 			e.message = s.message()
 		case "customType":
-			e.customType = s.text()
+			e.customType = s.word()
 		case "data":
 			e.data = s.raw()
 		case "content":
@@ -59,7 +59,7 @@ func (s *scanner) entry() (e piEntry) {
 		case "details":
 			e.details = s.raw()
 		case "provider":
-			e.provider = s.text()
+			e.provider = s.word()
 		case "modelId":
 			e.modelID = s.text()
 		case "summary":

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
+	"unsafe"
 )
 
 // scanner reads one line of JSON in place, and only as far as it is asked to.
@@ -193,6 +194,32 @@ func (s *scanner) text() string {
 	return unquote(s.quoted())
 }
 
+// word returns the string at the position, and needs no memory for those that
+// most entries have.
+func (s *scanner) word() string {
+	if s.peek() != '"' {
+		s.skip()
+		return ""
+	}
+	quoted := s.quoted()
+	if known, ok := words[string(quoted)]; ok {
+		return known
+	}
+	return unquote(quoted)
+}
+
+// words are the values of types, roles and reasons.
+var words = func() map[string]string {
+	known := map[string]string{}
+	for _, word := range []string{
+		"", "message", "custom", "custom_message", "usage", "model_change", "user", "assistant", "toolResult", "text", "thinking", "toolCall",
+		"toolUse", "stop", "unknown", "anthropic", "pi", EventType, InputType, usageKind, eventToolCall, eventThinking, "tool_use", "tool_result",
+	} {
+		known[word] = word
+	}
+	return known
+}()
+
 func (s *scanner) boolean() bool { return string(s.raw()) == "true" }
 
 func (s *scanner) integer() int64 { return int64(s.float()) }
@@ -208,44 +235,59 @@ func (s *scanner) float() float64 {
 // unquote returns what the inside of a JSON string stands for. What is no valid
 // Unicode becomes U+FFFD.
 func unquote(quoted []byte) string {
+	if !utf8.Valid(quoted) {
+		quoted = bytes.ToValidUTF8(quoted, []byte("\uFFFD"))
+	}
 	next := bytes.IndexByte(quoted, '\\')
 	if next < 0 {
-		return validText(quoted)
+		return string(quoted)
 	}
-	text := make([]byte, 0, len(quoted))
-	for next >= 0 {
+	text := make([]byte, 0, len(quoted)) // escapes are never shorter than what they stand for
+	for next >= 0 && next < len(quoted)-1 {
 		text = append(text, quoted[:next]...)
-		var n int
-		text, n = appendEscape(text, quoted[next:])
-		quoted = quoted[next+n:]
-		next = bytes.IndexByte(quoted, '\\')
+		quoted = quoted[next:]
+		for len(quoted) > 1 && quoted[0] == '\\' { // they often come together
+			if plain := escapes[quoted[1]]; plain != 0 {
+				text, quoted = append(text, plain), quoted[2:]
+				continue
+			}
+			var n int
+			text, n = appendUnicode(text, quoted)
+			quoted = quoted[n:]
+		}
+		next = nextEscape(quoted)
 	}
-	return validText(append(text, quoted...))
+	text = append(text, quoted...)
+	return unsafe.String(unsafe.SliceData(text), len(text)) // nobody else has text
 }
 
-func validText(text []byte) string {
-	if utf8.Valid(text) {
-		return string(text)
+// nextEscape finds the next backslash. Most are near: code has short lines.
+func nextEscape(quoted []byte) int {
+	const near = 24
+	for i, b := range quoted[:min(near, len(quoted))] {
+		if b == '\\' {
+			return i
+		}
 	}
-	return string(bytes.ToValidUTF8(text, []byte("\uFFFD")))
+	if len(quoted) <= near {
+		return -1
+	}
+	if i := bytes.IndexByte(quoted[near:], '\\'); i >= 0 {
+		return near + i
+	}
+	return -1
 }
 
 // escapes are those of one letter.
 var escapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
-// appendEscape appends what the escape at the beginning of s stands for, and
-// returns how long it is.
-func appendEscape(text, s []byte) ([]byte, int) {
-	const short, long = len(`\n`), len(`\u0000`)
-	if len(s) < short {
-		return utf8.AppendRune(text, utf8.RuneError), len(s)
-	}
-	if plain := escapes[s[1]]; plain != 0 {
-		return append(text, plain), short
-	}
+// appendUnicode appends what the escape \u.... at the beginning of s stands for,
+// and returns how long it is.
+func appendUnicode(text, s []byte) ([]byte, int) {
+	const unknown, long = len(`\x`), len(`\u0000`)
 	r, ok := hexRune(s)
 	if !ok {
-		return utf8.AppendRune(text, utf8.RuneError), short
+		return utf8.AppendRune(text, utf8.RuneError), unknown
 	}
 	if utf16.IsSurrogate(r) {
 		if low, ok := hexRune(s[long:]); ok {
