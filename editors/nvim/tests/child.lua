@@ -238,13 +238,15 @@ function Child:finish()
   end
 end
 
---- Ends all children of a test.
+--- Ends all children of a test, and fails for the first that wasn't clean.
 function M.end_all()
-  local ended = children
+  local ended, problem = children, nil
   children = {}
   for _, child in ipairs(ended) do
-    child:finish()
+    local ok, dirt = pcall(child.finish, child)
+    problem = problem or not ok and dirt
   end
+  assert(not problem, problem)
 end
 
 --- Whether a process is alive.

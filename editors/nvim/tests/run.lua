@@ -22,7 +22,10 @@ for _, spec in ipairs(specs) do
     ran = ran + 1
     local started = vim.uv.hrtime()
     local ok, problem = xpcall(test, debug.traceback)
-    require('child').end_all()
+    local clean, dirt = pcall(require('child').end_all)
+    if ok and not clean then
+      ok, problem = false, dirt
+    end
     local seconds = (vim.uv.hrtime() - started) / 1e9
     if vim.env.RALPH_VERBOSE then
       io.write(('%s %5.2fs %s\n'):format(ok and 'ok  ' or 'FAIL', seconds, full))

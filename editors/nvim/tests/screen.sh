@@ -44,7 +44,7 @@ agent: tour 3
 TEXT
 
 env -i HOME="$work/home" LANG=C.UTF-8 TERM=xterm-256color PATH="$RALPH_AGENTS:/usr/local/bin:/usr/bin:/bin" \
-  tmux -S "$work/tmux" -f /dev/null new-session -d -s s -x 120 -y 30 -c "$work/app" \
+  tmux -S "$work/tmux" -f /dev/null new-session -d -s s -x 120 -y 36 -c "$work/app" \
   "$nvim" --clean -n --cmd "set runtimepath^=$plugin" --cmd "luafile $work/vimrc.lua" PROMPT.md
 
 wait_for 1-start 'one at a time'
@@ -61,7 +61,7 @@ wait_for 6-folded 'Ralph 2/8 \$0\.[0-9]+ bash go test'
 wait_for 7-done '■ done: DONE after 3 iterations'
 wait_for 7-done 'Ralph done \$1'
 keys ':checkhealth ralph' Enter
-wait_for 8-health 'OK limits: 50 iterations'
+wait_for 8-health 'OK pi 0\.0\.1'
 keys ':qa!' Enter
 for _ in $(seq 100); do T has-session -t s 2>/dev/null || break; sleep 0.05; done
 if T has-session -t s 2>/dev/null; then fail 'nvim did not end'; fi

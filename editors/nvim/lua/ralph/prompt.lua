@@ -1,5 +1,6 @@
 --- Where a prompt comes from that isn't in the command.
 local config = require('ralph.config')
+local float = require('ralph.float')
 local notify = require('ralph.notify')
 
 local M = {}
@@ -33,18 +34,9 @@ function M.edit(submit)
   vim.bo[buf].bufhidden = 'wipe'
   vim.api.nvim_buf_set_name(buf, ('ralph-prompt://%d'):format(buf))
   vim.bo[buf].filetype = 'markdown'
-  local width = math.max(30, math.min(90, vim.o.columns - 8))
-  local height = math.max(3, math.min(14, vim.o.lines - 8))
-  local win = vim.api.nvim_open_win(buf, true, {
-    relative = 'editor',
-    width = width,
-    height = height,
-    row = math.max(0, math.floor((vim.o.lines - height) / 2) - 1),
-    col = math.max(0, math.floor((vim.o.columns - width) / 2)),
-    style = 'minimal',
-    border = 'rounded',
-    title = ' Ralph: what is to be done? ',
-    footer = ' :w or <C-s> starts, q leaves ',
+  local win = float.open(buf, { width = 90, height = 14 }, {
+    title = 'Ralph: what is to be done?',
+    footer = ':w or <C-s> starts, q leaves',
   })
   local function close()
     vim.bo[buf].modified = false

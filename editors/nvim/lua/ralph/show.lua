@@ -1,4 +1,5 @@
 --- Texts in windows of their own, and the list of past loops.
+local float = require('ralph.float')
 local format = require('ralph.format')
 local notify = require('ralph.notify')
 
@@ -7,28 +8,17 @@ local M = {}
 --- Shows lines in a floating window that q closes.
 ---@param title string
 ---@param lines string[]
-function M.float(title, lines)
+local function show_lines(title, lines)
   local buf = vim.api.nvim_create_buf(false, true)
   vim.api.nvim_buf_set_lines(buf, 0, -1, false, lines)
   vim.bo[buf].modifiable = false
   vim.bo[buf].bufhidden = 'wipe'
   vim.bo[buf].filetype = 'markdown'
-  local width = 20
+  local width = 0
   for _, line in ipairs(lines) do
-    width = math.max(width, vim.api.nvim_strwidth(line))
+    width = math.max(width, vim.api.nvim_strwidth(line) + 2)
   end
-  width = math.min(width + 2, math.max(20, vim.o.columns - 6))
-  local height = math.min(#lines, math.max(3, vim.o.lines - 6))
-  local win = vim.api.nvim_open_win(buf, true, {
-    relative = 'editor',
-    width = width,
-    height = height,
-    row = math.max(0, math.floor((vim.o.lines - height) / 2) - 1),
-    col = math.max(0, math.floor((vim.o.columns - width) / 2)),
-    style = 'minimal',
-    border = 'rounded',
-    title = ' ' .. title .. ' ',
-  })
+  local win = float.open(buf, { width = width, height = #lines }, { title = title })
   vim.wo[win].wrap = true
   vim.keymap.set('n', 'q', '<Cmd>close<CR>', { buffer = buf, nowait = true, desc = 'Close' })
 end
@@ -43,7 +33,7 @@ function M.doctor(checks)
       table.insert(lines, '    ' .. check.fix)
     end
   end
-  M.float('Ralph doctor', lines)
+  show_lines('Ralph doctor', lines)
 end
 
 ---@param past table a loop that ended
