@@ -15,22 +15,16 @@ type turn struct {
 	ended     bool // text is final
 	messageID string
 	text      []byte
-	told      int // how much of text was written with tool calls
+	told      int  // how much of text was written with tool calls
+	split     bool // text is the last piece of a long message
 	thinking  strings.Builder
 	calls     []stream.ToolCall
 	results   []stream.ToolResult
 }
 
-// maxLive is how much of a message is kept while it is being written; if it
-// ever ends, its whole text comes with the end.
-const maxLive = 4 << 20
-
-// say takes a piece of a message that may never end.
-func (t *turn) say(delta string) {
-	if len(t.text) < maxLive {
-		t.text = append(t.text, delta...)
-	}
-}
+// maxPiece is how much of a message is kept in memory, in bytes: an agent of
+// plain text may never end its only one.
+const maxPiece = 2 << 20
 
 // Handle writes what the agent did. Pieces of text and output are not written,
 // only what they come to.
@@ -43,11 +37,11 @@ func (w *Writer) Handle(e stream.Event) {
 		w.atWork(e)
 	case stream.Text:
 		if e.ParentToolCallID == "" {
-			w.message(e.MessageID).say(e.Delta)
+			w.say(e)
 		}
 	case stream.Thinking:
 		if e.ParentToolCallID == "" {
-			w.message(e.MessageID).thinking.WriteString(e.Delta)
+			w.think(e)
 		}
 	case stream.MessageEnd:
 		w.endMessage(e)
@@ -112,6 +106,25 @@ func (w *Writer) message(id string) *turn {
 	return &w.turn
 }
 
+// say collects a message's text, and writes it in pieces if it is long.
+func (w *Writer) say(e stream.Text) {
+	t := w.message(e.MessageID)
+	t.text = append(t.text, e.Delta...)
+	if len(t.text) > maxPiece && len(t.calls) == 0 {
+		w.endTurn(stream.TurnEnd{})
+		w.message(e.MessageID).split = true
+	}
+}
+
+// think collects what the agent thinks, like say.
+func (w *Writer) think(e stream.Thinking) {
+	t := w.message(e.MessageID)
+	t.thinking.WriteString(e.Delta)
+	if t.thinking.Len() > maxPiece {
+		w.tellThoughts()
+	}
+}
+
 // endMessage takes over a message's authoritative text.
 func (w *Writer) endMessage(e stream.MessageEnd) {
 	switch {
@@ -125,7 +138,11 @@ func (w *Writer) endMessage(e stream.MessageEnd) {
 		w.turn.thinking.Reset()
 	default:
 		t := w.message(e.MessageID)
-		t.text, t.ended = []byte(e.Text), true
+		t.ended = true
+		shown := strings.TrimSpace(string(t.text))
+		if !t.split && shown != strings.TrimSpace(e.Text) { // else the white space stays as it was shown
+			t.text = []byte(e.Text)
+		}
 	}
 }
 

@@ -210,3 +210,20 @@ func appendTo(path, text string) error {
 	_, err = f.WriteString(text)
 	return errors.Join(err, f.Close())
 }
+
+// TestAMessageThatNeverEnds comes in pieces, and reads as it was shown.
+func TestAMessageThatNeverEnds(t *testing.T) {
+	w, _, _ := newTestWriter(t)
+	line := strings.Repeat("x", 99) + "\n"
+	var shown strings.Builder
+	for shown.Len() < 3*maxPiece {
+		shown.WriteString(line)
+		w.Handle(stream.Text{Delta: line, MessageID: "m1"})
+	}
+	w.Handle(stream.MessageEnd{MessageID: "m1", Text: "only the end"})
+	w.HandleRecord(IterationEnd{Iteration: 1, Outcome: "ok"})
+	seen, _ := replay(t, closed(t, w))
+	if got := viewOf(seen).Messages["/m1"]; got != shown.String() {
+		t.Errorf("%d bytes are read, want %d", len(got), shown.Len())
+	}
+}

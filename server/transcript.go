@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 
 	"ralph-lsp/history"
 	"ralph-lsp/stream"
@@ -50,7 +51,7 @@ func (m *manager) transcript(ctx context.Context, p TranscriptParams) (any, erro
 	}
 	client := m.ed.Client()
 	page, err := ReadTranscript(ctx, path, p.Cursor, p.Limit, client.OptedIn && client.Thinking)
-	if bad := (*history.FormatError)(nil); errors.As(err, &bad) {
+	if bad := (*history.FormatError)(nil); errors.As(err, &bad) || errors.Is(err, fs.ErrNotExist) {
 		return nil, failed(ReasonNoSession, err, nil)
 	}
 	return page, err
@@ -202,7 +203,7 @@ func (v *transcriptView) HandleRecord(r history.Record) {
 		v.add(Note{KindNote, stream.Plain(r.Label), stream.Plain(r.Text)}, false)
 		return
 	}
-	if e := loopEvent(r); e != nil {
+	if e := LoopEvent(r); e != nil {
 		v.add(v.projector.Loop(e), false)
 	}
 }

@@ -1,0 +1,169 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// finished runs a loop of two iterations to its end and returns its id.
+func finished(t *testing.T, c *client, dir string) string {
+	t.Helper()
+	started := result[StartResult](c, c.command(CommandStart, map[string]any{
+		"text": `"Build X" --completion-promise "DONE" --max-iterations=20`, "backend": agentThat(t, "promises")}))
+	if !strings.HasSuffix(started.SessionFileURI, ".jsonl") {
+		t.Errorf("the start names the session %q", started.SessionFileURI)
+	}
+	ended := c.status(dir, inState("ended"))
+	if ended.SessionFileURI != started.SessionFileURI {
+		t.Errorf("the status names the session %q", ended.SessionFileURI)
+	}
+	return started.LoopID
+}
+
+// lasting are the kinds of updates of which a transcript has the same as the
+// live view: the rest is how things came about.
+var lasting = []string{KindMessageChunk, KindToolCall, KindIteration, KindUsage, KindPromise, KindEnd}
+
+func lastingOnly(t *testing.T, updates []json.RawMessage) (kept []string) {
+	t.Helper()
+	for _, raw := range updates {
+		var u struct{ SessionUpdate string }
+		if err := json.Unmarshal(raw, &u); err != nil {
+			t.Fatal(err)
+		}
+		if slices.Contains(lasting, u.SessionUpdate) {
+			kept = append(kept, string(raw))
+		}
+	}
+	return kept
+}
+
+func TestATranscriptIsWhatWasLive(t *testing.T) {
+	dir := t.TempDir()
+	c := dial(t, optedIn, dir)
+	id := finished(t, c, dir)
+	c.hears("ralph/update", `"_ralph/end"`)
+	live := result[OutputResult](c, c.command(CommandOutput, OutputParams{LoopID: id}))
+	read := result[TranscriptResult](c, c.command(CommandTranscript, TranscriptParams{LoopID: id}))
+	was, is := lastingOnly(t, live.Updates), lastingOnly(t, read.Updates)
+	if !slices.Equal(was, is) || len(is) < 7 || read.NextCursor != "" || read.SkippedLines != 0 {
+		t.Errorf("live\n%s\ntranscript\n%s", strings.Join(was, "\n"), strings.Join(is, "\n"))
+	}
+}
+
+// TestAfterARestart asks another server for the loops of the one before.
+func TestAfterARestart(t *testing.T) {
+	dir := t.TempDir()
+	id := finished(t, dial(t, optedIn, dir), dir)
+	c := dial(t, optedIn, dir)
+	past := result[HistoryResult](c, c.command(CommandHistory, HistoryParams{}))
+	if len(past.Loops) != 1 || past.Loops[0].LoopID != id || past.Loops[0].Title != "Build X" || past.Loops[0].Iterations != 2 {
+		t.Fatalf("history %+v", past)
+	}
+	byID := result[TranscriptResult](c, c.command(CommandTranscript, TranscriptParams{LoopID: id}))
+	byFile := result[TranscriptResult](c, c.command(CommandTranscript, TranscriptParams{SessionFileURI: past.Loops[0].SessionFileURI}))
+	if len(byID.Updates) == 0 || len(byID.Updates) != len(byFile.Updates) {
+		t.Errorf("%d updates by id, %d by file", len(byID.Updates), len(byFile.Updates))
+	}
+}
+
+func TestARunningLoopIsNoPastOne(t *testing.T) {
+	dir := t.TempDir()
+	c := dial(t, optedIn, dir)
+	started := result[StartResult](c, c.command(CommandStart, map[string]any{"prompt": "Build X", "backend": agentThat(t, "never")}))
+	c.hears("ralph/update", "working")
+	if past := result[HistoryResult](c, c.command(CommandHistory, HistoryParams{Limit: 5})); len(past.Loops) != 0 {
+		t.Errorf("history %+v", past)
+	}
+	read := result[TranscriptResult](c, c.command(CommandTranscript, TranscriptParams{LoopID: started.LoopID}))
+	if len(read.Updates) == 0 {
+		t.Error("a running loop has no transcript")
+	}
+}
+
+func TestTranscriptsThatAreNone(t *testing.T) {
+	dir := t.TempDir()
+	c := dial(t, optedIn, dir)
+	notes := filepath.Join(dir, "notes.md")
+	if err := os.WriteFile(notes, []byte("# Notes\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct {
+		argument TranscriptParams
+		code     int
+		reason   string
+	}{
+		"nothing named": {TranscriptParams{}, codeInvalidParams, ""},
+		"unknown loop":  {TranscriptParams{LoopID: "ralph-x"}, codeRequestFailed, ReasonNoSession},
+		"no session":    {TranscriptParams{SessionFileURI: FileURI(notes)}, codeRequestFailed, ReasonNoSession},
+		"no file":       {TranscriptParams{SessionFileURI: FileURI(notes + "x")}, codeRequestFailed, ReasonNoSession},
+		"no file URI":   {TranscriptParams{SessionFileURI: "http://x"}, codeRequestFailed, ReasonNoSession},
+		"bad cursor":    {TranscriptParams{SessionFileURI: FileURI(notes), Cursor: "7"}, codeInvalidParams, ""},
+	} {
+		m := c.command(CommandTranscript, tt.argument)
+		if got := reason(t, m); got != tt.reason || m.Error.Code != tt.code {
+			t.Errorf("%s: %d %q (%s), want %d %q", name, m.Error.Code, got, m.Error.Message, tt.code, tt.reason)
+		}
+	}
+}
+
+// TestPages reads a session in pages of each size and wants the same updates.
+func TestPages(t *testing.T) {
+	const path = "../testdata/pi-sessions/pi-sess.jsonl"
+	whole, err := ReadTranscript(context.Background(), path, "", 0, true)
+	if err != nil || len(whole.Updates) < 10 {
+		t.Fatal(len(whole.Updates), err)
+	}
+	for limit := 1; limit <= len(whole.Updates)+1; limit++ {
+		var pages []string
+		for cursor := ""; ; {
+			page, err := ReadTranscript(context.Background(), path, cursor, limit, true)
+			if err != nil || len(page.Updates) > limit {
+				t.Fatalf("limit %d: %d updates, %v", limit, len(page.Updates), err)
+			}
+			for _, u := range page.Updates {
+				pages = append(pages, string(u))
+			}
+			if cursor = page.NextCursor; cursor == "" {
+				break
+			}
+		}
+		if len(pages) != len(whole.Updates) {
+			t.Fatalf("limit %d: %d updates, want %d", limit, len(pages), len(whole.Updates))
+		}
+		for i, u := range whole.Updates {
+			if pages[i] != string(u) {
+				t.Errorf("limit %d: update %d is %s, want %s", limit, i, pages[i], u)
+			}
+		}
+	}
+}
+
+func TestALongTextComesInPieces(t *testing.T) {
+	text := strings.Repeat("é", maxText)
+	path := filepath.Join(t.TempDir(), "x.jsonl")
+	session := `{"type":"session","version":3,"id":"1","cwd":"/"}` + "\n" + `{"type":"message","id":"2","message":{"role":"user","content":"` + text + `"}}` + "\n"
+	if err := os.WriteFile(path, []byte(session), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	page, err := ReadTranscript(context.Background(), path, "", 0, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	joined := ""
+	for _, raw := range page.Updates {
+		var u Chunk
+		if err := json.Unmarshal(raw, &u); err != nil || u.SessionUpdate != KindUserChunk {
+			t.Fatal(string(raw), err)
+		}
+		joined += u.Content.Text
+	}
+	if joined != text || len(page.Updates) < 2 {
+		t.Errorf("%d pieces of %d bytes", len(page.Updates), len(joined))
+	}
+}
