@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ralph-lsp/internal/testhome"
 )
 
 // roleEnv names what the test binary plays when it is started as another program.
@@ -60,15 +62,11 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	os.Setenv("GORACE", "atexit_sleep_ms=0") // or each agent takes a second to exit
-	home, err := os.MkdirTemp("", "ralph-home-")
+	remove, err := testhome.Use()            // where loops are kept, and what is trusted
 	if err != nil {
 		panic(err)
 	}
-	// Where loops are kept, and what is trusted: not among the developer's own.
-	for _, name := range []string{"PI_CODING_AGENT_DIR", "HOME", "XDG_CONFIG_HOME", "AppData"} {
-		os.Setenv(name, home)
-	}
 	code := m.Run()
-	os.RemoveAll(home)
+	remove()
 	os.Exit(code)
 }

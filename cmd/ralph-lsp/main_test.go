@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"ralph-lsp/internal/testhome"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -25,12 +27,9 @@ func TestMain(m *testing.M) {
 type withHome struct{ *testing.M }
 
 func (m withHome) Run() int {
-	home, err := os.MkdirTemp("", "ralph-home-")
+	remove, err := testhome.Use()
 	must(err)
-	defer os.RemoveAll(home)
-	for _, name := range []string{"HOME", "XDG_CONFIG_HOME", "AppData"} {
-		must(os.Setenv(name, home))
-	}
+	defer remove()
 	return m.M.Run()
 }
 
@@ -134,6 +133,7 @@ func TestCommandLine(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"subst":     substitute,
 			"waitfile":  waitFile,
 			"oneline":   oneLineError,
 			"noprocess": noProcess,
@@ -152,6 +152,15 @@ func eventually(ts *testscript.TestScript, what string, done func() bool) {
 			ts.Fatalf("not within %s: %s", deadline, what)
 		}
 	}
+}
+
+// substitute FROM TO copies a file with the script's variables in it.
+func substitute(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) != 2 {
+		ts.Fatalf("usage: subst FROM TO")
+	}
+	text := os.Expand(ts.ReadFile(args[0]), ts.Getenv)
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(text), 0o600))
 }
 
 // waitFile FILE [TEXT] waits until the file is there and holds the text.

@@ -1,0 +1,35 @@
+// Package testhome gives a test binary a home of its own, so that no test
+// reads or writes what its developer has there.
+package testhome
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+)
+
+// Use makes a temporary folder the home and the place of all settings, for this
+// process and its children, and returns what removes it. The go command, which
+// some tests start, keeps its caches: it would else download everything anew.
+func Use() (remove func(), err error) {
+	for _, name := range []string{"GOCACHE", "GOMODCACHE"} {
+		out, err := exec.Command("go", "env", name).Output()
+		if err != nil {
+			return nil, fmt.Errorf("asking go for %s: %w", name, err)
+		}
+		if err := os.Setenv(name, strings.TrimSpace(string(out))); err != nil {
+			return nil, err
+		}
+	}
+	home, err := os.MkdirTemp("", "ralph-home-")
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range []string{"HOME", "XDG_CONFIG_HOME", "AppData", "PI_CODING_AGENT_DIR"} {
+		if err := os.Setenv(name, home); err != nil {
+			return nil, err
+		}
+	}
+	return func() { os.RemoveAll(home) }, nil
+}

@@ -1,0 +1,36 @@
+package testhome
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+func TestUse(t *testing.T) {
+	for _, name := range []string{"GOCACHE", "GOMODCACHE", "HOME", "XDG_CONFIG_HOME", "AppData", "PI_CODING_AGENT_DIR"} {
+		t.Setenv(name, os.Getenv(name)) // as it was, when the test ends
+		if os.Getenv(name) == "" {
+			os.Unsetenv(name)
+		}
+	}
+	before, err := exec.Command("go", "env", "GOMODCACHE").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	remove, err := Use()
+	if err != nil {
+		t.Fatal(err)
+	}
+	home, err := os.UserHomeDir()
+	if err != nil || !strings.Contains(home, "ralph-home-") {
+		t.Errorf("home is %s, %v", home, err)
+	}
+	if after, err := exec.Command("go", "env", "GOMODCACHE").Output(); err != nil || string(after) != string(before) {
+		t.Errorf("the module cache moved from %s to %s", before, after)
+	}
+	remove()
+	if _, err := os.Stat(home); !os.IsNotExist(err) {
+		t.Errorf("%s is left behind", home)
+	}
+}
