@@ -74,6 +74,9 @@ export function costText(l: LoopStatus): string {
 /** 3/50 · $1.42 */
 export const countText = (l: LoopStatus): string => facts(ofMax(Math.max(l.iteration ?? 1, 1), l.maxIterations), costText(l));
 
+/** 1 iteration, 7 iterations */
+export const iterationsText = (n: number): string => (n === 1 ? t('1 iteration') : t('{0} iterations', n));
+
 /** The last part of a folder's URI. */
 export function folderName(uri: string): string {
   const path = uri.replace(/\/+$/, '');

@@ -22,8 +22,10 @@ export class Loops implements vscode.Disposable {
 
   private readonly changeEmitter = new vscode.EventEmitter<void>();
   private readonly endEmitter = new vscode.EventEmitter<{ loopId: string; end: End }>();
-  /** Status, updates or the clock: whatever is shown may differ. */
+  private readonly tickEmitter = new vscode.EventEmitter<void>();
   readonly onChange = this.changeEmitter.event;
+  /** Once a second while a loop is live: elapsed times differ. */
+  readonly onTick = this.tickEmitter.event;
   readonly onEnd = this.endEmitter.event;
 
   constructor(private readonly sidecar: Sidecar) {
@@ -82,8 +84,8 @@ export class Loops implements vscode.Disposable {
   }
 
   dispose(): void {
-    clearTimeout(this.timer);
-    for (const d of [...this.subscriptions, this.changeEmitter, this.endEmitter]) d.dispose();
+    this.stopClock();
+    for (const d of [...this.subscriptions, this.changeEmitter, this.tickEmitter, this.endEmitter]) d.dispose();
   }
 
   private sign(loopId: string | undefined): void {
@@ -92,8 +94,14 @@ export class Loops implements vscode.Disposable {
 
   private changed(): void {
     this.changeEmitter.fire();
-    clearTimeout(this.timer);
-    if (this.status.some(isLive)) this.timer = setTimeout(() => this.changed(), clockTick);
+    const live = this.status.some(isLive);
+    if (live) this.timer ??= setInterval(() => this.tickEmitter.fire(), clockTick);
+    else this.stopClock();
+  }
+
+  private stopClock(): void {
+    clearInterval(this.timer);
+    this.timer = undefined;
   }
 
   private async readPast(): Promise<void> {

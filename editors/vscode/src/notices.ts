@@ -1,7 +1,7 @@
 // What the user is told in a notification, apart from how it is shown.
 import { dollars, duration, facts } from './format';
 import { t } from './l10n';
-import { ending, folderName, isCapped, isFailure } from './loopText';
+import { ending, folderName, isCapped, isFailure, iterationsText } from './loopText';
 import type { End, Limits, LoopStatus } from './wire';
 
 export type ActionId = 'output' | 'changes' | 'raise' | 'resume' | 'discard' | 'doctor' | 'state';
@@ -19,7 +19,7 @@ export function endNotice(end: End, loop: LoopStatus | undefined): Notice | unde
   const where = loop ? ` (${folderName(loop.folder)})` : '';
   const what = end.stopReason === 'promise' && end.promise ? t('done: {0}', end.promise) : ending(end.stopReason);
   const denials = (end.denials ?? []).map((d) => facts(d.tool, d.detail)).join(', ');
-  const message = facts(`Ralph ${what}${where}`, t('{0} iterations', end.iterations), end.costUsd === undefined ? '' : dollars(end.costUsd), duration(end.durationMs), denials || end.error);
+  const message = facts(`Ralph ${what}${where}`, iterationsText(end.iterations), end.costUsd === undefined ? '' : dollars(end.costUsd), duration(end.durationMs), denials || end.error);
   if (isCapped(end.stopReason)) {
     return { severity: 'warning', message, actions: [{ id: 'raise', title: t('Raise and Go On') }, output()] };
   }

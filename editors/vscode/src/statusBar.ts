@@ -27,5 +27,5 @@ export function createStatusBar(loops: Loops): vscode.Disposable {
     else item.show();
   };
   show();
-  return vscode.Disposable.from(item, loops.onChange(throttled(show, 100)), vscode.workspace.onDidChangeConfiguration(show));
+  return vscode.Disposable.from(item, loops.onTick(show), loops.onChange(throttled(show, 100)), vscode.workspace.onDidChangeConfiguration(show));
 }

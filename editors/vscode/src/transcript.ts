@@ -1,7 +1,7 @@
 // The transcript of a loop: markdown made of its updates.
 import { count, dollars, duration, facts, ofMax } from './format';
 import { t } from './l10n';
-import { ending } from './loopText';
+import { ending, iterationsText } from './loopText';
 import type { Chunk, Iteration, ToolCall, ToolCallUpdate, Update } from './wire';
 
 /** Characters of a transcript that are kept; older ones go first. */
@@ -56,7 +56,7 @@ export class Transcript {
       case 'tool_call': return this.toolCall(u);
       case 'tool_call_update': return this.toolResult(u);
       case '_ralph/iteration': return this.iteration(u);
-      case '_ralph/session': return this.block(`*${facts(u.backend, u.version, u.provider, u.model)}*`);
+      case '_ralph/session': return u.model === undefined ? undefined : this.block(`*${facts(u.backend, u.version, u.provider, u.model)}*`);
       case '_ralph/retry': return this.note(t('The agent tries again in {0}: {1}', duration(u.delayMs), u.message ?? u.reason ?? ''));
       case '_ralph/compaction': return u.done ? this.note(t('The context was summarised.')) : undefined;
       case '_ralph/topic': return this.note(`\`${u.topic}\` ${u.payload}`);
@@ -67,7 +67,7 @@ export class Transcript {
       case '_ralph/error': return this.note(`**${t('Error')}** ${u.message}`);
       case '_ralph/end':
         this.block('---');
-        return this.block(`**${facts(ending(u.stopReason) + (u.promise ? `: ${u.promise}` : ''), t('{0} iterations', u.iterations), u.costUsd === undefined ? '' : dollars(u.costUsd), duration(u.durationMs))}**${u.error ? `\n\n${u.error}` : ''}${(u.denials ?? []).map((d) => `\n- ${t('refused: {0} {1}', d.tool, d.detail ?? '')}`).join('')}`);
+        return this.block(`**${facts(ending(u.stopReason) + (u.promise ? `: ${u.promise}` : ''), iterationsText(u.iterations), u.costUsd === undefined ? '' : dollars(u.costUsd), duration(u.durationMs))}**${u.error ? `\n\n${u.error}` : ''}${(u.denials ?? []).map((d) => `\n- ${t('refused: {0} {1}', d.tool, d.detail ?? '')}`).join('')}`);
     }
   }
 

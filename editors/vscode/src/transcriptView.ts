@@ -33,6 +33,8 @@ export class TranscriptView implements vscode.TextDocumentContentProvider, vscod
   constructor(private readonly sidecar: Sidecar, private readonly loops: Loops) {
     this.subscriptions = [
       vscode.workspace.registerTextDocumentContentProvider(scheme, this),
+      // What came while the document was being opened is in no refresh: the editor drops those.
+      vscode.workspace.onDidOpenTextDocument((d) => d.uri.scheme === scheme && this.emitter.fire(d.uri)),
       vscode.workspace.onDidCloseTextDocument((d) => d.uri.scheme === scheme && this.forget(d.uri)),
       vscode.workspace.onDidChangeTextDocument((e) => e.document.uri.scheme === scheme && follow(e)),
       vscode.window.onDidChangeVisibleTextEditors(() => this.setLevel()),

@@ -2,7 +2,7 @@
 import { dollars, duration, facts, ofMax } from './format';
 import { t } from './l10n';
 import type { IterationRecord, LoopRecord, ToolRecord } from './loopRecord';
-import { costText, ending, folderName, isCapped, isFailure, stateText } from './loopText';
+import { costText, ending, folderName, isCapped, isFailure, iterationsText, stateText } from './loopText';
 import type { LoopStatus, PastLoop } from './wire';
 
 export interface Node {
@@ -66,7 +66,7 @@ function pastNode(p: PastLoop, record: LoopRecord | undefined): Node {
   return {
     id: `past/${p.loopId}`,
     label: p.title ?? p.loopId,
-    description: facts(new Date(p.startedAt).toLocaleString(), ending(p.stopReason), t('{0} iterations', p.iterations), p.costUsd === undefined ? '' : dollars(p.costUsd), duration(p.durationMs), p.backend),
+    description: facts(new Date(p.startedAt).toLocaleString(), ending(p.stopReason), iterationsText(p.iterations), p.costUsd === undefined ? '' : dollars(p.costUsd), duration(p.durationMs), p.backend),
     icon: p.stopReason === 'promise' ? 'check' : failed ? 'error' : 'circle-slash',
     colour: p.stopReason === 'promise' ? green : failed ? red : undefined,
     context: 'ralph.loop.past',

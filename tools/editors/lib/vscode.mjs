@@ -45,10 +45,14 @@ export function installExtension(from, extensionsDir) {
 /**
  * Starts the server. settings are the user's; machine are those whose scope is
  * "machine": in the user's file a remote window would lose them by a race.
- * programs is a folder that comes first on PATH.
+ * programs is what comes first on PATH; home has files of the home folder by name.
  */
-export async function startServer({ vscode, work, log, settings = {}, machine = {}, env = {}, programs, trust = false, options = [] }) {
+export async function startServer({ vscode, work, log, settings = {}, machine = {}, env = {}, programs, home: homeFiles = {}, trust = false, options = [] }) {
   const home = work.dir('home');
+  for (const [name, text] of Object.entries(homeFiles)) {
+    fs.mkdirSync(path.dirname(path.join(home, name)), { recursive: true });
+    fs.writeFileSync(path.join(home, name), text);
+  }
   // The extension host takes its PATH from a login shell.
   if (programs) fs.writeFileSync(path.join(home, '.profile'), `PATH='${programs}':$PATH\n`);
   const userData = work.dir('user-data');

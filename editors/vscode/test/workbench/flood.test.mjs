@@ -7,12 +7,12 @@ const limit = 200; // milliseconds from a key to its letter on the screen
 
 test('typing stays quick while an agent floods', { timeout: 120_000 }, async () => {
   const w = await Workbench.open({
-    files: { 'draft.md': '' }, settings: { 'editor.quickSuggestions': { other: 'off' }, 'ralph.transcript.openOnStart': true },
+    files: { 'draft.txt': '' }, settings: { 'editor.quickSuggestions': { other: 'off' }, 'ralph.transcript.openOnStart': true },
     keybindings: [{ key: 'ctrl+alt+r', command: 'ralph.start', args: { prompt: 'flood 100000', completionPromise: 'DONE' } }],
   });
   try {
     await w.step('flood', async () => {
-      await w.openFile('draft.md');
+      await w.openFile('draft.txt');
       await w.run('View: Split Editor Right');
       await w.page.keyboard.press('Control+Alt+r');
       await w.page.locator('.tab').filter({ hasText: 'Ralph app' }).first().waitFor();
@@ -39,7 +39,8 @@ test('typing stays quick while an agent floods', { timeout: 120_000 }, async () 
 async function keyToPaint(page, text) {
   await page.evaluate((wanted) => {
     const shown = () => [...document.querySelectorAll('.editor-instance .view-line')].some((l) => l.textContent === wanted);
-    window.ralphPainted = new Promise((resolve) => {
+    window.ralphPainted = new Promise((resolve, reject) => {
+      setTimeout(() => reject(new Error(`${wanted} was not painted`)), 10_000);
       let pressed;
       addEventListener('keydown', () => (pressed = performance.now()), { capture: true, once: true });
       const look = () => (shown() ? resolve(performance.now() - pressed) : requestAnimationFrame(look));

@@ -10,6 +10,8 @@ const out = path.join(extension, 'out', `workbench-${version}`);
 const statusId = 'ralph-lsp.ralph.ralph.status';
 const waitTimeout = 20_000;
 
+if (!process.env.RALPH_LSP) throw new Error('RALPH_LSP must name the sidecar; make vscode-test sets it');
+
 export class Workbench {
   /** Opens a folder in a new server and a new browser. options are startServer's and startBrowser's. */
   static async open({ files = {}, keybindings = [], colorScheme = 'light', programs, noFolder = false, machine = {}, settings = {}, viewport, ...options } = {}) {

@@ -1,0 +1,35 @@
+// A loop in the dark. PICTURES=1 makes those of the README, also in the light.
+import { test } from 'node:test';
+import { notes, Workbench } from './world.mjs';
+
+for (const colorScheme of process.env.PICTURES ? ['light', 'dark'] : ['dark']) {
+  test(`a loop at work, ${colorScheme}`, { timeout: 90_000 }, async () => {
+    const w = await Workbench.open({
+      colorScheme, viewport: { width: 1100, height: 640 }, files: { 'PROMPT.md': 'count 3\n', 'notes.txt': notes, 'go.mod': 'module app\n' },
+      settings: { 'ralph.transcript.openOnStart': true, 'editor.minimap.enabled': false, 'editor.lineNumbers': 'off' },
+      keybindings: [{ key: 'ctrl+alt+r', command: 'ralph.start', args: { promptFile: 'PROMPT.md', completionPromise: 'DONE', maxIterations: 5 } }],
+      env: { AGENT_PACE_MS: process.env.PICTURES ? '700' : '150' },
+    });
+    try {
+      await w.step(`picture ${colorScheme}`, async () => {
+        await w.run('Ralph: Focus on Ralph Loops View');
+        await w.page.keyboard.press('Control+Alt+r');
+        await w.statusIs(/Ralph 2\/5 \$/);
+        await w.treeRow('Iteration 2').waitFor();
+        await w.editorShows('The tests first, for the **2.** time.');
+        await w.status().hover();
+        await w.page.locator('.monaco-hover').filter({ hasText: 'Per iteration' }).first().waitFor();
+        await w.screenshot(`tooltip-${colorScheme}`);
+        await w.page.mouse.move(700, 300);
+        await w.editorShows('Step 2 is next');
+        await w.screenshot(`running-${colorScheme}`);
+        await w.statusIs(/Ralph done/);
+        await w.treeRow('notes.txt').click();
+        await w.page.locator('.monaco-diff-editor .line-delete').first().waitFor();
+        await w.screenshot(`diff-${colorScheme}`);
+      });
+    } finally {
+      await w.close();
+    }
+  });
+}
