@@ -12,7 +12,7 @@ import (
 )
 
 // skippedDirs are not part of the project's own text.
-var skippedDirs = []string{".git", ".cache", "node_modules", "bin", "dist"}
+var skippedDirs = []string{".git", ".cache", "node_modules", "bin", "dist", "out"}
 
 // textFiles calls visit with each text file of the tree; names are
 // slash-separated and relative to the root. It fails if there are none.
