@@ -1,9 +1,14 @@
 package main
 
 import (
+	"maps"
+	"os"
+	"slices"
+
 	"github.com/spf13/cobra"
 
 	"ralph-lsp/backends"
+	"ralph-lsp/config"
 	"ralph-lsp/loop/start"
 )
 
@@ -12,15 +17,46 @@ func addAgentFlags(cmd *cobra.Command, a *start.Agent) {
 	a.AddFlags(cmd.Flags())
 	completeWith(cmd, "backend-output", a.Output.Of...)
 	completeWith(cmd, "backend-prompt", a.Prompt.Of...)
-	if err := cmd.RegisterFlagCompletionFunc("backend", completeBackend); err != nil {
-		panic(err) // the flag was added above
+	completeAgent(cmd)
+}
+
+// completeAgent completes the names of backends and hats.
+func completeAgent(cmd *cobra.Command) {
+	for flag, complete := range map[string]cobra.CompletionFunc{"backend": completeBackend, "hat": completeHat} {
+		if err := cmd.RegisterFlagCompletionFunc(flag, complete); err != nil {
+			panic(err) // the flag was added above
+		}
 	}
 }
 
-// completeBackend offers the known agents, and files once a path is begun.
+// completeBackend offers the known agents and those of the files, and paths
+// once one is begun.
 func completeBackend(_ *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if start.IsPath(begun) {
 		return nil, cobra.ShellCompDirectiveDefault
 	}
-	return backends.Names(), cobra.ShellCompDirectiveNoFileComp
+	names := backends.Names()
+	for _, own := range slices.Sorted(maps.Keys(settingsHere().Backends)) {
+		if !slices.Contains(names, own) {
+			names = append(names, own)
+		}
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+func completeHat(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return settingsHere().HatNames(), cobra.ShellCompDirectiveNoFileComp
+}
+
+// settingsHere are those of the working folder, for names only: nothing runs,
+// so nothing needs trust.
+func settingsHere() config.Settings {
+	dir, err := os.Getwd()
+	if err != nil {
+		return config.Default()
+	}
+	files := config.FilesOf(dir, backends.Names())
+	files.Trusted = true
+	settings, _ := files.Load() // without them nothing is offered
+	return settings
 }

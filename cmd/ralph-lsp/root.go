@@ -52,7 +52,7 @@ func newRoot() *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	serve.addFlags(root)
 	root.AddCommand(
-		newRun(), newDemo(), newStatus(), newCancel(), newPause(), newResume(), newSteer(), newTrust(),
+		newRun(), newDemo(), newStatus(), newCancel(), newPause(), newResume(), newSteer(), newTrust(), newPlan(),
 		newDecode(), newHistory(), newDoctor(), newVersion(), newDemoAgent(), newDemoCheck(), newGuard(),
 	)
 	root.SetHelpCommand(newHelp())

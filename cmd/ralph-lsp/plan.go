@@ -1,0 +1,77 @@
+package main
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"ralph-lsp/backends"
+	"ralph-lsp/loop/start"
+)
+
+func newPlan() *cobra.Command {
+	var agent start.Agent
+	cmd := &cobra.Command{
+		Use:   "plan [flags] [--] [PROMPT...]",
+		Short: "Talk with the agent in its own interface",
+		Long: `Start the agent's own terminal interface in the folder, with a first prompt if there
+is one: to plan before a loop runs. The exit code is the agent's.`,
+		Example: `  ralph-lsp plan "Let's write PROMPT.md for the new parser"
+  ralph-lsp plan --backend pi --hat planner`,
+		Annotations: map[string]string{takesText: "prompt"},
+	}
+	agent.AddInteractiveFlags(cmd.Flags())
+	completeAgent(cmd)
+	inFolder(cmd, func(cmd *cobra.Command, dir string, args []string) error {
+		return plan(cmd, dir, agent, strings.Join(args, " "))
+	})
+	return cmd
+}
+
+// plan runs a session in the terminal.
+func plan(cmd *cobra.Command, dir string, agent start.Agent, prompt string) error {
+	in, isIn := isTerminal(cmd.InOrStdin())
+	out, isOut := isTerminal(cmd.OutOrStdout())
+	if !isIn || !isOut {
+		return errors.New("plan needs a terminal for the agent's interface; a loop that runs by itself starts with ralph-lsp run")
+	}
+	_, settings, err := loadSettings(cmd, dir)
+	if err != nil {
+		return err
+	}
+	resolver := start.Resolver{Start: start.Options{Agent: agent}, Settings: settings, Detect: start.Installed}
+	backend, argv, err := resolver.Interactive(contextOf(cmd), prompt)
+	if err != nil {
+		return err
+	}
+	if err := useGuard(); err != nil {
+		return err
+	}
+	scope, err := backends.OpenScope("ralph-plan-" + strings.ToLower(rand.Text()[:12]))
+	if err != nil {
+		return err
+	}
+	defer scope.Close()
+	exit, err := backends.Plan{Backend: backend, Argv: argv, Dir: dir, Scope: scope}.Run(in, out)
+	if err != nil {
+		return err
+	}
+	return planOutcome(backend.Name, exit)
+}
+
+// planOutcome passes the agent's exit code on; a signal's is 128 and its
+// number, as shells have it.
+func planOutcome(name string, exit backends.PlanExit) error {
+	switch {
+	case exit.Survivor != nil:
+		return fmt.Errorf("%s left something running: %w", name, exit.Survivor)
+	case exit.Number != 0:
+		return &exitError{128 + exit.Number, fmt.Sprintf("%s was ended by a signal (%s)", name, exit.Signal)}
+	case exit.Code != 0:
+		return &exitError{code: exit.Code}
+	}
+	return nil
+}
