@@ -34,6 +34,16 @@ type Files struct {
 	Trusted bool     // the folder is, whatever is remembered
 }
 
+// FilesOf says where the settings of a folder are. Who has no folder for
+// configuration has no file of his own.
+func FilesOf(folder string, builtin []string) Files {
+	userDir, err := UserDir()
+	if err != nil {
+		userDir = ""
+	}
+	return Files{Folder: folder, UserDir: userDir, Builtin: builtin}
+}
+
 // FileProblem is something wrong in one of the files.
 type FileProblem struct {
 	File string

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"ralph-lsp/backends"
-	"ralph-lsp/loop"
+	"ralph-lsp/config"
 	"ralph-lsp/loop/start"
 	"ralph-lsp/loopstate"
 )
@@ -24,15 +24,19 @@ type Check struct {
 	Optional bool   `json:"-"` // fine without: not every agent is installed
 }
 
-// Examine checks that loops can run in a folder, "" for none. A failed check
-// that isn't optional keeps them from running.
-func Examine(ctx context.Context, version, dir string) []Check {
+// Examine checks that loops can run in the folder of the files, if they have
+// one. A failed check that isn't optional keeps them from running.
+func Examine(ctx context.Context, version string, files config.Files) []Check {
 	checks := []Check{{ID: "version", OK: true, Message: fmt.Sprintf("ralph-lsp %s, %s/%s", version, runtime.GOOS, runtime.GOARCH)}}
+	settings, err := files.Load()
 	checks = append(checks, backendChecks(backends.ProbeAll(ctx))...)
-	if dir != "" {
+	if err == nil && settings.Backend != config.Auto { // what is installed doesn't choose
+		checks[len(checks)-1] = checkChoice(ctx, settings)
+	}
+	if dir := files.Folder; dir != "" {
 		checks = append(checks, checkFolder(dir), checkState(dir))
 	}
-	return append(checks, checkLimits(loop.DefaultLimits()))
+	return append(checks, configChecks(settings, err)...)
 }
 
 // backendChecks has a line per agent, and one that says whether any is there.
@@ -61,6 +65,23 @@ func backendChecks(probes []backends.Probe) []Check {
 		any.Fix = "install one, or name a program with run --backend ./PROGRAM"
 	}
 	return append(checks, any)
+}
+
+// checkChoice looks for the backend that the configuration names.
+func checkChoice(ctx context.Context, settings config.Settings) Check {
+	c := Check{ID: "backend"}
+	cfg, sources, err := start.Resolver{Settings: settings, Detect: start.Installed}.Resolve(ctx)
+	if err != nil {
+		c.Message = oneLine(err.Error())
+		return c
+	}
+	program, err := cfg.Backend.Find()
+	if err != nil {
+		c.Message, c.Fix = oneLine(err.Error()), cfg.Backend.Install
+		return c
+	}
+	c.OK, c.Message = true, fmt.Sprintf("%s is used: %s (%s)", cfg.Backend.Name, program, sourceText[sources["backend"]])
+	return c
 }
 
 // checkFolder tries to write where the state file goes.
@@ -108,14 +129,33 @@ func checkState(dir string) Check {
 	return c
 }
 
-// checkLimits tells what a loop gets that says nothing.
-func checkLimits(l loop.Limits) Check {
-	cost := "no cost limit"
-	if l.MaxCostUSD > 0 {
-		cost = fmt.Sprintf("$%.2f", l.MaxCostUSD)
+// configChecks tells what is wrong with the files, or else what they and the
+// built-in values say together, and who says it.
+func configChecks(settings config.Settings, err error) []Check {
+	var invalid *config.InvalidError
+	var untrusted *config.UntrustedError
+	switch {
+	case errors.As(err, &invalid):
+		var checks []Check
+		for _, p := range invalid.Problems {
+			checks = append(checks, Check{ID: "config", Message: fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, oneLine(p.Message)), Fix: "mend it: loops don't start before"})
+		}
+		return checks
+	case errors.As(err, &untrusted):
+		return []Check{{ID: "config", Optional: true, Message: oneLine(untrusted.Error()), Fix: "if you trust that, say so with ralph-lsp trust"}}
+	case err != nil:
+		return []Check{{ID: "config", Message: oneLine(err.Error())}}
 	}
-	return Check{ID: "limits", OK: true, Message: fmt.Sprintf("limits: %d iterations, %s, %v of running, %v of silence, %d failures in a row (built in)",
-		l.MaxIterations, cost, start.ShortDuration(l.MaxDuration), start.ShortDuration(l.IdleTimeout), l.MaxFailures)}
+	var checks []Check
+	for _, v := range settings.Values() {
+		checks = append(checks, Check{ID: "setting." + v.Key, OK: true, Message: fmt.Sprintf("%s = %s (%s)", v.Key, oneLine(v.Text), sourceText[v.Source])})
+	}
+	return checks
+}
+
+// sourceText says where a value comes from.
+var sourceText = map[config.Source]string{
+	config.FromFolder: "the folder's " + config.Name, config.FromUser: "your " + config.UserName, config.FromDefault: "built in",
 }
 
 // DoctorResult is what the doctor found.
@@ -129,7 +169,7 @@ func (m *manager) doctor(ctx context.Context, p FolderParams) (any, error) {
 	if err != nil && p.Folder != "" {
 		return nil, err
 	}
-	return DoctorResult{Examine(ctx, m.version, path)}, nil
+	return DoctorResult{Examine(ctx, m.version, m.files(path))}, nil
 }
 
 // HelpResult is the help as markdown.
@@ -152,8 +192,10 @@ context, until it promises that it is done or a limit is reached.
 - **Pause** finishes the running iteration; **resume** goes on, or ends a wait. **Steer** tells the next run something.
 - **Cancel** ends the agent and everything it started, and answers when all of it is gone.
 - The loop's state is in ` + "`.pi/ralph-loop.local.md`" + `: edit the prompt or the limits there, or delete the file to end the loop.
+- Defaults for a folder (backend, limits, roles) stand in its ` + "`ralph.toml`" + `, yours in ralph-lsp/config.toml in your
+  configuration folder; the doctor tells which value comes from where.
 - If the editor goes away, the loop is interrupted and can be continued at the same iteration.
 
 The text of a start may have flags: ` + "`/ralph-loop \"Build X\" --completion-promise \"DONE\" --max-iterations=20`" + `.
-Others are --backend, --backend-arg, --model, --max-cost, --max-time, --idle-timeout, --max-failures, --no-instruct.
+Others are --backend, --hat, --backend-arg, --model, --max-cost, --max-time, --idle-timeout, --max-failures, --no-instruct.
 `

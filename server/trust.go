@@ -16,19 +16,9 @@ const (
 
 // files says where the settings of a loop in a folder are.
 func (m *manager) files(folder string) config.Files {
-	files := filesOf(folder)
+	files := config.FilesOf(folder, backends.Names())
 	files.Trusted = m.ed.Client().Trusted
 	return files
-}
-
-// filesOf says where the settings of a folder are; "" is none. Who has no
-// folder for configuration has no file of his own.
-func filesOf(folder string) config.Files {
-	userDir, err := config.UserDir()
-	if err != nil {
-		userDir = ""
-	}
-	return config.Files{Folder: folder, UserDir: userDir, Builtin: backends.Names()}
 }
 
 // withTrust does what an untrusted file in the folder may keep from being

@@ -1,13 +1,14 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"os"
 
 	"github.com/spf13/cobra"
 
+	"ralph-lsp/backends"
+	"ralph-lsp/config"
 	"ralph-lsp/server"
 )
 
@@ -31,11 +32,8 @@ func newDoctor() *cobra.Command {
 
 // examine makes all checks, and looks at the terminal.
 func examine(cmd *cobra.Command, dir string) []server.Check {
-	ctx := cmd.Context()
-	if ctx == nil {
-		ctx = context.Background()
-	}
-	return append(server.Examine(ctx, programVersion(), dir), checkTerminal(cmd.OutOrStdout()))
+	files := config.FilesOf(dir, backends.Names())
+	return append(server.Examine(contextOf(cmd), programVersion(), files), checkTerminal(cmd.OutOrStdout()))
 }
 
 func checkTerminal(out io.Writer) server.Check {

@@ -14,20 +14,10 @@ import (
 	"ralph-lsp/config"
 )
 
-// filesFor says where the settings of a folder are. Who has no folder for
-// configuration has no file of his own.
-func filesFor(folder string) config.Files {
-	userDir, err := config.UserDir()
-	if err != nil {
-		userDir = ""
-	}
-	return config.Files{Folder: folder, UserDir: userDir, Builtin: backends.Names()}
-}
-
 // loadSettings reads the settings of a folder, and asks a user at a terminal
 // whether the folder's file is trusted where that matters.
 func loadSettings(cmd *cobra.Command, folder string) (files config.Files, settings config.Settings, err error) {
-	files = filesFor(folder)
+	files = config.FilesOf(folder, backends.Names())
 	err = withTrust(cmd, func() error {
 		settings, err = files.Load()
 		return err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ralph-lsp/backends"
 	"ralph-lsp/config"
 )
 
@@ -23,7 +24,7 @@ A program in the folder that it names is trusted whatever it becomes.`,
 	}
 	forget := cmd.Flags().Bool("forget", false, "don't trust it any more")
 	inFolder(cmd, func(cmd *cobra.Command, dir string, _ []string) error {
-		files := filesFor(dir)
+		files := config.FilesOf(dir, backends.Names())
 		if *forget {
 			known, err := files.Forget()
 			if err == nil && !known {
