@@ -1,0 +1,55 @@
+package start
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"ralph-lsp/backends"
+	"ralph-lsp/config"
+)
+
+var update = flag.Bool("update", false, "rewrite docs/ralph.schema.json and the table in docs/CONFIG.md")
+
+// What is written about the configuration is made of its table of keys.
+func TestTheSchemaIsThatOfTheKeys(t *testing.T) {
+	const name = "../../docs/ralph.schema.json"
+	want, err := config.Schema(backends.Names())
+	if err != nil || !json.Valid(want) {
+		t.Fatalf("%s, %v", want, err)
+	}
+	compareFile(t, name, want)
+}
+
+var keyTable = regexp.MustCompile(`(?s)(<!-- keys -->\n).*(<!-- end of keys -->\n)`)
+
+func TestTheDocumentListsTheKeys(t *testing.T) {
+	const name = "../../docs/CONFIG.md"
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !keyTable.Match(text) {
+		t.Fatal("docs/CONFIG.md has no place for the keys")
+	}
+	literal := strings.ReplaceAll(config.KeyTable(), "$", "$$")
+	compareFile(t, name, keyTable.ReplaceAll(text, []byte("${1}"+literal+"${2}")))
+}
+
+// compareFile wants a file to have this content, or writes it.
+func compareFile(t *testing.T, name string, want []byte) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(name, want, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(name)
+	if err != nil || !bytes.Equal(got, want) {
+		t.Errorf("%s isn't that of the keys: %v; run the test with -update", name, err)
+	}
+}

@@ -1,0 +1,315 @@
+package start
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ralph-lsp/backends"
+	"ralph-lsp/config"
+	"ralph-lsp/loop"
+	"ralph-lsp/stream"
+)
+
+// settings reads a ralph.toml that is trusted.
+func settings(t *testing.T, file string) config.Settings {
+	t.Helper()
+	files := config.Files{Folder: t.TempDir(), Builtin: backends.Names(), Trusted: true}
+	if err := os.WriteFile(filepath.Join(files.Folder, config.Name), []byte(file), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := files.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// detectPi finds pi.
+func detectPi(context.Context) (backends.Backend, error) { return backends.Lookup("pi") }
+
+func resolve(t *testing.T, r Resolver) (loop.Config, Sources) {
+	t.Helper()
+	r.Detect = detectPi
+	cfg, sources, err := r.Resolve(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cfg, sources
+}
+
+// piArgs are what the first acceptance line of "Backend Registration" names.
+var piArgs = []string{"-p", "--mode", "json", "--no-session"}
+
+// "Given a ralph.yml with cli.backend: pi, when Ralph resolves the backend, then
+// it creates a CliBackend with command pi, args ["-p", "--mode", "json",
+// "--no-session"], and OutputFormat::PiStreamJson."
+func TestGivenBackendPiWhenRalphResolvesTheBackendThenItHasCommandArgsAndFormat(t *testing.T) {
+	cfg, sources := resolve(t, Resolver{Settings: settings(t, `backend = "pi"`)})
+	if b := cfg.Backend; b.Name != "pi" || b.Command != "pi" || b.Output != stream.FormatPi {
+		t.Errorf("got %+v", b)
+	}
+	if got := cfg.Backend.Argv(nil, cfg.Args); !slices.Equal(got, piArgs) {
+		t.Errorf("args %q, want %q", got, piArgs)
+	}
+	if sources["backend"] != config.FromFolder {
+		t.Errorf("the backend comes from %q", sources["backend"])
+	}
+}
+
+// "Given backend: pi with extra args ["--provider", "anthropic"], when Ralph
+// resolves the backend, then the extra args are appended to the default args."
+func TestGivenBackendPiWithExtraArgsWhenRalphResolvesTheBackendThenTheyAreAppendedToTheDefaultArgs(t *testing.T) {
+	for name, file := range map[string]string{
+		"of the backend": "backend = \"pi\"\n[backends.pi]\nargs = [\"--provider\", \"anthropic\"]\n",
+		"of a hat":       "[hats.planner]\nbackend = { type = \"pi\", args = [\"--provider\", \"anthropic\"] }\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := Resolver{Settings: settings(t, file)}
+			if name == "of a hat" {
+				r.Start.Agent.Hat = "planner"
+			}
+			cfg, sources := resolve(t, r)
+			want := append(slices.Clone(piArgs), "--provider", "anthropic")
+			if got := cfg.Backend.Argv(nil, cfg.Args); !slices.Equal(got, want) {
+				t.Errorf("args %q, want %q", got, want)
+			}
+			if sources["args"] != config.FromFolder {
+				t.Errorf("the args come from %q", sources["args"])
+			}
+		})
+	}
+}
+
+// Seed: "from_hat_backend() with NamedWithArgs { type: "pi", args: [...] }", and
+// the two hats of its ralph.yml.
+func TestPerHatBackends(t *testing.T) {
+	s := settings(t, `
+[backends.pi]
+args = ["--thinking", "low"]
+[hats.planner]
+backend = { type = "pi", args = ["--provider", "anthropic", "--model", "claude-sonnet-4"] }
+[hats.builder]
+backend = { type = "pi", args = ["--provider", "openai-codex"] }
+[hats.reviewer]
+backend = "claude"
+[hats.tester]
+backend = { command = "my-tester", args = ["--all"] }
+[hats.any]
+backend = "auto"
+`)
+	tests := []struct {
+		hat, backend string
+		args         []string
+	}{
+		{"planner", "pi", []string{"--thinking", "low", "--provider", "anthropic", "--model", "claude-sonnet-4", "--mine"}},
+		{"builder", "pi", []string{"--thinking", "low", "--provider", "openai-codex", "--mine"}},
+		{"reviewer", "claude", []string{"--mine"}},
+		{"tester", "my-tester", []string{"--all", "--mine"}},
+		{"any", "pi", []string{"--thinking", "low", "--mine"}},
+	}
+	for _, tt := range tests {
+		cfg, sources := resolve(t, Resolver{Settings: s, Start: Options{Agent: Agent{Hat: tt.hat, Args: []string{"--mine"}}}})
+		if cfg.Hat != tt.hat || cfg.Backend.Name != tt.backend || !slices.Equal(cfg.Args, tt.args) {
+			t.Errorf("%s: got %s, %s, %q", tt.hat, cfg.Hat, cfg.Backend.Name, cfg.Args)
+		}
+		if sources["hat"] != config.FromStart || sources["backend"] != config.FromFolder {
+			t.Errorf("%s: sources %v", tt.hat, sources)
+		}
+	}
+}
+
+func TestWhoChoosesTheBackend(t *testing.T) {
+	s := settings(t, "backend = \"claude\"\n[hats.a]\nbackend = \"pi\"\n")
+	tests := []struct {
+		name          string
+		start, editor Agent
+		want          string
+		from          config.Source
+	}{
+		{"the folder", Agent{}, Agent{}, "claude", config.FromFolder},
+		{"the editor", Agent{}, Agent{Name: "pi"}, "pi", config.FromEditor},
+		{"the start", Agent{Name: "claude"}, Agent{Name: "pi"}, "claude", config.FromStart},
+		{"a hat of the start's before a backend of the editor's", Agent{Hat: "a"}, Agent{Name: "claude"}, "pi", config.FromFolder},
+		{"a backend of the start's before a hat of the editor's", Agent{Name: "claude"}, Agent{Hat: "a"}, "claude", config.FromStart},
+		{"auto", Agent{Name: "auto"}, Agent{}, "pi", config.FromStart},
+	}
+	for _, tt := range tests {
+		cfg, sources := resolve(t, Resolver{Settings: s, Start: Options{Agent: tt.start}, Editor: Options{Agent: tt.editor}})
+		if cfg.Backend.Name != tt.want || sources["backend"] != tt.from {
+			t.Errorf("%s: %s from %s, want %s from %s", tt.name, cfg.Backend.Name, sources["backend"], tt.want, tt.from)
+		}
+	}
+}
+
+func TestLimitsHaveTheirPrecedence(t *testing.T) {
+	s := settings(t, "[limits]\nmax_iterations = 1\nmax_cost_usd = 1\nmax_duration = \"1h\"\n[completion]\npromise = \"A\"\ninstruct = false\n")
+	cfg, sources := resolve(t, Resolver{
+		Settings: s,
+		Start:    Options{Limits: loop.Patch{MaxIterations: new(3)}},
+		Editor:   Options{Limits: loop.Patch{MaxIterations: new(2), MaxCostUSD: new(2.0), Promise: new("B")}},
+	})
+	want := loop.DefaultLimits()
+	want.MaxIterations, want.MaxCostUSD, want.MaxDuration = 3, 2, s.Limits.MaxDuration
+	if cfg.Limits != want || cfg.Promise != "B" || !cfg.Quiet {
+		t.Errorf("got %+v, %q, %v", cfg.Limits, cfg.Promise, cfg.Quiet)
+	}
+	wantSources := Sources{
+		"maxIterations": config.FromStart, "maxCostUsd": config.FromEditor, "maxDurationMs": config.FromFolder,
+		"idleTimeoutMs": config.FromDefault, "maxConsecutiveFailures": config.FromDefault, "completionPromise": config.FromEditor,
+		"backend": config.FromDefault, "args": config.FromDefault, "model": config.FromDefault, "instruct": config.FromFolder,
+	}
+	if diff := cmp.Diff(wantSources, sources); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestTheBuiltInLimitsAreTheLoops(t *testing.T) {
+	cfg, _ := resolve(t, Resolver{Settings: config.Default()})
+	if cfg.Limits != loop.DefaultLimits() {
+		t.Errorf("the configuration has %+v, the loop %+v", cfg.Limits, loop.DefaultLimits())
+	}
+}
+
+func TestCustomBackends(t *testing.T) {
+	s := settings(t, `
+backend = "mine"
+[backends.mine]
+command = "my-agent"
+args = ["--headless"]
+prompt = "file"
+output = "claude-stream-json"
+interactive_args = ["--tui"]
+[backends.pi]
+command = "./bin/pi"
+prompt = "arg"
+`)
+	cfg, _ := resolve(t, Resolver{Settings: s})
+	b := cfg.Backend
+	if b.Name != "mine" || b.Command != "my-agent" || b.Prompt != backends.PromptFile || b.Output != stream.FormatClaude ||
+		!slices.Equal(b.Argv(nil, cfg.Args), []string{"--headless"}) || !slices.Equal(b.InteractiveArgs, []string{"--tui"}) {
+		t.Errorf("got %+v", b)
+	}
+	cfg, _ = resolve(t, Resolver{Settings: s, Start: Options{Agent: Agent{Name: "pi"}}})
+	if b := cfg.Backend; !strings.HasSuffix(b.Command, filepath.FromSlash("/bin/pi")) || !filepath.IsAbs(b.Command) || b.Prompt != backends.PromptArg || b.Output != stream.FormatPi {
+		t.Errorf("got %+v", b)
+	}
+}
+
+func TestWhatCantBeResolved(t *testing.T) {
+	s := settings(t, "[backends.mine]\ncommand = \"x\"\n[hats.builder]\nbackend = \"mine\"\n")
+	tests := []struct {
+		name  string
+		agent Agent
+		want  string
+	}{
+		{"unknown backend", Agent{Name: "mein"}, `unknown backend "mein": did you mean mine? known are ` + strings.Join(backends.Names(), ", ") + ", mine"},
+		{"unknown hat", Agent{Hat: "bilder"}, `there is no hat "bilder": did you mean builder? known are builder`},
+		{"hat and another backend", Agent{Hat: "builder", Name: "pi"}, "the hat builder is one of mine; leave out the backend pi, or the hat"},
+		{"format of a known backend", Agent{Name: "mine", Output: Choice{Value: "text"}}, "go with a program of your own"},
+	}
+	for _, tt := range tests {
+		_, _, err := Resolver{Settings: s, Start: Options{Agent: tt.agent}, Detect: detectPi}.Resolve(t.Context())
+		if err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: got %v, want %s", tt.name, err, tt.want)
+		}
+	}
+	_, _, err := Resolver{Settings: config.Default(), Start: Options{Agent: Agent{Hat: "a"}}}.Resolve(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "none is described") {
+		t.Errorf("no hats: got %v", err)
+	}
+}
+
+// "Given ralph plan with backend: pi, when launching interactive mode, then pi is
+// invoked as pi --no-session "prompt" (no -p, no --mode json)."
+func TestGivenRalphPlanWithBackendPiWhenLaunchingInteractiveModeThenPiIsInvokedAsPiNoSessionPrompt(t *testing.T) {
+	bin := t.TempDir()
+	program := filepath.Join(bin, "pi")
+	if err := os.WriteFile(program, nil, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin)
+	s := settings(t, `
+backend = "pi"
+[backends.pi]
+args = ["--thinking", "low"]
+[hats.planner]
+backend = { type = "pi", args = ["--model", "opus"] }
+`)
+	tests := []struct {
+		name   string
+		agent  Agent
+		prompt string
+		want   []string
+	}{
+		{"as the seed says", Agent{}, "prompt", []string{program, "--no-session", "prompt"}},
+		{"without a prompt", Agent{}, "", []string{program, "--no-session"}},
+		{"with a hat", Agent{Hat: "planner"}, "prompt", []string{program, "--no-session", "--model", "opus", "prompt"}},
+		{"with arguments", Agent{Args: []string{"-c"}}, "prompt", []string{program, "--no-session", "-c", "prompt"}},
+	}
+	for _, tt := range tests {
+		_, argv, err := Resolver{Settings: s, Start: Options{Agent: tt.agent}, Detect: detectPi}.Interactive(t.Context(), tt.prompt)
+		if err != nil || !slices.Equal(argv, tt.want) {
+			t.Errorf("%s: got %q, %v", tt.name, argv, err)
+		}
+	}
+}
+
+func TestContinue(t *testing.T) {
+	s := settings(t, `
+[backends.mine]
+command = "my-agent"
+[backends.pi]
+args = ["--thinking", "low"]
+[hats.planner]
+backend = { type = "pi", args = ["--model", "opus"] }
+`)
+	files := config.Files{Folder: t.TempDir(), UserDir: t.TempDir(), Builtin: backends.Names()}
+	if err := files.RememberRun("pi", []string{"--started-here"}); err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		name      string
+		found     Found
+		named     Agent
+		backend   string
+		args      []string
+		untrusted bool
+	}{
+		{name: "a known backend", found: Found{Backend: "claude"}, backend: "claude"},
+		{name: "one of the configuration", found: Found{Backend: "mine"}, backend: "mine"},
+		{name: "arguments of the configuration", found: Found{Backend: "pi", Args: []string{"--thinking", "low"}}, backend: "pi", args: []string{"--thinking", "low"}},
+		{name: "a hat of the configuration", found: Found{Backend: "pi", Hat: "planner", Args: []string{"--thinking", "low", "--model", "opus"}},
+			backend: "pi", args: []string{"--thinking", "low", "--model", "opus"}},
+		{name: "a hat that is gone", found: Found{Backend: "claude", Hat: "gone"}, backend: "claude"},
+		{name: "arguments that the user started it with", found: Found{Backend: "pi", Args: []string{"--started-here"}}, backend: "pi", args: []string{"--started-here"}},
+		{name: "other arguments", found: Found{Backend: "pi", Args: []string{"--evil"}}, untrusted: true},
+		{name: "a program", found: Found{Backend: "/bin/evil"}, untrusted: true},
+		{name: "a program that is named again", found: Found{Backend: "/bin/agent"}, named: Agent{Name: "/bin/agent"}, backend: "/bin/agent"},
+		{name: "another backend doesn't vouch for the arguments", found: Found{Backend: "pi", Args: []string{"--evil"}}, named: Agent{Name: "claude"}, untrusted: true},
+		{name: "all is named again", found: Found{Backend: "pi", Args: []string{"--evil"}}, named: Agent{Name: "claude", Args: []string{"--good"}},
+			backend: "claude", args: []string{"--good"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			tt.found.File = "state.md"
+			cfg, err := Resolver{Settings: s, Start: Options{Agent: tt.named}, Detect: detectPi}.Continue(t.Context(), tt.found, files)
+			var untrusted *config.UntrustedError
+			if errors.As(err, &untrusted) != tt.untrusted || err != nil && !tt.untrusted {
+				t.Fatalf("got %v", err)
+			}
+			if !tt.untrusted && (cfg.Backend.Name != tt.backend || !slices.Equal(cfg.Args, tt.args) || !cfg.Continue) {
+				t.Errorf("got %s %q", cfg.Backend.Name, cfg.Args)
+			}
+		})
+	}
+	if _, err := (Resolver{Settings: s}).Continue(t.Context(), Found{File: "state.md"}, files); err == nil || !strings.Contains(err.Error(), "names no backend") {
+		t.Errorf("a state file without a backend: %v", err)
+	}
+}
