@@ -95,6 +95,8 @@ describe('a loop in the workbench', { timeout: 120_000 }, () => {
     await w.notification('was interrupted in iteration 1').waitFor();
     await w.screenshot('interrupted');
     await w.statusIs(/Ralph interrupted at 1\/7/);
+    await w.run('Ralph: Show Output'); // what was said before is in the session file
+    await w.editorShows('This takes a while.');
     await w.press('was interrupted in iteration 1', 'Resume Iteration 1');
     await w.statusIs(/Ralph 1\/7/);
     await until('the agent', () => w.agents().length > 0);
