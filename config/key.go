@@ -81,6 +81,12 @@ var keys = []Key{
 	{Path: path("completion.instruct"), Type: Switch, Default: "true",
 		Doc: "Whether each run is told its iteration, the limit and the promise."},
 
+	{Path: path("history"), Type: Table, Doc: "How loops are kept, as sessions that pi can open."},
+	{Path: path("history.enabled"), Type: Switch, Default: "true",
+		Doc: "Whether loops are kept."},
+	{Path: path("history.folder"), Type: Text, Runs: true, check: checkPresent,
+		Doc: "The folder of the sessions, relative to the loop's, instead of pi's own."},
+
 	{Path: path("backends"), Type: Table, Doc: "Settings of the known backends, and backends of your own."},
 	{Path: path("backends.*"), Type: Table, Doc: "A backend: one of the known ones, or one of your own, which needs a `command`."},
 	{Path: path("backends.*.command"), Type: Text, Runs: true, check: checkPresent,

@@ -31,6 +31,12 @@ type Limits struct {
 	MaxConsecutiveFailures int
 }
 
+// History says how loops are kept.
+type History struct {
+	Enabled bool
+	Folder  string // as it is written; "" is pi's own
+}
+
 // BackendSettings are what the files say about one backend. Empty fields are
 // as the backend has them, or for a custom one as the key's default.
 type BackendSettings struct {
@@ -55,6 +61,7 @@ type Settings struct {
 	Limits     Limits
 	Promise    string // "" is none
 	Instruct   bool
+	History    History
 	Backends   map[string]BackendSettings
 	Hats       map[string]Hat
 
@@ -79,6 +86,8 @@ var setters = map[string]func(s *Settings, name string, v any){
 	"limits.max_consecutive_failures": func(s *Settings, _ string, v any) { s.Limits.MaxConsecutiveFailures = int(v.(int64)) },
 	"completion.promise":              func(s *Settings, _ string, v any) { s.Promise = v.(string) },
 	"completion.instruct":             func(s *Settings, _ string, v any) { s.Instruct = v.(bool) },
+	"history.enabled":                 func(s *Settings, _ string, v any) { s.History.Enabled = v.(bool) },
+	"history.folder":                  func(s *Settings, _ string, v any) { s.History.Folder = v.(string) },
 	"backends.*.command":              ofBackend(func(b *BackendSettings, v any) { b.Command = v.(string) }),
 	"backends.*.args":                 ofBackend(func(b *BackendSettings, v any) { b.Args = texts(v) }),
 	"backends.*.prompt":               ofBackend(func(b *BackendSettings, v any) { b.Prompt = v.(string) }),

@@ -11,7 +11,7 @@ import (
 // Options say where sessions are kept. The zero value means pi's own folder.
 type Options struct {
 	Off    bool
-	Folder string // a folder for the sessions of all working directories, like pi's --session-dir
+	Folder string // a folder for all sessions, like pi's --session-dir; relative to the working directory
 }
 
 // The environment variables that move pi's folders.
@@ -29,10 +29,18 @@ func (o Options) Dir(cwd string) (string, error) { return o.dir(realPath(cwd)) }
 // dir is Dir for a real path: an agent sees its working directory without links.
 func (o Options) dir(cwd string) (string, error) {
 	if o.Folder != "" {
-		return expandHome(o.Folder)
+		folder, err := expandHome(o.Folder)
+		if err == nil && !filepath.IsAbs(folder) {
+			folder = filepath.Join(cwd, folder)
+		}
+		return folder, err
 	}
 	if dir := os.Getenv(envSessionDir); dir != "" {
-		return expandHome(dir)
+		dir, err := expandHome(dir)
+		if err != nil {
+			return "", err
+		}
+		return filepath.Abs(dir)
 	}
 	agent := os.Getenv(envAgentDir)
 	if agent == "" {
@@ -51,7 +59,7 @@ func folderName(cwd string) string {
 	return "--" + strings.NewReplacer("/", "-", `\`, "-", ":", "-").Replace(cwd) + "--"
 }
 
-// expandHome makes an absolute path of one that may begin with ~.
+// expandHome puts the user's home in the place of a leading ~.
 func expandHome(path string) (string, error) {
 	if rest, ok := strings.CutPrefix(path, "~"); ok && (rest == "" || os.IsPathSeparator(rest[0])) {
 		home, err := os.UserHomeDir()
@@ -60,11 +68,7 @@ func expandHome(path string) (string, error) {
 		}
 		return filepath.Join(home, rest), nil
 	}
-	abs, err := filepath.Abs(path)
-	if err != nil {
-		return "", fmt.Errorf("finding the folder of sessions: %w", err)
-	}
-	return abs, nil
+	return path, nil
 }
 
 // realPath follows links where that is possible.

@@ -278,17 +278,16 @@ func (w *Writer) create() error {
 	if err != nil {
 		return err
 	}
-	f, err := os.OpenFile(w.path, os.O_WRONLY|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
+	temp := w.path + ".tmp" // so that no session is ever without its header
+	if err = os.WriteFile(temp, head, 0o600); err == nil {
+		err = os.Rename(temp, w.path)
+	}
 	if err != nil {
+		os.Remove(temp)
 		return err
 	}
-	if _, err := f.Write(head); err != nil {
-		f.Close()
-		os.Remove(w.path)
-		return err
-	}
-	w.file = f
-	return nil
+	w.file, err = os.OpenFile(w.path, os.O_WRONLY|os.O_APPEND, 0)
+	return err
 }
 
 // marshalLine encodes a value as one line, with <, > and & as they are.

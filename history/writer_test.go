@@ -187,6 +187,7 @@ func TestFolders(t *testing.T) {
 		{"pi's, moved", "/agent", "", "", "/agent/sessions/" + name},
 		{"pi's, moved below home", "~/x", "", "", home + "/x/sessions/" + name},
 		{"pi's sessions, moved", "/agent", "/sessions", "", "/sessions"},
+		{"set, beside the code", "/agent", "/sessions", ".pi/kept", filepath.ToSlash(cwd) + "/.pi/kept"},
 		{"set", "/agent", "/sessions", "~/kept", home + "/kept"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

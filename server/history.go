@@ -61,8 +61,15 @@ func (m *manager) history(_ context.Context, p HistoryParams) (any, error) {
 	return HistoryResult{past}, nil
 }
 
-// sessions says where the loops of a folder are kept.
-func (m *manager) sessions(string) history.Options { return history.Options{} }
+// sessions says where the loops of a folder are kept. Settings that can't be
+// read count for nothing: what is past can be shown all the same.
+func (m *manager) sessions(path string) history.Options {
+	settings, err := m.files(path).Load()
+	if err != nil {
+		return history.Options{}
+	}
+	return history.Options{Folder: settings.History.Folder}
+}
 
 // runningSession is the session file of the loop that runs in a folder, ours or
 // somebody else's; "" if there is none.
@@ -96,9 +103,9 @@ func ProjectPast(s history.Summary) PastLoop {
 	return past
 }
 
-// loopEvent is the event of a loop's that a record was made of, nil for a
+// LoopEvent is the event of a loop's that a record was made of, nil for a
 // record that is none.
-func loopEvent(r history.Record) loop.Event {
+func LoopEvent(r history.Record) loop.Event {
 	switch r := r.(type) {
 	case history.IterationStart:
 		return loop.IterationStart{Iteration: r.Iteration, MaxIterations: r.MaxIterations}

@@ -43,7 +43,11 @@ func newHistoryList() *cobra.Command {
 	asJSON := cmd.Flags().Bool("json", false, "print one JSON object per loop")
 	cmd.MarkFlagsMutuallyExclusive("all", "json")
 	inFolder(cmd, func(cmd *cobra.Command, dir string, _ []string) error {
-		sessions, err := history.List(history.Options{}, dir, *limit, !*all)
+		kept, err := sessionsOf(cmd, dir)
+		if err != nil {
+			return err
+		}
+		sessions, err := history.List(kept, dir, *limit, !*all)
 		if err != nil {
 			return err
 		}
@@ -64,6 +68,12 @@ func newHistoryList() *cobra.Command {
 		return nil
 	})
 	return cmd
+}
+
+// sessionsOf says where the loops of a folder are kept.
+func sessionsOf(cmd *cobra.Command, dir string) (history.Options, error) {
+	_, settings, err := loadSettings(cmd, dir)
+	return history.Options{Folder: settings.History.Folder}, err
 }
 
 // printPast prints two lines of a session: what came of it, and where it is.
@@ -95,7 +105,7 @@ last loop of the folder; a loop is named by its id.`,
 	completeWith(cmd, "output", styleNames...)
 	verbose := cmd.Flags().Bool("verbose", false, "show the model's reasoning too")
 	inFolder(cmd, func(cmd *cobra.Command, dir string, args []string) error {
-		path, err := sessionNamed(dir, args)
+		path, err := sessionNamed(cmd, dir, args)
 		if err != nil {
 			return err
 		}
@@ -108,18 +118,24 @@ last loop of the folder; a loop is named by its id.`,
 }
 
 // sessionNamed finds the session that the arguments name.
-func sessionNamed(dir string, args []string) (string, error) {
+func sessionNamed(cmd *cobra.Command, dir string, args []string) (string, error) {
 	if len(args) == 1 {
 		if _, err := os.Stat(args[0]); err == nil {
 			return args[0], nil
 		}
-		path, err := history.Find(history.Options{}, dir, args[0])
+	}
+	kept, err := sessionsOf(cmd, dir)
+	if err != nil {
+		return "", err
+	}
+	if len(args) == 1 {
+		path, err := history.Find(kept, dir, args[0])
 		if err == nil && path == "" {
 			err = fmt.Errorf("there is no file and no loop %s; see ralph-lsp history list", args[0])
 		}
 		return path, err
 	}
-	last, err := history.List(history.Options{}, dir, 1, true)
+	last, err := history.List(kept, dir, 1, true)
 	if err != nil {
 		return "", err
 	}

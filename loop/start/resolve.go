@@ -65,6 +65,7 @@ func (r Resolver) Resolve(ctx context.Context) (loop.Config, Sources, error) {
 		Model: cmp.Or(r.Start.Agent.Model, r.Editor.Agent.Model),
 		Quiet: r.Start.Quiet || !r.Settings.Instruct,
 	}
+	r.keep(&cfg)
 	sources := r.limits(&cfg)
 	sources["model"] = first(r.Start.Agent.Model != "", r.Editor.Agent.Model != "", config.FromDefault)
 	sources["instruct"] = first(r.Start.Quiet, false, r.Settings.Source("completion.instruct"))
@@ -80,6 +81,11 @@ func (r Resolver) Resolve(ctx context.Context) (loop.Config, Sources, error) {
 		sources["hat"] = first(r.Start.Agent.Hat != "", true, "")
 	}
 	return cfg, sources, nil
+}
+
+// keep says where the loop is kept.
+func (r Resolver) keep(cfg *loop.Config) {
+	cfg.History.Off, cfg.History.Folder = !r.Settings.History.Enabled, r.Settings.History.Folder
 }
 
 func (r Resolver) chooser() chooser { return chooser{r.Settings, r.Detect} }
@@ -152,6 +158,7 @@ func (r Resolver) Continue(ctx context.Context, found Found, files config.Files)
 		}
 	}
 	cfg := loop.Config{Continue: true, Change: r.Start.Limits, Model: named.Model, Quiet: r.Start.Quiet}
+	r.keep(&cfg)
 	if named.Name == "" && named.Hat == "" {
 		return cfg, fmt.Errorf("%s names no backend; name one with --backend", found.File)
 	}
