@@ -1,10 +1,7 @@
 package backends
 
 import (
-	"context"
 	"errors"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -26,11 +23,93 @@ func TestArgumentLists(t *testing.T) {
 			"-p --output-format stream-json --verbose --include-partial-messages --no-session-persistence --model m --permission-mode=plan"},
 		{"claude without permissions", claude, nil, []string{"--dangerously-skip-permissions"},
 			"-p --output-format stream-json --verbose --include-partial-messages --no-session-persistence --dangerously-skip-permissions"},
+		{"kiro", kiro, nil, []string{"--agent", "planner"}, "chat --no-interactive --trust-tools=fs_read,fs_write --agent planner"},
+		{"kiro that trusts all", kiro, nil, []string{"--trust-all-tools"}, "chat --no-interactive --trust-all-tools"},
+		{"gemini", gemini, []string{"--model", "m"}, nil, "--output-format stream-json --approval-mode auto_edit --model m"},
+		{"gemini that asks nothing", gemini, nil, []string{"-y", "--skip-trust"}, "--output-format stream-json -y --skip-trust"},
+		{"codex", codex, nil, nil, "exec --json --skip-git-repo-check --ephemeral --sandbox workspace-write"},
+		{"codex read-only", codex, nil, []string{"-s", "read-only"}, "exec --json --skip-git-repo-check --ephemeral -s read-only"},
+		{"amp", amp, nil, []string{"-m", "high"}, "--execute --stream-json --stream-json-thinking --no-ide --no-notifications -m high"},
+		{"copilot", copilot, nil, nil, "--output-format json --stream on --no-ask-user --no-auto-update --allow-tool=write"},
+		{"copilot with tools", copilot, nil, []string{"--allow-all-tools"}, "--output-format json --stream on --no-ask-user --no-auto-update --allow-all-tools"},
+		{"opencode", opencode, nil, []string{"--auto"}, "run --format json --thinking --auto"},
 		{"custom", Custom("x", []string{"--headless"}, PromptStdin, stream.FormatText), nil, []string{"more"}, "--headless more"},
 	} {
 		if got := strings.Join(tt.backend.Argv(tt.ours, tt.user), " "); got != tt.want {
 			t.Errorf("%s:\n got %s\nwant %s", tt.name, got, tt.want)
 		}
+	}
+}
+
+func TestGivenBackendPiWhenRalphResolvesTheBackendThenItsCommandArgsAndOutputFormat(t *testing.T) {
+	b, err := Lookup("pi")
+	if err != nil || b.Command != "pi" || b.Output != stream.FormatPi {
+		t.Errorf("%+v, %v", b, err)
+	}
+	if want := []string{"-p", "--mode", "json", "--no-session"}; !slices.Equal(b.Args, want) {
+		t.Errorf("got %q, want %q", b.Args, want)
+	}
+}
+
+func TestGivenExtraArgsWhenRalphResolvesTheBackendThenTheyAreAppendedToTheDefaultArgs(t *testing.T) {
+	extra := []string{"--provider", "anthropic"}
+	want := []string{"-p", "--mode", "json", "--no-session", "--provider", "anthropic"}
+	if got := pi.Argv(nil, extra); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestPiInInteractiveModeIsInvokedWithNoSessionAndThePrompt(t *testing.T) {
+	got, err := pi.Interactive(nil, "prompt")
+	if want := []string{"--no-session", "prompt"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("got %q, %v, want %q", got, err, want)
+	}
+}
+
+func TestInteractiveArguments(t *testing.T) {
+	for _, tt := range []struct {
+		backend Backend
+		user    []string
+		prompt  string
+		want    []string
+	}{
+		{pi, nil, "", []string{"--no-session"}},
+		{pi, []string{"--model", "m"}, "--help me", []string{"--no-session", "--model", "m", "--", "--help me"}},
+		{claude, nil, "do it", []string{"do it"}},
+		{kiro, nil, "do it", []string{"chat", "do it"}},
+		{gemini, nil, "-x", []string{"--prompt-interactive=-x"}},
+		{codex, nil, "do it", []string{"do it"}},
+		{amp, []string{"-m", "high"}, "", []string{"-m", "high"}},
+		{copilot, nil, "do it", []string{"--interactive=do it"}},
+		{opencode, nil, "do it", []string{"--prompt=do it"}},
+	} {
+		if got, err := tt.backend.Interactive(tt.user, tt.prompt); err != nil || !slices.Equal(got, tt.want) {
+			t.Errorf("%s %q: got %q, %v, want %q", tt.backend.Name, tt.prompt, got, err, tt.want)
+		}
+	}
+	if _, err := amp.Interactive(nil, "do it"); err == nil {
+		t.Error("amp got a prompt that it can't take")
+	}
+}
+
+func TestNoBackendMayDoEverythingByDefault(t *testing.T) {
+	for _, b := range builtin {
+		for _, arg := range b.Argv(nil, nil) {
+			if strings.Contains(arg, "dangerous") || strings.HasSuffix(arg, "-all") || strings.HasSuffix(arg, "-all-tools") || strings.Contains(arg, "yolo") {
+				t.Errorf("%s: %s", b.Name, arg)
+			}
+		}
+	}
+}
+
+func TestTextBackendsAreOnATerminal(t *testing.T) {
+	for _, b := range builtin {
+		if (b.Transport == TransportPTY) != (b.Output == stream.FormatText) {
+			t.Errorf("%s: %s on %s", b.Name, b.Output, b.Transport)
+		}
+	}
+	if b := Custom("x", nil, PromptStdin, stream.FormatText); b.Transport != TransportPipes {
+		t.Errorf("a program of the user's is on %s", b.Transport)
 	}
 }
 
@@ -45,7 +124,7 @@ func TestArgvLeavesTheTableAlone(t *testing.T) {
 func TestLookup(t *testing.T) {
 	for _, name := range Names() {
 		b, err := Lookup(name)
-		if err != nil || b.Name != name || b.Install == "" || !b.Prompt.Valid() || !b.Output.Valid() || len(b.Stop) == 0 {
+		if err != nil || b.Name != name || b.Install == "" || !b.Prompt.Valid() || !b.Output.Valid() || !b.Transport.Valid() || len(b.Stop) == 0 {
 			t.Errorf("%s: %+v, %v", name, b, err)
 		}
 	}
@@ -55,66 +134,5 @@ func TestLookup(t *testing.T) {
 		if !errors.As(err, &unknown) || unknown.Nearest != near {
 			t.Errorf("%s: %v", name, err)
 		}
-	}
-}
-
-// install puts the test binary on an otherwise empty PATH under these names.
-func install(t *testing.T, names ...string) {
-	t.Helper()
-	bin := t.TempDir()
-	t.Setenv("PATH", bin)
-	for _, name := range names {
-		if err := os.Symlink(os.Args[0], filepath.Join(bin, name)); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-func TestDetect(t *testing.T) {
-	t.Setenv("ROLE", "prints its version")
-	for _, tt := range []struct {
-		installed []string
-		want      string
-	}{
-		{[]string{"pi"}, "pi"},
-		{[]string{"pi", "claude"}, "claude"},
-	} {
-		install(t, tt.installed...)
-		b, probe, err := Detect(context.Background())
-		if err != nil || b.Name != tt.want || probe.Version != "fake 1.2.3" {
-			t.Errorf("%v: %s, %+v, %v", tt.installed, b.Name, probe, err)
-		}
-	}
-}
-
-func TestDetectNothing(t *testing.T) {
-	install(t)
-	_, _, err := Detect(context.Background())
-	var missing *NotFoundError
-	if !errors.As(err, &missing) || len(missing.Looked) != len(Names()) {
-		t.Fatal(err)
-	}
-	for _, want := range append(Names(), os.Getenv("PATH")) {
-		if !strings.Contains(err.Error(), want) {
-			t.Errorf("no %q in %q", want, err)
-		}
-	}
-}
-
-func TestProbeOfABrokenAgent(t *testing.T) {
-	t.Setenv("ROLE", "fails")
-	install(t, "pi")
-	if probe := pi.Probe(context.Background()); probe.Err == nil || probe.Path == "" {
-		t.Errorf("got %+v", probe)
-	}
-}
-
-func TestProbeThatHangs(t *testing.T) {
-	t.Setenv("ROLE", "hangs")
-	install(t, "pi")
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if probe := pi.Probe(ctx); probe.Err == nil {
-		t.Errorf("got %+v", probe)
 	}
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // copilot is GitHub's Copilot CLI. A prompt on stdin makes it headless; what it
-// would have to ask for is denied then.
+// would have to ask for is denied then. SIGINT makes it close its stream.
 var copilot = Backend{
 	Name:    "copilot",
 	Command: "copilot",
@@ -22,7 +22,7 @@ var copilot = Backend{
 	Transport:         TransportPipes,
 	ModelFlag:         "--model",
 	SlashCommands:     true,
-	Stop:              []os.Signal{terminate},
+	Stop:              []os.Signal{os.Interrupt, terminate},
 	VersionArgs:       []string{"--version"},
 	Install:           "npm install -g @github/copilot",
 }

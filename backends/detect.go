@@ -135,10 +135,19 @@ func ProbeAll(ctx context.Context) []Probe {
 	return probes
 }
 
-// Detect returns the first backend that works here, or a *NotFoundError.
+// Detect returns the first backend that works here, or a *NotFoundError. It
+// waits for none behind that one. A program that worked before isn't asked again
+// as long as its file stays the same.
 func Detect(ctx context.Context) (Backend, Probe, error) {
-	for _, probe := range ProbeAll(ctx) {
-		if probe.Err == nil {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel() // whoever is still being asked
+	answers := make([]chan Probe, len(builtin))
+	for i, b := range builtin {
+		answers[i] = make(chan Probe, 1)
+		go func() { answers[i] <- worked.probe(ctx, b) }()
+	}
+	for i := range builtin {
+		if probe := <-answers[i]; probe.Err == nil {
 			return probe.Backend, probe, nil
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -108,6 +109,20 @@ var roles = map[string]func(){
 		fmt.Print("LOOP_COMPLETE")
 	},
 	"prints its version": func() {
+		if log := os.Getenv("ASKED"); log != "" { // a line for each time
+			f, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+			if err != nil {
+				panic(err)
+			}
+			fmt.Fprintln(f, filepath.Base(os.Args[0]))
+			f.Close()
+		}
+		fmt.Println("fake 1.2.3")
+	},
+	"hangs unless it is claude": func() {
+		if filepath.Base(os.Args[0]) != "claude" {
+			time.Sleep(time.Hour)
+		}
 		fmt.Println("fake 1.2.3")
 	},
 

@@ -124,6 +124,13 @@ func TestCopilotExitCode(t *testing.T) {
 	}
 }
 
+func TestCopilotInterrupted(t *testing.T) {
+	_, r := decodeLines(t, FormatCopilot, `{"type":"assistant.idle","data":{"aborted":true}}`, `{"type":"result","exitCode":0}`)
+	if r.Failure == nil || r.Failure.Kind != KindAborted {
+		t.Errorf("got %+v", r.Failure)
+	}
+}
+
 func TestOpencodeCutOff(t *testing.T) {
 	_, r := decodeLines(t, FormatOpencode,
 		`{"type":"step_start","sessionID":"s","part":{"messageID":"m"}}`,

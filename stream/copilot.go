@@ -47,6 +47,7 @@ type copilotEvent struct {
 	status       int
 	attempt      int
 	errorMessage string // model.call_failure
+	aborted      bool   // assistant.idle
 	tokens       Tokens
 }
 
@@ -105,6 +106,8 @@ func (c *cursor) copilotData(ev *copilotEvent) {
 			ev.attempt = int(c.integer()) + 1
 		case "errorMessage":
 			ev.errorMessage = c.text()
+		case "aborted":
+			ev.aborted = c.boolean()
 		default:
 			c.copilotTokens(string(o.key), &ev.tokens)
 		}
@@ -165,6 +168,10 @@ func (d *copilotDecoder) Decode(line []byte, emit func(Event)) error {
 		emit(d.retry(ev))
 	case "session.error":
 		d.fail(ClassifyError(ev.status, cmp.Or(ev.message, "copilot failed"), time.Now()), emit)
+	case "assistant.idle":
+		if ev.aborted { // copilot's own exit code is 0 then
+			d.fail(Error{Kind: KindAborted, Message: "the run was aborted"}, emit)
+		}
 	case "session.compaction_start":
 		emit(Compaction{})
 	case "session.compaction_complete":

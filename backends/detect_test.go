@@ -1,0 +1,140 @@
+package backends
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// install puts the test binary on an otherwise empty PATH under these names.
+func install(t *testing.T, names ...string) {
+	t.Helper()
+	bin := t.TempDir()
+	t.Setenv("PATH", bin)
+	for _, name := range names {
+		if err := os.Symlink(os.Args[0], filepath.Join(bin, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestAgentAuto(t *testing.T) {
+	t.Setenv("ROLE", "prints its version")
+	for _, tt := range []struct {
+		name      string
+		installed []string // commands
+		want      string
+	}{
+		{"given only pi is installed, when Ralph detects backends, then pi is selected", []string{"pi"}, "pi"},
+		{"given both claude and pi are installed, when Ralph detects backends, then claude is selected (higher priority)",
+			[]string{"pi", "claude"}, "claude"},
+		{"pi is last", []string{"pi", "opencode"}, "opencode"},
+		{"kiro is called kiro-cli", []string{"pi", "copilot", "kiro-cli"}, "kiro"},
+		{"gemini before codex and amp", []string{"amp", "codex", "gemini"}, "gemini"},
+		{"codex before amp and copilot", []string{"copilot", "amp", "codex"}, "codex"},
+		{"amp before copilot", []string{"copilot", "amp"}, "amp"},
+		{"copilot before opencode", []string{"opencode", "copilot"}, "copilot"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			install(t, tt.installed...)
+			b, probe, err := Detect(context.Background())
+			if err != nil || b.Name != tt.want || probe.Version != "fake 1.2.3" {
+				t.Errorf("%s, %+v, %v", b.Name, probe, err)
+			}
+		})
+	}
+}
+
+func TestDetectWaitsForNoneBehindTheFirst(t *testing.T) {
+	t.Setenv("ROLE", "hangs unless it is claude")
+	install(t, "claude", "gemini", "pi")
+	begin := time.Now()
+	if b, _, err := Detect(context.Background()); err != nil || b.Name != "claude" {
+		t.Errorf("%s, %v", b.Name, err)
+	}
+	if took := time.Since(begin); took >= probeTimeout {
+		t.Errorf("took %v", took)
+	}
+}
+
+func TestDetectAsksAProgramOnce(t *testing.T) {
+	log := filepath.Join(t.TempDir(), "log")
+	t.Setenv("ASKED", log)
+	t.Setenv("ROLE", "prints its version")
+	asked := func() int {
+		data, err := os.ReadFile(log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Count(string(data), "\n")
+	}
+	install(t, "pi")
+	for range 3 {
+		if b, probe, err := Detect(context.Background()); err != nil || b.Name != "pi" || probe.Version != "fake 1.2.3" {
+			t.Fatal(b.Name, probe, err)
+		}
+	}
+	if asked() != 1 {
+		t.Errorf("asked %d times", asked())
+	}
+	install(t, "pi") // another pi
+	if _, _, err := Detect(context.Background()); err != nil || asked() != 2 {
+		t.Errorf("asked %d times with another program, %v", asked(), err)
+	}
+	ProbeAll(context.Background())
+	if asked() != 3 {
+		t.Errorf("asked %d times: whoever wants to know it exactly got an old answer", asked())
+	}
+}
+
+func TestDetectForgetsWhatFailed(t *testing.T) {
+	install(t, "pi")
+	t.Setenv("ROLE", "fails")
+	if _, _, err := Detect(context.Background()); err == nil {
+		t.Fatal("a broken pi was taken")
+	}
+	t.Setenv("ROLE", "prints its version")
+	if b, _, err := Detect(context.Background()); err != nil || b.Name != "pi" {
+		t.Errorf("%s, %v", b.Name, err)
+	}
+}
+
+func TestDetectNothing(t *testing.T) {
+	install(t)
+	_, _, err := Detect(context.Background())
+	var missing *NotFoundError
+	if !errors.As(err, &missing) || len(missing.Looked) != len(Names()) {
+		t.Fatal(err)
+	}
+	wanted := []string{"PATH " + os.Getenv("PATH")}
+	for _, b := range builtin {
+		wanted = append(wanted, b.Command, b.Name+": "+b.Install)
+	}
+	for _, want := range wanted {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("no %q in %q", want, err)
+		}
+	}
+}
+
+func TestProbeOfABrokenAgent(t *testing.T) {
+	t.Setenv("ROLE", "fails")
+	install(t, "pi")
+	if probe := pi.Probe(context.Background()); probe.Err == nil || probe.Path == "" {
+		t.Errorf("got %+v", probe)
+	}
+}
+
+func TestProbeThatHangs(t *testing.T) {
+	t.Setenv("ROLE", "hangs")
+	install(t, "pi")
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if probe := pi.Probe(ctx); probe.Err == nil {
+		t.Errorf("got %+v", probe)
+	}
+}
