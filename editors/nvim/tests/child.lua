@@ -17,7 +17,7 @@ local prepare = [[
     for index, one in ipairs(answers) do
       if prompt:find(one[1]) then
         table.remove(answers, index)
-        return choose(one[2])
+        return vim.defer_fn(function() choose(one[2]) end, 100) -- nobody answers sooner
       end
     end
   end
