@@ -23,7 +23,7 @@ func TestArgumentLists(t *testing.T) {
 			"-p --output-format stream-json --verbose --include-partial-messages --no-session-persistence --model m --permission-mode=plan"},
 		{"claude without permissions", claude, nil, []string{"--dangerously-skip-permissions"},
 			"-p --output-format stream-json --verbose --include-partial-messages --no-session-persistence --dangerously-skip-permissions"},
-		{"kiro", kiro, nil, []string{"--agent", "planner"}, "chat --no-interactive --trust-tools=fs_read,fs_write --agent planner"},
+		{"kiro", kiro, nil, []string{"--agent", "planner"}, "chat --no-interactive --trust-tools=read,write --agent planner"},
 		{"kiro that trusts all", kiro, nil, []string{"--trust-all-tools"}, "chat --no-interactive --trust-all-tools"},
 		{"gemini", gemini, []string{"--model", "m"}, nil, "--output-format stream-json --approval-mode auto_edit --model m"},
 		{"gemini that asks nothing", gemini, nil, []string{"-y", "--skip-trust"}, "--output-format stream-json -y --skip-trust"},

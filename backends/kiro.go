@@ -13,7 +13,7 @@ var kiro = Backend{
 	Command: "kiro-cli",
 	Args:    []string{"chat", "--no-interactive"},
 	Replaceable: []Replaceable{{
-		Args: []string{"--trust-tools=fs_read,fs_write"},
+		Args: []string{"--trust-tools=read,write"},
 		By:   []string{"--trust-tools", "--trust-all-tools", "-a"},
 	}},
 	InteractiveArgs:   []string{"chat"},
