@@ -1,0 +1,250 @@
+//go:build e2e && unix
+
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"ralph-lsp/internal/fakemodel"
+)
+
+// shell is a shell in tmux, as somebody's terminal.
+type shell struct {
+	*program
+	socket  string
+	started string // the file in which the agent's start is taken down
+}
+
+// sitDown opens a terminal of 40 x 100 with a shell in the work folder.
+func sitDown(t *testing.T, a agent, script fakemodel.Script) *shell {
+	t.Helper()
+	s := &shell{program: prepare(t, a, script)}
+	s.started = filepath.Join(s.box.Tmp, "started")
+	s.watchStart()
+	s.box.Setenv("PS1", "sit> ")
+	s.socket = filepath.Join(s.box.Tmp, "tmux")
+	s.tmux("new-session", "-d", "-x", "100", "-y", "40", "bash", "--norc")
+	t.Cleanup(func() {
+		s.box.Command(context.Background(), "tmux", "-S", s.socket, "kill-server").Run()
+		endAll(t, s.mark)
+	})
+	s.sees("sit>")
+	return s
+}
+
+// tmux gives tmux a command and returns what it says.
+func (s *shell) tmux(args ...string) string {
+	s.t.Helper()
+	cmd := s.box.Command(context.Background(), "tmux", append([]string{"-S", s.socket, "-f", os.DevNull}, args...)...)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		s.t.Fatalf("tmux %q: %v: %s", args, err, out)
+	}
+	return string(out)
+}
+
+// types types a text, and keys by their names in tmux.
+func (s *shell) types(text string, keys ...string) {
+	s.t.Helper()
+	if text != "" {
+		s.tmux("send-keys", "-l", text)
+	}
+	if len(keys) > 0 {
+		s.tmux(append([]string{"send-keys"}, keys...)...)
+	}
+}
+
+// sees waits until the screen shows a text.
+func (s *shell) sees(text string) {
+	s.t.Helper()
+	poll(s.program, patience, func() string {
+		if screen := s.tmux("capture-pane", "-p"); !strings.Contains(screen, text) {
+			return fmt.Sprintf("no %q on the screen:\n%s", text, screen)
+		}
+		return ""
+	})
+}
+
+// settings are what stty says of the terminal; name keeps two answers apart.
+func (s *shell) settings(name string) string {
+	s.t.Helper()
+	file := filepath.Join(s.box.Tmp, name)
+	s.types("stty -a > "+file+"; echo "+name+"-$((40+2))", "Enter")
+	s.sees(name + "-42")
+	data, err := os.ReadFile(file)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return string(data)
+}
+
+// plan starts a session, and returns the agent once it shows its prompt's answer.
+func (s *shell) plan(prompt, answer string) (agentPID int, argv []string) {
+	s.t.Helper()
+	words := []string{ralph, "plan", "--backend", s.agent.backend}
+	for _, arg := range s.agent.args {
+		words = append(words, "--backend-arg", arg)
+	}
+	s.types(strings.Join(words, " ")+" '"+prompt+"'; echo code-$?-", "Enter")
+	s.sees(answer)
+	data, err := os.ReadFile(s.started)
+	if err != nil {
+		s.fatalf("no agent was started: %v", err)
+	}
+	lines := strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
+	if agentPID, err = strconv.Atoi(lines[0]); err != nil {
+		s.t.Fatal(err)
+	}
+	return agentPID, lines[1:]
+}
+
+// watchStart puts a script before the agent that takes down its process id and
+// arguments and becomes the agent: pi overwrites what the system knows of them.
+func (s *shell) watchStart() {
+	s.t.Helper()
+	bin := filepath.Join(s.box.Tmp, "bin")
+	real := s.box.Command(context.Background(), s.agent.backend)
+	path := ""
+	for _, kv := range real.Env {
+		if value, ok := strings.CutPrefix(kv, "PATH="); ok {
+			path = value
+		}
+	}
+	script := fmt.Sprintf("#!/bin/sh\nprintf '%%s\\n' $$ \"$@\" > %s\nexec %s \"$@\"\n", s.started, real.Path)
+	if err := os.Mkdir(bin, 0o700); err != nil {
+		s.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(bin, s.agent.backend), []byte(script), 0o700); err != nil {
+		s.t.Fatal(err)
+	}
+	s.box.Setenv("PATH", bin+":"+path)
+}
+
+// sizeOf is the size of a process's terminal, in rows and columns.
+func (s *shell) sizeOf(pid int) string {
+	out, err := s.box.Command(context.Background(), "stty", "-F", fmt.Sprintf("/proc/%d/fd/0", pid), "size").CombinedOutput()
+	if err != nil {
+		return err.Error()
+	}
+	return string(bytes.TrimSpace(out))
+}
+
+// parentOf is the process that started another one.
+func (s *shell) parentOf(pid int) int {
+	s.t.Helper()
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	fields := strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:]))
+	parent, err := strconv.Atoi(fields[1])
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return parent
+}
+
+// awaitOnlyTheShell waits until nothing of the session is left.
+func (s *shell) awaitOnlyTheShell() {
+	s.t.Helper()
+	poll(s.program, goneWithin, func() string {
+		for _, p := range processes(s.mark) {
+			if !strings.HasPrefix(p.command, "bash") && !strings.Contains(p.command, "tmux -S") {
+				return "left: " + p.String()
+			}
+		}
+		return ""
+	})
+	if left, err := filepath.Glob(filepath.Join(s.box.Tmp, "ralph-*")); err != nil || len(left) > 0 {
+		s.t.Errorf("left: %q, %v", left, err)
+	}
+}
+
+const planPrompt, planAnswer = "Which parser first?", "The tokenizer comes first."
+
+func planScript() fakemodel.Script {
+	return fakemodel.Script{Turns: []fakemodel.Turn{says(planAnswer), says("Two more words.")}}
+}
+
+func TestThePlanIsPisOwnInterface(t *testing.T) {
+	t.Parallel()
+	s := sitDown(t, pi, planScript())
+	before := s.settings("before")
+	pid, argv := s.plan(planPrompt, planAnswer)
+	want := append(append([]string{"--no-session"}, pi.args...), planPrompt)
+	if !slices.Equal(argv, want) { // no -p, no --mode json
+		t.Errorf("argv %q, want %q", argv, want)
+	}
+	if got := s.sizeOf(pid); got != "40 100" {
+		t.Errorf("pi's window is %s", got)
+	}
+	s.tmux("resize-window", "-x", "130", "-y", "30")
+	poll(s.program, patience, func() string {
+		if got := s.sizeOf(pid); got != "30 130" {
+			return "pi's window is " + got
+		}
+		return ""
+	})
+	s.types("Go on", "Enter")
+	s.sees("Two more words.")
+	s.types("", "C-d")
+	s.sees("code-0-")
+	after := s.settings("after")
+	if got := strings.Replace(after, "rows 30; columns 130", "rows 40; columns 100", 1); got != before {
+		t.Errorf("the terminal isn't as it was:\n%s\n%s", before, after)
+	}
+	s.awaitOnlyTheShell()
+}
+
+func TestAPlanWhoseAgentIsKilled(t *testing.T) {
+	t.Parallel()
+	s := sitDown(t, pi, planScript())
+	before := s.settings("before")
+	pid, _ := s.plan(planPrompt, planAnswer)
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	s.sees("code-137-")
+	if after := s.settings("after"); after != before {
+		t.Errorf("the terminal isn't as it was:\n%s\n%s", before, after)
+	}
+	s.awaitOnlyTheShell()
+}
+
+// The shell gives the terminal back its settings, as after any program that a
+// signal ends; nothing of the session is left.
+func TestAPlanThatIsKilledItself(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name   string
+		signal syscall.Signal
+		code   int
+	}{
+		{"asked to end", syscall.SIGTERM, 0}, // pi ends well
+		{"killed", syscall.SIGKILL, 137},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := sitDown(t, pi, planScript())
+			before := s.settings("before")
+			pid, _ := s.plan(planPrompt, planAnswer)
+			if err := syscall.Kill(s.parentOf(pid), tt.signal); err != nil {
+				t.Fatal(err)
+			}
+			s.sees(fmt.Sprintf("code-%d-", tt.code))
+			if after := s.settings("after"); after != before {
+				t.Errorf("the terminal isn't as it was:\n%s\n%s", before, after)
+			}
+			s.awaitOnlyTheShell()
+		})
+	}
+}
