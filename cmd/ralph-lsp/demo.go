@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph-lsp/backends"
+	"ralph-lsp/history"
 	"ralph-lsp/loop"
 	"ralph-lsp/stream"
 )
@@ -112,6 +113,7 @@ func demoConfig(folder string, fast bool) (loop.Config, error) {
 	limits.MaxIterations = 5
 	return loop.Config{
 		Folder: folder, Prompt: demoPrompt, Backend: agent, Promise: demoPromise, Limits: limits, Version: programVersion(),
+		History: history.Options{Off: true}, // the folder is gone soon
 	}, nil
 }
 
