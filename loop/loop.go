@@ -208,7 +208,7 @@ func (l *Loop) takeUp(found loopstate.State) (loopstate.State, error) {
 	if _, err := l.cfg.Backend.Find(); err != nil {
 		return found, err
 	}
-	if len(l.cfg.Args) == 0 {
+	if l.cfg.Args == nil { // an empty list is a choice
 		l.cfg.Args = found.BackendArgs
 	}
 	if l.cfg.Model == "" {
@@ -224,6 +224,9 @@ func (l *Loop) takeUp(found loopstate.State) (loopstate.State, error) {
 		l.cfg.Change.apply(s)
 		s.Active, s.LoopID, s.Backend = true, l.id, l.cfg.Backend.Name
 		s.BackendArgs, s.Model = l.cfg.Args, l.cfg.Model
+		if l.cfg.Hat != "" || s.Backend != found.Backend {
+			s.Hat = l.cfg.Hat
+		}
 		s.ResumeAt = time.Time{}
 		if path := l.mirror.writer.Path(); path != "" {
 			s.SessionFile = path

@@ -63,7 +63,7 @@ type Resolver struct {
 func (r Resolver) Resolve(ctx context.Context) (loop.Config, Sources, error) {
 	cfg := loop.Config{
 		Model: cmp.Or(r.Start.Agent.Model, r.Editor.Agent.Model),
-		Quiet: r.Start.Quiet || !r.Settings.Instruct,
+		Quiet: r.quiet(),
 	}
 	r.keep(&cfg)
 	sources := r.limits(&cfg)
@@ -87,6 +87,8 @@ func (r Resolver) Resolve(ctx context.Context) (loop.Config, Sources, error) {
 func (r Resolver) keep(cfg *loop.Config) {
 	cfg.History.Off, cfg.History.Folder = !r.Settings.History.Enabled, r.Settings.History.Folder
 }
+
+func (r Resolver) quiet() bool { return r.Start.Quiet || !r.Settings.Instruct }
 
 func (r Resolver) chooser() chooser { return chooser{r.Settings, r.Detect} }
 
@@ -157,7 +159,7 @@ func (r Resolver) Continue(ctx context.Context, found Found, files config.Files)
 			named.Name = found.Backend
 		}
 	}
-	cfg := loop.Config{Continue: true, Change: r.Start.Limits, Model: named.Model, Quiet: r.Start.Quiet}
+	cfg := loop.Config{Continue: true, Change: r.Start.Limits, Model: named.Model, Quiet: r.quiet()}
 	r.keep(&cfg)
 	if named.Name == "" && named.Hat == "" {
 		return cfg, fmt.Errorf("%s names no backend; name one with --backend", found.File)
@@ -167,12 +169,12 @@ func (r Resolver) Continue(ctx context.Context, found Found, files config.Files)
 		return cfg, err
 	}
 	cfg.Backend, cfg.Hat = agent.backend, agent.hat
-	cfg.Args = found.Args
-	if len(named.Args) > 0 {
-		cfg.Args = slices.Concat(agent.args, named.Args)
+	cfg.Args = slices.Concat([]string{}, agent.args, named.Args)
+	if len(named.Args) == 0 && (fromFile || agent.backend.Name == found.Backend) {
+		cfg.Args = found.Args
 	}
 	isFilesProgram := fromFile && IsPath(named.Name)
-	isFilesArgs := len(named.Args) == 0 && len(found.Args) > 0 && !slices.Equal(found.Args, agent.args)
+	isFilesArgs := len(cfg.Args) > 0 && len(named.Args) == 0 && !slices.Equal(cfg.Args, agent.args)
 	if isFilesProgram || isFilesArgs {
 		return cfg, files.CheckRun(found.File, found.Backend, found.Args)
 	}

@@ -292,7 +292,10 @@ backend = { type = "pi", args = ["--model", "opus"] }
 		{name: "other arguments", found: Found{Backend: "pi", Args: []string{"--evil"}}, untrusted: true},
 		{name: "a program", found: Found{Backend: "/bin/evil"}, untrusted: true},
 		{name: "a program that is named again", found: Found{Backend: "/bin/agent"}, named: Agent{Name: "/bin/agent"}, backend: "/bin/agent"},
-		{name: "another backend doesn't vouch for the arguments", found: Found{Backend: "pi", Args: []string{"--evil"}}, named: Agent{Name: "claude"}, untrusted: true},
+		{name: "another backend gets no arguments of the first", found: Found{Backend: "pi", Args: []string{"--evil"}}, named: Agent{Name: "claude"},
+			backend: "claude", args: []string{}},
+		{name: "the same backend doesn't vouch for the arguments", found: Found{Backend: "pi", Args: []string{"--evil"}}, named: Agent{Name: "pi"}, untrusted: true},
+		{name: "a program with other arguments", found: Found{Backend: "/bin/evil"}, named: Agent{Args: []string{"--good"}}, untrusted: true},
 		{name: "all is named again", found: Found{Backend: "pi", Args: []string{"--evil"}}, named: Agent{Name: "claude", Args: []string{"--good"}},
 			backend: "claude", args: []string{"--good"}},
 	}
