@@ -16,6 +16,7 @@ Start here
   ralph-lsp doctor                          which agents are here, is all in order
   ralph-lsp run "Make the tests pass" --completion-promise DONE
   ralph-lsp run --prompt-file PROMPT.md --max-iterations 20 --max-cost 5
+  ralph-lsp plan "Let's write PROMPT.md"    talk with the agent first, in its own interface
 
 From another terminal, in the same folder (or with -C DIR)
   ralph-lsp status                          where the loop stands
@@ -25,6 +26,7 @@ From another terminal, in the same folder (or with -C DIR)
   (or edit .pi/ralph-loop.local.md: prompt and limits count from the next run on)
 
 More
+  ralph-lsp trust                           let the folder's ralph.toml name programs
   ralph-lsp --stdio [--log FILE]            serve an editor; its plugin starts it so
   ralph-lsp history list | show | repair    past loops; pi can open them too
   ralph-lsp decode --format pi FILE         a recorded stream as event lines
