@@ -85,7 +85,7 @@ func Custom(command string, args []string, mode PromptMode, format stream.Format
 		Prompt:      mode,
 		Output:      format,
 		Transport:   TransportPipes,
-		ReportsCost: format != stream.FormatText,
+		ReportsCost: format.HasCost(),
 		Stop:        []os.Signal{terminate},
 		Install:     "check the path of your command",
 	}

@@ -53,7 +53,10 @@ func openPTY() (ours, theirs *os.File, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := pty.Setsize(theirs, &ptySize); err != nil {
+	if err = pty.Setsize(theirs, &ptySize); err == nil {
+		ours, err = interruptible(ours)
+	}
+	if err != nil {
 		ours.Close()
 		theirs.Close()
 		return nil, nil, err

@@ -3,8 +3,11 @@
 package backends
 
 import (
+	"errors"
+	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"ralph-lsp/stream"
 )
@@ -55,5 +58,26 @@ func TestErrorOutputIsActivityToo(t *testing.T) {
 	p.Wait()
 	if len(active) == 0 {
 		t.Error("an agent that writes to stderr only counts as silent")
+	}
+}
+
+// A writer that nobody can find or end must not hold the run.
+func TestReadingATerminalCanBeGivenUp(t *testing.T) {
+	ours, theirs, err := TransportPTY.open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer theirs.Close()
+	defer ours.Close()
+	read := make(chan error)
+	go func() {
+		_, err := ours.Read(make([]byte, 1))
+		read <- err
+	}()
+	if err := ours.SetReadDeadline(time.Unix(1, 0)); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-read; !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("got %v", err)
 	}
 }

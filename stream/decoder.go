@@ -42,6 +42,11 @@ func (f Format) Valid() bool {
 	return decoders[f] != nil
 }
 
+// HasCost says whether streams in format f tell what a run cost.
+func (f Format) HasCost() bool {
+	return f == FormatPi || f == FormatClaude || f == FormatOpencode
+}
+
 // ErrMalformed is what Decode returns for a line that isn't what its format
 // promises. Nothing was emitted for it, and the next line is decoded as usual.
 var ErrMalformed = errors.New("malformed line")
