@@ -186,6 +186,7 @@ func (m *manager) resume(ctx context.Context, p ResumeParams) (any, error) {
 	if !errors.Is(err, loop.ErrNotRunning) && !isReason(err, ReasonNotRunning) {
 		return nil, err
 	}
+	m.settle(ctx)
 	r, err := m.takeUp(ctx, p)
 	if err != nil {
 		return nil, err

@@ -56,8 +56,9 @@ type folder struct {
 // managed is a loop of ours with the feed that tells the editor of it.
 type managed struct {
 	*loop.Loop
-	feed *feed
-	cfg  loop.Config
+	feed    *feed
+	cfg     loop.Config
+	retired chan struct{} // closed when it is over and out of its folder
 }
 
 // seenLoop is a loop that another process drives, or nobody.
@@ -190,7 +191,7 @@ func (m *manager) launch(cfg loop.Config) (*managed, error) {
 	f := m.folder(cfg.Folder)
 	m.wg.Add(1)
 	m.mu.Unlock()
-	r := &managed{cfg: cfg, feed: newFeed(m.ed, m.status.Changed)}
+	r := &managed{cfg: cfg, retired: make(chan struct{}), feed: newFeed(m.ed, m.status.Changed)}
 	if level := m.updateLevel(); level != "" {
 		r.feed.SetLevel(level)
 	}
@@ -219,10 +220,14 @@ func (m *manager) launch(cfg loop.Config) (*managed, error) {
 func (m *manager) retire(f *folder, r *managed, end loop.End) {
 	r.feed.Close()
 	m.mu.Lock()
-	f.running, f.last = nil, r
+	if f.running == r { // else another was started as soon as the editor heard of the end
+		f.running = nil
+	}
+	f.last = r
 	gone := !f.workspace
 	closing := m.closed
 	m.mu.Unlock()
+	close(r.retired)
 	m.changed(f.path)
 	if closing {
 		return
@@ -252,6 +257,25 @@ func (f *follower) HandleLoop(e loop.Event) {
 	switch e.(type) {
 	case loop.StateChanged, loop.IterationStart, loop.LimitsChanged:
 		f.changed()
+	}
+}
+
+// settle waits until loops that are over are out of their folders: an editor
+// hears of the end a moment before.
+func (m *manager) settle(ctx context.Context) {
+	var leaving []*managed
+	m.mu.Lock()
+	for _, f := range m.folders {
+		if r := f.running; r != nil && slices.Contains([]loop.State{loop.StateEnded, loop.StateInterrupted}, r.Status().State) {
+			leaving = append(leaving, r)
+		}
+	}
+	m.mu.Unlock()
+	for _, r := range leaving {
+		select {
+		case <-r.retired:
+		case <-ctx.Done():
+		}
 	}
 }
 

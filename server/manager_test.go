@@ -344,3 +344,18 @@ func TestLensesFollowTheLoop(t *testing.T) {
 		t.Errorf("running: %s", got)
 	}
 }
+
+func TestResumeAsSoonAsTheEndIsHeard(t *testing.T) {
+	agent := agentThat(t, "echoes")
+	for range 10 {
+		dir := t.TempDir()
+		c := dial(t, optedIn, dir)
+		c.must(c.command(CommandStart, StartParams{Text: "x --max-iterations 1", Choices: Choices{Backend: agent}}))
+		c.hears("ralph/update", `"_ralph/end"`)
+		resumed := result[LoopResult](c, c.command(CommandResume, ResumeParams{LimitParams: LimitParams{MaxIterations: new(2)}}))
+		if resumed.Iteration > 2 {
+			t.Errorf("got %+v", resumed)
+		}
+		c.status(dir, func(l LoopStatus) bool { return l.State == "ended" && l.Iteration == 2 })
+	}
+}
