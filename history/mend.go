@@ -7,7 +7,6 @@ import (
 	"hash/maphash"
 	"io"
 	"slices"
-	"strconv"
 	"time"
 
 	"ralph-lsp/stream"
@@ -64,7 +63,7 @@ func (m *mender) line(line []byte, torn bool) {
 		m.write(line)
 		return
 	}
-	n := readNode(line)
+	n := strictNode(line)
 	if !n.ok {
 		if line, n = salvage(line); !n.ok {
 			m.fix("a line that is no entry is removed")
@@ -97,7 +96,7 @@ func salvage(line []byte) ([]byte, lineNode) {
 			return nil, lineNode{}
 		}
 		from += i
-		if n := readNode(line[from:]); n.ok {
+		if n := strictNode(line[from:]); n.ok {
 			return line[from:], n
 		}
 		from++
@@ -324,7 +323,8 @@ func nodeAt(kind, id, parent, time string) node {
 func setMember(line []byte, name, text string) []byte {
 	value := "null"
 	if text != "" {
-		value = strconv.Quote(text)
+		quoted, _ := json.Marshal(text) // a text always can be
+		value = string(quoted)
 	}
 	open := bytes.IndexByte(line, '{') + 1
 	start, end := open, open

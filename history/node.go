@@ -1,6 +1,9 @@
 package history
 
-import "bytes"
+import (
+	"bytes"
+	"encoding/json"
+)
 
 // lineNode is what all kinds of lines have, for those who look at a file's
 // structure only.
@@ -40,6 +43,14 @@ func readNode(line []byte) lineNode {
 		}
 	}
 	n.ok = isObject && s.whole() && n.kind != ""
+	return n
+}
+
+// strictNode is readNode for lines that other programs shall read: they may be
+// more particular about what is JSON.
+func strictNode(line []byte) lineNode {
+	n := readNode(line)
+	n.ok = n.ok && json.Valid(withoutBOM(line))
 	return n
 }
 

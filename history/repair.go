@@ -162,7 +162,7 @@ func findHeader(path, cwd string) (top topLine, err error) {
 			}
 			break
 		}
-		n := readNode(line)
+		n := strictNode(line)
 		switch {
 		case !n.ok:
 			continue

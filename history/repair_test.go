@@ -44,6 +44,7 @@ func TestRepair(t *testing.T) {
 		{name: "a torn last line", lines: []string{head, asks, calls[:60]}, fixes: []string{"line 3: a line that is no entry"}, gone: []string{"bbbbbbbb"}},
 		{name: "an entry behind a torn one", lines: []string{head, asks, calls[:60] + without(says, "cccccccc", "aaaaaaaa")}, fixes: []string{"cut off is removed"}, keeps: []string{"dddddddd"}},
 		{name: "garbage and zeros", lines: []string{head, "what?", asks, "\x00\x00\x00", `["an array"]`}, fixes: []string{"line 2:", "line 4:", "line 5:"}, keeps: []string{"Hello"}},
+		{name: "what only a lenient reader takes", lines: []string{head, asks, strings.Replace(extension, "theirs", "the\x01irs", 1)}, fixes: []string{"line 3: a line that is no entry"}},
 		{name: "an id twice", lines: []string{head, asks, without(without(says, "dddddddd", "aaaaaaaa"), "cccccccc", "aaaaaaaa"), without(extension, "dddddddd", "aaaaaaaa")},
 			fixes: []string{"line 3: the id aaaaaaaa is there twice"}, keeps: []string{"One file."}},
 		{name: "an entry twice", lines: []string{head, asks, asks}, fixes: []string{"line 3: the entry aaaaaaaa, which is there twice"}},
