@@ -28,7 +28,9 @@ export class Controls {
   /** Goes on with a paused, waiting, interrupted or capped loop, with new limits if some are given. */
   async resume(argument?: LoopArgument & Limits): Promise<LoopResult | undefined> {
     const loop = await chooseLoop(this.loops, argument, isResumable);
-    return loop && this.sidecar.execute<LoopResult>(command.resume, { ...named(loop), ...limitsIn(argument) });
+    if (!loop) return undefined;
+    const limits = await this.newLimits(loop, argument, loop.state === 'ended'); // it stopped at one
+    return limits && this.sidecar.execute<LoopResult>(command.resume, { ...named(loop), ...limits });
   }
 
   /** Tells the next run something. */
@@ -44,10 +46,15 @@ export class Controls {
   async changeLimits(argument?: LoopArgument & Limits): Promise<LoopResult | undefined> {
     const loop = await chooseLoop(this.loops, argument, isLive);
     if (!loop) return undefined;
-    const given = limitsIn(argument);
-    const now: Limits = { maxIterations: loop.maxIterations, maxCostUsd: loop.cost?.limit };
-    const changes = Object.keys(given).length > 0 ? given : await askChanges(now);
+    const changes = await this.newLimits(loop, argument, true);
     return changes && this.sidecar.execute<LoopResult>(command.update, { ...named(loop), ...changes });
+  }
+
+  /** The limits in an argument; without any, the user is asked if ask is set. */
+  private async newLimits(loop: LoopStatus, argument: Limits | undefined, ask: boolean): Promise<Limits | undefined> {
+    const given = limitsIn(argument);
+    if (!ask || Object.keys(given).length > 0) return given;
+    return askChanges({ maxIterations: loop.maxIterations, maxCostUsd: loop.cost?.limit });
   }
 
   async openStateFile(argument?: LoopArgument): Promise<void> {

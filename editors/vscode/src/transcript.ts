@@ -4,8 +4,8 @@ import { t } from './l10n';
 import { ending, iterationsText } from './loopText';
 import type { Chunk, Iteration, ToolCall, ToolCallUpdate, Update } from './wire';
 
-/** Characters of a transcript that are kept; older ones go first. */
-const maxLength = 512 * 1024;
+/** Characters of a transcript that are kept; older ones go first. Each refresh costs the editor time for all of them. */
+const maxLength = 192 * 1024;
 /** Lines of a tool's output that are shown. */
 const maxOutputLines = 20;
 const maxOutputChars = 4000;

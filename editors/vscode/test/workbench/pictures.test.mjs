@@ -8,7 +8,7 @@ for (const colorScheme of process.env.PICTURES ? ['light', 'dark'] : ['dark']) {
       colorScheme, viewport: { width: 1100, height: 640 }, files: { 'PROMPT.md': 'count 3\n', 'notes.txt': notes, 'go.mod': 'module app\n' },
       settings: { 'ralph.transcript.openOnStart': true, 'editor.minimap.enabled': false, 'editor.lineNumbers': 'off' },
       keybindings: [{ key: 'ctrl+alt+r', command: 'ralph.start', args: { promptFile: 'PROMPT.md', completionPromise: 'DONE', maxIterations: 5 } }],
-      env: { AGENT_PACE_MS: process.env.PICTURES ? '700' : '150' },
+      env: { AGENT_PACE_MS: '700' }, // there is time to look
     });
     try {
       await w.step(`picture ${colorScheme}`, async () => {
