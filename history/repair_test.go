@@ -60,44 +60,48 @@ func TestRepair(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			path := sessionFile(t, strings.Join(tt.lines, "\n")+"\n")
-			before := read(t, path)
-			dry, backup, err := Repair(path, t.TempDir(), true)
-			if err != nil || backup != "" || read(t, path) != before {
-				t.Fatalf("a dry run: %v, backup %q", err, backup)
-			}
-			fixes, backup, err := Repair(path, t.TempDir(), false)
-			if err != nil {
-				t.Fatal(err)
-			}
-			said := sentences(fixes)
-			if len(fixes) != len(dry) || len(fixes) != len(tt.fixes) {
-				t.Errorf("%d fixes, %d in the dry run, want %d:\n%s", len(fixes), len(dry), len(tt.fixes), said)
-			}
-			contains(t, said, tt.fixes)
-			after := read(t, path)
+			before, after := repaired(t, path, tt.fixes)
 			contains(t, after, tt.keeps)
 			for _, part := range tt.gone {
 				if strings.Contains(after, part) {
 					t.Errorf("still there: %s\n%s", part, after)
 				}
 			}
-			if len(tt.fixes) == 0 {
-				if after != before || backup != "" {
-					t.Errorf("a healthy file was changed, backup %q", backup)
-				}
-				return
-			}
-			if read(t, backup) != before {
-				t.Error("the backup isn't the file as it was")
-			}
-			if again, _, err := Repair(path, t.TempDir(), false); err != nil || len(again) > 0 {
-				t.Errorf("the second time: %s %v", sentences(again), err)
-			}
-			if _, stats := replay(t, path); stats.Skipped > 0 {
-				t.Errorf("%d lines can't be read", stats.Skipped)
+			if len(tt.fixes) == 0 && after != before {
+				t.Error("a healthy file was changed")
 			}
 		})
 	}
+}
+
+// repaired repairs a file: a dry run changes nothing and tells the same, the
+// file as it was is kept, and the second time there is nothing to do.
+func repaired(t *testing.T, path string, want []string) (before, after string) {
+	t.Helper()
+	before = read(t, path)
+	dry, backup, err := Repair(path, t.TempDir(), true)
+	if err != nil || backup != "" || read(t, path) != before {
+		t.Fatalf("a dry run: %v, backup %q", err, backup)
+	}
+	fixes, backup, err := Repair(path, t.TempDir(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := sentences(fixes)
+	if len(fixes) != len(dry) || len(fixes) != len(want) {
+		t.Errorf("%d fixes, %d in the dry run, want %d:\n%s", len(fixes), len(dry), len(want), said)
+	}
+	contains(t, said, want)
+	if (backup != "") != (len(want) > 0) || backup != "" && read(t, backup) != before {
+		t.Errorf("the backup %q isn't the file as it was", backup)
+	}
+	if again, _, err := Repair(path, t.TempDir(), false); err != nil || len(again) > 0 {
+		t.Errorf("the second time: %s %v", sentences(again), err)
+	}
+	if _, stats := replay(t, path); stats.Skipped > 0 {
+		t.Errorf("%d lines can't be read", stats.Skipped)
+	}
+	return before, read(t, path)
 }
 
 func TestRepairGivesTheLastLineItsEnd(t *testing.T) {
