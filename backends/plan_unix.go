@@ -65,8 +65,10 @@ func (p Plan) Run(in, out *os.File) (PlanExit, error) {
 	tree.signal(syscall.SIGTERM) // to what it left behind
 	tree.waitGone(strayGrace)
 	exit := PlanExit{Survivor: tree.kill()}
-	ours.SetReadDeadline(time.Now().Add(drainLimit)) // a stranger may hold the other end
-	<-shown
+	select {
+	case <-shown:
+	case <-time.After(drainLimit): // a stranger holds the other end
+	}
 	state := cmd.ProcessState
 	exit.Code, exit.Signal = state.ExitCode(), signalName(state)
 	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {

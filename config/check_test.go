@@ -1,7 +1,9 @@
 package config
 
 import (
+	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -110,7 +112,7 @@ func TestCheck(t *testing.T) {
 		{"unclosed list", "[backends.pi]\nargs = «[» \"a\",\nprompt = «1»\noutput = «\"x\"»\n", []string{
 			"error: '[' is not closed",
 			"error: backends.pi.prompt is a number; write a text in quotes",
-			"error: backends.pi.output is \"x\"; write one of text, pi-stream-json, claude-stream-json"}},
+			"error: backends.pi.output is \"x\"; write one of " + strings.Join(formats, ", ")}},
 		{"unclosed inline table", "[hats.a]\nbackend = «{» type = \"pi\"\n[limits]\nmax_iterations = «-1»\n", []string{
 			"error: '{' is not closed",
 			"error: limits.max_iterations is -1; write a whole number, 0 or more"}},
@@ -235,6 +237,7 @@ func FuzzCheck(f *testing.F) {
 				t.Errorf("%+v is outside the text", p)
 			}
 		}
+		checkLoads(t, text)
 		d := Parse([]byte(text))
 		if offset < 0 || offset > min(len(text), MaxSize) {
 			return
@@ -247,4 +250,16 @@ func FuzzCheck(f *testing.F) {
 			t.Errorf("%+v has no path", place)
 		}
 	})
+}
+
+// checkLoads reads a file as the folder's: what Check lets pass can be decoded.
+func checkLoads(t *testing.T, text string) {
+	folder := t.TempDir()
+	writeFile(t, filepath.Join(folder, Name), text)
+	s, err := Files{Folder: folder, Builtin: builtin, Trusted: true}.Load()
+	if err == nil {
+		s.Values()
+	} else if !errors.As(err, new(*InvalidError)) {
+		t.Errorf("%q: %v", text, err)
+	}
 }

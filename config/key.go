@@ -55,6 +55,9 @@ type Key struct {
 	check   func(text string) string
 }
 
+// formats are what a program can print: the stream room's names for them.
+var formats = []string{"text", "amp-stream-json", "claude-stream-json", "codex-json", "copilot-json", "gemini-stream-json", "opencode-json", "pi-stream-json"}
+
 // keys is the table, parents before children.
 var keys = []Key{
 	{Path: path("backend"), Type: Backend, Default: `"auto"`,
@@ -95,8 +98,8 @@ var keys = []Key{
 		Doc: "Arguments of a headless run; a known backend gets them behind its own."},
 	{Path: path("backends.*.prompt"), Type: Text, Default: `"stdin"`, Values: []string{"stdin", "arg", "file"},
 		Doc: "How the prompt goes in: on standard input, as the last argument, or in a file that the last argument names."},
-	{Path: path("backends.*.output"), Type: Text, Default: `"text"`, Values: []string{"text", "pi-stream-json", "claude-stream-json"},
-		Doc: "What the program prints."},
+	{Path: path("backends.*.output"), Type: Text, Default: `"text"`, Values: formats,
+		Doc: "What the program prints: text, or the stream of one of the known agents."},
 	{Path: path("backends.*.interactive_args"), Type: Texts, Default: "[]", Runs: true, check: checkArgument,
 		Doc: "Arguments that start the program's own terminal interface; a known backend gets them behind its own."},
 

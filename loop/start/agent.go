@@ -24,7 +24,10 @@ type Agent struct {
 
 // AddFlags adds the flags that choose the agent of a loop to a set.
 func (a *Agent) AddFlags(f *pflag.FlagSet) {
-	a.Output = Choice{Of: []string{string(stream.FormatText), string(stream.FormatPi), string(stream.FormatClaude)}}
+	a.Output = Choice{}
+	for _, format := range stream.Formats() {
+		a.Output.Of = append(a.Output.Of, string(format))
+	}
 	a.Prompt = Choice{Of: []string{string(backends.PromptStdin), string(backends.PromptArg), string(backends.PromptFile)}}
 	a.AddInteractiveFlags(f)
 	f.Var(&a.Output, "backend-output", "what a program of your own prints (default text)")
