@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"ralph-lsp/internal/testhome"
 )
 
 // roleEnv names what the test binary plays instead of testing.
@@ -68,6 +70,11 @@ func run(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	sidecar = filepath.Join(dir, "ralph-lsp")
+	remove, err := testhome.Use() // for the sidecar and its loops
+	if err != nil {
+		panic(err)
+	}
+	defer remove()
 	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", sidecar, "ralph-lsp/cmd/ralph-lsp").CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "building ralph-lsp: %v\n%s", err, out)
 		return 1
