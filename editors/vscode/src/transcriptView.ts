@@ -11,7 +11,7 @@ import * as config from './config';
 const scheme = 'ralph-transcript';
 const minRefresh = 250;
 /** Further milliseconds between two refreshes, for each 1000 characters: a long text costs more to show. */
-const refreshPerThousand = 1.5;
+const refreshPerThousand = 5;
 
 interface Open {
   loopId: string;

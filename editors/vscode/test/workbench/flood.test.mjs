@@ -32,7 +32,7 @@ test('typing stays quick while an agent floods', { timeout: 120_000 }, async () 
   }
 });
 
-const letters = 'abcdefghij'.repeat(4);
+const letters = 'abcdefghij'.repeat(8);
 
 /** Types letters behind a line's text, and returns how long each took to be seen, in milliseconds. */
 async function typing(page, line) {
