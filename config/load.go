@@ -74,16 +74,12 @@ func (f Files) Load() (Settings, error) {
 	settings := Default()
 	var invalid InvalidError
 	var user, folder map[string]any
-	known := slices.Clone(f.Builtin)
 	if f.UserDir != "" {
 		data, err := readFile(filepath.Join(f.UserDir, UserName))
 		if err != nil {
 			return settings, err
 		}
-		user = invalid.decode(filepath.Join(f.UserDir, UserName), data, known)
-		if own, ok := user["backends"].(map[string]any); ok {
-			known = append(known, slices.Collect(maps.Keys(own))...)
-		}
+		user = invalid.decode(filepath.Join(f.UserDir, UserName), data, f.Builtin)
 	}
 	if f.Folder != "" {
 		name := filepath.Join(f.Folder, Name)
@@ -91,7 +87,7 @@ func (f Files) Load() (Settings, error) {
 		if err != nil {
 			return settings, err
 		}
-		folder = invalid.decode(name, data, known)
+		folder = invalid.decode(name, data, f.known(user))
 		if err := f.checkTrust(name, data, folder); err != nil && len(invalid.Problems) == 0 {
 			return settings, err
 		}
@@ -102,6 +98,25 @@ func (f Files) Load() (Settings, error) {
 	settings.apply(user, FromUser, f.UserDir)
 	settings.apply(folder, FromFolder, f.Folder)
 	return settings, nil
+}
+
+// known are the names of the backends that a folder's file needn't describe.
+func (f Files) known(user map[string]any) []string {
+	names := slices.Clone(f.Builtin)
+	own, _ := user["backends"].(map[string]any)
+	return slices.AppendSeq(names, maps.Keys(own))
+}
+
+// Check returns what is wrong with a folder's file that may not be saved yet,
+// as Load would.
+func (f Files) Check(data []byte) []Problem {
+	var user map[string]any
+	if f.UserDir != "" {
+		if text, err := readFile(filepath.Join(f.UserDir, UserName)); err == nil {
+			user = new(InvalidError).decode("", text, f.Builtin)
+		}
+	}
+	return Check(data, f.known(user))
 }
 
 // decode reads a file's values, or takes down what is wrong with it.

@@ -158,6 +158,20 @@ func TestAllProblemsOfBothFilesAreListed(t *testing.T) {
 	}
 }
 
+func TestTheFolderMayUseABackendOfTheUser(t *testing.T) {
+	f := place(t, "backend = \"mine\"\n[hats.a]\nbackend = \"mine\"\n", "[backends.mine]\ncommand = \"x\"\n")
+	if s := load(t, f); s.Backend != "mine" {
+		t.Errorf("got %+v", s)
+	}
+	if problems := f.Check([]byte(`backend = "mine"`)); len(problems) > 0 {
+		t.Errorf("got %+v", problems)
+	}
+	f.UserDir = ""
+	if problems := f.Check([]byte(`backend = "mine"`)); len(problems) != 1 {
+		t.Errorf("without the user's file: %+v", problems)
+	}
+}
+
 func TestAWarningRefusesNothing(t *testing.T) {
 	if s := load(t, place(t, "[limits]\nmax_iterations = 0\n", "")); s.Limits.MaxIterations != 0 {
 		t.Errorf("got %+v", s.Limits)

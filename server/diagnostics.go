@@ -222,7 +222,7 @@ func missingBackend(name, hint string, start, end int) finding {
 func (d *documents) configFindings(doc *document) []finding {
 	var found []finding
 	data := []byte(doc.text)
-	for _, p := range config.Check(data, backends.Names()) {
+	for _, p := range config.FilesOf("", backends.Names()).Check(data) {
 		line, _ := lineRange(doc.text, p.Line)
 		f := finding{start: line + p.Column - 1, end: line + p.EndColumn - 1, severity: protocol.DiagnosticSeverityError, message: p.Message}
 		if p.Severity == config.Warning {
