@@ -23,7 +23,8 @@
       lsp-diagnostics-provider :flymake
       lsp-session-file (expand-file-name "lsp-session" temporary-file-directory))
 
-(remove-hook 'flymake-diagnostic-functions #'flymake-proc-legacy-flymake) ; warns of every Markdown file
+(with-eval-after-load 'flymake-proc ; it warns of every Markdown file
+  (remove-hook 'flymake-diagnostic-functions #'flymake-proc-legacy-flymake))
 
 (defun handle-later (handle message workspace)
   "Let HANDLE treat MESSAGE of WORKSPACE on its own.

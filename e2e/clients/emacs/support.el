@@ -29,6 +29,12 @@
       native-comp-enable-subr-trampolines nil) ; since Emacs 29
 (advice-add 'message :before #'ralph--note-message)
 
+(defun ralph--note-warning (type text &optional level &rest _)
+  "Note the warning TEXT of TYPE, which may not come as a message, by its LEVEL."
+  (unless (eq level :debug)
+    (ralph--note-message "Warning %s: %s" type text)))
+(advice-add 'display-warning :before #'ralph--note-warning)
+
 (defun ralph--answer (prompt choices &rest _)
   "Note a question with PROMPT and CHOICES, and give its answer."
   (let ((titles (all-completions "" choices)))
