@@ -109,6 +109,9 @@ func (w *Writer) message(id string) *turn {
 // say collects a message's text, and writes it in pieces if it is long.
 func (w *Writer) say(e stream.Text) {
 	t := w.message(e.MessageID)
+	if len(t.text) > maxPiece && len(t.calls) > 0 {
+		return // it can't be written before its calls have results; its end will bring the rest
+	}
 	t.text = append(t.text, e.Delta...)
 	if len(t.text) > maxPiece && len(t.calls) == 0 {
 		w.endTurn(stream.TurnEnd{})
