@@ -18,26 +18,15 @@ The jsonrpc.el of Emacs 28 leaves it until the server says something more."
     (jsonrpc--process-filter (jsonrpc--process server) "")))
 (setq ralph-read-on #'read-on)
 
-(defmacro with-project (prompt &rest body)
-  "Evaluate BODY in the PROMPT.md of a new project, connected.
-PROMPT is what the file says."
-  (declare (indent 1))
-  `(ralph-call-in-project
-    ,prompt
-    (lambda ()
-      (connect)
-      (unwind-protect (progn ,@body)
-        (when (eglot-current-server) (disconnect))))))
-
-(defun connect ()
+(defun client-connect ()
   "Connect as \\[eglot] does."
   (let ((eglot-sync-connect t))
     (apply #'eglot (eglot--guess-contact)))
   (should (eglot-managed-p)))
 
-(defun disconnect ()
+(defun client-disconnect ()
   "Say goodbye, and look at what was said in strict mode before."
-  (let ((server (eglot-current-server)))
+  (when-let ((server (eglot-current-server)))
     (eglot-shutdown server nil nil t)
     (should-not (process-live-p (jsonrpc--process server))))
   (dolist (said ralph-messages)
@@ -123,11 +112,11 @@ PROMPT is what the file says."
   (with-project ralph-endless-task
     (start)
     (let ((agent (ralph-await-agent)))
-      (disconnect)
+      (client-disconnect)
       (ralph-await-end agent))
     (should (file-exists-p (ralph-state-file)))
     (setq ralph-answers '(("Go on with it" . "Continue")))
-    (connect)
+    (client-connect)
     (ralph-await-question "was interrupted in .* at iteration 1/50" "Continue" "Discard" "Later")
     (ralph-await-agent)))
 

@@ -32,18 +32,7 @@ lsp-mode 8.0 forgets what it reads together with an answer that it waits for."
   (run-with-timer 0 nil handle message workspace))
 (advice-add 'lsp--parser-on-message :around #'handle-later)
 
-(defmacro with-project (prompt &rest body)
-  "Evaluate BODY in the PROMPT.md of a new project, connected.
-PROMPT is what the file says."
-  (declare (indent 1))
-  `(ralph-call-in-project
-    ,prompt
-    (lambda ()
-      (connect)
-      (unwind-protect (progn ,@body)
-        (mapc #'disconnect (lsp-workspaces))))))
-
-(defun connect ()
+(defun client-connect ()
   "Connect as \\[lsp] does."
   (lsp)
   (ralph-await "connection"
@@ -51,10 +40,11 @@ PROMPT is what the file says."
                  (seq-find (lambda (workspace) (eq 'initialized (lsp--workspace-status workspace)))
                            (lsp-workspaces)))))
 
-(defun disconnect (workspace)
-  "Say goodbye in WORKSPACE, and look at what was said before."
-  (lsp-workspace-shutdown workspace)
-  (ralph-await-message (format "Workspace %s shutdown" (lsp--workspace-print workspace)))
+(defun client-disconnect ()
+  "Say goodbye, and look at what was said before."
+  (dolist (workspace (lsp-workspaces))
+    (lsp-workspace-shutdown workspace)
+    (ralph-await-message (format "Workspace %s shutdown" (lsp--workspace-print workspace))))
   (dolist (said ralph-messages)
     (should-not (string-match-p "warning\\|unknown\\|timeout\\|failed to parse\\|executeCommand" said))))
 
@@ -118,7 +108,7 @@ PROMPT is what the file says."
     (click (await-lens "^Run Ralph loop$"))
     (ralph-await-agent)
     (find-file (ralph-state-file))
-    (connect)
+    (client-connect)
     (await-lens "· Cancel$")
     (ralph-go-behind "max_iter")
     (lsp-describe-thing-at-point)
@@ -139,10 +129,10 @@ PROMPT is what the file says."
   (with-project ralph-endless-task
     (click (await-lens "^Run Ralph loop$"))
     (let ((agent (ralph-await-agent)))
-      (mapc #'disconnect (lsp-workspaces))
+      (client-disconnect)
       (ralph-await-end agent))
     (setq ralph-answers '(("Go on with it" . "Discard")))
-    (connect)
+    (client-connect)
     (ralph-await-question "was interrupted in .* at iteration 1/50" "Continue" "Discard" "Later")
     (ralph-await "the state file's end" (lambda () (not (file-exists-p (ralph-state-file)))))))
 

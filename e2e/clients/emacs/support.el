@@ -80,7 +80,8 @@ by default `ralph-patience'."
       (delete-file file))))
 
 (defun ralph-await-end (pid)
-  "Wait until process PID is gone, as long as that may take for a server that was killed."
+  "Wait until process PID is gone.
+That may take some time when the server was killed."
   (ralph-await (format "the end of process %d" pid) (lambda () (not (ralph--alive-p pid))) 3))
 
 (defun ralph-should-be-gone (pid)
@@ -104,6 +105,16 @@ by default `ralph-patience'."
   "The URI of FILE."
   (concat "file://" (expand-file-name file)))
 
+(defmacro with-project (prompt &rest body)
+  "Evaluate BODY in the PROMPT.md of a new project, connected.
+PROMPT is what the file says."
+  (declare (indent 1))
+  `(ralph-call-in-project ,prompt (lambda () ,@body)))
+
+;; How each client does it; to disconnect twice is no error.
+(declare-function client-connect nil)
+(declare-function client-disconnect nil)
+
 (defun ralph-call-in-project (prompt body)
   "Call BODY in a new project's PROMPT.md, which has the text PROMPT."
   (setq ralph-messages nil ralph-questions nil ralph-answers nil)
@@ -111,7 +122,10 @@ by default `ralph-patience'."
          (default-directory (file-name-as-directory root)))
     (write-region prompt nil "PROMPT.md" nil 'quiet)
     (unwind-protect
-        (progn (find-file "PROMPT.md") (funcall body))
+        (progn
+          (find-file "PROMPT.md")
+          (client-connect)
+          (unwind-protect (funcall body) (client-disconnect)))
       (dolist (buffer (buffer-list))
         (when-let ((file (buffer-file-name buffer)))
           (with-current-buffer buffer (set-buffer-modified-p nil))
