@@ -227,12 +227,16 @@ func projectCost(s loop.Status) *CostStatus {
 
 // kinds sorts the tools of pi (lower case) and claude (capitalised).
 var kinds = map[string]ToolKind{
-	"bash": ToolExecute, "Bash": ToolExecute,
-	"read": ToolRead, "Read": ToolRead,
+	"bash": ToolExecute, "Bash": ToolExecute, "shell": ToolExecute, "run_shell_command": ToolExecute, "command_execution": ToolExecute,
+	"read": ToolRead, "Read": ToolRead, "read_file": ToolRead, "read_many_files": ToolRead, "view": ToolRead,
 	"edit": ToolEdit, "write": ToolEdit, "Edit": ToolEdit, "Write": ToolEdit, "NotebookEdit": ToolEdit,
+	"create": ToolEdit, "create_file": ToolEdit, "edit_file": ToolEdit, "write_file": ToolEdit, "replace": ToolEdit,
+	"patch": ToolEdit, "apply_patch": ToolEdit, "file_change": ToolEdit, "str_replace_editor": ToolEdit,
 	"grep": ToolSearch, "find": ToolSearch, "ls": ToolSearch, "Glob": ToolSearch, "Grep": ToolSearch,
-	"WebFetch": ToolFetch, "WebSearch": ToolFetch,
-	"Task": ToolThink, "Agent": ToolThink,
+	"glob": ToolSearch, "list": ToolSearch, "list_directory": ToolSearch, "search_file_content": ToolSearch,
+	"WebFetch": ToolFetch, "WebSearch": ToolFetch, "web_fetch": ToolFetch, "webfetch": ToolFetch,
+	"web_search": ToolFetch, "google_web_search": ToolFetch,
+	"Task": ToolThink, "Agent": ToolThink, "task": ToolThink,
 }
 
 // ProjectToolCall returns the wire's form of a tool call that starts.

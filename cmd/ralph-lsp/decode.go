@@ -7,26 +7,34 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"ralph-lsp/backends"
 	"ralph-lsp/loop/start"
 	"ralph-lsp/server"
 	"ralph-lsp/stream"
 )
 
-// decodeFormats are the names of decode --format.
-var decodeFormats = map[string]stream.Format{
-	"pi":     stream.FormatPi,
-	"claude": stream.FormatClaude,
-	"text":   stream.FormatText,
+// decodeFormats are the values of decode --format: the agents whose stream has
+// a structure, by name, and text.
+func decodeFormats() (names []string, formats map[string]stream.Format) {
+	formats = map[string]stream.Format{"text": stream.FormatText}
+	for _, name := range backends.Names() {
+		if b, err := backends.Lookup(name); err == nil && b.Output != stream.FormatText {
+			names, formats[name] = append(names, name), b.Output
+		}
+	}
+	return append(names, "text"), formats
 }
 
 func newDecode() *cobra.Command {
-	format := start.Choice{Of: []string{"pi", "claude", "text"}}
+	names, formats := decodeFormats()
+	format := start.Choice{Of: names}
 	var verbose, summary bool
 	cmd := &cobra.Command{
-		Use:   "decode --format pi|claude|text [FILE|-]",
+		Use:   "decode --format AGENT [FILE|-]",
 		Short: "Print a recorded stream as event lines",
 		Long: `Print an agent's recorded output as one JSON object per line, the same as
 run --output json prints, without loopId and time: a recording is one iteration.
@@ -35,14 +43,14 @@ The last line sums it up.`,
 		Args:    atMostOneFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if format.Value == "" {
-				return errors.New("--format is missing; say which agent the stream is of: pi, claude or text")
+				return fmt.Errorf("--format is missing; say which agent the stream is of: %s", strings.Join(names, ", "))
 			}
 			in, err := openInput(args, cmd.InOrStdin())
 			if err != nil {
 				return err
 			}
 			defer in.Close()
-			return decode(in, cmd.OutOrStdout(), decodeFormats[format.Value], verbose, summary)
+			return decode(in, cmd.OutOrStdout(), formats[format.Value], verbose, summary)
 		},
 	}
 	cmd.Flags().Var(&format, "format", "the agent whose stream it is")
