@@ -19,7 +19,7 @@ func (m *manager) goOn(ctx context.Context, folder string, options start.Options
 	}
 	files := m.files(folder)
 	var cfg loop.Config
-	resume := func() error {
+	err = m.withTrust(ctx, trust, func() error {
 		settings, err := files.Load()
 		if err != nil {
 			return err
@@ -27,10 +27,8 @@ func (m *manager) goOn(ctx context.Context, folder string, options start.Options
 		resolver := start.Resolver{Start: options, Settings: settings, Detect: m.detect}
 		cfg, err = resolver.Continue(ctx, found, files)
 		return err
-	}
-	// The configuration may need the user's trust, and the state file as well.
-	again := func() error { return m.withTrust(ctx, trust, resume) }
-	if err := m.withTrust(ctx, trust, again); err != nil {
+	})
+	if err != nil {
 		return nil, err
 	}
 	cfg.Folder, cfg.Version = folder, m.version

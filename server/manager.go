@@ -58,7 +58,14 @@ type managed struct {
 	*loop.Loop
 	feed    *feed
 	cfg     loop.Config
-	retired chan struct{} // closed when it is over and out of its folder
+	retired chan struct{} // closed when it is over, out of its folder, and the editor was told
+}
+
+// Cancel ends the loop, and returns when the editor was told so: some clients
+// lose what they read together with the answer to a command.
+func (r *managed) Cancel() {
+	r.Loop.Cancel()
+	<-r.retired
 }
 
 // seenLoop is a loop that another process drives, or nobody.
@@ -206,6 +213,7 @@ func (m *manager) launch(cfg loop.Config) (*managed, error) {
 	closed := m.closed
 	m.mu.Unlock()
 	r.feed.Start(r.ID(), r.Status)
+	m.status.Changed(true) // what the loop said until now came too early to be seen
 	if closed {
 		go r.Interrupt()
 	}
@@ -218,6 +226,7 @@ func (m *manager) launch(cfg loop.Config) (*managed, error) {
 
 // retire takes a loop that ended out of its folder and tells the editor.
 func (m *manager) retire(f *folder, r *managed, end loop.End) {
+	defer close(r.retired)
 	r.feed.Close()
 	m.mu.Lock()
 	if f.running == r { // else another was started as soon as the editor heard of the end
@@ -227,7 +236,6 @@ func (m *manager) retire(f *folder, r *managed, end loop.End) {
 	gone := !f.workspace
 	closing := m.closed
 	m.mu.Unlock()
-	close(r.retired)
 	m.changed(f.path)
 	if closing {
 		return

@@ -21,22 +21,24 @@ func (m *manager) files(folder string) config.Files {
 	return files
 }
 
-// withTrust does what an untrusted file in the folder may keep from being
-// done: then it is done again if the user trusts the file. A client that asks
-// its user itself says so with trust.
+// withTrust does what untrusted files in the folder may keep from being done:
+// it is done again for each that the user trusts. A client that asks its user
+// itself says so with trust.
 func (m *manager) withTrust(ctx context.Context, trust bool, do func() error) error {
-	err := do()
-	var untrusted *config.UntrustedError
-	if !errors.As(err, &untrusted) {
-		return err
+	for trusted := ""; ; {
+		err := do()
+		var untrusted *config.UntrustedError
+		if !errors.As(err, &untrusted) || untrusted.File == trusted {
+			return err
+		}
+		if !trust && (m.asksItself() || m.ask(ctx, untrusted.Error(), actionTrust, actionDont) != actionTrust) {
+			return err
+		}
+		if err := untrusted.Remember(); err != nil {
+			return err
+		}
+		trusted = untrusted.File
 	}
-	if !trust && (m.asksItself() || m.ask(ctx, untrusted.Error(), actionTrust, actionDont) != actionTrust) {
-		return err
-	}
-	if err := untrusted.Remember(); err != nil {
-		return err
-	}
-	return do()
 }
 
 // ConfigProblem is a problem in a configuration file; line and column are

@@ -181,6 +181,33 @@ func TestAStateFileAloneRunsNothing(t *testing.T) {
 	c.status(dir, inState("running"))
 }
 
+// Both the configuration and the state file want to run something: each is
+// asked about, and one no is enough.
+func TestAPlainClientIsAskedForEachFile(t *testing.T) {
+	for answer, questions := range map[string]int{actionTrust: 2, actionDont: 1} {
+		t.Run(answer, func(t *testing.T) {
+			dir := leftBehind(t, loopstate.State{Backend: agentThat(t, "never")})
+			if err := os.WriteFile(filepath.Join(dir, config.Name), []byte(own("my-agent")), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			c := dial(t, plain, dir)
+			asked := 0 // by the one goroutine that reads
+			c.answers["window/showMessageRequest"] = func(params json.RawMessage) any {
+				if !strings.Contains(string(params), "is not trusted yet") {
+					return messageItem{actionLater}
+				}
+				asked++
+				return messageItem{answer}
+			}
+			c.hears("window/showMessageRequest", "was interrupted")
+			m := c.command(CommandResume, struct{}{})
+			if (m.Error == nil) != (answer == actionTrust) || asked != questions {
+				t.Errorf("%d questions, %+v", asked, m)
+			}
+		})
+	}
+}
+
 func TestAnInterruptedLoopGoesOnWithTheProgramOfATrustedFolder(t *testing.T) {
 	agent := agentThat(t, "never")
 	dir := leftBehind(t, loopstate.State{Backend: "mine"})
