@@ -276,7 +276,12 @@ func (d *documents) wasShown(u uri.URI, what string) string {
 }
 
 // refreshPatience bounds how long a client may take to answer a refresh.
-const refreshPatience = 30 * time.Second
+const refreshPatience = 5 * time.Second
+
+// refreshDelay is how long after a change the client is asked. Changes come in
+// bursts, the first of them often with the answer to a command, together with
+// which lsp-mode loses what it reads.
+const refreshDelay = 100 * time.Millisecond
 
 // refresher asks the client to ask again. At most one question is under way:
 // while a client doesn't answer, any number of changes make one more.
@@ -303,6 +308,10 @@ func (r *refresher) ask(supported bool) {
 
 func (r *refresher) run() {
 	for again := true; again; {
+		time.Sleep(refreshDelay)
+		r.mu.Lock()
+		r.again = false // what changed meanwhile is part of the question
+		r.mu.Unlock()
 		ctx, cancel := context.WithTimeout(context.Background(), refreshPatience)
 		// A client that refuses asks when it likes; there is nothing else to do.
 		_ = r.ed.Request(ctx, r.method, nil, nil)

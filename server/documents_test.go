@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"go.lsp.dev/protocol"
@@ -67,6 +68,7 @@ func (e *docEditor) tell(what string) {
 
 // heard returns what was told since the last time, once nothing goes on any more.
 func (e *docEditor) heard() []string {
+	time.Sleep(2 * refreshDelay) // in a bubble: it costs nothing
 	synctest.Wait()
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -233,6 +235,7 @@ func TestRefresh(t *testing.T) {
 		for i := range 5 {
 			world.set(LoopStatus{State: string(loop.StateRunning), LoopID: "a", Iteration: i + 1})
 			d.republish(folder)
+			time.Sleep(2 * refreshDelay) // else they'd all be in one question
 			synctest.Wait()
 		}
 		if got := ed.heard(); !slices.Equal(got, []string{methodRefreshLenses}) {

@@ -25,6 +25,11 @@ const (
 // exitPatience is how long after shutdown a client may take to say exit.
 const exitPatience = 2 * time.Second
 
+// shutdownPatience bounds how long the answer to shutdown waits for the loops.
+// Emacs kills the server 0.1 s after the exit that follows, and lsp-mode
+// expects the answer in 0.5 s.
+const shutdownPatience = 400 * time.Millisecond
+
 // admit says why a request can't be handled now, nil when it can.
 func (s *Server) admit(name string, known bool) error {
 	now := phase(s.phase.Load())
@@ -142,7 +147,7 @@ var stopReasons = []loop.StopReason{
 // not only from exit on, to end.
 func (s *Server) shutdown(context.Context, json.RawMessage) (any, error) {
 	s.phase.Store(int32(shutDown))
-	go s.stopLoops()
+	within(shutdownPatience, func(context.Context) { s.stopLoops() })
 	time.AfterFunc(exitPatience, func() { s.leave(errNoExit) })
 	return nil, nil
 }

@@ -55,6 +55,7 @@ type progress struct {
 	ctx     context.Context        // done when nobody waits any more for the editor to agree
 	cancel  context.CancelFunc
 	done    sync.WaitGroup
+	begun   chan struct{} // closed when the editor agreed, refused, or wasn't asked
 
 	mu    sync.Mutex // guards what follows
 	tell  func() ProgressValue
@@ -63,7 +64,7 @@ type progress struct {
 }
 
 func newProgress(ed editor) *progress {
-	p := &progress{ed: ed, over: make(chan string, 1)}
+	p := &progress{ed: ed, over: make(chan string, 1), begun: make(chan struct{})}
 	p.reports = newPacer(reportInterval, p.report)
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	return p
@@ -73,6 +74,7 @@ func newProgress(ed editor) *progress {
 // only noted.
 func (p *progress) start(loopID string, status func() loop.Status) {
 	if !p.ed.Client().WorkDoneProgress {
+		close(p.begun)
 		return
 	}
 	p.token = ProgressToken(loopID)
@@ -81,7 +83,9 @@ func (p *progress) start(loopID string, status func() loop.Status) {
 }
 
 func (p *progress) run() {
-	if err := p.ed.Request(p.ctx, MethodProgressCreate, progressToken{p.token}, nil); err != nil {
+	err := p.ed.Request(p.ctx, MethodProgressCreate, progressToken{p.token}, nil)
+	if err != nil {
+		close(p.begun)
 		return // refused: the editor wants no progress
 	}
 	begin := p.tell()
@@ -90,11 +94,26 @@ func (p *progress) run() {
 	p.ed.Notify(MethodProgress, ProgressParams{p.token, begin})
 	p.shown = begin
 	p.mu.Unlock()
+	close(p.begun)
 
 	message := <-p.over
 	p.reports.stop()
 	p.ed.Forget(p.token)
 	p.ed.Notify(MethodProgress, ProgressParams{p.token, ProgressValue{Kind: "end", Message: message}})
+}
+
+// beginPatience bounds how long a start waits for its progress.
+const beginPatience = 100 * time.Millisecond
+
+// awaitBegin waits a moment until the editor shows the progress: lsp-mode
+// loses what it reads together with the answer to a command.
+func (p *progress) awaitBegin(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, beginPatience)
+	defer cancel()
+	select {
+	case <-p.begun:
+	case <-ctx.Done():
+	}
 }
 
 // report says where the loop stands, unless that was said before.

@@ -137,6 +137,7 @@ func (m *manager) start(ctx context.Context, p StartParams) (any, error) {
 		return nil, err
 	}
 	start.Remember(files, cfg)
+	r.feed.progress.awaitBegin(ctx)
 	st := r.Status()
 	return StartResult{LoopID: st.LoopID, State: string(st.State), StateFileURI: FileURI(st.StateFile), SessionFileURI: sessionURI(st)}, nil
 }
