@@ -113,7 +113,7 @@ The jsonrpc.el of Emacs 28 leaves it until the server says something more."
     (start)
     (let ((agent (ralph-await-agent)))
       (client-disconnect)
-      (ralph-await-end agent))
+      (ralph-should-be-gone agent))
     (should (file-exists-p (ralph-state-file)))
     (setq ralph-answers '(("Go on with it" . "Continue")))
     (client-connect)

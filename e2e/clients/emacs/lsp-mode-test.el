@@ -26,12 +26,6 @@
 (with-eval-after-load 'flymake-proc ; it warns of every Markdown file
   (remove-hook 'flymake-diagnostic-functions #'flymake-proc-legacy-flymake))
 
-(defun handle-later (handle message workspace)
-  "Let HANDLE treat MESSAGE of WORKSPACE on its own.
-lsp-mode 8.0 forgets what it reads together with an answer that it waits for."
-  (run-with-timer 0 nil handle message workspace))
-(advice-add 'lsp--parser-on-message :around #'handle-later)
-
 (defun client-connect ()
   "Connect as \\[lsp] does."
   (lsp)
@@ -130,7 +124,7 @@ lsp-mode 8.0 forgets what it reads together with an answer that it waits for."
     (click (await-lens "^Run Ralph loop$"))
     (let ((agent (ralph-await-agent)))
       (client-disconnect)
-      (ralph-await-end agent))
+      (ralph-should-be-gone agent))
     (setq ralph-answers '(("Go on with it" . "Discard")))
     (client-connect)
     (ralph-await-question "was interrupted in .* at iteration 1/50" "Continue" "Discard" "Later")

@@ -79,11 +79,6 @@ by default `ralph-patience'."
     (prog1 (with-temp-buffer (insert-file-contents file) (string-to-number (buffer-string)))
       (delete-file file))))
 
-(defun ralph-await-end (pid)
-  "Wait until process PID is gone.
-That may take some time when the server was killed."
-  (ralph-await (format "the end of process %d" pid) (lambda () (not (ralph--alive-p pid))) 3))
-
 (defun ralph-should-be-gone (pid)
   "Process PID must have ended already."
   (should-not (ralph--alive-p pid)))
