@@ -16,7 +16,8 @@ export class Controls {
   /** Ends a loop; resolves when its agent and all it started are gone. */
   async cancel(argument?: LoopArgument & { when?: 'now' | 'afterIteration' }): Promise<LoopResult | undefined> {
     const loop = await chooseLoop(this.loops, argument, (l) => isLive(l) || l.state === 'interrupted');
-    return loop && this.sidecar.execute<LoopResult>(command.cancel, { ...named(loop), when: argument?.when });
+    // Whatever runs in its folder: the loop may have been replaced a moment ago.
+    return loop && this.sidecar.execute<LoopResult>(command.cancel, { folder: loop.folder, when: argument?.when });
   }
 
   /** Lets the iteration finish, and starts no other. */

@@ -113,8 +113,11 @@ describe('a loop in the workbench', { timeout: 120_000 }, () => {
   it('tells what a start meets: another loop', async () => {
     await w.page.keyboard.press('Control+Alt+r');
     await w.statusIs(/Ralph 1\/7/);
+    await until('the agent', () => w.agents().length > 0);
+    const first = w.agents();
     await w.page.keyboard.press('Control+Alt+r');
     await w.press('Ralph loop active. Cancel it to start the new task?', 'Cancel and Start');
+    await until('another agent', () => w.agents().length > 0 && !w.agents().some((agent) => first.includes(agent)));
     await w.statusIs(/Ralph 1\/7/);
     await w.run('Ralph: Cancel Loop');
     await w.statusIs(/Ralph cancelled/);
