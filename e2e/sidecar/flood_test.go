@@ -126,7 +126,6 @@ type tallied struct {
 	begun, ended           map[string]bool
 	last, progress, status int
 	dropped, notifications int
-	text                   strings.Builder
 	over                   bool
 	first, latest          time.Time
 }
