@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -357,5 +358,25 @@ func TestResumeAsSoonAsTheEndIsHeard(t *testing.T) {
 			t.Errorf("got %+v", resumed)
 		}
 		c.status(dir, func(l LoopStatus) bool { return l.State == "ended" && l.Iteration == 2 })
+	}
+}
+
+func TestASessionIsContinuedInPi(t *testing.T) {
+	bin, dir := t.TempDir(), t.TempDir()
+	if err := os.Symlink(os.Args[0], filepath.Join(bin, "pi")); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin)
+	session := filepath.Join(dir, "session.jsonl")
+	if err := os.WriteFile(session, []byte("{}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := dial(t, optedIn, dir)
+	got := result[PlanResult](c, c.command(CommandPlan, PlanParams{SessionFileURI: FileURI(session)}))
+	if want := []string{filepath.Join(bin, "pi"), "--session", session}; !slices.Equal(got.Argv, want) || got.Cwd != dir {
+		t.Errorf("got %+v, want %q", got, want)
+	}
+	if m := c.command(CommandPlan, PlanParams{SessionFileURI: FileURI(session) + "x"}); reason(t, m) != ReasonNoSession {
+		t.Errorf("a missing session: %+v", m)
 	}
 }

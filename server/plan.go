@@ -2,7 +2,10 @@ package server
 
 import (
 	"context"
+	"fmt"
+	"os"
 
+	"ralph-lsp/backends"
 	"ralph-lsp/config"
 	"ralph-lsp/loop/start"
 )
@@ -14,6 +17,8 @@ type PlanParams struct {
 	Backend string `json:"backend,omitempty"`
 	Hat     string `json:"hat,omitempty"`
 	Trust   bool   `json:"trust,omitempty"` // see StartParams
+	// SessionFileURI continues this session in pi, whichever agent's loop it is.
+	SessionFileURI string `json:"sessionFileUri,omitempty"`
 }
 
 // PlanResult is the command line of an agent's own terminal interface, for the
@@ -30,6 +35,9 @@ func (m *manager) plan(ctx context.Context, p PlanParams) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if p.SessionFileURI != "" {
+		return continueInPi(cwd, p.SessionFileURI)
+	}
 	var settings config.Settings
 	err = m.withTrust(ctx, p.Trust, func() error {
 		settings, err = m.files(cwd).Load()
@@ -44,4 +52,25 @@ func (m *manager) plan(ctx context.Context, p PlanParams) (any, error) {
 		return nil, err
 	}
 	return PlanResult{Argv: argv, Env: map[string]string{}, Cwd: cwd}, nil
+}
+
+// continueInPi tells how pi goes on with a session. pi itself writes into the
+// file then, so a missing one is no start of a new one.
+func continueInPi(cwd, sessionFileURI string) (any, error) {
+	path, err := PathOf(sessionFileURI)
+	if err != nil {
+		return nil, errf(codeInvalidParams, "sessionFileUri: %v", err)
+	}
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return nil, failed(ReasonNoSession, fmt.Errorf("there is no session %s", path), nil)
+	}
+	pi, err := backends.Lookup("pi")
+	if err != nil {
+		return nil, err
+	}
+	program, err := pi.Find()
+	if err != nil {
+		return nil, err
+	}
+	return PlanResult{Argv: []string{program, "--session", path}, Env: map[string]string{}, Cwd: cwd}, nil
 }

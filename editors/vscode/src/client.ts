@@ -43,7 +43,8 @@ export function newClient(binary: Binary, hooks: ClientHooks): LanguageClient {
   client.registerFeature({
     fillClientCapabilities: (capabilities) => {
       capabilities.experimental = { ...(capabilities.experimental as object | undefined),
-        ralph: { version: protocolVersion, updates: true, thinking: hooks.thinking, minUpdateIntervalMs: 100 } };
+        ralph: { version: protocolVersion, updates: true, thinking: hooks.thinking, minUpdateIntervalMs: 100,
+          trusted: true } }; // without trust in the workspace this extension isn't even loaded
     },
     initialize: () => undefined,
     getState: () => ({ kind: 'static' }),

@@ -63,6 +63,10 @@ function editorCommands({ sidecar, loops, starter, transcripts, diffs, pages }: 
     'ralph.openDiff': (a: Parameters<Diffs['show']>[0]) => diffs.show(a),
     'ralph.openStateFile': (a?: LoopArgument) => controls.openStateFile(a),
     'ralph.openSession': (a?: LoopArgument) => controls.openSession(a),
+    'ralph.continueInPi': async (a?: LoopArgument) => {
+      const sessionFileUri = await controls.sessionFile(a);
+      return sessionFileUri && plan(sidecar, { sessionFileUri, folder: (a?.loop ?? a)?.folder });
+    },
     'ralph.plan': (a?: Parameters<typeof plan>[1]) => plan(sidecar, a),
     'ralph.doctor': (a?: { folder?: string }) => pages.doctor(a?.folder ?? onlyFolder()),
     'ralph.restartServer': () => sidecar.restart(),

@@ -65,10 +65,15 @@ export class Controls {
 
   /** Opens the file that a loop's session is kept in, also a past loop's. */
   async openSession(argument?: LoopArgument): Promise<void> {
+    const file = await this.sessionFile(argument);
+    if (file) await vscode.window.showTextDocument(vscode.Uri.parse(file));
+  }
+
+  /** The URI of a loop's session file, also of a past loop's. */
+  async sessionFile(argument?: LoopArgument): Promise<string | undefined> {
     const id = (argument?.loop ?? argument)?.loopId;
     const past = this.loops.past.find((p) => p.loopId === id);
-    const file = past?.sessionFileUri ?? (await chooseLoop(this.loops, argument, (l) => Boolean(l.sessionFileUri)))?.sessionFileUri;
-    if (file) await vscode.window.showTextDocument(vscode.Uri.parse(file));
+    return past?.sessionFileUri ?? (await chooseLoop(this.loops, argument, (l) => Boolean(l.sessionFileUri)))?.sessionFileUri;
   }
 }
 

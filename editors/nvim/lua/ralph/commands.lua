@@ -194,6 +194,22 @@ M.all = {
     end,
   },
   state = { run = open_state },
+  pi = {
+    run = function()
+      loops.history(nil, function(_, result)
+        local last = result and result.loops[1]
+        if not (last and last.sessionFileUri) then
+          vim.notify('Ralph: no loop that was kept has ended here', vim.log.levels.WARN)
+          return
+        end
+        loops.plan({ session = last.sessionFileUri }, function(_, plan)
+          if plan then
+            show.terminal(plan)
+          end
+        end)
+      end)
+    end,
+  },
   plan = {
     run = function(invocation)
       local text = invocation.range or invocation.rest
