@@ -175,6 +175,7 @@ export class Workbench {
     await this.page.keyboard.press('Control+Shift+E');
     await this.page.locator('.explorer-folders-view .monaco-list-row').filter({ hasText: name }).first().dblclick();
     await this.page.locator('.tabs-container .tab.active').filter({ hasText: name }).waitFor();
+    await this.page.locator('.editor-instance .view-lines').first().click(); // what is typed goes there
   }
 
   /** Waits until the active editor shows a text. */
