@@ -216,10 +216,12 @@ function M.doctor(folder, callback)
 end
 
 --- Asks for the command line of an agent's own interface, for the callback.
----@param options { prompt?: string, backend?: string, folder?: string, session?: string } session: the URI of one to continue in pi
+--- With a session, a file's URI, it is pi's that goes on with that session.
+---@param options { prompt?: string, backend?: string, folder?: string, session?: string }
 ---@param callback ralph.Callback
 function M.plan(options, callback)
-  local argument = { prompt = options.prompt, backend = options.backend, sessionFileUri = options.session }
+  local argument =
+    { prompt = options.prompt, backend = options.backend, sessionFileUri = options.session }
   M.run(options.folder, wire.commands.plan, argument, callback)
 end
 
