@@ -22,15 +22,15 @@ func TestSIGKILLOfOurselvesLeavesNothing(t *testing.T) {
 	} {
 		t.Run(tt.agent+" on "+string(tt.transport), func(t *testing.T) {
 			cmd, tempDir := startDriver(t, tt.agent, tt.transport)
-			if len(marked("ralph-driver")) == 0 {
+			if len(marked(EnvLoopID, "ralph-driver")) == 0 {
 				t.Fatal("no process bears the mark: this test can't see survivors")
 			}
 			cmd.Process.Kill()
 			cmd.Wait()
 			deadline := time.Now().Add(3 * time.Second)
-			for len(marked("ralph-driver")) > 0 {
+			for len(marked(EnvLoopID, "ralph-driver")) > 0 {
 				if time.Now().After(deadline) {
-					t.Fatalf("alive after 3 s: %v", marked("ralph-driver"))
+					t.Fatalf("alive after 3 s: %v", marked(EnvLoopID, "ralph-driver"))
 				}
 				time.Sleep(10 * time.Millisecond)
 			}
@@ -63,4 +63,30 @@ func TestEndLeftovers(t *testing.T) {
 	}
 	p.Wait()
 	checkNothingLeft(t, p)
+}
+
+func TestTheGuardOfADeadOwnerLeavesTheSuccessorAlone(t *testing.T) {
+	cmd, tempDir := startDriver(t, "works with a deaf tool")
+	scope, err := OpenScope("ralph-driver") // the same loop, continued by us
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer scope.Close()
+	p, texts := startRole(t, "works with a deaf tool", func(s *Spec) { s.Scope = scope })
+	await(t, texts)
+	cmd.Process.Kill()
+	cmd.Wait()
+	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		if _, err := os.Stat(tempDir); errors.Is(err, fs.ErrNotExist) {
+			break // the guard is done
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the guard goes on for 5 s")
+		}
+	}
+	if !p.tree.root.alive() {
+		t.Error("the guard ended an agent that wasn't its own")
+	}
+	p.Stop(0)
+	p.Wait()
 }

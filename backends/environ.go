@@ -10,6 +10,9 @@ import (
 const (
 	EnvLoopID    = "RALPH_LOOP_ID"
 	EnvIteration = "RALPH_ITERATION"
+	// EnvScope tells the processes of a loop from those of the same loop that
+	// another process of ours continues: the guard of the first must not touch them.
+	EnvScope = "RALPH_SCOPE"
 )
 
 // sessionMarks are what an enclosing agent session leaves in the environment
@@ -37,7 +40,8 @@ var sessionMarks = map[string]bool{
 func environ(parent []string, spec Spec) []string {
 	var ours []string
 	if scope := spec.Scope; scope != nil { // a probe has none
-		ours = append(ours, EnvLoopID+"="+scope.LoopID, EnvIteration+"="+strconv.Itoa(spec.Iteration), "TMPDIR="+scope.TempDir)
+		ours = append(ours, EnvLoopID+"="+scope.LoopID, EnvIteration+"="+strconv.Itoa(spec.Iteration),
+			EnvScope+"="+scopeMark(scope.TempDir), "TMPDIR="+scope.TempDir)
 	}
 	if spec.Backend.Transport == TransportPTY {
 		ours = append(ours, "TERM="+ptyTerm)

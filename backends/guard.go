@@ -18,8 +18,8 @@ import (
 // agent to end, and the guard ends what doesn't: tools that detached
 // themselves, agents that don't listen. It also removes the runs' temporary folders.
 //
-// It reads lines from its standard input, "watch LOOP FOLDER" and "release
-// LOOP", and acts on what is watched at the end of input.
+// It reads lines from its standard input, "watch FOLDER" and "release
+// FOLDER", and acts on what is watched at the end of input.
 
 // guardGrace is how long an agent has to end by itself after our own death.
 const guardGrace = 500 * time.Millisecond
@@ -44,7 +44,7 @@ func guardWatch(s *Scope) {
 		startGuard()
 	}
 	guard.scopes[s] = true
-	guardSay("watch %s %s\n", s.LoopID, s.TempDir)
+	guardSay("watch %s\n", s.TempDir)
 }
 
 // guardRelease ends the watch over a scope.
@@ -52,7 +52,7 @@ func guardRelease(s *Scope) {
 	guard.mu.Lock()
 	defer guard.mu.Unlock()
 	delete(guard.scopes, s)
-	guardSay("release %s\n", s.LoopID)
+	guardSay("release %s\n", s.TempDir)
 }
 
 // openScopes counts the loops of this process.
@@ -96,36 +96,32 @@ func startGuard() {
 // nothing that was watched is left.
 func GuardMain(stdin io.Reader) {
 	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	watched := map[string]string{} // loop -> temporary folder
+	watched := map[string]bool{} // scopes, by their temporary folder
 	lines := bufio.NewScanner(stdin)
 	for lines.Scan() {
-		verb, rest, _ := strings.Cut(lines.Text(), " ")
-		loopID, tempDir, _ := strings.Cut(rest, " ")
+		verb, tempDir, _ := strings.Cut(lines.Text(), " ")
 		switch verb {
 		case "watch":
-			watched[loopID] = tempDir
+			watched[tempDir] = true
 		case "release":
-			delete(watched, loopID)
+			delete(watched, tempDir)
 		}
 	}
 	var wg sync.WaitGroup
-	for loopID, tempDir := range watched {
+	for tempDir := range watched {
 		wg.Go(func() {
-			waitUnmarked(loopID, guardGrace) // the kernel's SIGTERM may be enough
-			EndLeftovers(loopID, nil)
-			if tempDir != "" {
-				os.RemoveAll(tempDir)
-			}
+			find := func() []proc { return marked(EnvScope, scopeMark(tempDir)) }
+			waitGone(find, guardGrace) // the kernel's SIGTERM may be enough
+			endAll(find)
+			os.RemoveAll(tempDir)
 		})
 	}
 	wg.Wait()
 }
 
-// waitUnmarked waits until nothing bears the loop's mark, for at most limit.
-func waitUnmarked(loopID string, limit time.Duration) {
-	for deadline := time.Now().Add(limit); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		if len(marked(loopID)) == 0 {
-			return
-		}
+// waitGone waits until find finds nothing, for at most limit.
+func waitGone(find func() []proc, limit time.Duration) {
+	for deadline := time.Now().Add(limit); time.Now().Before(deadline) && len(find()) > 0; {
+		time.Sleep(20 * time.Millisecond)
 	}
 }

@@ -152,7 +152,7 @@ func (s *session) ends() PlanExit {
 		if err != nil || *after != s.before {
 			s.t.Errorf("the terminal isn't as it was: %v, %v", after, err)
 		}
-		if left := marked(s.scope.LoopID); len(left) > 0 {
+		if left := marked(EnvLoopID, s.scope.LoopID); len(left) > 0 {
 			s.t.Errorf("left behind: %v", left)
 		}
 		return exit

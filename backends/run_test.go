@@ -229,7 +229,7 @@ func TestWhatAnAgentLeavesBehindIsEnded(t *testing.T) {
 // checkNothingLeft fails if anything of the run is alive.
 func checkNothingLeft(t *testing.T, p *Process) {
 	t.Helper()
-	if left := append(marked(p.spec.Scope.LoopID), p.tree.alive()...); len(left) > 0 {
+	if left := append(marked(EnvLoopID, p.spec.Scope.LoopID), p.tree.alive()...); len(left) > 0 {
 		t.Errorf("still alive: %v", left)
 	}
 }

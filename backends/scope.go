@@ -3,6 +3,7 @@ package backends
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 )
 
 // Scope is what the runs of one loop share: the mark in their environment, a
@@ -23,6 +24,10 @@ func OpenScope(loopID string) (*Scope, error) {
 	guardWatch(s)
 	return s, nil
 }
+
+// scopeMark is the mark of the scope with that temporary folder, of which
+// there is no other.
+func scopeMark(tempDir string) string { return filepath.Base(tempDir) }
 
 // Close removes the temporary folder. No run of the scope may be under way.
 func (s *Scope) Close() error {

@@ -119,15 +119,19 @@ type Leftover struct {
 // EndLeftovers ends what a dead owner of the loop left running: everything that
 // bears the loop's mark, and the recorded agents with their descendants.
 func EndLeftovers(loopID string, recorded []Leftover) (ended int, err error) {
-	find := func() []proc {
-		found := marked(loopID)
+	return endAll(func() []proc {
+		found := marked(EnvLoopID, loopID)
 		for _, r := range recorded {
 			if p := (proc{r.PID, r.StartMark}); r.StartMark != "" && p.alive() {
 				found = append(append(found, p), descendants(r.PID)...)
 			}
 		}
 		return slices.DeleteFunc(found, func(p proc) bool { return p.pid == os.Getpid() })
-	}
+	})
+}
+
+// endAll ends what find finds, politely first, until it finds nothing more.
+func endAll(find func() []proc) (ended int, err error) {
 	left := find()
 	ended = len(left)
 	for _, p := range left {

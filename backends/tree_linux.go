@@ -112,7 +112,7 @@ func (t *tree) owns(orphan proc) bool {
 	if t.known[orphan] {
 		return true
 	}
-	switch mark, readable := loopMark(orphan.pid); {
+	switch mark, readable := environValue(orphan.pid, EnvLoopID); {
 	case mark != "":
 		return mark == t.loopID
 	case !readable:
@@ -213,28 +213,28 @@ func numbersIn(dir string) []int {
 	return numbers
 }
 
-// loopMark reads the loop that a process belongs to from its environment.
-func loopMark(pid int) (mark string, readable bool) {
+// environValue reads a variable from the environment of a process.
+func environValue(pid int, key string) (value string, readable bool) {
 	env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
 	if err != nil {
 		return "", false
 	}
 	for kv := range bytes.SplitSeq(env, []byte{0}) {
-		if value, ok := bytes.CutPrefix(kv, []byte(EnvLoopID+"=")); ok {
+		if value, ok := bytes.CutPrefix(kv, []byte(key+"=")); ok {
 			return string(value), true
 		}
 	}
 	return "", true
 }
 
-// marked lists every process on the machine that bears the loop's mark.
-func marked(loopID string) []proc {
-	if loopID == "" {
+// marked lists every process on the machine whose environment has key=mark.
+func marked(key, mark string) []proc {
+	if mark == "" {
 		return nil
 	}
 	var found []proc
 	for _, pid := range numbersIn("/proc") {
-		if mark, _ := loopMark(pid); mark == loopID {
+		if value, _ := environValue(pid, key); value == mark {
 			if s, ok := readStat(pid); ok && s.state != 'Z' {
 				found = append(found, s.proc)
 			}
