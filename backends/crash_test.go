@@ -66,7 +66,7 @@ func TestEndLeftovers(t *testing.T) {
 }
 
 func TestTheGuardOfADeadOwnerLeavesTheSuccessorAlone(t *testing.T) {
-	cmd, tempDir := startDriver(t, "works with a deaf tool")
+	cmd, tempDir := startDriver(t, "works with a deaf tool", TransportPipes)
 	scope, err := OpenScope("ralph-driver") // the same loop, continued by us
 	if err != nil {
 		t.Fatal(err)
