@@ -24,6 +24,7 @@ func (m *manager) watch(ctx context.Context, f *folder) {
 		m.log.Warn("the state file can't be watched", "folder", f.path, "error", err)
 		return
 	}
+	m.look(f) // again: what came before the watching began is not told
 	for {
 		var poll <-chan time.Time
 		if m.drivenElsewhere(f) {
