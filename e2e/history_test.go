@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -258,6 +259,12 @@ func TestAKilledLoopIsKept(t *testing.T) {
 	}})
 	p.start("--max-iterations", "1", prompt)
 	awaitProcesses(p, 1, "kept")
+	poll(p, patience, func() string {
+		if kept, err := os.ReadFile(p.session()); err != nil || !bytes.Contains(kept, []byte("Now a long one.")) {
+			return fmt.Sprintf("the session has %q, %v", kept, err)
+		}
+		return ""
+	})
 	if err := p.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}

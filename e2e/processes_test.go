@@ -26,8 +26,10 @@ type process struct {
 
 func (p process) String() string { return fmt.Sprintf("%d (%.120s)", p.pid, p.command) }
 
-// processes returns the living processes that have one of the marks in their
-// environment or in their command line. Zombies have neither.
+// processes returns the living processes that have one of the marks, each
+// unique to a test's run, as a variable of their environment or as an argument.
+// Zombies have neither. Nothing looser would do: other programs of the machine
+// may say any word in their command lines, and what is found may be killed.
 func processes(marks ...string) []process {
 	all, err := gopsutil.Processes()
 	if err != nil {
@@ -39,24 +41,31 @@ func processes(marks ...string) []process {
 			continue
 		}
 		// A process may end at any time, and then has neither.
-		command, _ := p.Cmdline()
+		args, _ := p.CmdlineSlice()
 		environ, _ := p.Environ()
 		isMarked := func(mark string) bool {
-			return strings.Contains(command, mark) || slices.Contains(environ, mark)
+			return slices.Contains(args, mark) || slices.Contains(environ, mark)
 		}
 		if slices.ContainsFunc(marks, isMarked) {
-			found = append(found, process{int(p.Pid), command})
+			found = append(found, process{int(p.Pid), strings.Join(args, " ")})
 		}
 	}
 	return found
 }
 
-// awaitProcesses waits until n processes have the mark.
-func awaitProcesses(p *program, n int, mark string) {
+// awaitProcesses waits until n processes of the program's have the text in their
+// command lines.
+func awaitProcesses(p *program, n int, text string) {
 	p.t.Helper()
 	poll(p, patience, func() string {
-		if found := processes(mark); len(found) < n {
-			return fmt.Sprintf("%d processes with %s, want %d", len(found), mark, n)
+		found := 0
+		for _, ours := range processes(p.mark) {
+			if strings.Contains(ours.command, text) {
+				found++
+			}
+		}
+		if found < n {
+			return fmt.Sprintf("%d processes with %s, want %d", found, text, n)
 		}
 		return ""
 	})

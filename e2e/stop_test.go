@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"syscall"
@@ -56,7 +57,7 @@ func TestStopLeavesNothing(t *testing.T) {
 			for _, a := range both {
 				t.Run(how.name+" "+where.name+"/"+a.name, func(t *testing.T) {
 					t.Parallel()
-					toolMark := "tool-" + strings.Map(wordOnly, t.Name())
+					toolMark := fmt.Sprintf("tool-%s-%d", strings.Map(wordOnly, t.Name()), time.Now().UnixNano())
 					steps := []fakemodel.Step{fakemodel.Say("Thinking aloud."), {SleepMS: int(patience.Milliseconds())}}
 					if where.tool != nil {
 						steps = []fakemodel.Step{a.bash(where.tool(toolMark))}
