@@ -7,9 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/extension"
 	extast "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
@@ -25,9 +23,15 @@ type markdown struct {
 	palette palette
 }
 
+// tablesPriority comes after goldmark's own transformer, of link definitions.
+const tablesPriority = 200
+
 func newMarkdown(p palette) *markdown {
-	md := goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.TaskList))
-	return &markdown{md.Parser(), p}
+	return &markdown{parser.NewParser(
+		parser.WithBlockParsers(parser.DefaultBlockParsers()...),
+		parser.WithInlineParsers(parser.DefaultInlineParsers()...),
+		parser.WithParagraphTransformers(append(parser.DefaultParagraphTransformers(), util.Prioritized(tables{}, tablesPriority))...),
+	), p}
 }
 
 // render returns the lines of source, wrapped at width cells. Source must be
@@ -210,8 +214,6 @@ func (r mdRun) inlineNode(n ast.Node, code string) []piece {
 			return r.inline(n, with(code, sgrBold))
 		}
 		return r.inline(n, with(code, sgrItalic))
-	case *extast.Strikethrough:
-		return r.inline(n, with(code, sgrStrike))
 	case *ast.Link:
 		return r.link(r.inline(n, with(code, sgrUnder)), string(n.Destination), code)
 	case *ast.Image:
@@ -220,11 +222,6 @@ func (r mdRun) inlineNode(n ast.Node, code string) []piece {
 		return []piece{{string(n.URL(r.src)), with(code, sgrUnder)}}
 	case *ast.RawHTML:
 		return []piece{{string(n.Segments.Value(r.src)), code}}
-	case *extast.TaskCheckBox:
-		if n.IsChecked {
-			return []piece{{"[x] ", code}}
-		}
-		return []piece{{"[ ] ", code}}
 	}
 	return r.inline(n, code)
 }

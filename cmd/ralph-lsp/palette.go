@@ -21,7 +21,6 @@ const (
 	sgrDim    = "2"
 	sgrItalic = "3"
 	sgrUnder  = "4"
-	sgrStrike = "9"
 	sgrRed    = "31"
 	sgrGreen  = "32"
 	sgrYellow = "33"
