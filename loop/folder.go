@@ -36,7 +36,7 @@ func FolderStatus(folder string) (status Status, owner loopstate.Owner, owned bo
 func statusOf(s loopstate.State, path, folder string, owned bool) Status {
 	status := Status{
 		LoopID: s.LoopID, Folder: folder, State: StateRunning, Iteration: s.Iteration, Limits: limitsOf(s),
-		Promise: s.CompletionPromise, Hat: s.Hat, StartedAt: s.StartedAt, Elapsed: s.Elapsed,
+		Promise: s.CompletionPromise, Hat: s.Hat, StartedAt: s.StartedAt, Spent: s.Elapsed, Elapsed: s.Elapsed,
 		Session: stream.SessionStart{Backend: s.Backend, Model: s.Model}, StateFile: path,
 		SessionFile: s.SessionFile,
 	}

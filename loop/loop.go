@@ -288,7 +288,7 @@ func (l *Loop) Status() Status {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	s := l.status
-	s.Elapsed = l.base.elapsed
+	s.Spent, s.Elapsed = l.base.elapsed, l.base.elapsed
 	if l.running != nil {
 		s.Elapsed += time.Since(s.IterationStartedAt)
 	}

@@ -82,7 +82,8 @@ type Status struct {
 	Hat                string // "" is none
 	StartedAt          time.Time
 	IterationStartedAt time.Time
-	Elapsed            time.Duration // counted against MaxDuration, up to this snapshot
+	Spent              time.Duration // by the iterations that ended; counts against MaxDuration
+	Elapsed            time.Duration // Spent, and what the running iteration has added up to this snapshot
 
 	Session        stream.SessionStart // who is at work; Backend is always set
 	Cost           stream.Cost         // of the whole loop so far

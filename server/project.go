@@ -109,7 +109,7 @@ func ProjectStatus(s loop.Status, owned bool) LoopStatus {
 		LoopID: s.LoopID, Folder: FileURI(s.Folder), State: string(s.State),
 		Iteration: s.Iteration, MaxIterations: s.Limits.MaxIterations,
 		StartedAt: s.StartedAt, IterationStartedAt: s.IterationStartedAt, Hat: s.Hat,
-		Cost: projectCost(s), StopReason: string(s.StopReason), Error: stream.Plain(s.Error), Owned: owned,
+		Cost: projectCost(s), Time: TimeStatus{s.Spent.Milliseconds(), s.Limits.MaxDuration.Milliseconds()}, StopReason: string(s.StopReason), Error: stream.Plain(s.Error), Owned: owned,
 	}
 	if b := s.Session; b.Backend != "" {
 		out.Backend = &BackendInfo{b.Backend, b.Version, b.Provider, b.Model}

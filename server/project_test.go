@@ -202,7 +202,8 @@ func TestRecordedStreamEndsWithItsResult(t *testing.T) {
 func TestStatusOnTheWire(t *testing.T) {
 	full := loop.Status{
 		LoopID: "l1", Folder: "/w/my app", State: loop.StateRunning, Iteration: 3,
-		Limits: loop.Limits{MaxIterations: 50, MaxCostUSD: 10}, StartedAt: noon, IterationStartedAt: noon,
+		Limits: loop.Limits{MaxIterations: 50, MaxCostUSD: 10, MaxDuration: time.Hour}, StartedAt: noon, IterationStartedAt: noon,
+		Spent: time.Minute, Elapsed: 2 * time.Minute,
 		Session: stream.SessionStart{Backend: "pi", Model: "m"}, Cost: stream.USD(1.5), IterationCost: stream.USD(0.5),
 		Tokens: stream.Tokens{Input: 1}, Context: 60000, ContextSize: 200000,
 		Quota: []stream.Quota{{Window: "five_hour", Utilization: 0.5}},
@@ -217,7 +218,7 @@ func TestStatusOnTheWire(t *testing.T) {
 	}{
 		{"all of it", full, true, `{"loopId":"l1","folder":"file:///w/my%20app","state":"running","iteration":3,"maxIterations":50,` +
 			`"startedAt":"2026-01-02T12:00:00Z","iterationStartedAt":"2026-01-02T12:00:00Z","backend":{"name":"pi","model":"m"},` +
-			`"cost":{"amount":1.5,"currency":"USD","limit":10,"iteration":0.5,"estimated":false},` +
+			`"cost":{"amount":1.5,"currency":"USD","limit":10,"iteration":0.5,"estimated":false},"time":{"spentMs":60000,"limitMs":3600000},` +
 			`"tokens":{"input":1,"output":0,"cacheRead":0,"cacheWrite":0},"context":{"used":60000,"size":200000},` +
 			`"quota":[{"window":"five_hour","utilization":0.5}],` +
 			`"tool":{"toolCallId":"t1","name":"bash","title":"ls","kind":"execute","startedAt":"2026-01-02T12:00:00Z"},` +

@@ -292,6 +292,7 @@ type LoopStatus struct {
 	Backend            *BackendInfo  `json:"backend,omitempty"`
 	Hat                string        `json:"hat,omitempty"`
 	Cost               *CostStatus   `json:"cost,omitempty"` // absent: unknown
+	Time               TimeStatus    `json:"time,omitzero"`
 	Tokens             *Tokens       `json:"tokens,omitempty"`
 	Context            *Context      `json:"context,omitempty"`
 	Quota              []QuotaWindow `json:"quota,omitempty"`
@@ -319,6 +320,13 @@ type CostStatus struct {
 	Limit     float64  `json:"limit,omitempty"`
 	Iteration *float64 `json:"iteration,omitempty"` // of the running one
 	Estimated bool     `json:"estimated"`           // the cost of some iteration is unknown
+}
+
+// TimeStatus is what a loop has used of the time that it may run; waits and
+// pauses don't count. While it runs, the time since iterationStartedAt comes on top.
+type TimeStatus struct {
+	SpentMs int64 `json:"spentMs"`           // by the iterations that ended
+	LimitMs int64 `json:"limitMs,omitempty"` // absent: unlimited
 }
 
 // Context is the fill of the model's window in tokens.

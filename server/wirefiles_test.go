@@ -25,7 +25,7 @@ func examples() map[string]any {
 		LoopID: "ralph-ca7igygdcr4i", Folder: "file:///w/app", State: "running", Iteration: 3, MaxIterations: 50,
 		StartedAt: noon, IterationStartedAt: noon.Add(time.Minute),
 		Backend: &BackendInfo{"pi", "0.87.1", "anthropic", "claude-sonnet-4"},
-		Cost:    &CostStatus{Amount: 1.42, Currency: "USD", Limit: 10, Iteration: new(0.31)}, Tokens: tokens,
+		Cost:    &CostStatus{Amount: 1.42, Currency: "USD", Limit: 10, Iteration: new(0.31)}, Tokens: tokens, Time: TimeStatus{720000, 14400000},
 		Context: &Context{60000, 200000}, Quota: []QuotaWindow{{"five_hour", 0.49, noon.Add(time.Hour)}},
 		Tool:         &RunningTool{"t1", "bash", "go test ./...", ToolExecute, noon.Add(time.Minute)},
 		Owned:        true,

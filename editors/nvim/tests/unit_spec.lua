@@ -134,6 +134,11 @@ it('reads limits', function()
   expect.equal(parse('--max-time=0'), { maxDurationMs = 0 })
   expect.equal(parse(''), {})
   expect.matches(parse('--max-time=5x'), 'must be a duration')
+  local durations = { ['8h'] = 28800000, ['90m'] = 5400000, ['61s'] = 61000, ['1500ms'] = 1500 }
+  for text, milliseconds in pairs(durations) do
+    expect.equal(limits.milliseconds(text), milliseconds)
+    expect.equal(limits.duration(milliseconds), text)
+  end
   expect.matches(parse('--max-iterations'), 'must be a whole number')
   expect.matches(parse('--model=x'), '^%-%-model is no limit')
 end)

@@ -79,9 +79,9 @@ function lensCommands({ sidecar, starter }: Parts): Record<string, Handler> {
   const passed = [command.cancel, command.pause, command.resume, command.update, command.steer, command.status, command.output, command.history];
   return {
     ...Object.fromEntries(passed.map((id) => [id, (a?: object) => sidecar.execute(id, a)])),
-    [command.start]: async (a: StartArgument & { dryRun?: boolean }) => {
+    [command.start]: async (a: StartArgument) => {
       if (!a.dryRun) return starter.start(a);
-      const result = await sidecar.execute<object>(command.start, a);
+      const result = await starter.dryRun(a);
       const text = JSON.stringify(result, null, 2);
       await vscode.window.showTextDocument(await vscode.workspace.openTextDocument({ language: 'json', content: text }));
       return result;

@@ -1,8 +1,6 @@
 // The settings, typed.
 import * as vscode from 'vscode';
-import type { Limits, StartParams } from './wire';
-
-export type AskFor = 'prompt' | 'completionPromise' | 'maxIterations' | 'maxCostUsd';
+import type { Choices, Limits } from './wire';
 
 function get<T>(key: string, scope?: vscode.Uri): T | undefined {
   return vscode.workspace.getConfiguration('ralph', scope).get<T | null>(key) ?? undefined;
@@ -13,13 +11,14 @@ export const notify = (): string => get<string>('notify') ?? 'always';
 export const hideWhenIdle = (): boolean => get<boolean>('statusBar.hideWhenIdle') ?? true;
 export const openOnStart = (): boolean => get<boolean>('transcript.openOnStart') ?? false;
 export const showThinking = (): boolean => get<boolean>('transcript.thinking') ?? false;
-export const asks = (what: AskFor): boolean => get<string[]>('start.ask')?.includes(what) ?? true;
+/** Whether a start asks for the prompt, or for a limit. */
+export const asks = (what: 'prompt' | keyof Limits): boolean => get<string[]>('start.ask')?.includes(what) ?? true;
 export const promptFile = (scope?: vscode.Uri): string => get<string>('promptFile', scope) || 'PROMPT.md';
 
 const minutes = (n: number | undefined): number | undefined => (n === undefined ? undefined : Math.round(n * 60_000));
 
 /** The limits that the user set; what isn't set is up to ralph.toml and the sidecar. */
-export function limits(scope?: vscode.Uri): Limits {
+function limits(scope?: vscode.Uri): Limits {
   return withoutUndefined({
     maxIterations: get<number>('limits.maxIterations', scope),
     completionPromise: get<string>('completionPromise', scope),
@@ -31,7 +30,7 @@ export function limits(scope?: vscode.Uri): Limits {
 }
 
 /** What the settings say about a start in a folder. */
-export function startDefaults(scope?: vscode.Uri): StartParams {
+export function choices(scope?: vscode.Uri): Choices {
   const args = get<string[]>('backendArgs', scope) ?? [];
   return withoutUndefined({
     ...limits(scope),

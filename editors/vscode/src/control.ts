@@ -55,7 +55,7 @@ export class Controls {
   private async newLimits(loop: LoopStatus, argument: Limits | undefined, ask: boolean): Promise<Limits | undefined> {
     const given = limitsIn(argument);
     if (!ask || Object.keys(given).length > 0) return given;
-    return askChanges({ maxIterations: loop.maxIterations, maxCostUsd: loop.cost?.limit });
+    return askChanges({ maxIterations: loop.maxIterations, maxCostUsd: loop.cost?.limit, maxDurationMs: loop.time?.limitMs });
   }
 
   async openStateFile(argument?: LoopArgument): Promise<void> {

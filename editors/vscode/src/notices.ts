@@ -45,7 +45,7 @@ export function interruptedNotice(loop: LoopStatus): Notice {
 export function raised(end: End, loop: LoopStatus | undefined): Limits {
   switch (end.stopReason) {
     case 'max_cost': return { maxCostUsd: 2 * (loop?.cost?.limit ?? end.costUsd ?? 1) };
-    case 'max_time': return { maxDurationMs: 2 * end.durationMs };
+    case 'max_time': return { maxDurationMs: 2 * (loop?.time?.limitMs ?? end.durationMs) };
     default: return { maxIterations: 2 * (loop?.maxIterations ?? end.iterations) };
   }
 }

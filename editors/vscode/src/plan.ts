@@ -10,7 +10,7 @@ export interface PlanArgument { folder?: string; prompt?: string; backend?: stri
 export async function plan(sidecar: Sidecar, argument: PlanArgument = {}): Promise<vscode.Terminal | undefined> {
   const folder = await chooseFolder(argument.folder, vscode.window.activeTextEditor?.document.uri);
   if (!folder) return undefined;
-  const { backend } = config.startDefaults(folder);
+  const { backend } = config.choices(folder);
   const { argv, env, cwd } = await sidecar.execute<PlanResult>(command.plan, { backend, prompt: argument.prompt, ...argument, folder: folder.toString() });
   const terminal = vscode.window.createTerminal({ name: argument.sessionFileUri ? 'pi' : 'Ralph plan', shellPath: argv[0], shellArgs: argv.slice(1), env, cwd, iconPath: new vscode.ThemeIcon('comment-discussion') });
   terminal.show();

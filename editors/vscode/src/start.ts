@@ -19,16 +19,18 @@ export class Starter {
 
   /** Starts a loop; undefined when the user thought better of it. */
   async start(argument: StartArgument = {}): Promise<StartResult | undefined> {
-    const { promptFile, ...given } = argument;
-    const folder = await chooseFolder(given.folder, vscode.window.activeTextEditor?.document.uri);
+    const folder = await chooseFolder(argument.folder, vscode.window.activeTextEditor?.document.uri);
     if (!folder) return undefined;
-    const params: StartParams = { ...config.startDefaults(folder), ...given, folder: folder.toString() };
-    if (given.prompt !== undefined || given.promptUri || given.text || promptFile) {
-      if (promptFile) params.promptUri = promptUri(folder, promptFile);
-      return this.run(params);
-    }
+    const params = paramsOf(argument, folder);
+    if (params.prompt !== undefined || params.promptUri || params.text) return this.run(params);
     const prompt = await choosePrompt(folder, this.last.get());
-    return prompt && this.ask(params, prompt, given);
+    return prompt && this.ask({ ...params, ...prompt }, prompt);
+  }
+
+  /** What a start would do. */
+  async dryRun(argument: StartArgument): Promise<DryRunResult | undefined> {
+    const folder = await chooseFolder(argument.folder, vscode.window.activeTextEditor?.document.uri);
+    return folder && this.sidecar.execute<DryRunResult>(command.start, { ...paramsOf(argument, folder), replace: undefined, dryRun: true });
   }
 
   /** Starts with the selected text or, without a selection, the whole file. */
@@ -45,17 +47,15 @@ export class Starter {
     const editor = vscode.window.activeTextEditor;
     const selected = editor?.document === document ? document.getText(editor.selection) : '';
     const prompt: Prompt = selected.trim() ? { prompt: selected } : { prompt: document.getText() };
-    const params = { ...config.startDefaults(folder), ...given, folder: folder.toString() };
-    return this.ask(params, prompt, given);
+    return this.ask({ ...paramsOf(given, folder), ...prompt }, prompt);
   }
 
-  private async ask(params: StartParams, prompt: Prompt, given: StartParams): Promise<StartResult | undefined> {
-    const whole = { ...params, ...prompt };
-    const effective = await this.sidecar.execute<DryRunResult>(command.start, { ...whole, replace: undefined, dryRun: true });
-    const limits = await askLimits(effective, given);
+  private async ask(params: StartParams, prompt: Prompt): Promise<StartResult | undefined> {
+    const effective = await this.dryRun(params);
+    const limits = effective && await askLimits(effective, params);
     if (!limits) return undefined;
     await this.last.set(prompt);
-    return this.run({ ...whole, ...limits });
+    return this.run({ ...params, ...limits });
   }
 
   /** Starts, and asks what to do with a loop that is in the way. */
@@ -85,4 +85,10 @@ export class Starter {
     if (answer === resume) await this.sidecar.execute(command.resume, { folder: params.folder } satisfies LoopParams);
     return undefined;
   }
+}
+
+/** The parameters of a start in a folder: what the argument says, and below it the settings. */
+function paramsOf({ promptFile, ...given }: StartArgument, folder: vscode.Uri): StartParams {
+  const file = promptFile ? { promptUri: promptUri(folder, promptFile) } : {};
+  return { ...given, ...file, folder: folder.toString(), settings: config.choices(folder) };
 }

@@ -5,8 +5,10 @@ import { dollars } from './format';
 import { t } from './l10n';
 import type { DryRunResult, Limits } from './wire';
 
+const minute = 60_000; // milliseconds
+
 interface Question {
-  key: 'completionPromise' | 'maxIterations' | 'maxCostUsd';
+  key: keyof Limits;
   prompt: string;
   value: string;
   check?(value: string): string | undefined;
@@ -43,7 +45,7 @@ function questions({ limits: l }: DryRunResult): Question[] {
 }
 
 function changeable(l: Limits): Question[] {
-  return [iterations(l.maxIterations), cost(l.maxCostUsd), promise(l.completionPromise)];
+  return [iterations(l.maxIterations), cost(l.maxCostUsd), time(l.maxDurationMs), promise(l.completionPromise)];
 }
 
 function promise(now = ''): Question {
@@ -64,6 +66,13 @@ function cost(now = 0): Question {
   return {
     key: 'maxCostUsd', value: now ? String(now) : '', check: amount, read: (v) => ({ maxCostUsd: Number(v || 0) }),
     prompt: now ? t('Dollars at most, now {0}; empty is unlimited', dollars(now)) : t('Dollars at most; empty is unlimited'),
+  };
+}
+
+function time(now = 0): Question {
+  return {
+    key: 'maxDurationMs', value: String(Math.round(now / minute)), check: wholeNumber, read: (v) => ({ maxDurationMs: Number(v) * minute }),
+    prompt: t('Minutes of running at most, without waits and pauses; 0 is unlimited'),
   };
 }
 

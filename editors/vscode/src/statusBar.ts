@@ -15,7 +15,7 @@ export function createStatusBar(loops: Loops): vscode.Disposable {
   const show = () => {
     const now = Date.now();
     const model = loops.model(now);
-    const b = bar(model);
+    const b = bar(model, now);
     const background = backgrounds[b.colour];
     item.text = b.text;
     item.backgroundColor = background ? new vscode.ThemeColor(background) : undefined;

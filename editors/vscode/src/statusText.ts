@@ -1,5 +1,5 @@
 // What the status bar shows, apart from how it is put there.
-import { count, dollars, facts, ofMax, since } from './format';
+import { count, dollars, duration, facts, ofMax, since } from './format';
 import { t } from './l10n';
 import { costText, ending, folderName, isBusy, isCapped, isFailure, isLive, stateText } from './loopText';
 import type { LoopStatus } from './wire';
@@ -39,15 +39,15 @@ export interface Bar {
 /** From which part of a limit on the bar warns. */
 const warnFrom = 0.8;
 
-/** The status bar's item. */
-export function bar(m: Model): Bar {
+/** The status bar's item. now is in milliseconds. */
+export function bar(m: Model, now: number): Bar {
   if (m.server.state === 'failed') return { ...item('$(error)', t('server not running'), 'error'), label: `Ralph: ${m.server.reason}` };
   if (m.server.state === 'starting') return { ...item('$(loading~spin)', t('starting')), idle: true };
   const live = m.loops.filter(isLive);
-  if (live.length > 1) return item(icon(live), facts(t('{0} loops', live.length), sum(live)), worst(live, m));
+  if (live.length > 1) return item(icon(live), facts(t('{0} loops', live.length), sum(live)), worst(live, m, now));
   const one = live[0] ?? m.loops.find((l) => !m.seen.has(l.loopId ?? ''));
   if (!one) return { ...item('$(circle-outline)', t('idle')), idle: true };
-  return item(icon([one]), oneText(one, m), worst([one], m));
+  return item(icon([one]), oneText(one, m), worst([one], m, now));
 }
 
 function item(symbol: string, words: string, colour: Colour = 'none'): Bar {
@@ -82,22 +82,29 @@ function sum(loops: LoopStatus[]): string {
   return dollars(known.reduce((total, l) => total + (l.cost?.amount ?? 0), 0));
 }
 
-function worst(loops: LoopStatus[], m: Model): Colour {
-  const colours = loops.map((l) => colour(l, m));
+function worst(loops: LoopStatus[], m: Model, now: number): Colour {
+  const colours = loops.map((l) => colour(l, m, now));
   return colours.includes('error') ? 'error' : colours.includes('warning') ? 'warning' : 'none';
 }
 
-function colour(l: LoopStatus, m: Model): Colour {
+function colour(l: LoopStatus, m: Model, now: number): Colour {
   if (l.state === 'ended') return isFailure(l.stopReason) ? 'error' : isCapped(l.stopReason) ? 'warning' : 'none';
-  const near = nearLimit(l);
+  const near = nearLimit(l, now);
   return near || l.state === 'waiting' || l.state === 'interrupted' || m.quiet.has(l.loopId ?? '') ? 'warning' : 'none';
 }
 
-/** Most of the iterations or of the money is used. */
-export function nearLimit(l: LoopStatus): boolean {
+/** Most of the iterations, of the money or of the time is used. */
+function nearLimit(l: LoopStatus, now: number): boolean {
   const iterations = l.maxIterations && l.maxIterations > 1 ? ((l.iteration ?? 1) - 1) / l.maxIterations : 0;
   const cost = l.cost?.limit ? l.cost.amount / l.cost.limit : 0;
-  return iterations >= warnFrom || cost >= warnFrom;
+  const time = l.time?.limitMs ? timeSpent(l, now) / l.time.limitMs : 0;
+  return iterations >= warnFrom || cost >= warnFrom || time >= warnFrom;
+}
+
+/** The milliseconds that a loop has run, without waits and pauses. */
+function timeSpent(l: LoopStatus, now: number): number {
+  const running = l.state === 'running' && l.iterationStartedAt ? now - Date.parse(l.iterationStartedAt) : 0;
+  return (l.time?.spentMs ?? 0) + Math.max(0, running);
 }
 
 /** The tooltip in markdown: a table per loop, and links to commands. now is in milliseconds. */
@@ -117,6 +124,7 @@ function loopTable(l: LoopStatus, m: Model, now: number): string {
     [t('State'), stateText(l) + (l.owned || l.state === 'interrupted' ? '' : ` (${t('another process')})`)],
     [t('Iteration'), l.iteration ? ofMax(l.iteration, l.maxIterations) : undefined],
     [t('Elapsed'), isLive(l) ? facts(since(l.startedAt, now), l.iterationStartedAt && t('this iteration {0}', since(l.iterationStartedAt, now))) : undefined],
+    [t('Running'), isLive(l) && l.time?.limitMs ? t('{0} of {1}', duration(timeSpent(l, now)), duration(l.time.limitMs)) : undefined],
     [t('Agent'), facts(l.backend?.name, l.backend?.model)],
     [t('Cost'), l.cost ? costText(l) + (l.cost.limit ? t(' of {0}', dollars(l.cost.limit)) : '') : isLive(l) ? t('unknown') : undefined],
     [t('Per iteration'), iterations.slice(-5).map((i) => `${i.iteration}: ${i.costUsd === undefined ? '?' : dollars(i.costUsd)}`).join(', ')],

@@ -54,6 +54,8 @@ export interface LoopStatus {
   hat?: string;
   /** Absent: unknown, which is not zero. */
   cost?: Money & { limit?: number; iteration?: number; estimated: boolean };
+  /** Time spent running by the iterations that ended. */
+  time?: { spentMs: number; limitMs?: number };
   tokens?: Tokens;
   context?: { used: number; size?: number };
   quota?: { window: string; utilization?: number; resetsAt?: string }[];
@@ -175,15 +177,22 @@ export interface Limits {
 }
 
 /** The argument of a start: one of prompt, promptUri and text (which may hold flags). */
-export interface StartParams extends Limits {
+/** What both a start and the editor's settings may say. */
+export interface Choices extends Limits {
+  backend?: string;
+  hat?: string;
+  model?: string;
+  args?: string[];
+}
+export interface StartParams extends Choices {
   folder?: string;
   prompt?: string;
   promptUri?: string;
   text?: string;
-  backend?: string;
-  model?: string;
-  args?: string[];
   replace?: boolean;
+  dryRun?: boolean;
+  /** The start wins over them, they over ralph.toml. */
+  settings?: Choices;
 }
 export interface StartResult { loopId: string; state: LoopState; stateFileUri: string; sessionFileUri?: string }
 export interface DryRunResult {

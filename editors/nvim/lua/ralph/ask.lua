@@ -159,8 +159,8 @@ local raises = {
   max_time = {
     'running time in total',
     'maxDurationMs',
-    function()
-      return '8h'
+    function(loop)
+      return require('ralph.limits').duration(2 * (loop.time and loop.time.limitMs or 0))
     end,
     function(text)
       return require('ralph.limits').milliseconds(text)

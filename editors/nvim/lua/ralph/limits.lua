@@ -33,6 +33,19 @@ function M.milliseconds(text)
   return text ~= '' and math.floor(sum) or nil
 end
 
+--- Milliseconds as M.milliseconds reads them, in the largest unit that they
+--- are a whole number of.
+---@param milliseconds integer
+---@return string
+function M.duration(milliseconds)
+  for _, unit in ipairs({ 'h', 'm', 's' }) do
+    if milliseconds % units[unit] == 0 then
+      return ('%d%s'):format(milliseconds / units[unit], unit)
+    end
+  end
+  return ('%dms'):format(milliseconds)
+end
+
 ---@param text string
 ---@return string
 local function text_itself(text)

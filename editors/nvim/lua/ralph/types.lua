@@ -35,6 +35,7 @@
 ---@field backend? { name: string, version?: string, provider?: string, model?: string }
 ---@field hat? string
 ---@field cost? { amount: number, currency: string, limit?: number, iteration?: number, estimated: boolean }
+---@field time? { spentMs: integer, limitMs?: integer } running time of the iterations that ended
 ---@field tokens? { input: integer, output: integer, cacheRead: integer, cacheWrite: integer }
 ---@field context? { used: integer, size?: integer }
 ---@field tool? { toolCallId: string, name: string, title: string, kind: string, startedAt?: string }

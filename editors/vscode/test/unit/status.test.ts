@@ -7,6 +7,8 @@ const running: LoopStatus = {
   loopId: 'a', folder: 'file:///w/my%20app', state: 'running', iteration: 3, maxIterations: 50, owned: true,
   startedAt: '2026-01-02T10:00:00Z', cost: { amount: 1.42, currency: 'USD', estimated: false },
 };
+const now = Date.parse('2026-01-02T12:00:00Z');
+const hour = 3_600_000;
 const model = (loops: LoopStatus[], more: Partial<Model> = {}): Model => ({
   server: { state: 'running' }, loops, activity: new Map(), quiet: new Set(), seen: new Set(), iterationCosts: new Map(), ...more,
 });
@@ -19,6 +21,10 @@ const bars: { name: string; loops: LoopStatus[]; more?: Partial<Model>; text: st
   { name: '80 % of the iterations', loops: [{ ...running, iteration: 41 }], text: '$(sync~spin) Ralph 41/50 $1.42', colour: 'warning' },
   { name: 'just under 80 %', loops: [{ ...running, iteration: 40 }], text: '$(sync~spin) Ralph 40/50 $1.42' },
   { name: '80 % of the money', loops: [{ ...running, cost: { amount: 8, currency: 'USD', limit: 10, estimated: false } }], text: '$(sync~spin) Ralph 3/50 $8.00', colour: 'warning' },
+  { name: '80 % of the time', loops: [{ ...running, time: { spentMs: 3 * hour, limitMs: 5 * hour }, iterationStartedAt: '2026-01-02T11:00:00Z' }], text: '$(sync~spin) Ralph 3/50 $1.42', colour: 'warning' },
+  { name: 'just under 80 % of the time', loops: [{ ...running, time: { spentMs: 3 * hour, limitMs: 5 * hour }, iterationStartedAt: '2026-01-02T11:00:01Z' }], text: '$(sync~spin) Ralph 3/50 $1.42' },
+  { name: 'a pause takes no time', loops: [{ ...running, state: 'paused', time: { spentMs: 3 * hour, limitMs: 5 * hour }, iterationStartedAt: '2026-01-02T01:00:00Z' }], text: '$(debug-pause) Ralph 3/50 $1.42 paused' },
+  { name: 'no limit of time', loops: [{ ...running, time: { spentMs: 300 * hour } }], text: '$(sync~spin) Ralph 3/50 $1.42' },
   { name: 'quiet', loops: [running], more: { quiet: new Set(['a']) }, text: '$(sync~spin) Ralph 3/50 $1.42 quiet', colour: 'warning' },
   { name: 'waiting', loops: [{ ...running, state: 'waiting', retry: { reason: 'rate_limit' } }], text: '$(watch) Ralph 3/50 $1.42 waiting (rate limit)', colour: 'warning' },
   { name: 'paused', loops: [{ ...running, state: 'paused' }], text: '$(debug-pause) Ralph 3/50 $1.42 paused' },
@@ -32,16 +38,16 @@ const bars: { name: string; loops: LoopStatus[]; more?: Partial<Model>; text: st
 ];
 for (const { name, loops, more, text, colour, idle } of bars) {
   test(`the bar: ${name}`, () => {
-    const b = bar(model(loops, more));
+    const b = bar(model(loops, more), now);
     assert.deepEqual({ text: b.text, colour: b.colour, idle: b.idle }, { text, colour: colour ?? 'none', idle: idle ?? false });
     assert.doesNotMatch(b.label, /\$\(/, 'a screen reader gets no icons');
   });
 }
 
 test('the tooltip has a table and links', () => {
-  const loop: LoopStatus = { ...running, tool: { toolCallId: 't', name: 'bash', title: 'cat a|b', kind: 'execute', startedAt: '2026-01-02T10:01:00Z' }, tokens: { input: 1200, output: 30, cacheRead: 2_500_000, cacheWrite: 0 } };
+  const loop: LoopStatus = { ...running, tool: { toolCallId: 't', name: 'bash', title: 'cat a|b', kind: 'execute', startedAt: '2026-01-02T10:01:00Z' }, tokens: { input: 1200, output: 30, cacheRead: 2_500_000, cacheWrite: 0 }, time: { spentMs: hour, limitMs: 4 * hour }, iterationStartedAt: '2026-01-02T10:01:00Z' };
   const text = tooltip(model([loop], { iterationCosts: new Map([['a', [{ iteration: 1, costUsd: 0.5 }, { iteration: 2 }]]]) }), Date.parse('2026-01-02T10:02:05Z'));
-  for (const part of ['**Ralph** my app', '| State | running |', '| Elapsed | 2m 05s |', '| Per iteration | 1: $0.50, 2: ? |', '1.2k in, 30 out, 2.50M cached', 'bash cat a\\|b · 1m 05s', '[Cancel](command:ralph.cancel)']) {
+  for (const part of ['**Ralph** my app', '| State | running |', '| Elapsed | 2m 05s · this iteration 1m 05s |', '| Running | 1h 01m of 4h 00m |', '| Per iteration | 1: $0.50, 2: ? |', '1.2k in, 30 out, 2.50M cached', 'bash cat a\\|b · 1m 05s', '[Cancel](command:ralph.cancel)']) {
     assert.ok(text.includes(part), `${part} in ${text}`);
   }
 });
