@@ -136,6 +136,9 @@ func TestTheRecordIsTheRawOutput(t *testing.T) {
 	}
 }
 
+// hangs is longer than any end takes, also on a machine with much else to do.
+const hangs = 20 * time.Second
+
 func TestStop(t *testing.T) {
 	const soon = 400 * time.Millisecond
 	for _, tt := range []struct {
@@ -166,7 +169,7 @@ func TestStop(t *testing.T) {
 				if !exit.Stopped || exit.Result.Text != tt.wantText || exit.Survivor != nil {
 					t.Errorf("got %+v", exit)
 				}
-				if took < tt.atLeast || took > tt.grace+2*time.Second {
+				if took < tt.atLeast || took > tt.grace+hangs {
 					t.Errorf("took %v", took)
 				}
 				checkNothingLeft(t, p)
@@ -182,7 +185,7 @@ func TestASecondStopHastensTheFirst(t *testing.T) {
 	p.Stop(time.Minute)
 	p.Stop(0)
 	p.Wait()
-	if took := time.Since(begin); took > 5*time.Second {
+	if took := time.Since(begin); took > hangs {
 		t.Errorf("took %v", took)
 	}
 }

@@ -217,7 +217,7 @@ func TestCheckIsFast(t *testing.T) {
 		}
 		start := time.Now()
 		problems := Check([]byte(b.String()), builtin)
-		if d := time.Since(start); d > 2*time.Second {
+		if d := time.Since(start); d > 20*time.Second {
 			t.Errorf("%s: took %v", name, d)
 		}
 		if len(problems) == 0 {

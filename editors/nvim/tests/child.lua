@@ -134,10 +134,10 @@ function Child:answer(prompt, text)
 end
 
 --- Waits until a Lua expression in the child is true, and returns its value.
---- In the expression, want is what is given. It has 10 seconds by default.
+--- In the expression, want is what is given. It has 30 seconds by default.
 function Child:wait(expression, want, seconds)
   local value
-  local ok = vim.wait((seconds or 10) * 1000, function()
+  local ok = vim.wait((seconds or 30) * 1000, function()
     value = self:lua('local want = ... return ' .. expression, want)
     return value and value ~= vim.NIL
   end, 20)
@@ -187,7 +187,7 @@ end
 function Child:wait_file(name)
   local path = vim.fs.joinpath(self.dir, name)
   local text
-  local ok = vim.wait(10000, function()
+  local ok = vim.wait(30000, function()
     text = M.read(path)
     return text and text ~= ''
   end, 10)

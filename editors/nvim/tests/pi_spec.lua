@@ -27,7 +27,7 @@ local function start_model(script)
   })
   assert(job > 0)
   assert(
-    vim.wait(5000, function()
+    vim.wait(30000, function()
       return url:match('^http://127%.0%.0%.1:%d+$') ~= nil
     end, 10),
     'the model did not start'

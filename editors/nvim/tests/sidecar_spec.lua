@@ -69,7 +69,7 @@ it('offers a loop that another Neovim left behind', function()
   first:command([[Ralph start --max-iterations=4 'agent: hang']])
   local tool = tonumber(first:wait_file('tool.pid'))
   first:quit()
-  vim.wait(3000, function()
+  vim.wait(30000, function()
     return not child.is_alive(tool)
   end, 10)
   assert(not child.is_alive(tool), 'the tool is alive')
@@ -84,18 +84,31 @@ it('offers a loop that another Neovim left behind', function()
   second:wait_event('RalphEnded', { stopReason = 'promise' })
 end)
 
-it('leaves nothing behind after :qa! in the middle of a run', function()
+--- Leaves in the middle of a run, and returns how long it took in seconds until
+--- nothing was left.
+local function leave()
   local nvim = child.start()
   nvim:command([[Ralph start 'agent: hang']])
   local pids = { tonumber(nvim:wait_file('tool.pid')), nvim:sidecar() }
   expect.equal(#pids, 2)
   local left = vim.uv.hrtime()
   nvim:quit('qall!')
-  vim.wait(3000, function()
+  vim.wait(30000, function()
     return not vim.iter(pids):any(child.is_alive)
   end, 5)
   local seconds = (vim.uv.hrtime() - left) / 1e9
   expect.equal(vim.tbl_filter(child.is_alive, pids), {})
-  assert(seconds < 1.5, ('it took %.2f s'):format(seconds))
   expect.contains(child.read(nvim.dir .. '/.pi/ralph-loop.local.md'), 'active: true')
+  return seconds
+end
+
+it('leaves nothing behind after :qa! in the middle of a run', function()
+  local seconds
+  for _ = 1, 3 do -- a machine with much else to do may be late once
+    seconds = leave()
+    if seconds < 1 then
+      return
+    end
+  end
+  error(('it took %.2f s'):format(seconds))
 end)

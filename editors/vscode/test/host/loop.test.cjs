@@ -98,16 +98,21 @@ describe('a loop', () => {
     }
   });
 
-  it('takes limits from the settings, and the argument beats them', async () => {
-    const limits = vscode.workspace.getConfiguration('ralph.limits');
-    await limits.update('maxIterations', 7, vscode.ConfigurationTarget.Global);
+  it('takes limits from the settings, and whatever the start says beats them', async () => {
+    const settings = vscode.workspace.getConfiguration('ralph.limits');
+    await settings.update('maxIterations', 7, vscode.ConfigurationTarget.Global);
     try {
       await run('ralph.start', { folder: at(0), prompt: 'wait' });
       await until('the limit', () => loop()?.maxIterations === 7);
       await run('ralph.start', { folder: at(0), prompt: 'wait', maxIterations: 3, replace: true });
       await until('the other', () => loop()?.maxIterations === 3);
+      await run('ralph.start', { folder: at(0), text: 'wait --max-iterations=4', replace: true });
+      await until('that of the text', () => loop()?.maxIterations === 4);
+      const { limits, sources } = await run('ralph.loop.start', { folder: at(0), prompt: 'wait', maxCostUsd: 1, dryRun: true });
+      assert.equal(limits.maxIterations, 7);
+      assert.deepEqual([sources.maxIterations, sources.maxCostUsd], ['editor', 'start']);
     } finally {
-      await limits.update('maxIterations', undefined, vscode.ConfigurationTarget.Global);
+      await settings.update('maxIterations', undefined, vscode.ConfigurationTarget.Global);
     }
   });
 
