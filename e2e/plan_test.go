@@ -248,3 +248,30 @@ func TestAPlanThatIsKilledItself(t *testing.T) {
 		})
 	}
 }
+
+// TestThePlanIsClaudesOwnInterface needs no account: a home in which the first
+// questions are answered, and a key that only the fake model takes.
+func TestThePlanIsClaudesOwnInterface(t *testing.T) {
+	t.Parallel()
+	s := sitDown(t, claude, planScript())
+	s.box.WriteJSON(t, ".claude.json", map[string]any{
+		"hasCompletedOnboarding": true, "theme": "dark", "customApiKeyResponses": map[string]any{"approved": []string{"fake"}},
+		"projects": map[string]any{s.box.Dir: map[string]any{"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true}},
+	})
+	before := s.settings("before")
+	pid, argv := s.plan(planPrompt, planAnswer)
+	if want := []string{planPrompt}; !slices.Equal(argv, want) { // no -p, no --output-format
+		t.Errorf("argv %q, want %q", argv, want)
+	}
+	if got := s.sizeOf(pid); got != "40 100" {
+		t.Errorf("claude's window is %s", got)
+	}
+	s.types("Go on", "Enter")
+	s.sees("Two more words.")
+	s.types("/exit", "Enter")
+	s.sees("code-0-")
+	if after := s.settings("after"); after != before {
+		t.Errorf("the terminal isn't as it was:\n%s\n%s", before, after)
+	}
+	s.awaitOnlyTheShell()
+}
