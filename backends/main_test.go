@@ -164,7 +164,14 @@ var roles = map[string]func(){
 	},
 }
 
+// seatFlag makes the test binary a plan's seat.
+const seatFlag = "-seat"
+
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == seatFlag {
+		SeatMain(os.Args[2:])
+		os.Exit(0)
+	}
 	if role := os.Getenv("ROLE"); role != "" {
 		play, ok := roles[role]
 		if !ok {
@@ -174,7 +181,8 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	os.Setenv("GORACE", "atexit_sleep_ms=0") // or each fake agent takes a second to exit
-	GuardArgv = nil                          // tests that want a guard run a driver of their own
+	SeatArgv = []string{os.Args[0], seatFlag}
+	GuardArgv = nil // tests that want a guard run a driver of their own
 	os.Exit(m.Run())
 }
 

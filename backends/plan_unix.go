@@ -25,13 +25,8 @@ func (p Plan) Run(in, out *os.File) (PlanExit, error) {
 	}
 	defer ours.Close()
 	pty.InheritSize(in, ours) // a terminal without a size is one all the same
-	cmd := p.command()
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = theirs, theirs, theirs
-	cmd.SysProcAttr = childAttributes(true)
-	cmd.SysProcAttr.Setctty = true
-
 	caught := make(chan os.Signal, 8)
-	signal.Notify(caught, syscall.SIGWINCH, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGHUP)
+	signal.Notify(caught, syscall.SIGWINCH, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGCONT)
 	defer signal.Stop(caught)
 	before, err := term.MakeRaw(int(in.Fd()))
 	if err != nil {
@@ -39,12 +34,12 @@ func (p Plan) Run(in, out *os.File) (PlanExit, error) {
 		return PlanExit{}, p.failed(err)
 	}
 	defer term.Restore(int(in.Fd()), before)
-	err = startRegistered(cmd)
+	agent, err := takeSeat(p.command(), theirs)
 	theirs.Close()
 	if err != nil {
 		return PlanExit{}, p.failed(err)
 	}
-	tree := newTree(cmd.Process.Pid, p.Scope.LoopID, time.Now())
+	tree := newTree(agent.cmd.Process.Pid, p.Scope.LoopID, time.Now())
 
 	go io.Copy(ours, in) // ends with the process
 	shown := make(chan struct{})
@@ -54,13 +49,8 @@ func (p Plan) Run(in, out *os.File) (PlanExit, error) {
 			io.Copy(io.Discard, ours) // the terminal is gone; the agent isn't to block
 		}
 	}()
-	exited := make(chan struct{})
-	go func() {
-		cmd.Wait()
-		forget(cmd.Process.Pid)
-		close(exited)
-	}()
-	passSignals(caught, exited, in, ours, tree)
+	t := &planTerminal{in, ours, before}
+	t.attend(agent, tree, caught)
 
 	tree.signal(syscall.SIGTERM) // to what it left behind
 	tree.waitGone(strayGrace)
@@ -69,36 +59,75 @@ func (p Plan) Run(in, out *os.File) (PlanExit, error) {
 	case <-shown:
 	case <-time.After(drainLimit): // a stranger holds the other end
 	}
-	state := cmd.ProcessState
-	exit.Code, exit.Signal = state.ExitCode(), signalName(state)
-	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-		exit.Number = int(status.Signal())
+	exit.Code = agent.status.ExitStatus()
+	if agent.status.Signaled() {
+		exit.Signal, exit.Number = agent.status.Signal().String(), int(agent.status.Signal())
 		io.WriteString(out, leaveModes)
 	}
 	return exit, nil
 }
 
-// passSignals hands signals on to the agent until it has exited, and the size
-// of the terminal to its pseudo-terminal. An agent that stays although its end
-// was asked for is killed.
-func passSignals(caught <-chan os.Signal, exited <-chan struct{}, in, ours *os.File, agent *tree) {
-	var patience <-chan time.Time
+// planTerminal is the user's terminal and the agent's.
+type planTerminal struct {
+	in     *os.File
+	ours   *os.File    // the end of the agent's that shows and types
+	before *term.State // of in
+}
+
+// attend hands signals on to the agent until it has ended, and the size of the
+// terminal to its pseudo-terminal. An agent that suspends itself takes the whole
+// session with it, one that stays although its end was asked for is killed.
+func (t *planTerminal) attend(agent *seat, tree *tree, caught <-chan os.Signal) {
+	var patience, unstopped <-chan time.Time
 	for {
 		select {
-		case <-exited:
+		case <-agent.ended:
 			return
 		case <-patience:
-			agent.kill()
+			tree.kill()
+		case <-agent.stopped:
+			t.suspend()
+			unstopped = time.After(stopLimit)
+		case <-unstopped: // there is no shell that could continue us
+			unstopped = nil
+			t.resume(agent)
 		case sig := <-caught:
-			if sig == syscall.SIGWINCH {
-				pty.InheritSize(in, ours)
+			switch sig {
+			case syscall.SIGWINCH:
+				pty.InheritSize(t.in, t.ours)
+				continue
+			case syscall.SIGCONT:
+				unstopped = nil
+				t.resume(agent)
 				continue
 			}
-			signalGroup(agent.root.pid, sig)
+			signalGroup(agent.agent, sig)
+			signalGroup(agent.agent, syscall.SIGCONT) // who is stopped hears nothing
 			if patience == nil && (sig == syscall.SIGTERM || sig == syscall.SIGHUP) {
-				agent.remember()
+				tree.remember()
 				patience = time.After(Grace)
 			}
 		}
 	}
+}
+
+const (
+	stopLimit      = 500 * time.Millisecond // for a stop to reach this process
+	lastWordsLimit = 50 * time.Millisecond  // for what the agent printed before it stopped
+)
+
+// suspend shows the agent's last words, gives the terminal back to the shell
+// and stops this process and the others of its job.
+func (t *planTerminal) suspend() {
+	time.Sleep(lastWordsLimit)
+	term.Restore(int(t.in.Fd()), t.before)
+	syscall.Kill(0, syscall.SIGTSTP)
+}
+
+// resume goes on (fg): with the terminal as the agent wants it, which may be of
+// another size by now. In the background (bg) the system stops us again.
+func (t *planTerminal) resume(agent *seat) {
+	term.MakeRaw(int(t.in.Fd()))
+	pty.InheritSize(t.in, t.ours)
+	signalGroup(agent.agent, syscall.SIGCONT)
 }

@@ -14,3 +14,6 @@ func (p Plan) Run(_, _ *os.File) (PlanExit, error) {
 	forget(cmd.Process.Pid)
 	return PlanExit{Code: cmd.ProcessState.ExitCode()}, nil
 }
+
+// SeatMain does nothing: a console has no jobs.
+func SeatMain([]string) {}

@@ -107,6 +107,20 @@ func (s *shell) plan(prompt, answer string) (agentPID int, argv []string) {
 	return agentPID, lines[1:]
 }
 
+// suspends takes the user to the shell in the middle of a session, and back.
+func (s *shell) suspends(before string) {
+	s.t.Helper()
+	s.types("", "C-z")
+	s.sees("Stopped")
+	if got := s.settings("meanwhile"); got != before {
+		s.t.Errorf("the terminal isn't the shell's:\n%s\n%s", before, got)
+	}
+	s.types("clear; echo clear-$((40+2))", "Enter") // what is seen then is new
+	s.sees("clear-42")
+	s.types("fg; echo code-$?-", "Enter")
+	s.sees(planAnswer)
+}
+
 // watchStart puts a script before the agent that takes down its process id and
 // arguments and becomes the agent: pi overwrites what the system knows of them.
 func (s *shell) watchStart() {
@@ -187,6 +201,7 @@ func TestThePlanIsPisOwnInterface(t *testing.T) {
 	if got := s.sizeOf(pid); got != "40 100" {
 		t.Errorf("pi's window is %s", got)
 	}
+	s.suspends(before)
 	s.tmux("resize-window", "-x", "130", "-y", "30")
 	poll(s.program, patience, func() string {
 		if got := s.sizeOf(pid); got != "30 130" {
@@ -226,18 +241,23 @@ func TestAPlanThatIsKilledItself(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name   string
+		above  int // generations over the agent
 		signal syscall.Signal
 		code   int
 	}{
-		{"asked to end", syscall.SIGTERM, 0}, // pi ends well
-		{"killed", syscall.SIGKILL, 137},
+		{"asked to end", 2, syscall.SIGTERM, 0}, // pi ends well
+		{"killed", 2, syscall.SIGKILL, 137},
+		{"its seat is killed", 1, syscall.SIGKILL, 137},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			s := sitDown(t, pi, planScript())
 			before := s.settings("before")
 			pid, _ := s.plan(planPrompt, planAnswer)
-			if err := syscall.Kill(s.parentOf(pid), tt.signal); err != nil {
+			for range tt.above {
+				pid = s.parentOf(pid)
+			}
+			if err := syscall.Kill(pid, tt.signal); err != nil {
 				t.Fatal(err)
 			}
 			s.sees(fmt.Sprintf("code-%d-", tt.code))
@@ -266,6 +286,7 @@ func TestThePlanIsClaudesOwnInterface(t *testing.T) {
 	if got := s.sizeOf(pid); got != "40 100" {
 		t.Errorf("claude's window is %s", got)
 	}
+	s.suspends(before)
 	s.types("Go on", "Enter")
 	s.sees("Two more words.")
 	s.types("/exit", "Enter")

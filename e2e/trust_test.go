@@ -37,7 +37,8 @@ func TestAUserAtATerminalIsAskedOnceForTrust(t *testing.T) {
 	s := sitDown(t, pi, fakemodel.Script{})
 	ran := s.configures("ONE")
 	run := func(n int) {
-		s.types(fmt.Sprintf("clear; %s run --output quiet Do it; echo exit-%d-$?-", ralph, n), "Enter")
+		s.types(fmt.Sprintf("clear; echo begin-$((%d)); %s run --output quiet Do it; echo exit-%d-$?-", n, ralph, n), "Enter")
+		s.sees(fmt.Sprintf("begin-%d", n)) // what was on the screen is gone
 	}
 	run(1)
 	s.sees("Trust it, as it is now? [y/N]")

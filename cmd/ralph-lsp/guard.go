@@ -16,12 +16,24 @@ func newGuard() *cobra.Command {
 	}
 }
 
-// useGuard lets runs be watched by a process of this program.
+// newSeat is the process that a plan's agent is a job of.
+func newSeat() *cobra.Command {
+	return &cobra.Command{
+		Use:                "seat PROGRAM [ARG...]",
+		Hidden:             true,
+		DisableFlagParsing: true,
+		Args:               cobra.MinimumNArgs(1),
+		Run:                func(_ *cobra.Command, args []string) { backends.SeatMain(args) },
+	}
+}
+
+// useGuard lets runs be watched, and plans be held, by processes of this program.
 func useGuard() error {
 	self, err := ownProgram()
 	if err != nil {
 		return err
 	}
 	backends.GuardArgv = []string{self, "guard"}
+	backends.SeatArgv = []string{self, "seat"}
 	return nil
 }
