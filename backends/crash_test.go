@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"ralph-lsp/internal/proctest"
 )
 
 func TestSIGKILLOfOurselvesLeavesNothing(t *testing.T) {
@@ -22,28 +24,29 @@ func TestSIGKILLOfOurselvesLeavesNothing(t *testing.T) {
 	} {
 		t.Run(tt.agent+" on "+string(tt.transport), func(t *testing.T) {
 			cmd, tempDir := startDriver(t, tt.agent, tt.transport)
-			if len(marked(EnvLoopID, "ralph-driver")) == 0 {
+			const mark = EnvLoopID + "=ralph-driver"
+			if len(proctest.Find(mark)) == 0 {
 				t.Fatal("no process bears the mark: this test can't see survivors")
 			}
 			cmd.Process.Kill()
 			cmd.Wait()
-			deadline := time.Now().Add(3 * time.Second)
-			for len(marked(EnvLoopID, "ralph-driver")) > 0 {
-				if time.Now().After(deadline) {
-					t.Fatalf("alive after 3 s: %v", marked(EnvLoopID, "ralph-driver"))
-				}
-				time.Sleep(10 * time.Millisecond)
-			}
-			for { // the guard removes the folder last
-				if _, err := os.Stat(tempDir); errors.Is(err, fs.ErrNotExist) {
-					return
-				}
-				if time.Now().After(deadline.Add(time.Second)) {
-					t.Fatalf("%s was left behind", tempDir)
-				}
-				time.Sleep(10 * time.Millisecond)
-			}
+			proctest.CheckNone(t, 3*time.Second, mark)
+			awaitRemoved(t, tempDir)
 		})
+	}
+}
+
+// awaitRemoved waits until a dead driver's guard has removed the temporary
+// folder, which is the last that it does.
+func awaitRemoved(t *testing.T, tempDir string) {
+	t.Helper()
+	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		if _, err := os.Stat(tempDir); errors.Is(err, fs.ErrNotExist) {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("after 5 s there is still %s", tempDir)
+		}
 	}
 }
 
@@ -76,14 +79,7 @@ func TestTheGuardOfADeadOwnerLeavesTheSuccessorAlone(t *testing.T) {
 	await(t, texts)
 	cmd.Process.Kill()
 	cmd.Wait()
-	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		if _, err := os.Stat(tempDir); errors.Is(err, fs.ErrNotExist) {
-			break // the guard is done
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("the guard goes on for 5 s")
-		}
-	}
+	awaitRemoved(t, tempDir)
 	if !p.tree.root.alive() {
 		t.Error("the guard ended an agent that wasn't its own")
 	}

@@ -14,6 +14,8 @@ import (
 
 	"github.com/creack/pty"
 	"golang.org/x/term"
+
+	"ralph-lsp/internal/proctest"
 )
 
 func init() {
@@ -152,7 +154,7 @@ func (s *session) ends() PlanExit {
 		if err != nil || *after != s.before {
 			s.t.Errorf("the terminal isn't as it was: %v, %v", after, err)
 		}
-		if left := marked(EnvLoopID, s.scope.LoopID); len(left) > 0 {
+		if left := proctest.Find(EnvLoopID + "=" + s.scope.LoopID); len(left) > 0 {
 			s.t.Errorf("left behind: %v", left)
 		}
 		return exit

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"ralph-lsp/internal/proctest"
 	"ralph-lsp/stream"
 )
 
@@ -232,7 +233,8 @@ func TestWhatAnAgentLeavesBehindIsEnded(t *testing.T) {
 // checkNothingLeft fails if anything of the run is alive.
 func checkNothingLeft(t *testing.T, p *Process) {
 	t.Helper()
-	if left := append(marked(EnvLoopID, p.spec.Scope.LoopID), p.tree.alive()...); len(left) > 0 {
-		t.Errorf("still alive: %v", left)
+	left, alive := proctest.Find(EnvLoopID+"="+p.spec.Scope.LoopID), p.tree.alive()
+	if len(left)+len(alive) > 0 {
+		t.Errorf("still alive: %v %v", left, alive)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"ralph-lsp/internal/fakemodel"
+	"ralph-lsp/internal/proctest"
 )
 
 // TestAgentsReachTheModel runs the agents without ralph-lsp. When it fails,
@@ -34,7 +35,7 @@ func TestAgentsReachTheModel(t *testing.T) {
 			if n := len(p.model.MainRequests()); n != 2 {
 				t.Errorf("%d main requests, want 2", n)
 			}
-			awaitGone(p, p.mark)
+			proctest.CheckNone(t, goneWithin, p.mark)
 		})
 	}
 }

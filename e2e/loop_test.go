@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"ralph-lsp/internal/fakemodel"
+	"ralph-lsp/internal/proctest"
 )
 
 // The program's exit codes.
@@ -235,10 +236,10 @@ func TestLoops(t *testing.T) {
 				if s.check != nil {
 					s.check(t, p)
 				}
+				proctest.CheckNone(t, goneWithin, p.mark)
 				if t.Failed() {
 					p.show()
 				}
-				awaitGone(p, p.mark)
 			})
 		}
 	}
@@ -257,7 +258,7 @@ func TestBudgetIsHandedOn(t *testing.T) {
 	if exit := p.wait(); exit != exitCancelled {
 		p.fatalf("exit %d", exit)
 	}
-	awaitGone(p, p.mark)
+	proctest.CheckNone(t, goneWithin, p.mark)
 }
 
 func checkFile(t *testing.T, p *program, name, want string) {

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"ralph-lsp/internal/fakemodel"
+	"ralph-lsp/internal/proctest"
 )
 
 // shell is a shell in tmux, as somebody's terminal.
@@ -35,7 +36,7 @@ func sitDown(t *testing.T, a agent, script fakemodel.Script) *shell {
 	s.tmux("new-session", "-d", "-x", "100", "-y", "40", "bash", "--norc")
 	t.Cleanup(func() {
 		s.box.Command(context.Background(), "tmux", "-S", s.socket, "kill-server").Run()
-		endAll(t, s.mark)
+		proctest.Kill(t, s.mark)
 	})
 	s.sees("sit>")
 	return s
@@ -171,8 +172,8 @@ func (s *shell) parentOf(pid int) int {
 func (s *shell) awaitOnlyTheShell() {
 	s.t.Helper()
 	poll(s.program, goneWithin, func() string {
-		for _, p := range processes(s.mark) {
-			if !strings.HasPrefix(p.command, "bash") && !strings.Contains(p.command, "tmux -S") {
+		for _, p := range proctest.Find(s.mark) {
+			if !strings.HasPrefix(p.Command, "bash") && !strings.Contains(p.Command, "tmux -S") {
 				return "left: " + p.String()
 			}
 		}

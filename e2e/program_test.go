@@ -19,6 +19,7 @@ import (
 
 	"ralph-lsp/internal/agents"
 	"ralph-lsp/internal/fakemodel"
+	"ralph-lsp/internal/proctest"
 )
 
 // patience bounds every wait for a real process; reaching it fails the test.
@@ -97,7 +98,7 @@ func (p *program) start(args ...string) {
 	p.t.Cleanup(func() {
 		p.cmd.Process.Kill()
 		<-p.exited
-		endAll(p.t, p.mark)
+		proctest.Kill(p.t, p.mark)
 	})
 	go func() {
 		defer close(p.exited)

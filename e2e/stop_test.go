@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"ralph-lsp/internal/fakemodel"
+	"ralph-lsp/internal/proctest"
 )
 
 // longTool is a command that runs until it is killed. Its processes have the
@@ -77,7 +78,7 @@ func TestStopLeavesNothing(t *testing.T) {
 					if exit := p.wait(); exit != how.exit {
 						t.Errorf("exit %d, want %d", exit, how.exit)
 					}
-					awaitGone(p, p.mark, toolMark, "RALPH_LOOP_ID="+loop)
+					proctest.CheckNone(t, goneWithin, p.mark, toolMark, "RALPH_LOOP_ID="+loop)
 					t.Logf("gone %s after the stop", time.Since(began).Round(time.Millisecond))
 					p.checkStopped(how.exit, how.kept)
 					if t.Failed() {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"ralph-lsp/internal/proctest"
 	"ralph-lsp/internal/testhome"
 )
 
@@ -145,15 +146,6 @@ func TestCommandLine(t *testing.T) {
 // deadline bounds what the scripts wait for.
 const deadline = 15 * time.Second
 
-// eventually polls real processes, whose progress can't be awaited otherwise.
-func eventually(ts *testscript.TestScript, what string, done func() bool) {
-	for end := time.Now().Add(deadline); !done(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			ts.Fatalf("not within %s: %s", deadline, what)
-		}
-	}
-}
-
 // substitute FROM TO copies a file with the script's variables in it.
 func substitute(ts *testscript.TestScript, _ bool, args []string) {
 	if len(args) != 2 {
@@ -169,10 +161,14 @@ func waitFile(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Fatalf("usage: waitfile FILE [TEXT]")
 	}
 	name, text := ts.MkAbs(args[0]), strings.Join(args[1:], " ")
-	eventually(ts, "file "+name+" "+text, func() bool {
-		data, err := os.ReadFile(name)
-		return err == nil && strings.Contains(string(data), text)
-	})
+	for end := time.Now().Add(deadline); ; time.Sleep(10 * time.Millisecond) { // another process writes it
+		if data, err := os.ReadFile(name); err == nil && strings.Contains(string(data), text) {
+			return
+		}
+		if time.Now().After(end) {
+			ts.Fatalf("not within %s: file %s %s", deadline, name, text)
+		}
+	}
 }
 
 // oneLineError checks that the last command said one line on stderr, in our form.
@@ -185,21 +181,9 @@ func oneLineError(ts *testscript.TestScript, _ bool, _ []string) {
 
 // noProcess checks that no process of this script is left behind.
 func noProcess(ts *testscript.TestScript, _ bool, _ []string) {
-	mark := "WORK=" + ts.Getenv("WORK")
-	eventually(ts, "no process left", func() bool { return len(processesWith(mark)) == 0 })
-}
-
-// processesWith lists the processes with a variable in their environment.
-func processesWith(variable string) []string {
-	var found []string
-	environs, _ := filepath.Glob("/proc/[0-9]*/environ")
-	for _, name := range environs {
-		data, err := os.ReadFile(name)
-		if err == nil && strings.Contains("\x00"+string(data), "\x00"+variable+"\x00") {
-			found = append(found, name)
-		}
+	if left := proctest.AwaitNone(deadline, "WORK="+ts.Getenv("WORK")); len(left) > 0 {
+		ts.Fatalf("left after %s: %v", deadline, left)
 	}
-	return found
 }
 
 // exits CODE PROGRAM ARGS... runs a program and checks its exit code.

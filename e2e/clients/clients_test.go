@@ -11,10 +11,14 @@ import (
 	"regexp"
 	"testing"
 	"time"
+
+	"ralph-lsp/internal/proctest"
 )
 
-// patience bounds a client's whole run; its own waits are shorter.
-const patience = 2 * time.Minute
+const (
+	patience   = 2 * time.Minute // bounds a client's whole run; its own waits are shorter
+	goneWithin = 3 * time.Second // every process of a client, after its end
+)
 
 func TestEglot(t *testing.T) { runERT(t, "eglot-test") }
 
@@ -59,7 +63,7 @@ func drive(t *testing.T, environ []string, program string, args ...string) []byt
 	if err != nil {
 		t.Errorf("%s: %v\n%s", filepath.Base(program), err, out)
 	}
-	awaitGone(t, mark)
+	proctest.CheckNone(t, goneWithin, mark)
 	return out
 }
 

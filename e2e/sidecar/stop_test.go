@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"ralph-lsp/internal/proctest"
 )
 
 // times is how often in a row each way to end is tried.
@@ -81,38 +83,16 @@ func stopOnce(t *testing.T, cmd *exec.Cmd, end func(*editor)) time.Duration {
 	e := launch(t, cmd, true, dir)
 	e.start(dir, "work")
 	e.hears("ralph/update", `"tool_call"`)
-	if n := len(marked(mark)); n < 3 {
+	if n := len(proctest.Find(mark)); n < 3 {
 		t.Fatalf("%d processes: the sidecar, its agent and a tool should run", n)
 	}
 	begin := time.Now()
 	end(e)
-	for len(marked(mark)) > 0 {
-		if time.Since(begin) > survived {
-			t.Fatalf("after %v these are alive: %v", survived, marked(mark))
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
+	proctest.CheckNone(t, survived, mark)
 	took := time.Since(begin)
 	state, err := os.ReadFile(filepath.Join(dir, ".pi", "ralph-loop.local.md"))
 	if err != nil || !strings.Contains(string(state), "active: true") || !strings.Contains(string(state), "iteration: 1\n") {
 		t.Errorf("the state file doesn't say where the loop stood: %v\n%s", err, state)
 	}
 	return took
-}
-
-// marked lists the processes that have the mark in their environment.
-func marked(mark string) []string {
-	entries, err := filepath.Glob("/proc/[0-9]*/environ")
-	if err != nil {
-		panic(err)
-	}
-	var found []string
-	for _, entry := range entries {
-		env, err := os.ReadFile(entry)
-		if err == nil && strings.Contains("\x00"+string(env), "\x00"+mark+"\x00") {
-			command, _ := os.ReadFile(filepath.Join(filepath.Dir(entry), "cmdline"))
-			found = append(found, filepath.Base(filepath.Dir(entry))+" "+strings.ReplaceAll(string(command), "\x00", " "))
-		}
-	}
-	return found
 }

@@ -33,7 +33,7 @@ var picture = Rules{
 		"github.com/BurntSushi/toml":   {"config"},
 		"github.com/spf13/":            {"cmd/ralph-lsp", "loop/start"},
 		"charm.land/":                  {"cmd/ralph-lsp"},
-		"github.com/shirou/gopsutil/":  {"backends", "e2e"},
+		"github.com/shirou/gopsutil/":  {"backends"},
 	},
 }
 

@@ -1,0 +1,111 @@
+// Package proctest finds processes by what only they have, for tests that
+// promise to leave none behind. It reads /proc, so that a look is cheap enough
+// to measure milliseconds with.
+package proctest
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+const pollInterval = 5 * time.Millisecond
+
+// Process is a living process.
+type Process struct {
+	PID     int
+	Command string // its arguments with spaces between
+}
+
+func (p Process) String() string { return fmt.Sprintf("%d (%.120s)", p.PID, p.Command) }
+
+// Find returns the living processes, this one apart, that have one of the
+// marks. A mark is NAME=value, a variable of their environment, or else a whole
+// argument; zombies have neither. Nothing looser would do: other programs of
+// the machine may say any word, and what is found may be killed. It panics
+// where there is no /proc.
+func Find(marks ...string) []Process {
+	var variables, arguments []string
+	for _, mark := range marks {
+		if strings.Contains(mark, "=") {
+			variables = append(variables, mark)
+		} else {
+			arguments = append(arguments, mark)
+		}
+	}
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		panic(fmt.Sprintf("listing processes: %v", err))
+	}
+	var found []Process
+	for _, entry := range entries {
+		pid, err := strconv.Atoi(entry.Name())
+		if err != nil || pid == os.Getpid() {
+			continue
+		}
+		if hasOne(pid, "environ", variables) || hasOne(pid, "cmdline", arguments) {
+			command := bytes.ReplaceAll(read(pid, "cmdline"), []byte{0}, []byte{' '})
+			found = append(found, Process{pid, string(bytes.TrimSpace(command))})
+		}
+	}
+	return found
+}
+
+// hasOne says whether a file of a process's has one of the strings.
+func hasOne(pid int, file string, wanted []string) bool {
+	if len(wanted) == 0 {
+		return false
+	}
+	list := append([]byte{0}, read(pid, file)...)
+	for _, s := range wanted {
+		if bytes.Contains(list, []byte("\x00"+s+"\x00")) {
+			return true
+		}
+	}
+	return false
+}
+
+// read returns what a process's file has: strings, each with a zero byte behind
+// it. It is empty for a process that is gone, or another user's.
+func read(pid int, file string) []byte {
+	data, _ := os.ReadFile(fmt.Sprintf("/proc/%d/%s", pid, file))
+	return data
+}
+
+// AwaitNone waits until no process has any of the marks, and returns those that
+// still do when the time is over.
+func AwaitNone(within time.Duration, marks ...string) (left []Process) {
+	deadline := time.Now().Add(within)
+	for {
+		left = Find(marks...)
+		if len(left) == 0 || time.Now().After(deadline) {
+			return left
+		}
+		time.Sleep(pollInterval) // only the system knows when, and it tells nobody but the parent
+	}
+}
+
+// CheckNone waits as AwaitNone does. Processes that are left fail the test, and
+// are killed.
+func CheckNone(t testing.TB, within time.Duration, marks ...string) {
+	t.Helper()
+	if left := AwaitNone(within, marks...); len(left) > 0 {
+		t.Errorf("left after %v: %v", within, left)
+		Kill(t, marks...)
+	}
+}
+
+// Kill kills what a failed test has left behind, and logs it.
+func Kill(t testing.TB, marks ...string) {
+	t.Helper()
+	for _, left := range Find(marks...) {
+		t.Logf("killing %v", left)
+		if p, err := os.FindProcess(left.PID); err == nil {
+			p.Kill()
+		}
+	}
+}

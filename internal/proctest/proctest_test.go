@@ -1,0 +1,75 @@
+package proctest
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// start starts a process that ends when it is killed, with a variable and an
+// argument that no other process has.
+func start(t *testing.T) (cmd *exec.Cmd, variable, argument string) {
+	t.Helper()
+	argument = filepath.Join(t.TempDir(), "watched")
+	if err := os.WriteFile(argument, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	variable = "RALPH_PROCTEST=" + argument
+	cmd = exec.Command("tail", "-f", argument)
+	cmd.Env = append(os.Environ(), variable)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+	})
+	return cmd, variable, argument
+}
+
+func TestFind(t *testing.T) {
+	cmd, variable, argument := start(t)
+	want := fmt.Sprintf("[%d (tail -f %s)]", cmd.Process.Pid, argument)
+	for name, tt := range map[string]struct {
+		marks []string
+		want  string
+	}{
+		"by a variable":          {[]string{variable}, want},
+		"by an argument":         {[]string{argument}, want},
+		"by one of two":          {[]string{"RALPH_PROCTEST=other", argument}, want},
+		"by both, once":          {[]string{variable, argument}, want},
+		"value goes on":          {[]string{strings.TrimSuffix(variable, "d")}, "[]"},
+		"name begins before":     {[]string{strings.TrimPrefix(variable, "RALPH_")}, "[]"},
+		"part of an argument":    {[]string{filepath.Dir(argument)}, "[]"},
+		"variable without value": {[]string{"RALPH_PROCTEST"}, "[]"},
+		"no mark":                {nil, "[]"},
+	} {
+		if got := fmt.Sprint(Find(tt.marks...)); got != tt.want {
+			t.Errorf("%s: got %s, want %s", name, got, tt.want)
+		}
+	}
+}
+
+// witness is a test that may fail.
+type witness struct {
+	testing.TB
+	said string
+}
+
+func (w *witness) Errorf(format string, args ...any) { w.said += fmt.Sprintf(format, args...) }
+
+func TestWhatIsLeftFailsAndIsKilled(t *testing.T) {
+	cmd, variable, _ := start(t)
+	w := &witness{TB: t}
+	CheckNone(w, 0, variable)
+	if want := fmt.Sprintf("left after 0s: [%d (tail", cmd.Process.Pid); !strings.HasPrefix(w.said, want) {
+		t.Errorf("said %q, want %q", w.said, want)
+	}
+	if left := AwaitNone(10*time.Second, variable); len(left) > 0 {
+		t.Errorf("not killed: %v", left)
+	}
+}
