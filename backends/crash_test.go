@@ -24,7 +24,7 @@ func TestSIGKILLOfOurselvesLeavesNothing(t *testing.T) {
 	} {
 		t.Run(tt.agent+" on "+string(tt.transport), func(t *testing.T) {
 			cmd, tempDir := startDriver(t, tt.agent, tt.transport)
-			const mark = EnvLoopID + "=ralph-driver"
+			mark := EnvLoopID + "=" + loopOf(t)
 			if len(proctest.Find(mark)) == 0 {
 				t.Fatal("no process bears the mark: this test can't see survivors")
 			}
@@ -70,12 +70,7 @@ func TestEndLeftovers(t *testing.T) {
 
 func TestTheGuardOfADeadOwnerLeavesTheSuccessorAlone(t *testing.T) {
 	cmd, tempDir := startDriver(t, "works with a deaf tool", TransportPipes)
-	scope, err := OpenScope("ralph-driver") // the same loop, continued by us
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer scope.Close()
-	p, texts := startRole(t, "works with a deaf tool", func(s *Spec) { s.Scope = scope })
+	p, texts := startRole(t, "works with a deaf tool") // in the same loop, continued by us
 	await(t, texts)
 	cmd.Process.Kill()
 	cmd.Wait()

@@ -143,7 +143,7 @@ var roles = map[string]func(){
 	"driver": func() { // runs an agent and waits to be killed
 		GuardArgv = []string{os.Args[0]}
 		os.Setenv("ROLE", "guard") // for the guard only; the agent's is set below
-		scope, err := OpenScope("ralph-driver")
+		scope, err := OpenScope(os.Getenv("LOOP"))
 		if err != nil {
 			panic(err)
 		}
@@ -223,10 +223,16 @@ func withRole(role string) []string {
 	return append(env, "ROLE="+role)
 }
 
+// loopOf is the id of a test's loop. Another run of the tests at the same time
+// has another one, or each would end the processes of the other.
+func loopOf(t *testing.T) string {
+	return fmt.Sprintf("%s-%d", strings.NewReplacer("/", "-", " ", "_").Replace(t.Name()), os.Getpid())
+}
+
 // newScope opens a scope for one test.
 func newScope(t *testing.T) *Scope {
 	t.Helper()
-	scope, err := OpenScope(strings.NewReplacer("/", "-", " ", "_").Replace(t.Name()))
+	scope, err := OpenScope(loopOf(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -283,7 +289,7 @@ func await(t *testing.T, texts <-chan string) string {
 func startDriver(t *testing.T, agent string, transport Transport) (cmd *exec.Cmd, tempDir string) {
 	t.Helper()
 	cmd = exec.Command(os.Args[0])
-	cmd.Env = append(withRole("driver"), "AGENT="+agent, "TRANSPORT="+string(transport))
+	cmd.Env = append(withRole("driver"), "LOOP="+loopOf(t), "AGENT="+agent, "TRANSPORT="+string(transport))
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -81,18 +81,14 @@ func sit(t *testing.T, role string, argv ...string) *session {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &session{t: t, user: user, theirs: theirs, lines: make(chan string, 100), exit: make(chan PlanExit, 1)}
+	s := &session{t: t, scope: newScope(t), user: user, theirs: theirs, lines: make(chan string, 100), exit: make(chan PlanExit, 1)}
 	s.resize(40, 100)
 	before, err := term.GetState(int(theirs.Fd()))
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.before = *before
-	if s.scope, err = OpenScope("ralph-plan-test"); err != nil {
-		t.Fatal(err)
-	}
 	t.Cleanup(func() {
-		s.scope.Close()
 		theirs.Close()
 		user.Close()
 	})
@@ -214,16 +210,11 @@ func TestAPlanWithoutItsProgram(t *testing.T) {
 	}
 	defer user.Close()
 	defer theirs.Close()
-	scope, err := OpenScope("ralph-plan-test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer scope.Close()
 	before, err := term.GetState(int(theirs.Fd()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = Plan{Backend: Backend{Name: "gone"}, Argv: []string{"/no/such/agent"}, Dir: t.TempDir(), Scope: scope}.Run(theirs, theirs)
+	_, err = Plan{Backend: Backend{Name: "gone"}, Argv: []string{"/no/such/agent"}, Dir: t.TempDir(), Scope: newScope(t)}.Run(theirs, theirs)
 	if err == nil || !strings.Contains(err.Error(), "starting gone in the terminal") {
 		t.Errorf("got %v", err)
 	}

@@ -82,7 +82,7 @@ func TestTheEnvironment(t *testing.T) {
 		s.Backend.Env = []string{"A=ours", "B=ours"}
 	})
 	env := "\n" + p.Wait().Result.Text + "\n"
-	for _, want := range []string{"RALPH_LOOP_ID=TestTheEnvironment", "RALPH_ITERATION=7", "TMPDIR=" + p.spec.Scope.TempDir,
+	for _, want := range []string{"RALPH_LOOP_ID=" + loopOf(t), "RALPH_ITERATION=7", "TMPDIR=" + p.spec.Scope.TempDir,
 		"ANTHROPIC_API_KEY=users", "A=ours", "B=users", "PWD=" + p.spec.Dir} {
 		if !strings.Contains(env, "\n"+want+"\n") {
 			t.Errorf("no %s in%s", want, env)
