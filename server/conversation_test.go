@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"ralph-lsp/internal/lsptest"
 )
 
 // patience bounds every wait of a test for something that must happen.
@@ -334,12 +336,8 @@ func (c *speaker) read() {
 	defer close(c.messages)
 	in := bufio.NewReader(c.out)
 	for {
-		var length int
-		if _, err := fmt.Fscanf(in, "Content-Length: %d\r\n\r\n", &length); err != nil {
-			return
-		}
-		body := make([]byte, length)
-		if _, err := io.ReadFull(in, body); err != nil {
+		body, err := lsptest.ReadFrame(in)
+		if err != nil {
 			return
 		}
 		select {

@@ -15,6 +15,8 @@ import (
 
 	"go.lsp.dev/jsonrpc2"
 	"go.lsp.dev/protocol"
+
+	"ralph-lsp/internal/lsptest"
 )
 
 // Each of these tests shows first what jsonrpc2 does by itself, so that it
@@ -90,6 +92,16 @@ func (s bareServer) says(t *testing.T, raw string) {
 	}
 }
 
+// answers returns the next message that the library sends.
+func (s bareServer) answers(t *testing.T) string {
+	t.Helper()
+	body, err := lsptest.ReadFrame(s.from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(body)
+}
+
 // ends wants that the message ends the connection.
 func (s bareServer) ends(t *testing.T, raw string) {
 	t.Helper()
@@ -163,24 +175,11 @@ func TestInvalidJSONEndsNothing(t *testing.T) {
 func TestAPlainErrorHasACode(t *testing.T) {
 	s := bare(t, func(context.Context, *jsonrpc2.Request) (any, error) { return nil, errors.New("no") })
 	s.says(t, framed(`{"jsonrpc":"2.0","id":1,"method":"x"}`))
-	if answer := readFrame(t, s.from); !strings.Contains(answer, `"code":0`) {
+	if answer := s.answers(t); !strings.Contains(answer, `"code":0`) {
 		t.Errorf("the library gives it one itself: %s", answer)
 	}
 	fenced(t, `send {"id":2,"method":"test/fail"}
 		expect {"id":2,"error":{"code":-32603,"message":"something broke"}}`)
-}
-
-func readFrame(t *testing.T, r *bufio.Reader) string {
-	t.Helper()
-	var length int
-	if _, err := fmt.Fscanf(r, "Content-Length: %d\r\n\r\n", &length); err != nil {
-		t.Fatal(err)
-	}
-	body := make([]byte, length)
-	if _, err := io.ReadFull(r, body); err != nil {
-		t.Fatal(err)
-	}
-	return string(body)
 }
 
 // soon is how long a test waits to see that something does not happen.
@@ -198,7 +197,7 @@ func TestAQuestionOnTheReadLoopIsRefused(t *testing.T) {
 	})
 	close(ready)
 	s.says(t, framed(`{"jsonrpc":"2.0","id":1,"method":"x"}`))
-	readFrame(t, s.from)
+	s.answers(t)
 	go func() { _, _ = io.WriteString(s.to, framed(`{"jsonrpc":"2.0","id":1,"result":1}`)) }()
 	select {
 	case <-asked:

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"ralph-lsp/internal/lsptest"
 	"ralph-lsp/loop"
 )
 
@@ -20,17 +21,17 @@ func agentThat(t *testing.T, role string) string {
 }
 
 // result decodes an answer that must be no error.
-func result[T any](c *client, m message) T {
+func result[T any](c *client, m lsptest.Message) T {
 	c.t.Helper()
 	var v T
-	if err := json.Unmarshal(c.must(m), &v); err != nil {
+	if err := json.Unmarshal(c.Must(m), &v); err != nil {
 		c.t.Fatal(err)
 	}
 	return v
 }
 
 // reason is the data.reason of an answer that must be an error.
-func reason(t *testing.T, m message) string {
+func reason(t *testing.T, m lsptest.Message) string {
 	t.Helper()
 	if m.Error == nil {
 		t.Fatalf("no error, but %s", m.Result)
@@ -44,7 +45,7 @@ func TestALoopFromStartToPromise(t *testing.T) {
 	dir := t.TempDir()
 	c := dial(t, optedIn, dir)
 	agent := agentThat(t, "promises")
-	started := result[StartResult](c, c.command(CommandStart, StartParams{
+	started := result[StartResult](c, c.Command(CommandStart, StartParams{
 		Text: `/ralph-loop "Build X" --completion-promise "DONE" --max-iterations=20`, Choices: Choices{Backend: agent}}))
 	if started.LoopID == "" || !strings.HasSuffix(started.StateFileURI, ".pi/ralph-loop.local.md") {
 		t.Errorf("got %+v", started)
@@ -53,13 +54,13 @@ func TestALoopFromStartToPromise(t *testing.T) {
 	if ended.StopReason != "promise" || ended.Iteration != 2 || !ended.Owned {
 		t.Errorf("got %+v", ended)
 	}
-	c.hears("ralph/update", `"_ralph/end"`)
-	c.hears("$/progress", "done: DONE after 2 iterations")
-	replay := result[OutputResult](c, c.command(CommandOutput, OutputParams{LoopID: started.LoopID}))
+	c.Hears("ralph/update", `"_ralph/end"`)
+	c.Hears("$/progress", "done: DONE after 2 iterations")
+	replay := result[OutputResult](c, c.Command(CommandOutput, OutputParams{LoopID: started.LoopID}))
 	if len(replay.Updates) < 5 || !replay.Complete {
 		t.Errorf("replay has %d updates", len(replay.Updates))
 	}
-	past := result[HistoryResult](c, c.command(CommandHistory, HistoryParams{}))
+	past := result[HistoryResult](c, c.Command(CommandHistory, HistoryParams{}))
 	if len(past.Loops) != 1 || past.Loops[0].StopReason != "promise" {
 		t.Errorf("history %+v", past)
 	}
@@ -100,12 +101,12 @@ func TestErrorsHaveReasons(t *testing.T) {
 		"unknown loop":     {CommandOutput, OutputParams{LoopID: "x"}, codeRequestFailed, ReasonNotRunning},
 		"bad when":         {CommandCancel, CancelParams{When: "soon"}, codeInvalidParams, ""},
 	} {
-		m := c.command(tt.command, tt.argument)
+		m := c.Command(tt.command, tt.argument)
 		if got := reason(t, m); got != tt.want || m.Error.Code != tt.code {
 			t.Errorf("%s: %d %q (%s), want %d %q", name, m.Error.Code, got, m.Error.Message, tt.code, tt.want)
 		}
 	}
-	if got := result[LoopResult](c, c.command(CommandCancel, CancelParams{LoopParams: LoopParams{Folder: uri}})); got.State != stateIdle {
+	if got := result[LoopResult](c, c.Command(CommandCancel, CancelParams{LoopParams: LoopParams{Folder: uri}})); got.State != stateIdle {
 		t.Errorf("cancel of nothing: %+v", got)
 	}
 }
@@ -114,17 +115,17 @@ func TestAnotherStartIsRefusedOrReplaces(t *testing.T) {
 	dir := t.TempDir()
 	c := dial(t, optedIn, dir)
 	agent := agentThat(t, "never")
-	first := result[StartResult](c, c.command(CommandStart, StartParams{Prompt: "one", Choices: Choices{Backend: agent}}))
+	first := result[StartResult](c, c.Command(CommandStart, StartParams{Prompt: "one", Choices: Choices{Backend: agent}}))
 	c.status(dir, inState("running"))
-	refused := c.command(CommandStart, StartParams{Prompt: "two", Choices: Choices{Backend: agent}})
+	refused := c.Command(CommandStart, StartParams{Prompt: "two", Choices: Choices{Backend: agent}})
 	if reason(t, refused) != ReasonAlreadyRunning || !strings.Contains(string(refused.Error.Data), `"pid":`) {
 		t.Errorf("got %s %s", refused.Error.Message, refused.Error.Data)
 	}
-	second := result[StartResult](c, c.command(CommandStart, StartParams{Prompt: "two", Choices: Choices{Backend: agent}, Replace: true}))
+	second := result[StartResult](c, c.Command(CommandStart, StartParams{Prompt: "two", Choices: Choices{Backend: agent}, Replace: true}))
 	if second.LoopID == first.LoopID {
 		t.Error("the same loop")
 	}
-	if got := result[LoopResult](c, c.command(CommandCancel, struct{}{})); got.State != "ended" || got.LoopID != second.LoopID {
+	if got := result[LoopResult](c, c.Command(CommandCancel, struct{}{})); got.State != "ended" || got.LoopID != second.LoopID {
 		t.Errorf("cancel: %+v", got)
 	}
 }
@@ -134,16 +135,16 @@ func TestAPlainClientIsAsked(t *testing.T) {
 		t.Run(choice, func(t *testing.T) {
 			dir := t.TempDir()
 			c := dial(t, plain, dir)
-			c.answers["window/showMessageRequest"] = func(json.RawMessage) any {
+			c.Answer("window/showMessageRequest", func(json.RawMessage) any {
 				if choice == "" {
 					return nil
 				}
 				return messageItem{choice}
-			}
+			})
 			agent := agentThat(t, "never")
-			c.must(c.command(CommandStart, StartParams{Prompt: "one", Choices: Choices{Backend: agent}}))
-			m := c.command(CommandStart, StartParams{Prompt: "two", Choices: Choices{Backend: agent}})
-			c.hears("window/showMessageRequest", "Ralph loop active. Cancel it to start the new task?")
+			c.Must(c.Command(CommandStart, StartParams{Prompt: "one", Choices: Choices{Backend: agent}}))
+			m := c.Command(CommandStart, StartParams{Prompt: "two", Choices: Choices{Backend: agent}})
+			c.Hears("window/showMessageRequest", "Ralph loop active. Cancel it to start the new task?")
 			if replaced != (m.Error == nil) || !replaced && reason(t, m) != ReasonAlreadyRunning {
 				t.Errorf("got %+v", m)
 			}
@@ -155,13 +156,13 @@ func TestAClientThatNeverAnswersBlocksNothing(t *testing.T) {
 	dir := t.TempDir()
 	c := dial(t, plain, dir)
 	agent := agentThat(t, "never")
-	c.must(c.command(CommandStart, StartParams{Prompt: "one", Choices: Choices{Backend: agent}}))
-	c.begin("workspace/executeCommand", map[string]any{"command": CommandStart, "arguments": []any{StartParams{Prompt: "two", Choices: Choices{Backend: agent}}}})
-	c.hears("window/showMessageRequest", "Ralph loop active")
-	if got := result[StatusResult](c, c.command(CommandStatus, struct{}{})); len(got.Loops) != 1 {
+	c.Must(c.Command(CommandStart, StartParams{Prompt: "one", Choices: Choices{Backend: agent}}))
+	c.BeginCommand(CommandStart, StartParams{Prompt: "two", Choices: Choices{Backend: agent}})
+	c.Hears("window/showMessageRequest", "Ralph loop active")
+	if got := result[StatusResult](c, c.Command(CommandStatus, struct{}{})); len(got.Loops) != 1 {
 		t.Errorf("status %+v", got)
 	}
-	if got := result[LoopResult](c, c.command(CommandCancel, struct{}{})); got.State != "ended" {
+	if got := result[LoopResult](c, c.Command(CommandCancel, struct{}{})); got.State != "ended" {
 		t.Errorf("cancel: %+v", got)
 	}
 }
@@ -170,12 +171,10 @@ func TestAPlainClientHearsTheEnd(t *testing.T) {
 	dir := t.TempDir()
 	c := dial(t, plain, dir)
 	agent := agentThat(t, "promises")
-	c.must(c.command(CommandStart, StartParams{Text: "Build --completion-promise DONE", Choices: Choices{Backend: agent}}))
-	c.hears("window/showMessage", "Ralph done: DONE after 2 iterations")
-	c.hears("$/progress", `"kind":"end"`)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, m := range c.heard {
+	c.Must(c.Command(CommandStart, StartParams{Text: "Build --completion-promise DONE", Choices: Choices{Backend: agent}}))
+	c.Hears("window/showMessage", "Ralph done: DONE after 2 iterations")
+	c.Hears("$/progress", `"kind":"end"`)
+	for _, m := range c.Heard() {
 		if strings.HasPrefix(m.Method, "ralph/") {
 			t.Errorf("a plain client heard %s", m.Method)
 		}
@@ -186,49 +185,49 @@ func TestALimitCanBeRaised(t *testing.T) {
 	dir := t.TempDir()
 	c := dial(t, plain, dir)
 	asked := 0
-	c.answers["window/showMessageRequest"] = func(params json.RawMessage) any {
+	c.Answer("window/showMessageRequest", func(params json.RawMessage) any {
 		if asked++; asked > 1 {
 			return messageItem{actionStop}
 		}
 		return messageItem{actionRaise}
-	}
+	})
 	agent := agentThat(t, "echoes")
-	c.must(c.command(CommandStart, StartParams{Text: "Build --max-iterations 2", Choices: Choices{Backend: agent}}))
-	c.hears("window/showMessageRequest", "Raise the limit to 4 iterations?")
-	c.hears("window/showMessageRequest", "Raise the limit to 8 iterations?")
-	c.hears("$/progress", "3/4")
+	c.Must(c.Command(CommandStart, StartParams{Text: "Build --max-iterations 2", Choices: Choices{Backend: agent}}))
+	c.Hears("window/showMessageRequest", "Raise the limit to 4 iterations?")
+	c.Hears("window/showMessageRequest", "Raise the limit to 8 iterations?")
+	c.Hears("$/progress", "3/4")
 }
 
 func TestPauseSteerUpdateResume(t *testing.T) {
 	dir := t.TempDir()
 	c := dial(t, optedIn, dir)
 	agent := agentThat(t, "waits")
-	c.must(c.command(CommandStart, StartParams{Prompt: "x", Choices: Choices{Backend: agent}}))
+	c.Must(c.Command(CommandStart, StartParams{Prompt: "x", Choices: Choices{Backend: agent}}))
 	c.status(dir, inState("running"))
-	c.must(c.command(CommandPause, struct{}{}))
-	if got := result[SteerResult](c, c.command(CommandSteer, SteerParams{Text: "mind the tests"})); got.GuidanceID == "" {
+	c.Must(c.Command(CommandPause, struct{}{}))
+	if got := result[SteerResult](c, c.Command(CommandSteer, SteerParams{Text: "mind the tests"})); got.GuidanceID == "" {
 		t.Error("guidance has no id")
 	}
 	three := 3
-	c.must(c.command(CommandUpdate, ChangeParams{LimitParams: LimitParams{MaxIterations: &three}}))
+	c.Must(c.Command(CommandUpdate, ChangeParams{LimitParams: LimitParams{MaxIterations: &three}}))
 	if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if got := c.status(dir, inState("paused")); got.MaxIterations != 3 {
 		t.Errorf("got %+v", got)
 	}
-	c.must(c.command(CommandResume, struct{}{}))
+	c.Must(c.Command(CommandResume, struct{}{}))
 	if got := c.status(dir, inState("ended")); got.StopReason != "max_iterations" || got.Iteration != 3 {
 		t.Errorf("got %+v", got)
 	}
-	c.hears("ralph/update", "delivered")
+	c.Hears("ralph/update", "delivered")
 }
 
 func TestFoldersComeAndGo(t *testing.T) {
 	one, two := t.TempDir(), t.TempDir()
 	c := dial(t, optedIn, one)
 	agent := agentThat(t, "never")
-	c.must(c.command(CommandStart, StartParams{Prompt: "x", Choices: Choices{Backend: agent}}))
+	c.Must(c.Command(CommandStart, StartParams{Prompt: "x", Choices: Choices{Backend: agent}}))
 	change := func(added, removed []string) {
 		event := map[string]any{"added": []any{}, "removed": []any{}}
 		for key, paths := range map[string][]string{"added": added, "removed": removed} {
@@ -236,10 +235,10 @@ func TestFoldersComeAndGo(t *testing.T) {
 				event[key] = append(event[key].([]any), workspaceFolder{URI: FileURI(p)})
 			}
 		}
-		c.notify("workspace/didChangeWorkspaceFolders", map[string]any{"event": event})
+		c.Notify("workspace/didChangeWorkspaceFolders", map[string]any{"event": event})
 	}
 	change([]string{two}, nil)
-	c.must(c.command(CommandStart, StartParams{Folder: FileURI(two), Prompt: "y", Choices: Choices{Backend: agent}}))
+	c.Must(c.Command(CommandStart, StartParams{Folder: FileURI(two), Prompt: "y", Choices: Choices{Backend: agent}}))
 	c.status(two, inState("running"))
 	c.status(one, inState("running"))
 	change(nil, []string{one})
@@ -254,22 +253,22 @@ func TestASecondServerSeesTheLoopAndTakesItOver(t *testing.T) {
 	dir := t.TempDir()
 	first, second := dial(t, optedIn, dir), dial(t, optedIn, dir)
 	agent := agentThat(t, "never")
-	started := result[StartResult](first, first.command(CommandStart, StartParams{Prompt: "x", Choices: Choices{Backend: agent}}))
+	started := result[StartResult](first, first.Command(CommandStart, StartParams{Prompt: "x", Choices: Choices{Backend: agent}}))
 	seen := second.status(dir, inState("running"))
 	if seen.Owned || seen.LoopID != started.LoopID {
 		t.Errorf("got %+v", seen)
 	}
-	if m := second.command(CommandStart, StartParams{Prompt: "y", Choices: Choices{Backend: agent}}); reason(t, m) != ReasonAlreadyRunning {
+	if m := second.Command(CommandStart, StartParams{Prompt: "y", Choices: Choices{Backend: agent}}); reason(t, m) != ReasonAlreadyRunning {
 		t.Errorf("got %+v", m.Error)
 	}
-	second.must(second.command(CommandSteer, SteerParams{Text: "from the other one"}))
-	first.hears("ralph/update", "queued")
+	second.Must(second.Command(CommandSteer, SteerParams{Text: "from the other one"}))
+	first.Hears("ralph/update", "queued")
 	first.hangUp()
 	interrupted := second.status(dir, inState("interrupted"))
 	if interrupted.Iteration != 1 {
 		t.Errorf("got %+v", interrupted)
 	}
-	resumed := result[LoopResult](second, second.command(CommandResume, map[string]any{"folder": FileURI(dir)}))
+	resumed := result[LoopResult](second, second.Command(CommandResume, map[string]any{"folder": FileURI(dir)}))
 	if resumed.LoopID != started.LoopID {
 		t.Errorf("resumed %+v", resumed)
 	}
@@ -282,9 +281,9 @@ func TestASecondServerCanCancel(t *testing.T) {
 	dir := t.TempDir()
 	first, second := dial(t, optedIn, dir), dial(t, optedIn, dir)
 	agent := agentThat(t, "never")
-	first.must(first.command(CommandStart, StartParams{Prompt: "x", Choices: Choices{Backend: agent}}))
+	first.Must(first.Command(CommandStart, StartParams{Prompt: "x", Choices: Choices{Backend: agent}}))
 	second.status(dir, inState("running"))
-	if got := result[LoopResult](second, second.command(CommandCancel, struct{}{})); got.State != "ended" {
+	if got := result[LoopResult](second, second.Command(CommandCancel, struct{}{})); got.State != "ended" {
 		t.Errorf("got %+v", got)
 	}
 	if got := first.status(dir, inState("ended")); got.StopReason != "cancelled" {
@@ -296,15 +295,15 @@ func TestTheEditorGoesAway(t *testing.T) {
 	dir := t.TempDir()
 	c := dial(t, optedIn, dir)
 	agent := agentThat(t, "never")
-	c.must(c.command(CommandStart, StartParams{Prompt: "x", Choices: Choices{Backend: agent}}))
-	c.hears("ralph/update", "working")
+	c.Must(c.Command(CommandStart, StartParams{Prompt: "x", Choices: Choices{Backend: agent}}))
+	c.Hears("ralph/update", "working")
 	begin := time.Now()
 	c.hangUp()
 	if took := time.Since(begin); took > time.Second {
 		t.Errorf("took %v", took)
 	}
 	next := dial(t, plain, dir)
-	next.hears("window/showMessageRequest", "was interrupted in "+filepath.Base(dir)+" at iteration 1/50. Go on with it?")
+	next.Hears("window/showMessageRequest", "was interrupted in "+filepath.Base(dir)+" at iteration 1/50. Go on with it?")
 }
 
 func TestThePromptIsTheOpenDocument(t *testing.T) {
@@ -317,13 +316,13 @@ func TestThePromptIsTheOpenDocument(t *testing.T) {
 	agent := agentThat(t, "echoes")
 	uri := FileURI(file)
 	start := StartParams{PromptURI: uri, Choices: Choices{Backend: agent, LimitParams: LimitParams{MaxIterations: new(1)}}}
-	c.must(c.command(CommandStart, start))
-	c.hears("ralph/update", "saved long ago")
+	c.Must(c.Command(CommandStart, start))
+	c.Hears("ralph/update", "saved long ago")
 	c.status(dir, inState("ended"))
-	c.notify("textDocument/didOpen", map[string]any{"textDocument": map[string]any{
+	c.Notify("textDocument/didOpen", map[string]any{"textDocument": map[string]any{
 		"uri": uri, "languageId": "markdown", "version": 1, "text": "not yet saved"}})
-	c.must(c.command(CommandStart, start))
-	c.hears("ralph/update", "not yet saved")
+	c.Must(c.Command(CommandStart, start))
+	c.Hears("ralph/update", "not yet saved")
 }
 
 func TestLensesFollowTheLoop(t *testing.T) {
@@ -331,15 +330,15 @@ func TestLensesFollowTheLoop(t *testing.T) {
 	c := dial(t, optedIn, dir)
 	agent := agentThat(t, "never")
 	doc := map[string]any{"uri": FileURI(filepath.Join(dir, "PROMPT.md"))}
-	c.notify("textDocument/didOpen", map[string]any{"textDocument": map[string]any{
+	c.Notify("textDocument/didOpen", map[string]any{"textDocument": map[string]any{
 		"uri": doc["uri"], "languageId": "markdown", "version": 1, "text": "Build it"}})
 	lenses := func() string {
-		return string(c.must(c.call("textDocument/codeLens", map[string]any{"textDocument": doc})))
+		return string(c.Must(c.Call("textDocument/codeLens", map[string]any{"textDocument": doc})))
 	}
 	if got := lenses(); !strings.Contains(got, "Run Ralph loop") || !strings.Contains(got, "Dry run") {
 		t.Errorf("idle: %s", got)
 	}
-	c.must(c.command(CommandStart, StartParams{PromptURI: doc["uri"].(string), Choices: Choices{Backend: agent}}))
+	c.Must(c.Command(CommandStart, StartParams{PromptURI: doc["uri"].(string), Choices: Choices{Backend: agent}}))
 	c.status(dir, inState("running"))
 	if got := lenses(); !strings.Contains(got, "Cancel") || !strings.Contains(got, CommandCancel) {
 		t.Errorf("running: %s", got)
@@ -351,9 +350,9 @@ func TestResumeAsSoonAsTheEndIsHeard(t *testing.T) {
 	for range 10 {
 		dir := t.TempDir()
 		c := dial(t, optedIn, dir)
-		c.must(c.command(CommandStart, StartParams{Text: "x --max-iterations 1", Choices: Choices{Backend: agent}}))
-		c.hears("ralph/update", `"_ralph/end"`)
-		resumed := result[LoopResult](c, c.command(CommandResume, ResumeParams{LimitParams: LimitParams{MaxIterations: new(2)}}))
+		c.Must(c.Command(CommandStart, StartParams{Text: "x --max-iterations 1", Choices: Choices{Backend: agent}}))
+		c.Hears("ralph/update", `"_ralph/end"`)
+		resumed := result[LoopResult](c, c.Command(CommandResume, ResumeParams{LimitParams: LimitParams{MaxIterations: new(2)}}))
 		if resumed.Iteration > 2 {
 			t.Errorf("got %+v", resumed)
 		}
@@ -372,11 +371,11 @@ func TestASessionIsContinuedInPi(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := dial(t, optedIn, dir)
-	got := result[PlanResult](c, c.command(CommandPlan, PlanParams{SessionFileURI: FileURI(session)}))
+	got := result[PlanResult](c, c.Command(CommandPlan, PlanParams{SessionFileURI: FileURI(session)}))
 	if want := []string{filepath.Join(bin, "pi"), "--session", session}; !slices.Equal(got.Argv, want) || got.Cwd != dir {
 		t.Errorf("got %+v, want %q", got, want)
 	}
-	if m := c.command(CommandPlan, PlanParams{SessionFileURI: FileURI(session) + "x"}); reason(t, m) != ReasonNoSession {
+	if m := c.Command(CommandPlan, PlanParams{SessionFileURI: FileURI(session) + "x"}); reason(t, m) != ReasonNoSession {
 		t.Errorf("a missing session: %+v", m)
 	}
 }

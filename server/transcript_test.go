@@ -13,7 +13,7 @@ import (
 // finished runs a loop of two iterations to its end and returns its id.
 func finished(t *testing.T, c *client, dir string) string {
 	t.Helper()
-	started := result[StartResult](c, c.command(CommandStart, map[string]any{
+	started := result[StartResult](c, c.Command(CommandStart, map[string]any{
 		"text": `"Build X" --completion-promise "DONE" --max-iterations=20`, "backend": agentThat(t, "promises")}))
 	if !strings.HasSuffix(started.SessionFileURI, ".jsonl") {
 		t.Errorf("the start names the session %q", started.SessionFileURI)
@@ -47,9 +47,9 @@ func TestATranscriptIsWhatWasLive(t *testing.T) {
 	dir := t.TempDir()
 	c := dial(t, optedIn, dir)
 	id := finished(t, c, dir)
-	c.hears("ralph/update", `"_ralph/end"`)
-	live := result[OutputResult](c, c.command(CommandOutput, OutputParams{LoopID: id}))
-	read := result[TranscriptResult](c, c.command(CommandTranscript, TranscriptParams{LoopID: id}))
+	c.Hears("ralph/update", `"_ralph/end"`)
+	live := result[OutputResult](c, c.Command(CommandOutput, OutputParams{LoopID: id}))
+	read := result[TranscriptResult](c, c.Command(CommandTranscript, TranscriptParams{LoopID: id}))
 	was, is := lastingOnly(t, live.Updates), lastingOnly(t, read.Updates)
 	if !slices.Equal(was, is) || len(is) < 7 || read.NextCursor != "" || read.SkippedLines != 0 {
 		t.Errorf("live\n%s\ntranscript\n%s", strings.Join(was, "\n"), strings.Join(is, "\n"))
@@ -61,12 +61,12 @@ func TestAfterARestart(t *testing.T) {
 	dir := t.TempDir()
 	id := finished(t, dial(t, optedIn, dir), dir)
 	c := dial(t, optedIn, dir)
-	past := result[HistoryResult](c, c.command(CommandHistory, HistoryParams{}))
+	past := result[HistoryResult](c, c.Command(CommandHistory, HistoryParams{}))
 	if len(past.Loops) != 1 || past.Loops[0].LoopID != id || past.Loops[0].Title != "Build X" || past.Loops[0].Iterations != 2 {
 		t.Fatalf("history %+v", past)
 	}
-	byID := result[TranscriptResult](c, c.command(CommandTranscript, TranscriptParams{LoopID: id}))
-	byFile := result[TranscriptResult](c, c.command(CommandTranscript, TranscriptParams{SessionFileURI: past.Loops[0].SessionFileURI}))
+	byID := result[TranscriptResult](c, c.Command(CommandTranscript, TranscriptParams{LoopID: id}))
+	byFile := result[TranscriptResult](c, c.Command(CommandTranscript, TranscriptParams{SessionFileURI: past.Loops[0].SessionFileURI}))
 	if len(byID.Updates) == 0 || len(byID.Updates) != len(byFile.Updates) {
 		t.Errorf("%d updates by id, %d by file", len(byID.Updates), len(byFile.Updates))
 	}
@@ -75,12 +75,12 @@ func TestAfterARestart(t *testing.T) {
 func TestARunningLoopIsNoPastOne(t *testing.T) {
 	dir := t.TempDir()
 	c := dial(t, optedIn, dir)
-	started := result[StartResult](c, c.command(CommandStart, map[string]any{"prompt": "Build X", "backend": agentThat(t, "never")}))
-	c.hears("ralph/update", "working")
-	if past := result[HistoryResult](c, c.command(CommandHistory, HistoryParams{Limit: 5})); len(past.Loops) != 0 {
+	started := result[StartResult](c, c.Command(CommandStart, map[string]any{"prompt": "Build X", "backend": agentThat(t, "never")}))
+	c.Hears("ralph/update", "working")
+	if past := result[HistoryResult](c, c.Command(CommandHistory, HistoryParams{Limit: 5})); len(past.Loops) != 0 {
 		t.Errorf("history %+v", past)
 	}
-	read := result[TranscriptResult](c, c.command(CommandTranscript, TranscriptParams{LoopID: started.LoopID}))
+	read := result[TranscriptResult](c, c.Command(CommandTranscript, TranscriptParams{LoopID: started.LoopID}))
 	if len(read.Updates) == 0 {
 		t.Error("a running loop has no transcript")
 	}
@@ -105,7 +105,7 @@ func TestTranscriptsThatAreNone(t *testing.T) {
 		"no file URI":   {TranscriptParams{SessionFileURI: "http://x"}, codeRequestFailed, ReasonNoSession},
 		"bad cursor":    {TranscriptParams{SessionFileURI: FileURI(notes), Cursor: "7"}, codeInvalidParams, ""},
 	} {
-		m := c.command(CommandTranscript, tt.argument)
+		m := c.Command(CommandTranscript, tt.argument)
 		if got := reason(t, m); got != tt.reason || m.Error.Code != tt.code {
 			t.Errorf("%s: %d %q (%s), want %d %q", name, m.Error.Code, got, m.Error.Message, tt.code, tt.reason)
 		}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"ralph-lsp/config"
+	"ralph-lsp/internal/lsptest"
 	"ralph-lsp/loop/start"
 	"ralph-lsp/loopstate"
 )
@@ -27,7 +28,7 @@ func configured(t *testing.T, text string) (dir string) {
 }
 
 // dataOf is what an error says to programs.
-func dataOf[T any](t *testing.T, m message) (data T) {
+func dataOf[T any](t *testing.T, m lsptest.Message) (data T) {
 	t.Helper()
 	if m.Error == nil {
 		t.Fatalf("no error: %s", m.Result)
@@ -53,7 +54,7 @@ backend = "pi"
 	os.WriteFile(filepath.Join(dir, "docs", "TASK.md"), []byte("the task"), 0o600)
 	c := dial(t, optedIn, dir)
 	agent := agentThat(t, "never")
-	got := result[DryRunResult](c, c.command(CommandStart, map[string]any{"dryRun": true, "backend": agent, "maxIterations": 7,
+	got := result[DryRunResult](c, c.Command(CommandStart, map[string]any{"dryRun": true, "backend": agent, "maxIterations": 7,
 		"settings": map[string]any{"maxIterations": 9, "maxCostUsd": 4, "args": []string{"--from-editor"}}}))
 	if l := got.Limits; l.MaxIterations != 7 || l.MaxCostUSD != 4 || l.CompletionPromise != "DONE" || l.MaxConsecutiveFailures != 5 {
 		t.Errorf("got %+v", l)
@@ -74,7 +75,7 @@ backend = "pi"
 func TestABadConfigurationIsRefusedWithAllItsProblems(t *testing.T) {
 	dir := configured(t, "backend = \"claud\"\n[limits]\nmax_iteration = 3\n")
 	c := dial(t, optedIn, dir)
-	m := c.command(CommandStart, map[string]any{"prompt": "x", "backend": agentThat(t, "never")})
+	m := c.Command(CommandStart, map[string]any{"prompt": "x", "backend": agentThat(t, "never")})
 	data := dataOf[struct {
 		Reason   string
 		Problems []ConfigProblem
@@ -99,25 +100,25 @@ func TestAFolderMustBeTrustedBeforeItsProgramsRun(t *testing.T) {
 	data := dataOf[struct {
 		Reason, FileURI string
 		Wants           []string
-	}](t, c.command(CommandStart, request))
+	}](t, c.Command(CommandStart, request))
 	if data.Reason != ReasonUntrusted || data.FileURI != FileURI(filepath.Join(dir, config.Name)) || len(data.Wants) != 1 ||
 		!strings.HasPrefix(data.Wants[0], "backends.mine.command = ") {
 		t.Errorf("got %+v", data)
 	}
 	request["trust"] = true
-	c.must(c.command(CommandStart, request))
+	c.Must(c.Command(CommandStart, request))
 	if got := c.status(dir, inState("running")); got.Backend.Name != "mine" {
 		t.Errorf("got %+v", got)
 	}
-	c.must(c.command(CommandCancel, struct{}{}))
+	c.Must(c.Command(CommandCancel, struct{}{}))
 	delete(request, "trust")
-	c.must(c.command(CommandStart, request)) // it is remembered
+	c.Must(c.Command(CommandStart, request)) // it is remembered
 }
 
 func TestAClientMayTrustItsFolders(t *testing.T) {
 	dir := configured(t, own(agentThat(t, "never")))
 	c := dial(t, `{"experimental":{"ralph":{"version":1,"trusted":true}}}`, dir)
-	c.must(c.command(CommandStart, map[string]any{"prompt": "x"}))
+	c.Must(c.Command(CommandStart, map[string]any{"prompt": "x"}))
 	c.status(dir, inState("running"))
 }
 
@@ -126,16 +127,16 @@ func TestAPlainClientIsAskedWhetherTheFolderIsTrusted(t *testing.T) {
 		t.Run(answer, func(t *testing.T) {
 			dir := configured(t, own(agentThat(t, "never")))
 			c := dial(t, plain, dir)
-			c.answers["window/showMessageRequest"] = func(json.RawMessage) any {
+			c.Answer("window/showMessageRequest", func(json.RawMessage) any {
 				if answer == "" {
 					return nil
 				}
 				return messageItem{answer}
-			}
-			m := c.command(CommandStart, map[string]any{"prompt": "x"})
-			c.hears("window/showMessageRequest", "is not trusted yet")
+			})
+			m := c.Command(CommandStart, map[string]any{"prompt": "x"})
+			c.Hears("window/showMessageRequest", "is not trusted yet")
 			if runs {
-				c.must(m)
+				c.Must(m)
 			} else if reason(t, m) != ReasonUntrusted {
 				t.Errorf("got %+v", m)
 			}
@@ -169,7 +170,7 @@ func TestAStateFileAloneRunsNothing(t *testing.T) {
 			dir := leftBehind(t, state)
 			c := dial(t, optedIn, dir)
 			c.status(dir, inState("interrupted"))
-			if m := c.command(CommandResume, struct{}{}); reason(t, m) != ReasonUntrusted {
+			if m := c.Command(CommandResume, struct{}{}); reason(t, m) != ReasonUntrusted {
 				t.Errorf("got %+v", m)
 			}
 		})
@@ -177,7 +178,7 @@ func TestAStateFileAloneRunsNothing(t *testing.T) {
 	dir := leftBehind(t, loopstate.State{Backend: agent})
 	c := dial(t, optedIn, dir)
 	c.status(dir, inState("interrupted"))
-	c.must(c.command(CommandResume, map[string]any{"trust": true}))
+	c.Must(c.Command(CommandResume, map[string]any{"trust": true}))
 	c.status(dir, inState("running"))
 }
 
@@ -192,15 +193,15 @@ func TestAPlainClientIsAskedForEachFile(t *testing.T) {
 			}
 			c := dial(t, plain, dir)
 			asked := 0 // by the one goroutine that reads
-			c.answers["window/showMessageRequest"] = func(params json.RawMessage) any {
+			c.Answer("window/showMessageRequest", func(params json.RawMessage) any {
 				if !strings.Contains(string(params), "is not trusted yet") {
 					return messageItem{actionLater}
 				}
 				asked++
 				return messageItem{answer}
-			}
-			c.hears("window/showMessageRequest", "was interrupted")
-			m := c.command(CommandResume, struct{}{})
+			})
+			c.Hears("window/showMessageRequest", "was interrupted")
+			m := c.Command(CommandResume, struct{}{})
 			if (m.Error == nil) != (answer == actionTrust) || asked != questions {
 				t.Errorf("%d questions, %+v", asked, m)
 			}
@@ -216,10 +217,10 @@ func TestAnInterruptedLoopGoesOnWithTheProgramOfATrustedFolder(t *testing.T) {
 	}
 	c := dial(t, optedIn, dir)
 	c.status(dir, inState("interrupted"))
-	if m := c.command(CommandResume, struct{}{}); reason(t, m) != ReasonUntrusted {
+	if m := c.Command(CommandResume, struct{}{}); reason(t, m) != ReasonUntrusted {
 		t.Errorf("got %+v", m)
 	}
-	c.must(c.command(CommandResume, map[string]any{"trust": true}))
+	c.Must(c.Command(CommandResume, map[string]any{"trust": true}))
 	if got := c.status(dir, inState("running")); got.Backend.Name != "mine" || got.Iteration != 2 {
 		t.Errorf("got %+v", got)
 	}
@@ -229,11 +230,11 @@ func TestAHatIsWornAndShown(t *testing.T) {
 	agent := agentThat(t, "never")
 	dir := configured(t, fmt.Sprintf("[hats.planner]\nbackend = { command = %q, args = [\"-x\"] }\n", agent))
 	c := dial(t, optedIn, dir)
-	c.must(c.command(CommandStart, map[string]any{"text": "/ralph-loop Plan it --hat planner", "trust": true}))
+	c.Must(c.Command(CommandStart, map[string]any{"text": "/ralph-loop Plan it --hat planner", "trust": true}))
 	if got := c.status(dir, inState("running")); got.Hat != "planner" || got.Backend.Name != agent {
 		t.Errorf("got %+v", got)
 	}
-	m := c.command(CommandStart, map[string]any{"prompt": "x", "hat": "plannner"})
+	m := c.Command(CommandStart, map[string]any{"prompt": "x", "hat": "plannner"})
 	data := dataOf[struct {
 		Key   string
 		Known []string
@@ -247,10 +248,10 @@ func TestThePlanIsTheAgentsOwnInterface(t *testing.T) {
 	agent := agentThat(t, "never")
 	dir := configured(t, own(agent)+"interactive_args = [\"--tui\"]\n")
 	c := dial(t, optedIn, dir)
-	if m := c.command(CommandPlan, map[string]any{"prompt": "What next?"}); reason(t, m) != ReasonUntrusted {
+	if m := c.Command(CommandPlan, map[string]any{"prompt": "What next?"}); reason(t, m) != ReasonUntrusted {
 		t.Errorf("got %+v", m)
 	}
-	got := result[PlanResult](c, c.command(CommandPlan, map[string]any{"prompt": "What next?", "trust": true}))
+	got := result[PlanResult](c, c.Command(CommandPlan, map[string]any{"prompt": "What next?", "trust": true}))
 	if want := []string{agent, "--tui", "What next?"}; !slices.Equal(got.Argv, want) || got.Cwd != dir {
 		t.Errorf("got %+v, want %q", got, want)
 	}

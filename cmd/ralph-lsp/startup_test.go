@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ralph-lsp/internal/lsptest"
 )
 
 const hello = `package main
@@ -80,7 +82,7 @@ func answerTime(b *testing.B, program, answer string, look func(pid int)) time.D
 		b.Fatal(err)
 	}
 	// A program that doesn't read may be gone already.
-	_, _ = fmt.Fprintf(in, "Content-Length: %d\r\n\r\n%s", len(initialize), initialize)
+	_, _ = in.Write(lsptest.Frame(initialize))
 	got := make([]byte, len(answer))
 	if _, err := io.ReadFull(out, got); err != nil || string(got) != answer {
 		b.Fatalf("%s says %q (%v), want %q", program, got, err, answer)

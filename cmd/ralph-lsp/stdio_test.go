@@ -2,17 +2,18 @@ package main
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"strings"
 	"testing"
 	"testing/synctest"
+
+	"ralph-lsp/internal/lsptest"
 )
 
 func say(messages ...string) string {
 	var all strings.Builder
 	for _, m := range messages {
-		fmt.Fprintf(&all, "Content-Length: %d\r\n\r\n%s", len(m), m)
+		all.Write(lsptest.Frame(m))
 	}
 	return all.String()
 }

@@ -14,6 +14,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"ralph-lsp/internal/lsptest"
 )
 
 // maxMemory bounds the sidecar's resident memory during a flood, in KiB.
@@ -29,22 +31,20 @@ func TestAFlood(t *testing.T) {
 			dir := t.TempDir()
 			cmd := exec.Command(sidecar, "--stdio")
 			cmd.Env = append(os.Environ(), roleEnv+"=flood")
-			e := launch(t, cmd, true, dir)
+			e := launch(t, cmd, dir)
 			var heard tallied
 			gate := make(chan struct{})
-			e.mu.Lock()
-			e.onNote = func(n note) {
+			e.Divert(func(m lsptest.Message) {
 				switch reader {
 				case "reads slowly":
-					time.Sleep(time.Duration(len(n.Params)) * time.Millisecond) // a kilobyte a second
+					time.Sleep(time.Duration(len(m.Params)) * time.Millisecond) // a kilobyte a second
 				case "never reads":
 					<-gate
 				}
-				heard.add(n)
-			}
-			e.mu.Unlock()
+				heard.add(m)
+			})
 			peak := watchMemory(e.cmd.Process.Pid)
-			e.begin(dir)
+			e.begin(dir, "x")
 			took := floodTook(t, dir)
 			memory := peak()
 			t.Logf("agent: %v (%.2f of a file, %.2f of a pipe), sidecar: %d MiB", took, took.Seconds()/toFile.Seconds(), took.Seconds()/toPipe.Seconds(), memory>>10)
@@ -60,15 +60,6 @@ func TestAFlood(t *testing.T) {
 			<-e.done
 		})
 	}
-}
-
-// begin starts the loop without waiting for the answer: an editor that doesn't
-// read doesn't get it.
-func (e *editor) begin(dir string) {
-	e.send(map[string]any{"jsonrpc": "2.0", "id": 1000, "method": "workspace/executeCommand", "params": map[string]any{
-		"command": "ralph.loop.start", "arguments": []any{map[string]any{
-			"folder": "file://" + dir, "backend": os.Args[0], "text": "x --backend-output pi-stream-json --completion-promise DONE",
-		}}}})
 }
 
 // floodInto is how long the flood takes when it goes into a file, or into a
@@ -130,14 +121,14 @@ type tallied struct {
 	first, latest          time.Time
 }
 
-func (c *tallied) add(n note) {
+func (c *tallied) add(m lsptest.Message) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.begun == nil {
-		c.begun, c.ended, c.first = map[string]bool{}, map[string]bool{}, n.at
+		c.begun, c.ended, c.first = map[string]bool{}, map[string]bool{}, m.At
 	}
-	c.latest = n.at
-	switch n.Method {
+	c.latest = m.At
+	switch m.Method {
 	case "$/progress":
 		c.progress++
 		return
@@ -145,7 +136,7 @@ func (c *tallied) add(n note) {
 		c.status++
 		return
 	}
-	if n.Method != "ralph/update" {
+	if m.Method != "ralph/update" {
 		return
 	}
 	c.notifications++
@@ -156,7 +147,7 @@ func (c *tallied) add(n note) {
 			Content                           json.RawMessage
 		}
 	}
-	json.Unmarshal(n.Params, &p)
+	json.Unmarshal(m.Params, &p)
 	c.last, c.dropped = p.Seq, c.dropped+p.Dropped
 	for _, u := range p.Updates {
 		switch u.SessionUpdate {

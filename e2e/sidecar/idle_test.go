@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ralph-lsp/internal/lsptest"
 )
 
 // samples is how many lines the latency is measured with.
@@ -37,15 +39,15 @@ func latencies(t *testing.T) []time.Duration {
 	dir := t.TempDir()
 	cmd := exec.Command(sidecar, "--stdio")
 	cmd.Env = append(os.Environ(), roleEnv+"=slowly")
-	e := launch(t, cmd, true, dir)
+	e := launch(t, cmd, dir)
 	e.start(dir, "x")
 	var took []time.Duration
 	seen := 0
-	e.until("lines", func() bool {
-		for ; seen < len(e.notes); seen++ {
-			if n := e.notes[seen]; n.Method == "ralph/update" {
-				if m := stamp.FindSubmatch(n.Params); m != nil {
-					took = append(took, since(n.at, string(m[1])))
+	e.Until("lines", func(heard []lsptest.Message) bool {
+		for ; seen < len(heard); seen++ {
+			if h := heard[seen]; h.Method == "ralph/update" {
+				if m := stamp.FindSubmatch(h.Params); m != nil {
+					took = append(took, since(h.At, string(m[1])))
 				}
 			}
 		}
@@ -97,12 +99,12 @@ func TestAHundredLoops(t *testing.T) {
 	}
 	cmd := exec.Command(sidecar, "--stdio")
 	cmd.Env = append(os.Environ(), roleEnv+"=slowly")
-	e := launch(t, cmd, true, folders...)
+	e := launch(t, cmd, folders...)
 	for _, dir := range folders {
 		e.start(dir, "x")
 	}
 	for _, dir := range folders {
-		e.hears("ralph/status", filepath.Base(filepath.Dir(dir)))
+		e.Hears("ralph/status", filepath.Base(filepath.Dir(dir)))
 	}
 	before := cpuTime(t, e.cmd.Process.Pid)
 	time.Sleep(watched) // the measurement itself

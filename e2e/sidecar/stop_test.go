@@ -30,19 +30,18 @@ func TestTheEditorsEndLeavesNothing(t *testing.T) {
 		within time.Duration
 		end    func(e *editor)
 	}{
-		{"end of stdin", time.Second, func(e *editor) { e.stdin.Close() }},
-		{"exit", time.Second, func(e *editor) { e.send(map[string]any{"jsonrpc": "2.0", "method": "exit"}) }},
+		{"end of stdin", time.Second, func(e *editor) { e.Close() }},
+		{"exit", time.Second, func(e *editor) { e.Notify("exit", nil) }},
 		{"shutdown and exit", time.Second, func(e *editor) {
-			e.call("shutdown", nil)
-			e.send(map[string]any{"jsonrpc": "2.0", "method": "exit"})
+			e.Must(e.Call("shutdown", nil))
+			e.Notify("exit", nil)
 		}},
 		{"SIGTERM", time.Second, func(e *editor) { e.cmd.Process.Signal(syscall.SIGTERM) }},
 		{"SIGHUP", time.Second, func(e *editor) { e.cmd.Process.Signal(syscall.SIGHUP) }},
 		{"SIGINT", time.Second, func(e *editor) { e.cmd.Process.Signal(syscall.SIGINT) }},
 		{"broken stdout", time.Second, func(e *editor) {
 			e.out.Close()
-			e.send(map[string]any{"jsonrpc": "2.0", "id": 99, "method": "workspace/executeCommand",
-				"params": map[string]any{"command": "ralph.help"}}) // the answer meets the broken pipe
+			e.BeginCommand("ralph.help", struct{}{}) // the answer meets the broken pipe
 		}},
 		{"SIGKILL", 3 * time.Second, func(e *editor) { e.cmd.Process.Kill() }},
 	} {
@@ -80,9 +79,9 @@ func stopOnce(t *testing.T, cmd *exec.Cmd, end func(*editor)) time.Duration {
 		cmd.Env = append(os.Environ(), roleEnv+"=stubborn")
 	}
 	cmd.Env = append(cmd.Env, mark)
-	e := launch(t, cmd, true, dir)
+	e := launch(t, cmd, dir)
 	e.start(dir, "work")
-	e.hears("ralph/update", `"tool_call"`)
+	e.Hears("ralph/update", `"tool_call"`)
 	if n := len(proctest.Find(mark)); n < 3 {
 		t.Fatalf("%d processes: the sidecar, its agent and a tool should run", n)
 	}
