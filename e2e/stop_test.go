@@ -5,6 +5,7 @@ package e2e
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -129,4 +130,31 @@ func wordOnly(r rune) rune {
 		return r
 	}
 	return '-'
+}
+
+// TestAStopOfOursIsNoSilence suspends the program (Ctrl-Z) for longer than an
+// agent may be silent. The agent went on meanwhile, and nobody could hear it.
+func TestAStopOfOursIsNoSilence(t *testing.T) {
+	t.Parallel()
+	const idle = 2 * time.Second
+	steps := []fakemodel.Step{fakemodel.Say("Begun. ")}
+	for range 30 {
+		steps = append(steps, fakemodel.Step{SleepMS: 200}, fakemodel.Say("More. "))
+	}
+	steps = append(steps, fakemodel.Say("<promise>DONE</promise>"))
+	p := prepare(t, pi, fakemodel.Script{Turns: []fakemodel.Turn{does(steps...)}})
+	p.start("--max-iterations", "1", "--completion-promise", "DONE", "--idle-timeout", idle.String(), prompt)
+	p.await("text", func(u update) bool { return u.SessionUpdate == "agent_message_chunk" })
+	for _, sig := range []os.Signal{syscall.SIGSTOP, syscall.SIGCONT} {
+		if err := p.cmd.Process.Signal(sig); err != nil {
+			t.Fatal(err)
+		}
+		if sig == syscall.SIGSTOP {
+			time.Sleep(2 * idle)
+		}
+	}
+	if exit, got := p.wait(), p.outcomes(); exit != exitDone || !slices.Equal(got, []string{"ok"}) {
+		t.Errorf("exit %d, outcomes %q", exit, got)
+	}
+	awaitGone(p, p.mark)
 }

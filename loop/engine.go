@@ -215,6 +215,10 @@ func (l *Loop) setRunning(agent Agent) {
 	l.setOwner(agent)
 }
 
+// stoppedFor is how late a timer tells that this process was stopped (Ctrl-Z):
+// what the agent said meanwhile is still to be read.
+const stoppedFor = time.Second
+
 // attend waits for a running agent, and ends it when a limit is reached. It
 // returns why it did, or why the loop is to end.
 func (l *Loop) attend(agent Agent) (backends.Exit, StopReason) {
@@ -229,7 +233,8 @@ func (l *Loop) attend(agent Agent) (backends.Exit, StopReason) {
 	}
 	for {
 		idle, overtime := l.deadlines()
-		timer := time.NewTimer(time.Until(earlier(idle, overtime)))
+		due := time.Now().Add(time.Until(earlier(idle, overtime)))
+		timer := time.NewTimer(time.Until(due))
 		if ours != "" {
 			timer.Stop() // only its exit is of interest now
 		}
@@ -244,6 +249,9 @@ func (l *Loop) attend(agent Agent) (backends.Exit, StopReason) {
 			}
 			return exit, cause
 		case <-timer.C:
+			if time.Since(due) > stoppedFor {
+				l.activity.touch()
+			}
 			idle, overtime = l.deadlines() // output may have come meanwhile
 			switch now := time.Now(); {
 			case !now.Before(overtime):
