@@ -156,5 +156,5 @@ func TestAStopOfOursIsNoSilence(t *testing.T) {
 	if exit, got := p.wait(), p.outcomes(); exit != exitDone || !slices.Equal(got, []string{"ok"}) {
 		t.Errorf("exit %d, outcomes %q", exit, got)
 	}
-	awaitGone(p, p.mark)
+	proctest.CheckNone(t, goneWithin, p.mark)
 }
