@@ -40,12 +40,15 @@ func installStandIn(dir string) error {
 	return nil
 }
 
-// endless is in the prompts of loops that somebody must stop.
-const endless = "until I stop you"
+const (
+	endless = "until I stop you"    // in the prompts of loops that somebody must stop
+	patient = "when I say go-ahead" // of loops that aren't done before there is a file go-ahead
+)
 
 // playAgent writes what pi writes. With an endless prompt it leaves its process
 // id in the file agent.pid, runs a tool, and waits for it for ever; with any
-// other it does as it was told in the second iteration.
+// other it does as it was told in the second iteration, with a patient one when
+// it may.
 func playAgent() error {
 	if len(os.Args) > 1 && os.Args[1] == "--version" {
 		fmt.Println("0.87.1")
@@ -62,12 +65,25 @@ func playAgent() error {
 		return workForEver()
 	}
 	if os.Getenv("RALPH_ITERATION") == "2" {
+		if strings.Contains(string(prompt), patient) {
+			awaitGoAhead()
+		}
 		say(`All tests pass. <promise>DONE</promise>\nLOOP_COMPLETE`)
 	} else {
 		say("One test still fails.")
 	}
 	fmt.Println(`{"type":"agent_settled"}`)
 	return nil
+}
+
+// awaitGoAhead waits for the file; the end of the test ends it otherwise.
+func awaitGoAhead() {
+	for {
+		if _, err := os.Stat("go-ahead"); err == nil {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
 }
 
 // say writes a turn with a text and a cost; the text is as it stands in JSON.

@@ -16,6 +16,7 @@
 (defconst ralph-patience 20 "How many seconds to wait for anything at most.")
 
 (defconst ralph-task "Make all tests pass.\n" "A prompt; its loop is done after two iterations.")
+(defconst ralph-patient-task "Make all tests pass when I say go-ahead.\n" "A prompt; its loop is done after `ralph-go-ahead'.")
 (defconst ralph-endless-task "Polish the code until I stop you.\n" "A prompt whose loop goes on for ever.")
 
 (defvar ralph-messages nil "What was shown in the echo area, the last one first.")
@@ -86,6 +87,10 @@ by default `ralph-patience'."
 (defun ralph-folder (&optional file)
   "The root of the project that has FILE, by default the current directory."
   (locate-dominating-file (or file default-directory) "PROMPT.md"))
+
+(defun ralph-go-ahead ()
+  "Let the loop of a patient task be done."
+  (write-region "" nil (expand-file-name "go-ahead" (ralph-folder)) nil 'quiet))
 
 (defun ralph-state-file ()
   "The file that says where the loop of the project stands."
