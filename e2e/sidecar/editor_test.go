@@ -66,7 +66,12 @@ func (e *editor) start(dir, prompt string) {
 // begin starts the loop without waiting for the answer: an editor that doesn't
 // read doesn't get it.
 func (e *editor) begin(dir, prompt string) (answer func() lsptest.Message) {
+	return e.beginWith(os.Args[0], dir, prompt)
+}
+
+// beginWith starts a loop of another agent that speaks pi's stream.
+func (e *editor) beginWith(agent, dir, prompt string) (answer func() lsptest.Message) {
 	return e.BeginCommand("ralph.loop.start", map[string]any{
-		"folder": "file://" + dir, "backend": os.Args[0], "text": prompt + " --backend-output pi-stream-json --completion-promise DONE",
+		"folder": "file://" + dir, "backend": agent, "text": prompt + " --backend-output pi-stream-json --completion-promise DONE",
 	})
 }
