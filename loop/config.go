@@ -24,8 +24,8 @@ type Config struct {
 	Quiet  bool
 	Limits Limits
 	// Continue goes on with the loop that the state file describes. Prompt,
-	// promise, limits, model and arguments come from there, then Change; Backend
-	// too, unless it is given.
+	// promise, limits and, unless it is given, the model come from there, then
+	// Change. What runs doesn't: anybody can write such a file.
 	Continue bool
 	Change   Patch
 	// From is what to continue where the state file is gone, as it is after a cap.

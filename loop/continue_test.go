@@ -2,7 +2,6 @@ package loop
 
 import (
 	"errors"
-	"strings"
 	"testing"
 	"time"
 
@@ -14,10 +13,12 @@ func TestContinue(t *testing.T) {
 		cost, idle := 1.5, 7*time.Minute
 		return &loopstate.State{
 			Active: true, Iteration: 4, MaxIterations: 6, CompletionPromise: "DONE", Prompt: "Go on", LoopID: "ralph-before",
-			Backend: "pi", BackendArgs: []string{"--thinking", "high"}, CostUSD: &cost, IdleTimeout: &idle, Elapsed: time.Hour,
+			Backend: "pi", BackendArgs: []string{"--planted"}, CostUSD: &cost, IdleTimeout: &idle, Elapsed: time.Hour,
 		}
 	}
-	resume := func(c *Config) { *c = Config{Folder: c.Folder, History: c.History, Backend: c.Backend, Continue: true} }
+	resume := func(c *Config) {
+		*c = Config{Folder: c.Folder, History: c.History, Backend: c.Backend, Continue: true}
+	}
 	t.Run("with the same iteration", func(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			r, err := tryStart(t, found(), resume, costs(1, "no"))
@@ -29,7 +30,7 @@ func TestContinue(t *testing.T) {
 				t.Errorf("got %+v", end)
 			}
 			spec := r.agents.specs[0]
-			if spec.Iteration != 4 || spec.Prompt != "Go on" || strings.Join(spec.Args, " ") != "--thinking high" {
+			if spec.Iteration != 4 || spec.Prompt != "Go on" || len(spec.Args) != 0 {
 				t.Errorf("first run %+v", spec)
 			}
 		})

@@ -198,18 +198,8 @@ func (l *Loop) endLeftovers() {
 
 // takeUp makes the state file's loop ours.
 func (l *Loop) takeUp(found loopstate.State) (loopstate.State, error) {
-	if l.cfg.Backend.Command == "" {
-		b, err := backends.Lookup(found.Backend)
-		if err != nil {
-			return found, fmt.Errorf("%s: %w; name one with --backend", l.store.Path(), err)
-		}
-		l.cfg.Backend = b
-	}
 	if _, err := l.cfg.Backend.Find(); err != nil {
 		return found, err
-	}
-	if l.cfg.Args == nil { // an empty list is a choice
-		l.cfg.Args = found.BackendArgs
 	}
 	if l.cfg.Model == "" {
 		l.cfg.Model = found.Model

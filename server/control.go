@@ -244,7 +244,7 @@ func (m *manager) again(last *managed, cfg loop.Config) loop.Config {
 	from := last.Resumable()
 	cfg.Folder, cfg.From, cfg.Continue, cfg.Version = last.cfg.Folder, &from, true, m.version
 	if cfg.Backend.Command == "" {
-		cfg.Backend = last.cfg.Backend
+		cfg.Backend, cfg.Args = last.cfg.Backend, last.cfg.Args
 	}
 	return cfg
 }
