@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"time"
 
@@ -56,6 +57,9 @@ func drive(cfg loop.Config, stdout, stderr io.Writer, how shown) (loop.End, erro
 	end := l.Wait()
 	q.Close(giveUp)
 	close(over)
+	if err := out.failure(); err != nil && end.Reason == loop.StopInterrupted {
+		return end, &exitError{exitCancelled, fmt.Sprintf("what happens can't be shown (%v), so the loop was interrupted in iteration %d", err, end.Iterations)}
+	}
 	return end, nil
 }
 

@@ -59,6 +59,8 @@ func fakeAgent() {
 			must(appendFile(rest, "here"))
 			fmt.Println("working")
 			time.Sleep(time.Hour)
+		case "touch": // make a file
+			must(appendFile(rest, ""))
 		case "wait": // until a file is there
 			for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 				if _, err := os.Stat(rest); err == nil {

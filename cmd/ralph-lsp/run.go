@@ -149,6 +149,9 @@ func (l *loopFlags) drive(cmd *cobra.Command, cfg loop.Config, files config.File
 	}
 	start.Remember(files, cfg)
 	end, err := drive(cfg, cmd.OutOrStdout(), cmd.ErrOrStderr(), l.shown)
+	if unseen := (*exitError)(nil); errors.As(err, &unseen) {
+		unseen.message += "; go on with ralph-lsp resume"
+	}
 	if err != nil {
 		return err
 	}

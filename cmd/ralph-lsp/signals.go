@@ -18,15 +18,21 @@ type stopper interface {
 var signals = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE}
 
 // catchSignals begins to collect signals, so that none gets lost between here
-// and answerSignals.
+// and answerSignals. What this process was started to ignore (nohup) stays ignored.
 func catchSignals() (caught chan os.Signal, stop func()) {
 	caught = make(chan os.Signal, 8)
-	signal.Notify(caught, signals...)
+	for _, sig := range signals {
+		if !signal.Ignored(sig) {
+			signal.Notify(caught, sig)
+		}
+	}
 	return caught, func() { signal.Stop(caught) }
 }
 
 // answerSignals ends the loop as the signals say, until done is closed. The
-// first Ctrl-C cancels, the second kills and gives up on the terminal too.
+// first Ctrl-C cancels, the second kills and gives up on the terminal too. When
+// nothing can be shown any more (broken), the loop is interrupted as by a
+// terminal that is closed, which may be why: nobody has asked for its end.
 func answerSignals(caught <-chan os.Signal, broken, done <-chan struct{}, l stopper, note func(string)) (giveUp <-chan struct{}) {
 	up := make(chan struct{})
 	go func() {
@@ -44,8 +50,8 @@ func answerSignals(caught <-chan os.Signal, broken, done <-chan struct{}, l stop
 					continue
 				}
 			case <-broken:
-				broken = nil // nobody reads any more
-				go l.Cancel()
+				broken = nil
+				go l.Interrupt()
 				continue
 			case <-done:
 				return

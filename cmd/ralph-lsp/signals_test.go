@@ -79,7 +79,7 @@ func (b *brokenPipe) Write([]byte) (int, error) {
 	return 0, errors.New("broken pipe")
 }
 
-func TestBrokenOutputCancelsTheLoop(t *testing.T) {
+func TestBrokenOutputInterruptsTheLoop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pipe := &brokenPipe{}
 		out := newOutput(pipe)
@@ -93,7 +93,7 @@ func TestBrokenOutputCancelsTheLoop(t *testing.T) {
 		}
 		synctest.Wait()
 		close(l.made)
-		if got := strings.Join(slices.Collect(drained(l.made)), " "); got != "cancel" || pipe.writes != 1 {
+		if got := strings.Join(slices.Collect(drained(l.made)), " "); got != "interrupt" || pipe.writes != 1 {
 			t.Errorf("got %q after %d writes", got, pipe.writes)
 		}
 		close(done)
