@@ -108,13 +108,25 @@ func (s *shell) plan(prompt, answer string) (agentPID int, argv []string) {
 	return agentPID, lines[1:]
 }
 
-// suspends takes the user to the shell in the middle of a session, and back.
-func (s *shell) suspends(before string) {
+// knowsClaude answers the questions of claude's first start.
+func (s *shell) knowsClaude() {
+	s.box.WriteJSON(s.t, ".claude.json", map[string]any{
+		"hasCompletedOnboarding": true, "theme": "dark", "customApiKeyResponses": map[string]any{"approved": []string{"fake"}},
+		"projects": map[string]any{s.box.Dir: map[string]any{"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true}},
+	})
+}
+
+// suspends takes the user to the shell in the middle of a session, and back if
+// that is wanted.
+func (s *shell) suspends(before string, andBack bool) {
 	s.t.Helper()
 	s.types("", "C-z")
 	s.sees("Stopped")
 	if got := s.settings("meanwhile"); got != before {
 		s.t.Errorf("the terminal isn't the shell's:\n%s\n%s", before, got)
+	}
+	if !andBack {
+		return
 	}
 	s.types("clear; echo clear-$((40+2))", "Enter") // what is seen then is new
 	s.sees("clear-42")
@@ -202,7 +214,7 @@ func TestThePlanIsPisOwnInterface(t *testing.T) {
 	if got := s.sizeOf(pid); got != "40 100" {
 		t.Errorf("pi's window is %s", got)
 	}
-	s.suspends(before)
+	s.suspends(before, true)
 	s.tmux("resize-window", "-x", "130", "-y", "30")
 	poll(s.program, patience, func() string {
 		if got := s.sizeOf(pid); got != "30 130" {
@@ -219,6 +231,23 @@ func TestThePlanIsPisOwnInterface(t *testing.T) {
 		t.Errorf("the terminal isn't as it was:\n%s\n%s", before, after)
 	}
 	s.awaitOnlyTheShell()
+}
+
+func TestASuspendedPlanWhoseTerminalIsClosed(t *testing.T) {
+	t.Parallel()
+	for _, a := range both {
+		t.Run(a.name, func(t *testing.T) {
+			s := sitDown(t, a, planScript())
+			if a.name == claude.name {
+				s.knowsClaude()
+			}
+			before := s.settings("before")
+			s.plan(planPrompt, planAnswer)
+			s.suspends(before, false)
+			s.tmux("kill-server")
+			proctest.CheckNone(t, goneWithin, s.mark)
+		})
+	}
 }
 
 func TestAPlanWhoseAgentIsKilled(t *testing.T) {
@@ -275,10 +304,7 @@ func TestAPlanThatIsKilledItself(t *testing.T) {
 func TestThePlanIsClaudesOwnInterface(t *testing.T) {
 	t.Parallel()
 	s := sitDown(t, claude, planScript())
-	s.box.WriteJSON(t, ".claude.json", map[string]any{
-		"hasCompletedOnboarding": true, "theme": "dark", "customApiKeyResponses": map[string]any{"approved": []string{"fake"}},
-		"projects": map[string]any{s.box.Dir: map[string]any{"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true}},
-	})
+	s.knowsClaude()
 	before := s.settings("before")
 	pid, argv := s.plan(planPrompt, planAnswer)
 	if want := []string{planPrompt}; !slices.Equal(argv, want) { // no -p, no --output-format
@@ -287,7 +313,7 @@ func TestThePlanIsClaudesOwnInterface(t *testing.T) {
 	if got := s.sizeOf(pid); got != "40 100" {
 		t.Errorf("claude's window is %s", got)
 	}
-	s.suspends(before)
+	s.suspends(before, true)
 	s.types("Go on", "Enter")
 	s.sees("Two more words.")
 	s.types("/exit", "Enter")
