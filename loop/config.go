@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"path/filepath"
 	"time"
 
 	"ralph-lsp/backends"
@@ -54,6 +55,24 @@ var (
 	ErrNotRunning    = errors.New("no loop is running here")
 	ErrNothingToGoOn = errors.New("there is no loop here to continue: start one with a prompt")
 )
+
+// CapError says that a loop can't be continued, as a limit is reached already.
+type CapError struct {
+	Reason     StopReason // which
+	Iterations int        // that were run
+	Limits     Limits
+}
+
+func (e *CapError) Error() string {
+	reached := fmt.Sprintf("the limit of %d iterations is reached, %d were run", e.Limits.MaxIterations, e.Iterations)
+	switch e.Reason {
+	case StopMaxCost:
+		reached = fmt.Sprintf("the budget of $%.2f is spent", e.Limits.MaxCostUSD)
+	case StopMaxTime:
+		reached = fmt.Sprintf("the time limit of %v is reached", e.Limits.MaxDuration)
+	}
+	return reached + ": raise the limit to go on"
+}
 
 // AlreadyRunningError says that a living process drives this folder's loop.
 type AlreadyRunningError struct {
@@ -118,6 +137,7 @@ func (c Config) newState(id string, now time.Time) loopstate.State {
 		Model:                  c.Model,
 		Hat:                    c.Hat,
 		BackendArgs:            c.Args,
+		Quiet:                  c.Quiet,
 		MaxDuration:            &c.Limits.MaxDuration,
 		IdleTimeout:            &c.Limits.IdleTimeout,
 		MaxConsecutiveFailures: &c.Limits.MaxFailures,
@@ -126,7 +146,17 @@ func (c Config) newState(id string, now time.Time) loopstate.State {
 	if c.Limits.MaxCostUSD > 0 {
 		s.MaxCostUSD = &c.Limits.MaxCostUSD
 	}
+	c.describeProgram(&s)
 	return s
+}
+
+// describeProgram writes down how a program of the user's own is spoken to: its
+// name doesn't tell, as a known agent's does.
+func (c Config) describeProgram(s *loopstate.State) {
+	s.BackendOutput, s.BackendPrompt = "", ""
+	if filepath.IsAbs(c.Backend.Name) {
+		s.BackendOutput, s.BackendPrompt = string(c.Backend.Output), string(c.Backend.Prompt)
+	}
 }
 
 // limitsOf reads the limits from a state file; what it leaves out is the default.

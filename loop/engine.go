@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -52,20 +53,15 @@ func (l *Loop) run() {
 
 // iterate runs iterations until the loop ends, and says why it did.
 func (l *Loop) iterate() End {
-	var (
-		counts tally
-		pauses = backoff.NewExponentialBackOff()
-	)
+	counts := tally{begun: l.hasBegun}
+	pauses := backoff.NewExponentialBackOff()
 	pauses.InitialInterval, pauses.Multiplier, pauses.MaxInterval = time.Second, 2, time.Minute
 	for {
 		plan, why, err := l.nextRun()
 		if why != "" {
 			return l.endOf(why, report{problem: errText(err)})
 		}
-		r, err := l.runOnce(plan)
-		if err != nil {
-			return l.endOf(StopBackendError, report{problem: err.Error()})
-		}
+		r := l.runOnce(plan)
 		counts.add(r)
 		cause := l.causeOf(r)
 		s := l.account(r)
@@ -126,17 +122,20 @@ func (l *Loop) claim() (plannedRun, error) {
 	var plan plannedRun
 	var guidance []string
 	state, err := l.store.Update(func(s *loopstate.State) error {
-		guidance, s.Guidance = s.Guidance, nil
 		l.writeProgress(s)
+		guidance, s.Guidance = s.Guidance, nil
+		s.Guided = append(s.Guided, guidance...)
 		return nil
 	})
 	if err != nil {
 		return plan, err
 	}
-	plan.guidance = l.takeGuidance(guidance)
+	fresh := l.takeGuidance(guidance)
 	l.learn(state)
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.guiding = append(l.guiding, fresh...)
+	plan.guidance = slices.Clone(l.guiding)
 	plan.iteration = state.Iteration
 	plan.prompt, plan.promise, plan.limits = state.Prompt, state.CompletionPromise, l.status.Limits
 	plan.budget = max(plan.limits.MaxCostUSD-l.base.cost.USD, 0)
@@ -148,15 +147,32 @@ func (l *Loop) claim() (plannedRun, error) {
 func (l *Loop) writeProgress(s *loopstate.State) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	s.Iteration, s.Elapsed, s.ResumeAt = l.base.iterations+1, l.base.elapsed.Truncate(time.Second), time.Time{}
+	s.Iteration, s.Elapsed, s.ResumeAt = l.base.iterations+1, l.base.elapsed.Truncate(time.Millisecond), time.Time{}
+	s.Tokens = loopstate.Tokens(l.base.tokens)
+	s.Guided = nil
+	for _, g := range l.guiding {
+		s.Guided = append(s.Guided, g.Text)
+	}
 	if l.base.cost.Known {
 		usd := math.Round(l.base.cost.USD*1e6) / 1e6 // sums of floats have long tails
 		s.CostUSD = &usd
 	}
 }
 
-// runOnce runs one agent to its end. An error means that none could be started.
-func (l *Loop) runOnce(plan plannedRun) (report, error) {
+// runOnce runs one agent to its end.
+func (l *Loop) runOnce(plan plannedRun) report {
+	l.openIteration(plan)
+	r, err := l.runAgent(plan)
+	if err != nil {
+		r = report{outcome: OutcomeError, problem: err.Error(), neverBegan: true, unstartable: true}
+	}
+	l.closeIteration(plan, r)
+	return r
+}
+
+// runAgent starts an agent and waits for its end. An error means that none
+// could be started.
+func (l *Loop) runAgent(plan plannedRun) (report, error) {
 	prompt, args := l.cfg.brief(plan)
 	spec := backends.Spec{
 		Backend: l.cfg.Backend, Ours: args, Args: l.cfg.Args, Prompt: prompt, Dir: l.cfg.Folder,
@@ -170,7 +186,6 @@ func (l *Loop) runOnce(plan plannedRun) (report, error) {
 		defer record.Close()
 		spec.Record = record
 	}
-	l.openIteration(plan)
 	agent, err := l.start(spec)
 	if err != nil {
 		return report{}, err
@@ -182,9 +197,7 @@ func (l *Loop) runOnce(plan plannedRun) (report, error) {
 	}
 	exit, cause := l.attend(agent)
 	completion := stream.Completion{Promise: l.Status().Promise}
-	r := assess(exit, cause, completion, time.Now())
-	l.closeIteration(plan, r)
-	return r, nil
+	return assess(exit, cause, completion, time.Now()), nil
 }
 
 // openIteration tells everybody that an iteration begins.
@@ -333,6 +346,9 @@ func (l *Loop) account(r report) spent {
 	defer l.mu.Unlock()
 	if !r.limited && (r.outcome != OutcomeCancelled || r.cause.Capped()) {
 		l.base.iterations++
+		if !r.neverBegan { // it may be told again to the next one
+			l.guiding = nil
+		}
 	}
 	usage := r.exit.Result.Usage
 	l.base.cost = l.base.cost.Plus(usage.Cost)
@@ -358,7 +374,9 @@ func (l *Loop) endOf(why StopReason, r report) End {
 	case StopPermissionDenied:
 		end.Denials = r.exit.Result.Denials
 	}
-	if !why.Capped() && why != StopPromise {
+	if why.Capped() {
+		end.Iterations = l.base.iterations
+	} else if why != StopPromise {
 		end.Error = r.problem
 	}
 	return end

@@ -2,6 +2,7 @@ package loop
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"strings"
@@ -119,6 +120,7 @@ type run struct {
 	result stream.Result // Terminal, Lines and Turns are filled in
 	code   int
 	silent bool   // it prints nothing
+	gone   bool   // there is no such program
 	deaf   bool   // it doesn't end before the grace is over
 	during func() // called in mid-run
 }
@@ -155,6 +157,9 @@ func (a *agents) start(spec backends.Spec) (Agent, error) {
 	defer a.mu.Unlock()
 	n := min(len(a.specs), len(a.runs)-1)
 	a.specs, a.times = append(a.specs, spec), append(a.times, time.Now())
+	if a.runs[n].gone {
+		return nil, errors.New("no such program")
+	}
 	p := &played{run: a.runs[n], spec: spec, stop: make(chan time.Duration, 10), done: make(chan backends.Exit, 1)}
 	go p.play()
 	return p, nil

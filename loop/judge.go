@@ -12,7 +12,8 @@ import (
 const (
 	// startFailureTime: a run that ends sooner, without a line of output, never started.
 	startFailureTime = 2 * time.Second
-	// maxStartFailures in a row end a loop: a bad argument doesn't mend itself.
+	// maxStartFailures end a loop whose agents have never begun: a bad argument
+	// doesn't mend itself.
 	maxStartFailures = 3
 	// maxDenials and maxStalls are iterations in a row that end a loop.
 	maxDenials = 2
@@ -25,14 +26,15 @@ const (
 
 // report is what one run came to.
 type report struct {
-	outcome    Outcome
-	cause      StopReason // why we ended it; "" when it ended by itself
-	exit       backends.Exit
-	problem    string // why it didn't go well, in one line
-	verdict    stream.Verdict
-	neverBegan bool // a start failure
-	limited    bool // refused by a rate limit: neither an iteration nor a failure
-	resumeAt   time.Time
+	outcome     Outcome
+	cause       StopReason // why we ended it; "" when it ended by itself
+	exit        backends.Exit
+	problem     string // why it didn't go well, in one line
+	verdict     stream.Verdict
+	neverBegan  bool // a start failure
+	unstartable bool // there wasn't even a process
+	limited     bool // refused by a rate limit: neither an iteration nor a failure
+	resumeAt    time.Time
 }
 
 // assess says how a run went. cause is why we ended it, "" when it ended by itself.
@@ -121,6 +123,7 @@ func oneLine(s string) string {
 
 // tally counts what came in a row.
 type tally struct {
+	begun                                                bool // an agent has begun to work, at any time
 	failures, startFailures, denials, stalls, rateLimits int
 }
 
@@ -131,6 +134,7 @@ func (t *tally) add(r report) {
 			*n = 0
 		}
 	}
+	t.begun = t.begun || !r.neverBegan
 	if r.limited {
 		t.rateLimits++
 		return
@@ -160,14 +164,11 @@ func decide(r report, cause StopReason, t tally, s spent, limits Limits) StopRea
 		return cause
 	case t.denials >= maxDenials:
 		return StopPermissionDenied
-	case t.startFailures >= maxStartFailures:
+	case !t.begun && (r.unstartable || limits.MaxFailures > 0 && t.startFailures >= min(maxStartFailures, limits.MaxFailures)):
 		return StopBackendError
 	case t.stalls >= maxStalls:
 		return StopStalled
 	case limits.MaxFailures > 0 && t.failures >= limits.MaxFailures:
-		if t.startFailures == t.failures {
-			return StopBackendError
-		}
 		return StopFailures
 	case overBudget(r.exit.Result) && limits.MaxCostUSD > 0:
 		return StopMaxCost

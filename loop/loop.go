@@ -66,10 +66,12 @@ type Loop struct {
 	lastRun  bool            // the user wants no other iteration after this one
 	known    loopstate.State // what the state file said last
 	queued   []Guidance      // not yet delivered, in the order of the state file
+	guiding  []Guidance      // what the run under way was told; told again if that doesn't count
 	guided   int             // pieces of guidance so far, for their ids
 	badFile  string          // the last complaint about the state file
 	warned   float64         // the cost cap of which the user was warned
 	line     lineBuffer
+	hasBegun bool // an agent of the loop's has once begun to work
 	goesOn   bool // the last turn ended with tools, so another one follows
 
 	activity activity
@@ -151,6 +153,9 @@ func (l *Loop) begin() error {
 	state, err := l.store.Load()
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && l.cfg.Continue && l.cfg.From != nil:
+		if err := l.mayGoOn(*l.cfg.From); err != nil {
+			return err
+		}
 		if err := l.store.Create(*l.cfg.From); err != nil {
 			return err
 		}
@@ -160,11 +165,15 @@ func (l *Loop) begin() error {
 	case errors.Is(err, fs.ErrNotExist) && l.cfg.Continue:
 		return ErrNothingToGoOn
 	case errors.Is(err, fs.ErrNotExist):
+		// The folder is written to when nothing else can go wrong.
+		if l.scope, err = backends.OpenScope(l.id); err != nil {
+			return err
+		}
 		state = l.cfg.newState(l.id, time.Now())
 		l.openMirror("")
 		state.SessionFile = l.mirror.writer.Path()
 		if err := l.store.Create(state); err != nil {
-			return err
+			return errors.Join(err, l.scope.Close())
 		}
 	case err != nil:
 		return err
@@ -175,8 +184,10 @@ func (l *Loop) begin() error {
 			return err
 		}
 	}
-	if l.scope, err = backends.OpenScope(l.id); err != nil {
-		return err
+	if l.scope == nil {
+		if l.scope, err = backends.OpenScope(l.id); err != nil {
+			return err
+		}
 	}
 	l.init(state)
 	go l.run()
@@ -196,8 +207,34 @@ func (l *Loop) endLeftovers() {
 	backends.EndLeftovers(previous.LoopID, recorded) // what can't be ended is no reason not to start
 }
 
+// mayGoOn says why a loop can't be continued with the limits that it would have.
+func (l *Loop) mayGoOn(s loopstate.State) error {
+	l.cfg.Change.apply(&s)
+	limits := limitsOf(s)
+	if err := errors.Join(limits.Check(), checkPromise(s.CompletionPromise)); err != nil {
+		return err
+	}
+	used := usedBy(s)
+	if why := reached(used, limits); why != "" {
+		return &CapError{why, used.iterations, limits}
+	}
+	return nil
+}
+
+// usedBy is what a state file says that its loop has used.
+func usedBy(s loopstate.State) spent {
+	used := spent{iterations: max(s.Iteration-1, 0), elapsed: s.Elapsed, tokens: stream.Tokens(s.Tokens)}
+	if s.CostUSD != nil {
+		used.cost = stream.USD(*s.CostUSD)
+	}
+	return used
+}
+
 // takeUp makes the state file's loop ours.
 func (l *Loop) takeUp(found loopstate.State) (loopstate.State, error) {
+	if err := l.mayGoOn(found); err != nil {
+		return found, err
+	}
 	if _, err := l.cfg.Backend.Find(); err != nil {
 		return found, err
 	}
@@ -213,7 +250,8 @@ func (l *Loop) takeUp(found loopstate.State) (loopstate.State, error) {
 	return l.store.Update(func(s *loopstate.State) error {
 		l.cfg.Change.apply(s)
 		s.Active, s.LoopID, s.Backend = true, l.id, l.cfg.Backend.Name
-		s.BackendArgs, s.Model = l.cfg.Args, l.cfg.Model
+		s.BackendArgs, s.Model, s.Quiet = l.cfg.Args, l.cfg.Model, l.cfg.Quiet
+		l.cfg.describeProgram(s)
 		if l.cfg.Hat != "" || s.Backend != found.Backend {
 			s.Hat = l.cfg.Hat
 		}
@@ -221,26 +259,23 @@ func (l *Loop) takeUp(found loopstate.State) (loopstate.State, error) {
 		if path := l.mirror.writer.Path(); path != "" {
 			s.SessionFile = path
 		}
-		if err := limitsOf(*s).Check(); err != nil {
-			return err
-		}
-		return checkPromise(s.CompletionPromise)
+		return nil
 	})
 }
 
 // init sets the loop's own state from the state file's.
 func (l *Loop) init(s loopstate.State) {
 	l.wake, l.done = make(chan struct{}, 1), make(chan struct{})
-	l.base = spent{iterations: max(s.Iteration-1, 0), elapsed: s.Elapsed}
-	if s.CostUSD != nil {
-		l.base.cost = stream.USD(*s.CostUSD)
+	l.base, l.known, l.hasBegun = usedBy(s), s, l.cfg.Continue
+	for _, text := range s.Guided { // the iteration that was told this is run again
+		l.guiding = append(l.guiding, l.newGuidance(text))
 	}
-	l.known = s
 	l.status = Status{
 		LoopID: l.id, Folder: l.cfg.Folder, State: StateStarting, Iteration: s.Iteration,
 		Limits: limitsOf(s), Promise: s.CompletionPromise, Hat: s.Hat, StartedAt: s.StartedAt,
 		Session:   stream.SessionStart{Backend: l.cfg.Backend.Name, Model: l.cfg.Model},
 		Cost:      l.base.cost,
+		Tokens:    l.base.tokens,
 		StateFile: l.store.Path(), SessionFile: s.SessionFile,
 	}
 }

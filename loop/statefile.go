@@ -82,14 +82,19 @@ func (l *Loop) learnGuidance(texts []string) {
 			known = slices.Delete(known, i, i+1)
 			continue
 		}
-		l.guided++
-		g := Guidance{ID: fmt.Sprintf("g%d", l.guided), Text: text, State: GuidanceQueued}
+		g := l.newGuidance(text)
 		l.queued, fresh = append(l.queued, g), append(fresh, g)
 	}
 	l.mu.Unlock()
 	for _, g := range fresh {
 		l.emit(g)
 	}
+}
+
+// newGuidance gives a piece of guidance its id. The caller holds mu.
+func (l *Loop) newGuidance(text string) Guidance {
+	l.guided++
+	return Guidance{ID: fmt.Sprintf("g%d", l.guided), Text: text, State: GuidanceQueued}
 }
 
 // takeGuidance gives the pieces of guidance with these texts out of the queue.

@@ -31,6 +31,9 @@ var fields = []field{
 	textField("hat", func(s *State) *string { return &s.Hat }),
 	textField("model", func(s *State) *string { return &s.Model }),
 	listField("backend_args", func(s *State) *[]string { return &s.BackendArgs }),
+	textField("backend_output", func(s *State) *string { return &s.BackendOutput }),
+	textField("backend_prompt", func(s *State) *string { return &s.BackendPrompt }),
+	whenTrue(boolField("quiet", func(s *State) *bool { return &s.Quiet })),
 	optional("cost_usd", usdField, func(s *State) **float64 { return &s.CostUSD }),
 	optional("max_cost_usd", usdField, func(s *State) **float64 { return &s.MaxCostUSD }),
 	optional("max_duration", durationField, func(s *State) **time.Duration { return &s.MaxDuration }),
@@ -38,7 +41,9 @@ var fields = []field{
 	optional("max_consecutive_failures", intField, func(s *State) **int { return &s.MaxConsecutiveFailures }),
 	elapsedField(),
 	timeField("resume_at", func(s *State) *time.Time { return &s.ResumeAt }),
+	tokensField(),
 	listField("guidance", func(s *State) *[]string { return &s.Guidance }),
+	listField("guided", func(s *State) *[]string { return &s.Guided }),
 	whenTrue(boolField("cancel", func(s *State) *bool { return &s.Cancel })),
 	textField("session_file", func(s *State) *string { return &s.SessionFile }),
 }
@@ -173,6 +178,29 @@ func elapsedField() field {
 	format := f.format
 	f.format = func(s *State) string {
 		if s.Elapsed == 0 {
+			return ""
+		}
+		return format(s)
+	}
+	return f
+}
+
+// tokensField is four counts on one line, left out when they are 0: those of
+// input, output, and what was read from and written to a cache.
+func tokensField() field {
+	const layout = "%d in, %d out, %d read, %d written"
+	f := newField("tokens", func(s *State) *Tokens { return &s.Tokens }, func(t Tokens) string {
+		return quote(fmt.Sprintf(layout, t.Input, t.Output, t.CacheRead, t.CacheWrite))
+	}, func(text string) (t Tokens, err error) {
+		_, err = fmt.Sscanf(text, layout, &t.Input, &t.Output, &t.CacheRead, &t.CacheWrite)
+		if err != nil || min(t.Input, t.Output, t.CacheRead, t.CacheWrite) < 0 {
+			return Tokens{}, fmt.Errorf("is %q; write counts such as %q", text, fmt.Sprintf(layout, 1200, 340, 0, 0))
+		}
+		return t, nil
+	})
+	format := f.format
+	f.format = func(s *State) string {
+		if s.Tokens == (Tokens{}) {
 			return ""
 		}
 		return format(s)

@@ -34,7 +34,8 @@ func FuzzRoundTrip(f *testing.F) {
 			Active: active, Iteration: iteration, MaxIterations: limit, CompletionPromise: promise, StartedAt: started,
 			LoopID: text, Backend: item, Hat: promise, Model: text, BackendArgs: []string{item, text},
 			CostUSD: &usd, MaxCostUSD: &usd, MaxDuration: &d, IdleTimeout: &d, MaxConsecutiveFailures: &limit,
-			Elapsed: d, ResumeAt: started, Guidance: []string{text, item, promise}, SessionFile: text,
+			BackendOutput: item, BackendPrompt: text, Quiet: active, Tokens: Tokens{Input: nanos, Output: int64(limit)},
+			Elapsed: d, ResumeAt: started, Guidance: []string{text, item, promise}, Guided: []string{item}, SessionFile: text,
 			Prompt: prompt,
 		}
 		data := NewDocument(want).Bytes()

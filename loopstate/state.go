@@ -26,6 +26,9 @@ type State struct {
 	Hat                    string
 	Model                  string
 	BackendArgs            []string
+	BackendOutput          string   // of a program of the user's own; "" is text
+	BackendPrompt          string   // the same, how it gets the prompt; "" is stdin
+	Quiet                  bool     // the agent isn't told the loop's rules
 	CostUSD                *float64 // spent so far; nil is unknown
 	MaxCostUSD             *float64
 	MaxDuration            *time.Duration
@@ -34,11 +37,16 @@ type State struct {
 	Elapsed                time.Duration // running time so far, without waits and pauses
 	ResumeAt               time.Time     // set while the loop waits; moving it to the past ends the wait
 	Guidance               []string      // what the user wants the next run to know
+	Guided                 []string      // what the iteration that runs was told
+	Tokens                 Tokens        // used so far
 	Cancel                 bool          // a request: end the loop now and remove the file
 	SessionFile            string
 
 	Prompt string
 }
+
+// Tokens counts what a loop has used.
+type Tokens struct{ Input, Output, CacheRead, CacheWrite int64 }
 
 // defaultState is what a file says that has a prompt and nothing else.
 func defaultState() State {
@@ -49,6 +57,7 @@ func defaultState() State {
 func (s State) clone() State {
 	s.BackendArgs = slices.Clone(s.BackendArgs)
 	s.Guidance = slices.Clone(s.Guidance)
+	s.Guided = slices.Clone(s.Guided)
 	s.CostUSD = clonePointer(s.CostUSD)
 	s.MaxCostUSD = clonePointer(s.MaxCostUSD)
 	s.MaxDuration = clonePointer(s.MaxDuration)

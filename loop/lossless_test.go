@@ -1,0 +1,184 @@
+package loop
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"ralph-lsp/backends"
+	"ralph-lsp/history"
+	"ralph-lsp/loopstate"
+	"ralph-lsp/stream"
+)
+
+// What ends or fails loses nothing that the user has said.
+
+func TestALoopThatHasBegunOutlivesStartFailures(t *testing.T) {
+	never := run{silent: true, code: 1}
+	for name, broken := range map[string]run{"ends at once": never, "is gone": {gone: true}} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				r := start(t, func(c *Config) { c.Limits.MaxFailures = 5 }, says("one"), broken, broken, broken, broken, says("<promise>DONE</promise>"))
+				r.over(StopPromise, 6)
+				if begun, ended := r.log.count("begin "), r.log.count("end "); begun != 6 || ended != 6 {
+					t.Errorf("%d iterations began, %d ended", begun, ended)
+				}
+			})
+			bubble(t, func(t *testing.T) {
+				r := start(t, func(c *Config) { c.Limits.MaxFailures = 4 }, says("one"), broken)
+				r.over(StopFailures, 5)
+				if state, err := r.file.Load(); err != nil || state.Active || state.Iteration != 6 {
+					t.Errorf("the state file says %+v, %v", state, err)
+				}
+			})
+		})
+	}
+}
+
+func TestAnAgentThatNeverBegins(t *testing.T) {
+	tests := []struct {
+		name     string
+		run      run
+		failures int // the limit; 0 is none
+		why      StopReason
+		runs     int
+	}{
+		{"is given up", run{silent: true, code: 1}, 20, StopBackendError, 3},
+		{"sooner, if the user says so", run{silent: true, code: 1}, 2, StopBackendError, 2},
+		{"or never", run{silent: true, code: 1}, 0, StopMaxIterations, 7},
+		{"at once, where there is none", run{gone: true}, 0, StopBackendError, 1},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				r := start(t, func(c *Config) { c.Limits.MaxFailures, c.Limits.MaxIterations = tt.failures, 7 }, tt.run)
+				r.over(tt.why, tt.runs)
+				if _, err := r.file.Load(); err == nil {
+					t.Error("the state file is still there")
+				}
+			})
+		})
+	}
+}
+
+func TestGuidanceOfARunThatDidNotCountIsToldAgain(t *testing.T) {
+	t.Run("a rate limit", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			r := start(t, nil, says("one"), fails(stream.KindRateLimit, "429"), says("two"), says("<promise>DONE</promise>"))
+			time.Sleep(time.Second / 2) // in the first run
+			r.Steer("Mind the tests")
+			r.over(StopPromise, 4)
+			for i, want := range []bool{false, true, true, false} {
+				if got := r.agents.isTold(i, "Mind the tests"); got != want {
+					t.Errorf("run %d was told: %v", i+1, got)
+				}
+			}
+			if n := r.log.count("guidance g1 queued"); n != 1 {
+				t.Errorf("it was queued %d times", n)
+			}
+		})
+	})
+	t.Run("an interruption", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			interrupted := says("two")
+			interrupted.lasts = time.Hour
+			first := start(t, nil, says("one"), interrupted)
+			time.Sleep(time.Second / 2)
+			first.Steer("Mind the tests")
+			time.Sleep(time.Minute)
+			first.Steer("and the docs")
+			first.Interrupt()
+			state, err := first.file.Load()
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := tryStart(t, &state, func(c *Config) { *c = goesOn(*c) }, says("two"), says("<promise>DONE</promise>"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.over(StopPromise, 2)
+			for i, want := range []bool{true, false} {
+				if r.agents.isTold(i, "Mind the tests") != want || r.agents.isTold(i, "and the docs") != want {
+					t.Errorf("run %d was told %q", i+1, r.agents.specs[i].Ours)
+				}
+			}
+		})
+	})
+}
+
+// isTold says whether a run's agent was told something besides its prompt.
+func (a *agents) isTold(i int, text string) bool {
+	return strings.Contains(strings.Join(a.specs[i].Ours, " "), text)
+}
+
+// goesOn is a configuration that continues the loop of another one.
+func goesOn(c Config) Config {
+	return Config{Folder: c.Folder, History: c.History, Backend: c.Backend, Continue: true}
+}
+
+func TestALoopAtItsLimitIsNotContinued(t *testing.T) {
+	cost, two, budget := 5.5, 2, 5.0
+	tests := []struct {
+		name   string
+		change Patch
+		why    StopReason
+		want   string
+	}{
+		{"iterations", Patch{MaxIterations: &two}, StopMaxIterations, "the limit of 2 iterations is reached, 3 were run: raise the limit"},
+		{"money", Patch{MaxCostUSD: &budget}, StopMaxCost, "the budget of $5.00 is spent"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			found := &loopstate.State{Active: true, Iteration: 4, MaxIterations: 6, Prompt: "Go on", LoopID: "ralph-before", Backend: "pi", CostUSD: &cost}
+			r, err := tryStart(t, found, func(c *Config) { *c = goesOn(*c); c.Change = tt.change }, says("no"))
+			var capped *CapError
+			if !errors.As(err, &capped) || capped.Reason != tt.why || !strings.Contains(err.Error(), tt.want) {
+				t.Fatalf("got %v", err)
+			}
+			if state, err := r.file.Load(); err != nil || state.MaxIterations != 6 || state.MaxCostUSD != nil {
+				t.Errorf("the state file says %+v, %v", state, err)
+			}
+		})
+	}
+}
+
+func TestTokensAndTimeGoOn(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		first := start(t, nil, costs(1, "no"))
+		time.Sleep(2500 * time.Millisecond)
+		first.Interrupt()
+		state, err := first.file.Load()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := tryStart(t, &state, func(c *Config) { *c = goesOn(*c) }, costs(1, "<promise>DONE</promise>"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := r.Status()
+		end := r.over(StopPromise, 1)
+		if want := first.end.Tokens; before.Tokens != want || end.Tokens != want.Plus(stream.Tokens{Input: 10, Output: 5}) {
+			t.Errorf("tokens %+v and %+v, %+v were used before", before.Tokens, end.Tokens, want)
+		}
+		if end.Duration-before.Spent != time.Second+time.Millisecond || before.Spent < time.Second {
+			t.Errorf("it took %v, and %v before", end.Duration, before.Spent)
+		}
+	})
+}
+
+// A start that fails leaves no loop behind that nobody drives.
+func TestAStartThatFailsLeavesNoFile(t *testing.T) {
+	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "missing"))
+	folder := t.TempDir()
+	agent := backends.Custom("/bin/true", nil, backends.PromptStdin, stream.FormatText)
+	cfg := Config{Folder: folder, Prompt: "Do it", Backend: agent, History: history.Options{Off: true}}
+	if _, err := Start(cfg, &watcher{}); !errors.Is(err, os.ErrNotExist) {
+		t.Fatalf("got %v", err)
+	}
+	if left, err := filepath.Glob(filepath.Join(folder, ".pi", "*")); err != nil || len(left) > 0 {
+		t.Errorf("left: %q, %v", left, err)
+	}
+}
