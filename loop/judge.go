@@ -2,6 +2,7 @@ package loop
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -102,18 +103,75 @@ func problemOf(exit backends.Exit) string {
 	return ""
 }
 
-// withStderr adds the last line of what an agent wrote to stderr.
+// withStderr adds the reason that an agent gave on stderr.
 func withStderr(problem, stderr string) string {
-	lines := strings.Split(strings.TrimSpace(stream.Plain(stderr)), "\n")
-	if last := oneLine(lines[len(lines)-1]); last != "" {
-		return problem + ": " + last
+	if reason := reasonIn(stderr); reason != "" {
+		return problem + ": " + reason
 	}
 	return problem
 }
 
+// fewLines is how many lines of stderr are a message; more are a log, and what
+// counts in it stands at its ends.
+const fewLines = 8
+
+// errorLine matches a line that says itself that it has the reason, whichever
+// way the languages write that: "Error: ...", "TypeError [CODE]: ...",
+// "json.decoder.JSONDecodeError: ...", "panic: ...", "fatal: ...".
+var errorLine = regexp.MustCompile(`^((Uncaught )?[\w.]*(Error|Exception)( \[\w+\])?|error|panic|fatal( error)?|FATAL|ERROR): `)
+
+// traceLine matches a line that only says where something happened.
+var traceLine = regexp.MustCompile(`^(\s+at |goroutine \d+ \[)`)
+
+// reasonIn finds in what a program wrote to stderr why it failed, in one line;
+// "" when it wrote nothing. Of a stack trace only the error counts; what stands
+// before an error doesn't. A few lines without such are one message, and of many
+// the first and the last count.
+func reasonIn(stderr string) string {
+	var lines []string
+	var traced, unwinding bool // unwinding: within a traceback of Python's
+	failed, raised := -1, -1   // the first line with an error; the last one behind a traceback
+	for line := range strings.SplitSeq(stream.Plain(stderr), "\n") {
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		switch {
+		case strings.HasPrefix(line, "Traceback ("):
+			unwinding = true
+		case unwinding && strings.TrimLeft(line, " ") == line:
+			unwinding, raised = false, len(lines) // whatever the exception is called
+		case failed < 0 && errorLine.MatchString(line):
+			failed = len(lines)
+		}
+		traced = traced || traceLine.MatchString(line)
+		lines = append(lines, line)
+	}
+	switch {
+	case len(lines) == 0:
+		return ""
+	case raised >= 0:
+		return oneLine(lines[raised])
+	case failed >= 0 && traced:
+		return oneLine(lines[failed])
+	case failed >= 0:
+		return oneLine(strings.Join(lines[failed:], " "))
+	case len(lines) > fewLines:
+		return halfLine(lines[0]) + " … " + halfLine(lines[len(lines)-1])
+	}
+	return oneLine(strings.Join(lines, " "))
+}
+
+// lineLimit is how long a line of the status may be, in characters.
+const lineLimit = 300
+
 // oneLine is s fit for a status line.
-func oneLine(s string) string {
-	const limit = 300
+func oneLine(s string) string { return clip(s, lineLimit) }
+
+// halfLine is s fit for a status line that holds two such.
+func halfLine(s string) string { return clip(s, lineLimit/2) }
+
+// clip puts s into one line of at most limit characters.
+func clip(s string, limit int) string {
 	s = strings.Join(strings.Fields(stream.Plain(s)), " ")
 	if r := []rune(s); len(r) > limit {
 		s = string(r[:limit-1]) + "…"
