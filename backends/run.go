@@ -120,6 +120,9 @@ func Start(spec Spec) (*Process, error) {
 func (s Spec) placePrompt() (args []string, stdin string, err error) {
 	switch s.Backend.Prompt {
 	case PromptArg:
+		if i := strings.IndexByte(s.Prompt, 0); i >= 0 {
+			return nil, "", fmt.Errorf("the prompt has a NUL byte (at byte %d), which no argument can have: take it out, or let the prompt go in by stdin or file", i)
+		}
 		if len(s.Prompt) > MaxArg {
 			return nil, "", fmt.Errorf("a prompt of %d bytes is too long for an argument (limit %d): let the prompt go in by stdin or file", len(s.Prompt), MaxArg)
 		}

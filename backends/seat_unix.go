@@ -41,7 +41,7 @@ func SeatMain(argv []string) {
 	cmd.SysProcAttr = childAttributes(false)
 	cmd.SysProcAttr.Foreground = true
 	if err := cmd.Start(); err != nil {
-		fmt.Fprintln(report, "failed", err)
+		fmt.Fprintln(report, "failed", startProblem(cmd, err))
 		return
 	}
 	pid := cmd.Process.Pid

@@ -22,6 +22,9 @@ var spawner struct {
 // startRegistered starts cmd from the spawning thread. The caller waits for it
 // and then calls forget.
 func startRegistered(cmd *exec.Cmd) error {
+	if err := checkArgs(cmd.Args); err != nil {
+		return err
+	}
 	spawner.once.Do(func() {
 		spawner.requests = make(chan func())
 		spawner.children = map[int]bool{}
@@ -43,7 +46,10 @@ func startRegistered(cmd *exec.Cmd) error {
 		}
 		done <- err
 	}
-	return <-done
+	if err := <-done; err != nil {
+		return startProblem(cmd, err)
+	}
+	return nil
 }
 
 // forget ends the registration of a child that was waited for.
