@@ -36,6 +36,31 @@ func TestSIGKILLOfOurselvesLeavesNothing(t *testing.T) {
 	}
 }
 
+func TestSIGKILLOfOurselvesEndsWhatHides(t *testing.T) {
+	cmd, tempDir := startDriver(t, "works with tools that hide", TransportPipes)
+	if found := proctest.Find(loopOf(t)); len(found) != 2 {
+		t.Fatalf("hidden tools: %v, want 2", found)
+	}
+	cmd.Process.Kill()
+	cmd.Wait()
+	proctest.CheckNone(t, 3*time.Second, loopOf(t))
+	awaitRemoved(t, tempDir)
+}
+
+// A shell that replaced itself by this program has left it its jobs.
+func TestSIGKILLOfOurselvesLeavesAJobOfTheShellsAlone(t *testing.T) {
+	job := loopOf(t) + "-job"
+	cmd, tempDir := startDriver(t, "works with a deaf tool", TransportPipes, "JOB="+job)
+	defer proctest.Kill(t, job)
+	cmd.Process.Kill()
+	cmd.Wait()
+	proctest.CheckNone(t, 3*time.Second, EnvLoopID+"="+loopOf(t))
+	awaitRemoved(t, tempDir)
+	if len(proctest.Find(job)) != 1 {
+		t.Error("the guard ended a process that wasn't the loop's")
+	}
+}
+
 // awaitRemoved waits until a dead driver's guard has removed the temporary
 // folder, which is the last that it does.
 func awaitRemoved(t *testing.T, tempDir string) {

@@ -1,15 +1,11 @@
 package backends
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
-	"os/signal"
-	"strings"
 	"sync"
-	"syscall"
 	"time"
 )
 
@@ -18,11 +14,23 @@ import (
 // agent to end, and the guard ends what doesn't: tools that detached
 // themselves, agents that don't listen. It also removes the runs' temporary folders.
 //
-// It reads lines from its standard input, "watch FOLDER" and "release
-// FOLDER", and acts on what is watched at the end of input.
+// It reads lines from its standard input, "owner PID START INHERITED", "watch
+// FOLDER" and "release FOLDER", and acts on what is watched at the end of
+// input. What bears a scope's mark it finds then. A tool that cleaned its
+// environment doesn't, and is lost to init as soon as its owner dies; so the
+// guard looks now and then which processes there are below the owner.
 
 // guardGrace is how long an agent has to end by itself after our own death.
 const guardGrace = 500 * time.Millisecond
+
+const (
+	// lookInterval is the pause between two looks at the owner's processes: who
+	// comes, hides and loses its parent within one of them isn't seen.
+	lookInterval = 200 * time.Millisecond
+	// lookShare bounds what the looks cost on a slow or full machine: the pause
+	// is at least so many times as long as the look before it.
+	lookShare = 100
+)
 
 // GuardArgv is the command line that runs GuardMain, set once by the program
 // before the first run. Empty: no guard.
@@ -30,21 +38,30 @@ var GuardArgv []string
 
 // guard is this process's end of it.
 var guard struct {
-	mu     sync.Mutex
-	pipe   io.WriteCloser
-	scopes map[*Scope]bool
+	mu      sync.Mutex
+	started bool // or tried to
+	pipe    io.WriteCloser
+	scopes  map[*Scope]bool // that are open
 }
 
-// guardWatch puts a scope under the guard's eyes and starts the guard with the first.
+// guardWatch puts a scope under the guard's eyes and starts the guard with the
+// first of a loop.
 func guardWatch(s *Scope) {
 	guard.mu.Lock()
 	defer guard.mu.Unlock()
 	if guard.scopes == nil {
 		guard.scopes = map[*Scope]bool{}
-		startGuard()
 	}
 	guard.scopes[s] = true
-	guardSay("watch %s\n", s.TempDir)
+	if guard.started || s.probe {
+		guardSay("watch %s\n", s.TempDir)
+		return
+	}
+	guard.started = true
+	startGuard()
+	for open := range guard.scopes {
+		guardSay("watch %s\n", open.TempDir)
+	}
 }
 
 // guardRelease ends the watch over a scope.
@@ -55,11 +72,18 @@ func guardRelease(s *Scope) {
 	guardSay("release %s\n", s.TempDir)
 }
 
-// openScopes counts the loops of this process.
-func openScopes() int {
+// onlyScope says whether a process of ours that tells nothing of itself can
+// only come from that scope. What a probe left is to be ended in any case, so
+// that a loop may take it.
+func onlyScope(s *Scope) bool {
 	guard.mu.Lock()
 	defer guard.mu.Unlock()
-	return len(guard.scopes)
+	for open := range guard.scopes {
+		if open != s && (s.probe || !open.probe) {
+			return false
+		}
+	}
+	return true
 }
 
 // guardSay writes a line; a guard that died is done without.
@@ -86,42 +110,11 @@ func startGuard() {
 		return
 	}
 	guard.pipe = pipe
+	if orphansReturn {
+		guardSay("owner %d %s %t\n", os.Getpid(), startOf(os.Getpid()), spawner.inherited)
+	}
 	go func() {
 		cmd.Wait()
 		forget(cmd.Process.Pid)
 	}()
-}
-
-// GuardMain is the guard process: it returns when its parent is gone and
-// nothing that was watched is left.
-func GuardMain(stdin io.Reader) {
-	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	watched := map[string]bool{} // scopes, by their temporary folder
-	lines := bufio.NewScanner(stdin)
-	for lines.Scan() {
-		verb, tempDir, _ := strings.Cut(lines.Text(), " ")
-		switch verb {
-		case "watch":
-			watched[tempDir] = true
-		case "release":
-			delete(watched, tempDir)
-		}
-	}
-	var wg sync.WaitGroup
-	for tempDir := range watched {
-		wg.Go(func() {
-			find := func() []proc { return marked(EnvScope, scopeMark(tempDir)) }
-			waitGone(find, guardGrace) // the kernel's SIGTERM may be enough
-			endAll(find)
-			os.RemoveAll(tempDir)
-		})
-	}
-	wg.Wait()
-}
-
-// waitGone waits until find finds nothing, for at most limit.
-func waitGone(find func() []proc, limit time.Duration) {
-	for deadline := time.Now().Add(limit); time.Now().Before(deadline) && len(find()) > 0; {
-		time.Sleep(20 * time.Millisecond)
-	}
 }

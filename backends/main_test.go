@@ -59,10 +59,19 @@ var roles = map[string]func(){
 		settled()
 	},
 	"leaves a child without a mark": func() {
-		child("sleeper", []string{"ROLE=sleeper", "GORACE=" + os.Getenv("GORACE")})
+		child("sleeper", cleaned("sleeper"))
 		say("left one behind")
 		settled()
 	},
+	"works with tools that hide": func() { // their argument is the loop's id
+		child("deaf sleeper", cleaned("deaf sleeper"), os.Getenv("LOOP"))
+		if err := child("leaves a hidden child", nil).Wait(); err != nil {
+			panic(err)
+		}
+		say("tools run")
+		time.Sleep(time.Hour)
+	},
+	"leaves a hidden child": func() { child("deaf sleeper", cleaned("deaf sleeper"), os.Getenv("LOOP")) },
 	"works with a deaf tool": func() {
 		child("deaf sleeper", nil)
 		say("tool runs")
@@ -139,10 +148,19 @@ var roles = map[string]func(){
 		}
 		time.Sleep(time.Minute)
 	},
-	"guard": func() { GuardMain(os.Stdin) },
+	"guard": func() { // writes a byte for each look
+		looks, err := os.OpenFile(os.Getenv("LOOKS"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+		if err != nil {
+			panic(err)
+		}
+		guardMain(os.Stdin, func() { looks.WriteString(".") })
+	},
 	"driver": func() { // runs an agent and waits to be killed
 		GuardArgv = []string{os.Args[0]}
 		os.Setenv("ROLE", "guard") // for the guard only; the agent's is set below
+		if job := os.Getenv("JOB"); job != "" {
+			child("sleeper", cleaned("sleeper"), job)
+		}
 		scope, err := OpenScope(os.Getenv("LOOP"))
 		if err != nil {
 			panic(err)
@@ -195,10 +213,13 @@ func say(text string) {
 
 func settled() { fmt.Println(`{"type":"agent_settled"}`) }
 
+// cleaned is an environment without any mark for a child that plays role.
+func cleaned(role string) []string { return []string{"ROLE=" + role, "GORACE=" + os.Getenv("GORACE")} }
+
 // child starts a process of that role in a session of its own, as the agents
 // start their tools, with our stdout; env nil is ours.
-func child(role string, env []string) {
-	cmd := exec.Command(os.Args[0])
+func child(role string, env []string, args ...string) *exec.Cmd {
+	cmd := exec.Command(os.Args[0], args...)
 	cmd.Env = env
 	if env == nil {
 		cmd.Env = withRole(role)
@@ -208,6 +229,7 @@ func child(role string, env []string) {
 	if err := cmd.Start(); err != nil {
 		panic(err)
 	}
+	return cmd
 }
 
 func fake(format stream.Format) Backend { return Custom(os.Args[0], nil, PromptStdin, format) }
@@ -285,11 +307,14 @@ func await(t *testing.T, texts <-chan string) string {
 }
 
 // startDriver starts a process that drives an agent, and returns it with the
-// agent's temporary folder once the agent has spoken.
-func startDriver(t *testing.T, agent string, transport Transport) (cmd *exec.Cmd, tempDir string) {
+// agent's temporary folder once the agent has spoken, and its guard has looked
+// after that.
+func startDriver(t *testing.T, agent string, transport Transport, env ...string) (cmd *exec.Cmd, tempDir string) {
 	t.Helper()
+	looks := filepath.Join(t.TempDir(), "looks")
 	cmd = exec.Command(os.Args[0])
-	cmd.Env = append(withRole("driver"), "LOOP="+loopOf(t), "AGENT="+agent, "TRANSPORT="+string(transport))
+	cmd.Env = append(withRole("driver"), "LOOP="+loopOf(t), "AGENT="+agent, "TRANSPORT="+string(transport), "LOOKS="+looks)
+	cmd.Env = append(cmd.Env, env...)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -299,11 +324,30 @@ func startDriver(t *testing.T, agent string, transport Transport) (cmd *exec.Cmd
 	}
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
-		if tempDir != "" {
-			return cmd, tempDir // the agent's first text
+		if tempDir != "" { // the agent's first text
+			awaitLooks(t, looks)
+			return cmd, tempDir
 		}
 		tempDir = lines.Text()
 	}
 	t.Fatal("the driver ended before its agent spoke")
 	return nil, ""
+}
+
+// awaitLooks waits until a guard has begun and ended a look.
+func awaitLooks(t *testing.T, looks string) {
+	t.Helper()
+	count := func() int64 {
+		file, err := os.Stat(looks)
+		if err != nil {
+			return 0
+		}
+		return file.Size()
+	}
+	first := count() // of one that is under way, nobody knows what it sees
+	for deadline := time.Now().Add(20 * time.Second); count() < first+2; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the guard doesn't look")
+		}
+	}
 }

@@ -39,7 +39,7 @@ func (p Plan) Run(in, out *os.File) (PlanExit, error) {
 	if err != nil {
 		return PlanExit{}, p.failed(err)
 	}
-	tree := newTree(agent.cmd.Process.Pid, p.Scope.LoopID, time.Now())
+	tree := newTree(agent.cmd.Process.Pid, p.Scope)
 
 	go io.Copy(ours, in) // ends with the process
 	shown := make(chan struct{})

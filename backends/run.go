@@ -161,7 +161,7 @@ func (p *Process) start(prompt string) error {
 		closeAll()
 		return err
 	}
-	p.tree = newTree(p.cmd.Process.Pid, p.spec.Scope.LoopID, p.started)
+	p.tree = newTree(p.cmd.Process.Pid, p.spec.Scope)
 	p.stdout = out.r
 	in.r.Close()
 	out.w.Close()

@@ -15,6 +15,8 @@ var spawner struct {
 	once     sync.Once
 	requests chan func()
 
+	inherited bool // there were children before the first was started here
+
 	mu       sync.Mutex
 	children map[int]bool // pids started here and not yet waited for
 }
@@ -28,7 +30,7 @@ func startRegistered(cmd *exec.Cmd) error {
 	spawner.once.Do(func() {
 		spawner.requests = make(chan func())
 		spawner.children = map[int]bool{}
-		adoptOrphans()
+		spawner.inherited = adoptOrphans()
 		go func() {
 			runtime.LockOSThread()
 			for request := range spawner.requests {

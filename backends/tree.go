@@ -23,14 +23,13 @@ type proc struct {
 // neither the process group nor the parents alone find all of them; each
 // system looks in its own way (members).
 type tree struct {
-	root   proc
-	loopID string
-	since  time.Time
-	known  map[proc]bool // seen as members before: where parents die first, nothing else leads to them
+	root  proc
+	scope *Scope
+	known map[proc]bool // seen as members before: where parents die first, nothing else leads to them
 }
 
-func newTree(pid int, loopID string, since time.Time) *tree {
-	return &tree{root: proc{pid, startOf(pid)}, loopID: loopID, since: since, known: map[proc]bool{}}
+func newTree(pid int, scope *Scope) *tree {
+	return &tree{root: proc{pid, startOf(pid)}, scope: scope, known: map[proc]bool{}}
 }
 
 // alive lists the processes of the run, the agent itself included while it lives.
@@ -123,7 +122,7 @@ func EndLeftovers(loopID string, recorded []Leftover) (ended int, err error) {
 		found := marked(EnvLoopID, loopID)
 		for _, r := range recorded {
 			if p := (proc{r.PID, r.StartMark}); r.StartMark != "" && p.alive() {
-				found = append(append(found, p), descendants(r.PID)...)
+				found = append(append(found, p), descendants(p)...)
 			}
 		}
 		return slices.DeleteFunc(found, func(p proc) bool { return p.pid == os.Getpid() })

@@ -31,10 +31,16 @@ func widen(pipe *os.File) {
 	})
 }
 
+// orphansReturn: whatever a run started stays below this process.
+const orphansReturn = true
+
 // adoptOrphans makes this process the parent of every descendant whose own
-// parent dies, so that none gets lost to init.
-func adoptOrphans() {
+// parent dies, so that none gets lost to init. It says whether there were
+// children before any was started here: a shell that replaced itself by this
+// program leaves it its jobs, and their orphans come here as well.
+func adoptOrphans() (inherited bool) {
 	unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) // old kernels: the marks still find them
+	return len(children(os.Getpid())) > 0
 }
 
 func signalGroup(pid int, sig os.Signal) error {
@@ -44,8 +50,8 @@ func signalGroup(pid int, sig os.Signal) error {
 // stat is what /proc/PID/stat says of a process.
 type stat struct {
 	proc
-	state  byte // 'Z' is dead and not yet waited for
-	parent int
+	state                  byte // 'Z' is dead and not yet waited for
+	parent, group, session int  // process ids
 }
 
 func readStat(pid int) (stat, bool) {
@@ -62,8 +68,11 @@ func readStat(pid int) (stat, bool) {
 	if len(fields) < 20 {
 		return stat{}, false
 	}
-	parent, _ := strconv.Atoi(fields[1])
-	return stat{proc: proc{pid, fields[19]}, state: fields[0][0], parent: parent}, true
+	s := stat{proc: proc{pid, fields[19]}, state: fields[0][0]}
+	for i, id := range []*int{&s.parent, &s.group, &s.session} {
+		*id, _ = strconv.Atoi(fields[1+i])
+	}
+	return s, true
 }
 
 func startOf(pid int) string {
@@ -92,33 +101,44 @@ func (p proc) signal(sig syscall.Signal) {
 }
 
 // members finds the run's processes: the descendants of the agent, and the
-// orphans that came to us and belong to it by the mark in their environment.
-// An orphan without a mark (its tool cleaned the environment) is taken when
-// it is younger than the run and no other loop could have started it.
+// orphans that came to us and belong to it by their process group, their session
+// or the mark in their environment. An orphan without any of these (its tool
+// cleaned the environment) is taken when it is younger than the run and no
+// other loop, nor anybody before us, could have started it.
 func members(t *tree) []proc {
 	var found []proc
 	if t.root.alive() { // else the pid may be somebody else's
-		found = append(descendants(t.root.pid), t.root)
+		found = append(descendants(t.root), t.root)
 	}
 	for _, orphan := range orphans() {
 		if t.owns(orphan) {
-			found = append(append(found, orphan), descendants(orphan.pid)...)
+			found = append(append(found, orphan.proc), descendants(orphan.proc)...)
 		}
 	}
 	return found
 }
 
-func (t *tree) owns(orphan proc) bool {
-	if t.known[orphan] {
+func (t *tree) owns(orphan stat) bool {
+	if t.known[orphan.proc] || t.leads(orphan) {
 		return true
 	}
 	switch mark, readable := environValue(orphan.pid, EnvLoopID); {
 	case mark != "":
-		return mark == t.loopID
+		return mark == t.scope.LoopID
 	case !readable:
 		return false
 	}
-	return olderOrSame(t.root.start, orphan.start) && openScopes() <= 1
+	return olderOrSame(t.root.start, orphan.start) && !spawner.inherited && onlyScope(t.scope)
+}
+
+// leads says whether the process is in a group or session of the agent's. The
+// kernel gives nobody a pid that is the number of a group or session.
+func (t *tree) leads(s stat) bool {
+	if s.group != t.root.pid && s.session != t.root.pid {
+		return false
+	}
+	other, ok := readStat(t.root.pid)
+	return !ok || other.start == t.root.start
 }
 
 // olderOrSame compares two start times in clock ticks since boot.
@@ -129,13 +149,13 @@ func olderOrSame(a, b string) bool {
 }
 
 // orphans are our children that we didn't start.
-func orphans() []proc {
+func orphans() []stat {
 	spawner.mu.Lock()
 	defer spawner.mu.Unlock()
-	var found []proc
+	var found []stat
 	for _, pid := range children(os.Getpid()) {
 		if s, ok := readStat(pid); ok && !spawner.children[pid] && s.state != 'Z' {
-			found = append(found, s.proc)
+			found = append(found, s)
 		}
 	}
 	return found
@@ -152,13 +172,26 @@ func reapStrays() {
 	}
 }
 
-// descendants lists the children of pid, their children and so on.
-func descendants(pid int) []proc {
+// descendants lists the children of a process, their children and so on.
+func descendants(p proc) []proc {
 	var found []proc
-	for _, child := range children(pid) {
-		if s, ok := readStat(child); ok {
-			found = append(append(found, s.proc), descendants(child)...)
+	for _, child := range childrenOf(p) {
+		found = append(append(found, child), descendants(child)...)
+	}
+	return found
+}
+
+// childrenOf lists the direct children of exactly this process: one that is
+// gone has none, whoever has its pid now.
+func childrenOf(p proc) []proc {
+	var found []proc
+	for _, pid := range children(p.pid) {
+		if s, ok := readStat(pid); ok && s.parent == p.pid {
+			found = append(found, s.proc)
 		}
+	}
+	if len(found) > 0 && !p.alive() {
+		return nil
 	}
 	return found
 }

@@ -13,7 +13,9 @@ import (
 // Systems without Linux's ways find a run's processes by their parents only,
 // so the tree is remembered before anything is ended.
 
-func adoptOrphans() {}
+const orphansReturn = false
+
+func adoptOrphans() (inherited bool) { return false }
 
 func widen(*os.File) {}
 
@@ -59,25 +61,32 @@ func members(t *tree) []proc {
 	var found []proc
 	for p := range t.known {
 		if p.alive() {
-			found = append(found, descendants(p.pid)...)
+			found = append(found, descendants(p)...)
 		}
 	}
 	if t.root.alive() {
-		found = append(append(found, t.root), descendants(t.root.pid)...)
+		found = append(append(found, t.root), descendants(t.root)...)
 	}
 	return found
 }
 
-func descendants(pid int) []proc {
-	p, err := process.NewProcess(int32(pid))
+func descendants(p proc) []proc {
+	var found []proc
+	for _, child := range childrenOf(p) {
+		found = append(append(found, child), descendants(child)...)
+	}
+	return found
+}
+
+func childrenOf(p proc) []proc {
+	parent, err := process.NewProcess(int32(p.pid))
 	if err != nil {
 		return nil
 	}
-	children, _ := p.Children()
+	children, _ := parent.Children()
 	var found []proc
 	for _, child := range children {
-		pid := int(child.Pid)
-		found = append(append(found, proc{pid, startOf(pid)}), descendants(pid)...)
+		found = append(found, proc{int(child.Pid), startOf(int(child.Pid))})
 	}
 	return found
 }
