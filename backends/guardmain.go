@@ -121,11 +121,10 @@ func (w *watch) left() []proc {
 	return slices.Collect(maps.Keys(w.known))
 }
 
-// end ends what is left of the runs, and removes their temporary folders.
+// end ends what is left of the runs, and removes their temporary folders. Also
+// of an owner that ended well something may be left: what none of its loops
+// could claim while others ran.
 func (w *watch) end() {
-	if len(w.scopes) == 0 { // the owner ended well
-		return
-	}
 	for deadline := time.Now().Add(guardGrace); time.Now().Before(deadline) && len(w.left()) > 0; {
 		time.Sleep(20 * time.Millisecond) // the kernel's SIGTERM may be enough
 	}

@@ -87,3 +87,12 @@ func TestAReusedPidHasNoDescendants(t *testing.T) {
 		t.Errorf("found %v", found)
 	}
 }
+
+func TestTheGuardEndsWhatNoLoopCouldClaim(t *testing.T) {
+	o := orphan(t, 0)
+	w := watch{known: map[proc]bool{o.proc: true, {o.pid, "1"}: true}}
+	w.end()
+	if o.alive() {
+		t.Error("it is alive")
+	}
+}
