@@ -10,13 +10,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/agnivade/levenshtein"
 )
-
-// probeTimeout bounds one "--version": a probe may hang.
-const probeTimeout = 5 * time.Second
 
 // NotFoundError says that no agent could be found, and what to do about it.
 type NotFoundError struct {
@@ -88,73 +84,29 @@ func (b Backend) Find() (string, error) {
 	return "", fmt.Errorf("starting %s: %w", b.Name, err)
 }
 
-// Probe is what is known of one backend on this machine.
-type Probe struct {
-	Backend Backend
-	Path    string // "" when it is not installed
-	Version string // the first line that "--version" printed
-	Err     error  // why it can't be used
-}
-
-// Probe looks for the backend and asks for its version.
-func (b Backend) Probe(ctx context.Context) Probe {
-	probe := Probe{Backend: b}
-	if probe.Path, probe.Err = b.Find(); probe.Err != nil || len(b.VersionArgs) == 0 {
-		return probe
-	}
-	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, probe.Path, b.VersionArgs...)
-	cmd.WaitDelay = time.Second // a child of the probe may hold its output open
-	cmd.Env = environ(os.Environ(), Spec{Backend: b})
-	var out tail
-	cmd.Stdout, cmd.Stderr = &out, &out
-	err := startRegistered(cmd)
-	if err == nil {
-		err = cmd.Wait()
-		forget(cmd.Process.Pid)
-	}
-	switch {
-	case ctx.Err() != nil:
-		probe.Err = fmt.Errorf("%s %s gave no answer within %v", b.Command, strings.Join(b.VersionArgs, " "), probeTimeout)
-	case err != nil:
-		probe.Err = fmt.Errorf("%s %s: %w: %s", b.Command, strings.Join(b.VersionArgs, " "), err, firstLine(out.String()))
-	}
-	probe.Version = firstLine(out.String())
-	return probe
-}
-
-// ProbeAll probes every known backend at once.
-func ProbeAll(ctx context.Context) []Probe {
-	probes := make([]Probe, len(builtin))
-	var wg sync.WaitGroup
-	for i, b := range builtin {
-		wg.Go(func() { probes[i] = b.Probe(ctx) })
-	}
-	wg.Wait()
-	return probes
-}
-
 // Detect returns the first backend that works here, or a *NotFoundError. It
-// waits for none behind that one. A program that worked before isn't asked again
-// as long as its file stays the same.
+// waits for no answer behind that one, only for the end of whoever is still
+// being asked. A program that worked before isn't asked again as long as its file
+// stays the same. Of signals it is as ProbeAll.
 func Detect(ctx context.Context) (Backend, Probe, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel() // whoever is still being asked
+	ctx, heed := heedSignals(ctx)
+	defer heed()
+	asking, stop := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer stop()
 	answers := make([]chan Probe, len(builtin))
 	for i, b := range builtin {
 		answers[i] = make(chan Probe, 1)
-		go func() { answers[i] <- worked.probe(ctx, b) }()
+		wg.Go(func() { answers[i] <- worked.probe(asking, b) })
 	}
 	for i := range builtin {
 		if probe := <-answers[i]; probe.Err == nil {
 			return probe.Backend, probe, nil
 		}
 	}
+	if ctx.Err() != nil {
+		return Backend{}, Probe{}, fmt.Errorf("looking for an agent: %w", ctx.Err())
+	}
 	return Backend{}, Probe{}, &NotFoundError{Looked: slices.Clone(builtin), Path: os.Getenv("PATH")}
-}
-
-func firstLine(s string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
-	return strings.TrimSpace(line)
 }

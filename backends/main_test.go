@@ -2,6 +2,7 @@ package backends
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -128,6 +129,32 @@ var roles = map[string]func(){
 		}
 		fmt.Println("fake 1.2.3")
 	},
+	"prints its version and leaves a child": func() {
+		child("sleeper", nil)
+		inGroup := exec.Command(os.Args[0], os.Getenv("PROBED"))
+		inGroup.Env, inGroup.Stdout = cleaned("sleeper"), os.Stdout
+		if err := inGroup.Start(); err != nil {
+			panic(err)
+		}
+		if err := os.WriteFile(filepath.Join(os.TempDir(), "cache"), nil, 0o600); err != nil {
+			panic(err)
+		}
+		fmt.Fprintln(os.Stderr, "a new version is out")
+		fmt.Println("fake 1.2.3")
+	},
+	"hangs with a child": hangWithChild,
+	"hangs with a child unless it is claude": func() {
+		if filepath.Base(os.Args[0]) != "claude" {
+			hangWithChild()
+		}
+		awaitProcesses(2, "PROBED="+os.Getenv("PROBED")) // gemini and its child
+		fmt.Println("fake 1.2.3")
+	},
+	"detector": func() {
+		os.Setenv("ROLE", "hangs with a child")
+		Detect(context.Background())
+		panic("an answer")
+	},
 	"hangs unless it is claude": func() {
 		if filepath.Base(os.Args[0]) != "claude" {
 			time.Sleep(time.Hour)
@@ -180,6 +207,11 @@ var roles = map[string]func(){
 		}
 		p.Wait()
 	},
+}
+
+func hangWithChild() {
+	child("sleeper", nil)
+	time.Sleep(time.Hour)
 }
 
 // seatFlag makes the test binary a plan's seat.

@@ -1,0 +1,97 @@
+package backends
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"ralph-lsp/stream"
+)
+
+// probeTimeout bounds one "--version": a probe may hang.
+var probeTimeout = 5 * time.Second
+
+// Probe is what is known of one backend on this machine.
+type Probe struct {
+	Backend Backend
+	Path    string // "" when it is not installed
+	Version string // the first line that "--version" printed
+	Err     error  // why it can't be used
+}
+
+// Probe looks for the backend and asks for its version. That is a run like any
+// other: whatever it started is gone afterwards, its temporary files too.
+func (b Backend) Probe(ctx context.Context) Probe {
+	probe := Probe{Backend: b}
+	if probe.Path, probe.Err = b.Find(); probe.Err != nil || len(b.VersionArgs) == 0 {
+		return probe
+	}
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	var stdout tail
+	exit, err := b.ask(ctx, probe.Path, &stdout)
+	probe.Version = cmp.Or(firstLine(stdout.String()), firstLine(exit.Stderr))
+	question := b.Command + " " + strings.Join(b.VersionArgs, " ")
+	said := cmp.Or(firstLine(exit.Stderr), firstLine(stdout.String()))
+	switch {
+	case err != nil:
+		probe.Err = err
+	case exit.Stopped && errors.Is(ctx.Err(), context.DeadlineExceeded):
+		probe.Err = fmt.Errorf("%s gave no answer within %v", question, probeTimeout)
+	case exit.Stopped:
+		probe.Err = fmt.Errorf("%s: %w", question, ctx.Err())
+	case exit.Signal != "":
+		probe.Err = fmt.Errorf("%s was ended by a signal: %s: %s", question, exit.Signal, said)
+	case exit.Code != 0:
+		probe.Err = fmt.Errorf("%s exited with code %d: %s", question, exit.Code, said)
+	}
+	return probe
+}
+
+// ask runs the program with the arguments that make it print its version, until
+// ctx is done at the latest.
+func (b Backend) ask(ctx context.Context, path string, stdout *tail) (Exit, error) {
+	dir, err := os.Getwd() // what manages versions of programs goes by it
+	if err != nil {
+		return Exit{}, err
+	}
+	scope, err := openProbeScope()
+	if err != nil {
+		return Exit{}, err
+	}
+	defer scope.Close()
+	asked := Custom(path, b.VersionArgs, PromptStdin, stream.FormatText)
+	asked.Name, asked.Env = b.Name, b.Env
+	p, err := Start(Spec{Backend: asked, Dir: dir, Scope: scope, Record: stdout})
+	if err != nil {
+		return Exit{}, err
+	}
+	attended := context.AfterFunc(ctx, func() { p.Stop(0) })
+	defer attended()
+	return p.Wait(), nil
+}
+
+// ProbeAll probes every known backend at once. With a context that can't end
+// it heeds SIGINT, SIGTERM and SIGHUP itself: they have their usual effect as soon
+// as everything that the probes started is gone.
+func ProbeAll(ctx context.Context) []Probe {
+	ctx, heed := heedSignals(ctx)
+	defer heed()
+	probes := make([]Probe, len(builtin))
+	var wg sync.WaitGroup
+	for i, b := range builtin {
+		wg.Go(func() { probes[i] = b.Probe(ctx) })
+	}
+	wg.Wait()
+	return probes
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
+	return strings.TrimSpace(line)
+}

@@ -1,0 +1,152 @@
+package backends
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"ralph-lsp/internal/proctest"
+)
+
+func TestProbeOfABrokenAgent(t *testing.T) {
+	t.Setenv("ROLE", "fails")
+	install(t, "pi")
+	if probe := pi.Probe(context.Background()); probe.Err == nil || probe.Path == "" {
+		t.Errorf("got %+v", probe)
+	}
+}
+
+// markProbes gives the agents, and what they start, a variable and an argument
+// of this test's.
+func markProbes(t *testing.T) (marks []string) {
+	id := loopOf(t)
+	t.Setenv("PROBED", id)
+	return []string{"PROBED=" + id, id}
+}
+
+// awaitProcesses waits until so many processes have one of the marks.
+func awaitProcesses(n int, marks ...string) {
+	for deadline := time.Now().Add(hangs); len(proctest.Find(marks...)) < n; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			panic(fmt.Sprintf("%v of %d processes with %q", proctest.Find(marks...), n, marks))
+		}
+	}
+}
+
+func TestAProbeLeavesNothing(t *testing.T) {
+	t.Setenv("ROLE", "prints its version and leaves a child")
+	t.Setenv("TMPDIR", t.TempDir())
+	marks := markProbes(t)
+	install(t, "claude", "codex", "pi")
+	for _, probe := range ProbeAll(context.Background()) {
+		if probe.Path != "" && (probe.Err != nil || probe.Version != "fake 1.2.3") {
+			t.Errorf("got %+v", probe)
+		}
+	}
+	proctest.CheckNone(t, 0, marks...)
+	if left, err := os.ReadDir(os.TempDir()); err != nil || len(left) > 0 {
+		t.Errorf("temporary files are left: %v, %v", left, err)
+	}
+}
+
+func TestAProbeThatHangsIsEnded(t *testing.T) {
+	t.Setenv("ROLE", "hangs with a child")
+	marks := markProbes(t)
+	install(t, "pi")
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() {
+		awaitProcesses(2, marks...)
+		cancel()
+	}()
+	if probe := pi.Probe(ctx); !errors.Is(probe.Err, context.Canceled) || probe.Path == "" {
+		t.Errorf("got %+v", probe)
+	}
+	proctest.CheckNone(t, 0, marks...)
+}
+
+func TestAProbeHasItsTime(t *testing.T) {
+	defer func(limit time.Duration) { probeTimeout = limit }(probeTimeout)
+	probeTimeout = 50 * time.Millisecond
+	t.Setenv("ROLE", "hangs with a child")
+	marks := markProbes(t)
+	install(t, "pi")
+	if probe := pi.Probe(context.Background()); probe.Err == nil || !strings.Contains(probe.Err.Error(), "pi --version gave no answer within 50ms") {
+		t.Errorf("got %+v", probe)
+	}
+	proctest.CheckNone(t, 0, marks...)
+}
+
+func TestDetectLeavesNothing(t *testing.T) {
+	t.Setenv("ROLE", "hangs with a child unless it is claude")
+	marks := markProbes(t)
+	install(t, "claude", "gemini")
+	if b, _, err := Detect(context.Background()); err != nil || b.Name != "claude" {
+		t.Errorf("%s, %v", b.Name, err)
+	}
+	proctest.CheckNone(t, 0, marks...)
+}
+
+func TestDetectThatIsInterrupted(t *testing.T) {
+	t.Setenv("ROLE", "hangs")
+	install(t, "pi")
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, _, err := Detect(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestASignalEndsTheProbes(t *testing.T) {
+	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		t.Run(sig.String(), func(t *testing.T) {
+			marks := markProbes(t)
+			install(t, "pi", "claude")
+			cmd := exec.Command(os.Args[0])
+			cmd.Env = withRole("detector")
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			awaitProcesses(5, marks...) // itself, both agents, their children
+			cmd.Process.Signal(sig)
+			cmd.Wait()
+			if got := signalName(cmd.ProcessState); got != sig.String() {
+				t.Errorf("it ended by %q", got)
+			}
+			proctest.CheckNone(t, 0, marks...)
+		})
+	}
+}
+
+func TestSIGKILLOfOurselvesEndsTheProbes(t *testing.T) {
+	marks := markProbes(t)
+	install(t, "pi", "claude")
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = withRole("detector")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	awaitProcesses(5, marks...)
+	cmd.Process.Kill()
+	cmd.Wait()
+	probes := func() (running int) {
+		for _, p := range proctest.Find(marks...) {
+			if strings.HasSuffix(p.Command, " --version") {
+				running++
+			}
+		}
+		return running
+	}
+	for deadline := time.Now().Add(hangs); probes() > 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("they live on")
+		}
+	}
+	proctest.Kill(t, marks...) // what they started: the guard isn't started for probes
+}
