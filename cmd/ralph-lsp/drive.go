@@ -10,6 +10,7 @@ import (
 
 	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"
+	"ralph-lsp/stream"
 )
 
 // shown is what the flags say about how a loop is shown.
@@ -43,6 +44,7 @@ func drive(cfg loop.Config, stdout, stderr io.Writer, how shown) (loop.End, erro
 	out := newOutput(stdout)
 	screen := describe(stdout, stderr, how.verbose)
 	screen.out = out
+	screen.verbatim = cfg.Backend.Output == stream.FormatText
 	q := newQueue(func(clock func() time.Time) style {
 		screen.now = clock
 		return newStyle(how.style.Value, screen)

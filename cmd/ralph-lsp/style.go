@@ -43,6 +43,7 @@ type styleConfig struct {
 	width    func() int // of the terminal, in cells
 	terminal bool       // out is one: a live line can be drawn
 	thinking bool       // show the model's reasoning
+	verbatim bool       // the agent's text is no markdown, and comes in whole lines
 	now      func() time.Time
 }
 

@@ -26,12 +26,14 @@ const (
 	sectionNone section = iota
 	sectionHead
 	sectionText
+	sectionVerbatim
 	sectionTool
 	sectionNote
 )
 
 // prettyStyle renders markdown, shows tool calls as they come, and keeps a
-// live line at the bottom of a terminal.
+// live line at the bottom of a terminal. Plain text, which no block of markdown
+// ends, is shown line by line as it is.
 type prettyStyle struct {
 	cfg      styleConfig
 	screen   *screen
@@ -168,6 +170,10 @@ func (s *prettyStyle) end(e loop.End) {
 // text collects a message until it has a block to show.
 func (s *prettyStyle) text(e stream.Text) {
 	s.flushThoughts()
+	if s.cfg.verbatim {
+		s.verbatim(e.Delta)
+		return
+	}
 	buffer := s.texts[e.ParentToolCallID]
 	if buffer == nil {
 		buffer = &blockBuffer{}
@@ -176,6 +182,11 @@ func (s *prettyStyle) text(e stream.Text) {
 	for _, block := range buffer.add(stream.Plain(e.Delta)) {
 		s.block(e.ParentToolCallID, block)
 	}
+}
+
+// verbatim shows whole lines; longer ones are the terminal's to wrap.
+func (s *prettyStyle) verbatim(text string) {
+	s.section(sectionVerbatim, strings.Split(strings.TrimSuffix(stream.Plain(text), "\n"), "\n")...)
 }
 
 // messageEnd shows the rest of a message, or drops it when it was taken back.
@@ -271,7 +282,7 @@ func (s *prettyStyle) section(kind section, lines ...string) {
 
 func gapBetween(before, next section) bool {
 	switch {
-	case before == sectionNone, next == sectionNote:
+	case before == sectionNone, next == sectionNote, next == sectionVerbatim:
 		return false
 	case next == sectionHead:
 		return true

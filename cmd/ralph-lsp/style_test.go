@@ -201,6 +201,31 @@ func TestDeniedToolsAreListed(t *testing.T) {
 	}
 }
 
+// What an agent without a structured stream prints is shown when it comes, as
+// it is: there is no end of a message to wait for, and it is no markdown.
+func TestPlainTextIsShownLineByLine(t *testing.T) {
+	var out bytes.Buffer
+	s := newPretty(styleConfig{out: &out, width: func() int { return 20 }, now: time.Now, verbatim: true})
+	s.HandleLoop(loop.IterationStart{Iteration: 1})
+	head := out.Len()
+	for _, step := range []struct{ text, want string }{
+		{"ok 1 - test\n", "ok 1 - test\n"},
+		{"ok 2 - test\n\n  # indented\n", "ok 2 - test\n\n  # indented\n"}, // joined by the queue
+		{"a line that is longer than the terminal\n", "a line that is longer than the terminal\n"},
+		{"* no list, \x1b[2J**not bold**\n", "* no list, **not bold**\n"},
+	} {
+		out.Truncate(head)
+		if s.Handle(stream.Text{Delta: step.text, MessageID: "m1"}); out.String()[head:] != step.want {
+			t.Errorf("%q is shown as %q", step.text, out.String()[head:])
+		}
+	}
+	out.Truncate(head)
+	s.Handle(stream.MessageEnd{MessageID: "m1", Text: "..."})
+	if s.HandleLoop(loop.IterationEnd{Iteration: 1, Outcome: loop.OutcomeOK}); !strings.HasPrefix(out.String()[head:], "  ok · ") {
+		t.Errorf("the end adds %q", out.String()[head:])
+	}
+}
+
 // On a terminal the live line turns ten times a second, and the cursor is back
 // at the end.
 func TestPrettyOnATerminal(t *testing.T) {
