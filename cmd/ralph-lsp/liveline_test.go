@@ -79,9 +79,27 @@ func TestScreenKeepsTheLiveLineBelow(t *testing.T) {
 	s.draw("live 2")
 	s.close()
 	s.draw("too late")
-	want := hideCursor + clearLine + "live 1" + clearLine + "above\nlive 1" + clearLine + "live 2" + clearLine + showCursor
+	one, two := cutLines+"live 1"+wrapLines+"\r", cutLines+"live 2"+wrapLines+"\r"
+	want := hideCursor + clearLive + one + clearLive + "above\n" + one + clearLive + two + clearLive + showCursor
 	if out.String() != want {
 		t.Errorf("got  %q\nwant %q", out.String(), want)
+	}
+}
+
+// A window that becomes narrower wraps the live line. It goes away as a whole
+// when the cursor is before all of it and everything behind it is cleared; one
+// that was made for the wider window must not begin another line.
+func TestLiveLineLeavesNothingInANarrowerWindow(t *testing.T) {
+	var out strings.Builder
+	s := &screen{out: &out}
+	s.draw("live")
+	if !strings.HasSuffix(out.String(), "\x1b[?7llive\x1b[?7h\r") {
+		t.Errorf("drawn as %q", out.String())
+	}
+	out.Reset()
+	s.print("above")
+	if !strings.HasPrefix(out.String(), "\r\x1b[J") {
+		t.Errorf("cleared as %q", out.String())
 	}
 }
 

@@ -17,11 +17,23 @@ type screen struct {
 	closed bool
 }
 
+// The cursor waits at the beginning of the live line, however it is wrapped when
+// the window becomes narrower: what is below it is the live line and no more.
 const (
 	hideCursor = "\x1b[?25l"
 	showCursor = "\x1b[?25h"
-	clearLine  = "\r\x1b[K"
+	clearLive  = "\r\x1b[J"
+	cutLines   = "\x1b[?7l" // lines end at the margin, for a line that was made for a wider window
+	wrapLines  = "\x1b[?7h"
 )
+
+// liveText writes the live line below what is there.
+func liveText(line string) string {
+	if line == "" {
+		return ""
+	}
+	return cutLines + line + wrapLines + "\r"
+}
 
 // print writes whole lines above the live line.
 func (s *screen) print(lines ...string) {
@@ -29,13 +41,13 @@ func (s *screen) print(lines ...string) {
 	defer s.mu.Unlock()
 	var b strings.Builder
 	if s.live != "" {
-		b.WriteString(clearLine)
+		b.WriteString(clearLive)
 	}
 	for _, line := range lines {
 		b.WriteString(line)
 		b.WriteByte('\n')
 	}
-	b.WriteString(s.live)
+	b.WriteString(liveText(s.live))
 	io.WriteString(s.out, b.String())
 }
 
@@ -51,7 +63,7 @@ func (s *screen) draw(line string) {
 		cursor, s.hidden = hideCursor, true
 	}
 	s.live = line
-	fmt.Fprint(s.out, cursor, clearLine, line)
+	fmt.Fprint(s.out, cursor, clearLive, liveText(line))
 }
 
 // close removes the live line for good and shows the cursor again.
@@ -59,7 +71,7 @@ func (s *screen) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.live != "" {
-		fmt.Fprint(s.out, clearLine)
+		fmt.Fprint(s.out, clearLive)
 	}
 	if s.hidden {
 		fmt.Fprint(s.out, showCursor)

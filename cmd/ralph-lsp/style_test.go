@@ -240,13 +240,13 @@ func TestPrettyOnATerminal(t *testing.T) {
 		time.Sleep(time.Second)
 		s.Close()
 		got := out.String()
-		if !strings.HasPrefix(got, hideCursor) || !strings.HasSuffix(got, clearLine+showCursor) {
+		if !strings.HasPrefix(got, hideCursor) || !strings.HasSuffix(got, clearLive+showCursor) {
 			t.Errorf("the cursor isn't hidden and shown again: %q ... %q", got[:20], got[len(got)-20:])
 		}
 		if n := strings.Count(got, " Ralph 1 · $0.50 · 0s · working"); n < 20 || n > 23 {
 			t.Errorf("drawn %d times in two seconds, want about 21", n)
 		}
-		if !strings.Contains(got, clearLine+"● bash go test ./...\n") {
+		if !strings.Contains(got, clearLive+"● bash go test ./...\n") {
 			t.Errorf("the tool call isn't above the live line: %q", got)
 		}
 	})
