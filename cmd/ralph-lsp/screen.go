@@ -14,6 +14,7 @@ type screen struct {
 	out    io.Writer
 	live   string // the live line that is drawn, or ""
 	hidden bool   // the cursor
+	away   bool   // nothing is drawn until resume
 	closed bool
 }
 
@@ -55,7 +56,7 @@ func (s *screen) print(lines ...string) {
 func (s *screen) draw(line string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed || line == s.live {
+	if s.closed || s.away || line == s.live {
 		return
 	}
 	cursor := ""
@@ -66,15 +67,44 @@ func (s *screen) draw(line string) {
 	fmt.Fprint(s.out, cursor, clearLive, liveText(line))
 }
 
+// suspend removes the live line until resume, and shows the cursor: the
+// terminal will be the shell's.
+func (s *screen) suspend() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.leave(clearLive)
+	s.away = true
+}
+
+// resume lets the live line be drawn again.
+func (s *screen) resume() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.away = false
+}
+
+// abandon leaves the live line as it is: somebody else writes there by now.
+func (s *screen) abandon() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.leave("")
+}
+
 // close removes the live line for good and shows the cursor again.
 func (s *screen) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.leave(clearLive)
+	s.closed = true
+}
+
+// leave ends the live line with a code of the terminal's, and shows the cursor.
+func (s *screen) leave(end string) {
 	if s.live != "" {
-		fmt.Fprint(s.out, clearLive)
+		io.WriteString(s.out, end)
 	}
 	if s.hidden {
-		fmt.Fprint(s.out, showCursor)
+		io.WriteString(s.out, showCursor)
 	}
-	s.live, s.hidden, s.closed = "", false, true
+	s.live, s.hidden = "", false
 }

@@ -42,6 +42,7 @@ type styleConfig struct {
 	palette  palette
 	width    func() int // of the terminal, in cells
 	terminal bool       // out is one: a live line can be drawn
+	job      job        // of the terminal's shell
 	thinking bool       // show the model's reasoning
 	verbatim bool       // the agent's text is no markdown, and comes in whole lines
 	now      func() time.Time
@@ -92,6 +93,7 @@ func describe(stdout, stderr io.Writer, thinking bool) styleConfig {
 	if f, ok := isTerminal(stdout); ok {
 		cfg.width = widthOf(f)
 		cfg.terminal = os.Getenv("TERM") != "dumb"
+		cfg.job = job{f}
 	}
 	return cfg
 }

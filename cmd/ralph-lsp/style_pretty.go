@@ -44,6 +44,7 @@ type prettyStyle struct {
 	last     section
 	shown    bool // some of the message at work was printed
 
+	unwatch    func() // ends the watch for Ctrl-Z
 	stopTicker chan struct{}
 	ticking    sync.WaitGroup
 }
@@ -51,7 +52,7 @@ type prettyStyle struct {
 func newPretty(cfg styleConfig) *prettyStyle {
 	return &prettyStyle{
 		cfg: cfg, screen: &screen{out: cfg.out}, markdown: newMarkdown(cfg.palette), calls: newCallLog(),
-		texts: map[string]*blockBuffer{}, stopTicker: make(chan struct{}),
+		texts: map[string]*blockBuffer{}, stopTicker: make(chan struct{}), unwatch: func() {},
 	}
 }
 
@@ -60,13 +61,18 @@ func (s *prettyStyle) Live(status func() loop.Status) {
 	if !s.cfg.terminal {
 		return
 	}
+	s.unwatch = s.cfg.job.watch(s.screen.suspend, s.screen.resume)
 	s.ticking.Go(func() {
 		defer s.screen.close() // also when drawing panics: the cursor must come back
 		ticker := time.NewTicker(redrawEvery)
 		defer ticker.Stop()
 		for frame := 0; ; frame++ {
-			// One cell is left free: a full last line would wrap.
-			s.screen.draw(liveLine(status(), frame, time.Now(), s.cfg.width()-1, s.cfg.palette))
+			if s.cfg.job.foreground() {
+				// One cell is left free: some terminals wrap a full line.
+				s.screen.draw(liveLine(status(), frame, time.Now(), s.cfg.width()-1, s.cfg.palette))
+			} else {
+				s.screen.abandon()
+			}
 			select {
 			case <-ticker.C:
 			case <-s.stopTicker:
@@ -80,6 +86,7 @@ func (s *prettyStyle) Live(status func() loop.Status) {
 func (s *prettyStyle) Close() {
 	close(s.stopTicker)
 	s.ticking.Wait()
+	s.unwatch()
 	s.screen.close()
 }
 

@@ -1,0 +1,10 @@
+package main
+
+import "os"
+
+// job has no meaning where shells have no job control.
+type job struct{ tty *os.File }
+
+func (job) foreground() bool { return true }
+
+func (job) watch(hide, show func()) (stop func()) { return func() {} }
