@@ -11,6 +11,9 @@ import (
 	"ralph-lsp/stream"
 )
 
+// subagentBar stands before the lines of a subagent's.
+const subagentBar = "  ┊ "
+
 // endLine says in one line how a loop ended: "done: DONE after 7 iterations · $3.10 · 12m00s".
 func endLine(e loop.End) string {
 	after := "after " + server.Counted(e.Iterations, "iteration")

@@ -15,8 +15,15 @@ type consoleStyle struct {
 	cfg     styleConfig
 	calls   *callLog
 	midLine bool // the cursor isn't at the beginning of a line
-	dimmed  bool // what was printed last is reasoning
+	speaks  speaker
 	mute
+}
+
+// speaker is whose text is printed.
+type speaker struct {
+	message  string
+	parent   string // the tool call of the subagent's, "" for the agent
+	thinking bool
 }
 
 // consoleTitle bounds a line about a tool, in cells.
@@ -29,10 +36,10 @@ func (s *consoleStyle) Handle(e stream.Event) {
 			s.line(s.cfg.palette.dim("model " + server.JoinFacts(plainLine(e.Model), plainLine(e.Provider))))
 		}
 	case stream.Text:
-		s.text(stream.Plain(e.Delta), false)
+		s.text(stream.Plain(e.Delta), speaker{message: e.MessageID, parent: e.ParentToolCallID})
 	case stream.Thinking:
 		if s.cfg.thinking {
-			s.text(stream.Plain(e.Delta), true)
+			s.text(stream.Plain(e.Delta), speaker{message: e.MessageID, parent: e.ParentToolCallID, thinking: true})
 		}
 	case stream.MessageEnd:
 		s.endText()
@@ -82,21 +89,27 @@ func (s *consoleStyle) Note(text string) {
 	fmt.Fprintln(s.cfg.notes, text)
 }
 
-// text prints a piece of a message or of reasoning.
-func (s *consoleStyle) text(delta string, dim bool) {
+// text prints a piece of a message or of reasoning. A subagent's lines are marked.
+func (s *consoleStyle) text(delta string, by speaker) {
 	if delta == "" {
 		return
 	}
-	if dim != s.dimmed {
+	if by != s.speaks {
 		s.endText()
-		s.dimmed = dim
+		s.speaks = by
 	}
 	s.calls.last = ""
-	s.midLine = !strings.HasSuffix(delta, "\n")
-	if dim {
-		delta = s.cfg.palette.dim(delta)
+	p := s.cfg.palette
+	for line := range strings.Lines(delta) {
+		if by.parent != "" && !s.midLine {
+			fmt.Fprint(s.cfg.out, p.dim(subagentBar))
+		}
+		s.midLine = !strings.HasSuffix(line, "\n")
+		if by.thinking {
+			line = p.dim(line)
+		}
+		fmt.Fprint(s.cfg.out, line)
 	}
-	fmt.Fprint(s.cfg.out, delta)
 }
 
 // endText ends a line of text that is still open.

@@ -233,7 +233,7 @@ func (s *prettyStyle) block(parent, source string) {
 		s.section(sectionText, s.markdown.render(source, width-1)...)
 		return
 	}
-	bar := s.cfg.palette.dim("  ┊ ")
+	bar := s.cfg.palette.dim(subagentBar)
 	s.section(sectionText, prefixed(s.markdown.render(source, width-5), bar, bar)...)
 }
 

@@ -226,6 +226,27 @@ func TestPlainTextIsShownLineByLine(t *testing.T) {
 	}
 }
 
+// Who speaks at the same time isn't taken for one.
+func TestConsoleKeepsSpeakersApart(t *testing.T) {
+	var out bytes.Buffer
+	s := newStyle(styleConsole, styleConfig{out: &out, now: time.Now})
+	for _, text := range []stream.Text{
+		{MessageID: "m1", Delta: "I ask "},
+		{MessageID: "m1", Delta: "a subagent."},
+		{MessageID: "s1", ParentToolCallID: "t1", Delta: "LOOP_"},
+		{MessageID: "s1", ParentToolCallID: "t1", Delta: "COMPLETE\n\n<promise>DONE</promise>"},
+		{MessageID: "m2", Delta: "main not done"},
+		{MessageID: "m3", Delta: "nor now\n"},
+		{MessageID: "m4", Delta: "end"},
+	} {
+		s.Handle(text)
+	}
+	want := "I ask a subagent.\n  ┊ LOOP_COMPLETE\n  ┊ \n  ┊ <promise>DONE</promise>\nmain not done\nnor now\nend"
+	if out.String() != want {
+		t.Errorf("got  %q\nwant %q", out.String(), want)
+	}
+}
+
 // On a terminal the live line turns ten times a second, and the cursor is back
 // at the end.
 func TestPrettyOnATerminal(t *testing.T) {

@@ -118,4 +118,3 @@ func (term *testTerminal) await(text string) string {
 		}
 	}
 }
-
