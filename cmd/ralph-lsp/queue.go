@@ -145,14 +145,23 @@ func (q *queue) show() bool {
 		q.items, q.size, q.dropped = nil, 0, 0
 		q.mu.Unlock()
 		for _, item := range items {
+			if _, last := item.own.(loop.End); last {
+				q.tellDropped(dropped)
+				dropped = 0
+			}
 			q.hand(item)
 		}
-		if dropped > 0 {
-			q.style.HandleLoop(loop.Warning{Message: fmt.Sprintf("the terminal is slow: %d KiB of text weren't shown", dropped/1024+1)})
-		}
+		q.tellDropped(dropped)
 		if len(items) == 0 {
 			return !closed
 		}
+	}
+}
+
+// tellDropped says how many bytes of text were dropped, if any were.
+func (q *queue) tellDropped(dropped int) {
+	if dropped > 0 {
+		q.style.HandleLoop(loop.Warning{Message: fmt.Sprintf("the terminal is slow: %d KiB of text weren't shown", dropped/1024+1)})
 	}
 }
 
