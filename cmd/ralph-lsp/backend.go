@@ -4,6 +4,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -15,6 +16,9 @@ import (
 // addAgentFlags adds the flags that choose the agent, and what the shell completes them with.
 func addAgentFlags(cmd *cobra.Command, a *start.Agent) {
 	a.AddFlags(cmd.Flags())
+	// All formats in the place of the value's name would push the other flags
+	// out of the screen.
+	cmd.Flags().Lookup("backend-output").Usage = "the `FORMAT` that a program of your own prints: " + strings.Join(a.Output.Of, ", ") + " (default text)"
 	completeWith(cmd, "backend-output", a.Output.Of...)
 	completeWith(cmd, "backend-prompt", a.Prompt.Of...)
 	completeAgent(cmd)

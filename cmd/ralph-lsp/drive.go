@@ -21,7 +21,7 @@ type shown struct {
 
 func (s *shown) addFlags(cmd *cobra.Command) {
 	s.style = start.Choice{Of: styleNames}
-	cmd.Flags().Var(&s.style, "output", "how to show the loop (default pretty on a terminal, else console)")
+	cmd.Flags().Var(&s.style, "output", outputUsage)
 	cmd.Flags().BoolVar(&s.verbose, "verbose", false, "show the model's reasoning too")
 	completeWith(cmd, "output", styleNames...)
 }

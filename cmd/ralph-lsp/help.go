@@ -6,17 +6,20 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// helpWidth is how wide the list of a command's flags is, in cells.
+const helpWidth = 90
+
 // overview is the general help: what a newcomer needs, in one screen.
 const overview = `ralph-lsp runs a coding agent (pi, claude, or any program) in a Ralph loop:
 the same prompt again and again, each time with a fresh context, until the agent
 promises that it is done or a limit is reached.
 
 Start here
-  ralph-lsp demo                            see a whole loop in ten seconds, nothing to install
+  ralph-lsp demo                            a whole loop, nothing to install
   ralph-lsp doctor                          which agents are here, is all in order
   ralph-lsp run "Make the tests pass" --completion-promise DONE
   ralph-lsp run --prompt-file PROMPT.md --max-iterations 20 --max-cost 5
-  ralph-lsp plan "Let's write PROMPT.md"    talk with the agent first, in its own interface
+  ralph-lsp plan "Let's write PROMPT.md"    talk with the agent first
 
 From another terminal, in the same folder (or with -C DIR)
   ralph-lsp status                          where the loop stands
@@ -52,11 +55,13 @@ func newHelp() *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			target, rest, err := cmd.Root().Find(args)
-			if err != nil || len(rest) > 0 {
-				return noUnknownCommand(cmd, args)
-			}
-			if target == nil {
-				return fmt.Errorf("no help for %q", args)
+			switch {
+			case err != nil:
+				return noUnknownCommand(cmd.Root(), args)
+			case len(rest) > 0 && target.HasSubCommands():
+				return noUnknownCommand(target, rest)
+			case len(rest) > 0:
+				return fmt.Errorf("%s has no commands, so there is no help for %q; see ralph-lsp help %[1]s", target.Name(), rest[0])
 			}
 			target.InitDefaultHelpFlag()
 			return target.Help()

@@ -23,12 +23,9 @@ func newHistory() *cobra.Command {
 		Short: "Look at past loops, and mend their session files",
 		Long: `Each loop is kept as a session file that pi itself can open and continue
 (pi --session FILE), in pi's own folder for the working directory.`,
-		Args: noArguments,
-		RunE: func(*cobra.Command, []string) error {
-			return errors.New("history needs a command: list, show or repair; see ralph-lsp help history")
-		},
 	}
 	cmd.AddCommand(newHistoryList(), newHistoryShow(), newHistoryRepair())
+	ofCommands(cmd)
 	return cmd
 }
 
@@ -101,7 +98,7 @@ last loop of the folder; a loop is named by its id.`,
 		Args: cobra.MaximumNArgs(1),
 	}
 	style := start.Choice{Of: styleNames}
-	cmd.Flags().Var(&style, "output", "how to show it (default pretty on a terminal, else console)")
+	cmd.Flags().Var(&style, "output", outputUsage)
 	completeWith(cmd, "output", styleNames...)
 	verbose := cmd.Flags().Bool("verbose", false, "show the model's reasoning too")
 	inFolder(cmd, func(cmd *cobra.Command, dir string, args []string) error {

@@ -8,8 +8,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-
-	"ralph-lsp/loop/start"
 )
 
 // execute runs the command line and returns the exit code. Whatever goes wrong
@@ -20,6 +18,10 @@ func execute(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
+	root.InitDefaultCompletionCmd() // it takes the output that is set by now
+	if completion, _, err := root.Find([]string{"completion"}); err == nil {
+		ofCommands(completion)
+	}
 	err := root.Execute()
 	var exit *exitError
 	switch {
@@ -50,6 +52,7 @@ func newRoot() *cobra.Command {
 	}
 	root.SetVersionTemplate("ralph-lsp {{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", helpWidth)))
 	serve.addFlags(root)
 	root.AddCommand(
 		newRun(), newDemo(), newStatus(), newCancel(), newPause(), newResume(), newSteer(), newTrust(), newPlan(),
@@ -67,24 +70,41 @@ func newRoot() *cobra.Command {
 	return root
 }
 
-// noUnknownCommand refuses words that are no command, with the nearest one.
+// noUnknownCommand refuses words that are none of cmd's commands, with those
+// that may be meant.
 func noUnknownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
+	names := commandNames(cmd)
+	_, path, _ := strings.Cut(cmd.CommandPath()+" ", " ") // without the program's name
+	hint := "ralph-lsp help shows the commands"
+	if near := didYouMean(args[0], path, names); near != "" {
+		hint = near
+	} else if cmd.HasParent() {
+		hint = "known are " + strings.Join(names, ", ")
+	} else if strings.ContainsAny(args[0], " \n") || len(args) > 1 {
+		hint = `a loop starts with ralph-lsp run "..."`
+	}
+	return fmt.Errorf("unknown command %q; %s", path+args[0], hint)
+}
+
+// ofCommands makes a command one that has no use but its own commands.
+func ofCommands(cmd *cobra.Command) {
+	cmd.Args = noUnknownCommand
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		return fmt.Errorf("%s needs a command: %s; see ralph-lsp help %[1]s", cmd.Name(), strings.Join(commandNames(cmd), ", "))
+	}
+}
+
+func commandNames(cmd *cobra.Command) []string {
 	var names []string
-	for _, c := range cmd.Root().Commands() {
+	for _, c := range cmd.Commands() {
 		if !c.Hidden {
 			names = append(names, c.Name())
 		}
 	}
-	hint := "ralph-lsp help shows the commands"
-	if near := start.Nearest(args[0], names); near != "" {
-		hint = fmt.Sprintf("did you mean %s?", near)
-	} else if strings.ContainsAny(args[0], " \n") || len(args) > 1 {
-		hint = `a loop starts with ralph-lsp run "..."`
-	}
-	return fmt.Errorf("unknown command %q; %s", args[0], hint)
+	return names
 }
 
 // folderFlag adds -C to a command and returns what resolves it: an absolute

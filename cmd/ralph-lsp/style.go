@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"golang.org/x/term"
@@ -34,6 +35,9 @@ const (
 
 // styleNames in the order of the help.
 var styleNames = []string{stylePretty, styleConsole, styleQuiet, styleJSON}
+
+// outputUsage is the help of the flag that chooses one.
+var outputUsage = "the `STYLE` to show it in: " + strings.Join(styleNames, ", ") + " (default pretty on a terminal, else console)"
 
 // styleConfig is what the styles have in common.
 type styleConfig struct {

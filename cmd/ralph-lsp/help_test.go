@@ -1,0 +1,33 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// Help that a terminal wraps can't be read.
+func TestHelpIsNarrow(t *testing.T) {
+	u := newUser(t)
+	var look func(path []string, cmd *cobra.Command)
+	look = func(path []string, cmd *cobra.Command) {
+		code, stdout, stderr := u.calls(append([]string{"help"}, path...)...)
+		if code != exitDone || stdout == "" || stderr != "" {
+			t.Errorf("help %q: exit code %d, %q, %q", path, code, stdout, stderr)
+		}
+		for line := range strings.Lines(stdout) {
+			if n := cells(strings.TrimRight(line, "\n")); n > helpWidth {
+				t.Errorf("help %q: a line of %d cells: %s", path, n, line)
+			}
+		}
+		for _, c := range cmd.Commands() {
+			if !c.Hidden {
+				look(append(path[:len(path):len(path)], c.Name()), c)
+			}
+		}
+	}
+	root := newRoot()
+	root.InitDefaultCompletionCmd()
+	look(nil, root)
+}

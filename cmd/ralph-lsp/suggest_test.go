@@ -1,0 +1,38 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/spf13/pflag"
+)
+
+func TestSuggestedFlags(t *testing.T) {
+	var flags []string
+	run := newRun()
+	run.Flags().VisitAll(func(f *pflag.Flag) { flags = append(flags, f.Name) })
+	tests := []struct{ word, want string }{
+		{"promt", "did you mean --prompt-file?"},
+		{"prompt", "did you mean --prompt-file?"},
+		{"promise", "did you mean --completion-promise?"},
+		{"timeout", "did you mean --idle-timeout?"},
+		{"time", "did you mean --max-time?"},
+		{"max-iter", "did you mean --max-iterations?"},
+		{"max-iters", "did you mean --max-iterations?"},
+		{"iterations", "did you mean --max-iterations?"},
+		{"max_iterations", "did you mean --max-iterations?"},
+		{"MAX-COST", "did you mean --max-cost?"},
+		{"max-tiem", "did you mean --max-time?"},
+		{"max", "did you mean --max-cost, --max-failures, --max-iterations or --max-time?"},
+		{"completion-promis", "did you mean --completion-promise?"},
+		{"verbos", "did you mean --verbose?"},
+		{"modle", "did you mean --model?"},
+		{"frobnicate", ""},
+		{"x", ""},
+		{"", ""},
+	}
+	for _, tt := range tests {
+		if got := didYouMean(tt.word, "--", flags); got != tt.want {
+			t.Errorf("%q: got %q, want %q", tt.word, got, tt.want)
+		}
+	}
+}
