@@ -16,13 +16,14 @@ func execute(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root := newRoot()
 	root.SetArgs(args)
 	root.SetIn(stdin)
-	root.SetOut(stdout)
+	out := &checkedOutput{Writer: stdout}
+	root.SetOut(out)
 	root.SetErr(stderr)
 	root.InitDefaultCompletionCmd() // it takes the output that is set by now
 	if completion, _, err := root.Find([]string{"completion"}); err == nil {
 		ofCommands(completion)
 	}
-	err := root.Execute()
+	err := out.judge(root.Execute())
 	var exit *exitError
 	switch {
 	case err == nil:

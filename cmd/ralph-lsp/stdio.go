@@ -43,9 +43,10 @@ func (s *sidecar) run(cmd *cobra.Command) error {
 		return err
 	}
 	defer closeLog()
-	ctx, stop := editorContext(cmd.OutOrStdout())
+	stdout := unchecked(cmd.OutOrStdout()).(io.Writer) // the server looks after its errors
+	ctx, stop := editorContext(stdout)
 	defer stop()
-	code := server.Run(ctx, cmd.InOrStdin(), cmd.OutOrStdout(), server.Options{Version: programVersion(), Log: log, Parent: s.parent})
+	code := server.Run(ctx, cmd.InOrStdin(), stdout, server.Options{Version: programVersion(), Log: log, Parent: s.parent})
 	if code != exitDone {
 		return &exitError{code: code} // the log has said why
 	}

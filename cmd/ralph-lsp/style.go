@@ -71,12 +71,6 @@ func newStyle(name string, cfg styleConfig) style {
 	return &consoleStyle{cfg: cfg, calls: newCallLog()}
 }
 
-// isTerminal says whether a reader or a writer is a terminal, and which.
-func isTerminal(stream any) (*os.File, bool) {
-	f, ok := stream.(*os.File)
-	return f, ok && term.IsTerminal(int(f.Fd()))
-}
-
 // defaultWidth is assumed where there is no terminal to ask.
 const defaultWidth = 80
 
