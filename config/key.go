@@ -221,18 +221,26 @@ func dollarsProblem(v any) (ok bool, why string) {
 	return true, why
 }
 
+// textsProblem tells all that is wrong with the items of a list: the first that
+// is no text, and the texts that aren't fit.
 func (k Key) textsProblem(v any) (ok bool, why string) {
 	list, ok := v.([]any)
-	for _, item := range list {
-		text, isText := item.(string)
-		if !isText {
-			return false, ""
-		}
-		if why == "" {
-			why = k.textProblem(text)
+	var whys []string
+	for i, item := range list {
+		if text, isText := item.(string); isText {
+			whys = append(whys, k.textProblem(text))
+		} else if !slices.ContainsFunc(list[:i], isNoText) {
+			whys = append(whys, fmt.Sprintf("has %s as item %d; write each item as a text in quotes", typeName(item), i+1))
 		}
 	}
-	return ok, why
+	slices.Sort(whys)
+	whys = slices.DeleteFunc(slices.Compact(whys), func(why string) bool { return why == "" })
+	return ok, strings.Join(whys, "; it ")
+}
+
+func isNoText(v any) bool {
+	_, isText := v.(string)
+	return !isText
 }
 
 func typeName(v any) string {

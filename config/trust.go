@@ -14,7 +14,8 @@ import (
 // Opening a repository must not run its code. A folder's file that names a
 // program, arguments or a path outside of the folder counts only when the user
 // said so. What was said is remembered in the user's folder: a small file
-// named by the hash of what it is about, so that any change asks again.
+// named by the hash of what it is about, so that any change asks again. It holds
+// the path, by which all that was said of a file is found.
 
 // UntrustedError says that a file in the folder wants what only a trusted one may.
 type UntrustedError struct {
@@ -93,21 +94,30 @@ func (f Files) remembers(hash string) bool {
 	return err == nil
 }
 
-// Forget makes the folder's file untrusted again, as it is now.
+// Forget makes the folder's file untrusted again, whatever it said when it was
+// trusted. known says that it was, once.
 func (f Files) Forget() (known bool, err error) {
 	name := filepath.Join(f.Folder, Name)
-	data, err := readFile(name)
-	if err != nil || f.UserDir == "" {
-		return false, err
-	}
-	err = os.Remove(trustedName(f.UserDir, fingerprint("file", realPath(name), string(data))))
-	if errors.Is(err, fs.ErrNotExist) {
+	if f.UserDir == "" {
 		return false, nil
 	}
-	if err != nil {
+	dir := trustedName(f.UserDir, "")
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return false, fmt.Errorf("forgetting that %s is trusted: %w", name, err)
 	}
-	return true, nil
+	for _, entry := range entries {
+		path := filepath.Join(dir, entry.Name())
+		about, err := os.ReadFile(path)
+		if err != nil || inRealFolder(strings.TrimSuffix(string(about), "\n")) != inRealFolder(name) {
+			continue // another's
+		}
+		if err := os.Remove(path); err != nil {
+			return known, fmt.Errorf("forgetting that %s is trusted: %w", name, err)
+		}
+		known = true
+	}
+	return known, nil
 }
 
 // fingerprint is a hash that no other parts have.
@@ -121,7 +131,7 @@ func fingerprint(parts ...string) string {
 
 func trustedName(userDir, hash string) string { return filepath.Join(userDir, "trusted", hash) }
 
-// remember makes the file of a hash; what it is about stands in it for people.
+// remember makes the file of a hash; the path of what it is about stands in it.
 func remember(userDir, hash, about string) error {
 	name := trustedName(userDir, hash)
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
@@ -131,6 +141,11 @@ func remember(userDir, hash, about string) error {
 		return fmt.Errorf("remembering what is trusted: %w", err)
 	}
 	return nil
+}
+
+// inRealFolder is the path of a file, which may be gone, in the realPath of its folder.
+func inRealFolder(path string) string {
+	return filepath.Join(realPath(filepath.Dir(path)), filepath.Base(path))
 }
 
 // realPath is the path without symbolic links, where it can be had.

@@ -71,6 +71,50 @@ func TestTrustIsForOneFolder(t *testing.T) {
 	}
 }
 
+// Who forgets a file doesn't trust it either as it was before.
+func TestForgetForgetsAllThatAFileWas(t *testing.T) {
+	f := place(t, demanding, "")
+	name := filepath.Join(f.Folder, Name)
+	trust := func() {
+		t.Helper()
+		var untrusted *UntrustedError
+		if _, err := f.Load(); !errors.As(err, &untrusted) || untrusted.Remember() != nil {
+			t.Fatalf("got %v", err)
+		}
+	}
+	trust()
+	writeFile(t, name, demanding+"# a comment\n")
+	trust()
+	writeFile(t, name, demanding+"# another one\n")
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(f.Folder, link); err != nil {
+		t.Skip(err)
+	}
+	other := place(t, demanding, "")
+	other.UserDir = f.UserDir
+	_, err := other.Load()
+	var untrusted *UntrustedError
+	if !errors.As(err, &untrusted) || untrusted.Remember() != nil {
+		t.Fatalf("got %v", err)
+	}
+	if err := f.RememberRun("pi", nil); err != nil {
+		t.Fatal(err)
+	}
+	if known, err := (Files{Folder: link, UserDir: f.UserDir}).Forget(); !known || err != nil {
+		t.Errorf("forgetting: %v, %v", known, err)
+	}
+	for _, text := range []string{demanding, demanding + "# a comment\n"} {
+		writeFile(t, name, text)
+		if _, err := f.Load(); !errors.As(err, &untrusted) {
+			t.Errorf("still trusted: %v", err)
+		}
+	}
+	load(t, other)
+	if err := f.CheckRun("state.md", "pi", nil); err != nil {
+		t.Errorf("the run is forgotten too: %v", err)
+	}
+}
+
 func TestWhatDemandsTrust(t *testing.T) {
 	tests := []struct {
 		name, file string

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -27,10 +28,15 @@ A program in the folder that it names is trusted whatever it becomes.`,
 		files := config.FilesOf(dir, backends.Names())
 		if *forget {
 			known, err := files.Forget()
-			if err == nil && !known {
-				fmt.Fprintln(cmd.OutOrStdout(), "it wasn't trusted")
+			if err != nil {
+				return err
 			}
-			return err
+			said := "%s wasn't trusted\n"
+			if known {
+				said = "%s is trusted no more, as it is now and as it ever was\n"
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), said, filepath.Join(dir, config.Name))
+			return nil
 		}
 		_, err := files.Load()
 		var untrusted *config.UntrustedError
