@@ -95,12 +95,14 @@ func TestBadInput(t *testing.T) {
 		{"folder that can't be written", func(t *testing.T) { write(t, ".pi", "a file in the place of the folder") }, []string{"run", "--backend", os.Args[0], "Do it"}, `\.pi`},
 		{"broken state file", func(t *testing.T) { write(t, loopstate.Name, brokenState) }, []string{"run", "--backend", os.Args[0], "Do it"}, `ralph-loop\.local\.md:3: .*iteration`},
 		{"broken state file, status", func(t *testing.T) { write(t, loopstate.Name, brokenState) }, []string{"status"}, `ralph-loop\.local\.md:3: .*iteration`},
+		{"broken state file, cancel", func(t *testing.T) { write(t, loopstate.Name, brokenState) }, []string{"cancel"}, `iteration is "three".*\(or delete the file, which discards the loop\)$`},
 		{"a loop that was interrupted", interruptedLoop, []string{"run", "--backend", os.Args[0], "Do it"}, `holds a loop that stopped at iteration 3/50: continue it or cancel it first \(ralph-lsp resume, ralph-lsp cancel\)`},
 		{"a loop that is running", runningLoop, []string{"run", "--backend", os.Args[0], "Do it"}, `a loop is already running in .* \(process \d+ on .* since .*\)`},
 		{"nothing to continue", nil, []string{"run", "--continue"}, `there is no loop here to continue`},
 		{"a prompt for a loop that goes on", interruptedLoop, []string{"run", "--continue", "Do that"}, `--continue goes on with the prompt in the state file`},
 		{"nothing to steer", nil, []string{"steer", "Be quick"}, `no loop is running here`},
 		{"no format", nil, []string{"decode", "file"}, `--format is missing`},
+		{"a folder to decode", nil, []string{"decode", "--format", "pi", "."}, `^\. is a folder; give a recorded stream`},
 		{"words for a command that takes none", nil, []string{"cancel", "now"}, `cancel takes no arguments, but got "now"`},
 	}
 	for _, tt := range tests {

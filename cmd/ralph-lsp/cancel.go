@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph-lsp/loop"
+	"ralph-lsp/loopstate"
 )
 
 func newCancel() *cobra.Command {
@@ -27,6 +28,8 @@ func newCancel() *cobra.Command {
 			return nil
 		case errors.Is(err, context.DeadlineExceeded):
 			return fmt.Errorf("the loop in %s was told to end, but its process hasn't let go after %s; see ralph-lsp status", dir, patience)
+		case errors.As(err, new(*loopstate.SyntaxError)):
+			return fmt.Errorf("%w (or delete the file, which discards the loop)", err)
 		case err != nil:
 			return err
 		}

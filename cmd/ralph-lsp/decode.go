@@ -72,6 +72,12 @@ func openInput(args []string, stdin io.Reader) (io.ReadCloser, error) {
 		return io.NopCloser(stdin), nil
 	}
 	f, err := os.Open(args[0])
+	if err == nil {
+		if info, statErr := f.Stat(); statErr == nil && info.IsDir() {
+			f.Close()
+			return nil, fmt.Errorf("%s is a folder; give a recorded stream, or - for standard input", args[0])
+		}
+	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("there is no file %s; give a recorded stream, or - for standard input", args[0])
@@ -102,7 +108,10 @@ func decode(in io.Reader, out io.Writer, format stream.Format, verbose, summary 
 	}
 	result, err := stream.Reader{Format: format, Handler: show}.Run(in)
 	if err != nil {
-		return fmt.Errorf("reading the stream: %w", err)
+		if path := (*fs.PathError)(nil); errors.As(err, &path) {
+			err = path // the reader speaks of an agent
+		}
+		return fmt.Errorf("decoding the stream: %w", err)
 	}
 	if failed == nil {
 		failed = lines.write(server.ProjectResult(result), stamp{})

@@ -61,9 +61,18 @@ func runDemo(stdout, stderr io.Writer, how shown, keep, fast bool) error {
 	if err != nil {
 		return fmt.Errorf("making a folder for the demo: %w", err)
 	}
-	if !keep {
-		defer os.RemoveAll(folder)
+	talk, aside := stdout, stdout
+	switch how.style.Value { // json and quiet say nothing of their own
+	case styleQuiet, styleJSON:
+		talk, aside = io.Discard, stderr
 	}
+	defer func() {
+		if keep {
+			fmt.Fprintf(aside, "The folder is %s\n", folder)
+		} else {
+			os.RemoveAll(folder)
+		}
+	}()
 	program := filepath.Join(folder, demoFile)
 	if err := os.WriteFile(program, []byte(demoProgram), 0o600); err != nil {
 		return fmt.Errorf("writing the demo's program: %w", err)
@@ -71,10 +80,6 @@ func runDemo(stdout, stderr io.Writer, how shown, keep, fast bool) error {
 	cfg, err := demoConfig(folder, fast)
 	if err != nil {
 		return err
-	}
-	talk := io.Discard // json and quiet say nothing of their own
-	if how.style.Value == "" || how.style.Value == stylePretty || how.style.Value == styleConsole {
-		talk = stdout
 	}
 	look := describe(stdout, stderr, false)
 	introduce(talk, look)
@@ -130,9 +135,7 @@ func farewell(out io.Writer, p palette, program string, keep bool) error {
 			fmt.Fprintf(out, "  %s\n  %s\n", p.red("- "+before[i]), p.green("+ "+now[i]))
 		}
 	}
-	if keep {
-		fmt.Fprintf(out, "The folder is %s\n", filepath.Dir(program))
-	} else {
+	if !keep {
 		fmt.Fprintln(out, "The temporary folder is gone again (--keep leaves it).")
 	}
 	fmt.Fprintf(out, "\nNow with a real agent, in a folder of yours:\n  %s\n  %s\n",

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ralph-lsp/backends"
 	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"
 	"ralph-lsp/loopstate"
@@ -68,8 +69,8 @@ func printStatus(out io.Writer, p palette, st loop.Status, owner loopstate.Owner
 	fact("folder", st.Folder)
 	fact("agent", server.JoinFacts(plainLine(st.Session.Backend), plainLine(st.Session.Model)))
 	fact("promise", plainLine(st.Promise))
-	fact("cost", costOr(st.Cost, "unknown")+ofLimit(st.Limits))
-	fact("time", clock(st.Elapsed)+ofTime(st.Limits))
+	fact("cost", costWords(st, owned)+ofLimit(st.Limits))
+	fact("time", clock(st.Elapsed)+inFinished(owned)+ofTime(st.Limits))
 	if owned {
 		fact("process", ownerWords(owner))
 	}
@@ -78,6 +79,25 @@ func printStatus(out io.Writer, p palette, st loop.Status, owner loopstate.Owner
 	if !owned {
 		fmt.Fprintln(out, "no process drives it; go on with ralph-lsp resume, or discard it with ralph-lsp cancel")
 	}
+}
+
+// costWords say what a loop has cost as far as its file tells. Of one that is
+// driven the file doesn't know the iteration at work.
+func costWords(st loop.Status, owned bool) string {
+	if st.Cost.Known {
+		return money(st.Cost) + inFinished(owned)
+	}
+	if b, err := backends.Lookup(st.Session.Backend); err == nil && b.ReportsCost && owned && st.Iteration <= 1 {
+		return "unknown until this iteration ends"
+	}
+	return "unknown"
+}
+
+func inFinished(owned bool) string {
+	if owned {
+		return " in finished iterations"
+	}
+	return ""
 }
 
 func stateWords(st loop.Status, now time.Time) string {
@@ -91,14 +111,14 @@ func ofLimit(l loop.Limits) string {
 	if l.MaxCostUSD == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" of $%.2f", l.MaxCostUSD)
+	return fmt.Sprintf(", of $%.2f", l.MaxCostUSD)
 }
 
 func ofTime(l loop.Limits) string {
 	if l.MaxDuration == 0 {
 		return ""
 	}
-	return " of " + start.ShortDuration(l.MaxDuration)
+	return ", of " + start.ShortDuration(l.MaxDuration)
 }
 
 // ownerWords name the process that drives a loop.
