@@ -14,6 +14,19 @@ import (
 
 // These functions speak to a loop of another process, through its state file.
 
+// StateIn reads a folder's state file. Without one it is ErrNothingToGoOn.
+func StateIn(folder string) (path string, s loopstate.State, err error) {
+	file, err := loopstate.Open(folder)
+	if err != nil {
+		return "", s, err
+	}
+	s, err = file.Load()
+	if errors.Is(err, fs.ErrNotExist) {
+		err = ErrNothingToGoOn
+	}
+	return file.Path(), s, err
+}
+
 // FolderStatus tells how a folder's loop stands as far as its state file says.
 // owned: a living process drives it, and owner says which. A folder without
 // a loop gives fs.ErrNotExist.

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -11,7 +10,6 @@ import (
 	"ralph-lsp/config"
 	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"
-	"ralph-lsp/loopstate"
 )
 
 // loopFlags are those of the commands that run a loop in this terminal.
@@ -101,21 +99,14 @@ func (l *loopFlags) resume(cmd *cobra.Command, quiet bool) error {
 	if err != nil {
 		return err
 	}
-	file, err := loopstate.Open(folder)
+	found, err := start.FoundIn(folder)
 	if err != nil {
-		return err
-	}
-	state, err := file.Load()
-	if errors.Is(err, fs.ErrNotExist) {
-		return loop.ErrNothingToGoOn
-	} else if err != nil {
 		return err
 	}
 	files, settings, err := loadSettings(cmd, folder)
 	if err != nil {
 		return err
 	}
-	found := start.Found{File: file.Path(), Backend: state.Backend, Hat: state.Hat, Args: state.BackendArgs}
 	var cfg loop.Config
 	err = withTrust(cmd, func() error {
 		cfg, err = l.resolver(cmd, settings, quiet).Continue(contextOf(cmd), found, files)

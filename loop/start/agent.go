@@ -24,15 +24,44 @@ type Agent struct {
 
 // AddFlags adds the flags that choose the agent of a loop to a set.
 func (a *Agent) AddFlags(f *pflag.FlagSet) {
-	a.Output = Choice{}
-	for _, format := range stream.Formats() {
-		a.Output.Of = append(a.Output.Of, string(format))
-	}
-	a.Prompt = Choice{Of: []string{string(backends.PromptStdin), string(backends.PromptArg), string(backends.PromptFile)}}
+	a.Output, a.Prompt = outputs(), prompts()
 	a.AddInteractiveFlags(f)
 	f.Var(&a.Output, "backend-output", "what a program of your own prints (default text)")
 	f.Var(&a.Prompt, "backend-prompt", "how a program of your own gets the prompt (default stdin)")
 	f.StringVar(&a.Model, "model", "", "the model, in the agent's own words")
+}
+
+// outputs are the ways in which a program of the user's own may speak.
+func outputs() Choice {
+	var c Choice
+	for _, format := range stream.Formats() {
+		c.Of = append(c.Of, string(format))
+	}
+	return c
+}
+
+// prompts are the ways in which such a program may get the prompt.
+func prompts() Choice {
+	return Choice{Of: []string{string(backends.PromptStdin), string(backends.PromptArg), string(backends.PromptFile)}}
+}
+
+// speaksAs lets a program of the user's own speak as a state file says, where
+// the user doesn't.
+func (a *Agent) speaksAs(found Found) error {
+	for key, said := range map[string]struct {
+		ours *Choice
+		of   Choice
+		text string
+	}{"backend_output": {&a.Output, outputs(), found.Output}, "backend_prompt": {&a.Prompt, prompts(), found.Prompt}} {
+		if said.ours.Value != "" || said.text == "" {
+			continue
+		}
+		if err := said.of.Set(said.text); err != nil {
+			return fmt.Errorf("%s: %s: %w", found.File, key, err)
+		}
+		*said.ours = said.of
+	}
+	return nil
 }
 
 // AddInteractiveFlags adds those that also count for an agent's own interface.

@@ -142,6 +142,19 @@ type Found struct {
 	Backend string
 	Hat     string
 	Args    []string
+	Output  string // of a program of the user's own; "" is text
+	Prompt  string // the same; "" is stdin
+	Quiet   bool   // it isn't told the loop's rules
+}
+
+// FoundIn reads the state file of a folder. The error is loop.ErrNothingToGoOn
+// when there is none.
+func FoundIn(folder string) (Found, error) {
+	file, s, err := loop.StateIn(folder)
+	return Found{
+		File: file, LoopID: s.LoopID, Backend: s.Backend, Hat: s.Hat, Args: s.BackendArgs,
+		Output: s.BackendOutput, Prompt: s.BackendPrompt, Quiet: s.Quiet,
+	}, err
 }
 
 // Continue returns the configuration of a loop that goes on: the agent that
@@ -160,8 +173,13 @@ func (r Resolver) Continue(ctx context.Context, found Found, files config.Files)
 			named.Name = found.Backend
 		}
 	}
-	cfg := loop.Config{Continue: true, Change: r.Start.Limits, Model: named.Model, Quiet: r.quiet()}
+	cfg := loop.Config{Continue: true, Change: r.Start.Limits, Model: named.Model, Quiet: r.quiet() || found.Quiet}
 	r.keep(&cfg)
+	if IsPath(found.Backend) && (named.Name == found.Backend || named.Name == "") {
+		if err := named.speaksAs(found); err != nil {
+			return cfg, err
+		}
+	}
 	if named.Name == "" && named.Hat == "" {
 		return cfg, fmt.Errorf("%s names no backend; name one with --backend", found.File)
 	}

@@ -314,6 +314,15 @@ backend = { type = "pi", args = ["--model", "opus"] }
 			}
 		})
 	}
+	program := Found{File: "state.md", Backend: "/bin/agent", Output: "pi-stream-json", Prompt: "arg", Quiet: true}
+	cfg, err := Resolver{Settings: s, Start: Options{Agent: Agent{Name: "/bin/agent"}}}.Continue(t.Context(), program, files)
+	if err != nil || string(cfg.Backend.Output) != program.Output || string(cfg.Backend.Prompt) != program.Prompt || !cfg.Quiet {
+		t.Errorf("a program is spoken to as before: %+v, %v", cfg.Backend, err)
+	}
+	program.Output = "pi-stream"
+	if _, err := (Resolver{Settings: s, Start: Options{Agent: Agent{Name: "/bin/agent"}}}).Continue(t.Context(), program, files); err == nil || !strings.Contains(err.Error(), `state.md: backend_output: "pi-stream" is none of`) {
+		t.Errorf("an unknown output: %v", err)
+	}
 	if _, err := (Resolver{Settings: s}).Continue(t.Context(), Found{File: "state.md"}, files); err == nil || !strings.Contains(err.Error(), "names no backend") {
 		t.Errorf("a state file without a backend: %v", err)
 	}
