@@ -76,33 +76,53 @@ func CancelFolder(ctx context.Context, folder string) (iteration int, err error)
 	if err != nil {
 		return 0, err
 	}
-	_, owned, err := file.Owner()
+	owner, owned, err := file.Owner()
 	if err != nil {
 		return 0, err
 	}
 	if !owned {
 		return discard(file)
 	}
+	asked := false
+	for now := owner; owned && isSameLoop(owner, now); {
+		if !asked { // a loop that begins has no file yet
+			if iteration, asked, err = askToCancel(file); err != nil {
+				return iteration, err
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return iteration, fmt.Errorf("waiting for the loop's owner to end it: %w", ctx.Err())
+		case <-time.After(10 * time.Millisecond):
+		}
+		if now, owned, err = file.Owner(); err != nil {
+			return iteration, err
+		}
+	}
+	return iteration, nil
+}
+
+// isSameLoop says whether a folder's owner drives the loop that it drove before.
+// The id doesn't tell: a loop that is continued gets its old one back. An owner
+// that can't be read is taken for the same one.
+func isSameLoop(before, now loopstate.Owner) bool {
+	return before.PID == 0 || now.PID == 0 || before.PID == now.PID && before.StartedAt.Equal(now.StartedAt)
+}
+
+// askToCancel asks the owner of a state file for its loop's end, unless there
+// is no file.
+func askToCancel(file *loopstate.File) (iteration int, asked bool, err error) {
 	state, err := file.Update(func(s *loopstate.State) error {
 		s.Cancel = true
 		return nil
 	})
-	if err != nil && !errors.Is(err, fs.ErrNotExist) { // it can't be asked for, so it's shown
-		if err := file.Remove(); err != nil {
-			return 0, err
-		}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return 0, false, nil
+	case err != nil: // it can't be asked for, so it's shown
+		return 0, true, file.Remove()
 	}
-	for owned {
-		select {
-		case <-ctx.Done():
-			return state.Iteration, fmt.Errorf("waiting for the loop's owner to end it: %w", ctx.Err())
-		case <-time.After(10 * time.Millisecond):
-		}
-		if _, owned, err = file.Owner(); err != nil {
-			return state.Iteration, err
-		}
-	}
-	return state.Iteration, nil
+	return state.Iteration, true, nil
 }
 
 // discard removes a loop that nobody drives, and what it may have left running.

@@ -100,7 +100,7 @@ func Start(cfg Config, obs Observer) (*Loop, error) {
 		start: func(spec backends.Spec) (Agent, error) { return backends.Start(spec) },
 	}
 	host, _ := os.Hostname()
-	l.owner = loopstate.Owner{PID: os.Getpid(), Host: host, StartedAt: time.Now().Truncate(time.Second), LoopID: l.id, Version: cfg.Version}
+	l.owner = loopstate.Owner{PID: os.Getpid(), Host: host, StartedAt: time.Now().Truncate(time.Millisecond), LoopID: l.id, Version: cfg.Version}
 	l.lock, err = file.Lock(l.owner)
 	if locked := (*loopstate.LockedError)(nil); errors.As(err, &locked) {
 		return nil, &AlreadyRunningError{Folder: cfg.Folder, Owner: locked.Owner}

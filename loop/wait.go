@@ -86,6 +86,10 @@ func (l *Loop) warnAtStart() {
 		l.emit(Warning{Message: fmt.Sprintf("%s doesn't tell what a run costs, so the cost cap can't be kept", l.cfg.Backend.Name)})
 	}
 	if st.Limits.MaxIterations == 0 && st.Limits.MaxCostUSD == 0 && st.Promise == "" {
-		l.emit(Warning{Message: "no promise, no iteration limit, no budget: only you, the time limit or the word LOOP_COMPLETE will end this loop"})
+		ends := "you, the time limit or the word LOOP_COMPLETE"
+		if st.Limits.MaxDuration == 0 {
+			ends = "you or the word LOOP_COMPLETE"
+		}
+		l.emit(Warning{Message: "no promise, no iteration limit, no budget: only " + ends + " will end this loop"})
 	}
 }

@@ -1,0 +1,81 @@
+package loop
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"ralph-lsp/loopstate"
+)
+
+// owned is a folder whose loop this test drives.
+type owned struct {
+	t    *testing.T
+	file *loopstate.File
+}
+
+func (o owned) lock(startedAt time.Time) *loopstate.Lock {
+	o.t.Helper()
+	lock, err := o.file.Lock(loopstate.Owner{StartedAt: startedAt})
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	return lock
+}
+
+func (o owned) begin() {
+	o.t.Helper()
+	if err := o.file.Create(loopstate.State{Active: true, Iteration: 3, Prompt: "Do it"}); err != nil {
+		o.t.Fatal(err)
+	}
+}
+
+// awaitAsked waits until the state file asks for the loop's end.
+func (o owned) awaitAsked() {
+	o.t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) { // another process would do it
+		if state, err := o.file.Load(); err == nil && state.Cancel {
+			return
+		}
+		if time.Now().After(deadline) {
+			o.t.Fatal("nobody asked for the loop's end")
+		}
+	}
+}
+
+func TestALoopThatBeginsIsCancelled(t *testing.T) {
+	folder := t.TempDir()
+	file, err := loopstate.Open(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := owned{t, file}
+	first := o.lock(time.Now()) // its state file comes later
+	type answer struct {
+		iteration int
+		err       error
+	}
+	answers := make(chan answer, 1)
+	go func() {
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		defer cancel()
+		iteration, err := CancelFolder(ctx, folder)
+		answers <- answer{iteration, err}
+	}()
+	time.Sleep(20 * time.Millisecond) // it may look meanwhile, and finds no file
+	o.begin()
+	o.awaitAsked()
+	if err := file.Remove(); err != nil {
+		t.Fatal(err)
+	}
+	first.Release()
+	second := o.lock(time.Now().Add(time.Second)) // another loop begins at once
+	defer second.Release()
+	o.begin()
+	if got := <-answers; got != (answer{3, nil}) {
+		t.Errorf("got %+v", got)
+	}
+	if state, err := file.Load(); err != nil || state.Cancel {
+		t.Errorf("the next loop was to be cancelled too: %+v, %v", state, err)
+	}
+}
