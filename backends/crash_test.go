@@ -79,13 +79,22 @@ func TestEndLeftovers(t *testing.T) {
 	// The agent isn't waited for: its driver is gone, as after a crash.
 	p, texts := startRole(t, "works with a deaf tool")
 	await(t, texts)
-	if _, err := EndLeftovers("another loop", []Leftover{{PID: p.PID(), StartMark: "another process"}}); err != nil {
-		t.Fatal(err)
+	recorded := []Leftover{{PID: p.PID(), StartMark: p.StartMark()}}
+	for _, other := range []struct {
+		why, folder, loopID string
+		recorded            []Leftover
+	}{
+		{"another loop", p.spec.Dir, "another loop", []Leftover{{PID: p.PID(), StartMark: "another process"}}},
+		{"a copy of the folder", t.TempDir(), p.spec.Scope.LoopID, recorded},
+	} {
+		if _, err := EndLeftovers(other.folder, other.loopID, other.recorded); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Contains(p.tree.alive(), p.tree.root) {
+			t.Fatalf("an agent of %s was ended", other.why)
+		}
 	}
-	if !slices.Contains(p.tree.alive(), p.tree.root) {
-		t.Fatal("an agent of another loop was ended")
-	}
-	ended, err := EndLeftovers(p.spec.Scope.LoopID, []Leftover{{PID: p.PID(), StartMark: p.StartMark()}})
+	ended, err := EndLeftovers(p.spec.Dir, p.spec.Scope.LoopID, recorded)
 	if ended < 2 || err != nil {
 		t.Errorf("ended %d, %v", ended, err)
 	}

@@ -1,6 +1,7 @@
 package backends
 
 import (
+	"path/filepath"
 	"strconv"
 	"strings"
 )
@@ -13,6 +14,9 @@ const (
 	// EnvScope tells the processes of a loop from those of the same loop that
 	// another process of ours continues: the guard of the first must not touch them.
 	EnvScope = "RALPH_SCOPE"
+	// EnvFolder tells the processes of a loop from those of one in a copy of its
+	// folder, which has the same id.
+	EnvFolder = "RALPH_FOLDER"
 )
 
 // sessionMarks are what an enclosing agent session leaves in the environment
@@ -41,7 +45,7 @@ func environ(parent []string, spec Spec) []string {
 	var ours []string
 	if scope := spec.Scope; scope != nil { // a probe has none
 		ours = append(ours, EnvLoopID+"="+scope.LoopID, EnvIteration+"="+strconv.Itoa(spec.Iteration),
-			EnvScope+"="+scopeMark(scope.TempDir), "TMPDIR="+scope.TempDir)
+			EnvScope+"="+scopeMark(scope.TempDir), EnvFolder+"="+realFolder(spec.Dir), "TMPDIR="+scope.TempDir)
 	}
 	if spec.Backend.Transport == TransportPTY {
 		ours = append(ours, "TERM="+ptyTerm)
@@ -65,6 +69,14 @@ func environ(parent []string, spec Spec) []string {
 		}
 	}
 	return append(env, ours...)
+}
+
+// realFolder is a folder's one path, or else the path as it is.
+func realFolder(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return path
 }
 
 func envKey(kv string) string {

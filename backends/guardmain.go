@@ -116,7 +116,7 @@ func (w *watch) left() []proc {
 		w.remember(descendants(p))
 	}
 	for tempDir := range w.scopes {
-		w.remember(marked(EnvScope, scopeMark(tempDir)))
+		w.remember(marked(map[string]string{EnvScope: scopeMark(tempDir)}))
 	}
 	return slices.Collect(maps.Keys(w.known))
 }

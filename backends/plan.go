@@ -32,7 +32,7 @@ func (p Plan) command() *exec.Cmd {
 	backend.Transport = TransportPipes // TERM is the user's
 	cmd := exec.Command(p.Argv[0], p.Argv[1:]...)
 	cmd.Dir = p.Dir
-	cmd.Env = append(environ(os.Environ(), Spec{Backend: backend, Scope: p.Scope}), "PWD="+p.Dir)
+	cmd.Env = append(environ(os.Environ(), Spec{Backend: backend, Scope: p.Scope, Dir: p.Dir}), "PWD="+p.Dir)
 	return cmd
 }
 

@@ -115,12 +115,18 @@ type Leftover struct {
 	StartMark string
 }
 
-// EndLeftovers ends what a dead owner of the loop left running: everything that
+// EndLeftovers ends what a dead owner of the folder's loop left running: everything that
 // bears the loop's mark, and the recorded agents with their descendants.
-func EndLeftovers(loopID string, recorded []Leftover) (ended int, err error) {
+func EndLeftovers(folder, loopID string, recorded []Leftover) (ended int, err error) {
+	marks := map[string]string{EnvLoopID: loopID, EnvFolder: realFolder(folder)}
 	return endAll(func() []proc {
-		found := marked(EnvLoopID, loopID)
+		found := marked(marks)
 		for _, r := range recorded {
+			// A copy of the folder has the record too, of agents that still have
+			// their owner; but an agent may have overwritten its environment.
+			if in, _ := environValue(r.PID, EnvFolder); in != "" && in != marks[EnvFolder] {
+				continue
+			}
 			if p := (proc{r.PID, r.StartMark}); r.StartMark != "" && p.alive() {
 				found = append(append(found, p), descendants(p)...)
 			}

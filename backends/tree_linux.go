@@ -252,26 +252,45 @@ func environValue(pid int, key string) (value string, readable bool) {
 	if err != nil {
 		return "", false
 	}
-	for kv := range bytes.SplitSeq(env, []byte{0}) {
-		if value, ok := bytes.CutPrefix(kv, []byte(key+"=")); ok {
-			return string(value), true
-		}
-	}
-	return "", true
+	return valueIn(env, key), true
 }
 
-// marked lists every process on the machine whose environment has key=mark.
-func marked(key, mark string) []proc {
-	if mark == "" {
-		return nil
+// valueIn is the value of a variable in an environment with zero bytes between.
+func valueIn(env []byte, key string) string {
+	for kv := range bytes.SplitSeq(env, []byte{0}) {
+		if value, ok := bytes.CutPrefix(kv, []byte(key+"=")); ok {
+			return string(value)
+		}
 	}
+	return ""
+}
+
+// marked lists every process on the machine whose environment has all the
+// marks, as key and value.
+func marked(marks map[string]string) []proc {
 	var found []proc
 	for _, pid := range numbersIn("/proc") {
-		if value, _ := environValue(pid, key); value == mark {
-			if s, ok := readStat(pid); ok && s.state != 'Z' {
-				found = append(found, s.proc)
-			}
+		if !hasMarks(pid, marks) {
+			continue
+		}
+		if s, ok := readStat(pid); ok && s.state != 'Z' {
+			found = append(found, s.proc)
 		}
 	}
 	return found
+}
+
+// hasMarks says whether a process's environment has all the marks. An empty
+// one is nobody's.
+func hasMarks(pid int, marks map[string]string) bool {
+	env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+	if err != nil {
+		return false
+	}
+	for key, mark := range marks {
+		if mark == "" || valueIn(env, key) != mark {
+			return false
+		}
+	}
+	return true
 }

@@ -81,7 +81,7 @@ func CancelFolder(ctx context.Context, folder string) (iteration int, err error)
 		return 0, err
 	}
 	if !owned {
-		return discard(file)
+		return discard(file, folder)
 	}
 	asked := false
 	for now := owner; owned && isSameLoop(owner, now); {
@@ -127,7 +127,7 @@ func askToCancel(file *loopstate.File) (iteration int, asked bool, err error) {
 
 // discard removes a loop that nobody drives, and what it may have left running.
 // A file that can't be read stays for its user to look at.
-func discard(file *loopstate.File) (iteration int, err error) {
+func discard(file *loopstate.File, folder string) (iteration int, err error) {
 	state, err := file.Load()
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, ErrNotRunning
@@ -135,7 +135,7 @@ func discard(file *loopstate.File) (iteration int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if _, err := backends.EndLeftovers(state.LoopID, nil); err != nil {
+	if _, err := backends.EndLeftovers(folder, state.LoopID, nil); err != nil {
 		return state.Iteration, err
 	}
 	return state.Iteration, file.Remove()

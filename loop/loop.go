@@ -204,7 +204,7 @@ func (l *Loop) endLeftovers() {
 	for _, a := range previous.Agents {
 		recorded = append(recorded, backends.Leftover{PID: a.PID, StartMark: a.ProcessStart})
 	}
-	backends.EndLeftovers(previous.LoopID, recorded) // what can't be ended is no reason not to start
+	backends.EndLeftovers(l.cfg.Folder, previous.LoopID, recorded) // what can't be ended is no reason not to start
 }
 
 // mayGoOn says why a loop can't be continued with the limits that it would have.
@@ -242,7 +242,7 @@ func (l *Loop) takeUp(found loopstate.State) (loopstate.State, error) {
 		l.cfg.Model = found.Model
 	}
 	if found.LoopID != "" {
-		backends.EndLeftovers(found.LoopID, nil)
+		backends.EndLeftovers(l.cfg.Folder, found.LoopID, nil)
 		l.id, l.owner.LoopID = found.LoopID, found.LoopID
 	}
 	l.setOwner(nil)
