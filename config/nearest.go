@@ -10,12 +10,12 @@ import (
 const longestName = 100
 
 // Nearest returns the candidate that name is probably a misspelling of: equal
-// but for case, or at most a third of its letters away; "" when there is none.
+// but for case, or at most one letter and a third of them away; "" when there is none.
 func Nearest(name string, candidates []string) string {
 	if len(name) > longestName {
 		return ""
 	}
-	nearest, best := "", max(1, len(name)/3)+1
+	nearest, best := "", 2+len(name)/3
 	for _, candidate := range candidates {
 		if d := levenshtein.ComputeDistance(strings.ToLower(name), candidate); d < best {
 			nearest, best = candidate, d

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"
@@ -48,19 +47,6 @@ func explain(err error) string {
 
 // flagError says in one line what is wrong with a flag.
 func flagError(cmd *cobra.Command, err error) error {
-	var unknown *pflag.NotExistError
-	if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "" {
-		var known []string
-		cmd.Flags().VisitAll(func(f *pflag.Flag) {
-			if !f.Hidden {
-				known = append(known, f.Name)
-			}
-		})
-		name := unknown.GetSpecifiedName()
-		if hint := didYouMean(name, "--", known); hint != "" {
-			return fmt.Errorf("unknown flag --%s; %s%s", name, hint, wordsHint(cmd))
-		}
-	}
 	return start.FlagError(cmd.Flags(), err, "see ralph-lsp help "+cmd.Name(), wordsHint(cmd))
 }
 

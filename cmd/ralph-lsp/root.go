@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"ralph-lsp/loop/start"
 )
 
 // execute runs the command line and returns the exit code. Whatever goes wrong
@@ -80,7 +82,7 @@ func noUnknownCommand(cmd *cobra.Command, args []string) error {
 	names := commandNames(cmd)
 	_, path, _ := strings.Cut(cmd.CommandPath()+" ", " ") // without the program's name
 	hint := "ralph-lsp help shows the commands"
-	if near := didYouMean(args[0], path, names); near != "" {
+	if near := start.DidYouMean(args[0], path, names); near != "" {
 		hint = near
 	} else if cmd.HasParent() {
 		hint = "known are " + strings.Join(names, ", ")

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/spf13/pflag"
+
+	"ralph-lsp/loop/start"
 )
 
 func TestSuggestedFlags(t *testing.T) {
@@ -31,7 +33,7 @@ func TestSuggestedFlags(t *testing.T) {
 		{"", ""},
 	}
 	for _, tt := range tests {
-		if got := didYouMean(tt.word, "--", flags); got != tt.want {
+		if got := start.DidYouMean(tt.word, "--", flags); got != tt.want {
 			t.Errorf("%q: got %q, want %q", tt.word, got, tt.want)
 		}
 	}

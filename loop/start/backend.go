@@ -33,7 +33,7 @@ func (e *UnknownHatError) Error() string {
 		return fmt.Sprintf("there is no hat %q: none is described; write one below [hats.NAME] in ralph.toml", e.Name)
 	}
 	hint := ""
-	if near := Nearest(e.Name, e.Known); near != "" {
+	if near := config.Nearest(e.Name, e.Known); near != "" {
 		hint = fmt.Sprintf("did you mean %s? ", near)
 	}
 	return fmt.Sprintf("there is no hat %q: %sknown are %s", e.Name, hint, strings.Join(e.Known, ", "))
@@ -134,7 +134,7 @@ func (c chooser) unknown(name string) error {
 			known = append(known, own)
 		}
 	}
-	return &backends.UnknownError{Name: name, Known: known, Nearest: Nearest(name, known)}
+	return &backends.UnknownError{Name: name, Known: known, Nearest: config.Nearest(name, known)}
 }
 
 // custom describes a program of the user's own.

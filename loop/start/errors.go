@@ -3,22 +3,9 @@ package start
 import (
 	"errors"
 	"fmt"
-	"strings"
 
-	"github.com/agnivade/levenshtein"
 	"github.com/spf13/pflag"
 )
-
-// Nearest returns the one of names that word is probably a typing error of, or "".
-func Nearest(word string, names []string) string {
-	best, found := 1+len(word)/3, ""
-	for _, name := range names {
-		if d := levenshtein.ComputeDistance(strings.ToLower(word), name); d <= best && (found == "" || d < best) {
-			best, found = d, name
-		}
-	}
-	return found
-}
 
 // FlagError says in one line what is wrong with a flag of the set: an unknown
 // one is never taken for a word of the prompt. more is where its user can
@@ -53,8 +40,8 @@ func unknownFlag(flags *pflag.FlagSet, unknown *pflag.NotExistError, more, hint 
 			known = append(known, f.Name)
 		}
 	})
-	if near := Nearest(name, known); near != "" {
-		return fmt.Errorf("unknown flag --%s; did you mean --%s?%s", name, near, hint)
+	if guess := DidYouMean(name, "--", known); guess != "" {
+		return fmt.Errorf("unknown flag --%s; %s%s", name, guess, hint)
 	}
 	return fmt.Errorf("unknown flag --%s; %s%s", name, more, hint)
 }

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"ralph-lsp/config"
 )
 
 // ValueError says why a flag's value can't be taken, and what can.
@@ -105,7 +107,7 @@ func (c *Choice) Set(s string) error {
 		}
 	}
 	hint := ""
-	if near := Nearest(s, c.Of); near != "" {
+	if near := config.Nearest(s, c.Of); near != "" {
 		hint = fmt.Sprintf("; did you mean %s?", near)
 	}
 	return badValue("%q is none of %s%s", s, strings.Join(c.Of, ", "), hint)

@@ -1,11 +1,11 @@
-package main
+package start
 
 import (
 	"strings"
 
 	"github.com/agnivade/levenshtein"
 
-	"ralph-lsp/loop/start"
+	"ralph-lsp/config"
 )
 
 const (
@@ -13,10 +13,10 @@ const (
 	maxSuggested = 4 // names; more help nobody
 )
 
-// didYouMean asks for those of names that word may stand for, as in "did you
+// DidYouMean asks for those of names that word may stand for, as in "did you
 // mean --max-cost or --max-time?"; "" when there are none. prefix is put before
 // each.
-func didYouMean(word, prefix string, names []string) string {
+func DidYouMean(word, prefix string, names []string) string {
 	found := suggest(word, names)
 	if len(found) == 0 {
 		return ""
@@ -51,7 +51,7 @@ func suggest(word string, names []string) []string {
 			return found
 		}
 	}
-	if near := start.Nearest(word, names); near != "" {
+	if near := config.Nearest(word, names); near != "" {
 		return []string{near}
 	}
 	return nil
