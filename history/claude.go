@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"ralph-lsp/internal/jsoncursor"
 	"ralph-lsp/stream"
 )
 
@@ -17,28 +18,28 @@ func (d *decoder) claudeLine(line []byte) bool {
 		m                              *message
 		cost                           stream.Cost
 	)
-	s := scanner{data: line}
-	for key := range s.members() {
-		switch string(key) {
+	c := jsoncursor.New(line)
+	for o := c.Object(); o.Next(); {
+		switch string(o.Key) {
 		case "type":
-			kind = s.text()
+			kind = c.Text()
 		case "message":
-			m = s.message()
+			m = readMessage(c)
 		case "isMeta":
-			meta = s.boolean()
+			meta = c.Bool()
 		case "isSidechain":
-			sidechain = s.boolean()
+			sidechain = c.Bool()
 		case "parentToolUseID", "parent_tool_use_id":
-			parent = s.text()
+			parent = c.Text()
 		case "sessionId":
-			session = s.text()
+			session = c.Text()
 		case "version":
-			version = s.text()
+			version = c.Text()
 		case "totalCostUSD":
-			cost = stream.USD(s.float())
+			cost.USD, cost.Known = c.Amount()
 		}
 	}
-	if !s.whole() || kind == "" {
+	if !c.Done() || kind == "" {
 		return false
 	}
 	if sidechain && parent == "" {

@@ -11,7 +11,6 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-	"unicode/utf8"
 )
 
 // Where the test binary writes a session until it is killed.
@@ -183,23 +182,6 @@ func FuzzReader(f *testing.F) {
 		}
 		if again, _, err := Repair(path, "/w", false); err != nil || len(again) > 0 {
 			t.Errorf("the second time: %v\n%sfirst:\n%s\n%q", err, sentences(again), sentences(fixes), read(t, path))
-		}
-	})
-}
-
-// FuzzUnquote compares strings with the standard library's.
-func FuzzUnquote(f *testing.F) {
-	for _, s := range []string{`"a\nb"`, `"\ud83d\ude00"`, `"\ud83d"`, `"\u00e9\\\""`, `"é"`, `"\ud83d\n"`} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, quoted string) {
-		var want string
-		if !utf8.ValidString(quoted) || !strings.HasPrefix(quoted, `"`) || json.Unmarshal([]byte(quoted), &want) != nil {
-			return
-		}
-		s := scanner{data: []byte(quoted)}
-		if got := s.text(); got != want || !s.whole() {
-			t.Errorf("%s: got %q, want %q", quoted, got, want)
 		}
 	})
 }

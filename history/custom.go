@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"ralph-lsp/internal/jsoncursor"
 	"ralph-lsp/stream"
 )
 
@@ -20,13 +21,13 @@ func (d *decoder) custom(e piEntry, line []byte) bool {
 	}
 	var event string
 	var payload []byte
-	s := scanner{data: e.data}
-	for key := range s.members() {
-		switch string(key) {
+	c := jsoncursor.New(e.data)
+	for o := c.Object(); o.Next(); {
+		switch string(o.Key) {
 		case "chatEventType":
-			event = s.word()
+			event = readWord(c)
 		case "payload":
-			payload = s.raw()
+			payload = c.Raw()
 		}
 	}
 	if event == "" {
@@ -140,25 +141,25 @@ func (d *decoder) noteCall(payload []byte) bool {
 
 // readCall decodes the payload that there are most of.
 func readCall(payload []byte) (p callPayload, ok bool) {
-	s := scanner{data: payload}
-	isObject := s.peek() == '{'
-	for key := range s.members() {
-		switch string(key) {
+	c := jsoncursor.New(payload)
+	isObject := c.Peek() == '{'
+	for o := c.Object(); o.Next(); {
+		switch string(o.Key) {
 		case "messageId":
-			p.MessageID = s.text()
+			p.MessageID = c.Text()
 		case "text":
-			p.Text = s.text()
+			p.Text = c.Text()
 		case "toolCallId":
-			p.ToolCallID = s.text()
+			p.ToolCallID = c.Text()
 		case "toolName":
-			p.ToolName = s.text()
+			p.ToolName = c.Text()
 		case "args":
-			p.Args = bytes.Clone(s.raw())
+			p.Args = bytes.Clone(c.Raw())
 		case "parentToolCallId":
-			p.ParentToolCallID = s.text()
+			p.ParentToolCallID = c.Text()
 		}
 	}
-	return p, isObject && s.whole()
+	return p, isObject && c.Done()
 }
 
 // subagent tells what a subagent said.

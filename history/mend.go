@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"ralph-lsp/internal/jsoncursor"
 	"ralph-lsp/stream"
 )
 
@@ -132,8 +133,8 @@ func (m *mender) session(line []byte) {
 // entry passes an entry on, with an id of its own, a parent that there is, and
 // its place in the conversation.
 func (m *mender) entry(line []byte, n lineNode) {
-	s := scanner{data: line}
-	e := s.entry()
+	c := jsoncursor.New(line)
+	e := readEntry(c)
 	node := mendNode{parent: n.parent, sum: maphash.Bytes(seed, line)}
 	if twin, ok := m.nodes[n.id]; ok && twin.sum == node.sum {
 		m.fix("the entry %s, which is there twice, is removed", n.id)
@@ -328,12 +329,12 @@ func setMember(line []byte, name, text string) []byte {
 	}
 	open := bytes.IndexByte(line, '{') + 1
 	start, end := open, open
-	s := scanner{data: line}
-	for key := range s.members() {
-		before := s.pos
-		s.skip()
-		if string(key) == name {
-			start, end = before, s.pos
+	c := jsoncursor.New(line)
+	for o := c.Object(); o.Next(); {
+		before := c.Pos()
+		c.Skip()
+		if string(o.Key) == name {
+			start, end = before, c.Pos()
 		}
 	}
 	if end == open {

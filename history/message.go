@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 
+	"ralph-lsp/internal/jsoncursor"
 	"ralph-lsp/stream"
 )
 
@@ -34,76 +35,77 @@ type part struct {
 	failed bool // the result is an error
 }
 
-// message reads the message at the position.
-func (s *scanner) message() *message {
+// readMessage reads the message at the cursor.
+func readMessage(c *jsoncursor.Cursor) *message {
 	m := &message{display: true}
-	for key := range s.members() {
-		switch string(key) {
+	for o := c.Object(); o.Next(); {
+		switch string(o.Key) {
 		case "role":
-			m.role = s.word()
+			m.role = readWord(c)
 		case "id":
-			m.id = s.text()
+			m.id = c.Text()
 		case "provider":
-			m.provider = s.word()
+			m.provider = readWord(c)
 		case "model":
-			m.model = s.text()
+			m.model = c.Text()
 		case "stopReason", "stop_reason":
-			m.stopReason = s.word()
+			m.stopReason = readWord(c)
 		case "errorMessage":
-			m.errorMessage = s.text()
+			m.errorMessage = c.Text()
 		case "content":
-			m.parts = s.content()
+			m.parts = readContent(c)
 		case "usage":
-			m.usage = s.usage()
+			m.usage = readUsage(c)
 		case "toolCallId":
-			m.toolCallID = s.text()
+			m.toolCallID = c.Text()
 		case "isError":
-			m.isError = s.boolean()
+			m.isError = c.Bool()
 		case "customType":
-			m.customType = s.text()
+			m.customType = c.Text()
 		case "display":
-			m.display = s.boolean()
+			m.display = c.Bool()
 		case "command":
-			m.command = s.text()
+			m.command = c.Text()
 		case "output":
-			m.output = s.text()
+			m.output = c.Text()
 		case "exitCode":
-			m.failed = s.float() != 0
+			code, _ := c.Number()
+			m.failed = code != 0
 		}
 	}
 	return m
 }
 
-// content reads a message's content: a string or blocks.
-func (s *scanner) content() []part {
-	if s.peek() == '"' {
-		return []part{{kind: "text", text: s.text()}}
+// readContent reads a message's content: a string or blocks.
+func readContent(c *jsoncursor.Cursor) []part {
+	if c.Peek() == '"' {
+		return []part{{kind: "text", text: c.Text()}}
 	}
 	parts := make([]part, 0, 2)
-	for range s.elements() {
-		parts = append(parts, s.part())
+	for a := c.Array(); a.Next(); {
+		parts = append(parts, readPart(c))
 	}
 	return parts
 }
 
-// part reads a block. pi and claude name the same things differently.
-func (s *scanner) part() (p part) {
-	for key := range s.members() {
-		switch string(key) {
+// readPart reads a block. pi and claude name the same things differently.
+func readPart(c *jsoncursor.Cursor) (p part) {
+	for o := c.Object(); o.Next(); {
+		switch string(o.Key) {
 		case "type":
-			p.kind = partKind(s.word())
+			p.kind = partKind(readWord(c))
 		case "text", "thinking":
-			p.text = s.text()
+			p.text = c.Text()
 		case "id", "tool_use_id":
-			p.call.ID = s.text()
+			p.call.ID = c.Text()
 		case "name":
-			p.call.Name = s.text()
+			p.call.Name = c.Text()
 		case "arguments", "input":
-			p.call.Input = bytes.Clone(s.raw())
+			p.call.Input = bytes.Clone(c.Raw())
 		case "content":
-			p.text = textOf(s.content())
+			p.text = textOf(readContent(c))
 		case "is_error":
-			p.failed = s.boolean()
+			p.failed = c.Bool()
 		}
 	}
 	if p.kind == "image" {
@@ -150,38 +152,38 @@ func thinkingOf(parts []part) string {
 	return strings.Join(thoughts, "\n")
 }
 
-// usage reads what one call of the model has used.
-func (s *scanner) usage() (u stream.Usage) {
-	for key := range s.members() {
-		switch string(key) {
+// readUsage reads what one call of the model has used.
+func readUsage(c *jsoncursor.Cursor) (u stream.Usage) {
+	for o := c.Object(); o.Next(); {
+		switch string(o.Key) {
 		case "input", "input_tokens":
-			u.Tokens.Input = s.integer()
+			u.Tokens.Input = c.Count()
 		case "output", "output_tokens":
-			u.Tokens.Output = s.integer()
+			u.Tokens.Output = c.Count()
 		case "cacheRead", "cache_read_input_tokens":
-			u.Tokens.CacheRead = s.integer()
+			u.Tokens.CacheRead = c.Count()
 		case "cacheWrite", "cache_creation_input_tokens":
-			u.Tokens.CacheWrite = s.integer()
+			u.Tokens.CacheWrite = c.Count()
 		case "cost":
-			u.Cost = s.cost()
+			u.Cost = readCost(c)
 		}
 	}
 	u.Context = u.Tokens.Total()
 	return u
 }
 
-func (s *scanner) cost() (c stream.Cost) {
+func readCost(c *jsoncursor.Cursor) (cost stream.Cost) {
 	unknown := false
-	for key := range s.members() {
-		switch string(key) {
+	for o := c.Object(); o.Next(); {
+		switch string(o.Key) {
 		case "total":
-			c = stream.USD(s.float())
+			cost.USD, cost.Known = c.Amount()
 		case "unknown":
-			unknown = s.boolean()
+			unknown = c.Bool()
 		}
 	}
 	if unknown {
 		return stream.Cost{}
 	}
-	return c
+	return cost
 }

@@ -3,6 +3,8 @@ package history
 import (
 	"bytes"
 	"encoding/json"
+
+	"ralph-lsp/internal/jsoncursor"
 )
 
 // lineNode is what all kinds of lines have, for those who look at a file's
@@ -22,27 +24,27 @@ type lineNode struct {
 // readNode reads the structure of a line.
 func readNode(line []byte) lineNode {
 	var n lineNode
-	s := scanner{data: withoutBOM(line)}
-	isObject := s.peek() == '{'
-	for key := range s.members() {
-		switch string(key) {
+	c := jsoncursor.New(line)
+	isObject := c.Peek() == '{'
+	for o := c.Object(); o.Next(); {
+		switch string(o.Key) {
 		case "type":
-			n.kind = s.text()
+			n.kind = c.Text()
 		case "id":
-			n.id = s.text()
+			n.id = c.Text()
 		case "parentId":
-			n.parent = s.text()
+			n.parent = c.Text()
 		case "cwd":
-			n.cwd = s.text()
+			n.cwd = c.Text()
 		case "timestamp":
-			n.time = s.text()
+			n.time = c.Text()
 		case "version":
-			n.version = int(s.integer())
+			n.version = int(c.Count())
 		case "sessionId", "parentUuid", "leafUuid":
 			n.claude = true
 		}
 	}
-	n.ok = isObject && s.whole() && n.kind != ""
+	n.ok = isObject && c.Done() && n.kind != ""
 	return n
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"ralph-lsp/internal/jsoncursor"
 	"ralph-lsp/stream"
 )
 
@@ -36,40 +37,40 @@ type piEntry struct {
 	total      []byte
 }
 
-// entry reads the line that the scanner is at.
-func (s *scanner) entry() (e piEntry) {
-	for key := range s.members() {
-		switch string(key) {
+// readEntry reads the entry at the cursor.
+func readEntry(c *jsoncursor.Cursor) (e piEntry) {
+	for o := c.Object(); o.Next(); {
+		switch string(o.Key) {
 		case "type":
-			e.kind = s.word()
+			e.kind = readWord(c)
 		case "id":
-			e.id = s.text()
+			e.id = c.Text()
 		case "messageId":
-			e.messageID, e.ours = s.text(), true
+			e.messageID, e.ours = c.Text(), true
 		case "message":
-			e.message = s.message()
+			e.message = readMessage(c)
 		case "customType":
-			e.customType = s.word()
+			e.customType = readWord(c)
 		case "data":
-			e.data = s.raw()
+			e.data = c.Raw()
 		case "content":
-			e.content = s.content()
+			e.content = readContent(c)
 		case "display":
-			e.hidden = !s.boolean()
+			e.hidden = !c.Bool()
 		case "details":
-			e.details = s.raw()
+			e.details = c.Raw()
 		case "provider":
-			e.provider = s.word()
+			e.provider = readWord(c)
 		case "modelId":
-			e.modelID = s.text()
+			e.modelID = c.Text()
 		case "summary":
-			e.summary = s.text()
+			e.summary = c.Text()
 		case "usage":
-			e.usage = s.usage()
+			e.usage = readUsage(c)
 		case "kind":
-			e.usageKind = s.text()
+			e.usageKind = c.Text()
 		case "total":
-			e.total = s.raw()
+			e.total = c.Raw()
 		}
 	}
 	return e
@@ -80,9 +81,9 @@ var silent = []string{"thinking_level_change", "label", "session_info", "context
 
 // piLine hands one entry on; false means that it can't be read.
 func (d *decoder) piLine(line []byte) bool {
-	s := scanner{data: line}
-	e := s.entry()
-	if !s.whole() || e.kind == "" {
+	c := jsoncursor.New(line)
+	e := readEntry(c)
+	if !c.Done() || e.kind == "" {
 		return false
 	}
 	switch e.kind {

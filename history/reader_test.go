@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"ralph-lsp/internal/jsoncursor"
 	"ralph-lsp/stream"
 )
 
@@ -159,6 +160,26 @@ func TestATornLineIsReadOnceItIsWhole(t *testing.T) {
 	}
 	if len(seen.records) != 1 || again.Stats().Skipped > 0 {
 		t.Errorf("read %s", &seen)
+	}
+}
+
+func TestCosts(t *testing.T) {
+	for in, want := range map[string]stream.Cost{
+		`{"total":0.25,"input":0.2}`: stream.USD(0.25), `{"total":0}`: stream.USD(0), `{"total":0,"unknown":true}`: {},
+		`{"total":null}`: {}, `{"total":-1}`: {}, `{"total":"1"}`: {}, `{}`: {}, `0.25`: {}, `null`: {},
+	} {
+		if got := readCost(jsoncursor.New([]byte(in))); got != want {
+			t.Errorf("%s read as %+v, want %+v", in, got, want)
+		}
+	}
+}
+
+func TestCommandsOfTheUserFailByTheirExitCode(t *testing.T) {
+	for code, want := range map[string]bool{`0`: false, `1`: true, `-1`: true, `null`: false} {
+		m := readMessage(jsoncursor.New([]byte(`{"role":"bashExecution","exitCode":` + code + `}`)))
+		if m.failed != want {
+			t.Errorf("exit code %s: failed %t", code, m.failed)
+		}
 	}
 }
 

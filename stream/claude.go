@@ -3,6 +3,8 @@ package stream
 import (
 	"slices"
 	"time"
+
+	"ralph-lsp/internal/jsoncursor"
 )
 
 // claudeDecoder reads claude's stream-json, with and without partial messages,
@@ -159,25 +161,25 @@ func (d *claudeDecoder) fail(e Error, emit func(Event)) {
 func (d *claudeDecoder) user(line []byte, emit func(Event)) error {
 	var parent string
 	var content []byte
-	c := newCursor(line)
-	for o := c.object(); o.next(); {
-		switch string(o.key) {
+	c := jsoncursor.New(line)
+	for o := c.Object(); o.Next(); {
+		switch string(o.Key) {
 		case "parent_tool_use_id":
-			parent = c.text()
+			parent = c.Text()
 		case "message":
-			for m := c.object(); m.next(); {
-				if string(m.key) == "content" {
-					content = c.raw()
+			for m := c.Object(); m.Next(); {
+				if string(m.Key) == "content" {
+					content = c.Raw()
 				}
 			}
 		}
 	}
-	if !c.done() {
+	if !c.Done() {
 		return ErrMalformed
 	}
-	blocks := cursor{data: content}
-	for a := blocks.array(); a.next(); {
-		if r, ok := blocks.toolResult(); ok {
+	blocks := jsoncursor.New(content)
+	for a := blocks.Array(); a.Next(); {
+		if r, ok := readToolResult(blocks); ok {
 			r.ParentToolCallID = parent
 			delete(d.calls, r.ID)
 			emit(r)
@@ -186,18 +188,18 @@ func (d *claudeDecoder) user(line []byte, emit func(Event)) error {
 	return nil
 }
 
-// toolResult reads a content block; ok says that it is the result of a tool.
-func (c *cursor) toolResult() (r ToolResult, ok bool) {
-	for o := c.object(); o.next(); {
-		switch string(o.key) {
+// readToolResult reads a content block; ok says that it is the result of a tool.
+func readToolResult(c *jsoncursor.Cursor) (r ToolResult, ok bool) {
+	for o := c.Object(); o.Next(); {
+		switch string(o.Key) {
 		case "type":
-			ok = c.text() == "tool_result"
+			ok = c.Text() == "tool_result"
 		case "tool_use_id":
-			r.ID = c.text()
+			r.ID = c.Text()
 		case "content":
-			r.Output = contentText(c.raw())
+			r.Output = contentText(c.Raw())
 		case "is_error":
-			r.IsError = c.boolean()
+			r.IsError = c.Bool()
 		}
 	}
 	return r, ok
@@ -209,29 +211,29 @@ func (d *claudeDecoder) rateLimit(line []byte, emit func(Event)) error {
 	var quota Quota
 	var others []Quota
 	overage := false // beyond the window, paid for separately
-	c := newCursor(line)
-	for top := c.object(); top.next(); {
-		if string(top.key) != "rate_limit_info" {
+	c := jsoncursor.New(line)
+	for top := c.Object(); top.Next(); {
+		if string(top.Key) != "rate_limit_info" {
 			continue
 		}
-		for o := c.object(); o.next(); {
-			switch string(o.key) {
+		for o := c.Object(); o.Next(); {
+			switch string(o.Key) {
 			case "status":
-				quota.Rejected = c.text() == "rejected"
+				quota.Rejected = c.Text() == "rejected"
 			case "rateLimitType":
-				quota.Window = c.text()
+				quota.Window = c.Text()
 			case "resetsAt":
-				quota.ResetsAt = c.unixTime()
+				quota.ResetsAt = readUnixTime(c)
 			case "utilization":
-				quota.Utilization, _ = c.float()
+				quota.Utilization, _ = c.Amount()
 			case "isUsingOverage":
-				overage = c.boolean()
+				overage = c.Bool()
 			case "unifiedWindows":
-				others = c.quotaWindows()
+				others = readQuotaWindows(c)
 			}
 		}
 	}
-	if !c.done() {
+	if !c.Done() {
 		return ErrMalformed
 	}
 	quota.Rejected = quota.Rejected && !overage
@@ -248,15 +250,15 @@ func (d *claudeDecoder) rateLimit(line []byte, emit func(Event)) error {
 	return nil
 }
 
-func (c *cursor) quotaWindows() (windows []Quota) {
-	for o := c.object(); o.next(); {
-		q := Quota{Window: string(o.key)}
-		for w := c.object(); w.next(); {
-			switch string(w.key) {
+func readQuotaWindows(c *jsoncursor.Cursor) (windows []Quota) {
+	for o := c.Object(); o.Next(); {
+		q := Quota{Window: string(o.Key)}
+		for w := c.Object(); w.Next(); {
+			switch string(w.Key) {
 			case "resetsAt":
-				q.ResetsAt = c.unixTime()
+				q.ResetsAt = readUnixTime(c)
 			case "utilization":
-				q.Utilization, _ = c.float()
+				q.Utilization, _ = c.Amount()
 			}
 		}
 		windows = append(windows, q)
@@ -264,9 +266,9 @@ func (c *cursor) quotaWindows() (windows []Quota) {
 	return windows
 }
 
-// unixTime reads a time in seconds since 1970, the zero time for anything else.
-func (c *cursor) unixTime() time.Time {
-	if s := c.integer(); s > 0 {
+// readUnixTime reads a time in seconds since 1970, the zero time for anything else.
+func readUnixTime(c *jsoncursor.Cursor) time.Time {
+	if s := c.Count(); s > 0 {
 		return time.Unix(s, 0).UTC()
 	}
 	return time.Time{}

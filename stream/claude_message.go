@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"ralph-lsp/internal/jsoncursor"
 )
 
 // claudeMessage is an assistant message in the making.
@@ -71,17 +73,17 @@ func (d *claudeDecoder) streamEvent(line []byte, emit func(Event)) error {
 	var ev claudeStream
 	var parent []byte
 	knowsParent := false
-	c := newCursor(line)
-	for o := c.object(); o.next(); {
-		switch string(o.key) {
+	c := jsoncursor.New(line)
+	for o := c.Object(); o.Next(); {
+		switch string(o.Key) {
 		case "event":
-			c.claudeStream(&ev)
+			readClaudeStream(c, &ev)
 		case "parent_tool_use_id":
-			parent, knowsParent = c.str(), true
+			parent, knowsParent = c.RawText(), true
 		}
-		if knowsParent && !c.bad && string(ev.kind) == "content_block_delta" {
+		if knowsParent && !c.Broken() && string(ev.kind) == "content_block_delta" {
 			if ev.delta != nil {
-				d.shape.learn(c.data, ev.start, ev.end, c.pos)
+				d.shape.learn(line, ev.start, ev.end, c.Pos())
 				d.shapeKind = append(d.shapeKind[:0], ev.deltaKind...)
 				d.shapeParent = append(d.shapeParent[:0], parent...)
 			}
@@ -89,7 +91,7 @@ func (d *claudeDecoder) streamEvent(line []byte, emit func(Event)) error {
 			return nil
 		}
 	}
-	if !c.done() {
+	if !c.Done() {
 		return ErrMalformed
 	}
 	switch string(ev.kind) {
@@ -109,35 +111,35 @@ func (d *claudeDecoder) streamEvent(line []byte, emit func(Event)) error {
 	return nil
 }
 
-func (c *cursor) claudeStream(ev *claudeStream) {
-	for o := c.object(); o.next(); {
-		switch string(o.key) {
+func readClaudeStream(c *jsoncursor.Cursor, ev *claudeStream) {
+	for o := c.Object(); o.Next(); {
+		switch string(o.Key) {
 		case "type":
-			ev.kind = c.str()
+			ev.kind = c.RawText()
 		case "delta":
-			for delta := c.object(); delta.next(); {
-				switch string(delta.key) {
+			for delta := c.Object(); delta.Next(); {
+				switch string(delta.Key) {
 				case "type":
-					ev.deltaKind = c.str()
+					ev.deltaKind = c.RawText()
 				case "text", "thinking":
-					ev.start = c.pos
-					ev.delta = c.str()
-					ev.end = c.pos
+					ev.start = c.Pos()
+					ev.delta = c.RawText()
+					ev.end = c.Pos()
 				case "stop_reason":
-					ev.stopReason = c.text()
+					ev.stopReason = c.Text()
 				}
 			}
 		case "message":
-			for m := c.object(); m.next(); {
-				switch string(m.key) {
+			for m := c.Object(); m.Next(); {
+				switch string(m.Key) {
 				case "id":
-					ev.id = c.text()
+					ev.id = c.Text()
 				case "usage":
-					ev.tokens = c.claudeTokens()
+					ev.tokens = readClaudeTokens(c)
 				}
 			}
 		case "usage":
-			ev.tokens = c.claudeTokens()
+			ev.tokens = readClaudeTokens(c)
 		}
 	}
 }
@@ -159,18 +161,18 @@ func (d *claudeDecoder) delta(kind, delta, parent []byte, emit func(Event)) {
 	}
 }
 
-// claudeTokens reads the usage of one model call.
-func (c *cursor) claudeTokens() (t Tokens) {
-	for o := c.object(); o.next(); {
-		switch string(o.key) {
+// readClaudeTokens reads the usage of one model call.
+func readClaudeTokens(c *jsoncursor.Cursor) (t Tokens) {
+	for o := c.Object(); o.Next(); {
+		switch string(o.Key) {
 		case "input_tokens":
-			t.Input = c.integer()
+			t.Input = c.Count()
 		case "output_tokens":
-			t.Output = c.integer()
+			t.Output = c.Count()
 		case "cache_read_input_tokens":
-			t.CacheRead = c.integer()
+			t.CacheRead = c.Count()
 		case "cache_creation_input_tokens":
-			t.CacheWrite = c.integer()
+			t.CacheWrite = c.Count()
 		}
 	}
 	return t
@@ -189,32 +191,32 @@ type claudeAssistant struct {
 	stopReason        string // amp's messages have it
 }
 
-func (c *cursor) claudeAssistant() (a claudeAssistant) {
-	for o := c.object(); o.next(); {
-		switch string(o.key) {
+func readClaudeAssistant(c *jsoncursor.Cursor) (a claudeAssistant) {
+	for o := c.Object(); o.Next(); {
+		switch string(o.Key) {
 		case "parent_tool_use_id":
-			a.parent = c.text()
+			a.parent = c.Text()
 		case "aborted":
-			a.aborted = c.boolean()
+			a.aborted = c.Bool()
 		case "is_api_error_message":
-			a.apiError = c.boolean()
+			a.apiError = c.Bool()
 		case "api_error_status":
-			a.status = int(c.integer())
+			a.status = int(c.Count())
 		case "error":
-			a.errorName = c.text()
+			a.errorName = c.Text()
 		case "message":
-			for m := c.object(); m.next(); {
-				switch string(m.key) {
+			for m := c.Object(); m.Next(); {
+				switch string(m.Key) {
 				case "id":
-					a.id = c.text()
+					a.id = c.Text()
 				case "model":
-					a.model = c.text()
+					a.model = c.Text()
 				case "content":
-					a.content = c.raw()
+					a.content = c.Raw()
 				case "stop_reason":
-					a.stopReason = c.text()
+					a.stopReason = c.Text()
 				case "usage":
-					a.tokens = c.claudeTokens()
+					a.tokens = readClaudeTokens(c)
 				}
 			}
 		}
@@ -225,9 +227,9 @@ func (c *cursor) claudeAssistant() (a claudeAssistant) {
 // assistant reads one content block of a message, or an error that claude
 // dresses up as a message.
 func (d *claudeDecoder) assistant(line []byte, emit func(Event)) error {
-	c := newCursor(line)
-	a := c.claudeAssistant()
-	if !c.done() {
+	c := jsoncursor.New(line)
+	a := readClaudeAssistant(c)
+	if !c.Done() {
 		return ErrMalformed
 	}
 	if a.apiError || a.model == "<synthetic>" {
@@ -249,12 +251,12 @@ func (d *claudeDecoder) assistant(line []byte, emit func(Event)) error {
 		m.tokens = a.tokens
 	}
 	m.flush(emit)
-	blocks := cursor{data: a.content}
-	if blocks.peek() == '"' {
-		d.block(m, claudeBlock{kind: "text", text: blocks.text()}, emit)
+	blocks := jsoncursor.New(a.content)
+	if blocks.Peek() == '"' {
+		d.block(m, claudeBlock{kind: "text", text: blocks.Text()}, emit)
 	}
-	for content := blocks.array(); content.next(); {
-		d.block(m, blocks.claudeBlock(), emit)
+	for content := blocks.Array(); content.Next(); {
+		d.block(m, readClaudeBlock(blocks), emit)
 	}
 	return nil
 }
@@ -277,21 +279,21 @@ type claudeBlock struct {
 	input                []byte
 }
 
-func (c *cursor) claudeBlock() (b claudeBlock) {
-	for o := c.object(); o.next(); {
-		switch string(o.key) {
+func readClaudeBlock(c *jsoncursor.Cursor) (b claudeBlock) {
+	for o := c.Object(); o.Next(); {
+		switch string(o.Key) {
 		case "type":
-			b.kind = c.text()
+			b.kind = c.Text()
 		case "text":
-			b.text = c.text()
+			b.text = c.Text()
 		case "thinking":
-			b.thinking = c.text()
+			b.thinking = c.Text()
 		case "id":
-			b.id = c.text()
+			b.id = c.Text()
 		case "name":
-			b.name = c.text()
+			b.name = c.Text()
 		case "input":
-			b.input = c.raw()
+			b.input = c.Raw()
 		}
 	}
 	return b
@@ -330,12 +332,12 @@ const maxDetail = 200
 // callDetail says in one value what a tool call is about: its command or path,
 // else its whole input.
 func callDetail(input json.RawMessage) string {
-	c := cursor{data: input}
+	c := jsoncursor.New(input)
 	detail := ""
-	for o := c.object(); o.next(); {
-		switch string(o.key) {
+	for o := c.Object(); o.Next(); {
+		switch string(o.Key) {
 		case "command", "file_path", "filePath", "notebook_path", "path", "url":
-			detail = cmp.Or(detail, c.text())
+			detail = cmp.Or(detail, c.Text())
 		}
 	}
 	return truncate(cmp.Or(detail, string(input)), maxDetail)

@@ -1,6 +1,10 @@
 package stream
 
-import "cmp"
+import (
+	"cmp"
+
+	"ralph-lsp/internal/jsoncursor"
+)
 
 // claudeResult is the event with which claude ends a turn of the user's.
 type claudeResult struct {
@@ -24,83 +28,83 @@ type claudeModel struct {
 	context int64
 }
 
-func (c *cursor) claudeResult() (r claudeResult) {
-	for o := c.object(); o.next(); {
-		switch string(o.key) {
+func readClaudeResult(c *jsoncursor.Cursor) (r claudeResult) {
+	for o := c.Object(); o.Next(); {
+		switch string(o.Key) {
 		case "subtype":
-			r.subtype = c.text()
+			r.subtype = c.Text()
 		case "terminal_reason":
-			r.terminal = c.text()
+			r.terminal = c.Text()
 		case "is_error":
-			r.isError, r.judged = c.boolean(), true
+			r.isError, r.judged = c.Bool(), true
 		case "result":
-			r.text = c.text()
+			r.text = c.Text()
 		case "errors":
-			for a := c.array(); a.next(); {
-				r.errors = append(r.errors, c.text())
+			for a := c.Array(); a.Next(); {
+				r.errors = append(r.errors, c.Text())
 			}
 		case "error": // of amp's
-			if text := c.text(); text != "" {
+			if text := c.Text(); text != "" {
 				r.errors = append(r.errors, text)
 			}
 		case "stop_reason":
-			r.stopReason = c.text()
+			r.stopReason = c.Text()
 		case "num_turns":
-			r.turns = c.integer()
+			r.turns = c.Count()
 		case "api_error_status":
-			r.status = int(c.integer())
+			r.status = int(c.Count())
 		case "total_cost_usd":
-			r.cost.USD, r.cost.Known = c.float()
+			r.cost.USD, r.cost.Known = c.Amount()
 		case "modelUsage":
-			for m := c.object(); m.next(); {
-				r.models = append(r.models, c.claudeModel(string(m.key)))
+			for m := c.Object(); m.Next(); {
+				r.models = append(r.models, readClaudeModel(c, string(m.Key)))
 			}
 		case "permission_denials":
-			for a := c.array(); a.next(); {
-				r.denials = append(r.denials, c.claudeDenial())
+			for a := c.Array(); a.Next(); {
+				r.denials = append(r.denials, readClaudeDenial(c))
 			}
 		}
 	}
 	return r
 }
 
-func (c *cursor) claudeModel(name string) claudeModel {
+func readClaudeModel(c *jsoncursor.Cursor, name string) claudeModel {
 	m := claudeModel{name: name}
-	for o := c.object(); o.next(); {
-		switch string(o.key) {
+	for o := c.Object(); o.Next(); {
+		switch string(o.Key) {
 		case "inputTokens":
-			m.tokens.Input = c.integer()
+			m.tokens.Input = c.Count()
 		case "outputTokens":
-			m.tokens.Output = c.integer()
+			m.tokens.Output = c.Count()
 		case "cacheReadInputTokens":
-			m.tokens.CacheRead = c.integer()
+			m.tokens.CacheRead = c.Count()
 		case "cacheCreationInputTokens":
-			m.tokens.CacheWrite = c.integer()
+			m.tokens.CacheWrite = c.Count()
 		case "contextWindow":
-			m.context = c.integer()
+			m.context = c.Count()
 		}
 	}
 	return m
 }
 
-func (c *cursor) claudeDenial() (denial Denial) {
-	for o := c.object(); o.next(); {
-		switch string(o.key) {
+func readClaudeDenial(c *jsoncursor.Cursor) (denial Denial) {
+	for o := c.Object(); o.Next(); {
+		switch string(o.Key) {
 		case "tool_name":
-			denial.Tool = c.text()
+			denial.Tool = c.Text()
 		case "tool_use_id":
-			denial.ID = c.text()
+			denial.ID = c.Text()
 		case "tool_input":
-			denial.Detail = callDetail(compactJSON(c.raw()))
+			denial.Detail = callDetail(compactJSON(c.Raw()))
 		}
 	}
 	return denial
 }
 
 func (d *claudeDecoder) result(line []byte, emit func(Event)) error {
-	c := newCursor(line)
-	r := c.claudeResult()
-	if !c.done() {
+	c := jsoncursor.New(line)
+	r := readClaudeResult(c)
+	if !c.Done() {
 		return ErrMalformed
 	}
 	if m := d.message(nil); m != nil {

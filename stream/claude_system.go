@@ -1,6 +1,10 @@
 package stream
 
-import "cmp"
+import (
+	"cmp"
+
+	"ralph-lsp/internal/jsoncursor"
+)
 
 // claudeSystem holds the fields of all the kinds of system events that matter.
 type claudeSystem struct {
@@ -15,52 +19,52 @@ type claudeSystem struct {
 	denial  Denial       // permission_denied
 }
 
-func (c *cursor) claudeSystem() (s claudeSystem) {
-	for o := c.object(); o.next(); {
-		switch string(o.key) {
+func readClaudeSystem(c *jsoncursor.Cursor) (s claudeSystem) {
+	for o := c.Object(); o.Next(); {
+		switch string(o.Key) {
 		case "subtype":
-			s.subtype = c.text()
+			s.subtype = c.Text()
 		case "session_id":
-			s.session.SessionID = c.text()
+			s.session.SessionID = c.Text()
 		case "model":
-			s.session.Model = c.text()
+			s.session.Model = c.Text()
 		case "claude_code_version":
-			s.session.Version = c.text()
+			s.session.Version = c.Text()
 		case "attempt":
-			s.retry.Attempt = int(c.integer())
+			s.retry.Attempt = int(c.Count())
 		case "max_retries":
-			s.retry.MaxAttempts = int(c.integer())
+			s.retry.MaxAttempts = int(c.Count())
 		case "retry_delay_ms":
-			s.retry.Delay = c.milliseconds()
+			s.retry.Delay = readMilliseconds(c)
 		case "error_status":
-			s.status = int(c.integer())
+			s.status = int(c.Count())
 		case "error":
-			s.name = c.text()
+			s.name = c.Text()
 		case "status":
-			s.state = c.text()
+			s.state = c.Text()
 		case "compact_result":
-			s.failed = c.text() == "failed"
+			s.failed = c.Text() == "failed"
 		case "compact_error":
-			s.compact.Error = c.text()
+			s.compact.Error = c.Text()
 		case "compact_metadata":
-			for m := c.object(); m.next(); {
-				if string(m.key) == "trigger" {
-					s.compact.Reason = c.text()
+			for m := c.Object(); m.Next(); {
+				if string(m.Key) == "trigger" {
+					s.compact.Reason = c.Text()
 				}
 			}
 		case "tool_name":
-			s.denial.Tool = c.text()
+			s.denial.Tool = c.Text()
 		case "tool_use_id":
-			s.denial.ID = c.text()
+			s.denial.ID = c.Text()
 		}
 	}
 	return s
 }
 
 func (d *claudeDecoder) system(line []byte, emit func(Event)) error {
-	c := newCursor(line)
-	s := c.claudeSystem()
-	if !c.done() {
+	c := jsoncursor.New(line)
+	s := readClaudeSystem(c)
+	if !c.Done() {
 		return ErrMalformed
 	}
 	switch s.subtype {

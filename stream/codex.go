@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"strconv"
 	"time"
+
+	"ralph-lsp/internal/jsoncursor"
 )
 
 // codexDecoder reads what codex writes with exec --json: items, such as a
@@ -28,39 +30,39 @@ type codexEvent struct {
 	tokens   Tokens
 }
 
-func (c *cursor) codexEvent() (ev codexEvent) {
-	for o := c.object(); o.next(); {
-		switch string(o.key) {
+func readCodexEvent(c *jsoncursor.Cursor) (ev codexEvent) {
+	for o := c.Object(); o.Next(); {
+		switch string(o.Key) {
 		case "type":
-			ev.kind = c.text()
+			ev.kind = c.Text()
 		case "thread_id":
-			ev.threadID = c.text()
+			ev.threadID = c.Text()
 		case "message":
-			ev.message = c.text()
+			ev.message = c.Text()
 		case "error":
-			ev.message = c.errorObject().message
+			ev.message = readErrorObject(c).message
 		case "item":
-			ev.item = c.codexItem()
+			ev.item = readCodexItem(c)
 		case "usage":
-			ev.tokens = c.codexTokens()
+			ev.tokens = readCodexTokens(c)
 		}
 	}
 	return ev
 }
 
-// codexTokens reads the usage of a turn. Its input counts what came from the
+// readCodexTokens reads the usage of a turn. Its input counts what came from the
 // cache, and what went there, too.
-func (c *cursor) codexTokens() (t Tokens) {
-	for o := c.object(); o.next(); {
-		switch string(o.key) {
+func readCodexTokens(c *jsoncursor.Cursor) (t Tokens) {
+	for o := c.Object(); o.Next(); {
+		switch string(o.Key) {
 		case "input_tokens":
-			t.Input = c.integer()
+			t.Input = c.Count()
 		case "cached_input_tokens":
-			t.CacheRead = c.integer()
+			t.CacheRead = c.Count()
 		case "cache_write_input_tokens":
-			t.CacheWrite = c.integer()
+			t.CacheWrite = c.Count()
 		case "output_tokens":
-			t.Output = c.integer()
+			t.Output = c.Count()
 		}
 	}
 	t.Input = max(t.Input-t.CacheRead-t.CacheWrite, 0)
@@ -71,9 +73,9 @@ func (d *codexDecoder) Decode(line []byte, emit func(Event)) error {
 	if kind, err := lineType(line); err != nil || kind == nil {
 		return cmp.Or(err, checkLine(line))
 	}
-	c := newCursor(line)
-	ev := c.codexEvent()
-	if !c.done() {
+	c := jsoncursor.New(line)
+	ev := readCodexEvent(c)
+	if !c.Done() {
 		return ErrMalformed
 	}
 	switch ev.kind {

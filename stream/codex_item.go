@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"ralph-lsp/internal/jsoncursor"
 )
 
 // codexItem is a message, or what codex calls a tool: a command, a change of
@@ -23,26 +25,26 @@ type codexField struct {
 	value []byte // raw JSON, valid only as long as its line
 }
 
-func (c *cursor) codexItem() (it codexItem) {
-	for o := c.object(); o.next(); {
-		switch name := string(o.key); name {
+func readCodexItem(c *jsoncursor.Cursor) (it codexItem) {
+	for o := c.Object(); o.Next(); {
+		switch name := string(o.Key); name {
 		case "id":
-			it.id = c.text()
+			it.id = c.Text()
 		case "type":
-			it.kind = c.text()
+			it.kind = c.Text()
 		case "text":
-			it.text = c.text()
+			it.text = c.Text()
 		case "status":
-			it.status = c.text()
+			it.status = c.Text()
 		case "aggregated_output":
-			it.output = c.text()
+			it.output = c.Text()
 		case "error":
-			it.failure = c.errorObject().message
+			it.failure = readErrorObject(c).message
 		case "result":
-			it.output = c.resultText()
+			it.output = readResultText(c)
 		case "exit_code", "agents_states", "receiver_thread_ids", "sender_thread_id":
 		default:
-			it.input = append(it.input, codexField{name, c.raw()})
+			it.input = append(it.input, codexField{name, c.Raw()})
 		}
 	}
 	return it
@@ -58,10 +60,10 @@ func (it codexItem) call() ToolCall {
 	call := ToolCall{ID: it.id, Name: it.kind}
 	var b strings.Builder
 	for _, field := range it.input {
-		value := cursor{data: field.value}
+		value := jsoncursor.New(field.value)
 		switch {
 		case it.kind == "mcp_tool_call" && field.name == "tool":
-			call.Name = value.text()
+			call.Name = value.Text()
 		case it.kind == "mcp_tool_call" && field.name == "arguments":
 			call.Input = compactJSON(field.value)
 		default:

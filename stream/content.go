@@ -5,22 +5,24 @@ import (
 	"encoding/json"
 	"strings"
 	"time"
+
+	"ralph-lsp/internal/jsoncursor"
 )
 
 // lineType returns the member "type" of a line, nil for a blank line or an
 // object that has none. It reads no further than that.
 func lineType(line []byte) ([]byte, error) {
-	c := newCursor(line)
-	switch c.peek() {
+	c := jsoncursor.New(line)
+	switch c.Peek() {
 	case '{':
 	case 0:
 		return nil, checkLine(line)
 	default:
 		return nil, ErrMalformed
 	}
-	for o := c.object(); o.next(); {
-		if string(o.key) == "type" {
-			if kind := c.str(); kind != nil {
+	for o := c.Object(); o.Next(); {
+		if string(o.Key) == "type" {
+			if kind := c.RawText(); kind != nil {
 				return kind, nil
 			}
 		}
@@ -31,11 +33,11 @@ func lineType(line []byte) ([]byte, error) {
 // checkLine returns ErrMalformed for a line that is neither blank nor one whole
 // JSON value.
 func checkLine(line []byte) error {
-	c := newCursor(line)
-	if c.peek() == 0 && c.pos == len(c.data) {
+	c := jsoncursor.New(line)
+	if c.Done() { // blank
 		return nil
 	}
-	if c.skip(); !c.done() {
+	if c.Skip(); !c.Done() {
 		return ErrMalformed
 	}
 	return nil
@@ -48,19 +50,19 @@ func contentText(raw []byte) string {
 	if len(raw) == 0 {
 		return ""
 	}
-	c := cursor{data: raw}
-	if c.peek() == '"' {
-		return c.text()
+	c := jsoncursor.New(raw)
+	if c.Peek() == '"' {
+		return c.Text()
 	}
 	var texts []string
-	for a := c.array(); a.next(); {
+	for a := c.Array(); a.Next(); {
 		var kind, text string
-		for o := c.object(); o.next(); {
-			switch string(o.key) {
+		for o := c.Object(); o.Next(); {
+			switch string(o.Key) {
 			case "type":
-				kind = c.text()
+				kind = c.Text()
 			case "text":
-				text = c.text()
+				text = c.Text()
 			}
 		}
 		switch {
@@ -83,9 +85,9 @@ func compactJSON(raw []byte) json.RawMessage {
 	return bytes.ToValidUTF8(b.Bytes(), []byte(replacement))
 }
 
-// milliseconds returns the number of milliseconds at the cursor as a duration.
-func (c *cursor) milliseconds() time.Duration {
-	return time.Duration(min(c.integer(), maxDelay.Milliseconds())) * time.Millisecond
+// readMilliseconds returns the number of milliseconds at the cursor as a duration.
+func readMilliseconds(c *jsoncursor.Cursor) time.Duration {
+	return time.Duration(min(c.Count(), maxDelay.Milliseconds())) * time.Millisecond
 }
 
 // maxDelay bounds the waiting times that an agent announces.

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"time"
+
+	"ralph-lsp/internal/jsoncursor"
 )
 
 // copilotDecoder reads what copilot writes with --output-format json: the
@@ -51,87 +53,87 @@ type copilotEvent struct {
 	tokens       Tokens
 }
 
-func (c *cursor) copilotEvent() (ev copilotEvent) {
-	for o := c.object(); o.next(); {
-		switch string(o.key) {
+func readCopilotEvent(c *jsoncursor.Cursor) (ev copilotEvent) {
+	for o := c.Object(); o.Next(); {
+		switch string(o.Key) {
 		case "type":
-			ev.kind = c.text()
+			ev.kind = c.Text()
 		case "sessionId":
-			ev.sessionID = c.text()
+			ev.sessionID = c.Text()
 		case "exitCode":
-			ev.exitCode = c.integer()
+			ev.exitCode = c.Count()
 		case "data":
-			c.copilotData(&ev)
+			readCopilotData(c, &ev)
 		}
 	}
 	return ev
 }
 
-func (c *cursor) copilotData(ev *copilotEvent) {
-	for o := c.object(); o.next(); {
-		switch string(o.key) {
+func readCopilotData(c *jsoncursor.Cursor, ev *copilotEvent) {
+	for o := c.Object(); o.Next(); {
+		switch string(o.Key) {
 		case "model":
-			ev.model = c.text()
+			ev.model = c.Text()
 		case "parentToolCallId":
-			ev.parent = c.text()
+			ev.parent = c.Text()
 		case "messageId":
-			ev.messageID = c.text()
+			ev.messageID = c.Text()
 		case "reasoningId":
-			ev.reasoningID = c.text()
+			ev.reasoningID = c.Text()
 		case "content":
-			ev.content = c.text()
+			ev.content = c.Text()
 		case "deltaContent":
-			ev.delta = c.text()
+			ev.delta = c.Text()
 		case "toolCallId":
-			ev.call.ID = c.text()
+			ev.call.ID = c.Text()
 		case "toolName":
-			ev.call.Name = c.text()
+			ev.call.Name = c.Text()
 		case "arguments":
-			ev.call.Input = compactJSON(c.raw())
+			ev.call.Input = compactJSON(c.Raw())
 		case "partialOutput":
-			ev.partial = c.text()
+			ev.partial = c.Text()
 		case "success":
-			ev.success = c.boolean()
+			ev.success = c.Bool()
 		case "result":
-			ev.output = c.copilotResult()
+			ev.output = readCopilotResult(c)
 		case "error":
-			ev.failure = c.errorObject()
+			ev.failure = readErrorObject(c)
 		case "message":
-			ev.message = c.text()
+			ev.message = c.Text()
 		case "reason":
-			ev.reason = c.text()
+			ev.reason = c.Text()
 		case "statusCode":
-			ev.status = int(c.integer())
+			ev.status = int(c.Count())
 		case "retryAttempt":
-			ev.attempt = int(c.integer()) + 1
+			ev.attempt = int(c.Count()) + 1
 		case "errorMessage":
-			ev.errorMessage = c.text()
+			ev.errorMessage = c.Text()
 		case "aborted":
-			ev.aborted = c.boolean()
+			ev.aborted = c.Bool()
 		default:
-			c.copilotTokens(string(o.key), &ev.tokens)
+			readCopilotTokens(c, string(o.Key), &ev.tokens)
 		}
 	}
 }
 
-// copilotTokens reads a member of assistant.usage.
-func (c *cursor) copilotTokens(key string, t *Tokens) {
+// readCopilotTokens reads a member of assistant.usage.
+func readCopilotTokens(c *jsoncursor.Cursor, key string, t *Tokens) {
 	switch key {
 	case "inputTokens":
-		t.Input = c.integer()
+		t.Input = c.Count()
 	case "outputTokens":
-		t.Output = c.integer()
+		t.Output = c.Count()
 	case "cacheReadTokens":
-		t.CacheRead = c.integer()
+		t.CacheRead = c.Count()
 	case "cacheWriteTokens":
-		t.CacheWrite = c.integer()
+		t.CacheWrite = c.Count()
 	}
 }
 
-func (c *cursor) copilotResult() (output string) {
-	for o := c.object(); o.next(); {
-		if string(o.key) == "content" {
-			output = c.text()
+func readCopilotResult(c *jsoncursor.Cursor) (output string) {
+	for o := c.Object(); o.Next(); {
+		if string(o.Key) == "content" {
+			output = c.Text()
 		}
 	}
 	return output
@@ -141,9 +143,9 @@ func (d *copilotDecoder) Decode(line []byte, emit func(Event)) error {
 	if kind, err := lineType(line); err != nil || kind == nil {
 		return cmp.Or(err, checkLine(line))
 	}
-	c := newCursor(line)
-	ev := c.copilotEvent()
-	if !c.done() {
+	c := jsoncursor.New(line)
+	ev := readCopilotEvent(c)
+	if !c.Done() {
 		return ErrMalformed
 	}
 	switch ev.kind {

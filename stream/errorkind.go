@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"ralph-lsp/internal/jsoncursor"
 )
 
 // retryable says whether the same request may succeed later.
@@ -56,21 +58,21 @@ func leadingStatus(text string) (status int, rest string, ok bool) {
 // providerMessage returns error.message of a provider's JSON answer, "" for
 // any other text.
 func providerMessage(text string) (message string) {
-	c := cursor{data: []byte(text)}
-	if c.peek() != '{' {
+	c := jsoncursor.New([]byte(text))
+	if c.Peek() != '{' {
 		return ""
 	}
-	for o := c.object(); o.next(); {
-		if string(o.key) != "error" {
+	for o := c.Object(); o.Next(); {
+		if string(o.Key) != "error" {
 			continue
 		}
-		for e := c.object(); e.next(); {
-			if string(e.key) == "message" {
-				message = c.text()
+		for e := c.Object(); e.Next(); {
+			if string(e.Key) == "message" {
+				message = c.Text()
 			}
 		}
 	}
-	if !c.done() {
+	if !c.Done() {
 		return ""
 	}
 	return message

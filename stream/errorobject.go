@@ -1,23 +1,25 @@
 package stream
 
+import "ralph-lsp/internal/jsoncursor"
+
 // errorObject is an error as agents write it: an object or a mere text.
 type errorObject struct {
 	kind    string // its type or code
 	message string
 }
 
-func (c *cursor) errorObject() (e errorObject) {
-	if c.peek() == '"' {
-		return errorObject{message: c.text()}
+func readErrorObject(c *jsoncursor.Cursor) (e errorObject) {
+	if c.Peek() == '"' {
+		return errorObject{message: c.Text()}
 	}
-	for o := c.object(); o.next(); {
-		switch string(o.key) {
+	for o := c.Object(); o.Next(); {
+		switch string(o.Key) {
 		case "type", "code":
-			if kind := c.text(); kind != "" {
+			if kind := c.Text(); kind != "" {
 				e.kind = kind
 			}
 		case "message":
-			e.message = c.text()
+			e.message = c.Text()
 		}
 	}
 	return e
@@ -25,8 +27,8 @@ func (c *cursor) errorObject() (e errorObject) {
 
 // errorText unwraps an error object that was written as a text.
 func errorText(text string) string {
-	c := cursor{data: []byte(text)}
-	if e := c.errorObject(); c.done() && e.message != "" {
+	c := jsoncursor.New([]byte(text))
+	if e := readErrorObject(c); c.Done() && e.message != "" {
 		return e.message
 	}
 	return text

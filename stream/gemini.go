@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"strings"
 	"time"
+
+	"ralph-lsp/internal/jsoncursor"
 )
 
 // geminiDecoder reads gemini's stream-json. Its messages have no end of their
@@ -44,56 +46,56 @@ type geminiEvent struct {
 	tokens    Tokens
 }
 
-func (c *cursor) geminiEvent() (ev geminiEvent) {
-	for o := c.object(); o.next(); {
-		switch string(o.key) {
+func readGeminiEvent(c *jsoncursor.Cursor) (ev geminiEvent) {
+	for o := c.Object(); o.Next(); {
+		switch string(o.Key) {
 		case "type":
-			ev.kind = c.text()
+			ev.kind = c.Text()
 		case "session_id":
-			ev.sessionID = c.text()
+			ev.sessionID = c.Text()
 		case "model":
-			ev.model = c.text()
+			ev.model = c.Text()
 		case "role":
-			ev.role = c.text()
+			ev.role = c.Text()
 		case "content":
-			ev.content = c.text()
+			ev.content = c.Text()
 		case "tool_id":
-			ev.call.ID = c.text()
+			ev.call.ID = c.Text()
 		case "tool_name":
-			ev.call.Name = c.text()
+			ev.call.Name = c.Text()
 		case "parameters":
-			ev.call.Input = compactJSON(c.raw())
+			ev.call.Input = compactJSON(c.Raw())
 		case "output":
-			ev.output = c.text()
+			ev.output = c.Text()
 		case "status":
-			ev.status = c.text()
+			ev.status = c.Text()
 		case "severity":
-			ev.severity = c.text()
+			ev.severity = c.Text()
 		case "message":
-			ev.message = c.text()
+			ev.message = c.Text()
 		case "error":
-			ev.failure = c.errorObject()
+			ev.failure = readErrorObject(c)
 		case "stats":
-			ev.tokens = c.geminiTokens()
+			ev.tokens = readGeminiTokens(c)
 		}
 	}
 	return ev
 }
 
-// geminiTokens reads the totals of the run. What the total has beside its
+// readGeminiTokens reads the totals of the run. What the total has beside its
 // parts is reasoning.
-func (c *cursor) geminiTokens() (t Tokens) {
+func readGeminiTokens(c *jsoncursor.Cursor) (t Tokens) {
 	var total, input int64
-	for o := c.object(); o.next(); {
-		switch string(o.key) {
+	for o := c.Object(); o.Next(); {
+		switch string(o.Key) {
 		case "total_tokens":
-			total = c.integer()
+			total = c.Count()
 		case "input_tokens":
-			input = c.integer()
+			input = c.Count()
 		case "output_tokens":
-			t.Output = c.integer()
+			t.Output = c.Count()
 		case "cached":
-			t.CacheRead = c.integer()
+			t.CacheRead = c.Count()
 		}
 	}
 	t.Input = max(input-t.CacheRead, 0)
@@ -105,9 +107,9 @@ func (d *geminiDecoder) Decode(line []byte, emit func(Event)) error {
 	if kind, err := lineType(line); err != nil || kind == nil {
 		return cmp.Or(err, checkLine(line))
 	}
-	c := newCursor(line)
-	ev := c.geminiEvent()
-	if !c.done() {
+	c := jsoncursor.New(line)
+	ev := readGeminiEvent(c)
+	if !c.Done() {
 		return ErrMalformed
 	}
 	switch ev.kind {

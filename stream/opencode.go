@@ -3,6 +3,8 @@ package stream
 import (
 	"cmp"
 	"time"
+
+	"ralph-lsp/internal/jsoncursor"
 )
 
 // opencodeDecoder reads what opencode writes with run --format json: the parts
@@ -47,34 +49,34 @@ type opencodeError struct {
 	status        int
 }
 
-func (c *cursor) opencodeEvent() (ev opencodeEvent) {
-	for o := c.object(); o.next(); {
-		switch string(o.key) {
+func readOpencodeEvent(c *jsoncursor.Cursor) (ev opencodeEvent) {
+	for o := c.Object(); o.Next(); {
+		switch string(o.Key) {
 		case "type":
-			ev.kind = c.text()
+			ev.kind = c.Text()
 		case "sessionID":
-			ev.sessionID = c.text()
+			ev.sessionID = c.Text()
 		case "error":
-			ev.failure = c.opencodeError()
+			ev.failure = readOpencodeError(c)
 		case "part":
-			ev.part = c.opencodePart()
+			ev.part = readOpencodePart(c)
 		}
 	}
 	return ev
 }
 
-func (c *cursor) opencodeError() (e opencodeError) {
-	for o := c.object(); o.next(); {
-		switch string(o.key) {
+func readOpencodeError(c *jsoncursor.Cursor) (e opencodeError) {
+	for o := c.Object(); o.Next(); {
+		switch string(o.Key) {
 		case "name":
-			e.name = c.text()
+			e.name = c.Text()
 		case "data":
-			for data := c.object(); data.next(); {
-				switch string(data.key) {
+			for data := c.Object(); data.Next(); {
+				switch string(data.Key) {
 				case "message":
-					e.message = c.text()
+					e.message = c.Text()
 				case "statusCode":
-					e.status = int(c.integer())
+					e.status = int(c.Count())
 				}
 			}
 		}
@@ -82,25 +84,25 @@ func (c *cursor) opencodeError() (e opencodeError) {
 	return e
 }
 
-func (c *cursor) opencodePart() (p opencodePart) {
-	for o := c.object(); o.next(); {
-		switch string(o.key) {
+func readOpencodePart(c *jsoncursor.Cursor) (p opencodePart) {
+	for o := c.Object(); o.Next(); {
+		switch string(o.Key) {
 		case "messageID":
-			p.messageID = c.text()
+			p.messageID = c.Text()
 		case "text":
-			p.text = c.text()
+			p.text = c.Text()
 		case "callID":
-			p.call.ID = c.text()
+			p.call.ID = c.Text()
 		case "tool":
-			p.call.Name = c.text()
+			p.call.Name = c.Text()
 		case "state":
-			c.opencodeState(&p)
+			readOpencodeState(c, &p)
 		case "reason":
-			p.reason = c.text()
+			p.reason = c.Text()
 		case "tokens":
-			p.usage.Tokens = c.opencodeTokens()
+			p.usage.Tokens = readOpencodeTokens(c)
 		case "cost":
-			p.usage.Cost.USD, p.usage.Cost.Known = c.float()
+			p.usage.Cost.USD, p.usage.Cost.Known = c.Amount()
 		}
 	}
 	p.result.ID = p.call.ID
@@ -108,42 +110,42 @@ func (c *cursor) opencodePart() (p opencodePart) {
 	return p
 }
 
-// opencodeState reads the state of a tool that has ended. A command that
+// readOpencodeState reads the state of a tool that has ended. A command that
 // failed is "completed" too, and known by its exit code.
-func (c *cursor) opencodeState(p *opencodePart) {
-	for o := c.object(); o.next(); {
-		switch string(o.key) {
+func readOpencodeState(c *jsoncursor.Cursor, p *opencodePart) {
+	for o := c.Object(); o.Next(); {
+		switch string(o.Key) {
 		case "status":
-			p.result.IsError = p.result.IsError || c.text() == "error"
+			p.result.IsError = p.result.IsError || c.Text() == "error"
 		case "input":
-			p.call.Input = compactJSON(c.raw())
+			p.call.Input = compactJSON(c.Raw())
 		case "output", "error":
-			p.result.Output = c.text()
+			p.result.Output = c.Text()
 		case "metadata":
-			for m := c.object(); m.next(); {
-				if string(m.key) == "exit" {
-					p.result.IsError = p.result.IsError || c.integer() > 0
+			for m := c.Object(); m.Next(); {
+				if string(m.Key) == "exit" {
+					p.result.IsError = p.result.IsError || c.Count() > 0
 				}
 			}
 		}
 	}
 }
 
-// opencodeTokens reads the usage of a step. Its output leaves out the reasoning.
-func (c *cursor) opencodeTokens() (t Tokens) {
-	for o := c.object(); o.next(); {
-		switch string(o.key) {
+// readOpencodeTokens reads the usage of a step. Its output leaves out the reasoning.
+func readOpencodeTokens(c *jsoncursor.Cursor) (t Tokens) {
+	for o := c.Object(); o.Next(); {
+		switch string(o.Key) {
 		case "input":
-			t.Input = c.integer()
+			t.Input = c.Count()
 		case "output", "reasoning":
-			t.Output += c.integer()
+			t.Output += c.Count()
 		case "cache":
-			for cache := c.object(); cache.next(); {
-				switch string(cache.key) {
+			for cache := c.Object(); cache.Next(); {
+				switch string(cache.Key) {
 				case "read":
-					t.CacheRead = c.integer()
+					t.CacheRead = c.Count()
 				case "write":
-					t.CacheWrite = c.integer()
+					t.CacheWrite = c.Count()
 				}
 			}
 		}
@@ -155,9 +157,9 @@ func (d *opencodeDecoder) Decode(line []byte, emit func(Event)) error {
 	if kind, err := lineType(line); err != nil || kind == nil {
 		return cmp.Or(err, checkLine(line))
 	}
-	c := newCursor(line)
-	ev := c.opencodeEvent()
-	if !c.done() {
+	c := jsoncursor.New(line)
+	ev := readOpencodeEvent(c)
+	if !c.Done() {
 		return ErrMalformed
 	}
 	if ev.sessionID != "" && ev.sessionID != d.sessionID {

@@ -3,6 +3,8 @@ package stream
 import (
 	"fmt"
 	"time"
+
+	"ralph-lsp/internal/jsoncursor"
 )
 
 // piDecoder reads what pi writes in its json and rpc modes. Up to 0.83 every
@@ -97,17 +99,17 @@ func (d *piDecoder) Decode(line []byte, emit func(Event)) error {
 // go on with snapshots of the message that are longer than all the rest.
 func (d *piDecoder) update(line []byte, emit func(Event)) error {
 	var ev piUpdate
-	c := newCursor(line)
-	for top := c.object(); top.next(); {
-		switch string(top.key) {
+	c := jsoncursor.New(line)
+	for top := c.Object(); top.Next(); {
+		switch string(top.Key) {
 		case "usage":
-			ev.usage = c.piUsage()
+			ev.usage = readPiUsage(c)
 		case "assistantMessageEvent":
-			if !c.piUpdate(&ev) {
+			if !readPiUpdate(c, &ev) {
 				continue
 			}
 			if isPiDelta(ev.kind) {
-				d.shape.learn(c.data, ev.start, ev.end, c.pos)
+				d.shape.learn(line, ev.start, ev.end, c.Pos())
 				d.shapeKind = append(d.shapeKind[:0], ev.kind...)
 			}
 			d.show(ev.kind, ev.delta, emit)
@@ -115,7 +117,7 @@ func (d *piDecoder) update(line []byte, emit func(Event)) error {
 			return nil
 		}
 	}
-	if !c.done() {
+	if !c.Done() {
 		return ErrMalformed
 	}
 	if string(ev.kind) == "error" { // today's pi says it with its message_end only
@@ -132,19 +134,19 @@ type piUpdate struct {
 	usage       Usage // of the message so far, where it stands before the event
 }
 
-// piUpdate reads an assistantMessageEvent. enough says that it was left in the
+// readPiUpdate reads an assistantMessageEvent. enough says that it was left in the
 // middle, because the rest doesn't matter.
-func (c *cursor) piUpdate(ev *piUpdate) (enough bool) {
-	for o := c.object(); o.next(); {
-		switch string(o.key) {
+func readPiUpdate(c *jsoncursor.Cursor, ev *piUpdate) (enough bool) {
+	for o := c.Object(); o.Next(); {
+		switch string(o.Key) {
 		case "type":
-			ev.kind = c.str()
+			ev.kind = c.RawText()
 		case "delta":
-			ev.start = c.pos
-			ev.delta = c.str()
-			ev.end = c.pos
+			ev.start = c.Pos()
+			ev.delta = c.RawText()
+			ev.end = c.Pos()
 		case "reason":
-			ev.reason = c.text()
+			ev.reason = c.Text()
 		}
 		if ev.kind != nil && (ev.delta != nil || !isPiDelta(ev.kind)) && string(ev.kind) != "error" {
 			return true
@@ -223,13 +225,13 @@ func (d *piDecoder) flush(emit func(Event)) {
 
 func (d *piDecoder) sessionHeader(line []byte, emit func(Event)) error {
 	var id string
-	c := newCursor(line)
-	for o := c.object(); o.next(); {
-		if string(o.key) == "id" {
-			id = c.text()
+	c := jsoncursor.New(line)
+	for o := c.Object(); o.Next(); {
+		if string(o.Key) == "id" {
+			id = c.Text()
 		}
 	}
-	if !c.done() {
+	if !c.Done() {
 		return ErrMalformed
 	}
 	d.session = SessionStart{Backend: "pi", SessionID: id}

@@ -1,5 +1,7 @@
 package stream
 
+import "ralph-lsp/internal/jsoncursor"
+
 // piMessage is the part of a pi message that matters here. content is raw JSON
 // and valid only as long as its line.
 type piMessage struct {
@@ -19,52 +21,52 @@ func (m piMessage) failed() bool {
 
 // piMessageOf reads the member "message" of a line.
 func piMessageOf(line []byte) (m piMessage, err error) {
-	c := newCursor(line)
-	for top := c.object(); top.next(); {
-		if string(top.key) != "message" {
+	c := jsoncursor.New(line)
+	for top := c.Object(); top.Next(); {
+		if string(top.Key) != "message" {
 			continue
 		}
-		for o := c.object(); o.next(); {
-			switch string(o.key) {
+		for o := c.Object(); o.Next(); {
+			switch string(o.Key) {
 			case "role":
-				m.role = c.text()
+				m.role = c.Text()
 			case "provider":
-				m.provider = c.text()
+				m.provider = c.Text()
 			case "model":
-				m.model = c.text()
+				m.model = c.Text()
 			case "stopReason":
-				m.stopReason = c.text()
+				m.stopReason = c.Text()
 			case "errorMessage":
-				m.errorMessage = c.text()
+				m.errorMessage = c.Text()
 			case "content":
-				m.content = c.raw()
+				m.content = c.Raw()
 			case "usage":
-				m.usage = c.piUsage()
+				m.usage = readPiUsage(c)
 			}
 		}
 	}
-	if !c.done() {
+	if !c.Done() {
 		return piMessage{}, ErrMalformed
 	}
 	return m, nil
 }
 
-// piUsage reads the usage of one model call.
-func (c *cursor) piUsage() (u Usage) {
-	for o := c.object(); o.next(); {
-		switch string(o.key) {
+// readPiUsage reads the usage of one model call.
+func readPiUsage(c *jsoncursor.Cursor) (u Usage) {
+	for o := c.Object(); o.Next(); {
+		switch string(o.Key) {
 		case "input":
-			u.Tokens.Input = c.integer()
+			u.Tokens.Input = c.Count()
 		case "output":
-			u.Tokens.Output = c.integer()
+			u.Tokens.Output = c.Count()
 		case "cacheRead":
-			u.Tokens.CacheRead = c.integer()
+			u.Tokens.CacheRead = c.Count()
 		case "cacheWrite":
-			u.Tokens.CacheWrite = c.integer()
+			u.Tokens.CacheWrite = c.Count()
 		case "cost":
-			for cost := c.object(); cost.next(); {
-				if string(cost.key) == "total" {
-					u.Cost.USD, u.Cost.Known = c.float()
+			for cost := c.Object(); cost.Next(); {
+				if string(cost.Key) == "total" {
+					u.Cost.USD, u.Cost.Known = c.Amount()
 				}
 			}
 		}

@@ -1,16 +1,20 @@
 package stream
 
-import "time"
+import (
+	"time"
+
+	"ralph-lsp/internal/jsoncursor"
+)
 
 func (d *piDecoder) agentEnd(line []byte) error {
 	willRetry, known := false, false
-	c := newCursor(line)
-	for o := c.object(); o.next(); {
-		if string(o.key) == "willRetry" {
-			willRetry, known = c.boolean(), true
+	c := jsoncursor.New(line)
+	for o := c.Object(); o.Next(); {
+		if string(o.Key) == "willRetry" {
+			willRetry, known = c.Bool(), true
 		}
 	}
-	if !c.done() {
+	if !c.Done() {
 		return ErrMalformed
 	}
 	d.done = !known // since willRetry exists, agent_settled follows sooner or later
@@ -20,13 +24,13 @@ func (d *piDecoder) agentEnd(line []byte) error {
 
 func (d *piDecoder) settled(line []byte, emit func(Event)) error {
 	aborted := false
-	c := newCursor(line)
-	for o := c.object(); o.next(); {
-		if string(o.key) == "aborted" {
-			aborted = c.boolean()
+	c := jsoncursor.New(line)
+	for o := c.Object(); o.Next(); {
+		if string(o.Key) == "aborted" {
+			aborted = c.Bool()
 		}
 	}
-	if !c.done() {
+	if !c.Done() {
 		return ErrMalformed
 	}
 	d.done = true
@@ -39,21 +43,21 @@ func (d *piDecoder) settled(line []byte, emit func(Event)) error {
 // retryStart announces that pi waits and asks the model again.
 func (d *piDecoder) retryStart(line []byte, emit func(Event)) error {
 	var r Retry
-	c := newCursor(line)
-	for o := c.object(); o.next(); {
-		switch string(o.key) {
+	c := jsoncursor.New(line)
+	for o := c.Object(); o.Next(); {
+		switch string(o.Key) {
 		case "attempt":
-			r.Attempt = int(c.integer())
+			r.Attempt = int(c.Count())
 		case "maxAttempts":
-			r.MaxAttempts = int(c.integer())
+			r.MaxAttempts = int(c.Count())
 		case "delayMs":
-			r.Delay = c.milliseconds()
+			r.Delay = readMilliseconds(c)
 		case "errorMessage":
-			e := ClassifyError(0, c.text(), time.Now())
+			e := ClassifyError(0, c.Text(), time.Now())
 			r.Kind, r.Message = e.Kind, e.Message
 		}
 	}
-	if !c.done() {
+	if !c.Done() {
 		return ErrMalformed
 	}
 	d.done, d.resting = false, false
@@ -66,16 +70,16 @@ func (d *piDecoder) retryStart(line []byte, emit func(Event)) error {
 func (d *piDecoder) retryEnd(line []byte, emit func(Event)) error {
 	var success bool
 	var message string
-	c := newCursor(line)
-	for o := c.object(); o.next(); {
-		switch string(o.key) {
+	c := jsoncursor.New(line)
+	for o := c.Object(); o.Next(); {
+		switch string(o.Key) {
 		case "success":
-			success = c.boolean()
+			success = c.Bool()
 		case "finalError":
-			message = c.text()
+			message = c.Text()
 		}
 	}
-	if !c.done() {
+	if !c.Done() {
 		return ErrMalformed
 	}
 	if !success {
@@ -89,24 +93,24 @@ func (d *piDecoder) retryEnd(line []byte, emit func(Event)) error {
 func (d *piDecoder) compaction(line []byte, emit func(Event)) error {
 	var e Compaction
 	var used *Usage
-	c := newCursor(line)
-	for o := c.object(); o.next(); {
-		switch string(o.key) {
+	c := jsoncursor.New(line)
+	for o := c.Object(); o.Next(); {
+		switch string(o.Key) {
 		case "type":
-			e.Done = c.text() == "compaction_end"
+			e.Done = c.Text() == "compaction_end"
 		case "reason":
-			e.Reason = c.text()
+			e.Reason = c.Text()
 		case "errorMessage":
-			e.Error = c.text()
+			e.Error = c.Text()
 		case "aborted":
-			if c.boolean() && e.Error == "" {
+			if c.Bool() && e.Error == "" {
 				e.Error = "aborted"
 			}
 		case "result":
-			used = c.compactionUsage()
+			used = readCompactionUsage(c)
 		}
 	}
-	if !c.done() {
+	if !c.Done() {
 		return ErrMalformed
 	}
 	d.resting = false
@@ -117,17 +121,17 @@ func (d *piDecoder) compaction(line []byte, emit func(Event)) error {
 	return nil
 }
 
-// compactionUsage reads what a compaction has used, nil if that isn't said.
+// readCompactionUsage reads what a compaction has used, nil if that isn't said.
 // The context afterwards is pi's own estimate.
-func (c *cursor) compactionUsage() (used *Usage) {
+func readCompactionUsage(c *jsoncursor.Cursor) (used *Usage) {
 	var context int64
-	for o := c.object(); o.next(); {
-		switch string(o.key) {
+	for o := c.Object(); o.Next(); {
+		switch string(o.Key) {
 		case "usage":
-			u := c.piUsage()
+			u := readPiUsage(c)
 			used = &u
 		case "estimatedTokensAfter":
-			context = c.integer()
+			context = c.Count()
 		}
 	}
 	if used != nil {

@@ -1,19 +1,21 @@
 package stream
 
+import "ralph-lsp/internal/jsoncursor"
+
 func (d *piDecoder) toolStart(line []byte, emit func(Event)) error {
 	var call ToolCall
-	c := newCursor(line)
-	for o := c.object(); o.next(); {
-		switch string(o.key) {
+	c := jsoncursor.New(line)
+	for o := c.Object(); o.Next(); {
+		switch string(o.Key) {
 		case "toolCallId":
-			call.ID = c.text()
+			call.ID = c.Text()
 		case "toolName":
-			call.Name = c.text()
+			call.Name = c.Text()
 		case "args":
-			call.Input = compactJSON(c.raw())
+			call.Input = compactJSON(c.Raw())
 		}
 	}
-	if !c.done() {
+	if !c.Done() {
 		return ErrMalformed
 	}
 	emit(call)
@@ -23,16 +25,16 @@ func (d *piDecoder) toolStart(line []byte, emit func(Event)) error {
 // toolUpdate emits the output so far. The first update of a tool is empty.
 func (d *piDecoder) toolUpdate(line []byte, emit func(Event)) error {
 	var p ToolProgress
-	c := newCursor(line)
-	for o := c.object(); o.next(); {
-		switch string(o.key) {
+	c := jsoncursor.New(line)
+	for o := c.Object(); o.Next(); {
+		switch string(o.Key) {
 		case "toolCallId":
-			p.ID = c.text()
+			p.ID = c.Text()
 		case "partialResult":
-			p.Output = c.resultText()
+			p.Output = readResultText(c)
 		}
 	}
-	if !c.done() {
+	if !c.Done() {
 		return ErrMalformed
 	}
 	if p.Output != "" {
@@ -43,29 +45,29 @@ func (d *piDecoder) toolUpdate(line []byte, emit func(Event)) error {
 
 func (d *piDecoder) toolEnd(line []byte, emit func(Event)) error {
 	var r ToolResult
-	c := newCursor(line)
-	for o := c.object(); o.next(); {
-		switch string(o.key) {
+	c := jsoncursor.New(line)
+	for o := c.Object(); o.Next(); {
+		switch string(o.Key) {
 		case "toolCallId":
-			r.ID = c.text()
+			r.ID = c.Text()
 		case "result":
-			r.Output = c.resultText()
+			r.Output = readResultText(c)
 		case "isError":
-			r.IsError = c.boolean()
+			r.IsError = c.Bool()
 		}
 	}
-	if !c.done() {
+	if !c.Done() {
 		return ErrMalformed
 	}
 	emit(r)
 	return nil
 }
 
-// resultText reads a tool's {"content": [...]}.
-func (c *cursor) resultText() (text string) {
-	for o := c.object(); o.next(); {
-		if string(o.key) == "content" {
-			text = contentText(c.raw())
+// readResultText reads a tool's {"content": [...]}.
+func readResultText(c *jsoncursor.Cursor) (text string) {
+	for o := c.Object(); o.Next(); {
+		if string(o.Key) == "content" {
+			text = contentText(c.Raw())
 		}
 	}
 	return text

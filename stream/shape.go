@@ -1,6 +1,10 @@
 package stream
 
-import "bytes"
+import (
+	"bytes"
+
+	"ralph-lsp/internal/jsoncursor"
+)
 
 // shape remembers a line with a delta: the bytes before the delta, and those
 // behind it that were read. Thousands of lines in a row have the same shape,
@@ -31,7 +35,7 @@ func (s *shape) delta(line []byte) (delta []byte, ok bool) {
 	if len(s.before) == 0 || !bytes.HasPrefix(line, s.before) {
 		return nil, false
 	}
-	c := cursor{data: line, pos: len(s.before)}
-	delta = c.quoted()
-	return delta, !c.bad && bytes.HasPrefix(line[c.pos:], s.after)
+	c := jsoncursor.At(line, len(s.before))
+	delta = c.RawText()
+	return delta, delta != nil && bytes.HasPrefix(line[c.Pos():], s.after)
 }

@@ -20,7 +20,7 @@ func tree(pairs ...string) fs.FS {
 func TestImportsFindsForbiddenArrows(t *testing.T) {
 	rules := Rules{
 		Module: "m",
-		Arrows: map[string][]string{"low": {}, "high": {"low"}, "internal/...": {}},
+		Arrows: map[string][]string{"low": {}, "high": {"low"}, "internal/...": {"internal/..."}, "internal/alone": {}},
 		Fenced: map[string][]string{"example.org/rpc": {"high"}},
 	}
 	tests := []struct{ name, file, content, want string }{
@@ -34,6 +34,8 @@ func TestImportsFindsForbiddenArrows(t *testing.T) {
 		{"fenced module in its room", "high/a.go", `package high; import "example.org/rpc/v2"`, ""},
 		{"unknown package", "new/a.go", `package new`, "new is not in the picture"},
 		{"tree", "internal/x/y/a.go", `package y; import "fmt"`, ""},
+		{"package of a tree", "internal/x/a.go", `package x; import "m/internal/y"`, ""},
+		{"package of a tree with a rule of its own", "internal/alone/a.go", `package alone; import "m/internal/y"`, "m/internal/y"},
 		{"testdata is no package", "low/testdata/a.go", `package a; import "m/high"`, "no Go files"},
 		{"no files", "low/README.md", "nothing", "no Go files"},
 	}

@@ -17,7 +17,8 @@ type Rules struct {
 	Module string
 	// Arrows has what each package may import of the module, all relative to
 	// Module. A package that isn't a key is a problem; a key that ends in
-	// "/..." stands for a whole tree. Tests may also import internal packages.
+	// "/..." stands for the rest of a tree. Tests may also import internal
+	// packages.
 	Arrows map[string][]string
 	// Fenced has path prefixes of other modules, with the only packages that
 	// may import them.
@@ -54,6 +55,9 @@ func Imports(tree fs.FS, rules Rules) (problems []string, err error) {
 
 // arrows returns what pkg may import of the module.
 func (r Rules) arrows(pkg string) (allowed []string, known bool) {
+	if allowed, known = r.Arrows[pkg]; known {
+		return allowed, true
+	}
 	for key, allowed := range r.Arrows {
 		if matches(key, pkg) {
 			return allowed, true

@@ -13,11 +13,13 @@ import (
 var picture = Rules{
 	Module: "ralph-lsp",
 	Arrows: map[string][]string{
-		"stream":        {},
+		"internal/jsoncursor": {}, // the only internal package that serves the program
+
+		"stream":        {"internal/jsoncursor"},
 		"loopstate":     {},
 		"config":        {},
 		"backends":      {"stream"},
-		"history":       {"stream"},
+		"history":       {"stream", "internal/jsoncursor"},
 		"loop":          {"stream", "backends", "loopstate", "history", "config"},
 		"loop/start":    {"loop", "backends", "stream", "config"},
 		"server":        {"loop", "loop/start", "stream", "backends", "loopstate", "history", "config"},
