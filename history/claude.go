@@ -35,7 +35,8 @@ func (d *decoder) claudeLine(line []byte) bool {
 		case "version":
 			version = s.text()
 		case "totalCostUSD":
-			cost = stream.USD(s.float())
+			usd := s.float()
+			cost = CostOf(&usd)
 		}
 	}
 	if !s.whole() || kind == "" {

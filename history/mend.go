@@ -229,7 +229,7 @@ func (m *mender) settle() {
 		m.fix("the tool call %s without a result gets one", call.ID)
 		id := m.newID()
 		line, err := marshalLine(messageEntry{node: nodeAt("message", id, m.tip, stamp(time.Now())), Message: toolResultMessage{
-			Role: "toolResult", ToolCallID: call.ID, ToolName: call.Name, Content: []block{textBlock(interruptedText)},
+			Role: "toolResult", ToolCallID: call.ID, ToolName: call.Name, Content: []block{textBlock(InterruptedText)},
 			IsError: true, Timestamp: time.Now().UnixMilli(),
 		}})
 		if err != nil {

@@ -166,6 +166,7 @@ func (s *scanner) usage() (u stream.Usage) {
 			u.Cost = s.cost()
 		}
 	}
+	u.Tokens = TokensOf(u.Tokens)
 	u.Context = u.Tokens.Total()
 	return u
 }
@@ -175,7 +176,8 @@ func (s *scanner) cost() (c stream.Cost) {
 	for key := range s.members() {
 		switch string(key) {
 		case "total":
-			c = stream.USD(s.float())
+			usd := s.float()
+			c = CostOf(&usd)
 		case "unknown":
 			unknown = s.boolean()
 		}

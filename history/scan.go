@@ -2,7 +2,9 @@ package history
 
 import (
 	"bytes"
+	"errors"
 	"iter"
+	"math"
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -222,11 +224,19 @@ var words = func() map[string]string {
 
 func (s *scanner) boolean() bool { return string(s.raw()) == "true" }
 
-func (s *scanner) integer() int64 { return int64(s.float()) }
+// integer returns the number at the position, 0 for one that no integer holds.
+func (s *scanner) integer() int64 {
+	f := s.float()
+	if math.Abs(f) > 1<<53 {
+		return 0
+	}
+	return int64(f)
+}
 
+// float returns the number at the position; one that is too large is infinite.
 func (s *scanner) float() float64 {
 	f, err := strconv.ParseFloat(string(s.raw()), 64)
-	if err != nil {
+	if err != nil && !errors.Is(err, strconv.ErrRange) {
 		return 0
 	}
 	return f
