@@ -19,6 +19,7 @@ type mender struct {
 	err     error // of out
 	header  topLine
 	topped  bool // the header was written
+	moved   bool // and left out where it was
 	number  int  // of the line
 	ending  string
 	fixes   []Fix
@@ -123,7 +124,8 @@ func (m *mender) session(line []byte) {
 	case m.header.first && !m.topped:
 		m.topped = true
 		m.write(line)
-	case bytes.Equal(line, m.header.line): // it was moved
+	case !m.header.first && !m.moved && bytes.Equal(line, m.header.line):
+		m.moved = true
 	default:
 		m.fix("a second header is removed")
 	}
@@ -134,11 +136,16 @@ func (m *mender) session(line []byte) {
 func (m *mender) entry(line []byte, n lineNode) {
 	s := scanner{data: line}
 	e := s.entry()
-	node := mendNode{parent: n.parent, sum: maphash.Bytes(seed, line)}
+	node := mendNode{sum: maphash.Bytes(seed, line)}
 	if twin, ok := m.nodes[n.id]; ok && twin.sum == node.sum {
 		m.fix("the entry %s, which is there twice, is removed", n.id)
 		return
 	}
+	if n.stray {
+		m.fix("a parent that is no id is replaced; the entry follows the one before it")
+		line, n.parent = setMember(line, "parentId", m.last), m.last
+	}
+	node.parent = n.parent
 	closes := place(e, &node)
 	if closes {
 		before := m.tip

@@ -12,6 +12,7 @@ type lineNode struct {
 	kind   string
 	id     string
 	parent string
+	stray  bool // parentId is neither an id nor null
 	cwd    string
 	time   string
 	claude bool // it has what only claude's lines have
@@ -31,6 +32,7 @@ func readNode(line []byte) lineNode {
 		case "id":
 			n.id = s.text()
 		case "parentId":
+			n.stray = s.peek() != '"' && s.peek() != 'n'
 			n.parent = s.text()
 		case "cwd":
 			n.cwd = s.text()
