@@ -99,6 +99,9 @@ func (m *manager) decisionFor(err error, cfg loop.Config) func(context.Context) 
 
 // launchInstead ends the loop that is there, and starts another.
 func (m *manager) launchInstead(ctx context.Context, cfg loop.Config) (*managed, error) {
+	if _, _, err := checkStart(cfg); err != nil { // the answer may have taken long
+		return nil, err
+	}
 	if err := m.clear(ctx, cfg.Folder); err != nil {
 		return nil, err
 	}

@@ -90,6 +90,7 @@ const (
 	ReasonBadStateFile    = "bad_state_file"
 	ReasonBadConfig       = "bad_config"
 	ReasonEmptyPrompt     = "empty_prompt"
+	ReasonBadPrompt       = "bad_prompt"
 	ReasonNoFolder        = "no_folder"
 	ReasonNoSession       = "no_session"
 	ReasonInterrupted     = "interrupted"

@@ -38,8 +38,8 @@ type manager struct {
 
 // openDocuments are the documents that the editor has open.
 type openDocuments interface {
-	republish(folder string)                    // its loop changed
-	openText(uri string) (text string, ok bool) // as the editor has it, saved or not
+	republish(folder string)                     // its loop changed
+	openText(path string) (text string, ok bool) // as the editor has it, saved or not
 }
 
 // folder is one folder that loops run in: of the workspace, or named by a start.
