@@ -27,6 +27,8 @@ type docEnv interface {
 	// FolderOf returns the absolute path of the workspace folder with a
 	// document, else of the document's own; "" for one that is no file.
 	FolderOf(uri string) string
+	// FolderAt returns the one path that stands for all names of a folder.
+	FolderAt(path string) string
 }
 
 // docKind is what a document is for us.
@@ -178,7 +180,7 @@ func (d *documents) openText(path string) (text string, ok bool) {
 func (d *documents) folderOf(doc *document) string {
 	if doc.kind == stateDoc {
 		name, _ := PathOf(string(doc.uri))
-		return filepath.Dir(filepath.Dir(name))
+		return d.env.FolderAt(filepath.Dir(filepath.Dir(name)))
 	}
 	return d.env.FolderOf(string(doc.uri))
 }
@@ -344,12 +346,4 @@ func (r *refresher) run() {
 		r.busy = again
 		r.mu.Unlock()
 	}
-}
-
-// realPath is the path without symbolic links, where it can be had.
-func realPath(path string) string {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
-	}
-	return path
 }

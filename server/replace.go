@@ -45,11 +45,25 @@ func checkStateFile(folder string) error {
 	return nil
 }
 
+// launchInstead ends the loop that the user was asked about, and starts
+// another. If there is another one by now, it is left alone.
+func (m *manager) launchInstead(ctx context.Context, cfg loop.Config, loopID string) (*managed, error) {
+	if _, _, err := checkStart(cfg); err != nil { // the answer may have taken long
+		return nil, err
+	}
+	if there, _, _, err := loop.FolderStatus(cfg.Folder); err != nil || loopID == "" || there.LoopID == loopID {
+		if err := m.clear(ctx, cfg.Folder); err != nil {
+			return nil, err
+		}
+	}
+	return m.launch(cfg)
+}
+
 // clear ends the loop in a folder, whoever drives it, and discards one that nobody does.
 func (m *manager) clear(ctx context.Context, path string) error {
 	m.mu.Lock()
 	var running *managed
-	if f := m.folders[path]; f != nil {
+	if f := m.at(path, path); f != nil {
 		running = f.running
 	}
 	m.mu.Unlock()
