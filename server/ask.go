@@ -62,7 +62,9 @@ func (m *manager) questionAbout(f *folder, situation string) context.Context {
 type askedOf struct{ folder, loopID string }
 
 // ask asks the user and returns the action that was chosen, "" when none was.
+// Commands behind the one that asks go on meanwhile.
 func (m *manager) ask(ctx context.Context, message string, actions ...string) string {
+	turnOf(ctx).end()
 	params := messageParams{Type: messageInfo, Message: message}
 	for _, title := range actions {
 		params.Actions = append(params.Actions, messageItem{title})

@@ -73,6 +73,9 @@ func (m *manager) execute(ctx context.Context, id string, arguments []json.RawMe
 	case len(arguments) == 0:
 		arguments = []json.RawMessage{json.RawMessage("{}")}
 	}
+	if err := turnOf(ctx).await(ctx); err != nil {
+		return nil, err
+	}
 	result, err := run(m, ctx, arguments[0])
 	if err != nil {
 		return nil, asWireError(err)

@@ -24,6 +24,7 @@ type manager struct {
 	wg    sync.WaitGroup // everything that runs for a folder or a loop
 
 	status *statusFeed
+	turns  turns
 
 	mu      sync.Mutex
 	closed  bool

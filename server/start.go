@@ -167,6 +167,7 @@ func (m *manager) start(ctx context.Context, p StartParams) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	turnOf(ctx).end()
 	start.Remember(files, cfg)
 	r.feed.progress.awaitBegin(ctx)
 	st := r.Status()
