@@ -36,7 +36,9 @@ func (d *decoder) claudeLine(line []byte) bool {
 		case "version":
 			version = c.Text()
 		case "totalCostUSD":
-			cost.USD, cost.Known = c.Amount()
+			if usd, ok := c.Amount(); ok {
+				cost = CostOf(&usd)
+			}
 		}
 	}
 	if !c.Done() || kind == "" {

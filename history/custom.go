@@ -3,7 +3,6 @@ package history
 import (
 	"bytes"
 	"encoding/json"
-	"time"
 
 	"ralph-lsp/internal/jsoncursor"
 	"ralph-lsp/stream"
@@ -63,7 +62,7 @@ func (d *decoder) event(event string, payload []byte) bool {
 		})
 	case eventRetry:
 		return decode(payload, func(p retryPayload) {
-			delay := time.Duration(p.DelayMs) * time.Millisecond
+			delay := DurationOf(p.DelayMs)
 			d.h.Handle(stream.Retry{Attempt: p.Attempt, MaxAttempts: p.MaxAttempts, Delay: delay, Kind: p.Kind, Message: p.Message})
 		})
 	case eventCompaction:
@@ -117,7 +116,7 @@ func (d *decoder) record(r Record) {
 
 func (d *decoder) endCalls() {
 	for _, id := range sortedKeys(d.Calls) {
-		d.result(stream.ToolResult{ID: id, Output: interruptedText, IsError: true})
+		d.result(stream.ToolResult{ID: id, Output: InterruptedText, IsError: true})
 	}
 }
 

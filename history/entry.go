@@ -2,6 +2,7 @@ package history
 
 import (
 	"encoding/json"
+	"math"
 	"strings"
 	"time"
 
@@ -158,10 +159,23 @@ type totalUsage struct {
 
 func usageOf(u stream.Usage) usage {
 	t := u.Tokens
-	return usage{
+	out := usage{
 		Input: t.Input, Output: t.Output, CacheRead: t.CacheRead, CacheWrite: t.CacheWrite, TotalTokens: t.Total(),
-		Cost: cost{Total: u.Cost.USD, Unknown: !u.Cost.Known},
 	}
+	if usd := signedCost(u.Cost); usd != nil {
+		out.Cost.Total = *usd
+	} else {
+		out.Cost.Unknown = true
+	}
+	return out
+}
+
+// signedCost is KnownCost for a correction, which may take something back.
+func signedCost(c stream.Cost) *float64 {
+	if usd := KnownCost(stream.Cost{USD: math.Abs(c.USD), Known: c.Known}); usd == nil {
+		return nil
+	}
+	return &c.USD
 }
 
 func totalOf(u stream.Usage) totalUsage {

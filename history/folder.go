@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 )
 
 // Options say where sessions are kept. The zero value means pi's own folder.
@@ -95,18 +96,29 @@ func (e *FormatError) Error() string {
 	return name + " is no session file: it doesn't begin with a session's header"
 }
 
-// errNotRegular is for folders, devices and pipes, which might never end.
-var errNotRegular = errors.New("it is no regular file")
+// ErrNotRegular is for folders, devices and pipes, which might never end.
+var ErrNotRegular = errors.New("it is no regular file")
 
-// openRegular opens a file after making sure that it is one: opening a pipe
-// would wait for somebody to write to it.
-func openRegular(path string, flag int) (*os.File, error) {
+// OpenRegular opens a file if it is a regular one, without waiting: opening a
+// pipe would wait for somebody to write to it. The error is an *os.PathError.
+func OpenRegular(path string, flag int) (*os.File, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() {
-		return nil, &os.PathError{Op: "open", Path: path, Err: errNotRegular}
+	if !info.Mode().IsRegular() { // even opening it may do something to a device
+		return nil, &os.PathError{Op: "open", Path: path, Err: ErrNotRegular}
 	}
-	return os.OpenFile(path, flag, 0)
+	file, err := os.OpenFile(path, flag|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	if info, err = file.Stat(); err == nil && !info.Mode().IsRegular() { // it took the file's place meanwhile
+		err = &os.PathError{Op: "open", Path: path, Err: ErrNotRegular}
+	}
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	return file, nil
 }

@@ -113,7 +113,7 @@ func summaries(dir string, names []string) []summary {
 // summarize reads what a list shows of a session; one without an ID is none.
 // buf is for reading.
 func summarize(path string, buf *[]byte) (s summary) {
-	file, err := os.Open(path)
+	file, err := OpenRegular(path, os.O_RDONLY)
 	if err != nil {
 		return s
 	}

@@ -20,6 +20,7 @@ type mender struct {
 	err     error // of out
 	header  topLine
 	topped  bool // the header was written
+	moved   bool // and left out where it was
 	number  int  // of the line
 	ending  string
 	fixes   []Fix
@@ -124,7 +125,8 @@ func (m *mender) session(line []byte) {
 	case m.header.first && !m.topped:
 		m.topped = true
 		m.write(line)
-	case bytes.Equal(line, m.header.line): // it was moved
+	case !m.header.first && !m.moved && bytes.Equal(line, m.header.line):
+		m.moved = true
 	default:
 		m.fix("a second header is removed")
 	}
@@ -135,11 +137,16 @@ func (m *mender) session(line []byte) {
 func (m *mender) entry(line []byte, n lineNode) {
 	c := jsoncursor.New(line)
 	e := readEntry(c)
-	node := mendNode{parent: n.parent, sum: maphash.Bytes(seed, line)}
+	node := mendNode{sum: maphash.Bytes(seed, line)}
 	if twin, ok := m.nodes[n.id]; ok && twin.sum == node.sum {
 		m.fix("the entry %s, which is there twice, is removed", n.id)
 		return
 	}
+	if n.stray {
+		m.fix("a parent that is no id is replaced; the entry follows the one before it")
+		line, n.parent = setMember(line, "parentId", m.last), m.last
+	}
+	node.parent = n.parent
 	closes := place(e, &node)
 	if closes {
 		before := m.tip
@@ -230,7 +237,7 @@ func (m *mender) settle() {
 		m.fix("the tool call %s without a result gets one", call.ID)
 		id := m.newID()
 		line, err := marshalLine(messageEntry{node: nodeAt("message", id, m.tip, stamp(time.Now())), Message: toolResultMessage{
-			Role: "toolResult", ToolCallID: call.ID, ToolName: call.Name, Content: []block{textBlock(interruptedText)},
+			Role: "toolResult", ToolCallID: call.ID, ToolName: call.Name, Content: []block{textBlock(InterruptedText)},
 			IsError: true, Timestamp: time.Now().UnixMilli(),
 		}})
 		if err != nil {

@@ -168,6 +168,7 @@ func readUsage(c *jsoncursor.Cursor) (u stream.Usage) {
 			u.Cost = readCost(c)
 		}
 	}
+	u.Tokens = TokensOf(u.Tokens)
 	u.Context = u.Tokens.Total()
 	return u
 }
@@ -177,7 +178,9 @@ func readCost(c *jsoncursor.Cursor) (cost stream.Cost) {
 	for o := c.Object(); o.Next(); {
 		switch string(o.Key) {
 		case "total":
-			cost.USD, cost.Known = c.Amount()
+			if usd, ok := c.Amount(); ok {
+				cost = CostOf(&usd)
+			}
 		case "unknown":
 			unknown = c.Bool()
 		}

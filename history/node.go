@@ -14,6 +14,7 @@ type lineNode struct {
 	kind   string
 	id     string
 	parent string
+	stray  bool // parentId is neither an id nor null
 	cwd    string
 	time   string
 	claude bool // it has what only claude's lines have
@@ -33,6 +34,7 @@ func readNode(line []byte) lineNode {
 		case "id":
 			n.id = c.Text()
 		case "parentId":
+			n.stray = c.Peek() != '"' && c.Peek() != 'n'
 			n.parent = c.Text()
 		case "cwd":
 			n.cwd = c.Text()

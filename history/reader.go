@@ -59,7 +59,7 @@ const (
 // NewReader opens a session file at a cursor. The error is a *FormatError for
 // a file that is no session.
 func NewReader(path string, from Cursor) (*Reader, error) {
-	file, err := openRegular(path, os.O_RDONLY)
+	file, err := OpenRegular(path, os.O_RDONLY)
 	if err != nil {
 		return nil, fmt.Errorf("opening the session: %w", err)
 	}

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"math"
 	"time"
 
 	"ralph-lsp/stream"
@@ -147,18 +148,55 @@ func (Limits) record()         {}
 func (Interrupt) record()      {}
 func (Note) record()           {}
 
-// KnownCost returns a cost as records hold it.
+// KnownCost returns a cost as records hold it: nil when it is unknown, or not
+// to be believed.
 func KnownCost(c stream.Cost) *float64 {
-	if !c.Known {
+	if !c.Known || !(c.USD >= 0 && c.USD <= maxUSD) {
 		return nil
 	}
 	return &c.USD
 }
 
-// CostOf is the reverse of KnownCost.
+// CostOf is the reverse of KnownCost. What is in a file may be anything, and
+// sums of it must stay numbers.
 func CostOf(usd *float64) stream.Cost {
-	if usd == nil {
+	if usd == nil || !(*usd >= 0 && *usd <= maxUSD) {
 		return stream.Cost{}
 	}
 	return stream.USD(*usd)
+}
+
+// What is more than that was no measurement.
+const (
+	maxUSD    = 1e9
+	maxTokens = 1e15
+)
+
+// TokensOf returns counts of tokens that can be believed, and none at all in the
+// place of others.
+func TokensOf(t stream.Tokens) stream.Tokens {
+	for _, n := range []int64{t.Input, t.Output, t.CacheRead, t.CacheWrite} {
+		if n < 0 || n > maxTokens {
+			return stream.Tokens{}
+		}
+	}
+	return t
+}
+
+// DurationOf returns a number of milliseconds as a duration, 0 for one that
+// can't be any.
+func DurationOf(ms int64) time.Duration {
+	if ms < 0 || ms > math.MaxInt64/int64(time.Millisecond) {
+		return 0
+	}
+	return time.Duration(ms) * time.Millisecond
+}
+
+// TimeOf returns a time in UTC that can be written as RFC 3339, and the zero
+// time in the place of any other.
+func TimeOf(t time.Time) time.Time {
+	if t = t.UTC(); t.Year() < 1 || t.Year() > 9999 {
+		return time.Time{}
+	}
+	return t
 }

@@ -54,6 +54,12 @@ func TestRepair(t *testing.T) {
 		{name: "no header", lines: []string{asks, calls, gets}, fixes: []string{"line 1: the header is missing"}, keeps: []string{`"type":"session","version":3`, `"timestamp":"2026-11-20T11:25:50.300Z"`}},
 		{name: "the header is late", lines: []string{asks, head, calls, gets}, fixes: []string{"line 1: the header is moved"}},
 		{name: "two headers", lines: []string{head, asks, without(head, "01a1f8b4", "02a1f8b4")}, fixes: []string{"line 3: a second header"}},
+		{name: "the same header twice", lines: []string{head, asks, head}, fixes: []string{"line 3: a second header"}},
+		{name: "the header is late, and comes again", lines: []string{asks, head, head}, fixes: []string{"line 1: the header is moved", "line 3: a second header"}},
+		{name: "a parent that is a number", lines: []string{head, asks, without(says, `"cccccccc"`, "5")},
+			fixes: []string{"line 3: a parent that is no id"}, keeps: []string{`"id":"dddddddd","parentId":"aaaaaaaa"`}},
+		{name: "a parent that is a number, behind an open call", lines: []string{head, asks, calls, without(says, `"cccccccc"`, "[5]")},
+			fixes: []string{"line 4: a parent that is no id", "the tool call t1 without a result"}},
 		{name: "a byte order mark", lines: []string{"\uFEFF" + head, asks}, fixes: []string{"byte order mark"}},
 		{name: "pi's first version", lines: []string{without(head, `"version":3,`, ``), `{"type":"message","timestamp":"2026-11-20T11:25:50.300Z","message":{"role":"user","content":"Hello"}}`}},
 	}

@@ -154,7 +154,7 @@ func TestReloadShowsWhatWasLive(t *testing.T) {
 				}
 				was, is := viewOf(live), viewOf(reload)
 				for id, result := range is.Results { // of tools that were stopped; live there was none
-					if _, ok := was.Results[id]; !ok && strings.HasPrefix(result, interruptedText) {
+					if _, ok := was.Results[id]; !ok && strings.HasPrefix(result, InterruptedText) {
 						delete(is.Results, id)
 					}
 				}

@@ -55,7 +55,7 @@ func (w *Writer) Handle(e stream.Event) {
 	case stream.Usage:
 		w.account(e)
 	case stream.Error:
-		w.event(eventError, errorPayload{e.Message, e.Kind, e.Retryable, e.ResetsAt})
+		w.event(eventError, errorPayload{e.Message, e.Kind, e.Retryable, TimeOf(e.ResetsAt)})
 	case stream.Retry:
 		w.event(eventRetry, retryPayload{e.Attempt, e.MaxAttempts, e.Delay.Milliseconds(), e.Kind, e.Message})
 	case stream.Compaction:
@@ -270,12 +270,12 @@ func (w *Writer) endRun(interrupted bool, reason string) {
 	}
 	for _, c := range w.running {
 		w.event(eventToolResult, resultPayload{
-			ToolCallID: c.ID, ToolName: c.Name, Result: interruptedText, IsError: true, Interrupted: true, ParentToolCallID: c.ParentToolCallID,
+			ToolCallID: c.ID, ToolName: c.Name, Result: InterruptedText, IsError: true, Interrupted: true, ParentToolCallID: c.ParentToolCallID,
 		})
 	}
 	w.turn, w.running = turn{}, nil
 	clear(w.answered)
 }
 
-// interruptedText is the result of a tool that was stopped.
-const interruptedText = "interrupted"
+// InterruptedText is the result of a tool that was stopped.
+const InterruptedText = "interrupted"

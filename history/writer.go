@@ -87,7 +87,7 @@ func (w *Writer) takeUp(path string) error {
 	if filepath.Dir(realPath(path)) != realPath(filepath.Dir(w.path)) {
 		return errors.New("it isn't in the folder of sessions")
 	}
-	f, err := openRegular(path, os.O_RDWR|os.O_APPEND)
+	f, err := OpenRegular(path, os.O_RDWR|os.O_APPEND)
 	if err != nil {
 		return err
 	}
@@ -162,7 +162,7 @@ func (w *Writer) HandleRecord(r Record) {
 	case Note:
 		return // they are other programs'
 	case LoopStart:
-		r.Title = title(r.Title)
+		r.Title, r.StartedAt = title(r.Title), TimeOf(r.StartedAt)
 		w.event(eventLoopStart, r)
 		if !r.Continued {
 			w.append(func(n node) any {

@@ -4,12 +4,15 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
+	"ralph-lsp/internal/jsoncursor"
 	"ralph-lsp/stream"
 )
 
@@ -226,5 +229,42 @@ func TestAMessageThatNeverEnds(t *testing.T) {
 	seen, _ := replay(t, closed(t, w))
 	if got := viewOf(seen).Messages["/m1"]; got != shown.String() {
 		t.Errorf("%d bytes are read, want %d", len(got), shown.Len())
+	}
+}
+
+// TestUnbelievableAmountsAreWrittenAsUnknown has what JSON has no words for.
+func TestUnbelievableAmountsAreWrittenAsUnknown(t *testing.T) {
+	w, _, _ := newTestWriter(t)
+	w.HandleRecord(LoopStart{LoopID: "ralph-1", StartedAt: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)})
+	w.HandleRecord(IterationStart{Iteration: 1})
+	for _, usd := range []float64{1e308, 1e308, math.NaN(), 1e300, 2} {
+		turn := stream.Usage{Cost: stream.USD(usd), Tokens: stream.Tokens{Input: 1}}
+		w.Handle(stream.Text{Delta: "x", MessageID: "m"})
+		w.Handle(stream.MessageEnd{MessageID: "m", Text: "x"})
+		w.Handle(stream.TurnEnd{StopReason: "stop", Usage: turn})
+		w.Handle(turn)
+	}
+	w.Handle(stream.Error{Message: "limit", ResetsAt: time.Date(292000, 1, 1, 0, 0, 0, 0, time.UTC)})
+	w.HandleRecord(IterationEnd{Iteration: 1, Outcome: "ok", CostUSD: KnownCost(stream.USD(math.Inf(1)))})
+	path := closed(t, w)
+	if _, stats := replay(t, path); stats.Skipped > 0 || stats.Lines < 12 {
+		t.Errorf("%+v", stats)
+	}
+}
+
+func TestWhatAFileSaysIsBelievedWithinReason(t *testing.T) {
+	for usd, known := range map[float64]bool{0: true, 1e9: true, 1e300: false, -1: false, math.Inf(1): false} {
+		if got := CostOf(&usd); got.Known != known || (KnownCost(stream.USD(usd)) != nil) != known {
+			t.Errorf("%v: %+v", usd, got)
+		}
+	}
+	for ms, want := range map[int64]time.Duration{5: 5 * time.Millisecond, -1: 0, math.MaxInt64: 0} {
+		if got := DurationOf(ms); got != want {
+			t.Errorf("%d ms: %v", ms, got)
+		}
+	}
+	c := jsoncursor.New([]byte(`{"cost":{"total":1e400},"input":1e30,"output":-4}`))
+	if u := readUsage(c); u.Cost.Known || u.Tokens != (stream.Tokens{}) {
+		t.Errorf("got %+v", u)
 	}
 }

@@ -34,8 +34,37 @@ type messageParams struct {
 	Actions []messageItem `json:"actions,omitempty"`
 }
 
+// question is one about the loop in a folder that waits for its answer.
+type question struct {
+	situation string             // of the folder, see seenLoop; in another one the question is moot
+	cancel    context.CancelFunc // withdraws it
+}
+
+// withdraw takes back what the user is asked about the folder's loop. The
+// caller holds the manager's mu.
+func (f *folder) withdraw() {
+	if f.question != nil {
+		f.question.cancel()
+		f.question = nil
+	}
+}
+
+// questionAbout returns the context of a question about the folder's loop,
+// which is over when the question is moot. The caller holds mu.
+func (m *manager) questionAbout(f *folder, situation string) context.Context {
+	f.withdraw()
+	ctx, cancel := context.WithCancel(m.ctx)
+	f.question = &question{situation, cancel}
+	return ctx
+}
+
+// askedOf is a loop of which the user was asked what to do with it.
+type askedOf struct{ folder, loopID string }
+
 // ask asks the user and returns the action that was chosen, "" when none was.
+// Commands behind the one that asks go on meanwhile.
 func (m *manager) ask(ctx context.Context, message string, actions ...string) string {
+	turnOf(ctx).end()
 	params := messageParams{Type: messageInfo, Message: message}
 	for _, title := range actions {
 		params.Actions = append(params.Actions, messageItem{title})
@@ -78,7 +107,7 @@ func (m *manager) decisionFor(err error, cfg loop.Config) func(context.Context) 
 			if m.ask(ctx, "Ralph loop active. Cancel it to start the new task?", actionCancelAndStart, actionKeep) != actionCancelAndStart {
 				return nil, err
 			}
-			return m.launchInstead(ctx, cfg)
+			return m.launchInstead(ctx, cfg, running.Owner.LoopID)
 		}
 	}
 	if errors.As(err, &interrupted) {
@@ -89,7 +118,7 @@ func (m *manager) decisionFor(err error, cfg loop.Config) func(context.Context) 
 			case actionContinue:
 				return m.goOn(ctx, cfg.Folder, start.Options{}, false)
 			case actionDiscardAndStart:
-				return m.launchInstead(ctx, cfg)
+				return m.launchInstead(ctx, cfg, interrupted.State.LoopID)
 			}
 			return nil, err
 		}
@@ -97,29 +126,29 @@ func (m *manager) decisionFor(err error, cfg loop.Config) func(context.Context) 
 	return nil
 }
 
-// launchInstead ends the loop that is there, and starts another.
-func (m *manager) launchInstead(ctx context.Context, cfg loop.Config) (*managed, error) {
-	if err := m.clear(ctx, cfg.Folder); err != nil {
-		return nil, err
-	}
-	return m.launch(cfg)
-}
-
 // offerToContinue asks once what to do with a loop that nobody drives.
-func (m *manager) offerToContinue(f *folder, seen *seenLoop) {
-	m.mu.Lock()
-	asked := seen.asked
-	seen.asked = true
-	m.mu.Unlock()
-	if asked || m.asksItself() {
+func (m *manager) offerToContinue(f *folder, found *seenLoop) {
+	if m.asksItself() {
 		return
 	}
-	st := seen.status
+	st := found.status
+	loopOf := askedOf{f.path, st.LoopID}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.asked[loopOf] || f.seen != found || m.folders[f.path] != f {
+		return
+	}
+	m.asked[loopOf] = true
+	ctx := m.questionAbout(f, found.situation())
 	m.wg.Go(func() {
 		question := fmt.Sprintf("A Ralph loop was interrupted in %s at iteration %s. Go on with it?",
 			filepath.Base(f.path), OfMax(st.Iteration, st.Limits.MaxIterations))
+		answer := m.ask(ctx, question, actionContinue, actionDiscard, actionLater)
+		if ctx.Err() != nil || !isInterrupted(f.path, st.LoopID) {
+			return // moot: whatever the answer is about, it isn't there any more
+		}
 		var err error
-		switch m.ask(m.ctx, question, actionContinue, actionDiscard, actionLater) {
+		switch answer {
 		case actionContinue:
 			_, err = m.goOn(m.ctx, f.path, start.Options{}, false)
 		case actionDiscard:
@@ -131,9 +160,15 @@ func (m *manager) offerToContinue(f *folder, seen *seenLoop) {
 	})
 }
 
+// isInterrupted says whether the folder's loop is still that one, and nobody's.
+func isInterrupted(folder, loopID string) bool {
+	status, _, owned, err := loop.FolderStatus(folder)
+	return err == nil && !owned && status.LoopID == loopID
+}
+
 // announce tells a client without a plugin how a loop ended, and asks whether
 // a limit that was reached shall be raised.
-func (m *manager) announce(r *managed, end loop.End) {
+func (m *manager) announce(f *folder, r *managed, end loop.End) {
 	if m.ed.Client().OptedIn {
 		return
 	}
@@ -145,13 +180,17 @@ func (m *manager) announce(r *managed, end loop.End) {
 		kind = messageError
 	}
 	message := "Ralph " + endText(end)
-	if !end.Reason.Capped() || m.asksItself() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !end.Reason.Capped() || m.asksItself() || f.running != nil {
 		m.show(kind, message)
 		return
 	}
+	var nothing *seenLoop
+	ctx := m.questionAbout(f, nothing.situation())
 	m.wg.Go(func() {
 		raised, words := raise(r.Status().Limits, end.Reason)
-		if m.ask(m.ctx, message+". "+words, actionRaise, actionStop) != actionRaise {
+		if m.ask(ctx, message+". "+words, actionRaise, actionStop) != actionRaise || ctx.Err() != nil {
 			return
 		}
 		if _, err := m.launch(m.again(r, loop.Config{Change: raised})); err != nil {

@@ -1,12 +1,10 @@
 package server
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
-	"regexp"
+	"os/exec"
 	"slices"
 
 	"ralph-lsp/backends"
@@ -75,53 +73,14 @@ func (m *manager) execute(ctx context.Context, id string, arguments []json.RawMe
 	case len(arguments) == 0:
 		arguments = []json.RawMessage{json.RawMessage("{}")}
 	}
+	if err := turnOf(ctx).await(ctx); err != nil {
+		return nil, err
+	}
 	result, err := run(m, ctx, arguments[0])
 	if err != nil {
 		return nil, asWireError(err)
 	}
 	return result, nil
-}
-
-// with decodes a command's argument into A.
-func with[A any](run func(*manager, context.Context, A) (any, error)) command {
-	return func(m *manager, ctx context.Context, argument json.RawMessage) (any, error) {
-		var a A
-		if err := decodeArgument(argument, &a); err != nil {
-			return nil, err
-		}
-		return run(m, ctx, a)
-	}
-}
-
-var unknownKey = regexp.MustCompile(`unknown field "(.*)"`)
-
-// decodeArgument decodes an object whose keys must all be known.
-func decodeArgument(data json.RawMessage, into any) error {
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	err := d.Decode(into)
-	if err == nil {
-		if _, err = d.Token(); err == io.EOF {
-			return nil
-		}
-	}
-	bad := &wireError{Code: codeInvalidParams, Message: "the argument can't be read", Data: map[string]any{}}
-	var wrongType *json.UnmarshalTypeError
-	if key := unknownKey.FindStringSubmatch(errText(err)); key != nil {
-		bad.Message = "unknown key " + key[1]
-		bad.Data = map[string]any{"key": key[1]}
-	} else if errors.As(err, &wrongType) {
-		bad.Message = "wrong type: " + wrongType.Field + " is a " + wrongType.Value
-		bad.Data = map[string]any{"key": wrongType.Field}
-	}
-	return bad
-}
-
-func errText(err error) string {
-	if err == nil {
-		return ""
-	}
-	return err.Error()
 }
 
 // The reasons of a command that failed, in data.reason.
@@ -134,6 +93,7 @@ const (
 	ReasonBadStateFile    = "bad_state_file"
 	ReasonBadConfig       = "bad_config"
 	ReasonEmptyPrompt     = "empty_prompt"
+	ReasonBadPrompt       = "bad_prompt"
 	ReasonNoFolder        = "no_folder"
 	ReasonNoSession       = "no_session"
 	ReasonInterrupted     = "interrupted"
@@ -161,6 +121,7 @@ func asWireError(err error) error {
 		invalid     *config.InvalidError
 		untrusted   *config.UntrustedError
 		noHat       *start.UnknownHatError
+		unusable    *exec.Error
 	)
 	switch {
 	case errors.As(err, &wire):
@@ -177,6 +138,8 @@ func asWireError(err error) error {
 		return failed(ReasonBackendNotFound, err, map[string]any{"checked": checked, "path": missing.Path})
 	case errors.As(err, &unknown):
 		return failed(ReasonBackendNotFound, err, map[string]any{"checked": []string{unknown.Name}, "known": unknown.Known})
+	case errors.As(err, &unusable): // a folder, or nothing that can be executed
+		return failed(ReasonBackendNotFound, err, map[string]any{"checked": []string{unusable.Name}})
 	case errors.As(err, &syntax), errors.As(err, &outside):
 		return failed(ReasonBadStateFile, err, nil)
 	case errors.As(err, &invalid):
@@ -184,7 +147,7 @@ func asWireError(err error) error {
 	case errors.As(err, &untrusted):
 		return failed(ReasonUntrusted, err, map[string]any{"fileUri": FileURI(untrusted.File), "wants": untrusted.Wants})
 	case errors.As(err, &noHat):
-		return &wireError{Code: codeInvalidParams, Message: err.Error(), Data: map[string]any{"key": "hat", "known": noHat.Known}}
+		return &wireError{Code: codeInvalidParams, Message: err.Error(), Data: map[string]any{"key": "hat", "known": append([]string{}, noHat.Known...)}}
 	case errors.Is(err, loop.ErrEmptyPrompt):
 		return failed(ReasonEmptyPrompt, err, nil)
 	case errors.Is(err, loop.ErrNotRunning), errors.Is(err, loop.ErrNothingToGoOn):

@@ -90,6 +90,10 @@ func (s *Server) handle(ctx context.Context, req *jsonrpc2.Request) (any, error)
 		var done func()
 		own, done = s.calls.add(s.ctx, req.ID()) // before the next message is read: it may cancel this one
 		defer done()
+		if m.enter != nil {
+			own = m.enter(s, own, json.RawMessage(req.Params()))
+			defer turnOf(own).end()
+		}
 		jsonrpc2.Async(ctx)
 	}
 	result, err := s.call(own, m, req)

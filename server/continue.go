@@ -17,7 +17,7 @@ func (m *manager) goOn(ctx context.Context, folder string, options start.Options
 	files := m.files(folder)
 	var cfg loop.Config
 	err = m.withTrust(ctx, trust, func() error {
-		settings, err := files.Load()
+		settings, err := loadSettings(files)
 		if err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 
 	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"
@@ -120,6 +121,9 @@ func (m *manager) elsewhere(p LoopParams) (path string, seen loop.Status, err er
 		} else if err != nil {
 			return "", seen, err
 		}
+		if err = checkStateFile(path); err != nil {
+			return "", seen, err
+		}
 		seen, _, _, err = loop.FolderStatus(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			return "", seen, nil
@@ -171,6 +175,9 @@ func (m *manager) pause(_ context.Context, p LoopParams) (any, error) {
 // resume lets a loop go on: a paused or waiting one, one that was interrupted,
 // or one of ours that came to a cap.
 func (m *manager) resume(ctx context.Context, p ResumeParams) (any, error) {
+	if err := p.check(); err != nil {
+		return nil, err
+	}
 	patch := p.patch()
 	result, err := m.change(p.LoopParams,
 		func(r *managed) error { return r.Resume(patch) },
@@ -211,7 +218,7 @@ func (m *manager) takeUp(ctx context.Context, p ResumeParams) (*managed, error) 
 	case p.Backend == "":
 		return m.launch(m.again(last, loop.Config{Change: options.Limits}))
 	}
-	settings, err := m.files(last.cfg.Folder).Load()
+	settings, err := loadSettings(m.files(last.cfg.Folder))
 	if err != nil {
 		return nil, err
 	}
@@ -251,6 +258,12 @@ func (m *manager) again(last *managed, cfg loop.Config) loop.Config {
 
 // update changes limits and promise at once, the prompt with the next iteration.
 func (m *manager) update(_ context.Context, p ChangeParams) (any, error) {
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	if p.Prompt != nil && strings.TrimSpace(*p.Prompt) == "" {
+		return nil, loop.ErrEmptyPrompt
+	}
 	patch := p.patch()
 	patch.Prompt = p.Prompt
 	return m.change(p.LoopParams,

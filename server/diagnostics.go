@@ -3,6 +3,7 @@ package server
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -128,22 +129,75 @@ func (d *documents) stateFindings(doc *document) []finding {
 		message := fmt.Sprintf("the front matter has %d bytes, more than %d; is a line of \"---\" missing above the prompt?", end-start, maxFrontMatter)
 		return []finding{{end: start, severity: protocol.DiagnosticSeverityError, message: message}}
 	}
-	parsed, err := loopstate.Parse([]byte(text))
-	if err != nil {
-		line, message := 1, err.Error()
-		if syntax := (*loopstate.SyntaxError)(nil); errors.As(err, &syntax) {
-			line, message = syntax.Line, syntax.Msg
-		}
-		start, end := lineRange(text, line)
-		return []finding{{start: start, end: end, severity: protocol.DiagnosticSeverityError, message: message}}
+	parsed, found := parseState(text)
+	if parsed == nil {
+		return found
 	}
-	var found []finding
+	isBad := len(found) > 0
 	for _, p := range parsed.Problems() {
 		found = append(found, problemFinding(text, p))
+	}
+	if isBad {
+		slices.SortStableFunc(found, func(a, b finding) int { return a.start - b.start })
+		return found // what the rest means isn't known
 	}
 	state := parsed.State()
 	found = append(found, limitFindings(text, state)...)
 	return append(found, d.loopFindings(doc, state)...)
+}
+
+// maxSyntaxErrors bounds how many values that can't be read are looked for.
+const maxSyntaxErrors = 20
+
+// parseState reads a state file, and tells what can't be read. One bad value
+// doesn't hide the others: it is left out for the next try. The document is nil
+// when nothing can be read.
+func parseState(text string) (*loopstate.Document, []finding) {
+	var found []finding
+	rest := text
+	for range maxSyntaxErrors {
+		doc, err := loopstate.Parse([]byte(rest))
+		if err == nil {
+			return doc, found
+		}
+		line, message := 1, err.Error()
+		if syntax, ok := errors.AsType[*loopstate.SyntaxError](err); ok {
+			line, message = syntax.Line, syntax.Msg
+		}
+		start, end := lineRange(text, line)
+		found = append(found, finding{start: start, end: end, severity: protocol.DiagnosticSeverityError, message: message})
+		if rest = withoutValue(rest, line); rest == "" {
+			break
+		}
+	}
+	return nil, found
+}
+
+// withoutValue returns a state file's text with comments in the place of the
+// key in a line and the lines that go on with its value, or with a prompt if
+// that is missing; "" when there is no front matter to change.
+func withoutValue(text string, line int) string {
+	from, to, ok := frontMatter(text)
+	start, _ := lineRange(text, line)
+	switch {
+	case !ok || start < from || to == len(text):
+		return ""
+	case start >= to:
+		return text + "\nx"
+	}
+	lines := strings.SplitAfter(text[start:to], "\n")
+	for i, l := range lines {
+		if i > 0 && !goesOn(l) {
+			break
+		}
+		lines[i] = "#" + l[len(strings.TrimRight(l, "\r\n")):]
+	}
+	return text[:start] + strings.Join(lines, "") + text[to:]
+}
+
+// goesOn says whether a line of the front matter belongs to the key above it.
+func goesOn(line string) bool {
+	return line != "" && strings.ContainsRune(" \t", rune(line[0])) || strings.HasPrefix(line, "- ") || strings.TrimSpace(line) == "-"
 }
 
 // problemFinding is a problem of the front matter: an unknown key, or a stray line.

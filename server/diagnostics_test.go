@@ -37,6 +37,13 @@ func TestDiagnostics(t *testing.T) {
 			"warning: Backend is not a known key, it is ignored; did you mean backend?"}},
 		{"stray line", stateURI, "---\n«hello»\n---\nx", nil, []string{`warning: this line belongs to no key; write "key: value"`}},
 		{"wrong type, CRLF", stateURI, "---\r\n«max_iterations: many»\r\n---\r\nx", nil, []string{`error: max_iterations is "many"; write a whole number, 0 or more`}},
+		{"bad values and unknown keys", stateURI, "---\n«max_iterations: many»\n«colour»: 1\n«guidance:»\n  - [a]\n«active: perhaps»\n---\nx", nil, []string{
+			`error: max_iterations is "many"; write a whole number, 0 or more`, "warning: colour is not a known key, it is ignored",
+			`error: guidance is not a list of texts; write one per line, behind "- " and in quotes`, `error: active is "perhaps"; write true or false`}},
+		{"unknown key without a prompt", stateURI, "---\n«colour»: 1\n---\n«»", nil, []string{
+			"warning: colour is not a known key, it is ignored", `error: there is no prompt; write it below the second "---"`}},
+		{"a key twice", stateURI, "---\nmodel: a\n«model: b»\n«colour»: 1\n---\nx", nil, []string{
+			"error: model is already set in line 2; remove one of them", "warning: colour is not a known key, it is ignored"}},
 		{"over the limit", stateURI, "---\niteration: «51» # x\nmax_iterations: 50\n---\nx", nil, []string{"warning: iteration 51 is over the limit of 50; raise max_iterations to go on"}},
 		{"never ends", stateURI, "---\nmax_iterations: «0»\n---\nx", nil, []string{"warning: without a limit, a promise and a budget hardly anything ends the loop; set one of them"}},
 		{"ends by promise", stateURI, "---\nmax_iterations: 0\ncompletion_promise: A\n---\nx", nil, nil},

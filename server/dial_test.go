@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"io"
 	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -77,7 +80,44 @@ func (c *client) status(folder string, as func(LoopStatus) bool) LoopStatus {
 	return found
 }
 
+// statusWithout waits for a ralph/status that doesn't have the folder.
+func (c *client) statusWithout(folder string) {
+	c.t.Helper()
+	c.Until("status without "+folder, func(heard []lsptest.Message) bool {
+		for i := len(heard) - 1; i >= 0; i-- {
+			if heard[i].Method == MethodStatus {
+				return !strings.Contains(string(heard[i].Params), `"folder":"`+FileURI(folder)+`"`)
+			}
+		}
+		return false
+	})
+}
+
 // inState is a condition for status.
 func inState(state string) func(LoopStatus) bool {
 	return func(l LoopStatus) bool { return l.State == state }
+}
+
+// open opens a document in the editor, with a text that isn't saved.
+func (c *client) open(uri, text string) {
+	c.Notify("textDocument/didOpen", map[string]any{"textDocument": map[string]any{
+		"uri": uri, "languageId": "markdown", "version": 1, "text": text}})
+}
+
+// dryRun returns what a start would do.
+func (c *client) dryRun(argument map[string]any) DryRunResult {
+	c.t.Helper()
+	argument["dryRun"] = true
+	return result[DryRunResult](c, c.Command(CommandStart, argument))
+}
+
+// writeFile writes a file of a test, with the folders above it.
+func writeFile(t *testing.T, path, content string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
 }

@@ -27,6 +27,8 @@ type docEnv interface {
 	// FolderOf returns the absolute path of the workspace folder with a
 	// document, else of the document's own; "" for one that is no file.
 	FolderOf(uri string) string
+	// FolderAt returns the one path that stands for all names of a folder.
+	FolderAt(path string) string
 }
 
 // docKind is what a document is for us.
@@ -72,9 +74,9 @@ type documents struct {
 	refresh map[string]*refresher // by method
 
 	mu      sync.Mutex
-	open    map[uri.URI]*document
-	changed map[uri.URI]bool // to publish; true: because of a loop
-	working bool             // a worker is at it
+	open    map[string]*document // by docKey
+	changed map[uri.URI]bool     // to publish; true: because of a loop
+	working bool                 // a worker is at it
 	// shown is what the editor was last told, in short.
 	shown map[shownKey]string
 }
@@ -98,7 +100,7 @@ func newDocuments(ed editor, env docEnv) *documents {
 			methodRefreshLenses:     {ed: ed, method: methodRefreshLenses},
 			methodRefreshDiagnostic: {ed: ed, method: methodRefreshDiagnostic},
 		},
-		open: map[uri.URI]*document{}, changed: map[uri.URI]bool{}, shown: map[shownKey]string{},
+		open: map[string]*document{}, changed: map[uri.URI]bool{}, shown: map[shownKey]string{},
 	}
 }
 
@@ -121,21 +123,24 @@ func (d *documents) set(u uri.URI, version int32, text string) {
 	if kind == foreignDoc {
 		return
 	}
-	doc := &document{u, kind, version, newTextIndex(text, d.ed.Client().UTF8)}
+	index := newTextIndex(text, d.ed.Client().UTF8)
 	d.mu.Lock()
-	d.open[u] = doc
+	if old := d.open[docKey(u)]; old != nil {
+		u = old.uri // as the editor called it first
+	}
+	d.open[docKey(u)] = &document{u, kind, version, index}
 	d.mu.Unlock()
 	d.publish(u, false)
 }
 
 func (d *documents) didClose(p protocol.DidCloseTextDocumentParams) {
-	u := p.TextDocument.URI
+	key := docKey(p.TextDocument.URI)
 	d.mu.Lock()
-	_, ok := d.open[u]
-	delete(d.open, u)
+	doc := d.open[key]
+	delete(d.open, key)
 	d.mu.Unlock()
-	if ok {
-		d.publish(u, false)
+	if doc != nil {
+		d.publish(doc.uri, false)
 	}
 }
 
@@ -143,13 +148,30 @@ func (d *documents) didClose(p protocol.DidCloseTextDocumentParams) {
 func (d *documents) get(u uri.URI) *document {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.open[u]
+	return d.open[docKey(u)]
 }
 
-// openText is the text of a document as its editor has it, saved or not.
-func (d *documents) openText(u string) (text string, ok bool) {
-	if doc := d.get(uri.URI(u)); doc != nil {
+// docKey is the same for all spellings of a document's URI.
+func docKey(u uri.URI) string {
+	if path, err := PathOf(string(u)); err == nil {
+		return path
+	}
+	return string(u)
+}
+
+// openText is the text of the document at a path as its editor has it, saved or not.
+func (d *documents) openText(path string) (text string, ok bool) {
+	d.mu.Lock()
+	open := maps.Clone(d.open)
+	d.mu.Unlock()
+	if doc := open[path]; doc != nil {
 		return doc.text, true
+	}
+	real := realPath(path)
+	for key, doc := range open { // it may be open under another name of its folder
+		if realPath(key) == real {
+			return doc.text, true
+		}
 	}
 	return "", false
 }
@@ -158,7 +180,7 @@ func (d *documents) openText(u string) (text string, ok bool) {
 func (d *documents) folderOf(doc *document) string {
 	if doc.kind == stateDoc {
 		name, _ := PathOf(string(doc.uri))
-		return filepath.Dir(filepath.Dir(name))
+		return d.env.FolderAt(filepath.Dir(filepath.Dir(name)))
 	}
 	return d.env.FolderOf(string(doc.uri))
 }
@@ -213,7 +235,10 @@ func (d *documents) next() (u uri.URI, doc *document, loopChanged, ok bool) {
 	defer d.mu.Unlock()
 	for u, loopChanged = range d.changed {
 		delete(d.changed, u)
-		return u, d.open[u], loopChanged, true
+		if doc = d.open[docKey(u)]; doc != nil && doc.uri != u {
+			doc = nil // it was opened again, with its URI spelled differently
+		}
+		return u, doc, loopChanged, true
 	}
 	d.working = false
 	return "", nil, false, false

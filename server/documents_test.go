@@ -106,6 +106,8 @@ func (w *docWorld) FolderOf(u string) string {
 	return filepath.Dir(path)
 }
 
+func (w *docWorld) FolderAt(path string) string { return path }
+
 // withDoc returns documents with one that is open, without telling the editor.
 // A nil world has no loop and all backends.
 func withDoc(u uri.URI, text string, utf8 bool, world *docWorld) *documents {
@@ -113,7 +115,7 @@ func withDoc(u uri.URI, text string, utf8 bool, world *docWorld) *documents {
 		world = &docWorld{}
 	}
 	d := newDocuments(&docEditor{client: clientInfo{UTF8: utf8}}, world)
-	d.open[u] = &document{u, kindOf(u), 1, newTextIndex(text, utf8)}
+	d.open[docKey(u)] = &document{u, kindOf(u), 1, newTextIndex(text, utf8)}
 	return d
 }
 

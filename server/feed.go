@@ -146,6 +146,9 @@ func (f *feed) HandleLoop(e loop.Event) {
 		f.backlog.iteration = start.Iteration
 		f.mu.Unlock()
 	}
+	for _, u := range f.projector.Unfinished(e) {
+		f.add(u, false)
+	}
 	if u := f.projector.Loop(e); u != nil {
 		f.add(u, false)
 	}

@@ -92,12 +92,12 @@ func (m *manager) runningSession(path string) string {
 // was interrupted.
 func ProjectPast(s history.Summary) PastLoop {
 	past := PastLoop{
-		LoopID: s.Loop.LoopID, Title: s.Loop.Title, Backend: s.Loop.Backend, StartedAt: s.Loop.StartedAt,
+		LoopID: s.Loop.LoopID, Title: s.Loop.Title, Backend: s.Loop.Backend, StartedAt: history.TimeOf(s.Loop.StartedAt),
 		StopReason: string(loop.StopInterrupted), Iterations: s.Iteration, SessionFileURI: FileURI(s.Path),
 	}
 	if e := s.End; e != nil {
 		past.StopReason, past.Promise, past.Iterations, past.Error = e.StopReason, e.Promise, e.Iterations, stream.Plain(e.Error)
-		past.CostUSD, past.DurationMs = dollars(history.CostOf(e.CostUSD)), e.DurationMs
+		past.CostUSD, past.DurationMs = dollars(history.CostOf(e.CostUSD)), history.DurationOf(e.DurationMs).Milliseconds()
 		past.Tokens = projectTokens(stream.Tokens(e.Tokens))
 	}
 	return past
@@ -113,7 +113,7 @@ func LoopEvent(r history.Record) loop.Event {
 		return loop.IterationEnd{
 			Iteration: r.Iteration, Outcome: loop.Outcome(r.Outcome), Error: r.Error, Cost: history.CostOf(r.CostUSD),
 			Tokens: stream.Tokens(r.Tokens), Turns: r.Turns, ToolCalls: r.ToolCalls,
-			Duration: ms(r.DurationMs), Skipped: r.Skipped,
+			Duration: history.DurationOf(r.DurationMs), Skipped: r.Skipped,
 		}
 	case history.NearMiss:
 		return loop.NearMiss(r)
@@ -124,15 +124,15 @@ func LoopEvent(r history.Record) loop.Event {
 	case history.Limits:
 		return loop.LimitsChanged{
 			Limits: loop.Limits{
-				MaxIterations: r.MaxIterations, MaxCostUSD: r.MaxCostUSD, MaxDuration: ms(r.MaxDurationMs),
-				IdleTimeout: ms(r.IdleTimeoutMs),
+				MaxIterations: r.MaxIterations, MaxCostUSD: r.MaxCostUSD, MaxDuration: history.DurationOf(r.MaxDurationMs),
+				IdleTimeout: history.DurationOf(r.IdleTimeoutMs),
 			},
 			Promise: r.Promise,
 		}
 	case history.LoopEnd:
 		end := loop.End{
 			Reason: loop.StopReason(r.StopReason), Promise: r.Promise, Iterations: r.Iterations, Cost: history.CostOf(r.CostUSD),
-			Tokens: stream.Tokens(r.Tokens), Duration: ms(r.DurationMs), Error: r.Error,
+			Tokens: stream.Tokens(r.Tokens), Duration: history.DurationOf(r.DurationMs), Error: r.Error,
 		}
 		for _, d := range r.Denials {
 			end.Denials = append(end.Denials, stream.Denial(d))
@@ -141,8 +141,6 @@ func LoopEvent(r history.Record) loop.Event {
 	}
 	return nil
 }
-
-func ms(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
 
 // sessionURI is the URI of a loop's session file, "" if it has none.
 func sessionURI(s loop.Status) string {

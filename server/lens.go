@@ -50,6 +50,9 @@ func (d *documents) lenses(doc *document) []protocol.CodeLens {
 		add(JoinFacts(OfMax(max(status.Iteration, 1), status.MaxIterations), "interrupted", "Resume"), CommandResume, target)
 		add("Discard", CommandCancel, target)
 	default:
+		if _, _, err := promptIn(docKey(doc.uri), doc.text); err != nil {
+			return lenses // its diagnostics say what is wrong with it
+		}
 		start := StartParams{Folder: FileURI(folder), PromptURI: string(doc.uri)}
 		add("Run Ralph loop", CommandStart, start)
 		start.DryRun = true

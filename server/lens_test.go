@@ -16,6 +16,9 @@ var (
 	loopDuration = 90 * time.Minute
 )
 
+// badStateURI stands for the state file with a text that can't be read.
+const badStateURI = uri.URI("bad")
+
 func TestCodeLens(t *testing.T) {
 	at := func(s loop.State) *LoopStatus {
 		return &LoopStatus{LoopID: "a", State: string(s), Iteration: 3, MaxIterations: 50, Cost: &CostStatus{Amount: 1.42}}
@@ -35,6 +38,7 @@ func TestCodeLens(t *testing.T) {
 		want   []string
 	}{
 		{"no loop", promptURI, nil, run},
+		{"state file that can't be read", badStateURI, nil, nil},
 		{"ended", promptURI, at(loop.StateEnded), run},
 		{"state file", stateURI, nil, []string{
 			`Run Ralph loop: ralph.loop.start {"folder":"file:///w","promptUri":"file:///w/.pi/ralph-loop.local.md"}`,
@@ -54,7 +58,11 @@ func TestCodeLens(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			d := withDoc(tt.uri, "Build X", false, &docWorld{status: tt.status})
+			text := "---\nactive: true\n---\nBuild X"
+			if tt.uri == badStateURI {
+				text, tt.uri = "---\nactive: perhaps\n---\nBuild X", stateURI
+			}
+			d := withDoc(tt.uri, text, false, &docWorld{status: tt.status})
 			lenses, err := d.codeLens(protocol.CodeLensParams{TextDocument: protocol.TextDocumentIdentifier{URI: tt.uri}})
 			if err != nil {
 				t.Fatal(err)

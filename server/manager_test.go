@@ -242,11 +242,38 @@ func TestFoldersComeAndGo(t *testing.T) {
 	c.status(two, inState("running"))
 	c.status(one, inState("running"))
 	change(nil, []string{one})
-	c.status(one, inState("interrupted"))
+	c.Hears("ralph/update", `"stopReason":"interrupted"`)
+	c.statusWithout(one)
 	if status, _, owned, err := loop.FolderStatus(one); err != nil || owned || status.Iteration != 1 {
 		t.Errorf("%+v, %v, %v", status, owned, err)
 	}
 	c.status(two, inState("running"))
+}
+
+func TestTwoNamesOfAFolderAreOne(t *testing.T) {
+	dir := t.TempDir()
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(dir, link); err != nil {
+		t.Fatal(err)
+	}
+	c := dial(t, optedIn, dir, link)
+	agent := agentThat(t, "never")
+	started := result[StartResult](c, c.Command(CommandStart, StartParams{Folder: FileURI(link), Prompt: "x", Choices: Choices{Backend: agent}}))
+	c.status(dir, inState("running"))
+	loops := result[StatusResult](c, c.Command(CommandStatus, struct{}{})).Loops
+	if len(loops) != 1 || !loops[0].Owned {
+		t.Errorf("got %+v", loops)
+	}
+	c.open(FileURI(filepath.Join(link, "PROMPT.md")), "x")
+	lenses := c.Must(c.Call("textDocument/codeLens", map[string]any{"textDocument": map[string]any{"uri": FileURI(filepath.Join(link, "PROMPT.md"))}}))
+	if !strings.Contains(string(lenses), started.LoopID) {
+		t.Errorf("lenses %s", lenses)
+	}
+	c.Notify("workspace/didChangeWorkspaceFolders", map[string]any{"event": map[string]any{
+		"added": []any{}, "removed": []any{workspaceFolder{URI: FileURI(dir)}}}})
+	if got := result[LoopResult](c, c.Command(CommandCancel, LoopParams{Folder: FileURI(link)})); got.LoopID != started.LoopID || got.State != "ended" {
+		t.Errorf("got %+v", got)
+	}
 }
 
 func TestASecondServerSeesTheLoopAndTakesItOver(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 type method struct {
 	handle       func(s *Server, ctx context.Context, params json.RawMessage) (any, error)
 	async        bool
+	enter        func(s *Server, ctx context.Context, params json.RawMessage) context.Context // of an async one, still on the read loop
 	notification bool
 }
 
@@ -37,7 +38,7 @@ var methods = map[string]method{
 	"$/cancelRequest": {handle: (*Server).cancelRequest, notification: true},
 	"$/setTrace":      told(func(*Server, struct{}) {}),
 
-	"workspace/executeCommand":            {handle: asked((*Server).executeCommand), async: true},
+	"workspace/executeCommand":            {handle: asked((*Server).executeCommand), async: true, enter: (*Server).takeTurn},
 	"workspace/didChangeWorkspaceFolders": told((*Server).changeFolders),
 
 	"textDocument/didOpen":    told(onDocuments((*documents).didOpen)),

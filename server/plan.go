@@ -40,7 +40,7 @@ func (m *manager) plan(ctx context.Context, p PlanParams) (any, error) {
 	}
 	var settings config.Settings
 	err = m.withTrust(ctx, p.Trust, func() error {
-		settings, err = m.files(cwd).Load()
+		settings, err = loadSettings(m.files(cwd))
 		return err
 	})
 	if err != nil {

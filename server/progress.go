@@ -262,7 +262,7 @@ func endText(e loop.End) string {
 
 // costText writes a cost, or "" when it is unknown: unknown is never $0.00.
 func costText(c stream.Cost, incomplete bool) string {
-	if !c.Known {
+	if c = believed(c); !c.Known {
 		return ""
 	}
 	text := fmt.Sprintf("$%.2f", c.USD)

@@ -5,9 +5,11 @@ import (
 	"math"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"ralph-lsp/history"
 	"ralph-lsp/loop"
 	"ralph-lsp/stream"
 )
@@ -18,8 +20,9 @@ const MaxTitle = 120
 // Projector turns a loop's events into updates. It keeps what it needs to
 // count the loop's cost over its iterations; one per loop, for one goroutine.
 type Projector struct {
-	spent stream.Cost // by the iterations that ended
-	usage UsageUpdate // the last one sent
+	spent stream.Cost      // by the iterations that ended
+	usage UsageUpdate      // the last one sent
+	calls []ToolCallUpdate // the ends of the calls that have none yet, in the order of their begins
 }
 
 // Event returns the update for an agent's event, or nil when there is none:
@@ -37,6 +40,7 @@ func (p *Projector) Event(e stream.Event) Update {
 			return Discard{KindDiscard, e.MessageID, e.ParentToolCallID}
 		}
 	case stream.ToolCall:
+		p.calls = append(p.calls, ToolCallUpdate{KindToolCallUpdate, e.ID, e.ParentToolCallID, StatusFailed, toolContent(history.InterruptedText)})
 		return ProjectToolCall(e)
 	case stream.ToolProgress:
 		return ToolCallUpdate{KindToolCallUpdate, e.ID, "", StatusInProgress, toolContent(e.Output)}
@@ -45,6 +49,7 @@ func (p *Projector) Event(e stream.Event) Update {
 		if e.IsError {
 			status = StatusFailed
 		}
+		p.calls = slices.DeleteFunc(p.calls, func(c ToolCallUpdate) bool { return c.ToolCallID == e.ID })
 		return ToolCallUpdate{KindToolCallUpdate, e.ID, e.ParentToolCallID, status, toolContent(e.Output)}
 	case stream.Usage:
 		return p.projectUsage(e)
@@ -60,15 +65,30 @@ func (p *Projector) Event(e stream.Event) Update {
 	return nil
 }
 
-// Loop returns the update for one of the loop's own events.
+// Unfinished returns the updates that come before that of a loop's event: the
+// ends of the tool calls that a run left open when it ended. The session file
+// has the same.
+func (p *Projector) Unfinished(e loop.Event) []Update {
+	if _, ok := e.(loop.IterationEnd); !ok {
+		return nil
+	}
+	var ends []Update
+	for _, end := range p.calls {
+		ends = append(ends, end)
+	}
+	p.calls = nil
+	return ends
+}
+
+// Loop returns the update for one of the loop's own events, after those of Unfinished.
 func (p *Projector) Loop(e loop.Event) Update {
 	switch e := e.(type) {
 	case loop.StateChanged:
-		return StateChange{KindState, string(e.State), e.ResumeAt, e.Reason}
+		return StateChange{KindState, string(e.State), history.TimeOf(e.ResumeAt), e.Reason}
 	case loop.IterationStart:
 		return Iteration{SessionUpdate: KindIteration, Phase: PhaseBegin, Iteration: e.Iteration, MaxIterations: e.MaxIterations}
 	case loop.IterationEnd:
-		p.spent = p.spent.Plus(e.Cost)
+		p.spent = p.spent.Plus(believed(e.Cost))
 		return iterationEnd(e)
 	case loop.NearMiss:
 		return Promise{KindPromise, false, stream.Plain(e.Found), e.Expected, stream.Plain(e.Why)}
@@ -91,7 +111,7 @@ func ProjectResult(r stream.Result) Iteration {
 	end := Iteration{
 		SessionUpdate: KindIteration, Phase: PhaseEnd, Iteration: 1,
 		Outcome: string(loop.OutcomeOK), CostUSD: dollars(r.Usage.Cost), Turns: &r.Turns, ToolCalls: &r.ToolCalls,
-		Tokens: new(Tokens(r.Usage.Tokens)), Text: new(stream.Plain(r.Text)), SkippedLines: &r.SkippedLines,
+		Tokens: new(Tokens(history.TokensOf(r.Usage.Tokens))), Text: new(stream.Plain(r.Text)), SkippedLines: &r.SkippedLines,
 	}
 	if f := r.Failure; f != nil {
 		end.Outcome, end.Error = string(loop.OutcomeError), stream.Plain(f.Message)
@@ -108,7 +128,7 @@ func ProjectStatus(s loop.Status, owned bool) LoopStatus {
 	out := LoopStatus{
 		LoopID: s.LoopID, Folder: FileURI(s.Folder), State: string(s.State),
 		Iteration: s.Iteration, MaxIterations: s.Limits.MaxIterations,
-		StartedAt: s.StartedAt, IterationStartedAt: s.IterationStartedAt, Hat: s.Hat,
+		StartedAt: history.TimeOf(s.StartedAt), IterationStartedAt: history.TimeOf(s.IterationStartedAt), Hat: s.Hat,
 		Cost: projectCost(s), Time: TimeStatus{s.Spent.Milliseconds(), s.Limits.MaxDuration.Milliseconds()}, StopReason: string(s.StopReason), Error: stream.Plain(s.Error), Owned: owned,
 	}
 	if b := s.Session; b.Backend != "" {
@@ -119,14 +139,14 @@ func ProjectStatus(s loop.Status, owned bool) LoopStatus {
 		out.Context = &Context{s.Context, s.ContextSize}
 	}
 	for _, q := range s.Quota {
-		out.Quota = append(out.Quota, QuotaWindow{q.Window, q.Utilization, q.ResetsAt})
+		out.Quota = append(out.Quota, QuotaWindow{q.Window, share(q.Utilization), history.TimeOf(q.ResetsAt)})
 	}
 	if t := s.Tool; t != nil {
 		call := ProjectToolCall(t.Call)
-		out.Tool = &RunningTool{call.ToolCallID, call.Name, call.Title, call.Kind, t.StartedAt}
+		out.Tool = &RunningTool{call.ToolCallID, call.Name, call.Title, call.Kind, history.TimeOf(t.StartedAt)}
 	}
 	if r := s.Retry; r != nil {
-		out.Retry = &RetryStatus{r.Attempt, r.ResumeAt, r.Reason}
+		out.Retry = &RetryStatus{r.Attempt, history.TimeOf(r.ResumeAt), r.Reason}
 	}
 	if s.StateFile != "" {
 		out.StateFileURI = FileURI(s.StateFile)
@@ -159,7 +179,7 @@ func toolContent(output string) []ToolContent {
 // the update would say nothing new.
 func (p *Projector) projectUsage(e stream.Usage) Update {
 	u := UsageUpdate{SessionUpdate: KindUsage, Used: e.Context, Size: e.ContextSize}
-	if cost := dollars(p.spent.Plus(e.Cost)); cost != nil {
+	if cost := dollars(p.spent.Plus(believed(e.Cost))); cost != nil {
 		u.Cost = &Money{*cost, "USD"}
 	}
 	same := u.Used == p.usage.Used && u.Size == p.usage.Size && equal(u.Cost, p.usage.Cost)
@@ -202,19 +222,32 @@ func projectEnd(e loop.End) End {
 
 // projectTokens returns nil for no tokens at all: an agent of plain text tells none.
 func projectTokens(t stream.Tokens) *Tokens {
-	if t == (stream.Tokens{}) {
+	if t = history.TokensOf(t); t == (stream.Tokens{}) {
 		return nil
 	}
 	return new(Tokens(t))
 }
 
+// believed is a cost, unknown when nothing can have cost that much.
+func believed(c stream.Cost) stream.Cost { return history.CostOf(history.KnownCost(c)) }
+
 // dollars returns nil for an unknown cost, which the wire leaves out. A known
 // one is rounded to a billionth: sums of fractions end in noise.
 func dollars(c stream.Cost) *float64 {
-	if !c.Known {
+	usd := history.KnownCost(c)
+	if usd == nil {
 		return nil
 	}
-	return new(math.Round(c.USD*1e9) / 1e9)
+	return new(math.Round(*usd*1e9) / 1e9)
+}
+
+// share is a number from 0 to 1, and 0 in the place of what is none: JSON has
+// no word for infinity.
+func share(n float64) float64 {
+	if math.IsNaN(n) || math.IsInf(n, 0) {
+		return 0
+	}
+	return n
 }
 
 func projectCost(s loop.Status) *CostStatus {

@@ -3,10 +3,10 @@ package server
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
+	"math"
 	"os"
+	"strings"
 	"time"
 
 	"ralph-lsp/backends"
@@ -33,6 +33,33 @@ func (p LimitParams) patch() loop.Patch {
 		MaxDuration: milliseconds(p.MaxDurationMs), IdleTimeout: milliseconds(p.IdleTimeoutMs),
 		MaxFailures: p.MaxConsecutiveFailures,
 	}
+}
+
+// check refuses what no loop can have, whatever it has now.
+func (p LimitParams) check() error {
+	for _, ms := range []struct {
+		key string
+		n   *int64
+	}{{"maxDurationMs", p.MaxDurationMs}, {"idleTimeoutMs", p.IdleTimeoutMs}} {
+		if ms.n != nil && (*ms.n < 0 || *ms.n > maxMilliseconds) {
+			return invalidKey(ms.key, "%s is %d: give milliseconds up to %d, or 0 for no limit", ms.key, *ms.n, int64(maxMilliseconds))
+		}
+	}
+	return checkLimits(p.patch().Over(loop.Limits{}, ""))
+}
+
+// maxMilliseconds is the longest time that a duration can hold.
+const maxMilliseconds = math.MaxInt64 / int64(time.Millisecond)
+
+// checkLimits refuses limits and a promise that make no sense.
+func checkLimits(l loop.Limits, promise string) error {
+	if err := l.Check(); err != nil {
+		return errf(codeInvalidParams, "%v", err)
+	}
+	if why := config.CheckPromise(promise); why != "" {
+		return invalidKey("completionPromise", "the completion promise %s", why)
+	}
+	return nil
 }
 
 func milliseconds(n *int64) *time.Duration {
@@ -111,7 +138,7 @@ func (m *manager) start(ctx context.Context, p StartParams) (any, error) {
 	files := m.files(folder)
 	var settings config.Settings
 	err = m.withTrust(ctx, p.Trust, func() error {
-		settings, err = files.Load()
+		settings, err = loadSettings(files)
 		return err
 	})
 	if err != nil {
@@ -121,8 +148,12 @@ func (m *manager) start(ctx context.Context, p StartParams) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	argv, prompt, err := checkStart(cfg)
+	if err != nil {
+		return nil, err
+	}
 	if p.DryRun {
-		return dryRun(cfg, sources)
+		return m.dryRun(cfg, argv, prompt, sources), nil
 	}
 	if p.Replace {
 		if err := m.clear(ctx, cfg.Folder); err != nil {
@@ -136,6 +167,7 @@ func (m *manager) start(ctx context.Context, p StartParams) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	turnOf(ctx).end()
 	start.Remember(files, cfg)
 	r.feed.progress.awaitBegin(ctx)
 	st := r.Status()
@@ -158,10 +190,16 @@ func (m *manager) startFolder(uri string) (string, error) {
 // where its values come from.
 func (m *manager) configOf(ctx context.Context, p StartParams, folder string, settings config.Settings) (loop.Config, start.Sources, error) {
 	resolver := start.Resolver{Start: p.options(), Settings: settings, Detect: m.detect}
+	if err := p.check(); err != nil {
+		return loop.Config{}, nil, err
+	}
 	if p.Settings != nil {
 		resolver.Editor = p.Settings.options()
+		if err := p.Settings.check(); err != nil {
+			return loop.Config{}, nil, err
+		}
 	}
-	prompt, err := m.readPrompt(p)
+	prompt, says, err := m.readPrompt(p)
 	if err != nil {
 		return loop.Config{}, nil, err
 	}
@@ -171,9 +209,12 @@ func (m *manager) configOf(ctx context.Context, p StartParams, folder string, se
 		if err != nil {
 			return loop.Config{}, nil, errf(codeInvalidParams, "%v", err)
 		}
-		prompt = cmp.Or(request.Prompt, prompt)
+		if p.PromptURI == "" {
+			prompt = cmp.Or(prompt, request.Prompt)
+		}
 		resolver.Start = resolver.Start.Over(request.Options)
 	}
+	resolver.Start = resolver.Start.Over(says)
 	if prompt == "" && p.PromptURI == "" {
 		if prompt, err = m.configuredPrompt(folder, settings); err != nil {
 			return loop.Config{}, nil, err
@@ -184,54 +225,19 @@ func (m *manager) configOf(ctx context.Context, p StartParams, folder string, se
 	if err != nil {
 		return loop.Config{}, nil, err
 	}
-	if err := cfg.Limits.Check(); err != nil {
-		return loop.Config{}, nil, errf(codeInvalidParams, "%v", err)
+	if err := checkLimits(cfg.Limits, cfg.Promise); err != nil {
+		return loop.Config{}, nil, err
+	}
+	if cfg.Backend.ModelFlag == "" && cfg.Model != "" {
+		if resolver.Start.Agent.Model != "" {
+			return loop.Config{}, nil, invalidKey("model", "%s can't be told its model: say it with args, in the agent's own words", cfg.Backend.Name)
+		}
+		cfg.Model = "" // the editor's, for agents that can
+		delete(sources, "model")
 	}
 	sources["prompt"] = promptFrom
 	cfg.Folder, cfg.Prompt, cfg.Version = folder, prompt, m.version
 	return cfg, sources, nil
-}
-
-// configuredPrompt returns what is in the configured prompt file, "" when
-// there is none.
-func (m *manager) configuredPrompt(folder string, settings config.Settings) (string, error) {
-	path, err := settings.PromptPath(folder)
-	if err != nil {
-		return "", failed(ReasonUntrusted, err, nil)
-	}
-	prompt, err := m.promptAt(FileURI(path), path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
-	}
-	return prompt, err
-}
-
-// readPrompt returns the prompt that is given itself, or the one in a document.
-func (m *manager) readPrompt(p StartParams) (string, error) {
-	if p.PromptURI == "" {
-		return p.Prompt, nil
-	}
-	if p.Prompt != "" {
-		return "", errf(codeInvalidParams, "there are two prompts: give prompt or promptUri")
-	}
-	path, err := PathOf(p.PromptURI)
-	if err != nil {
-		return "", errf(codeInvalidParams, "promptUri: %v", err)
-	}
-	prompt, err := m.promptAt(p.PromptURI, path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", failed(ReasonEmptyPrompt, fmt.Errorf("there is no file %s: save it first", path), nil)
-	}
-	return prompt, err
-}
-
-// promptAt returns the prompt in a file, as the editor has it when it's open there.
-func (m *manager) promptAt(uri, path string) (string, error) {
-	if text, open := m.docs.openText(uri); open {
-		return promptIn(path, text), nil
-	}
-	data, err := os.ReadFile(path)
-	return promptIn(path, string(data)), err
 }
 
 // detect finds the first agent that is installed; what was found at the start
@@ -248,37 +254,37 @@ func (m *manager) detect(ctx context.Context) (backends.Backend, error) {
 	return start.Installed(ctx)
 }
 
-// dryRun tells what a start would do.
-func dryRun(cfg loop.Config, sources start.Sources) (any, error) {
-	argv, prompt, err := cfg.DryRun()
-	if err != nil {
-		return nil, err
-	}
+// dryRun tells what a start would do. A client without a plugin shows its user
+// no answers, so it is told in a message as well.
+func (m *manager) dryRun(cfg loop.Config, argv []string, prompt string, sources start.Sources) DryRunResult {
 	l := cfg.Limits
-	return DryRunResult{
+	result := DryRunResult{
 		Argv: argv, Cwd: cfg.Folder, PromptBytes: len(prompt), Hat: cfg.Hat, Sources: sources,
 		Limits: EffectiveLimits{
 			MaxIterations: l.MaxIterations, MaxCostUSD: l.MaxCostUSD, MaxDurationMs: l.MaxDuration.Milliseconds(),
 			IdleTimeoutMs: l.IdleTimeout.Milliseconds(), MaxConsecutiveFailures: l.MaxFailures, CompletionPromise: cfg.Promise,
 		},
-	}, nil
+	}
+	if !m.ed.Client().OptedIn {
+		m.show(messageInfo, "Ralph would run "+dryRunText(result, l))
+	}
+	return result
 }
 
-// clear ends the loop in a folder, whoever drives it, and discards one that nobody does.
-func (m *manager) clear(ctx context.Context, path string) error {
-	m.mu.Lock()
-	var running *managed
-	if f := m.folders[path]; f != nil {
-		running = f.running
+// dryRunText is a dry run's result in one line.
+func dryRunText(r DryRunResult, l loop.Limits) string {
+	facts := []string{oneLine(strings.Join(r.Argv, " ")), "a prompt of " + Counted(r.PromptBytes, "byte"), "in " + r.Cwd}
+	if l.MaxIterations > 0 {
+		facts = append(facts, "at most "+Counted(l.MaxIterations, "iteration"))
 	}
-	m.mu.Unlock()
-	if running != nil {
-		running.Cancel()
-		return nil
+	if l.MaxCostUSD > 0 {
+		facts = append(facts, fmt.Sprintf("$%.2f", l.MaxCostUSD))
 	}
-	_, err := loop.CancelFolder(ctx, path)
-	if errors.Is(err, loop.ErrNotRunning) {
-		return nil
+	if l.MaxDuration > 0 {
+		facts = append(facts, roughly(l.MaxDuration))
 	}
-	return err
+	if promise := r.Limits.CompletionPromise; promise != "" {
+		facts = append(facts, "until "+oneLine(promise))
+	}
+	return JoinFacts(facts...)
 }

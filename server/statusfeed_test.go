@@ -76,7 +76,9 @@ func TestStatusKeepsItsRate(t *testing.T) {
 		}
 		begin := time.Now()
 		s.Changed(false)
-		s.Changed(true) // a state
+		synctest.Wait()
+		s.Changed(false) // has to wait
+		s.Changed(true)  // a state
 		synctest.Wait()
 		if _, at := received[StatusParams](ed, MethodStatus); !at[len(at)-1].Equal(begin) {
 			t.Error("a change of state waits")
@@ -84,8 +86,8 @@ func TestStatusKeepsItsRate(t *testing.T) {
 		s.Close()
 		s.Changed(true)
 		time.Sleep(time.Second)
-		if after, _ := received[StatusParams](ed, MethodStatus); len(after) != len(sent)+1 {
-			t.Errorf("%d snapshots, want %d", len(after), len(sent)+1)
+		if after, _ := received[StatusParams](ed, MethodStatus); len(after) != len(sent)+2 {
+			t.Errorf("%d snapshots, want %d", len(after), len(sent)+2)
 		}
 	})
 }

@@ -51,7 +51,9 @@ func (m *manager) transcript(ctx context.Context, p TranscriptParams) (any, erro
 	}
 	client := m.ed.Client()
 	page, err := ReadTranscript(ctx, path, p.Cursor, p.Limit, client.OptedIn && client.Thinking)
-	if bad := (*history.FormatError)(nil); errors.As(err, &bad) || errors.Is(err, fs.ErrNotExist) {
+	var foreign *history.FormatError
+	var unreadable *fs.PathError
+	if errors.As(err, &foreign) || errors.As(err, &unreadable) {
 		return nil, failed(ReasonNoSession, err, nil)
 	}
 	return page, err

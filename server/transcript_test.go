@@ -8,6 +8,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"ralph-lsp/history"
+	"ralph-lsp/loop"
+	"ralph-lsp/stream"
 )
 
 // finished runs a loop of two iterations to its end and returns its id.
@@ -165,5 +169,59 @@ func TestALongTextComesInPieces(t *testing.T) {
 	}
 	if joined != text || len(page.Updates) < 2 {
 		t.Errorf("%d pieces of %d bytes", len(page.Updates), len(joined))
+	}
+}
+
+// TestACutOffToolEndsAsItsTranscriptSays has tools that still run when their
+// run is ended: the live view has to end them too.
+func TestACutOffToolEndsAsItsTranscriptSays(t *testing.T) {
+	dir := t.TempDir()
+	writer, err := history.NewWriter(history.Options{Folder: dir}, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ed := &feedEditor{client: fullClient}
+	live := startFeed(ed)
+	writer.HandleRecord(history.LoopStart{LoopID: "l1"})
+	for iteration := range 2 {
+		live.HandleLoop(loop.IterationStart{Iteration: iteration + 1})
+		writer.HandleRecord(history.IterationStart{Iteration: iteration + 1})
+		for _, e := range []stream.Event{
+			stream.ToolCall{ID: "t1", Name: "bash"},
+			stream.ToolCall{ID: "t2", Name: "Task"},
+			stream.ToolCall{ID: "t3", Name: "bash", ParentToolCallID: "t2"},
+			stream.ToolProgress{ID: "t3", Output: "half"},
+			stream.ToolResult{ID: "t1", Output: "all"},
+		} {
+			live.Handle(e)
+			writer.Handle(e)
+		}
+		live.HandleLoop(loop.IterationEnd{Iteration: iteration + 1, Outcome: loop.OutcomeTimeout})
+		writer.HandleRecord(history.IterationEnd{Iteration: iteration + 1, Outcome: "timeout"})
+	}
+	live.Close()
+	<-live.done
+	if err := writer.Close(); err != nil {
+		t.Fatal(err)
+	}
+	page, err := ReadTranscript(t.Context(), writer.Path(), "", 0, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ends := func(updates []seen) (said []string) {
+		for _, u := range updates {
+			switch {
+			case u.SessionUpdate == KindToolCallUpdate && u.Status != StatusInProgress:
+				said = append(said, u.ToolCallID+" "+u.Status+" "+u.text(t))
+			case u.SessionUpdate == KindIteration:
+				said = append(said, u.Phase)
+			}
+		}
+		return said
+	}
+	was, is := ends(ed.updates(t)), ends(decodeUpdates(t, page.Updates))
+	one := []string{"begin", "t1 completed all", "t2 failed interrupted", "t3 failed interrupted", "end"}
+	if want := slices.Concat(one, one); !slices.Equal(was, want) || !slices.Equal(is, want) {
+		t.Errorf("live %q\ntranscript %q\nwant %q", was, is, want)
 	}
 }

@@ -3,6 +3,8 @@ package server
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 
 	"ralph-lsp/backends"
 	"ralph-lsp/config"
@@ -39,6 +41,23 @@ func (m *manager) withTrust(ctx context.Context, trust bool, do func() error) er
 		}
 		trusted = untrusted.File
 	}
+}
+
+// loadSettings reads the files. One that can't even be read is as bad as one
+// with mistakes.
+func loadSettings(files config.Files) (config.Settings, error) {
+	settings, err := files.Load()
+	var invalid *config.InvalidError
+	var untrusted *config.UntrustedError
+	if err == nil || errors.As(err, &invalid) || errors.As(err, &untrusted) {
+		return settings, err
+	}
+	name := filepath.Join(files.Folder, config.Name)
+	if info, statErr := os.Stat(name); statErr != nil || info.Mode().IsRegular() {
+		name = filepath.Join(files.UserDir, config.UserName)
+	}
+	problem := ConfigProblem{FileURI(name), 1, 1, err.Error()}
+	return settings, failed(ReasonBadConfig, err, map[string]any{"problems": []ConfigProblem{problem}})
 }
 
 // ConfigProblem is a problem in a configuration file; line and column are

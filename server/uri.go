@@ -6,8 +6,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-
-	"ralph-lsp/loopstate"
 )
 
 // PathOf returns the absolute path that a file URI names.
@@ -15,6 +13,9 @@ func PathOf(uri string) (string, error) {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != "file" {
 		return "", fmt.Errorf("%q is no file URI", uri)
+	}
+	if u.Host != "" && u.Host != "localhost" {
+		return "", fmt.Errorf("%q is a file of another machine", uri)
 	}
 	path := u.Path
 	if runtime.GOOS == "windows" {
@@ -25,17 +26,4 @@ func PathOf(uri string) (string, error) {
 		return "", fmt.Errorf("%q names no absolute path", uri)
 	}
 	return filepath.Clean(path), nil
-}
-
-// promptIn returns the prompt that a file holds: all of it, or what is behind
-// the front matter of a state file.
-func promptIn(path, content string) string {
-	if !strings.HasSuffix(filepath.ToSlash(path), loopstate.Name) {
-		return content
-	}
-	doc, err := loopstate.Parse([]byte(content))
-	if err != nil {
-		return content
-	}
-	return doc.State().Prompt
 }

@@ -2,6 +2,8 @@ package server
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"time"
 
 	"ralph-lsp/loop"
@@ -46,4 +48,50 @@ func (m *manager) drivenElsewhere(f *folder) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return f.seen != nil && f.seen.status.State != loop.StateInterrupted
+}
+
+// look asks the folder's state file whether there is a loop that we don't drive.
+func (m *manager) look(f *folder) {
+	m.mu.Lock()
+	ours := f.running != nil
+	m.mu.Unlock()
+	if ours {
+		return
+	}
+	status, owner, _, err := loop.FolderStatus(f.path)
+	m.mu.Lock()
+	before := f.seen
+	switch {
+	case f.running != nil: // started meanwhile
+	case err != nil: // none, or one that can't be read: its diagnostics say so
+		f.seen = nil
+		if !errors.Is(err, fs.ErrNotExist) {
+			m.log.Debug("reading the state file", "folder", f.path, "error", err)
+		}
+	default:
+		f.seen = &seenLoop{status: status, owner: owner}
+	}
+	now := f.seen
+	if f.question != nil && f.question.situation != now.situation() {
+		f.withdraw()
+	}
+	if now != nil && now.status.State != loop.StateInterrupted {
+		delete(m.asked, askedOf{f.path, now.status.LoopID}) // when it is interrupted again, that is news
+	}
+	m.mu.Unlock()
+	if !sameLoop(before, now) {
+		m.changed(f.path)
+	}
+	if now != nil && now.status.State == loop.StateInterrupted {
+		m.offerToContinue(f, now)
+	}
+}
+
+// sameLoop says whether two looks saw the same.
+func sameLoop(a, b *seenLoop) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	x, y := a.status, b.status
+	return x.LoopID == y.LoopID && x.State == y.State && x.Iteration == y.Iteration && x.Cost == y.Cost && a.owner.PID == b.owner.PID
 }

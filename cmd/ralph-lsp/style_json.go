@@ -85,6 +85,9 @@ func (s *jsonStyle) HandleLoop(e loop.Event) {
 	if start, ok := e.(loop.IterationStart); ok {
 		s.stamp.Iteration = start.Iteration
 	}
+	for _, u := range s.projector.Unfinished(e) {
+		s.write(u)
+	}
 	s.write(s.projector.Loop(e))
 }
 

@@ -61,6 +61,7 @@ M.reasons = {
   bad_state_file = 'bad_state_file',
   bad_config = 'bad_config',
   empty_prompt = 'empty_prompt',
+  bad_prompt = 'bad_prompt',
   no_folder = 'no_folder',
   no_session = 'no_session',
   interrupted = 'interrupted',

@@ -1,0 +1,53 @@
+package server
+
+import (
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+)
+
+// What is wrong with an argument is said of the key as it stands in the JSON.
+func TestArgumentsAreRefusedByTheirKeys(t *testing.T) {
+	dir := t.TempDir()
+	c := dial(t, optedIn, dir)
+	agent := agentThat(t, "never")
+	for name, tt := range map[string]struct{ command, argument, key, message string }{
+		"wrong type":             {CommandStart, `{"maxIterations":"5"}`, "maxIterations", "maxIterations is a string"},
+		"wrong type of settings": {CommandStart, `{"settings":{"maxCostUsd":"5"}}`, "settings.maxCostUsd", ""},
+		"wrong type of a folder": {CommandCancel, `{"folder":5}`, "folder", ""},
+		"unknown":                {CommandStart, `{"promt":"x"}`, "promt", "unknown key promt"},
+		"unknown in settings":    {CommandStart, `{"settings":{"folder":"x"}}`, "settings.folder", ""},
+		"other letters":          {CommandStart, `{"prompt":"x","PROMPT":"y"}`, "PROMPT", ""},
+		"other letters inside":   {CommandStart, `{"prompt":"x","settings":{"maxiterations":1}}`, "settings.maxiterations", ""},
+		"none takes any":         {CommandHelp, `{"x":1}`, "x", ""},
+		"a time that overflows":  {CommandStart, `{"prompt":"x","backend":"AGENT","maxDurationMs":18446744073710}`, "maxDurationMs", "give milliseconds up to 9223372036854"},
+		"the largest number":     {CommandStart, `{"prompt":"x","backend":"AGENT","idleTimeoutMs":9223372036854775807}`, "idleTimeoutMs", ""},
+		"of the settings":        {CommandStart, `{"prompt":"x","backend":"AGENT","settings":{"maxDurationMs":9223372036855}}`, "maxDurationMs", ""},
+		"of a resume":            {CommandResume, `{"maxDurationMs":-1}`, "maxDurationMs", ""},
+		"of an update":           {CommandUpdate, `{"idleTimeoutMs":9223372036855}`, "idleTimeoutMs", ""},
+		"a promise with tags":    {CommandStart, `{"prompt":"x","backend":"AGENT","completionPromise":"</promise>"}`, "completionPromise", "leave out"},
+		"an update's promise":    {CommandUpdate, `{"completionPromise":"</promise>"}`, "completionPromise", ""},
+		"an update's limit":      {CommandUpdate, `{"maxIterations":-1}`, "", "max iterations is -1"},
+		"a text's promise":       {CommandStart, `{"text":"x --completion-promise '<promise>'","backend":"AGENT"}`, "completionPromise", ""},
+		"a hat without hats":     {CommandStart, `{"prompt":"x","hat":"planner"}`, "hat", "none is described"},
+		"a model without a flag": {CommandStart, `{"prompt":"x","backend":"AGENT","model":"m"}`, "model", "say it with args"},
+		"a file elsewhere":       {CommandStart, `{"promptUri":"file://otherhost/x.md","backend":"AGENT"}`, "promptUri", "another machine"},
+	} {
+		m := c.Command(tt.command, json.RawMessage(strings.ReplaceAll(tt.argument, "AGENT", agent)))
+		if m.Error == nil || m.Error.Code != codeInvalidParams {
+			t.Errorf("%s: %+v %s", name, m.Error, m.Result)
+			continue
+		}
+		var data map[string]any
+		json.Unmarshal(m.Error.Data, &data)
+		if key, _ := data["key"].(string); key != tt.key || !strings.Contains(m.Error.Message, tt.message) || strings.Contains(string(m.Error.Data), "null") {
+			t.Errorf("%s: %s %s", name, m.Error.Message, m.Error.Data)
+		}
+	}
+	longest := math.MaxInt64 / int64(1e6)
+	got := c.dryRun(map[string]any{"prompt": "x", "backend": agent, "maxDurationMs": longest, "settings": map[string]any{"model": "m"}})
+	if got.Limits.MaxDurationMs != longest || got.Sources["model"] != "" {
+		t.Errorf("got %+v", got)
+	}
+}

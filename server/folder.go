@@ -1,0 +1,236 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"ralph-lsp/loop"
+	"ralph-lsp/loopstate"
+)
+
+// folder is one folder that loops run in: of the workspace, or named by a start.
+type folder struct {
+	path    string             // the first of the names that it was given
+	real    string             // the path without links: two names may mean one folder
+	names   []string           // the paths under which the editor has it open
+	removed bool               // the editor had it open, and has no more
+	unwatch context.CancelFunc // ends the look at its state file
+
+	running  *managed  // ours, until it ended
+	last     *managed  // ours, the last one that ended
+	seen     *seenLoop // one that we don't drive
+	question *question // what the user is asked about its loop; nil: nothing
+}
+
+// seenLoop is a loop that another process drives, or nobody.
+type seenLoop struct {
+	status loop.Status
+	owner  loopstate.Owner
+}
+
+// situation names what is in a folder as far as a question depends on it.
+func (s *seenLoop) situation() string {
+	if s == nil {
+		return ""
+	}
+	if s.status.State == loop.StateInterrupted {
+		return "interrupted " + s.status.LoopID
+	}
+	return "driven " + s.status.LoopID
+}
+
+// realPath is the path without symbolic links, where it can be had.
+func realPath(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return path
+}
+
+// changeFolders follows the editor's workspace. A loop in a folder that was
+// taken out is interrupted: its state file says where it can be taken up.
+func (m *manager) changeFolders(added, removed []string) {
+	for _, path := range removed {
+		m.mu.Lock()
+		running := m.closeFolder(path)
+		m.mu.Unlock()
+		if running != nil {
+			m.wg.Go(running.Interrupt)
+		}
+	}
+	for _, path := range added {
+		real := realPath(path)
+		m.mu.Lock()
+		if !m.closed {
+			f := m.folder(path, real)
+			f.removed = false
+			if !slices.Contains(f.names, path) {
+				f.names = append(f.names, path)
+			}
+		}
+		m.mu.Unlock()
+	}
+	m.changed("")
+}
+
+// closeFolder takes a name from a folder. It returns the loop that has to end
+// before a folder that has no other name is forgotten. The caller holds mu.
+func (m *manager) closeFolder(path string) (running *managed) {
+	f := m.at(path, path)
+	if f == nil || !slices.Contains(f.names, path) {
+		return nil
+	}
+	f.names = slices.DeleteFunc(f.names, func(name string) bool { return name == path })
+	if len(f.names) > 0 {
+		return nil
+	}
+	f.removed = true
+	if f.running == nil {
+		m.drop(f)
+	}
+	return f.running
+}
+
+// at returns the folder that a path names, nil for one that isn't known. real
+// is the path without links. The caller holds mu.
+func (m *manager) at(path, real string) *folder {
+	if f := m.folders[path]; f != nil {
+		return f
+	}
+	for _, f := range m.folders {
+		if f.real == real || slices.Contains(f.names, path) {
+			return f
+		}
+	}
+	return nil
+}
+
+// folder returns the folder at path, which is watched from now on. The caller holds mu.
+func (m *manager) folder(path, real string) *folder {
+	f := m.at(path, real)
+	if f == nil {
+		ctx, unwatch := context.WithCancel(m.ctx)
+		f = &folder{path: path, real: real, unwatch: unwatch}
+		m.folders[path] = f
+		m.wg.Go(func() { m.watch(ctx, f) })
+	}
+	return f
+}
+
+// drop forgets a folder. The caller holds mu.
+func (m *manager) drop(f *folder) {
+	f.unwatch()
+	f.withdraw()
+	delete(m.folders, f.path)
+}
+
+// FolderAt returns the one path that stands for all names of a folder.
+func (m *manager) FolderAt(path string) string {
+	real := realPath(path)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if f := m.at(path, real); f != nil {
+		return f.path
+	}
+	return path
+}
+
+// folderPath returns the folder that a URI names, or the workspace's only one.
+func (m *manager) folderPath(uri string) (string, error) {
+	if uri != "" {
+		path, err := PathOf(uri)
+		if err != nil {
+			return "", failed(ReasonNoFolder, err, nil)
+		}
+		return m.FolderAt(path), nil
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var workspace []string
+	for _, path := range m.paths() {
+		if len(m.folders[path].names) > 0 {
+			workspace = append(workspace, path)
+		}
+	}
+	switch len(workspace) {
+	case 0:
+		return "", failed(ReasonNoFolder, errors.New("no folder is open: name one"), nil)
+	case 1:
+		return workspace[0], nil
+	}
+	return "", failed(ReasonNoFolder, errors.New("several folders are open: name one"), map[string]any{"folders": uris(workspace)})
+}
+
+func uris(paths []string) []string {
+	out := make([]string, len(paths))
+	for i, path := range paths {
+		out[i] = FileURI(path)
+	}
+	return out
+}
+
+// snapshot is what ralph/status says.
+func (m *manager) snapshot() []LoopStatus {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	loops := []LoopStatus{}
+	for _, path := range m.paths() {
+		if status, ok := m.folders[path].status(); ok {
+			loops = append(loops, status)
+		}
+	}
+	return loops
+}
+
+// status is the folder's loop: ours, the one we see, or ours that ended last.
+func (f *folder) status() (LoopStatus, bool) {
+	switch {
+	case f.running != nil:
+		return ProjectStatus(f.running.Status(), true), true
+	case f.seen != nil:
+		return ProjectStatus(f.seen.status, false), true
+	case f.last != nil:
+		return ProjectStatus(f.last.Status(), true), true
+	}
+	return LoopStatus{}, false
+}
+
+// LoopIn returns the loop of a folder as ralph/status shows it.
+func (m *manager) LoopIn(path string) (LoopStatus, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if f := m.folders[path]; f != nil {
+		return f.status()
+	}
+	return LoopStatus{}, false
+}
+
+// FolderOf returns the workspace folder that a document belongs to, else the
+// folder it is in (the state file's is the one above .pi).
+func (m *manager) FolderOf(uri string) string {
+	path, err := PathOf(uri)
+	if err != nil {
+		return ""
+	}
+	m.mu.Lock()
+	best, length := "", 0
+	for _, f := range m.folders {
+		for _, name := range f.names {
+			if len(name) > length && strings.HasPrefix(path, name+string(filepath.Separator)) {
+				best, length = f.path, len(name)
+			}
+		}
+	}
+	m.mu.Unlock()
+	if best != "" {
+		return best
+	}
+	dir := filepath.Dir(path)
+	if filepath.Base(dir) == ".pi" {
+		dir = filepath.Dir(dir)
+	}
+	return m.FolderAt(dir)
+}

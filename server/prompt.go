@@ -1,0 +1,133 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"ralph-lsp/config"
+	"ralph-lsp/history"
+	"ralph-lsp/loop"
+	"ralph-lsp/loop/start"
+	"ralph-lsp/loopstate"
+)
+
+// maxPrompt is the longest prompt that is read from a file, in bytes.
+const maxPrompt = 32 << 20
+
+// configuredPrompt returns what is in the configured prompt file, "" when
+// there is none.
+func (m *manager) configuredPrompt(folder string, settings config.Settings) (string, error) {
+	path, err := settings.PromptPath(folder)
+	if err != nil {
+		path = filepath.Join(folder, settings.PromptFile)
+		return "", badPrompt(path, linkProblem(folder, path, err))
+	}
+	prompt, _, err := m.promptAt(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	return prompt, err
+}
+
+// linkProblem says it if a path leads out of its folder by a link, in other
+// words than the system's; else it is err.
+func linkProblem(folder, path string, err error) error {
+	target := realPath(path)
+	if link, readErr := os.Readlink(path); target == path && readErr == nil { // to nothing that is there
+		target = filepath.Join(filepath.Dir(path), link)
+		if filepath.IsAbs(link) {
+			target = link
+		}
+	}
+	if rel, relErr := filepath.Rel(realPath(folder), target); target == path || relErr == nil && filepath.IsLocal(rel) {
+		return err
+	}
+	return fmt.Errorf("%s is a link that leads out of the folder, to %s; write the prompt into the folder, or name that file as the start's prompt", path, target)
+}
+
+// readPrompt returns the prompt that is given itself, or the one in a document
+// with what that says of the loop.
+func (m *manager) readPrompt(p StartParams) (prompt string, says start.Options, err error) {
+	if p.PromptURI == "" {
+		return p.Prompt, says, nil
+	}
+	if p.Prompt != "" {
+		return "", says, errf(codeInvalidParams, "there are two prompts: give prompt or promptUri")
+	}
+	path, err := PathOf(p.PromptURI)
+	if err != nil {
+		return "", says, invalidKey("promptUri", "promptUri: %v", err)
+	}
+	prompt, says, err = m.promptAt(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", says, failed(ReasonEmptyPrompt, fmt.Errorf("there is no file %s: save it first", path), nil)
+	}
+	return prompt, says, err
+}
+
+// promptAt returns the prompt in a file, as the editor has it when it's open
+// there, and what a state file says of its loop.
+func (m *manager) promptAt(path string) (prompt string, says start.Options, err error) {
+	text, open := m.docs.openText(path)
+	if !open {
+		if text, err = readText(path); err != nil {
+			if !errors.Is(err, fs.ErrNotExist) {
+				err = badPrompt(path, err)
+			}
+			return "", says, err
+		}
+	}
+	return promptIn(path, text)
+}
+
+// badPrompt is the error for a file that is there and can't be a prompt.
+func badPrompt(path string, err error) error {
+	return failed(ReasonBadPrompt, err, map[string]any{"fileUri": FileURI(path)})
+}
+
+// readText reads a file that a person wrote. The error is fs.ErrNotExist for a
+// file that isn't there.
+func readText(path string) (string, error) {
+	file, err := history.OpenRegular(path, os.O_RDONLY)
+	if err != nil {
+		return "", fmt.Errorf("reading the prompt: %w", err)
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, maxPrompt+1))
+	if err != nil {
+		return "", fmt.Errorf("reading the prompt: %w", err)
+	}
+	if len(data) > maxPrompt {
+		return "", fmt.Errorf("%s has more than %d MiB, too much for a prompt", path, maxPrompt>>20)
+	}
+	return string(data), nil
+}
+
+// promptIn returns the prompt that a file holds: all of it, or what is behind
+// the front matter of a state file, with the limits and the promise there.
+func promptIn(path, content string) (prompt string, says start.Options, err error) {
+	if !strings.HasSuffix(filepath.ToSlash(path), "/"+loopstate.Name) {
+		return content, says, nil
+	}
+	doc, err := loopstate.Parse([]byte(content))
+	if err != nil {
+		return "", says, failed(ReasonBadStateFile, err, nil)
+	}
+	state := doc.State()
+	says.Limits = loop.Patch{
+		MaxCostUSD: state.MaxCostUSD, MaxDuration: state.MaxDuration, IdleTimeout: state.IdleTimeout,
+		MaxFailures: state.MaxConsecutiveFailures,
+	}
+	if _, ok := stateLineOf(content, "max_iterations"); ok { // else it is only what a missing key means
+		says.Limits.MaxIterations = &state.MaxIterations
+	}
+	if state.CompletionPromise != "" {
+		says.Limits.Promise = &state.CompletionPromise
+	}
+	return state.Prompt, says, nil
+}

@@ -1,0 +1,79 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"ralph-lsp/backends"
+	"ralph-lsp/loop"
+	"ralph-lsp/loopstate"
+)
+
+// checkStart returns why a loop could not be started as its configuration
+// says, as far as that can be told without touching anything: a start that is
+// refused must leave the loop alone that it would replace. It also returns the
+// first run's command line and prompt.
+func checkStart(cfg loop.Config) (argv []string, prompt string, err error) {
+	if slices.ContainsFunc(cfg.Args, func(arg string) bool { return strings.ContainsRune(arg, 0) }) {
+		return nil, "", invalidKey("args", "an argument has a NUL byte, which no program can be given")
+	}
+	if argv, prompt, err = cfg.DryRun(); err != nil {
+		return nil, "", err
+	}
+	if cfg.Backend.Prompt == backends.PromptArg && len(prompt) > backends.MaxArg {
+		return nil, "", errf(codeInvalidParams, "the prompt has %d bytes with the loop's rules, and %s takes it as an argument of at most %d",
+			len(prompt), cfg.Backend.Name, backends.MaxArg)
+	}
+	return argv, prompt, checkStateFile(cfg.Folder)
+}
+
+// checkStateFile refuses a folder with something else where the state file goes.
+func checkStateFile(folder string) error {
+	file := filepath.Join(folder, filepath.FromSlash(loopstate.Name))
+	dir := filepath.Dir(file)
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return failed(ReasonBadStateFile, fmt.Errorf("%s is no folder: move it away", dir), nil)
+	}
+	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() {
+		return failed(ReasonBadStateFile, fmt.Errorf("%s is no regular file: move it away", file), nil)
+	}
+	return nil
+}
+
+// launchInstead ends the loop that the user was asked about, and starts
+// another. If there is another one by now, it is left alone.
+func (m *manager) launchInstead(ctx context.Context, cfg loop.Config, loopID string) (*managed, error) {
+	if _, _, err := checkStart(cfg); err != nil { // the answer may have taken long
+		return nil, err
+	}
+	if there, _, _, err := loop.FolderStatus(cfg.Folder); err != nil || loopID == "" || there.LoopID == loopID {
+		if err := m.clear(ctx, cfg.Folder); err != nil {
+			return nil, err
+		}
+	}
+	return m.launch(cfg)
+}
+
+// clear ends the loop in a folder, whoever drives it, and discards one that nobody does.
+func (m *manager) clear(ctx context.Context, path string) error {
+	m.mu.Lock()
+	var running *managed
+	if f := m.at(path, path); f != nil {
+		running = f.running
+	}
+	m.mu.Unlock()
+	if running != nil {
+		running.Cancel()
+		return nil
+	}
+	_, err := loop.CancelFolder(ctx, path)
+	if errors.Is(err, loop.ErrNotRunning) {
+		return nil
+	}
+	return err
+}

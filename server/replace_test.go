@@ -1,0 +1,170 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"os"
+	"testing"
+	"time"
+
+	"ralph-lsp/loop"
+	"ralph-lsp/loopstate"
+)
+
+// refusedStarts are starts that can't succeed.
+func refusedStarts(agent string) map[string]any {
+	return map[string]any{
+		"no such program": StartParams{Prompt: "x", Replace: true, Choices: Choices{Backend: "/no/such/agent"}},
+		"no program":      StartParams{Prompt: "x", Replace: true, Choices: Choices{Backend: os.DevNull}},
+		"no prompt":       StartParams{Prompt: " \n", Replace: true, Choices: Choices{Backend: agent}},
+		"a bad promise":   StartParams{Prompt: "x", Replace: true, Choices: Choices{Backend: agent, LimitParams: LimitParams{CompletionPromise: new("</promise>")}}},
+		"a NUL byte":      StartParams{Prompt: "x", Replace: true, Choices: Choices{Backend: agent, Args: []string{"a\x00b"}}},
+	}
+}
+
+func TestARefusedStartLeavesTheLoopItWouldReplace(t *testing.T) {
+	dir := t.TempDir()
+	c := dial(t, optedIn, dir)
+	agent := agentThat(t, "never")
+	first := result[StartResult](c, c.Command(CommandStart, StartParams{Prompt: "one", Choices: Choices{Backend: agent}}))
+	c.status(dir, inState("running"))
+	for name, start := range refusedStarts(agent) {
+		if m := c.Command(CommandStart, start); m.Error == nil {
+			t.Errorf("%s: %s", name, m.Result)
+		}
+		loops := result[StatusResult](c, c.Command(CommandStatus, struct{}{})).Loops
+		if len(loops) != 1 || loops[0].LoopID != first.LoopID || loops[0].State != "running" {
+			t.Fatalf("%s: %+v", name, loops)
+		}
+	}
+}
+
+func TestARefusedStartLeavesTheInterruptedLoop(t *testing.T) {
+	dir := leftBehind(t, loopstate.State{Backend: "pi"})
+	c := dial(t, optedIn, dir)
+	for name, start := range refusedStarts(agentThat(t, "never")) {
+		if m := c.Command(CommandStart, start); m.Error == nil {
+			t.Errorf("%s: %s", name, m.Result)
+		}
+		if _, _, _, err := loop.FolderStatus(dir); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+	}
+}
+
+// askedEditor is an editor whose user takes his time to answer.
+type askedEditor struct {
+	feedEditor
+	asked   chan string // the questions
+	answers chan string
+	over    chan struct{} // gets one for each question that was withdrawn
+}
+
+func (e *askedEditor) Request(ctx context.Context, method string, params, result any) error {
+	if method != "window/showMessageRequest" {
+		return nil
+	}
+	e.asked <- params.(messageParams).Message
+	select {
+	case answer := <-e.answers:
+		return json.Unmarshal(mustJSON(messageItem{answer}), result)
+	case <-ctx.Done():
+		e.over <- struct{}{}
+		return ctx.Err()
+	}
+}
+
+// askedManager is a manager of a plain client that has a folder open.
+func askedManager(t *testing.T, dir string) (*manager, *askedEditor) {
+	t.Helper()
+	ed := &askedEditor{asked: make(chan string, 8), answers: make(chan string), over: make(chan struct{}, 8)}
+	ed.client.ShowMessageRequest = true
+	m := newManager(ed, "test", slog.New(slog.DiscardHandler))
+	m.docs = newDocuments(ed, m)
+	t.Cleanup(m.close)
+	m.changeFolders([]string{dir}, nil)
+	return m, ed
+}
+
+// take returns what comes from a channel.
+func take[T any](t *testing.T, from <-chan T) (v T) {
+	t.Helper()
+	select {
+	case v = <-from:
+	case <-time.After(patience):
+		t.Fatal("nothing came")
+	}
+	return v
+}
+
+func TestALateDiscardLeavesALoopThatAnotherProcessTookOver(t *testing.T) {
+	dir := leftBehind(t, loopstate.State{Backend: "pi"})
+	m, ed := askedManager(t, dir)
+	take(t, ed.asked)
+	file, err := loopstate.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lock, err := file.Lock(loopstate.Owner{LoopID: "ralph-found"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Release()
+	select {
+	case ed.answers <- actionDiscard:
+	case <-ed.over: // it was seen in time
+	}
+	m.close()
+	state, err := file.Load()
+	if err != nil || state.Cancel {
+		t.Errorf("%+v, %v", state, err)
+	}
+}
+
+func TestAQuestionThatIsMootIsWithdrawn(t *testing.T) {
+	agent := agentThat(t, "never")
+	for name, settle := range map[string]func(t *testing.T, m *manager, dir string){
+		"resumed": func(t *testing.T, m *manager, _ string) {
+			if _, err := m.resume(t.Context(), ResumeParams{Backend: agent}); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"discarded": func(t *testing.T, _ *manager, dir string) {
+			if _, err := loop.CancelFolder(t.Context(), dir); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"closed": func(_ *testing.T, m *manager, dir string) { m.changeFolders(nil, []string{dir}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := leftBehind(t, loopstate.State{Backend: agent})
+			m, ed := askedManager(t, dir)
+			take(t, ed.asked)
+			settle(t, m, dir)
+			take(t, ed.over)
+		})
+	}
+}
+
+func TestAClientHearsThatAQuestionIsMoot(t *testing.T) {
+	agent := agentThat(t, "never")
+	dir := leftBehind(t, loopstate.State{Backend: agent})
+	c := dial(t, plain, dir)
+	id := c.Hears("window/showMessageRequest", "was interrupted").ID
+	c.Must(c.Command(CommandResume, ResumeParams{Backend: agent}))
+	c.Hears("$/cancelRequest", `"id":`+string(id))
+}
+
+func TestTheUserIsAskedOncePerLoop(t *testing.T) {
+	dir := leftBehind(t, loopstate.State{Backend: "pi"})
+	m, ed := askedManager(t, dir)
+	take(t, ed.asked)
+	ed.answers <- actionLater
+	m.changeFolders(nil, []string{dir})
+	m.changeFolders([]string{dir}, nil)
+	m.close() // waits for the look at the folder
+	if n := len(ed.asked); n > 0 {
+		t.Errorf("%d questions more: %q", n, <-ed.asked)
+	}
+}

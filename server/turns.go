@@ -1,0 +1,129 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"sync"
+)
+
+// turns keep the commands about a folder in the order in which they came,
+// though each runs aside of the read loop: a cancel right behind a start must
+// find its loop. Folders don't wait for each other.
+type turns struct {
+	mu   sync.Mutex
+	open []*turn // of commands that others wait for, the oldest first
+}
+
+// turn is a command's place in the order.
+type turn struct {
+	turns  *turns
+	folder string          // "": whichever has the loop
+	before []chan struct{} // closed when those before it are done
+	done   chan struct{}
+}
+
+// Whether a command waits for those before it, and those behind it for it. A
+// cancel may take as long as another process likes.
+var inOrder = map[string]struct{ holds bool }{
+	CommandStart: {true}, CommandResume: {true}, CommandPause: {true}, CommandUpdate: {true}, CommandSteer: {true},
+	CommandCancel: {false},
+}
+
+// take gives the next turn to a command about a folder.
+func (t *turns) take(folder string, holds bool) *turn {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	next := &turn{turns: t, folder: folder, done: make(chan struct{})}
+	for _, other := range t.open {
+		if folder == "" || other.folder == "" || other.folder == folder {
+			next.before = append(next.before, other.done)
+		}
+	}
+	if holds {
+		t.open = append(t.open, next)
+	}
+	return next
+}
+
+// await waits for the commands before this one, or for ctx.
+func (t *turn) await(ctx context.Context) error {
+	if t == nil {
+		return nil
+	}
+	for _, done := range t.before {
+		select {
+		case <-done:
+			continue
+		default:
+		}
+		select {
+		case <-done:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// end lets those behind go on: the command is done, or it asks the user, who
+// may take long. Further calls do nothing.
+func (t *turn) end() {
+	if t == nil {
+		return
+	}
+	t.turns.mu.Lock()
+	defer t.turns.mu.Unlock()
+	if i := slices.Index(t.turns.open, t); i >= 0 {
+		t.turns.open = slices.Delete(t.turns.open, i, i+1)
+		close(t.done)
+	}
+}
+
+// turnKey is the key of a command's turn in its context.
+type turnKey struct{}
+
+// turnOf returns the turn of the command that a context is for, nil for none.
+func turnOf(ctx context.Context) *turn {
+	t, _ := ctx.Value(turnKey{}).(*turn)
+	return t
+}
+
+// takeTurn gives a command its turn, while it is still on the read loop. What
+// it can't read, the command's own decoding refuses.
+func (s *Server) takeTurn(ctx context.Context, params json.RawMessage) context.Context {
+	var p executeCommandParams
+	if json.Unmarshal(params, &p) != nil {
+		return ctx
+	}
+	order, ok := inOrder[p.Command]
+	if !ok {
+		return ctx
+	}
+	var target LoopParams
+	if len(p.Arguments) > 0 {
+		_ = json.Unmarshal(p.Arguments[0], &target)
+	}
+	return context.WithValue(ctx, turnKey{}, s.loops.turns.take(s.loops.aim(target), order.holds))
+}
+
+// aim returns the folder that a command is about, "" when that isn't clear
+// yet. It looks at no disk.
+func (m *manager) aim(p LoopParams) string {
+	if p.Folder == "" && p.LoopID != "" {
+		if r := m.known(p.LoopID); r != nil {
+			p.Folder = FileURI(r.cfg.Folder)
+		}
+	}
+	if p.Folder == "" {
+		path, _ := m.folderPath("")
+		return path
+	}
+	path, _ := PathOf(p.Folder)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if f := m.at(path, path); f != nil {
+		return f.path
+	}
+	return path
+}
