@@ -136,6 +136,7 @@ local function spawn(folder)
     return ('%s could not be started; see :Ralph log'):format(cmd[1])
   end
   require('ralph.leave').watch()
+  require('ralph.files').watch()
 end
 
 --- Starts the sidecar if it doesn't run, and calls back when it listens.

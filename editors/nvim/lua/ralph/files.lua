@@ -45,6 +45,39 @@ function M.begin(source)
   folders[source.folder] = nil
 end
 
+---@type table<integer, true> buffers that were opened before their file was there
+local waiting = {}
+
+---@param buf integer
+---@return boolean
+local function has_file(buf)
+  return vim.uv.fs_stat(vim.api.nvim_buf_get_name(buf)) ~= nil
+end
+
+--- Follows which buffers wait for their file. Neovim asks about a file that comes
+--- (W13) without FileChangedShell, and nothing says so of a buffer afterwards.
+function M.watch()
+  local group = vim.api.nvim_create_augroup('ralph.files', { clear = true })
+  for _, buf in ipairs(vim.api.nvim_list_bufs()) do
+    local is_file = vim.api.nvim_buf_is_loaded(buf) and vim.bo[buf].buftype == ''
+    if is_file and not has_file(buf) then
+      waiting[buf] = true
+    end
+  end
+  vim.api.nvim_create_autocmd('BufNewFile', {
+    group = group,
+    callback = function(event)
+      waiting[event.buf] = true
+    end,
+  })
+  vim.api.nvim_create_autocmd({ 'BufReadPost', 'BufWritePost', 'BufUnload' }, {
+    group = group,
+    callback = function(event)
+      waiting[event.buf] = nil
+    end,
+  })
+end
+
 ---@param buf integer
 ---@param told table<integer, true>
 ---@param what string
@@ -57,18 +90,39 @@ local function tell_once(buf, told, what)
   notify.warn(('%s %s; the buffer is left as it is'):format(name, what))
 end
 
+--- Loads the file that a buffer waited for. Unsaved changes stay.
+---@param buf integer
+---@param told table<integer, true>
+local function check_new(buf, told)
+  if not has_file(buf) then
+    return
+  end
+  if vim.bo[buf].modified then
+    return tell_once(buf, told, 'was created by the agent while you have unsaved changes')
+  end
+  waiting[buf] = nil
+  vim.api.nvim_buf_call(buf, function()
+    vim.cmd('silent keepalt keepjumps edit')
+  end)
+end
+
 --- Reloads a buffer whose file changed. One with unsaved changes, or whose file
 --- is gone, stays as it is.
 ---@param buf integer
 ---@param told table<integer, true>
 local function check(buf, told)
+  if waiting[buf] then
+    return check_new(buf, told)
+  end
   local group = vim.api.nvim_create_augroup('ralph.checktime', { clear = true })
   vim.api.nvim_create_autocmd('FileChangedShell', {
     group = group,
     callback = function()
       vim.v.fcs_choice = ''
       if vim.v.fcs_reason == 'deleted' then
-        tell_once(buf, told, 'was deleted by the agent')
+        local is_state = vim.endswith(vim.api.nvim_buf_get_name(buf), '/' .. wire.state_file)
+        local by = is_state and 'removed: the loop is over' or 'deleted by the agent'
+        tell_once(buf, told, 'was ' .. by)
       elseif vim.bo[buf].modified then
         tell_once(buf, told, 'was changed by the agent while you have unsaved changes')
       else
