@@ -63,6 +63,12 @@ function M.untrusted(err, trust)
   choose(err.message, { { 'Trust it and go on', trust }, { "Don't" } })
 end
 
+--- A prompt was written and is about to be left.
+---@param leave fun()
+function M.throw_away(leave)
+  choose('Throw the prompt away?', { { 'Throw it away', leave }, { 'Write on' } })
+end
+
 --- A start met a loop that is active.
 ---@param options ralph.StartOptions
 ---@param err ralph.Error

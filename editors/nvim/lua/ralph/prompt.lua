@@ -31,7 +31,6 @@ end
 function M.edit(submit)
   local buf = vim.api.nvim_create_buf(false, true)
   vim.bo[buf].buftype = 'acwrite'
-  vim.bo[buf].bufhidden = 'wipe'
   vim.api.nvim_buf_set_name(buf, ('ralph-prompt://%d'):format(buf))
   vim.bo[buf].filetype = 'markdown'
   local win = float.open(buf, { width = 90, height = 14 }, {
@@ -39,25 +38,36 @@ function M.edit(submit)
     footer = ':w or <C-s> starts, q leaves',
   })
   local function close()
-    vim.bo[buf].modified = false
-    vim.api.nvim_win_close(win, true)
+    if vim.api.nvim_win_is_valid(win) then -- :wq closes it as well
+      vim.bo[buf].modified = false
+      vim.api.nvim_win_close(win, true)
+    end
+  end
+  local function written()
+    return table.concat(vim.api.nvim_buf_get_lines(buf, 0, -1, false), '\n')
   end
   local function start()
-    local text = table.concat(vim.api.nvim_buf_get_lines(buf, 0, -1, false), '\n')
+    local text = written()
     if vim.trim(text) == '' then
       return notify.warn('the prompt is empty')
     end
     vim.cmd.stopinsert()
-    vim.schedule(close) -- :wq closes it as well
+    vim.schedule(close)
     vim.bo[buf].modified = false
     submit(text)
+  end
+  local function leave()
+    if vim.trim(written()) == '' then
+      return close()
+    end
+    require('ralph.ask').throw_away(close)
   end
   vim.api.nvim_create_autocmd(
     'BufWriteCmd',
     { pattern = vim.api.nvim_buf_get_name(buf), callback = start }
   )
   vim.keymap.set({ 'n', 'i' }, '<C-s>', start, { buffer = buf, desc = 'Start the loop' })
-  vim.keymap.set('n', 'q', close, { buffer = buf, nowait = true, desc = 'Leave' })
+  vim.keymap.set('n', 'q', leave, { buffer = buf, nowait = true, desc = 'Leave' })
   vim.cmd.startinsert()
 end
 
