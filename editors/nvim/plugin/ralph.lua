@@ -38,11 +38,12 @@ vim.keymap.set('x', '<Plug>(ralph-steer)', ':Ralph steer<CR>', {
 
 local group = vim.api.nvim_create_augroup('ralph', { clear = true })
 
-vim.api.nvim_create_autocmd('BufReadCmd', {
+-- A session that :mksession wrote names such a buffer with :file.
+vim.api.nvim_create_autocmd({ 'BufReadCmd', 'BufFilePost' }, {
   group = group,
   pattern = { 'ralph://*', 'ralph-session://*' },
   callback = function(event)
-    require('ralph.output').read(event.buf, event.match)
+    require('ralph.output').read(event.buf, vim.api.nvim_buf_get_name(event.buf))
   end,
 })
 

@@ -39,10 +39,10 @@ local function of(folder)
   return files
 end
 
---- Forgets the files of the folder's loop before.
----@param source ralph.Source
-function M.begin(source)
-  folders[source.folder] = nil
+--- Forgets the files of a folder's loop: another follows.
+---@param folder string
+function M.reset(folder)
+  folders[folder] = nil
 end
 
 ---@type table<integer, true> buffers that were opened before their file was there
@@ -169,7 +169,8 @@ end
 
 ---@param source ralph.Source
 ---@param call table the update that began it
-local function record(source, call)
+---@param tell? fun(path: string)
+local function record(source, call, tell)
   local files = of(source.folder)
   for _, location in ipairs(call.locations or {}) do
     local path = location.path
@@ -184,40 +185,53 @@ local function record(source, call)
       table.insert(files.touched, file)
     end
     file.iteration, file.kind, file.count = source.iteration, call.kind, file.count + 1
-    events.fire('FileEdited', source, {
-      path = path,
-      kind = call.kind,
-      toolCallId = call.toolCallId,
-    })
+    if tell then
+      tell(path)
+    end
   end
 end
 
+--- Follows the tools of a loop, and lists what those changed that ended.
 ---@param source ralph.Source
 ---@param update ralph.Update
-local function tool_ended(source, update)
-  local files = of(source.folder)
-  local call = files.running[update.toolCallId]
-  files.running[update.toolCallId] = nil
-  if not call then
-    return
-  end
-  if changes[call.kind] and update.status == 'completed' then
-    record(source, call)
-  end
-  if changes[call.kind] or may_change[call.kind] then
-    M.check_all(source.folder)
+---@param tell? fun(call: table, path: string)
+---@return table? call that ended
+local function follow(source, update, tell)
+  local kind, files = update.sessionUpdate, of(source.folder)
+  if kind == kinds.iteration then
+    files.running = {} -- ids begin again
+  elseif kind == kinds.tool_call then
+    files.running[update.toolCallId] = update
+  elseif kind == kinds.tool_call_update and update.status ~= 'in_progress' then
+    local call = files.running[update.toolCallId]
+    files.running[update.toolCallId] = nil
+    if call and changes[call.kind] and update.status == 'completed' then
+      record(source, call, tell and function(path)
+        tell(call, path)
+      end)
+    end
+    return call
   end
 end
 
---- Follows the tools of a loop.
+--- Lists what a loop changed before it was heard.
+---@param source ralph.Source
+---@param update ralph.Update
+function M.recall(source, update)
+  follow(source, update)
+end
+
+--- Lists what a loop changes, tells it, and looks at the buffers.
 ---@param source ralph.Source
 ---@param update ralph.Update
 function M.update(source, update)
   local kind = update.sessionUpdate
-  if kind == kinds.tool_call then
-    of(source.folder).running[update.toolCallId] = update
-  elseif kind == kinds.tool_call_update and update.status ~= 'in_progress' then
-    tool_ended(source, update)
+  local call = follow(source, update, function(call, path)
+    local data = { path = path, kind = call.kind, toolCallId = call.toolCallId }
+    events.fire('FileEdited', source, data)
+  end)
+  if call and (changes[call.kind] or may_change[call.kind]) then
+    M.check_all(source.folder)
   elseif kind == kinds.iteration or kind == kinds.ending then
     M.check_all(source.folder)
   end
@@ -230,9 +244,8 @@ function M.list(folder)
   return folders[folder] and folders[folder].touched or {}
 end
 
---- Fills the quickfix list with them and opens it.
 ---@param folder string
-function M.quickfix(folder)
+local function fill_quickfix(folder)
   local items = {}
   for _, file in ipairs(M.list(folder)) do
     local times = file.count == 1 and 'once' or file.count .. ' times'
@@ -248,6 +261,17 @@ function M.quickfix(folder)
   else
     vim.cmd('botright copen')
   end
+end
+
+--- Fills the quickfix list with them and opens it.
+---@param folder string
+function M.quickfix(folder)
+  require('ralph.past').load(folder, function(err)
+    if err then
+      notify.warn('the files could not be read back: ' .. err.message)
+    end
+    fill_quickfix(folder)
+  end)
 end
 
 return M

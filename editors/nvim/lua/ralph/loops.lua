@@ -180,7 +180,10 @@ end
 ---@param limits? table keys as on the wire
 ---@param callback? ralph.Callback
 function M.resume(folder, limits, callback)
-  M.run(folder, wire.commands.resume, vim.deepcopy(limits or {}), callback)
+  folder = folder or config.folder()
+  require('ralph.past').load(folder, function() -- before more comes behind it
+    M.run(folder, wire.commands.resume, vim.deepcopy(limits or {}), callback)
+  end)
 end
 
 --- Changes limits while a loop runs.

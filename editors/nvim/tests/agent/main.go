@@ -84,12 +84,16 @@ func write(prompt string) func(*stream, int) error {
 	}
 }
 
-// promise edits work.txt in each iteration, and promises in the n-th.
+// promise edits work.txt in each iteration, and promises in the n-th. While
+// there is a file hold, it stays in the tool.
 func promise(s *stream, n int) error {
 	line := fmt.Sprintf("iteration %d\n", iteration())
 	edit := object{"path": "work.txt", "content": line}
 	s.say("I write the file.")
 	s.tool("write", edit, func() string {
+		for _, err := os.Stat("hold"); err == nil; _, err = os.Stat("hold") {
+			time.Sleep(10 * time.Millisecond)
+		}
 		if err := os.WriteFile("work.txt", []byte(line), 0o600); err != nil {
 			return err.Error()
 		}
