@@ -210,6 +210,38 @@ it('shows tools that run side by side', function()
   expect.equal(vim.tbl_count(transcript.changed), 2)
 end)
 
+it('keeps iterations apart, whose ids begin again', function()
+  local transcript = new()
+  local function iteration(n)
+    transcript:add({ sessionUpdate = '_ralph/iteration', phase = 'begin', iteration = n })
+  end
+  local function call(kind, more)
+    transcript:add(vim.tbl_extend('error', { sessionUpdate = kind, toolCallId = 'a' }, more))
+  end
+  iteration(1)
+  transcript:add(message('one'))
+  call('tool_call', { name = 'bash', title = 'first', kind = 'execute' })
+  iteration(2)
+  transcript:add(message('two'))
+  call('tool_call_update', { status = 'completed' }) -- of a call that was not heard
+  expect.equal(
+    lines(transcript),
+    { '▌ iteration 1', '', 'one', '', '● bash  first', '', '▌ iteration 2', '', 'two' }
+  )
+end)
+
+it("keeps the indentation of a tool's output", function()
+  local transcript = new()
+  transcript:add({ sessionUpdate = 'tool_call', toolCallId = 'a', name = 'read', title = 'x' })
+  transcript:add({
+    sessionUpdate = 'tool_call_update',
+    toolCallId = 'a',
+    status = 'completed',
+    content = { { type = 'content', content = { type = 'text', text = '\n  one\n    two\n\n' } } },
+  })
+  expect.equal(lines(transcript), { '✓ read  x', '  │   one', '  │     two' })
+end)
+
 it('forgets the oldest lines', function()
   local transcript = new(100)
   for n = 1, 250 do
