@@ -11,6 +11,7 @@ it('costs nothing until it is used', function()
     {}
   )
   expect.equal(nvim:lua([[return require('ralph').statusline()]]), '')
+  expect.equal(nvim:lua('return vim.g.ralph_status'), '')
   expect.equal(nvim:sidecar(), nil)
 end)
 
@@ -87,6 +88,7 @@ it('completes subcommands, flags, backends, hats and files', function()
   expect.equal(complete('Ralph once --hat='), { '--hat=planner', '--hat=builder' })
   expect.equal(complete('Ralph start ralph.t'), { 'ralph.toml' })
   expect.equal(complete('Ralph resume --max-c'), { '--max-cost=' })
+  expect.equal(complete('Ral start --max-it'), { '--max-iterations=' })
   expect.equal(complete('Ralph pause '), {})
 end)
 

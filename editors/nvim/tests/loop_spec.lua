@@ -154,6 +154,35 @@ it('takes a part of a line that is selected', function()
   expect.equal(nvim:wait_file('prompt.txt'), 'two')
 end)
 
+it('takes lines as they are that an old selection has, too', function()
+  for _, range in ipairs({ '2', '2,2', '%' }) do
+    local nvim = child.start()
+    local lines = range == '%' and { 'one two three' } or { 'first', 'one two three' }
+    nvim:lua('vim.api.nvim_buf_set_lines(0, 0, -1, false, ...)', lines)
+    nvim:type('Gwviw<Esc>:' .. range .. 'Ralph once --completion-promise=DONE --no-instruct<CR>')
+    nvim:wait_event('RalphEnded', { stopReason = 'promise' })
+    expect.equal(nvim:wait_file('prompt.txt'), 'one two three')
+    nvim:quit()
+  end
+end)
+
+it('takes the selection of a mapping', function()
+  local nvim =
+    child.start({ ralph = { flags = { '--backend=pi', '--no-instruct', '--max-iterations=1' } } })
+  nvim:command('xmap gs <Plug>(ralph-start)')
+  nvim:lua('vim.api.nvim_buf_set_lines(0, 0, -1, false, ...)', { 'one two three' })
+  nvim:type('0wviwgs')
+  expect.equal(nvim:wait_file('prompt.txt'), 'two')
+end)
+
+it('puts a text before the lines of a range', function()
+  local nvim = child.start()
+  nvim:lua('vim.api.nvim_buf_set_lines(0, 0, -1, false, ...)', { 'one', 'two' })
+  nvim:command([[%Ralph start --completion-promise=DONE --no-instruct Don't break "this"]])
+  nvim:wait_event('RalphEnded', { stopReason = 'promise' })
+  expect.equal(nvim:wait_file('prompt.txt'), 'Don\'t break "this"\n\none\ntwo')
+end)
+
 it('takes PROMPT.md when there is no prompt', function()
   local dir = child.folder()
   child.write(dir .. '/PROMPT.md', 'Do what is in the file.\n')

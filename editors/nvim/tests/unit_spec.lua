@@ -6,6 +6,7 @@ local format = require('ralph.format')
 local limits = require('ralph.limits')
 local Transcript = require('ralph.transcript')
 local wire = require('ralph.wire')
+local words = require('ralph.words')
 
 local root = vim.fs.dirname(vim.fn.fnamemodify(debug.getinfo(1, 'S').source:sub(2), ':p:h'))
   .. '/../..'
@@ -141,6 +142,37 @@ it('reads limits', function()
   end
   expect.matches(parse('--max-iterations'), 'must be a whole number')
   expect.matches(parse('--model=x'), '^%-%-model is no limit')
+end)
+
+it('takes flags out of a prompt, and the prompt as it is', function()
+  for text, want in pairs({
+    [''] = { '', '' },
+    [ [[Don't break the API]] ] = { '', [[Don't break the API]] },
+    [ [[Rename "foo" to "bar"]] ] = { '', [[Rename "foo" to "bar"]] },
+    [ [["foo" and "bar"]] ] = { '', [["foo" and "bar"]] },
+    [ [[split at \n  and\t]] ] = { '', [[split at \n  and\t]] },
+    ['one  two - three'] = { '', 'one  two - three' },
+    [ [["Build X" --completion-promise "ALL DONE" --max-iterations=20]] ] = {
+      [[--completion-promise "ALL DONE" --max-iterations=20]],
+      'Build X',
+    },
+    [ [[/ralph-loop "Build \"X\" \n" --no-instruct]] ] = { '--no-instruct', [[Build "X" \n]] },
+    [ [['agent: hang']] ] = { '', 'agent: hang' },
+    [ [[--model 'a b' Don't  stop --max-cost=2 now]] ] = {
+      [[--model 'a b' --max-cost=2]],
+      [[Don't  stop now]],
+    },
+    [ [[-- --max-cost=2 "x"]] ] = { '', [[--max-cost=2 "x"]] },
+    [ [[one -- "two"]] ] = { '', [[one "two"]] },
+    [ [[-- "two"]] ] = { '', [["two"]] },
+    ['--no-instruct Build it'] = { '--no-instruct', 'Build it' },
+    ['Build it --max-iteration=5'] = { '--max-iteration=5', 'Build it' },
+    ['/ralph-loops are here'] = { '', '/ralph-loops are here' },
+    [ [["]] ] = { '', [["]] },
+  }) do
+    expect.equal({ text, words.split(text) }, { text, unpack(want) })
+  end
+  expect.equal(words.values([[--a="b c" 'd' e\ f]]), { '--a=b c', 'd', 'e f' })
 end)
 
 it('joins the pieces of a message', function()

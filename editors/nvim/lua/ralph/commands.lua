@@ -6,14 +6,14 @@ local notify = require('ralph.notify')
 local show = require('ralph.show')
 local status = require('ralph.status')
 local wire = require('ralph.wire')
+local words = require('ralph.words')
 
 local M = {}
 
 ---@class ralph.Invocation
 ---@field rest string what follows the subcommand, as it was typed
----@field words string[] the same in words
 ---@field bang boolean
----@field range? string the text of the range
+---@field lines? string the text of the range
 
 ---@class ralph.Subcommand
 ---@field run fun(invocation: ralph.Invocation)
@@ -22,7 +22,7 @@ local M = {}
 ---@param invocation ralph.Invocation
 ---@return ralph.StartOptions
 local function start_options(invocation)
-  return { text = invocation.rest, prompt = invocation.range }
+  return { text = invocation.rest, prompt = invocation.lines }
 end
 
 ---@return fun(err: ralph.Error?, result: table?)
@@ -37,7 +37,7 @@ end
 ---@return fun(invocation: ralph.Invocation)
 local function with_limits(action)
   return function(invocation)
-    local changed, problem = limits.parse(invocation.words)
+    local changed, problem = limits.parse(words.values(invocation.rest))
     if changed then
       action(config.folder(), changed)
     else
@@ -47,8 +47,8 @@ local function with_limits(action)
 end
 
 local function steer(invocation)
-  local text = invocation.range or invocation.rest
-  if text ~= '' then
+  local text = words.join(invocation.rest, invocation.lines)
+  if text then
     return loops.steer(text)
   end
   vim.ui.input({ prompt = 'Tell the next run: ' }, function(answer)
@@ -109,12 +109,12 @@ local function hats()
 end
 
 ---@param lead string
----@param words string[]
+---@param all string[]
 ---@return string[]
-local function beginning_with(lead, words)
+local function beginning_with(lead, all)
   return vim.tbl_filter(function(word)
     return vim.startswith(word, lead)
-  end, words)
+  end, all)
 end
 
 ---@param lead string
@@ -212,8 +212,8 @@ M.all = {
   },
   plan = {
     run = function(invocation)
-      local text = invocation.range or invocation.rest
-      loops.plan({ prompt = text ~= '' and text or nil }, function(_, plan)
+      local prompt = words.join(invocation.rest, invocation.lines)
+      loops.plan({ prompt = prompt }, function(_, plan)
         if plan then
           show.terminal(plan)
         end
@@ -257,7 +257,8 @@ end
 
 --- Runs :Ralph.
 ---@param command vim.api.keyset.create_user_command.command_args
-function M.run(command)
+---@param selected boolean the range is '<,'> on a command line
+function M.run(command, selected)
   local name, bang, rest = command.args:match('^%s*([%w_-]*)(!?)%s*(.-)%s*$')
   if name == '' then
     name = 'status'
@@ -271,9 +272,9 @@ function M.run(command)
   end
   subcommand.run({
     rest = rest,
-    words = vim.split(rest, '%s+', { trimempty = true }),
     bang = bang == '!' or command.bang,
-    range = command.range > 0 and require('ralph.prompt').selection(command.line1, command.line2)
+    lines = command.range > 0
+        and require('ralph.prompt').lines(command.line1, command.line2, selected)
       or nil,
   })
 end
@@ -283,7 +284,7 @@ end
 ---@param line string the whole command line
 ---@return string[]
 function M.complete(lead, line)
-  local name = line:match('Ralph!?%s+(%w+)!?%s')
+  local name = line:match('%f[%a]R%a*!?%s+(%w+)!?%s') -- commands may be abbreviated
   if not name then
     return beginning_with(lead, names())
   end

@@ -4,6 +4,7 @@ local client = require('ralph.client')
 local config = require('ralph.config')
 local notify = require('ralph.notify')
 local wire = require('ralph.wire')
+local words = require('ralph.words')
 
 local M = {}
 
@@ -51,14 +52,14 @@ local function quote(word)
   return "'" .. word:gsub("'", "'\\''") .. "'"
 end
 
----@param text string?
----@return string? with the flags of the settings before it
-local function with_flags(text)
-  local words = vim.tbl_map(quote, config.get().flags)
-  if text and text ~= '' then
-    table.insert(words, text)
+---@param flags string as they were typed
+---@return string? with those of the settings before them
+local function with_flags(flags)
+  local all = vim.tbl_map(quote, config.get().flags)
+  if flags ~= '' then
+    table.insert(all, flags)
   end
-  return #words > 0 and table.concat(words, ' ') or nil
+  return #all > 0 and table.concat(all, ' ') or nil
 end
 
 local limit_keys = {
@@ -73,10 +74,11 @@ local limit_keys = {
 ---@param options ralph.StartOptions
 ---@return table
 local function start_argument(options)
+  local flags, prompt = words.split(options.text or '')
   local argument = {
-    prompt = options.prompt,
+    prompt = words.join(prompt, options.prompt),
     promptUri = options.prompt_file and vim.uri_from_fname(options.prompt_file),
-    text = with_flags(options.text),
+    text = with_flags(flags),
     backend = options.backend,
     model = options.model,
     args = options.args,

@@ -5,14 +5,15 @@ local notify = require('ralph.notify')
 
 local M = {}
 
---- The text of a range of lines, or of what was last selected in them.
+--- The text of a range of lines, or of what is selected in them.
 ---@param first integer
 ---@param last integer
+---@param selected boolean the range was made from the selection
 ---@return string
-function M.selection(first, last)
+function M.lines(first, last, selected)
   local from, to = vim.fn.getpos("'<"), vim.fn.getpos("'>")
   local mode = vim.fn.visualmode()
-  if mode ~= '' and mode ~= 'V' and from[2] == first and to[2] == last then
+  if selected and mode ~= 'V' and from[2] == first and to[2] == last then
     return table.concat(vim.fn.getregion(from, to, { type = mode }), '\n')
   end
   return table.concat(vim.api.nvim_buf_get_lines(0, first - 1, last, false), '\n')
