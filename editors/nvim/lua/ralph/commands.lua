@@ -58,17 +58,45 @@ local function steer(invocation)
   end)
 end
 
+---@param list ralph.Loop[]
+local function tell_status(list)
+  local lines = {}
+  for _, loop in ipairs(list) do
+    local line = require('ralph.format').loop(loop, os.time(), 60)
+    table.insert(lines, ('%s: %s'):format(vim.fs.basename(wire.folder(loop)), line))
+  end
+  notify.info(#lines > 0 and table.concat(lines, '\n') or 'no loop')
+end
+
+---@param argument { folder?: string }
+---@param callback fun(list: ralph.Loop[])
+local function ask_status(argument, callback)
+  require('ralph.client').execute(
+    config.folder(),
+    wire.commands.status,
+    argument,
+    function(err, result)
+      if err then
+        return notify.error(err.message)
+      end
+      callback(result.loops)
+    end
+  )
+end
+
+--- Tells how all loops stand. The sidecar is asked for the folder apart: it may
+--- have heard of it a moment ago, and only then it looks at once.
 local function show_status()
-  require('ralph.client').execute(config.folder(), wire.commands.status, {}, function(err, result)
-    if err then
-      return notify.error(err.message)
-    end
-    local lines = {}
-    for _, loop in ipairs(result.loops) do
-      local line = require('ralph.format').loop(loop, os.time(), 60)
-      table.insert(lines, ('%s: %s'):format(vim.fs.basename(wire.folder(loop)), line))
-    end
-    notify.info(#lines > 0 and table.concat(lines, '\n') or 'no loop')
+  local folder = config.folder()
+  ask_status({ folder = vim.uri_from_fname(folder) }, function(list)
+    ask_status({}, function(all)
+      for _, loop in ipairs(all) do
+        if wire.folder(loop) ~= folder then
+          table.insert(list, loop)
+        end
+      end
+      tell_status(list)
+    end)
   end)
 end
 
