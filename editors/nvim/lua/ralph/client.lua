@@ -127,7 +127,9 @@ local function spawn(folder)
   if not cmd then
     return problem
   end
-  require('ralph.log').rotate()
+  if not vim.list_contains(cmd, '--log') then
+    vim.list_extend(cmd, require('ralph.log').flags())
+  end
   local feed = require('ralph.feed')
   local connect, last_errors = transport.new(cmd, { cwd = folder, is_behind = feed.is_behind })
   folders = { [folder] = true }

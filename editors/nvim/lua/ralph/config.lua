@@ -54,7 +54,7 @@ local rules = {
   log = {
     'a path or false',
     function(v)
-      return v == false or type(v) == 'string'
+      return v == false or type(v) == 'string' and v ~= ''
     end,
   },
   output = {
