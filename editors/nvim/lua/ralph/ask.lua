@@ -174,10 +174,11 @@ local raises = {
   },
 }
 
+--- Asks for a higher limit where a loop came to one, and goes on.
 ---@param folder string
 ---@param loop ralph.Loop
 ---@param stop_reason string
-local function raise(folder, loop, stop_reason)
+function M.raise(folder, loop, stop_reason)
   local what, key, offer, read = unpack(raises[stop_reason])
   vim.ui.input({ prompt = ('Ralph, %s: '):format(what), default = offer(loop) }, function(text)
     if not text or text == '' then
@@ -204,7 +205,7 @@ function M.ended(source, ending)
       {
         'Raise the limit and go on',
         function()
-          raise(source.folder, loop, ending.stopReason)
+          M.raise(source.folder, loop, ending.stopReason)
         end,
       },
       { 'Leave it' },

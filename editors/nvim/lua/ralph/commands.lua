@@ -46,6 +46,19 @@ local function with_limits(action)
   end
 end
 
+---@param folder string
+---@param changed table
+local function resume(folder, changed)
+  local loop = status.in_folder(folder)
+  local capped = loop
+    and loop.state == 'ended'
+    and require('ralph.format').is_capped(loop.stopReason)
+  if loop and capped and next(changed) == nil then
+    return require('ralph.ask').raise(folder, loop, loop.stopReason)
+  end
+  loops.resume(folder, changed)
+end
+
 local function steer(invocation)
   local text = words.join(invocation.rest, invocation.lines)
   if text then
@@ -198,7 +211,7 @@ M.all = {
       loops.pause()
     end,
   },
-  resume = { run = with_limits(loops.resume), complete = complete_limits },
+  resume = { run = with_limits(resume), complete = complete_limits },
   update = { run = with_limits(loops.update), complete = complete_limits },
   steer = { run = steer },
   status = { run = show_status },

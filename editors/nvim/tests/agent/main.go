@@ -27,6 +27,7 @@ var scenarios = map[string]func(s *stream, n int) error{
 	"hang":    hang,
 	"steps":   steps,
 	"flood":   flood,
+	"spaces":  spaces,
 	"tour":    tour,
 }
 
@@ -104,6 +105,18 @@ func promise(s *stream, n int) error {
 	} else {
 		s.say("More is to be done.")
 	}
+	return nil
+}
+
+// spaces writes a file whose name has them, and promises.
+func spaces(s *stream, _ int) error {
+	s.tool("write", object{"path": "my file.txt", "content": "mine"}, func() string {
+		if err := os.WriteFile("my file.txt", []byte("mine\n"), 0o600); err != nil {
+			return err.Error()
+		}
+		return "  Successfully wrote my file.txt"
+	})
+	s.say("<promise>DONE</promise>")
 	return nil
 }
 
