@@ -110,6 +110,9 @@ it('lists the files that the loop touched', function()
     end, vim.fn.getqflist())
   ]])
   expect.equal(items, { { nvim.dir .. '/work.txt', 'edit 2 times, last in iteration 2' } })
+  for _, folder in ipairs({ nvim.dir, nvim.dir .. '/', '.' }) do
+    expect.equal(#nvim:lua([[return require('ralph').files(...)]], folder), 1)
+  end
 end)
 
 it('ticks while nothing is heard', function()

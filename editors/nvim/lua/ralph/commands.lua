@@ -240,8 +240,7 @@ M.all = {
       loops.history(nil, function(_, result)
         local last = result and result.loops[1]
         if not (last and last.sessionFileUri) then
-          vim.notify('Ralph: no loop that was kept has ended here', vim.log.levels.WARN)
-          return
+          return notify.warn('no loop that was kept has ended here')
         end
         loops.plan({ session = last.sessionFileUri }, function(_, plan)
           if plan then

@@ -24,7 +24,7 @@ end
 ---@param callback? ralph.Callback
 ---@param is_expected? fun(err: ralph.Error): boolean the caller handles it
 function M.run(folder, command, argument, callback, is_expected)
-  folder = folder or config.folder()
+  folder = config.folder(folder)
   argument.folder = vim.uri_from_fname(folder)
   client.execute(folder, command, argument, function(err, result)
     if err and reason(err) == wire.reasons.untrusted and not argument.trust then
@@ -96,7 +96,7 @@ end
 ---@param callback? ralph.Callback
 function M.start(options, callback)
   options = vim.tbl_extend('force', {}, options or {})
-  options.folder = options.folder or config.folder()
+  options.folder = config.folder(options.folder)
   local decisions = {
     [wire.reasons.already_running] = require('ralph.ask').running,
     [wire.reasons.interrupted] = require('ralph.ask').left_behind,
@@ -149,9 +149,13 @@ end
 ---@param folder? string
 ---@param callback? ralph.Callback
 function M.cancel(folder, callback)
+  folder = config.folder(folder)
   M.run(folder, wire.commands.cancel, {}, function(err, result)
+    local loop = result and require('ralph.status').by_id(result.loopId)
     if result and result.state == 'idle' then
       notify.info('no loop is running here')
+    elseif result and not (loop and loop.owned) then -- nothing else tells of its end
+      notify.info('the loop in ' .. vim.fs.basename(folder) .. ' is cancelled')
     end
     if callback then
       callback(err, result)
@@ -182,7 +186,7 @@ end
 ---@param limits? table keys as on the wire
 ---@param callback? ralph.Callback
 function M.resume(folder, limits, callback)
-  folder = folder or config.folder()
+  folder = config.folder(folder)
   require('ralph.past').load(folder, function() -- before more comes behind it
     M.run(folder, wire.commands.resume, vim.deepcopy(limits or {}), callback)
   end)
