@@ -100,9 +100,8 @@ local function check_new(buf, told)
   if vim.bo[buf].modified then
     return tell_once(buf, told, 'was created by the agent while you have unsaved changes')
   end
-  waiting[buf] = nil
   vim.api.nvim_buf_call(buf, function()
-    vim.cmd('silent keepalt keepjumps edit')
+    pcall(vim.cmd, 'silent keepalt keepjumps edit') -- it is tried again after the next tool
   end)
 end
 
