@@ -5,8 +5,30 @@ if vim.g.loaded_ralph then
 end
 vim.g.loaded_ralph = true
 
+vim.g.ralph_status = vim.g.ralph_status or '' -- a 'statusline' may name it before a loop runs
+
+local group = vim.api.nvim_create_augroup('ralph', { clear = true })
+
+-- Whether the command line that was entered last begins with the selection: its
+-- marks stay for good, and :% or :2 may have the same lines. The history knows
+-- it when a plugin manager loads us for that command.
+local function is_selected(line)
+  return line:find("'<,'>%s*R") ~= nil
+end
+local selected = is_selected(vim.fn.histget(':', -1))
+
+vim.api.nvim_create_autocmd('CmdlineLeave', {
+  group = group,
+  pattern = ':',
+  callback = function()
+    selected = is_selected(vim.fn.getcmdline())
+  end,
+})
+
 vim.api.nvim_create_user_command('Ralph', function(command)
-  require('ralph.commands').run(command)
+  local was_selected = selected
+  selected = false
+  require('ralph.commands').run(command, was_selected)
 end, {
   nargs = '*',
   bang = true,
@@ -36,13 +58,12 @@ vim.keymap.set('x', '<Plug>(ralph-steer)', ':Ralph steer<CR>', {
   desc = 'Ralph steer with the selection',
 })
 
-local group = vim.api.nvim_create_augroup('ralph', { clear = true })
-
-vim.api.nvim_create_autocmd('BufReadCmd', {
+-- A session that :mksession wrote names such a buffer with :file.
+vim.api.nvim_create_autocmd({ 'BufReadCmd', 'BufFilePost' }, {
   group = group,
   pattern = { 'ralph://*', 'ralph-session://*' },
   callback = function(event)
-    require('ralph.output').read(event.buf, event.match)
+    require('ralph.output').read(event.buf, vim.api.nvim_buf_get_name(event.buf))
   end,
 })
 

@@ -31,6 +31,40 @@ it('reloads although autoread is off', function()
   nvim:wait([[vim.api.nvim_buf_get_lines(0, 0, 1, false)[1] == 'iteration 1']])
 end)
 
+it('loads a file that the agent creates into the buffer that waits for it', function()
+  local nvim = child.start()
+  nvim:command('edit work.txt')
+  nvim:command([[Ralph start --completion-promise=DONE --max-iterations=3 'agent: promise 2']])
+  nvim:wait([[vim.api.nvim_buf_get_lines(0, 0, 1, false)[1] == 'iteration 2']])
+  expect.equal(nvim:lua('return vim.api.nvim_get_mode()'), { mode = 'n', blocking = false })
+  nvim:wait_event('RalphEnded', { stopReason = 'promise' })
+end)
+
+it('loads it into a buffer that was opened while the loop ran', function()
+  local nvim = child.start()
+  nvim:command([[Ralph start --completion-promise=DONE --max-iterations=3 'agent: promise 1']])
+  nvim:command('edit work.txt')
+  nvim:wait([[vim.api.nvim_buf_get_lines(0, 0, 1, false)[1] == 'iteration 1']])
+  nvim:wait_event('RalphEnded', { stopReason = 'promise' })
+end)
+
+it('leaves text alone that was written for a file that the agent creates', function()
+  local nvim = child.start()
+  nvim:command('edit work.txt')
+  nvim:lua([[vim.api.nvim_buf_set_lines(0, 0, -1, false, { 'mine' })]])
+  nvim:command([[Ralph start --completion-promise=DONE --max-iterations=5 'agent: promise 3']])
+  nvim:wait_event('RalphEnded', { stopReason = 'promise' })
+  nvim:wait_note('work%.txt was created by the agent while you have unsaved changes')
+  nvim:lua([[vim.wait(700, function() return false end)]]) -- two more looks at the buffers
+  expect.equal(
+    nvim:lua([[return #vim.tbl_filter(function(note)
+      return note.message:find('unsaved changes') ~= nil
+    end, notes)]]),
+    1
+  )
+  expect.equal(nvim:text(), 'mine')
+end)
+
 it('leaves buffers of other folders to Neovim', function()
   local other = child.folder()
   child.write(other .. '/other.txt', 'before\n')

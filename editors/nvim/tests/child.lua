@@ -65,13 +65,13 @@ function M.read(path)
   return text
 end
 
---- Starts a child. Options: dir, home, ralph (settings), env, and packadd: the
---- plugin is an optional package, which isn't loaded yet.
+--- Starts a child. Options: dir, home, ralph (settings), env, args, and packadd:
+--- the plugin is an optional package, which isn't loaded yet.
 function M.start(options)
   options = options or {}
   local dir = options.dir or M.folder()
   local home = options.home or M.folder()
-  local self = setmetatable({ dir = dir, errors = {} }, Child)
+  local self = setmetatable({ dir = dir, home = home, errors = {} }, Child)
   local settings = vim.tbl_extend('force', {
     cmd = { vim.env.RALPH_BIN, '--stdio' },
     flags = { '--backend=pi' },
@@ -85,6 +85,7 @@ function M.start(options)
     vim.list_extend(command, { '--cmd', 'set runtimepath^=' .. plugin })
   end
   vim.list_extend(command, { '--cmd', 'let g:ralph = ' .. vim.fn.string(settings) })
+  vim.list_extend(command, options.args or {})
   self.channel = vim.fn.jobstart(command, {
     rpc = true,
     cwd = dir,

@@ -11,6 +11,7 @@ it('costs nothing until it is used', function()
     {}
   )
   expect.equal(nvim:lua([[return require('ralph').statusline()]]), '')
+  expect.equal(nvim:lua('return vim.g.ralph_status'), '')
   expect.equal(nvim:sidecar(), nil)
 end)
 
@@ -87,6 +88,7 @@ it('completes subcommands, flags, backends, hats and files', function()
   expect.equal(complete('Ralph once --hat='), { '--hat=planner', '--hat=builder' })
   expect.equal(complete('Ralph start ralph.t'), { 'ralph.toml' })
   expect.equal(complete('Ralph resume --max-c'), { '--max-cost=' })
+  expect.equal(complete('Ral start --max-it'), { '--max-iterations=' })
   expect.equal(complete('Ralph pause '), {})
 end)
 
@@ -222,6 +224,36 @@ it('shows the output of a loop that an earlier Neovim began', function()
   second:wait([[vim.fn.search('This will take a while', 'nw') > 0]])
 end)
 
+it('expands the path of the log, and makes its folder', function()
+  local nvim = child.start({ ralph = { log = '~/logs/ralph.log' } })
+  nvim:command('Ralph once --completion-promise=DONE Build it')
+  nvim:wait_event('RalphEnded', { stopReason = 'promise' })
+  assert(child.read(nvim.home .. '/logs/ralph.log'), 'no log')
+  expect.equal(vim.uv.fs_stat(nvim.dir .. '/~'), nil)
+  nvim:command('Ralph log')
+  expect.equal(nvim:lua('return vim.api.nvim_buf_get_name(0)'), nvim.home .. '/logs/ralph.log')
+end)
+
+it('goes on without a log that can not be written', function()
+  local dir = child.folder()
+  child.write(dir .. '/file', '')
+  local nvim = child.start({ dir = dir, ralph = { log = dir .. '/file/ralph.log' } })
+  nvim:command('Ralph once --completion-promise=DONE Build it')
+  nvim:wait_event('RalphEnded', { stopReason = 'promise' })
+  local note = nvim:wait_note("the log .*/file/ralph%.log can't be written")
+  expect.contains(note.message, 'log in vim.g.ralph')
+  nvim:command('Ralph log')
+  nvim:wait_note('there is no log yet')
+end)
+
+it('says that an empty path is none for the log', function()
+  local nvim = child.start({ ralph = { log = '' } })
+  nvim:command('Ralph log') -- takes the default
+  nvim:wait_note('there is no log yet')
+  nvim:command('checkhealth ralph')
+  expect.contains(nvim:text(), 'log must be a path or false, not ""')
+end)
+
 it('plans in a terminal', function()
   local nvim = child.start()
   nvim:command('Ralph plan Build it')
@@ -245,13 +277,19 @@ end)
 
 it('has a component for lualine', function()
   local nvim = child.start()
-  -- As lualine's own: a class with extend and super.
+  -- As lualine's own: a class with extend and super, whose init makes what draws
+  -- the colour of the options that it has by then.
   nvim:lua([[
     local Base = {}
     Base.__index = Base
-    function Base.init(self, options) self.options = options end
+    function Base:init(options)
+      self.options = options
+      if options.color then
+        options.color_highlight = { fn = options.color }
+      end
+    end
     function Base.extend(class)
-      local sub = setmetatable({ super = class }, { __index = class })
+      local sub = setmetatable({ super = class }, class)
       sub.__index = sub
       return sub
     end
@@ -263,7 +301,7 @@ it('has a component for lualine', function()
     local class = require('lualine.components.ralph')
     local one = setmetatable({}, class)
     one:init({})
-    return { one:update_status(), one.options.color() }
+    return { one:update_status(), one.options.color_highlight.fn() }
   ]])
   expect.matches(component[1], '^Ralph done %$0%.%d%d$')
   expect.equal(component[2], 'DiagnosticOk')

@@ -56,6 +56,10 @@ keys ':qa' Enter
 wait_for 4-leaving 'Ralph loop running in app'
 keys 'c'
 wait_for 5-stayed 'Ralph [123]/8 \$0'
+keys ':wqa' Enter
+wait_for 4-leaving 'interrupts it\)\. Leave\?'
+keys 's'
+wait_for 5-stayed 'Ralph [123]/8 \$0'
 wait_for 6-folded 'iteration 1/8 · ok · \$0\.[0-9]+ · [0-9]+s · [0-9]+ tools · [0-9]+ lines'
 wait_for 6-folded 'Ralph 2/8 \$0\.[0-9]+ bash go test'
 wait_for 7-done '■ done: DONE after 3 iterations'

@@ -52,6 +52,35 @@ exec cat >/dev/null
   )
 end)
 
+it('gives up a sidecar that does not answer, and tries again', function()
+  local dir = child.folder()
+  local silent = dir .. '/silent'
+  child.write(silent, '#!/bin/sh\nexec sleep 900\n')
+  vim.uv.fs_chmod(silent, 493) -- 0755
+  local nvim = child.start({ dir = dir, ralph = { cmd = { silent } } })
+  nvim:lua([[require('ralph.client').patience = 100]])
+  nvim:command('Ralph once hello')
+  local note = nvim:wait_note('silent does not answer')
+  expect.equal(note.level, vim.log.levels.ERROR)
+  expect.contains(note.message, 'cmd in vim.g.ralph')
+  nvim:wait('#vim.api.nvim_get_proc_children(vim.fn.getpid()) == 0')
+  nvim:lua('vim.g.ralph = ...', { cmd = { vim.env.RALPH_BIN, '--stdio' } })
+  nvim:lua([[require('ralph.client').patience = 10000]])
+  nvim:command('Ralph once --backend=pi --completion-promise=DONE hello')
+  nvim:wait_event('RalphEnded', { stopReason = 'promise' })
+  expect.equal(#nvim:lua('return asked'), 0) -- nothing crashed
+end)
+
+it('asks the sidecar how the loops stand', function()
+  local first = child.start()
+  first:command([[Ralph start --max-iterations=4 'agent: hang']])
+  first:wait_file('tool.pid')
+  local second = child.start({ dir = first.dir, ralph = { autostart = false } })
+  second:command('Ralph status')
+  local note = second:wait('notes[1]')
+  expect.matches(note.message, ': 1/4 .*another editor')
+end)
+
 it('restarts the sidecar', function()
   local nvim = child.start()
   nvim:command('Ralph cancel')

@@ -6,6 +6,7 @@ local format = require('ralph.format')
 local limits = require('ralph.limits')
 local Transcript = require('ralph.transcript')
 local wire = require('ralph.wire')
+local words = require('ralph.words')
 
 local root = vim.fs.dirname(vim.fn.fnamemodify(debug.getinfo(1, 'S').source:sub(2), ':p:h'))
   .. '/../..'
@@ -143,6 +144,37 @@ it('reads limits', function()
   expect.matches(parse('--model=x'), '^%-%-model is no limit')
 end)
 
+it('takes flags out of a prompt, and the prompt as it is', function()
+  for text, want in pairs({
+    [''] = { '', '' },
+    [ [[Don't break the API]] ] = { '', [[Don't break the API]] },
+    [ [[Rename "foo" to "bar"]] ] = { '', [[Rename "foo" to "bar"]] },
+    [ [["foo" and "bar"]] ] = { '', [["foo" and "bar"]] },
+    [ [[split at \n  and\t]] ] = { '', [[split at \n  and\t]] },
+    ['one  two - three'] = { '', 'one  two - three' },
+    [ [["Build X" --completion-promise "ALL DONE" --max-iterations=20]] ] = {
+      [[--completion-promise "ALL DONE" --max-iterations=20]],
+      'Build X',
+    },
+    [ [[/ralph-loop "Build \"X\" \n" --no-instruct]] ] = { '--no-instruct', [[Build "X" \n]] },
+    [ [['agent: hang']] ] = { '', 'agent: hang' },
+    [ [[--model 'a b' Don't  stop --max-cost=2 now]] ] = {
+      [[--model 'a b' --max-cost=2]],
+      [[Don't  stop now]],
+    },
+    [ [[-- --max-cost=2 "x"]] ] = { '', [[--max-cost=2 "x"]] },
+    [ [[one -- "two"]] ] = { '', [[one "two"]] },
+    [ [[-- "two"]] ] = { '', [["two"]] },
+    ['--no-instruct Build it'] = { '--no-instruct', 'Build it' },
+    ['Build it --max-iteration=5'] = { '--max-iteration=5', 'Build it' },
+    ['/ralph-loops are here'] = { '', '/ralph-loops are here' },
+    [ [["]] ] = { '', [["]] },
+  }) do
+    expect.equal({ text, words.split(text) }, { text, unpack(want) })
+  end
+  expect.equal(words.values([[--a="b c" 'd' e\ f]]), { '--a=b c', 'd', 'e f' })
+end)
+
 it('joins the pieces of a message', function()
   local transcript = new()
   for _, piece in ipairs({ 'one ', 'line\nand', ' two\r\n' }) do
@@ -208,6 +240,38 @@ it('shows tools that run side by side', function()
     '✗ bash  false',
   })
   expect.equal(vim.tbl_count(transcript.changed), 2)
+end)
+
+it('keeps iterations apart, whose ids begin again', function()
+  local transcript = new()
+  local function iteration(n)
+    transcript:add({ sessionUpdate = '_ralph/iteration', phase = 'begin', iteration = n })
+  end
+  local function call(kind, more)
+    transcript:add(vim.tbl_extend('error', { sessionUpdate = kind, toolCallId = 'a' }, more))
+  end
+  iteration(1)
+  transcript:add(message('one'))
+  call('tool_call', { name = 'bash', title = 'first', kind = 'execute' })
+  iteration(2)
+  transcript:add(message('two'))
+  call('tool_call_update', { status = 'completed' }) -- of a call that was not heard
+  expect.equal(
+    lines(transcript),
+    { '▌ iteration 1', '', 'one', '', '● bash  first', '', '▌ iteration 2', '', 'two' }
+  )
+end)
+
+it("keeps the indentation of a tool's output", function()
+  local transcript = new()
+  transcript:add({ sessionUpdate = 'tool_call', toolCallId = 'a', name = 'read', title = 'x' })
+  transcript:add({
+    sessionUpdate = 'tool_call_update',
+    toolCallId = 'a',
+    status = 'completed',
+    content = { { type = 'content', content = { type = 'text', text = '\n  one\n    two\n\n' } } },
+  })
+  expect.equal(lines(transcript), { '✓ read  x', '  │   one', '  │     two' })
 end)
 
 it('forgets the oldest lines', function()

@@ -63,6 +63,12 @@ function M.untrusted(err, trust)
   choose(err.message, { { 'Trust it and go on', trust }, { "Don't" } })
 end
 
+--- A prompt was written and is about to be left.
+---@param leave fun()
+function M.throw_away(leave)
+  choose('Throw the prompt away?', { { 'Throw it away', leave }, { 'Write on' } })
+end
+
 --- A start met a loop that is active.
 ---@param options ralph.StartOptions
 ---@param err ralph.Error
@@ -168,10 +174,11 @@ local raises = {
   },
 }
 
+--- Asks for a higher limit where a loop came to one, and goes on.
 ---@param folder string
 ---@param loop ralph.Loop
 ---@param stop_reason string
-local function raise(folder, loop, stop_reason)
+function M.raise(folder, loop, stop_reason)
   local what, key, offer, read = unpack(raises[stop_reason])
   vim.ui.input({ prompt = ('Ralph, %s: '):format(what), default = offer(loop) }, function(text)
     if not text or text == '' then
@@ -198,7 +205,7 @@ function M.ended(source, ending)
       {
         'Raise the limit and go on',
         function()
-          raise(source.folder, loop, ending.stopReason)
+          M.raise(source.folder, loop, ending.stopReason)
         end,
       },
       { 'Leave it' },

@@ -19,8 +19,7 @@ end
 ---@return string[]? cmd
 ---@return string? problem
 function M.command()
-  local settings = config.get()
-  local cmd = settings.cmd
+  local cmd = config.get().cmd
   if cmd then
     if vim.fn.executable(cmd[1]) == 0 then
       return nil,
@@ -36,9 +35,6 @@ function M.command()
       return nil, 'ralph-lsp was not found: ' .. install
     end
     cmd = { path, '--stdio' }
-  end
-  if settings.log and not vim.list_contains(cmd, '--log') then
-    vim.list_extend(cmd, { '--log', settings.log })
   end
   return cmd
 end

@@ -7,6 +7,8 @@ local wire = require('ralph.wire')
 
 local M = {}
 
+M.patience = 10000 -- milliseconds until a sidecar that doesn't answer is given up
+
 ---@type integer? id of the language client, also while it starts
 local id
 ---@type boolean whether initialize was answered
@@ -75,8 +77,11 @@ local function on_init(client, result)
   tell_waiting(nil)
 end
 
-local function on_exit(code, signal, errors)
+local function on_exit(ended, code, signal, errors)
   vim.schedule(function()
+    if ended ~= id then
+      return -- it was given up
+    end
     local expected, was_ready = leaving, ready
     id, ready, leaving, folders = nil, false, false, {}
     local message = ('the sidecar ended with exit code %d; see :Ralph log'):format(code)
@@ -99,12 +104,32 @@ local function capabilities()
   return caps
 end
 
+--- Gives up a sidecar that was started and doesn't answer.
+---@param started integer
+---@param program string
+local function give_up(started, program)
+  if id ~= started or ready then
+    return
+  end
+  call('stop', true)
+  id, folders = nil, {}
+  tell_waiting({
+    message = ('%s does not answer: see that it is ralph-lsp, or set cmd in vim.g.ralph; '):format(
+      program
+    ) .. ':checkhealth ralph and :Ralph log say more',
+  })
+end
+
+---@param folder string
+---@return string? problem
 local function spawn(folder)
   local cmd, problem = binary.command()
   if not cmd then
     return problem
   end
-  require('ralph.log').rotate()
+  if not vim.list_contains(cmd, '--log') then
+    vim.list_extend(cmd, require('ralph.log').flags())
+  end
   local feed = require('ralph.feed')
   local connect, last_errors = transport.new(cmd, { cwd = folder, is_behind = feed.is_behind })
   folders = { [folder] = true }
@@ -123,8 +148,8 @@ local function spawn(folder)
       end,
     },
     on_init = on_init,
-    on_exit = function(code, signal)
-      on_exit(code, signal, last_errors())
+    on_exit = function(code, signal, ended)
+      on_exit(ended, code, signal, last_errors())
     end,
   }, {
     attach = false,
@@ -135,7 +160,12 @@ local function spawn(folder)
   if not id then
     return ('%s could not be started; see :Ralph log'):format(cmd[1])
   end
+  local started = id --[[@as integer]]
+  vim.defer_fn(function()
+    give_up(started, cmd[1])
+  end, M.patience)
   require('ralph.leave').watch()
+  require('ralph.files').watch()
 end
 
 --- Starts the sidecar if it doesn't run, and calls back when it listens.

@@ -6,14 +6,14 @@ local notify = require('ralph.notify')
 local show = require('ralph.show')
 local status = require('ralph.status')
 local wire = require('ralph.wire')
+local words = require('ralph.words')
 
 local M = {}
 
 ---@class ralph.Invocation
 ---@field rest string what follows the subcommand, as it was typed
----@field words string[] the same in words
 ---@field bang boolean
----@field range? string the text of the range
+---@field lines? string the text of the range
 
 ---@class ralph.Subcommand
 ---@field run fun(invocation: ralph.Invocation)
@@ -22,7 +22,7 @@ local M = {}
 ---@param invocation ralph.Invocation
 ---@return ralph.StartOptions
 local function start_options(invocation)
-  return { text = invocation.rest, prompt = invocation.range }
+  return { text = invocation.rest, prompt = invocation.lines }
 end
 
 ---@return fun(err: ralph.Error?, result: table?)
@@ -37,7 +37,7 @@ end
 ---@return fun(invocation: ralph.Invocation)
 local function with_limits(action)
   return function(invocation)
-    local changed, problem = limits.parse(invocation.words)
+    local changed, problem = limits.parse(words.values(invocation.rest))
     if changed then
       action(config.folder(), changed)
     else
@@ -46,9 +46,22 @@ local function with_limits(action)
   end
 end
 
+---@param folder string
+---@param changed table
+local function resume(folder, changed)
+  local loop = status.in_folder(folder)
+  local capped = loop
+    and loop.state == 'ended'
+    and require('ralph.format').is_capped(loop.stopReason)
+  if loop and capped and next(changed) == nil then
+    return require('ralph.ask').raise(folder, loop, loop.stopReason)
+  end
+  loops.resume(folder, changed)
+end
+
 local function steer(invocation)
-  local text = invocation.range or invocation.rest
-  if text ~= '' then
+  local text = words.join(invocation.rest, invocation.lines)
+  if text then
     return loops.steer(text)
   end
   vim.ui.input({ prompt = 'Tell the next run: ' }, function(answer)
@@ -58,17 +71,45 @@ local function steer(invocation)
   end)
 end
 
+---@param list ralph.Loop[]
+local function tell_status(list)
+  local lines = {}
+  for _, loop in ipairs(list) do
+    local line = require('ralph.format').loop(loop, os.time(), 60)
+    table.insert(lines, ('%s: %s'):format(vim.fs.basename(wire.folder(loop)), line))
+  end
+  notify.info(#lines > 0 and table.concat(lines, '\n') or 'no loop')
+end
+
+---@param argument { folder?: string }
+---@param callback fun(list: ralph.Loop[])
+local function ask_status(argument, callback)
+  require('ralph.client').execute(
+    config.folder(),
+    wire.commands.status,
+    argument,
+    function(err, result)
+      if err then
+        return notify.error(err.message)
+      end
+      callback(result.loops)
+    end
+  )
+end
+
+--- Tells how all loops stand. The sidecar is asked for the folder apart: it may
+--- have heard of it a moment ago, and only then it looks at once.
 local function show_status()
-  require('ralph.client').execute(config.folder(), wire.commands.status, {}, function(err, result)
-    if err then
-      return notify.error(err.message)
-    end
-    local lines = {}
-    for _, loop in ipairs(result.loops) do
-      local line = require('ralph.format').loop(loop, os.time(), 60)
-      table.insert(lines, ('%s: %s'):format(vim.fs.basename(wire.folder(loop)), line))
-    end
-    notify.info(#lines > 0 and table.concat(lines, '\n') or 'no loop')
+  local folder = config.folder()
+  ask_status({ folder = vim.uri_from_fname(folder) }, function(list)
+    ask_status({}, function(all)
+      for _, loop in ipairs(all) do
+        if wire.folder(loop) ~= folder then
+          table.insert(list, loop)
+        end
+      end
+      tell_status(list)
+    end)
   end)
 end
 
@@ -109,12 +150,12 @@ local function hats()
 end
 
 ---@param lead string
----@param words string[]
+---@param all string[]
 ---@return string[]
-local function beginning_with(lead, words)
+local function beginning_with(lead, all)
   return vim.tbl_filter(function(word)
     return vim.startswith(word, lead)
-  end, words)
+  end, all)
 end
 
 ---@param lead string
@@ -170,7 +211,7 @@ M.all = {
       loops.pause()
     end,
   },
-  resume = { run = with_limits(loops.resume), complete = complete_limits },
+  resume = { run = with_limits(resume), complete = complete_limits },
   update = { run = with_limits(loops.update), complete = complete_limits },
   steer = { run = steer },
   status = { run = show_status },
@@ -199,8 +240,7 @@ M.all = {
       loops.history(nil, function(_, result)
         local last = result and result.loops[1]
         if not (last and last.sessionFileUri) then
-          vim.notify('Ralph: no loop that was kept has ended here', vim.log.levels.WARN)
-          return
+          return notify.warn('no loop that was kept has ended here')
         end
         loops.plan({ session = last.sessionFileUri }, function(_, plan)
           if plan then
@@ -212,8 +252,8 @@ M.all = {
   },
   plan = {
     run = function(invocation)
-      local text = invocation.range or invocation.rest
-      loops.plan({ prompt = text ~= '' and text or nil }, function(_, plan)
+      local prompt = words.join(invocation.rest, invocation.lines)
+      loops.plan({ prompt = prompt }, function(_, plan)
         if plan then
           show.terminal(plan)
         end
@@ -257,7 +297,8 @@ end
 
 --- Runs :Ralph.
 ---@param command vim.api.keyset.create_user_command.command_args
-function M.run(command)
+---@param selected boolean the range is '<,'> on a command line
+function M.run(command, selected)
   local name, bang, rest = command.args:match('^%s*([%w_-]*)(!?)%s*(.-)%s*$')
   if name == '' then
     name = 'status'
@@ -271,9 +312,9 @@ function M.run(command)
   end
   subcommand.run({
     rest = rest,
-    words = vim.split(rest, '%s+', { trimempty = true }),
     bang = bang == '!' or command.bang,
-    range = command.range > 0 and require('ralph.prompt').selection(command.line1, command.line2)
+    lines = command.range > 0
+        and require('ralph.prompt').lines(command.line1, command.line2, selected)
       or nil,
   })
 end
@@ -283,7 +324,7 @@ end
 ---@param line string the whole command line
 ---@return string[]
 function M.complete(lead, line)
-  local name = line:match('Ralph!?%s+(%w+)!?%s')
+  local name = line:match('%f[%a]R%a*!?%s+(%w+)!?%s') -- commands may be abbreviated
   if not name then
     return beginning_with(lead, names())
   end

@@ -54,7 +54,7 @@ local rules = {
   log = {
     'a path or false',
     function(v)
-      return v == false or type(v) == 'string'
+      return v == false or type(v) == 'string' and v ~= ''
     end,
   },
   output = {
@@ -167,12 +167,17 @@ function M.get()
   return (M.read())
 end
 
---- The folder that commands are about.
----@return string path absolute
-function M.folder()
+--- The path of a folder, as tables have it; without one, of that which commands
+--- are about.
+---@param folder? string
+---@return string path absolute, without a slash at its end
+function M.folder(folder)
   local root = M.get().root
-  local folder = root and root() or vim.fn.getcwd()
-  return vim.fs.normalize(vim.fn.fnamemodify(folder, ':p'), { expand_env = false })
+  folder = folder or root and root() or vim.fn.getcwd()
+  return vim.fs.normalize(
+    vim.fn.fnamemodify(vim.fs.normalize(folder), ':p'),
+    { expand_env = false }
+  )
 end
 
 return M

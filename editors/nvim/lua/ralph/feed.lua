@@ -35,8 +35,7 @@ local interrupted = {}
 local function handle(source, update)
   if not heard[source.loopId] then
     heard[source.loopId] = true
-    require('ralph.output').begin(source)
-    require('ralph.files').begin(source)
+    require('ralph.past').begin(source)
     events.fire('Started', source)
   end
   require('ralph.output').update(source, update)

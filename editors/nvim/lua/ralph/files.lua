@@ -39,10 +39,43 @@ local function of(folder)
   return files
 end
 
---- Forgets the files of the folder's loop before.
----@param source ralph.Source
-function M.begin(source)
-  folders[source.folder] = nil
+--- Forgets the files of a folder's loop: another follows.
+---@param folder string
+function M.reset(folder)
+  folders[folder] = nil
+end
+
+---@type table<integer, true> buffers that were opened before their file was there
+local waiting = {}
+
+---@param buf integer
+---@return boolean
+local function has_file(buf)
+  return vim.uv.fs_stat(vim.api.nvim_buf_get_name(buf)) ~= nil
+end
+
+--- Follows which buffers wait for their file. Neovim asks about a file that comes
+--- (W13) without FileChangedShell, and nothing says so of a buffer afterwards.
+function M.watch()
+  local group = vim.api.nvim_create_augroup('ralph.files', { clear = true })
+  for _, buf in ipairs(vim.api.nvim_list_bufs()) do
+    local is_file = vim.api.nvim_buf_is_loaded(buf) and vim.bo[buf].buftype == ''
+    if is_file and not has_file(buf) then
+      waiting[buf] = true
+    end
+  end
+  vim.api.nvim_create_autocmd('BufNewFile', {
+    group = group,
+    callback = function(event)
+      waiting[event.buf] = true
+    end,
+  })
+  vim.api.nvim_create_autocmd({ 'BufReadPost', 'BufWritePost', 'BufUnload' }, {
+    group = group,
+    callback = function(event)
+      waiting[event.buf] = nil
+    end,
+  })
 end
 
 ---@param buf integer
@@ -57,18 +90,38 @@ local function tell_once(buf, told, what)
   notify.warn(('%s %s; the buffer is left as it is'):format(name, what))
 end
 
+--- Loads the file that a buffer waited for. Unsaved changes stay.
+---@param buf integer
+---@param told table<integer, true>
+local function check_new(buf, told)
+  if not has_file(buf) then
+    return
+  end
+  if vim.bo[buf].modified then
+    return tell_once(buf, told, 'was created by the agent while you have unsaved changes')
+  end
+  vim.api.nvim_buf_call(buf, function()
+    pcall(vim.cmd, 'silent keepalt keepjumps edit') -- it is tried again after the next tool
+  end)
+end
+
 --- Reloads a buffer whose file changed. One with unsaved changes, or whose file
 --- is gone, stays as it is.
 ---@param buf integer
 ---@param told table<integer, true>
 local function check(buf, told)
+  if waiting[buf] then
+    return check_new(buf, told)
+  end
   local group = vim.api.nvim_create_augroup('ralph.checktime', { clear = true })
   vim.api.nvim_create_autocmd('FileChangedShell', {
     group = group,
     callback = function()
       vim.v.fcs_choice = ''
       if vim.v.fcs_reason == 'deleted' then
-        tell_once(buf, told, 'was deleted by the agent')
+        local is_state = vim.endswith(vim.api.nvim_buf_get_name(buf), '/' .. wire.state_file)
+        local by = is_state and 'removed: the loop is over' or 'deleted by the agent'
+        tell_once(buf, told, 'was ' .. by)
       elseif vim.bo[buf].modified then
         tell_once(buf, told, 'was changed by the agent while you have unsaved changes')
       else
@@ -115,7 +168,8 @@ end
 
 ---@param source ralph.Source
 ---@param call table the update that began it
-local function record(source, call)
+---@param tell? fun(path: string)
+local function record(source, call, tell)
   local files = of(source.folder)
   for _, location in ipairs(call.locations or {}) do
     local path = location.path
@@ -130,40 +184,53 @@ local function record(source, call)
       table.insert(files.touched, file)
     end
     file.iteration, file.kind, file.count = source.iteration, call.kind, file.count + 1
-    events.fire('FileEdited', source, {
-      path = path,
-      kind = call.kind,
-      toolCallId = call.toolCallId,
-    })
+    if tell then
+      tell(path)
+    end
   end
 end
 
+--- Follows the tools of a loop, and lists what those changed that ended.
 ---@param source ralph.Source
 ---@param update ralph.Update
-local function tool_ended(source, update)
-  local files = of(source.folder)
-  local call = files.running[update.toolCallId]
-  files.running[update.toolCallId] = nil
-  if not call then
-    return
-  end
-  if changes[call.kind] and update.status == 'completed' then
-    record(source, call)
-  end
-  if changes[call.kind] or may_change[call.kind] then
-    M.check_all(source.folder)
+---@param tell? fun(call: table, path: string)
+---@return table? call that ended
+local function follow(source, update, tell)
+  local kind, files = update.sessionUpdate, of(source.folder)
+  if kind == kinds.iteration then
+    files.running = {} -- ids begin again
+  elseif kind == kinds.tool_call then
+    files.running[update.toolCallId] = update
+  elseif kind == kinds.tool_call_update and update.status ~= 'in_progress' then
+    local call = files.running[update.toolCallId]
+    files.running[update.toolCallId] = nil
+    if call and changes[call.kind] and update.status == 'completed' then
+      record(source, call, tell and function(path)
+        tell(call, path)
+      end)
+    end
+    return call
   end
 end
 
---- Follows the tools of a loop.
+--- Lists what a loop changed before it was heard.
+---@param source ralph.Source
+---@param update ralph.Update
+function M.recall(source, update)
+  follow(source, update)
+end
+
+--- Lists what a loop changes, tells it, and looks at the buffers.
 ---@param source ralph.Source
 ---@param update ralph.Update
 function M.update(source, update)
   local kind = update.sessionUpdate
-  if kind == kinds.tool_call then
-    of(source.folder).running[update.toolCallId] = update
-  elseif kind == kinds.tool_call_update and update.status ~= 'in_progress' then
-    tool_ended(source, update)
+  local call = follow(source, update, function(call, path)
+    local data = { path = path, kind = call.kind, toolCallId = call.toolCallId }
+    events.fire('FileEdited', source, data)
+  end)
+  if call and (changes[call.kind] or may_change[call.kind]) then
+    M.check_all(source.folder)
   elseif kind == kinds.iteration or kind == kinds.ending then
     M.check_all(source.folder)
   end
@@ -176,9 +243,8 @@ function M.list(folder)
   return folders[folder] and folders[folder].touched or {}
 end
 
---- Fills the quickfix list with them and opens it.
 ---@param folder string
-function M.quickfix(folder)
+local function fill_quickfix(folder)
   local items = {}
   for _, file in ipairs(M.list(folder)) do
     local times = file.count == 1 and 'once' or file.count .. ' times'
@@ -194,6 +260,17 @@ function M.quickfix(folder)
   else
     vim.cmd('botright copen')
   end
+end
+
+--- Fills the quickfix list with them and opens it.
+---@param folder string
+function M.quickfix(folder)
+  require('ralph.past').load(folder, function(err)
+    if err then
+      notify.warn('the files could not be read back: ' .. err.message)
+    end
+    fill_quickfix(folder)
+  end)
 end
 
 return M

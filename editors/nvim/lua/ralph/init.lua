@@ -53,14 +53,14 @@ end
 --- Shows the output of a folder's loop.
 ---@param folder? string
 function M.output(folder)
-  require('ralph.output').open(folder or require('ralph.config').folder())
+  require('ralph.output').open(require('ralph.config').folder(folder))
 end
 
 --- The files that a folder's loop touched.
 ---@param folder? string
 ---@return ralph.TouchedFile[]
 function M.files(folder)
-  return require('ralph.files').list(folder or require('ralph.config').folder())
+  return require('ralph.files').list(require('ralph.config').folder(folder))
 end
 
 --- How all loops stand, as the sidecar said last.

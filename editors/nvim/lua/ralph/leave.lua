@@ -34,12 +34,27 @@ local function title(loops)
   return ('Ralph loop running in %s (leaving interrupts it)'):format(table.concat(names, ', '))
 end
 
+---@type boolean whether the command line that runs has :confirm before a command that leaves
+local confirming = false
+
+--- The guard is to be saved: by :wqa, which asks nothing, or because the user
+--- said so for all that isn't saved. While it stays modified, Neovim stays.
+---@param buf integer
+local function leave_or_stay(buf)
+  local question = vim.api.nvim_buf_get_name(buf)
+  if vim.fn.confirm(vim.fs.basename(question) .. '. Leave?', '&Leave\n&Stay', 2) == 1 then
+    vim.bo[buf].modified = false
+  else
+    vim.schedule(remove_guard)
+  end
+end
+
 --- Makes Neovim ask, as it does for text that isn't saved: with 'confirm' :qa
 --- asks, and :qa! doesn't.
 local function set_guard()
   remove_guard()
   local loops = status.ours()
-  if #loops == 0 or not vim.o.confirm then
+  if #loops == 0 or not (vim.o.confirm or confirming) then
     return
   end
   shown = {}
@@ -63,11 +78,21 @@ function M.watch()
   watching = true
   local group = vim.api.nvim_create_augroup('ralph.leave', { clear = true })
   vim.api.nvim_create_autocmd('ExitPre', { group = group, callback = set_guard })
+  vim.api.nvim_create_autocmd('CmdlineLeave', {
+    group = group,
+    pattern = ':',
+    callback = function()
+      confirming = vim.fn.getcmdline():find('%f[%a]conf%a*%s+[wqx]') ~= nil
+      vim.schedule(function()
+        confirming = false
+      end)
+    end,
+  })
   vim.api.nvim_create_autocmd('BufWriteCmd', {
     group = group,
     pattern = 'Ralph loop running in *',
     callback = function(event)
-      vim.bo[event.buf].modified = false
+      leave_or_stay(event.buf)
     end,
   })
   vim.api.nvim_create_autocmd('BufEnter', {

@@ -1,35 +1,54 @@
 --- The sidecar's log file.
 local config = require('ralph.config')
+local notify = require('ralph.notify')
 
 local M = {}
 
 local max_size = 5 * 1024 * 1024 -- bytes, before a new one is begun
 
 --- The log file's path; nil when there is none.
----@return string?
+---@return string? absolute
 function M.path()
-  return config.get().log or nil
+  local log = config.get().log
+  return log and vim.fn.fnamemodify(vim.fs.normalize(log), ':p') or nil
 end
 
---- Makes room for a new log when the old one is long. One old log is kept.
-function M.rotate()
-  local path = M.path()
-  if not path then
-    return
+---@param path string
+---@return string? problem
+local function prepare(path)
+  local made, problem = pcall(vim.fn.mkdir, vim.fs.dirname(path), 'p')
+  if not made then
+    return tostring(problem)
   end
-  vim.fn.mkdir(vim.fs.dirname(path), 'p')
   local stat = vim.uv.fs_stat(path)
   if stat and stat.size > max_size then
-    vim.uv.fs_rename(path, path .. '.1')
+    vim.uv.fs_rename(path, path .. '.1') -- one old log is kept
   end
+  local file, failure = io.open(path, 'a')
+  if not file then
+    return failure
+  end
+  file:close()
+end
+
+--- The sidecar's flags for its log. None when it can't be written, which is said.
+---@return string[]
+function M.flags()
+  local path = M.path()
+  local problem = path and prepare(path)
+  if problem then
+    notify.warn(("the log %s can't be written (log in vim.g.ralph): %s"):format(path, problem))
+  end
+  return path and not problem and { '--log', path } or {}
 end
 
 --- Opens the log at its end.
 function M.open()
   local path = M.path()
   if not path then
-    require('ralph.notify').warn('the log is switched off (log = false in vim.g.ralph)')
-    return
+    return notify.warn('the log is switched off (log = false in vim.g.ralph)')
+  elseif not vim.uv.fs_stat(path) then
+    return notify.info('there is no log yet: ' .. path)
   end
   vim.cmd.tabedit(vim.fn.fnameescape(path))
   vim.bo.autoread = true

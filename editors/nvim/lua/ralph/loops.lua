@@ -4,6 +4,7 @@ local client = require('ralph.client')
 local config = require('ralph.config')
 local notify = require('ralph.notify')
 local wire = require('ralph.wire')
+local words = require('ralph.words')
 
 local M = {}
 
@@ -23,7 +24,7 @@ end
 ---@param callback? ralph.Callback
 ---@param is_expected? fun(err: ralph.Error): boolean the caller handles it
 function M.run(folder, command, argument, callback, is_expected)
-  folder = folder or config.folder()
+  folder = config.folder(folder)
   argument.folder = vim.uri_from_fname(folder)
   client.execute(folder, command, argument, function(err, result)
     if err and reason(err) == wire.reasons.untrusted and not argument.trust then
@@ -51,14 +52,14 @@ local function quote(word)
   return "'" .. word:gsub("'", "'\\''") .. "'"
 end
 
----@param text string?
----@return string? with the flags of the settings before it
-local function with_flags(text)
-  local words = vim.tbl_map(quote, config.get().flags)
-  if text and text ~= '' then
-    table.insert(words, text)
+---@param flags string as they were typed
+---@return string? with those of the settings before them
+local function with_flags(flags)
+  local all = vim.tbl_map(quote, config.get().flags)
+  if flags ~= '' then
+    table.insert(all, flags)
   end
-  return #words > 0 and table.concat(words, ' ') or nil
+  return #all > 0 and table.concat(all, ' ') or nil
 end
 
 local limit_keys = {
@@ -73,10 +74,11 @@ local limit_keys = {
 ---@param options ralph.StartOptions
 ---@return table
 local function start_argument(options)
+  local flags, prompt = words.split(options.text or '')
   local argument = {
-    prompt = options.prompt,
+    prompt = words.join(prompt, options.prompt),
     promptUri = options.prompt_file and vim.uri_from_fname(options.prompt_file),
-    text = with_flags(options.text),
+    text = with_flags(flags),
     backend = options.backend,
     model = options.model,
     args = options.args,
@@ -94,7 +96,7 @@ end
 ---@param callback? ralph.Callback
 function M.start(options, callback)
   options = vim.tbl_extend('force', {}, options or {})
-  options.folder = options.folder or config.folder()
+  options.folder = config.folder(options.folder)
   local decisions = {
     [wire.reasons.already_running] = require('ralph.ask').running,
     [wire.reasons.interrupted] = require('ralph.ask').left_behind,
@@ -147,9 +149,13 @@ end
 ---@param folder? string
 ---@param callback? ralph.Callback
 function M.cancel(folder, callback)
+  folder = config.folder(folder)
   M.run(folder, wire.commands.cancel, {}, function(err, result)
+    local loop = result and require('ralph.status').by_id(result.loopId)
     if result and result.state == 'idle' then
       notify.info('no loop is running here')
+    elseif result and not (loop and loop.owned) then -- nothing else tells of its end
+      notify.info('the loop in ' .. vim.fs.basename(folder) .. ' is cancelled')
     end
     if callback then
       callback(err, result)
@@ -180,7 +186,10 @@ end
 ---@param limits? table keys as on the wire
 ---@param callback? ralph.Callback
 function M.resume(folder, limits, callback)
-  M.run(folder, wire.commands.resume, vim.deepcopy(limits or {}), callback)
+  folder = config.folder(folder)
+  require('ralph.past').load(folder, function() -- before more comes behind it
+    M.run(folder, wire.commands.resume, vim.deepcopy(limits or {}), callback)
+  end)
 end
 
 --- Changes limits while a loop runs.

@@ -12,8 +12,9 @@ end
 ---@param message string
 ---@param level integer
 local function show(message, level)
+  local text = message:match('^Ralph ') and message or 'Ralph: ' .. message
   vim.schedule(function()
-    vim.notify(message, level, { title = 'Ralph' })
+    vim.notify(text, level, { title = 'Ralph' })
   end)
 end
 

@@ -1,11 +1,9 @@
 --- The output buffers: one for each folder, with what its last loop does, and
 --- one for each session of the past that was opened.
 local Transcript = require('ralph.transcript')
-local client = require('ralph.client')
 local config = require('ralph.config')
 local notify = require('ralph.notify')
-local status = require('ralph.status')
-local wire = require('ralph.wire')
+local past = require('ralph.past')
 
 local M = {}
 
@@ -16,7 +14,6 @@ local flush_lines = 1000 -- lines that one change adds at most
 ---@field name string of the buffer
 ---@field folder string
 ---@field session? string file URI of a loop of the past
----@field loop_id? string that it shows
 ---@field transcript ralph.Transcript
 ---@field buf? integer
 ---@field first integer number of the transcript's line that the buffer begins with
@@ -27,7 +24,7 @@ local flush_lines = 1000 -- lines that one change adds at most
 ---@type table<string, ralph.View> by the buffer's name
 local views = {}
 
-local live, past = 'ralph://', 'ralph-session://'
+local live, kept = 'ralph://', 'ralph-session://'
 
 local hint = 'No loop has run here yet. :Ralph start PROMPT begins one.'
 
@@ -37,7 +34,7 @@ local hint = 'No loop has run here yet. :Ralph start PROMPT begins one.'
 local function named(name)
   local view = views[name]
   if not view then
-    local file = name:match('^' .. vim.pesc(past) .. '(.*)')
+    local file = name:match('^' .. vim.pesc(kept) .. '(.*)')
     view = {
       name = name,
       folder = file and config.folder() or name:sub(#live + 1),
@@ -185,18 +182,15 @@ function schedule(view)
   end
 end
 
---- Begins anew for a loop; one that goes on keeps its output.
----@param source ralph.Source
-function M.begin(source)
-  local view = view_of(source.folder)
-  if view.loop_id and view.loop_id ~= source.loopId then
-    view.transcript = Transcript.new(config.get().output)
-    view.first, view.last, view.folded = 1, 0, {}
-    if view.buf and vim.api.nvim_buf_is_valid(view.buf) then
-      set_lines(view.buf, 0, -1, { hint })
-    end
+--- Begins anew: another loop follows.
+---@param folder string
+function M.reset(folder)
+  local view = view_of(folder)
+  view.transcript = Transcript.new(config.get().output)
+  view.first, view.last, view.folded = 1, 0, {}
+  if view.buf and vim.api.nvim_buf_is_valid(view.buf) then
+    set_lines(view.buf, 0, -1, { hint })
   end
-  view.loop_id = source.loopId
 end
 
 --- Adds an update.
@@ -224,46 +218,27 @@ function M.foldtext()
   return ('%s · %d lines '):format(vim.fn.getline(vim.v.foldstart), lines)
 end
 
---- Reads a session back, page by page, until a loop begins in the view.
+--- Fills a view that has nothing: with its session, or with the loop that ran
+--- in its folder before Neovim did.
 ---@param view ralph.View
----@param argument { sessionFileUri?: string, loopId?: string, cursor?: string }
-local function read_back(view, argument)
+local function restore(view)
   local transcript = view.transcript
-  client.execute(view.folder, wire.commands.transcript, argument, function(err, result)
-    if view.loop_id or view.transcript ~= transcript then
-      return
+  local function done(err)
+    if err then
+      notify.warn('the output could not be read back: ' .. err.message)
     end
-    if err or not result then
-      notify.warn('the output could not be read back: ' .. (err and err.message or 'no answer'))
-      return
-    end
-    for _, update in ipairs(result.updates or {}) do
+  end
+  if transcript.last >= transcript.first then
+    return
+  elseif not view.session then
+    return past.load(view.folder, done)
+  end
+  past.read(view.folder, { sessionFileUri = view.session }, function(updates)
+    for _, update in ipairs(updates) do
       transcript:add(update)
     end
     schedule(view)
-    if result.nextCursor then
-      argument.cursor = result.nextCursor
-      read_back(view, argument)
-    elseif not view.session then
-      view.loop_id = argument.loopId
-    end
-  end)
-end
-
---- Fills a view that has nothing from a session file: of the past, or of a
---- loop that ran before Neovim or the sidecar did.
----@param view ralph.View
-local function restore(view)
-  if view.loop_id or view.transcript.last >= view.transcript.first then
-    return
-  end
-  if view.session then
-    return read_back(view, { sessionFileUri = view.session })
-  end
-  local loop = status.in_folder(view.folder)
-  if loop and loop.sessionFileUri then
-    read_back(view, { loopId = loop.loopId, sessionFileUri = loop.sessionFileUri })
-  end
+  end, done)
 end
 
 --- Fills a buffer, as BufReadCmd does.
@@ -303,7 +278,12 @@ local function show(name)
     vim.api.nvim_set_current_win(win)
     return
   end
-  vim.cmd(config.get().output.split)
+  local split = config.get().output.split
+  local ok, problem = pcall(vim.cmd, split)
+  if not ok then
+    notify.error(('"%s" (output.split in vim.g.ralph) makes no window: %s'):format(split, problem))
+    vim.cmd(config.defaults.output.split)
+  end
   vim.cmd.edit(vim.fn.fnameescape(name))
   vim.cmd.normal({ 'G', bang = true })
 end
@@ -317,7 +297,7 @@ end
 --- Shows a loop of the past.
 ---@param session string file URI of its session
 function M.open_session(session)
-  show(past .. vim.uri_to_fname(session))
+  show(kept .. vim.uri_to_fname(session))
 end
 
 return M

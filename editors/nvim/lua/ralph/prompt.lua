@@ -5,14 +5,15 @@ local notify = require('ralph.notify')
 
 local M = {}
 
---- The text of a range of lines, or of what was last selected in them.
+--- The text of a range of lines, or of what is selected in them.
 ---@param first integer
 ---@param last integer
+---@param selected boolean the range was made from the selection
 ---@return string
-function M.selection(first, last)
+function M.lines(first, last, selected)
   local from, to = vim.fn.getpos("'<"), vim.fn.getpos("'>")
   local mode = vim.fn.visualmode()
-  if mode ~= '' and mode ~= 'V' and from[2] == first and to[2] == last then
+  if selected and mode ~= 'V' and from[2] == first and to[2] == last then
     return table.concat(vim.fn.getregion(from, to, { type = mode }), '\n')
   end
   return table.concat(vim.api.nvim_buf_get_lines(0, first - 1, last, false), '\n')
@@ -31,7 +32,6 @@ end
 function M.edit(submit)
   local buf = vim.api.nvim_create_buf(false, true)
   vim.bo[buf].buftype = 'acwrite'
-  vim.bo[buf].bufhidden = 'wipe'
   vim.api.nvim_buf_set_name(buf, ('ralph-prompt://%d'):format(buf))
   vim.bo[buf].filetype = 'markdown'
   local win = float.open(buf, { width = 90, height = 14 }, {
@@ -39,25 +39,36 @@ function M.edit(submit)
     footer = ':w or <C-s> starts, q leaves',
   })
   local function close()
-    vim.bo[buf].modified = false
-    vim.api.nvim_win_close(win, true)
+    if vim.api.nvim_win_is_valid(win) then -- :wq closes it as well
+      vim.bo[buf].modified = false
+      vim.api.nvim_win_close(win, true)
+    end
+  end
+  local function written()
+    return table.concat(vim.api.nvim_buf_get_lines(buf, 0, -1, false), '\n')
   end
   local function start()
-    local text = table.concat(vim.api.nvim_buf_get_lines(buf, 0, -1, false), '\n')
+    local text = written()
     if vim.trim(text) == '' then
       return notify.warn('the prompt is empty')
     end
     vim.cmd.stopinsert()
-    vim.schedule(close) -- :wq closes it as well
+    vim.schedule(close)
     vim.bo[buf].modified = false
     submit(text)
+  end
+  local function leave()
+    if vim.trim(written()) == '' then
+      return close()
+    end
+    require('ralph.ask').throw_away(close)
   end
   vim.api.nvim_create_autocmd(
     'BufWriteCmd',
     { pattern = vim.api.nvim_buf_get_name(buf), callback = start }
   )
   vim.keymap.set({ 'n', 'i' }, '<C-s>', start, { buffer = buf, desc = 'Start the loop' })
-  vim.keymap.set('n', 'q', close, { buffer = buf, nowait = true, desc = 'Leave' })
+  vim.keymap.set('n', 'q', leave, { buffer = buf, nowait = true, desc = 'Leave' })
   vim.cmd.startinsert()
 end
 

@@ -12,7 +12,6 @@ local function show_lines(title, lines)
   local buf = vim.api.nvim_create_buf(false, true)
   vim.api.nvim_buf_set_lines(buf, 0, -1, false, lines)
   vim.bo[buf].modifiable = false
-  vim.bo[buf].bufhidden = 'wipe'
   vim.bo[buf].filetype = 'markdown'
   local width = 0
   for _, line in ipairs(lines) do

@@ -148,7 +148,8 @@ end
 --- Adds the end of a tool's output.
 ---@param text string
 function Transcript:tool_output(text)
-  local lines = vim.split(vim.trim(text), '\n', { plain = true })
+  local shown = text:gsub('^%s*\n', ''):gsub('%s+$', '') -- the indentation stays
+  local lines = vim.split(shown, '\n', { plain = true })
   if #lines == 1 and lines[1] == '' then
     return
   end
@@ -186,7 +187,7 @@ function Transcript:iteration(update)
   local at = format.progress(update.iteration, update.maxIterations)
   if update.phase == 'begin' then
     self:gap()
-    self.ended = false
+    self.ended, self.tools = false, {} -- the ids of tools and messages begin again
     table.insert(self.iterations, { first = self:push('▌ iteration ' .. at) })
     return
   end

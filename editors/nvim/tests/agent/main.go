@@ -27,6 +27,7 @@ var scenarios = map[string]func(s *stream, n int) error{
 	"hang":    hang,
 	"steps":   steps,
 	"flood":   flood,
+	"spaces":  spaces,
 	"tour":    tour,
 }
 
@@ -84,12 +85,16 @@ func write(prompt string) func(*stream, int) error {
 	}
 }
 
-// promise edits work.txt in each iteration, and promises in the n-th.
+// promise edits work.txt in each iteration, and promises in the n-th. While
+// there is a file hold, it stays in the tool.
 func promise(s *stream, n int) error {
 	line := fmt.Sprintf("iteration %d\n", iteration())
 	edit := object{"path": "work.txt", "content": line}
 	s.say("I write the file.")
 	s.tool("write", edit, func() string {
+		for _, err := os.Stat("hold"); err == nil; _, err = os.Stat("hold") {
+			time.Sleep(10 * time.Millisecond)
+		}
 		if err := os.WriteFile("work.txt", []byte(line), 0o600); err != nil {
 			return err.Error()
 		}
@@ -100,6 +105,18 @@ func promise(s *stream, n int) error {
 	} else {
 		s.say("More is to be done.")
 	}
+	return nil
+}
+
+// spaces writes a file whose name has them, and promises.
+func spaces(s *stream, _ int) error {
+	s.tool("write", object{"path": "my file.txt", "content": "mine"}, func() string {
+		if err := os.WriteFile("my file.txt", []byte("mine\n"), 0o600); err != nil {
+			return err.Error()
+		}
+		return "  Successfully wrote my file.txt"
+	})
+	s.say("<promise>DONE</promise>")
 	return nil
 }
 

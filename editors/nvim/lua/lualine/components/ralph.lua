@@ -4,12 +4,12 @@ local M = require('lualine.component'):extend()
 local groups = { ok = 'DiagnosticOk', warning = 'DiagnosticWarn', error = 'DiagnosticError' }
 
 function M:init(options)
-  M.super.init(self, options)
-  if not options.color then
-    self.options.color = function()
+  if not options.color then -- lualine makes the highlights of it in its own init
+    options.color = function()
       return groups[require('ralph').status().health]
     end
   end
+  M.super.init(self, options)
 end
 
 function M.update_status()

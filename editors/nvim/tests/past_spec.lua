@@ -1,0 +1,110 @@
+local child = require('child')
+local expect = require('expect')
+local it = _G.it
+
+--- Runs a loop of two iterations to its end and leaves Neovim. Returns what the
+--- next Neovim needs to find it, as interrupt does.
+local function run_and_leave()
+  local nvim = child.start()
+  nvim:command([[Ralph start --completion-promise=DONE --max-iterations=3 'agent: promise 2']])
+  nvim:wait_event('RalphEnded', { stopReason = 'promise' })
+  nvim:quit()
+  return { dir = nvim.dir, home = nvim.home }
+end
+
+--- Leaves Neovim in the middle of the third iteration, where a file "hold" holds it.
+local function interrupt()
+  local nvim = child.start({ ralph = { notify = 'never' } })
+  nvim:command([[Ralph start --completion-promise=DONE --max-iterations=2 'agent: promise 3']])
+  nvim:wait_event('RalphEnded', { stopReason = 'max_iterations' })
+  child.write(nvim.dir .. '/hold', '')
+  nvim:command('Ralph resume --max-iterations=5')
+  nvim:wait_event('RalphTool', { status = 'in_progress', iteration = 3 })
+  nvim:quit()
+  return { dir = nvim.dir, home = nvim.home }
+end
+
+local function files_in(nvim)
+  return nvim:lua([[
+    return vim.tbl_map(function(item)
+      return vim.fs.basename(vim.api.nvim_buf_get_name(item.bufnr)) .. ': ' .. item.text
+    end, vim.fn.getqflist())
+  ]])
+end
+
+it('shows the output of a loop that ended before Neovim began', function()
+  local nvim = child.start(run_and_leave())
+  nvim:command('Ralph output')
+  nvim:wait([[vim.fn.search('■ done: DONE after 2 iterations', 'nw') > 0]])
+  expect.contains(nvim:text(), '▌ iteration 1/3 · ok')
+  assert(not nvim:text():find('No loop has run'), nvim:text())
+end)
+
+it('lists the files of a loop that ended before Neovim began', function()
+  local nvim = child.start(run_and_leave())
+  nvim:command('Ralph files')
+  nvim:wait([[vim.bo.buftype == 'quickfix']])
+  expect.equal(files_in(nvim), { 'work.txt: edit 2 times, last in iteration 2' })
+  expect.equal(
+    nvim:lua([[return vim.tbl_filter(function(one)
+    return one.name == 'RalphFileEdited'
+  end, seen)]]),
+    {}
+  )
+end)
+
+it('shows an interrupted loop in an output that is opened at the start', function()
+  local options = interrupt()
+  options.args = { '-c', 'Ralph output' }
+  local nvim = child.start(options)
+  nvim:wait([[vim.fn.search('iteration 3/5', 'nw') > 0]])
+  expect.contains(nvim:text(), 'iteration 1/2 · ok')
+end)
+
+it('keeps what was before when an interrupted loop is resumed', function()
+  local nvim = child.start(interrupt())
+  vim.uv.fs_unlink(nvim.dir .. '/hold')
+  nvim:command('Ralph resume')
+  nvim:wait_event('RalphEnded', { stopReason = 'promise' })
+  nvim:command('Ralph output')
+  nvim:wait([[vim.fn.search('■ done: DONE after 3 iterations', 'nw') > 0]])
+  local _, count = nvim:text():gsub('iteration 1/2', '')
+  expect.equal(count, 1)
+  nvim:command('Ralph files')
+  nvim:wait([[vim.bo.buftype == 'quickfix']])
+  expect.equal(files_in(nvim), { 'work.txt: edit 3 times, last in iteration 3' })
+end)
+
+it('keeps the files of a loop that goes on after a limit', function()
+  local nvim = child.start({ ralph = { notify = 'never' } })
+  nvim:command([[Ralph start --completion-promise=DONE --max-iterations=1 'agent: promise 2']])
+  nvim:wait_event('RalphEnded', { stopReason = 'max_iterations' })
+  nvim:command('Ralph resume --max-iterations=2')
+  nvim:wait_event('RalphEnded', { stopReason = 'promise' })
+  nvim:command('Ralph files')
+  nvim:wait([[vim.bo.buftype == 'quickfix']])
+  expect.equal(files_in(nvim), { 'work.txt: edit 2 times, last in iteration 2' })
+end)
+
+it('brings the output back with a session of Neovim', function()
+  local options = run_and_leave()
+  local first = child.start(options)
+  first:command('Ralph output')
+  first:wait([[vim.fn.search('■ done', 'nw') > 0]])
+  first:command('mksession')
+  first:quit()
+  options.args = { '-S' }
+  local nvim = child.start(options)
+  nvim:wait([[vim.fn.search('■ done', 'nw') > 0]])
+  expect.equal(nvim:lua('return { vim.bo.filetype, vim.bo.modifiable }'), { 'ralph', false })
+  local windows = nvim:lua('return #vim.api.nvim_list_wins()')
+  nvim:command('Ralph output')
+  expect.equal(nvim:lua('return #vim.api.nvim_list_wins()'), windows)
+end)
+
+it('says so when no window can be made for the output', function()
+  local nvim = child.start({ ralph = { output = { split = 'botrigth vsplit' } } })
+  nvim:command('Ralph output')
+  nvim:wait_note('"botrigth vsplit" %(output.split in vim.g.ralph%) makes no window')
+  expect.equal(nvim:lua('return vim.bo.filetype'), 'ralph')
+end)
