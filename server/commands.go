@@ -94,6 +94,7 @@ const (
 	ReasonBadConfig       = "bad_config"
 	ReasonEmptyPrompt     = "empty_prompt"
 	ReasonBadPrompt       = "bad_prompt"
+	ReasonLimitReached    = "limit_reached"
 	ReasonNoFolder        = "no_folder"
 	ReasonNoSession       = "no_session"
 	ReasonInterrupted     = "interrupted"
@@ -114,6 +115,7 @@ func asWireError(err error) error {
 		wire        *wireError
 		running     *loop.AlreadyRunningError
 		interrupted *loop.InterruptedError
+		capped      *loop.CapError
 		missing     *backends.NotFoundError
 		unknown     *backends.UnknownError
 		syntax      *loopstate.SyntaxError
@@ -150,6 +152,8 @@ func asWireError(err error) error {
 		return &wireError{Code: codeInvalidParams, Message: err.Error(), Data: map[string]any{"key": "hat", "known": append([]string{}, noHat.Known...)}}
 	case errors.Is(err, loop.ErrEmptyPrompt):
 		return failed(ReasonEmptyPrompt, err, nil)
+	case errors.As(err, &capped):
+		return failed(ReasonLimitReached, err, map[string]any{"stopReason": capped.Reason, "iterations": capped.Iterations})
 	case errors.Is(err, loop.ErrNotRunning), errors.Is(err, loop.ErrNothingToGoOn):
 		return failed(ReasonNotRunning, err, nil)
 	case errors.Is(err, context.Canceled):

@@ -213,7 +213,7 @@ func (m *manager) takeUp(ctx context.Context, p ResumeParams) (*managed, error) 
 	switch {
 	case path != "":
 		return m.goOn(ctx, path, options, p.Trust)
-	case last == nil:
+	case last == nil, last.Status().StopReason == loop.StopPromise:
 		return nil, loop.ErrNothingToGoOn
 	case p.Backend == "":
 		return m.launch(m.again(last, loop.Config{Change: options.Limits}))

@@ -387,6 +387,25 @@ func TestResumeAsSoonAsTheEndIsHeard(t *testing.T) {
 	}
 }
 
+// What can't go on is refused, and nothing is started or lost.
+func TestResumeThatCannotGoOn(t *testing.T) {
+	dir := t.TempDir()
+	c := dial(t, optedIn, dir)
+	c.Must(c.Command(CommandStart, StartParams{Text: "x --max-iterations 1", Choices: Choices{Backend: agentThat(t, "echoes")}}))
+	c.status(dir, func(l LoopStatus) bool { return l.StopReason == "max_iterations" })
+	m := c.Command(CommandResume, ResumeParams{})
+	if reason(t, m) != ReasonLimitReached || !strings.Contains(string(m.Error.Data), `"iterations":1`) {
+		t.Errorf("at its limit: %+v", m)
+	}
+	c.Must(c.Command(CommandResume, ResumeParams{LimitParams: LimitParams{MaxIterations: new(2), CompletionPromise: new("x")}}))
+	c.status(dir, func(l LoopStatus) bool { return l.Iteration == 2 && l.State == "ended" })
+	c.Must(c.Command(CommandStart, StartParams{Text: "LOOP_COMPLETE", Choices: Choices{Backend: agentThat(t, "echoes")}}))
+	c.status(dir, func(l LoopStatus) bool { return l.StopReason == "promise" })
+	if m := c.Command(CommandResume, ResumeParams{}); reason(t, m) != ReasonNotRunning {
+		t.Errorf("when it is done: %+v", m)
+	}
+}
+
 func TestASessionIsContinuedInPi(t *testing.T) {
 	bin, dir := t.TempDir(), t.TempDir()
 	if err := os.Symlink(os.Args[0], filepath.Join(bin, "pi")); err != nil {

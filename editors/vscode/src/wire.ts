@@ -226,7 +226,7 @@ export interface Check { id: string; ok: boolean; message: string; fix?: string 
 /** Why a command failed, in the error's data.reason. */
 export type Reason =
   | 'already_running' | 'not_running' | 'backend_not_found' | 'untrusted' | 'state_locked' | 'bad_state_file'
-  | 'bad_config' | 'empty_prompt' | 'bad_prompt' | 'no_folder' | 'interrupted' | 'no_session';
+  | 'bad_config' | 'empty_prompt' | 'bad_prompt' | 'limit_reached' | 'no_folder' | 'interrupted' | 'no_session';
 export interface ErrorData {
   reason?: Reason;
   owner?: { pid?: number; host?: string; startedAt?: string };

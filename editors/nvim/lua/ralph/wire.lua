@@ -62,6 +62,7 @@ M.reasons = {
   bad_config = 'bad_config',
   empty_prompt = 'empty_prompt',
   bad_prompt = 'bad_prompt',
+  limit_reached = 'limit_reached',
   no_folder = 'no_folder',
   no_session = 'no_session',
   interrupted = 'interrupted',
