@@ -3,6 +3,7 @@ package server
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -222,18 +223,14 @@ func (m *manager) configOf(ctx context.Context, p StartParams, folder string, se
 		promptFrom = settings.Source("prompt_file")
 	}
 	cfg, sources, err := resolver.Resolve(ctx)
+	if noModel := (*start.NoModelError)(nil); errors.As(err, &noModel) {
+		return loop.Config{}, nil, invalidKey("model", "%v: say it with args", err)
+	}
 	if err != nil {
 		return loop.Config{}, nil, err
 	}
 	if err := checkLimits(cfg.Limits, cfg.Promise); err != nil {
 		return loop.Config{}, nil, err
-	}
-	if cfg.Backend.ModelFlag == "" && cfg.Model != "" {
-		if resolver.Start.Agent.Model != "" {
-			return loop.Config{}, nil, invalidKey("model", "%s can't be told its model: say it with args, in the agent's own words", cfg.Backend.Name)
-		}
-		cfg.Model = "" // the editor's, for agents that can
-		delete(sources, "model")
 	}
 	sources["prompt"] = promptFrom
 	cfg.Folder, cfg.Prompt, cfg.Version = folder, prompt, m.version

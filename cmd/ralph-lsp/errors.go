@@ -33,6 +33,8 @@ func explain(err error) string {
 	var interrupted *loop.InterruptedError
 	message := err.Error()
 	switch {
+	case errors.As(err, new(*start.NoModelError)):
+		message += ": say it with --backend-arg"
 	case errors.Is(err, loop.ErrEmptyPrompt):
 		message = noPrompt
 	case errors.Is(err, loop.ErrNotRunning):

@@ -60,7 +60,8 @@ type Resolver struct {
 // Resolve chooses agent, arguments, model, hat, limits, promise and rules of a
 // loop; the other fields of its configuration are the caller's.
 //
-// Errors: *backends.NotFoundError, *backends.UnknownError, *UnknownHatError.
+// Errors: *backends.NotFoundError, *backends.UnknownError, *UnknownHatError,
+// *NoModelError.
 func (r Resolver) Resolve(ctx context.Context) (loop.Config, Sources, error) {
 	cfg := loop.Config{
 		Model: cmp.Or(r.Start.Agent.Model, r.Editor.Agent.Model),
@@ -74,6 +75,12 @@ func (r Resolver) Resolve(ctx context.Context) (loop.Config, Sources, error) {
 	if err != nil {
 		return cfg, sources, err
 	}
+	if agent.backend.ModelFlag == "" {
+		if r.Start.Agent.Model != "" {
+			return cfg, sources, &NoModelError{agent.backend.Name}
+		}
+		cfg.Model, sources["model"] = "", config.FromDefault // the editor's, for agents that can be told
+	}
 	cfg.Backend, cfg.Hat = agent.backend, agent.hat
 	cfg.Args = slices.Concat(agent.args, r.Editor.Agent.Args, r.Start.Agent.Args)
 	sources["backend"] = agent.from
@@ -82,6 +89,13 @@ func (r Resolver) Resolve(ctx context.Context) (loop.Config, Sources, error) {
 		sources["hat"] = first(r.Start.Agent.Hat != "", true, "")
 	}
 	return cfg, sources, nil
+}
+
+// NoModelError says that an agent can't be told which model to use.
+type NoModelError struct{ Backend string }
+
+func (e *NoModelError) Error() string {
+	return e.Backend + " can't be told its model but by its own arguments"
 }
 
 // keep says where the loop is kept.

@@ -327,3 +327,15 @@ backend = { type = "pi", args = ["--model", "opus"] }
 		t.Errorf("a state file without a backend: %v", err)
 	}
 }
+
+func TestAModelForAnAgentThatCannotBeToldOne(t *testing.T) {
+	program := Agent{Name: "/bin/agent", Model: "opus"}
+	var noModel *NoModelError
+	if _, _, err := (Resolver{Start: Options{Agent: program}}).Resolve(t.Context()); !errors.As(err, &noModel) {
+		t.Errorf("said at the start: %v", err)
+	}
+	cfg, sources, err := Resolver{Start: Options{Agent: Agent{Name: "/bin/agent"}}, Editor: Options{Agent: Agent{Model: "opus"}}}.Resolve(t.Context())
+	if err != nil || cfg.Model != "" || sources["model"] != config.FromDefault {
+		t.Errorf("an editor's setting: %q, %v, %v", cfg.Model, sources, err)
+	}
+}
