@@ -5,6 +5,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"ralph-lsp/config"
 )
 
 // What is wrong with an argument is said of the key as it stands in the JSON.
@@ -47,7 +49,7 @@ func TestArgumentsAreRefusedByTheirKeys(t *testing.T) {
 	}
 	longest := math.MaxInt64 / int64(1e6)
 	got := c.dryRun(map[string]any{"prompt": "x", "backend": agent, "maxDurationMs": longest, "settings": map[string]any{"model": "m"}})
-	if got.Limits.MaxDurationMs != longest || got.Sources["model"] != "" {
+	if got.Limits.MaxDurationMs != longest || got.Sources["model"] != config.FromDefault {
 		t.Errorf("got %+v", got)
 	}
 }
