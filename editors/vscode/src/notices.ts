@@ -21,7 +21,7 @@ export function endNotice(end: End, loop: LoopStatus | undefined): Notice | unde
   const denials = (end.denials ?? []).map((d) => facts(d.tool, d.detail)).join(', ');
   const message = facts(`Ralph ${what}${where}`, iterationsText(end.iterations), end.costUsd === undefined ? '' : dollars(end.costUsd), duration(end.durationMs), denials || end.error);
   if (isCapped(end.stopReason)) {
-    return { severity: 'warning', message, actions: [{ id: 'raise', title: t('Raise and Go On') }, output()] };
+    return { severity: 'warning', message, actions: [{ id: 'raise', title: t('Raise to {0} and Go On', limitText(raised(end, loop))) }, output()] };
   }
   if (isFailure(end.stopReason)) {
     const fix = end.stopReason === 'bad_state_file' ? { id: 'state' as const, title: t('Open State File') }
@@ -48,4 +48,10 @@ export function raised(end: End, loop: LoopStatus | undefined): Limits {
     case 'max_time': return { maxDurationMs: 2 * (loop?.time?.limitMs ?? end.durationMs) };
     default: return { maxIterations: 2 * (loop?.maxIterations ?? end.iterations) };
   }
+}
+
+function limitText({ maxCostUsd, maxDurationMs, maxIterations }: Limits): string {
+  if (maxCostUsd !== undefined) return dollars(maxCostUsd);
+  if (maxDurationMs !== undefined) return duration(maxDurationMs);
+  return iterationsText(maxIterations ?? 0);
 }
