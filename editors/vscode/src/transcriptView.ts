@@ -57,7 +57,8 @@ export class TranscriptView implements vscode.TextDocumentContentProvider, vscod
     if (!loop.loopId) return undefined;
     const uri = this.uri(loop.loopId, loop.folder);
     const document = await vscode.workspace.openTextDocument(uri);
-    const viewColumn = columnOf(uri) ?? (beside ? vscode.ViewColumn.Beside : vscode.ViewColumn.Active);
+    const isFree = !vscode.window.tabGroups.activeTabGroup.activeTab; // beside nothing would be a gap
+    const viewColumn = columnOf(uri) ?? (beside && !isFree ? vscode.ViewColumn.Beside : vscode.ViewColumn.Active);
     const editor = await vscode.window.showTextDocument(document, { viewColumn, preview: false, preserveFocus: beside });
     reveal(editor);
     return editor;
