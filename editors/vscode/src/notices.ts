@@ -41,13 +41,17 @@ export function interruptedNotice(loop: LoopStatus): Notice {
   };
 }
 
-/** The limit that was reached, doubled. */
+/** The limit that was reached, doubled until there is room. */
 export function raised(end: End, loop: LoopStatus | undefined): Limits {
   switch (end.stopReason) {
-    case 'max_cost': return { maxCostUsd: 2 * (loop?.cost?.limit ?? end.costUsd ?? 1) };
-    case 'max_time': return { maxDurationMs: 2 * (loop?.time?.limitMs ?? end.durationMs) };
+    case 'max_cost': return { maxCostUsd: doubled(loop?.cost?.limit ?? end.costUsd ?? 1, loop?.cost?.amount) };
+    case 'max_time': return { maxDurationMs: doubled(loop?.time?.limitMs ?? end.durationMs, loop?.time?.spentMs) };
     default: return { maxIterations: 2 * (loop?.maxIterations ?? end.iterations) };
   }
+}
+
+function doubled(limit: number, used = 0): number {
+  return limit * 2 ** Math.max(1, Math.floor(Math.log2(used / limit)) + 1);
 }
 
 function limitText({ maxCostUsd, maxDurationMs, maxIterations }: Limits): string {
