@@ -13,20 +13,20 @@ interface Action extends vscode.QuickPickItem { command?: string; loop?: LoopSta
 export async function showStatus(sidecar: Sidecar, loops: Loops): Promise<LoopStatus[]> {
   const status = loops.status;
   loops.markSeen();
-  const items = sidecar.state.state === 'running' ? [...status.flatMap(loopActions), ...generalActions(status)] : serverActions(sidecar);
+  const items = sidecar.state.state === 'running' ? [...status.flatMap((l) => loopActions(l, loops.isPausing(l))), ...generalActions(status)] : serverActions(sidecar);
   void vscode.window.showQuickPick(items, { title: 'Ralph', placeHolder: t('Choose what to do') }).then((chosen) => {
     if (chosen?.command) void vscode.commands.executeCommand(chosen.command, chosen.loop && { loopId: chosen.loop.loopId, folder: chosen.loop.folder });
   });
   return status;
 }
 
-function loopActions(loop: LoopStatus): Action[] {
-  const title = facts(folderName(loop.folder), countText(loop), stateText(loop), isLive(loop) ? since(loop.startedAt, Date.now()) : '', loop.backend?.name);
+function loopActions(loop: LoopStatus, pausing: boolean): Action[] {
+  const title = facts(folderName(loop.folder), countText(loop), pausing ? t('pausing') : stateText(loop), isLive(loop) ? since(loop.startedAt, Date.now()) : '', loop.backend?.name);
   const action = (command: string, icon: string, label: string): Action => ({ label: `$(${icon}) ${label}`, command, loop });
   const all: Action[] = [{ label: title, kind: vscode.QuickPickItemKind.Separator }];
   if (isLive(loop)) all.push(action('ralph.cancel', 'debug-stop', t('Cancel')));
-  if (loop.state === 'running') all.push(action('ralph.pause', 'debug-pause', t('Pause after this iteration')));
-  if (isResumable(loop)) all.push(action('ralph.resume', 'debug-continue', t('Resume')));
+  if (loop.state === 'running' && !pausing) all.push(action('ralph.pause', 'debug-pause', t('Pause after this iteration')));
+  if (isResumable(loop) || pausing) all.push(action('ralph.resume', 'debug-continue', t('Resume')));
   if (loop.state === 'interrupted') all.push(action('ralph.cancel', 'trash', t('Discard')));
   if (isLive(loop)) all.push(action('ralph.steer', 'comment', t('Steer...')), action('ralph.changeLimits', 'dashboard', t('Change limits...')));
   all.push(action('ralph.showOutput', 'output', t('Show output')), action('ralph.showChangedFiles', 'diff', t('Show changed files')));

@@ -3,9 +3,9 @@ import * as path from 'node:path';
 import * as vscode from 'vscode';
 import { facts } from './format';
 import { t } from './l10n';
-import { countText, folderName, stateText } from './loopText';
+import { countText, ending, folderName, stateText } from './loopText';
 import type { Loops } from './loops';
-import type { LoopParams, LoopStatus } from './wire';
+import type { LoopParams, LoopStatus, PastLoop } from './wire';
 
 /** A command's argument as keybindings and other extensions give it, or an item of the tree. */
 export type LoopArgument = (LoopParams & { loop?: LoopParams }) | undefined;
@@ -17,26 +17,47 @@ export type LoopArgument = (LoopParams & { loop?: LoopParams }) | undefined;
 export async function chooseLoop(loops: Loops, argument: LoopArgument, fits: (l: LoopStatus) => boolean): Promise<LoopStatus | undefined> {
   const named = argument?.loop ?? argument;
   if (named?.loopId || named?.folder) {
-    const folder = named.folder && folderUri(named.folder);
-    const found = loops.status.find((l) => (named.loopId ? l.loopId === named.loopId : l.folder === folder));
+    const { loopId, folder } = named;
+    const found = loops.status.find((l) => (loopId ? l.loopId === loopId : folder !== undefined && samePlace(l.folder, folder)));
     if (!found) void vscode.window.showInformationMessage(t('That Ralph loop is not there any more.'));
     return found;
   }
   const fitting = loops.status.filter(fits);
   if (fitting.length === 0) void vscode.window.showInformationMessage(t('There is no Ralph loop to do that with.'));
   if (fitting.length <= 1) return fitting[0];
-  const items = fitting.map((l) => ({ label: folderName(l.folder), description: facts(countText(l), stateText(l)), loop: l }));
-  return (await vscode.window.showQuickPick(items, { title: t('Which loop?') }))?.loop;
+  return (await vscode.window.showQuickPick(fitting.map(currentItem), { title: t('Which loop?') }))?.loop;
 }
 
-/** The file URI of a folder that is given as such or as a path. */
-export function folderUri(folder: string): string {
-  return /^[a-z][a-z0-9+.-]+:/i.test(folder) ? folder : vscode.Uri.file(path.resolve(folder)).toString();
+/** As chooseLoop, of the loops that have a session, also the past ones. */
+export async function chooseSession(loops: Loops, argument: LoopArgument): Promise<LoopStatus | PastLoop | undefined> {
+  const named = argument?.loop ?? argument;
+  const past = loops.past.filter((p) => !loops.byId(p.loopId));
+  const found = past.find((p) => p.loopId === named?.loopId);
+  if (found) return found;
+  if (named?.loopId || named?.folder || past.length === 0) return chooseLoop(loops, argument, (l) => Boolean(l.sessionFileUri));
+  const items = [...loops.status.filter((l) => l.sessionFileUri).map(currentItem), ...past.map(pastItem)];
+  return items.length === 1 ? items[0]?.loop : (await vscode.window.showQuickPick(items, { title: t('Which loop?'), matchOnDescription: true }))?.loop;
+}
+
+const currentItem = (loop: LoopStatus) => ({ label: folderName(loop.folder), description: facts(countText(loop), stateText(loop)), loop });
+
+const pastItem = (loop: PastLoop) => ({
+  label: loop.title ?? loop.loopId, description: facts(new Date(loop.startedAt).toLocaleString(), ending(loop.stopReason)), loop,
+});
+
+/** The URI of a folder that is given as such or as a path. */
+export function folderUri(folder: string): vscode.Uri {
+  return /^[a-z][a-z0-9+.-]+:/i.test(folder) ? vscode.Uri.parse(folder) : vscode.Uri.file(path.resolve(folder));
+}
+
+/** Whether two folders are one. The server and the editor encode the same path differently. */
+function samePlace(a: string, b: string): boolean {
+  return folderUri(a).fsPath === folderUri(b).fsPath;
 }
 
 /** The folder for a new loop: the named one, the document's, the only one, or the user's choice. */
 export async function chooseFolder(named: string | undefined, document?: vscode.Uri): Promise<vscode.Uri | undefined> {
-  if (named) return vscode.Uri.parse(folderUri(named));
+  if (named) return folderUri(named);
   const ofDocument = document && vscode.workspace.getWorkspaceFolder(document);
   if (ofDocument) return ofDocument.uri;
   const folders = vscode.workspace.workspaceFolders ?? [];

@@ -11,7 +11,6 @@ export interface ProgressEvent { loopId: string; message: string }
 
 export interface ClientHooks {
   log: vscode.LogOutputChannel;
-  thinking: boolean;
   onProgress(e: ProgressEvent): void;
 }
 
@@ -43,8 +42,8 @@ export function newClient(binary: Binary, hooks: ClientHooks): LanguageClient {
   client.registerFeature({
     fillClientCapabilities: (capabilities) => {
       capabilities.experimental = { ...(capabilities.experimental as object | undefined),
-        ralph: { version: protocolVersion, updates: true, thinking: hooks.thinking, minUpdateIntervalMs: 100,
-          trusted: true } }; // without trust in the workspace this extension isn't even loaded
+        ralph: { version: protocolVersion, updates: true, thinking: true, // shown or not, as the setting says at the time
+          minUpdateIntervalMs: 100, trusted: true } }; // without trust in the workspace this extension isn't even loaded
     },
     initialize: () => undefined,
     getState: () => ({ kind: 'static' }),

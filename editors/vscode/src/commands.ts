@@ -1,7 +1,7 @@
 // The commands, and which function each one is.
 import * as vscode from 'vscode';
 import { showStatus } from './actions';
-import { chooseLoop, type LoopArgument } from './choose';
+import { chooseFolder, chooseLoop, chooseSession, type LoopArgument } from './choose';
 import { Controls } from './control';
 import type { Diffs } from './diff';
 import type { Loops } from './loops';
@@ -11,7 +11,7 @@ import { plan } from './plan';
 import type { Sidecar } from './sidecar';
 import type { StartArgument, Starter } from './start';
 import type { TranscriptView } from './transcriptView';
-import { command } from './wire';
+import { command, type LoopParams } from './wire';
 
 export interface Parts {
   sidecar: Sidecar;
@@ -54,8 +54,7 @@ function editorCommands({ sidecar, loops, starter, transcripts, diffs, pages }: 
     'ralph.changeLimits': (a?: LoopArgument) => controls.changeLimits(a),
     'ralph.showStatus': () => showStatus(sidecar, loops),
     'ralph.showOutput': async (a?: LoopArgument) => {
-      const pastId = (a?.loop ?? a)?.loopId;
-      const loop = pastId && !loops.byId(pastId) ? { loopId: pastId } : await chooseLoop(loops, a, () => true);
+      const loop = await chooseOutput(loops, a);
       if (loop) await transcripts.show(loop);
     },
     'ralph.showLog': () => sidecar.log.show(),
@@ -64,11 +63,15 @@ function editorCommands({ sidecar, loops, starter, transcripts, diffs, pages }: 
     'ralph.openStateFile': (a?: LoopArgument) => controls.openStateFile(a),
     'ralph.openSession': (a?: LoopArgument) => controls.openSession(a),
     'ralph.continueInPi': async (a?: LoopArgument) => {
-      const sessionFileUri = await controls.sessionFile(a);
-      return sessionFileUri && plan(sidecar, { sessionFileUri, folder: (a?.loop ?? a)?.folder });
+      const loop = await chooseSession(loops, a);
+      return loop?.sessionFileUri && plan(sidecar, { sessionFileUri: loop.sessionFileUri, folder: loop.folder });
     },
     'ralph.plan': (a?: Parameters<typeof plan>[1]) => plan(sidecar, a),
-    'ralph.doctor': (a?: { folder?: string }) => pages.doctor(a?.folder ?? onlyFolder()),
+    'ralph.doctor': async (a?: { folder?: string }) => {
+      if (!a?.folder && !vscode.workspace.workspaceFolders?.length) return pages.doctor(undefined);
+      const folder = await chooseFolder(a?.folder, vscode.window.activeTextEditor?.document.uri);
+      return folder && pages.doctor(folder.toString());
+    },
     'ralph.restartServer': () => sidecar.restart(),
     'ralph.help': () => pages.help(),
   };
@@ -89,6 +92,10 @@ function lensCommands({ sidecar, starter }: Parts): Record<string, Handler> {
   };
 }
 
-function onlyFolder(): string | undefined {
-  return vscode.workspace.workspaceFolders?.[0]?.uri.toString();
+/** The loop whose transcript is wanted: one that is there, or else a past one. */
+async function chooseOutput(loops: Loops, argument: LoopArgument): Promise<LoopParams | undefined> {
+  const named = argument?.loop ?? argument;
+  if (named?.loopId && !loops.byId(named.loopId)) return { loopId: named.loopId };
+  const isNamed = named?.loopId || named?.folder;
+  return isNamed || loops.status.length > 0 ? chooseLoop(loops, argument, () => true) : chooseSession(loops, argument);
 }

@@ -11,11 +11,12 @@ export function keepContextKeys(loops: Loops): vscode.Disposable {
     void vscode.commands.executeCommand('setContext', key, value);
   };
   const update = () => {
-    const { server, loops: all } = loops.model(Date.now());
+    const { server, loops: all, pausing } = loops.model(Date.now());
     set('ralph.available', server.state === 'running');
     set('ralph.running', all.some((l) => ['starting', 'running', 'waiting', 'cancelling'].includes(l.state)));
     set('ralph.paused', all.some((l) => l.state === 'paused'));
-    set('ralph.resumable', all.some(isResumable));
+    set('ralph.interrupted', all.some((l) => l.state === 'interrupted'));
+    set('ralph.resumable', pausing.size > 0 || all.some(isResumable));
   };
   update();
   return loops.onChange(update);

@@ -1,6 +1,6 @@
 // Commands for a loop that is there.
 import * as vscode from 'vscode';
-import { chooseLoop, type LoopArgument } from './choose';
+import { chooseLoop, chooseSession, type LoopArgument } from './choose';
 import { t } from './l10n';
 import { isLive, isResumable } from './loopText';
 import type { Loops } from './loops';
@@ -23,15 +23,21 @@ export class Controls {
   /** Lets the iteration finish, and starts no other. */
   async pause(argument?: LoopArgument): Promise<LoopResult | undefined> {
     const loop = await chooseLoop(this.loops, argument, (l) => isLive(l) && l.state !== 'paused');
-    return loop && this.sidecar.execute<LoopResult>(command.pause, named(loop));
+    if (!loop) return undefined;
+    const result = await this.sidecar.execute<LoopResult>(command.pause, named(loop));
+    this.loops.markPausing(loop.loopId, result.state === 'running');
+    return result;
   }
 
   /** Goes on with a paused, waiting, interrupted or capped loop, with new limits if some are given. */
   async resume(argument?: LoopArgument & Limits): Promise<LoopResult | undefined> {
-    const loop = await chooseLoop(this.loops, argument, isResumable);
+    const loop = await chooseLoop(this.loops, argument, (l) => isResumable(l) || this.loops.isPausing(l));
     if (!loop) return undefined;
     const limits = await this.newLimits(loop, argument, loop.state === 'ended'); // it stopped at one
-    return limits && this.sidecar.execute<LoopResult>(command.resume, { ...named(loop), ...limits });
+    if (!limits) return undefined;
+    const result = await this.sidecar.execute<LoopResult>(command.resume, { ...named(loop), ...limits });
+    this.loops.markPausing(loop.loopId, false);
+    return result;
   }
 
   /** Tells the next run something. */
@@ -65,15 +71,8 @@ export class Controls {
 
   /** Opens the file that a loop's session is kept in, also a past loop's. */
   async openSession(argument?: LoopArgument): Promise<void> {
-    const file = await this.sessionFile(argument);
+    const file = (await chooseSession(this.loops, argument))?.sessionFileUri;
     if (file) await vscode.window.showTextDocument(vscode.Uri.parse(file));
-  }
-
-  /** The URI of a loop's session file, also of a past loop's. */
-  async sessionFile(argument?: LoopArgument): Promise<string | undefined> {
-    const id = (argument?.loop ?? argument)?.loopId;
-    const past = this.loops.past.find((p) => p.loopId === id);
-    return past?.sessionFileUri ?? (await chooseLoop(this.loops, argument, (l) => Boolean(l.sessionFileUri)))?.sessionFileUri;
   }
 }
 

@@ -3,7 +3,8 @@ import { registerCommands } from './commands';
 import * as config from './config';
 import { keepContextKeys } from './contextKeys';
 import { Diffs } from './diff';
-import { useTranslation } from './l10n';
+import { t, useTranslation } from './l10n';
+import { isLive } from './loopText';
 import { Loops } from './loops';
 import { Notifications } from './notifications';
 import { Pages } from './pages';
@@ -36,11 +37,21 @@ export function activate(context: vscode.ExtensionContext): Api {
     createStatusBar(loops), createTree(loops), keepContextKeys(loops), new Notifications(server, loops),
     registerCommands({ sidecar: server, loops, starter, transcripts, diffs, pages }),
     vscode.workspace.onDidChangeConfiguration((e) => {
-      if (e.affectsConfiguration('ralph.server') || e.affectsConfiguration('ralph.transcript.thinking')) void server.restart();
+      if (e.affectsConfiguration('ralph.server')) void restartWhenAllowed(server, loops);
     }),
   );
   void server.restart();
   return { sidecar: server, loops };
+}
+
+/** A setting interrupts no loop unless the user agrees. */
+async function restartWhenAllowed(server: Sidecar, loops: Loops): Promise<void> {
+  if (loops.status.some((l) => isLive(l) && l.owned)) {
+    const restart = t('Restart Server');
+    const question = t('Another Ralph server is set. Restart now? That interrupts what runs; otherwise it is taken with the next start.');
+    if ((await vscode.window.showWarningMessage(question, restart, t('Later'))) !== restart) return;
+  }
+  await server.restart();
 }
 
 export function deactivate(): Promise<void> | undefined {

@@ -31,7 +31,7 @@ export interface Change {
   toolCallId: string;
   /** As the agent gave it: absolute, or relative to the loop's folder. */
   path: string;
-  /** Replacements, in their order; none: the file was written whole. */
+  /** Replacements, in their order; none: the file was written whole, or in a way that can't be undone. */
   edits: { before: string; after: string }[];
 }
 
@@ -42,6 +42,8 @@ export class LoopRecord {
   readonly iterations: IterationRecord[] = [];
   readonly changes: Change[] = [];
   end?: End;
+  /** Some changes aren't in changes any more. */
+  incomplete = false;
   private readonly running = new Map<string, { tool: ToolRecord; change?: Change }>();
 
   constructor(readonly loopId: string) {}
@@ -70,21 +72,41 @@ export class LoopRecord {
     return [...new Set(changes.map((c) => c.path))];
   }
 
+  /** The loop was interrupted, and whoever ran it says no more. */
+  interrupted(): void {
+    const it = this.iterations.at(-1);
+    if (it?.running) Object.assign(it, { running: false, outcome: 'cancelled' });
+    this.endCalls();
+  }
+
   private iteration(u: Extract<Update, { sessionUpdate: '_ralph/iteration' }>): void {
     let it = this.iterations.at(-1);
-    if (u.phase === 'begin' || it?.number !== u.iteration) {
-      it = { number: u.iteration, running: true, tools: [], forgotten: 0 };
-      this.iterations.push(it);
-    }
+    if (u.phase === 'begin' || it?.number !== u.iteration) it = this.beginIteration(u.iteration);
     if (u.phase === 'end') {
       Object.assign(it, { running: false, outcome: u.outcome, error: u.error, costUsd: u.costUsd, durationMs: u.durationMs });
-      this.running.clear();
+      this.endCalls();
     }
+  }
+
+  /** One that was interrupted begins again in its own place. */
+  private beginIteration(number: number): IterationRecord {
+    this.interrupted();
+    const before = this.iterations.findIndex((i) => i.number === number);
+    if (before >= 0) this.iterations.splice(before, 1);
+    const it: IterationRecord = { number, running: true, tools: [], forgotten: 0 };
+    this.iterations.push(it);
+    return it;
+  }
+
+  /** A call that has no result by then will have none; the next iteration's have the same ids. */
+  private endCalls(): void {
+    for (const { tool } of this.running.values()) tool.status = 'failed';
+    this.running.clear();
   }
 
   private begin(u: ToolCall): void {
     let it = this.iterations.at(-1);
-    if (!it) this.iterations.push((it = { number: 1, running: true, tools: [], forgotten: 0 }));
+    it ??= this.beginIteration(1);
     const at = u.locations?.[0];
     const tool: ToolRecord = { id: u.toolCallId, name: u.name, title: u.title, kind: u.kind, status: u.status, path: at?.path, line: at?.line };
     it.tools.push(tool);
@@ -101,7 +123,9 @@ export class LoopRecord {
     if (!call) return;
     this.running.delete(id);
     call.tool.status = status;
-    if (call.change && status === 'completed' && this.changes.length < maxChanges) this.changes.push(call.change);
+    if (!call.change || status === 'failed') return;
+    if (this.changes.length < maxChanges) this.changes.push(call.change);
+    else this.incomplete = true;
   }
 }
 
@@ -109,25 +133,31 @@ export class LoopRecord {
 function editsOf(input: unknown): Change['edits'] {
   const raw = input as { edits?: unknown; oldText?: unknown; old_string?: unknown } | undefined;
   const list = Array.isArray(raw?.edits) ? raw.edits : raw?.oldText !== undefined || raw?.old_string !== undefined ? [raw] : [];
-  return list.flatMap((e: Record<string, unknown>) => {
-    const before = e.oldText ?? e.old_string;
-    const after = e.newText ?? e.new_string;
-    return typeof before === 'string' && typeof after === 'string' ? [{ before, after }] : [];
-  });
+  const edits = list.map((e: Record<string, unknown>) => ({ before: e.oldText ?? e.old_string, after: e.newText ?? e.new_string, all: e.replace_all }));
+  const known = edits.every((e) => typeof e.before === 'string' && typeof e.after === 'string' && e.all !== true);
+  return known ? edits.map((e) => ({ before: e.before as string, after: e.after as string })) : [];
 }
 
 /**
- * Undoes the changes to a file, the last one first. Undefined when one can't
- * be undone: the file was written whole, or has been changed there since.
+ * Undoes the changes to a file, the last one first. Undefined when what was
+ * can't be told for certain: the file was written whole or has been changed
+ * there since, text was deleted, or the new text stands in several places.
  */
 export function undo(content: string, changes: readonly Change[]): string | undefined {
   for (const change of [...changes].reverse()) {
     if (change.edits.length === 0) return undefined;
     for (const { before, after } of [...change.edits].reverse()) {
-      const at = content.indexOf(after);
-      if (at < 0) return undefined;
+      const at = onlyPlace(content, after);
+      if (at === undefined) return undefined;
       content = content.slice(0, at) + before + content.slice(at + after.length);
+      if (onlyPlace(content, before) !== at) return undefined; // the agent could not have meant one place
     }
   }
   return content;
+}
+
+/** Where a text stands, if it does so once. */
+function onlyPlace(content: string, text: string): number | undefined {
+  const at = content.indexOf(text);
+  return text !== '' && at >= 0 && content.indexOf(text, at + 1) < 0 ? at : undefined;
 }

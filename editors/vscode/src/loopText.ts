@@ -80,5 +80,10 @@ export const iterationsText = (n: number): string => (n === 1 ? t('1 iteration')
 /** The last part of a folder's URI. */
 export function folderName(uri: string): string {
   const path = uri.replace(/\/+$/, '');
-  return decodeURIComponent(path.slice(path.lastIndexOf('/') + 1));
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name; // a % that encodes nothing
+  }
 }

@@ -14,6 +14,8 @@ export class Loops implements vscode.Disposable {
   status: LoopStatus[] = [];
   past: PastLoop[] = [];
   readonly records = new Map<string, LoopRecord>();
+  /** Loops that will pause when their iteration has ended, by id. */
+  readonly pausing = new Set<string>();
   private readonly activity = new Map<string, string>();
   private readonly lastSign = new Map<string, number>();
   private readonly seen = new Set<string>();
@@ -35,7 +37,7 @@ export class Loops implements vscode.Disposable {
         this.changed();
       }),
       sidecar.onStatus((p) => {
-        for (const l of p.loops) this.sign(l.loopId);
+        for (const l of p.loops) this.take(l);
         this.status = p.loops;
         this.changed();
       }),
@@ -48,6 +50,7 @@ export class Loops implements vscode.Disposable {
         this.record(p.loopId).add(p.updates);
         this.changed();
         for (const u of p.updates) {
+          if (u.sessionUpdate === '_ralph/state' && u.state !== 'ended') this.seen.delete(p.loopId); // its next end is another one
           if (u.sessionUpdate !== '_ralph/end') continue;
           this.endEmitter.fire({ loopId: p.loopId, end: u });
           void this.readPast();
@@ -62,13 +65,18 @@ export class Loops implements vscode.Disposable {
     for (const [id, r] of this.records) costs.set(id, r.costs());
     const isQuiet = (l: LoopStatus) => l.state === 'running' && !l.tool && now - (this.lastSign.get(l.loopId ?? '') ?? now) > quietAfter;
     return {
-      server: this.sidecar.state, loops: this.status, activity: this.activity, seen: this.seen, iterationCosts: costs,
+      server: this.sidecar.state, loops: this.status, activity: this.activity, seen: this.seen, pausing: this.pausing, iterationCosts: costs,
       quiet: new Set(this.status.filter(isQuiet).map((l) => l.loopId ?? '')),
     };
   }
 
   byId(loopId: string | undefined): LoopStatus | undefined {
     return this.status.find((l) => l.loopId === loopId);
+  }
+
+  /** The URI of a loop's folder, also of a past loop's. */
+  folderOf(loopId: string | undefined): string | undefined {
+    return this.byId(loopId)?.folder ?? this.past.find((p) => p.loopId === loopId)?.folder;
   }
 
   record(loopId: string): LoopRecord {
@@ -83,9 +91,25 @@ export class Loops implements vscode.Disposable {
     this.changed();
   }
 
+  /** A pause was asked for; pending: the loop's iteration goes on until then. */
+  markPausing(loopId: string | undefined, pending: boolean): void {
+    if (loopId && pending && this.byId(loopId)?.state === 'running') this.pausing.add(loopId);
+    else if (loopId) this.pausing.delete(loopId);
+    this.changed();
+  }
+
+  isPausing = (l: LoopStatus): boolean => this.pausing.has(l.loopId ?? '');
+
   dispose(): void {
     this.stopClock();
     for (const d of [...this.subscriptions, this.changeEmitter, this.tickEmitter, this.endEmitter]) d.dispose();
+  }
+
+  private take(l: LoopStatus): void {
+    if (!l.loopId) return;
+    this.sign(l.loopId);
+    if (l.state !== 'running') this.pausing.delete(l.loopId);
+    if (l.state === 'interrupted') this.records.get(l.loopId)?.interrupted();
   }
 
   private sign(loopId: string | undefined): void {
@@ -108,7 +132,7 @@ export class Loops implements vscode.Disposable {
     const folders = (vscode.workspace.workspaceFolders ?? []).map((f) => f.uri.toString());
     try {
       const all = await Promise.all(folders.map((folder) => this.sidecar.execute<{ loops: PastLoop[] }>(command.history, { folder, limit: 50 })));
-      this.past = all.flatMap((r) => r.loops).sort((a, b) => b.startedAt.localeCompare(a.startedAt));
+      this.past = all.flatMap((r, i) => r.loops.map((l) => ({ ...l, folder: folders[i] }))).sort((a, b) => b.startedAt.localeCompare(a.startedAt));
       this.changed();
     } catch (e) {
       this.sidecar.log.debug(`reading the history: ${String(e)}`);

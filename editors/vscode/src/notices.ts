@@ -21,7 +21,7 @@ export function endNotice(end: End, loop: LoopStatus | undefined): Notice | unde
   const denials = (end.denials ?? []).map((d) => facts(d.tool, d.detail)).join(', ');
   const message = facts(`Ralph ${what}${where}`, iterationsText(end.iterations), end.costUsd === undefined ? '' : dollars(end.costUsd), duration(end.durationMs), denials || end.error);
   if (isCapped(end.stopReason)) {
-    return { severity: 'warning', message, actions: [{ id: 'raise', title: t('Raise and Go On') }, output()] };
+    return { severity: 'warning', message, actions: [{ id: 'raise', title: t('Raise to {0} and Go On', limitText(raised(end, loop))) }, output()] };
   }
   if (isFailure(end.stopReason)) {
     const fix = end.stopReason === 'bad_state_file' ? { id: 'state' as const, title: t('Open State File') }
@@ -41,11 +41,21 @@ export function interruptedNotice(loop: LoopStatus): Notice {
   };
 }
 
-/** The limit that was reached, doubled. */
+/** The limit that was reached, doubled until there is room. */
 export function raised(end: End, loop: LoopStatus | undefined): Limits {
   switch (end.stopReason) {
-    case 'max_cost': return { maxCostUsd: 2 * (loop?.cost?.limit ?? end.costUsd ?? 1) };
-    case 'max_time': return { maxDurationMs: 2 * (loop?.time?.limitMs ?? end.durationMs) };
+    case 'max_cost': return { maxCostUsd: doubled(loop?.cost?.limit ?? end.costUsd ?? 1, loop?.cost?.amount) };
+    case 'max_time': return { maxDurationMs: doubled(loop?.time?.limitMs ?? end.durationMs, loop?.time?.spentMs) };
     default: return { maxIterations: 2 * (loop?.maxIterations ?? end.iterations) };
   }
+}
+
+function doubled(limit: number, used = 0): number {
+  return limit * 2 ** Math.max(1, Math.floor(Math.log2(used / limit)) + 1);
+}
+
+function limitText({ maxCostUsd, maxDurationMs, maxIterations }: Limits): string {
+  if (maxCostUsd !== undefined) return dollars(maxCostUsd);
+  if (maxDurationMs !== undefined) return duration(maxDurationMs);
+  return iterationsText(maxIterations ?? 0);
 }

@@ -11,7 +11,6 @@ import { command, type End, type LoopParams, type LoopStatus } from './wire';
 export class Notifications implements vscode.Disposable {
   private readonly asked = new Set<string>();
   private readonly subscriptions: vscode.Disposable[];
-  private serverFailure = '';
 
   constructor(private readonly sidecar: Sidecar, private readonly loops: Loops) {
     this.subscriptions = [
@@ -30,12 +29,13 @@ export class Notifications implements vscode.Disposable {
     const notice = endNotice(end, loop);
     const chosen = notice && (await this.show(notice));
     if (chosen === 'raise') await this.run(command.resume, { loopId, ...raised(end, loop) });
-    else if (chosen) await act(chosen, { loopId });
+    else if (chosen) await act(chosen, { loopId, folder: this.loops.folderOf(loopId) });
   }
 
   /** Asks once about each interruption. */
   private async interrupted(loop: LoopStatus): Promise<void> {
-    const key = `${loop.folder} ${loop.loopId} ${loop.iteration}`;
+    const key = `${loop.folder} ${loop.loopId}`;
+    if (loop.state !== 'interrupted') this.asked.delete(key); // it may be interrupted again
     if (loop.state !== 'interrupted' || this.asked.has(key)) return;
     this.asked.add(key);
     const chosen = await this.show(interruptedNotice(loop));
@@ -43,12 +43,10 @@ export class Notifications implements vscode.Disposable {
     if (chosen === 'discard') await this.run(command.cancel, { folder: loop.folder });
   }
 
-  /** Says once that the sidecar can't run. */
+  /** Says that the sidecar can't run: it isn't started again by itself then. */
   private async serverChanged(): Promise<void> {
     const server = this.sidecar.state;
-    if (server.state === 'running') this.serverFailure = '';
-    if (server.state !== 'failed' || server.reason === this.serverFailure) return;
-    this.serverFailure = server.reason;
+    if (server.state !== 'failed') return;
     const [settings, again, log] = [t('Open Settings'), t('Restart Server'), t('Show Log')];
     const chosen = await vscode.window.showErrorMessage(`Ralph: ${server.reason}`, again, settings, log);
     if (chosen === settings) await vscode.commands.executeCommand('workbench.action.openSettings', 'ralph.server.path');

@@ -40,7 +40,8 @@ export class Pages implements vscode.TextDocumentContentProvider, vscode.Disposa
     const uri = vscode.Uri.from({ scheme, path: `/${name}` });
     this.pages.set(uri.toString(), markdown);
     this.emitter.fire(uri);
-    await vscode.window.showTextDocument(uri, { preview: true });
+    if (vscode.extensions.getExtension('vscode.markdown-language-features')) await vscode.commands.executeCommand('markdown.showPreview', uri);
+    else await vscode.window.showTextDocument(uri, { preview: true });
   }
 }
 

@@ -1,4 +1,5 @@
 // The sidecar as the rest of the extension sees it: started, watched, restarted.
+import type { ChildProcess } from 'node:child_process';
 import * as vscode from 'vscode';
 import { State, type LanguageClient } from 'vscode-languageclient/node';
 import { findBinary } from './binary';
@@ -18,6 +19,9 @@ export class CommandError extends Error {
   }
 }
 
+/** A sidecar that didn't answer; starting it again would not help. */
+class NoAnswerError extends Error {}
+
 export class Sidecar implements vscode.Disposable {
   private client: LanguageClient | undefined;
   private server: Server = { state: 'stopped' };
@@ -28,6 +32,10 @@ export class Sidecar implements vscode.Disposable {
   private queued: Promise<void> | undefined;
   private timer: NodeJS.Timeout | undefined;
   private disposed = false;
+  /** Ends the waiting for a server that is being started. */
+  private attempt = new AbortController();
+  /** How long a server may take to answer initialize, in milliseconds. */
+  answerLimit = 15_000;
 
   private readonly serverEmitter = new vscode.EventEmitter<Server>();
   private readonly statusEmitter = new vscode.EventEmitter<StatusParams>();
@@ -46,12 +54,13 @@ export class Sidecar implements vscode.Disposable {
 
   /** Process id of the running sidecar. */
   get pid(): number | undefined {
-    return (this.client as unknown as { _serverProcess?: { pid?: number } } | undefined)?._serverProcess?.pid;
+    return processOf(this.client)?.pid;
   }
 
   /** Starts, or restarts; a request while one waits joins it. */
   restart(): Promise<void> {
     this.restarts.reset();
+    this.attempt.abort();
     this.queued ??= this.enqueue(async () => {
       this.queued = undefined;
       await this.stop();
@@ -84,6 +93,7 @@ export class Sidecar implements vscode.Disposable {
   /** Ends the sidecar; its loops are interrupted, and can be resumed. */
   async dispose(): Promise<void> {
     this.disposed = true;
+    this.attempt.abort();
     clearTimeout(this.timer);
     await this.enqueue(() => this.stop());
     for (const e of [this.serverEmitter, this.statusEmitter, this.updateEmitter, this.progressEmitter]) e.dispose();
@@ -101,8 +111,9 @@ export class Sidecar implements vscode.Disposable {
   }
 
   private async start(): Promise<void> {
-    if (this.disposed) return;
+    if (this.disposed || this.queued) return;
     clearTimeout(this.timer);
+    this.attempt = new AbortController();
     this.become({ state: 'starting' });
     try {
       const binary = await findBinary({
@@ -110,25 +121,48 @@ export class Sidecar implements vscode.Disposable {
         folder: vscode.workspace.workspaceFolders?.[0]?.uri.fsPath,
       });
       this.log.info(`starting ${binary.path}, version ${binary.version}`);
-      await this.connect(newClient(binary, { log: this.log, thinking: config.showThinking(), onProgress: (e) => this.progressEmitter.fire(e) }));
+      await this.connect(newClient(binary, { log: this.log, onProgress: (e) => this.progressEmitter.fire(e) }), binary.path);
     } catch (e) {
       const reason = e instanceof Error ? e.message : String(e);
       this.log.error(reason);
-      if (this.client) return this.ended(reason);
-      this.become({ state: 'failed', reason });
+      if (this.client && !(e instanceof NoAnswerError)) return this.ended(reason);
+      this.abandon();
+      if (!this.attempt.signal.aborted) this.become({ state: 'failed', reason });
     }
   }
 
-  private async connect(client: LanguageClient): Promise<void> {
+  private async connect(client: LanguageClient, program: string): Promise<void> {
     this.client = client;
     client.onNotification(method.status, (p: StatusParams) => this.statusEmitter.fire(p));
     client.onNotification(method.update, (p: UpdateParams) => this.updateEmitter.fire(p));
-    await client.start();
+    await this.answered(client.start(), program);
     client.onDidChangeState((e) => {
       if (e.newState === State.Stopped && this.client === client) void this.enqueue(() => this.ended(t('the Ralph server ended')));
     });
     this.become({ state: 'running' });
     this.tellLevel();
+  }
+
+  /** Waits for a start, but neither too long nor when another one is wanted. */
+  private async answered(start: Promise<void>, program: string): Promise<void> {
+    const { signal } = this.attempt;
+    let timer: NodeJS.Timeout | undefined;
+    const givenUp = new Promise<never>((_, reject) => {
+      const giveUp = (reason: string) => reject(new NoAnswerError(reason));
+      timer = setTimeout(() => giveUp(t('{0} did not answer within {1} s', program, this.answerLimit / 1000)), this.answerLimit);
+      signal.addEventListener('abort', () => giveUp(t('the start was given up')));
+      if (signal.aborted) giveUp(t('the start was given up'));
+    });
+    start.catch(() => undefined); // when it fails after that, nobody waits any more
+    await Promise.race([start, givenUp]).finally(() => clearTimeout(timer));
+  }
+
+  /** Kills a sidecar that was never connected: it can't be asked to end. */
+  private abandon(): void {
+    const server = processOf(this.client);
+    this.client = undefined;
+    server?.kill('SIGKILL');
+    server?.stdout?.destroy(); // what it started may hold it open
   }
 
   /** The sidecar ended by itself, at its start or later. */
@@ -159,4 +193,8 @@ export class Sidecar implements vscode.Disposable {
     if (this.server.state !== 'running') return;
     this.client?.sendNotification(method.setUpdates, { level: this.level }).catch((e: unknown) => this.log.debug(String(e)));
   }
+}
+
+function processOf(client: LanguageClient | undefined): ChildProcess | undefined {
+  return (client as unknown as { _serverProcess?: ChildProcess } | undefined)?._serverProcess;
 }

@@ -2,7 +2,7 @@
 import { count, dollars, duration, facts, ofMax, since } from './format';
 import { t } from './l10n';
 import { costText, ending, folderName, isBusy, isCapped, isFailure, isLive, stateText } from './loopText';
-import type { LoopStatus } from './wire';
+import type { LoopParams, LoopStatus } from './wire';
 
 /** How the sidecar is. */
 export type Server =
@@ -19,6 +19,8 @@ export interface Model {
   quiet: ReadonlySet<string>;
   /** Ended loops whose end the user has seen, by loop id. */
   seen: ReadonlySet<string>;
+  /** Loops that will pause when their iteration has ended, by loop id. */
+  pausing: ReadonlySet<string>;
   /** Cost of the finished iterations, by loop id. */
   iterationCosts: ReadonlyMap<string, IterationCost[]>;
 }
@@ -69,7 +71,7 @@ function oneText(l: LoopStatus, m: Model): string {
   const at = ofMax(Math.max(l.iteration ?? 1, 1), l.maxIterations);
   switch (l.state) {
     case 'running':
-      return facts(at, costText(l), m.quiet.has(l.loopId ?? '') ? t('quiet') : '');
+      return facts(at, costText(l), m.pausing.has(l.loopId ?? '') ? t('pausing') : '', m.quiet.has(l.loopId ?? '') ? t('quiet') : '');
     case 'interrupted': return t('interrupted at {0}', at);
     case 'ended': return facts(ending(l.stopReason), costText(l));
     default: return facts(at, costText(l), stateText(l));
@@ -112,7 +114,7 @@ export function tooltip(m: Model, now: number): string {
   if (m.server.state === 'failed') {
     return `**Ralph** ${escape(m.server.reason)}\n\n${links([['ralph.restartServer', t('Restart Server')], ['ralph.showLog', t('Show Log')]])}`;
   }
-  const parts = m.loops.map((l) => `${loopTable(l, m, now)}\n\n${links(loopLinks(l))}`);
+  const parts = m.loops.map((l) => `${loopTable(l, m, now)}\n\n${links(loopLinks(l, m), { loopId: l.loopId, folder: l.folder })}`);
   if (parts.length === 0) parts.push(`**Ralph** ${t('no loop')}\n\n${links([['ralph.start', t('Start')], ['ralph.help', t('Help')]])}`);
   return parts.join('\n\n---\n\n');
 }
@@ -121,7 +123,7 @@ function loopTable(l: LoopStatus, m: Model, now: number): string {
   const id = l.loopId ?? '';
   const iterations = m.iterationCosts.get(id) ?? [];
   const rows: [string, string | undefined][] = [
-    [t('State'), stateText(l) + (l.owned || l.state === 'interrupted' ? '' : ` (${t('another process')})`)],
+    [t('State'), stateText(l) + (m.pausing.has(id) ? ` (${t('pauses after this iteration')})` : '') + (l.owned || l.state === 'interrupted' ? '' : ` (${t('another process')})`)],
     [t('Iteration'), l.iteration ? ofMax(l.iteration, l.maxIterations) : undefined],
     [t('Elapsed'), isLive(l) ? facts(since(l.startedAt, now), l.iterationStartedAt && t('this iteration {0}', since(l.iterationStartedAt, now))) : undefined],
     [t('Running'), isLive(l) && l.time?.limitMs ? t('{0} of {1}', duration(timeSpent(l, now)), duration(l.time.limitMs)) : undefined],
@@ -139,11 +141,11 @@ function loopTable(l: LoopStatus, m: Model, now: number): string {
   return [`**Ralph** ${escape(folderName(l.folder))}`, '', '| | |', '|:--|:--|', ...shown.map(([k, v]) => `| ${k} | ${escape(v)} |`)].join('\n');
 }
 
-function loopLinks(l: LoopStatus): [string, string][] {
+function loopLinks(l: LoopStatus, m: Model): [string, string][] {
   const output: [string, string][] = [['ralph.showOutput', t('Transcript')], ['ralph.showChangedFiles', t('Changed Files')]];
   switch (l.state) {
     case 'running': case 'starting':
-      return [['ralph.cancel', t('Cancel')], ['ralph.pause', t('Pause')], ['ralph.steer', t('Steer')], ...output];
+      return [['ralph.cancel', t('Cancel')], m.pausing.has(l.loopId ?? '') ? ['ralph.resume', t('Resume')] : ['ralph.pause', t('Pause')], ['ralph.steer', t('Steer')], ...output];
     case 'paused': case 'waiting': case 'interrupted':
       return [['ralph.resume', t('Resume')], ['ralph.cancel', t('Cancel')], ...output];
     default:
@@ -151,8 +153,10 @@ function loopLinks(l: LoopStatus): [string, string][] {
   }
 }
 
-function links(all: [string, string][]): string {
-  return all.map(([command, title]) => `[${title}](command:${command})`).join(' | ');
+/** Links to commands, which get the loop that they are for. */
+function links(all: [string, string][], loop?: LoopParams): string {
+  const argument = loop ? `?${encodeURIComponent(JSON.stringify([loop])).replace(/[()]/g, (c) => (c === '(' ? '%28' : '%29'))}` : '';
+  return all.map(([command, title]) => `[${title}](command:${command}${command === 'ralph.start' ? '' : argument})`).join(' | ');
 }
 
 /** The text as it is, in a table's cell. */

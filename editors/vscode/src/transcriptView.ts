@@ -3,9 +3,10 @@ import * as vscode from 'vscode';
 import { t } from './l10n';
 import { folderName } from './loopText';
 import type { Loops } from './loops';
+import { firstOwn, isBegin, Runs } from './runs';
 import { CommandError, type Sidecar } from './sidecar';
 import { Transcript } from './transcript';
-import { command, type Iteration, type LoopParams, type OutputResult, type TranscriptResult, type Update, type UpdateParams } from './wire';
+import { command, type LoopParams, type OutputResult, type TranscriptResult, type Update, type UpdateParams } from './wire';
 import * as config from './config';
 
 const scheme = 'ralph-transcript';
@@ -16,6 +17,8 @@ const refreshPerThousand = 5;
 interface Open {
   loopId: string;
   transcript: Transcript;
+  /** It is to be made anew: another run has begun, or another server. */
+  stale: boolean;
   /** Reading what is missing; again: more has come meanwhile. */
   reading?: Promise<void>;
   again: boolean;
@@ -24,6 +27,7 @@ interface Open {
 
 export class TranscriptView implements vscode.TextDocumentContentProvider, vscode.Disposable {
   private readonly open = new Map<string, Open>();
+  private readonly runs = new Runs();
   /** By loop id: a loop keeps its document's name. */
   private readonly uris = new Map<string, vscode.Uri>();
   private readonly emitter = new vscode.EventEmitter<vscode.Uri>();
@@ -38,15 +42,24 @@ export class TranscriptView implements vscode.TextDocumentContentProvider, vscod
       vscode.workspace.onDidCloseTextDocument((d) => d.uri.scheme === scheme && this.forget(d.uri)),
       vscode.workspace.onDidChangeTextDocument((e) => e.document.uri.scheme === scheme && follow(e)),
       vscode.window.onDidChangeVisibleTextEditors(() => this.setLevel()),
+      vscode.workspace.onDidChangeConfiguration((e) => e.affectsConfiguration('ralph.transcript.thinking') && this.renew()),
+      sidecar.onServer((server) => {
+        if (server.state !== 'running') return;
+        this.runs.forget();
+        this.renew();
+      }),
       sidecar.onUpdate((p) => this.take(p)),
     ];
   }
 
-  /** Shows a loop's transcript beside what the user works on. */
-  async show(loop: LoopParams, preserveFocus = false): Promise<vscode.TextEditor | undefined> {
+  /** Shows a loop's transcript; beside: next to what the user works on, who goes on there. */
+  async show(loop: LoopParams, beside = false): Promise<vscode.TextEditor | undefined> {
     if (!loop.loopId) return undefined;
-    const document = await vscode.workspace.openTextDocument(this.uri(loop.loopId, loop.folder));
-    const editor = await vscode.window.showTextDocument(document, { preview: false, preserveFocus });
+    const uri = this.uri(loop.loopId, loop.folder);
+    const document = await vscode.workspace.openTextDocument(uri);
+    const isFree = !vscode.window.tabGroups.activeTabGroup.activeTab; // beside nothing would be a gap
+    const viewColumn = columnOf(uri) ?? (beside && !isFree ? vscode.ViewColumn.Beside : vscode.ViewColumn.Active);
+    const editor = await vscode.window.showTextDocument(document, { viewColumn, preview: false, preserveFocus: beside });
     reveal(editor);
     return editor;
   }
@@ -55,7 +68,7 @@ export class TranscriptView implements vscode.TextDocumentContentProvider, vscod
     const loopId = uri.query;
     let open = this.open.get(uri.toString());
     if (!open) {
-      open = { loopId, transcript: new Transcript(config.showThinking()), again: false };
+      open = { loopId, transcript: new Transcript(config.showThinking()), stale: true, again: false };
       this.open.set(uri.toString(), open);
       await this.read(open);
     }
@@ -70,7 +83,8 @@ export class TranscriptView implements vscode.TextDocumentContentProvider, vscod
   private uri(loopId: string, folder = this.loops.byId(loopId)?.folder): vscode.Uri {
     let uri = this.uris.get(loopId);
     if (!uri) {
-      uri = vscode.Uri.from({ scheme, path: `/Ralph ${folder ? folderName(folder) : loopId}.md`, query: loopId });
+      const name = folder ? folderName(folder) : this.loops.past.find((p) => p.loopId === loopId)?.title ?? loopId;
+      uri = vscode.Uri.from({ scheme, path: `/Ralph ${fileName(name)}.md`, query: loopId });
       this.uris.set(loopId, uri);
     }
     return uri;
@@ -88,15 +102,26 @@ export class TranscriptView implements vscode.TextDocumentContentProvider, vscod
   }
 
   private take(p: UpdateParams): void {
+    const begins = this.runs.begins(p);
     for (const [uri, open] of this.open) {
       if (open.loopId !== p.loopId) continue;
+      open.stale ||= begins;
       if (open.reading) open.again = true;
-      else if (open.transcript.seq < p.seq - p.updates.length) void this.read(open).then(() => this.refresh(uri, open));
+      else if (open.stale || open.transcript.seq < p.seq - p.updates.length) void this.read(open).then(() => this.refresh(uri, open));
       else {
         if (p.dropped > 0) open.transcript.gap();
         open.transcript.add(p.updates, p.seq);
       }
       this.refresh(uri, open);
+    }
+  }
+
+  /** Makes the open transcripts anew. */
+  private renew(): void {
+    for (const [uri, open] of this.open) {
+      open.stale = true;
+      open.again = true; // if it is being read
+      void this.read(open).then(() => this.refresh(uri, open));
     }
   }
 
@@ -114,53 +139,84 @@ export class TranscriptView implements vscode.TextDocumentContentProvider, vscod
   }
 
   private async readAll(open: Open): Promise<void> {
-    if (open.transcript.seq === 0) await this.readEarlier(open);
     try {
       do {
         open.again = false;
-        for (let r = await this.output(open); r.updates.length > 0; r = await this.output(open)) {
-          if (!r.complete) open.transcript.gap();
-          open.transcript.add(r.updates, r.nextSeq);
-        }
+        const transcript = open.stale ? await this.anew(open) : open.transcript;
+        if (!transcript) continue;
+        await this.complete(open.loopId, transcript);
+        open.transcript = transcript; // only now: the old one is shown until then
       } while (open.again);
     } catch (e) {
-      if (!(e instanceof CommandError) || e.data.reason !== 'not_running') this.sidecar.log.warn(`reading the transcript: ${String(e)}`);
+      open.stale = true;
+      this.sidecar.log.warn(`reading the transcript: ${String(e)}`);
     }
   }
 
-  private output(open: Open): Promise<OutputResult> {
-    return this.sidecar.execute<OutputResult>(command.output, { loopId: open.loopId, afterSeq: open.transcript.seq });
+  /** Adds what the running sidecar has beyond the transcript. */
+  private async complete(loopId: string, transcript: Transcript): Promise<void> {
+    for (let r = await this.output(loopId, transcript.seq); r?.updates.length; r = await this.output(loopId, transcript.seq)) {
+      if (!r.complete) transcript.gap();
+      transcript.add(r.updates, r.nextSeq);
+    }
+  }
+
+  /** What the sidecar keeps of its own run of a loop; undefined: it has run none. */
+  private async output(loopId: string, afterSeq: number): Promise<OutputResult | undefined> {
+    try {
+      return await this.sidecar.execute<OutputResult>(command.output, { loopId, afterSeq });
+    } catch (e) {
+      if (e instanceof CommandError && e.data.reason === 'not_running') return undefined;
+      throw e;
+    }
   }
 
   /**
-   * Takes from the session file what this sidecar's own output lacks: all of a
-   * past loop, and the beginning of one that was resumed after a reload.
+   * A transcript with what the session file has of the runs before the
+   * sidecar's own. Undefined: they can't be told apart before its first iteration.
    */
-  private async readEarlier(open: Open): Promise<void> {
-    try {
-      const session = await this.session(open.loopId);
-      const own = await this.output(open).then((r) => r.updates.find(isBegin), () => undefined);
-      const until = own ? session.findLastIndex((u) => isBegin(u) && u.iteration === own.iteration) : session.length;
-      open.transcript.addEarlier(session.slice(0, Math.max(until, 0)));
-    } catch (e) {
-      this.sidecar.log.debug(`reading the session: ${String(e)}`); // it has none yet, or none any more
+  private async anew(open: Open): Promise<Transcript | undefined> {
+    const transcript = new Transcript(config.showThinking());
+    open.stale = false;
+    const own = await this.output(open.loopId, 0);
+    if (own && !own.complete) return transcript; // it is long enough without the session
+    const begin = own?.updates.some(isBegin);
+    if (own && !begin && !own.updates.some((u) => u.sessionUpdate === '_ralph/end')) {
+      open.stale = true;
+      return undefined;
     }
+    const session = await this.session(open.loopId);
+    transcript.addEarlier(begin ? session.slice(0, firstOwn(session, own?.updates ?? [])) : session);
+    if (own && !begin) transcript.seq = own.nextSeq; // all of it is in the session
+    return transcript;
   }
 
+  /** A loop's session file, none of it when it has none yet, or none any more. */
   private async session(loopId: string): Promise<Update[]> {
     const updates: Update[] = [];
     let cursor: string | undefined;
-    do {
-      const page: TranscriptResult = await this.sidecar.execute(command.transcript, { loopId, cursor });
-      updates.push(...page.updates);
-      cursor = page.nextCursor;
-    } while (cursor);
+    try {
+      do {
+        const page: TranscriptResult = await this.sidecar.execute(command.transcript, { loopId, cursor });
+        updates.push(...page.updates);
+        cursor = page.nextCursor;
+      } while (cursor);
+    } catch (e) {
+      this.sidecar.log.debug(`reading the session: ${String(e)}`);
+    }
     return updates;
   }
 }
 
-function isBegin(u: Update): u is Iteration {
-  return u.sessionUpdate === '_ralph/iteration' && u.phase === 'begin';
+/** Where a document is open. */
+function columnOf(uri: vscode.Uri): vscode.ViewColumn | undefined {
+  const has = (tab: vscode.Tab) => tab.input instanceof vscode.TabInputText && tab.input.uri.toString() === uri.toString();
+  return vscode.window.tabGroups.all.find((group) => group.tabs.some(has))?.viewColumn;
+}
+
+/** The text as a tab can show it. */
+function fileName(text: string): string {
+  return text.replace(/[\s/\\]+/g, ' ').trim().slice(0, 60);
 }
 
 /** Keeps the end in view for whoever was looking at it. */

@@ -20,8 +20,8 @@ export interface Node {
   expanded?: boolean;
   /** The loop that a menu's command is for. */
   loop?: { loopId?: string; folder?: string };
-  /** A click shows what this loop changed in the file. */
-  file?: { loopId: string; path: string };
+  /** A click shows what this loop changed in the file, in this iteration. */
+  file?: { loopId: string; path: string; iteration?: number };
   /** A click shows this loop's transcript. */
   transcript?: string;
 }
@@ -30,6 +30,8 @@ export interface TreeInput {
   loops: LoopStatus[];
   records: ReadonlyMap<string, LoopRecord>;
   past: PastLoop[];
+  /** Loops that will pause when their iteration has ended, by loop id. */
+  pausing: ReadonlySet<string>;
 }
 
 const green = 'testing.iconPassed';
@@ -38,7 +40,7 @@ const yellow = 'list.warningForeground';
 
 export function roots(input: TreeInput): Node[] {
   const shown = new Set(input.loops.map((l) => l.loopId));
-  const nodes = input.loops.map((l) => loopNode(l, input.records.get(l.loopId ?? '')));
+  const nodes = input.loops.map((l) => loopNode(l, input.records.get(l.loopId ?? ''), input.pausing.has(l.loopId ?? '')));
   const past = input.past.filter((p) => !shown.has(p.loopId));
   if (past.length > 0) {
     nodes.push({ id: 'past', label: t('Past loops'), description: String(past.length), icon: 'history', children: () => past.map((p) => pastNode(p, input.records.get(p.loopId))) });
@@ -46,14 +48,14 @@ export function roots(input: TreeInput): Node[] {
   return nodes;
 }
 
-function loopNode(l: LoopStatus, record: LoopRecord | undefined): Node {
+function loopNode(l: LoopStatus, record: LoopRecord | undefined, pausing: boolean): Node {
   const { icon, colour } = loopIcon(l);
   return {
     id: `loop/${l.loopId ?? l.folder}`,
     label: folderName(l.folder),
-    description: facts(l.iteration ? ofMax(l.iteration, l.maxIterations) : '', costText(l), stateText(l), l.backend?.name),
+    description: facts(l.iteration ? ofMax(l.iteration, l.maxIterations) : '', costText(l), pausing ? t('pausing') : stateText(l), l.backend?.name),
     icon, colour,
-    context: `ralph.loop.${l.state === 'ended' && isCapped(l.stopReason) ? 'capped' : l.state === 'starting' ? 'running' : l.state}`,
+    context: `ralph.loop.${l.state === 'ended' && isCapped(l.stopReason) ? 'capped' : pausing ? 'pausing' : l.state === 'starting' ? 'running' : l.state}`,
     tooltip: l.error,
     loop: { loopId: l.loopId, folder: l.folder },
     expanded: true,
@@ -72,7 +74,7 @@ function pastNode(p: PastLoop, record: LoopRecord | undefined): Node {
     colour: p.stopReason === 'promise' ? green : failed ? red : undefined,
     context: 'ralph.loop.past',
     tooltip: p.error,
-    loop: { loopId: p.loopId },
+    loop: { loopId: p.loopId, folder: p.folder },
     transcript: p.loopId,
     children: record ? () => iterationNodes(record) : undefined,
   };
@@ -120,7 +122,7 @@ function fileNodes(record: LoopRecord, it: IterationRecord): Node[] {
     description: path.includes('/') ? path.slice(0, path.lastIndexOf('/')) : undefined,
     icon: 'diff',
     context: 'ralph.file',
-    file: { loopId: record.loopId, path },
+    file: { loopId: record.loopId, path, iteration: it.number },
   }));
 }
 

@@ -209,6 +209,8 @@ export interface OutputResult { updates: Update[]; nextSeq: number; complete: bo
 export interface TranscriptResult { updates: Update[]; nextCursor?: string }
 export interface PastLoop {
   loopId: string;
+  /** Not on the wire: the folder that was asked about. */
+  folder?: string;
   title?: string;
   backend?: string;
   startedAt: string;

@@ -1,14 +1,14 @@
 const assert = require('node:assert/strict');
 const fs = require('node:fs');
 const vscode = require('vscode');
-const { extension, until, folder, stateFile, quiet, writeNotes } = require('./world.cjs');
+const { extension, until, folder, file, stateFile, setting, quiet, writeNotes, loopIn } = require('./world.cjs');
 
 const run = (id, argument) => vscode.commands.executeCommand(id, argument);
 const at = (n) => folder(n).toString();
 
 describe('a loop', () => {
   let api;
-  const loop = (n = 0) => api.loops.status.find((l) => l.folder === at(n));
+  const loop = (n = 0) => loopIn(api, n);
   before(async () => (api = await extension().activate()));
   beforeEach(() => quiet(api));
 
@@ -73,8 +73,27 @@ describe('a loop', () => {
   it('runs in each folder of the workspace at once', async () => {
     for (const n of [0, 1]) await run('ralph.start', { folder: folder(n).fsPath, prompt: 'wait' });
     await until('both', () => loop(0)?.tool && loop(1)?.tool);
-    await run('ralph.cancel', { folder: at(1) });
+    assert.equal((await run('ralph.cancel', { folder: at(1) })).state, 'ended');
     assert.equal(loop(0).state, 'running');
+  });
+
+  it('tells of the end again when it has gone on', async () => {
+    writeNotes();
+    const { loopId } = await run('ralph.start', { folder: at(0), prompt: 'count 5', maxIterations: 1, completionPromise: 'DONE' });
+    await until('the cap', () => loop()?.stopReason === 'max_iterations');
+    api.loops.markSeen();
+    assert.ok(api.loops.model(0).seen.has(loopId));
+    await run('ralph.resume', { loopId, maxIterations: 2 });
+    await until('the second cap', () => loop()?.state === 'ended' && loop().iteration === 2 && !api.loops.model(0).seen.has(loopId));
+  });
+
+  it('shows that it will pause', async () => {
+    await run('ralph.start', { folder: at(0), prompt: 'wait' });
+    await until('the tool', () => loop()?.tool);
+    const { loopId } = await run('ralph.pause');
+    assert.ok(api.loops.pausing.has(loopId));
+    await run('ralph.resume');
+    assert.ok(!api.loops.pausing.has(loopId));
   });
 
   it('runs once', async () => {
@@ -145,6 +164,68 @@ describe('what a loop shows', () => {
     assert.equal(document.getText().match(/Step 1 is done/g).length, 1);
   });
 
+  const transcriptOf = async (loopId) => {
+    await run('ralph.showOutput', { loopId });
+    return vscode.window.activeTextEditor.document;
+  };
+  const times = (document, text) => document.getText().split(text).length - 1;
+
+  it('follows a loop that goes on after a limit', async () => {
+    writeNotes();
+    const { loopId } = await run('ralph.start', { folder: at(0), prompt: 'count 4', maxIterations: 1, completionPromise: 'DONE' });
+    const document = await transcriptOf(loopId);
+    await until('the limit', () => document.getText().includes('iteration limit reached'));
+    await run('ralph.resume', { loopId, maxIterations: 9 });
+    await until('the end', () => document.getText().includes('**done: DONE'));
+    assert.deepEqual([1, 2, 3].map((n) => times(document, `Step ${n} is done`)), [1, 1, 1]);
+  });
+
+  it('follows a loop that goes on in another server, and shows its iteration once', async () => {
+    const { loopId } = await run('ralph.start', { folder: at(0), prompt: 'wait' });
+    const document = await transcriptOf(loopId);
+    await until('the text', () => times(document, 'This takes a while.') === 1);
+    const iterations = () => api.loops.records.get(loopId).iterations.map((i) => [i.number, i.running]);
+    for (const interrupt of [() => run('ralph.restartServer'), () => process.kill(api.sidecar.pid, 'SIGKILL')]) {
+      const before = times(document, '## Iteration 1');
+      await interrupt();
+      await until('the interruption', () => loopIn(api)?.state === 'interrupted');
+      assert.deepEqual(iterations(), [[1, false]]);
+      await run('ralph.resume', { folder: at(0) });
+      await until('the tool', () => loopIn(api)?.tool);
+      await until('the next attempt', () => times(document, '## Iteration 1') === before + 1 && times(document, 'This takes a while.') === before + 1);
+      assert.deepEqual(iterations(), [[1, true]]);
+    }
+  });
+
+  it('opens beside what is worked on when a loop starts', async () => {
+    await run('workbench.action.closeAllEditors');
+    await setting('ralph.transcript.openOnStart', true);
+    try {
+      const own = await vscode.window.showTextDocument(await vscode.workspace.openTextDocument({ content: 'mine' }));
+      await run('ralph.start', { folder: at(0), prompt: 'wait' });
+      const beside = await until('the transcript', () => vscode.window.visibleTextEditors.find((e) => e.document.uri.scheme === 'ralph-transcript'));
+      assert.notEqual(beside.viewColumn, own.viewColumn);
+      assert.equal(vscode.window.activeTextEditor.document, own.document);
+    } finally {
+      await setting('ralph.transcript.openOnStart', undefined);
+      await run('workbench.action.closeAllEditors');
+    }
+  });
+
+  it('has the transcript and the session of a past loop', async () => {
+    writeNotes();
+    const { loopId } = await run('ralph.start', { folder: at(0), prompt: 'count 1', completionPromise: 'DONE' });
+    await until('the end', () => api.loops.records.get(loopId)?.end);
+    await run('ralph.start', { folder: at(0), prompt: 'wait' });
+    const past = await until('the history', () => !api.loops.byId(loopId) && api.loops.past.find((p) => p.loopId === loopId));
+    await run('ralph.openSession', { loop: { loopId } });
+    assert.equal(vscode.window.activeTextEditor.document.uri.fsPath, vscode.Uri.parse(past.sessionFileUri).fsPath);
+    assert.equal((await transcriptOf(loopId)).uri.scheme, 'ralph-transcript');
+    const terminal = await run('ralph.continueInPi', { loop: { loopId } });
+    assert.match(terminal.creationOptions.shellPath, /pi$/);
+    terminal.dispose();
+  });
+
   it('is whole when it is opened late', async () => {
     writeNotes();
     const { loopId } = await run('ralph.start', { folder: at(0), prompt: 'count 1', completionPromise: 'DONE' });
@@ -165,11 +246,33 @@ describe('what a loop shows', () => {
     assert.match(after.getText(), /^step 1: done$/m);
   });
 
+  it("shows an iteration's own change of a file, and makes none up", async () => {
+    writeNotes();
+    const { loopId } = await run('ralph.start', { folder: at(0), prompt: 'count 3', completionPromise: 'DONE' });
+    await until('the end', () => api.loops.records.get(loopId)?.end);
+    const texts = async (argument) => {
+      await run('ralph.openDiff', argument);
+      const { input } = vscode.window.tabGroups.activeTabGroup.activeTab;
+      const sides = await Promise.all([input.original, input.modified].map((uri) => vscode.workspace.openTextDocument(uri)));
+      return sides.map((d) => d.getText().match(/: done/g)?.length ?? 0);
+    };
+    assert.deepEqual(await texts({ loopId, path: 'notes.txt', iteration: 1 }), [0, 1]);
+    assert.deepEqual(await texts({ loopId, path: 'notes.txt', iteration: 2 }), [1, 2]);
+    assert.deepEqual(await texts({ loopId, path: 'notes.txt' }), [0, 3]);
+    fs.writeFileSync(file('notes.txt'), 'something else\n');
+    await run('ralph.openDiff', { loopId, path: 'notes.txt' });
+    assert.ok(vscode.window.tabGroups.activeTabGroup.activeTab.input instanceof vscode.TabInputText);
+  });
+
   it('opens the help and what the doctor found', async () => {
+    const preview = (name) => until(name, () => vscode.window.tabGroups.activeTabGroup.activeTab?.label.includes(name));
     assert.match(await run('ralph.help'), /Ralph loops/);
-    const checks = await run('ralph.doctor', { folder: at(0) });
+    await preview('Ralph Help');
+    const checks = await run('ralph.doctor', { folder: folder(1).fsPath });
     assert.ok(checks.some((c) => c.id === 'backend.pi' && c.ok), JSON.stringify(checks));
-    assert.match(vscode.window.activeTextEditor.document.getText(), /✓ \*\*backend\.pi\*\*/);
+    await preview('Ralph Doctor');
+    const page = await vscode.workspace.openTextDocument(vscode.Uri.from({ scheme: 'ralph-page', path: '/Ralph Doctor.md' }));
+    assert.match(page.getText(), /✓ \*\*backend\.pi\*\*/);
   });
 
   it('opens the agent in a terminal to plan', async () => {

@@ -5,8 +5,9 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 workspace=$(mktemp -d)
 trap 'rm -rf "$workspace"' EXIT
-mkdir "$workspace/one" "$workspace/two"
-echo '{"folders":[{"path":"one"},{"path":"two"}]}' >"$workspace/both.code-workspace"
+two='c++ (x) & é' # Go and VS Code encode that differently
+mkdir "$workspace/one" "$workspace/$two"
+echo '{"folders":[{"path":"one"},{"path":"'"$two"'"}]}' >"$workspace/both.code-workspace"
 AGENT_PACE_MS=20 node ../../tools/editors/vscode-host-tests.mjs --vscode "$1" --extension . --tests test/host/index.cjs \
   --out "out/host-$1" --workspace "$workspace/both.code-workspace" --programs test/agent \
   --machine "{\"ralph.server.path\":\"$RALPH_LSP\"}"

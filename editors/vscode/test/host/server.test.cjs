@@ -53,6 +53,49 @@ describe('the sidecar', () => {
     await failed(/no program at \/nowhere\/ralph-lsp \(setting ralph\.server\.path\)/);
   });
 
+  it('is given up when it hangs, and the right one starts at once', async () => {
+    const { answerLimit } = api.sidecar;
+    const pids = path.join(scratch, 'pids');
+    const hangs = program('hangs', `if [ "$1" = version ]; then echo "ralph-lsp 9.0.0"; else echo $$ >> ${pids}; exec sleep 1000; fi`);
+    const hanging = () => until('the hanging one', () => fs.existsSync(pids) && fs.readFileSync(pids, 'utf8').trim().split('\n').at(-1));
+    const gone = (pid) => until(`the end of ${pid}`, () => {
+      try {
+        return !process.kill(Number(pid), 0);
+      } catch {
+        return true;
+      }
+    });
+    try {
+      api.sidecar.answerLimit = 300;
+      await setting('ralph.server.path', hangs);
+      await failed(/hangs did not answer within 0\.3 s/);
+      await gone(await hanging());
+      fs.rmSync(pids);
+      api.sidecar.answerLimit = 600_000; // from here on nothing ends by itself
+      void run('ralph.restartServer');
+      const pid = await hanging();
+      await setting('ralph.server.path', usual);
+      await until('the right one', () => api.sidecar.state.state === 'running');
+      await gone(pid);
+    } finally {
+      api.sidecar.answerLimit = answerLimit;
+    }
+  });
+
+  it('is not restarted by a setting while a loop runs', async () => {
+    const before = api.sidecar.pid;
+    const thinking = vscode.workspace.getConfiguration('ralph').get('transcript.thinking');
+    await run('ralph.start', { folder: folder(0).toString(), prompt: 'wait' });
+    await until('the tool', () => api.loops.status.some((l) => l.tool));
+    await setting('ralph.transcript.thinking', !thinking);
+    await setting('ralph.transcript.thinking', undefined);
+    await setting('ralph.server.path', '/nowhere/ralph-lsp');
+    await setting('ralph.server.path', usual);
+    assert.match(await run('ralph.help'), /Ralph/);
+    assert.equal(api.sidecar.pid, before);
+    assert.ok(api.loops.status.some((l) => l.tool));
+  });
+
   it('is refused when it is too old', async () => {
     await setting('ralph.server.path', program('old', 'echo "ralph-lsp 0.0.9 (go1.26)"'));
     await failed(/too old: version 0\.0\.9/);

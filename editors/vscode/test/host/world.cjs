@@ -35,9 +35,12 @@ async function quiet(api) {
   for (const f of vscode.workspace.workspaceFolders) fs.rmSync(path.join(f.uri.fsPath, 'notes.txt'), { force: true });
 }
 
+/** The loop in a folder of the workspace. */
+const loopIn = (api, n = 0) => api.loops.status.find((l) => vscode.Uri.parse(l.folder).fsPath === folder(n).fsPath);
+
 /** Files with steps that the stand-in agent ticks off. */
 function writeNotes(n = 0) {
   fs.writeFileSync(file('notes.txt', n), [1, 2, 3, 4, 5].map((i) => `step ${i}: open\n`).join(''));
 }
 
-module.exports = { extension, until, folder, file, stateFile, setting, quiet, writeNotes };
+module.exports = { extension, until, folder, file, stateFile, setting, quiet, writeNotes, loopIn };

@@ -26,13 +26,47 @@ test('edits are read as pi and as claude write them', () => {
 });
 
 test('undo goes back to what was', () => {
-  const r = record(begin(1), edit('t1', 'a', { edits: [{ oldText: '1', newText: '2' }, { oldText: '2', newText: '3' }] }), done('t1'), edit('t2', 'a', { oldText: '3', newText: '' }), done('t2'));
-  assert.equal(undo('', r.changes), '1');
+  const r = record(begin(1), edit('t1', 'a', { edits: [{ oldText: '1', newText: '2' }, { oldText: '2', newText: '3' }] }), done('t1'), edit('t2', 'a', { oldText: '3', newText: '4' }), done('t2'));
+  assert.equal(undo('a 4 b', r.changes), 'a 1 b');
 });
 
-test('undo gives up where the text is another one, or was written whole', () => {
-  assert.equal(undo('other', record(begin(1), edit('t1', 'a', { oldText: 'x', newText: 'y' }), done('t1')).changes), undefined);
-  assert.equal(undo('all', record(begin(1), edit('t1', 'a', { content: 'all' }), done('t1')).changes), undefined);
+const undone: { name: string; now: string; input: object }[] = [
+  { name: 'is another one now', now: 'other', input: { oldText: 'x', newText: 'y' } },
+  { name: 'was written whole', now: 'all', input: { content: 'all' } },
+  { name: 'was deleted', now: 'head\ntail\n', input: { oldText: 'DELETE ME\n', newText: '' } },
+  { name: 'stands earlier, too', now: 'y\ny\n', input: { oldText: 'x', newText: 'y' } },
+  { name: 'was in several places', now: 'x\ny\n', input: { oldText: 'x', newText: 'y' } },
+  { name: 'was replaced everywhere', now: 'y', input: { old_string: 'x', new_string: 'y', replace_all: true } },
+];
+for (const { name, now, input } of undone) {
+  test(`undo makes nothing up where the text ${name}`, () => {
+    assert.equal(undo(now, record(begin(1), edit('t1', 'a', input), done('t1')).changes), undefined);
+  });
+}
+
+test('changes that are no longer kept are known to be missing', () => {
+  const some = (n: number) => record(begin(1), ...Array.from({ length: n }, () => [edit('t', 'a', {}), done('t')]).flat());
+  assert.deepEqual([some(2000).incomplete, some(2001).incomplete], [false, true]);
+});
+
+test('an interrupted iteration begins again in its place', () => {
+  const cancelled: Update = { sessionUpdate: '_ralph/iteration', phase: 'end', iteration: 2, outcome: 'cancelled' };
+  for (const last of [[cancelled], []]) {
+    const r = record(begin(1), end(1), begin(2), edit('t1', 'a', {}), done('t1'), ...last, begin(2));
+    assert.deepEqual(r.iterations.map((i) => [i.number, i.running, i.tools.length]), [[1, false, 0], [2, true, 0]]);
+    assert.deepEqual(r.files(), ['a'], 'what was changed stays known');
+  }
+});
+
+test('nothing runs on after an iteration or an interruption', () => {
+  for (const over of [(r: LoopRecord) => r.add([end(1)]), (r: LoopRecord) => r.interrupted(), (r: LoopRecord) => r.add([begin(2)])]) {
+    const r = record(begin(1), edit('t1', 'a', {}));
+    const first = r.iterations[0];
+    over(r);
+    assert.deepEqual([first?.running, first?.tools[0]?.status], [false, 'failed']);
+    r.add([done('t1')]); // of another iteration: ids begin again there
+    assert.equal(first?.tools[0]?.status, 'failed');
+  }
 });
 
 test('only the last tool calls of an iteration are kept', () => {
@@ -46,27 +80,37 @@ const draw = (nodes: Node[], depth = 0): string[] => nodes.flatMap((n) => [`${' 
 
 test('the tree has the newest iteration first, with its files before its calls', () => {
   const r = record(begin(1), edit('t1', 'src/a.go', {}), done('t1'), end(1), begin(2));
-  assert.deepEqual(draw(roots({ loops: [loop], records: new Map([['a', r]]), past: [] })), [
+  assert.deepEqual(draw(roots({ loops: [loop], records: new Map([['a', r]]), past: [], pausing: new Set() })), [
     'app [2/5 · running]', '  Iteration 2 [running]', '  Iteration 1 [ok · $0.31 · 1m 01s]', '    a.go [src]', '    src/a.go [edit]',
   ]);
 });
 
+test("a file's row is for its iteration, a past loop's for its folder", () => {
+  const r = record(begin(1), edit('t1', 'a.go', {}), done('t1'), end(1), begin(2));
+  const past = [{ loopId: 'b', folder: 'file:///w/b', startedAt: '2026-01-02T10:00:00Z', stopReason: 'promise' as const, iterations: 1, durationMs: 1 }];
+  const all = (nodes: Node[]): Node[] => nodes.flatMap((n) => [n, ...all(n.children?.() ?? [])]);
+  const nodes = all(roots({ loops: [loop], records: new Map([['a', r]]), past, pausing: new Set() }));
+  assert.deepEqual(nodes.find((n) => n.file)?.file, { loopId: 'a', path: 'a.go', iteration: 1 });
+  assert.deepEqual(nodes.find((n) => n.context === 'ralph.loop.past')?.loop, { loopId: 'b', folder: 'file:///w/b' });
+});
+
 test('past loops are below, without the one that is shown above', () => {
   const past = (loopId: string) => ({ loopId, startedAt: '2026-01-02T10:00:00Z', stopReason: 'promise' as const, iterations: 2, durationMs: 1000, costUsd: 1 });
-  const nodes = roots({ loops: [loop], records: new Map(), past: [past('a'), past('b')] });
+  const nodes = roots({ loops: [loop], records: new Map(), past: [past('a'), past('b')], pausing: new Set() });
   assert.deepEqual(nodes.map((n) => `${n.label} ${n.description}`), ['app 2/5 · running', 'Past loops 1']);
 });
 
 test('the menus know what can be done', () => {
-  const context = (l: Partial<LoopStatus>) => roots({ loops: [{ ...loop, ...l }], records: new Map(), past: [] })[0]?.context;
+  const context = (l: Partial<LoopStatus>) => roots({ loops: [{ ...loop, ...l }], records: new Map(), past: [], pausing: new Set() })[0]?.context;
   assert.equal(context({ state: 'starting' }), 'ralph.loop.running');
   assert.equal(context({ state: 'ended', stopReason: 'max_iterations' }), 'ralph.loop.capped');
   assert.equal(context({ state: 'ended', stopReason: 'promise' }), 'ralph.loop.ended');
+  assert.deepEqual(roots({ loops: [loop], records: new Map(), past: [], pausing: new Set(['a']) }).map((n) => [n.context, n.description]), [['ralph.loop.pausing', '2/5 · pausing']]);
 });
 
 test('ids are unique', () => {
   const r = record(...[1, 2].flatMap((n) => [begin(n), edit('same', 'a', {}), done('same'), edit('same', 'a', {}), done('same'), end(n)]));
   const ids = (nodes: Node[]): string[] => nodes.flatMap((n) => [n.id, ...ids(n.children?.() ?? [])]);
-  const all = ids(roots({ loops: [loop], records: new Map([['a', r]]), past: [] }));
+  const all = ids(roots({ loops: [loop], records: new Map([['a', r]]), past: [], pausing: new Set() }));
   assert.equal(new Set(all).size, all.length);
 });

@@ -48,7 +48,15 @@ test('the interrupted iteration is named', () => {
 test('the limit that was reached is doubled', () => {
   assert.deepEqual(raised({ ...end, stopReason: 'max_iterations' }, loop), { maxIterations: 100 });
   assert.deepEqual(raised({ ...end, stopReason: 'max_cost' }, { ...loop, cost: { amount: 5.2, limit: 5, currency: 'USD', estimated: false } }), { maxCostUsd: 10 });
+  assert.deepEqual(raised({ ...end, stopReason: 'max_cost' }, { ...loop, cost: { amount: 25, limit: 10, currency: 'USD', estimated: false } }), { maxCostUsd: 40 }, 'until there is room');
   assert.deepEqual(raised({ ...end, stopReason: 'max_time' }, { ...loop, time: { spentMs: 60_001, limitMs: 60_000 } }), { maxDurationMs: 120_000 });
+});
+
+test('the button says what the limit will be', () => {
+  const title = (stopReason: End['stopReason'], l: Partial<LoopStatus>) => endNotice({ ...end, stopReason }, { ...loop, ...l })?.actions[0]?.title;
+  assert.equal(title('max_iterations', {}), 'Raise to 100 iterations and Go On');
+  assert.equal(title('max_cost', { cost: { amount: 5.2, limit: 5, currency: 'USD', estimated: false } }), 'Raise to $10.00 and Go On');
+  assert.equal(title('max_time', { time: { spentMs: 1, limitMs: 3_600_000 } }), 'Raise to 2h 00m and Go On');
 });
 
 test('texts can be translated', (ctx) => {

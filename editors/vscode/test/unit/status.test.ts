@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { folderName } from '../../src/loopText';
 import { bar, tooltip, type Model } from '../../src/statusText';
 import type { LoopStatus } from '../../src/wire';
 
@@ -10,7 +11,7 @@ const running: LoopStatus = {
 const now = Date.parse('2026-01-02T12:00:00Z');
 const hour = 3_600_000;
 const model = (loops: LoopStatus[], more: Partial<Model> = {}): Model => ({
-  server: { state: 'running' }, loops, activity: new Map(), quiet: new Set(), seen: new Set(), iterationCosts: new Map(), ...more,
+  server: { state: 'running' }, loops, activity: new Map(), quiet: new Set(), seen: new Set(), pausing: new Set(), iterationCosts: new Map(), ...more,
 });
 
 const bars: { name: string; loops: LoopStatus[]; more?: Partial<Model>; text: string; colour?: string; idle?: boolean }[] = [
@@ -26,6 +27,7 @@ const bars: { name: string; loops: LoopStatus[]; more?: Partial<Model>; text: st
   { name: 'a pause takes no time', loops: [{ ...running, state: 'paused', time: { spentMs: 3 * hour, limitMs: 5 * hour }, iterationStartedAt: '2026-01-02T01:00:00Z' }], text: '$(debug-pause) Ralph 3/50 $1.42 paused' },
   { name: 'no limit of time', loops: [{ ...running, time: { spentMs: 300 * hour } }], text: '$(sync~spin) Ralph 3/50 $1.42' },
   { name: 'quiet', loops: [running], more: { quiet: new Set(['a']) }, text: '$(sync~spin) Ralph 3/50 $1.42 quiet', colour: 'warning' },
+  { name: 'pausing', loops: [running], more: { pausing: new Set(['a']) }, text: '$(sync~spin) Ralph 3/50 $1.42 pausing' },
   { name: 'waiting', loops: [{ ...running, state: 'waiting', retry: { reason: 'rate_limit' } }], text: '$(watch) Ralph 3/50 $1.42 waiting (rate limit)', colour: 'warning' },
   { name: 'paused', loops: [{ ...running, state: 'paused' }], text: '$(debug-pause) Ralph 3/50 $1.42 paused' },
   { name: 'interrupted', loops: [{ ...running, state: 'interrupted', owned: false }], text: '$(debug-disconnect) Ralph interrupted at 3/50', colour: 'warning' },
@@ -47,7 +49,7 @@ for (const { name, loops, more, text, colour, idle } of bars) {
 test('the tooltip has a table and links', () => {
   const loop: LoopStatus = { ...running, tool: { toolCallId: 't', name: 'bash', title: 'cat a|b', kind: 'execute', startedAt: '2026-01-02T10:01:00Z' }, tokens: { input: 1200, output: 30, cacheRead: 2_500_000, cacheWrite: 0 }, time: { spentMs: hour, limitMs: 4 * hour }, iterationStartedAt: '2026-01-02T10:01:00Z' };
   const text = tooltip(model([loop], { iterationCosts: new Map([['a', [{ iteration: 1, costUsd: 0.5 }, { iteration: 2 }]]]) }), Date.parse('2026-01-02T10:02:05Z'));
-  for (const part of ['**Ralph** my app', '| State | running |', '| Elapsed | 2m 05s · this iteration 1m 05s |', '| Running | 1h 01m of 4h 00m |', '| Per iteration | 1: $0.50, 2: ? |', '1.2k in, 30 out, 2.50M cached', 'bash cat a\\|b · 1m 05s', '[Cancel](command:ralph.cancel)']) {
+  for (const part of ['**Ralph** my app', '| State | running |', '| Elapsed | 2m 05s · this iteration 1m 05s |', '| Running | 1h 01m of 4h 00m |', '| Per iteration | 1: $0.50, 2: ? |', '1.2k in, 30 out, 2.50M cached', 'bash cat a\\|b · 1m 05s', '[Cancel](command:ralph.cancel?']) {
     assert.ok(text.includes(part), `${part} in ${text}`);
   }
 });
@@ -63,3 +65,18 @@ test('what an agent prints can not make links in the tooltip', () => {
   assert.doesNotMatch(text, /\[click\]\(/);
   assert.match(text, /\\\[click\\\]/);
 });
+
+test('each link of the tooltip names its loop', () => {
+  const text = tooltip(model([running, { ...running, loopId: 'b', folder: 'file:///w/c%2B%2B%20(x)' }]), 0);
+  const targets = [...text.matchAll(/\(command:ralph\.cancel\?([^)]*)\)/g)].map((m) => JSON.parse(decodeURIComponent(m[1] ?? '')));
+  assert.deepEqual(targets, [[{ loopId: 'a', folder: 'file:///w/my%20app' }], [{ loopId: 'b', folder: 'file:///w/c%2B%2B%20(x)' }]]);
+});
+
+test('the tooltip says that a pause was asked for', () => {
+  const text = tooltip(model([running], { pausing: new Set(['a']) }), 0);
+  assert.match(text, /running \\\(pauses after this iteration\\\)/);
+  assert.match(text, /\[Resume\]/);
+  assert.doesNotMatch(text, /\[Pause\]/);
+});
+
+test('a folder whose name encodes nothing has a name', () => assert.equal(folderName('file:///w/100%'), '100%'));

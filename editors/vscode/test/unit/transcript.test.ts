@@ -40,6 +40,11 @@ test("a failed attempt's text is taken back, and nothing else", () => {
   assert.equal(transcript(say('keep', 'm0'), say('lost', 'm1'), { sessionUpdate: '_ralph/discard', messageId: 'm1' }, say('again', 'm2')).replace(/\n+/g, '|'), 'keep|again');
 });
 
+test('text is never joined or taken back across iterations: the ids begin again', () => {
+  const next: Update = { sessionUpdate: '_ralph/iteration', phase: 'begin', iteration: 4 };
+  assert.equal(transcript(begin, say('first'), next, say('second'), { sessionUpdate: '_ralph/discard', messageId: 'm1' }, say('third', 'm2')), '## Iteration 3/50\n\nfirst\n\n## Iteration 4\n\nthird');
+});
+
 test("a subagent's text and, unless wanted, thoughts are left out", () => {
   const thought: Update = { sessionUpdate: 'agent_thought_chunk', messageId: 'm1', content: { type: 'text', text: 'hmm' } };
   const sub: Update = { sessionUpdate: 'agent_message_chunk', messageId: 's', parentToolCallId: 't1', content: { type: 'text', text: 'sub' } };

@@ -14,10 +14,7 @@ test('typing stays quick while an agent floods', { timeout: 120_000 }, async () 
   try {
     await w.step('flood', async () => {
       await w.openFile('draft.txt');
-      await w.run('View: Split Editor Right');
-      await w.page.keyboard.press('Control+1');
       const before = await typing(w.page, '');
-      await w.page.keyboard.press('Control+2'); // the transcript opens there
       await w.page.keyboard.press('Control+Alt+r');
       await w.page.locator('.tab').filter({ hasText: 'Ralph app' }).first().waitFor();
       await w.page.keyboard.press('Control+1');

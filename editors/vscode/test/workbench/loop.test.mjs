@@ -110,6 +110,18 @@ describe('a loop in the workbench', { timeout: 120_000 }, () => {
     await w.statusIs(/Ralph cancelled/);
   });
 
+  it('asks again after another interruption, and discards from the palette', async () => {
+    await w.page.keyboard.press('Control+Alt+r');
+    await until('the agent', () => w.agents().length > 0);
+    await w.run('Ralph: Restart Server');
+    await w.press('was interrupted in iteration 1', 'Resume Iteration 1');
+    await until('the agent', () => w.agents().length > 0);
+    await w.run('Ralph: Restart Server');
+    await w.notification('was interrupted in iteration 1').waitFor();
+    await w.run('Ralph: Cancel Loop');
+    await w.statusIsGone();
+  });
+
   it('tells what a start meets: another loop', async () => {
     await w.page.keyboard.press('Control+Alt+r');
     await w.statusIs(/Ralph 1\/7/);

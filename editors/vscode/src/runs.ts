@@ -1,0 +1,33 @@
+// A loop's runs: one that is continued numbers its updates from 1 again.
+import type { Iteration, Update, UpdateParams } from './wire';
+
+/** Tells where a run begins; notifications come in their order. */
+export class Runs {
+  private readonly last = new Map<string, { seq: number; over: boolean }>();
+
+  /** Whether a notification is the first of a run, as far as this editor has heard. */
+  begins(p: Pick<UpdateParams, 'loopId' | 'seq' | 'updates'>): boolean {
+    const last = this.last.get(p.loopId);
+    this.last.set(p.loopId, { seq: p.seq, over: p.updates.some((u) => u.sessionUpdate === '_ralph/end') });
+    return !last || last.over || p.seq <= last.seq;
+  }
+
+  /** What comes from here on is another server's. */
+  forget(): void {
+    this.last.clear();
+  }
+}
+
+export function isBegin(u: Update | undefined): u is Iteration {
+  return u?.sessionUpdate === '_ralph/iteration' && u.phase === 'begin';
+}
+
+/** Where a run begins in a session that has it, too; its first iteration may have been tried more than once in both. */
+export function firstOwn(session: Update[], run: Update[]): number {
+  const number = run.find(isBegin)?.iteration;
+  const begins = (updates: Update[]) => [...updates.keys()].filter((at) => {
+    const u = updates[at];
+    return isBegin(u) && u.iteration === number;
+  });
+  return begins(session).at(-begins(run).length) ?? 0;
+}
