@@ -94,13 +94,13 @@ var keys = []Key{
 	{Path: path("backends.*"), Type: Table, Doc: "A backend: one of the known ones, or one of your own, which needs a `command`."},
 	{Path: path("backends.*.command"), Type: Text, Runs: true, check: checkPresent,
 		Doc: "The program's name, or its path, relative to the folder of this file."},
-	{Path: path("backends.*.args"), Type: Texts, Default: "[]", Runs: true, check: checkArgument,
+	{Path: path("backends.*.args"), Type: Texts, Default: "[]", Runs: true, check: CheckArgument,
 		Doc: "Arguments of a headless run; a known backend gets them behind its own."},
 	{Path: path("backends.*.prompt"), Type: Text, Default: `"stdin"`, Values: []string{"stdin", "arg", "file"},
 		Doc: "How the prompt goes in: on standard input, as the last argument, or in a file that the last argument names."},
 	{Path: path("backends.*.output"), Type: Text, Default: `"text"`, Values: formats,
 		Doc: "What the program prints: text, or the stream of one of the known agents."},
-	{Path: path("backends.*.interactive_args"), Type: Texts, Default: "[]", Runs: true, check: checkArgument,
+	{Path: path("backends.*.interactive_args"), Type: Texts, Default: "[]", Runs: true, check: CheckArgument,
 		Doc: "Arguments that start the program's own terminal interface; a known backend gets them behind its own."},
 
 	{Path: path("hats"), Type: Table, Doc: "Roles: each is a backend with arguments of its own, chosen at the start of a loop."},
@@ -108,7 +108,7 @@ var keys = []Key{
 	{Path: path("hats.*.backend"), Type: Backend,
 		Doc: `The role's backend: its name, or a table with its name and arguments, such as ` + "`{ type = \"pi\", args = [\"--model\", \"...\"] }` or `{ command = \"my-agent\" }`."},
 	{Path: path("hats.*.backend.type"), Type: Backend, Doc: "The name of the role's backend."},
-	{Path: path("hats.*.backend.args"), Type: Texts, Default: "[]", Runs: true, check: checkArgument,
+	{Path: path("hats.*.backend.args"), Type: Texts, Default: "[]", Runs: true, check: CheckArgument,
 		Doc: "Arguments that the role's backend gets behind its own."},
 	{Path: path("hats.*.backend.command"), Type: Text, Runs: true, check: checkPresent,
 		Doc: "The role's own program instead of a backend; it reads the prompt on standard input and prints text."},
@@ -272,8 +272,9 @@ func checkPresent(text string) string {
 // were to be put in its place.
 var placeholder = regexp.MustCompile(`^(-[^=]*=)?(\{[a-z_]+\})$`)
 
-// checkArgument refuses placeholders: an agent would get them as they are.
-func checkArgument(text string) string {
+// CheckArgument completes "KEY ..." for an argument that an agent can't get;
+// "" when it can. It would get a placeholder as it is.
+func CheckArgument(text string) string {
 	if m := placeholder.FindStringSubmatch(text); m != nil {
 		return fmt.Sprintf(`contains %s, but arguments have no placeholders; how the prompt goes in is said by prompt = "arg" or "file"`, m[2])
 	}

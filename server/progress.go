@@ -243,7 +243,7 @@ var endings = map[loop.StopReason]string{
 	loop.StopPermissionDenied: "failed: the agent was refused permission",
 	loop.StopStalled:          "failed: the agent fell silent",
 	loop.StopBackendError:     "failed: the agent could not be started",
-	loop.StopBadStateFile:     "failed: the state file can't be read",
+	loop.StopBadStateFile:     "failed: the state file can't be used",
 }
 
 // endText says in one line how a loop ended:

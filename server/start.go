@@ -226,6 +226,9 @@ func (m *manager) configOf(ctx context.Context, p StartParams, folder string, se
 	if noModel := (*start.NoModelError)(nil); errors.As(err, &noModel) {
 		return loop.Config{}, nil, invalidKey("model", "%v: say it with args", err)
 	}
+	if badArgument := (*start.ArgumentError)(nil); errors.As(err, &badArgument) {
+		return loop.Config{}, nil, invalidKey("args", "%v", err)
+	}
 	if err != nil {
 		return loop.Config{}, nil, err
 	}

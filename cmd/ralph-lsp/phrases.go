@@ -42,7 +42,7 @@ func endLine(e loop.End) string {
 	case loop.StopBackendError:
 		what = "failed: the agent could not be started"
 	case loop.StopBadStateFile:
-		what = "failed " + after + ": the state file can't be read"
+		what = "failed " + after + ": the state file can't be used"
 	default:
 		what = fmt.Sprintf("ended (%s) %s", e.Reason, after)
 	}

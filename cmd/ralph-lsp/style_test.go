@@ -177,7 +177,7 @@ func TestEnds(t *testing.T) {
 		{loop.End{Reason: loop.StopPermissionDenied, Iterations: 2}, "failed after 2 iterations: the agent was refused permission · cost unknown · 0.0s", 1},
 		{loop.End{Reason: loop.StopStalled, Iterations: 2}, "failed after 2 iterations: the agent was silent for too long · cost unknown · 0.0s", 1},
 		{loop.End{Reason: loop.StopBackendError, Iterations: 1}, "failed: the agent could not be started · cost unknown · 0.0s", 1},
-		{loop.End{Reason: loop.StopBadStateFile, Iterations: 1}, "failed after 1 iteration: the state file can't be read · cost unknown · 0.0s", 1},
+		{loop.End{Reason: loop.StopBadStateFile, Iterations: 1}, "failed after 1 iteration: the state file can't be used · cost unknown · 0.0s", 1},
 	}
 	for _, tt := range tests {
 		t.Run(string(tt.end.Reason), func(t *testing.T) {

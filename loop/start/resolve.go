@@ -61,7 +61,7 @@ type Resolver struct {
 // loop; the other fields of its configuration are the caller's.
 //
 // Errors: *backends.NotFoundError, *backends.UnknownError, *UnknownHatError,
-// *NoModelError.
+// *NoModelError, *ArgumentError.
 func (r Resolver) Resolve(ctx context.Context) (loop.Config, Sources, error) {
 	cfg := loop.Config{
 		Model: cmp.Or(r.Start.Agent.Model, r.Editor.Agent.Model),
@@ -82,7 +82,11 @@ func (r Resolver) Resolve(ctx context.Context) (loop.Config, Sources, error) {
 		cfg.Model, sources["model"] = "", config.FromDefault // the editor's, for agents that can be told
 	}
 	cfg.Backend, cfg.Hat = agent.backend, agent.hat
-	cfg.Args = slices.Concat(agent.args, r.Editor.Agent.Args, r.Start.Agent.Args)
+	own := slices.Concat(r.Editor.Agent.Args, r.Start.Agent.Args)
+	if err := checkArguments(own); err != nil {
+		return cfg, sources, err
+	}
+	cfg.Args = slices.Concat(agent.args, own)
 	sources["backend"] = agent.from
 	sources["args"] = first(len(r.Start.Agent.Args) > 0, len(r.Editor.Agent.Args) > 0, r.argsSource(agent))
 	if cfg.Hat != "" {
@@ -96,6 +100,21 @@ type NoModelError struct{ Backend string }
 
 func (e *NoModelError) Error() string {
 	return e.Backend + " can't be told its model but by its own arguments"
+}
+
+// ArgumentError says which argument a start can't give to an agent.
+type ArgumentError struct{ Argument, Why string }
+
+func (e *ArgumentError) Error() string { return fmt.Sprintf("the argument %q %s", e.Argument, e.Why) }
+
+// checkArguments looks at the arguments that didn't come from a file.
+func checkArguments(args []string) error {
+	for _, arg := range args {
+		if why := config.CheckArgument(arg); why != "" {
+			return &ArgumentError{arg, why}
+		}
+	}
+	return nil
 }
 
 // keep says where the loop is kept.

@@ -339,3 +339,13 @@ func TestAModelForAnAgentThatCannotBeToldOne(t *testing.T) {
 		t.Errorf("an editor's setting: %q, %v, %v", cfg.Model, sources, err)
 	}
 }
+
+func TestArgumentsHaveNoPlaceholders(t *testing.T) {
+	for _, arg := range []string{"{prompt}", "--file={prompt_file}"} {
+		var bad *ArgumentError
+		_, _, err := Resolver{Start: Options{Agent: Agent{Name: "pi", Args: []string{"--good", arg}}}}.Resolve(t.Context())
+		if !errors.As(err, &bad) || bad.Argument != arg {
+			t.Errorf("%s: %v", arg, err)
+		}
+	}
+}

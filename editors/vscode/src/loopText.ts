@@ -43,7 +43,7 @@ export function ending(reason: StopReason | undefined): string {
     case 'permission_denied': return t('failed: the agent was refused permission');
     case 'stalled': return t('failed: the agent fell silent');
     case 'backend_error': return t('failed: the agent could not be started');
-    case 'bad_state_file': return t("failed: the state file can't be read");
+    case 'bad_state_file': return t("failed: the state file can't be used");
     default: return reason ? t('ended: {0}', reason) : t('ended');
   }
 }

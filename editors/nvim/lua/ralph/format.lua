@@ -14,7 +14,7 @@ local endings = {
   permission_denied = 'failed: the agent was refused permission',
   stalled = 'failed: the agent fell silent',
   backend_error = 'failed: the agent could not be started',
-  bad_state_file = "failed: the state file can't be read",
+  bad_state_file = "failed: the state file can't be used",
 }
 
 --- 42s, 4m12s, 1h02m
