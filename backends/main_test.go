@@ -16,6 +16,7 @@ import (
 
 	"github.com/creack/pty"
 
+	"ralph-lsp/internal/proctest"
 	"ralph-lsp/stream"
 )
 
@@ -230,6 +231,7 @@ func TestMain(m *testing.M) {
 		play()
 		os.Exit(0)
 	}
+	proctest.HeedSignals()
 	os.Setenv("GORACE", "atexit_sleep_ms=0") // or each fake agent takes a second to exit
 	SeatArgv = []string{os.Args[0], seatFlag}
 	GuardArgv = nil // tests that want a guard run a driver of their own

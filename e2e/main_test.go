@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"ralph-lsp/internal/agents"
+	"ralph-lsp/internal/proctest"
 )
 
 // What all tests share; set once by TestMain.
@@ -29,6 +30,7 @@ func TestMain(m *testing.M) {
 }
 
 func run(m *testing.M) (code int, err error) {
+	proctest.HeedSignals()
 	cache, err := agents.CacheDir()
 	if err != nil {
 		return 0, err

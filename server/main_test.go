@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"ralph-lsp/internal/proctest"
 	"ralph-lsp/internal/testhome"
 )
 
@@ -61,6 +62,7 @@ func TestMain(m *testing.M) {
 		play()
 		os.Exit(0)
 	}
+	proctest.HeedSignals()
 	os.Setenv("GORACE", "atexit_sleep_ms=0") // or each agent takes a second to exit
 	remove, err := testhome.Use()            // where loops are kept, and what is trusted
 	if err != nil {

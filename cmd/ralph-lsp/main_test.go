@@ -28,6 +28,7 @@ func TestMain(m *testing.M) {
 type withHome struct{ *testing.M }
 
 func (m withHome) Run() int {
+	proctest.HeedSignals()
 	remove, err := testhome.Use()
 	must(err)
 	defer remove()

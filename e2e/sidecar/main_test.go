@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"ralph-lsp/internal/proctest"
 	"ralph-lsp/internal/testhome"
 )
 
@@ -64,6 +65,7 @@ func TestMain(m *testing.M) {
 }
 
 func run(m *testing.M) int {
+	proctest.HeedSignals()
 	dir, err := os.MkdirTemp("", "ralph-sidecar-")
 	if err != nil {
 		panic(err)
