@@ -99,6 +99,11 @@ func CancelFolder(ctx context.Context, folder string) (iteration int, err error)
 			return iteration, err
 		}
 	}
+	// An owner that was about to go, as its editor had, may not have seen what
+	// was asked of it.
+	if left, err := file.Load(); !owned && err == nil && left.Cancel {
+		return discard(file, folder)
+	}
 	return iteration, nil
 }
 

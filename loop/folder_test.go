@@ -2,6 +2,8 @@ package loop
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"testing"
 	"time"
 
@@ -43,6 +45,43 @@ func (o owned) awaitAsked() {
 	}
 }
 
+// cancelled is what CancelFolder returned.
+type cancelled struct {
+	iteration int
+	err       error
+}
+
+func beginToCancel(t *testing.T, folder string) <-chan cancelled {
+	answers := make(chan cancelled, 1)
+	go func() {
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		defer cancel()
+		iteration, err := CancelFolder(ctx, folder)
+		answers <- cancelled{iteration, err}
+	}()
+	return answers
+}
+
+func TestALoopWhoseOwnerLeavesIsCancelled(t *testing.T) {
+	folder := t.TempDir()
+	file, err := loopstate.Open(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := owned{t, file}
+	lock := o.lock(time.Now())
+	o.begin()
+	answers := beginToCancel(t, folder)
+	o.awaitAsked()
+	lock.Release() // as an editor that is closed just then; the file stays
+	if got := <-answers; got != (cancelled{3, nil}) {
+		t.Errorf("got %+v", got)
+	}
+	if _, err := file.Load(); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the state file is still there: %v", err)
+	}
+}
+
 func TestALoopThatBeginsIsCancelled(t *testing.T) {
 	folder := t.TempDir()
 	file, err := loopstate.Open(folder)
@@ -51,17 +90,7 @@ func TestALoopThatBeginsIsCancelled(t *testing.T) {
 	}
 	o := owned{t, file}
 	first := o.lock(time.Now()) // its state file comes later
-	type answer struct {
-		iteration int
-		err       error
-	}
-	answers := make(chan answer, 1)
-	go func() {
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-		defer cancel()
-		iteration, err := CancelFolder(ctx, folder)
-		answers <- answer{iteration, err}
-	}()
+	answers := beginToCancel(t, folder)
 	time.Sleep(20 * time.Millisecond) // it may look meanwhile, and finds no file
 	o.begin()
 	o.awaitAsked()
@@ -72,7 +101,7 @@ func TestALoopThatBeginsIsCancelled(t *testing.T) {
 	second := o.lock(time.Now().Add(time.Second)) // another loop begins at once
 	defer second.Release()
 	o.begin()
-	if got := <-answers; got != (answer{3, nil}) {
+	if got := <-answers; got != (cancelled{3, nil}) {
 		t.Errorf("got %+v", got)
 	}
 	if state, err := file.Load(); err != nil || state.Cancel {
