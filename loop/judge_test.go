@@ -16,7 +16,7 @@ func TestTheReasonIsInTheMessage(t *testing.T) {
 		{"pi-no-key", "No API key found for the selected model. Use /login to log into a provider via OAuth or API key. See: " +
 			"/opt/pi/docs/providers.md /opt/pi/docs/models.md"},
 		{"node-throws", "Error: the reason"},
-		{"node-no-module", "Error: Cannot find module '/work/agent.js'"},
+		{"node-no-module", "Error: Cannot find module '/app/agent.js'"},
 		{"python-raises", "json.decoder.JSONDecodeError: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"},
 		{"python-chained", "KeyboardInterrupt"},
 		{"go-panic", "panic: assignment to entry in nil map"},
