@@ -143,7 +143,8 @@ func TestAStopOfOursIsNoSilence(t *testing.T) {
 	}
 	steps = append(steps, fakemodel.Say("<promise>DONE</promise>"))
 	p := prepare(t, pi, fakemodel.Script{Turns: []fakemodel.Turn{does(steps...)}})
-	p.start("--max-iterations", "1", "--completion-promise", "DONE", "--idle-timeout", idle.String(), prompt)
+	// The whole run takes longer than its time limit, but for the stop.
+	p.start("--max-iterations", "1", "--completion-promise", "DONE", "--idle-timeout", idle.String(), "--max-time", "5s", prompt)
 	p.await("text", func(u update) bool { return u.SessionUpdate == "agent_message_chunk" })
 	for _, sig := range []os.Signal{syscall.SIGSTOP, syscall.SIGCONT} {
 		if err := p.cmd.Process.Signal(sig); err != nil {

@@ -101,7 +101,7 @@ func (l *Loop) nextRun() (plannedRun, StopReason, error) {
 		if !paused {
 			break
 		}
-		l.setState(StateChanged{State: StatePaused, Reason: "user"}, nil)
+		l.enterPause()
 		<-l.wake
 	}
 	plan, err := l.claim()
@@ -207,7 +207,7 @@ func (l *Loop) openIteration(plan plannedRun) {
 	l.mu.Lock()
 	st := &l.status
 	st.Iteration, st.IterationStartedAt = plan.iteration, now
-	st.IterationCost, st.Tool = stream.Cost{}, nil
+	st.IterationCost, st.Tool, l.stopped = stream.Cost{}, nil, 0
 	l.line.buf = l.line.buf[:0]
 	l.mu.Unlock()
 	l.setState(StateChanged{State: StateRunning}, nil)
@@ -228,9 +228,26 @@ func (l *Loop) setRunning(agent Agent) {
 	l.setOwner(agent)
 }
 
-// stoppedFor is how late a timer tells that this process was stopped (Ctrl-Z):
-// what the agent said meanwhile is still to be read.
-const stoppedFor = time.Second
+// A beat that is as late as stoppedFor tells that this process was stopped
+// (Ctrl-Z): that time isn't the agent's, and what it said meanwhile is still to
+// be read.
+const (
+	beatInterval = time.Second
+	stoppedFor   = time.Second
+)
+
+// beat is called at least each beatInterval while an agent runs. It takes note
+// of a stop since the last one.
+func (l *Loop) beat(last time.Time) (now time.Time) {
+	now = time.Now()
+	if late := now.Sub(last) - beatInterval; late > stoppedFor {
+		l.mu.Lock()
+		l.stopped += late
+		l.mu.Unlock()
+		l.activity.touch()
+	}
+	return now
+}
 
 // attend waits for a running agent, and ends it when a limit is reached. It
 // returns why it did, or why the loop is to end.
@@ -244,27 +261,32 @@ func (l *Loop) attend(agent Agent) (backends.Exit, StopReason) {
 			agent.Stop(backends.Grace)
 		}
 	}
+	beats := time.NewTicker(beatInterval)
+	defer beats.Stop()
+	last := time.Now()
 	for {
 		idle, overtime := l.deadlines()
-		due := time.Now().Add(time.Until(earlier(idle, overtime)))
-		timer := time.NewTimer(time.Until(due))
+		timer := time.NewTimer(time.Until(earlier(idle, overtime)))
 		if ours != "" {
 			timer.Stop() // only its exit is of interest now
 		}
 		select {
 		case exit := <-exited:
 			timer.Stop()
+			l.beat(last)
 			l.mu.Lock()
 			cause := l.cause
+			exit.Duration = max(exit.Duration-l.stopped, 0)
 			l.mu.Unlock()
 			if cause == "" {
 				cause = ours
 			}
 			return exit, cause
+		case <-beats.C:
+			timer.Stop()
+			last = l.beat(last)
 		case <-timer.C:
-			if time.Since(due) > stoppedFor {
-				l.activity.touch()
-			}
+			last = l.beat(last)
 			idle, overtime = l.deadlines() // output may have come meanwhile
 			switch now := time.Now(); {
 			case !now.Before(overtime):
@@ -293,7 +315,7 @@ func (l *Loop) deadlines() (idle, overtime time.Time) {
 		idle = l.activity.last().Add(limit)
 	}
 	if limit := l.status.Limits.MaxDuration; limit > 0 {
-		overtime = l.status.IterationStartedAt.Add(limit - l.base.elapsed)
+		overtime = l.status.IterationStartedAt.Add(limit - l.base.elapsed + l.stopped)
 	}
 	return idle, overtime
 }

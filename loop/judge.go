@@ -130,7 +130,7 @@ var traceLine = regexp.MustCompile(`^(\s+at |goroutine \d+ \[)`)
 func reasonIn(stderr string) string {
 	var lines []string
 	var traced, unwinding bool // unwinding: within a traceback of Python's
-	failed, raised := -1, -1   // the first line with an error; the last one behind a traceback
+	failed, raised := -1, -1   // the last line with an error, and the last one behind a traceback
 	for line := range strings.SplitSeq(stream.Plain(stderr), "\n") {
 		if strings.TrimSpace(line) == "" {
 			continue
@@ -140,7 +140,7 @@ func reasonIn(stderr string) string {
 			unwinding = true
 		case unwinding && strings.TrimLeft(line, " ") == line:
 			unwinding, raised = false, len(lines) // whatever the exception is called
-		case failed < 0 && errorLine.MatchString(line):
+		case errorLine.MatchString(line):
 			failed = len(lines)
 		}
 		traced = traced || traceLine.MatchString(line)
@@ -149,7 +149,7 @@ func reasonIn(stderr string) string {
 	switch {
 	case len(lines) == 0:
 		return ""
-	case raised >= 0:
+	case raised > failed: // else it was dealt with
 		return oneLine(lines[raised])
 	case failed >= 0 && traced:
 		return oneLine(lines[failed])

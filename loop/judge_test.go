@@ -43,6 +43,8 @@ func TestReasonIn(t *testing.T) {
 		{"a few lines", "No key.\n\nLog in:\n  agent login\n", "No key. Log in: agent login"},
 		{"noise before the error", "(node:7) Warning: old\nError: Unknown option: --x\nsee --help", "Error: Unknown option: --x see --help"},
 		{"an error in much noise", many + many + "error: no such model", "error: no such model"},
+		{"the last error counts", "ERROR: telemetry is off\n" + many + "fatal: no API key\n", "fatal: no API key"},
+		{"a traceback that was dealt with", "Traceback (most recent call last):\n  File \"a\", line 1\nValueError: bad\nretrying\nerror: quota exhausted", "error: quota exhausted"},
 		{"a log", "starting\n" + many + "cannot log in", "starting … cannot log in"},
 		{"one long line", strings.Repeat("x", 1000), strings.Repeat("x", lineLimit-1) + "…"},
 		{"a log of long lines", strings.Repeat("x", 1000) + "\n" + many + strings.Repeat("y", 1000),

@@ -71,8 +71,9 @@ type Loop struct {
 	badFile  string          // the last complaint about the state file
 	warned   float64         // the cost cap of which the user was warned
 	line     lineBuffer
-	hasBegun bool // an agent of the loop's has once begun to work
-	goesOn   bool // the last turn ended with tools, so another one follows
+	stopped  time.Duration // of the run under way, in which this process was stopped
+	hasBegun bool          // an agent of the loop's has once begun to work
+	goesOn   bool          // the last turn ended with tools, so another one follows
 
 	activity activity
 
@@ -238,7 +239,7 @@ func (l *Loop) takeUp(found loopstate.State) (loopstate.State, error) {
 	if _, err := l.cfg.Backend.Find(); err != nil {
 		return found, err
 	}
-	if l.cfg.Model == "" {
+	if l.cfg.Model == "" && l.cfg.Backend.Name == found.Backend { // another agent has other models
 		l.cfg.Model = found.Model
 	}
 	if found.LoopID != "" {
@@ -315,7 +316,7 @@ func (l *Loop) Status() Status {
 	s := l.status
 	s.Spent, s.Elapsed = l.base.elapsed, l.base.elapsed
 	if l.running != nil {
-		s.Elapsed += time.Since(s.IterationStartedAt)
+		s.Elapsed += time.Since(s.IterationStartedAt) - l.stopped
 	}
 	s.Quota = append([]stream.Quota(nil), s.Quota...)
 	s.LastLine = l.line.last()

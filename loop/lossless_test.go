@@ -182,3 +182,19 @@ func TestAStartThatFailsLeavesNoFile(t *testing.T) {
 		t.Errorf("left: %q, %v", left, err)
 	}
 }
+
+func TestAPauseIsWrittenDown(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := start(t, nil, costs(1, "no"), says("<promise>DONE</promise>"))
+		r.Steer("Mind the tests")
+		time.Sleep(time.Second / 2)
+		r.Pause()
+		time.Sleep(time.Minute)
+		state, err := r.file.Load()
+		if err != nil || state.Iteration != 2 || state.Elapsed < time.Second || *state.CostUSD != 1 || len(state.Guided) > 0 {
+			t.Errorf("after the first iteration the file says %+v, %v", state, err)
+		}
+		r.Resume(Patch{})
+		r.over(StopPromise, 2)
+	})
+}

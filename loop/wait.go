@@ -57,6 +57,21 @@ func (l *Loop) enterWait(reason string, attempt int, until time.Time) {
 		&RetryStatus{Attempt: attempt, ResumeAt: until, Reason: reason})
 }
 
+// enterPause writes down what the loop has used, once: it may be killed while
+// nothing happens.
+func (l *Loop) enterPause() {
+	if l.Status().State == StatePaused {
+		return
+	}
+	l.fileMu.Lock()
+	defer l.fileMu.Unlock()
+	l.store.Update(func(s *loopstate.State) error { // a failure shows at the next iteration
+		l.writeProgress(s)
+		return nil
+	})
+	l.setState(StateChanged{State: StatePaused, Reason: "user"}, nil)
+}
+
 // setState goes into a state and tells the observer, once.
 func (l *Loop) setState(to StateChanged, retry *RetryStatus) {
 	l.mu.Lock()

@@ -189,7 +189,7 @@ func elapsedField() field {
 // input, output, and what was read from and written to a cache.
 func tokensField() field {
 	const layout = "%d in, %d out, %d read, %d written"
-	f := newField("tokens", func(s *State) *Tokens { return &s.Tokens }, func(t Tokens) string {
+	f := newField("tokens_used", func(s *State) *Tokens { return &s.Tokens }, func(t Tokens) string {
 		return quote(fmt.Sprintf(layout, t.Input, t.Output, t.CacheRead, t.CacheWrite))
 	}, func(text string) (t Tokens, err error) {
 		_, err = fmt.Sscanf(text, layout, &t.Input, &t.Output, &t.CacheRead, &t.CacheWrite)

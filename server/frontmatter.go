@@ -31,7 +31,7 @@ var stateKeys = []config.Key{
 	sharedKey("max_consecutive_failures", "limits"),
 	{Path: []string{"elapsed"}, Type: config.Duration, Doc: "How long the loop has run, without waits and pauses; the loop counts it."},
 	{Path: []string{"resume_at"}, Type: "time", Doc: "When a loop that waits goes on. A time that has passed ends the wait."},
-	{Path: []string{"tokens"}, Type: config.Text, Doc: "The tokens used so far; the loop counts them."},
+	{Path: []string{"tokens_used"}, Type: config.Text, Doc: "The tokens used so far; the loop counts them."},
 	{Path: []string{"guidance"}, Type: config.Texts, Doc: "What the next iteration's agent is told besides the prompt."},
 	{Path: []string{"guided"}, Type: config.Texts, Doc: "What the running iteration's agent was told besides the prompt."},
 	{Path: []string{"cancel"}, Type: config.Switch, Default: "false", Doc: "`true` ends the loop now."},

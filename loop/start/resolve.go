@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -208,8 +209,12 @@ func (r Resolver) Continue(ctx context.Context, found Found, files config.Files)
 	}
 	cfg := loop.Config{Continue: true, Change: r.Start.Limits, Model: named.Model, Quiet: r.quiet() || found.Quiet}
 	r.keep(&cfg)
-	if IsPath(found.Backend) && (named.Name == found.Backend || named.Name == "") {
-		if err := named.speaksAs(found); err != nil {
+	if named.Hat == "" && IsPath(named.Name) {
+		path, err := filepath.Abs(named.Name)
+		if err == nil && path == found.Backend {
+			err = named.speaksAs(found)
+		}
+		if err != nil {
 			return cfg, err
 		}
 	}
@@ -220,15 +225,22 @@ func (r Resolver) Continue(ctx context.Context, found Found, files config.Files)
 	if err != nil {
 		return cfg, err
 	}
+	if agent.backend.ModelFlag == "" && named.Model != "" {
+		return cfg, &NoModelError{agent.backend.Name}
+	}
+	if err := checkArguments(named.Args); err != nil {
+		return cfg, err
+	}
 	cfg.Backend, cfg.Hat = agent.backend, agent.hat
-	cfg.Args = slices.Concat([]string{}, agent.args, named.Args)
-	if len(named.Args) == 0 && (fromFile || agent.backend.Name == found.Backend) {
+	cfg.Args = slices.Concat(agent.args, named.Args)
+	isFilesAgent := fromFile || named.Hat == "" && agent.backend.Name == found.Backend
+	if len(named.Args) == 0 && isFilesAgent {
 		cfg.Args = found.Args
 	}
 	isFilesProgram := fromFile && IsPath(named.Name)
 	isFilesArgs := len(cfg.Args) > 0 && len(named.Args) == 0 && !slices.Equal(cfg.Args, agent.args)
-	if isFilesProgram || isFilesArgs {
-		return cfg, files.CheckRun(found.File, found.Backend, found.Args)
+	if isFilesProgram || isFilesArgs { // asked for what will run, whatever else the file says
+		return cfg, files.CheckRun(found.File, agent.backend.Name, cfg.Args)
 	}
 	return cfg, nil
 }

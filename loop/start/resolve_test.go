@@ -271,10 +271,16 @@ command = "my-agent"
 args = ["--thinking", "low"]
 [hats.planner]
 backend = { type = "pi", args = ["--model", "opus"] }
+[hats.reader]
+backend = { type = "pi", args = ["--read"] }
+[hats.coder]
+backend = { command = "/bin/coder", args = ["--code"] }
 `)
 	files := config.Files{Folder: t.TempDir(), UserDir: t.TempDir(), Builtin: backends.Names()}
-	if err := files.RememberRun("pi", []string{"--started-here"}); err != nil {
-		t.Fatal(err)
+	for backend, args := range map[string][]string{"pi": {"--started-here"}, "/bin/agent": {"--danger"}} {
+		if err := files.RememberRun(backend, args); err != nil {
+			t.Fatal(err)
+		}
 	}
 	tests := []struct {
 		name      string
@@ -289,6 +295,11 @@ backend = { type = "pi", args = ["--model", "opus"] }
 		{name: "arguments of the configuration", found: Found{Backend: "pi", Args: []string{"--thinking", "low"}}, backend: "pi", args: []string{"--thinking", "low"}},
 		{name: "a hat of the configuration", found: Found{Backend: "pi", Hat: "planner", Args: []string{"--thinking", "low", "--model", "opus"}},
 			backend: "pi", args: []string{"--thinking", "low", "--model", "opus"}},
+		{name: "a hat with a program", found: Found{Backend: "/bin/coder", Hat: "coder", Args: []string{"--code"}, Output: "text", Prompt: "stdin"},
+			backend: "/bin/coder", args: []string{"--code"}},
+		{name: "another hat gets no arguments of the first", found: Found{Backend: "pi", Hat: "planner", Args: []string{"--thinking", "low", "--model", "opus"}},
+			named: Agent{Hat: "reader"}, backend: "pi", args: []string{"--thinking", "low", "--read"}},
+		{name: "arguments that another program was started with", found: Found{Backend: "/bin/agent", Hat: "coder", Args: []string{"--danger"}}, untrusted: true},
 		{name: "a hat that is gone", found: Found{Backend: "claude", Hat: "gone"}, backend: "claude"},
 		{name: "arguments that the user started it with", found: Found{Backend: "pi", Args: []string{"--started-here"}}, backend: "pi", args: []string{"--started-here"}},
 		{name: "other arguments", found: Found{Backend: "pi", Args: []string{"--evil"}}, untrusted: true},
@@ -318,6 +329,10 @@ backend = { type = "pi", args = ["--model", "opus"] }
 	cfg, err := Resolver{Settings: s, Start: Options{Agent: Agent{Name: "/bin/agent"}}}.Continue(t.Context(), program, files)
 	if err != nil || string(cfg.Backend.Output) != program.Output || string(cfg.Backend.Prompt) != program.Prompt || !cfg.Quiet {
 		t.Errorf("a program is spoken to as before: %+v, %v", cfg.Backend, err)
+	}
+	var noModel *NoModelError
+	if _, err := (Resolver{Settings: s, Start: Options{Agent: Agent{Name: "/bin/agent", Model: "opus"}}}).Continue(t.Context(), program, files); !errors.As(err, &noModel) {
+		t.Errorf("a model: %v", err)
 	}
 	program.Output = "pi-stream"
 	if _, err := (Resolver{Settings: s, Start: Options{Agent: Agent{Name: "/bin/agent"}}}).Continue(t.Context(), program, files); err == nil || !strings.Contains(err.Error(), `state.md: backend_output: "pi-stream" is none of`) {
