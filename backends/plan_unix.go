@@ -3,6 +3,7 @@
 package backends
 
 import (
+	"errors"
 	"io"
 	"os"
 	"os/signal"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/creack/pty"
+	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 )
 
@@ -33,15 +35,20 @@ func (p Plan) Run(in, out *os.File) (PlanExit, error) {
 		theirs.Close()
 		return PlanExit{}, p.failed(err)
 	}
-	defer term.Restore(int(in.Fd()), before)
+	t := &planTerminal{in, ours, before}
+	defer t.restore()
 	agent, err := takeSeat(p.command(), theirs)
 	theirs.Close()
 	if err != nil {
 		return PlanExit{}, p.failed(err)
 	}
 	tree := newTree(agent.cmd.Process.Pid, p.Scope)
+	// In the background the terminal is left alone: else the system would stop
+	// us, also when we are to end. The agent doesn't inherit this any more.
+	signal.Ignore(syscall.SIGTTIN, syscall.SIGTTOU)
+	defer signal.Reset(syscall.SIGTTIN, syscall.SIGTTOU)
 
-	go io.Copy(ours, in) // ends with the process
+	go t.typeOn() // ends with the process
 	shown := make(chan struct{})
 	go func() {
 		defer close(shown)
@@ -49,7 +56,6 @@ func (p Plan) Run(in, out *os.File) (PlanExit, error) {
 			io.Copy(io.Discard, ours) // the terminal is gone; the agent isn't to block
 		}
 	}()
-	t := &planTerminal{in, ours, before}
 	t.attend(agent, tree, caught)
 
 	tree.signal(syscall.SIGTERM) // to what it left behind
@@ -74,11 +80,42 @@ type planTerminal struct {
 	before *term.State // of in
 }
 
+// foreground says whether the terminal is ours, and not the shell's or another
+// job's. One that can't be asked is.
+func (t *planTerminal) foreground() bool {
+	group, err := unix.IoctlGetInt(int(t.in.Fd()), unix.TIOCGPGRP)
+	return err != nil || group == unix.Getpgrp()
+}
+
+// restore gives the terminal back as it was.
+func (t *planTerminal) restore() {
+	if t.foreground() {
+		term.Restore(int(t.in.Fd()), t.before)
+	}
+}
+
+// typeOn hands on what the user types.
+func (t *planTerminal) typeOn() {
+	buffer := make([]byte, 4<<10)
+	for {
+		n, err := t.in.Read(buffer)
+		if n > 0 {
+			t.ours.Write(buffer[:n]) // an agent that has ended doesn't mind
+		}
+		switch {
+		case errors.Is(err, syscall.EIO) && !t.foreground(): // others are typed to
+			time.Sleep(backgroundPause)
+		case err != nil:
+			return
+		}
+	}
+}
+
 // attend hands signals on to the agent until it has ended, and the size of the
 // terminal to its pseudo-terminal. An agent that suspends itself takes the whole
 // session with it, one that stays although its end was asked for is killed.
 func (t *planTerminal) attend(agent *seat, tree *tree, caught <-chan os.Signal) {
-	var patience, unstopped <-chan time.Time
+	var patience, settled <-chan time.Time
 	for {
 		select {
 		case <-agent.ended:
@@ -86,10 +123,15 @@ func (t *planTerminal) attend(agent *seat, tree *tree, caught <-chan os.Signal) 
 		case <-patience:
 			tree.kill()
 		case <-agent.stopped:
+			time.Sleep(lastWordsLimit)
 			t.suspend()
-			unstopped = time.After(stopLimit)
-		case <-unstopped: // there is no shell that could continue us
-			unstopped = nil
+			settled = time.After(stopLimit) // over at once where no shell can continue us
+		case <-settled:
+			settled = nil
+			if patience == nil && !t.foreground() { // bg: who talks with nobody waits
+				t.suspend()
+				continue
+			}
 			t.resume(agent)
 		case sig := <-caught:
 			switch sig {
@@ -97,8 +139,7 @@ func (t *planTerminal) attend(agent *seat, tree *tree, caught <-chan os.Signal) 
 				pty.InheritSize(t.in, t.ours)
 				continue
 			case syscall.SIGCONT:
-				unstopped = nil
-				t.resume(agent)
+				settled = time.After(continueLimit)
 				continue
 			}
 			signalGroup(agent.agent, sig)
@@ -112,22 +153,25 @@ func (t *planTerminal) attend(agent *seat, tree *tree, caught <-chan os.Signal) 
 }
 
 const (
-	stopLimit      = 500 * time.Millisecond // for a stop to reach this process
-	lastWordsLimit = 50 * time.Millisecond  // for what the agent printed before it stopped
+	stopLimit       = 500 * time.Millisecond // for a stop to reach this process
+	continueLimit   = 20 * time.Millisecond  // for the signals that come with a SIGCONT
+	lastWordsLimit  = 50 * time.Millisecond  // for what the agent printed before it stopped
+	backgroundPause = 50 * time.Millisecond  // between looks whether the terminal is ours again
 )
 
-// suspend shows the agent's last words, gives the terminal back to the shell
-// and stops this process and the others of its job.
+// suspend gives the terminal back to the shell, and stops this process and the
+// others of its job.
 func (t *planTerminal) suspend() {
-	time.Sleep(lastWordsLimit)
-	term.Restore(int(t.in.Fd()), t.before)
+	t.restore()
 	syscall.Kill(0, syscall.SIGTSTP)
 }
 
-// resume goes on (fg): with the terminal as the agent wants it, which may be of
-// another size by now. In the background (bg) the system stops us again.
+// resume goes on (fg), with the terminal as the agent wants it: it may be of
+// another size by now.
 func (t *planTerminal) resume(agent *seat) {
-	term.MakeRaw(int(t.in.Fd()))
-	pty.InheritSize(t.in, t.ours)
+	if t.foreground() {
+		term.MakeRaw(int(t.in.Fd()))
+		pty.InheritSize(t.in, t.ours)
+	}
 	signalGroup(agent.agent, syscall.SIGCONT)
 }

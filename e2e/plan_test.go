@@ -233,20 +233,32 @@ func TestThePlanIsPisOwnInterface(t *testing.T) {
 	s.awaitOnlyTheShell()
 }
 
-func TestASuspendedPlanWhoseTerminalIsClosed(t *testing.T) {
+// A suspended session can be ended in all ways, without fg.
+func TestASuspendedPlanThatIsEnded(t *testing.T) {
 	t.Parallel()
-	for _, a := range both {
-		t.Run(a.name, func(t *testing.T) {
-			s := sitDown(t, a, planScript())
-			if a.name == claude.name {
-				s.knowsClaude()
-			}
-			before := s.settings("before")
-			s.plan(planPrompt, planAnswer)
-			s.suspends(before, false)
-			s.tmux("kill-server")
-			proctest.CheckNone(t, goneWithin, s.mark)
-		})
+	for _, how := range []struct {
+		name string
+		end  func(*shell)
+	}{
+		{"its terminal is closed", func(s *shell) { s.tmux("kill-server") }},
+		{"kill", func(s *shell) { s.types("kill %1", "Enter"); s.awaitOnlyTheShell() }},
+		{"its shell exits", func(s *shell) { s.types("exit", "Enter"); s.sees("stopped jobs"); s.types("exit", "Enter") }},
+	} {
+		for _, a := range both {
+			t.Run(how.name+"/"+a.name, func(t *testing.T) {
+				s := sitDown(t, a, planScript())
+				if a.name == claude.name {
+					s.knowsClaude()
+				}
+				before := s.settings("before")
+				s.plan(planPrompt, planAnswer)
+				s.suspends(before, false)
+				how.end(s)
+				if how.name != "kill" {
+					proctest.CheckNone(t, goneWithin, s.mark)
+				}
+			})
+		}
 	}
 }
 
