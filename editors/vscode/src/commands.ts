@@ -85,6 +85,7 @@ function lensCommands({ sidecar, starter }: Parts): Record<string, Handler> {
     [command.start]: async (a: StartArgument) => {
       if (!a.dryRun) return starter.start(a);
       const result = await starter.dryRun(a);
+      if (!result) return undefined; // no folder was chosen
       const text = JSON.stringify(result, null, 2);
       await vscode.window.showTextDocument(await vscode.workspace.openTextDocument({ language: 'json', content: text }));
       return result;

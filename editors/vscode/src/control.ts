@@ -54,7 +54,8 @@ export class Controls {
     const loop = await chooseLoop(this.loops, argument, isLive);
     if (!loop) return undefined;
     const changes = await this.newLimits(loop, argument, true);
-    return changes && this.sidecar.execute<LoopResult>(command.update, { ...named(loop), ...changes });
+    if (!changes || Object.keys(changes).length === 0) return undefined;
+    return this.sidecar.execute<LoopResult>(command.update, { ...named(loop), ...changes });
   }
 
   /** The limits in an argument; without any, the user is asked if ask is set. */

@@ -46,7 +46,7 @@ export function raised(end: End, loop: LoopStatus | undefined): Limits {
   switch (end.stopReason) {
     case 'max_cost': return { maxCostUsd: doubled(loop?.cost?.limit ?? end.costUsd ?? 1, loop?.cost?.amount) };
     case 'max_time': return { maxDurationMs: doubled(loop?.time?.limitMs ?? end.durationMs, loop?.time?.spentMs) };
-    default: return { maxIterations: 2 * (loop?.maxIterations ?? end.iterations) };
+    default: return { maxIterations: doubled(loop?.maxIterations ?? end.iterations, end.iterations) };
   }
 }
 

@@ -22,12 +22,27 @@ export function isBegin(u: Update | undefined): u is Iteration {
   return u?.sessionUpdate === '_ralph/iteration' && u.phase === 'begin';
 }
 
-/** Where a run begins in a session that has it, too; its first iteration may have been tried more than once in both. */
+/**
+ * Where a run begins in a session that has it, too; its first iteration may have
+ * been tried more than once in both. The session may lack the first begin: the
+ * run is ahead of it, or it couldn't be written, in which case a later one may
+ * be there. Where it has none, all of it is earlier: better something twice than
+ * the earlier runs not at all.
+ */
 export function firstOwn(session: Update[], run: Update[]): number {
-  const number = run.find(isBegin)?.iteration;
-  const begins = (updates: Update[]) => [...updates.keys()].filter((at) => {
-    const u = updates[at];
-    return isBegin(u) && u.iteration === number;
-  });
-  return begins(session).at(-begins(run).length) ?? 0;
+  const [inSession, inRun] = [begins(session), begins(run)];
+  for (const [iteration, own] of inRun) {
+    const at = inSession.get(iteration)?.at(-own.length);
+    if (at !== undefined) return at;
+  }
+  return session.length;
+}
+
+/** Where the iterations begin, by number. */
+function begins(updates: Update[]): Map<number, number[]> {
+  const found = new Map<number, number[]>();
+  for (const [at, u] of updates.entries()) {
+    if (isBegin(u)) found.set(u.iteration, [...found.get(u.iteration) ?? [], at]);
+  }
+  return found;
 }

@@ -28,4 +28,15 @@ test('what a session has of the run is not what was before it', () => {
   assert.equal(first([1, 2, 2, 3], [2, 3]), 2, 'one that was interrupted');
   assert.equal(first([1, 2, 2, 2], [2, 2]), 2, 'and was tried again');
   assert.equal(first([], [1]), 0, 'no session');
+  assert.equal(first([1, 2], [3]), 2, 'the run is ahead of the session, or nothing of it could be written');
+  assert.equal(first([1, 2], [3, 4]), 2, 'by more than one');
+  assert.equal(first([1, 2, 4], [3, 4]), 2, 'only its first begin could not be written');
+  assert.equal(first([1, 2], [2, 2]), 2, 'whose 2 this is cannot be told');
+});
+
+test('all of a session that ends in mid-iteration is before a run that it lacks', () => {
+  const begin = (iteration: number): Update => ({ sessionUpdate: '_ralph/iteration', phase: 'begin', iteration });
+  const said: Update = { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 'hello' } };
+  assert.equal(firstOwn([begin(1), said, end], [begin(2), said]), 3);
+  assert.equal(firstOwn([begin(1), said, end, begin(2)], [begin(2), said]), 3, 'and it has it later');
 });

@@ -47,6 +47,9 @@ test('the interrupted iteration is named', () => {
 
 test('the limit that was reached is doubled', () => {
   assert.deepEqual(raised({ ...end, stopReason: 'max_iterations' }, loop), { maxIterations: 100 });
+  assert.deepEqual(raised({ ...end, stopReason: 'max_iterations' }, { ...loop, maxIterations: 7 }), { maxIterations: 14 });
+  assert.deepEqual(raised({ ...end, stopReason: 'max_iterations' }, { ...loop, maxIterations: 2 }), { maxIterations: 8 }, 'an update had lowered it');
+  assert.deepEqual(raised({ ...end, stopReason: 'max_iterations' }, undefined), { maxIterations: 14 }, 'a status that is not known');
   assert.deepEqual(raised({ ...end, stopReason: 'max_cost' }, { ...loop, cost: { amount: 5.2, limit: 5, currency: 'USD', estimated: false } }), { maxCostUsd: 10 });
   assert.deepEqual(raised({ ...end, stopReason: 'max_cost' }, { ...loop, cost: { amount: 25, limit: 10, currency: 'USD', estimated: false } }), { maxCostUsd: 40 }, 'until there is room');
   assert.deepEqual(raised({ ...end, stopReason: 'max_time' }, { ...loop, time: { spentMs: 60_001, limitMs: 60_000 } }), { maxDurationMs: 120_000 });
