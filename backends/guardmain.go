@@ -80,6 +80,7 @@ func (w *watch) looks() bool { return w.owner.pid > 0 && len(w.scopes) > 0 }
 
 // look notes which processes are the runs'.
 func (w *watch) look() {
+	continueForks(w.owner)
 	if w.inherited {
 		w.left() // those that bear the mark, and what is below them
 		return

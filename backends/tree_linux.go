@@ -294,3 +294,23 @@ func hasMarks(pid int, marks map[string]string) bool {
 	}
 	return true
 }
+
+// continueForks continues children of a process of ours that are still its
+// copies: a Ctrl-Z met them between fork and exec. Whoever forked them waits
+// without hearing anything, so that not even its own stop comes about, and its
+// shell waits as well.
+func continueForks(owner proc) {
+	ours, err := os.Readlink("/proc/self/exe")
+	if err != nil {
+		return
+	}
+	for _, child := range childrenOf(owner) {
+		s, ok := readStat(child.pid)
+		if !ok || s.state != 'T' || s.pid == os.Getpid() {
+			continue
+		}
+		if program, err := os.Readlink("/proc/" + strconv.Itoa(s.pid) + "/exe"); err == nil && program == ours {
+			s.proc.signal(syscall.SIGCONT)
+		}
+	}
+}
