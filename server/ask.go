@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"ralph-lsp/loop"
@@ -118,6 +120,9 @@ func (m *manager) decisionFor(err error, cfg loop.Config) func(context.Context) 
 			case actionContinue:
 				return m.goOn(ctx, cfg.Folder, start.Options{}, false)
 			case actionDiscardAndStart:
+				if !isInterrupted(cfg.Folder, interrupted.State.LoopID) { // another client goes on with it
+					return m.launch(cfg)
+				}
 				return m.launchInstead(ctx, cfg, interrupted.State.LoopID)
 			}
 			return nil, err
@@ -189,7 +194,7 @@ func (m *manager) announce(f *folder, r *managed, end loop.End) {
 	var nothing *seenLoop
 	ctx := m.questionAbout(f, nothing.situation())
 	m.wg.Go(func() {
-		raised, words := raise(r.Status().Limits, end.Reason)
+		raised, words := raise(r.Status().Limits, end)
 		if m.ask(ctx, message+". "+words, actionRaise, actionStop) != actionRaise || ctx.Err() != nil {
 			return
 		}
@@ -199,18 +204,25 @@ func (m *manager) announce(f *folder, r *managed, end loop.End) {
 	})
 }
 
-// raise doubles the limit that was reached.
-func raise(l loop.Limits, reached loop.StopReason) (loop.Patch, string) {
-	switch reached {
+// raise doubles the limit that was reached until it is above what was used.
+func raise(l loop.Limits, end loop.End) (loop.Patch, string) {
+	switch end.Reason {
 	case loop.StopMaxCost:
-		cost := 2 * l.MaxCostUSD
-		return loop.Patch{MaxCostUSD: &cost}, fmt.Sprintf("Raise the budget to $%.2f?", cost)
+		cost := above(l.MaxCostUSD, end.Cost.USD)
+		return loop.Patch{MaxCostUSD: &cost}, fmt.Sprintf("Raise the budget to $%s?", strconv.FormatFloat(cost, 'f', max(2, -int(math.Floor(math.Log10(cost)))), 64))
 	case loop.StopMaxTime:
-		limit := 2 * l.MaxDuration
-		return loop.Patch{MaxDuration: &limit}, fmt.Sprintf("Raise the time to %v?", limit.Round(time.Second))
+		limit := above(l.MaxDuration, end.Duration)
+		return loop.Patch{MaxDuration: &limit}, fmt.Sprintf("Raise the time to %v?", limit)
 	}
-	n := 2 * l.MaxIterations
+	n := above(l.MaxIterations, end.Iterations)
 	return loop.Patch{MaxIterations: &n}, fmt.Sprintf("Raise the limit to %d iterations?", n)
+}
+
+// above doubles a limit, which isn't 0, until it is above what was used.
+func above[T int | float64 | time.Duration](limit, used T) T {
+	for limit *= 2; limit <= used; limit *= 2 {
+	}
+	return limit
 }
 
 // show shows the user a message.

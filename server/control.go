@@ -329,6 +329,12 @@ func (m *manager) loops(_ context.Context, p FolderParams) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	m.mu.Lock()
+	f := m.folders[path]
+	m.mu.Unlock()
+	if f != nil {
+		m.look(f) // that another process took it up changes no file
+	}
 	here := []LoopStatus{}
 	if status, ok := m.LoopIn(path); ok {
 		here = append(here, status)

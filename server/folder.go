@@ -50,6 +50,22 @@ func realPath(path string) string {
 	return path
 }
 
+// realNow is the path without links. A known folder that it would be taken for
+// is looked at again: the link that it was named by may lead elsewhere by now.
+func (m *manager) realNow(path string) string {
+	real := realPath(path)
+	m.mu.Lock()
+	f := m.at(path, real)
+	m.mu.Unlock()
+	if f != nil && f.path != path {
+		now := realPath(f.path)
+		m.mu.Lock()
+		f.real = now
+		m.mu.Unlock()
+	}
+	return real
+}
+
 // changeFolders follows the editor's workspace. A loop in a folder that was
 // taken out is interrupted: its state file says where it can be taken up.
 func (m *manager) changeFolders(added, removed []string) {
@@ -62,7 +78,7 @@ func (m *manager) changeFolders(added, removed []string) {
 		}
 	}
 	for _, path := range added {
-		real := realPath(path)
+		real := m.realNow(path)
 		m.mu.Lock()
 		if !m.closed {
 			f := m.folder(path, real)
@@ -129,7 +145,7 @@ func (m *manager) drop(f *folder) {
 
 // FolderAt returns the one path that stands for all names of a folder.
 func (m *manager) FolderAt(path string) string {
-	real := realPath(path)
+	real := m.realNow(path)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if f := m.at(path, real); f != nil {

@@ -123,7 +123,7 @@ func (m *manager) close() {
 
 // launch starts a loop in its folder and follows it to its end.
 func (m *manager) launch(cfg loop.Config) (*managed, error) {
-	real := realPath(cfg.Folder)
+	real := m.realNow(cfg.Folder)
 	m.mu.Lock()
 	if m.closed {
 		m.mu.Unlock()
@@ -143,10 +143,15 @@ func (m *manager) launch(cfg loop.Config) (*managed, error) {
 		return nil, err
 	}
 	m.mu.Lock()
+	if now := m.folders[f.path]; now != nil {
+		f = now
+	} else { // the editor took it out meanwhile
+		m.folders[f.path], f.removed = f, true
+	}
 	f.running, f.seen = r, nil
 	f.withdraw()
 	delete(m.asked, askedOf{f.path, r.ID()})
-	closed := m.closed
+	closed := m.closed || f.removed
 	m.mu.Unlock()
 	r.feed.Start(r.ID(), r.Status)
 	m.status.Changed(true) // what the loop said until now came too early to be seen

@@ -71,6 +71,9 @@ func (m *manager) clear(ctx context.Context, path string) error {
 		running.Cancel()
 		return nil
 	}
+	if _, owner, owned, _ := loop.FolderStatus(path); owned && owner.PID != os.Getpid() {
+		turnOf(ctx).end() // another process may take long
+	}
 	_, err := loop.CancelFolder(ctx, path)
 	if errors.Is(err, loop.ErrNotRunning) {
 		return nil

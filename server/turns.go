@@ -116,8 +116,7 @@ func (m *manager) aim(p LoopParams) string {
 		}
 	}
 	if p.Folder == "" {
-		path, _ := m.folderPath("")
-		return path
+		return "" // whichever has a loop
 	}
 	path, _ := PathOf(p.Folder)
 	m.mu.Lock()
@@ -125,5 +124,5 @@ func (m *manager) aim(p LoopParams) string {
 	if f := m.at(path, path); f != nil {
 		return f.path
 	}
-	return path
+	return "" // a new one, or another name of a known one
 }

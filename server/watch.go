@@ -10,8 +10,8 @@ import (
 	"ralph-lsp/loopstate"
 )
 
-// ownerPoll is how often a loop of another process is looked at: that its
-// owner died changes no file.
+// ownerPoll is how often a loop of another process, or nobody's, is looked at:
+// that its owner died, or that it has a new one, changes no file.
 const ownerPoll = 2 * time.Second
 
 // watch looks at a folder's state file whenever it changes, until ctx ends.
@@ -29,7 +29,7 @@ func (m *manager) watch(ctx context.Context, f *folder) {
 	m.look(f) // again: what came before the watching began is not told
 	for {
 		var poll <-chan time.Time
-		if m.drivenElsewhere(f) {
+		if m.seesLoop(f) {
 			poll = time.After(ownerPoll)
 		}
 		select {
@@ -43,11 +43,11 @@ func (m *manager) watch(ctx context.Context, f *folder) {
 	}
 }
 
-// drivenElsewhere says whether another process drives the folder's loop.
-func (m *manager) drivenElsewhere(f *folder) bool {
+// seesLoop says whether the folder has a loop that we don't drive.
+func (m *manager) seesLoop(f *folder) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return f.seen != nil && f.seen.status.State != loop.StateInterrupted
+	return f.seen != nil
 }
 
 // look asks the folder's state file whether there is a loop that we don't drive.

@@ -1,0 +1,111 @@
+package server
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"ralph-lsp/loop"
+	"ralph-lsp/stream"
+)
+
+func workspaceChange(c *client, key, folder string) {
+	event := map[string]any{"added": []any{}, "removed": []any{}}
+	event[key] = []any{workspaceFolder{URI: FileURI(folder)}}
+	c.Notify("workspace/didChangeWorkspaceFolders", map[string]any{"event": event})
+}
+
+// A link that is turned to another folder no longer stands for the first.
+func TestALinkThatLeadsElsewhere(t *testing.T) {
+	one, two := t.TempDir(), t.TempDir()
+	link := filepath.Join(t.TempDir(), "current")
+	if err := os.Symlink(one, link); err != nil {
+		t.Fatal(err)
+	}
+	c := dial(t, optedIn, link)
+	agent := agentThat(t, "never")
+	c.Must(c.Command(CommandStart, StartParams{Folder: FileURI(link), Prompt: "x", Choices: Choices{Backend: agent}}))
+	c.Must(c.Command(CommandCancel, struct{}{}))
+	if err := os.Remove(link); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(two, link); err != nil {
+		t.Fatal(err)
+	}
+	workspaceChange(c, "added", one)
+	c.Must(c.Command(CommandStart, StartParams{Folder: FileURI(one), Prompt: "y", Choices: Choices{Backend: agent}}))
+	for folder, wanted := range map[string]bool{one: true, two: false} {
+		if _, _, owned, _ := loop.FolderStatus(folder); owned != wanted {
+			t.Errorf("a loop runs in %s: %v", folder, owned)
+		}
+	}
+}
+
+func TestAFolderThatIsClosedWhileItsLoopStarts(t *testing.T) {
+	agent := agentThat(t, "never")
+	for range 10 {
+		dir := t.TempDir()
+		c := dial(t, optedIn, dir)
+		started := c.BeginCommand(CommandStart, StartParams{Folder: FileURI(dir), Prompt: "x", Choices: Choices{Backend: agent}})
+		workspaceChange(c, "removed", dir)
+		started()
+		c.statusWithout(dir)
+		for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) { // its lock tells when it has ended
+			if _, _, owned, _ := loop.FolderStatus(dir); !owned {
+				break
+			}
+			if time.Now().After(deadline) {
+				t.Fatal("the loop goes on in a folder that isn't open")
+			}
+		}
+	}
+}
+
+// The question is older than its answer: another client goes on with the loop.
+func TestAnOldAnswerDiscardsNoRunningLoop(t *testing.T) {
+	dir := t.TempDir()
+	agent := agentThat(t, "never")
+	first := dial(t, optedIn, dir)
+	first.Must(first.Command(CommandStart, StartParams{Prompt: "one", Choices: Choices{Backend: agent}}))
+	first.hangUp()
+	c, other := dial(t, plain, dir), dial(t, optedIn, dir)
+	asked, answered := make(chan struct{}), make(chan struct{})
+	c.Answer("window/showMessageRequest", func(params json.RawMessage) any {
+		var question messageParams
+		if json.Unmarshal(params, &question) != nil || len(question.Actions) != 3 || question.Actions[1].Title != actionDiscardAndStart {
+			return nil
+		}
+		close(asked)
+		<-answered
+		return messageItem{actionDiscardAndStart}
+	})
+	refused := c.BeginCommand(CommandStart, StartParams{Prompt: "two", Choices: Choices{Backend: agent}})
+	<-asked
+	other.Must(other.Command(CommandResume, ResumeParams{Trust: true}))
+	close(answered)
+	if m := refused(); reason(t, m) != ReasonAlreadyRunning {
+		t.Errorf("got %+v", m)
+	}
+	other.status(dir, inState("running"))
+}
+
+func TestARaisedLimitIsAboveWhatWasUsed(t *testing.T) {
+	tests := []struct {
+		limits loop.Limits
+		end    loop.End
+		want   string
+	}{
+		{loop.Limits{MaxIterations: 50}, loop.End{Reason: loop.StopMaxIterations, Iterations: 50}, "Raise the limit to 100 iterations?"},
+		{loop.Limits{MaxIterations: 1}, loop.End{Reason: loop.StopMaxIterations, Iterations: 4}, "Raise the limit to 8 iterations?"},
+		{loop.Limits{MaxCostUSD: 5}, loop.End{Reason: loop.StopMaxCost, Cost: stream.USD(5.2)}, "Raise the budget to $10.00?"},
+		{loop.Limits{MaxCostUSD: 0.001}, loop.End{Reason: loop.StopMaxCost, Cost: stream.USD(0.003)}, "Raise the budget to $0.004?"},
+		{loop.Limits{MaxDuration: time.Minute}, loop.End{Reason: loop.StopMaxTime, Duration: 3 * time.Minute}, "Raise the time to 4m0s?"},
+	}
+	for _, tt := range tests {
+		if _, words := raise(tt.limits, tt.end); words != tt.want {
+			t.Errorf("%+v: %s, want %s", tt.end, words, tt.want)
+		}
+	}
+}
