@@ -45,7 +45,7 @@ func TestALinkThatLeadsElsewhere(t *testing.T) {
 
 func TestAFolderThatIsClosedWhileItsLoopStarts(t *testing.T) {
 	agent := agentThat(t, "never")
-	for range 10 {
+	for range 4 {
 		dir := t.TempDir()
 		c := dial(t, optedIn, dir)
 		started := c.BeginCommand(CommandStart, StartParams{Folder: FileURI(dir), Prompt: "x", Choices: Choices{Backend: agent}})

@@ -115,7 +115,8 @@ type changeFoldersParams struct {
 }
 
 func (s *Server) changeFolders(p changeFoldersParams) {
-	s.loops.changeFolders(folderPaths(p.Event.Added), folderPaths(p.Event.Removed))
+	added, removed := folderPaths(p.Event.Added), folderPaths(p.Event.Removed)
+	s.loops.inTurn(func() { s.loops.changeFolders(added, removed) })
 }
 
 type cancelProgressParams struct {

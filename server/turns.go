@@ -80,6 +80,23 @@ func (t *turn) end() {
 	}
 }
 
+// inTurn does something behind the commands that are under way: at once where
+// there are none, else aside of the read loop.
+func (m *manager) inTurn(do func()) {
+	t := m.turns.take("", true)
+	if len(t.before) == 0 {
+		do()
+		t.end()
+		return
+	}
+	m.wg.Go(func() {
+		defer t.end()
+		if t.await(m.ctx) == nil {
+			do()
+		}
+	})
+}
+
 // turnKey is the key of a command's turn in its context.
 type turnKey struct{}
 
