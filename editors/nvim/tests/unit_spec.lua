@@ -169,6 +169,21 @@ it('takes flags out of a prompt, and the prompt as it is', function()
     ['Build it --max-iteration=5'] = { '--max-iteration=5', 'Build it' },
     ['/ralph-loops are here'] = { '', '/ralph-loops are here' },
     [ [["]] ] = { '', [["]] },
+    [ [[Run "ls -la" and describe]] ] = { '', [[Run "ls -la" and describe]] },
+    [ [["ls  -la" is it, --max-cost=2 not 'rm  -r']] ] = {
+      '--max-cost=2',
+      [["ls  -la" is it, not 'rm  -r']],
+    },
+    [ [[Run (x="a \" -- b") now --model=m]] ] = { '--model=m', [[Run (x="a \" -- b") now]] },
+    [ [[Don't stop --max-cost=2 at the user's API]] ] = {
+      '--max-cost=2',
+      [[Don't stop at the user's API]],
+    },
+    [ [[Say 'don't -x' and "go --max-cost=2]] ] = {
+      '--max-cost=2',
+      [[Say 'don't -x' and "go]],
+    },
+    [ [[a 5" pipe --max-cost=2 a 6" pipe]] ] = { '--max-cost=2', [[a 5" pipe a 6" pipe]] },
   }) do
     expect.equal({ text, words.split(text) }, { text, unpack(want) })
   end
