@@ -144,6 +144,23 @@ it('reads limits', function()
   expect.matches(parse('--model=x'), '^%-%-model is no limit')
 end)
 
+it('offers a limit that a loop can go on with', function()
+  local ask = require('ralph.ask')
+  local function cost(limit, amount)
+    return ask.offer({ cost = { limit = limit, amount = amount } }, 'max_cost')
+  end
+  expect.equal(cost(0.05, 0.21), '0.40')
+  expect.equal(cost(2, 2), '4.00')
+  expect.equal(cost(0.001, 0.001), '0.002')
+  expect.equal(cost(0.000001, 0), '0.000002')
+  expect.equal(cost(nil, 0.3), '0.60')
+  expect.equal(ask.offer({}, 'max_cost'), '2.00')
+  expect.equal(ask.offer({ maxIterations = 1, iteration = 4 }, 'max_iterations'), '8')
+  expect.equal(ask.offer({ maxIterations = 0, iteration = 1 }, 'max_iterations'), '2')
+  expect.equal(ask.offer({ time = { limitMs = 1000, spentMs = 5000 } }, 'max_time'), '8s')
+  expect.equal(ask.offer({ time = { limitMs = 0, spentMs = 0 } }, 'max_time'), '1h')
+end)
+
 it('takes flags out of a prompt, and the prompt as it is', function()
   for text, want in pairs({
     [''] = { '', '' },
