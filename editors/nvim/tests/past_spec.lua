@@ -108,3 +108,77 @@ it('says so when no window can be made for the output', function()
   nvim:wait_note('"botrigth vsplit" %(output.split in vim.g.ralph%) makes no window')
   expect.equal(nvim:lua('return vim.bo.filetype'), 'ralph')
 end)
+
+--- Opens the output again and again until it has a text: a sidecar hears a bit
+--- later what another one did.
+local function look_until(nvim, text)
+  nvim:wait([[vim.fn.search(want, 'nw') > 0 or vim.cmd('Ralph output') and false]], text)
+end
+
+it('shows more of a loop that another Neovim drives, each time', function()
+  local dir = child.folder()
+  child.write(dir .. '/hold', '')
+  local first = child.start({ dir = dir, ralph = { notify = 'never' } })
+  first:command([[Ralph start --completion-promise=DONE --max-iterations=2 'agent: promise 3']])
+  first:wait_event('RalphTool', { status = 'in_progress', iteration = 1 })
+  local second = child.start({ dir = dir, home = first.home, ralph = { autostart = false } })
+  second:command('Ralph output')
+  second:wait([[vim.fn.search('iteration 1/2', 'nw') > 0]])
+  vim.uv.fs_unlink(dir .. '/hold')
+  first:wait_event('RalphEnded', { stopReason = 'max_iterations' })
+  look_until(second, '■ stopped')
+  first:command('Ralph resume --max-iterations=5')
+  first:wait_event('RalphEnded', { stopReason = 'promise' })
+  look_until(second, '■ done: DONE after 3 iterations')
+  local _, count = second:text():gsub('iteration 1/2', '')
+  expect.equal(count, 1)
+  second:command('Ralph files')
+  second:wait([[vim.bo.buftype == 'quickfix']])
+  expect.equal(files_in(second), { 'work.txt: edit 3 times, last in iteration 3' })
+end)
+
+it('keeps the iterations that another Neovim ran when it resumes a loop', function()
+  local dir = child.folder()
+  local settings = { ralph = { autostart = false, notify = 'never' }, dir = dir }
+  child.write(dir .. '/hold', '')
+  local first = child.start(settings)
+  first:command([[Ralph start --completion-promise=DONE --max-iterations=1 'agent: promise 3']])
+  first:wait_event('RalphTool', { status = 'in_progress', iteration = 1 })
+  local second = child.start(settings)
+  second:command('Ralph output')
+  second:wait([[vim.fn.search('iteration 1/1', 'nw') > 0]])
+  vim.uv.fs_unlink(dir .. '/hold')
+  first:wait_event('RalphEnded', { stopReason = 'max_iterations' })
+  child.write(dir .. '/hold', '')
+  first:command('Ralph resume --max-iterations=9')
+  first:wait_event('RalphTool', { status = 'in_progress', iteration = 2 })
+  first:quit()
+  second:wait_event('RalphInterrupted')
+  vim.uv.fs_unlink(dir .. '/hold')
+  second:command('Ralph resume')
+  second:wait_event('RalphEnded', { stopReason = 'promise' })
+  second:wait([[vim.fn.search('■ done', 'nw') > 0]])
+  for _, heading in ipairs({ '1/1 · ok', '2/9', '3/9 · ok' }) do
+    expect.contains(second:text(), '▌ iteration ' .. heading)
+  end
+end)
+
+it('tries again after an output that could not be read', function()
+  local nvim = child.start(run_and_leave())
+  nvim:lua([[
+    local client = require('ralph.client')
+    local execute = client.execute
+    client.execute = function(folder, command, argument, callback)
+      if command ~= 'ralph.loop.transcript' then
+        return execute(folder, command, argument, callback)
+      end
+      client.execute = execute
+      callback({ message = 'it is locked' })
+    end
+  ]])
+  nvim:command('Ralph output')
+  nvim:wait_note('could not be read back: it is locked')
+  nvim:command('Ralph output')
+  nvim:wait([[vim.fn.search('■ done: DONE after 2 iterations', 'nw') > 0]])
+  expect.equal(#nvim:lua('return notes'), 1)
+end)

@@ -144,6 +144,23 @@ it('reads limits', function()
   expect.matches(parse('--model=x'), '^%-%-model is no limit')
 end)
 
+it('offers a limit that a loop can go on with', function()
+  local ask = require('ralph.ask')
+  local function cost(limit, amount)
+    return ask.offer({ cost = { limit = limit, amount = amount } }, 'max_cost')
+  end
+  expect.equal(cost(0.05, 0.21), '0.40')
+  expect.equal(cost(2, 2), '4.00')
+  expect.equal(cost(0.001, 0.001), '0.002')
+  expect.equal(cost(0.000001, 0), '0.000002')
+  expect.equal(cost(nil, 0.3), '0.60')
+  expect.equal(ask.offer({}, 'max_cost'), '2.00')
+  expect.equal(ask.offer({ maxIterations = 1, iteration = 4 }, 'max_iterations'), '8')
+  expect.equal(ask.offer({ maxIterations = 0, iteration = 1 }, 'max_iterations'), '2')
+  expect.equal(ask.offer({ time = { limitMs = 1000, spentMs = 5000 } }, 'max_time'), '8s')
+  expect.equal(ask.offer({ time = { limitMs = 0, spentMs = 0 } }, 'max_time'), '1h')
+end)
+
 it('takes flags out of a prompt, and the prompt as it is', function()
   for text, want in pairs({
     [''] = { '', '' },
@@ -169,6 +186,21 @@ it('takes flags out of a prompt, and the prompt as it is', function()
     ['Build it --max-iteration=5'] = { '--max-iteration=5', 'Build it' },
     ['/ralph-loops are here'] = { '', '/ralph-loops are here' },
     [ [["]] ] = { '', [["]] },
+    [ [[Run "ls -la" and describe]] ] = { '', [[Run "ls -la" and describe]] },
+    [ [["ls  -la" is it, --max-cost=2 not 'rm  -r']] ] = {
+      '--max-cost=2',
+      [["ls  -la" is it, not 'rm  -r']],
+    },
+    [ [[Run (x="a \" -- b") now --model=m]] ] = { '--model=m', [[Run (x="a \" -- b") now]] },
+    [ [[Don't stop --max-cost=2 at the user's API]] ] = {
+      '--max-cost=2',
+      [[Don't stop at the user's API]],
+    },
+    [ [[Say 'don't -x' and "go --max-cost=2]] ] = {
+      '--max-cost=2',
+      [[Say 'don't -x' and "go]],
+    },
+    [ [[a 5" pipe --max-cost=2 a 6" pipe]] ] = { '--max-cost=2', [[a 5" pipe a 6" pipe]] },
   }) do
     expect.equal({ text, words.split(text) }, { text, unpack(want) })
   end

@@ -143,52 +143,99 @@ function M.interrupted(loop)
   end)
 end
 
---- How a limit that was reached is raised: the name, the key on the wire, what
---- is offered, and how the answer is read.
+--- A limit doubled until it is above what is used: a loop can't go on below that.
+---@param limit number? 0: none
+---@param used number?
+---@param default number for a limit that isn't known
+---@return number
+local function doubled(limit, used, default)
+  local offer = limit and limit > 0 and limit or default
+  repeat
+    offer = 2 * offer
+  until offer > (used or 0)
+  return offer
+end
+
+--- An amount with as many decimals as it needs to stay above another.
+---@param amount number
+---@param floor number
+---@return string
+local function above(amount, floor)
+  for decimals = 2, 12 do
+    local text = ('%.' .. decimals .. 'f'):format(amount)
+    if tonumber(text) > floor then
+      return text
+    end
+  end
+  return ('%.17g'):format(amount)
+end
+
+--- How a limit that was reached is raised: the name, its flag, its key on the
+--- wire, and what is offered.
 local raises = {
   max_iterations = {
     'iterations in total',
+    '--max-iterations',
     'maxIterations',
     function(loop)
-      return tostring(2 * math.max(loop.maxIterations or 1, 1))
+      return ('%d'):format(doubled(loop.maxIterations, loop.iteration, 1))
     end,
-    tonumber,
   },
   max_cost = {
     'dollars in total',
+    '--max-cost',
     'maxCostUsd',
     function(loop)
-      return ('%.2f'):format(2 * (loop.cost and (loop.cost.limit or loop.cost.amount) or 1))
+      local cost = loop.cost or {}
+      local limit, used = cost.limit or 0, cost.amount or 0
+      return above(doubled(limit, used, used > 0 and used or 1), math.max(limit, used))
     end,
-    tonumber,
   },
   max_time = {
     'running time in total',
+    '--max-time',
     'maxDurationMs',
     function(loop)
-      return require('ralph.limits').duration(2 * (loop.time and loop.time.limitMs or 0))
-    end,
-    function(text)
-      return require('ralph.limits').milliseconds(text)
+      local time = loop.time or {}
+      return require('ralph.limits').duration(doubled(time.limitMs, time.spentMs, 30 * 60000))
     end,
   },
 }
 
---- Asks for a higher limit where a loop came to one, and goes on.
+--- What is offered where a loop came to a limit.
+---@param loop ralph.Loop
+---@param stop_reason string
+---@return string
+function M.offer(loop, stop_reason)
+  return raises[stop_reason][4](loop)
+end
+
+--- Asks for a higher limit where a loop came to one, and goes on. An answer of 0
+--- would let it run without one, so that is asked about.
 ---@param folder string
 ---@param loop ralph.Loop
 ---@param stop_reason string
 function M.raise(folder, loop, stop_reason)
-  local what, key, offer, read = unpack(raises[stop_reason])
-  vim.ui.input({ prompt = ('Ralph, %s: '):format(what), default = offer(loop) }, function(text)
+  local what, flag, key = unpack(raises[stop_reason])
+  local default = M.offer(loop, stop_reason)
+  vim.ui.input({ prompt = ('Ralph, %s: '):format(what), default = default }, function(text)
     if not text or text == '' then
       return
     end
-    local value = read(text)
-    if not value then
+    local limits = require('ralph.limits').parse({ flag, vim.trim(text) })
+    if not limits then
       return notify.error(('"%s" is not a limit for %s'):format(text, what))
     end
-    require('ralph.loops').resume(folder, { [key] = value })
+    local function resume()
+      require('ralph.loops').resume(folder, limits)
+    end
+    if limits[key] ~= 0 then
+      return resume()
+    end
+    choose(('%s is no limit for %s. Go on without one?'):format(text, what), {
+      { 'Go on without a limit', resume },
+      { 'Leave it' },
+    })
   end)
 end
 

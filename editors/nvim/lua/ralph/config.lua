@@ -168,16 +168,21 @@ function M.get()
 end
 
 --- The path of a folder, as tables have it; without one, of that which commands
---- are about.
+--- are about. A $ is a letter of its name.
 ---@param folder? string
 ---@return string path absolute, without a slash at its end
 function M.folder(folder)
   local root = M.get().root
   folder = folder or root and root() or vim.fn.getcwd()
-  return vim.fs.normalize(
-    vim.fn.fnamemodify(vim.fs.normalize(folder), ':p'),
-    { expand_env = false }
-  )
+  local literal = { expand_env = false }
+  return vim.fs.normalize(vim.fn.fnamemodify(vim.fs.normalize(folder, literal), ':p'), literal)
+end
+
+--- The path of a folder that a user wrote: variables in it are expanded.
+---@param folder? string
+---@return string path like that of M.folder
+function M.written_folder(folder)
+  return M.folder(folder and vim.fs.normalize(folder))
 end
 
 return M

@@ -151,6 +151,7 @@ function M.closed(crashed, code, signal)
   local ours = status.ours()
   status.clear()
   held, heard, interrupted = {}, {}, {}
+  require('ralph.past').closed()
   if not crashed then
     return
   end

@@ -159,7 +159,8 @@ function M.check_all(folder)
     end
     for _, buf in ipairs(vim.api.nvim_list_bufs()) do
       local is_file = vim.api.nvim_buf_is_loaded(buf) and vim.bo[buf].buftype == ''
-      if is_file and is_below(vim.fs.normalize(vim.api.nvim_buf_get_name(buf)), folder) then
+      local path = vim.fs.normalize(vim.api.nvim_buf_get_name(buf), { expand_env = false })
+      if is_file and is_below(path, folder) then
         check(buf, of(folder).told)
       end
     end

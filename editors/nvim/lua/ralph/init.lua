@@ -1,6 +1,18 @@
 --- Ralph loops in Neovim: the functions for configurations and other plugins.
 local M = {}
 
+---@param folder? string as the caller wrote it
+---@return string path
+local function path_of(folder)
+  return require('ralph.config').written_folder(folder)
+end
+
+---@param options? ralph.StartOptions
+---@return ralph.StartOptions
+local function with_path(options)
+  return vim.tbl_extend('force', options or {}, { folder = path_of((options or {}).folder) })
+end
+
 --- Sets vim.g.ralph; nothing needs this to be called.
 ---@param options? ralph.Config
 function M.setup(options)
@@ -11,35 +23,35 @@ end
 ---@param options? ralph.StartOptions
 ---@param callback? ralph.Callback
 function M.start(options, callback)
-  require('ralph.loops').start(options, callback)
+  require('ralph.loops').start(with_path(options), callback)
 end
 
 --- Starts a loop of one run.
 ---@param options? ralph.StartOptions
 ---@param callback? ralph.Callback
 function M.once(options, callback)
-  require('ralph.loops').once(options, callback)
+  require('ralph.loops').once(with_path(options), callback)
 end
 
 --- Ends a folder's loop; the callback comes when everything of it is gone.
 ---@param folder? string default: the current one, here and below
 ---@param callback? ralph.Callback
 function M.cancel(folder, callback)
-  require('ralph.loops').cancel(folder, callback)
+  require('ralph.loops').cancel(path_of(folder), callback)
 end
 
 --- Lets the running iteration finish and starts no other.
 ---@param folder? string
 ---@param callback? ralph.Callback
 function M.pause(folder, callback)
-  require('ralph.loops').pause(folder, callback)
+  require('ralph.loops').pause(path_of(folder), callback)
 end
 
 --- Lets a loop go on.
 ---@param folder? string
 ---@param callback? ralph.Callback
 function M.resume(folder, callback)
-  require('ralph.loops').resume(folder, nil, callback)
+  require('ralph.loops').resume(path_of(folder), nil, callback)
 end
 
 --- Tells the next run something.
@@ -47,20 +59,20 @@ end
 ---@param folder? string
 ---@param callback? ralph.Callback
 function M.steer(text, folder, callback)
-  require('ralph.loops').steer(text, folder, callback)
+  require('ralph.loops').steer(text, path_of(folder), callback)
 end
 
 --- Shows the output of a folder's loop.
 ---@param folder? string
 function M.output(folder)
-  require('ralph.output').open(require('ralph.config').folder(folder))
+  require('ralph.output').open(path_of(folder))
 end
 
 --- The files that a folder's loop touched.
 ---@param folder? string
 ---@return ralph.TouchedFile[]
 function M.files(folder)
-  return require('ralph.files').list(require('ralph.config').folder(folder))
+  return require('ralph.files').list(path_of(folder))
 end
 
 --- How all loops stand, as the sidecar said last.

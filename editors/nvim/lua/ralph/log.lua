@@ -6,11 +6,22 @@ local M = {}
 
 local max_size = 5 * 1024 * 1024 -- bytes, before a new one is begun
 
---- The log file's path; nil when there is none.
+---@type table<string, string> by the setting: the path that it meant when it was first asked for
+local paths = {}
+
+--- The log file's path; nil when there is none. A relative one stays where it is
+--- when the working directory becomes another.
 ---@return string? absolute
 function M.path()
   local log = config.get().log
-  return log and vim.fn.fnamemodify(vim.fs.normalize(log), ':p') or nil
+  if not log then
+    return nil
+  end
+  if not paths[log] then
+    local is_written = log ~= config.defaults.log -- variables are expanded in what a user wrote
+    paths[log] = vim.fn.fnamemodify(vim.fs.normalize(log, { expand_env = is_written }), ':p')
+  end
+  return paths[log]
 end
 
 ---@param path string

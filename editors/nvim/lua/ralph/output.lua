@@ -218,8 +218,8 @@ function M.foldtext()
   return ('%s · %d lines '):format(vim.fn.getline(vim.v.foldstart), lines)
 end
 
---- Fills a view that has nothing: with its session, or with the loop that ran
---- in its folder before Neovim did.
+--- Fills a view: one that has nothing with its session, a folder's with what
+--- another process did there.
 ---@param view ralph.View
 local function restore(view)
   local transcript = view.transcript
@@ -228,10 +228,10 @@ local function restore(view)
       notify.warn('the output could not be read back: ' .. err.message)
     end
   end
-  if transcript.last >= transcript.first then
-    return
-  elseif not view.session then
+  if not view.session then
     return past.load(view.folder, done)
+  elseif transcript.last >= transcript.first then
+    return
   end
   past.read(view.folder, { sessionFileUri = view.session }, function(updates)
     for _, update in ipairs(updates) do
@@ -291,7 +291,12 @@ end
 --- Shows the output of a folder's loop, in the window that has it or a new one.
 ---@param folder string
 function M.open(folder)
-  show(live .. folder)
+  local view = view_of(folder)
+  local is_read = view.buf and vim.api.nvim_buf_is_loaded(view.buf)
+  show(view.name)
+  if is_read then
+    restore(view) -- there may be more of it by now
+  end
 end
 
 --- Shows a loop of the past.

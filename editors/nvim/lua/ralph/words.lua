@@ -77,8 +77,44 @@ local function is_quoted(text, at, stop)
     and not inner:find(quote, 1, true)
 end
 
+--- Where the quote ends that opens at a place. An apostrophe opens and closes none:
+--- inside of a word a quote is a letter.
+---@param text string
+---@param at integer
+---@return integer? stop behind it
+local function quote_end(text, at)
+  local quote, before = text:sub(at, at), text:sub(at - 1, at - 1)
+  local letter = quote == "'" and '[\\%w\128-\255]' or '[\\%w]'
+  if at > 1 and before:match(letter) then
+    return nil
+  end
+  local next_at = at + 1
+  while next_at <= #text do
+    local char = text:sub(next_at, next_at)
+    if char == '\\' and quote == '"' then
+      next_at = next_at + 1
+    elseif char == quote and not (quote == "'" and text:find('^[%w\128-\255]', next_at + 1)) then
+      return next_at + 1
+    end
+    next_at = next_at + 1
+  end
+end
+
+--- Where a word of a prompt ends: spaces inside of quotes belong to it.
+---@param text string
+---@param at integer where it begins
+---@return integer stop behind it
+local function prompt_word(text, at)
+  while at <= #text and not text:find('^%s', at) do
+    local stop = text:find('^["\']', at) and quote_end(text, at)
+    at = stop or at + 1
+  end
+  return at
+end
+
 --- Takes the flags out of a text. What is left is the prompt, byte for byte; only
---- quotes around the whole of it go. Behind a lone -- all is prompt.
+--- quotes around the whole of it go. What is quoted inside of it has no flags.
+--- Behind a lone -- all is prompt.
 ---@param text string
 ---@return string flags
 ---@return string prompt
@@ -110,8 +146,9 @@ function M.split(text)
           break
         end
       end
-      prompt = prompt .. (prompt ~= '' and between or '') .. word
-      at, between = at + #word, ''
+      local word_end = prompt_word(text, at)
+      prompt = prompt .. (prompt ~= '' and between or '') .. text:sub(at, word_end - 1)
+      at, between = word_end, ''
     end
   end
   return vim.trim(table.concat(flags, ' ')), prompt
