@@ -47,8 +47,12 @@ func explain(err error) string {
 	return strings.Join(strings.Fields(message), " ")
 }
 
-// flagError says in one line what is wrong with a flag.
+// flagError says in one line what is wrong with a flag. Of a command that isn't
+// one, the flags don't matter.
 func flagError(cmd *cobra.Command, err error) error {
+	if words := cmd.Flags().Args(); !cmd.HasParent() && len(words) > 0 {
+		return noUnknownCommand(cmd, words)
+	}
 	return start.FlagError(cmd.Flags(), err, "see ralph-lsp help "+cmd.Name(), wordsHint(cmd))
 }
 
