@@ -239,8 +239,11 @@ func (r Resolver) Continue(ctx context.Context, found Found, files config.Files)
 	}
 	isFilesProgram := fromFile && IsPath(named.Name)
 	isFilesArgs := len(cfg.Args) > 0 && len(named.Args) == 0 && !slices.Equal(cfg.Args, agent.args)
-	if isFilesProgram || isFilesArgs { // asked for what will run, whatever else the file says
+	switch {
+	case isFilesArgs: // with the program that they will go to, whatever the file says
 		return cfg, files.CheckRun(found.File, agent.backend.Name, cfg.Args)
+	case isFilesProgram: // the arguments are the user's
+		return cfg, files.CheckRun(found.File, found.Backend, found.Args)
 	}
 	return cfg, nil
 }

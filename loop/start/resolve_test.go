@@ -308,6 +308,8 @@ backend = { command = "/bin/coder", args = ["--code"] }
 		{name: "another backend gets no arguments of the first", found: Found{Backend: "pi", Args: []string{"--evil"}}, named: Agent{Name: "claude"},
 			backend: "claude", args: []string{}},
 		{name: "the same backend doesn't vouch for the arguments", found: Found{Backend: "pi", Args: []string{"--evil"}}, named: Agent{Name: "pi"}, untrusted: true},
+		{name: "a known program with arguments of the user's", found: Found{Backend: "/bin/agent", Args: []string{"--danger"}}, named: Agent{Args: []string{"--good"}},
+			backend: "/bin/agent", args: []string{"--good"}},
 		{name: "a program with other arguments", found: Found{Backend: "/bin/evil"}, named: Agent{Args: []string{"--good"}}, untrusted: true},
 		{name: "all is named again", found: Found{Backend: "pi", Args: []string{"--evil"}}, named: Agent{Name: "claude", Args: []string{"--good"}},
 			backend: "claude", args: []string{"--good"}},
