@@ -73,7 +73,6 @@ func (m *memory) Remove() error {
 }
 
 func (m *memory) Watch(ctx context.Context) (<-chan struct{}, error) {
-	m.changes = make(chan struct{}, 1)
 	out := make(chan struct{})
 	go func() {
 		defer close(out)
