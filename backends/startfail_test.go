@@ -1,9 +1,10 @@
+//go:build unix
+
 package backends
 
 import (
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -11,9 +12,6 @@ import (
 )
 
 func TestAStartThatFailsSaysWhatToDo(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("no scripts with a first line that names their interpreter")
-	}
 	for _, tt := range []struct {
 		name, content string
 		edit          func(*Spec)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"ralph-lsp/loopstate"
@@ -62,7 +63,9 @@ func beginToCancel(t *testing.T, folder string) <-chan cancelled {
 	return answers
 }
 
-func TestALoopWhoseOwnerLeavesIsCancelled(t *testing.T) {
+func TestALoopWhoseOwnerLeavesIsCancelled(t *testing.T) { bubble(t, ownerLeaves) }
+
+func ownerLeaves(t *testing.T) {
 	folder := t.TempDir()
 	file, err := loopstate.Open(folder)
 	if err != nil {
@@ -82,7 +85,9 @@ func TestALoopWhoseOwnerLeavesIsCancelled(t *testing.T) {
 	}
 }
 
-func TestALoopThatBeginsIsCancelled(t *testing.T) {
+func TestALoopThatBeginsIsCancelled(t *testing.T) { bubble(t, loopBegins) }
+
+func loopBegins(t *testing.T) {
 	folder := t.TempDir()
 	file, err := loopstate.Open(folder)
 	if err != nil {
@@ -91,7 +96,7 @@ func TestALoopThatBeginsIsCancelled(t *testing.T) {
 	o := owned{t, file}
 	first := o.lock(time.Now()) // its state file comes later
 	answers := beginToCancel(t, folder)
-	time.Sleep(20 * time.Millisecond) // it may look meanwhile, and finds no file
+	synctest.Wait() // it has looked, and found no file
 	o.begin()
 	o.awaitAsked()
 	if err := file.Remove(); err != nil {

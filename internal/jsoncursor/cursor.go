@@ -5,8 +5,8 @@ package jsoncursor
 
 import "bytes"
 
-// maxDepth is how deep JSON may be nested.
-const maxDepth = 1000
+// maxDepth is how deep JSON may be nested: as deep as for encoding/json.
+const maxDepth = 10_000
 
 // Cursor is a place in JSON. Each method that reads takes one value, whatever
 // its type, and returns the zero value for one of another type, because other
