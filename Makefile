@@ -101,6 +101,7 @@ bench: ## how fast it is, as ratios (docs/PERFORMANCE.md)
 	   go test -run '^$$' -bench 'Decode/.*/encoding' -benchtime 1x ./stream; } | go run ./internal/benchtable
 	@go test -run '^$$' -bench '^BenchmarkIterationGap$$' ./loop
 	@go test -run '^$$' -bench '^BenchmarkInitialize$$' -benchtime 1x ./cmd/ralph-lsp
+	@go test -tags e2e -run '^$$' -bench . -benchtime 1x -timeout 30m ./e2e/sidecar | $(RESULTS)
 
 .PHONY: fuzz
 fuzz: ## each fuzz target for FUZZTIME

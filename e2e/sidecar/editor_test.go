@@ -11,8 +11,8 @@ import (
 	"ralph-lsp/internal/lsptest"
 )
 
-// patience bounds every wait.
-const patience = 60 * time.Second
+// patience bounds every wait: only what hangs takes longer.
+const patience = 2 * time.Minute
 
 // editor is a client of the built sidecar, with the process and its output in
 // its hands.
@@ -25,7 +25,7 @@ type editor struct {
 
 // launch starts a sidecar for some folders. command is the sidecar, or a
 // program that starts it.
-func launch(t *testing.T, command *exec.Cmd, folders ...string) *editor {
+func launch(t testing.TB, command *exec.Cmd, folders ...string) *editor {
 	t.Helper()
 	stdin, err := command.StdinPipe()
 	if err != nil {

@@ -94,14 +94,15 @@ func speakSlowly() {
 	}
 }
 
-// floodSize is how many events a flood has; tools is how many of its tool calls.
+// A flood, here and in testdata/flood.mjs.
 const (
-	floodSize  = 1_000_000
-	floodTools = 1000
+	floodSize  = 1_000_000 // pieces of text
+	floodTools = 1000      // tool calls
+	floodText  = "some words "
 )
 
-// flood prints a million events of pi's as fast as they are taken, and tells on
-// stderr how long it was kept.
+// flood prints a million events of pi's as fast as they are taken, and tells in
+// a file how long it took.
 func flood() {
 	io.Copy(io.Discard, os.Stdin)
 	const usage = `"usage":{"input":1000,"output":200,"cacheRead":5000,"cacheWrite":300,"totalTokens":6500,"cost":{"input":0.003,"output":0.003,"cacheRead":0.0015,"cacheWrite":0.001125,"total":0.008624999999999999},"cacheWrite1h":0}`
@@ -109,7 +110,7 @@ func flood() {
 	begin := time.Now()
 	fmt.Fprintln(w, `{"type":"session","version":3,"id":"01a1f8b0","timestamp":"2026-11-20T11:21:28.003Z","cwd":"/"}`)
 	fmt.Fprintln(w, `{"type":"message_start","message":{"role":"assistant","content":[]}}`)
-	line := []byte(`{"type":"message_update",` + usage + `,"assistantMessageEvent":{"type":"text_delta","contentIndex":0,"delta":"some words "}}` + "\n")
+	line := []byte(`{"type":"message_update",` + usage + `,"assistantMessageEvent":{"type":"text_delta","contentIndex":0,"delta":"` + floodText + `"}}` + "\n")
 	for i := range floodSize {
 		if i%(floodSize/floodTools) == 0 {
 			fmt.Fprintf(w, `{"type":"tool_execution_start","toolCallId":"t%d","toolName":"bash","args":{"command":"go test"}}`+"\n", i)

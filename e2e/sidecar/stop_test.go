@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -20,42 +19,34 @@ import (
 // times is how often in a row each way to end is tried.
 var times = flag.Int("times", 4, "how often each way of the editor's end is tried")
 
-// survived is when a process counts as left behind, on a machine that may be
-// busy with other things; the promise itself is kept by the median.
-const survived = 10 * time.Second
+// ways are how an editor ends.
+var ways = []struct {
+	name string
+	end  func(e *editor)
+}{
+	{"end of stdin", func(e *editor) { e.Close() }},
+	{"exit", func(e *editor) { e.Notify("exit", nil) }},
+	{"shutdown and exit", func(e *editor) {
+		e.Must(e.Call("shutdown", nil))
+		e.Notify("exit", nil)
+	}},
+	{"SIGTERM", func(e *editor) { e.cmd.Process.Signal(syscall.SIGTERM) }},
+	{"SIGHUP", func(e *editor) { e.cmd.Process.Signal(syscall.SIGHUP) }},
+	{"SIGINT", func(e *editor) { e.cmd.Process.Signal(syscall.SIGINT) }},
+	{"broken stdout", func(e *editor) {
+		e.out.Close()
+		e.BeginCommand("ralph.help", struct{}{}) // the answer meets the broken pipe
+	}},
+	{"SIGKILL", func(e *editor) { e.cmd.Process.Kill() }},
+}
 
 func TestTheEditorsEndLeavesNothing(t *testing.T) {
-	for _, way := range []struct {
-		name   string
-		within time.Duration
-		end    func(e *editor)
-	}{
-		{"end of stdin", time.Second, func(e *editor) { e.Close() }},
-		{"exit", time.Second, func(e *editor) { e.Notify("exit", nil) }},
-		{"shutdown and exit", time.Second, func(e *editor) {
-			e.Must(e.Call("shutdown", nil))
-			e.Notify("exit", nil)
-		}},
-		{"SIGTERM", time.Second, func(e *editor) { e.cmd.Process.Signal(syscall.SIGTERM) }},
-		{"SIGHUP", time.Second, func(e *editor) { e.cmd.Process.Signal(syscall.SIGHUP) }},
-		{"SIGINT", time.Second, func(e *editor) { e.cmd.Process.Signal(syscall.SIGINT) }},
-		{"broken stdout", time.Second, func(e *editor) {
-			e.out.Close()
-			e.BeginCommand("ralph.help", struct{}{}) // the answer meets the broken pipe
-		}},
-		{"SIGKILL", 3 * time.Second, func(e *editor) { e.cmd.Process.Kill() }},
-	} {
+	for _, way := range ways {
 		t.Run(way.name, func(t *testing.T) {
 			t.Parallel()
-			took := make([]time.Duration, *times)
-			for i := range took {
-				took[i] = stopOnce(t, exec.Command(sidecar, "--stdio"), way.end)
+			for range *times {
+				stopOnce(t, exec.Command(sidecar, "--stdio"), way.end)
 			}
-			slices.Sort(took)
-			if median := took[len(took)/2]; median > way.within {
-				t.Errorf("gone after %v, the median of %d times, want %v", median, *times, way.within)
-			}
-			t.Logf("gone after %v at the most, %d times", took[len(took)-1].Round(time.Millisecond), *times)
 		})
 	}
 }
@@ -71,7 +62,7 @@ func TestTheParentsDeathLeavesNothing(t *testing.T) {
 
 // stopOnce runs a loop whose agent has a deaf, detached tool, ends the editor,
 // and returns how long it took until nothing was left.
-func stopOnce(t *testing.T, cmd *exec.Cmd, end func(*editor)) time.Duration {
+func stopOnce(t testing.TB, cmd *exec.Cmd, end func(*editor)) time.Duration {
 	t.Helper()
 	dir := t.TempDir()
 	mark := fmt.Sprintf("RALPH_STOP_TEST=%d-%s", os.Getpid(), filepath.Base(filepath.Dir(dir))+filepath.Base(dir))
@@ -87,7 +78,7 @@ func stopOnce(t *testing.T, cmd *exec.Cmd, end func(*editor)) time.Duration {
 	}
 	begin := time.Now()
 	end(e)
-	proctest.CheckNone(t, survived, mark)
+	proctest.CheckNone(t, patience, mark)
 	took := time.Since(begin)
 	state, err := os.ReadFile(filepath.Join(dir, ".pi", "ralph-loop.local.md"))
 	if err != nil || !strings.Contains(string(state), "active: true") || !strings.Contains(string(state), "iteration: 1\n") {
