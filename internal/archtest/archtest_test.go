@@ -45,6 +45,28 @@ func TestImportsFindsForbiddenArrows(t *testing.T) {
 	}
 }
 
+func TestUnusedFindsArrowsThatNobodyNeeds(t *testing.T) {
+	type picture = map[string][]string
+	tests := []struct {
+		name           string
+		arrows, fenced picture
+		want           string
+	}{
+		{"all used", picture{"low": {}, "high/...": {"low"}}, picture{"example.org/": {"low"}}, ""},
+		{"arrow", picture{"low": {"high/..."}, "high/...": {"low"}}, nil, "low may import high/..., and doesn't"},
+		{"arrow to itself", picture{"low": {}, "high/...": {"low", "high/..."}}, nil, "high/... may import high/..., and doesn't"},
+		{"package", picture{"low": {}, "high/...": {"low"}, "gone": {"low"}}, nil, "there is no package gone"},
+		{"fence", picture{"low": {}, "high/...": {"low"}}, picture{"example.org/": {"low", "high/x"}}, "high/x may import example.org/, and doesn't"},
+	}
+	for _, tt := range tests {
+		files := tree("low/a.go", `package low; import "example.org/rpc"`, "high/x/a_test.go", `package x; import ("m/high/x"; "m/low")`)
+		problems, err := Unused(files, Rules{Module: "m", Arrows: tt.arrows, Fenced: tt.fenced})
+		compare(t, tt.name, problems, err, tt.want)
+	}
+	_, err := Unused(tree("low/a.go", `package low; import "`), Rules{})
+	compare(t, "no Go at all", nil, err, "reading imports")
+}
+
 func TestLongFunctionsFindsThem(t *testing.T) {
 	body := func(lines int) string {
 		return "package a\n\nfunc (t T) long() {\n" + strings.Repeat("\tx()\n", lines-2) + "}\n"

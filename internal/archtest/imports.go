@@ -28,42 +28,92 @@ type Rules struct {
 // Imports returns the imports in tree that break the rules. All files count,
 // whichever platform they are for.
 func Imports(tree fs.FS, rules Rules) (problems []string, err error) {
-	err = goFiles(tree, func(name string, content []byte) error {
+	err = eachImport(tree, func(name, pkg, imported string) {
+		key, known := rules.key(pkg)
+		switch {
+		case !known && imported == "":
+			problems = append(problems, fmt.Sprintf("%s: package %s is not in the picture", name, pkg))
+		case known && imported != "":
+			if why := rules.forbids(pkg, rules.Arrows[key], imported, strings.HasSuffix(name, "_test.go")); why != "" {
+				problems = append(problems, fmt.Sprintf("%s: %s may not import %s: %s", name, pkg, imported, why))
+			}
+		}
+	})
+	return problems, err
+}
+
+// Unused returns the rules that allow what nothing in tree does: a picture with
+// arrows that aren't there is as wrong as one that lacks some.
+func Unused(tree fs.FS, rules Rules) (problems []string, err error) {
+	used := map[[2]string]bool{} // who imports, and what
+	err = eachImport(tree, func(_, pkg, imported string) {
+		key, _ := rules.key(pkg)
+		used[[2]string{key}] = true
+		own, isOwn := strings.CutPrefix(imported, rules.Module+"/")
+		for _, pattern := range rules.Arrows[key] {
+			if isOwn && own != pkg && matches(pattern, own) {
+				used[[2]string{key, pattern}] = true
+			}
+		}
+		for prefix := range rules.Fenced {
+			if strings.HasPrefix(imported, prefix) {
+				used[[2]string{pkg, prefix}] = true
+			}
+		}
+	})
+	for key, arrows := range rules.Arrows {
+		if !used[[2]string{key}] {
+			problems = append(problems, fmt.Sprintf("there is no package %s", key))
+			continue
+		}
+		for _, pattern := range arrows {
+			if !used[[2]string{key, pattern}] {
+				problems = append(problems, fmt.Sprintf("%s may import %s, and doesn't", key, pattern))
+			}
+		}
+	}
+	for prefix, rooms := range rules.Fenced {
+		for _, room := range rooms {
+			if !used[[2]string{room, prefix}] {
+				problems = append(problems, fmt.Sprintf("%s may import %s, and doesn't", room, prefix))
+			}
+		}
+	}
+	slices.Sort(problems)
+	return problems, err
+}
+
+// eachImport calls visit with each import of each Go file, and once with an
+// empty one for the file itself.
+func eachImport(tree fs.FS, visit func(name, pkg, imported string)) error {
+	return goFiles(tree, func(name string, content []byte) error {
 		file, err := parser.ParseFile(token.NewFileSet(), name, content, parser.ImportsOnly)
 		if err != nil {
 			return fmt.Errorf("reading imports: %w", err)
 		}
-		pkg := path.Dir(name)
-		arrows, known := rules.arrows(pkg)
-		if !known {
-			problems = append(problems, fmt.Sprintf("%s: package %s is not in the picture", name, pkg))
-			return nil
-		}
+		visit(name, path.Dir(name), "")
 		for _, spec := range file.Imports {
 			imported, err := strconv.Unquote(spec.Path.Value)
 			if err != nil {
 				return fmt.Errorf("reading imports of %s: %w", name, err)
 			}
-			if why := rules.forbids(pkg, arrows, imported, strings.HasSuffix(name, "_test.go")); why != "" {
-				problems = append(problems, fmt.Sprintf("%s: %s may not import %s: %s", name, pkg, imported, why))
-			}
+			visit(name, path.Dir(name), imported)
 		}
 		return nil
 	})
-	return problems, err
 }
 
-// arrows returns what pkg may import of the module.
-func (r Rules) arrows(pkg string) (allowed []string, known bool) {
-	if allowed, known = r.Arrows[pkg]; known {
-		return allowed, true
+// key returns the key of the rule for pkg.
+func (r Rules) key(pkg string) (key string, known bool) {
+	if _, known = r.Arrows[pkg]; known {
+		return pkg, true
 	}
-	for key, allowed := range r.Arrows {
+	for key := range r.Arrows {
 		if matches(key, pkg) {
-			return allowed, true
+			return key, true
 		}
 	}
-	return nil, false
+	return "", false
 }
 
 // forbids says why pkg may not import a package; empty: it may.
