@@ -14,6 +14,7 @@ var amp = Backend{
 	Command:     "amp",
 	Args:        []string{"--execute", "--stream-json", "--stream-json-thinking", "--no-ide", "--no-notifications"},
 	Prompt:      PromptStdin,
+	ArgPrompt:   "--execute",
 	Output:      stream.FormatAmp,
 	Transport:   TransportPipes,
 	Stop:        []os.Signal{os.Interrupt, terminate},

@@ -42,8 +42,12 @@ type Backend struct {
 	// Replaceable are arguments behind Args that the user's own arguments may replace.
 	Replaceable []Replaceable
 	Prompt      PromptMode
-	Output      stream.Format
-	Transport   Transport
+	// ArgPrompt is how a prompt as an argument (PromptArg) is told from the
+	// options: EndOfOptions in front of it, the flag that takes it as
+	// FLAG=PROMPT, or "" where the agent knows neither.
+	ArgPrompt string
+	Output    stream.Format
+	Transport Transport
 
 	ModelFlag        string // takes a model name; "" where there is none
 	SystemPromptFlag string // takes text that is added to the system prompt
@@ -64,6 +68,9 @@ type Backend struct {
 // Positional is the InteractivePrompt of agents that take the prompt as an
 // argument without a flag.
 const Positional = "positional"
+
+// EndOfOptions is the ArgPrompt of agents for which everything behind it is no option.
+const EndOfOptions = "--"
 
 // Replaceable are default arguments that give way when the user's own
 // arguments contain one of the flags By.
@@ -113,11 +120,39 @@ func (b Backend) Interactive(user []string, prompt string) ([]string, error) {
 	case b.InteractivePrompt == "":
 		return nil, fmt.Errorf("%s takes no prompt on its command line: start it without one", b.Name)
 	case b.InteractivePrompt != Positional:
-		return append(argv, b.InteractivePrompt+"="+prompt), nil
-	case strings.HasPrefix(prompt, "-"): // else it would be an option
-		return append(argv, "--", prompt), nil
+		return append(argv, b.InteractivePrompt+"="+literal(prompt)), nil
 	}
-	return append(argv, prompt), nil
+	return append(argv, b.positional(prompt)...), nil
+}
+
+// argument returns the arguments that give a prompt to a headless run. They
+// stand behind all others. Whoever wrote the prompt, it stays one: it names no
+// option, no file and no command of the agent's.
+func (b Backend) argument(prompt string) []string {
+	if b.SlashCommands && strings.HasPrefix(prompt, "/") {
+		prompt = "\n" + prompt
+	}
+	if strings.HasPrefix(b.ArgPrompt, "--") && b.ArgPrompt != EndOfOptions {
+		return []string{b.ArgPrompt + "=" + literal(prompt)}
+	}
+	return b.positional(prompt)
+}
+
+// positional is a prompt as an argument without a flag.
+func (b Backend) positional(prompt string) []string {
+	if b.ArgPrompt == EndOfOptions { // an option that takes many values takes no more
+		return []string{EndOfOptions, literal(prompt)}
+	}
+	return []string{literal(prompt)}
+}
+
+// literal puts a line break in front of a prompt that an agent would take for
+// an option or for the name of a file. pi does so even behind EndOfOptions.
+func literal(prompt string) string {
+	if strings.HasPrefix(prompt, "-") || strings.HasPrefix(prompt, "@") {
+		return "\n" + prompt
+	}
+	return prompt
 }
 
 // HasSystemPrompt says whether text can be added to the agent's system prompt

@@ -74,11 +74,11 @@ func TestInteractiveArguments(t *testing.T) {
 		want    []string
 	}{
 		{pi, nil, "", []string{"--no-session"}},
-		{pi, []string{"--model", "m"}, "--help me", []string{"--no-session", "--model", "m", "--", "--help me"}},
-		{claude, nil, "do it", []string{"do it"}},
-		{kiro, nil, "do it", []string{"chat", "do it"}},
-		{gemini, nil, "-x", []string{"--prompt-interactive=-x"}},
-		{codex, nil, "do it", []string{"do it"}},
+		{pi, []string{"--model", "m"}, "--help me", []string{"--no-session", "--model", "m", "\n--help me"}},
+		{claude, nil, "do it", []string{"--", "do it"}},
+		{kiro, nil, "do it", []string{"chat", "--", "do it"}},
+		{gemini, nil, "-x", []string{"--prompt-interactive=\n-x"}},
+		{codex, nil, "-do it", []string{"--", "\n-do it"}},
 		{amp, []string{"-m", "high"}, "", []string{"-m", "high"}},
 		{copilot, nil, "do it", []string{"--interactive=do it"}},
 		{opencode, nil, "do it", []string{"--prompt=do it"}},

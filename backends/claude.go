@@ -19,6 +19,7 @@ var claude = Backend{
 	}},
 	InteractivePrompt: Positional,
 	Prompt:            PromptStdin,
+	ArgPrompt:         EndOfOptions,
 	Output:            stream.FormatClaude,
 	Transport:         TransportPipes,
 	ModelFlag:         "--model",

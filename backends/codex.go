@@ -19,6 +19,7 @@ var codex = Backend{
 	}},
 	InteractivePrompt: Positional,
 	Prompt:            PromptStdin,
+	ArgPrompt:         EndOfOptions,
 	Output:            stream.FormatCodex,
 	Transport:         TransportPipes,
 	ModelFlag:         "--model",

@@ -18,6 +18,7 @@ var copilot = Backend{
 	}},
 	InteractivePrompt: "--interactive",
 	Prompt:            PromptStdin,
+	ArgPrompt:         "--prompt",
 	Output:            stream.FormatCopilot,
 	Transport:         TransportPipes,
 	ModelFlag:         "--model",

@@ -18,6 +18,7 @@ var gemini = Backend{
 	}},
 	InteractivePrompt: "--prompt-interactive",
 	Prompt:            PromptStdin,
+	ArgPrompt:         "--prompt",
 	Output:            stream.FormatGemini,
 	Transport:         TransportPipes,
 	ModelFlag:         "--model",

@@ -19,6 +19,7 @@ var kiro = Backend{
 	InteractiveArgs:   []string{"chat"},
 	InteractivePrompt: Positional,
 	Prompt:            PromptStdin,
+	ArgPrompt:         EndOfOptions,
 	Output:            stream.FormatText,
 	Transport:         TransportPTY,
 	ModelFlag:         "--model",

@@ -14,6 +14,7 @@ var opencode = Backend{
 	Args:              []string{"run", "--format", "json", "--thinking"},
 	InteractivePrompt: "--prompt",
 	Prompt:            PromptStdin,
+	ArgPrompt:         EndOfOptions,
 	Output:            stream.FormatOpencode,
 	Transport:         TransportPipes,
 	ModelFlag:         "--model",

@@ -126,7 +126,7 @@ func (s Spec) placePrompt() (args []string, stdin string, err error) {
 		if len(s.Prompt) > MaxArg {
 			return nil, "", fmt.Errorf("a prompt of %d bytes is too long for an argument (limit %d): let the prompt go in by stdin or file", len(s.Prompt), MaxArg)
 		}
-		return []string{s.Prompt}, "", nil
+		return s.Backend.argument(s.Prompt), "", nil
 	case PromptFile:
 		name := filepath.Join(s.Scope.TempDir, fmt.Sprintf("prompt-%d.md", s.Iteration))
 		return []string{name}, "", os.WriteFile(name, []byte(s.Prompt), 0o600)

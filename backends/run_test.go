@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -66,12 +67,47 @@ func TestAPromptInAFileOrAnArgument(t *testing.T) {
 	if data, err := os.ReadFile(args[0]); string(data) != "x" || err != nil {
 		t.Errorf("prompt file: %q, %v", data, err)
 	}
-	args, _, err = Spec{Backend: Backend{Prompt: PromptArg}, Prompt: "-x"}.placePrompt()
-	if err != nil || len(args) != 1 || args[0] != "-x" {
+	args, _, err = Spec{Backend: Backend{Prompt: PromptArg}, Prompt: "x - @y"}.placePrompt()
+	if err != nil || len(args) != 1 || args[0] != "x - @y" {
 		t.Errorf("argument: %q, %v", args, err)
 	}
 	if _, _, err = (Spec{Backend: Backend{Prompt: PromptArg}, Prompt: strings.Repeat("x", 200<<10)}).placePrompt(); err == nil {
 		t.Error("an argument over the system's limit was let through")
+	}
+}
+
+// The prompt may be a stranger's. None of the agents looks for options behind
+// "--", in the value of --flag=value, or in what begins with a line break.
+func TestAPromptIsNoOptionOfItsAgent(t *testing.T) {
+	want := map[string]string{ // how "-x" arrives
+		"pi": "\n-x", "claude": "-- \n-x", "codex": "-- \n-x", "kiro": "-- \n-x", "opencode": "-- \n-x",
+		"amp": "--execute=\n-x", "copilot": "--prompt=\n-x", "gemini": "--prompt=\n-x",
+	}
+	for _, b := range append(slices.Clone(builtin), Custom("x", nil, PromptArg, stream.FormatText)) {
+		b.Prompt = PromptArg
+		for _, prompt := range []string{"-x", "--settings={}", "@/etc/passwd", "/clear"} {
+			args, stdin, err := Spec{Backend: b, Prompt: prompt}.placePrompt()
+			if err != nil || stdin != "" {
+				t.Fatal(b.Name, stdin, err)
+			}
+			text := args[len(args)-1]
+			if strings.HasPrefix(b.ArgPrompt, "--") && b.ArgPrompt != EndOfOptions {
+				text = strings.TrimPrefix(text, b.ArgPrompt+"=")
+			}
+			isProtected := text == "\n"+prompt
+			if prompt == "/clear" && !b.SlashCommands {
+				isProtected = text == prompt
+			}
+			if !isProtected {
+				t.Errorf("%s gets %q as %q", b.Name, prompt, args)
+			}
+			if prompt == "-x" && b.Name != "custom" && strings.Join(args, " ") != want[b.Name] {
+				t.Errorf("%s gets %q", b.Name, args)
+			}
+		}
+		if args, _, _ := (Spec{Backend: b, Prompt: "Do it"}).placePrompt(); !strings.HasSuffix(args[len(args)-1], "Do it") || strings.Contains(args[len(args)-1], "\n") {
+			t.Errorf("%s gets %q", b.Name, args)
+		}
 	}
 }
 

@@ -51,7 +51,7 @@ type Key struct {
 	Zero    string   // what 0 means; "" when nothing of its own
 	Values  []string // all that a text may be; nil: any text
 	Samples []string // values to suggest, as they would stand in the file
-	Runs    bool     // it names a program or its arguments: a folder's file may have it only when it is trusted
+	Runs    bool     // it says what runs and how: a folder's file may have it only when it is trusted
 	check   func(text string) string
 }
 
@@ -96,9 +96,9 @@ var keys = []Key{
 		Doc: "The program's name, or its path, relative to the folder of this file."},
 	{Path: path("backends.*.args"), Type: Texts, Default: "[]", Runs: true, check: CheckArgument,
 		Doc: "Arguments of a headless run; a known backend gets them behind its own."},
-	{Path: path("backends.*.prompt"), Type: Text, Default: `"stdin"`, Values: []string{"stdin", "arg", "file"},
+	{Path: path("backends.*.prompt"), Type: Text, Default: `"stdin"`, Runs: true, Values: []string{"stdin", "arg", "file"},
 		Doc: "How the prompt goes in: on standard input, as the last argument, or in a file that the last argument names."},
-	{Path: path("backends.*.output"), Type: Text, Default: `"text"`, Values: formats,
+	{Path: path("backends.*.output"), Type: Text, Default: `"text"`, Runs: true, Values: formats,
 		Doc: "What the program prints: text, or the stream of one of the known agents."},
 	{Path: path("backends.*.interactive_args"), Type: Texts, Default: "[]", Runs: true, check: CheckArgument,
 		Doc: "Arguments that start the program's own terminal interface; a known backend gets them behind its own."},

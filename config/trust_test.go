@@ -128,6 +128,8 @@ func TestWhatDemandsTrust(t *testing.T) {
 		{"interactive arguments", "backends.pi.interactive_args = [\"x\"]", true},
 		{"a hat's program", "hats.a.backend.command = \"x\"", true},
 		{"a hat's arguments", "hats.a.backend = {type = \"pi\", args = [\"x\"]}", true},
+		{"how the prompt goes in", "backends.claude.prompt = \"arg\"", true},
+		{"how what comes out is read", "backends.claude.output = \"text\"", true},
 		{"a path above", "prompt_file = \"../x\"", true},
 		{"an absolute path", "prompt_file = \"/etc/passwd\"", true},
 		{"a path above in the middle", "prompt_file = \"a/../../x\"", true},

@@ -55,3 +55,42 @@ func TestPromptsArriveIntact(t *testing.T) {
 		}
 	}
 }
+
+// TestAPromptAsAnArgumentRunsNothing gives prompts that would be options, or
+// the names of files, if an agent took them for more than a prompt.
+func TestAPromptAsAnArgumentRunsNothing(t *testing.T) {
+	for _, a := range append(both, pi073) {
+		for _, prompt := range []string{`--settings={"hooks":{"SessionStart":[{"hooks":[{"type":"command","command":"touch RAN"}]}]}}`,
+			"--extension=./evil.ts", "-e./evil.ts", "@SECRET", "-"} {
+			t.Run(a.name+"/"+prompt[:min(len(prompt), 12)], func(t *testing.T) {
+				t.Parallel()
+				p := prepare(t, a, fakemodel.Script{Turns: []fakemodel.Turn{says("<promise>DONE</promise>")}})
+				ran := filepath.Join(p.box.Dir, "RAN")
+				p.box.WriteJSON(t, ".config/ralph-lsp/none.json", nil) // makes the folder
+				for file, text := range map[string]string{
+					filepath.Join(p.box.Home, ".config/ralph-lsp/config.toml"): "[backends." + a.backend + "]\nprompt = \"arg\"\n",
+					filepath.Join(p.box.Dir, "evil.ts"):                        "require('fs').writeFileSync('RAN', ''); export default function () {}\n",
+					filepath.Join(p.box.Dir, "SECRET"):                         "the secret text",
+				} {
+					if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+						t.Fatal(err)
+					}
+				}
+				p.start("--max-iterations", "1", "--completion-promise", "DONE", "--", prompt)
+				exit := p.wait()
+				if _, err := os.Stat(ran); err == nil {
+					p.fatalf("the prompt ran a command")
+				}
+				requests := p.model.MainRequests()
+				if exit != exitDone || len(requests) != 1 {
+					p.fatalf("exit %d, %d requests", exit, len(requests))
+				}
+				// claude looks into files that a prompt mentions, however it came.
+				isRead := a.name != "claude" && strings.Contains(requests[0].LastUser, "secret text")
+				if told := requests[0].LastUser; !strings.Contains(told, prompt) || isRead {
+					p.fatalf("the model was told %.300q", told)
+				}
+			})
+		}
+	}
+}

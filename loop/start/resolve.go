@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"ralph-lsp/backends"
 	"ralph-lsp/config"
@@ -272,9 +271,6 @@ func (r Resolver) Interactive(ctx context.Context, prompt string) (b backends.Ba
 	var user []string
 	if agent.hat != "" {
 		user = r.Settings.Hats[agent.hat].Args
-	}
-	if strings.HasPrefix(prompt, "@") {
-		prompt = " " + prompt // pi would take it for the name of a file
 	}
 	argv, err = b.Interactive(slices.Concat(user, r.Start.Agent.Args), prompt)
 	return b, append([]string{program}, argv...), err

@@ -250,8 +250,8 @@ backend = { type = "pi", args = ["--model", "opus"] }
 	}{
 		{"as the seed says", Agent{}, "prompt", []string{program, "--no-session", "prompt"}},
 		{"without a prompt", Agent{}, "", []string{program, "--no-session"}},
-		{"with an at sign", Agent{}, "@home", []string{program, "--no-session", " @home"}},
-		{"with a dash", Agent{}, "-x", []string{program, "--no-session", "--", "-x"}},
+		{"with an at sign", Agent{}, "@home", []string{program, "--no-session", "\n@home"}},
+		{"with a dash", Agent{}, "-x", []string{program, "--no-session", "\n-x"}},
 		{"with a hat", Agent{Hat: "planner"}, "prompt", []string{program, "--no-session", "--model", "opus", "prompt"}},
 		{"with arguments", Agent{Args: []string{"-c"}}, "prompt", []string{program, "--no-session", "-c", "prompt"}},
 	}
