@@ -18,7 +18,8 @@ type message struct {
 	errorMessage string
 	parts        []part
 	usage        stream.Usage
-	toolCallID   string // of a toolResult
+	listed       stream.Usage // of the agents that a tool lists in its details, where it has run any
+	toolCallID   string       // of a toolResult
 	isError      bool
 	customType   string // of a message by an extension
 	display      bool
@@ -56,6 +57,8 @@ func readMessage(c *jsoncursor.Cursor) *message {
 			m.parts = readContent(c)
 		case "usage":
 			m.usage = readUsage(c)
+		case "details":
+			m.listed = readListedUsage(c)
 		case "toolCallId":
 			m.toolCallID = c.Text()
 		case "isError":
@@ -173,8 +176,44 @@ func readUsage(c *jsoncursor.Cursor) (u stream.Usage) {
 	return u
 }
 
+// readListedUsage adds up the usage in {"results": [{"usage": {...}}, ...]}, as
+// stream does it.
+func readListedUsage(c *jsoncursor.Cursor) (sum stream.Usage) {
+	for details := c.Object(); details.Next(); {
+		if string(details.Key) != "results" {
+			continue
+		}
+		for results := c.Array(); results.Next(); {
+			for o := c.Object(); o.Next(); {
+				if string(o.Key) == "usage" {
+					u := readUsage(c)
+					sum.Tokens, sum.Cost = sum.Tokens.Plus(u.Tokens), sum.Cost.Plus(u.Cost)
+				}
+			}
+		}
+	}
+	return sum
+}
+
+// toolUsage is what a tool has used by itself: what its result says, else what
+// it lists. It isn't part of the conversation.
+func (m *message) toolUsage() stream.Usage {
+	u := m.usage
+	if u.Tokens == (stream.Tokens{}) && u.Cost.USD == 0 {
+		u = m.listed
+	}
+	u.Context = 0
+	return u
+}
+
 func readCost(c *jsoncursor.Cursor) (cost stream.Cost) {
 	unknown := false
+	if c.Peek() != '{' { // the subagent tool among pi's examples writes only the sum
+		if usd, ok := c.Amount(); ok {
+			cost = CostOf(&usd)
+		}
+		return cost
+	}
 	for o := c.Object(); o.Next(); {
 		switch string(o.Key) {
 		case "total":

@@ -140,6 +140,7 @@ func (d *decoder) piMessage(e piEntry) bool {
 		d.assistant(e)
 	case "toolResult":
 		d.result(stream.ToolResult{ID: m.toolCallID, Output: textOf(m.parts), IsError: m.isError})
+		d.use(m.toolUsage())
 	case "bashExecution": // a command that the user ran with !
 		input, _ := json.Marshal(map[string]string{"command": m.command}) // can't fail
 		d.h.Handle(stream.ToolCall{ID: e.id, Name: "bash", Input: input})

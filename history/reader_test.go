@@ -32,6 +32,7 @@ func TestSessionsOfOthers(t *testing.T) {
 	for path, want := range map[string]string{
 		"../testdata/pi-sessions/pi-sess.jsonl":     "testdata/pi-0.87.1.golden",
 		"../testdata/pi-sessions/pi-sess2.jsonl":    "testdata/pi-0.87.1-named.golden",
+		"../testdata/pi-sessions/pi-spending.jsonl": "testdata/pi-0.87.1-spending.golden",
 		"../testdata/pi-sessions/pi-old-sess.jsonl": "testdata/pi-0.73.1.golden",
 		"testdata/claude-2.1.329.jsonl":             "testdata/claude-2.1.329.golden",
 		"testdata/many-kinds.jsonl":                 "testdata/many-kinds.golden",
@@ -166,7 +167,8 @@ func TestATornLineIsReadOnceItIsWhole(t *testing.T) {
 func TestCosts(t *testing.T) {
 	for in, want := range map[string]stream.Cost{
 		`{"total":0.25,"input":0.2}`: stream.USD(0.25), `{"total":0}`: stream.USD(0), `{"total":0,"unknown":true}`: {},
-		`{"total":null}`: {}, `{"total":-1}`: {}, `{"total":"1"}`: {}, `{}`: {}, `0.25`: {}, `null`: {},
+		`{"total":null}`: {}, `{"total":-1}`: {}, `{"total":"1"}`: {}, `{}`: {}, `null`: {},
+		`0.25`: stream.USD(0.25), `-0.25`: {}, `"0.25"`: {}, // the sum alone
 	} {
 		if got := readCost(jsoncursor.New([]byte(in))); got != want {
 			t.Errorf("%s read as %+v, want %+v", in, got, want)

@@ -19,16 +19,18 @@ func (l *Loop) Handle(e stream.Event) {
 	case stream.SessionStart:
 		overlay(&st.Session, e)
 	case stream.Text:
-		st.Retry, l.goesOn = nil, false
+		st.Retry = nil
 		if e.ParentToolCallID == "" {
+			l.goesOn = false
 			l.line.add(e.Delta)
 		}
 	case stream.MessageEnd:
 		if e.ParentToolCallID == "" {
 			l.line.add("\n")
 		}
-	case stream.ToolCall:
-		st.Retry, l.goesOn = nil, false
+	case stream.ToolCall: // its result will be answered, and it may itself spend more than is left
+		st.Retry = nil
+		l.goesOn = l.goesOn || e.ParentToolCallID == ""
 		st.Tool = &ToolStatus{Call: e, StartedAt: time.Now()}
 	case stream.ToolResult:
 		if st.Tool != nil && st.Tool.Call.ID == e.ID {

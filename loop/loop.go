@@ -73,7 +73,7 @@ type Loop struct {
 	line     lineBuffer
 	stopped  time.Duration // of the run under way, in which this process was stopped
 	hasBegun bool          // an agent of the loop's has once begun to work
-	goesOn   bool          // the last turn ended with tools, so another one follows
+	goesOn   bool          // tools were called, so another turn follows
 
 	activity activity
 

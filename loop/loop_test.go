@@ -47,6 +47,7 @@ func TestCaps(t *testing.T) {
 		"the promise in the last":    {limit(func(l *Limits) { l.MaxIterations = 1 }), says("<promise>DONE</promise>"), StopPromise, 1},
 		"cost between runs":          {limit(func(l *Limits) { l.MaxCostUSD = 2.5 }), costs(1, "no"), StopMaxCost, 3},
 		"cost told after the turn":   {limit(func(l *Limits) { l.MaxCostUSD = 1 }), withTime(turnFirst(costs(1, "no")), time.Hour), StopMaxCost, 1},
+		"cost of a tool at work":     {limit(func(l *Limits) { l.MaxCostUSD = 1 }), withTime(delegates(1), time.Hour), StopMaxCost, 1},
 		"cost in mid-run":            {limit(func(l *Limits) { l.MaxCostUSD = 1 }), withTime(costs(1, "no"), time.Hour), StopMaxCost, 1},
 		"the promise beats the cost": {limit(func(l *Limits) { l.MaxCostUSD = 1 }), withTime(costs(1, "<promise>DONE</promise>"), time.Hour), StopPromise, 1},
 		"time between runs":          {limit(func(l *Limits) { l.MaxDuration = 2500 * time.Millisecond }), says("no"), StopMaxTime, 3},
@@ -63,6 +64,9 @@ func TestCaps(t *testing.T) {
 				end := r.over(tt.why, tt.runs)
 				state, err := r.file.Load()
 				kept := tt.why == StopFailures || tt.why == StopStalled || tt.why == StopPermissionDenied
+				if strings.HasPrefix(name, "cost") && end.Duration > 10*time.Second {
+					t.Errorf("it was ended after %v", end.Duration)
+				}
 				if kept != (err == nil) || kept && state.Active {
 					t.Errorf("the state file: %+v, %v", state, err)
 				}
@@ -78,6 +82,15 @@ func TestCaps(t *testing.T) {
 func turnFirst(r run) run {
 	slices.Reverse(r.events)
 	return r
+}
+
+// delegates is a run whose tool spends money by itself, and has not come to its end.
+func delegates(usd float64) run {
+	usage := stream.Usage{Cost: stream.USD(usd)}
+	return run{
+		events: []stream.Event{stream.Text{Delta: "I ask another one."}, stream.ToolCall{ID: "t1", Name: "delegate"}, usage},
+		result: stream.Result{Usage: usage},
+	}
 }
 
 func withTime(r run, lasts time.Duration) run {

@@ -41,7 +41,7 @@ func readCodexItem(c *jsoncursor.Cursor) (it codexItem) {
 		case "error":
 			it.failure = readErrorObject(c).message
 		case "result":
-			it.output = readResultText(c)
+			it.output, _ = readResult(c)
 		case "exit_code", "agents_states", "receiver_thread_ids", "sender_thread_id":
 		default:
 			it.input = append(it.input, codexField{name, c.Raw()})

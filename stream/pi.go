@@ -12,18 +12,19 @@ import (
 // the usage so far; both are read in the same way, up to the delta.
 type piDecoder struct {
 	session   SessionStart
-	messages  int     // assistant messages so far, for their IDs
-	open      *piLive // the assistant message that is being written
-	spare     piLive  // what open points to, kept for its buffers
-	ended     bool    // this turn's message_end was seen
-	failure   string  // the last error that was emitted, to say it only once
-	total     Usage   // of all turns and compactions
-	unbilled  Usage   // of the turn in progress, in case its end never comes
-	shape     shape   // of the last delta's line
-	shapeKind []byte  // the type of its delta
-	arena     arena   // of the deltas
-	done      bool    // see Done
-	resting   bool    // done, if the stream ends here
+	messages  int            // assistant messages so far, for their IDs
+	open      *piLive        // the assistant message that is being written
+	spare     piLive         // what open points to, kept for its buffers
+	ended     bool           // this turn's message_end was seen
+	failure   string         // the last error that was emitted, to say it only once
+	total     Usage          // of all turns that have ended, with their tools, and of compactions
+	tools     []toolSpending // of the turn in progress
+	unbilled  Usage          // of the turn in progress, in case its end never comes
+	shape     shape          // of the last delta's line
+	shapeKind []byte         // the type of its delta
+	arena     arena          // of the deltas
+	done      bool           // see Done
+	resting   bool           // done, if the stream ends here
 }
 
 // piLive is what has been shown of a message before its message_end.
@@ -85,6 +86,8 @@ func (d *piDecoder) Decode(line []byte, emit func(Event)) error {
 		return d.agentEnd(line)
 	case "agent_settled":
 		return d.settled(line, emit)
+	case "entry_appended":
+		return d.entry(line, emit)
 	}
 	if err := checkLine(line); err != nil {
 		return err
@@ -254,6 +257,9 @@ func (d *piDecoder) messageStart(line []byte, emit func(Event)) error {
 
 func (d *piDecoder) messageEnd(line []byte, emit func(Event)) error {
 	m, err := piMessageOf(line)
+	if err == nil && m.role == "toolResult" {
+		d.toolSpent(m.toolCallID, m.nested.usage(), emit)
+	}
 	if err != nil || m.role != "assistant" {
 		return err
 	}
@@ -331,6 +337,7 @@ func (d *piDecoder) turnEnd(line []byte, emit func(Event)) error {
 		d.failure = ""
 	}
 	emit(end)
+	d.settleTools()
 	d.use(m.usage, emit)
 	d.unbilled = Usage{}
 	return nil
@@ -343,7 +350,7 @@ func (d *piDecoder) use(u Usage, emit func(Event)) {
 	if u.Context > 0 {
 		d.total.Context = u.Context
 	}
-	emit(d.total)
+	emit(d.used())
 }
 
 // fail emits an error, once for each failure: pi repeats it at the end of the

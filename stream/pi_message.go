@@ -12,6 +12,8 @@ type piMessage struct {
 	errorMessage string
 	content      []byte
 	usage        Usage
+	toolCallID   string      // of a tool's result
+	nested       nestedUsage // what that tool has used
 }
 
 // failed says whether the model's answer failed, whatever it contains.
@@ -40,14 +42,17 @@ func piMessageOf(line []byte) (m piMessage, err error) {
 				m.errorMessage = c.Text()
 			case "content":
 				m.content = c.Raw()
-			case "usage":
-				m.usage = readPiUsage(c)
+			case "toolCallId":
+				m.toolCallID = c.Text()
+			case "usage", "details":
+				m.nested.read(o.Key, c)
 			}
 		}
 	}
 	if !c.Done() {
 		return piMessage{}, ErrMalformed
 	}
+	m.usage = m.nested.own
 	return m, nil
 }
 
@@ -64,6 +69,10 @@ func readPiUsage(c *jsoncursor.Cursor) (u Usage) {
 		case "cacheWrite":
 			u.Tokens.CacheWrite = c.Count()
 		case "cost":
+			if c.Peek() != '{' { // the subagent tool among pi's examples writes only the sum
+				u.Cost.USD, u.Cost.Known = c.Amount()
+				continue
+			}
 			for cost := c.Object(); cost.Next(); {
 				if string(cost.Key) == "total" {
 					u.Cost.USD, u.Cost.Known = c.Amount()

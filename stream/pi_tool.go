@@ -25,13 +25,14 @@ func (d *piDecoder) toolStart(line []byte, emit func(Event)) error {
 // toolUpdate emits the output so far. The first update of a tool is empty.
 func (d *piDecoder) toolUpdate(line []byte, emit func(Event)) error {
 	var p ToolProgress
+	var nested nestedUsage
 	c := jsoncursor.New(line)
 	for o := c.Object(); o.Next(); {
 		switch string(o.Key) {
 		case "toolCallId":
 			p.ID = c.Text()
 		case "partialResult":
-			p.Output = readResultText(c)
+			p.Output, nested = readResult(c)
 		}
 	}
 	if !c.Done() {
@@ -40,18 +41,20 @@ func (d *piDecoder) toolUpdate(line []byte, emit func(Event)) error {
 	if p.Output != "" {
 		emit(p)
 	}
+	d.toolSpent(p.ID, nested.usage(), emit)
 	return nil
 }
 
 func (d *piDecoder) toolEnd(line []byte, emit func(Event)) error {
 	var r ToolResult
+	var nested nestedUsage
 	c := jsoncursor.New(line)
 	for o := c.Object(); o.Next(); {
 		switch string(o.Key) {
 		case "toolCallId":
 			r.ID = c.Text()
 		case "result":
-			r.Output = readResultText(c)
+			r.Output, nested = readResult(c)
 		case "isError":
 			r.IsError = c.Bool()
 		}
@@ -60,15 +63,18 @@ func (d *piDecoder) toolEnd(line []byte, emit func(Event)) error {
 		return ErrMalformed
 	}
 	emit(r)
+	d.toolSpent(r.ID, nested.usage(), emit)
 	return nil
 }
 
-// readResultText reads a tool's {"content": [...]}.
-func readResultText(c *jsoncursor.Cursor) (text string) {
+// readResult reads a tool's {"content": [...], "details": ..., "usage": ...}.
+func readResult(c *jsoncursor.Cursor) (text string, nested nestedUsage) {
 	for o := c.Object(); o.Next(); {
 		if string(o.Key) == "content" {
 			text = contentText(c.Raw())
+			continue
 		}
+		nested.read(o.Key, c)
 	}
-	return text
+	return text, nested
 }

@@ -1,0 +1,126 @@
+package stream
+
+import (
+	"slices"
+
+	"ralph-lsp/internal/jsoncursor"
+)
+
+// toolSpending is what a tool has used by itself: it may run a model, or a whole
+// agent.
+type toolSpending struct {
+	id    string // of the call
+	usage Usage
+}
+
+// nestedUsage reads what the result of a tool says that the tool has used. Its
+// own member usage is what pi counts. A tool that has none may list the agents that
+// it ran, as the subagent tool among pi's examples does.
+type nestedUsage struct {
+	own, listed Usage
+}
+
+// read takes in a member of a result.
+func (n *nestedUsage) read(key []byte, c *jsoncursor.Cursor) {
+	switch string(key) {
+	case "usage":
+		n.own = readPiUsage(c)
+	case "details":
+		n.listed = readListedUsage(c)
+	}
+}
+
+// usage is what counts, the zero value when nothing is said.
+func (n *nestedUsage) usage() Usage {
+	u := n.own
+	if !u.spent() {
+		u = n.listed
+	}
+	u.Context = 0 // of another conversation
+	return u
+}
+
+// spent says whether u counts anything.
+func (u Usage) spent() bool { return u.Tokens != (Tokens{}) || u.Cost.USD > 0 }
+
+// readListedUsage adds up the usage in {"results": [{"usage": {...}}, ...]}.
+func readListedUsage(c *jsoncursor.Cursor) (sum Usage) {
+	for details := c.Object(); details.Next(); {
+		if string(details.Key) != "results" {
+			continue
+		}
+		for results := c.Array(); results.Next(); {
+			for o := c.Object(); o.Next(); {
+				if string(o.Key) == "usage" {
+					u := readPiUsage(c)
+					sum.Tokens, sum.Cost = sum.Tokens.Plus(u.Tokens), sum.Cost.Plus(u.Cost)
+				}
+			}
+		}
+	}
+	return sum
+}
+
+// toolSpent takes over what a tool has used so far. It is said up to three times:
+// while the tool runs, at its end, and with the message that holds its result.
+// The last word counts, until the turn ends. A result that says nothing, as that of an
+// aborted tool, takes nothing back.
+func (d *piDecoder) toolSpent(id string, u Usage, emit func(Event)) {
+	if !u.spent() {
+		return
+	}
+	i := slices.IndexFunc(d.tools, func(t toolSpending) bool { return t.id == id })
+	switch {
+	case i < 0:
+		d.tools = append(d.tools, toolSpending{id, u})
+	case d.tools[i].usage == u:
+		return
+	default:
+		d.tools[i].usage = u
+	}
+	emit(d.used())
+}
+
+// used is the sum of all that counts.
+func (d *piDecoder) used() Usage {
+	sum := d.total
+	for _, t := range d.tools {
+		sum.Tokens, sum.Cost = sum.Tokens.Plus(t.usage.Tokens), sum.Cost.Plus(t.usage.Cost)
+	}
+	return sum
+}
+
+// settleTools makes what the turn's tools have used part of the total: no more
+// will be said about them.
+func (d *piDecoder) settleTools() {
+	d.total = d.used()
+	d.tools = d.tools[:0]
+}
+
+// entry reads an entry of pi's session that isn't a message. One of type usage was
+// spent beside the turns, to keep the provider's cache warm.
+func (d *piDecoder) entry(line []byte, emit func(Event)) error {
+	var kind string
+	var used Usage
+	c := jsoncursor.New(line)
+	for top := c.Object(); top.Next(); {
+		if string(top.Key) != "entry" {
+			continue
+		}
+		for o := c.Object(); o.Next(); {
+			switch string(o.Key) {
+			case "type":
+				kind = c.Text()
+			case "usage":
+				used = readPiUsage(c)
+			}
+		}
+	}
+	if !c.Done() {
+		return ErrMalformed
+	}
+	if used.Context = 0; kind == "usage" && used.spent() {
+		d.use(used, emit)
+	}
+	return nil
+}
