@@ -30,12 +30,22 @@ help: ## this list
 build: ## the program, as bin/ralph-lsp
 	@CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/ralph-lsp ./cmd/ralph-lsp
 
-# Each editor adds its tests to EDITORS; EDITORS=off leaves them out, loudly.
+# Each editor adds its tests and figures; EDITORS=off leaves them out, loudly.
 EDITOR_TESTS :=
+EDITOR_BENCHES :=
 -include editors/*/test.mk
 
+# The parts of make test. Each is run whatever becomes of those before it.
+CHECKS := format vet staticcheck tidy cross
+PARTS  := $(CHECKS) unit e2e $(if $(filter off,$(EDITORS)),editors,$(EDITOR_TESTS))
+
 .PHONY: test
-test: check unit e2e editors ## everything (E2E=off leaves the real agents out, EDITORS=off the real editors)
+test: ## everything (E2E=off leaves the real agents out, EDITORS=off the real editors)
+	@failed=; \
+	for part in $(PARTS); do \
+		$(MAKE) --no-print-directory --keep-going $$part || failed+=" $$part"; \
+	done; \
+	if [ -n "$$failed" ]; then echo "*** make test: FAILED:$$failed" >&2; exit 1; fi
 
 .PHONY: editors
 ifeq ($(EDITORS),off)
@@ -46,7 +56,7 @@ editors: $(EDITOR_TESTS) ## the plugins in the real editors
 endif
 
 .PHONY: check
-check: format vet staticcheck tidy cross ## formatting, vet, staticcheck, go.mod, other platforms
+check: $(CHECKS) ## formatting, vet, staticcheck, go.mod, other platforms
 
 .PHONY: format
 format:
@@ -80,7 +90,7 @@ cross:
 
 .PHONY: unit
 unit: ## the tests that need nothing installed, under the race detector
-	@go test -race -timeout 3m ./... | $(RESULTS)
+	@go test -race -timeout 10m ./... | $(RESULTS)
 
 .PHONY: agents
 agents: ## installs the pinned agents that e2e runs
@@ -92,7 +102,7 @@ e2e:
 	@echo "*** E2E=off: the real agents (pi, claude) were NOT tested ***" >&2
 else
 e2e: agents ## the program with the real agents, against a scripted model
-	@go test -tags e2e -count=1 -p 1 -parallel 2 -timeout 15m ./e2e/... | $(RESULTS)
+	@go test -tags e2e -count=1 -p 1 -parallel 2 -timeout 30m ./e2e/... | $(RESULTS)
 endif
 
 .PHONY: bench

@@ -50,14 +50,12 @@ func TestAgentAuto(t *testing.T) {
 }
 
 func TestDetectWaitsForNoneBehindTheFirst(t *testing.T) {
+	defer func(limit time.Duration) { probeTimeout = limit }(probeTimeout)
+	probeTimeout = time.Hour
 	t.Setenv("ROLE", "hangs unless it is claude")
 	install(t, "claude", "gemini", "pi")
-	begin := time.Now()
 	if b, _, err := Detect(context.Background()); err != nil || b.Name != "claude" {
 		t.Errorf("%s, %v", b.Name, err)
-	}
-	if took := time.Since(begin); took >= probeTimeout {
-		t.Errorf("took %v", took)
 	}
 }
 

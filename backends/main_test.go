@@ -163,10 +163,10 @@ var roles = map[string]func(){
 		fmt.Println("fake 1.2.3")
 	},
 
-	"sleeper": func() { time.Sleep(time.Minute) },
+	"sleeper": func() { time.Sleep(time.Hour) },
 	"deaf sleeper": func() {
 		signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-		time.Sleep(time.Minute)
+		time.Sleep(time.Hour)
 	},
 	"forker": func() {
 		signal.Ignore(syscall.SIGTERM)
@@ -174,7 +174,7 @@ var roles = map[string]func(){
 			child("sleeper", nil)
 			time.Sleep(time.Millisecond)
 		}
-		time.Sleep(time.Minute)
+		time.Sleep(time.Hour)
 	},
 	"guard": func() { // writes a byte for each look
 		looks, err := os.OpenFile(os.Getenv("LOOKS"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -334,8 +334,8 @@ func await(t *testing.T, texts <-chan string) string {
 	select {
 	case text := <-texts:
 		return text
-	case <-time.After(20 * time.Second):
-		t.Fatal("the agent said nothing for 20 s")
+	case <-time.After(hangs):
+		t.Fatal("the agent says nothing")
 		return ""
 	}
 }
@@ -379,7 +379,7 @@ func awaitLooks(t *testing.T, looks string) {
 		return file.Size()
 	}
 	first := count() // of one that is under way, nobody knows what it sees
-	for deadline := time.Now().Add(20 * time.Second); count() < first+2; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(hangs); count() < first+2; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("the guard doesn't look")
 		}

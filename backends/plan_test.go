@@ -125,7 +125,7 @@ func (s *session) types(text string) {
 // sees waits for a line that the user sees.
 func (s *session) sees(want string) {
 	s.t.Helper()
-	for deadline := time.After(20 * time.Second); ; {
+	for deadline := time.After(hangs); ; {
 		select {
 		case line, ok := <-s.lines:
 			s.seen.WriteString(line + "\n")
@@ -154,7 +154,7 @@ func (s *session) ends() PlanExit {
 			s.t.Errorf("left behind: %v", left)
 		}
 		return exit
-	case <-time.After(20 * time.Second):
+	case <-time.After(hangs):
 		s.t.Fatal("the session doesn't end")
 		return PlanExit{}
 	}

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
@@ -201,8 +200,9 @@ func TestKeysDescribeThemselves(t *testing.T) {
 	}
 }
 
-// TestCheckIsFast has files that cost much to parse again and again.
-func TestCheckIsFast(t *testing.T) {
+// TestCheckOfManyMistakes has files that cost much to parse again and again, so
+// that a check which does that wouldn't end.
+func TestCheckOfManyMistakes(t *testing.T) {
 	for name, line := range map[string]string{
 		"errors":   "x =\n",
 		"keys":     "colour%d = 1\n",
@@ -216,11 +216,7 @@ func TestCheckIsFast(t *testing.T) {
 		for i := 0; b.Len() < MaxSize-100; i++ {
 			b.WriteString(strings.ReplaceAll(line, "%d", fmt.Sprint(i)))
 		}
-		start := time.Now()
 		problems := Check([]byte(b.String()), builtin)
-		if d := time.Since(start); d > 20*time.Second {
-			t.Errorf("%s: took %v", name, d)
-		}
 		if len(problems) == 0 {
 			t.Errorf("%s: no problems", name)
 		}

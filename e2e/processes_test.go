@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	goneWithin   = 3 * time.Second // every process of a loop, after its end
+	goneWithin   = time.Minute // every process of a loop, after its end: only what hangs takes longer
 	pollInterval = 20 * time.Millisecond
 )
 

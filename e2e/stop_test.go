@@ -60,7 +60,7 @@ func TestStopLeavesNothing(t *testing.T) {
 				t.Run(how.name+" "+where.name+"/"+a.name, func(t *testing.T) {
 					t.Parallel()
 					toolMark := fmt.Sprintf("tool-%s-%d", strings.Map(wordOnly, t.Name()), time.Now().UnixNano())
-					steps := []fakemodel.Step{fakemodel.Say("Thinking aloud."), {SleepMS: int(patience.Milliseconds())}}
+					steps := []fakemodel.Step{fakemodel.Say("Thinking aloud."), {SleepMS: 10 * int(patience.Milliseconds())}}
 					if where.tool != nil {
 						steps = []fakemodel.Step{a.bash(where.tool(toolMark))}
 					}
@@ -136,22 +136,22 @@ func wordOnly(r rune) rune {
 // agent may be silent. The agent went on meanwhile, and nobody could hear it.
 func TestAStopOfOursIsNoSilence(t *testing.T) {
 	t.Parallel()
-	const idle = 2 * time.Second
+	const idle = 10 * time.Second
 	steps := []fakemodel.Step{fakemodel.Say("Begun. ")}
 	for range 30 {
-		steps = append(steps, fakemodel.Step{SleepMS: 200}, fakemodel.Say("More. "))
+		steps = append(steps, fakemodel.Step{SleepMS: 500}, fakemodel.Say("More. "))
 	}
 	steps = append(steps, fakemodel.Say("<promise>DONE</promise>"))
 	p := prepare(t, pi, fakemodel.Script{Turns: []fakemodel.Turn{does(steps...)}})
 	// The whole run takes longer than its time limit, but for the stop.
-	p.start("--max-iterations", "1", "--completion-promise", "DONE", "--idle-timeout", idle.String(), "--max-time", "5s", prompt)
+	p.start("--max-iterations", "1", "--completion-promise", "DONE", "--idle-timeout", idle.String(), "--max-time", "14s", prompt)
 	p.await("text", func(u update) bool { return u.SessionUpdate == "agent_message_chunk" })
 	for _, sig := range []os.Signal{syscall.SIGSTOP, syscall.SIGCONT} {
 		if err := p.cmd.Process.Signal(sig); err != nil {
 			t.Fatal(err)
 		}
 		if sig == syscall.SIGSTOP {
-			time.Sleep(2 * idle)
+			time.Sleep(idle + 2*time.Second)
 		}
 	}
 	if exit, got := p.wait(), p.outcomes(); exit != exitDone || !slices.Equal(got, []string{"ok"}) {

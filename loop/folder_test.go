@@ -33,10 +33,13 @@ func (o owned) begin() {
 	}
 }
 
+// patience bounds every wait: only what hangs takes longer.
+const patience = time.Minute
+
 // awaitAsked waits until the state file asks for the loop's end.
 func (o owned) awaitAsked() {
 	o.t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) { // another process would do it
+	for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) { // another process would do it
 		if state, err := o.file.Load(); err == nil && state.Cancel {
 			return
 		}
@@ -55,7 +58,7 @@ type cancelled struct {
 func beginToCancel(t *testing.T, folder string) <-chan cancelled {
 	answers := make(chan cancelled, 1)
 	go func() {
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		defer cancel()
 		iteration, err := CancelFolder(ctx, folder)
 		answers <- cancelled{iteration, err}

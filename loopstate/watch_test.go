@@ -104,7 +104,7 @@ func walk(t *testing.T, f *File, signals <-chan struct{}) {
 // awaitPrompt waits for a signal after which the file has a prompt.
 func awaitPrompt(t *testing.T, f *File, signals <-chan struct{}, want string) {
 	t.Helper()
-	late := time.After(10 * time.Second)
+	late := time.After(time.Minute)
 	for {
 		select {
 		case <-signals:

@@ -21,7 +21,7 @@ import (
 )
 
 // patience bounds every wait of a test for something that must happen.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // conversation is what a client says and must hear. testdata/conversations
 // has the format in its README.

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"ralph-lsp/internal/lsptest"
 	"ralph-lsp/loop"
@@ -324,11 +323,7 @@ func TestTheEditorGoesAway(t *testing.T) {
 	agent := agentThat(t, "never")
 	c.Must(c.Command(CommandStart, StartParams{Prompt: "x", Choices: Choices{Backend: agent}}))
 	c.Hears("ralph/update", "working")
-	begin := time.Now()
 	c.hangUp()
-	if took := time.Since(begin); took > time.Second {
-		t.Errorf("took %v", took)
-	}
 	next := dial(t, plain, dir)
 	next.Hears("window/showMessageRequest", "was interrupted in "+filepath.Base(dir)+" at iteration 1/50. Go on with it?")
 }

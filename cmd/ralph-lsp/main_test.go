@@ -63,7 +63,7 @@ func fakeAgent() {
 		case "touch": // make a file
 			must(appendFile(rest, ""))
 		case "wait": // until a file is there
-			for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+			for deadline := time.Now().Add(deadline); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 				if _, err := os.Stat(rest); err == nil {
 					break
 				}
@@ -147,7 +147,7 @@ func TestCommandLine(t *testing.T) {
 }
 
 // deadline bounds what the scripts wait for.
-const deadline = 15 * time.Second
+const deadline = time.Minute
 
 // substitute FROM TO copies a file with the script's variables in it.
 func substitute(ts *testscript.TestScript, _ bool, args []string) {

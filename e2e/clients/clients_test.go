@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	patience   = 2 * time.Minute // bounds a client's whole run; its own waits are shorter
-	goneWithin = 3 * time.Second // every process of a client, after its end
+	patience   = 10 * time.Minute // bounds a client's whole run; its own waits are shorter
+	goneWithin = time.Minute      // every process of a client, after its end: only what hangs takes longer
 )
 
 func TestEglot(t *testing.T) { runERT(t, "eglot-test") }

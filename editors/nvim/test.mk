@@ -3,7 +3,12 @@
 # from .cache/agents.
 
 EDITOR_TESTS += nvim-test
+EDITOR_BENCHES += nvim-bench
 
 .PHONY: nvim-test
 nvim-test: ## the Neovim plugin in Neovim 0.10 and 0.12
 	@editors/nvim/tests/all.sh
+
+.PHONY: nvim-bench
+nvim-bench:
+	@RALPH_BENCH=1 editors/nvim/tests/all.sh flood:

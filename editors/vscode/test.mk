@@ -1,6 +1,7 @@
 # The VS Code extension's tests; the repository's Makefile includes this.
 
 EDITOR_TESTS += vscode-test
+EDITOR_BENCHES += vscode-bench
 
 VSCODE     := editors/vscode
 VSCODE_OUT := $(CURDIR)/$(VSCODE)/out
@@ -30,9 +31,15 @@ vscode-editors: $(VSCODE)/node_modules/.package-lock.json
 
 .PHONY: vscode-host
 vscode-host: vscode-editors
-	@cd $(VSCODE) && for version in 1.139 1.100; do $(VSCODE_ENV) test/host/run.sh $$version; done
+	@cd $(VSCODE) && failed=0; for version in 1.139 1.100; do $(VSCODE_ENV) test/host/run.sh $$version || failed=1; done; exit $$failed
 
 .PHONY: vscode-workbench
 vscode-workbench: vscode-editors agents
-	@cd $(VSCODE) && RALPH_VSCODE=1.139 $(VSCODE_ENV) node ../../tools/editors/vscode-quiet.mjs test/workbench/*.test.mjs
-	@cd $(VSCODE) && RALPH_VSCODE=1.100 $(VSCODE_ENV) node ../../tools/editors/vscode-quiet.mjs test/workbench/loop.test.mjs
+	@cd $(VSCODE) && failed=0; \
+	RALPH_VSCODE=1.139 $(VSCODE_ENV) node ../../tools/editors/vscode-quiet.mjs test/workbench/*.test.mjs || failed=1; \
+	RALPH_VSCODE=1.100 $(VSCODE_ENV) node ../../tools/editors/vscode-quiet.mjs test/workbench/loop.test.mjs || failed=1; \
+	exit $$failed
+
+.PHONY: vscode-bench
+vscode-bench: vscode-editors
+	@cd $(VSCODE) && RALPH_BENCH=1 RALPH_VSCODE=1.139 $(VSCODE_ENV) node ../../tools/editors/vscode-quiet.mjs test/workbench/flood.test.mjs | sed -n 's/^.*\(100,000 events\)/\1/p'

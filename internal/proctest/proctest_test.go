@@ -69,7 +69,7 @@ func TestWhatIsLeftFailsAndIsKilled(t *testing.T) {
 	if want := fmt.Sprintf("left after 0s: [%d (tail", cmd.Process.Pid); !strings.HasPrefix(w.said, want) {
 		t.Errorf("said %q, want %q", w.said, want)
 	}
-	if left := AwaitNone(10*time.Second, variable); len(left) > 0 {
+	if left := AwaitNone(time.Minute, variable); len(left) > 0 {
 		t.Errorf("not killed: %v", left)
 	}
 }

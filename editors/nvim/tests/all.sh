@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Tests the plugin in Neovim 0.10 and 0.12: the specs and a screen, at the same
 # time. Quiet on success. It builds and fetches what it needs; an argument is a
-# pattern for the names of the specs' tests.
+# pattern for the names of the specs' tests. With RALPH_BENCH it prints figures.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 pattern=${1:-}
@@ -35,7 +35,9 @@ test_version() {
 }
 
 declare -A jobs
-for version in 0.10 0.12; do
+versions="0.10 0.12"
+[ -z "${RALPH_BENCH-}" ] || versions=0.12 # alone
+for version in $versions; do
   test_version "$version" >"$out/$version.log" 2>&1 &
   jobs[$version]=$!
 done
@@ -45,6 +47,8 @@ for version in "${!jobs[@]}"; do
     failed=1
     echo "nvim-test: Neovim $version failed:" >&2
     cat "$out/$version.log" >&2
+  elif [ -n "${RALPH_BENCH-}" ]; then
+    cat "$out/$version.log"
   fi
 done
 exit "$failed"

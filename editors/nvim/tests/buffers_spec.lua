@@ -11,7 +11,8 @@ it('leaves a buffer with unsaved changes alone, and says so once', function()
   nvim:command([[Ralph start --completion-promise=DONE --max-iterations=5 'agent: promise 3']])
   nvim:wait_event('RalphEnded', { stopReason = 'promise' })
   nvim:wait_note('work%.txt was changed by the agent while you have unsaved changes')
-  nvim:lua([[vim.wait(700, function() return false end)]]) -- two more looks at the buffers
+  nvim:look()
+  nvim:look()
   local notes = vim.tbl_filter(function(note)
     return note.message:find('unsaved changes') ~= nil
   end, nvim:lua('return notes'))
@@ -55,7 +56,8 @@ it('leaves text alone that was written for a file that the agent creates', funct
   nvim:command([[Ralph start --completion-promise=DONE --max-iterations=5 'agent: promise 3']])
   nvim:wait_event('RalphEnded', { stopReason = 'promise' })
   nvim:wait_note('work%.txt was created by the agent while you have unsaved changes')
-  nvim:lua([[vim.wait(700, function() return false end)]]) -- two more looks at the buffers
+  nvim:look()
+  nvim:look()
   expect.equal(
     nvim:lua([[return #vim.tbl_filter(function(note)
       return note.message:find('unsaved changes') ~= nil
@@ -74,6 +76,6 @@ it('leaves buffers of other folders to Neovim', function()
   child.write(other .. '/other.txt', 'after, and longer\n')
   nvim:command([[Ralph start --completion-promise=DONE 'agent: promise 1']])
   nvim:wait_event('RalphEnded')
-  nvim:lua([[vim.wait(500, function() return false end)]])
+  nvim:look()
   expect.equal(nvim:text(), 'before')
 end)

@@ -1,6 +1,9 @@
 -- A Neovim with the plugin, driven over RPC, in a folder of its own.
 local M = {}
 
+--- Milliseconds that bound every wait: only what hangs takes longer.
+M.patience = 60000
+
 local Child = {}
 Child.__index = Child
 
@@ -135,10 +138,10 @@ function Child:answer(prompt, text)
 end
 
 --- Waits until a Lua expression in the child is true, and returns its value.
---- In the expression, want is what is given. It has 30 seconds by default.
-function Child:wait(expression, want, seconds)
+--- In the expression, want is what is given.
+function Child:wait(expression, want)
   local value
-  local ok = vim.wait((seconds or 30) * 1000, function()
+  local ok = vim.wait(M.patience, function()
     value = self:lua('local want = ... return ' .. expression, want)
     return value and value ~= vim.NIL
   end, 20)
@@ -166,17 +169,33 @@ function Child:wait_note(pattern)
 end
 
 --- Waits for an event whose data have what is given, and returns its data.
-function Child:wait_event(name, data, seconds)
+function Child:wait_event(name, data)
   local found = self:wait(
     [[vim.iter(seen):find(function(one)
       return one.name == want.name and vim.iter(want.data):all(function(key, value)
         return one.data[key] == value
       end)
     end)]],
-    { name = name, data = data or vim.empty_dict() },
-    seconds
+    { name = name, data = data or vim.empty_dict() }
   )
   return found.data
+end
+
+--- Lets the plugin look at the buffers of its folder, and waits until it has.
+function Child:look()
+  self:lua(
+    [[
+      local list = vim.api.nvim_list_bufs
+      _G.looked = false
+      vim.api.nvim_list_bufs = function()
+        vim.api.nvim_list_bufs, _G.looked = list, true
+        return list()
+      end
+      require('ralph.files').check_all(...)
+    ]],
+    self.dir
+  )
+  self:wait('looked')
 end
 
 --- The lines of the current buffer as one text.
@@ -188,7 +207,7 @@ end
 function Child:wait_file(name)
   local path = vim.fs.joinpath(self.dir, name)
   local text
-  local ok = vim.wait(30000, function()
+  local ok = vim.wait(M.patience, function()
     text = M.read(path)
     return text and text ~= ''
   end, 10)
@@ -217,7 +236,7 @@ end
 --- Leaves the child with a command and waits for its end.
 function Child:quit(command)
   pcall(vim.rpcnotify, self.channel, 'nvim_command', command or 'qall!')
-  local ended = vim.fn.jobwait({ self.channel }, 5000)[1]
+  local ended = vim.fn.jobwait({ self.channel }, M.patience)[1]
   assert(ended ~= -1, 'nvim did not end')
 end
 

@@ -2,9 +2,6 @@ local child = require('child')
 local expect = require('expect')
 local it = _G.it
 
-local max_gap = 50 -- milliseconds that the main loop may be away
-local attempts = 3 -- a virtual machine may be stopped for a while
-
 --- Counts instead of keeping: the test's own work must not be what is measured.
 local measure = [[
   vim.api.nvim_clear_autocmds({ event = 'User', pattern = 'Ralph*' })
@@ -22,50 +19,39 @@ local measure = [[
     return tonumber(text:match('^%d+ (%d+)')) or 0
   end
   local last, last_waited = vim.uv.hrtime(), waited()
-  _G.gap, _G.gap_with_others = 0, 0
+  _G.gap, _G.gap_with_others, _G.turns = 0, 0, 0
   vim.uv.new_timer():start(1, 1, vim.schedule_wrap(function()
     local now, waited_now = vim.uv.hrtime(), waited()
     local all = now - last
     gap = math.max(gap, (all - (waited_now - last_waited)) / 1e6)
     gap_with_others = math.max(gap_with_others, all / 1e6)
     last, last_waited = now, waited_now
+    if tools > 0 and not ended then turns = turns + 1 end
   end))
 ]]
 
---- Runs a flood, and returns the longest time between two ticks of a timer.
-local function longest_gap()
+-- How long the main loop is away at most is a figure of make bench.
+it('takes its turns while 100,000 events come', function()
   local nvim = child.start()
   nvim:command('Ralph output')
   nvim:command('Ralph cancel')
   nvim:wait_note('no loop is running') -- the sidecar is up
   nvim:lua(measure)
   nvim:command([[Ralph start --completion-promise=DONE 'agent: flood 100000']])
-  local over = vim.wait(30000, function()
+  local over = vim.wait(child.patience, function()
     return nvim:lua('return ended ~= nil')
   end, 200)
   assert(over, 'the flood did not end')
   expect.equal(nvim:lua('return { ended.stopReason, tools }'), { 'promise', 2 * 25000 })
   nvim:wait([[vim.fn.search('■ done: DONE', 'nw') > 0]])
-  local gap, with_others = unpack(nvim:lua('return { gap, gap_with_others }'))
+  local turns, gap, with_others = unpack(nvim:lua('return { turns, gap, gap_with_others }'))
+  assert(turns >= 20, turns .. ' turns of the main loop')
   local lines = nvim:lua('return vim.api.nvim_buf_line_count(0)')
   assert(lines <= 20000 and lines > 10000, lines .. ' lines')
   nvim:finish()
-  return gap, with_others
-end
-
-it('stays responsive while 100,000 events come', function()
-  local gap
-  for _ = 1, attempts do
-    local with_others
-    gap, with_others = longest_gap()
-    if vim.env.RALPH_VERBOSE then
-      io.write(
-        ('     longest gap %.1f ms, %.1f ms with other processes\n'):format(gap, with_others)
-      )
-    end
-    if gap <= max_gap then
-      return
-    end
+  if vim.env.RALPH_BENCH then
+    local figures = '100,000 events in Neovim %s: the main loop is away for %.1f ms at most, '
+      .. '%.1f ms with what other processes took, and has %d turns\n'
+    io.write(figures:format(tostring(vim.version()), gap, with_others, turns))
   end
-  error(('the main loop was away for %.0f ms'):format(gap))
 end)

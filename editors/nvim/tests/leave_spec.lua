@@ -22,7 +22,7 @@ local function stays(nvim)
 end
 
 local function leaves(nvim)
-  expect.equal(vim.fn.jobwait({ nvim.channel }, 10000)[1], 0)
+  expect.equal(vim.fn.jobwait({ nvim.channel }, child.patience)[1], 0)
   expect.contains(child.read(nvim.dir .. '/.pi/ralph-loop.local.md'), 'active: true')
 end
 

@@ -27,7 +27,7 @@ local function start_model(script)
   })
   assert(job > 0)
   assert(
-    vim.wait(30000, function()
+    vim.wait(child.patience, function()
       return url:match('^http://127%.0%.0%.1:%d+$') ~= nil
     end, 10),
     'the model did not start'
@@ -104,7 +104,7 @@ it('runs the real pi', function()
   child.write(nvim.dir .. '/hello.txt', 'before\n')
   nvim:command('edit hello.txt')
   nvim:command('Ralph start --completion-promise=DONE --max-iterations=4 Write hello.txt')
-  local ended = nvim:wait_event('RalphEnded', nil, 30)
+  local ended = nvim:wait_event('RalphEnded')
   vim.fn.jobstop(job)
   expect.equal({ ended.stopReason, ended.iterations }, { 'promise', 2 })
   assert(ended.costUsd > 0)

@@ -18,10 +18,10 @@ screen() { T capture-pane -p -t s; }
 
 fail() { echo "screen.sh: $1; the screen was:" >&2; screen >&2; exit 1; }
 
-# wait_for NAME REGEX: until the screen matches, at most 15 s; it is kept as NAME.
+# wait_for NAME REGEX: until the screen matches, at most a minute; it is kept as NAME.
 wait_for() {
   local i
-  for ((i = 0; i < 300; i++)); do
+  for ((i = 0; i < 1200; i++)); do
     screen >"$out/$1.txt" || true
     if grep -Eq -- "$2" "$out/$1.txt"; then return 0; fi
     sleep 0.05
@@ -67,6 +67,6 @@ wait_for 7-done 'Ralph done \$1'
 keys ':checkhealth ralph' Enter
 wait_for 8-health 'OK pi 0\.0\.1'
 keys ':qa!' Enter
-for _ in $(seq 100); do T has-session -t s 2>/dev/null || break; sleep 0.05; done
+for _ in $(seq 1200); do T has-session -t s 2>/dev/null || break; sleep 0.05; done
 if T has-session -t s 2>/dev/null; then fail 'nvim did not end'; fi
 if grep -l 'is deprecated' "$out"/*.txt; then echo 'screen.sh: something is deprecated' >&2; exit 1; fi

@@ -17,7 +17,7 @@ it('offers to restart a sidecar that crashed, and resumes its loop', function()
   )
   nvim:wait([[require('ralph').statusline():find('^Ralph 1/7 .*bash sleep 900')]])
   assert(nvim:sidecar() ~= before)
-  local again = vim.wait(5000, function()
+  local again = vim.wait(child.patience, function()
     return tonumber(child.read(nvim.dir .. '/tool.pid')) ~= tool
   end, 20)
   assert(again, 'no second run')
@@ -65,7 +65,7 @@ it('gives up a sidecar that does not answer, and tries again', function()
   expect.contains(note.message, 'cmd in vim.g.ralph')
   nvim:wait('#vim.api.nvim_get_proc_children(vim.fn.getpid()) == 0')
   nvim:lua('vim.g.ralph = ...', { cmd = { vim.env.RALPH_BIN, '--stdio' } })
-  nvim:lua([[require('ralph.client').patience = 10000]])
+  nvim:lua([[require('ralph.client').patience = 60000]])
   nvim:command('Ralph once --backend=pi --completion-promise=DONE hello')
   nvim:wait_event('RalphEnded', { stopReason = 'promise' })
   expect.equal(#nvim:lua('return asked'), 0) -- nothing crashed
@@ -98,7 +98,7 @@ it('offers a loop that another Neovim left behind', function()
   first:command([[Ralph start --max-iterations=4 'agent: hang']])
   local tool = tonumber(first:wait_file('tool.pid'))
   first:quit()
-  vim.wait(30000, function()
+  vim.wait(child.patience, function()
     return not child.is_alive(tool)
   end, 10)
   assert(not child.is_alive(tool), 'the tool is alive')
@@ -113,31 +113,15 @@ it('offers a loop that another Neovim left behind', function()
   second:wait_event('RalphEnded', { stopReason = 'promise' })
 end)
 
---- Leaves in the middle of a run, and returns how long it took in seconds until
---- nothing was left.
-local function leave()
+it('leaves nothing behind after :qa! in the middle of a run', function()
   local nvim = child.start()
   nvim:command([[Ralph start 'agent: hang']])
   local pids = { tonumber(nvim:wait_file('tool.pid')), nvim:sidecar() }
   expect.equal(#pids, 2)
-  local left = vim.uv.hrtime()
   nvim:quit('qall!')
-  vim.wait(30000, function()
+  vim.wait(child.patience, function()
     return not vim.iter(pids):any(child.is_alive)
   end, 5)
-  local seconds = (vim.uv.hrtime() - left) / 1e9
   expect.equal(vim.tbl_filter(child.is_alive, pids), {})
   expect.contains(child.read(nvim.dir .. '/.pi/ralph-loop.local.md'), 'active: true')
-  return seconds
-end
-
-it('leaves nothing behind after :qa! in the middle of a run', function()
-  local seconds
-  for _ = 1, 3 do -- a machine with much else to do may be late once
-    seconds = leave()
-    if seconds < 1 then
-      return
-    end
-  end
-  error(('it took %.2f s'):format(seconds))
 end)

@@ -9,7 +9,7 @@ const run = (id, argument) => vscode.commands.executeCommand(id, argument);
 
 describe('the sidecar', () => {
   let api, scratch, usual;
-  const failed = (pattern) => until(`a failure like ${pattern}`, () => api.sidecar.state.state === 'failed' && pattern.test(api.sidecar.state.reason), 20_000);
+  const failed = (pattern) => until(`a failure like ${pattern}`, () => api.sidecar.state.state === 'failed' && pattern.test(api.sidecar.state.reason));
   const program = (name, script) => {
     const file = path.join(scratch, name);
     fs.writeFileSync(file, `#!/bin/sh\n${script}\n`, { mode: 0o755 });

@@ -12,7 +12,7 @@ async function story(options, body) {
   }
 }
 
-test('a missing sidecar is said in the status bar and in one notification', { timeout: 60_000 }, () =>
+test('a missing sidecar is said in the status bar and in one notification', { timeout: 300_000 }, () =>
   story({ machine: { 'ralph.server.path': '/nowhere/ralph-lsp' }, colorScheme: 'dark' }, async (w) => {
     await w.statusIs(/Ralph server not running/);
     await w.notification('there is no program at /nowhere/ralph-lsp').waitFor();
@@ -22,13 +22,13 @@ test('a missing sidecar is said in the status bar and in one notification', { ti
     await w.row('Restart the server').waitFor();
   }));
 
-test('without a folder, a start says what is missing', { timeout: 60_000 }, () =>
+test('without a folder, a start says what is missing', { timeout: 300_000 }, () =>
   story({ noFolder: true, keybindings: [{ key: 'ctrl+alt+r', command: 'ralph.start', args: { prompt: 'wait' } }] }, async (w) => {
     await w.run('Ralph: Start Loop...');
     await w.notification('Ralph works in a folder. Open one first.').waitFor();
   }));
 
-test('a folder that can not be written to is named, and no loop starts', { timeout: 60_000 }, () =>
+test('a folder that can not be written to is named, and no loop starts', { timeout: 300_000 }, () =>
   story({ files: { 'README.md': '# app\n' }, keybindings: [{ key: 'ctrl+alt+r', command: 'ralph.start', args: { prompt: 'wait' } }] }, async (w) => {
     fs.writeFileSync(w.file('.pi'), 'a file where the state folder should be');
     await w.run('Ralph: Focus on Ralph Loops View');
@@ -38,7 +38,7 @@ test('a folder that can not be written to is named, and no loop starts', { timeo
     assert.deepEqual(w.agents(), []);
   }));
 
-test('without an agent, a start says how to install one', { timeout: 60_000 }, () =>
+test('without an agent, a start says how to install one', { timeout: 300_000 }, () =>
   story({ programs: '/nowhere', files: { 'PROMPT.md': 'wait\n' }, keybindings: [{ key: 'ctrl+alt+r', command: 'ralph.start', args: { prompt: 'wait' } }] }, async (w) => {
     await w.run('Ralph: Focus on Ralph Loops View');
     await w.page.keyboard.press('Control+Alt+r');

@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import { after, before, describe, it as test } from 'node:test';
 import { notes, until, Workbench } from './world.mjs';
 
-describe('a loop in the workbench', { timeout: 120_000 }, () => {
+describe('a loop in the workbench', { timeout: 600_000 }, () => {
   let w;
   before(async () => {
     w = await Workbench.open({

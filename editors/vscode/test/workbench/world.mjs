@@ -8,7 +8,7 @@ const extension = fileURLToPath(new URL('../..', import.meta.url));
 export const version = process.env.RALPH_VSCODE ?? '1.139';
 const out = path.join(extension, 'out', `workbench-${version}`);
 const statusId = 'ralph-lsp.ralph.ralph.status';
-const waitTimeout = 40_000;
+const waitTimeout = 60_000; // milliseconds: only what hangs takes longer
 
 if (!process.env.RALPH_LSP) throw new Error('RALPH_LSP must name the sidecar; make vscode-test sets it');
 
