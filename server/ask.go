@@ -63,12 +63,37 @@ func (m *manager) questionAbout(f *folder, situation string) context.Context {
 // askedOf is a loop of which the user was asked what to do with it.
 type askedOf struct{ folder, loopID string }
 
+// topic is what a question is about.
+type topic int
+
+const (
+	aboutTrust topic = iota
+	aboutReplacing
+	aboutLeftBehind // a start met a loop that nobody drives
+	aboutInterrupted
+	aboutLimit
+)
+
+// answers are those to each question. Some clients choose the first one when
+// their user only presses Return, so the one that runs, raises and loses
+// nothing stands first.
+var answers = [...]struct {
+	safe   string
+	others []string
+}{
+	aboutTrust:       {actionDont, []string{actionTrust}},
+	aboutReplacing:   {actionKeep, []string{actionCancelAndStart}},
+	aboutLeftBehind:  {actionKeep, []string{actionContinue, actionDiscardAndStart}},
+	aboutInterrupted: {actionLater, []string{actionContinue, actionDiscard}},
+	aboutLimit:       {actionStop, []string{actionRaise}},
+}
+
 // ask asks the user and returns the action that was chosen, "" when none was.
 // Commands behind the one that asks go on meanwhile.
-func (m *manager) ask(ctx context.Context, message string, actions ...string) string {
+func (m *manager) ask(ctx context.Context, message string, about topic) string {
 	turnOf(ctx).end()
-	params := messageParams{Type: messageInfo, Message: message}
-	for _, title := range actions {
+	params := messageParams{Type: messageInfo, Message: message, Actions: []messageItem{{answers[about].safe}}}
+	for _, title := range answers[about].others {
 		params.Actions = append(params.Actions, messageItem{title})
 	}
 	var chosen *messageItem
@@ -106,7 +131,7 @@ func (m *manager) decisionFor(err error, cfg loop.Config) func(context.Context) 
 	}
 	if errors.As(err, &running) {
 		return func(ctx context.Context) (*managed, error) {
-			if m.ask(ctx, "Ralph loop active. Cancel it to start the new task?", actionCancelAndStart, actionKeep) != actionCancelAndStart {
+			if m.ask(ctx, "Ralph loop active. Cancel it to start the new task?", aboutReplacing) != actionCancelAndStart {
 				return nil, err
 			}
 			return m.launchInstead(ctx, cfg, running.Owner.LoopID)
@@ -116,7 +141,7 @@ func (m *manager) decisionFor(err error, cfg loop.Config) func(context.Context) 
 		return func(ctx context.Context) (*managed, error) {
 			question := fmt.Sprintf("A Ralph loop stopped here at iteration %s. Continue it, or discard it and start the new task?",
 				OfMax(interrupted.State.Iteration, interrupted.State.MaxIterations))
-			switch m.ask(ctx, question, actionContinue, actionDiscardAndStart, actionKeep) {
+			switch m.ask(ctx, question, aboutLeftBehind) {
 			case actionContinue:
 				return m.goOn(ctx, cfg.Folder, start.Options{}, false)
 			case actionDiscardAndStart:
@@ -148,7 +173,7 @@ func (m *manager) offerToContinue(f *folder, found *seenLoop) {
 	m.wg.Go(func() {
 		question := fmt.Sprintf("A Ralph loop was interrupted in %s at iteration %s. Go on with it?",
 			filepath.Base(f.path), OfMax(st.Iteration, st.Limits.MaxIterations))
-		answer := m.ask(ctx, question, actionContinue, actionDiscard, actionLater)
+		answer := m.ask(ctx, question, aboutInterrupted)
 		if ctx.Err() != nil || !isInterrupted(f.path, st.LoopID) {
 			return // moot: whatever the answer is about, it isn't there any more
 		}
@@ -195,7 +220,7 @@ func (m *manager) announce(f *folder, r *managed, end loop.End) {
 	ctx := m.questionAbout(f, nothing.situation())
 	m.wg.Go(func() {
 		raised, words := raise(r.Status().Limits, end)
-		if m.ask(ctx, message+". "+words, actionRaise, actionStop) != actionRaise || ctx.Err() != nil {
+		if m.ask(ctx, message+". "+words, aboutLimit) != actionRaise || ctx.Err() != nil {
 			return
 		}
 		if _, err := m.launch(m.again(r, loop.Config{Change: raised})); err != nil {

@@ -74,7 +74,7 @@ func TestAnOldAnswerDiscardsNoRunningLoop(t *testing.T) {
 	asked, answered := make(chan struct{}), make(chan struct{})
 	c.Answer("window/showMessageRequest", func(params json.RawMessage) any {
 		var question messageParams
-		if json.Unmarshal(params, &question) != nil || len(question.Actions) != 3 || question.Actions[1].Title != actionDiscardAndStart {
+		if json.Unmarshal(params, &question) != nil || len(question.Actions) != 3 || question.Actions[2].Title != actionDiscardAndStart {
 			return nil
 		}
 		close(asked)

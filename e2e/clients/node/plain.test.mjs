@@ -110,7 +110,7 @@ inProject('a limit that is reached can be raised', task, async (editor, document
   await editor.message(/^Ralph done: DONE after 2 iterations/);
   const [{ type, actions }] = editor.questions;
   assert.equal(type, lsp.MessageType.Info);
-  assert.deepEqual(actions.map(({ title }) => title), ['Raise and go on', 'Stop']);
+  assert.deepEqual(actions.map(({ title }) => title), ['Stop', 'Raise and go on']);
 });
 
 inProject('two folders run their loops side by side', endless, async (editor, document, folder) => {
@@ -136,7 +136,7 @@ inProject('an editor that goes takes the agent with it, the next one is asked', 
 
   const next = await Editor.open(folder);
   const { actions } = await next.question(/^A Ralph loop was interrupted in .* at iteration 1\/50/);
-  assert.deepEqual(actions.map(({ title }) => title), ['Continue', 'Discard', 'Later']);
+  assert.deepEqual(actions.map(({ title }) => title), ['Later', 'Continue', 'Discard']);
   await next.run('ralph.loop.resume', {});
   assert.equal(isAlive(await agentIn(folder)), true);
   Object.assign(editor, { server: next.server, exited: next.exited, connection: next.connection });

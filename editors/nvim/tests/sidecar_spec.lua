@@ -13,7 +13,7 @@ it('offers to restart a sidecar that crashed, and resumes its loop', function()
   nvim:wait('#asked == 1')
   expect.equal(
     nvim:lua('return asked[1].labels'),
-    { 'Restart it and resume', 'Restart it', 'Leave it' }
+    { 'Leave it', 'Restart it and resume', 'Restart it' }
   )
   nvim:wait([[require('ralph').statusline():find('^Ralph 1/7 .*bash sleep 900')]])
   assert(nvim:sidecar() ~= before)

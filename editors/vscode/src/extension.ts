@@ -49,7 +49,7 @@ async function restartWhenAllowed(server: Sidecar, loops: Loops): Promise<void> 
   if (loops.status.some((l) => isLive(l) && l.owned)) {
     const restart = t('Restart Server');
     const question = t('Another Ralph server is set. Restart now? That interrupts what runs; otherwise it is taken with the next start.');
-    if ((await vscode.window.showWarningMessage(question, restart, t('Later'))) !== restart) return;
+    if ((await vscode.window.showWarningMessage(question, t('Later'), restart)) !== restart) return;
   }
   await server.restart();
 }

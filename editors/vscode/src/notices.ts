@@ -4,10 +4,11 @@ import { t } from './l10n';
 import { ending, folderName, isCapped, isFailure, iterationsText } from './loopText';
 import type { End, Limits, LoopStatus } from './wire';
 
-export type ActionId = 'output' | 'changes' | 'raise' | 'resume' | 'discard' | 'doctor' | 'state';
+export type ActionId = 'output' | 'changes' | 'raise' | 'resume' | 'discard' | 'later' | 'doctor' | 'state';
 export interface Notice {
   severity: 'information' | 'warning' | 'error';
   message: string;
+  /** The first one runs, raises and loses nothing. */
   actions: { id: ActionId; title: string }[];
 }
 
@@ -21,7 +22,7 @@ export function endNotice(end: End, loop: LoopStatus | undefined): Notice | unde
   const denials = (end.denials ?? []).map((d) => facts(d.tool, d.detail)).join(', ');
   const message = facts(`Ralph ${what}${where}`, iterationsText(end.iterations), end.costUsd === undefined ? '' : dollars(end.costUsd), duration(end.durationMs), denials || end.error);
   if (isCapped(end.stopReason)) {
-    return { severity: 'warning', message, actions: [{ id: 'raise', title: t('Raise to {0} and Go On', limitText(raised(end, loop))) }, output()] };
+    return { severity: 'warning', message, actions: [output(), { id: 'raise', title: t('Raise to {0} and Go On', limitText(raised(end, loop))) }] };
   }
   if (isFailure(end.stopReason)) {
     const fix = end.stopReason === 'bad_state_file' ? { id: 'state' as const, title: t('Open State File') }
@@ -37,7 +38,7 @@ export function interruptedNotice(loop: LoopStatus): Notice {
   return {
     severity: 'warning',
     message: t('A Ralph loop in {0} was interrupted in iteration {1}.', folderName(loop.folder), n),
-    actions: [{ id: 'resume', title: t('Resume Iteration {0}', n) }, { id: 'discard', title: t('Discard') }],
+    actions: [{ id: 'later', title: t('Later') }, { id: 'resume', title: t('Resume Iteration {0}', n) }, { id: 'discard', title: t('Discard') }],
   };
 }
 

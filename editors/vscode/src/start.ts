@@ -74,13 +74,13 @@ export class Starter {
 
   private async replaceRunning(params: StartParams): Promise<StartResult | undefined> {
     const replace = t('Cancel and Start');
-    const answer = await vscode.window.showWarningMessage(t('Ralph loop active. Cancel it to start the new task?'), replace, t('Keep'));
+    const answer = await vscode.window.showWarningMessage(t('Ralph loop active. Cancel it to start the new task?'), t('Keep'), replace);
     return answer === replace ? this.run({ ...params, replace: true }) : undefined;
   }
 
   private async replaceInterrupted(params: StartParams, iteration = 1): Promise<StartResult | undefined> {
     const [resume, discard] = [t('Resume Iteration {0}', iteration), t('Discard and Start')];
-    const answer = await vscode.window.showWarningMessage(t('A Ralph loop was interrupted here. Resume it, or discard it and start the new task?'), resume, discard);
+    const answer = await vscode.window.showWarningMessage(t('A Ralph loop was interrupted here. Resume it, or discard it and start the new task?'), t('Keep'), resume, discard);
     if (answer === discard) return this.run({ ...params, replace: true });
     if (answer === resume) await this.sidecar.execute(command.resume, { folder: params.folder } satisfies LoopParams);
     return undefined;

@@ -25,11 +25,13 @@ local function when_idle(ask)
 end
 
 --- Lets the user choose. Each choice is { label, what it does }; to choose none
---- does nothing.
+--- does nothing, as does safe. It stands first: pickers choose the first one when
+--- the user only presses Return.
 ---@param prompt string
----@param choices { [1]: string, [2]: fun()? }[]
-local function choose(prompt, choices)
-  vim.ui.select(choices, {
+---@param safe string
+---@param choices { [1]: string, [2]: fun() }[]
+local function choose(prompt, safe, choices)
+  vim.ui.select({ { safe }, unpack(choices) }, {
     prompt = prompt,
     kind = 'ralph',
     format_item = function(choice)
@@ -60,13 +62,13 @@ end
 ---@param err ralph.Error
 ---@param trust fun()
 function M.untrusted(err, trust)
-  choose(err.message, { { 'Trust it and go on', trust }, { "Don't" } })
+  choose(err.message, "Don't", { { 'Trust it and go on', trust } })
 end
 
 --- A prompt was written and is about to be left.
 ---@param leave fun()
 function M.throw_away(leave)
-  choose('Throw the prompt away?', { { 'Throw it away', leave }, { 'Write on' } })
+  choose('Throw the prompt away?', 'Write on', { { 'Throw it away', leave } })
 end
 
 --- A start met a loop that is active.
@@ -81,10 +83,8 @@ function M.running(options, err, callback)
       name(options.folder),
       whose
     ),
-    {
-      { 'Cancel it and start', start_instead(options, callback) },
-      { 'Keep it' },
-    }
+    'Keep it',
+    { { 'Cancel it and start', start_instead(options, callback) } }
   )
 end
 
@@ -94,7 +94,7 @@ end
 ---@param callback? ralph.Callback
 function M.left_behind(options, err, callback)
   local iteration = err.data and err.data.iteration or '?'
-  choose(('A Ralph loop was interrupted here at iteration %s.'):format(iteration), {
+  choose(('A Ralph loop was interrupted here at iteration %s.'):format(iteration), 'Leave it', {
     {
       'Continue it',
       function()
@@ -102,7 +102,6 @@ function M.left_behind(options, err, callback)
       end,
     },
     { 'Discard it and start the new task', start_instead(options, callback) },
-    { 'Leave it' },
   })
 end
 
@@ -125,21 +124,24 @@ function M.interrupted(loop)
       return
     end
     local at = format.progress(loop.iteration, loop.maxIterations)
-    choose(('A Ralph loop was interrupted in %s at iteration %s.'):format(name(folder), at), {
+    choose(
+      ('A Ralph loop was interrupted in %s at iteration %s.'):format(name(folder), at),
+      'Later',
       {
-        'Continue it',
-        function()
-          require('ralph.loops').resume(folder)
-        end,
-      },
-      {
-        'Discard it',
-        function()
-          require('ralph.loops').cancel(folder)
-        end,
-      },
-      { 'Later' },
-    })
+        {
+          'Continue it',
+          function()
+            require('ralph.loops').resume(folder)
+          end,
+        },
+        {
+          'Discard it',
+          function()
+            require('ralph.loops').cancel(folder)
+          end,
+        },
+      }
+    )
   end)
 end
 
@@ -232,9 +234,8 @@ function M.raise(folder, loop, stop_reason)
     if limits[key] ~= 0 then
       return resume()
     end
-    choose(('%s is no limit for %s. Go on without one?'):format(text, what), {
+    choose(('%s is no limit for %s. Go on without one?'):format(text, what), 'Leave it', {
       { 'Go on without a limit', resume },
-      { 'Leave it' },
     })
   end)
 end
@@ -248,14 +249,13 @@ function M.ended(source, ending)
   end
   local loop = require('ralph.status').by_id(source.loopId) or {}
   when_idle(function()
-    choose('Ralph ' .. format.ending(ending) .. '.', {
+    choose('Ralph ' .. format.ending(ending) .. '.', 'Leave it', {
       {
         'Raise the limit and go on',
         function()
           M.raise(source.folder, loop, ending.stopReason)
         end,
       },
-      { 'Leave it' },
     })
   end)
 end
@@ -276,7 +276,7 @@ function M.crashed(code, signal, loops)
       end)
     end
   end
-  local choices = { { 'Restart it', restart(function() end) }, { 'Leave it' } }
+  local choices = { { 'Restart it', restart(function() end) } }
   if #loops > 0 then
     table.insert(choices, 1, {
       'Restart it and resume',
@@ -292,7 +292,7 @@ function M.crashed(code, signal, loops)
   end
   local how = signal ~= 0 and ('signal %d'):format(signal) or ('exit code %d'):format(code)
   when_idle(function()
-    choose(('The Ralph sidecar stopped (%s); see :Ralph log.'):format(how), choices)
+    choose(('The Ralph sidecar stopped (%s); see :Ralph log.'):format(how), 'Leave it', choices)
   end)
 end
 

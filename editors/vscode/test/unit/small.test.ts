@@ -34,7 +34,7 @@ test('a notice says how a loop ended, and offers what fits', () => {
   assert.equal(endNotice(end, loop)?.message, 'Ralph done: DONE (app) · 7 iterations · $3.10 · 12m 05s');
   const actions = (stopReason: End['stopReason']) => endNotice({ ...end, stopReason }, loop)?.actions.map((a) => a.id);
   assert.deepEqual(actions('promise'), ['output', 'changes']);
-  assert.deepEqual(actions('max_cost'), ['raise', 'output']);
+  assert.deepEqual(actions('max_cost'), ['output', 'raise']);
   assert.deepEqual(actions('backend_error'), ['output', 'doctor']);
   assert.deepEqual(actions('bad_state_file'), ['output', 'state']);
   assert.equal(actions('cancelled'), undefined);
@@ -42,7 +42,7 @@ test('a notice says how a loop ended, and offers what fits', () => {
 });
 
 test('the interrupted iteration is named', () => {
-  assert.equal(interruptedNotice(loop).actions[0]?.title, 'Resume Iteration 4');
+  assert.deepEqual(interruptedNotice(loop).actions.map((a) => a.title), ['Later', 'Resume Iteration 4', 'Discard']);
 });
 
 test('the limit that was reached is doubled', () => {
@@ -55,8 +55,12 @@ test('the limit that was reached is doubled', () => {
   assert.deepEqual(raised({ ...end, stopReason: 'max_time' }, { ...loop, time: { spentMs: 60_001, limitMs: 60_000 } }), { maxDurationMs: 120_000 });
 });
 
-test('the button says what the limit will be', () => {
-  const title = (stopReason: End['stopReason'], l: Partial<LoopStatus>) => endNotice({ ...end, stopReason }, { ...loop, ...l })?.actions[0]?.title;
+test('the button says what the limit will be, and stands behind one that changes nothing', () => {
+  const title = (stopReason: End['stopReason'], l: Partial<LoopStatus>) => {
+    const actions = endNotice({ ...end, stopReason }, { ...loop, ...l })?.actions;
+    assert.equal(actions?.[0]?.title, 'Show Output');
+    return actions?.[1]?.title;
+  };
   assert.equal(title('max_iterations', {}), 'Raise to 100 iterations and Go On');
   assert.equal(title('max_cost', { cost: { amount: 5.2, limit: 5, currency: 'USD', estimated: false } }), 'Raise to $10.00 and Go On');
   assert.equal(title('max_time', { time: { spentMs: 1, limitMs: 3_600_000 } }), 'Raise to 2h 00m and Go On');

@@ -1,0 +1,36 @@
+package server
+
+import (
+	"context"
+	"slices"
+	"testing"
+)
+
+// eagerEditor is one whose user presses Return whatever is asked.
+type eagerEditor struct {
+	feedEditor
+	asked messageParams
+}
+
+func (e *eagerEditor) Request(_ context.Context, _ string, params, result any) error {
+	e.asked = params.(messageParams)
+	*result.(**messageItem) = &e.asked.Actions[0]
+	return nil
+}
+
+func TestTheFirstAnswerOfEachQuestionChangesNothing(t *testing.T) {
+	changesNothing := []string{actionDont, actionKeep, actionLater, actionStop}
+	for about, a := range answers {
+		ed := &eagerEditor{}
+		m := &manager{ed: ed}
+		chosen := m.ask(t.Context(), "?", topic(about))
+		if !slices.Contains(changesNothing, chosen) || chosen != a.safe || len(ed.asked.Actions) != 1+len(a.others) || len(a.others) == 0 {
+			t.Errorf("question %d: %q of %+v", about, chosen, ed.asked)
+		}
+		for i, other := range a.others {
+			if slices.Contains(changesNothing, other) || ed.asked.Actions[1+i].Title != other {
+				t.Errorf("question %d: %s in %+v", about, other, ed.asked)
+			}
+		}
+	}
+}
