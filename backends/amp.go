@@ -6,6 +6,8 @@ import (
 	"ralph-lsp/stream"
 )
 
+func init() { known(50, amp) }
+
 // amp is Sourcegraph's Amp. Its models are chosen by --mode; what it may do
 // without asking is in its own settings. Outside an editor's terminal it needs
 // neither the editor's selection nor a bell.

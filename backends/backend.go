@@ -52,7 +52,6 @@ type Backend struct {
 	ModelFlag        string // takes a model name; "" where there is none
 	SystemPromptFlag string // takes text that is added to the system prompt
 	BudgetFlag       string // takes dollars; the agent stops itself when they are spent
-	ReportsCost      bool   // the stream tells what a run cost
 
 	Env []string // "KEY=value", set unless the user's environment has KEY
 	// SlashCommands: a prompt whose first byte is "/" would be run as a command
@@ -63,6 +62,8 @@ type Backend struct {
 
 	VersionArgs []string // print the version and exit
 	Install     string   // how to get it, for the error when it is missing
+
+	place int // in automatic detection
 }
 
 // Positional is the InteractivePrompt of agents that take the prompt as an
@@ -79,22 +80,29 @@ type Replaceable struct {
 	By   []string
 }
 
-// builtin is the table of known agents, in the order of automatic detection.
-var builtin = []Backend{claude, kiro, gemini, codex, amp, copilot, opencode, pi}
+// builtin has the known agents in the order of automatic detection. The file of
+// each adds it.
+var builtin []Backend
+
+// known adds an agent to builtin; the one with the lowest place is looked for first.
+func known(place int, b Backend) {
+	b.place = place
+	builtin = append(builtin, b)
+	slices.SortFunc(builtin, func(a, b Backend) int { return a.place - b.place })
+}
 
 // Custom describes a program of the user's own. The prompt is its only
 // contract: it goes in by mode, and format says how to read what comes out.
 func Custom(command string, args []string, mode PromptMode, format stream.Format) Backend {
 	return Backend{
-		Name:        "custom",
-		Command:     command,
-		Args:        args,
-		Prompt:      mode,
-		Output:      format,
-		Transport:   TransportPipes,
-		ReportsCost: format.HasCost(),
-		Stop:        []os.Signal{terminate},
-		Install:     "check the path of your command",
+		Name:      "custom",
+		Command:   command,
+		Args:      args,
+		Prompt:    mode,
+		Output:    format,
+		Transport: TransportPipes,
+		Stop:      []os.Signal{terminate},
+		Install:   "check the path of your command",
 	}
 }
 

@@ -113,17 +113,6 @@ func TestTextBackendsAreOnATerminal(t *testing.T) {
 	}
 }
 
-func TestAnUnknownCostIsSaidToBeSo(t *testing.T) {
-	for _, b := range builtin {
-		if b.ReportsCost != b.Output.HasCost() {
-			t.Errorf("%s reports its cost: %t", b.Name, b.ReportsCost)
-		}
-	}
-	if Custom("x", nil, PromptStdin, stream.FormatCodex).ReportsCost {
-		t.Error("a program that writes codex's stream reports its cost")
-	}
-}
-
 func TestArgvLeavesTheTableAlone(t *testing.T) {
 	before := slices.Clone(pi.Args)
 	_ = append(pi.Argv(nil, nil), "x")

@@ -6,6 +6,8 @@ import (
 	"ralph-lsp/stream"
 )
 
+func init() { known(10, claude) }
+
 // claude is Claude Code. SIGINT is its graceful end: a closing result with the
 // cost. Background tasks are off because it would wait for them without end.
 var claude = Backend{
@@ -25,7 +27,6 @@ var claude = Backend{
 	ModelFlag:         "--model",
 	SystemPromptFlag:  "--append-system-prompt",
 	BudgetFlag:        "--max-budget-usd",
-	ReportsCost:       true,
 	Env: []string{"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1", "CLAUDE_CODE_MAX_RETRIES=4",
 		"DISABLE_AUTOUPDATER=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1"},
 	SlashCommands: true,

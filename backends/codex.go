@@ -6,6 +6,8 @@ import (
 	"ralph-lsp/stream"
 )
 
+func init() { known(40, codex) }
+
 // codex is OpenAI's Codex CLI. Without --sandbox an exec run may only read. It
 // leaves no session behind, and takes folders that are no git repositories.
 var codex = Backend{

@@ -6,6 +6,8 @@ import (
 	"ralph-lsp/stream"
 )
 
+func init() { known(60, copilot) }
+
 // copilot is GitHub's Copilot CLI. A prompt on stdin makes it headless; what it
 // would have to ask for is denied then. SIGINT makes it close its stream.
 var copilot = Backend{

@@ -6,6 +6,8 @@ import (
 	"ralph-lsp/stream"
 )
 
+func init() { known(30, gemini) }
+
 // gemini is Google's Gemini CLI. A prompt on stdin makes it headless. It runs
 // only in folders that the user trusts; whether this one is, isn't ours to say.
 var gemini = Backend{

@@ -6,6 +6,8 @@ import (
 	"ralph-lsp/stream"
 )
 
+func init() { known(20, kiro) }
+
 // kiro is the Kiro CLI. It has no structured stream: what it writes is text,
 // and whatever it spent is told by nobody.
 var kiro = Backend{

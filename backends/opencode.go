@@ -6,6 +6,8 @@ import (
 	"ralph-lsp/stream"
 )
 
+func init() { known(70, opencode) }
+
 // opencode asks for what its own configuration says it must ask for; without
 // anybody to answer that is refused, and the run ends. Its stream tells costs.
 var opencode = Backend{
@@ -18,7 +20,6 @@ var opencode = Backend{
 	Output:            stream.FormatOpencode,
 	Transport:         TransportPipes,
 	ModelFlag:         "--model",
-	ReportsCost:       true,
 	Env:               []string{"OPENCODE_DISABLE_AUTOUPDATE=1"},
 	Stop:              []os.Signal{terminate},
 	VersionArgs:       []string{"--version"},

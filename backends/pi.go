@@ -6,6 +6,8 @@ import (
 	"ralph-lsp/stream"
 )
 
+func init() { known(80, pi) }
+
 // pi is the agent of npm's @earendil-works/pi-coding-agent. It asks nothing,
 // handles SIGTERM by ending its tools, and dies of SIGINT without doing so.
 var pi = Backend{
@@ -19,7 +21,6 @@ var pi = Backend{
 	Transport:         TransportPipes,
 	ModelFlag:         "--model",
 	SystemPromptFlag:  "--append-system-prompt",
-	ReportsCost:       true,
 	Env:               []string{"PI_SKIP_VERSION_CHECK=1", "PI_TELEMETRY=0"},
 	Stop:              []os.Signal{terminate},
 	VersionArgs:       []string{"--version"},

@@ -112,7 +112,7 @@ func TestCheck(t *testing.T) {
 		{"unclosed list", "[backends.pi]\nargs = «[» \"a\",\nprompt = «1»\noutput = «\"x\"»\n", []string{
 			"error: '[' is not closed",
 			"error: backends.pi.prompt is a number; write a text in quotes",
-			"error: backends.pi.output is \"x\"; write one of " + strings.Join(formats, ", ")}},
+			"error: backends.pi.output is \"x\"; write one of " + strings.Join(formats(), ", ")}},
 		{"unclosed inline table", "[hats.a]\nbackend = «{» type = \"pi\"\n[limits]\nmax_iterations = «-1»\n", []string{
 			"error: '{' is not closed",
 			"error: limits.max_iterations is -1; write a whole number, 0 or more"}},

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"ralph-lsp/stream"
 )
 
 // Type is what a key's value is.
@@ -55,8 +57,16 @@ type Key struct {
 	check   func(text string) string
 }
 
-// formats are what a program can print: the stream room's names for them.
-var formats = []string{"text", "amp-stream-json", "claude-stream-json", "codex-json", "copilot-json", "gemini-stream-json", "opencode-json", "pi-stream-json"}
+// formats are what a program can print, the default first.
+func formats() []string {
+	names := []string{string(stream.FormatText)}
+	for _, f := range stream.Formats() {
+		if f != stream.FormatText {
+			names = append(names, string(f))
+		}
+	}
+	return names
+}
 
 // keys is the table, parents before children.
 var keys = []Key{
@@ -98,7 +108,7 @@ var keys = []Key{
 		Doc: "Arguments of a headless run; a known backend gets them behind its own."},
 	{Path: path("backends.*.prompt"), Type: Text, Default: `"stdin"`, Runs: true, Values: []string{"stdin", "arg", "file"},
 		Doc: "How the prompt goes in: on standard input, as the last argument, or in a file that the last argument names."},
-	{Path: path("backends.*.output"), Type: Text, Default: `"text"`, Runs: true, Values: formats,
+	{Path: path("backends.*.output"), Type: Text, Default: `"text"`, Runs: true, Values: formats(),
 		Doc: "What the program prints: text, or the stream of one of the known agents."},
 	{Path: path("backends.*.interactive_args"), Type: Texts, Default: "[]", Runs: true, check: CheckArgument,
 		Doc: "Arguments that start the program's own terminal interface; a known backend gets them behind its own."},

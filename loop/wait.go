@@ -97,7 +97,7 @@ func (l *Loop) showCancelling() {
 // warnAtStart says what about the loop's limits the user should know.
 func (l *Loop) warnAtStart() {
 	st := l.Status()
-	if st.Limits.MaxCostUSD > 0 && !l.cfg.Backend.ReportsCost {
+	if st.Limits.MaxCostUSD > 0 && !l.cfg.Backend.Output.HasCost() {
 		l.emit(Warning{Message: fmt.Sprintf("%s doesn't tell what a run costs, so the cost cap can't be kept", l.cfg.Backend.Name)})
 	}
 	if st.Limits.MaxIterations == 0 && st.Limits.MaxCostUSD == 0 && st.Promise == "" {

@@ -7,6 +7,17 @@ import (
 	"ralph-lsp/internal/jsoncursor"
 )
 
+// The formats of claude --output-format stream-json, and amp --execute --stream-json.
+const (
+	FormatClaude Format = "claude-stream-json"
+	FormatAmp    Format = "amp-stream-json"
+)
+
+func init() {
+	formats[FormatClaude] = format{decoder: func() Decoder { return &claudeDecoder{backend: "claude"} }, cost: true}
+	formats[FormatAmp] = format{decoder: func() Decoder { return &claudeDecoder{backend: "amp"} }}
+}
+
 // claudeDecoder reads claude's stream-json, with and without partial messages,
 // and amp's, which is the same with fewer fields.
 // With them the deltas are the live view, and the assistant events, one for

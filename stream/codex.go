@@ -8,6 +8,10 @@ import (
 	"ralph-lsp/internal/jsoncursor"
 )
 
+const FormatCodex Format = "codex-json" // codex exec --json
+
+func init() { formats[FormatCodex] = format{decoder: func() Decoder { return &codexDecoder{} }} }
+
 // codexDecoder reads what codex writes with exec --json: items, such as a
 // message or a command, that come whole. It tells tokens, and no cost.
 type codexDecoder struct {

@@ -8,6 +8,10 @@ import (
 	"ralph-lsp/internal/jsoncursor"
 )
 
+const FormatCopilot Format = "copilot-json" // copilot --output-format json
+
+func init() { formats[FormatCopilot] = format{decoder: func() Decoder { return &copilotDecoder{} }} }
+
 // copilotDecoder reads what copilot writes with --output-format json: the
 // events of its session, streamed ones among them. It tells what a run cost in
 // premium requests only, and tokens in assistant.usage where it writes that.

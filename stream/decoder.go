@@ -10,42 +10,22 @@ import (
 // Format names what an agent writes to its standard output.
 type Format string
 
-// The formats.
-const (
-	FormatPi       Format = "pi-stream-json"     // pi --mode json, and its rpc mode
-	FormatClaude   Format = "claude-stream-json" // claude --output-format stream-json
-	FormatGemini   Format = "gemini-stream-json" // gemini --output-format stream-json
-	FormatCodex    Format = "codex-json"         // codex exec --json
-	FormatAmp      Format = "amp-stream-json"    // amp --execute --stream-json
-	FormatCopilot  Format = "copilot-json"       // copilot --output-format json
-	FormatOpencode Format = "opencode-json"      // opencode run --format json
-	FormatText     Format = "text"               // anything else
-)
+// formats has what is known of each format. The file of its decoder adds it.
+var formats = map[Format]format{}
 
-// decoders has each format and what reads it.
-var decoders = map[Format]func() Decoder{
-	FormatPi:       func() Decoder { return &piDecoder{} },
-	FormatClaude:   func() Decoder { return &claudeDecoder{backend: "claude"} },
-	FormatGemini:   func() Decoder { return &geminiDecoder{} },
-	FormatCodex:    func() Decoder { return &codexDecoder{} },
-	FormatAmp:      func() Decoder { return &claudeDecoder{backend: "amp"} },
-	FormatCopilot:  func() Decoder { return &copilotDecoder{} },
-	FormatOpencode: func() Decoder { return &opencodeDecoder{} },
-	FormatText:     func() Decoder { return &textDecoder{} },
+type format struct {
+	decoder func() Decoder
+	cost    bool // it tells what a run cost
 }
 
 // Formats lists the formats in alphabetical order.
-func Formats() []Format { return slices.Sorted(maps.Keys(decoders)) }
+func Formats() []Format { return slices.Sorted(maps.Keys(formats)) }
 
 // Valid says whether f is one of the formats.
-func (f Format) Valid() bool {
-	return decoders[f] != nil
-}
+func (f Format) Valid() bool { return formats[f].decoder != nil }
 
 // HasCost says whether streams in format f tell what a run cost.
-func (f Format) HasCost() bool {
-	return f == FormatPi || f == FormatClaude || f == FormatOpencode
-}
+func (f Format) HasCost() bool { return formats[f].cost }
 
 // ErrMalformed is what Decode returns for a line that isn't what its format
 // promises. Nothing was emitted for it, and the next line is decoded as usual.
@@ -67,8 +47,8 @@ type Decoder interface {
 
 // NewDecoder returns a decoder for one run's output in format f.
 func NewDecoder(f Format) (Decoder, error) {
-	if make := decoders[f]; make != nil {
-		return make(), nil
+	if f.Valid() {
+		return formats[f].decoder(), nil
 	}
 	return nil, fmt.Errorf("unknown output format %q", f)
 }

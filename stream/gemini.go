@@ -8,6 +8,10 @@ import (
 	"ralph-lsp/internal/jsoncursor"
 )
 
+const FormatGemini Format = "gemini-stream-json" // gemini --output-format stream-json
+
+func init() { formats[FormatGemini] = format{decoder: func() Decoder { return &geminiDecoder{} }} }
+
 // geminiDecoder reads gemini's stream-json. Its messages have no end of their
 // own: a tool call or the result ends them. It tells tokens, and no cost.
 type geminiDecoder struct {

@@ -13,19 +13,6 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// recordings are the folders of recorded streams and their format.
-var recordings = map[string]Format{
-	"pi":       FormatPi,
-	"pi-old":   FormatPi,
-	"pi-rpc":   FormatPi,
-	"claude":   FormatClaude,
-	"gemini":   FormatGemini,
-	"codex":    FormatCodex,
-	"amp":      FormatAmp,
-	"copilot":  FormatCopilot,
-	"opencode": FormatOpencode,
-}
-
 // recording is a recorded stream.
 type recording struct {
 	name   string // folder/case
@@ -33,21 +20,27 @@ type recording struct {
 	format Format
 }
 
-// allRecordings returns every recorded stream. A folder without any is an error.
+// allRecordings returns every recorded stream: those of a format such as
+// "gemini-stream-json" are in testdata/gemini, and in folders such as testdata/gemini-old.
 func allRecordings(t testing.TB) []recording {
 	t.Helper()
 	var all []recording
-	for folder, format := range recordings {
-		files, err := filepath.Glob(filepath.Join("..", "testdata", folder, "*.jsonl"))
+	for _, format := range Formats() {
+		before := len(all)
+		agent, _, _ := strings.Cut(string(format), "-")
+		files, err := filepath.Glob(filepath.Join("..", "testdata", agent+"*", "*.jsonl"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(files) == 0 {
-			t.Fatalf("no recordings in testdata/%s", folder)
-		}
 		for _, file := range files {
-			name := folder + "/" + strings.TrimSuffix(filepath.Base(file), ".jsonl")
-			all = append(all, recording{name, file, format})
+			folder := filepath.Base(filepath.Dir(file))
+			isVariant := strings.HasPrefix(folder, agent+"-") && folder != "pi-sessions" // which pi doesn't print
+			if folder == agent || isVariant {
+				all = append(all, recording{folder + "/" + strings.TrimSuffix(filepath.Base(file), ".jsonl"), file, format})
+			}
+		}
+		if len(all) == before && format != FormatText { // every text is one
+			t.Errorf("%s has no recording testdata/%s/*.jsonl", format, agent)
 		}
 	}
 	return all
@@ -82,6 +75,20 @@ func TestRecordedStreams(t *testing.T) {
 				t.Errorf("events differ from %s: %s", golden, firstDifference(got, string(want)))
 			}
 		})
+	}
+}
+
+// TestRecordingsAreExplained wants each folder to be in the list.
+func TestRecordingsAreExplained(t *testing.T) {
+	readme, err := os.ReadFile("../testdata/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rec := range allRecordings(t) {
+		folder, _, _ := strings.Cut(rec.name, "/")
+		if !bytes.Contains(readme, []byte("\n| `"+folder+"/` | ")) {
+			t.Errorf("testdata/README.md has no line for %s/", folder)
+		}
 	}
 }
 

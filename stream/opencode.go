@@ -7,6 +7,12 @@ import (
 	"ralph-lsp/internal/jsoncursor"
 )
 
+const FormatOpencode Format = "opencode-json" // opencode run --format json
+
+func init() {
+	formats[FormatOpencode] = format{decoder: func() Decoder { return &opencodeDecoder{} }, cost: true}
+}
+
 // opencodeDecoder reads what opencode writes with run --format json: the parts
 // of its messages, each when it is whole. There is no closing event; the last
 // step's end is.

@@ -7,6 +7,10 @@ import (
 	"ralph-lsp/internal/jsoncursor"
 )
 
+const FormatPi Format = "pi-stream-json" // pi --mode json, and its rpc mode
+
+func init() { formats[FormatPi] = format{decoder: func() Decoder { return &piDecoder{} }, cost: true} }
+
 // piDecoder reads what pi writes in its json and rpc modes. Up to 0.83 every
 // message_update repeated the whole message twice, since then it is a delta and
 // the usage so far; both are read in the same way, up to the delta.

@@ -5,6 +5,10 @@ import (
 	"strings"
 )
 
+const FormatText Format = "text" // anything else
+
+func init() { formats[FormatText] = format{decoder: func() Decoder { return &textDecoder{} }} }
+
 // textDecoder reads an output without structure: all of it is one message.
 type textDecoder struct {
 	shown   tail

@@ -87,7 +87,7 @@ func costWords(st loop.Status, owned bool) string {
 	if st.Cost.Known {
 		return money(st.Cost) + inFinished(owned)
 	}
-	if b, err := backends.Lookup(st.Session.Backend); err == nil && b.ReportsCost && owned && st.Iteration <= 1 {
+	if b, err := backends.Lookup(st.Session.Backend); err == nil && b.Output.HasCost() && owned && st.Iteration <= 1 {
 		return "unknown until this iteration ends"
 	}
 	return "unknown"

@@ -17,7 +17,7 @@ var picture = Rules{
 
 		"stream":        {"internal/jsoncursor"},
 		"loopstate":     {},
-		"config":        {},
+		"config":        {"stream"},
 		"backends":      {"stream"},
 		"history":       {"stream", "internal/jsoncursor"},
 		"loop":          {"stream", "backends", "loopstate", "history"},

@@ -6,13 +6,11 @@ import (
 	"flag"
 	"os"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
 	"ralph-lsp/backends"
 	"ralph-lsp/config"
-	"ralph-lsp/stream"
 )
 
 var update = flag.Bool("update", false, "rewrite docs/ralph.schema.json and the table in docs/CONFIG.md")
@@ -25,17 +23,6 @@ func TestTheSchemaIsThatOfTheKeys(t *testing.T) {
 		t.Fatalf("%s, %v", want, err)
 	}
 	compareFile(t, name, want)
-}
-
-func TestTheOutputsAreTheFormatsOfStreams(t *testing.T) {
-	var formats []string
-	for _, f := range stream.Formats() {
-		formats = append(formats, string(f))
-	}
-	key, _ := config.Lookup("backends", "mine", "output")
-	if got := slices.Sorted(slices.Values(key.Values)); !slices.Equal(got, formats) {
-		t.Errorf("the key takes %q, streams are %q", got, formats)
-	}
 }
 
 var keyTable = regexp.MustCompile(`(?s)(<!-- keys -->\n).*(<!-- end of keys -->\n)`)

@@ -1,0 +1,115 @@
+package backends
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"ralph-lsp/internal/agents"
+)
+
+// docs/BACKENDS.md has a line for each agent in each of its tables, and says
+// there what the agent's file says.
+func TestTheDocumentTellsWhatTheFilesOfDataSay(t *testing.T) {
+	page, err := os.ReadFile("../docs/BACKENDS.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	about, may, talk, end := "# Backends", "## What they may do", "## Talking to one", "## How they end"
+	for i, b := range builtin {
+		lines := map[string][]string{}
+		for _, section := range []string{about, may, talk, end} {
+			rows := tableRows(t, string(page), section)
+			n := slices.IndexFunc(rows, func(row []string) bool { return slices.Contains(strings.Split(row[0], ", "), b.Name) })
+			if n < 0 {
+				t.Errorf("docs/BACKENDS.md has no line for %s below %q", b.Name, section)
+				continue
+			}
+			if lines[section] = rows[n]; section == about && n != i {
+				t.Errorf("docs/BACKENDS.md has %s in line %d, automatic detection has it in place %d", b.Name, n+1, i+1)
+			}
+		}
+		if row := lines[about]; row != nil {
+			contains(t, b, "program", row[1], "`"+b.Command+"` ")
+			equal(t, b, "headless", row[2], "`"+strings.Join(b.Args, " ")+"`")
+			equal(t, b, "prompt", row[3], string(b.Prompt))
+			contains(t, b, "output", row[4], map[Transport]string{TransportPTY: "text, pseudo-terminal", TransportPipes: "stream, pipes"}[b.Transport])
+			equal(t, b, "cost", row[5], map[bool]string{true: "dollars", false: "unknown"}[b.Output.HasCost()])
+			checkPin(t, b, row[1], row[6])
+		}
+		for _, r := range b.Replaceable {
+			contains(t, b, "default", strings.Join(lines[may], " "), "`"+strings.Join(r.Args, " ")+"`")
+			contains(t, b, "gives way to", strings.Join(lines[may], " "), "`"+r.By[0]+"`")
+		}
+		if row := lines[talk]; row != nil {
+			contains(t, b, "command line", row[1], "`"+strings.Join(append([]string{b.Command}, b.InteractiveArgs...), " "))
+		}
+		if row := lines[end]; row != nil {
+			var signals []string
+			for _, s := range b.Stop {
+				signals = append(signals, map[os.Signal]string{os.Interrupt: "SIGINT", syscall.SIGTERM: "SIGTERM"}[s])
+			}
+			equal(t, b, "signals", row[1], strings.Join(signals, ", "))
+		}
+	}
+}
+
+// checkPin wants what is said to be known by `make test` to run there, and the other way round.
+func checkPin(t *testing.T, b Backend, program, knownBy string) {
+	table, err := os.ReadFile("../e2e/agent_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pinned := false
+	for _, pin := range agents.All {
+		if pin.Bin == b.Command {
+			pinned = true
+			contains(t, b, "version", program, pin.Version)
+		}
+	}
+	said, run := strings.Contains(knownBy, "make test"), strings.Contains(string(table), `backend: "`+b.Name+`"`)
+	if said != pinned || said != run {
+		t.Errorf("%s: known by `make test` in docs/BACKENDS.md: %t; in internal/agents/pins.go: %t; in e2e/agent_test.go: %t", b.Name, said, pinned, run)
+	}
+}
+
+// tableRows returns the cells of the first table below a heading.
+func tableRows(t *testing.T, page, heading string) (rows [][]string) {
+	t.Helper()
+	_, rest, ok := strings.Cut(page, heading)
+	_, rest, hasTable := strings.Cut(rest, "|---|")
+	if !ok || !hasTable {
+		t.Fatalf("docs/BACKENDS.md has no table below %q", heading)
+	}
+	for _, line := range strings.Split(rest, "\n")[1:] {
+		if !strings.HasPrefix(line, "| ") {
+			return rows
+		}
+		rows = append(rows, strings.Split(strings.Trim(line, "| "), " | "))
+	}
+	return rows
+}
+
+func contains(t *testing.T, b Backend, column, cell, want string) {
+	t.Helper()
+	if !strings.Contains(cell, want) {
+		t.Errorf("docs/BACKENDS.md, %s, %s: %q lacks %q", b.Name, column, cell, want)
+	}
+}
+
+func equal(t *testing.T, b Backend, column, cell, want string) {
+	t.Helper()
+	if cell != want {
+		t.Errorf("docs/BACKENDS.md, %s, %s: %q, want %q", b.Name, column, cell, want)
+	}
+}
+
+func TestPlacesInDetectionAreTold(t *testing.T) {
+	for i, b := range builtin[1:] {
+		if b.place == builtin[i].place {
+			t.Errorf("%s and %s have the same place %d", builtin[i].Name, b.Name, b.place)
+		}
+	}
+}
