@@ -18,7 +18,7 @@ $(VSCODE)/node_modules/.package-lock.json: $(VSCODE)/package-lock.json
 
 .PHONY: vscode-unit
 vscode-unit: $(VSCODE)/node_modules/.package-lock.json
-	@cd $(VSCODE) && node_modules/.bin/tsc --noEmit && node scripts/l10n.mjs --check && node scripts/unit.mjs
+	@cd $(VSCODE) && npm test --silent
 	@cd $(VSCODE) && node ../../tools/editors/vscode-quiet.mjs test/package.test.mjs
 
 .PHONY: vscode-editors

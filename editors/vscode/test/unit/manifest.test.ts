@@ -1,4 +1,4 @@
-// What package.json, the schema and wire.ts must have in common with other files.
+// What package.json and wire.ts must have in common with other files.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -35,17 +35,4 @@ test('wire.ts has every kind of update that the server sends, and every key', ()
   assert.ok(kinds.length > 10 && keys.length > 50);
   for (const kind of kinds) assert.ok(ts.includes(`'${kind}'`), kind);
   for (const key of keys) assert.match(ts, new RegExp(`\\b${key}\\??:`), key);
-});
-
-test('the schema has the keys of ralph.toml', () => {
-  const paths = [...read('../../config/key.go').matchAll(/Path: path\("([^"]+)"\)/g)].map((m) => m[1] ?? '');
-  assert.ok(paths.length > 15);
-  const schema = JSON.parse(read('schemas/ralph.schema.json'));
-  for (const dotted of paths) {
-    let at = schema;
-    for (const part of dotted.split('.')) {
-      at = part === '*' ? at.additionalProperties : (at.properties ?? at.oneOf?.find((o: { properties?: object }) => o.properties)?.properties)?.[part];
-      assert.ok(at, dotted);
-    }
-  }
 });
