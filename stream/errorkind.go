@@ -85,12 +85,15 @@ var limitPattern = lazy(`(?i)rate[ _-]?limit|too many requests|` +
 	`hit your (\w+ ){0,2}limit|reached your (\w+ ){0,3}limit|quota (exceeded|exhausted|reached)|` +
 	`exceeded your (\w+ ){0,2}quota|insufficient_quota|resource_exhausted`)
 
+// overloadPattern matches what providers say that have no room at the moment.
+var overloadPattern = lazy(`(?i)overloaded|at capacity|service unavailable`)
+
 // kindPatterns sort the errors that come without a telling status.
 var kindPatterns = []struct {
 	kind    ErrorKind
 	pattern lazyRegexp
 }{
-	{KindOverloaded, lazy(`(?i)overloaded|at capacity|service unavailable`)},
+	{KindOverloaded, overloadPattern},
 	{KindAuth, lazy(`(?i)api[ _-]?key|authenticat|unauthorized|permission_error|not logged in|/login|` +
 		`oauth token|credentials|forbidden`)},
 	{KindAborted, lazy(`(?i)\baborted\b|\bretry cancell?ed\b|interrupted by user`)},
@@ -109,6 +112,8 @@ func kindOf(status int, text string) ErrorKind {
 		return KindOverloaded
 	case limitPattern().MatchString(text):
 		return KindRateLimit
+	case status == 503, status >= 500 && overloadPattern().MatchString(text):
+		return KindOverloaded
 	case status == 401, status == 403:
 		return KindAuth
 	case status == 408, status >= 500:
