@@ -5,12 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"slices"
 	"sync/atomic"
 	"time"
-
-	"github.com/cenkalti/backoff/v5"
 
 	"ralph-lsp/backends"
 	"ralph-lsp/loopstate"
@@ -41,10 +38,16 @@ func (l *Loop) run() {
 			l.readFile()
 		}
 	}()
+	keeping := make(chan struct{})
+	go func() {
+		defer close(keeping)
+		l.keepBooks(ctx)
+	}()
 	l.mirrorStart()
 	l.warnAtStart()
 	end := l.iterate()
 	cancel()
+	<-keeping
 	if changes != nil {
 		<-watching
 	}
@@ -53,29 +56,18 @@ func (l *Loop) run() {
 
 // iterate runs iterations until the loop ends, and says why it did.
 func (l *Loop) iterate() End {
-	counts := tally{begun: l.hasBegun}
-	pauses := backoff.NewExponentialBackOff()
-	pauses.InitialInterval, pauses.Multiplier, pauses.MaxInterval = time.Second, 2, time.Minute
 	for {
 		plan, why, err := l.nextRun()
 		if why != "" {
 			return l.endOf(why, report{problem: errText(err)})
 		}
 		r := l.runOnce(plan)
-		counts.add(r)
 		cause := l.causeOf(r)
-		s := l.account(r)
+		s, counts := l.account(r)
 		if why := decide(r, cause, counts, s, l.Status().Limits); why != "" {
 			return l.endOf(why, r)
 		}
-		switch {
-		case r.limited:
-			l.waitForLimit(r, counts.rateLimits)
-		case r.outcome != OutcomeOK:
-			l.wait("backoff", counts.failures, time.Now().Add(pauses.NextBackOff()))
-		default:
-			pauses.Reset()
-		}
+		l.waitAfter(r, counts)
 	}
 }
 
@@ -121,13 +113,14 @@ func (l *Loop) claim() (plannedRun, error) {
 	defer l.fileMu.Unlock()
 	var plan plannedRun
 	var guidance []string
-	state, err := l.store.Update(func(s *loopstate.State) error {
-		l.writeProgress(s)
+	l.setUnderWay(true)
+	state, err := l.save(func(s *loopstate.State) {
+		s.ResumeAt = time.Time{}
 		guidance, s.Guidance = s.Guidance, nil
 		s.Guided = append(s.Guided, guidance...)
-		return nil
 	})
 	if err != nil {
+		l.setUnderWay(false)
 		return plan, err
 	}
 	fresh := l.takeGuidance(guidance)
@@ -140,23 +133,6 @@ func (l *Loop) claim() (plannedRun, error) {
 	plan.prompt, plan.promise, plan.limits = state.Prompt, state.CompletionPromise, l.status.Limits
 	plan.budget = max(plan.limits.MaxCostUSD-l.base.cost.USD, 0)
 	return plan, nil
-}
-
-// writeProgress puts what is ours to write into the state file: the iteration
-// that runs or runs next, and what the loop has used.
-func (l *Loop) writeProgress(s *loopstate.State) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	s.Iteration, s.Elapsed, s.ResumeAt = l.base.iterations+1, l.base.elapsed.Truncate(time.Millisecond), time.Time{}
-	s.Tokens = loopstate.Tokens(l.base.tokens)
-	s.Guided = nil
-	for _, g := range l.guiding {
-		s.Guided = append(s.Guided, g.Text)
-	}
-	if l.base.cost.Known {
-		usd := math.Round(l.base.cost.USD*1e6) / 1e6 // sums of floats have long tails
-		s.CostUSD = &usd
-	}
 }
 
 // runOnce runs one agent to its end.
@@ -362,11 +338,13 @@ func (l *Loop) causeOf(r report) StopReason {
 	return r.cause
 }
 
-// account adds a run to what the loop has used.
-func (l *Loop) account(r report) spent {
+// account adds a run to what the loop has used, and counts how it went.
+func (l *Loop) account(r report) (spent, tally) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !r.limited && (r.outcome != OutcomeCancelled || r.cause.Capped()) {
+	l.counts.add(r)
+	l.underWay, l.current = false, stream.Usage{}
+	if !r.refused() && (r.outcome != OutcomeCancelled || r.cause.Capped()) {
 		l.base.iterations++
 		if !r.neverBegan { // it may be told again to the next one
 			l.guiding = nil
@@ -380,7 +358,7 @@ func (l *Loop) account(r report) spent {
 		l.status.CostIncomplete = true
 	}
 	l.status.Cost, l.status.Tokens = l.base.cost, l.base.tokens
-	return l.base
+	return l.base, l.counts
 }
 
 // endOf makes the loop's last event.
@@ -401,6 +379,9 @@ func (l *Loop) endOf(why StopReason, r report) End {
 	} else if why != StopPromise {
 		end.Error = r.problem
 	}
+	if why != StopInterrupted { // who goes on has mended the reason
+		l.counts = tally{begun: l.counts.begun}
+	}
 	return end
 }
 
@@ -409,10 +390,8 @@ func (l *Loop) finish(end End) {
 	switch end.Reason {
 	case StopStateRemoved, StopBadStateFile: // gone, or the user's to mend
 	case StopInterrupted, StopFailures, StopStalled, StopPermissionDenied: // it can be continued
-		l.store.Update(func(s *loopstate.State) error {
-			s.Active = s.Active && end.Reason == StopInterrupted
-			l.writeProgress(s)
-			return nil
+		l.save(func(s *loopstate.State) {
+			s.Active, s.ResumeAt = s.Active && end.Reason == StopInterrupted, time.Time{}
 		})
 	default:
 		if err := l.store.Remove(); err != nil {

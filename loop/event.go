@@ -21,7 +21,7 @@ type Observer interface {
 type StateChanged struct {
 	State    State
 	ResumeAt time.Time // waiting: when it goes on by itself
-	Reason   string    // why it waits or pauses: "rate_limit", "backoff", "user", ...
+	Reason   string    // why it waits (see WaitReasons) or pauses ("user")
 }
 
 // IterationStart opens an iteration; a fresh agent process follows.

@@ -285,6 +285,16 @@ func start(t *testing.T, configure func(*Config), runs ...run) *rig {
 // tryStart begins a loop in a folder that may hold a state file.
 func tryStart(t *testing.T, found *loopstate.State, configure func(*Config), runs ...run) (*rig, error) {
 	t.Helper()
+	r := prepare(t, found, configure, runs...)
+	return r, r.begin()
+}
+
+// unstarted is a loop that is still to begin.
+func unstarted(t *testing.T, runs ...run) *rig { return prepare(t, nil, nil, runs...) }
+
+// prepare makes a loop in a folder that may hold a state file.
+func prepare(t *testing.T, found *loopstate.State, configure func(*Config), runs ...run) *rig {
+	t.Helper()
 	b, err := backends.Lookup("pi")
 	if err != nil {
 		t.Fatal(err)
@@ -296,7 +306,7 @@ func tryStart(t *testing.T, found *loopstate.State, configure func(*Config), run
 	}
 	r := &rig{t: t, file: &memory{state: found, changes: make(chan struct{}, 1)}, agents: &agents{runs: runs}, log: &watcher{}}
 	r.Loop = &Loop{id: "ralph-test", cfg: cfg, obs: r.log, store: r.file, start: r.agents.start}
-	return r, r.begin()
+	return r
 }
 
 // bubble runs a test in which time passes only when everybody waits.

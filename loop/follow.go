@@ -38,6 +38,7 @@ func (l *Loop) Handle(e stream.Event) {
 		}
 	case stream.Usage:
 		warning = l.countUsage(e)
+		defer l.noteSpending()
 		overBudget = l.goesOn && l.overCap()
 	case stream.TurnEnd: // one that ends with tools is followed by another, which the budget may not allow
 		l.goesOn = strings.HasPrefix(e.StopReason, "tool")
@@ -68,6 +69,7 @@ func (l *Loop) Handle(e stream.Event) {
 // 80 % of the cost cap are spent. The caller holds mu.
 func (l *Loop) countUsage(u stream.Usage) (warning string) {
 	st := &l.status
+	l.current = u
 	st.IterationCost = u.Cost
 	st.Cost, st.Tokens = l.base.cost.Plus(u.Cost), l.base.tokens.Plus(u.Tokens)
 	if u.Context > 0 {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ralph-lsp/backends"
+	"ralph-lsp/loopstate"
 	"ralph-lsp/stream"
 )
 
@@ -19,6 +20,9 @@ const (
 	// maxDenials and maxStalls are iterations in a row that end a loop.
 	maxDenials = 2
 	maxStalls  = 2
+	// shortRun: a run that ends well sooner, without a tool call, may have done
+	// nothing. From the second in a row on they are paced.
+	shortRun = 2 * time.Second
 	// rateLimitSlack is added to the time at which a provider says it's ready.
 	rateLimitSlack = time.Minute
 	// maxRateLimitWait bounds one wait, whatever the provider said.
@@ -34,8 +38,18 @@ type report struct {
 	verdict     stream.Verdict
 	neverBegan  bool // a start failure
 	unstartable bool // there wasn't even a process
-	limited     bool // refused by a rate limit: neither an iteration nor a failure
+	limited     bool // refused by a rate limit
+	overloaded  bool // refused as the provider was overloaded
 	resumeAt    time.Time
+}
+
+// refused says whether it was up to the provider that a run didn't go well: it
+// is neither an iteration nor a failure.
+func (r report) refused() bool { return r.limited || r.overloaded }
+
+// isShort says whether a run ended well at once and may have done nothing.
+func (r report) isShort() bool {
+	return r.outcome == OutcomeOK && r.exit.Duration < shortRun && r.exit.Result.ToolCalls == 0
 }
 
 // assess says how a run went. cause is why we ended it, "" when it ended by itself.
@@ -60,22 +74,32 @@ func assess(exit backends.Exit, cause StopReason, completion stream.Completion, 
 	if r.outcome == OutcomeOK || cause.Capped() || overBudget(res) {
 		r.verdict = completion.Judge(res)
 	}
-	if f := res.Failure; r.outcome == OutcomeError && (res.Rejected != nil || f != nil && f.Kind == stream.KindRateLimit) {
-		r.limited = true
-		if res.Rejected != nil {
-			r.resumeAt = res.Rejected.ResetsAt
-		}
-		if f != nil && !f.ResetsAt.IsZero() {
-			r.resumeAt = f.ResetsAt
-		}
-		if r.resumeAt.After(now) {
-			r.resumeAt = r.resumeAt.Add(rateLimitSlack)
-		}
-		if latest := now.Add(maxRateLimitWait); r.resumeAt.After(latest) {
-			r.resumeAt = latest
-		}
+	if r.outcome == OutcomeError {
+		r.assessRefusal(now)
 	}
 	return r
+}
+
+// assessRefusal says whether the provider refused the run, and until when.
+func (r *report) assessRefusal(now time.Time) {
+	res := r.exit.Result
+	kind := stream.KindOther
+	if f := res.Failure; f != nil {
+		kind, r.resumeAt = f.Kind, f.ResetsAt
+	}
+	if res.Rejected != nil {
+		kind = stream.KindRateLimit
+		if r.resumeAt.IsZero() {
+			r.resumeAt = res.Rejected.ResetsAt
+		}
+	}
+	r.limited, r.overloaded = kind == stream.KindRateLimit, kind == stream.KindOverloaded
+	if r.limited && r.resumeAt.After(now) {
+		r.resumeAt = r.resumeAt.Add(rateLimitSlack)
+	}
+	if latest := now.Add(maxRateLimitWait); r.resumeAt.After(latest) {
+		r.resumeAt = latest
+	}
 }
 
 // overBudget says whether the agent stopped itself at its budget.
@@ -181,8 +205,9 @@ func clip(s string, limit int) string {
 
 // tally counts what came in a row.
 type tally struct {
-	begun                                                bool // an agent has begun to work, at any time
-	failures, startFailures, denials, stalls, rateLimits int
+	begun         bool // an agent has begun to work, at any time
+	startFailures int
+	loopstate.InARow
 }
 
 // add counts a run.
@@ -193,15 +218,16 @@ func (t *tally) add(r report) {
 		}
 	}
 	t.begun = t.begun || !r.neverBegan
-	if r.limited {
-		t.rateLimits++
+	bump(&t.RateLimits, r.limited)
+	bump(&t.Overloads, r.overloaded)
+	if r.refused() || r.outcome == OutcomeCancelled { // it says nothing about the agent
 		return
 	}
-	t.rateLimits = 0
-	bump(&t.failures, r.outcome == OutcomeError || r.outcome == OutcomeTimeout)
+	bump(&t.Failures, r.outcome == OutcomeError || r.outcome == OutcomeTimeout)
 	bump(&t.startFailures, r.neverBegan)
-	bump(&t.stalls, r.outcome == OutcomeTimeout)
-	bump(&t.denials, len(r.exit.Result.Denials) > 0)
+	bump(&t.Stalls, r.outcome == OutcomeTimeout)
+	bump(&t.Denials, len(r.exit.Result.Denials) > 0)
+	bump(&t.ShortRuns, r.isShort())
 }
 
 // spent is what a loop has used of its limits.
@@ -220,13 +246,13 @@ func decide(r report, cause StopReason, t tally, s spent, limits Limits) StopRea
 		return StopPromise
 	case cause != "" && cause != StopStalled:
 		return cause
-	case t.denials >= maxDenials:
+	case t.Denials >= maxDenials:
 		return StopPermissionDenied
 	case !t.begun && (r.unstartable || limits.MaxFailures > 0 && t.startFailures >= min(maxStartFailures, limits.MaxFailures)):
 		return StopBackendError
-	case t.stalls >= maxStalls:
+	case t.Stalls >= maxStalls:
 		return StopStalled
-	case limits.MaxFailures > 0 && t.failures >= limits.MaxFailures:
+	case limits.MaxFailures > 0 && t.Failures >= limits.MaxFailures:
 		return StopFailures
 	case overBudget(r.exit.Result) && limits.MaxCostUSD > 0:
 		return StopMaxCost

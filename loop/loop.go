@@ -56,9 +56,13 @@ type Loop struct {
 	fileMu sync.Mutex // one look at the state file, with what follows from it, at a time
 
 	mu       sync.Mutex
-	status   Status // snapshot for Status; Elapsed is without the current run
-	base     spent  // what earlier iterations used
-	running  Agent  // nil between runs
+	status   Status       // snapshot for Status; Elapsed is without the current run
+	base     spent        // what earlier iterations used
+	current  stream.Usage // of the run under way so far
+	counts   tally        // of the runs so far
+	underWay bool         // an iteration is begun, and not counted yet
+	written  ledger       // what the state file was last seen to say of what is counted
+	running  Agent        // nil between runs
 	cause    StopReason
 	grace    time.Duration // of the stop that cause asks for
 	paused   bool
@@ -72,14 +76,14 @@ type Loop struct {
 	warned   float64         // the cost cap of which the user was warned
 	line     lineBuffer
 	stopped  time.Duration // of the run under way, in which this process was stopped
-	hasBegun bool          // an agent of the loop's has once begun to work
 	goesOn   bool          // tools were called, so another turn follows
 
 	activity activity
 
-	wake chan struct{} // something above changed; 1-buffered
-	done chan struct{}
-	end  End
+	wake  chan struct{} // something above changed; 1-buffered
+	spent chan struct{} // the run under way has spent more; 1-buffered
+	done  chan struct{}
+	end   End
 }
 
 // Start starts a loop, or continues the one in the folder. It returns once the
@@ -225,6 +229,9 @@ func (l *Loop) mayGoOn(s loopstate.State) error {
 // usedBy is what a state file says that its loop has used.
 func usedBy(s loopstate.State) spent {
 	used := spent{iterations: max(s.Iteration-1, 0), elapsed: s.Elapsed, tokens: stream.Tokens(s.Tokens)}
+	if s.Begun {
+		used.iterations++ // it was cut off: who drove the loop died
+	}
 	if s.CostUSD != nil {
 		used.cost = stream.USD(*s.CostUSD)
 	}
@@ -256,7 +263,7 @@ func (l *Loop) takeUp(found loopstate.State) (loopstate.State, error) {
 		if l.cfg.Hat != "" || s.Backend != found.Backend {
 			s.Hat = l.cfg.Hat
 		}
-		s.ResumeAt = time.Time{}
+		s.Iteration, s.Begun, s.ResumeAt = usedBy(*s).iterations+1, false, time.Time{}
 		if path := l.mirror.writer.Path(); path != "" {
 			s.SessionFile = path
 		}
@@ -266,8 +273,9 @@ func (l *Loop) takeUp(found loopstate.State) (loopstate.State, error) {
 
 // init sets the loop's own state from the state file's.
 func (l *Loop) init(s loopstate.State) {
-	l.wake, l.done = make(chan struct{}, 1), make(chan struct{})
-	l.base, l.known, l.hasBegun = usedBy(s), s, l.cfg.Continue
+	l.wake, l.spent, l.done = make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{})
+	l.base, l.known, l.written = usedBy(s), s, ledgerOf(s)
+	l.counts = tally{begun: l.cfg.Continue, InARow: s.InARow}
 	for _, text := range s.Guided { // the iteration that was told this is run again
 		l.guiding = append(l.guiding, l.newGuidance(text))
 	}
@@ -314,10 +322,7 @@ func (l *Loop) Status() Status {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	s := l.status
-	s.Spent, s.Elapsed = l.base.elapsed, l.base.elapsed
-	if l.running != nil {
-		s.Elapsed += time.Since(s.IterationStartedAt) - l.stopped
-	}
+	s.Spent, s.Elapsed = l.base.elapsed, l.elapsed()
 	s.Quota = append([]stream.Quota(nil), s.Quota...)
 	s.LastLine = l.line.last()
 	return s
@@ -341,8 +346,10 @@ func (l *Loop) Resumable() loopstate.State {
 	l.mu.Lock()
 	s := l.known
 	l.mu.Unlock()
-	s.Active, s.Cancel = true, false
-	l.writeProgress(&s)
+	s.Active, s.Cancel, s.ResumeAt = true, false, time.Time{}
+	l.mu.Lock()
+	l.enter(&s)
+	l.mu.Unlock()
 	return s
 }
 

@@ -282,7 +282,7 @@ func TestTheUserIsWarnedOfTheBudgetOnce(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := start(t, func(c *Config) { c.Limits.MaxCostUSD = 10 }, costs(3, "no"))
 		r.over(StopMaxCost, 4)
-		if n := r.log.count("$9.00 of $10.00"); n != 1 || r.log.count("warning") != 1 {
+		if n := r.log.count("$9.00 of $10.00"); n != 1 || r.log.count("warning: $") != 1 {
 			t.Errorf("%d warnings\n%s", n, strings.Join(r.log.lines, "\n"))
 		}
 	})

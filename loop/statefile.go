@@ -44,6 +44,7 @@ func (l *Loop) learn(s loopstate.State) {
 	problem := errors.Join(limits.Check(), checkPromise(promise))
 	l.mu.Lock()
 	l.known = s
+	l.takeOver(ledgerOf(s))
 	// What the user took out isn't told again.
 	l.guiding = slices.DeleteFunc(l.guiding, func(g Guidance) bool { return !slices.Contains(s.Guided, g.Text) })
 	if problem != nil {

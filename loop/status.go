@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"strings"
 	"time"
 
 	"ralph-lsp/stream"
@@ -13,7 +14,7 @@ type State string
 const (
 	StateStarting    State = "starting"
 	StateRunning     State = "running"
-	StateWaiting     State = "waiting" // for a rate limit or a backoff to pass
+	StateWaiting     State = "waiting" // see WaitReasons
 	StatePaused      State = "paused"
 	StateCancelling  State = "cancelling"
 	StateInterrupted State = "interrupted" // its owner went away; it can be continued
@@ -64,11 +65,34 @@ type ToolStatus struct {
 	StartedAt time.Time
 }
 
+// The reasons for which a loop waits. An agent that waits by itself has those of
+// stream.ErrorKind.
+const (
+	WaitRateLimit  = "rate_limit" // a limit of the provider's
+	WaitOverloaded = "overloaded" // the provider has no room
+	WaitBackoff    = "backoff"    // the last run failed
+	WaitPacing     = "pacing"     // runs end well at once, and may do nothing
+)
+
+// WaitReasons lists them.
+func WaitReasons() []string { return []string{WaitRateLimit, WaitOverloaded, WaitBackoff, WaitPacing} }
+
+// WaitText says a reason in the words of a status line.
+func WaitText(reason string) string {
+	switch reason {
+	case WaitOverloaded:
+		return "provider overloaded"
+	case WaitPacing:
+		return "pacing short runs"
+	}
+	return strings.ReplaceAll(reason, "_", " ")
+}
+
 // RetryStatus is what a loop or its agent waits for.
 type RetryStatus struct {
 	Attempt  int
 	ResumeAt time.Time
-	Reason   string // "rate_limit", "backoff", "overloaded", ...
+	Reason   string // see WaitReasons
 }
 
 // Status is a snapshot of a loop.

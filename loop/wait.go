@@ -4,22 +4,76 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
+
 	"ralph-lsp/loopstate"
 )
 
-// The waits for a rate limit whose end nobody knows: doubled each time.
-const (
-	firstLimitWait = time.Minute
-	lastLimitWait  = 30 * time.Minute
+// growth is a pause that is doubled each time it is needed in a row.
+type growth struct {
+	first, last time.Duration
+	jitter      float64 // the part of it by which chance makes it longer or shorter
+}
+
+var (
+	failurePause  = growth{time.Second, time.Minute, 0.5}
+	limitPause    = growth{time.Minute, 30 * time.Minute, 0} // a rate limit whose end nobody knows
+	overloadPause = growth{10 * time.Second, 5 * time.Minute, 0.5}
+	shortRunPause = growth{time.Second, time.Minute, 0}
 )
 
-// waitForLimit waits until the provider takes requests again.
-func (l *Loop) waitForLimit(r report, attempt int) {
-	until := r.resumeAt
-	if now := time.Now(); !until.After(now) {
-		until = now.Add(min(firstLimitWait<<min(attempt-1, 10), lastLimitWait))
+// after is how long the pause is when it is needed for so many times in a row.
+func (g growth) after(times int) (d time.Duration) {
+	b := &backoff.ExponentialBackOff{InitialInterval: g.first, RandomizationFactor: g.jitter, Multiplier: 2, MaxInterval: g.last}
+	for range min(max(times, 1), 20) { // by then they are all the same
+		d = b.NextBackOff()
 	}
-	l.wait("rate_limit", attempt, until)
+	return d
+}
+
+// waitAfter waits as long as a run asks for, before the next one begins.
+func (l *Loop) waitAfter(r report, counts tally) {
+	now := time.Now()
+	switch {
+	case r.limited:
+		l.wait(WaitRateLimit, counts.RateLimits, r.resumeOr(now.Add(limitPause.after(counts.RateLimits)), now))
+	case r.overloaded:
+		l.waitForCapacity(counts.Overloads, r.resumeOr(now.Add(overloadPause.after(counts.Overloads)), now), now)
+	case r.outcome != OutcomeOK:
+		l.wait(WaitBackoff, counts.Failures, now.Add(failurePause.after(counts.Failures)))
+	case counts.ShortRuns > 1:
+		l.pace(counts.ShortRuns-1, now)
+	}
+}
+
+// resumeOr is when the provider takes requests again, or other if it didn't say.
+func (r report) resumeOr(other, now time.Time) time.Time {
+	if r.resumeAt.After(now) {
+		return r.resumeAt
+	}
+	return other
+}
+
+// waitForCapacity waits for an overloaded provider. That counts as running time:
+// else nothing would end the wait for one that never comes back.
+func (l *Loop) waitForCapacity(attempt int, until, now time.Time) {
+	l.mu.Lock()
+	if limit := l.status.Limits.MaxDuration; limit > 0 {
+		until = earlier(until, now.Add(limit-l.base.elapsed))
+	}
+	l.mu.Unlock()
+	l.wait(WaitOverloaded, attempt, until)
+	l.mu.Lock()
+	l.base.elapsed += time.Since(now)
+	l.mu.Unlock()
+}
+
+// pace keeps runs apart that may have done nothing.
+func (l *Loop) pace(attempt int, now time.Time) {
+	if attempt == 1 {
+		l.emit(Warning{Message: fmt.Sprintf("two runs in a row ended within %v and used no tool: the loop now pauses between such runs, up to %v", shortRun, shortRunPause.last)})
+	}
+	l.wait(WaitPacing, attempt, now.Add(shortRunPause.after(attempt)))
 }
 
 // wait waits until a time, or until the user wants to go on, to pause or to stop.
@@ -48,11 +102,7 @@ func (l *Loop) wait(reason string, attempt int, until time.Time) {
 func (l *Loop) enterWait(reason string, attempt int, until time.Time) {
 	l.fileMu.Lock()
 	defer l.fileMu.Unlock()
-	l.store.Update(func(s *loopstate.State) error { // a failure shows at the next iteration
-		l.writeProgress(s)
-		s.ResumeAt = until.UTC()
-		return nil
-	})
+	l.save(func(s *loopstate.State) { s.ResumeAt = until.UTC() }) // a failure shows at the next iteration
 	l.setState(StateChanged{State: StateWaiting, ResumeAt: until, Reason: reason},
 		&RetryStatus{Attempt: attempt, ResumeAt: until, Reason: reason})
 }
@@ -65,10 +115,7 @@ func (l *Loop) enterPause() {
 	}
 	l.fileMu.Lock()
 	defer l.fileMu.Unlock()
-	l.store.Update(func(s *loopstate.State) error { // a failure shows at the next iteration
-		l.writeProgress(s)
-		return nil
-	})
+	l.save(func(s *loopstate.State) { s.ResumeAt = time.Time{} }) // a failure shows at the next iteration
 	l.setState(StateChanged{State: StatePaused, Reason: "user"}, nil)
 }
 

@@ -42,6 +42,13 @@ var fields = []field{
 	elapsedField(),
 	timeField("resume_at", func(s *State) *time.Time { return &s.ResumeAt }),
 	tokensField(),
+	whenTrue(boolField("begun", func(s *State) *bool { return &s.Begun })),
+	whenSome(intField("failures", func(s *State) *int { return &s.InARow.Failures })),
+	whenSome(intField("stalls", func(s *State) *int { return &s.InARow.Stalls })),
+	whenSome(intField("denials", func(s *State) *int { return &s.InARow.Denials })),
+	whenSome(intField("short_runs", func(s *State) *int { return &s.InARow.ShortRuns })),
+	whenSome(intField("rate_limits", func(s *State) *int { return &s.InARow.RateLimits })),
+	whenSome(intField("overloads", func(s *State) *int { return &s.InARow.Overloads })),
 	listField("guidance", func(s *State) *[]string { return &s.Guidance }),
 	listField("guided", func(s *State) *[]string { return &s.Guided }),
 	whenTrue(boolField("cancel", func(s *State) *bool { return &s.Cancel })),
@@ -106,10 +113,16 @@ func optional[T any](key string, of func(string, func(*State) *T) field, at func
 }
 
 // whenTrue leaves out a field that is false.
-func whenTrue(f field) field {
+func whenTrue(f field) field { return unless("false", f) }
+
+// whenSome leaves out a count that is 0.
+func whenSome(f field) field { return unless("0", f) }
+
+// unless leaves out a field that has the value of a key that isn't there.
+func unless(absent string, f field) field {
 	format := f.format
 	f.format = func(s *State) string {
-		if text := format(s); text == "true" {
+		if text := format(s); text != absent {
 			return text
 		}
 		return ""

@@ -39,7 +39,9 @@ type State struct {
 	Guidance               []string      // what the user wants the next run to know
 	Guided                 []string      // what the iteration that runs was told
 	Tokens                 Tokens        // used so far
-	Cancel                 bool          // a request: end the loop now and remove the file
+	Begun                  bool          // the iteration runs, or was cut off when its owner died
+	InARow                 InARow
+	Cancel                 bool // a request: end the loop now and remove the file
 	SessionFile            string
 
 	Prompt string
@@ -47,6 +49,16 @@ type State struct {
 
 // Tokens counts what a loop has used.
 type Tokens struct{ Input, Output, CacheRead, CacheWrite int64 }
+
+// InARow counts the runs at the end of a loop that went the same way.
+type InARow struct {
+	Failures   int
+	Stalls     int // silent for longer than the idle timeout
+	Denials    int // permissions were refused
+	ShortRuns  int // ended well at once, without a tool
+	RateLimits int // refused by a rate limit
+	Overloads  int // refused as the provider was overloaded
+}
 
 // defaultState is what a file says that has a prompt and nothing else.
 func defaultState() State {

@@ -12,7 +12,7 @@ var stateKeys = []config.Key{
 	{Path: []string{"active"}, Type: config.Switch, Default: "true",
 		Doc: "Whether the loop goes on. `false` pauses it when the running iteration is done."},
 	{Path: []string{"iteration"}, Type: config.Count, Default: "1",
-		Doc: "The iteration that runs now, or runs next; the loop counts it."},
+		Doc: "The iteration that runs now, or runs next; the loop counts it. A number that you write counts, as that of every key that the loop counts."},
 	sharedKey("max_iterations", "limits"),
 	sharedKey("completion_promise", "completion", "promise"),
 	{Path: []string{"started_at"}, Type: "time", Doc: "When the loop was started."},
@@ -32,10 +32,23 @@ var stateKeys = []config.Key{
 	{Path: []string{"elapsed"}, Type: config.Duration, Doc: "How long the loop has run, without waits and pauses; the loop counts it."},
 	{Path: []string{"resume_at"}, Type: "time", Doc: "When a loop that waits goes on. A time that has passed ends the wait."},
 	{Path: []string{"tokens_used"}, Type: config.Text, Doc: "The tokens used so far; the loop counts them."},
+	{Path: []string{"begun"}, Type: config.Switch, Default: "false",
+		Doc: "`true` while the iteration runs. Of a loop that nobody drives it says that the iteration was cut off: it counts, and the next one begins when the loop is continued. Without it, the iteration is run again."},
+	countKey("failures", "How many runs in a row have failed; `max_consecutive_failures` is their limit."),
+	countKey("stalls", "How many runs in a row were silent for longer than `idle_timeout`. The second ends the loop."),
+	countKey("denials", "In how many runs in a row the agent was refused a permission. The second ends the loop."),
+	countKey("short_runs", "How many runs in a row ended well within 2 seconds and used no tool. From the second on the loop pauses between them, longer each time."),
+	countKey("rate_limits", "How many runs in a row were refused by a rate limit. The loop waits longer each time."),
+	countKey("overloads", "How many runs in a row were refused because the provider was overloaded. The loop waits longer each time."),
 	{Path: []string{"guidance"}, Type: config.Texts, Doc: "What the next iteration's agent is told besides the prompt."},
 	{Path: []string{"guided"}, Type: config.Texts, Doc: "What the running iteration's agent was told besides the prompt."},
 	{Path: []string{"cancel"}, Type: config.Switch, Default: "false", Doc: "`true` ends the loop now."},
 	{Path: []string{"session_file"}, Type: config.Text, Doc: "The file with the loop's history."},
+}
+
+// countKey is a key with which the loop counts runs that went the same way.
+func countKey(name, doc string) config.Key {
+	return config.Key{Path: []string{name}, Type: config.Count, Default: "0", Doc: doc + " The loop counts them; a number that you write counts."}
 }
 
 // sharedKey is a key of the state file that means what one of ralph.toml does,

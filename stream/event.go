@@ -81,6 +81,11 @@ func (t Tokens) Plus(u Tokens) Tokens {
 	return Tokens{t.Input + u.Input, t.Output + u.Output, t.CacheRead + u.CacheRead, t.CacheWrite + u.CacheWrite}
 }
 
+// Minus returns the differences of t and u.
+func (t Tokens) Minus(u Tokens) Tokens {
+	return Tokens{t.Input - u.Input, t.Output - u.Output, t.CacheRead - u.CacheRead, t.CacheWrite - u.CacheWrite}
+}
+
 // Total returns how many tokens t counts.
 func (t Tokens) Total() int64 { return t.Input + t.Output + t.CacheRead + t.CacheWrite }
 

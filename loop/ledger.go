@@ -1,0 +1,148 @@
+package loop
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"ralph-lsp/loopstate"
+	"ralph-lsp/stream"
+)
+
+// ledger is what the state file says of what the loop counts. A loop that was
+// killed has nothing else to go on with, so the file is kept up to date while an
+// agent spends. It is also the user's: a number that differs from what
+// was written last is the user's own and counts from then on.
+type ledger struct {
+	iteration int
+	begun     bool
+	cost      stream.Cost
+	tokens    stream.Tokens
+	elapsed   time.Duration
+	inARow    loopstate.InARow
+}
+
+func ledgerOf(s loopstate.State) ledger {
+	b := ledger{iteration: s.Iteration, begun: s.Begun, tokens: stream.Tokens(s.Tokens), elapsed: s.Elapsed, inARow: s.InARow}
+	if s.CostUSD != nil {
+		b.cost = stream.USD(*s.CostUSD)
+	}
+	return b
+}
+
+// takeOver makes the user's changes of the state file's numbers the loop's. The
+// caller holds mu.
+func (l *Loop) takeOver(now ledger) {
+	was := l.written
+	if now == was {
+		return
+	}
+	l.written = now
+	if now.iteration != was.iteration {
+		l.base.iterations = max(now.iteration-1, 0)
+	}
+	if now.inARow != was.inARow {
+		l.counts.InARow = now.inARow
+	}
+	// The run under way is part of these sums, and goes on.
+	l.base.elapsed += now.elapsed - was.elapsed
+	l.base.tokens = l.base.tokens.Plus(now.tokens.Minus(was.tokens))
+	if now.cost != was.cost {
+		l.base.cost = stream.Cost{USD: l.base.cost.USD + now.cost.USD - was.cost.USD, Known: now.cost.Known || l.current.Cost.Known}
+	}
+	l.status.Cost, l.status.Tokens = l.base.cost.Plus(l.current.Cost), l.base.tokens.Plus(l.current.Tokens)
+}
+
+// enter puts into a state what is ours to write: the iteration that runs or runs
+// next, and what the loop has used, with the run under way. The caller holds mu.
+func (l *Loop) enter(s *loopstate.State) {
+	s.Iteration, s.Begun = l.base.iterations+1, l.underWay
+	s.Elapsed = l.elapsed().Truncate(time.Millisecond)
+	s.Tokens = loopstate.Tokens(l.base.tokens.Plus(l.current.Tokens))
+	s.InARow = l.counts.InARow
+	s.Guided = nil
+	for _, g := range l.guiding {
+		s.Guided = append(s.Guided, g.Text)
+	}
+	s.CostUSD = nil
+	if cost := l.base.cost.Plus(l.current.Cost); cost.Known {
+		usd := math.Round(max(cost.USD, 0)*1e6) / 1e6 // sums of floats have long tails
+		s.CostUSD = &usd
+	}
+}
+
+// elapsed is the time that the loop has run. The caller holds mu.
+func (l *Loop) elapsed() time.Duration {
+	if l.running == nil {
+		return l.base.elapsed
+	}
+	return l.base.elapsed + time.Since(l.status.IterationStartedAt) - l.stopped
+}
+
+// save writes what the loop has used into the state file, after taking over what
+// the user has changed there, and what edit changes besides. The caller holds fileMu.
+func (l *Loop) save(edit func(*loopstate.State)) (loopstate.State, error) {
+	state, err := l.store.Update(func(s *loopstate.State) error {
+		l.mu.Lock()
+		l.takeOver(ledgerOf(*s))
+		l.enter(s)
+		l.mu.Unlock()
+		edit(s)
+		return nil
+	})
+	if err == nil {
+		l.mu.Lock()
+		l.written = ledgerOf(state)
+		l.mu.Unlock()
+	}
+	return state, err
+}
+
+func (l *Loop) setUnderWay(now bool) {
+	l.mu.Lock()
+	l.underWay = now
+	l.mu.Unlock()
+}
+
+// noteSpending has what the run under way has spent written down.
+func (l *Loop) noteSpending() {
+	select {
+	case l.spent <- struct{}{}:
+	default:
+	}
+}
+
+// bookInterval is the least time between two writes of what a run spends. Each
+// waits for the disk, and an editor that has the file open reads it again.
+const bookInterval = time.Second
+
+// keepBooks writes down what runs spend while they do, at once when the last time
+// is long enough ago. Nobody waits for it.
+func (l *Loop) keepBooks(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-l.spent:
+		}
+		l.writeSpending()
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(bookInterval):
+		}
+	}
+}
+
+// writeSpending writes down what the run under way has spent. When it is over,
+// whatever comes next has done that.
+func (l *Loop) writeSpending() {
+	l.fileMu.Lock()
+	defer l.fileMu.Unlock()
+	l.mu.Lock()
+	underWay := l.underWay
+	l.mu.Unlock()
+	if underWay {
+		l.save(func(*loopstate.State) {}) // a failure shows at the next iteration
+	}
+}
