@@ -83,6 +83,7 @@ func CancelFolder(ctx context.Context, folder string) (iteration int, err error)
 	if !owned {
 		return discard(file, folder)
 	}
+	defer file.Settle()
 	asked := false
 	for now := owner; owned && isSameLoop(owner, now); {
 		if !asked { // a loop that begins has no file yet
@@ -176,6 +177,7 @@ func changeFolder(folder string, edit func(*loopstate.State)) error {
 	} else if !owned {
 		return ErrNotRunning
 	}
+	defer file.Settle()
 	_, err = file.Update(func(s *loopstate.State) error {
 		edit(s)
 		return errors.Join(limitsOf(*s).Check(), checkPromise(s.CompletionPromise))

@@ -4,26 +4,16 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
-	"time"
 )
 
-const (
-	// maxSize bounds what is read into memory.
-	maxSize = 64 << 20
-	// settleTime is how long an editor may take to save: until then a file
-	// that is cut off, or gone for a moment, is looked at again.
-	settleTime = 300 * time.Millisecond
-	settlePoll = 10 * time.Millisecond
-	// maxUpdates bounds how often an update starts anew because someone else
-	// wrote in the meantime.
-	maxUpdates = 100
-)
+// maxUpdates bounds how often an update starts anew because someone else wrote
+// in the meantime.
+const maxUpdates = 100
 
 // File is the state file of one folder. Its methods may be called from several
 // goroutines, and other processes may do the same with their own File.
@@ -32,10 +22,16 @@ type File struct {
 	root   string // the same without links
 
 	exchange func(a, b string) error // swaps two files; replaced in tests
+	lease    func(*os.File) error    // takeLease; replaced in tests
 	madeDir  atomic.Bool             // .pi was made here
 	seen     atomic.Bool             // the file was there, and wasn't removed here
+	drives   atomic.Bool             // the lock is held: what is read here is run
 
 	updating sync.Mutex // lets updates from here wait for each other
+	prompt   *string    // the one that was believed last; guarded by updating
+
+	lingering sync.Mutex
+	replaced  map[*replaced]bool // guarded by lingering
 }
 
 // Open returns the state file of a folder. Nothing is created or read. The
@@ -52,7 +48,7 @@ func Open(folder string) (*File, error) {
 	if info, err := os.Stat(root); err != nil || !info.IsDir() {
 		return nil, fmt.Errorf("opening folder %s: it is not a folder", folder)
 	}
-	f := &File{folder: abs, root: root, exchange: exchangeFiles}
+	f := &File{folder: abs, root: root, exchange: exchangeFiles, lease: takeLease, replaced: map[*replaced]bool{}}
 	if _, err := f.realPath(Name); err != nil {
 		return nil, err
 	}
@@ -66,72 +62,18 @@ func (f *File) Path() string { return filepath.Join(f.folder, filepath.FromSlash
 // *SyntaxError when it can't be understood; neither is reported before an
 // editor had the time to finish saving.
 func (f *File) Load() (State, error) {
-	_, _, doc, err := f.read()
-	if err != nil {
-		return State{}, err
-	}
-	return doc.State(), nil
-}
-
-// read returns the file's real path, its bytes, and what they say.
-func (f *File) read() (path string, data []byte, doc *Document, err error) {
-	deadline := time.Now().Add(settleTime)
+	var p patience
 	for {
-		path, err = f.realPath(Name)
+		l, wait, err := f.look(&p)
+		if wait {
+			p.sleep()
+			continue
+		}
 		if err != nil {
-			return "", nil, nil, err
+			return State{}, err
 		}
-		var modified time.Time
-		data, modified, err = readRegular(path)
-		saving := false
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			saving = f.seen.Load() // some editors move the old file away first
-		case err == nil:
-			if doc, err = Parse(data); err == nil {
-				f.seen.Store(true)
-				return path, data, doc, nil
-			}
-			saving = time.Since(modified) < settleTime
-		}
-		if !saving || time.Now().After(deadline) {
-			break
-		}
-		time.Sleep(settlePoll)
+		return l.doc.State(), nil
 	}
-	if errors.Is(err, fs.ErrNotExist) {
-		f.seen.Store(false)
-	}
-	if syntax, ok := errors.AsType[*SyntaxError](err); ok {
-		syntax.File = f.Path()
-		return "", nil, nil, syntax
-	}
-	return "", nil, nil, fmt.Errorf("reading the state file: %w", err)
-}
-
-// readRegular reads a file unless it is something that could block or fill the
-// memory.
-func readRegular(path string) (data []byte, modified time.Time, err error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, time.Time{}, err
-	}
-	switch {
-	case !info.Mode().IsRegular():
-		return nil, time.Time{}, fmt.Errorf("%s is not a regular file", path)
-	case info.Size() > maxSize:
-		return nil, time.Time{}, fmt.Errorf("%s has more than %d MiB; put long texts into files of their own", path, maxSize>>20)
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, time.Time{}, err
-	}
-	defer file.Close()
-	buf := bytes.NewBuffer(make([]byte, 0, info.Size()+bytes.MinRead))
-	if _, err := buf.ReadFrom(io.LimitReader(file, maxSize)); err != nil {
-		return nil, time.Time{}, err
-	}
-	return buf.Bytes(), info.ModTime(), nil
 }
 
 // Create writes the file of a new loop, and makes .pi when it isn't there. The
@@ -162,6 +104,7 @@ func (f *File) Create(s State) error {
 		return fmt.Errorf("creating the state file: %w", err)
 	}
 	f.seen.Store(true)
+	f.believe(s.Prompt)
 	syncDir(filepath.Dir(path))
 	return nil
 }
@@ -173,57 +116,90 @@ func (f *File) Create(s State) error {
 // of theirs, so change may be called several times. A file that was deleted
 // isn't brought back; the error is then fs.ErrNotExist. An error of change is
 // returned as it is, and nothing is written.
+//
+// A save that is under way is waited for, at most saveTime. A loop's owner also
+// waits for a prompt to come to rest: it is not to run a half of one.
 func (f *File) Update(change func(*State) error) (State, error) {
+	return f.rewrite(func(doc *Document) ([]byte, State, error) {
+		s := doc.State()
+		if err := change(&s); err != nil {
+			return nil, s, err
+		}
+		doc.Set(s)
+		data, err := render(doc)
+		return data, s, err
+	})
+}
+
+// An editing makes the new bytes of the file, and the state that they are, from
+// what is in it. It may be asked several times.
+type editing func(*Document) ([]byte, State, error)
+
+// rewrite is Update for any editing.
+func (f *File) rewrite(edit editing) (State, error) {
 	f.updating.Lock()
 	defer f.updating.Unlock()
 	dir, err := f.dirPath()
 	if err != nil {
 		return State{}, err
 	}
-	release := holdDir(dir)
-	defer release()
-	for range maxUpdates {
-		s, done, err := f.tryUpdate(change)
-		if done || err != nil {
-			return s, err
+	p := patience{updates: true}
+	for tries := 0; tries < maxUpdates; tries++ {
+		s, outcome, err := f.tryRewrite(dir, edit, &p)
+		switch {
+		case err != nil:
+			return State{}, err
+		case outcome == rewritten:
+			return s, nil
+		case outcome == mustWait:
+			p.sleep() // without the folder: others needn't wait with us
+			tries--
 		}
 	}
 	return State{}, fmt.Errorf("updating the state file %s: others write it all the time", f.Path())
 }
 
-// tryUpdate is one attempt of Update. It isn't done when someone else was
-// faster.
-func (f *File) tryUpdate(change func(*State) error) (_ State, done bool, err error) {
-	path, old, doc, err := f.read()
+// outcome is how an attempt of rewrite ended.
+type outcome int
+
+const (
+	rewritten   outcome = iota
+	mustWait            // somebody saves it
+	overtakenBy         // somebody else was faster
+)
+
+// tryRewrite is one attempt of rewrite.
+func (f *File) tryRewrite(dir string, edit editing, p *patience) (State, outcome, error) {
+	release := holdDir(dir)
+	defer release()
+	l, wait, err := f.look(p)
+	if wait || err != nil {
+		return State{}, mustWait, err
+	}
+	data, s, err := edit(l.doc)
 	if err != nil {
-		return State{}, false, err
+		return State{}, rewritten, err
 	}
-	s := doc.State()
-	if err := change(&s); err != nil {
-		return State{}, false, err
+	f.prompt = &s.Prompt
+	if bytes.Equal(data, l.data) {
+		return s, rewritten, nil
 	}
-	doc.Set(s)
-	data, err := render(doc)
+	temp, err := f.writeTemp(filepath.Dir(l.path), data)
 	if err != nil {
-		return State{}, false, err
-	}
-	if bytes.Equal(data, old) {
-		return s, true, nil
-	}
-	temp, err := f.writeTemp(filepath.Dir(path), data)
-	if err != nil {
-		return State{}, false, err
+		return State{}, rewritten, err
 	}
 	defer os.Remove(temp)
-	done, err = f.replace(path, temp, old, data)
+	done, err := f.replace(l, temp, data)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return State{}, false, nil // gone, or just being saved: read tells
+	case errors.Is(err, fs.ErrNotExist): // gone, or just being saved: the next look tells
+		return State{}, overtakenBy, nil
 	case err != nil:
-		return State{}, false, fmt.Errorf("updating the state file: %w", err)
+		return State{}, rewritten, fmt.Errorf("updating the state file: %w", err)
+	case !done:
+		return State{}, overtakenBy, nil
 	}
-	syncDir(filepath.Dir(path))
-	return s, done, nil
+	syncDir(filepath.Dir(l.path))
+	return s, rewritten, nil
 }
 
 // Remove deletes the file, and .pi when it was made here and is empty. A file

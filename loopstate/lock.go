@@ -149,6 +149,7 @@ func (f *File) own(open *os.File, path string, o Owner) (*Lock, error) {
 	if err := l.SetOwner(o); err != nil {
 		return nil, errors.Join(err, l.Release())
 	}
+	f.drives.Store(true)
 	if state, err := f.realPath(Name); err == nil {
 		sweepTemps(filepath.Dir(state))
 	}
@@ -211,6 +212,8 @@ func (l *Lock) Release() error {
 	if l.open == nil {
 		return nil
 	}
+	l.file.Settle()
+	l.file.drives.Store(false)
 	// If the file can't be removed, an empty one tells nobody of a dead owner.
 	err := errors.Join(l.open.Truncate(0), removeLocked(l.open, l.path))
 	l.open = nil

@@ -8,6 +8,9 @@ import (
 	"golang.org/x/sys/windows"
 )
 
+// replacesOpenFiles says whether a file can be replaced that somebody has open.
+const replacesOpenFiles = false
+
 // renameOver replaces a file. It waits for readers to close it: while they
 // have it open, the system refuses.
 func renameOver(from, to string) error {

@@ -57,50 +57,124 @@ func syncDir(dir string) {
 	}
 }
 
-// replace puts temp, which holds data, in the place of path if that still
-// holds old. It reports false when path holds something else. The error is
-// fs.ErrNotExist when path is gone.
+// replace puts temp, which holds data, in the place of the file that was looked
+// at, if that still holds what it held. It reports false when someone else has
+// written, or is about to. The error is fs.ErrNotExist when the file is gone.
 //
-// The two files are exchanged: that fails when there is nothing to exchange
-// with, and what comes out shows whether someone wrote since old was read. If
-// so, the exchange is undone, as often as it takes to leave the newest text,
-// in the file its writer has open, in the place.
-func (f *File) replace(path, temp string, old, data []byte) (bool, error) {
-	in, want := data, old
-	for i := range maxUpdates {
-		err := f.exchange(temp, path)
-		if errors.Is(err, errors.ErrUnsupported) {
-			return replaceChecked(path, temp, old)
-		}
-		if err != nil {
-			return false, err
-		}
-		out, _, err := readRegular(temp)
-		if err != nil { // whatever it is, it isn't ours: give it back
-			return false, errors.Join(err, f.exchange(temp, path))
-		}
-		if bytes.Equal(out, want) {
-			return i == 0, nil
-		}
-		in, want = out, in
+// While it does so it holds a lease on the file, where there are leases: nobody
+// has it open for writing then, and who tries to waits and is noticed. What
+// was replaced is then looked at for a while longer (linger): somebody may have
+// been on the way to it, and where there are no leases may have it open.
+func (f *File) replace(l look, temp string, data []byte) (bool, error) {
+	if !replacesOpenFiles {
+		out, err := replaceChecked(l.path, temp, l.data)
+		return out == outOld, err
 	}
-	return false, fmt.Errorf("%s is written all the time", path)
-}
-
-// replaceChecked is replace where files can't be exchanged: it looks, then
-// renames. Someone who writes between the two loses; it is a moment.
-func replaceChecked(path, temp string, old []byte) (bool, error) {
-	now, _, err := readRegular(path)
+	old, err := os.Open(l.path)
 	if err != nil {
 		return false, err
 	}
-	if !bytes.Equal(now, old) {
-		return false, nil
+	leased := false
+	if !l.held {
+		err := f.lease(old)
+		if errors.Is(err, errBeingWritten) {
+			old.Close()
+			return false, nil
+		}
+		leased = err == nil
 	}
-	if err := renameOver(temp, path); err != nil {
+	ours, err := os.Open(temp)
+	if err != nil {
+		old.Close()
 		return false, err
 	}
-	return true, nil
+	out, err := f.swap(l, temp, old, ours, func() bool { return leased && isAwaited(old) })
+	if leased {
+		endLease(old)
+	}
+	switch out {
+	case outOld, outTouched:
+		ours.Close()
+		f.linger(old, l.data)
+	case outOurs:
+		old.Close()
+		f.linger(ours, data)
+	default:
+		old.Close()
+		ours.Close()
+	}
+	return out == outOld, err
+}
+
+// came is what came out of the place in the end.
+type came int
+
+const (
+	outNothing came = iota // nothing that anybody else could write
+	outOld                 // the old file, as it should
+	outTouched             // the old file, but someone put another into the place
+	outOurs                // our own: someone writes the old one
+)
+
+// swap exchanges the two files: that fails when there is nothing to exchange
+// with, and what comes out shows whether someone wrote since the look. If so,
+// or if someone wants to, it is put back. When another file comes out then, it
+// was put into the place after that, and so on: the newest is left there.
+func (f *File) swap(l look, temp string, old, ours *os.File, isAwaited func() bool) (came, error) {
+	theirs, err := old.Stat()
+	if err != nil {
+		return outNothing, err
+	}
+	mine, err := ours.Stat()
+	if err != nil {
+		return outNothing, err
+	}
+	in, want := mine, theirs
+	for i := range maxUpdates {
+		err := f.exchange(temp, l.path)
+		if errors.Is(err, errors.ErrUnsupported) {
+			return replaceChecked(l.path, temp, l.data)
+		}
+		if err != nil {
+			return outNothing, err
+		}
+		out, err := os.Lstat(temp)
+		switch {
+		case err != nil:
+			return outNothing, err
+		case i == 0 && os.SameFile(out, theirs) && holds(temp, l.data) && !isAwaited():
+			return outOld, nil
+		case i > 0 && os.SameFile(out, theirs):
+			return outTouched, nil
+		case i > 0 && os.SameFile(out, mine):
+			return outOurs, nil
+		case i > 0 && os.SameFile(out, want) && out.ModTime().Equal(want.ModTime()):
+			return outNothing, nil
+		}
+		in, want = out, in
+	}
+	return outNothing, fmt.Errorf("%s is written all the time", l.path)
+}
+
+// holds says whether a file has this content.
+func holds(path string, data []byte) bool {
+	now, err := readRegular(path)
+	return err == nil && bytes.Equal(now, data)
+}
+
+// replaceChecked is swap where files can't be exchanged: it looks, then
+// renames. Someone who writes between the two loses; it is a moment.
+func replaceChecked(path, temp string, old []byte) (came, error) {
+	if _, err := os.Stat(path); err != nil {
+		return outNothing, err
+	}
+	if !holds(path, old) {
+		return outNothing, nil
+	}
+	if err := renameOver(temp, path); err != nil {
+		return outNothing, err
+	}
+	return outOld, nil
 }
 
 // sweepTemps removes what processes left behind that were killed while they

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -95,57 +97,146 @@ func TestAnEditWhileTheStateChangesIsKept(t *testing.T) {
 // The narrowest moments: between the last look at the file and the exchange,
 // and between an exchange and its undoing.
 func TestEditsAtTheExchangeAreKept(t *testing.T) {
-	for how, edit := range edits {
+	for eyes, lease := range leases {
 		for moments := 1; moments <= 3; moments++ {
-			t.Run(fmt.Sprintf("%s, %d times", how, moments), func(t *testing.T) {
-				f := open(t, t.TempDir())
-				write(t, f, "---\niteration: 1\n---\nGo 0.")
-				exchanges := 0
-				f.exchange = func(a, b string) error {
-					if exchanges < moments {
-						exchanges++
-						if err := edit(f.Path(), fmt.Sprintf("---\niteration: 1\n---\nGo %d.", exchanges)); err != nil {
-							return err
-						}
-					}
-					return exchangeFiles(a, b)
-				}
-				if _, err := f.Update(func(s *State) error { s.Iteration = 2; return nil }); err != nil {
-					t.Fatal(err)
-				}
+			t.Run(fmt.Sprintf("%s, %d times renamed", eyes, moments), func(t *testing.T) {
+				t.Parallel()
+				f := atExchanges(t, lease, moments, func(path string, i int) error {
+					return edits["by renaming"](path, fmt.Sprintf("---\niteration: 1\n---\nGo %d.", i))
+				})
 				wantText(t, f, fmt.Sprintf("---\niteration: 2\n---\nGo %d.", moments))
 				onlyTheStateFile(t, f)
 			})
+			t.Run(fmt.Sprintf("%s, %d times added", eyes, moments), func(t *testing.T) {
+				t.Parallel()
+				f := atExchanges(t, lease, moments, func(path string, i int) error {
+					return addLine(path, fmt.Sprintf("line %d\n", i))
+				})
+				s, err := f.Load()
+				if err != nil || s.Iteration != 2 {
+					t.Errorf("state %+v, %v", s, err)
+				}
+				for i := 1; i <= moments; i++ {
+					if strings.Count(s.Prompt, fmt.Sprintf("line %d\n", i)) != 1 {
+						t.Errorf("line %d is not there once: %q", i, s.Prompt)
+					}
+				}
+				onlyTheStateFile(t, f)
+			})
+		}
+		t.Run(eyes+", in place", func(t *testing.T) {
+			t.Parallel()
+			f := atExchanges(t, lease, 1, func(path string, _ int) error {
+				return edits["in place"](path, "---\niteration: 1\n# mine\n---\nGo on.")
+			})
+			wantText(t, f, "---\niteration: 2\n# mine\n---\nGo on.")
+			onlyTheStateFile(t, f)
+		})
+	}
+}
+
+// leases are what the system may tell of who writes a file.
+var leases = map[string]func(*os.File) error{
+	"with leases":    takeLease,
+	"without leases": func(*os.File) error { return errors.ErrUnsupported },
+}
+
+// atExchanges makes an update, and an edit of the file at each of its first
+// exchanges. It returns when both are done.
+func atExchanges(t *testing.T, lease func(*os.File) error, moments int, edit func(path string, i int) error) *File {
+	t.Helper()
+	f := open(t, t.TempDir())
+	f.lease = lease
+	write(t, f, "---\niteration: 1\n---\nGo.\n")
+	var editors sync.WaitGroup
+	exchanges := 0
+	f.exchange = func(a, b string) error {
+		if i := exchanges + 1; i <= moments {
+			exchanges++
+			beside(t, f, &editors, func() error { return edit(f.Path(), i) })
+		}
+		return exchangeFiles(a, b)
+	}
+	if _, err := f.Update(func(s *State) error { s.Iteration = 2; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	editors.Wait()
+	f.Settle()
+	return f
+}
+
+// beside starts an editor, and returns when it is done or waits for a lease.
+func beside(t *testing.T, f *File, editors *sync.WaitGroup, edit func() error) {
+	eye, err := os.Open(f.Path())
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer eye.Close() // and its lease
+	leased := takeLease(eye) == nil
+	done := make(chan struct{})
+	editors.Go(func() {
+		defer close(done)
+		if err := edit(); err != nil {
+			t.Error(err)
+		}
+	})
+	for !leased || !isAwaited(eye) {
+		select {
+		case <-done:
+			return
+		default:
+			runtime.Gosched()
 		}
 	}
 }
 
-func TestAnEditorThatIsWritingKeepsItsFile(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := open(t, t.TempDir())
-		write(t, f, "---\niteration: 1\n---\nGo.")
-		began := false
-		f.exchange = func(a, b string) error {
-			if began {
-				return exchangeFiles(a, b)
-			}
-			began = true
-			editor, err := os.OpenFile(f.Path(), os.O_WRONLY|os.O_TRUNC, 0)
-			if err != nil {
-				return err
-			}
-			go func() {
-				defer editor.Close()
-				time.Sleep(settleTime / 2)
-				editor.WriteString("---\niteration: 1\n---\nGo on.")
-			}()
-			return exchangeFiles(a, b)
-		}
-		if _, err := f.Update(func(s *State) error { s.Iteration = 2; return nil }); err != nil {
-			t.Fatal(err)
-		}
-		wantText(t, f, "---\niteration: 2\n---\nGo on.")
-	})
+func addLine(path, line string) error {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteString(line)
+	return errors.Join(err, file.Close())
+}
+
+// A shell may have the file open for as long as it lives.
+func TestAnUpdateDoesNotWaitForeverForAFileThatIsHeldOpen(t *testing.T) {
+	for eyes, lease := range leases {
+		t.Run(eyes, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := open(t, t.TempDir())
+				f.lease = lease
+				write(t, f, "---\niteration: 1\n---\nGo.\n")
+				holder, err := os.OpenFile(f.Path(), os.O_WRONLY|os.O_APPEND, 0)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i := 2; i <= 3; i++ {
+					if _, err := f.Update(func(s *State) error { s.Iteration = i; return nil }); err != nil {
+						t.Fatal(err)
+					}
+				}
+				for _, line := range []string{"line 1\n", "line 2\n"} {
+					holder.WriteString(line)
+					if eyes == "with leases" {
+						time.Sleep(heldTime + 2*heldPoll) // until it is at rest
+						wantEnd(t, f, line)
+					}
+				}
+				holder.Close()
+				f.Settle()
+				wantText(t, f, "---\niteration: 3\n---\nGo.\nline 1\nline 2\n")
+			})
+		})
+	}
+}
+
+func wantEnd(t *testing.T, f *File, want string) {
+	t.Helper()
+	if s, err := f.Load(); err != nil || !strings.HasSuffix(s.Prompt, want) {
+		t.Errorf("the prompt is %q, %v, want %q at its end", s.Prompt, err, want)
+	}
 }
 
 func TestAnEditorThatMovedTheFileAwayIsWaitedFor(t *testing.T) {
@@ -166,6 +257,7 @@ func TestAnEditorThatMovedTheFileAwayIsWaitedFor(t *testing.T) {
 		if _, err := f.Update(func(s *State) error { s.Iteration = 2; return nil }); err != nil {
 			t.Fatal(err)
 		}
+		f.Settle()
 		wantText(t, f, "---\niteration: 2\n---\nGo on.")
 	})
 }
@@ -181,7 +273,7 @@ func TestADeletedFileStaysDeleted(t *testing.T) {
 				return exchangeFiles(a, b)
 			},
 			func(a, b string) error { // edited, then deleted before the edit is put back
-				os.WriteFile(f.Path(), []byte("edit"), 0o600)
+				edits["by renaming"](f.Path(), "edit")
 				f.exchange = func(a, b string) error {
 					os.Remove(f.Path())
 					return exchangeFiles(a, b)
@@ -198,6 +290,7 @@ func TestADeletedFileStaysDeleted(t *testing.T) {
 			if !errors.Is(err, fs.ErrNotExist) {
 				t.Errorf("error %v, want fs.ErrNotExist", err)
 			}
+			f.Settle()
 			if entries, err := os.ReadDir(filepath.Dir(f.Path())); err != nil || len(entries) > 0 {
 				t.Errorf("left behind: %v, %v", entries, err)
 			}

@@ -44,7 +44,7 @@ func (f *File) watch(ctx context.Context, poll time.Duration) (<-chan struct{}, 
 type watcher struct {
 	file    *File
 	signals chan struct{}
-	last    fingerprint
+	last    fileState
 	target  string // the file's real path; "" when it leads out of the folder
 
 	notify *fsnotify.Watcher // nil: poll only
@@ -122,21 +122,14 @@ func (w *watcher) concerns(path string) bool {
 	return base == stateDir || base == filepath.Base(Name) || path == w.target
 }
 
-// fingerprint is what a change of a file's content hardly leaves alone.
-type fingerprint struct {
-	exists   bool
-	size     int64
-	modified int64 // nanoseconds since 1970
-}
-
-func (f *File) fingerprint() fingerprint {
+func (f *File) fingerprint() fileState {
 	path, err := f.realPath(Name)
 	if err != nil {
-		return fingerprint{}
+		return fileState{}
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return fingerprint{}
+		return fileState{}
 	}
-	return fingerprint{exists: true, size: info.Size(), modified: info.ModTime().UnixNano()}
+	return stateOf(info)
 }

@@ -1,0 +1,212 @@
+package loopstate
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+)
+
+const (
+	// maxSize bounds what is read into memory.
+	maxSize = 64 << 20
+	// settleTime is how long an editor may pause in the middle of a save: a
+	// file that is cut off, or gone for a moment, is only believed to be so
+	// when it stayed as it is for so long.
+	settleTime = 300 * time.Millisecond
+	// heldTime is the same where somebody is known to have the file open for
+	// writing.
+	heldTime = 2 * time.Second
+	// saveTime bounds what is waited for a save in all.
+	saveTime = 5 * time.Second
+	// settlePoll is how often a file that is being saved is looked at.
+	settlePoll = 10 * time.Millisecond
+)
+
+// errBeingWritten says that somebody has a file open for writing.
+var errBeingWritten = errors.New("somebody is writing the file")
+
+// look is what was in the file at a moment.
+type look struct {
+	path string // without links
+	data []byte
+	doc  *Document
+	held bool // somebody has it open for writing, though nothing was written for long
+}
+
+// patience is how long a reader has waited for a save to end.
+type patience struct {
+	updates bool // the reader will write
+
+	began time.Time
+	last  fileState // as it was seen last
+	since time.Time // when it became so
+	pause time.Duration
+}
+
+// fileState is what a change of a file's content hardly leaves alone.
+type fileState struct {
+	exists   bool
+	size     int64
+	modified int64 // nanoseconds since 1970
+}
+
+func stateOf(info fs.FileInfo) fileState {
+	if info == nil {
+		return fileState{}
+	}
+	return fileState{exists: true, size: info.Size(), modified: info.ModTime().UnixNano()}
+}
+
+// quiet returns for how long a file has been as it is now. A file's own time is
+// only asked when it is seen first, and may then be of another clock.
+func (p *patience) quiet(now fileState) time.Duration {
+	switch first := p.began.IsZero(); {
+	case first:
+		p.began = time.Now()
+		p.last, p.since = now, p.began
+		if changed := time.Unix(0, now.modified); now.exists && changed.Before(p.began) {
+			p.since = changed
+		}
+	case now != p.last:
+		p.last, p.since = now, time.Now()
+	}
+	return time.Since(p.since)
+}
+
+// sleep waits a little, longer each time.
+func (p *patience) sleep() {
+	p.pause = min(max(2*p.pause, time.Millisecond), settlePoll)
+	time.Sleep(p.pause)
+}
+
+// look reads the file once. wait means that it is being saved, as far as one
+// can know, and has to be looked at again.
+func (f *File) look(p *patience) (l look, wait bool, err error) {
+	path, err := f.realPath(Name)
+	if err != nil {
+		return look{}, false, err
+	}
+	data, info, err := f.readAtRest(path)
+	l = look{path: path, data: data, held: errors.Is(err, errBeingWritten)}
+	if l.held {
+		err = nil
+	}
+	if err == nil {
+		l.doc, err = Parse(data)
+	}
+	quiet := p.quiet(stateOf(info))
+	if quiet < f.rest(l, p.updates, err) && time.Since(p.began) < saveTime {
+		return look{}, true, nil
+	}
+	if err == nil {
+		f.seen.Store(true)
+		return l, false, nil
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		f.seen.Store(false)
+	}
+	if syntax, ok := errors.AsType[*SyntaxError](err); ok {
+		syntax.File = f.Path()
+		return look{}, false, syntax
+	}
+	return look{}, false, fmt.Errorf("reading the state file: %w", err)
+}
+
+// rest is how long the file must have been as it is to be believed.
+func (f *File) rest(l look, updates bool, err error) time.Duration {
+	isSyntax := errors.As(err, new(*SyntaxError))
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && f.seen.Load(): // some editors move the old file away first
+		return settleTime
+	case err != nil && !isSyntax:
+		return 0
+	case l.held && updates:
+		return heldTime
+	case l.held, isSyntax:
+		return settleTime
+	case updates && f.drives.Load() && !f.continues(l.doc.state.Prompt):
+		return settleTime
+	}
+	return 0
+}
+
+// continues says whether a prompt is the known one, with or without something
+// behind it. Any other may be a half of one: there are editors that open the
+// file anew for each part. The caller holds updating.
+func (f *File) continues(prompt string) bool {
+	return f.prompt != nil && strings.HasPrefix(prompt, *f.prompt)
+}
+
+// believe makes a prompt the known one.
+func (f *File) believe(prompt string) {
+	f.updating.Lock()
+	defer f.updating.Unlock()
+	f.prompt = &prompt
+}
+
+// readAtRest is readRegular while nobody writes the file. When somebody has it
+// open for that the error is errBeingWritten, and data what was in it.
+func (f *File) readAtRest(path string) (data []byte, info fs.FileInfo, err error) {
+	if info, err = checkRegular(path); err != nil {
+		return nil, info, err
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer file.Close()
+	writing := f.lease(file)
+	if writing == nil {
+		defer endLease(file)
+	}
+	if info, err = file.Stat(); err != nil {
+		return nil, nil, err
+	}
+	if data, err = readAll(file, info.Size()); err == nil && errors.Is(writing, errBeingWritten) {
+		err = writing
+	}
+	return data, info, err
+}
+
+// checkRegular refuses what could block who reads it or fill the memory.
+func checkRegular(path string) (fs.FileInfo, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return info, fmt.Errorf("%s is not a regular file", path)
+	case info.Size() > maxSize:
+		return info, fmt.Errorf("%s has more than %d MiB; put long texts into files of their own", path, maxSize>>20)
+	}
+	return info, nil
+}
+
+// readRegular reads a file unless it is something that could block or fill the
+// memory.
+func readRegular(path string) ([]byte, error) {
+	info, err := checkRegular(path)
+	if err != nil {
+		return nil, err
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return readAll(file, info.Size())
+}
+
+// readAll reads a file from its beginning. Size is what it likely has.
+func readAll(file io.ReaderAt, size int64) ([]byte, error) {
+	buf := bytes.NewBuffer(make([]byte, 0, min(size, maxSize)+bytes.MinRead))
+	if _, err := buf.ReadFrom(io.NewSectionReader(file, 0, maxSize)); err != nil {
+		return nil, err
+	}
+	return buf.Bytes(), nil
+}
