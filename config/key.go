@@ -53,9 +53,22 @@ type Key struct {
 	Zero    string   // what 0 means; "" when nothing of its own
 	Values  []string // all that a text may be; nil: any text
 	Samples []string // values to suggest, as they would stand in the file
-	Runs    bool     // it says what runs and how: a folder's file may have it only when it is trusted
+	Yields  Yield    // when a folder's file may not have it
 	check   func(text string) string
 }
+
+// Yield says when a key doesn't count in a folder's file that isn't trusted.
+type Yield int
+
+// The rules. What only yields keeps no loop from starting: the user's value
+// counts, and the user is told.
+const (
+	Never      Yield = iota
+	Demands          // always, and no loop starts before the file is trusted: it says what runs
+	ToStricter       // when the user's value, or the built-in one, is stricter
+	ToUsers          // when the user's file says something else
+	Always
+)
 
 // formats are what a program can print, the default first.
 func formats() []string {
@@ -70,22 +83,22 @@ func formats() []string {
 
 // keys is the table, parents before children.
 var keys = []Key{
-	{Path: path("backend"), Type: Backend, Default: `"auto"`,
+	{Path: path("backend"), Type: Backend, Yields: ToUsers, Default: `"auto"`,
 		Doc: "The agent that runs the loop. `auto` takes the first one that is installed."},
 	{Path: path("prompt_file"), Type: Text, Default: `"PROMPT.md"`, check: checkPresent,
 		Doc: "The file with the prompt, relative to the folder, when a start doesn't bring one."},
 
 	{Path: path("limits"), Type: Table, Doc: "When a loop ends although the agent didn't promise that it is done."},
-	{Path: path("limits.max_iterations"), Type: Count, Default: "50", Zero: "no limit", Samples: []string{"50", "20", "100"},
+	{Path: path("limits.max_iterations"), Type: Count, Yields: ToStricter, Default: "50", Zero: "no limit", Samples: []string{"50", "20", "100"},
 		Doc: "How often the agent runs in total."},
-	{Path: path("limits.max_cost_usd"), Type: Dollars, Zero: "no limit", Samples: []string{"5.0", "10.0"},
+	{Path: path("limits.max_cost_usd"), Type: Dollars, Yields: ToStricter, Zero: "no limit", Samples: []string{"5.0", "10.0"},
 		Doc: "What the whole loop may cost, in US dollars. A run that would go over it is stopped."},
-	{Path: path("limits.max_duration"), Type: Duration, Default: `"4h"`, Zero: "no limit", Samples: []string{`"4h"`, `"1h"`, `"90m"`},
+	{Path: path("limits.max_duration"), Type: Duration, Yields: ToStricter, Default: `"4h"`, Zero: "no limit", Samples: []string{`"4h"`, `"1h"`, `"90m"`},
 		Doc: "How long the loop may run; waits and pauses don't count."},
-	{Path: path("limits.idle_timeout"), Type: Duration, Default: `"10m"`, Zero: "an agent may be silent without end",
+	{Path: path("limits.idle_timeout"), Type: Duration, Yields: ToStricter, Default: `"10m"`, Zero: "an agent may be silent without end",
 		Samples: []string{`"10m"`, `"5m"`, `"30m"`},
 		Doc:     "How long an agent may print nothing before its run is stopped."},
-	{Path: path("limits.max_consecutive_failures"), Type: Count, Default: "5", Zero: "no limit", Samples: []string{"5", "3"},
+	{Path: path("limits.max_consecutive_failures"), Type: Count, Yields: ToStricter, Default: "5", Zero: "no limit", Samples: []string{"5", "3"},
 		Doc: "How many iterations in a row may fail."},
 
 	{Path: path("completion"), Type: Table, Doc: "How the agent says that it is done."},
@@ -95,32 +108,32 @@ var keys = []Key{
 		Doc: "Whether each run is told its iteration, the limit and the promise."},
 
 	{Path: path("history"), Type: Table, Doc: "How loops are kept, as sessions that pi can open."},
-	{Path: path("history.enabled"), Type: Switch, Default: "true",
+	{Path: path("history.enabled"), Type: Switch, Yields: Always, Default: "true",
 		Doc: "Whether loops are kept."},
-	{Path: path("history.folder"), Type: Text, Runs: true, check: checkPresent,
+	{Path: path("history.folder"), Type: Text, Yields: Demands, check: checkPresent,
 		Doc: "The folder of the sessions, relative to the loop's, instead of pi's own."},
 
 	{Path: path("backends"), Type: Table, Doc: "Settings of the known backends, and backends of your own."},
 	{Path: path("backends.*"), Type: Table, Doc: "A backend: one of the known ones, or one of your own, which needs a `command`."},
-	{Path: path("backends.*.command"), Type: Text, Runs: true, check: checkPresent,
+	{Path: path("backends.*.command"), Type: Text, Yields: Demands, check: checkPresent,
 		Doc: "The program's name, or its path, relative to the folder of this file."},
-	{Path: path("backends.*.args"), Type: Texts, Default: "[]", Runs: true, check: CheckArgument,
+	{Path: path("backends.*.args"), Type: Texts, Default: "[]", Yields: Demands, check: CheckArgument,
 		Doc: "Arguments of a headless run; a known backend gets them behind its own."},
-	{Path: path("backends.*.prompt"), Type: Text, Default: `"stdin"`, Runs: true, Values: []string{"stdin", "arg", "file"},
+	{Path: path("backends.*.prompt"), Type: Text, Default: `"stdin"`, Yields: Demands, Values: []string{"stdin", "arg", "file"},
 		Doc: "How the prompt goes in: on standard input, as the last argument, or in a file that the last argument names."},
-	{Path: path("backends.*.output"), Type: Text, Default: `"text"`, Runs: true, Values: formats(),
+	{Path: path("backends.*.output"), Type: Text, Default: `"text"`, Yields: Demands, Values: formats(),
 		Doc: "What the program prints: text, or the stream of one of the known agents."},
-	{Path: path("backends.*.interactive_args"), Type: Texts, Default: "[]", Runs: true, check: CheckArgument,
+	{Path: path("backends.*.interactive_args"), Type: Texts, Default: "[]", Yields: Demands, check: CheckArgument,
 		Doc: "Arguments that start the program's own terminal interface; a known backend gets them behind its own."},
 
 	{Path: path("hats"), Type: Table, Doc: "Roles: each is a backend with arguments of its own, chosen at the start of a loop."},
 	{Path: path("hats.*"), Type: Table, Doc: "A role."},
-	{Path: path("hats.*.backend"), Type: Backend,
+	{Path: path("hats.*.backend"), Type: Backend, Yields: ToUsers,
 		Doc: `The role's backend: its name, or a table with its name and arguments, such as ` + "`{ type = \"pi\", args = [\"--model\", \"...\"] }` or `{ command = \"my-agent\" }`."},
-	{Path: path("hats.*.backend.type"), Type: Backend, Doc: "The name of the role's backend."},
-	{Path: path("hats.*.backend.args"), Type: Texts, Default: "[]", Runs: true, check: CheckArgument,
+	{Path: path("hats.*.backend.type"), Type: Backend, Yields: ToUsers, Doc: "The name of the role's backend."},
+	{Path: path("hats.*.backend.args"), Type: Texts, Default: "[]", Yields: Demands, check: CheckArgument,
 		Doc: "Arguments that the role's backend gets behind its own."},
-	{Path: path("hats.*.backend.command"), Type: Text, Runs: true, check: checkPresent,
+	{Path: path("hats.*.backend.command"), Type: Text, Yields: Demands, check: checkPresent,
 		Doc: "The role's own program instead of a backend; it reads the prompt on standard input and prints text."},
 }
 

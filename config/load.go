@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -81,23 +82,42 @@ func (f Files) Load() (Settings, error) {
 		}
 		user = invalid.decode(filepath.Join(f.UserDir, UserName), data, f.Builtin)
 	}
-	if f.Folder != "" {
-		name := filepath.Join(f.Folder, Name)
-		data, err := readFile(name)
-		if err != nil {
-			return settings, err
-		}
-		folder = invalid.decode(name, data, f.known(user))
-		if err := f.checkTrust(name, data, folder); err != nil && len(invalid.Problems) == 0 {
-			return settings, err
-		}
-	}
-	if len(invalid.Problems) > 0 {
-		return settings, &invalid
-	}
 	settings.apply(user, FromUser, f.UserDir)
+	if f.Folder == "" {
+		return settings, invalid.orNil()
+	}
+	file, err := f.readFolder()
+	if err != nil {
+		return settings, err
+	}
+	isTrusted := f.trusts(file)
+	if file.target != "" && !isTrusted { // not a word of it is told
+		return settings, cmp.Or(invalid.orNil(), error(f.untrusted(file, []string{file.name + " -> " + file.target})))
+	}
+	folder = invalid.decode(file.name, file.data, f.known(user))
+	if err := invalid.orNil(); err != nil {
+		return settings, err
+	}
+	if !isTrusted {
+		rest, held := settings.hold(folder, user)
+		if wants := demands(folder, user); len(wants) > 0 {
+			return settings, f.untrusted(file, append(wants, lines(held)...))
+		}
+		settings.Held, folder = held, rest
+		if len(held) > 0 {
+			settings.Trust = f.untrusted(file, lines(held))
+		}
+	}
 	settings.apply(folder, FromFolder, f.Folder)
 	return settings, nil
+}
+
+// orNil is the error if there is a problem.
+func (e *InvalidError) orNil() error {
+	if len(e.Problems) == 0 {
+		return nil
+	}
+	return e
 }
 
 // known are the names of the backends that a folder's file needn't describe.

@@ -75,6 +75,7 @@ output = "pi-stream-json"
 [backends.pi]
 args = ["--provider", "anthropic"]
 `)
+	f.Trusted = true
 	s := load(t, f)
 	if s.Backend != "mine" || s.Promise != "ALL DONE" || s.Instruct {
 		t.Errorf("got %+v", s)
@@ -100,7 +101,9 @@ args = ["--provider", "anthropic"]
 }
 
 func TestAHatIsReplacedAsAWhole(t *testing.T) {
-	s := load(t, place(t, `hats.planner.backend = "pi"`, `hats.planner.backend = { command = "x", args = ["-v"] }`))
+	f := place(t, `hats.planner.backend = "pi"`, `hats.planner.backend = { command = "x", args = ["-v"] }`)
+	f.Trusted = true
+	s := load(t, f)
 	if diff := cmp.Diff(Hat{Backend: "pi"}, s.Hats["planner"]); diff != "" {
 		t.Error(diff)
 	}
@@ -173,7 +176,7 @@ func TestTheFolderMayUseABackendOfTheUser(t *testing.T) {
 }
 
 func TestAWarningRefusesNothing(t *testing.T) {
-	if s := load(t, place(t, "[limits]\nmax_iterations = 0\n", "")); s.Limits.MaxIterations != 0 {
+	if s := load(t, place(t, "", "[limits]\nmax_iterations = 0\n")); s.Limits.MaxIterations != 0 {
 		t.Errorf("got %+v", s.Limits)
 	}
 }

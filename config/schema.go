@@ -115,6 +115,9 @@ func (k Key) description() string {
 	return k.Doc + " 0: " + k.Zero + "."
 }
 
+// marks stand behind the documentation of a key that yields.
+var marks = map[Yield]string{Demands: " (trust)", ToStricter: " (stricter)", ToUsers: " (yours first)", Always: " (yours)"}
+
 // KeyTable returns the table of all keys as Markdown.
 func KeyTable() string {
 	var b strings.Builder
@@ -133,9 +136,7 @@ func KeyTable() string {
 			standard = "`" + key.Default + "`"
 		}
 		doc := key.description()
-		if key.Runs {
-			doc += " (trust)"
-		}
+		doc += marks[key.Yields]
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", name, value, standard, doc)
 	}
 	return b.String()

@@ -65,6 +65,11 @@ type Settings struct {
 	Backends   map[string]BackendSettings
 	Hats       map[string]Hat
 
+	// Held is what the folder's file says and isn't trusted to say; it counts
+	// for nothing. Trust is that file, nil when nothing is held.
+	Held  []Held
+	Trust *UntrustedError
+
 	sources map[string]setting
 }
 

@@ -37,26 +37,37 @@ func (e *UntrustedError) Remember() error {
 	return remember(e.userDir, e.hash, e.File)
 }
 
-// checkTrust returns an *UntrustedError for a file that isn't to be obeyed.
-func (f Files) checkTrust(name string, data []byte, values map[string]any) error {
-	var wants []string
-	for _, l := range leaves(values) {
-		if l.demandsTrust() {
-			wants = append(wants, strings.Join(l.path, ".")+" = "+text(l.value))
-		}
-	}
-	hash := fingerprint("file", realPath(name), string(data))
-	if len(wants) == 0 || f.Trusted || f.remembers(hash) {
-		return nil
-	}
-	return &UntrustedError{File: name, Wants: wants, userDir: f.UserDir, hash: hash}
+// untrusted is the error for what a folder's file wants.
+func (f Files) untrusted(file source, wants []string) *UntrustedError {
+	return &UntrustedError{File: file.name, Wants: wants, userDir: f.UserDir, hash: file.hash()}
 }
 
-func (l leaf) demandsTrust() bool {
-	if list, ok := l.value.([]any); ok && len(list) == 0 {
-		return false
+// trusts says whether the user trusts the folder's file as it is.
+func (f Files) trusts(file source) bool { return f.Trusted || f.remembers(file.hash()) }
+
+// demands are the lines of a folder's file that keep loops from starting before
+// it is trusted.
+func demands(folder, user map[string]any) []string {
+	var wants []string
+	for _, l := range leaves(folder) {
+		if l.demandsTrust(user) {
+			wants = append(wants, l.line())
+		}
 	}
-	return l.key.Runs || l.key.Name() == "prompt_file" && leadsOut(l.value.(string))
+	return wants
+}
+
+// line is the value as it would stand in a file.
+func (l leaf) line() string { return strings.Join(l.path, ".") + " = " + text(l.value) }
+
+// demandsTrust says whether no loop may start with the value before its file is
+// trusted. An empty list demands nothing unless it takes away arguments of the user's.
+func (l leaf) demandsTrust(user map[string]any) bool {
+	if list, ok := l.value.([]any); ok && len(list) == 0 {
+		own, _ := at(user, l.path...).([]any)
+		return l.key.Yields == Demands && len(own) > 0
+	}
+	return l.key.Yields == Demands || l.key.Name() == "prompt_file" && leadsOut(l.value.(string))
 }
 
 // RememberRun takes down that the user started a program with arguments in the

@@ -1,0 +1,134 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// A folder's file that isn't trusted may tighten what the user set, and loosen
+// nothing: neither the limits, nor the choice of the agent and its arguments,
+// nor what is kept of a loop.
+
+// Held is a value of a folder's file that doesn't count, as the file isn't trusted.
+type Held struct {
+	Key    string // "limits.max_cost_usd", "hats.planner"
+	Line   string // "limits.max_cost_usd = 0"
+	Counts string // "2.0", what counts instead; "" when that is no single value
+}
+
+// hold takes what must yield out of a folder's decoded file, and returns it.
+// s are the settings without that file, user are the values of the user's.
+func (s Settings) hold(folder, user map[string]any) (rest map[string]any, held []Held) {
+	rest = clone(folder)
+	hats, _ := folder["hats"].(map[string]any)
+	for _, name := range slices.Sorted(maps.Keys(hats)) {
+		own := at(user, "hats", name)
+		if own == nil || text(own) == text(hats[name]) {
+			continue
+		}
+		var lines []string
+		for _, l := range leaves(at(folder, "hats", name).(map[string]any), "hats", name) {
+			lines = append(lines, l.line())
+		}
+		held = append(held, Held{Key: "hats." + name, Line: strings.Join(lines, ", ")})
+		delete(rest["hats"].(map[string]any), name)
+	}
+	for _, l := range leaves(rest) {
+		now, isSet := s.sources[strings.Join(l.path, ".")]
+		if isSet && l.yields(now.value, at(user, l.path...) != nil) {
+			held = append(held, Held{strings.Join(l.path, "."), l.line(), text(now.value)})
+			remove(rest, l.path...)
+		}
+	}
+	return rest, held
+}
+
+// yields says whether a folder's value yields to another one, which may be the user's own.
+func (l leaf) yields(now any, isUsers bool) bool {
+	if text(now) == text(l.value) {
+		return false
+	}
+	switch l.key.Yields {
+	case ToStricter:
+		return strictness(l.key, l.value) < strictness(l.key, now)
+	case ToUsers:
+		return isUsers
+	}
+	return l.key.Yields == Always
+}
+
+// lines are what is held as it stands in the file.
+func lines(held []Held) []string {
+	out := make([]string, len(held))
+	for i, h := range held {
+		out[i] = h.Line
+	}
+	return out
+}
+
+// strictness orders the values of a limit: the smaller it is the stricter, and
+// 0 is none.
+func strictness(key Key, v any) float64 {
+	var size float64
+	switch key.Type {
+	case Duration:
+		size = float64(duration(v))
+	case Dollars:
+		size = dollars(v)
+	default:
+		size = float64(v.(int64))
+	}
+	if size == 0 {
+		return 0
+	}
+	return 1 / size
+}
+
+// HeldText tells in one line what of a folder's file doesn't count, and how it would.
+func (s Settings) HeldText() string {
+	if len(s.Held) == 0 {
+		return ""
+	}
+	var parts []string
+	for _, h := range s.Held {
+		part := h.Line + " is not taken"
+		if h.Counts != "" {
+			part += " (" + h.Counts + " counts)"
+		}
+		parts = append(parts, part)
+	}
+	return fmt.Sprintf("the folder's %s isn't trusted: %s; to take it, say ralph-lsp trust", Name, strings.Join(parts, ", "))
+}
+
+// at is the value at a path of a decoded file, nil when there is none.
+func at(values map[string]any, path ...string) any {
+	var v any = values
+	for _, name := range path {
+		table, ok := v.(map[string]any)
+		if !ok {
+			return nil
+		}
+		v = table[name]
+	}
+	return v
+}
+
+func remove(values map[string]any, path ...string) {
+	last := len(path) - 1
+	if table, ok := at(values, path[:last]...).(map[string]any); ok {
+		delete(table, path[last])
+	}
+}
+
+// clone copies the tables of a decoded file.
+func clone(values map[string]any) map[string]any {
+	out := maps.Clone(values)
+	for name, v := range out {
+		if table, ok := v.(map[string]any); ok {
+			out[name] = clone(table)
+		}
+	}
+	return out
+}

@@ -1,0 +1,163 @@
+package config
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// A stranger's file may tighten what the user set, and loosen nothing.
+func TestAFolderThatIsNotTrustedLoosensNothing(t *testing.T) {
+	tests := []struct {
+		name, folder, user string
+		held               []string // "KEY = VALUE|what counts"
+	}{
+		{"stricter limits", "[limits]\nmax_iterations = 3\nmax_cost_usd = 1\nmax_duration = \"1h\"\nidle_timeout = \"1m\"\nmax_consecutive_failures = 2\n", "limits.max_cost_usd = 2", nil},
+		{"the same limits in other words", "[limits]\nmax_duration = \"240m\"\nmax_cost_usd = 2\n", "limits.max_cost_usd = 2.0", nil},
+		{"no limits", "[limits]\nmax_iterations = 0\nmax_cost_usd = 0\nmax_duration = \"0\"\nidle_timeout = \"0\"\nmax_consecutive_failures = 0\n", "limits.max_cost_usd = 2",
+			[]string{"limits.idle_timeout = \"0\"|\"10m\"", "limits.max_consecutive_failures = 0|5", "limits.max_cost_usd = 0|2", "limits.max_duration = \"0\"|\"4h\"", "limits.max_iterations = 0|50"}},
+		{"looser limits", "[limits]\nmax_iterations = 51\nmax_cost_usd = 2.01\nmax_duration = \"241m\"\n", "limits.max_cost_usd = 2",
+			[]string{"limits.max_cost_usd = 2.01|2", "limits.max_duration = \"241m\"|\"4h\"", "limits.max_iterations = 51|50"}},
+		{"a limit where the user has none", "limits.max_iterations = 9", "limits.max_iterations = 0", nil},
+		{"no budget where the user has none", "limits.max_cost_usd = 0", "", nil},
+		{"an agent where the user names none", "backend = \"pi\"", "", nil},
+		{"the user's agent", "backend = \"pi\"", "backend = \"pi\"", nil},
+		{"another agent than the user's", "backend = \"pi\"", "backend = \"claude\"", []string{"backend = \"pi\"|\"claude\""}},
+		{"no history", "history.enabled = false", "", []string{"history.enabled = false|true"}},
+		{"history that the user doesn't want", "history.enabled = true", "history.enabled = false", []string{"history.enabled = true|false"}},
+		{"a hat of its own", "hats.a.backend = \"pi\"", "hats.b.backend = \"pi\"", nil},
+		{"the user's hat", "hats.a.backend = \"pi\"", "hats.a.backend = \"pi\"", nil},
+		{"another hat than the user's", "hats.a.backend = \"pi\"", "hats.a.backend = { type = \"pi\", args = [\"--read-only\"] }", []string{"hats.a.backend = \"pi\"|"}},
+		{"promise and rules", "[completion]\npromise = \"X\"\ninstruct = false\n", "completion.promise = \"DONE\"", nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			f := place(t, tt.folder, tt.user)
+			own, err := Files{UserDir: f.UserDir, Builtin: f.Builtin}.Load()
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := load(t, f)
+			var held []string
+			for _, h := range s.Held {
+				held = append(held, h.Line+"|"+h.Counts)
+				if s.Source(h.Key) == FromFolder || s.Source(h.Key) != own.Source(h.Key) {
+					t.Errorf("%s comes from %q", h.Key, s.Source(h.Key))
+				}
+				if line, _, _ := strings.Cut(h.Line, " ="); !strings.Contains(s.HeldText(), h.Line+" is not taken") {
+					t.Errorf("%s isn't told: %s", line, s.HeldText())
+				}
+			}
+			if diff := cmp.Diff(tt.held, held); diff != "" {
+				t.Fatal(diff)
+			}
+			if len(held) == 0 {
+				if s.Trust != nil || s.HeldText() != "" {
+					t.Errorf("got %v, %q", s.Trust, s.HeldText())
+				}
+				return
+			}
+			if !cmp.Equal(s.Limits, own.Limits) || s.Backend != own.Backend || s.History != own.History || !cmp.Equal(s.Hats, own.Hats) {
+				t.Errorf("got %+v", s)
+			}
+			if err := s.Trust.Remember(); err != nil {
+				t.Fatal(err)
+			}
+			if s := load(t, f); len(s.Held) > 0 || s.Trust != nil {
+				t.Errorf("trusted, and still held: %+v", s.Held)
+			}
+		})
+	}
+}
+
+func TestWhoIsAskedForTrustSeesWhatElseWouldCount(t *testing.T) {
+	f := place(t, "[limits]\nmax_cost_usd = 0\n[backends.claude]\nargs = []\n", "[limits]\nmax_cost_usd = 2\n[backends.claude]\nargs = [\"--disallowedTools=Bash\"]\n")
+	_, err := f.Load()
+	var untrusted *UntrustedError
+	if !errors.As(err, &untrusted) {
+		t.Fatalf("got %v", err)
+	}
+	if diff := cmp.Diff([]string{"backends.claude.args = []", "limits.max_cost_usd = 0"}, untrusted.Wants); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Each key of the table is one that a stranger may set, or says what happens then.
+func TestEachKeyThatMayLoosenYields(t *testing.T) {
+	free := []string{"prompt_file", "completion.promise", "completion.instruct"} // prompt_file asks when it leads out
+	for _, key := range Keys() {
+		name := strings.Join(key.Path, ".")
+		if key.Type != Table && (key.Yields == Never) != (strings.Contains(strings.Join(free, " "), name)) {
+			t.Errorf("%s: %v", name, key.Yields)
+		}
+	}
+}
+
+func TestALinkOutOfTheFolderIsNotReadBeforeItIsTrusted(t *testing.T) {
+	f := place(t, "", "")
+	outside := filepath.Join(t.TempDir(), "secrets")
+	writeFile(t, outside, "password = \"hunter2\"\n")
+	name := filepath.Join(f.Folder, Name)
+	os.Remove(name)
+	if err := os.Symlink(outside, name); err != nil {
+		t.Fatal(err)
+	}
+	_, err := f.Load()
+	var untrusted *UntrustedError
+	if !errors.As(err, &untrusted) || strings.Contains(err.Error(), "password") || !strings.Contains(err.Error(), outside) {
+		t.Fatalf("got %v", err)
+	}
+	if err := untrusted.Remember(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Load(); !errors.As(err, new(*InvalidError)) {
+		t.Errorf("trusted: %v", err)
+	}
+	other := filepath.Join(t.TempDir(), "secrets")
+	writeFile(t, other, "password = \"hunter2\"\n")
+	os.Remove(name)
+	if err := os.Symlink(other, name); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Load(); !errors.As(err, &untrusted) {
+		t.Errorf("another target: %v", err)
+	}
+}
+
+// Paths in the file are relative to the folder that it is read for.
+func TestAFileThatIsTrustedInItsFolderIsNotTrustedThroughALink(t *testing.T) {
+	f := place(t, demanding, "")
+	_, err := f.Load()
+	var untrusted *UntrustedError
+	if !errors.As(err, &untrusted) || untrusted.Remember() != nil {
+		t.Fatal(err)
+	}
+	other := Files{Folder: t.TempDir(), UserDir: f.UserDir, Builtin: f.Builtin}
+	if err := os.Symlink(filepath.Join(f.Folder, Name), filepath.Join(other.Folder, Name)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := other.Load(); !errors.As(err, &untrusted) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestALinkInTheFolderIsItsFile(t *testing.T) {
+	f := place(t, "", "")
+	writeFile(t, filepath.Join(f.Folder, "real.toml"), "limits.max_iterations = 3\n")
+	os.Remove(filepath.Join(f.Folder, Name))
+	if err := os.Symlink("real.toml", filepath.Join(f.Folder, Name)); err != nil {
+		t.Fatal(err)
+	}
+	if s := load(t, f); s.Limits.MaxIterations != 3 {
+		t.Errorf("got %+v", s.Limits)
+	}
+	os.Remove(filepath.Join(f.Folder, Name))
+	if err := os.Symlink("nowhere", filepath.Join(f.Folder, Name)); err != nil {
+		t.Fatal(err)
+	}
+	load(t, f)
+}
