@@ -93,6 +93,30 @@ func (f Files) CheckRun(file, backend string, args []string) error {
 	return &UntrustedError{File: file, Wants: wants, userDir: f.UserDir, hash: hash}
 }
 
+// RememberLoop takes down which loop the user started last in the folder: what
+// the state file says of it is the user's.
+func (f Files) RememberLoop(id string) error {
+	if f.UserDir == "" {
+		return nil
+	}
+	return remember(f.UserDir, f.loopHash(), f.Folder+"\n"+id)
+}
+
+// KnowsLoop says whether RememberLoop was told of a loop, or the folder is
+// trusted. A state file that anybody may have written names others.
+func (f Files) KnowsLoop(id string) bool {
+	if f.Trusted {
+		return true
+	}
+	if f.UserDir == "" || id == "" {
+		return false
+	}
+	about, err := os.ReadFile(trustedName(f.UserDir, f.loopHash()))
+	return err == nil && strings.HasSuffix(string(about), "\n"+id+"\n")
+}
+
+func (f Files) loopHash() string { return fingerprint("loop", realPath(f.Folder)) }
+
 func (f Files) runHash(backend string, args []string) string {
 	return fingerprint(append([]string{"run", realPath(f.Folder), backend}, args...)...)
 }

@@ -36,6 +36,9 @@ type Config struct {
 	// RecordDir gets a file with each run's raw output; "" records nothing.
 	RecordDir string
 	Version   string // of this program, for the lock's record
+	// Warnings are what the user should know about this configuration; they are
+	// told when the loop begins.
+	Warnings []string
 }
 
 // Patch changes a running loop; nil fields stay as they are.

@@ -27,6 +27,9 @@ func StateIn(folder string) (path string, s loopstate.State, err error) {
 	return file.Path(), s, err
 }
 
+// LimitsOf are the limits that a state file says.
+func LimitsOf(s loopstate.State) Limits { return limitsOf(s) }
+
 // FolderStatus tells how a folder's loop stands as far as its state file says.
 // owned: a living process drives it, and owner says which. A folder without
 // a loop gives fs.ErrNotExist.

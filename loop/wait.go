@@ -141,8 +141,11 @@ func (l *Loop) showCancelling() {
 	}
 }
 
-// warnAtStart says what about the loop's limits the user should know.
+// warnAtStart says what about the loop the user should know.
 func (l *Loop) warnAtStart() {
+	for _, message := range l.cfg.Warnings {
+		l.emit(Warning{Message: message})
+	}
 	st := l.Status()
 	if st.Limits.MaxCostUSD > 0 && !l.cfg.Backend.Output.HasCost() {
 		l.emit(Warning{Message: fmt.Sprintf("%s doesn't tell what a run costs, so the cost cap can't be kept", l.cfg.Backend.Name)})

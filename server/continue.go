@@ -31,7 +31,8 @@ func (m *manager) goOn(ctx context.Context, folder string, options start.Options
 	cfg.Folder, cfg.Version = folder, m.version
 	r, err := m.launch(cfg)
 	if err == nil {
-		start.Remember(files, cfg)
+		m.warn(cfg)
+		start.Remember(files, cfg, r.Status().LoopID)
 	}
 	return r, err
 }

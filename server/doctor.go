@@ -147,6 +147,13 @@ func configChecks(settings config.Settings, err error) []Check {
 		return []Check{{ID: "config", Message: oneLine(err.Error())}}
 	}
 	var checks []Check
+	for _, h := range settings.Held {
+		counts := ""
+		if h.Counts != "" {
+			counts = ": " + h.Counts + " counts"
+		}
+		checks = append(checks, Check{ID: "config", Optional: true, Message: lineOf(fmt.Sprintf("%s in the folder's %s is not taken%s", h.Line, config.Name, counts), maxWarning), Fix: "if you trust the file, say so with ralph-lsp trust"})
+	}
 	for _, v := range settings.Values() {
 		checks = append(checks, Check{ID: "setting." + v.Key, OK: true, Message: fmt.Sprintf("%s = %s (%s)", v.Key, oneLine(v.Text), sourceText[v.Source])})
 	}

@@ -325,14 +325,17 @@ func (in toolInput) line() int {
 }
 
 // oneLine makes a title of s: white space collapsed, at most MaxTitle runes.
-func oneLine(s string) string {
-	if len(s) > 16*MaxTitle {
-		s = strings.ToValidUTF8(s[:16*MaxTitle], "") // a heredoc may be long; enough is enough
+func oneLine(s string) string { return lineOf(s, MaxTitle) }
+
+// lineOf is s as one plain line of at most so many runes.
+func lineOf(s string, most int) string {
+	if len(s) > 16*most {
+		s = strings.ToValidUTF8(s[:16*most], "") // a heredoc may be long; enough is enough
 	}
 	s = strings.Join(strings.Fields(stream.Plain(s)), " ")
-	if utf8.RuneCountInString(s) <= MaxTitle {
+	if utf8.RuneCountInString(s) <= most {
 		return s
 	}
 	runes := []rune(s)
-	return string(runes[:MaxTitle-1]) + "…"
+	return string(runes[:most-1]) + "…"
 }

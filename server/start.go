@@ -104,10 +104,11 @@ func (c Choices) options() start.Options {
 
 // StartResult is what a start answers, at once; the loop runs on.
 type StartResult struct {
-	LoopID         string `json:"loopId"`
-	State          string `json:"state"`
-	StateFileURI   string `json:"stateFileUri"`
-	SessionFileURI string `json:"sessionFileUri,omitempty"`
+	LoopID         string   `json:"loopId"`
+	State          string   `json:"state"`
+	StateFileURI   string   `json:"stateFileUri"`
+	SessionFileURI string   `json:"sessionFileUri,omitempty"`
+	Warnings       []string `json:"warnings,omitempty"` // what the user should know; updates tell it as well
 }
 
 // DryRunResult is what a start would do.
@@ -118,6 +119,7 @@ type DryRunResult struct {
 	Limits      EffectiveLimits `json:"limits"`
 	Hat         string          `json:"hat,omitempty"`
 	Sources     start.Sources   `json:"sources"` // where each value comes from
+	Warnings    []string        `json:"warnings,omitempty"`
 }
 
 // EffectiveLimits are a loop's limits; 0 is unlimited.
@@ -140,6 +142,9 @@ func (m *manager) start(ctx context.Context, p StartParams) (any, error) {
 	var settings config.Settings
 	err = m.withTrust(ctx, p.Trust, func() error {
 		settings, err = loadSettings(files)
+		if err == nil && p.Trust && settings.Trust != nil {
+			return settings.Trust
+		}
 		return err
 	})
 	if err != nil {
@@ -169,10 +174,26 @@ func (m *manager) start(ctx context.Context, p StartParams) (any, error) {
 		return nil, err
 	}
 	turnOf(ctx).end()
-	start.Remember(files, cfg)
+	start.Remember(files, cfg, r.Status().LoopID)
 	r.feed.progress.awaitBegin(ctx)
 	st := r.Status()
-	return StartResult{LoopID: st.LoopID, State: string(st.State), StateFileURI: FileURI(st.StateFile), SessionFileURI: sessionURI(st)}, nil
+	return StartResult{LoopID: st.LoopID, State: string(st.State), StateFileURI: FileURI(st.StateFile), SessionFileURI: sessionURI(st), Warnings: m.warn(cfg)}, nil
+}
+
+// maxWarning is how long a warning of a start is at most, in runes.
+const maxWarning = 1000
+
+// warn returns what the user should know about a start. A client without a
+// plugin shows no answers, so it is told in messages as well.
+func (m *manager) warn(cfg loop.Config) []string {
+	warnings := make([]string, len(cfg.Warnings))
+	for i, warning := range cfg.Warnings {
+		warnings[i] = lineOf(warning, maxWarning)
+		if !m.ed.Client().OptedIn {
+			m.show(messageWarning, "Ralph: "+warnings[i])
+		}
+	}
+	return warnings
 }
 
 // startFolder returns the folder that a start names; it must be there.
@@ -259,7 +280,7 @@ func (m *manager) detect(ctx context.Context) (backends.Backend, error) {
 func (m *manager) dryRun(cfg loop.Config, argv []string, prompt string, sources start.Sources) DryRunResult {
 	l := cfg.Limits
 	result := DryRunResult{
-		Argv: argv, Cwd: cfg.Folder, PromptBytes: len(prompt), Hat: cfg.Hat, Sources: sources,
+		Argv: argv, Cwd: cfg.Folder, PromptBytes: len(prompt), Hat: cfg.Hat, Sources: sources, Warnings: m.warn(cfg),
 		Limits: EffectiveLimits{
 			MaxIterations: l.MaxIterations, MaxCostUSD: l.MaxCostUSD, MaxDurationMs: l.MaxDuration.Milliseconds(),
 			IdleTimeoutMs: l.IdleTimeout.Milliseconds(), MaxConsecutiveFailures: l.MaxFailures, CompletionPromise: cfg.Promise,

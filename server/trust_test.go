@@ -256,3 +256,82 @@ func TestThePlanIsTheAgentsOwnInterface(t *testing.T) {
 		t.Errorf("got %+v, want %q", got, want)
 	}
 }
+
+// A stranger's file lifts no limit of the user's: whoever starts is told so.
+func TestAFolderThatIsNotTrustedLiftsNoLimit(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("XDG_CONFIG_HOME", home)
+	writeFile(t, filepath.Join(home, "ralph-lsp", config.UserName), "[limits]\nmax_cost_usd = 2\n")
+	dir := configured(t, "[limits]\nmax_cost_usd = 0\nmax_iterations = 0\nmax_duration = \"1h\"\n")
+	request := func(more ...any) map[string]any {
+		r := map[string]any{"prompt": "x", "backend": agentThat(t, "never")}
+		for i := 0; i < len(more); i += 2 {
+			r[more[i].(string)] = more[i+1]
+		}
+		return r
+	}
+	c := dial(t, optedIn, dir)
+	for _, got := range []DryRunResult{c.dryRun(request()), c.dryRun(request("maxDurationMs", 7200000))} {
+		if got.Limits.MaxCostUSD != 2 || got.Limits.MaxIterations != 50 || got.Sources["maxCostUsd"] != config.FromUser || got.Sources["maxIterations"] != config.FromDefault ||
+			len(got.Warnings) != 1 || !strings.Contains(got.Warnings[0], "limits.max_cost_usd = 0 is not taken (2 counts)") || !strings.Contains(got.Warnings[0], "ralph-lsp trust") {
+			t.Errorf("got %+v", got)
+		}
+	}
+	if got := c.dryRun(request("maxIterations", 0)); got.Limits.MaxIterations != 0 || got.Sources["maxIterations"] != config.FromStart {
+		t.Errorf("the start says so: %+v", got)
+	}
+	if got := c.dryRun(request()); got.Limits.MaxDurationMs != 3600000 || got.Sources["maxDurationMs"] != config.FromFolder {
+		t.Errorf("a stricter limit: %+v", got)
+	}
+	doctor := result[DoctorResult](c, c.Command(CommandDoctor, struct{}{}))
+	if !slices.ContainsFunc(doctor.Checks, func(c Check) bool {
+		return !c.OK && strings.Contains(c.Message, "limits.max_iterations = 0 in the folder's ralph.toml is not taken: 50 counts") && strings.Contains(c.Fix, "ralph-lsp trust")
+	}) {
+		t.Errorf("the doctor says %+v", doctor.Checks)
+	}
+	started := result[StartResult](c, c.Command(CommandStart, request()))
+	if len(started.Warnings) != 1 {
+		t.Errorf("the start says %+v", started)
+	}
+	c.Hears("ralph/update", "limits.max_cost_usd = 0 is not taken")
+	c.Must(c.Command(CommandCancel, struct{}{}))
+	other := dial(t, plain, dir)
+	other.dryRun(request())
+	other.Hears("window/showMessage", "limits.max_cost_usd = 0 is not taken")
+	if got := c.dryRun(request("trust", true)); got.Limits.MaxCostUSD != 0 || got.Limits.MaxIterations != 0 || len(got.Warnings) != 0 {
+		t.Errorf("trusted: %+v", got)
+	}
+	if got := c.dryRun(request()); got.Limits.MaxCostUSD != 0 {
+		t.Errorf("it isn't remembered: %+v", got)
+	}
+}
+
+// Anybody can leave a state file in a repository.
+func TestAStateFileThatWasPlantedLiftsNoLimit(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("XDG_CONFIG_HOME", home)
+	writeFile(t, filepath.Join(home, "ralph-lsp", config.UserName), "[limits]\nmax_cost_usd = 2\n")
+	agent := agentThat(t, "never")
+	dir := leftBehind(t, loopstate.State{Backend: agent})
+	file, err := loopstate.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := file.Update(func(s *loopstate.State) error { s.MaxIterations = 0; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	c := dial(t, optedIn, dir)
+	c.Must(c.Command(CommandResume, map[string]any{"trust": true}))
+	got := c.status(dir, inState("running"))
+	if got.MaxIterations != 50 || got.Time.LimitMs != 4*3600000 {
+		t.Errorf("got %+v", got)
+	}
+	c.Hears("ralph/update", "max_iterations = 0 is not taken, 50 counts (give --max-iterations to change it), max_cost_usd = 0 is not taken, 2 counts")
+	c.Must(c.Command("ralph.loop.update", map[string]any{"maxIterations": 500}))
+	c.hangUp()
+	again := dial(t, optedIn, dir) // by now it's the user's own
+	again.Must(again.Command(CommandResume, map[string]any{}))
+	if got := again.status(dir, inState("running")); got.MaxIterations != 500 {
+		t.Errorf("the user's own loop: %+v", got)
+	}
+}

@@ -47,9 +47,10 @@ func examples() map[string]any {
 		"command-transcript": TranscriptParams{LoopID: "ralph-ca7igygdcr4i", Cursor: "eyJoaXN0b3J5Ijp7fX0", Limit: 500},
 		"command-plan":       PlanParams{Prompt: "What next?", Backend: "pi"},
 
-		"result-start": StartResult{LoopID: "ralph-ca7igygdcr4i", State: "starting", StateFileURI: "file:///w/app/.pi/ralph-loop.local.md"},
+		"result-start": StartResult{LoopID: "ralph-ca7igygdcr4i", State: "starting", StateFileURI: "file:///w/app/.pi/ralph-loop.local.md",
+			Warnings: []string{"the folder's ralph.toml isn't trusted: limits.max_iterations = 0 is not taken (50 counts); to take it, say ralph-lsp trust"}},
 		"result-dry-run": DryRunResult{Argv: []string{"/bin/pi", "-p"}, Cwd: "/w/app", PromptBytes: 7, Limits: EffectiveLimits{MaxIterations: 20},
-			Sources: start.Sources{"maxIterations": config.FromStart, "maxCostUsd": config.FromFolder}},
+			Sources: start.Sources{"maxIterations": config.FromStart, "maxCostUsd": config.FromFolder}, Warnings: []string{"the folder's ralph.toml isn't trusted: limits.max_iterations = 0 is not taken (50 counts); to take it, say ralph-lsp trust"}},
 		"result-loop":   LoopResult{LoopID: "ralph-ca7igygdcr4i", State: "ended", Iteration: 7},
 		"result-steer":  SteerResult{GuidanceID: "g1"},
 		"result-status": StatusResult{loops},

@@ -83,7 +83,7 @@ func runDemo(stdout, stderr io.Writer, how shown, keep, fast bool) error {
 	}
 	look := describe(stdout, stderr, false)
 	introduce(talk, look)
-	end, err := drive(cfg, stdout, stderr, how)
+	end, err := drive(cfg, stdout, stderr, how, func(string) {})
 	if err != nil {
 		return err
 	}

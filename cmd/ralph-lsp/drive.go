@@ -34,8 +34,8 @@ func completeWith(cmd *cobra.Command, flag string, words ...string) {
 	}
 }
 
-// drive runs a loop in this terminal to its end.
-func drive(cfg loop.Config, stdout, stderr io.Writer, how shown) (loop.End, error) {
+// drive runs a loop in this terminal to its end. begun is told its id.
+func drive(cfg loop.Config, stdout, stderr io.Writer, how shown, begun func(loopID string)) (loop.End, error) {
 	if err := useGuard(); err != nil {
 		return loop.End{}, err
 	}
@@ -53,6 +53,7 @@ func drive(cfg loop.Config, stdout, stderr io.Writer, how shown) (loop.End, erro
 	if err != nil {
 		return loop.End{}, err
 	}
+	begun(l.ID())
 	q.Start(l.Status)
 	over := make(chan struct{})
 	giveUp := answerSignals(caught, out.broken, over, l, q.Note)

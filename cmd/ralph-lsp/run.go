@@ -138,8 +138,8 @@ func (l *loopFlags) drive(cmd *cobra.Command, cfg loop.Config, files config.File
 		}
 		cfg.RecordDir = dir
 	}
-	start.Remember(files, cfg)
-	end, err := drive(cfg, cmd.OutOrStdout(), cmd.ErrOrStderr(), l.shown)
+	begun := func(loopID string) { start.Remember(files, cfg, loopID) }
+	end, err := drive(cfg, cmd.OutOrStdout(), cmd.ErrOrStderr(), l.shown, begun)
 	if unseen := (*exitError)(nil); errors.As(err, &unseen) {
 		unseen.message += "; go on with ralph-lsp resume"
 	}

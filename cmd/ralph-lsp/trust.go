@@ -17,10 +17,11 @@ import (
 func newTrust() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "trust",
-		Short: "Trust what the folder's ralph.toml would run",
+		Short: "Trust what the folder's ralph.toml runs and loosens",
 		Long: `Let the folder's ralph.toml name programs and their arguments, and files outside of
-the folder. It is remembered for the file as it is now: any change of it asks again.
-A program in the folder that it names is trusted whatever it becomes.`,
+the folder, and loosen your limits. It is remembered for the file as it is now: any
+change of it asks again. A program in the folder that it names is trusted whatever it
+becomes.`,
 		Args: noArguments,
 	}
 	forget := cmd.Flags().Bool("forget", false, "don't trust it any more")
@@ -38,9 +39,10 @@ A program in the folder that it names is trusted whatever it becomes.`,
 			fmt.Fprintf(cmd.OutOrStdout(), said, filepath.Join(dir, config.Name))
 			return nil
 		}
-		_, err := files.Load()
-		var untrusted *config.UntrustedError
+		settings, err := files.Load()
+		untrusted := settings.Trust
 		switch {
+		case untrusted != nil:
 		case err == nil:
 			fmt.Fprintln(cmd.OutOrStdout(), "there is nothing to trust: what it says counts already")
 			return nil

@@ -117,8 +117,11 @@ func checkArguments(args []string) error {
 	return nil
 }
 
-// keep says where the loop is kept.
+// keep says where the loop is kept, and what of the folder's file doesn't count.
 func (r Resolver) keep(cfg *loop.Config) {
+	if held := r.Settings.HeldText(); held != "" {
+		cfg.Warnings = append(cfg.Warnings, held)
+	}
 	cfg.History.Off, cfg.History.Folder = !r.Settings.History.Enabled, r.Settings.History.Folder
 }
 
@@ -178,6 +181,7 @@ type Found struct {
 	Output  string // of a program of the user's own; "" is text
 	Prompt  string // the same; "" is stdin
 	Quiet   bool   // it isn't told the loop's rules
+	Limits  loop.Limits
 }
 
 // FoundIn reads the state file of a folder. The error is loop.ErrNothingToGoOn
@@ -186,7 +190,7 @@ func FoundIn(folder string) (Found, error) {
 	file, s, err := loop.StateIn(folder)
 	return Found{
 		File: file, LoopID: s.LoopID, Backend: s.Backend, Hat: s.Hat, Args: s.BackendArgs,
-		Output: s.BackendOutput, Prompt: s.BackendPrompt, Quiet: s.Quiet,
+		Output: s.BackendOutput, Prompt: s.BackendPrompt, Quiet: s.Quiet, Limits: loop.LimitsOf(s),
 	}, err
 }
 
@@ -208,6 +212,7 @@ func (r Resolver) Continue(ctx context.Context, found Found, files config.Files)
 	}
 	cfg := loop.Config{Continue: true, Change: r.Start.Limits, Model: named.Model, Quiet: r.quiet() || found.Quiet}
 	r.keep(&cfg)
+	r.tighten(&cfg, found, files)
 	if named.Hat == "" && IsPath(named.Name) {
 		path, err := filepath.Abs(named.Name)
 		if err == nil && path == found.Backend {
@@ -243,14 +248,17 @@ func (r Resolver) Continue(ctx context.Context, found Found, files config.Files)
 		return cfg, files.CheckRun(found.File, agent.backend.Name, cfg.Args)
 	case isFilesProgram: // the arguments are the user's
 		return cfg, files.CheckRun(found.File, found.Backend, found.Args)
+	case fromFile && r.isStrangersChoice(named, found, files):
+		return cfg, files.CheckRun(found.File, agent.backend.Name, cfg.Args)
 	}
 	return cfg, nil
 }
 
-// Remember takes down a program or arguments that the user started a loop
-// with, so that the loop can be continued if it is interrupted. Where that
-// can't be done, they must be named again.
-func Remember(files config.Files, cfg loop.Config) {
+// Remember takes down the loop that the user started, with its program or
+// arguments, so that it can be continued as it is if it is interrupted. Where
+// that can't be done, they must be named again.
+func Remember(files config.Files, cfg loop.Config, loopID string) {
+	files.RememberLoop(loopID)
 	if IsPath(cfg.Backend.Name) || len(cfg.Args) > 0 {
 		files.RememberRun(cfg.Backend.Name, cfg.Args)
 	}

@@ -282,6 +282,9 @@ backend = { command = "/bin/coder", args = ["--code"] }
 			t.Fatal(err)
 		}
 	}
+	if err := files.RememberLoop("ralph-mine"); err != nil {
+		t.Fatal(err)
+	}
 	tests := []struct {
 		name      string
 		found     Found
@@ -293,10 +296,11 @@ backend = { command = "/bin/coder", args = ["--code"] }
 		{name: "a known backend", found: Found{Backend: "claude"}, backend: "claude"},
 		{name: "one of the configuration", found: Found{Backend: "mine"}, backend: "mine"},
 		{name: "arguments of the configuration", found: Found{Backend: "pi", Args: []string{"--thinking", "low"}}, backend: "pi", args: []string{"--thinking", "low"}},
-		{name: "a hat of the configuration", found: Found{Backend: "pi", Hat: "planner", Args: []string{"--thinking", "low", "--model", "opus"}},
+		{name: "a hat of the configuration", found: Found{LoopID: "ralph-mine", Backend: "pi", Hat: "planner", Args: []string{"--thinking", "low", "--model", "opus"}},
 			backend: "pi", args: []string{"--thinking", "low", "--model", "opus"}},
-		{name: "a hat with a program", found: Found{Backend: "/bin/coder", Hat: "coder", Args: []string{"--code"}, Output: "text", Prompt: "stdin"},
+		{name: "a hat with a program", found: Found{LoopID: "ralph-mine", Backend: "/bin/coder", Hat: "coder", Args: []string{"--code"}, Output: "text", Prompt: "stdin"},
 			backend: "/bin/coder", args: []string{"--code"}},
+		{name: "a hat that a stranger chose", found: Found{LoopID: "ralph-found", Backend: "pi", Hat: "planner", Args: []string{"--thinking", "low", "--model", "opus"}}, untrusted: true},
 		{name: "another hat gets no arguments of the first", found: Found{Backend: "pi", Hat: "planner", Args: []string{"--thinking", "low", "--model", "opus"}},
 			named: Agent{Hat: "reader"}, backend: "pi", args: []string{"--thinking", "low", "--read"}},
 		{name: "arguments that another program was started with", found: Found{Backend: "/bin/agent", Hat: "coder", Args: []string{"--danger"}}, untrusted: true},

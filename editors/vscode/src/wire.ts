@@ -194,13 +194,14 @@ export interface StartParams extends Choices {
   /** The start wins over them, they over ralph.toml. */
   settings?: Choices;
 }
-export interface StartResult { loopId: string; state: LoopState; stateFileUri: string; sessionFileUri?: string }
+export interface StartResult { loopId: string; state: LoopState; stateFileUri: string; sessionFileUri?: string; warnings?: string[] }
 export interface DryRunResult {
   argv: string[];
   cwd: string;
   promptBytes: number;
   limits: Required<Omit<Limits, 'completionPromise'>> & { completionPromise?: string };
   sources: Record<string, string>;
+  warnings?: string[];
 }
 /** Names a loop; with neither key, the only one there is. */
 export interface LoopParams { loopId?: string; folder?: string }

@@ -1,0 +1,103 @@
+package start
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"ralph-lsp/backends"
+	"ralph-lsp/config"
+	"ralph-lsp/loop"
+)
+
+func TestAStateFileOfNobodysLoopOnlyTightens(t *testing.T) {
+	s := settings(t, "[limits]\nmax_cost_usd = 2\n") // and 50, 4h, 10m, 5
+	home := t.TempDir()
+	files := config.Files{Folder: t.TempDir(), UserDir: home}
+	if err := files.RememberLoop("ralph-mine"); err != nil {
+		t.Fatal(err)
+	}
+	loose := loop.Limits{MaxIterations: 51, MaxCostUSD: 2.5, MaxDuration: 0, IdleTimeout: time.Hour, MaxFailures: 0}
+	strict := loop.Limits{MaxIterations: 50, MaxCostUSD: 1, MaxDuration: time.Hour, IdleTimeout: time.Minute, MaxFailures: 1}
+	own := loop.Limits{MaxIterations: 50, MaxCostUSD: 2, MaxDuration: 4 * time.Hour, IdleTimeout: 10 * time.Minute, MaxFailures: 5}
+	elsewhere := files
+	elsewhere.Folder = t.TempDir()
+	trusted := elsewhere
+	trusted.Trusted = true
+	for _, tt := range []struct {
+		name   string
+		id     string
+		files  config.Files
+		limits loop.Limits
+		start  loop.Patch
+		want   loop.Limits
+		told   int
+	}{
+		{"a stranger's loop", "ralph-found", files, loose, loop.Patch{}, own, 5},
+		{"a stricter one", "ralph-found", files, strict, loop.Patch{}, strict, 0},
+		{"a loop without an id", "", files, loose, loop.Patch{}, own, 5},
+		{"the user's loop", "ralph-mine", files, loose, loop.Patch{}, loose, 0},
+		{"the user's loop of another folder", "ralph-mine", elsewhere, loose, loop.Patch{}, own, 5},
+		{"a trusted folder", "ralph-found", trusted, loose, loop.Patch{}, loose, 0},
+		{"what the start says counts", "ralph-found", files, loose, loop.Patch{MaxIterations: new(500), MaxDuration: new(time.Duration(0))},
+			loop.Limits{MaxIterations: 500, MaxCostUSD: 2, IdleTimeout: 10 * time.Minute, MaxFailures: 5}, 3},
+	} {
+		cfg, err := Resolver{Settings: s, Start: Options{Limits: tt.start}, Detect: detectPi}.Continue(t.Context(),
+			Found{File: "state.md", LoopID: tt.id, Backend: "pi", Limits: tt.limits}, tt.files)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, _ := cfg.Change.Over(tt.limits, "")
+		if got != tt.want || strings.Count(strings.Join(cfg.Warnings, " "), "is not taken") != tt.told {
+			t.Errorf("%s: got %+v, told %q", tt.name, got, cfg.Warnings)
+		}
+	}
+}
+
+func TestOnlyTheLastLoopOfAFolderIsKnown(t *testing.T) {
+	files := config.Files{Folder: t.TempDir(), UserDir: t.TempDir()}
+	for _, id := range []string{"ralph-one", "ralph-two"} {
+		if err := files.RememberLoop(id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for id, known := range map[string]bool{"ralph-one": false, "ralph-two": true, "two": false, "": false} {
+		if files.KnowsLoop(id) != known {
+			t.Errorf("%q is known: %t", id, !known)
+		}
+	}
+	if err := (config.Files{}).RememberLoop("ralph-one"); err != nil {
+		t.Error(err)
+	}
+	if (config.Files{}).KnowsLoop("ralph-one") {
+		t.Error("known without a place to remember it")
+	}
+}
+
+func TestAStateFileOfNobodysLoopChoosesNoOtherAgentThanTheUser(t *testing.T) {
+	own := settings(t, "backend = \"claude\"")
+	files := config.Files{Folder: t.TempDir(), UserDir: t.TempDir(), Builtin: backends.Names()}
+	if err := files.RememberLoop("ralph-mine"); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name     string
+		settings config.Settings
+		found    Found
+		named    Agent
+		asks     bool
+	}{
+		{"another agent", own, Found{Backend: "pi"}, Agent{}, true},
+		{"the user's agent", own, Found{Backend: "claude"}, Agent{}, false},
+		{"in the user's loop", own, Found{Backend: "pi", LoopID: "ralph-mine"}, Agent{}, false},
+		{"named by the start", own, Found{Backend: "pi"}, Agent{Name: "pi"}, false},
+		{"no agent of the user's", settings(t, ""), Found{Backend: "pi"}, Agent{}, false},
+	} {
+		tt.found.File = "state.md"
+		_, err := Resolver{Settings: tt.settings, Start: Options{Agent: tt.named}, Detect: detectPi}.Continue(t.Context(), tt.found, files)
+		if asks := errors.As(err, new(*config.UntrustedError)); asks != tt.asks || err != nil && !asks {
+			t.Errorf("%s: %v", tt.name, err)
+		}
+	}
+}
