@@ -195,8 +195,8 @@ func FoundIn(folder string) (Found, error) {
 }
 
 // Continue returns the configuration of a loop that goes on: the agent that
-// the start names, else the one of the state file. Anybody can write such a
-// file, so a program or arguments of it must be known from a start, or be
+// the start names, else the one of the state file, else, as other tools write
+// none, the one of the settings. Anybody can write such a file, so a program or arguments of it must be known from a start, or be
 // trusted.
 //
 // Errors are those of Resolve and *config.UntrustedError.
@@ -222,9 +222,6 @@ func (r Resolver) Continue(ctx context.Context, found Found, files config.Files)
 			return cfg, err
 		}
 	}
-	if named.Name == "" && named.Hat == "" {
-		return cfg, fmt.Errorf("%s names no backend; name one with --backend", found.File)
-	}
 	agent, err := r.chooser().choose(ctx, named, Agent{})
 	if err != nil {
 		return cfg, err
@@ -238,7 +235,7 @@ func (r Resolver) Continue(ctx context.Context, found Found, files config.Files)
 	cfg.Backend, cfg.Hat = agent.backend, agent.hat
 	cfg.Args = slices.Concat(agent.args, named.Args)
 	isFilesAgent := fromFile || named.Hat == "" && agent.backend.Name == found.Backend
-	if len(named.Args) == 0 && isFilesAgent {
+	if len(named.Args) == 0 && isFilesAgent && (found.Backend != "" || len(found.Args) > 0) {
 		cfg.Args = found.Args
 	}
 	isFilesProgram := fromFile && IsPath(named.Name)

@@ -344,8 +344,52 @@ backend = { command = "/bin/coder", args = ["--code"] }
 	if _, err := (Resolver{Settings: s, Start: Options{Agent: Agent{Name: "/bin/agent"}}}).Continue(t.Context(), program, files); err == nil || !strings.Contains(err.Error(), `state.md: backend_output: "pi-stream" is none of`) {
 		t.Errorf("an unknown output: %v", err)
 	}
-	if _, err := (Resolver{Settings: s}).Continue(t.Context(), Found{File: "state.md"}, files); err == nil || !strings.Contains(err.Error(), "names no backend") {
-		t.Errorf("a state file without a backend: %v", err)
+}
+
+// Other tools write no backend into the file.
+func TestContinueWithoutABackend(t *testing.T) {
+	const text = `
+[backends.pi]
+args = ["--thinking", "low"]
+[backends.claude]
+args = ["--effort", "max"]
+[hats.planner]
+backend = { type = "claude", args = ["--model", "opus"] }
+`
+	files := config.Files{Folder: t.TempDir(), UserDir: t.TempDir(), Builtin: backends.Names()}
+	tests := []struct {
+		name      string
+		settings  string
+		found     Found
+		named     Agent
+		backend   string
+		args      []string
+		untrusted bool
+	}{
+		{name: "the first that is installed", backend: "pi", args: []string{"--thinking", "low"}},
+		{name: "the configured one", settings: `backend = "claude"`, backend: "claude", args: []string{"--effort", "max"}},
+		{name: "a named one", named: Agent{Name: "claude"}, backend: "claude", args: []string{"--effort", "max"}},
+		{name: "with arguments", named: Agent{Args: []string{"--mine"}}, backend: "pi", args: []string{"--thinking", "low", "--mine"}},
+		{name: "a hat", found: Found{Hat: "planner"}, backend: "claude", args: []string{"--effort", "max", "--model", "opus"}},
+		{name: "a hat that is gone", found: Found{Hat: "gone"}, backend: "pi", args: []string{"--thinking", "low"}},
+		{name: "arguments of the file's", found: Found{Args: []string{"--evil"}}, untrusted: true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			tt.found.File = "state.md"
+			resolver := Resolver{Settings: settings(t, tt.settings+text), Start: Options{Agent: tt.named}, Detect: detectPi}
+			cfg, err := resolver.Continue(t.Context(), tt.found, files)
+			if errors.As(err, new(*config.UntrustedError)) != tt.untrusted || err != nil && !tt.untrusted {
+				t.Fatalf("got %v", err)
+			}
+			if !tt.untrusted && (cfg.Backend.Name != tt.backend || !slices.Equal(cfg.Args, tt.args)) {
+				t.Errorf("got %s %q", cfg.Backend.Name, cfg.Args)
+			}
+		})
+	}
+	nothing := func(context.Context) (backends.Backend, error) { return backends.Backend{}, &backends.NotFoundError{} }
+	if _, err := (Resolver{Settings: settings(t, ""), Detect: nothing}).Continue(t.Context(), Found{File: "state.md"}, files); !errors.As(err, new(*backends.NotFoundError)) {
+		t.Errorf("without an agent: %v", err)
 	}
 }
 

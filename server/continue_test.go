@@ -1,0 +1,51 @@
+package server
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ralph-lsp/loopstate"
+)
+
+// othersState is a state file as other Ralph tools write it.
+const othersState = "---\nactive: true\niteration: 2\nmax_iterations: 5\ncompletion_promise: \"DONE\"\nstarted_at: \"2026-01-02T17:35:07Z\"\n---\n\nBuild X\n"
+
+// leftByOthers is a folder with such a loop, and with an agent that is configured.
+func leftByOthers(t *testing.T) (dir string) {
+	t.Helper()
+	dir = configured(t, own(agentThat(t, "never")))
+	file := filepath.Join(dir, filepath.FromSlash(loopstate.Name))
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(othersState), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func TestALoopOfAnotherToolGoesOn(t *testing.T) {
+	t.Run("by command", func(t *testing.T) {
+		dir := leftByOthers(t)
+		c := dial(t, optedIn, dir)
+		c.status(dir, inState("interrupted"))
+		c.Must(c.Command(CommandResume, map[string]any{"folder": FileURI(dir), "trust": true}))
+		if got := c.status(dir, inState("running")); got.Backend.Name != "mine" || got.Iteration != 2 {
+			t.Errorf("got %+v", got)
+		}
+	})
+	t.Run("by answer", func(t *testing.T) {
+		dir := leftByOthers(t)
+		c := dial(t, plain, dir)
+		c.Answer("window/showMessageRequest", func(params json.RawMessage) any {
+			if strings.Contains(string(params), "is not trusted yet") {
+				return messageItem{actionTrust}
+			}
+			return messageItem{actionContinue}
+		})
+		c.Hears("window/workDoneProgress/create", "ralph")
+	})
+}
