@@ -33,7 +33,7 @@ func (r Resolver) tighten(cfg *loop.Config, found Found, files config.Files) {
 // isStrangersChoice says whether a state file that may be a stranger's chooses
 // one of the user's hats, or another agent than the files name.
 func (r Resolver) isStrangersChoice(named Agent, found Found, files config.Files) bool {
-	isOther := r.Settings.Backend != config.Auto && named.Name != r.Settings.Backend
+	isOther := named.Name != "" && r.Settings.Backend != config.Auto && named.Name != r.Settings.Backend
 	return (named.Hat != "" || isOther) && !files.KnowsLoop(found.LoopID)
 }
 

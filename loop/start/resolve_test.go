@@ -370,7 +370,7 @@ backend = { type = "claude", args = ["--model", "opus"] }
 		{name: "the configured one", settings: `backend = "claude"`, backend: "claude", args: []string{"--effort", "max"}},
 		{name: "a named one", named: Agent{Name: "claude"}, backend: "claude", args: []string{"--effort", "max"}},
 		{name: "with arguments", named: Agent{Args: []string{"--mine"}}, backend: "pi", args: []string{"--thinking", "low", "--mine"}},
-		{name: "a hat", found: Found{Hat: "planner"}, backend: "claude", args: []string{"--effort", "max", "--model", "opus"}},
+		{name: "a hat, which is a choice", found: Found{Hat: "planner"}, untrusted: true},
 		{name: "a hat that is gone", found: Found{Hat: "gone"}, backend: "pi", args: []string{"--thinking", "low"}},
 		{name: "arguments of the file's", found: Found{Args: []string{"--evil"}}, untrusted: true},
 	}
