@@ -66,9 +66,26 @@ func statusOf(s loopstate.State, path, folder string, owned bool) Status {
 		status.State = StatePaused
 	case s.ResumeAt.After(time.Now()):
 		status.State = StateWaiting
-		status.Retry = &RetryStatus{ResumeAt: s.ResumeAt}
+		status.Retry = waitOf(s)
 	}
 	return status
+}
+
+// waitOf is what a loop waits for according to its state file: its last run was
+// of a kind that is counted.
+func waitOf(s loopstate.State) *RetryStatus {
+	retry := &RetryStatus{ResumeAt: s.ResumeAt}
+	switch row := s.InARow; {
+	case row.RateLimits > 0:
+		retry.Reason, retry.Attempt = WaitRateLimit, row.RateLimits
+	case row.Overloads > 0:
+		retry.Reason, retry.Attempt = WaitOverloaded, row.Overloads
+	case row.Failures > 0:
+		retry.Reason, retry.Attempt = WaitBackoff, row.Failures
+	case row.ShortRuns > 1:
+		retry.Reason, retry.Attempt = WaitPacing, row.ShortRuns-1
+	}
+	return retry
 }
 
 // CancelFolder ends the folder's loop. It returns the iteration the loop was

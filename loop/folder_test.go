@@ -116,3 +116,23 @@ func loopBegins(t *testing.T) {
 		t.Errorf("the next loop was to be cancelled too: %+v, %v", state, err)
 	}
 }
+
+// What another process waits for is told by how its last runs went.
+func TestTheWaitOfAnotherProcess(t *testing.T) {
+	for reason, row := range map[string]loopstate.InARow{
+		WaitRateLimit:  {RateLimits: 2, Failures: 3},
+		WaitOverloaded: {Overloads: 2, Failures: 3},
+		WaitBackoff:    {Failures: 2, Stalls: 1},
+		WaitPacing:     {ShortRuns: 3},
+		"":             {ShortRuns: 1},
+	} {
+		s := loopstate.State{Active: true, Iteration: 3, ResumeAt: time.Now().Add(time.Hour), InARow: row}
+		want := 2
+		if reason == "" {
+			want = 0
+		}
+		if st := statusOf(s, "", "", true); st.State != StateWaiting || st.Retry.Reason != reason || st.Retry.Attempt != want {
+			t.Errorf("%+v shows as %s: %+v", row, st.State, st.Retry)
+		}
+	}
+}

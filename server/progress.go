@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"fmt"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -223,7 +222,7 @@ func problemText(problem *string) string {
 func waitText(reason string, until time.Time) string {
 	text := "waiting"
 	if reason != "" {
-		text += " (" + oneLine(strings.ReplaceAll(reason, "_", " ")) + ")"
+		text += " (" + oneLine(loop.WaitText(reason)) + ")"
 	}
 	if !until.IsZero() {
 		text += " until " + until.Local().Format("15:04")

@@ -84,7 +84,11 @@ func (p *Projector) Unfinished(e loop.Event) []Update {
 func (p *Projector) Loop(e loop.Event) Update {
 	switch e := e.(type) {
 	case loop.StateChanged:
-		return StateChange{KindState, string(e.State), history.TimeOf(e.ResumeAt), e.Reason}
+		text := ""
+		if e.State == loop.StateWaiting {
+			text = loop.WaitText(e.Reason)
+		}
+		return StateChange{KindState, string(e.State), history.TimeOf(e.ResumeAt), e.Reason, text}
 	case loop.IterationStart:
 		return Iteration{SessionUpdate: KindIteration, Phase: PhaseBegin, Iteration: e.Iteration, MaxIterations: e.MaxIterations}
 	case loop.IterationEnd:
@@ -146,7 +150,7 @@ func ProjectStatus(s loop.Status, owned bool) LoopStatus {
 		out.Tool = &RunningTool{call.ToolCallID, call.Name, call.Title, call.Kind, history.TimeOf(t.StartedAt)}
 	}
 	if r := s.Retry; r != nil {
-		out.Retry = &RetryStatus{r.Attempt, history.TimeOf(r.ResumeAt), r.Reason}
+		out.Retry = &RetryStatus{r.Attempt, history.TimeOf(r.ResumeAt), r.Reason, loop.WaitText(r.Reason)}
 	}
 	if s.StateFile != "" {
 		out.StateFileURI = FileURI(s.StateFile)

@@ -99,7 +99,7 @@ func TestLoopEventsOnTheWire(t *testing.T) {
 		{"iteration fails, cost unknown", loop.IterationEnd{Iteration: 1, Outcome: loop.OutcomeError, Error: "403", Skipped: 2},
 			`{"sessionUpdate":"_ralph/iteration","phase":"end","iteration":1,"outcome":"error","error":"403","turns":0,"toolCalls":0,"durationMs":0,"skippedLines":2}`},
 		{"waiting", loop.StateChanged{State: loop.StateWaiting, ResumeAt: noon, Reason: "rate_limit"},
-			`{"sessionUpdate":"_ralph/state","state":"waiting","resumeAt":"2026-01-02T12:00:00Z","reason":"rate_limit"}`},
+			`{"sessionUpdate":"_ralph/state","state":"waiting","resumeAt":"2026-01-02T12:00:00Z","reason":"rate_limit","text":"rate limit"}`},
 		{"running", loop.StateChanged{State: loop.StateRunning},
 			`{"sessionUpdate":"_ralph/state","state":"running"}`},
 		{"near miss", loop.NearMiss{Found: "ALMOST", Expected: "DONE", Why: "another text"},
@@ -222,7 +222,7 @@ func TestStatusOnTheWire(t *testing.T) {
 			`"tokens":{"input":1,"output":0,"cacheRead":0,"cacheWrite":0},"context":{"used":60000,"size":200000},` +
 			`"quota":[{"window":"five_hour","utilization":0.5}],` +
 			`"tool":{"toolCallId":"t1","name":"bash","title":"ls","kind":"execute","startedAt":"2026-01-02T12:00:00Z"},` +
-			`"retry":{"attempt":2,"reason":"rate_limit"},"owned":true,"stateFileUri":"file:///w/my%20app/.pi/ralph-loop.local.md"}`},
+			`"retry":{"attempt":2,"reason":"rate_limit","text":"rate limit"},"owned":true,"stateFileUri":"file:///w/my%20app/.pi/ralph-loop.local.md"}`},
 		{"what isn't known is left out", loop.Status{Folder: "/w", State: "idle"}, false,
 			`{"folder":"file:///w","state":"idle","owned":false}`},
 	}

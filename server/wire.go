@@ -175,6 +175,7 @@ type StateChange struct {
 	State         string    `json:"state"`
 	ResumeAt      time.Time `json:"resumeAt,omitzero"`
 	Reason        string    `json:"reason,omitempty"`
+	Text          string    `json:"text,omitempty"` // why it waits, in words
 }
 
 // Retry says that the agent itself waits and tries again.
@@ -356,4 +357,5 @@ type RetryStatus struct {
 	Attempt  int       `json:"attempt,omitempty"`
 	ResumeAt time.Time `json:"resumeAt,omitzero"`
 	Reason   string    `json:"reason,omitempty"`
+	Text     string    `json:"text,omitempty"` // the reason in words
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"ralph-lsp/config"
+	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"
 )
 
@@ -62,6 +63,11 @@ func examples() map[string]any {
 		"result-help":       HelpResult{"# Ralph loops"},
 		"result-plan":       PlanResult{Argv: []string{"/bin/pi", "--no-session", "What next?"}, Env: map[string]string{}, Cwd: "/w/app"},
 	}
+	waits := make([]RetryStatus, 0, len(loop.WaitReasons()))
+	for i, reason := range loop.WaitReasons() {
+		waits = append(waits, RetryStatus{i + 1, noon, reason, loop.WaitText(reason)})
+	}
+	all["waits"] = waits // all that a loop waits for; what shows one has to show its text
 	for kind, u := range exampleUpdates(tokens, text) {
 		all["update-"+strings.TrimPrefix(strings.ReplaceAll(kind, "_ralph/", "ralph-"), "_")] = u
 	}
@@ -83,7 +89,7 @@ func exampleUpdates(tokens *Tokens, text func(string) TextContent) map[string]Up
 		KindDiscard:        Discard{KindDiscard, "m7", ""},
 		KindIteration: Iteration{SessionUpdate: KindIteration, Phase: PhaseEnd, Iteration: 3, Outcome: "ok", CostUSD: new(0.31),
 			Turns: new(4), ToolCalls: new(6), DurationMs: new(int64(61000)), Tokens: tokens},
-		KindState:      StateChange{KindState, "waiting", noon, "rate_limit"},
+		KindState:      StateChange{KindState, "waiting", noon, "rate_limit", "rate limit"},
 		KindRetry:      Retry{KindRetry, 1, 3, 2000, "overloaded", "529"},
 		KindCompaction: Compaction{KindCompaction, true, "threshold", ""},
 		KindTopic:      Topic{KindTopic, "build.done", "reviewer", "tests: pass"},
@@ -140,6 +146,22 @@ func TestEveryKindOfUpdateHasAnExample(t *testing.T) {
 	for _, kind := range constants(t, ".", "Kind") {
 		if have[kind] == nil {
 			t.Errorf("no example of %s", kind)
+		}
+	}
+}
+
+// PROTOCOL.md names every reason to wait; the editors' tests read waits.json.
+func TestEveryReasonToWaitIsDocumented(t *testing.T) {
+	page, err := os.ReadFile("../docs/PROTOCOL.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, reason := range loop.WaitReasons() {
+		if !bytes.Contains(page, []byte("`"+reason+"`")) {
+			t.Errorf("docs/PROTOCOL.md doesn't name the reason %s", reason)
+		}
+		if got := waitText(reason, time.Time{}); !strings.Contains(got, loop.WaitText(reason)) {
+			t.Errorf("the status says %q of %s", got, reason)
 		}
 	}
 }

@@ -182,13 +182,17 @@ func because(reason string) string {
 	if reason == "" || reason == "user" {
 		return ""
 	}
-	return " (" + strings.ReplaceAll(plainLine(reason), "_", " ") + ")"
+	return " (" + plainLine(loop.WaitText(reason)) + ")"
 }
 
 // waiting says what a loop waits for, and until when.
 func waiting(reason string, at, now time.Time) string {
-	if left := at.Sub(now); reason == "backoff" && left < time.Minute {
-		return fmt.Sprintf("trying again in %ds", max(1, int(left.Round(time.Second).Seconds())))
+	if left := at.Sub(now); !at.IsZero() && left < time.Minute { // a clock without seconds wouldn't tell
+		seconds := fmt.Sprintf("%ds", max(1, int(left.Round(time.Second).Seconds())))
+		if reason == loop.WaitBackoff {
+			return "trying again in " + seconds
+		}
+		return "waiting" + because(reason) + " for " + seconds
 	}
 	return "waiting" + because(reason) + until(at, now)
 }

@@ -70,7 +70,7 @@ func printStatus(out io.Writer, p palette, st loop.Status, owner loopstate.Owner
 	fact("agent", server.JoinFacts(plainLine(st.Session.Backend), plainLine(st.Session.Model)))
 	fact("promise", plainLine(st.Promise))
 	fact("cost", costWords(st, owned)+ofLimit(st.Limits))
-	fact("time", clock(st.Elapsed)+inFinished(owned)+ofTime(st.Limits))
+	fact("time", clock(st.Elapsed)+atLastTurn(owned)+ofTime(st.Limits))
 	if owned {
 		fact("process", ownerWords(owner))
 	}
@@ -82,10 +82,10 @@ func printStatus(out io.Writer, p palette, st loop.Status, owner loopstate.Owner
 }
 
 // costWords say what a loop has cost as far as its file tells. Of one that is
-// driven the file doesn't know the iteration at work.
+// driven the file knows what was spent up to its last turn.
 func costWords(st loop.Status, owned bool) string {
 	if st.Cost.Known {
-		return money(st.Cost) + inFinished(owned)
+		return money(st.Cost) + atLastTurn(owned)
 	}
 	if b, err := backends.Lookup(st.Session.Backend); err == nil && b.Output.HasCost() && owned && st.Iteration <= 1 {
 		return "unknown until this iteration ends"
@@ -93,16 +93,16 @@ func costWords(st loop.Status, owned bool) string {
 	return "unknown"
 }
 
-func inFinished(owned bool) string {
+func atLastTurn(owned bool) string {
 	if owned {
-		return " in finished iterations"
+		return " at its last turn"
 	}
 	return ""
 }
 
 func stateWords(st loop.Status, now time.Time) string {
 	if st.State == loop.StateWaiting && st.Retry != nil {
-		return "waiting" + because(st.Retry.Reason) + until(st.Retry.ResumeAt, now)
+		return waiting(st.Retry.Reason, st.Retry.ResumeAt, now)
 	}
 	return string(st.State)
 }

@@ -106,6 +106,13 @@ it('writes a loop in a line', function()
     line({ cost = { amount = 1.42, estimated = true } }),
     '3/50 ≥$1.42 bash go test 4m12s'
   )
+  local waits = vim.json.decode(child.read(root .. '/testdata/wire/waits.json'))
+  assert(#waits >= 4, 'no reasons to wait')
+  for _, retry in ipairs(waits) do
+    local why = 'waiting (' .. retry.text .. ') until '
+    expect.contains(line({ state = 'waiting', retry = retry }), why)
+  end
+  expect.equal(line({ state = 'waiting', retry = {} }), '3/50 $1.42 waiting 4m12s')
   expect.equal(line({ state = 'ended', stopReason = 'promise' }), 'done $1.42')
   expect.equal(line({ state = 'interrupted' }), 'interrupted at 3/50')
   expect.equal(format.loop({ state = 'running', owned = true, iteration = 1 }, now, 20), '1')

@@ -58,7 +58,7 @@ export function stateText(l: LoopStatus): string {
     case 'interrupted': return t('interrupted');
     case 'ended': return ending(l.stopReason);
     case 'waiting': {
-      const why = l.retry?.reason ? ` (${l.retry.reason.replaceAll('_', ' ')})` : '';
+      const why = l.retry?.text ? ` (${l.retry.text})` : '';
       return l.retry?.resumeAt ? t('waiting{0} until {1}', why, clock(l.retry.resumeAt)) : t('waiting{0}', why);
     }
     default: return t('idle');

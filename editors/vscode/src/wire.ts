@@ -60,7 +60,7 @@ export interface LoopStatus {
   context?: { used: number; size?: number };
   quota?: { window: string; utilization?: number; resetsAt?: string }[];
   tool?: { toolCallId: string; name: string; title: string; kind: ToolKind; startedAt?: string };
-  retry?: { attempt?: number; resumeAt?: string; reason?: string };
+  retry?: { attempt?: number; resumeAt?: string; reason?: string; text?: string };
   stopReason?: StopReason;
   error?: string;
   /** False: another process drives the loop, or nobody. */
@@ -137,7 +137,7 @@ export interface Iteration {
   tokens?: Tokens;
   skippedLines?: number;
 }
-export interface StateChange { sessionUpdate: '_ralph/state'; state: LoopState; resumeAt?: string; reason?: string }
+export interface StateChange { sessionUpdate: '_ralph/state'; state: LoopState; resumeAt?: string; reason?: string; text?: string }
 export interface Retry {
   sessionUpdate: '_ralph/retry';
   attempt: number; maxAttempts?: number; delayMs: number; reason?: string; message?: string;

@@ -112,7 +112,8 @@ local function doing(loop, title_width)
     return 'stopping'
   elseif loop.state == 'waiting' then
     local resume_at = M.epoch(loop.retry and loop.retry.resumeAt)
-    return resume_at and 'waiting until ' .. os.date('%H:%M', resume_at) or 'waiting'
+    local why = loop.retry and loop.retry.text and ' (' .. loop.retry.text .. ')' or ''
+    return 'waiting' .. why .. (resume_at and ' until ' .. os.date('%H:%M', resume_at) or '')
   elseif loop.tool then
     local title = loop.tool.title ~= loop.tool.name and ' ' .. loop.tool.title or ''
     return M.cut(loop.tool.name .. title, title_width)

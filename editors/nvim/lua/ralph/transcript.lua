@@ -247,7 +247,8 @@ local notes = {
   end,
   [kinds.state] = function(update)
     if update.state == 'waiting' or update.state == 'paused' then
-      local reason = update.reason and ' (' .. update.reason .. ')' or ''
+      local why = update.text or update.reason
+      local reason = why and ' (' .. why .. ')' or ''
       return '» ' .. update.state .. reason
     end
   end,

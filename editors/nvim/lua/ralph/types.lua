@@ -39,7 +39,7 @@
 ---@field tokens? { input: integer, output: integer, cacheRead: integer, cacheWrite: integer }
 ---@field context? { used: integer, size?: integer }
 ---@field tool? { toolCallId: string, name: string, title: string, kind: string, startedAt?: string }
----@field retry? { attempt?: integer, resumeAt?: string, reason?: string }
+---@field retry? { attempt?: integer, resumeAt?: string, reason?: string, text?: string }
 ---@field stopReason? string
 ---@field error? string
 ---@field owned boolean false: another process drives it, or none

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
 import test from 'node:test';
 import { folderName } from '../../src/loopText';
 import { bar, tooltip, type Model } from '../../src/statusText';
 import type { LoopStatus } from '../../src/wire';
 
+declare const ROOT: string;
 const running: LoopStatus = {
   loopId: 'a', folder: 'file:///w/my%20app', state: 'running', iteration: 3, maxIterations: 50, owned: true,
   startedAt: '2026-01-02T10:00:00Z', cost: { amount: 1.42, currency: 'USD', estimated: false },
@@ -28,7 +31,7 @@ const bars: { name: string; loops: LoopStatus[]; more?: Partial<Model>; text: st
   { name: 'no limit of time', loops: [{ ...running, time: { spentMs: 300 * hour } }], text: '$(sync~spin) Ralph 3/50 $1.42' },
   { name: 'quiet', loops: [running], more: { quiet: new Set(['a']) }, text: '$(sync~spin) Ralph 3/50 $1.42 quiet', colour: 'warning' },
   { name: 'pausing', loops: [running], more: { pausing: new Set(['a']) }, text: '$(sync~spin) Ralph 3/50 $1.42 pausing' },
-  { name: 'waiting', loops: [{ ...running, state: 'waiting', retry: { reason: 'rate_limit' } }], text: '$(watch) Ralph 3/50 $1.42 waiting (rate limit)', colour: 'warning' },
+  { name: 'waiting', loops: [{ ...running, state: 'waiting', retry: { reason: 'pacing', text: 'pacing short runs' } }], text: '$(watch) Ralph 3/50 $1.42 waiting (pacing short runs)', colour: 'warning' },
   { name: 'paused', loops: [{ ...running, state: 'paused' }], text: '$(debug-pause) Ralph 3/50 $1.42 paused' },
   { name: 'interrupted', loops: [{ ...running, state: 'interrupted', owned: false }], text: '$(debug-disconnect) Ralph interrupted at 3/50', colour: 'warning' },
   { name: 'done', loops: [{ ...running, state: 'ended', stopReason: 'promise' }], text: '$(check) Ralph done $1.42' },
@@ -45,6 +48,14 @@ for (const { name, loops, more, text, colour, idle } of bars) {
     assert.doesNotMatch(b.label, /\$\(/, 'a screen reader gets no icons');
   });
 }
+
+test('the bar says whatever a loop waits for', () => {
+  const waits = JSON.parse(fs.readFileSync(path.join(ROOT, '../../testdata/wire/waits.json'), 'utf8')) as NonNullable<LoopStatus['retry']>[];
+  assert.ok(waits.length >= 4);
+  for (const retry of waits) {
+    assert.match(bar(model([{ ...running, state: 'waiting', retry }]), now).text, new RegExp(`waiting \\(${retry.text}\\) until `));
+  }
+});
 
 test('the tooltip has a table and links', () => {
   const loop: LoopStatus = { ...running, tool: { toolCallId: 't', name: 'bash', title: 'cat a|b', kind: 'execute', startedAt: '2026-01-02T10:01:00Z' }, tokens: { input: 1200, output: 30, cacheRead: 2_500_000, cacheWrite: 0 }, time: { spentMs: hour, limitMs: 4 * hour }, iterationStartedAt: '2026-01-02T10:01:00Z' };
