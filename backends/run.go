@@ -202,7 +202,7 @@ func (p *Process) start(prompt string) error {
 func (p *Process) pump() {
 	defer close(p.drained)
 	var wasDone bool
-	reader := stream.Reader{Format: p.spec.Backend.Output, Handler: p.spec.Handler, OnLine: func(done bool) {
+	reader := stream.Reader{Format: p.spec.Backend.Output, Handler: p.spec.Handler, Join: true, OnLine: func(done bool) {
 		if done != wasDone {
 			wasDone = done
 			select { // only the newest matters

@@ -14,6 +14,7 @@ type Reader struct {
 	Format  Format
 	Handler Handler         // may be nil
 	OnLine  func(done bool) // after each line, malformed ones too; done is Decoder.Done; may be nil
+	Join    bool            // deltas of a message that one Read has brought are handed on as one
 	Log     *slog.Logger    // gets malformed lines, shortened, at debug level; may be nil
 }
 
@@ -34,6 +35,7 @@ func (rd Reader) Run(r io.Reader) (Result, error) {
 type readerRun struct {
 	Reader
 	decoder                   Decoder
+	joined                    joined
 	summary                   Summary
 	lines, malformed, skipped int
 	cutOff                    bool
@@ -45,6 +47,9 @@ func (run *readerRun) read(r io.Reader) (err error) {
 		return err
 	}
 	emit := run.emit // made once, not for each line
+	if run.Join {    // nothing that was read waits for what comes next
+		r = beforeRead{r, run.handOn}
+	}
 	run.skipped, err = Lines(r, MaxLine, func(line []byte, cut bool) error {
 		run.line(line, cut, emit)
 		return nil
@@ -82,8 +87,31 @@ func shortened(line []byte) string {
 	return Plain(string(line))
 }
 
+// emit takes the decoder's next event.
 func (run *readerRun) emit(e Event) {
 	run.understood = true
+	if !run.Join {
+		run.pass(e)
+		return
+	}
+	if run.joined.add(e) {
+		return
+	}
+	run.handOn()
+	if !run.joined.add(e) {
+		run.pass(e)
+	}
+}
+
+// handOn passes the deltas on that were joined so far.
+func (run *readerRun) handOn() {
+	if e := run.joined.take(); e != nil {
+		run.pass(e)
+	}
+}
+
+// pass hands an event on.
+func (run *readerRun) pass(e Event) {
 	run.summary.Add(e)
 	if run.Handler == nil {
 		return

@@ -20,6 +20,7 @@ const (
 // tells tools, iterations and ends apart is always kept.
 type queue struct {
 	style style
+	deaf  bool // the style has no use for what the agent does
 	now   func() time.Time
 
 	mu      sync.Mutex
@@ -37,6 +38,7 @@ type queue struct {
 type queued struct {
 	at    time.Time
 	agent stream.Event
+	text  []byte // of the agent's Text, when more was joined to it
 	own   loop.Event
 	note  string
 }
@@ -46,6 +48,7 @@ type queued struct {
 func newQueue(build func(clock func() time.Time) style) *queue {
 	q := &queue{now: time.Now, wake: make(chan struct{}, 1), done: make(chan struct{})}
 	q.style = build(func() time.Time { return q.at })
+	_, q.deaf = q.style.(*quietStyle)
 	return q
 }
 
@@ -76,6 +79,9 @@ func (q *queue) Close(giveUp <-chan struct{}) {
 
 // Handle takes an event of the agent's.
 func (q *queue) Handle(e stream.Event) {
+	if q.deaf {
+		return
+	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.size > maxQueued {
@@ -128,11 +134,13 @@ func (q *queue) join(e stream.Event) bool {
 	}
 	last := &q.items[len(q.items)-1]
 	before, ok := last.agent.(stream.Text)
-	if !ok || before.MessageID != text.MessageID || before.ParentToolCallID != text.ParentToolCallID || len(before.Delta) > maxJoined {
+	if !ok || before.MessageID != text.MessageID || before.ParentToolCallID != text.ParentToolCallID || max(len(before.Delta), len(last.text)) > maxJoined {
 		return false
 	}
-	before.Delta += text.Delta
-	last.agent = before
+	if last.text == nil {
+		last.text = append(last.text, before.Delta...)
+	}
+	last.text = append(last.text, text.Delta...)
 	q.size += len(text.Delta)
 	return true
 }
@@ -168,6 +176,10 @@ func (q *queue) tellDropped(dropped int) {
 func (q *queue) hand(item queued) {
 	q.at = item.at
 	switch {
+	case item.text != nil:
+		text := item.agent.(stream.Text)
+		text.Delta = string(item.text)
+		q.style.Handle(text)
 	case item.agent != nil:
 		q.style.Handle(item.agent)
 	case item.own != nil:

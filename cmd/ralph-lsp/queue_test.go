@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +17,7 @@ type slowStyle struct {
 	waiting chan struct{}
 	seen    []string
 	text    int
+	pieces  []string
 	closed  bool
 }
 
@@ -28,6 +30,7 @@ func (s *slowStyle) Handle(e stream.Event) {
 	switch e := e.(type) {
 	case stream.Text:
 		s.text += len(e.Delta)
+		s.pieces = append(s.pieces, e.MessageID+" "+e.Delta)
 	case stream.ToolCall:
 		s.seen = append(s.seen, "call "+e.ID)
 	case stream.ToolResult:
@@ -82,16 +85,32 @@ func TestSlowTerminalLosesTextOnly(t *testing.T) {
 
 func TestTextOfAMessageIsJoined(t *testing.T) {
 	q, slow := newSlowQueue()
-	for _, id := range []string{"m1", "m1", "m2"} {
-		q.Handle(stream.Text{Delta: "x", MessageID: id})
-	}
-	if len(q.items) != 2 {
-		t.Errorf("%d pieces wait, want 2", len(q.items))
+	long := strings.Repeat("x", maxJoined)
+	for _, e := range []stream.Text{
+		{Delta: "a", MessageID: "m1"}, {Delta: "b", MessageID: "m1"}, {Delta: "c", MessageID: "m1"},
+		{Delta: "d", MessageID: "m2"},
+		{Delta: "e", MessageID: "m2", ParentToolCallID: "t1"},
+		{Delta: long, MessageID: "m3"}, {Delta: "f", MessageID: "m3"}, {Delta: "g", MessageID: "m3"},
+	} {
+		q.Handle(e)
 	}
 	close(slow.letGo)
 	q.Close(nil)
-	if slow.text != 3 {
-		t.Errorf("%d bytes were shown, want 3", slow.text)
+	want := []string{"m1 abc", "m2 d", "m2 e", "m3 " + long + "f", "m3 g"}
+	if !slices.Equal(slow.pieces, want) {
+		t.Errorf("shown were %.200q, want %.200q", slow.pieces, want)
+	}
+}
+
+func TestAQuietStyleIsNotToldWhatTheAgentDoes(t *testing.T) {
+	q := newQueue(func(func() time.Time) style { return &quietStyle{} })
+	q.Handle(stream.Text{Delta: "x"})
+	if len(q.items) > 0 {
+		t.Errorf("%d events wait", len(q.items))
+	}
+	q.Note("a note")
+	if len(q.items) != 1 {
+		t.Errorf("%d events wait, want the note", len(q.items))
 	}
 }
 
