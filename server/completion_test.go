@@ -7,8 +7,18 @@ import (
 	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
 
+	"ralph-lsp/backends"
 	"ralph-lsp/loopstate"
 )
+
+// knownAs are the known agents, each in a form.
+func knownAs(form string) string {
+	var words []string
+	for _, name := range backends.Names() {
+		words = append(words, strings.ReplaceAll(form, "%s", name))
+	}
+	return strings.Join(words, " ")
+}
 
 // TestCompletion has documents with the cursor as ‸, some of the labels that
 // are offered and that aren't, and what the text is when one is taken.
@@ -31,19 +41,19 @@ func TestCompletion(t *testing.T) {
 		{"switch", stateURI, "---\nactive: ‸\n---\nx", "true false", "false", "---\nactive: false\n---\nx"},
 		{"no blank yet", stateURI, "---\nactive:‸\n---\nx", "true false", "true", "---\nactive: true\n---\nx"},
 		{"in a value", stateURI, "---\nactive: tr‸ue # 😀\n---\nx", "true false", "false", "---\nactive: false # 😀\n---\nx"},
-		{"backend", stateURI, "---\r\nbackend: ‸\r\n---\r\nx", `"claude" "kiro" "gemini" "codex" "amp" "copilot" "opencode" "pi"`, `"pi"`, "---\r\nbackend: \"pi\"\r\n---\r\nx"},
+		{"backend", stateURI, "---\r\nbackend: ‸\r\n---\r\nx", knownAs(`"%s"`), `"pi"`, "---\r\nbackend: \"pi\"\r\n---\r\nx"},
 		{"promise", stateURI, "---\ncompletion_promise: ‸\n---\nx", `"DONE" null`, "null", "---\ncompletion_promise: null\n---\nx"},
 		{"duration", stateURI, "---\nmax_duration: \"‸\"\n---\nx", `"4h" "1h" "90m"`, `"90m"`, "---\nmax_duration: \"90m\"\n---\nx"},
 		{"comment", stateURI, "---\n# ‸\n---\nx", "", "", ""},
 		{"behind a value", stateURI, "---\nhat: a ‸\n---\nx", "", "", ""},
-		{"key of a config", configURI, "[limits]\nmax_iterations = 3\nmax_‸", "max_cost_usd max_duration idle_timeout max_consecutive_failures [completion] [history] [backends. [hats. [backends.claude] [backends.kiro] [backends.gemini] [backends.codex] [backends.amp] [backends.copilot] [backends.opencode] [backends.pi]", "idle_timeout", "[limits]\nmax_iterations = 3\nidle_timeout = \"10m\""},
-		{"top of a config", configURI, "‸\n[limits]\n", "backend prompt_file [completion] [history] [backends. [hats. [backends.claude] [backends.kiro] [backends.gemini] [backends.codex] [backends.amp] [backends.copilot] [backends.opencode] [backends.pi]", "[completion]", "[completion]\n[limits]\n"},
+		{"key of a config", configURI, "[limits]\nmax_iterations = 3\nmax_‸", "max_cost_usd max_duration idle_timeout max_consecutive_failures [completion] [history] [backends. [hats. " + knownAs("[backends.%s]"), "idle_timeout", "[limits]\nmax_iterations = 3\nidle_timeout = \"10m\""},
+		{"top of a config", configURI, "‸\n[limits]\n", "backend prompt_file [completion] [history] [backends. [hats. " + knownAs("[backends.%s]"), "[completion]", "[completion]\n[limits]\n"},
 		{"header", configURI, "[li‸", "limits] completion] history] backends. hats.", "limits]", "[limits]"},
 		{"closed header", configURI, "[li‸]", "limits completion history backends hats", "limits", "[limits]"},
 		{"header's second part", configURI, "[backends.pi]\n[backends.‸]", "claude", "claude", "[backends.pi]\n[backends.claude]"},
 		{"own name", configURI, "[hats.‸]", "", "", ""},
-		{"backend of a config", configURI, "backend = \"‸", `"auto" "claude" "kiro" "gemini" "codex" "amp" "copilot" "opencode" "pi"`, `"pi"`, "backend = \"pi\""},
-		{"no blank in a config", configURI, "backend =‸", `"auto" "claude" "kiro" "gemini" "codex" "amp" "copilot" "opencode" "pi"`, `"pi"`, "backend = \"pi\""},
+		{"backend of a config", configURI, "backend = \"‸", `"auto" ` + knownAs(`"%s"`), `"pi"`, "backend = \"pi\""},
+		{"no blank in a config", configURI, "backend =‸", `"auto" ` + knownAs(`"%s"`), `"pi"`, "backend = \"pi\""},
 		{"inline table", configURI, "hats.\"😀\".backend = { type = \"pi\", ‸ }", "args", "args", "hats.\"😀\".backend = { type = \"pi\", args = [] }"},
 		{"one of a few", configURI, "[backends.pi]\nprompt = ‸ # x", `"stdin" "arg" "file"`, `"arg"`, "[backends.pi]\nprompt = \"arg\" # x"},
 		{"unknown key's value", configURI, "colour = ‸", "", "", ""},

@@ -1,11 +1,13 @@
 package server
 
 import (
+	"strings"
 	"testing"
 
 	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
 
+	"ralph-lsp/backends"
 	"ralph-lsp/loop"
 )
 
@@ -33,7 +35,7 @@ func TestHover(t *testing.T) {
 		{"the user's name", configURI, "[hats.«\"😀‸\"»]", nil, "**hats.😀**: table\n\nA role."},
 		{"in an inline table", configURI, "hats.a.backend = { type = \"pi\", «ar‸gs» = [] }", nil, "**hats.a.backend.args**: list of texts, default `[]`\n\nArguments that the role's backend gets behind its own."},
 		{"one of a few", configURI, "[backends.pi]\nprompt = «\"a‸rg\"»", nil, "**backends.pi.prompt**: text (stdin, arg, file), default `\"stdin\"`\n\nHow the prompt goes in: on standard input, as the last argument, or in a file that the last argument names."},
-		{"automatic", configURI, "backend = «\"au‸to\"»", nil, "**backend**: name of a backend, default `\"auto\"`\n\nThe agent that runs the loop. `auto` takes the first one that is installed.\n\nNow: the first one installed of claude, kiro, gemini, codex, amp, copilot, opencode, pi."},
+		{"automatic", configURI, "backend = «\"au‸to\"»", nil, "**backend**: name of a backend, default `\"auto\"`\n\nThe agent that runs the loop. `auto` takes the first one that is installed.\n\nNow: the first one installed of " + strings.Join(backends.Names(), ", ") + "."},
 		{"comment", configURI, "# back‸end = 3", nil, ""},
 	}
 	for _, tt := range tests {

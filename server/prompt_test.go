@@ -67,6 +67,11 @@ func TestTheOtherKeysWinOverTheText(t *testing.T) {
 	if got := size(map[string]any{"text": "x", "prompt": strings.Repeat("y", 100)}) - base; got != 100 {
 		t.Errorf("prompt and text: %d bytes", got)
 	}
+	for text, want := range map[string]int{"x": 1 + 2 + 10, "--max-failures 3": 10} {
+		if got := size(map[string]any{"text": text, "selection": strings.Repeat("y", 10)}) - base; got != want {
+			t.Errorf("%q and a selection: %d bytes", text, got)
+		}
+	}
 	if got := size(map[string]any{"text": "x", "promptUri": uri}) - base; got != 200 {
 		t.Errorf("promptUri and text: %d bytes", got)
 	}

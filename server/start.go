@@ -78,6 +78,7 @@ type StartParams struct {
 	Prompt    string `json:"prompt,omitempty"`
 	PromptURI string `json:"promptUri,omitempty"`
 	Text      string `json:"text,omitempty"`
+	Selection string `json:"selection,omitempty"` // stands behind the prompt of Text, or is the prompt
 	Choices
 	Replace  bool     `json:"replace,omitempty"` // cancel or discard the loop that is there
 	Trust    bool     `json:"trust,omitempty"`   // the user trusts what the folder's ralph.toml would run, as it is now
@@ -236,6 +237,10 @@ func (m *manager) configOf(ctx context.Context, p StartParams, folder string, se
 		}
 		resolver.Start = resolver.Start.Over(request.Options)
 	}
+	if prompt != "" && p.Selection != "" {
+		prompt += "\n\n"
+	}
+	prompt += p.Selection
 	resolver.Start = resolver.Start.Over(says)
 	if prompt == "" && p.PromptURI == "" {
 		if prompt, err = m.configuredPrompt(folder, settings); err != nil {

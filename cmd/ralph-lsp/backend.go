@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"ralph-lsp/backends"
 	"ralph-lsp/config"
@@ -22,6 +23,32 @@ func addAgentFlags(cmd *cobra.Command, a *start.Agent) {
 	completeWith(cmd, "backend-output", a.Output.Of...)
 	completeWith(cmd, "backend-prompt", a.Prompt.Of...)
 	completeAgent(cmd)
+}
+
+// newStartText has the flags that the text of a start may have (start.Parse). It
+// is there for its completion only: editors ask for that as a shell does.
+func newStartText() *cobra.Command {
+	var agent start.Agent
+	var limits start.Limits
+	cmd := &cobra.Command{
+		Use:               "start-text",
+		Hidden:            true,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return noUnknownCommand(cmd.Root(), []string{cmd.Name()}) },
+	}
+	addAgentFlags(cmd, &agent)
+	limits.AddFlags(cmd.Flags())
+	cmd.Flags().Bool("no-instruct", false, "don't tell the agent about the loop and its promise")
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if _, ok := cmd.GetFlagCompletionFunc(f.Name); !ok {
+			completeWith(cmd, f.Name)
+		}
+	})
+	cmd.Flags().BoolP("help", "h", false, "")
+	if err := cmd.Flags().MarkHidden("help"); err != nil {
+		panic(err) // the flag was added a line above
+	}
+	return cmd
 }
 
 // completeAgent completes the names of backends and hats.

@@ -59,7 +59,7 @@ func newRoot() *cobra.Command {
 	serve.addFlags(root)
 	root.AddCommand(
 		newRun(), newDemo(), newStatus(), newCancel(), newPause(), newResume(), newSteer(), newTrust(), newPlan(),
-		newDecode(), newHistory(), newDoctor(), newVersion(), newDemoAgent(), newDemoCheck(), newGuard(), newSeat(),
+		newDecode(), newHistory(), newDoctor(), newVersion(), newStartText(), newDemoAgent(), newDemoCheck(), newGuard(), newSeat(),
 	)
 	root.SetHelpCommand(newHelp())
 	general := root.HelpFunc()

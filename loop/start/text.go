@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/spf13/pflag"
 )
@@ -16,22 +17,16 @@ type Request struct {
 	Prompt string // "" when only flags were given
 }
 
-// Parse reads the text of a start, as an editor's command line sends it:
+// Parse reads the text of a start, as a person types it on an editor's command line:
 //
 //	/ralph-loop "Build X" --completion-promise "DONE" --max-iterations=20
 //
-// The leading /ralph-loop may be missing. Flags are those of ralph-lsp run and
-// stand anywhere before "--"; an unknown one is an error, never prompt text.
-// Quotes work as in a shell, and nothing else does: no variables, no comments,
-// no operators. Unquoted words of the prompt keep the white space between them.
+// The leading /ralph-loop may be missing. Words that begin with - are the flags of
+// ralph-lsp run, with quotes as in a shell; an unknown one is an error. All else is
+// the prompt, byte for byte but for quotes around the whole of it: quotes and
+// apostrophes in it are never an error, and what is quoted there is no flag.
+// Behind a lone -- all is prompt.
 func Parse(text string) (Request, error) {
-	words, err := split(text)
-	if err != nil {
-		return Request{}, err
-	}
-	if len(words) > 0 && words[0].value == "/ralph-loop" {
-		words = words[1:]
-	}
 	var r Request
 	var limits Limits
 	flags := pflag.NewFlagSet("/ralph-loop", pflag.ContinueOnError)
@@ -40,9 +35,9 @@ func Parse(text string) (Request, error) {
 	r.Agent.AddFlags(flags)
 	limits.AddFlags(flags)
 	flags.BoolVar(&r.Quiet, "no-instruct", false, "")
-	args := make([]string, len(words))
-	for i, w := range words {
-		args[i] = w.value
+	args, prompt, err := split(text, flags)
+	if err != nil {
+		return Request{}, err
 	}
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, pflag.ErrHelp) {
@@ -50,80 +45,155 @@ func Parse(text string) (Request, error) {
 		}
 		return Request{}, FlagError(flags, err, "see ralph.help", " (text that begins with - goes behind --)")
 	}
-	r.Limits = limits.Patch(flags)
-	r.Prompt = join(words, flags.Args())
+	r.Limits, r.Prompt = limits.Patch(flags), prompt
 	return r, nil
 }
 
-// word is one word of a text, with the white space in front of it.
-type word struct{ value, before string }
-
-// join puts the words of the prompt together again. Neighbours keep the white
-// space that was between them; where a flag stood between two, it is one blank.
-func join(words []word, prompt []string) string {
+// split takes the flags with their values out of a text. Neighbours in the prompt
+// keep the white space that was between them; where a flag stood, it is one blank.
+func split(text string, flags *pflag.FlagSet) (args []string, prompt string, err error) {
 	var b strings.Builder
-	at := -1 // of the last word that was found
-	for n, value := range prompt {
-		next := at + 1
-		for words[next].value != value {
-			next++
+	hopeless := map[byte]bool{}
+	words, between := 0, "" // of the prompt so far, and what stands behind it
+	for at := 0; ; {
+		start := at + len(text[at:]) - len(strings.TrimLeftFunc(text[at:], unicode.IsSpace))
+		if between == "" {
+			between = text[at:start]
+		} else {
+			between = " "
 		}
-		switch {
-		case n == 0:
-		case next == at+1:
-			b.WriteString(words[next].before)
+		switch end := wordEnd(text, start, hopeless); {
+		case start == end:
+			if value, ok := unquote(b.String()); ok && words == 1 {
+				return args, value, nil
+			}
+			return args, b.String(), nil
+		case text[start:end] == "--":
+			if words > 0 {
+				b.WriteByte(' ')
+			}
+			b.WriteString(strings.TrimSpace(text[end:]))
+			return args, b.String(), nil
+		case text[start] == '-' && end > start+1:
+			if args, at, err = appendFlag(args, text, start, flags); err != nil {
+				return nil, "", err
+			}
+		case words == 0 && text[start:end] == "/ralph-loop":
+			at = end
 		default:
-			b.WriteByte(' ')
+			if words > 0 {
+				b.WriteString(between)
+			}
+			b.WriteString(text[start:end])
+			words++
+			at, between = end, ""
 		}
-		b.WriteString(value)
-		at = next
 	}
-	return b.String()
 }
 
-// split cuts text into words as a shell does, with its quotes and nothing else.
-func split(text string) ([]word, error) {
-	var words []word
-	var current strings.Builder
-	var space strings.Builder
-	inWord, escaped := false, false
+// appendFlag reads the flag at a place, and its value where that is the next word.
+func appendFlag(args []string, text string, at int, flags *pflag.FlagSet) ([]string, int, error) {
+	word, at, err := shellWord(text, at)
+	if err != nil {
+		return nil, 0, err
+	}
+	args = append(args, word)
+	flag := flags.Lookup(strings.TrimPrefix(word, "--"))
+	if flag == nil || flag.NoOptDefVal != "" {
+		return args, at, nil
+	}
+	at = len(text) - len(strings.TrimLeftFunc(text[at:], unicode.IsSpace))
+	if at == len(text) {
+		return args, at, nil
+	}
+	word, at, err = shellWord(text, at)
+	return append(args, word), at, err
+}
+
+// shellWord reads a word with its quotes as a shell does, and nothing else that
+// a shell knows: no variables, no comments, no operators.
+func shellWord(text string, at int) (word string, end int, err error) {
+	var b strings.Builder
 	var quote rune
-	for _, r := range text {
+	escaped := false
+	for i, r := range text[at:] {
 		switch {
 		case escaped:
 			if quote == '"' && r != '"' && r != '\\' { // inside, only these can be escaped
-				current.WriteByte('\\')
+				b.WriteByte('\\')
 			}
-			current.WriteRune(r)
+			b.WriteRune(r)
 			escaped = false
 		case r == '\\' && quote != '\'':
-			inWord, escaped = true, true
+			escaped = true
 		case quote != 0 && r == quote:
 			quote = 0
-		case quote != 0:
-			current.WriteRune(r)
-		case r == '"' || r == '\'':
-			inWord, quote = true, r
-		case unicode.IsSpace(r):
-			if inWord {
-				words = append(words, word{current.String(), space.String()})
-				current.Reset()
-				space.Reset()
-				inWord = false
-			}
-			space.WriteRune(r)
+		case quote == 0 && (r == '"' || r == '\''):
+			quote = r
+		case quote == 0 && unicode.IsSpace(r):
+			return b.String(), at + i, nil
 		default:
-			inWord = true
-			current.WriteRune(r)
+			b.WriteRune(r)
 		}
 	}
 	switch {
 	case quote != 0:
-		return nil, fmt.Errorf("a quote %c is opened and never closed; close it, or write \\%c for the character itself", quote, quote)
+		return "", 0, fmt.Errorf("a quote %c is opened and never closed; close it, or write \\%c for the character itself", quote, quote)
 	case escaped:
-		return nil, errors.New("the text ends with a backslash; write \\\\ for the character itself")
-	case inWord:
-		words = append(words, word{current.String(), space.String()})
+		return "", 0, errors.New("the text ends with a backslash; write \\\\ for the character itself")
 	}
-	return words, nil
+	return b.String(), len(text), nil
+}
+
+// wordEnd returns where a word of a prompt ends: spaces inside of quotes belong to
+// it. hopeless has the quotes that are known to close nowhere.
+func wordEnd(text string, at int, hopeless map[byte]bool) int {
+	for at < len(text) {
+		r, size := utf8.DecodeRuneInString(text[at:])
+		if unicode.IsSpace(r) {
+			break
+		}
+		end := at + size
+		if quote := text[at]; opensQuote(text, at) && !hopeless[quote] {
+			end = max(end, quoteEnd(text, at))
+			hopeless[quote] = end == at+size
+		}
+		at = end
+	}
+	return at
+}
+
+// opensQuote says whether a quote opens at a place. Inside of a word, it is a letter.
+func opensQuote(text string, at int) bool {
+	quote := text[at]
+	return (quote == '"' || quote == '\'') && (at == 0 || text[at-1] != '\\' && !isLetter(text[at-1], quote))
+}
+
+// quoteEnd returns where the quote ends that opens at a place, 0 for nowhere. An
+// apostrophe closes none.
+func quoteEnd(text string, at int) int {
+	quote := text[at]
+	for i := at + 1; i < len(text); i++ {
+		switch {
+		case text[i] == '\\' && quote == '"':
+			i++
+		case text[i] == quote && (quote == '"' || i+1 == len(text) || !isLetter(text[i+1], quote)):
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// isLetter says whether a quote beside b is an apostrophe or a measure in inches.
+func isLetter(b, quote byte) bool {
+	return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || b >= utf8.RuneSelf && quote == '\''
+}
+
+// unquote returns what a text says that is one quote as a whole.
+func unquote(text string) (value string, ok bool) {
+	if text == "" || !opensQuote(text, 0) || quoteEnd(text, 0) != len(text) || text[0] == '\'' && strings.Count(text, "'") > 2 {
+		return "", false
+	}
+	value, _, err := shellWord(text, 0)
+	return value, err == nil
 }

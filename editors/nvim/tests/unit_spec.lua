@@ -6,7 +6,6 @@ local format = require('ralph.format')
 local limits = require('ralph.limits')
 local Transcript = require('ralph.transcript')
 local wire = require('ralph.wire')
-local words = require('ralph.words')
 
 local root = vim.fs.dirname(vim.fn.fnamemodify(debug.getinfo(1, 'S').source:sub(2), ':p:h'))
   .. '/../..'
@@ -131,7 +130,7 @@ end)
 
 it('reads limits', function()
   local function parse(text)
-    local parsed, problem = limits.parse(vim.split(text, ' ', { trimempty = true }))
+    local parsed, problem = limits.parse(text)
     return parsed or problem
   end
   expect.equal(parse('--max-iterations=80 --max-time 1h30m --max-cost $2.5'), {
@@ -140,6 +139,9 @@ it('reads limits', function()
     maxCostUsd = 2.5,
   })
   expect.equal(parse('--max-time=0'), { maxDurationMs = 0 })
+  for _, text in ipairs({ [["b c's"]], [[b\ c\'s]], [['b c'\'s]] }) do
+    expect.equal(parse('--completion-promise=' .. text), { completionPromise = "b c's" })
+  end
   expect.equal(parse(''), {})
   expect.matches(parse('--max-time=5x'), 'must be a duration')
   local durations = { ['8h'] = 28800000, ['90m'] = 5400000, ['61s'] = 61000, ['1500ms'] = 1500 }
@@ -166,52 +168,6 @@ it('offers a limit that a loop can go on with', function()
   expect.equal(ask.offer({ maxIterations = 0, iteration = 1 }, 'max_iterations'), '2')
   expect.equal(ask.offer({ time = { limitMs = 1000, spentMs = 5000 } }, 'max_time'), '8s')
   expect.equal(ask.offer({ time = { limitMs = 0, spentMs = 0 } }, 'max_time'), '1h')
-end)
-
-it('takes flags out of a prompt, and the prompt as it is', function()
-  for text, want in pairs({
-    [''] = { '', '' },
-    [ [[Don't break the API]] ] = { '', [[Don't break the API]] },
-    [ [[Rename "foo" to "bar"]] ] = { '', [[Rename "foo" to "bar"]] },
-    [ [["foo" and "bar"]] ] = { '', [["foo" and "bar"]] },
-    [ [[split at \n  and\t]] ] = { '', [[split at \n  and\t]] },
-    ['one  two - three'] = { '', 'one  two - three' },
-    [ [["Build X" --completion-promise "ALL DONE" --max-iterations=20]] ] = {
-      [[--completion-promise "ALL DONE" --max-iterations=20]],
-      'Build X',
-    },
-    [ [[/ralph-loop "Build \"X\" \n" --no-instruct]] ] = { '--no-instruct', [[Build "X" \n]] },
-    [ [['agent: hang']] ] = { '', 'agent: hang' },
-    [ [[--model 'a b' Don't  stop --max-cost=2 now]] ] = {
-      [[--model 'a b' --max-cost=2]],
-      [[Don't  stop now]],
-    },
-    [ [[-- --max-cost=2 "x"]] ] = { '', [[--max-cost=2 "x"]] },
-    [ [[one -- "two"]] ] = { '', [[one "two"]] },
-    [ [[-- "two"]] ] = { '', [["two"]] },
-    ['--no-instruct Build it'] = { '--no-instruct', 'Build it' },
-    ['Build it --max-iteration=5'] = { '--max-iteration=5', 'Build it' },
-    ['/ralph-loops are here'] = { '', '/ralph-loops are here' },
-    [ [["]] ] = { '', [["]] },
-    [ [[Run "ls -la" and describe]] ] = { '', [[Run "ls -la" and describe]] },
-    [ [["ls  -la" is it, --max-cost=2 not 'rm  -r']] ] = {
-      '--max-cost=2',
-      [["ls  -la" is it, not 'rm  -r']],
-    },
-    [ [[Run (x="a \" -- b") now --model=m]] ] = { '--model=m', [[Run (x="a \" -- b") now]] },
-    [ [[Don't stop --max-cost=2 at the user's API]] ] = {
-      '--max-cost=2',
-      [[Don't stop at the user's API]],
-    },
-    [ [[Say 'don't -x' and "go --max-cost=2]] ] = {
-      '--max-cost=2',
-      [[Say 'don't -x' and "go]],
-    },
-    [ [[a 5" pipe --max-cost=2 a 6" pipe]] ] = { '--max-cost=2', [[a 5" pipe a 6" pipe]] },
-  }) do
-    expect.equal({ text, words.split(text) }, { text, unpack(want) })
-  end
-  expect.equal(words.values([[--a="b c" 'd' e\ f]]), { '--a=b c', 'd', 'e f' })
 end)
 
 it('joins the pieces of a message', function()

@@ -224,7 +224,7 @@ function M.raise(folder, loop, stop_reason)
     if not text or text == '' then
       return
     end
-    local limits = require('ralph.limits').parse({ flag, vim.trim(text) })
+    local limits = require('ralph.limits').parse(flag .. ' ' .. text)
     if not limits then
       return notify.error(('"%s" is not a limit for %s'):format(text, what))
     end

@@ -6,7 +6,6 @@ local notify = require('ralph.notify')
 local show = require('ralph.show')
 local status = require('ralph.status')
 local wire = require('ralph.wire')
-local words = require('ralph.words')
 
 local M = {}
 
@@ -18,6 +17,17 @@ local M = {}
 ---@class ralph.Subcommand
 ---@field run fun(invocation: ralph.Invocation)
 ---@field complete? fun(lead: string): string[]
+
+--- What was typed, with the lines of the range behind it.
+---@param invocation ralph.Invocation
+---@return string? nil: neither
+local function typed(invocation)
+  local rest, lines = invocation.rest, invocation.lines
+  if rest == '' then
+    return lines
+  end
+  return lines and rest .. '\n\n' .. lines or rest
+end
 
 ---@param invocation ralph.Invocation
 ---@return ralph.StartOptions
@@ -37,7 +47,7 @@ end
 ---@return fun(invocation: ralph.Invocation)
 local function with_limits(action)
   return function(invocation)
-    local changed, problem = limits.parse(words.values(invocation.rest))
+    local changed, problem = limits.parse(invocation.rest)
     if changed then
       action(config.folder(), changed)
     else
@@ -60,7 +70,7 @@ local function resume(folder, changed)
 end
 
 local function steer(invocation)
-  local text = words.join(invocation.rest, invocation.lines)
+  local text = typed(invocation)
   if text then
     return loops.steer(text)
   end
@@ -134,21 +144,6 @@ local function help()
   vim.cmd.view(vim.fn.fnameescape(doc))
 end
 
---- Names of the hats in the folder's ralph.toml.
----@return string[]
-local function hats()
-  local path = vim.fs.joinpath(config.folder(), 'ralph.toml')
-  local ok, lines = pcall(vim.fn.readfile, path)
-  local names = {}
-  for _, line in ipairs(ok and lines or {}) do
-    local name = line:match('^%s*%[hats%.([%w_-]+)')
-    if name and not vim.list_contains(names, name) then
-      table.insert(names, name)
-    end
-  end
-  return names
-end
-
 ---@param lead string
 ---@param all string[]
 ---@return string[]
@@ -158,23 +153,37 @@ local function beginning_with(lead, all)
   end, all)
 end
 
+--- The flags of a start, and their values, as the program completes them for a shell.
+---@param lead string
+---@return string[]
+local function complete_flag(lead)
+  local flag, value = lead:match('^(%-%-[%w-]+=)(.*)$')
+  local words
+  if flag == '--backend=' and value:match('[/\\]') then
+    words = vim.fn.getcompletion(value, 'file')
+  else
+    local cmd = require('ralph.binary').command()
+    local argv = { cmd and cmd[1] or '', '__complete', 'start-text', lead }
+    local ok, result = pcall(function()
+      return vim.system(argv, { text = true, cwd = config.folder(), timeout = 2000 }):wait()
+    end)
+    words = vim.split(ok and result.stdout or '', '\n', { trimempty = true })
+    table.remove(words) -- what a shell is to do
+  end
+  return vim.tbl_map(function(word)
+    word = word:match('^[^\t]*')
+    local takes_value = not flag and not vim.startswith(word, '--no-')
+    return (flag or '') .. word .. (takes_value and '=' or '')
+  end, beginning_with(value or lead, words))
+end
+
 ---@param lead string
 ---@return string[]
 local function complete_start(lead)
-  local flag, value = lead:match('^(%-%-[%w-]+=)(.*)$')
-  local values = { ['--backend='] = wire.backends, ['--hat='] = hats() }
-  if flag then
-    local found = beginning_with(value, values[flag] or {})
-    if flag == '--backend=' and value:match('[/\\]') then
-      found = vim.fn.getcompletion(value, 'file')
-    end
-    return vim.tbl_map(function(word)
-      return flag .. word
-    end, found)
-  elseif vim.startswith(lead, '-') then
-    return beginning_with(lead, wire.start_flags)
+  if lead == '' or vim.startswith(lead, '-') then
+    return complete_flag(lead == '' and '-' or lead)
   end
-  return lead == '' and wire.start_flags or vim.fn.getcompletion(lead, 'file')
+  return vim.fn.getcompletion(lead, 'file')
 end
 
 ---@param lead string
@@ -252,8 +261,7 @@ M.all = {
   },
   plan = {
     run = function(invocation)
-      local prompt = words.join(invocation.rest, invocation.lines)
-      loops.plan({ prompt = prompt }, function(_, plan)
+      loops.plan({ prompt = typed(invocation) }, function(_, plan)
         if plan then
           show.terminal(plan)
         end

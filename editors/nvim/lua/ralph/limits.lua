@@ -72,11 +72,54 @@ function M.flags()
   return names
 end
 
---- Reads limits from words.
----@param words string[]
+--- Reads a word with its quotes, as the sidecar does.
+---@param text string
+---@param at integer where it begins
+---@return string value
+---@return integer stop behind it
+local function read_word(text, at)
+  local value, quote = '', nil
+  while at <= #text do
+    local char = text:sub(at, at)
+    if char == '\\' and quote ~= "'" then
+      at = at + 1
+      local escaped = text:sub(at, at)
+      local stays = quote and not escaped:match('["\\]')
+      value = value .. (stays and '\\' or '') .. escaped
+    elseif char == quote then
+      quote = nil
+    elseif not quote and char:match('["\']') then
+      quote = char
+    elseif not quote and char:match('%s') then
+      break
+    else
+      value = value .. char
+    end
+    at = at + 1
+  end
+  return value, at
+end
+
+--- The words of a text without their quotes.
+---@param text string
+---@return string[]
+local function words_of(text)
+  local values = {}
+  local at = text:find('%S')
+  while at do
+    local value, stop = read_word(text, at)
+    table.insert(values, value)
+    at = text:find('%S', stop)
+  end
+  return values
+end
+
+--- Reads limits from what was typed.
+---@param text string
 ---@return table? limits keys as on the wire
 ---@return string? problem
-function M.parse(words)
+function M.parse(text)
+  local words = words_of(text)
   local limits = {}
   local index = 1
   while index <= #words do

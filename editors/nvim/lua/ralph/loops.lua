@@ -4,7 +4,6 @@ local client = require('ralph.client')
 local config = require('ralph.config')
 local notify = require('ralph.notify')
 local wire = require('ralph.wire')
-local words = require('ralph.words')
 
 local M = {}
 
@@ -52,14 +51,11 @@ local function quote(word)
   return "'" .. word:gsub("'", "'\\''") .. "'"
 end
 
----@param flags string as they were typed
----@return string? with those of the settings before them
-local function with_flags(flags)
+---@param text string? of a start, as it was typed
+---@return string with the flags of the settings before it
+local function with_flags(text)
   local all = vim.tbl_map(quote, config.get().flags)
-  if flags ~= '' then
-    table.insert(all, flags)
-  end
-  return #all > 0 and table.concat(all, ' ') or nil
+  return table.concat(vim.list_extend(all, { text }), ' ')
 end
 
 local limit_keys = {
@@ -74,11 +70,11 @@ local limit_keys = {
 ---@param options ralph.StartOptions
 ---@return table
 local function start_argument(options)
-  local flags, prompt = words.split(options.text or '')
   local argument = {
-    prompt = words.join(prompt, options.prompt),
+    prompt = not options.text and options.prompt or nil,
+    selection = options.text and options.prompt,
     promptUri = options.prompt_file and vim.uri_from_fname(options.prompt_file),
-    text = with_flags(flags),
+    text = with_flags(options.text),
     backend = options.backend,
     model = options.model,
     args = options.args,

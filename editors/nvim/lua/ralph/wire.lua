@@ -71,26 +71,6 @@ M.reasons = {
 --- Where a loop's state is kept, below its folder.
 M.state_file = '.pi/ralph-loop.local.md'
 
---- The agents that are known by name, in the order in which they are looked for.
-M.backends = { 'claude', 'kiro', 'gemini', 'codex', 'amp', 'copilot', 'opencode', 'pi' }
-
---- The flags that the text of a start may have.
-M.start_flags = {
-  '--backend=',
-  '--backend-arg=',
-  '--backend-output=',
-  '--backend-prompt=',
-  '--completion-promise=',
-  '--hat=',
-  '--idle-timeout=',
-  '--max-cost=',
-  '--max-failures=',
-  '--max-iterations=',
-  '--max-time=',
-  '--model=',
-  '--no-instruct',
-}
-
 local busy = { starting = true, running = true, cancelling = true }
 local live = { starting = true, running = true, cancelling = true, waiting = true, paused = true }
 
