@@ -71,23 +71,51 @@ func (l *Loop) iterate() End {
 	}
 }
 
-// nextRun prepares the next iteration: the state file is read, as the user may
-// have changed it, pauses are kept, caps looked at, and the file is written.
+// nextRun prepares the next iteration. What this machine is short of for a
+// moment is waited for; the last resort leaves a loop that can be continued.
 func (l *Loop) nextRun() (plannedRun, StopReason, error) {
+	for attempt := 1; ; attempt++ {
+		plan, why, err := l.tryNextRun()
+		if why != StopBadStateFile || loopstate.Shortage(err) == "" {
+			return plan, why, err
+		}
+		if err = advised(err); attempt > shortageTries {
+			return plan, StopFailures, err
+		}
+		if attempt == 1 {
+			l.emit(Warning{Message: err.Error() + "; the loop tries again"})
+		}
+		now := time.Now()
+		l.waitAtCost(WaitResources, attempt, now.Add(shortagePause.after(attempt)), now)
+		if why, _ := l.mustStop(); why != "" {
+			return plan, why, nil
+		}
+	}
+}
+
+// mustStop says why no other iteration may begin, and whether one has to wait
+// until the user goes on.
+func (l *Loop) mustStop() (why StopReason, paused bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.cause == "" && l.lastRun {
+		return StopCancelled, false
+	}
+	if l.cause != "" {
+		return l.cause, false
+	}
+	return reached(l.base, l.status.Limits), l.paused
+}
+
+// tryNextRun prepares the next iteration: the state file is read, as the user
+// may have changed it, pauses are kept, caps looked at, and the file is written.
+func (l *Loop) tryNextRun() (plannedRun, StopReason, error) {
 	for {
 		if err := l.readFile(); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return plannedRun{}, StopBadStateFile, err
 		}
-		l.mu.Lock()
-		cause, paused, s, limits := l.cause, l.paused, l.base, l.status.Limits
-		if cause == "" && l.lastRun {
-			cause = StopCancelled
-		}
-		l.mu.Unlock()
-		if cause != "" {
-			return plannedRun{}, cause, nil
-		}
-		if why := reached(s, limits); why != "" {
+		why, paused := l.mustStop()
+		if why != "" {
 			return plannedRun{}, why, nil
 		}
 		if !paused {

@@ -22,6 +22,7 @@ type memory struct {
 	mu      sync.Mutex
 	state   *loopstate.State // nil: no file
 	broken  error            // what Load says instead
+	refused error            // what Update says instead
 	changes chan struct{}
 }
 
@@ -54,6 +55,11 @@ func (m *memory) Update(edit func(*loopstate.State) error) (loopstate.State, err
 	if err == nil {
 		err = edit(&s)
 	}
+	m.mu.Lock()
+	if m.refused != nil {
+		err = m.refused
+	}
+	m.mu.Unlock()
 	if err != nil {
 		return s, err
 	}
@@ -110,6 +116,13 @@ func (m *memory) tell(err error) {
 	m.broken = err
 	m.mu.Unlock()
 	m.signal()
+}
+
+// refuse makes writing fail, nil ends that.
+func (m *memory) refuse(err error) {
+	m.mu.Lock()
+	m.refused = err
+	m.mu.Unlock()
 }
 
 // run is one scripted run of the agent.

@@ -55,28 +55,29 @@ type Loop struct {
 	mirror mirror     // guarded by emitMu
 	fileMu sync.Mutex // one look at the state file, with what follows from it, at a time
 
-	mu       sync.Mutex
-	status   Status       // snapshot for Status; Elapsed is without the current run
-	base     spent        // what earlier iterations used
-	current  stream.Usage // of the run under way so far
-	counts   tally        // of the runs so far
-	underWay bool         // an iteration is begun, and not counted yet
-	written  ledger       // what the state file was last seen to say of what is counted
-	running  Agent        // nil between runs
-	cause    StopReason
-	grace    time.Duration // of the stop that cause asks for
-	paused   bool
-	retryNow bool            // the user wants a wait to end
-	lastRun  bool            // the user wants no other iteration after this one
-	known    loopstate.State // what the state file said last
-	queued   []Guidance      // not yet delivered, in the order of the state file
-	guiding  []Guidance      // what the run under way was told; told again if that doesn't count
-	guided   int             // pieces of guidance so far, for their ids
-	badFile  string          // the last complaint about the state file
-	warned   float64         // the cost cap of which the user was warned
-	line     lineBuffer
-	stopped  time.Duration // of the run under way, in which this process was stopped
-	goesOn   bool          // tools were called, so another turn follows
+	mu        sync.Mutex
+	status    Status       // snapshot for Status; Elapsed is without the current run
+	base      spent        // what earlier iterations used
+	current   stream.Usage // of the run under way so far
+	counts    tally        // of the runs so far
+	underWay  bool         // an iteration is begun, and not counted yet
+	written   ledger       // what the state file was last seen to say of what is counted
+	running   Agent        // nil between runs
+	cause     StopReason
+	grace     time.Duration // of the stop that cause asks for
+	paused    bool
+	retryNow  bool            // the user wants a wait to end
+	lastRun   bool            // the user wants no other iteration after this one
+	known     loopstate.State // what the state file said last
+	queued    []Guidance      // not yet delivered, in the order of the state file
+	guiding   []Guidance      // what the run under way was told; told again if that doesn't count
+	guided    int             // pieces of guidance so far, for their ids
+	waitNoted bool            // the state file says until when the loop waits
+	badFile   string          // the last complaint about the state file
+	warned    float64         // the cost cap of which the user was warned
+	line      lineBuffer
+	stopped   time.Duration // of the run under way, in which this process was stopped
+	goesOn    bool          // tools were called, so another turn follows
 
 	activity activity
 
@@ -110,14 +111,23 @@ func Start(cfg Config, obs Observer) (*Loop, error) {
 	if locked := (*loopstate.LockedError)(nil); errors.As(err, &locked) {
 		return nil, &AlreadyRunningError{Folder: cfg.Folder, Owner: locked.Owner}
 	} else if err != nil {
-		return nil, err
+		return nil, advised(err)
 	}
 	if err := l.begin(); err != nil {
 		l.closeMirror()
 		l.lock.Release()
-		return nil, err
+		return nil, advised(err)
 	}
 	return l, nil
+}
+
+// advised adds what to do about an error that comes of what this machine is
+// short of.
+func advised(err error) error {
+	if advice := loopstate.Shortage(err); advice != "" {
+		return fmt.Errorf("%w: %s", err, advice)
+	}
+	return err
 }
 
 // check looks at what can be wrong before anything is touched.

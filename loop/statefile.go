@@ -13,7 +13,8 @@ import (
 
 // readFile looks at the state file and acts on what the user changed there. A
 // file that is gone ends the loop; one that can't be read is complained about
-// once, and ends the loop only if it still can't at the next iteration.
+// once, and ends the loop only if it still can't at the next iteration. What
+// this machine is short of is no complaint about the file.
 func (l *Loop) readFile() error {
 	l.fileMu.Lock()
 	defer l.fileMu.Unlock()
@@ -22,6 +23,8 @@ func (l *Loop) readFile() error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		l.requestStop(StopStateRemoved, backends.Grace)
+		return err
+	case loopstate.Shortage(err) != "":
 		return err
 	case err != nil:
 		complaint = err.Error()
@@ -52,7 +55,7 @@ func (l *Loop) learn(s loopstate.State) {
 	}
 	changed := limits != l.status.Limits || promise != l.status.Promise
 	l.status.Limits, l.status.Promise = limits, promise
-	retry := l.status.State == StateWaiting && !s.ResumeAt.After(time.Now())
+	retry := l.status.State == StateWaiting && l.waitNoted && !s.ResumeAt.After(time.Now())
 	wake := changed || retry || l.paused == s.Active
 	l.retryNow = l.retryNow || retry
 	l.paused = !s.Active

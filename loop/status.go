@@ -72,10 +72,13 @@ const (
 	WaitOverloaded = "overloaded" // the provider has no room
 	WaitBackoff    = "backoff"    // the last run failed
 	WaitPacing     = "pacing"     // runs end well at once, and may do nothing
+	WaitResources  = "resources"  // this machine can't use the state file, for want of files, space or memory
 )
 
 // WaitReasons lists them.
-func WaitReasons() []string { return []string{WaitRateLimit, WaitOverloaded, WaitBackoff, WaitPacing} }
+func WaitReasons() []string {
+	return []string{WaitRateLimit, WaitOverloaded, WaitBackoff, WaitPacing, WaitResources}
+}
 
 // WaitText says a reason in the words of a status line.
 func WaitText(reason string) string {
@@ -84,6 +87,8 @@ func WaitText(reason string) string {
 		return "provider overloaded"
 	case WaitPacing:
 		return "pacing short runs"
+	case WaitResources:
+		return "machine short of resources"
 	}
 	return strings.ReplaceAll(reason, "_", " ")
 }

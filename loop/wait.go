@@ -20,7 +20,12 @@ var (
 	limitPause    = growth{time.Minute, 30 * time.Minute, 0} // a rate limit whose end nobody knows
 	overloadPause = growth{10 * time.Second, 5 * time.Minute, 0.5}
 	shortRunPause = growth{time.Second, time.Minute, 0}
+	shortagePause = growth{time.Second, time.Minute, 0}
 )
+
+// shortageTries is how often the state file is tried again when this machine is
+// short of something: four minutes.
+const shortageTries = 9
 
 // after is how long the pause is when it is needed for so many times in a row.
 func (g growth) after(times int) (d time.Duration) {
@@ -38,7 +43,7 @@ func (l *Loop) waitAfter(r report, counts tally) {
 	case r.limited:
 		l.wait(WaitRateLimit, counts.RateLimits, r.resumeOr(now.Add(limitPause.after(counts.RateLimits)), now))
 	case r.overloaded:
-		l.waitForCapacity(counts.Overloads, r.resumeOr(now.Add(overloadPause.after(counts.Overloads)), now), now)
+		l.waitAtCost(WaitOverloaded, counts.Overloads, r.resumeOr(now.Add(overloadPause.after(counts.Overloads)), now), now)
 	case r.outcome != OutcomeOK:
 		l.wait(WaitBackoff, counts.Failures, now.Add(failurePause.after(counts.Failures)))
 	case counts.ShortRuns > 1:
@@ -54,15 +59,15 @@ func (r report) resumeOr(other, now time.Time) time.Time {
 	return other
 }
 
-// waitForCapacity waits for an overloaded provider. That counts as running time:
-// else nothing would end the wait for one that never comes back.
-func (l *Loop) waitForCapacity(attempt int, until, now time.Time) {
+// waitAtCost waits for what may never come, such as an overloaded provider. That
+// counts as running time: else nothing would end the wait.
+func (l *Loop) waitAtCost(reason string, attempt int, until, now time.Time) {
 	l.mu.Lock()
 	if limit := l.status.Limits.MaxDuration; limit > 0 {
 		until = earlier(until, now.Add(limit-l.base.elapsed))
 	}
 	l.mu.Unlock()
-	l.wait(WaitOverloaded, attempt, until)
+	l.wait(reason, attempt, until)
 	l.mu.Lock()
 	l.base.elapsed += time.Since(now)
 	l.mu.Unlock()
@@ -102,7 +107,10 @@ func (l *Loop) wait(reason string, attempt int, until time.Time) {
 func (l *Loop) enterWait(reason string, attempt int, until time.Time) {
 	l.fileMu.Lock()
 	defer l.fileMu.Unlock()
-	l.save(func(s *loopstate.State) { s.ResumeAt = until.UTC() }) // a failure shows at the next iteration
+	_, err := l.save(func(s *loopstate.State) { s.ResumeAt = until.UTC() }) // a failure shows at the next iteration
+	l.mu.Lock()
+	l.waitNoted = err == nil
+	l.mu.Unlock()
 	l.setState(StateChanged{State: StateWaiting, ResumeAt: until, Reason: reason},
 		&RetryStatus{Attempt: attempt, ResumeAt: until, Reason: reason})
 }

@@ -111,7 +111,7 @@ func (f *File) tryOpenLock() (open *os.File, path string, err error) {
 		return nil, "", nil // .pi went away with its last owner
 	}
 	if err != nil {
-		return nil, "", fmt.Errorf("folder %s is not writable: %w", f.folder, err)
+		return nil, "", f.notWritable(err)
 	}
 	locked, err := tryLockNamed(open, path)
 	if err != nil {

@@ -94,7 +94,7 @@ func (f *File) makeDir() (string, error) {
 			return dir, nil
 		}
 		if !errors.Is(err, fs.ErrExist) {
-			return "", fmt.Errorf("folder %s is not writable: %w", f.folder, err)
+			return "", f.notWritable(err)
 		}
 		info, err := os.Stat(dir)
 		switch {

@@ -17,7 +17,7 @@ import (
 func (f *File) writeTemp(dir string, data []byte) (path string, err error) {
 	file, err := os.CreateTemp(dir, tempPrefix+strconv.Itoa(os.Getpid())+".*"+tempSuffix)
 	if err != nil {
-		return "", fmt.Errorf("folder %s is not writable: %w", f.folder, err)
+		return "", f.notWritable(err)
 	}
 	if err := writeSynced(file, data); err != nil {
 		os.Remove(file.Name())
