@@ -91,15 +91,28 @@ func (e *AlreadyRunningError) Error() string {
 	return fmt.Sprintf("a loop is already running in %s (%s): cancel it first", e.Folder, owner)
 }
 
-// InterruptedError says that a loop was left in the folder by a process that is gone.
+// InterruptedError says that a loop was left in the folder by a process that is
+// gone, or that it failed there.
 type InterruptedError struct {
 	Path  string // of the state file
 	State loopstate.State
 }
 
 func (e *InterruptedError) Error() string {
-	return fmt.Sprintf("%s holds a loop that stopped at iteration %s: continue it or cancel it first",
-		e.Path, ofMax(e.State.Iteration, e.State.MaxIterations))
+	how := "stopped"
+	if e.Reason().Failed() {
+		how = "failed"
+	}
+	return fmt.Sprintf("%s holds a loop that %s at iteration %s: continue it or cancel it first",
+		e.Path, how, ofMax(e.State.Iteration, e.State.MaxIterations))
+}
+
+// Reason is why the loop stopped: StopInterrupted, or one that is Failed.
+func (e *InterruptedError) Reason() StopReason {
+	if r := StopReason(e.State.StopReason); r.Failed() {
+		return r
+	}
+	return StopInterrupted
 }
 
 // ofMax writes "3/50", or "3" for an unlimited loop.

@@ -413,43 +413,6 @@ func (l *Loop) endOf(why StopReason, r report) End {
 	return end
 }
 
-// finish leaves the folder as the reason for the end demands, and says goodbye.
-func (l *Loop) finish(end End) {
-	switch end.Reason {
-	case StopStateRemoved, StopBadStateFile: // gone, or the user's to mend
-	case StopInterrupted, StopFailures, StopStalled, StopPermissionDenied: // it can be continued
-		l.save(func(s *loopstate.State) {
-			s.Active, s.ResumeAt = s.Active && end.Reason == StopInterrupted, time.Time{}
-		})
-	default:
-		if err := l.store.Remove(); err != nil {
-			l.emit(Warning{Message: "the state file could not be removed: " + err.Error()})
-		}
-	}
-	if err := l.scope.Close(); err != nil {
-		l.emit(Warning{Message: "the temporary folder could not be removed: " + err.Error()})
-	}
-	if l.lock != nil {
-		l.lock.Release()
-	}
-	state := StateEnded
-	if end.Reason == StopInterrupted {
-		state = StateInterrupted
-	}
-	l.mu.Lock()
-	l.status.State, l.status.StopReason = state, end.Reason
-	l.status.Retry = nil
-	if end.Error != "" {
-		l.status.Error = end.Error
-	}
-	l.end = end
-	l.mu.Unlock()
-	l.emit(StateChanged{State: state})
-	l.emit(end)
-	l.closeMirror()
-	close(l.done)
-}
-
 func errText(err error) string {
 	if err == nil {
 		return ""

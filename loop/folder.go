@@ -59,7 +59,11 @@ func statusOf(s loopstate.State, path, folder string, owned bool) Status {
 	if s.CostUSD != nil {
 		status.Cost = stream.USD(*s.CostUSD)
 	}
+	reason := StopReason(s.StopReason)
 	switch {
+	case reason.Failed() && (!owned || !s.Active): // its owner is still there for a moment
+		status.State, status.StopReason = StateFailed, reason
+		status.Error, status.EndedAt = s.StopError, s.StoppedAt
 	case !owned:
 		status.State = StateInterrupted
 	case !s.Active:

@@ -60,6 +60,7 @@ func (l *Loop) enter(s *loopstate.State) {
 	s.Elapsed = l.elapsed().Truncate(time.Millisecond)
 	s.Tokens = loopstate.Tokens(l.base.tokens.Plus(l.current.Tokens))
 	s.InARow = l.counts.InARow
+	reopen(s)
 	s.Guided = nil
 	for _, g := range l.guiding {
 		s.Guided = append(s.Guided, g.Text)

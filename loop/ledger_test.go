@@ -116,7 +116,7 @@ func TestFailuresCountAcrossCrashes(t *testing.T) {
 			t.Errorf("it tried again after %v", gap)
 		}
 		// Who goes on now has mended what was wrong.
-		if state, err := r.file.Load(); err != nil || state.InARow != (loopstate.InARow{}) || state.Iteration != 6 || state.Begun {
+		if state, err := r.file.Load(); err != nil || state.InARow != (loopstate.InARow{}) || state.Iteration != 5 || !state.Begun {
 			t.Errorf("the file says %+v, %v", state, err)
 		}
 	})

@@ -267,6 +267,7 @@ func (l *Loop) takeUp(found loopstate.State) (loopstate.State, error) {
 	l.openMirror(found.SessionFile)
 	return l.store.Update(func(s *loopstate.State) error {
 		l.cfg.Change.apply(s)
+		reopen(s)
 		s.Active, s.LoopID, s.Backend = true, l.id, l.cfg.Backend.Name
 		s.BackendArgs, s.Model, s.Quiet = l.cfg.Args, l.cfg.Model, l.cfg.Quiet
 		l.cfg.describeProgram(s)

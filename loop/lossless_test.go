@@ -30,7 +30,7 @@ func TestALoopThatHasBegunOutlivesStartFailures(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				r := start(t, func(c *Config) { c.Limits.MaxFailures = 4 }, says("one"), broken)
 				r.over(StopFailures, 5)
-				if state, err := r.file.Load(); err != nil || state.Active || state.Iteration != 6 {
+				if state, err := r.file.Load(); err != nil || state.Active || state.Iteration != 5 {
 					t.Errorf("the state file says %+v, %v", state, err)
 				}
 			})

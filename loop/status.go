@@ -18,8 +18,16 @@ const (
 	StatePaused      State = "paused"
 	StateCancelling  State = "cancelling"
 	StateInterrupted State = "interrupted" // its owner went away; it can be continued
+	StateFailed      State = "failed"      // it ended by failures; it can be continued
 	StateEnded       State = "ended"
 )
+
+// Left says whether nobody drives the loop and its state file is still there,
+// so that it can be continued or discarded.
+func (s State) Left() bool { return s == StateInterrupted || s == StateFailed }
+
+// Over says whether the loop has come to its end.
+func (s State) Over() bool { return s == StateEnded || s.Left() }
 
 // StopReason is why a loop ended.
 type StopReason string
@@ -43,6 +51,23 @@ const (
 // Capped says whether the loop stopped because a limit of the user's was reached.
 func (r StopReason) Capped() bool {
 	return r == StopMaxIterations || r == StopMaxCost || r == StopMaxTime
+}
+
+// Failed says whether the loop stopped because its runs failed. Its state file
+// stays and says so, as the loop can go on once that is seen to.
+func (r StopReason) Failed() bool {
+	return r == StopFailures || r == StopPermissionDenied || r == StopStalled
+}
+
+// stateAfter is the state of a loop that stopped for a reason.
+func (r StopReason) stateAfter() State {
+	switch {
+	case r.Failed():
+		return StateFailed
+	case r == StopInterrupted:
+		return StateInterrupted
+	}
+	return StateEnded
 }
 
 // Limits bound a loop. The zero value of each means "none".
@@ -125,7 +150,8 @@ type Status struct {
 	Tool           *ToolStatus  // nil: none
 	Retry          *RetryStatus // nil: not waiting
 	LastLine       string       // the last line of the agent's text, for a status line
-	StopReason     StopReason   // ended
+	StopReason     StopReason   // ended, failed, interrupted
+	EndedAt        time.Time    // the same; zero is unknown
 	Error          string       // the last failure, in one line
 	StateFile      string
 	SessionFile    string // "": the loop isn't kept

@@ -16,7 +16,7 @@ const DefaultMaxIterations = 50
 // Times are in UTC.
 type State struct {
 	Active            bool
-	Iteration         int    // the one that runs or runs next; 1 is the first
+	Iteration         int    // the one that runs or runs next, see StopReason; 1 is the first
 	MaxIterations     int    // runs in total; 0 is unlimited
 	CompletionPromise string // "" is none (null in the file)
 	StartedAt         time.Time
@@ -36,10 +36,13 @@ type State struct {
 	MaxConsecutiveFailures *int
 	Elapsed                time.Duration // running time so far, without waits and pauses
 	ResumeAt               time.Time     // set while the loop waits; moving it to the past ends the wait
+	StopReason             string        // of a loop that failed: why; Iteration is then the last one that ran
+	StopError              string        // the same, the last failure in one line
+	StoppedAt              time.Time     // the same, when
 	Guidance               []string      // what the user wants the next run to know
 	Guided                 []string      // what the iteration that runs was told
 	Tokens                 Tokens        // used so far
-	Begun                  bool          // the iteration runs, or was cut off when its owner died
+	Begun                  bool          // the iteration runs, was cut off when its owner died, or failed
 	InARow                 InARow
 	Cancel                 bool // a request: end the loop now and remove the file
 	SessionFile            string

@@ -253,19 +253,32 @@ func promiseFix(text string) fix {
 func (d *documents) loopFindings(doc *document, s loopstate.State) []finding {
 	var found []finding
 	status, ok := d.env.LoopIn(d.folderOf(doc))
-	if ok && s.Active && status.State == string(loop.StateInterrupted) {
-		start, end := lineRange(doc.text, 1)
-		if l, ok := stateLineOf(doc.text, "active"); ok {
-			start, end = l.keyStart, l.valueEnd
+	at := OfMax(s.Iteration, s.MaxIterations)
+	switch state := loop.State(status.State); {
+	case !ok:
+	case state == loop.StateInterrupted && s.Active:
+		found = append(found, leftFinding(doc.text, "active", "this loop was interrupted at iteration "+at+" and nobody drives it; resume or cancel it"))
+	case state == loop.StateFailed && s.StopReason != "":
+		message := "this loop " + leftText(status)
+		if last := oneLine(s.StopError); last != "" {
+			message += ", the last: " + last
 		}
-		found = append(found, finding{start: start, end: end, severity: protocol.DiagnosticSeverityWarning,
-			message: fmt.Sprintf("this loop was interrupted at iteration %s and nobody drives it; resume or cancel it", OfMax(s.Iteration, s.MaxIterations))})
+		found = append(found, leftFinding(doc.text, "stop_reason", message+"; resume or cancel it"))
 	}
 	if hint := d.env.MissingBackend(s.Backend); s.Backend != "" && hint != "" {
 		l, _ := stateLineOf(doc.text, "backend")
 		found = append(found, missingBackend(s.Backend, hint, l.valueStart, l.valueEnd))
 	}
 	return found
+}
+
+// leftFinding is a warning about a loop that nobody drives, at a key where there is one.
+func leftFinding(text, key, message string) finding {
+	start, end := lineRange(text, 1)
+	if l, ok := stateLineOf(text, key); ok {
+		start, end = l.keyStart, l.valueEnd
+	}
+	return finding{start: start, end: end, severity: protocol.DiagnosticSeverityWarning, message: message}
 }
 
 func missingBackend(name, hint string, start, end int) finding {

@@ -36,8 +36,8 @@ func (s *seenLoop) situation() string {
 	if s == nil {
 		return ""
 	}
-	if s.status.State == loop.StateInterrupted {
-		return "interrupted " + s.status.LoopID
+	if state := s.status.State; state.Left() {
+		return string(state) + " " + s.status.LoopID
 	}
 	return "driven " + s.status.LoopID
 }
@@ -209,7 +209,11 @@ func (f *folder) status() (LoopStatus, bool) {
 	case f.seen != nil:
 		return ProjectStatus(f.seen.status, false), true
 	case f.last != nil:
-		return ProjectStatus(f.last.Status(), true), true
+		last := f.last.Status()
+		if last.State.Left() { // it was discarded, or its file is gone
+			last.State = loop.StateEnded
+		}
+		return ProjectStatus(last, true), true
 	}
 	return LoopStatus{}, false
 }

@@ -82,7 +82,7 @@ func (m *manager) runningSession(path string) string {
 		return ""
 	case f.running != nil:
 		return f.running.Status().SessionFile
-	case f.seen != nil && f.seen.status.State != loop.StateInterrupted:
+	case f.seen != nil && !f.seen.status.State.Left():
 		return f.seen.status.SessionFile
 	}
 	return ""

@@ -68,8 +68,12 @@ func (d *documents) hover(p protocol.HoverParams) *protocol.Hover {
 	}
 	facts := []string{describeKey(place.Path, key), key.Doc, currentMeaning(key, place.Value)}
 	if doc.kind == stateDoc {
-		if status, ok := d.env.LoopIn(d.folderOf(doc)); ok && isLive(status) {
+		status, ok := d.env.LoopIn(d.folderOf(doc))
+		switch {
+		case ok && isLive(status):
 			facts = append(facts, "The loop: "+liveText(status)+".")
+		case ok && isLeft(status):
+			facts = append(facts, "The loop: "+leftText(status)+". Resume or cancel it.")
 		}
 	}
 	at := doc.span(place.Start, place.End)

@@ -45,9 +45,9 @@ func (d *documents) lenses(doc *document) []protocol.CodeLens {
 		case loop.StateRunning:
 			add("Pause", CommandPause, target)
 		}
-	case state == loop.StateInterrupted:
+	case state.Left():
 		target = LoopParams{Folder: FileURI(folder)}
-		add(JoinFacts(OfMax(max(status.Iteration, 1), status.MaxIterations), "interrupted", "Resume"), CommandResume, target)
+		add(JoinFacts(position(status), doing(status), "Resume"), CommandResume, target)
 		add("Discard", CommandCancel, target)
 	default:
 		if _, _, err := promptIn(docKey(doc.uri), doc.text); err != nil {

@@ -169,9 +169,10 @@ func (m *manager) launch(cfg loop.Config) (*managed, error) {
 func (m *manager) retire(f *folder, r *managed, end loop.End) {
 	defer close(r.retired)
 	r.feed.Close()
+	left := seenIn(f.path) // now, so that nobody sees the loop without what it left
 	m.mu.Lock()
 	if f.running == r { // else another was started as soon as the editor heard of the end
-		f.running = nil
+		f.running, f.seen = nil, left
 	}
 	f.last = r
 	isOpen := len(f.names) > 0
@@ -218,7 +219,7 @@ func (m *manager) settle(ctx context.Context) {
 	var leaving []*managed
 	m.mu.Lock()
 	for _, f := range m.folders {
-		if r := f.running; r != nil && slices.Contains([]loop.State{loop.StateEnded, loop.StateInterrupted}, r.Status().State) {
+		if r := f.running; r != nil && r.Status().State.Over() {
 			leaving = append(leaving, r)
 		}
 	}

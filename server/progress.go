@@ -245,6 +245,9 @@ var endings = map[loop.StopReason]string{
 	loop.StopBadStateFile:     "failed: the state file can't be used",
 }
 
+// Ending says why a loop ended that kept no promise; "" for a reason that isn't known.
+func Ending(r loop.StopReason) string { return endings[r] }
+
 // endText says in one line how a loop ended:
 // "done: DONE after 7 iterations · $3.10 · 12m".
 func endText(e loop.End) string {

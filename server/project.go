@@ -133,7 +133,7 @@ func ProjectStatus(s loop.Status, owned bool) LoopStatus {
 		LoopID: s.LoopID, Folder: FileURI(s.Folder), State: string(s.State),
 		Iteration: s.Iteration, MaxIterations: s.Limits.MaxIterations,
 		StartedAt: history.TimeOf(s.StartedAt), IterationStartedAt: history.TimeOf(s.IterationStartedAt), Hat: s.Hat,
-		Cost: projectCost(s), Time: TimeStatus{s.Spent.Milliseconds(), s.Limits.MaxDuration.Milliseconds()}, StopReason: string(s.StopReason), Error: stream.Plain(s.Error), Owned: owned,
+		Cost: projectCost(s), Time: TimeStatus{s.Spent.Milliseconds(), s.Limits.MaxDuration.Milliseconds()}, StopReason: string(s.StopReason), Error: stream.Plain(s.Error), EndedAt: history.TimeOf(s.EndedAt), Owned: owned,
 	}
 	if b := s.Session; b.Backend != "" {
 		out.Backend = &BackendInfo{b.Backend, b.Version, b.Provider, b.Model}

@@ -1,8 +1,8 @@
 package server
 
 import (
-	"fmt"
 	"reflect"
+	"strings"
 
 	"ralph-lsp/loop"
 	"ralph-lsp/stream"
@@ -97,36 +97,6 @@ func newStatus(loops []LoopStatus) StatusParams {
 	return status
 }
 
-// isLive says that a loop will go on, at once or when it is told to.
-func isLive(l LoopStatus) bool {
-	return isBusy(l) || l.State == string(loop.StateWaiting) || l.State == string(loop.StatePaused)
-}
-
-// isBusy says that an agent is at work.
-func isBusy(l LoopStatus) bool {
-	switch loop.State(l.State) {
-	case loop.StateStarting, loop.StateRunning, loop.StateCancelling:
-		return true
-	}
-	return false
-}
-
-func health(l LoopStatus) string {
-	switch loop.State(l.State) {
-	case loop.StateWaiting, loop.StateInterrupted:
-		return HealthWarning
-	case loop.StateEnded:
-		switch reason := loop.StopReason(l.StopReason); reason {
-		case loop.StopPromise, loop.StopCancelled, loop.StopStateRemoved:
-		case loop.StopMaxIterations, loop.StopMaxCost, loop.StopMaxTime, loop.StopInterrupted:
-			return HealthWarning
-		default:
-			return HealthError
-		}
-	}
-	return HealthOK
-}
-
 func worse(a, b string) string {
 	if a == HealthError || b == HealthOK {
 		return a
@@ -136,39 +106,30 @@ func worse(a, b string) string {
 
 // liveText is "3/50 · $1.42", and why an agent isn't at work.
 func liveText(l LoopStatus) string {
-	doing := ""
-	switch loop.State(l.State) {
-	case loop.StateStarting:
-		doing = "starting"
-	case loop.StateCancelling:
-		doing = "stopping"
-	case loop.StatePaused:
-		doing = "paused"
-	case loop.StateWaiting:
-		var r RetryStatus
-		if l.Retry != nil {
-			r = *l.Retry
-		}
-		doing = waitText(r.Reason, r.ResumeAt)
-	}
-	return JoinFacts(OfMax(max(l.Iteration, 1), l.MaxIterations), costsText([]LoopStatus{l}), doing)
+	return JoinFacts(position(l), costsText([]LoopStatus{l}), doing(l))
 }
 
 // restText is what there is to say about a loop that doesn't go on by itself.
 func restText(l LoopStatus) string {
-	switch loop.State(l.State) {
-	case loop.StateInterrupted:
-		return fmt.Sprintf(" interrupted at %s", OfMax(max(l.Iteration, 1), l.MaxIterations))
-	case loop.StateEnded:
-		if l.StopReason == string(loop.StopPromise) {
-			return JoinFacts(" done", costsText([]LoopStatus{l}))
-		}
-		if ending, ok := endings[loop.StopReason(l.StopReason)]; ok {
-			return " " + ending
-		}
-		return " ended"
+	switch state := loop.State(l.State); {
+	case state == loop.StateEnded && l.StopReason == string(loop.StopPromise):
+		return JoinFacts(" "+doing(l), costsText([]LoopStatus{l}))
+	case state.Left():
+		return " " + leftText(l)
+	case state == loop.StateEnded:
+		return " " + doing(l)
 	}
 	return ""
+}
+
+// leftText says how a loop was left: "interrupted at 3/50", "failed at 3/50:
+// too many failures in a row".
+func leftText(l LoopStatus) string {
+	what, why, _ := strings.Cut(doing(l), ": ")
+	if why != "" {
+		why = ": " + why
+	}
+	return what + " at " + position(l) + why
 }
 
 // costsText is what loops have cost together, as far as that is known.

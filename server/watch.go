@@ -2,8 +2,6 @@ package server
 
 import (
 	"context"
-	"errors"
-	"io/fs"
 	"time"
 
 	"ralph-lsp/loop"
@@ -58,33 +56,36 @@ func (m *manager) look(f *folder) {
 	if ours {
 		return
 	}
-	status, owner, _, err := loop.FolderStatus(f.path)
+	now := seenIn(f.path)
 	m.mu.Lock()
 	before := f.seen
-	switch {
-	case f.running != nil: // started meanwhile
-	case err != nil: // none, or one that can't be read: its diagnostics say so
-		f.seen = nil
-		if !errors.Is(err, fs.ErrNotExist) {
-			m.log.Debug("reading the state file", "folder", f.path, "error", err)
-		}
-	default:
-		f.seen = &seenLoop{status: status, owner: owner}
+	if f.running == nil { // else it was started meanwhile
+		f.seen = now
 	}
-	now := f.seen
+	now = f.seen
 	if f.question != nil && f.question.situation != now.situation() {
 		f.withdraw()
 	}
-	if now != nil && now.status.State != loop.StateInterrupted {
-		delete(m.asked, askedOf{f.path, now.status.LoopID}) // when it is interrupted again, that is news
+	if now != nil && !now.status.State.Left() {
+		delete(m.asked, askedOf{f.path, now.status.LoopID}) // when it stops again, that is news
 	}
 	m.mu.Unlock()
 	if !sameLoop(before, now) {
 		m.changed(f.path)
 	}
-	if now != nil && now.status.State == loop.StateInterrupted {
+	if now != nil && now.status.State.Left() {
 		m.offerToContinue(f, now)
 	}
+}
+
+// seenIn is the loop in a folder that we don't drive; nil for none, and for one
+// that can't be read: its diagnostics say so.
+func seenIn(path string) *seenLoop {
+	status, owner, _, err := loop.FolderStatus(path)
+	if err != nil {
+		return nil
+	}
+	return &seenLoop{status: status, owner: owner}
 }
 
 // sameLoop says whether two looks saw the same.

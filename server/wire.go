@@ -301,7 +301,8 @@ type LoopStatus struct {
 	Retry              *RetryStatus  `json:"retry,omitempty"`
 	StopReason         string        `json:"stopReason,omitempty"`
 	Error              string        `json:"error,omitempty"`
-	Owned              bool          `json:"owned"` // false: another process drives it, or none
+	EndedAt            time.Time     `json:"endedAt,omitzero"` // of one that is over, where that is known
+	Owned              bool          `json:"owned"`            // false: another process drives it, or none
 	StateFileURI       string        `json:"stateFileUri,omitempty"`
 	SessionFileURI     string        `json:"sessionFileUri,omitempty"`
 }

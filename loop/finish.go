@@ -1,0 +1,85 @@
+package loop
+
+import (
+	"errors"
+	"io/fs"
+	"strings"
+	"time"
+
+	"ralph-lsp/loopstate"
+)
+
+// leaveFile leaves the state file as the reason for the end demands. It returns
+// the state in which that leaves the loop.
+func (l *Loop) leaveFile(end End, now time.Time) State {
+	state := end.Reason.stateAfter()
+	switch {
+	case end.Reason == StopStateRemoved, end.Reason == StopBadStateFile: // gone, or the user's to mend
+	case state.Left():
+		_, err := l.save(func(s *loopstate.State) {
+			s.ResumeAt = time.Time{}
+			if state == StateFailed {
+				writeFailure(s, end, now)
+			}
+		})
+		if errors.Is(err, fs.ErrNotExist) {
+			return StateEnded // the user discarded it
+		}
+		if err != nil {
+			l.emit(Warning{Message: "the state file doesn't tell how the loop ended: " + err.Error()})
+		}
+	default:
+		if err := l.store.Remove(); err != nil {
+			l.emit(Warning{Message: "the state file could not be removed: " + err.Error()})
+		}
+	}
+	return state
+}
+
+// writeFailure puts into the state file why the loop failed, and in which
+// iteration. That one counts: the next one begins when the loop goes on.
+func writeFailure(s *loopstate.State, end End, now time.Time) {
+	s.Active, s.Iteration, s.Begun = false, max(s.Iteration-1, 1), true
+	s.StopReason, s.StopError, s.StoppedAt = string(end.Reason), end.problem(), now.UTC().Truncate(time.Second)
+}
+
+// reopen takes out of a state file why its loop failed, as that goes on.
+func reopen(s *loopstate.State) {
+	s.StopReason, s.StopError, s.StoppedAt = "", "", time.Time{}
+}
+
+// problem says in one line what went wrong last.
+func (e End) problem() string {
+	if e.Error != "" || len(e.Denials) == 0 {
+		return e.Error
+	}
+	denied := make([]string, len(e.Denials))
+	for i, d := range e.Denials {
+		denied[i] = strings.TrimSpace(d.Tool + " " + d.Detail)
+	}
+	return oneLine("refused: " + strings.Join(denied, ", "))
+}
+
+// finish leaves the folder as the reason for the end demands, and says goodbye.
+func (l *Loop) finish(end End) {
+	now := time.Now()
+	state := l.leaveFile(end, now)
+	if err := l.scope.Close(); err != nil {
+		l.emit(Warning{Message: "the temporary folder could not be removed: " + err.Error()})
+	}
+	if l.lock != nil {
+		l.lock.Release()
+	}
+	l.mu.Lock()
+	l.status.State, l.status.StopReason, l.status.EndedAt = state, end.Reason, now
+	l.status.Retry = nil
+	if problem := end.problem(); problem != "" {
+		l.status.Error = problem
+	}
+	l.end = end
+	l.mu.Unlock()
+	l.emit(StateChanged{State: state})
+	l.emit(end)
+	l.closeMirror()
+	close(l.done)
+}

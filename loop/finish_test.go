@@ -1,0 +1,169 @@
+package loop
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"ralph-lsp/loopstate"
+	"ralph-lsp/stream"
+)
+
+// failedAfter runs a loop to its failure in iteration 3, and returns what is in the file.
+func failedAfter(t *testing.T, runs ...run) (*rig, loopstate.State) {
+	t.Helper()
+	r := start(t, func(c *Config) { c.Limits.MaxFailures = 2 }, runs...)
+	r.Wait()
+	state, err := r.file.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, state
+}
+
+func goOn(c *Config) {
+	*c = Config{Folder: c.Folder, History: c.History, Backend: c.Backend, Continue: true}
+}
+
+func TestAFailedLoopSaysSo(t *testing.T) {
+	denied := run{result: stream.Result{Denials: []stream.Denial{{Tool: "Bash", Detail: "rm x"}, {Tool: "Write"}}}}
+	silent := withTime(says("no"), time.Hour)
+	for name, tt := range map[string]struct {
+		run     run
+		why     StopReason
+		problem string
+	}{
+		"failures": {fails(stream.KindServer, "500"), StopFailures, "500"},
+		"denied":   {denied, StopPermissionDenied, "refused: Bash rm x, Write"},
+		"silent":   {silent, StopStalled, "no output for longer than the idle timeout"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				r, state := failedAfter(t, says("no"), tt.run)
+				now := time.Now()
+				for from, st := range map[string]Status{"the loop": r.Status(), "the file": statusOf(state, "f", "/w", false)} {
+					if st.State != StateFailed || st.StopReason != tt.why || st.Iteration != 3 || st.Error != tt.problem || now.Sub(st.EndedAt) > time.Second {
+						t.Errorf("%s says %s %s at %d, %q, %v", from, st.State, st.StopReason, st.Iteration, st.Error, st.EndedAt)
+					}
+				}
+				if !r.log.has("state failed") || r.log.has("state ended") {
+					t.Errorf("the log says %q", r.log.lines)
+				}
+				if state.Active {
+					t.Error("the file says that the loop is active")
+				}
+			})
+		})
+	}
+}
+
+func TestAFailedLoopGoesOnBehindItsFailure(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		_, state := failedAfter(t, says("no"), fails(stream.KindServer, "500"))
+		r, err := tryStart(t, &state, goOn, withTime(says("no"), time.Minute), says("<promise>DONE</promise>"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(30 * time.Second)
+		if now, err := r.file.Load(); err != nil || now.StopReason != "" || now.StopError != "" || !now.StoppedAt.IsZero() || !now.Active || now.Iteration != 4 {
+			t.Errorf("while it runs the file says %+v, %v", now, err)
+		}
+		r.over(StopPromise, 2)
+		if !r.log.has("begin 4/50") || !r.log.has("begin 5/50") {
+			t.Errorf("it began with another iteration: %q", r.log.lines)
+		}
+	})
+}
+
+func TestALoopThatFailedInItsLastIterationIsAtItsLimit(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		_, state := failedAfter(t, says("no"), fails(stream.KindServer, "500"))
+		state.MaxIterations = 3
+		_, err := tryStart(t, &state, goOn, says("no"))
+		if capped := (*CapError)(nil); !errors.As(err, &capped) || capped.Iterations != 3 {
+			t.Errorf("got %v", err)
+		}
+		state.MaxIterations = 4
+		r, err := tryStart(t, &state, goOn, says("no"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.over(StopMaxIterations, 1)
+	})
+}
+
+func TestWithoutTheReasonTheLoopIsInterrupted(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		_, state := failedAfter(t, says("no"), fails(stream.KindServer, "500"))
+		state.StopReason = "" // as its user deleted it
+		if st := statusOf(state, "f", "/w", false); st.State != StateInterrupted || st.Error != "" || st.StopReason != "" || !st.EndedAt.IsZero() {
+			t.Errorf("got %+v", st)
+		}
+		r, err := tryStart(t, &state, goOn, says("<promise>DONE</promise>"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.over(StopPromise, 1)
+		if !r.log.has("begin 4/50") {
+			t.Errorf("got %q", r.log.lines)
+		}
+	})
+}
+
+func TestALoopWhoseFileIsGoneIsNotFailed(t *testing.T) {
+	for _, why := range []StopReason{StopFailures, StopInterrupted} {
+		l := &Loop{store: &memory{}, obs: &watcher{}}
+		if got := l.leaveFile(End{Reason: why}, time.Now()); got != StateEnded {
+			t.Errorf("after %s it is %s", why, got)
+		}
+	}
+}
+
+func TestAnEndThatCanNotBeWrittenIsWarnedOf(t *testing.T) {
+	log := &watcher{}
+	l := &Loop{store: &memory{broken: errors.New("no space")}, obs: log}
+	if got := l.leaveFile(End{Reason: StopFailures}, time.Now()); got != StateFailed || !log.has("the state file doesn't tell how the loop ended: no space") {
+		t.Errorf("it is %s: %q", got, log.lines)
+	}
+}
+
+func TestStateInTheFile(t *testing.T) {
+	for name, tt := range map[string]struct {
+		reason        StopReason
+		active, owned bool
+		want          State
+	}{
+		"nobody's, failed":                 {StopFailures, false, false, StateFailed},
+		"nobody's, failed and made active": {StopStalled, true, false, StateFailed},
+		"nobody's, refused":                {StopPermissionDenied, false, false, StateFailed},
+		"nobody's":                         {"", true, false, StateInterrupted},
+		"nobody's, paused":                 {"", false, false, StateInterrupted},
+		"a reason that leaves no file":     {StopMaxCost, true, false, StateInterrupted},
+		"a reason of the future":           {"tired", true, false, StateInterrupted},
+		"its owner is about to go":         {StopFailures, false, true, StateFailed},
+		"a planted reason":                 {StopFailures, true, true, StateRunning},
+		"paused":                           {"", false, true, StatePaused},
+		"running":                          {"", true, true, StateRunning},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := loopstate.State{Active: tt.active, Iteration: 3, StopReason: string(tt.reason), StopError: "why"}
+			got := statusOf(s, "f", "/w", tt.owned)
+			if got.State != tt.want || (got.Error != "") != (tt.want == StateFailed) || got.Iteration != 3 {
+				t.Errorf("got %s %q", got.State, got.Error)
+			}
+		})
+	}
+}
+
+func TestALoopLeftBehindTellsHow(t *testing.T) {
+	for reason, want := range map[StopReason]string{
+		"":           "f holds a loop that stopped at iteration 3/9: continue it or cancel it first",
+		StopPromise:  "f holds a loop that stopped at iteration 3/9: continue it or cancel it first",
+		StopFailures: "f holds a loop that failed at iteration 3/9: continue it or cancel it first",
+	} {
+		e := &InterruptedError{Path: "f", State: loopstate.State{Iteration: 3, MaxIterations: 9, StopReason: string(reason)}}
+		if e.Error() != want || e.Reason() != reason && e.Reason() != StopInterrupted {
+			t.Errorf("%s: %q, %s", reason, e, e.Reason())
+		}
+	}
+}
