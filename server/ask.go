@@ -131,7 +131,7 @@ func (m *manager) decisionFor(err error, cfg loop.Config) func(context.Context) 
 	}
 	if errors.As(err, &running) {
 		return func(ctx context.Context) (*managed, error) {
-			if m.ask(ctx, "Ralph loop active. Cancel it to start the new task?", aboutReplacing) != actionCancelAndStart {
+			if m.ask(ctx, QuestionAbout(err), aboutReplacing) != actionCancelAndStart {
 				return nil, err
 			}
 			return m.launchInstead(ctx, cfg, running.Owner.LoopID)
@@ -139,9 +139,7 @@ func (m *manager) decisionFor(err error, cfg loop.Config) func(context.Context) 
 	}
 	if errors.As(err, &interrupted) {
 		return func(ctx context.Context) (*managed, error) {
-			question := fmt.Sprintf("A Ralph loop stopped here at iteration %s. Continue it, or discard it and start the new task?",
-				OfMax(interrupted.State.Iteration, interrupted.State.MaxIterations))
-			switch m.ask(ctx, question, aboutLeftBehind) {
+			switch m.ask(ctx, QuestionAbout(err), aboutLeftBehind) {
 			case actionContinue:
 				return m.goOn(ctx, cfg.Folder, start.Options{}, false)
 			case actionDiscardAndStart:
@@ -171,9 +169,11 @@ func (m *manager) offerToContinue(f *folder, found *seenLoop) {
 	m.asked[loopOf] = true
 	ctx := m.questionAbout(f, found.situation())
 	m.wg.Go(func() {
-		question := fmt.Sprintf("A Ralph loop was interrupted in %s at iteration %s. Go on with it?",
-			filepath.Base(f.path), OfMax(st.Iteration, st.Limits.MaxIterations))
-		answer := m.ask(ctx, question, aboutInterrupted)
+		question := leftSentence("in "+filepath.Base(f.path), st.StopReason, st.Iteration, st.Limits.MaxIterations)
+		if last := oneLine(st.Error); last != "" {
+			question += " The last failure: " + last + "."
+		}
+		answer := m.ask(ctx, question+" Go on with it?", aboutInterrupted)
 		if ctx.Err() != nil || !isInterrupted(f.path, st.LoopID) {
 			return // moot: whatever the answer is about, it isn't there any more
 		}
@@ -210,6 +210,9 @@ func (m *manager) announce(f *folder, r *managed, end loop.End) {
 		kind = messageError
 	}
 	message := "Ralph " + endText(end)
+	if r.Status().State == loop.StateFailed && !m.asksItself() {
+		return // a question tells it: what to do with the loop
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if !end.Reason.Capped() || m.asksItself() || f.running != nil {

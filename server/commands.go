@@ -129,9 +129,12 @@ func asWireError(err error) error {
 	case errors.As(err, &wire):
 		return wire
 	case errors.As(err, &running):
-		return failed(ReasonAlreadyRunning, err, map[string]any{"owner": ownerOf(running.Owner)})
+		return failed(ReasonAlreadyRunning, err, map[string]any{"owner": ownerOf(running.Owner), "question": QuestionAbout(err)})
 	case errors.As(err, &interrupted):
-		return failed(ReasonInterrupted, err, map[string]any{"iteration": interrupted.State.Iteration, "stateFileUri": FileURI(interrupted.Path)})
+		return failed(ReasonInterrupted, err, map[string]any{
+			"iteration": interrupted.State.Iteration, "stateFileUri": FileURI(interrupted.Path),
+			"stopReason": interrupted.Reason(), "question": QuestionAbout(err),
+		})
 	case errors.As(err, &missing):
 		checked := make([]string, len(missing.Looked))
 		for i, b := range missing.Looked {

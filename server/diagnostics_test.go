@@ -15,6 +15,7 @@ import (
 // enclose the places, in the same order.
 func TestDiagnostics(t *testing.T) {
 	interrupted := &docWorld{status: &LoopStatus{State: string(loop.StateInterrupted)}}
+	failed := &docWorld{status: &LoopStatus{State: string(loop.StateFailed), StopReason: "failures", Iteration: 3, MaxIterations: 50}}
 	driven := &docWorld{status: &LoopStatus{State: string(loop.StateRunning)}}
 	noPi := &docWorld{missing: map[string]string{"pi": "npm install pi"}}
 	tests := []struct {
@@ -53,6 +54,11 @@ func TestDiagnostics(t *testing.T) {
 		{"stale", stateURI, strings.Replace(interruptedState, "active: true", "«active: true»", 1), interrupted, []string{"warning: this loop was interrupted at iteration 3/50 and nobody drives it; resume or cancel it"}},
 		{"stale without the key", stateURI, "«---»\niteration: 2\n---\nx", interrupted, []string{"warning: this loop was interrupted at iteration 2/50 and nobody drives it; resume or cancel it"}},
 		{"paused on purpose", stateURI, strings.Replace(interruptedState, "true", "false", 1), interrupted, nil},
+		{"failed", stateURI, "---\nactive: false\niteration: 3\n«stop_reason: \"failures\"»\nstop_error: \"500\"\n---\nx", failed, []string{
+			"warning: this loop failed at 3/50: too many failures in a row, the last: 500; resume or cancel it"}},
+		{"failed for no known error", stateURI, "---\n«stop_reason: failures»\n---\nx", failed, []string{
+			"warning: this loop failed at 3/50: too many failures in a row; resume or cancel it"}},
+		{"failed, and to be run again", stateURI, "---\nactive: false\niteration: 3\n---\nx", failed, nil},
 		{"driven", stateURI, interruptedState, driven, nil},
 		{"missing backend", stateURI, "---\nbackend: «pi»\n---\nx", noPi, []string{"warning: pi is not installed: npm install pi"}},
 		{"installed backend", stateURI, "---\nbackend: claude\n---\nx", noPi, nil},

@@ -11,6 +11,7 @@ import (
 
 	"ralph-lsp/backends"
 	"ralph-lsp/config"
+	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"
 	"ralph-lsp/loopstate"
 )
@@ -122,8 +123,9 @@ func checkState(dir string) Check {
 		c.OK = true
 		c.Message = fmt.Sprintf("a loop at iteration %s, driven by process %d on %s since %s", at, owner.PID, owner.Host, owner.StartedAt.Local().Format(time.DateTime))
 	default:
+		how, why := howLeft((&loop.InterruptedError{State: state}).Reason())
 		c.Optional = true
-		c.Message = fmt.Sprintf("a loop that was interrupted at iteration %s: %s", at, file.Path())
+		c.Message = fmt.Sprintf("a loop that %s at iteration %s%s: %s", how, at, why, file.Path())
 		c.Fix = "go on with ralph-lsp resume, or discard it with ralph-lsp cancel"
 	}
 	return c

@@ -25,6 +25,8 @@ func TestCodeLens(t *testing.T) {
 	}
 	waiting := at(loop.StateWaiting)
 	waiting.Retry = &RetryStatus{Reason: "rate_limit", ResumeAt: someTime}
+	failed := at(loop.StateFailed)
+	failed.StopReason = "stalled"
 	nameless := at(loop.StateRunning)
 	nameless.LoopID, nameless.Cost = "", nil
 	run := []string{
@@ -55,6 +57,8 @@ func TestCodeLens(t *testing.T) {
 		{"cancelling", promptURI, at(loop.StateCancelling), []string{`3/50 · $1.42 · stopping · Cancel: ralph.loop.cancel {"loopId":"a"}`}},
 		{"interrupted", stateURI, at(loop.StateInterrupted), []string{
 			`3/50 · interrupted · Resume: ralph.loop.resume {"folder":"file:///w"}`, `Discard: ralph.loop.cancel {"folder":"file:///w"}`}},
+		{"failed", stateURI, failed, []string{
+			`3/50 · failed: the agent fell silent · Resume: ralph.loop.resume {"folder":"file:///w"}`, `Discard: ralph.loop.cancel {"folder":"file:///w"}`}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -33,6 +33,12 @@ var roles = map[string]func(){
 		fmt.Println("working")
 		time.Sleep(time.Hour)
 	},
+	// fails does nothing and says so.
+	"fails": func() {
+		io.Copy(io.Discard, os.Stdin)
+		fmt.Println("no")
+		os.Exit(3)
+	},
 	// waits works until there is a file "go" in its folder.
 	"waits": func() {
 		io.Copy(io.Discard, os.Stdin)

@@ -156,6 +156,7 @@ func ProjectStatus(s loop.Status, owned bool) LoopStatus {
 		out.StateFileURI = FileURI(s.StateFile)
 	}
 	out.SessionFileURI = sessionURI(s)
+	out.Text = textOf(out)
 	return out
 }
 

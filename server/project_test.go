@@ -216,7 +216,7 @@ func TestStatusOnTheWire(t *testing.T) {
 		owned bool
 		want  string
 	}{
-		{"all of it", full, true, `{"loopId":"l1","folder":"file:///w/my%20app","state":"running","iteration":3,"maxIterations":50,` +
+		{"all of it", full, true, `{"loopId":"l1","folder":"file:///w/my%20app","state":"running","text":"3/50 · $1.50","iteration":3,"maxIterations":50,` +
 			`"startedAt":"2026-01-02T12:00:00Z","iterationStartedAt":"2026-01-02T12:00:00Z","backend":{"name":"pi","model":"m"},` +
 			`"cost":{"amount":1.5,"currency":"USD","limit":10,"iteration":0.5,"estimated":false},"time":{"spentMs":60000,"limitMs":3600000},` +
 			`"tokens":{"input":1,"output":0,"cacheRead":0,"cacheWrite":0},"context":{"used":60000,"size":200000},` +

@@ -14,11 +14,40 @@ import (
 	"ralph-lsp/loopstate"
 )
 
-// checkStart returns why a loop could not be started as its configuration
+// QuestionAbout asks whether the loop that a start met may go, in favour of the
+// new one; "" for an error that tells of no such loop.
+func QuestionAbout(err error) string {
+	var left *loop.InterruptedError
+	switch {
+	case errors.As(err, new(*loop.AlreadyRunningError)):
+		return "Ralph loop active. Cancel it to start the new task?"
+	case errors.As(err, &left):
+		return leftSentence("here", left.Reason(), left.State.Iteration, left.State.MaxIterations) + " Discard it to start the new task?"
+	}
+	return ""
+}
+
+// leftSentence says how a loop was left behind: "A Ralph loop failed here at
+// iteration 3/50: too many failures in a row."
+func leftSentence(where string, reason loop.StopReason, iteration, limit int) string {
+	how, why := howLeft(reason)
+	return fmt.Sprintf("A Ralph loop %s %s at iteration %s%s.", how, where, OfMax(iteration, limit), why)
+}
+
+// howLeft says how a loop was left behind, and why when that is known: "failed",
+// ": too many failures in a row".
+func howLeft(reason loop.StopReason) (how, why string) {
+	if !reason.Failed() {
+		return "was interrupted", ""
+	}
+	return "failed", strings.TrimPrefix(Ending(reason), "failed")
+}
+
+// CheckStart returns why a loop could not be started as its configuration
 // says, as far as that can be told without touching anything: a start that is
 // refused must leave the loop alone that it would replace. It also returns the
 // first run's command line and prompt.
-func checkStart(cfg loop.Config) (argv []string, prompt string, err error) {
+func CheckStart(cfg loop.Config) (argv []string, prompt string, err error) {
 	if slices.ContainsFunc(cfg.Args, func(arg string) bool { return strings.ContainsRune(arg, 0) }) {
 		return nil, "", invalidKey("args", "an argument has a NUL byte, which no program can be given")
 	}
@@ -48,7 +77,7 @@ func checkStateFile(folder string) error {
 // launchInstead ends the loop that the user was asked about, and starts
 // another. If there is another one by now, it is left alone.
 func (m *manager) launchInstead(ctx context.Context, cfg loop.Config, loopID string) (*managed, error) {
-	if _, _, err := checkStart(cfg); err != nil { // the answer may have taken long
+	if _, _, err := CheckStart(cfg); err != nil { // the answer may have taken long
 		return nil, err
 	}
 	if there, _, _, err := loop.FolderStatus(cfg.Folder); err != nil || loopID == "" || there.LoopID == loopID {

@@ -155,7 +155,7 @@ func (m *manager) start(ctx context.Context, p StartParams) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	argv, prompt, err := checkStart(cfg)
+	argv, prompt, err := CheckStart(cfg)
 	if err != nil {
 		return nil, err
 	}

@@ -85,3 +85,31 @@ func endingOf(l LoopStatus) string {
 
 // position is how far a loop has come: "3/50".
 func position(l LoopStatus) string { return OfMax(max(l.Iteration, 1), l.MaxIterations) }
+
+// textOf says in one line how a loop stands, "" for none.
+func textOf(l LoopStatus) string {
+	switch {
+	case isLive(l):
+		return liveText(l)
+	case isLeft(l):
+		return leftText(l)
+	case l.State == string(loop.StateEnded) && l.StopReason == string(loop.StopPromise):
+		return JoinFacts(doing(l), costsText([]LoopStatus{l}))
+	}
+	return doing(l)
+}
+
+// liveText is "3/50 · $1.42", and why an agent isn't at work.
+func liveText(l LoopStatus) string {
+	return JoinFacts(position(l), costsText([]LoopStatus{l}), doing(l))
+}
+
+// leftText says how a loop was left: "interrupted at 3/50", "failed at 3/50:
+// too many failures in a row".
+func leftText(l LoopStatus) string {
+	if l.State == string(loop.StateInterrupted) {
+		return "interrupted at " + position(l)
+	}
+	how, why := howLeft(loop.StopReason(l.StopReason))
+	return how + " at " + position(l) + why
+}

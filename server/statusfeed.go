@@ -4,7 +4,6 @@ import (
 	"reflect"
 	"strings"
 
-	"ralph-lsp/loop"
 	"ralph-lsp/stream"
 )
 
@@ -85,15 +84,16 @@ func newStatus(loops []LoopStatus) StatusParams {
 			live = append(live, l)
 		}
 	}
-	status.Message = "Ralph"
+	text := ""
 	switch {
 	case len(live) == 1:
-		status.Message += " " + liveText(live[0])
+		text = textOf(live[0])
 	case len(live) > 1:
-		status.Message += " " + JoinFacts(Counted(len(live), "loop"), costsText(live))
+		text = JoinFacts(Counted(len(live), "loop"), costsText(live))
 	case len(loops) == 1:
-		status.Message += restText(loops[0])
+		text = textOf(loops[0])
 	}
+	status.Message = strings.TrimSpace("Ralph " + text)
 	return status
 }
 
@@ -102,34 +102,6 @@ func worse(a, b string) string {
 		return a
 	}
 	return b
-}
-
-// liveText is "3/50 · $1.42", and why an agent isn't at work.
-func liveText(l LoopStatus) string {
-	return JoinFacts(position(l), costsText([]LoopStatus{l}), doing(l))
-}
-
-// restText is what there is to say about a loop that doesn't go on by itself.
-func restText(l LoopStatus) string {
-	switch state := loop.State(l.State); {
-	case state == loop.StateEnded && l.StopReason == string(loop.StopPromise):
-		return JoinFacts(" "+doing(l), costsText([]LoopStatus{l}))
-	case state.Left():
-		return " " + leftText(l)
-	case state == loop.StateEnded:
-		return " " + doing(l)
-	}
-	return ""
-}
-
-// leftText says how a loop was left: "interrupted at 3/50", "failed at 3/50:
-// too many failures in a row".
-func leftText(l LoopStatus) string {
-	what, why, _ := strings.Cut(doing(l), ": ")
-	if why != "" {
-		why = ": " + why
-	}
-	return what + " at " + position(l) + why
 }
 
 // costsText is what loops have cost together, as far as that is known.

@@ -27,6 +27,7 @@ func TestStatusOfLoops(t *testing.T) {
 		{"paused", []LoopStatus{{State: "paused", Iteration: 2, MaxIterations: 9}}, "ok", false, "Ralph 2/9 · paused"},
 		{"waiting", []LoopStatus{{State: "waiting", Iteration: 2, Retry: &RetryStatus{ResumeAt: at, Reason: "rate_limit"}}}, "warning", false, "Ralph 2 · waiting (rate limit) until 14:05"},
 		{"interrupted", []LoopStatus{{State: "interrupted", Iteration: 4, MaxIterations: 50}}, "warning", false, "Ralph interrupted at 4/50"},
+		{"failed and left", []LoopStatus{{State: "failed", StopReason: "stalled", Iteration: 4, MaxIterations: 50, Cost: cost(1)}}, "error", false, "Ralph failed at 4/50: the agent fell silent"},
 		{"done", []LoopStatus{{State: "ended", StopReason: "promise", Cost: cost(3.1)}}, "ok", false, "Ralph done · $3.10"},
 		{"cancelled", []LoopStatus{{State: "ended", StopReason: "cancelled"}}, "ok", false, "Ralph cancelled"},
 		{"at its limit", []LoopStatus{{State: "ended", StopReason: "max_cost"}}, "warning", false, "Ralph stopped: cost limit reached"},

@@ -284,8 +284,9 @@ func (End) update()            {}
 // LoopStatus is one loop in a ralph/status snapshot.
 type LoopStatus struct {
 	LoopID             string        `json:"loopId,omitempty"`
-	Folder             string        `json:"folder"` // file URI
-	State              string        `json:"state"`  // a loop.State, or "idle"
+	Folder             string        `json:"folder"`         // file URI
+	State              string        `json:"state"`          // a loop.State, or "idle"
+	Text               string        `json:"text,omitempty"` // how it stands, in one line: "failed at 3/50: ..."
 	Iteration          int           `json:"iteration,omitempty"`
 	MaxIterations      int           `json:"maxIterations,omitempty"` // absent: unlimited
 	StartedAt          time.Time     `json:"startedAt,omitzero"`

@@ -34,6 +34,7 @@ func examples() map[string]any {
 	}}
 	all := map[string]any{
 		"status":      StatusParams{Seq: 42, Health: HealthOK, Busy: true, Message: "Ralph 3/50 · $1.42", Loops: loops},
+		"states":      StatusResult{exampleStates()},
 		"updates":     UpdateParams{LoopID: "ralph-ca7igygdcr4i", Seq: 1881, Iteration: 3, Updates: []json.RawMessage{mustJSON(Chunk{KindMessageChunk, "m7", "", text("Hello")})}},
 		"set-updates": SetUpdatesParams{Level: LevelTools},
 

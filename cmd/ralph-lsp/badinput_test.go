@@ -96,8 +96,11 @@ func TestBadInput(t *testing.T) {
 		{"broken state file", func(t *testing.T) { write(t, loopstate.Name, brokenState) }, []string{"run", "--backend", os.Args[0], "Do it"}, `ralph-loop\.local\.md:3: .*iteration`},
 		{"broken state file, status", func(t *testing.T) { write(t, loopstate.Name, brokenState) }, []string{"status"}, `ralph-loop\.local\.md:3: .*iteration`},
 		{"broken state file, cancel", func(t *testing.T) { write(t, loopstate.Name, brokenState) }, []string{"cancel"}, `iteration is "three".*\(or delete the file, which discards the loop\)$`},
-		{"a loop that was interrupted", interruptedLoop, []string{"run", "--backend", os.Args[0], "Do it"}, `holds a loop that stopped at iteration 3/50: continue it or cancel it first \(ralph-lsp resume, ralph-lsp cancel\)`},
-		{"a loop that is running", runningLoop, []string{"run", "--backend", os.Args[0], "Do it"}, `a loop is already running in .* \(process \d+ on .* since .*\)`},
+		{"a loop that was interrupted", interruptedLoop, []string{"run", "--backend", os.Args[0], "Do it"}, `holds a loop that stopped at iteration 3/50: continue it or cancel it first \(ralph-lsp resume, ralph-lsp cancel, or run --replace\)$`},
+		{"a loop that is running", runningLoop, []string{"run", "--backend", os.Args[0], "Do it"}, `a loop is already running in .* \(process \d+ on .* since .*\): cancel it first with ralph-lsp cancel, or start with run --replace; watch it with ralph-lsp status$`},
+		{"a loop in another folder", loopIn("an app"), []string{"run", "-C", "an app", "--backend", os.Args[0], "Do it"}, `\(ralph-lsp resume -C '/.*/an app', ralph-lsp cancel -C '/.*/an app', or run --replace\)$`},
+		{"a loop that is to go on and to go", interruptedLoop, []string{"run", "--continue", "--replace"}, `^--continue goes on with the loop that --replace would discard; leave one of them out$`},
+		{"a start that can't take the place", interruptedLoop, []string{"run", "--replace", "--backend", "./agent", "--backend-prompt", "arg", strings.Repeat("long ", 1<<18)}, `the prompt has \d+ bytes`},
 		{"nothing to continue", nil, []string{"run", "--continue"}, `there is no loop here to continue`},
 		{"a prompt for a loop that goes on", interruptedLoop, []string{"run", "--continue", "Do that"}, `--continue goes on with the prompt in the state file`},
 		{"nothing to steer", nil, []string{"steer", "Be quick"}, `no loop is running here`},
@@ -152,6 +155,12 @@ func folderText(t *testing.T, folder string) string {
 
 func interruptedLoop(t *testing.T) {
 	write(t, loopstate.Name, "---\nactive: true\niteration: 3\nmax_iterations: 50\ncompletion_promise: null\nstarted_at: \"2026-01-02T17:35:07Z\"\n---\n\nDo it\n")
+}
+
+func loopIn(folder string) func(t *testing.T) {
+	return func(t *testing.T) {
+		write(t, filepath.Join(folder, loopstate.Name), "---\nactive: true\niteration: 3\n---\nDo it\n")
+	}
 }
 
 // runningLoop holds the folder's lock as a loop of another process does.

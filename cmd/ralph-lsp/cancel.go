@@ -15,7 +15,7 @@ func newCancel() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cancel",
 		Short: "End the loop in the folder now",
-		Long:  "End the loop in the folder: its agent, everything that it started, and its state file.\nAn interrupted loop that nobody drives is discarded.",
+		Long:  "End the loop in the folder: its agent, everything that it started, and its state file.\nAn interrupted or failed loop, which nobody drives, is discarded.",
 		Args:  noArguments,
 	}
 	inFolder(cmd, func(cmd *cobra.Command, dir string, _ []string) error {
@@ -27,7 +27,7 @@ func newCancel() *cobra.Command {
 			fmt.Fprintf(cmd.OutOrStdout(), "no loop is running in %s\n", dir)
 			return nil
 		case errors.Is(err, context.DeadlineExceeded):
-			return fmt.Errorf("the loop in %s was told to end, but its process hasn't let go after %s; see ralph-lsp status", dir, patience)
+			return notLetGo(dir)
 		case errors.As(err, new(*loopstate.SyntaxError)):
 			return fmt.Errorf("%w (or delete the file, which discards the loop)", err)
 		case err != nil:
@@ -37,4 +37,9 @@ func newCancel() *cobra.Command {
 		return nil
 	})
 	return cmd
+}
+
+// notLetGo says that a loop's owner takes longer than we wait.
+func notLetGo(folder string) error {
+	return fmt.Errorf("the loop in %s was told to end, but its process hasn't let go after %s; see ralph-lsp status%s", folder, patience, inFolderOf(folder))
 }

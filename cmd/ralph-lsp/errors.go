@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -40,9 +41,11 @@ func explain(err error) string {
 	case errors.Is(err, loop.ErrNotRunning):
 		message += "; start one with ralph-lsp run"
 	case errors.As(err, &running):
-		message += " with ralph-lsp cancel, or watch it with ralph-lsp status"
+		in := inFolderOf(running.Folder)
+		message += fmt.Sprintf(" with ralph-lsp cancel%[1]s, or start with run --replace; watch it with ralph-lsp status%[1]s", in)
 	case errors.As(err, &interrupted):
-		message += " (ralph-lsp resume, ralph-lsp cancel)"
+		in := inFolderOf(filepath.Dir(filepath.Dir(interrupted.Path)))
+		message += fmt.Sprintf(" (ralph-lsp resume%[1]s, ralph-lsp cancel%[1]s, or run --replace)", in)
 	}
 	return strings.Join(strings.Fields(message), " ")
 }

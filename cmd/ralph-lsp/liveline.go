@@ -19,7 +19,7 @@ const minActivity = 16
 // "⠋ Ralph 3/50 · $1.42 · 2m13s · bash go test ./... · opus". It takes at most
 // width cells, and is "" for a loop that doesn't run.
 func liveLine(st loop.Status, frame int, now time.Time, width int, p palette) string {
-	if st.Iteration == 0 || st.State == loop.StateEnded || st.State == loop.StateInterrupted {
+	if st.Iteration == 0 || st.State.Over() {
 		return ""
 	}
 	mark := spinner[frame%len(spinner)]

@@ -62,7 +62,7 @@ func failure(e loop.End) string {
 	case loop.StopStalled:
 		why = orElse(why, "the agent gave no output") + "; raise --idle-timeout (0 waits without end), then ralph-lsp resume"
 	case loop.StopFailures:
-		why = "too many failures in a row, the last: " + orElse(why, "unknown") + "; see to it, then ralph-lsp resume or run again"
+		why = "too many failures in a row, the last: " + orElse(why, "unknown") + "; see to it, then ralph-lsp resume, or start anew with run --replace"
 	case loop.StopBackendError:
 		why = "the agent could not be started: " + orElse(why, "unknown") + "; see ralph-lsp doctor"
 	default:

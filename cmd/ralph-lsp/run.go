@@ -19,6 +19,8 @@ type loopFlags struct {
 	limits start.Limits
 	shown  shown
 	record string
+
+	replace bool // a loop that is there may go
 }
 
 func (l *loopFlags) addFlags(cmd *cobra.Command) {
@@ -51,6 +53,9 @@ Text that begins with - goes behind --.`,
 		Annotations: map[string]string{takesText: "prompt"},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if goOn {
+				if flags.replace {
+					return errors.New("--continue goes on with the loop that --replace would discard; leave one of them out")
+				}
 				if len(args) > 0 || promptFile != "" {
 					return errors.New("--continue goes on with the prompt in the state file; change it there, or leave --continue out")
 				}
@@ -61,7 +66,8 @@ Text that begins with - goes behind --.`,
 	}
 	flags.addFlags(cmd)
 	cmd.Flags().StringVar(&promptFile, "prompt-file", "", "read the prompt from `FILE`; - is standard input")
-	cmd.Flags().BoolVar(&goOn, "continue", false, "go on with the interrupted loop in the folder")
+	cmd.Flags().BoolVar(&goOn, "continue", false, "go on with the interrupted or failed loop in the folder")
+	cmd.Flags().BoolVar(&flags.replace, "replace", false, "cancel or discard the loop that is in the folder, without asking")
 	cmd.Flags().BoolVar(&noInstruct, "no-instruct", false, "don't tell the agent about the loop and its promise")
 	return cmd
 }
@@ -90,7 +96,7 @@ func (l *loopFlags) start(cmd *cobra.Command, words []string, promptFile string,
 		return err
 	}
 	cfg.Folder, cfg.Prompt = folder, prompt
-	return l.drive(cmd, cfg, files)
+	return startOrReplace(cmd, cfg, l.replace, func() error { return l.drive(cmd, cfg, files) })
 }
 
 // resume goes on with a loop that nobody drives.

@@ -74,6 +74,9 @@ func printStatus(out io.Writer, p palette, st loop.Status, owner loopstate.Owner
 	if owned {
 		fact("process", ownerWords(owner))
 	}
+	if !st.EndedAt.IsZero() {
+		fact("ended", st.EndedAt.Local().Format(time.DateTime))
+	}
 	fact("file", st.StateFile)
 	fact("error", plainLine(st.Error))
 	if !owned {
@@ -101,8 +104,11 @@ func atLastTurn(owned bool) string {
 }
 
 func stateWords(st loop.Status, now time.Time) string {
-	if st.State == loop.StateWaiting && st.Retry != nil {
+	switch {
+	case st.State == loop.StateWaiting && st.Retry != nil:
 		return waiting(st.Retry.Reason, st.Retry.ResumeAt, now)
+	case st.State == loop.StateFailed:
+		return server.Ending(st.StopReason)
 	}
 	return string(st.State)
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -63,14 +62,11 @@ func withTrust(cmd *cobra.Command, do func() error) error {
 	if !errors.As(err, &untrusted) {
 		return err
 	}
-	_, asked := isTerminal(cmd.ErrOrStderr())
-	_, answers := isTerminal(cmd.InOrStdin())
-	if !asked || !answers {
-		return &exitError{exitFailed, untrusted.File + " is not trusted yet; it says\n  " + plainLines(untrusted.Wants) + "\n" + howToTrust(untrusted)}
-	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "%s is not trusted yet; it says\n  %s\nTrust it, as it is now? [y/N] ", untrusted.File, plainLines(untrusted.Wants))
-	answer, _ := bufio.NewReader(cmd.InOrStdin()).ReadString('\n') // none is a no
-	if word := strings.ToLower(strings.TrimSpace(answer)); word != "y" && word != "yes" {
+	says := untrusted.File + " is not trusted yet; it says\n  " + plainLines(untrusted.Wants) + "\n"
+	switch yes, asked := confirm(cmd, says+"Trust it, as it is now?"); {
+	case !asked:
+		return &exitError{exitFailed, says + howToTrust(untrusted)}
+	case !yes:
 		return &exitError{exitFailed, "not trusted; nothing was started"}
 	}
 	if err := untrusted.Remember(); err != nil {

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"ralph-lsp/loop"
+	"ralph-lsp/server"
+)
+
+// startOrReplace runs start, and once more when it met another loop that the
+// user lets go: said in advance with replace, else asked at a terminal.
+func startOrReplace(cmd *cobra.Command, cfg loop.Config, replace bool, start func() error) error {
+	err := start()
+	question := server.QuestionAbout(err)
+	if question == "" {
+		return err
+	}
+	if !replace {
+		yes, asked := confirm(cmd, question)
+		switch {
+		case !asked:
+			return err
+		case !yes && errors.As(err, new(*loop.AlreadyRunningError)):
+			return &exitError{exitFailed, "nothing was started; the loop that is there runs on"}
+		case !yes:
+			return &exitError{exitFailed, "nothing was started; the loop that is there goes on with ralph-lsp resume" + inFolderOf(cfg.Folder)}
+		}
+	}
+	if _, _, err := server.CheckStart(cfg); err != nil {
+		return err
+	}
+	if err := makeRoom(cmd, cfg.Folder, err); err != nil {
+		return err
+	}
+	return start()
+}
+
+// makeRoom ends the loop that a start met, or discards it, and returns when
+// nothing of it is left. Another one that is there by now stays.
+func makeRoom(cmd *cobra.Command, folder string, met error) error {
+	status, _, _, err := loop.FolderStatus(folder)
+	if id := idOf(met); err == nil && id != "" && status.LoopID != id {
+		return nil
+	}
+	ctx, cancel := withPatience(cmd)
+	defer cancel()
+	iteration, err := loop.CancelFolder(ctx, folder)
+	switch {
+	case errors.Is(err, loop.ErrNotRunning):
+		return nil
+	case errors.Is(err, context.DeadlineExceeded):
+		return notLetGo(folder)
+	case err != nil:
+		return err
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "cancelled the loop that was there (at iteration %d)\n", iteration)
+	return nil
+}
+
+// idOf is the id of the loop that a start met, "" when it isn't known.
+func idOf(met error) string {
+	var running *loop.AlreadyRunningError
+	var left *loop.InterruptedError
+	switch {
+	case errors.As(met, &running):
+		return running.Owner.LoopID
+	case errors.As(met, &left):
+		return left.State.LoopID
+	}
+	return ""
+}
+
+// confirm asks a question whose safe answer is no. asked is false where nobody
+// can be asked, as there is no terminal.
+func confirm(cmd *cobra.Command, question string) (yes, asked bool) {
+	_, shows := isTerminal(cmd.ErrOrStderr())
+	_, answers := isTerminal(cmd.InOrStdin())
+	if !shows || !answers {
+		return false, false
+	}
+	fmt.Fprint(cmd.ErrOrStderr(), question+" [y/N] ")
+	word := strings.ToLower(strings.TrimSpace(readLine(cmd.InOrStdin()))) // none is a no
+	return word == "y" || word == "yes", true
+}
+
+// readLine reads a line and nothing of what is behind it: that may answer
+// another question.
+func readLine(in io.Reader) string {
+	var line []byte
+	for b := make([]byte, 1); ; {
+		if n, err := in.Read(b); n == 0 || err != nil || b[0] == '\n' {
+			return string(line)
+		}
+		line = append(line, b[0])
+	}
+}
+
+// inFolderOf is what a command needs to be about a folder: " -C DIR", or "" in
+// the folder itself.
+func inFolderOf(folder string) string {
+	if here, err := os.Getwd(); err == nil && filepath.Clean(folder) == here {
+		return ""
+	}
+	return " -C " + shellWord(folder)
+}
+
+// shellWord is a word as a shell takes it.
+func shellWord(word string) string {
+	plain := strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=@%+,-")
+	if plain == "" && word != "" {
+		return word
+	}
+	return "'" + strings.ReplaceAll(plainLine(word), "'", `'\''`) + "'"
+}

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+
+	"ralph-lsp/loop"
+)
+
+// runsAt runs a line of a shell at a terminal, in a folder where fake-agent is ./agent.
+func runsAt(t *testing.T, line string) *testTerminal {
+	t.Helper()
+	return newTestTerminal(t, exec.Command("sh", "-c", line+`; echo "<ended $?>"`))
+}
+
+func inFolderWithAgent(t *testing.T) {
+	t.Helper()
+	agent, err := exec.LookPath("fake-agent")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	t.Setenv("PI_CODING_AGENT_DIR", t.TempDir())
+	t.Setenv("AGENT", agent)
+}
+
+const (
+	runsNew  = `ralph-lsp run --output console --max-iterations 1 --backend "$AGENT" --backend-arg say=new New task`
+	runsLong = `ralph-lsp run --output console --backend "$AGENT" --backend-arg say=old --backend-arg hang=started Old task`
+	asksLive = "Ralph loop active. Cancel it to start the new task? [y/N] "
+	asksLeft = "A Ralph loop failed here at iteration 1/50: too many failures in a row. Discard it to start the new task? [y/N] "
+)
+
+func TestAStartAsksAboutTheLoopThatRuns(t *testing.T) {
+	inFolderWithAgent(t)
+	old := runsAt(t, runsLong)
+	old.await("old\r\n")
+	for _, no := range []string{"\n", "n\n", "\x04", "maybe\n"} {
+		term := runsAt(t, runsNew)
+		term.await(asksLive)
+		term.types(no)
+		said := term.await("<ended 1>")
+		if !strings.Contains(said, "nothing was started; the loop that is there runs on") {
+			t.Errorf("after %q: %q", no, said)
+		}
+		if st, _, owned, err := loop.FolderStatus("."); err != nil || !owned || st.State != loop.StateRunning {
+			t.Fatalf("after %q the loop is %s, %v", no, st.State, err)
+		}
+	}
+	term := runsAt(t, runsNew)
+	term.await(asksLive)
+	term.types("y\n")
+	old.await("<ended 130>") // cancelled, before the new one begins
+	if said := term.await("<ended 2>"); !strings.Contains(said, "cancelled the loop that was there (at iteration 1)") || !strings.Contains(said, "new\r\n") {
+		t.Errorf("got %q", said)
+	}
+}
+
+func TestAStartAsksAboutTheLoopThatFailed(t *testing.T) {
+	inFolderWithAgent(t)
+	failed := runsAt(t, `ralph-lsp run --output console --max-failures 1 --backend "$AGENT" --backend-arg say=x --backend-arg fail=broken Old task`)
+	failed.await("see to it, then ralph-lsp resume, or start anew with run --replace")
+	failed.await("<ended 1>")
+	term := runsAt(t, runsNew)
+	term.await(asksLeft)
+	term.types("\n")
+	if said := term.await("<ended 1>"); !strings.Contains(said, "nothing was started; the loop that is there goes on with ralph-lsp resume\r\n") {
+		t.Errorf("got %q", said)
+	}
+	term = runsAt(t, runsNew)
+	term.await(asksLeft)
+	term.types("y\n")
+	if said := term.await("<ended 2>"); !strings.Contains(said, "new\r\n") {
+		t.Errorf("got %q", said)
+	}
+}
