@@ -51,6 +51,33 @@ it('knows the names that the sidecar uses', function()
   expect.equal(sorted(wire.updates), kinds)
 end)
 
+it('knows every state that a loop may be in', function()
+  local answer = vim.json.decode(
+    child.read(root .. '/testdata/wire/states.json'),
+    { luanil = { object = true } }
+  )
+  assert(#answer.loops >= 8, 'no states in testdata/wire/states.json')
+  local forgot, known = {}, {}
+  for _, loop in ipairs(answer.loops) do
+    local function check(is_known, where)
+      if not is_known then
+        table.insert(forgot, ('%s has forgotten the state %s'):format(where, loop.state))
+      end
+    end
+    known[loop.state] = true
+    check(wire.states[loop.state], 'wire.states')
+    check(wire.word(loop) or loop.state == 'running', 'wire.word')
+    local is_over = loop.state == 'ended' or wire.is_left(loop)
+    check(wire.is_live(loop) ~= is_over, 'wire.is_live or wire.is_left')
+    local word = loop.state == 'ended' and 'stopped' or wire.word(loop) or '3/50'
+    check(format.loop(loop, os.time(), 30):find(word, 1, true), 'format.loop')
+  end
+  expect.equal(forgot, {})
+  for state in pairs(wire.states) do
+    assert(known[state], state .. ' is no state')
+  end
+end)
+
 it("reads the project's messages", function()
   local files = vim.fn.glob(root .. '/testdata/wire/update-*.json', false, true)
   assert(#files >= 10, 'no messages in testdata/wire')
@@ -114,6 +141,7 @@ it('writes a loop in a line', function()
   expect.equal(line({ state = 'waiting', retry = {} }), '3/50 $1.42 waiting 4m12s')
   expect.equal(line({ state = 'ended', stopReason = 'promise' }), 'done $1.42')
   expect.equal(line({ state = 'interrupted' }), 'interrupted at 3/50')
+  expect.equal(line({ state = 'failed', text = 'failed at 3/50: so' }), 'failed at 3/50: so')
   expect.equal(format.loop({ state = 'running', owned = true, iteration = 1 }, now, 20), '1')
 end)
 

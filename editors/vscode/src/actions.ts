@@ -2,7 +2,7 @@
 import * as vscode from 'vscode';
 import { facts, since } from './format';
 import { t } from './l10n';
-import { countText, folderName, isLive, isResumable, stateText } from './loopText';
+import { countText, folderName, isLeft, isLive, isResumable, stateText } from './loopText';
 import type { Loops } from './loops';
 import type { Sidecar } from './sidecar';
 import type { LoopStatus } from './wire';
@@ -27,7 +27,7 @@ function loopActions(loop: LoopStatus, pausing: boolean): Action[] {
   if (isLive(loop)) all.push(action('ralph.cancel', 'debug-stop', t('Cancel')));
   if (loop.state === 'running' && !pausing) all.push(action('ralph.pause', 'debug-pause', t('Pause after this iteration')));
   if (isResumable(loop) || pausing) all.push(action('ralph.resume', 'debug-continue', t('Resume')));
-  if (loop.state === 'interrupted') all.push(action('ralph.cancel', 'trash', t('Discard')));
+  if (isLeft(loop)) all.push(action('ralph.cancel', 'trash', t('Discard')));
   if (isLive(loop)) all.push(action('ralph.steer', 'comment', t('Steer...')), action('ralph.changeLimits', 'dashboard', t('Change limits...')));
   all.push(action('ralph.showOutput', 'output', t('Show output')), action('ralph.showChangedFiles', 'diff', t('Show changed files')));
   if (loop.state !== 'ended' && loop.stateFileUri) all.push(action('ralph.openStateFile', 'go-to-file', t('Open state file')));

@@ -1,6 +1,6 @@
 // The context keys that menus and keybindings use: ralph.available, ralph.running, ...
 import * as vscode from 'vscode';
-import { isResumable } from './loopText';
+import { isLive, isResumable } from './loopText';
 import type { Loops } from './loops';
 
 export function keepContextKeys(loops: Loops): vscode.Disposable {
@@ -13,9 +13,10 @@ export function keepContextKeys(loops: Loops): vscode.Disposable {
   const update = () => {
     const { server, loops: all, pausing } = loops.model(Date.now());
     set('ralph.available', server.state === 'running');
-    set('ralph.running', all.some((l) => ['starting', 'running', 'waiting', 'cancelling'].includes(l.state)));
+    set('ralph.running', all.some((l) => isLive(l) && l.state !== 'paused'));
     set('ralph.paused', all.some((l) => l.state === 'paused'));
     set('ralph.interrupted', all.some((l) => l.state === 'interrupted'));
+    set('ralph.failed', all.some((l) => l.state === 'failed'));
     set('ralph.resumable', pausing.size > 0 || all.some(isResumable));
   };
   update();

@@ -2,7 +2,7 @@
 import * as vscode from 'vscode';
 import { chooseLoop, chooseSession, type LoopArgument } from './choose';
 import { t } from './l10n';
-import { isLive, isResumable } from './loopText';
+import { isLeft, isLive, isResumable } from './loopText';
 import type { Loops } from './loops';
 import type { Sidecar } from './sidecar';
 import { askChanges } from './startLimits';
@@ -15,7 +15,7 @@ export class Controls {
 
   /** Ends a loop; resolves when its agent and all it started are gone. */
   async cancel(argument?: LoopArgument & { when?: 'now' | 'afterIteration' }): Promise<LoopResult | undefined> {
-    const loop = await chooseLoop(this.loops, argument, (l) => isLive(l) || l.state === 'interrupted');
+    const loop = await chooseLoop(this.loops, argument, (l) => isLive(l) || isLeft(l));
     // Whatever runs in its folder: the loop may have been replaced a moment ago.
     return loop && this.sidecar.execute<LoopResult>(command.cancel, { folder: loop.folder, when: argument?.when });
   }
@@ -29,7 +29,7 @@ export class Controls {
     return result;
   }
 
-  /** Goes on with a paused, waiting, interrupted or capped loop, with new limits if some are given. */
+  /** Goes on with a paused, waiting, interrupted, failed or capped loop, with new limits if some are given. */
   async resume(argument?: LoopArgument & Limits): Promise<LoopResult | undefined> {
     const loop = await chooseLoop(this.loops, argument, (l) => isResumable(l) || this.loops.isPausing(l));
     if (!loop) return undefined;

@@ -56,7 +56,7 @@ export class LoopRecord {
         case 'tool_call': this.begin(u); break;
         case 'tool_call_update': if (u.status !== 'in_progress') this.finish(u.toolCallId, u.status); break;
         case '_ralph/end': this.end = u; break;
-        case '_ralph/state': if (u.state !== 'ended') this.end = undefined; break;
+        case '_ralph/state': if (u.state !== 'ended' && u.state !== 'failed') this.end = undefined; break;
       }
     }
   }

@@ -1,7 +1,7 @@
 // All that is known of the workspace's loops, and who is told when it changes.
 import * as vscode from 'vscode';
 import { LoopRecord } from './loopRecord';
-import { isLive } from './loopText';
+import { isLeft, isLive } from './loopText';
 import type { Sidecar } from './sidecar';
 import type { IterationCost, Model } from './statusText';
 import { command, type End, type LoopStatus, type PastLoop } from './wire';
@@ -50,7 +50,7 @@ export class Loops implements vscode.Disposable {
         this.record(p.loopId).add(p.updates);
         this.changed();
         for (const u of p.updates) {
-          if (u.sessionUpdate === '_ralph/state' && u.state !== 'ended') this.seen.delete(p.loopId); // its next end is another one
+          if (u.sessionUpdate === '_ralph/state' && u.state !== 'ended' && u.state !== 'failed') this.seen.delete(p.loopId); // its next end is another one
           if (u.sessionUpdate !== '_ralph/end') continue;
           this.endEmitter.fire({ loopId: p.loopId, end: u });
           void this.readPast();
@@ -109,7 +109,7 @@ export class Loops implements vscode.Disposable {
     if (!l.loopId) return;
     this.sign(l.loopId);
     if (l.state !== 'running') this.pausing.delete(l.loopId);
-    if (l.state === 'interrupted') this.records.get(l.loopId)?.interrupted();
+    if (isLeft(l)) this.records.get(l.loopId)?.interrupted();
   }
 
   private sign(loopId: string | undefined): void {

@@ -2,6 +2,7 @@
 import { dollars, duration, facts } from './format';
 import { t } from './l10n';
 import { ending, folderName, isCapped, isFailure, iterationsText } from './loopText';
+import { isLeaving } from './states';
 import type { End, Limits, LoopStatus } from './wire';
 
 export type ActionId = 'output' | 'changes' | 'raise' | 'resume' | 'discard' | 'later' | 'doctor' | 'state';
@@ -17,6 +18,7 @@ const output = () => ({ id: 'output' as const, title: t('Show Output') });
 /** A loop's end. loop is undefined when its status isn't known. */
 export function endNotice(end: End, loop: LoopStatus | undefined): Notice | undefined {
   if (end.stopReason === 'cancelled' || end.stopReason === 'interrupted') return undefined; // the user's own doing
+  if (isLeaving(end.stopReason)) return undefined; // leftNotice tells it, with what can be done
   const where = loop ? ` (${folderName(loop.folder)})` : '';
   const what = end.stopReason === 'promise' && end.promise ? t('done: {0}', end.promise) : ending(end.stopReason);
   const denials = (end.denials ?? []).map((d) => facts(d.tool, d.detail)).join(', ');
@@ -32,13 +34,13 @@ export function endNotice(end: End, loop: LoopStatus | undefined): Notice | unde
   return { severity: 'information', message, actions: [output(), { id: 'changes', title: t('Show Changed Files') }] };
 }
 
-/** A loop that nobody drives any more. */
-export function interruptedNotice(loop: LoopStatus): Notice {
-  const n = loop.iteration ?? 1;
+/** A loop that nobody drives any more: it was interrupted, or has failed. */
+export function leftNotice(loop: LoopStatus): Notice {
+  const { folder, text = '', error } = loop;
   return {
-    severity: 'warning',
-    message: t('A Ralph loop in {0} was interrupted in iteration {1}.', folderName(loop.folder), n),
-    actions: [{ id: 'later', title: t('Later') }, { id: 'resume', title: t('Resume Iteration {0}', n) }, { id: 'discard', title: t('Discard') }],
+    severity: loop.state === 'failed' ? 'error' : 'warning',
+    message: t('A Ralph loop in {0}: {1}', folderName(folder), facts(text, error)),
+    actions: [{ id: 'later', title: t('Later') }, { id: 'resume', title: t('Resume') }, { id: 'discard', title: t('Discard') }],
   };
 }
 

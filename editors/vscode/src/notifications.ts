@@ -1,10 +1,11 @@
-// Notifications: the end of a loop, one that was interrupted, a sidecar that
-// isn't there. Nothing else pops up by itself.
+// Notifications: the end of a loop, one that was interrupted or has failed, a
+// sidecar that isn't there. Nothing else pops up by itself.
 import * as vscode from 'vscode';
 import * as config from './config';
 import { t } from './l10n';
+import { isLeft } from './loopText';
 import type { Loops } from './loops';
-import { endNotice, interruptedNotice, raised, type ActionId, type Notice } from './notices';
+import { endNotice, leftNotice, raised, type ActionId, type Notice } from './notices';
 import { CommandError, type Sidecar } from './sidecar';
 import { command, type End, type LoopParams, type LoopStatus } from './wire';
 
@@ -15,7 +16,7 @@ export class Notifications implements vscode.Disposable {
   constructor(private readonly sidecar: Sidecar, private readonly loops: Loops) {
     this.subscriptions = [
       loops.onEnd(({ loopId, end }) => void this.ended(loopId, end)),
-      sidecar.onStatus((p) => p.loops.forEach((l) => void this.interrupted(l))),
+      sidecar.onStatus((p) => p.loops.forEach((l) => void this.left(l))),
       sidecar.onServer(() => void this.serverChanged()),
     ];
   }
@@ -32,13 +33,13 @@ export class Notifications implements vscode.Disposable {
     else if (chosen) await act(chosen, { loopId, folder: this.loops.folderOf(loopId) });
   }
 
-  /** Asks once about each interruption. */
-  private async interrupted(loop: LoopStatus): Promise<void> {
+  /** Asks once about each loop that was interrupted or has failed. */
+  private async left(loop: LoopStatus): Promise<void> {
     const key = `${loop.folder} ${loop.loopId}`;
-    if (loop.state !== 'interrupted') this.asked.delete(key); // it may be interrupted again
-    if (loop.state !== 'interrupted' || this.asked.has(key)) return;
+    if (!isLeft(loop)) this.asked.delete(key); // it may be left again
+    if (!isLeft(loop) || this.asked.has(key)) return;
     this.asked.add(key);
-    const chosen = await this.show(interruptedNotice(loop));
+    const chosen = await this.show(leftNotice(loop));
     if (chosen === 'resume') await this.run(command.resume, { folder: loop.folder });
     if (chosen === 'discard') await this.run(command.cancel, { folder: loop.folder });
   }

@@ -66,22 +66,23 @@ export class Starter {
       for (const warning of result.warnings ?? []) void vscode.window.showWarningMessage(`Ralph: ${warning}`);
       return result;
     } catch (e) {
-      const reason = e instanceof CommandError ? e.data.reason : undefined;
-      if (params.replace === undefined && reason === 'already_running') return this.replaceRunning(params);
-      if (params.replace === undefined && reason === 'interrupted') return this.replaceInterrupted(params, (e as CommandError).data.iteration);
+      const { reason, question = '' } = e instanceof CommandError ? e.data : {};
+      if (params.replace === undefined && reason === 'already_running') return this.replaceRunning(params, question);
+      if (params.replace === undefined && reason === 'interrupted') return this.replaceLeft(params, question);
       throw e;
     }
   }
 
-  private async replaceRunning(params: StartParams): Promise<StartResult | undefined> {
+  private async replaceRunning(params: StartParams, question: string): Promise<StartResult | undefined> {
     const replace = t('Cancel and Start');
-    const answer = await vscode.window.showWarningMessage(t('Ralph loop active. Cancel it to start the new task?'), t('Keep'), replace);
+    const answer = await vscode.window.showWarningMessage(question, t('Keep'), replace);
     return answer === replace ? this.run({ ...params, replace: true }) : undefined;
   }
 
-  private async replaceInterrupted(params: StartParams, iteration = 1): Promise<StartResult | undefined> {
-    const [resume, discard] = [t('Resume Iteration {0}', iteration), t('Discard and Start')];
-    const answer = await vscode.window.showWarningMessage(t('A Ralph loop was interrupted here. Resume it, or discard it and start the new task?'), t('Keep'), resume, discard);
+  /** Of a loop that was interrupted, or has failed. */
+  private async replaceLeft(params: StartParams, question: string): Promise<StartResult | undefined> {
+    const [resume, discard] = [t('Resume'), t('Discard and Start')];
+    const answer = await vscode.window.showWarningMessage(question, t('Keep'), resume, discard);
     if (answer === discard) return this.run({ ...params, replace: true });
     if (answer === resume) await this.sidecar.execute(command.resume, { folder: params.folder } satisfies LoopParams);
     return undefined;

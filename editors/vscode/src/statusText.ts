@@ -1,7 +1,8 @@
 // What the status bar shows, apart from how it is put there.
 import { count, dollars, duration, facts, ofMax, since } from './format';
 import { t } from './l10n';
-import { costText, ending, folderName, isBusy, isCapped, isFailure, isLive, stateText } from './loopText';
+import { costText, ending, folderName, isBusy, isLeft, isLive, stateText } from './loopText';
+import { factsOf, type Command } from './states';
 import type { LoopParams, LoopStatus } from './wire';
 
 /** How the sidecar is. */
@@ -57,14 +58,8 @@ function item(symbol: string, words: string, colour: Colour = 'none'): Bar {
 }
 
 function icon(loops: LoopStatus[]): string {
-  if (loops.some(isBusy)) return '$(sync~spin)';
-  switch (loops[0]?.state) {
-    case 'waiting': return '$(watch)';
-    case 'paused': return '$(debug-pause)';
-    case 'interrupted': return '$(debug-disconnect)';
-  }
-  const reason = loops[0]?.stopReason;
-  return reason === 'promise' ? '$(check)' : isFailure(reason) ? '$(error)' : isCapped(reason) ? '$(warning)' : '$(circle-slash)';
+  const shown = loops.find(isBusy) ?? loops[0];
+  return shown ? `$(${factsOf(shown).icon})` : '';
 }
 
 function oneText(l: LoopStatus, m: Model): string {
@@ -72,7 +67,7 @@ function oneText(l: LoopStatus, m: Model): string {
   switch (l.state) {
     case 'running':
       return facts(at, costText(l), m.pausing.has(l.loopId ?? '') ? t('pausing') : '', m.quiet.has(l.loopId ?? '') ? t('quiet') : '');
-    case 'interrupted': return t('interrupted at {0}', at);
+    case 'interrupted': case 'failed': return l.text ?? facts(stateText(l), at);
     case 'ended': return facts(ending(l.stopReason), costText(l));
     default: return facts(at, costText(l), stateText(l));
   }
@@ -90,9 +85,8 @@ function worst(loops: LoopStatus[], m: Model, now: number): Colour {
 }
 
 function colour(l: LoopStatus, m: Model, now: number): Colour {
-  if (l.state === 'ended') return isFailure(l.stopReason) ? 'error' : isCapped(l.stopReason) ? 'warning' : 'none';
-  const near = nearLimit(l, now);
-  return near || l.state === 'waiting' || l.state === 'interrupted' || m.quiet.has(l.loopId ?? '') ? 'warning' : 'none';
+  const own = factsOf(l).colour;
+  return own === 'none' && isLive(l) && (nearLimit(l, now) || m.quiet.has(l.loopId ?? '')) ? 'warning' : own;
 }
 
 /** Most of the iterations, of the money or of the time is used. */
@@ -123,7 +117,7 @@ function loopTable(l: LoopStatus, m: Model, now: number): string {
   const id = l.loopId ?? '';
   const iterations = m.iterationCosts.get(id) ?? [];
   const rows: [string, string | undefined][] = [
-    [t('State'), stateText(l) + (m.pausing.has(id) ? ` (${t('pauses after this iteration')})` : '') + (l.owned || l.state === 'interrupted' ? '' : ` (${t('another process')})`)],
+    [t('State'), stateText(l) + (m.pausing.has(id) ? ` (${t('pauses after this iteration')})` : '') + (l.owned || isLeft(l) ? '' : ` (${t('another process')})`)],
     [t('Iteration'), l.iteration ? ofMax(l.iteration, l.maxIterations) : undefined],
     [t('Elapsed'), isLive(l) ? facts(since(l.startedAt, now), l.iterationStartedAt && t('this iteration {0}', since(l.iterationStartedAt, now))) : undefined],
     [t('Running'), isLive(l) && l.time?.limitMs ? t('{0} of {1}', duration(timeSpent(l, now)), duration(l.time.limitMs)) : undefined],
@@ -135,6 +129,7 @@ function loopTable(l: LoopStatus, m: Model, now: number): string {
     [t('Tool'), l.tool && facts(`${l.tool.name} ${l.tool.title === l.tool.name ? '' : l.tool.title}`.trim(), since(l.tool.startedAt, now))],
     [t('Now'), isBusy(l) && !l.tool ? m.activity.get(id) : undefined],
     [t('Quota'), l.quota?.map((q) => `${q.window.replaceAll('_', ' ')} ${Math.round((q.utilization ?? 0) * 100)} %`).join(', ')],
+    [t('Ended'), isLeft(l) ? l.endedAt && new Date(l.endedAt).toLocaleString() : undefined],
     [t('Error'), l.error],
   ];
   const shown = rows.filter((r): r is [string, string] => Boolean(r[1]));
@@ -143,14 +138,12 @@ function loopTable(l: LoopStatus, m: Model, now: number): string {
 
 function loopLinks(l: LoopStatus, m: Model): [string, string][] {
   const output: [string, string][] = [['ralph.showOutput', t('Transcript')], ['ralph.showChangedFiles', t('Changed Files')]];
-  switch (l.state) {
-    case 'running': case 'starting':
-      return [['ralph.cancel', t('Cancel')], m.pausing.has(l.loopId ?? '') ? ['ralph.resume', t('Resume')] : ['ralph.pause', t('Pause')], ['ralph.steer', t('Steer')], ...output];
-    case 'paused': case 'waiting': case 'interrupted':
-      return [['ralph.resume', t('Resume')], ['ralph.cancel', t('Cancel')], ...output];
-    default:
-      return [['ralph.start', t('Start')], ...output];
-  }
+  const pausing = m.pausing.has(l.loopId ?? '');
+  const titles: Record<Command, [string, string]> = {
+    cancel: ['ralph.cancel', t('Cancel')], discard: ['ralph.cancel', t('Discard')], resume: ['ralph.resume', t('Resume')],
+    pause: pausing ? ['ralph.resume', t('Resume')] : ['ralph.pause', t('Pause')], steer: ['ralph.steer', t('Steer')], start: ['ralph.start', t('Start')],
+  };
+  return [...factsOf(l).commands.map((c) => titles[c]), ...output];
 }
 
 /** Links to commands, which get the loop that they are for. */

@@ -2,7 +2,8 @@
 import { dollars, duration, facts, ofMax } from './format';
 import { t } from './l10n';
 import type { IterationRecord, LoopRecord, ToolRecord } from './loopRecord';
-import { costText, ending, folderName, isCapped, isFailure, iterationsText, stateText } from './loopText';
+import { costText, ending, folderName, isFailure, isLive, iterationsText, stateText } from './loopText';
+import { factsOf } from './states';
 import type { LoopStatus, PastLoop } from './wire';
 
 export interface Node {
@@ -55,7 +56,7 @@ function loopNode(l: LoopStatus, record: LoopRecord | undefined, pausing: boolea
     label: folderName(l.folder),
     description: facts(l.iteration ? ofMax(l.iteration, l.maxIterations) : '', costText(l), pausing ? t('pausing') : stateText(l), l.backend?.name),
     icon, colour,
-    context: `ralph.loop.${l.state === 'ended' && isCapped(l.stopReason) ? 'capped' : pausing ? 'pausing' : l.state === 'starting' ? 'running' : l.state}`,
+    context: `ralph.loop.${pausing && isLive(l) ? 'pausing' : factsOf(l).context}`,
     tooltip: l.error,
     loop: { loopId: l.loopId, folder: l.folder },
     expanded: true,
@@ -80,16 +81,11 @@ function pastNode(p: PastLoop, record: LoopRecord | undefined): Node {
   };
 }
 
+const colours = { none: undefined, warning: yellow, error: red };
+
 function loopIcon(l: LoopStatus): { icon: string; colour?: string } {
-  switch (l.state) {
-    case 'starting': case 'running': case 'cancelling': return { icon: 'sync~spin' };
-    case 'waiting': return { icon: 'watch', colour: yellow };
-    case 'paused': return { icon: 'debug-pause' };
-    case 'interrupted': return { icon: 'debug-disconnect', colour: yellow };
-  }
-  if (l.stopReason === 'promise') return { icon: 'check', colour: green };
-  if (isCapped(l.stopReason)) return { icon: 'warning', colour: yellow };
-  return isFailure(l.stopReason) ? { icon: 'error', colour: red } : { icon: 'circle-slash' };
+  const { icon, colour } = factsOf(l);
+  return { icon, colour: l.stopReason === 'promise' ? green : colours[colour] };
 }
 
 /** The newest first. */

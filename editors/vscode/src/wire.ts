@@ -30,7 +30,7 @@ export const command = {
 export type UpdateLevel = 'none' | 'tools' | 'all';
 
 export type LoopState =
-  'idle' | 'starting' | 'running' | 'waiting' | 'paused' | 'cancelling' | 'interrupted' | 'ended';
+  'idle' | 'starting' | 'running' | 'waiting' | 'paused' | 'cancelling' | 'interrupted' | 'failed' | 'ended';
 
 export type StopReason =
   | 'promise' | 'max_iterations' | 'max_cost' | 'max_time' | 'cancelled' | 'state_removed' | 'failures'
@@ -45,6 +45,8 @@ export interface LoopStatus {
   /** File URI. */
   folder: string;
   state: LoopState;
+  /** How it stands, in one line. */
+  text?: string;
   iteration?: number;
   /** Absent: unlimited. */
   maxIterations?: number;
@@ -63,6 +65,8 @@ export interface LoopStatus {
   retry?: { attempt?: number; resumeAt?: string; reason?: string; text?: string };
   stopReason?: StopReason;
   error?: string;
+  /** Of one that is over, where that is known. */
+  endedAt?: string;
   /** False: another process drives the loop, or nobody. */
   owned: boolean;
   stateFileUri?: string;
@@ -235,4 +239,7 @@ export interface ErrorData {
   owner?: { pid?: number; host?: string; startedAt?: string };
   checked?: string[];
   iteration?: number;
+  stopReason?: StopReason;
+  /** What to ask the user before a start that replaces a loop. */
+  question?: string;
 }

@@ -71,30 +71,22 @@ function M.throw_away(leave)
   choose('Throw the prompt away?', 'Write on', { { 'Throw it away', leave } })
 end
 
---- A start met a loop that is active.
+--- A start met a loop that is active. The sidecar has the question.
 ---@param options ralph.StartOptions
 ---@param err ralph.Error
 ---@param callback? ralph.Callback
 function M.running(options, err, callback)
-  local owner = err.data and err.data.owner
-  local whose = owner and owner.pid and (' (process %d)'):format(owner.pid) or ''
-  choose(
-    ('A Ralph loop is active in %s%s. Cancel it to start the new task?'):format(
-      name(options.folder),
-      whose
-    ),
-    'Keep it',
-    { { 'Cancel it and start', start_instead(options, callback) } }
-  )
+  choose(err.data.question, 'Keep it', {
+    { 'Cancel it and start', start_instead(options, callback) },
+  })
 end
 
---- A start met a loop that was interrupted.
+--- A start met a loop that nobody drives. The sidecar has the question.
 ---@param options ralph.StartOptions
 ---@param err ralph.Error
 ---@param callback? ralph.Callback
 function M.left_behind(options, err, callback)
-  local iteration = err.data and err.data.iteration or '?'
-  choose(('A Ralph loop was interrupted here at iteration %s.'):format(iteration), 'Leave it', {
+  choose(err.data.question, 'Leave it', {
     {
       'Continue it',
       function()
@@ -110,22 +102,22 @@ local resuming = {}
 
 --- A loop was found that nobody drives.
 ---@param loop ralph.Loop
-function M.interrupted(loop)
+function M.left(loop)
   local folder = wire.folder(loop)
   if resuming[folder] then
     return
   end
   local function still_there()
     local now = require('ralph.status').in_folder(folder)
-    return now and now.state == 'interrupted'
+    return now and now.loopId == loop.loopId and now.state == loop.state
   end
   when_idle(function()
     if not still_there() then
       return
     end
-    local at = format.progress(loop.iteration, loop.maxIterations)
+    local why = loop.error and (' (%s)'):format(loop.error) or ''
     choose(
-      ('A Ralph loop was interrupted in %s at iteration %s.'):format(name(folder), at),
+      ('Ralph in %s: %s%s. Go on with it?'):format(name(folder), format.loop(loop, 0, 0), why),
       'Later',
       {
         {

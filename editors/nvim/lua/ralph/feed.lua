@@ -27,8 +27,8 @@ local folders = {}
 ---@type table<string, true> loops of which something was heard
 local heard = {}
 
----@type table<string, true> interrupted loops that were told
-local interrupted = {}
+---@type table<string, string> states of the loops that were told to be nobody's
+local left = {}
 
 ---@param source ralph.Source
 ---@param update ralph.Update
@@ -118,16 +118,20 @@ function M.learn(loop_id, folder)
   end
 end
 
+--- Tells once of a loop that nobody drives.
 ---@param loop ralph.Loop
-local function tell_interrupted(loop)
+local function tell_left(loop)
   local key = loop.loopId or loop.folder
-  if loop.state ~= 'interrupted' then
-    interrupted[key] = nil
-  elseif not interrupted[key] then
-    interrupted[key] = true
-    local source = { loopId = loop.loopId, folder = wire.folder(loop), iteration = loop.iteration }
-    events.fire('Interrupted', source)
-    require('ralph.ask').interrupted(loop)
+  if not wire.is_left(loop) then
+    left[key] = nil
+  elseif left[key] ~= loop.state then
+    left[key] = loop.state
+    if loop.state == 'interrupted' then
+      local source =
+        { loopId = loop.loopId, folder = wire.folder(loop), iteration = loop.iteration }
+      events.fire('Interrupted', source)
+    end
+    require('ralph.ask').left(loop)
   end
 end
 
@@ -139,7 +143,7 @@ function M.status(params)
     if loop.loopId then
       M.learn(loop.loopId, wire.folder(loop))
     end
-    tell_interrupted(loop)
+    tell_left(loop)
   end
 end
 
@@ -150,7 +154,7 @@ end
 function M.closed(crashed, code, signal)
   local ours = status.ours()
   status.clear()
-  held, heard, interrupted = {}, {}, {}
+  held, heard, left = {}, {}, {}
   require('ralph.past').closed()
   if not crashed then
     return

@@ -106,14 +106,13 @@ end
 ---@param title_width integer
 ---@return string?
 local function doing(loop, title_width)
-  if loop.state == 'starting' or loop.state == 'paused' then
-    return loop.state
-  elseif loop.state == 'cancelling' then
-    return 'stopping'
-  elseif loop.state == 'waiting' then
+  local word = wire.word(loop)
+  if loop.state == 'waiting' then
     local resume_at = M.epoch(loop.retry and loop.retry.resumeAt)
     local why = loop.retry and loop.retry.text and ' (' .. loop.retry.text .. ')' or ''
-    return 'waiting' .. why .. (resume_at and ' until ' .. os.date('%H:%M', resume_at) or '')
+    return word .. why .. (resume_at and ' until ' .. os.date('%H:%M', resume_at) or '')
+  elseif word then
+    return word
   elseif loop.tool then
     local title = loop.tool.title ~= loop.tool.name and ' ' .. loop.tool.title or ''
     return M.cut(loop.tool.name .. title, title_width)
@@ -127,8 +126,8 @@ end
 ---@return string
 function M.loop(loop, now, title_width)
   local at = M.progress(loop.iteration, loop.maxIterations)
-  if loop.state == 'interrupted' then
-    return 'interrupted at ' .. at
+  if wire.is_left(loop) then
+    return loop.text or wire.word(loop) .. ' at ' .. at
   elseif loop.state == 'ended' then
     local how = loop.stopReason == 'promise' and 'done' or endings[loop.stopReason] or 'ended'
     local cost = cost_text(loop.cost)

@@ -86,7 +86,7 @@ local function start_argument(options)
   return argument
 end
 
---- Starts a loop. Where one is active or was interrupted, and where the prompt
+--- Starts a loop. Where one is active, was interrupted or failed, and where the prompt
 --- is missing, the user is asked.
 ---@param options? ralph.StartOptions
 ---@param callback? ralph.Callback
@@ -180,7 +180,7 @@ function M.pause(folder, callback)
   M.run(folder, wire.commands.pause, {}, saying('the loop pauses after this iteration', callback))
 end
 
---- Lets a paused, waiting, interrupted or capped loop go on.
+--- Lets a paused, waiting, interrupted, failed or capped loop go on.
 ---@param folder? string
 ---@param limits? table keys as on the wire
 ---@param callback? ralph.Callback

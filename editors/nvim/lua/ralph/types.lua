@@ -27,7 +27,8 @@
 ---@class ralph.Loop
 ---@field loopId? string
 ---@field folder string file URI
----@field state 'starting'|'running'|'waiting'|'paused'|'cancelling'|'interrupted'|'ended'
+---@field state 'starting'|'running'|'waiting'|'paused'|'cancelling'|'interrupted'|'failed'|'ended'
+---@field text string? how it stands, in a line
 ---@field iteration? integer
 ---@field maxIterations? integer absent: unlimited
 ---@field startedAt? string RFC 3339

@@ -1,5 +1,5 @@
 --- What the sidecar says and hears: the names of server/wire.go, transcript.go,
---- commands.go and statusfeed.go. A test compares them.
+--- commands.go, statusfeed.go and loop/status.go. A test compares them.
 local M = {}
 
 --- The version of our own part of the protocol.
@@ -71,21 +71,52 @@ M.reasons = {
 --- Where a loop's state is kept, below its folder.
 M.state_file = '.pi/ralph-loop.local.md'
 
-local busy = { starting = true, running = true, cancelling = true }
-local live = { starting = true, running = true, cancelling = true, waiting = true, paused = true }
+--- What there is to know of a loop in each of its states.
+---@type table<string, { live?: boolean, busy?: boolean, left?: boolean, word?: string }>
+M.states = {
+  starting = { live = true, busy = true, word = 'starting' },
+  running = { live = true, busy = true },
+  cancelling = { live = true, busy = true, word = 'stopping' },
+  waiting = { live = true, word = 'waiting' },
+  paused = { live = true, word = 'paused' },
+  interrupted = { left = true, word = 'interrupted' },
+  failed = { left = true, word = 'failed' },
+  ended = { word = 'ended' },
+}
+
+local none = {}
+
+---@param loop ralph.Loop
+local function facts(loop)
+  return M.states[loop.state] or none
+end
 
 --- Whether an agent is at work.
 ---@param loop ralph.Loop
 ---@return boolean
 function M.is_busy(loop)
-  return busy[loop.state] == true
+  return facts(loop).busy == true
 end
 
 --- Whether a loop will go on, by itself or when it is told to.
 ---@param loop ralph.Loop
 ---@return boolean
 function M.is_live(loop)
-  return live[loop.state] == true
+  return facts(loop).live == true
+end
+
+--- Whether nobody drives a loop that can be continued or discarded.
+---@param loop ralph.Loop
+---@return boolean
+function M.is_left(loop)
+  return facts(loop).left == true
+end
+
+--- What a loop's state is called, where an agent isn't at work.
+---@param loop ralph.Loop
+---@return string?
+function M.word(loop)
+  return facts(loop).word
 end
 
 --- The path of a loop's folder.

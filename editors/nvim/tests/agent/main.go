@@ -8,6 +8,7 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -24,6 +25,7 @@ var directive = regexp.MustCompile(`(?m)^agent: (\w+)(?: (\d+))?$`)
 // scenarios are what the agent can play, each with a number from the prompt.
 var scenarios = map[string]func(s *stream, n int) error{
 	"promise": promise,
+	"fail":    fail,
 	"hang":    hang,
 	"steps":   steps,
 	"flood":   flood,
@@ -83,6 +85,19 @@ func write(prompt string) func(*stream, int) error {
 		s.say("I have it.\n\n<promise>DONE</promise>")
 		return nil
 	}
+}
+
+// fail says something and breaks; the n-th iteration and those behind it promise.
+func fail(s *stream, n int) error {
+	if n > 0 && iteration() >= n {
+		s.say("<promise>DONE</promise>")
+		return nil
+	}
+	s.say("I try.")
+	if err := s.out.Flush(); err != nil {
+		return err
+	}
+	return errors.New("it is broken")
 }
 
 // promise edits work.txt in each iteration, and promises in the n-th. While

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { count, dollars, duration } from '../../src/format';
 import { t, useTranslation } from '../../src/l10n';
-import { endNotice, interruptedNotice, raised } from '../../src/notices';
+import { endNotice, leftNotice, raised } from '../../src/notices';
 import { Restarts } from '../../src/restarts';
 import { isTooOld, versionIn } from '../../src/version';
 import type { End, LoopStatus } from '../../src/wire';
@@ -28,7 +28,7 @@ test('five crashes within three minutes are enough', () => {
 });
 
 const end: End = { sessionUpdate: '_ralph/end', stopReason: 'promise', promise: 'DONE', iterations: 7, costUsd: 3.1, durationMs: 725_000 };
-const loop: LoopStatus = { loopId: 'a', folder: 'file:///w/app', state: 'interrupted', iteration: 4, maxIterations: 50, owned: false };
+const loop: LoopStatus = { loopId: 'a', folder: 'file:///w/app', state: 'interrupted', text: 'interrupted at 4/50', iteration: 4, maxIterations: 50, owned: false };
 
 test('a notice says how a loop ended, and offers what fits', () => {
   assert.equal(endNotice(end, loop)?.message, 'Ralph done: DONE (app) · 7 iterations · $3.10 · 12m 05s');
@@ -38,11 +38,14 @@ test('a notice says how a loop ended, and offers what fits', () => {
   assert.deepEqual(actions('backend_error'), ['output', 'doctor']);
   assert.deepEqual(actions('bad_state_file'), ['output', 'state']);
   assert.equal(actions('cancelled'), undefined);
-  assert.match(endNotice({ ...end, stopReason: 'permission_denied', denials: [{ tool: 'Bash', detail: 'rm' }] }, loop)!.message, /Bash · rm/);
+  for (const reason of ['failures', 'stalled', 'permission_denied'] as const) assert.equal(actions(reason), undefined, 'its state tells it');
 });
 
-test('the interrupted iteration is named', () => {
-  assert.deepEqual(interruptedNotice(loop).actions.map((a) => a.title), ['Later', 'Resume Iteration 4', 'Discard']);
+test('a loop that was left behind can go on or go', () => {
+  assert.deepEqual(leftNotice(loop).actions.map((a) => a.title), ['Later', 'Resume', 'Discard']);
+  assert.deepEqual([leftNotice(loop).severity, leftNotice(loop).message], ['warning', 'A Ralph loop in app: interrupted at 4/50']);
+  const failed = leftNotice({ ...loop, state: 'failed', text: 'failed at 4/50: so', error: '500' });
+  assert.deepEqual([failed.severity, failed.message], ['error', 'A Ralph loop in app: failed at 4/50: so · 500']);
 });
 
 test('the limit that was reached is doubled', () => {
