@@ -401,6 +401,8 @@ func (l *Loop) endOf(why StopReason, r report) End {
 		end.Promise = r.verdict.Promise
 	case StopPermissionDenied:
 		end.Denials = r.exit.Result.Denials
+	case StopMaxIterations:
+		end.Limit = l.status.Limits.MaxIterations
 	}
 	if why.Capped() {
 		end.Iterations = l.base.iterations

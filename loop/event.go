@@ -97,6 +97,7 @@ type End struct {
 	Reason     StopReason
 	Promise    string // StopPromise: what was promised
 	Iterations int    // runs that were begun
+	Limit      int    // StopMaxIterations: of iterations; it may have been lowered below them
 	Cost       stream.Cost
 	Tokens     stream.Tokens
 	Duration   time.Duration

@@ -120,7 +120,7 @@ func goesOn(c Config) Config {
 }
 
 func TestALoopAtItsLimitIsNotContinued(t *testing.T) {
-	cost, two, budget := 5.5, 2, 5.0
+	cost, two, budget, minute := 5.5, 2, 5.0, time.Minute
 	tests := []struct {
 		name   string
 		change Patch
@@ -128,11 +128,12 @@ func TestALoopAtItsLimitIsNotContinued(t *testing.T) {
 		want   string
 	}{
 		{"iterations", Patch{MaxIterations: &two}, StopMaxIterations, "the limit of 2 iterations is reached, 3 were run: raise the limit"},
-		{"money", Patch{MaxCostUSD: &budget}, StopMaxCost, "the budget of $5.00 is spent"},
+		{"money", Patch{MaxCostUSD: &budget}, StopMaxCost, "the budget of $5.00 is spent, it was $5.50 so far"},
+		{"time", Patch{MaxDuration: &minute}, StopMaxTime, "the time limit of 1m0s is reached, the loop ran for 1m30s: raise"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			found := &loopstate.State{Active: true, Iteration: 4, MaxIterations: 6, Prompt: "Go on", LoopID: "ralph-before", Backend: "pi", CostUSD: &cost}
+			found := &loopstate.State{Active: true, Iteration: 4, MaxIterations: 6, Prompt: "Go on", LoopID: "ralph-before", Backend: "pi", CostUSD: &cost, Elapsed: 90 * time.Second}
 			r, err := tryStart(t, found, func(c *Config) { *c = goesOn(*c); c.Change = tt.change }, says("no"))
 			var capped *CapError
 			if !errors.As(err, &capped) || capped.Reason != tt.why || !strings.Contains(err.Error(), tt.want) {

@@ -17,6 +17,8 @@ const (
 	// who asks for the owner holds it for an instant.
 	lockPatience = 100 * time.Millisecond
 	lockPoll     = 5 * time.Millisecond
+	// gonePatience is how long a lock may outlive its owner.
+	gonePatience = 2 * time.Second
 	// holdPoll and holdPatience are the same for an update, which takes as
 	// long as the disk.
 	holdPoll     = time.Millisecond
@@ -227,34 +229,60 @@ func (l *Lock) Release() error {
 // Owner returns who holds the lock, without taking it. When nobody does, o is
 // the record that a dead owner left behind, or zero. A record that can't be
 // read is zero.
+//
+// An owner that was killed is waited for, for a moment: the kernel frees its
+// lock when it is gone, and so is what it was just forking, which has the lock
+// until it executes its program.
 func (f *File) Owner() (o Owner, held bool, err error) {
+	for began := time.Now(); ; time.Sleep(lockPoll) {
+		var unread error
+		o, held, unread, err = f.lookForOwner()
+		patience := time.Duration(0)
+		switch {
+		case err != nil || !held:
+		case unread != nil: // it is just being written
+			patience = lockPatience
+		case o.isGone():
+			patience = gonePatience
+		}
+		if time.Since(began) >= patience {
+			return o, held, err
+		}
+	}
+}
+
+// lookForOwner is Owner at this moment. unread is why the record can't be read.
+func (f *File) lookForOwner() (o Owner, held bool, unread, err error) {
 	path, err := f.realPath(lockName)
 	if err != nil {
-		return Owner{}, false, err
+		return Owner{}, false, nil, err
 	}
 	open, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return Owner{}, false, nil
+		return Owner{}, false, nil, nil
 	}
 	if err != nil {
-		return Owner{}, false, fmt.Errorf("reading the lock file: %w", err)
+		return Owner{}, false, nil, fmt.Errorf("reading the lock file: %w", err)
 	}
 	defer open.Close()
 	free, err := tryLock(open, false)
-	if err != nil {
-		return Owner{}, false, fmt.Errorf("reading the lock file: %w", err)
-	}
 	if free {
-		if err := unlock(open); err != nil { // at once: others may want it
-			return Owner{}, false, fmt.Errorf("reading the lock file: %w", err)
-		}
+		err = unlock(open) // at once: others may want it
 	}
-	o, err = readOwner(open)
-	for deadline := time.Now().Add(lockPatience); err != nil && !free && time.Now().Before(deadline); {
-		time.Sleep(lockPoll) // it is just being written
-		o, err = readOwner(open)
+	if err != nil {
+		return Owner{}, false, nil, fmt.Errorf("reading the lock file: %w", err)
 	}
-	return o, !free, nil
+	o, unread = readOwner(open)
+	return o, !free, unread, nil
+}
+
+// isGone says whether the process is known to have ended, or to be about to.
+func (o Owner) isGone() bool {
+	if host, err := os.Hostname(); err != nil || host != o.Host {
+		return false
+	}
+	start, err := ProcessStart(o.PID)
+	return errors.Is(err, fs.ErrNotExist) || err == nil && o.ProcessStart != "" && start != o.ProcessStart || isDying(o.PID)
 }
 
 // readOwner reads a lock file's record.

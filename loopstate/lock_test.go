@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -148,6 +149,59 @@ func TestALockOfAKilledProcessIsTakenOver(t *testing.T) {
 	}
 	if want := []Agent{{PID: 4711, ProcessStart: "then"}}; !cmp.Equal(want, previous.Agents) {
 		t.Errorf("agents %v, want %v", previous.Agents, want)
+	}
+}
+
+// Nobody waits for the process here, so it may still be about to die.
+func TestAKilledOwnerIsNoOwner(t *testing.T) {
+	for range 10 {
+		f := open(t, t.TempDir())
+		other := start(t, "hold the lock", f.folder)
+		other.ready(t)
+		if err := other.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		if o, held, err := f.Owner(); held || err != nil || o.PID != other.Process.Pid {
+			t.Errorf("after its death: %+v, %v, %v", o, held, err)
+		}
+	}
+}
+
+// What an owner was forking when it was killed has its lock for a moment more.
+func TestALockOutlivesItsOwnerForAMoment(t *testing.T) {
+	gone := start(t, "wait", t.TempDir())
+	gone.stdin.Close()
+	gone.Wait()
+	for name, tt := range map[string]struct {
+		owner Owner
+		after time.Duration // until the lock is free
+		held  bool
+		waits time.Duration
+	}{
+		"gone":            {Owner{PID: gone.Process.Pid}, gonePatience / 2, false, gonePatience / 2},
+		"gone for long":   {Owner{PID: gone.Process.Pid}, 2 * gonePatience, true, gonePatience},
+		"another process": {Owner{PID: os.Getpid(), ProcessStart: "earlier"}, gonePatience / 2, false, gonePatience / 2},
+		"alive":           {Owner{PID: os.Getpid()}, gonePatience / 2, true, 0},
+		"of another host": {Owner{PID: gone.Process.Pid, Host: "elsewhere"}, gonePatience / 2, true, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := open(t, t.TempDir())
+				l := lock(t, f, tt.owner)
+				go func() {
+					time.Sleep(tt.after - time.Nanosecond)
+					if err := unlock(l.open); err != nil {
+						t.Error(err)
+					}
+				}()
+				began := time.Now()
+				o, held, err := f.Owner()
+				if held != tt.held || err != nil || o.PID != tt.owner.PID || time.Since(began) != tt.waits {
+					t.Errorf("%+v, %v, %v after %v", o, held, err, time.Since(began))
+				}
+				time.Sleep(tt.after)
+			})
+		})
 	}
 }
 

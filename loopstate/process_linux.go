@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 )
 
 // bootID tells starts of the machine apart, whose process times all count from
@@ -31,4 +33,26 @@ func ProcessStart(pid int) (string, error) {
 		return "", fmt.Errorf("looking for process %d: unknown form of its stat", pid)
 	}
 	return bootID() + "/" + string(fields[afterCommand]), nil
+}
+
+// isDying says whether a process is a zombie, or was killed and hasn't got round
+// to it yet.
+func isDying(pid int) bool {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return false
+	}
+	for line := range strings.Lines(string(status)) {
+		switch key, value, _ := strings.Cut(line, ":"); key {
+		case "State":
+			if value = strings.TrimSpace(value); value != "" && (value[0] == 'Z' || value[0] == 'X') {
+				return true
+			}
+		case "SigPnd", "ShdPnd":
+			if pending, err := strconv.ParseUint(strings.TrimSpace(value), 16, 64); err == nil && pending&(1<<(syscall.SIGKILL-1)) != 0 {
+				return true
+			}
+		}
+	}
+	return false
 }

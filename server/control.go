@@ -92,7 +92,7 @@ func (m *manager) cancel(ctx context.Context, p CancelParams) (any, error) {
 
 // cancelElsewhere ends a loop that we don't drive, or discards one that nobody does.
 func (m *manager) cancelElsewhere(ctx context.Context, p LoopParams, notOurs error) (any, error) {
-	path, seen, err := m.elsewhere(p)
+	path, seen, err := m.elsewhere(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ func (m *manager) cancelElsewhere(ctx context.Context, p LoopParams, notOurs err
 
 // elsewhere returns the folder of a loop that parameters name and that we
 // don't drive; "" when there is none.
-func (m *manager) elsewhere(p LoopParams) (path string, seen loop.Status, err error) {
+func (m *manager) elsewhere(ctx context.Context, p LoopParams) (path string, seen loop.Status, err error) {
 	if p.Folder != "" || p.LoopID == "" {
 		if path, err = m.folderPath(p.Folder); err != nil && p.Folder == "" {
 			return "", seen, nil // nothing is named, and nothing is clear
@@ -130,6 +130,7 @@ func (m *manager) elsewhere(p LoopParams) (path string, seen loop.Status, err er
 		}
 		return path, seen, err
 	}
+	m.awaitLooks(ctx)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, f := range m.folders {
@@ -151,13 +152,13 @@ func isReason(err error, reason string) bool {
 
 // change does something to a loop: here when it's ours, through its state
 // file when another process drives it.
-func (m *manager) change(p LoopParams, here func(*managed) error, there func(folder string) error) (LoopResult, error) {
+func (m *manager) change(ctx context.Context, p LoopParams, here func(*managed) error, there func(folder string) error) (LoopResult, error) {
 	r, notOurs := m.find(p.LoopID, p.Folder)
 	if notOurs == nil {
 		err := here(r)
 		return resultOf(r), err
 	}
-	path, seen, err := m.elsewhere(p)
+	path, seen, err := m.elsewhere(ctx, p)
 	if err != nil {
 		return LoopResult{}, err
 	}
@@ -168,8 +169,8 @@ func (m *manager) change(p LoopParams, here func(*managed) error, there func(fol
 }
 
 // pause lets the running iteration finish and starts no other.
-func (m *manager) pause(_ context.Context, p LoopParams) (any, error) {
-	return m.change(p, func(r *managed) error { return r.Pause() }, loop.PauseFolder)
+func (m *manager) pause(ctx context.Context, p LoopParams) (any, error) {
+	return m.change(ctx, p, func(r *managed) error { return r.Pause() }, loop.PauseFolder)
 }
 
 // resume lets a loop go on: a paused or waiting one, one that was interrupted,
@@ -179,7 +180,7 @@ func (m *manager) resume(ctx context.Context, p ResumeParams) (any, error) {
 		return nil, err
 	}
 	patch := p.patch()
-	result, err := m.change(p.LoopParams,
+	result, err := m.change(ctx, p.LoopParams,
 		func(r *managed) error { return r.Resume(patch) },
 		func(folder string) error {
 			if err := loop.UpdateFolder(folder, patch); err != nil {
@@ -204,7 +205,7 @@ func (m *manager) resume(ctx context.Context, p ResumeParams) (any, error) {
 // takeUp continues a loop that nobody drives: the one that the folder's state
 // file describes, else ours that ended last.
 func (m *manager) takeUp(ctx context.Context, p ResumeParams) (*managed, error) {
-	path, _, err := m.elsewhere(p.LoopParams)
+	path, _, err := m.elsewhere(ctx, p.LoopParams)
 	if err != nil {
 		return nil, err
 	}
@@ -257,7 +258,7 @@ func (m *manager) again(last *managed, cfg loop.Config) loop.Config {
 }
 
 // update changes limits and promise at once, the prompt with the next iteration.
-func (m *manager) update(_ context.Context, p ChangeParams) (any, error) {
+func (m *manager) update(ctx context.Context, p ChangeParams) (any, error) {
 	if err := p.check(); err != nil {
 		return nil, err
 	}
@@ -266,18 +267,18 @@ func (m *manager) update(_ context.Context, p ChangeParams) (any, error) {
 	}
 	patch := p.patch()
 	patch.Prompt = p.Prompt
-	return m.change(p.LoopParams,
+	return m.change(ctx, p.LoopParams,
 		func(r *managed) error { return r.Update(patch) },
 		func(folder string) error { return loop.UpdateFolder(folder, patch) })
 }
 
 // steer queues guidance for the next iteration.
-func (m *manager) steer(_ context.Context, p SteerParams) (any, error) {
+func (m *manager) steer(ctx context.Context, p SteerParams) (any, error) {
 	if p.Text == "" {
 		return nil, errf(codeInvalidParams, "text is empty: say what the next run should know")
 	}
 	var result SteerResult
-	_, err := m.change(p.LoopParams,
+	_, err := m.change(ctx, p.LoopParams,
 		func(r *managed) (err error) {
 			result.GuidanceID, err = r.Steer(p.Text)
 			return err
@@ -320,7 +321,8 @@ type FolderParams struct {
 }
 
 // loops is the pull twin of ralph/status.
-func (m *manager) loops(_ context.Context, p FolderParams) (any, error) {
+func (m *manager) loops(ctx context.Context, p FolderParams) (any, error) {
+	m.awaitLooks(ctx)
 	all := m.snapshot()
 	if p.Folder == "" {
 		return StatusResult{all}, nil

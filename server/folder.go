@@ -18,6 +18,7 @@ type folder struct {
 	names   []string           // the paths under which the editor has it open
 	removed bool               // the editor had it open, and has no more
 	unwatch context.CancelFunc // ends the look at its state file
+	looked  chan struct{}      // closed when its state file was looked at once
 
 	running  *managed  // ours, until it ended
 	last     *managed  // ours, the last one that ended
@@ -129,7 +130,7 @@ func (m *manager) folder(path, real string) *folder {
 	f := m.at(path, real)
 	if f == nil {
 		ctx, unwatch := context.WithCancel(m.ctx)
-		f = &folder{path: path, real: real, unwatch: unwatch}
+		f = &folder{path: path, real: real, unwatch: unwatch, looked: make(chan struct{})}
 		m.folders[path] = f
 		m.wg.Go(func() { m.watch(ctx, f) })
 	}
@@ -186,6 +187,23 @@ func uris(paths []string) []string {
 		out[i] = FileURI(path)
 	}
 	return out
+}
+
+// awaitLooks waits until each folder was looked at once: who asks right behind
+// initialized is told of the loops that are there.
+func (m *manager) awaitLooks(ctx context.Context) {
+	m.mu.Lock()
+	var looks []chan struct{}
+	for _, f := range m.folders {
+		looks = append(looks, f.looked)
+	}
+	m.mu.Unlock()
+	for _, looked := range looks {
+		select {
+		case <-looked:
+		case <-ctx.Done():
+		}
+	}
 }
 
 // snapshot is what ralph/status says.

@@ -15,6 +15,7 @@ const ownerPoll = 2 * time.Second
 // watch looks at a folder's state file whenever it changes, until ctx ends.
 func (m *manager) watch(ctx context.Context, f *folder) {
 	m.look(f)
+	close(f.looked)
 	file, err := loopstate.Open(f.path)
 	if err != nil {
 		return

@@ -22,7 +22,10 @@ func endLine(e loop.End) string {
 	case loop.StopPromise:
 		what = fmt.Sprintf("done: %s %s", plainLine(e.Promise), after)
 	case loop.StopMaxIterations:
-		what = fmt.Sprintf("stopped: the limit of %s is reached", server.Counted(e.Iterations, "iteration"))
+		what = fmt.Sprintf("stopped: the limit of %s is reached", server.Counted(e.Limit, "iteration"))
+		if e.Iterations > e.Limit {
+			what += fmt.Sprintf(", %d were run", e.Iterations)
+		}
 	case loop.StopMaxCost:
 		what = "stopped: the cost limit is reached " + after
 	case loop.StopMaxTime:

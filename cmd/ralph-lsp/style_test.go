@@ -167,7 +167,8 @@ func TestEnds(t *testing.T) {
 		code int
 	}{
 		{loop.End{Reason: loop.StopPromise, Promise: "DONE", Iterations: 7, Cost: stream.USD(3.1), Duration: 12 * time.Minute}, "done: DONE after 7 iterations · $3.10 · 12m00s", 0},
-		{loop.End{Reason: loop.StopMaxIterations, Iterations: 1}, "stopped: the limit of 1 iteration is reached · cost unknown · 0.0s", 2},
+		{loop.End{Reason: loop.StopMaxIterations, Iterations: 1, Limit: 1}, "stopped: the limit of 1 iteration is reached · cost unknown · 0.0s", 2},
+		{loop.End{Reason: loop.StopMaxIterations, Iterations: 5, Limit: 2}, "stopped: the limit of 2 iterations is reached, 5 were run · cost unknown · 0.0s", 2},
 		{loop.End{Reason: loop.StopMaxCost, Iterations: 2, Cost: stream.USD(5)}, "stopped: the cost limit is reached after 2 iterations · $5.00 · 0.0s", 2},
 		{loop.End{Reason: loop.StopMaxTime, Iterations: 2, Duration: 4 * time.Hour}, "stopped: the time limit is reached after 2 iterations · cost unknown · 4h00m", 2},
 		{loop.End{Reason: loop.StopCancelled, Iterations: 1}, "cancelled after 1 iteration · cost unknown · 0.0s", 130},

@@ -1,0 +1,31 @@
+package server
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"ralph-lsp/loopstate"
+)
+
+// A look takes its time while an editor has the file open.
+func TestTheFirstStatusHasTheLoopsThatAreThere(t *testing.T) {
+	for name, argument := range map[string]any{"of all": struct{}{}, "of the folder": nil} {
+		t.Run(name, func(t *testing.T) {
+			dir := leftBehind(t, loopstate.State{Backend: "pi"})
+			editor, err := os.OpenFile(filepath.Join(dir, filepath.FromSlash(loopstate.Name)), os.O_WRONLY|os.O_APPEND, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer editor.Close()
+			if argument == nil {
+				argument = FolderParams{Folder: FileURI(dir)}
+			}
+			c := dial(t, optedIn, dir)
+			got := result[StatusResult](c, c.Command(CommandStatus, argument))
+			if len(got.Loops) != 1 || got.Loops[0].LoopID != "ralph-found" {
+				t.Errorf("got %+v", got)
+			}
+		})
+	}
+}
