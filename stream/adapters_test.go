@@ -2,6 +2,7 @@ package stream
 
 import (
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -138,6 +139,50 @@ func TestOpencodeCutOff(t *testing.T) {
 		`{"type":"text","sessionID":"s","part":{"messageID":"m","text":"two"}}`)
 	if r.Text != "one\ntwo" || r.Terminal || r.Failure == nil {
 		t.Errorf("got %+v", r)
+	}
+}
+
+// Agents change the types of their fields: one that is unexpected costs nothing else.
+func TestAFieldOfAnotherTypeIsLeftOut(t *testing.T) {
+	for _, tt := range []struct {
+		format Format
+		line   string
+		want   Event
+	}{
+		{FormatGemini, `{"content":{"a":1},"type":"tool_use","tool_id":7,"tool_name":"ls","parameters":{"a":[]}}`, ToolCall{Name: "ls", Input: []byte(`{"a":[]}`)}},
+		{FormatGemini, `{"stats":{"input_tokens":"many","output_tokens":2.9,"cached":-1},"type":"result"}`, Usage{Tokens: Tokens{Output: 2}}},
+		{FormatCodex, `{"error":[],"type":"turn.failed"}`, TurnEnd{StopReason: "failed", Error: "the turn failed"}},
+		{FormatCodex, `{"error":"down","type":"turn.failed"}`, TurnEnd{StopReason: "failed", Error: "down"}},
+		{FormatCodex, `{"item":{"text":5,"status":null,"type":"web_search","id":"i","q":1},"type":"item.started"}`, ToolCall{ID: "i", Name: "web_search", Input: []byte(`{"q":1}`)}},
+		{FormatCopilot, `{"data":{"success":"yes","toolCallId":"t","result":{"content":"x"}},"type":"tool.execution_complete"}`, ToolResult{ID: "t", Output: "x", IsError: true}},
+		{FormatCopilot, `{"sessionId":5,"exitCode":"1","type":"result"}`, SessionStart{Backend: "copilot"}},
+		{FormatOpencode, `{"part":{"cost":"free","tokens":[],"reason":"stop"},"type":"step_finish"}`, TurnEnd{StopReason: "stop"}},
+		{FormatOpencode, `{"part":{"state":{"metadata":{"exit":"1"},"output":"x"},"callID":"c"},"type":"tool_use"}`, ToolResult{ID: "c", Output: "x"}},
+	} {
+		events, _ := decodeLines(t, tt.format, tt.line)
+		if got, want := eventLines(t, events), eventLines(t, []Event{tt.want}); !strings.Contains(got, want) {
+			t.Errorf("%s: got %swant %s", tt.line, got, want)
+		}
+	}
+}
+
+func TestALineThatIsNoEventIsMalformed(t *testing.T) {
+	none := func(e Event) { t.Errorf("got %+v", e) }
+	for _, format := range []Format{FormatGemini, FormatCodex, FormatCopilot, FormatOpencode} {
+		d, err := NewDecoder(format)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range []string{`{"type":"error"`, `["error"]`, `"error"`, `null`, `{"type":"error"} x`} {
+			if err := d.Decode([]byte(line), none); err != ErrMalformed {
+				t.Errorf("%s: %s: %v", format, line, err)
+			}
+		}
+		for _, line := range []string{"", " \r", "\uFEFF", "{}", `{"type":5,"sessionID":"s"}`} {
+			if err := d.Decode([]byte(line), none); err != nil {
+				t.Errorf("%s: %q: %v", format, line, err)
+			}
+		}
 	}
 }
 

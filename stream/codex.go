@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"strconv"
 	"time"
-
-	"ralph-lsp/internal/jsoncursor"
 )
 
 const FormatCodex Format = "codex-json" // codex exec --json
@@ -27,85 +25,60 @@ func (d *codexDecoder) Close(func(Event)) {}
 
 // codexEvent holds the fields of all the kinds of events that matter.
 type codexEvent struct {
-	kind     string
-	threadID string
-	message  string // error, turn.failed
-	item     codexItem
-	tokens   Tokens
+	Type     string
+	ThreadID string      `json:"thread_id"`
+	Message  string      // of error
+	Error    errorObject // of turn.failed
+	Item     codexItem
+	Usage    codexUsage
 }
 
-func readCodexEvent(c *jsoncursor.Cursor) (ev codexEvent) {
-	for o := c.Object(); o.Next(); {
-		switch string(o.Key) {
-		case "type":
-			ev.kind = c.Text()
-		case "thread_id":
-			ev.threadID = c.Text()
-		case "message":
-			ev.message = c.Text()
-		case "error":
-			ev.message = readErrorObject(c).message
-		case "item":
-			ev.item = readCodexItem(c)
-		case "usage":
-			ev.tokens = readCodexTokens(c)
-		}
-	}
-	return ev
+type codexUsage struct {
+	Input      count `json:"input_tokens"`
+	CacheRead  count `json:"cached_input_tokens"`
+	CacheWrite count `json:"cache_write_input_tokens"`
+	Output     count `json:"output_tokens"`
 }
 
-// readCodexTokens reads the usage of a turn. Its input counts what came from the
-// cache, and what went there, too.
-func readCodexTokens(c *jsoncursor.Cursor) (t Tokens) {
-	for o := c.Object(); o.Next(); {
-		switch string(o.Key) {
-		case "input_tokens":
-			t.Input = c.Count()
-		case "cached_input_tokens":
-			t.CacheRead = c.Count()
-		case "cache_write_input_tokens":
-			t.CacheWrite = c.Count()
-		case "output_tokens":
-			t.Output = c.Count()
-		}
+// tokens splits a turn's usage: its input counts what came from the cache, and
+// what went there, too.
+func (u codexUsage) tokens() Tokens {
+	return Tokens{
+		Input: max(int64(u.Input-u.CacheRead-u.CacheWrite), 0), Output: int64(u.Output),
+		CacheRead: int64(u.CacheRead), CacheWrite: int64(u.CacheWrite),
 	}
-	t.Input = max(t.Input-t.CacheRead-t.CacheWrite, 0)
-	return t
 }
 
 func (d *codexDecoder) Decode(line []byte, emit func(Event)) error {
-	if kind, err := lineType(line); err != nil || kind == nil {
-		return cmp.Or(err, checkLine(line))
+	var ev codexEvent
+	if err := readEvent(line, &ev); err != nil {
+		return err
 	}
-	c := jsoncursor.New(line)
-	ev := readCodexEvent(c)
-	if !c.Done() {
-		return ErrMalformed
-	}
-	switch ev.kind {
+	switch ev.Type {
 	case "thread.started":
-		emit(SessionStart{Backend: "codex", SessionID: ev.threadID})
+		emit(SessionStart{Backend: "codex", SessionID: ev.ThreadID})
 	case "turn.started":
 		d.done = false
 	case "item.started", "item.updated":
-		d.progress(ev.item, emit)
+		d.progress(ev.Item, emit)
 	case "item.completed":
-		d.complete(ev.item, emit)
+		d.complete(ev.Item, emit)
 	case "turn.completed":
-		d.usage.Tokens = d.usage.Tokens.Plus(ev.tokens)
-		emit(TurnEnd{StopReason: "completed", Usage: Usage{Tokens: ev.tokens}})
+		tokens := ev.Usage.tokens()
+		d.usage.Tokens = d.usage.Tokens.Plus(tokens)
+		emit(TurnEnd{StopReason: "completed", Usage: Usage{Tokens: tokens}})
 		emit(d.usage)
 		d.done = true
 	case "turn.failed":
-		e := ClassifyError(0, cmp.Or(ev.message, "the turn failed"), time.Now())
+		e := ClassifyError(0, cmp.Or(ev.Error.message, "the turn failed"), time.Now())
 		d.fail(e, emit)
 		emit(TurnEnd{StopReason: "failed", Error: e.Message})
 		d.done = true
 	case "error":
-		if r, ok := codexRetry(ev.message); ok {
+		if r, ok := codexRetry(ev.Message); ok {
 			emit(r)
 		} else {
-			d.fail(ClassifyError(0, ev.message, time.Now()), emit)
+			d.fail(ClassifyError(0, ev.Message, time.Now()), emit)
 		}
 	}
 	return nil

@@ -1,81 +1,65 @@
 package stream
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"slices"
-	"strings"
 
 	"ralph-lsp/internal/jsoncursor"
 )
 
 // codexItem is a message, or what codex calls a tool: a command, a change of
-// files, a search. All the fields of a tool's item but its state are its input.
+// files, a search.
 type codexItem struct {
-	id, kind string
-	text     string // agent_message, reasoning
-	status   string
-	output   string
-	failure  string
-	input    []codexField
+	ID, Type string
+	Text     string // of agent_message, reasoning
+	Status   string
+	Output   string `json:"aggregated_output"`
+	Error    errorObject
+	Result   struct{ Content json.RawMessage }
+	raw      []byte // the whole item, valid only as long as its line
 }
 
-// codexField is a member of an item as it stands there.
-type codexField struct {
-	name  string
-	value []byte // raw JSON, valid only as long as its line
-}
-
-func readCodexItem(c *jsoncursor.Cursor) (it codexItem) {
-	for o := c.Object(); o.Next(); {
-		switch name := string(o.Key); name {
-		case "id":
-			it.id = c.Text()
-		case "type":
-			it.kind = c.Text()
-		case "text":
-			it.text = c.Text()
-		case "status":
-			it.status = c.Text()
-		case "aggregated_output":
-			it.output = c.Text()
-		case "error":
-			it.failure = readErrorObject(c).message
-		case "result":
-			it.output, _ = readResult(c)
-		case "exit_code", "agents_states", "receiver_thread_ids", "sender_thread_id":
-		default:
-			it.input = append(it.input, codexField{name, c.Raw()})
-		}
-	}
-	return it
+func (it *codexItem) UnmarshalJSON(data []byte) error {
+	type plain codexItem // without this method
+	*it = codexItem{}
+	_ = readEvent(data, (*plain)(it)) // it is whole, or this wouldn't be called
+	it.raw = data
+	return nil
 }
 
 // isTool says whether the item is one that the model calls.
 func (it codexItem) isTool() bool {
-	return slices.Contains([]string{"command_execution", "file_change", "mcp_tool_call", "collab_tool_call", "web_search"}, it.kind)
+	return slices.Contains([]string{"command_execution", "file_change", "mcp_tool_call", "collab_tool_call", "web_search"}, it.Type)
+}
+
+// codexState are the fields that say how a tool's item stands. Each kind of tool
+// has fields of its own: all others are its input.
+var codexState = []string{
+	"id", "type", "text", "status", "aggregated_output", "error", "result", "exit_code",
+	"agents_states", "receiver_thread_ids", "sender_thread_id",
 }
 
 // call is the item as a tool call. An MCP tool has a name of its own.
 func (it codexItem) call() ToolCall {
-	call := ToolCall{ID: it.id, Name: it.kind}
-	var b strings.Builder
-	for _, field := range it.input {
-		value := jsoncursor.New(field.value)
-		switch {
-		case it.kind == "mcp_tool_call" && field.name == "tool":
-			call.Name = value.Text()
-		case it.kind == "mcp_tool_call" && field.name == "arguments":
-			call.Input = compactJSON(field.value)
-		default:
-			name, _ := json.Marshal(field.name) // a string always fits
-			b.WriteString(",")
-			b.Write(name)
-			b.WriteString(":")
-			b.Write(field.value)
+	call := ToolCall{ID: it.ID, Name: it.Type}
+	var input []byte
+	c := jsoncursor.New(it.raw)
+	for o := c.Object(); o.Next(); {
+		switch name := string(o.Key); {
+		case slices.Contains(codexState, name):
+		case it.Type == "mcp_tool_call" && name == "tool":
+			call.Name = c.Text()
+		case it.Type == "mcp_tool_call" && name == "arguments":
+			call.Input = compactJSON(c.Raw())
+		default: // in the order of the item, as a person reads it
+			key, _ := json.Marshal(name) // a string always fits
+			input = append(append(append(append(input, ','), key...), ':'), c.Raw()...)
 		}
 	}
 	if call.Input == nil {
-		call.Input = compactJSON([]byte("{" + strings.TrimPrefix(b.String(), ",") + "}"))
+		call.Input = compactJSON(slices.Concat([]byte("{"), bytes.TrimPrefix(input, []byte(",")), []byte("}")))
 	}
 	return call
 }
@@ -86,19 +70,19 @@ func (d *codexDecoder) progress(it codexItem, emit func(Event)) {
 		return
 	}
 	d.announce(it, emit)
-	if it.output != "" {
-		emit(ToolProgress{ID: it.id, Output: it.output})
+	if it.Output != "" {
+		emit(ToolProgress{ID: it.ID, Output: it.Output})
 	}
 }
 
 func (d *codexDecoder) announce(it codexItem, emit func(Event)) {
-	if d.calls[it.id] {
+	if d.calls[it.ID] {
 		return
 	}
 	if d.calls == nil {
 		d.calls = map[string]bool{}
 	}
-	d.calls[it.id] = true
+	d.calls[it.ID] = true
 	emit(it.call())
 }
 
@@ -106,22 +90,21 @@ func (d *codexDecoder) announce(it codexItem, emit func(Event)) {
 // failure comes as an event of its own.
 func (d *codexDecoder) complete(it codexItem, emit func(Event)) {
 	switch {
-	case it.kind == "agent_message":
-		emit(Text{Delta: it.text, MessageID: it.id})
-		emit(MessageEnd{MessageID: it.id, Text: it.text})
-	case it.kind == "reasoning":
-		emit(Thinking{Delta: it.text, MessageID: it.id})
+	case it.Type == "agent_message":
+		emit(Text{Delta: it.Text, MessageID: it.ID})
+		emit(MessageEnd{MessageID: it.ID, Text: it.Text})
+	case it.Type == "reasoning":
+		emit(Thinking{Delta: it.Text, MessageID: it.ID})
 	case it.isTool():
 		d.announce(it, emit)
-		delete(d.calls, it.id)
-		r := ToolResult{ID: it.id, Output: it.output, IsError: it.status == "failed" || it.status == "declined"}
-		if r.Output == "" {
-			r.Output = it.failure
-		}
-		emit(r)
-		if it.status == "declined" {
+		delete(d.calls, it.ID)
+		emit(ToolResult{
+			ID: it.ID, Output: cmp.Or(contentText(it.Result.Content), it.Output, it.Error.message),
+			IsError: it.Status == "failed" || it.Status == "declined",
+		})
+		if it.Status == "declined" {
 			call := it.call()
-			emit(Denied{Denial{Tool: call.Name, ID: it.id, Detail: callDetail(call.Input)}})
+			emit(Denied{Denial{Tool: call.Name, ID: it.ID, Detail: callDetail(call.Input)}})
 		}
 	}
 }

@@ -2,10 +2,9 @@ package stream
 
 import (
 	"cmp"
+	"encoding/json"
 	"strings"
 	"time"
-
-	"ralph-lsp/internal/jsoncursor"
 )
 
 const FormatGemini Format = "gemini-stream-json" // gemini --output-format stream-json
@@ -36,94 +35,53 @@ func (d *geminiDecoder) Close(emit func(Event)) { d.message.end(emit) }
 
 // geminiEvent holds the fields of all the kinds of events that matter.
 type geminiEvent struct {
-	kind      string
-	sessionID string
-	model     string
-	role      string
-	content   string
-	call      ToolCall
-	output    string // tool_result
-	status    string
-	severity  string
-	message   string // error
-	failure   errorObject
-	tokens    Tokens
+	Type       string
+	SessionID  string `json:"session_id"`
+	Model      string
+	Role       string
+	Content    string
+	ToolID     string          `json:"tool_id"`
+	ToolName   string          `json:"tool_name"`
+	Parameters json.RawMessage // of tool_use
+	Output     string          // of tool_result
+	Status     string
+	Severity   string
+	Message    string // of error
+	Error      errorObject
+	Stats      geminiStats
 }
 
-func readGeminiEvent(c *jsoncursor.Cursor) (ev geminiEvent) {
-	for o := c.Object(); o.Next(); {
-		switch string(o.Key) {
-		case "type":
-			ev.kind = c.Text()
-		case "session_id":
-			ev.sessionID = c.Text()
-		case "model":
-			ev.model = c.Text()
-		case "role":
-			ev.role = c.Text()
-		case "content":
-			ev.content = c.Text()
-		case "tool_id":
-			ev.call.ID = c.Text()
-		case "tool_name":
-			ev.call.Name = c.Text()
-		case "parameters":
-			ev.call.Input = compactJSON(c.Raw())
-		case "output":
-			ev.output = c.Text()
-		case "status":
-			ev.status = c.Text()
-		case "severity":
-			ev.severity = c.Text()
-		case "message":
-			ev.message = c.Text()
-		case "error":
-			ev.failure = readErrorObject(c)
-		case "stats":
-			ev.tokens = readGeminiTokens(c)
-		}
-	}
-	return ev
+// geminiStats are the totals of the run.
+type geminiStats struct {
+	Total  count `json:"total_tokens"`
+	Input  count `json:"input_tokens"`
+	Output count `json:"output_tokens"`
+	Cached count
 }
 
-// readGeminiTokens reads the totals of the run. What the total has beside its
-// parts is reasoning.
-func readGeminiTokens(c *jsoncursor.Cursor) (t Tokens) {
-	var total, input int64
-	for o := c.Object(); o.Next(); {
-		switch string(o.Key) {
-		case "total_tokens":
-			total = c.Count()
-		case "input_tokens":
-			input = c.Count()
-		case "output_tokens":
-			t.Output = c.Count()
-		case "cached":
-			t.CacheRead = c.Count()
-		}
+// tokens splits the totals. What came from the cache is in the input, and what
+// the total has beside its parts is reasoning, which is paid as output.
+func (s geminiStats) tokens() Tokens {
+	return Tokens{
+		Input:     max(int64(s.Input-s.Cached), 0),
+		Output:    int64(max(s.Output, s.Total-s.Input)),
+		CacheRead: int64(s.Cached),
 	}
-	t.Input = max(input-t.CacheRead, 0)
-	t.Output = max(t.Output, total-input)
-	return t
 }
 
 func (d *geminiDecoder) Decode(line []byte, emit func(Event)) error {
-	if kind, err := lineType(line); err != nil || kind == nil {
-		return cmp.Or(err, checkLine(line))
+	var ev geminiEvent
+	if err := readEvent(line, &ev); err != nil {
+		return err
 	}
-	c := jsoncursor.New(line)
-	ev := readGeminiEvent(c)
-	if !c.Done() {
-		return ErrMalformed
-	}
-	switch ev.kind {
+	switch ev.Type {
 	case "init":
-		emit(SessionStart{Backend: "gemini", Model: ev.model, SessionID: ev.sessionID})
+		emit(SessionStart{Backend: "gemini", Model: ev.Model, SessionID: ev.SessionID})
 	case "message":
-		if ev.role == "assistant" {
+		if ev.Role == "assistant" {
 			d.answers(emit)
 			d.message.open("", emit)
-			d.message.show(ev.content, false, emit)
+			d.message.show(ev.Content, false, emit)
 		}
 	case "tool_use":
 		d.answers(emit)
@@ -131,13 +89,14 @@ func (d *geminiDecoder) Decode(line []byte, emit func(Event)) error {
 		if d.calls == nil {
 			d.calls = map[string]ToolCall{}
 		}
-		d.calls[ev.call.ID] = ev.call
-		emit(ev.call)
+		call := ToolCall{ID: ev.ToolID, Name: ev.ToolName, Input: compactJSON(ev.Parameters)}
+		d.calls[call.ID] = call
+		emit(call)
 	case "tool_result":
 		d.toolResult(ev, emit)
 	case "error":
-		if ev.severity == "error" {
-			emit(ClassifyError(0, ev.message, time.Now()))
+		if ev.Severity == "error" { // a warning ends nothing
+			emit(ClassifyError(0, ev.Message, time.Now()))
 		}
 	case "result":
 		d.result(ev, emit)
@@ -156,11 +115,11 @@ func (d *geminiDecoder) answers(emit func(Event)) {
 
 func (d *geminiDecoder) toolResult(ev geminiEvent, emit func(Event)) {
 	d.turn = geminiTools
-	call := d.calls[ev.call.ID]
-	delete(d.calls, ev.call.ID)
-	emit(ToolResult{ID: ev.call.ID, Output: cmp.Or(ev.failure.message, ev.output), IsError: ev.status == "error"})
-	if ev.failure.kind == "policy_violation" {
-		emit(Denied{Denial{Tool: call.Name, ID: ev.call.ID, Detail: callDetail(call.Input)}})
+	call := d.calls[ev.ToolID]
+	delete(d.calls, ev.ToolID)
+	emit(ToolResult{ID: ev.ToolID, Output: cmp.Or(ev.Error.message, ev.Output), IsError: ev.Status == "error"})
+	if ev.Error.kind == "policy_violation" {
+		emit(Denied{Denial{Tool: call.Name, ID: ev.ToolID, Detail: callDetail(call.Input)}})
 	}
 }
 
@@ -168,9 +127,9 @@ func (d *geminiDecoder) toolResult(ev geminiEvent, emit func(Event)) {
 func (d *geminiDecoder) result(ev geminiEvent, emit func(Event)) {
 	d.message.end(emit)
 	d.done = true
-	end := TurnEnd{StopReason: ev.status}
-	if ev.status == "error" {
-		e := geminiFailure(ev.failure.message)
+	end := TurnEnd{StopReason: ev.Status}
+	if ev.Status == "error" {
+		e := geminiFailure(ev.Error.message)
 		emit(e)
 		end.Error = e.Message
 	}
@@ -178,7 +137,7 @@ func (d *geminiDecoder) result(ev geminiEvent, emit func(Event)) {
 		emit(end)
 	}
 	d.turn = geminiIdle
-	emit(Usage{Tokens: ev.tokens})
+	emit(Usage{Tokens: ev.Stats.tokens()})
 }
 
 // geminiFailure unwraps "[API Error: {...}]".

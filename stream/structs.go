@@ -1,0 +1,76 @@
+package stream
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+
+	"ralph-lsp/internal/jsoncursor"
+)
+
+// readEvent reads a line into a struct, for the agents whose lines are few: a
+// cursor (internal/jsoncursor) would cost more code than it saves time. A field
+// of another type than expected stays as it is, because agents change their
+// types. A blank line changes nothing.
+func readEvent(line []byte, event any) error {
+	line = bytes.Trim(bytes.TrimPrefix(line, []byte("\uFEFF")), " \t\r\n")
+	if len(line) == 0 {
+		return nil
+	}
+	wrongType := (*json.UnmarshalTypeError)(nil)
+	if err := json.Unmarshal(line, event); err != nil && !errors.As(err, &wrongType) || line[0] != '{' {
+		return ErrMalformed
+	}
+	return nil
+}
+
+// count is a whole number, 0 for anything that can't be one.
+type count int64
+
+func (n *count) UnmarshalJSON(data []byte) error {
+	*n = count(jsoncursor.New(data).Count())
+	return nil
+}
+
+// amount is a Cost in dollars.
+type amount Cost
+
+func (a *amount) UnmarshalJSON(data []byte) error {
+	a.USD, a.Known = jsoncursor.New(data).Amount()
+	return nil
+}
+
+// errorObject is an error as agents write it: an object or a mere text.
+type errorObject struct {
+	kind    string // its type or code
+	message string
+}
+
+func (e *errorObject) UnmarshalJSON(data []byte) error {
+	*e = errorObject{}
+	c := jsoncursor.New(data)
+	if c.Peek() == '"' {
+		e.message = c.Text()
+		return nil
+	}
+	for o := c.Object(); o.Next(); {
+		switch string(o.Key) {
+		case "type", "code":
+			if kind := c.Text(); kind != "" {
+				e.kind = kind
+			}
+		case "message":
+			e.message = c.Text()
+		}
+	}
+	return nil
+}
+
+// errorText unwraps an error object that was written as a text.
+func errorText(text string) string {
+	var e errorObject
+	if json.Unmarshal([]byte(text), &e) == nil && e.message != "" {
+		return e.message
+	}
+	return text
+}
