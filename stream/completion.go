@@ -3,18 +3,20 @@ package stream
 import (
 	"fmt"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 )
 
 // DefaultWord is the word that ends a loop when it ends the last message.
 const DefaultWord = "LOOP_COMPLETE"
 
 // Completion is what ends a loop: a promise that the agent makes in the tag
-// <promise>, or a word at the very end of its last message.
+// <promise>, or a word at the end of its last message.
 type Completion struct {
 	Promise string // "": none
 	Word    string // "": DefaultWord
+	// Echo is what the agent was given and may print before it answers: agents
+	// whose output is plain text do. What repeats one of these texts as a whole
+	// is not the agent's own word.
+	Echo []string
 }
 
 // Verdict says whether a run's last message completes the loop.
@@ -23,137 +25,241 @@ type Verdict struct {
 	Promise string // what was promised: Completion.Promise or its Word
 
 	// Near is set when nothing matched, although the agent seems to have meant
-	// it: it wrote Found where Expected was needed. Why explains that to the
-	// user in one sentence.
+	// it: it wrote Found where Expected was needed ("": no promise is set). Why
+	// explains that to the user in one sentence, and Kind is the same for
+	// misses of the same kind, whatever was found.
 	Near                 bool
+	Kind                 NearKind
 	Found, Expected, Why string
 }
 
-var (
-	promiseTag    = lazy(`(?s)<promise>(.*?)</promise>`)
-	anyPromiseTag = lazy(`(?is)<promise>(.*?)</promise>`)
+// NearKind sorts near misses by what was wrong with them.
+type NearKind string
+
+// The kinds of near misses.
+const (
+	NearNone     NearKind = ""
+	NearUnset    NearKind = "no_promise_set"
+	NearSentence NearKind = "in_a_sentence"
+	NearCode     NearKind = "in_a_code_block"
+	NearQuote    NearKind = "in_a_quote"
+	NearComment  NearKind = "in_a_comment"
+	NearSeveral  NearKind = "several"
+	NearCase     NearKind = "capital_letters"
+	NearText     NearKind = "another_text"
+	NearTagCase  NearKind = "capital_tag"
+	NearEarlier  NearKind = "earlier_message"
+	NearOpen     NearKind = "tag_not_closed"
+	NearBare     NearKind = "without_tag"
+	NearWord     NearKind = "word_not_at_the_end"
+	NearWordCase NearKind = "word_in_small_letters"
+	NearFailed   NearKind = "run_failed"
 )
 
-// Judge looks for the completion in a run's last message. Text inside event
-// blocks doesn't count, and of several promises only the first does.
+// Judge looks for the completion in a run's last message.
+//
+// A promise is made by its tag, white space in it collapsed, where the tag
+// stands for itself:
+//
+//   - on a line of its own. Emphasis, a code span, a heading's or a list's mark,
+//     an emoji before it, and punctuation and emoji behind it are decoration;
+//   - or at the very end of the message, right behind the end of a sentence:
+//     nothing but white space, emphasis, punctuation and emoji follows it.
+//
+// Inside a sentence ("I can not output <promise>DONE</promise>."), a fenced
+// block, a quote or an HTML comment it is talked about and doesn't count. The
+// word counts in the same places where nothing follows it in the message, in a
+// fenced block that holds nothing else there, and in the tag. Tags that stand
+// for themselves and say different things promise nothing. Text inside event
+// blocks doesn't count.
 func (c Completion) Judge(r Result) Verdict {
 	if c.Word == "" {
 		c.Word = DefaultWord
 	}
 	c.Promise = collapse(c.Promise)
-	text := strings.TrimSpace(withoutTopics(r.Text))
-	if c.Promise != "" {
-		if found, ok := findPromise(text); ok && found == c.Promise {
-			return Verdict{Matched: true, Promise: c.Promise}
-		}
-	}
-	if endsWithWord(lastLine(text), c.Word) {
+	text := c.own(r.Text)
+	tags := tagsIn(text)
+	word, hasWord := lastWord(text, c.Word, tags)
+	promised := c.promised(tags)
+	switch {
+	case promised != "":
+		return Verdict{Matched: true, Promise: promised}
+	case hasWord && word.place == stands:
 		return Verdict{Matched: true, Promise: c.Word}
 	}
-	if c.Promise != "" {
-		if v := c.nearPromise(text, r.EarlierPromise); v.Near {
-			return v
-		}
+	if v := c.nearTag(tags); v.Near {
+		return v
 	}
-	return c.nearWord(text)
+	if v := c.nearPromise(text, r.EarlierPromise); v.Near {
+		return v
+	}
+	return c.nearWord(text, word, hasWord)
 }
 
-// nearPromise explains why something that looks like the promise is none.
-func (c Completion) nearPromise(text, earlier string) Verdict {
-	tag := "<promise>" + c.Promise + "</promise>"
-	near := func(found, format string, args ...any) Verdict {
-		return Verdict{Near: true, Found: found, Expected: c.Promise, Why: fmt.Sprintf(format, args...)}
+// own is what the agent itself wrote in its last message.
+func (c Completion) own(text string) string {
+	for _, given := range c.Echo {
+		text = withoutEcho(text, given)
 	}
-	if found, ok := findPromise(text); ok {
+	return prepared(text)
+}
+
+// prepared returns a message without event blocks, its lines ended by LF.
+func prepared(text string) string {
+	if strings.IndexByte(text, '\r') >= 0 {
+		text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
+	}
+	return withoutTopics(text)
+}
+
+// promiseIn returns what the first tag promises that stands for itself in a
+// message, "" if there is none.
+func promiseIn(text string) string {
+	if !strings.Contains(text, tagOpen) {
+		return ""
+	}
+	for _, tag := range tagsIn(prepared(text)) {
+		if tag.place == stands && tag.exact {
+			return tag.said
+		}
+	}
+	return ""
+}
+
+// promised returns what the tags that stand for themselves promise: the promise
+// or the word; "" when there is none, or one of them says something else.
+func (c Completion) promised(tags []mention) (promised string) {
+	for _, tag := range tags {
 		switch {
-		case strings.EqualFold(found, c.Promise):
-			return near(found, "The agent promised %q, but capital letters count: it has to be %q.", found, c.Promise)
-		case strings.Contains(collapse(text), tag):
-			return near(found, "The agent made several promises and only the first one counts, which was %q.", found)
+		case tag.place != stands || !tag.exact:
+		case !c.accepts(tag.said):
+			return ""
+		default:
+			promised = tag.said
 		}
-		return near(found, "The agent promised %q, but it has to be %q.", found, c.Promise)
 	}
-	if m := anyPromiseTag().FindStringSubmatch(text); m != nil {
-		return near(collapse(m[1]), "The agent wrote the tag in capital letters; it has to be %s.", tag)
+	return promised
+}
+
+// accepts says whether a tag with this content completes the loop.
+func (c Completion) accepts(said string) bool {
+	return said == c.Word || c.Promise != "" && said == c.Promise
+}
+
+// placeSentences say why a tag doesn't count at its place.
+var placeSentences = map[place]struct {
+	kind NearKind
+	why  string
+}{
+	inSentence: {NearSentence, "The agent wrote %s inside a sentence; it counts on a line of its own."},
+	inCode:     {NearCode, "The agent wrote %s in a code block; it counts on a line of its own outside of one."},
+	inQuote:    {NearQuote, "The agent wrote %s in a quote; it counts on a line of its own outside of one."},
+	inComment:  {NearComment, "The agent wrote %s in an HTML comment; it counts on a line of its own outside of one."},
+}
+
+// nearTag explains why tags promise nothing.
+func (c Completion) nearTag(tags []mention) Verdict {
+	if len(tags) == 0 {
+		return Verdict{}
 	}
-	if strings.EqualFold(earlier, c.Promise) {
-		return near(earlier, "The agent made the promise in an earlier message, but only its last message counts.")
-	}
-	if containsWord(collapse(text), c.Promise) {
-		if strings.Contains(text, "<promise>") {
-			return near(c.Promise, "The agent opened the tag <promise> and never closed it.")
+	tag, rank := tags[0], -1 // the one that tells most: what stands, then the promise
+	for _, t := range tags {
+		if r := c.rank(t); r > rank {
+			tag, rank = t, r
 		}
-		return near(c.Promise, "The agent wrote %q without the tag; it has to be %s.", c.Promise, tag)
 	}
-	return Verdict{}
+	near := func(kind NearKind, format string, args ...any) Verdict {
+		return Verdict{Near: true, Kind: kind, Found: tag.said, Expected: c.Promise, Why: fmt.Sprintf(format, args...)}
+	}
+	switch {
+	case rank == standsRank+isPromiseRank:
+		return near(NearSeveral, "The agent made promises that contradict each other, so none of them counts.")
+	case rank == isPromiseRank:
+		s := placeSentences[tag.place]
+		v := near(s.kind, s.why, Tag(tag.said))
+		v.Expected = tag.said
+		return v
+	case c.Promise == "":
+		return near(NearUnset, "The agent wrote %s, but this loop has no promise, so that doesn't end it.", Tag(tag.said))
+	case !tag.exact:
+		return near(NearTagCase, "The agent wrote the tag in capital letters; it has to be %s.", Tag(c.Promise))
+	case strings.EqualFold(tag.said, c.Promise):
+		return near(NearCase, "The agent promised %q, but capital letters count: it has to be %q.", tag.said, c.Promise)
+	}
+	return near(NearText, "The agent promised %q, but it has to be %q.", tag.said, c.Promise)
+}
+
+const (
+	isPromiseRank = 1
+	standsRank    = 2
+)
+
+// rank says how much a tag tells of what its author meant.
+func (c Completion) rank(tag mention) (rank int) {
+	if tag.exact && c.accepts(tag.said) {
+		rank += isPromiseRank
+	}
+	if tag.place == stands {
+		rank += standsRank
+	}
+	return rank
+}
+
+// nearPromise explains why something that looks like the promise is none,
+// where the last message has no tag.
+func (c Completion) nearPromise(text, earlier string) Verdict {
+	near := func(kind NearKind, found, format string, args ...any) Verdict {
+		return Verdict{Near: true, Kind: kind, Found: found, Expected: c.Promise, Why: fmt.Sprintf(format, args...)}
+	}
+	switch {
+	case earlier == c.Word:
+		v := near(NearEarlier, earlier, "The agent made the promise in an earlier message, but only its last message counts.")
+		v.Expected = c.Word
+		return v
+	case c.Promise == "" && earlier != "":
+		return near(NearUnset, earlier, "The agent wrote %s in an earlier message, but this loop has no promise, so that doesn't end it.", Tag(earlier))
+	case c.Promise == "":
+		return Verdict{}
+	case strings.EqualFold(earlier, c.Promise):
+		return near(NearEarlier, earlier, "The agent made the promise in an earlier message, but only its last message counts.")
+	}
+	said := text
+	if strings.Contains(c.Promise, " ") {
+		said = collapse(text)
+	}
+	switch {
+	case !containsWord(said, c.Promise):
+		return Verdict{}
+	case strings.Contains(text, tagOpen):
+		return near(NearOpen, c.Promise, "The agent opened the tag <promise> and never closed it.")
+	}
+	return near(NearBare, c.Promise, "The agent wrote %q without the tag; it has to be %s.", c.Promise, Tag(c.Promise))
 }
 
 // nearWord explains why a mention of the word doesn't count.
-func (c Completion) nearWord(text string) Verdict {
-	near := func(found, why string) Verdict {
-		return Verdict{Near: true, Found: found, Expected: c.Word, Why: why}
+func (c Completion) nearWord(text string, word mention, found bool) Verdict {
+	near := func(kind NearKind, found, why string) Verdict {
+		return Verdict{Near: true, Kind: kind, Found: found, Expected: c.Word, Why: fmt.Sprintf(why, c.Word)}
 	}
 	last := lastLine(text)
 	switch {
-	case containsWord(last, c.Word):
-		return near(last, fmt.Sprintf("The agent wrote %s, but the last line has to end with it.", c.Word))
-	case containsWord(text, c.Word):
-		return near(c.Word, fmt.Sprintf("The agent mentioned %s, but not at the end of its last line.", c.Word))
-	case endsWithWord(strings.ToLower(last), strings.ToLower(c.Word)):
-		return near(last, fmt.Sprintf("The agent ended with the word, but capital letters count: it has to be %s.", c.Word))
+	case found && word.place == inSentence:
+		return near(NearWord, lineAt(text, word.start), "The agent mentioned %[1]s; it counts as the last line, with nothing else on it.")
+	case found:
+		s := placeSentences[word.place]
+		return near(s.kind, c.Word, s.why)
+	case endsWithWord(strings.ToLower(strings.TrimRightFunc(last, isTail)), strings.ToLower(c.Word)):
+		return near(NearWordCase, last, "The agent ended with the word, but capital letters count: it has to be %s.")
 	}
 	return Verdict{}
 }
 
-// findPromise returns the content of the first promise in text, with its white
-// space collapsed.
-func findPromise(text string) (promise string, ok bool) {
-	if !strings.Contains(text, "<promise>") {
-		return "", false
+// FailedRun is the verdict on a run that failed although it kept the promise:
+// what a broken run says can't be relied on.
+func (v Verdict) FailedRun(problem string) Verdict {
+	if !v.Matched {
+		return Verdict{}
 	}
-	m := promiseTag().FindStringSubmatch(text)
-	if m == nil {
-		return "", false
-	}
-	return collapse(m[1]), true
-}
-
-// collapse trims s and makes each run of white space inside it one space.
-func collapse(s string) string { return strings.Join(strings.Fields(s), " ") }
-
-// lastLine returns the last line of a text without trailing white space.
-func lastLine(text string) string {
-	return strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:])
-}
-
-// endsWithWord says whether s ends with word as a word of its own.
-func endsWithWord(s, word string) bool {
-	before, ok := strings.CutSuffix(s, word)
-	return ok && !endsInWord(before)
-}
-
-// containsWord says whether word stands somewhere in s as a word of its own.
-func containsWord(s, word string) bool {
-	for from := 0; ; {
-		i := strings.Index(s[from:], word)
-		if i < 0 {
-			return false
-		}
-		start, end := from+i, from+i+len(word)
-		next, size := utf8.DecodeRuneInString(s[end:])
-		if !endsInWord(s[:start]) && (size == 0 || !isWordRune(next)) {
-			return true
-		}
-		from = end
-	}
-}
-
-// endsInWord says whether the last character of s belongs to a word.
-func endsInWord(s string) bool {
-	last, size := utf8.DecodeLastRuneInString(s)
-	return size > 0 && isWordRune(last)
-}
-
-func isWordRune(r rune) bool {
-	return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r)
+	return Verdict{Near: true, Kind: NearFailed, Found: v.Promise, Expected: v.Promise,
+		Why: fmt.Sprintf("The agent promised %q, but its run failed (%s), so that doesn't count.", v.Promise, strings.TrimSuffix(problem, "."))}
 }

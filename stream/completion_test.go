@@ -14,25 +14,33 @@ func TestCompletion(t *testing.T) {
 		want    string // the promise that was kept, "" for none
 	}{
 		{"tag", "DONE", "All done. <promise>DONE</promise>", "DONE"},
-		{"tag in mid-text", "DONE", "So <promise>DONE</promise> it is.\nBye", "DONE"},
+		{"tag in mid-text", "DONE", "So <promise>DONE</promise> it is.\nBye", ""},
+		{"tag on a line in mid-text", "DONE", "So\n<promise>DONE</promise>\nit is.\nBye", "DONE"},
 		{"white space on both sides", " all \n tests  pass ", "<promise>\n  all tests\tpass\n</promise>", "all tests pass"},
 		{"another text", "DONE", "<promise>NOT DONE</promise>", ""},
 		{"capital letters", "DONE", "<promise>done</promise>", ""},
 		{"capital tag", "DONE", "<PROMISE>DONE</PROMISE>", ""},
 		{"no tag", "DONE", "DONE", ""},
-		{"only the first tag counts", "DONE", "<promise>NO</promise> <promise>DONE</promise>", ""},
-		{"first of two", "DONE", "<promise>DONE</promise> <promise>NO</promise>", "DONE"},
+		{"two that contradict each other", "DONE", "<promise>NO</promise> <promise>DONE</promise>", ""},
+		{"the other way round", "DONE", "<promise>DONE</promise> <promise>NO</promise>", ""},
+		{"on two lines", "DONE", "<promise>DONE</promise>\n\n<promise>NO</promise>", ""},
+		{"twice the same", "DONE", "<promise>DONE</promise> <promise>DONE</promise>", "DONE"},
+		{"twice the same on two lines", "DONE", "<promise>DONE</promise>\nyes\n<promise>DONE</promise>", "DONE"},
+		{"the promise and the word", "DONE", "<promise>DONE</promise>\n<promise>LOOP_COMPLETE</promise>", "LOOP_COMPLETE"},
+		{"talked about, then made", "DONE", "I may say <promise>NO</promise> or so.\n<promise>DONE</promise>", "DONE"},
+		{"talked about, then another", "DONE", "I can't say <promise>DONE</promise>.\n<promise>NO</promise>", ""},
 		{"tag that isn't closed", "DONE", "<promise>DONE", ""},
 		{"tag inside an event", "DONE", `<event topic="t"><promise>DONE</promise></event>`, ""},
 		{"tag behind an event", "DONE", `<event topic="t"><promise>NO</promise></event><promise>DONE</promise>`, "DONE"},
 		{"no promise wanted", "", "<promise></promise>", ""},
 		{"word", "", "Good.\nLOOP_COMPLETE", "LOOP_COMPLETE"},
 		{"word with a promise set", "DONE", "Good.\nLOOP_COMPLETE", "LOOP_COMPLETE"},
-		{"word ends the last line", "", "That makes it LOOP_COMPLETE  \n\n  \n", "LOOP_COMPLETE"},
+		{"word ends the last line", "", "That makes it LOOP_COMPLETE  \n\n  \n", ""},
+		{"word is the last line", "", "That makes it\nLOOP_COMPLETE  \n\n  \n", "LOOP_COMPLETE"},
 		{"word in mid-text", "", "I'll say LOOP_COMPLETE when\nit is done", ""},
 		{"word in mid-line", "", "LOOP_COMPLETE, I guess", ""},
 		{"part of a word", "", "NOT_LOOP_COMPLETE", ""},
-		{"behind punctuation", "", "done:LOOP_COMPLETE", "LOOP_COMPLETE"},
+		{"behind punctuation", "", "done:LOOP_COMPLETE", ""},
 		{"word, then an event", "", "LOOP_COMPLETE\n<event topic=\"t\">x</event>\n", "LOOP_COMPLETE"},
 		{"word inside an event", "", "bye\n<event topic=\"t\">\nLOOP_COMPLETE\n</event>", ""},
 		{"nothing", "DONE", "", ""},
@@ -49,7 +57,7 @@ func TestCompletion(t *testing.T) {
 
 func TestCompletionWithAnotherWord(t *testing.T) {
 	c := Completion{Word: "FERTIG"}
-	if !c.Judge(Result{Text: "alles FERTIG"}).Matched || c.Judge(Result{Text: "LOOP_COMPLETE"}).Matched {
+	if !c.Judge(Result{Text: "Alles!\nFERTIG"}).Matched || c.Judge(Result{Text: "LOOP_COMPLETE"}).Matched {
 		t.Error("the word has to replace the default one")
 	}
 }
@@ -65,15 +73,22 @@ func TestNearMisses(t *testing.T) {
 	}{
 		{"another text", Result{Text: "<promise>\nNOT  YET</promise>"}, "NOT YET", want, `promised "NOT YET"`},
 		{"capital letters", Result{Text: "<promise>Done</promise>"}, "Done", want, "capital letters count"},
-		{"second of two", Result{Text: "<promise>NO</promise> <promise>DONE</promise>"}, "NO", want, "only the first one counts"},
+		{"two of them", Result{Text: "<promise>NO</promise> <promise>DONE</promise>"}, "DONE", want, "contradict each other"},
 		{"capital tag", Result{Text: "<Promise>DONE</Promise>"}, "DONE", want, "tag in capital letters"},
 		{"earlier message", Result{Text: "bye", EarlierPromise: "DONE"}, want, want, "earlier message"},
+		{"the word in an earlier message", Result{Text: "bye", EarlierPromise: "LOOP_COMPLETE"}, "LOOP_COMPLETE", "LOOP_COMPLETE", "earlier message"},
 		{"no tag", Result{Text: "It is DONE."}, "DONE", want, "without the tag"},
 		{"no end tag", Result{Text: "<promise>DONE"}, "DONE", want, "never closed"},
-		{"word in mid-text", Result{Text: "LOOP_COMPLETE\nor not"}, "LOOP_COMPLETE", "LOOP_COMPLETE", "not at the end"},
-		{"word in the last line", Result{Text: "**LOOP_COMPLETE**"}, "**LOOP_COMPLETE**", "LOOP_COMPLETE", "has to end with it"},
-		{"word in a tag", Result{Text: "<promise>LOOP_COMPLETE</promise>"}, "LOOP_COMPLETE", want, "has to be"},
-		{"small word", Result{Text: "loop_complete"}, "loop_complete", "LOOP_COMPLETE", "capital letters count"},
+		{"in a sentence", Result{Text: "I can not output <promise>DONE</promise>."}, "DONE", want, "inside a sentence"},
+		{"another one stands", Result{Text: "No <promise>DONE</promise> yet.\n<promise>NOT YET</promise>"}, "NOT YET", want, `promised "NOT YET"`},
+		{"in a code block", Result{Text: "```\n<promise>DONE</promise>\n```"}, "DONE", want, "in a code block"},
+		{"in a quote", Result{Text: "> <promise>DONE</promise>"}, "DONE", want, "in a quote"},
+		{"in a comment", Result{Text: "<!-- <promise>DONE</promise> -->"}, "DONE", want, "in an HTML comment"},
+		{"word in mid-text", Result{Text: "LOOP_COMPLETE\nor not"}, "LOOP_COMPLETE", "LOOP_COMPLETE", "counts as the last line"},
+		{"word in the last line", Result{Text: "so\nthat's LOOP_COMPLETE"}, "that's LOOP_COMPLETE", "LOOP_COMPLETE", "nothing else on it"},
+		{"word in a quote", Result{Text: "> LOOP_COMPLETE"}, "LOOP_COMPLETE", "LOOP_COMPLETE", "in a quote"},
+		{"word in a tag in a sentence", Result{Text: "no <promise>LOOP_COMPLETE</promise> yet"}, "LOOP_COMPLETE", "LOOP_COMPLETE", "inside a sentence"},
+		{"small word", Result{Text: "*loop_complete*."}, "*loop_complete*.", "LOOP_COMPLETE", "capital letters count"},
 	} {
 		v := Completion{Promise: "DONE"}.Judge(tt.r)
 		if v.Matched || !v.Near || v.Found != tt.found || v.Expected != tt.expected || !strings.Contains(v.Why, tt.why) {
@@ -139,6 +154,7 @@ func FuzzCompletion(f *testing.F) {
 	f.Add("<promise>DONE</promise>", "DONE", "")
 	f.Add("x\nLOOP_COMPLETE", "a b", "a b")
 	f.Add(`<event topic="x"><promise>a</promise></event>`, "", "LOOP_COMPLETE")
+	f.Add("<!-- <promise>a</promise>\n```\n<PROMISE>a</promise>", "a", "")
 	f.Fuzz(func(t *testing.T, text, promise, earlier string) {
 		v := Completion{Promise: promise}.Judge(Result{Text: text, EarlierPromise: earlier})
 		switch {
@@ -146,7 +162,7 @@ func FuzzCompletion(f *testing.F) {
 			t.Errorf("contradiction: %+v", v)
 		case v.Matched && v.Promise != DefaultWord && !strings.Contains(text, "<promise>"):
 			t.Errorf("%+v without a tag", v)
-		case v.Near && (v.Why == "" || v.Expected == ""):
+		case v.Near && (v.Why == "" || v.Kind == NearNone || v.Expected == "" && v.Kind != NearUnset):
 			t.Errorf("near miss without an explanation: %+v", v)
 		}
 	})

@@ -39,6 +39,8 @@ type readerRun struct {
 	summary                   Summary
 	lines, malformed, skipped int
 	cutOff                    bool
+	broken                    bool // the last line is the beginning of an event
+	done                      bool // before the stream's end meant anything
 	understood                bool // there was an event
 }
 
@@ -54,6 +56,7 @@ func (run *readerRun) read(r io.Reader) (err error) {
 		run.line(line, cut, emit)
 		return nil
 	})
+	run.done = run.decoder.Done()
 	run.decoder.Close(emit)
 	if err != nil {
 		return fmt.Errorf("reading the agent's output: %w", err)
@@ -67,7 +70,9 @@ func (run *readerRun) line(line []byte, cut bool, emit func(Event)) {
 	}
 	run.lines++
 	run.cutOff = cut && run.Format != FormatText
-	if err := run.decoder.Decode(line, emit); err != nil {
+	err := run.decoder.Decode(line, emit)
+	run.broken = run.cutOff && err != nil && strings.HasPrefix(strings.TrimSpace(string(line)), "{")
+	if err != nil {
 		run.malformed++
 		if run.Log != nil {
 			run.Log.Debug("skipped a line of the agent's output", "error", err, "line", shortened(line))
@@ -132,6 +137,9 @@ func (run *readerRun) result(readErr error) Result {
 	result.SkippedLines = run.malformed + run.skipped
 	result.CutOff = run.cutOff
 	result.Terminal = run.decoder != nil && run.decoder.Done()
+	if run.broken { // what ends in the middle of an event doesn't say by its end that all is done
+		result.Terminal = run.done
+	}
 	switch {
 	case result.Terminal || result.Failure != nil:
 	case readErr != nil:
@@ -141,6 +149,8 @@ func (run *readerRun) result(readErr error) Result {
 	case run.Format == FormatText:
 	case !run.understood && result.SkippedLines > 0:
 		result.Failure = &Error{Message: fmt.Sprintf("the agent's output is no %s", run.Format)}
+	case run.broken:
+		result.Failure = &Error{Message: "the stream was cut off in the middle of an event", Kind: KindServer, Retryable: true}
 	default:
 		result.Failure = &Error{Message: "the stream ended before the agent was done"}
 	}

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -118,6 +120,49 @@ func TestCutOffStream(t *testing.T) {
 		result, err := Reader{Format: FormatPi}.Run(strings.NewReader(piAgentStart + "\n" + tt.end))
 		if err != nil || result.CutOff != tt.cut || result.Terminal != tt.terminal || result.SkippedLines != tt.skipped || (result.Failure == nil) != tt.terminal {
 			t.Errorf("%s: %+v, error %v", name, result, err)
+		}
+	}
+}
+
+// TestACutOffEventIsAFailure cuts real streams inside their last lines, where
+// the agent has said all that it had to say, its promise included.
+func TestACutOffEventIsAFailure(t *testing.T) {
+	for _, tt := range []struct {
+		format Format
+		file   string
+		isLast func(line string) bool // the event that says that all is done
+	}{
+		{FormatPi, "pi/plain.jsonl", func(l string) bool { return strings.Contains(l, `"type":"agent_end"`) }},
+		{FormatPi, "pi/plain.jsonl", func(l string) bool { return strings.Contains(l, `"type":"agent_settled"`) }},
+		{FormatPi, "pi-old/plain.jsonl", func(l string) bool { return strings.Contains(l, `"type":"agent_end"`) }},
+		{FormatClaude, "claude/plain.jsonl", func(l string) bool { return strings.Contains(l, `"type":"result"`) }},
+		{FormatOpencode, "opencode/tools.jsonl", func(l string) bool { return strings.Contains(l, `"reason":"stop"`) }},
+		{FormatCodex, "codex/tools.jsonl", func(l string) bool { return strings.Contains(l, `"turn.completed"`) }},
+		{FormatGemini, "gemini/tools.jsonl", func(l string) bool { return strings.Contains(l, `"type":"result"`) }},
+	} {
+		data, err := os.ReadFile("../testdata/" + tt.file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.SplitAfter(string(data), "\n")
+		at := slices.IndexFunc(lines, tt.isLast)
+		if at < 0 {
+			t.Fatalf("%s: no such event", tt.file)
+		}
+		before, last := strings.Join(lines[:at], ""), strings.TrimSpace(lines[at])
+		for _, length := range []int{1, len(last) / 2, len(last) - 1} {
+			result, err := Reader{Format: tt.format}.Run(strings.NewReader(before + last[:length]))
+			if err != nil || result.Terminal || !result.CutOff || result.Failure == nil || !result.Failure.Retryable || !strings.Contains(result.Failure.Message, "cut off") {
+				t.Errorf("%s, cut at %d of %s: %+v, %+v, error %v", tt.file, length, last[:10], result.Failure, result, err)
+			}
+		}
+		result, err := Reader{Format: tt.format}.Run(strings.NewReader(string(data) + "bye"))
+		if err != nil || !result.Terminal || result.Failure != nil || !result.CutOff {
+			t.Errorf("%s with a word behind it: %+v, error %v", tt.file, result, err)
+		}
+		result, err = Reader{Format: tt.format}.Run(strings.NewReader(strings.TrimSpace(string(data))))
+		if err != nil || !result.Terminal || result.Failure != nil {
+			t.Errorf("%s without the last line's end: %+v, error %v", tt.file, result, err)
 		}
 	}
 }

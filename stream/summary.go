@@ -36,7 +36,7 @@ func (s *Summary) Add(e Event) {
 
 // message makes text the last message.
 func (s *Summary) message(text string) {
-	if promise, ok := findPromise(withoutTopics(s.result.Text)); ok {
+	if promise := promiseIn(s.result.Text); promise != "" {
 		s.result.EarlierPromise = promise
 	}
 	s.result.Text = text

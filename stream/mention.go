@@ -1,0 +1,290 @@
+package stream
+
+import (
+	"slices"
+	"sort"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	tagOpen  = "<promise>"
+	tagClose = "</promise>"
+)
+
+// Tag is the promise as an agent has to write it.
+func Tag(promise string) string { return tagOpen + promise + tagClose }
+
+// Promises returns what the tags <promise> in a text hold, each once and in
+// their order, with white space collapsed. Empty tags are none. It doesn't
+// matter where in the text they are.
+func Promises(text string) []string {
+	var found []string
+	for _, tag := range findTags(text) {
+		if tag.exact && !slices.Contains(found, tag.said) {
+			found = append(found, tag.said)
+		}
+	}
+	return found
+}
+
+// mention is a tag, or the word, at its place in a text.
+type mention struct {
+	said       string // what the tag holds, its white space collapsed; the word
+	exact      bool   // the tag isn't in capital letters
+	start, end int
+	place      place
+}
+
+// place is where a mention is.
+type place int
+
+const (
+	stands     place = iota // for itself: see Completion.Judge
+	inSentence              // also: beside anything else that is no decoration
+	inCode
+	inQuote
+	inComment
+)
+
+// tagsIn returns the tags of a text with their places.
+func tagsIn(text string) []mention {
+	tags := findTags(text)
+	locate(text, tags)
+	endsAt := len(strings.TrimRightFunc(text, isTail))
+	judgeTags(text, tags, endsAt)
+	return tags
+}
+
+// findTags returns the tags of a text in their order. Each closing one belongs
+// to the opening one before it.
+func findTags(text string) (tags []mention) {
+	open, exact := -1, false
+	for at := 0; ; {
+		i := strings.IndexByte(text[at:], '<')
+		if i < 0 {
+			return tags
+		}
+		start := at + i
+		at = start + 1
+		switch tag := text[start:min(start+len(tagClose), len(text))]; {
+		case len(tag) >= len(tagOpen) && strings.EqualFold(tag[:len(tagOpen)], tagOpen):
+			open, exact = start, tag[:len(tagOpen)] == tagOpen
+			at = start + len(tagOpen)
+		case strings.EqualFold(tag, tagClose):
+			if end := start + len(tag); open >= 0 {
+				if said := collapse(text[open+len(tagOpen) : start]); said != "" {
+					tags = append(tags, mention{said: said, exact: exact && tag == tagClose, start: open, end: end})
+				}
+			}
+			open = -1
+		}
+	}
+}
+
+// judgeTags finds out which of the tags outside of code, quotes and comments
+// stand for themselves. endsAt is where the text ends but for decoration.
+func judgeTags(text string, tags []mention, endsAt int) {
+	type side struct{ line, sentence bool }
+	before := make([]side, len(tags)) // the tag begins its line; a sentence ends before it
+	from := 0
+	for i, tag := range tags {
+		gap := text[from:tag.start]
+		from = tag.end
+		switch line := strings.LastIndexByte(gap, '\n') + 1; {
+		case line > 0 || i == 0:
+			before[i] = side{beginsLine(gap[line:]), endsSentence(gap[line:])}
+		case endsLine(gap): // nothing is said between the two
+			before[i] = before[i-1]
+		default:
+			before[i].sentence = endsSentence(gap)
+		}
+	}
+	var after side // the tag ends its line; the text
+	to := len(text)
+	for i := len(tags) - 1; i >= 0; i-- {
+		gap := text[tags[i].end:to]
+		switch end := strings.IndexByte(gap, '\n'); {
+		case end >= 0 || to == len(text):
+			line, _, _ := strings.Cut(gap, "\n")
+			after = side{endsLine(line), tags[i].end >= endsAt}
+		case !endsLine(gap):
+			after = side{}
+		}
+		to = tags[i].start
+		if tags[i].place == stands && !(before[i].line && after.line || before[i].sentence && after.sentence) {
+			tags[i].place = inSentence
+		}
+	}
+}
+
+// lastWord returns the last mention of a word outside of tags, with its place.
+// It stands only where nothing but decoration follows it in the text.
+func lastWord(text, word string, tags []mention) (m mention, ok bool) {
+	for end := len(text); ; end = m.start {
+		m.start = strings.LastIndex(text[:end], word)
+		if m.start < 0 {
+			return m, false
+		}
+		m.said, m.end = word, m.start+len(word)
+		next := sort.Search(len(tags), func(i int) bool { return tags[i].end > m.start })
+		inTag := next < len(tags) && tags[next].start < m.start
+		if !inTag && isAlone(text, m.start, m.end) {
+			break
+		}
+	}
+	found := []mention{m}
+	opened := locate(text, found)
+	m = found[0]
+	line := lineStart(text, m.start)
+	before, end := text[line:m.start], lineEnd(text, m.end)
+	isLast := m.end >= len(strings.TrimRightFunc(text, isFence))
+	switch {
+	case m.place == inCode && isLast && opened <= m.start && beginsLine(text[opened:m.start]):
+		m.place = stands // the block holds nothing else
+	case m.place != stands:
+	case isLast && beginsLine(before) && endsLine(text[m.end:end]):
+	case m.end >= len(strings.TrimRightFunc(text, isTail)) && endsSentence(before):
+	default:
+		m.place = inSentence
+	}
+	return m, true
+}
+
+// isAlone says whether text[start:end] is a word of its own. A few underscores
+// beside it are emphasis, if no word is beyond them.
+func isAlone(text string, start, end int) bool {
+	const emphasis = 3
+	for i := 0; i < emphasis && start > 0 && text[start-1] == '_'; i++ {
+		start--
+	}
+	for i := 0; i < emphasis && end < len(text) && text[end] == '_'; i++ {
+		end++
+	}
+	before, _ := utf8.DecodeLastRuneInString(text[:start])
+	after, _ := utf8.DecodeRuneInString(text[end:])
+	return !isLetter(before) && !isLetter(after)
+}
+
+func isLetter(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+// beginsLine says whether what stands before a tag in its line is decoration.
+func beginsLine(before string) bool {
+	for field := range strings.FieldsSeq(before) {
+		if strings.TrimLeftFunc(field, isLead) != "" && !isMark(strings.Trim(field, "*_`")) {
+			return false
+		}
+	}
+	return true
+}
+
+// isMark says whether a field of a line is a list's number or a ticked box.
+func isMark(field string) bool {
+	if field == "[x]" || field == "[X]" {
+		return true
+	}
+	digits := strings.TrimRight(field, ".)")
+	return len(digits)+1 == len(field) && digits != "" && len(digits) < 10 && strings.Trim(digits, "0123456789") == ""
+}
+
+// endsLine says whether what follows a tag in its line is decoration.
+func endsLine(after string) bool {
+	return strings.TrimLeftFunc(after, func(r rune) bool { return r == '`' || isTail(r) }) == ""
+}
+
+// endsSentence says whether a sentence ends where a tag begins. An ellipsis
+// and an abbreviation end none, and whether a question does is left open.
+func endsSentence(before string) bool {
+	before = strings.TrimRightFunc(before, isBlank)
+	if last, _ := utf8.DecodeLastRuneInString(before); isEmoji(last) {
+		return true
+	}
+	before = strings.TrimRightFunc(before, func(r rune) bool { return isBlank(r) || strings.ContainsRune(`)]"'”’»」`, r) })
+	last, size := utf8.DecodeLastRuneInString(before)
+	switch before = before[:len(before)-size]; last {
+	case '!', '！', '。':
+		return true
+	case '.':
+		return !strings.HasSuffix(before, ".") && !isAbbreviation(before[strings.LastIndexAny(before, " \t(")+1:])
+	}
+	return false
+}
+
+// isAbbreviation says whether a word is like "e.g", to which a point belongs.
+func isAbbreviation(word string) bool {
+	letters := strings.Split(word, ".")
+	return len(letters) > 1 && !slices.ContainsFunc(letters, func(s string) bool { return utf8.RuneCountInString(s) != 1 })
+}
+
+// isBlank is white space, what can't be seen, and emphasis.
+func isBlank(r rune) bool {
+	return unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) || r == '*' || r == '_' || isEmojiPart(r)
+}
+
+// isLead is decoration before a tag: emphasis, code spans, headings, lists, emoji.
+func isLead(r rune) bool {
+	return isBlank(r) || isEmoji(r) || strings.ContainsRune("`#-+•–—→", r)
+}
+
+// isTail is decoration behind a tag: emphasis, emoji, and all punctuation that
+// neither asks nor closes what was opened before.
+func isTail(r rune) bool {
+	if isBlank(r) || isEmoji(r) {
+		return true
+	}
+	return unicode.In(r, unicode.Po, unicode.Pd, unicode.Pc) && !strings.ContainsRune(`?？؟"'\/@&%`, r)
+}
+
+// isFence is what may follow the word at the end of a text.
+func isFence(r rune) bool { return r == '`' || r == '~' || isTail(r) }
+
+// refusals are emoji that say no, or not yet.
+const refusals = "❌✗✘✖❎☐⬜🔲⏳⌛🚫⛔🛑🚧👎❓❔⚠"
+
+// isEmoji says whether r is an emoji that takes nothing back.
+func isEmoji(r rune) bool { return unicode.Is(unicode.So, r) && !strings.ContainsRune(refusals, r) }
+
+// isEmojiPart says whether r only changes the emoji before it.
+func isEmojiPart(r rune) bool { return r == 0xFE0F || r == 0x20E3 || r >= 0x1F3FB && r <= 0x1F3FF }
+
+func lineStart(text string, at int) int { return strings.LastIndexByte(text[:at], '\n') + 1 }
+
+func lineEnd(text string, at int) int {
+	if i := strings.IndexByte(text[at:], '\n'); i >= 0 {
+		return at + i
+	}
+	return len(text)
+}
+
+func lineAt(text string, at int) string {
+	return strings.TrimSpace(text[lineStart(text, at):lineEnd(text, at)])
+}
+
+// collapse trims s and makes each run of white space inside it one space.
+func collapse(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// lastLine returns the last line of a text that isn't blank.
+func lastLine(text string) string {
+	text = strings.TrimSpace(text)
+	return text[strings.LastIndexByte(text, '\n')+1:]
+}
+
+// endsWithWord says whether s ends with word as a word of its own.
+func endsWithWord(s, word string) bool {
+	return strings.HasSuffix(s, word) && isAlone(s, len(s)-len(word), len(s))
+}
+
+// containsWord says whether word stands somewhere in s as a word of its own.
+func containsWord(s, word string) bool {
+	for from := 0; ; {
+		i := strings.Index(s[from:], word)
+		if i < 0 {
+			return false
+		}
+		if start := from + i; isAlone(s, start, start+len(word)) {
+			return true
+		}
+		from += i + len(word)
+	}
+}
