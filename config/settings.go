@@ -19,6 +19,7 @@ const (
 	FromEditor  Source = "editor"  // the editor's settings
 	FromFolder  Source = "folder"  // the folder's file
 	FromUser    Source = "user"    // the user's file
+	FromPrompt  Source = "prompt"  // the prompt, which may name its promise
 	FromDefault Source = "default" // built in
 )
 

@@ -28,6 +28,7 @@ type LoopStart struct {
 	Model         string    `json:"model,omitempty"`
 	Args          []string  `json:"args,omitempty"` // the user's own, for the agent
 	Promise       string    `json:"promise,omitempty"`
+	PromiseFrom   string    `json:"promiseFrom,omitempty"`   // "prompt", "folder", ...
 	MaxIterations int       `json:"maxIterations,omitempty"` // 0: unlimited
 	MaxCostUSD    float64   `json:"maxCostUsd,omitempty"`
 }

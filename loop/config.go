@@ -21,7 +21,9 @@ type Config struct {
 	Model   string   // "" leaves the choice to the agent
 	Hat     string   // the role that Backend and Args come from; only shown
 	Promise string   // "" is none; the word LOOP_COMPLETE works always
-	// Quiet keeps the loop's rules (iteration, limit, promise) from the agent.
+	// PromiseFrom is where the promise comes from, a config.Source; only shown.
+	PromiseFrom string
+	// Quiet keeps the loop's rules (iteration, limit, how to finish) from the agent.
 	Quiet  bool
 	Limits Limits
 	// Continue goes on with the loop that the state file describes. Prompt,

@@ -153,6 +153,7 @@ func (l *Loop) claim() (plannedRun, error) {
 	}
 	fresh := l.takeGuidance(guidance)
 	l.learn(state)
+	l.lookAtPrompt(state.Prompt)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.guiding = append(l.guiding, fresh...)
@@ -200,8 +201,7 @@ func (l *Loop) runAgent(plan plannedRun) (report, error) {
 		l.emit(g)
 	}
 	exit, cause := l.attend(agent)
-	completion := stream.Completion{Promise: l.Status().Promise}
-	return assess(exit, cause, completion, time.Now()), nil
+	return assess(exit, cause, l.completionOf(prompt, plan), time.Now()), nil
 }
 
 // openIteration tells everybody that an iteration begins.
@@ -216,6 +216,7 @@ func (l *Loop) openIteration(plan plannedRun) {
 	l.mu.Unlock()
 	l.setState(StateChanged{State: StateRunning}, nil)
 	l.emit(IterationStart{Iteration: plan.iteration, MaxIterations: plan.limits.MaxIterations, StartedAt: now, PromptBytes: len(plan.prompt)})
+	l.tellGoal()
 	l.mirrorInput(plan)
 }
 
@@ -351,9 +352,7 @@ func (l *Loop) closeIteration(plan plannedRun, r report) {
 		Text: res.Text, Error: r.problem, Skipped: res.SkippedLines,
 	})
 	l.warnOfMirror()
-	if r.verdict.Near && !r.verdict.Matched {
-		l.emit(NearMiss{Found: r.verdict.Found, Expected: r.verdict.Expected, Why: r.verdict.Why})
-	}
+	l.tellNearMiss(r.verdict)
 }
 
 // causeOf is why the loop is to end, or why the run was ended.

@@ -57,11 +57,27 @@ type IterationEnd struct {
 	Skipped   int    // malformed lines
 }
 
+// Goal says in the first iteration which promise ends the loop.
+type Goal struct {
+	Promise string
+	From    string // where the promise comes from, see Config.PromiseFrom
+}
+
+// Offer is what the user may do about an event: make one of the promises the
+// loop's. The zero value offers nothing.
+type Offer struct {
+	LoopID   string
+	Folder   string
+	Promises []string
+}
+
 // NearMiss says why a loop goes on although the agent seems to have promised.
+// It comes once for each kind of miss, until the promise changes.
 type NearMiss struct {
 	Found    string // what the agent wrote
-	Expected string
+	Expected string // "": no promise is set
 	Why      string // one sentence for the user
+	Offer    Offer
 }
 
 // GuidanceState tells how far a piece of guidance has come.
@@ -84,6 +100,7 @@ type Guidance struct {
 // loop: 80 % of a limit, a cap that can't be enforced, a broken state file.
 type Warning struct {
 	Message string
+	Offer   Offer
 }
 
 // LimitsChanged says that limits or the promise changed while the loop runs.
@@ -108,6 +125,7 @@ type End struct {
 func (StateChanged) loopEvent()   {}
 func (IterationStart) loopEvent() {}
 func (IterationEnd) loopEvent()   {}
+func (Goal) loopEvent()           {}
 func (NearMiss) loopEvent()       {}
 func (Guidance) loopEvent()       {}
 func (Warning) loopEvent()        {}

@@ -245,12 +245,17 @@ func (w *watcher) HandleLoop(e Event) {
 		line = fmt.Sprintf("begin %s", ofMax(e.Iteration, e.MaxIterations))
 	case IterationEnd:
 		line = fmt.Sprintf("end %d %s %s", e.Iteration, e.Outcome, e.Error)
+	case Goal:
+		line = fmt.Sprintf("goal %s %s", e.Promise, e.From)
 	case NearMiss:
-		line = fmt.Sprintf("near miss: %s", e.Found)
+		line = fmt.Sprintf("near miss: %s (%s) %q", e.Found, e.Why, e.Offer.Promises)
 	case Guidance:
 		line = fmt.Sprintf("guidance %s %s: %s", e.ID, e.State, e.Text)
 	case Warning:
 		line = "warning: " + e.Message
+		if e.Offer.Promises != nil {
+			line += fmt.Sprintf(" %q", e.Offer.Promises)
+		}
 	case LimitsChanged:
 		line = fmt.Sprintf("limits: %d iterations, $%v", e.Limits.MaxIterations, e.Limits.MaxCostUSD)
 	case End:

@@ -9,10 +9,13 @@ import (
 	"ralph-lsp/stream"
 )
 
-// rules tell an agent that it works in a loop, and how to end it.
+// rules tell an agent that it works in a loop, and how to end it. They must not
+// end the loop of an agent that repeats them: neither tag nor word stands for
+// itself in them.
 //
-// spelled: the tag is described instead of written, for agents whose output is
-// plain text: one that prints its prompt would else make the promise with it.
+// spelled: tag and word are described instead of written, for agents whose
+// output is plain text: one that prints its prompt, in lines of its own, would
+// else make the promise with it.
 func rules(iteration int, limits Limits, promise string, spelled bool) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "You work in a Ralph loop: the same prompt is given again and again, each time to a fresh agent "+
@@ -20,15 +23,19 @@ func rules(iteration int, limits Limits, promise string, spelled bool) string {
 	if limits.MaxIterations > 0 {
 		fmt.Fprintf(&b, " of at most %d", limits.MaxIterations)
 	}
-	b.WriteString(". Look first at what is already done.")
-	if promise != "" {
-		tag := "<promise>" + promise + "</promise>"
-		if spelled {
-			tag = fmt.Sprintf("the statement %q between an opening and a closing XML tag of the name promise", promise)
-		}
-		fmt.Fprintf(&b, "\n\nAt the end of your last message output %s when and only when that statement is true. "+
-			"Never output it to get out of the loop: if it isn't true yet, do what you can and stop, and the next iteration goes on.", tag)
+	b.WriteString(". Look first at what is already done.\n\n")
+	ending, when := stream.DefaultWord, "all that the prompt asks for is done"
+	if spelled {
+		ending = "the words LOOP and COMPLETE in capital letters, joined by an underscore"
 	}
+	if promise = strings.Join(strings.Fields(promise), " "); promise != "" {
+		ending, when = stream.Tag(promise), "that statement is true"
+		if spelled {
+			ending = fmt.Sprintf("the statement %q between an opening and a closing XML tag of the name promise", promise)
+		}
+	}
+	fmt.Fprintf(&b, "At the end of your last message output %s, on a line of its own, when and only when %s and you have checked it. "+
+		"Never output it to get out of the loop: as long as something is missing, do what you can and stop, and the next iteration goes on.", ending, when)
 	return b.String()
 }
 

@@ -73,6 +73,8 @@ func assess(exit backends.Exit, cause StopReason, completion stream.Completion, 
 	}
 	if r.outcome == OutcomeOK || cause.Capped() || overBudget(res) {
 		r.verdict = completion.Judge(res)
+	} else if r.problem != "" {
+		r.verdict = completion.Judge(res).FailedRun(r.problem)
 	}
 	if r.outcome == OutcomeError {
 		r.assessRefusal(now)

@@ -74,6 +74,7 @@ type Loop struct {
 	guided    int             // pieces of guidance so far, for their ids
 	waitNoted bool            // the state file says until when the loop waits
 	badFile   string          // the last complaint about the state file
+	promises  promises        // what the user was told about them
 	warned    float64         // the cost cap of which the user was warned
 	line      lineBuffer
 	stopped   time.Duration // of the run under way, in which this process was stopped

@@ -401,6 +401,7 @@ func TestEventsComeInPairsAndOrder(t *testing.T) {
 		r.over(StopPromise, 2)
 		want := `state running
 begin 1/50
+goal DONE
 end 1 ok
 begin 2/50
 end 2 ok
@@ -439,21 +440,6 @@ func TestDryRunTellsAndDoesNothing(t *testing.T) {
 	for _, want := range []string{"/bin/true -p ", "<promise>DONE</promise>", "--model m", "--max-budget-usd 2.5", " --x"} {
 		if !strings.Contains(line, want) {
 			t.Errorf("no %q in %s", want, line)
-		}
-	}
-}
-
-func TestAnAgentThatEchoesItsPromptPromisesNothing(t *testing.T) {
-	for _, format := range []stream.Format{stream.FormatText, stream.FormatPi} {
-		cfg := Config{Prompt: "Build it", Backend: backends.Custom("/bin/cat", nil, backends.PromptStdin, format)}
-		echo, _ := cfg.brief(plannedRun{iteration: 1, prompt: cfg.Prompt, promise: "DONE"})
-		verdict := stream.Completion{Promise: "DONE"}.Judge(stream.Result{Text: echo})
-		if echoes := format == stream.FormatText; echoes == verdict.Matched {
-			t.Errorf("%s: %+v of %q", format, verdict, echo)
-		}
-		after := stream.Completion{Promise: "DONE"}.Judge(stream.Result{Text: echo + "\n<promise>DONE</promise>"})
-		if !after.Matched {
-			t.Errorf("%s: the real promise isn't found behind the echo", format)
 		}
 	}
 }

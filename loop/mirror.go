@@ -43,7 +43,7 @@ func (l *Loop) mirrorStart() {
 	l.mu.Unlock()
 	l.keep(history.LoopStart{
 		LoopID: l.id, Backend: l.cfg.Backend.Name, Title: s.Prompt, StartedAt: s.StartedAt, Continued: l.cfg.Continue,
-		Model: l.cfg.Model, Args: l.cfg.Args, Promise: s.CompletionPromise, MaxIterations: s.MaxIterations,
+		Model: l.cfg.Model, Args: l.cfg.Args, Promise: s.CompletionPromise, PromiseFrom: l.cfg.promiseFrom(), MaxIterations: s.MaxIterations,
 		MaxCostUSD: limitsOf(s).MaxCostUSD,
 	})
 	l.warnOfMirror()
@@ -96,11 +96,11 @@ func recordOf(e Event) history.Record {
 			DurationMs: e.Duration.Milliseconds(), Skipped: e.Skipped,
 		}
 	case NearMiss:
-		return history.NearMiss(e)
+		return history.NearMiss{Found: e.Found, Expected: e.Expected, Why: e.Why}
 	case Guidance:
 		return history.Guidance{ID: e.ID, State: string(e.State)}
 	case Warning:
-		return history.Warning(e)
+		return history.Warning{Message: e.Message}
 	case LimitsChanged:
 		return history.Limits{
 			MaxIterations: e.Limits.MaxIterations, MaxCostUSD: e.Limits.MaxCostUSD, MaxDurationMs: e.Limits.MaxDuration.Milliseconds(),

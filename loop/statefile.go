@@ -54,6 +54,9 @@ func (l *Loop) learn(s loopstate.State) {
 		limits, promise = l.status.Limits, l.status.Promise
 	}
 	changed := limits != l.status.Limits || promise != l.status.Promise
+	if promise != l.status.Promise {
+		l.promises.missed = nil // what is missed now is another one
+	}
 	l.status.Limits, l.status.Promise = limits, promise
 	retry := l.status.State == StateWaiting && l.waitNoted && !s.ResumeAt.After(time.Now())
 	wake := changed || retry || l.paused == s.Active

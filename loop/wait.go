@@ -154,6 +154,10 @@ func (l *Loop) warnAtStart() {
 	for _, message := range l.cfg.Warnings {
 		l.emit(Warning{Message: message})
 	}
+	l.mu.Lock()
+	prompt := l.known.Prompt
+	l.mu.Unlock()
+	l.lookAtPrompt(prompt)
 	st := l.Status()
 	if st.Limits.MaxCostUSD > 0 && !l.cfg.Backend.Output.HasCost() {
 		l.emit(Warning{Message: fmt.Sprintf("%s doesn't tell what a run costs, so the cost cap can't be kept", l.cfg.Backend.Name)})

@@ -91,9 +91,14 @@ var answers = [...]struct {
 // ask asks the user and returns the action that was chosen, "" when none was.
 // Commands behind the one that asks go on meanwhile.
 func (m *manager) ask(ctx context.Context, message string, about topic) string {
+	return m.askWith(ctx, messageInfo, message, answers[about].safe, answers[about].others...)
+}
+
+// askWith is ask with answers of one's own, the safe one first.
+func (m *manager) askWith(ctx context.Context, kind messageType, message, safe string, others ...string) string {
 	turnOf(ctx).end()
-	params := messageParams{Type: messageInfo, Message: message, Actions: []messageItem{{answers[about].safe}}}
-	for _, title := range answers[about].others {
+	params := messageParams{Type: kind, Message: message, Actions: []messageItem{{safe}}}
+	for _, title := range others {
 		params.Actions = append(params.Actions, messageItem{title})
 	}
 	var chosen *messageItem

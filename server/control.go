@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"ralph-lsp/config"
 	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"
 	"ralph-lsp/loopstate"
@@ -251,6 +252,7 @@ func (m *manager) lastOf(p LoopParams) *managed {
 func (m *manager) again(last *managed, cfg loop.Config) loop.Config {
 	from := last.Resumable()
 	cfg.Folder, cfg.From, cfg.Continue, cfg.Version = last.cfg.Folder, &from, true, m.version
+	cfg.PromiseFrom = string(config.FromStart) // if it changes
 	if cfg.Backend.Command == "" {
 		cfg.Backend, cfg.Args = last.cfg.Backend, last.cfg.Args
 	}

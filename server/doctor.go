@@ -164,6 +164,7 @@ func configChecks(settings config.Settings, err error) []Check {
 
 // sourceText says where a value comes from.
 var sourceText = map[config.Source]string{
+	config.FromStart: "the arguments of the start", config.FromEditor: "your editor's settings", config.FromPrompt: "the prompt", loop.FromState: "the state file",
 	config.FromFolder: "the folder's " + config.Name, config.FromUser: "your " + config.UserName, config.FromDefault: "built in",
 }
 

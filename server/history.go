@@ -115,12 +115,17 @@ func LoopEvent(r history.Record) loop.Event {
 			Tokens: stream.Tokens(r.Tokens), Turns: r.Turns, ToolCalls: r.ToolCalls,
 			Duration: history.DurationOf(r.DurationMs), Skipped: r.Skipped,
 		}
+	case history.LoopStart:
+		if r.Promise == "" {
+			return nil
+		}
+		return loop.Goal{Promise: r.Promise, From: r.PromiseFrom}
 	case history.NearMiss:
-		return loop.NearMiss(r)
+		return loop.NearMiss{Found: r.Found, Expected: r.Expected, Why: r.Why}
 	case history.Guidance:
 		return loop.Guidance{ID: r.ID, State: loop.GuidanceState(r.State)}
 	case history.Warning:
-		return loop.Warning(r)
+		return loop.Warning{Message: r.Message}
 	case history.Limits:
 		return loop.LimitsChanged{
 			Limits: loop.Limits{

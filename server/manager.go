@@ -45,6 +45,7 @@ type managed struct {
 	*loop.Loop
 	feed    *feed
 	cfg     loop.Config
+	offered offered       // to a user without a plugin
 	retired chan struct{} // closed when it is over, out of its folder, and the editor was told
 }
 
@@ -137,7 +138,7 @@ func (m *manager) launch(cfg loop.Config) (*managed, error) {
 		r.feed.SetLevel(level)
 	}
 	var err error
-	if r.Loop, err = loop.Start(cfg, &follower{r.feed, func() { m.docs.republish(cfg.Folder) }}); err != nil {
+	if r.Loop, err = loop.Start(cfg, &follower{r.feed, func() { m.docs.republish(cfg.Folder) }, func(e loop.Event) { m.tell(r, e) }}); err != nil {
 		r.feed.Close()
 		m.wg.Done()
 		return nil, err
@@ -168,6 +169,7 @@ func (m *manager) launch(cfg loop.Config) (*managed, error) {
 // retire takes a loop that ended out of its folder and tells the editor.
 func (m *manager) retire(f *folder, r *managed, end loop.End) {
 	defer close(r.retired)
+	r.offered.moot()
 	r.feed.Close()
 	left := seenIn(f.path) // now, so that nobody sees the loop without what it left
 	m.mu.Lock()
@@ -197,16 +199,18 @@ func (m *manager) updateLevel() string {
 	return m.level
 }
 
-// follower passes a loop's events on to its feed, and tells when what
-// documents show of it changed.
+// follower passes a loop's events on to its feed, to a user without a plugin,
+// and tells when what documents show of it changed.
 type follower struct {
 	*feed
 	changed func()
+	tell    func(loop.Event)
 }
 
 // HandleLoop passes an event on.
 func (f *follower) HandleLoop(e loop.Event) {
 	f.feed.HandleLoop(e)
+	f.tell(e)
 	switch e.(type) {
 	case loop.StateChanged, loop.IterationStart, loop.LimitsChanged:
 		f.changed()

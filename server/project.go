@@ -94,12 +94,14 @@ func (p *Projector) Loop(e loop.Event) Update {
 	case loop.IterationEnd:
 		p.spent = p.spent.Plus(believed(e.Cost))
 		return iterationEnd(e)
+	case loop.Goal:
+		return Goal{KindGoal, e.Promise, e.From, Said{Text: GoalText(e), Class: ClassInfo}}
 	case loop.NearMiss:
-		return Promise{KindPromise, false, stream.Plain(e.Found), e.Expected, stream.Plain(e.Why)}
+		return Promise{KindPromise, false, stream.Plain(e.Found), e.Expected, stream.Plain(e.Why), Said{NearMissText(e), ClassWarning, offersOf(e.Offer)}}
 	case loop.Guidance:
 		return Guidance{KindGuidance, e.ID, string(e.State)}
 	case loop.Warning:
-		return Warning{KindWarning, stream.Plain(e.Message)}
+		return Warning{KindWarning, stream.Plain(e.Message), Said{sentence(e.Message), ClassWarning, offersOf(e.Offer)}}
 	case loop.LimitsChanged:
 		l := e.Limits
 		return Limits{KindLimits, l.MaxIterations, l.MaxCostUSD, l.MaxDuration.Milliseconds(), l.IdleTimeout.Milliseconds(), e.Promise}

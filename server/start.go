@@ -248,6 +248,7 @@ func (m *manager) configOf(ctx context.Context, p StartParams, folder string, se
 		}
 		promptFrom = settings.Source("prompt_file")
 	}
+	resolver.Prompt = prompt
 	cfg, sources, err := resolver.Resolve(ctx)
 	if noModel := (*start.NoModelError)(nil); errors.As(err, &noModel) {
 		return loop.Config{}, nil, invalidKey("model", "%v: say it with args", err)
@@ -262,7 +263,7 @@ func (m *manager) configOf(ctx context.Context, p StartParams, folder string, se
 		return loop.Config{}, nil, err
 	}
 	sources["prompt"] = promptFrom
-	cfg.Folder, cfg.Prompt, cfg.Version = folder, prompt, m.version
+	cfg.Folder, cfg.Version = folder, m.version
 	return cfg, sources, nil
 }
 

@@ -27,6 +27,7 @@ const (
 	KindRetry          = "_ralph/retry"
 	KindCompaction     = "_ralph/compaction"
 	KindTopic          = "_ralph/topic"
+	KindGoal           = "_ralph/goal"
 	KindPromise        = "_ralph/promise"
 	KindGuidance       = "_ralph/guidance"
 	KindLimits         = "_ralph/limits"
@@ -204,13 +205,22 @@ type Topic struct {
 	Payload       string `json:"payload"`
 }
 
+// Goal says at the start of a loop which promise ends it.
+type Goal struct {
+	SessionUpdate string `json:"sessionUpdate"` // KindGoal
+	Promise       string `json:"promise"`
+	Source        string `json:"source,omitempty"` // start, editor, folder, user, prompt, state (of a loop that goes on), default
+	Said
+}
+
 // Promise says why a loop goes on although the agent seems to have promised.
 type Promise struct {
 	SessionUpdate string `json:"sessionUpdate"` // KindPromise
 	Matched       bool   `json:"matched"`
 	Found         string `json:"found"`
 	Expected      string `json:"expected,omitempty"`
-	Message       string `json:"message,omitempty"` // one sentence for the user
+	Message       string `json:"message,omitempty"` // why, in one sentence
+	Said
 }
 
 // Guidance acknowledges a piece of guidance.
@@ -234,6 +244,7 @@ type Limits struct {
 type Warning struct {
 	SessionUpdate string `json:"sessionUpdate"` // KindWarning
 	Message       string `json:"message"`
+	Said
 }
 
 // ErrorUpdate is a failure of a run or of an attempt, never of a tool.
@@ -274,6 +285,7 @@ func (StateChange) update()    {}
 func (Retry) update()          {}
 func (Compaction) update()     {}
 func (Topic) update()          {}
+func (Goal) update()           {}
 func (Promise) update()        {}
 func (Guidance) update()       {}
 func (Limits) update()         {}

@@ -99,7 +99,10 @@ func (c Completion) Judge(r Result) Verdict {
 // own is what the agent itself wrote in its last message.
 func (c Completion) own(text string) string {
 	for _, given := range c.Echo {
-		text = withoutEcho(text, given)
+		// Who prompts with nothing but the promise wants to hear it.
+		if given = collapse(given); given != c.Word && given != Tag(c.Promise) {
+			text = withoutEcho(text, given)
+		}
 	}
 	return prepared(text)
 }
@@ -176,17 +179,17 @@ func (c Completion) nearTag(tags []mention) Verdict {
 		return near(NearSeveral, "The agent made promises that contradict each other, so none of them counts.")
 	case rank == isPromiseRank:
 		s := placeSentences[tag.place]
-		v := near(s.kind, s.why, Tag(tag.said))
+		v := near(s.kind, s.why, shown(Tag(tag.said)))
 		v.Expected = tag.said
 		return v
 	case c.Promise == "":
-		return near(NearUnset, "The agent wrote %s, but this loop has no promise, so that doesn't end it.", Tag(tag.said))
+		return near(NearUnset, "The agent wrote %s, but this loop has no promise, so that doesn't end it.", shown(Tag(tag.said)))
 	case !tag.exact:
-		return near(NearTagCase, "The agent wrote the tag in capital letters; it has to be %s.", Tag(c.Promise))
+		return near(NearTagCase, "The agent wrote the tag in capital letters; it has to be %s.", shown(Tag(c.Promise)))
 	case strings.EqualFold(tag.said, c.Promise):
-		return near(NearCase, "The agent promised %q, but capital letters count: it has to be %q.", tag.said, c.Promise)
+		return near(NearCase, "The agent promised %q, but capital letters count: it has to be %q.", shown(tag.said), shown(c.Promise))
 	}
-	return near(NearText, "The agent promised %q, but it has to be %q.", tag.said, c.Promise)
+	return near(NearText, "The agent promised %q, but it has to be %q.", shown(tag.said), shown(c.Promise))
 }
 
 const (
@@ -217,7 +220,7 @@ func (c Completion) nearPromise(text, earlier string) Verdict {
 		v.Expected = c.Word
 		return v
 	case c.Promise == "" && earlier != "":
-		return near(NearUnset, earlier, "The agent wrote %s in an earlier message, but this loop has no promise, so that doesn't end it.", Tag(earlier))
+		return near(NearUnset, earlier, "The agent wrote %s in an earlier message, but this loop has no promise, so that doesn't end it.", shown(Tag(earlier)))
 	case c.Promise == "":
 		return Verdict{}
 	case strings.EqualFold(earlier, c.Promise):
@@ -261,5 +264,16 @@ func (v Verdict) FailedRun(problem string) Verdict {
 		return Verdict{}
 	}
 	return Verdict{Near: true, Kind: NearFailed, Found: v.Promise, Expected: v.Promise,
-		Why: fmt.Sprintf("The agent promised %q, but its run failed (%s), so that doesn't count.", v.Promise, strings.TrimSuffix(problem, "."))}
+		Why: fmt.Sprintf("The agent promised %q, but its run failed (%s), so that doesn't count.", shown(v.Promise), strings.TrimSuffix(problem, "."))}
+}
+
+// maxShown is how much of what was written a sentence quotes, in bytes.
+const maxShown = 200
+
+// shown is s, or its beginning when it is long.
+func shown(s string) string {
+	if len(s) <= maxShown {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxShown], "") + "…"
 }

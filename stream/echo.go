@@ -6,10 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// withoutEcho cuts from a text whatever repeats given as a whole, with
-// any white space between its words: an agent may wrap what it prints.
+// withoutEcho cuts from a text whatever repeats given, which is collapsed, as a
+// whole, with any white space between its words: an agent may wrap what it prints.
 func withoutEcho(text, given string) string {
-	given = collapse(given)
 	if given == "" || len(given) > len(text) {
 		return text
 	}

@@ -214,7 +214,7 @@ func TestPromisesOfAPrompt(t *testing.T) {
 
 func TestAnEchoIsNobodysPromise(t *testing.T) {
 	given := "Build it. Then output\n\n<promise>DONE</promise>\n\nand nothing else.\n\nLOOP_COMPLETE"
-	c := Completion{Promise: "DONE", Echo: []string{given, "LOOP_COMPLETE"}}
+	c := Completion{Promise: "DONE", Echo: []string{given}}
 	for text, want := range map[string]bool{
 		given:                                         false,
 		"> so\n" + given + "\n":                       false,
@@ -223,11 +223,16 @@ func TestAnEchoIsNobodysPromise(t *testing.T) {
 		given + "\nBuilt.\n<promise>DONE</promise>":   true,
 		"Built.\n<promise>DONE</promise>\n" + given:   true,
 		"Then output\n\n<promise>DONE</promise>":      true, // it obeys
-		"aLOOP_COMPLETE\n<promise>DONE</promise>":     true,
 		"é " + given + "\n<promise>DONE</promise> é.": false,
 	} {
 		if v := c.Judge(Result{Text: text}); v.Matched != want {
 			t.Errorf("%q: %+v", text, v)
+		}
+	}
+	for _, said := range []string{"<promise>DONE</promise>", DefaultWord} {
+		c := Completion{Promise: "DONE", Echo: []string{" " + said + "\n"}}
+		if v := c.Judge(Result{Text: said}); !v.Matched {
+			t.Errorf("%s doesn't end the loop that is prompted so: %+v", said, v)
 		}
 	}
 	if v := c.Judge(Result{Text: given}); v.Near {

@@ -114,13 +114,13 @@ func retryLine(e stream.Retry) string {
 	return server.JoinFacts(fmt.Sprintf("the agent tries again in %s (attempt %s)", took(e.Delay), attempt), plainLine(e.Message))
 }
 
-// nearMissLine says why a loop goes on although it looks like a promise.
-func nearMissLine(e loop.NearMiss) string {
-	why := plainLine(e.Why)
-	if why == "" {
-		why = fmt.Sprintf("found %q, expected %q", plainLine(e.Found), plainLine(e.Expected))
+// offerLines are the command lines that do what a loop offers.
+func offerLines(o loop.Offer) []string {
+	var lines []string
+	for _, promise := range o.Promises {
+		lines = append(lines, fmt.Sprintf("  make it the promise: ralph-lsp update -C %s --completion-promise %s", shellWord(o.Folder), shellWord(promise)))
 	}
-	return "not done yet: " + why
+	return lines
 }
 
 // guidanceLine acknowledges guidance.

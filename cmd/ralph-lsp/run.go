@@ -91,11 +91,13 @@ func (l *loopFlags) start(cmd *cobra.Command, words []string, promptFile string,
 	if err != nil {
 		return err
 	}
-	cfg, _, err := l.resolver(cmd, settings, quiet).Resolve(contextOf(cmd))
+	resolver := l.resolver(cmd, settings, quiet)
+	resolver.Prompt = prompt
+	cfg, _, err := resolver.Resolve(contextOf(cmd))
 	if err != nil {
 		return err
 	}
-	cfg.Folder, cfg.Prompt = folder, prompt
+	cfg.Folder = folder
 	return startOrReplace(cmd, cfg, l.replace, func() error { return l.drive(cmd, cfg, files) })
 }
 

@@ -72,15 +72,25 @@ func (s *consoleStyle) HandleLoop(e loop.Event) {
 			s.line(p.yellow(said))
 		}
 	case loop.NearMiss:
-		s.line(p.yellow(nearMissLine(e)))
+		s.warn(server.NearMissText(e), e.Offer)
+	case loop.Goal:
+		s.line(p.dim(server.GoalText(e)))
 	case loop.Guidance:
 		s.line(p.cyan(guidanceLine(e)))
 	case loop.Warning:
-		s.line(p.yellow("warning: " + plainLine(e.Message)))
+		s.warn("warning: "+plainLine(e.Message), e.Offer)
 	case loop.LimitsChanged:
 		s.line(p.dim(limitsLine(e)))
 	case loop.End:
 		s.line(p.bold(endLine(e)))
+	}
+}
+
+// warn prints a warning with what can be done about it.
+func (s *consoleStyle) warn(text string, offer loop.Offer) {
+	s.line(s.cfg.palette.yellow(text))
+	for _, line := range offerLines(offer) {
+		s.line(line)
 	}
 }
 

@@ -137,16 +137,26 @@ func (s *prettyStyle) HandleLoop(e loop.Event) {
 			s.note(p.yellow(said))
 		}
 	case loop.NearMiss:
-		s.note(p.paint(sgrBold+";"+sgrYellow, "! "+nearMissLine(e)))
+		s.warn(p.paint(sgrBold+";"+sgrYellow, "! "+server.NearMissText(e)), e.Offer)
+	case loop.Goal:
+		s.note(p.dim(server.GoalText(e)))
 	case loop.Guidance:
 		s.note(p.cyan(guidanceLine(e)))
 	case loop.Warning:
-		s.note(p.yellow("! " + plainLine(e.Message)))
+		s.warn(p.yellow("! "+plainLine(e.Message)), e.Offer)
 	case loop.LimitsChanged:
 		s.note(p.dim(limitsLine(e)))
 	case loop.End:
 		s.flush()
 		s.end(e)
+	}
+}
+
+// warn prints a warning with what can be done about it.
+func (s *prettyStyle) warn(line string, offer loop.Offer) {
+	s.note(line)
+	for _, line := range offerLines(offer) {
+		s.note(line)
 	}
 }
 

@@ -51,6 +51,7 @@ type Sources map[string]config.Source
 
 // Resolver makes the configuration of a loop of what was asked for.
 type Resolver struct {
+	Prompt   string // may name the promise, see promiseOf
 	Start    Options
 	Editor   Options
 	Settings config.Settings
@@ -58,17 +59,24 @@ type Resolver struct {
 }
 
 // Resolve chooses agent, arguments, model, hat, limits, promise and rules of a
-// loop; the other fields of its configuration are the caller's.
+// loop with the prompt; the other fields of its configuration are the caller's.
 //
 // Errors: *backends.NotFoundError, *backends.UnknownError, *UnknownHatError,
 // *NoModelError, *ArgumentError.
 func (r Resolver) Resolve(ctx context.Context) (loop.Config, Sources, error) {
 	cfg := loop.Config{
-		Model: cmp.Or(r.Start.Agent.Model, r.Editor.Agent.Model),
-		Quiet: r.quiet(),
+		Prompt: r.Prompt,
+		Model:  cmp.Or(r.Start.Agent.Model, r.Editor.Agent.Model),
+		Quiet:  r.quiet(),
 	}
 	r.keep(&cfg)
 	sources := r.limits(&cfg)
+	if sources["completionPromise"] == config.FromDefault {
+		if promise := PromiseOf(r.Prompt); promise != "" {
+			cfg.Promise, sources["completionPromise"] = promise, config.FromPrompt
+		}
+	}
+	cfg.PromiseFrom = string(sources["completionPromise"])
 	sources["model"] = first(r.Start.Agent.Model != "", r.Editor.Agent.Model != "", config.FromDefault)
 	sources["instruct"] = first(r.Start.Quiet, false, r.Settings.Source("completion.instruct"))
 	agent, err := r.chooser().choose(ctx, r.Start.Agent, r.Editor.Agent)
@@ -93,6 +101,16 @@ func (r Resolver) Resolve(ctx context.Context) (loop.Config, Sources, error) {
 		sources["hat"] = first(r.Start.Agent.Hat != "", true, "")
 	}
 	return cfg, sources, nil
+}
+
+// PromiseOf returns the promise that a prompt names: what its tags <promise>
+// hold, in code blocks too, if all of them hold the same; else "". It counts
+// where neither the start nor any settings have one.
+func PromiseOf(prompt string) string {
+	if named := loop.PromisesIn(prompt); len(named) == 1 {
+		return named[0]
+	}
+	return ""
 }
 
 // NoModelError says that an agent can't be told which model to use.
@@ -210,7 +228,7 @@ func (r Resolver) Continue(ctx context.Context, found Found, files config.Files)
 			named.Name = found.Backend
 		}
 	}
-	cfg := loop.Config{Continue: true, Change: r.Start.Limits, Model: named.Model, Quiet: r.quiet() || found.Quiet}
+	cfg := loop.Config{Continue: true, Change: r.Start.Limits, PromiseFrom: string(config.FromStart), Model: named.Model, Quiet: r.quiet() || found.Quiet}
 	r.keep(&cfg)
 	r.tighten(&cfg, found, files)
 	if named.Hat == "" && IsPath(named.Name) {

@@ -170,6 +170,39 @@ func TestLimitsHaveTheirPrecedence(t *testing.T) {
 	}
 }
 
+func TestWhoseThePromiseIs(t *testing.T) {
+	none, folder := config.Default(), settings(t, "[completion]\npromise = \"FOLDER\"\n")
+	one := "Do it, then `<promise>\n ALL  DONE </promise>`, I mean <promise>ALL DONE</promise>.\n"
+	said := func(promise string) Options { return Options{Limits: loop.Patch{Promise: &promise}} }
+	for _, tt := range []struct {
+		name          string
+		prompt        string
+		start, editor Options
+		settings      config.Settings
+		want          string
+		from          config.Source
+	}{
+		{"nobody's", "Do it", Options{}, Options{}, none, "", config.FromDefault},
+		{"the prompt's", one, Options{}, Options{}, none, "ALL DONE", config.FromPrompt},
+		{"in a code block", "```\n<promise>X</promise>\n```", Options{}, Options{}, none, "X", config.FromPrompt},
+		{"a placeholder is one", "say <promise>TEXT</promise>", Options{}, Options{}, none, "TEXT", config.FromPrompt},
+		{"of three points", "say <promise>...</promise>", Options{}, Options{}, none, "...", config.FromPrompt},
+		{"an empty tag is none", "<promise> </promise>", Options{}, Options{}, none, "", config.FromDefault},
+		{"beside an empty tag", "<promise></promise> <promise>X</promise>", Options{}, Options{}, none, "X", config.FromPrompt},
+		{"what can't be one is none", "<promise>" + strings.Repeat("x", 2000) + "</promise> <promise>X</promise>", Options{}, Options{}, none, "X", config.FromPrompt},
+		{"several are none", one + "<promise>STUCK</promise>", Options{}, Options{}, none, "", config.FromDefault},
+		{"the folder's first", one, Options{}, Options{}, folder, "FOLDER", config.FromFolder},
+		{"the editor's first", one, Options{}, said("EDITOR"), folder, "EDITOR", config.FromEditor},
+		{"the start's first", one, said("START"), said("EDITOR"), folder, "START", config.FromStart},
+		{"the start wants none", one, said(""), Options{}, none, "", config.FromStart},
+	} {
+		cfg, sources := resolve(t, Resolver{Prompt: tt.prompt, Start: tt.start, Editor: tt.editor, Settings: tt.settings})
+		if cfg.Prompt != tt.prompt || cfg.Promise != tt.want || sources["completionPromise"] != tt.from || cfg.PromiseFrom != string(tt.from) {
+			t.Errorf("%s: %q from %s (%s)", tt.name, cfg.Promise, sources["completionPromise"], cfg.PromiseFrom)
+		}
+	}
+}
+
 func TestTheBuiltInLimitsAreTheLoops(t *testing.T) {
 	cfg, _ := resolve(t, Resolver{Settings: config.Default()})
 	if cfg.Limits != loop.DefaultLimits() {

@@ -4,7 +4,7 @@ import { LoopRecord } from './loopRecord';
 import { isLeft, isLive } from './loopText';
 import type { Sidecar } from './sidecar';
 import type { IterationCost, Model } from './statusText';
-import { command, type End, type LoopStatus, type PastLoop } from './wire';
+import { command, type End, type LoopStatus, type PastLoop, type Said } from './wire';
 
 /** Silence after which a running loop counts as quiet. */
 const quietAfter = 3 * 60_000;
@@ -24,11 +24,14 @@ export class Loops implements vscode.Disposable {
 
   private readonly changeEmitter = new vscode.EventEmitter<void>();
   private readonly endEmitter = new vscode.EventEmitter<{ loopId: string; end: End }>();
+  private readonly saidEmitter = new vscode.EventEmitter<{ loopId: string; said: Said }>();
   private readonly tickEmitter = new vscode.EventEmitter<void>();
   readonly onChange = this.changeEmitter.event;
   /** Once a second while a loop is live: elapsed times differ. */
   readonly onTick = this.tickEmitter.event;
   readonly onEnd = this.endEmitter.event;
+  /** What a loop that runs tells its user. */
+  readonly onSaid = this.saidEmitter.event;
 
   constructor(private readonly sidecar: Sidecar) {
     this.subscriptions = [
@@ -51,6 +54,9 @@ export class Loops implements vscode.Disposable {
         this.changed();
         for (const u of p.updates) {
           if (u.sessionUpdate === '_ralph/state' && u.state !== 'ended' && u.state !== 'failed') this.seen.delete(p.loopId); // its next end is another one
+          if (u.sessionUpdate === '_ralph/goal' || u.sessionUpdate === '_ralph/promise' || u.sessionUpdate === '_ralph/warning') {
+            this.saidEmitter.fire({ loopId: p.loopId, said: u });
+          }
           if (u.sessionUpdate !== '_ralph/end') continue;
           this.endEmitter.fire({ loopId: p.loopId, end: u });
           void this.readPast();
@@ -102,7 +108,7 @@ export class Loops implements vscode.Disposable {
 
   dispose(): void {
     this.stopClock();
-    for (const d of [...this.subscriptions, this.changeEmitter, this.tickEmitter, this.endEmitter]) d.dispose();
+    for (const d of [...this.subscriptions, this.changeEmitter, this.tickEmitter, this.endEmitter, this.saidEmitter]) d.dispose();
   }
 
   private take(l: LoopStatus): void {

@@ -1,4 +1,4 @@
-// Notifications: the end of a loop, one that was interrupted or has failed, a
+// Notifications: the end of a loop, its warnings, one that was interrupted or has failed, a
 // sidecar that isn't there. Nothing else pops up by itself.
 import * as vscode from 'vscode';
 import * as config from './config';
@@ -7,7 +7,10 @@ import { isLeft } from './loopText';
 import type { Loops } from './loops';
 import { endNotice, leftNotice, raised, type ActionId, type Notice } from './notices';
 import { CommandError, type Sidecar } from './sidecar';
-import { command, type End, type LoopParams, type LoopStatus } from './wire';
+import { command, type CommandId, type End, type LoopParams, type LoopStatus, type Said } from './wire';
+
+/** Milliseconds that the status bar shows what is no warning. */
+const saidFor = 15_000;
 
 export class Notifications implements vscode.Disposable {
   private readonly asked = new Set<string>();
@@ -16,6 +19,7 @@ export class Notifications implements vscode.Disposable {
   constructor(private readonly sidecar: Sidecar, private readonly loops: Loops) {
     this.subscriptions = [
       loops.onEnd(({ loopId, end }) => void this.ended(loopId, end)),
+      loops.onSaid(({ said }) => void this.said(said)),
       sidecar.onStatus((p) => p.loops.forEach((l) => void this.left(l))),
       sidecar.onServer(() => void this.serverChanged()),
     ];
@@ -31,6 +35,19 @@ export class Notifications implements vscode.Disposable {
     const chosen = notice && (await this.show(notice));
     if (chosen === 'raise') await this.run(command.resume, { loopId, ...raised(end, loop) });
     else if (chosen) await act(chosen, { loopId, folder: this.loops.folderOf(loopId) });
+  }
+
+  /** Shows what a loop says, warnings with what can be done about them. */
+  private async said({ text, class: kind, offers = [] }: Said): Promise<void> {
+    if (config.notify() === 'never') return;
+    if (kind === 'info' || kind === 'ok') {
+      vscode.window.setStatusBarMessage(`Ralph: ${text}`, saidFor);
+      return;
+    }
+    const show = kind === 'error' ? vscode.window.showErrorMessage : vscode.window.showWarningMessage;
+    const chosen = await show(`Ralph: ${text}`, ...offers.map((o) => o.title));
+    const offer = offers.find((o) => o.title === chosen);
+    if (offer) await this.run(offer.command, offer.arguments?.[0]);
   }
 
   /** Asks once about each loop that was interrupted or has failed. */
@@ -64,7 +81,7 @@ export class Notifications implements vscode.Disposable {
     return notice.actions.find((a) => a.title === chosen)?.id;
   }
 
-  private async run(id: typeof command.resume | typeof command.cancel, params: LoopParams): Promise<void> {
+  private async run(id: CommandId, params?: object): Promise<void> {
     try {
       await this.sidecar.execute(id, params);
     } catch (e) {

@@ -8,9 +8,8 @@ import * as config from './config';
 import { t } from './l10n';
 import { Restarts } from './restarts';
 import type { Server } from './statusText';
-import { command, method, type ErrorData, type StatusParams, type UpdateLevel, type UpdateParams } from './wire';
+import { type CommandId, method, type ErrorData, type StatusParams, type UpdateLevel, type UpdateParams } from './wire';
 
-type CommandId = (typeof command)[keyof typeof command];
 
 /** A command that the sidecar refused, with its reason. */
 export class CommandError extends Error {

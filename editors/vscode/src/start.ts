@@ -63,7 +63,6 @@ export class Starter {
     try {
       const result = await this.sidecar.execute<StartResult>(command.start, params);
       this.onStarted({ loopId: result.loopId, folder: params.folder });
-      for (const warning of result.warnings ?? []) void vscode.window.showWarningMessage(`Ralph: ${warning}`);
       return result;
     } catch (e) {
       const { reason, question = '' } = e instanceof CommandError ? e.data : {};

@@ -60,9 +60,10 @@ export class Transcript {
       case '_ralph/retry': return this.note(t('The agent tries again in {0}: {1}', duration(u.delayMs), u.message ?? u.reason ?? ''));
       case '_ralph/compaction': return u.done ? this.note(t('The context was summarised.')) : undefined;
       case '_ralph/topic': return this.note(`\`${u.topic}\` ${u.payload}`);
-      case '_ralph/promise': return u.matched ? undefined : this.note(u.message ?? t('The promise was not kept: {0}', u.found));
+      case '_ralph/goal': return this.note(plain(u.text));
+      case '_ralph/promise': return this.note(`⚠ ${plain(u.text)}`);
       case '_ralph/guidance': return this.note(u.state === 'queued' ? t('Guidance is queued for the next iteration.') : t('Guidance was delivered.'));
-      case '_ralph/warning': return this.note(`⚠ ${u.message}`);
+      case '_ralph/warning': return this.note(`⚠ ${plain(u.text)}`);
       case '_ralph/note': return this.note(facts(u.label, u.text));
       case '_ralph/error': return this.note(`**${t('Error')}** ${u.message}`);
       case '_ralph/end':
@@ -155,6 +156,11 @@ export class Transcript {
 
 function quote(text: string): string {
   return `> ${text.replaceAll('\n', '\n> ')}`;
+}
+
+/** A line of plain words: what would be markup in it is code. */
+function plain(text: string): string {
+  return text.replace(/<promise>.*?<\/promise>/g, code);
 }
 
 function code(text: string): string {

@@ -25,6 +25,7 @@ export const command = {
   help: 'ralph.help',
   doctor: 'ralph.doctor',
 } as const;
+export type CommandId = (typeof command)[keyof typeof command];
 
 /** Which updates the editor wants: none, all but the agent's text, or all. */
 export type UpdateLevel = 'none' | 'tools' | 'all';
@@ -148,10 +149,15 @@ export interface Retry {
 }
 export interface Compaction { sessionUpdate: '_ralph/compaction'; done: boolean; reason?: string; error?: string }
 export interface Topic { sessionUpdate: '_ralph/topic'; topic: string; target?: string; payload: string }
-export interface NearMiss { sessionUpdate: '_ralph/promise'; matched: boolean; found: string; expected?: string; message?: string }
+/** What the user is told: finished words, and commands of the sidecar, the safe one first. */
+export interface Said { text: string; class: 'info' | 'ok' | 'warning' | 'error'; offers?: Offer[] }
+export interface Offer { title: string; command: CommandId; arguments?: object[] }
+/** At a loop's start: the promise that ends it. */
+export interface Goal extends Said { sessionUpdate: '_ralph/goal'; promise: string; source?: string }
+export interface NearMiss extends Said { sessionUpdate: '_ralph/promise'; matched: boolean; found: string; expected?: string; message?: string }
 export interface Guidance { sessionUpdate: '_ralph/guidance'; guidanceId: string; state: 'queued' | 'delivered' }
 export interface LimitsUpdate extends Limits { sessionUpdate: '_ralph/limits' }
-export interface Warning { sessionUpdate: '_ralph/warning'; message: string }
+export interface Warning extends Said { sessionUpdate: '_ralph/warning'; message: string }
 export interface ErrorUpdate { sessionUpdate: '_ralph/error'; message: string; retryable: boolean; kind?: string }
 export interface End {
   sessionUpdate: '_ralph/end';
@@ -168,7 +174,7 @@ export interface End {
 export interface Note { sessionUpdate: '_ralph/note'; label: string; text?: string }
 export type Update =
   | Chunk | ToolCall | ToolCallUpdate | UsageUpdate | SessionUpdate | Discard | Iteration | StateChange | Retry
-  | Compaction | Topic | NearMiss | Guidance | LimitsUpdate | Warning | ErrorUpdate | End | Note;
+  | Compaction | Topic | Goal | NearMiss | Guidance | LimitsUpdate | Warning | ErrorUpdate | End | Note;
 
 /** Limits and promise of a loop; 0 is unlimited, absent leaves it as it is. */
 export interface Limits {

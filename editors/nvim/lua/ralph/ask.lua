@@ -252,6 +252,33 @@ function M.ended(source, ending)
   end)
 end
 
+--- Something can be done about what an update says of a loop that runs.
+---@param source ralph.Source
+---@param update ralph.Update
+function M.offered(source, update)
+  if #(update.offers or {}) == 0 or config.get().notify == 'never' then
+    return
+  end
+  when_idle(function()
+    local loop = require('ralph.status').by_id(source.loopId)
+    if not loop or loop.state == 'ended' then
+      return
+    end
+    choose(
+      'Ralph, ' .. update.text,
+      'Leave it',
+      vim.tbl_map(function(offer)
+        return {
+          offer.title,
+          function()
+            require('ralph.loops').run(source.folder, offer.command, offer.arguments[1])
+          end,
+        }
+      end, update.offers)
+    )
+  end)
+end
+
 --- The sidecar ended by itself.
 ---@param code integer
 ---@param signal integer

@@ -30,6 +30,13 @@ local heard = {}
 ---@type table<string, string> states of the loops that were told to be nobody's
 local left = {}
 
+---@type table<string, true> updates that the user is told beside the output
+local told = {
+  [wire.updates.goal] = true,
+  [wire.updates.promise] = true,
+  [wire.updates.warning] = true,
+}
+
 ---@param source ralph.Source
 ---@param update ralph.Update
 local function handle(source, update)
@@ -41,6 +48,10 @@ local function handle(source, update)
   require('ralph.output').update(source, update)
   require('ralph.files').update(source, update)
   events.update(source, update)
+  if told[update.sessionUpdate] then
+    notify.said(update)
+    require('ralph.ask').offered(source, update)
+  end
   if update.sessionUpdate == wire.updates.ending then
     heard[source.loopId] = nil -- a loop that goes on is told anew
     notify.ending('Ralph ' .. format.ending(update), format.ending_level(update.stopReason))

@@ -107,9 +107,6 @@ function M.start(options, callback)
     end
     if result then
       require('ralph.feed').learn(result.loopId, options.folder)
-      for _, warning in ipairs(result.warnings or {}) do
-        notify.warn(warning)
-      end
     end
     if callback then
       callback(err, result)

@@ -33,6 +33,32 @@ function M.error(message)
   show(message, vim.log.levels.ERROR)
 end
 
+--- As much of a text as fits into a line beside the title: a longer message
+--- would stop whoever types.
+---@param text string
+---@return string
+local function fit(text)
+  local width = math.max(vim.o.columns - 20, 20)
+  if vim.fn.strdisplaywidth(text) <= width then
+    return text
+  end
+  while vim.fn.strdisplaywidth(text) > width - 1 do
+    text = vim.fn.strcharpart(text, 0, vim.fn.strchars(text) - 1)
+  end
+  return text .. '…'
+end
+
+---@type table<string, integer> by the class of an update
+local levels = { warning = vim.log.levels.WARN, error = vim.log.levels.ERROR }
+
+--- Tells what an update says; the output has all of it.
+---@param update ralph.Update
+function M.said(update)
+  if require('ralph.config').get().notify ~= 'never' then
+    show(fit(update.text), levels[update.class] or vim.log.levels.INFO)
+  end
+end
+
 --- Tells a loop's end, if the user wants to hear of it.
 ---@param message string
 ---@param level integer

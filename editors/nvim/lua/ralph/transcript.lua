@@ -267,18 +267,17 @@ local notes = {
   [kinds.topic] = function(update)
     return ('» event %s: %s'):format(update.topic, update.payload)
   end,
+  [kinds.goal] = function(update)
+    return '» ' .. update.text
+  end,
   [kinds.promise] = function(update)
-    local fallback = ('not the promise: found %s, expected %s'):format(
-      update.found,
-      update.expected or 'another'
-    )
-    return not update.matched and '! ' .. (update.message or fallback) or nil
+    return '! ' .. update.text
   end,
   [kinds.guidance] = function(update)
     return '» guidance ' .. update.state
   end,
   [kinds.warning] = function(update)
-    return '! ' .. update.message
+    return '! ' .. update.text
   end,
   [kinds.error] = function(update)
     return '! ' .. update.message

@@ -42,6 +42,7 @@ M.updates = {
   retry = '_ralph/retry',
   compaction = '_ralph/compaction',
   topic = '_ralph/topic',
+  goal = '_ralph/goal',
   promise = '_ralph/promise',
   guidance = '_ralph/guidance',
   limits = '_ralph/limits',

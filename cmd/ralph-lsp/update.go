@@ -1,0 +1,39 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"ralph-lsp/loop"
+	"ralph-lsp/loop/start"
+)
+
+func newUpdate() *cobra.Command {
+	var limits start.Limits
+	cmd := &cobra.Command{
+		Use:   "update",
+		Short: "Change limits or the promise of the loop while it runs",
+		Long: `Change limits or the promise of the loop in the folder. They count at once; what
+isn't given stays as it is. The prompt is in the state file: edit it there.`,
+		Example: `  ralph-lsp update --completion-promise DONE
+  ralph-lsp update --max-iterations 100 --max-cost 7.50`,
+		Args: noArguments,
+	}
+	limits.AddFlags(cmd.Flags())
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { f.DefValue = "" }) // without a flag nothing changes
+	inFolder(cmd, func(cmd *cobra.Command, dir string, _ []string) error {
+		patch := limits.Patch(cmd.Flags())
+		if patch == (loop.Patch{}) {
+			return errors.New("there is nothing to change; say what, as in ralph-lsp update --completion-promise DONE")
+		}
+		if err := loop.UpdateFolder(dir, patch); err != nil {
+			return err
+		}
+		fmt.Fprintln(cmd.OutOrStdout(), "changed; it counts at once")
+		return nil
+	})
+	return cmd
+}

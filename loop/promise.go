@@ -1,0 +1,136 @@
+package loop
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"ralph-lsp/stream"
+)
+
+// promises is what a loop knows about promises besides its own.
+type promises struct {
+	goalTold bool
+	prompt   string                   // the one that was looked at last, with the loop's promise
+	told     string                   // what was said about it
+	missed   map[stream.NearKind]bool // near misses that the user was told
+}
+
+// completionOf is what ends the loop after a run that was given a prompt.
+func (l *Loop) completionOf(prompt string, plan plannedRun) stream.Completion {
+	c := stream.Completion{Promise: l.Status().Promise}
+	if l.cfg.Backend.Output == stream.FormatText { // all that it prints is its message
+		c.Echo = []string{prompt, plan.prompt}
+	}
+	return c
+}
+
+// tellGoal says which promise ends the loop, when its first iteration begins.
+func (l *Loop) tellGoal() {
+	l.mu.Lock()
+	promise, told := l.status.Promise, l.promises.goalTold
+	l.promises.goalTold = true
+	l.mu.Unlock()
+	if promise != "" && !told {
+		l.emit(Goal{Promise: promise, From: l.cfg.promiseFrom()})
+	}
+}
+
+// promiseFrom is where the loop's promise comes from.
+func (c Config) promiseFrom() string {
+	if c.Continue && c.Change.Promise == nil {
+		return FromState
+	}
+	return c.PromiseFrom
+}
+
+// FromState is where the promise of a loop comes from that goes on.
+const FromState = "state"
+
+// lookAtPrompt warns of promises in a prompt that don't end this loop, when
+// the prompt or the loop's promise is new.
+func (l *Loop) lookAtPrompt(prompt string) {
+	l.mu.Lock()
+	promise := l.status.Promise
+	isNew := prompt+"\x00"+promise != l.promises.prompt
+	l.promises.prompt = prompt + "\x00" + promise
+	l.mu.Unlock()
+	if !isNew {
+		return
+	}
+	why, others := strayPromises(prompt, promise)
+	l.mu.Lock()
+	isNew = why != l.promises.told
+	l.promises.told = why
+	l.mu.Unlock()
+	if isNew && why != "" {
+		l.emit(Warning{Message: why, Offer: l.offer(others)})
+	}
+}
+
+// offer lets the user choose among promises.
+func (l *Loop) offer(promises []string) Offer {
+	// What can't be shown as it is can't be agreed to.
+	promises = slices.DeleteFunc(promises, func(p string) bool { return stream.Plain(p) != p })
+	if len(promises) == 0 {
+		return Offer{}
+	}
+	return Offer{LoopID: l.id, Folder: l.cfg.Folder, Promises: promises}
+}
+
+// maxOffers is how many promises are offered or named.
+const maxOffers = 3
+
+// strayPromises says in a sentence that a prompt speaks of other promises than
+// the loop's, and which; "" when it doesn't.
+func strayPromises(prompt, promise string) (why string, others []string) {
+	said := PromisesIn(prompt)
+	if len(said) == 0 || slices.Contains(said, strings.Join(strings.Fields(promise), " ")) || slices.Equal(said, []string{stream.DefaultWord}) {
+		return "", nil
+	}
+	tags := make([]string, 0, maxOffers)
+	for _, other := range said[:min(len(said), maxOffers)] {
+		tags = append(tags, oneLine(stream.Tag(other)))
+	}
+	named := strings.Join(tags, ", ")
+	if more := len(said) - len(tags); more > 0 {
+		named += fmt.Sprintf(" and %d more", more)
+	}
+	switch {
+	case promise != "":
+		why = fmt.Sprintf("the prompt speaks of %s, but this loop waits for %s", named, oneLine(stream.Tag(promise)))
+	case len(said) > 1:
+		why = fmt.Sprintf("the prompt has several promises (%s), so none of them ends this loop", named)
+	default:
+		why = fmt.Sprintf("the prompt speaks of %s, but this loop has no promise, so that doesn't end it", named)
+	}
+	return why, said[:len(tags)]
+}
+
+// PromisesIn returns the promises in a prompt that a loop can have, each once.
+func PromisesIn(prompt string) []string {
+	return slices.DeleteFunc(stream.Promises(prompt), func(p string) bool { return checkPromise(p) != nil })
+}
+
+// tellNearMiss says why a run didn't complete the loop, the first time for
+// each kind of reason.
+func (l *Loop) tellNearMiss(v stream.Verdict) {
+	if !v.Near {
+		return
+	}
+	l.mu.Lock()
+	known := l.promises.missed[v.Kind]
+	if l.promises.missed == nil {
+		l.promises.missed = map[stream.NearKind]bool{}
+	}
+	l.promises.missed[v.Kind] = true
+	l.mu.Unlock()
+	if known {
+		return
+	}
+	miss := NearMiss{Found: v.Found, Expected: v.Expected, Why: v.Why}
+	if v.Kind == stream.NearUnset && checkPromise(v.Found) == nil {
+		miss.Offer = l.offer([]string{v.Found})
+	}
+	l.emit(miss)
+}
