@@ -81,10 +81,7 @@ it('completes subcommands, flags, backends, hats and files', function()
   end
   expect.equal(complete('Ralph st'), { 'start', 'state', 'status', 'steer' })
   expect.equal(complete('Ralph start --max-it'), { '--max-iterations=' })
-  expect.equal(
-    complete('Ralph start --backend=c'),
-    { '--backend=claude', '--backend=codex', '--backend=copilot' }
-  )
+  expect.equal(complete('Ralph start --backend=cl'), { '--backend=claude' })
   expect.equal(complete('Ralph once --hat='), { '--hat=builder', '--hat=planner' })
   expect.equal(complete('Ralph once --no'), { '--no-instruct' })
   expect.equal(complete('Ralph start --model='), {})
