@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"ralph-lsp/stream"
 )
 
 // Opening a repository must not run its code. A folder's file that names a
@@ -26,7 +28,7 @@ type UntrustedError struct {
 }
 
 func (e *UntrustedError) Error() string {
-	return fmt.Sprintf("%s is not trusted yet; it says\n  %s", e.File, strings.Join(e.Wants, "\n  "))
+	return fmt.Sprintf("%s is not trusted yet; it says\n  %s", stream.Plain(e.File), strings.Join(e.Lines(), "\n  "))
 }
 
 // Remember trusts what the file wants, as it was read.

@@ -2,8 +2,11 @@ package config
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -217,5 +220,44 @@ func TestOnlyTheUserCanReadWhatIsTrusted(t *testing.T) {
 	info, err := os.Stat(filepath.Join(f.UserDir, "trusted"))
 	if err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("got %v, %v", info, err)
+	}
+}
+
+func TestAQuestionShowsWhatItAsksAbout(t *testing.T) {
+	args := make([]string, 0, 20)
+	for i := range 20 {
+		args = append(args, fmt.Sprintf("[backends.b%d]\ncommand = \"x\"\n", i))
+	}
+	tests := []struct {
+		name, file string
+		want       []string
+	}{
+		{"the program before its arguments", "[backends.mine]\nargs = [\"" + strings.Repeat("a", 5000) + "\"]\ncommand = \"./evil\"\n", []string{
+			`backends.mine.command = "./evil"`,
+			`backends.mine.args = ["` + strings.Repeat("a", 277) + "… (4725 more characters; read all of it in FILE)"}},
+		{"what nobody sees", "backends.mine.command = \"a\u202eb\u200dc\ufe0fd\U000e0041 é\"\n", []string{`backends.mine.command = "a\u202Eb\u200Dc\uFE0Fd\U000E0041 é"`}},
+		{"what would move the cursor", `backends.mine.command = "a\u001b[2Jb\u009b\r\n"` + "\n", []string{`backends.mine.command = "a\u001b[2Jb\u009B\r\n"`}},
+		{"many", strings.Join(args, ""), slices.Concat([]string{
+			`backends.b0.command = "x"`, `backends.b1.command = "x"`, `backends.b10.command = "x"`, `backends.b11.command = "x"`, `backends.b12.command = "x"`,
+			`backends.b13.command = "x"`, `backends.b14.command = "x"`, `backends.b15.command = "x"`, `backends.b16.command = "x"`, `backends.b17.command = "x"`,
+			`backends.b18.command = "x"`, `backends.b19.command = "x"`, "… and 8 more; read all of it in FILE"})},
+	}
+	for _, tt := range tests {
+		f := place(t, tt.file, "")
+		_, err := f.Load()
+		var untrusted *UntrustedError
+		if !errors.As(err, &untrusted) {
+			t.Fatalf("%s: %v", tt.name, err)
+		}
+		got := untrusted.Lines()
+		for i := range got {
+			got[i] = strings.ReplaceAll(got[i], untrusted.File, "FILE")
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s: %s", tt.name, diff)
+		}
+		if strings.Count(err.Error(), "\n") != len(got) {
+			t.Errorf("%s: %s", tt.name, err)
+		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"
+	"ralph-lsp/stream"
 )
 
 // A client that opted in asks its user itself. For all others the server asks,
@@ -97,7 +98,7 @@ func (m *manager) ask(ctx context.Context, message string, about topic) string {
 // askWith is ask with answers of one's own, the safe one first.
 func (m *manager) askWith(ctx context.Context, kind messageType, message, safe string, others ...string) string {
 	turnOf(ctx).end()
-	params := messageParams{Type: kind, Message: message, Actions: []messageItem{{safe}}}
+	params := messageParams{Type: kind, Message: stream.Plain(message), Actions: []messageItem{{safe}}}
 	for _, title := range others {
 		params.Actions = append(params.Actions, messageItem{title})
 	}
@@ -260,5 +261,5 @@ func above[T int | float64 | time.Duration](limit, used T) T {
 
 // show shows the user a message.
 func (m *manager) show(kind messageType, message string) {
-	m.ed.Notify("window/showMessage", messageParams{Type: kind, Message: message})
+	m.ed.Notify("window/showMessage", messageParams{Type: kind, Message: stream.Plain(message)})
 }

@@ -150,7 +150,7 @@ func asWireError(err error) error {
 	case errors.As(err, &invalid):
 		return failed(ReasonBadConfig, err, map[string]any{"problems": configProblems(invalid)})
 	case errors.As(err, &untrusted):
-		return failed(ReasonUntrusted, err, map[string]any{"fileUri": FileURI(untrusted.File), "wants": untrusted.Wants})
+		return failed(ReasonUntrusted, err, map[string]any{"fileUri": FileURI(untrusted.File), "wants": untrusted.Lines()})
 	case errors.As(err, &noHat):
 		return &wireError{Code: codeInvalidParams, Message: err.Error(), Data: map[string]any{"key": "hat", "known": append([]string{}, noHat.Known...)}}
 	case errors.Is(err, loop.ErrEmptyPrompt):

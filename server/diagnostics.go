@@ -13,6 +13,7 @@ import (
 	"ralph-lsp/config"
 	"ralph-lsp/loop"
 	"ralph-lsp/loopstate"
+	"ralph-lsp/stream"
 )
 
 // diagnosticSource is who says so, as editors show it.
@@ -103,7 +104,7 @@ func (d *documents) diagnostics(doc *document) []protocol.Diagnostic {
 func (doc *document) diagnostic(f finding) protocol.Diagnostic {
 	return protocol.Diagnostic{
 		Range: doc.span(f.start, f.end), Severity: f.severity,
-		Source: protocol.NewOptional(diagnosticSource), Message: protocol.String(f.message),
+		Source: protocol.NewOptional(diagnosticSource), Message: protocol.String(stream.Plain(f.message)),
 	}
 }
 

@@ -197,7 +197,6 @@ func TestSizes(t *testing.T) {
 	for name, text := range map[string]string{
 		"letters": strings.Repeat("x", 200_000), "lines": strings.Repeat("\n", 200_000),
 		"runes": "x" + strings.Repeat("ü€😀", 30_000), "quotes": strings.Repeat(`"\<&>`, 50_000),
-		"separators": strings.Repeat("\u2028", 50_000),
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

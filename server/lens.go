@@ -6,6 +6,7 @@ import (
 	"go.lsp.dev/protocol"
 
 	"ralph-lsp/loop"
+	"ralph-lsp/stream"
 )
 
 // codeLens answers textDocument/codeLens.
@@ -68,5 +69,5 @@ func clientCommand(title, id string, argument any) protocol.Command {
 	if err != nil {
 		panic(err)
 	}
-	return protocol.Command{Title: title, Command: id, Arguments: []protocol.LSPAny{data}}
+	return protocol.Command{Title: stream.Plain(title), Command: id, Arguments: []protocol.LSPAny{data}}
 }

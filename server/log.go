@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"ralph-lsp/stream"
 )
 
 // logRate is how many log messages a client gets in a second.
@@ -82,7 +84,7 @@ func (l *clientLog) Handle(_ context.Context, r slog.Record) error {
 	case r.Level >= slog.LevelWarn:
 		kind = messageWarning
 	}
-	l.server.Notify("window/logMessage", map[string]any{"type": kind, "message": text.String()})
+	l.server.Notify("window/logMessage", map[string]any{"type": kind, "message": stream.Plain(text.String())})
 	return nil
 }
 

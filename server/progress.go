@@ -182,7 +182,7 @@ func progressReport(s loop.Status, problem *string) ProgressValue {
 	if limit > 0 {
 		v.Percentage = new(min((iteration-1)*100/limit, 100))
 	}
-	v.Message = JoinFacts(OfMax(iteration, limit), costText(s.Cost, s.CostIncomplete), activity(s, problem))
+	v.Message = stream.Plain(JoinFacts(OfMax(iteration, limit), costText(s.Cost, s.CostIncomplete), activity(s, problem)))
 	return v
 }
 

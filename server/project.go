@@ -30,7 +30,7 @@ type Projector struct {
 func (p *Projector) Event(e stream.Event) Update {
 	switch e := e.(type) {
 	case stream.SessionStart:
-		return SessionUpdate{KindSession, e.Backend, e.Version, e.Provider, e.Model, e.SessionID}
+		return SessionUpdate{KindSession, stream.Plain(e.Backend), stream.Plain(e.Version), stream.Plain(e.Provider), stream.Plain(e.Model), e.SessionID}
 	case stream.Text:
 		return chunk(KindMessageChunk, e.Delta, e.MessageID, e.ParentToolCallID)
 	case stream.Thinking:
@@ -56,9 +56,9 @@ func (p *Projector) Event(e stream.Event) Update {
 	case stream.Retry:
 		return Retry{KindRetry, e.Attempt, e.MaxAttempts, e.Delay.Milliseconds(), string(e.Kind), stream.Plain(e.Message)}
 	case stream.Compaction:
-		return Compaction{KindCompaction, e.Done, e.Reason, stream.Plain(e.Error)}
+		return Compaction{KindCompaction, e.Done, stream.Plain(e.Reason), stream.Plain(e.Error)}
 	case stream.Topic:
-		return Topic{KindTopic, e.Topic, e.Target, stream.Plain(e.Payload)}
+		return Topic{KindTopic, stream.Plain(e.Topic), stream.Plain(e.Target), stream.Plain(e.Payload)}
 	case stream.Error:
 		return ErrorUpdate{KindError, stream.Plain(e.Message), e.Retryable, string(e.Kind)}
 	}
@@ -88,7 +88,7 @@ func (p *Projector) Loop(e loop.Event) Update {
 		if e.State == loop.StateWaiting {
 			text = loop.WaitText(e.Reason)
 		}
-		return StateChange{KindState, string(e.State), history.TimeOf(e.ResumeAt), e.Reason, text}
+		return StateChange{KindState, string(e.State), history.TimeOf(e.ResumeAt), stream.Plain(e.Reason), stream.Plain(text)}
 	case loop.IterationStart:
 		return Iteration{SessionUpdate: KindIteration, Phase: PhaseBegin, Iteration: e.Iteration, MaxIterations: e.MaxIterations}
 	case loop.IterationEnd:
@@ -97,14 +97,14 @@ func (p *Projector) Loop(e loop.Event) Update {
 	case loop.Goal:
 		return Goal{KindGoal, e.Promise, e.From, Said{Text: GoalText(e), Class: ClassInfo}}
 	case loop.NearMiss:
-		return Promise{KindPromise, false, stream.Plain(e.Found), e.Expected, stream.Plain(e.Why), Said{NearMissText(e), ClassWarning, offersOf(e.Offer)}}
+		return Promise{KindPromise, false, stream.Plain(e.Found), stream.Plain(e.Expected), stream.Plain(e.Why), Said{NearMissText(e), ClassWarning, offersOf(e.Offer)}}
 	case loop.Guidance:
 		return Guidance{KindGuidance, e.ID, string(e.State)}
 	case loop.Warning:
 		return Warning{KindWarning, stream.Plain(e.Message), Said{sentence(e.Message), ClassWarning, offersOf(e.Offer)}}
 	case loop.LimitsChanged:
 		l := e.Limits
-		return Limits{KindLimits, l.MaxIterations, l.MaxCostUSD, l.MaxDuration.Milliseconds(), l.IdleTimeout.Milliseconds(), e.Promise}
+		return Limits{KindLimits, l.MaxIterations, l.MaxCostUSD, l.MaxDuration.Milliseconds(), l.IdleTimeout.Milliseconds(), stream.Plain(e.Promise)}
 	case loop.End:
 		return projectEnd(e)
 	}
@@ -134,25 +134,25 @@ func ProjectStatus(s loop.Status, owned bool) LoopStatus {
 	out := LoopStatus{
 		LoopID: s.LoopID, Folder: FileURI(s.Folder), State: string(s.State),
 		Iteration: s.Iteration, MaxIterations: s.Limits.MaxIterations,
-		StartedAt: history.TimeOf(s.StartedAt), IterationStartedAt: history.TimeOf(s.IterationStartedAt), Hat: s.Hat,
+		StartedAt: history.TimeOf(s.StartedAt), IterationStartedAt: history.TimeOf(s.IterationStartedAt), Hat: stream.Plain(s.Hat),
 		Cost: projectCost(s), Time: TimeStatus{s.Spent.Milliseconds(), s.Limits.MaxDuration.Milliseconds()}, StopReason: string(s.StopReason), Error: stream.Plain(s.Error), EndedAt: history.TimeOf(s.EndedAt), Owned: owned,
 	}
 	if b := s.Session; b.Backend != "" {
-		out.Backend = &BackendInfo{b.Backend, b.Version, b.Provider, b.Model}
+		out.Backend = &BackendInfo{stream.Plain(b.Backend), stream.Plain(b.Version), stream.Plain(b.Provider), stream.Plain(b.Model)}
 	}
 	out.Tokens = projectTokens(s.Tokens)
 	if s.Context > 0 {
 		out.Context = &Context{s.Context, s.ContextSize}
 	}
 	for _, q := range s.Quota {
-		out.Quota = append(out.Quota, QuotaWindow{q.Window, share(q.Utilization), history.TimeOf(q.ResetsAt)})
+		out.Quota = append(out.Quota, QuotaWindow{stream.Plain(q.Window), share(q.Utilization), history.TimeOf(q.ResetsAt)})
 	}
 	if t := s.Tool; t != nil {
 		call := ProjectToolCall(t.Call)
 		out.Tool = &RunningTool{call.ToolCallID, call.Name, call.Title, call.Kind, history.TimeOf(t.StartedAt)}
 	}
 	if r := s.Retry; r != nil {
-		out.Retry = &RetryStatus{r.Attempt, history.TimeOf(r.ResumeAt), r.Reason, loop.WaitText(r.Reason)}
+		out.Retry = &RetryStatus{r.Attempt, history.TimeOf(r.ResumeAt), stream.Plain(r.Reason), stream.Plain(loop.WaitText(r.Reason))}
 	}
 	if s.StateFile != "" {
 		out.StateFileURI = FileURI(s.StateFile)
@@ -218,11 +218,11 @@ func iterationEnd(e loop.IterationEnd) Iteration {
 
 func projectEnd(e loop.End) End {
 	end := End{
-		SessionUpdate: KindEnd, StopReason: string(e.Reason), Promise: e.Promise, Iterations: e.Iterations,
+		SessionUpdate: KindEnd, StopReason: string(e.Reason), Promise: stream.Plain(e.Promise), Iterations: e.Iterations,
 		CostUSD: dollars(e.Cost), Tokens: projectTokens(e.Tokens), DurationMs: e.Duration.Milliseconds(), Error: stream.Plain(e.Error),
 	}
 	for _, d := range e.Denials {
-		end.Denials = append(end.Denials, Denial{d.Tool, stream.Plain(d.Detail)})
+		end.Denials = append(end.Denials, Denial{stream.Plain(d.Tool), stream.Plain(d.Detail)})
 	}
 	return end
 }
@@ -283,7 +283,7 @@ var kinds = map[string]ToolKind{
 func ProjectToolCall(e stream.ToolCall) ToolCall {
 	call := ToolCall{
 		SessionUpdate: KindToolCall, ToolCallID: e.ID, ParentToolCallID: e.ParentToolCallID,
-		Name: e.Name, Title: e.Name, Kind: kinds[e.Name], Status: StatusInProgress, RawInput: e.Input,
+		Name: stream.Plain(e.Name), Title: stream.Plain(e.Name), Kind: kinds[e.Name], Status: StatusInProgress, RawInput: e.Input,
 	}
 	if call.Kind == "" {
 		call.Kind = ToolOther

@@ -5,9 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 
 	"go.lsp.dev/jsonrpc2"
+
+	"ralph-lsp/stream"
 )
 
 // The codes of errors that clients get.
@@ -47,7 +48,7 @@ func toWire(err error) *jsonrpc2.Error {
 	default:
 		known = errf(codeInternal, "%v", err)
 	}
-	out := jsonrpc2.NewError(jsonrpc2.Code(known.Code), strings.ToValidUTF8(known.Message, "\uFFFD"))
+	out := jsonrpc2.NewError(jsonrpc2.Code(known.Code), stream.Plain(known.Message))
 	if known.Data != nil {
 		data, err := json.Marshal(known.Data)
 		if err != nil {

@@ -24,7 +24,7 @@ func newCancel() *cobra.Command {
 		iteration, err := loop.CancelFolder(ctx, dir)
 		switch {
 		case errors.Is(err, loop.ErrNotRunning):
-			fmt.Fprintf(cmd.OutOrStdout(), "no loop is running in %s\n", dir)
+			fmt.Fprintf(cmd.OutOrStdout(), "no loop is running in %s\n", plainLine(dir))
 			return nil
 		case errors.Is(err, context.DeadlineExceeded):
 			return notLetGo(dir)

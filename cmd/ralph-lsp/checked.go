@@ -53,10 +53,13 @@ func (o *checkedOutput) judge(err error) error {
 	return fmt.Errorf("writing the output: %w", reason)
 }
 
-// unchecked is what a stream is without our check.
+// unchecked is what a stream is without our check and fence.
 func unchecked(stream any) any {
 	if o, ok := stream.(*checkedOutput); ok {
-		return o.Writer
+		stream = o.Writer
+	}
+	if f, ok := stream.(*fence); ok {
+		return f.to
 	}
 	return stream
 }

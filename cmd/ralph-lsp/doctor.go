@@ -59,9 +59,9 @@ func printChecks(out io.Writer, p palette, checks []server.Check) error {
 			mark = p.red("✗")
 			problems++
 		}
-		fmt.Fprintf(out, "%s %s\n", mark, c.Message)
+		fmt.Fprintf(out, "%s %s\n", mark, plainLine(c.Message))
 		if !c.OK && c.Fix != "" {
-			fmt.Fprintf(out, "  %s\n", p.dim(c.Fix))
+			fmt.Fprintf(out, "  %s\n", p.dim(plainLine(c.Fix)))
 		}
 	}
 	if problems > 0 {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -47,7 +46,7 @@ func explain(err error) string {
 		in := inFolderOf(filepath.Dir(filepath.Dir(interrupted.Path)))
 		message += fmt.Sprintf(" (ralph-lsp resume%[1]s, ralph-lsp cancel%[1]s, or run --replace)", in)
 	}
-	return strings.Join(strings.Fields(message), " ")
+	return plainLine(message)
 }
 
 // flagError says in one line what is wrong with a flag. Of a command that isn't

@@ -50,7 +50,7 @@ func newHistoryList() *cobra.Command {
 		}
 		out := cmd.OutOrStdout()
 		if len(sessions) == 0 && !*asJSON {
-			fmt.Fprintf(out, "no loops were kept of %s\n", dir)
+			fmt.Fprintf(out, "no loops were kept of %s\n", plainLine(dir))
 		}
 		for _, s := range sessions {
 			if *asJSON {
@@ -85,7 +85,7 @@ func printPast(out io.Writer, p palette, s history.Summary) error {
 			outcome = endLine(end)
 		}
 	}
-	_, err := fmt.Fprintf(out, "%s  %s\n  %s\n", p.dim(s.StartedAt.Local().Format(time.DateTime)), server.JoinFacts(p.bold(title), outcome), p.dim(s.Path))
+	_, err := fmt.Fprintf(out, "%s  %s\n  %s\n", p.dim(s.StartedAt.Local().Format(time.DateTime)), server.JoinFacts(p.bold(title), outcome), p.dim(plainLine(s.Path)))
 	return err
 }
 
@@ -150,7 +150,7 @@ func printTranscript(cmd *cobra.Command, path string, thinking bool) error {
 			return sessionError(err)
 		}
 		for _, u := range page.Updates {
-			if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%s\n", u); err != nil {
+			if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%s\n", escapeHidden(u)); err != nil {
 				return fmt.Errorf("writing the updates: %w", err)
 			}
 		}
@@ -240,16 +240,16 @@ func repairSession(out io.Writer, path string, dryRun bool) error {
 	case err != nil:
 		return err
 	case len(fixes) == 0:
-		fmt.Fprintf(out, "%s is in order\n", path)
+		fmt.Fprintf(out, "%s is in order\n", plainLine(path))
 		return nil
 	}
 	for _, f := range fixes {
-		fmt.Fprintln(out, f)
+		fmt.Fprintln(out, plainLine(fmt.Sprint(f)))
 	}
 	if dryRun {
 		fmt.Fprintf(out, "%s would be made; nothing was changed\n", server.Counted(len(fixes), "repair"))
 		return nil
 	}
-	fmt.Fprintf(out, "%s made; the file as it was is %s\n", server.Counted(len(fixes), "repair"), filepath.Base(backup))
+	fmt.Fprintf(out, "%s made; the file as it was is %s\n", server.Counted(len(fixes), "repair"), plainLine(filepath.Base(backup)))
 	return nil
 }

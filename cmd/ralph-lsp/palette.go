@@ -25,14 +25,17 @@ const (
 	sgrGreen  = "32"
 	sgrYellow = "33"
 	sgrCyan   = "36"
+	sgrNone   = "0"
 )
+
+var sgrCodes = []string{sgrBold, sgrDim, sgrItalic, sgrUnder, sgrRed, sgrGreen, sgrYellow, sgrCyan, sgrNone}
 
 // paint wraps s in a code such as sgrRed or "1;36".
 func (p palette) paint(code, s string) string {
 	if !p.on || code == "" || s == "" {
 		return s
 	}
-	return "\x1b[" + code + "m" + s + "\x1b[0m"
+	return "\x1b[" + code + "m" + s + "\x1b[" + sgrNone + "m"
 }
 
 func (p palette) bold(s string) string   { return p.paint(sgrBold, s) }

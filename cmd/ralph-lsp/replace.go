@@ -13,6 +13,7 @@ import (
 
 	"ralph-lsp/loop"
 	"ralph-lsp/server"
+	"ralph-lsp/stream"
 )
 
 // startOrReplace runs start, and once more when it met another loop that the
@@ -86,7 +87,7 @@ func confirm(cmd *cobra.Command, question string) (yes, asked bool) {
 	if !shows || !answers {
 		return false, false
 	}
-	fmt.Fprint(cmd.ErrOrStderr(), question+" [y/N] ")
+	fmt.Fprint(cmd.ErrOrStderr(), stream.Plain(question)+" [y/N] ")
 	word := strings.ToLower(strings.TrimSpace(readLine(cmd.InOrStdin()))) // none is a no
 	return word == "y" || word == "yes", true
 }

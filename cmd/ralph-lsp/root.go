@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph-lsp/loop/start"
+	"ralph-lsp/stream"
 )
 
 // execute runs the command line and returns the exit code. Whatever goes wrong
@@ -18,9 +19,10 @@ func execute(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root := newRoot()
 	root.SetArgs(args)
 	root.SetIn(stdin)
-	out := &checkedOutput{Writer: stdout}
+	out := &checkedOutput{Writer: newFence(stdout)}
+	errs := newFence(stderr)
 	root.SetOut(out)
-	root.SetErr(stderr)
+	root.SetErr(errs)
 	root.InitDefaultCompletionCmd() // it takes the output that is set by now
 	if completion, _, err := root.Find([]string{"completion"}); err == nil {
 		ofCommands(completion)
@@ -32,11 +34,11 @@ func execute(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return exitDone
 	case errors.As(err, &exit):
 		if exit.message != "" {
-			fmt.Fprintln(stderr, "ralph-lsp: "+exit.message)
+			fmt.Fprintln(errs, "ralph-lsp: "+stream.Plain(exit.message))
 		}
 		return exit.code
 	}
-	fmt.Fprintln(stderr, "ralph-lsp: "+explain(err))
+	fmt.Fprintln(errs, "ralph-lsp: "+explain(err))
 	return exitFailed
 }
 

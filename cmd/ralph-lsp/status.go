@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -46,9 +47,14 @@ func newStatus() *cobra.Command {
 }
 
 func printJSON(out io.Writer, v any) error {
-	enc := json.NewEncoder(out)
+	var line bytes.Buffer
+	enc := json.NewEncoder(&line)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
+	err := enc.Encode(v)
+	if err == nil {
+		_, err = out.Write(escapeHidden(line.Bytes()))
+	}
+	if err != nil {
 		return fmt.Errorf("writing JSON: %w", err)
 	}
 	return nil
@@ -57,18 +63,18 @@ func printJSON(out io.Writer, v any) error {
 // printStatus says where a loop stands, a fact per line.
 func printStatus(out io.Writer, p palette, st loop.Status, owner loopstate.Owner, owned bool, now time.Time) {
 	if st.State == stateIdle {
-		fmt.Fprintf(out, "no loop in %s; start one with ralph-lsp run\n", st.Folder)
+		fmt.Fprintf(out, "no loop in %s; start one with ralph-lsp run\n", plainLine(st.Folder))
 		return
 	}
-	fmt.Fprintln(out, p.bold("Ralph "+server.OfMax(st.Iteration, st.Limits.MaxIterations))+"  "+p.cyan(stateWords(st, now)))
+	fmt.Fprintln(out, p.bold("Ralph "+server.OfMax(st.Iteration, st.Limits.MaxIterations))+"  "+p.cyan(plainLine(stateWords(st, now))))
 	fact := func(name, value string) {
 		if value != "" {
-			fmt.Fprintf(out, "  %s %s\n", p.dim(fmt.Sprintf("%-9s", name)), value)
+			fmt.Fprintf(out, "  %s %s\n", p.dim(fmt.Sprintf("%-9s", name)), plainLine(value))
 		}
 	}
 	fact("folder", st.Folder)
-	fact("agent", server.JoinFacts(plainLine(st.Session.Backend), plainLine(st.Session.Model)))
-	fact("promise", plainLine(st.Promise))
+	fact("agent", server.JoinFacts(st.Session.Backend, st.Session.Model))
+	fact("promise", st.Promise)
 	fact("cost", costWords(st, owned)+ofLimit(st.Limits))
 	fact("time", clock(st.Elapsed)+atLastTurn(owned)+ofTime(st.Limits))
 	if owned {
@@ -78,7 +84,7 @@ func printStatus(out io.Writer, p palette, st loop.Status, owner loopstate.Owner
 		fact("ended", st.EndedAt.Local().Format(time.DateTime))
 	}
 	fact("file", st.StateFile)
-	fact("error", plainLine(st.Error))
+	fact("error", st.Error)
 	if !owned {
 		fmt.Fprintln(out, "no process drives it; go on with ralph-lsp resume, or discard it with ralph-lsp cancel")
 	}

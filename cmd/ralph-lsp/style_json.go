@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"time"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"ralph-lsp/loop"
 	"ralph-lsp/server"
@@ -55,8 +57,36 @@ func (w *jsonLines) write(u server.Update, at stamp) error {
 	} else {
 		line = line[:update+len("}\n")]
 	}
-	_, err := w.out.Write(line)
+	_, err := w.out.Write(escapeHidden(line))
 	return err
+}
+
+// escapeHidden writes the characters of a line of JSON that nobody sees, and
+// those that a terminal obeys, as \uXXXX. Whoever parses it reads the same.
+func escapeHidden(line []byte) []byte {
+	if isPlainASCII(line) {
+		return line
+	}
+	var out []byte // nil as long as there is none
+	for at, r := range string(line) {
+		isHidden := stream.IsHidden(r)
+		if isHidden && out == nil {
+			out = append(out, line[:at]...)
+		}
+		switch {
+		case isHidden && r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
+		case isHidden:
+			out = fmt.Appendf(out, `\u%04x`, r)
+		case out != nil:
+			out = utf8.AppendRune(out, r)
+		}
+	}
+	if out == nil {
+		return line
+	}
+	return out
 }
 
 // jsonStyle writes a loop as the updates that an editor would get.

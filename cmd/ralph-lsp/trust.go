@@ -35,7 +35,7 @@ becomes.`,
 			if known {
 				said = "%s is trusted no more, as it is now and as it ever was\n"
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), said, filepath.Join(dir, config.Name))
+			fmt.Fprintf(cmd.OutOrStdout(), said, plainLine(filepath.Join(dir, config.Name)))
 			return nil
 		}
 		settings, err := files.Load()
@@ -48,7 +48,7 @@ becomes.`,
 		case !errors.As(err, &untrusted):
 			return badConfig(err)
 		}
-		fmt.Fprintf(cmd.OutOrStdout(), "%s is trusted now; it says\n  %s\n", untrusted.File, plainLines(untrusted.Wants))
+		fmt.Fprintf(cmd.OutOrStdout(), "%s is trusted now; it says\n  %s\n", plainLine(untrusted.File), strings.Join(untrusted.Lines(), "\n  "))
 		return untrusted.Remember()
 	})
 	return cmd
@@ -62,7 +62,7 @@ func withTrust(cmd *cobra.Command, do func() error) error {
 	if !errors.As(err, &untrusted) {
 		return err
 	}
-	says := untrusted.File + " is not trusted yet; it says\n  " + plainLines(untrusted.Wants) + "\n"
+	says := untrusted.Error() + "\n"
 	switch yes, asked := confirm(cmd, says+"Trust it, as it is now?"); {
 	case !asked:
 		return &exitError{exitFailed, says + howToTrust(untrusted)}
@@ -81,13 +81,4 @@ func howToTrust(e *config.UntrustedError) string {
 		return "If you trust that, say so with: ralph-lsp trust"
 	}
 	return "If you trust that, name it yourself: --backend NAME, with --backend-arg for each argument"
-}
-
-// plainLines joins lines that may hold anything, fit for a terminal.
-func plainLines(lines []string) string {
-	plain := make([]string, len(lines))
-	for i, line := range lines {
-		plain[i] = plainLine(line)
-	}
-	return strings.Join(plain, "\n  ")
 }

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"ralph-lsp/loop"
+	"ralph-lsp/stream"
+)
+
+// hostile moves the cursor, sets the title, hides and reorders.
+const hostile = "a\x1b[2J\x1b]0;owned\x07b\u202ec\u009b31m\u2066d\u200b\U000e0041\x7f\u2028\r\x1b[8mz"
+
+func TestAFenceLetsOnlyOurCodesThrough(t *testing.T) {
+	ours := "\x1b[1;36mé\x1b[0m" + hideCursor + clearLive + cutLines + "日本" + wrapLines + "\r" + showCursor + "\tok\n"
+	for _, tt := range []struct {
+		codes    bool
+		in, want string
+	}{
+		{true, ours, ours},
+		{false, "\x1b[1mbold\x1b[0m\ttab\n", "bold\ttab\n"},
+		{true, "\x1b[8mhidden\x1b[0m", "hidden\x1b[0m"},
+		{true, "\x1b[2J\x1b]0;t\x07x", "x"},
+		{true, "a\u202eb\x9bc", "ab\uFFFDc"},
+		{true, "\x1b[1;1;1;1;1;1;1mx\x1b[mx\x1b[", "xx"},
+		{true, "\x1b[1", ""},
+	} {
+		var out bytes.Buffer
+		f := &fence{to: &out, codes: tt.codes}
+		if n, err := f.Write([]byte(tt.in)); n != len(tt.in) || err != nil || out.String() != tt.want {
+			t.Errorf("%q: got %q, want %q (%d, %v)", tt.in, out.String(), tt.want, n, err)
+		}
+	}
+	var out bytes.Buffer
+	f := &fence{to: &out}
+	for _, c := range []byte("é日👩\u200d💻") { // a character may come in pieces
+		f.Write([]byte{c})
+	}
+	if got := out.String(); got != "é日👩💻" {
+		t.Errorf("in pieces: %q", got)
+	}
+}
+
+// The fence is the last step: none of the styles needs it.
+func FuzzNoStylePrintsWhatIsNotPlain(f *testing.F) {
+	f.Add(hostile)
+	f.Add("```\n" + hostile + "\n```\n| a | b |\n|---|---|\n| \x1b[1m | &#x202e; &#27;[31m |\n")
+	f.Fuzz(func(t *testing.T, s string) {
+		for _, name := range styleNames {
+			for _, colour := range []bool{true, false} {
+				out := playWith(s, name, styleConfig{palette: palette{on: colour}, thinking: true, verbatim: len(s)%2 == 1})
+				f := fence{codes: colour}
+				if f.plain(out) != out {
+					t.Errorf("%s prints %q", name, out)
+				}
+				if name == styleJSON {
+					checkJSONLines(t, out)
+				}
+			}
+		}
+	})
+}
+
+func checkJSONLines(t *testing.T, out string) {
+	t.Helper()
+	for line := range strings.Lines(out) {
+		if !strings.HasPrefix(line, "{") { // a note
+			continue
+		}
+		if strings.ContainsFunc(strings.TrimSuffix(line, "\n"), stream.IsHidden) || !json.Valid([]byte(line)) {
+			t.Errorf("a line is %q", line)
+		}
+	}
+}
+
+// playWith shows the recorded loop with all its texts replaced.
+func playWith(s, name string, cfg styleConfig) string {
+	var out bytes.Buffer
+	cfg.out, cfg.notes, cfg.now, cfg.width = &out, &out, time.Now, func() int { return 60 }
+	st := newStyle(name, cfg)
+	for _, step := range recordedLoop {
+		if step.agent != nil {
+			st.Handle(replaced(step.agent, s).(stream.Event))
+		} else {
+			st.HandleLoop(replaced(step.own, s).(loop.Event))
+		}
+	}
+	st.HandleLoop(loop.End{Reason: loop.StopPromise, Promise: s})
+	st.Note(plainLine(s))
+	st.Close()
+	out.WriteString(liveLine(loop.Status{Iteration: 1, LastLine: s, Session: stream.SessionStart{Model: s}}, 0, begun, 60, cfg.palette))
+	return out.String() + failure(loop.End{Reason: loop.StopFailures, Error: s})
+}
+
+// replaced is a copy of a struct with s in all its texts but the ids.
+func replaced(event any, s string) any {
+	v := reflect.New(reflect.TypeOf(event)).Elem()
+	v.Set(reflect.ValueOf(event))
+	for i := range v.NumField() {
+		field := v.Field(i)
+		isID := strings.HasSuffix(v.Type().Field(i).Name, "ID")
+		if field.Type() == reflect.TypeFor[string]() && !isID {
+			field.SetString(s)
+		}
+		if field.Type() == reflect.TypeFor[json.RawMessage]() {
+			input, _ := json.Marshal(map[string]string{"command": s, "path": s})
+			field.Set(reflect.ValueOf(json.RawMessage(input)))
+		}
+	}
+	return v.Interface()
+}
+
+func TestNoCommandPrintsAFoldersNameAsItIs(t *testing.T) {
+	u := newUser(t)
+	dir := filepath.Join(u.folder, "x\x1b[2J\u202ey\u009bz")
+	write(t, filepath.Join(dir, "ralph.toml"), "[backends.mine]\ncommand = \"./\u202e\u200bevil\"\n")
+	write(t, filepath.Join(dir, "bad", "ralph.toml"), "\"a\u202eb\" = 3\nbackend = \"x\u202e\u009by\"\n")
+	write(t, filepath.Join(dir, "left", ".pi/ralph-loop.local.md"), "---\nactive: true\niteration: 1\nbackend: \"p\\e[31m\u202ei\"\ncompletion_promise: \"\u202eX\u200b\"\nmax_iterations: 3\n---\n\nDo it\n")
+	for _, args := range [][]string{
+		{"status"}, {"status", "--json"}, {"cancel"}, {"pause"}, {"resume"}, {"steer", "x"}, {"doctor"}, {"doctor", "--json"}, {"history", "list"}, {"history", "list", "--json"},
+		{"history", "show"}, {"history", "show", "no\u202esuch"}, {"history", "repair", "no\u202esuch"}, {"run", "Do it"}, {"run", "--prompt-file", "no\u202e\x1b[1m"},
+		{"run", "--backend", "\u202e\x1b[1m", "x"}, {"run", "--hat", "\u202e\x1b[1m", "x"}, {"run", "--\u202e\x1b[1m"}, {"run", "--continue"}, {"trust"}, {"trust", "--forget"}, {"plan"},
+	} {
+		for _, sub := range []string{"", "bad", "left", "no\u202ewhere"} {
+			code, out, errs := u.calls(append(slices.Clone(args), "-C", filepath.Join(dir, sub))...)
+			for _, text := range []string{out, errs} {
+				if stream.Plain(text) != text || strings.ContainsFunc(text, func(r rune) bool { return r != '\n' && stream.IsHidden(r) }) {
+					t.Errorf("%q in %q (%d): %q", args, sub, code, text)
+				}
+			}
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "ran")); err == nil {
+		t.Error("it ran")
+	}
+}

@@ -1,0 +1,67 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"ralph-lsp/stream"
+)
+
+const (
+	maxLine  = 300 // characters of a line in a question
+	maxLines = 12  // lines of a question
+)
+
+// Lines are what the file wants, as it may be shown to who decides: what runs
+// comes first, what nobody would see is written as its number, and what is too
+// much is counted.
+func (e *UntrustedError) Lines() []string {
+	wants := slices.Clone(e.Wants)
+	slices.SortStableFunc(wants, func(a, b string) int { return rank(a) - rank(b) })
+	var lines []string
+	for i, line := range wants {
+		if i == maxLines {
+			return append(lines, fmt.Sprintf("… and %d more; read all of it in %s", len(wants)-maxLines, stream.Plain(e.File)))
+		}
+		lines = append(lines, bounded(line, stream.Plain(e.File)))
+	}
+	return lines
+}
+
+// rank puts programs first.
+func rank(line string) int {
+	key, _, _ := strings.Cut(line, " = ")
+	if strings.HasSuffix(key, ".command") || key == "backend" {
+		return 0
+	}
+	return 1
+}
+
+// bounded is a line with what can be seen of it, cut to maxLine characters.
+func bounded(line, file string) string {
+	var b strings.Builder
+	written, left := 0, 0
+	for _, r := range line {
+		switch {
+		case written >= maxLine:
+			left++
+			continue
+		case stream.IsHidden(r) || r == '\n' || r == '\t' || unicode.In(r, unicode.Join_Control, unicode.Variation_Selector):
+			number := fmt.Sprintf(`\u%04X`, r)
+			if r > 0xffff {
+				number = fmt.Sprintf(`\U%08X`, r)
+			}
+			b.WriteString(number)
+			written += len(number)
+			continue
+		}
+		b.WriteRune(r)
+		written++
+	}
+	if left > 0 {
+		fmt.Fprintf(&b, "… (%d more characters; read all of it in %s)", left, file)
+	}
+	return b.String()
+}

@@ -1,0 +1,93 @@
+package server
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+
+	"ralph-lsp/loop"
+	"ralph-lsp/stream"
+)
+
+// What an agent or a stranger's file says reaches editors' status bars,
+// messages and buffers: it is plain before it leaves.
+func FuzzTheWireIsPlain(f *testing.F) {
+	f.Add("a\x1b[2Jb\u202ec\u009b31m\u2066d\u200b\U000e0041\x7f\u2028\r")
+	events := []any{
+		stream.SessionStart{}, stream.Text{}, stream.Thinking{}, stream.ToolCall{ID: "t"}, stream.ToolProgress{ID: "t"}, stream.ToolResult{ID: "t"},
+		stream.Retry{}, stream.Compaction{}, stream.Topic{}, stream.Error{},
+		loop.StateChanged{}, loop.IterationEnd{}, loop.NearMiss{}, loop.Warning{}, loop.LimitsChanged{}, loop.End{Denials: []stream.Denial{{}}},
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		var p Projector
+		for _, e := range events {
+			v := reflect.New(reflect.TypeOf(e)).Elem()
+			v.Set(reflect.ValueOf(e))
+			fill(v, s)
+			switch e := v.Interface().(type) {
+			case stream.Event:
+				checkPlain(t, p.Event(e))
+			case loop.Event:
+				checkPlain(t, p.Loop(e))
+				if end, ok := e.(loop.End); ok {
+					end.Reason = loop.StopPromise
+					checkPlain(t, endText(end))
+				}
+			}
+		}
+		var status loop.Status
+		fill(reflect.ValueOf(&status).Elem(), s)
+		status.Tool = &loop.ToolStatus{Call: stream.ToolCall{ID: "t", Name: s}}
+		checkPlain(t, ProjectStatus(status, true))
+		checkPlain(t, progressReport(status, &s))
+		checkPlain(t, toWire(failed("bad", errf(1, "%s", s), nil)).Error())
+	})
+}
+
+// fill puts s into all texts of a struct but ids, paths and closed words.
+func fill(v reflect.Value, s string) {
+	for i := range v.NumField() {
+		field, name := v.Field(i), v.Type().Field(i).Name
+		switch {
+		case field.Type() == reflect.TypeFor[string]() && !strings.HasSuffix(name, "ID") && !strings.HasSuffix(name, "File") && name != "Folder":
+			field.SetString(s)
+		case field.Kind() == reflect.Struct && field.CanSet() && field.Type().PkgPath() != "time":
+			fill(field, s)
+		case field.Kind() == reflect.Slice && field.Type().Elem().Kind() == reflect.Struct:
+			for j := range field.Len() {
+				fill(field.Index(j), s)
+			}
+		}
+	}
+}
+
+func checkPlain(t *testing.T, message any) {
+	t.Helper()
+	data, err := json.Marshal(message)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v any
+	if err := json.Unmarshal(data, &v); err != nil {
+		t.Fatal(err)
+	}
+	var walk func(v any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case string:
+			if stream.Plain(v) != v {
+				t.Errorf("%T says %q", message, v)
+			}
+		case map[string]any:
+			for _, value := range v {
+				walk(value)
+			}
+		case []any:
+			for _, value := range v {
+				walk(value)
+			}
+		}
+	}
+	walk(v)
+}
