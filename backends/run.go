@@ -69,7 +69,7 @@ type Process struct {
 	cmd     *exec.Cmd
 	started time.Time
 	tree    *tree
-	stdout  *os.File
+	stdout  output
 	read    atomic.Int64 // reads of stdout so far: does output still come?
 	stderr  tail
 
@@ -155,14 +155,19 @@ func (p *Process) start(prompt string) error {
 		}
 	}
 	in, out, errs := pipes[0], pipes[1], pipes[2]
+	var err error
+	if p.stdout, err = patient(out.r); err != nil {
+		closeAll()
+		return err
+	}
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = in.r, out.w, errs.w
 	p.started = time.Now()
 	if err := startRegistered(p.cmd); err != nil {
+		p.stdout.Close()
 		closeAll()
 		return err
 	}
 	p.tree = newTree(p.cmd.Process.Pid, p.spec.Scope)
-	p.stdout = out.r
 	in.r.Close()
 	out.w.Close()
 	errs.w.Close()
@@ -191,7 +196,7 @@ func (p *Process) start(prompt string) error {
 		in.w.SetWriteDeadline(past)
 		errs.r.SetReadDeadline(time.Now().Add(100 * time.Millisecond))
 		<-stderrDone
-		out.r.Close()
+		p.stdout.Close()
 		errs.r.Close()
 		p.finish()
 	}()

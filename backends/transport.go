@@ -42,7 +42,7 @@ func (t Transport) open() (ours, theirs *os.File, err error) {
 			return ours, theirs, err
 		}
 	}
-	if ours, theirs, err = os.Pipe(); err == nil {
+	if ours, theirs, err = openPipe(); err == nil {
 		widen(theirs) // a burst of output shouldn't wait for us
 	}
 	return ours, theirs, err
