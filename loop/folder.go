@@ -165,10 +165,14 @@ func discard(file *loopstate.File, folder string) (iteration int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if _, err := backends.EndLeftovers(folder, state.LoopID, nil); err != nil {
+	lock, err := file.Lock(loopstate.Owner{LoopID: state.LoopID})
+	if err != nil {
 		return state.Iteration, err
 	}
-	return state.Iteration, file.Remove()
+	if _, err := backends.EndLeftovers(folder, state.LoopID, nil); err != nil {
+		return state.Iteration, errors.Join(err, lock.Release())
+	}
+	return state.Iteration, errors.Join(file.Remove(), lock.Release())
 }
 
 // PauseFolder lets the folder's loop finish its iteration and start no other.

@@ -90,6 +90,7 @@ func (f *File) Create(s State) error {
 	if err != nil {
 		return err
 	}
+	f.ignore()
 	temp, err := f.writeTemp(filepath.Dir(path), data)
 	if err != nil {
 		return err
@@ -184,6 +185,7 @@ func (f *File) tryRewrite(dir string, edit editing, p *patience) (State, outcome
 	if bytes.Equal(data, l.data) {
 		return s, rewritten, nil
 	}
+	f.ignore()
 	temp, err := f.writeTemp(filepath.Dir(l.path), data)
 	if err != nil {
 		return State{}, rewritten, err

@@ -75,7 +75,8 @@ type Lock struct {
 // is taken over. PID, Host, StartedAt and ProcessStart of o are filled in where
 // they are zero: for this process, now.
 //
-// Processes that are started while the lock is held don't inherit it.
+// Processes that are started while the lock is held don't inherit it. While it
+// is held, git ignores the loop's files as soon as the state file is written.
 func (f *File) Lock(o Owner) (*Lock, error) {
 	deadline := time.Now().Add(lockPatience)
 	for {
@@ -207,7 +208,8 @@ func (l *Lock) Previous() (Owner, bool) {
 }
 
 // Release gives the lock up and removes its file, and .pi when it was made
-// here and is empty. Further calls do nothing.
+// here and is empty. Without a state file git is told nothing of it any more.
+// Further calls do nothing.
 func (l *Lock) Release() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -216,6 +218,7 @@ func (l *Lock) Release() error {
 	}
 	l.file.Settle()
 	l.file.drives.Store(false)
+	l.file.stopIgnoring()
 	// If the file can't be removed, an empty one tells nobody of a dead owner.
 	err := errors.Join(l.open.Truncate(0), removeLocked(l.open, l.path))
 	l.open = nil

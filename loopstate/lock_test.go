@@ -188,18 +188,19 @@ func TestALockOutlivesItsOwnerForAMoment(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := open(t, t.TempDir())
 				l := lock(t, f, tt.owner)
-				go func() {
+				var ends sync.WaitGroup
+				ends.Go(func() {
 					time.Sleep(tt.after - time.Nanosecond)
 					if err := unlock(l.open); err != nil {
 						t.Error(err)
 					}
-				}()
+				})
 				began := time.Now()
 				o, held, err := f.Owner()
 				if held != tt.held || err != nil || o.PID != tt.owner.PID || time.Since(began) != tt.waits {
 					t.Errorf("%+v, %v, %v after %v", o, held, err, time.Since(began))
 				}
-				time.Sleep(tt.after)
+				ends.Wait()
 			})
 		})
 	}

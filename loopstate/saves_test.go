@@ -77,7 +77,7 @@ func inChunks(path string, flags int, text string) error {
 
 func pauseInSave() { time.Sleep(rand.N(*savePause)) }
 
-const savedLines = 700
+const savedLines = 4000 // 65 KB, which take 16 writes
 
 // savedText is a state file with a prompt that tells where it is cut off.
 func savedText(i int) string {

@@ -1,0 +1,52 @@
+package loopstate
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+const (
+	ignoreName = ".pi/.gitignore"
+	// ignoreText keeps a loop's files out of git, and itself: an agent that
+	// commits all there is doesn't commit its own loop. Settings of pi that are
+	// in the same folder are none of our business.
+	ignoreText = `# ralph-lsp: here while a loop is, so that its files are not committed
+/.gitignore
+/ralph-loop.local.*
+/.ralph-loop.local.*
+`
+)
+
+// ignore has git leave the files of a loop that is driven here alone, unless the
+// user says there what git ignores. That it can't be done keeps no loop from
+// running. It is asked with each write: an agent may have removed it.
+func (f *File) ignore() {
+	if !f.drives.Load() {
+		return
+	}
+	if dir, err := f.dirPath(); err == nil {
+		_ = writeNew(filepath.Join(dir, filepath.Base(ignoreName)), []byte(ignoreText))
+	}
+}
+
+// stopIgnoring takes back what ignore did when there is no state file any more.
+// What the user wrote stays.
+func (f *File) stopIgnoring() {
+	state, err := f.realPath(Name)
+	if err != nil {
+		return
+	}
+	if _, err := os.Lstat(state); !errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	dir, err := f.dirPath()
+	if err != nil {
+		return
+	}
+	path := filepath.Join(dir, filepath.Base(ignoreName))
+	if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() && holds(path, []byte(ignoreText)) {
+		os.Remove(path)
+	}
+}
