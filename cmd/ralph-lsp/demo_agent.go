@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -22,8 +23,7 @@ func newDemoAgent() *cobra.Command {
 		Hidden: true,
 		Args:   noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			prompt, err := io.ReadAll(cmd.InOrStdin())
-			if err != nil {
+			if _, err := io.Copy(io.Discard, cmd.InOrStdin()); err != nil { // it knows what to do
 				return fmt.Errorf("reading the prompt: %w", err)
 			}
 			self, err := ownProgram()
@@ -34,8 +34,12 @@ func newDemoAgent() *cobra.Command {
 			if fast {
 				speed = 0
 			}
-			agent := demoAgent{self: self, pi: newPiWriter(cmd.OutOrStdout(), speed)}
-			return agent.run(string(prompt))
+			out := json.NewEncoder(cmd.OutOrStdout())
+			out.SetEscapeHTML(false)
+			agent := demoAgent{self: self, pi: &piWriter{enc: out, speed: speed}}
+			agent.pi.begin()
+			agent.pi.say(agent.work())
+			return agent.pi.end()
 		},
 	}
 	cmd.Flags().BoolVar(&fast, "fast", false, "don't pause for the reader")
@@ -47,31 +51,25 @@ type demoAgent struct {
 	pi   *piWriter
 }
 
-func (a demoAgent) run(prompt string) error {
-	a.pi.begin(prompt)
+// work mends one mistake, and returns what there is to say in the end.
+func (a demoAgent) work() string {
 	output, passed := a.check("Let me run the check first.")
-	if passed {
-		a.promise()
-		return a.pi.end()
-	}
 	var wrong wrongNumber
-	if _, err := fmt.Sscanf(output, "%d: want %s got %s", &wrong.n, &wrong.want, &wrong.got); err != nil {
-		a.pi.say("The check doesn't run: " + output)
-		return a.pi.end()
+	if !passed {
+		if _, err := fmt.Sscanf(output, "%d: want %s got %s", &wrong.n, &wrong.want, &wrong.got); err != nil {
+			return "The check doesn't run: " + output
+		}
+		wrong.want = strings.TrimSuffix(wrong.want, ",")
+		if err := a.mend(wrong); err != nil {
+			return "I can't mend that: " + err.Error()
+		}
+		output, passed = a.check("")
 	}
-	wrong.want = strings.TrimSuffix(wrong.want, ",")
-	if err := a.mend(wrong); err != nil {
-		a.pi.say("I can't mend that: " + err.Error())
-		return a.pi.end()
-	}
-	output, passed = a.check("")
 	if passed {
-		a.promise()
-		return a.pi.end()
+		return fmt.Sprintf("All %d numbers come out right, the check passes.\n\n<promise>%s</promise>", demoNumbers, demoPromise)
 	}
 	next, _, _ := strings.Cut(output, "\n")
-	a.pi.say(fmt.Sprintf("**%s** comes out right now. Still wrong is `%s`. That is for the next run.", wrong.want, next))
-	return a.pi.end()
+	return fmt.Sprintf("**%s** comes out right now. Still wrong is `%s`. That is for the next run.", wrong.want, next)
 }
 
 // wrongNumber is a line of the check's output.
@@ -82,8 +80,8 @@ type wrongNumber struct {
 
 // check runs the check in a process of its own, as a tool would.
 func (a demoAgent) check(say string) (output string, passed bool) {
-	call := piCall{Name: "bash", Arguments: map[string]any{"command": "ralph-lsp demo-check " + demoFile}}
-	return a.pi.call(say, call, func() (string, error) {
+	args := map[string]any{"command": "ralph-lsp demo-check " + demoFile}
+	return a.pi.call(say, "bash", args, func() (string, error) {
 		out, err := exec.Command(a.self, "demo-check", demoFile).CombinedOutput()
 		if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
 			return fmt.Sprintf("%s\nCommand exited with code %d", out, exit.ExitCode()), err
@@ -105,28 +103,22 @@ func (a demoAgent) mend(wrong wrongNumber) error {
 	if !known {
 		return fmt.Errorf("%d should be %s", wrong.n, wrong.want)
 	}
-	read := piCall{Name: "read", Arguments: map[string]any{"path": demoFile}}
-	source, ok := a.pi.call(fmt.Sprintf("%d should be **%s**, but the program says %s.", wrong.n, wrong.want, wrong.got), read, func() (string, error) {
+	say := fmt.Sprintf("%d should be **%s**, but the program says %s.", wrong.n, wrong.want, wrong.got)
+	source, ok := a.pi.call(say, "read", map[string]any{"path": demoFile}, func() (string, error) {
 		data, err := os.ReadFile(demoFile)
 		return string(data), err
 	})
 	if !ok || !strings.Contains(source, mistake.before) {
 		return fmt.Errorf("there is no %q in %s", mistake.before, demoFile)
 	}
-	edit := piCall{Name: "edit", Arguments: map[string]any{
-		"path":  demoFile,
-		"edits": []map[string]string{{"oldText": mistake.before, "newText": mistake.after}},
-	}}
-	say := fmt.Sprintf("There it is: `%s` must be `%s`.", mistake.before, mistake.after)
-	if _, ok := a.pi.call(say, edit, func() (string, error) {
+	say = fmt.Sprintf("There it is: `%s` must be `%s`.", mistake.before, mistake.after)
+	args := map[string]any{"path": demoFile, "edits": []map[string]string{{"oldText": mistake.before, "newText": mistake.after}}}
+	_, ok = a.pi.call(say, "edit", args, func() (string, error) {
 		mended := strings.Replace(source, mistake.before, mistake.after, 1)
 		return "Successfully replaced 1 block(s) in " + demoFile + ".", os.WriteFile(demoFile, []byte(mended), 0o600)
-	}); !ok {
+	})
+	if !ok {
 		return fmt.Errorf("writing %s failed", demoFile)
 	}
 	return nil
-}
-
-func (a demoAgent) promise() {
-	a.pi.say(fmt.Sprintf("All %d numbers come out right, the check passes.\n\n<promise>%s</promise>", demoNumbers, demoPromise))
 }
