@@ -207,5 +207,6 @@ context, until it promises that it is done or a limit is reached.
 - If the editor goes away, the loop is interrupted and can be continued at the same iteration.
 
 The text of a start may have flags: ` + "`/ralph-loop \"Build X\" --completion-promise \"DONE\" --max-iterations=20`" + `.
+Flags beside such a text win over those in it. ` + "`/cancel-ralph`" + ` and ` + "`/ralph-help`" + ` are understood too.
 Others are --backend, --hat, --backend-arg, --model, --max-cost, --max-time, --idle-timeout, --max-failures, --no-instruct.
 `

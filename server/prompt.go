@@ -82,7 +82,13 @@ func (m *manager) promptAt(path string) (prompt string, says start.Options, err 
 			return "", says, err
 		}
 	}
-	return promptIn(path, text)
+	if prompt, says, err = promptIn(path, text); err != nil {
+		return "", says, err
+	}
+	if err := start.CheckFile(path, prompt); err != nil {
+		return "", says, badPrompt(path, err)
+	}
+	return prompt, says, nil
 }
 
 // badPrompt is the error for a file that is there and can't be a prompt.

@@ -139,6 +139,13 @@ func (m *manager) start(ctx context.Context, p StartParams) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	request, err := p.typed()
+	if err != nil {
+		return nil, errf(codeInvalidParams, "%v", err)
+	}
+	if request.Slash != "" {
+		return m.slash(ctx, request.Slash, p)
+	}
 	files := m.files(folder)
 	var settings config.Settings
 	err = m.withTrust(ctx, p.Trust, func() error {
@@ -151,7 +158,7 @@ func (m *manager) start(ctx context.Context, p StartParams) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg, sources, err := m.configOf(ctx, p, folder, settings)
+	cfg, sources, err := m.configOf(ctx, p, request, folder, settings)
 	if err != nil {
 		return nil, err
 	}
@@ -211,7 +218,7 @@ func (m *manager) startFolder(uri string) (string, error) {
 
 // configOf makes a loop's configuration of a start's parameters, and tells
 // where its values come from.
-func (m *manager) configOf(ctx context.Context, p StartParams, folder string, settings config.Settings) (loop.Config, start.Sources, error) {
+func (m *manager) configOf(ctx context.Context, p StartParams, request start.Request, folder string, settings config.Settings) (loop.Config, start.Sources, error) {
 	resolver := start.Resolver{Start: p.options(), Settings: settings, Detect: m.detect}
 	if err := p.check(); err != nil {
 		return loop.Config{}, nil, err
@@ -227,16 +234,10 @@ func (m *manager) configOf(ctx context.Context, p StartParams, folder string, se
 		return loop.Config{}, nil, err
 	}
 	promptFrom := config.FromStart
-	if p.Text != "" {
-		request, err := start.Parse(p.Text)
-		if err != nil {
-			return loop.Config{}, nil, errf(codeInvalidParams, "%v", err)
-		}
-		if p.PromptURI == "" {
-			prompt = cmp.Or(prompt, request.Prompt)
-		}
-		resolver.Start = resolver.Start.Over(request.Options)
+	if p.PromptURI == "" {
+		prompt = cmp.Or(prompt, request.Prompt)
 	}
+	resolver.Start = resolver.Start.Over(request.Options)
 	if prompt != "" && p.Selection != "" {
 		prompt += "\n\n"
 	}

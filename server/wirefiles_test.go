@@ -53,6 +53,7 @@ func examples() map[string]any {
 			Warnings: []string{"the folder's ralph.toml isn't trusted: limits.max_iterations = 0 is not taken (50 counts); to take it, say ralph-lsp trust"}},
 		"result-dry-run": DryRunResult{Argv: []string{"/bin/pi", "-p"}, Cwd: "/w/app", PromptBytes: 7, Limits: EffectiveLimits{MaxIterations: 20},
 			Sources: start.Sources{"maxIterations": config.FromStart, "maxCostUsd": config.FromFolder}, Warnings: []string{"the folder's ralph.toml isn't trusted: limits.max_iterations = 0 is not taken (50 counts); to take it, say ralph-lsp trust"}},
+		"result-slash":  SlashResult{Command: "/cancel-ralph", LoopResult: &LoopResult{LoopID: "ralph-ca7igygdcr4i", State: "ended", Iteration: 7}},
 		"result-loop":   LoopResult{LoopID: "ralph-ca7igygdcr4i", State: "ended", Iteration: 7},
 		"result-steer":  SteerResult{GuidanceID: "g1"},
 		"result-status": StatusResult{loops},

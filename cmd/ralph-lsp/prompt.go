@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+
+	"ralph-lsp/loop/start"
 )
 
 const noPrompt = `the prompt is empty; give it as words (ralph-lsp run "..."), with --prompt-file FILE, or on standard input with --prompt-file -`
@@ -26,6 +28,9 @@ func readPrompt(words []string, file string, stdin io.Reader) (string, error) {
 		prompt = string(data)
 		if strings.TrimSpace(prompt) == "" {
 			return "", fmt.Errorf("the prompt in %s is empty; write into it what the agent shall do", file)
+		}
+		if err := start.CheckFile(file, prompt); err != nil {
+			return "", err
 		}
 	}
 	if strings.TrimSpace(prompt) == "" {

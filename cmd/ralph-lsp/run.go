@@ -45,7 +45,12 @@ func newRun() *cobra.Command {
 until it promises that it is done or a limit is reached. Ctrl-C cancels.
 
 Words of the prompt are joined by blanks; a single argument is taken as it is.
-Text that begins with - goes behind --.`,
+Text that begins with - goes behind --. A text such as
+
+  '/ralph-loop "Build X" --max-iterations 20'
+
+is the start with these flags, over which the command line's win; /cancel-ralph and
+/ralph-help do as they say. Behind --, and in a file, they are a prompt.`,
 		Example: `  ralph-lsp run "Make the tests pass" --completion-promise DONE
   ralph-lsp run --prompt-file PROMPT.md --backend claude --max-iterations 20 --max-cost 5
   ralph-lsp run --backend ./my-agent --backend-arg --fast "Tidy up"
@@ -78,6 +83,21 @@ func (l *loopFlags) start(cmd *cobra.Command, words []string, promptFile string,
 	if err != nil {
 		return err
 	}
+	var request start.Request
+	if cmd.ArgsLenAtDash() != 0 { // else all of it is the prompt
+		if request, err = start.FromWords(words); err != nil {
+			return err
+		}
+		if words = words[:0]; request.Prompt != "" {
+			words = append(words, request.Prompt)
+		}
+	}
+	switch request.Slash {
+	case start.SlashCancel:
+		return cancelLoop(cmd, folder)
+	case start.SlashHelp:
+		return cmd.Root().Help()
+	}
 	files, settings, err := loadSettings(cmd, folder)
 	if err != nil {
 		return err
@@ -93,6 +113,7 @@ func (l *loopFlags) start(cmd *cobra.Command, words []string, promptFile string,
 	}
 	resolver := l.resolver(cmd, settings, quiet)
 	resolver.Prompt = prompt
+	resolver.Start = resolver.Start.Over(request.Options)
 	cfg, _, err := resolver.Resolve(contextOf(cmd))
 	if err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 
 	"ralph-lsp/backends"
 	"ralph-lsp/config"
+	"ralph-lsp/loop/start"
 )
 
 // loadSettings reads the settings of a folder, and asks a user at a terminal
@@ -49,7 +50,7 @@ func configuredPrompt(folder string, settings config.Settings) (string, error) {
 	case strings.TrimSpace(string(data)) == "":
 		return "", fmt.Errorf("the prompt in %s is empty; write into it what the agent shall do", path)
 	}
-	return string(data), nil
+	return string(data), start.CheckFile(path, string(data))
 }
 
 // contextOf is the command's context; there is none without cobra's ExecuteContext.

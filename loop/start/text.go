@@ -15,13 +15,15 @@ import (
 type Request struct {
 	Options
 	Prompt string // "" when only flags were given
+	Slash  Slash  // SlashCancel or SlashHelp: it is no start
 }
 
 // Parse reads the text of a start, as a person types it on an editor's command line:
 //
 //	/ralph-loop "Build X" --completion-promise "DONE" --max-iterations=20
 //
-// The leading /ralph-loop may be missing. Words that begin with - are the flags of
+// The leading /ralph-loop may be missing; /cancel-ralph and /ralph-help are no
+// starts. Words that begin with - are the flags of
 // ralph-lsp run, with quotes as in a shell; an unknown one is an error. All else is
 // the prompt, byte for byte but for quotes around the whole of it: quotes and
 // apostrophes in it are never an error, and what is quoted there is no flag.
@@ -29,29 +31,45 @@ type Request struct {
 func Parse(text string) (Request, error) {
 	var r Request
 	var limits Limits
+	if inner, ok := unquote(strings.TrimSpace(text)); ok && SlashOf(inner) != "" {
+		text = inner
+	}
 	flags := pflag.NewFlagSet("/ralph-loop", pflag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	flags.Usage = func() {}
 	r.Agent.AddFlags(flags)
 	limits.AddFlags(flags)
 	flags.BoolVar(&r.Quiet, "no-instruct", false, "")
-	args, prompt, err := split(text, flags)
+	words, err := split(text, flags)
 	if err != nil {
 		return Request{}, err
 	}
-	if err := flags.Parse(args); err != nil {
+	if err := flags.Parse(words.args); err != nil {
 		if errors.Is(err, pflag.ErrHelp) {
 			return Request{}, errors.New("--help is no flag of a start; ask for ralph.help")
 		}
 		return Request{}, FlagError(flags, err, "see ralph.help", " (text that begins with - goes behind --)")
 	}
-	r.Limits, r.Prompt = limits.Patch(flags), prompt
+	r.Limits, r.Prompt = limits.Patch(flags), words.prompt
+	if words.slash != SlashStart {
+		r.Slash = words.slash
+	}
+	if r.Slash != "" && r.Prompt != "" {
+		return Request{}, fmt.Errorf("%s takes nothing behind it; a prompt that begins so goes behind --", r.Slash)
+	}
 	return r, nil
+}
+
+// splitText is a text in its parts.
+type splitText struct {
+	slash  Slash    // the first word, if it is a command
+	args   []string // the flags with their values
+	prompt string
 }
 
 // split takes the flags with their values out of a text. Neighbours in the prompt
 // keep the white space that was between them; where a flag stood, it is one blank.
-func split(text string, flags *pflag.FlagSet) (args []string, prompt string, err error) {
+func split(text string, flags *pflag.FlagSet) (s splitText, err error) {
 	var b strings.Builder
 	hopeless := map[byte]bool{}
 	words, between := 0, "" // of the prompt so far, and what stands behind it
@@ -65,21 +83,24 @@ func split(text string, flags *pflag.FlagSet) (args []string, prompt string, err
 		switch end := wordEnd(text, start, hopeless); {
 		case start == end:
 			if value, ok := unquote(b.String()); ok && words == 1 {
-				return args, value, nil
+				s.prompt = value
+				return s, nil
 			}
-			return args, b.String(), nil
+			s.prompt = b.String()
+			return s, nil
 		case text[start:end] == "--":
 			if words > 0 {
 				b.WriteByte(' ')
 			}
 			b.WriteString(strings.TrimSpace(text[end:]))
-			return args, b.String(), nil
+			s.prompt = b.String()
+			return s, nil
 		case text[start] == '-' && end > start+1:
-			if args, at, err = appendFlag(args, text, start, flags); err != nil {
-				return nil, "", err
+			if s.args, at, err = appendFlag(s.args, text, start, flags); err != nil {
+				return splitText{}, err
 			}
-		case words == 0 && text[start:end] == "/ralph-loop":
-			at = end
+		case words == 0 && s.slash == "" && SlashOf(text[start:end]) != "":
+			s.slash, at = SlashOf(text[start:end]), end
 		default:
 			if words > 0 {
 				b.WriteString(between)

@@ -61,8 +61,7 @@ async function typed(): Promise<Prompt | undefined> {
     prompt: t('May have flags: /ralph-loop "Build X" --completion-promise "DONE" --max-iterations=20'),
     validateInput: (value) => (value.trim() ? undefined : { message: t('Say what the agent shall do.'), severity: vscode.InputBoxValidationSeverity.Info }),
   });
-  if (!text?.trim()) return undefined;
-  return text.trimStart().startsWith('/ralph-loop') ? { text } : { prompt: text };
+  return text?.trim() ? { prompt: text } : undefined;
 }
 
 function firstLine(text: string): string {

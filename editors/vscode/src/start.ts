@@ -6,7 +6,7 @@ import { t } from './l10n';
 import { promptUri, choosePrompt, type LastPrompt, type Prompt } from './prompt';
 import { CommandError, type Sidecar } from './sidecar';
 import { askLimits } from './startLimits';
-import { command, type DryRunResult, type LoopParams, type StartParams, type StartResult } from './wire';
+import { command, isSlash, type DryRunResult, type LoopParams, type SlashResult, type StartParams, type StartResult } from './wire';
 
 /** The argument of ralph.start: with a prompt in it, nothing is asked. */
 export interface StartArgument extends StartParams {
@@ -28,9 +28,9 @@ export class Starter {
   }
 
   /** What a start would do. */
-  async dryRun(argument: StartArgument): Promise<DryRunResult | undefined> {
+  async dryRun(argument: StartArgument): Promise<DryRunResult | SlashResult | undefined> {
     const folder = await chooseFolder(argument.folder, vscode.window.activeTextEditor?.document.uri);
-    return folder && this.sidecar.execute<DryRunResult>(command.start, { ...paramsOf(argument, folder), replace: undefined, dryRun: true });
+    return folder && this.sidecar.execute<DryRunResult | SlashResult>(command.start, { ...paramsOf(argument, folder), replace: undefined, dryRun: true });
   }
 
   /** Starts with the selected text or, without a selection, the whole file. */
@@ -52,6 +52,7 @@ export class Starter {
 
   private async ask(params: StartParams, prompt: Prompt): Promise<StartResult | undefined> {
     const effective = await this.dryRun(params);
+    if (effective && isSlash(effective)) return this.run(params);
     const limits = effective && await askLimits(effective, params);
     if (!limits) return undefined;
     await this.last.set(prompt);
@@ -61,7 +62,8 @@ export class Starter {
   /** Starts, and asks what to do with a loop that is in the way. */
   async run(params: StartParams): Promise<StartResult | undefined> {
     try {
-      const result = await this.sidecar.execute<StartResult>(command.start, params);
+      const result = await this.sidecar.execute<StartResult | SlashResult>(command.start, params);
+      if (isSlash(result)) return void tell(result);
       this.onStarted({ loopId: result.loopId, folder: params.folder });
       return result;
     } catch (e) {
@@ -86,6 +88,12 @@ export class Starter {
     if (answer === resume) await this.sidecar.execute(command.resume, { folder: params.folder } satisfies LoopParams);
     return undefined;
   }
+}
+
+/** Shows what a text did that is a command and no start. */
+function tell(result: SlashResult): void {
+  if (result.command === '/ralph-help') void vscode.commands.executeCommand('ralph.help');
+  else if (result.state === 'idle') void vscode.window.showInformationMessage(t('There is no Ralph loop to do that with.'));
 }
 
 /** The parameters of a start in a folder: what the argument says, and below it the settings. */

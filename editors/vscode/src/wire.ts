@@ -233,6 +233,9 @@ export interface PastLoop {
   error?: string;
   sessionFileUri?: string;
 }
+/** A start whose text is a command and no start; a dry run only names it. */
+export interface SlashResult { command: '/cancel-ralph' | '/ralph-help'; loopId?: string; state?: LoopState; iteration?: number; markdown?: string }
+export const isSlash = (result: object): result is SlashResult => 'command' in result;
 export interface PlanResult { argv: string[]; env: Record<string, string>; cwd: string }
 export interface Check { id: string; ok: boolean; message: string; fix?: string }
 

@@ -86,6 +86,29 @@ local function start_argument(options)
   return argument
 end
 
+--- Says that a folder's loop was cancelled, where nothing else does.
+---@param folder string
+---@param result table
+local function tell_cancelled(folder, result)
+  local loop = require('ralph.status').by_id(result.loopId)
+  if result.state == 'idle' then
+    notify.info('no loop is running here')
+  elseif not (loop and loop.owned) then
+    notify.info('the loop in ' .. vim.fs.basename(folder) .. ' is cancelled')
+  end
+end
+
+--- Shows what a text did that is a command and no start.
+---@param folder string
+---@param result table
+local function tell_command(folder, result)
+  if result.command == '/ralph-help' then
+    require('ralph.commands').all.help.run()
+  else
+    tell_cancelled(folder, result)
+  end
+end
+
 --- Starts a loop. Where one is active, was interrupted or failed, and where the prompt
 --- is missing, the user is asked.
 ---@param options? ralph.StartOptions
@@ -105,7 +128,10 @@ function M.start(options, callback)
     if err and decision(err) and not options.replace then
       return decision(err)(options, err, callback)
     end
-    if result then
+    if result and result.command then
+      tell_command(options.folder, result)
+      result.loopId = nil -- none was started
+    elseif result then
       require('ralph.feed').learn(result.loopId, options.folder)
     end
     if callback then
@@ -147,11 +173,8 @@ end
 function M.cancel(folder, callback)
   folder = config.folder(folder)
   M.run(folder, wire.commands.cancel, {}, function(err, result)
-    local loop = result and require('ralph.status').by_id(result.loopId)
-    if result and result.state == 'idle' then
-      notify.info('no loop is running here')
-    elseif result and not (loop and loop.owned) then -- nothing else tells of its end
-      notify.info('the loop in ' .. vim.fs.basename(folder) .. ' is cancelled')
+    if result then
+      tell_cancelled(folder, result)
     end
     if callback then
       callback(err, result)

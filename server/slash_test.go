@@ -1,0 +1,84 @@
+package server
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"ralph-lsp/loop"
+)
+
+// Wherever a start's text is, the commands that users of agents know are understood.
+func TestTextsThatAreCommands(t *testing.T) {
+	dir := t.TempDir()
+	c := dial(t, optedIn, dir)
+	agent := agentThat(t, "never")
+	fields := map[string]func(text string) StartParams{
+		"text":                func(text string) StartParams { return StartParams{Text: text} },
+		"text behind flags":   func(text string) StartParams { return StartParams{Text: "--max-failures 2 " + text} },
+		"prompt":              func(text string) StartParams { return StartParams{Prompt: text} },
+		"prompt beside flags": func(text string) StartParams { return StartParams{Text: "--max-failures 2", Prompt: text} },
+		"selection":           func(text string) StartParams { return StartParams{Selection: text} },
+	}
+	for field, with := range fields {
+		start := with(`/ralph-loop "Build X" --max-iterations 3`)
+		start.Backend, start.DryRun = agent, true
+		dry := result[DryRunResult](c, c.Command(CommandStart, start))
+		if dry.Limits.MaxIterations != 3 || dry.Sources["prompt"] != "start" {
+			t.Errorf("%s: %+v", field, dry)
+		}
+		start.MaxIterations = new(5)
+		if dry := result[DryRunResult](c, c.Command(CommandStart, start)); dry.Limits.MaxIterations != 5 {
+			t.Errorf("%s: the start's own limit loses: %+v", field, dry)
+		}
+		help := result[SlashResult](c, c.Command(CommandStart, with("/ralph-help")))
+		if help.Command != "/ralph-help" || help.HelpResult == nil || help.Markdown != helpText || help.LoopResult != nil {
+			t.Errorf("%s: %+v", field, help)
+		}
+		cancel := with("/cancel-ralph")
+		if idle := result[SlashResult](c, c.Command(CommandStart, cancel)); idle.LoopResult == nil || idle.State != stateIdle {
+			t.Errorf("%s: %+v", field, idle)
+		}
+		start.DryRun = false
+		c.Must(c.Command(CommandStart, start))
+		cancel.DryRun = true
+		if dry := result[SlashResult](c, c.Command(CommandStart, cancel)); dry.Command != "/cancel-ralph" || dry.LoopResult != nil {
+			t.Errorf("%s: %+v", field, dry)
+		}
+		if status, ok := c.status(dir, func(l LoopStatus) bool { return l.State != "starting" }), true; !ok || status.State != "running" {
+			t.Errorf("%s: a dry run leaves it %s", field, status.State)
+		}
+		cancel.DryRun = false
+		if got := result[SlashResult](c, c.Command(CommandStart, cancel)); got.LoopResult == nil || got.State != string(loop.StateEnded) {
+			t.Errorf("%s: %+v", field, got)
+		}
+	}
+	for _, bad := range []string{"/cancel-ralph now", `/ralph-loop x --max-iteration 3`} {
+		if m := c.Command(CommandStart, StartParams{Prompt: bad, Choices: Choices{Backend: agent}}); m.Error == nil || m.Error.Code != codeInvalidParams {
+			t.Errorf("%q: %s", bad, m.Result)
+		}
+	}
+}
+
+func TestAPromptFileIsTakenAsItIs(t *testing.T) {
+	dir := t.TempDir()
+	c := dial(t, optedIn, dir)
+	agent := agentThat(t, "echoes")
+	file := filepath.Join(dir, "PROMPT.md")
+	start := StartParams{PromptURI: FileURI(file), Choices: Choices{Backend: agent, LimitParams: LimitParams{MaxIterations: new(1)}}}
+	for prompt, ok := range map[string]bool{"/ralph-loop Build --max-iterations 3": true, "/cancel-ralph is slow": true, "/cancel-ralph\n": false} {
+		if err := os.WriteFile(file, []byte(prompt), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		m := c.Command(CommandStart, start)
+		if !ok {
+			if reason(t, m) != ReasonBadPrompt {
+				t.Errorf("%q: %+v", prompt, m.Error)
+			}
+			continue
+		}
+		c.Must(m)
+		c.Hears("ralph/update", prompt)
+		c.status(dir, inState("ended"))
+	}
+}
