@@ -304,7 +304,7 @@ func (m *mender) follows(result mendNode) bool {
 
 func (m *mender) newID() string {
 	for {
-		if id := randomID(); m.nodes[id].sum == 0 {
+		if id := newEntryID(); m.nodes[id].sum == 0 {
 			return id
 		}
 	}

@@ -20,6 +20,20 @@ type turn struct {
 	thinking  strings.Builder
 	calls     []stream.ToolCall
 	results   []stream.ToolResult
+	size      int // of calls and results, in bytes
+}
+
+// breakTurn writes a turn that has become large before it ends: some agents tell
+// of no end before the run's.
+func (w *Writer) breakTurn() {
+	t := w.turn
+	if t.size <= maxPiece && len(t.calls) < maxRunning {
+		return
+	}
+	w.endTurn(stream.TurnEnd{})
+	if !t.ended {
+		w.message(t.messageID).split = true
+	}
 }
 
 // maxPiece is how much of a message is kept in memory, in bytes: an agent of
@@ -154,7 +168,7 @@ func (w *Writer) endMessage(e stream.MessageEnd) {
 func (w *Writer) subagentMessage(e stream.MessageEnd) {
 	switch {
 	case e.Discarded:
-	case w.answered[e.ParentToolCallID]:
+	case w.isAnswered(e.ParentToolCallID):
 		w.event(eventCallback, callbackPayload{
 			MessageID: e.MessageID, ParentToolCallID: e.ParentToolCallID, FromAgentID: e.ParentToolCallID, Result: e.Text,
 		})
@@ -167,15 +181,31 @@ func (w *Writer) subagentMessage(e stream.MessageEnd) {
 func (w *Writer) call(e stream.ToolCall) {
 	p := callPayload{ToolCallID: e.ID, ToolName: e.Name, Args: e.Input, ParentToolCallID: e.ParentToolCallID}
 	if e.ParentToolCallID == "" {
+		if len(w.turn.calls) == 2*maxRunning { // they get no results
+			w.breakTurn()
+		}
 		t := &w.turn
 		t.open = true
 		t.calls = append(t.calls, e)
+		t.size += len(e.Input)
 		w.tellThoughts()
 		p.MessageID, p.Text = t.messageID, string(t.text[min(t.told, len(t.text)):])
 		t.told = len(t.text)
 	}
+	if len(w.running) == maxRunning {
+		w.running = slices.Delete(w.running, 0, 1)
+	}
 	w.running = append(w.running, e)
 	w.event(eventToolCall, p)
+}
+
+// maxRunning is how many calls without a result are remembered, to end them with
+// the run: an agent that never tells results has no end of them.
+const maxRunning = 1024
+
+func (w *Writer) isAnswered(call string) bool {
+	_, ok := w.answered.Get(call)
+	return ok
 }
 
 // tellThoughts writes what the agent thought. It isn't part of the message: to
@@ -194,9 +224,13 @@ func (w *Writer) result(e stream.ToolResult) {
 	known := slices.ContainsFunc(w.running, isIt)
 	w.running = slices.DeleteFunc(w.running, isIt)
 	if e.ParentToolCallID == "" {
-		w.answered[e.ID] = true
+		w.answered.Put(e.ID, true)
 		if slices.ContainsFunc(w.turn.calls, isIt) {
 			w.turn.results = append(w.turn.results, e)
+			w.turn.size += len(e.Output)
+			if len(w.turn.results) == len(w.turn.calls) {
+				w.breakTurn()
+			}
 			return
 		}
 	}
@@ -274,7 +308,7 @@ func (w *Writer) endRun(interrupted bool, reason string) {
 		})
 	}
 	w.turn, w.running = turn{}, nil
-	clear(w.answered)
+	w.answered = stream.Recent[bool]{}
 }
 
 // InterruptedText is the result of a tool that was stopped.

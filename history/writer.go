@@ -30,7 +30,6 @@ type Writer struct {
 	file   *os.File // nil until the first entry
 	torn   bool     // the file ends in mid-line
 	parent string   // id of the last entry
-	ids    map[string]bool
 	err    error
 	sync   sync.WaitGroup // the flush to disk under way
 
@@ -39,8 +38,8 @@ type Writer struct {
 	modelTold string       // the last model_change
 	run       stream.Usage // of the iteration, as a reader counts it
 	turn      turn
-	running   []stream.ToolCall // without a result yet
-	answered  map[string]bool   // calls with one, by id
+	running   []stream.ToolCall   // without a result yet
+	answered  stream.Recent[bool] // calls with one, by id
 }
 
 // NewWriter prepares a new session file for a loop in cwd. It returns nil, and
@@ -58,10 +57,8 @@ func NewWriter(o Options, cwd string) (*Writer, error) {
 	id := newSessionID(now)
 	name := strings.NewReplacer(":", "-", ".", "-").Replace(stamp(now)) + "_" + id + sessionSuffix
 	return &Writer{
-		path:     filepath.Join(dir, name),
-		header:   header{Type: "session", Version: version, ID: id, Timestamp: stamp(now), CWD: cwd},
-		ids:      map[string]bool{},
-		answered: map[string]bool{},
+		path:   filepath.Join(dir, name),
+		header: header{Type: "session", Version: version, ID: id, Timestamp: stamp(now), CWD: cwd},
 	}, nil
 }
 
@@ -99,7 +96,7 @@ func (w *Writer) takeUp(path string) error {
 	return nil
 }
 
-// readBack learns the header, the ids and the last entry of a session file.
+// readBack learns the header and the last entry of a session file.
 func (w *Writer) readBack(f *os.File) error {
 	lines := newLineReader(f, 0)
 	first := true
@@ -128,7 +125,7 @@ func (w *Writer) readBack(f *os.File) error {
 			}
 			w.header.ID, first = e.id, false
 		case e.ok && e.id != "":
-			w.ids[e.id], w.parent = true, e.id
+			w.parent = e.id
 		}
 	}
 }
@@ -239,7 +236,7 @@ func (w *Writer) appendMessage(messageID string, message any) {
 
 // append writes an entry as a child of the last one.
 func (w *Writer) append(entry func(node) any) {
-	n := node{ID: w.newID(), Timestamp: stamp(time.Now())}
+	n := node{ID: newEntryID(), Timestamp: stamp(time.Now())}
 	if w.parent != "" {
 		n.ParentID = &w.parent
 	}
@@ -299,18 +296,11 @@ func marshalLine(v any) ([]byte, error) {
 	return line.Bytes(), err
 }
 
-// newID returns an id that no entry has: eight hexadecimal digits, as pi's.
-func (w *Writer) newID() string {
-	for {
-		if id := randomID(); !w.ids[id] {
-			w.ids[id] = true
-			return id
-		}
-	}
-}
-
-func randomID() string {
-	var b [4]byte
+// newEntryID returns an id that no entry has. pi's have eight hexadecimal digits,
+// and are compared with all others in memory; with twice as many nobody has to
+// remember them.
+func newEntryID() string {
+	var b [8]byte
 	rand.Read(b[:]) // never fails
 	return hex.EncodeToString(b[:])
 }

@@ -77,7 +77,7 @@ func TestEachEntryFollowsTheOneBefore(t *testing.T) {
 	last := ""
 	for i, line := range strings.Split(strings.TrimSpace(read(t, path)), "\n")[1:] {
 		n := readNode([]byte(line))
-		if !n.ok || n.parent != last || len(n.id) != 8 {
+		if !n.ok || n.parent != last || len(n.id) != 16 {
 			t.Fatalf("entry %d has the id %q and the parent %q, want %q", i+1, n.id, n.parent, last)
 		}
 		last = n.id

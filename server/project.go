@@ -17,6 +17,9 @@ import (
 // MaxTitle is the longest title of a tool call, in runes.
 const MaxTitle = 120
 
+// maxCalls is how many calls without a result are remembered.
+const maxCalls = 1024
+
 // Projector turns a loop's events into updates. It keeps what it needs to
 // count the loop's cost over its iterations; one per loop, for one goroutine.
 type Projector struct {
@@ -40,6 +43,9 @@ func (p *Projector) Event(e stream.Event) Update {
 			return Discard{KindDiscard, e.MessageID, e.ParentToolCallID}
 		}
 	case stream.ToolCall:
+		if len(p.calls) == maxCalls {
+			p.calls = slices.Delete(p.calls, 0, 1)
+		}
 		p.calls = append(p.calls, ToolCallUpdate{KindToolCallUpdate, e.ID, e.ParentToolCallID, StatusFailed, toolContent(history.InterruptedText)})
 		return ProjectToolCall(e)
 	case stream.ToolProgress:

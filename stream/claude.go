@@ -27,10 +27,10 @@ type claudeDecoder struct {
 	backend                string
 	nameless               int // messages that came without an ID, each in one event
 	session                SessionStart
-	open                   []*claudeMessage  // at most one for the main agent and each subagent
-	turns                  map[string]bool   // IDs of the main agent's messages that were counted
-	calls                  map[string]string // what the running tool calls are about, by ID
-	denied                 map[string]bool   // IDs of the refused tool calls
+	open                   []*claudeMessage // at most one for the main agent and each subagent, at most maxOpen
+	turns                  Recent[bool]     // IDs of the main agent's messages that were counted
+	calls                  Recent[string]   // what the running tool calls are about, by ID
+	denied                 Recent[bool]     // IDs of the refused tool calls
 	usage                  claudeUsage
 	quota                  *Quota // the window that refused the last request
 	failure                string // the last error that was emitted, to say it only once
@@ -108,10 +108,17 @@ func (d *claudeDecoder) begin(parent, id string, emit func(Event)) *claudeMessag
 	if parent == "" {
 		d.done, d.idle = false, false
 	}
+	if len(d.open) == maxOpen {
+		d.finish(d.open[slices.IndexFunc(d.open, func(m *claudeMessage) bool { return m.parent != "" })], emit)
+	}
 	m := &claudeMessage{id: id, parent: parent}
 	d.open = append(d.open, m)
 	return m
 }
+
+// maxOpen is how many messages may be open at once. What a subagent said last
+// stays open up to the end of the run, as nothing tells that it was the last.
+const maxOpen = 64
 
 // finish closes a message. One of which only deltas came is taken back: claude
 // abandons a failed attempt without a word.
@@ -138,13 +145,10 @@ func (d *claudeDecoder) end(m *claudeMessage, emit func(Event)) {
 	case m.shown:
 		emit(MessageEnd{MessageID: m.id, Discarded: true, ParentToolCallID: m.parent})
 	}
-	if !m.confirmed || m.parent != "" || d.turns[m.id] {
+	if _, counted := d.turns.Get(m.id); !m.confirmed || m.parent != "" || counted {
 		return
 	}
-	if d.turns == nil {
-		d.turns = map[string]bool{}
-	}
-	d.turns[m.id] = true
+	d.turns.Put(m.id, true)
 	end := TurnEnd{StopReason: m.stopReason, Usage: Usage{Tokens: m.tokens, Context: m.tokens.Total()}}
 	if m.aborted {
 		end.Error = "the request was interrupted"
@@ -192,7 +196,7 @@ func (d *claudeDecoder) user(line []byte, emit func(Event)) error {
 	for a := blocks.Array(); a.Next(); {
 		if r, ok := readToolResult(blocks); ok {
 			r.ParentToolCallID = parent
-			delete(d.calls, r.ID)
+			d.calls.Drop(r.ID)
 			emit(r)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 type claudeMessage struct {
 	id, parent string
 	blocks     []string // the texts of its assistant events
+	size       int      // of blocks, in bytes
 	stopReason string
 	tokens     Tokens
 	final      bool // tokens are those at the end of the message
@@ -25,6 +26,21 @@ type claudeMessage struct {
 	// Of the content block in progress:
 	textDeltas, thinkingDeltas joiner
 	liveText, liveThinking     bool // deltas have shown it
+}
+
+// add takes in a text. Of a message of many that are too long together, the last
+// ones stay.
+func (m *claudeMessage) add(text string) {
+	const perBlock = 16 // bytes that it takes besides its text
+	if text == "" {
+		return
+	}
+	m.blocks = append(m.blocks, text)
+	m.size += perBlock + len(text)
+	for m.size > maxText && len(m.blocks) > 1 {
+		m.size -= perBlock + len(m.blocks[0])
+		m.blocks[0], m.blocks = "", m.blocks[1:]
+	}
 }
 
 func (m *claudeMessage) text() string { return strings.Join(m.blocks, "\n") }
@@ -308,9 +324,7 @@ func (d *claudeDecoder) block(m *claudeMessage, b claudeBlock, emit func(Event))
 			m.showText(b.text, emit)
 		}
 		m.liveText = false
-		if b.text != "" {
-			m.blocks = append(m.blocks, b.text)
-		}
+		m.add(b.text)
 	case "thinking":
 		if !m.liveThinking && !m.aborted {
 			m.showThinking(b.thinking, emit)
@@ -318,10 +332,7 @@ func (d *claudeDecoder) block(m *claudeMessage, b claudeBlock, emit func(Event))
 		m.liveThinking = false
 	case "tool_use":
 		call := ToolCall{ID: b.id, Name: b.name, Input: compactJSON(b.input), ParentToolCallID: m.parent}
-		if d.calls == nil {
-			d.calls = map[string]string{}
-		}
-		d.calls[b.id] = callDetail(call.Input)
+		d.calls.Put(b.id, callDetail(call.Input))
 		emit(call)
 	}
 }

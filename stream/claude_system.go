@@ -92,7 +92,7 @@ func (d *claudeDecoder) system(line []byte, emit func(Event)) error {
 		s.compact.Done = true
 		emit(s.compact)
 	case "permission_denied":
-		s.denial.Detail = d.calls[s.denial.ID]
+		s.denial.Detail, _ = d.calls.Get(s.denial.ID)
 		d.deny(s.denial, emit)
 	}
 	return nil
@@ -110,12 +110,9 @@ func (s claudeSystem) apiRetry() Retry {
 
 // deny emits a denial, once for each tool call.
 func (d *claudeDecoder) deny(denial Denial, emit func(Event)) {
-	if denial.ID != "" && d.denied[denial.ID] {
+	if _, told := d.denied.Get(denial.ID); told && denial.ID != "" {
 		return
 	}
-	if d.denied == nil {
-		d.denied = map[string]bool{}
-	}
-	d.denied[denial.ID] = true
+	d.denied.Put(denial.ID, true)
 	emit(Denied{denial})
 }

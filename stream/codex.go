@@ -13,7 +13,7 @@ func init() { formats[FormatCodex] = format{decoder: func() Decoder { return &co
 // codexDecoder reads what codex writes with exec --json: items, such as a
 // message or a command, that come whole. It tells tokens, and no cost.
 type codexDecoder struct {
-	calls   map[string]bool // items that were announced as tool calls
+	calls   Recent[bool] // items that were announced as tool calls
 	usage   Usage
 	failure string // the last error that was emitted, to say it only once
 	done    bool

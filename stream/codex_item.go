@@ -76,13 +76,10 @@ func (d *codexDecoder) progress(it codexItem, emit func(Event)) {
 }
 
 func (d *codexDecoder) announce(it codexItem, emit func(Event)) {
-	if d.calls[it.ID] {
+	if _, told := d.calls.Get(it.ID); told {
 		return
 	}
-	if d.calls == nil {
-		d.calls = map[string]bool{}
-	}
-	d.calls[it.ID] = true
+	d.calls.Put(it.ID, true)
 	emit(it.call())
 }
 
@@ -97,7 +94,7 @@ func (d *codexDecoder) complete(it codexItem, emit func(Event)) {
 		emit(Thinking{Delta: it.Text, MessageID: it.ID})
 	case it.isTool():
 		d.announce(it, emit)
-		delete(d.calls, it.ID)
+		d.calls.Drop(it.ID)
 		emit(ToolResult{
 			ID: it.ID, Output: cmp.Or(contentText(it.Result.Content), it.Output, it.Error.message),
 			IsError: it.Status == "failed" || it.Status == "declined",

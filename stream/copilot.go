@@ -17,10 +17,10 @@ func init() { formats[FormatCopilot] = format{decoder: func() Decoder { return &
 type copilotDecoder struct {
 	session SessionStart
 	message liveMessage
-	thought string              // reasoningId of what was shown as deltas
-	calls   map[string]ToolCall // the running ones
-	refused copilotData         // the model call that failed last
-	usage   Usage               // of the run
+	thought string           // reasoningId of what was shown as deltas
+	calls   Recent[ToolCall] // the running ones
+	refused copilotData      // the model call that failed last
+	usage   Usage            // of the run
 	turn    Usage
 	failure string // the last error that was emitted
 	done    bool
@@ -156,16 +156,14 @@ func (d *copilotDecoder) speak(kind string, data copilotData, emit func(Event)) 
 func (d *copilotDecoder) tool(kind string, data copilotData, emit func(Event)) {
 	switch id := data.ToolCallID; kind {
 	case "tool.execution_start":
-		if d.calls == nil {
-			d.calls = map[string]ToolCall{}
-		}
-		d.calls[id] = ToolCall{ID: id, Name: data.ToolName, Input: compactJSON(data.Arguments), ParentToolCallID: data.Parent}
-		emit(d.calls[id])
+		call := ToolCall{ID: id, Name: data.ToolName, Input: compactJSON(data.Arguments), ParentToolCallID: data.Parent}
+		d.calls.Put(id, call)
+		emit(call)
 	case "tool.execution_partial_result":
 		emit(ToolProgress{ID: id, Output: data.PartialOutput})
 	case "tool.execution_complete":
-		call := d.calls[id]
-		delete(d.calls, id)
+		call, _ := d.calls.Get(id)
+		d.calls.Drop(id)
 		output := cmp.Or(data.Error.message, data.Result.Content)
 		emit(ToolResult{ID: id, Output: output, IsError: !data.Success, ParentToolCallID: data.Parent})
 		if data.Error.kind == "denied" {

@@ -15,7 +15,7 @@ func init() { formats[FormatGemini] = format{decoder: func() Decoder { return &g
 // own: a tool call or the result ends them. It tells tokens, and no cost.
 type geminiDecoder struct {
 	message liveMessage
-	calls   map[string]ToolCall // the running ones
+	calls   Recent[ToolCall] // the running ones
 	turn    geminiTurn
 	done    bool
 }
@@ -86,11 +86,8 @@ func (d *geminiDecoder) Decode(line []byte, emit func(Event)) error {
 	case "tool_use":
 		d.answers(emit)
 		d.message.end(emit)
-		if d.calls == nil {
-			d.calls = map[string]ToolCall{}
-		}
 		call := ToolCall{ID: ev.ToolID, Name: ev.ToolName, Input: compactJSON(ev.Parameters)}
-		d.calls[call.ID] = call
+		d.calls.Put(call.ID, call)
 		emit(call)
 	case "tool_result":
 		d.toolResult(ev, emit)
@@ -115,8 +112,8 @@ func (d *geminiDecoder) answers(emit func(Event)) {
 
 func (d *geminiDecoder) toolResult(ev geminiEvent, emit func(Event)) {
 	d.turn = geminiTools
-	call := d.calls[ev.ToolID]
-	delete(d.calls, ev.ToolID)
+	call, _ := d.calls.Get(ev.ToolID)
+	d.calls.Drop(ev.ToolID)
 	emit(ToolResult{ID: ev.ToolID, Output: cmp.Or(ev.Error.message, ev.Output), IsError: ev.Status == "error"})
 	if ev.Error.kind == "policy_violation" {
 		emit(Denied{Denial{Tool: call.Name, ID: ev.ToolID, Detail: callDetail(call.Input)}})

@@ -72,6 +72,9 @@ func (d *piDecoder) toolSpent(id string, u Usage, emit func(Event)) {
 	i := slices.IndexFunc(d.tools, func(t toolSpending) bool { return t.id == id })
 	switch {
 	case i < 0:
+		if len(d.tools) == maxRecent {
+			d.settleTools()
+		}
 		d.tools = append(d.tools, toolSpending{id, u})
 	case d.tools[i].usage == u:
 		return

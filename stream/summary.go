@@ -1,5 +1,8 @@
 package stream
 
+// maxDenials is how many denials of a run its Result lists: more than anybody reads.
+const maxDenials = 100
+
 // Summary folds a run's events into a Result. Its zero value is an empty run.
 type Summary struct {
 	result Result
@@ -30,7 +33,9 @@ func (s *Summary) Add(e Event) {
 			r.Rejected = &e
 		}
 	case Denied:
-		r.Denials = append(r.Denials, e.Denial)
+		if len(r.Denials) < maxDenials {
+			r.Denials = append(r.Denials, e.Denial)
+		}
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 
 // callLog remembers running tool calls, to say what a result belongs to.
 type callLog struct {
-	running map[string]runningCall
+	running stream.Recent[runningCall]
 	last    string // the call that was shown last, as long as nothing came behind it
 }
 
@@ -17,11 +17,11 @@ type runningCall struct {
 	since time.Time
 }
 
-func newCallLog() *callLog { return &callLog{running: map[string]runningCall{}} }
+func newCallLog() *callLog { return &callLog{} }
 
 func (c *callLog) begin(call stream.ToolCall, now time.Time) string {
 	title := callTitle(call)
-	c.running[call.ID] = runningCall{title, now}
+	c.running.Put(call.ID, runningCall{title, now})
 	c.last = call.ID
 	return title
 }
@@ -29,11 +29,11 @@ func (c *callLog) begin(call stream.ToolCall, now time.Time) string {
 // end returns how long the call took, and its title where other output came
 // between the call and its result.
 func (c *callLog) end(id string, now time.Time) (title, duration string) {
-	call, known := c.running[id]
+	call, known := c.running.Get(id)
 	if !known {
 		return "", ""
 	}
-	delete(c.running, id)
+	c.running.Drop(id)
 	if c.last != id {
 		title = call.title
 	}

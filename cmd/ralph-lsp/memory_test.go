@@ -1,0 +1,45 @@
+package main
+
+import (
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"ralph-lsp/backends"
+	"ralph-lsp/internal/memtest"
+	"ralph-lsp/loop"
+	"ralph-lsp/stream"
+)
+
+// No style remembers a run: what it has shown is gone, and what it waits for is
+// bounded. Each stream is read as run and decode read it.
+func TestStylesRememberLittle(t *testing.T) {
+	for _, name := range styleNames {
+		for _, of := range memtest.Names() {
+			if strings.HasSuffix(of, "one message") { // the decoder keeps the end of it, up to 2 MiB
+				continue
+			}
+			t.Run(name+"/"+of, func(t *testing.T) {
+				agent, _, _ := strings.Cut(of, " ")
+				format := stream.FormatText
+				if b, err := backends.Lookup(agent); err == nil {
+					format = b.Output
+				}
+				s := newStyle(name, styleConfig{
+					out: io.Discard, notes: io.Discard, width: func() int { return 80 }, now: time.Now, verbatim: format == stream.FormatText,
+				})
+				defer s.Close()
+				s.HandleLoop(loop.IterationStart{Iteration: 1, StartedAt: time.Now()})
+				grown := memtest.Growth(8192, memtest.Streams[of], func(r io.Reader) {
+					if _, err := (stream.Reader{Format: format, Handler: s}).Run(r); err != nil {
+						t.Error(err)
+					}
+				})
+				if grown > 150_000 {
+					t.Errorf("it grew by %d bytes", grown)
+				}
+			})
+		}
+	}
+}

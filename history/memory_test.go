@@ -1,0 +1,42 @@
+package history
+
+import (
+	"io"
+	"strings"
+	"testing"
+
+	"ralph-lsp/internal/memtest"
+	"ralph-lsp/stream"
+)
+
+// The writer remembers little of a run: a loop's session may have any length.
+func TestAWriterRemembersLittle(t *testing.T) {
+	formats := map[string]stream.Format{"claude": stream.FormatClaude, "pi": stream.FormatPi, "codex": stream.FormatCodex, "gemini": stream.FormatGemini}
+	for _, name := range memtest.Names() {
+		agent, _, _ := strings.Cut(name, " ")
+		if formats[agent] == "" || strings.HasSuffix(name, "one message") { // of text up to 4 MiB wait to be written
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			w, err := NewWriter(Options{Folder: t.TempDir()}, t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.HandleRecord(IterationStart{Iteration: 1})
+			grown := memtest.Growth(16*maxRunning, memtest.Streams[name], func(r io.Reader) {
+				if _, err := (stream.Reader{Format: formats[agent], Handler: w}).Run(r); err != nil {
+					t.Error(err)
+				}
+			})
+			if err := w.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if seen, _ := replay(t, w.Path()); len(seen.all) < 4*maxRunning && !strings.Contains(name, "denials") {
+				t.Fatalf("only %d events were kept", len(seen.all))
+			}
+			if grown > 100_000 { // both halves end with as many calls that wait to be written
+				t.Errorf("it grew by %d bytes", grown)
+			}
+		})
+	}
+}
