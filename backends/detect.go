@@ -87,10 +87,8 @@ func (b Backend) Find() (string, error) {
 // Detect returns the first backend that works here, or a *NotFoundError. It
 // waits for no answer behind that one, only for the end of whoever is still
 // being asked. A program that worked before isn't asked again as long as its file
-// stays the same. Of signals it is as ProbeAll.
+// stays the same.
 func Detect(ctx context.Context) (Backend, Probe, error) {
-	ctx, heed := heedSignals(ctx)
-	defer heed()
 	asking, stop := context.WithCancel(ctx)
 	var wg sync.WaitGroup
 	defer wg.Wait()

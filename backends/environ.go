@@ -1,22 +1,15 @@
 package backends
 
 import (
-	"path/filepath"
 	"strconv"
 	"strings"
 )
 
-// Marks that every agent and its tools carry in their environment. They tell
-// the agent where it is, and find its processes again after a crash.
+// What every agent and its tools carry in their environment. It tells the agent
+// where it is, and nobody whose the process is: anybody may have a copy.
 const (
 	EnvLoopID    = "RALPH_LOOP_ID"
 	EnvIteration = "RALPH_ITERATION"
-	// EnvScope tells the processes of a loop from those of the same loop that
-	// another process of ours continues: the guard of the first must not touch them.
-	EnvScope = "RALPH_SCOPE"
-	// EnvFolder tells the processes of a loop from those of one in a copy of its
-	// folder, which has the same id.
-	EnvFolder = "RALPH_FOLDER"
 )
 
 // sessionMarks are what an enclosing agent session leaves in the environment
@@ -42,10 +35,9 @@ var sessionMarks = map[string]bool{
 // environ is the environment of a run: the parent's without the marks of
 // other sessions, the backend's defaults where the user has set nothing, and ours.
 func environ(parent []string, spec Spec) []string {
-	var ours []string
-	if scope := spec.Scope; scope != nil { // a probe has none
-		ours = append(ours, EnvLoopID+"="+scope.LoopID, EnvIteration+"="+strconv.Itoa(spec.Iteration),
-			EnvScope+"="+scopeMark(scope.TempDir), EnvFolder+"="+realFolder(spec.Dir), "TMPDIR="+scope.TempDir)
+	ours := []string{"TMPDIR=" + spec.Scope.TempDir}
+	if id := spec.Scope.LoopID; id != "" {
+		ours = append(ours, EnvLoopID+"="+id, EnvIteration+"="+strconv.Itoa(spec.Iteration))
 	}
 	if spec.Backend.Transport == TransportPTY {
 		ours = append(ours, "TERM="+ptyTerm)
@@ -69,14 +61,6 @@ func environ(parent []string, spec Spec) []string {
 		}
 	}
 	return append(env, ours...)
-}
-
-// realFolder is a folder's one path, or else the path as it is.
-func realFolder(path string) string {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
-	}
-	return path
 }
 
 func envKey(kv string) string {

@@ -1,7 +1,6 @@
 package backends
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -56,31 +55,22 @@ var roles = map[string]func(){
 		time.Sleep(time.Hour)
 	},
 	"leaves a child": func() {
-		child("sleeper", nil)
+		spawn("sleeper", nil)
 		say("left one behind")
 		settled()
 	},
 	"leaves a child without a mark": func() {
-		child("sleeper", cleaned("sleeper"))
+		spawn("sleeper", cleaned("sleeper"))
 		say("left one behind")
 		settled()
 	},
-	"works with tools that hide": func() { // their argument is the loop's id
-		child("deaf sleeper", cleaned("deaf sleeper"), os.Getenv("LOOP"))
-		if err := child("leaves a hidden child", nil).Wait(); err != nil {
-			panic(err)
-		}
-		say("tools run")
-		time.Sleep(time.Hour)
-	},
-	"leaves a hidden child": func() { child("deaf sleeper", cleaned("deaf sleeper"), os.Getenv("LOOP")) },
 	"works with a deaf tool": func() {
-		child("deaf sleeper", nil)
+		spawn("deaf sleeper", nil)
 		say("tool runs")
 		time.Sleep(time.Hour)
 	},
 	"forks on": func() { // a tool that starts another one whenever it can
-		child("forker", nil)
+		spawn("forker", nil)
 		say("tool runs")
 		time.Sleep(time.Hour)
 	},
@@ -131,7 +121,7 @@ var roles = map[string]func(){
 		fmt.Println("fake 1.2.3")
 	},
 	"prints its version and leaves a child": func() {
-		child("sleeper", nil)
+		spawn("sleeper", nil)
 		inGroup := exec.Command(os.Args[0], os.Getenv("PROBED"))
 		inGroup.Env, inGroup.Stdout = cleaned("sleeper"), os.Stdout
 		if err := inGroup.Start(); err != nil {
@@ -171,58 +161,19 @@ var roles = map[string]func(){
 	"forker": func() {
 		signal.Ignore(syscall.SIGTERM)
 		for range 20 {
-			child("sleeper", nil)
+			spawn("sleeper", nil)
 			time.Sleep(time.Millisecond)
 		}
 		time.Sleep(time.Hour)
 	},
-	"guard": func() { // writes a byte for each look
-		looks, err := os.OpenFile(os.Getenv("LOOKS"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-		if err != nil {
-			panic(err)
-		}
-		guardMain(os.Stdin, func() { looks.WriteString(".") })
-	},
-	"driver": func() { // runs an agent and waits to be killed
-		GuardArgv = []string{os.Args[0]}
-		os.Setenv("ROLE", "guard") // for the guard only; the agent's is set below
-		if job := os.Getenv("JOB"); job != "" {
-			child("sleeper", cleaned("sleeper"), job)
-		}
-		scope, err := OpenScope(os.Getenv("LOOP"))
-		if err != nil {
-			panic(err)
-		}
-		fmt.Println(scope.TempDir)
-		backend := fake(stream.FormatPi)
-		backend.Transport = Transport(os.Getenv("TRANSPORT"))
-		p, err := Start(Spec{Backend: backend, Scope: scope, Dir: os.TempDir(), Iteration: 1,
-			Env: withRole(os.Getenv("AGENT")),
-			Handler: stream.HandlerFunc(func(e stream.Event) {
-				if message, ok := e.(stream.MessageEnd); ok {
-					fmt.Println(message.Text)
-				}
-			})})
-		if err != nil {
-			panic(err)
-		}
-		p.Wait()
-	},
 }
 
 func hangWithChild() {
-	child("sleeper", nil)
+	spawn("sleeper", nil)
 	time.Sleep(time.Hour)
 }
 
-// seatFlag makes the test binary a plan's seat.
-const seatFlag = "-seat"
-
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == seatFlag {
-		SeatMain(os.Args[2:])
-		os.Exit(0)
-	}
 	if role := os.Getenv("ROLE"); role != "" {
 		play, ok := roles[role]
 		if !ok {
@@ -233,8 +184,6 @@ func TestMain(m *testing.M) {
 	}
 	proctest.HeedSignals()
 	os.Setenv("GORACE", "atexit_sleep_ms=0") // or each fake agent takes a second to exit
-	SeatArgv = []string{os.Args[0], seatFlag}
-	GuardArgv = nil // tests that want a guard run a driver of their own
 	os.Exit(m.Run())
 }
 
@@ -250,16 +199,16 @@ func settled() { fmt.Println(`{"type":"agent_settled"}`) }
 // cleaned is an environment without any mark for a child that plays role.
 func cleaned(role string) []string { return []string{"ROLE=" + role, "GORACE=" + os.Getenv("GORACE")} }
 
-// child starts a process of that role in a session of its own, as the agents
+// spawn starts a process of that role in a session of its own, as the agents
 // start their tools, with our stdout; env nil is ours.
-func child(role string, env []string, args ...string) *exec.Cmd {
+func spawn(role string, env []string, args ...string) *exec.Cmd {
 	cmd := exec.Command(os.Args[0], args...)
 	cmd.Env = env
 	if env == nil {
 		cmd.Env = withRole(role)
 	}
 	cmd.Stdout = os.Stdout
-	cmd.SysProcAttr = guardAttributes()
+	cmd.SysProcAttr = newSession()
 	if err := cmd.Start(); err != nil {
 		panic(err)
 	}
@@ -337,51 +286,5 @@ func await(t *testing.T, texts <-chan string) string {
 	case <-time.After(hangs):
 		t.Fatal("the agent says nothing")
 		return ""
-	}
-}
-
-// startDriver starts a process that drives an agent, and returns it with the
-// agent's temporary folder once the agent has spoken, and its guard has looked
-// after that.
-func startDriver(t *testing.T, agent string, transport Transport, env ...string) (cmd *exec.Cmd, tempDir string) {
-	t.Helper()
-	looks := filepath.Join(t.TempDir(), "looks")
-	cmd = exec.Command(os.Args[0])
-	cmd.Env = append(withRole("driver"), "LOOP="+loopOf(t), "AGENT="+agent, "TRANSPORT="+string(transport), "LOOKS="+looks)
-	cmd.Env = append(cmd.Env, env...)
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	lines := bufio.NewScanner(out)
-	for lines.Scan() {
-		if tempDir != "" { // the agent's first text
-			awaitLooks(t, looks)
-			return cmd, tempDir
-		}
-		tempDir = lines.Text()
-	}
-	t.Fatal("the driver ended before its agent spoke")
-	return nil, ""
-}
-
-// awaitLooks waits until a guard has begun and ended a look.
-func awaitLooks(t *testing.T, looks string) {
-	t.Helper()
-	count := func() int64 {
-		file, err := os.Stat(looks)
-		if err != nil {
-			return 0
-		}
-		return file.Size()
-	}
-	first := count() // of one that is under way, nobody knows what it sees
-	for deadline := time.Now().Add(hangs); count() < first+2; time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("the guard doesn't look")
-		}
 	}
 }

@@ -6,10 +6,6 @@ import (
 	"os/exec"
 )
 
-// SeatArgv is the command line, before that of the agent, that runs SeatMain; set
-// once by the program before the first plan.
-var SeatArgv []string
-
 // Plan is an agent's own terminal interface, run in the user's terminal.
 type Plan struct {
 	Backend Backend

@@ -44,7 +44,7 @@ func init() {
 				<-resized
 				tellSize()
 			case "detach":
-				child("deaf sleeper", nil)
+				spawn("deaf sleeper", nil)
 				fmt.Print("detached\r\n")
 			case "\x03":
 				fmt.Print("Ctrl-C is mine\r\n")

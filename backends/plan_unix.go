@@ -37,12 +37,13 @@ func (p Plan) Run(in, out *os.File) (PlanExit, error) {
 	}
 	t := &planTerminal{in, ours, before}
 	defer t.restore()
-	agent, err := takeSeat(p.command(), theirs)
+	cmd := p.command()
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = theirs, theirs, theirs
+	agent, err := p.Scope.start(cmd, false, true)
 	theirs.Close()
 	if err != nil {
 		return PlanExit{}, p.failed(err)
 	}
-	tree := newTree(agent.cmd.Process.Pid, p.Scope)
 	// In the background the terminal is left alone: else the system would stop
 	// us, also when we are to end. The agent doesn't inherit this any more.
 	signal.Ignore(syscall.SIGTTIN, syscall.SIGTTOU)
@@ -56,18 +57,21 @@ func (p Plan) Run(in, out *os.File) (PlanExit, error) {
 			io.Copy(io.Discard, ours) // the terminal is gone; the agent isn't to block
 		}
 	}()
-	t.attend(agent, tree, caught)
+	t.attend(agent, caught)
 
-	tree.signal(syscall.SIGTERM) // to what it left behind
-	tree.waitGone(strayGrace)
-	exit := PlanExit{Survivor: tree.kill()}
+	var exit PlanExit
+	_, exit.Survivor = agent.sweep(strayGrace) // what it left behind
 	select {
 	case <-shown:
 	case <-time.After(drainLimit): // a stranger holds the other end
 	}
-	exit.Code = agent.status.ExitStatus()
-	if agent.status.Signaled() {
-		exit.Signal, exit.Number = agent.status.Signal().String(), int(agent.status.Signal())
+	status, lost := agent.status()
+	if lost {
+		status = syscall.WaitStatus(syscall.SIGKILL)
+	}
+	exit.Code = status.ExitStatus()
+	if status.Signaled() {
+		exit.Signal, exit.Number = signalName(status), int(status.Signal())
 		io.WriteString(out, leaveModes)
 	}
 	return exit, nil
@@ -114,14 +118,14 @@ func (t *planTerminal) typeOn() {
 // attend hands signals on to the agent until it has ended, and the size of the
 // terminal to its pseudo-terminal. An agent that suspends itself takes the whole
 // session with it, one that stays although its end was asked for is killed.
-func (t *planTerminal) attend(agent *seat, tree *tree, caught <-chan os.Signal) {
+func (t *planTerminal) attend(agent *child, caught <-chan os.Signal) {
 	var patience, settled <-chan time.Time
 	for {
 		select {
-		case <-agent.ended:
+		case <-agent.exited:
 			return
 		case <-patience:
-			tree.kill()
+			agent.sweep(0)
 		case <-agent.stopped:
 			time.Sleep(lastWordsLimit)
 			t.suspend()
@@ -142,10 +146,9 @@ func (t *planTerminal) attend(agent *seat, tree *tree, caught <-chan os.Signal) 
 				settled = time.After(continueLimit)
 				continue
 			}
-			signalGroup(agent.agent, sig)
-			signalGroup(agent.agent, syscall.SIGCONT) // who is stopped hears nothing
+			agent.signal(sig)
+			agent.signal(syscall.SIGCONT) // who is stopped hears nothing
 			if patience == nil && (sig == syscall.SIGTERM || sig == syscall.SIGHUP) {
-				tree.remember()
 				patience = time.After(Grace)
 			}
 		}
@@ -168,10 +171,10 @@ func (t *planTerminal) suspend() {
 
 // resume goes on (fg), with the terminal as the agent wants it: it may be of
 // another size by now.
-func (t *planTerminal) resume(agent *seat) {
+func (t *planTerminal) resume(agent *child) {
 	if t.foreground() {
 		term.MakeRaw(int(t.in.Fd()))
 		pty.InheritSize(t.in, t.ours)
 	}
-	signalGroup(agent.agent, syscall.SIGCONT)
+	agent.signal(syscall.SIGCONT)
 }

@@ -1,19 +1,24 @@
 package backends
 
-import "os"
+import (
+	"errors"
+	"os"
+	"os/exec"
+)
 
 // Run runs the session to its end, in this process's console: there is no
 // pseudo-terminal to be had.
 func (p Plan) Run(_, _ *os.File) (PlanExit, error) {
 	cmd := p.command()
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	if err := startRegistered(cmd); err != nil {
+	agent, err := p.Scope.start(cmd, false, false)
+	if err != nil {
 		return PlanExit{}, p.failed(err)
 	}
-	cmd.Wait()
-	forget(cmd.Process.Pid)
-	return PlanExit{Code: cmd.ProcessState.ExitCode()}, nil
+	<-agent.exited
+	status, _ := agent.status()
+	return PlanExit{Code: status.ExitStatus()}, nil
 }
 
-// SeatMain does nothing: a console has no jobs.
-func SeatMain([]string) {}
+// takeSeat is for systems whose terminals have jobs.
+func takeSeat(*exec.Cmd) (*child, error) { return nil, errors.ErrUnsupported }

@@ -60,7 +60,7 @@ func (b Backend) ask(ctx context.Context, path string, stdout *tail) (Exit, erro
 	if err != nil {
 		return Exit{}, err
 	}
-	scope, err := openProbeScope()
+	scope, err := openScope("", 0)
 	if err != nil {
 		return Exit{}, err
 	}
@@ -76,12 +76,8 @@ func (b Backend) ask(ctx context.Context, path string, stdout *tail) (Exit, erro
 	return p.Wait(), nil
 }
 
-// ProbeAll probes every known backend at once. With a context that can't end
-// it heeds SIGINT, SIGTERM and SIGHUP itself: they have their usual effect as soon
-// as everything that the probes started is gone.
+// ProbeAll probes every known backend at once.
 func ProbeAll(ctx context.Context) []Probe {
-	ctx, heed := heedSignals(ctx)
-	defer heed()
 	probes := make([]Probe, len(builtin))
 	var wg sync.WaitGroup
 	for i, b := range builtin {

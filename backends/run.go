@@ -66,16 +66,14 @@ type Exit struct {
 // Process is a running agent. It ends by itself or by Stop; Wait tells how.
 type Process struct {
 	spec    Spec
-	cmd     *exec.Cmd
+	child   *child
 	started time.Time
-	tree    *tree
 	stdout  output
 	read    atomic.Int64 // reads of stdout so far: does output still come?
 	stderr  tail
 
 	stop    chan time.Duration // graces; the shortest counts
 	linger  chan bool          // the decoder's Done, when it changes
-	exited  chan struct{}      // closed when the agent itself was waited for
 	drained chan struct{}      // closed when its output was read to the end
 	done    chan struct{}      // closed when all is over and exit is set
 	exit    Exit
@@ -99,17 +97,15 @@ func Start(spec Spec) (*Process, error) {
 	}
 	p := &Process{
 		spec:    spec,
-		cmd:     exec.Command(path, append(spec.Backend.Argv(spec.Ours, spec.Args), prompt...)...),
 		stop:    make(chan time.Duration, 8),
 		linger:  make(chan bool, 1),
-		exited:  make(chan struct{}),
 		drained: make(chan struct{}),
 		done:    make(chan struct{}),
 	}
-	p.cmd.Dir = spec.Dir
-	p.cmd.Env = append(environ(spec.Env, spec), "PWD="+spec.Dir)
-	p.cmd.SysProcAttr = childAttributes(spec.Backend.Transport == TransportPTY)
-	if err := p.start(stdin); err != nil {
+	cmd := exec.Command(path, append(spec.Backend.Argv(spec.Ours, spec.Args), prompt...)...)
+	cmd.Dir = spec.Dir
+	cmd.Env = append(environ(spec.Env, spec), "PWD="+spec.Dir)
+	if err := p.start(cmd, stdin); err != nil {
 		return nil, fmt.Errorf("starting %s: %w", spec.Backend.Name, err)
 	}
 	return p, nil
@@ -138,7 +134,7 @@ func (s Spec) placePrompt() (args []string, stdin string, err error) {
 }
 
 // start starts the process, and the goroutines that feed and read it.
-func (p *Process) start(prompt string) error {
+func (p *Process) start(cmd *exec.Cmd, prompt string) (err error) {
 	var pipes [3]struct{ r, w *os.File }
 	closeAll := func() {
 		for _, pipe := range pipes {
@@ -148,26 +144,23 @@ func (p *Process) start(prompt string) error {
 	}
 	opens := [...]func() (r, w *os.File, err error){os.Pipe, p.spec.Backend.Transport.open, os.Pipe}
 	for i, open := range opens {
-		var err error
 		if pipes[i].r, pipes[i].w, err = open(); err != nil {
 			closeAll()
 			return err
 		}
 	}
 	in, out, errs := pipes[0], pipes[1], pipes[2]
-	var err error
 	if p.stdout, err = patient(out.r); err != nil {
 		closeAll()
 		return err
 	}
-	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = in.r, out.w, errs.w
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = in.r, out.w, errs.w
 	p.started = time.Now()
-	if err := startRegistered(p.cmd); err != nil {
+	if p.child, err = p.spec.Scope.start(cmd, p.spec.Backend.Transport == TransportPTY, false); err != nil {
 		p.stdout.Close()
 		closeAll()
 		return err
 	}
-	p.tree = newTree(p.cmd.Process.Pid, p.spec.Scope)
 	in.r.Close()
 	out.w.Close()
 	errs.w.Close()
@@ -185,11 +178,6 @@ func (p *Process) start(prompt string) error {
 		close(stderrDone)
 	}()
 	go p.pump()
-	go func() {
-		p.cmd.Wait() // the streams are plain files: it waits for the process only
-		forget(p.cmd.Process.Pid)
-		close(p.exited)
-	}()
 	go func() {
 		p.supervise()
 		past := time.Unix(1, 0) // whoever still holds the pipes isn't ours to wait for
@@ -248,7 +236,7 @@ func (p *Process) supervise() {
 	drained := p.drained
 	for {
 		select {
-		case <-p.exited:
+		case <-p.child.exited:
 			p.sweep()
 			return
 		case grace := <-p.stop:
@@ -276,19 +264,14 @@ func (p *Process) supervise() {
 // sweep ends what an agent left behind that is already gone, and waits until
 // its output is read.
 func (p *Process) sweep() {
-	if strays := p.tree.alive(); len(strays) > 0 {
-		p.exit.Strays = len(strays)
-		p.tree.signal(syscall.SIGTERM)
-		p.tree.waitGone(strayGrace)
-		p.exit.Survivor = p.tree.kill()
-	}
+	p.exit.Strays, p.exit.Survivor = p.child.sweep(strayGrace)
 	p.drain()
 }
 
 // kill ends every process of the run by force, and waits for the end of output.
 func (p *Process) kill() {
-	p.exit.Survivor = p.tree.kill()
-	<-p.exited
+	_, p.exit.Survivor = p.child.sweep(0)
+	<-p.child.exited
 	p.drain()
 }
 
@@ -319,8 +302,7 @@ func (p *Process) end(grace time.Duration) {
 	for i := 0; ; i++ {
 		wait := time.Until(deadline)
 		if i < len(signals) && wait > 0 {
-			p.tree.remember()
-			signalGroup(p.cmd.Process.Pid, signals[i])
+			p.child.signal(signals[i])
 			if i < len(signals)-1 {
 				wait = wait * 9 / 10 // the first signal is the one that ends it well
 			}
@@ -330,7 +312,7 @@ func (p *Process) end(grace time.Duration) {
 			return
 		}
 		select {
-		case <-p.exited:
+		case <-p.child.exited:
 			p.kill()
 			return
 		case shorter := <-p.stop:
@@ -344,10 +326,14 @@ func (p *Process) end(grace time.Duration) {
 
 // finish fills in the Exit.
 func (p *Process) finish() {
-	state := p.cmd.ProcessState
-	p.exit.Code = state.ExitCode()
-	p.exit.Signal = signalName(state)
+	status, lost := p.child.status()
+	p.exit.Code = status.ExitStatus()
+	p.exit.Signal = signalName(status)
 	p.exit.Result = p.pumped
+	if lost {
+		p.exit.Code = -1
+		p.exit.Result.Failure = &stream.Error{Message: "the process of ralph-lsp that keeps the agent's processes together was killed, so the agent and all that it started were ended; the next run gets another"}
+	}
 	p.exit.ReadErr = p.readErr
 	if p.exit.Lingered && !p.exit.Result.Terminal {
 		p.exit.Lingered, p.exit.Code, p.exit.Signal = false, 0, "" // how it ended was our doing; the reason is this:
@@ -376,10 +362,10 @@ func (p *Process) Wait() Exit {
 }
 
 // PID is the agent's process id.
-func (p *Process) PID() int { return p.cmd.Process.Pid }
+func (p *Process) PID() int { return p.child.pid }
 
 // StartMark identifies the agent's process beside its pid, against reuse.
-func (p *Process) StartMark() string { return p.tree.root.start }
+func (p *Process) StartMark() string { return p.child.start }
 
 type readerFunc func([]byte) (int, error)
 
@@ -388,3 +374,14 @@ func (f readerFunc) Read(b []byte) (int, error) { return f(b) }
 type writerFunc func([]byte) (int, error)
 
 func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
+
+// terminate is the polite request to end; on Windows it is as final as SIGKILL.
+const terminate = syscall.SIGTERM
+
+// signalName is the name of the signal that ended a process, or "".
+func signalName(status syscall.WaitStatus) string {
+	if status.Signaled() {
+		return status.Signal().String()
+	}
+	return ""
+}

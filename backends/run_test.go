@@ -269,8 +269,10 @@ func TestWhatAnAgentLeavesBehindIsEnded(t *testing.T) {
 // checkNothingLeft fails if anything of the run is alive.
 func checkNothingLeft(t *testing.T, p *Process) {
 	t.Helper()
-	left, alive := proctest.Find(EnvLoopID+"="+p.spec.Scope.LoopID), p.tree.alive()
-	if len(left)+len(alive) > 0 {
-		t.Errorf("still alive: %v %v", left, alive)
+	if left := proctest.Find(EnvLoopID + "=" + p.spec.Scope.LoopID); len(left) > 0 {
+		t.Errorf("still alive: %v", left)
+	}
+	if found, err := p.child.sweep(0); found > 0 || err != nil {
+		t.Errorf("still alive: %d, %v", found, err)
 	}
 }

@@ -1,49 +1,55 @@
 package backends
 
 import (
-	"crypto/rand"
 	"fmt"
 	"os"
-	"path/filepath"
-	"strings"
+	"time"
 )
 
-// Scope is what the runs of one loop share: the mark in their environment, a
+// Scope is what the runs of one loop share: the id in their environment, a
 // temporary folder of their own (pi and claude both leave files behind), and
-// the guard's attention. Close it when the loop is over.
+// what starts them and ends what they leave. Close it when the loop is over.
 type Scope struct {
-	LoopID  string
+	LoopID  string // "" for a question that is no loop's
 	TempDir string // TMPDIR of the agents and their tools
 
-	probe bool // of one question for a version, no loop's
+	keeper keeper
 }
 
-// OpenScope opens the scope of the loop with that id.
-func OpenScope(loopID string) (*Scope, error) { return openScope(loopID, false) }
+// OpenScope opens the scope of the loop with that id. At most one run of it may be under way.
+func OpenScope(loopID string) (*Scope, error) { return openScope(loopID, orphanGrace) }
 
-// openProbeScope opens the scope of one probe. It doesn't start the guard, which
-// would take longer than most answers, but is watched by one that runs.
-func openProbeScope() (*Scope, error) {
-	return openScope("ralph-probe-"+strings.ToLower(rand.Text()[:12]), true)
-}
-
-func openScope(loopID string, probe bool) (*Scope, error) {
-	dir, err := os.MkdirTemp("", "ralph-")
-	if err != nil {
+// openScope opens a scope. grace is what its processes have to end when this
+// process is gone.
+func openScope(loopID string, grace time.Duration) (s *Scope, err error) {
+	s = &Scope{LoopID: loopID}
+	if s.TempDir, err = s.keeper.open(grace); err != nil {
 		return nil, fmt.Errorf("making a temporary folder for the agents: %w", err)
 	}
-	s := &Scope{LoopID: loopID, TempDir: dir, probe: probe}
-	guardWatch(s)
 	return s, nil
 }
 
-// scopeMark is the mark of the scope with that temporary folder, of which
-// there is no other.
-func scopeMark(tempDir string) string { return filepath.Base(tempDir) }
+// orphanGrace is how long agents have to end by themselves after our own death.
+const orphanGrace = 500 * time.Millisecond
 
-// Close removes the temporary folder. No run of the scope may be under way.
+// Close removes the temporary folder, and ends what is left. No run of the
+// scope may be under way.
 func (s *Scope) Close() error {
 	err := os.RemoveAll(s.TempDir)
-	guardRelease(s)
+	s.keeper.close()
 	return err
+}
+
+// Remains is what has to be ended when a loop's owner was killed, together
+// with what was to do that.
+type Remains struct {
+	Mark   uint64     // that all of its processes bear; 0: none
+	Reaper Leftover   // the process of ours that they are below
+	Agents []Leftover // where there is no mark
+}
+
+// Leftover is a process that a dead owner's record names.
+type Leftover struct {
+	PID       int
+	StartMark string
 }

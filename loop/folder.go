@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"time"
 
-	"ralph-lsp/backends"
 	"ralph-lsp/loopstate"
 	"ralph-lsp/stream"
 )
@@ -105,7 +104,7 @@ func CancelFolder(ctx context.Context, folder string) (iteration int, err error)
 		return 0, err
 	}
 	if !owned {
-		return discard(file, folder)
+		return discard(file)
 	}
 	defer file.Settle()
 	asked := false
@@ -127,7 +126,7 @@ func CancelFolder(ctx context.Context, folder string) (iteration int, err error)
 	// An owner that was about to go, as its editor had, may not have seen what
 	// was asked of it.
 	if left, err := file.Load(); !owned && err == nil && left.Cancel {
-		return discard(file, folder)
+		return discard(file)
 	}
 	return iteration, nil
 }
@@ -157,7 +156,7 @@ func askToCancel(file *loopstate.File) (iteration int, asked bool, err error) {
 
 // discard removes a loop that nobody drives, and what it may have left running.
 // A file that can't be read stays for its user to look at.
-func discard(file *loopstate.File, folder string) (iteration int, err error) {
+func discard(file *loopstate.File) (iteration int, err error) {
 	state, err := file.Load()
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, ErrNotRunning
@@ -169,7 +168,8 @@ func discard(file *loopstate.File, folder string) (iteration int, err error) {
 	if err != nil {
 		return state.Iteration, err
 	}
-	if _, err := backends.EndLeftovers(folder, state.LoopID, nil); err != nil {
+	previous, _ := lock.Previous()
+	if err := endRemains(previous); err != nil {
 		return state.Iteration, errors.Join(err, lock.Release())
 	}
 	return state.Iteration, errors.Join(file.Remove(), lock.Release())

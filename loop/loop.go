@@ -185,6 +185,9 @@ func (l *Loop) begin() error {
 		if l.scope, err = backends.OpenScope(l.id); err != nil {
 			return err
 		}
+		if l.lock != nil {
+			l.scope.Warm()
+		}
 		state = l.cfg.newState(l.id, time.Now())
 		l.openMirror("")
 		state.SessionFile = l.mirror.writer.Path()
@@ -205,22 +208,37 @@ func (l *Loop) begin() error {
 			return err
 		}
 	}
+	l.setOwner(nil) // before any agent runs
 	l.init(state)
 	go l.run()
 	return nil
 }
 
-// endLeftovers ends agents of an owner that died before it could do so.
+// endLeftovers ends agents of an owner that died before it could do so. What
+// can't be ended is no reason not to start.
 func (l *Loop) endLeftovers() {
-	previous, ok := l.lock.Previous()
-	if !ok {
-		return
+	if previous, ok := l.lock.Previous(); ok {
+		endRemains(previous)
 	}
-	var recorded []backends.Leftover
-	for _, a := range previous.Agents {
-		recorded = append(recorded, backends.Leftover{PID: a.PID, StartMark: a.ProcessStart})
+}
+
+// endRemains ends what a dead owner left running.
+func endRemains(dead loopstate.Owner) error {
+	if dead.Lives() { // elsewhere: this folder is a copy
+		return nil
 	}
-	backends.EndLeftovers(l.cfg.Folder, previous.LoopID, recorded) // what can't be ended is no reason not to start
+	var remains []backends.Remains
+	for _, r := range dead.Reapers {
+		remains = append(remains, backends.Remains{Mark: r.Mark, Reaper: backends.Leftover{PID: r.PID, StartMark: r.ProcessStart}})
+	}
+	for _, a := range dead.Agents {
+		remains = append(remains, backends.Remains{Agents: []backends.Leftover{{PID: a.PID, StartMark: a.ProcessStart}}})
+	}
+	var errs []error
+	for _, r := range remains {
+		errs = append(errs, r.End())
+	}
+	return errors.Join(errs...)
 }
 
 // mayGoOn says why a loop can't be continued with the limits that it would have.
@@ -261,7 +279,6 @@ func (l *Loop) takeUp(found loopstate.State) (loopstate.State, error) {
 		l.cfg.Model = found.Model
 	}
 	if found.LoopID != "" {
-		backends.EndLeftovers(l.cfg.Folder, found.LoopID, nil)
 		l.id, l.owner.LoopID = found.LoopID, found.LoopID
 	}
 	l.setOwner(nil)
@@ -304,14 +321,21 @@ func (l *Loop) init(s loopstate.State) {
 // newID makes a loop id: short, unique, fit for file names and environments.
 func newID() string { return "ralph-" + strings.ToLower(rand.Text()[:12]) }
 
-// setOwner writes the lock's record, with the running agent for whoever has to
-// end it if we can't.
+// setOwner writes the lock's record, with what leads whoever has to end our
+// agents if we can't to them.
 func (l *Loop) setOwner(running Agent) {
 	if l.lock == nil {
 		return
 	}
 	owner := l.owner
-	if running != nil {
+	var remains backends.Remains
+	if l.scope != nil {
+		remains = l.scope.Remains()
+	}
+	switch {
+	case remains.Mark > 0:
+		owner.Reapers = []loopstate.Reaper{{PID: remains.Reaper.PID, ProcessStart: remains.Reaper.StartMark, Mark: remains.Mark}}
+	case running != nil:
 		owner.Agents = []loopstate.Agent{{PID: running.PID(), ProcessStart: running.StartMark()}}
 	}
 	l.lock.SetOwner(owner) // the record only helps; the lock is what counts

@@ -1,6 +1,7 @@
 package loopstate
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 )
@@ -36,12 +38,28 @@ type Owner struct {
 	LoopID       string    `json:"loopId,omitempty"`
 	Version      string    `json:"version,omitempty"`
 	Agents       []Agent   `json:"agents,omitempty"`
+	// Reapers are the owner's own, and those of dead owners before it for as long
+	// as what they kept isn't ended.
+	Reapers []Reaper `json:"reapers,omitempty"`
+}
+
+// Reaper is a process that keeps agents together, below which they are.
+type Reaper struct {
+	PID          int    `json:"pid,omitempty"` // 0: it only begins
+	ProcessStart string `json:"processStart,omitempty"`
+	Mark         uint64 `json:"mark"` // that the processes below it bear, and nobody else
 }
 
 // Agent is a process that the owner started and that has to end with it.
 type Agent struct {
 	PID          int    `json:"pid"`
 	ProcessStart string `json:"processStart"`
+}
+
+// Lives says whether the owner's process is there on this machine.
+func (o Owner) Lives() bool {
+	start, err := ProcessStart(o.PID)
+	return err == nil && start == o.ProcessStart
 }
 
 // LockedError says that another process drives the folder's loop.
@@ -66,8 +84,9 @@ type Lock struct {
 	path     string
 	previous Owner
 
-	mu   sync.Mutex
-	open *os.File // nil after Release
+	mu      sync.Mutex
+	open    *os.File // nil after Release
+	written []byte   // the record
 }
 
 // Lock takes the lock, and makes .pi when it isn't there. The error is a
@@ -148,7 +167,10 @@ func isFile(open *os.File, path string) bool {
 // own makes a Lock of the locked file.
 func (f *File) own(open *os.File, path string, o Owner) (*Lock, error) {
 	l := &Lock{file: f, path: path, open: open}
-	l.previous, _ = readOwner(open)
+	if previous, _ := readOwner(open); !previous.Lives() {
+		l.previous = previous
+	}
+	o.Reapers = append(slices.Clip(o.Reapers), l.previous.Reapers...)
 	if err := l.SetOwner(o); err != nil {
 		return nil, errors.Join(err, l.Release())
 	}
@@ -175,12 +197,17 @@ func (l *Lock) SetOwner(o Owner) error {
 	// One write, the old tail cut off behind it: a reader stops at the end of
 	// the first JSON value.
 	record = append(record, '\n')
+	if bytes.Equal(record, l.written) {
+		return nil
+	}
+	l.written = nil
 	if _, err := l.open.WriteAt(record, 0); err != nil {
 		return fmt.Errorf("writing the lock file: %w", err)
 	}
 	if err := l.open.Truncate(int64(len(record))); err != nil {
 		return fmt.Errorf("writing the lock file: %w", err)
 	}
+	l.written = record
 	return nil
 }
 
@@ -202,7 +229,7 @@ func complete(o Owner) Owner {
 }
 
 // Previous returns the record of an owner that died without releasing the
-// lock.
+// lock. One that lives has it elsewhere: this folder is a copy.
 func (l *Lock) Previous() (Owner, bool) {
 	return l.previous, l.previous.PID != 0
 }

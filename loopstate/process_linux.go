@@ -3,6 +3,7 @@ package loopstate
 import (
 	"bytes"
 	"fmt"
+	"io/fs"
 	"os"
 	"strconv"
 	"strings"
@@ -19,7 +20,8 @@ var bootID = sync.OnceValue(func() string {
 
 // ProcessStart returns when a process was started, in a form that is only good
 // for comparison: a number that was given to another process later has another
-// start. The error is fs.ErrNotExist when there is no such process.
+// start. The error is fs.ErrNotExist when there is no such process, or only an
+// entry that its parent has to wait for.
 func ProcessStart(pid int) (string, error) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -31,6 +33,9 @@ func ProcessStart(pid int) (string, error) {
 	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
 	if len(fields) <= afterCommand {
 		return "", fmt.Errorf("looking for process %d: unknown form of its stat", pid)
+	}
+	if string(fields[0]) == "Z" {
+		return "", fmt.Errorf("looking for process %d: %w", pid, fs.ErrNotExist)
 	}
 	return bootID() + "/" + string(fields[afterCommand]), nil
 }

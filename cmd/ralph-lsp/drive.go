@@ -36,9 +36,6 @@ func completeWith(cmd *cobra.Command, flag string, words ...string) {
 
 // drive runs a loop in this terminal to its end. begun is told its id.
 func drive(cfg loop.Config, stdout, stderr io.Writer, how shown, begun func(loopID string)) (loop.End, error) {
-	if err := useGuard(); err != nil {
-		return loop.End{}, err
-	}
 	caught, stop := catchSignals()
 	defer stop()
 	out := newOutput(stdout)

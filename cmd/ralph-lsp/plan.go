@@ -47,9 +47,6 @@ func plan(cmd *cobra.Command, dir string, agent start.Agent, prompt string) erro
 	if err != nil {
 		return err
 	}
-	if err := useGuard(); err != nil {
-		return err
-	}
 	scope, err := backends.OpenScope("ralph-plan-" + strings.ToLower(rand.Text()[:12]))
 	if err != nil {
 		return err

@@ -35,9 +35,6 @@ func (s *sidecar) run(cmd *cobra.Command) error {
 	if _, terminal := isTerminal(cmd.InOrStdin()); terminal && !s.stdio {
 		return cmd.Help()
 	}
-	if err := useGuard(); err != nil {
-		return err
-	}
 	log, closeLog, err := s.openLog(cmd.ErrOrStderr())
 	if err != nil {
 		return err

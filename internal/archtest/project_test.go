@@ -15,18 +15,19 @@ var picture = Rules{
 	Arrows: map[string][]string{
 		"internal/jsoncursor": {}, // the only internal package that serves the program
 
-		"stream":        {"internal/jsoncursor"},
-		"loopstate":     {},
-		"config":        {"stream"},
-		"backends":      {"stream"},
-		"history":       {"stream", "internal/jsoncursor"},
-		"loop":          {"stream", "backends", "loopstate", "history"},
-		"loop/start":    {"loop", "backends", "stream", "config"},
-		"server":        {"loop", "loop/start", "stream", "backends", "loopstate", "history", "config"},
-		"cmd/ralph-lsp": {"server", "loop", "loop/start", "stream", "backends", "loopstate", "history", "config"},
-		"e2e/...":       {"internal/..."},
-		"internal/...":  {"internal/..."},
-		"editors/...":   {}, // stand-in agents of their tests
+		"stream":          {"internal/jsoncursor"},
+		"loopstate":       {},
+		"config":          {"stream"},
+		"backends":        {"stream", "backends/reaper"},
+		"backends/reaper": {},
+		"history":         {"stream", "internal/jsoncursor"},
+		"loop":            {"stream", "backends", "loopstate", "history"},
+		"loop/start":      {"loop", "backends", "stream", "config"},
+		"server":          {"loop", "loop/start", "stream", "backends", "loopstate", "history", "config"},
+		"cmd/ralph-lsp":   {"server", "loop", "loop/start", "stream", "backends", "loopstate", "history", "config"},
+		"e2e/...":         {"internal/..."},
+		"internal/...":    {"internal/..."},
+		"editors/...":     {}, // stand-in agents of their tests
 	},
 	Fenced: map[string][]string{
 		"go.lsp.dev/":                  {"server"},

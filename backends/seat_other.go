@@ -1,4 +1,4 @@
-//go:build unix
+//go:build unix && !linux
 
 package backends
 
@@ -27,9 +27,19 @@ import (
 // PID", "stopped", "ended STATUS" (a number, as wait has it), "failed WHY".
 const seatReport = 3
 
-// SeatMain runs an agent on the terminal that is its stdin, and returns when
+// seatProgram is the name under which this program is a seat.
+const seatProgram = "ralph-lsp-seat"
+
+func init() {
+	if len(os.Args) > 1 && os.Args[0] == seatProgram {
+		seatMain(os.Args[1:])
+		os.Exit(0)
+	}
+}
+
+// seatMain runs an agent on the terminal that is its stdin, and returns when
 // the agent has ended.
-func SeatMain(argv []string) {
+func seatMain(argv []string) {
 	runtime.LockOSThread() // the agent is sent SIGTERM when the thread that forked it dies
 	report := os.NewFile(seatReport, "report")
 	syscall.CloseOnExec(seatReport)
@@ -70,69 +80,61 @@ func SeatMain(argv []string) {
 	}
 }
 
-// seat is a plan's view of it.
-type seat struct {
-	cmd     *exec.Cmd
-	agent   int                // process id
-	stopped chan struct{}      // the agent has suspended itself
-	ended   chan struct{}      // agent and seat have
-	status  syscall.WaitStatus // the agent's; read it after ended
-}
-
-// takeSeat starts an agent on the terminal.
-func takeSeat(agent *exec.Cmd, terminal *os.File) (*seat, error) {
-	if agent.Err != nil {
-		return nil, agent.Err
-	}
+// takeSeat starts an agent on the terminal that is its stdin.
+func takeSeat(agent *exec.Cmd) (*child, error) {
 	report, theirs, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
-	s := &seat{stopped: make(chan struct{}, 1), ended: make(chan struct{})}
-	argv := append(append(SeatArgv[1:len(SeatArgv):len(SeatArgv)], agent.Path), agent.Args[1:]...)
-	s.cmd = exec.Command(SeatArgv[0], argv...)
-	s.cmd.Dir, s.cmd.Env = agent.Dir, agent.Env
-	s.cmd.Stdin, s.cmd.Stdout, s.cmd.Stderr = terminal, terminal, terminal
-	s.cmd.ExtraFiles = []*os.File{theirs}
-	s.cmd.SysProcAttr = childAttributes(true)
-	s.cmd.SysProcAttr.Setctty = true
-	err = startRegistered(s.cmd)
+	self, err := os.Executable()
+	if err != nil {
+		return nil, errors.Join(err, report.Close(), theirs.Close())
+	}
+	cmd := exec.Command(self)
+	cmd.Args = append([]string{seatProgram, agent.Path}, agent.Args[1:]...)
+	cmd.Dir, cmd.Env = agent.Dir, agent.Env
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = agent.Stdin, agent.Stdout, agent.Stderr
+	cmd.ExtraFiles = []*os.File{theirs}
+	cmd.SysProcAttr = childAttributes(true)
+	cmd.SysProcAttr.Setctty = true
+	err = cmd.Start()
 	theirs.Close()
 	if err != nil {
-		report.Close()
-		return nil, err
+		return nil, errors.Join(err, report.Close())
 	}
-	started := make(chan error, 1)
+	c := newChild(cmd.Process.Pid)
+	started, status := make(chan error, 1), syscall.WaitStatus(syscall.SIGKILL) // of a seat that was killed
+	c.ended = func() syscall.WaitStatus { return status }
 	go func() {
-		s.follow(bufio.NewScanner(report), started)
+		c.follow(bufio.NewScanner(report), started, &status)
 		report.Close()
-		s.cmd.Wait()
-		forget(s.cmd.Process.Pid)
-		close(s.ended)
+		cmd.Wait()
+		close(c.exited)
 	}()
-	return s, <-started
+	return c, <-started
 }
 
 // follow reads what the seat says, to its end. The first line tells whether
 // the agent was started.
-func (s *seat) follow(lines *bufio.Scanner, started chan<- error) {
-	s.status = syscall.WaitStatus(syscall.SIGKILL) // of a seat that was killed
+func (c *child) follow(lines *bufio.Scanner, started chan<- error, status *syscall.WaitStatus) {
+	begun := false
 	for lines.Scan() {
 		verb, rest, _ := strings.Cut(lines.Text(), " ")
 		n, _ := strconv.Atoi(rest)
 		switch verb {
 		case "started":
-			s.agent = n
+			c.group, begun = n, true
 			started <- nil
 		case "stopped":
-			s.stopped <- struct{}{}
+			c.stopped <- struct{}{}
 		case "ended":
-			s.status = syscall.WaitStatus(n)
+			*status = syscall.WaitStatus(n)
 		case "failed":
+			begun = true
 			started <- errors.New(rest)
 		}
 	}
-	if s.agent == 0 {
+	if !begun {
 		started <- errors.New("its session could not be opened")
 	}
 }

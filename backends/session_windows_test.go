@@ -2,6 +2,6 @@ package backends
 
 import "syscall"
 
-func guardAttributes() *syscall.SysProcAttr {
+func newSession() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
 }

@@ -1,0 +1,174 @@
+package backends
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"ralph-lsp/backends/reaper"
+)
+
+// keeper starts a scope's agents, and ends what they leave: below a reaper of
+// its own. A reaper that was killed is replaced with the next run.
+type keeper struct {
+	mark  uint64
+	grace time.Duration // for what is left when this process is gone
+
+	mu     sync.Mutex // held while a reaper starts
+	reaper *reaper.Reaper
+	closed bool
+}
+
+// open makes the scope's temporary folder, which has the mark's name so that
+// whoever knows the one finds the other.
+func (k *keeper) open(grace time.Duration) (tempDir string, err error) {
+	k.mark, k.grace = reaper.NewMark(), grace
+	return makeTempDir(k.mark)
+}
+
+// Warm starts the reaper beside what else there is to do before the first run.
+func (s *Scope) Warm() { go s.keeper.living(s.TempDir) }
+
+func makeTempDir(mark uint64) (string, error) {
+	if mark == 0 {
+		return os.MkdirTemp("", "ralph-")
+	}
+	dir, err := tempDirOf(mark)
+	if err != nil {
+		return "", err
+	}
+	return dir, os.Mkdir(dir, 0o700)
+}
+
+func tempDirOf(mark uint64) (string, error) {
+	return filepath.Abs(filepath.Join(os.TempDir(), "ralph-agents-"+strconv.FormatUint(mark, 36)))
+}
+
+// living returns the scope's reaper: the first, or a new one if it was killed.
+func (k *keeper) living(tempDir string) (r *reaper.Reaper, err error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.closed {
+		return nil, os.ErrClosed
+	}
+	if k.reaper == nil || k.reaper.Dead() {
+		k.reaper, err = reaper.Start(k.mark, k.grace, tempDir)
+	}
+	return k.reaper, err
+}
+
+// start starts an agent. Seated, it is the foreground job of the terminal that is its stdin.
+func (s *Scope) start(cmd *exec.Cmd, isolated, seated bool) (*child, error) {
+	if err := errors.Join(cmd.Err, checkArgs(cmd.Args)); err != nil {
+		return nil, err
+	}
+	r, err := s.keeper.living(s.TempDir)
+	if err != nil {
+		return nil, fmt.Errorf("the process that keeps its processes together: %w", err)
+	}
+	c := reaper.Command{Path: cmd.Path, Args: cmd.Args, Env: cmd.Environ(), Detached: isolated, OnTerminal: seated}
+	if c.Dir, err = filepath.Abs(cmd.Dir); err != nil { // the reaper's own is another one
+		return nil, err
+	}
+	for i, stream := range []any{cmd.Stdin, cmd.Stdout, cmd.Stderr} {
+		c.Files[i] = stream.(*os.File)
+	}
+	agent, err := r.Run(c)
+	if errno := syscall.Errno(0); errors.As(err, &errno) {
+		return nil, startProblem(cmd, &fs.PathError{Op: "fork/exec", Path: cmd.Path, Err: err})
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &child{pid: agent.PID, start: agent.Start, exited: agent.Exited, stopped: agent.Stopped, agent: agent}, nil
+}
+
+func (k *keeper) close() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.closed = true
+	if k.reaper != nil {
+		k.reaper.Close()
+	}
+}
+
+// child is a running agent.
+type child struct {
+	pid     int
+	start   string
+	exited  <-chan struct{}
+	stopped <-chan struct{} // it has suspended itself
+	agent   *reaper.Agent
+}
+
+// status is how the child ended: an exit code, or a signal; or it was lost.
+func (c *child) status() (status syscall.WaitStatus, lost bool) { return c.agent.Status, c.agent.Lost }
+
+// signal sends a signal to the child's process group.
+func (c *child) signal(sig os.Signal) { c.agent.Signal(sig.(syscall.Signal)) }
+
+// sweep ends the child and all that it started. It returns how many lived.
+func (c *child) sweep(grace time.Duration) (found int, err error) { return c.agent.Sweep(grace) }
+
+// Remains returns the record of what is to be ended when this process and the
+// scope's reaper were killed.
+func (s *Scope) Remains() Remains {
+	remains := Remains{Mark: s.keeper.mark}
+	if s.keeper.mu.TryLock() { // else it only begins, and all that it will start bears the mark
+		defer s.keeper.mu.Unlock()
+		if r := s.keeper.reaper; r != nil {
+			remains.Reaper = Leftover{r.PID, r.Proc.Start}
+		}
+	}
+	return remains
+}
+
+// End ends what a dead owner of a folder's loop left running, and removes its
+// temporary folder. A reaper of its that lives is doing so.
+func (d Remains) End() error {
+	if d.Mark == 0 {
+		var survivors []int
+		for _, a := range d.Agents {
+			if p := (reaper.Proc{PID: a.PID, Start: a.StartMark}); a.StartMark != "" && p.Alive() {
+				survivors = append(survivors, reaper.EndBelow(p, QuickGrace)...)
+			}
+		}
+		return survivorsError(survivors)
+	}
+	r := reaper.Proc{PID: d.Reaper.PID, Start: d.Reaper.StartMark}
+	for deadline := time.Now().Add(orphanGrace + reaper.KillLimit); r.Alive() && reaper.MarkOf(r.PID) == d.Mark && time.Now().Before(deadline); {
+		time.Sleep(time.Millisecond)
+	}
+	err := survivorsError(reaper.EndMarked(d.Mark, QuickGrace))
+	if dir, dirErr := tempDirOf(d.Mark); dirErr == nil {
+		os.RemoveAll(dir)
+	}
+	return err
+}
+
+func survivorsError(survivors []int) error {
+	if len(survivors) == 0 {
+		return nil
+	}
+	return fmt.Errorf("processes %v could not be ended", survivors)
+}
+
+// widen gives a pipe more room than the usual 64 KiB.
+func widen(pipe *os.File) {
+	raw, err := pipe.SyscallConn()
+	if err != nil {
+		return
+	}
+	raw.Control(func(fd uintptr) { // where the user has too many of them already, the pipe stays as it is
+		unix.FcntlInt(fd, unix.F_SETPIPE_SZ, 512<<10)
+	})
+}

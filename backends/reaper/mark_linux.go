@@ -1,0 +1,160 @@
+package reaper
+
+import (
+	"maps"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+// The mark is the limit of file locks, RLIMIT_LOCKS. The kernel hasn't enforced it
+// since Linux 2.4, keeps it for each process, hands it on with fork and exec,
+// whatever else they change, and lets nobody without privileges raise it again. It
+// is unlimited unless somebody cared to set it. The reaper lowers its own to a
+// random number of 61 bits, so that nothing but its descendants has that one.
+
+const rlimitLocks = 10
+
+// minMark is the smallest limit that tells loops apart; maxMark is above all marks.
+const minMark, maxMark = 1 << 32, 1 << 62
+
+// NewMark chooses a mark for a reaper of this process. It is below our own
+// limit, since none above could be set: below a reaper that bears a mark, half
+// of it. Where an administrator has set nearly none, it is 0: no mark.
+func NewMark() uint64 {
+	var own syscall.Rlimit
+	if err := syscall.Getrlimit(rlimitLocks, &own); err != nil {
+		return 0
+	}
+	return markBelow(own.Max)
+}
+
+func markBelow(limit uint64) uint64 {
+	limit = min(limit, maxMark)
+	if limit < minMark {
+		return 0
+	}
+	return limit/2 + rand.Uint64N(limit/2)
+}
+
+// bear gives this process the mark, and all that it starts from now on.
+func bear(mark uint64) {
+	if mark > 0 {
+		syscall.Setrlimit(rlimitLocks, &syscall.Rlimit{Cur: mark, Max: mark})
+	}
+}
+
+// MarkOf returns the mark of a process, 0 for one that isn't there or may do
+// as it likes.
+func MarkOf(pid int) uint64 {
+	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/limits")
+	if err != nil {
+		return 0
+	}
+	const line = "\nMax file locks "
+	for i := 0; i+len(line) < len(data); i++ {
+		if string(data[i:i+len(line)]) != line {
+			continue
+		}
+		if limits := fields(string(data[i+len(line):])); len(limits) > 1 { // soft, hard
+			mark, _ := strconv.ParseUint(limits[1], 10, 64)
+			return mark
+		}
+	}
+	return 0
+}
+
+// marked lists the living processes of the machine that bear a mark, this one apart.
+func marked(mark uint64) []Proc {
+	var found []Proc
+	for _, pid := range numbersIn("/proc") {
+		if pid == os.Getpid() || MarkOf(pid) != mark {
+			continue
+		}
+		if s, ok := readStat(pid); ok && s.runs() {
+			found = append(found, s.Proc)
+		}
+	}
+	return found
+}
+
+// KillLimit bounds the fight against a process that forks faster than it can
+// be killed, or that the kernel holds.
+const KillLimit = 3 * time.Second
+
+// EndMarked ends every process that bears the mark: SIGTERM, and SIGKILL after a
+// grace. It returns the numbers of those that could not be ended.
+// A number that can't have been a mark of NewMark's ends nobody, nor does the one
+// that this process bears itself.
+func EndMarked(mark uint64, grace time.Duration) (survivors []int) {
+	if mark < minMark/2 || mark > maxMark || mark == MarkOf(os.Getpid()) {
+		return nil
+	}
+	return end(func() []Proc { return marked(mark) }, func() bool { return len(marked(mark)) == 0 }, grace)
+}
+
+// EndBelow ends one process, and what is below it, as EndMarked does: all that
+// can be told where there is no mark.
+func EndBelow(root Proc, grace time.Duration) (survivors []int) {
+	known := map[Proc]bool{root: true} // also those whose parents have ended meanwhile
+	find := func() []Proc {
+		var alive []Proc
+		for p := range maps.Clone(known) {
+			for _, below := range p.Below() {
+				known[below] = true
+			}
+		}
+		for p := range known {
+			if p.Alive() {
+				alive = append(alive, p)
+			}
+		}
+		return alive
+	}
+	return end(find, func() bool { return len(find()) == 0 }, grace)
+}
+
+// end ends what find finds, until gone says that there is nothing more.
+func end(find func() []Proc, gone func() bool, grace time.Duration) (survivors []int) {
+	signal := func(sig syscall.Signal) {
+		for _, p := range find() {
+			p.Signal(sig)
+		}
+	}
+	if grace > 0 {
+		signal(syscall.SIGTERM)
+		signal(syscall.SIGCONT) // who is stopped hears nothing
+		if await(gone, grace) {
+			return nil
+		}
+	}
+	signal(syscall.SIGKILL)
+	ended := await(func() bool {
+		if gone() {
+			return true
+		}
+		signal(syscall.SIGKILL) // they may have started others meanwhile
+		return false
+	}, KillLimit)
+	if !ended {
+		for _, p := range find() {
+			survivors = append(survivors, p.PID)
+		}
+	}
+	return survivors
+}
+
+// await asks again and again, at first after a tenth of a millisecond, whether
+// something is done, for at most limit.
+func await(done func() bool, limit time.Duration) bool {
+	pause := 100 * time.Microsecond
+	for deadline := time.Now().Add(limit); !done(); pause = min(2*pause, 20*time.Millisecond) {
+		if time.Now().After(deadline) {
+			return false
+		}
+		time.Sleep(pause)
+	}
+	return true
+}

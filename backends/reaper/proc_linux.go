@@ -1,0 +1,145 @@
+package reaper
+
+import (
+	"os"
+	"strconv"
+	"sync"
+	"syscall"
+)
+
+// Proc is one process, told from a later one with the same number by its start.
+type Proc struct {
+	PID   int
+	Start string // in clock ticks since boot
+}
+
+// Find returns the process that has the number now, without a start when there
+// is none.
+func Find(pid int) Proc {
+	s, _ := readStat(pid)
+	return Proc{pid, s.Start}
+}
+
+// Alive says whether the process still runs (a zombie doesn't).
+func (p Proc) Alive() bool {
+	s, ok := readStat(p.PID)
+	return ok && s.Start == p.Start && s.runs()
+}
+
+// Signal sends sig to exactly this process.
+func (p Proc) Signal(sig syscall.Signal) { signalPidfd(p.PID, sig, p.Alive) }
+
+// Below lists the living descendants of the process.
+func (p Proc) Below() []Proc {
+	var found []Proc
+	for _, pid := range children(p.PID) {
+		s, ok := readStat(pid)
+		if !ok || s.parent != p.PID {
+			continue
+		}
+		if s.runs() {
+			found = append(found, s.Proc)
+		}
+		found = append(found, s.Proc.Below()...)
+	}
+	if len(found) > 0 && Find(p.PID) != p { // whoever has its number now isn't it
+		return nil
+	}
+	return found
+}
+
+// stat is what /proc/PID/stat says of a process.
+type stat struct {
+	Proc
+	state  byte
+	parent int
+}
+
+// runs says whether the process is more than an entry to be waited for.
+func (s stat) runs() bool { return s.state != 'Z' && s.state != 'X' }
+
+func readStat(pid int) (stat, bool) {
+	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return stat{}, false
+	}
+	// The name is in parentheses and may hold anything, spaces and ")" too.
+	end := len(data) - 1
+	for end >= 0 && data[end] != ')' {
+		end--
+	}
+	f := fields(string(data[end+1:])) // state is field 3 of the whole line
+	if len(f) < 20 {
+		return stat{}, false
+	}
+	parent, err := strconv.Atoi(f[1])
+	return stat{Proc{pid, f[19]}, f[0][0], parent}, err == nil
+}
+
+// fields splits at spaces and line ends.
+func fields(text string) []string {
+	var found []string
+	begin := 0
+	for i := 0; i <= len(text); i++ {
+		if i < len(text) && text[i] != ' ' && text[i] != '\n' {
+			continue
+		}
+		if i > begin {
+			found = append(found, text[begin:i])
+		}
+		begin = i + 1
+	}
+	return found
+}
+
+// kernelListsChildren: it does so since Linux 3.5, if built that way.
+var kernelListsChildren = sync.OnceValue(func() bool {
+	_, err := os.Stat("/proc/thread-self/children")
+	return err == nil
+})
+
+// children lists the direct children of pid, from each of its threads.
+func children(pid int) []int {
+	if !kernelListsChildren() {
+		return childrenByScan(pid)
+	}
+	var pids []int
+	tasks := "/proc/" + strconv.Itoa(pid) + "/task/"
+	for _, task := range numbersIn(tasks) {
+		data, _ := os.ReadFile(tasks + strconv.Itoa(task) + "/children")
+		for _, field := range fields(string(data)) {
+			if child, err := strconv.Atoi(field); err == nil {
+				pids = append(pids, child)
+			}
+		}
+	}
+	return pids
+}
+
+// childrenByScan is for kernels that don't list children.
+func childrenByScan(parent int) []int {
+	var pids []int
+	for _, pid := range numbersIn("/proc") {
+		if s, ok := readStat(pid); ok && s.parent == parent {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// numbersIn lists the entries of a folder that are numbers: processes or threads.
+func numbersIn(dir string) []int {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	names, _ := f.Readdirnames(-1)
+	var numbers []int
+	for _, name := range names {
+		if n, err := strconv.Atoi(name); err == nil {
+			numbers = append(numbers, n)
+		}
+	}
+	return numbers
+}
