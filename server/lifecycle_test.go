@@ -2,12 +2,15 @@ package server
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -76,57 +79,132 @@ func TestShutdownWithoutExit(t *testing.T) {
 	})
 }
 
-func TestTheClientsProcessDies(t *testing.T) {
-	tests := []struct {
-		name       string
-		options    func(pid int) Options
-		initialize string
-	}{
-		{"named by initialize", func(int) Options { return Options{} }, `{"id":1,"method":"initialize","params":{"processId":%d,"capabilities":{}}}`},
-		{"named by the command line", func(pid int) Options { return Options{Parent: pid} }, `{"id":1,"method":"initialize","params":{"processId":1,"capabilities":{"x":%d}}}`},
+func init() {
+	// client is a process whose server talks with somebody else: with whoever
+	// started the client.
+	roles["client"] = func() {
+		server := exec.Command(os.Args[0])
+		server.Env = append(os.Environ(), roleEnv+"=server")
+		server.Stdin, server.Stdout, server.Stderr = os.Stdin, os.Stdout, os.Stderr
+		fmt.Println(server.Run())
 	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
+	roles["server"] = func() {
+		parentPoll = time.Millisecond
+		parent, _ := strconv.Atoi(os.Getenv("PARENT")) // none is 0
+		fmt.Fprintln(os.Stderr, "exit code", Run(context.Background(), os.Stdin, os.Stdout, Options{Parent: parent}))
+	}
+}
+
+func TestTheClientsProcessDies(t *testing.T) {
+	for name, tt := range map[string]struct{ env, initialize string }{
+		"named by initialize":       {"PARENT=", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"processId":%d,"capabilities":{}}}`},
+		"named by the command line": {"PARENT=asked", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"processId":1,"capabilities":{"x":%d}}}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			// The shell's process id is known before it becomes the client.
+			client := exec.Command("sh", "-c", `PARENT=${PARENT:+$$} exec "$0"`, os.Args[0])
+			client.Env = append(os.Environ(), roleEnv+"=client", tt.env)
+			to, err := client.StdinPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			said, theirs, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer said.Close()
+			ended, itsEnd, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer ended.Close()
+			client.Stdout, client.Stderr = theirs, itsEnd
+			err = client.Start()
+			theirs.Close()
+			itsEnd.Close()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer to.Close()
+			if _, err := io.WriteString(to, framed(fmt.Sprintf(tt.initialize, client.Process.Pid))); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := said.Read(make([]byte, 1)); err != nil { // the answer: it is there before its client dies
+				t.Fatal(err)
+			}
+			_ = client.Process.Kill()
+			_ = client.Wait() // killed: an error
+			go func() { _, _ = io.Copy(io.Discard, said) }()
+			_ = ended.SetReadDeadline(time.Now().Add(20 * time.Second))
+			how, err := io.ReadAll(ended)
+			if err != nil || !strings.Contains(string(how), "exit code 1") {
+				t.Errorf("it ends with %q, %v", how, err)
+			}
+		})
+	}
+}
+
+// What is watched must be an ancestor: another process with the number of the
+// client's isn't the client, which is on another machine.
+func TestAStrangersProcessIsNotWatched(t *testing.T) {
+	for name, options := range map[string]func(pid int) Options{
+		"named by initialize":       func(int) Options { return Options{} },
+		"named by the command line": func(pid int) Options { return Options{Parent: pid} },
+	} {
+		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				editor := exec.Command("cat")
-				if _, err := editor.StdinPipe(); err != nil {
+				stranger := exec.Command("cat")
+				if _, err := stranger.StdinPipe(); err != nil {
 					t.Fatal(err)
 				}
-				if err := editor.Start(); err != nil {
+				if err := stranger.Start(); err != nil {
 					t.Fatal(err)
 				}
-				v := startVisit(t, tt.options(editor.Process.Pid))
-				v.says(fmt.Sprintf(tt.initialize, editor.Process.Pid))
-				time.Sleep(10 * parentPoll)
+				v := startVisit(t, options(stranger.Process.Pid))
+				v.says(fmt.Sprintf(`{"id":1,"method":"initialize","params":{"processId":%d,"capabilities":{}}}`, stranger.Process.Pid))
+				_ = stranger.Process.Kill()
+				_ = stranger.Wait() // killed: an error
+				time.Sleep(time.Hour)
 				if v.ended() {
-					t.Fatal("it ended before its client")
+					t.Error("it ended")
 				}
-				_ = editor.Process.Kill()
-				_ = editor.Wait() // killed: an error
-				time.Sleep(parentPoll + time.Second)
-				if !v.ended() || v.code != 1 {
-					t.Errorf("ended: %v, exit code %d; want the end with 1", v.ended(), v.code)
-				}
+				v.says(`{"method":"exit"}`)
+				<-v.done
 			})
 		})
 	}
 }
 
-func TestAProcessThatWasNeverThereIsNotWatched(t *testing.T) {
-	gone := exec.Command("true")
-	if err := gone.Run(); err != nil {
+func TestWhoIsAnAncestor(t *testing.T) {
+	child := exec.Command("cat")
+	if _, err := child.StdinPipe(); err != nil {
 		t.Fatal(err)
 	}
-	synctest.Test(t, func(t *testing.T) {
-		v := startVisit(t, Options{})
-		v.says(fmt.Sprintf(`{"id":1,"method":"initialize","params":{"processId":%d,"capabilities":{}}}`, gone.Process.Pid))
-		time.Sleep(time.Hour)
-		if v.ended() {
-			t.Error("it ended")
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = child.Process.Kill()
+		_ = child.Wait() // killed: an error
+	}()
+	for name, tt := range map[string]struct {
+		pid  int
+		want bool
+	}{
+		"the parent":             {os.Getppid(), true},
+		"the parent's parent":    {parentOf(os.Getppid()), true},
+		"this process":           {os.Getpid(), false},
+		"a child":                {child.Process.Pid, false},
+		"nobody":                 {0, false},
+		"nobody, not even close": {-1, false},
+	} {
+		if got := isAncestor(tt.pid); got != tt.want {
+			t.Errorf("%s: %t", name, got)
 		}
-		v.says(`{"method":"exit"}`)
-		<-v.done
-	})
+	}
+	if got := parentOf(child.Process.Pid); got != os.Getpid() {
+		t.Errorf("the parent of a child: %d", got)
+	}
 }
 
 func TestClientLog(t *testing.T) {

@@ -1,15 +1,24 @@
 package server
 
-import "golang.org/x/sys/windows"
+import (
+	"unsafe"
 
-// processAlive says whether there is a process with this id. One that may not
-// be looked at is there.
-func processAlive(pid int) bool {
-	process, err := windows.OpenProcess(windows.SYNCHRONIZE, false, uint32(pid))
+	"golang.org/x/sys/windows"
+)
+
+// parentOf returns the process id of a process's parent, 0 when it has none
+// that can be told.
+func parentOf(pid int) int {
+	all, err := windows.CreateToolhelp32Snapshot(windows.TH32CS_SNAPPROCESS, 0)
 	if err != nil {
-		return err == windows.ERROR_ACCESS_DENIED
+		return 0
 	}
-	defer windows.CloseHandle(process)
-	state, err := windows.WaitForSingleObject(process, 0)
-	return err == nil && state == uint32(windows.WAIT_TIMEOUT)
+	defer windows.CloseHandle(all)
+	entry := windows.ProcessEntry32{Size: uint32(unsafe.Sizeof(windows.ProcessEntry32{}))}
+	for err = windows.Process32First(all, &entry); err == nil; err = windows.Process32Next(all, &entry) {
+		if int(entry.ProcessID) == pid {
+			return int(entry.ParentProcessID)
+		}
+	}
+	return 0
 }

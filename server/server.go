@@ -6,11 +6,14 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"go.lsp.dev/jsonrpc2"
+
+	"ralph-lsp/loopstate"
 )
 
 // Options are what the command line tells the server.
@@ -122,10 +125,12 @@ var (
 	errParentGone = errors.New("the client's process is gone")
 )
 
-// watchParent ends the server when the process is gone. One that isn't there
-// from the start can't be told from one of another machine, so it isn't watched.
+// watchParent ends the server when the client's process is gone. Only an ancestor
+// of ours is watched: a client on another machine names a process that here is
+// nobody, or a stranger.
 func (s *Server) watchParent(pid int) {
-	if pid <= 0 || !processAlive(pid) {
+	start, err := loopstate.ProcessStart(pid)
+	if err != nil || !isAncestor(pid) {
 		return
 	}
 	ticks := time.NewTicker(parentPoll)
@@ -135,7 +140,7 @@ func (s *Server) watchParent(pid int) {
 		case <-s.ctx.Done():
 			return
 		case <-ticks.C:
-			if !processAlive(pid) {
+			if now, err := loopstate.ProcessStart(pid); err != nil || now != start {
 				s.leave(fmt.Errorf("%w (%d)", errParentGone, pid))
 				return
 			}
@@ -143,5 +148,16 @@ func (s *Server) watchParent(pid int) {
 	}
 }
 
+// isAncestor says whether this process descends from one.
+func isAncestor(pid int) bool {
+	const deepest = 1000 // systems that reuse ids may have circles
+	for at, depth := os.Getppid(), 0; at > 0 && depth < deepest; at, depth = parentOf(at), depth+1 {
+		if at == pid {
+			return true
+		}
+	}
+	return false
+}
+
 // parentPoll is how often the client's process is looked for.
-const parentPoll = 2 * time.Second
+var parentPoll = 2 * time.Second
