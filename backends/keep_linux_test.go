@@ -25,9 +25,6 @@ import (
 	"ralph-lsp/stream"
 )
 
-// goneWithin is how soon all that a killed program of ours started is to be gone.
-const goneWithin = 3 * time.Second
-
 // tools are what an agent starts that hides, or doesn't want to end. All of them
 // have the file as an argument, and nothing else in common.
 var tools = map[string]func(file string){
@@ -198,7 +195,7 @@ func drive(t *testing.T, tool string, env ...string) *driven {
 	t.Cleanup(func() {
 		d.Process.Kill()
 		d.Wait()
-		proctest.CheckNone(t, goneWithin, d.file)
+		proctest.CheckNone(t, hangs, d.file)
 	})
 	d.lines = bufio.NewScanner(out)
 	d.tempDir = d.line(t)
@@ -231,7 +228,7 @@ var ends = []struct {
 		d.Process.Kill()
 		d.Wait()
 		awaitRemoved(t, d.tempDir)
-	}, goneWithin},
+	}, hangs},
 	{"its reaper is killed", "", func(t *testing.T, d *driven) {
 		kill(t, d.remains.Reaper.PID)
 		if said := d.line(t); !strings.Contains(said, "was killed, so the agent and all that it started were ended") {
@@ -299,7 +296,7 @@ func TestNothingIsLeft(t *testing.T) {
 				way.end(t, d)
 				within := way.within
 				if tool == "another loop" { // its own reaper ends it
-					within = goneWithin
+					within = hangs
 				}
 				if left := proctest.AwaitNone(within, d.file); len(left) > 0 {
 					t.Errorf("left: %v", left)
@@ -333,7 +330,7 @@ func TestInnocentsLive(t *testing.T) {
 				defer stdin.Close()
 			}
 			way.end(t, d)
-			proctest.CheckNone(t, goneWithin, d.file)
+			proctest.CheckNone(t, hangs, d.file)
 			for name, cmd := range innocents {
 				if !reaper.Find(cmd.Process.Pid).Alive() {
 					t.Errorf("the %s was killed", name)
