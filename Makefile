@@ -21,6 +21,8 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
 # Prints what go test says, but for packages without tests.
 RESULTS := { grep -vE '^\? ' || true; }
+# Prints the figures, and why there are none.
+FIGURES := { grep -vE '^(goos|goarch|pkg|cpu|PASS|ok) ?' || true; }
 
 .PHONY: help
 help: ## this list
@@ -109,9 +111,14 @@ endif
 bench: ## how fast it is, as ratios (docs/PERFORMANCE.md)
 	@{ go test -run '^$$' -bench 'Decode/.*/(scan|ours)' -benchtime 20x -count 3 ./stream; \
 	   go test -run '^$$' -bench 'Decode/.*/encoding' -benchtime 1x ./stream; } | go run ./internal/benchtable
-	@go test -run '^$$' -bench '^BenchmarkIterationGap$$' ./loop
-	@go test -run '^$$' -bench '^BenchmarkInitialize$$' -benchtime 1x ./cmd/ralph-lsp
-	@go test -tags e2e -run '^$$' -bench . -benchtime 1x -timeout 30m ./e2e/sidecar | $(RESULTS)
+	@go test -run '^$$' -bench '^Benchmark(IterationGap|Handle)$$' ./loop | $(FIGURES)
+	@go test -run '^$$' -bench '^BenchmarkFeed$$' ./server | $(FIGURES)
+	@go test -run '^$$' -bench '^BenchmarkInitialize$$' -benchtime 1x ./cmd/ralph-lsp | $(FIGURES)
+	@go test -tags e2e -run '^$$' -bench . -benchtime 1x -timeout 1h ./e2e/sidecar | $(FIGURES)
+	@go test -run '^$$' -bench . -benchtime 3x ./history | $(FIGURES)
+ifneq ($(EDITORS),off)
+	@for part in $(EDITOR_BENCHES); do $(MAKE) --no-print-directory $$part; done
+endif
 
 .PHONY: fuzz
 fuzz: ## each fuzz target for FUZZTIME

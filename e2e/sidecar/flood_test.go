@@ -4,6 +4,7 @@ package sidecar
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -88,20 +89,28 @@ func beginFlood(t testing.TB, agent, reader string) (e *editor, heard *tallied, 
 	}
 }
 
-// floodTook waits until the flood is over and returns what it says it took.
-func floodTook(t testing.TB, dir string) time.Duration {
+// took is what an agent says that its flood took it.
+type took struct{ wall, processor time.Duration }
+
+// floodTook waits until the flood is over.
+func floodTook(t testing.TB, dir string) (told took) {
 	t.Helper()
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
-		if data, err := os.ReadFile(filepath.Join(dir, "flood-took")); err == nil && len(data) > 0 {
-			took, err := time.ParseDuration(string(data))
-			if err != nil {
-				t.Fatal(err)
-			}
-			return took
+		data, err := os.ReadFile(filepath.Join(dir, "flood-took"))
+		if err != nil || len(data) == 0 {
+			continue
 		}
+		wall, processor, _ := strings.Cut(string(data), " ")
+		var errs [2]error
+		told.wall, errs[0] = time.ParseDuration(wall)
+		told.processor, errs[1] = time.ParseDuration(processor)
+		if err := errors.Join(errs[:]...); err != nil {
+			t.Fatal(err)
+		}
+		return told
 	}
 	t.Fatal("the flood doesn't end")
-	return 0
+	return told
 }
 
 // peakMemory is the most resident memory that a living process has had, in KiB.
@@ -114,7 +123,7 @@ func peakMemory(pid int) int {
 
 // tallied counts what an editor heard.
 type tallied struct {
-	took time.Duration // what the agent says that its flood took
+	took took
 
 	mu      sync.Mutex
 	tools   []string // in the order in which they began

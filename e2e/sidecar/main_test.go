@@ -121,5 +121,8 @@ func flood() {
 	fmt.Fprintln(w, `{"type":"message_end","message":{"role":"assistant","content":[{"type":"text","text":"<promise>DONE</promise>"}],"stopReason":"stop"}}`)
 	fmt.Fprintln(w, `{"type":"agent_settled"}`)
 	w.Flush()
-	os.WriteFile("flood-took", []byte(time.Since(begin).String()), 0o600)
+	var used syscall.Rusage
+	syscall.Getrusage(syscall.RUSAGE_SELF, &used)
+	processor := time.Duration(used.Utime.Nano() + used.Stime.Nano())
+	os.WriteFile("flood-took", []byte(time.Since(begin).String()+" "+processor.String()), 0o600)
 }
