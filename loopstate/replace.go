@@ -70,40 +70,75 @@ func (f *File) replace(l look, temp string, data []byte) (bool, error) {
 		out, err := replaceChecked(l.path, temp, l.data)
 		return out == outOld, err
 	}
-	old, err := os.Open(l.path)
-	if err != nil {
+	old, err := f.hold(l)
+	if old == nil || err != nil {
 		return false, err
-	}
-	leased := false
-	if !l.held {
-		err := f.lease(old)
-		if errors.Is(err, errBeingWritten) {
-			old.Close()
-			return false, nil
-		}
-		leased = err == nil
 	}
 	ours, err := os.Open(temp)
 	if err != nil {
-		old.Close()
+		old.close()
 		return false, err
 	}
-	out, err := f.swap(l, temp, old, ours, func() bool { return leased && isAwaited(old) })
-	if leased {
-		endLease(old)
-	}
+	out, err := f.swap(l, temp, old, ours)
+	old.endLease()
 	switch out {
 	case outOld, outTouched:
 		ours.Close()
-		f.linger(old, l.data)
+		f.linger(old.File, l.data)
 	case outOurs:
-		old.Close()
+		old.close()
 		f.linger(ours, data)
 	default:
-		old.Close()
+		old.close()
 		ours.Close()
 	}
 	return out == outOld, err
+}
+
+// held is an open file, with a lease where there are leases.
+type held struct {
+	*os.File
+	leased bool
+}
+
+// hold opens the file that was looked at. It is nil when somebody writes it, or
+// when it is another one by now.
+func (f *File) hold(l look) (*held, error) {
+	file, err := os.Open(l.path)
+	if err != nil {
+		return nil, err
+	}
+	h := &held{File: file}
+	if !l.held {
+		err := f.lease(file)
+		if errors.Is(err, errBeingWritten) {
+			h.close()
+			return nil, nil
+		}
+		h.leased = err == nil
+	}
+	if now, err := readAll(file, int64(len(l.data))); err != nil || !bytes.Equal(now, l.data) {
+		h.close()
+		return nil, err
+	}
+	return h, nil
+}
+
+// isAwaited says whether somebody is known to be about to write the file.
+func (h *held) isAwaited() bool { return h.leased && isAwaited(h.File) }
+
+// endLease lets others write the file. Closing it wouldn't: a process that is
+// just being forked has it too.
+func (h *held) endLease() {
+	if h.leased {
+		endLease(h.File)
+		h.leased = false
+	}
+}
+
+func (h *held) close() {
+	h.endLease()
+	h.Close()
 }
 
 // came is what came out of the place in the end.
@@ -120,7 +155,7 @@ const (
 // with, and what comes out shows whether someone wrote since the look. If so,
 // or if someone wants to, it is put back. When another file comes out then, it
 // was put into the place after that, and so on: the newest is left there.
-func (f *File) swap(l look, temp string, old, ours *os.File, isAwaited func() bool) (came, error) {
+func (f *File) swap(l look, temp string, old *held, ours *os.File) (came, error) {
 	theirs, err := old.Stat()
 	if err != nil {
 		return outNothing, err
@@ -142,7 +177,7 @@ func (f *File) swap(l look, temp string, old, ours *os.File, isAwaited func() bo
 		switch {
 		case err != nil:
 			return outNothing, err
-		case i == 0 && os.SameFile(out, theirs) && holds(temp, l.data) && !isAwaited():
+		case i == 0 && os.SameFile(out, theirs) && holds(temp, l.data) && !old.isAwaited():
 			return outOld, nil
 		case i > 0 && os.SameFile(out, theirs):
 			return outTouched, nil

@@ -135,6 +135,42 @@ func TestEditsAtTheExchangeAreKept(t *testing.T) {
 	}
 }
 
+// Between the look and the exchange another file may come, and while that is
+// undone another one: the newest stays, though all of them were seen.
+func TestTheNewestOfSeveralFilesStays(t *testing.T) {
+	for eyes, lease := range leases {
+		t.Run(eyes, func(t *testing.T) {
+			t.Parallel()
+			f := open(t, t.TempDir())
+			write(t, f, "---\niteration: 1\n---\nGo 0.")
+			saves, looks, exchanges := 0, 0, 0
+			save := func() {
+				saves++
+				if err := edits["by renaming"](f.Path(), fmt.Sprintf("---\niteration: 1\n---\nGo %d.", saves)); err != nil {
+					t.Error(err)
+				}
+			}
+			f.lease = func(file *os.File) error {
+				if looks++; looks == 1 { // the file is open, but no more the one in the place
+					save()
+				}
+				return lease(file)
+			}
+			f.exchange = func(a, b string) error {
+				if exchanges++; exchanges == 2 {
+					save()
+				}
+				return exchangeFiles(a, b)
+			}
+			if _, err := f.Update(func(s *State) error { s.Iteration = 2; return nil }); err != nil {
+				t.Fatal(err)
+			}
+			f.Settle()
+			wantText(t, f, fmt.Sprintf("---\niteration: 2\n---\nGo %d.", saves))
+		})
+	}
+}
+
 // leases are what the system may tell of who writes a file.
 var leases = map[string]func(*os.File) error{
 	"with leases":    takeLease,
@@ -172,8 +208,11 @@ func beside(t *testing.T, f *File, editors *sync.WaitGroup, edit func() error) {
 		t.Error(err)
 		return
 	}
-	defer eye.Close() // and its lease
-	leased := takeLease(eye) == nil
+	defer eye.Close()
+	leased := f.lease(eye) == nil
+	if leased {
+		defer endLease(eye)
+	}
 	done := make(chan struct{})
 	editors.Go(func() {
 		defer close(done)
