@@ -1,0 +1,81 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"os"
+	"regexp"
+	"strconv"
+	"testing"
+	"time"
+
+	"ralph-lsp/internal/fakemodel"
+)
+
+// fiveDollars is what a turn of the fake model costs with so many tokens.
+var fiveDollars = &fakemodel.Usage{Input: 5_000_000 / 3}
+
+// costInFile is what the state file says that the loop has cost.
+var costInFile = regexp.MustCompile(`(?m)^cost_usd: ([0-9.]+)$`)
+
+// again continues the loop of a program that is gone.
+func (p *program) again() *program {
+	q := &program{agent: p.agent, box: p.box, model: p.model, mark: p.mark, t: p.t, exited: make(chan struct{}), changed: make(chan struct{})}
+	q.start("--continue")
+	return q
+}
+
+// awaitSpent waits until the state file says that more than usd were spent, or
+// the program has ended.
+func (p *program) awaitSpent(usd float64) (ended bool) {
+	p.t.Helper()
+	look := time.NewTicker(5 * time.Millisecond) // no other process can be told of a change
+	defer look.Stop()
+	timeout := time.After(patience)
+	for {
+		if data, err := os.ReadFile(p.stateFile()); err == nil {
+			if m := costInFile.FindSubmatch(data); m != nil {
+				if spent, _ := strconv.ParseFloat(string(m[1]), 64); spent > usd {
+					return false
+				}
+			}
+		}
+		select {
+		case <-p.exited:
+			return true
+		case <-timeout:
+			p.fatalf("the state file doesn't say that more than $%v are spent", usd)
+		case <-look.C:
+		}
+	}
+}
+
+// TestLimitsHoldAcrossCrashes kills the loop with SIGKILL after each turn of five
+// dollars, and continues it as often as it can be: the budget holds.
+func TestLimitsHoldAcrossCrashes(t *testing.T) {
+	pays := does(pi.bash("true"))
+	pays.Usage = fiveDollars
+	works := does(pi.bash(longTool("no-mark")))
+	var turns []fakemodel.Turn
+	for range 8 {
+		turns = append(turns, pays, works)
+	}
+	p := prepare(t, pi, fakemodel.Script{Turns: turns})
+	p.start("--max-cost", "12", "--max-iterations", "3", "--max-failures", "2", prompt)
+	spent, runs := 0.0, 1
+	for ; runs < 8 && !p.awaitSpent(spent+4); runs++ {
+		spent += 5
+		if spent > 12 { // it ends by itself now
+			<-p.exited
+			break
+		}
+		if err := p.cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		<-p.exited
+		p = p.again()
+	}
+	if code := p.wait(); code != exitCap || p.end().StopReason != "max_cost" || runs != 3 || *p.end().CostUSD > 15.1 || p.end().Iterations != 3 {
+		p.fatalf("exit code %d after %d runs, %s", code, runs, p.end().line)
+	}
+}
