@@ -11,7 +11,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/agnivade/levenshtein"
+	"ralph-lsp/internal/tell"
 )
 
 // NotFoundError says that no agent could be found, and what to do about it.
@@ -62,14 +62,7 @@ func Lookup(name string) (Backend, error) {
 	if i := slices.IndexFunc(builtin, func(b Backend) bool { return b.Name == name }); i >= 0 {
 		return builtin[i], nil
 	}
-	unknown := &UnknownError{Name: name, Known: Names()}
-	best := 3 // further away than that is no typo
-	for _, known := range unknown.Known {
-		if d := levenshtein.ComputeDistance(strings.ToLower(name), known); d < best {
-			best, unknown.Nearest = d, known
-		}
-	}
-	return Backend{}, unknown
+	return Backend{}, &UnknownError{Name: name, Known: Names(), Nearest: tell.Nearest(name, Names())}
 }
 
 // Find returns the path of the backend's program, or a *NotFoundError.

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/BurntSushi/toml"
+
+	"ralph-lsp/internal/tell"
 )
 
 // maxSyntaxErrors bounds how many mistakes in the syntax are looked for.
@@ -235,7 +237,7 @@ func (c *checker) valuesOf(key Key) []string {
 // nearestFix changes a misspelt name into the one that is meant, or is nil.
 // quote is put around it.
 func nearestFix(name string, known []string, quote string) *Fix {
-	near := Nearest(name, known)
+	near := tell.Nearest(name, known)
 	if near == "" || near == name {
 		return nil
 	}

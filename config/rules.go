@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"ralph-lsp/internal/tell"
 )
 
 // table returns the names in a decoded table.
@@ -86,7 +88,7 @@ func (c *checker) backendProblem(key Key, v any) string {
 		return ""
 	}
 	message := fmt.Sprintf("is %q, which is no backend; ", name)
-	if near := Nearest(name, known); near != "" {
+	if near := tell.Nearest(name, known); near != "" {
 		return message + "did you mean " + near + "?"
 	}
 	return message + "known are " + strings.Join(known, ", ") + "; describe another one below [backends." + bareOr(name, "NAME") + "]"

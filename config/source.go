@@ -2,6 +2,8 @@ package config
 
 import (
 	"path/filepath"
+
+	"ralph-lsp/internal/paths"
 )
 
 // source is a folder's file as it was read.
@@ -26,7 +28,7 @@ func (s source) hash() string {
 func (f Files) readFolder() (file source, err error) {
 	file.name = filepath.Join(f.Folder, Name)
 	if target, err := filepath.EvalSymlinks(file.name); err == nil {
-		if rel, err := filepath.Rel(realPath(f.Folder), target); err != nil || leadsOut(rel) {
+		if rel, err := filepath.Rel(paths.Real(f.Folder), target); err != nil || leadsOut(rel) {
 			file.target = target
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"ralph-lsp/internal/paths"
 	"ralph-lsp/stream"
 )
 
@@ -117,10 +118,10 @@ func (f Files) KnowsLoop(id string) bool {
 	return err == nil && strings.HasSuffix(string(about), "\n"+id+"\n")
 }
 
-func (f Files) loopHash() string { return fingerprint("loop", realPath(f.Folder)) }
+func (f Files) loopHash() string { return fingerprint("loop", paths.Real(f.Folder)) }
 
 func (f Files) runHash(backend string, args []string) string {
-	return fingerprint(append([]string{"run", realPath(f.Folder), backend}, args...)...)
+	return fingerprint(append([]string{"run", paths.Real(f.Folder), backend}, args...)...)
 }
 
 func (f Files) remembers(hash string) bool {
@@ -180,15 +181,7 @@ func remember(userDir, hash, about string) error {
 	return nil
 }
 
-// inRealFolder is the path of a file, which may be gone, in the realPath of its folder.
+// inRealFolder is the path of a file, which may be gone, in the real path of its folder.
 func inRealFolder(path string) string {
-	return filepath.Join(realPath(filepath.Dir(path)), filepath.Base(path))
-}
-
-// realPath is the path without symbolic links, where it can be had.
-func realPath(path string) string {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
-	}
-	return path
+	return filepath.Join(paths.Real(filepath.Dir(path)), filepath.Base(path))
 }

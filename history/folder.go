@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"ralph-lsp/internal/paths"
 )
 
 // Options say where sessions are kept. The zero value means pi's own folder.
@@ -72,11 +74,9 @@ func expandHome(path string) (string, error) {
 	return path, nil
 }
 
-// realPath follows links where that is possible.
+// realPath is a path that pi would find from any folder.
 func realPath(path string) string {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
-	}
+	path = paths.Real(path)
 	if abs, err := filepath.Abs(path); err == nil {
 		path = abs
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/agnivade/levenshtein"
+	"ralph-lsp/internal/tell"
 )
 
 const (
@@ -245,21 +245,15 @@ func isCommentBlock(b block) bool {
 	return true
 }
 
-// unknownKey names the known key that is at most a third of its letters away.
+// unknownKey says that a key is none, and which one may be meant.
 func unknownKey(key string) string {
 	msg := fmt.Sprintf("%s is not a known key, it is ignored", key)
-	nearest, distance := "", max(1, len(key)/3)+1
-	if len(key) > 100 {
-		return msg
+	var known []string
+	for _, f := range fields {
+		known = append(known, f.key)
 	}
-	for i := range fields {
-		name := fields[i].key
-		if n := levenshtein.ComputeDistance(strings.ToLower(key), name); n < distance {
-			nearest, distance = name, n
-		}
+	if nearest := tell.Nearest(key, known); nearest != "" {
+		msg += fmt.Sprintf("; did you mean %s?", nearest)
 	}
-	if nearest == "" {
-		return msg
-	}
-	return fmt.Sprintf("%s; did you mean %s?", msg, nearest)
+	return msg
 }

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"ralph-lsp/internal/tell"
 )
 
 // A field is one key of the front matter.
@@ -225,16 +227,7 @@ func tokensField() field {
 }
 
 // formatDuration writes 4h instead of 4h0m0s.
-func formatDuration(d time.Duration) string {
-	text := d.String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return quote(text)
-}
+func formatDuration(d time.Duration) string { return quote(tell.Duration(d)) }
 
 // timeLayouts are the ways to write a time; without a zone it is UTC.
 var timeLayouts = []string{

@@ -11,6 +11,7 @@ import (
 
 	"ralph-lsp/backends"
 	"ralph-lsp/config"
+	"ralph-lsp/internal/tell"
 	"ralph-lsp/loop"
 	"ralph-lsp/loopstate"
 	"ralph-lsp/stream"
@@ -210,7 +211,7 @@ func problemFinding(text string, p loopstate.Problem) finding {
 		return f
 	}
 	f.start, f.end = l.keyStart, l.keyEnd
-	if near := config.Nearest(p.Key, stateKeyNames()); near != "" {
+	if near := tell.Nearest(p.Key, stateKeyNames()); near != "" {
 		f.fixes = []fix{{"change it to " + near, []edit{{l.keyStart, l.keyEnd, near}}}}
 	}
 	return f

@@ -15,6 +15,7 @@ import (
 	"go.lsp.dev/uri"
 
 	"ralph-lsp/config"
+	"ralph-lsp/internal/paths"
 	"ralph-lsp/loopstate"
 )
 
@@ -167,9 +168,9 @@ func (d *documents) openText(path string) (text string, ok bool) {
 	if doc := open[path]; doc != nil {
 		return doc.text, true
 	}
-	real := realPath(path)
+	real := paths.Real(path)
 	for key, doc := range open { // it may be open under another name of its folder
-		if realPath(key) == real {
+		if paths.Real(key) == real {
 			return doc.text, true
 		}
 	}

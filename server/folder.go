@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"ralph-lsp/internal/paths"
 	"ralph-lsp/loop"
 	"ralph-lsp/loopstate"
 )
@@ -43,23 +44,15 @@ func (s *seenLoop) situation() string {
 	return "driven " + s.status.LoopID
 }
 
-// realPath is the path without symbolic links, where it can be had.
-func realPath(path string) string {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
-	}
-	return path
-}
-
 // realNow is the path without links. A known folder that it would be taken for
 // is looked at again: the link that it was named by may lead elsewhere by now.
 func (m *manager) realNow(path string) string {
-	real := realPath(path)
+	real := paths.Real(path)
 	m.mu.Lock()
 	f := m.at(path, real)
 	m.mu.Unlock()
 	if f != nil && f.path != path {
-		now := realPath(f.path)
+		now := paths.Real(f.path)
 		m.mu.Lock()
 		f.real = now
 		m.mu.Unlock()

@@ -11,6 +11,7 @@ import (
 
 	"ralph-lsp/config"
 	"ralph-lsp/history"
+	"ralph-lsp/internal/paths"
 	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"
 	"ralph-lsp/loopstate"
@@ -37,14 +38,14 @@ func (m *manager) configuredPrompt(folder string, settings config.Settings) (str
 // linkProblem says it if a path leads out of its folder by a link, in other
 // words than the system's; else it is err.
 func linkProblem(folder, path string, err error) error {
-	target := realPath(path)
+	target := paths.Real(path)
 	if link, readErr := os.Readlink(path); target == path && readErr == nil { // to nothing that is there
 		target = filepath.Join(filepath.Dir(path), link)
 		if filepath.IsAbs(link) {
 			target = link
 		}
 	}
-	if rel, relErr := filepath.Rel(realPath(folder), target); target == path || relErr == nil && filepath.IsLocal(rel) {
+	if rel, relErr := filepath.Rel(paths.Real(folder), target); target == path || relErr == nil && filepath.IsLocal(rel) {
 		return err
 	}
 	return fmt.Errorf("%s is a link that leads out of the folder, to %s; write the prompt into the folder, or name that file as the start's prompt", path, target)

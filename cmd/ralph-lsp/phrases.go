@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"ralph-lsp/internal/tell"
 	"ralph-lsp/loop"
-	"ralph-lsp/loop/start"
 	"ralph-lsp/server"
 	"ralph-lsp/stream"
 )
@@ -143,7 +143,7 @@ func limitsLine(e loop.LimitsChanged) string {
 		facts = append(facts, money(stream.USD(e.Limits.MaxCostUSD)))
 	}
 	if e.Limits.MaxDuration > 0 {
-		facts = append(facts, start.ShortDuration(e.Limits.MaxDuration))
+		facts = append(facts, tell.Duration(e.Limits.MaxDuration))
 	}
 	if e.Promise != "" {
 		facts = append(facts, "promise "+plainLine(e.Promise))

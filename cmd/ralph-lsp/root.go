@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ralph-lsp/loop/start"
+	"ralph-lsp/internal/tell"
 	"ralph-lsp/stream"
 )
 
@@ -84,7 +84,7 @@ func noUnknownCommand(cmd *cobra.Command, args []string) error {
 	names := commandNames(cmd)
 	_, path, _ := strings.Cut(cmd.CommandPath()+" ", " ") // without the program's name
 	hint := "ralph-lsp help shows the commands"
-	if near := start.DidYouMean(args[0], path, names); near != "" {
+	if near := tell.DidYouMean(args[0], path, names); near != "" {
 		hint = near
 	} else if cmd.HasParent() {
 		hint = "known are " + strings.Join(names, ", ")

@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph-lsp/backends"
+	"ralph-lsp/internal/tell"
 	"ralph-lsp/loop"
-	"ralph-lsp/loop/start"
 	"ralph-lsp/loopstate"
 	"ralph-lsp/server"
 )
@@ -130,7 +130,7 @@ func ofTime(l loop.Limits) string {
 	if l.MaxDuration == 0 {
 		return ""
 	}
-	return ", of " + start.ShortDuration(l.MaxDuration)
+	return ", of " + tell.Duration(l.MaxDuration)
 }
 
 // ownerWords name the process that drives a loop.

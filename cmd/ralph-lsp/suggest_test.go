@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"ralph-lsp/loop/start"
+	"ralph-lsp/internal/tell"
 )
 
 func TestSuggestedFlags(t *testing.T) {
@@ -33,7 +33,7 @@ func TestSuggestedFlags(t *testing.T) {
 		{"", ""},
 	}
 	for _, tt := range tests {
-		if got := start.DidYouMean(tt.word, "--", flags); got != tt.want {
+		if got := tell.DidYouMean(tt.word, "--", flags); got != tt.want {
 			t.Errorf("%q: got %q, want %q", tt.word, got, tt.want)
 		}
 	}

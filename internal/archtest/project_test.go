@@ -13,18 +13,21 @@ import (
 var picture = Rules{
 	Module: "ralph-lsp",
 	Arrows: map[string][]string{
-		"internal/jsoncursor": {}, // the only internal package that serves the program
+		// The internal packages that serve the program.
+		"internal/jsoncursor": {},
+		"internal/paths":      {},
+		"internal/tell":       {},
 
 		"stream":          {"internal/jsoncursor"},
-		"loopstate":       {},
-		"config":          {"stream"},
-		"backends":        {"stream", "backends/reaper"},
+		"loopstate":       {"internal/tell"},
+		"config":          {"stream", "internal/paths", "internal/tell"},
+		"backends":        {"stream", "backends/reaper", "internal/tell"},
 		"backends/reaper": {},
-		"history":         {"stream", "internal/jsoncursor"},
+		"history":         {"stream", "internal/jsoncursor", "internal/paths"},
 		"loop":            {"stream", "backends", "loopstate", "history"},
-		"loop/start":      {"loop", "backends", "stream", "config"},
-		"server":          {"loop", "loop/start", "stream", "backends", "loopstate", "history", "config"},
-		"cmd/ralph-lsp":   {"server", "loop", "loop/start", "stream", "backends", "loopstate", "history", "config"},
+		"loop/start":      {"loop", "backends", "stream", "config", "internal/tell"},
+		"server":          {"loop", "loop/start", "stream", "backends", "loopstate", "history", "config", "internal/paths", "internal/tell"},
+		"cmd/ralph-lsp":   {"server", "loop", "loop/start", "stream", "backends", "loopstate", "history", "config", "internal/tell"},
 		"e2e/...":         {"internal/..."},
 		"internal/...":    {"internal/..."},
 		"editors/...":     {}, // stand-in agents of their tests

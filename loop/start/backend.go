@@ -10,6 +10,7 @@ import (
 
 	"ralph-lsp/backends"
 	"ralph-lsp/config"
+	"ralph-lsp/internal/tell"
 	"ralph-lsp/stream"
 )
 
@@ -33,7 +34,7 @@ func (e *UnknownHatError) Error() string {
 		return fmt.Sprintf("there is no hat %q: none is described; write one below [hats.NAME] in ralph.toml", e.Name)
 	}
 	hint := ""
-	if near := config.Nearest(e.Name, e.Known); near != "" {
+	if near := tell.Nearest(e.Name, e.Known); near != "" {
 		hint = fmt.Sprintf("did you mean %s? ", near)
 	}
 	return fmt.Sprintf("there is no hat %q: %sknown are %s", e.Name, hint, strings.Join(e.Known, ", "))
@@ -134,7 +135,7 @@ func (c chooser) unknown(name string) error {
 			known = append(known, own)
 		}
 	}
-	return &backends.UnknownError{Name: name, Known: known, Nearest: config.Nearest(name, known)}
+	return &backends.UnknownError{Name: name, Known: known, Nearest: tell.Nearest(name, known)}
 }
 
 // custom describes a program of the user's own.

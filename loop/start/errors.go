@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/spf13/pflag"
+
+	"ralph-lsp/internal/tell"
 )
 
 // FlagError says in one line what is wrong with a flag of the set: an unknown
@@ -40,7 +42,7 @@ func unknownFlag(flags *pflag.FlagSet, unknown *pflag.NotExistError, more, hint 
 			known = append(known, f.Name)
 		}
 	})
-	if guess := DidYouMean(name, "--", known); guess != "" {
+	if guess := tell.DidYouMean(name, "--", known); guess != "" {
 		return fmt.Errorf("unknown flag --%s; %s%s", name, guess, hint)
 	}
 	return fmt.Errorf("unknown flag --%s; %s%s", name, more, hint)

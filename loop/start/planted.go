@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ralph-lsp/config"
+	"ralph-lsp/internal/tell"
 	"ralph-lsp/loop"
 )
 
@@ -50,7 +51,7 @@ func hold[T int | float64 | time.Duration](key, flag string, change **T, own, sa
 // limitText writes a limit as a state file has it.
 func limitText(v any) string {
 	if d, ok := v.(time.Duration); ok {
-		return ShortDuration(d)
+		return tell.Duration(d)
 	}
 	return fmt.Sprint(v)
 }

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"ralph-lsp/config"
+	"ralph-lsp/internal/tell"
 )
 
 // ValueError says why a flag's value can't be taken, and what can.
@@ -62,7 +62,7 @@ func (u *USD) Set(s string) error {
 // Span is a flag that takes a length of time.
 type Span time.Duration
 
-func (d *Span) String() string { return ShortDuration(time.Duration(*d)) }
+func (d *Span) String() string { return tell.Duration(time.Duration(*d)) }
 func (d *Span) Type() string   { return "TIME" }
 func (d *Span) Set(s string) error {
 	if n, err := strconv.ParseFloat(s, 64); err == nil && n > 0 {
@@ -77,18 +77,6 @@ func (d *Span) Set(s string) error {
 	}
 	*d = Span(length)
 	return nil
-}
-
-// ShortDuration writes a duration without its zero parts: 4h, not 4h0m0s.
-func ShortDuration(d time.Duration) string {
-	s := d.String()
-	if strings.HasSuffix(s, "m0s") {
-		s = strings.TrimSuffix(s, "0s")
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = strings.TrimSuffix(s, "0m")
-	}
-	return s
 }
 
 // Choice is a flag that takes one of a few words.
@@ -107,7 +95,7 @@ func (c *Choice) Set(s string) error {
 		}
 	}
 	hint := ""
-	if near := config.Nearest(s, c.Of); near != "" {
+	if near := tell.Nearest(s, c.Of); near != "" {
 		hint = fmt.Sprintf("; did you mean %s?", near)
 	}
 	return badValue("%q is none of %s%s", s, strings.Join(c.Of, ", "), hint)

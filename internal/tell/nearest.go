@@ -1,4 +1,5 @@
-package config
+// Package tell has what is said to people in the same way in every room.
+package tell
 
 import (
 	"strings"

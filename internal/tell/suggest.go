@@ -1,11 +1,9 @@
-package start
+package tell
 
 import (
 	"strings"
 
 	"github.com/agnivade/levenshtein"
-
-	"ralph-lsp/config"
 )
 
 const (
@@ -51,7 +49,7 @@ func suggest(word string, names []string) []string {
 			return found
 		}
 	}
-	if near := config.Nearest(word, names); near != "" {
+	if near := Nearest(word, names); near != "" {
 		return []string{near}
 	}
 	return nil
