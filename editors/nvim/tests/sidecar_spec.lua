@@ -15,7 +15,7 @@ it('offers to restart a sidecar that crashed, and resumes its loop', function()
     nvim:lua('return asked[1].labels'),
     { 'Leave it', 'Restart it and resume', 'Restart it' }
   )
-  nvim:wait([[require('ralph').statusline():find('^Ralph 1/7 .*bash sleep 900')]])
+  nvim:wait([[require('ralph').statusline():find('^Ralph 2/7 .*bash sleep 900')]])
   assert(nvim:sidecar() ~= before)
   local again = vim.wait(child.patience, function()
     return tonumber(child.read(nvim.dir .. '/tool.pid')) ~= tool

@@ -61,9 +61,9 @@ export class Transcript {
       case '_ralph/compaction': return u.done ? this.note(t('The context was summarised.')) : undefined;
       case '_ralph/topic': return this.note(`\`${u.topic}\` ${u.payload}`);
       case '_ralph/goal': return this.note(plain(u.text));
-      case '_ralph/promise': return this.note(`⚠ ${plain(u.text)}`);
+      case '_ralph/promise': return this.note(`⚠ ${plain(u.text ?? u.message ?? u.found)}`);
       case '_ralph/guidance': return this.note(u.state === 'queued' ? t('Guidance is queued for the next iteration.') : t('Guidance was delivered.'));
-      case '_ralph/warning': return this.note(`⚠ ${plain(u.text)}`);
+      case '_ralph/warning': return this.note(`⚠ ${plain(u.text ?? u.message)}`);
       case '_ralph/note': return this.note(facts(u.label, u.text));
       case '_ralph/error': return this.note(`**${t('Error')}** ${u.message}`);
       case '_ralph/end':

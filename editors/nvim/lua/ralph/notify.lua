@@ -55,7 +55,7 @@ local levels = { warning = vim.log.levels.WARN, error = vim.log.levels.ERROR }
 ---@param update ralph.Update
 function M.said(update)
   if require('ralph.config').get().notify ~= 'never' then
-    show(fit(update.text), levels[update.class] or vim.log.levels.INFO)
+    show(fit(update.text or ''), levels[update.class] or vim.log.levels.INFO)
   end
 end
 

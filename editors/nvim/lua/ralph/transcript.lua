@@ -239,6 +239,13 @@ function Transcript:note(text)
   end
 end
 
+--- The finished words of an update.
+---@param update ralph.Update
+---@return string
+local function words(update)
+  return update.text or update.message or ''
+end
+
 --- What the notes of the other updates say; nil for nothing.
 ---@type table<string, fun(update: ralph.Update): string?>
 local notes = {
@@ -268,16 +275,16 @@ local notes = {
     return ('» event %s: %s'):format(update.topic, update.payload)
   end,
   [kinds.goal] = function(update)
-    return '» ' .. update.text
+    return '» ' .. words(update)
   end,
   [kinds.promise] = function(update)
-    return '! ' .. update.text
+    return '! ' .. words(update)
   end,
   [kinds.guidance] = function(update)
     return '» guidance ' .. update.state
   end,
   [kinds.warning] = function(update)
-    return '! ' .. update.text
+    return '! ' .. words(update)
   end,
   [kinds.error] = function(update)
     return '! ' .. update.message
