@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"slices"
@@ -28,6 +29,7 @@ const prompt = "Make the tests pass."
 type scenario struct {
 	name     string
 	agents   []agent
+	prompt   string                       // \"\": the usual one
 	turns    func(agent) []fakemodel.Turn // the model's part
 	args     []string
 	env      map[string]string
@@ -64,6 +66,49 @@ var scenarios = []scenario{
 			}
 			if _, err := os.Stat(p.stateFile()); err == nil {
 				t.Error("the state file of a completed loop is still there")
+			}
+		},
+	},
+	{
+		name:   "the prompt names the promise",
+		agents: []agent{pi, pi073, claude},
+		prompt: "Make the tests pass. When they do, output `<promise>ALL GREEN</promise>`.",
+		turns: func(a agent) []fakemodel.Turn {
+			return []fakemodel.Turn{says("I can not output <promise>ALL GREEN</promise> yet."), says("They pass.\n\n**<promise>ALL GREEN</promise>**")}
+		},
+		args:     []string{"--max-iterations", "5"},
+		exit:     exitDone,
+		stop:     "promise",
+		outcomes: []string{"ok", "ok"},
+		check: func(t *testing.T, p *program) {
+			updates := p.all()
+			for _, want := range []string{"_ralph/goal", "_ralph/promise"} {
+				if n := slices.IndexFunc(updates, func(u update) bool { return u.SessionUpdate == want }); n < 0 {
+					t.Errorf("no %s", want)
+				}
+			}
+			for _, r := range p.model.MainRequests() {
+				if !strings.Contains(r.System, "output <promise>ALL GREEN</promise>, on a line of its own") {
+					t.Errorf("the agent isn't told the promise: %s", r.System)
+				}
+			}
+		},
+	},
+	{
+		name:   "without a promise the agent is told the word",
+		agents: []agent{pi, pi073, claude},
+		turns: func(a agent) []fakemodel.Turn {
+			return []fakemodel.Turn{says("Half of it. LOOP_COMPLETE comes later."), says("Ported.\n\n`LOOP_COMPLETE`")}
+		},
+		args:     []string{"--max-iterations", "5"},
+		exit:     exitDone,
+		stop:     "promise",
+		outcomes: []string{"ok", "ok"},
+		check: func(t *testing.T, p *program) {
+			for _, r := range p.model.MainRequests() {
+				if !strings.Contains(r.System, "output LOOP_COMPLETE, on a line of its own") {
+					t.Errorf("the agent isn't told the word: %s", r.System)
+				}
 			}
 		},
 	},
@@ -225,7 +270,7 @@ func TestLoops(t *testing.T) {
 				for name, value := range s.env {
 					p.box.Setenv(name, value)
 				}
-				p.start(append(slices.Clone(s.args), prompt)...)
+				p.start(append(slices.Clone(s.args), cmp.Or(s.prompt, prompt))...)
 				exit, end := p.wait(), p.end()
 				if exit != s.exit || end.StopReason != s.stop {
 					t.Errorf("exit %d, stop reason %q, want %d and %q", exit, end.StopReason, s.exit, s.stop)
