@@ -20,17 +20,16 @@ type NotFoundError struct {
 	Path   string    // the PATH that was searched
 }
 
+// Error is one short line; Looked and Path have the details.
 func (e *NotFoundError) Error() string {
-	var names, hints []string
-	for _, b := range e.Looked {
-		names = append(names, b.Command)
-		hints = append(hints, b.Name+": "+b.Install)
+	if len(e.Looked) != 1 {
+		return "no agent is installed"
 	}
-	if len(e.Looked) == 1 && filepath.Base(e.Looked[0].Command) != e.Looked[0].Command {
-		return fmt.Sprintf("no program %s; %s", e.Looked[0].Command, e.Looked[0].Install)
+	b := e.Looked[0]
+	if filepath.Base(b.Command) != b.Command {
+		return fmt.Sprintf("no program %s; %s", b.Command, b.Install)
 	}
-	return fmt.Sprintf("no agent found: looked for %s on PATH %s; install one (%s) or name a program with --backend",
-		strings.Join(names, ", "), e.Path, strings.Join(hints, "; "))
+	return fmt.Sprintf("%s is not installed: %s", b.Name, b.Install)
 }
 
 // UnknownError says that there is no backend of that name.

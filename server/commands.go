@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os/exec"
 	"slices"
 
@@ -136,11 +137,11 @@ func asWireError(err error) error {
 			"stopReason": interrupted.Reason(), "question": QuestionAbout(err),
 		})
 	case errors.As(err, &missing):
-		checked := make([]string, len(missing.Looked))
-		for i, b := range missing.Looked {
-			checked[i] = b.Command
+		details := MissingOf(missing)
+		if len(details.Checked) > 1 {
+			err = fmt.Errorf("%w: the doctor tells how to install one", err)
 		}
-		return failed(ReasonBackendNotFound, err, map[string]any{"checked": checked, "path": missing.Path})
+		return failed(ReasonBackendNotFound, err, map[string]any{"checked": details.Checked, "path": details.Path, "install": details.Install})
 	case errors.As(err, &unknown):
 		return failed(ReasonBackendNotFound, err, map[string]any{"checked": []string{unknown.Name}, "known": unknown.Known})
 	case errors.As(err, &unusable): // a folder, or nothing that can be executed
@@ -163,6 +164,16 @@ func asWireError(err error) error {
 		return err // the core answers it as the specification says
 	}
 	return &wireError{Code: codeRequestFailed, Message: err.Error()}
+}
+
+// MissingOf are the details of agents that weren't found.
+func MissingOf(e *backends.NotFoundError) MissingAgent {
+	details := MissingAgent{Path: e.Path, Install: map[string]string{}}
+	for _, b := range e.Looked {
+		details.Checked = append(details.Checked, b.Command)
+		details.Install[b.Name] = b.Install
+	}
+	return details
 }
 
 // Owner is who drives a loop, as clients see it.

@@ -255,6 +255,20 @@ type ErrorUpdate struct {
 	Kind          string `json:"kind,omitempty"`
 }
 
+// MissingAgentUpdate tells of a start that found no agent. Only the terminal
+// prints it: an editor gets the same as the data of an error.
+type MissingAgentUpdate struct {
+	ErrorUpdate
+	MissingAgent
+}
+
+// MissingAgent has the details of an agent that isn't installed.
+type MissingAgent struct {
+	Checked []string          `json:"checked"`           // the programs that were looked for
+	Path    string            `json:"path,omitempty"`    // where
+	Install map[string]string `json:"install,omitempty"` // how to install each agent
+}
+
 // Denial is a tool call that the agent's own permission rules refused.
 type Denial struct {
 	Tool   string `json:"tool"`

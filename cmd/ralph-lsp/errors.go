@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ralph-lsp/backends"
 	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"
 )
@@ -29,12 +30,15 @@ func (e *exitError) Error() string { return e.message }
 
 // explain makes one line of an error: what, where, and what to do next.
 func explain(err error) string {
+	var missing *backends.NotFoundError
 	var running *loop.AlreadyRunningError
 	var interrupted *loop.InterruptedError
 	message := err.Error()
 	switch {
 	case errors.As(err, new(*start.NoModelError)):
 		message += ": say it with --backend-arg"
+	case errors.As(err, &missing) && len(missing.Looked) > 1:
+		message += "; ralph-lsp doctor tells how to install one"
 	case errors.Is(err, loop.ErrEmptyPrompt):
 		message = noPrompt
 	case errors.Is(err, loop.ErrNotRunning):

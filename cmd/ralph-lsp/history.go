@@ -224,7 +224,7 @@ missing header. The file as it was stays beside it; a healthy one is not touched
 			return repairSession(cmd.OutOrStdout(), args[0], dryRun)
 		},
 	}
-	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "only tell what would be mended")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "only tell what would be mended, with exit code 1 if anything would")
 	return cmd
 }
 
@@ -248,7 +248,7 @@ func repairSession(out io.Writer, path string, dryRun bool) error {
 	}
 	if dryRun {
 		fmt.Fprintf(out, "%s would be made; nothing was changed\n", server.Counted(len(fixes), "repair"))
-		return nil
+		return &exitError{code: exitFailed}
 	}
 	fmt.Fprintf(out, "%s made; the file as it was is %s\n", server.Counted(len(fixes), "repair"), plainLine(filepath.Base(backup)))
 	return nil

@@ -28,7 +28,7 @@ the flags below are for that.`,
 		}
 		err = loop.ResumeFolder(dir)
 		if errors.Is(err, loop.ErrNotRunning) {
-			return flags.resume(cmd, false)
+			return flags.tellMissing(cmd, flags.resume(cmd, false))
 		} else if err != nil {
 			return err
 		}

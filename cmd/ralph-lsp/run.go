@@ -4,12 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"ralph-lsp/backends"
 	"ralph-lsp/config"
 	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"
+	"ralph-lsp/server"
 )
 
 // loopFlags are those of the commands that run a loop in this terminal.
@@ -64,9 +67,9 @@ is the start with these flags, over which the command line's win; /cancel-ralph 
 				if len(args) > 0 || promptFile != "" {
 					return errors.New("--continue goes on with the prompt in the state file; change it there, or leave --continue out")
 				}
-				return flags.resume(cmd, noInstruct)
+				return flags.tellMissing(cmd, flags.resume(cmd, noInstruct))
 			}
-			return flags.start(cmd, args, promptFile, noInstruct)
+			return flags.tellMissing(cmd, flags.start(cmd, args, promptFile, noInstruct))
 		},
 	}
 	flags.addFlags(cmd)
@@ -146,6 +149,20 @@ func (l *loopFlags) resume(cmd *cobra.Command, quiet bool) error {
 	}
 	cfg.Folder = folder
 	return l.drive(cmd, cfg, files)
+}
+
+// tellMissing tells a program that reads JSON what was looked for in vain, and
+// how to install it. The error is for people.
+func (l *loopFlags) tellMissing(cmd *cobra.Command, err error) error {
+	var missing *backends.NotFoundError
+	if l.shown.style.Value != styleJSON || !errors.As(err, &missing) {
+		return err
+	}
+	update := server.MissingAgentUpdate{
+		ErrorUpdate:  server.ErrorUpdate{SessionUpdate: server.KindError, Message: missing.Error(), Kind: server.ReasonBackendNotFound},
+		MissingAgent: server.MissingOf(missing),
+	}
+	return errors.Join(err, newJSONLines(cmd.OutOrStdout()).write(update, stamp{Time: time.Now().UTC()}))
 }
 
 // resolver makes a loop's configuration of the flags and the files.

@@ -247,6 +247,8 @@ export interface ErrorData {
   reason?: Reason;
   owner?: { pid?: number; host?: string; startedAt?: string };
   checked?: string[];
+  path?: string;
+  install?: Record<string, string>;
   iteration?: number;
   stopReason?: StopReason;
   /** What to ask the user before a start that replaces a loop. */

@@ -1,0 +1,28 @@
+package server
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestWithoutAnAgentTheErrorIsOneReadableLine(t *testing.T) {
+	t.Setenv("PATH", strings.Repeat("/nowhere:", 60))
+	c := dial(t, optedIn, t.TempDir())
+	for backend, want := range map[string]string{
+		"":   "no agent is installed: the doctor tells how to install one",
+		"pi": "pi is not installed: npm install -g @earendil-works/pi-coding-agent (needs node 22.19 or newer)",
+	} {
+		m := c.Command(CommandStart, StartParams{Prompt: "x", Choices: Choices{Backend: backend}})
+		data := dataOf[struct {
+			Reason, Path string
+			Checked      []string
+			Install      map[string]string
+		}](t, m)
+		if m.Error.Message != want || data.Reason != ReasonBackendNotFound {
+			t.Errorf("%q: %q, %s", backend, m.Error.Message, data.Reason)
+		}
+		if !strings.HasPrefix(data.Path, "/nowhere:/nowhere") || len(data.Checked) != len(data.Install) || data.Checked[len(data.Checked)-1] != "pi" || !strings.HasPrefix(data.Install["pi"], "npm install") {
+			t.Errorf("%q: %+v", backend, data)
+		}
+	}
+}
