@@ -237,3 +237,16 @@ func title(prompt string) string {
 }
 
 func stamp(t time.Time) string { return t.UTC().Format(timeLayout) }
+
+// stamper is stamp for times of which many are of the same millisecond.
+type stamper struct {
+	millis int64
+	text   string
+}
+
+func (s *stamper) stamp(t time.Time) string {
+	if millis := t.UnixMilli(); s.text == "" || millis != s.millis {
+		s.millis, s.text = millis, stamp(t)
+	}
+	return s.text
+}

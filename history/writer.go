@@ -32,6 +32,8 @@ type Writer struct {
 	parent string   // id of the last entry
 	err    error
 	sync   sync.WaitGroup // the flush to disk under way
+	line   bytes.Buffer   // the entry that is written
+	clock  stamper
 
 	iteration int
 	session   stream.SessionStart
@@ -236,7 +238,7 @@ func (w *Writer) appendMessage(messageID string, message any) {
 
 // append writes an entry as a child of the last one.
 func (w *Writer) append(entry func(node) any) {
-	n := node{ID: newEntryID(), Timestamp: stamp(time.Now())}
+	n := node{ID: newEntryID(), Timestamp: w.clock.stamp(time.Now())}
 	if w.parent != "" {
 		n.ParentID = &w.parent
 	}
@@ -255,14 +257,17 @@ func (w *Writer) write(entry any) error {
 			return err
 		}
 	}
-	line, err := marshalLine(entry)
-	if err != nil {
+	w.line.Reset()
+	if w.torn {
+		w.line.WriteByte('\n')
+	}
+	if err := encodeLine(&w.line, entry); err != nil {
 		return err
 	}
-	if w.torn {
-		line = append([]byte{'\n'}, line...)
+	n, err := w.file.Write(w.line.Bytes())
+	if w.line.Cap() > maxPiece { // seldom
+		w.line = bytes.Buffer{}
 	}
-	n, err := w.file.Write(line)
 	w.torn = err != nil && (w.torn || n > 0)
 	return err
 }
@@ -290,10 +295,14 @@ func (w *Writer) create() error {
 // marshalLine encodes a value as one line, with <, > and & as they are.
 func marshalLine(v any) ([]byte, error) {
 	var line bytes.Buffer
-	enc := json.NewEncoder(&line)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
+	err := encodeLine(&line, v)
 	return line.Bytes(), err
+}
+
+func encodeLine(line *bytes.Buffer, v any) error {
+	enc := json.NewEncoder(line)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
 }
 
 // newEntryID returns an id that no entry has. pi's have eight hexadecimal digits,
