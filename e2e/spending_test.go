@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"ralph-lsp/internal/fakemodel"
 )
@@ -129,9 +130,9 @@ func TestToolSpendingEndsTheLoop(t *testing.T) {
 	for _, how := range []string{"own", "listed", "growing"} {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
-			turn := does(delegate(how, 2))
-			turn.Repeat = -1
-			p := prepare(t, pi, fakemodel.Script{Turns: []fakemodel.Turn{turn}})
+			const never = 2 * int(patience/time.Millisecond) // the loop is to be ended before the model answers
+			next := fakemodel.Turn{HangMS: never, Text: "<promise>DONE</promise>"}
+			p := prepare(t, pi, fakemodel.Script{Turns: []fakemodel.Turn{does(delegate(how, 2)), next}})
 			for _, arg := range withDelegate(t) {
 				p.agent.args = append(slices.Clone(p.agent.args), arg)
 			}

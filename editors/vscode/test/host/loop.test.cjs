@@ -185,15 +185,19 @@ describe('what a loop shows', () => {
     const document = await transcriptOf(loopId);
     await until('the text', () => times(document, 'This takes a while.') === 1);
     const iterations = () => api.loops.records.get(loopId).iterations.map((i) => [i.number, i.running]);
-    for (const interrupt of [() => run('ralph.restartServer'), () => process.kill(api.sidecar.pid, 'SIGKILL')]) {
-      const before = times(document, '## Iteration 1');
+    const ways = [ // an iteration that was interrupted is run again, one that was cut off counts
+      { interrupt: () => run('ralph.restartServer'), headings: [2, 0], then: [[1, true]] },
+      { interrupt: () => process.kill(api.sidecar.pid, 'SIGKILL'), headings: [2, 1], then: [[1, false], [2, true]] },
+    ];
+    for (const { interrupt, headings, then } of ways) {
       await interrupt();
       await until('the interruption', () => loopIn(api)?.state === 'interrupted');
       assert.deepEqual(iterations(), [[1, false]]);
       await run('ralph.resume', { folder: at(0) });
       await until('the tool', () => loopIn(api)?.tool);
-      await until('the next attempt', () => times(document, '## Iteration 1') === before + 1 && times(document, 'This takes a while.') === before + 1);
-      assert.deepEqual(iterations(), [[1, true]]);
+      await until('the next attempt', () => times(document, '## Iteration 1') === headings[0] && times(document, '## Iteration 2') === headings[1] &&
+        times(document, 'This takes a while.') === headings[0] + headings[1]);
+      assert.deepEqual(iterations(), then);
     }
   });
 
