@@ -142,7 +142,7 @@ func (l *Loop) claim() (plannedRun, error) {
 	var plan plannedRun
 	var guidance []string
 	l.setUnderWay(true)
-	state, err := l.save(func(s *loopstate.State) {
+	state, err := l.saveBy(l.store.Claim, func(s *loopstate.State) {
 		s.ResumeAt = time.Time{}
 		guidance, s.Guidance = s.Guidance, nil
 		s.Guided = append(s.Guided, guidance...)

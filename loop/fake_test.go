@@ -24,6 +24,7 @@ type memory struct {
 	broken  error            // what Load says instead
 	refused error            // what Update says instead
 	changes chan struct{}
+	claims  int // the prompts that were taken to be run
 }
 
 func (m *memory) Path() string { return "ralph-loop.local.md" }
@@ -48,6 +49,16 @@ func (m *memory) Create(s loopstate.State) error {
 	}
 	m.state = &s
 	return nil
+}
+
+func (m *memory) Claim(edit func(*loopstate.State) error) (loopstate.State, error) {
+	s, err := m.Update(edit)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err == nil {
+		m.claims++
+	}
+	return s, err
 }
 
 func (m *memory) Update(edit func(*loopstate.State) error) (loopstate.State, error) {

@@ -83,7 +83,12 @@ func (l *Loop) elapsed() time.Duration {
 // save writes what the loop has used into the state file, after taking over what
 // the user has changed there, and what edit changes besides. The caller holds fileMu.
 func (l *Loop) save(edit func(*loopstate.State)) (loopstate.State, error) {
-	state, err := l.store.Update(func(s *loopstate.State) error {
+	return l.saveBy(l.store.Update, edit)
+}
+
+// saveBy is save by one of the store's ways to update.
+func (l *Loop) saveBy(update func(func(*loopstate.State) error) (loopstate.State, error), edit func(*loopstate.State)) (loopstate.State, error) {
+	state, err := update(func(s *loopstate.State) error {
 		l.mu.Lock()
 		l.takeOver(ledgerOf(*s))
 		l.enter(s)

@@ -27,6 +27,7 @@ type Store interface {
 	Load() (loopstate.State, error)
 	Create(loopstate.State) error
 	Update(func(*loopstate.State) error) (loopstate.State, error)
+	Claim(func(*loopstate.State) error) (loopstate.State, error)
 	Remove() error
 	Watch(context.Context) (<-chan struct{}, error)
 	Path() string

@@ -86,3 +86,14 @@ func TestAMachineShortOfResourcesIsWaitedFor(t *testing.T) {
 		})
 	})
 }
+
+// Only a prompt that was claimed is known to be whole.
+func TestEachRunClaimsItsPrompt(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := start(t, nil, says("no"), says("no"), says("<promise>DONE</promise>"))
+		r.over(StopPromise, 3)
+		if r.file.claims != 3 {
+			t.Errorf("%d prompts were claimed for 3 runs", r.file.claims)
+		}
+	})
+}

@@ -25,10 +25,10 @@ type File struct {
 	lease    func(*os.File) error    // takeLease; replaced in tests
 	madeDir  atomic.Bool             // .pi was made here
 	seen     atomic.Bool             // the file was there, and wasn't removed here
-	drives   atomic.Bool             // the lock is held: what is read here is run
+	drives   atomic.Bool             // the lock is held
 
 	updating sync.Mutex // lets updates from here wait for each other
-	prompt   *string    // the one that was believed last; guarded by updating
+	prompt   *string    // the last one that is known to be whole; guarded by updating
 
 	lingering sync.Mutex
 	replaced  map[*replaced]bool // guarded by lingering
@@ -118,10 +118,19 @@ func (f *File) Create(s State) error {
 // isn't brought back; the error is then fs.ErrNotExist. An error of change is
 // returned as it is, and nothing is written.
 //
-// A save that is under way is waited for, at most saveTime. A loop's owner also
-// waits for a prompt to come to rest: it is not to run a half of one.
+// A save that is under way is waited for, for saveTime at most.
 func (f *File) Update(change func(*State) error) (State, error) {
-	return f.rewrite(func(doc *Document) ([]byte, State, error) {
+	return f.change(toUpdate, change)
+}
+
+// Claim is Update for who runs the prompt that it returns: a new one is waited
+// for until it is at rest, for wholeTime at most, so that it isn't half of one.
+func (f *File) Claim(change func(*State) error) (State, error) {
+	return f.change(toRun, change)
+}
+
+func (f *File) change(purpose purpose, change func(*State) error) (State, error) {
+	return f.rewrite(purpose, func(doc *Document) ([]byte, State, error) {
 		s := doc.State()
 		if err := change(&s); err != nil {
 			return nil, s, err
@@ -136,15 +145,15 @@ func (f *File) Update(change func(*State) error) (State, error) {
 // what is in it. It may be asked several times.
 type editing func(*Document) ([]byte, State, error)
 
-// rewrite is Update for any editing.
-func (f *File) rewrite(edit editing) (State, error) {
+// rewrite is Update or Claim for any editing.
+func (f *File) rewrite(purpose purpose, edit editing) (State, error) {
 	f.updating.Lock()
 	defer f.updating.Unlock()
 	dir, err := f.dirPath()
 	if err != nil {
 		return State{}, err
 	}
-	p := patience{updates: true}
+	p := patience{purpose: purpose}
 	for tries := 0; tries < maxUpdates; tries++ {
 		s, outcome, err := f.tryRewrite(dir, edit, &p)
 		switch {
@@ -177,11 +186,14 @@ func (f *File) tryRewrite(dir string, edit editing, p *patience) (State, outcome
 	if wait || err != nil {
 		return State{}, mustWait, err
 	}
+	before := l.doc.state.Prompt
 	data, s, err := edit(l.doc)
 	if err != nil {
 		return State{}, rewritten, err
 	}
-	f.prompt = &s.Prompt
+	if p.purpose == toRun || s.Prompt != before {
+		f.prompt = &s.Prompt
+	}
 	if bytes.Equal(data, l.data) {
 		return s, rewritten, nil
 	}

@@ -2,6 +2,7 @@ package loopstate
 
 import (
 	"os"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -47,15 +48,11 @@ func TestHalfAPromptIsNotRun(t *testing.T) {
 		if err := f.Create(State{MaxIterations: 5, Prompt: "All that is to be done.\n"}); err != nil {
 			t.Fatal(err)
 		}
-		lock, err := f.Lock(Owner{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer lock.Release()
+		defer f.Settle()
 		update := func() <-chan string {
 			prompt := make(chan string, 1)
 			go func() {
-				s, err := f.Update(func(s *State) error { s.Iteration++; return nil })
+				s, err := f.Claim(func(s *State) error { s.Iteration++; return nil })
 				if err != nil {
 					t.Error(err)
 				}
@@ -84,4 +81,52 @@ func TestHalfAPromptIsNotRun(t *testing.T) {
 			t.Errorf("what is added was waited for: %v", waited)
 		}
 	})
+}
+
+// Many saves in a row, or one that takes long, don't make half a prompt a whole
+// one; somebody who only adds holds nothing up for long.
+func TestAPromptThatIsWrittenForLong(t *testing.T) {
+	const whole = "---\niteration: 1\n---\nAll that is to be done.\n"
+	tests := map[string]struct {
+		flags int
+		parts []string
+		waits time.Duration
+		want  string
+	}{
+		"slowly": {os.O_TRUNC, []string{whole[:30], "that", " is", " to", " be", " done", ".", "."}, 7*time.Second + heldTime, "All that that is to be done.."},
+		"added":  {os.O_APPEND, []string{"a", "b", "c", "d", "e", "f", "g", "h"}, saveTime, "All that is to be done.\nabcde"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := open(t, t.TempDir())
+				write(t, f, whole)
+				f.believe("All that is to be done.\n")
+				editor, err := os.OpenFile(f.Path(), os.O_WRONLY|tt.flags, 0)
+				if err != nil {
+					t.Fatal(err)
+				}
+				prompt := make(chan string, 1)
+				began := time.Now()
+				var waited time.Duration
+				go func() {
+					s, err := f.Claim(func(*State) error { return nil })
+					if err != nil {
+						t.Error(err)
+					}
+					waited = time.Since(began)
+					prompt <- s.Prompt
+				}()
+				for _, part := range tt.parts {
+					editor.WriteString(part)
+					time.Sleep(time.Second)
+				}
+				if got := <-prompt; !strings.HasPrefix(got, tt.want) || waited < tt.waits || waited > tt.waits+settlePoll {
+					t.Errorf("%q after %v, want %q after about %v", got, waited, tt.want, tt.waits)
+				}
+				editor.Close()
+				f.Settle()
+			})
+		})
+	}
 }

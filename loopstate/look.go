@@ -21,8 +21,10 @@ const (
 	// heldTime is the same where somebody is known to have the file open for
 	// writing.
 	heldTime = 2 * time.Second
-	// saveTime bounds what is waited for a save in all.
-	saveTime = 5 * time.Second
+	// saveTime bounds what is waited for a save in all, and wholeTime where half
+	// a prompt would be run.
+	saveTime  = 5 * time.Second
+	wholeTime = time.Minute
 	// settlePoll is how often a file that is being saved is looked at.
 	settlePoll = 10 * time.Millisecond
 )
@@ -38,9 +40,18 @@ type look struct {
 	held bool // somebody has it open for writing, though nothing was written for long
 }
 
+// purpose is what a look at the file is for.
+type purpose int
+
+const (
+	toShow purpose = iota
+	toUpdate
+	toRun // an update that takes the prompt with it
+)
+
 // patience is how long a reader has waited for a save to end.
 type patience struct {
-	updates bool // the reader will write
+	purpose purpose
 
 	began time.Time
 	last  fileState // as it was seen last
@@ -100,7 +111,7 @@ func (f *File) look(p *patience) (l look, wait bool, err error) {
 		l.doc, err = Parse(data)
 	}
 	quiet := p.quiet(stateOf(info))
-	if quiet < f.rest(l, p.updates, err) && time.Since(p.began) < saveTime {
+	if rest, most := f.rest(l, p.purpose, err); quiet < rest && time.Since(p.began) < most {
 		return look{}, true, nil
 	}
 	if err == nil {
@@ -117,22 +128,26 @@ func (f *File) look(p *patience) (l look, wait bool, err error) {
 	return look{}, false, fmt.Errorf("reading the state file: %w", err)
 }
 
-// rest is how long the file must have been as it is to be believed.
-func (f *File) rest(l look, updates bool, err error) time.Duration {
+// rest is how long the file must have been as it is to be believed, and for how
+// long at most that is waited for.
+func (f *File) rest(l look, purpose purpose, err error) (rest, most time.Duration) {
 	isSyntax := errors.As(err, new(*SyntaxError))
+	if most = saveTime; purpose == toRun {
+		most = wholeTime
+	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && f.seen.Load(): // some editors move the old file away first
-		return settleTime
+		return settleTime, most
 	case err != nil && !isSyntax:
-		return 0
-	case l.held && updates:
-		return heldTime
-	case l.held, isSyntax:
-		return settleTime
-	case updates && f.drives.Load() && !f.continues(l.doc.state.Prompt):
-		return settleTime
+		return 0, most
+	case l.held && purpose == toRun && !isSyntax && f.continues(l.doc.state.Prompt):
+		return heldTime, saveTime // that something is added has no end
+	case l.held && purpose != toShow:
+		return heldTime, most
+	case l.held || isSyntax || purpose == toRun && !f.continues(l.doc.state.Prompt):
+		return settleTime, most
 	}
-	return 0
+	return 0, most
 }
 
 // continues says whether a prompt is the known one, with or without something

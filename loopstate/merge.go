@@ -13,7 +13,7 @@ func (f *File) takeOver(base, theirs []byte) error {
 	if blank(string(theirs)) {
 		return nil // of an editor that ended in the middle of a save
 	}
-	_, err := f.rewrite(func(now *Document) ([]byte, State, error) {
+	_, err := f.rewrite(toUpdate, func(now *Document) ([]byte, State, error) {
 		merged, err := merge(base, theirs, now.state)
 		if err != nil {
 			return theirs, now.State(), nil
