@@ -25,7 +25,7 @@ test('the server has the commands and methods of wire.ts', () => {
   const folder = path.join(ROOT, '../../server');
   const go = fs.readdirSync(folder).filter((f) => f.endsWith('.go') && !f.endsWith('_test.go')).map((f) => fs.readFileSync(path.join(folder, f), 'utf8')).join('\n');
   for (const name of [...Object.values(command), ...Object.values(method)]) assert.ok(go.includes(`"${name}"`), name);
-  assert.match(go, new RegExp(`protocolVersion = ${protocolVersion}\\b`));
+  assert.ok(new RegExp(`protocolVersion = ${protocolVersion}\\b`).test(go), `the server speaks another version than ${protocolVersion}`);
 });
 
 test('wire.ts has every kind of update that the server sends, and every key', () => {
@@ -35,4 +35,23 @@ test('wire.ts has every kind of update that the server sends, and every key', ()
   assert.ok(kinds.length > 10 && keys.length > 50);
   for (const kind of kinds) assert.ok(ts.includes(`'${kind}'`), kind);
   for (const key of keys) assert.match(ts, new RegExp(`\\b${key}\\??:`), key);
+});
+
+test('the settings are as the keys of ralph.toml', () => {
+  const { properties: keys } = JSON.parse(read('../../docs/ralph.schema.json'));
+  const of = keys.limits.properties;
+  const settings = manifest.contributes.configuration.properties;
+  assert.equal(settings['ralph.promptFile'].default, keys.prompt_file.default);
+  for (const name of settings['ralph.backend'].examples) assert.ok(keys.backend.examples.includes(name), name);
+  for (const [setting, key] of [['maxIterations', 'max_iterations'], ['maxCostUsd', 'max_cost_usd'], ['maxConsecutiveFailures', 'max_consecutive_failures']]) {
+    const { type, minimum, default: standard } = settings[`ralph.limits.${setting}`];
+    const wanted = of[key as string];
+    assert.deepEqual([type, minimum, standard], [[wanted.type, 'null'], wanted.minimum, null], setting);
+  }
+  const minutes = (text: string) => Number.parseInt(text, 10) * (text.endsWith('h') ? 60 : 1);
+  const standards = { maxIterations: of.max_iterations.default, maxMinutes: minutes(of.max_duration.default), idleMinutes: minutes(of.idle_timeout.default), maxConsecutiveFailures: of.max_consecutive_failures.default };
+  const texts = JSON.parse(read('package.nls.json'));
+  for (const [name, value] of Object.entries(standards)) assert.match(texts[`setting.limits.${name}`], new RegExp(`else ${value}\\.$`));
+  const limits = Object.keys(settings).filter((name) => name.startsWith('ralph.limits.'));
+  assert.equal(limits.length, Object.keys(of).length);
 });
