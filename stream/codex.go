@@ -96,7 +96,8 @@ func (d *codexDecoder) fail(e Error, emit func(Event)) {
 
 var codexReconnecting = lazy(`^Reconnecting\.\.\. (\d+)/(\d+)(?: \((.*)\))?$`)
 
-// codexRetry reads the error that says that codex tries again.
+// codexRetry reads the error that says that codex tries again. There is no event
+// for that: a failure that counts has the same type, and other words.
 func codexRetry(message string) (r Retry, ok bool) {
 	m := codexReconnecting().FindStringSubmatch(message)
 	if m == nil {

@@ -75,6 +75,8 @@ func (d *codexDecoder) progress(it codexItem, emit func(Event)) {
 	}
 }
 
+// announce shows a tool as called once. Its item may come started, updated, or only
+// when it is complete.
 func (d *codexDecoder) announce(it codexItem, emit func(Event)) {
 	if _, told := d.calls.Get(it.ID); told {
 		return

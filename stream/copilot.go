@@ -91,7 +91,7 @@ func (d *copilotDecoder) Decode(line []byte, emit func(Event)) error {
 		d.atWork(SessionStart{Model: data.Model}, emit)
 	case "model.call_failure":
 		d.refused = data
-	case "assistant.turn_retry":
+	case "assistant.turn_retry": // the answer begins anew, perhaps with other words
 		d.message.discard(emit)
 		emit(d.retry(data.Reason))
 	case "session.error":
@@ -122,7 +122,8 @@ func (d *copilotDecoder) atWork(s SessionStart, emit func(Event)) {
 }
 
 // speak reads what the model says and thinks. What is streamed comes again as
-// a whole; a subagent is shown as whole messages only.
+// a whole, which counts. A subagent is shown as whole messages only: its deltas
+// come between those of the main agent, and there is one live message.
 func (d *copilotDecoder) speak(kind string, data copilotData, emit func(Event)) {
 	if data.Parent != "" {
 		if kind == "assistant.message" && data.Content != "" {
@@ -139,7 +140,7 @@ func (d *copilotDecoder) speak(kind string, data copilotData, emit func(Event)) 
 		d.message.show(data.DeltaContent, false, emit)
 	case "assistant.message":
 		d.message.open(data.MessageID, emit)
-		if d.message.text.empty() {
+		if d.message.text.empty() { // with --stream off there were no deltas
 			d.message.show(data.Content, false, emit)
 		}
 		d.message.endWith(data.Content, emit)
@@ -164,7 +165,7 @@ func (d *copilotDecoder) tool(kind string, data copilotData, emit func(Event)) {
 	case "tool.execution_complete":
 		call, _ := d.calls.Get(id)
 		d.calls.Drop(id)
-		output := cmp.Or(data.Error.message, data.Result.Content)
+		output := cmp.Or(data.Error.message, data.Result.Content) // a failed tool has only one of them
 		emit(ToolResult{ID: id, Output: output, IsError: !data.Success, ParentToolCallID: data.Parent})
 		if data.Error.kind == "denied" {
 			emit(Denied{Denial{Tool: call.Name, ID: id, Detail: callDetail(call.Input)}})
@@ -180,6 +181,8 @@ func (d *copilotDecoder) retry(reason string) Retry {
 	return Retry{Attempt: int(d.refused.RetryAttempt) + 1, Kind: e.Kind, Message: e.Message}
 }
 
+// endTurn counts the turn. Offline copilot tells no tokens: they are unknown then,
+// not 0.
 func (d *copilotDecoder) endTurn(emit func(Event)) {
 	emit(TurnEnd{Usage: d.turn})
 	d.usage.Tokens = d.usage.Tokens.Plus(d.turn.Tokens)
@@ -195,7 +198,8 @@ func (d *copilotDecoder) fail(e Error, emit func(Event)) {
 	emit(e)
 }
 
-// result ends the run. Copilot's own exit code is in it.
+// result ends the run. Copilot's own exit code is in it; a failure that was told
+// by an event says more.
 func (d *copilotDecoder) result(ev copilotEvent, emit func(Event)) {
 	d.message.end(emit)
 	d.atWork(SessionStart{SessionID: ev.SessionID}, emit)

@@ -78,7 +78,7 @@ func (d *geminiDecoder) Decode(line []byte, emit func(Event)) error {
 	case "init":
 		emit(SessionStart{Backend: "gemini", Model: ev.Model, SessionID: ev.SessionID})
 	case "message":
-		if ev.Role == "assistant" {
+		if ev.Role == "assistant" { // the prompt comes back as a message, too
 			d.answers(emit)
 			d.message.open("", emit)
 			d.message.show(ev.Content, false, emit)
@@ -110,6 +110,8 @@ func (d *geminiDecoder) answers(emit func(Event)) {
 	d.done = false
 }
 
+// toolResult reports a tool's end. A refusal is known by the error's type, and has
+// only the call's id, so the call is looked up.
 func (d *geminiDecoder) toolResult(ev geminiEvent, emit func(Event)) {
 	d.turn = geminiTools
 	call, _ := d.calls.Get(ev.ToolID)
@@ -137,7 +139,8 @@ func (d *geminiDecoder) result(ev geminiEvent, emit func(Event)) {
 	emit(Usage{Tokens: ev.Stats.tokens()})
 }
 
-// geminiFailure unwraps "[API Error: {...}]".
+// geminiFailure unwraps "[API Error: {...}]", which hides the provider's own words
+// from what classifies them.
 func geminiFailure(message string) Error {
 	if inner, ok := strings.CutPrefix(message, "[API Error: "); ok {
 		message = strings.TrimSuffix(inner, "]")

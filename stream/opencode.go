@@ -128,6 +128,8 @@ func (d *opencodeDecoder) tool(p opencodePart, emit func(Event)) {
 
 var opencodeRefusal = lazy(`^The user (rejected permission|has specified a rule which prevents)`)
 
+// finish ends a step. opencode goes on after tools, unless one was refused: then it
+// ends, with exit code 0 and no word more.
 func (d *opencodeDecoder) finish(p opencodePart, emit func(Event)) {
 	usage := p.usage()
 	d.message.end(emit)

@@ -67,6 +67,8 @@ func atMostOneFile(_ *cobra.Command, args []string) error {
 	return nil
 }
 
+// openInput opens a file, or standard input. A folder can be opened like a file,
+// and would fail in the middle of reading, with words that help nobody.
 func openInput(args []string, stdin io.Reader) (io.ReadCloser, error) {
 	if len(args) == 0 || args[0] == "-" {
 		return io.NopCloser(stdin), nil

@@ -243,6 +243,7 @@ func repairSession(out io.Writer, path string, dryRun bool) error {
 		fmt.Fprintf(out, "%s is in order\n", plainLine(path))
 		return nil
 	}
+	// What was mended is told in the file's words, which may hold anything.
 	for _, f := range fixes {
 		fmt.Fprintln(out, plainLine(fmt.Sprint(f)))
 	}

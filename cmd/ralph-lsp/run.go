@@ -174,7 +174,8 @@ func (l *loopFlags) resolver(cmd *cobra.Command, settings config.Settings, quiet
 	}
 }
 
-// drive runs the loop to its end, and remembers what the user started.
+// drive runs the loop to its end, and remembers what the user started: it may be
+// continued later without asking for trust again.
 func (l *loopFlags) drive(cmd *cobra.Command, cfg loop.Config, files config.Files) error {
 	cfg.Version = programVersion()
 	if l.record != "" {

@@ -46,6 +46,8 @@ func newStatus() *cobra.Command {
 	return cmd
 }
 
+// printJSON prints a value in one line. What agents and files wrote stays readable:
+// nothing is escaped for HTML, and all that could change a terminal is.
 func printJSON(out io.Writer, v any) error {
 	var line bytes.Buffer
 	enc := json.NewEncoder(&line)
