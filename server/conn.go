@@ -57,6 +57,10 @@ func (s *wireStream) Close() error { return nil }
 // refuse answers a message that never reached jsonrpc2, whose own responses
 // can't have every id that a client may send.
 func (s *Server) refuse(why refusal) {
+	defer s.log.Warn("a message was refused", "reason", why.message)
+	if why.silent {
+		return
+	}
 	body, err := codec{}.Marshal(struct {
 		Version string          `json:"jsonrpc"`
 		ID      json.RawMessage `json:"id"` // nil is null
@@ -67,7 +71,6 @@ func (s *Server) refuse(why refusal) {
 		return
 	}
 	_ = s.out.put(frame(body)) // an error has ended the server already
-	s.log.Warn("a message was refused", "reason", why.message)
 }
 
 // handle answers one request or takes one notification. It returns no error

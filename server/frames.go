@@ -17,6 +17,7 @@ import (
 // Limits of what a client may send, in bytes.
 const (
 	maxFrame   = 64 << 20 // a longer body is skipped and answered with an error
+	maxSkipped = 2 << 30  // nobody means a longer one: to skip it would swallow all that follows
 	maxHeader  = 8 << 10  // text before a body that names no length
 	keptBuffer = 1 << 20  // a larger buffer isn't kept for the next frame
 )
@@ -29,19 +30,21 @@ var errBadHeader = errors.New("the header of a message can't be read")
 type frameReader struct {
 	in     *bufio.Reader
 	body   bytes.Buffer
+	limit  int64 // maxFrame; less in tests
 	refuse func(refusal)
 }
 
 // refusal is a message that can't be handled. ID is the request's as it came,
-// or nil when it has none that can be told.
+// or nil when it has none that can be told. Nobody waits for a silent one's answer.
 type refusal struct {
 	id      json.RawMessage
 	code    jsonrpc2.Code
 	message string
+	silent  bool
 }
 
 func newFrameReader(in io.Reader, refuse func(refusal)) *frameReader {
-	return &frameReader{in: bufio.NewReaderSize(in, maxHeader), refuse: refuse}
+	return &frameReader{in: bufio.NewReaderSize(in, maxHeader), limit: maxFrame, refuse: refuse}
 }
 
 // next returns the next message: valid JSON in valid UTF-8, and a request, a
@@ -53,11 +56,17 @@ func (r *frameReader) next() ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
+		if length > r.limit {
+			if err := r.skip(length); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		body, err := r.read(length)
 		if err != nil {
 			return nil, err
 		}
-		if why := check(body, length); why != nil {
+		if why := check(body); why != nil {
 			r.refuse(*why)
 			continue
 		}
@@ -94,6 +103,9 @@ func (r *frameReader) header() (length int64, err error) {
 			if length, err = strconv.ParseInt(value, 10, 63); err != nil || length < 0 {
 				return 0, fmt.Errorf("%w: Content-Length is %.40q", errBadHeader, value)
 			}
+			if length > maxSkipped {
+				return 0, fmt.Errorf("%w: Content-Length is %d, and no message has more than %d bytes", errBadHeader, length, maxSkipped)
+			}
 		case !isField && !garbage:
 			garbage = true
 			r.refuse(refusal{code: jsonrpc2.ParseError, message: "a line that is no header field"})
@@ -112,17 +124,33 @@ func cutField(line string) (name, value string, ok bool) {
 	return strings.TrimSpace(line[:i]), strings.TrimSpace(line[i+1:]), true
 }
 
+// skip refuses a body that is too long. Nothing of it is kept but its id.
+func (r *frameReader) skip(length int64) error {
+	var seen skim
+	looked := min(length, maxLook)
+	_, err := io.CopyN(&seen, r.in, looked)
+	if err == nil {
+		_, err = io.CopyN(io.Discard, r.in, length-looked)
+	}
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	} else if err != nil {
+		return err
+	}
+	r.refuse(refusal{
+		id: seen.id, code: jsonrpc2.InvalidRequest, silent: !seen.wantsAnswer(),
+		message: fmt.Sprintf("a message of %d bytes; the limit is %d", length, r.limit),
+	})
+	return nil
+}
+
 // read reads a body into the reader's buffer. The memory follows what is sent,
-// not what was announced; of a body that is too long, nothing is kept.
+// not what was announced.
 func (r *frameReader) read(length int64) ([]byte, error) {
 	if r.body.Reset(); r.body.Cap() > keptBuffer {
 		r.body = bytes.Buffer{}
 	}
-	var to io.Writer = &r.body
-	if length > maxFrame {
-		to = io.Discard
-	}
-	if _, err := io.CopyN(to, r.in, length); err == io.EOF {
+	if _, err := io.CopyN(&r.body, r.in, length); err == io.EOF {
 		return nil, io.ErrUnexpectedEOF
 	} else if err != nil {
 		return nil, err
@@ -131,10 +159,8 @@ func (r *frameReader) read(length int64) ([]byte, error) {
 }
 
 // check says what is wrong with a body as such.
-func check(body []byte, length int64) *refusal {
+func check(body []byte) *refusal {
 	switch {
-	case length > maxFrame:
-		return &refusal{code: jsonrpc2.InvalidRequest, message: fmt.Sprintf("a message of %d bytes; the limit is %d", length, maxFrame)}
 	case !json.Valid(body): // also what is nested too deep to be decoded
 		return &refusal{code: jsonrpc2.ParseError, message: "invalid JSON"}
 	case bytes.TrimLeft(body, " \t\r\n")[0] == '[':

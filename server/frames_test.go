@@ -54,6 +54,7 @@ func TestFrames(t *testing.T) {
 		{"length is a word", "Content-Length: many\r\n\r\n" + ping, nil, errBadHeader},
 		{"length is negative", "Content-Length: -5\r\n\r\n" + ping, nil, errBadHeader},
 		{"length is huge", "Content-Length: 99999999999999999999\r\n\r\n" + ping, nil, errBadHeader},
+		{"length that nobody means", fmt.Sprintf("Content-Length: %d\r\n\r\n", int64(1)<<40) + ping, nil, errBadHeader},
 		{"garbage without an end", strings.Repeat("x", maxHeader+1), nil, errBadHeader},
 		{"blank lines without an end", strings.Repeat("\n", maxHeader+1), nil, errBadHeader},
 		{"empty body", "Content-Length: 0\r\n\r\n" + framed(ping), []string{"null -32700", ping}, io.EOF},
@@ -117,6 +118,49 @@ func TestAFrameThatIsTooLongCostsNothing(t *testing.T) {
 	}
 	if r.body.Cap() > keptBuffer {
 		t.Errorf("the buffer has %d bytes", r.body.Cap())
+	}
+}
+
+// A request that is too long is answered with its own id, wherever that stands.
+func TestAFrameThatIsTooLongIsAnsweredByItsID(t *testing.T) {
+	text := `"` + strings.Repeat(`\"id\":9,}{`, 200) + `"`
+	for _, tt := range []struct{ name, begin, end, want string }{
+		{"before the params", `{"jsonrpc":"2.0","id":5,"method":"x","params":{"text":`, `}}`, "5 -32600"},
+		{"behind the params", ` { "method" : "x" , "params" : [ {"id":7}, `, ` ] , "id" : "a\"b" } `, `"a\"b" -32600`},
+		{"a notification", `{"method":"x","params":{"id":3,"text":`, `}}`, "silent"},
+		{"a response", `{"id":5,"result":`, `}`, "silent"},
+		{"two ids", `{"id":1,"method":"x","params":`, `,"id":2}`, "2 -32600"},
+		{"an id of no use", `{"id":{"id":5},"method":"x","params":`, `}`, "null -32600"},
+		{"no id at all", `{"id":null,"method":"x","params":`, `}`, "null -32600"},
+		{"an id that is too long", `{"id":"` + strings.Repeat("x", 300) + `","method":"x","params":`, `}`, "null -32600"},
+		{"the longest id", `{"id":"` + strings.Repeat("x", maxSkimmed-2) + `","method":"x","params":`, `}`, `"` + strings.Repeat("x", maxSkimmed-2) + `" -32600`},
+		{"an id that is no JSON", `{"id":5x,"method":"x","params":`, `}`, "null -32600"},
+		{"a batch", `[{"id":5,"method":"x"},`, `]`, "null -32600"},
+		{"cut off", `{"id":5,"method":"x","params":`, ``, "5 -32600"},
+		{"neither", `{"params":`, `}`, "null -32600"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			in := framed(tt.begin+text+tt.end) + framed(ping)
+			var got []string
+			r := newFrameReader(strings.NewReader(in), func(why refusal) {
+				switch {
+				case why.silent:
+					got = append(got, "silent")
+				case why.id == nil:
+					got = append(got, fmt.Sprint("null ", why.code))
+				default:
+					got = append(got, fmt.Sprint(string(why.id), " ", why.code))
+				}
+			})
+			r.limit = 1000
+			body, err := r.next()
+			if string(body) != ping || err != nil {
+				t.Errorf("the message behind it: %q, %v", body, err)
+			}
+			if diff := cmp.Diff([]string{tt.want}, got); diff != "" {
+				t.Error(diff)
+			}
+		})
 	}
 }
 
