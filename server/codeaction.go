@@ -64,7 +64,8 @@ func (d *documents) actions(doc *document, start, end int) []protocol.CodeAction
 			}
 		}
 	case promptDoc:
-		if prompt := doc.text[start:end]; strings.TrimSpace(prompt) != "" {
+		isWhole := !doc.isCut() || end < len(doc.text)
+		if prompt := doc.text[start:end]; isWhole && strings.TrimSpace(prompt) != "" {
 			argument := StartParams{Folder: FileURI(d.folderOf(doc)), Prompt: prompt}
 			actions = append(actions, protocol.CodeAction{
 				Title:   "Run Ralph loop with the selection",

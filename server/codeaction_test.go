@@ -77,7 +77,7 @@ func TestCodeActions(t *testing.T) {
 // matter to clients.
 func TestDocumentsOnTheWire(t *testing.T) {
 	d := withDoc(configURI, "[limits]\nMax_Iterations = 3\nmax_duration = \"4h\"\n", false, nil)
-	d.open[docKey(promptURI)] = &document{promptURI, promptDoc, 1, newTextIndex("Build X", false)}
+	d.open[docKey(promptURI)] = newDocument(promptURI, 1, "Build X", false)
 	position := func(line uint32) protocol.TextDocumentPositionParams {
 		return protocol.TextDocumentPositionParams{
 			TextDocument: protocol.TextDocumentIdentifier{URI: configURI}, Position: protocol.Position{Line: line, Character: 3},

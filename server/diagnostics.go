@@ -110,6 +110,15 @@ func (doc *document) diagnostic(f finding) protocol.Diagnostic {
 }
 
 func (d *documents) findings(doc *document) []finding {
+	found := d.findingsOf(doc)
+	if doc.isCut() {
+		found = append(found, finding{severity: protocol.DiagnosticSeverityInformation,
+			message: fmt.Sprintf("only the first %d KiB of %d are looked at", len(doc.text)>>10, len(doc.whole)>>10)})
+	}
+	return found
+}
+
+func (d *documents) findingsOf(doc *document) []finding {
 	switch doc.kind {
 	case stateDoc:
 		return d.stateFindings(doc)

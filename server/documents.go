@@ -60,13 +60,30 @@ func kindOf(u uri.URI) docKind {
 	return foreignDoc
 }
 
-// document is a text that is open in the editor, in one version of it.
+// maxLooked is how much of a document is looked at, in bytes: what is to be told
+// stands at its beginning, and each look costs some copies of it.
+const maxLooked = 1 << 20
+
+// document is a text that is open in the editor, in one version of it. The
+// index is of what is looked at.
 type document struct {
 	uri     uri.URI
 	kind    docKind
 	version int32
+	whole   string
 	*textIndex
 }
+
+func newDocument(u uri.URI, version int32, text string, utf8 bool) *document {
+	looked := text
+	if len(text) > maxLooked {
+		looked = strings.ToValidUTF8(text[:maxLooked], "") // not half a character
+	}
+	return &document{u, kindOf(u), version, text, newTextIndex(looked, utf8)}
+}
+
+// isCut says whether there is more than what is looked at.
+func (doc *document) isCut() bool { return len(doc.text) < len(doc.whole) }
 
 // documents keeps the open documents. It reads what the editor has, never the disk.
 type documents struct {
@@ -105,31 +122,52 @@ func newDocuments(ed editor, env docEnv) *documents {
 	}
 }
 
-func (d *documents) didOpen(p protocol.DidOpenTextDocumentParams) {
+// openParams and changeParams are what is needed of the protocol's own types,
+// whose decoder makes seven copies of a text.
+type openParams struct {
+	TextDocument struct {
+		URI     uri.URI `json:"uri"`
+		Version int32   `json:"version"`
+		Text    string  `json:"text"`
+	} `json:"textDocument"`
+}
+
+type changeParams struct {
+	TextDocument struct {
+		URI     uri.URI `json:"uri"`
+		Version int32   `json:"version"`
+	} `json:"textDocument"`
+	ContentChanges []struct {
+		Range *struct{} `json:"range"` // nil: the text is the whole one
+		Text  string    `json:"text"`
+	} `json:"contentChanges"`
+}
+
+func (d *documents) didOpen(p openParams) {
 	d.set(p.TextDocument.URI, p.TextDocument.Version, p.TextDocument.Text)
 }
 
 // didChange takes the last whole text: that is how the server said it syncs.
-func (d *documents) didChange(p protocol.DidChangeTextDocumentParams) {
+func (d *documents) didChange(p changeParams) {
 	for _, change := range slices.Backward(p.ContentChanges) {
-		if whole, ok := change.(*protocol.TextDocumentContentChangeWholeDocument); ok {
-			d.set(p.TextDocument.URI, p.TextDocument.Version, whole.Text)
+		if change.Range == nil {
+			d.set(p.TextDocument.URI, p.TextDocument.Version, change.Text)
 			return
 		}
 	}
 }
 
 func (d *documents) set(u uri.URI, version int32, text string) {
-	kind := kindOf(u)
-	if kind == foreignDoc {
+	if kindOf(u) == foreignDoc {
 		return
 	}
-	index := newTextIndex(text, d.ed.Client().UTF8)
+	doc := newDocument(u, version, text, d.ed.Client().UTF8)
 	d.mu.Lock()
 	if old := d.open[docKey(u)]; old != nil {
 		u = old.uri // as the editor called it first
 	}
-	d.open[docKey(u)] = &document{u, kind, version, index}
+	doc.uri = u
+	d.open[docKey(u)] = doc
 	d.mu.Unlock()
 	d.publish(u, false)
 }
@@ -166,12 +204,12 @@ func (d *documents) openText(path string) (text string, ok bool) {
 	open := maps.Clone(d.open)
 	d.mu.Unlock()
 	if doc := open[path]; doc != nil {
-		return doc.text, true
+		return doc.whole, true
 	}
 	real := paths.Real(path)
 	for key, doc := range open { // it may be open under another name of its folder
 		if paths.Real(key) == real {
-			return doc.text, true
+			return doc.whole, true
 		}
 	}
 	return "", false

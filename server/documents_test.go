@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"go.lsp.dev/protocol"
@@ -115,20 +117,22 @@ func withDoc(u uri.URI, text string, utf8 bool, world *docWorld) *documents {
 		world = &docWorld{}
 	}
 	d := newDocuments(&docEditor{client: clientInfo{UTF8: utf8}}, world)
-	d.open[docKey(u)] = &document{u, kindOf(u), 1, newTextIndex(text, utf8)}
+	d.open[docKey(u)] = newDocument(u, 1, text, utf8)
 	return d
 }
 
-func opened(u uri.URI, text string) protocol.DidOpenTextDocumentParams {
-	return protocol.DidOpenTextDocumentParams{TextDocument: protocol.TextDocumentItem{URI: u, Version: 1, Text: text}}
+func opened(u uri.URI, text string) (p openParams) {
+	p.TextDocument.URI, p.TextDocument.Version, p.TextDocument.Text = u, 1, text
+	return p
 }
 
-func changed(u uri.URI, version int32, text string) protocol.DidChangeTextDocumentParams {
-	var p protocol.DidChangeTextDocumentParams
-	p.TextDocument.URI, p.TextDocument.Version = u, version
-	p.ContentChanges = []protocol.TextDocumentContentChangeEvent{
-		&protocol.TextDocumentContentChangeWholeDocument{Text: "overtaken"},
-		&protocol.TextDocumentContentChangeWholeDocument{Text: text},
+func changed(u uri.URI, version int32, text string) (p changeParams) {
+	change := map[string]any{
+		"textDocument":   map[string]any{"uri": u, "version": version},
+		"contentChanges": []any{map[string]any{"text": "overtaken"}, map[string]any{"text": text}, map[string]any{"range": map[string]any{}, "text": "a part"}},
+	}
+	if err := (codec{}).Unmarshal(mustJSON(change), &p); err != nil {
+		panic(err)
 	}
 	return p
 }
@@ -329,7 +333,7 @@ func BenchmarkLargeDocument(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			d := newDocuments(&docEditor{}, &docWorld{})
 			for b.Loop() {
-				document := &document{doc.uri, kindOf(doc.uri), 1, newTextIndex(doc.text, false)}
+				document := newDocument(doc.uri, 1, doc.text, false)
 				d.diagnostics(document)
 				d.actions(document, 0, len(doc.text))
 			}
@@ -374,4 +378,56 @@ func FuzzDocument(f *testing.F) {
 			}
 		}
 	})
+}
+
+// What is to be told of a document stands at its beginning.
+func TestOfALongDocumentOnlyTheBeginningIsLookedAt(t *testing.T) {
+	const state = "---\nactive: true\niteration: 1\nmax_iteration: 5\n---\n\n"
+	for name, tail := range map[string]string{"lines": "do it\n", "short lines": "x\n", "one line": "x", "runes": "日"} {
+		text := state + strings.Repeat(tail, 2*maxLooked/len(tail))
+		for _, u := range []uri.URI{stateURI, promptURI} {
+			d := withDoc(u, text, false, nil)
+			doc := d.get(u)
+			if len(doc.text) > maxLooked || len(doc.text) < maxLooked-utf8.UTFMax || !utf8.ValidString(doc.text) || doc.whole != text {
+				t.Errorf("%s: %d bytes are looked at", name, len(doc.text))
+			}
+			found := fmt.Sprint(d.findings(doc))
+			if !strings.Contains(found, "only the first 102") || strings.Contains(found, "max_iterations?") != (u == stateURI) {
+				t.Errorf("%s: got %.300s", name, found)
+			}
+			if len(d.lenses(doc)) != 2 {
+				t.Errorf("%s: %d lenses", name, len(d.lenses(doc)))
+			}
+			if got, ok := d.openText(docKey(u)); !ok || got != text {
+				t.Errorf("%s: the prompt has %d bytes", name, len(got))
+			}
+			for _, end := range []int{len(doc.text) - 1, len(doc.text)} {
+				offers := fmt.Sprint(d.actions(doc, 0, end))
+				if isOffered := strings.Contains(offers, "selection"); u == promptURI && isOffered != (end < len(doc.text)) {
+					t.Errorf("%s: a loop with a selection of %d bytes: %t", name, end, isOffered)
+				}
+			}
+		}
+	}
+	if d := withDoc(promptURI, strings.Repeat("x", maxLooked), false, nil); d.get(promptURI).isCut() {
+		t.Error("a document of that length is cut")
+	}
+}
+
+// A text is copied a few times on its way, not once for each look at it.
+func TestALongDocumentCostsASmallMultiple(t *testing.T) {
+	text := strings.Repeat("\n", 8<<20)
+	body := mustJSON(map[string]any{"textDocument": map[string]any{"uri": promptURI, "version": 1, "text": text}})
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	var p openParams
+	if err := (codec{}).Unmarshal(body, &p); err != nil {
+		t.Fatal(err)
+	}
+	d := withDoc(promptURI, p.TextDocument.Text, false, nil)
+	d.diagnostics(d.get(promptURI))
+	runtime.ReadMemStats(&after)
+	if n := after.TotalAlloc - before.TotalAlloc; n > 8*uint64(len(text)) {
+		t.Errorf("%d bytes for a text of %d", n, len(text))
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -16,10 +17,12 @@ import (
 
 // Limits of what a client may send, in bytes.
 const (
-	maxFrame   = 64 << 20 // a longer body is skipped and answered with an error
-	maxSkipped = 2 << 30  // nobody means a longer one: to skip it would swallow all that follows
-	maxHeader  = 8 << 10  // text before a body that names no length
-	keptBuffer = 1 << 20  // a larger buffer isn't kept for the next frame
+	hugeBuffer  = 8 << 20  // of a larger one the memory goes back before the next frame
+	maxFrame    = 64 << 20 // a longer body is skipped and answered with an error
+	maxSkipped  = 2 << 30  // nobody means a longer one: to skip it would swallow all that follows
+	maxHeader   = 8 << 10  // text before a body that names no length
+	firstBuffer = 4 << 10
+	keptBuffer  = 1 << 20 // a larger buffer isn't kept for the next frame
 )
 
 // errBadHeader ends a connection: nobody knows where the next message begins.
@@ -29,7 +32,7 @@ var errBadHeader = errors.New("the header of a message can't be read")
 // can take, and refuses the rest with the error that it deserves.
 type frameReader struct {
 	in     *bufio.Reader
-	body   bytes.Buffer
+	body   []byte
 	limit  int64 // maxFrame; less in tests
 	refuse func(refusal)
 }
@@ -147,15 +150,29 @@ func (r *frameReader) skip(length int64) error {
 // read reads a body into the reader's buffer. The memory follows what is sent,
 // not what was announced.
 func (r *frameReader) read(length int64) ([]byte, error) {
-	if r.body.Reset(); r.body.Cap() > keptBuffer {
-		r.body = bytes.Buffer{}
+	if cap(r.body) > hugeBuffer {
+		r.body = nil
+		debug.FreeOSMemory() // of several in a row, only one counts
 	}
-	if _, err := io.CopyN(&r.body, r.in, length); err == io.EOF {
-		return nil, io.ErrUnexpectedEOF
-	} else if err != nil {
-		return nil, err
+	if r.body = r.body[:0]; cap(r.body) > keptBuffer {
+		r.body = nil
 	}
-	return r.body.Bytes(), nil
+	for int64(len(r.body)) < length {
+		if len(r.body) == cap(r.body) {
+			larger := make([]byte, len(r.body), min(length, max(firstBuffer, 2*int64(cap(r.body)))))
+			copy(larger, r.body)
+			r.body = larger
+		}
+		at := len(r.body)
+		n, err := r.in.Read(r.body[at:min(int64(cap(r.body)), length)])
+		r.body = r.body[:at+n]
+		if err == io.EOF && int64(len(r.body)) < length {
+			return nil, io.ErrUnexpectedEOF
+		} else if err != nil && err != io.EOF {
+			return nil, err
+		}
+	}
+	return r.body, nil
 }
 
 // check says what is wrong with a body as such.

@@ -116,8 +116,8 @@ func TestAFrameThatIsTooLongCostsNothing(t *testing.T) {
 	if diff := cmp.Diff([]jsonrpc2.Code{jsonrpc2.InvalidRequest}, refused); diff != "" {
 		t.Errorf("refused (-want +got):\n%s", diff)
 	}
-	if r.body.Cap() > keptBuffer {
-		t.Errorf("the buffer has %d bytes", r.body.Cap())
+	if cap(r.body) > keptBuffer {
+		t.Errorf("the buffer has %d bytes", cap(r.body))
 	}
 }
 
@@ -169,8 +169,8 @@ func TestMemoryFollowsWhatIsSent(t *testing.T) {
 	if _, err := r.next(); err != io.ErrUnexpectedEOF {
 		t.Fatalf("error %v, want %v", err, io.ErrUnexpectedEOF)
 	}
-	if r.body.Cap() > 4096 {
-		t.Errorf("%d bytes for a body of which one byte came", r.body.Cap())
+	if cap(r.body) > 4096 {
+		t.Errorf("%d bytes for a body of which one byte came", cap(r.body))
 	}
 }
 
@@ -182,8 +182,8 @@ func TestALargeBufferIsNotKept(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if r.body.Cap() > keptBuffer {
-		t.Errorf("the buffer still has %d bytes", r.body.Cap())
+	if cap(r.body) > keptBuffer {
+		t.Errorf("the buffer still has %d bytes", cap(r.body))
 	}
 }
 
