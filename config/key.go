@@ -105,7 +105,7 @@ var keys = []Key{
 	{Path: path("completion.promise"), Type: Text, Samples: []string{`"DONE"`}, check: CheckPromise,
 		Doc: "The statement that ends the loop when the agent outputs it as `<promise>...</promise>`. The bare word `LOOP_COMPLETE` in its last line always does."},
 	{Path: path("completion.instruct"), Type: Switch, Default: "true",
-		Doc: "Whether each run is told its iteration, the limit and the promise."},
+		Doc: "Whether each run is told its iteration, the limit and how to finish."},
 
 	{Path: path("history"), Type: Table, Doc: "How loops are kept, as sessions that pi can open."},
 	{Path: path("history.enabled"), Type: Switch, Yields: Always, Default: "true",

@@ -107,6 +107,13 @@ func strayPromises(prompt, promise string) (why string, others []string) {
 	return why, said[:len(tags)]
 }
 
+// StrayPromises says in a sentence that a prompt speaks of other promises than
+// that of its loop; "" when it doesn't.
+func StrayPromises(prompt, promise string) string {
+	why, _ := strayPromises(prompt, promise)
+	return why
+}
+
 // PromisesIn returns the promises in a prompt that a loop can have, each once.
 func PromisesIn(prompt string) []string {
 	return slices.DeleteFunc(stream.Promises(prompt), func(p string) bool { return checkPromise(p) != nil })

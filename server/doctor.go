@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime"
 	"time"
 
@@ -37,7 +38,34 @@ func Examine(ctx context.Context, version string, files config.Files) []Check {
 	if dir := files.Folder; dir != "" {
 		checks = append(checks, checkFolder(dir), checkState(dir))
 	}
-	return append(checks, configChecks(settings, err)...)
+	checks = append(checks, configChecks(settings, err)...)
+	if dir := files.Folder; dir != "" && err == nil {
+		checks = append(checks, promiseChecks(dir, settings)...)
+	}
+	return checks
+}
+
+// promiseChecks tells which promise the configured prompt names, where that counts.
+func promiseChecks(dir string, settings config.Settings) []Check {
+	if settings.Source("completion.promise") != "" {
+		return nil
+	}
+	path, err := settings.PromptPath(dir)
+	if err != nil {
+		return nil // a start says why
+	}
+	prompt, err := readText(path)
+	if err != nil {
+		return nil
+	}
+	if why := loop.StrayPromises(prompt, start.PromiseOf(prompt)); why != "" {
+		return []Check{{ID: "prompt", Optional: true, Message: lineOf(path+": "+why, maxWarning), Fix: "say which one counts: [completion] promise in " + config.Name + ", or --completion-promise"}}
+	}
+	promise := start.PromiseOf(prompt)
+	if promise == "" {
+		return nil
+	}
+	return []Check{{ID: "setting.completion.promise", OK: true, Message: fmt.Sprintf("completion.promise = %q (%s, %s)", oneLine(promise), sourceText[config.FromPrompt], filepath.Base(path))}}
 }
 
 // backendChecks has a line per agent, and one that says whether any is there.
@@ -195,8 +223,8 @@ const helpText = `# Ralph loops
 An agent (pi, claude, or a program of yours) gets the same prompt again and again, each time with a fresh
 context, until it promises that it is done or a limit is reached.
 
-- **Start** with a prompt. The loop is done when the agent's last message holds ` + "`<promise>DONE</promise>`" + ` (the text is
-  yours), or ends with the word ` + "`LOOP_COMPLETE`" + `.
+- **Start** with a prompt. The loop is done when the agent's last message has ` + "`<promise>DONE</promise>`" + ` (the text is yours) on
+  a line of its own, or ends with the line ` + "`LOOP_COMPLETE`" + `. A prompt with one such tag sets the promise; each run is told it.
 - **Limits**: 50 iterations, 4 hours of running, 10 minutes of silence, 5 failures in a row, unless you say
   otherwise; a budget in dollars if you give one. All of them can be changed while the loop runs.
 - **Pause** finishes the running iteration; **resume** goes on, or ends a wait. **Steer** tells the next run something.

@@ -27,6 +27,11 @@ var roles = map[string]func(){
 		}
 		fmt.Println("not yet")
 	},
+	// insists makes the promise in each run.
+	"insists": func() {
+		io.Copy(io.Discard, os.Stdin)
+		fmt.Println("<promise>DONE</promise>")
+	},
 	// never says something and works on.
 	"never": func() {
 		io.Copy(io.Discard, os.Stdin)

@@ -285,7 +285,7 @@ func (m *manager) detect(ctx context.Context) (backends.Backend, error) {
 // dryRun tells what a start would do. A client without a plugin shows its user
 // no answers, so it is told in a message as well.
 func (m *manager) dryRun(cfg loop.Config, argv []string, prompt string, sources start.Sources) DryRunResult {
-	l := cfg.Limits
+	l, stray := cfg.Limits, loop.StrayPromises(cfg.Prompt, cfg.Promise)
 	result := DryRunResult{
 		Argv: argv, Cwd: cfg.Folder, PromptBytes: len(prompt), Hat: cfg.Hat, Sources: sources, Warnings: m.warn(cfg),
 		Limits: EffectiveLimits{
@@ -293,8 +293,14 @@ func (m *manager) dryRun(cfg loop.Config, argv []string, prompt string, sources 
 			IdleTimeoutMs: l.IdleTimeout.Milliseconds(), MaxConsecutiveFailures: l.MaxFailures, CompletionPromise: cfg.Promise,
 		},
 	}
+	if stray != "" {
+		result.Warnings = append(result.Warnings, stray)
+	}
 	if !m.ed.Client().OptedIn {
 		m.show(messageInfo, "Ralph would run "+dryRunText(result, l))
+		if stray != "" {
+			m.show(messageWarning, "Ralph: "+stray)
+		}
 	}
 	return result
 }
@@ -312,7 +318,7 @@ func dryRunText(r DryRunResult, l loop.Limits) string {
 		facts = append(facts, roughly(l.MaxDuration))
 	}
 	if promise := r.Limits.CompletionPromise; promise != "" {
-		facts = append(facts, "until "+oneLine(promise))
+		facts = append(facts, "until "+oneLine(promise)+" (from "+sourceText[r.Sources["completionPromise"]]+")")
 	}
 	return JoinFacts(facts...)
 }

@@ -1,0 +1,140 @@
+package server
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"ralph-lsp/config"
+	"ralph-lsp/loop"
+)
+
+const promising = "Build it, then output `<promise>DONE</promise>`."
+
+func TestThePromptsPromise(t *testing.T) {
+	dir := t.TempDir()
+	writeFile(t, filepath.Join(dir, "PROMPT.md"), promising)
+	agent := agentThat(t, "promises")
+	choices := map[string]any{"backend": agent, "promptUri": FileURI(filepath.Join(dir, "PROMPT.md"))}
+	c := dial(t, optedIn, dir)
+	if got := c.dryRun(choices); got.Limits.CompletionPromise != "DONE" || got.Sources["completionPromise"] != config.FromPrompt || len(got.Warnings) != 0 {
+		t.Errorf("dry run: %+v", got)
+	}
+	delete(choices, "dryRun")
+	c.Must(c.Command(CommandStart, choices)) // as the lens says
+	c.Hears(MethodUpdate, `"sessionUpdate":"_ralph/goal","promise":"DONE","source":"prompt","text":"this loop is done when the agent says`)
+	c.Hears(MethodUpdate, `"stopReason":"promise","promise":"DONE","iterations":2`)
+
+	plainClient := dial(t, plain, dir)
+	plainClient.dryRun(choices)
+	plainClient.Hears("window/showMessage", "until DONE (from the prompt)")
+	delete(choices, "dryRun")
+	plainClient.Must(plainClient.Command(CommandStart, choices))
+	plainClient.Hears("window/showMessage", "Ralph: this loop is done when the agent says")
+	plainClient.Hears("window/showMessage", "Ralph done: DONE after 2 iterations")
+}
+
+func TestAPromptWithSeveralPromises(t *testing.T) {
+	dir := t.TempDir()
+	const want = "the prompt has several promises (<promise>A</promise>, <promise>B</promise>), so none of them ends this loop"
+	start := map[string]any{"backend": agentThat(t, "never"), "prompt": "Say <promise>A</promise> or <promise>B</promise>"}
+	c := dial(t, optedIn, dir)
+	if got := c.dryRun(start); !slices.Equal(got.Warnings, []string{want}) || got.Sources["completionPromise"] != config.FromDefault {
+		t.Errorf("dry run: %+v", got)
+	}
+	other := dial(t, plain, t.TempDir())
+	other.dryRun(start)
+	other.Hears("window/showMessage", "has several promises")
+	asked := make(chan messageParams, 1)
+	other.Answer("window/showMessageRequest", func(params json.RawMessage) any {
+		var p messageParams
+		if err := json.Unmarshal(params, &p); err != nil {
+			t.Error(err)
+		}
+		asked <- p
+		return nil
+	})
+	delete(start, "dryRun")
+	other.Must(other.Command(CommandStart, start))
+	p := <-asked
+	if actions := []messageItem{{actionLeave}, {`Make "A" the Promise`}, {`Make "B" the Promise`}}; p.Message != "Ralph: "+want || p.Type != messageWarning || !slices.Equal(p.Actions, actions) {
+		t.Errorf("asked %+v", p)
+	}
+}
+
+func TestAPlainClientIsOfferedAPromise(t *testing.T) {
+	for answer, reason := range map[string]loop.StopReason{`Make "DONE" the Promise`: loop.StopPromise, actionLeave: loop.StopMaxIterations} {
+		t.Run(answer, func(t *testing.T) {
+			dir := t.TempDir()
+			c := dial(t, plain, dir)
+			c.Answer("window/showMessageRequest", func(params json.RawMessage) any {
+				if !strings.Contains(string(params), "not done yet") {
+					return nil // the limit
+				}
+				return messageItem{answer}
+			})
+			limit := "0"
+			if reason == loop.StopMaxIterations {
+				limit = "2"
+			}
+			c.Must(c.Command(CommandStart, StartParams{Text: "Build --max-iterations " + limit, Choices: Choices{Backend: agentThat(t, "insists")}}))
+			c.Hears("window/showMessageRequest", "Ralph, not done yet: The agent wrote")
+			if reason == loop.StopPromise {
+				c.Hears("window/showMessage", "Ralph done: DONE after")
+				return
+			}
+			c.Hears("window/showMessageRequest", "stopped: iteration limit reached after 2 iterations")
+			asked := 0
+			for _, m := range c.Heard() {
+				if m.Method == "window/showMessageRequest" && strings.Contains(string(m.Params), "not done yet") {
+					asked++
+				}
+			}
+			if asked != 1 {
+				t.Errorf("asked %d times", asked)
+			}
+		})
+	}
+}
+
+func TestAnOfferIsWithdrawnWhenThePromiseChanges(t *testing.T) {
+	dir := t.TempDir()
+	c := dial(t, plain, dir)
+	c.Must(c.Command(CommandStart, StartParams{Text: "Build --max-iterations 0", Choices: Choices{Backend: agentThat(t, "insists")}}))
+	id := c.Hears("window/showMessageRequest", "not done yet").ID
+	c.Must(c.Command(CommandUpdate, ChangeParams{LimitParams: LimitParams{CompletionPromise: new("DONE")}}))
+	c.Hears("window/showMessage", "Ralph done: DONE after")
+	withdrawn := c.Hears("$/cancelRequest", "")
+	if !strings.Contains(string(withdrawn.Params), string(id)) {
+		t.Errorf("withdrew %s, not %s", withdrawn.Params, id)
+	}
+}
+
+func TestTheDoctorKnowsThePromptsPromise(t *testing.T) {
+	find := func(dir, id string) (found []Check) {
+		for _, c := range Examine(t.Context(), "v", config.FilesOf(dir, nil)) {
+			if c.ID == id {
+				found = append(found, c)
+			}
+		}
+		return found
+	}
+	dir := t.TempDir()
+	if got := find(dir, "setting.completion.promise"); len(got) != 0 {
+		t.Errorf("without a prompt: %+v", got)
+	}
+	writeFile(t, filepath.Join(dir, "PROMPT.md"), promising)
+	if got := find(dir, "setting.completion.promise"); len(got) != 1 || !got[0].OK || got[0].Message != `completion.promise = "DONE" (the prompt, PROMPT.md)` {
+		t.Errorf("got %+v", got)
+	}
+	writeFile(t, filepath.Join(dir, "PROMPT.md"), promising+" Or <promise>STUCK</promise>.")
+	if got := find(dir, "prompt"); len(got) != 1 || got[0].OK || !got[0].Optional || !strings.Contains(got[0].Message, "has several promises") || got[0].Fix == "" {
+		t.Errorf("got %+v", got)
+	}
+	writeFile(t, filepath.Join(dir, config.Name), "[completion]\npromise = \"FOLDER\"\n")
+	if got := find(dir, "setting.completion.promise"); len(got) != 1 || !strings.Contains(got[0].Message, "FOLDER") || len(find(dir, "prompt")) != 0 {
+		t.Errorf("with a promise in the folder: %+v", got)
+	}
+}
