@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// By hand: go test -run Saves ./loopstate -saves 10000 -pause 100ms
+// By hand: go test -run NoSave ./loopstate -saves 10000 -pause 100ms
 var (
-	saves     = flag.Int("saves", 40, "how many saves of each style an update may not lose")
+	saves     = flag.Int("saves", 200, "how many saves of each style an update may not lose; a fifth of those that take long")
 	savePause = flag.Duration("pause", 3*time.Millisecond, "the longest pause in the middle of a save")
 )
 
@@ -22,28 +22,37 @@ type saveStyle struct {
 	name string
 	save func(path string, i int) error
 	adds bool
+	long bool // it has pauses in it
+}
+
+// count is how many saves of a style are made.
+func (s saveStyle) count() int {
+	if s.long {
+		return (*saves + 4) / 5
+	}
+	return *saves
 }
 
 var saveStyles = []saveStyle{
-	{"append", appendLine, true},
-	{"truncate and write in chunks", func(path string, i int) error {
+	{name: "append", save: appendLine, adds: true},
+	{name: "truncate and write in chunks", long: true, save: func(path string, i int) error {
 		return inChunks(path, os.O_TRUNC, savedText(i))
-	}, false},
-	{"write over in chunks", func(path string, i int) error {
+	}},
+	{name: "write over in chunks", long: true, save: func(path string, i int) error {
 		return inChunks(path, 0, savedText(i))
-	}, false},
-	{"write aside and rename", func(path string, i int) error {
+	}},
+	{name: "write aside and rename", save: func(path string, i int) error {
 		if err := os.WriteFile(path+"~", []byte(savedText(i)), 0o600); err != nil {
 			return err
 		}
 		return os.Rename(path+"~", path)
-	}, false},
-	{"move away and write anew", func(path string, i int) error {
+	}},
+	{name: "move away and write anew", long: true, save: func(path string, i int) error {
 		if err := os.Rename(path, path+"~"); err != nil {
 			return err
 		}
 		return inChunks(path, os.O_CREATE|os.O_EXCL, savedText(i))
-	}, false},
+	}},
 }
 
 func appendLine(path string, i int) error {
@@ -104,6 +113,15 @@ func (s saveStyle) isWhole(prompt string) (i int, ok bool) {
 	return i, prompt == savedPrompt(i)
 }
 
+// runs is how many updates come to one that takes the prompt to a run, which
+// waits for a new one to be at rest.
+func (s saveStyle) runs() int {
+	if s.long {
+		return 16
+	}
+	return 100
+}
+
 // An updater updates a file all the time, as a loop does, and looks at the
 // prompts that it is given.
 type updater struct {
@@ -122,7 +140,7 @@ func startUpdater(f *File, style saveStyle) *updater {
 
 func (u *updater) run() error {
 	for n := 1; ; n++ {
-		update, isRun := u.file.Update, n%16 == 0
+		update, isRun := u.file.Update, n%u.style.runs() == 0
 		if isRun {
 			update = u.file.Claim
 		}
@@ -169,7 +187,7 @@ func TestNoSaveIsLostBesideUpdates(t *testing.T) {
 			}
 			u := startUpdater(f, style)
 			lost := 0
-			for i := 1; i <= *saves; i++ {
+			for i := 1; i <= style.count(); i++ {
 				if err := style.save(f.Path(), i-lost*btoi(style.adds)); err != nil {
 					t.Fatal(err)
 				}
@@ -183,7 +201,7 @@ func TestNoSaveIsLostBesideUpdates(t *testing.T) {
 			}
 			close(u.stop)
 			if err := <-u.done; err != nil || lost > 0 {
-				t.Errorf("%d of %d saves were lost, %v", lost, *saves, err)
+				t.Errorf("%d of %d saves were lost, %v", lost, style.count(), err)
 			}
 		})
 	}
