@@ -186,7 +186,11 @@ func (d *decoder) callback(p callbackPayload) {
 	if _, open := d.Calls[p.MessageID]; call == "" && open {
 		call = p.MessageID
 	}
-	if call == "" {
+	switch {
+	case call == "" && p.FromAgentID != "": // it tells the agent something unasked
+		d.h.HandleRecord(Input{Kind: InputAgent, Text: p.Result, ID: p.MessageID, FromAgentID: p.FromAgentID, FromSessionID: p.FromSessionID})
+		return
+	case call == "":
 		d.note(eventCallback, p.Result)
 		return
 	}

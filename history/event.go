@@ -142,6 +142,7 @@ type callbackPayload struct {
 	ToolCallID       string `json:"toolCallId,omitempty"`
 	ParentToolCallID string `json:"parentToolCallId,omitempty"`
 	FromAgentID      string `json:"fromAgentId,omitempty"`
+	FromSessionID    string `json:"fromSessionId,omitempty"`
 	Result           string `json:"result"`
 	IsError          bool   `json:"isError,omitempty"`
 }

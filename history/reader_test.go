@@ -203,8 +203,23 @@ func TestCallbacks(t *testing.T) {
 			t.Errorf("%s: the tool's result is %q", name, got)
 		}
 		input, ok := seen.records[len(seen.records)-1].(Input)
-		if !ok || input.Kind != InputCallback {
+		if !ok || input.Kind != InputCallback || input.FromAgentID != "reviewer" {
 			t.Errorf("%s: the callback's input came as %+v", name, seen.records)
 		}
+	}
+}
+
+// An agent that tells another one something unasked is named as its author.
+func TestACallbackThatNobodyAskedFor(t *testing.T) {
+	line := `{"type":"custom","id":"ffffffff","parentId":null,"timestamp":"2026-11-20T11:25:50.304Z","customType":"assistant.event",` +
+		`"data":{"chatEventType":"agent_callback","payload":{"messageId":"msg-9","fromAgentId":"reviewer","fromSessionId":"s","result":"Mind the tests"}}}` + "\n"
+	seen, _ := replay(t, sessionFile(t, head+"\n"+line))
+	want := Input{Kind: InputAgent, Text: "Mind the tests", ID: "msg-9", FromAgentID: "reviewer", FromSessionID: "s"}
+	if len(seen.records) != 1 || seen.records[0] != want {
+		t.Errorf("got %+v, want %+v", seen.records, want)
+	}
+	nobody := strings.Replace(line, `"fromAgentId":"reviewer",`, "", 1)
+	if seen, _ := replay(t, sessionFile(t, head+"\n"+nobody)); len(seen.records) != 1 || seen.records[0] != (Note{Label: "agent_callback", Text: "Mind the tests"}) {
+		t.Errorf("of nobody: %+v", seen.records)
 	}
 }

@@ -63,6 +63,7 @@ func mirror(t testing.TB, format stream.Format, recording string) (path string, 
 	}
 	live = &log{}
 	begin(w, live, 1)
+	both(w, live, Input{Kind: InputAgent, Text: "Mind the tests", FromAgentID: "lead", FromSessionID: "s1"})
 	end := IterationEnd{Iteration: 1, Outcome: "ok"}
 	f, err := os.Open(recording)
 	if err != nil {
@@ -105,10 +106,16 @@ type view struct {
 	Cost     stream.Usage
 	Errors   []string
 	Topics   int
+	Inputs   []string // with who said them
 }
 
 func viewOf(l *log) view {
 	v := view{Messages: map[string]string{}, Results: map[string]string{}}
+	for _, r := range l.records {
+		if in, ok := r.(Input); ok {
+			v.Inputs = append(v.Inputs, fmt.Sprintf("%s %q from %s in %s", in.Kind, in.Text, in.FromAgentID, in.FromSessionID))
+		}
+	}
 	for _, e := range l.events {
 		switch e := e.(type) {
 		case stream.Text:

@@ -14,9 +14,21 @@ import (
 
 // The updates that only a transcript has.
 const (
-	KindUserChunk = "user_message_chunk" // a Chunk: what a user said
+	KindUserChunk = "user_message_chunk" // a UserChunk: what a user or another agent said
 	KindNote      = "_ralph/note"
 )
+
+// UserChunk is a piece of what the agent was told, and by whom; without an
+// author it was the session's user.
+type UserChunk struct {
+	SessionUpdate string      `json:"sessionUpdate"` // KindUserChunk
+	MessageID     string      `json:"messageId,omitempty"`
+	FromAgentID   string      `json:"fromAgentId,omitempty"`
+	FromSessionID string      `json:"fromSessionId,omitempty"`
+	Content       TextContent `json:"content"`
+}
+
+func (UserChunk) update() {}
 
 // Note is an entry of another program's in a session.
 type Note struct {
@@ -179,11 +191,11 @@ type transcriptView struct {
 func (v *transcriptView) Handle(e stream.Event) {
 	switch e := e.(type) {
 	case stream.Text:
-		v.text(KindMessageChunk, e.MessageID, e.ParentToolCallID, e.Delta)
+		v.chunks(KindMessageChunk, e.MessageID, e.ParentToolCallID, e.Delta)
 		return
 	case stream.Thinking:
 		if v.thinking {
-			v.text(KindThoughtChunk, e.MessageID, e.ParentToolCallID, e.Delta)
+			v.chunks(KindThoughtChunk, e.MessageID, e.ParentToolCallID, e.Delta)
 		}
 		return
 	}
@@ -198,7 +210,9 @@ func (v *transcriptView) HandleRecord(r history.Record) {
 	switch r := r.(type) {
 	case history.Input:
 		if r.Kind != history.InputCallback {
-			v.text(KindUserChunk, r.ID, "", r.Text)
+			v.text(r.Text, func(part TextContent) Update {
+				return UserChunk{KindUserChunk, r.ID, stream.Plain(r.FromAgentID), stream.Plain(r.FromSessionID), part}
+			})
 		}
 		return
 	case history.Note:
@@ -210,11 +224,16 @@ func (v *transcriptView) HandleRecord(r history.Record) {
 	}
 }
 
+// chunks adds what the agent or a subagent said.
+func (v *transcriptView) chunks(kind, messageID, parent, text string) {
+	v.text(text, func(part TextContent) Update { return Chunk{kind, messageID, parent, part} })
+}
+
 // text adds a text in pieces that updates may have.
-func (v *transcriptView) text(kind, messageID, parent, text string) {
+func (v *transcriptView) text(text string, update func(TextContent) Update) {
 	for text = stream.Plain(text); text != ""; {
 		n := firstText(text, maxText)
-		v.add(Chunk{kind, messageID, parent, TextContent{"text", text[:n]}}, false)
+		v.add(update(TextContent{"text", text[:n]}), false)
 		text = text[n:]
 	}
 }

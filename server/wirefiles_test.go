@@ -81,7 +81,7 @@ func exampleUpdates(tokens *Tokens, text func(string) TextContent) map[string]Up
 	return map[string]Update{
 		KindMessageChunk: Chunk{KindMessageChunk, "m7", "", text("Hello")},
 		KindThoughtChunk: Chunk{KindThoughtChunk, "m7", "", text("Hm")},
-		KindUserChunk:    Chunk{KindUserChunk, "5c9906ee", "", text("Leave the parser alone")},
+		KindUserChunk:    UserChunk{KindUserChunk, "5c9906ee", "lead", "01a1f8b0", text("Leave the parser alone")},
 		KindNote:         Note{KindNote, "my-extension", "its text"},
 		KindToolCall: ToolCall{KindToolCall, "t1", "", "bash", "go test ./...", ToolExecute, StatusInProgress,
 			[]Location{{"main.go", 3}}, json.RawMessage(`{"command":"go test ./..."}`)},

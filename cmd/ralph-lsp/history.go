@@ -168,7 +168,7 @@ func (v sessionViewer) HandleRecord(r history.Record) {
 	switch r := r.(type) {
 	case history.Input:
 		if r.Kind != history.InputCallback {
-			v.Note("> " + plainLine(r.Text))
+			v.Note("> " + fromWhom(r) + plainLine(r.Text))
 		}
 	case history.Note:
 		v.Note(plainLine(r.Label + ": " + r.Text))
@@ -177,6 +177,14 @@ func (v sessionViewer) HandleRecord(r history.Record) {
 			v.HandleLoop(e)
 		}
 	}
+}
+
+// fromWhom names the agent that an input came from, if it was one.
+func fromWhom(r history.Input) string {
+	if r.FromAgentID == "" {
+		return ""
+	}
+	return plainLine(r.FromAgentID) + ": "
 }
 
 func showSession(cmd *cobra.Command, path, name string, verbose bool) error {

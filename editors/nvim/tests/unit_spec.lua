@@ -308,6 +308,19 @@ it('forgets the oldest lines', function()
   expect.equal(kept[#kept - 1], 'line 250')
 end)
 
+it('names the author of what an agent was told', function()
+  local transcript = new()
+  for _, text in ipairs({ 'Mind ', 'the tests' }) do
+    transcript:add({
+      sessionUpdate = wire.updates.user,
+      messageId = 'a',
+      fromAgentId = 'lead',
+      content = { text = text },
+    })
+  end
+  expect.contains(table.concat(lines(transcript), '\n'), '› lead: Mind the tests')
+end)
+
 it('shows every update that the wire has', function()
   local transcript = new()
   for name, kind in pairs(wire.updates) do

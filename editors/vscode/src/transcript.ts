@@ -51,7 +51,7 @@ export class Transcript {
   private one(u: Update): void {
     switch (u.sessionUpdate) {
       case 'agent_message_chunk': case 'agent_thought_chunk': return this.chunk(u);
-      case 'user_message_chunk': return this.block(quote(u.content.text));
+      case 'user_message_chunk': return this.block(quote((u.fromAgentId ? `${u.fromAgentId}: ` : '') + u.content.text));
       case '_ralph/discard': return this.discard(u.messageId);
       case 'tool_call': return this.toolCall(u);
       case 'tool_call_update': return this.toolResult(u);

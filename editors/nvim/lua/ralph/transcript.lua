@@ -129,7 +129,11 @@ function Transcript:chunk(update)
     prefix = '  ' .. prefix
   end
   local key = ('%s %s %s'):format(update.sessionUpdate, update.messageId, update.parentToolCallId)
-  self:append(key, prefix, update.content.text or '')
+  local text = update.content.text or ''
+  if update.fromAgentId and self.open ~= key then
+    text = update.fromAgentId .. ': ' .. text
+  end
+  self:append(key, prefix, text)
 end
 
 ---@param update ralph.Update

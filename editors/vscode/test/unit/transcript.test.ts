@@ -18,6 +18,12 @@ test('iterations, text and tools become markdown', () => {
   assert.equal(transcript(begin, say('Look'), say('ing.'), call, result('a\nb\n')), '## Iteration 3/50\n\nLooking.\n\n**bash** `` go `test` ``\n\n```text\na\nb\n```\n\n');
 });
 
+test('what an agent was told names its author', () => {
+  const told = (fromAgentId?: string): Update => ({ sessionUpdate: 'user_message_chunk', fromAgentId, content: { type: 'text', text: 'Mind the tests' } });
+  assert.match(transcript(told('lead')), /> lead: Mind the tests/);
+  assert.match(transcript(told()), /> Mind the tests/);
+});
+
 test('output with fences stays in its block', () => {
   assert.match(transcript(call, result('```\nx\n```')), /````text\n```\nx\n```\n````/);
 });

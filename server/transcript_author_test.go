@@ -1,0 +1,82 @@
+package server
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ralph-lsp/history"
+)
+
+// What an agent was told keeps its author from the moment at which it is told to
+// the page on which an editor reads it again.
+func TestTheAuthorOfAnInputIsInTheTranscript(t *testing.T) {
+	long := strings.Repeat("Mind the tests. ", maxText/8)
+	inputs := []history.Input{
+		{Kind: history.InputAgent, Text: "Leave the parser alone", FromAgentID: "lead", FromSessionID: "s1"},
+		{Kind: history.InputUser, Text: "Be quick"},
+		{Kind: history.InputCallback, Text: "hidden", FromAgentID: "lead"},
+		{Kind: history.InputAgent, Text: long, FromAgentID: "lead\x1b[31m"},
+	}
+	w, err := history.NewWriter(history.Options{Folder: t.TempDir()}, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.HandleRecord(history.LoopStart{LoopID: "ralph-1", Backend: "pi"})
+	live := transcriptView{encoder: newEncoder()}
+	for _, in := range inputs {
+		w.HandleRecord(in)
+		live.HandleRecord(in)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	page, err := ReadTranscript(t.Context(), w.Path(), "", 0, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(page.Updates) != len(live.updates) || len(page.Updates) != 4 { // the long one is two
+		t.Fatalf("%d updates, live %d", len(page.Updates), len(live.updates))
+	}
+	author := func(i int, updates []string) string {
+		_, behind, _ := strings.Cut(updates[i], `"fromAgentId":`)
+		who, _, _ := strings.Cut(behind, `"content"`)
+		return who
+	}
+	var was, is []string
+	for i := range page.Updates {
+		was, is = append(was, string(live.updates[i])), append(is, string(page.Updates[i]))
+		if author(i, was) != author(i, is) {
+			t.Errorf("update %d: live %.200s, read %.200s", i, was[i], is[i])
+		}
+	}
+	for i, want := range []string{`"lead","fromSessionId":"s1",`, "", `"lead",`, `"lead",`} {
+		if got := author(i, is); got != want {
+			t.Errorf("update %d is by %q, want %q: %.200s", i, got, want, is[i])
+		}
+	}
+}
+
+func TestTheAuthorOfAnotherWritersInput(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "session.jsonl")
+	lines := `{"type":"session","version":3,"id":"01a1f8b4","timestamp":"2026-11-20T11:25:50.210Z","cwd":"/w"}
+{"type":"custom_message","id":"00000010","parentId":null,"timestamp":"2026-11-20T11:25:50.305Z","customType":"assistant.input","content":"Mind the tests","display":true,"details":{"kind":"agent","fromAgentId":"lead","fromSessionId":"s1"}}
+{"type":"custom","id":"00000011","parentId":"00000010","timestamp":"2026-11-20T11:25:50.305Z","customType":"assistant.event","data":{"chatEventType":"agent_callback","payload":{"messageId":"m9","fromAgentId":"reviewer","result":"Looks good"}}}
+`
+	if err := os.WriteFile(file, []byte(lines), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	page, err := ReadTranscript(t.Context(), file, "", 0, false)
+	if err != nil || len(page.Updates) != 2 {
+		t.Fatalf("%s, %v", page.Updates, err)
+	}
+	for i, want := range []string{
+		`{"sessionUpdate":"user_message_chunk","messageId":"00000010","fromAgentId":"lead","fromSessionId":"s1","content":{"type":"text","text":"Mind the tests"}}`,
+		`{"sessionUpdate":"user_message_chunk","messageId":"m9","fromAgentId":"reviewer","content":{"type":"text","text":"Looks good"}}`,
+	} {
+		if string(page.Updates[i]) != want {
+			t.Errorf("got  %s\nwant %s", page.Updates[i], want)
+		}
+	}
+}
