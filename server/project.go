@@ -101,7 +101,7 @@ func (p *Projector) Loop(e loop.Event) Update {
 		p.spent = p.spent.Plus(believed(e.Cost))
 		return iterationEnd(e)
 	case loop.Goal:
-		return Goal{KindGoal, e.Promise, e.From, Said{Text: GoalText(e), Class: ClassInfo}}
+		return Goal{KindGoal, stream.Plain(e.Promise), stream.Plain(e.From), Said{Text: GoalText(e), Class: ClassInfo}}
 	case loop.NearMiss:
 		return Promise{KindPromise, false, stream.Plain(e.Found), stream.Plain(e.Expected), stream.Plain(e.Why), Said{NearMissText(e), ClassWarning, offersOf(e.Offer)}}
 	case loop.Guidance:

@@ -242,7 +242,8 @@ func (m *manager) configOf(ctx context.Context, p StartParams, request start.Req
 		prompt += "\n\n"
 	}
 	prompt += p.Selection
-	resolver.Start = resolver.Start.Over(says)
+	_, state, _ := loop.StateIn(folder) // without one, no loop is known
+	warnings := resolver.Adopt(says, m.files(folder).KnowsLoop(state.LoopID))
 	if prompt == "" && p.PromptURI == "" {
 		if prompt, err = m.configuredPrompt(folder, settings); err != nil {
 			return loop.Config{}, nil, err
@@ -264,7 +265,7 @@ func (m *manager) configOf(ctx context.Context, p StartParams, request start.Req
 		return loop.Config{}, nil, err
 	}
 	sources["prompt"] = promptFrom
-	cfg.Folder, cfg.Version = folder, m.version
+	cfg.Folder, cfg.Version, cfg.Warnings = folder, m.version, append(cfg.Warnings, warnings...)
 	return cfg, sources, nil
 }
 

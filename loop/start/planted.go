@@ -38,10 +38,48 @@ func (r Resolver) isStrangersChoice(named Agent, found Found, files config.Files
 	return (named.Hat != "" || isOther) && !files.KnowsLoop(found.LoopID)
 }
 
+// Adopt lets the state file that is a start's prompt say what the start
+// doesn't. One that isn't of the user's own loop loosens no limit; the warnings
+// tell what was not taken.
+func (r *Resolver) Adopt(says Options, isOwn bool) (warnings []string) {
+	if !isOwn {
+		own, _ := r.Editor.Limits.Over(r.filesLimits(), "")
+		c, s := &says.Limits, r.Start.Limits
+		held := slices.DeleteFunc([]string{
+			drop("max_iterations", &c.MaxIterations, s.MaxIterations, own.MaxIterations),
+			drop("max_cost_usd", &c.MaxCostUSD, s.MaxCostUSD, own.MaxCostUSD),
+			drop("max_duration", &c.MaxDuration, s.MaxDuration, own.MaxDuration),
+			drop("idle_timeout", &c.IdleTimeout, s.IdleTimeout, own.IdleTimeout),
+			drop("max_consecutive_failures", &c.MaxFailures, s.MaxFailures, own.MaxFailures),
+		}, func(text string) bool { return text == "" })
+		if len(held) > 0 {
+			warnings = append(warnings, "a state file can't loosen your limits: "+strings.Join(held, ", "))
+		}
+	}
+	r.Start = r.Start.Over(says)
+	return warnings
+}
+
+// drop takes a limit out of what a file says where the user's own is stricter
+// and the start says nothing, and tells so.
+func drop[T int | float64 | time.Duration](key string, said **T, start *T, own T) string {
+	if start != nil || *said == nil || !isLooser(**said, own) {
+		return ""
+	}
+	text := fmt.Sprintf("%s = %s is not taken, %s counts", key, limitText(**said), limitText(own))
+	*said = nil
+	return text
+}
+
+// isLooser compares limits; 0 is none.
+func isLooser[T int | float64 | time.Duration](a, b T) bool {
+	return b != 0 && (a == 0 || a > b)
+}
+
 // hold sets a limit to the user's own where the file's is looser and the start
 // says nothing, and tells so.
 func hold[T int | float64 | time.Duration](key, flag string, change **T, own, said T) string {
-	if *change != nil || own == 0 || said != 0 && said <= own {
+	if *change != nil || !isLooser(said, own) {
 		return ""
 	}
 	*change = &own

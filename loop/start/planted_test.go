@@ -101,3 +101,28 @@ func TestAStateFileOfNobodysLoopChoosesNoOtherAgentThanTheUser(t *testing.T) {
 		}
 	}
 }
+
+func TestAStateFileAsThePromptLoosensNoLimit(t *testing.T) {
+	file := loop.Patch{MaxIterations: new(0), MaxCostUSD: new(1.0), MaxDuration: new(5 * time.Hour), IdleTimeout: new(10 * time.Minute), MaxFailures: new(6)}
+	for _, tt := range []struct {
+		name   string
+		isOwn  bool
+		start  loop.Patch
+		editor loop.Patch
+		want   loop.Limits
+		told   int
+	}{
+		{"a stranger's", false, loop.Patch{}, loop.Patch{}, loop.Limits{MaxIterations: 50, MaxCostUSD: 1, MaxDuration: 4 * time.Hour, IdleTimeout: 10 * time.Minute, MaxFailures: 5}, 3},
+		{"the user's own", true, loop.Patch{}, loop.Patch{}, loop.Limits{MaxIterations: 0, MaxCostUSD: 1, MaxDuration: 5 * time.Hour, IdleTimeout: 10 * time.Minute, MaxFailures: 6}, 0},
+		{"the editor allows more", false, loop.Patch{}, loop.Patch{MaxFailures: new(9), MaxIterations: new(60)}, loop.Limits{MaxIterations: 60, MaxCostUSD: 1, MaxDuration: 4 * time.Hour, IdleTimeout: 10 * time.Minute, MaxFailures: 6}, 2},
+		{"the start says so", false, loop.Patch{MaxIterations: new(0), MaxDuration: new(6 * time.Hour)}, loop.Patch{}, loop.Limits{MaxIterations: 0, MaxCostUSD: 1, MaxDuration: 6 * time.Hour, IdleTimeout: 10 * time.Minute, MaxFailures: 5}, 1},
+	} {
+		r := Resolver{Start: Options{Limits: tt.start}, Editor: Options{Limits: tt.editor}, Settings: settings(t, "[limits]\nmax_cost_usd = 2\n")}
+		warnings := strings.Join(r.Adopt(Options{Limits: file}, tt.isOwn), " ")
+		var cfg loop.Config
+		r.limits(&cfg)
+		if cfg.Limits != tt.want || strings.Count(warnings, "is not taken") != tt.told {
+			t.Errorf("%s: got %+v, told %s", tt.name, cfg.Limits, warnings)
+		}
+	}
+}

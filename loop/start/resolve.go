@@ -147,15 +147,19 @@ func (r Resolver) quiet() bool { return r.Start.Quiet || !r.Settings.Instruct }
 
 func (r Resolver) chooser() chooser { return chooser{r.Settings, r.Detect} }
 
+// filesLimits are the limits of the configuration's files.
+func (r Resolver) filesLimits() loop.Limits {
+	l := r.Settings.Limits
+	return loop.Limits{
+		MaxIterations: l.MaxIterations, MaxCostUSD: l.MaxCostUSD, MaxDuration: l.MaxDuration,
+		IdleTimeout: l.IdleTimeout, MaxFailures: l.MaxConsecutiveFailures,
+	}
+}
+
 // limits sets limits and promise, and tells their sources.
 func (r Resolver) limits(cfg *loop.Config) Sources {
-	own := r.Settings.Limits
-	cfg.Limits = loop.Limits{
-		MaxIterations: own.MaxIterations, MaxCostUSD: own.MaxCostUSD, MaxDuration: own.MaxDuration,
-		IdleTimeout: own.IdleTimeout, MaxFailures: own.MaxConsecutiveFailures,
-	}
 	s, e := r.Start.Limits, r.Editor.Limits
-	cfg.Limits, cfg.Promise = e.Over(cfg.Limits, r.Settings.Promise)
+	cfg.Limits, cfg.Promise = e.Over(r.filesLimits(), r.Settings.Promise)
 	cfg.Limits, cfg.Promise = s.Over(cfg.Limits, cfg.Promise)
 	from := func(inStart, inEditor bool, key string) config.Source {
 		return first(inStart, inEditor, r.Settings.Source(key))
