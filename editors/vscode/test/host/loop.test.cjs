@@ -34,6 +34,17 @@ describe('a loop', () => {
     await until('the history', () => api.loops.past.some((p) => p.loopId === result.loopId));
   });
 
+  it('ends at the promise that the prompt names', async () => {
+    writeNotes();
+    const said = [];
+    const subscription = api.loops.onSaid(({ said: what }) => said.push(what.text));
+    await run('ralph.start', { folder: at(0), prompt: 'count 2, then output `<promise>DONE</promise>`' });
+    await until('the end', () => loop()?.stopReason === 'promise');
+    subscription.dispose();
+    assert.equal(loop().iteration, 2);
+    assert.deepEqual(said, ['this loop is done when the agent says <promise>DONE</promise> (from the prompt)']);
+  });
+
   it('cancels, and the agent is gone', async () => {
     await run('ralph.start', { folder: at(0), prompt: 'wait' });
     await until('the tool', () => loop()?.tool?.title === 'make everything');

@@ -74,3 +74,11 @@ test('the end says why, how long and what was refused', () => {
   const text = transcript({ sessionUpdate: '_ralph/end', stopReason: 'permission_denied', iterations: 2, durationMs: 65_000, denials: [{ tool: 'Bash', detail: 'rm -r' }] });
   assert.match(text, /\*\*failed: the agent was refused permission · 2 iterations · 1m 05s\*\*\n- refused: Bash rm -r/);
 });
+
+test('what is said of promises is shown as it is, tags as code', () => {
+  const goal: Update = { sessionUpdate: '_ralph/goal', promise: 'DONE', source: 'prompt', text: 'done when the agent says <promise>DONE</promise> (from the prompt)', class: 'info' };
+  const miss: Update = { sessionUpdate: '_ralph/promise', matched: false, found: 'X', message: 'm', text: 'not done yet: <promise>X</promise>', class: 'warning' };
+  const warning: Update = { sessionUpdate: '_ralph/warning', message: 'm', text: '$8.00 of $10.00 are spent', class: 'warning' };
+  assert.equal(transcript(goal, miss, warning),
+    '> done when the agent says `<promise>DONE</promise>` (from the prompt)\n\n> ⚠ not done yet: `<promise>X</promise>`\n\n> ⚠ $8.00 of $10.00 are spent\n\n');
+});
