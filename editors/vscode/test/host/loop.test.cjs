@@ -38,7 +38,7 @@ describe('a loop', () => {
     writeNotes();
     const said = [];
     const subscription = api.loops.onSaid(({ said: what }) => said.push(what.text));
-    await run('ralph.start', { folder: at(0), prompt: 'count 2, then output `<promise>DONE</promise>`' });
+    await run('ralph.start', { folder: at(0), prompt: 'count 2 and then output `<promise>DONE</promise>`' });
     await until('the end', () => loop()?.stopReason === 'promise');
     subscription.dispose();
     assert.equal(loop().iteration, 2);
