@@ -306,3 +306,18 @@ func TestGuidanceOfACrashedRunIsToldAgain(t *testing.T) {
 		}
 	})
 }
+
+// Time in which this process was stopped (Ctrl-Z) isn't the loop's.
+func TestElapsedLeavesOutAStop(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := start(t, nil, withTime(says("no"), time.Hour))
+		time.Sleep(8 * time.Minute)
+		r.mu.Lock()
+		r.stopped = 5 * time.Minute
+		r.mu.Unlock()
+		if st := r.Status(); st.Elapsed.Round(time.Second) != 3*time.Minute || st.Spent != 0 {
+			t.Errorf("status: %v, of which %v is over", st.Elapsed, st.Spent)
+		}
+		r.Kill()
+	})
+}
