@@ -26,7 +26,7 @@ func TestAFeedRemembersLittle(t *testing.T) {
 			f := newFeed(&deafEditor{feedEditor{client: fullClient}}, func(bool) {})
 			f.Start("l1", runningStatus)
 			f.HandleLoop(loop.IterationStart{Iteration: 1})
-			grown := memtest.Growth(240_000, memtest.Streams[name], func(r io.Reader) {
+			grown := memtest.Growth(120_000, memtest.Streams[name], func(r io.Reader) {
 				if _, err := (stream.Reader{Format: stream.FormatClaude, Handler: f}).Run(r); err != nil {
 					t.Error(err)
 				}

@@ -14,7 +14,7 @@ var Streams = map[string]func(b []byte, i int) []byte{
 		return line(b, `{"type":"assistant","message":{"id":"msg_#","model":"m","content":[{"type":"text","text":"Short, like this."}],"usage":{"input_tokens":3,"output_tokens":5}}}`, i)
 	},
 	"claude one message": func(b []byte, i int) []byte {
-		return line(b, `{"type":"assistant","message":{"id":"msg_1","model":"m","content":[{"type":"text","text":"Short, like this #."}],"usage":{"input_tokens":3,"output_tokens":5}}}`, i)
+		return line(b, `{"type":"assistant","message":{"id":"msg_1","model":"m","content":[{"type":"text","text":"`+long+`"}],"usage":{"input_tokens":3,"output_tokens":5}}}`, i)
 	},
 	"claude tools": func(b []byte, i int) []byte {
 		return line(b, []string{
@@ -40,7 +40,7 @@ var Streams = map[string]func(b []byte, i int) []byte{
 		}[i%4], i/4)
 	},
 	"pi one message": func(b []byte, i int) []byte {
-		return line(b, `{"type":"message_update","usage":{"input":1},"assistantMessageEvent":{"type":"text_delta","contentIndex":0,"delta":"Short, like this.\n"}}`, i)
+		return line(b, `{"type":"message_update","usage":{"input":1},"assistantMessageEvent":{"type":"text_delta","contentIndex":0,"delta":"`+long+`"}}`, i)
 	},
 	"pi tools that spend": func(b []byte, i int) []byte {
 		return line(b, []string{
@@ -60,8 +60,12 @@ var Streams = map[string]func(b []byte, i int) []byte{
 	"gemini tools without results": func(b []byte, i int) []byte {
 		return line(b, `{"type":"tool_use","timestamp":"2026-11-20T11:39:27.936Z","tool_name":"run_shell_command","tool_id":"t#","parameters":{"command":"ls #"}}`, i)
 	},
-	"text lines": func(b []byte, i int) []byte { return line(b, "Short, like this #.", i) },
+	"text lines": func(b []byte, i int) []byte { return line(b, long, i) },
 }
+
+// long is the text of a line, for what keeps up to 2 MiB of a text.
+const long = "Long enough that a few thousand lines are more than any text of which the end is kept, and so long t" +
+	"hat it is no longer short at all, whoever reads it and counts how many letters it has in the end, line #."
 
 // Names are those of Streams, sorted.
 func Names() []string {

@@ -16,10 +16,10 @@ func TestGrowthIsWhatIsKept(t *testing.T) {
 		}
 	}
 	stream := Streams["text lines"]
-	if got := Growth(lines, stream, keep); got < lines/2*20 || got > lines*100 || len(kept) != lines {
+	if got := Growth(lines, stream, keep); got < lines/2*200 || got > lines*300 || len(kept) != lines {
 		t.Errorf("keeping %d lines takes %d bytes", len(kept), got)
 	}
-	if kept[7] != "Short, like this 0000000007." || strings.Contains(kept[lines-1], "#") {
+	if !strings.HasSuffix(kept[7], " 0000000007.") || strings.Contains(kept[lines-1], "#") {
 		t.Errorf("the lines are %q and %q", kept[7], kept[lines-1])
 	}
 	kept = nil
