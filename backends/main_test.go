@@ -19,7 +19,7 @@ import (
 	"ralph-lsp/stream"
 )
 
-// The test binary plays the agents, its tools, the guard and a driver that
+// The test binary plays the agents, its tools and a driver that
 // gets killed: the same code on every system, and no shell.
 var roles = map[string]func(){
 	"ok": func() {
