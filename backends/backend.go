@@ -54,6 +54,9 @@ type Backend struct {
 	BudgetFlag       string // takes dollars; the agent stops itself when they are spent
 
 	Env []string // "KEY=value", set unless the user's environment has KEY
+	// Kept are folders in TMPDIR that the agent only saves time with. Each loop has
+	// a TMPDIR of its own, so they are kept for the next one (keepCaches).
+	Kept []string
 	// SlashCommands: a prompt whose first byte is "/" would be run as a command
 	// of the agent's own; a line break in front of it prevents that.
 	SlashCommands bool

@@ -16,6 +16,7 @@ import (
 	"github.com/creack/pty"
 
 	"ralph-lsp/internal/proctest"
+	"ralph-lsp/internal/testhome"
 	"ralph-lsp/stream"
 )
 
@@ -30,6 +31,19 @@ var roles = map[string]func(){
 	"echo": func() { // tells what it got
 		prompt, _ := io.ReadAll(os.Stdin)
 		say(fmt.Sprintf("%d bytes: %.40s", len(prompt), prompt))
+		settled()
+	},
+	"caches": func() { // says what the last one kept, and keeps what it was told
+		prompt, _ := io.ReadAll(os.Stdin)
+		name := filepath.Join(os.TempDir(), "a-cache", "kept")
+		last, _ := os.ReadFile(name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			panic(err)
+		}
+		if err := os.WriteFile(name, prompt, 0o600); err != nil {
+			panic(err)
+		}
+		say("kept: " + string(last))
 		settled()
 	},
 	"environment": func() {
@@ -184,7 +198,13 @@ func TestMain(m *testing.M) {
 	}
 	proctest.HeedSignals()
 	os.Setenv("GORACE", "atexit_sleep_ms=0") // or each fake agent takes a second to exit
-	os.Exit(m.Run())
+	remove, err := testhome.Use()            // where caches are kept
+	if err != nil {
+		panic(err)
+	}
+	code := m.Run()
+	remove()
+	os.Exit(code)
 }
 
 // say prints a pi message of one text.

@@ -26,6 +26,7 @@ type PlanExit struct {
 func (p Plan) command() *exec.Cmd {
 	backend := p.Backend
 	backend.Transport = TransportPipes // TERM is the user's
+	p.Scope.keepCaches(backend.Kept)
 	cmd := exec.Command(p.Argv[0], p.Argv[1:]...)
 	cmd.Dir = p.Dir
 	cmd.Env = append(environ(os.Environ(), Spec{Backend: backend, Scope: p.Scope, Dir: p.Dir}), "PWD="+p.Dir)

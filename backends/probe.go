@@ -66,7 +66,7 @@ func (b Backend) ask(ctx context.Context, path string, stdout *tail) (Exit, erro
 	}
 	defer scope.Close()
 	asked := Custom(path, b.VersionArgs, PromptStdin, stream.FormatText)
-	asked.Name, asked.Env = b.Name, b.Env
+	asked.Name, asked.Env, asked.Kept = b.Name, b.Env, b.Kept
 	p, err := Start(Spec{Backend: asked, Dir: dir, Scope: scope, Record: stdout})
 	if err != nil {
 		return Exit{}, err

@@ -102,6 +102,7 @@ func Start(spec Spec) (*Process, error) {
 		drained: make(chan struct{}),
 		done:    make(chan struct{}),
 	}
+	spec.Scope.keepCaches(spec.Backend.Kept)
 	cmd := exec.Command(path, append(spec.Backend.Argv(spec.Ours, spec.Args), prompt...)...)
 	cmd.Dir = spec.Dir
 	cmd.Env = append(environ(spec.Env, spec), "PWD="+spec.Dir)

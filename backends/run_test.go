@@ -2,6 +2,7 @@ package backends
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -128,6 +129,37 @@ func TestTheEnvironment(t *testing.T) {
 		if strings.Contains(env, not) {
 			t.Errorf("%s is in%s", not, env)
 		}
+	}
+}
+
+func TestWhatIsKeptBetweenLoops(t *testing.T) {
+	for name, tt := range map[string]struct {
+		cache string
+		kept  []string
+		want  [3]string // for two runs of a loop, and one of the next
+	}{
+		"a folder for caches": {t.TempDir(), []string{"a-cache"}, [3]string{"kept: ", "kept: run 1", "kept: run 2"}},
+		"none to be had":      {"relative", []string{"a-cache"}, [3]string{"kept: ", "kept: run 1", "kept: "}},
+		"nothing is kept":     {t.TempDir(), nil, [3]string{"kept: ", "kept: run 1", "kept: "}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("XDG_CACHE_HOME", tt.cache)
+			var got [3]string
+			scope := newScope(t)
+			for i := range got {
+				if i == 2 {
+					scope.Close()
+					scope = newScope(t)
+				}
+				p, _ := startRole(t, "caches", func(s *Spec) {
+					s.Backend.Kept, s.Scope, s.Prompt = tt.kept, scope, fmt.Sprint("run ", i+1)
+				})
+				got[i] = p.Wait().Result.Text
+			}
+			if got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
 	}
 }
 

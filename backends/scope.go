@@ -3,6 +3,7 @@ package backends
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"time"
 )
 
@@ -27,6 +28,21 @@ func openScope(loopID string, grace time.Duration) (s *Scope, err error) {
 		return nil, fmt.Errorf("making a temporary folder for the agents: %w", err)
 	}
 	return s, nil
+}
+
+// keepCaches lets folders of the temporary folder lead to those of ours in the
+// user's cache folder. Where there is none, or no link can be, they are as new.
+func (s *Scope) keepCaches(names []string) {
+	for _, name := range names {
+		cache, err := os.UserCacheDir()
+		if err != nil {
+			return
+		}
+		kept := filepath.Join(cache, "ralph-lsp", name)
+		if os.MkdirAll(kept, 0o700) == nil {
+			os.Symlink(kept, filepath.Join(s.TempDir, name)) // fails for all runs but the first
+		}
+	}
 }
 
 // orphanGrace is how long agents have to end by themselves after our own death.

@@ -55,6 +55,38 @@ func BenchmarkInitialize(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
+// BenchmarkReaper measures what the process that keeps a loop's agents together
+// takes to start and to end, next to a program that prints a word.
+func BenchmarkReaper(b *testing.B) {
+	dir := b.TempDir()
+	source := filepath.Join(dir, "hello.go")
+	if err := os.WriteFile(source, []byte(hello), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	program, peer := filepath.Join(dir, "ralph-lsp"), filepath.Join(dir, "hello")
+	build(b, program, ".")
+	build(b, peer, source)
+	life := func(cmd *exec.Cmd) time.Duration {
+		began := time.Now()
+		if err := cmd.Run(); err != nil {
+			b.Fatal(err)
+		}
+		return time.Since(began)
+	}
+	for b.Loop() {
+		var ours, theirs []time.Duration
+		for range starts {
+			theirs = append(theirs, life(exec.Command(peer)))
+			// Its socket is at its end from the beginning.
+			ours = append(ours, life(&exec.Cmd{Path: program, Args: []string{"ralph-lsp-reaper", "0", "0", ""}}))
+		}
+		b.ReportMetric(ms(median(ours)), "ms/reaper")
+		b.ReportMetric(ms(median(theirs)), "ms/hello")
+		b.ReportMetric(ms(median(ours))/ms(median(theirs)), "x-hello")
+	}
+	b.ReportMetric(0, "ns/op")
+}
+
 func build(b *testing.B, program, what string) {
 	b.Helper()
 	cmd := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", program, what)
