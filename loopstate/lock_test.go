@@ -1,6 +1,7 @@
 package loopstate
 
 import (
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
@@ -203,6 +204,59 @@ func TestALockOutlivesItsOwnerForAMoment(t *testing.T) {
 				ends.Wait()
 			})
 		})
+	}
+}
+
+// An owner that lives drives another folder, of which this one is a copy.
+func TestACopyOfALockedFolderHasNoPreviousOwner(t *testing.T) {
+	f := open(t, t.TempDir())
+	lock(t, f, Owner{Reapers: []Reaper{{PID: 1, ProcessStart: "x", Mark: 7}}})
+	record, err := os.ReadFile(filepath.Join(f.folder, lockName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	copied := open(t, t.TempDir())
+	if err := errors.Join(os.MkdirAll(filepath.Join(copied.folder, stateDir), 0o700), os.WriteFile(filepath.Join(copied.folder, lockName), record, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	o, held, err := copied.Owner()
+	if held || err != nil || !o.Lives() {
+		t.Errorf("the copy's record: %+v, %t, %v", o, held, err)
+	}
+	l := lock(t, copied, Owner{})
+	if o, ok := l.Previous(); ok {
+		t.Errorf("previous owner %+v, want none", o)
+	}
+	if o, _, err := copied.Owner(); err != nil || len(o.Reapers) > 0 {
+		t.Errorf("the new record has reapers: %+v, %v", o, err)
+	}
+}
+
+// What a dead owner left running isn't forgotten when the next one dies before
+// it has ended that.
+func TestTheReapersOfADeadOwnerStayInTheRecord(t *testing.T) {
+	f := open(t, t.TempDir())
+	dead := Owner{PID: os.Getpid(), ProcessStart: "another", Reapers: []Reaper{{PID: 2, ProcessStart: "y", Mark: 1 << 61}}}
+	if dead.Lives() {
+		t.Error("a process with another start is taken for the owner")
+	}
+	record, err := json.Marshal(dead)
+	if err := errors.Join(err, os.MkdirAll(filepath.Join(f.folder, stateDir), 0o700), os.WriteFile(filepath.Join(f.folder, lockName), record, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	own := []Reaper{{PID: 3, ProcessStart: "z", Mark: 1<<61 + 1}}
+	l := lock(t, f, Owner{Reapers: own})
+	if o, _, err := f.Owner(); err != nil || !cmp.Equal(o.Reapers, append(own, dead.Reapers...)) {
+		t.Errorf("the new record has %+v, %v", o.Reapers, err)
+	}
+	if o, ok := l.Previous(); !ok || !cmp.Equal(o, dead) {
+		t.Errorf("previous owner %+v, %t", o, ok)
+	}
+	if err := l.SetOwner(Owner{Reapers: own}); err != nil {
+		t.Fatal(err)
+	}
+	if o, _, err := f.Owner(); err != nil || !cmp.Equal(o.Reapers, own) {
+		t.Errorf("the record afterwards has %+v, %v", o.Reapers, err)
 	}
 }
 
