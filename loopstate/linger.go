@@ -89,6 +89,9 @@ func (f *File) watchReplaced(r *replaced) {
 			}
 			continue
 		}
+		if _, err := Parse(now.data); err != nil && rest == heldTime && !r.isLeft() {
+			continue // the beginning of a save by somebody who is slow
+		}
 		if !bytes.Equal(now.data, r.base) {
 			if f.takeOver(r.base, now.data) != nil && time.Since(began) < saveTime {
 				continue
