@@ -1,7 +1,9 @@
 package loop
 
 import (
+	"os"
 	"os/exec"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -39,12 +41,21 @@ func BenchmarkIterationGap(b *testing.B) {
 		}
 	})
 	b.Run("loop", func(b *testing.B) {
+		// Runs that use no tool would be paced.
+		said := filepath.Join(b.TempDir(), "said")
+		if err := os.WriteFile(said, []byte(`{"type":"tool_execution_start","toolCallId":"t","toolName":"bash","args":{}}
+{"type":"tool_execution_end","toolCallId":"t","toolName":"bash","result":{"content":[]},"isError":false}
+{"type":"message_end","message":{"role":"assistant","content":[{"type":"text","text":"hello"}],"stopReason":"stop"}}
+{"type":"agent_settled"}
+`), 0o600); err != nil {
+			b.Fatal(err)
+		}
 		w := &timer{}
 		limits := DefaultLimits()
 		limits.MaxIterations = max(b.N, 2)
 		l, err := Start(Config{
 			Folder: b.TempDir(), History: history.Options{Folder: b.TempDir()}, Prompt: "x", Limits: limits, Quiet: true,
-			Backend: backends.Custom(program, []string{"hello"}, backends.PromptStdin, stream.FormatText),
+			Backend: backends.Custom("/bin/cat", []string{said}, backends.PromptStdin, stream.FormatPi),
 		}, w)
 		if err != nil {
 			b.Fatal(err)
