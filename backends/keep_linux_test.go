@@ -386,7 +386,7 @@ func TestAReaperIsReplaced(t *testing.T) {
 	await(t, texts)
 	before := scope.Remains()
 	kill(t, before.Reaper.PID)
-	if exit := p.Wait(); exit.Result.Failure == nil || exit.Code != -1 || exit.Signal != "" || exit.Survivor != nil {
+	if exit := p.Wait(); exit.Result.Failure == nil || exit.Code != 0 || exit.Signal != "" || exit.Survivor != nil {
 		t.Errorf("got %+v", exit)
 	}
 	p, _ = startRole(t, "ok", in)

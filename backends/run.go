@@ -332,7 +332,7 @@ func (p *Process) finish() {
 	p.exit.Signal = signalName(status)
 	p.exit.Result = p.pumped
 	if lost {
-		p.exit.Code = -1
+		p.exit.Code, p.exit.Signal = 0, "" // how it ended isn't known; why is
 		p.exit.Result.Failure = &stream.Error{Message: "the process of ralph-lsp that keeps the agent's processes together was killed, so the agent and all that it started were ended; the next run gets another"}
 	}
 	p.exit.ReadErr = p.readErr
