@@ -196,6 +196,7 @@ func drive(t *testing.T, tool string, env ...string) *driven {
 		d.Process.Kill()
 		d.Wait()
 		proctest.CheckNone(t, hangs, d.file)
+		os.RemoveAll(d.tempDir) // of one whose reaper is dead, too
 	})
 	d.lines = bufio.NewScanner(out)
 	d.tempDir = d.line(t)
