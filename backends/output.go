@@ -17,10 +17,18 @@ type output interface {
 // it.
 const pause = time.Millisecond
 
+// Line after line means more than a few reads with little time between them. The
+// last words of a run, and its end, are few: nobody waits for them.
+const (
+	few  = 8
+	soon = 3 * pause
+)
+
 // pacer says when to pause between the reads of a pipe.
 type pacer struct {
 	enough   int       // bytes: an agent that writes so much in a pause might soon have to wait
 	gathered int       // bytes since the last pause
+	inARow   int       // reads that came soon after the one before
 	more     bool      // the last read hasn't brought all that was there
 	last     time.Time // when it returned
 	hurry    time.Time // until then there is no pause
@@ -28,7 +36,7 @@ type pacer struct {
 
 // before returns how long to pause before the next read.
 func (p *pacer) before(now time.Time) time.Duration {
-	if p.more || now.Sub(p.last) >= pause || now.Before(p.hurry) {
+	if p.inARow < few || p.more || now.Sub(p.last) >= pause || now.Before(p.hurry) {
 		return 0
 	}
 	fast := p.gathered >= p.enough
@@ -42,6 +50,9 @@ func (p *pacer) before(now time.Time) time.Duration {
 
 // after takes note of a read of n bytes, where there was room for some more.
 func (p *pacer) after(now time.Time, n, room int) {
+	if p.inARow++; now.Sub(p.last) >= soon {
+		p.inARow = 0
+	}
 	p.last, p.more = now, n == room
 	p.gathered += n
 }

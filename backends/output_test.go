@@ -1,6 +1,7 @@
 package backends
 
 import (
+	"slices"
 	"testing"
 	"time"
 )
@@ -16,17 +17,26 @@ func TestPauses(t *testing.T) {
 		name  string
 		steps []step
 	}{
-		{"a line now and then is read at once", []step{{0, 10, 100, 0}, {pause, 10, 100, 0}, {time.Hour, 10, 100, 0}}},
-		{"line after line gathers", []step{{0, 10, 100, 0}, {pause - 1, 10, 100, pause}, {0, 10, 100, pause}}},
-		{"what is there already is read", []step{{0, 100, 100, 0}, {0, 100, 100, 0}, {0, 99, 100, 0}, {0, 1, 100, pause}}},
-		{"an agent that would have to wait isn't kept", []step{
-			{0, 500, 501, 0}, {0, enough - 1, 2000, pause}, {0, enough, 2000, pause},
-			{0, 10, 2000, 0}, {99 * pause, 10, 2000, 0}, {0, 10, 2000, 0}, {pause / 2, 10, 2000, 0}, {pause / 2, 10, 2000, pause},
-		}},
+		{"a line now and then is read at once", []step{{pause, 10, 100, 0}, {time.Hour, 10, 100, 0}}},
+		{"line after line gathers", []step{{pause - 1, 10, 100, pause}, {0, 10, 100, pause}}},
+		{"until it is a line now and then", []step{{0, 10, 100, pause}, {soon, 10, 100, 0}, {0, 10, 100, 0}}},
+		{"a little less often is line after line", []step{{0, 10, 100, pause}, {soon - 1, 10, 100, 0}, {0, 10, 100, pause}}},
+		{"what is there already is read", []step{{0, 100, 100, pause}, {0, 100, 100, 0}, {0, 99, 100, 0}, {0, 1, 100, pause}}},
+		{"an agent that would have to wait isn't kept", slices.Concat(
+			[]step{{0, enough - 1, 2000, pause}, {0, enough, 2000, pause}, {0, 10, 2000, 0}},
+			slices.Repeat([]step{{2 * pause, 10, 2000, 0}}, 49),
+			[]step{{pause / 2, 10, 2000, 0}, {pause / 2, 10, 2000, 0}, {pause / 2, 10, 2000, 0}, {pause / 2, 10, 2000, pause}},
+		)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			now := time.Unix(1000, 0)
 			p := pacer{enough: enough}
+			for range few + 1 { // a burst: nobody waits for the end of one
+				if got := p.before(now); got != 0 {
+					t.Errorf("a pause of %v in the first few reads", got)
+				}
+				p.after(now, 1, 100)
+			}
 			for i, s := range tt.steps {
 				now = now.Add(s.idle)
 				if got := p.before(now); got != s.want {
