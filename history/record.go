@@ -57,6 +57,7 @@ type LoopEnd struct {
 	StopReason string   `json:"stopReason"`
 	Promise    string   `json:"promise,omitempty"`
 	Iterations int      `json:"iterations"`
+	Limit      int      `json:"limit,omitempty"` // of iterations, when that ended it; older files don't say it
 	CostUSD    *float64 `json:"costUsd,omitempty"`
 	Tokens     Tokens   `json:"tokens"`
 	DurationMs int64    `json:"durationMs"`

@@ -114,7 +114,7 @@ func recordOf(e Event) history.Record {
 
 func endRecord(e End) history.LoopEnd {
 	end := history.LoopEnd{
-		StopReason: string(e.Reason), Promise: e.Promise, Iterations: e.Iterations, CostUSD: history.KnownCost(e.Cost),
+		StopReason: string(e.Reason), Promise: e.Promise, Iterations: e.Iterations, Limit: e.Limit, CostUSD: history.KnownCost(e.Cost),
 		Tokens: history.Tokens(e.Tokens), DurationMs: e.Duration.Milliseconds(), Error: e.Error,
 	}
 	for _, d := range e.Denials {

@@ -53,6 +53,9 @@ func TestALoopIsKeptInOneSession(t *testing.T) {
 			count[history.Input](kept) != 2 || count[history.LoopEnd](kept) != 1 {
 			t.Errorf("kept %+v", kept)
 		}
+		if end, ok := kept[len(kept)-1].(history.LoopEnd); !ok || end.Limit != 2 {
+			t.Errorf("the limit that ended it isn't kept: %+v", kept[len(kept)-1])
+		}
 
 		from, more := r.Resumable(), 3
 		again := start(t, func(c *Config) {

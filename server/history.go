@@ -136,7 +136,7 @@ func LoopEvent(r history.Record) loop.Event {
 		}
 	case history.LoopEnd:
 		end := loop.End{
-			Reason: loop.StopReason(r.StopReason), Promise: r.Promise, Iterations: r.Iterations, Cost: history.CostOf(r.CostUSD),
+			Reason: loop.StopReason(r.StopReason), Promise: r.Promise, Iterations: r.Iterations, Limit: r.Limit, Cost: history.CostOf(r.CostUSD),
 			Tokens: stream.Tokens(r.Tokens), Duration: history.DurationOf(r.DurationMs), Error: r.Error,
 		}
 		for _, d := range r.Denials {

@@ -22,8 +22,11 @@ func endLine(e loop.End) string {
 	case loop.StopPromise:
 		what = fmt.Sprintf("done: %s %s", plainLine(e.Promise), after)
 	case loop.StopMaxIterations:
-		what = fmt.Sprintf("stopped: the limit of %s is reached", server.Counted(e.Limit, "iteration"))
-		if e.Iterations > e.Limit {
+		what = "stopped: the iteration limit is reached " + after
+		if e.Limit > 0 { // older session files don't say it
+			what = fmt.Sprintf("stopped: the limit of %s is reached", server.Counted(e.Limit, "iteration"))
+		}
+		if e.Limit > 0 && e.Iterations > e.Limit {
 			what += fmt.Sprintf(", %d were run", e.Iterations)
 		}
 	case loop.StopMaxCost:

@@ -10,7 +10,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"ralph-lsp/history"
 	"ralph-lsp/loop"
+	"ralph-lsp/server"
 	"ralph-lsp/stream"
 )
 
@@ -162,6 +164,20 @@ func TestUnknownCostIsNeverZero(t *testing.T) {
 	}
 }
 
+// What a session file keeps of an end is told as it was told live.
+func TestThePastEndOfALimit(t *testing.T) {
+	for want, end := range map[string]history.LoopEnd{
+		"stopped: the limit of 2 iterations is reached, 5 were run · cost unknown · 0.0s":  {Iterations: 5, Limit: 2},
+		"stopped: the limit of 5 iterations is reached · cost unknown · 0.0s":              {Iterations: 5, Limit: 5},
+		"stopped: the iteration limit is reached after 5 iterations · cost unknown · 0.0s": {Iterations: 5}, // of an older version
+	} {
+		end.StopReason = string(loop.StopMaxIterations)
+		if got := endLine(server.LoopEvent(end).(loop.End)); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
 // Every way a loop can end has a line of its own and an exit code.
 func TestEnds(t *testing.T) {
 	tests := []struct {
@@ -172,6 +188,7 @@ func TestEnds(t *testing.T) {
 		{loop.End{Reason: loop.StopPromise, Promise: "DONE", Iterations: 7, Cost: stream.USD(3.1), Duration: 12 * time.Minute}, "done: DONE after 7 iterations · $3.10 · 12m00s", 0},
 		{loop.End{Reason: loop.StopMaxIterations, Iterations: 1, Limit: 1}, "stopped: the limit of 1 iteration is reached · cost unknown · 0.0s", 2},
 		{loop.End{Reason: loop.StopMaxIterations, Iterations: 5, Limit: 2}, "stopped: the limit of 2 iterations is reached, 5 were run · cost unknown · 0.0s", 2},
+		{loop.End{Reason: loop.StopMaxIterations, Iterations: 5}, "stopped: the iteration limit is reached after 5 iterations · cost unknown · 0.0s", 2},
 		{loop.End{Reason: loop.StopMaxCost, Iterations: 2, Cost: stream.USD(5)}, "stopped: the cost limit is reached after 2 iterations · $5.00 · 0.0s", 2},
 		{loop.End{Reason: loop.StopMaxTime, Iterations: 2, Duration: 4 * time.Hour}, "stopped: the time limit is reached after 2 iterations · cost unknown · 4h00m", 2},
 		{loop.End{Reason: loop.StopCancelled, Iterations: 1}, "cancelled after 1 iteration · cost unknown · 0.0s", 130},
