@@ -319,7 +319,7 @@ func TestThePlanIsClaudesOwnInterface(t *testing.T) {
 	s.knowsClaude()
 	before := s.settings("before")
 	pid, argv := s.plan(planPrompt, planAnswer)
-	if want := []string{planPrompt}; !slices.Equal(argv, want) { // no -p, no --output-format
+	if want := []string{"--", planPrompt}; !slices.Equal(argv, want) { // no -p, no --output-format
 		t.Errorf("argv %q, want %q", argv, want)
 	}
 	if got := s.sizeOf(pid); got != "40 100" {

@@ -68,7 +68,7 @@ func playAgent() error {
 		if strings.Contains(string(prompt), patient) {
 			awaitGoAhead()
 		}
-		say(`All tests pass. <promise>DONE</promise>\nLOOP_COMPLETE`)
+		say(`All tests pass.\n\n<promise>DONE</promise>\n\nLOOP_COMPLETE`)
 	} else {
 		say("One test still fails.")
 	}
