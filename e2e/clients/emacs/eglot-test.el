@@ -87,7 +87,7 @@ The jsonrpc.el of Emacs 28 leaves it until the server says something more."
   (with-project ralph-endless-task
     (start)
     (ralph-await-agent)
-    (find-file (ralph-state-file))
+    (ralph-find-state-file)
     (should (eglot-managed-p))
     (ralph-go-behind "max_iter")
     (let (hover)

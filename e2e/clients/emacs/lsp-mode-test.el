@@ -104,7 +104,7 @@
   (with-project ralph-endless-task
     (click (await-lens "^Run Ralph loop$"))
     (ralph-await-agent)
-    (find-file (ralph-state-file))
+    (ralph-find-state-file)
     (client-connect)
     (await-lens "· Cancel$")
     (ralph-go-behind "max_iter")

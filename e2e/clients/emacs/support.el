@@ -80,6 +80,16 @@ by default `ralph-patience'."
     (prog1 (with-temp-buffer (insert-file-contents file) (string-to-number (buffer-string)))
       (delete-file file))))
 
+(defun ralph-find-state-file ()
+  "Open the state file of an endless task, once it says what was spent.
+An agent that works on without spending changes it no more."
+  (ralph-await "what was spent"
+               (lambda ()
+                 (with-temp-buffer
+                   (insert-file-contents (ralph-state-file))
+                   (search-forward "\ncost_usd: 0.01" nil t))))
+  (find-file (ralph-state-file)))
+
 (defun ralph-should-be-gone (pid)
   "Process PID must have ended already."
   (should-not (ralph--alive-p pid)))

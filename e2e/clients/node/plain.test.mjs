@@ -80,7 +80,7 @@ inProject('a second start is a question', endless, async (editor, document, fold
 
   editor.answers = { 'Ralph loop active': 'Keep' };
   await assert.rejects(start(), error => error.code === lsp.LSPErrorCodes.RequestFailed && error.data.reason === 'already_running');
-  assert.deepEqual(editor.questions[0].actions.map(({ title }) => title), ['Cancel and start', 'Keep']);
+  assert.deepEqual(editor.questions[0].actions.map(({ title }) => title), ['Keep', 'Cancel and start']);
   assert.equal(isAlive(first), true);
 
   editor.answers = { 'Ralph loop active': 'Cancel and start' };
