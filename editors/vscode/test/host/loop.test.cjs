@@ -38,8 +38,8 @@ describe('a loop', () => {
     writeNotes();
     const said = [];
     const subscription = api.loops.onSaid(({ said: what }) => said.push(what.text));
-    await run('ralph.start', { folder: at(0), prompt: 'count 2 and then output `<promise>DONE</promise>`' });
-    await until('the end', () => loop()?.stopReason === 'promise');
+    const { loopId } = await run('ralph.start', { folder: at(0), prompt: 'count 2 and then output `<promise>DONE</promise>`' });
+    await until('the end', () => api.loops.byId(loopId)?.stopReason === 'promise');
     subscription.dispose();
     assert.equal(loop().iteration, 2);
     assert.deepEqual(said, ['this loop is done when the agent says <promise>DONE</promise> (from the prompt)']);

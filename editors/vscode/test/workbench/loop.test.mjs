@@ -95,15 +95,15 @@ describe('a loop in the workbench', { timeout: 600_000 }, () => {
     await w.page.keyboard.press('Escape');
   });
 
-  it('asks after a reload of the window whether it shall go on', async () => {
+  it('asks after a reload of the window whether it should go on', async () => {
     await w.load();
     await until('the agent is gone', () => w.agents().length === 0);
-    await w.notification('was interrupted in iteration 1').waitFor();
+    await w.notification('A Ralph loop in app: interrupted at 1/7').waitFor();
     await w.screenshot('interrupted');
     await w.statusIs(/Ralph interrupted at 1\/7/);
     await w.run('Ralph: Show Output'); // what was said before is in the session file
     await w.editorShows('This takes a while.');
-    await w.press('was interrupted in iteration 1', 'Resume Iteration 1');
+    await w.press('A Ralph loop in app: interrupted at 1/7', 'Resume');
     await w.statusIs(/Ralph 1\/7/);
     await until('the agent', () => w.agents().length > 0);
     await w.run('Ralph: Cancel Loop');
@@ -114,10 +114,10 @@ describe('a loop in the workbench', { timeout: 600_000 }, () => {
     await w.page.keyboard.press('Control+Alt+r');
     await until('the agent', () => w.agents().length > 0);
     await w.run('Ralph: Restart Server');
-    await w.press('was interrupted in iteration 1', 'Resume Iteration 1');
+    await w.press('A Ralph loop in app: interrupted at 1/7', 'Resume');
     await until('the agent', () => w.agents().length > 0);
     await w.run('Ralph: Restart Server');
-    await w.notification('was interrupted in iteration 1').waitFor();
+    await w.notification('A Ralph loop in app: interrupted at 1/7').waitFor();
     await w.run('Ralph: Cancel Loop');
     await w.statusIsGone();
   });
