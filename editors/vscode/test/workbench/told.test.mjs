@@ -1,0 +1,89 @@
+// What a loop tells its user and asks, and what the answers do.
+import assert from 'node:assert/strict';
+import { after, before, describe, it as test } from 'node:test';
+import { until, Workbench } from './world.mjs';
+
+const starts = { // by key
+  1: { prompt: 'promise SHIPPED', maxIterations: 9 },
+  2: { prompt: 'fail 1', maxIterations: 5, maxConsecutiveFailures: 1, completionPromise: 'DONE' },
+  3: { prompt: 'wait', maxIterations: 7 },
+};
+
+describe('what a loop tells and asks', { timeout: 600_000 }, () => {
+  let w;
+  before(async () => {
+    w = await Workbench.open({
+      files: { 'PROMPT.md': 'wait\n' }, colorScheme: 'dark',
+      keybindings: Object.entries(starts).map(([key, args]) => ({ key: `ctrl+alt+${key}`, command: 'ralph.start', args })),
+    });
+    await w.run('Ralph: Focus on Ralph Loops View');
+  });
+  after(() => w?.close());
+  const it = (name, body) => test(name, () => w.step(name, body));
+  const key = (n) => w.page.keyboard.press(`Control+Alt+${n}`);
+
+  it('offers a promise that nobody set, and is done by it', async () => {
+    await key(1);
+    await w.notification('not done yet').waitFor();
+    await w.statusIs(/waiting \(pacing short runs\) until/);
+    await w.screenshot('offer');
+    await w.press('not done yet', 'Make "SHIPPED" the Promise');
+    await w.notification('Ralph done: SHIPPED').waitFor();
+    await w.statusIs(/Ralph done/);
+  });
+
+  it('shows a loop that failed, and what can be done', async () => {
+    await key(2);
+    await w.notification('A Ralph loop in app: failed at 1/5').waitFor();
+    await w.statusIs(/Ralph failed at 1\/5/);
+    await w.treeRow('failed').hover();
+    await w.treeRow('failed').getByRole('button', { name: 'Resume' }).waitFor();
+    await w.screenshot('failed');
+    await w.status().click();
+    for (const action of ['Resume', 'Discard', 'Open state file']) await w.row(action).waitFor();
+    await w.screenshot('failed-actions');
+    await w.page.keyboard.press('Escape');
+  });
+
+  it('asks before another one takes its place, and keeps it', async () => {
+    await key(3);
+    const question = w.notification('Discard and Start');
+    await question.waitFor();
+    await w.screenshot('in-the-way');
+    await question.getByRole('button', { name: 'Keep' }).click();
+    await question.waitFor({ state: 'hidden' });
+    assert.deepEqual(w.agents(), []);
+    await w.statusIs(/Ralph failed at 1\/5/);
+  });
+
+  it('is as failed after a restart of the server, and goes on behind the iteration that failed', async () => {
+    await w.run('Ralph: Restart Server');
+    await w.statusIs(/Ralph failed at 1\/5/);
+    await w.treeRow('failed').hover();
+    await w.treeRow('failed').getByRole('button', { name: 'Resume' }).click();
+    await w.notification('Ralph done: DONE').waitFor();
+    await w.treeRow('Iteration 2').waitFor();
+  });
+
+  const start = async (text) => {
+    await w.run('Ralph: Start Loop...');
+    await w.choose('New text...');
+    await w.answer('May have flags', text);
+  };
+
+  it('understands the texts of other tools', async () => {
+    await start('/ralph-loop "wait" --max-iterations 3');
+    await w.answer('Completion promise');
+    await w.answer('Iterations at most');
+    await w.answer('Dollars at most');
+    await w.statusIs(/Ralph 1\/3/);
+    await until('the agent', () => w.agents().length > 0);
+    await start('/cancel-ralph');
+    await w.statusIs(/Ralph cancelled/);
+    assert.deepEqual(w.agents(), []);
+    await start('/cancel-ralph');
+    await w.notification('There is no Ralph loop to do that with.').waitFor();
+    await start('/ralph-help');
+    await w.page.locator('.tabs-container .tab.active').filter({ hasText: 'Ralph Help' }).waitFor();
+  });
+});
