@@ -11,8 +11,8 @@ import (
 
 // ledger is what the state file says of what the loop counts. A loop that was
 // killed has nothing else to go on with, so the file is kept up to date while an
-// agent spends. It is also the user's: a number that differs from what
-// was written last is the user's own and counts from then on.
+// agent spends. It is also the user's: a number that was never there is the user's
+// own and counts from then on (see past for those that were).
 type ledger struct {
 	iteration int
 	begun     bool
@@ -30,14 +30,23 @@ func ledgerOf(s loopstate.State) ledger {
 	return b
 }
 
-// takeOver makes the user's changes of the state file's numbers the loop's. The
-// caller holds mu.
-func (l *Loop) takeOver(now ledger) {
+// takeOver makes the user's changes of the state file's numbers the loop's. What an
+// editor brings back with a buffer of before is none: it stays as it was, and the
+// file is written again. The caller holds mu.
+func (l *Loop) takeOver(found ledger) {
 	was := l.written
+	now := l.past.without(found, was)
+	if now != found {
+		l.past.add(found) // it is found again until it is written over, and whenever the editor saves
+	}
+	if now != found || found.begun != was.begun {
+		l.outdated = true
+		l.noteSpending()
+	}
 	if now == was {
 		return
 	}
-	l.written = now
+	l.remember(now)
 	if now.iteration != was.iteration {
 		l.base.iterations = max(now.iteration-1, 0)
 	}
@@ -98,10 +107,19 @@ func (l *Loop) saveBy(update func(func(*loopstate.State) error) (loopstate.State
 	})
 	if err == nil {
 		l.mu.Lock()
-		l.written = ledgerOf(state)
+		l.remember(ledgerOf(state))
+		l.outdated = false
 		l.mu.Unlock()
 	}
 	return state, err
+}
+
+// remember takes note of what the state file says now. The caller holds mu.
+func (l *Loop) remember(now ledger) {
+	if now != l.written {
+		l.past.add(l.written)
+		l.written = now
+	}
 }
 
 func (l *Loop) setUnderWay(now bool) {
@@ -141,14 +159,15 @@ func (l *Loop) keepBooks(ctx context.Context) {
 }
 
 // writeSpending writes down what the run under way has spent. When it is over,
-// whatever comes next has done that.
+// whatever comes next has done that; but numbers that an editor has brought back
+// don't stay, not even in a pause.
 func (l *Loop) writeSpending() {
 	l.fileMu.Lock()
 	defer l.fileMu.Unlock()
 	l.mu.Lock()
-	underWay := l.underWay
+	isDue := l.underWay || l.outdated
 	l.mu.Unlock()
-	if underWay {
+	if isDue {
 		l.save(func(*loopstate.State) {}) // a failure shows at the next iteration
 	}
 }

@@ -63,6 +63,8 @@ type Loop struct {
 	counts    tally        // of the runs so far
 	underWay  bool         // an iteration is begun, and not counted yet
 	written   ledger       // what the state file was last seen to say of what is counted
+	past      past         // what it said before
+	outdated  bool         // it says again what it said before
 	running   Agent        // nil between runs
 	cause     StopReason
 	grace     time.Duration // of the stop that cause asks for
