@@ -111,7 +111,9 @@ func (l *Loop) mustStop() (why StopReason, paused bool) {
 // may have changed it, pauses are kept, caps looked at, and the file is written.
 func (l *Loop) tryNextRun() (plannedRun, StopReason, error) {
 	for {
-		if err := l.readFile(); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		err := l.readFile()
+		isSyntax := errors.As(err, new(*loopstate.SyntaxError)) // of a slow save, maybe: the claim has more patience
+		if err != nil && !isSyntax && !errors.Is(err, fs.ErrNotExist) {
 			return plannedRun{}, StopBadStateFile, err
 		}
 		why, paused := l.mustStop()

@@ -340,6 +340,14 @@ func TestGuidance(t *testing.T) {
 	})
 }
 
+// patient is a state file whose save is over when a prompt is claimed.
+type patient struct{ *memory }
+
+func (p patient) Claim(edit func(*loopstate.State) error) (loopstate.State, error) {
+	p.tell(nil)
+	return p.memory.Claim(edit)
+}
+
 func TestABrokenStateFile(t *testing.T) {
 	broken := &loopstate.SyntaxError{File: "f.md", Line: 3, Msg: "iteration: not a number"}
 	t.Run("mended in time", func(t *testing.T) {
@@ -353,6 +361,18 @@ func TestABrokenStateFile(t *testing.T) {
 			if !r.log.has("f.md:3") {
 				t.Error("no warning")
 			}
+		})
+	})
+	t.Run("being saved slowly", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			r := unstarted(t, withTime(says("no"), time.Minute), says("<promise>DONE</promise>"))
+			r.Loop.store = patient{r.file}
+			if err := r.begin(); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Second)
+			r.file.tell(broken)
+			r.over(StopPromise, 2)
 		})
 	})
 	t.Run("left broken", func(t *testing.T) {

@@ -1,8 +1,11 @@
 package loopstate
 
 import (
+	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -129,4 +132,93 @@ func TestAPromptThatIsWrittenForLong(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A slow editor, or a busy disk, may leave the file empty or in part for longer
+// than anything that is saved stays as it is.
+func TestTheBeginningOfASlowSaveIsNoBadFile(t *testing.T) {
+	for name, tt := range map[string]struct {
+		stalls time.Duration
+		access func(f *File) (State, error)
+	}{
+		"a look":    {heldTime - heldPoll, (*File).Load},
+		"an update": {saveTime - heldPoll, func(f *File) (State, error) { return f.Update(func(*State) error { return nil }) }},
+		"a run":     {wholeTime - 2*heldTime - heldPoll, func(f *File) (State, error) { return f.Claim(func(*State) error { return nil }) }},
+	} {
+		for _, part := range []string{"", "---\niterat", "---\niteration: 7\n---\n"} {
+			t.Run(fmt.Sprintf("%s, %d bytes", name, len(part)), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					f := open(t, t.TempDir())
+					write(t, f, "---\niteration: 1\n---\nGo.\n")
+					if _, err := f.Load(); err != nil {
+						t.Fatal(err)
+					}
+					whole := "---\niteration: 7\n---\nGo on.\n"
+					editor := truncated(t, f.Path())
+					editor.WriteString(part)
+					var rest sync.WaitGroup
+					rest.Go(func() {
+						defer editor.Close()
+						time.Sleep(tt.stalls)
+						editor.WriteString(whole[len(part):])
+					})
+					s, err := tt.access(f)
+					if err != nil || s.Iteration != 7 || s.Prompt != "Go on.\n" {
+						t.Errorf("%d, %q, %v", s.Iteration, s.Prompt, err)
+					}
+					rest.Wait()
+					f.Settle()
+				})
+			})
+		}
+	}
+}
+
+func TestABrokenFileThatIsHeldOpenIsToldInTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := open(t, t.TempDir())
+		write(t, f, "---\niteration: 1\n---\nGo.\n")
+		defer truncated(t, f.Path()).Close()
+		_, err := f.Update(func(*State) error { return nil })
+		wantError(t, err, "the first line is not")
+	})
+}
+
+// An editor that had the file open when it was replaced is slow.
+func TestTheBeginningOfASlowSaveIsNotTakenOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := open(t, t.TempDir())
+		base := "---\niteration: 1\n---\nGo.\n"
+		write(t, f, base)
+		path := filepath.Join(f.folder, "replaced")
+		if err := os.WriteFile(path, []byte(base), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		file, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		editor := truncated(t, path)
+		f.linger(file, []byte(base))
+		whole := "---\niteration: 7\n---\nGo on.\n"
+		for _, part := range []string{whole[:10], whole[10:]} {
+			wantText(t, f, base)
+			editor.WriteString(part)
+			time.Sleep(heldTime + 3*heldPoll)
+		}
+		wantText(t, f, whole)
+		editor.Close()
+		f.Settle()
+		wantText(t, f, whole)
+	})
+}
+
+// truncated opens a file as who saves in place does.
+func truncated(t *testing.T, path string) *os.File {
+	t.Helper()
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_TRUNC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
 }

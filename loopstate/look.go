@@ -140,7 +140,11 @@ func (f *File) rest(l look, purpose purpose, err error) (rest, most time.Duratio
 		return settleTime, most
 	case err != nil && !isSyntax:
 		return 0, most
-	case l.held && purpose == toRun && !isSyntax && f.continues(l.doc.state.Prompt):
+	case l.held && isSyntax && purpose == toShow:
+		return heldTime, most
+	case l.held && isSyntax: // its beginning: what is there is of no use, however slow its writer
+		return most, most
+	case l.held && purpose == toRun && f.continues(l.doc.state.Prompt):
 		return heldTime, saveTime // that something is added has no end
 	case l.held && purpose != toShow:
 		return heldTime, most
