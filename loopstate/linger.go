@@ -89,10 +89,10 @@ func (f *File) watchReplaced(r *replaced) {
 			}
 			continue
 		}
-		if _, err := Parse(now.data); err != nil && rest == heldTime && !r.isLeft() {
-			continue // the beginning of a save by somebody who is slow
-		}
 		if !bytes.Equal(now.data, r.base) {
+			if _, err := Parse(now.data); err != nil && rest == heldTime && !r.isLeft() {
+				continue // the beginning of a save by somebody who is slow
+			}
 			if f.takeOver(r.base, now.data) != nil && time.Since(began) < saveTime {
 				continue
 			}
@@ -118,6 +118,9 @@ func (f *File) readReplaced(r *replaced) (now content, writing, err error) {
 	info, err := r.file.Stat()
 	if err != nil {
 		return content{}, writing, err
+	}
+	if same, err := hasContent(r.file, r.base); err != nil || same {
+		return content{stateOf(info), r.base}, writing, err
 	}
 	data, err := readAll(r.file, info.Size())
 	return content{stateOf(info), data}, writing, err

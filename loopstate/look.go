@@ -168,7 +168,7 @@ func (f *File) believe(prompt string) {
 	f.prompt = &prompt
 }
 
-// readAtRest is readRegular while nobody writes the file. When somebody has it
+// readAtRest reads a file while nobody writes it. When somebody has it
 // open for that the error is errBeingWritten, and data what was in it.
 func (f *File) readAtRest(path string) (data []byte, info fs.FileInfo, err error) {
 	if info, err = checkRegular(path); err != nil {
@@ -204,21 +204,6 @@ func checkRegular(path string) (fs.FileInfo, error) {
 		return info, fmt.Errorf("%s has more than %d MiB; put long texts into files of their own", path, maxSize>>20)
 	}
 	return info, nil
-}
-
-// readRegular reads a file unless it is something that could block or fill the
-// memory.
-func readRegular(path string) ([]byte, error) {
-	info, err := checkRegular(path)
-	if err != nil {
-		return nil, err
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	return readAll(file, info.Size())
 }
 
 // readAll reads a file from its beginning. Size is what it likely has.

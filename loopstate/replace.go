@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -117,7 +118,7 @@ func (f *File) hold(l look) (*held, error) {
 		}
 		h.leased = err == nil
 	}
-	if now, err := readAll(file, int64(len(l.data))); err != nil || !bytes.Equal(now, l.data) {
+	if same, err := hasContent(file, l.data); err != nil || !same {
 		h.close()
 		return nil, err
 	}
@@ -193,8 +194,36 @@ func (f *File) swap(l look, temp string, old *held, ours *os.File) (came, error)
 
 // holds says whether a file has this content.
 func holds(path string, data []byte) bool {
-	now, err := readRegular(path)
-	return err == nil && bytes.Equal(now, data)
+	info, err := checkRegular(path)
+	if err != nil || info.Size() != int64(len(data)) {
+		return false
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	same, err := hasContent(file, data)
+	return err == nil && same
+}
+
+// hasContent is holds for an open file. It reads a piece at a time: a prompt may
+// be long, and is looked at often.
+func hasContent(file io.ReaderAt, data []byte) (bool, error) {
+	piece := make([]byte, min(len(data), 64<<10)+1) // one more: the file may be longer
+	for at := 0; ; {
+		n, err := file.ReadAt(piece, int64(at))
+		if n > len(data)-at || !bytes.Equal(piece[:n], data[at:at+n]) {
+			return false, nil
+		}
+		at += n
+		if errors.Is(err, io.EOF) {
+			return at == len(data), nil
+		}
+		if err != nil {
+			return false, err
+		}
+	}
 }
 
 // replaceChecked is swap where files can't be exchanged: it looks, then

@@ -360,3 +360,52 @@ func TestNoUpdateIsLostBetweenProcesses(t *testing.T) {
 	}
 	onlyTheStateFile(t, f)
 }
+
+func TestHasContent(t *testing.T) {
+	long := strings.Repeat("0123456789abcde\n", 64<<10/16)
+	for _, tt := range []struct {
+		file, data string
+		want       bool
+	}{
+		{"", "", true}, {"a", "", false}, {"", "a", false}, {"ab", "ab", true}, {"ab", "a", false}, {"a", "ab", false}, {"ab", "ac", false},
+		{long, long, true}, {long + "a", long, false}, {long, long + "a", false}, {long + "a", long + "a", true},
+		{long + "a", long + "b", false}, {long + long, long + long, true}, {long + long[1:] + "x", long + long, false}, {long + long, long, false},
+	} {
+		got, err := hasContent(strings.NewReader(tt.file), []byte(tt.data))
+		if err != nil || got != tt.want {
+			t.Errorf("%d bytes %.3q, asked for %d: %v, %v", len(tt.file), tt.file, len(tt.data), got, err)
+		}
+	}
+	f := open(t, t.TempDir())
+	write(t, f, long)
+	if !holds(f.Path(), []byte(long)) || holds(f.Path(), []byte(long[1:])) || holds(f.Path()+"~", nil) || holds(f.folder, nil) {
+		t.Error("of files")
+	}
+	file, err := os.Open(f.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	file.Close()
+	if _, err := hasContent(file, []byte(long)); err == nil {
+		t.Error("no error of a closed file")
+	}
+}
+
+// An update of a long prompt takes a few copies of it, not one for each look.
+func TestAnUpdateTakesLittleMemory(t *testing.T) {
+	f := open(t, t.TempDir())
+	const size = 8 << 20
+	if err := f.Create(State{Prompt: strings.Repeat("0123456789abcde\n", size/16)}); err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if _, err := f.Update(func(s *State) error { s.Iteration++; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	f.Settle()
+	runtime.ReadMemStats(&after)
+	if copies := float64(after.TotalAlloc-before.TotalAlloc) / size; copies > 4.5 { // read, parsed, written, checked
+		t.Errorf("%.1f copies", copies)
+	}
+}
