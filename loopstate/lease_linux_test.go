@@ -222,3 +222,63 @@ func truncated(t *testing.T, path string) *os.File {
 	}
 	return file
 }
+
+// Saves that follow each other outlast what is waited for one, and that time ends
+// in the middle of one.
+func TestTheMiddleOfASaveIsNoBadFileHoweverManyThereAre(t *testing.T) {
+	const turn = 50 * time.Millisecond
+	for name, access := range map[string]func(*File) (State, error){
+		"an update": func(f *File) (State, error) { return f.Update(func(*State) error { return nil }) },
+		"a run":     func(f *File) (State, error) { return f.Claim(func(*State) error { return nil }) },
+	} {
+		for way, save := range map[string]func(f *File, editor *os.File, i int){
+			"in place": func(f *File, editor *os.File, i int) {
+				editor.Truncate(0)
+				time.Sleep(turn)
+				editor.WriteAt(fmt.Appendf(nil, "---\n---\nSave %d.", i), 0)
+				time.Sleep(turn)
+			},
+			"moved away": func(f *File, editor *os.File, i int) {
+				os.Rename(f.Path(), f.Path()+"~")
+				time.Sleep(turn)
+				editor.WriteAt(fmt.Appendf(nil, "---\n---\nSave %d.", i), 0)
+				os.Rename(f.Path()+"~", f.Path())
+				time.Sleep(turn)
+			},
+		} {
+			t.Run(name+", "+way, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					f := open(t, t.TempDir())
+					write(t, f, "---\n---\nSave 1.")
+					if _, err := f.Load(); err != nil {
+						t.Fatal(err)
+					}
+					editor, err := os.OpenFile(f.Path(), os.O_WRONLY, 0)
+					if err != nil {
+						t.Fatal(err)
+					}
+					stop := make(chan struct{})
+					var saves sync.WaitGroup
+					saves.Go(func() {
+						defer editor.Close()
+						for i := 1000; ; i++ {
+							select {
+							case <-stop:
+								return
+							default:
+								save(f, editor, i)
+							}
+						}
+					})
+					synctest.Wait()
+					if s, err := access(f); err != nil || s.Prompt == "" {
+						t.Errorf("%q, %v", s.Prompt, err)
+					}
+					close(stop)
+					saves.Wait()
+					f.Settle()
+				})
+			})
+		}
+	}
+}

@@ -25,6 +25,9 @@ const (
 	// a prompt would be run.
 	saveTime  = 5 * time.Second
 	wholeTime = time.Minute
+	// endlessTime is the same for what is of no use: saves may follow each other
+	// for so long that the moment after one of the others is in the middle of one.
+	endlessTime = 2 * wholeTime
 	// settlePoll is how often a file that is being saved is looked at.
 	settlePoll = 10 * time.Millisecond
 )
@@ -137,18 +140,20 @@ func (f *File) rest(l look, purpose purpose, err error) (rest, most time.Duratio
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && f.seen.Load(): // some editors move the old file away first
-		return settleTime, most
+		return settleTime, endlessTime
 	case err != nil && !isSyntax:
 		return 0, most
-	case l.held && isSyntax && purpose == toShow:
-		return heldTime, most
-	case l.held && isSyntax: // its beginning: what is there is of no use, however slow its writer
-		return most, most
+	case isSyntax && l.held && purpose == toShow:
+		return heldTime, endlessTime
+	case isSyntax && l.held: // its beginning: what is there is of no use, however slow its writer
+		return most, endlessTime
+	case isSyntax:
+		return settleTime, endlessTime
 	case l.held && purpose == toRun && f.continues(l.doc.state.Prompt):
 		return heldTime, saveTime // that something is added has no end
 	case l.held && purpose != toShow:
 		return heldTime, most
-	case l.held || isSyntax || purpose == toRun && !f.continues(l.doc.state.Prompt):
+	case l.held || purpose == toRun && !f.continues(l.doc.state.Prompt):
 		return settleTime, most
 	}
 	return 0, most
