@@ -101,7 +101,11 @@ func (f Files) Load() (Settings, error) {
 	if !isTrusted {
 		rest, held := settings.hold(folder, user)
 		if wants := demands(folder, user); len(wants) > 0 {
-			return settings, f.untrusted(file, append(wants, lines(held)...))
+			untrusted := f.untrusted(file, append(wants, lines(held)...))
+			if chosen, _ := folder["backend"].(string); chosen != "" {
+				untrusted.runs = "backends." + chosen + "."
+			}
+			return settings, untrusted
 		}
 		settings.Held, folder = held, rest
 		if len(held) > 0 {

@@ -14,12 +14,12 @@ const (
 	maxLines = 12  // lines of a question
 )
 
-// Lines are what the file wants, as it may be shown to who decides: what runs
-// comes first, what nobody would see is written as its number, and what is too
+// Lines are what the file wants, as it may be shown to who decides: what a start
+// would run comes first, then the other programs; what nobody would see is written as its number, and what is too
 // much is counted.
 func (e *UntrustedError) Lines() []string {
 	wants := slices.Clone(e.Wants)
-	slices.SortStableFunc(wants, func(a, b string) int { return rank(a) - rank(b) })
+	slices.SortStableFunc(wants, func(a, b string) int { return e.rank(a) - e.rank(b) })
 	var lines []string
 	for i, line := range wants {
 		if i == maxLines {
@@ -30,13 +30,17 @@ func (e *UntrustedError) Lines() []string {
 	return lines
 }
 
-// rank puts programs first.
-func rank(line string) int {
+// rank puts the chosen agent first, and programs before all else of them.
+func (e *UntrustedError) rank(line string) int {
 	key, _, _ := strings.Cut(line, " = ")
-	if strings.HasSuffix(key, ".command") || key == "backend" {
-		return 0
+	rank := 0
+	if !strings.HasSuffix(key, ".command") && key != "backend" {
+		rank++
 	}
-	return 1
+	if e.runs == "" || !strings.HasPrefix(key, e.runs) {
+		rank += 2
+	}
+	return rank
 }
 
 // bounded is a line with what can be seen of it, cut to maxLine characters.

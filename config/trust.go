@@ -25,6 +25,7 @@ type UntrustedError struct {
 	File  string
 	Wants []string // `backends.mine.command = "my-agent"`, ...
 
+	runs          string // before the keys of the agent that the file chooses: "backends.mine."
 	userDir, hash string
 }
 

@@ -237,6 +237,11 @@ func TestAQuestionShowsWhatItAsksAbout(t *testing.T) {
 			`backends.mine.args = ["` + strings.Repeat("a", 277) + "… (4725 more characters; read all of it in FILE)"}},
 		{"what nobody sees", "backends.mine.command = \"a\u202eb\u200dc\ufe0fd\U000e0041 é\"\n", []string{`backends.mine.command = "a\u202Eb\u200Dc\uFE0Fd\U000E0041 é"`}},
 		{"what would move the cursor", `backends.mine.command = "a\u001b[2Jb\u009b\r\n"` + "\n", []string{`backends.mine.command = "a\u001b[2Jb\u009B\r\n"`}},
+		{"what would run before what only hides it", "backend = \"mine\"\n" + strings.Join(args, "") + "[backends.mine]\nargs = [\"-c\"]\ncommand = \"./evil\"\n", slices.Concat([]string{
+			`backends.mine.command = "./evil"`, `backends.mine.args = ["-c"]`,
+			`backends.b0.command = "x"`, `backends.b1.command = "x"`, `backends.b10.command = "x"`, `backends.b11.command = "x"`, `backends.b12.command = "x"`,
+			`backends.b13.command = "x"`, `backends.b14.command = "x"`, `backends.b15.command = "x"`, `backends.b16.command = "x"`, `backends.b17.command = "x"`,
+			"… and 10 more; read all of it in FILE"})},
 		{"many", strings.Join(args, ""), slices.Concat([]string{
 			`backends.b0.command = "x"`, `backends.b1.command = "x"`, `backends.b10.command = "x"`, `backends.b11.command = "x"`, `backends.b12.command = "x"`,
 			`backends.b13.command = "x"`, `backends.b14.command = "x"`, `backends.b15.command = "x"`, `backends.b16.command = "x"`, `backends.b17.command = "x"`,
