@@ -76,7 +76,8 @@ func (b Backend) Find() (string, error) {
 	return "", fmt.Errorf("starting %s: %w", b.Name, err)
 }
 
-// Detect returns the first backend that works here, or a *NotFoundError. It
+// Detect returns the first backend that works here, or a *NotFoundError if none
+// is installed, or what keeps the first that is installed from working. It
 // waits for no answer behind that one, only for the end of whoever is still
 // being asked. A program that worked before isn't asked again as long as its file
 // stays the same.
@@ -90,13 +91,21 @@ func Detect(ctx context.Context) (Backend, Probe, error) {
 		answers[i] = make(chan Probe, 1)
 		wg.Go(func() { answers[i] <- worked.probe(asking, b) })
 	}
+	var broken error
 	for i := range builtin {
-		if probe := <-answers[i]; probe.Err == nil {
+		probe := <-answers[i]
+		if probe.Err == nil {
 			return probe.Backend, probe, nil
+		}
+		if missing := (*NotFoundError)(nil); !errors.As(probe.Err, &missing) && broken == nil {
+			broken = probe.Err
 		}
 	}
 	if ctx.Err() != nil {
 		return Backend{}, Probe{}, fmt.Errorf("looking for an agent: %w", ctx.Err())
+	}
+	if broken != nil {
+		return Backend{}, Probe{}, fmt.Errorf("no agent works here: %w", broken)
 	}
 	return Backend{}, Probe{}, &NotFoundError{Looked: slices.Clone(builtin), Path: os.Getenv("PATH")}
 }

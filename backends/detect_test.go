@@ -101,6 +101,20 @@ func TestDetectForgetsWhatFailed(t *testing.T) {
 	}
 }
 
+// An agent that is there and doesn't work isn't told as missing: the user would
+// install it again.
+func TestDetectTellsWhatKeepsAnAgentFromWorking(t *testing.T) {
+	install(t, "pi", "opencode")
+	t.Setenv("ROLE", "fails")
+	_, _, err := Detect(context.Background())
+	if missing := new(*NotFoundError); err == nil || errors.As(err, missing) {
+		t.Fatalf("got %v", err)
+	}
+	if want := "no agent works here: opencode --version exited with code "; !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("got %q, want %q...", err, want)
+	}
+}
+
 func TestDetectNothing(t *testing.T) {
 	install(t)
 	_, _, err := Detect(context.Background())
