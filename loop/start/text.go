@@ -46,9 +46,9 @@ func Parse(text string) (Request, error) {
 	}
 	if err := flags.Parse(words.args); err != nil {
 		if errors.Is(err, pflag.ErrHelp) {
-			return Request{}, errors.New("--help is no flag of a start; ask for ralph.help")
+			return Request{}, errors.New("--help is no flag of a start; say /ralph-help")
 		}
-		return Request{}, FlagError(flags, err, "see ralph.help", " (text that begins with - goes behind --)")
+		return Request{}, FlagError(flags, err, "see /ralph-help", " (text that begins with - goes behind --)")
 	}
 	r.Limits, r.Prompt = limits.Patch(flags), words.prompt
 	if words.slash != SlashStart {

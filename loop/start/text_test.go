@@ -52,8 +52,8 @@ func TestParse(t *testing.T) {
 		{text: `Build X --completion-promise`, problem: "needs a value"},
 		{text: `Build --completion-promise don't`, problem: "never closed"},
 		{text: `Build --completion-promise x\`, problem: "backslash"},
-		{text: `x -q`, problem: "unknown flag -q"},
-		{text: `--help`, problem: "ralph.help"},
+		{text: `x -q`, problem: "unknown flag -q; see /ralph-help"},
+		{text: `--help`, problem: "say /ralph-help"},
 	} {
 		r, err := Parse(tt.text)
 		if tt.problem != "" {
