@@ -59,13 +59,13 @@ function M.said(update)
   end
 end
 
---- Tells a loop's end, if the user wants to hear of it.
+--- Tells a loop's end, if the user wants to hear of it; the output has all of it.
 ---@param message string
 ---@param level integer
 function M.ending(message, level)
   local when = require('ralph.config').get().notify
   if when == 'always' or when == 'unfocused' and not focused then
-    show(message, level)
+    show(fit(message), level)
   end
 end
 
