@@ -162,5 +162,6 @@ it('tells of a failure in one line, so that nobody has to press Return', functio
   nvim:command([[Ralph start --max-failures=1 'agent: fail 2']])
   nvim:wait_event('RalphEnded', { stopReason = 'failures' })
   local note = nvim:wait_note('^Ralph failed: ')
-  assert(vim.fn.strdisplaywidth(note.message) <= nvim:lua('return vim.o.columns') - 20, note.message)
+  local width = nvim:lua('return vim.o.columns') - 20
+  assert(vim.fn.strdisplaywidth(note.message) <= width, note.message)
 end)
