@@ -19,6 +19,8 @@ export class Loops implements vscode.Disposable {
   private readonly activity = new Map<string, string>();
   private readonly lastSign = new Map<string, number>();
   private readonly seen = new Set<string>();
+  private asked = 0; // how often the past was asked for, and the newest answer so far
+  private answered = 0;
   private timer: NodeJS.Timeout | undefined;
   private readonly subscriptions: vscode.Disposable[];
 
@@ -135,9 +137,12 @@ export class Loops implements vscode.Disposable {
   }
 
   private async readPast(): Promise<void> {
+    const turn = ++this.asked;
     const folders = (vscode.workspace.workspaceFolders ?? []).map((f) => f.uri.toString());
     try {
       const all = await Promise.all(folders.map((folder) => this.sidecar.execute<{ loops: PastLoop[] }>(command.history, { folder, limit: 50 })));
+      if (turn < this.answered) return; // an older answer that came later knows less
+      this.answered = turn;
       this.past = all.flatMap((r, i) => r.loops.map((l) => ({ ...l, folder: folders[i] }))).sort((a, b) => b.startedAt.localeCompare(a.startedAt));
       this.changed();
     } catch (e) {
