@@ -203,7 +203,10 @@ func (l *Loop) runAgent(plan plannedRun) (report, error) {
 		l.emit(g)
 	}
 	exit, cause := l.attend(agent)
-	return assess(exit, cause, l.completionOf(prompt, plan), time.Now()), nil
+	completion := l.completionOf(prompt, plan)
+	r := assess(exit, cause, completion, time.Now())
+	r.promise = completion.Promise
+	return r, nil
 }
 
 // openIteration tells everybody that an iteration begins.
@@ -354,7 +357,7 @@ func (l *Loop) closeIteration(plan plannedRun, r report) {
 		Text: res.Text, Error: r.problem, Skipped: res.SkippedLines,
 	})
 	l.warnOfMirror()
-	l.tellNearMiss(r.verdict)
+	l.tellNearMiss(r.verdict, r.promise)
 }
 
 // causeOf is why the loop is to end, or why the run was ended.

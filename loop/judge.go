@@ -36,10 +36,11 @@ type report struct {
 	exit        backends.Exit
 	problem     string // why it didn't go well, in one line
 	verdict     stream.Verdict
-	neverBegan  bool // a start failure
-	unstartable bool // there wasn't even a process
-	limited     bool // refused by a rate limit
-	overloaded  bool // refused as the provider was overloaded
+	promise     string // that it was judged by
+	neverBegan  bool   // a start failure
+	unstartable bool   // there wasn't even a process
+	limited     bool   // refused by a rate limit
+	overloaded  bool   // refused as the provider was overloaded
 	resumeAt    time.Time
 }
 

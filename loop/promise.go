@@ -120,17 +120,20 @@ func PromisesIn(prompt string) []string {
 }
 
 // tellNearMiss says why a run didn't complete the loop, the first time for
-// each kind of reason.
-func (l *Loop) tellNearMiss(v stream.Verdict) {
+// each kind of reason. judgedBy is the promise that the run had to keep: who has
+// set another one meanwhile wants to hear no more of that one.
+func (l *Loop) tellNearMiss(v stream.Verdict, judgedBy string) {
 	if !v.Near {
 		return
 	}
 	l.mu.Lock()
-	known := l.promises.missed[v.Kind]
+	known := l.promises.missed[v.Kind] || judgedBy != l.status.Promise
 	if l.promises.missed == nil {
 		l.promises.missed = map[stream.NearKind]bool{}
 	}
-	l.promises.missed[v.Kind] = true
+	if !known {
+		l.promises.missed[v.Kind] = true
+	}
 	l.mu.Unlock()
 	if known {
 		return

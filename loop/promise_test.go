@@ -25,6 +25,24 @@ func TestAPromiseThatNobodySet(t *testing.T) {
 	})
 }
 
+// The user may answer an offer while the next run is being judged.
+func TestANearMissOfAnEarlierPromiseIsNotTold(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := start(t, func(c *Config) { c.Promise = "" }, withTime(says("no"), time.Minute), says("<promise>DONE</promise>"))
+		time.Sleep(time.Second)
+		promise := "DONE"
+		r.Update(Patch{Promise: &promise})
+		miss := stream.Completion{}.Judge(stream.Result{Text: "<promise>DONE</promise>"})
+		if r.tellNearMiss(miss, ""); r.log.count("near miss") != 0 {
+			t.Error("a near miss of a promise that counts by now was told")
+		}
+		if r.tellNearMiss(miss, promise); r.log.count("near miss") != 1 {
+			t.Error("a near miss of the promise was not told")
+		}
+		r.over(StopPromise, 2)
+	})
+}
+
 func TestANearMissIsToldOncePerKind(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := start(t, func(c *Config) { c.Limits.MaxIterations = 8 },
