@@ -38,3 +38,32 @@ func TestDuration(t *testing.T) {
 		}
 	}
 }
+
+func TestElapsed(t *testing.T) {
+	for want, d := range map[string]time.Duration{
+		"0s": -time.Second, "0.3s": 399 * time.Millisecond, "9s": 9 * time.Second, "9.9s": 10*time.Second - 1, "10s": 10*time.Second + 900*time.Millisecond,
+		"59s": time.Minute - 1, "1m00s": time.Minute, "2m05s": 125 * time.Second, "1h00m": time.Hour + 59*time.Second, "100h01m": 100*time.Hour + time.Minute,
+	} {
+		if got := Elapsed(d); got != want {
+			t.Errorf("%v: got %q, want %q", d, got, want)
+		}
+	}
+}
+
+func TestUSD(t *testing.T) {
+	for want, amount := range map[string]float64{
+		"$0.00": 0, "<$0.0001": 0.00009, "$0.0001": 0.0001, "$0.0042": 0.0042, "$0.0099": 0.0099, "$0.01": 0.00999, "$1.42": 1.42, "$1234.50": 1234.5,
+	} {
+		if got := USD(amount); got != want {
+			t.Errorf("%v: got %q, want %q", amount, got, want)
+		}
+	}
+}
+
+func TestTokens(t *testing.T) {
+	for want, n := range map[string]int64{"0": 0, "999": 999, "1.0k": 1000, "12.3k": 12_345, "999.9k": 999_949, "1.0M": 999_950, "12.3M": 12_345_678} {
+		if got := Tokens(n); got != want {
+			t.Errorf("%d: got %q, want %q", n, got, want)
+		}
+	}
+}
