@@ -61,26 +61,6 @@ var (
 	ErrNothingToGoOn = errors.New("there is no loop here to continue: start one with a prompt")
 )
 
-// CapError says that a loop can't be continued, as a limit is reached already.
-type CapError struct {
-	Reason     StopReason // which
-	Iterations int        // that were run
-	CostUSD    float64    // that was spent
-	Elapsed    time.Duration
-	Limits     Limits
-}
-
-func (e *CapError) Error() string {
-	reached := fmt.Sprintf("the limit of %d iterations is reached, %d were run", e.Limits.MaxIterations, e.Iterations)
-	switch e.Reason {
-	case StopMaxCost:
-		reached = fmt.Sprintf("the budget of $%.2f is spent, it was $%.2f so far", e.Limits.MaxCostUSD, e.CostUSD)
-	case StopMaxTime:
-		reached = fmt.Sprintf("the time limit of %v is reached, the loop ran for %v", e.Limits.MaxDuration, e.Elapsed.Round(time.Second))
-	}
-	return reached + ": raise the limit to go on"
-}
-
 // AlreadyRunningError says that a living process drives this folder's loop.
 type AlreadyRunningError struct {
 	Folder string

@@ -12,9 +12,10 @@ import (
 // leaveFile leaves the state file as the reason for the end demands. It returns
 // the state in which that leaves the loop.
 func (l *Loop) leaveFile(end End, now time.Time) State {
-	state := end.Reason.stateAfter()
+	ending := end.Reason.Ending()
+	state := ending.State
 	switch {
-	case end.Reason == StopStateRemoved, end.Reason == StopBadStateFile: // gone, or the user's to mend
+	case ending.Untouched:
 	case state.Left():
 		_, err := l.save(func(s *loopstate.State) {
 			s.ResumeAt = time.Time{}

@@ -2,10 +2,10 @@ package loop
 
 import (
 	"bytes"
-	"fmt"
 	"strings"
 	"time"
 
+	"ralph-lsp/internal/tell"
 	"ralph-lsp/stream"
 )
 
@@ -81,7 +81,7 @@ func (l *Loop) countUsage(u stream.Usage) (warning string) {
 	limit := st.Limits.MaxCostUSD
 	if limit > 0 && st.Cost.USD >= 0.8*limit && l.warned != limit {
 		l.warned = limit
-		return fmt.Sprintf("$%.2f of $%.2f are spent", st.Cost.USD, limit)
+		return tell.USD(st.Cost.USD) + " of " + tell.USD(limit) + " are spent"
 	}
 	return ""
 }

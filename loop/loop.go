@@ -253,7 +253,7 @@ func (l *Loop) mayGoOn(s loopstate.State) error {
 	}
 	used := usedBy(s)
 	if why := reached(used, limits); why != "" {
-		return &CapError{why, used.iterations, used.cost.USD, used.elapsed, limits}
+		return &CapError{why, Used{used.iterations, used.cost.USD, used.elapsed}, limits}
 	}
 	return nil
 }

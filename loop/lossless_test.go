@@ -127,9 +127,9 @@ func TestALoopAtItsLimitIsNotContinued(t *testing.T) {
 		why    StopReason
 		want   string
 	}{
-		{"iterations", Patch{MaxIterations: &two}, StopMaxIterations, "the limit of 2 iterations is reached, 3 were run: raise the limit"},
-		{"money", Patch{MaxCostUSD: &budget}, StopMaxCost, "the budget of $5.00 is spent, it was $5.50 so far"},
-		{"time", Patch{MaxDuration: &minute}, StopMaxTime, "the time limit of 1m0s is reached, the loop ran for 1m30s: raise"},
+		{"iterations", Patch{MaxIterations: &two}, StopMaxIterations, "the iteration limit of 2 is reached, the loop has used 3: raise it to go on"},
+		{"money", Patch{MaxCostUSD: &budget}, StopMaxCost, "the cost limit of $5.00 is reached, the loop has used $5.50: raise"},
+		{"time", Patch{MaxDuration: &minute}, StopMaxTime, "the time limit of 1m is reached, the loop has used 1m30s: raise"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -29,47 +29,6 @@ func (s State) Left() bool { return s == StateInterrupted || s == StateFailed }
 // Over says whether the loop has come to its end.
 func (s State) Over() bool { return s == StateEnded || s.Left() }
 
-// StopReason is why a loop ended.
-type StopReason string
-
-// The reasons for which a loop ends.
-const (
-	StopPromise          StopReason = "promise"
-	StopMaxIterations    StopReason = "max_iterations"
-	StopMaxCost          StopReason = "max_cost"
-	StopMaxTime          StopReason = "max_time"
-	StopCancelled        StopReason = "cancelled"
-	StopStateRemoved     StopReason = "state_removed"     // the user deleted the state file
-	StopFailures         StopReason = "failures"          // too many in a row
-	StopPermissionDenied StopReason = "permission_denied" // refused twice in a row
-	StopStalled          StopReason = "stalled"           // silent twice in a row
-	StopBackendError     StopReason = "backend_error"     // could not be started at all
-	StopInterrupted      StopReason = "interrupted"       // the editor or terminal went away
-	StopBadStateFile     StopReason = "bad_state_file"    // the user's edit can't be read
-)
-
-// Capped says whether the loop stopped because a limit of the user's was reached.
-func (r StopReason) Capped() bool {
-	return r == StopMaxIterations || r == StopMaxCost || r == StopMaxTime
-}
-
-// Failed says whether the loop stopped because its runs failed. Its state file
-// stays and says so, as the loop can go on once that is seen to.
-func (r StopReason) Failed() bool {
-	return r == StopFailures || r == StopPermissionDenied || r == StopStalled
-}
-
-// stateAfter is the state of a loop that stopped for a reason.
-func (r StopReason) stateAfter() State {
-	switch {
-	case r.Failed():
-		return StateFailed
-	case r == StopInterrupted:
-		return StateInterrupted
-	}
-	return StateEnded
-}
-
 // Limits bound a loop. The zero value of each means "none".
 type Limits struct {
 	MaxIterations int           // runs in total

@@ -24,7 +24,7 @@ var picture = Rules{
 		"backends":        {"stream", "backends/reaper", "internal/tell"},
 		"backends/reaper": {},
 		"history":         {"stream", "internal/jsoncursor", "internal/paths"},
-		"loop":            {"stream", "backends", "loopstate", "history"},
+		"loop":            {"stream", "backends", "loopstate", "history", "internal/tell"},
 		"loop/start":      {"loop", "backends", "stream", "config", "internal/tell"},
 		"server":          {"loop", "loop/start", "stream", "backends", "loopstate", "history", "config", "internal/paths", "internal/tell"},
 		"cmd/ralph-lsp":   {"server", "loop", "loop/start", "stream", "backends", "loopstate", "history", "config", "internal/tell"},

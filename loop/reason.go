@@ -1,0 +1,104 @@
+package loop
+
+import (
+	"slices"
+	"strings"
+)
+
+// StopReason is why a loop ended.
+type StopReason string
+
+// The reasons for which a loop ends.
+const (
+	StopPromise          StopReason = "promise"
+	StopMaxIterations    StopReason = "max_iterations"
+	StopMaxCost          StopReason = "max_cost"
+	StopMaxTime          StopReason = "max_time"
+	StopCancelled        StopReason = "cancelled"
+	StopStateRemoved     StopReason = "state_removed"     // the user deleted the state file
+	StopFailures         StopReason = "failures"          // too many in a row
+	StopPermissionDenied StopReason = "permission_denied" // refused twice in a row
+	StopStalled          StopReason = "stalled"           // silent twice in a row
+	StopBackendError     StopReason = "backend_error"     // could not be started at all
+	StopInterrupted      StopReason = "interrupted"       // the editor or terminal went away
+	StopBadStateFile     StopReason = "bad_state_file"    // the user's edit can't be read
+)
+
+// Class says how something that a person is told is meant.
+type Class string
+
+// The classes.
+const (
+	ClassInfo    Class = "info"
+	ClassOK      Class = "ok"
+	ClassWarning Class = "warning"
+	ClassError   Class = "error"
+)
+
+// Ending is what there is to know of a reason for which loops end. The rest of
+// the program asks this table, and compares no reasons.
+type Ending struct {
+	Reason    StopReason
+	Class     Class
+	Limit     Limit  // the one that was reached and can be raised; "" is none
+	State     State  // that the loop is left in; of one that is Left the state file stays
+	Untouched bool   // nothing is done to the state file: it is gone, or the user's to mend
+	What      string // in words: "stopped"
+	Why       string // in words: "iteration limit reached"; "" when What says all
+	Advice    string // what helps, to who sits at a terminal; "" when there is nothing to say
+}
+
+// endings has every reason once, in the order in which they are listed.
+var endings = []Ending{
+	{Reason: StopPromise, Class: ClassOK, State: StateEnded, What: "done"},
+	{Reason: StopMaxIterations, Class: ClassWarning, Limit: LimitIterations, State: StateEnded, What: "stopped", Why: "iteration limit reached"},
+	{Reason: StopMaxCost, Class: ClassWarning, Limit: LimitCost, State: StateEnded, What: "stopped", Why: "cost limit reached"},
+	{Reason: StopMaxTime, Class: ClassWarning, Limit: LimitTime, State: StateEnded, What: "stopped", Why: "time limit reached"},
+	{Reason: StopCancelled, Class: ClassInfo, State: StateEnded, What: "cancelled"},
+	{Reason: StopStateRemoved, Class: ClassInfo, State: StateEnded, Untouched: true, What: "cancelled", Why: "state file removed"},
+	{Reason: StopFailures, Class: ClassError, State: StateFailed, What: "failed", Why: "too many failures in a row",
+		Advice: "see to it"},
+	{Reason: StopPermissionDenied, Class: ClassError, State: StateFailed, What: "failed", Why: "the agent was refused permission",
+		Advice: "allow it (--backend-arg, see the agent's permission flags) or change the prompt"},
+	{Reason: StopStalled, Class: ClassError, State: StateFailed, What: "failed", Why: "the agent fell silent",
+		Advice: "raise --idle-timeout (0 waits without end)"},
+	{Reason: StopBackendError, Class: ClassError, State: StateEnded, What: "failed", Why: "the agent could not be started",
+		Advice: "see ralph-lsp doctor"},
+	{Reason: StopInterrupted, Class: ClassWarning, State: StateInterrupted, What: "interrupted"},
+	{Reason: StopBadStateFile, Class: ClassError, State: StateEnded, Untouched: true, What: "failed", Why: "the state file can't be used"},
+}
+
+// Endings lists what there is to know of each reason.
+func Endings() []Ending { return slices.Clone(endings) }
+
+// Ending is what there is to know of a reason. One that isn't known, as that of
+// a later version's session file, is told by its name.
+func (r StopReason) Ending() Ending {
+	for _, e := range endings {
+		if e.Reason == r {
+			return e
+		}
+	}
+	return Ending{Reason: r, Class: ClassError, State: StateEnded, What: "ended", Why: strings.ReplaceAll(string(r), "_", " ")}
+}
+
+// Capped says whether the loop stopped because a limit of the user's was reached.
+func (r StopReason) Capped() bool { return r.Ending().Limit != "" }
+
+// Failed says whether the loop stopped because its runs failed. Its state file
+// stays and says so, as the loop can go on once that is seen to.
+func (r StopReason) Failed() bool { return r.Ending().State == StateFailed }
+
+// String is how and why a loop ended: "stopped: iteration limit reached".
+func (e Ending) String() string { return e.with("") }
+
+// After is String with how far the loop had come behind its first word: "failed
+// after 5 iterations: too many failures in a row".
+func (e Ending) After(how string) string { return e.with(" after " + how) }
+
+func (e Ending) with(howFar string) string {
+	if e.Why == "" {
+		return e.What + howFar
+	}
+	return e.What + howFar + ": " + e.Why
+}

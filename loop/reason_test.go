@@ -1,0 +1,108 @@
+package loop
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// reasonsInTheCode are the constants of the type StopReason.
+func reasonsInTheCode(t *testing.T) []StopReason {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), "reason.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []StopReason
+	ast.Inspect(file, func(n ast.Node) bool {
+		spec, ok := n.(*ast.ValueSpec)
+		if !ok {
+			return true
+		}
+		if kind, ok := spec.Type.(*ast.Ident); ok && kind.Name == "StopReason" {
+			value, err := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found = append(found, StopReason(value))
+		}
+		return true
+	})
+	return found
+}
+
+// All that is told of an end comes from the table, so this is where a reason
+// can be forgotten.
+func TestEveryReasonIsInTheTable(t *testing.T) {
+	page, err := os.ReadFile("../docs/PROTOCOL.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	reasons := reasonsInTheCode(t)
+	for _, reason := range reasons {
+		if n := len(slices.DeleteFunc(Endings(), func(e Ending) bool { return e.Reason != reason })); n != 1 {
+			t.Errorf("%s has %d rows in the table of endings", reason, n)
+		}
+		e := reason.Ending()
+		switch {
+		case e.What == "", !slices.Contains([]Class{ClassInfo, ClassOK, ClassWarning, ClassError}, e.Class), !e.State.Over():
+			t.Errorf("the row of %s isn't complete: %+v", reason, e)
+		case (e.Class == ClassOK) != (reason == StopPromise):
+			t.Errorf("%s is of the class %s", reason, e.Class)
+		case e.State == StateFailed && (e.Advice == "" || e.Why == ""):
+			t.Errorf("%s doesn't say why the loop failed, or what helps: %+v", reason, e)
+		case e.Untouched && e.State.Left():
+			t.Errorf("%s leaves a loop that its file doesn't tell of", reason)
+		}
+		if !strings.Contains(string(page), "`"+string(reason)+"`") {
+			t.Errorf("docs/PROTOCOL.md doesn't name the reason %s", reason)
+		}
+	}
+	if len(reasons) != len(Endings()) {
+		t.Errorf("%d reasons and %d rows in the table", len(reasons), len(Endings()))
+	}
+}
+
+func TestAnEndingInWords(t *testing.T) {
+	for _, tt := range []struct {
+		reason       StopReason
+		short, after string
+	}{
+		{StopPromise, "done", "done after 5 iterations"},
+		{StopFailures, "failed: too many failures in a row", "failed after 5 iterations: too many failures in a row"},
+		{"no_progress", "ended: no progress", "ended after 5 iterations: no progress"}, // a later version's
+	} {
+		e := tt.reason.Ending()
+		if got, after := e.String(), e.After("5 iterations"); got != tt.short || after != tt.after {
+			t.Errorf("%s: %q, %q", tt.reason, got, after)
+		}
+	}
+}
+
+func TestARaisedLimitHasRoom(t *testing.T) {
+	limits := Limits{MaxIterations: 50, MaxCostUSD: 5, MaxDuration: 4 * time.Hour}
+	for _, tt := range []struct {
+		name    string
+		limits  Limits
+		reached Limit
+		used    Used
+		want    string
+	}{
+		{"doubled", limits, LimitIterations, Used{Iterations: 50}, "100 iterations"},
+		{"doubled until there is room", limits, LimitIterations, Used{Iterations: 100}, "200 iterations"},
+		{"money", limits, LimitCost, Used{CostUSD: 5.2}, "$10.00"},
+		{"little money", Limits{MaxCostUSD: 0.001}, LimitCost, Used{CostUSD: 0.0011}, "$0.0020"},
+		{"time", limits, LimitTime, Used{Elapsed: 4 * time.Hour}, "8h"},
+		{"none any more", Limits{}, LimitIterations, Used{Iterations: 3}, "0 iterations"},
+	} {
+		if _, words := tt.limits.Raise(tt.reached, tt.used); words != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, words, tt.want)
+		}
+	}
+}
