@@ -177,7 +177,7 @@ func (m *manager) pause(ctx context.Context, p LoopParams) (any, error) {
 // resume lets a loop go on: a paused or waiting one, one that was interrupted,
 // or one of ours that came to a cap.
 func (m *manager) resume(ctx context.Context, p ResumeParams) (any, error) {
-	if err := p.check(); err != nil {
+	if err := checkLimitParams(p.LimitParams); err != nil {
 		return nil, err
 	}
 	patch := p.patch()
@@ -261,7 +261,7 @@ func (m *manager) again(last *managed, cfg loop.Config) loop.Config {
 
 // update changes limits and promise at once, the prompt with the next iteration.
 func (m *manager) update(ctx context.Context, p ChangeParams) (any, error) {
-	if err := p.check(); err != nil {
+	if err := checkLimitParams(p.LimitParams); err != nil {
 		return nil, err
 	}
 	if p.Prompt != nil && strings.TrimSpace(*p.Prompt) == "" {

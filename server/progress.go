@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -130,7 +131,7 @@ func (p *progress) report() {
 	p.ed.NotifyLatest(p.token, MethodProgress, ProgressParams{p.token, v})
 }
 
-func samePercentage(a, b ProgressValue) bool { return equal(a.Percentage, b.Percentage) }
+func samePercentage(a, b ProgressValue) bool { return reflect.DeepEqual(a.Percentage, b.Percentage) }
 
 // changed says that something changed that a report may show.
 func (p *progress) changed()    { p.reports.soon() }

@@ -36,8 +36,8 @@ func (p LimitParams) patch() loop.Patch {
 	}
 }
 
-// check refuses what no loop can have, whatever it has now.
-func (p LimitParams) check() error {
+// checkLimitParams refuses what no loop can have, whatever it has now.
+func checkLimitParams(p LimitParams) error {
 	for _, ms := range []struct {
 		key string
 		n   *int64
@@ -220,12 +220,12 @@ func (m *manager) startFolder(uri string) (string, error) {
 // where its values come from.
 func (m *manager) configOf(ctx context.Context, p StartParams, request start.Request, folder string, settings config.Settings) (loop.Config, start.Sources, error) {
 	resolver := start.Resolver{Start: p.options(), Settings: settings, Detect: m.detect}
-	if err := p.check(); err != nil {
+	if err := checkLimitParams(p.LimitParams); err != nil {
 		return loop.Config{}, nil, err
 	}
 	if p.Settings != nil {
 		resolver.Editor = p.Settings.options()
-		if err := p.Settings.check(); err != nil {
+		if err := checkLimitParams(p.Settings.LimitParams); err != nil {
 			return loop.Config{}, nil, err
 		}
 	}
