@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ralph-lsp/config"
+	"ralph-lsp/wire"
 )
 
 // What is wrong with an argument is said of the key as it stands in the JSON.
@@ -15,26 +16,26 @@ func TestArgumentsAreRefusedByTheirKeys(t *testing.T) {
 	c := dial(t, optedIn, dir)
 	agent := agentThat(t, "never")
 	for name, tt := range map[string]struct{ command, argument, key, message string }{
-		"wrong type":             {CommandStart, `{"maxIterations":"5"}`, "maxIterations", "maxIterations is a string"},
-		"wrong type of settings": {CommandStart, `{"settings":{"maxCostUsd":"5"}}`, "settings.maxCostUsd", ""},
-		"wrong type of a folder": {CommandCancel, `{"folder":5}`, "folder", ""},
-		"unknown":                {CommandStart, `{"promt":"x"}`, "promt", "unknown key promt"},
-		"unknown in settings":    {CommandStart, `{"settings":{"folder":"x"}}`, "settings.folder", ""},
-		"other letters":          {CommandStart, `{"prompt":"x","PROMPT":"y"}`, "PROMPT", ""},
-		"other letters inside":   {CommandStart, `{"prompt":"x","settings":{"maxiterations":1}}`, "settings.maxiterations", ""},
-		"none takes any":         {CommandHelp, `{"x":1}`, "x", ""},
-		"a time that overflows":  {CommandStart, `{"prompt":"x","backend":"AGENT","maxDurationMs":18446744073710}`, "maxDurationMs", "give milliseconds up to 9223372036854"},
-		"the largest number":     {CommandStart, `{"prompt":"x","backend":"AGENT","idleTimeoutMs":9223372036854775807}`, "idleTimeoutMs", ""},
-		"of the settings":        {CommandStart, `{"prompt":"x","backend":"AGENT","settings":{"maxDurationMs":9223372036855}}`, "maxDurationMs", ""},
-		"of a resume":            {CommandResume, `{"maxDurationMs":-1}`, "maxDurationMs", ""},
-		"of an update":           {CommandUpdate, `{"idleTimeoutMs":9223372036855}`, "idleTimeoutMs", ""},
-		"a promise with tags":    {CommandStart, `{"prompt":"x","backend":"AGENT","completionPromise":"</promise>"}`, "completionPromise", "leave out"},
-		"an update's promise":    {CommandUpdate, `{"completionPromise":"</promise>"}`, "completionPromise", ""},
-		"an update's limit":      {CommandUpdate, `{"maxIterations":-1}`, "", "max iterations is -1"},
-		"a text's promise":       {CommandStart, `{"text":"x --completion-promise '<promise>'","backend":"AGENT"}`, "completionPromise", ""},
-		"a hat without hats":     {CommandStart, `{"prompt":"x","hat":"planner"}`, "hat", "none is described"},
-		"a model without a flag": {CommandStart, `{"prompt":"x","backend":"AGENT","model":"m"}`, "model", "say it with args"},
-		"a file elsewhere":       {CommandStart, `{"promptUri":"file://otherhost/x.md","backend":"AGENT"}`, "promptUri", "another machine"},
+		"wrong type":             {wire.CommandStart, `{"maxIterations":"5"}`, "maxIterations", "maxIterations is a string"},
+		"wrong type of settings": {wire.CommandStart, `{"settings":{"maxCostUsd":"5"}}`, "settings.maxCostUsd", ""},
+		"wrong type of a folder": {wire.CommandCancel, `{"folder":5}`, "folder", ""},
+		"unknown":                {wire.CommandStart, `{"promt":"x"}`, "promt", "unknown key promt"},
+		"unknown in settings":    {wire.CommandStart, `{"settings":{"folder":"x"}}`, "settings.folder", ""},
+		"other letters":          {wire.CommandStart, `{"prompt":"x","PROMPT":"y"}`, "PROMPT", ""},
+		"other letters inside":   {wire.CommandStart, `{"prompt":"x","settings":{"maxiterations":1}}`, "settings.maxiterations", ""},
+		"none takes any":         {wire.CommandHelp, `{"x":1}`, "x", ""},
+		"a time that overflows":  {wire.CommandStart, `{"prompt":"x","backend":"AGENT","maxDurationMs":18446744073710}`, "maxDurationMs", "give milliseconds up to 9223372036854"},
+		"the largest number":     {wire.CommandStart, `{"prompt":"x","backend":"AGENT","idleTimeoutMs":9223372036854775807}`, "idleTimeoutMs", ""},
+		"of the settings":        {wire.CommandStart, `{"prompt":"x","backend":"AGENT","settings":{"maxDurationMs":9223372036855}}`, "maxDurationMs", ""},
+		"of a resume":            {wire.CommandResume, `{"maxDurationMs":-1}`, "maxDurationMs", ""},
+		"of an update":           {wire.CommandUpdate, `{"idleTimeoutMs":9223372036855}`, "idleTimeoutMs", ""},
+		"a promise with tags":    {wire.CommandStart, `{"prompt":"x","backend":"AGENT","completionPromise":"</promise>"}`, "completionPromise", "leave out"},
+		"an update's promise":    {wire.CommandUpdate, `{"completionPromise":"</promise>"}`, "completionPromise", ""},
+		"an update's limit":      {wire.CommandUpdate, `{"maxIterations":-1}`, "", "max iterations is -1"},
+		"a text's promise":       {wire.CommandStart, `{"text":"x --completion-promise '<promise>'","backend":"AGENT"}`, "completionPromise", ""},
+		"a hat without hats":     {wire.CommandStart, `{"prompt":"x","hat":"planner"}`, "hat", "none is described"},
+		"a model without a flag": {wire.CommandStart, `{"prompt":"x","backend":"AGENT","model":"m"}`, "model", "say it with args"},
+		"a file elsewhere":       {wire.CommandStart, `{"promptUri":"file://otherhost/x.md","backend":"AGENT"}`, "promptUri", "another machine"},
 	} {
 		m := c.Command(tt.command, json.RawMessage(strings.ReplaceAll(tt.argument, "AGENT", agent)))
 		if m.Error == nil || m.Error.Code != codeInvalidParams {

@@ -12,6 +12,7 @@ import (
 	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"
 	"ralph-lsp/stream"
+	"ralph-lsp/wire"
 )
 
 // A client that opted in asks its user itself. For all others the server asks,
@@ -137,7 +138,7 @@ func (m *manager) decisionFor(err error, cfg loop.Config) func(context.Context) 
 	}
 	if errors.As(err, &running) {
 		return func(ctx context.Context) (*managed, error) {
-			if m.ask(ctx, QuestionAbout(err), aboutReplacing) != actionCancelAndStart {
+			if m.ask(ctx, wire.QuestionAbout(err), aboutReplacing) != actionCancelAndStart {
 				return nil, err
 			}
 			return m.launchInstead(ctx, cfg, running.Owner.LoopID)
@@ -145,7 +146,7 @@ func (m *manager) decisionFor(err error, cfg loop.Config) func(context.Context) 
 	}
 	if errors.As(err, &interrupted) {
 		return func(ctx context.Context) (*managed, error) {
-			switch m.ask(ctx, QuestionAbout(err), aboutLeftBehind) {
+			switch m.ask(ctx, wire.QuestionAbout(err), aboutLeftBehind) {
 			case actionContinue:
 				return m.goOn(ctx, cfg.Folder, start.Options{}, false)
 			case actionDiscardAndStart:
@@ -175,8 +176,8 @@ func (m *manager) offerToContinue(f *folder, found *seenLoop) {
 	m.asked[loopOf] = true
 	ctx := m.questionAbout(f, found.situation())
 	m.wg.Go(func() {
-		question := leftSentence("in "+filepath.Base(f.path), st.StopReason, st.Iteration, st.Limits.MaxIterations)
-		if last := oneLine(st.Error); last != "" {
+		question := wire.LeftSentence("in "+filepath.Base(f.path), st.StopReason, st.Iteration, st.Limits.MaxIterations)
+		if last := wire.OneLine(st.Error); last != "" {
 			question += " The last failure: " + last + "."
 		}
 		answer := m.ask(ctx, question+" Go on with it?", aboutInterrupted)
@@ -215,7 +216,7 @@ func (m *manager) announce(f *folder, r *managed, end loop.End) {
 	case end.Reason != loop.StopPromise:
 		kind = messageError
 	}
-	message := "Ralph " + endText(end)
+	message := "Ralph " + wire.EndText(end)
 	if r.Status().State == loop.StateFailed && !m.asksItself() {
 		return // a question tells it: what to do with the loop
 	}

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"compress/flate"
 	"io"
+
+	"ralph-lsp/wire"
 )
 
 // atticBlock is how many bytes of JSON are deflated together.
@@ -24,12 +26,6 @@ type stowed struct {
 	data      []byte
 	iteration int
 }
-
-// rawUpdate is an update from the attic, in JSON.
-type rawUpdate []byte
-
-func (rawUpdate) update()                        {}
-func (u rawUpdate) MarshalJSON() ([]byte, error) { return u, nil }
 
 // stow takes updates in.
 func (a *attic) stow(updates []pending) {
@@ -75,7 +71,7 @@ func (a *attic) take(into []pending) []pending {
 		panic(err) // we wrote it ourselves
 	}
 	for line := range bytes.Lines(lines) {
-		into = append(into, pending{update: rawUpdate(line), iteration: block.iteration})
+		into = append(into, pending{update: wire.Raw(line), iteration: block.iteration})
 	}
 	if len(a.blocks) == 0 {
 		*a = attic{} // the deflater is large

@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"ralph-lsp/stream"
+	"ralph-lsp/wire"
 )
 
 const (
@@ -38,7 +39,7 @@ type backlog struct {
 // pending is an update that waits. It is text when text is set, and nothing
 // when it was merged into a later one.
 type pending struct {
-	update    Update
+	update    wire.Update
 	text      *textRun
 	iteration int
 	truncated bool // not all of it is there
@@ -66,24 +67,24 @@ func (p *pending) weight() (fixed, loose int) {
 		return 0, slotWeight + cap(p.text.text)
 	}
 	switch u := p.update.(type) {
-	case ToolCall:
+	case wire.ToolCall:
 		for _, l := range u.Locations {
 			loose += len(l.Path)
 		}
 		return callWeight + len(u.ToolCallID) + len(u.Title), loose + len(u.RawInput)
-	case ToolCallUpdate:
+	case wire.ToolCallUpdate:
 		for _, c := range u.Content {
 			loose += len(c.Content.Text)
 		}
-		if u.Status == StatusInProgress {
+		if u.Status == wire.StatusInProgress {
 			return 0, slotWeight + loose
 		}
 		return slotWeight + len(u.ToolCallID), loose
-	case Iteration, End:
+	case wire.Iteration, wire.End:
 		return callWeight, 0
-	case Topic:
+	case wire.Topic:
 		return 0, slotWeight + len(u.Payload)
-	case ErrorUpdate:
+	case wire.ErrorUpdate:
 		return 0, slotWeight + len(u.Message)
 	case nil:
 		return 0, 0
@@ -132,27 +133,27 @@ func (b *backlog) lastText(kind, messageID, parent string) *textRun {
 }
 
 // add adds an update that isn't text. Truncated says that it was shortened.
-func (b *backlog) add(u Update, truncated bool) {
+func (b *backlog) add(u wire.Update, truncated bool) {
 	u, cut := limited(u)
 	p := pending{update: u, iteration: b.iteration, truncated: truncated || cut}
 	defer b.shed()
 	switch u := u.(type) {
-	case ToolCallUpdate:
+	case wire.ToolCallUpdate:
 		at, waits := b.outputs[u.ToolCallID]
 		switch {
-		case u.Status != StatusInProgress && waits:
+		case u.Status != wire.StatusInProgress && waits:
 			b.replace(&b.queue[at-b.first], pending{})
 			delete(b.outputs, u.ToolCallID)
-		case u.Status == StatusInProgress && waits:
+		case u.Status == wire.StatusInProgress && waits:
 			b.replace(&b.queue[at-b.first], p)
 			return
-		case u.Status == StatusInProgress:
+		case u.Status == wire.StatusInProgress:
 			if b.outputs == nil {
 				b.outputs = map[string]int{}
 			}
 			b.outputs[u.ToolCallID] = b.end()
 		}
-	case UsageUpdate:
+	case wire.UsageUpdate:
 		if old := b.waitingUsage(); old != nil {
 			b.replace(old, p)
 			return
@@ -172,7 +173,7 @@ func (b *backlog) waitingUsage() *pending {
 		return nil
 	}
 	p := &b.queue[b.usage-b.first]
-	if _, ok := p.update.(UsageUpdate); !ok || p.iteration != b.iteration {
+	if _, ok := p.update.(wire.UsageUpdate); !ok || p.iteration != b.iteration {
 		return nil
 	}
 	return p
@@ -203,7 +204,7 @@ func (b *backlog) take(limit int, into []pending) []pending {
 		p := &b.queue[n]
 		fixed, loose := p.weight()
 		size += fixed + loose
-		if u, ok := p.update.(ToolCallUpdate); ok && u.Status == StatusInProgress {
+		if u, ok := p.update.(wire.ToolCallUpdate); ok && u.Status == wire.StatusInProgress {
 			delete(b.outputs, u.ToolCallID)
 		}
 		if !p.gone() {
@@ -274,11 +275,11 @@ func (b *backlog) compact() {
 	clear(b.outputs)
 	for _, p := range b.queue {
 		switch u := p.update.(type) {
-		case ToolCallUpdate:
-			if u.Status == StatusInProgress {
+		case wire.ToolCallUpdate:
+			if u.Status == wire.StatusInProgress {
 				b.outputs[u.ToolCallID] = b.first + len(kept)
 			}
-		case UsageUpdate:
+		case wire.UsageUpdate:
 			b.usage = b.first + len(kept)
 		}
 		if !p.gone() {
@@ -297,13 +298,13 @@ func withoutText(p *pending) (pending, int) {
 
 func withoutContent(p *pending) (pending, int) {
 	switch u := p.update.(type) {
-	case ToolCall:
+	case wire.ToolCall:
 		if u.RawInput != nil || u.Locations != nil {
 			u.RawInput, u.Locations = nil, nil
 			return pending{update: u, iteration: p.iteration, truncated: true}, 1
 		}
-	case ToolCallUpdate:
-		if u.Status == StatusInProgress {
+	case wire.ToolCallUpdate:
+		if u.Status == wire.StatusInProgress {
 			return pending{}, 1
 		}
 		if u.Content != nil {
@@ -319,7 +320,7 @@ func withoutRest(p *pending) (pending, int) {
 		return *p, 0
 	}
 	switch p.update.(type) {
-	case ToolCall, ToolCallUpdate, Iteration, End:
+	case wire.ToolCall, wire.ToolCallUpdate, wire.Iteration, wire.End:
 		return *p, 0
 	}
 	return pending{}, 1
@@ -327,14 +328,14 @@ func withoutRest(p *pending) (pending, int) {
 
 // limited cuts what an update says to maxText; a tool's input can't be cut, so
 // one that is too long is left out.
-func limited(u Update) (_ Update, cut bool) {
+func limited(u wire.Update) (_ wire.Update, cut bool) {
 	shorten := func(s *string) {
 		if n := firstText(*s, maxText); n < len(*s) {
 			*s, cut = strings.Clone((*s)[:n]), true // a clone lets go of the rest
 		}
 	}
 	switch u := u.(type) {
-	case ToolCall:
+	case wire.ToolCall:
 		if len(u.RawInput) > maxText {
 			u.RawInput, cut = nil, true
 		}
@@ -342,13 +343,13 @@ func limited(u Update) (_ Update, cut bool) {
 			shorten(&u.Locations[i].Path)
 		}
 		return u, cut
-	case Topic:
+	case wire.Topic:
 		shorten(&u.Payload)
 		return u, cut
-	case ErrorUpdate:
+	case wire.ErrorUpdate:
 		shorten(&u.Message)
 		return u, cut
-	case Promise:
+	case wire.Promise:
 		shorten(&u.Found)
 		return u, cut
 	}

@@ -11,6 +11,7 @@ import (
 
 	"ralph-lsp/loop"
 	"ralph-lsp/stream"
+	"ralph-lsp/wire"
 )
 
 // An agent prints as fast as it can and the editor never reads: the memory has
@@ -46,7 +47,7 @@ func neverRead(t *testing.T, events, tools int) {
 		dropped int
 		counts  = map[string]int{}
 	)
-	params, _ := received[UpdateParams](ed, MethodUpdate)
+	params, _ := received[wire.UpdateParams](ed, wire.MethodUpdate)
 	for _, p := range params {
 		dropped += p.Dropped
 		for _, u := range decodeUpdates(t, p.Updates) {
@@ -61,8 +62,8 @@ func neverRead(t *testing.T, events, tools int) {
 		}
 	}
 	for kind, want := range map[string]int{
-		KindIteration + PhaseBegin: iterations, KindIteration + PhaseEnd: iterations,
-		KindToolCall + StatusInProgress: tools, KindToolCallUpdate + StatusCompleted: tools, KindEnd: 1,
+		wire.KindIteration + wire.PhaseBegin: iterations, wire.KindIteration + wire.PhaseEnd: iterations,
+		wire.KindToolCall + wire.StatusInProgress: tools, wire.KindToolCallUpdate + wire.StatusCompleted: tools, wire.KindEnd: 1,
 	} {
 		if counts[kind] != want {
 			t.Errorf("%d of %s arrived, want %d", counts[kind], kind, want)
@@ -91,9 +92,9 @@ func checkOrder(t *testing.T, updates []seen) {
 	begun := map[string]bool{}
 	for _, u := range updates {
 		switch u.SessionUpdate {
-		case KindToolCall:
+		case wire.KindToolCall:
 			begun[u.ToolCallID] = true
-		case KindToolCallUpdate:
+		case wire.KindToolCallUpdate:
 			if !begun[u.ToolCallID] {
 				t.Fatalf("%s ends before it begins", u.ToolCallID)
 			}
@@ -136,19 +137,21 @@ func TestOrderOfDropping(t *testing.T) {
 		{"text before outputs", func(b *backlog, i int) {
 			id := fmt.Sprint(i)
 			if i < n/2 {
-				b.add(ToolCallUpdate{KindToolCallUpdate, id, "", StatusCompleted, toolContent(kilobyte)}, false)
+				b.add(wire.ToolCallUpdate{SessionUpdate: wire.KindToolCallUpdate, ToolCallID: id, ParentToolCallID: "", Status: wire.StatusCompleted, Content: wire.ContentOf(kilobyte)}, false)
 			} else {
-				b.addText(KindMessageChunk, id, "", kilobyte)
+				b.addText(wire.KindMessageChunk, id, "", kilobyte)
 			}
 		}, "all outputs"},
 		{"outputs before errors", func(b *backlog, i int) {
 			if i < n/2 {
-				b.add(ErrorUpdate{SessionUpdate: KindError, Message: kilobyte}, false)
+				b.add(wire.ErrorUpdate{SessionUpdate: wire.KindError, Message: kilobyte}, false)
 			} else {
-				b.add(ToolCallUpdate{KindToolCallUpdate, fmt.Sprint(i), "", StatusCompleted, toolContent(kilobyte)}, false)
+				b.add(wire.ToolCallUpdate{SessionUpdate: wire.KindToolCallUpdate, ToolCallID: fmt.Sprint(i), ParentToolCallID: "", Status: wire.StatusCompleted, Content: wire.ContentOf(kilobyte)}, false)
 			}
 		}, "all errors"},
-		{"errors at last", func(b *backlog, _ int) { b.add(ErrorUpdate{SessionUpdate: KindError, Message: kilobyte}, false) }, "some errors"},
+		{"errors at last", func(b *backlog, _ int) {
+			b.add(wire.ErrorUpdate{SessionUpdate: wire.KindError, Message: kilobyte}, false)
+		}, "some errors"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -162,9 +165,9 @@ func TestOrderOfDropping(t *testing.T) {
 			outputs, errors := 0, 0
 			for _, p := range b.queue {
 				switch u := p.update.(type) {
-				case ToolCallUpdate:
+				case wire.ToolCallUpdate:
 					outputs += len(u.Content)
-				case ErrorUpdate:
+				case wire.ErrorUpdate:
 					errors++
 				}
 			}
@@ -181,13 +184,13 @@ func TestNewestTextStays(t *testing.T) {
 	var b backlog
 	for i := range 60 {
 		word := fmt.Sprint("word", i)
-		b.addText(KindMessageChunk, word, "", strings.Repeat("x", maxText-100)+word)
+		b.addText(wire.KindMessageChunk, word, "", strings.Repeat("x", maxText-100)+word)
 		last := b.queue[len(b.queue)-1].text
 		if last == nil || !strings.HasSuffix(string(last.text), word) {
 			t.Fatalf("%s isn't there", word)
 		}
 		for range 1000 {
-			b.add(Iteration{SessionUpdate: KindIteration}, false) // never dropped
+			b.add(wire.Iteration{SessionUpdate: wire.KindIteration}, false) // never dropped
 		}
 	}
 	if b.dropped == 0 {
@@ -199,8 +202,8 @@ func TestUsageStaysInItsIteration(t *testing.T) {
 	var b backlog
 	for iteration := 1; iteration <= 2; iteration++ {
 		b.iteration = iteration
-		b.add(UsageUpdate{SessionUpdate: KindUsage, Used: 1}, false)
-		b.add(UsageUpdate{SessionUpdate: KindUsage, Used: 2}, false)
+		b.add(wire.UsageUpdate{SessionUpdate: wire.KindUsage, Used: 1}, false)
+		b.add(wire.UsageUpdate{SessionUpdate: wire.KindUsage, Used: 2}, false)
 	}
 	got := b.take(1<<20, nil)
 	if len(got) != 2 || got[0].iteration != 1 || got[1].iteration != 2 {
@@ -231,32 +234,32 @@ func FuzzBacklog(f *testing.F) {
 			case 't', 'L':
 				text := map[byte]string{'t': "tü", 'L': strings.Repeat("€", maxText/2)}[op]
 				said.WriteString(text)
-				b.addText(KindMessageChunk, "m", "", text)
+				b.addText(wire.KindMessageChunk, "m", "", text)
 			case 'c':
 				calls++
 				open++
-				b.add(ToolCall{SessionUpdate: KindToolCall, ToolCallID: fmt.Sprint("t", calls), RawInput: json.RawMessage(`{}`)}, false)
+				b.add(wire.ToolCall{SessionUpdate: wire.KindToolCall, ToolCallID: fmt.Sprint("t", calls), RawInput: json.RawMessage(`{}`)}, false)
 			case 'C':
 				for range 4000 {
 					calls, end = calls+1, end+1
 					id := fmt.Sprint("t", calls)
-					b.add(ToolCall{SessionUpdate: KindToolCall, ToolCallID: id}, false)
-					b.add(ToolCallUpdate{KindToolCallUpdate, id, "", StatusCompleted, nil}, false)
+					b.add(wire.ToolCall{SessionUpdate: wire.KindToolCall, ToolCallID: id}, false)
+					b.add(wire.ToolCallUpdate{SessionUpdate: wire.KindToolCallUpdate, ToolCallID: id, ParentToolCallID: "", Status: wire.StatusCompleted, Content: nil}, false)
 				}
 			case 'p', 'P':
 				output := map[byte]string{'p': "out", 'P': strings.Repeat("o", maxText)}[op]
-				b.add(ToolCallUpdate{KindToolCallUpdate, id, "", StatusInProgress, toolContent(output)}, false)
+				b.add(wire.ToolCallUpdate{SessionUpdate: wire.KindToolCallUpdate, ToolCallID: id, ParentToolCallID: "", Status: wire.StatusInProgress, Content: wire.ContentOf(output)}, false)
 			case 'r':
 				if open > 0 {
 					open--
 					end++
-					b.add(ToolCallUpdate{KindToolCallUpdate, id, "", StatusCompleted, toolContent("out")}, false)
+					b.add(wire.ToolCallUpdate{SessionUpdate: wire.KindToolCallUpdate, ToolCallID: id, ParentToolCallID: "", Status: wire.StatusCompleted, Content: wire.ContentOf("out")}, false)
 				}
 			case 'u':
-				b.add(UsageUpdate{SessionUpdate: KindUsage, Used: 1}, false)
+				b.add(wire.UsageUpdate{SessionUpdate: wire.KindUsage, Used: 1}, false)
 			case 'i':
 				b.iteration++
-				b.add(Iteration{SessionUpdate: KindIteration, Phase: PhaseBegin}, false)
+				b.add(wire.Iteration{SessionUpdate: wire.KindIteration, Phase: wire.PhaseBegin}, false)
 			case 'z':
 				taken = b.take(100, taken)
 			}
@@ -300,7 +303,7 @@ func checkBooks(t *testing.T, b *backlog) {
 		t.Fatalf("%d bytes wait that could be dropped", loose)
 	}
 	for id, at := range b.outputs {
-		if u, ok := b.queue[at-b.first].update.(ToolCallUpdate); !ok || u.ToolCallID != id {
+		if u, ok := b.queue[at-b.first].update.(wire.ToolCallUpdate); !ok || u.ToolCallID != id {
 			t.Fatalf("the output of %s isn't at its place", id)
 		}
 	}
@@ -319,7 +322,7 @@ func checkTaken(t *testing.T, taken []pending, calls, ends int) {
 		var s seen
 		decode(t, u.json, &s)
 		switch {
-		case s.SessionUpdate == KindToolCall:
+		case s.SessionUpdate == wire.KindToolCall:
 			calls--
 			number := 0
 			fmt.Sscanf(s.ToolCallID, "t%d", &number)
@@ -327,7 +330,7 @@ func checkTaken(t *testing.T, taken []pending, calls, ends int) {
 				t.Fatalf("call %d comes after %d", number, last)
 			}
 			last = number
-		case s.Status == StatusCompleted:
+		case s.Status == wire.StatusCompleted:
 			ends--
 		}
 	}

@@ -4,25 +4,15 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-)
 
-// MethodUpdate is the notification that carries a loop's updates.
-const MethodUpdate = "ralph/update"
+	"ralph-lsp/wire"
+)
 
 const (
 	// maxNotification is how many bytes a notification may have, envelope included.
 	maxNotification = 64 << 10
 	envelopeSize    = 512 // of a notification without its updates, at most
 )
-
-// UpdateParams are the parameters of ralph/update.
-type UpdateParams struct {
-	LoopID    string            `json:"loopId"`
-	Seq       int64             `json:"seq"` // number of the last update; the first of a loop is 1
-	Iteration int               `json:"iteration,omitempty"`
-	Dropped   int               `json:"dropped"` // pieces of text, outputs and so on left out since the last notification
-	Updates   []json.RawMessage `json:"updates"` // each an Update
-}
 
 // batch collects updates of one iteration, as JSON, for one notification.
 type batch struct {
@@ -91,9 +81,9 @@ func newEncoder() *encoder {
 func (e *encoder) encode(p pending) (encoded, error) {
 	update, text := p.update, false
 	if run := p.text; run != nil {
-		update, text = Chunk{run.kind, run.messageID, run.parent, TextContent{"text", string(run.text)}}, true
+		update, text = wire.Chunk{SessionUpdate: run.kind, MessageID: run.messageID, ParentToolCallID: run.parent, Content: wire.TextContent{Type: "text", Text: string(run.text)}}, true
 	}
-	if _, ok := update.(Discard); ok {
+	if _, ok := update.(wire.Discard); ok {
 		text = true // it takes back what wasn't shown
 	}
 	e.buf.Reset()

@@ -12,6 +12,7 @@ import (
 
 	"ralph-lsp/loop"
 	"ralph-lsp/stream"
+	"ralph-lsp/wire"
 )
 
 // A number that nothing can have measured is as good as none; one that JSON has
@@ -23,30 +24,30 @@ func TestUnbelievableAmountsAreUnknown(t *testing.T) {
 		status := loop.Status{LoopID: "l", Folder: "/w", State: loop.StateWaiting, StartedAt: far, IterationStartedAt: far, Cost: cost,
 			IterationCost: cost, Tokens: stream.Tokens{Input: math.MinInt64}, Quota: []stream.Quota{{Window: "w", Utilization: usd, ResetsAt: far}},
 			Retry: &loop.RetryStatus{ResumeAt: far}, Tool: &loop.ToolStatus{StartedAt: far}}
-		shown := ProjectStatus(status, true)
+		shown := wire.StatusOf(status, true)
 		if shown.Cost != nil || shown.Tokens != nil || !shown.StartedAt.IsZero() {
 			t.Errorf("%v: %+v", usd, shown)
 		}
-		if text := newStatus([]LoopStatus{shown}).Message + progressReport(status, nil).Message; len(text) > 100 || strings.Contains(text, "$") {
+		if text := wire.NewStatus([]wire.LoopStatus{shown}).Message + progressReport(status, nil).Message; len(text) > 100 || strings.Contains(text, "$") {
 			t.Errorf("%v: %s", usd, text)
 		}
-		var p Projector
-		updates := []Update{
+		var p wire.Projector
+		updates := []wire.Update{
 			p.Event(stream.Usage{Cost: cost, Context: 1}),
 			p.Loop(loop.StateChanged{State: loop.StateWaiting, ResumeAt: far}),
 			p.Loop(loop.IterationEnd{Cost: cost}),
 			p.Loop(loop.End{Cost: cost}),
-			ProjectResult(stream.Result{Usage: stream.Usage{Cost: cost}}),
+			wire.ResultOf(stream.Result{Usage: stream.Usage{Cost: cost}}),
 		}
 		for _, u := range append(updates, p.Event(stream.Usage{Cost: stream.USD(0.5), Context: 2})) {
 			if _, err := json.Marshal(u); err != nil {
 				t.Errorf("%v: %v", usd, err)
 			}
 		}
-		if last := p.usage.Cost; last == nil || last.Amount != 0.5 {
+		if last := p.Usage.Cost; last == nil || last.Amount != 0.5 {
 			t.Errorf("after %v: %+v", usd, last)
 		}
-		if _, err := json.Marshal(newStatus([]LoopStatus{shown})); err != nil {
+		if _, err := json.Marshal(wire.NewStatus([]wire.LoopStatus{shown})); err != nil {
 			t.Errorf("%v: %v", usd, err)
 		}
 	}
@@ -60,9 +61,9 @@ func TestABadStateFileDoesNotHideTheOtherLoops(t *testing.T) {
 	if seen := c.status(bad, inState("interrupted")); seen.Cost != nil || !seen.StartedAt.IsZero() {
 		t.Errorf("got %+v", seen)
 	}
-	c.Must(c.Command(CommandStart, StartParams{Folder: FileURI(good), Prompt: "x", Choices: Choices{Backend: agentThat(t, "never")}}))
+	c.Must(c.Command(wire.CommandStart, wire.StartParams{Folder: wire.FileURI(good), Prompt: "x", Choices: wire.Choices{Backend: agentThat(t, "never")}}))
 	c.status(good, inState("running"))
-	if got := result[StatusResult](c, c.Command(CommandStatus, struct{}{})); len(got.Loops) != 2 {
+	if got := result[wire.StatusResult](c, c.Command(wire.CommandStatus, struct{}{})); len(got.Loops) != 2 {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -73,8 +74,8 @@ func TestABadSessionDoesNotHideTheOthers(t *testing.T) {
 	dir := t.TempDir()
 	c := dial(t, optedIn, dir)
 	finished(t, c, dir)
-	past := result[HistoryResult](c, c.Command(CommandHistory, struct{}{})).Loops
-	path, err := PathOf(past[0].SessionFileURI)
+	past := result[wire.HistoryResult](c, c.Command(wire.CommandHistory, struct{}{})).Loops
+	path, err := wire.PathOf(past[0].SessionFileURI)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,11 +87,11 @@ func TestABadSessionDoesNotHideTheOthers(t *testing.T) {
 		`"tokens":{"input":0`, `"tokens":{"input":9000000000000000000`).Replace(string(data))
 	text = startedAt.ReplaceAllString(text, `"startedAt":"9999-12-31T23:59:59-12:00"`)
 	writeFile(t, filepath.Join(filepath.Dir(path), "2020-01-01T00-00-00-000Z_x.jsonl"), text)
-	past = result[HistoryResult](c, c.Command(CommandHistory, struct{}{})).Loops
+	past = result[wire.HistoryResult](c, c.Command(wire.CommandHistory, struct{}{})).Loops
 	if len(past) != 2 || past[1].CostUSD != nil || past[1].Tokens != nil || past[1].DurationMs != 0 || !past[1].StartedAt.IsZero() {
 		t.Errorf("got %+v", past)
 	}
-	read := result[TranscriptResult](c, c.Command(CommandTranscript, TranscriptParams{SessionFileURI: past[1].SessionFileURI}))
+	read := result[wire.TranscriptResult](c, c.Command(wire.CommandTranscript, wire.TranscriptParams{SessionFileURI: past[1].SessionFileURI}))
 	if len(read.Updates) < 5 || read.SkippedLines > 0 {
 		t.Errorf("the transcript has %d updates, %d lines are skipped", len(read.Updates), read.SkippedLines)
 	}

@@ -7,6 +7,7 @@ import (
 	"go.lsp.dev/uri"
 
 	"ralph-lsp/loopstate"
+	"ralph-lsp/wire"
 )
 
 // codeAction answers textDocument/codeAction; never nil.
@@ -66,11 +67,11 @@ func (d *documents) actions(doc *document, start, end int) []protocol.CodeAction
 	case promptDoc:
 		isWhole := !doc.isCut() || end < len(doc.text)
 		if prompt := doc.text[start:end]; isWhole && strings.TrimSpace(prompt) != "" {
-			argument := StartParams{Folder: FileURI(d.folderOf(doc)), Prompt: prompt}
+			argument := wire.StartParams{Folder: wire.FileURI(d.folderOf(doc)), Prompt: prompt}
 			actions = append(actions, protocol.CodeAction{
 				Title:   "Run Ralph loop with the selection",
 				Kind:    new(protocol.CodeActionKindRefactor),
-				Command: clientCommand("Run Ralph loop with the selection", CommandStart, argument),
+				Command: clientCommand("Run Ralph loop with the selection", wire.CommandStart, argument),
 			})
 		}
 	}

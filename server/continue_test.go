@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"ralph-lsp/loopstate"
+	"ralph-lsp/wire"
 )
 
 // othersState is a state file as other Ralph tools write it.
@@ -32,7 +33,7 @@ func TestALoopOfAnotherToolGoesOn(t *testing.T) {
 		dir := leftByOthers(t)
 		c := dial(t, optedIn, dir)
 		c.status(dir, inState("interrupted"))
-		c.Must(c.Command(CommandResume, map[string]any{"folder": FileURI(dir), "trust": true}))
+		c.Must(c.Command(wire.CommandResume, map[string]any{"folder": wire.FileURI(dir), "trust": true}))
 		if got := c.status(dir, inState("running")); got.Backend.Name != "mine" || got.Iteration != 2 {
 			t.Errorf("got %+v", got)
 		}

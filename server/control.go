@@ -12,70 +12,16 @@ import (
 	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"
 	"ralph-lsp/loopstate"
+	"ralph-lsp/wire"
 )
 
-// LoopParams name a loop: by its id, by its folder, or not at all when there
-// is only one.
-type LoopParams struct {
-	LoopID string `json:"loopId,omitempty"`
-	Folder string `json:"folder,omitempty"` // file URI
-}
-
-// CancelParams is the argument of ralph.loop.cancel.
-type CancelParams struct {
-	LoopParams
-	When string `json:"when,omitempty"` // "now" (default) or "afterIteration"
-}
-
-// ResumeParams is the argument of ralph.loop.resume. Backend and Trust are for
-// an interrupted loop with a program or arguments that the user didn't start
-// it with here: that the state file names them is not enough to run them.
-type ResumeParams struct {
-	LoopParams
-	LimitParams
-	Backend string `json:"backend,omitempty"`
-	Trust   bool   `json:"trust,omitempty"` // the user trusts what the files would run, as they are now
-}
-
-// ChangeParams is the argument of ralph.loop.update.
-type ChangeParams struct {
-	LoopParams
-	LimitParams
-	Prompt *string `json:"prompt,omitempty"`
-}
-
-// SteerParams is the argument of ralph.loop.steer.
-type SteerParams struct {
-	LoopParams
-	Text string `json:"text"`
-}
-
-// LoopResult is where a command left its loop.
-type LoopResult struct {
-	LoopID    string `json:"loopId,omitempty"`
-	State     string `json:"state"` // a loop.State, or "idle": there is none
-	Iteration int    `json:"iteration,omitempty"`
-}
-
-// SteerResult acknowledges guidance; updates tell when it was delivered.
-type SteerResult struct {
-	GuidanceID string `json:"guidanceId,omitempty"` // absent: another process will deliver it
-}
-
-// StatusResult lists loops.
-type StatusResult struct {
-	Loops []LoopStatus `json:"loops"`
-}
-
-const stateIdle = "idle"
-
-func resultOf(r *managed) LoopResult {
+func resultOf(r *managed) wire.LoopResult {
 	st := r.Status()
-	return LoopResult{LoopID: st.LoopID, State: string(st.State), Iteration: st.Iteration}
+	return wire.LoopResult{LoopID: st.LoopID, State: string(st.State), Iteration: st.Iteration}
 }
 
 // cancel ends a loop. It answers when its agent and all that it started are gone.
-func (m *manager) cancel(ctx context.Context, p CancelParams) (any, error) {
+func (m *manager) cancel(ctx context.Context, p wire.CancelParams) (any, error) {
 	if !slices.Contains([]string{"", "now", "afterIteration"}, p.When) {
 		return nil, errf(codeInvalidParams, "when is %q: say now or afterIteration", p.When)
 	}
@@ -92,30 +38,30 @@ func (m *manager) cancel(ctx context.Context, p CancelParams) (any, error) {
 }
 
 // cancelElsewhere ends a loop that we don't drive, or discards one that nobody does.
-func (m *manager) cancelElsewhere(ctx context.Context, p LoopParams, notOurs error) (any, error) {
+func (m *manager) cancelElsewhere(ctx context.Context, p wire.LoopParams, notOurs error) (any, error) {
 	path, seen, err := m.elsewhere(ctx, p)
 	if err != nil {
 		return nil, err
 	}
 	if path == "" {
-		if isReason(notOurs, ReasonNotRunning) {
-			return LoopResult{State: stateIdle}, nil
+		if isReason(notOurs, wire.ReasonNotRunning) {
+			return wire.LoopResult{State: wire.StateIdle}, nil
 		}
 		return nil, notOurs
 	}
 	iteration, err := loop.CancelFolder(ctx, path)
 	if errors.Is(err, loop.ErrNotRunning) {
-		return LoopResult{State: stateIdle}, nil
+		return wire.LoopResult{State: wire.StateIdle}, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	return LoopResult{LoopID: seen.LoopID, State: string(loop.StateEnded), Iteration: iteration}, nil
+	return wire.LoopResult{LoopID: seen.LoopID, State: string(loop.StateEnded), Iteration: iteration}, nil
 }
 
 // elsewhere returns the folder of a loop that parameters name and that we
 // don't drive; "" when there is none.
-func (m *manager) elsewhere(ctx context.Context, p LoopParams) (path string, seen loop.Status, err error) {
+func (m *manager) elsewhere(ctx context.Context, p wire.LoopParams) (path string, seen loop.Status, err error) {
 	if p.Folder != "" || p.LoopID == "" {
 		if path, err = m.folderPath(p.Folder); err != nil && p.Folder == "" {
 			return "", seen, nil // nothing is named, and nothing is clear
@@ -153,7 +99,7 @@ func isReason(err error, reason string) bool {
 
 // change does something to a loop: here when it's ours, through its state
 // file when another process drives it.
-func (m *manager) change(ctx context.Context, p LoopParams, here func(*managed) error, there func(folder string) error) (LoopResult, error) {
+func (m *manager) change(ctx context.Context, p wire.LoopParams, here func(*managed) error, there func(folder string) error) (wire.LoopResult, error) {
 	r, notOurs := m.find(p.LoopID, p.Folder)
 	if notOurs == nil {
 		err := here(r)
@@ -161,26 +107,26 @@ func (m *manager) change(ctx context.Context, p LoopParams, here func(*managed) 
 	}
 	path, seen, err := m.elsewhere(ctx, p)
 	if err != nil {
-		return LoopResult{}, err
+		return wire.LoopResult{}, err
 	}
 	if path == "" {
-		return LoopResult{}, notOurs
+		return wire.LoopResult{}, notOurs
 	}
-	return LoopResult{LoopID: seen.LoopID, State: string(seen.State), Iteration: seen.Iteration}, there(path)
+	return wire.LoopResult{LoopID: seen.LoopID, State: string(seen.State), Iteration: seen.Iteration}, there(path)
 }
 
 // pause lets the running iteration finish and starts no other.
-func (m *manager) pause(ctx context.Context, p LoopParams) (any, error) {
+func (m *manager) pause(ctx context.Context, p wire.LoopParams) (any, error) {
 	return m.change(ctx, p, func(r *managed) error { return r.Pause() }, loop.PauseFolder)
 }
 
 // resume lets a loop go on: a paused or waiting one, one that was interrupted,
 // or one of ours that came to a cap.
-func (m *manager) resume(ctx context.Context, p ResumeParams) (any, error) {
+func (m *manager) resume(ctx context.Context, p wire.ResumeParams) (any, error) {
 	if err := checkLimitParams(p.LimitParams); err != nil {
 		return nil, err
 	}
-	patch := p.patch()
+	patch := p.Patch()
 	result, err := m.change(ctx, p.LoopParams,
 		func(r *managed) error { return r.Resume(patch) },
 		func(folder string) error {
@@ -192,7 +138,7 @@ func (m *manager) resume(ctx context.Context, p ResumeParams) (any, error) {
 	if err == nil {
 		return result, nil
 	}
-	if !errors.Is(err, loop.ErrNotRunning) && !isReason(err, ReasonNotRunning) {
+	if !errors.Is(err, loop.ErrNotRunning) && !isReason(err, wire.ReasonNotRunning) {
 		return nil, err
 	}
 	m.settle(ctx)
@@ -205,12 +151,12 @@ func (m *manager) resume(ctx context.Context, p ResumeParams) (any, error) {
 
 // takeUp continues a loop that nobody drives: the one that the folder's state
 // file describes, else ours that ended last.
-func (m *manager) takeUp(ctx context.Context, p ResumeParams) (*managed, error) {
+func (m *manager) takeUp(ctx context.Context, p wire.ResumeParams) (*managed, error) {
 	path, _, err := m.elsewhere(ctx, p.LoopParams)
 	if err != nil {
 		return nil, err
 	}
-	options := start.Options{Agent: start.Agent{Name: p.Backend}, Limits: p.patch()}
+	options := start.Options{Agent: start.Agent{Name: p.Backend}, Limits: p.Patch()}
 	last := m.lastOf(p.LoopParams)
 	switch {
 	case path != "":
@@ -232,7 +178,7 @@ func (m *manager) takeUp(ctx context.Context, p ResumeParams) (*managed, error) 
 }
 
 // lastOf returns our loop that ended last, by its id or in a folder.
-func (m *manager) lastOf(p LoopParams) *managed {
+func (m *manager) lastOf(p wire.LoopParams) *managed {
 	if p.LoopID != "" {
 		return m.known(p.LoopID)
 	}
@@ -260,14 +206,14 @@ func (m *manager) again(last *managed, cfg loop.Config) loop.Config {
 }
 
 // update changes limits and promise at once, the prompt with the next iteration.
-func (m *manager) update(ctx context.Context, p ChangeParams) (any, error) {
+func (m *manager) update(ctx context.Context, p wire.ChangeParams) (any, error) {
 	if err := checkLimitParams(p.LimitParams); err != nil {
 		return nil, err
 	}
 	if p.Prompt != nil && strings.TrimSpace(*p.Prompt) == "" {
 		return nil, loop.ErrEmptyPrompt
 	}
-	patch := p.patch()
+	patch := p.Patch()
 	patch.Prompt = p.Prompt
 	return m.change(ctx, p.LoopParams,
 		func(r *managed) error { return r.Update(patch) },
@@ -275,11 +221,11 @@ func (m *manager) update(ctx context.Context, p ChangeParams) (any, error) {
 }
 
 // steer queues guidance for the next iteration.
-func (m *manager) steer(ctx context.Context, p SteerParams) (any, error) {
+func (m *manager) steer(ctx context.Context, p wire.SteerParams) (any, error) {
 	if p.Text == "" {
 		return nil, errf(codeInvalidParams, "text is empty: say what the next run should know")
 	}
-	var result SteerResult
+	var result wire.SteerResult
 	_, err := m.change(ctx, p.LoopParams,
 		func(r *managed) (err error) {
 			result.GuidanceID, err = r.Steer(p.Text)
@@ -289,18 +235,11 @@ func (m *manager) steer(ctx context.Context, p SteerParams) (any, error) {
 	return result, err
 }
 
-// OutputParams is the argument of ralph.loop.output.
-type OutputParams struct {
-	LoopID   string `json:"loopId,omitempty"`
-	AfterSeq int64  `json:"afterSeq,omitempty"` // 0: from the first that is kept
-	Limit    int    `json:"limit,omitempty"`    // 0: as many as fit into an answer
-}
-
 // output replays a loop's updates after a gap or a reload.
-func (m *manager) output(_ context.Context, p OutputParams) (any, error) {
+func (m *manager) output(_ context.Context, p wire.OutputParams) (any, error) {
 	r := m.known(p.LoopID)
 	if r == nil {
-		return nil, failed(ReasonNotRunning, fmt.Errorf("no loop %q ran in this server", p.LoopID), nil)
+		return nil, failed(wire.ReasonNotRunning, fmt.Errorf("no loop %q ran in this server", p.LoopID), nil)
 	}
 	return r.feed.Replay(p.AfterSeq, p.Limit), nil
 }
@@ -317,17 +256,12 @@ func (m *manager) setLevel(level string) {
 	}
 }
 
-// FolderParams names a folder, or none for all of them.
-type FolderParams struct {
-	Folder string `json:"folder,omitempty"` // file URI
-}
-
 // loops is the pull twin of ralph/status.
-func (m *manager) loops(ctx context.Context, p FolderParams) (any, error) {
+func (m *manager) loops(ctx context.Context, p wire.FolderParams) (any, error) {
 	m.awaitLooks(ctx)
 	all := m.snapshot()
 	if p.Folder == "" {
-		return StatusResult{all}, nil
+		return wire.StatusResult{Loops: all}, nil
 	}
 	path, err := m.folderPath(p.Folder)
 	if err != nil {
@@ -339,17 +273,17 @@ func (m *manager) loops(ctx context.Context, p FolderParams) (any, error) {
 	if f != nil {
 		m.look(f) // that another process took it up changes no file
 	}
-	here := []LoopStatus{}
+	here := []wire.LoopStatus{}
 	if status, ok := m.LoopIn(path); ok {
 		here = append(here, status)
 	} else if status, _, _, err := loop.FolderStatus(path); err == nil {
-		here = append(here, ProjectStatus(status, false))
+		here = append(here, wire.StatusOf(status, false))
 	}
-	return StatusResult{here}, nil
+	return wire.StatusResult{Loops: here}, nil
 }
 
-func ownerOf(o loopstate.Owner) Owner {
-	owner := Owner{PID: o.PID, Host: o.Host}
+func ownerOf(o loopstate.Owner) wire.Owner {
+	owner := wire.Owner{PID: o.PID, Host: o.Host}
 	if !o.StartedAt.IsZero() {
 		owner.StartedAt = o.StartedAt.UTC().Format("2006-01-02T15:04:05Z07:00")
 	}

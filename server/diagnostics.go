@@ -15,6 +15,7 @@ import (
 	"ralph-lsp/loop"
 	"ralph-lsp/loopstate"
 	"ralph-lsp/stream"
+	"ralph-lsp/wire"
 )
 
 // diagnosticSource is who says so, as editors show it.
@@ -264,14 +265,14 @@ func promiseFix(text string) fix {
 func (d *documents) loopFindings(doc *document, s loopstate.State) []finding {
 	var found []finding
 	status, ok := d.env.LoopIn(d.folderOf(doc))
-	at := OfMax(s.Iteration, s.MaxIterations)
+	at := wire.OfMax(s.Iteration, s.MaxIterations)
 	switch state := loop.State(status.State); {
 	case !ok:
 	case state == loop.StateInterrupted && s.Active:
 		found = append(found, leftFinding(doc.text, "active", "this loop was interrupted at iteration "+at+" and nobody drives it; resume or cancel it"))
 	case state == loop.StateFailed && s.StopReason != "":
-		message := "this loop " + leftText(status)
-		if last := oneLine(s.StopError); last != "" {
+		message := "this loop " + wire.LeftText(status)
+		if last := wire.OneLine(s.StopError); last != "" {
 			message += ", the last: " + last
 		}
 		found = append(found, leftFinding(doc.text, "stop_reason", message+"; resume or cancel it"))

@@ -9,14 +9,15 @@ import (
 	"go.lsp.dev/uri"
 
 	"ralph-lsp/loop"
+	"ralph-lsp/wire"
 )
 
 // TestDiagnostics has documents with what is to be said about them; « and »
 // enclose the places, in the same order.
 func TestDiagnostics(t *testing.T) {
-	interrupted := &docWorld{status: &LoopStatus{State: string(loop.StateInterrupted)}}
-	failed := &docWorld{status: &LoopStatus{State: string(loop.StateFailed), StopReason: "failures", Iteration: 3, MaxIterations: 50}}
-	driven := &docWorld{status: &LoopStatus{State: string(loop.StateRunning)}}
+	interrupted := &docWorld{status: &wire.LoopStatus{State: string(loop.StateInterrupted)}}
+	failed := &docWorld{status: &wire.LoopStatus{State: string(loop.StateFailed), StopReason: "failures", Iteration: 3, MaxIterations: 50}}
+	driven := &docWorld{status: &wire.LoopStatus{State: string(loop.StateRunning)}}
 	noPi := &docWorld{missing: map[string]string{"pi": "npm install pi"}}
 	tests := []struct {
 		name  string

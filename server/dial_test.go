@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"ralph-lsp/internal/lsptest"
+	"ralph-lsp/wire"
 )
 
 // client is an editor that speaks to a server of this process over pipes.
@@ -55,20 +56,20 @@ func (c *client) hangUp() {
 }
 
 // status waits for a ralph/status in which the folder's loop is as it should be.
-func (c *client) status(folder string, as func(LoopStatus) bool) LoopStatus {
+func (c *client) status(folder string, as func(wire.LoopStatus) bool) wire.LoopStatus {
 	c.t.Helper()
-	var found LoopStatus
+	var found wire.LoopStatus
 	c.Until("status of "+folder, func(heard []lsptest.Message) bool {
 		for i := len(heard) - 1; i >= 0; i-- {
-			if heard[i].Method != MethodStatus {
+			if heard[i].Method != wire.MethodStatus {
 				continue
 			}
-			var p StatusParams
+			var p wire.StatusParams
 			if err := json.Unmarshal(heard[i].Params, &p); err != nil {
 				c.t.Error(err)
 			}
 			for _, l := range p.Loops {
-				if l.Folder == FileURI(folder) && as(l) {
+				if l.Folder == wire.FileURI(folder) && as(l) {
 					found = l
 					return true
 				}
@@ -85,8 +86,8 @@ func (c *client) statusWithout(folder string) {
 	c.t.Helper()
 	c.Until("status without "+folder, func(heard []lsptest.Message) bool {
 		for i := len(heard) - 1; i >= 0; i-- {
-			if heard[i].Method == MethodStatus {
-				return !strings.Contains(string(heard[i].Params), `"folder":"`+FileURI(folder)+`"`)
+			if heard[i].Method == wire.MethodStatus {
+				return !strings.Contains(string(heard[i].Params), `"folder":"`+wire.FileURI(folder)+`"`)
 			}
 		}
 		return false
@@ -94,8 +95,8 @@ func (c *client) statusWithout(folder string) {
 }
 
 // inState is a condition for status.
-func inState(state string) func(LoopStatus) bool {
-	return func(l LoopStatus) bool { return l.State == state }
+func inState(state string) func(wire.LoopStatus) bool {
+	return func(l wire.LoopStatus) bool { return l.State == state }
 }
 
 // open opens a document in the editor, with a text that isn't saved.
@@ -105,10 +106,10 @@ func (c *client) open(uri, text string) {
 }
 
 // dryRun returns what a start would do.
-func (c *client) dryRun(argument map[string]any) DryRunResult {
+func (c *client) dryRun(argument map[string]any) wire.DryRunResult {
 	c.t.Helper()
 	argument["dryRun"] = true
-	return result[DryRunResult](c, c.Command(CommandStart, argument))
+	return result[wire.DryRunResult](c, c.Command(wire.CommandStart, argument))
 }
 
 // writeFile writes a file of a test, with the folders above it.

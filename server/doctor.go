@@ -15,21 +15,13 @@ import (
 	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"
 	"ralph-lsp/loopstate"
+	"ralph-lsp/wire"
 )
-
-// Check is one finding of the doctor.
-type Check struct {
-	ID       string `json:"id"`
-	OK       bool   `json:"ok"`
-	Message  string `json:"message"`
-	Fix      string `json:"fix,omitempty"`
-	Optional bool   `json:"-"` // fine without: not every agent is installed
-}
 
 // Examine checks that loops can run in the folder of the files, if they have
 // one. A failed check that isn't optional keeps them from running.
-func Examine(ctx context.Context, version string, files config.Files) []Check {
-	checks := []Check{{ID: "version", OK: true, Message: fmt.Sprintf("ralph-lsp %s, %s/%s", version, runtime.GOOS, runtime.GOARCH)}}
+func Examine(ctx context.Context, version string, files config.Files) []wire.Check {
+	checks := []wire.Check{{ID: "version", OK: true, Message: fmt.Sprintf("ralph-lsp %s, %s/%s", version, runtime.GOOS, runtime.GOARCH)}}
 	settings, err := files.Load()
 	checks = append(checks, backendChecks(backends.ProbeAll(ctx))...)
 	if err == nil && settings.Backend != config.Auto { // what is installed doesn't choose
@@ -46,7 +38,7 @@ func Examine(ctx context.Context, version string, files config.Files) []Check {
 }
 
 // promiseChecks tells which promise the configured prompt names, where that counts.
-func promiseChecks(dir string, settings config.Settings) []Check {
+func promiseChecks(dir string, settings config.Settings) []wire.Check {
 	if settings.Source("completion.promise") != "" {
 		return nil
 	}
@@ -59,36 +51,36 @@ func promiseChecks(dir string, settings config.Settings) []Check {
 		return nil
 	}
 	if why := loop.StrayPromises(prompt, start.PromiseOf(prompt)); why != "" {
-		return []Check{{ID: "prompt", Optional: true, Message: lineOf(path+": "+why, maxWarning), Fix: "say which one counts: [completion] promise in " + config.Name + ", or --completion-promise"}}
+		return []wire.Check{{ID: "prompt", Optional: true, Message: wire.LineOf(path+": "+why, maxWarning), Fix: "say which one counts: [completion] promise in " + config.Name + ", or --completion-promise"}}
 	}
 	promise := start.PromiseOf(prompt)
 	if promise == "" {
 		return nil
 	}
-	return []Check{{ID: "setting.completion.promise", OK: true, Message: fmt.Sprintf("completion.promise = %q (%s, %s)", oneLine(promise), sourceText[config.FromPrompt], filepath.Base(path))}}
+	return []wire.Check{{ID: "setting.completion.promise", OK: true, Message: fmt.Sprintf("completion.promise = %q (%s, %s)", wire.OneLine(promise), wire.SourceText[config.FromPrompt], filepath.Base(path))}}
 }
 
 // backendChecks has a line per agent, and one that says whether any is there.
-func backendChecks(probes []backends.Probe) []Check {
-	var checks []Check
+func backendChecks(probes []backends.Probe) []wire.Check {
+	var checks []wire.Check
 	found := ""
 	for _, probe := range probes {
-		c := Check{ID: "backend." + probe.Backend.Name, OK: probe.Err == nil, Optional: true}
+		c := wire.Check{ID: "backend." + probe.Backend.Name, OK: probe.Err == nil, Optional: true}
 		missing := (*backends.NotFoundError)(nil)
 		switch {
 		case probe.Err == nil:
-			c.Message = fmt.Sprintf("%s %s at %s", probe.Backend.Name, oneLine(probe.Version), probe.Path)
+			c.Message = fmt.Sprintf("%s %s at %s", probe.Backend.Name, wire.OneLine(probe.Version), probe.Path)
 			if found == "" {
 				found = probe.Backend.Name
 			}
 		case errors.As(probe.Err, &missing):
 			c.Message, c.Fix = probe.Backend.Name+" is not installed", probe.Backend.Install
 		default:
-			c.Message, c.Fix = fmt.Sprintf("%s at %s: %s", probe.Backend.Name, probe.Path, oneLine(probe.Err.Error())), probe.Backend.Install
+			c.Message, c.Fix = fmt.Sprintf("%s at %s: %s", probe.Backend.Name, probe.Path, wire.OneLine(probe.Err.Error())), probe.Backend.Install
 		}
 		checks = append(checks, c)
 	}
-	any := Check{ID: "backend", OK: found != "", Message: "without a choice of yours, " + found + " is used"}
+	any := wire.Check{ID: "backend", OK: found != "", Message: "without a choice of yours, " + found + " is used"}
 	if found == "" {
 		any.Message = "no agent is installed (searched PATH " + os.Getenv("PATH") + ")"
 		any.Fix = "install one, or name a program with run --backend ./PROGRAM"
@@ -97,28 +89,28 @@ func backendChecks(probes []backends.Probe) []Check {
 }
 
 // checkChoice looks for the backend that the configuration names.
-func checkChoice(ctx context.Context, settings config.Settings) Check {
-	c := Check{ID: "backend"}
+func checkChoice(ctx context.Context, settings config.Settings) wire.Check {
+	c := wire.Check{ID: "backend"}
 	cfg, sources, err := start.Resolver{Settings: settings, Detect: start.Installed}.Resolve(ctx)
 	if err != nil {
-		c.Message = oneLine(err.Error())
+		c.Message = wire.OneLine(err.Error())
 		return c
 	}
 	program, err := cfg.Backend.Find()
 	if err != nil {
-		c.Message, c.Fix = oneLine(err.Error()), cfg.Backend.Install
+		c.Message, c.Fix = wire.OneLine(err.Error()), cfg.Backend.Install
 		return c
 	}
-	c.OK, c.Message = true, fmt.Sprintf("%s is used: %s (%s)", cfg.Backend.Name, program, sourceText[sources["backend"]])
+	c.OK, c.Message = true, fmt.Sprintf("%s is used: %s (%s)", cfg.Backend.Name, program, wire.SourceText[sources["backend"]])
 	return c
 }
 
 // checkFolder tries to write where the state file goes.
-func checkFolder(dir string) Check {
-	c := Check{ID: "folder", OK: true, Message: "the folder " + dir + " is writable"}
+func checkFolder(dir string) wire.Check {
+	c := wire.Check{ID: "folder", OK: true, Message: "the folder " + dir + " is writable"}
 	probe, err := os.CreateTemp(dir, ".ralph-lsp-doctor-*")
 	if err != nil {
-		c.OK, c.Message = false, "the folder "+dir+" is not writable: "+oneLine(err.Error())
+		c.OK, c.Message = false, "the folder "+dir+" is not writable: "+wire.OneLine(err.Error())
 		c.Fix = "change its permissions, or use another folder"
 		return c
 	}
@@ -128,30 +120,30 @@ func checkFolder(dir string) Check {
 }
 
 // checkState looks at the state file, if there is one, and at who drives it.
-func checkState(dir string) Check {
-	c := Check{ID: "state"}
+func checkState(dir string) wire.Check {
+	c := wire.Check{ID: "state"}
 	file, err := loopstate.Open(dir)
 	if err != nil {
-		c.Message, c.Fix = oneLine(err.Error()), "move it away"
+		c.Message, c.Fix = wire.OneLine(err.Error()), "move it away"
 		return c
 	}
 	owner, owned, err := file.Owner()
 	if err != nil {
-		c.Message, c.Fix = oneLine(err.Error()), "see the lock file beside the state file"
+		c.Message, c.Fix = wire.OneLine(err.Error()), "see the lock file beside the state file"
 		return c
 	}
 	state, err := file.Load()
-	at := OfMax(state.Iteration, state.MaxIterations)
+	at := wire.OfMax(state.Iteration, state.MaxIterations)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		c.OK, c.Message = true, "no loop in the folder"
 	case err != nil:
-		c.Message, c.Fix = oneLine(err.Error()), "mend that line, or delete the file"
+		c.Message, c.Fix = wire.OneLine(err.Error()), "mend that line, or delete the file"
 	case owned:
 		c.OK = true
 		c.Message = fmt.Sprintf("a loop at iteration %s, driven by process %d on %s since %s", at, owner.PID, owner.Host, owner.StartedAt.Local().Format(time.DateTime))
 	default:
-		how, why := howLeft((&loop.InterruptedError{State: state}).Reason())
+		how, why := wire.HowLeft((&loop.InterruptedError{State: state}).Reason())
 		c.Optional = true
 		c.Message = fmt.Sprintf("a loop that %s at iteration %s%s: %s", how, at, why, file.Path())
 		c.Fix = "go on with ralph-lsp resume, or discard it with ralph-lsp cancel"
@@ -161,61 +153,47 @@ func checkState(dir string) Check {
 
 // configChecks tells what is wrong with the files, or else what they and the
 // built-in values say together, and who says it.
-func configChecks(settings config.Settings, err error) []Check {
+func configChecks(settings config.Settings, err error) []wire.Check {
 	var invalid *config.InvalidError
 	var untrusted *config.UntrustedError
 	switch {
 	case errors.As(err, &invalid):
-		var checks []Check
+		var checks []wire.Check
 		for _, p := range invalid.Problems {
-			checks = append(checks, Check{ID: "config", Message: fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, oneLine(p.Message)), Fix: "mend it: loops don't start before"})
+			checks = append(checks, wire.Check{ID: "config", Message: fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, wire.OneLine(p.Message)), Fix: "mend it: loops don't start before"})
 		}
 		return checks
 	case errors.As(err, &untrusted):
-		return []Check{{ID: "config", Optional: true, Message: oneLine(untrusted.Error()), Fix: "if you trust that, say so with ralph-lsp trust"}}
+		return []wire.Check{{ID: "config", Optional: true, Message: wire.OneLine(untrusted.Error()), Fix: "if you trust that, say so with ralph-lsp trust"}}
 	case err != nil:
-		return []Check{{ID: "config", Message: oneLine(err.Error())}}
+		return []wire.Check{{ID: "config", Message: wire.OneLine(err.Error())}}
 	}
-	var checks []Check
+	var checks []wire.Check
 	for _, h := range settings.Held {
 		counts := ""
 		if h.Counts != "" {
 			counts = ": " + h.Counts + " counts"
 		}
-		checks = append(checks, Check{ID: "config", Optional: true, Message: lineOf(fmt.Sprintf("%s in the folder's %s is not taken%s", h.Line, config.Name, counts), maxWarning), Fix: "if you trust the file, say so with ralph-lsp trust"})
+		checks = append(checks, wire.Check{ID: "config", Optional: true, Message: wire.LineOf(fmt.Sprintf("%s in the folder's %s is not taken%s", h.Line, config.Name, counts), maxWarning), Fix: "if you trust the file, say so with ralph-lsp trust"})
 	}
 	for _, v := range settings.Values() {
-		checks = append(checks, Check{ID: "setting." + v.Key, OK: true, Message: fmt.Sprintf("%s = %s (%s)", v.Key, oneLine(v.Text), sourceText[v.Source])})
+		checks = append(checks, wire.Check{ID: "setting." + v.Key, OK: true, Message: fmt.Sprintf("%s = %s (%s)", v.Key, wire.OneLine(v.Text), wire.SourceText[v.Source])})
 	}
 	return checks
 }
 
-// sourceText says where a value comes from.
-var sourceText = map[config.Source]string{
-	config.FromStart: "the arguments of the start", config.FromEditor: "your editor's settings", config.FromPrompt: "the prompt", loop.FromState: "the state file",
-	config.FromFolder: "the folder's " + config.Name, config.FromUser: "your " + config.UserName, config.FromDefault: "built in",
-}
-
-// DoctorResult is what the doctor found.
-type DoctorResult struct {
-	Checks []Check `json:"checks"`
-}
-
 // doctor checks the folder that is named, or the workspace's only one.
-func (m *manager) doctor(ctx context.Context, p FolderParams) (any, error) {
+func (m *manager) doctor(ctx context.Context, p wire.FolderParams) (any, error) {
 	path, err := m.folderPath(p.Folder)
 	if err != nil && p.Folder != "" {
 		return nil, err
 	}
-	return DoctorResult{Examine(ctx, m.version, m.files(path))}, nil
+	return wire.DoctorResult{Checks: Examine(ctx, m.version, m.files(path))}, nil
 }
 
-// HelpResult is the help as markdown.
-type HelpResult struct {
-	Markdown string `json:"markdown"`
+func (m *manager) help(context.Context, struct{}) (any, error) {
+	return wire.HelpResult{Markdown: helpText}, nil
 }
-
-func (m *manager) help(context.Context, struct{}) (any, error) { return HelpResult{helpText}, nil }
 
 // helpText is what an editor shows of help.
 const helpText = `# Ralph loops

@@ -17,12 +17,13 @@ import (
 	"ralph-lsp/config"
 	"ralph-lsp/internal/paths"
 	"ralph-lsp/loopstate"
+	"ralph-lsp/wire"
 )
 
 // docEnv is what documents know of the rest.
 type docEnv interface {
 	// LoopIn returns the loop of a folder as ralph/status shows it.
-	LoopIn(folder string) (LoopStatus, bool)
+	LoopIn(folder string) (wire.LoopStatus, bool)
 	// MissingBackend returns how to install a backend, "" for one that is or may be.
 	MissingBackend(name string) string
 	// FolderOf returns the absolute path of the workspace folder with a
@@ -43,7 +44,7 @@ const (
 )
 
 func kindOf(u uri.URI) docKind {
-	name, err := PathOf(string(u))
+	name, err := wire.PathOf(string(u))
 	if err != nil {
 		return foreignDoc
 	}
@@ -192,7 +193,7 @@ func (d *documents) get(u uri.URI) *document {
 
 // docKey is the same for all spellings of a document's URI.
 func docKey(u uri.URI) string {
-	if path, err := PathOf(string(u)); err == nil {
+	if path, err := wire.PathOf(string(u)); err == nil {
 		return path
 	}
 	return string(u)
@@ -218,7 +219,7 @@ func (d *documents) openText(path string) (text string, ok bool) {
 // folderOf returns the folder whose loop a document belongs to.
 func (d *documents) folderOf(doc *document) string {
 	if doc.kind == stateDoc {
-		name, _ := PathOf(string(doc.uri))
+		name, _ := wire.PathOf(string(doc.uri))
 		return d.env.FolderAt(filepath.Dir(filepath.Dir(name)))
 	}
 	return d.env.FolderOf(string(doc.uri))

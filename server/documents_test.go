@@ -17,7 +17,9 @@ import (
 	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
 
+	"ralph-lsp/internal/lsptest"
 	"ralph-lsp/loop"
+	"ralph-lsp/wire"
 )
 
 // The documents of the tests; their folder is /w.
@@ -82,20 +84,20 @@ func (e *docEditor) heard() []string {
 // docWorld is a folder with at most one loop.
 type docWorld struct {
 	mu      sync.Mutex
-	status  *LoopStatus
+	status  *wire.LoopStatus
 	missing map[string]string
 }
 
-func (w *docWorld) LoopIn(string) (LoopStatus, bool) {
+func (w *docWorld) LoopIn(string) (wire.LoopStatus, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.status == nil {
-		return LoopStatus{}, false
+		return wire.LoopStatus{}, false
 	}
 	return *w.status, true
 }
 
-func (w *docWorld) set(s LoopStatus) {
+func (w *docWorld) set(s wire.LoopStatus) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.status = &s
@@ -104,7 +106,7 @@ func (w *docWorld) set(s LoopStatus) {
 func (w *docWorld) MissingBackend(name string) string { return w.missing[name] }
 
 func (w *docWorld) FolderOf(u string) string {
-	path, _ := PathOf(u)
+	path, _ := wire.PathOf(u)
 	return filepath.Dir(path)
 }
 
@@ -131,7 +133,7 @@ func changed(u uri.URI, version int32, text string) (p changeParams) {
 		"textDocument":   map[string]any{"uri": u, "version": version},
 		"contentChanges": []any{map[string]any{"text": "overtaken"}, map[string]any{"text": text}, map[string]any{"range": map[string]any{}, "text": "a part"}},
 	}
-	if err := (codec{}).Unmarshal(mustJSON(change), &p); err != nil {
+	if err := (codec{}).Unmarshal(lsptest.JSON(change), &p); err != nil {
 		panic(err)
 	}
 	return p
@@ -204,12 +206,12 @@ func TestPull(t *testing.T) {
 		if got := count(); got != 0 {
 			t.Errorf("%d diagnostics without a loop, want none", got)
 		}
-		world.set(LoopStatus{State: string(loop.StateRunning)})
+		world.set(wire.LoopStatus{State: string(loop.StateRunning)})
 		d.republish(d.folderOf(d.get(stateURI)))
 		if got := ed.heard(); got != nil {
 			t.Errorf("told %q although the diagnostics are the same", got)
 		}
-		world.set(LoopStatus{State: string(loop.StateInterrupted)})
+		world.set(wire.LoopStatus{State: string(loop.StateInterrupted)})
 		d.republish(d.folderOf(d.get(stateURI)))
 		if got := ed.heard(); !slices.Equal(got, []string{methodRefreshDiagnostic}) {
 			t.Errorf("told %q, want a refresh", got)
@@ -239,7 +241,7 @@ func TestRefresh(t *testing.T) {
 		folder := d.folderOf(d.get(promptURI))
 		ed.heard()
 		for i := range 5 {
-			world.set(LoopStatus{State: string(loop.StateRunning), LoopID: "a", Iteration: i + 1})
+			world.set(wire.LoopStatus{State: string(loop.StateRunning), LoopID: "a", Iteration: i + 1})
 			d.republish(folder)
 			time.Sleep(2 * refreshDelay) // else they'd all be in one question
 			synctest.Wait()
@@ -271,7 +273,7 @@ func TestNobodyIsAskedWhoCannotAnswer(t *testing.T) {
 		d := newDocuments(ed, world)
 		d.didOpen(opened(promptURI, "Build X"))
 		ed.heard()
-		world.set(LoopStatus{State: string(loop.StateRunning), LoopID: "a"})
+		world.set(wire.LoopStatus{State: string(loop.StateRunning), LoopID: "a"})
 		d.republish(d.folderOf(d.get(promptURI)))
 		if got := ed.heard(); got != nil {
 			t.Errorf("told %q", got)
@@ -346,7 +348,7 @@ func FuzzDocument(f *testing.F) {
 		f.Add(seed, uint32(1), uint32(2), true)
 	}
 	f.Fuzz(func(t *testing.T, text string, line, column uint32, utf8 bool) {
-		world := &docWorld{status: &LoopStatus{State: string(loop.StateInterrupted)}, missing: map[string]string{"pi": "get it"}}
+		world := &docWorld{status: &wire.LoopStatus{State: string(loop.StateInterrupted)}, missing: map[string]string{"pi": "get it"}}
 		for _, u := range []uri.URI{promptURI, stateURI, configURI} {
 			d := withDoc(u, text, utf8, world)
 			doc := d.get(u)
@@ -417,7 +419,7 @@ func TestOfALongDocumentOnlyTheBeginningIsLookedAt(t *testing.T) {
 // A text is copied a few times on its way, not once for each look at it.
 func TestALongDocumentCostsASmallMultiple(t *testing.T) {
 	text := strings.Repeat("\n", 8<<20)
-	body := mustJSON(map[string]any{"textDocument": map[string]any{"uri": promptURI, "version": 1, "text": text}})
+	body := lsptest.JSON(map[string]any{"textDocument": map[string]any{"uri": promptURI, "version": 1, "text": text}})
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	var p openParams

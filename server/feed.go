@@ -8,18 +8,12 @@ import (
 
 	"ralph-lsp/loop"
 	"ralph-lsp/stream"
+	"ralph-lsp/wire"
 )
 
 const (
 	flushInterval = 50 * time.Millisecond
 	flushSize     = 16 << 10 // bytes after which updates don't wait for the interval
-)
-
-// The levels of ralph/setUpdates.
-const (
-	LevelNone  = "none"
-	LevelTools = "tools" // all but the agent's text and thoughts
-	LevelAll   = "all"
 )
 
 // feed tells the editor what a loop does: it is the loop's observer. It never
@@ -31,7 +25,7 @@ type feed struct {
 	progress *progress
 	replay   replay
 
-	projector Projector // of the loop's goroutine
+	projector wire.Projector // of the loop's goroutine
 
 	interval time.Duration // between two notifications
 	size     int           // bytes that are sent before
@@ -94,18 +88,18 @@ func (f *feed) SetLevel(level string) {
 		return
 	}
 	switch level {
-	case LevelNone:
+	case wire.LevelNone:
 		f.withheld.Store(withholdAll)
-	case LevelTools:
+	case wire.LevelTools:
 		f.withheld.Store(withholdText)
-	case LevelAll:
+	case wire.LevelAll:
 		f.withheld.Store(withholdNothing)
 	}
 }
 
 // Replay returns the updates after the number afterSeq, at most limit (0: as
 // many as fit into an answer).
-func (f *feed) Replay(afterSeq int64, limit int) OutputResult {
+func (f *feed) Replay(afterSeq int64, limit int) wire.OutputResult {
 	return f.replay.after(afterSeq, limit)
 }
 
@@ -113,12 +107,12 @@ func (f *feed) Replay(afterSeq int64, limit int) OutputResult {
 func (f *feed) Handle(e stream.Event) {
 	switch e := e.(type) {
 	case stream.Text:
-		f.addText(KindMessageChunk, e.MessageID, e.ParentToolCallID, e.Delta)
+		f.addText(wire.KindMessageChunk, e.MessageID, e.ParentToolCallID, e.Delta)
 		f.progress.goesOn()
 		return
 	case stream.Thinking:
 		if f.thinking {
-			f.addText(KindThoughtChunk, e.MessageID, e.ParentToolCallID, e.Delta)
+			f.addText(wire.KindThoughtChunk, e.MessageID, e.ParentToolCallID, e.Delta)
 		}
 		return
 	}
@@ -162,7 +156,7 @@ func (f *feed) HandleLoop(e loop.Event) {
 	case loop.LimitsChanged:
 		f.progress.changed()
 	case loop.End:
-		f.progress.end(endText(e))
+		f.progress.end(wire.EndText(e))
 	default:
 		return // no part of the status
 	}
@@ -179,7 +173,7 @@ func (f *feed) addText(kind, messageID, parent, delta string) {
 	f.grown(before, after)
 }
 
-func (f *feed) add(u Update, truncated bool) {
+func (f *feed) add(u wire.Update, truncated bool) {
 	f.mu.Lock()
 	before := f.backlog.size()
 	f.backlog.add(u, truncated)
@@ -303,7 +297,7 @@ func (s *sender) ship() error {
 	if len(updates) == 0 {
 		return nil
 	}
-	params := UpdateParams{s.loopID, seq, iteration, s.dropped, updates}
+	params := wire.UpdateParams{LoopID: s.loopID, Seq: seq, Iteration: iteration, Dropped: s.dropped, Updates: updates}
 	s.dropped = 0
-	return s.ed.Send(context.Background(), MethodUpdate, params)
+	return s.ed.Send(context.Background(), wire.MethodUpdate, params)
 }

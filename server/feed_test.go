@@ -10,8 +10,10 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"ralph-lsp/internal/lsptest"
 	"ralph-lsp/loop"
 	"ralph-lsp/stream"
+	"ralph-lsp/wire"
 )
 
 var fullClient = clientInfo{OptedIn: true, Updates: true}
@@ -41,7 +43,7 @@ func TestFirstTextGoesOutAtOnceTheRestEvery50ms(t *testing.T) {
 		f.Close()
 		synctest.Wait()
 
-		params, at := received[UpdateParams](ed, MethodUpdate)
+		params, at := received[wire.UpdateParams](ed, wire.MethodUpdate)
 		if !at[0].Equal(begin) {
 			t.Errorf("the first came after %v", at[0].Sub(begin))
 		}
@@ -91,7 +93,7 @@ func TestClientsOwnInterval(t *testing.T) {
 		}
 		f.Close()
 		synctest.Wait()
-		_, at := received[UpdateParams](ed, MethodUpdate)
+		_, at := received[wire.UpdateParams](ed, wire.MethodUpdate)
 		for _, gap := range gaps(at[:len(at)-1]) { // the last comes with the end
 			if gap != 0 && gap < client.MinUpdateInterval {
 				t.Errorf("two bursts within %v", gap)
@@ -185,7 +187,7 @@ func TestThoughtsAreForThoseWhoAsk(t *testing.T) {
 		f.Close()
 		<-f.done
 		updates := ed.updates(t)
-		if len(updates) != 1 || updates[0].SessionUpdate != KindMessageChunk {
+		if len(updates) != 1 || updates[0].SessionUpdate != wire.KindMessageChunk {
 			t.Errorf("got %+v, want the text only", updates)
 		}
 	})
@@ -211,9 +213,9 @@ func TestSizes(t *testing.T) {
 				f.Handle(stream.ToolResult{ID: "long", Output: text})
 				f.Close()
 				<-f.done
-				params, _ := received[UpdateParams](ed, MethodUpdate)
+				params, _ := received[wire.UpdateParams](ed, wire.MethodUpdate)
 				for _, p := range params {
-					if size := len(wire(t, p)) + envelope; size > maxNotification {
+					if size := len(string(lsptest.JSON(p))) + envelope; size > maxNotification {
 						t.Errorf("a notification of %d bytes", size)
 					}
 				}
@@ -249,7 +251,7 @@ func TestLongInputIsLeftOut(t *testing.T) {
 			t.Fatalf("got %d tool calls, want 2", len(updates))
 		}
 		for _, u := range updates {
-			if !u.Truncated || u.RawInput != nil || u.SessionUpdate != KindToolCall {
+			if !u.Truncated || u.RawInput != nil || u.SessionUpdate != wire.KindToolCall {
 				t.Errorf("got %+v, want a tool call without its input", u)
 			}
 		}
@@ -258,10 +260,10 @@ func TestLongInputIsLeftOut(t *testing.T) {
 
 func TestLongWordsAreCut(t *testing.T) {
 	long := strings.Repeat("€", maxText)
-	for _, u := range []Update{
-		Topic{SessionUpdate: KindTopic, Payload: long}, ErrorUpdate{SessionUpdate: KindError, Message: long},
-		Promise{SessionUpdate: KindPromise, Found: long},
-		ToolCall{SessionUpdate: KindToolCall, Locations: []Location{{Path: long}}},
+	for _, u := range []wire.Update{
+		wire.Topic{SessionUpdate: wire.KindTopic, Payload: long}, wire.ErrorUpdate{SessionUpdate: wire.KindError, Message: long},
+		wire.Promise{SessionUpdate: wire.KindPromise, Found: long},
+		wire.ToolCall{SessionUpdate: wire.KindToolCall, Locations: []wire.Location{{Path: long}}},
 	} {
 		var b backlog
 		b.add(u, false)
@@ -288,7 +290,7 @@ func TestNotificationsDoNotMixIterations(t *testing.T) {
 		f.Start("l1", runningStatus)
 		f.Close()
 		<-f.done
-		params, _ := received[UpdateParams](ed, MethodUpdate)
+		params, _ := received[wire.UpdateParams](ed, wire.MethodUpdate)
 		if len(params) != 3 {
 			t.Fatalf("%d notifications, want one for each iteration", len(params))
 		}
@@ -316,12 +318,12 @@ func TestLevelsLeaveHolesThatReplayFills(t *testing.T) {
 			f.Handle(stream.ToolCall{ID: level, Name: "bash"})
 			time.Sleep(time.Second)
 		}
-		for _, level := range []string{LevelAll, LevelTools, LevelNone, LevelAll} {
+		for _, level := range []string{wire.LevelAll, wire.LevelTools, wire.LevelNone, wire.LevelAll} {
 			step(level)
 		}
 		f.Close()
 		<-f.done
-		params, _ := received[UpdateParams](ed, MethodUpdate)
+		params, _ := received[wire.UpdateParams](ed, wire.MethodUpdate)
 		var got []string
 		for _, p := range params {
 			for _, u := range decodeUpdates(t, p.Updates) {
@@ -344,7 +346,7 @@ func TestPlainClientGetsNoUpdates(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ed := &feedEditor{client: clientInfo{Updates: true, WorkDoneProgress: true}}
 		f := startFeed(ed)
-		f.SetLevel(LevelAll)
+		f.SetLevel(wire.LevelAll)
 		say(f, "hi")
 		f.HandleLoop(loop.End{Reason: loop.StopPromise, Promise: "DONE", Iterations: 1})
 		f.Close()
@@ -371,7 +373,7 @@ func TestCloseWaitsForNoEditor(t *testing.T) {
 		close(unstuck)
 		<-f.done
 		updates := ed.updates(t)
-		if n := len(updates); n != 3 || updates[n-1].SessionUpdate != KindEnd {
+		if n := len(updates); n != 3 || updates[n-1].SessionUpdate != wire.KindEnd {
 			t.Errorf("got %+v, want the text and the end", updates)
 		}
 	})

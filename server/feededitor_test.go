@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"ralph-lsp/wire"
 )
 
 // feedEditor is an editor that notes what a feed tells it, in the order in
@@ -116,12 +118,12 @@ func (s seen) text(t testing.TB) string {
 	if len(s.Content) == 0 {
 		return ""
 	}
-	var c TextContent
+	var c wire.TextContent
 	if s.Content[0] == '{' {
 		decode(t, s.Content, &c)
 		return c.Text
 	}
-	var contents []ToolContent
+	var contents []wire.ToolContent
 	decode(t, s.Content, &contents)
 	for _, content := range contents {
 		c.Text += content.Content.Text
@@ -139,7 +141,7 @@ func decode(t testing.TB, data []byte, into any) {
 // updates returns all updates that arrived.
 func (e *feedEditor) updates(t testing.TB) (all []seen) {
 	t.Helper()
-	params, _ := received[UpdateParams](e, MethodUpdate)
+	params, _ := received[wire.UpdateParams](e, wire.MethodUpdate)
 	for _, p := range params {
 		all = append(all, decodeUpdates(t, p.Updates)...)
 	}
@@ -159,7 +161,7 @@ func decodeUpdates(t testing.TB, updates []json.RawMessage) []seen {
 func allText(t testing.TB, updates []seen) (text string) {
 	t.Helper()
 	for _, u := range updates {
-		if u.SessionUpdate == KindMessageChunk {
+		if u.SessionUpdate == wire.KindMessageChunk {
 			text += u.text(t)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"ralph-lsp/loopstate"
+	"ralph-lsp/wire"
 )
 
 // A look takes its time while an editor has the file open.
@@ -19,10 +20,10 @@ func TestTheFirstStatusHasTheLoopsThatAreThere(t *testing.T) {
 			}
 			defer editor.Close()
 			if argument == nil {
-				argument = FolderParams{Folder: FileURI(dir)}
+				argument = wire.FolderParams{Folder: wire.FileURI(dir)}
 			}
 			c := dial(t, optedIn, dir)
-			got := result[StatusResult](c, c.Command(CommandStatus, argument))
+			got := result[wire.StatusResult](c, c.Command(wire.CommandStatus, argument))
 			if len(got.Loops) != 1 || got.Loops[0].LoopID != "ralph-found" {
 				t.Errorf("got %+v", got)
 			}

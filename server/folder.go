@@ -10,6 +10,7 @@ import (
 	"ralph-lsp/internal/paths"
 	"ralph-lsp/loop"
 	"ralph-lsp/loopstate"
+	"ralph-lsp/wire"
 )
 
 // folder is one folder that loops run in: of the workspace, or named by a start.
@@ -151,9 +152,9 @@ func (m *manager) FolderAt(path string) string {
 // folderPath returns the folder that a URI names, or the workspace's only one.
 func (m *manager) folderPath(uri string) (string, error) {
 	if uri != "" {
-		path, err := PathOf(uri)
+		path, err := wire.PathOf(uri)
 		if err != nil {
-			return "", failed(ReasonNoFolder, err, nil)
+			return "", failed(wire.ReasonNoFolder, err, nil)
 		}
 		return m.FolderAt(path), nil
 	}
@@ -167,17 +168,17 @@ func (m *manager) folderPath(uri string) (string, error) {
 	}
 	switch len(workspace) {
 	case 0:
-		return "", failed(ReasonNoFolder, errors.New("no folder is open: name one"), nil)
+		return "", failed(wire.ReasonNoFolder, errors.New("no folder is open: name one"), nil)
 	case 1:
 		return workspace[0], nil
 	}
-	return "", failed(ReasonNoFolder, errors.New("several folders are open: name one"), map[string]any{"folders": uris(workspace)})
+	return "", failed(wire.ReasonNoFolder, errors.New("several folders are open: name one"), map[string]any{"folders": uris(workspace)})
 }
 
 func uris(paths []string) []string {
 	out := make([]string, len(paths))
 	for i, path := range paths {
-		out[i] = FileURI(path)
+		out[i] = wire.FileURI(path)
 	}
 	return out
 }
@@ -200,10 +201,10 @@ func (m *manager) awaitLooks(ctx context.Context) {
 }
 
 // snapshot is what ralph/status says.
-func (m *manager) snapshot() []LoopStatus {
+func (m *manager) snapshot() []wire.LoopStatus {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	loops := []LoopStatus{}
+	loops := []wire.LoopStatus{}
 	for _, path := range m.paths() {
 		if status, ok := m.folders[path].status(); ok {
 			loops = append(loops, status)
@@ -213,36 +214,36 @@ func (m *manager) snapshot() []LoopStatus {
 }
 
 // status is the folder's loop: ours, the one we see, or ours that ended last.
-func (f *folder) status() (LoopStatus, bool) {
+func (f *folder) status() (wire.LoopStatus, bool) {
 	switch {
 	case f.running != nil:
-		return ProjectStatus(f.running.Status(), true), true
+		return wire.StatusOf(f.running.Status(), true), true
 	case f.seen != nil:
-		return ProjectStatus(f.seen.status, false), true
+		return wire.StatusOf(f.seen.status, false), true
 	case f.last != nil:
 		last := f.last.Status()
 		if last.State.Left() { // it was discarded, or its file is gone
 			last.State = loop.StateEnded
 		}
-		return ProjectStatus(last, true), true
+		return wire.StatusOf(last, true), true
 	}
-	return LoopStatus{}, false
+	return wire.LoopStatus{}, false
 }
 
 // LoopIn returns the loop of a folder as ralph/status shows it.
-func (m *manager) LoopIn(path string) (LoopStatus, bool) {
+func (m *manager) LoopIn(path string) (wire.LoopStatus, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if f := m.folders[path]; f != nil {
 		return f.status()
 	}
-	return LoopStatus{}, false
+	return wire.LoopStatus{}, false
 }
 
 // FolderOf returns the workspace folder that a document belongs to, else the
 // folder it is in (the state file's is the one above .pi).
 func (m *manager) FolderOf(uri string) string {
-	path, err := PathOf(uri)
+	path, err := wire.PathOf(uri)
 	if err != nil {
 		return ""
 	}

@@ -9,11 +9,12 @@ import (
 
 	"ralph-lsp/loop"
 	"ralph-lsp/stream"
+	"ralph-lsp/wire"
 )
 
 func workspaceChange(c *client, key, folder string) {
 	event := map[string]any{"added": []any{}, "removed": []any{}}
-	event[key] = []any{workspaceFolder{URI: FileURI(folder)}}
+	event[key] = []any{workspaceFolder{URI: wire.FileURI(folder)}}
 	c.Notify("workspace/didChangeWorkspaceFolders", map[string]any{"event": event})
 }
 
@@ -26,8 +27,8 @@ func TestALinkThatLeadsElsewhere(t *testing.T) {
 	}
 	c := dial(t, optedIn, link)
 	agent := agentThat(t, "never")
-	c.Must(c.Command(CommandStart, StartParams{Folder: FileURI(link), Prompt: "x", Choices: Choices{Backend: agent}}))
-	c.Must(c.Command(CommandCancel, struct{}{}))
+	c.Must(c.Command(wire.CommandStart, wire.StartParams{Folder: wire.FileURI(link), Prompt: "x", Choices: wire.Choices{Backend: agent}}))
+	c.Must(c.Command(wire.CommandCancel, struct{}{}))
 	if err := os.Remove(link); err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +36,7 @@ func TestALinkThatLeadsElsewhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	workspaceChange(c, "added", one)
-	c.Must(c.Command(CommandStart, StartParams{Folder: FileURI(one), Prompt: "y", Choices: Choices{Backend: agent}}))
+	c.Must(c.Command(wire.CommandStart, wire.StartParams{Folder: wire.FileURI(one), Prompt: "y", Choices: wire.Choices{Backend: agent}}))
 	for folder, wanted := range map[string]bool{one: true, two: false} {
 		if _, _, owned, _ := loop.FolderStatus(folder); owned != wanted {
 			t.Errorf("a loop runs in %s: %v", folder, owned)
@@ -48,7 +49,7 @@ func TestAFolderThatIsClosedWhileItsLoopStarts(t *testing.T) {
 	for range 4 {
 		dir := t.TempDir()
 		c := dial(t, optedIn, dir)
-		started := c.BeginCommand(CommandStart, StartParams{Folder: FileURI(dir), Prompt: "x", Choices: Choices{Backend: agent}})
+		started := c.BeginCommand(wire.CommandStart, wire.StartParams{Folder: wire.FileURI(dir), Prompt: "x", Choices: wire.Choices{Backend: agent}})
 		workspaceChange(c, "removed", dir)
 		started()
 		c.statusWithout(dir)
@@ -68,7 +69,7 @@ func TestAnOldAnswerDiscardsNoRunningLoop(t *testing.T) {
 	dir := t.TempDir()
 	agent := agentThat(t, "never")
 	first := dial(t, optedIn, dir)
-	first.Must(first.Command(CommandStart, StartParams{Prompt: "one", Choices: Choices{Backend: agent}}))
+	first.Must(first.Command(wire.CommandStart, wire.StartParams{Prompt: "one", Choices: wire.Choices{Backend: agent}}))
 	first.hangUp()
 	c, other := dial(t, plain, dir), dial(t, optedIn, dir)
 	asked, answered := make(chan struct{}), make(chan struct{})
@@ -81,11 +82,11 @@ func TestAnOldAnswerDiscardsNoRunningLoop(t *testing.T) {
 		<-answered
 		return messageItem{actionDiscardAndStart}
 	})
-	refused := c.BeginCommand(CommandStart, StartParams{Prompt: "two", Choices: Choices{Backend: agent}})
+	refused := c.BeginCommand(wire.CommandStart, wire.StartParams{Prompt: "two", Choices: wire.Choices{Backend: agent}})
 	<-asked
-	other.Must(other.Command(CommandResume, ResumeParams{Trust: true}))
+	other.Must(other.Command(wire.CommandResume, wire.ResumeParams{Trust: true}))
 	close(answered)
-	if m := refused(); reason(t, m) != ReasonAlreadyRunning {
+	if m := refused(); reason(t, m) != wire.ReasonAlreadyRunning {
 		t.Errorf("got %+v", m)
 	}
 	other.status(dir, inState("running"))

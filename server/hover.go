@@ -8,6 +8,7 @@ import (
 
 	"ralph-lsp/backends"
 	"ralph-lsp/config"
+	"ralph-lsp/wire"
 )
 
 // keyFile is a kind of file that has keys and values, for hover and completion.
@@ -70,10 +71,10 @@ func (d *documents) hover(p protocol.HoverParams) *protocol.Hover {
 	if doc.kind == stateDoc {
 		status, ok := d.env.LoopIn(d.folderOf(doc))
 		switch {
-		case ok && isLive(status):
-			facts = append(facts, "The loop: "+liveText(status)+".")
-		case ok && isLeft(status):
-			facts = append(facts, "The loop: "+leftText(status)+". Resume or cancel it.")
+		case ok && wire.IsLive(status):
+			facts = append(facts, "The loop: "+wire.LiveText(status)+".")
+		case ok && wire.IsLeft(status):
+			facts = append(facts, "The loop: "+wire.LeftText(status)+". Resume or cancel it.")
 		}
 	}
 	at := doc.span(place.Start, place.End)

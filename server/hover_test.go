@@ -9,12 +9,13 @@ import (
 
 	"ralph-lsp/backends"
 	"ralph-lsp/loop"
+	"ralph-lsp/wire"
 )
 
 // TestHover has documents with the cursor as ‸ and the hover's range between « and ».
 func TestHover(t *testing.T) {
 	maxIterations := "How often the agent runs in total."
-	running := &docWorld{status: &LoopStatus{State: string(loop.StateRunning), Iteration: 3, MaxIterations: 50, Cost: &CostStatus{Amount: 1.42}}}
+	running := &docWorld{status: &wire.LoopStatus{State: string(loop.StateRunning), Iteration: 3, MaxIterations: 50, Cost: &wire.CostStatus{Amount: 1.42}}}
 	tests := []struct {
 		name  string
 		uri   uri.URI
@@ -27,9 +28,9 @@ func TestHover(t *testing.T) {
 		{"its value", stateURI, "---\nmax_iterations: «0‸» # 😀\n---\nx", nil, "**max_iterations**: whole number, default `50`\n\n" + maxIterations + "\n\nNow: no limit."},
 		{"no promise", stateURI, "---\ncompletion_promise: «n‸ull»\n---\nx", nil, "**completion_promise**: text, default `null`\n\nThe statement that ends the loop when the agent outputs it as `<promise>...</promise>`. The bare word `LOOP_COMPLETE` in its last line always does.\n\nNow: none."},
 		{"with a loop", stateURI, "---\n«hat‸»: a\n---\nx", running, "**hat**: text\n\nThe role that the loop was started with.\n\nThe loop: 3/50 · $1.42."},
-		{"with a loop that failed", stateURI, "---\n«hat‸»: a\n---\nx", &docWorld{status: &LoopStatus{State: "failed", StopReason: "failures", Iteration: 3}},
+		{"with a loop that failed", stateURI, "---\n«hat‸»: a\n---\nx", &docWorld{status: &wire.LoopStatus{State: "failed", StopReason: "failures", Iteration: 3}},
 			"**hat**: text\n\nThe role that the loop was started with.\n\nThe loop: failed at 3: too many failures in a row. Resume or cancel it."},
-		{"with a loop that ended", stateURI, "---\n«hat‸»: a\n---\nx", &docWorld{status: &LoopStatus{State: "ended", StopReason: "failures", Iteration: 3}},
+		{"with a loop that ended", stateURI, "---\n«hat‸»: a\n---\nx", &docWorld{status: &wire.LoopStatus{State: "ended", StopReason: "failures", Iteration: 3}},
 			"**hat**: text\n\nThe role that the loop was started with."},
 		{"unknown key", stateURI, "---\nco‸lour: 3\n---\nx", nil, ""},
 		{"behind the front matter", stateURI, "---\nhat: a\n---\nmax_‸iterations: 3", nil, ""},

@@ -7,6 +7,7 @@ import (
 
 	"ralph-lsp/loop"
 	"ralph-lsp/stream"
+	"ralph-lsp/wire"
 )
 
 // codeLens answers textDocument/codeLens.
@@ -31,33 +32,33 @@ func (d *documents) lenses(doc *document) []protocol.CodeLens {
 	}
 	folder := d.folderOf(doc)
 	status, _ := d.env.LoopIn(folder)
-	target := LoopParams{LoopID: status.LoopID}
+	target := wire.LoopParams{LoopID: status.LoopID}
 	if status.LoopID == "" {
-		target.Folder = FileURI(folder)
+		target.Folder = wire.FileURI(folder)
 	}
 	switch state := loop.State(status.State); {
-	case isLive(status):
-		add(liveText(status)+" · Cancel", CommandCancel, target)
+	case wire.IsLive(status):
+		add(wire.LiveText(status)+" · Cancel", wire.CommandCancel, target)
 		switch state {
 		case loop.StatePaused:
-			add("Resume", CommandResume, target)
+			add("Resume", wire.CommandResume, target)
 		case loop.StateWaiting:
-			add("Retry now", CommandResume, target)
+			add("Retry now", wire.CommandResume, target)
 		case loop.StateRunning:
-			add("Pause", CommandPause, target)
+			add("Pause", wire.CommandPause, target)
 		}
 	case state.Left():
-		target = LoopParams{Folder: FileURI(folder)}
-		add(JoinFacts(position(status), doing(status), "Resume"), CommandResume, target)
-		add("Discard", CommandCancel, target)
+		target = wire.LoopParams{Folder: wire.FileURI(folder)}
+		add(wire.JoinFacts(wire.Position(status), wire.Doing(status), "Resume"), wire.CommandResume, target)
+		add("Discard", wire.CommandCancel, target)
 	default:
 		if _, _, err := promptIn(docKey(doc.uri), doc.text); err != nil {
 			return lenses // its diagnostics say what is wrong with it
 		}
-		start := StartParams{Folder: FileURI(folder), PromptURI: string(doc.uri)}
-		add("Run Ralph loop", CommandStart, start)
+		start := wire.StartParams{Folder: wire.FileURI(folder), PromptURI: string(doc.uri)}
+		add("Run Ralph loop", wire.CommandStart, start)
 		start.DryRun = true
-		add("Dry run", CommandStart, start)
+		add("Dry run", wire.CommandStart, start)
 	}
 	return lenses
 }

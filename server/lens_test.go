@@ -9,6 +9,7 @@ import (
 	"go.lsp.dev/uri"
 
 	"ralph-lsp/loop"
+	"ralph-lsp/wire"
 )
 
 var (
@@ -20,11 +21,11 @@ var (
 const badStateURI = uri.URI("bad")
 
 func TestCodeLens(t *testing.T) {
-	at := func(s loop.State) *LoopStatus {
-		return &LoopStatus{LoopID: "a", State: string(s), Iteration: 3, MaxIterations: 50, Cost: &CostStatus{Amount: 1.42}}
+	at := func(s loop.State) *wire.LoopStatus {
+		return &wire.LoopStatus{LoopID: "a", State: string(s), Iteration: 3, MaxIterations: 50, Cost: &wire.CostStatus{Amount: 1.42}}
 	}
 	waiting := at(loop.StateWaiting)
-	waiting.Retry = &RetryStatus{Reason: "rate_limit", ResumeAt: someTime}
+	waiting.Retry = &wire.RetryStatus{Reason: "rate_limit", ResumeAt: someTime}
 	failed := at(loop.StateFailed)
 	failed.StopReason = "stalled"
 	nameless := at(loop.StateRunning)
@@ -36,7 +37,7 @@ func TestCodeLens(t *testing.T) {
 	tests := []struct {
 		name   string
 		uri    uri.URI
-		status *LoopStatus
+		status *wire.LoopStatus
 		want   []string
 	}{
 		{"no loop", promptURI, nil, run},

@@ -8,6 +8,7 @@ import (
 	"go.lsp.dev/protocol"
 
 	"ralph-lsp/loop"
+	"ralph-lsp/wire"
 )
 
 // protocolVersion is that of our own part of the protocol (docs/PROTOCOL.md).
@@ -88,7 +89,7 @@ func (p *initializeParams) folders() []string {
 	if len(p.WorkspaceFolders) > 0 {
 		return paths
 	}
-	if path, err := PathOf(p.RootURI); err == nil {
+	if path, err := wire.PathOf(p.RootURI); err == nil {
 		return append(paths, path)
 	}
 	if p.RootPath != "" {
@@ -101,7 +102,7 @@ func (p *initializeParams) folders() []string {
 func folderPaths(folders []workspaceFolder) []string {
 	var paths []string
 	for _, f := range folders {
-		if path, err := PathOf(f.URI); err == nil {
+		if path, err := wire.PathOf(f.URI); err == nil {
 			paths = append(paths, path)
 		}
 	}

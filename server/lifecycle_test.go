@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"ralph-lsp/wire"
 )
 
 // visit is a server in a synctest bubble, with all that it wrote.
@@ -317,7 +319,7 @@ func harmless(body []byte) bool {
 	case m.Method == "shutdown", m.Method == "exit":
 		return false
 	case known:
-		return slices.Contains([]string{CommandStatus, CommandOutput, CommandHelp}, m.Params.Command)
+		return slices.Contains([]string{wire.CommandStatus, wire.CommandOutput, wire.CommandHelp}, m.Params.Command)
 	}
 	return true
 }

@@ -2,6 +2,7 @@ package server
 
 import (
 	"bufio"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -12,6 +13,9 @@ import (
 	"ralph-lsp/internal/proctest"
 	"ralph-lsp/internal/testhome"
 )
+
+// update writes the golden files anew.
+var update = flag.Bool("update", false, "write the golden files")
 
 // roleEnv names what the test binary plays when it is started as another program.
 const roleEnv = "RALPH_TEST_ROLE"

@@ -9,6 +9,7 @@ import (
 
 	"ralph-lsp/backends"
 	"ralph-lsp/loop"
+	"ralph-lsp/wire"
 )
 
 // manager has the loops of the workspace: those that this process drives, and
@@ -128,7 +129,7 @@ func (m *manager) launch(cfg loop.Config) (*managed, error) {
 	m.mu.Lock()
 	if m.closed {
 		m.mu.Unlock()
-		return nil, failed(ReasonNotRunning, errors.New("the server is shutting down"), nil)
+		return nil, failed(wire.ReasonNotRunning, errors.New("the server is shutting down"), nil)
 	}
 	f := m.folder(cfg.Folder, real)
 	m.wg.Add(1)
@@ -254,11 +255,11 @@ func (m *manager) find(loopID, folderURI string) (*managed, error) {
 	}
 	switch len(found) {
 	case 0:
-		return nil, failed(ReasonNotRunning, loop.ErrNotRunning, nil)
+		return nil, failed(wire.ReasonNotRunning, loop.ErrNotRunning, nil)
 	case 1:
 		return found[0], nil
 	}
-	return nil, failed(ReasonNoFolder, errors.New("several loops are running: say which by loopId or folder"), nil)
+	return nil, failed(wire.ReasonNoFolder, errors.New("several loops are running: say which by loopId or folder"), nil)
 }
 
 // known returns the loop with that id, running or ended, when it is ours.

@@ -10,6 +10,7 @@ import (
 
 	"ralph-lsp/internal/lsptest"
 	"ralph-lsp/loop"
+	"ralph-lsp/wire"
 )
 
 // agentThat makes the test binary, as an agent, play role, and returns its path.
@@ -44,8 +45,8 @@ func TestALoopFromStartToPromise(t *testing.T) {
 	dir := t.TempDir()
 	c := dial(t, optedIn, dir)
 	agent := agentThat(t, "promises")
-	started := result[StartResult](c, c.Command(CommandStart, StartParams{
-		Text: `/ralph-loop "Build X" --completion-promise "DONE" --max-iterations=20`, Choices: Choices{Backend: agent}}))
+	started := result[wire.StartResult](c, c.Command(wire.CommandStart, wire.StartParams{
+		Text: `/ralph-loop "Build X" --completion-promise "DONE" --max-iterations=20`, Choices: wire.Choices{Backend: agent}}))
 	if started.LoopID == "" || !strings.HasSuffix(started.StateFileURI, ".pi/ralph-loop.local.md") {
 		t.Errorf("got %+v", started)
 	}
@@ -55,11 +56,11 @@ func TestALoopFromStartToPromise(t *testing.T) {
 	}
 	c.Hears("ralph/update", `"_ralph/end"`)
 	c.Hears("$/progress", "done: DONE after 2 iterations")
-	replay := result[OutputResult](c, c.Command(CommandOutput, OutputParams{LoopID: started.LoopID}))
+	replay := result[wire.OutputResult](c, c.Command(wire.CommandOutput, wire.OutputParams{LoopID: started.LoopID}))
 	if len(replay.Updates) < 5 || !replay.Complete {
 		t.Errorf("replay has %d updates", len(replay.Updates))
 	}
-	past := result[HistoryResult](c, c.Command(CommandHistory, HistoryParams{}))
+	past := result[wire.HistoryResult](c, c.Command(wire.CommandHistory, wire.HistoryParams{}))
 	if len(past.Loops) != 1 || past.Loops[0].StopReason != "promise" {
 		t.Errorf("history %+v", past)
 	}
@@ -72,40 +73,40 @@ func TestErrorsHaveReasons(t *testing.T) {
 	dir, other := t.TempDir(), t.TempDir()
 	c := dial(t, optedIn, dir, other)
 	agent := agentThat(t, "never")
-	uri := FileURI(dir)
+	uri := wire.FileURI(dir)
 	for name, tt := range map[string]struct {
 		command  string
 		argument any
 		code     int
 		want     string
 	}{
-		"several folders":  {CommandStart, StartParams{Prompt: "x", Choices: Choices{Backend: agent}}, codeRequestFailed, ReasonNoFolder},
-		"no such folder":   {CommandStart, StartParams{Folder: uri + "/none", Prompt: "x", Choices: Choices{Backend: agent}}, codeRequestFailed, ReasonNoFolder},
-		"no file URI":      {CommandStart, StartParams{Folder: "http://x", Prompt: "x", Choices: Choices{Backend: agent}}, codeRequestFailed, ReasonNoFolder},
-		"no prompt":        {CommandStart, StartParams{Folder: uri, Prompt: " ", Choices: Choices{Backend: agent}}, codeRequestFailed, ReasonEmptyPrompt},
-		"no prompt file":   {CommandStart, StartParams{Folder: uri, PromptURI: uri + "/PROMPT.md", Choices: Choices{Backend: agent}}, codeRequestFailed, ReasonEmptyPrompt},
-		"two prompts":      {CommandStart, StartParams{Folder: uri, Prompt: "x", PromptURI: uri + "/PROMPT.md", Choices: Choices{Backend: agent}}, codeInvalidParams, ""},
-		"unknown backend":  {CommandStart, StartParams{Folder: uri, Prompt: "x", Choices: Choices{Backend: "claud"}}, codeRequestFailed, ReasonBackendNotFound},
-		"no such program":  {CommandStart, StartParams{Folder: uri, Prompt: "x", Choices: Choices{Backend: "/no/such/agent"}}, codeRequestFailed, ReasonBackendNotFound},
-		"bad text":         {CommandStart, StartParams{Folder: uri, Text: "x --max-iteration 3", Choices: Choices{Backend: agent}}, codeInvalidParams, ""},
-		"bad limit":        {CommandStart, map[string]any{"folder": uri, "prompt": "x", "backend": agent, "maxIterations": -1}, codeInvalidParams, ""},
-		"wrong type":       {CommandStart, map[string]any{"maxIterations": "many"}, codeInvalidParams, ""},
-		"unknown key":      {CommandStart, map[string]any{"promt": "x"}, codeInvalidParams, ""},
+		"several folders":  {wire.CommandStart, wire.StartParams{Prompt: "x", Choices: wire.Choices{Backend: agent}}, codeRequestFailed, wire.ReasonNoFolder},
+		"no such folder":   {wire.CommandStart, wire.StartParams{Folder: uri + "/none", Prompt: "x", Choices: wire.Choices{Backend: agent}}, codeRequestFailed, wire.ReasonNoFolder},
+		"no file URI":      {wire.CommandStart, wire.StartParams{Folder: "http://x", Prompt: "x", Choices: wire.Choices{Backend: agent}}, codeRequestFailed, wire.ReasonNoFolder},
+		"no prompt":        {wire.CommandStart, wire.StartParams{Folder: uri, Prompt: " ", Choices: wire.Choices{Backend: agent}}, codeRequestFailed, wire.ReasonEmptyPrompt},
+		"no prompt file":   {wire.CommandStart, wire.StartParams{Folder: uri, PromptURI: uri + "/PROMPT.md", Choices: wire.Choices{Backend: agent}}, codeRequestFailed, wire.ReasonEmptyPrompt},
+		"two prompts":      {wire.CommandStart, wire.StartParams{Folder: uri, Prompt: "x", PromptURI: uri + "/PROMPT.md", Choices: wire.Choices{Backend: agent}}, codeInvalidParams, ""},
+		"unknown backend":  {wire.CommandStart, wire.StartParams{Folder: uri, Prompt: "x", Choices: wire.Choices{Backend: "claud"}}, codeRequestFailed, wire.ReasonBackendNotFound},
+		"no such program":  {wire.CommandStart, wire.StartParams{Folder: uri, Prompt: "x", Choices: wire.Choices{Backend: "/no/such/agent"}}, codeRequestFailed, wire.ReasonBackendNotFound},
+		"bad text":         {wire.CommandStart, wire.StartParams{Folder: uri, Text: "x --max-iteration 3", Choices: wire.Choices{Backend: agent}}, codeInvalidParams, ""},
+		"bad limit":        {wire.CommandStart, map[string]any{"folder": uri, "prompt": "x", "backend": agent, "maxIterations": -1}, codeInvalidParams, ""},
+		"wrong type":       {wire.CommandStart, map[string]any{"maxIterations": "many"}, codeInvalidParams, ""},
+		"unknown key":      {wire.CommandStart, map[string]any{"promt": "x"}, codeInvalidParams, ""},
 		"unknown command":  {"ralph.loop.strat", struct{}{}, codeInvalidParams, ""},
-		"no object":        {CommandStatus, "x", codeInvalidParams, ""},
-		"nothing to pause": {CommandPause, LoopParams{Folder: uri}, codeRequestFailed, ReasonNotRunning},
-		"nothing to steer": {CommandSteer, SteerParams{LoopParams: LoopParams{Folder: uri}, Text: "x"}, codeRequestFailed, ReasonNotRunning},
-		"empty guidance":   {CommandSteer, SteerParams{}, codeInvalidParams, ""},
-		"nothing to go on": {CommandResume, ResumeParams{LoopParams: LoopParams{Folder: uri}}, codeRequestFailed, ReasonNotRunning},
-		"unknown loop":     {CommandOutput, OutputParams{LoopID: "x"}, codeRequestFailed, ReasonNotRunning},
-		"bad when":         {CommandCancel, CancelParams{When: "soon"}, codeInvalidParams, ""},
+		"no object":        {wire.CommandStatus, "x", codeInvalidParams, ""},
+		"nothing to pause": {wire.CommandPause, wire.LoopParams{Folder: uri}, codeRequestFailed, wire.ReasonNotRunning},
+		"nothing to steer": {wire.CommandSteer, wire.SteerParams{LoopParams: wire.LoopParams{Folder: uri}, Text: "x"}, codeRequestFailed, wire.ReasonNotRunning},
+		"empty guidance":   {wire.CommandSteer, wire.SteerParams{}, codeInvalidParams, ""},
+		"nothing to go on": {wire.CommandResume, wire.ResumeParams{LoopParams: wire.LoopParams{Folder: uri}}, codeRequestFailed, wire.ReasonNotRunning},
+		"unknown loop":     {wire.CommandOutput, wire.OutputParams{LoopID: "x"}, codeRequestFailed, wire.ReasonNotRunning},
+		"bad when":         {wire.CommandCancel, wire.CancelParams{When: "soon"}, codeInvalidParams, ""},
 	} {
 		m := c.Command(tt.command, tt.argument)
 		if got := reason(t, m); got != tt.want || m.Error.Code != tt.code {
 			t.Errorf("%s: %d %q (%s), want %d %q", name, m.Error.Code, got, m.Error.Message, tt.code, tt.want)
 		}
 	}
-	if got := result[LoopResult](c, c.Command(CommandCancel, CancelParams{LoopParams: LoopParams{Folder: uri}})); got.State != stateIdle {
+	if got := result[wire.LoopResult](c, c.Command(wire.CommandCancel, wire.CancelParams{LoopParams: wire.LoopParams{Folder: uri}})); got.State != wire.StateIdle {
 		t.Errorf("cancel of nothing: %+v", got)
 	}
 }
@@ -114,17 +115,17 @@ func TestAnotherStartIsRefusedOrReplaces(t *testing.T) {
 	dir := t.TempDir()
 	c := dial(t, optedIn, dir)
 	agent := agentThat(t, "never")
-	first := result[StartResult](c, c.Command(CommandStart, StartParams{Prompt: "one", Choices: Choices{Backend: agent}}))
+	first := result[wire.StartResult](c, c.Command(wire.CommandStart, wire.StartParams{Prompt: "one", Choices: wire.Choices{Backend: agent}}))
 	c.status(dir, inState("running"))
-	refused := c.Command(CommandStart, StartParams{Prompt: "two", Choices: Choices{Backend: agent}})
-	if reason(t, refused) != ReasonAlreadyRunning || !strings.Contains(string(refused.Error.Data), `"pid":`) {
+	refused := c.Command(wire.CommandStart, wire.StartParams{Prompt: "two", Choices: wire.Choices{Backend: agent}})
+	if reason(t, refused) != wire.ReasonAlreadyRunning || !strings.Contains(string(refused.Error.Data), `"pid":`) {
 		t.Errorf("got %s %s", refused.Error.Message, refused.Error.Data)
 	}
-	second := result[StartResult](c, c.Command(CommandStart, StartParams{Prompt: "two", Choices: Choices{Backend: agent}, Replace: true}))
+	second := result[wire.StartResult](c, c.Command(wire.CommandStart, wire.StartParams{Prompt: "two", Choices: wire.Choices{Backend: agent}, Replace: true}))
 	if second.LoopID == first.LoopID {
 		t.Error("the same loop")
 	}
-	if got := result[LoopResult](c, c.Command(CommandCancel, struct{}{})); got.State != "ended" || got.LoopID != second.LoopID {
+	if got := result[wire.LoopResult](c, c.Command(wire.CommandCancel, struct{}{})); got.State != "ended" || got.LoopID != second.LoopID {
 		t.Errorf("cancel: %+v", got)
 	}
 }
@@ -141,10 +142,10 @@ func TestAPlainClientIsAsked(t *testing.T) {
 				return messageItem{choice}
 			})
 			agent := agentThat(t, "never")
-			c.Must(c.Command(CommandStart, StartParams{Prompt: "one", Choices: Choices{Backend: agent}}))
-			m := c.Command(CommandStart, StartParams{Prompt: "two", Choices: Choices{Backend: agent}})
+			c.Must(c.Command(wire.CommandStart, wire.StartParams{Prompt: "one", Choices: wire.Choices{Backend: agent}}))
+			m := c.Command(wire.CommandStart, wire.StartParams{Prompt: "two", Choices: wire.Choices{Backend: agent}})
 			c.Hears("window/showMessageRequest", "Ralph loop active. Cancel it to start the new task?")
-			if replaced != (m.Error == nil) || !replaced && reason(t, m) != ReasonAlreadyRunning {
+			if replaced != (m.Error == nil) || !replaced && reason(t, m) != wire.ReasonAlreadyRunning {
 				t.Errorf("got %+v", m)
 			}
 		})
@@ -155,13 +156,13 @@ func TestAClientThatNeverAnswersBlocksNothing(t *testing.T) {
 	dir := t.TempDir()
 	c := dial(t, plain, dir)
 	agent := agentThat(t, "never")
-	c.Must(c.Command(CommandStart, StartParams{Prompt: "one", Choices: Choices{Backend: agent}}))
-	c.BeginCommand(CommandStart, StartParams{Prompt: "two", Choices: Choices{Backend: agent}})
+	c.Must(c.Command(wire.CommandStart, wire.StartParams{Prompt: "one", Choices: wire.Choices{Backend: agent}}))
+	c.BeginCommand(wire.CommandStart, wire.StartParams{Prompt: "two", Choices: wire.Choices{Backend: agent}})
 	c.Hears("window/showMessageRequest", "Ralph loop active")
-	if got := result[StatusResult](c, c.Command(CommandStatus, struct{}{})); len(got.Loops) != 1 {
+	if got := result[wire.StatusResult](c, c.Command(wire.CommandStatus, struct{}{})); len(got.Loops) != 1 {
 		t.Errorf("status %+v", got)
 	}
-	if got := result[LoopResult](c, c.Command(CommandCancel, struct{}{})); got.State != "ended" {
+	if got := result[wire.LoopResult](c, c.Command(wire.CommandCancel, struct{}{})); got.State != "ended" {
 		t.Errorf("cancel: %+v", got)
 	}
 }
@@ -170,7 +171,7 @@ func TestAPlainClientHearsTheEnd(t *testing.T) {
 	dir := t.TempDir()
 	c := dial(t, plain, dir)
 	agent := agentThat(t, "promises")
-	c.Must(c.Command(CommandStart, StartParams{Text: "Build --completion-promise DONE", Choices: Choices{Backend: agent}}))
+	c.Must(c.Command(wire.CommandStart, wire.StartParams{Text: "Build --completion-promise DONE", Choices: wire.Choices{Backend: agent}}))
 	c.Hears("window/showMessage", "Ralph done: DONE after 2 iterations")
 	c.Hears("$/progress", `"kind":"end"`)
 	for _, m := range c.Heard() {
@@ -191,7 +192,7 @@ func TestALimitCanBeRaised(t *testing.T) {
 		return messageItem{actionRaise}
 	})
 	agent := agentThat(t, "echoes")
-	c.Must(c.Command(CommandStart, StartParams{Text: "Build --max-iterations 2", Choices: Choices{Backend: agent}}))
+	c.Must(c.Command(wire.CommandStart, wire.StartParams{Text: "Build --max-iterations 2", Choices: wire.Choices{Backend: agent}}))
 	c.Hears("window/showMessageRequest", "Raise the limit to 4 iterations?")
 	c.Hears("window/showMessageRequest", "Raise the limit to 8 iterations?")
 	c.Hears("$/progress", "3/4")
@@ -201,21 +202,21 @@ func TestPauseSteerUpdateResume(t *testing.T) {
 	dir := t.TempDir()
 	c := dial(t, optedIn, dir)
 	agent := agentThat(t, "waits")
-	c.Must(c.Command(CommandStart, StartParams{Prompt: "x", Choices: Choices{Backend: agent}}))
+	c.Must(c.Command(wire.CommandStart, wire.StartParams{Prompt: "x", Choices: wire.Choices{Backend: agent}}))
 	c.status(dir, inState("running"))
-	c.Must(c.Command(CommandPause, struct{}{}))
-	if got := result[SteerResult](c, c.Command(CommandSteer, SteerParams{Text: "mind the tests"})); got.GuidanceID == "" {
+	c.Must(c.Command(wire.CommandPause, struct{}{}))
+	if got := result[wire.SteerResult](c, c.Command(wire.CommandSteer, wire.SteerParams{Text: "mind the tests"})); got.GuidanceID == "" {
 		t.Error("guidance has no id")
 	}
 	three := 3
-	c.Must(c.Command(CommandUpdate, ChangeParams{LimitParams: LimitParams{MaxIterations: &three}}))
+	c.Must(c.Command(wire.CommandUpdate, wire.ChangeParams{LimitParams: wire.LimitParams{MaxIterations: &three}}))
 	if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if got := c.status(dir, inState("paused")); got.MaxIterations != 3 {
 		t.Errorf("got %+v", got)
 	}
-	c.Must(c.Command(CommandResume, struct{}{}))
+	c.Must(c.Command(wire.CommandResume, struct{}{}))
 	if got := c.status(dir, inState("ended")); got.StopReason != "max_iterations" || got.Iteration != 3 {
 		t.Errorf("got %+v", got)
 	}
@@ -226,18 +227,18 @@ func TestFoldersComeAndGo(t *testing.T) {
 	one, two := t.TempDir(), t.TempDir()
 	c := dial(t, optedIn, one)
 	agent := agentThat(t, "never")
-	c.Must(c.Command(CommandStart, StartParams{Prompt: "x", Choices: Choices{Backend: agent}}))
+	c.Must(c.Command(wire.CommandStart, wire.StartParams{Prompt: "x", Choices: wire.Choices{Backend: agent}}))
 	change := func(added, removed []string) {
 		event := map[string]any{"added": []any{}, "removed": []any{}}
 		for key, paths := range map[string][]string{"added": added, "removed": removed} {
 			for _, p := range paths {
-				event[key] = append(event[key].([]any), workspaceFolder{URI: FileURI(p)})
+				event[key] = append(event[key].([]any), workspaceFolder{URI: wire.FileURI(p)})
 			}
 		}
 		c.Notify("workspace/didChangeWorkspaceFolders", map[string]any{"event": event})
 	}
 	change([]string{two}, nil)
-	c.Must(c.Command(CommandStart, StartParams{Folder: FileURI(two), Prompt: "y", Choices: Choices{Backend: agent}}))
+	c.Must(c.Command(wire.CommandStart, wire.StartParams{Folder: wire.FileURI(two), Prompt: "y", Choices: wire.Choices{Backend: agent}}))
 	c.status(two, inState("running"))
 	c.status(one, inState("running"))
 	change(nil, []string{one})
@@ -257,20 +258,20 @@ func TestTwoNamesOfAFolderAreOne(t *testing.T) {
 	}
 	c := dial(t, optedIn, dir, link)
 	agent := agentThat(t, "never")
-	started := result[StartResult](c, c.Command(CommandStart, StartParams{Folder: FileURI(link), Prompt: "x", Choices: Choices{Backend: agent}}))
+	started := result[wire.StartResult](c, c.Command(wire.CommandStart, wire.StartParams{Folder: wire.FileURI(link), Prompt: "x", Choices: wire.Choices{Backend: agent}}))
 	c.status(dir, inState("running"))
-	loops := result[StatusResult](c, c.Command(CommandStatus, struct{}{})).Loops
+	loops := result[wire.StatusResult](c, c.Command(wire.CommandStatus, struct{}{})).Loops
 	if len(loops) != 1 || !loops[0].Owned {
 		t.Errorf("got %+v", loops)
 	}
-	c.open(FileURI(filepath.Join(link, "PROMPT.md")), "x")
-	lenses := c.Must(c.Call("textDocument/codeLens", map[string]any{"textDocument": map[string]any{"uri": FileURI(filepath.Join(link, "PROMPT.md"))}}))
+	c.open(wire.FileURI(filepath.Join(link, "PROMPT.md")), "x")
+	lenses := c.Must(c.Call("textDocument/codeLens", map[string]any{"textDocument": map[string]any{"uri": wire.FileURI(filepath.Join(link, "PROMPT.md"))}}))
 	if !strings.Contains(string(lenses), started.LoopID) {
 		t.Errorf("lenses %s", lenses)
 	}
 	c.Notify("workspace/didChangeWorkspaceFolders", map[string]any{"event": map[string]any{
-		"added": []any{}, "removed": []any{workspaceFolder{URI: FileURI(dir)}}}})
-	if got := result[LoopResult](c, c.Command(CommandCancel, LoopParams{Folder: FileURI(link)})); got.LoopID != started.LoopID || got.State != "ended" {
+		"added": []any{}, "removed": []any{workspaceFolder{URI: wire.FileURI(dir)}}}})
+	if got := result[wire.LoopResult](c, c.Command(wire.CommandCancel, wire.LoopParams{Folder: wire.FileURI(link)})); got.LoopID != started.LoopID || got.State != "ended" {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -279,22 +280,22 @@ func TestASecondServerSeesTheLoopAndTakesItOver(t *testing.T) {
 	dir := t.TempDir()
 	first, second := dial(t, optedIn, dir), dial(t, optedIn, dir)
 	agent := agentThat(t, "never")
-	started := result[StartResult](first, first.Command(CommandStart, StartParams{Prompt: "x", Choices: Choices{Backend: agent}}))
+	started := result[wire.StartResult](first, first.Command(wire.CommandStart, wire.StartParams{Prompt: "x", Choices: wire.Choices{Backend: agent}}))
 	seen := second.status(dir, inState("running"))
 	if seen.Owned || seen.LoopID != started.LoopID {
 		t.Errorf("got %+v", seen)
 	}
-	if m := second.Command(CommandStart, StartParams{Prompt: "y", Choices: Choices{Backend: agent}}); reason(t, m) != ReasonAlreadyRunning {
+	if m := second.Command(wire.CommandStart, wire.StartParams{Prompt: "y", Choices: wire.Choices{Backend: agent}}); reason(t, m) != wire.ReasonAlreadyRunning {
 		t.Errorf("got %+v", m.Error)
 	}
-	second.Must(second.Command(CommandSteer, SteerParams{Text: "from the other one"}))
+	second.Must(second.Command(wire.CommandSteer, wire.SteerParams{Text: "from the other one"}))
 	first.Hears("ralph/update", "queued")
 	first.hangUp()
 	interrupted := second.status(dir, inState("interrupted"))
 	if interrupted.Iteration != 1 {
 		t.Errorf("got %+v", interrupted)
 	}
-	resumed := result[LoopResult](second, second.Command(CommandResume, map[string]any{"folder": FileURI(dir)}))
+	resumed := result[wire.LoopResult](second, second.Command(wire.CommandResume, map[string]any{"folder": wire.FileURI(dir)}))
 	if resumed.LoopID != started.LoopID {
 		t.Errorf("resumed %+v", resumed)
 	}
@@ -307,9 +308,9 @@ func TestASecondServerCanCancel(t *testing.T) {
 	dir := t.TempDir()
 	first, second := dial(t, optedIn, dir), dial(t, optedIn, dir)
 	agent := agentThat(t, "never")
-	first.Must(first.Command(CommandStart, StartParams{Prompt: "x", Choices: Choices{Backend: agent}}))
+	first.Must(first.Command(wire.CommandStart, wire.StartParams{Prompt: "x", Choices: wire.Choices{Backend: agent}}))
 	second.status(dir, inState("running"))
-	if got := result[LoopResult](second, second.Command(CommandCancel, struct{}{})); got.State != "ended" {
+	if got := result[wire.LoopResult](second, second.Command(wire.CommandCancel, struct{}{})); got.State != "ended" {
 		t.Errorf("got %+v", got)
 	}
 	if got := first.status(dir, inState("ended")); got.StopReason != "cancelled" {
@@ -321,7 +322,7 @@ func TestTheEditorGoesAway(t *testing.T) {
 	dir := t.TempDir()
 	c := dial(t, optedIn, dir)
 	agent := agentThat(t, "never")
-	c.Must(c.Command(CommandStart, StartParams{Prompt: "x", Choices: Choices{Backend: agent}}))
+	c.Must(c.Command(wire.CommandStart, wire.StartParams{Prompt: "x", Choices: wire.Choices{Backend: agent}}))
 	c.Hears("ralph/update", "working")
 	c.hangUp()
 	next := dial(t, plain, dir)
@@ -336,14 +337,14 @@ func TestThePromptIsTheOpenDocument(t *testing.T) {
 	}
 	c := dial(t, optedIn, dir)
 	agent := agentThat(t, "echoes")
-	uri := FileURI(file)
-	start := StartParams{PromptURI: uri, Choices: Choices{Backend: agent, LimitParams: LimitParams{MaxIterations: new(1)}}}
-	c.Must(c.Command(CommandStart, start))
+	uri := wire.FileURI(file)
+	start := wire.StartParams{PromptURI: uri, Choices: wire.Choices{Backend: agent, LimitParams: wire.LimitParams{MaxIterations: new(1)}}}
+	c.Must(c.Command(wire.CommandStart, start))
 	c.Hears("ralph/update", "saved long ago")
 	c.status(dir, inState("ended"))
 	c.Notify("textDocument/didOpen", map[string]any{"textDocument": map[string]any{
 		"uri": uri, "languageId": "markdown", "version": 1, "text": "not yet saved"}})
-	c.Must(c.Command(CommandStart, start))
+	c.Must(c.Command(wire.CommandStart, start))
 	c.Hears("ralph/update", "not yet saved")
 }
 
@@ -351,7 +352,7 @@ func TestLensesFollowTheLoop(t *testing.T) {
 	dir := t.TempDir()
 	c := dial(t, optedIn, dir)
 	agent := agentThat(t, "never")
-	doc := map[string]any{"uri": FileURI(filepath.Join(dir, "PROMPT.md"))}
+	doc := map[string]any{"uri": wire.FileURI(filepath.Join(dir, "PROMPT.md"))}
 	c.Notify("textDocument/didOpen", map[string]any{"textDocument": map[string]any{
 		"uri": doc["uri"], "languageId": "markdown", "version": 1, "text": "Build it"}})
 	lenses := func() string {
@@ -360,9 +361,9 @@ func TestLensesFollowTheLoop(t *testing.T) {
 	if got := lenses(); !strings.Contains(got, "Run Ralph loop") || !strings.Contains(got, "Dry run") {
 		t.Errorf("idle: %s", got)
 	}
-	c.Must(c.Command(CommandStart, StartParams{PromptURI: doc["uri"].(string), Choices: Choices{Backend: agent}}))
+	c.Must(c.Command(wire.CommandStart, wire.StartParams{PromptURI: doc["uri"].(string), Choices: wire.Choices{Backend: agent}}))
 	c.status(dir, inState("running"))
-	if got := lenses(); !strings.Contains(got, "Cancel") || !strings.Contains(got, CommandCancel) {
+	if got := lenses(); !strings.Contains(got, "Cancel") || !strings.Contains(got, wire.CommandCancel) {
 		t.Errorf("running: %s", got)
 	}
 }
@@ -372,13 +373,13 @@ func TestResumeAsSoonAsTheEndIsHeard(t *testing.T) {
 	for range 10 {
 		dir := t.TempDir()
 		c := dial(t, optedIn, dir)
-		c.Must(c.Command(CommandStart, StartParams{Text: "x --max-iterations 1", Choices: Choices{Backend: agent}}))
+		c.Must(c.Command(wire.CommandStart, wire.StartParams{Text: "x --max-iterations 1", Choices: wire.Choices{Backend: agent}}))
 		c.Hears("ralph/update", `"_ralph/end"`)
-		resumed := result[LoopResult](c, c.Command(CommandResume, ResumeParams{LimitParams: LimitParams{MaxIterations: new(2)}}))
+		resumed := result[wire.LoopResult](c, c.Command(wire.CommandResume, wire.ResumeParams{LimitParams: wire.LimitParams{MaxIterations: new(2)}}))
 		if resumed.Iteration > 2 {
 			t.Errorf("got %+v", resumed)
 		}
-		c.status(dir, func(l LoopStatus) bool { return l.State == "ended" && l.Iteration == 2 })
+		c.status(dir, func(l wire.LoopStatus) bool { return l.State == "ended" && l.Iteration == 2 })
 	}
 }
 
@@ -386,17 +387,17 @@ func TestResumeAsSoonAsTheEndIsHeard(t *testing.T) {
 func TestResumeThatCannotGoOn(t *testing.T) {
 	dir := t.TempDir()
 	c := dial(t, optedIn, dir)
-	c.Must(c.Command(CommandStart, StartParams{Text: "x --max-iterations 1", Choices: Choices{Backend: agentThat(t, "echoes")}}))
-	c.status(dir, func(l LoopStatus) bool { return l.StopReason == "max_iterations" })
-	m := c.Command(CommandResume, ResumeParams{})
-	if reason(t, m) != ReasonLimitReached || !strings.Contains(string(m.Error.Data), `"iterations":1`) {
+	c.Must(c.Command(wire.CommandStart, wire.StartParams{Text: "x --max-iterations 1", Choices: wire.Choices{Backend: agentThat(t, "echoes")}}))
+	c.status(dir, func(l wire.LoopStatus) bool { return l.StopReason == "max_iterations" })
+	m := c.Command(wire.CommandResume, wire.ResumeParams{})
+	if reason(t, m) != wire.ReasonLimitReached || !strings.Contains(string(m.Error.Data), `"iterations":1`) {
 		t.Errorf("at its limit: %+v", m)
 	}
-	c.Must(c.Command(CommandResume, ResumeParams{LimitParams: LimitParams{MaxIterations: new(2), CompletionPromise: new("x")}}))
-	c.status(dir, func(l LoopStatus) bool { return l.Iteration == 2 && l.State == "ended" })
-	c.Must(c.Command(CommandStart, StartParams{Text: "LOOP_COMPLETE", Choices: Choices{Backend: agentThat(t, "echoes")}}))
-	c.status(dir, func(l LoopStatus) bool { return l.StopReason == "promise" })
-	if m := c.Command(CommandResume, ResumeParams{}); reason(t, m) != ReasonNotRunning {
+	c.Must(c.Command(wire.CommandResume, wire.ResumeParams{LimitParams: wire.LimitParams{MaxIterations: new(2), CompletionPromise: new("x")}}))
+	c.status(dir, func(l wire.LoopStatus) bool { return l.Iteration == 2 && l.State == "ended" })
+	c.Must(c.Command(wire.CommandStart, wire.StartParams{Text: "LOOP_COMPLETE", Choices: wire.Choices{Backend: agentThat(t, "echoes")}}))
+	c.status(dir, func(l wire.LoopStatus) bool { return l.StopReason == "promise" })
+	if m := c.Command(wire.CommandResume, wire.ResumeParams{}); reason(t, m) != wire.ReasonNotRunning {
 		t.Errorf("when it is done: %+v", m)
 	}
 }
@@ -412,11 +413,11 @@ func TestASessionIsContinuedInPi(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := dial(t, optedIn, dir)
-	got := result[PlanResult](c, c.Command(CommandPlan, PlanParams{SessionFileURI: FileURI(session)}))
+	got := result[wire.PlanResult](c, c.Command(wire.CommandPlan, wire.PlanParams{SessionFileURI: wire.FileURI(session)}))
 	if want := []string{filepath.Join(bin, "pi"), "--session", session}; !slices.Equal(got.Argv, want) || got.Cwd != dir {
 		t.Errorf("got %+v, want %q", got, want)
 	}
-	if m := c.Command(CommandPlan, PlanParams{SessionFileURI: FileURI(session) + "x"}); reason(t, m) != ReasonNoSession {
+	if m := c.Command(wire.CommandPlan, wire.PlanParams{SessionFileURI: wire.FileURI(session) + "x"}); reason(t, m) != wire.ReasonNoSession {
 		t.Errorf("a missing session: %+v", m)
 	}
 }

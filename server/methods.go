@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"go.lsp.dev/protocol"
+
+	"ralph-lsp/wire"
 )
 
 // method is how one request or notification of the client's is handled. The
@@ -17,15 +19,6 @@ type method struct {
 	async        bool
 	enter        func(s *Server, ctx context.Context, params json.RawMessage) context.Context // of an async one, still on the read loop
 	notification bool
-}
-
-// MethodSetUpdates chooses the level of the updates: LevelNone, LevelTools or
-// LevelAll.
-const MethodSetUpdates = "ralph/setUpdates"
-
-// SetUpdatesParams are the params of MethodSetUpdates.
-type SetUpdatesParams struct {
-	Level string `json:"level"`
 }
 
 // methods has all that a client can ask for or tell.
@@ -53,7 +46,7 @@ var methods = map[string]method{
 	"textDocument/diagnostic": fromDocuments((*documents).diagnostic),
 
 	"window/workDoneProgress/cancel": told((*Server).cancelProgress),
-	MethodSetUpdates:                 told((*Server).setUpdates),
+	wire.MethodSetUpdates:            told((*Server).setUpdates),
 }
 
 // asked decodes a request's params for its handler.
@@ -135,4 +128,4 @@ func (s *Server) cancelProgress(p cancelProgressParams) {
 	}
 }
 
-func (s *Server) setUpdates(p SetUpdatesParams) { s.loops.setLevel(p.Level) }
+func (s *Server) setUpdates(p wire.SetUpdatesParams) { s.loops.setLevel(p.Level) }

@@ -3,6 +3,8 @@ package server
 import (
 	"strings"
 	"testing"
+
+	"ralph-lsp/wire"
 )
 
 func TestWithoutAnAgentTheErrorIsOneReadableLine(t *testing.T) {
@@ -12,13 +14,13 @@ func TestWithoutAnAgentTheErrorIsOneReadableLine(t *testing.T) {
 		"":   "no agent is installed: the doctor tells how to install one",
 		"pi": "pi is not installed: npm install -g @earendil-works/pi-coding-agent (needs node 22.19 or newer)",
 	} {
-		m := c.Command(CommandStart, StartParams{Prompt: "x", Choices: Choices{Backend: backend}})
+		m := c.Command(wire.CommandStart, wire.StartParams{Prompt: "x", Choices: wire.Choices{Backend: backend}})
 		data := dataOf[struct {
 			Reason, Path string
 			Checked      []string
 			Install      map[string]string
 		}](t, m)
-		if m.Error.Message != want || data.Reason != ReasonBackendNotFound {
+		if m.Error.Message != want || data.Reason != wire.ReasonBackendNotFound {
 			t.Errorf("%q: %q, %s", backend, m.Error.Message, data.Reason)
 		}
 		if !strings.HasPrefix(data.Path, "/nowhere:/nowhere") || len(data.Checked) != len(data.Install) || data.Checked[len(data.Checked)-1] != "pi" || !strings.HasPrefix(data.Install["pi"], "npm install") {

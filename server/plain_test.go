@@ -8,6 +8,7 @@ import (
 
 	"ralph-lsp/loop"
 	"ralph-lsp/stream"
+	"ralph-lsp/wire"
 )
 
 // What an agent or a stranger's file says reaches editors' status bars,
@@ -20,7 +21,7 @@ func FuzzTheWireIsPlain(f *testing.F) {
 		loop.StateChanged{}, loop.Goal{}, loop.IterationEnd{}, loop.NearMiss{}, loop.Warning{}, loop.LimitsChanged{}, loop.End{Denials: []stream.Denial{{}}},
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		var p Projector
+		var p wire.Projector
 		for _, e := range events {
 			v := reflect.New(reflect.TypeOf(e)).Elem()
 			v.Set(reflect.ValueOf(e))
@@ -32,14 +33,14 @@ func FuzzTheWireIsPlain(f *testing.F) {
 				checkPlain(t, p.Loop(e))
 				if end, ok := e.(loop.End); ok {
 					end.Reason = loop.StopPromise
-					checkPlain(t, endText(end))
+					checkPlain(t, wire.EndText(end))
 				}
 			}
 		}
 		var status loop.Status
 		fill(reflect.ValueOf(&status).Elem(), s)
 		status.Tool = &loop.ToolStatus{Call: stream.ToolCall{ID: "t", Name: s}}
-		checkPlain(t, ProjectStatus(status, true))
+		checkPlain(t, wire.StatusOf(status, true))
 		checkPlain(t, progressReport(status, &s))
 		checkPlain(t, toWire(failed("bad", errf(1, "%s", s), nil)).Error())
 	})

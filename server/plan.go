@@ -8,29 +8,11 @@ import (
 	"ralph-lsp/backends"
 	"ralph-lsp/config"
 	"ralph-lsp/loop/start"
+	"ralph-lsp/wire"
 )
 
-// PlanParams is the argument of ralph.plan.
-type PlanParams struct {
-	Folder  string `json:"folder,omitempty"` // file URI
-	Prompt  string `json:"prompt,omitempty"`
-	Backend string `json:"backend,omitempty"`
-	Hat     string `json:"hat,omitempty"`
-	Trust   bool   `json:"trust,omitempty"` // see StartParams
-	// SessionFileURI continues this session in pi, whichever agent's loop it is.
-	SessionFileURI string `json:"sessionFileUri,omitempty"`
-}
-
-// PlanResult is the command line of an agent's own terminal interface, for the
-// editor's terminal.
-type PlanResult struct {
-	Argv []string          `json:"argv"`
-	Env  map[string]string `json:"env"` // beside the editor's own
-	Cwd  string            `json:"cwd"`
-}
-
 // plan tells how to talk with an agent before a loop is started.
-func (m *manager) plan(ctx context.Context, p PlanParams) (any, error) {
+func (m *manager) plan(ctx context.Context, p wire.PlanParams) (any, error) {
 	cwd, err := m.folderPath(p.Folder)
 	if err != nil {
 		return nil, err
@@ -51,18 +33,18 @@ func (m *manager) plan(ctx context.Context, p PlanParams) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return PlanResult{Argv: argv, Env: map[string]string{}, Cwd: cwd}, nil
+	return wire.PlanResult{Argv: argv, Env: map[string]string{}, Cwd: cwd}, nil
 }
 
 // continueInPi tells how pi goes on with a session. pi itself writes into the
 // file then, so a missing one is no start of a new one.
 func continueInPi(cwd, sessionFileURI string) (any, error) {
-	path, err := PathOf(sessionFileURI)
+	path, err := wire.PathOf(sessionFileURI)
 	if err != nil {
 		return nil, errf(codeInvalidParams, "sessionFileUri: %v", err)
 	}
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return nil, failed(ReasonNoSession, fmt.Errorf("there is no session %s", path), nil)
+		return nil, failed(wire.ReasonNoSession, fmt.Errorf("there is no session %s", path), nil)
 	}
 	pi, err := backends.Lookup("pi")
 	if err != nil {
@@ -72,5 +54,5 @@ func continueInPi(cwd, sessionFileURI string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return PlanResult{Argv: []string{program, "--session", path}, Env: map[string]string{}, Cwd: cwd}, nil
+	return wire.PlanResult{Argv: []string{program, "--session", path}, Env: map[string]string{}, Cwd: cwd}, nil
 }

@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"fmt"
 	"reflect"
 	"sync"
 	"sync/atomic"
@@ -10,6 +9,7 @@ import (
 
 	"ralph-lsp/loop"
 	"ralph-lsp/stream"
+	"ralph-lsp/wire"
 )
 
 // The methods of work done progress that the server calls.
@@ -183,105 +183,6 @@ func progressReport(s loop.Status, problem *string) ProgressValue {
 	if limit > 0 {
 		v.Percentage = new(min((iteration-1)*100/limit, 100))
 	}
-	v.Message = stream.Plain(JoinFacts(OfMax(iteration, limit), costText(s.Cost, s.CostIncomplete), activity(s, problem)))
+	v.Message = stream.Plain(wire.JoinFacts(wire.OfMax(iteration, limit), wire.CostText(s.Cost, s.CostIncomplete), wire.Activity(s, problem)))
 	return v
-}
-
-// activity is what a loop does right now.
-func activity(s loop.Status, problem *string) string {
-	switch {
-	case s.State == loop.StateStarting:
-		return JoinFacts(s.Session.Backend, "starting")
-	case s.State == loop.StatePaused:
-		return "paused"
-	case s.State == loop.StateCancelling:
-		return "stopping"
-	case s.Retry != nil:
-		return JoinFacts(waitText(s.Retry.Reason, s.Retry.ResumeAt), problemText(problem))
-	case s.Tool != nil:
-		call := ProjectToolCall(s.Tool.Call)
-		if call.Title == call.Name {
-			return oneLine(call.Name)
-		}
-		return oneLine(call.Name) + " " + call.Title
-	case problem != nil:
-		return problemText(problem)
-	case s.LastLine != "":
-		return oneLine(s.LastLine)
-	}
-	return "working"
-}
-
-func problemText(problem *string) string {
-	if problem == nil {
-		return ""
-	}
-	return oneLine("error: " + *problem)
-}
-
-// waitText says what a loop waits for: "waiting (rate limit) until 14:05".
-func waitText(reason string, until time.Time) string {
-	text := "waiting"
-	if reason != "" {
-		text += " (" + oneLine(loop.WaitText(reason)) + ")"
-	}
-	if !until.IsZero() {
-		text += " until " + until.Local().Format("15:04")
-	}
-	return text
-}
-
-// endings say why a loop ended that kept no promise.
-var endings = map[loop.StopReason]string{
-	loop.StopMaxIterations:    "stopped: iteration limit reached",
-	loop.StopMaxCost:          "stopped: cost limit reached",
-	loop.StopMaxTime:          "stopped: time limit reached",
-	loop.StopCancelled:        "cancelled",
-	loop.StopStateRemoved:     "cancelled: state file removed",
-	loop.StopInterrupted:      "interrupted",
-	loop.StopFailures:         "failed: too many failures in a row",
-	loop.StopPermissionDenied: "failed: the agent was refused permission",
-	loop.StopStalled:          "failed: the agent fell silent",
-	loop.StopBackendError:     "failed: the agent could not be started",
-	loop.StopBadStateFile:     "failed: the state file can't be used",
-}
-
-// Ending says why a loop ended that kept no promise; "" for a reason that isn't known.
-func Ending(r loop.StopReason) string { return endings[r] }
-
-// endText says in one line how a loop ended:
-// "done: DONE after 7 iterations · $3.10 · 12m".
-func endText(e loop.End) string {
-	what, known := endings[e.Reason]
-	switch {
-	case e.Reason == loop.StopPromise:
-		what = "done: " + oneLine(e.Promise)
-	case !known:
-		what = "ended: " + string(e.Reason)
-	}
-	after := "after " + Counted(e.Iterations, "iteration")
-	return JoinFacts(what+" "+after, costText(e.Cost, false), roughly(e.Duration), oneLine(e.Error))
-}
-
-// costText writes a cost, or "" when it is unknown: unknown is never $0.00.
-func costText(c stream.Cost, incomplete bool) string {
-	if c = believed(c); !c.Known {
-		return ""
-	}
-	text := fmt.Sprintf("$%.2f", c.USD)
-	if incomplete {
-		text = "at least " + text
-	}
-	return text
-}
-
-// roughly writes a duration as people say it: 45s, 12m, 1h02m.
-func roughly(d time.Duration) string {
-	switch {
-	case d < time.Minute:
-		return fmt.Sprintf("%ds", int(d.Seconds()))
-	case d < time.Hour:
-		return fmt.Sprintf("%dm", int(d.Minutes()))
-	}
-	return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
 }

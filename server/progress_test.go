@@ -9,8 +9,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"ralph-lsp/internal/lsptest"
 	"ralph-lsp/loop"
 	"ralph-lsp/stream"
+	"ralph-lsp/wire"
 )
 
 var progressClient = clientInfo{WorkDoneProgress: true}
@@ -72,7 +74,7 @@ func TestProgressOfALoop(t *testing.T) {
 
 		var got []string
 		for _, n := range ed.got {
-			got = append(got, n.method+" "+wire(t, n.params))
+			got = append(got, n.method+" "+string(lsptest.JSON(n.params)))
 		}
 		want := []string{
 			`window/workDoneProgress/create {"token":"ralph/l1"}`,
@@ -130,7 +132,7 @@ func TestEndText(t *testing.T) {
 		"failed: too many failures in a row after 5 iterations · 3s · 401 key is not accepted": {Reason: loop.StopFailures, Iterations: 5, Duration: 3 * time.Second, Error: "401 key is not accepted"},
 		"ended: new_reason after 2 iterations · 0s":                                            {Reason: "new_reason", Iterations: 2},
 	} {
-		if got := endText(e); got != want {
+		if got := wire.EndText(e); got != want {
 			t.Errorf("got  %q\nwant %q", got, want)
 		}
 	}

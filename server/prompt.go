@@ -15,6 +15,7 @@ import (
 	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"
 	"ralph-lsp/loopstate"
+	"ralph-lsp/wire"
 )
 
 // maxPrompt is the longest prompt that is read from a file, in bytes.
@@ -53,20 +54,20 @@ func linkProblem(folder, path string, err error) error {
 
 // readPrompt returns the prompt that is given itself, or the one in a document
 // with what that says of the loop.
-func (m *manager) readPrompt(p StartParams) (prompt string, says start.Options, err error) {
+func (m *manager) readPrompt(p wire.StartParams) (prompt string, says start.Options, err error) {
 	if p.PromptURI == "" {
 		return p.Prompt, says, nil
 	}
 	if p.Prompt != "" {
 		return "", says, errf(codeInvalidParams, "there are two prompts: give prompt or promptUri")
 	}
-	path, err := PathOf(p.PromptURI)
+	path, err := wire.PathOf(p.PromptURI)
 	if err != nil {
 		return "", says, invalidKey("promptUri", "promptUri: %v", err)
 	}
 	prompt, says, err = m.promptAt(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", says, failed(ReasonEmptyPrompt, fmt.Errorf("there is no file %s: save it first", path), nil)
+		return "", says, failed(wire.ReasonEmptyPrompt, fmt.Errorf("there is no file %s: save it first", path), nil)
 	}
 	return prompt, says, err
 }
@@ -94,7 +95,7 @@ func (m *manager) promptAt(path string) (prompt string, says start.Options, err 
 
 // badPrompt is the error for a file that is there and can't be a prompt.
 func badPrompt(path string, err error) error {
-	return failed(ReasonBadPrompt, err, map[string]any{"fileUri": FileURI(path)})
+	return failed(wire.ReasonBadPrompt, err, map[string]any{"fileUri": wire.FileURI(path)})
 }
 
 // readText reads a file that a person wrote. The error is fs.ErrNotExist for a
@@ -123,7 +124,7 @@ func promptIn(path, content string) (prompt string, says start.Options, err erro
 	}
 	doc, err := loopstate.Parse([]byte(content))
 	if err != nil {
-		return "", says, failed(ReasonBadStateFile, err, nil)
+		return "", says, failed(wire.ReasonBadStateFile, err, nil)
 	}
 	state := doc.State()
 	says.Limits = loop.Patch{

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"ralph-lsp/wire"
 )
 
 // A URI may be spelled in several ways; what is open is open under all of them.
@@ -30,7 +32,7 @@ func TestAnUnsavedPromptCountsHoweverItsURIIsSpelled(t *testing.T) {
 				"no prompt":  {"backend": agent},
 				"as opened":  {"backend": agent, "promptUri": "file://" + escaped.String() + "/PROMPT.md"},
 				"raw":        {"backend": agent, "promptUri": "file://" + dir + "/PROMPT.md"},
-				"ours":       {"backend": agent, "promptUri": FileURI(filepath.Join(dir, "PROMPT.md"))},
+				"ours":       {"backend": agent, "promptUri": wire.FileURI(filepath.Join(dir, "PROMPT.md"))},
 				"lower case": {"backend": agent, "promptUri": strings.ReplaceAll("file://"+escaped.String()+"/PROMPT.md", "%C3%A9", "%c3%a9")},
 			} {
 				if got := c.dryRun(argument).PromptBytes; got != want {
@@ -63,7 +65,7 @@ func TestTheOtherKeysWinOverTheText(t *testing.T) {
 		return c.dryRun(argument).PromptBytes
 	}
 	base := size(map[string]any{"text": "x"}) - 1
-	uri := FileURI(filepath.Join(dir, "TASK.md"))
+	uri := wire.FileURI(filepath.Join(dir, "TASK.md"))
 	if got := size(map[string]any{"text": "x", "prompt": strings.Repeat("y", 100)}) - base; got != 100 {
 		t.Errorf("prompt and text: %d bytes", got)
 	}
@@ -84,7 +86,7 @@ func TestAStateFileAsThePromptBringsItsLimits(t *testing.T) {
 	dir := t.TempDir()
 	c := dial(t, optedIn, dir)
 	agent := agentThat(t, "never")
-	uri := FileURI(filepath.Join(dir, ".pi", "ralph-loop.local.md"))
+	uri := wire.FileURI(filepath.Join(dir, ".pi", "ralph-loop.local.md"))
 	c.open(uri, "---\nmax_iterations: 3\ncompletion_promise: \"YO\"\n---\n\nthe prompt\n")
 	got := c.dryRun(map[string]any{"promptUri": uri, "backend": agent, "maxDurationMs": 60000}).Limits
 	if got.MaxIterations != 3 || got.CompletionPromise != "YO" || got.MaxDurationMs != 60000 {
@@ -92,7 +94,7 @@ func TestAStateFileAsThePromptBringsItsLimits(t *testing.T) {
 	}
 	c.Notify("textDocument/didChange", map[string]any{"textDocument": map[string]any{"uri": uri, "version": 2},
 		"contentChanges": []any{map[string]any{"text": "---\nmax_iterations: many\n---\n\nthe prompt\n"}}})
-	if m := c.Command(CommandStart, StartParams{PromptURI: uri, DryRun: true, Choices: Choices{Backend: agent}}); reason(t, m) != ReasonBadStateFile {
+	if m := c.Command(wire.CommandStart, wire.StartParams{PromptURI: uri, DryRun: true, Choices: wire.Choices{Backend: agent}}); reason(t, m) != wire.ReasonBadStateFile {
 		t.Errorf("got %+v", m)
 	}
 }
@@ -106,11 +108,11 @@ func TestAPromptLinkedOutOfTheFolder(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := dial(t, optedIn, dir)
-		m := c.Command(CommandStart, StartParams{Choices: Choices{Backend: agentThat(t, "never")}})
-		if reason(t, m) != ReasonBadPrompt || !strings.Contains(m.Error.Message, "leads out of the folder, to "+target) {
+		m := c.Command(wire.CommandStart, wire.StartParams{Choices: wire.Choices{Backend: agentThat(t, "never")}})
+		if reason(t, m) != wire.ReasonBadPrompt || !strings.Contains(m.Error.Message, "leads out of the folder, to "+target) {
 			t.Errorf("%s: %d %s %s", target, m.Error.Code, m.Error.Message, m.Error.Data)
 		}
-		if data := dataOf[struct{ FileURI string }](t, m); data.FileURI != FileURI(filepath.Join(dir, "PROMPT.md")) {
+		if data := dataOf[struct{ FileURI string }](t, m); data.FileURI != wire.FileURI(filepath.Join(dir, "PROMPT.md")) {
 			t.Errorf("data %+v", data)
 		}
 	}
@@ -128,7 +130,7 @@ func TestAPlainClientSeesWhatADryRunFinds(t *testing.T) {
 	}
 	opted := dial(t, optedIn, dir)
 	opted.dryRun(map[string]any{"prompt": "Build X", "backend": agentThat(t, "never")})
-	opted.Must(opted.Command(CommandStatus, struct{}{}))
+	opted.Must(opted.Command(wire.CommandStatus, struct{}{}))
 	for _, m := range opted.Heard() {
 		if m.Method == "window/showMessage" {
 			t.Errorf("a client with a plugin is shown %s", m.Params)
@@ -141,7 +143,7 @@ func TestURIs(t *testing.T) {
 		"file:///w/a%20b": "/w/a b", "file:///w/a b/": "/w/a b", "file://localhost/w": "/w", "file:///w/é": "/w/é", "file:///w/%C3%A9": "/w/é",
 		"file://otherhost/w": "", "http:///w": "", "/w": "", "file:w": "",
 	} {
-		if got, err := PathOf(uri); got != want || (err == nil) != (want != "") {
+		if got, err := wire.PathOf(uri); got != want || (err == nil) != (want != "") {
 			t.Errorf("%s: %q, %v", uri, got, err)
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"ralph-lsp/wire"
 )
 
 // TestWhatIsNoFileIsRefusedAtOnce has things in the places of files that would
@@ -36,21 +38,21 @@ func TestWhatIsNoFileIsRefusedAtOnce(t *testing.T) {
 		argument map[string]any
 		want     string
 	}{
-		"promptUri is a pipe":         {fifo, "TASK.md", CommandStart, map[string]any{"promptUri": "DIR/TASK.md", "backend": agent}, ReasonBadPrompt},
-		"promptUri is a folder":       {folder, "TASK.md", CommandStart, map[string]any{"promptUri": "DIR/TASK.md", "backend": agent}, ReasonBadPrompt},
-		"the prompt file is a pipe":   {fifo, "PROMPT.md", CommandStart, map[string]any{"backend": agent}, ReasonBadPrompt},
-		"the backend is a folder":     {folder, "agent", CommandStart, map[string]any{"prompt": "x", "backend": "DIR/agent"}, ReasonBackendNotFound},
-		"the backend isn't a program": {file, "agent", CommandStart, map[string]any{"prompt": "x", "backend": "DIR/agent"}, ReasonBackendNotFound},
-		"the state file is a pipe":    {fifo, ".pi/ralph-loop.local.md", CommandStart, start, ReasonBadStateFile},
-		"the state file is a folder":  {folder, ".pi/ralph-loop.local.md", CommandStart, start, ReasonBadStateFile},
-		"resume of a pipe":            {fifo, ".pi/ralph-loop.local.md", CommandResume, map[string]any{}, ReasonBadStateFile},
-		"cancel of a folder":          {folder, ".pi/ralph-loop.local.md", CommandCancel, map[string]any{}, ReasonBadStateFile},
-		".pi is a file":               {file, ".pi", CommandStart, start, ReasonBadStateFile},
-		"ralph.toml is a pipe":        {fifo, "ralph.toml", CommandStart, start, ReasonBadConfig},
-		"ralph.toml is a folder":      {folder, "ralph.toml", CommandPlan, map[string]any{"backend": agent}, ReasonBadConfig},
-		"a transcript of a pipe":      {fifo, "s.jsonl", CommandTranscript, map[string]any{"sessionFileUri": "DIR/s.jsonl"}, ReasonNoSession},
-		"a transcript of a folder":    {folder, "s.jsonl", CommandTranscript, map[string]any{"sessionFileUri": "DIR/s.jsonl"}, ReasonNoSession},
-		"a transcript of a device":    {file, "x", CommandTranscript, map[string]any{"sessionFileUri": "file:///dev/zero"}, ReasonNoSession},
+		"promptUri is a pipe":         {fifo, "TASK.md", wire.CommandStart, map[string]any{"promptUri": "DIR/TASK.md", "backend": agent}, wire.ReasonBadPrompt},
+		"promptUri is a folder":       {folder, "TASK.md", wire.CommandStart, map[string]any{"promptUri": "DIR/TASK.md", "backend": agent}, wire.ReasonBadPrompt},
+		"the prompt file is a pipe":   {fifo, "PROMPT.md", wire.CommandStart, map[string]any{"backend": agent}, wire.ReasonBadPrompt},
+		"the backend is a folder":     {folder, "agent", wire.CommandStart, map[string]any{"prompt": "x", "backend": "DIR/agent"}, wire.ReasonBackendNotFound},
+		"the backend isn't a program": {file, "agent", wire.CommandStart, map[string]any{"prompt": "x", "backend": "DIR/agent"}, wire.ReasonBackendNotFound},
+		"the state file is a pipe":    {fifo, ".pi/ralph-loop.local.md", wire.CommandStart, start, wire.ReasonBadStateFile},
+		"the state file is a folder":  {folder, ".pi/ralph-loop.local.md", wire.CommandStart, start, wire.ReasonBadStateFile},
+		"resume of a pipe":            {fifo, ".pi/ralph-loop.local.md", wire.CommandResume, map[string]any{}, wire.ReasonBadStateFile},
+		"cancel of a folder":          {folder, ".pi/ralph-loop.local.md", wire.CommandCancel, map[string]any{}, wire.ReasonBadStateFile},
+		".pi is a file":               {file, ".pi", wire.CommandStart, start, wire.ReasonBadStateFile},
+		"ralph.toml is a pipe":        {fifo, "ralph.toml", wire.CommandStart, start, wire.ReasonBadConfig},
+		"ralph.toml is a folder":      {folder, "ralph.toml", wire.CommandPlan, map[string]any{"backend": agent}, wire.ReasonBadConfig},
+		"a transcript of a pipe":      {fifo, "s.jsonl", wire.CommandTranscript, map[string]any{"sessionFileUri": "DIR/s.jsonl"}, wire.ReasonNoSession},
+		"a transcript of a folder":    {folder, "s.jsonl", wire.CommandTranscript, map[string]any{"sessionFileUri": "DIR/s.jsonl"}, wire.ReasonNoSession},
+		"a transcript of a device":    {file, "x", wire.CommandTranscript, map[string]any{"sessionFileUri": "file:///dev/zero"}, wire.ReasonNoSession},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -60,7 +62,7 @@ func TestWhatIsNoFileIsRefusedAtOnce(t *testing.T) {
 				if text, ok := value.(string); ok {
 					root := dir
 					if strings.HasSuffix(key, "Uri") {
-						root = FileURI(dir)
+						root = wire.FileURI(dir)
 					}
 					value = strings.Replace(text, "DIR", root, 1)
 				}

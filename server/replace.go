@@ -12,36 +12,8 @@ import (
 	"ralph-lsp/backends"
 	"ralph-lsp/loop"
 	"ralph-lsp/loopstate"
+	"ralph-lsp/wire"
 )
-
-// QuestionAbout asks whether the loop that a start met may go, in favour of the
-// new one; "" for an error that tells of no such loop.
-func QuestionAbout(err error) string {
-	var left *loop.InterruptedError
-	switch {
-	case errors.As(err, new(*loop.AlreadyRunningError)):
-		return "Ralph loop active. Cancel it to start the new task?"
-	case errors.As(err, &left):
-		return leftSentence("here", left.Reason(), left.State.Iteration, left.State.MaxIterations) + " Discard it to start the new task?"
-	}
-	return ""
-}
-
-// leftSentence says how a loop was left behind: "A Ralph loop failed here at
-// iteration 3/50: too many failures in a row."
-func leftSentence(where string, reason loop.StopReason, iteration, limit int) string {
-	how, why := howLeft(reason)
-	return fmt.Sprintf("A Ralph loop %s %s at iteration %s%s.", how, where, OfMax(iteration, limit), why)
-}
-
-// howLeft says how a loop was left behind, and why when that is known: "failed",
-// ": too many failures in a row".
-func howLeft(reason loop.StopReason) (how, why string) {
-	if !reason.Failed() {
-		return "was interrupted", ""
-	}
-	return "failed", strings.TrimPrefix(Ending(reason), "failed")
-}
 
 // CheckStart returns why a loop could not be started as its configuration
 // says, as far as that can be told without touching anything: a start that is
@@ -66,10 +38,10 @@ func checkStateFile(folder string) error {
 	file := filepath.Join(folder, filepath.FromSlash(loopstate.Name))
 	dir := filepath.Dir(file)
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
-		return failed(ReasonBadStateFile, fmt.Errorf("%s is no folder: move it away", dir), nil)
+		return failed(wire.ReasonBadStateFile, fmt.Errorf("%s is no folder: move it away", dir), nil)
 	}
 	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() {
-		return failed(ReasonBadStateFile, fmt.Errorf("%s is no regular file: move it away", file), nil)
+		return failed(wire.ReasonBadStateFile, fmt.Errorf("%s is no regular file: move it away", file), nil)
 	}
 	return nil
 }

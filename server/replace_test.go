@@ -8,18 +8,20 @@ import (
 	"testing"
 	"time"
 
+	"ralph-lsp/internal/lsptest"
 	"ralph-lsp/loop"
 	"ralph-lsp/loopstate"
+	"ralph-lsp/wire"
 )
 
 // refusedStarts are starts that can't succeed.
 func refusedStarts(agent string) map[string]any {
 	return map[string]any{
-		"no such program": StartParams{Prompt: "x", Replace: true, Choices: Choices{Backend: "/no/such/agent"}},
-		"no program":      StartParams{Prompt: "x", Replace: true, Choices: Choices{Backend: os.DevNull}},
-		"no prompt":       StartParams{Prompt: " \n", Replace: true, Choices: Choices{Backend: agent}},
-		"a bad promise":   StartParams{Prompt: "x", Replace: true, Choices: Choices{Backend: agent, LimitParams: LimitParams{CompletionPromise: new("</promise>")}}},
-		"a NUL byte":      StartParams{Prompt: "x", Replace: true, Choices: Choices{Backend: agent, Args: []string{"a\x00b"}}},
+		"no such program": wire.StartParams{Prompt: "x", Replace: true, Choices: wire.Choices{Backend: "/no/such/agent"}},
+		"no program":      wire.StartParams{Prompt: "x", Replace: true, Choices: wire.Choices{Backend: os.DevNull}},
+		"no prompt":       wire.StartParams{Prompt: " \n", Replace: true, Choices: wire.Choices{Backend: agent}},
+		"a bad promise":   wire.StartParams{Prompt: "x", Replace: true, Choices: wire.Choices{Backend: agent, LimitParams: wire.LimitParams{CompletionPromise: new("</promise>")}}},
+		"a NUL byte":      wire.StartParams{Prompt: "x", Replace: true, Choices: wire.Choices{Backend: agent, Args: []string{"a\x00b"}}},
 	}
 }
 
@@ -27,13 +29,13 @@ func TestARefusedStartLeavesTheLoopItWouldReplace(t *testing.T) {
 	dir := t.TempDir()
 	c := dial(t, optedIn, dir)
 	agent := agentThat(t, "never")
-	first := result[StartResult](c, c.Command(CommandStart, StartParams{Prompt: "one", Choices: Choices{Backend: agent}}))
+	first := result[wire.StartResult](c, c.Command(wire.CommandStart, wire.StartParams{Prompt: "one", Choices: wire.Choices{Backend: agent}}))
 	c.status(dir, inState("running"))
 	for name, start := range refusedStarts(agent) {
-		if m := c.Command(CommandStart, start); m.Error == nil {
+		if m := c.Command(wire.CommandStart, start); m.Error == nil {
 			t.Errorf("%s: %s", name, m.Result)
 		}
-		loops := result[StatusResult](c, c.Command(CommandStatus, struct{}{})).Loops
+		loops := result[wire.StatusResult](c, c.Command(wire.CommandStatus, struct{}{})).Loops
 		if len(loops) != 1 || loops[0].LoopID != first.LoopID || loops[0].State != "running" {
 			t.Fatalf("%s: %+v", name, loops)
 		}
@@ -44,7 +46,7 @@ func TestARefusedStartLeavesTheInterruptedLoop(t *testing.T) {
 	dir := leftBehind(t, loopstate.State{Backend: "pi"})
 	c := dial(t, optedIn, dir)
 	for name, start := range refusedStarts(agentThat(t, "never")) {
-		if m := c.Command(CommandStart, start); m.Error == nil {
+		if m := c.Command(wire.CommandStart, start); m.Error == nil {
 			t.Errorf("%s: %s", name, m.Result)
 		}
 		if _, _, _, err := loop.FolderStatus(dir); err != nil {
@@ -68,7 +70,7 @@ func (e *askedEditor) Request(ctx context.Context, method string, params, result
 	e.asked <- params.(messageParams).Message
 	select {
 	case answer := <-e.answers:
-		return json.Unmarshal(mustJSON(messageItem{answer}), result)
+		return json.Unmarshal(lsptest.JSON(messageItem{answer}), result)
 	case <-ctx.Done():
 		e.over <- struct{}{}
 		return ctx.Err()
@@ -126,7 +128,7 @@ func TestAQuestionThatIsMootIsWithdrawn(t *testing.T) {
 	agent := agentThat(t, "never")
 	for name, settle := range map[string]func(t *testing.T, m *manager, dir string){
 		"resumed": func(t *testing.T, m *manager, _ string) {
-			if _, err := m.resume(t.Context(), ResumeParams{Backend: agent}); err != nil {
+			if _, err := m.resume(t.Context(), wire.ResumeParams{Backend: agent}); err != nil {
 				t.Fatal(err)
 			}
 		},
@@ -152,7 +154,7 @@ func TestAClientHearsThatAQuestionIsMoot(t *testing.T) {
 	dir := leftBehind(t, loopstate.State{Backend: agent})
 	c := dial(t, plain, dir)
 	id := c.Hears("window/showMessageRequest", "was interrupted").ID
-	c.Must(c.Command(CommandResume, ResumeParams{Backend: agent}))
+	c.Must(c.Command(wire.CommandResume, wire.ResumeParams{Backend: agent}))
 	c.Hears("$/cancelRequest", `"id":`+string(id))
 }
 

@@ -3,21 +3,14 @@ package server
 import (
 	"encoding/json"
 	"sync"
+
+	"ralph-lsp/wire"
 )
 
 const (
 	maxReplay     = 4 << 20 // bytes of a loop's updates that are kept
 	maxReplayPage = 1 << 20 // bytes that one answer has at most
 )
-
-// OutputResult is the answer to ralph.loop.output.
-type OutputResult struct {
-	Updates []json.RawMessage `json:"updates"` // each an Update
-	NextSeq int64             `json:"nextSeq"` // number of the last of them: the next afterSeq
-	// Complete: no update between afterSeq and these is missing. Loops keep
-	// about the last 4 MiB.
-	Complete bool `json:"complete"`
-}
 
 // replay keeps a loop's last updates, whoever got them.
 type replay struct {
@@ -55,11 +48,11 @@ func (r *replay) add(updates []json.RawMessage) int64 {
 
 // after returns the updates that follow the number seq: at most limit, if that
 // is positive, and at most maxReplayPage bytes, but one at least.
-func (r *replay) after(seq int64, limit int) OutputResult {
+func (r *replay) after(seq int64, limit int) wire.OutputResult {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	seq = min(max(seq, 0), r.last)
-	result := OutputResult{Updates: []json.RawMessage{}, NextSeq: seq, Complete: true}
+	result := wire.OutputResult{Updates: []json.RawMessage{}, NextSeq: seq, Complete: true}
 	size := 0
 	for _, b := range r.kept {
 		if b.last <= seq {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"ralph-lsp/internal/lsptest"
 )
 
 func TestReplay(t *testing.T) {
@@ -32,7 +34,7 @@ func TestReplay(t *testing.T) {
 	}
 	for _, tt := range tests {
 		got := r.after(tt.after, tt.limit)
-		if list := wire(t, got.Updates); list != tt.want || got.NextSeq != tt.next || !got.Complete {
+		if list := string(lsptest.JSON(got.Updates)); list != tt.want || got.NextSeq != tt.next || !got.Complete {
 			t.Errorf("after %d, at most %d: %s next %d complete %v, want %s next %d", tt.after, tt.limit, list, got.NextSeq, got.Complete, tt.want, tt.next)
 		}
 	}
@@ -40,7 +42,7 @@ func TestReplay(t *testing.T) {
 
 func TestReplayOfNothing(t *testing.T) {
 	var r replay
-	if got := wire(t, r.after(0, 0)); got != `{"updates":[],"nextSeq":0,"complete":true}` {
+	if got := string(lsptest.JSON(r.after(0, 0))); got != `{"updates":[],"nextSeq":0,"complete":true}` {
 		t.Errorf("got %s", got)
 	}
 }

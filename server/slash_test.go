@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"ralph-lsp/loop"
+	"ralph-lsp/wire"
 )
 
 // Wherever a start's text is, the commands that users of agents know are understood.
@@ -13,46 +14,46 @@ func TestTextsThatAreCommands(t *testing.T) {
 	dir := t.TempDir()
 	c := dial(t, optedIn, dir)
 	agent := agentThat(t, "never")
-	fields := map[string]func(text string) StartParams{
-		"text":                func(text string) StartParams { return StartParams{Text: text} },
-		"text behind flags":   func(text string) StartParams { return StartParams{Text: "--max-failures 2 " + text} },
-		"prompt":              func(text string) StartParams { return StartParams{Prompt: text} },
-		"prompt beside flags": func(text string) StartParams { return StartParams{Text: "--max-failures 2", Prompt: text} },
-		"selection":           func(text string) StartParams { return StartParams{Selection: text} },
+	fields := map[string]func(text string) wire.StartParams{
+		"text":                func(text string) wire.StartParams { return wire.StartParams{Text: text} },
+		"text behind flags":   func(text string) wire.StartParams { return wire.StartParams{Text: "--max-failures 2 " + text} },
+		"prompt":              func(text string) wire.StartParams { return wire.StartParams{Prompt: text} },
+		"prompt beside flags": func(text string) wire.StartParams { return wire.StartParams{Text: "--max-failures 2", Prompt: text} },
+		"selection":           func(text string) wire.StartParams { return wire.StartParams{Selection: text} },
 	}
 	for field, with := range fields {
 		start := with(`/ralph-loop "Build X" --max-iterations 3`)
 		start.Backend, start.DryRun = agent, true
-		dry := result[DryRunResult](c, c.Command(CommandStart, start))
+		dry := result[wire.DryRunResult](c, c.Command(wire.CommandStart, start))
 		if dry.Limits.MaxIterations != 3 || dry.Sources["prompt"] != "start" {
 			t.Errorf("%s: %+v", field, dry)
 		}
 		start.MaxIterations = new(5)
-		if dry := result[DryRunResult](c, c.Command(CommandStart, start)); dry.Limits.MaxIterations != 5 {
+		if dry := result[wire.DryRunResult](c, c.Command(wire.CommandStart, start)); dry.Limits.MaxIterations != 5 {
 			t.Errorf("%s: the start's own limit loses: %+v", field, dry)
 		}
-		help := result[SlashResult](c, c.Command(CommandStart, with("/ralph-help")))
+		help := result[wire.SlashResult](c, c.Command(wire.CommandStart, with("/ralph-help")))
 		if help.Command != "/ralph-help" || help.HelpResult == nil || help.Markdown != helpText || help.LoopResult != nil {
 			t.Errorf("%s: %+v", field, help)
 		}
 		cancel := with("/cancel-ralph")
-		if idle := result[SlashResult](c, c.Command(CommandStart, cancel)); idle.LoopResult == nil || idle.State != stateIdle {
+		if idle := result[wire.SlashResult](c, c.Command(wire.CommandStart, cancel)); idle.LoopResult == nil || idle.State != wire.StateIdle {
 			t.Errorf("%s: %+v", field, idle)
 		}
 		start.DryRun = false
-		c.Must(c.Command(CommandStart, start))
+		c.Must(c.Command(wire.CommandStart, start))
 		cancel.DryRun = true
-		if dry := result[SlashResult](c, c.Command(CommandStart, cancel)); dry.Command != "/cancel-ralph" || dry.LoopResult != nil {
+		if dry := result[wire.SlashResult](c, c.Command(wire.CommandStart, cancel)); dry.Command != "/cancel-ralph" || dry.LoopResult != nil {
 			t.Errorf("%s: %+v", field, dry)
 		}
 		c.status(dir, inState("running")) // a dry run leaves it alone
 		cancel.DryRun = false
-		if got := result[SlashResult](c, c.Command(CommandStart, cancel)); got.LoopResult == nil || got.State != string(loop.StateEnded) {
+		if got := result[wire.SlashResult](c, c.Command(wire.CommandStart, cancel)); got.LoopResult == nil || got.State != string(loop.StateEnded) {
 			t.Errorf("%s: %+v", field, got)
 		}
 	}
 	for _, bad := range []string{"/cancel-ralph now", `/ralph-loop x --max-iteration 3`} {
-		if m := c.Command(CommandStart, StartParams{Prompt: bad, Choices: Choices{Backend: agent}}); m.Error == nil || m.Error.Code != codeInvalidParams {
+		if m := c.Command(wire.CommandStart, wire.StartParams{Prompt: bad, Choices: wire.Choices{Backend: agent}}); m.Error == nil || m.Error.Code != codeInvalidParams {
 			t.Errorf("%q: %s", bad, m.Result)
 		}
 	}
@@ -63,14 +64,14 @@ func TestAPromptFileIsTakenAsItIs(t *testing.T) {
 	c := dial(t, optedIn, dir)
 	agent := agentThat(t, "echoes")
 	file := filepath.Join(dir, "PROMPT.md")
-	start := StartParams{PromptURI: FileURI(file), Choices: Choices{Backend: agent, LimitParams: LimitParams{MaxIterations: new(1)}}}
+	start := wire.StartParams{PromptURI: wire.FileURI(file), Choices: wire.Choices{Backend: agent, LimitParams: wire.LimitParams{MaxIterations: new(1)}}}
 	for prompt, ok := range map[string]bool{"/ralph-loop Build --max-iterations 3": true, "/cancel-ralph is slow": true, "/cancel-ralph\n": false} {
 		if err := os.WriteFile(file, []byte(prompt), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		m := c.Command(CommandStart, start)
+		m := c.Command(wire.CommandStart, start)
 		if !ok {
-			if reason(t, m) != ReasonBadPrompt {
+			if reason(t, m) != wire.ReasonBadPrompt {
 				t.Errorf("%q: %+v", prompt, m.Error)
 			}
 			continue

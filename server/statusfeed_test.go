@@ -5,42 +5,44 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"ralph-lsp/wire"
 )
 
 func TestStatusOfLoops(t *testing.T) {
-	cost := func(amount float64) *CostStatus { return &CostStatus{Amount: amount, Currency: "USD"} }
+	cost := func(amount float64) *wire.CostStatus { return &wire.CostStatus{Amount: amount, Currency: "USD"} }
 	at := time.Date(2026, 1, 2, 14, 5, 0, 0, time.Local)
 	tests := []struct {
 		name    string
-		loops   []LoopStatus
+		loops   []wire.LoopStatus
 		health  string
 		busy    bool
 		message string
 	}{
 		{"none", nil, "ok", false, "Ralph"},
-		{"a folder without a loop", []LoopStatus{{State: "idle"}}, "ok", false, "Ralph"},
-		{"running", []LoopStatus{{State: "running", Iteration: 3, MaxIterations: 50, Cost: cost(1.42)}}, "ok", true, "Ralph 3/50 · $1.42"},
-		{"cost unknown", []LoopStatus{{State: "running", Iteration: 3}}, "ok", true, "Ralph 3"},
-		{"cost partly known", []LoopStatus{{State: "running", Iteration: 3, Cost: &CostStatus{Amount: 1, Estimated: true}}}, "ok", true, "Ralph 3 · at least $1.00"},
-		{"starting", []LoopStatus{{State: "starting", MaxIterations: 50}}, "ok", true, "Ralph 1/50 · starting"},
-		{"stopping", []LoopStatus{{State: "cancelling", Iteration: 2}}, "ok", true, "Ralph 2 · stopping"},
-		{"paused", []LoopStatus{{State: "paused", Iteration: 2, MaxIterations: 9}}, "ok", false, "Ralph 2/9 · paused"},
-		{"waiting", []LoopStatus{{State: "waiting", Iteration: 2, Retry: &RetryStatus{ResumeAt: at, Reason: "rate_limit"}}}, "warning", false, "Ralph 2 · waiting (rate limit) until 14:05"},
-		{"interrupted", []LoopStatus{{State: "interrupted", Iteration: 4, MaxIterations: 50}}, "warning", false, "Ralph interrupted at 4/50"},
-		{"failed and left", []LoopStatus{{State: "failed", StopReason: "stalled", Iteration: 4, MaxIterations: 50, Cost: cost(1)}}, "error", false, "Ralph failed at 4/50: the agent fell silent"},
-		{"done", []LoopStatus{{State: "ended", StopReason: "promise", Cost: cost(3.1)}}, "ok", false, "Ralph done · $3.10"},
-		{"cancelled", []LoopStatus{{State: "ended", StopReason: "cancelled"}}, "ok", false, "Ralph cancelled"},
-		{"at its limit", []LoopStatus{{State: "ended", StopReason: "max_cost"}}, "warning", false, "Ralph stopped: cost limit reached"},
-		{"failed", []LoopStatus{{State: "ended", StopReason: "failures"}}, "error", false, "Ralph failed: too many failures in a row"},
-		{"ended for a reason of the future", []LoopStatus{{State: "ended", StopReason: "tired"}}, "error", false, "Ralph ended"},
-		{"two loops", []LoopStatus{{State: "running", Cost: cost(1)}, {State: "paused", Cost: cost(2)}}, "ok", true, "Ralph 2 loops · $3.00"},
-		{"two loops, one without cost", []LoopStatus{{State: "running", Cost: cost(1)}, {State: "running"}}, "ok", true, "Ralph 2 loops · at least $1.00"},
-		{"one runs, one failed", []LoopStatus{{State: "running", Iteration: 1}, {State: "ended", StopReason: "stalled"}}, "error", true, "Ralph 1"},
-		{"the worst counts", []LoopStatus{{State: "ended", StopReason: "stalled"}, {State: "interrupted"}}, "error", false, "Ralph"},
+		{"a folder without a loop", []wire.LoopStatus{{State: "idle"}}, "ok", false, "Ralph"},
+		{"running", []wire.LoopStatus{{State: "running", Iteration: 3, MaxIterations: 50, Cost: cost(1.42)}}, "ok", true, "Ralph 3/50 · $1.42"},
+		{"cost unknown", []wire.LoopStatus{{State: "running", Iteration: 3}}, "ok", true, "Ralph 3"},
+		{"cost partly known", []wire.LoopStatus{{State: "running", Iteration: 3, Cost: &wire.CostStatus{Amount: 1, Estimated: true}}}, "ok", true, "Ralph 3 · at least $1.00"},
+		{"starting", []wire.LoopStatus{{State: "starting", MaxIterations: 50}}, "ok", true, "Ralph 1/50 · starting"},
+		{"stopping", []wire.LoopStatus{{State: "cancelling", Iteration: 2}}, "ok", true, "Ralph 2 · stopping"},
+		{"paused", []wire.LoopStatus{{State: "paused", Iteration: 2, MaxIterations: 9}}, "ok", false, "Ralph 2/9 · paused"},
+		{"waiting", []wire.LoopStatus{{State: "waiting", Iteration: 2, Retry: &wire.RetryStatus{ResumeAt: at, Reason: "rate_limit"}}}, "warning", false, "Ralph 2 · waiting (rate limit) until 14:05"},
+		{"interrupted", []wire.LoopStatus{{State: "interrupted", Iteration: 4, MaxIterations: 50}}, "warning", false, "Ralph interrupted at 4/50"},
+		{"failed and left", []wire.LoopStatus{{State: "failed", StopReason: "stalled", Iteration: 4, MaxIterations: 50, Cost: cost(1)}}, "error", false, "Ralph failed at 4/50: the agent fell silent"},
+		{"done", []wire.LoopStatus{{State: "ended", StopReason: "promise", Cost: cost(3.1)}}, "ok", false, "Ralph done · $3.10"},
+		{"cancelled", []wire.LoopStatus{{State: "ended", StopReason: "cancelled"}}, "ok", false, "Ralph cancelled"},
+		{"at its limit", []wire.LoopStatus{{State: "ended", StopReason: "max_cost"}}, "warning", false, "Ralph stopped: cost limit reached"},
+		{"failed", []wire.LoopStatus{{State: "ended", StopReason: "failures"}}, "error", false, "Ralph failed: too many failures in a row"},
+		{"ended for a reason of the future", []wire.LoopStatus{{State: "ended", StopReason: "tired"}}, "error", false, "Ralph ended"},
+		{"two loops", []wire.LoopStatus{{State: "running", Cost: cost(1)}, {State: "paused", Cost: cost(2)}}, "ok", true, "Ralph 2 loops · $3.00"},
+		{"two loops, one without cost", []wire.LoopStatus{{State: "running", Cost: cost(1)}, {State: "running"}}, "ok", true, "Ralph 2 loops · at least $1.00"},
+		{"one runs, one failed", []wire.LoopStatus{{State: "running", Iteration: 1}, {State: "ended", StopReason: "stalled"}}, "error", true, "Ralph 1"},
+		{"the worst counts", []wire.LoopStatus{{State: "ended", StopReason: "stalled"}, {State: "interrupted"}}, "error", false, "Ralph"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := newStatus(tt.loops)
+			got := wire.NewStatus(tt.loops)
 			if got.Health != tt.health || got.Busy != tt.busy || got.Message != tt.message {
 				t.Errorf("got %s %v %q, want %s %v %q", got.Health, got.Busy, got.Message, tt.health, tt.busy, tt.message)
 			}
@@ -52,9 +54,9 @@ func TestStatusOfLoops(t *testing.T) {
 }
 
 // counter is a loop that is somewhere else each time it is looked at.
-func counter() func() []LoopStatus {
+func counter() func() []wire.LoopStatus {
 	var n atomic.Int64
-	return func() []LoopStatus { return []LoopStatus{{State: "running", Iteration: int(n.Add(1))}} }
+	return func() []wire.LoopStatus { return []wire.LoopStatus{{State: "running", Iteration: int(n.Add(1))}} }
 }
 
 func TestStatusKeepsItsRate(t *testing.T) {
@@ -66,7 +68,7 @@ func TestStatusKeepsItsRate(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 		time.Sleep(time.Second)
-		sent, at := received[StatusParams](ed, MethodStatus)
+		sent, at := received[wire.StatusParams](ed, wire.MethodStatus)
 		if len(sent) < 38 || len(sent) > 42 || shortest(gaps(at)) < reportInterval {
 			t.Errorf("%d in 10 s, the closest %v apart; want 4 a second", len(sent), shortest(gaps(at)))
 		}
@@ -81,13 +83,13 @@ func TestStatusKeepsItsRate(t *testing.T) {
 		s.Changed(false) // has to wait
 		s.Changed(true)  // a state
 		synctest.Wait()
-		if _, at := received[StatusParams](ed, MethodStatus); !at[len(at)-1].Equal(begin) {
+		if _, at := received[wire.StatusParams](ed, wire.MethodStatus); !at[len(at)-1].Equal(begin) {
 			t.Error("a change of state waits")
 		}
 		s.Close()
 		s.Changed(true)
 		time.Sleep(time.Second)
-		if after, _ := received[StatusParams](ed, MethodStatus); len(after) != len(sent)+2 {
+		if after, _ := received[wire.StatusParams](ed, wire.MethodStatus); len(after) != len(sent)+2 {
 			t.Errorf("%d snapshots, want %d", len(after), len(sent)+2)
 		}
 	})
@@ -96,13 +98,15 @@ func TestStatusKeepsItsRate(t *testing.T) {
 func TestStatusThatDoesNotChangeIsNotSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ed := &feedEditor{client: clientInfo{OptedIn: true}}
-		s := newStatusFeed(ed, func() []LoopStatus { return []LoopStatus{{State: "paused", Cost: &CostStatus{Amount: 1}}} })
+		s := newStatusFeed(ed, func() []wire.LoopStatus {
+			return []wire.LoopStatus{{State: "paused", Cost: &wire.CostStatus{Amount: 1}}}
+		})
 		defer s.Close()
 		for range 10 {
 			s.Changed(true)
 			time.Sleep(time.Second)
 		}
-		if sent, _ := received[StatusParams](ed, MethodStatus); len(sent) != 1 {
+		if sent, _ := received[wire.StatusParams](ed, wire.MethodStatus); len(sent) != 1 {
 			t.Errorf("sent %d times", len(sent))
 		}
 	})

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"ralph-lsp/loop"
+	"ralph-lsp/wire"
 )
 
 // actionLeave is the answer to an offer that changes nothing.
@@ -44,12 +45,12 @@ func (m *manager) tell(r *managed, e loop.Event) {
 	}
 	switch e := e.(type) {
 	case loop.Goal:
-		m.show(messageInfo, "Ralph: "+GoalText(e))
+		m.show(messageInfo, "Ralph: "+wire.GoalText(e))
 	case loop.NearMiss:
-		m.tellWarning(r, "Ralph, "+NearMissText(e), e.Offer)
+		m.tellWarning(r, "Ralph, "+wire.NearMissText(e), e.Offer)
 	case loop.Warning:
 		if !slices.Contains(r.cfg.Warnings, e.Message) { // the start has told those
-			m.tellWarning(r, "Ralph: "+lineOf(e.Message, maxWarning), e.Offer)
+			m.tellWarning(r, "Ralph: "+wire.LineOf(e.Message, maxWarning), e.Offer)
 		}
 	case loop.LimitsChanged:
 		r.offered.moot()
@@ -58,7 +59,7 @@ func (m *manager) tell(r *managed, e loop.Event) {
 
 // tellWarning shows a warning, and asks whether to do what the loop offers.
 func (m *manager) tellWarning(r *managed, message string, offer loop.Offer) {
-	offers := offersOf(offer)
+	offers := wire.OffersOf(offer)
 	if len(offers) == 0 || m.asksItself() {
 		m.show(messageWarning, message)
 		return
@@ -73,7 +74,7 @@ func (m *manager) tellWarning(r *managed, message string, offer loop.Offer) {
 		if chosen < 0 || ctx.Err() != nil {
 			return
 		}
-		change := ChangeParams{LoopParams: LoopParams{LoopID: offer.LoopID}, LimitParams: LimitParams{CompletionPromise: &offer.Promises[chosen]}}
+		change := wire.ChangeParams{LoopParams: wire.LoopParams{LoopID: offer.LoopID}, LimitParams: wire.LimitParams{CompletionPromise: &offer.Promises[chosen]}}
 		if _, err := m.update(ctx, change); err != nil {
 			m.show(messageError, "Ralph: "+err.Error())
 		}

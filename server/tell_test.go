@@ -9,6 +9,7 @@ import (
 
 	"ralph-lsp/config"
 	"ralph-lsp/loop"
+	"ralph-lsp/wire"
 )
 
 const promising = "Build it, then output `<promise>DONE</promise>`."
@@ -17,21 +18,21 @@ func TestThePromptsPromise(t *testing.T) {
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "PROMPT.md"), promising)
 	agent := agentThat(t, "promises")
-	choices := map[string]any{"backend": agent, "promptUri": FileURI(filepath.Join(dir, "PROMPT.md"))}
+	choices := map[string]any{"backend": agent, "promptUri": wire.FileURI(filepath.Join(dir, "PROMPT.md"))}
 	c := dial(t, optedIn, dir)
 	if got := c.dryRun(choices); got.Limits.CompletionPromise != "DONE" || got.Sources["completionPromise"] != config.FromPrompt || len(got.Warnings) != 0 {
 		t.Errorf("dry run: %+v", got)
 	}
 	delete(choices, "dryRun")
-	c.Must(c.Command(CommandStart, choices)) // as the lens says
-	c.Hears(MethodUpdate, `"sessionUpdate":"_ralph/goal","promise":"DONE","source":"prompt","text":"this loop is done when the agent says`)
-	c.Hears(MethodUpdate, `"stopReason":"promise","promise":"DONE","iterations":2`)
+	c.Must(c.Command(wire.CommandStart, choices)) // as the lens says
+	c.Hears(wire.MethodUpdate, `"sessionUpdate":"_ralph/goal","promise":"DONE","source":"prompt","text":"this loop is done when the agent says`)
+	c.Hears(wire.MethodUpdate, `"stopReason":"promise","promise":"DONE","iterations":2`)
 
 	plainClient := dial(t, plain, dir)
 	plainClient.dryRun(choices)
 	plainClient.Hears("window/showMessage", "until DONE (from the prompt)")
 	delete(choices, "dryRun")
-	plainClient.Must(plainClient.Command(CommandStart, choices))
+	plainClient.Must(plainClient.Command(wire.CommandStart, choices))
 	plainClient.Hears("window/showMessage", "Ralph: this loop is done when the agent says")
 	plainClient.Hears("window/showMessage", "Ralph done: DONE after 2 iterations")
 }
@@ -57,7 +58,7 @@ func TestAPromptWithSeveralPromises(t *testing.T) {
 		return nil
 	})
 	delete(start, "dryRun")
-	other.Must(other.Command(CommandStart, start))
+	other.Must(other.Command(wire.CommandStart, start))
 	p := <-asked
 	if actions := []messageItem{{actionLeave}, {`Make "A" the Promise`}, {`Make "B" the Promise`}}; p.Message != "Ralph: "+want || p.Type != messageWarning || !slices.Equal(p.Actions, actions) {
 		t.Errorf("asked %+v", p)
@@ -79,7 +80,7 @@ func TestAPlainClientIsOfferedAPromise(t *testing.T) {
 			if reason == loop.StopMaxIterations {
 				limit = "2"
 			}
-			c.Must(c.Command(CommandStart, StartParams{Text: "Build --max-iterations " + limit, Choices: Choices{Backend: agentThat(t, "insists")}}))
+			c.Must(c.Command(wire.CommandStart, wire.StartParams{Text: "Build --max-iterations " + limit, Choices: wire.Choices{Backend: agentThat(t, "insists")}}))
 			c.Hears("window/showMessageRequest", "Ralph, not done yet: The agent wrote")
 			if reason == loop.StopPromise {
 				c.Hears("window/showMessage", "Ralph done: DONE after")
@@ -102,9 +103,9 @@ func TestAPlainClientIsOfferedAPromise(t *testing.T) {
 func TestAnOfferIsWithdrawnWhenThePromiseChanges(t *testing.T) {
 	dir := t.TempDir()
 	c := dial(t, plain, dir)
-	c.Must(c.Command(CommandStart, StartParams{Text: "Build --max-iterations 0", Choices: Choices{Backend: agentThat(t, "insists")}}))
+	c.Must(c.Command(wire.CommandStart, wire.StartParams{Text: "Build --max-iterations 0", Choices: wire.Choices{Backend: agentThat(t, "insists")}}))
 	id := c.Hears("window/showMessageRequest", "not done yet").ID
-	c.Must(c.Command(CommandUpdate, ChangeParams{LimitParams: LimitParams{CompletionPromise: new("DONE")}}))
+	c.Must(c.Command(wire.CommandUpdate, wire.ChangeParams{LimitParams: wire.LimitParams{CompletionPromise: new("DONE")}}))
 	c.Hears("window/showMessage", "Ralph done: DONE after")
 	withdrawn := c.Hears("$/cancelRequest", "")
 	if !strings.Contains(string(withdrawn.Params), string(id)) {
@@ -113,7 +114,7 @@ func TestAnOfferIsWithdrawnWhenThePromiseChanges(t *testing.T) {
 }
 
 func TestTheDoctorKnowsThePromptsPromise(t *testing.T) {
-	find := func(dir, id string) (found []Check) {
+	find := func(dir, id string) (found []wire.Check) {
 		for _, c := range Examine(t.Context(), "v", config.FilesOf(dir, nil)) {
 			if c.ID == id {
 				found = append(found, c)

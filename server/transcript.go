@@ -10,53 +10,11 @@ import (
 
 	"ralph-lsp/history"
 	"ralph-lsp/stream"
+	"ralph-lsp/wire"
 )
-
-// The updates that only a transcript has.
-const (
-	KindUserChunk = "user_message_chunk" // a UserChunk: what a user or another agent said
-	KindNote      = "_ralph/note"
-)
-
-// UserChunk is a piece of what the agent was told, and by whom; without an
-// author it was the session's user.
-type UserChunk struct {
-	SessionUpdate string      `json:"sessionUpdate"` // KindUserChunk
-	MessageID     string      `json:"messageId,omitempty"`
-	FromAgentID   string      `json:"fromAgentId,omitempty"`
-	FromSessionID string      `json:"fromSessionId,omitempty"`
-	Content       TextContent `json:"content"`
-}
-
-func (UserChunk) update() {}
-
-// Note is an entry of another program's in a session.
-type Note struct {
-	SessionUpdate string `json:"sessionUpdate"` // KindNote
-	Label         string `json:"label"`         // the entry's type
-	Text          string `json:"text,omitempty"`
-}
-
-func (Note) update() {}
-
-// TranscriptParams is the argument of ralph.loop.transcript. One of LoopID and
-// SessionFileURI is needed.
-type TranscriptParams struct {
-	LoopID         string `json:"loopId,omitempty"`
-	SessionFileURI string `json:"sessionFileUri,omitempty"`
-	Cursor         string `json:"cursor,omitempty"` // a page's NextCursor; "" is the beginning
-	Limit          int    `json:"limit,omitempty"`  // updates; 0: as many as fit
-}
-
-// TranscriptResult is a page of a session, as updates like those it had live.
-type TranscriptResult struct {
-	Updates      []json.RawMessage `json:"updates"`                // each an Update
-	NextCursor   string            `json:"nextCursor,omitempty"`   // absent: there is no more
-	SkippedLines int               `json:"skippedLines,omitempty"` // of this page, that couldn't be read
-}
 
 // transcript reads a session back, page by page.
-func (m *manager) transcript(ctx context.Context, p TranscriptParams) (any, error) {
+func (m *manager) transcript(ctx context.Context, p wire.TranscriptParams) (any, error) {
 	path, err := m.sessionPath(p)
 	if err != nil {
 		return nil, err
@@ -66,18 +24,18 @@ func (m *manager) transcript(ctx context.Context, p TranscriptParams) (any, erro
 	var foreign *history.FormatError
 	var unreadable *fs.PathError
 	if errors.As(err, &foreign) || errors.As(err, &unreadable) {
-		return nil, failed(ReasonNoSession, err, nil)
+		return nil, failed(wire.ReasonNoSession, err, nil)
 	}
 	return page, err
 }
 
 // sessionPath finds the session that a transcript is asked of.
-func (m *manager) sessionPath(p TranscriptParams) (string, error) {
+func (m *manager) sessionPath(p wire.TranscriptParams) (string, error) {
 	switch {
 	case p.SessionFileURI != "":
-		path, err := PathOf(p.SessionFileURI)
+		path, err := wire.PathOf(p.SessionFileURI)
 		if err != nil {
-			return "", failed(ReasonNoSession, err, nil)
+			return "", failed(wire.ReasonNoSession, err, nil)
 		}
 		return path, nil
 	case p.LoopID == "":
@@ -95,14 +53,14 @@ func (m *manager) sessionPath(p TranscriptParams) (string, error) {
 			return path, err
 		}
 	}
-	return "", failed(ReasonNoSession, fmt.Errorf("no session of the loop %s is here", p.LoopID), nil)
+	return "", failed(wire.ReasonNoSession, fmt.Errorf("no session of the loop %s is here", p.LoopID), nil)
 }
 
 // ReadTranscript reads a page of a session file: at most limit updates, if that
 // is positive, and at most maxReplayPage bytes, but one update at least. The
 // error is a *history.FormatError for a file that is no session.
-func ReadTranscript(ctx context.Context, path, cursor string, limit int, thinking bool) (TranscriptResult, error) {
-	page := TranscriptResult{Updates: []json.RawMessage{}}
+func ReadTranscript(ctx context.Context, path, cursor string, limit int, thinking bool) (wire.TranscriptResult, error) {
+	page := wire.TranscriptResult{Updates: []json.RawMessage{}}
 	at, err := parseCursor(cursor)
 	if err != nil {
 		return page, err
@@ -141,19 +99,19 @@ func ReadTranscript(ctx context.Context, path, cursor string, limit int, thinkin
 
 // transcriptCursor is a place between two updates of a session.
 type transcriptCursor struct {
-	History history.Cursor `json:"history"`         // of the line
-	Skip    int            `json:"skip,omitempty"`  // updates of the line
-	Spent   *float64       `json:"spent,omitempty"` // by the iterations before; nil: unknown
-	Usage   UsageUpdate    `json:"usage,omitzero"`  // the last one
+	History history.Cursor   `json:"history"`         // of the line
+	Skip    int              `json:"skip,omitempty"`  // updates of the line
+	Spent   *float64         `json:"spent,omitempty"` // by the iterations before; nil: unknown
+	Usage   wire.UsageUpdate `json:"usage,omitzero"`  // the last one
 }
 
-func cursorAt(at history.Cursor, p Projector) transcriptCursor {
-	return transcriptCursor{History: at, Spent: history.KnownCost(p.spent), Usage: p.usage}
+func cursorAt(at history.Cursor, p wire.Projector) transcriptCursor {
+	return transcriptCursor{History: at, Spent: history.KnownCost(p.Spent), Usage: p.Usage}
 }
 
 // restore lets a projector go on from the cursor.
-func (c transcriptCursor) restore(p *Projector) {
-	p.spent, p.usage = history.CostOf(c.Spent), c.Usage
+func (c transcriptCursor) restore(p *wire.Projector) {
+	p.Spent, p.Usage = history.CostOf(c.Spent), c.Usage
 }
 
 // String is the cursor as clients have it.
@@ -181,7 +139,7 @@ func parseCursor(s string) (c transcriptCursor, err error) {
 
 // transcriptView collects the updates of a session's line.
 type transcriptView struct {
-	projector Projector
+	projector wire.Projector
 	encoder   *encoder
 	thinking  bool
 	updates   []json.RawMessage
@@ -191,11 +149,11 @@ type transcriptView struct {
 func (v *transcriptView) Handle(e stream.Event) {
 	switch e := e.(type) {
 	case stream.Text:
-		v.chunks(KindMessageChunk, e.MessageID, e.ParentToolCallID, e.Delta)
+		v.chunks(wire.KindMessageChunk, e.MessageID, e.ParentToolCallID, e.Delta)
 		return
 	case stream.Thinking:
 		if v.thinking {
-			v.chunks(KindThoughtChunk, e.MessageID, e.ParentToolCallID, e.Delta)
+			v.chunks(wire.KindThoughtChunk, e.MessageID, e.ParentToolCallID, e.Delta)
 		}
 		return
 	}
@@ -210,35 +168,37 @@ func (v *transcriptView) HandleRecord(r history.Record) {
 	switch r := r.(type) {
 	case history.Input:
 		if r.Kind != history.InputCallback {
-			v.text(r.Text, func(part TextContent) Update {
-				return UserChunk{KindUserChunk, r.ID, stream.Plain(r.FromAgentID), stream.Plain(r.FromSessionID), part}
+			v.text(r.Text, func(part wire.TextContent) wire.Update {
+				return wire.UserChunk{SessionUpdate: wire.KindUserChunk, MessageID: r.ID, FromAgentID: stream.Plain(r.FromAgentID), FromSessionID: stream.Plain(r.FromSessionID), Content: part}
 			})
 		}
 		return
 	case history.Note:
-		v.add(Note{KindNote, stream.Plain(r.Label), stream.Plain(r.Text)}, false)
+		v.add(wire.Note{SessionUpdate: wire.KindNote, Label: stream.Plain(r.Label), Text: stream.Plain(r.Text)}, false)
 		return
 	}
-	if e := LoopEvent(r); e != nil {
+	if e := wire.LoopEvent(r); e != nil {
 		v.add(v.projector.Loop(e), false)
 	}
 }
 
 // chunks adds what the agent or a subagent said.
 func (v *transcriptView) chunks(kind, messageID, parent, text string) {
-	v.text(text, func(part TextContent) Update { return Chunk{kind, messageID, parent, part} })
+	v.text(text, func(part wire.TextContent) wire.Update {
+		return wire.Chunk{SessionUpdate: kind, MessageID: messageID, ParentToolCallID: parent, Content: part}
+	})
 }
 
 // text adds a text in pieces that updates may have.
-func (v *transcriptView) text(text string, update func(TextContent) Update) {
+func (v *transcriptView) text(text string, update func(wire.TextContent) wire.Update) {
 	for text = stream.Plain(text); text != ""; {
 		n := firstText(text, maxText)
-		v.add(update(TextContent{"text", text[:n]}), false)
+		v.add(update(wire.TextContent{Type: "text", Text: text[:n]}), false)
 		text = text[n:]
 	}
 }
 
-func (v *transcriptView) add(u Update, truncated bool) {
+func (v *transcriptView) add(u wire.Update, truncated bool) {
 	u, cut := limited(u)
 	encoded, err := v.encoder.encode(pending{update: u, truncated: truncated || cut})
 	if err != nil {

@@ -12,12 +12,13 @@ import (
 	"ralph-lsp/history"
 	"ralph-lsp/loop"
 	"ralph-lsp/stream"
+	"ralph-lsp/wire"
 )
 
 // finished runs a loop of two iterations to its end and returns its id.
 func finished(t *testing.T, c *client, dir string) string {
 	t.Helper()
-	started := result[StartResult](c, c.Command(CommandStart, map[string]any{
+	started := result[wire.StartResult](c, c.Command(wire.CommandStart, map[string]any{
 		"text": `"Build X" --completion-promise "DONE" --max-iterations=20`, "backend": agentThat(t, "promises")}))
 	if !strings.HasSuffix(started.SessionFileURI, ".jsonl") {
 		t.Errorf("the start names the session %q", started.SessionFileURI)
@@ -31,7 +32,7 @@ func finished(t *testing.T, c *client, dir string) string {
 
 // lasting are the kinds of updates of which a transcript has the same as the
 // live view: the rest is how things came about.
-var lasting = []string{KindMessageChunk, KindToolCall, KindIteration, KindUsage, KindPromise, KindEnd}
+var lasting = []string{wire.KindMessageChunk, wire.KindToolCall, wire.KindIteration, wire.KindUsage, wire.KindPromise, wire.KindEnd}
 
 func lastingOnly(t *testing.T, updates []json.RawMessage) (kept []string) {
 	t.Helper()
@@ -52,8 +53,8 @@ func TestATranscriptIsWhatWasLive(t *testing.T) {
 	c := dial(t, optedIn, dir)
 	id := finished(t, c, dir)
 	c.Hears("ralph/update", `"_ralph/end"`)
-	live := result[OutputResult](c, c.Command(CommandOutput, OutputParams{LoopID: id}))
-	read := result[TranscriptResult](c, c.Command(CommandTranscript, TranscriptParams{LoopID: id}))
+	live := result[wire.OutputResult](c, c.Command(wire.CommandOutput, wire.OutputParams{LoopID: id}))
+	read := result[wire.TranscriptResult](c, c.Command(wire.CommandTranscript, wire.TranscriptParams{LoopID: id}))
 	was, is := lastingOnly(t, live.Updates), lastingOnly(t, read.Updates)
 	if !slices.Equal(was, is) || len(is) < 7 || read.NextCursor != "" || read.SkippedLines != 0 {
 		t.Errorf("live\n%s\ntranscript\n%s", strings.Join(was, "\n"), strings.Join(is, "\n"))
@@ -65,12 +66,12 @@ func TestAfterARestart(t *testing.T) {
 	dir := t.TempDir()
 	id := finished(t, dial(t, optedIn, dir), dir)
 	c := dial(t, optedIn, dir)
-	past := result[HistoryResult](c, c.Command(CommandHistory, HistoryParams{}))
+	past := result[wire.HistoryResult](c, c.Command(wire.CommandHistory, wire.HistoryParams{}))
 	if len(past.Loops) != 1 || past.Loops[0].LoopID != id || past.Loops[0].Title != "Build X" || past.Loops[0].Iterations != 2 {
 		t.Fatalf("history %+v", past)
 	}
-	byID := result[TranscriptResult](c, c.Command(CommandTranscript, TranscriptParams{LoopID: id}))
-	byFile := result[TranscriptResult](c, c.Command(CommandTranscript, TranscriptParams{SessionFileURI: past.Loops[0].SessionFileURI}))
+	byID := result[wire.TranscriptResult](c, c.Command(wire.CommandTranscript, wire.TranscriptParams{LoopID: id}))
+	byFile := result[wire.TranscriptResult](c, c.Command(wire.CommandTranscript, wire.TranscriptParams{SessionFileURI: past.Loops[0].SessionFileURI}))
 	if len(byID.Updates) == 0 || len(byID.Updates) != len(byFile.Updates) {
 		t.Errorf("%d updates by id, %d by file", len(byID.Updates), len(byFile.Updates))
 	}
@@ -79,12 +80,12 @@ func TestAfterARestart(t *testing.T) {
 func TestARunningLoopIsNoPastOne(t *testing.T) {
 	dir := t.TempDir()
 	c := dial(t, optedIn, dir)
-	started := result[StartResult](c, c.Command(CommandStart, map[string]any{"prompt": "Build X", "backend": agentThat(t, "never")}))
+	started := result[wire.StartResult](c, c.Command(wire.CommandStart, map[string]any{"prompt": "Build X", "backend": agentThat(t, "never")}))
 	c.Hears("ralph/update", "working")
-	if past := result[HistoryResult](c, c.Command(CommandHistory, HistoryParams{Limit: 5})); len(past.Loops) != 0 {
+	if past := result[wire.HistoryResult](c, c.Command(wire.CommandHistory, wire.HistoryParams{Limit: 5})); len(past.Loops) != 0 {
 		t.Errorf("history %+v", past)
 	}
-	read := result[TranscriptResult](c, c.Command(CommandTranscript, TranscriptParams{LoopID: started.LoopID}))
+	read := result[wire.TranscriptResult](c, c.Command(wire.CommandTranscript, wire.TranscriptParams{LoopID: started.LoopID}))
 	if len(read.Updates) == 0 {
 		t.Error("a running loop has no transcript")
 	}
@@ -98,18 +99,18 @@ func TestTranscriptsThatAreNone(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, tt := range map[string]struct {
-		argument TranscriptParams
+		argument wire.TranscriptParams
 		code     int
 		reason   string
 	}{
-		"nothing named": {TranscriptParams{}, codeInvalidParams, ""},
-		"unknown loop":  {TranscriptParams{LoopID: "ralph-x"}, codeRequestFailed, ReasonNoSession},
-		"no session":    {TranscriptParams{SessionFileURI: FileURI(notes)}, codeRequestFailed, ReasonNoSession},
-		"no file":       {TranscriptParams{SessionFileURI: FileURI(notes + "x")}, codeRequestFailed, ReasonNoSession},
-		"no file URI":   {TranscriptParams{SessionFileURI: "http://x"}, codeRequestFailed, ReasonNoSession},
-		"bad cursor":    {TranscriptParams{SessionFileURI: FileURI(notes), Cursor: "7"}, codeInvalidParams, ""},
+		"nothing named": {wire.TranscriptParams{}, codeInvalidParams, ""},
+		"unknown loop":  {wire.TranscriptParams{LoopID: "ralph-x"}, codeRequestFailed, wire.ReasonNoSession},
+		"no session":    {wire.TranscriptParams{SessionFileURI: wire.FileURI(notes)}, codeRequestFailed, wire.ReasonNoSession},
+		"no file":       {wire.TranscriptParams{SessionFileURI: wire.FileURI(notes + "x")}, codeRequestFailed, wire.ReasonNoSession},
+		"no file URI":   {wire.TranscriptParams{SessionFileURI: "http://x"}, codeRequestFailed, wire.ReasonNoSession},
+		"bad cursor":    {wire.TranscriptParams{SessionFileURI: wire.FileURI(notes), Cursor: "7"}, codeInvalidParams, ""},
 	} {
-		m := c.Command(CommandTranscript, tt.argument)
+		m := c.Command(wire.CommandTranscript, tt.argument)
 		if got := reason(t, m); got != tt.reason || m.Error.Code != tt.code {
 			t.Errorf("%s: %d %q (%s), want %d %q", name, m.Error.Code, got, m.Error.Message, tt.code, tt.reason)
 		}
@@ -161,8 +162,8 @@ func TestALongTextComesInPieces(t *testing.T) {
 	}
 	joined := ""
 	for _, raw := range page.Updates {
-		var u Chunk
-		if err := json.Unmarshal(raw, &u); err != nil || u.SessionUpdate != KindUserChunk {
+		var u wire.Chunk
+		if err := json.Unmarshal(raw, &u); err != nil || u.SessionUpdate != wire.KindUserChunk {
 			t.Fatal(string(raw), err)
 		}
 		joined += u.Content.Text
@@ -211,9 +212,9 @@ func TestACutOffToolEndsAsItsTranscriptSays(t *testing.T) {
 	ends := func(updates []seen) (said []string) {
 		for _, u := range updates {
 			switch {
-			case u.SessionUpdate == KindToolCallUpdate && u.Status != StatusInProgress:
+			case u.SessionUpdate == wire.KindToolCallUpdate && u.Status != wire.StatusInProgress:
 				said = append(said, u.ToolCallID+" "+u.Status+" "+u.text(t))
-			case u.SessionUpdate == KindIteration:
+			case u.SessionUpdate == wire.KindIteration:
 				said = append(said, u.Phase)
 			}
 		}

@@ -8,6 +8,7 @@ import (
 
 	"ralph-lsp/backends"
 	"ralph-lsp/config"
+	"ralph-lsp/wire"
 )
 
 // The actions of the question whether a file in the folder is trusted.
@@ -56,23 +57,6 @@ func loadSettings(files config.Files) (config.Settings, error) {
 	if info, statErr := os.Stat(name); statErr != nil || info.Mode().IsRegular() {
 		name = filepath.Join(files.UserDir, config.UserName)
 	}
-	problem := ConfigProblem{FileURI(name), 1, 1, err.Error()}
-	return settings, failed(ReasonBadConfig, err, map[string]any{"problems": []ConfigProblem{problem}})
-}
-
-// ConfigProblem is a problem in a configuration file; line and column are
-// 1-based, the column in bytes.
-type ConfigProblem struct {
-	FileURI string `json:"fileUri"`
-	Line    int    `json:"line"`
-	Column  int    `json:"column"`
-	Message string `json:"message"`
-}
-
-func configProblems(e *config.InvalidError) []ConfigProblem {
-	problems := make([]ConfigProblem, len(e.Problems))
-	for i, p := range e.Problems {
-		problems[i] = ConfigProblem{FileURI(p.File), p.Line, p.Column, p.Message}
-	}
-	return problems
+	problem := wire.ConfigProblem{FileURI: wire.FileURI(name), Line: 1, Column: 1, Message: err.Error()}
+	return settings, failed(wire.ReasonBadConfig, err, map[string]any{"problems": []wire.ConfigProblem{problem}})
 }

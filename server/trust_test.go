@@ -15,6 +15,7 @@ import (
 	"ralph-lsp/internal/lsptest"
 	"ralph-lsp/loop/start"
 	"ralph-lsp/loopstate"
+	"ralph-lsp/wire"
 )
 
 // configured makes a folder with a ralph.toml.
@@ -54,7 +55,7 @@ backend = "pi"
 	os.WriteFile(filepath.Join(dir, "docs", "TASK.md"), []byte("the task"), 0o600)
 	c := dial(t, optedIn, dir)
 	agent := agentThat(t, "never")
-	got := result[DryRunResult](c, c.Command(CommandStart, map[string]any{"dryRun": true, "backend": agent, "maxIterations": 7,
+	got := result[wire.DryRunResult](c, c.Command(wire.CommandStart, map[string]any{"dryRun": true, "backend": agent, "maxIterations": 7,
 		"settings": map[string]any{"maxIterations": 9, "maxCostUsd": 4, "args": []string{"--from-editor"}}}))
 	if l := got.Limits; l.MaxIterations != 7 || l.MaxCostUSD != 4 || l.CompletionPromise != "DONE" || l.MaxConsecutiveFailures != 5 {
 		t.Errorf("got %+v", l)
@@ -75,12 +76,12 @@ backend = "pi"
 func TestABadConfigurationIsRefusedWithAllItsProblems(t *testing.T) {
 	dir := configured(t, "backend = \"claud\"\n[limits]\nmax_iteration = 3\n")
 	c := dial(t, optedIn, dir)
-	m := c.Command(CommandStart, map[string]any{"prompt": "x", "backend": agentThat(t, "never")})
+	m := c.Command(wire.CommandStart, map[string]any{"prompt": "x", "backend": agentThat(t, "never")})
 	data := dataOf[struct {
 		Reason   string
-		Problems []ConfigProblem
+		Problems []wire.ConfigProblem
 	}](t, m)
-	if data.Reason != ReasonBadConfig || len(data.Problems) != 2 || data.Problems[1].Line != 3 || data.Problems[1].Column != 1 {
+	if data.Reason != wire.ReasonBadConfig || len(data.Problems) != 2 || data.Problems[1].Line != 3 || data.Problems[1].Column != 1 {
 		t.Errorf("got %+v", data)
 	}
 	if !strings.Contains(m.Error.Message, "did you mean claude?") || !strings.Contains(m.Error.Message, "did you mean max_iterations?") {
@@ -100,25 +101,25 @@ func TestAFolderMustBeTrustedBeforeItsProgramsRun(t *testing.T) {
 	data := dataOf[struct {
 		Reason, FileURI string
 		Wants           []string
-	}](t, c.Command(CommandStart, request))
-	if data.Reason != ReasonUntrusted || data.FileURI != FileURI(filepath.Join(dir, config.Name)) || len(data.Wants) != 1 ||
+	}](t, c.Command(wire.CommandStart, request))
+	if data.Reason != wire.ReasonUntrusted || data.FileURI != wire.FileURI(filepath.Join(dir, config.Name)) || len(data.Wants) != 1 ||
 		!strings.HasPrefix(data.Wants[0], "backends.mine.command = ") {
 		t.Errorf("got %+v", data)
 	}
 	request["trust"] = true
-	c.Must(c.Command(CommandStart, request))
+	c.Must(c.Command(wire.CommandStart, request))
 	if got := c.status(dir, inState("running")); got.Backend.Name != "mine" {
 		t.Errorf("got %+v", got)
 	}
-	c.Must(c.Command(CommandCancel, struct{}{}))
+	c.Must(c.Command(wire.CommandCancel, struct{}{}))
 	delete(request, "trust")
-	c.Must(c.Command(CommandStart, request)) // it is remembered
+	c.Must(c.Command(wire.CommandStart, request)) // it is remembered
 }
 
 func TestAClientMayTrustItsFolders(t *testing.T) {
 	dir := configured(t, own(agentThat(t, "never")))
 	c := dial(t, `{"experimental":{"ralph":{"version":1,"trusted":true}}}`, dir)
-	c.Must(c.Command(CommandStart, map[string]any{"prompt": "x"}))
+	c.Must(c.Command(wire.CommandStart, map[string]any{"prompt": "x"}))
 	c.status(dir, inState("running"))
 }
 
@@ -133,11 +134,11 @@ func TestAPlainClientIsAskedWhetherTheFolderIsTrusted(t *testing.T) {
 				}
 				return messageItem{answer}
 			})
-			m := c.Command(CommandStart, map[string]any{"prompt": "x"})
+			m := c.Command(wire.CommandStart, map[string]any{"prompt": "x"})
 			c.Hears("window/showMessageRequest", "is not trusted yet")
 			if runs {
 				c.Must(m)
-			} else if reason(t, m) != ReasonUntrusted {
+			} else if reason(t, m) != wire.ReasonUntrusted {
 				t.Errorf("got %+v", m)
 			}
 		})
@@ -170,7 +171,7 @@ func TestAStateFileAloneRunsNothing(t *testing.T) {
 			dir := leftBehind(t, state)
 			c := dial(t, optedIn, dir)
 			c.status(dir, inState("interrupted"))
-			if m := c.Command(CommandResume, struct{}{}); reason(t, m) != ReasonUntrusted {
+			if m := c.Command(wire.CommandResume, struct{}{}); reason(t, m) != wire.ReasonUntrusted {
 				t.Errorf("got %+v", m)
 			}
 		})
@@ -178,7 +179,7 @@ func TestAStateFileAloneRunsNothing(t *testing.T) {
 	dir := leftBehind(t, loopstate.State{Backend: agent})
 	c := dial(t, optedIn, dir)
 	c.status(dir, inState("interrupted"))
-	c.Must(c.Command(CommandResume, map[string]any{"trust": true}))
+	c.Must(c.Command(wire.CommandResume, map[string]any{"trust": true}))
 	c.status(dir, inState("running"))
 }
 
@@ -201,7 +202,7 @@ func TestAPlainClientIsAskedForEachFile(t *testing.T) {
 				return messageItem{answer}
 			})
 			c.Hears("window/showMessageRequest", "was interrupted")
-			m := c.Command(CommandResume, struct{}{})
+			m := c.Command(wire.CommandResume, struct{}{})
 			if (m.Error == nil) != (answer == actionTrust) || asked != questions {
 				t.Errorf("%d questions, %+v", asked, m)
 			}
@@ -217,10 +218,10 @@ func TestAnInterruptedLoopGoesOnWithTheProgramOfATrustedFolder(t *testing.T) {
 	}
 	c := dial(t, optedIn, dir)
 	c.status(dir, inState("interrupted"))
-	if m := c.Command(CommandResume, struct{}{}); reason(t, m) != ReasonUntrusted {
+	if m := c.Command(wire.CommandResume, struct{}{}); reason(t, m) != wire.ReasonUntrusted {
 		t.Errorf("got %+v", m)
 	}
-	c.Must(c.Command(CommandResume, map[string]any{"trust": true}))
+	c.Must(c.Command(wire.CommandResume, map[string]any{"trust": true}))
 	if got := c.status(dir, inState("running")); got.Backend.Name != "mine" || got.Iteration != 2 {
 		t.Errorf("got %+v", got)
 	}
@@ -230,11 +231,11 @@ func TestAHatIsWornAndShown(t *testing.T) {
 	agent := agentThat(t, "never")
 	dir := configured(t, fmt.Sprintf("[hats.planner]\nbackend = { command = %q, args = [\"-x\"] }\n", agent))
 	c := dial(t, optedIn, dir)
-	c.Must(c.Command(CommandStart, map[string]any{"text": "/ralph-loop Plan it --hat planner", "trust": true}))
+	c.Must(c.Command(wire.CommandStart, map[string]any{"text": "/ralph-loop Plan it --hat planner", "trust": true}))
 	if got := c.status(dir, inState("running")); got.Hat != "planner" || got.Backend.Name != agent {
 		t.Errorf("got %+v", got)
 	}
-	m := c.Command(CommandStart, map[string]any{"prompt": "x", "hat": "plannner"})
+	m := c.Command(wire.CommandStart, map[string]any{"prompt": "x", "hat": "plannner"})
 	data := dataOf[struct {
 		Key   string
 		Known []string
@@ -248,10 +249,10 @@ func TestThePlanIsTheAgentsOwnInterface(t *testing.T) {
 	agent := agentThat(t, "never")
 	dir := configured(t, own(agent)+"interactive_args = [\"--tui\"]\n")
 	c := dial(t, optedIn, dir)
-	if m := c.Command(CommandPlan, map[string]any{"prompt": "What next?"}); reason(t, m) != ReasonUntrusted {
+	if m := c.Command(wire.CommandPlan, map[string]any{"prompt": "What next?"}); reason(t, m) != wire.ReasonUntrusted {
 		t.Errorf("got %+v", m)
 	}
-	got := result[PlanResult](c, c.Command(CommandPlan, map[string]any{"prompt": "What next?", "trust": true}))
+	got := result[wire.PlanResult](c, c.Command(wire.CommandPlan, map[string]any{"prompt": "What next?", "trust": true}))
 	if want := []string{agent, "--tui", "What next?"}; !slices.Equal(got.Argv, want) || got.Cwd != dir {
 		t.Errorf("got %+v, want %q", got, want)
 	}
@@ -271,7 +272,7 @@ func TestAFolderThatIsNotTrustedLiftsNoLimit(t *testing.T) {
 		return r
 	}
 	c := dial(t, optedIn, dir)
-	for _, got := range []DryRunResult{c.dryRun(request()), c.dryRun(request("maxDurationMs", 7200000))} {
+	for _, got := range []wire.DryRunResult{c.dryRun(request()), c.dryRun(request("maxDurationMs", 7200000))} {
 		if got.Limits.MaxCostUSD != 2 || got.Limits.MaxIterations != 50 || got.Sources["maxCostUsd"] != config.FromUser || got.Sources["maxIterations"] != config.FromDefault ||
 			len(got.Warnings) != 1 || !strings.Contains(got.Warnings[0], "limits.max_cost_usd = 0 is not taken (2 counts)") || !strings.Contains(got.Warnings[0], "ralph-lsp trust") {
 			t.Errorf("got %+v", got)
@@ -283,18 +284,18 @@ func TestAFolderThatIsNotTrustedLiftsNoLimit(t *testing.T) {
 	if got := c.dryRun(request()); got.Limits.MaxDurationMs != 3600000 || got.Sources["maxDurationMs"] != config.FromFolder {
 		t.Errorf("a stricter limit: %+v", got)
 	}
-	doctor := result[DoctorResult](c, c.Command(CommandDoctor, struct{}{}))
-	if !slices.ContainsFunc(doctor.Checks, func(c Check) bool {
+	doctor := result[wire.DoctorResult](c, c.Command(wire.CommandDoctor, struct{}{}))
+	if !slices.ContainsFunc(doctor.Checks, func(c wire.Check) bool {
 		return !c.OK && strings.Contains(c.Message, "limits.max_iterations = 0 in the folder's ralph.toml is not taken: 50 counts") && strings.Contains(c.Fix, "ralph-lsp trust")
 	}) {
 		t.Errorf("the doctor says %+v", doctor.Checks)
 	}
-	started := result[StartResult](c, c.Command(CommandStart, request()))
+	started := result[wire.StartResult](c, c.Command(wire.CommandStart, request()))
 	if len(started.Warnings) != 1 {
 		t.Errorf("the start says %+v", started)
 	}
 	c.Hears("ralph/update", "limits.max_cost_usd = 0 is not taken")
-	c.Must(c.Command(CommandCancel, struct{}{}))
+	c.Must(c.Command(wire.CommandCancel, struct{}{}))
 	other := dial(t, plain, dir)
 	other.dryRun(request())
 	other.Hears("window/showMessage", "limits.max_cost_usd = 0 is not taken")
@@ -321,7 +322,7 @@ func TestAStateFileThatWasPlantedLiftsNoLimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := dial(t, optedIn, dir)
-	c.Must(c.Command(CommandResume, map[string]any{"trust": true}))
+	c.Must(c.Command(wire.CommandResume, map[string]any{"trust": true}))
 	got := c.status(dir, inState("running"))
 	if got.MaxIterations != 50 || got.Time.LimitMs != 4*3600000 {
 		t.Errorf("got %+v", got)
@@ -330,7 +331,7 @@ func TestAStateFileThatWasPlantedLiftsNoLimit(t *testing.T) {
 	c.Must(c.Command("ralph.loop.update", map[string]any{"maxIterations": 500}))
 	c.hangUp()
 	again := dial(t, optedIn, dir) // by now it's the user's own
-	again.Must(again.Command(CommandResume, map[string]any{}))
+	again.Must(again.Command(wire.CommandResume, map[string]any{}))
 	if got := again.status(dir, inState("running")); got.MaxIterations != 500 {
 		t.Errorf("the user's own loop: %+v", got)
 	}

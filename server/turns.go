@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"slices"
 	"sync"
+
+	"ralph-lsp/wire"
 )
 
 // turns keep the commands about a folder in the order in which they came,
@@ -26,8 +28,8 @@ type turn struct {
 // Whether a command waits for those before it, and those behind it for it. A
 // cancel may take as long as another process likes.
 var inOrder = map[string]struct{ holds bool }{
-	CommandStart: {true}, CommandResume: {true}, CommandPause: {true}, CommandUpdate: {true}, CommandSteer: {true},
-	CommandCancel: {false},
+	wire.CommandStart: {true}, wire.CommandResume: {true}, wire.CommandPause: {true}, wire.CommandUpdate: {true}, wire.CommandSteer: {true},
+	wire.CommandCancel: {false},
 }
 
 // take gives the next turn to a command about a folder.
@@ -117,7 +119,7 @@ func (s *Server) takeTurn(ctx context.Context, params json.RawMessage) context.C
 	if !ok {
 		return ctx
 	}
-	var target LoopParams
+	var target wire.LoopParams
 	if len(p.Arguments) > 0 {
 		_ = json.Unmarshal(p.Arguments[0], &target)
 	}
@@ -126,16 +128,16 @@ func (s *Server) takeTurn(ctx context.Context, params json.RawMessage) context.C
 
 // aim returns the folder that a command is about, "" when that isn't clear
 // yet. It looks at no disk.
-func (m *manager) aim(p LoopParams) string {
+func (m *manager) aim(p wire.LoopParams) string {
 	if p.Folder == "" && p.LoopID != "" {
 		if r := m.known(p.LoopID); r != nil {
-			p.Folder = FileURI(r.cfg.Folder)
+			p.Folder = wire.FileURI(r.cfg.Folder)
 		}
 	}
 	if p.Folder == "" {
 		return "" // whichever has a loop
 	}
-	path, _ := PathOf(p.Folder)
+	path, _ := wire.PathOf(p.Folder)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if f := m.at(path, path); f != nil {

@@ -5,34 +5,37 @@ import (
 	"testing"
 
 	"ralph-lsp/internal/lsptest"
+	"ralph-lsp/wire"
 )
 
 func TestCommandsBehindAStartFindItsLoop(t *testing.T) {
 	agent := agentThat(t, "never")
 	behind := map[string]func(c *client, folder string) func() lsptest.Message{
-		"cancel": func(c *client, _ string) func() lsptest.Message { return c.BeginCommand(CommandCancel, struct{}{}) },
-		"cancel of the folder": func(c *client, folder string) func() lsptest.Message {
-			return c.BeginCommand(CommandCancel, LoopParams{Folder: FileURI(folder)})
+		"cancel": func(c *client, _ string) func() lsptest.Message {
+			return c.BeginCommand(wire.CommandCancel, struct{}{})
 		},
-		"pause": func(c *client, _ string) func() lsptest.Message { return c.BeginCommand(CommandPause, struct{}{}) },
+		"cancel of the folder": func(c *client, folder string) func() lsptest.Message {
+			return c.BeginCommand(wire.CommandCancel, wire.LoopParams{Folder: wire.FileURI(folder)})
+		},
+		"pause": func(c *client, _ string) func() lsptest.Message { return c.BeginCommand(wire.CommandPause, struct{}{}) },
 		"steer": func(c *client, _ string) func() lsptest.Message {
-			return c.BeginCommand(CommandSteer, SteerParams{Text: "x"})
+			return c.BeginCommand(wire.CommandSteer, wire.SteerParams{Text: "x"})
 		},
 		"update": func(c *client, _ string) func() lsptest.Message {
-			return c.BeginCommand(CommandUpdate, ChangeParams{LimitParams: LimitParams{MaxIterations: new(7)}})
+			return c.BeginCommand(wire.CommandUpdate, wire.ChangeParams{LimitParams: wire.LimitParams{MaxIterations: new(7)}})
 		},
 	}
 	for name, begin := range behind {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			c := dial(t, optedIn, dir)
-			started := c.BeginCommand(CommandStart, StartParams{Prompt: "x", Choices: Choices{Backend: agent}})
+			started := c.BeginCommand(wire.CommandStart, wire.StartParams{Prompt: "x", Choices: wire.Choices{Backend: agent}})
 			answer := begin(c, dir)
 			c.Must(started())
 			m := answer()
 			c.Must(m)
 			if name == "cancel" || name == "cancel of the folder" {
-				if got := result[LoopResult](c, m); got.State != "ended" {
+				if got := result[wire.LoopResult](c, m); got.State != "ended" {
 					t.Errorf("got %+v", got)
 				}
 			}
@@ -46,13 +49,13 @@ func TestStartsThatReplaceComeInOrder(t *testing.T) {
 	agent := agentThat(t, "never")
 	var answers []func() lsptest.Message
 	for range 3 {
-		answers = append(answers, c.BeginCommand(CommandStart, StartParams{Prompt: "x", Choices: Choices{Backend: agent}, Replace: true}))
+		answers = append(answers, c.BeginCommand(wire.CommandStart, wire.StartParams{Prompt: "x", Choices: wire.Choices{Backend: agent}, Replace: true}))
 	}
-	var last StartResult
+	var last wire.StartResult
 	for _, answer := range answers {
-		last = result[StartResult](c, answer())
+		last = result[wire.StartResult](c, answer())
 	}
-	if got := result[LoopResult](c, c.Command(CommandCancel, struct{}{})); got.State != "ended" || got.LoopID != last.LoopID {
+	if got := result[wire.LoopResult](c, c.Command(wire.CommandCancel, struct{}{})); got.State != "ended" || got.LoopID != last.LoopID {
 		t.Errorf("cancelled %+v, the last start was %+v", got, last)
 	}
 }

@@ -13,8 +13,8 @@ import (
 
 	"ralph-lsp/backends"
 	"ralph-lsp/loop/start"
-	"ralph-lsp/server"
 	"ralph-lsp/stream"
+	"ralph-lsp/wire"
 )
 
 // decodeFormats are the values of decode --format: the agents whose stream has
@@ -95,7 +95,7 @@ func decode(in io.Reader, out io.Writer, format stream.Format, verbose, summary 
 	buffered := bufio.NewWriterSize(out, 64<<10)
 	lines := newJSONLines(buffered)
 	const iteration = 1 // a recording is one run
-	var projector server.Projector
+	var projector wire.Projector
 	var failed error
 	var show stream.Handler
 	if !summary {
@@ -116,7 +116,7 @@ func decode(in io.Reader, out io.Writer, format stream.Format, verbose, summary 
 		return fmt.Errorf("decoding the stream: %w", err)
 	}
 	if failed == nil {
-		failed = lines.write(server.ProjectResult(result), stamp{})
+		failed = lines.write(wire.ResultOf(result), stamp{})
 	}
 	if failed == nil {
 		failed = buffered.Flush()

@@ -10,6 +10,7 @@ import (
 	"ralph-lsp/backends"
 	"ralph-lsp/config"
 	"ralph-lsp/server"
+	"ralph-lsp/wire"
 )
 
 func newDoctor() *cobra.Command {
@@ -23,7 +24,7 @@ func newDoctor() *cobra.Command {
 		out := cmd.OutOrStdout()
 		checks := examine(cmd, dir)
 		if *asJSON {
-			return printJSON(out, server.DoctorResult{Checks: checks})
+			return printJSON(out, wire.DoctorResult{Checks: checks})
 		}
 		return printChecks(out, paletteFor(out), checks)
 	})
@@ -31,13 +32,13 @@ func newDoctor() *cobra.Command {
 }
 
 // examine makes all checks, and looks at the terminal.
-func examine(cmd *cobra.Command, dir string) []server.Check {
+func examine(cmd *cobra.Command, dir string) []wire.Check {
 	files := config.FilesOf(dir, backends.Names())
 	return append(server.Examine(contextOf(cmd), programVersion(), files), checkTerminal(cmd.OutOrStdout()))
 }
 
-func checkTerminal(out io.Writer) server.Check {
-	c := server.Check{ID: "terminal", OK: true, Message: "the output is no terminal: plain text"}
+func checkTerminal(out io.Writer) wire.Check {
+	c := wire.Check{ID: "terminal", OK: true, Message: "the output is no terminal: plain text"}
 	if f, ok := isTerminal(out); ok {
 		colour := "colour"
 		if !paletteFor(out).on {
@@ -48,7 +49,7 @@ func checkTerminal(out io.Writer) server.Check {
 	return c
 }
 
-func printChecks(out io.Writer, p palette, checks []server.Check) error {
+func printChecks(out io.Writer, p palette, checks []wire.Check) error {
 	problems := 0
 	for _, c := range checks {
 		mark := p.green("✓")
@@ -65,7 +66,7 @@ func printChecks(out io.Writer, p palette, checks []server.Check) error {
 		}
 	}
 	if problems > 0 {
-		return &exitError{code: exitFailed, message: server.Counted(problems, "problem") + " found, marked ✗ above; a loop can't run before that is mended"}
+		return &exitError{code: exitFailed, message: wire.Counted(problems, "problem") + " found, marked ✗ above; a loop can't run before that is mended"}
 	}
 	return nil
 }

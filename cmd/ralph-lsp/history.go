@@ -15,6 +15,7 @@ import (
 	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"
 	"ralph-lsp/server"
+	"ralph-lsp/wire"
 )
 
 func newHistory() *cobra.Command {
@@ -54,7 +55,7 @@ func newHistoryList() *cobra.Command {
 		}
 		for _, s := range sessions {
 			if *asJSON {
-				err = printJSON(out, server.ProjectPast(s))
+				err = printJSON(out, wire.PastOf(s))
 			} else {
 				err = printPast(out, paletteFor(out), s)
 			}
@@ -81,11 +82,11 @@ func printPast(out io.Writer, p palette, s history.Summary) error {
 		outcome = fmt.Sprintf("not ended, iteration %d", s.Iteration)
 	}
 	if s.End != nil {
-		if end, ok := server.LoopEvent(*s.End).(loop.End); ok {
+		if end, ok := wire.LoopEvent(*s.End).(loop.End); ok {
 			outcome = endLine(end)
 		}
 	}
-	_, err := fmt.Fprintf(out, "%s  %s\n  %s\n", p.dim(s.StartedAt.Local().Format(time.DateTime)), server.JoinFacts(p.bold(title), outcome), p.dim(plainLine(s.Path)))
+	_, err := fmt.Fprintf(out, "%s  %s\n  %s\n", p.dim(s.StartedAt.Local().Format(time.DateTime)), wire.JoinFacts(p.bold(title), outcome), p.dim(plainLine(s.Path)))
 	return err
 }
 
@@ -173,7 +174,7 @@ func (v sessionViewer) HandleRecord(r history.Record) {
 	case history.Note:
 		v.Note(plainLine(r.Label + ": " + r.Text))
 	default:
-		if e := server.LoopEvent(r); e != nil {
+		if e := wire.LoopEvent(r); e != nil {
 			v.HandleLoop(e)
 		}
 	}
@@ -204,7 +205,7 @@ func showSession(cmd *cobra.Command, path, name string, verbose bool) error {
 		return sessionError(err)
 	}
 	if skipped := r.Stats().Skipped; skipped > 0 {
-		fmt.Fprintf(cmd.ErrOrStderr(), "ralph-lsp: %s skipped; ralph-lsp history repair mends the file\n", server.Counted(skipped, "broken line"))
+		fmt.Fprintf(cmd.ErrOrStderr(), "ralph-lsp: %s skipped; ralph-lsp history repair mends the file\n", wire.Counted(skipped, "broken line"))
 	}
 	return nil
 }
@@ -256,9 +257,9 @@ func repairSession(out io.Writer, path string, dryRun bool) error {
 		fmt.Fprintln(out, plainLine(fmt.Sprint(f)))
 	}
 	if dryRun {
-		fmt.Fprintf(out, "%s would be made; nothing was changed\n", server.Counted(len(fixes), "repair"))
+		fmt.Fprintf(out, "%s would be made; nothing was changed\n", wire.Counted(len(fixes), "repair"))
 		return &exitError{code: exitFailed}
 	}
-	fmt.Fprintf(out, "%s made; the file as it was is %s\n", server.Counted(len(fixes), "repair"), plainLine(filepath.Base(backup)))
+	fmt.Fprintf(out, "%s made; the file as it was is %s\n", wire.Counted(len(fixes), "repair"), plainLine(filepath.Base(backup)))
 	return nil
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"ralph-lsp/loop"
-	"ralph-lsp/server"
+	"ralph-lsp/wire"
 )
 
 // spinner turns while an agent works.
@@ -30,7 +30,7 @@ func liveLine(st loop.Status, frame int, now time.Time, width int, p palette) st
 	if cost != "" && st.CostIncomplete {
 		cost = "at least " + cost
 	}
-	head := server.JoinFacts(fmt.Sprintf("%s Ralph %s", mark, server.OfMax(st.Iteration, st.Limits.MaxIterations)), cost, clock(st.Elapsed))
+	head := wire.JoinFacts(fmt.Sprintf("%s Ralph %s", mark, wire.OfMax(st.Iteration, st.Limits.MaxIterations)), cost, clock(st.Elapsed))
 	doing := activity(st, now)
 	model := plainLine(st.Session.Model)
 
@@ -41,7 +41,7 @@ func liveLine(st loop.Status, frame int, now time.Time, width int, p palette) st
 	} else {
 		model, doing = "", fit(doing, room)
 	}
-	return fit(server.JoinFacts(p.bold(head), p.cyan(doing), p.dim(model)), width)
+	return fit(wire.JoinFacts(p.bold(head), p.cyan(doing), p.dim(model)), width)
 }
 
 // activity is what the loop does right now.

@@ -7,8 +7,8 @@ import (
 
 	"ralph-lsp/internal/tell"
 	"ralph-lsp/loop"
-	"ralph-lsp/server"
 	"ralph-lsp/stream"
+	"ralph-lsp/wire"
 )
 
 // subagentBar stands before the lines of a subagent's.
@@ -16,7 +16,7 @@ const subagentBar = "  ┊ "
 
 // endLine says in one line how a loop ended: "done: DONE after 7 iterations · $3.10 · 12m00s".
 func endLine(e loop.End) string {
-	after := "after " + server.Counted(e.Iterations, "iteration")
+	after := "after " + wire.Counted(e.Iterations, "iteration")
 	var what string
 	switch e.Reason {
 	case loop.StopPromise:
@@ -24,7 +24,7 @@ func endLine(e loop.End) string {
 	case loop.StopMaxIterations:
 		what = "stopped: the iteration limit is reached " + after
 		if e.Limit > 0 { // older session files don't say it
-			what = fmt.Sprintf("stopped: the limit of %s is reached", server.Counted(e.Limit, "iteration"))
+			what = fmt.Sprintf("stopped: the limit of %s is reached", wire.Counted(e.Limit, "iteration"))
 		}
 		if e.Limit > 0 && e.Iterations > e.Limit {
 			what += fmt.Sprintf(", %d were run", e.Iterations)
@@ -52,7 +52,7 @@ func endLine(e loop.End) string {
 	default:
 		what = fmt.Sprintf("ended (%s) %s", e.Reason, after)
 	}
-	return server.JoinFacts(what, costOr(e.Cost, "cost unknown"), took(e.Duration))
+	return wire.JoinFacts(what, costOr(e.Cost, "cost unknown"), took(e.Duration))
 }
 
 // failure is the line for stderr of a loop that failed: why, and what to do.
@@ -85,16 +85,16 @@ func iterationLine(e loop.IterationEnd) string {
 	}
 	facts := []string{what, costOr(e.Cost, "cost unknown")}
 	if e.Turns > 0 { // an agent without a structured stream doesn't tell
-		facts = append(facts, server.Counted(e.Turns, "turn"))
+		facts = append(facts, wire.Counted(e.Turns, "turn"))
 	}
 	if e.ToolCalls > 0 {
-		facts = append(facts, server.Counted(e.ToolCalls, "tool call"))
+		facts = append(facts, wire.Counted(e.ToolCalls, "tool call"))
 	}
 	facts = append(facts, took(e.Duration))
 	if e.Skipped > 0 {
-		facts = append(facts, server.Counted(e.Skipped, "broken line")+" skipped")
+		facts = append(facts, wire.Counted(e.Skipped, "broken line")+" skipped")
 	}
-	return server.JoinFacts(facts...)
+	return wire.JoinFacts(facts...)
 }
 
 // stateLine says why a loop doesn't run right now, or "" when it runs or ends.
@@ -112,9 +112,9 @@ func stateLine(e loop.StateChanged, now time.Time) string {
 func retryLine(e stream.Retry) string {
 	attempt := fmt.Sprint(e.Attempt)
 	if e.MaxAttempts > 0 {
-		attempt = server.OfMax(e.Attempt, e.MaxAttempts)
+		attempt = wire.OfMax(e.Attempt, e.MaxAttempts)
 	}
-	return server.JoinFacts(fmt.Sprintf("the agent tries again in %s (attempt %s)", took(e.Delay), attempt), plainLine(e.Message))
+	return wire.JoinFacts(fmt.Sprintf("the agent tries again in %s (attempt %s)", took(e.Delay), attempt), plainLine(e.Message))
 }
 
 // offerLines are the command lines that do what a loop offers.
@@ -139,7 +139,7 @@ func guidanceLine(e loop.Guidance) string {
 func limitsLine(e loop.LimitsChanged) string {
 	iterations := "no limit of iterations"
 	if e.Limits.MaxIterations > 0 {
-		iterations = server.Counted(e.Limits.MaxIterations, "iteration")
+		iterations = wire.Counted(e.Limits.MaxIterations, "iteration")
 	}
 	facts := []string{"limits changed: " + iterations}
 	if e.Limits.MaxCostUSD > 0 {
@@ -151,7 +151,7 @@ func limitsLine(e loop.LimitsChanged) string {
 	if e.Promise != "" {
 		facts = append(facts, "promise "+plainLine(e.Promise))
 	}
-	return server.JoinFacts(facts...)
+	return wire.JoinFacts(facts...)
 }
 
 // compactionLine says that the agent summarises its context.
@@ -167,7 +167,7 @@ func compactionLine(e stream.Compaction) string {
 
 // callTitle is what a tool call does: "bash go test ./...".
 func callTitle(call stream.ToolCall) string {
-	shown := server.ProjectToolCall(call)
+	shown := wire.ToolCallOf(call)
 	name := plainLine(shown.Name)
 	if shown.Title == shown.Name {
 		return name

@@ -14,13 +14,14 @@ import (
 	"ralph-lsp/loop"
 	"ralph-lsp/server"
 	"ralph-lsp/stream"
+	"ralph-lsp/wire"
 )
 
 // startOrReplace runs start, and once more when it met another loop that the
 // user lets go: said in advance with replace, else asked at a terminal.
 func startOrReplace(cmd *cobra.Command, cfg loop.Config, replace bool, start func() error) error {
 	err := start()
-	question := server.QuestionAbout(err)
+	question := wire.QuestionAbout(err)
 	if question == "" {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 	"ralph-lsp/config"
 	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"
-	"ralph-lsp/server"
+	"ralph-lsp/wire"
 )
 
 // loopFlags are those of the commands that run a loop in this terminal.
@@ -158,9 +158,9 @@ func (l *loopFlags) tellMissing(cmd *cobra.Command, err error) error {
 	if l.shown.style.Value != styleJSON || !errors.As(err, &missing) {
 		return err
 	}
-	update := server.MissingAgentUpdate{
-		ErrorUpdate:  server.ErrorUpdate{SessionUpdate: server.KindError, Message: missing.Error(), Kind: server.ReasonBackendNotFound},
-		MissingAgent: server.MissingOf(missing),
+	update := wire.MissingAgentUpdate{
+		ErrorUpdate:  wire.ErrorUpdate{SessionUpdate: wire.KindError, Message: missing.Error(), Kind: wire.ReasonBackendNotFound},
+		MissingAgent: wire.MissingOf(missing),
 	}
 	return errors.Join(err, newJSONLines(cmd.OutOrStdout()).write(update, stamp{Time: time.Now().UTC()}))
 }

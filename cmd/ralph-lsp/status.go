@@ -15,7 +15,7 @@ import (
 	"ralph-lsp/internal/tell"
 	"ralph-lsp/loop"
 	"ralph-lsp/loopstate"
-	"ralph-lsp/server"
+	"ralph-lsp/wire"
 )
 
 // stateIdle is the wire's word for a folder without a loop.
@@ -38,7 +38,7 @@ func newStatus() *cobra.Command {
 		}
 		out := cmd.OutOrStdout()
 		if *asJSON {
-			return printJSON(out, server.ProjectStatus(status, false)) // never ours: it is another process's
+			return printJSON(out, wire.StatusOf(status, false)) // never ours: it is another process's
 		}
 		printStatus(out, paletteFor(out), status, owner, owned, time.Now())
 		return nil
@@ -68,14 +68,14 @@ func printStatus(out io.Writer, p palette, st loop.Status, owner loopstate.Owner
 		fmt.Fprintf(out, "no loop in %s; start one with ralph-lsp run\n", plainLine(st.Folder))
 		return
 	}
-	fmt.Fprintln(out, p.bold("Ralph "+server.OfMax(st.Iteration, st.Limits.MaxIterations))+"  "+p.cyan(plainLine(stateWords(st, now))))
+	fmt.Fprintln(out, p.bold("Ralph "+wire.OfMax(st.Iteration, st.Limits.MaxIterations))+"  "+p.cyan(plainLine(stateWords(st, now))))
 	fact := func(name, value string) {
 		if value != "" {
 			fmt.Fprintf(out, "  %s %s\n", p.dim(fmt.Sprintf("%-9s", name)), plainLine(value))
 		}
 	}
 	fact("folder", st.Folder)
-	fact("agent", server.JoinFacts(st.Session.Backend, st.Session.Model))
+	fact("agent", wire.JoinFacts(st.Session.Backend, st.Session.Model))
 	fact("promise", st.Promise)
 	fact("cost", costWords(st, owned)+ofLimit(st.Limits))
 	fact("time", clock(st.Elapsed)+atLastTurn(owned)+ofTime(st.Limits))
@@ -116,7 +116,7 @@ func stateWords(st loop.Status, now time.Time) string {
 	case st.State == loop.StateWaiting && st.Retry != nil:
 		return waiting(st.Retry.Reason, st.Retry.ResumeAt, now)
 	case st.State == loop.StateFailed:
-		return server.Ending(st.StopReason)
+		return wire.Ending(st.StopReason)
 	}
 	return string(st.State)
 }

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"ralph-lsp/loop"
-	"ralph-lsp/server"
 	"ralph-lsp/stream"
+	"ralph-lsp/wire"
 )
 
 // consoleStyle prints what comes, as it comes: text as the agent writes it, a
@@ -33,7 +33,7 @@ func (s *consoleStyle) Handle(e stream.Event) {
 	switch e := e.(type) {
 	case stream.SessionStart:
 		if e.Model != "" {
-			s.line(s.cfg.palette.dim("model " + server.JoinFacts(plainLine(e.Model), plainLine(e.Provider))))
+			s.line(s.cfg.palette.dim("model " + wire.JoinFacts(plainLine(e.Model), plainLine(e.Provider))))
 		}
 	case stream.Text:
 		s.text(stream.Plain(e.Delta), speaker{message: e.MessageID, parent: e.ParentToolCallID})
@@ -64,7 +64,7 @@ func (s *consoleStyle) HandleLoop(e loop.Event) {
 	switch e := e.(type) {
 	case loop.IterationStart:
 		s.calls.reset()
-		s.line(p.bold(fmt.Sprintf("--- iteration %s ---", server.OfMax(e.Iteration, e.MaxIterations))))
+		s.line(p.bold(fmt.Sprintf("--- iteration %s ---", wire.OfMax(e.Iteration, e.MaxIterations))))
 	case loop.IterationEnd:
 		s.line(p.dim(fmt.Sprintf("--- iteration %d: %s", e.Iteration, iterationLine(e))))
 	case loop.StateChanged:
@@ -72,9 +72,9 @@ func (s *consoleStyle) HandleLoop(e loop.Event) {
 			s.line(p.yellow(said))
 		}
 	case loop.NearMiss:
-		s.warn(server.NearMissText(e), e.Offer)
+		s.warn(wire.NearMissText(e), e.Offer)
 	case loop.Goal:
-		s.line(p.dim(server.GoalText(e)))
+		s.line(p.dim(wire.GoalText(e)))
 	case loop.Guidance:
 		s.line(p.cyan(guidanceLine(e)))
 	case loop.Warning:
@@ -145,7 +145,7 @@ func (s *consoleStyle) result(e stream.ToolResult) {
 	lines, more := firstLines(e.Output, 1)
 	output := strings.Join(lines, "")
 	if more > 0 {
-		output += fmt.Sprintf(" (+ %s)", server.Counted(more, "line"))
+		output += fmt.Sprintf(" (+ %s)", wire.Counted(more, "line"))
 	}
-	s.line(paint("  " + fit(server.JoinFacts(mark, title, duration, output), consoleTitle)))
+	s.line(paint("  " + fit(wire.JoinFacts(mark, title, duration, output), consoleTitle)))
 }

@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 
 	"ralph-lsp/loop"
-	"ralph-lsp/server"
 	"ralph-lsp/stream"
+	"ralph-lsp/wire"
 )
 
 // jsonLines writes updates as one JSON object per line.
@@ -36,8 +36,8 @@ type stamp struct {
 }
 
 // write writes an update with its stamp, in one piece.
-func (w *jsonLines) write(u server.Update, at stamp) error {
-	if _, ok := u.(server.Iteration); ok {
+func (w *jsonLines) write(u wire.Update, at stamp) error {
+	if _, ok := u.(wire.Iteration); ok {
 		at.Iteration = 0 // it has its own
 	}
 	w.line.Reset()
@@ -93,7 +93,7 @@ func escapeHidden(line []byte) []byte {
 type jsonStyle struct {
 	cfg       styleConfig
 	lines     *jsonLines
-	projector server.Projector
+	projector wire.Projector
 	stamp     stamp
 	mute
 }
@@ -121,7 +121,7 @@ func (s *jsonStyle) HandleLoop(e loop.Event) {
 	s.write(s.projector.Loop(e))
 }
 
-func (s *jsonStyle) write(u server.Update) {
+func (s *jsonStyle) write(u wire.Update) {
 	if u == nil {
 		return
 	}

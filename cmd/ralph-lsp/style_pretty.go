@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"ralph-lsp/loop"
-	"ralph-lsp/server"
 	"ralph-lsp/stream"
+	"ralph-lsp/wire"
 )
 
 const (
@@ -137,9 +137,9 @@ func (s *prettyStyle) HandleLoop(e loop.Event) {
 			s.note(p.yellow(said))
 		}
 	case loop.NearMiss:
-		s.warn(p.paint(sgrBold+";"+sgrYellow, "! "+server.NearMissText(e)), e.Offer)
+		s.warn(p.paint(sgrBold+";"+sgrYellow, "! "+wire.NearMissText(e)), e.Offer)
 	case loop.Goal:
-		s.note(p.dim(server.GoalText(e)))
+		s.note(p.dim(wire.GoalText(e)))
 	case loop.Guidance:
 		s.note(p.cyan(guidanceLine(e)))
 	case loop.Warning:
@@ -165,7 +165,7 @@ func (s *prettyStyle) Note(text string) { s.note(s.cfg.palette.yellow(text)) }
 
 // headline rules off an iteration: "── iteration 3/50 ──────".
 func (s *prettyStyle) headline(e loop.IterationStart) {
-	title := "── iteration " + server.OfMax(e.Iteration, e.MaxIterations) + " "
+	title := "── iteration " + wire.OfMax(e.Iteration, e.MaxIterations) + " "
 	line := title + strings.Repeat("─", max(min(s.cfg.width(), maxRule)-cells(title), 2))
 	s.section(sectionHead, s.cfg.palette.paint(sgrBold+";"+sgrCyan, line))
 }
@@ -263,7 +263,7 @@ func (s *prettyStyle) thought(source string) {
 func (s *prettyStyle) result(e stream.ToolResult) {
 	p := s.cfg.palette
 	title, duration := s.calls.end(e.ID, s.cfg.now())
-	facts := fit(server.JoinFacts(title, duration), s.cfg.width()-4)
+	facts := fit(wire.JoinFacts(title, duration), s.cfg.width()-4)
 	if !e.IsError {
 		s.section(sectionTool, p.green("  ✓ ")+p.dim(facts))
 		return
@@ -274,7 +274,7 @@ func (s *prettyStyle) result(e stream.ToolResult) {
 		out = append(out, p.red("    "+fit(line, s.cfg.width()-5)))
 	}
 	if more > 0 {
-		out = append(out, p.dim(fmt.Sprintf("    … %s", server.Counted(more, "more line"))))
+		out = append(out, p.dim(fmt.Sprintf("    … %s", wire.Counted(more, "more line"))))
 	}
 	s.section(sectionTool, out...)
 }

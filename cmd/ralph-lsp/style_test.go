@@ -12,8 +12,8 @@ import (
 
 	"ralph-lsp/history"
 	"ralph-lsp/loop"
-	"ralph-lsp/server"
 	"ralph-lsp/stream"
+	"ralph-lsp/wire"
 )
 
 // step is one event of a recorded loop, and when it came after the one before.
@@ -172,7 +172,7 @@ func TestThePastEndOfALimit(t *testing.T) {
 		"stopped: the iteration limit is reached after 5 iterations · cost unknown · 0.0s": {Iterations: 5}, // of an older version
 	} {
 		end.StopReason = string(loop.StopMaxIterations)
-		if got := endLine(server.LoopEvent(end).(loop.End)); got != want {
+		if got := endLine(wire.LoopEvent(end).(loop.End)); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}

@@ -26,8 +26,9 @@ var picture = Rules{
 		"history":         {"stream", "internal/jsoncursor", "internal/paths"},
 		"loop":            {"stream", "backends", "loopstate", "history", "internal/tell"},
 		"loop/start":      {"loop", "backends", "stream", "config", "internal/tell"},
-		"server":          {"loop", "loop/start", "stream", "backends", "loopstate", "history", "config", "internal/paths", "internal/tell"},
-		"cmd/ralph-lsp":   {"server", "loop", "loop/start", "stream", "backends", "loopstate", "history", "config", "internal/tell"},
+		"wire":            {"loop", "loop/start", "stream", "backends", "history", "config"},
+		"server":          {"wire", "loop", "loop/start", "stream", "backends", "loopstate", "history", "config", "internal/paths", "internal/tell"},
+		"cmd/ralph-lsp":   {"server", "wire", "loop", "loop/start", "stream", "backends", "loopstate", "history", "config", "internal/tell"},
 		"e2e/...":         {"internal/..."},
 		"internal/...":    {"internal/..."},
 		"editors/...":     {}, // stand-in agents of their tests

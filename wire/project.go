@@ -1,4 +1,4 @@
-package server
+package wire
 
 import (
 	"encoding/json"
@@ -23,8 +23,8 @@ const maxCalls = 1024
 // Projector turns a loop's events into updates. It keeps what it needs to
 // count the loop's cost over its iterations; one per loop, for one goroutine.
 type Projector struct {
-	spent stream.Cost      // by the iterations that ended
-	usage UsageUpdate      // the last one sent
+	Spent stream.Cost      // by the iterations that ended
+	Usage UsageUpdate      // the last one sent
 	calls []ToolCallUpdate // the ends of the calls that have none yet, in the order of their begins
 }
 
@@ -46,17 +46,17 @@ func (p *Projector) Event(e stream.Event) Update {
 		if len(p.calls) == maxCalls {
 			p.calls = slices.Delete(p.calls, 0, 1)
 		}
-		p.calls = append(p.calls, ToolCallUpdate{KindToolCallUpdate, e.ID, e.ParentToolCallID, StatusFailed, toolContent(history.InterruptedText)})
-		return ProjectToolCall(e)
+		p.calls = append(p.calls, ToolCallUpdate{KindToolCallUpdate, e.ID, e.ParentToolCallID, StatusFailed, ContentOf(history.InterruptedText)})
+		return ToolCallOf(e)
 	case stream.ToolProgress:
-		return ToolCallUpdate{KindToolCallUpdate, e.ID, "", StatusInProgress, toolContent(e.Output)}
+		return ToolCallUpdate{KindToolCallUpdate, e.ID, "", StatusInProgress, ContentOf(e.Output)}
 	case stream.ToolResult:
 		status := StatusCompleted
 		if e.IsError {
 			status = StatusFailed
 		}
 		p.calls = slices.DeleteFunc(p.calls, func(c ToolCallUpdate) bool { return c.ToolCallID == e.ID })
-		return ToolCallUpdate{KindToolCallUpdate, e.ID, e.ParentToolCallID, status, toolContent(e.Output)}
+		return ToolCallUpdate{KindToolCallUpdate, e.ID, e.ParentToolCallID, status, ContentOf(e.Output)}
 	case stream.Usage:
 		return p.projectUsage(e)
 	case stream.Retry:
@@ -98,16 +98,16 @@ func (p *Projector) Loop(e loop.Event) Update {
 	case loop.IterationStart:
 		return Iteration{SessionUpdate: KindIteration, Phase: PhaseBegin, Iteration: e.Iteration, MaxIterations: e.MaxIterations}
 	case loop.IterationEnd:
-		p.spent = p.spent.Plus(believed(e.Cost))
+		p.Spent = p.Spent.Plus(believed(e.Cost))
 		return iterationEnd(e)
 	case loop.Goal:
 		return Goal{KindGoal, stream.Plain(e.Promise), stream.Plain(e.From), Said{Text: GoalText(e), Class: ClassInfo}}
 	case loop.NearMiss:
-		return Promise{KindPromise, false, stream.Plain(e.Found), stream.Plain(e.Expected), stream.Plain(e.Why), Said{NearMissText(e), ClassWarning, offersOf(e.Offer)}}
+		return Promise{KindPromise, false, stream.Plain(e.Found), stream.Plain(e.Expected), stream.Plain(e.Why), Said{NearMissText(e), ClassWarning, OffersOf(e.Offer)}}
 	case loop.Guidance:
 		return Guidance{KindGuidance, e.ID, string(e.State)}
 	case loop.Warning:
-		return Warning{KindWarning, stream.Plain(e.Message), Said{sentence(e.Message), ClassWarning, offersOf(e.Offer)}}
+		return Warning{KindWarning, stream.Plain(e.Message), Said{sentence(e.Message), ClassWarning, OffersOf(e.Offer)}}
 	case loop.LimitsChanged:
 		l := e.Limits
 		return Limits{KindLimits, l.MaxIterations, l.MaxCostUSD, l.MaxDuration.Milliseconds(), l.IdleTimeout.Milliseconds(), stream.Plain(e.Promise)}
@@ -117,9 +117,9 @@ func (p *Projector) Loop(e loop.Event) Update {
 	return nil
 }
 
-// ProjectResult returns the end of an iteration that was read back from a
+// ResultOf returns the end of an iteration that was read back from a
 // recorded stream: it has the text and the skipped lines, and no duration.
-func ProjectResult(r stream.Result) Iteration {
+func ResultOf(r stream.Result) Iteration {
 	end := Iteration{
 		SessionUpdate: KindIteration, Phase: PhaseEnd, Iteration: 1,
 		Outcome: string(loop.OutcomeOK), CostUSD: dollars(r.Usage.Cost), Turns: &r.Turns, ToolCalls: &r.ToolCalls,
@@ -134,9 +134,9 @@ func ProjectResult(r stream.Result) Iteration {
 	return end
 }
 
-// ProjectStatus returns the wire's form of a loop's status. Owned says that
+// StatusOf returns the wire's form of a loop's status. Owned says that
 // this process drives the loop.
-func ProjectStatus(s loop.Status, owned bool) LoopStatus {
+func StatusOf(s loop.Status, owned bool) LoopStatus {
 	out := LoopStatus{
 		LoopID: s.LoopID, Folder: FileURI(s.Folder), State: string(s.State),
 		Iteration: s.Iteration, MaxIterations: s.Limits.MaxIterations,
@@ -154,7 +154,7 @@ func ProjectStatus(s loop.Status, owned bool) LoopStatus {
 		out.Quota = append(out.Quota, QuotaWindow{stream.Plain(q.Window), share(q.Utilization), history.TimeOf(q.ResetsAt)})
 	}
 	if t := s.Tool; t != nil {
-		call := ProjectToolCall(t.Call)
+		call := ToolCallOf(t.Call)
 		out.Tool = &RunningTool{call.ToolCallID, call.Name, call.Title, call.Kind, history.TimeOf(t.StartedAt)}
 	}
 	if r := s.Retry; r != nil {
@@ -163,8 +163,8 @@ func ProjectStatus(s loop.Status, owned bool) LoopStatus {
 	if s.StateFile != "" {
 		out.StateFileURI = FileURI(s.StateFile)
 	}
-	out.SessionFileURI = sessionURI(s)
-	out.Text = textOf(out)
+	out.SessionFileURI = SessionURI(s)
+	out.Text = TextOf(out)
 	return out
 }
 
@@ -181,7 +181,7 @@ func chunk(kind, delta, messageID, parent string) Chunk {
 	return Chunk{kind, messageID, parent, TextContent{"text", stream.Plain(delta)}}
 }
 
-func toolContent(output string) []ToolContent {
+func ContentOf(output string) []ToolContent {
 	if output == "" {
 		return nil
 	}
@@ -192,14 +192,14 @@ func toolContent(output string) []ToolContent {
 // the update would say nothing new.
 func (p *Projector) projectUsage(e stream.Usage) Update {
 	u := UsageUpdate{SessionUpdate: KindUsage, Used: e.Context, Size: e.ContextSize}
-	if cost := dollars(p.spent.Plus(believed(e.Cost))); cost != nil {
+	if cost := dollars(p.Spent.Plus(believed(e.Cost))); cost != nil {
 		u.Cost = &Money{*cost, "USD"}
 	}
-	same := u.Used == p.usage.Used && u.Size == p.usage.Size && equal(u.Cost, p.usage.Cost)
+	same := u.Used == p.Usage.Used && u.Size == p.Usage.Size && equal(u.Cost, p.Usage.Cost)
 	if same {
 		return nil
 	}
-	p.usage = u
+	p.Usage = u
 	return u
 }
 
@@ -285,8 +285,8 @@ var kinds = map[string]ToolKind{
 	"Task": ToolThink, "Agent": ToolThink, "task": ToolThink,
 }
 
-// ProjectToolCall returns the wire's form of a tool call that starts.
-func ProjectToolCall(e stream.ToolCall) ToolCall {
+// ToolCallOf returns the wire's form of a tool call that starts.
+func ToolCallOf(e stream.ToolCall) ToolCall {
 	call := ToolCall{
 		SessionUpdate: KindToolCall, ToolCallID: e.ID, ParentToolCallID: e.ParentToolCallID,
 		Name: stream.Plain(e.Name), Title: stream.Plain(e.Name), Kind: kinds[e.Name], Status: StatusInProgress, RawInput: e.Input,
@@ -299,7 +299,7 @@ func ProjectToolCall(e stream.ToolCall) ToolCall {
 		call.Locations = []Location{{path, in.line()}}
 	}
 	title := in.first("command", "pattern", "file_path", "path", "notebook_path", "url", "query", "description")
-	if title = oneLine(title); title != "" {
+	if title = OneLine(title); title != "" {
 		call.Title = title
 	}
 	return call
@@ -337,11 +337,11 @@ func (in toolInput) line() int {
 	return max(n, 0)
 }
 
-// oneLine makes a title of s: white space collapsed, at most MaxTitle runes.
-func oneLine(s string) string { return lineOf(s, MaxTitle) }
+// OneLine makes a title of s: white space collapsed, at most MaxTitle runes.
+func OneLine(s string) string { return LineOf(s, MaxTitle) }
 
-// lineOf is s as one plain line of at most so many runes.
-func lineOf(s string, most int) string {
+// LineOf is s as one plain line of at most so many runes.
+func LineOf(s string, most int) string {
 	if len(s) > 16*most {
 		s = strings.ToValidUTF8(s[:16*most], "") // a heredoc may be long; enough is enough
 	}

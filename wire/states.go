@@ -1,8 +1,6 @@
-package server
+package wire
 
-import (
-	"ralph-lsp/loop"
-)
+import "ralph-lsp/loop"
 
 // stateFacts are what there is to know of a loop in one of its states.
 type stateFacts struct {
@@ -14,7 +12,7 @@ type stateFacts struct {
 
 // states has all states of a loop, and idle, which is none.
 var states = map[loop.State]stateFacts{
-	stateIdle:             {},
+	StateIdle:             {},
 	loop.StateStarting:    {live: true, busy: true, doing: saying("starting")},
 	loop.StateRunning:     {live: true, busy: true},
 	loop.StateCancelling:  {live: true, busy: true, doing: saying("stopping")},
@@ -30,14 +28,14 @@ func always(health string) func(LoopStatus) string { return saying(health) }
 
 func factsOf(l LoopStatus) stateFacts { return states[loop.State(l.State)] }
 
-// isLive says that a loop will go on, at once or when it is told to.
-func isLive(l LoopStatus) bool { return factsOf(l).live }
+// IsLive says that a loop will go on, at once or when it is told to.
+func IsLive(l LoopStatus) bool { return factsOf(l).live }
 
 // isBusy says that an agent is at work.
 func isBusy(l LoopStatus) bool { return factsOf(l).busy }
 
-// isLeft says that a loop is nobody's and can be continued or discarded.
-func isLeft(l LoopStatus) bool { return loop.State(l.State).Left() }
+// IsLeft says that a loop is nobody's and can be continued or discarded.
+func IsLeft(l LoopStatus) bool { return loop.State(l.State).Left() }
 
 func health(l LoopStatus) string {
 	if of := factsOf(l).health; of != nil {
@@ -46,9 +44,9 @@ func health(l LoopStatus) string {
 	return HealthOK
 }
 
-// doing says why no agent is at work, or how a loop stands: "paused",
+// Doing says why no agent is at work, or how a loop stands: "paused",
 // "failed: too many failures in a row". It is "" while an agent works.
-func doing(l LoopStatus) string {
+func Doing(l LoopStatus) string {
 	if say := factsOf(l).doing; say != nil {
 		return say(l)
 	}
@@ -83,33 +81,33 @@ func endingOf(l LoopStatus) string {
 	return "ended"
 }
 
-// position is how far a loop has come: "3/50".
-func position(l LoopStatus) string { return OfMax(max(l.Iteration, 1), l.MaxIterations) }
+// Position is how far a loop has come: "3/50".
+func Position(l LoopStatus) string { return OfMax(max(l.Iteration, 1), l.MaxIterations) }
 
-// textOf says in one line how a loop stands, "" for none.
-func textOf(l LoopStatus) string {
+// TextOf says in one line how a loop stands, "" for none.
+func TextOf(l LoopStatus) string {
 	switch {
-	case isLive(l):
-		return liveText(l)
-	case isLeft(l):
-		return leftText(l)
+	case IsLive(l):
+		return LiveText(l)
+	case IsLeft(l):
+		return LeftText(l)
 	case l.State == string(loop.StateEnded) && l.StopReason == string(loop.StopPromise):
-		return JoinFacts(doing(l), costsText([]LoopStatus{l}))
+		return JoinFacts(Doing(l), costsText([]LoopStatus{l}))
 	}
-	return doing(l)
+	return Doing(l)
 }
 
-// liveText is "3/50 · $1.42", and why an agent isn't at work.
-func liveText(l LoopStatus) string {
-	return JoinFacts(position(l), costsText([]LoopStatus{l}), doing(l))
+// LiveText is "3/50 · $1.42", and why an agent isn't at work.
+func LiveText(l LoopStatus) string {
+	return JoinFacts(Position(l), costsText([]LoopStatus{l}), Doing(l))
 }
 
-// leftText says how a loop was left: "interrupted at 3/50", "failed at 3/50:
+// LeftText says how a loop was left: "interrupted at 3/50", "failed at 3/50:
 // too many failures in a row".
-func leftText(l LoopStatus) string {
+func LeftText(l LoopStatus) string {
 	if l.State == string(loop.StateInterrupted) {
-		return "interrupted at " + position(l)
+		return "interrupted at " + Position(l)
 	}
-	how, why := howLeft(loop.StopReason(l.StopReason))
-	return how + " at " + position(l) + why
+	how, why := HowLeft(loop.StopReason(l.StopReason))
+	return how + " at " + Position(l) + why
 }

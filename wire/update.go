@@ -1,7 +1,7 @@
-// Package server is the room that speaks to editors. This file and project.go
-// hold the shapes of what it says, apart from how it is sent, so that the
-// command line can print the same lines.
-package server
+// Package wire has the shapes of all that clients hear and say, the projection
+// of a loop's events to them, and the words in which people are told. It knows
+// no transport: server sends the shapes, the command line prints them.
+package wire
 
 import (
 	"encoding/json"
@@ -288,6 +288,13 @@ type End struct {
 	Denials       []Denial `json:"denials,omitempty"`
 }
 
+// Raw is an update in its JSON, for who has read one back.
+type Raw []byte
+
+// MarshalJSON returns the update as it is.
+func (u Raw) MarshalJSON() ([]byte, error) { return u, nil }
+
+func (Raw) update()            {}
 func (Chunk) update()          {}
 func (ToolCall) update()       {}
 func (ToolCallUpdate) update() {}
@@ -306,84 +313,3 @@ func (Limits) update()         {}
 func (Warning) update()        {}
 func (ErrorUpdate) update()    {}
 func (End) update()            {}
-
-// LoopStatus is one loop in a ralph/status snapshot.
-type LoopStatus struct {
-	LoopID             string        `json:"loopId,omitempty"`
-	Folder             string        `json:"folder"`         // file URI
-	State              string        `json:"state"`          // a loop.State, or "idle"
-	Text               string        `json:"text,omitempty"` // how it stands, in one line: "failed at 3/50: ..."
-	Iteration          int           `json:"iteration,omitempty"`
-	MaxIterations      int           `json:"maxIterations,omitempty"` // absent: unlimited
-	StartedAt          time.Time     `json:"startedAt,omitzero"`
-	IterationStartedAt time.Time     `json:"iterationStartedAt,omitzero"`
-	Backend            *BackendInfo  `json:"backend,omitempty"`
-	Hat                string        `json:"hat,omitempty"`
-	Cost               *CostStatus   `json:"cost,omitempty"` // absent: unknown
-	Time               TimeStatus    `json:"time,omitzero"`
-	Tokens             *Tokens       `json:"tokens,omitempty"`
-	Context            *Context      `json:"context,omitempty"`
-	Quota              []QuotaWindow `json:"quota,omitempty"`
-	Tool               *RunningTool  `json:"tool,omitempty"`
-	Retry              *RetryStatus  `json:"retry,omitempty"`
-	StopReason         string        `json:"stopReason,omitempty"`
-	Error              string        `json:"error,omitempty"`
-	EndedAt            time.Time     `json:"endedAt,omitzero"` // of one that is over, where that is known
-	Owned              bool          `json:"owned"`            // false: another process drives it, or none
-	StateFileURI       string        `json:"stateFileUri,omitempty"`
-	SessionFileURI     string        `json:"sessionFileUri,omitempty"`
-}
-
-// BackendInfo names the agent at work.
-type BackendInfo struct {
-	Name     string `json:"name"`
-	Version  string `json:"version,omitempty"`
-	Provider string `json:"provider,omitempty"`
-	Model    string `json:"model,omitempty"`
-}
-
-// CostStatus is what a loop has cost.
-type CostStatus struct {
-	Amount    float64  `json:"amount"`
-	Currency  string   `json:"currency"` // "USD"
-	Limit     float64  `json:"limit,omitempty"`
-	Iteration *float64 `json:"iteration,omitempty"` // of the running one
-	Estimated bool     `json:"estimated"`           // the cost of some iteration is unknown
-}
-
-// TimeStatus is what a loop has used of the time that it may run; waits and
-// pauses don't count. While it runs, the time since iterationStartedAt comes on top.
-type TimeStatus struct {
-	SpentMs int64 `json:"spentMs"`           // by the iterations that ended
-	LimitMs int64 `json:"limitMs,omitempty"` // absent: unlimited
-}
-
-// Context is the fill of the model's window in tokens.
-type Context struct {
-	Used int64 `json:"used"`
-	Size int64 `json:"size,omitempty"`
-}
-
-// QuotaWindow is the state of a subscription's usage window.
-type QuotaWindow struct {
-	Window      string    `json:"window"`
-	Utilization float64   `json:"utilization,omitempty"` // 0 to 1
-	ResetsAt    time.Time `json:"resetsAt,omitzero"`
-}
-
-// RunningTool is the tool that runs now.
-type RunningTool struct {
-	ToolCallID string    `json:"toolCallId"`
-	Name       string    `json:"name"`
-	Title      string    `json:"title"`
-	Kind       ToolKind  `json:"kind"`
-	StartedAt  time.Time `json:"startedAt,omitzero"`
-}
-
-// RetryStatus is what a loop waits for.
-type RetryStatus struct {
-	Attempt  int       `json:"attempt,omitempty"`
-	ResumeAt time.Time `json:"resumeAt,omitzero"`
-	Reason   string    `json:"reason,omitempty"`
-	Text     string    `json:"text,omitempty"` // the reason in words
-}

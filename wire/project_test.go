@@ -1,4 +1,4 @@
-package server
+package wire
 
 import (
 	"encoding/json"
@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"ralph-lsp/internal/lsptest"
 	"ralph-lsp/loop"
 	"ralph-lsp/stream"
 )
@@ -14,17 +15,6 @@ import (
 var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
 // wire is the JSON line that an editor would get.
-func wire(t *testing.T, v any) string {
-	t.Helper()
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		t.Fatal(err)
-	}
-	return strings.TrimSpace(b.String())
-}
-
 func TestAgentEventsOnTheWire(t *testing.T) {
 	tests := []struct {
 		name string
@@ -73,11 +63,11 @@ func TestAgentEventsOnTheWire(t *testing.T) {
 			update := p.Event(tt.in)
 			if tt.want == "" {
 				if update != nil {
-					t.Fatalf("got %s, want nothing", wire(t, update))
+					t.Fatalf("got %s, want nothing", string(lsptest.JSON(update)))
 				}
 				return
 			}
-			if got := wire(t, update); got != tt.want {
+			if got := string(lsptest.JSON(update)); got != tt.want {
 				t.Errorf("got  %s\nwant %s", got, tt.want)
 			}
 		})
@@ -118,7 +108,7 @@ func TestLoopEventsOnTheWire(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var p Projector
-			if got := wire(t, p.Loop(tt.in)); got != tt.want {
+			if got := string(lsptest.JSON(p.Loop(tt.in))); got != tt.want {
 				t.Errorf("got  %s\nwant %s", got, tt.want)
 			}
 		})
@@ -129,11 +119,11 @@ func TestCostAddsUpOverIterations(t *testing.T) {
 	var p Projector
 	p.Event(stream.Usage{Cost: stream.USD(0.25)})
 	p.Loop(loop.IterationEnd{Cost: stream.USD(0.5)})
-	if got, want := wire(t, p.Event(stream.Usage{Cost: stream.USD(0.25)})), `{"sessionUpdate":"usage_update","cost":{"amount":0.75,"currency":"USD"}}`; got != want {
+	if got, want := string(lsptest.JSON(p.Event(stream.Usage{Cost: stream.USD(0.25)}))), `{"sessionUpdate":"usage_update","cost":{"amount":0.75,"currency":"USD"}}`; got != want {
 		t.Errorf("in the second iteration: got %s, want %s", got, want)
 	}
 	if again := p.Event(stream.Usage{Cost: stream.USD(0.25)}); again != nil {
-		t.Errorf("the same usage again: got %s, want nothing", wire(t, again))
+		t.Errorf("the same usage again: got %s, want nothing", string(lsptest.JSON(again)))
 	}
 }
 
@@ -166,11 +156,11 @@ func TestToolCalls(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.tool+" "+tt.title, func(t *testing.T) {
-			got := ProjectToolCall(stream.ToolCall{ID: "t", Name: tt.tool, Input: json.RawMessage(tt.input)})
+			got := ToolCallOf(stream.ToolCall{ID: "t", Name: tt.tool, Input: json.RawMessage(tt.input)})
 			if got.Kind != tt.kind || got.Title != tt.title {
 				t.Errorf("got %s %q, want %s %q", got.Kind, got.Title, tt.kind, tt.title)
 			}
-			if wire(t, got.Locations) != wire(t, tt.locations) {
+			if string(lsptest.JSON(got.Locations)) != string(lsptest.JSON(tt.locations)) {
 				t.Errorf("locations: got %v, want %v", got.Locations, tt.locations)
 			}
 		})
@@ -192,7 +182,7 @@ func TestRecordedStreamEndsWithItsResult(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := wire(t, ProjectResult(tt.in)); got != tt.want {
+			if got := string(lsptest.JSON(ResultOf(tt.in))); got != tt.want {
 				t.Errorf("got  %s\nwant %s", got, tt.want)
 			}
 		})
@@ -228,7 +218,7 @@ func TestStatusOnTheWire(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := wire(t, ProjectStatus(tt.in, tt.owned)); got != tt.want {
+			if got := string(lsptest.JSON(StatusOf(tt.in, tt.owned))); got != tt.want {
 				t.Errorf("got  %s\nwant %s", got, tt.want)
 			}
 		})

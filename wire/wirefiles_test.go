@@ -1,4 +1,4 @@
-package server
+package wire
 
 import (
 	"bytes"
@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"ralph-lsp/config"
+	"ralph-lsp/internal/lsptest"
 	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"
 )
@@ -35,7 +36,7 @@ func examples() map[string]any {
 	all := map[string]any{
 		"status":      StatusParams{Seq: 42, Health: HealthOK, Busy: true, Message: "Ralph 3/50 · $1.42", Loops: loops},
 		"states":      StatusResult{exampleStates()},
-		"updates":     UpdateParams{LoopID: "ralph-ca7igygdcr4i", Seq: 1881, Iteration: 3, Updates: []json.RawMessage{mustJSON(Chunk{KindMessageChunk, "m7", "", text("Hello")})}},
+		"updates":     UpdateParams{LoopID: "ralph-ca7igygdcr4i", Seq: 1881, Iteration: 3, Updates: []json.RawMessage{lsptest.JSON(Chunk{KindMessageChunk, "m7", "", text("Hello")})}},
 		"set-updates": SetUpdatesParams{Level: LevelTools},
 
 		"command-start": StartParams{Folder: "file:///w/app", Prompt: "Build X", Choices: Choices{Backend: "pi", Hat: "builder", Args: []string{"--thinking", "high"},
@@ -57,10 +58,10 @@ func examples() map[string]any {
 		"result-loop":   LoopResult{LoopID: "ralph-ca7igygdcr4i", State: "ended", Iteration: 7},
 		"result-steer":  SteerResult{GuidanceID: "g1"},
 		"result-status": StatusResult{loops},
-		"result-output": OutputResult{Updates: []json.RawMessage{mustJSON(Warning{KindWarning, "$8.00 of $10.00 are spent", Said{Text: "$8.00 of $10.00 are spent", Class: ClassWarning}})}, NextSeq: 1801, Complete: true},
+		"result-output": OutputResult{Updates: []json.RawMessage{lsptest.JSON(Warning{KindWarning, "$8.00 of $10.00 are spent", Said{Text: "$8.00 of $10.00 are spent", Class: ClassWarning}})}, NextSeq: 1801, Complete: true},
 		"result-history": HistoryResult{[]PastLoop{{LoopID: "ralph-ca7igygdcr4i", Title: "Build X", Backend: "pi", StartedAt: noon, StopReason: "promise", Promise: "DONE",
 			Iterations: 7, CostUSD: new(3.1), Tokens: tokens, DurationMs: 720000, SessionFileURI: "file:///h/.pi/agent/sessions/--w-app--/2026-11-20T12-00-00-000Z_01a1f8b4.jsonl"}}},
-		"result-transcript": TranscriptResult{Updates: []json.RawMessage{mustJSON(Chunk{KindMessageChunk, "m7", "", text("Hello")})}, NextCursor: "eyJoaXN0b3J5Ijp7fX0", SkippedLines: 1},
+		"result-transcript": TranscriptResult{Updates: []json.RawMessage{lsptest.JSON(Chunk{KindMessageChunk, "m7", "", text("Hello")})}, NextCursor: "eyJoaXN0b3J5Ijp7fX0", SkippedLines: 1},
 		"result-doctor":     DoctorResult{[]Check{{ID: "backend.pi", Message: "pi is not installed", Fix: "npm install ..."}}},
 		"result-help":       HelpResult{"# Ralph loops"},
 		"result-plan":       PlanResult{Argv: []string{"/bin/pi", "--no-session", "What next?"}, Env: map[string]string{}, Cwd: "/w/app"},
@@ -105,14 +106,6 @@ func exampleUpdates(tokens *Tokens, text func(string) TextContent) map[string]Up
 		KindError:    ErrorUpdate{KindError, "429 rate limited", true, "rate_limit"},
 		KindEnd:      End{KindEnd, "promise", "DONE", 7, new(3.1), tokens, 720000, "", nil},
 	}
-}
-
-func mustJSON(v any) json.RawMessage {
-	data, err := json.Marshal(v)
-	if err != nil {
-		panic(err)
-	}
-	return data
 }
 
 const wireFiles = "../testdata/wire"

@@ -1,0 +1,246 @@
+package wire
+
+import (
+	"time"
+
+	"ralph-lsp/backends"
+	"ralph-lsp/loop"
+	"ralph-lsp/loop/start"
+)
+
+// The commands of workspace/executeCommand. Their ids differ from those of the
+// editors' own commands on purpose: clients register a server's ids globally.
+const (
+	CommandStart      = "ralph.loop.start"
+	CommandCancel     = "ralph.loop.cancel"
+	CommandPause      = "ralph.loop.pause"
+	CommandResume     = "ralph.loop.resume"
+	CommandUpdate     = "ralph.loop.update"
+	CommandSteer      = "ralph.loop.steer"
+	CommandStatus     = "ralph.loop.status"
+	CommandOutput     = "ralph.loop.output"
+	CommandHistory    = "ralph.loop.history"
+	CommandTranscript = "ralph.loop.transcript"
+	CommandPlan       = "ralph.plan"
+	CommandHelp       = "ralph.help"
+	CommandDoctor     = "ralph.doctor"
+)
+
+// The reasons of a command that failed, in data.reason.
+const (
+	ReasonAlreadyRunning  = "already_running"
+	ReasonNotRunning      = "not_running"
+	ReasonBackendNotFound = "backend_not_found"
+	ReasonUntrusted       = "untrusted"
+	ReasonStateLocked     = "state_locked"
+	ReasonBadStateFile    = "bad_state_file"
+	ReasonBadConfig       = "bad_config"
+	ReasonEmptyPrompt     = "empty_prompt"
+	ReasonBadPrompt       = "bad_prompt"
+	ReasonLimitReached    = "limit_reached"
+	ReasonNoFolder        = "no_folder"
+	ReasonNoSession       = "no_session"
+	ReasonInterrupted     = "interrupted"
+)
+
+// MissingOf are the details of agents that weren't found.
+func MissingOf(e *backends.NotFoundError) MissingAgent {
+	details := MissingAgent{Path: e.Path, Install: map[string]string{}}
+	for _, b := range e.Looked {
+		details.Checked = append(details.Checked, b.Command)
+		details.Install[b.Name] = b.Install
+	}
+	return details
+}
+
+// Owner is who drives a loop, as clients see it.
+type Owner struct {
+	PID       int    `json:"pid,omitempty"`
+	Host      string `json:"host,omitempty"`
+	StartedAt string `json:"startedAt,omitempty"`
+}
+
+// LoopParams name a loop: by its id, by its folder, or not at all when there
+// is only one.
+type LoopParams struct {
+	LoopID string `json:"loopId,omitempty"`
+	Folder string `json:"folder,omitempty"` // file URI
+}
+
+// CancelParams is the argument of ralph.loop.cancel.
+type CancelParams struct {
+	LoopParams
+	When string `json:"when,omitempty"` // "now" (default) or "afterIteration"
+}
+
+// ResumeParams is the argument of ralph.loop.resume. Backend and Trust are for
+// an interrupted loop with a program or arguments that the user didn't start
+// it with here: that the state file names them is not enough to run them.
+type ResumeParams struct {
+	LoopParams
+	LimitParams
+	Backend string `json:"backend,omitempty"`
+	Trust   bool   `json:"trust,omitempty"` // the user trusts what the files would run, as they are now
+}
+
+// ChangeParams is the argument of ralph.loop.update.
+type ChangeParams struct {
+	LoopParams
+	LimitParams
+	Prompt *string `json:"prompt,omitempty"`
+}
+
+// SteerParams is the argument of ralph.loop.steer.
+type SteerParams struct {
+	LoopParams
+	Text string `json:"text"`
+}
+
+// LoopResult is where a command left its loop.
+type LoopResult struct {
+	LoopID    string `json:"loopId,omitempty"`
+	State     string `json:"state"` // a loop.State, or "idle": there is none
+	Iteration int    `json:"iteration,omitempty"`
+}
+
+// SteerResult acknowledges guidance; updates tell when it was delivered.
+type SteerResult struct {
+	GuidanceID string `json:"guidanceId,omitempty"` // absent: another process will deliver it
+}
+
+// StatusResult lists loops.
+type StatusResult struct {
+	Loops []LoopStatus `json:"loops"`
+}
+
+const StateIdle = "idle"
+
+// OutputParams is the argument of ralph.loop.output.
+type OutputParams struct {
+	LoopID   string `json:"loopId,omitempty"`
+	AfterSeq int64  `json:"afterSeq,omitempty"` // 0: from the first that is kept
+	Limit    int    `json:"limit,omitempty"`    // 0: as many as fit into an answer
+}
+
+// FolderParams names a folder, or none for all of them.
+type FolderParams struct {
+	Folder string `json:"folder,omitempty"` // file URI
+}
+
+// LimitParams are the limits and the promise of a loop; nil leaves them as
+// they are, or as the defaults have them.
+type LimitParams struct {
+	MaxIterations          *int     `json:"maxIterations,omitempty"` // 0: unlimited
+	CompletionPromise      *string  `json:"completionPromise,omitempty"`
+	MaxCostUSD             *float64 `json:"maxCostUsd,omitempty"`
+	MaxDurationMs          *int64   `json:"maxDurationMs,omitempty"`
+	IdleTimeoutMs          *int64   `json:"idleTimeoutMs,omitempty"`
+	MaxConsecutiveFailures *int     `json:"maxConsecutiveFailures,omitempty"`
+}
+
+// Patch is what the parameters change.
+func (p LimitParams) Patch() loop.Patch {
+	return loop.Patch{
+		MaxIterations: p.MaxIterations, Promise: p.CompletionPromise, MaxCostUSD: p.MaxCostUSD,
+		MaxDuration: milliseconds(p.MaxDurationMs), IdleTimeout: milliseconds(p.IdleTimeoutMs),
+		MaxFailures: p.MaxConsecutiveFailures,
+	}
+}
+
+func milliseconds(n *int64) *time.Duration {
+	if n == nil {
+		return nil
+	}
+	return new(time.Duration(*n) * time.Millisecond)
+}
+
+// StartParams is the argument of ralph.loop.start. The prompt is Prompt, the
+// content of PromptURI, in Text, which may also have flags (start.Parse), or
+// else in the configured prompt file.
+type StartParams struct {
+	Folder    string `json:"folder,omitempty"` // file URI
+	Prompt    string `json:"prompt,omitempty"`
+	PromptURI string `json:"promptUri,omitempty"`
+	Text      string `json:"text,omitempty"`
+	Selection string `json:"selection,omitempty"` // stands behind the prompt of Text, or is the prompt
+	Choices
+	Replace  bool     `json:"replace,omitempty"` // cancel or discard the loop that is there
+	Trust    bool     `json:"trust,omitempty"`   // the user trusts what the folder's ralph.toml would run, as it is now
+	DryRun   bool     `json:"dryRun,omitempty"`
+	Settings *Choices `json:"settings,omitempty"` // of the editor: the start wins over them, they over the files
+}
+
+// Choices are what both a start and the editor's settings may say.
+type Choices struct {
+	Backend string   `json:"backend,omitempty"` // a name, "auto", or a path to a program
+	Hat     string   `json:"hat,omitempty"`
+	Model   string   `json:"model,omitempty"`
+	Args    []string `json:"args,omitempty"`
+	LimitParams
+}
+
+// Options are the choices as a start understands them.
+func (c Choices) Options() start.Options {
+	return start.Options{
+		Agent:  start.Agent{Name: c.Backend, Hat: c.Hat, Model: c.Model, Args: c.Args},
+		Limits: c.Patch(),
+	}
+}
+
+// StartResult is what a start answers, at once; the loop runs on.
+type StartResult struct {
+	LoopID         string   `json:"loopId"`
+	State          string   `json:"state"`
+	StateFileURI   string   `json:"stateFileUri"`
+	SessionFileURI string   `json:"sessionFileUri,omitempty"`
+	Warnings       []string `json:"warnings,omitempty"` // what the user should know; updates tell it as well
+}
+
+// DryRunResult is what a start would do.
+type DryRunResult struct {
+	Argv        []string        `json:"argv"`
+	Cwd         string          `json:"cwd"`
+	PromptBytes int             `json:"promptBytes"`
+	Limits      EffectiveLimits `json:"limits"`
+	Hat         string          `json:"hat,omitempty"`
+	Sources     start.Sources   `json:"sources"` // where each value comes from
+	Warnings    []string        `json:"warnings,omitempty"`
+}
+
+// EffectiveLimits are a loop's limits; 0 is unlimited.
+type EffectiveLimits struct {
+	MaxIterations          int     `json:"maxIterations"`
+	MaxCostUSD             float64 `json:"maxCostUsd"`
+	MaxDurationMs          int64   `json:"maxDurationMs"`
+	IdleTimeoutMs          int64   `json:"idleTimeoutMs"`
+	MaxConsecutiveFailures int     `json:"maxConsecutiveFailures"`
+	CompletionPromise      string  `json:"completionPromise,omitempty"`
+}
+
+// SlashResult answers a start whose text is a command and no start; a dry run
+// only names it.
+type SlashResult struct {
+	Command string `json:"command"` // "/cancel-ralph" or "/ralph-help"
+	*LoopResult
+	*HelpResult
+}
+
+// Typed reads what the user typed: the text, and a prompt or a selection that
+// begins with a command. Such a one is taken out of the parameters.
+func (p *StartParams) Typed() (start.Request, error) {
+	request, err := start.Parse(p.Text)
+	if err != nil {
+		return request, err
+	}
+	part := &p.Prompt
+	if *part == "" {
+		part = &p.Selection
+	}
+	if request.Slash != "" || request.Prompt != "" || start.SlashOf(*part) == "" {
+		return request, nil
+	}
+	own, err := start.Parse(*part)
+	own.Options = own.Options.Over(request.Options)
+	*part = ""
+	return own, err
+}

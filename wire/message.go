@@ -1,0 +1,31 @@
+package wire
+
+import "encoding/json"
+
+// MethodUpdate is the notification that carries a loop's updates.
+const MethodUpdate = "ralph/update"
+
+// UpdateParams are the parameters of ralph/update.
+type UpdateParams struct {
+	LoopID    string            `json:"loopId"`
+	Seq       int64             `json:"seq"` // number of the last update; the first of a loop is 1
+	Iteration int               `json:"iteration,omitempty"`
+	Dropped   int               `json:"dropped"` // pieces of text, outputs and so on left out since the last notification
+	Updates   []json.RawMessage `json:"updates"` // each an Update
+}
+
+// The levels of ralph/setUpdates.
+const (
+	LevelNone  = "none"
+	LevelTools = "tools" // all but the agent's text and thoughts
+	LevelAll   = "all"
+)
+
+// MethodSetUpdates chooses the level of the updates: LevelNone, LevelTools or
+// LevelAll.
+const MethodSetUpdates = "ralph/setUpdates"
+
+// SetUpdatesParams are the params of MethodSetUpdates.
+type SetUpdatesParams struct {
+	Level string `json:"level"`
+}

@@ -1,0 +1,104 @@
+package wire
+
+import (
+	"time"
+
+	"ralph-lsp/history"
+	"ralph-lsp/loop"
+	"ralph-lsp/stream"
+)
+
+// HistoryParams is the argument of ralph.loop.history.
+type HistoryParams struct {
+	Folder string `json:"folder,omitempty"` // file URI
+	Limit  int    `json:"limit,omitempty"`  // 0: all that is known
+}
+
+// HistoryResult lists the loops that ended in a folder, newest first.
+type HistoryResult struct {
+	Loops []PastLoop `json:"loops"`
+}
+
+// PastLoop is a loop that ended. What isn't known of one that was never ended
+// is left out.
+type PastLoop struct {
+	LoopID         string    `json:"loopId"`
+	Title          string    `json:"title,omitempty"` // of the prompt, one line
+	Backend        string    `json:"backend,omitempty"`
+	StartedAt      time.Time `json:"startedAt"`
+	StopReason     string    `json:"stopReason"`
+	Promise        string    `json:"promise,omitempty"`
+	Iterations     int       `json:"iterations"`
+	CostUSD        *float64  `json:"costUsd,omitempty"`
+	Tokens         *Tokens   `json:"tokens,omitempty"`
+	DurationMs     int64     `json:"durationMs"`
+	Error          string    `json:"error,omitempty"`
+	SessionFileURI string    `json:"sessionFileUri"`
+}
+
+// PastOf returns the wire's form of a loop's session. One without an end
+// was interrupted.
+func PastOf(s history.Summary) PastLoop {
+	past := PastLoop{
+		LoopID: s.Loop.LoopID, Title: s.Loop.Title, Backend: s.Loop.Backend, StartedAt: history.TimeOf(s.Loop.StartedAt),
+		StopReason: string(loop.StopInterrupted), Iterations: s.Iteration, SessionFileURI: FileURI(s.Path),
+	}
+	if e := s.End; e != nil {
+		past.StopReason, past.Promise, past.Iterations, past.Error = e.StopReason, e.Promise, e.Iterations, stream.Plain(e.Error)
+		past.CostUSD, past.DurationMs = dollars(history.CostOf(e.CostUSD)), history.DurationOf(e.DurationMs).Milliseconds()
+		past.Tokens = projectTokens(stream.Tokens(e.Tokens))
+	}
+	return past
+}
+
+// LoopEvent is the event of a loop's that a record was made of, nil for a
+// record that is none.
+func LoopEvent(r history.Record) loop.Event {
+	switch r := r.(type) {
+	case history.IterationStart:
+		return loop.IterationStart{Iteration: r.Iteration, MaxIterations: r.MaxIterations}
+	case history.IterationEnd:
+		return loop.IterationEnd{
+			Iteration: r.Iteration, Outcome: loop.Outcome(r.Outcome), Error: r.Error, Cost: history.CostOf(r.CostUSD),
+			Tokens: stream.Tokens(r.Tokens), Turns: r.Turns, ToolCalls: r.ToolCalls,
+			Duration: history.DurationOf(r.DurationMs), Skipped: r.Skipped,
+		}
+	case history.LoopStart:
+		if r.Promise == "" {
+			return nil
+		}
+		return loop.Goal{Promise: r.Promise, From: r.PromiseFrom}
+	case history.NearMiss:
+		return loop.NearMiss{Found: r.Found, Expected: r.Expected, Why: r.Why}
+	case history.Guidance:
+		return loop.Guidance{ID: r.ID, State: loop.GuidanceState(r.State)}
+	case history.Warning:
+		return loop.Warning{Message: r.Message}
+	case history.Limits:
+		return loop.LimitsChanged{
+			Limits: loop.Limits{
+				MaxIterations: r.MaxIterations, MaxCostUSD: r.MaxCostUSD, MaxDuration: history.DurationOf(r.MaxDurationMs),
+				IdleTimeout: history.DurationOf(r.IdleTimeoutMs),
+			},
+			Promise: r.Promise,
+		}
+	case history.LoopEnd:
+		end := loop.End{
+			Reason: loop.StopReason(r.StopReason), Promise: r.Promise, Iterations: r.Iterations, Limit: r.Limit, Cost: history.CostOf(r.CostUSD),
+			Tokens: stream.Tokens(r.Tokens), Duration: history.DurationOf(r.DurationMs), Error: r.Error,
+		}
+		for _, d := range r.Denials {
+			end.Denials = append(end.Denials, stream.Denial(d))
+		}
+		return end
+	}
+	return nil
+}
+
+// SessionURI is the URI of a loop's session file, "" if it has none.
+func SessionURI(s loop.Status) string {
+	if s.SessionFile == "" {
+		return ""
+	}
+	return FileURI(s.SessionFile)
+}

@@ -1,0 +1,121 @@
+package wire
+
+import (
+	"encoding/json"
+
+	"ralph-lsp/config"
+	"ralph-lsp/loop"
+)
+
+// OutputResult is the answer to ralph.loop.output.
+type OutputResult struct {
+	Updates []json.RawMessage `json:"updates"` // each an Update
+	NextSeq int64             `json:"nextSeq"` // number of the last of them: the next afterSeq
+	// Complete: no update between afterSeq and these is missing. Loops keep
+	// about the last 4 MiB.
+	Complete bool `json:"complete"`
+}
+
+// The updates that only a transcript has.
+const (
+	KindUserChunk = "user_message_chunk" // a UserChunk: what a user or another agent said
+	KindNote      = "_ralph/note"
+)
+
+// UserChunk is a piece of what the agent was told, and by whom; without an
+// author it was the session's user.
+type UserChunk struct {
+	SessionUpdate string      `json:"sessionUpdate"` // KindUserChunk
+	MessageID     string      `json:"messageId,omitempty"`
+	FromAgentID   string      `json:"fromAgentId,omitempty"`
+	FromSessionID string      `json:"fromSessionId,omitempty"`
+	Content       TextContent `json:"content"`
+}
+
+func (UserChunk) update() {}
+
+// Note is an entry of another program's in a session.
+type Note struct {
+	SessionUpdate string `json:"sessionUpdate"` // KindNote
+	Label         string `json:"label"`         // the entry's type
+	Text          string `json:"text,omitempty"`
+}
+
+func (Note) update() {}
+
+// TranscriptParams is the argument of ralph.loop.transcript. One of LoopID and
+// SessionFileURI is needed.
+type TranscriptParams struct {
+	LoopID         string `json:"loopId,omitempty"`
+	SessionFileURI string `json:"sessionFileUri,omitempty"`
+	Cursor         string `json:"cursor,omitempty"` // a page's NextCursor; "" is the beginning
+	Limit          int    `json:"limit,omitempty"`  // updates; 0: as many as fit
+}
+
+// TranscriptResult is a page of a session, as updates like those it had live.
+type TranscriptResult struct {
+	Updates      []json.RawMessage `json:"updates"`                // each an Update
+	NextCursor   string            `json:"nextCursor,omitempty"`   // absent: there is no more
+	SkippedLines int               `json:"skippedLines,omitempty"` // of this page, that couldn't be read
+}
+
+// PlanParams is the argument of ralph.plan.
+type PlanParams struct {
+	Folder  string `json:"folder,omitempty"` // file URI
+	Prompt  string `json:"prompt,omitempty"`
+	Backend string `json:"backend,omitempty"`
+	Hat     string `json:"hat,omitempty"`
+	Trust   bool   `json:"trust,omitempty"` // see StartParams
+	// SessionFileURI continues this session in pi, whichever agent's loop it is.
+	SessionFileURI string `json:"sessionFileUri,omitempty"`
+}
+
+// PlanResult is the command line of an agent's own terminal interface, for the
+// editor's terminal.
+type PlanResult struct {
+	Argv []string          `json:"argv"`
+	Env  map[string]string `json:"env"` // beside the editor's own
+	Cwd  string            `json:"cwd"`
+}
+
+// Check is one finding of the doctor.
+type Check struct {
+	ID       string `json:"id"`
+	OK       bool   `json:"ok"`
+	Message  string `json:"message"`
+	Fix      string `json:"fix,omitempty"`
+	Optional bool   `json:"-"` // fine without: not every agent is installed
+}
+
+// SourceText says where a value comes from.
+var SourceText = map[config.Source]string{
+	config.FromStart: "the arguments of the start", config.FromEditor: "your editor's settings", config.FromPrompt: "the prompt", loop.FromState: "the state file",
+	config.FromFolder: "the folder's " + config.Name, config.FromUser: "your " + config.UserName, config.FromDefault: "built in",
+}
+
+// DoctorResult is what the doctor found.
+type DoctorResult struct {
+	Checks []Check `json:"checks"`
+}
+
+// HelpResult is the help as markdown.
+type HelpResult struct {
+	Markdown string `json:"markdown"`
+}
+
+// ConfigProblem is a problem in a configuration file; line and column are
+// 1-based, the column in bytes.
+type ConfigProblem struct {
+	FileURI string `json:"fileUri"`
+	Line    int    `json:"line"`
+	Column  int    `json:"column"`
+	Message string `json:"message"`
+}
+
+func ProblemsOf(e *config.InvalidError) []ConfigProblem {
+	problems := make([]ConfigProblem, len(e.Problems))
+	for i, p := range e.Problems {
+		problems[i] = ConfigProblem{FileURI(p.File), p.Line, p.Column, p.Message}
+	}
+	return problems
+}

@@ -1,0 +1,158 @@
+package wire
+
+import (
+	"strings"
+	"time"
+
+	"ralph-lsp/stream"
+)
+
+// MethodStatus is the notification that carries the state of all loops.
+const MethodStatus = "ralph/status"
+
+// The values of a status' health.
+const (
+	HealthOK      = "ok"
+	HealthWarning = "warning" // a limit was reached, a loop waits or was interrupted
+	HealthError   = "error"   // a loop failed
+)
+
+// StatusParams are the parameters of ralph/status: all loops, for a client to
+// show in place of what it was told before.
+type StatusParams struct {
+	Seq     int64        `json:"seq"`
+	Health  string       `json:"health"`
+	Busy    bool         `json:"busy"` // an agent is at work
+	Message string       `json:"message"`
+	Loops   []LoopStatus `json:"loops"`
+}
+
+// NewStatus sums up the loops: how they are, and a line for a status bar.
+func NewStatus(loops []LoopStatus) StatusParams {
+	status := StatusParams{Health: HealthOK, Loops: loops}
+	if loops == nil {
+		status.Loops = []LoopStatus{} // never null
+	}
+	var live []LoopStatus
+	for _, l := range loops {
+		status.Health = worse(status.Health, health(l))
+		status.Busy = status.Busy || isBusy(l)
+		if IsLive(l) {
+			live = append(live, l)
+		}
+	}
+	text := ""
+	switch {
+	case len(live) == 1:
+		text = TextOf(live[0])
+	case len(live) > 1:
+		text = JoinFacts(Counted(len(live), "loop"), costsText(live))
+	case len(loops) == 1:
+		text = TextOf(loops[0])
+	}
+	status.Message = strings.TrimSpace("Ralph " + text)
+	return status
+}
+
+func worse(a, b string) string {
+	if a == HealthError || b == HealthOK {
+		return a
+	}
+	return b
+}
+
+// costsText is what loops have cost together, as far as that is known.
+func costsText(loops []LoopStatus) string {
+	var sum stream.Cost
+	incomplete := false
+	for _, l := range loops {
+		if l.Cost == nil {
+			incomplete = true
+			continue
+		}
+		sum = sum.Plus(stream.USD(l.Cost.Amount))
+		incomplete = incomplete || l.Cost.Estimated
+	}
+	return CostText(sum, incomplete)
+}
+
+// LoopStatus is one loop in a ralph/status snapshot.
+type LoopStatus struct {
+	LoopID             string        `json:"loopId,omitempty"`
+	Folder             string        `json:"folder"`         // file URI
+	State              string        `json:"state"`          // a loop.State, or "idle"
+	Text               string        `json:"text,omitempty"` // how it stands, in one line: "failed at 3/50: ..."
+	Iteration          int           `json:"iteration,omitempty"`
+	MaxIterations      int           `json:"maxIterations,omitempty"` // absent: unlimited
+	StartedAt          time.Time     `json:"startedAt,omitzero"`
+	IterationStartedAt time.Time     `json:"iterationStartedAt,omitzero"`
+	Backend            *BackendInfo  `json:"backend,omitempty"`
+	Hat                string        `json:"hat,omitempty"`
+	Cost               *CostStatus   `json:"cost,omitempty"` // absent: unknown
+	Time               TimeStatus    `json:"time,omitzero"`
+	Tokens             *Tokens       `json:"tokens,omitempty"`
+	Context            *Context      `json:"context,omitempty"`
+	Quota              []QuotaWindow `json:"quota,omitempty"`
+	Tool               *RunningTool  `json:"tool,omitempty"`
+	Retry              *RetryStatus  `json:"retry,omitempty"`
+	StopReason         string        `json:"stopReason,omitempty"`
+	Error              string        `json:"error,omitempty"`
+	EndedAt            time.Time     `json:"endedAt,omitzero"` // of one that is over, where that is known
+	Owned              bool          `json:"owned"`            // false: another process drives it, or none
+	StateFileURI       string        `json:"stateFileUri,omitempty"`
+	SessionFileURI     string        `json:"sessionFileUri,omitempty"`
+}
+
+// BackendInfo names the agent at work.
+type BackendInfo struct {
+	Name     string `json:"name"`
+	Version  string `json:"version,omitempty"`
+	Provider string `json:"provider,omitempty"`
+	Model    string `json:"model,omitempty"`
+}
+
+// CostStatus is what a loop has cost.
+type CostStatus struct {
+	Amount    float64  `json:"amount"`
+	Currency  string   `json:"currency"` // "USD"
+	Limit     float64  `json:"limit,omitempty"`
+	Iteration *float64 `json:"iteration,omitempty"` // of the running one
+	Estimated bool     `json:"estimated"`           // the cost of some iteration is unknown
+}
+
+// TimeStatus is what a loop has used of the time that it may run; waits and
+// pauses don't count. While it runs, the time since iterationStartedAt comes on top.
+type TimeStatus struct {
+	SpentMs int64 `json:"spentMs"`           // by the iterations that ended
+	LimitMs int64 `json:"limitMs,omitempty"` // absent: unlimited
+}
+
+// Context is the fill of the model's window in tokens.
+type Context struct {
+	Used int64 `json:"used"`
+	Size int64 `json:"size,omitempty"`
+}
+
+// QuotaWindow is the state of a subscription's usage window.
+type QuotaWindow struct {
+	Window      string    `json:"window"`
+	Utilization float64   `json:"utilization,omitempty"` // 0 to 1
+	ResetsAt    time.Time `json:"resetsAt,omitzero"`
+}
+
+// RunningTool is the tool that runs now.
+type RunningTool struct {
+	ToolCallID string    `json:"toolCallId"`
+	Name       string    `json:"name"`
+	Title      string    `json:"title"`
+	Kind       ToolKind  `json:"kind"`
+	StartedAt  time.Time `json:"startedAt,omitzero"`
+}
+
+// RetryStatus is what a loop waits for.
+type RetryStatus struct {
+	Attempt  int       `json:"attempt,omitempty"`
+	ResumeAt time.Time `json:"resumeAt,omitzero"`
+	Reason   string    `json:"reason,omitempty"`
+	Text     string    `json:"text,omitempty"` // the reason in words
+}
