@@ -5,6 +5,7 @@ package e2e
 import (
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -50,17 +51,12 @@ func (p *program) awaitSpent(usd float64) (ended bool) {
 	}
 }
 
-// TestLimitsHoldAcrossCrashes kills the loop with SIGKILL after each turn of five
-// dollars, and continues it as often as it can be: the budget holds.
+// TestLimitsHoldAcrossCrashes kills the loop with SIGKILL in a long tool that a message of
+// five dollars has called, and continues it as often as it can be: the budget holds.
 func TestLimitsHoldAcrossCrashes(t *testing.T) {
-	pays := does(pi.bash("true"))
+	pays := does(pi.bash(longTool("no-mark")))
 	pays.Usage = fiveDollars
-	works := does(pi.bash(longTool("no-mark")))
-	var turns []fakemodel.Turn
-	for range 8 {
-		turns = append(turns, pays, works)
-	}
-	p := prepare(t, pi, fakemodel.Script{Turns: turns})
+	p := prepare(t, pi, fakemodel.Script{Turns: slices.Repeat([]fakemodel.Turn{pays}, 8)})
 	p.start("--max-cost", "12", "--max-iterations", "3", "--max-failures", "2", prompt)
 	spent, runs := 0.0, 1
 	for ; runs < 8 && !p.awaitSpent(spent+4); runs++ {

@@ -66,8 +66,11 @@ func (w *Writer) Handle(e stream.Event) {
 	case stream.TurnEnd:
 		w.message(w.turn.messageID)
 		w.endTurn(e)
+		w.settle()
 	case stream.Usage:
-		w.account(e)
+		if w.due = e; !w.inTurn { // else the end of its turn may explain it
+			w.settle()
+		}
 	case stream.Error:
 		w.event(eventError, errorPayload{e.Message, e.Kind, e.Retryable, TimeOf(e.ResetsAt)})
 	case stream.Retry:
@@ -116,7 +119,7 @@ func (w *Writer) message(id string) *turn {
 	if w.turn.ended && id != w.turn.messageID {
 		w.endTurn(stream.TurnEnd{})
 	}
-	w.turn.open, w.turn.messageID = true, id
+	w.inTurn, w.turn.open, w.turn.messageID = true, true, id
 	return &w.turn
 }
 
@@ -185,7 +188,7 @@ func (w *Writer) call(e stream.ToolCall) {
 			w.breakTurn()
 		}
 		t := &w.turn
-		t.open = true
+		w.inTurn, t.open = true, true
 		t.calls = append(t.calls, e)
 		t.size += len(e.Input)
 		w.tellThoughts()
@@ -269,12 +272,13 @@ func (w *Writer) endTurn(end stream.TurnEnd) {
 	}
 }
 
-// account writes usage that isn't the sum of the turns.
-func (w *Writer) account(u stream.Usage) {
-	if u == w.run {
+// settle ends a turn, and writes usage that isn't the sum of the turns.
+func (w *Writer) settle() {
+	w.inTurn = false
+	u, was := w.due, w.run
+	if w.due = (stream.Usage{}); u == was || u == (stream.Usage{}) {
 		return
 	}
-	was := w.run
 	w.run = u
 	more := stream.Usage{
 		Tokens: stream.Tokens{
@@ -299,6 +303,7 @@ func (w *Writer) endRun(interrupted bool, reason string) {
 		}
 		w.endTurn(end)
 	}
+	w.settle()
 	if interrupted {
 		w.event(eventInterrupt, Interrupt{reason})
 	}

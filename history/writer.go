@@ -39,6 +39,8 @@ type Writer struct {
 	session   stream.SessionStart
 	modelTold string       // the last model_change
 	run       stream.Usage // of the iteration, as a reader counts it
+	due       stream.Usage // what the agent says that it is, where that isn't written yet
+	inTurn    bool         // a turn is under way, whose end will say what it has used
 	turn      turn
 	running   []stream.ToolCall   // without a result yet
 	answered  stream.Recent[bool] // calls with one, by id
@@ -172,6 +174,7 @@ func (w *Writer) HandleRecord(r Record) {
 		return
 	case IterationStart:
 		w.iteration, w.run, w.session = r.Iteration, stream.Usage{}, stream.SessionStart{}
+		w.due, w.inTurn = stream.Usage{}, false
 	case IterationEnd:
 		w.endRun(r.Outcome == "cancelled" || r.Outcome == "timeout", r.Outcome)
 	case Interrupt:

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -229,6 +230,48 @@ func TestAMessageThatNeverEnds(t *testing.T) {
 	seen, _ := replay(t, closed(t, w))
 	if got := viewOf(seen).Messages["/m1"]; got != shown.String() {
 		t.Errorf("%d bytes are read, want %d", len(got), shown.Len())
+	}
+}
+
+// An agent that tells what a model call has cost before its tools run, and again at the
+// end of the turn, has paid once.
+func TestAModelCallThatIsToldEarlyCountsOnce(t *testing.T) {
+	call := stream.Usage{Tokens: stream.Tokens{Input: 3}, Cost: stream.USD(0.5), Context: 3}
+	withTool := stream.Usage{Tokens: stream.Tokens{Input: 5}, Cost: stream.USD(2.5), Context: 3}
+	begin := []stream.Event{stream.MessageEnd{MessageID: "m1", Text: "x"}, call, stream.ToolCall{ID: "t1", Name: "bash"}}
+	end := stream.TurnEnd{StopReason: "toolUse", Usage: call}
+	for name, tt := range map[string]struct {
+		events      []stream.Event // behind begin
+		want        stream.Usage
+		corrections int
+	}{
+		"a whole turn":           {[]stream.Event{stream.ToolResult{ID: "t1"}, end}, call, 0},
+		"a tool that spends":     {[]stream.Event{withTool, stream.ToolResult{ID: "t1"}, end}, withTool, 1},
+		"stopped in the tool":    {nil, call, 1},
+		"a turn that is written": {[]stream.Event{stream.ToolResult{ID: "t1", Output: strings.Repeat("x", maxPiece+1)}, end}, call, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, _, _ := newTestWriter(t)
+			w.HandleRecord(IterationStart{Iteration: 1})
+			for _, e := range append(slices.Clone(begin), tt.events...) {
+				w.Handle(e)
+			}
+			w.HandleRecord(IterationEnd{Iteration: 1, Outcome: "ok"})
+			path := closed(t, w)
+			seen, _ := replay(t, path)
+			var used stream.Usage
+			for _, e := range seen.events {
+				if u, ok := e.(stream.Usage); ok {
+					used = u
+				}
+			}
+			if used != tt.want {
+				t.Errorf("a reader counts %+v, want %+v", used, tt.want)
+			}
+			if n := strings.Count(read(t, path), `"kind":"correction"`); n != tt.corrections {
+				t.Errorf("%d corrections, want %d", n, tt.corrections)
+			}
+		})
 	}
 }
 

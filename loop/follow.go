@@ -28,9 +28,10 @@ func (l *Loop) Handle(e stream.Event) {
 		if e.ParentToolCallID == "" {
 			l.line.add("\n")
 		}
-	case stream.ToolCall: // its result will be answered, and it may itself spend more than is left
+	case stream.ToolCall: // its result will be answered, and it may work for long and spend more than is left
 		st.Retry = nil
 		l.goesOn = l.goesOn || e.ParentToolCallID == ""
+		overBudget = l.goesOn && l.overCap()
 		st.Tool = &ToolStatus{Call: e, StartedAt: time.Now()}
 	case stream.ToolResult:
 		if st.Tool != nil && st.Tool.Call.ID == e.ID {

@@ -48,6 +48,7 @@ func TestCaps(t *testing.T) {
 		"cost between runs":          {limit(func(l *Limits) { l.MaxCostUSD = 2.5 }), costs(1, "no"), StopMaxCost, 3},
 		"cost told after the turn":   {limit(func(l *Limits) { l.MaxCostUSD = 1 }), withTime(turnFirst(costs(1, "no")), time.Hour), StopMaxCost, 1},
 		"cost of a tool at work":     {limit(func(l *Limits) { l.MaxCostUSD = 1 }), withTime(delegates(1), time.Hour), StopMaxCost, 1},
+		"cost before a long tool":    {limit(func(l *Limits) { l.MaxCostUSD = 1 }), withTime(callsAtCost(1), time.Hour), StopMaxCost, 1},
 		"cost in mid-run":            {limit(func(l *Limits) { l.MaxCostUSD = 1 }), withTime(costs(1, "no"), time.Hour), StopMaxCost, 1},
 		"the promise beats the cost": {limit(func(l *Limits) { l.MaxCostUSD = 1 }), withTime(costs(1, "<promise>DONE</promise>"), time.Hour), StopPromise, 1},
 		"time between runs":          {limit(func(l *Limits) { l.MaxDuration = 2500 * time.Millisecond }), says("no"), StopMaxTime, 3},
@@ -91,6 +92,13 @@ func delegates(usd float64) run {
 		events: []stream.Event{stream.Text{Delta: "I ask another one."}, stream.ToolCall{ID: "t1", Name: "delegate"}, usage},
 		result: stream.Result{Usage: usage},
 	}
+}
+
+// callsAtCost is a run that has paid for a message, and whose tool goes on and on.
+func callsAtCost(usd float64) run {
+	r := delegates(usd)
+	slices.Reverse(r.events[1:])
+	return r
 }
 
 func withTime(r run, lasts time.Duration) run {

@@ -22,8 +22,9 @@ type piDecoder struct {
 	ended     bool           // this turn's message_end was seen
 	failure   string         // the last error that was emitted, to say it only once
 	total     Usage          // of all turns that have ended, with their tools, and of compactions
+	call      Usage          // the model call of the turn in progress; it counts when its message has ended
 	tools     []toolSpending // of the turn in progress
-	unbilled  Usage          // of the turn in progress, in case its end never comes
+	told      Usage          // what was emitted last
 	shape     shape          // of the last delta's line
 	shapeKind []byte         // the type of its delta
 	arena     arena          // of the deltas
@@ -48,9 +49,8 @@ func (d *piDecoder) Done() bool { return d.done }
 // been paid for; what it is known to have cost counts.
 func (d *piDecoder) Close(emit func(Event)) {
 	d.flush(emit)
-	if d.unbilled.Tokens.Total() > 0 {
-		d.use(d.unbilled, emit)
-	}
+	d.settle()
+	d.tell(emit)
 	d.done = d.done || d.resting
 }
 
@@ -162,11 +162,12 @@ func readPiUpdate(c *jsoncursor.Cursor, ev *piUpdate) (enough bool) {
 	return false
 }
 
-// spend keeps what the turn in progress has used so far. Deltas of the same
-// shape as the one before say the same about it, and aren't asked.
+// spend keeps what the model call in progress has used so far: the last word that
+// says something. Deltas of the same shape as the one before say the same about it,
+// and aren't asked.
 func (d *piDecoder) spend(u Usage) {
-	if u.Tokens.Total() > 0 {
-		d.unbilled = u
+	if u.spent() || !d.call.spent() {
+		d.call = u
 	}
 }
 
@@ -194,6 +195,9 @@ func (d *piDecoder) show(kind, delta []byte, emit func(Event)) {
 // message returns the open message, after opening one if there is none.
 func (d *piDecoder) message() *piLive {
 	if d.open == nil {
+		if d.ended { // the turn before has no end
+			d.settle()
+		}
 		d.messages++
 		d.spare = piLive{id: fmt.Sprintf("m%d", d.messages), shown: tail{d.spare.shown.text[:0]}}
 		d.open = &d.spare
@@ -271,6 +275,9 @@ func (d *piDecoder) messageEnd(line []byte, emit func(Event)) error {
 	d.finish(m, emit)
 	d.spend(m.usage)
 	d.ended = true
+	if !m.failed() { // else its turn ends with it
+		d.tell(emit)
+	}
 	return nil
 }
 
@@ -332,29 +339,18 @@ func (d *piDecoder) turnEnd(line []byte, emit func(Event)) error {
 		emit(MessageEnd{MessageID: d.open.id, Text: d.open.shown.String()})
 		d.open = nil
 	}
-	d.ended = false
+	d.spend(m.usage)
 	d.resting = m.stopReason == "stop" || m.stopReason == "length"
-	end := TurnEnd{StopReason: m.stopReason, Usage: m.usage}
+	end := TurnEnd{StopReason: m.stopReason, Usage: d.call}
 	if m.failed() {
 		end.Error = piError(m.stopReason, m.errorMessage).Message
 	} else {
 		d.failure = ""
 	}
 	emit(end)
-	d.settleTools()
-	d.use(m.usage, emit)
-	d.unbilled = Usage{}
+	d.settle()
+	d.tell(emit)
 	return nil
-}
-
-// use adds one turn's or compaction's usage to the totals.
-func (d *piDecoder) use(u Usage, emit func(Event)) {
-	d.total.Tokens = d.total.Tokens.Plus(u.Tokens)
-	d.total.Cost = d.total.Cost.Plus(u.Cost)
-	if u.Context > 0 {
-		d.total.Context = u.Context
-	}
-	emit(d.used())
 }
 
 // fail emits an error, once for each failure: pi repeats it at the end of the

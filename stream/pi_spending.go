@@ -52,8 +52,7 @@ func readListedUsage(c *jsoncursor.Cursor) (sum Usage) {
 		for results := c.Array(); results.Next(); {
 			for o := c.Object(); o.Next(); {
 				if string(o.Key) == "usage" {
-					u := readPiUsage(c)
-					sum.Tokens, sum.Cost = sum.Tokens.Plus(u.Tokens), sum.Cost.Plus(u.Cost)
+					sum = sum.plus(readPiUsage(c))
 				}
 			}
 		}
@@ -76,28 +75,60 @@ func (d *piDecoder) toolSpent(id string, u Usage, emit func(Event)) {
 			d.settleTools()
 		}
 		d.tools = append(d.tools, toolSpending{id, u})
-	case d.tools[i].usage == u:
-		return
 	default:
 		d.tools[i].usage = u
 	}
-	emit(d.used())
+	d.tell(emit)
 }
 
-// used is the sum of all that counts.
+// use counts what was used beside the turns.
+func (d *piDecoder) use(u Usage, emit func(Event)) {
+	d.total = d.total.plus(u)
+	d.tell(emit)
+}
+
+// tell emits the sum of all that counts, when it is news. A model call counts as soon
+// as its message has ended: its tools may run for hours, and who drives the loop may die.
+func (d *piDecoder) tell(emit func(Event)) {
+	if used := d.used(); used != d.told {
+		d.told = used
+		emit(used)
+	}
+}
+
 func (d *piDecoder) used() Usage {
 	sum := d.total
+	if d.ended {
+		sum = sum.plus(d.call)
+	}
 	for _, t := range d.tools {
-		sum.Tokens, sum.Cost = sum.Tokens.Plus(t.usage.Tokens), sum.Cost.Plus(t.usage.Cost)
+		sum = sum.plus(t.usage)
 	}
 	return sum
 }
 
-// settleTools makes what the turn's tools have used part of the total: no more
-// will be said about them.
-func (d *piDecoder) settleTools() {
+// settle makes the turn part of the total: no more will be said about it.
+func (d *piDecoder) settle() {
+	d.ended = true
 	d.total = d.used()
+	d.ended, d.call, d.tools = false, Usage{}, d.tools[:0]
+}
+
+// settleTools makes what the turn's tools have used so far part of the total.
+func (d *piDecoder) settleTools() {
+	for _, t := range d.tools {
+		d.total = d.total.plus(t.usage)
+	}
 	d.tools = d.tools[:0]
+}
+
+// plus adds what was used after u.
+func (u Usage) plus(v Usage) Usage {
+	u.Tokens, u.Cost = u.Tokens.Plus(v.Tokens), u.Cost.Plus(v.Cost)
+	if v.Context > 0 {
+		u.Context = v.Context
+	}
+	return u
 }
 
 // entry reads an entry of pi's session that isn't a message. One of type usage was

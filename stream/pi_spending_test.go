@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"slices"
 	"testing"
 )
 
@@ -81,6 +82,50 @@ func TestPiCountsWhatToolsSpend(t *testing.T) {
 			// What a run that is cut off has spent counts, its own turn's included.
 			if got := cut[len(cut)-1].(Complete).Result.Usage.Cost.USD; got != tt.usd+mainTurn {
 				t.Errorf("cut off it cost $%v, want $%v", got, tt.usd+mainTurn)
+			}
+		})
+	}
+}
+
+// What a model call has cost is told with its message, before its tools run: they may
+// take an hour, and nobody may be left to hear of the end of their turn. It counts once,
+// whoever repeats it.
+func TestPiTellsAModelCallBeforeItsTools(t *testing.T) {
+	const call = 116 // tokens
+	message := func(cost string) string { return piLine("message_end", "toolUse", cost, "x") }
+	turnEnd := func(cost string) string { return piLine("turn_end", "toolUse", cost, "x") }
+	agentEnd := `{"type":"agent_end","messages":[` + `{"role":"assistant","content":[]` + piCost("0.25") + `}],"willRetry":false}`
+	for name, tt := range map[string]struct {
+		lines []string  // behind the beginning of the message
+		told  []float64 // dollars
+		calls int64     // how many count
+	}{
+		"in a tool":                        {[]string{message(piCost("0.25")), piToolStart("t1")}, []float64{0.25}, 1},
+		"a whole turn":                     {[]string{message(piCost("0.25")), piToolStart("t1"), piToolEnd("t1", ""), turnEnd(piCost("0.25")), agentEnd, piSettled}, []float64{0.25}, 1},
+		"two turns":                        {[]string{message(piCost("0.25")), turnEnd(piCost("0.25")), piMessageBegin, message(piCost("0.5")), turnEnd(piCost("0.5")), agentEnd}, []float64{0.25, 0.75}, 2},
+		"the turn has the last word":       {[]string{message(piCost("0.25")), turnEnd(piCost("0.5"))}, []float64{0.25, 0.5}, 1},
+		"a turn that says nothing":         {[]string{message(piCost("0.25")), turnEnd("")}, []float64{0.25}, 1},
+		"only the turn says it":            {[]string{message(""), turnEnd(piCost("0.25"))}, []float64{0.25}, 1},
+		"no end of the turn, another call": {[]string{message(piCost("0.25")), piMessageBegin, message(piCost("0.5")), turnEnd(piCost("0.5"))}, []float64{0.25, 0.75}, 2},
+		"a call that failed":               {[]string{piLine("message_end", "error", piFailure("500")+piCost("0.25")), piLine("turn_end", "error", piFailure("500")+piCost("0.25"))}, []float64{0.25}, 1},
+		"with a tool that spends":          {[]string{message(piCost("0.25")), piToolStart("t1"), piToolEnd("t1", piCost("2")), turnEnd(piCost("0.25"))}, []float64{0.25, 2.25}, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			events, result := decodeLines(t, FormatPi, append([]string{piMessageBegin}, tt.lines...)...)
+			var told []float64
+			for _, u := range only[Usage](events) {
+				told = append(told, u.Cost.USD)
+			}
+			if !slices.Equal(told, tt.told) {
+				t.Errorf("told $%v, want $%v", told, tt.told)
+			}
+			if got := result.Usage; got.Tokens.Total() != tt.calls*call || got.Context != call {
+				t.Errorf("used %+v, want %d calls", got, tt.calls)
+			}
+			isUsage := func(e Event) bool { _, ok := e.(Usage); return ok }
+			isTool := func(e Event) bool { _, ok := e.(ToolCall); return ok }
+			if tool := slices.IndexFunc(events, isTool); tool >= 0 && slices.IndexFunc(events, isUsage) > tool {
+				t.Errorf("told behind the call: %+v", events)
 			}
 		})
 	}
