@@ -6,6 +6,8 @@ import (
 	"errors"
 	"slices"
 	"time"
+
+	"ralph-lsp/wire"
 )
 
 // editor is the client as the rest of the room sees it. None but Send and
@@ -111,11 +113,11 @@ func (p *initializeParams) client() clientInfo {
 	ralph := can.Experimental.Ralph
 	return clientInfo{
 		Name:              p.ClientInfo.Name,
-		OptedIn:           ralph.Version == protocolVersion,
-		Updates:           ralph.Version == protocolVersion && ralph.Updates,
+		OptedIn:           ralph.Version == wire.Version,
+		Updates:           ralph.Version == wire.Version && ralph.Updates,
 		Thinking:          ralph.Thinking,
 		MinUpdateInterval: time.Duration(max(ralph.MinUpdateIntervalMs, 0)) * time.Millisecond,
-		Trusted:           ralph.Version == protocolVersion && ralph.Trusted,
+		Trusted:           ralph.Version == wire.Version && ralph.Trusted,
 		WorkDoneProgress:  can.Window.WorkDoneProgress,
 		// No capability says that a client can't ask; one that can't
 		// answers with an error.

@@ -11,9 +11,6 @@ import (
 	"ralph-lsp/wire"
 )
 
-// protocolVersion is that of our own part of the protocol (docs/PROTOCOL.md).
-const protocolVersion = 1
-
 // phase is how far the connection has got.
 type phase int32
 
@@ -116,7 +113,7 @@ func serverCapabilities(client clientInfo) (protocol.ServerCapabilities, error) 
 		encoding = protocol.PositionEncodingKindUTF8
 	}
 	experimental, err := json.Marshal(map[string]any{
-		"ralph": map[string]any{"version": protocolVersion, "stopReasons": stopReasons},
+		"ralph": map[string]any{"version": wire.Version, "stopReasons": stopReasons},
 	})
 	return protocol.ServerCapabilities{
 		PositionEncoding: encoding,

@@ -8,6 +8,9 @@ import (
 	"ralph-lsp/loop/start"
 )
 
+// Version is that of our own part of the protocol (docs/PROTOCOL.md).
+const Version = 1
+
 // The commands of workspace/executeCommand. Their ids differ from those of the
 // editors' own commands on purpose: clients register a server's ids globally.
 const (

@@ -52,15 +52,27 @@ func constants(t *testing.T, dir, prefix string) []string {
 	return values
 }
 
-// names are all words of the wire that docs/PROTOCOL.md must explain.
-func names(t *testing.T) []string {
-	var all []string
-	for _, prefix := range []string{"Command", "Method", "Kind", "Reason"} {
-		all = append(all, constants(t, ".", prefix)...)
+// wireNames are the words of the wire by what they name, as names.json has them
+// for the tests of the editors' plugins.
+type wireNames struct {
+	Version     int      `json:"version"`
+	Commands    []string `json:"commands"`
+	Methods     []string `json:"methods"`
+	Updates     []string `json:"updates"` // values of sessionUpdate
+	Reasons     []string `json:"reasons"` // of a request that failed
+	StopReasons []string `json:"stopReasons"`
+}
+
+func namesOf(t *testing.T) wireNames {
+	sorted := func(dir, prefix string) []string {
+		return slices.Compact(slices.Sorted(slices.Values(constants(t, dir, prefix))))
 	}
-	all = append(all, constants(t, "../loop", "Stop")...)
-	slices.Sort(all)
-	return slices.Compact(all)
+	return wireNames{Version, sorted(".", "Command"), sorted(".", "Method"), sorted(".", "Kind"), sorted(".", "Reason"), sorted("../loop", "Stop")}
+}
+
+// all are the names that docs/PROTOCOL.md must explain.
+func (n wireNames) all() []string {
+	return slices.Concat(n.Commands, n.Methods, n.Updates, n.Reasons, n.StopReasons)
 }
 
 func TestTheDocumentExplainsEveryName(t *testing.T) {
@@ -68,7 +80,7 @@ func TestTheDocumentExplainsEveryName(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, problem := range compareNames(string(doc), names(t)) {
+	for _, problem := range compareNames(string(doc), namesOf(t).all()) {
 		t.Error(problem)
 	}
 }

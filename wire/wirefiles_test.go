@@ -112,6 +112,7 @@ const wireFiles = "../testdata/wire"
 
 func TestTheWireFilesAreAsTheCodeSays(t *testing.T) {
 	all := examples()
+	all["names"] = namesOf(t)
 	for name, v := range all {
 		var want bytes.Buffer
 		enc := json.NewEncoder(&want)

@@ -1,5 +1,5 @@
-// The wire format as server/wire.go, server/start.go and server/control.go have
-// it. What doesn't apply is left out of a message; nothing is ever null.
+// The wire format as the Go package wire has it. What doesn't apply is left out of
+// a message; nothing is ever null.
 
 export const protocolVersion = 1;
 

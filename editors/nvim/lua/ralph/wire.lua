@@ -1,5 +1,5 @@
---- What the sidecar says and hears: the names of server/wire.go, transcript.go,
---- commands.go, statusfeed.go and loop/status.go. A test compares them.
+--- What the sidecar says and hears. A test compares the names with
+--- testdata/wire/names.json.
 local M = {}
 
 --- The version of our own part of the protocol.
