@@ -223,8 +223,8 @@ func stopReason(end stream.TurnEnd, calls int) string {
 	return "stop"
 }
 
-// title makes one line of at most maxTitle runes of a prompt.
-func title(prompt string) string {
+// Title makes one line of at most 80 runes of a prompt.
+func Title(prompt string) string {
 	const maxTitle, enough = 80, 1000
 	if len(prompt) > enough {
 		prompt = strings.ToValidUTF8(prompt[:enough], "")

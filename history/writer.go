@@ -163,7 +163,7 @@ func (w *Writer) HandleRecord(r Record) {
 	case Note:
 		return // they are other programs'
 	case LoopStart:
-		r.Title, r.StartedAt = title(r.Title), TimeOf(r.StartedAt)
+		r.Title, r.StartedAt = Title(r.Title), TimeOf(r.StartedAt)
 		w.event(eventLoopStart, r)
 		if !r.Continued {
 			w.append(func(n node) any {

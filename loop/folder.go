@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"time"
 
+	"ralph-lsp/history"
 	"ralph-lsp/loopstate"
 	"ralph-lsp/stream"
 )
@@ -51,7 +52,7 @@ func FolderStatus(folder string) (status Status, owner loopstate.Owner, owned bo
 func statusOf(s loopstate.State, path, folder string, owned bool) Status {
 	status := Status{
 		LoopID: s.LoopID, Folder: folder, State: StateRunning, Iteration: s.Iteration, Limits: limitsOf(s),
-		Promise: s.CompletionPromise, Hat: s.Hat, StartedAt: s.StartedAt, Spent: s.Elapsed, Elapsed: s.Elapsed,
+		Promise: s.CompletionPromise, Title: history.Title(s.Prompt), Hat: s.Hat, StartedAt: s.StartedAt, Spent: s.Elapsed, Elapsed: s.Elapsed,
 		Session: stream.SessionStart{Backend: s.Backend, Model: s.Model}, StateFile: path,
 		SessionFile: s.SessionFile,
 	}

@@ -18,6 +18,7 @@ import (
 	"unicode/utf8"
 
 	"ralph-lsp/backends"
+	"ralph-lsp/history"
 	"ralph-lsp/loopstate"
 	"ralph-lsp/stream"
 )
@@ -313,7 +314,7 @@ func (l *Loop) init(s loopstate.State) {
 	}
 	l.status = Status{
 		LoopID: l.id, Folder: l.cfg.Folder, State: StateStarting, Iteration: s.Iteration,
-		Limits: limitsOf(s), Promise: s.CompletionPromise, Hat: s.Hat, StartedAt: s.StartedAt,
+		Limits: limitsOf(s), Promise: s.CompletionPromise, Title: history.Title(s.Prompt), Hat: s.Hat, StartedAt: s.StartedAt,
 		Session:   stream.SessionStart{Backend: l.cfg.Backend.Name, Model: l.cfg.Model},
 		Cost:      l.base.cost,
 		Tokens:    l.base.tokens,
@@ -364,6 +365,7 @@ func (l *Loop) Status() Status {
 	s.Spent, s.Elapsed = l.base.elapsed, l.elapsed()
 	s.Quota = append([]stream.Quota(nil), s.Quota...)
 	s.LastLine = l.line.last()
+	s.Pausing = l.paused && (s.State == StateStarting || s.State == StateRunning)
 	return s
 }
 

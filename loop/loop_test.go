@@ -244,8 +244,11 @@ func TestPauseAndResume(t *testing.T) {
 				r := start(t, nil, withTime(says("no"), time.Minute), says("<promise>DONE</promise>"))
 				time.Sleep(time.Second)
 				tt.pause(r)
+				if synctest.Wait(); !r.Status().Pausing {
+					t.Error("the status doesn't say that it will pause")
+				}
 				time.Sleep(10 * time.Hour) // the iteration ends; time in pause doesn't count
-				if st := r.Status(); st.State != StatePaused || len(r.agents.specs) != 1 {
+				if st := r.Status(); st.State != StatePaused || st.Pausing || len(r.agents.specs) != 1 {
 					t.Errorf("%s after %d runs", st.State, len(r.agents.specs))
 				}
 				tt.resume(r)

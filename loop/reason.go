@@ -35,37 +35,57 @@ const (
 	ClassError   Class = "error"
 )
 
+// Remedy is something that can be done about an end.
+type Remedy string
+
+// The remedies.
+const (
+	RemedyRaise    Remedy = "raise"    // the limit that was reached, and go on
+	RemedyResume   Remedy = "resume"   // go on
+	RemedyDiscard  Remedy = "discard"  // the loop that was left
+	RemedyDoctor   Remedy = "doctor"   // look at which agents there are
+	RemedyOpenFile Remedy = "openFile" // the state file, to mend it
+)
+
 // Ending is what there is to know of a reason for which loops end. The rest of
 // the program asks this table, and compares no reasons.
 type Ending struct {
 	Reason    StopReason
 	Class     Class
-	Limit     Limit  // the one that was reached and can be raised; "" is none
-	State     State  // that the loop is left in; of one that is Left the state file stays
-	Untouched bool   // nothing is done to the state file: it is gone, or the user's to mend
-	What      string // in words: "stopped"
-	Why       string // in words: "iteration limit reached"; "" when What says all
-	Advice    string // what helps, to who sits at a terminal; "" when there is nothing to say
+	Limit     Limit    // the one that was reached and can be raised; "" is none
+	State     State    // that the loop is left in; of one that is Left the state file stays
+	Untouched bool     // nothing is done to the state file: it is gone, or the user's to mend
+	What      string   // in words: "stopped"
+	Why       string   // in words: "iteration limit reached"; "" when What says all
+	Remedies  []Remedy // what can be done in an editor, the safest first
+	Advice    string   // what helps, to who sits at a terminal; "" when there is nothing to say
 }
+
+// What can be done about a loop at a limit, and about one that was left.
+var (
+	raise = []Remedy{RemedyRaise}
+	left  = []Remedy{RemedyResume, RemedyDiscard}
+)
 
 // endings has every reason once, in the order in which they are listed.
 var endings = []Ending{
 	{Reason: StopPromise, Class: ClassOK, State: StateEnded, What: "done"},
-	{Reason: StopMaxIterations, Class: ClassWarning, Limit: LimitIterations, State: StateEnded, What: "stopped", Why: "iteration limit reached"},
-	{Reason: StopMaxCost, Class: ClassWarning, Limit: LimitCost, State: StateEnded, What: "stopped", Why: "cost limit reached"},
-	{Reason: StopMaxTime, Class: ClassWarning, Limit: LimitTime, State: StateEnded, What: "stopped", Why: "time limit reached"},
+	{Reason: StopMaxIterations, Class: ClassWarning, Limit: LimitIterations, State: StateEnded, What: "stopped", Why: "iteration limit reached", Remedies: raise},
+	{Reason: StopMaxCost, Class: ClassWarning, Limit: LimitCost, State: StateEnded, What: "stopped", Why: "cost limit reached", Remedies: raise},
+	{Reason: StopMaxTime, Class: ClassWarning, Limit: LimitTime, State: StateEnded, What: "stopped", Why: "time limit reached", Remedies: raise},
 	{Reason: StopCancelled, Class: ClassInfo, State: StateEnded, What: "cancelled"},
 	{Reason: StopStateRemoved, Class: ClassInfo, State: StateEnded, Untouched: true, What: "cancelled", Why: "state file removed"},
-	{Reason: StopFailures, Class: ClassError, State: StateFailed, What: "failed", Why: "too many failures in a row",
+	{Reason: StopFailures, Class: ClassError, State: StateFailed, What: "failed", Why: "too many failures in a row", Remedies: left,
 		Advice: "see to it"},
-	{Reason: StopPermissionDenied, Class: ClassError, State: StateFailed, What: "failed", Why: "the agent was refused permission",
+	{Reason: StopPermissionDenied, Class: ClassError, State: StateFailed, What: "failed", Why: "the agent was refused permission", Remedies: left,
 		Advice: "allow it (--backend-arg, see the agent's permission flags) or change the prompt"},
-	{Reason: StopStalled, Class: ClassError, State: StateFailed, What: "failed", Why: "the agent fell silent",
+	{Reason: StopStalled, Class: ClassError, State: StateFailed, What: "failed", Why: "the agent fell silent", Remedies: left,
 		Advice: "raise --idle-timeout (0 waits without end)"},
-	{Reason: StopBackendError, Class: ClassError, State: StateEnded, What: "failed", Why: "the agent could not be started",
+	{Reason: StopBackendError, Class: ClassError, State: StateEnded, What: "failed", Why: "the agent could not be started", Remedies: []Remedy{RemedyDoctor},
 		Advice: "see ralph-lsp doctor"},
-	{Reason: StopInterrupted, Class: ClassWarning, State: StateInterrupted, What: "interrupted"},
-	{Reason: StopBadStateFile, Class: ClassError, State: StateEnded, Untouched: true, What: "failed", Why: "the state file can't be used"},
+	{Reason: StopInterrupted, Class: ClassWarning, State: StateInterrupted, What: "interrupted", Remedies: left},
+	{Reason: StopBadStateFile, Class: ClassError, State: StateEnded, Untouched: true, What: "failed", Why: "the state file can't be used",
+		Remedies: []Remedy{RemedyOpenFile}},
 }
 
 // Endings lists what there is to know of each reason.

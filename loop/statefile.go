@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ralph-lsp/backends"
+	"ralph-lsp/history"
 	"ralph-lsp/loopstate"
 )
 
@@ -57,7 +58,7 @@ func (l *Loop) learn(s loopstate.State) {
 	if promise != l.status.Promise {
 		l.promises.missed = nil // what is missed now is another one
 	}
-	l.status.Limits, l.status.Promise = limits, promise
+	l.status.Limits, l.status.Promise, l.status.Title = limits, promise, history.Title(s.Prompt)
 	retry := l.status.State == StateWaiting && l.waitNoted && !s.ResumeAt.After(time.Now())
 	wake := changed || retry || l.paused == s.Active
 	l.retryNow = l.retryNow || retry

@@ -92,6 +92,8 @@ type Status struct {
 	Iteration          int
 	Limits             Limits
 	Promise            string
+	Title              string // of the prompt, one line
+	Pausing            bool   // it will pause when its iteration has ended
 	Hat                string // "" is none
 	StartedAt          time.Time
 	IterationStartedAt time.Time
