@@ -53,8 +53,10 @@ func (d *decoder) event(event string, payload []byte) bool {
 		return decode(payload, func(p messagePayload) { d.h.Handle(stream.Thinking{Delta: p.Text, MessageID: p.MessageID}) })
 	case eventDiscard:
 		return decode(payload, func(p messagePayload) {
-			d.Message, d.Told = "", 0
-			d.h.Handle(stream.MessageEnd{MessageID: p.MessageID, Discarded: true})
+			if p.ParentToolCallID == "" {
+				d.Message, d.Told = "", 0
+			}
+			d.h.Handle(stream.MessageEnd{MessageID: p.MessageID, ParentToolCallID: p.ParentToolCallID, Discarded: true})
 		})
 	case eventError:
 		return decode(payload, func(p errorPayload) {

@@ -16,6 +16,7 @@ const (
 // The values of chatEventType in entries of type EventType.
 const (
 	eventLoopStart      = "loop_start"
+	eventGoal           = "goal"
 	eventIterationStart = "iteration_start"
 	eventIterationEnd   = "iteration_end"
 	eventLoopEnd        = "loop_end"
@@ -41,6 +42,8 @@ func eventOf(r Record) string {
 	switch r.(type) {
 	case LoopStart:
 		return eventLoopStart
+	case Goal:
+		return eventGoal
 	case IterationStart:
 		return eventIterationStart
 	case IterationEnd:
@@ -66,6 +69,8 @@ func recordOf(event string, payload []byte) (Record, error) {
 	switch event {
 	case eventLoopStart:
 		return decodeRecord[LoopStart](payload)
+	case eventGoal:
+		return decodeRecord[Goal](payload)
 	case eventIterationStart:
 		return decodeRecord[IterationStart](payload)
 	case eventIterationEnd:

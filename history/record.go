@@ -28,9 +28,14 @@ type LoopStart struct {
 	Model         string    `json:"model,omitempty"`
 	Args          []string  `json:"args,omitempty"` // the user's own, for the agent
 	Promise       string    `json:"promise,omitempty"`
-	PromiseFrom   string    `json:"promiseFrom,omitempty"`   // "prompt", "folder", ...
 	MaxIterations int       `json:"maxIterations,omitempty"` // 0: unlimited
 	MaxCostUSD    float64   `json:"maxCostUsd,omitempty"`
+}
+
+// Goal is the promise that the user was told ends the loop.
+type Goal struct {
+	Promise string `json:"promise"`
+	From    string `json:"from,omitempty"` // "prompt", "folder", ...
 }
 
 // IterationStart opens an iteration.
@@ -139,6 +144,7 @@ type Note struct {
 }
 
 func (LoopStart) record()      {}
+func (Goal) record()           {}
 func (IterationStart) record() {}
 func (IterationEnd) record()   {}
 func (LoopEnd) record()        {}

@@ -20,7 +20,13 @@ type turn struct {
 	thinking  strings.Builder
 	calls     []stream.ToolCall
 	results   []stream.ToolResult
-	size      int // of calls and results, in bytes
+	size      int  // of calls and results, in bytes
+	topics    bool // text has some: they are read with the message
+}
+
+// isTold says that all of the turn is in the file, though not as a message yet.
+func (t *turn) isTold() bool {
+	return len(t.text) <= t.told && t.thinking.Len() == 0 && len(t.results) == 0 && !t.topics
 }
 
 // breakTurn writes a turn that has become large before it ends: some agents tell
@@ -52,7 +58,12 @@ func (w *Writer) Handle(e stream.Event) {
 	case stream.Text:
 		if e.ParentToolCallID == "" {
 			w.say(e)
+			return
 		}
+		if w.speaking == nil {
+			w.speaking = map[speaker]bool{}
+		}
+		w.speaking[speaker{e.ParentToolCallID, e.MessageID}] = true
 	case stream.Thinking:
 		if e.ParentToolCallID == "" {
 			w.think(e)
@@ -151,9 +162,7 @@ func (w *Writer) endMessage(e stream.MessageEnd) {
 	case e.ParentToolCallID != "":
 		w.subagentMessage(e)
 	case e.Discarded:
-		if w.turn.told > 0 {
-			w.event(eventDiscard, messagePayload{MessageID: e.MessageID})
-		}
+		w.discard(e)
 		w.turn.text, w.turn.told = nil, 0
 		w.turn.thinking.Reset()
 	default:
@@ -163,14 +172,23 @@ func (w *Writer) endMessage(e stream.MessageEnd) {
 		if !t.split && shown != strings.TrimSpace(e.Text) { // else the white space stays as it was shown
 			t.text = []byte(e.Text)
 		}
+		t.topics = len(stream.Topics(e.Text)) > 0
 	}
+}
+
+// discard writes that a message is taken back, also one of which nothing is in
+// the file: somebody may have seen it live.
+func (w *Writer) discard(e stream.MessageEnd) {
+	w.event(eventDiscard, messagePayload{MessageID: e.MessageID, ParentToolCallID: e.ParentToolCallID})
 }
 
 // subagentMessage writes what a subagent said; one that speaks after its tool
 // call has ended is calling back.
 func (w *Writer) subagentMessage(e stream.MessageEnd) {
+	delete(w.speaking, speaker{e.ParentToolCallID, e.MessageID})
 	switch {
 	case e.Discarded:
+		w.discard(e)
 	case w.isAnswered(e.ParentToolCallID):
 		w.event(eventCallback, callbackPayload{
 			MessageID: e.MessageID, ParentToolCallID: e.ParentToolCallID, FromAgentID: e.ParentToolCallID, Result: e.Text,
@@ -312,7 +330,7 @@ func (w *Writer) endRun(interrupted bool, reason string) {
 			ToolCallID: c.ID, ToolName: c.Name, Result: InterruptedText, IsError: true, Interrupted: true, ParentToolCallID: c.ParentToolCallID,
 		})
 	}
-	w.turn, w.running = turn{}, nil
+	w.turn, w.running, w.speaking = turn{}, nil, nil
 	w.answered = stream.Recent[bool]{}
 }
 

@@ -29,6 +29,7 @@ type Writer struct {
 	header header
 	file   *os.File // nil until the first entry
 	torn   bool     // the file ends in mid-line
+	size   int64    // of the file, in bytes
 	parent string   // id of the last entry
 	err    error
 	sync   sync.WaitGroup // the flush to disk under way
@@ -44,7 +45,11 @@ type Writer struct {
 	turn      turn
 	running   []stream.ToolCall   // without a result yet
 	answered  stream.Recent[bool] // calls with one, by id
+	speaking  map[speaker]bool    // subagents with a message that hasn't ended
 }
+
+// speaker is a subagent's message.
+type speaker struct{ parent, messageID string }
 
 // NewWriter prepares a new session file for a loop in cwd. It returns nil, and
 // no error, when sessions are switched off.
@@ -93,6 +98,10 @@ func (w *Writer) takeUp(path string) error {
 		return err
 	}
 	if err := w.readBack(f); err != nil {
+		f.Close()
+		return err
+	}
+	if w.size, err = f.Seek(0, io.SeekEnd); err != nil {
 		f.Close()
 		return err
 	}
@@ -149,6 +158,17 @@ func (w *Writer) Err() error {
 		return nil
 	}
 	return w.err
+}
+
+// Settled returns the file's size in bytes if all is in it that the Writer was
+// handed, so that a reader who goes on there misses nothing and sees nothing
+// twice. ok is false while something is kept back until more of it is known,
+// and for good when something couldn't be written.
+func (w *Writer) Settled() (size int64, ok bool) {
+	if w == nil || w.err != nil {
+		return 0, false
+	}
+	return w.size, w.turn.isTold() && len(w.speaking) == 0
 }
 
 // HandleRecord writes what the loop did.
@@ -271,6 +291,7 @@ func (w *Writer) write(entry any) error {
 	if w.line.Cap() > maxPiece { // seldom
 		w.line = bytes.Buffer{}
 	}
+	w.size += int64(n)
 	w.torn = err != nil && (w.torn || n > 0)
 	return err
 }
@@ -291,6 +312,7 @@ func (w *Writer) create() error {
 		os.Remove(temp)
 		return err
 	}
+	w.size = int64(len(head))
 	w.file, err = os.OpenFile(w.path, os.O_WRONLY|os.O_APPEND, 0)
 	return err
 }

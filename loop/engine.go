@@ -27,6 +27,9 @@ type plannedRun struct {
 // run is the loop's goroutine: iterations until a reason to stop.
 func (l *Loop) run() {
 	ctx, cancel := context.WithCancel(context.Background())
+	l.emitMu.Lock()
+	l.settle() // where a loop that goes on begins in its session file
+	l.emitMu.Unlock()
 	changes, err := l.store.Watch(ctx)
 	if err != nil {
 		l.emit(Warning{Message: "the state file can't be watched, so edits count only between iterations: " + err.Error()})

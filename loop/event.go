@@ -109,7 +109,18 @@ type LimitsChanged struct {
 	Promise string
 }
 
-// End is the last event of a loop.
+// Told is a piece of guidance that the agent of an iteration is given.
+type Told struct{ Text string }
+
+// Settled says that the loop's session file has all that was told until now in
+// its first Size bytes: what comes behind them is told from here on. Lost says
+// instead that something couldn't be written, so that no other will come.
+type Settled struct {
+	Size int64
+	Lost bool
+}
+
+// End is what a loop ends with; only a Settled comes behind it.
 type End struct {
 	Reason     StopReason
 	Promise    string // StopPromise: what was promised
@@ -130,4 +141,6 @@ func (NearMiss) loopEvent()       {}
 func (Guidance) loopEvent()       {}
 func (Warning) loopEvent()        {}
 func (LimitsChanged) loopEvent()  {}
+func (Told) loopEvent()           {}
+func (Settled) loopEvent()        {}
 func (End) loopEvent()            {}

@@ -239,6 +239,8 @@ type watcher struct {
 	mu    sync.Mutex
 	lines []string
 	agent []stream.Event
+
+	settled map[string]Settled // the last one behind each line
 }
 
 func (w *watcher) Handle(e stream.Event) {
@@ -269,6 +271,18 @@ func (w *watcher) HandleLoop(e Event) {
 		}
 	case LimitsChanged:
 		line = fmt.Sprintf("limits: %d iterations, $%v", e.Limits.MaxIterations, e.Limits.MaxCostUSD)
+	case Told:
+		line = "told " + e.Text
+	case Settled:
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if w.settled == nil {
+			w.settled = map[string]Settled{}
+		}
+		if n := len(w.lines); n > 0 {
+			w.settled[w.lines[n-1]] = e
+		}
+		return
 	case End:
 		line = fmt.Sprintf("over: %s after %d", e.Reason, e.Iterations)
 	}

@@ -68,6 +68,7 @@ func (l *Loop) finish(end End) {
 	if err := l.scope.Close(); err != nil {
 		l.emit(Warning{Message: "the temporary folder could not be removed: " + err.Error()})
 	}
+	l.closeMirror(endRecord(end)) // before another may write to the session file, or find it without an end
 	if l.lock != nil {
 		l.lock.Release()
 	}
@@ -79,8 +80,6 @@ func (l *Loop) finish(end End) {
 	}
 	l.end = end
 	l.mu.Unlock()
-	l.emit(StateChanged{State: state})
-	l.emit(end)
-	l.closeMirror()
+	l.sayGoodbye(state, end)
 	close(l.done)
 }

@@ -57,6 +57,7 @@ func (l *Loop) Handle(e stream.Event) {
 	l.emitMu.Lock()
 	l.obs.Handle(e)
 	l.mirror.writer.Handle(e)
+	l.settle()
 	l.emitMu.Unlock()
 	if warning != "" {
 		l.emit(Warning{Message: warning})

@@ -438,6 +438,16 @@ func (l *Loop) emit(e Event) {
 	if r := recordOf(e); r != nil {
 		l.mirror.writer.HandleRecord(r)
 	}
+	l.settle()
+}
+
+// sayGoodbye is the last that the observer hears. The session file has it already.
+func (l *Loop) sayGoodbye(state State, end End) {
+	l.emitMu.Lock()
+	defer l.emitMu.Unlock()
+	l.obs.HandleLoop(StateChanged{State: state})
+	l.obs.HandleLoop(end)
+	l.settle()
 }
 
 // recordFile opens the file for the raw output of one run, a new one each time.

@@ -14,6 +14,9 @@ type mirror struct {
 	writer *history.Writer // nil: switched off, or it couldn't be opened
 	failed error           // to warn of
 	warned string          // the last warning
+
+	settled int64 // the size that was told last
+	lost    bool  // it was told that something is missing
 }
 
 // openMirror takes up the session file that the state file names, or prepares
@@ -43,7 +46,7 @@ func (l *Loop) mirrorStart() {
 	l.mu.Unlock()
 	l.keep(history.LoopStart{
 		LoopID: l.id, Backend: l.cfg.Backend.Name, Title: s.Prompt, StartedAt: s.StartedAt, Continued: l.cfg.Continue,
-		Model: l.cfg.Model, Args: l.cfg.Args, Promise: s.CompletionPromise, PromiseFrom: l.cfg.promiseFrom(), MaxIterations: s.MaxIterations,
+		Model: l.cfg.Model, Args: l.cfg.Args, Promise: s.CompletionPromise, MaxIterations: s.MaxIterations,
 		MaxCostUSD: limitsOf(s).MaxCostUSD,
 	})
 	l.warnOfMirror()
@@ -53,7 +56,7 @@ func (l *Loop) mirrorStart() {
 func (l *Loop) mirrorInput(plan plannedRun) {
 	l.keep(history.Input{Kind: history.InputCallback, Text: plan.prompt})
 	for _, g := range plan.guidance {
-		l.keep(history.Input{Kind: history.InputAgent, Text: g.Text})
+		l.emit(Told{g.Text})
 	}
 }
 
@@ -61,6 +64,22 @@ func (l *Loop) keep(r history.Record) {
 	l.emitMu.Lock()
 	defer l.emitMu.Unlock()
 	l.mirror.writer.HandleRecord(r)
+	l.settle()
+}
+
+// settle tells the observer how far the session file has all that it was told.
+// The caller holds emitMu.
+func (l *Loop) settle() {
+	m := &l.mirror
+	size, ok := m.writer.Settled()
+	switch {
+	case ok && size != m.settled:
+		m.settled = size
+		l.obs.HandleLoop(Settled{Size: size})
+	case !m.lost && m.writer.Err() != nil:
+		m.lost = true
+		l.obs.HandleLoop(Settled{Lost: true})
+	}
 }
 
 // warnOfMirror says that the session file isn't complete, once for each reason.
@@ -76,10 +95,14 @@ func (l *Loop) warnOfMirror() {
 	}
 }
 
-// closeMirror closes the session file. It is too late to warn of anything.
-func (l *Loop) closeMirror() {
+// closeMirror writes the last records and closes the session file. Nobody is
+// warned of what fails now.
+func (l *Loop) closeMirror(last ...history.Record) {
 	l.emitMu.Lock()
 	defer l.emitMu.Unlock()
+	for _, r := range last {
+		l.mirror.writer.HandleRecord(r)
+	}
 	_ = l.mirror.writer.Close()
 }
 
@@ -89,6 +112,10 @@ func recordOf(e Event) history.Record {
 	switch e := e.(type) {
 	case IterationStart:
 		return history.IterationStart{Iteration: e.Iteration, MaxIterations: e.MaxIterations}
+	case Goal:
+		return history.Goal(e)
+	case Told:
+		return history.Input{Kind: history.InputAgent, Text: e.Text}
 	case IterationEnd:
 		return history.IterationEnd{
 			Iteration: e.Iteration, Outcome: string(e.Outcome), Error: e.Error, CostUSD: history.KnownCost(e.Cost),
@@ -106,8 +133,6 @@ func recordOf(e Event) history.Record {
 			MaxIterations: e.Limits.MaxIterations, MaxCostUSD: e.Limits.MaxCostUSD, MaxDurationMs: e.Limits.MaxDuration.Milliseconds(),
 			IdleTimeoutMs: e.Limits.IdleTimeout.Milliseconds(), Promise: e.Promise,
 		}
-	case End:
-		return endRecord(e)
 	}
 	return nil
 }

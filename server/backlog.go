@@ -352,6 +352,9 @@ func limited(u wire.Update) (_ wire.Update, cut bool) {
 	case wire.Promise:
 		shorten(&u.Found)
 		return u, cut
+	case wire.UserChunk:
+		shorten(&u.Content.Text)
+		return u, cut
 	}
 	return u, false
 }

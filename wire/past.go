@@ -63,11 +63,8 @@ func LoopEvent(r history.Record) loop.Event {
 			Tokens: stream.Tokens(r.Tokens), Turns: r.Turns, ToolCalls: r.ToolCalls,
 			Duration: history.DurationOf(r.DurationMs), Skipped: r.Skipped,
 		}
-	case history.LoopStart:
-		if r.Promise == "" {
-			return nil
-		}
-		return loop.Goal{Promise: r.Promise, From: r.PromiseFrom}
+	case history.Goal:
+		return loop.Goal(r)
 	case history.NearMiss:
 		return loop.NearMiss{Found: r.Found, Expected: r.Expected, Why: r.Why}
 	case history.Guidance:

@@ -106,6 +106,8 @@ func (p *Projector) Loop(e loop.Event) Update {
 		return Promise{KindPromise, false, stream.Plain(e.Found), stream.Plain(e.Expected), stream.Plain(e.Why), Said{NearMissText(e), ClassWarning, OffersOf(e.Offer)}}
 	case loop.Guidance:
 		return Guidance{KindGuidance, e.ID, string(e.State)}
+	case loop.Told:
+		return UserChunk{SessionUpdate: KindUserChunk, Content: TextContent{"text", stream.Plain(e.Text)}}
 	case loop.Warning:
 		return Warning{KindWarning, stream.Plain(e.Message), Said{sentence(e.Message), ClassWarning, OffersOf(e.Offer)}}
 	case loop.LimitsChanged:

@@ -16,10 +16,10 @@ type OutputResult struct {
 	Complete bool `json:"complete"`
 }
 
-// The updates that only a transcript has.
+// The kinds of updates that are mostly of sessions of other programs.
 const (
 	KindUserChunk = "user_message_chunk" // a UserChunk: what a user or another agent said
-	KindNote      = "_ralph/note"
+	KindNote      = "_ralph/note"        // a Note; never live
 )
 
 // UserChunk is a piece of what the agent was told, and by whom; without an
