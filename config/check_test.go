@@ -74,8 +74,8 @@ func TestCheck(t *testing.T) {
 		{"text for a number", "[limits]\nmax_iterations = «\"many\"» # x\n", []string{"error: limits.max_iterations is a text; write a whole number, 0 or more"}},
 		{"negative", "[limits]\nmax_iterations = «-1»\nmax_cost_usd = «-0.5»\n", []string{
 			"error: limits.max_iterations is -1; write a whole number, 0 or more",
-			"error: limits.max_cost_usd is -0.5; write an amount in US dollars such as 5.0"}},
-		{"not a number", "[limits]\nmax_cost_usd = «nan»\n", []string{"error: limits.max_cost_usd is NaN; write an amount in US dollars such as 5.0"}},
+			"error: limits.max_cost_usd is -0.5; write an amount in US dollars such as 5.00"}},
+		{"not a number", "[limits]\nmax_cost_usd = «nan»\n", []string{"error: limits.max_cost_usd is NaN; write an amount in US dollars such as 5.00"}},
 		{"durations", "[limits]\nmax_duration = «4»\nidle_timeout = «\"ten\"»\n", []string{
 			"error: limits.max_duration is a number; write a duration such as \"90m\" or \"4h\"",
 			"error: limits.idle_timeout is \"ten\"; write a duration such as \"90m\" or \"4h\""}},

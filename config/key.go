@@ -5,9 +5,10 @@ import (
 	"math"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
-	"time"
 
+	"ralph-lsp/internal/limits"
 	"ralph-lsp/stream"
 )
 
@@ -19,9 +20,9 @@ const (
 	Table    Type = "table"
 	Text     Type = "text"
 	Texts    Type = "list of texts"
-	Count    Type = "whole number"
-	Dollars  Type = "US dollars"
-	Duration Type = "duration"
+	Count    Type = Type(limits.Count)
+	Dollars  Type = Type(limits.USD)
+	Duration Type = Type(limits.Span)
 	Switch   Type = "true or false"
 	Backend  Type = "name of a backend"
 )
@@ -31,9 +32,9 @@ var want = map[Type]string{
 	Table:    "keys below a line of [%s]",
 	Text:     "a text in quotes",
 	Texts:    `a list of texts such as ["--verbose"]`,
-	Count:    "a whole number, 0 or more",
-	Dollars:  "an amount in US dollars such as 5.0",
-	Duration: `a duration such as "90m" or "4h"`,
+	Count:    limits.Count.Wanted(),
+	Dollars:  limits.USD.Wanted(),
+	Duration: limits.Span.Wanted(),
 	Switch:   "true or false",
 	Backend:  `the name of a backend such as "pi"`,
 }
@@ -82,25 +83,14 @@ func formats() []string {
 }
 
 // keys is the table, parents before children.
-var keys = []Key{
+var keys = slices.Concat([]Key{
 	{Path: path("backend"), Type: Backend, Yields: ToUsers, Default: `"auto"`,
 		Doc: "The agent that runs the loop. `auto` takes the first one that is installed."},
 	{Path: path("prompt_file"), Type: Text, Default: `"PROMPT.md"`, check: checkPresent,
 		Doc: "The file with the prompt, relative to the folder, when a start doesn't bring one."},
 
 	{Path: path("limits"), Type: Table, Doc: "When a loop ends although the agent didn't promise that it is done."},
-	{Path: path("limits.max_iterations"), Type: Count, Yields: ToStricter, Default: "50", Zero: "no limit", Samples: []string{"50", "20", "100"},
-		Doc: "How often the agent runs in total."},
-	{Path: path("limits.max_cost_usd"), Type: Dollars, Yields: ToStricter, Zero: "no limit", Samples: []string{"5.0", "10.0"},
-		Doc: "What the whole loop may cost, in US dollars. A run that would go over it is stopped."},
-	{Path: path("limits.max_duration"), Type: Duration, Yields: ToStricter, Default: `"4h"`, Zero: "no limit", Samples: []string{`"4h"`, `"1h"`, `"90m"`},
-		Doc: "How long the loop may run; waits and pauses don't count."},
-	{Path: path("limits.idle_timeout"), Type: Duration, Yields: ToStricter, Default: `"10m"`, Zero: "an agent may be silent without end",
-		Samples: []string{`"10m"`, `"5m"`, `"30m"`},
-		Doc:     "How long an agent may print nothing before its run is stopped."},
-	{Path: path("limits.max_consecutive_failures"), Type: Count, Yields: ToStricter, Default: "5", Zero: "no limit", Samples: []string{"5", "3"},
-		Doc: "How many iterations in a row may fail."},
-
+}, limitKeys(), []Key{
 	{Path: path("completion"), Type: Table, Doc: "How the agent says that it is done."},
 	{Path: path("completion.promise"), Type: Text, Samples: []string{`"DONE"`}, check: CheckPromise,
 		Doc: "The statement that ends the loop when the agent outputs it as `<promise>...</promise>`. The bare word `LOOP_COMPLETE` in its last line always does."},
@@ -135,6 +125,30 @@ var keys = []Key{
 		Doc: "Arguments that the role's backend gets behind its own."},
 	{Path: path("hats.*.backend.command"), Type: Text, Yields: Demands, check: checkPresent,
 		Doc: "The role's own program instead of a backend; it reads the prompt on standard input and prints text."},
+})
+
+// limitKeys are the keys below [limits].
+func limitKeys() []Key {
+	var keys []Key
+	for _, l := range limits.All() {
+		key := Key{
+			Path: []string{"limits", l.Key}, Type: Type(l.Unit), Yields: ToStricter, Zero: l.Zero, Doc: l.Doc,
+			Default: limitText(l, l.Default), Samples: slices.Clone(l.Samples),
+		}
+		for i, sample := range key.Samples {
+			key.Samples[i] = limitText(l, sample)
+		}
+		keys = append(keys, key)
+	}
+	return keys
+}
+
+// limitText is a value of a limit as it stands in a file.
+func limitText(l limits.Limit, value string) string {
+	if l.Unit == limits.Span && value != "" {
+		return strconv.Quote(value)
+	}
+	return value
 }
 
 func path(dotted string) []string { return strings.Split(dotted, ".") }
@@ -199,8 +213,8 @@ func (k Key) problem(v any) string {
 	case Duration:
 		var text string
 		if text, ok = v.(string); ok {
-			if d, err := time.ParseDuration(text); err != nil || d < 0 {
-				why = fmt.Sprintf("is %q", text)
+			if _, err := limits.ParseSpan(text); err != nil {
+				why = err.Error()
 			}
 		}
 	case Switch:

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"ralph-lsp/internal/limits"
 )
 
 // place makes a folder with a file, a user's folder with another, and says
@@ -42,8 +44,7 @@ func load(t *testing.T, f Files) Settings {
 
 func TestWithoutFilesTheSettingsAreBuiltIn(t *testing.T) {
 	s := load(t, place(t, "", ""))
-	want := Limits{MaxIterations: 50, MaxDuration: 4 * time.Hour, IdleTimeout: 10 * time.Minute, MaxConsecutiveFailures: 5}
-	if s.Limits != want || s.Backend != Auto || s.PromptFile != "PROMPT.md" || s.Promise != "" || !s.Instruct {
+	if s.Limits != limits.Default() || s.Backend != Auto || s.PromptFile != "PROMPT.md" || s.Promise != "" || !s.Instruct {
 		t.Errorf("got %+v", s)
 	}
 	if from := s.Source("limits.max_iterations"); from != FromDefault {
@@ -80,7 +81,7 @@ args = ["--provider", "anthropic"]
 	if s.Backend != "mine" || s.Promise != "ALL DONE" || s.Instruct {
 		t.Errorf("got %+v", s)
 	}
-	if want := (Limits{3, 2, 4 * time.Hour, 0, 5}); s.Limits != want {
+	if want := (limits.Limits{MaxIterations: 3, MaxCostUSD: 2, MaxDuration: 4 * time.Hour, MaxFailures: 5}); s.Limits != want {
 		t.Errorf("limits %+v, want %+v", s.Limits, want)
 	}
 	want := map[string]BackendSettings{
@@ -115,7 +116,7 @@ func TestAHatIsReplacedAsAWhole(t *testing.T) {
 func TestEachKeyHasASetter(t *testing.T) {
 	known := 0
 	for _, key := range Keys() {
-		if key.Type == Table {
+		if _, isLimit := limits.ByKey(key.Name()); isLimit || key.Type == Table {
 			continue
 		}
 		known++

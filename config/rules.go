@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"ralph-lsp/internal/limits"
 	"ralph-lsp/internal/tell"
 )
 
@@ -72,7 +73,8 @@ func (c *checker) checkEnd() {
 	for _, e := range c.entries {
 		if slices.Equal(e.path, []string{"limits", "max_iterations"}) {
 			p := c.report(e.value, Warning, "limits.max_iterations", "without a limit, a promise and a budget hardly anything ends the loop; set one of them")
-			p.Fix = &Fix{Title: "set max_iterations to 50", Text: "50"}
+			n := fmt.Sprint(limits.Default().MaxIterations)
+			p.Fix = &Fix{Title: "set max_iterations to " + n, Text: n}
 		}
 	}
 }

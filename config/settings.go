@@ -1,13 +1,15 @@
 package config
 
 import (
+	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/BurntSushi/toml"
+
+	"ralph-lsp/internal/limits"
 )
 
 // Source is where a value comes from.
@@ -22,15 +24,6 @@ const (
 	FromPrompt  Source = "prompt"  // the prompt, which may name its promise
 	FromDefault Source = "default" // built in
 )
-
-// Limits bound a loop; 0 is no limit.
-type Limits struct {
-	MaxIterations          int
-	MaxCostUSD             float64
-	MaxDuration            time.Duration
-	IdleTimeout            time.Duration
-	MaxConsecutiveFailures int
-}
 
 // History says how loops are kept.
 type History struct {
@@ -59,7 +52,7 @@ type Hat struct {
 type Settings struct {
 	Backend    string // a name, or Auto
 	PromptFile string // as it is written; see PromptPath
-	Limits     Limits
+	Limits     limits.Limits
 	Promise    string // "" is none
 	Instruct   bool
 	History    History
@@ -81,28 +74,23 @@ type setting struct {
 }
 
 // setters put a key's decoded value into settings, by the key's path in the
-// table. name is what stands for Any.
+// table, but for the limits. name is what stands for Any.
 var setters = map[string]func(s *Settings, name string, v any){
-	"backend":                         func(s *Settings, _ string, v any) { s.Backend = v.(string) },
-	"prompt_file":                     func(s *Settings, _ string, v any) { s.PromptFile = v.(string) },
-	"limits.max_iterations":           func(s *Settings, _ string, v any) { s.Limits.MaxIterations = int(v.(int64)) },
-	"limits.max_cost_usd":             func(s *Settings, _ string, v any) { s.Limits.MaxCostUSD = dollars(v) },
-	"limits.max_duration":             func(s *Settings, _ string, v any) { s.Limits.MaxDuration = duration(v) },
-	"limits.idle_timeout":             func(s *Settings, _ string, v any) { s.Limits.IdleTimeout = duration(v) },
-	"limits.max_consecutive_failures": func(s *Settings, _ string, v any) { s.Limits.MaxConsecutiveFailures = int(v.(int64)) },
-	"completion.promise":              func(s *Settings, _ string, v any) { s.Promise = v.(string) },
-	"completion.instruct":             func(s *Settings, _ string, v any) { s.Instruct = v.(bool) },
-	"history.enabled":                 func(s *Settings, _ string, v any) { s.History.Enabled = v.(bool) },
-	"history.folder":                  func(s *Settings, _ string, v any) { s.History.Folder = v.(string) },
-	"backends.*.command":              ofBackend(func(b *BackendSettings, v any) { b.Command = v.(string) }),
-	"backends.*.args":                 ofBackend(func(b *BackendSettings, v any) { b.Args = texts(v) }),
-	"backends.*.prompt":               ofBackend(func(b *BackendSettings, v any) { b.Prompt = v.(string) }),
-	"backends.*.output":               ofBackend(func(b *BackendSettings, v any) { b.Output = v.(string) }),
-	"backends.*.interactive_args":     ofBackend(func(b *BackendSettings, v any) { b.InteractiveArgs = texts(v) }),
-	"hats.*.backend":                  ofHat(func(h *Hat, v any) { h.Backend = v.(string) }),
-	"hats.*.backend.type":             ofHat(func(h *Hat, v any) { h.Backend = v.(string) }),
-	"hats.*.backend.command":          ofHat(func(h *Hat, v any) { h.Command = v.(string) }),
-	"hats.*.backend.args":             ofHat(func(h *Hat, v any) { h.Args = texts(v) }),
+	"backend":                     func(s *Settings, _ string, v any) { s.Backend = v.(string) },
+	"prompt_file":                 func(s *Settings, _ string, v any) { s.PromptFile = v.(string) },
+	"completion.promise":          func(s *Settings, _ string, v any) { s.Promise = v.(string) },
+	"completion.instruct":         func(s *Settings, _ string, v any) { s.Instruct = v.(bool) },
+	"history.enabled":             func(s *Settings, _ string, v any) { s.History.Enabled = v.(bool) },
+	"history.folder":              func(s *Settings, _ string, v any) { s.History.Folder = v.(string) },
+	"backends.*.command":          ofBackend(func(b *BackendSettings, v any) { b.Command = v.(string) }),
+	"backends.*.args":             ofBackend(func(b *BackendSettings, v any) { b.Args = texts(v) }),
+	"backends.*.prompt":           ofBackend(func(b *BackendSettings, v any) { b.Prompt = v.(string) }),
+	"backends.*.output":           ofBackend(func(b *BackendSettings, v any) { b.Output = v.(string) }),
+	"backends.*.interactive_args": ofBackend(func(b *BackendSettings, v any) { b.InteractiveArgs = texts(v) }),
+	"hats.*.backend":              ofHat(func(h *Hat, v any) { h.Backend = v.(string) }),
+	"hats.*.backend.type":         ofHat(func(h *Hat, v any) { h.Backend = v.(string) }),
+	"hats.*.backend.command":      ofHat(func(h *Hat, v any) { h.Command = v.(string) }),
+	"hats.*.backend.args":         ofHat(func(h *Hat, v any) { h.Args = texts(v) }),
 }
 
 func ofBackend(set func(*BackendSettings, any)) func(*Settings, string, any) {
@@ -121,17 +109,12 @@ func ofHat(set func(*Hat, any)) func(*Settings, string, any) {
 	}
 }
 
-func dollars(v any) float64 {
-	if whole, ok := v.(int64); ok {
-		return float64(whole)
+// setLimit puts a limit's decoded value, which was checked, in its place.
+func setLimit(to *limits.Limits, l limits.Limit, v any) {
+	var g limits.Given
+	if err := l.Set(&g, fmt.Sprint(v)); err == nil {
+		*to = g.Over(*to)
 	}
-	return v.(float64)
-}
-
-// duration reads a value that was checked.
-func duration(v any) time.Duration {
-	d, _ := time.ParseDuration(v.(string))
-	return d
 }
 
 func texts(v any) []string {
@@ -197,7 +180,11 @@ func (s *Settings) apply(values map[string]any, from Source, dir string) {
 		if i := slices.Index(l.key.Path, Any); i >= 0 {
 			name = l.path[i]
 		}
-		setters[strings.Join(l.key.Path, ".")](s, name, value)
+		if limit, ok := limits.ByKey(l.key.Name()); ok {
+			setLimit(&s.Limits, limit, value)
+		} else {
+			setters[strings.Join(l.key.Path, ".")](s, name, value)
+		}
 		s.sources[strings.Join(l.path, ".")] = setting{value, from}
 	}
 }

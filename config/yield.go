@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"ralph-lsp/internal/limits"
 )
 
 // A folder's file that isn't trusted may tighten what the user set, and loosen
@@ -52,7 +54,7 @@ func (l leaf) yields(now any, isUsers bool) bool {
 	}
 	switch l.key.Yields {
 	case ToStricter:
-		return strictness(l.key, l.value) < strictness(l.key, now)
+		return isLooser(l.key, l.value, now)
 	case ToUsers:
 		return isUsers
 	}
@@ -68,22 +70,13 @@ func lines(held []Held) []string {
 	return out
 }
 
-// strictness orders the values of a limit: the smaller it is the stricter, and
-// 0 is none.
-func strictness(key Key, v any) float64 {
-	var size float64
-	switch key.Type {
-	case Duration:
-		size = float64(duration(v))
-	case Dollars:
-		size = dollars(v)
-	default:
-		size = float64(v.(int64))
-	}
-	if size == 0 {
-		return 0
-	}
-	return 1 / size
+// isLooser says whether a limit is looser with a than with b.
+func isLooser(key Key, a, b any) bool {
+	limit, _ := limits.ByKey(key.Name())
+	var x, y limits.Limits
+	setLimit(&x, limit, a)
+	setLimit(&y, limit, b)
+	return limit.IsLooser(x, y)
 }
 
 // HeldText tells in one line what of a folder's file doesn't count, and how it would.

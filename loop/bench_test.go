@@ -9,6 +9,7 @@ import (
 
 	"ralph-lsp/backends"
 	"ralph-lsp/history"
+	"ralph-lsp/internal/limits"
 	"ralph-lsp/loopstate"
 	"ralph-lsp/stream"
 )
@@ -51,10 +52,10 @@ func BenchmarkIterationGap(b *testing.B) {
 			b.Fatal(err)
 		}
 		w := &timer{}
-		limits := DefaultLimits()
-		limits.MaxIterations = max(b.N, 2)
+		bounds := limits.Default()
+		bounds.MaxIterations = max(b.N, 2)
 		l, err := Start(Config{
-			Folder: b.TempDir(), History: history.Options{Folder: b.TempDir()}, Prompt: "x", Limits: limits, Quiet: true,
+			Folder: b.TempDir(), History: history.Options{Folder: b.TempDir()}, Prompt: "x", Limits: bounds, Quiet: true,
 			Backend: backends.Custom("/bin/cat", []string{said}, backends.PromptStdin, stream.FormatPi),
 		}, w)
 		if err != nil {
@@ -63,7 +64,7 @@ func BenchmarkIterationGap(b *testing.B) {
 		if end := l.Wait(); end.Reason != StopMaxIterations {
 			b.Fatalf("%+v", end)
 		}
-		b.ReportMetric(float64(w.gaps.Microseconds())/1000/float64(limits.MaxIterations-1), "end-to-start-ms/op")
+		b.ReportMetric(float64(w.gaps.Microseconds())/1000/float64(bounds.MaxIterations-1), "end-to-start-ms/op")
 	})
 }
 

@@ -3,12 +3,12 @@ package loop
 import (
 	"errors"
 	"fmt"
-	"math"
 	"path/filepath"
 	"time"
 
 	"ralph-lsp/backends"
 	"ralph-lsp/history"
+	"ralph-lsp/internal/limits"
 	"ralph-lsp/loopstate"
 )
 
@@ -43,15 +43,14 @@ type Config struct {
 	Warnings []string
 }
 
-// Patch changes a running loop; nil fields stay as they are.
+// Limits bound a loop.
+type Limits = limits.Limits
+
+// Patch changes a loop; what is nil stays as it is.
 type Patch struct {
-	MaxIterations *int
-	MaxCostUSD    *float64
-	MaxDuration   *time.Duration
-	IdleTimeout   *time.Duration
-	MaxFailures   *int
-	Promise       *string
-	Prompt        *string
+	limits.Given
+	Promise *string
+	Prompt  *string
 }
 
 // Errors of Start and of the functions that speak to a loop in a folder.
@@ -88,7 +87,7 @@ func (e *InterruptedError) Error() string {
 		how = "failed"
 	}
 	return fmt.Sprintf("%s holds a loop that %s at iteration %s: continue it or cancel it first",
-		e.Path, how, ofMax(e.State.Iteration, e.State.MaxIterations))
+		e.Path, how, ofMax(e.State.Iteration, e.State.Limits().MaxIterations))
 }
 
 // Reason is why the loop stopped: StopInterrupted, or one that is Failed.
@@ -107,44 +106,24 @@ func ofMax(n, limit int) string {
 	return fmt.Sprintf("%d/%d", n, limit)
 }
 
-// Check says what is wrong with limits, naming the limit and its value.
-func (l Limits) Check() error {
-	switch {
-	case l.MaxIterations < 0:
-		return fmt.Errorf("max iterations is %d: give a positive number, or 0 for no limit", l.MaxIterations)
-	case l.MaxCostUSD < 0 || math.IsNaN(l.MaxCostUSD) || math.IsInf(l.MaxCostUSD, 0):
-		return fmt.Errorf("max cost is %v: give dollars, or 0 for no limit", l.MaxCostUSD)
-	case l.MaxDuration < 0:
-		return fmt.Errorf("max time is %v: give a duration such as 90m, or 0 for no limit", l.MaxDuration)
-	case l.IdleTimeout < 0:
-		return fmt.Errorf("idle timeout is %v: give a duration such as 10m, or 0 to wait without end", l.IdleTimeout)
-	case l.MaxFailures < 0:
-		return fmt.Errorf("max failures is %d: give a positive number, or 0 for no limit", l.MaxFailures)
-	}
-	return nil
-}
-
 // newState is the state file of a loop that begins.
 func (c Config) newState(id string, now time.Time) loopstate.State {
 	s := loopstate.State{
-		Active:                 true,
-		Iteration:              1,
-		MaxIterations:          c.Limits.MaxIterations,
-		CompletionPromise:      c.Promise,
-		StartedAt:              now.UTC().Truncate(time.Second),
-		LoopID:                 id,
-		Backend:                c.Backend.Name,
-		Model:                  c.Model,
-		Hat:                    c.Hat,
-		BackendArgs:            c.Args,
-		Quiet:                  c.Quiet,
-		MaxDuration:            &c.Limits.MaxDuration,
-		IdleTimeout:            &c.Limits.IdleTimeout,
-		MaxConsecutiveFailures: &c.Limits.MaxFailures,
-		Prompt:                 c.Prompt,
+		Active:            true,
+		Iteration:         1,
+		CompletionPromise: c.Promise,
+		StartedAt:         now.UTC().Truncate(time.Second),
+		LoopID:            id,
+		Backend:           c.Backend.Name,
+		Model:             c.Model,
+		Hat:               c.Hat,
+		BackendArgs:       c.Args,
+		Quiet:             c.Quiet,
+		Given:             c.Limits.All(),
+		Prompt:            c.Prompt,
 	}
-	if c.Limits.MaxCostUSD > 0 {
-		s.MaxCostUSD = &c.Limits.MaxCostUSD
+	if c.Limits.MaxCostUSD == 0 {
+		s.MaxCostUSD = nil
 	}
 	c.describeProgram(&s)
 	return s
@@ -159,49 +138,21 @@ func (c Config) describeProgram(s *loopstate.State) {
 	}
 }
 
-// limitsOf reads the limits from a state file; what it leaves out is the default.
-func limitsOf(s loopstate.State) Limits {
-	l := DefaultLimits()
-	l.MaxIterations = s.MaxIterations
-	set(&l.MaxCostUSD, s.MaxCostUSD)
-	set(&l.MaxDuration, s.MaxDuration)
-	set(&l.IdleTimeout, s.IdleTimeout)
-	set(&l.MaxFailures, s.MaxConsecutiveFailures)
-	return l
-}
-
 // Over returns limits and a promise with the patch's changes.
 func (p Patch) Over(l Limits, promise string) (Limits, string) {
-	set(&l.MaxIterations, p.MaxIterations)
-	set(&l.MaxCostUSD, p.MaxCostUSD)
-	set(&l.MaxDuration, p.MaxDuration)
-	set(&l.IdleTimeout, p.IdleTimeout)
-	set(&l.MaxFailures, p.MaxFailures)
-	set(&promise, p.Promise)
-	return l, promise
+	if p.Promise != nil {
+		promise = *p.Promise
+	}
+	return p.Given.Over(l), promise
 }
 
 // apply writes the patch into a state file.
 func (p Patch) apply(s *loopstate.State) {
-	set(&s.MaxIterations, p.MaxIterations)
-	set(&s.CompletionPromise, p.Promise)
-	set(&s.Prompt, p.Prompt)
-	if p.MaxCostUSD != nil {
-		s.MaxCostUSD = p.MaxCostUSD
+	s.Given = p.Given.Or(s.Given)
+	if p.Promise != nil {
+		s.CompletionPromise = *p.Promise
 	}
-	if p.MaxDuration != nil {
-		s.MaxDuration = p.MaxDuration
-	}
-	if p.IdleTimeout != nil {
-		s.IdleTimeout = p.IdleTimeout
-	}
-	if p.MaxFailures != nil {
-		s.MaxConsecutiveFailures = p.MaxFailures
-	}
-}
-
-func set[T any](to *T, from *T) {
-	if from != nil {
-		*to = *from
+	if p.Prompt != nil {
+		s.Prompt = *p.Prompt
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"ralph-lsp/internal/limits"
 	"ralph-lsp/loopstate"
 )
 
@@ -12,8 +13,9 @@ func TestContinue(t *testing.T) {
 	found := func() *loopstate.State {
 		cost, idle := 1.5, 7*time.Minute
 		return &loopstate.State{
-			Active: true, Iteration: 4, MaxIterations: 6, CompletionPromise: "DONE", Prompt: "Go on", LoopID: "ralph-before",
-			Backend: "pi", BackendArgs: []string{"--planted"}, CostUSD: &cost, IdleTimeout: &idle, Elapsed: time.Hour,
+			Active: true, Iteration: 4, CompletionPromise: "DONE", Prompt: "Go on", LoopID: "ralph-before",
+			Backend: "pi", BackendArgs: []string{"--planted"}, CostUSD: &cost, Elapsed: time.Hour,
+			Given: limits.Given{MaxIterations: new(6), IdleTimeout: &idle},
 		}
 	}
 	resume := func(c *Config) {
@@ -69,7 +71,7 @@ func TestACappedLoopCanBeContinued(t *testing.T) {
 		first.over(StopMaxIterations, 2)
 		from, more := first.Resumable(), 3
 		r, err := tryStart(t, nil, func(c *Config) {
-			*c = Config{Folder: c.Folder, History: c.History, Backend: c.Backend, Continue: true, From: &from, Change: Patch{MaxIterations: &more}}
+			*c = Config{Folder: c.Folder, History: c.History, Backend: c.Backend, Continue: true, From: &from, Change: Patch{Given: limits.Given{MaxIterations: &more}}}
 		}, costs(1, "no"))
 		if err != nil {
 			t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 
 	"ralph-lsp/backends"
 	"ralph-lsp/history"
+	"ralph-lsp/internal/limits"
 	"ralph-lsp/loopstate"
 	"ralph-lsp/stream"
 )
@@ -343,7 +344,7 @@ func prepare(t *testing.T, found *loopstate.State, configure func(*Config), runs
 		t.Fatal(err)
 	}
 	b.Command = "/bin/true" // it is looked for, and never started
-	cfg := Config{Folder: t.TempDir(), History: history.Options{Folder: t.TempDir()}, Prompt: "Build it", Backend: b, Promise: "DONE", Limits: DefaultLimits()}
+	cfg := Config{Folder: t.TempDir(), History: history.Options{Folder: t.TempDir()}, Prompt: "Build it", Backend: b, Promise: "DONE", Limits: limits.Default()}
 	if configure != nil {
 		configure(&cfg)
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"ralph-lsp/internal/limits"
 	"ralph-lsp/loopstate"
 	"ralph-lsp/stream"
 )
@@ -78,12 +79,12 @@ func TestAFailedLoopGoesOnBehindItsFailure(t *testing.T) {
 func TestALoopThatFailedInItsLastIterationIsAtItsLimit(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		_, state := failedAfter(t, says("no"), fails(stream.KindServer, "500"))
-		state.MaxIterations = 3
+		state.MaxIterations = new(3)
 		_, err := tryStart(t, &state, goOn, says("no"))
-		if capped := (*CapError)(nil); !errors.As(err, &capped) || capped.Iterations != 3 {
+		if capped := (*CapError)(nil); !errors.As(err, &capped) || capped.Used.MaxIterations != 3 {
 			t.Errorf("got %v", err)
 		}
-		state.MaxIterations = 4
+		state.MaxIterations = new(4)
 		r, err := tryStart(t, &state, goOn, says("no"))
 		if err != nil {
 			t.Fatal(err)
@@ -161,7 +162,7 @@ func TestALoopLeftBehindTellsHow(t *testing.T) {
 		StopPromise:  "f holds a loop that stopped at iteration 3/9: continue it or cancel it first",
 		StopFailures: "f holds a loop that failed at iteration 3/9: continue it or cancel it first",
 	} {
-		e := &InterruptedError{Path: "f", State: loopstate.State{Iteration: 3, MaxIterations: 9, StopReason: string(reason)}}
+		e := &InterruptedError{Path: "f", State: loopstate.State{Iteration: 3, Given: limits.Given{MaxIterations: new(9)}, StopReason: string(reason)}}
 		if e.Error() != want || e.Reason() != reason && e.Reason() != StopInterrupted {
 			t.Errorf("%s: %q, %s", reason, e, e.Reason())
 		}

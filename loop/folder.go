@@ -27,9 +27,6 @@ func StateIn(folder string) (path string, s loopstate.State, err error) {
 	return file.Path(), s, err
 }
 
-// LimitsOf are the limits that a state file says.
-func LimitsOf(s loopstate.State) Limits { return limitsOf(s) }
-
 // FolderStatus tells how a folder's loop stands as far as its state file says.
 // owned: a living process drives it, and owner says which. A folder without
 // a loop gives fs.ErrNotExist.
@@ -51,7 +48,7 @@ func FolderStatus(folder string) (status Status, owner loopstate.Owner, owned bo
 // statusOf is what a state file tells of its loop.
 func statusOf(s loopstate.State, path, folder string, owned bool) Status {
 	status := Status{
-		LoopID: s.LoopID, Folder: folder, State: StateRunning, Iteration: s.Iteration, Limits: limitsOf(s),
+		LoopID: s.LoopID, Folder: folder, State: StateRunning, Iteration: s.Iteration, Limits: s.Limits(),
 		Promise: s.CompletionPromise, Title: history.Title(s.Prompt), Hat: s.Hat, StartedAt: s.StartedAt, Spent: s.Elapsed, Elapsed: s.Elapsed,
 		Session: stream.SessionStart{Backend: s.Backend, Model: s.Model}, StateFile: path,
 		SessionFile: s.SessionFile,
@@ -209,7 +206,7 @@ func changeFolder(folder string, edit func(*loopstate.State)) error {
 	defer file.Settle()
 	_, err = file.Update(func(s *loopstate.State) error {
 		edit(s)
-		return errors.Join(limitsOf(*s).Check(), checkPromise(s.CompletionPromise))
+		return errors.Join(s.Limits().Check(), checkPromise(s.CompletionPromise))
 	})
 	if errors.Is(err, fs.ErrNotExist) {
 		return ErrNotRunning

@@ -248,13 +248,14 @@ func endRemains(dead loopstate.Owner) error {
 // mayGoOn says why a loop can't be continued with the limits that it would have.
 func (l *Loop) mayGoOn(s loopstate.State) error {
 	l.cfg.Change.apply(&s)
-	limits := limitsOf(s)
-	if err := errors.Join(limits.Check(), checkPromise(s.CompletionPromise)); err != nil {
+	bounds := s.Limits()
+	if err := errors.Join(bounds.Check(), checkPromise(s.CompletionPromise)); err != nil {
 		return err
 	}
 	used := usedBy(s)
-	if why := reached(used, limits); why != "" {
-		return &CapError{why, Used{used.iterations, used.cost.USD, used.elapsed}, limits}
+	if why := reached(used, bounds); why != "" {
+		sofar := Limits{MaxIterations: used.iterations, MaxCostUSD: used.cost.USD, MaxDuration: used.elapsed.Truncate(time.Second)}
+		return &CapError{why, sofar, bounds}
 	}
 	return nil
 }
@@ -314,7 +315,7 @@ func (l *Loop) init(s loopstate.State) {
 	}
 	l.status = Status{
 		LoopID: l.id, Folder: l.cfg.Folder, State: StateStarting, Iteration: s.Iteration,
-		Limits: limitsOf(s), Promise: s.CompletionPromise, Title: history.Title(s.Prompt), Hat: s.Hat, StartedAt: s.StartedAt,
+		Limits: s.Limits(), Promise: s.CompletionPromise, Title: history.Title(s.Prompt), Hat: s.Hat, StartedAt: s.StartedAt,
 		Session:   stream.SessionStart{Backend: l.cfg.Backend.Name, Model: l.cfg.Model},
 		Cost:      l.base.cost,
 		Tokens:    l.base.tokens,

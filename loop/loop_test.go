@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ralph-lsp/backends"
+	"ralph-lsp/internal/limits"
 	"ralph-lsp/loopstate"
 	"ralph-lsp/stream"
 )
@@ -260,9 +261,9 @@ func TestPauseAndResume(t *testing.T) {
 
 func TestLimitsChangeWhileItRuns(t *testing.T) {
 	for name, change := range map[string]func(*rig){
-		"here": func(r *rig) { n := 2; r.Update(Patch{MaxIterations: &n}) },
+		"here": func(r *rig) { n := 2; r.Update(Patch{Given: limits.Given{MaxIterations: &n}}) },
 		"in the file": func(r *rig) {
-			r.file.edit(func(s *loopstate.State) { s.MaxIterations = 2 })
+			r.file.edit(func(s *loopstate.State) { s.MaxIterations = new(2) })
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -284,7 +285,7 @@ func TestALowerBudgetCountsAtOnce(t *testing.T) {
 		r := start(t, func(c *Config) { c.Limits.MaxCostUSD = 10 }, withTime(costs(3, "no"), time.Hour))
 		time.Sleep(time.Second)
 		budget := 2.0
-		r.Update(Patch{MaxCostUSD: &budget})
+		r.Update(Patch{Given: limits.Given{MaxCostUSD: &budget}})
 		r.over(StopMaxCost, 1)
 	})
 }

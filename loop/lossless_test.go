@@ -10,6 +10,7 @@ import (
 
 	"ralph-lsp/backends"
 	"ralph-lsp/history"
+	"ralph-lsp/internal/limits"
 	"ralph-lsp/loopstate"
 	"ralph-lsp/stream"
 )
@@ -127,19 +128,19 @@ func TestALoopAtItsLimitIsNotContinued(t *testing.T) {
 		why    StopReason
 		want   string
 	}{
-		{"iterations", Patch{MaxIterations: &two}, StopMaxIterations, "the iteration limit of 2 is reached, the loop has used 3: raise it to go on"},
-		{"money", Patch{MaxCostUSD: &budget}, StopMaxCost, "the cost limit of $5.00 is reached, the loop has used $5.50: raise"},
-		{"time", Patch{MaxDuration: &minute}, StopMaxTime, "the time limit of 1m is reached, the loop has used 1m30s: raise"},
+		{"iterations", Patch{Given: limits.Given{MaxIterations: &two}}, StopMaxIterations, "the limit of 2 iterations is reached, the loop has used 3 iterations: raise it to go on"},
+		{"money", Patch{Given: limits.Given{MaxCostUSD: &budget}}, StopMaxCost, "the limit of $5.00 is reached, the loop has used $5.50: raise"},
+		{"time", Patch{Given: limits.Given{MaxDuration: &minute}}, StopMaxTime, "the limit of 1m is reached, the loop has used 1m30s: raise"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			found := &loopstate.State{Active: true, Iteration: 4, MaxIterations: 6, Prompt: "Go on", LoopID: "ralph-before", Backend: "pi", CostUSD: &cost, Elapsed: 90 * time.Second}
+			found := &loopstate.State{Active: true, Iteration: 4, Given: limits.Given{MaxIterations: new(6)}, Prompt: "Go on", LoopID: "ralph-before", Backend: "pi", CostUSD: &cost, Elapsed: 90 * time.Second}
 			r, err := tryStart(t, found, func(c *Config) { *c = goesOn(*c); c.Change = tt.change }, says("no"))
 			var capped *CapError
 			if !errors.As(err, &capped) || capped.Reason != tt.why || !strings.Contains(err.Error(), tt.want) {
 				t.Fatalf("got %v", err)
 			}
-			if state, err := r.file.Load(); err != nil || state.MaxIterations != 6 || state.MaxCostUSD != nil {
+			if state, err := r.file.Load(); err != nil || *state.MaxIterations != 6 || state.MaxCostUSD != nil {
 				t.Errorf("the state file says %+v, %v", state, err)
 			}
 		})

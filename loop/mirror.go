@@ -46,8 +46,8 @@ func (l *Loop) mirrorStart() {
 	l.mu.Unlock()
 	l.keep(history.LoopStart{
 		LoopID: l.id, Backend: l.cfg.Backend.Name, Title: s.Prompt, StartedAt: s.StartedAt, Continued: l.cfg.Continue,
-		Model: l.cfg.Model, Args: l.cfg.Args, Promise: s.CompletionPromise, MaxIterations: s.MaxIterations,
-		MaxCostUSD: limitsOf(s).MaxCostUSD,
+		Model: l.cfg.Model, Args: l.cfg.Args, Promise: s.CompletionPromise, MaxIterations: s.Limits().MaxIterations,
+		MaxCostUSD: s.Limits().MaxCostUSD,
 	})
 	l.warnOfMirror()
 }

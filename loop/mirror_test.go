@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ralph-lsp/history"
+	"ralph-lsp/internal/limits"
 	"ralph-lsp/stream"
 )
 
@@ -66,7 +67,7 @@ func TestALoopIsKeptInOneSession(t *testing.T) {
 
 		from, more := r.Resumable(), 3
 		again := start(t, func(c *Config) {
-			*c = Config{Folder: r.cfg.Folder, History: r.cfg.History, Backend: c.Backend, Continue: true, From: &from, Change: Patch{MaxIterations: &more}}
+			*c = Config{Folder: r.cfg.Folder, History: r.cfg.History, Backend: c.Backend, Continue: true, From: &from, Change: Patch{Given: limits.Given{MaxIterations: &more}}}
 		}, run{})
 		again.over(StopMaxIterations, 1)
 		if again.Status().SessionFile != path {

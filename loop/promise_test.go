@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ralph-lsp/backends"
+	"ralph-lsp/internal/limits"
 	"ralph-lsp/loopstate"
 	"ralph-lsp/stream"
 )
@@ -118,7 +119,7 @@ func TestAPromptWithAnotherPromise(t *testing.T) {
 
 func TestALoopThatGoesOnSaysWhatEndsIt(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		found := &loopstate.State{Active: true, Iteration: 2, MaxIterations: 3, Prompt: "Say <promise>DONE</promise>", CompletionPromise: "OTHER", Backend: "pi"}
+		found := &loopstate.State{Active: true, Iteration: 2, Given: limits.Given{MaxIterations: new(3)}, Prompt: "Say <promise>DONE</promise>", CompletionPromise: "OTHER", Backend: "pi"}
 		r, err := tryStart(t, found, func(c *Config) {
 			*c = Config{Folder: c.Folder, History: c.History, Backend: c.Backend, Continue: true, PromiseFrom: "prompt"}
 		}, says("<promise>DONE</promise>"))

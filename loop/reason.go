@@ -3,6 +3,8 @@ package loop
 import (
 	"slices"
 	"strings"
+
+	"ralph-lsp/internal/limits"
 )
 
 // StopReason is why a loop ended.
@@ -52,13 +54,13 @@ const (
 type Ending struct {
 	Reason    StopReason
 	Class     Class
-	Limit     Limit    // the one that was reached and can be raised; "" is none
-	State     State    // that the loop is left in; of one that is Left the state file stays
-	Untouched bool     // nothing is done to the state file: it is gone, or the user's to mend
-	What      string   // in words: "stopped"
-	Why       string   // in words: "iteration limit reached"; "" when What says all
-	Remedies  []Remedy // what can be done in an editor, the safest first
-	Advice    string   // what helps, to who sits at a terminal; "" when there is nothing to say
+	Limit     limits.Name // the one that was reached and can be raised; "" is none
+	State     State       // that the loop is left in; of one that is Left the state file stays
+	Untouched bool        // nothing is done to the state file: it is gone, or the user's to mend
+	What      string      // in words: "stopped"
+	Why       string      // in words: "iteration limit reached"; "" when What says all
+	Remedies  []Remedy    // what can be done in an editor, the safest first
+	Advice    string      // what helps, to who sits at a terminal; "" when there is nothing to say
 }
 
 // What can be done about a loop at a limit, and about one that was left.
@@ -70,9 +72,9 @@ var (
 // endings has every reason once, in the order in which they are listed.
 var endings = []Ending{
 	{Reason: StopPromise, Class: ClassOK, State: StateEnded, What: "done"},
-	{Reason: StopMaxIterations, Class: ClassWarning, Limit: LimitIterations, State: StateEnded, What: "stopped", Why: "iteration limit reached", Remedies: raise},
-	{Reason: StopMaxCost, Class: ClassWarning, Limit: LimitCost, State: StateEnded, What: "stopped", Why: "cost limit reached", Remedies: raise},
-	{Reason: StopMaxTime, Class: ClassWarning, Limit: LimitTime, State: StateEnded, What: "stopped", Why: "time limit reached", Remedies: raise},
+	{Reason: StopMaxIterations, Class: ClassWarning, Limit: limits.Iterations, State: StateEnded, What: "stopped", Why: "iteration limit reached", Remedies: raise},
+	{Reason: StopMaxCost, Class: ClassWarning, Limit: limits.Cost, State: StateEnded, What: "stopped", Why: "cost limit reached", Remedies: raise},
+	{Reason: StopMaxTime, Class: ClassWarning, Limit: limits.Time, State: StateEnded, What: "stopped", Why: "time limit reached", Remedies: raise},
 	{Reason: StopCancelled, Class: ClassInfo, State: StateEnded, What: "cancelled"},
 	{Reason: StopStateRemoved, Class: ClassInfo, State: StateEnded, Untouched: true, What: "cancelled", Why: "state file removed"},
 	{Reason: StopFailures, Class: ClassError, State: StateFailed, What: "failed", Why: "too many failures in a row", Remedies: left,

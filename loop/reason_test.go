@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 )
 
 // reasonsInTheCode are the constants of the type StopReason.
@@ -83,28 +82,6 @@ func TestAnEndingInWords(t *testing.T) {
 		e := tt.reason.Ending()
 		if got, after := e.String(), e.After("5 iterations"); got != tt.short || after != tt.after {
 			t.Errorf("%s: %q, %q", tt.reason, got, after)
-		}
-	}
-}
-
-func TestARaisedLimitHasRoom(t *testing.T) {
-	limits := Limits{MaxIterations: 50, MaxCostUSD: 5, MaxDuration: 4 * time.Hour}
-	for _, tt := range []struct {
-		name    string
-		limits  Limits
-		reached Limit
-		used    Used
-		want    string
-	}{
-		{"doubled", limits, LimitIterations, Used{Iterations: 50}, "100 iterations"},
-		{"doubled until there is room", limits, LimitIterations, Used{Iterations: 100}, "200 iterations"},
-		{"money", limits, LimitCost, Used{CostUSD: 5.2}, "$10.00"},
-		{"little money", Limits{MaxCostUSD: 0.001}, LimitCost, Used{CostUSD: 0.0011}, "$0.0020"},
-		{"time", limits, LimitTime, Used{Elapsed: 4 * time.Hour}, "8h"},
-		{"none any more", Limits{}, LimitIterations, Used{Iterations: 3}, "0 iterations"},
-	} {
-		if _, words := tt.limits.Raise(tt.reached, tt.used); words != tt.want {
-			t.Errorf("%s: %q, want %q", tt.name, words, tt.want)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"ralph-lsp/backends"
 	"ralph-lsp/history"
+	"ralph-lsp/internal/limits"
 	"ralph-lsp/loopstate"
 	"ralph-lsp/stream"
 )
@@ -44,7 +45,7 @@ func leftover(t *testing.T, lives bool) (folder string, agent *backends.Process)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := file.Create(loopstate.State{Active: true, Iteration: 1, MaxIterations: 1, Prompt: "x", LoopID: "ralph-dead"}); err != nil {
+	if err := file.Create(loopstate.State{Active: true, Iteration: 1, Given: limits.Given{MaxIterations: new(1)}, Prompt: "x", LoopID: "ralph-dead"}); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(folder, ".pi", "ralph-loop.local.lock"), record, 0o600); err != nil {
@@ -97,7 +98,7 @@ func TestTheRecordHasTheMarkFromTheStart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := Start(Config{Folder: folder, Prompt: "x", History: history.Options{Folder: t.TempDir()}, Limits: DefaultLimits(), Quiet: true,
+	l, err := Start(Config{Folder: folder, Prompt: "x", History: history.Options{Folder: t.TempDir()}, Limits: limits.Default(), Quiet: true,
 		Backend: backends.Custom("tail", []string{"-f", os.DevNull}, backends.PromptStdin, stream.FormatText)}, &timer{})
 	if err != nil {
 		t.Fatal(err)

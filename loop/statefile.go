@@ -44,7 +44,7 @@ func (l *Loop) readFile() error {
 
 // learn takes over what the state file says. The caller holds fileMu.
 func (l *Loop) learn(s loopstate.State) {
-	limits, promise := limitsOf(s), s.CompletionPromise
+	limits, promise := s.Limits(), s.CompletionPromise
 	problem := errors.Join(limits.Check(), checkPromise(promise))
 	l.mu.Lock()
 	l.known = s
@@ -124,7 +124,7 @@ func (l *Loop) change(edit func(*loopstate.State)) error {
 	defer l.fileMu.Unlock()
 	state, err := l.store.Update(func(s *loopstate.State) error {
 		edit(s)
-		if err := limitsOf(*s).Check(); err != nil {
+		if err := s.Limits().Check(); err != nil {
 			return err
 		}
 		return checkPromise(s.CompletionPromise)

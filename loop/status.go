@@ -29,20 +29,6 @@ func (s State) Left() bool { return s == StateInterrupted || s == StateFailed }
 // Over says whether the loop has come to its end.
 func (s State) Over() bool { return s == StateEnded || s.Left() }
 
-// Limits bound a loop. The zero value of each means "none".
-type Limits struct {
-	MaxIterations int           // runs in total
-	MaxCostUSD    float64       // dollars, over all iterations
-	MaxDuration   time.Duration // time spent running, without waits and pauses
-	IdleTimeout   time.Duration // of one run without any output
-	MaxFailures   int           // failed iterations in a row
-}
-
-// DefaultLimits are what a loop gets that says nothing.
-func DefaultLimits() Limits {
-	return Limits{MaxIterations: 50, MaxDuration: 4 * time.Hour, IdleTimeout: 10 * time.Minute, MaxFailures: 5}
-}
-
 // ToolStatus is the tool that runs now.
 type ToolStatus struct {
 	Call      stream.ToolCall

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"ralph-lsp/internal/limits"
 	"ralph-lsp/loopstate"
 )
 
@@ -46,7 +47,7 @@ func touch(r *rig, random *rand.Rand) {
 	case 1, 2:
 		r.Resume(Patch{})
 	case 3:
-		r.Update(Patch{MaxFailures: &n})
+		r.Update(Patch{Given: limits.Given{MaxFailures: &n}})
 	case 4:
 		r.Steer("mind this")
 	case 5:

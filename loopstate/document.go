@@ -60,8 +60,7 @@ func NewDocument(s State) *Document {
 // optional blank line, and the prompt, which is everything behind, byte for
 // byte. It accepts any order, unknown keys and what shell tools write.
 //
-// A missing key means: active, iteration 1, DefaultMaxIterations, no promise,
-// and nothing for the others. Errors are of type *SyntaxError with File Name.
+// A missing key means: active, iteration 1, no promise, and nothing for the others. Errors are of type *SyntaxError with File Name.
 func Parse(data []byte) (*Document, error) {
 	first, rest := cutLine(string(data))
 	if strings.TrimRight(strings.TrimPrefix(first, bom), " \t\r\n") != fence {

@@ -20,7 +20,7 @@ func TestANewFileHasTheFiveKeysFirst(t *testing.T) {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	bare := State{Active: true, Iteration: 1, Prompt: "Go.\n"}
-	wantBare := "---\nactive: true\niteration: 1\nmax_iterations: 0\ncompletion_promise: null\nstarted_at: null\n---\n\nGo.\n"
+	wantBare := "---\nactive: true\niteration: 1\nmax_iterations: 50\ncompletion_promise: null\nstarted_at: null\n---\n\nGo.\n"
 	if diff := cmp.Diff(wantBare, string(NewDocument(bare).Bytes())); diff != "" {
 		t.Errorf("without optional keys: -want +got:\n%s", diff)
 	}
@@ -49,7 +49,7 @@ func TestAChangeTouchesOnlyItsKeys(t *testing.T) {
 			"---\nactive: false\niteration: 2\nowner: me\nmax_iterations: 9\ncompletion_promise: \"OK\"\nloop_id: \"x\"\ncost_usd: 0.5\n---\nGo."},
 		{"a default that nobody wrote isn't written",
 			"---\n---\nGo.",
-			func(s *State) { s.Active, s.Iteration, s.MaxIterations = true, 1, DefaultMaxIterations },
+			func(s *State) { s.Active, s.Iteration, s.MaxIterations = true, 1, nil },
 			"---\n---\nGo."},
 		{"delivered guidance goes, comments around it stay",
 			"---\n# before\nguidance:\n- a\n\n# in between\n- b\n# behind\nhat: h\n---\nGo.",
@@ -247,7 +247,7 @@ func TestAStateSharesNothingWithItsDocument(t *testing.T) {
 	doc := NewDocument(readable["ours.md"])
 	before := string(doc.Bytes())
 	s := doc.State()
-	s.Guidance[0], s.BackendArgs[0], *s.CostUSD, *s.MaxConsecutiveFailures = "new", "--new", 9, 9
+	s.Guidance[0], s.BackendArgs[0], *s.CostUSD, *s.MaxFailures = "new", "--new", 9, 9
 	doc.Set(s)
 	if string(doc.Bytes()) == before {
 		t.Error("a change made in place was not noticed")

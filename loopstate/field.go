@@ -2,11 +2,11 @@ package loopstate
 
 import (
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 	"time"
 
+	"ralph-lsp/internal/limits"
 	"ralph-lsp/internal/tell"
 )
 
@@ -24,7 +24,7 @@ type field struct {
 var fields = []field{
 	boolField("active", func(s *State) *bool { return &s.Active }),
 	intField("iteration", func(s *State) *int { return &s.Iteration }),
-	intField("max_iterations", func(s *State) *int { return &s.MaxIterations }),
+	orDefault(limitField("max_iterations")),
 	orNull(textField("completion_promise", func(s *State) *string { return &s.CompletionPromise })),
 	orNull(timeField("started_at", func(s *State) *time.Time { return &s.StartedAt })),
 
@@ -36,11 +36,11 @@ var fields = []field{
 	textField("backend_output", func(s *State) *string { return &s.BackendOutput }),
 	textField("backend_prompt", func(s *State) *string { return &s.BackendPrompt }),
 	whenTrue(boolField("quiet", func(s *State) *bool { return &s.Quiet })),
-	optional("cost_usd", usdField, func(s *State) **float64 { return &s.CostUSD }),
-	optional("max_cost_usd", usdField, func(s *State) **float64 { return &s.MaxCostUSD }),
-	optional("max_duration", durationField, func(s *State) **time.Duration { return &s.MaxDuration }),
-	optional("idle_timeout", durationField, func(s *State) **time.Duration { return &s.IdleTimeout }),
-	optional("max_consecutive_failures", intField, func(s *State) **int { return &s.MaxConsecutiveFailures }),
+	costField(),
+	limitField("max_cost_usd"),
+	limitField("max_duration"),
+	limitField("idle_timeout"),
+	limitField("max_consecutive_failures"),
 	elapsedField(),
 	timeField("resume_at", func(s *State) *time.Time { return &s.ResumeAt }),
 	tokensField(),
@@ -70,51 +70,61 @@ func fieldOf(key string) *field {
 	return nil
 }
 
-// newField makes a field of a value that is one scalar. A null leaves the
+// scalarField makes a field of a value that is one scalar. A null leaves the
 // value as it is, like a key that isn't there.
-func newField[T any](key string, at func(*State) *T, format func(T) string, parse func(string) (T, error)) field {
-	return field{
-		key:    key,
-		format: func(s *State) string { return format(*at(s)) },
-		parse: func(s *State, b block) error {
-			text, null, err := b.scalar()
-			if err != nil || null {
-				return err
-			}
-			v, err := parse(text)
-			if err != nil {
-				return err
-			}
-			*at(s) = v
-			return nil
-		},
-	}
+func scalarField(key string, format func(*State) string, parse func(*State, string) error) field {
+	return field{key, format, func(s *State, b block) error {
+		text, null, err := b.scalar()
+		if err != nil || null {
+			return err
+		}
+		return parse(s, text)
+	}}
 }
 
-// optional makes a field whose absence is a nil pointer of one that is always
-// there.
-func optional[T any](key string, of func(string, func(*State) *T) field, at func(*State) **T) field {
-	present := of(key, func(s *State) *T {
-		if p := at(s); *p == nil {
-			*p = new(T)
+// newField makes a field of a value that is always there.
+func newField[T any](key string, at func(*State) *T, format func(T) string, parse func(string) (T, error)) field {
+	return scalarField(key, func(s *State) string { return format(*at(s)) }, func(s *State, text string) error {
+		v, err := parse(text)
+		if err == nil {
+			*at(s) = v
 		}
-		return *at(s)
+		return err
 	})
-	return field{
-		key: key,
-		format: func(s *State) string {
-			if *at(s) == nil {
-				return ""
-			}
-			return present.format(s)
-		},
-		parse: func(s *State, b block) error {
-			if _, null, _ := b.scalar(); null {
-				return nil
-			}
-			return present.parse(s, b)
-		},
+}
+
+// costField is left out while the cost is unknown.
+func costField() field {
+	return scalarField("cost_usd", func(s *State) string {
+		if s.CostUSD == nil {
+			return ""
+		}
+		return limits.FormatUSD(*s.CostUSD)
+	}, func(s *State, text string) error {
+		usd, err := limits.ParseUSD(text)
+		if err == nil {
+			s.CostUSD = &usd
+		}
+		return err
+	})
+}
+
+// limitField is left out when the limit isn't given.
+func limitField(key string) field {
+	limit, ok := limits.ByKey(key)
+	if !ok {
+		panic("there is no limit " + key)
 	}
+	return scalarField(key, func(s *State) string {
+		text := limit.Text(s.Given.Over(limits.Limits{}))
+		switch {
+		case !limit.IsIn(s.Given):
+			return ""
+		case limit.Unit == limits.Span:
+			return quote(text)
+		}
+		return text
+	}, func(s *State, text string) error { return limit.Set(&s.Given, text) })
 }
 
 // whenTrue leaves out a field that is false.
@@ -147,6 +157,20 @@ func orNull(f field) field {
 	return f
 }
 
+// orDefault makes a limit's field that is written with its default instead of
+// being left out. A loop without it has to be asked for with an explicit 0.
+func orDefault(f field) field {
+	format := f.format
+	f.format = func(s *State) string {
+		if text := format(s); text != "" {
+			return text
+		}
+		limit, _ := limits.ByKey(f.key)
+		return limit.Default
+	}
+	return f
+}
+
 func boolField(key string, at func(*State) *bool) field {
 	return newField(key, at, strconv.FormatBool, func(text string) (bool, error) {
 		switch strings.ToLower(text) {
@@ -160,34 +184,11 @@ func boolField(key string, at func(*State) *bool) field {
 }
 
 func intField(key string, at func(*State) *int) field {
-	return newField(key, at, strconv.Itoa, func(text string) (int, error) {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 0 {
-			return 0, fmt.Errorf("is %q; write a whole number, 0 or more", text)
-		}
-		return n, nil
-	})
-}
-
-func usdField(key string, at func(*State) *float64) field {
-	format := func(usd float64) string { return strconv.FormatFloat(usd, 'f', -1, 64) }
-	return newField(key, at, format, func(text string) (float64, error) {
-		usd, err := strconv.ParseFloat(text, 64)
-		if err != nil || !(usd >= 0) || math.IsInf(usd, 0) {
-			return 0, fmt.Errorf("is %q; write an amount in US dollars such as 5.00", text)
-		}
-		return usd, nil
-	})
+	return newField(key, at, strconv.Itoa, limits.ParseCount)
 }
 
 func durationField(key string, at func(*State) *time.Duration) field {
-	return newField(key, at, formatDuration, func(text string) (time.Duration, error) {
-		d, err := time.ParseDuration(text)
-		if err != nil || d < 0 {
-			return 0, fmt.Errorf("is %q; write a duration such as \"90m\" or \"4h\"", text)
-		}
-		return d, nil
-	})
+	return newField(key, at, formatDuration, limits.ParseSpan)
 }
 
 // elapsedField is a duration that is left out when it is 0.

@@ -57,7 +57,7 @@ func TestAStateThatCannotBeReadBackIsNotWritten(t *testing.T) {
 		msg    string
 	}{
 		{"no prompt", func(s *State) { s.Prompt = " \n" }, "there is no prompt"},
-		{"negative", func(s *State) { s.MaxIterations = -1 }, `max_iterations is "-1"`},
+		{"negative", func(s *State) { s.MaxIterations = new(-1) }, `max_iterations is "-1"`},
 		{"year 10000", func(s *State) { s.ResumeAt = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC) }, "resume_at is"},
 	}
 	for _, tt := range tests {

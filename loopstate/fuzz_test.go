@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"ralph-lsp/internal/limits"
 )
 
 // FuzzRoundTrip writes any state and reads it back.
@@ -31,9 +33,9 @@ func FuzzRoundTrip(f *testing.F) {
 		}
 		d := time.Duration(nanos)
 		want := State{
-			Active: active, Iteration: iteration, MaxIterations: limit, CompletionPromise: promise, StartedAt: started,
+			Active: active, Iteration: iteration, CompletionPromise: promise, StartedAt: started,
 			LoopID: text, Backend: item, Hat: promise, Model: text, BackendArgs: []string{item, text},
-			CostUSD: &usd, MaxCostUSD: &usd, MaxDuration: &d, IdleTimeout: &d, MaxConsecutiveFailures: &limit,
+			CostUSD: &usd, Given: limits.Given{MaxIterations: &limit, MaxCostUSD: &usd, MaxDuration: &d, IdleTimeout: &d, MaxFailures: &limit},
 			BackendOutput: item, BackendPrompt: text, Quiet: active, Tokens: Tokens{Input: nanos, Output: int64(limit)},
 			Elapsed: d, ResumeAt: started, Guidance: []string{text, item, promise}, Guided: []string{item}, SessionFile: text,
 			Prompt: prompt,

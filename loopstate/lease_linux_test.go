@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"ralph-lsp/internal/limits"
 )
 
 func TestASaveUnderWayIsWaitedFor(t *testing.T) {
@@ -48,7 +50,7 @@ func TestASaveUnderWayIsWaitedFor(t *testing.T) {
 func TestHalfAPromptIsNotRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := open(t, t.TempDir())
-		if err := f.Create(State{MaxIterations: 5, Prompt: "All that is to be done.\n"}); err != nil {
+		if err := f.Create(State{Given: limits.Given{MaxIterations: new(5)}, Prompt: "All that is to be done.\n"}); err != nil {
 			t.Fatal(err)
 		}
 		defer f.Settle()

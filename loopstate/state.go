@@ -3,11 +3,9 @@ package loopstate
 import (
 	"slices"
 	"time"
-)
 
-// DefaultMaxIterations is what a file without max_iterations means. A loop
-// without a limit has to be asked for with an explicit 0.
-const DefaultMaxIterations = 50
+	"ralph-lsp/internal/limits"
+)
 
 // State is what the state file says. Prompt is the file's body, byte for byte.
 // Pointers are nil for keys that the file doesn't have.
@@ -17,35 +15,32 @@ const DefaultMaxIterations = 50
 type State struct {
 	Active            bool
 	Iteration         int    // the one that runs or runs next, see StopReason; 1 is the first
-	MaxIterations     int    // runs in total; 0 is unlimited
 	CompletionPromise string // "" is none (null in the file)
 	StartedAt         time.Time
 
-	LoopID                 string
-	Backend                string
-	Hat                    string
-	Model                  string
-	BackendArgs            []string
-	BackendOutput          string   // of a program of the user's own; "" is text
-	BackendPrompt          string   // the same, how it gets the prompt; "" is stdin
-	Quiet                  bool     // the agent isn't told the loop's rules
-	CostUSD                *float64 // spent so far; nil is unknown
-	MaxCostUSD             *float64
-	MaxDuration            *time.Duration
-	IdleTimeout            *time.Duration
-	MaxConsecutiveFailures *int
-	Elapsed                time.Duration // running time so far, without waits and pauses
-	ResumeAt               time.Time     // set while the loop waits; moving it to the past ends the wait
-	StopReason             string        // of a loop that failed: why; Iteration is then the last one that ran
-	StopError              string        // the same, the last failure in one line
-	StoppedAt              time.Time     // the same, when
-	Guidance               []string      // what the user wants the next run to know
-	Guided                 []string      // what the iteration that runs was told
-	Tokens                 Tokens        // used so far
-	Begun                  bool          // the iteration runs, was cut off when its owner died, or failed
-	InARow                 InARow
-	Cancel                 bool // a request: end the loop now and remove the file
-	SessionFile            string
+	limits.Given // those that the file names
+
+	LoopID        string
+	Backend       string
+	Hat           string
+	Model         string
+	BackendArgs   []string
+	BackendOutput string        // of a program of the user's own; "" is text
+	BackendPrompt string        // the same, how it gets the prompt; "" is stdin
+	Quiet         bool          // the agent isn't told the loop's rules
+	CostUSD       *float64      // spent so far; nil is unknown
+	Elapsed       time.Duration // running time so far, without waits and pauses
+	ResumeAt      time.Time     // set while the loop waits; moving it to the past ends the wait
+	StopReason    string        // of a loop that failed: why; Iteration is then the last one that ran
+	StopError     string        // the same, the last failure in one line
+	StoppedAt     time.Time     // the same, when
+	Guidance      []string      // what the user wants the next run to know
+	Guided        []string      // what the iteration that runs was told
+	Tokens        Tokens        // used so far
+	Begun         bool          // the iteration runs, was cut off when its owner died, or failed
+	InARow        InARow
+	Cancel        bool // a request: end the loop now and remove the file
+	SessionFile   string
 
 	Prompt string
 }
@@ -65,26 +60,20 @@ type InARow struct {
 
 // defaultState is what a file says that has a prompt and nothing else.
 func defaultState() State {
-	return State{Active: true, Iteration: 1, MaxIterations: DefaultMaxIterations}
+	return State{Active: true, Iteration: 1}
 }
+
+// Limits are those that the file names, and the defaults for the others.
+func (s State) Limits() limits.Limits { return s.Given.Over(limits.Default()) }
 
 // clone returns a copy that shares no memory with s.
 func (s State) clone() State {
 	s.BackendArgs = slices.Clone(s.BackendArgs)
 	s.Guidance = slices.Clone(s.Guidance)
 	s.Guided = slices.Clone(s.Guided)
-	s.CostUSD = clonePointer(s.CostUSD)
-	s.MaxCostUSD = clonePointer(s.MaxCostUSD)
-	s.MaxDuration = clonePointer(s.MaxDuration)
-	s.IdleTimeout = clonePointer(s.IdleTimeout)
-	s.MaxConsecutiveFailures = clonePointer(s.MaxConsecutiveFailures)
-	return s
-}
-
-func clonePointer[T any](p *T) *T {
-	if p == nil {
-		return nil
+	if s.CostUSD != nil {
+		s.CostUSD = new(*s.CostUSD)
 	}
-	v := *p
-	return &v
+	s.Given = s.Given.Clone()
+	return s
 }

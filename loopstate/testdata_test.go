@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"ralph-lsp/internal/limits"
 )
 
 const testdata = "../testdata/state"
@@ -16,42 +18,43 @@ const testdata = "../testdata/state"
 // readable says what each readable file of testdata/state means.
 var readable = map[string]State{
 	"plugin.md": {
-		Active: true, Iteration: 1, MaxIterations: 0, CompletionPromise: "TASK COMPLETE",
+		Active: true, Iteration: 1, Given: limits.Given{MaxIterations: new(0)}, CompletionPromise: "TASK COMPLETE",
 		StartedAt: date("2026-01-02T17:35:07Z"),
 		Prompt:    "Build a REST API for todos. Output <promise>TASK COMPLETE</promise> when done.\n",
 	},
 	"plugin_session.md": {
-		Active: true, Iteration: 7, MaxIterations: 20,
+		Active: true, Iteration: 7, Given: limits.Given{MaxIterations: new(20)},
 		StartedAt: date("2026-03-14T08:00:00Z"),
 		Prompt:    "Fix the flaky tests in ./store\n",
 	},
 	"plugin_quotes.md": {
-		Active: true, Iteration: 2, MaxIterations: 10, CompletionPromise: `say "hi" & it's \d+`,
+		Active: true, Iteration: 2, Given: limits.Given{MaxIterations: new(10)}, CompletionPromise: `say "hi" & it's \d+`,
 		StartedAt: date("2026-01-02T17:35:07Z"),
 		Prompt:    "Greet.\n",
 	},
 	"pi_tool.md": {
-		Active: true, Iteration: 3, MaxIterations: 50, CompletionPromise: "DONE",
+		Active: true, Iteration: 3, Given: limits.Given{MaxIterations: new(50)}, CompletionPromise: "DONE",
 		StartedAt: date("2026-01-02T17:35:07.25Z"),
 		Prompt:    "Write the docs.",
 	},
 	"handwritten.md": {
-		Active: true, Iteration: 4, MaxIterations: 12, CompletionPromise: "it's done",
-		MaxDuration: new(90 * time.Minute),
-		Guidance:    []string{"keep it small", "no new dependencies: ask first"},
-		Prompt:      "Tidy up.\n\n---\niteration: 99\n---\n\nThe lines above are part of the prompt.\n",
+		Active: true, Iteration: 4, CompletionPromise: "it's done",
+		Given:    limits.Given{MaxIterations: new(12), MaxDuration: new(90 * time.Minute)},
+		Guidance: []string{"keep it small", "no new dependencies: ask first"},
+		Prompt:   "Tidy up.\n\n---\niteration: 99\n---\n\nThe lines above are part of the prompt.\n",
 	},
 	"prompt_only_keys_missing.md": {
-		Active: true, Iteration: 1, MaxIterations: DefaultMaxIterations,
+		Active: true, Iteration: 1,
 		Prompt: "Just do it.\n",
 	},
 	"ours.md": {
-		Active: false, Iteration: 5, MaxIterations: 50, CompletionPromise: `all "green"`,
+		Active: false, Iteration: 5, CompletionPromise: `all "green"`,
 		StartedAt: date("2026-01-02T17:35:07Z"),
 		LoopID:    "01JGKX", Backend: "pi", Hat: "builder", Model: "claude-sonnet-4",
 		BackendArgs: []string{"--thinking", "medium"},
-		CostUSD:     new(1.42), MaxCostUSD: new(5.0),
-		MaxDuration: new(4 * time.Hour), IdleTimeout: new(10 * time.Minute), MaxConsecutiveFailures: new(5),
+		CostUSD:     new(1.42),
+		Given: limits.Given{MaxIterations: new(50), MaxCostUSD: new(5.0),
+			MaxDuration: new(4 * time.Hour), IdleTimeout: new(10 * time.Minute), MaxFailures: new(5)},
 		Elapsed:    time.Hour + 2*time.Minute + 3500*time.Millisecond,
 		ResumeAt:   date("2026-01-02T18:00:00Z"),
 		StopReason: "failures", StopError: "500 overloaded", StoppedAt: date("2026-01-02T19:00:00Z"),
@@ -60,12 +63,12 @@ var readable = map[string]State{
 		Prompt:      "Make every test green.\n",
 	},
 	"windows_editor.md": {
-		Active: true, Iteration: 2, MaxIterations: 5, CompletionPromise: "DONE",
+		Active: true, Iteration: 2, Given: limits.Given{MaxIterations: new(5)}, CompletionPromise: "DONE",
 		StartedAt: date("2026-01-02T17:35:07Z"),
 		Prompt:    "First line\r\nsecond line\r\n",
 	},
 	"invalid_utf8_prompt.md": {
-		Active: true, Iteration: 1, MaxIterations: DefaultMaxIterations,
+		Active: true, Iteration: 1,
 		Prompt: "caf\xe9 \xff\x00 end",
 	},
 }
@@ -87,7 +90,7 @@ var damaged = map[string]struct {
 	"damaged_twice.md":                   {4, `iteration is already set in line 2`},
 	"damaged_duration.md":                {2, `max_duration is "4 hours"; write a duration such as`},
 	"damaged_date.md":                    {2, `started_at is "yesterday"; write a time such as`},
-	"damaged_cost.md":                    {2, `max_cost_usd is "$5"; write an amount in US dollars`},
+	"damaged_cost.md":                    {2, `max_cost_usd is "5 dollars"; write an amount in US dollars`},
 	"damaged_guidance.md":                {2, `guidance is not a list of texts`},
 	"damaged_indented_key.md":            {2, `iteration is not a text`},
 }

@@ -83,7 +83,7 @@ func TestAnEditWhileTheStateChangesIsKept(t *testing.T) {
 					s.Iteration = 2
 					return nil
 				})
-				if err != nil || s.MaxIterations != 9 || s.Prompt != "Go on." {
+				if err != nil || *s.MaxIterations != 9 || s.Prompt != "Go on." {
 					t.Errorf("state %+v, %v", s, err)
 				}
 				wantText(t, f, "---\niteration: 2\nmax_iterations: 9 # more\n---\nGo on.")

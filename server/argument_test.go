@@ -31,7 +31,7 @@ func TestArgumentsAreRefusedByTheirKeys(t *testing.T) {
 		"of an update":           {wire.CommandUpdate, `{"idleTimeoutMs":9223372036855}`, "idleTimeoutMs", ""},
 		"a promise with tags":    {wire.CommandStart, `{"prompt":"x","backend":"AGENT","completionPromise":"</promise>"}`, "completionPromise", "leave out"},
 		"an update's promise":    {wire.CommandUpdate, `{"completionPromise":"</promise>"}`, "completionPromise", ""},
-		"an update's limit":      {wire.CommandUpdate, `{"maxIterations":-1}`, "", "max iterations is -1"},
+		"an update's limit":      {wire.CommandUpdate, `{"maxIterations":-1}`, "", "max_iterations is -1"},
 		"a text's promise":       {wire.CommandStart, `{"text":"x --completion-promise '<promise>'","backend":"AGENT"}`, "completionPromise", ""},
 		"a hat without hats":     {wire.CommandStart, `{"prompt":"x","hat":"planner"}`, "hat", "none is described"},
 		"a model without a flag": {wire.CommandStart, `{"prompt":"x","backend":"AGENT","model":"m"}`, "model", "say it with args"},

@@ -3,12 +3,9 @@ package server
 import (
 	"context"
 	"errors"
-	"fmt"
-	"math"
 	"path/filepath"
-	"strconv"
-	"time"
 
+	"ralph-lsp/internal/limits"
 	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"
 	"ralph-lsp/stream"
@@ -240,24 +237,10 @@ func (m *manager) announce(f *folder, r *managed, end loop.End) {
 }
 
 // raise doubles the limit that was reached until it is above what was used.
-func raise(l loop.Limits, end loop.End) (loop.Patch, string) {
-	switch end.Reason {
-	case loop.StopMaxCost:
-		cost := above(l.MaxCostUSD, end.Cost.USD)
-		return loop.Patch{MaxCostUSD: &cost}, fmt.Sprintf("Raise the budget to $%s?", strconv.FormatFloat(cost, 'f', max(2, -int(math.Floor(math.Log10(cost)))), 64))
-	case loop.StopMaxTime:
-		limit := above(l.MaxDuration, end.Duration)
-		return loop.Patch{MaxDuration: &limit}, fmt.Sprintf("Raise the time to %v?", limit)
-	}
-	n := above(l.MaxIterations, end.Iterations)
-	return loop.Patch{MaxIterations: &n}, fmt.Sprintf("Raise the limit to %d iterations?", n)
-}
-
-// above doubles a limit, which isn't 0, until it is above what was used.
-func above[T int | float64 | time.Duration](limit, used T) T {
-	for limit *= 2; limit <= used; limit *= 2 {
-	}
-	return limit
+func raise(l loop.Limits, end loop.End) (change loop.Patch, question string) {
+	used := limits.Limits{MaxIterations: end.Iterations, MaxCostUSD: end.Cost.USD, MaxDuration: end.Duration}
+	given, words := l.Raise(end.Reason.Ending().Limit, used)
+	return loop.Patch{Given: given}, "Raise the limit to " + words + "?"
 }
 
 // show shows the user a message.

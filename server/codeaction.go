@@ -91,7 +91,7 @@ func stateOffers(text string, offset int) []fix {
 	if doc.State().CompletionPromise == "" {
 		offers = append(offers, promiseFix(text))
 	}
-	if doc.State().MaxIterations == 0 {
+	if doc.State().Limits().MaxIterations == 0 {
 		offers = append(offers, limitFix(text))
 	}
 	return offers

@@ -123,7 +123,7 @@ func asWireError(err error) error {
 	case errors.Is(err, loop.ErrEmptyPrompt):
 		return failed(wire.ReasonEmptyPrompt, err, nil)
 	case errors.As(err, &capped):
-		return failed(wire.ReasonLimitReached, err, map[string]any{"stopReason": capped.Reason, "iterations": capped.Iterations})
+		return failed(wire.ReasonLimitReached, err, map[string]any{"stopReason": capped.Reason, "iterations": capped.Used.MaxIterations})
 	case errors.Is(err, loop.ErrNotRunning), errors.Is(err, loop.ErrNothingToGoOn):
 		return failed(wire.ReasonNotRunning, err, nil)
 	case errors.Is(err, context.Canceled):

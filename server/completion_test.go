@@ -8,6 +8,7 @@ import (
 	"go.lsp.dev/uri"
 
 	"ralph-lsp/backends"
+	"ralph-lsp/internal/limits"
 	"ralph-lsp/loopstate"
 )
 
@@ -101,9 +102,9 @@ func TestStateKeysAreThoseOfTheFile(t *testing.T) {
 	one := 1
 	usd, span := 1.5, loopDuration
 	full := loopstate.NewDocument(loopstate.State{
-		Active: true, Iteration: 1, MaxIterations: 1, CompletionPromise: "A", StartedAt: someTime, LoopID: "a", Backend: "pi", Hat: "a",
-		Model: "a", BackendArgs: []string{"a"}, CostUSD: &usd, MaxCostUSD: &usd, MaxDuration: &span, IdleTimeout: &span,
-		MaxConsecutiveFailures: &one, Elapsed: span, ResumeAt: someTime, Guidance: []string{"a"}, Cancel: true, SessionFile: "a", Prompt: "x",
+		Active: true, Iteration: 1, CompletionPromise: "A", StartedAt: someTime, LoopID: "a", Backend: "pi", Hat: "a",
+		Model: "a", BackendArgs: []string{"a"}, CostUSD: &usd, Given: limits.Given{MaxIterations: &one, MaxCostUSD: &usd, MaxDuration: &span, IdleTimeout: &span, MaxFailures: &one},
+		Elapsed: span, ResumeAt: someTime, Guidance: []string{"a"}, Cancel: true, SessionFile: "a", Prompt: "x",
 	})
 	for _, l := range stateLines(string(full.Bytes())) {
 		if _, ok := stateKey(l.key); !ok {

@@ -11,6 +11,7 @@ import (
 
 	"ralph-lsp/backends"
 	"ralph-lsp/config"
+	"ralph-lsp/internal/limits"
 	"ralph-lsp/internal/tell"
 	"ralph-lsp/loop"
 	"ralph-lsp/loopstate"
@@ -25,7 +26,7 @@ const diagnosticSource = "ralph"
 const maxFrontMatter = 64 << 10
 
 // suggestedIterations is what "set max_iterations" sets.
-const suggestedIterations = loopstate.DefaultMaxIterations
+var suggestedIterations = limits.Default().MaxIterations
 
 // suggestedPromise is what "add a completion promise" adds.
 const suggestedPromise = "DONE"
@@ -237,14 +238,14 @@ func limitFindings(text string, s loopstate.State) []finding {
 	if why := config.CheckPromise(s.CompletionPromise); why != "" {
 		add("completion_promise", protocol.DiagnosticSeverityError, "completion_promise "+why)
 	}
-	hasBudget := s.MaxCostUSD != nil && *s.MaxCostUSD > 0
+	l := s.Limits()
 	switch {
-	case s.MaxIterations == 0 && s.CompletionPromise == "" && !hasBudget:
+	case l.MaxIterations == 0 && s.CompletionPromise == "" && l.MaxCostUSD == 0:
 		add("max_iterations", protocol.DiagnosticSeverityWarning,
 			"without a limit, a promise and a budget hardly anything ends the loop; set one of them",
 			limitFix(text), promiseFix(text))
-	case s.MaxIterations > 0 && s.Iteration > s.MaxIterations:
-		message := fmt.Sprintf("iteration %d is over the limit of %d; raise max_iterations to go on", s.Iteration, s.MaxIterations)
+	case l.MaxIterations > 0 && s.Iteration > l.MaxIterations:
+		message := fmt.Sprintf("iteration %d is over the limit of %d; raise max_iterations to go on", s.Iteration, l.MaxIterations)
 		add("iteration", protocol.DiagnosticSeverityWarning, message)
 	}
 	return found
@@ -252,7 +253,7 @@ func limitFindings(text string, s loopstate.State) []finding {
 
 func limitFix(text string) fix {
 	return fix{fmt.Sprintf("Set max_iterations to %d", suggestedIterations),
-		editState(text, func(s *loopstate.State) { s.MaxIterations = suggestedIterations })}
+		editState(text, func(s *loopstate.State) { s.MaxIterations = &suggestedIterations })}
 }
 
 func promiseFix(text string) fix {
@@ -265,7 +266,7 @@ func promiseFix(text string) fix {
 func (d *documents) loopFindings(doc *document, s loopstate.State) []finding {
 	var found []finding
 	status, ok := d.env.LoopIn(d.folderOf(doc))
-	at := wire.OfMax(s.Iteration, s.MaxIterations)
+	at := wire.OfMax(s.Iteration, s.Limits().MaxIterations)
 	switch state := loop.State(status.State); {
 	case !ok:
 	case state == loop.StateInterrupted && s.Active:

@@ -133,7 +133,7 @@ func checkState(dir string) wire.Check {
 		return c
 	}
 	state, err := file.Load()
-	at := wire.OfMax(state.Iteration, state.MaxIterations)
+	at := wire.OfMax(state.Iteration, state.Limits().MaxIterations)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		c.OK, c.Message = true, "no loop in the folder"

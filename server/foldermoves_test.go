@@ -100,9 +100,9 @@ func TestARaisedLimitIsAboveWhatWasUsed(t *testing.T) {
 	}{
 		{loop.Limits{MaxIterations: 50}, loop.End{Reason: loop.StopMaxIterations, Iterations: 50}, "Raise the limit to 100 iterations?"},
 		{loop.Limits{MaxIterations: 1}, loop.End{Reason: loop.StopMaxIterations, Iterations: 4}, "Raise the limit to 8 iterations?"},
-		{loop.Limits{MaxCostUSD: 5}, loop.End{Reason: loop.StopMaxCost, Cost: stream.USD(5.2)}, "Raise the budget to $10.00?"},
-		{loop.Limits{MaxCostUSD: 0.001}, loop.End{Reason: loop.StopMaxCost, Cost: stream.USD(0.003)}, "Raise the budget to $0.004?"},
-		{loop.Limits{MaxDuration: time.Minute}, loop.End{Reason: loop.StopMaxTime, Duration: 3 * time.Minute}, "Raise the time to 4m0s?"},
+		{loop.Limits{MaxCostUSD: 5}, loop.End{Reason: loop.StopMaxCost, Cost: stream.USD(5.2)}, "Raise the limit to $10.00?"},
+		{loop.Limits{MaxCostUSD: 0.001}, loop.End{Reason: loop.StopMaxCost, Cost: stream.USD(0.003)}, "Raise the limit to $0.0040?"},
+		{loop.Limits{MaxDuration: time.Minute}, loop.End{Reason: loop.StopMaxTime, Duration: 3 * time.Minute}, "Raise the limit to 4m?"},
 	}
 	for _, tt := range tests {
 		if _, words := raise(tt.limits, tt.end); words != tt.want {

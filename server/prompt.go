@@ -12,7 +12,6 @@ import (
 	"ralph-lsp/config"
 	"ralph-lsp/history"
 	"ralph-lsp/internal/paths"
-	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"
 	"ralph-lsp/loopstate"
 	"ralph-lsp/wire"
@@ -127,13 +126,7 @@ func promptIn(path, content string) (prompt string, says start.Options, err erro
 		return "", says, failed(wire.ReasonBadStateFile, err, nil)
 	}
 	state := doc.State()
-	says.Limits = loop.Patch{
-		MaxCostUSD: state.MaxCostUSD, MaxDuration: state.MaxDuration, IdleTimeout: state.IdleTimeout,
-		MaxFailures: state.MaxConsecutiveFailures,
-	}
-	if _, ok := stateLineOf(content, "max_iterations"); ok { // else it is only what a missing key means
-		says.Limits.MaxIterations = &state.MaxIterations
-	}
+	says.Limits.Given = state.Given
 	if state.CompletionPromise != "" {
 		says.Limits.Promise = &state.CompletionPromise
 	}

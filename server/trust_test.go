@@ -153,7 +153,7 @@ func leftBehind(t *testing.T, state loopstate.State) (dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	state.Active, state.Iteration, state.MaxIterations, state.Prompt = true, 2, 5, "x"
+	state.Active, state.Iteration, state.MaxIterations, state.Prompt = true, 2, new(5), "x"
 	state.LoopID, state.StartedAt = "ralph-found", time.Now()
 	if err := file.Create(state); err != nil {
 		t.Fatal(err)
@@ -318,7 +318,7 @@ func TestAStateFileThatWasPlantedLiftsNoLimit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := file.Update(func(s *loopstate.State) error { s.MaxIterations = 0; return nil }); err != nil {
+	if _, err := file.Update(func(s *loopstate.State) error { s.MaxIterations = new(0); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	c := dial(t, optedIn, dir)

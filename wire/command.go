@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"ralph-lsp/backends"
+	"ralph-lsp/internal/limits"
 	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"
 )
@@ -144,9 +145,11 @@ type LimitParams struct {
 // Patch is what the parameters change.
 func (p LimitParams) Patch() loop.Patch {
 	return loop.Patch{
-		MaxIterations: p.MaxIterations, Promise: p.CompletionPromise, MaxCostUSD: p.MaxCostUSD,
-		MaxDuration: milliseconds(p.MaxDurationMs), IdleTimeout: milliseconds(p.IdleTimeoutMs),
-		MaxFailures: p.MaxConsecutiveFailures,
+		Given: limits.Given{
+			MaxIterations: p.MaxIterations, MaxCostUSD: p.MaxCostUSD, MaxFailures: p.MaxConsecutiveFailures,
+			MaxDuration: milliseconds(p.MaxDurationMs), IdleTimeout: milliseconds(p.IdleTimeoutMs),
+		},
+		Promise: p.CompletionPromise,
 	}
 }
 

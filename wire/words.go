@@ -201,7 +201,7 @@ func QuestionAbout(err error) string {
 	case errors.As(err, new(*loop.AlreadyRunningError)):
 		return "Ralph loop active. Cancel it to start the new task?"
 	case errors.As(err, &left):
-		return LeftSentence("here", left.Reason(), left.State.Iteration, left.State.MaxIterations) + " Discard it to start the new task?"
+		return LeftSentence("here", left.Reason(), left.State.Iteration, left.State.Limits().MaxIterations) + " Discard it to start the new task?"
 	}
 	return ""
 }

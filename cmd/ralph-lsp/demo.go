@@ -11,6 +11,7 @@ import (
 
 	"ralph-lsp/backends"
 	"ralph-lsp/history"
+	"ralph-lsp/internal/limits"
 	"ralph-lsp/loop"
 	"ralph-lsp/stream"
 )
@@ -114,10 +115,10 @@ func demoConfig(folder string, fast bool) (loop.Config, error) {
 	}
 	agent := backends.Custom(self, args, backends.PromptStdin, stream.FormatPi)
 	agent.Name = "demo"
-	limits := loop.DefaultLimits()
-	limits.MaxIterations = 5
+	bounds := limits.Default()
+	bounds.MaxIterations = 5
 	return loop.Config{
-		Folder: folder, Prompt: demoPrompt, Backend: agent, Promise: demoPromise, Limits: limits, Version: programVersion(),
+		Folder: folder, Prompt: demoPrompt, Backend: agent, Promise: demoPromise, Limits: bounds, Version: programVersion(),
 		History: history.Options{Off: true}, // the folder is gone soon
 	}, nil
 }

@@ -168,7 +168,7 @@ func (l *loopFlags) tellMissing(cmd *cobra.Command, err error) error {
 // resolver makes a loop's configuration of the flags and the files.
 func (l *loopFlags) resolver(cmd *cobra.Command, settings config.Settings, quiet bool) start.Resolver {
 	return start.Resolver{
-		Start:    start.Options{Agent: l.agent, Limits: l.limits.Patch(cmd.Flags()), Quiet: quiet},
+		Start:    start.Options{Agent: l.agent, Limits: l.limits.Patch(), Quiet: quiet},
 		Settings: settings,
 		Detect:   start.Installed,
 	}

@@ -25,7 +25,7 @@ isn't given stays as it is. The prompt is in the state file: edit it there.`,
 	limits.AddFlags(cmd.Flags())
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { f.DefValue = "" }) // without a flag nothing changes
 	inFolder(cmd, func(cmd *cobra.Command, dir string, _ []string) error {
-		patch := limits.Patch(cmd.Flags())
+		patch := limits.Patch()
 		if patch == (loop.Patch{}) {
 			return errors.New("there is nothing to change; say what, as in ralph-lsp update --completion-promise DONE")
 		}

@@ -15,20 +15,21 @@ var picture = Rules{
 	Arrows: map[string][]string{
 		// The internal packages that serve the program.
 		"internal/jsoncursor": {},
+		"internal/limits":     {"internal/tell"},
 		"internal/paths":      {},
 		"internal/tell":       {},
 
 		"stream":          {"internal/jsoncursor"},
-		"loopstate":       {"internal/tell"},
-		"config":          {"stream", "internal/paths", "internal/tell"},
+		"loopstate":       {"internal/limits", "internal/tell"},
+		"config":          {"stream", "internal/limits", "internal/paths", "internal/tell"},
 		"backends":        {"stream", "backends/reaper", "internal/tell"},
 		"backends/reaper": {},
 		"history":         {"stream", "internal/jsoncursor", "internal/paths"},
-		"loop":            {"stream", "backends", "loopstate", "history", "internal/tell"},
-		"loop/start":      {"loop", "backends", "stream", "config", "internal/tell"},
-		"wire":            {"loop", "loop/start", "stream", "backends", "history", "config"},
-		"server":          {"wire", "loop", "loop/start", "stream", "backends", "loopstate", "history", "config", "internal/paths", "internal/tell"},
-		"cmd/ralph-lsp":   {"server", "wire", "loop", "loop/start", "stream", "backends", "loopstate", "history", "config", "internal/tell"},
+		"loop":            {"stream", "backends", "loopstate", "history", "internal/limits", "internal/tell"},
+		"loop/start":      {"loop", "backends", "stream", "config", "internal/limits", "internal/tell"},
+		"wire":            {"loop", "loop/start", "stream", "backends", "history", "config", "internal/limits"},
+		"server":          {"wire", "loop", "loop/start", "stream", "backends", "loopstate", "history", "config", "internal/limits", "internal/paths", "internal/tell"},
+		"cmd/ralph-lsp":   {"server", "wire", "loop", "loop/start", "stream", "backends", "loopstate", "history", "config", "internal/limits", "internal/tell"},
 		"e2e/...":         {"internal/..."},
 		"internal/...":    {"internal/..."},
 		"editors/...":     {}, // stand-in agents of their tests

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"ralph-lsp/internal/limits"
 	"ralph-lsp/internal/tell"
 )
 
@@ -23,6 +24,9 @@ func FlagError(flags *pflag.FlagSet, err error, more, hint string) error {
 		return fmt.Errorf("--%s needs a value; %s", missing.GetFlag().Name, more)
 	case errors.As(err, &invalid):
 		reason := invalid.Unwrap()
+		if errors.As(reason, new(*limits.ValueError)) {
+			return fmt.Errorf("--%s %w", invalid.GetFlag().Name, reason)
+		}
 		if !errors.As(reason, new(*ValueError)) {
 			return fmt.Errorf("--%s: %q is not a valid value; %s", invalid.GetFlag().Name, invalid.GetValue(), more)
 		}

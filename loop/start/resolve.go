@@ -9,6 +9,7 @@ import (
 
 	"ralph-lsp/backends"
 	"ralph-lsp/config"
+	"ralph-lsp/internal/limits"
 	"ralph-lsp/loop"
 )
 
@@ -29,12 +30,8 @@ func (o Options) Over(below Options) Options {
 			Name: cmp.Or(a.Name, b.Name), Hat: cmp.Or(a.Hat, b.Hat), Model: cmp.Or(a.Model, b.Model),
 			Output: a.Output, Prompt: a.Prompt, Args: slices.Concat(b.Args, a.Args),
 		},
-		Limits: loop.Patch{
-			MaxIterations: cmp.Or(x.MaxIterations, y.MaxIterations), MaxCostUSD: cmp.Or(x.MaxCostUSD, y.MaxCostUSD),
-			MaxDuration: cmp.Or(x.MaxDuration, y.MaxDuration), IdleTimeout: cmp.Or(x.IdleTimeout, y.IdleTimeout),
-			MaxFailures: cmp.Or(x.MaxFailures, y.MaxFailures), Promise: cmp.Or(x.Promise, y.Promise),
-		},
-		Quiet: o.Quiet || below.Quiet,
+		Limits: loop.Patch{Given: x.Given.Or(y.Given), Promise: cmp.Or(x.Promise, y.Promise)},
+		Quiet:  o.Quiet || below.Quiet,
 	}
 	if a.Output.Value == "" {
 		out.Agent.Output = b.Output
@@ -147,31 +144,16 @@ func (r Resolver) quiet() bool { return r.Start.Quiet || !r.Settings.Instruct }
 
 func (r Resolver) chooser() chooser { return chooser{r.Settings, r.Detect} }
 
-// filesLimits are the limits of the configuration's files.
-func (r Resolver) filesLimits() loop.Limits {
-	l := r.Settings.Limits
-	return loop.Limits{
-		MaxIterations: l.MaxIterations, MaxCostUSD: l.MaxCostUSD, MaxDuration: l.MaxDuration,
-		IdleTimeout: l.IdleTimeout, MaxFailures: l.MaxConsecutiveFailures,
-	}
-}
-
 // limits sets limits and promise, and tells their sources.
 func (r Resolver) limits(cfg *loop.Config) Sources {
 	s, e := r.Start.Limits, r.Editor.Limits
-	cfg.Limits, cfg.Promise = e.Over(r.filesLimits(), r.Settings.Promise)
+	cfg.Limits, cfg.Promise = e.Over(r.Settings.Limits, r.Settings.Promise)
 	cfg.Limits, cfg.Promise = s.Over(cfg.Limits, cfg.Promise)
-	from := func(inStart, inEditor bool, key string) config.Source {
-		return first(inStart, inEditor, r.Settings.Source(key))
+	sources := Sources{"completionPromise": first(s.Promise != nil, e.Promise != nil, r.Settings.Source("completion.promise"))}
+	for _, l := range limits.All() {
+		sources[l.Wire] = first(l.IsIn(s.Given), l.IsIn(e.Given), r.Settings.Source("limits."+l.Key))
 	}
-	return Sources{
-		"maxIterations":          from(s.MaxIterations != nil, e.MaxIterations != nil, "limits.max_iterations"),
-		"maxCostUsd":             from(s.MaxCostUSD != nil, e.MaxCostUSD != nil, "limits.max_cost_usd"),
-		"maxDurationMs":          from(s.MaxDuration != nil, e.MaxDuration != nil, "limits.max_duration"),
-		"idleTimeoutMs":          from(s.IdleTimeout != nil, e.IdleTimeout != nil, "limits.idle_timeout"),
-		"maxConsecutiveFailures": from(s.MaxFailures != nil, e.MaxFailures != nil, "limits.max_consecutive_failures"),
-		"completionPromise":      from(s.Promise != nil, e.Promise != nil, "completion.promise"),
-	}
+	return sources
 }
 
 // argsSource is where the arguments come from that neither start nor editor gave.
@@ -212,7 +194,7 @@ func FoundIn(folder string) (Found, error) {
 	file, s, err := loop.StateIn(folder)
 	return Found{
 		File: file, LoopID: s.LoopID, Backend: s.Backend, Hat: s.Hat, Args: s.BackendArgs,
-		Output: s.BackendOutput, Prompt: s.BackendPrompt, Quiet: s.Quiet, Limits: loop.LimitsOf(s),
+		Output: s.BackendOutput, Prompt: s.BackendPrompt, Quiet: s.Quiet, Limits: s.Limits(),
 	}, err
 }
 

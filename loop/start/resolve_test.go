@@ -13,6 +13,7 @@ import (
 
 	"ralph-lsp/backends"
 	"ralph-lsp/config"
+	"ralph-lsp/internal/limits"
 	"ralph-lsp/loop"
 	"ralph-lsp/stream"
 )
@@ -152,10 +153,10 @@ func TestLimitsHaveTheirPrecedence(t *testing.T) {
 	s := settings(t, "[limits]\nmax_iterations = 1\nmax_cost_usd = 1\nmax_duration = \"1h\"\n[completion]\npromise = \"A\"\ninstruct = false\n")
 	cfg, sources := resolve(t, Resolver{
 		Settings: s,
-		Start:    Options{Limits: loop.Patch{MaxIterations: new(3)}},
-		Editor:   Options{Limits: loop.Patch{MaxIterations: new(2), MaxCostUSD: new(2.0), Promise: new("B")}},
+		Start:    Options{Limits: loop.Patch{Given: limits.Given{MaxIterations: new(3)}}},
+		Editor:   Options{Limits: loop.Patch{Given: limits.Given{MaxIterations: new(2), MaxCostUSD: new(2.0)}, Promise: new("B")}},
 	})
-	want := loop.DefaultLimits()
+	want := limits.Default()
 	want.MaxIterations, want.MaxCostUSD, want.MaxDuration = 3, 2, s.Limits.MaxDuration
 	if cfg.Limits != want || cfg.Promise != "B" || !cfg.Quiet {
 		t.Errorf("got %+v, %q, %v", cfg.Limits, cfg.Promise, cfg.Quiet)
@@ -200,13 +201,6 @@ func TestWhoseThePromiseIs(t *testing.T) {
 		if cfg.Prompt != tt.prompt || cfg.Promise != tt.want || sources["completionPromise"] != tt.from || cfg.PromiseFrom != string(tt.from) {
 			t.Errorf("%s: %q from %s (%s)", tt.name, cfg.Promise, sources["completionPromise"], cfg.PromiseFrom)
 		}
-	}
-}
-
-func TestTheBuiltInLimitsAreTheLoops(t *testing.T) {
-	cfg, _ := resolve(t, Resolver{Settings: config.Default()})
-	if cfg.Limits != loop.DefaultLimits() {
-		t.Errorf("the configuration has %+v, the loop %+v", cfg.Limits, loop.DefaultLimits())
 	}
 }
 

@@ -50,7 +50,7 @@ func Parse(text string) (Request, error) {
 		}
 		return Request{}, FlagError(flags, err, "see /ralph-help", " (text that begins with - goes behind --)")
 	}
-	r.Limits, r.Prompt = limits.Patch(flags), words.prompt
+	r.Limits, r.Prompt = limits.Patch(), words.prompt
 	if words.slash != SlashStart {
 		r.Slash = words.slash
 	}

@@ -48,7 +48,7 @@ func TestParse(t *testing.T) {
 		{text: `'don't stop'`, prompt: `'don't stop'`},
 		{text: `a 5" pipe --max-iterations=2 a 6" pipe`, prompt: `a 5" pipe a 6" pipe`, iterations: 2},
 		{text: `Build X --max-iteration 5`, problem: "did you mean --max-iterations"},
-		{text: `Build X --max-iterations=many`, problem: `"many" is not a whole number`},
+		{text: `Build X --max-iterations=many`, problem: `--max-iterations is "many"; write a whole number`},
 		{text: `Build X --completion-promise`, problem: "needs a value"},
 		{text: `Build --completion-promise don't`, problem: "never closed"},
 		{text: `Build --completion-promise x\`, problem: "backslash"},

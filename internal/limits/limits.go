@@ -1,0 +1,219 @@
+// Package limits has what can bound a loop: one table with the name of each
+// limit in every place that knows it, its unit, its default and its words.
+// Flags, ralph.toml, the state file and the messages are derived from it.
+package limits
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"ralph-lsp/internal/tell"
+)
+
+// Limits bound a loop. 0 is no limit.
+type Limits struct {
+	MaxIterations int           // runs in total
+	MaxCostUSD    float64       // dollars, over all iterations
+	MaxDuration   time.Duration // time spent running, without waits and pauses
+	IdleTimeout   time.Duration // of one run without any output
+	MaxFailures   int           // failed iterations in a row
+}
+
+// Given are those limits that a file, a flag or a user names; nil says nothing.
+type Given struct {
+	MaxIterations *int
+	MaxCostUSD    *float64
+	MaxDuration   *time.Duration
+	IdleTimeout   *time.Duration
+	MaxFailures   *int
+}
+
+// Limit describes one limit.
+type Limit struct {
+	Name    Name
+	Key     string // in the state file, and in ralph.toml below [limits]
+	Wire    string // in messages and session files; times are milliseconds there
+	Flag    string // on the command line, without dashes
+	Unit    Unit
+	Default string   // as a flag has it; "" is no limit
+	Samples []string // values to suggest, as a flag has them
+	Usage   string   // the flag's help
+	Doc     string   // one sentence or two, Markdown
+	Zero    string   // what 0 means
+	place
+}
+
+// Name is what a limit is called: "the iteration limit".
+type Name string
+
+// The names.
+const (
+	Iterations Name = "iteration"
+	Cost       Name = "cost"
+	Time       Name = "time"
+	Silence    Name = "silence"
+	Failures   Name = "failure"
+)
+
+var table = []Limit{
+	{
+		Name: Iterations, Key: "max_iterations", Wire: "maxIterations", Flag: "max-iterations", Unit: Count,
+		Default: "50", Samples: []string{"50", "20", "100"}, Zero: "no limit",
+		Usage: "runs of the agent in total; 0 is no limit",
+		Doc:   "How often the agent runs in total.",
+		place: spot[int]{
+			counts, func(l *Limits) *int { return &l.MaxIterations }, func(g *Given) **int { return &g.MaxIterations },
+			func(n int) string { return tell.Counted(n, "iteration") }, "", "no limit of iterations",
+		},
+	}, {
+		Name: Cost, Key: "max_cost_usd", Wire: "maxCostUsd", Flag: "max-cost", Unit: USD,
+		Samples: []string{"5.0", "10.0"}, Zero: "no limit",
+		Usage: "dollars that the loop may cost; 0 is no limit",
+		Doc:   "What the whole loop may cost, in US dollars. A run that would go over it is stopped.",
+		place: spot[float64]{
+			dollars, func(l *Limits) *float64 { return &l.MaxCostUSD }, func(g *Given) **float64 { return &g.MaxCostUSD },
+			tell.USD, "", "no limit of cost",
+		},
+	}, {
+		Name: Time, Key: "max_duration", Wire: "maxDurationMs", Flag: "max-time", Unit: Span,
+		Default: "4h", Samples: []string{"4h", "1h", "90m"}, Zero: "no limit",
+		Usage: "how long the loop may run; 0 is no limit",
+		Doc:   "How long the loop may run; waits and pauses don't count.",
+		place: spot[time.Duration]{
+			spans, func(l *Limits) *time.Duration { return &l.MaxDuration }, func(g *Given) **time.Duration { return &g.MaxDuration },
+			tell.Duration, " of running", "no limit of time",
+		},
+	}, {
+		Name: Silence, Key: "idle_timeout", Wire: "idleTimeoutMs", Flag: "idle-timeout", Unit: Span,
+		Default: "10m", Samples: []string{"10m", "5m", "30m"}, Zero: "an agent may be silent without end",
+		Usage: "how long the agent may be silent; 0 is no limit",
+		Doc:   "How long an agent may print nothing before its run is stopped.",
+		place: spot[time.Duration]{
+			spans, func(l *Limits) *time.Duration { return &l.IdleTimeout }, func(g *Given) **time.Duration { return &g.IdleTimeout },
+			tell.Duration, " of silence", "no limit of silence",
+		},
+	}, {
+		Name: Failures, Key: "max_consecutive_failures", Wire: "maxConsecutiveFailures", Flag: "max-failures", Unit: Count,
+		Default: "5", Samples: []string{"5", "3"}, Zero: "no limit",
+		Usage: "failed runs in a row that end the loop; 0 is no limit",
+		Doc:   "How many iterations in a row may fail.",
+		place: spot[int]{
+			counts, func(l *Limits) *int { return &l.MaxFailures }, func(g *Given) **int { return &g.MaxFailures },
+			func(n int) string { return tell.Counted(n, "failure") }, " in a row", "no limit of failures",
+		},
+	},
+}
+
+// All returns the limits in the order in which people are told of them.
+func All() []Limit { return slices.Clone(table) }
+
+// ByKey returns the limit that the state file and ralph.toml know by a key.
+func ByKey(key string) (Limit, bool) {
+	return find(func(l Limit) bool { return l.Key == key })
+}
+
+// ByName returns the limit with a name.
+func ByName(name Name) (Limit, bool) {
+	return find(func(l Limit) bool { return l.Name == name })
+}
+
+func find(is func(Limit) bool) (Limit, bool) {
+	if i := slices.IndexFunc(table, is); i >= 0 {
+		return table[i], true
+	}
+	return Limit{}, false
+}
+
+// Default returns the limits of a loop whose user says nothing.
+func Default() Limits {
+	var g Given
+	for _, l := range table {
+		if l.Default == "" {
+			continue
+		}
+		if err := l.Set(&g, l.Default); err != nil {
+			panic("the default of " + l.Key + " " + err.Error())
+		}
+	}
+	return g.Over(Limits{})
+}
+
+// Over returns limits with those that are given in their place.
+func (g Given) Over(l Limits) Limits {
+	for _, limit := range table {
+		limit.over(&l, g)
+	}
+	return l
+}
+
+// Or returns what is given, and for the rest what another one gives.
+func (g Given) Or(other Given) Given {
+	for _, limit := range table {
+		if !limit.IsIn(g) {
+			limit.copy(&g, other)
+		}
+	}
+	return g
+}
+
+// Clone returns a copy that shares no memory with g.
+func (g Given) Clone() Given { return Given{}.Or(g) }
+
+// All returns all of the limits as given, those that are 0 among them.
+func (l Limits) All() Given {
+	var g Given
+	for _, limit := range table {
+		limit.Take(&g, l)
+	}
+	return g
+}
+
+// Raise doubles a limit that was reached until there is room above what was
+// used. It returns the change, and the new limit in words: "100 iterations". A
+// limit that is none stays.
+func (l Limits) Raise(reached Name, used Limits) (change Given, words string) {
+	limit, _ := ByName(reached)
+	change = limit.raised(l, used)
+	return change, limit.Amount(change.Over(l))
+}
+
+// Check says what is wrong with a limit. Errors are of type *Error.
+func (l Limits) Check() error {
+	for _, limit := range table {
+		if err := limit.check(l); err != nil {
+			return &Error{limit, err}
+		}
+	}
+	return nil
+}
+
+// Error says what is wrong with a limit.
+type Error struct {
+	Limit Limit
+	Err   error // completes "NAME ..."
+}
+
+func (e *Error) Error() string { return e.Limit.Key + " " + e.Err.Error() }
+func (e *Error) Unwrap() error { return e.Err }
+
+// Texts are the limits in words: "50 iterations", "$5.00", "4h of running". Of what
+// isn't limited only the iterations are named.
+func (l Limits) Texts() []string {
+	var texts []string
+	for _, limit := range table {
+		if limit.Name == Iterations || !limit.isZero(l) {
+			texts = append(texts, limit.Words(l))
+		}
+	}
+	return texts
+}
+
+// Line says in one line what bounds a loop with a promise; "" is none.
+func (l Limits) Line(promise string) string {
+	facts := l.Texts()
+	if promise != "" {
+		facts = append(facts, "promise "+promise)
+	}
+	return strings.Join(facts, " · ")
+}

@@ -1,0 +1,98 @@
+package limits
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"ralph-lsp/internal/tell"
+)
+
+// Unit is what a limit counts.
+type Unit string
+
+// The units.
+const (
+	Count Unit = "whole number"
+	USD   Unit = "US dollars"
+	Span  Unit = "duration"
+)
+
+// Wanted completes "write ..." for a value that isn't fit.
+func (u Unit) Wanted() string {
+	switch u {
+	case Count:
+		return "a whole number, 0 or more"
+	case USD:
+		return "an amount in US dollars such as 5.00"
+	}
+	return `a duration such as "90m" or "4h"`
+}
+
+// ValueError completes "NAME ..." for a value that can't be taken.
+type ValueError struct{ message string }
+
+func (e *ValueError) Error() string { return e.message }
+
+func badValue(text, wanted string) error {
+	return &ValueError{fmt.Sprintf("is %q; write %s", text, wanted)}
+}
+
+// ParseCount reads a whole number, 0 or more. Errors are of type *ValueError,
+// also those of the other units.
+func ParseCount(text string) (int, error) {
+	n, err := strconv.Atoi(text)
+	switch {
+	case errors.Is(err, strconv.ErrRange):
+		return 0, badValue(text, "a smaller number")
+	case err != nil || n < 0:
+		return 0, badValue(text, Count.Wanted())
+	}
+	return n, nil
+}
+
+// ParseUSD reads an amount of dollars: "5", "2.50", "$2.50".
+func ParseUSD(text string) (float64, error) {
+	usd, err := strconv.ParseFloat(strings.TrimPrefix(text, "$"), 64)
+	if err != nil || !isFit(usd) {
+		return 0, badValue(text, USD.Wanted())
+	}
+	return usd, nil
+}
+
+// ParseSpan reads a length of time: "90m", "1h30m", "0".
+func ParseSpan(text string) (time.Duration, error) {
+	if n, err := strconv.ParseFloat(text, 64); err == nil && n > 0 {
+		return 0, badValue(text, fmt.Sprintf("it with its unit: %ss, %sm or %sh", text, text, text))
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d < 0 {
+		return 0, badValue(text, Span.Wanted())
+	}
+	return d, nil
+}
+
+// FormatUSD writes an amount as ParseUSD reads it, with all of its digits.
+func FormatUSD(usd float64) string { return strconv.FormatFloat(usd, 'f', -1, 64) }
+
+// number is what a limit can be in Go.
+type number interface{ int | float64 | time.Duration }
+
+// isFit says whether a number can be a limit.
+func isFit[T number](v T) bool { return v >= 0 && !math.IsInf(float64(v), 0) }
+
+// kind is how the values of a unit are read and written.
+type kind[T number] struct {
+	unit  Unit
+	parse func(string) (T, error)
+	text  func(T) string
+}
+
+var (
+	counts  = kind[int]{Count, ParseCount, strconv.Itoa}
+	dollars = kind[float64]{USD, ParseUSD, FormatUSD}
+	spans   = kind[time.Duration]{Span, ParseSpan, tell.Duration}
+)
