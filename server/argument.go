@@ -11,22 +11,29 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"ralph-lsp/server/rpc"
+	"ralph-lsp/wire"
 )
 
 // with decodes a command's argument into A.
 func with[A any](run func(*manager, context.Context, A) (any, error)) command {
-	return func(m *manager, ctx context.Context, argument json.RawMessage) (any, error) {
+	return func(m *manager, argument json.RawMessage) (task, error) {
 		var a A
 		if err := decodeArgument(argument, &a); err != nil {
-			return nil, err
+			return task{}, err
 		}
-		return run(m, ctx, a)
+		var target wire.LoopParams
+		if about, ok := any(a).(interface{ Target() wire.LoopParams }); ok {
+			target = about.Target()
+		}
+		return task{func(ctx context.Context) (any, error) { return run(m, ctx, a) }, target}, nil
 	}
 }
 
 // invalidKey is the error for a key of a command's argument.
 func invalidKey(key, format string, args ...any) error {
-	return &wireError{Code: codeInvalidParams, Message: fmt.Sprintf(format, args...), Data: map[string]any{"key": key}}
+	return &rpc.Error{Code: rpc.CodeInvalidParams, Message: fmt.Sprintf(format, args...), Data: map[string]any{"key": key}}
 }
 
 // decodeArgument decodes an object whose keys must all be known, in the very
@@ -46,7 +53,7 @@ func decodeArgument(data json.RawMessage, into any) error {
 	}
 	wrongType, ok := errors.AsType[*json.UnmarshalTypeError](err)
 	if !ok || wrongType.Field == "" {
-		return &wireError{Code: codeInvalidParams, Message: "the argument can't be read: it has to be an object", Data: map[string]any{}}
+		return &rpc.Error{Code: rpc.CodeInvalidParams, Message: "the argument can't be read: it has to be an object", Data: map[string]any{}}
 	}
 	key := keyOf(wrongType.Field)
 	return invalidKey(key, "wrong type: %s is a %s", key, wrongType.Value)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ralph-lsp/config"
+	"ralph-lsp/server/rpc"
 	"ralph-lsp/wire"
 )
 
@@ -38,7 +39,7 @@ func TestArgumentsAreRefusedByTheirKeys(t *testing.T) {
 		"a file elsewhere":       {wire.CommandStart, `{"promptUri":"file://otherhost/x.md","backend":"AGENT"}`, "promptUri", "another machine"},
 	} {
 		m := c.Command(tt.command, json.RawMessage(strings.ReplaceAll(tt.argument, "AGENT", agent)))
-		if m.Error == nil || m.Error.Code != codeInvalidParams {
+		if m.Error == nil || m.Error.Code != rpc.CodeInvalidParams {
 			t.Errorf("%s: %+v %s", name, m.Error, m.Result)
 			continue
 		}

@@ -96,16 +96,15 @@ type refresh struct {
 	RefreshSupport bool `json:"refreshSupport"`
 }
 
-// readInitialize decodes what a client tells of itself. A value of the wrong
+// UnmarshalJSON decodes what a client tells of itself. A value of the wrong
 // type counts as not given: some clients write an empty list for an empty object.
-func readInitialize(params json.RawMessage) (initializeParams, error) {
-	var p initializeParams
-	var wrongType *json.UnmarshalTypeError
-	err := json.Unmarshal(params, &p)
-	if errors.As(err, &wrongType) && wrongType.Field != "" {
-		err = nil
+func (p *initializeParams) UnmarshalJSON(params []byte) error {
+	type plain initializeParams
+	err := json.Unmarshal(params, (*plain)(p))
+	if wrongType, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && wrongType.Field != "" {
+		return nil
 	}
-	return p, err
+	return err
 }
 
 func (p *initializeParams) client() clientInfo {

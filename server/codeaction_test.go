@@ -9,6 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
+
+	"ralph-lsp/server/rpc"
 )
 
 // TestCodeActions has documents with the range that is asked for between «
@@ -102,7 +104,7 @@ func TestDocumentsOnTheWire(t *testing.T) {
 	}
 	var got strings.Builder
 	for _, a := range answers {
-		data, err := (codec{}).Marshal(a.answer)
+		data, err := (rpc.Codec{}).Marshal(a.answer)
 		if err != nil {
 			t.Fatalf("%s: %v", a.name, err)
 		}

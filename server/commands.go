@@ -13,11 +13,18 @@ import (
 	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"
 	"ralph-lsp/loopstate"
+	"ralph-lsp/server/rpc"
 	"ralph-lsp/wire"
 )
 
-// command runs with the one object that its request has.
-type command func(m *manager, ctx context.Context, argument json.RawMessage) (any, error)
+// command reads the one object that its request has.
+type command func(m *manager, argument json.RawMessage) (task, error)
+
+// task is a command that was read: what it does, and which loop it is about.
+type task struct {
+	run    rpc.Work
+	target wire.LoopParams
+}
 
 // commands is the table of them; what it lists, the server announces.
 var commands = map[string]command{
@@ -46,25 +53,34 @@ func commandIDs() []string {
 	return ids
 }
 
-// execute runs a command: what workspace/executeCommand asks for.
-func (m *manager) execute(ctx context.Context, id string, arguments []json.RawMessage) (any, error) {
-	run, ok := commands[id]
+// execute reads a command and takes its turn: what workspace/executeCommand
+// asks for. The work waits for the turn.
+func (m *manager) execute(id string, arguments []json.RawMessage) (rpc.Work, error) {
+	read, ok := commands[id]
 	switch {
 	case !ok:
-		return nil, &wireError{Code: codeInvalidParams, Message: "there is no command " + id, Data: map[string]any{"command": id}}
+		return nil, &rpc.Error{Code: rpc.CodeInvalidParams, Message: "there is no command " + id, Data: map[string]any{"command": id}}
 	case len(arguments) > 1:
-		return nil, errf(codeInvalidParams, "%s takes one object, but got %d arguments", id, len(arguments))
+		return nil, rpc.Errorf(rpc.CodeInvalidParams, "%s takes one object, but got %d arguments", id, len(arguments))
 	case len(arguments) == 0:
 		arguments = []json.RawMessage{json.RawMessage("{}")}
 	}
-	if err := turnOf(ctx).await(ctx); err != nil {
+	task, err := read(m, arguments[0])
+	if err != nil {
 		return nil, err
 	}
-	result, err := run(m, ctx, arguments[0])
-	if err != nil {
-		return nil, asWireError(err)
-	}
-	return result, nil
+	own := m.takeTurn(id, task.target)
+	return func(ctx context.Context) (any, error) {
+		defer own.end()
+		if err := own.await(ctx); err != nil {
+			return nil, err
+		}
+		result, err := task.run(context.WithValue(ctx, turnKey{}, own))
+		if err != nil {
+			return nil, asWireError(err)
+		}
+		return result, nil
+	}, nil
 }
 
 // failed is a request that was understood and couldn't be done.
@@ -73,13 +89,13 @@ func failed(reason string, err error, more map[string]any) error {
 	for key, value := range more {
 		data[key] = value
 	}
-	return &wireError{Code: codeRequestFailed, Message: err.Error(), Data: data}
+	return &rpc.Error{Code: rpc.CodeRequestFailed, Message: err.Error(), Data: data}
 }
 
 // asWireError gives the errors of the loop and its rooms their reasons.
 func asWireError(err error) error {
 	var (
-		known       *wireError
+		known       *rpc.Error
 		running     *loop.AlreadyRunningError
 		interrupted *loop.InterruptedError
 		capped      *loop.CapError
@@ -119,7 +135,7 @@ func asWireError(err error) error {
 	case errors.As(err, &untrusted):
 		return failed(wire.ReasonUntrusted, err, map[string]any{"fileUri": wire.FileURI(untrusted.File), "wants": untrusted.Lines()})
 	case errors.As(err, &noHat):
-		return &wireError{Code: codeInvalidParams, Message: err.Error(), Data: map[string]any{"key": "hat", "known": append([]string{}, noHat.Known...)}}
+		return &rpc.Error{Code: rpc.CodeInvalidParams, Message: err.Error(), Data: map[string]any{"key": "hat", "known": append([]string{}, noHat.Known...)}}
 	case errors.Is(err, loop.ErrEmptyPrompt):
 		return failed(wire.ReasonEmptyPrompt, err, nil)
 	case errors.As(err, &capped):
@@ -129,5 +145,5 @@ func asWireError(err error) error {
 	case errors.Is(err, context.Canceled):
 		return err // the core answers it as the specification says
 	}
-	return &wireError{Code: codeRequestFailed, Message: err.Error()}
+	return &rpc.Error{Code: rpc.CodeRequestFailed, Message: err.Error()}
 }

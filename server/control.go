@@ -12,6 +12,7 @@ import (
 	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"
 	"ralph-lsp/loopstate"
+	"ralph-lsp/server/rpc"
 	"ralph-lsp/wire"
 )
 
@@ -23,7 +24,7 @@ func resultOf(r *managed) wire.LoopResult {
 // cancel ends a loop. It answers when its agent and all that it started are gone.
 func (m *manager) cancel(ctx context.Context, p wire.CancelParams) (any, error) {
 	if !slices.Contains([]string{"", "now", "afterIteration"}, p.When) {
-		return nil, errf(codeInvalidParams, "when is %q: say now or afterIteration", p.When)
+		return nil, rpc.Errorf(rpc.CodeInvalidParams, "when is %q: say now or afterIteration", p.When)
 	}
 	r, err := m.find(p.LoopID, p.Folder)
 	if err != nil {
@@ -89,7 +90,7 @@ func (m *manager) elsewhere(ctx context.Context, p wire.LoopParams) (path string
 }
 
 func isReason(err error, reason string) bool {
-	var wire *wireError
+	var wire *rpc.Error
 	if !errors.As(err, &wire) {
 		return false
 	}
@@ -223,7 +224,7 @@ func (m *manager) update(ctx context.Context, p wire.ChangeParams) (any, error) 
 // steer queues guidance for the next iteration.
 func (m *manager) steer(ctx context.Context, p wire.SteerParams) (any, error) {
 	if p.Text == "" {
-		return nil, errf(codeInvalidParams, "text is empty: say what the next run should know")
+		return nil, rpc.Errorf(rpc.CodeInvalidParams, "text is empty: say what the next run should know")
 	}
 	var result wire.SteerResult
 	_, err := m.change(ctx, p.LoopParams,

@@ -19,6 +19,7 @@ import (
 
 	"ralph-lsp/internal/lsptest"
 	"ralph-lsp/loop"
+	"ralph-lsp/server/rpc"
 	"ralph-lsp/wire"
 )
 
@@ -133,7 +134,7 @@ func changed(u uri.URI, version int32, text string) (p changeParams) {
 		"textDocument":   map[string]any{"uri": u, "version": version},
 		"contentChanges": []any{map[string]any{"text": "overtaken"}, map[string]any{"text": text}, map[string]any{"range": map[string]any{}, "text": "a part"}},
 	}
-	if err := (codec{}).Unmarshal(lsptest.JSON(change), &p); err != nil {
+	if err := (rpc.Codec{}).Unmarshal(lsptest.JSON(change), &p); err != nil {
 		panic(err)
 	}
 	return p
@@ -423,7 +424,7 @@ func TestALongDocumentCostsASmallMultiple(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	var p openParams
-	if err := (codec{}).Unmarshal(body, &p); err != nil {
+	if err := (rpc.Codec{}).Unmarshal(body, &p); err != nil {
 		t.Fatal(err)
 	}
 	d := withDoc(promptURI, p.TextDocument.Text, false, nil)

@@ -8,6 +8,7 @@ import (
 	"go.lsp.dev/protocol"
 
 	"ralph-lsp/loop"
+	"ralph-lsp/server/rpc"
 	"ralph-lsp/wire"
 )
 
@@ -33,13 +34,13 @@ func (s *Server) admit(name string, known bool) error {
 	now := phase(s.phase.Load())
 	switch {
 	case now == shutDown:
-		return errf(codeInvalidRequest, "%s after shutdown", name)
+		return rpc.Errorf(rpc.CodeInvalidRequest, "%s after shutdown", name)
 	case now == created && name != "initialize":
-		return errf(codeNotInitialized, "%s before initialize", name)
+		return rpc.Errorf(rpc.CodeNotInitialized, "%s before initialize", name)
 	case now == initialized && name == "initialize":
-		return errf(codeInvalidRequest, "initialize was said before")
+		return rpc.Errorf(rpc.CodeInvalidRequest, "initialize was said before")
 	case !known:
-		return errf(codeMethodNotFound, "method not found: %s", name)
+		return rpc.Errorf(rpc.CodeMethodNotFound, "method not found: %s", name)
 	}
 	return nil
 }
@@ -50,10 +51,10 @@ func (s *Server) listens(name string) bool {
 }
 
 // initialize answers at once: nothing is looked for or started here.
-func (s *Server) initialize(_ context.Context, params json.RawMessage) (any, error) {
-	p, err := readInitialize(params)
-	if err != nil {
-		return nil, errf(codeInvalidParams, "initialize: %v", err)
+func (s *Server) initialize(params json.RawMessage) (any, error) {
+	var p initializeParams
+	if err := json.Unmarshal(params, &p); err != nil {
+		return nil, rpc.Errorf(rpc.CodeInvalidParams, "initialize: %v", err)
 	}
 	client := p.client()
 	capabilities, err := serverCapabilities(client)
@@ -143,29 +144,11 @@ var stopReasons = []loop.StopReason{
 
 // shutdown is the editor's word that it leaves. The loops have from now on,
 // not only from exit on, to end.
-func (s *Server) shutdown(context.Context, json.RawMessage) (any, error) {
+func (s *Server) shutdown(json.RawMessage) (any, error) {
 	s.phase.Store(int32(shutDown))
 	within(shutdownPatience, func(context.Context) { s.stopLoops() })
 	time.AfterFunc(exitPatience, func() { s.leave(errNoExit) })
 	return nil, nil
 }
 
-func (s *Server) exit(context.Context, json.RawMessage) (any, error) {
-	s.leave(errExit)
-	return nil, nil
-}
-
-// cancelRequest ends a running request. An id that is unknown, or none at all,
-// is no error: the answer may be under way.
-func (s *Server) cancelRequest(_ context.Context, params json.RawMessage) (any, error) {
-	var p struct {
-		ID json.RawMessage `json:"id"`
-	}
-	if err := json.Unmarshal(params, &p); err != nil {
-		return nil, err
-	}
-	if id, ok := requestID(p.ID); ok {
-		s.calls.cancel(id)
-	}
-	return nil, nil
-}
+func (s *Server) exit(json.RawMessage) { s.leave(errExit) }

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -18,6 +19,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ralph-lsp/internal/lsptest"
+	"ralph-lsp/server/rpc"
 	"ralph-lsp/wire"
 )
 
@@ -44,7 +47,7 @@ func startVisit(t *testing.T, opts Options) *visit {
 func (v *visit) says(messages ...string) {
 	v.t.Helper()
 	for _, m := range messages {
-		if _, err := io.WriteString(v.to, framed(`{"jsonrpc":"2.0",`+m[1:])); err != nil {
+		if _, err := v.to.Write(lsptest.Frame(`{"jsonrpc":"2.0",` + m[1:])); err != nil {
 			v.t.Fatal(err)
 		}
 	}
@@ -128,7 +131,7 @@ func TestTheClientsProcessDies(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer to.Close()
-			if _, err := io.WriteString(to, framed(fmt.Sprintf(tt.initialize, client.Process.Pid))); err != nil {
+			if _, err := to.Write(lsptest.Frame(fmt.Sprintf(tt.initialize, client.Process.Pid))); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := said.Read(make([]byte, 1)); err != nil { // the answer: it is there before its client dies
@@ -217,16 +220,22 @@ func TestClientLog(t *testing.T) {
 		s.log.Info("too early")
 		s.phase.Store(int32(initialized))
 		s.log.Debug("a detail")
-		s.log.With("folder", "/w").Warn("careful", "n", 1, stackKey, "a lot")
+		s.log.With("folder", "/w").Warn("careful", "n", 1, rpc.StackKey, "a lot")
 		for i := range 2 * logRate {
 			s.log.Info(fmt.Sprint("message ", i))
 		}
 		time.Sleep(time.Second)
 		s.log.Error("broken")
+		var out bytes.Buffer
+		s.Serve(&out)
+		s.Close(t.Context())
 		var got []string
-		for _, f := range s.out.ordered {
-			_, body, _ := strings.Cut(string(f), "\r\n\r\n")
-			got = append(got, body)
+		for in := bufio.NewReader(&out); ; {
+			body, err := lsptest.ReadFrame(in)
+			if err != nil {
+				break
+			}
+			got = append(got, string(body))
 		}
 		want := []string{`{"jsonrpc":"2.0","method":"window/logMessage","params":{"message":"careful folder=/w n=1","type":2}}`}
 		for i := range logRate - 1 {
@@ -265,8 +274,8 @@ func TestWhatAClientTellsOfItself(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			p, err := readInitialize([]byte(tt.params))
-			if err != nil {
+			var p initializeParams
+			if err := json.Unmarshal([]byte(tt.params), &p); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(tt.want, p.client()); diff != "" {
@@ -294,16 +303,16 @@ func FuzzDispatch(f *testing.F) {
 			return
 		}
 		c := startInside(t)
-		c.play([]step{
-			{"handshake", "send", sayInitialize},
-			{"handshake", "expect", `{"id":1,"result":"*"}`},
-			{"handshake", "frame", fmt.Sprintf("%q", "{}")}, // so that a lost answer would show
-			{"handshake", "expect", `{"id":null}`},
+		c.Play([]lsptest.Step{
+			{Where: "handshake", Verb: "send", Rest: sayInitialize},
+			{Where: "handshake", Verb: "expect", Rest: `{"id":1,"result":"*"}`},
+			{Where: "handshake", Verb: "frame", Rest: fmt.Sprintf("%q", "{}")}, // so that a lost answer would show
+			{Where: "handshake", Verb: "expect", Rest: `{"id":null}`},
 		})
-		c.write(frame(body))
-		c.write([]byte(framed(`{"jsonrpc":"2.0","id":"the last","method":"ping"}`)))
-		c.drain(`"the last"`)
-		c.play([]step{{"end", "close", "stdin"}, {"end", "exit", "1"}})
+		c.Write(lsptest.Frame(string(body)))
+		c.Write(lsptest.Frame(`{"jsonrpc":"2.0","id":"the last","method":"ping"}`))
+		c.Drain(`"the last"`)
+		c.Play([]lsptest.Step{{Where: "end", Verb: "close", Rest: "stdin"}, {Where: "end", Verb: "exit", Rest: "1"}})
 	})
 }
 

@@ -8,14 +8,12 @@ import (
 	"sync"
 	"time"
 
+	"ralph-lsp/server/rpc"
 	"ralph-lsp/stream"
 )
 
 // logRate is how many log messages a client gets in a second.
 const logRate = 10
-
-// stackKey is the attribute with a goroutine's stack: too long for a client.
-const stackKey = "stack"
 
 // clientLog is a slog.Handler that shows records of the level info and above
 // in the client's log. What agents say doesn't belong into records.
@@ -89,7 +87,7 @@ func (l *clientLog) Handle(_ context.Context, r slog.Record) error {
 }
 
 func attrText(a slog.Attr) string {
-	if a.Key == stackKey {
+	if a.Key == rpc.StackKey { // too long for a client
 		return ""
 	}
 	return fmt.Sprintf(" %s=%v", a.Key, a.Value)

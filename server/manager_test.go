@@ -10,6 +10,7 @@ import (
 
 	"ralph-lsp/internal/lsptest"
 	"ralph-lsp/loop"
+	"ralph-lsp/server/rpc"
 	"ralph-lsp/wire"
 )
 
@@ -80,26 +81,26 @@ func TestErrorsHaveReasons(t *testing.T) {
 		code     int
 		want     string
 	}{
-		"several folders":  {wire.CommandStart, wire.StartParams{Prompt: "x", Choices: wire.Choices{Backend: agent}}, codeRequestFailed, wire.ReasonNoFolder},
-		"no such folder":   {wire.CommandStart, wire.StartParams{Folder: uri + "/none", Prompt: "x", Choices: wire.Choices{Backend: agent}}, codeRequestFailed, wire.ReasonNoFolder},
-		"no file URI":      {wire.CommandStart, wire.StartParams{Folder: "http://x", Prompt: "x", Choices: wire.Choices{Backend: agent}}, codeRequestFailed, wire.ReasonNoFolder},
-		"no prompt":        {wire.CommandStart, wire.StartParams{Folder: uri, Prompt: " ", Choices: wire.Choices{Backend: agent}}, codeRequestFailed, wire.ReasonEmptyPrompt},
-		"no prompt file":   {wire.CommandStart, wire.StartParams{Folder: uri, PromptURI: uri + "/PROMPT.md", Choices: wire.Choices{Backend: agent}}, codeRequestFailed, wire.ReasonEmptyPrompt},
-		"two prompts":      {wire.CommandStart, wire.StartParams{Folder: uri, Prompt: "x", PromptURI: uri + "/PROMPT.md", Choices: wire.Choices{Backend: agent}}, codeInvalidParams, ""},
-		"unknown backend":  {wire.CommandStart, wire.StartParams{Folder: uri, Prompt: "x", Choices: wire.Choices{Backend: "claud"}}, codeRequestFailed, wire.ReasonBackendNotFound},
-		"no such program":  {wire.CommandStart, wire.StartParams{Folder: uri, Prompt: "x", Choices: wire.Choices{Backend: "/no/such/agent"}}, codeRequestFailed, wire.ReasonBackendNotFound},
-		"bad text":         {wire.CommandStart, wire.StartParams{Folder: uri, Text: "x --max-iteration 3", Choices: wire.Choices{Backend: agent}}, codeInvalidParams, ""},
-		"bad limit":        {wire.CommandStart, map[string]any{"folder": uri, "prompt": "x", "backend": agent, "maxIterations": -1}, codeInvalidParams, ""},
-		"wrong type":       {wire.CommandStart, map[string]any{"maxIterations": "many"}, codeInvalidParams, ""},
-		"unknown key":      {wire.CommandStart, map[string]any{"promt": "x"}, codeInvalidParams, ""},
-		"unknown command":  {"ralph.loop.strat", struct{}{}, codeInvalidParams, ""},
-		"no object":        {wire.CommandStatus, "x", codeInvalidParams, ""},
-		"nothing to pause": {wire.CommandPause, wire.LoopParams{Folder: uri}, codeRequestFailed, wire.ReasonNotRunning},
-		"nothing to steer": {wire.CommandSteer, wire.SteerParams{LoopParams: wire.LoopParams{Folder: uri}, Text: "x"}, codeRequestFailed, wire.ReasonNotRunning},
-		"empty guidance":   {wire.CommandSteer, wire.SteerParams{}, codeInvalidParams, ""},
-		"nothing to go on": {wire.CommandResume, wire.ResumeParams{LoopParams: wire.LoopParams{Folder: uri}}, codeRequestFailed, wire.ReasonNotRunning},
-		"unknown loop":     {wire.CommandOutput, wire.OutputParams{LoopID: "x"}, codeRequestFailed, wire.ReasonNotRunning},
-		"bad when":         {wire.CommandCancel, wire.CancelParams{When: "soon"}, codeInvalidParams, ""},
+		"several folders":  {wire.CommandStart, wire.StartParams{Prompt: "x", Choices: wire.Choices{Backend: agent}}, rpc.CodeRequestFailed, wire.ReasonNoFolder},
+		"no such folder":   {wire.CommandStart, wire.StartParams{Folder: uri + "/none", Prompt: "x", Choices: wire.Choices{Backend: agent}}, rpc.CodeRequestFailed, wire.ReasonNoFolder},
+		"no file URI":      {wire.CommandStart, wire.StartParams{Folder: "http://x", Prompt: "x", Choices: wire.Choices{Backend: agent}}, rpc.CodeRequestFailed, wire.ReasonNoFolder},
+		"no prompt":        {wire.CommandStart, wire.StartParams{Folder: uri, Prompt: " ", Choices: wire.Choices{Backend: agent}}, rpc.CodeRequestFailed, wire.ReasonEmptyPrompt},
+		"no prompt file":   {wire.CommandStart, wire.StartParams{Folder: uri, PromptURI: uri + "/PROMPT.md", Choices: wire.Choices{Backend: agent}}, rpc.CodeRequestFailed, wire.ReasonEmptyPrompt},
+		"two prompts":      {wire.CommandStart, wire.StartParams{Folder: uri, Prompt: "x", PromptURI: uri + "/PROMPT.md", Choices: wire.Choices{Backend: agent}}, rpc.CodeInvalidParams, ""},
+		"unknown backend":  {wire.CommandStart, wire.StartParams{Folder: uri, Prompt: "x", Choices: wire.Choices{Backend: "claud"}}, rpc.CodeRequestFailed, wire.ReasonBackendNotFound},
+		"no such program":  {wire.CommandStart, wire.StartParams{Folder: uri, Prompt: "x", Choices: wire.Choices{Backend: "/no/such/agent"}}, rpc.CodeRequestFailed, wire.ReasonBackendNotFound},
+		"bad text":         {wire.CommandStart, wire.StartParams{Folder: uri, Text: "x --max-iteration 3", Choices: wire.Choices{Backend: agent}}, rpc.CodeInvalidParams, ""},
+		"bad limit":        {wire.CommandStart, map[string]any{"folder": uri, "prompt": "x", "backend": agent, "maxIterations": -1}, rpc.CodeInvalidParams, ""},
+		"wrong type":       {wire.CommandStart, map[string]any{"maxIterations": "many"}, rpc.CodeInvalidParams, ""},
+		"unknown key":      {wire.CommandStart, map[string]any{"promt": "x"}, rpc.CodeInvalidParams, ""},
+		"unknown command":  {"ralph.loop.strat", struct{}{}, rpc.CodeInvalidParams, ""},
+		"no object":        {wire.CommandStatus, "x", rpc.CodeInvalidParams, ""},
+		"nothing to pause": {wire.CommandPause, wire.LoopParams{Folder: uri}, rpc.CodeRequestFailed, wire.ReasonNotRunning},
+		"nothing to steer": {wire.CommandSteer, wire.SteerParams{LoopParams: wire.LoopParams{Folder: uri}, Text: "x"}, rpc.CodeRequestFailed, wire.ReasonNotRunning},
+		"empty guidance":   {wire.CommandSteer, wire.SteerParams{}, rpc.CodeInvalidParams, ""},
+		"nothing to go on": {wire.CommandResume, wire.ResumeParams{LoopParams: wire.LoopParams{Folder: uri}}, rpc.CodeRequestFailed, wire.ReasonNotRunning},
+		"unknown loop":     {wire.CommandOutput, wire.OutputParams{LoopID: "x"}, rpc.CodeRequestFailed, wire.ReasonNotRunning},
+		"bad when":         {wire.CommandCancel, wire.CancelParams{When: "soon"}, rpc.CodeInvalidParams, ""},
 	} {
 		m := c.Command(tt.command, tt.argument)
 		if got := reason(t, m); got != tt.want || m.Error.Code != tt.code {

@@ -1,94 +1,42 @@
 package server
 
 import (
-	"context"
 	"encoding/json"
 	"strings"
 
-	"go.lsp.dev/protocol"
-
+	"ralph-lsp/server/rpc"
 	"ralph-lsp/wire"
 )
 
-// method is how one request or notification of the client's is handled. The
-// handlers run one after another, in the order of the messages, on the read
-// loop, where they may not block; an async one runs aside, with a context that
-// $/cancelRequest ends.
-type method struct {
-	handle       func(s *Server, ctx context.Context, params json.RawMessage) (any, error)
-	async        bool
-	enter        func(s *Server, ctx context.Context, params json.RawMessage) context.Context // of an async one, still on the read loop
-	notification bool
-}
-
 // methods has all that a client can ask for or tell.
-var methods = map[string]method{
-	"initialize":  {handle: (*Server).initialize},
-	"initialized": told((*Server).begin),
-	"shutdown":    {handle: (*Server).shutdown},
-	"exit":        {handle: (*Server).exit, notification: true},
+func (s *Server) methods() map[string]rpc.Method {
+	return map[string]rpc.Method{
+		"initialize":  rpc.Request(s.initialize),
+		"initialized": rpc.Notification(s.begin),
+		"shutdown":    rpc.Request(s.shutdown),
+		"exit":        rpc.Notification(s.exit),
+		"$/setTrace":  rpc.Notification(func(struct{}) {}),
 
-	"$/cancelRequest": {handle: (*Server).cancelRequest, notification: true},
-	"$/setTrace":      told(func(*Server, struct{}) {}),
+		"workspace/executeCommand":            rpc.Aside(s.executeCommand),
+		"workspace/didChangeWorkspaceFolders": rpc.Notification(s.changeFolders),
 
-	"workspace/executeCommand":            {handle: asked((*Server).executeCommand), async: true, enter: (*Server).takeTurn},
-	"workspace/didChangeWorkspaceFolders": told((*Server).changeFolders),
+		"textDocument/didOpen":    rpc.Notification(s.docs.didOpen),
+		"textDocument/didChange":  rpc.Notification(s.docs.didChange),
+		"textDocument/didClose":   rpc.Notification(s.docs.didClose),
+		"textDocument/hover":      answered(s.docs.hover),
+		"textDocument/completion": answered(s.docs.completion),
+		"textDocument/codeAction": answered(s.docs.codeAction),
+		"textDocument/codeLens":   rpc.Request(s.docs.codeLens),
+		"textDocument/diagnostic": answered(s.docs.diagnostic),
 
-	"textDocument/didOpen":    told(onDocuments((*documents).didOpen)),
-	"textDocument/didChange":  told(onDocuments((*documents).didChange)),
-	"textDocument/didClose":   told(onDocuments((*documents).didClose)),
-	"textDocument/hover":      fromDocuments((*documents).hover),
-	"textDocument/completion": fromDocuments((*documents).completion),
-	"textDocument/codeAction": fromDocuments((*documents).codeAction),
-	"textDocument/codeLens": {handle: asked(func(s *Server, _ context.Context, p protocol.CodeLensParams) (any, error) {
-		return s.docs.codeLens(p)
-	})},
-	"textDocument/diagnostic": fromDocuments((*documents).diagnostic),
-
-	"window/workDoneProgress/cancel": told((*Server).cancelProgress),
-	wire.MethodSetUpdates:            told((*Server).setUpdates),
-}
-
-// asked decodes a request's params for its handler.
-func asked[P any](handle func(*Server, context.Context, P) (any, error)) func(*Server, context.Context, json.RawMessage) (any, error) {
-	return func(s *Server, ctx context.Context, params json.RawMessage) (any, error) {
-		var p P
-		if err := decodeParams(params, &p); err != nil {
-			return nil, err
-		}
-		return handle(s, ctx, p)
+		"window/workDoneProgress/cancel": rpc.Notification(s.cancelProgress),
+		wire.MethodSetUpdates:            rpc.Notification(s.setUpdates),
 	}
 }
 
-// told is the method of a notification with these params.
-func told[P any](handle func(*Server, P)) method {
-	return method{notification: true, handle: asked(func(s *Server, _ context.Context, p P) (any, error) {
-		handle(s, p)
-		return nil, nil
-	})}
-}
-
-// onDocuments passes a notification on to the documents.
-func onDocuments[P any](take func(*documents, P)) func(*Server, P) {
-	return func(s *Server, p P) { take(s.docs, p) }
-}
-
-// fromDocuments is the method of a request that the documents answer.
-func fromDocuments[P, R any](answer func(*documents, P) R) method {
-	return method{handle: asked(func(s *Server, _ context.Context, p P) (any, error) {
-		return answer(s.docs, p), nil
-	})}
-}
-
-// decodeParams decodes what a message came with; left out, it is as empty.
-func decodeParams(params json.RawMessage, into any) error {
-	if len(params) == 0 {
-		params = json.RawMessage("{}")
-	}
-	if err := (codec{}).Unmarshal(params, into); err != nil {
-		return errf(codeInvalidParams, "bad params: %v", err)
-	}
-	return nil
+// answered is the method of a request that can't fail.
+func answered[P, R any](answer func(P) R) rpc.Method {
+	return rpc.Request(func(p P) (R, error) { return answer(p), nil })
 }
 
 type executeCommandParams struct {
@@ -96,8 +44,10 @@ type executeCommandParams struct {
 	Arguments []json.RawMessage `json:"arguments"`
 }
 
-func (s *Server) executeCommand(ctx context.Context, p executeCommandParams) (any, error) {
-	return s.loops.execute(ctx, p.Command, p.Arguments)
+// executeCommand reads a command and gives it its turn, while it is still on the
+// read loop.
+func (s *Server) executeCommand(p executeCommandParams) (rpc.Work, error) {
+	return s.loops.execute(p.Command, p.Arguments)
 }
 
 type changeFoldersParams struct {

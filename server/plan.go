@@ -8,6 +8,7 @@ import (
 	"ralph-lsp/backends"
 	"ralph-lsp/config"
 	"ralph-lsp/loop/start"
+	"ralph-lsp/server/rpc"
 	"ralph-lsp/wire"
 )
 
@@ -41,7 +42,7 @@ func (m *manager) plan(ctx context.Context, p wire.PlanParams) (any, error) {
 func continueInPi(cwd, sessionFileURI string) (any, error) {
 	path, err := wire.PathOf(sessionFileURI)
 	if err != nil {
-		return nil, errf(codeInvalidParams, "sessionFileUri: %v", err)
+		return nil, rpc.Errorf(rpc.CodeInvalidParams, "sessionFileUri: %v", err)
 	}
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return nil, failed(wire.ReasonNoSession, fmt.Errorf("there is no session %s", path), nil)

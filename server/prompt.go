@@ -14,6 +14,7 @@ import (
 	"ralph-lsp/internal/paths"
 	"ralph-lsp/loop/start"
 	"ralph-lsp/loopstate"
+	"ralph-lsp/server/rpc"
 	"ralph-lsp/wire"
 )
 
@@ -58,7 +59,7 @@ func (m *manager) readPrompt(p wire.StartParams) (prompt string, says start.Opti
 		return p.Prompt, says, nil
 	}
 	if p.Prompt != "" {
-		return "", says, errf(codeInvalidParams, "there are two prompts: give prompt or promptUri")
+		return "", says, rpc.Errorf(rpc.CodeInvalidParams, "there are two prompts: give prompt or promptUri")
 	}
 	path, err := wire.PathOf(p.PromptURI)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"ralph-lsp/server/rpc"
 	"ralph-lsp/wire"
 )
 
@@ -70,7 +71,7 @@ func TestWhatIsNoFileIsRefusedAtOnce(t *testing.T) {
 			}
 			c := dial(t, optedIn, dir)
 			m := c.Command(tt.command, argument)
-			if got := reason(t, m); got != tt.want || m.Error.Code != codeRequestFailed {
+			if got := reason(t, m); got != tt.want || m.Error.Code != rpc.CodeRequestFailed {
 				t.Errorf("%d %q (%s), want %q", m.Error.Code, got, m.Error.Message, tt.want)
 			}
 		})

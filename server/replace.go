@@ -12,6 +12,7 @@ import (
 	"ralph-lsp/backends"
 	"ralph-lsp/loop"
 	"ralph-lsp/loopstate"
+	"ralph-lsp/server/rpc"
 	"ralph-lsp/wire"
 )
 
@@ -27,7 +28,7 @@ func CheckStart(cfg loop.Config) (argv []string, prompt string, err error) {
 		return nil, "", err
 	}
 	if cfg.Backend.Prompt == backends.PromptArg && len(prompt) > backends.MaxArg {
-		return nil, "", errf(codeInvalidParams, "the prompt has %d bytes with the loop's rules, and %s takes it as an argument of at most %d",
+		return nil, "", rpc.Errorf(rpc.CodeInvalidParams, "the prompt has %d bytes with the loop's rules, and %s takes it as an argument of at most %d",
 			len(prompt), cfg.Backend.Name, backends.MaxArg)
 	}
 	return argv, prompt, checkStateFile(cfg.Folder)

@@ -11,9 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"go.lsp.dev/jsonrpc2"
-
 	"ralph-lsp/loopstate"
+	"ralph-lsp/server/rpc"
 )
 
 // Options are what the command line tells the server.
@@ -31,19 +30,14 @@ const (
 
 // Server serves one editor. It is the editor for the rest of the room.
 type Server struct {
+	*rpc.Conn
 	log     *slog.Logger
 	version string
 	parent  int
 
-	out    *outbox
-	frames *frameReader
-	conn   jsonrpc2.Conn
-	calls  registry
-
 	// ctx ends when the editor goes away; leave says how.
-	ctx    context.Context
-	leave  context.CancelCauseFunc
-	inline context.Context // ctx for handlers on the read loop
+	ctx   context.Context
+	leave context.CancelCauseFunc
 
 	phase     atomic.Int32 // a phase; only the read loop changes it
 	folders   []string     // paths that initialize told
@@ -59,44 +53,43 @@ type Server struct {
 // counts as the editor's end.
 func Run(ctx context.Context, in io.Reader, out io.Writer, opts Options) int {
 	s := newServer(ctx, in, opts)
-	go s.out.run(out)
-	go func() {
-		<-s.out.dead
-		s.leave(s.out.err)
-	}()
-	s.conn.Go(context.Background(), s.handle)
+	s.Serve(out)
 	<-s.ctx.Done()
 	return s.finish()
 }
 
 func newServer(ctx context.Context, in io.Reader, opts Options) *Server {
-	s := &Server{version: opts.Version, parent: opts.Parent, out: newOutbox()}
+	s := &Server{version: opts.Version, parent: opts.Parent}
 	s.ctx, s.leave = context.WithCancelCause(ctx)
-	s.inline = context.WithValue(s.ctx, inlineKey{}, true)
 	s.log = newLogger(opts.Log, s)
-	s.frames = newFrameReader(in, s.refuse)
-	s.conn = jsonrpc2.NewConn(&wireStream{s.frames, s.out, s.leave}, jsonrpc2.WithCodec(codec{}))
 	s.loops = newManager(s, opts.Version, s.log)
 	s.docs = newDocuments(s, s.loops)
 	s.loops.docs = s.docs
-	s.loops.docs = s.docs
 	s.stopLoops = sync.OnceFunc(s.loops.close)
+	s.Conn = rpc.New(s.ctx, in, rpc.Options{Methods: s.methods(), Admit: s.admit, Listens: s.listens, Ended: s.leave, Log: s.log})
 	return s
+}
+
+// Client is what the client told of itself.
+func (s *Server) Client() clientInfo {
+	if info := s.client.Load(); info != nil {
+		return *info
+	}
+	return clientInfo{}
 }
 
 // finish ends what runs, tells the client of it if it still reads, and returns
 // the exit code.
 func (s *Server) finish() int {
 	cause := context.Cause(s.ctx)
-	unreadable := errors.Is(cause, errBadHeader)
+	unreadable := errors.Is(cause, rpc.ErrBadHeader)
 	if unreadable {
 		s.log.Error("the connection ends", "reason", cause)
 	} else {
 		s.log.Info("the connection ends", "reason", cause)
 	}
 	within(stopPatience, func(context.Context) { s.stopLoops() })
-	within(flushPatience, s.out.flush)
-	s.out.close(errClosed)
+	within(flushPatience, s.Close)
 	if phase(s.phase.Load()) == shutDown && !unreadable {
 		return 0
 	}

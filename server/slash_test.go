@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"ralph-lsp/loop"
+	"ralph-lsp/server/rpc"
 	"ralph-lsp/wire"
 )
 
@@ -53,7 +54,7 @@ func TestTextsThatAreCommands(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"/cancel-ralph now", `/ralph-loop x --max-iteration 3`} {
-		if m := c.Command(wire.CommandStart, wire.StartParams{Prompt: bad, Choices: wire.Choices{Backend: agent}}); m.Error == nil || m.Error.Code != codeInvalidParams {
+		if m := c.Command(wire.CommandStart, wire.StartParams{Prompt: bad, Choices: wire.Choices{Backend: agent}}); m.Error == nil || m.Error.Code != rpc.CodeInvalidParams {
 			t.Errorf("%q: %s", bad, m.Result)
 		}
 	}

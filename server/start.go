@@ -14,6 +14,7 @@ import (
 	"ralph-lsp/config"
 	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"
+	"ralph-lsp/server/rpc"
 	"ralph-lsp/wire"
 )
 
@@ -36,7 +37,7 @@ const maxMilliseconds = math.MaxInt64 / int64(time.Millisecond)
 // checkLimits refuses limits and a promise that make no sense.
 func checkLimits(l loop.Limits, promise string) error {
 	if err := l.Check(); err != nil {
-		return errf(codeInvalidParams, "%v", err)
+		return rpc.Errorf(rpc.CodeInvalidParams, "%v", err)
 	}
 	if why := config.CheckPromise(promise); why != "" {
 		return invalidKey("completionPromise", "the completion promise %s", why)
@@ -52,7 +53,7 @@ func (m *manager) start(ctx context.Context, p wire.StartParams) (any, error) {
 	}
 	request, err := p.Typed()
 	if err != nil {
-		return nil, errf(codeInvalidParams, "%v", err)
+		return nil, rpc.Errorf(rpc.CodeInvalidParams, "%v", err)
 	}
 	if request.Slash != "" {
 		return m.slash(ctx, request.Slash, p)

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 
 	"ralph-lsp/history"
+	"ralph-lsp/server/rpc"
 	"ralph-lsp/stream"
 	"ralph-lsp/wire"
 )
@@ -39,7 +40,7 @@ func (m *manager) sessionPath(p wire.TranscriptParams) (string, error) {
 		}
 		return path, nil
 	case p.LoopID == "":
-		return "", errf(codeInvalidParams, "name a loop by loopId, or a session by sessionFileUri")
+		return "", rpc.Errorf(rpc.CodeInvalidParams, "name a loop by loopId, or a session by sessionFileUri")
 	}
 	if r := m.known(p.LoopID); r != nil && r.Status().SessionFile != "" {
 		return r.Status().SessionFile, nil
@@ -132,7 +133,7 @@ func parseCursor(s string) (c transcriptCursor, err error) {
 		err = json.Unmarshal(data, &c)
 	}
 	if err != nil || c.Skip < 0 || c.History.Offset < 0 {
-		return c, errf(codeInvalidParams, "the cursor isn't one of a transcript")
+		return c, rpc.Errorf(rpc.CodeInvalidParams, "the cursor isn't one of a transcript")
 	}
 	return c, nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"ralph-lsp/history"
 	"ralph-lsp/loop"
+	"ralph-lsp/server/rpc"
 	"ralph-lsp/stream"
 	"ralph-lsp/wire"
 )
@@ -103,12 +104,12 @@ func TestTranscriptsThatAreNone(t *testing.T) {
 		code     int
 		reason   string
 	}{
-		"nothing named": {wire.TranscriptParams{}, codeInvalidParams, ""},
-		"unknown loop":  {wire.TranscriptParams{LoopID: "ralph-x"}, codeRequestFailed, wire.ReasonNoSession},
-		"no session":    {wire.TranscriptParams{SessionFileURI: wire.FileURI(notes)}, codeRequestFailed, wire.ReasonNoSession},
-		"no file":       {wire.TranscriptParams{SessionFileURI: wire.FileURI(notes + "x")}, codeRequestFailed, wire.ReasonNoSession},
-		"no file URI":   {wire.TranscriptParams{SessionFileURI: "http://x"}, codeRequestFailed, wire.ReasonNoSession},
-		"bad cursor":    {wire.TranscriptParams{SessionFileURI: wire.FileURI(notes), Cursor: "7"}, codeInvalidParams, ""},
+		"nothing named": {wire.TranscriptParams{}, rpc.CodeInvalidParams, ""},
+		"unknown loop":  {wire.TranscriptParams{LoopID: "ralph-x"}, rpc.CodeRequestFailed, wire.ReasonNoSession},
+		"no session":    {wire.TranscriptParams{SessionFileURI: wire.FileURI(notes)}, rpc.CodeRequestFailed, wire.ReasonNoSession},
+		"no file":       {wire.TranscriptParams{SessionFileURI: wire.FileURI(notes + "x")}, rpc.CodeRequestFailed, wire.ReasonNoSession},
+		"no file URI":   {wire.TranscriptParams{SessionFileURI: "http://x"}, rpc.CodeRequestFailed, wire.ReasonNoSession},
+		"bad cursor":    {wire.TranscriptParams{SessionFileURI: wire.FileURI(notes), Cursor: "7"}, rpc.CodeInvalidParams, ""},
 	} {
 		m := c.Command(wire.CommandTranscript, tt.argument)
 		if got := reason(t, m); got != tt.reason || m.Error.Code != tt.code {

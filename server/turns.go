@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"sync"
 
@@ -108,22 +107,14 @@ func turnOf(ctx context.Context) *turn {
 	return t
 }
 
-// takeTurn gives a command its turn, while it is still on the read loop. What
-// it can't read, the command's own decoding refuses.
-func (s *Server) takeTurn(ctx context.Context, params json.RawMessage) context.Context {
-	var p executeCommandParams
-	if json.Unmarshal(params, &p) != nil {
-		return ctx
-	}
-	order, ok := inOrder[p.Command]
+// takeTurn gives a command its turn, while it is still on the read loop; nil
+// to one that has no place in the order.
+func (m *manager) takeTurn(id string, target wire.LoopParams) *turn {
+	order, ok := inOrder[id]
 	if !ok {
-		return ctx
+		return nil
 	}
-	var target wire.LoopParams
-	if len(p.Arguments) > 0 {
-		_ = json.Unmarshal(p.Arguments[0], &target)
-	}
-	return context.WithValue(ctx, turnKey{}, s.loops.turns.take(s.loops.aim(target), order.holds))
+	return m.turns.take(m.aim(target), order.holds)
 }
 
 // aim returns the folder that a command is about, "" when that isn't clear

@@ -71,6 +71,9 @@ type LoopParams struct {
 	Folder string `json:"folder,omitempty"` // file URI
 }
 
+// Target is the loop that a command is about, as far as it names it.
+func (p LoopParams) Target() LoopParams { return p }
+
 // CancelParams is the argument of ralph.loop.cancel.
 type CancelParams struct {
 	LoopParams
@@ -175,6 +178,9 @@ type StartParams struct {
 	DryRun   bool     `json:"dryRun,omitempty"`
 	Settings *Choices `json:"settings,omitempty"` // of the editor: the start wins over them, they over the files
 }
+
+// Target is the loop that a start is about: the one of its folder.
+func (p StartParams) Target() LoopParams { return LoopParams{Folder: p.Folder} }
 
 // Choices are what both a start and the editor's settings may say.
 type Choices struct {

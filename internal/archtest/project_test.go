@@ -28,14 +28,15 @@ var picture = Rules{
 		"loop":            {"stream", "backends", "loopstate", "history", "internal/limits", "internal/tell"},
 		"loop/start":      {"loop", "backends", "stream", "config", "internal/limits", "internal/tell"},
 		"wire":            {"loop", "loop/start", "stream", "backends", "history", "config", "internal/limits"},
-		"server":          {"wire", "loop", "loop/start", "stream", "backends", "loopstate", "history", "config", "internal/limits", "internal/paths", "internal/tell"},
+		"server/rpc":      {"stream"},
+		"server":          {"server/rpc", "wire", "loop", "loop/start", "stream", "backends", "loopstate", "history", "config", "internal/limits", "internal/paths", "internal/tell"},
 		"cmd/ralph-lsp":   {"server", "wire", "loop", "loop/start", "stream", "backends", "loopstate", "history", "config", "internal/limits", "internal/tell"},
 		"e2e/...":         {"internal/..."},
 		"internal/...":    {"internal/..."},
 		"editors/...":     {}, // stand-in agents of their tests
 	},
 	Fenced: map[string][]string{
-		"go.lsp.dev/":                  {"server"},
+		"go.lsp.dev/":                  {"server", "server/rpc"},
 		"github.com/creack/pty":        {"backends"},
 		"github.com/fsnotify/fsnotify": {"loopstate"},
 		"github.com/BurntSushi/toml":   {"config"},

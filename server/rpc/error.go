@@ -1,4 +1,4 @@
-package server
+package rpc
 
 import (
 	"context"
@@ -13,40 +13,40 @@ import (
 
 // The codes of errors that clients get.
 const (
-	codeMethodNotFound   = int(jsonrpc2.MethodNotFound)
-	codeInvalidRequest   = int(jsonrpc2.InvalidRequest)
-	codeInvalidParams    = int(jsonrpc2.InvalidParams)
+	CodeMethodNotFound   = int(jsonrpc2.MethodNotFound)
+	CodeInvalidRequest   = int(jsonrpc2.InvalidRequest)
+	CodeInvalidParams    = int(jsonrpc2.InvalidParams)
 	codeInternal         = int(jsonrpc2.InternalError)
-	codeNotInitialized   = int(jsonrpc2.ServerNotInitialized)
+	CodeNotInitialized   = int(jsonrpc2.ServerNotInitialized)
 	codeRequestCancelled = -32800
-	codeRequestFailed    = -32803
+	CodeRequestFailed    = -32803
 )
 
-// wireError is an error as a client gets it. Data is what a program needs to
+// Error is an error as a client gets it. Data is what a program needs to
 // know of it, encoded as JSON; nil is none.
-type wireError struct {
+type Error struct {
 	Code    int
 	Message string
 	Data    any
 }
 
-func (e *wireError) Error() string { return e.Message }
+func (e *Error) Error() string { return e.Message }
 
-// errf makes an error for the client, without data.
-func errf(code int, format string, args ...any) *wireError {
-	return &wireError{Code: code, Message: fmt.Sprintf(format, args...)}
+// Errorf makes an error for the client, without data.
+func Errorf(code int, format string, args ...any) *Error {
+	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
 // toWire makes any error fit for jsonrpc2, which would send a plain one with
 // the code 0.
 func toWire(err error) *jsonrpc2.Error {
-	var known *wireError
+	var known *Error
 	switch {
 	case errors.As(err, &known):
 	case errors.Is(err, context.Canceled):
-		known = errf(codeRequestCancelled, "the request was cancelled")
+		known = Errorf(codeRequestCancelled, "the request was cancelled")
 	default:
-		known = errf(codeInternal, "%v", err)
+		known = Errorf(codeInternal, "%v", err)
 	}
 	out := jsonrpc2.NewError(jsonrpc2.Code(known.Code), stream.Plain(known.Message))
 	if known.Data != nil {

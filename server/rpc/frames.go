@@ -1,4 +1,4 @@
-package server
+package rpc
 
 import (
 	"bufio"
@@ -25,8 +25,8 @@ const (
 	keptBuffer  = 1 << 20 // a larger buffer isn't kept for the next frame
 )
 
-// errBadHeader ends a connection: nobody knows where the next message begins.
-var errBadHeader = errors.New("the header of a message can't be read")
+// ErrBadHeader ends a connection: nobody knows where the next message begins.
+var ErrBadHeader = errors.New("the header of a message can't be read")
 
 // frameReader reads the bodies of messages. It hands out only what jsonrpc2
 // can take, and refuses the rest with the error that it deserves.
@@ -90,7 +90,7 @@ func (r *frameReader) header() (length int64, err error) {
 		read += len(line)
 		switch {
 		case errors.Is(err, bufio.ErrBufferFull):
-			return 0, fmt.Errorf("%w: a line of more than %d bytes", errBadHeader, maxHeader)
+			return 0, fmt.Errorf("%w: a line of more than %d bytes", ErrBadHeader, maxHeader)
 		case err == io.EOF && read > 0:
 			return 0, io.ErrUnexpectedEOF
 		case err != nil:
@@ -104,17 +104,17 @@ func (r *frameReader) header() (length int64, err error) {
 		case text == "":
 		case strings.HasSuffix(strings.ToLower(name), "content-length"):
 			if length, err = strconv.ParseInt(value, 10, 63); err != nil || length < 0 {
-				return 0, fmt.Errorf("%w: Content-Length is %.40q", errBadHeader, value)
+				return 0, fmt.Errorf("%w: Content-Length is %.40q", ErrBadHeader, value)
 			}
 			if length > maxSkipped {
-				return 0, fmt.Errorf("%w: Content-Length is %d, and no message has more than %d bytes", errBadHeader, length, maxSkipped)
+				return 0, fmt.Errorf("%w: Content-Length is %d, and no message has more than %d bytes", ErrBadHeader, length, maxSkipped)
 			}
 		case !isField && !garbage:
 			garbage = true
 			r.refuse(refusal{code: jsonrpc2.ParseError, message: "a line that is no header field"})
 		}
 	}
-	return 0, fmt.Errorf("%w: no Content-Length in %d bytes", errBadHeader, maxHeader)
+	return 0, fmt.Errorf("%w: no Content-Length in %d bytes", ErrBadHeader, maxHeader)
 }
 
 // cutField splits "Name: value". The last colon counts: a field may follow

@@ -1,4 +1,4 @@
-package server
+package rpc
 
 import (
 	"errors"
@@ -51,12 +51,12 @@ func TestFrames(t *testing.T) {
 		{"cut in the header", "Content-Len", nil, io.ErrUnexpectedEOF},
 		{"cut before the body", "Content-Length: 40\r\n\r\n", nil, io.ErrUnexpectedEOF},
 		{"cut in the body", framed(ping)[:40], nil, io.ErrUnexpectedEOF},
-		{"length is a word", "Content-Length: many\r\n\r\n" + ping, nil, errBadHeader},
-		{"length is negative", "Content-Length: -5\r\n\r\n" + ping, nil, errBadHeader},
-		{"length is huge", "Content-Length: 99999999999999999999\r\n\r\n" + ping, nil, errBadHeader},
-		{"length that nobody means", fmt.Sprintf("Content-Length: %d\r\n\r\n", int64(1)<<40) + ping, nil, errBadHeader},
-		{"garbage without an end", strings.Repeat("x", maxHeader+1), nil, errBadHeader},
-		{"blank lines without an end", strings.Repeat("\n", maxHeader+1), nil, errBadHeader},
+		{"length is a word", "Content-Length: many\r\n\r\n" + ping, nil, ErrBadHeader},
+		{"length is negative", "Content-Length: -5\r\n\r\n" + ping, nil, ErrBadHeader},
+		{"length is huge", "Content-Length: 99999999999999999999\r\n\r\n" + ping, nil, ErrBadHeader},
+		{"length that nobody means", fmt.Sprintf("Content-Length: %d\r\n\r\n", int64(1)<<40) + ping, nil, ErrBadHeader},
+		{"garbage without an end", strings.Repeat("x", maxHeader+1), nil, ErrBadHeader},
+		{"blank lines without an end", strings.Repeat("\n", maxHeader+1), nil, ErrBadHeader},
 		{"empty body", "Content-Length: 0\r\n\r\n" + framed(ping), []string{"null -32700", ping}, io.EOF},
 		{"no JSON", framed(`{"jsonrpc":"2.0","id":5,`), []string{"null -32700"}, io.EOF},
 		{"white space around", framed(" \n" + ping + "\n"), []string{" \n" + ping + "\n"}, io.EOF},
@@ -197,14 +197,14 @@ func FuzzFrames(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {
 		r := newFrameReader(strings.NewReader(string(in)), func(why refusal) {
-			if _, err := (codec{}).Marshal(why.id); err != nil {
+			if _, err := (Codec{}).Marshal(why.id); err != nil {
 				t.Errorf("the id %q can't be given back: %v", why.id, err)
 			}
 		})
 		for {
 			body, err := r.next()
 			if err != nil {
-				if err != io.EOF && err != io.ErrUnexpectedEOF && !errors.Is(err, errBadHeader) {
+				if err != io.EOF && err != io.ErrUnexpectedEOF && !errors.Is(err, ErrBadHeader) {
 					t.Errorf("error %v", err)
 				}
 				return

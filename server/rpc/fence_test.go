@@ -1,15 +1,16 @@
-package server
+package rpc
 
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -17,41 +18,90 @@ import (
 	"go.lsp.dev/protocol"
 
 	"ralph-lsp/internal/lsptest"
+	"ralph-lsp/stream"
 )
 
 // Each of these tests shows first what jsonrpc2 does by itself, so that it
 // fails when the library no longer needs that part of the fence, and then what
 // it does behind the fence.
 
-// The methods that only the tests have.
-func init() {
-	add := func(name string, handle func(s *Server, ctx context.Context) (any, error)) {
-		take := func(s *Server, ctx context.Context, _ json.RawMessage) (any, error) { return handle(s, ctx) }
-		methods["test/"+name] = method{handle: take}
-		methods["test/"+name+"Aside"] = method{handle: take, async: true}
-		methods["test/"+name+"Note"] = method{handle: take, notification: true}
+// handled are the methods of the tests' server, by what they do: on the read loop,
+// aside of it ("...Aside"), and as notifications ("...Note").
+func handled(c func() *Conn) map[string]Method {
+	methods := map[string]Method{}
+	add := func(name string, work Work) {
+		methods["test/"+name] = Method{read: reading(func(struct{}) (Work, error) { return work, nil })}
+		methods["test/"+name+"Aside"] = Aside(func(struct{}) (Work, error) { return work, nil })
+		methods["test/"+name+"Note"] = Method{read: reading(func(struct{}) (Work, error) { return work, nil }), notification: true}
 	}
-	add("panic", func(*Server, context.Context) (any, error) { panic("boom") })
-	add("fail", func(*Server, context.Context) (any, error) { return nil, errors.New("something broke") })
-	add("failWithData", func(*Server, context.Context) (any, error) {
-		return nil, &wireError{Code: codeRequestFailed, Message: "no", Data: map[string]string{"reason": "untrusted"}}
+	add("panic", func(context.Context) (any, error) { panic("boom") })
+	add("fail", func(context.Context) (any, error) { return nil, errors.New("something broke") })
+	add("failWithData", func(context.Context) (any, error) {
+		return nil, &Error{Code: CodeRequestFailed, Message: "no", Data: map[string]string{"reason": "untrusted"}}
 	})
-	add("derive", func(_ *Server, ctx context.Context) (any, error) {
+	add("derive", func(ctx context.Context) (any, error) {
 		own, cancel := context.WithCancel(ctx)
 		defer cancel()
 		return "fine", own.Err()
 	})
-	add("wait", func(_ *Server, ctx context.Context) (any, error) {
+	add("wait", func(ctx context.Context) (any, error) {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	})
-	add("ask", func(s *Server, ctx context.Context) (any, error) {
+	add("ask", func(ctx context.Context) (any, error) {
 		var chosen struct {
 			Title string `json:"title"`
 		}
-		err := s.Request(ctx, "window/showMessageRequest", map[string]any{"type": 3, "message": "Well?"}, &chosen)
+		err := c().Request(ctx, "window/showMessageRequest", map[string]any{"type": 3, "message": "Well?"}, &chosen)
 		return chosen.Title, err
 	})
+	methods["textDocument/didOpen"] = Notification(func(struct {
+		TextDocument struct{} `json:"textDocument"`
+	}) {
+	})
+	return methods
+}
+
+// serve starts a server that has no more than the fence. It ends with 1 when the
+// client is gone.
+func serve(t *testing.T) *lsptest.Speaker {
+	inR, inW := io.Pipe()
+	outR, outW := io.Pipe()
+	exit, ended := make(chan int, 1), make(chan struct{})
+	end := sync.OnceFunc(func() { close(ended) })
+	log := new(lsptest.LogBuffer)
+	ctx, cancel := context.WithCancel(t.Context())
+	var c *Conn
+	c = New(ctx, inR, Options{
+		Methods: handled(func() *Conn { return c }),
+		Admit: func(name string, known bool) error {
+			if !known {
+				return Errorf(CodeMethodNotFound, "method not found: %s", name)
+			}
+			return nil
+		},
+		Listens: func(string) bool { return true },
+		Ended:   func(error) { end() },
+		Log:     slog.New(slog.NewTextHandler(log, nil)),
+	})
+	c.Serve(outW)
+	go func() {
+		<-ended
+		cancel()
+		closing, stop := context.WithTimeout(context.Background(), soon)
+		defer stop()
+		c.Close(closing)
+		_, _ = inR.Close(), outW.Close()
+		exit <- 1
+	}()
+	t.Cleanup(func() { _, _ = inW.Close(), outR.Close() })
+	return lsptest.NewSpeaker(t, inW, outR, log, exit, nil)
+}
+
+func TestConversations(t *testing.T) {
+	for _, c := range lsptest.ReadConversations(t, "testdata/conversations.txt") {
+		t.Run(c.Title, func(t *testing.T) { serve(t).Play(c.Steps) })
+	}
 }
 
 // bareServer is the library without the fence.
@@ -108,27 +158,21 @@ func (s bareServer) ends(t *testing.T, raw string) {
 	s.says(t, raw)
 	select {
 	case <-s.conn.Done():
-	case <-time.After(patience):
+	case <-time.After(lsptest.Patience):
 		t.Error("the library survives it: the fence isn't needed any more")
 	}
 }
 
-const handshake = `send {"id":1,"method":"initialize","params":{"capabilities":{}}}
-expect {"id":1,"result":"*"}
-`
-
-// fenced plays a conversation with our server after the handshake.
+// fenced plays a conversation with a server behind the fence.
 func fenced(t *testing.T, lines string) {
 	t.Helper()
-	var steps []step
-	for line := range strings.Lines(handshake + lines) {
-		verb, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
-		if verb == "" {
-			continue
+	var steps []lsptest.Step
+	for line := range strings.Lines(lines) {
+		if verb, rest, _ := strings.Cut(strings.TrimSpace(line), " "); verb != "" {
+			steps = append(steps, lsptest.Step{Where: line, Verb: verb, Rest: rest})
 		}
-		steps = append(steps, step{line, verb, rest})
 	}
-	startInside(t).play(steps)
+	serve(t).Play(steps)
 }
 
 // protocolHandler is how the protocol package wants to be used.
@@ -222,36 +266,44 @@ func TestAClientThatDoesNotReadBlocksNobody(t *testing.T) {
 	in, to := io.Pipe()
 	from, out := io.Pipe()
 	t.Cleanup(func() { _, _ = to.Close(), from.Close() })
-	own := newServer(t.Context(), in, Options{})
-	go own.out.run(out)
+	c := New(t.Context(), in, Options{Methods: map[string]Method{}, Ended: func(error) {}, Log: slog.New(slog.DiscardHandler)})
+	c.Serve(out)
 	for range 1000 {
-		own.Notify("x", 1) // hangs when it blocks
-		own.NotifyLatest("k", "y", 1)
+		c.Notify("x", 1) // hangs when it blocks
+		c.NotifyLatest("k", "y", 1)
 	}
-	own.leave(errClosed)
-	own.finish() // hangs when it waits for the client
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	c.Close(over) // hangs when it waits for the client
 }
 
-// crashRole is a process whose handlers derive contexts.
-const crashRole = "derives a context with the bare library"
+// crashEnv makes a process of the test binary whose handlers derive contexts.
+const crashEnv = "RALPH_TEST_DERIVES"
 
-func init() {
-	roles[crashRole] = func() {
-		in, to := io.Pipe()
-		from, out := io.Pipe()
-		server := jsonrpc2.NewConn(jsonrpc2.NewStream(pipes{in, out, func() {}}))
-		server.Go(context.Background(), func(ctx context.Context, _ *jsonrpc2.Request) (any, error) {
-			own, cancel := context.WithTimeout(ctx, time.Second)
-			defer cancel()
-			return 1, own.Err()
-		})
-		c := jsonrpc2.NewConn(jsonrpc2.NewStream(pipes{from, to, func() {}}))
-		c.Go(context.Background(), jsonrpc2.MethodNotFoundHandler)
-		for range derivations {
-			if _, err := c.Call(context.Background(), "x", nil, nil); err != nil {
-				fmt.Println(err)
-				os.Exit(1)
-			}
+func TestMain(m *testing.M) {
+	if os.Getenv(crashEnv) != "" {
+		deriveWithoutFence()
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// deriveWithoutFence derives contexts with the bare library.
+func deriveWithoutFence() {
+	in, to := io.Pipe()
+	from, out := io.Pipe()
+	server := jsonrpc2.NewConn(jsonrpc2.NewStream(pipes{in, out, func() {}}))
+	server.Go(context.Background(), func(ctx context.Context, _ *jsonrpc2.Request) (any, error) {
+		own, cancel := context.WithTimeout(ctx, time.Second)
+		defer cancel()
+		return 1, own.Err()
+	})
+	c := jsonrpc2.NewConn(jsonrpc2.NewStream(pipes{from, to, func() {}}))
+	c.Go(context.Background(), jsonrpc2.MethodNotFoundHandler)
+	for range derivations {
+		if _, err := c.Call(context.Background(), "x", nil, nil); err != nil {
+			fmt.Println(err)
+			os.Exit(1)
 		}
 	}
 }
@@ -260,7 +312,7 @@ const derivations = 20000
 
 func TestAHandlerMayDeriveAContext(t *testing.T) {
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), roleEnv+"="+crashRole)
+	cmd.Env = append(os.Environ(), crashEnv+"=1")
 	if out, err := cmd.CombinedOutput(); err == nil {
 		t.Errorf("the library survives it: the fence isn't needed any more\n%.500s", out)
 	}
@@ -270,4 +322,12 @@ func TestAHandlerMayDeriveAContext(t *testing.T) {
 		expect {"id":3,"result":"fine"}
 		send {"method":"test/deriveNote"}
 		`, 2000))
+}
+
+func TestErrorsArePlain(t *testing.T) {
+	for _, text := range []string{"\x1b[31mred", "bell\a", "\u202eright to left", "zero\u200bwidth"} {
+		if got := toWire(Errorf(1, "%s", text)).Message; got != stream.Plain(text) || got == text {
+			t.Errorf("%q is said as %q", text, got)
+		}
+	}
 }
