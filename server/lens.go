@@ -6,6 +6,7 @@ import (
 	"go.lsp.dev/protocol"
 
 	"ralph-lsp/loop"
+	"ralph-lsp/loop/start"
 	"ralph-lsp/stream"
 	"ralph-lsp/wire"
 )
@@ -52,7 +53,7 @@ func (d *documents) lenses(doc *document) []protocol.CodeLens {
 		add(wire.JoinFacts(wire.Position(status), wire.Doing(status), "Resume"), wire.CommandResume, target)
 		add("Discard", wire.CommandCancel, target)
 	default:
-		if _, _, err := promptIn(docKey(doc.uri), doc.text); err != nil {
+		if _, _, err := start.PromptIn(docKey(doc.uri), doc.text); err != nil {
 			return lenses // its diagnostics say what is wrong with it
 		}
 		start := wire.StartParams{Folder: wire.FileURI(folder), PromptURI: string(doc.uri)}

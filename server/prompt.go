@@ -7,13 +7,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"ralph-lsp/config"
 	"ralph-lsp/history"
 	"ralph-lsp/internal/paths"
 	"ralph-lsp/loop/start"
-	"ralph-lsp/loopstate"
 	"ralph-lsp/server/rpc"
 	"ralph-lsp/wire"
 )
@@ -84,7 +82,7 @@ func (m *manager) promptAt(path string) (prompt string, says start.Options, err 
 			return "", says, err
 		}
 	}
-	if prompt, says, err = promptIn(path, text); err != nil {
+	if prompt, says, err = start.PromptIn(path, text); err != nil {
 		return "", says, err
 	}
 	if err := start.CheckFile(path, prompt); err != nil {
@@ -114,22 +112,4 @@ func readText(path string) (string, error) {
 		return "", fmt.Errorf("%s has more than %d MiB, too much for a prompt", path, maxPrompt>>20)
 	}
 	return string(data), nil
-}
-
-// promptIn returns the prompt that a file holds: all of it, or what is behind
-// the front matter of a state file, with the limits and the promise there.
-func promptIn(path, content string) (prompt string, says start.Options, err error) {
-	if !strings.HasSuffix(filepath.ToSlash(path), "/"+loopstate.Name) {
-		return content, says, nil
-	}
-	doc, err := loopstate.Parse([]byte(content))
-	if err != nil {
-		return "", says, failed(wire.ReasonBadStateFile, err, nil)
-	}
-	state := doc.State()
-	says.Limits.Given = state.Given
-	if state.CompletionPromise != "" {
-		says.Limits.Promise = &state.CompletionPromise
-	}
-	return state.Prompt, says, nil
 }
