@@ -15,8 +15,8 @@ import (
 	"ralph-lsp/wire"
 )
 
-// client is an editor that speaks to a server of this process over pipes.
-type client struct {
+// dialled is an editor that speaks to a server of this process over pipes.
+type dialled struct {
 	*lsptest.Client
 	t    *testing.T
 	exit chan int // the server's exit code
@@ -29,11 +29,11 @@ const (
 )
 
 // dial starts a server, initialises it with these folders, and ends it with the test.
-func dial(t *testing.T, capabilities string, folders ...string) *client {
+func dial(t *testing.T, capabilities string, folders ...string) *dialled {
 	t.Helper()
 	in, to := io.Pipe()
 	from, out := io.Pipe()
-	c := &client{lsptest.New(t, to, from, patience), t, make(chan int, 1)}
+	c := &dialled{lsptest.New(t, to, from, patience), t, make(chan int, 1)}
 	go func() {
 		c.exit <- Run(context.Background(), in, out, Options{Version: "test", Log: slog.New(slog.DiscardHandler)})
 		in.Close()
@@ -45,7 +45,7 @@ func dial(t *testing.T, capabilities string, folders ...string) *client {
 }
 
 // hangUp ends the connection without a word, as a crashed editor does.
-func (c *client) hangUp() {
+func (c *dialled) hangUp() {
 	c.Close()
 	select {
 	case code := <-c.exit:
@@ -56,7 +56,7 @@ func (c *client) hangUp() {
 }
 
 // status waits for a ralph/status in which the folder's loop is as it should be.
-func (c *client) status(folder string, as func(wire.LoopStatus) bool) wire.LoopStatus {
+func (c *dialled) status(folder string, as func(wire.LoopStatus) bool) wire.LoopStatus {
 	c.t.Helper()
 	var found wire.LoopStatus
 	c.Until("status of "+folder, func(heard []lsptest.Message) bool {
@@ -82,7 +82,7 @@ func (c *client) status(folder string, as func(wire.LoopStatus) bool) wire.LoopS
 }
 
 // statusWithout waits for a ralph/status that doesn't have the folder.
-func (c *client) statusWithout(folder string) {
+func (c *dialled) statusWithout(folder string) {
 	c.t.Helper()
 	c.Until("status without "+folder, func(heard []lsptest.Message) bool {
 		for i := len(heard) - 1; i >= 0; i-- {
@@ -100,13 +100,13 @@ func inState(state string) func(wire.LoopStatus) bool {
 }
 
 // open opens a document in the editor, with a text that isn't saved.
-func (c *client) open(uri, text string) {
+func (c *dialled) open(uri, text string) {
 	c.Notify("textDocument/didOpen", map[string]any{"textDocument": map[string]any{
 		"uri": uri, "languageId": "markdown", "version": 1, "text": text}})
 }
 
 // dryRun returns what a start would do.
-func (c *client) dryRun(argument map[string]any) wire.DryRunResult {
+func (c *dialled) dryRun(argument map[string]any) wire.DryRunResult {
 	c.t.Helper()
 	argument["dryRun"] = true
 	return result[wire.DryRunResult](c, c.Command(wire.CommandStart, argument))

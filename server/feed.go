@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ralph-lsp/loop"
+	"ralph-lsp/server/client"
 	"ralph-lsp/stream"
 	"ralph-lsp/wire"
 )
@@ -20,7 +21,7 @@ const (
 // keeps the agent waiting. What the editor doesn't take in time is merged, and
 // in the end dropped, in a backlog; what was sent can be read again.
 type feed struct {
-	ed       editor
+	ed       client.Editor
 	onStatus func(now bool)
 	progress *progress
 	replay   replay
@@ -49,7 +50,7 @@ const (
 // newFeed returns the feed of a loop that is about to start. It collects what
 // the loop says until Start. OnStatus is called when the loop's status changed,
 // now for a change that an editor shows at once; it must not block.
-func newFeed(ed editor, onStatus func(now bool)) *feed {
+func newFeed(ed client.Editor, onStatus func(now bool)) *feed {
 	client := ed.Client()
 	f := &feed{
 		ed: ed, onStatus: onStatus, progress: newProgress(ed),

@@ -12,11 +12,12 @@ import (
 
 	"ralph-lsp/internal/lsptest"
 	"ralph-lsp/loop"
+	"ralph-lsp/server/client"
 	"ralph-lsp/stream"
 	"ralph-lsp/wire"
 )
 
-var fullClient = clientInfo{OptedIn: true, Updates: true}
+var fullClient = client.Info{OptedIn: true, Updates: true}
 
 func runningStatus() loop.Status { return loop.Status{State: loop.StateRunning} }
 
@@ -344,7 +345,7 @@ func TestLevelsLeaveHolesThatReplayFills(t *testing.T) {
 
 func TestPlainClientGetsNoUpdates(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ed := &feedEditor{client: clientInfo{Updates: true, WorkDoneProgress: true}}
+		ed := &feedEditor{client: client.Info{Updates: true, WorkDoneProgress: true}}
 		f := startFeed(ed)
 		f.SetLevel(wire.LevelAll)
 		say(f, "hi")

@@ -9,13 +9,14 @@ import (
 	"testing"
 	"time"
 
+	"ralph-lsp/server/client"
 	"ralph-lsp/wire"
 )
 
 // feedEditor is an editor that notes what a feed tells it, in the order in
 // which it would arrive.
 type feedEditor struct {
-	client clientInfo
+	client client.Info
 	sends  func(ctx context.Context) error // what Send waits for; nil: nothing
 	create func(ctx context.Context) error // how the editor answers a progress' create; nil: it agrees
 	slow   bool                            // only the last of NotifyLatest's waits, until deliver
@@ -33,7 +34,7 @@ type notification struct {
 
 var errGone = errors.New("the editor is gone")
 
-func (e *feedEditor) Client() clientInfo { return e.client }
+func (e *feedEditor) Client() client.Info { return e.client }
 
 func (e *feedEditor) Notify(method string, params any) {
 	e.mu.Lock()

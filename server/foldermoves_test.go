@@ -8,13 +8,14 @@ import (
 	"time"
 
 	"ralph-lsp/loop"
+	"ralph-lsp/server/client"
 	"ralph-lsp/stream"
 	"ralph-lsp/wire"
 )
 
-func workspaceChange(c *client, key, folder string) {
+func workspaceChange(c *dialled, key, folder string) {
 	event := map[string]any{"added": []any{}, "removed": []any{}}
-	event[key] = []any{workspaceFolder{URI: wire.FileURI(folder)}}
+	event[key] = []any{client.Folder{URI: wire.FileURI(folder)}}
 	c.Notify("workspace/didChangeWorkspaceFolders", map[string]any{"event": event})
 }
 

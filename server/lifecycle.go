@@ -8,6 +8,7 @@ import (
 	"go.lsp.dev/protocol"
 
 	"ralph-lsp/loop"
+	"ralph-lsp/server/client"
 	"ralph-lsp/server/rpc"
 	"ralph-lsp/wire"
 )
@@ -52,23 +53,23 @@ func (s *Server) listens(name string) bool {
 
 // initialize answers at once: nothing is looked for or started here.
 func (s *Server) initialize(params json.RawMessage) (any, error) {
-	var p initializeParams
+	var p client.Params
 	if err := json.Unmarshal(params, &p); err != nil {
 		return nil, rpc.Errorf(rpc.CodeInvalidParams, "initialize: %v", err)
 	}
-	client := p.client()
-	capabilities, err := serverCapabilities(client)
+	info := p.Info()
+	capabilities, err := serverCapabilities(info)
 	if err != nil {
 		return nil, err
 	}
-	s.client.Store(&client)
+	s.client.Store(&info)
 	s.phase.Store(int32(initialized))
 	parent := s.parent
 	if parent == 0 && p.ProcessID != nil {
 		parent = *p.ProcessID
 	}
 	go s.watchParent(parent)
-	s.folders = p.folders()
+	s.folders = p.Folders()
 	return &protocol.InitializeResult{
 		Capabilities: capabilities,
 		ServerInfo:   protocol.ServerInfo{Name: "ralph-lsp", Version: protocol.NewOptional(s.version)},
@@ -81,34 +82,8 @@ func (s *Server) begin(struct{}) {
 	s.loops.begin()
 }
 
-// folders returns the paths of the folders that the client has open.
-func (p *initializeParams) folders() []string {
-	paths := folderPaths(p.WorkspaceFolders)
-	if len(p.WorkspaceFolders) > 0 {
-		return paths
-	}
-	if path, err := wire.PathOf(p.RootURI); err == nil {
-		return append(paths, path)
-	}
-	if p.RootPath != "" {
-		return append(paths, p.RootPath)
-	}
-	return paths
-}
-
-// folderPaths returns the paths of folders on this machine.
-func folderPaths(folders []workspaceFolder) []string {
-	var paths []string
-	for _, f := range folders {
-		if path, err := wire.PathOf(f.URI); err == nil {
-			paths = append(paths, path)
-		}
-	}
-	return paths
-}
-
 // serverCapabilities are what we can do for this client.
-func serverCapabilities(client clientInfo) (protocol.ServerCapabilities, error) {
+func serverCapabilities(client client.Info) (protocol.ServerCapabilities, error) {
 	encoding := protocol.PositionEncodingKindUTF16
 	if client.UTF8 {
 		encoding = protocol.PositionEncodingKindUTF8

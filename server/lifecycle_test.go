@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ralph-lsp/internal/lsptest"
+	"ralph-lsp/server/client"
 	"ralph-lsp/server/rpc"
 	"ralph-lsp/wire"
 )
@@ -256,32 +257,32 @@ func TestClientLog(t *testing.T) {
 func TestWhatAClientTellsOfItself(t *testing.T) {
 	tests := []struct {
 		name, params string
-		want         clientInfo
+		want         client.Info
 		folders      []string
 	}{
-		{"nothing", `{"capabilities":{}}`, clientInfo{ShowMessageRequest: true}, nil},
+		{"nothing", `{"capabilities":{}}`, client.Info{ShowMessageRequest: true}, nil},
 		{"all", `{"clientInfo":{"name":"ed"},"workspaceFolders":[{"uri":"file:///w/a%20b","name":"a"},{"uri":"untitled:x","name":"x"}],"rootUri":"file:///old",
 			"capabilities":{"general":{"positionEncodings":["utf-8"]},"window":{"workDoneProgress":true},"textDocument":{"diagnostic":{}},
 			"workspace":{"applyEdit":true,"codeLens":{"refreshSupport":true},"diagnostics":{"refreshSupport":true},"didChangeWatchedFiles":{"dynamicRegistration":true}},
 			"experimental":{"ralph":{"version":1,"updates":true,"thinking":true,"minUpdateIntervalMs":200}}}}`,
-			clientInfo{Name: "ed", OptedIn: true, Updates: true, Thinking: true, MinUpdateInterval: 200 * time.Millisecond, WorkDoneProgress: true, ShowMessageRequest: true,
+			client.Info{Name: "ed", OptedIn: true, Updates: true, Thinking: true, MinUpdateInterval: 200 * time.Millisecond, WorkDoneProgress: true, ShowMessageRequest: true,
 				PullDiagnostics: true, CodeLensRefresh: true, DiagnosticRefresh: true, ApplyEdit: true, WatchFiles: true, UTF8: true}, []string{"/w/a b"}},
-		{"another version of our protocol", `{"capabilities":{"experimental":{"ralph":{"version":2,"updates":true}}}}`, clientInfo{ShowMessageRequest: true}, nil},
-		{"an interval of no use", `{"capabilities":{"experimental":{"ralph":{"version":1,"minUpdateIntervalMs":-5}}}}`, clientInfo{OptedIn: true, ShowMessageRequest: true}, nil},
-		{"an old client's folder", `{"rootUri":"file:///w","capabilities":{}}`, clientInfo{ShowMessageRequest: true}, []string{"/w"}},
-		{"a very old client's folder", `{"rootUri":null,"rootPath":"/w","capabilities":{}}`, clientInfo{ShowMessageRequest: true}, []string{"/w"}},
-		{"no folder is open", `{"workspaceFolders":null,"rootUri":null,"capabilities":{}}`, clientInfo{ShowMessageRequest: true}, nil},
+		{"another version of our protocol", `{"capabilities":{"experimental":{"ralph":{"version":2,"updates":true}}}}`, client.Info{ShowMessageRequest: true}, nil},
+		{"an interval of no use", `{"capabilities":{"experimental":{"ralph":{"version":1,"minUpdateIntervalMs":-5}}}}`, client.Info{OptedIn: true, ShowMessageRequest: true}, nil},
+		{"an old client's folder", `{"rootUri":"file:///w","capabilities":{}}`, client.Info{ShowMessageRequest: true}, []string{"/w"}},
+		{"a very old client's folder", `{"rootUri":null,"rootPath":"/w","capabilities":{}}`, client.Info{ShowMessageRequest: true}, []string{"/w"}},
+		{"no folder is open", `{"workspaceFolders":null,"rootUri":null,"capabilities":{}}`, client.Info{ShowMessageRequest: true}, nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			var p initializeParams
+			var p client.Params
 			if err := json.Unmarshal([]byte(tt.params), &p); err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(tt.want, p.client()); diff != "" {
+			if diff := cmp.Diff(tt.want, p.Info()); diff != "" {
 				t.Errorf("client (-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff(tt.folders, p.folders()); diff != "" {
+			if diff := cmp.Diff(tt.folders, p.Folders()); diff != "" {
 				t.Errorf("folders (-want +got):\n%s", diff)
 			}
 		})

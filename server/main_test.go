@@ -2,7 +2,6 @@ package server
 
 import (
 	"bufio"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -13,9 +12,6 @@ import (
 	"ralph-lsp/internal/proctest"
 	"ralph-lsp/internal/testhome"
 )
-
-// update writes the golden files anew.
-var update = flag.Bool("update", false, "write the golden files")
 
 // roleEnv names what the test binary plays when it is started as another program.
 const roleEnv = "RALPH_TEST_ROLE"

@@ -9,13 +9,14 @@ import (
 
 	"ralph-lsp/backends"
 	"ralph-lsp/loop"
+	"ralph-lsp/server/client"
 	"ralph-lsp/wire"
 )
 
 // manager has the loops of the workspace: those that this process drives, and
 // those that it only sees, one for each folder.
 type manager struct {
-	ed      editor
+	ed      client.Editor
 	version string
 	log     *slog.Logger
 	docs    openDocuments
@@ -37,8 +38,8 @@ type manager struct {
 
 // openDocuments are the documents that the editor has open.
 type openDocuments interface {
-	republish(folder string)                     // its loop changed
-	openText(path string) (text string, ok bool) // as the editor has it, saved or not
+	Republish(folder string)                     // its loop changed
+	OpenText(path string) (text string, ok bool) // as the editor has it, saved or not
 }
 
 // managed is a loop of ours with the feed that tells the editor of it.
@@ -58,7 +59,7 @@ func (r *managed) Cancel() {
 }
 
 // newManager returns a manager without folders. Its docs are set before it is used.
-func newManager(ed editor, version string, log *slog.Logger) *manager {
+func newManager(ed client.Editor, version string, log *slog.Logger) *manager {
 	m := &manager{ed: ed, version: version, log: log, folders: map[string]*folder{}, asked: map[askedOf]bool{}}
 	m.ctx, m.leave = context.WithCancel(context.Background())
 	m.status = newStatusFeed(ed, m.snapshot)
@@ -78,7 +79,7 @@ func (m *manager) begin() {
 		paths := m.paths()
 		m.mu.Unlock()
 		for _, path := range paths {
-			m.docs.republish(path)
+			m.docs.Republish(path)
 		}
 	})
 }
@@ -97,7 +98,7 @@ func (m *manager) paths() []string {
 func (m *manager) changed(folder string) {
 	m.status.Changed(true)
 	if folder != "" {
-		m.docs.republish(folder)
+		m.docs.Republish(folder)
 	}
 }
 
@@ -139,7 +140,7 @@ func (m *manager) launch(cfg loop.Config) (*managed, error) {
 		r.feed.SetLevel(level)
 	}
 	var err error
-	if r.Loop, err = loop.Start(cfg, &follower{r.feed, func() { m.docs.republish(cfg.Folder) }, func(e loop.Event) { m.tell(r, e) }}); err != nil {
+	if r.Loop, err = loop.Start(cfg, &follower{r.feed, func() { m.docs.Republish(cfg.Folder) }, func(e loop.Event) { m.tell(r, e) }}); err != nil {
 		r.feed.Close()
 		m.wg.Done()
 		return nil, err

@@ -10,6 +10,7 @@ import (
 
 	"ralph-lsp/internal/lsptest"
 	"ralph-lsp/loop"
+	"ralph-lsp/server/client"
 	"ralph-lsp/server/rpc"
 	"ralph-lsp/wire"
 )
@@ -22,7 +23,7 @@ func agentThat(t *testing.T, role string) string {
 }
 
 // result decodes an answer that must be no error.
-func result[T any](c *client, m lsptest.Message) T {
+func result[T any](c *dialled, m lsptest.Message) T {
 	c.t.Helper()
 	var v T
 	if err := json.Unmarshal(c.Must(m), &v); err != nil {
@@ -233,7 +234,7 @@ func TestFoldersComeAndGo(t *testing.T) {
 		event := map[string]any{"added": []any{}, "removed": []any{}}
 		for key, paths := range map[string][]string{"added": added, "removed": removed} {
 			for _, p := range paths {
-				event[key] = append(event[key].([]any), workspaceFolder{URI: wire.FileURI(p)})
+				event[key] = append(event[key].([]any), client.Folder{URI: wire.FileURI(p)})
 			}
 		}
 		c.Notify("workspace/didChangeWorkspaceFolders", map[string]any{"event": event})
@@ -271,7 +272,7 @@ func TestTwoNamesOfAFolderAreOne(t *testing.T) {
 		t.Errorf("lenses %s", lenses)
 	}
 	c.Notify("workspace/didChangeWorkspaceFolders", map[string]any{"event": map[string]any{
-		"added": []any{}, "removed": []any{workspaceFolder{URI: wire.FileURI(dir)}}}})
+		"added": []any{}, "removed": []any{client.Folder{URI: wire.FileURI(dir)}}}})
 	if got := result[wire.LoopResult](c, c.Command(wire.CommandCancel, wire.LoopParams{Folder: wire.FileURI(link)})); got.LoopID != started.LoopID || got.State != "ended" {
 		t.Errorf("got %+v", got)
 	}

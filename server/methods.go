@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"ralph-lsp/server/client"
 	"ralph-lsp/server/rpc"
 	"ralph-lsp/wire"
 )
@@ -20,14 +21,14 @@ func (s *Server) methods() map[string]rpc.Method {
 		"workspace/executeCommand":            rpc.Aside(s.executeCommand),
 		"workspace/didChangeWorkspaceFolders": rpc.Notification(s.changeFolders),
 
-		"textDocument/didOpen":    rpc.Notification(s.docs.didOpen),
-		"textDocument/didChange":  rpc.Notification(s.docs.didChange),
-		"textDocument/didClose":   rpc.Notification(s.docs.didClose),
-		"textDocument/hover":      answered(s.docs.hover),
-		"textDocument/completion": answered(s.docs.completion),
-		"textDocument/codeAction": answered(s.docs.codeAction),
-		"textDocument/codeLens":   rpc.Request(s.docs.codeLens),
-		"textDocument/diagnostic": answered(s.docs.diagnostic),
+		"textDocument/didOpen":    rpc.Notification(s.docs.DidOpen),
+		"textDocument/didChange":  rpc.Notification(s.docs.DidChange),
+		"textDocument/didClose":   rpc.Notification(s.docs.DidClose),
+		"textDocument/hover":      answered(s.docs.Hover),
+		"textDocument/completion": answered(s.docs.Completion),
+		"textDocument/codeAction": answered(s.docs.CodeAction),
+		"textDocument/codeLens":   rpc.Request(s.docs.CodeLens),
+		"textDocument/diagnostic": answered(s.docs.Diagnostic),
 
 		"window/workDoneProgress/cancel": rpc.Notification(s.cancelProgress),
 		wire.MethodSetUpdates:            rpc.Notification(s.setUpdates),
@@ -52,13 +53,13 @@ func (s *Server) executeCommand(p executeCommandParams) (rpc.Work, error) {
 
 type changeFoldersParams struct {
 	Event struct {
-		Added   []workspaceFolder `json:"added"`
-		Removed []workspaceFolder `json:"removed"`
+		Added   []client.Folder `json:"added"`
+		Removed []client.Folder `json:"removed"`
 	} `json:"event"`
 }
 
 func (s *Server) changeFolders(p changeFoldersParams) {
-	added, removed := folderPaths(p.Event.Added), folderPaths(p.Event.Removed)
+	added, removed := client.Paths(p.Event.Added), client.Paths(p.Event.Removed)
 	s.loops.inTurn(func() { s.loops.changeFolders(added, removed) })
 }
 

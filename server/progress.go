@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ralph-lsp/loop"
+	"ralph-lsp/server/client"
 	"ralph-lsp/stream"
 	"ralph-lsp/wire"
 )
@@ -48,7 +49,7 @@ type progressToken struct {
 // progress shows a loop as one work done progress of the editor: a begin when
 // the editor agreed, reports, and one end.
 type progress struct {
-	ed      editor
+	ed      client.Editor
 	reports *pacer
 	problem atomic.Pointer[string] // the last failure, until the agent goes on
 	over    chan string            // how the loop ended, once
@@ -63,7 +64,7 @@ type progress struct {
 	shown ProgressValue // last; its kind is empty before the begin
 }
 
-func newProgress(ed editor) *progress {
+func newProgress(ed client.Editor) *progress {
 	p := &progress{ed: ed, over: make(chan string, 1), begun: make(chan struct{})}
 	p.reports = newPacer(reportInterval, p.report)
 	p.ctx, p.cancel = context.WithCancel(context.Background())

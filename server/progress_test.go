@@ -11,11 +11,12 @@ import (
 
 	"ralph-lsp/internal/lsptest"
 	"ralph-lsp/loop"
+	"ralph-lsp/server/client"
 	"ralph-lsp/stream"
 	"ralph-lsp/wire"
 )
 
-var progressClient = clientInfo{WorkDoneProgress: true}
+var progressClient = client.Info{WorkDoneProgress: true}
 
 // shownLoop is a loop's status that a test changes.
 type shownLoop struct {
@@ -259,7 +260,7 @@ func TestOneEndForEachBegin(t *testing.T) {
 	end := loop.End{Reason: loop.StopCancelled}
 	tests := []struct {
 		name   string
-		client clientInfo
+		client client.Info
 		create func(context.Context) error
 		run    func(f *feed)
 		want   string
@@ -273,7 +274,7 @@ func TestOneEndForEachBegin(t *testing.T) {
 		{"two ends", progressClient, nil, func(f *feed) { f.HandleLoop(end); f.HandleLoop(end) }, "[begin end]"},
 		{"a feed that is closed without an end", progressClient, nil, func(*feed) {}, "[begin end]"},
 		{"refused", progressClient, func(context.Context) error { return refuse }, func(f *feed) { f.HandleLoop(end) }, "[]"},
-		{"unsupported", clientInfo{}, nil, func(f *feed) { f.HandleLoop(end) }, "[]"},
+		{"unsupported", client.Info{}, nil, func(f *feed) { f.HandleLoop(end) }, "[]"},
 		{"never answered", progressClient, func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }, func(f *feed) { f.HandleLoop(end) }, "[]"},
 		{"answered late", progressClient, func(context.Context) error { time.Sleep(time.Minute); return nil }, func(f *feed) {
 			f.HandleLoop(end)

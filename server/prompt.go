@@ -73,7 +73,7 @@ func (m *manager) readPrompt(p wire.StartParams) (prompt string, says start.Opti
 // promptAt returns the prompt in a file, as the editor has it when it's open
 // there, and what a state file says of its loop.
 func (m *manager) promptAt(path string) (prompt string, says start.Options, err error) {
-	text, open := m.docs.openText(path)
+	text, open := m.docs.OpenText(path)
 	if !open {
 		if text, err = readText(path); err != nil {
 			if !errors.Is(err, fs.ErrNotExist) {

@@ -43,18 +43,6 @@ func TestAnUnsavedPromptCountsHoweverItsURIIsSpelled(t *testing.T) {
 	}
 }
 
-func TestADocumentHasOneURIAtATime(t *testing.T) {
-	ed := &docEditor{}
-	d := newDocuments(ed, &docWorld{})
-	d.didOpen(opened("file:///w/PROMPT%2Dx.md", ""))
-	if text, ok := d.openText("/w/PROMPT-x.md"); !ok || text != "" {
-		t.Error("it isn't open by its path")
-	}
-	if doc := d.get("file:///w/PROMPT-x.md"); doc == nil || doc.uri != "file:///w/PROMPT%2Dx.md" {
-		t.Errorf("got %+v", doc)
-	}
-}
-
 func TestTheOtherKeysWinOverTheText(t *testing.T) {
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "TASK.md"), strings.Repeat("z", 200))

@@ -11,6 +11,7 @@ import (
 	"ralph-lsp/internal/lsptest"
 	"ralph-lsp/loop"
 	"ralph-lsp/loopstate"
+	"ralph-lsp/server/documents"
 	"ralph-lsp/wire"
 )
 
@@ -83,7 +84,7 @@ func askedManager(t *testing.T, dir string) (*manager, *askedEditor) {
 	ed := &askedEditor{asked: make(chan string, 8), answers: make(chan string), over: make(chan struct{}, 8)}
 	ed.client.ShowMessageRequest = true
 	m := newManager(ed, "test", slog.New(slog.DiscardHandler))
-	m.docs = newDocuments(ed, m)
+	m.docs = documents.New(ed, m)
 	t.Cleanup(m.close)
 	m.changeFolders([]string{dir}, nil)
 	return m, ed

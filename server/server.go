@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"ralph-lsp/loopstate"
+	"ralph-lsp/server/client"
+	"ralph-lsp/server/documents"
 	"ralph-lsp/server/rpc"
 )
 
@@ -41,9 +43,9 @@ type Server struct {
 
 	phase     atomic.Int32 // a phase; only the read loop changes it
 	folders   []string     // paths that initialize told
-	client    atomic.Pointer[clientInfo]
+	client    atomic.Pointer[client.Info]
 	loops     *manager
-	docs      *documents
+	docs      *documents.Documents
 	stopLoops func() // interrupts all loops and waits; any number of calls
 }
 
@@ -63,7 +65,7 @@ func newServer(ctx context.Context, in io.Reader, opts Options) *Server {
 	s.ctx, s.leave = context.WithCancelCause(ctx)
 	s.log = newLogger(opts.Log, s)
 	s.loops = newManager(s, opts.Version, s.log)
-	s.docs = newDocuments(s, s.loops)
+	s.docs = documents.New(s, s.loops)
 	s.loops.docs = s.docs
 	s.stopLoops = sync.OnceFunc(s.loops.close)
 	s.Conn = rpc.New(s.ctx, in, rpc.Options{Methods: s.methods(), Admit: s.admit, Listens: s.listens, Ended: s.leave, Log: s.log})
@@ -71,11 +73,11 @@ func newServer(ctx context.Context, in io.Reader, opts Options) *Server {
 }
 
 // Client is what the client told of itself.
-func (s *Server) Client() clientInfo {
+func (s *Server) Client() client.Info {
 	if info := s.client.Load(); info != nil {
 		return *info
 	}
-	return clientInfo{}
+	return client.Info{}
 }
 
 // finish ends what runs, tells the client of it if it still reads, and returns

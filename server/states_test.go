@@ -1,39 +1,17 @@
 package server
 
 import (
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"ralph-lsp/loop"
 	"ralph-lsp/loopstate"
 	"ralph-lsp/wire"
 )
-
-// states.json has a loop in each state; wire's tests see to that.
-func TestEveryStateHasItsLens(t *testing.T) {
-	var examples wire.StatusResult
-	data, err := os.ReadFile("../testdata/wire/states.json")
-	if err != nil || json.Unmarshal(data, &examples) != nil || len(examples.Loops) == 0 {
-		t.Fatalf("states.json: %v, %d states", err, len(examples.Loops))
-	}
-	for _, l := range examples.Loops {
-		d := withDoc(promptURI, "Build X", false, &docWorld{status: &l})
-		var titles []string
-		for _, lens := range d.lenses(d.get(promptURI)) {
-			titles = append(titles, lens.Command.Title)
-		}
-		if isOver := loop.State(l.State).Over(); isOver && !wire.IsLeft(l) != slices.Contains(titles, "Run Ralph loop") || len(titles) == 0 {
-			t.Errorf("the lens has forgotten the state %q: %q", l.State, titles)
-		}
-	}
-}
 
 func TestALoopThatFailedStaysFailed(t *testing.T) {
 	dir := t.TempDir()
@@ -47,7 +25,7 @@ func TestALoopThatFailedStaysFailed(t *testing.T) {
 	c.Hears("ralph/update", `"sessionUpdate":"_ralph/state","state":"failed"`)
 	c.Hears("ralph/update", `"_ralph/end"`)
 	second := dial(t, optedIn, dir)
-	for name, ed := range map[string]*client{"its editor": c, "a second one": second} {
+	for name, ed := range map[string]*dialled{"its editor": c, "a second one": second} {
 		if got := ed.status(dir, func(l wire.LoopStatus) bool {
 			return l.State != "running" && l.State != "waiting" && l.State != "starting" && !l.Owned
 		}); !isFailed(got) {

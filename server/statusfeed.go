@@ -3,20 +3,21 @@ package server
 import (
 	"reflect"
 
+	"ralph-lsp/server/client"
 	"ralph-lsp/wire"
 )
 
 // statusFeed tells an editor that opted in how its loops stand. There is one
 // for all loops.
 type statusFeed struct {
-	ed       editor
+	ed       client.Editor
 	snapshot func() []wire.LoopStatus
 	pacer    *pacer
 	last     wire.StatusParams // sent; of the pacer's runs
 }
 
 // newStatusFeed returns a status feed of the loops that snapshot returns.
-func newStatusFeed(ed editor, snapshot func() []wire.LoopStatus) *statusFeed {
+func newStatusFeed(ed client.Editor, snapshot func() []wire.LoopStatus) *statusFeed {
 	s := &statusFeed{ed: ed, snapshot: snapshot}
 	s.pacer = newPacer(reportInterval, s.send)
 	return s

@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"ralph-lsp/server/client"
 	"ralph-lsp/wire"
 )
 
@@ -61,7 +62,7 @@ func counter() func() []wire.LoopStatus {
 
 func TestStatusKeepsItsRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ed := &feedEditor{client: clientInfo{OptedIn: true}}
+		ed := &feedEditor{client: client.Info{OptedIn: true}}
 		s := newStatusFeed(ed, counter())
 		for range 10_000 {
 			s.Changed(false)
@@ -97,7 +98,7 @@ func TestStatusKeepsItsRate(t *testing.T) {
 
 func TestStatusThatDoesNotChangeIsNotSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ed := &feedEditor{client: clientInfo{OptedIn: true}}
+		ed := &feedEditor{client: client.Info{OptedIn: true}}
 		s := newStatusFeed(ed, func() []wire.LoopStatus {
 			return []wire.LoopStatus{{State: "paused", Cost: &wire.CostStatus{Amount: 1}}}
 		})

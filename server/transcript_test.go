@@ -17,7 +17,7 @@ import (
 )
 
 // finished runs a loop of two iterations to its end and returns its id.
-func finished(t *testing.T, c *client, dir string) string {
+func finished(t *testing.T, c *dialled, dir string) string {
 	t.Helper()
 	started := result[wire.StartResult](c, c.Command(wire.CommandStart, map[string]any{
 		"text": `"Build X" --completion-promise "DONE" --max-iterations=20`, "backend": agentThat(t, "promises")}))

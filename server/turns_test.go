@@ -10,18 +10,20 @@ import (
 
 func TestCommandsBehindAStartFindItsLoop(t *testing.T) {
 	agent := agentThat(t, "never")
-	behind := map[string]func(c *client, folder string) func() lsptest.Message{
-		"cancel": func(c *client, _ string) func() lsptest.Message {
+	behind := map[string]func(c *dialled, folder string) func() lsptest.Message{
+		"cancel": func(c *dialled, _ string) func() lsptest.Message {
 			return c.BeginCommand(wire.CommandCancel, struct{}{})
 		},
-		"cancel of the folder": func(c *client, folder string) func() lsptest.Message {
+		"cancel of the folder": func(c *dialled, folder string) func() lsptest.Message {
 			return c.BeginCommand(wire.CommandCancel, wire.LoopParams{Folder: wire.FileURI(folder)})
 		},
-		"pause": func(c *client, _ string) func() lsptest.Message { return c.BeginCommand(wire.CommandPause, struct{}{}) },
-		"steer": func(c *client, _ string) func() lsptest.Message {
+		"pause": func(c *dialled, _ string) func() lsptest.Message {
+			return c.BeginCommand(wire.CommandPause, struct{}{})
+		},
+		"steer": func(c *dialled, _ string) func() lsptest.Message {
 			return c.BeginCommand(wire.CommandSteer, wire.SteerParams{Text: "x"})
 		},
-		"update": func(c *client, _ string) func() lsptest.Message {
+		"update": func(c *dialled, _ string) func() lsptest.Message {
 			return c.BeginCommand(wire.CommandUpdate, wire.ChangeParams{LimitParams: wire.LimitParams{MaxIterations: new(7)}})
 		},
 	}

@@ -1,4 +1,4 @@
-package server
+package documents
 
 import (
 	"errors"
@@ -84,7 +84,7 @@ func splits(text string, offset int) bool {
 }
 
 // diagnostic answers textDocument/diagnostic.
-func (d *documents) diagnostic(p protocol.DocumentDiagnosticParams) protocol.DocumentDiagnosticReport {
+func (d *Documents) Diagnostic(p protocol.DocumentDiagnosticParams) protocol.DocumentDiagnosticReport {
 	found := []protocol.Diagnostic{}
 	if doc := d.get(p.TextDocument.URI); doc != nil {
 		found = d.diagnostics(doc)
@@ -96,7 +96,7 @@ func (d *documents) diagnostic(p protocol.DocumentDiagnosticParams) protocol.Doc
 }
 
 // diagnostics returns what is to be told about a document; never nil.
-func (d *documents) diagnostics(doc *document) []protocol.Diagnostic {
+func (d *Documents) diagnostics(doc *document) []protocol.Diagnostic {
 	found := []protocol.Diagnostic{}
 	for _, f := range d.findings(doc) {
 		found = append(found, doc.diagnostic(f))
@@ -111,7 +111,7 @@ func (doc *document) diagnostic(f finding) protocol.Diagnostic {
 	}
 }
 
-func (d *documents) findings(doc *document) []finding {
+func (d *Documents) findings(doc *document) []finding {
 	found := d.findingsOf(doc)
 	if doc.isCut() {
 		found = append(found, finding{severity: protocol.DiagnosticSeverityInformation,
@@ -120,7 +120,7 @@ func (d *documents) findings(doc *document) []finding {
 	return found
 }
 
-func (d *documents) findingsOf(doc *document) []finding {
+func (d *Documents) findingsOf(doc *document) []finding {
 	switch doc.kind {
 	case stateDoc:
 		return d.stateFindings(doc)
@@ -136,7 +136,7 @@ func (d *documents) findingsOf(doc *document) []finding {
 
 // stateFindings looks at a state file: first whether it can be read, then
 // whether a loop can be what its author meant.
-func (d *documents) stateFindings(doc *document) []finding {
+func (d *Documents) stateFindings(doc *document) []finding {
 	text := doc.text
 	if start, end, _ := frontMatter(text); end-start > maxFrontMatter {
 		message := fmt.Sprintf("the front matter has %d bytes, more than %d; is a line of \"---\" missing above the prompt?", end-start, maxFrontMatter)
@@ -263,7 +263,7 @@ func promiseFix(text string) fix {
 
 // loopFindings looks at what a state file says beside what is there: a loop
 // that nobody drives, a backend that isn't installed.
-func (d *documents) loopFindings(doc *document, s loopstate.State) []finding {
+func (d *Documents) loopFindings(doc *document, s loopstate.State) []finding {
 	var found []finding
 	status, ok := d.env.LoopIn(d.folderOf(doc))
 	at := wire.OfMax(s.Iteration, s.Limits().MaxIterations)
@@ -299,7 +299,7 @@ func missingBackend(name, hint string, start, end int) finding {
 		message: fmt.Sprintf("%s is not installed: %s", name, hint)}
 }
 
-func (d *documents) configFindings(doc *document) []finding {
+func (d *Documents) configFindings(doc *document) []finding {
 	var found []finding
 	data := []byte(doc.text)
 	for _, p := range config.FilesOf("", backends.Names()).Check(data) {

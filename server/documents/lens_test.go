@@ -1,6 +1,9 @@
-package server
+package documents
 
 import (
+	"encoding/json"
+	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -68,7 +71,7 @@ func TestCodeLens(t *testing.T) {
 				text, tt.uri = "---\nactive: perhaps\n---\nBuild X", stateURI
 			}
 			d := withDoc(tt.uri, text, false, &docWorld{status: tt.status})
-			lenses, err := d.codeLens(protocol.CodeLensParams{TextDocument: protocol.TextDocumentIdentifier{URI: tt.uri}})
+			lenses, err := d.CodeLens(protocol.CodeLensParams{TextDocument: protocol.TextDocumentIdentifier{URI: tt.uri}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -84,5 +87,24 @@ func TestCodeLens(t *testing.T) {
 				t.Errorf("lenses (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// states.json has a loop in each state; wire's tests see to that.
+func TestEveryStateHasItsLens(t *testing.T) {
+	var examples wire.StatusResult
+	data, err := os.ReadFile("../../testdata/wire/states.json")
+	if err != nil || json.Unmarshal(data, &examples) != nil || len(examples.Loops) == 0 {
+		t.Fatalf("states.json: %v, %d states", err, len(examples.Loops))
+	}
+	for _, l := range examples.Loops {
+		d := withDoc(promptURI, "Build X", false, &docWorld{status: &l})
+		var titles []string
+		for _, lens := range d.lenses(d.get(promptURI)) {
+			titles = append(titles, lens.Command.Title)
+		}
+		if isOver := loop.State(l.State).Over(); isOver && !wire.IsLeft(l) != slices.Contains(titles, "Run Ralph loop") || len(titles) == 0 {
+			t.Errorf("the lens has forgotten the state %q: %q", l.State, titles)
+		}
 	}
 }

@@ -1,4 +1,4 @@
-package server
+package documents
 
 import (
 	"context"
@@ -19,6 +19,7 @@ import (
 
 	"ralph-lsp/internal/lsptest"
 	"ralph-lsp/loop"
+	"ralph-lsp/server/client"
 	"ralph-lsp/server/rpc"
 	"ralph-lsp/wire"
 )
@@ -32,15 +33,15 @@ const (
 
 // docEditor notes what documents tell an editor.
 type docEditor struct {
-	editor // nil: nothing else is called
-	client clientInfo
-	answer chan struct{} // what an answer to a request waits for; nil: nothing
+	client.Editor // nil: nothing else is called
+	client        client.Info
+	answer        chan struct{} // what an answer to a request waits for; nil: nothing
 
 	mu   sync.Mutex
 	told []string
 }
 
-func (e *docEditor) Client() clientInfo { return e.client }
+func (e *docEditor) Client() client.Info { return e.client }
 
 func (e *docEditor) NotifyLatest(_, method string, params any) {
 	p := params.(*protocol.PublishDiagnosticsParams)
@@ -115,11 +116,11 @@ func (w *docWorld) FolderAt(path string) string { return path }
 
 // withDoc returns documents with one that is open, without telling the editor.
 // A nil world has no loop and all backends.
-func withDoc(u uri.URI, text string, utf8 bool, world *docWorld) *documents {
+func withDoc(u uri.URI, text string, utf8 bool, world *docWorld) *Documents {
 	if world == nil {
 		world = &docWorld{}
 	}
-	d := newDocuments(&docEditor{client: clientInfo{UTF8: utf8}}, world)
+	d := New(&docEditor{client: client.Info{UTF8: utf8}}, world)
 	d.open[docKey(u)] = newDocument(u, 1, text, utf8)
 	return d
 }
@@ -169,19 +170,19 @@ func TestKindOf(t *testing.T) {
 func TestPush(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ed := &docEditor{}
-		d := newDocuments(ed, &docWorld{})
+		d := New(ed, &docWorld{})
 		steps := []struct {
 			what string
 			do   func()
 			want []string
 		}{
-			{"open", func() { d.didOpen(opened(promptURI, "")) }, []string{`PROMPT.md v1 ["the prompt is empty: say what the agent shall do"]`}},
-			{"change", func() { d.didChange(changed(promptURI, 2, "Build X")) }, []string{`PROMPT.md v2 []`}},
-			{"the loop changes, the prompt doesn't", func() { d.republish(d.folderOf(d.get(promptURI))) }, nil},
-			{"a source file", func() { d.didOpen(opened("file:///w/main.go", "")) }, nil},
-			{"its end", func() { d.didClose(closed("file:///w/main.go")) }, nil},
-			{"close", func() { d.didClose(closed(promptURI)) }, []string{`PROMPT.md v0 []`}},
-			{"open again", func() { d.didOpen(opened(promptURI, "")) }, []string{`PROMPT.md v1 ["the prompt is empty: say what the agent shall do"]`}},
+			{"open", func() { d.DidOpen(opened(promptURI, "")) }, []string{`PROMPT.md v1 ["the prompt is empty: say what the agent shall do"]`}},
+			{"change", func() { d.DidChange(changed(promptURI, 2, "Build X")) }, []string{`PROMPT.md v2 []`}},
+			{"the loop changes, the prompt doesn't", func() { d.Republish(d.folderOf(d.get(promptURI))) }, nil},
+			{"a source file", func() { d.DidOpen(opened("file:///w/main.go", "")) }, nil},
+			{"its end", func() { d.DidClose(closed("file:///w/main.go")) }, nil},
+			{"close", func() { d.DidClose(closed(promptURI)) }, []string{`PROMPT.md v0 []`}},
+			{"open again", func() { d.DidOpen(opened(promptURI, "")) }, []string{`PROMPT.md v1 ["the prompt is empty: say what the agent shall do"]`}},
 		}
 		for _, s := range steps {
 			s.do()
@@ -196,24 +197,24 @@ const interruptedState = "---\nactive: true\niteration: 3\nmax_iterations: 50\nc
 
 func TestPull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ed := &docEditor{client: clientInfo{PullDiagnostics: true, DiagnosticRefresh: true}}
+		ed := &docEditor{client: client.Info{PullDiagnostics: true, DiagnosticRefresh: true}}
 		world := &docWorld{}
-		d := newDocuments(ed, world)
-		d.didOpen(opened(stateURI, interruptedState))
+		d := New(ed, world)
+		d.DidOpen(opened(stateURI, interruptedState))
 		ask := protocol.DocumentDiagnosticParams{TextDocument: protocol.TextDocumentIdentifier{URI: stateURI}}
 		count := func() int {
-			return len(d.diagnostic(ask).(*protocol.RelatedFullDocumentDiagnosticReport).Items)
+			return len(d.Diagnostic(ask).(*protocol.RelatedFullDocumentDiagnosticReport).Items)
 		}
 		if got := count(); got != 0 {
 			t.Errorf("%d diagnostics without a loop, want none", got)
 		}
 		world.set(wire.LoopStatus{State: string(loop.StateRunning)})
-		d.republish(d.folderOf(d.get(stateURI)))
+		d.Republish(d.folderOf(d.get(stateURI)))
 		if got := ed.heard(); got != nil {
 			t.Errorf("told %q although the diagnostics are the same", got)
 		}
 		world.set(wire.LoopStatus{State: string(loop.StateInterrupted)})
-		d.republish(d.folderOf(d.get(stateURI)))
+		d.Republish(d.folderOf(d.get(stateURI)))
 		if got := ed.heard(); !slices.Equal(got, []string{methodRefreshDiagnostic}) {
 			t.Errorf("told %q, want a refresh", got)
 		}
@@ -231,19 +232,19 @@ func TestPull(t *testing.T) {
 // more when it did.
 func TestRefresh(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ed := &docEditor{client: clientInfo{CodeLensRefresh: true}, answer: make(chan struct{})}
+		ed := &docEditor{client: client.Info{CodeLensRefresh: true}, answer: make(chan struct{})}
 		world := &docWorld{}
-		d := newDocuments(ed, world)
-		d.didOpen(opened(promptURI, "Build X"))
+		d := New(ed, world)
+		d.DidOpen(opened(promptURI, "Build X"))
 		ask := protocol.CodeLensParams{TextDocument: protocol.TextDocumentIdentifier{URI: promptURI}}
-		if _, err := d.codeLens(ask); err != nil {
+		if _, err := d.CodeLens(ask); err != nil {
 			t.Fatal(err)
 		}
 		folder := d.folderOf(d.get(promptURI))
 		ed.heard()
 		for i := range 5 {
 			world.set(wire.LoopStatus{State: string(loop.StateRunning), LoopID: "a", Iteration: i + 1})
-			d.republish(folder)
+			d.Republish(folder)
 			time.Sleep(2 * refreshDelay) // else they'd all be in one question
 			synctest.Wait()
 		}
@@ -255,11 +256,11 @@ func TestRefresh(t *testing.T) {
 			t.Errorf("told %q, want one more refresh", got)
 		}
 		ed.answer <- struct{}{}
-		if _, err := d.codeLens(ask); err != nil {
+		if _, err := d.CodeLens(ask); err != nil {
 			t.Fatal(err)
 		}
-		d.republish(folder)
-		d.republish("/elsewhere")
+		d.Republish(folder)
+		d.Republish("/elsewhere")
 		if got := ed.heard(); got != nil {
 			t.Errorf("told %q although nothing changed", got)
 		}
@@ -271,11 +272,11 @@ func TestNobodyIsAskedWhoCannotAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ed := &docEditor{}
 		world := &docWorld{}
-		d := newDocuments(ed, world)
-		d.didOpen(opened(promptURI, "Build X"))
+		d := New(ed, world)
+		d.DidOpen(opened(promptURI, "Build X"))
 		ed.heard()
 		world.set(wire.LoopStatus{State: string(loop.StateRunning), LoopID: "a"})
-		d.republish(d.folderOf(d.get(promptURI)))
+		d.Republish(d.folderOf(d.get(promptURI)))
 		if got := ed.heard(); got != nil {
 			t.Errorf("told %q", got)
 		}
@@ -334,7 +335,7 @@ func BenchmarkLargeDocument(b *testing.B) {
 		"one line":     {stateURI, interruptedState + strings.ReplaceAll(body, "\n", " ")},
 	} {
 		b.Run(name, func(b *testing.B) {
-			d := newDocuments(&docEditor{}, &docWorld{})
+			d := New(&docEditor{}, &docWorld{})
 			for b.Loop() {
 				document := newDocument(doc.uri, 1, doc.text, false)
 				d.diagnostics(document)
@@ -365,10 +366,10 @@ func FuzzDocument(f *testing.F) {
 			for _, found := range d.diagnostics(doc) {
 				inside("diagnostic", found.Range)
 			}
-			if hover := d.hover(protocol.HoverParams{TextDocumentPositionParams: at}); hover != nil {
+			if hover := d.Hover(protocol.HoverParams{TextDocumentPositionParams: at}); hover != nil {
 				inside("hover", *hover.Range)
 			}
-			for _, item := range d.completion(protocol.CompletionParams{TextDocumentPositionParams: at}).Items {
+			for _, item := range d.Completion(protocol.CompletionParams{TextDocumentPositionParams: at}).Items {
 				inside("completion", item.TextEdit.(*protocol.TextEdit).Range)
 			}
 			for _, action := range d.actions(doc, 0, len(text)) {
@@ -401,7 +402,7 @@ func TestOfALongDocumentOnlyTheBeginningIsLookedAt(t *testing.T) {
 			if len(d.lenses(doc)) != 2 {
 				t.Errorf("%s: %d lenses", name, len(d.lenses(doc)))
 			}
-			if got, ok := d.openText(docKey(u)); !ok || got != text {
+			if got, ok := d.OpenText(docKey(u)); !ok || got != text {
 				t.Errorf("%s: the prompt has %d bytes", name, len(got))
 			}
 			for _, end := range []int{len(doc.text) - 1, len(doc.text)} {
@@ -432,5 +433,17 @@ func TestALongDocumentCostsASmallMultiple(t *testing.T) {
 	runtime.ReadMemStats(&after)
 	if n := after.TotalAlloc - before.TotalAlloc; n > 8*uint64(len(text)) {
 		t.Errorf("%d bytes for a text of %d", n, len(text))
+	}
+}
+
+func TestADocumentHasOneURIAtATime(t *testing.T) {
+	ed := &docEditor{}
+	d := New(ed, &docWorld{})
+	d.DidOpen(opened("file:///w/PROMPT%2Dx.md", ""))
+	if text, ok := d.OpenText("/w/PROMPT-x.md"); !ok || text != "" {
+		t.Error("it isn't open by its path")
+	}
+	if doc := d.get("file:///w/PROMPT-x.md"); doc == nil || doc.uri != "file:///w/PROMPT%2Dx.md" {
+		t.Errorf("got %+v", doc)
 	}
 }

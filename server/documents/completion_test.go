@@ -1,4 +1,4 @@
-package server
+package documents
 
 import (
 	"strings"
@@ -69,7 +69,7 @@ func TestCompletion(t *testing.T) {
 			p.TextDocument.URI, p.Position = tt.uri, doc.position(cursor)
 			var labels []string
 			becoming := ""
-			for _, item := range d.completion(p).Items {
+			for _, item := range d.Completion(p).Items {
 				labels = append(labels, item.Label)
 				if item.Label == tt.take {
 					becoming = apply(t, doc, *item.TextEdit.(*protocol.TextEdit))

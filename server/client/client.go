@@ -1,4 +1,6 @@
-package server
+// Package client is the editor as the server sees it: what it told of itself, and
+// how it is told and asked.
+package client
 
 import (
 	"context"
@@ -10,9 +12,9 @@ import (
 	"ralph-lsp/wire"
 )
 
-// editor is the client as the rest of the room sees it. None but Send and
+// Editor is the client as the rest of the room sees it. None but Send and
 // Request may block.
-type editor interface {
+type Editor interface {
 	// Notify sends a notification; they arrive in the order of the calls.
 	Notify(method string, params any)
 	// NotifyLatest sends a notification that replaces an unsent one with the same key.
@@ -23,11 +25,11 @@ type editor interface {
 	Send(ctx context.Context, method string, params any) error
 	// Request asks the client. It fails at once with the context of a handler that isn't async.
 	Request(ctx context.Context, method string, params, result any) error
-	Client() clientInfo
+	Client() Info
 }
 
-// clientInfo is what the client told with initialize.
-type clientInfo struct {
+// Info is what the client told with initialize.
+type Info struct {
 	Name string
 	// OptedIn: it knows ralph/status and shows a loop's end itself.
 	OptedIn           bool
@@ -45,21 +47,21 @@ type clientInfo struct {
 	UTF8               bool // columns are bytes, not UTF-16 units
 }
 
-// workspaceFolder is a folder that is open in the client.
-type workspaceFolder struct {
+// Folder is a folder that is open in the client.
+type Folder struct {
 	URI  string `json:"uri"`
 	Name string `json:"name"`
 }
 
-// initializeParams has what matters to us of the request's params.
-type initializeParams struct {
+// Params has what matters to us of the request's params.
+type Params struct {
 	ProcessID  *int `json:"processId"`
 	ClientInfo struct {
 		Name string `json:"name"`
 	} `json:"clientInfo"`
 	RootURI          string             `json:"rootUri"`
 	RootPath         string             `json:"rootPath"`
-	WorkspaceFolders []workspaceFolder  `json:"workspaceFolders"`
+	WorkspaceFolders []Folder           `json:"workspaceFolders"`
 	Capabilities     clientCapabilities `json:"capabilities"`
 }
 
@@ -98,8 +100,8 @@ type refresh struct {
 
 // UnmarshalJSON decodes what a client tells of itself. A value of the wrong
 // type counts as not given: some clients write an empty list for an empty object.
-func (p *initializeParams) UnmarshalJSON(params []byte) error {
-	type plain initializeParams
+func (p *Params) UnmarshalJSON(params []byte) error {
+	type plain Params
 	err := json.Unmarshal(params, (*plain)(p))
 	if wrongType, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && wrongType.Field != "" {
 		return nil
@@ -107,10 +109,11 @@ func (p *initializeParams) UnmarshalJSON(params []byte) error {
 	return err
 }
 
-func (p *initializeParams) client() clientInfo {
+// Info is what the client told, as the server needs it.
+func (p *Params) Info() Info {
 	can := &p.Capabilities
 	ralph := can.Experimental.Ralph
-	return clientInfo{
+	return Info{
 		Name:              p.ClientInfo.Name,
 		OptedIn:           ralph.Version == wire.Version,
 		Updates:           ralph.Version == wire.Version && ralph.Updates,
@@ -128,4 +131,30 @@ func (p *initializeParams) client() clientInfo {
 		WatchFiles:         can.Workspace.DidChangeWatchedFiles.DynamicRegistration,
 		UTF8:               slices.Contains(can.General.PositionEncodings, "utf-8"),
 	}
+}
+
+// Folders returns the paths of the folders that the client has open.
+func (p *Params) Folders() []string {
+	paths := Paths(p.WorkspaceFolders)
+	if len(p.WorkspaceFolders) > 0 {
+		return paths
+	}
+	if path, err := wire.PathOf(p.RootURI); err == nil {
+		return append(paths, path)
+	}
+	if p.RootPath != "" {
+		return append(paths, p.RootPath)
+	}
+	return paths
+}
+
+// Paths returns the paths of folders on this machine.
+func Paths(folders []Folder) []string {
+	var paths []string
+	for _, f := range folders {
+		if path, err := wire.PathOf(f.URI); err == nil {
+			paths = append(paths, path)
+		}
+	}
+	return paths
 }

@@ -1,4 +1,4 @@
-package server
+package documents
 
 import (
 	"context"
@@ -17,11 +17,12 @@ import (
 	"ralph-lsp/config"
 	"ralph-lsp/internal/paths"
 	"ralph-lsp/loopstate"
+	"ralph-lsp/server/client"
 	"ralph-lsp/wire"
 )
 
 // docEnv is what documents know of the rest.
-type docEnv interface {
+type Env interface {
 	// LoopIn returns the loop of a folder as ralph/status shows it.
 	LoopIn(folder string) (wire.LoopStatus, bool)
 	// MissingBackend returns how to install a backend, "" for one that is or may be.
@@ -87,9 +88,9 @@ func newDocument(u uri.URI, version int32, text string, utf8 bool) *document {
 func (doc *document) isCut() bool { return len(doc.text) < len(doc.whole) }
 
 // documents keeps the open documents. It reads what the editor has, never the disk.
-type documents struct {
-	ed      editor
-	env     docEnv
+type Documents struct {
+	ed      client.Editor
+	env     Env
 	refresh map[string]*refresher // by method
 
 	mu      sync.Mutex
@@ -112,8 +113,8 @@ const (
 	methodRefreshDiagnostic = "workspace/diagnostic/refresh"
 )
 
-func newDocuments(ed editor, env docEnv) *documents {
-	return &documents{
+func New(ed client.Editor, env Env) *Documents {
+	return &Documents{
 		ed: ed, env: env,
 		refresh: map[string]*refresher{
 			methodRefreshLenses:     {ed: ed, method: methodRefreshLenses},
@@ -144,12 +145,12 @@ type changeParams struct {
 	} `json:"contentChanges"`
 }
 
-func (d *documents) didOpen(p openParams) {
+func (d *Documents) DidOpen(p openParams) {
 	d.set(p.TextDocument.URI, p.TextDocument.Version, p.TextDocument.Text)
 }
 
 // didChange takes the last whole text: that is how the server said it syncs.
-func (d *documents) didChange(p changeParams) {
+func (d *Documents) DidChange(p changeParams) {
 	for _, change := range slices.Backward(p.ContentChanges) {
 		if change.Range == nil {
 			d.set(p.TextDocument.URI, p.TextDocument.Version, change.Text)
@@ -158,7 +159,7 @@ func (d *documents) didChange(p changeParams) {
 	}
 }
 
-func (d *documents) set(u uri.URI, version int32, text string) {
+func (d *Documents) set(u uri.URI, version int32, text string) {
 	if kindOf(u) == foreignDoc {
 		return
 	}
@@ -173,7 +174,7 @@ func (d *documents) set(u uri.URI, version int32, text string) {
 	d.publish(u, false)
 }
 
-func (d *documents) didClose(p protocol.DidCloseTextDocumentParams) {
+func (d *Documents) DidClose(p protocol.DidCloseTextDocumentParams) {
 	key := docKey(p.TextDocument.URI)
 	d.mu.Lock()
 	doc := d.open[key]
@@ -185,7 +186,7 @@ func (d *documents) didClose(p protocol.DidCloseTextDocumentParams) {
 }
 
 // get returns an open document, or nil.
-func (d *documents) get(u uri.URI) *document {
+func (d *Documents) get(u uri.URI) *document {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.open[docKey(u)]
@@ -200,7 +201,7 @@ func docKey(u uri.URI) string {
 }
 
 // openText is the text of the document at a path as its editor has it, saved or not.
-func (d *documents) openText(path string) (text string, ok bool) {
+func (d *Documents) OpenText(path string) (text string, ok bool) {
 	d.mu.Lock()
 	open := maps.Clone(d.open)
 	d.mu.Unlock()
@@ -217,7 +218,7 @@ func (d *documents) openText(path string) (text string, ok bool) {
 }
 
 // folderOf returns the folder whose loop a document belongs to.
-func (d *documents) folderOf(doc *document) string {
+func (d *Documents) folderOf(doc *document) string {
 	if doc.kind == stateDoc {
 		name, _ := wire.PathOf(string(doc.uri))
 		return d.env.FolderAt(filepath.Dir(filepath.Dir(name)))
@@ -225,9 +226,9 @@ func (d *documents) folderOf(doc *document) string {
 	return d.env.FolderOf(string(doc.uri))
 }
 
-// republish shows the documents of a folder again: its loop changed. It never
+// Republish shows the documents of a folder again: its loop changed. It never
 // blocks and may be called with any lock held.
-func (d *documents) republish(folder string) {
+func (d *Documents) Republish(folder string) {
 	d.mu.Lock()
 	open := slices.Collect(maps.Values(d.open))
 	d.mu.Unlock()
@@ -245,7 +246,7 @@ func (d *documents) republish(folder string) {
 
 // publish has a document's diagnostics sent. One worker at a time does so:
 // older ones never arrive behind newer ones, and no caller waits.
-func (d *documents) publish(u uri.URI, loopChanged bool) {
+func (d *Documents) publish(u uri.URI, loopChanged bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.changed[u] = d.changed[u] || loopChanged
@@ -255,7 +256,7 @@ func (d *documents) publish(u uri.URI, loopChanged bool) {
 	}
 }
 
-func (d *documents) work() {
+func (d *Documents) work() {
 	for {
 		u, doc, loopChanged, ok := d.next()
 		switch {
@@ -270,7 +271,7 @@ func (d *documents) work() {
 }
 
 // next takes a document off those to publish; nil for one that was closed.
-func (d *documents) next() (u uri.URI, doc *document, loopChanged, ok bool) {
+func (d *Documents) next() (u uri.URI, doc *document, loopChanged, ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for u, loopChanged = range d.changed {
@@ -285,7 +286,7 @@ func (d *documents) next() (u uri.URI, doc *document, loopChanged, ok bool) {
 }
 
 // show brings what the editor shows of a document up to date, if it isn't.
-func (d *documents) show(doc *document, loopChanged bool) {
+func (d *Documents) show(doc *document, loopChanged bool) {
 	if d.ed.Client().PullDiagnostics {
 		if loopChanged && d.wasShown(doc.uri, methodRefreshDiagnostic) != summary(d.diagnostics(doc)) {
 			d.refresh[methodRefreshDiagnostic].ask(d.ed.Client().DiagnosticRefresh)
@@ -301,7 +302,7 @@ func (d *documents) show(doc *document, loopChanged bool) {
 }
 
 // forget clears what the editor shows of a document that was closed.
-func (d *documents) forget(u uri.URI) {
+func (d *Documents) forget(u uri.URI) {
 	d.mu.Lock()
 	maps.DeleteFunc(d.shown, func(k shownKey, _ string) bool { return k.uri == u })
 	d.mu.Unlock()
@@ -311,7 +312,7 @@ func (d *documents) forget(u uri.URI) {
 }
 
 // push replaces diagnostics that the client hasn't read yet.
-func (d *documents) push(p protocol.PublishDiagnosticsParams) {
+func (d *Documents) push(p protocol.PublishDiagnosticsParams) {
 	d.ed.NotifyLatest(methodPublish+" "+string(p.URI), methodPublish, &p)
 }
 
@@ -325,7 +326,7 @@ func summary[T any](answer []T) string {
 }
 
 // isNews notes what the editor is shown, and says whether that is new.
-func (d *documents) isNews(u uri.URI, what, summary string) bool {
+func (d *Documents) isNews(u uri.URI, what, summary string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	key := shownKey{u, what}
@@ -334,7 +335,7 @@ func (d *documents) isNews(u uri.URI, what, summary string) bool {
 	return !ok || before != summary
 }
 
-func (d *documents) wasShown(u uri.URI, what string) string {
+func (d *Documents) wasShown(u uri.URI, what string) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.shown[shownKey{u, what}]
@@ -351,7 +352,7 @@ const refreshDelay = 100 * time.Millisecond
 // refresher asks the client to ask again. At most one question is under way:
 // while a client doesn't answer, any number of changes make one more.
 type refresher struct {
-	ed     editor
+	ed     client.Editor
 	method string
 
 	mu    sync.Mutex

@@ -1,4 +1,4 @@
-package server
+package documents
 
 import (
 	"strings"
@@ -50,7 +50,7 @@ func TestHover(t *testing.T) {
 			doc := d.get(tt.uri)
 			p := protocol.HoverParams{}
 			p.TextDocument.URI, p.Position = tt.uri, doc.position(cursor)
-			hover := d.hover(p)
+			hover := d.Hover(p)
 			if hover == nil {
 				if tt.want != "" {
 					t.Fatal("no hover")

@@ -1,4 +1,4 @@
-package server
+package documents
 
 import (
 	"encoding/json"
@@ -12,7 +12,7 @@ import (
 )
 
 // codeLens answers textDocument/codeLens.
-func (d *documents) codeLens(p protocol.CodeLensParams) ([]protocol.CodeLens, error) {
+func (d *Documents) CodeLens(p protocol.CodeLensParams) ([]protocol.CodeLens, error) {
 	doc := d.get(p.TextDocument.URI)
 	if doc == nil {
 		return []protocol.CodeLens{}, nil
@@ -23,7 +23,7 @@ func (d *documents) codeLens(p protocol.CodeLensParams) ([]protocol.CodeLens, er
 }
 
 // lenses are what can be done with a prompt's loop, on its first line; never nil.
-func (d *documents) lenses(doc *document) []protocol.CodeLens {
+func (d *Documents) lenses(doc *document) []protocol.CodeLens {
 	lenses := []protocol.CodeLens{}
 	if doc.kind != promptDoc && doc.kind != stateDoc {
 		return lenses

@@ -1,4 +1,4 @@
-package server
+package documents
 
 import (
 	"slices"
@@ -11,7 +11,7 @@ import (
 )
 
 // completion returns what can be written at a position; never nil.
-func (d *documents) completion(p protocol.CompletionParams) *protocol.CompletionList {
+func (d *Documents) Completion(p protocol.CompletionParams) *protocol.CompletionList {
 	list := &protocol.CompletionList{Items: []protocol.CompletionItem{}}
 	doc := d.get(p.TextDocument.URI)
 	if doc == nil {

@@ -1,4 +1,4 @@
-package server
+package documents
 
 import (
 	"fmt"
@@ -50,7 +50,7 @@ func (doc *document) hasStateKey(except int, path ...string) bool {
 }
 
 // hover explains the key at a position; nil where there is none.
-func (d *documents) hover(p protocol.HoverParams) *protocol.Hover {
+func (d *Documents) Hover(p protocol.HoverParams) *protocol.Hover {
 	doc := d.get(p.TextDocument.URI)
 	if doc == nil {
 		return nil

@@ -1,4 +1,4 @@
-package server
+package documents
 
 import (
 	"strings"
@@ -11,7 +11,7 @@ import (
 )
 
 // codeAction answers textDocument/codeAction; never nil.
-func (d *documents) codeAction(p protocol.CodeActionParams) []protocol.CodeAction {
+func (d *Documents) CodeAction(p protocol.CodeActionParams) []protocol.CodeAction {
 	actions := []protocol.CodeAction{}
 	doc := d.get(p.TextDocument.URI)
 	if doc == nil {
@@ -41,7 +41,7 @@ func wanted(kind *protocol.CodeActionKind, only []protocol.CodeActionKind) bool 
 }
 
 // actions are what can be done about a range of a document.
-func (d *documents) actions(doc *document, start, end int) []protocol.CodeAction {
+func (d *Documents) actions(doc *document, start, end int) []protocol.CodeAction {
 	var actions []protocol.CodeAction
 	fixed := map[string]bool{}
 	for _, f := range d.findings(doc) {

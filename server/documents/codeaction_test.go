@@ -1,6 +1,7 @@
-package server
+package documents
 
 import (
+	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +13,9 @@ import (
 
 	"ralph-lsp/server/rpc"
 )
+
+// update writes the golden files anew.
+var update = flag.Bool("update", false, "write the golden files")
 
 // TestCodeActions has documents with the range that is asked for between «
 // and », and the actions: kind, title, and what the text becomes or the
@@ -59,7 +63,7 @@ func TestCodeActions(t *testing.T) {
 			p := protocol.CodeActionParams{Range: doc.span(ranges[0][0], ranges[0][1])}
 			p.TextDocument.URI, p.Context.Only = tt.uri, tt.only
 			var got []string
-			for _, action := range d.codeAction(p) {
+			for _, action := range d.CodeAction(p) {
 				what := action.Command.Command
 				if action.Edit != nil {
 					what = apply(t, doc, action.Edit.Changes[tt.uri]...)
@@ -85,7 +89,7 @@ func TestDocumentsOnTheWire(t *testing.T) {
 			TextDocument: protocol.TextDocumentIdentifier{URI: configURI}, Position: protocol.Position{Line: line, Character: 3},
 		}
 	}
-	lenses, err := d.codeLens(protocol.CodeLensParams{TextDocument: protocol.TextDocumentIdentifier{URI: promptURI}})
+	lenses, err := d.CodeLens(protocol.CodeLensParams{TextDocument: protocol.TextDocumentIdentifier{URI: promptURI}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,13 +98,13 @@ func TestDocumentsOnTheWire(t *testing.T) {
 		answer any
 	}{
 		{"publishDiagnostics", &protocol.PublishDiagnosticsParams{URI: configURI, Version: protocol.NewOptional(int32(1)), Diagnostics: d.diagnostics(d.get(configURI))}},
-		{"diagnostic", d.diagnostic(protocol.DocumentDiagnosticParams{TextDocument: protocol.TextDocumentIdentifier{URI: configURI}})},
-		{"hover", d.hover(protocol.HoverParams{TextDocumentPositionParams: position(2)})},
-		{"hover of nothing", d.hover(protocol.HoverParams{TextDocumentPositionParams: position(9)})},
-		{"completion", d.completion(protocol.CompletionParams{TextDocumentPositionParams: position(1)})},
+		{"diagnostic", d.Diagnostic(protocol.DocumentDiagnosticParams{TextDocument: protocol.TextDocumentIdentifier{URI: configURI}})},
+		{"hover", d.Hover(protocol.HoverParams{TextDocumentPositionParams: position(2)})},
+		{"hover of nothing", d.Hover(protocol.HoverParams{TextDocumentPositionParams: position(9)})},
+		{"completion", d.Completion(protocol.CompletionParams{TextDocumentPositionParams: position(1)})},
 		{"codeLens", lenses},
-		{"codeAction", d.codeAction(protocol.CodeActionParams{TextDocument: protocol.TextDocumentIdentifier{URI: configURI}, Range: protocol.Range{Start: position(1).Position, End: position(1).Position}})},
-		{"codeAction of nothing", d.codeAction(protocol.CodeActionParams{})},
+		{"codeAction", d.CodeAction(protocol.CodeActionParams{TextDocument: protocol.TextDocumentIdentifier{URI: configURI}, Range: protocol.Range{Start: position(1).Position, End: position(1).Position}})},
+		{"codeAction of nothing", d.CodeAction(protocol.CodeActionParams{})},
 	}
 	var got strings.Builder
 	for _, a := range answers {
@@ -110,7 +114,7 @@ func TestDocumentsOnTheWire(t *testing.T) {
 		}
 		got.WriteString(a.name + " " + string(data) + "\n")
 	}
-	golden := filepath.Join("testdata", "documents", "answers.txt")
+	golden := filepath.Join("testdata", "answers.txt")
 	if *update {
 		if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
 			t.Fatal(err)
