@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"ralph-lsp/internal/limits"
 	"ralph-lsp/stream"
 )
 
@@ -123,13 +124,10 @@ type Warning struct {
 	Message string `json:"message"`
 }
 
-// Limits says that the limits or the promise changed; 0 is no limit.
+// Limits says that the limits or the promise changed. What isn't given has no limit.
 type Limits struct {
-	MaxIterations int     `json:"maxIterations,omitempty"`
-	MaxCostUSD    float64 `json:"maxCostUsd,omitempty"`
-	MaxDurationMs int64   `json:"maxDurationMs,omitempty"`
-	IdleTimeoutMs int64   `json:"idleTimeoutMs,omitempty"`
-	Promise       string  `json:"promise,omitempty"`
+	limits.Message
+	Promise string `json:"promise,omitempty"`
 }
 
 // Interrupt says that the agent was stopped in mid-run.

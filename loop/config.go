@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -136,6 +137,11 @@ func (c Config) describeProgram(s *loopstate.State) {
 	if filepath.IsAbs(c.Backend.Name) {
 		s.BackendOutput, s.BackendPrompt = string(c.Backend.Output), string(c.Backend.Prompt)
 	}
+}
+
+// Or returns the patch, and for what it leaves another one.
+func (p Patch) Or(other Patch) Patch {
+	return Patch{p.Given.Or(other.Given), cmp.Or(p.Promise, other.Promise), cmp.Or(p.Prompt, other.Prompt)}
 }
 
 // Over returns limits and a promise with the patch's changes.

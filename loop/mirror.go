@@ -129,10 +129,7 @@ func recordOf(e Event) history.Record {
 	case Warning:
 		return history.Warning{Message: e.Message}
 	case LimitsChanged:
-		return history.Limits{
-			MaxIterations: e.Limits.MaxIterations, MaxCostUSD: e.Limits.MaxCostUSD, MaxDurationMs: e.Limits.MaxDuration.Milliseconds(),
-			IdleTimeoutMs: e.Limits.IdleTimeout.Milliseconds(), Promise: e.Promise,
-		}
+		return history.Limits{Message: e.Limits.Given().Message(), Promise: e.Promise}
 	}
 	return nil
 }

@@ -25,14 +25,14 @@ func TestArgumentsAreRefusedByTheirKeys(t *testing.T) {
 		"other letters":          {wire.CommandStart, `{"prompt":"x","PROMPT":"y"}`, "PROMPT", ""},
 		"other letters inside":   {wire.CommandStart, `{"prompt":"x","settings":{"maxiterations":1}}`, "settings.maxiterations", ""},
 		"none takes any":         {wire.CommandHelp, `{"x":1}`, "x", ""},
-		"a time that overflows":  {wire.CommandStart, `{"prompt":"x","backend":"AGENT","maxDurationMs":18446744073710}`, "maxDurationMs", "give milliseconds up to 9223372036854"},
+		"a time that overflows":  {wire.CommandStart, `{"prompt":"x","backend":"AGENT","maxDurationMs":18446744073710}`, "maxDurationMs", "write milliseconds up to 9223372036854"},
 		"the largest number":     {wire.CommandStart, `{"prompt":"x","backend":"AGENT","idleTimeoutMs":9223372036854775807}`, "idleTimeoutMs", ""},
 		"of the settings":        {wire.CommandStart, `{"prompt":"x","backend":"AGENT","settings":{"maxDurationMs":9223372036855}}`, "maxDurationMs", ""},
 		"of a resume":            {wire.CommandResume, `{"maxDurationMs":-1}`, "maxDurationMs", ""},
 		"of an update":           {wire.CommandUpdate, `{"idleTimeoutMs":9223372036855}`, "idleTimeoutMs", ""},
 		"a promise with tags":    {wire.CommandStart, `{"prompt":"x","backend":"AGENT","completionPromise":"</promise>"}`, "completionPromise", "leave out"},
 		"an update's promise":    {wire.CommandUpdate, `{"completionPromise":"</promise>"}`, "completionPromise", ""},
-		"an update's limit":      {wire.CommandUpdate, `{"maxIterations":-1}`, "", "max_iterations is -1"},
+		"an update's limit":      {wire.CommandUpdate, `{"maxIterations":-1}`, "maxIterations", "maxIterations is -1; write a whole number"},
 		"a text's promise":       {wire.CommandStart, `{"text":"x --completion-promise '<promise>'","backend":"AGENT"}`, "completionPromise", ""},
 		"a hat without hats":     {wire.CommandStart, `{"prompt":"x","hat":"planner"}`, "hat", "none is described"},
 		"a model without a flag": {wire.CommandStart, `{"prompt":"x","backend":"AGENT","model":"m"}`, "model", "say it with args"},
@@ -51,7 +51,7 @@ func TestArgumentsAreRefusedByTheirKeys(t *testing.T) {
 	}
 	longest := math.MaxInt64 / int64(1e6)
 	got := c.dryRun(map[string]any{"prompt": "x", "backend": agent, "maxDurationMs": longest, "settings": map[string]any{"model": "m"}})
-	if got.Limits.MaxDurationMs != longest || got.Sources["model"] != config.FromDefault {
+	if *got.Limits.MaxDurationMs != longest || got.Sources["model"] != config.FromDefault {
 		t.Errorf("got %+v", got)
 	}
 }

@@ -124,10 +124,10 @@ func (m *manager) pause(ctx context.Context, p wire.LoopParams) (any, error) {
 // resume lets a loop go on: a paused or waiting one, one that was interrupted,
 // or one of ours that came to a cap.
 func (m *manager) resume(ctx context.Context, p wire.ResumeParams) (any, error) {
-	if err := checkLimitParams(p.LimitParams); err != nil {
+	patch, err := m.typed(ctx, p.LoopParams, p.LimitParams, p.Text)
+	if err != nil {
 		return nil, err
 	}
-	patch := p.Patch()
 	result, err := m.change(ctx, p.LoopParams,
 		func(r *managed) error { return r.Resume(patch) },
 		func(folder string) error {
@@ -137,27 +137,66 @@ func (m *manager) resume(ctx context.Context, p wire.ResumeParams) (any, error) 
 			return loop.ResumeFolder(folder)
 		})
 	if err == nil {
-		return result, nil
+		return m.bounded(ctx, p.LoopParams, result), nil
 	}
 	if !errors.Is(err, loop.ErrNotRunning) && !isReason(err, wire.ReasonNotRunning) {
 		return nil, err
 	}
 	m.settle(ctx)
-	r, err := m.takeUp(ctx, p)
+	r, err := m.takeUp(ctx, p, patch)
 	if err != nil {
 		return nil, err
 	}
-	return resultOf(r), nil
+	return m.bounded(ctx, p.LoopParams, resultOf(r)), nil
+}
+
+// statusOf returns how the loop stands that parameters name, wherever it runs or ran.
+func (m *manager) statusOf(ctx context.Context, p wire.LoopParams) (loop.Status, bool) {
+	if r, err := m.find(p.LoopID, p.Folder); err == nil {
+		return r.Status(), true
+	}
+	if path, seen, err := m.elsewhere(ctx, p); err == nil && path != "" {
+		return seen, true
+	}
+	if last := m.lastOf(p); last != nil {
+		return last.Status(), true
+	}
+	return loop.Status{}, false
+}
+
+// typed returns what the limits and the text of a command change.
+func (m *manager) typed(ctx context.Context, p wire.LoopParams, given wire.LimitParams, text string) (loop.Patch, error) {
+	patch, err := patchOf(given)
+	if err != nil || strings.TrimSpace(text) == "" {
+		return patch, err
+	}
+	st, _ := m.statusOf(ctx, p)
+	said, err := start.ParseChange(text, st.Limits, st.StopReason.Ending().Limit)
+	if err != nil {
+		return patch, invalidKey("text", "%v", err)
+	}
+	if said.Promise != nil {
+		err = checkPromise(*said.Promise)
+	}
+	return patch.Or(said), err
+}
+
+// bounded is a result that says what bounds the loop now.
+func (m *manager) bounded(ctx context.Context, p wire.LoopParams, r wire.LoopResult) wire.LoopResult {
+	if st, ok := m.statusOf(ctx, p); ok {
+		r.Text = st.Limits.Line(wire.OneLine(st.Promise))
+	}
+	return r
 }
 
 // takeUp continues a loop that nobody drives: the one that the folder's state
 // file describes, else ours that ended last.
-func (m *manager) takeUp(ctx context.Context, p wire.ResumeParams) (*managed, error) {
+func (m *manager) takeUp(ctx context.Context, p wire.ResumeParams, patch loop.Patch) (*managed, error) {
 	path, _, err := m.elsewhere(ctx, p.LoopParams)
 	if err != nil {
 		return nil, err
 	}
-	options := start.Options{Agent: start.Agent{Name: p.Backend}, Limits: p.Patch()}
+	options := start.Options{Agent: start.Agent{Name: p.Backend}, Limits: patch}
 	last := m.lastOf(p.LoopParams)
 	switch {
 	case path != "":
@@ -208,17 +247,21 @@ func (m *manager) again(last *managed, cfg loop.Config) loop.Config {
 
 // update changes limits and promise at once, the prompt with the next iteration.
 func (m *manager) update(ctx context.Context, p wire.ChangeParams) (any, error) {
-	if err := checkLimitParams(p.LimitParams); err != nil {
+	patch, err := m.typed(ctx, p.LoopParams, p.LimitParams, p.Text)
+	if err != nil {
 		return nil, err
 	}
 	if p.Prompt != nil && strings.TrimSpace(*p.Prompt) == "" {
 		return nil, loop.ErrEmptyPrompt
 	}
-	patch := p.Patch()
 	patch.Prompt = p.Prompt
-	return m.change(ctx, p.LoopParams,
+	result, err := m.change(ctx, p.LoopParams,
 		func(r *managed) error { return r.Update(patch) },
 		func(folder string) error { return loop.UpdateFolder(folder, patch) })
+	if err != nil {
+		return nil, err
+	}
+	return m.bounded(ctx, p.LoopParams, result), nil
 }
 
 // steer queues guidance for the next iteration.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"ralph-lsp/internal/limits"
 	"ralph-lsp/internal/lsptest"
 	"ralph-lsp/loop"
 	"ralph-lsp/server/client"
@@ -211,7 +212,7 @@ func TestPauseSteerUpdateResume(t *testing.T) {
 		t.Error("guidance has no id")
 	}
 	three := 3
-	c.Must(c.Command(wire.CommandUpdate, wire.ChangeParams{LimitParams: wire.LimitParams{MaxIterations: &three}}))
+	c.Must(c.Command(wire.CommandUpdate, wire.ChangeParams{LimitParams: wire.LimitParams{Message: limits.Message{MaxIterations: &three}}}))
 	if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -340,7 +341,7 @@ func TestThePromptIsTheOpenDocument(t *testing.T) {
 	c := dial(t, optedIn, dir)
 	agent := agentThat(t, "echoes")
 	uri := wire.FileURI(file)
-	start := wire.StartParams{PromptURI: uri, Choices: wire.Choices{Backend: agent, LimitParams: wire.LimitParams{MaxIterations: new(1)}}}
+	start := wire.StartParams{PromptURI: uri, Choices: wire.Choices{Backend: agent, LimitParams: wire.LimitParams{Message: limits.Message{MaxIterations: new(1)}}}}
 	c.Must(c.Command(wire.CommandStart, start))
 	c.Hears("ralph/update", "saved long ago")
 	c.status(dir, inState("ended"))
@@ -370,6 +371,30 @@ func TestLensesFollowTheLoop(t *testing.T) {
 	}
 }
 
+// What a person types is read here, for a loop of ours, at a limit, and of another process.
+func TestLimitsAsTheyAreTyped(t *testing.T) {
+	dir := t.TempDir()
+	first, second := dial(t, optedIn, dir), dial(t, optedIn, dir)
+	said := func(c *dialled, command, text, want string) {
+		t.Helper()
+		if got := result[wire.LoopResult](c, c.Command(command, wire.ChangeParams{Text: text})); got.Text != want {
+			t.Errorf("%s: got %q, want %q", text, got.Text, want)
+		}
+	}
+	first.Must(first.Command(wire.CommandStart, wire.StartParams{Text: "x --max-iterations 3 --idle-timeout 0 --max-failures 0", Choices: wire.Choices{Backend: agentThat(t, "waits")}}))
+	first.status(dir, inState("running"))
+	said(first, wire.CommandUpdate, "--max-time 1h --completion-promise 'ALL DONE'", "3 iterations · 1h of running · promise ALL DONE")
+	said(second, wire.CommandUpdate, "$5 --completion-promise ''", "3 iterations · $5.00 · 1h of running")
+	said(first, wire.CommandUpdate, "1", "1 iteration · $5.00 · 1h of running")
+	writeFile(t, filepath.Join(dir, "go"), "")
+	first.status(dir, func(l wire.LoopStatus) bool { return l.StopReason == "max_iterations" })
+	if m := first.Command(wire.CommandResume, wire.ResumeParams{Text: "0"}); m.Error == nil || !strings.Contains(m.Error.Message, "say --max-iterations 0 for that") {
+		t.Errorf("without a limit: %+v", m)
+	}
+	said(first, wire.CommandResume, "+2", "3 iterations · $5.00 · 1h of running")
+	first.status(dir, func(l wire.LoopStatus) bool { return l.StopReason == "max_iterations" && l.Iteration == 3 })
+}
+
 func TestResumeAsSoonAsTheEndIsHeard(t *testing.T) {
 	agent := agentThat(t, "echoes")
 	for range 10 {
@@ -377,7 +402,7 @@ func TestResumeAsSoonAsTheEndIsHeard(t *testing.T) {
 		c := dial(t, optedIn, dir)
 		c.Must(c.Command(wire.CommandStart, wire.StartParams{Text: "x --max-iterations 1", Choices: wire.Choices{Backend: agent}}))
 		c.Hears("ralph/update", `"_ralph/end"`)
-		resumed := result[wire.LoopResult](c, c.Command(wire.CommandResume, wire.ResumeParams{LimitParams: wire.LimitParams{MaxIterations: new(2)}}))
+		resumed := result[wire.LoopResult](c, c.Command(wire.CommandResume, wire.ResumeParams{LimitParams: wire.LimitParams{Message: limits.Message{MaxIterations: new(2)}}}))
 		if resumed.Iteration > 2 {
 			t.Errorf("got %+v", resumed)
 		}
@@ -395,7 +420,7 @@ func TestResumeThatCannotGoOn(t *testing.T) {
 	if reason(t, m) != wire.ReasonLimitReached || !strings.Contains(string(m.Error.Data), `"iterations":1`) {
 		t.Errorf("at its limit: %+v", m)
 	}
-	c.Must(c.Command(wire.CommandResume, wire.ResumeParams{LimitParams: wire.LimitParams{MaxIterations: new(2), CompletionPromise: new("x")}}))
+	c.Must(c.Command(wire.CommandResume, wire.ResumeParams{LimitParams: wire.LimitParams{Message: limits.Message{MaxIterations: new(2)}, CompletionPromise: new("x")}}))
 	c.status(dir, func(l wire.LoopStatus) bool { return l.Iteration == 2 && l.State == "ended" })
 	c.Must(c.Command(wire.CommandStart, wire.StartParams{Text: "LOOP_COMPLETE", Choices: wire.Choices{Backend: agentThat(t, "echoes")}}))
 	c.status(dir, func(l wire.LoopStatus) bool { return l.StopReason == "promise" })

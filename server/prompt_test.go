@@ -65,7 +65,7 @@ func TestTheOtherKeysWinOverTheText(t *testing.T) {
 	if got := size(map[string]any{"text": "x", "promptUri": uri}) - base; got != 200 {
 		t.Errorf("promptUri and text: %d bytes", got)
 	}
-	if got := c.dryRun(map[string]any{"text": "x --max-iterations 3 --max-cost 1", "maxIterations": 4, "backend": agent}).Limits; got.MaxIterations != 4 || got.MaxCostUSD != 1 {
+	if got := c.dryRun(map[string]any{"text": "x --max-iterations 3 --max-cost 1", "maxIterations": 4, "backend": agent}).Limits; *got.MaxIterations != 4 || *got.MaxCostUSD != 1 {
 		t.Errorf("limits %+v", got)
 	}
 }
@@ -77,7 +77,7 @@ func TestAStateFileAsThePromptBringsItsLimits(t *testing.T) {
 	uri := wire.FileURI(filepath.Join(dir, ".pi", "ralph-loop.local.md"))
 	c.open(uri, "---\nmax_iterations: 3\ncompletion_promise: \"YO\"\n---\n\nthe prompt\n")
 	got := c.dryRun(map[string]any{"promptUri": uri, "backend": agent, "maxDurationMs": 60000}).Limits
-	if got.MaxIterations != 3 || got.CompletionPromise != "YO" || got.MaxDurationMs != 60000 {
+	if *got.MaxIterations != 3 || *got.CompletionPromise != "YO" || *got.MaxDurationMs != 60000 {
 		t.Errorf("got %+v", got)
 	}
 	c.Notify("textDocument/didChange", map[string]any{"textDocument": map[string]any{"uri": uri, "version": 2},
@@ -111,7 +111,7 @@ func TestAPlainClientSeesWhatADryRunFinds(t *testing.T) {
 	c := dial(t, plain, dir)
 	c.dryRun(map[string]any{"prompt": "Build X", "backend": agentThat(t, "never"), "maxIterations": 7, "completionPromise": "DONE"})
 	shown := c.Hears("window/showMessage", "Ralph would run "+os.Args[0])
-	for _, part := range []string{"at most 7 iterations", "until DONE", "a prompt of ", `"type":3`} {
+	for _, part := range []string{"7 iterations · 4h of running", "until DONE", "a prompt of ", `"type":3`} {
 		if !strings.Contains(string(shown.Params), part) {
 			t.Errorf("%s isn't in %s", part, shown.Params)
 		}

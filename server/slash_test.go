@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"ralph-lsp/internal/limits"
 	"ralph-lsp/loop"
 	"ralph-lsp/server/rpc"
 	"ralph-lsp/wire"
@@ -26,11 +27,11 @@ func TestTextsThatAreCommands(t *testing.T) {
 		start := with(`/ralph-loop "Build X" --max-iterations 3`)
 		start.Backend, start.DryRun = agent, true
 		dry := result[wire.DryRunResult](c, c.Command(wire.CommandStart, start))
-		if dry.Limits.MaxIterations != 3 || dry.Sources["prompt"] != "start" {
+		if *dry.Limits.MaxIterations != 3 || dry.Sources["prompt"] != "start" {
 			t.Errorf("%s: %+v", field, dry)
 		}
 		start.MaxIterations = new(5)
-		if dry := result[wire.DryRunResult](c, c.Command(wire.CommandStart, start)); dry.Limits.MaxIterations != 5 {
+		if dry := result[wire.DryRunResult](c, c.Command(wire.CommandStart, start)); *dry.Limits.MaxIterations != 5 {
 			t.Errorf("%s: the start's own limit loses: %+v", field, dry)
 		}
 		help := result[wire.SlashResult](c, c.Command(wire.CommandStart, with("/ralph-help")))
@@ -65,7 +66,7 @@ func TestAPromptFileIsTakenAsItIs(t *testing.T) {
 	c := dial(t, optedIn, dir)
 	agent := agentThat(t, "echoes")
 	file := filepath.Join(dir, "PROMPT.md")
-	start := wire.StartParams{PromptURI: wire.FileURI(file), Choices: wire.Choices{Backend: agent, LimitParams: wire.LimitParams{MaxIterations: new(1)}}}
+	start := wire.StartParams{PromptURI: wire.FileURI(file), Choices: wire.Choices{Backend: agent, LimitParams: wire.LimitParams{Message: limits.Message{MaxIterations: new(1)}}}}
 	for prompt, ok := range map[string]bool{"/ralph-loop Build --max-iterations 3": true, "/cancel-ralph is slow": true, "/cancel-ralph\n": false} {
 		if err := os.WriteFile(file, []byte(prompt), 0o600); err != nil {
 			t.Fatal(err)

@@ -5,44 +5,41 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"strings"
-	"time"
 
 	"ralph-lsp/backends"
 	"ralph-lsp/config"
+	"ralph-lsp/internal/limits"
 	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"
 	"ralph-lsp/server/rpc"
 	"ralph-lsp/wire"
 )
 
-// checkLimitParams refuses what no loop can have, whatever it has now.
-func checkLimitParams(p wire.LimitParams) error {
-	for _, ms := range []struct {
-		key string
-		n   *int64
-	}{{"maxDurationMs", p.MaxDurationMs}, {"idleTimeoutMs", p.IdleTimeoutMs}} {
-		if ms.n != nil && (*ms.n < 0 || *ms.n > maxMilliseconds) {
-			return invalidKey(ms.key, "%s is %d: give milliseconds up to %d, or 0 for no limit", ms.key, *ms.n, int64(maxMilliseconds))
-		}
+// patchOf returns what parameters change, and refuses what no loop can have.
+func patchOf(p wire.LimitParams) (loop.Patch, error) {
+	patch, err := p.Patch()
+	if bad := (*limits.Error)(nil); errors.As(err, &bad) {
+		return patch, invalidKey(bad.Limit.Wire, "%s %v", bad.Limit.Wire, bad.Err)
 	}
-	return checkLimits(p.Patch().Over(loop.Limits{}, ""))
+	if patch.Promise != nil {
+		err = checkPromise(*patch.Promise)
+	}
+	return patch, err
 }
 
-// maxMilliseconds is the longest time that a duration can hold.
-const maxMilliseconds = math.MaxInt64 / int64(time.Millisecond)
-
-// checkLimits refuses limits and a promise that make no sense.
-func checkLimits(l loop.Limits, promise string) error {
-	if err := l.Check(); err != nil {
-		return rpc.Errorf(rpc.CodeInvalidParams, "%v", err)
-	}
+func checkPromise(promise string) error {
 	if why := config.CheckPromise(promise); why != "" {
 		return invalidKey("completionPromise", "the completion promise %s", why)
 	}
 	return nil
+}
+
+// optionsOf returns what a start, or the editor's settings, choose.
+func optionsOf(c wire.Choices) (start.Options, error) {
+	patch, err := patchOf(c.LimitParams)
+	return start.Options{Agent: start.Agent{Name: c.Backend, Hat: c.Hat, Model: c.Model, Args: c.Args}, Limits: patch}, err
 }
 
 // start starts a loop, or tells what it would do.
@@ -131,13 +128,13 @@ func (m *manager) startFolder(uri string) (string, error) {
 // configOf makes a loop's configuration of a start's parameters, and tells
 // where its values come from.
 func (m *manager) configOf(ctx context.Context, p wire.StartParams, request start.Request, folder string, settings config.Settings) (loop.Config, start.Sources, error) {
-	resolver := start.Resolver{Start: p.Options(), Settings: settings, Detect: m.detect}
-	if err := checkLimitParams(p.LimitParams); err != nil {
+	own, err := optionsOf(p.Choices)
+	if err != nil {
 		return loop.Config{}, nil, err
 	}
+	resolver := start.Resolver{Start: own, Settings: settings, Detect: m.detect}
 	if p.Settings != nil {
-		resolver.Editor = p.Settings.Options()
-		if err := checkLimitParams(p.Settings.LimitParams); err != nil {
+		if resolver.Editor, err = optionsOf(*p.Settings); err != nil {
 			return loop.Config{}, nil, err
 		}
 	}
@@ -173,7 +170,7 @@ func (m *manager) configOf(ctx context.Context, p wire.StartParams, request star
 	if err != nil {
 		return loop.Config{}, nil, err
 	}
-	if err := checkLimits(cfg.Limits, cfg.Promise); err != nil {
+	if err := checkPromise(cfg.Promise); err != nil {
 		return loop.Config{}, nil, err
 	}
 	sources["prompt"] = promptFrom
@@ -201,10 +198,7 @@ func (m *manager) dryRun(cfg loop.Config, argv []string, prompt string, sources 
 	l, stray := cfg.Limits, loop.StrayPromises(cfg.Prompt, cfg.Promise)
 	result := wire.DryRunResult{
 		Argv: argv, Cwd: cfg.Folder, PromptBytes: len(prompt), Hat: cfg.Hat, Sources: sources, Warnings: m.warn(cfg),
-		Limits: wire.EffectiveLimits{
-			MaxIterations: l.MaxIterations, MaxCostUSD: l.MaxCostUSD, MaxDurationMs: l.MaxDuration.Milliseconds(),
-			IdleTimeoutMs: l.IdleTimeout.Milliseconds(), MaxConsecutiveFailures: l.MaxFailures, CompletionPromise: cfg.Promise,
-		},
+		Limits: wire.ParamsOf(l.All(), cfg.Promise),
 	}
 	if stray != "" {
 		result.Warnings = append(result.Warnings, stray)
@@ -220,18 +214,9 @@ func (m *manager) dryRun(cfg loop.Config, argv []string, prompt string, sources 
 
 // dryRunText is a dry run's result in one line.
 func dryRunText(r wire.DryRunResult, l loop.Limits) string {
-	facts := []string{wire.OneLine(strings.Join(r.Argv, " ")), "a prompt of " + wire.Counted(r.PromptBytes, "byte"), "in " + r.Cwd}
-	if l.MaxIterations > 0 {
-		facts = append(facts, "at most "+wire.Counted(l.MaxIterations, "iteration"))
-	}
-	if l.MaxCostUSD > 0 {
-		facts = append(facts, fmt.Sprintf("$%.2f", l.MaxCostUSD))
-	}
-	if l.MaxDuration > 0 {
-		facts = append(facts, wire.Roughly(l.MaxDuration))
-	}
-	if promise := r.Limits.CompletionPromise; promise != "" {
-		facts = append(facts, "until "+wire.OneLine(promise)+" (from "+wire.SourceText[r.Sources["completionPromise"]]+")")
+	facts := []string{wire.OneLine(strings.Join(r.Argv, " ")), "a prompt of " + wire.Counted(r.PromptBytes, "byte"), "in " + r.Cwd, l.Line("")}
+	if promise := r.Limits.CompletionPromise; promise != nil {
+		facts = append(facts, "until "+wire.OneLine(*promise)+" (from "+wire.SourceText[r.Sources["completionPromise"]]+")")
 	}
 	return wire.JoinFacts(facts...)
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"ralph-lsp/internal/limits"
 	"ralph-lsp/loopstate"
 	"ralph-lsp/wire"
 )
@@ -43,7 +44,7 @@ func TestALoopThatFailedStaysFailed(t *testing.T) {
 		data.Question != "A Ralph loop failed here at iteration 2/50: too many failures in a row. Discard it to start the new task?" {
 		t.Errorf("got %+v", data)
 	}
-	resumed := result[wire.LoopResult](second, second.Command(wire.CommandResume, wire.ResumeParams{LimitParams: wire.LimitParams{MaxIterations: new(3)}}))
+	resumed := result[wire.LoopResult](second, second.Command(wire.CommandResume, wire.ResumeParams{LimitParams: wire.LimitParams{Message: limits.Message{MaxIterations: new(3)}}}))
 	if resumed.Iteration != 3 {
 		t.Errorf("it goes on at %d", resumed.Iteration)
 	}

@@ -20,7 +20,7 @@ func TestThePromptsPromise(t *testing.T) {
 	agent := agentThat(t, "promises")
 	choices := map[string]any{"backend": agent, "promptUri": wire.FileURI(filepath.Join(dir, "PROMPT.md"))}
 	c := dial(t, optedIn, dir)
-	if got := c.dryRun(choices); got.Limits.CompletionPromise != "DONE" || got.Sources["completionPromise"] != config.FromPrompt || len(got.Warnings) != 0 {
+	if got := c.dryRun(choices); *got.Limits.CompletionPromise != "DONE" || got.Sources["completionPromise"] != config.FromPrompt || len(got.Warnings) != 0 {
 		t.Errorf("dry run: %+v", got)
 	}
 	delete(choices, "dryRun")

@@ -57,7 +57,7 @@ backend = "pi"
 	agent := agentThat(t, "never")
 	got := result[wire.DryRunResult](c, c.Command(wire.CommandStart, map[string]any{"dryRun": true, "backend": agent, "maxIterations": 7,
 		"settings": map[string]any{"maxIterations": 9, "maxCostUsd": 4, "args": []string{"--from-editor"}}}))
-	if l := got.Limits; l.MaxIterations != 7 || l.MaxCostUSD != 4 || l.CompletionPromise != "DONE" || l.MaxConsecutiveFailures != 5 {
+	if l := got.Limits; *l.MaxIterations != 7 || *l.MaxCostUSD != 4 || *l.CompletionPromise != "DONE" || *l.MaxConsecutiveFailures != 5 {
 		t.Errorf("got %+v", l)
 	}
 	want := start.Sources{
@@ -273,15 +273,15 @@ func TestAFolderThatIsNotTrustedLiftsNoLimit(t *testing.T) {
 	}
 	c := dial(t, optedIn, dir)
 	for _, got := range []wire.DryRunResult{c.dryRun(request()), c.dryRun(request("maxDurationMs", 7200000))} {
-		if got.Limits.MaxCostUSD != 2 || got.Limits.MaxIterations != 50 || got.Sources["maxCostUsd"] != config.FromUser || got.Sources["maxIterations"] != config.FromDefault ||
+		if *got.Limits.MaxCostUSD != 2 || *got.Limits.MaxIterations != 50 || got.Sources["maxCostUsd"] != config.FromUser || got.Sources["maxIterations"] != config.FromDefault ||
 			len(got.Warnings) != 1 || !strings.Contains(got.Warnings[0], "limits.max_cost_usd = 0 is not taken (2 counts)") || !strings.Contains(got.Warnings[0], "ralph-lsp trust") {
 			t.Errorf("got %+v", got)
 		}
 	}
-	if got := c.dryRun(request("maxIterations", 0)); got.Limits.MaxIterations != 0 || got.Sources["maxIterations"] != config.FromStart {
+	if got := c.dryRun(request("maxIterations", 0)); *got.Limits.MaxIterations != 0 || got.Sources["maxIterations"] != config.FromStart {
 		t.Errorf("the start says so: %+v", got)
 	}
-	if got := c.dryRun(request()); got.Limits.MaxDurationMs != 3600000 || got.Sources["maxDurationMs"] != config.FromFolder {
+	if got := c.dryRun(request()); *got.Limits.MaxDurationMs != 3600000 || got.Sources["maxDurationMs"] != config.FromFolder {
 		t.Errorf("a stricter limit: %+v", got)
 	}
 	doctor := result[wire.DoctorResult](c, c.Command(wire.CommandDoctor, struct{}{}))
@@ -299,10 +299,10 @@ func TestAFolderThatIsNotTrustedLiftsNoLimit(t *testing.T) {
 	other := dial(t, plain, dir)
 	other.dryRun(request())
 	other.Hears("window/showMessage", "limits.max_cost_usd = 0 is not taken")
-	if got := c.dryRun(request("trust", true)); got.Limits.MaxCostUSD != 0 || got.Limits.MaxIterations != 0 || len(got.Warnings) != 0 {
+	if got := c.dryRun(request("trust", true)); *got.Limits.MaxCostUSD != 0 || *got.Limits.MaxIterations != 0 || len(got.Warnings) != 0 {
 		t.Errorf("trusted: %+v", got)
 	}
-	if got := c.dryRun(request()); got.Limits.MaxCostUSD != 0 {
+	if got := c.dryRun(request()); *got.Limits.MaxCostUSD != 0 {
 		t.Errorf("it isn't remembered: %+v", got)
 	}
 }
@@ -323,7 +323,7 @@ func TestAStateFileThatWasPlantedLiftsNoLimit(t *testing.T) {
 	}
 	c := dial(t, optedIn, dir)
 	c.Must(c.Command(wire.CommandResume, map[string]any{"trust": true}))
-	got := c.status(dir, inState("running"))
+	got := c.status(dir, func(l wire.LoopStatus) bool { return l.Owned && l.State == "running" }) // taken up; before, it is the file's
 	if got.MaxIterations != 50 || got.Time.LimitMs != 4*3600000 {
 		t.Errorf("got %+v", got)
 	}

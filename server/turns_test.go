@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"ralph-lsp/internal/limits"
 	"ralph-lsp/internal/lsptest"
 	"ralph-lsp/wire"
 )
@@ -24,7 +25,7 @@ func TestCommandsBehindAStartFindItsLoop(t *testing.T) {
 			return c.BeginCommand(wire.CommandSteer, wire.SteerParams{Text: "x"})
 		},
 		"update": func(c *dialled, _ string) func() lsptest.Message {
-			return c.BeginCommand(wire.CommandUpdate, wire.ChangeParams{LimitParams: wire.LimitParams{MaxIterations: new(7)}})
+			return c.BeginCommand(wire.CommandUpdate, wire.ChangeParams{LimitParams: wire.LimitParams{Message: limits.Message{MaxIterations: new(7)}}})
 		},
 	}
 	for name, begin := range behind {

@@ -1,8 +1,6 @@
 package wire
 
 import (
-	"time"
-
 	"ralph-lsp/backends"
 	"ralph-lsp/internal/limits"
 	"ralph-lsp/loop"
@@ -86,14 +84,17 @@ type CancelParams struct {
 type ResumeParams struct {
 	LoopParams
 	LimitParams
+	Text    string `json:"text,omitempty"` // see ChangeParams
 	Backend string `json:"backend,omitempty"`
 	Trust   bool   `json:"trust,omitempty"` // the user trusts what the files would run, as they are now
 }
 
-// ChangeParams is the argument of ralph.loop.update.
+// ChangeParams is the argument of ralph.loop.update. Text has limits and the
+// promise as a person types them (start.ParseChange); the other keys win over it.
 type ChangeParams struct {
 	LoopParams
 	LimitParams
+	Text   string  `json:"text,omitempty"`
 	Prompt *string `json:"prompt,omitempty"`
 }
 
@@ -108,6 +109,7 @@ type LoopResult struct {
 	LoopID    string `json:"loopId,omitempty"`
 	State     string `json:"state"` // a loop.State, or "idle": there is none
 	Iteration int    `json:"iteration,omitempty"`
+	Text      string `json:"text,omitempty"` // of update and resume: what bounds the loop now, one line
 }
 
 // SteerResult acknowledges guidance; updates tell when it was delivered.
@@ -134,33 +136,26 @@ type FolderParams struct {
 	Folder string `json:"folder,omitempty"` // file URI
 }
 
-// LimitParams are the limits and the promise of a loop; nil leaves them as
-// they are, or as the defaults have them.
+// LimitParams are the limits and the promise of a loop. In a command, what is
+// missing stays as it is, or as the defaults have it; 0 is no limit.
 type LimitParams struct {
-	MaxIterations          *int     `json:"maxIterations,omitempty"` // 0: unlimited
-	CompletionPromise      *string  `json:"completionPromise,omitempty"`
-	MaxCostUSD             *float64 `json:"maxCostUsd,omitempty"`
-	MaxDurationMs          *int64   `json:"maxDurationMs,omitempty"`
-	IdleTimeoutMs          *int64   `json:"idleTimeoutMs,omitempty"`
-	MaxConsecutiveFailures *int     `json:"maxConsecutiveFailures,omitempty"`
+	limits.Message
+	CompletionPromise *string `json:"completionPromise,omitempty"`
 }
 
-// Patch is what the parameters change.
-func (p LimitParams) Patch() loop.Patch {
-	return loop.Patch{
-		Given: limits.Given{
-			MaxIterations: p.MaxIterations, MaxCostUSD: p.MaxCostUSD, MaxFailures: p.MaxConsecutiveFailures,
-			MaxDuration: milliseconds(p.MaxDurationMs), IdleTimeout: milliseconds(p.IdleTimeoutMs),
-		},
-		Promise: p.CompletionPromise,
+// ParamsOf are limits and a promise as parameters; "" is no promise.
+func ParamsOf(g limits.Given, promise string) LimitParams {
+	p := LimitParams{Message: g.Message()}
+	if promise != "" {
+		p.CompletionPromise = &promise
 	}
+	return p
 }
 
-func milliseconds(n *int64) *time.Duration {
-	if n == nil {
-		return nil
-	}
-	return new(time.Duration(*n) * time.Millisecond)
+// Patch is what the parameters change. Errors are of type *limits.Error.
+func (p LimitParams) Patch() (loop.Patch, error) {
+	given, err := p.Given()
+	return loop.Patch{Given: given, Promise: p.CompletionPromise}, err
 }
 
 // StartParams is the argument of ralph.loop.start. The prompt is Prompt, the
@@ -191,14 +186,6 @@ type Choices struct {
 	LimitParams
 }
 
-// Options are the choices as a start understands them.
-func (c Choices) Options() start.Options {
-	return start.Options{
-		Agent:  start.Agent{Name: c.Backend, Hat: c.Hat, Model: c.Model, Args: c.Args},
-		Limits: c.Patch(),
-	}
-}
-
 // StartResult is what a start answers, at once; the loop runs on.
 type StartResult struct {
 	LoopID         string   `json:"loopId"`
@@ -210,23 +197,13 @@ type StartResult struct {
 
 // DryRunResult is what a start would do.
 type DryRunResult struct {
-	Argv        []string        `json:"argv"`
-	Cwd         string          `json:"cwd"`
-	PromptBytes int             `json:"promptBytes"`
-	Limits      EffectiveLimits `json:"limits"`
-	Hat         string          `json:"hat,omitempty"`
-	Sources     start.Sources   `json:"sources"` // where each value comes from
-	Warnings    []string        `json:"warnings,omitempty"`
-}
-
-// EffectiveLimits are a loop's limits; 0 is unlimited.
-type EffectiveLimits struct {
-	MaxIterations          int     `json:"maxIterations"`
-	MaxCostUSD             float64 `json:"maxCostUsd"`
-	MaxDurationMs          int64   `json:"maxDurationMs"`
-	IdleTimeoutMs          int64   `json:"idleTimeoutMs"`
-	MaxConsecutiveFailures int     `json:"maxConsecutiveFailures"`
-	CompletionPromise      string  `json:"completionPromise,omitempty"`
+	Argv        []string      `json:"argv"`
+	Cwd         string        `json:"cwd"`
+	PromptBytes int           `json:"promptBytes"`
+	Limits      LimitParams   `json:"limits"` // all of them
+	Hat         string        `json:"hat,omitempty"`
+	Sources     start.Sources `json:"sources"` // where each value comes from
+	Warnings    []string      `json:"warnings,omitempty"`
 }
 
 // SlashResult answers a start whose text is a command and no start; a dry run

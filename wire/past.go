@@ -72,13 +72,8 @@ func LoopEvent(r history.Record) loop.Event {
 	case history.Warning:
 		return loop.Warning{Message: r.Message}
 	case history.Limits:
-		return loop.LimitsChanged{
-			Limits: loop.Limits{
-				MaxIterations: r.MaxIterations, MaxCostUSD: r.MaxCostUSD, MaxDuration: history.DurationOf(r.MaxDurationMs),
-				IdleTimeout: history.DurationOf(r.IdleTimeoutMs),
-			},
-			Promise: r.Promise,
-		}
+		given, _ := r.Given() // what can't be is no limit
+		return loop.LimitsChanged{Limits: given.Over(loop.Limits{}), Promise: r.Promise}
 	case history.LoopEnd:
 		end := loop.End{
 			Reason: loop.StopReason(r.StopReason), Promise: r.Promise, Iterations: r.Iterations, Limit: r.Limit, Cost: history.CostOf(r.CostUSD),

@@ -111,8 +111,7 @@ func (p *Projector) Loop(e loop.Event) Update {
 	case loop.Warning:
 		return Warning{KindWarning, stream.Plain(e.Message), Said{sentence(e.Message), ClassWarning, OffersOf(e.Offer)}}
 	case loop.LimitsChanged:
-		l := e.Limits
-		return Limits{KindLimits, l.MaxIterations, l.MaxCostUSD, l.MaxDuration.Milliseconds(), l.IdleTimeout.Milliseconds(), stream.Plain(e.Promise)}
+		return Limits{KindLimits, ParamsOf(e.Limits.Given(), stream.Plain(e.Promise))}
 	case loop.End:
 		return projectEnd(e)
 	}

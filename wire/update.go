@@ -232,12 +232,8 @@ type Guidance struct {
 
 // Limits says that the limits or the promise changed. What has no limit is left out.
 type Limits struct {
-	SessionUpdate     string  `json:"sessionUpdate"` // KindLimits
-	MaxIterations     int     `json:"maxIterations,omitempty"`
-	MaxCostUSD        float64 `json:"maxCostUsd,omitempty"`
-	MaxDurationMs     int64   `json:"maxDurationMs,omitempty"`
-	IdleTimeoutMs     int64   `json:"idleTimeoutMs,omitempty"`
-	CompletionPromise string  `json:"completionPromise,omitempty"`
+	SessionUpdate string `json:"sessionUpdate"` // KindLimits
+	LimitParams
 }
 
 // Warning is something the user should know; the loop goes on.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"ralph-lsp/config"
+	"ralph-lsp/internal/limits"
 	"ralph-lsp/internal/lsptest"
 	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"
@@ -40,10 +41,10 @@ func examples() map[string]any {
 		"set-updates": SetUpdatesParams{Level: LevelTools},
 
 		"command-start": StartParams{Folder: "file:///w/app", Prompt: "Build X", Choices: Choices{Backend: "pi", Hat: "builder", Args: []string{"--thinking", "high"},
-			LimitParams: LimitParams{MaxIterations: new(20), CompletionPromise: new("DONE"), MaxCostUSD: new(5.0), MaxDurationMs: new(int64(3600000))}}},
+			LimitParams: LimitParams{limits.Message{MaxIterations: new(20), MaxCostUSD: new(5.0), MaxDurationMs: new(int64(3600000))}, new("DONE")}}},
 		"command-cancel":     CancelParams{LoopParams: LoopParams{LoopID: "ralph-ca7igygdcr4i"}, When: "afterIteration"},
-		"command-resume":     ResumeParams{LoopParams: LoopParams{Folder: "file:///w/app"}, LimitParams: LimitParams{MaxIterations: new(100)}},
-		"command-update":     ChangeParams{LimitParams: LimitParams{MaxCostUSD: new(7.5)}, Prompt: new("Build Y")},
+		"command-resume":     ResumeParams{LoopParams: LoopParams{Folder: "file:///w/app"}, LimitParams: LimitParams{Message: limits.Message{MaxIterations: new(100)}}},
+		"command-update":     ChangeParams{LimitParams: LimitParams{Message: limits.Message{MaxCostUSD: new(7.5)}}, Text: "--max-iterations +10", Prompt: new("Build Y")},
 		"command-steer":      SteerParams{Text: "Leave the parser alone"},
 		"command-output":     OutputParams{LoopID: "ralph-ca7igygdcr4i", AfterSeq: 1800, Limit: 100},
 		"command-history":    HistoryParams{Folder: "file:///w/app", Limit: 20},
@@ -52,10 +53,10 @@ func examples() map[string]any {
 
 		"result-start": StartResult{LoopID: "ralph-ca7igygdcr4i", State: "starting", StateFileURI: "file:///w/app/.pi/ralph-loop.local.md",
 			Warnings: []string{"the folder's ralph.toml isn't trusted: limits.max_iterations = 0 is not taken (50 counts); to take it, say ralph-lsp trust"}},
-		"result-dry-run": DryRunResult{Argv: []string{"/bin/pi", "-p"}, Cwd: "/w/app", PromptBytes: 7, Limits: EffectiveLimits{MaxIterations: 20},
+		"result-dry-run": DryRunResult{Argv: []string{"/bin/pi", "-p"}, Cwd: "/w/app", PromptBytes: 7, Limits: ParamsOf(loop.Limits{MaxIterations: 20}.All(), ""),
 			Sources: start.Sources{"maxIterations": config.FromStart, "maxCostUsd": config.FromFolder}, Warnings: []string{"the folder's ralph.toml isn't trusted: limits.max_iterations = 0 is not taken (50 counts); to take it, say ralph-lsp trust"}},
 		"result-slash":  SlashResult{Command: "/cancel-ralph", LoopResult: &LoopResult{LoopID: "ralph-ca7igygdcr4i", State: "ended", Iteration: 7}},
-		"result-loop":   LoopResult{LoopID: "ralph-ca7igygdcr4i", State: "ended", Iteration: 7},
+		"result-loop":   LoopResult{LoopID: "ralph-ca7igygdcr4i", State: "ended", Iteration: 7, Text: loop.Limits{MaxIterations: 100, MaxCostUSD: 10}.Line("DONE")},
 		"result-steer":  SteerResult{GuidanceID: "g1"},
 		"result-status": StatusResult{loops},
 		"result-output": OutputResult{Updates: []json.RawMessage{lsptest.JSON(Warning{KindWarning, "$8.00 of $10.00 are spent", Said{Text: "$8.00 of $10.00 are spent", Class: ClassWarning}})}, NextSeq: 1801, Complete: true},
@@ -101,7 +102,7 @@ func exampleUpdates(tokens *Tokens, text func(string) TextContent) map[string]Up
 			Said{"not done yet: The agent wrote <promise>DONE</promise>, but this loop has no promise, so that doesn't end it.", ClassWarning,
 				[]Command{{`Make "DONE" the Promise`, CommandUpdate, []any{ChangeParams{LoopParams: LoopParams{LoopID: "ralph-ca7igygdcr4i"}, LimitParams: LimitParams{CompletionPromise: new("DONE")}}}}}}},
 		KindGuidance: Guidance{KindGuidance, "g1", "delivered"},
-		KindLimits:   Limits{KindLimits, 100, 10, 14400000, 600000, "DONE"},
+		KindLimits:   Limits{KindLimits, ParamsOf(loop.Limits{MaxIterations: 100, MaxCostUSD: 10, MaxDuration: 4 * time.Hour, IdleTimeout: 10 * time.Minute}.Given(), "DONE")},
 		KindWarning:  Warning{KindWarning, "$8.00 of $10.00 are spent", Said{Text: "$8.00 of $10.00 are spent", Class: ClassWarning}},
 		KindError:    ErrorUpdate{KindError, "429 rate limited", true, "rate_limit"},
 		KindEnd:      End{KindEnd, "promise", "DONE", 7, new(3.1), tokens, 720000, "", nil},

@@ -24,7 +24,7 @@ var picture = Rules{
 		"config":           {"stream", "internal/limits", "internal/paths", "internal/tell"},
 		"backends":         {"stream", "backends/reaper", "internal/tell"},
 		"backends/reaper":  {},
-		"history":          {"stream", "internal/jsoncursor", "internal/paths"},
+		"history":          {"stream", "internal/jsoncursor", "internal/limits", "internal/paths"},
 		"loop":             {"stream", "backends", "loopstate", "history", "internal/limits", "internal/tell"},
 		"loop/start":       {"loop", "backends", "stream", "loopstate", "config", "internal/limits", "internal/tell"},
 		"wire":             {"loop", "loop/start", "stream", "backends", "history", "config", "internal/limits"},

@@ -178,6 +178,17 @@ func (l Limits) Raise(reached Name, used Limits) (change Given, words string) {
 	return change, limit.Amount(change.Over(l))
 }
 
+// Given returns those of the limits that bound something.
+func (l Limits) Given() Given {
+	var g Given
+	for _, limit := range table {
+		if !limit.isZero(l) {
+			limit.Take(&g, l)
+		}
+	}
+	return g
+}
+
 // Check says what is wrong with a limit. Errors are of type *Error.
 func (l Limits) Check() error {
 	for _, limit := range table {

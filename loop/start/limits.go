@@ -1,6 +1,9 @@
 package start
 
 import (
+	"fmt"
+	"strings"
+
 	"github.com/spf13/pflag"
 
 	"ralph-lsp/internal/limits"
@@ -11,9 +14,12 @@ import (
 type Limits struct{ patch loop.Patch }
 
 // AddFlags adds them to a set, with the defaults of a new loop.
-func (l *Limits) AddFlags(f *pflag.FlagSet) {
+func (l *Limits) AddFlags(f *pflag.FlagSet) { l.addFlags(f, nil) }
+
+// addFlags adds them for a loop with the limits now; nil for a new one.
+func (l *Limits) addFlags(f *pflag.FlagSet, now *loop.Limits) {
 	for _, limit := range limits.All() {
-		f.Var(&limitFlag{limit, &l.patch.Given}, limit.Flag, limit.Usage)
+		f.Var(&limitFlag{limit, &l.patch.Given, now}, limit.Flag, limit.Usage)
 	}
 	f.Func("completion-promise", "the loop is done when the agent says <promise>`TEXT`</promise>", func(text string) error {
 		l.patch.Promise = &text
@@ -28,11 +34,73 @@ func (l *Limits) Patch() loop.Patch { return l.patch }
 type limitFlag struct {
 	limit limits.Limit
 	given *limits.Given
+	now   *loop.Limits
 }
 
 // flagTypes are what the values of flags are called in a command's help.
 var flagTypes = map[limits.Unit]string{limits.Count: "N", limits.USD: "USD", limits.Span: "TIME"}
 
-func (f *limitFlag) Type() string          { return flagTypes[f.limit.Unit] }
-func (f *limitFlag) Set(text string) error { return f.limit.Set(f.given, text) }
-func (f *limitFlag) String() string        { return f.limit.Text(f.given.Over(limits.Default())) }
+func (f *limitFlag) Type() string   { return flagTypes[f.limit.Unit] }
+func (f *limitFlag) String() string { return f.limit.Text(f.given.Over(limits.Default())) }
+
+func (f *limitFlag) Set(text string) error {
+	if f.now != nil {
+		return f.limit.SetFrom(*f.now, f.given, text)
+	}
+	return f.limit.Set(f.given, text)
+}
+
+// ParseChange reads what a person types to change a loop with the limits now:
+// flags, with quotes as in a shell, and values alone.
+//
+//	--max-iterations 80 --completion-promise "ALL DONE"
+//	+10
+//
+// +10 adds to what there is. A value alone is one of the limit that the loop has
+// reached; of a loop that has reached none, what is written as dollars or as a
+// time is one of the cost or the time, and any other of the iterations.
+func ParseChange(text string, now loop.Limits, reached limits.Name) (loop.Patch, error) {
+	var l Limits
+	flags := newFlagSet()
+	l.addFlags(flags, &now)
+	words, err := shellWords(text)
+	if err != nil {
+		return loop.Patch{}, err
+	}
+	if err := flags.Parse(words); err != nil {
+		return loop.Patch{}, FlagError(flags, err, "there are "+flagNames(flags), "")
+	}
+	for _, value := range flags.Args() {
+		limit := limitMeant(value, reached)
+		if value == "0" {
+			return loop.Patch{}, fmt.Errorf("0 would be %s; say --%s 0 for that", limit.Words(loop.Limits{}), limit.Flag)
+		}
+		if err := limit.SetFrom(now, &l.patch.Given, value); err != nil {
+			return loop.Patch{}, fmt.Errorf("the %s limit %w", limit.Name, err)
+		}
+	}
+	return l.patch, nil
+}
+
+// limitMeant is the limit that a value alone is one of.
+func limitMeant(value string, reached limits.Name) limits.Limit {
+	amount := strings.TrimPrefix(value, "+")
+	name := limits.Iterations
+	switch {
+	case reached != "":
+		name = reached
+	case strings.HasPrefix(amount, "$"):
+		name = limits.Cost
+	case strings.TrimRight(amount, "hms") != amount:
+		name = limits.Time
+	}
+	limit, _ := limits.ByName(name)
+	return limit
+}
+
+// flagNames lists the flags of a set: "--max-cost, --max-time".
+func flagNames(flags *pflag.FlagSet) string {
+	var names []string
+	flags.VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
+	return strings.Join(names, ", ")
+}

@@ -24,13 +24,12 @@ type Options struct {
 // Over is o where it says something, else below; arguments of both count.
 func (o Options) Over(below Options) Options {
 	a, b := o.Agent, below.Agent
-	x, y := o.Limits, below.Limits
 	out := Options{
 		Agent: Agent{
 			Name: cmp.Or(a.Name, b.Name), Hat: cmp.Or(a.Hat, b.Hat), Model: cmp.Or(a.Model, b.Model),
 			Output: a.Output, Prompt: a.Prompt, Args: slices.Concat(b.Args, a.Args),
 		},
-		Limits: loop.Patch{Given: x.Given.Or(y.Given), Promise: cmp.Or(x.Promise, y.Promise)},
+		Limits: o.Limits.Or(below.Limits),
 		Quiet:  o.Quiet || below.Quiet,
 	}
 	if a.Output.Value == "" {

@@ -34,9 +34,7 @@ func Parse(text string) (Request, error) {
 	if inner, ok := unquote(strings.TrimSpace(text)); ok && SlashOf(inner) != "" {
 		text = inner
 	}
-	flags := pflag.NewFlagSet("/ralph-loop", pflag.ContinueOnError)
-	flags.SetOutput(io.Discard)
-	flags.Usage = func() {}
+	flags := newFlagSet()
 	r.Agent.AddFlags(flags)
 	limits.AddFlags(flags)
 	flags.BoolVar(&r.Quiet, "no-instruct", false, "")
@@ -58,6 +56,14 @@ func Parse(text string) (Request, error) {
 		return Request{}, fmt.Errorf("%s takes nothing behind it; a prompt that begins so goes behind --", r.Slash)
 	}
 	return r, nil
+}
+
+// newFlagSet returns a set of flags that prints nothing.
+func newFlagSet() *pflag.FlagSet {
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	flags.Usage = func() {}
+	return flags
 }
 
 // splitText is a text in its parts.
@@ -164,6 +170,19 @@ func shellWord(text string, at int) (word string, end int, err error) {
 		return "", 0, errors.New("the text ends with a backslash; write \\\\ for the character itself")
 	}
 	return b.String(), len(text), nil
+}
+
+// shellWords returns the words of a text as shellWord reads them.
+func shellWords(text string) ([]string, error) {
+	var words []string
+	for rest := strings.TrimLeftFunc(text, unicode.IsSpace); rest != ""; rest = strings.TrimLeftFunc(rest, unicode.IsSpace) {
+		word, end, err := shellWord(rest, 0)
+		if err != nil {
+			return nil, err
+		}
+		words, rest = append(words, word), rest[end:]
+	}
+	return words, nil
 }
 
 // wordEnd returns where a word of a prompt ends: spaces inside of quotes belong to

@@ -1,0 +1,73 @@
+package start
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"ralph-lsp/internal/limits"
+	"ralph-lsp/loop"
+)
+
+func TestEachLimitHasAFlagAndASource(t *testing.T) {
+	var l Limits
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	l.AddFlags(flags)
+	_, sources := resolve(t, Resolver{Settings: settings(t, "")})
+	for _, limit := range limits.All() {
+		flag := flags.Lookup(limit.Flag)
+		if flag == nil || flag.Value.Type() == "" || flag.DefValue == "" {
+			t.Errorf("--%s: %+v", limit.Flag, flag)
+		}
+		if sources[limit.Wire] == "" {
+			t.Errorf("%s comes from nowhere", limit.Wire)
+		}
+	}
+}
+
+func TestWhatIsTypedChangesALoop(t *testing.T) {
+	now := loop.Limits{MaxIterations: 50, MaxCostUSD: 5, MaxDuration: time.Hour}
+	given := func(g limits.Given) loop.Patch { return loop.Patch{Given: g} }
+	for _, tt := range []struct {
+		text    string
+		reached limits.Name
+		want    loop.Patch
+		problem string
+	}{
+		{text: "", want: loop.Patch{}},
+		{text: " --max-iterations=80 --max-time 2h ", want: given(limits.Given{MaxIterations: new(80), MaxDuration: new(2 * time.Hour)})},
+		{text: `--completion-promise "ALL DONE" --max-failures 0`, want: loop.Patch{Given: limits.Given{MaxFailures: new(0)}, Promise: new("ALL DONE")}},
+		{text: "--max-cost +2.50", want: given(limits.Given{MaxCostUSD: new(7.5)})},
+		{text: "+10", want: given(limits.Given{MaxIterations: new(60)})},
+		{text: "80", want: given(limits.Given{MaxIterations: new(80)})},
+		{text: "$7", want: given(limits.Given{MaxCostUSD: new(7.0)})},
+		{text: "+30m", want: given(limits.Given{MaxDuration: new(90 * time.Minute)})},
+		{text: "80 $7 2h", want: given(limits.Given{MaxIterations: new(80), MaxCostUSD: new(7.0), MaxDuration: new(2 * time.Hour)})},
+		{text: "7", reached: limits.Cost, want: given(limits.Given{MaxCostUSD: new(7.0)})},
+		{text: "+$2", reached: limits.Cost, want: given(limits.Given{MaxCostUSD: new(7.0)})},
+		{text: "2", reached: limits.Time, problem: `the time limit is "2"; write it with its unit: 2s, 2m or 2h`},
+		{text: "2h", reached: limits.Iterations, problem: `the iteration limit is "2h"; write a whole number`},
+		{text: "0", reached: limits.Cost, problem: "0 would be no limit of cost; say --max-cost 0 for that"},
+		{text: "--max-failures +1", problem: `--max-failures is "+1", and there is nothing to add to; write a whole number`},
+		{text: "more", problem: `the iteration limit is "more"; write a whole number`},
+		{text: "--max-iteration 3", problem: "unknown flag --max-iteration; did you mean --max-iterations?"},
+		{text: "--backend pi", problem: "unknown flag --backend; there are --completion-promise, --idle-timeout, --max-cost"},
+		{text: "--max-time", problem: "--max-time needs a value"},
+		{text: `"80`, problem: `a quote " is opened`},
+	} {
+		got, err := ParseChange(tt.text, now, tt.reached)
+		if err != nil && (tt.problem == "" || !strings.Contains(err.Error(), tt.problem)) || err == nil && tt.problem != "" {
+			t.Errorf("%q: %v, want %s", tt.text, err, tt.problem)
+			continue
+		}
+		if err != nil {
+			continue
+		}
+		was, promise := tt.want.Over(now, "-")
+		if l, p := got.Over(now, "-"); l != was || p != promise {
+			t.Errorf("%q: got %+v %q, want %+v %q", tt.text, l, p, was, promise)
+		}
+	}
+}
