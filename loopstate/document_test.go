@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"ralph-lsp/internal/limits"
 )
 
 func TestANewFileHasTheFiveKeysFirst(t *testing.T) {
@@ -270,4 +272,12 @@ func parse(t *testing.T, text string) *Document {
 		t.Fatalf("%v in\n%s", err, text)
 	}
 	return doc
+}
+
+func TestEachLimitHasAKey(t *testing.T) {
+	for _, limit := range limits.All() {
+		if fieldOf(limit.Key) == nil {
+			t.Errorf("the state file doesn't know %s", limit.Key)
+		}
+	}
 }

@@ -109,11 +109,32 @@ func exampleUpdates(tokens *Tokens, text func(string) TextContent) map[string]Up
 	}
 }
 
+// limitNames are a limit as limits.json has it.
+type limitNames struct {
+	Name    limits.Name `json:"name"`
+	Wire    string      `json:"wire"`
+	Key     string      `json:"key"`
+	Flag    string      `json:"flag"`
+	Unit    limits.Unit `json:"unit"`
+	Zero    string      `json:"zero"`
+	Default string      `json:"default,omitempty"`
+	Words   string      `json:"words"` // of the default, or of 0
+}
+
+func exampleLimits() []limitNames {
+	var all []limitNames
+	for _, l := range limits.All() {
+		all = append(all, limitNames{l.Name, l.Wire, l.Key, l.Flag, l.Unit, l.Zero, l.Default, l.Words(limits.Default())})
+	}
+	return all
+}
+
 const wireFiles = "../testdata/wire"
 
 func TestTheWireFilesAreAsTheCodeSays(t *testing.T) {
 	all := examples()
 	all["names"] = namesOf(t)
+	all["limits"] = exampleLimits()
 	for name, v := range all {
 		var want bytes.Buffer
 		enc := json.NewEncoder(&want)

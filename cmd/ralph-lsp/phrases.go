@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"ralph-lsp/internal/tell"
 	"ralph-lsp/loop"
 	"ralph-lsp/stream"
 	"ralph-lsp/wire"
@@ -137,21 +136,7 @@ func guidanceLine(e loop.Guidance) string {
 
 // limitsLine says what the limits are after a change.
 func limitsLine(e loop.LimitsChanged) string {
-	iterations := "no limit of iterations"
-	if e.Limits.MaxIterations > 0 {
-		iterations = wire.Counted(e.Limits.MaxIterations, "iteration")
-	}
-	facts := []string{"limits changed: " + iterations}
-	if e.Limits.MaxCostUSD > 0 {
-		facts = append(facts, money(stream.USD(e.Limits.MaxCostUSD)))
-	}
-	if e.Limits.MaxDuration > 0 {
-		facts = append(facts, tell.Duration(e.Limits.MaxDuration))
-	}
-	if e.Promise != "" {
-		facts = append(facts, "promise "+plainLine(e.Promise))
-	}
-	return wire.JoinFacts(facts...)
+	return "limits changed: " + e.Limits.Line(plainLine(e.Promise))
 }
 
 // compactionLine says that the agent summarises its context.

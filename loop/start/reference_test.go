@@ -2,6 +2,7 @@ package start
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"flag"
 	"os"
@@ -11,6 +12,7 @@ import (
 
 	"ralph-lsp/backends"
 	"ralph-lsp/config"
+	"ralph-lsp/internal/limits"
 )
 
 var update = flag.Bool("update", false, "rewrite docs/ralph.schema.json and the table in docs/CONFIG.md")
@@ -38,6 +40,21 @@ func TestTheDocumentListsTheKeys(t *testing.T) {
 	}
 	literal := strings.ReplaceAll(config.KeyTable(), "$", "$$")
 	compareFile(t, name, keyTable.ReplaceAll(text, []byte("${1}"+literal+"${2}")))
+}
+
+func TestTheReadmeHasEachLimit(t *testing.T) {
+	text, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range limits.All() {
+		row := regexp.MustCompile(`(?m)^\| ` + "`--" + l.Flag + ` [^|]*\| ([^|]*) \|`).FindSubmatch(text)
+		if row == nil {
+			t.Errorf("README.md lacks --%s", l.Flag)
+		} else if got := string(row[1]); got != cmp.Or(l.Default, "none") {
+			t.Errorf("README.md has %s as the default of --%s", got, l.Flag)
+		}
+	}
 }
 
 // compareFile wants a file to have this content, or writes it.
