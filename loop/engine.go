@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,9 +28,7 @@ type plannedRun struct {
 // run is the loop's goroutine: iterations until a reason to stop.
 func (l *Loop) run() {
 	ctx, cancel := context.WithCancel(context.Background())
-	l.emitMu.Lock()
-	l.settle() // where a loop that goes on begins in its session file
-	l.emitMu.Unlock()
+	l.tell(func(*mirror) {}) // where a loop that goes on begins in its session file
 	changes, err := l.store.Watch(ctx)
 	if err != nil {
 		l.emit(Warning{Message: "the state file can't be watched, so edits count only between iterations: " + err.Error()})
@@ -66,11 +65,15 @@ func (l *Loop) iterate() End {
 		}
 		r := l.runOnce(plan)
 		cause := l.causeOf(r)
-		s, counts := l.account(r)
-		if why := decide(r, cause, counts, s, l.Status().Limits); why != "" {
+		var now progress
+		l.change(func(p *progress) {
+			p.account(r)
+			now = *p
+		})
+		if why := decide(r, cause, now.counts, now.base, now.status.Limits); why != "" {
 			return l.endOf(why, r)
 		}
-		l.waitAfter(r, counts)
+		l.waitAfter(r, now.counts)
 	}
 }
 
@@ -99,15 +102,17 @@ func (l *Loop) nextRun() (plannedRun, StopReason, error) {
 // mustStop says why no other iteration may begin, and whether one has to wait
 // until the user goes on.
 func (l *Loop) mustStop() (why StopReason, paused bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.cause == "" && l.lastRun {
-		return StopCancelled, false
-	}
-	if l.cause != "" {
-		return l.cause, false
-	}
-	return reached(l.base, l.status.Limits), l.paused
+	l.look(func(p *progress) {
+		switch {
+		case p.cause != "":
+			why = p.cause
+		case p.lastRun:
+			why = StopCancelled
+		default:
+			why, paused = reached(p.base, p.status.Limits), p.paused
+		}
+	})
+	return why, paused
 }
 
 // tryNextRun prepares the next iteration: the state file is read, as the user
@@ -159,13 +164,13 @@ func (l *Loop) claim() (plannedRun, error) {
 	fresh := l.takeGuidance(guidance)
 	l.learn(state)
 	l.lookAtPrompt(state.Prompt)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.guiding = append(l.guiding, fresh...)
-	plan.guidance = slices.Clone(l.guiding)
-	plan.iteration = state.Iteration
-	plan.prompt, plan.promise, plan.limits = state.Prompt, state.CompletionPromise, l.status.Limits
-	plan.budget = max(plan.limits.MaxCostUSD-l.base.cost.USD, 0)
+	plan.iteration, plan.prompt, plan.promise = state.Iteration, state.Prompt, state.CompletionPromise
+	l.change(func(p *progress) {
+		p.guiding = append(p.guiding, fresh...)
+		plan.guidance = slices.Clone(p.guiding)
+		plan.limits = p.status.Limits
+		plan.budget = max(plan.limits.MaxCostUSD-p.base.cost.USD, 0)
+	})
 	return plan, nil
 }
 
@@ -216,12 +221,12 @@ func (l *Loop) runAgent(plan plannedRun) (report, error) {
 func (l *Loop) openIteration(plan plannedRun) {
 	now := time.Now()
 	l.activity.touch()
-	l.mu.Lock()
-	st := &l.status
-	st.Iteration, st.IterationStartedAt = plan.iteration, now
-	st.IterationCost, st.Tool, l.stopped = stream.Cost{}, nil, 0
-	l.line.buf = l.line.buf[:0]
-	l.mu.Unlock()
+	l.change(func(p *progress) {
+		st := &p.status
+		st.Iteration, st.IterationStartedAt = plan.iteration, now
+		st.IterationCost, st.Tool, p.stopped = stream.Cost{}, nil, 0
+		p.line.buf = p.line.buf[:0]
+	})
 	l.setState(StateChanged{State: StateRunning}, nil)
 	l.emit(IterationStart{Iteration: plan.iteration, MaxIterations: plan.limits.MaxIterations, StartedAt: now, PromptBytes: len(plan.prompt)})
 	l.tellGoal()
@@ -231,10 +236,12 @@ func (l *Loop) openIteration(plan plannedRun) {
 // setRunning publishes the agent, and stops it if the loop's end was asked for
 // while it started.
 func (l *Loop) setRunning(agent Agent) {
-	l.mu.Lock()
-	l.running = agent
-	cause, grace := l.cause, l.grace
-	l.mu.Unlock()
+	var cause StopReason
+	var grace time.Duration
+	l.change(func(p *progress) {
+		p.running = agent
+		cause, grace = p.cause, p.grace
+	})
 	if cause != "" {
 		agent.Stop(grace)
 	}
@@ -254,9 +261,7 @@ const (
 func (l *Loop) beat(last time.Time) (now time.Time) {
 	now = time.Now()
 	if late := now.Sub(last) - beatInterval; late > stoppedFor {
-		l.mu.Lock()
-		l.stopped += late
-		l.mu.Unlock()
+		l.change(func(p *progress) { p.stopped += late })
 		l.activity.touch()
 	}
 	return now
@@ -287,13 +292,11 @@ func (l *Loop) attend(agent Agent) (backends.Exit, StopReason) {
 		case exit := <-exited:
 			timer.Stop()
 			l.beat(last)
-			l.mu.Lock()
-			cause := l.cause
-			exit.Duration = max(exit.Duration-l.stopped, 0)
-			l.mu.Unlock()
-			if cause == "" {
-				cause = ours
-			}
+			cause := ours
+			l.look(func(p *progress) {
+				cause = cmp.Or(p.cause, cause)
+				exit.Duration = max(exit.Duration-p.stopped, 0)
+			})
 			return exit, cause
 		case <-beats.C:
 			timer.Stop()
@@ -309,7 +312,8 @@ func (l *Loop) attend(agent Agent) (backends.Exit, StopReason) {
 			}
 		case <-l.wake:
 			timer.Stop()
-			if l.overBudgetNow() {
+			var overCap bool
+			if l.look(func(p *progress) { overCap = p.overCap() }); overCap {
 				stop(StopMaxCost)
 			}
 			l.showCancelling()
@@ -321,15 +325,15 @@ func (l *Loop) attend(agent Agent) (backends.Exit, StopReason) {
 // worked, for too long.
 func (l *Loop) deadlines() (idle, overtime time.Time) {
 	never := time.Now().Add(1000 * time.Hour)
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	idle, overtime = never, never
-	if limit := l.status.Limits.IdleTimeout; limit > 0 {
-		idle = l.activity.last().Add(limit)
-	}
-	if limit := l.status.Limits.MaxDuration; limit > 0 {
-		overtime = l.status.IterationStartedAt.Add(limit - l.base.elapsed + l.stopped)
-	}
+	l.look(func(p *progress) {
+		if limit := p.status.Limits.IdleTimeout; limit > 0 {
+			idle = l.activity.last().Add(limit)
+		}
+		if limit := p.status.Limits.MaxDuration; limit > 0 {
+			overtime = p.status.IterationStartedAt.Add(limit - p.base.elapsed + p.stopped)
+		}
+	})
 	return idle, overtime
 }
 
@@ -343,13 +347,13 @@ func earlier(a, b time.Time) time.Time {
 // closeIteration tells everybody how an iteration went.
 func (l *Loop) closeIteration(plan plannedRun, r report) {
 	res := r.exit.Result
-	l.mu.Lock()
-	l.running = nil
-	l.status.Tool, l.status.Retry = nil, nil
-	if r.problem != "" {
-		l.status.Error = r.problem
-	}
-	l.mu.Unlock()
+	l.change(func(p *progress) {
+		p.running = nil
+		p.status.Tool, p.status.Retry = nil, nil
+		if r.problem != "" {
+			p.status.Error = r.problem
+		}
+	})
 	l.setOwner(nil)
 	if r.exit.Survivor != nil {
 		l.emit(Warning{Message: r.exit.Survivor.Error()})
@@ -364,44 +368,46 @@ func (l *Loop) closeIteration(plan plannedRun, r report) {
 }
 
 // causeOf is why the loop is to end, or why the run was ended.
-func (l *Loop) causeOf(r report) StopReason {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.cause != "" {
-		return l.cause
-	}
-	return r.cause
+func (l *Loop) causeOf(r report) (why StopReason) {
+	l.look(func(p *progress) { why = cmp.Or(p.cause, r.cause) })
+	return why
 }
 
 // account adds a run to what the loop has used, and counts how it went.
-func (l *Loop) account(r report) (spent, tally) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.counts.add(r)
-	l.underWay, l.current = false, stream.Usage{}
+func (p *progress) account(r report) {
+	p.counts.add(r)
+	p.underWay, p.current = false, stream.Usage{}
 	if !r.refused() && (r.outcome != OutcomeCancelled || r.cause.Capped()) {
-		l.base.iterations++
+		p.base.iterations++
 		if !r.neverBegan { // it may be told again to the next one
-			l.guiding = nil
+			p.guiding = nil
 		}
 	}
 	usage := r.exit.Result.Usage
-	l.base.cost = l.base.cost.Plus(usage.Cost)
-	l.base.elapsed += r.exit.Duration
-	l.base.tokens = l.base.tokens.Plus(usage.Tokens)
+	p.base.cost = p.base.cost.Plus(usage.Cost)
+	p.base.elapsed += r.exit.Duration
+	p.base.tokens = p.base.tokens.Plus(usage.Tokens)
 	if !usage.Cost.Known && r.exit.Result.Lines > 0 {
-		l.status.CostIncomplete = true
+		p.status.CostIncomplete = true
 	}
-	l.status.Cost, l.status.Tokens = l.base.cost, l.base.tokens
-	return l.base, l.counts
+	p.status.Cost, p.status.Tokens = p.base.cost, p.base.tokens
 }
 
 // endOf makes the loop's last event.
-func (l *Loop) endOf(why StopReason, r report) End {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+func (l *Loop) endOf(why StopReason, r report) (end End) {
+	l.change(func(p *progress) {
+		end = p.endOf(why, r)
+		if why != StopInterrupted { // who goes on has mended the reason
+			p.counts = tally{begun: p.counts.begun}
+		}
+	})
+	return end
+}
+
+// endOf is how the loop stands when it ends after a run.
+func (p *progress) endOf(why StopReason, r report) End {
 	end := End{
-		Reason: why, Iterations: l.status.Iteration, Cost: l.base.cost, Tokens: l.base.tokens, Duration: l.base.elapsed,
+		Reason: why, Iterations: p.status.Iteration, Cost: p.base.cost, Tokens: p.base.tokens, Duration: p.base.elapsed,
 	}
 	switch why {
 	case StopPromise:
@@ -409,15 +415,12 @@ func (l *Loop) endOf(why StopReason, r report) End {
 	case StopPermissionDenied:
 		end.Denials = r.exit.Result.Denials
 	case StopMaxIterations:
-		end.Limit = l.status.Limits.MaxIterations
+		end.Limit = p.status.Limits.MaxIterations
 	}
 	if why.Capped() {
-		end.Iterations = l.base.iterations
+		end.Iterations = p.base.iterations
 	} else if why != StopPromise {
 		end.Error = r.problem
-	}
-	if why != StopInterrupted { // who goes on has mended the reason
-		l.counts = tally{begun: l.counts.begun}
 	}
 	return end
 }

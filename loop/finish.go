@@ -72,14 +72,14 @@ func (l *Loop) finish(end End) {
 	if l.lock != nil {
 		l.lock.Release()
 	}
-	l.mu.Lock()
-	l.status.State, l.status.StopReason, l.status.EndedAt = state, end.Reason, now
-	l.status.Retry = nil
-	if problem := end.problem(); problem != "" {
-		l.status.Error = problem
-	}
+	l.change(func(p *progress) {
+		st := &p.status
+		st.State, st.StopReason, st.EndedAt, st.Retry = state, end.Reason, now, nil
+		if problem := end.problem(); problem != "" {
+			st.Error = problem
+		}
+	})
 	l.end = end
-	l.mu.Unlock()
 	l.sayGoodbye(state, end)
 	close(l.done)
 }

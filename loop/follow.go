@@ -12,68 +12,81 @@ import (
 // Handle follows the running agent: it keeps the status and the limits up to
 // date and hands every event on. The agent's reader calls it.
 func (l *Loop) Handle(e stream.Event) {
-	l.mu.Lock()
-	st := &l.status
-	overBudget, warning := false, ""
+	if r, ok := e.(stream.Retry); ok {
+		l.activity.extend(r.Delay)
+	}
+	var c consequences
+	l.change(func(p *progress) { c = p.follow(e) })
+	l.tell(func(m *mirror) {
+		l.obs.Handle(e)
+		m.writer.Handle(e)
+	})
+	if c.warning != "" {
+		l.emit(Warning{Message: c.warning})
+	}
+	if c.overBudget {
+		l.poke()
+	}
+	if c.hasSpent {
+		l.noteSpending()
+	}
+}
+
+// consequences is what follows from an agent's event.
+type consequences struct {
+	overBudget bool
+	hasSpent   bool
+	warning    string
+}
+
+// follow keeps up with the running agent.
+func (p *progress) follow(e stream.Event) (c consequences) {
+	st := &p.status
 	switch e := e.(type) {
 	case stream.SessionStart:
 		overlay(&st.Session, e)
 	case stream.Text:
 		st.Retry = nil
 		if e.ParentToolCallID == "" {
-			l.goesOn = false
-			l.line.add(e.Delta)
+			p.goesOn = false
+			p.line.add(e.Delta)
 		}
 	case stream.MessageEnd:
 		if e.ParentToolCallID == "" {
-			l.line.add("\n")
+			p.line.add("\n")
 		}
 	case stream.ToolCall: // its result will be answered, and it may work for long and spend more than is left
 		st.Retry = nil
-		l.goesOn = l.goesOn || e.ParentToolCallID == ""
-		overBudget = l.goesOn && l.overCap()
+		p.goesOn = p.goesOn || e.ParentToolCallID == ""
+		c.overBudget = p.goesOn && p.overCap()
 		st.Tool = &ToolStatus{Call: e, StartedAt: time.Now()}
 	case stream.ToolResult:
 		if st.Tool != nil && st.Tool.Call.ID == e.ID {
 			st.Tool = nil
 		}
 	case stream.Usage:
-		warning = l.countUsage(e)
-		defer l.noteSpending()
-		overBudget = l.goesOn && l.overCap()
+		c.warning, c.hasSpent = p.countUsage(e), true
+		c.overBudget = p.goesOn && p.overCap()
 	case stream.TurnEnd: // one that ends with tools is followed by another, which the budget may not allow
-		l.goesOn = strings.HasPrefix(e.StopReason, "tool")
-		overBudget = l.goesOn && l.overCap()
+		p.goesOn = strings.HasPrefix(e.StopReason, "tool")
+		c.overBudget = p.goesOn && p.overCap()
 	case stream.Retry:
-		l.activity.extend(e.Delay)
 		st.Retry = &RetryStatus{Attempt: e.Attempt, ResumeAt: time.Now().Add(e.Delay), Reason: string(e.Kind)}
 	case stream.Quota:
 		st.Quota = withQuota(st.Quota, e)
 	case stream.Error:
 		st.Error = oneLine(e.Message)
 	}
-	l.mu.Unlock()
-
-	l.emitMu.Lock()
-	l.obs.Handle(e)
-	l.mirror.writer.Handle(e)
-	l.settle()
-	l.emitMu.Unlock()
-	if warning != "" {
-		l.emit(Warning{Message: warning})
-	}
-	if overBudget {
-		l.poke()
-	}
+	return c
 }
 
 // countUsage takes over what the run has used so far. It returns a warning when
-// 80 % of the cost cap are spent. The caller holds mu.
-func (l *Loop) countUsage(u stream.Usage) (warning string) {
-	st := &l.status
-	l.current = u
+// 80 % of the cost cap are spent.
+func (p *progress) countUsage(u stream.Usage) (warning string) {
+	st := &p.status
+	p.current = u
 	st.IterationCost = u.Cost
-	st.Cost, st.Tokens = l.base.cost.Plus(u.Cost), l.base.tokens.Plus(u.Tokens)
+	st.Cost, st.Tokens = p.base.cost.Plus(u.Cost), p.base.tokens.Plus(u.Tokens)
 	if u.Context > 0 {
 		st.Context = u.Context
 	}
@@ -81,24 +94,17 @@ func (l *Loop) countUsage(u stream.Usage) (warning string) {
 		st.ContextSize = u.ContextSize
 	}
 	limit := st.Limits.MaxCostUSD
-	if limit > 0 && st.Cost.USD >= 0.8*limit && l.warned != limit {
-		l.warned = limit
+	if limit > 0 && st.Cost.USD >= 0.8*limit && p.warned != limit {
+		p.warned = limit
 		return tell.USD(st.Cost.USD) + " of " + tell.USD(limit) + " are spent"
 	}
 	return ""
 }
 
-// overCap says whether the cost cap is reached. The caller holds mu.
-func (l *Loop) overCap() bool {
-	limit := l.status.Limits.MaxCostUSD
-	return limit > 0 && l.status.Cost.Known && l.status.Cost.USD >= limit
-}
-
-// overBudgetNow is overCap for who doesn't hold mu.
-func (l *Loop) overBudgetNow() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.overCap()
+// overCap says whether the cost cap is reached.
+func (p *progress) overCap() bool {
+	limit := p.status.Limits.MaxCostUSD
+	return limit > 0 && p.status.Cost.Known && p.status.Cost.USD >= limit
 }
 
 // overlay replaces what the newer SessionStart knows.

@@ -32,61 +32,53 @@ func ledgerOf(s loopstate.State) ledger {
 
 // takeOver makes the user's changes of the state file's numbers the loop's. What an
 // editor brings back with a buffer of before is none: it stays as it was, and the
-// file is written again. The caller holds mu.
-func (l *Loop) takeOver(found ledger) {
-	was := l.written
-	now := l.past.without(found, was)
+// file is to be written again: stale.
+func (p *progress) takeOver(found ledger) (stale bool) {
+	was := p.written
+	now := p.past.without(found, was)
 	if now != found {
-		l.past.add(found) // it is found again until it is written over, and whenever the editor saves
+		p.past.add(found) // it is found again until it is written over, and whenever the editor saves
 	}
-	if now != found || found.begun != was.begun {
-		l.outdated = true
-		l.noteSpending()
+	if stale = now != found || found.begun != was.begun; stale {
+		p.outdated = true
 	}
 	if now == was {
-		return
+		return stale
 	}
-	l.remember(now)
+	p.remember(now)
 	if now.iteration != was.iteration {
-		l.base.iterations = max(now.iteration-1, 0)
+		p.base.iterations = max(now.iteration-1, 0)
 	}
 	if now.inARow != was.inARow {
-		l.counts.InARow = now.inARow
+		p.counts.InARow = now.inARow
 	}
 	// The run under way is part of these sums, and goes on.
-	l.base.elapsed += now.elapsed - was.elapsed
-	l.base.tokens = l.base.tokens.Plus(now.tokens.Minus(was.tokens))
+	p.base.elapsed += now.elapsed - was.elapsed
+	p.base.tokens = p.base.tokens.Plus(now.tokens.Minus(was.tokens))
 	if now.cost != was.cost {
-		l.base.cost = stream.Cost{USD: l.base.cost.USD + now.cost.USD - was.cost.USD, Known: now.cost.Known || l.current.Cost.Known}
+		p.base.cost = stream.Cost{USD: p.base.cost.USD + now.cost.USD - was.cost.USD, Known: now.cost.Known || p.current.Cost.Known}
 	}
-	l.status.Cost, l.status.Tokens = l.base.cost.Plus(l.current.Cost), l.base.tokens.Plus(l.current.Tokens)
+	p.status.Cost, p.status.Tokens = p.base.cost.Plus(p.current.Cost), p.base.tokens.Plus(p.current.Tokens)
+	return stale
 }
 
 // enter puts into a state what is ours to write: the iteration that runs or runs
-// next, and what the loop has used, with the run under way. The caller holds mu.
-func (l *Loop) enter(s *loopstate.State) {
-	s.Iteration, s.Begun = l.base.iterations+1, l.underWay
-	s.Elapsed = l.elapsed().Truncate(time.Millisecond)
-	s.Tokens = loopstate.Tokens(l.base.tokens.Plus(l.current.Tokens))
-	s.InARow = l.counts.InARow
+// next, and what the loop has used, with the run under way.
+func (p *progress) enter(s *loopstate.State) {
+	s.Iteration, s.Begun = p.base.iterations+1, p.underWay
+	s.Elapsed = p.elapsed().Truncate(time.Millisecond)
+	s.Tokens = loopstate.Tokens(p.base.tokens.Plus(p.current.Tokens))
+	s.InARow = p.counts.InARow
 	reopen(s)
 	s.Guided = nil
-	for _, g := range l.guiding {
+	for _, g := range p.guiding {
 		s.Guided = append(s.Guided, g.Text)
 	}
 	s.CostUSD = nil
-	if cost := l.base.cost.Plus(l.current.Cost); cost.Known {
+	if cost := p.base.cost.Plus(p.current.Cost); cost.Known {
 		usd := math.Round(max(cost.USD, 0)*1e6) / 1e6 // sums of floats have long tails
 		s.CostUSD = &usd
 	}
-}
-
-// elapsed is the time that the loop has run. The caller holds mu.
-func (l *Loop) elapsed() time.Duration {
-	if l.running == nil {
-		return l.base.elapsed
-	}
-	return l.base.elapsed + time.Since(l.status.IterationStartedAt) - l.stopped
 }
 
 // save writes what the loop has used into the state file, after taking over what
@@ -98,34 +90,36 @@ func (l *Loop) save(edit func(*loopstate.State)) (loopstate.State, error) {
 // saveBy is save by one of the store's ways to update.
 func (l *Loop) saveBy(update func(func(*loopstate.State) error) (loopstate.State, error), edit func(*loopstate.State)) (loopstate.State, error) {
 	state, err := update(func(s *loopstate.State) error {
-		l.mu.Lock()
-		l.takeOver(ledgerOf(*s))
-		l.enter(s)
-		l.mu.Unlock()
+		var stale bool
+		l.change(func(p *progress) {
+			stale = p.takeOver(ledgerOf(*s))
+			p.enter(s)
+		})
+		if stale {
+			l.noteSpending()
+		}
 		edit(s)
 		return nil
 	})
 	if err == nil {
-		l.mu.Lock()
-		l.remember(ledgerOf(state))
-		l.outdated = false
-		l.mu.Unlock()
+		l.change(func(p *progress) {
+			p.remember(ledgerOf(state))
+			p.outdated = false
+		})
 	}
 	return state, err
 }
 
-// remember takes note of what the state file says now. The caller holds mu.
-func (l *Loop) remember(now ledger) {
-	if now != l.written {
-		l.past.add(l.written)
-		l.written = now
+// remember takes note of what the state file says now.
+func (p *progress) remember(now ledger) {
+	if now != p.written {
+		p.past.add(p.written)
+		p.written = now
 	}
 }
 
 func (l *Loop) setUnderWay(now bool) {
-	l.mu.Lock()
-	l.underWay = now
-	l.mu.Unlock()
+	l.change(func(p *progress) { p.underWay = now })
 }
 
 // noteSpending has what the run under way has spent written down.
@@ -164,9 +158,8 @@ func (l *Loop) keepBooks(ctx context.Context) {
 func (l *Loop) writeSpending() {
 	l.fileMu.Lock()
 	defer l.fileMu.Unlock()
-	l.mu.Lock()
-	isDue := l.underWay || l.outdated
-	l.mu.Unlock()
+	var isDue bool
+	l.look(func(p *progress) { isDue = p.underWay || p.outdated })
 	if isDue {
 		l.save(func(*loopstate.State) {}) // a failure shows at the next iteration
 	}

@@ -53,43 +53,19 @@ type Loop struct {
 	scope *backends.Scope
 	start func(backends.Spec) (Agent, error)
 
+	// Two locks are held while the loop does something, so they are its own and not
+	// guarded's. Who needs more than one takes them in this order: fileMu, emitMu, guarded.
+	fileMu sync.Mutex // one look at the state file, with what follows from it, at a time
 	emitMu sync.Mutex // one event at a time reaches obs and mirror
 	mirror mirror     // guarded by emitMu
-	fileMu sync.Mutex // one look at the state file, with what follows from it, at a time
 
-	mu        sync.Mutex
-	status    Status       // snapshot for Status; Elapsed is without the current run
-	base      spent        // what earlier iterations used
-	current   stream.Usage // of the run under way so far
-	counts    tally        // of the runs so far
-	underWay  bool         // an iteration is begun, and not counted yet
-	written   ledger       // what the state file was last seen to say of what is counted
-	past      past         // what it said before
-	outdated  bool         // it says again what it said before
-	running   Agent        // nil between runs
-	cause     StopReason
-	grace     time.Duration // of the stop that cause asks for
-	paused    bool
-	retryNow  bool            // the user wants a wait to end
-	lastRun   bool            // the user wants no other iteration after this one
-	known     loopstate.State // what the state file said last
-	queued    []Guidance      // not yet delivered, in the order of the state file
-	guiding   []Guidance      // what the run under way was told; told again if that doesn't count
-	guided    int             // pieces of guidance so far, for their ids
-	waitNoted bool            // the state file says until when the loop waits
-	badFile   string          // the last complaint about the state file
-	promises  promises        // what the user was told about them
-	warned    float64         // the cost cap of which the user was warned
-	line      lineBuffer
-	stopped   time.Duration // of the run under way, in which this process was stopped
-	goesOn    bool          // tools were called, so another turn follows
-
+	guarded
 	activity activity
 
 	wake  chan struct{} // something above changed; 1-buffered
 	spent chan struct{} // the run under way has spent more; 1-buffered
 	done  chan struct{}
-	end   End
+	end   End // set before done is closed
 }
 
 // Start starts a loop, or continues the one in the folder. It returns once the
@@ -308,19 +284,22 @@ func (l *Loop) takeUp(found loopstate.State) (loopstate.State, error) {
 // init sets the loop's own state from the state file's.
 func (l *Loop) init(s loopstate.State) {
 	l.wake, l.spent, l.done = make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{})
-	l.base, l.known, l.written = usedBy(s), s, ledgerOf(s)
-	l.counts = tally{begun: l.cfg.Continue, InARow: s.InARow}
-	for _, text := range s.Guided { // the iteration that was told this is run again
-		l.guiding = append(l.guiding, l.newGuidance(text))
-	}
-	l.status = Status{
-		LoopID: l.id, Folder: l.cfg.Folder, State: StateStarting, Iteration: s.Iteration,
-		Limits: s.Limits(), Promise: s.CompletionPromise, Title: history.Title(s.Prompt), Hat: s.Hat, StartedAt: s.StartedAt,
-		Session:   stream.SessionStart{Backend: l.cfg.Backend.Name, Model: l.cfg.Model},
-		Cost:      l.base.cost,
-		Tokens:    l.base.tokens,
-		StateFile: l.store.Path(), SessionFile: s.SessionFile,
-	}
+	used := usedBy(s)
+	l.change(func(p *progress) {
+		p.base, p.known, p.written = used, s, ledgerOf(s)
+		p.counts = tally{begun: l.cfg.Continue, InARow: s.InARow}
+		for _, text := range s.Guided { // the iteration that was told this is run again
+			p.guiding = append(p.guiding, p.newGuidance(text))
+		}
+		p.status = Status{
+			LoopID: l.id, Folder: l.cfg.Folder, State: StateStarting, Iteration: s.Iteration,
+			Limits: s.Limits(), Promise: s.CompletionPromise, Title: history.Title(s.Prompt), Hat: s.Hat, StartedAt: s.StartedAt,
+			Session:   stream.SessionStart{Backend: l.cfg.Backend.Name, Model: l.cfg.Model},
+			Cost:      used.cost,
+			Tokens:    used.tokens,
+			StateFile: l.store.Path(), SessionFile: s.SessionFile,
+		}
+	})
 }
 
 // newID makes a loop id: short, unique, fit for file names and environments.
@@ -359,15 +338,9 @@ func (l *Loop) Wait() End {
 func (l *Loop) ID() string { return l.id }
 
 // Status returns a snapshot.
-func (l *Loop) Status() Status {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	s := l.status
-	s.Spent, s.Elapsed = l.base.elapsed, l.elapsed()
-	s.Quota = append([]stream.Quota(nil), s.Quota...)
-	s.LastLine = l.line.last()
-	s.Pausing = l.paused && (s.State == StateStarting || s.State == StateRunning)
-	return s
+func (l *Loop) Status() (now Status) {
+	l.look(func(p *progress) { now = p.snapshot() })
+	return now
 }
 
 // Cancel ends the loop now and returns when its agent and all that it started
@@ -376,22 +349,18 @@ func (l *Loop) Cancel() { l.stop(StopCancelled, backends.Grace) }
 
 // CancelAfterIteration lets the running iteration finish and ends the loop then.
 func (l *Loop) CancelAfterIteration() {
-	l.mu.Lock()
-	l.lastRun = true
-	l.mu.Unlock()
+	l.change(func(p *progress) { p.lastRun = true })
 	l.poke()
 }
 
 // Resumable is the state with which a loop that ended can be continued, after a
 // cap or a cancel that removed its file; see Config.From.
-func (l *Loop) Resumable() loopstate.State {
-	l.mu.Lock()
-	s := l.known
-	l.mu.Unlock()
+func (l *Loop) Resumable() (s loopstate.State) {
+	l.look(func(p *progress) {
+		s = p.known
+		p.enter(&s)
+	})
 	s.Active, s.Cancel, s.ResumeAt = true, false, time.Time{}
-	l.mu.Lock()
-	l.enter(&s)
-	l.mu.Unlock()
 	return s
 }
 
@@ -410,13 +379,14 @@ func (l *Loop) stop(why StopReason, grace time.Duration) {
 
 // requestStop asks for the loop's end; the first reason stays, the shortest grace counts.
 func (l *Loop) requestStop(why StopReason, grace time.Duration) {
-	l.mu.Lock()
-	if l.cause == "" {
-		l.cause, l.grace = why, grace
-	}
-	l.grace = min(l.grace, grace)
-	running := l.running
-	l.mu.Unlock()
+	var running Agent
+	l.change(func(p *progress) {
+		if p.cause == "" {
+			p.cause, p.grace = why, grace
+		}
+		p.grace = min(p.grace, grace)
+		running = p.running
+	})
 	if running != nil {
 		running.Stop(grace)
 	}
@@ -433,22 +403,20 @@ func (l *Loop) poke() {
 
 // emit hands an event of the loop's own to the observer.
 func (l *Loop) emit(e Event) {
-	l.emitMu.Lock()
-	defer l.emitMu.Unlock()
-	l.obs.HandleLoop(e)
-	if r := recordOf(e); r != nil {
-		l.mirror.writer.HandleRecord(r)
-	}
-	l.settle()
+	l.tell(func(m *mirror) {
+		l.obs.HandleLoop(e)
+		if r := recordOf(e); r != nil {
+			m.writer.HandleRecord(r)
+		}
+	})
 }
 
 // sayGoodbye is the last that the observer hears. The session file has it already.
 func (l *Loop) sayGoodbye(state State, end End) {
-	l.emitMu.Lock()
-	defer l.emitMu.Unlock()
-	l.obs.HandleLoop(StateChanged{State: state})
-	l.obs.HandleLoop(end)
-	l.settle()
+	l.tell(func(*mirror) {
+		l.obs.HandleLoop(StateChanged{State: state})
+		l.obs.HandleLoop(end)
+	})
 }
 
 // recordFile opens the file for the raw output of one run, a new one each time.

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 
 	"ralph-lsp/history"
+	"ralph-lsp/loopstate"
 )
 
 // mirror keeps the loop in a session file. What can't be kept is no reason to
@@ -41,9 +42,8 @@ func (l *Loop) openMirror(sessionFile string) {
 
 // mirrorStart writes the loop's beginning.
 func (l *Loop) mirrorStart() {
-	l.mu.Lock()
-	s := l.known
-	l.mu.Unlock()
+	var s loopstate.State
+	l.look(func(p *progress) { s = p.known })
 	l.keep(history.LoopStart{
 		LoopID: l.id, Backend: l.cfg.Backend.Name, Title: s.Prompt, StartedAt: s.StartedAt, Continued: l.cfg.Continue,
 		Model: l.cfg.Model, Args: l.cfg.Args, Promise: s.CompletionPromise, MaxIterations: s.Limits().MaxIterations,
@@ -60,11 +60,16 @@ func (l *Loop) mirrorInput(plan plannedRun) {
 	}
 }
 
-func (l *Loop) keep(r history.Record) {
+// tell has f tell something to the observer and the session file, alone.
+func (l *Loop) tell(f func(*mirror)) {
 	l.emitMu.Lock()
 	defer l.emitMu.Unlock()
-	l.mirror.writer.HandleRecord(r)
+	f(&l.mirror)
 	l.settle()
+}
+
+func (l *Loop) keep(r history.Record) {
+	l.tell(func(m *mirror) { m.writer.HandleRecord(r) })
 }
 
 // settle tells the observer how far the session file has all that it was told.
@@ -84,19 +89,20 @@ func (l *Loop) settle() {
 
 // warnOfMirror says that the session file isn't complete, once for each reason.
 func (l *Loop) warnOfMirror() {
-	l.emitMu.Lock()
-	m := &l.mirror
-	why := errText(errors.Join(m.failed, m.writer.Err()))
-	isNew := why != "" && why != m.warned
-	m.warned = why
-	l.emitMu.Unlock()
+	var why string
+	var isNew bool
+	l.tell(func(m *mirror) {
+		why = errText(errors.Join(m.failed, m.writer.Err()))
+		isNew = why != "" && why != m.warned
+		m.warned = why
+	})
 	if isNew {
 		l.emit(Warning{Message: fmt.Sprintf("the loop's history is not complete: %s", why)})
 	}
 }
 
 // closeMirror writes the last records and closes the session file. Nobody is
-// warned of what fails now.
+// warned of what fails now, and nothing is told: a loop that could not begin has told nothing either.
 func (l *Loop) closeMirror(last ...history.Record) {
 	l.emitMu.Lock()
 	defer l.emitMu.Unlock()

@@ -27,10 +27,12 @@ func (l *Loop) completionOf(prompt string, plan plannedRun) stream.Completion {
 
 // tellGoal says which promise ends the loop, when its first iteration begins.
 func (l *Loop) tellGoal() {
-	l.mu.Lock()
-	promise, told := l.status.Promise, l.promises.goalTold
-	l.promises.goalTold = true
-	l.mu.Unlock()
+	var promise string
+	var told bool
+	l.change(func(p *progress) {
+		promise, told = p.status.Promise, p.promises.goalTold
+		p.promises.goalTold = true
+	})
 	if promise != "" && !told {
 		l.emit(Goal{Promise: promise, From: l.cfg.promiseFrom()})
 	}
@@ -50,19 +52,21 @@ const FromState = "state"
 // lookAtPrompt warns of promises in a prompt that don't end this loop, when
 // the prompt or the loop's promise is new.
 func (l *Loop) lookAtPrompt(prompt string) {
-	l.mu.Lock()
-	promise := l.status.Promise
-	isNew := prompt+"\x00"+promise != l.promises.prompt
-	l.promises.prompt = prompt + "\x00" + promise
-	l.mu.Unlock()
+	var promise string
+	var isNew bool
+	l.change(func(p *progress) {
+		promise = p.status.Promise
+		isNew = prompt+"\x00"+promise != p.promises.prompt
+		p.promises.prompt = prompt + "\x00" + promise
+	})
 	if !isNew {
 		return
 	}
 	why, others := strayPromises(prompt, promise)
-	l.mu.Lock()
-	isNew = why != l.promises.told
-	l.promises.told = why
-	l.mu.Unlock()
+	l.change(func(p *progress) {
+		isNew = why != p.promises.told
+		p.promises.told = why
+	})
 	if isNew && why != "" {
 		l.emit(Warning{Message: why, Offer: l.offer(others)})
 	}
@@ -126,15 +130,16 @@ func (l *Loop) tellNearMiss(v stream.Verdict, judgedBy string) {
 	if !v.Near {
 		return
 	}
-	l.mu.Lock()
-	known := l.promises.missed[v.Kind] || judgedBy != l.status.Promise
-	if l.promises.missed == nil {
-		l.promises.missed = map[stream.NearKind]bool{}
-	}
-	if !known {
-		l.promises.missed[v.Kind] = true
-	}
-	l.mu.Unlock()
+	var known bool
+	l.change(func(p *progress) {
+		known = p.promises.missed[v.Kind] || judgedBy != p.status.Promise
+		if p.promises.missed == nil {
+			p.promises.missed = map[stream.NearKind]bool{}
+		}
+		if !known {
+			p.promises.missed[v.Kind] = true
+		}
+	})
 	if known {
 		return
 	}

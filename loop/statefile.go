@@ -32,10 +32,11 @@ func (l *Loop) readFile() error {
 	default:
 		l.learn(state)
 	}
-	l.mu.Lock()
-	isNew := complaint != "" && complaint != l.badFile
-	l.badFile = complaint
-	l.mu.Unlock()
+	var isNew bool
+	l.change(func(p *progress) {
+		isNew = complaint != "" && complaint != p.badFile
+		p.badFile = complaint
+	})
 	if isNew {
 		l.emit(Warning{Message: complaint + " (mend it before this iteration ends, or the loop stops)"})
 	}
@@ -44,82 +45,102 @@ func (l *Loop) readFile() error {
 
 // learn takes over what the state file says. The caller holds fileMu.
 func (l *Loop) learn(s loopstate.State) {
-	limits, promise := s.Limits(), s.CompletionPromise
-	problem := errors.Join(limits.Check(), checkPromise(promise))
-	l.mu.Lock()
-	l.known = s
-	l.takeOver(ledgerOf(s))
-	// What the user took out isn't told again.
-	l.guiding = slices.DeleteFunc(l.guiding, func(g Guidance) bool { return !slices.Contains(s.Guided, g.Text) })
-	if problem != nil {
-		limits, promise = l.status.Limits, l.status.Promise
+	problem := errors.Join(s.Limits().Check(), checkPromise(s.CompletionPromise))
+	var n news
+	l.change(func(p *progress) { n = p.learn(s, problem == nil) })
+	if n.stale {
+		l.noteSpending()
 	}
-	changed := limits != l.status.Limits || promise != l.status.Promise
-	if promise != l.status.Promise {
-		l.promises.missed = nil // what is missed now is another one
-	}
-	l.status.Limits, l.status.Promise, l.status.Title = limits, promise, history.Title(s.Prompt)
-	retry := l.status.State == StateWaiting && l.waitNoted && !s.ResumeAt.After(time.Now())
-	wake := changed || retry || l.paused == s.Active
-	l.retryNow = l.retryNow || retry
-	l.paused = !s.Active
-	l.mu.Unlock()
 	if problem != nil {
 		l.emit(Warning{Message: fmt.Sprintf("%s: %v; it is not obeyed", l.store.Path(), problem)})
 	}
-	if changed {
-		l.emit(LimitsChanged{Limits: limits, Promise: promise})
+	if n.changed {
+		l.emit(LimitsChanged{Limits: n.limits, Promise: n.promise})
 	}
 	l.learnGuidance(s.Guidance)
 	if s.Cancel {
 		l.requestStop(StopCancelled, backends.Grace)
 	}
-	if wake { // only then: the engine reads the file itself when it is woken
+	if n.wake { // only then: the engine reads the file itself when it is woken
 		l.poke()
 	}
 }
 
-// learnGuidance makes the queue what the state file lists: known pieces keep
-// their ids, new ones are acknowledged, what the user took out is gone.
-func (l *Loop) learnGuidance(texts []string) {
-	l.mu.Lock()
-	known := slices.Clone(l.queued)
-	l.queued = nil
-	var fresh []Guidance
-	for _, text := range texts {
-		if i := slices.IndexFunc(known, func(g Guidance) bool { return g.Text == text }); i >= 0 {
-			l.queued = append(l.queued, known[i])
-			known = slices.Delete(known, i, i+1)
-			continue
-		}
-		g := l.newGuidance(text)
-		l.queued, fresh = append(l.queued, g), append(fresh, g)
+// news is what a state file changes about the loop.
+type news struct {
+	limits  Limits
+	promise string
+	changed bool // limits or promise are new
+	stale   bool // the file brings back old numbers, and is to be written again
+	wake    bool // the engine has to look
+}
+
+// learn takes over what the state file says, its limits and promise only when
+// they are valid.
+func (p *progress) learn(s loopstate.State, valid bool) (n news) {
+	p.known = s
+	n.stale = p.takeOver(ledgerOf(s))
+	// What the user took out isn't told again.
+	p.guiding = slices.DeleteFunc(p.guiding, func(g Guidance) bool { return !slices.Contains(s.Guided, g.Text) })
+	st := &p.status
+	n.limits, n.promise = st.Limits, st.Promise
+	if valid {
+		n.limits, n.promise = s.Limits(), s.CompletionPromise
 	}
-	l.mu.Unlock()
+	n.changed = n.limits != st.Limits || n.promise != st.Promise
+	if n.promise != st.Promise {
+		p.promises.missed = nil // what is missed now is another one
+	}
+	st.Limits, st.Promise, st.Title = n.limits, n.promise, history.Title(s.Prompt)
+	retry := st.State == StateWaiting && p.waitNoted && !s.ResumeAt.After(time.Now())
+	n.wake = n.changed || retry || p.paused == s.Active
+	p.retryNow = p.retryNow || retry
+	p.paused = !s.Active
+	return n
+}
+
+// learnGuidance makes the queue what the state file lists, and acknowledges what is new.
+func (l *Loop) learnGuidance(texts []string) {
+	var fresh []Guidance
+	l.change(func(p *progress) { fresh = p.queue(texts) })
 	for _, g := range fresh {
 		l.emit(g)
 	}
 }
 
-// newGuidance gives a piece of guidance its id. The caller holds mu.
-func (l *Loop) newGuidance(text string) Guidance {
-	l.guided++
-	return Guidance{ID: fmt.Sprintf("g%d", l.guided), Text: text, State: GuidanceQueued}
+// queue makes the queue what the state file lists: known pieces keep their ids,
+// and what the user took out is gone. It returns the new ones.
+func (p *progress) queue(texts []string) (fresh []Guidance) {
+	known := p.queued
+	p.queued = nil
+	for _, text := range texts {
+		if i := slices.IndexFunc(known, func(g Guidance) bool { return g.Text == text }); i >= 0 {
+			p.queued = append(p.queued, known[i])
+			known = slices.Delete(known, i, i+1)
+			continue
+		}
+		g := p.newGuidance(text)
+		p.queued, fresh = append(p.queued, g), append(fresh, g)
+	}
+	return fresh
+}
+
+// newGuidance gives a piece of guidance its id.
+func (p *progress) newGuidance(text string) Guidance {
+	p.guided++
+	return Guidance{ID: fmt.Sprintf("g%d", p.guided), Text: text, State: GuidanceQueued}
 }
 
 // takeGuidance gives the pieces of guidance with these texts out of the queue.
 // The caller holds fileMu.
-func (l *Loop) takeGuidance(texts []string) []Guidance {
+func (l *Loop) takeGuidance(texts []string) (taken []Guidance) {
 	l.learnGuidance(texts)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	taken := l.queued
-	l.queued = nil
+	l.change(func(p *progress) { taken, p.queued = p.queued, nil })
 	return taken
 }
 
-// change writes to the state file what the user wants through us.
-func (l *Loop) change(edit func(*loopstate.State)) error {
+// edit writes to the state file what the user wants through us.
+func (l *Loop) edit(edit func(*loopstate.State)) error {
 	l.fileMu.Lock()
 	defer l.fileMu.Unlock()
 	state, err := l.store.Update(func(s *loopstate.State) error {
@@ -139,30 +160,30 @@ func (l *Loop) change(edit func(*loopstate.State)) error {
 }
 
 // Pause lets the running iteration finish and starts no other.
-func (l *Loop) Pause() error { return l.change(func(s *loopstate.State) { s.Active = false }) }
+func (l *Loop) Pause() error { return l.edit(func(s *loopstate.State) { s.Active = false }) }
 
 // Resume goes on after Pause, with new limits if the patch has some; a loop
 // that waits for a rate limit or after a failure tries again at once.
 func (l *Loop) Resume(p Patch) error {
-	return l.change(func(s *loopstate.State) {
+	return l.edit(func(s *loopstate.State) {
 		p.apply(s)
 		s.Active, s.ResumeAt = true, time.Time{}
 	})
 }
 
 // Update changes limits and promise at once, the prompt with the next iteration.
-func (l *Loop) Update(p Patch) error { return l.change(p.apply) }
+func (l *Loop) Update(p Patch) error { return l.edit(p.apply) }
 
 // Steer queues guidance for the next iteration and returns its id; Guidance
 // events tell when it was delivered.
 func (l *Loop) Steer(text string) (id string, err error) {
-	err = l.change(func(s *loopstate.State) { s.Guidance = append(s.Guidance, text) })
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, g := range l.queued {
-		if g.Text == text {
-			id = g.ID
+	err = l.edit(func(s *loopstate.State) { s.Guidance = append(s.Guidance, text) })
+	l.look(func(p *progress) {
+		for _, g := range p.queued {
+			if g.Text == text {
+				id = g.ID
+			}
 		}
-	}
+	})
 	return id, err
 }

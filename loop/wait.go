@@ -62,15 +62,13 @@ func (r report) resumeOr(other, now time.Time) time.Time {
 // waitAtCost waits for what may never come, such as an overloaded provider. That
 // counts as running time: else nothing would end the wait.
 func (l *Loop) waitAtCost(reason string, attempt int, until, now time.Time) {
-	l.mu.Lock()
-	if limit := l.status.Limits.MaxDuration; limit > 0 {
-		until = earlier(until, now.Add(limit-l.base.elapsed))
-	}
-	l.mu.Unlock()
+	l.look(func(p *progress) {
+		if limit := p.status.Limits.MaxDuration; limit > 0 {
+			until = earlier(until, now.Add(limit-p.base.elapsed))
+		}
+	})
 	l.wait(reason, attempt, until)
-	l.mu.Lock()
-	l.base.elapsed += time.Since(now)
-	l.mu.Unlock()
+	l.change(func(p *progress) { p.base.elapsed += time.Since(now) })
 }
 
 // pace keeps runs apart that may have done nothing.
@@ -87,10 +85,11 @@ func (l *Loop) wait(reason string, attempt int, until time.Time) {
 	timer := time.NewTimer(time.Until(until))
 	defer timer.Stop()
 	for {
-		l.mu.Lock()
-		over := l.cause != "" || l.paused || l.lastRun || l.retryNow
-		l.retryNow = false
-		l.mu.Unlock()
+		var over bool
+		l.change(func(p *progress) {
+			over = p.cause != "" || p.paused || p.lastRun || p.retryNow
+			p.retryNow = false
+		})
 		if over {
 			return
 		}
@@ -108,9 +107,7 @@ func (l *Loop) enterWait(reason string, attempt int, until time.Time) {
 	l.fileMu.Lock()
 	defer l.fileMu.Unlock()
 	_, err := l.save(func(s *loopstate.State) { s.ResumeAt = until.UTC() }) // a failure shows at the next iteration
-	l.mu.Lock()
-	l.waitNoted = err == nil
-	l.mu.Unlock()
+	l.change(func(p *progress) { p.waitNoted = err == nil })
 	l.setState(StateChanged{State: StateWaiting, ResumeAt: until, Reason: reason},
 		&RetryStatus{Attempt: attempt, ResumeAt: until, Reason: reason})
 }
@@ -129,11 +126,12 @@ func (l *Loop) enterPause() {
 
 // setState goes into a state and tells the observer, once.
 func (l *Loop) setState(to StateChanged, retry *RetryStatus) {
-	l.mu.Lock()
-	changed := l.status.State != to.State || retry != nil
-	l.status.State, l.status.Retry = to.State, retry
-	l.retryNow = false
-	l.mu.Unlock()
+	var changed bool
+	l.change(func(p *progress) {
+		changed = p.status.State != to.State || retry != nil
+		p.status.State, p.status.Retry = to.State, retry
+		p.retryNow = false
+	})
 	if changed {
 		l.emit(to)
 	}
@@ -141,10 +139,9 @@ func (l *Loop) setState(to StateChanged, retry *RetryStatus) {
 
 // showCancelling tells the observer that the loop is being ended.
 func (l *Loop) showCancelling() {
-	l.mu.Lock()
-	ending, why := l.cause != "", l.cause
-	l.mu.Unlock()
-	if ending {
+	var why StopReason
+	l.look(func(p *progress) { why = p.cause })
+	if why != "" {
 		l.setState(StateChanged{State: StateCancelling, Reason: string(why)}, nil)
 	}
 }
@@ -154,9 +151,8 @@ func (l *Loop) warnAtStart() {
 	for _, message := range l.cfg.Warnings {
 		l.emit(Warning{Message: message})
 	}
-	l.mu.Lock()
-	prompt := l.known.Prompt
-	l.mu.Unlock()
+	var prompt string
+	l.look(func(p *progress) { prompt = p.known.Prompt })
 	l.lookAtPrompt(prompt)
 	st := l.Status()
 	if st.Limits.MaxCostUSD > 0 && !l.cfg.Backend.Output.HasCost() {

@@ -1,0 +1,84 @@
+package loop
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"ralph-lsp/loopstate"
+	"ralph-lsp/stream"
+)
+
+// guarded is a loop's progress and its lock. Only look and change use them.
+type guarded struct {
+	mu   sync.Mutex
+	held progress
+}
+
+// change lets f change the loop's progress, alone. f must be short: it doesn't
+// block, emit, or look again.
+func (g *guarded) change(f func(*progress)) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	f(&g.held)
+}
+
+// look is change for an f that only reads.
+func (g *guarded) look(f func(*progress)) { g.change(f) }
+
+// progress is all that changes about a loop while it runs.
+type progress struct {
+	status Status // snapshot for Status; Elapsed is without the current run
+
+	// What the loop has used.
+	base     spent        // by earlier iterations
+	current  stream.Usage // by the run under way so far
+	counts   tally        // of the runs so far
+	underWay bool         // an iteration is begun, and not counted yet
+
+	// The run under way.
+	running Agent         // nil between runs
+	stopped time.Duration // in which this process was stopped
+	goesOn  bool          // tools were called, so another turn follows
+	line    lineBuffer
+	guiding []Guidance // what it was told; told again if it doesn't count
+
+	// What the user wants.
+	cause    StopReason
+	grace    time.Duration // of the stop that cause asks for
+	paused   bool
+	retryNow bool       // a wait is to end
+	lastRun  bool       // no other iteration after this one
+	queued   []Guidance // not yet delivered, in the order of the state file
+	guided   int        // pieces of guidance so far, for their ids
+
+	// What the state file says.
+	known     loopstate.State
+	written   ledger // of what is counted
+	past      past   // what it said before
+	outdated  bool   // it says again what it said before
+	waitNoted bool   // it says until when the loop waits
+
+	// What the user was told.
+	badFile  string // the last complaint about the state file
+	promises promises
+	warned   float64 // the cost cap that is nearly reached
+}
+
+// snapshot is the loop's status now.
+func (p *progress) snapshot() Status {
+	s := p.status
+	s.Spent, s.Elapsed = p.base.elapsed, p.elapsed()
+	s.Quota = slices.Clone(s.Quota)
+	s.LastLine = p.line.last()
+	s.Pausing = p.paused && (s.State == StateStarting || s.State == StateRunning)
+	return s
+}
+
+// elapsed is the time that the loop has run.
+func (p *progress) elapsed() time.Duration {
+	if p.running == nil {
+		return p.base.elapsed
+	}
+	return p.base.elapsed + time.Since(p.status.IterationStartedAt) - p.stopped
+}
