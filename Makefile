@@ -32,22 +32,36 @@ help: ## this list
 build: ## the program, as bin/ralph-lsp
 	@CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/ralph-lsp ./cmd/ralph-lsp
 
-# Each editor adds its tests and figures; EDITORS=off leaves them out, loudly.
+# Each editor adds its tests, what they need and figures; EDITORS=off leaves them out, loudly.
 EDITOR_TESTS :=
+EDITOR_FETCHES :=
 EDITOR_BENCHES :=
 -include editors/*/test.mk
 
-# The parts of make test. Each is run whatever becomes of those before it.
+# The parts of make test. Each is run whatever becomes of those before it. What those
+# behind the unit tests need besides is fetched while these run.
 CHECKS := format vet staticcheck tidy cross
-PARTS  := $(CHECKS) unit e2e $(if $(filter off,$(EDITORS)),editors,$(EDITOR_TESTS))
+TRIALS := e2e $(if $(filter off,$(EDITORS)),editors,$(EDITOR_TESTS))
+PARTS  := $(CHECKS) unit $(TRIALS)
 
 .PHONY: test
 test: ## everything (E2E=off leaves the real agents out, EDITORS=off the real editors)
-	@failed=; \
+	@set -m; nice $(MAKE) --no-print-directory --keep-going fetch </dev/null & fetching=$$!; set +m; \
+	trap 'kill -- -$$fetching 2>/dev/null || true' EXIT; \
+	failed=; took=; \
 	for part in $(PARTS); do \
+		case " $(TRIALS) " in *" $$part "*) wait $$fetching || true;; esac; \
+		begun=$$SECONDS; \
 		$(MAKE) --no-print-directory --keep-going $$part || failed+=" $$part"; \
+		took+=" $$part $$((SECONDS - begun))"; \
 	done; \
+	echo "make test took $$SECONDS s:$$took"; \
 	if [ -n "$$failed" ]; then echo "*** make test: FAILED:$$failed" >&2; exit 1; fi
+
+# A part that misses something fetches it, too, and says what is wrong.
+.PHONY: fetch
+fetch: $(if $(filter off,$(E2E)),,agents) $(if $(filter off,$(EDITORS)),,$(EDITOR_FETCHES)) ## the agents and editors that tests run
+	@:
 
 .PHONY: editors
 ifeq ($(EDITORS),off)

@@ -1,6 +1,7 @@
 # The VS Code extension's tests; the repository's Makefile includes this.
 
 EDITOR_TESTS += vscode-test
+EDITOR_FETCHES += vscode-fetch
 EDITOR_BENCHES += vscode-bench
 
 VSCODE     := editors/vscode
@@ -21,11 +22,14 @@ vscode-unit: $(VSCODE)/node_modules/.package-lock.json
 	@cd $(VSCODE) && npm test --silent
 	@cd $(VSCODE) && node ../../tools/editors/vscode-quiet.mjs test/package.test.mjs
 
-.PHONY: vscode-editors
-vscode-editors: $(VSCODE)/node_modules/.package-lock.json
+.PHONY: vscode-fetch
+vscode-fetch: $(VSCODE)/node_modules/.package-lock.json
 	@for version in 1.139 1.100; do \
 		RALPH_EDITORS_CACHE=$(CACHE)/editors tools/editors/get-vscode.sh --with-chromium $$version >/dev/null; \
 	done
+
+.PHONY: vscode-editors
+vscode-editors: vscode-fetch
 	@CGO_ENABLED=0 go build -trimpath -o $(VSCODE_OUT)/ralph-lsp ./cmd/ralph-lsp
 	@cd $(VSCODE) && node scripts/build.mjs
 

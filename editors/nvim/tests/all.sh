@@ -11,15 +11,7 @@ out=$RALPH_EDITORS_CACHE/nvim-test
 export RALPH_BIN=$out/bin/ralph-lsp RALPH_AGENTS=$out/agents
 export RALPH_FAKE_MODEL=$out/bin/fakemodel RALPH_REAL_AGENTS=$PWD/.cache/agents
 
-need() { # PROGRAM PACKAGE
-  command -v "$1" >/dev/null && return
-  if [ "$(id -u)" != 0 ]; then echo "nvim-test: $1 is missing: install the package $2" >&2; exit 1; fi
-  { apt-get update && apt-get install -y --no-install-recommends "$2"; } >"$out/apt.log" 2>&1 ||
-    { echo "nvim-test: $2 can't be installed:" >&2; tail -5 "$out/apt.log" >&2; exit 1; }
-}
-
-mkdir -p "$out"
-need tmux tmux
+editors/nvim/tests/fetch.sh
 tools/editors/lib/nvim-lint.sh
 CGO_ENABLED=0 go build -buildvcs=false -o "$RALPH_BIN" ./cmd/ralph-lsp
 CGO_ENABLED=0 go build -buildvcs=false -o "$RALPH_AGENTS/pi" ./editors/nvim/tests/agent

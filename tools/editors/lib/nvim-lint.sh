@@ -3,6 +3,7 @@
 #
 #   nvim-lint.sh            checks, quiet on success
 #   nvim-lint.sh --write    formats the files
+#   nvim-lint.sh --fetch    only installs what it needs
 #
 # stylua (its WebAssembly build, from npm) goes into $RALPH_EDITORS_CACHE/stylua;
 # luacheck comes from Debian's lua-check, which root installs when it is missing.
@@ -25,6 +26,8 @@ if [ ! -f "$cache/.complete" ]; then
     die "stylua can't be installed from npm"
   touch "$cache/.complete"
 fi
+
+[ "${1-}" != --fetch ] || exit 0
 
 mapfile -t files < <(cd "$plugin" && find . -name '*.lua' | sort)
 [ "${#files[@]}" -gt 0 ] || die "no Lua files in $plugin"
