@@ -1,3 +1,5 @@
+//go:build !race
+
 package server
 
 import (
@@ -38,3 +40,5 @@ func TestAFeedRemembersLittle(t *testing.T) {
 		})
 	}
 }
+
+func TestAMillionEventsForAnEditorThatNeverReads(t *testing.T) { neverRead(t, 1_000_000, 10_000) }

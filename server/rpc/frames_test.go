@@ -101,7 +101,7 @@ func (zeros) Read(p []byte) (int, error) {
 }
 
 func TestAFrameThatIsTooLongCostsNothing(t *testing.T) {
-	const announced = 300_000_000
+	const announced, limit = 30_000_000, 5_000_000
 	in := io.MultiReader(
 		strings.NewReader(fmt.Sprintf("Content-Length: %d\r\n\r\n", announced)),
 		io.LimitReader(zeros{}, announced),
@@ -109,6 +109,7 @@ func TestAFrameThatIsTooLongCostsNothing(t *testing.T) {
 	var r *frameReader
 	var refused []jsonrpc2.Code
 	r = newFrameReader(in, func(why refusal) { refused = append(refused, why.code) })
+	r.limit = limit
 	body, err := r.next()
 	if string(body) != ping || err != nil {
 		t.Errorf("the message behind it: %q, %v", body, err)
