@@ -61,7 +61,10 @@ func (l *Loop) iterate() End {
 	for {
 		plan, why, err := l.nextRun()
 		if why != "" {
-			return l.endOf(why, report{problem: errText(err)})
+			if end, ok := l.conclude(report{problem: errText(err)}, func() StopReason { return l.still(why) }); ok {
+				return end
+			}
+			continue
 		}
 		r := l.runOnce(plan)
 		cause := l.causeOf(r)
@@ -70,11 +73,32 @@ func (l *Loop) iterate() End {
 			p.account(r)
 			now = *p
 		})
-		if why := decide(r, cause, now.counts, now.base, now.status.Limits); why != "" {
-			return l.endOf(why, r)
+		if end, ok := l.conclude(r, func() StopReason { return decide(r, cause, now.counts, now.base, l.Status().Limits) }); ok {
+			return end
 		}
 		l.waitAfter(r, now.counts)
 	}
+}
+
+// conclude ends the loop if there is a reason. A change by the user comes before that
+// and counts, or is refused (see edit): none is taken and then lost.
+func (l *Loop) conclude(r report, reason func() StopReason) (End, bool) {
+	l.fileMu.Lock()
+	defer l.fileMu.Unlock()
+	why := reason()
+	if why == "" {
+		return End{}, false
+	}
+	l.concluded = true
+	return l.endOf(why, r), true
+}
+
+// still is why, or "" for a limit that the user has raised since it was reached.
+func (l *Loop) still(why StopReason) StopReason {
+	if why.Capped() {
+		why, _ = l.mustStop()
+	}
+	return why
 }
 
 // nextRun prepares the next iteration. What this machine is short of for a

@@ -2,7 +2,9 @@ package loop
 
 import (
 	"errors"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"ralph-lsp/internal/limits"
@@ -165,6 +167,93 @@ func TestALoopLeftBehindTellsHow(t *testing.T) {
 		e := &InterruptedError{Path: "f", State: loopstate.State{Iteration: 3, Given: limits.Given{MaxIterations: new(9)}, StopReason: string(reason)}}
 		if e.Error() != want || e.Reason() != reason && e.Reason() != StopInterrupted {
 			t.Errorf("%s: %q, %s", reason, e, e.Reason())
+		}
+	}
+}
+
+// lastWrite calls a function behind the write with which a loop leaves its file.
+type lastWrite struct {
+	*memory
+	then func()
+}
+
+func (w lastWrite) Update(edit func(*loopstate.State) error) (loopstate.State, error) {
+	s, err := w.memory.Update(edit)
+	if s.StopReason != "" {
+		w.then()
+	}
+	return s, err
+}
+
+func (w lastWrite) Remove() error {
+	w.then()
+	return w.memory.Remove()
+}
+
+// once calls a function the first time, also when it is called by what it calls.
+func once(call func()) func() {
+	var called atomic.Bool
+	return func() {
+		if called.CompareAndSwap(false, true) {
+			call()
+		}
+	}
+}
+
+// What a user wants of a loop whose end is decided is refused, when it is over: who
+// resumes it continues it then.
+func TestALoopThatIsAboutToEndTakesNoWord(t *testing.T) {
+	raised := 9
+	for reason, given := range map[StopReason]Limits{
+		StopFailures:      {MaxIterations: 5, MaxFailures: 1},
+		StopMaxIterations: {MaxIterations: 1, MaxFailures: 5},
+	} {
+		for name, say := range map[string]func(*rig) error{
+			"resume": func(r *rig) error { return r.Resume(Patch{}) },
+			"pause":  func(r *rig) error { return r.Pause() },
+			"update": func(r *rig) error { return r.Update(Patch{Given: limits.Given{MaxIterations: &raised}}) },
+			"steer":  func(r *rig) error { _, err := r.Steer("Mind the tests"); return err },
+		} {
+			t.Run(string(reason)+", "+name, func(t *testing.T) {
+				bubble(t, func(t *testing.T) {
+					r := prepare(t, nil, func(c *Config) { c.Limits = given }, fails(stream.KindServer, "500"))
+					answers := make(chan error, 1)
+					r.Loop.store = lastWrite{r.file, once(func() {
+						go func() {
+							err := say(r)
+							if !r.Status().State.Over() {
+								t.Error("answered before it is over")
+							}
+							answers <- err
+						}()
+						synctest.Wait()
+					})}
+					if err := r.begin(); err != nil {
+						t.Fatal(err)
+					}
+					r.over(reason, 1)
+					if err := <-answers; !errors.Is(err, ErrNotRunning) {
+						t.Errorf("the answer is %v", err)
+					}
+					if s, err := r.file.Load(); err == nil && (s.Active || len(s.Guidance) > 0 || s.Limits().MaxIterations == raised) {
+						t.Errorf("it was written: %+v", s)
+					}
+				})
+			})
+		}
+	}
+}
+
+// A limit that is raised in the moment in which it is reached counts.
+func TestALimitThatIsRaisedAsItIsReached(t *testing.T) {
+	for limit, want := range map[int]StopReason{1: StopMaxIterations, 2: ""} {
+		l := &Loop{}
+		l.change(func(p *progress) { p.base.iterations, p.status.Limits.MaxIterations = 1, limit })
+		if why := l.still(StopMaxIterations); why != want {
+			t.Errorf("with a limit of %d: %q, want %q", limit, why, want)
+		}
+		if why := l.still(StopBadStateFile); why != StopBadStateFile {
+			t.Errorf("another reason: %q", why)
 		}
 	}
 }

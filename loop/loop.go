@@ -59,6 +59,8 @@ type Loop struct {
 	emitMu sync.Mutex // one event at a time reaches obs and mirror
 	mirror mirror     // guarded by emitMu
 
+	concluded bool // nothing keeps the loop from its end any more; guarded by fileMu
+
 	guarded
 	activity activity
 

@@ -139,9 +139,15 @@ func (l *Loop) takeGuidance(texts []string) (taken []Guidance) {
 	return taken
 }
 
-// edit writes to the state file what the user wants through us.
+// edit writes to the state file what the user wants through us. A loop whose end is
+// decided takes nothing: it is ErrNotRunning once it is over.
 func (l *Loop) edit(edit func(*loopstate.State)) error {
 	l.fileMu.Lock()
+	if l.concluded {
+		l.fileMu.Unlock()
+		<-l.done
+		return ErrNotRunning
+	}
 	defer l.fileMu.Unlock()
 	state, err := l.store.Update(func(s *loopstate.State) error {
 		edit(s)

@@ -12,7 +12,7 @@ func TestCheck(t *testing.T) {
 	t.Chdir(dir)
 	for name, text := range map[string]string{
 		"go.mod":          "module example.com/m\n\ngo 1.26\n",
-		"m.go":            "package m\n\nimport \"net/http\"\n\nvar Client http.Client\n\nfunc F() int { return onEach }\n",
+		"m.go":            "package m\n\nimport \"io\"\n\nvar Client io.Reader\n\nfunc F() int { return onEach }\n",
 		"m_linux.go":      "package m\n\nconst onEach = 1\n",
 		"m_windows.go":    "package m\n\nconst onEach = \"one\"\n",
 		"m_test.go":       "package m_test\n\nimport (\n\t\"testing\"\n\n\t\"example.com/m\"\n)\n\nfunc TestF(t *testing.T) { m.F() }\n",
