@@ -18,11 +18,28 @@ func init() {
 	formats[FormatAmp] = format{decoder: func() Decoder { return &claudeDecoder{backend: "amp"} }}
 }
 
-// claudeDecoder reads claude's stream-json, with and without partial messages,
-// and amp's, which is the same with fewer fields.
-// With them the deltas are the live view, and the assistant events, one for
-// each content block, say what the message really is; without them the
-// assistant events are both.
+// claudeDecoder reads claude's stream-json, and amp's, which is the same with
+// fewer fields.
+//
+//	stream  = turn+
+//	turn    = system(init) (message | user)* result
+//	message = assistant+
+//
+// An assistant line is one content block of a message (amp: all of them), so lines
+// with the same id are one message. A user line has the results of tools. With
+// partial messages the raw events of the model come around them:
+//
+//	message = message_start block+ message_delta message_stop
+//	block   = content_block_start content_block_delta* assistant content_block_stop
+//
+// Then the deltas are the live view, and the assistant lines still say what the
+// message really is. Deltas without them are of a call that failed, which
+// system(api_retry) or nothing tells. Lines with parent_tool_use_id are a
+// subagent's, between those of the main agent. Other system lines and
+// rate_limit_event may stand anywhere.
+//
+// A result ends the run, unless a background task wakes the agent: then another
+// turn follows. What a result says was used is of the whole process so far.
 type claudeDecoder struct {
 	backend                string
 	nameless               int // messages that came without an ID, each in one event

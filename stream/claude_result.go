@@ -101,6 +101,8 @@ func readClaudeDenial(c *jsoncursor.Cursor) (denial Denial) {
 	return denial
 }
 
+// result ends a turn. The totals in it replace what was added up since the last
+// one.
 func (d *claudeDecoder) result(line []byte, emit func(Event)) error {
 	c := jsoncursor.New(line)
 	r := readClaudeResult(c)

@@ -19,6 +19,8 @@ type claudeSystem struct {
 	denial  Denial       // permission_denied
 }
 
+// readClaudeSystem reads the fields of all kinds at once, as the subtype may stand
+// behind them.
 func readClaudeSystem(c *jsoncursor.Cursor) (s claudeSystem) {
 	for o := c.Object(); o.Next(); {
 		switch string(o.Key) {
@@ -61,6 +63,8 @@ func readClaudeSystem(c *jsoncursor.Cursor) (s claudeSystem) {
 	return s
 }
 
+// system reads what claude says about itself. An init comes before each turn, and
+// is news only when something in it is.
 func (d *claudeDecoder) system(line []byte, emit func(Event)) error {
 	c := jsoncursor.New(line)
 	s := readClaudeSystem(c)
@@ -76,8 +80,8 @@ func (d *claudeDecoder) system(line []byte, emit func(Event)) error {
 			emit(s.session)
 		}
 	case "api_retry":
-		d.finishAll(false, emit)
-		d.failure = ""
+		d.finishAll(false, emit) // what the failed call has said is taken back
+		d.failure = ""           // the same words are a new failure from here on
 		emit(s.apiRetry())
 	case "status":
 		switch {
@@ -91,13 +95,15 @@ func (d *claudeDecoder) system(line []byte, emit func(Event)) error {
 	case "compact_boundary":
 		s.compact.Done = true
 		emit(s.compact)
-	case "permission_denied":
+	case "permission_denied": // it has no input, so the call is looked up
 		s.denial.Detail, _ = d.calls.Get(s.denial.ID)
 		d.deny(s.denial, emit)
 	}
 	return nil
 }
 
+// apiRetry says why claude asks the model again. Without an HTTP status there was
+// no answer at all.
 func (s claudeSystem) apiRetry() Retry {
 	r := s.retry
 	r.Message = s.name
@@ -108,7 +114,8 @@ func (s claudeSystem) apiRetry() Retry {
 	return r
 }
 
-// deny emits a denial, once for each tool call.
+// deny emits a denial, once for each tool call: the result lists all of them
+// again.
 func (d *claudeDecoder) deny(denial Denial, emit func(Event)) {
 	if _, told := d.denied.Get(denial.ID); told && denial.ID != "" {
 		return

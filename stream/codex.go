@@ -10,8 +10,17 @@ const FormatCodex Format = "codex-json" // codex exec --json
 
 func init() { formats[FormatCodex] = format{decoder: func() Decoder { return &codexDecoder{} }} }
 
-// codexDecoder reads what codex writes with exec --json: items, such as a
-// message or a command, that come whole. It tells tokens, and no cost.
+// codexDecoder reads what codex writes with exec --json. It tells tokens, and no
+// cost.
+//
+//	stream = thread.started item* turn+
+//	turn   = turn.started (item | error)* (turn.completed | turn.failed)
+//	item   = [item.started item.updated*] item.completed
+//
+// An item is a message, a thought or a tool, and each line has all of it so far.
+// Only tools are announced before they are complete. The items before the first
+// turn are warnings. An error says that codex tries again, or why the turn will
+// fail. The end of a turn ends the run, and has the tokens of that turn alone.
 type codexDecoder struct {
 	calls   Recent[bool] // items that were announced as tool calls
 	usage   Usage

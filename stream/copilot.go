@@ -12,8 +12,18 @@ const FormatCopilot Format = "copilot-json" // copilot --output-format json
 func init() { formats[FormatCopilot] = format{decoder: func() Decoder { return &copilotDecoder{} }} }
 
 // copilotDecoder reads what copilot writes with --output-format json: the
-// events of its session, streamed ones among them. It tells what a run cost in
-// premium requests only, and tokens in assistant.usage where it writes that.
+// events of its session. It tells what a run cost in premium requests only, and
+// tokens in assistant.usage where it writes that.
+//
+//	stream = session.* user.message turn+ [session.error] assistant.idle result
+//	turn   = assistant.turn_start (fail assistant.turn_retry)* (answer | fail) tool* assistant.turn_end
+//	fail   = model.call_start model.call_failure model.call_finished
+//	answer = model.call_start assistant.reasoning_delta* [assistant.message_start assistant.message_delta*]
+//	         model.call_finished assistant.message [assistant.reasoning]
+//	tool   = tool.execution_start tool.execution_partial_result* tool.execution_complete
+//
+// The tools of a turn run side by side. What a subagent does stands between the
+// lines of the main agent, with parentToolCallId. The result ends the run.
 type copilotDecoder struct {
 	session SessionStart
 	message liveMessage

@@ -11,8 +11,14 @@ const FormatGemini Format = "gemini-stream-json" // gemini --output-format strea
 
 func init() { formats[FormatGemini] = format{decoder: func() Decoder { return &geminiDecoder{} }} }
 
-// geminiDecoder reads gemini's stream-json. Its messages have no end of their
-// own: a tool call or the result ends them. It tells tokens, and no cost.
+// geminiDecoder reads gemini's stream-json. It tells tokens, and no cost.
+//
+//	stream = init message(user) turn* result
+//	turn   = message(assistant)* tool_use* tool_result*
+//
+// Each message line is a piece of one: a tool call or the result ends it. No line
+// begins or ends a turn, either: what the model says after results is the next
+// one. The result ends the run, and has its totals and, of a failed one, the reason.
 type geminiDecoder struct {
 	message liveMessage
 	calls   Recent[ToolCall] // the running ones
@@ -78,7 +84,7 @@ func (d *geminiDecoder) Decode(line []byte, emit func(Event)) error {
 	case "init":
 		emit(SessionStart{Backend: "gemini", Model: ev.Model, SessionID: ev.SessionID})
 	case "message":
-		if ev.Role == "assistant" { // the prompt comes back as a message, too
+		if ev.Role == "assistant" { // the user's is the prompt
 			d.answers(emit)
 			d.message.open("", emit)
 			d.message.show(ev.Content, false, emit)

@@ -12,15 +12,21 @@ func init() {
 	formats[FormatOpencode] = format{decoder: func() Decoder { return &opencodeDecoder{} }, cost: true}
 }
 
-// opencodeDecoder reads what opencode writes with run --format json: the parts
-// of its messages, each when it is whole. There is no closing event; the last
-// step's end is.
+// opencodeDecoder reads what opencode writes with run --format json.
+//
+//	stream = step* [error]
+//	step   = step_start (reasoning | text | tool_use)* step_finish
+//
+// A step is a model call with its tools. Each line is a whole part of it: a tool
+// comes when it has ended, and a call that is tried again leaves no trace. No line
+// ends the run. The stream just ends, after an error or a step_finish whose reason
+// asks for no other step.
 type opencodeDecoder struct {
 	sessionID string
 	message   liveMessage
 	usage     Usage
 	refused   bool // a tool of this step; opencode ends then
-	resting   bool // done, if the stream ends here
+	resting   bool // no other step has to follow: done, if the stream ends here
 	done      bool
 }
 

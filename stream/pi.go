@@ -11,9 +11,25 @@ const FormatPi Format = "pi-stream-json" // pi --mode json, and its rpc mode
 
 func init() { formats[FormatPi] = format{decoder: func() Decoder { return &piDecoder{} }, cost: true} }
 
-// piDecoder reads what pi writes in its json and rpc modes. Up to 0.83 every
-// message_update repeated the whole message twice, since then it is a delta and
-// the usage so far; both are read in the same way, up to the delta.
+// piDecoder reads what pi writes in its json and rpc modes.
+//
+//	stream  = [session] run*
+//	run     = try (auto_retry_start try)* agent_settled
+//	try     = agent_start turn+ agent_end
+//	turn    = turn_start message* tool* message(toolResult)* turn_end
+//	message = message_start message_update* message_end
+//	tool    = tool_execution_start tool_execution_update* tool_execution_end
+//
+// Only the assistant's message has updates, and only that counts as an answer:
+// the others are the prompt and the results of tools. The tools of a turn run side
+// by side. auto_retry_end stands in the try that went well, or where pi gives up.
+// Compactions and entries of the session may stand between any two of these, and
+// in rpc mode responses do, too. A line without a meaning here is skipped.
+//
+// agent_settled ends the run. Before 0.80.4 there was none, and before that not
+// always an agent_end: see Close. Up to 0.83 every message_update repeated the
+// whole message twice, since then it is a delta and the usage so far; both are read
+// in the same way, up to the delta.
 type piDecoder struct {
 	session   SessionStart
 	messages  int            // assistant messages so far, for their IDs

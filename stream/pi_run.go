@@ -6,6 +6,8 @@ import (
 	"ralph-lsp/internal/jsoncursor"
 )
 
+// agentEnd reads the end of a try. Another one may follow: pi says so since it has
+// willRetry, and then agent_settled is the end.
 func (d *piDecoder) agentEnd(line []byte) error {
 	willRetry, known := false, false
 	c := jsoncursor.New(line)
@@ -17,11 +19,12 @@ func (d *piDecoder) agentEnd(line []byte) error {
 	if !c.Done() {
 		return ErrMalformed
 	}
-	d.done = !known // since willRetry exists, agent_settled follows sooner or later
+	d.done = !known
 	d.resting = !willRetry
 	return nil
 }
 
+// settled reads the end of a run. An abort that no message has told is told here.
 func (d *piDecoder) settled(line []byte, emit func(Event)) error {
 	aborted := false
 	c := jsoncursor.New(line)
@@ -40,7 +43,8 @@ func (d *piDecoder) settled(line []byte, emit func(Event)) error {
 	return nil
 }
 
-// retryStart announces that pi waits and asks the model again.
+// retryStart announces that pi waits and asks the model again. The same words
+// are a new failure from here on.
 func (d *piDecoder) retryStart(line []byte, emit func(Event)) error {
 	var r Retry
 	c := jsoncursor.New(line)

@@ -2,6 +2,8 @@ package stream
 
 import "ralph-lsp/internal/jsoncursor"
 
+// toolStart shows a call when it is carried out: the message that asks for it may
+// still fail.
 func (d *piDecoder) toolStart(line []byte, emit func(Event)) error {
 	var call ToolCall
 	c := jsoncursor.New(line)
@@ -45,6 +47,8 @@ func (d *piDecoder) toolUpdate(line []byte, emit func(Event)) error {
 	return nil
 }
 
+// toolEnd takes the result from here. The message that follows only repeats it
+// for the model, but has the last word about what the tool has spent.
 func (d *piDecoder) toolEnd(line []byte, emit func(Event)) error {
 	var r ToolResult
 	var nested nestedUsage
