@@ -92,7 +92,7 @@ var keys = slices.Concat([]Key{
 	{Path: path("limits"), Type: Table, Doc: "When a loop ends although the agent didn't promise that it is done."},
 }, limitKeys(), []Key{
 	{Path: path("completion"), Type: Table, Doc: "How the agent says that it is done."},
-	{Path: path("completion.promise"), Type: Text, Samples: []string{`"DONE"`}, check: CheckPromise,
+	{Path: path("completion.promise"), Type: Text, Samples: []string{`"DONE"`}, check: stream.CheckPromise,
 		Doc: "The statement that ends the loop when the agent outputs it as `<promise>...</promise>`. The bare word `LOOP_COMPLETE` in its last line always does."},
 	{Path: path("completion.instruct"), Type: Switch, Default: "true",
 		Doc: "Whether each run is told its iteration, the limit and how to finish."},
@@ -316,23 +316,6 @@ func CheckArgument(text string) string {
 		return fmt.Sprintf(`contains %s, but arguments have no placeholders; how the prompt goes in is said by prompt = "arg" or "file"`, m[2])
 	}
 	if strings.ContainsRune(text, 0) {
-		return "contains a NUL character; remove it"
-	}
-	return ""
-}
-
-// MaxPromise is the longest completion promise, in bytes.
-const MaxPromise = 1000
-
-// CheckPromise completes "KEY ..." for a text that can't be a completion
-// promise; "" when it can.
-func CheckPromise(text string) string {
-	switch {
-	case len(text) > MaxPromise:
-		return fmt.Sprintf("has %d bytes; make it a short statement, at most %d", len(text), MaxPromise)
-	case strings.Contains(text, "<promise>") || strings.Contains(text, "</promise>"):
-		return "is the text between the tags; leave out <promise> and </promise>"
-	case strings.ContainsRune(text, 0):
 		return "contains a NUL character; remove it"
 	}
 	return ""

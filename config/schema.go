@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/BurntSushi/toml"
+
+	"ralph-lsp/stream"
 )
 
 // durationPattern is what time.ParseDuration takes, without signs.
@@ -100,7 +102,7 @@ func valueSchema(key Key, builtin []string) *schema {
 	s := &schema{Type: "string", Enum: slices.Clone(key.Values)}
 	switch {
 	case slices.Equal(key.Path, []string{"completion", "promise"}):
-		s.MaxLength = MaxPromise
+		s.MaxLength = stream.MaxPromise
 	case key.Values == nil:
 		s.MinLength = 1
 	}

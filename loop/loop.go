@@ -15,7 +15,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"ralph-lsp/backends"
 	"ralph-lsp/history"
@@ -131,14 +130,10 @@ func (c *Config) check() error {
 	return err
 }
 
+// checkPromise says why a text can't be a completion promise.
 func checkPromise(promise string) error {
-	switch {
-	case !utf8.ValidString(promise) || strings.ContainsRune(promise, 0):
-		return errors.New("the completion promise is not text")
-	case len(promise) > 1000:
-		return fmt.Errorf("the completion promise has %d bytes: make it a short statement (at most 1000)", len(promise))
-	case strings.Contains(promise, "<promise>") || strings.Contains(promise, "</promise>"):
-		return errors.New("the completion promise is the text between the tags: leave out <promise> and </promise>")
+	if why := stream.CheckPromise(promise); why != "" {
+		return errors.New("the completion promise " + why)
 	}
 	return nil
 }

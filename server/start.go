@@ -14,6 +14,7 @@ import (
 	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"
 	"ralph-lsp/server/rpc"
+	"ralph-lsp/stream"
 	"ralph-lsp/wire"
 )
 
@@ -30,7 +31,7 @@ func patchOf(p wire.LimitParams) (loop.Patch, error) {
 }
 
 func checkPromise(promise string) error {
-	if why := config.CheckPromise(promise); why != "" {
+	if why := stream.CheckPromise(promise); why != "" {
 		return invalidKey("completionPromise", "the completion promise %s", why)
 	}
 	return nil

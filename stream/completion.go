@@ -3,6 +3,7 @@ package stream
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 )
 
 // DefaultWord is the word that ends a loop when it ends the last message.
@@ -17,6 +18,23 @@ type Completion struct {
 	// whose output is plain text do. What repeats one of these texts as a whole
 	// is not the agent's own word.
 	Echo []string
+}
+
+// MaxPromise is the longest promise, in bytes.
+const MaxPromise = 1000
+
+// CheckPromise completes "KEY ..." for a text that can't be a promise; "" when
+// it can.
+func CheckPromise(text string) string {
+	switch {
+	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
+		return "isn't plain text; write it in UTF-8 and without NUL characters"
+	case len(text) > MaxPromise:
+		return fmt.Sprintf("has %d bytes; make it a short statement, at most %d", len(text), MaxPromise)
+	case strings.Contains(text, "<promise>") || strings.Contains(text, "</promise>"):
+		return "is the text between the tags; leave out <promise> and </promise>"
+	}
+	return ""
 }
 
 // Verdict says whether a run's last message completes the loop.

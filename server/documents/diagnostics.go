@@ -235,7 +235,7 @@ func limitFindings(text string, s loopstate.State) []finding {
 		l, _ := stateLineOf(text, key)
 		found = append(found, finding{l.valueStart, l.valueEnd, severity, message, fixes})
 	}
-	if why := config.CheckPromise(s.CompletionPromise); why != "" {
+	if why := stream.CheckPromise(s.CompletionPromise); why != "" {
 		add("completion_promise", protocol.DiagnosticSeverityError, "completion_promise "+why)
 	}
 	l := s.Limits()
