@@ -1,6 +1,7 @@
 package loopstate
 
 import (
+	"cmp"
 	"errors"
 	"strings"
 
@@ -156,29 +157,40 @@ func (b block) nodes() (key, value *yaml.Node) {
 // unquote takes off the outer quotes, and a comment behind the closing one.
 // Quotes inside stay as they are.
 func unquote(s string) string {
+	if quoted, _, ok := cutQuoted(s); ok {
+		return quoted[1 : len(quoted)-1]
+	}
+	return s
+}
+
+// cutQuoted splits what is between the outer quotes, with these, from a comment
+// behind it; ok is false for anything else.
+func cutQuoted(s string) (quoted, comment string, ok bool) {
 	if s == "" || s[0] != '"' && s[0] != '\'' {
-		return s
+		return "", "", false
 	}
 	last := strings.LastIndexByte(s, s[0])
-	rest := s[last+1:]
-	if last == 0 || rest != "" && !strings.HasPrefix(strings.TrimLeft(rest, " \t"), "#") {
-		return s
+	comment = strings.TrimLeft(s[last+1:], " \t")
+	if last == 0 || s[last+1:] != "" && !strings.HasPrefix(comment, "#") {
+		return "", "", false
 	}
-	return s[1:last]
+	return s[:last+1], comment, true
 }
 
 // comment returns the comment at the end of a one-line value, with the white
 // space before it.
 func (b block) comment() string {
-	key, value := b.nodes()
-	if value == nil || b.lines() != 1 {
+	if b.lines() > 1 || !strings.Contains(b.text, "#") {
 		return ""
 	}
-	comment := value.LineComment
-	if comment == "" {
-		comment = key.LineComment // where an empty value's comment is kept
-	}
 	line := strings.TrimRight(b.text, "\r\n")
+	comment := ""
+	if key, value := b.nodes(); value == nil {
+		_, raw, _ := strings.Cut(line, ":")
+		_, comment, _ = cutQuoted(strings.TrimSpace(raw))
+	} else {
+		comment = cmp.Or(value.LineComment, key.LineComment) // the key has that of an empty value
+	}
 	if comment == "" || !strings.HasSuffix(line, comment) {
 		return ""
 	}

@@ -1,6 +1,7 @@
 package loopstate
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -29,6 +30,7 @@ func (e *SyntaxError) Error() string {
 type Problem struct {
 	Line int    // 1-based
 	Key  string // "" when the line has none
+	Near string // the known key that may be meant; "" is none
 	Msg  string
 }
 
@@ -60,58 +62,85 @@ func NewDocument(s State) *Document {
 // optional blank line, and the prompt, which is everything behind, byte for
 // byte. It accepts any order, unknown keys and what shell tools write.
 //
-// A missing key means: active, iteration 1, no promise, and nothing for the others. Errors are of type *SyntaxError with File Name.
+// A missing key means: active, iteration 1, no promise, and nothing for the others.
+// Errors are of type *SyntaxError with File Name.
 func Parse(data []byte) (*Document, error) {
-	first, rest := cutLine(string(data))
-	if strings.TrimRight(strings.TrimPrefix(first, bom), " \t\r\n") != fence {
-		return nil, syntaxError(1, "the first line is not \"---\"; a state file starts with \"---\", its keys, \"---\", then the prompt")
-	}
-	d := &Document{opening: first, eol: "\n", state: defaultState()}
-	if strings.HasSuffix(first, "\r\n") {
-		d.eol = "\r\n"
-	}
-	front, closing, body, ok := cutFence(rest)
-	if !ok {
-		return nil, syntaxError(1, "the front matter is not closed; put a line of \"---\" between the keys and the prompt")
-	}
-	d.closing = closing
-	if line, after := cutLine(body); line == "\n" || line == "\r\n" {
-		d.separator, body = line, after
-	}
-	d.state.Prompt = body
-	d.blocks = splitBlocks(front)
-	line, err := d.readFields()
-	if err != nil {
-		return nil, err
-	}
-	if blank(body) {
-		return nil, syntaxError(line+1, "there is no prompt; write it below the second \"---\"")
+	d, bad := Read(data)
+	if len(bad) > 0 {
+		return nil, bad[0]
 	}
 	return d, nil
 }
 
+// Read is Parse of as much as can be read, with all that can't. The document is nil
+// where there is no front matter.
+func Read(data []byte) (*Document, []*SyntaxError) {
+	parts, ok := cut(string(data))
+	switch {
+	case !ok:
+		return nil, []*SyntaxError{{Name, 1, "the first line is not \"---\"; a state file starts with \"---\", its keys, \"---\", then the prompt"}}
+	case parts.closing == "":
+		return nil, []*SyntaxError{{Name, 1, "the front matter is not closed; put a line of \"---\" between the keys and the prompt"}}
+	}
+	d := &Document{opening: parts.opening, closing: parts.closing, eol: "\n", state: defaultState()}
+	if strings.HasSuffix(d.opening, "\r\n") {
+		d.eol = "\r\n"
+	}
+	body := parts.body
+	if line, after := cutLine(body); line == "\n" || line == "\r\n" {
+		d.separator, body = line, after
+	}
+	d.state.Prompt = body
+	d.blocks = splitBlocks(parts.front)
+	line, bad := d.readFields()
+	if blank(body) {
+		bad = append(bad, &SyntaxError{Name, line + 1, "there is no prompt; write it below the second \"---\""})
+	}
+	return d, bad
+}
+
 // readFields reads the known keys into the state. It returns the line of the
-// second fence.
-func (d *Document) readFields() (int, error) {
+// second fence, and what can't be read.
+func (d *Document) readFields() (line int, bad []*SyntaxError) {
 	seen := map[string]int{}
-	line := 2
+	line = 2
 	for _, b := range d.blocks {
 		if f := fieldOf(b.key); f != nil {
 			if first, ok := seen[b.key]; ok {
-				return 0, syntaxError(line, fmt.Sprintf("%s is already set in line %d; remove one of them", b.key, first))
+				bad = append(bad, &SyntaxError{Name, line, fmt.Sprintf("%s is already set in line %d; remove one of them", b.key, first)})
+			} else if err := f.parse(&d.state, b); err != nil {
+				bad = append(bad, &SyntaxError{Name, line, b.key + " " + err.Error()})
 			}
-			seen[b.key] = line
-			if err := f.parse(&d.state, b); err != nil {
-				return 0, syntaxError(line, b.key+" "+err.Error())
-			}
+			seen[b.key] = cmp.Or(seen[b.key], line)
 		}
 		line += b.lines()
 	}
-	return line, nil
+	return line, bad
 }
 
-func syntaxError(line int, msg string) error {
-	return &SyntaxError{File: Name, Line: line, Msg: msg}
+// parts are those of a state file's text.
+type parts struct {
+	opening string // byte order mark and first fence
+	front   string // what is between the fences
+	closing string // the second fence; "" when there is none
+	body    string
+}
+
+// cut splits a state file at its fences; ok is false when the first line is none.
+func cut(text string) (p parts, ok bool) {
+	first, rest := cutLine(text)
+	if strings.TrimRight(strings.TrimPrefix(first, bom), " \t\r\n") != fence {
+		return parts{}, false
+	}
+	pos := 0
+	for line := range strings.Lines(rest) {
+		next := pos + len(line)
+		if strings.TrimRight(line, " \t\r\n") == fence {
+			return parts{first, rest[:pos], line, rest[next:]}, true
+		}
+		pos = next
+	}
+	return parts{opening: first, front: rest}, true
 }
 
 // cutLine splits off the first line, with its ending.
@@ -121,19 +150,6 @@ func cutLine(s string) (line, rest string) {
 		i = len(s)
 	}
 	return s[:i], s[i:]
-}
-
-// cutFence splits s around its first line of "---".
-func cutFence(s string) (before, fenceLine, after string, ok bool) {
-	pos := 0
-	for line := range strings.Lines(s) {
-		next := pos + len(line)
-		if strings.TrimRight(line, " \t\r\n") == fence {
-			return s[:pos], line, s[next:], true
-		}
-		pos = next
-	}
-	return "", "", "", false
 }
 
 func blank(s string) bool { return strings.TrimSpace(s) == "" }
@@ -228,7 +244,7 @@ func (d *Document) Problems() []Problem {
 		case b.key == "" && !isCommentBlock(b):
 			problems = append(problems, Problem{Line: line, Msg: "this line belongs to no key; write \"key: value\""})
 		case b.key != "" && fieldOf(b.key) == nil && !foreignKeys[b.key]:
-			problems = append(problems, Problem{Line: line, Key: b.key, Msg: unknownKey(b.key)})
+			problems = append(problems, unknownKey(line, b.key))
 		}
 		line += b.lines()
 	}
@@ -245,14 +261,10 @@ func isCommentBlock(b block) bool {
 }
 
 // unknownKey says that a key is none, and which one may be meant.
-func unknownKey(key string) string {
-	msg := fmt.Sprintf("%s is not a known key, it is ignored", key)
-	var known []string
-	for _, f := range fields {
-		known = append(known, f.key)
+func unknownKey(line int, key string) Problem {
+	p := Problem{Line: line, Key: key, Near: tell.Nearest(key, Keys()), Msg: fmt.Sprintf("%s is not a known key, it is ignored", key)}
+	if p.Near != "" {
+		p.Msg += fmt.Sprintf("; did you mean %s?", p.Near)
 	}
-	if nearest := tell.Nearest(key, known); nearest != "" {
-		msg += fmt.Sprintf("; did you mean %s?", nearest)
-	}
-	return msg
+	return p
 }

@@ -64,7 +64,7 @@ func TestAChangeTouchesOnlyItsKeys(t *testing.T) {
 		{"a promise that is cleared becomes null",
 			"---\ncompletion_promise: \"say \"hi\"\" # greet\n---\nGo.",
 			func(s *State) { s.CompletionPromise = "" },
-			"---\ncompletion_promise: null\n---\nGo."},
+			"---\ncompletion_promise: null # greet\n---\nGo."},
 		{"an empty value keeps its comment",
 			"---\nhat: # none yet\n---\nGo.",
 			func(s *State) { s.Hat = "builder" },
@@ -233,12 +233,12 @@ favourite_colour: blue
 ---
 Go.`)
 	want := []Problem{
-		{2, "max-iterations", "max-iterations is not a known key, it is ignored; did you mean max_iterations?"},
-		{5, "Iteration", "Iteration is not a known key, it is ignored; did you mean iteration?"},
-		{7, "completion_promse", "completion_promse is not a known key, it is ignored; did you mean completion_promise?"},
-		{8, "", `this line belongs to no key; write "key: value"`},
-		{9, "favourite_colour", "favourite_colour is not a known key, it is ignored"},
-		{10, "", `this line belongs to no key; write "key: value"`},
+		{2, "max-iterations", "max_iterations", "max-iterations is not a known key, it is ignored; did you mean max_iterations?"},
+		{5, "Iteration", "iteration", "Iteration is not a known key, it is ignored; did you mean iteration?"},
+		{7, "completion_promse", "completion_promise", "completion_promse is not a known key, it is ignored; did you mean completion_promise?"},
+		{8, "", "", `this line belongs to no key; write "key: value"`},
+		{9, "favourite_colour", "", "favourite_colour is not a known key, it is ignored"},
+		{10, "", "", `this line belongs to no key; write "key: value"`},
 	}
 	if diff := cmp.Diff(want, doc.Problems()); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
@@ -278,6 +278,37 @@ func TestEachLimitHasAKey(t *testing.T) {
 	for _, limit := range limits.All() {
 		if fieldOf(limit.Key) == nil {
 			t.Errorf("the state file doesn't know %s", limit.Key)
+		}
+	}
+}
+
+func TestWhereTheKeysStand(t *testing.T) {
+	for _, tt := range []struct{ text, want string }{
+		{"---\na: 1 # c\n", "a=1"},
+		{"\uFEFF---\r\na: \"b # c\" # \"d\"\r\n---\r\nprompt: x", `a="b # c"`},
+		{"---\nlist: # c\n  - a: 1\n- b: 2\ntext: |\n  # c: 1\n---\n", "list= text=|"},
+		{"---\n# c: 1\n'max' : \"say \"hi\"\" # c\niter\n---\n", `max="say "hi"" iter?`},
+		{"---\na: it's # no\n---\n", "a=it's"},
+		{"no front", "none"},
+		{"---", "none"},
+	} {
+		front, ok := FrontOf(tt.text)
+		var got []string
+		for _, l := range front.Lines {
+			line := l.Key + "?"
+			if l.Colon >= 0 {
+				line = l.Key + "=" + tt.text[l.ValueStart:l.ValueEnd]
+			}
+			if at, found := front.LineAt(l.KeyStart); !found || at != l || strings.Trim(tt.text[l.KeyStart:l.KeyEnd], "'") != l.Key {
+				t.Errorf("%q: %s stands at %d to %d", tt.text, l.Key, l.KeyStart, l.KeyEnd)
+			}
+			got = append(got, line)
+		}
+		if !ok {
+			got = []string{"none"}
+		}
+		if strings.Join(got, " ") != tt.want {
+			t.Errorf("%q: got %q, want %q", tt.text, got, tt.want)
 		}
 	}
 }

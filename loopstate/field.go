@@ -60,6 +60,15 @@ var fields = []field{
 	textField("session_file", func(s *State) *string { return &s.SessionFile }),
 }
 
+// Keys are the known keys in their order.
+func Keys() []string {
+	keys := make([]string, len(fields))
+	for i, f := range fields {
+		keys[i] = f.key
+	}
+	return keys
+}
+
 // fieldOf returns the field with a key, or nil.
 func fieldOf(key string) *field {
 	for i := range fields {

@@ -30,7 +30,7 @@ var picture = Rules{
 		"wire":             {"loop", "loop/start", "stream", "backends", "history", "config", "internal/limits"},
 		"server/rpc":       {"stream"},
 		"server/client":    {"wire"},
-		"server/documents": {"server/client", "server/rpc", "wire", "loop", "loop/start", "stream", "backends", "loopstate", "config", "internal/limits", "internal/paths", "internal/tell"},
+		"server/documents": {"server/client", "server/rpc", "wire", "loop", "loop/start", "stream", "backends", "loopstate", "config", "internal/limits", "internal/paths"},
 		"server":           {"server/rpc", "server/client", "server/documents", "wire", "loop", "loop/start", "stream", "backends", "loopstate", "history", "config", "internal/limits", "internal/paths"},
 		"cmd/ralph-lsp":    {"server", "wire", "loop", "loop/start", "stream", "backends", "loopstate", "history", "config", "internal/limits", "internal/tell"},
 		"e2e/...":          {"internal/..."},

@@ -80,7 +80,7 @@ func (d *Documents) actions(doc *document, start, end int) []protocol.CodeAction
 
 // stateOffers are changes to a state file that are right, but may be wanted.
 func stateOffers(text string, offset int) []fix {
-	if start, end, ok := frontMatter(text); !ok || offset > end || end-start > maxFrontMatter {
+	if front, ok := loopstate.FrontOf(text); !ok || offset > front.End || front.End-front.Start > maxFrontMatter {
 		return nil
 	}
 	doc, err := loopstate.Parse([]byte(text))

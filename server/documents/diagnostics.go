@@ -1,7 +1,6 @@
 package documents
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,7 +11,6 @@ import (
 	"ralph-lsp/backends"
 	"ralph-lsp/config"
 	"ralph-lsp/internal/limits"
-	"ralph-lsp/internal/tell"
 	"ralph-lsp/loop"
 	"ralph-lsp/loopstate"
 	"ralph-lsp/stream"
@@ -138,102 +136,55 @@ func (d *Documents) findingsOf(doc *document) []finding {
 // whether a loop can be what its author meant.
 func (d *Documents) stateFindings(doc *document) []finding {
 	text := doc.text
-	if start, end, _ := frontMatter(text); end-start > maxFrontMatter {
-		message := fmt.Sprintf("the front matter has %d bytes, more than %d; is a line of \"---\" missing above the prompt?", end-start, maxFrontMatter)
-		return []finding{{end: start, severity: protocol.DiagnosticSeverityError, message: message}}
+	front, _ := loopstate.FrontOf(text)
+	if size := front.End - front.Start; size > maxFrontMatter {
+		message := fmt.Sprintf("the front matter has %d bytes, more than %d; is a line of \"---\" missing above the prompt?", size, maxFrontMatter)
+		return []finding{{end: front.Start, severity: protocol.DiagnosticSeverityError, message: message}}
 	}
-	parsed, found := parseState(text)
+	var found []finding
+	parsed, bad := loopstate.Read([]byte(text))
+	for _, e := range bad {
+		start, end := lineRange(text, e.Line)
+		found = append(found, finding{start: start, end: end, severity: protocol.DiagnosticSeverityError, message: e.Msg})
+	}
 	if parsed == nil {
 		return found
 	}
 	isBad := len(found) > 0
 	for _, p := range parsed.Problems() {
-		found = append(found, problemFinding(text, p))
+		found = append(found, problemFinding(text, front, p))
 	}
 	if isBad {
 		slices.SortStableFunc(found, func(a, b finding) int { return a.start - b.start })
 		return found // what the rest means isn't known
 	}
 	state := parsed.State()
-	found = append(found, limitFindings(text, state)...)
-	return append(found, d.loopFindings(doc, state)...)
-}
-
-// maxSyntaxErrors bounds how many values that can't be read are looked for.
-const maxSyntaxErrors = 20
-
-// parseState reads a state file, and tells what can't be read. One bad value
-// doesn't hide the others: it is left out for the next try. The document is nil
-// when nothing can be read.
-func parseState(text string) (*loopstate.Document, []finding) {
-	var found []finding
-	rest := text
-	for range maxSyntaxErrors {
-		doc, err := loopstate.Parse([]byte(rest))
-		if err == nil {
-			return doc, found
-		}
-		line, message := 1, err.Error()
-		if syntax, ok := errors.AsType[*loopstate.SyntaxError](err); ok {
-			line, message = syntax.Line, syntax.Msg
-		}
-		start, end := lineRange(text, line)
-		found = append(found, finding{start: start, end: end, severity: protocol.DiagnosticSeverityError, message: message})
-		if rest = withoutValue(rest, line); rest == "" {
-			break
-		}
-	}
-	return nil, found
-}
-
-// withoutValue returns a state file's text with comments in the place of the
-// key in a line and the lines that go on with its value, or with a prompt if
-// that is missing; "" when there is no front matter to change.
-func withoutValue(text string, line int) string {
-	from, to, ok := frontMatter(text)
-	start, _ := lineRange(text, line)
-	switch {
-	case !ok || start < from || to == len(text):
-		return ""
-	case start >= to:
-		return text + "\nx"
-	}
-	lines := strings.SplitAfter(text[start:to], "\n")
-	for i, l := range lines {
-		if i > 0 && !goesOn(l) {
-			break
-		}
-		lines[i] = "#" + l[len(strings.TrimRight(l, "\r\n")):]
-	}
-	return text[:start] + strings.Join(lines, "") + text[to:]
-}
-
-// goesOn says whether a line of the front matter belongs to the key above it.
-func goesOn(line string) bool {
-	return line != "" && strings.ContainsRune(" \t", rune(line[0])) || strings.HasPrefix(line, "- ") || strings.TrimSpace(line) == "-"
+	found = append(found, limitFindings(text, front, state)...)
+	return append(found, d.loopFindings(doc, front, state)...)
 }
 
 // problemFinding is a problem of the front matter: an unknown key, or a stray line.
-func problemFinding(text string, p loopstate.Problem) finding {
+func problemFinding(text string, front loopstate.Front, p loopstate.Problem) finding {
 	start, end := lineRange(text, p.Line)
 	f := finding{start: start, end: end, severity: protocol.DiagnosticSeverityWarning, message: p.Msg}
-	l, ok := readStateLine(text[start:end], start)
-	if p.Key == "" || !ok {
+	if p.Key == "" {
 		return f
 	}
-	f.start, f.end = l.keyStart, l.keyEnd
-	if near := tell.Nearest(p.Key, stateKeyNames()); near != "" {
-		f.fixes = []fix{{"change it to " + near, []edit{{l.keyStart, l.keyEnd, near}}}}
+	if l, ok := front.LineAt(start); ok {
+		f.start, f.end = l.KeyStart, l.KeyEnd
+	}
+	if p.Near != "" {
+		f.fixes = []fix{{"change it to " + p.Near, []edit{{f.start, f.end, p.Near}}}}
 	}
 	return f
 }
 
 // limitFindings looks at limits that can be read, but make no sense.
-func limitFindings(text string, s loopstate.State) []finding {
+func limitFindings(text string, front loopstate.Front, s loopstate.State) []finding {
 	var found []finding
 	add := func(key string, severity protocol.DiagnosticSeverity, message string, fixes ...fix) {
-		l, _ := stateLineOf(text, key)
-		found = append(found, finding{l.valueStart, l.valueEnd, severity, message, fixes})
+		l, _ := front.Line(key)
+		found = append(found, finding{l.ValueStart, l.ValueEnd, severity, message, fixes})
 	}
 	if why := stream.CheckPromise(s.CompletionPromise); why != "" {
 		add("completion_promise", protocol.DiagnosticSeverityError, "completion_promise "+why)
@@ -263,33 +214,33 @@ func promiseFix(text string) fix {
 
 // loopFindings looks at what a state file says beside what is there: a loop
 // that nobody drives, a backend that isn't installed.
-func (d *Documents) loopFindings(doc *document, s loopstate.State) []finding {
+func (d *Documents) loopFindings(doc *document, front loopstate.Front, s loopstate.State) []finding {
 	var found []finding
 	status, ok := d.env.LoopIn(d.folderOf(doc))
 	at := wire.OfMax(s.Iteration, s.Limits().MaxIterations)
 	switch state := loop.State(status.State); {
 	case !ok:
 	case state == loop.StateInterrupted && s.Active:
-		found = append(found, leftFinding(doc.text, "active", "this loop was interrupted at iteration "+at+" and nobody drives it; resume or cancel it"))
+		found = append(found, leftFinding(doc.text, front, "active", "this loop was interrupted at iteration "+at+" and nobody drives it; resume or cancel it"))
 	case state == loop.StateFailed && s.StopReason != "":
 		message := "this loop " + wire.LeftText(status)
 		if last := wire.OneLine(s.StopError); last != "" {
 			message += ", the last: " + last
 		}
-		found = append(found, leftFinding(doc.text, "stop_reason", message+"; resume or cancel it"))
+		found = append(found, leftFinding(doc.text, front, "stop_reason", message+"; resume or cancel it"))
 	}
 	if hint := d.env.MissingBackend(s.Backend); s.Backend != "" && hint != "" {
-		l, _ := stateLineOf(doc.text, "backend")
-		found = append(found, missingBackend(s.Backend, hint, l.valueStart, l.valueEnd))
+		l, _ := front.Line("backend")
+		found = append(found, missingBackend(s.Backend, hint, l.ValueStart, l.ValueEnd))
 	}
 	return found
 }
 
 // leftFinding is a warning about a loop that nobody drives, at a key where there is one.
-func leftFinding(text, key, message string) finding {
+func leftFinding(text string, front loopstate.Front, key, message string) finding {
 	start, end := lineRange(text, 1)
-	if l, ok := stateLineOf(text, key); ok {
-		start, end = l.keyStart, l.valueEnd
+	if l, ok := front.Line(key); ok {
+		start, end = l.KeyStart, l.ValueEnd
 	}
 	return finding{start: start, end: end, severity: protocol.DiagnosticSeverityWarning, message: message}
 }

@@ -78,134 +78,31 @@ func stateKey(name string) (config.Key, bool) {
 	return config.Key{}, false
 }
 
-func stateKeyNames() []string {
-	var names []string
-	for _, key := range stateKeys {
-		names = append(names, key.Name())
-	}
-	return names
-}
-
-// frontMatter returns where the lines between the two fences of a state file
-// are. Without a second one they go to the end; without a first, ok is false.
-func frontMatter(text string) (start, end int, ok bool) {
-	first, rest, _ := strings.Cut(text, "\n")
-	if strings.TrimRight(strings.TrimPrefix(first, "\uFEFF"), " \t\r") != "---" || len(first) == len(text) {
-		return 0, 0, false
-	}
-	start = len(text) - len(rest)
-	end = start
-	for line := range strings.Lines(rest) {
-		if strings.TrimRight(line, " \t\r\n") == "---" {
-			return start, end, true
-		}
-		end += len(line)
-	}
-	return start, len(text), true
-}
-
-// stateLine is a "key: value" line of the front matter, as offsets.
-type stateLine struct {
-	key                  string
-	keyStart, keyEnd     int
-	colon                int // -1: there is none
-	valueStart, valueEnd int
-}
-
-// readStateLine finds the key and the value of a line at an offset. Comments,
-// blank lines, and lines that go on with a value have none.
-func readStateLine(line string, offset int) (l stateLine, ok bool) {
-	line = strings.TrimRight(line, "\r\n")
-	if line == "" || strings.ContainsRune(" \t#", rune(line[0])) || strings.HasPrefix(line, "- ") || line == "-" {
-		return l, false
-	}
-	key, value, found := strings.Cut(line, ":")
-	trimmed := strings.TrimRight(key, " \t")
-	l = stateLine{key: strings.Trim(trimmed, "\"'"), keyStart: offset, keyEnd: offset + len(trimmed), colon: -1}
-	if !found {
-		return l, true
-	}
-	l.colon = offset + len(key)
-	end := offset + len(line)
-	bare := strings.TrimLeft(value, " \t")
-	l.valueStart = end - len(bare)
-	l.valueEnd = l.valueStart + valueLength(bare)
-	return l, true
-}
-
-// valueLength is the length of a value without the comment and blanks behind it.
-func valueLength(value string) int {
-	if value == "" {
-		return 0
-	}
-	if q := value[0]; q == '"' || q == '\'' {
-		if last := strings.LastIndexByte(value, q); last > 0 {
-			return last + 1
-		}
-		return len(value)
-	}
-	if value[0] == '#' {
-		return 0
-	}
-	value, _, _ = strings.Cut(value, " #")
-	return len(strings.TrimRight(value, " \t"))
-}
-
-// stateLines returns the lines of the front matter that have a key.
-func stateLines(text string) []stateLine {
-	start, end, ok := frontMatter(text)
-	if !ok {
-		return nil
-	}
-	var lines []stateLine
-	for line := range strings.Lines(text[start:end]) {
-		if l, ok := readStateLine(line, start); ok {
-			lines = append(lines, l)
-		}
-		start += len(line)
-	}
-	return lines
-}
-
-// stateLineOf returns the line that sets a key.
-func stateLineOf(text, key string) (stateLine, bool) {
-	for _, l := range stateLines(text) {
-		if l.key == key && l.colon >= 0 {
-			return l, true
-		}
-	}
-	return stateLine{}, false
-}
-
 // statePlace is what is at an offset of a state file.
 func statePlace(text string, offset int) config.Place {
 	none := config.Place{Start: offset, End: offset}
-	start, end, ok := frontMatter(text)
-	if !ok || offset < start || offset > end || offset == end && end < len(text) {
+	front, ok := loopstate.FrontOf(text)
+	if !ok || offset < front.Start || offset > front.End || offset == front.End && front.End < len(text) {
 		return none
 	}
 	from := strings.LastIndexByte(text[:offset], '\n') + 1
-	line := text[from:]
-	if i := strings.IndexByte(line, '\n'); i >= 0 {
-		line = line[:i]
-	}
+	line, _, _ := strings.Cut(text[from:], "\n")
 	if strings.TrimSpace(line) == "" {
 		return config.Place{Where: config.InKey, Path: []string{""}, Start: offset, End: offset}
 	}
-	l, ok := readStateLine(line, from)
+	l, ok := front.LineAt(from)
 	switch {
 	case !ok:
 		return none
-	case l.colon < 0 || offset <= l.colon:
-		p := config.Place{Where: config.InKey, Path: []string{l.key}, Start: l.keyStart, End: max(l.keyEnd, offset), Closed: l.colon >= 0}
-		p.Value = text[l.valueStart:l.valueEnd]
-		return p
-	case offset > l.valueEnd && l.valueEnd > l.valueStart, offset > l.valueStart && l.valueEnd == l.valueStart:
+	case l.Colon < 0 || offset <= l.Colon:
+		return config.Place{Where: config.InKey, Path: []string{l.Key}, Start: l.KeyStart, End: max(l.KeyEnd, offset),
+			Closed: l.Colon >= 0, Value: text[l.ValueStart:l.ValueEnd]}
+	case offset > l.ValueEnd && l.ValueEnd > l.ValueStart, offset > l.ValueStart && l.ValueEnd == l.ValueStart:
 		return none
 	}
-	p := config.Place{Where: config.InValue, Path: []string{l.key}, Start: offset, End: offset, Closed: true}
-	if l.valueStart < l.valueEnd {
-		p.Start, p.End, p.Value = min(l.valueStart, offset), l.valueEnd, text[l.valueStart:l.valueEnd]
+	p := config.Place{Where: config.InValue, Path: []string{l.Key}, Start: offset, End: offset, Closed: true}
+	if l.ValueStart < l.ValueEnd {
+		p.Start, p.End, p.Value = min(l.ValueStart, offset), l.ValueEnd, text[l.ValueStart:l.ValueEnd]
 	}
 	return p
 }

@@ -2,12 +2,14 @@ package documents
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"go.lsp.dev/protocol"
 
 	"ralph-lsp/backends"
 	"ralph-lsp/config"
+	"ralph-lsp/loopstate"
 	"ralph-lsp/wire"
 )
 
@@ -28,25 +30,18 @@ func (doc *document) keyFile() (f keyFile, ok bool) {
 		parsed := config.Parse([]byte(doc.text))
 		return keyFile{" = ", parsed.At, config.Lookup, config.Children, parsed.Has}, len(doc.text) <= config.MaxSize
 	case stateDoc:
-		start, end, _ := frontMatter(doc.text)
+		front, _ := loopstate.FrontOf(doc.text)
 		return keyFile{
 			separator: ": ",
 			place:     func(offset int) config.Place { return statePlace(doc.text, offset) },
 			lookup:    func(path ...string) (config.Key, bool) { return stateKey(path[len(path)-1]) },
 			children:  func(...string) []config.Key { return stateKeys },
-			has:       doc.hasStateKey,
-		}, end-start <= maxFrontMatter
+			has: func(except int, path ...string) bool {
+				return slices.ContainsFunc(front.Lines, func(l loopstate.Line) bool { return l.Key == path[len(path)-1] && l.KeyStart != except })
+			},
+		}, front.End-front.Start <= maxFrontMatter
 	}
 	return keyFile{}, false
-}
-
-func (doc *document) hasStateKey(except int, path ...string) bool {
-	for _, l := range stateLines(doc.text) {
-		if l.key == path[len(path)-1] && l.keyStart != except {
-			return true
-		}
-	}
-	return false
 }
 
 // hover explains the key at a position; nil where there is none.

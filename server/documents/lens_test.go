@@ -15,10 +15,7 @@ import (
 	"ralph-lsp/wire"
 )
 
-var (
-	someTime     = time.Date(2026, 1, 2, 15, 4, 5, 0, time.Local)
-	loopDuration = 90 * time.Minute
-)
+var someTime = time.Date(2026, 1, 2, 15, 4, 5, 0, time.Local)
 
 // badStateURI stands for the state file with a text that can't be read.
 const badStateURI = uri.URI("bad")
