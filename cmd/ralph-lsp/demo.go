@@ -17,7 +17,7 @@ import (
 )
 
 // demoFile is the little program of the demo: what to say for one number. It
-// is wrong in three places.
+// is wrong in three places, so that the loop needs three runs.
 const (
 	demoFile    = "fizzbuzz.tmpl"
 	demoProgram = `{{if divides 16 .}}FizzBuzz
@@ -116,7 +116,7 @@ func demoConfig(folder string, fast bool) (loop.Config, error) {
 	agent := backends.Custom(self, args, backends.PromptStdin, stream.FormatPi)
 	agent.Name = "demo"
 	bounds := limits.Default()
-	bounds.MaxIterations = 5
+	bounds.MaxIterations = 5 // three are needed
 	return loop.Config{
 		Folder: folder, Prompt: demoPrompt, Backend: agent, Promise: demoPromise, Limits: bounds, Version: programVersion(),
 		History: history.Options{Off: true}, // the folder is gone soon

@@ -23,7 +23,8 @@ func newDemoAgent() *cobra.Command {
 		Hidden: true,
 		Args:   noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if _, err := io.Copy(io.Discard, cmd.InOrStdin()); err != nil { // it knows what to do
+			// It knows what to do; but who closes a pipe unread breaks it for the writer.
+			if _, err := io.Copy(io.Discard, cmd.InOrStdin()); err != nil {
 				return fmt.Errorf("reading the prompt: %w", err)
 			}
 			self, err := ownProgram()

@@ -31,7 +31,7 @@ func newDoctor() *cobra.Command {
 	return cmd
 }
 
-// examine makes all checks, and looks at the terminal.
+// examine makes the checks that editors show too, and the one that only matters here.
 func examine(cmd *cobra.Command, dir string) []wire.Check {
 	files := config.FilesOf(dir, backends.Names())
 	return append(server.Examine(contextOf(cmd), programVersion(), files), checkTerminal(cmd.OutOrStdout()))

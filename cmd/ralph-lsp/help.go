@@ -41,6 +41,8 @@ More
 Exit codes: 0 done, 2 a limit was reached, 1 failed, 130 cancelled or interrupted.
 `
 
+// newHelp replaces cobra's own, which answers an unknown word with the help of
+// everything.
 func newHelp() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND]",
@@ -64,7 +66,7 @@ func newHelp() *cobra.Command {
 			case len(rest) > 0:
 				return fmt.Errorf("%s has no commands, so there is no help for %q; see ralph-lsp help %[1]s", target.Name(), rest[0])
 			}
-			target.InitDefaultHelpFlag()
+			target.InitDefaultHelpFlag() // else --help is missing in the list: only running a command adds it
 			return target.Help()
 		},
 	}

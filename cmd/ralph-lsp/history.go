@@ -143,7 +143,8 @@ func sessionNamed(cmd *cobra.Command, dir string, args []string) (string, error)
 	return last[0].Path, nil
 }
 
-// printTranscript prints the updates that an editor would get.
+// printTranscript prints the updates that an editor would get, a page at a time:
+// a session may be long.
 func printTranscript(cmd *cobra.Command, path string, thinking bool) error {
 	for cursor := ""; ; {
 		page, err := server.ReadTranscript(cmd.Context(), path, cursor, 0, thinking)

@@ -8,6 +8,8 @@ import (
 	"ralph-lsp/loop"
 )
 
+// newPause, like the other commands for a loop that runs, changes its state file:
+// whoever drives it, an editor or another terminal, watches that.
 func newPause() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "pause",

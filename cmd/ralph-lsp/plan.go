@@ -31,7 +31,8 @@ is one: to plan before a loop runs. The exit code is the agent's.`,
 	return cmd
 }
 
-// plan runs a session in the terminal.
+// plan runs a session in the terminal. Its scope ends whatever the agent leaves
+// running, as after an iteration.
 func plan(cmd *cobra.Command, dir string, agent start.Agent, prompt string) error {
 	in, isIn := isTerminal(cmd.InOrStdin())
 	out, isOut := isTerminal(cmd.OutOrStdout())

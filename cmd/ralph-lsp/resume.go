@@ -9,6 +9,8 @@ import (
 	"ralph-lsp/loop"
 )
 
+// newResume first asks the process that drives the loop. Only without one the loop
+// goes on here, as it would otherwise run twice.
 func newResume() *cobra.Command {
 	var flags loopFlags
 	cmd := &cobra.Command{

@@ -80,7 +80,8 @@ is the start with these flags, over which the command line's win; /cancel-ralph 
 	return cmd
 }
 
-// start runs a new loop.
+// start runs a new loop. The prompt comes first, as it may be a command of its own
+// (/cancel-ralph) that needs neither settings nor an agent.
 func (l *loopFlags) start(cmd *cobra.Command, words []string, promptFile string, quiet bool) error {
 	folder, err := l.folder()
 	if err != nil {
@@ -125,7 +126,8 @@ func (l *loopFlags) start(cmd *cobra.Command, words []string, promptFile string,
 	return startOrReplace(cmd, cfg, l.replace, func() error { return l.drive(cmd, cfg, files) })
 }
 
-// resume goes on with a loop that nobody drives.
+// resume goes on with a loop that nobody drives. What its file says that it runs
+// needs trust like a folder's settings: an agent may have written it.
 func (l *loopFlags) resume(cmd *cobra.Command, quiet bool) error {
 	folder, err := l.folder()
 	if err != nil {

@@ -62,7 +62,8 @@ func printJSON(out io.Writer, v any) error {
 	return nil
 }
 
-// printStatus says where a loop stands, a fact per line.
+// printStatus says where a loop stands, a fact per line. All of it is read from the
+// state file, which knows what was spent up to the last turn only.
 func printStatus(out io.Writer, p palette, st loop.Status, owner loopstate.Owner, owned bool, now time.Time) {
 	if st.State == stateIdle {
 		fmt.Fprintf(out, "no loop in %s; start one with ralph-lsp run\n", plainLine(st.Folder))
@@ -92,8 +93,7 @@ func printStatus(out io.Writer, p palette, st loop.Status, owner loopstate.Owner
 	}
 }
 
-// costWords say what a loop has cost as far as its file tells. Of one that is
-// driven the file knows what was spent up to its last turn.
+// costWords say what a loop has cost as far as its file tells.
 func costWords(st loop.Status, owned bool) string {
 	if st.Cost.Known {
 		return money(st.Cost) + atLastTurn(owned)

@@ -10,6 +10,8 @@ import (
 	"ralph-lsp/loop"
 )
 
+// newSteer only queues the text: it is the state file that the next run is told
+// from, so the user can still change it there.
 func newSteer() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:         "steer [--] TEXT...",

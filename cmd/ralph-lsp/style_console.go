@@ -108,7 +108,7 @@ func (s *consoleStyle) text(delta string, by speaker) {
 		s.endText()
 		s.speaks = by
 	}
-	s.calls.last = ""
+	s.calls.last = "" // a result that comes now isn't below its call any more
 	p := s.cfg.palette
 	for line := range strings.Lines(delta) {
 		if by.parent != "" && !s.midLine {

@@ -291,7 +291,7 @@ func (s *prettyStyle) section(kind section, lines ...string) {
 		lines = append([]string{""}, lines...)
 	}
 	s.last = kind
-	if kind != sectionTool {
+	if kind != sectionTool { // a result that comes now isn't below its call any more
 		s.calls.last = ""
 	}
 	s.screen.print(lines...)

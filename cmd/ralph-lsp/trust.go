@@ -12,7 +12,8 @@ import (
 	"ralph-lsp/config"
 )
 
-// newTrust is the command that lets a folder's file count.
+// newTrust is the command that lets a folder's file count. It shows what it trusts
+// and doesn't ask: who calls it has decided.
 func newTrust() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "trust",
