@@ -131,6 +131,7 @@ type End struct {
 	Duration   time.Duration
 	Error      string          // why it failed, in one line
 	Denials    []stream.Denial // StopPermissionDenied: what was refused
+	Status     Status          // how the loop stands then; zero of one that was read back
 }
 
 func (StateChanged) loopEvent()   {}

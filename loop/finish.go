@@ -41,7 +41,7 @@ func (l *Loop) leaveFile(end End, now time.Time) State {
 // iteration. That one counts: the next one begins when the loop goes on.
 func writeFailure(s *loopstate.State, end End, now time.Time) {
 	s.Active, s.Iteration, s.Begun = false, max(s.Iteration-1, 1), true
-	s.StopReason, s.StopError, s.StoppedAt = string(end.Reason), end.problem(), now.UTC().Truncate(time.Second)
+	s.StopReason, s.StopError, s.StoppedAt = string(end.Reason), end.Problem(), now.UTC().Truncate(time.Second)
 }
 
 // reopen takes out of a state file why its loop failed, as that goes on.
@@ -49,8 +49,8 @@ func reopen(s *loopstate.State) {
 	s.StopReason, s.StopError, s.StoppedAt = "", "", time.Time{}
 }
 
-// problem says in one line what went wrong last.
-func (e End) problem() string {
+// Problem says in one line what went wrong last, "" for nothing.
+func (e End) Problem() string {
 	if e.Error != "" || len(e.Denials) == 0 {
 		return e.Error
 	}
@@ -75,10 +75,11 @@ func (l *Loop) finish(end End) {
 	l.change(func(p *progress) {
 		st := &p.status
 		st.State, st.StopReason, st.EndedAt, st.Retry = state, end.Reason, now, nil
-		if problem := end.problem(); problem != "" {
+		if problem := end.Problem(); problem != "" {
 			st.Error = problem
 		}
 	})
+	end.Status = l.Status()
 	l.end = end
 	l.sayGoodbye(state, end)
 	close(l.done)

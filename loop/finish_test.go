@@ -99,7 +99,7 @@ func TestWithoutTheReasonTheLoopIsInterrupted(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		_, state := failedAfter(t, says("no"), fails(stream.KindServer, "500"))
 		state.StopReason = "" // as its user deleted it
-		if st := statusOf(state, "f", "/w", false); st.State != StateInterrupted || st.Error != "" || st.StopReason != "" || !st.EndedAt.IsZero() {
+		if st := statusOf(state, "f", "/w", false); st.State != StateInterrupted || st.Error != "" || st.StopReason != StopInterrupted || !st.EndedAt.IsZero() {
 			t.Errorf("got %+v", st)
 		}
 		r, err := tryStart(t, &state, goOn, says("<promise>DONE</promise>"))

@@ -62,7 +62,7 @@ func statusOf(s loopstate.State, path, folder string, owned bool) Status {
 		status.State, status.StopReason = StateFailed, reason
 		status.Error, status.EndedAt = s.StopError, s.StoppedAt
 	case !owned:
-		status.State = StateInterrupted
+		status.State, status.StopReason = StateInterrupted, StopInterrupted
 	case !s.Active:
 		status.State = StatePaused
 	case s.ResumeAt.After(time.Now()):

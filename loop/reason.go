@@ -112,13 +112,11 @@ func (r StopReason) Capped() bool { return r.Ending().Limit != "" }
 func (r StopReason) Failed() bool { return r.Ending().State == StateFailed }
 
 // String is how and why a loop ended: "stopped: iteration limit reached".
-func (e Ending) String() string { return e.with("") }
+func (e Ending) String() string { return e.With("") }
 
-// After is String with how far the loop had come behind its first word: "failed
-// after 5 iterations: too many failures in a row".
-func (e Ending) After(how string) string { return e.with(" after " + how) }
-
-func (e Ending) with(howFar string) string {
+// With is String with words behind the first one, such as " after 5 iterations":
+// "failed after 5 iterations: too many failures in a row".
+func (e Ending) With(howFar string) string {
 	if e.Why == "" {
 		return e.What + howFar
 	}

@@ -80,7 +80,7 @@ func TestAnEndingInWords(t *testing.T) {
 		{"no_progress", "ended: no progress", "ended after 5 iterations: no progress"}, // a later version's
 	} {
 		e := tt.reason.Ending()
-		if got, after := e.String(), e.After("5 iterations"); got != tt.short || after != tt.after {
+		if got, after := e.String(), e.With(" after 5 iterations"); got != tt.short || after != tt.after {
 			t.Errorf("%s: %q, %q", tt.reason, got, after)
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"path/filepath"
 
-	"ralph-lsp/internal/limits"
 	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"
 	"ralph-lsp/stream"
@@ -24,6 +23,11 @@ const (
 	messageWarning messageType = 2
 	messageInfo    messageType = 3
 )
+
+// messageTypes are the types of messages by the class of what they say.
+var messageTypes = map[wire.Class]messageType{
+	wire.ClassError: messageError, wire.ClassWarning: messageWarning, wire.ClassInfo: messageInfo, wire.ClassOK: messageInfo,
+}
 
 type messageItem struct {
 	Title string `json:"title"`
@@ -206,13 +210,6 @@ func (m *manager) announce(f *folder, r *managed, end loop.End) {
 	if m.ed.Client().OptedIn {
 		return
 	}
-	kind := messageInfo
-	switch {
-	case end.Reason.Capped(), end.Reason == loop.StopCancelled, end.Reason == loop.StopStateRemoved:
-		kind = messageWarning
-	case end.Reason != loop.StopPromise:
-		kind = messageError
-	}
 	message := "Ralph " + wire.EndText(end)
 	if r.Status().State == loop.StateFailed && !m.asksItself() {
 		return // a question tells it: what to do with the loop
@@ -220,27 +217,21 @@ func (m *manager) announce(f *folder, r *managed, end loop.End) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if !end.Reason.Capped() || m.asksItself() || f.running != nil {
-		m.show(kind, message)
+		m.show(messageTypes[end.Reason.Ending().Class], message)
 		return
 	}
 	var nothing *seenLoop
 	ctx := m.questionAbout(f, nothing.situation())
 	m.wg.Go(func() {
-		raised, words := raise(r.Status().Limits, end)
-		if m.ask(ctx, message+". "+words, aboutLimit) != actionRaise || ctx.Err() != nil {
+		status := r.Status()
+		raised, words := status.Limits.Raise(end.Reason.Ending().Limit, wire.UsedBy(status))
+		if m.ask(ctx, message+". Raise the limit to "+words+"?", aboutLimit) != actionRaise || ctx.Err() != nil {
 			return
 		}
-		if _, err := m.launch(m.again(r, loop.Config{Change: raised})); err != nil {
+		if _, err := m.launch(m.again(r, loop.Config{Change: loop.Patch{Given: raised}})); err != nil {
 			m.show(messageError, "Ralph: "+err.Error())
 		}
 	})
-}
-
-// raise doubles the limit that was reached until it is above what was used.
-func raise(l loop.Limits, end loop.End) (change loop.Patch, question string) {
-	used := limits.Limits{MaxIterations: end.Iterations, MaxCostUSD: end.Cost.USD, MaxDuration: end.Duration}
-	given, words := l.Raise(end.Reason.Ending().Limit, used)
-	return loop.Patch{Given: given}, "Raise the limit to " + words + "?"
 }
 
 // show shows the user a message.

@@ -34,6 +34,7 @@ var commands = map[string]command{
 	wire.CommandResume:     with((*manager).resume),
 	wire.CommandUpdate:     with((*manager).update),
 	wire.CommandSteer:      with((*manager).steer),
+	wire.CommandOpen:       with((*manager).open),
 	wire.CommandStatus:     with((*manager).loops),
 	wire.CommandOutput:     with((*manager).output),
 	wire.CommandHistory:    with((*manager).history),

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -104,6 +105,7 @@ func (m *manager) change(ctx context.Context, p wire.LoopParams, here func(*mana
 	r, notOurs := m.find(p.LoopID, p.Folder)
 	if notOurs == nil {
 		err := here(r)
+		m.status.Changed(true) // that it will pause is no event
 		return resultOf(r), err
 	}
 	path, seen, err := m.elsewhere(ctx, p)
@@ -277,6 +279,29 @@ func (m *manager) steer(ctx context.Context, p wire.SteerParams) (any, error) {
 		},
 		func(folder string) error { return loop.SteerFolder(folder, p.Text) })
 	return result, err
+}
+
+// open shows a loop's state file in the editor.
+func (m *manager) open(ctx context.Context, p wire.LoopParams) (any, error) {
+	folder := p.Folder
+	if r := m.known(p.LoopID); folder == "" && r != nil {
+		folder = wire.FileURI(r.cfg.Folder)
+	}
+	path, err := m.folderPath(folder)
+	if err != nil {
+		return nil, err
+	}
+	file := filepath.Join(path, filepath.FromSlash(loopstate.Name))
+	if err := m.ed.Request(ctx, "window/showDocument", showDocument{wire.FileURI(file), true}, nil); err != nil {
+		return nil, fmt.Errorf("the editor doesn't open %s: %w", file, err)
+	}
+	return struct{}{}, nil
+}
+
+// showDocument are the parameters of window/showDocument.
+type showDocument struct {
+	URI       string `json:"uri"`
+	TakeFocus bool   `json:"takeFocus"`
 }
 
 // output replays a loop's updates after a gap or a reload.

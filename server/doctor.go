@@ -143,9 +143,8 @@ func checkState(dir string) wire.Check {
 		c.OK = true
 		c.Message = fmt.Sprintf("a loop at iteration %s, driven by process %d on %s since %s", at, owner.PID, owner.Host, owner.StartedAt.Local().Format(time.DateTime))
 	default:
-		how, why := wire.HowLeft((&loop.InterruptedError{State: state}).Reason())
 		c.Optional = true
-		c.Message = fmt.Sprintf("a loop that %s at iteration %s%s: %s", how, at, why, file.Path())
+		c.Message = fmt.Sprintf("a loop that %s: %s", wire.HowLeft((&loop.InterruptedError{State: state}).Reason(), "at iteration "+at), file.Path())
 		c.Fix = "go on with ralph-lsp resume, or discard it with ralph-lsp cancel"
 	}
 	return c

@@ -9,7 +9,6 @@ import (
 
 	"ralph-lsp/loop"
 	"ralph-lsp/server/client"
-	"ralph-lsp/stream"
 	"ralph-lsp/wire"
 )
 
@@ -91,23 +90,4 @@ func TestAnOldAnswerDiscardsNoRunningLoop(t *testing.T) {
 		t.Errorf("got %+v", m)
 	}
 	other.status(dir, inState("running"))
-}
-
-func TestARaisedLimitIsAboveWhatWasUsed(t *testing.T) {
-	tests := []struct {
-		limits loop.Limits
-		end    loop.End
-		want   string
-	}{
-		{loop.Limits{MaxIterations: 50}, loop.End{Reason: loop.StopMaxIterations, Iterations: 50}, "Raise the limit to 100 iterations?"},
-		{loop.Limits{MaxIterations: 1}, loop.End{Reason: loop.StopMaxIterations, Iterations: 4}, "Raise the limit to 8 iterations?"},
-		{loop.Limits{MaxCostUSD: 5}, loop.End{Reason: loop.StopMaxCost, Cost: stream.USD(5.2)}, "Raise the limit to $10.00?"},
-		{loop.Limits{MaxCostUSD: 0.001}, loop.End{Reason: loop.StopMaxCost, Cost: stream.USD(0.003)}, "Raise the limit to $0.0040?"},
-		{loop.Limits{MaxDuration: time.Minute}, loop.End{Reason: loop.StopMaxTime, Duration: 3 * time.Minute}, "Raise the limit to 4m?"},
-	}
-	for _, tt := range tests {
-		if _, words := raise(tt.limits, tt.end); words != tt.want {
-			t.Errorf("%+v: %s, want %s", tt.end, words, tt.want)
-		}
-	}
 }

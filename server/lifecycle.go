@@ -89,7 +89,7 @@ func serverCapabilities(client client.Info) (protocol.ServerCapabilities, error)
 		encoding = protocol.PositionEncodingKindUTF8
 	}
 	experimental, err := json.Marshal(map[string]any{
-		"ralph": map[string]any{"version": wire.Version, "stopReasons": stopReasons},
+		"ralph": map[string]any{"version": wire.Version, "stopReasons": stopReasons()},
 	})
 	return protocol.ServerCapabilities{
 		PositionEncoding: encoding,
@@ -112,9 +112,12 @@ func serverCapabilities(client client.Info) (protocol.ServerCapabilities, error)
 }
 
 // stopReasons are all the reasons that a loop's end may give.
-var stopReasons = []loop.StopReason{
-	loop.StopPromise, loop.StopMaxIterations, loop.StopMaxCost, loop.StopMaxTime, loop.StopCancelled, loop.StopStateRemoved,
-	loop.StopFailures, loop.StopPermissionDenied, loop.StopStalled, loop.StopBackendError, loop.StopInterrupted, loop.StopBadStateFile,
+func stopReasons() []loop.StopReason {
+	var all []loop.StopReason
+	for _, e := range loop.Endings() {
+		all = append(all, e.Reason)
+	}
+	return all
 }
 
 // shutdown is the editor's word that it leaves. The loops have from now on,

@@ -9,7 +9,6 @@ import (
 
 	"ralph-lsp/loop"
 	"ralph-lsp/server/client"
-	"ralph-lsp/stream"
 	"ralph-lsp/wire"
 )
 
@@ -184,6 +183,6 @@ func progressReport(s loop.Status, problem *string) ProgressValue {
 	if limit > 0 {
 		v.Percentage = new(min((iteration-1)*100/limit, 100))
 	}
-	v.Message = stream.Plain(wire.JoinFacts(wire.OfMax(iteration, limit), wire.CostText(s.Cost, s.CostIncomplete), wire.Activity(s, problem)))
+	v.Message = wire.Line(s, problem)
 	return v
 }

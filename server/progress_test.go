@@ -82,7 +82,7 @@ func TestProgressOfALoop(t *testing.T) {
 			`$/progress {"token":"ralph/l1","value":{"kind":"begin","title":"Ralph","cancellable":true,"message":"1/50 · pi · starting","percentage":0}}`,
 			`$/progress {"token":"ralph/l1","value":{"kind":"report","message":"1/50 · working","percentage":0}}`,
 			`$/progress {"token":"ralph/l1","value":{"kind":"report","message":"3/50 · $1.42 · bash go test ./...","percentage":4}}`,
-			`$/progress {"token":"ralph/l1","value":{"kind":"end","message":"done: DONE after 7 iterations · $3.10 · 12m"}}`,
+			`$/progress {"token":"ralph/l1","value":{"kind":"end","message":"done: DONE after 7 iterations · $3.10 · 12m03s"}}`,
 		}
 		if fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("got:\n%v\nwant:\n%v", got, want)
@@ -127,11 +127,11 @@ func TestReportText(t *testing.T) {
 
 func TestEndText(t *testing.T) {
 	for want, e := range map[string]loop.End{
-		"done: ALL GREEN after 1 iteration · $0.00 · 9s":                                       {Reason: loop.StopPromise, Promise: "ALL GREEN", Iterations: 1, Cost: stream.USD(0), Duration: 9 * time.Second},
-		"stopped: iteration limit reached after 50 iterations · 1h02m":                         {Reason: loop.StopMaxIterations, Iterations: 50, Duration: 62 * time.Minute},
-		"cancelled after 0 iterations · 0s":                                                    {Reason: loop.StopCancelled},
-		"failed: too many failures in a row after 5 iterations · 3s · 401 key is not accepted": {Reason: loop.StopFailures, Iterations: 5, Duration: 3 * time.Second, Error: "401 key is not accepted"},
-		"ended: new_reason after 2 iterations · 0s":                                            {Reason: "new_reason", Iterations: 2},
+		"done: ALL GREEN after 1 iteration · $0.00 · 9s":                                                      {Reason: loop.StopPromise, Promise: "ALL GREEN", Iterations: 1, Cost: stream.USD(0), Duration: 9 * time.Second},
+		"stopped after 50 iterations: iteration limit reached · cost unknown · 1h02m":                         {Reason: loop.StopMaxIterations, Iterations: 50, Duration: 62 * time.Minute},
+		"cancelled after 0 iterations · cost unknown · 0s":                                                    {Reason: loop.StopCancelled},
+		"failed after 5 iterations: too many failures in a row · cost unknown · 3s · 401 key is not accepted": {Reason: loop.StopFailures, Iterations: 5, Duration: 3 * time.Second, Error: "401 key is not accepted"},
+		"ended after 2 iterations: new reason · cost unknown · 0s":                                            {Reason: "new_reason", Iterations: 2},
 	} {
 		if got := wire.EndText(e); got != want {
 			t.Errorf("got  %q\nwant %q", got, want)

@@ -11,6 +11,7 @@ import (
 	"ralph-lsp/backends"
 	"ralph-lsp/config"
 	"ralph-lsp/internal/limits"
+	"ralph-lsp/internal/tell"
 	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"
 	"ralph-lsp/server/rpc"
@@ -215,7 +216,7 @@ func (m *manager) dryRun(cfg loop.Config, argv []string, prompt string, sources 
 
 // dryRunText is a dry run's result in one line.
 func dryRunText(r wire.DryRunResult, l loop.Limits) string {
-	facts := []string{wire.OneLine(strings.Join(r.Argv, " ")), "a prompt of " + wire.Counted(r.PromptBytes, "byte"), "in " + r.Cwd, l.Line("")}
+	facts := []string{wire.OneLine(strings.Join(r.Argv, " ")), "a prompt of " + tell.Counted(r.PromptBytes, "byte"), "in " + r.Cwd, l.Line("")}
 	if promise := r.Limits.CompletionPromise; promise != nil {
 		facts = append(facts, "until "+wire.OneLine(*promise)+" (from "+wire.SourceText[r.Sources["completionPromise"]]+")")
 	}

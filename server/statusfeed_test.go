@@ -35,7 +35,7 @@ func TestStatusOfLoops(t *testing.T) {
 		{"cancelled", []wire.LoopStatus{{State: "ended", StopReason: "cancelled"}}, "ok", false, "Ralph cancelled"},
 		{"at its limit", []wire.LoopStatus{{State: "ended", StopReason: "max_cost"}}, "warning", false, "Ralph stopped: cost limit reached"},
 		{"failed", []wire.LoopStatus{{State: "ended", StopReason: "failures"}}, "error", false, "Ralph failed: too many failures in a row"},
-		{"ended for a reason of the future", []wire.LoopStatus{{State: "ended", StopReason: "tired"}}, "error", false, "Ralph ended"},
+		{"ended for a reason of the future", []wire.LoopStatus{{State: "ended", StopReason: "tired"}}, "error", false, "Ralph ended: tired"},
 		{"two loops", []wire.LoopStatus{{State: "running", Cost: cost(1)}, {State: "paused", Cost: cost(2)}}, "ok", true, "Ralph 2 loops · $3.00"},
 		{"two loops, one without cost", []wire.LoopStatus{{State: "running", Cost: cost(1)}, {State: "running"}}, "ok", true, "Ralph 2 loops · at least $1.00"},
 		{"one runs, one failed", []wire.LoopStatus{{State: "running", Iteration: 1}, {State: "ended", StopReason: "stalled"}}, "error", true, "Ralph 1"},

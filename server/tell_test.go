@@ -86,7 +86,7 @@ func TestAPlainClientIsOfferedAPromise(t *testing.T) {
 				c.Hears("window/showMessage", "Ralph done: DONE after")
 				return
 			}
-			c.Hears("window/showMessageRequest", "stopped: iteration limit reached after 2 iterations")
+			c.Hears("window/showMessageRequest", "stopped after 2 iterations: iteration limit reached")
 			asked := 0
 			for _, m := range c.Heard() {
 				if m.Method == "window/showMessageRequest" && strings.Contains(string(m.Params), "not done yet") {

@@ -19,6 +19,7 @@ const (
 	CommandResume     = "ralph.loop.resume"
 	CommandUpdate     = "ralph.loop.update"
 	CommandSteer      = "ralph.loop.steer"
+	CommandOpen       = "ralph.loop.open"
 	CommandStatus     = "ralph.loop.status"
 	CommandOutput     = "ralph.loop.output"
 	CommandHistory    = "ralph.loop.history"

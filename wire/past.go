@@ -1,9 +1,11 @@
 package wire
 
 import (
+	"cmp"
 	"time"
 
 	"ralph-lsp/history"
+	"ralph-lsp/internal/tell"
 	"ralph-lsp/loop"
 	"ralph-lsp/stream"
 )
@@ -23,7 +25,7 @@ type HistoryResult struct {
 // is left out.
 type PastLoop struct {
 	LoopID         string    `json:"loopId"`
-	Title          string    `json:"title,omitempty"` // of the prompt, one line
+	Title          string    `json:"title"` // of the prompt, one line
 	Backend        string    `json:"backend,omitempty"`
 	StartedAt      time.Time `json:"startedAt"`
 	StopReason     string    `json:"stopReason"`
@@ -34,16 +36,22 @@ type PastLoop struct {
 	DurationMs     int64     `json:"durationMs"`
 	Error          string    `json:"error,omitempty"`
 	SessionFileURI string    `json:"sessionFileUri"`
+	Text           string    `json:"text"` // how it ended, in one line
+	Class          Class     `json:"class"`
 }
 
 // PastOf returns the wire's form of a loop's session. One without an end
 // was interrupted.
 func PastOf(s history.Summary) PastLoop {
 	past := PastLoop{
-		LoopID: s.Loop.LoopID, Title: s.Loop.Title, Backend: s.Loop.Backend, StartedAt: history.TimeOf(s.Loop.StartedAt),
+		LoopID: s.Loop.LoopID, Title: cmp.Or(stream.Plain(s.Loop.Title), s.Loop.LoopID), Backend: s.Loop.Backend, StartedAt: history.TimeOf(s.Loop.StartedAt),
 		StopReason: string(loop.StopInterrupted), Iterations: s.Iteration, SessionFileURI: FileURI(s.Path),
 	}
+	ending := loop.StopInterrupted.Ending()
+	past.Text, past.Class = ending.With(" after "+tell.Counted(s.Iteration, "iteration")), ending.Class
 	if e := s.End; e != nil {
+		end := endOf(*e)
+		past.Text, past.Class = EndText(end), end.Reason.Ending().Class
 		past.StopReason, past.Promise, past.Iterations, past.Error = e.StopReason, e.Promise, e.Iterations, stream.Plain(e.Error)
 		past.CostUSD, past.DurationMs = dollars(history.CostOf(e.CostUSD)), history.DurationOf(e.DurationMs).Milliseconds()
 		past.Tokens = projectTokens(stream.Tokens(e.Tokens))
@@ -75,16 +83,20 @@ func LoopEvent(r history.Record) loop.Event {
 		given, _ := r.Given() // what can't be is no limit
 		return loop.LimitsChanged{Limits: given.Over(loop.Limits{}), Promise: r.Promise}
 	case history.LoopEnd:
-		end := loop.End{
-			Reason: loop.StopReason(r.StopReason), Promise: r.Promise, Iterations: r.Iterations, Limit: r.Limit, Cost: history.CostOf(r.CostUSD),
-			Tokens: stream.Tokens(r.Tokens), Duration: history.DurationOf(r.DurationMs), Error: r.Error,
-		}
-		for _, d := range r.Denials {
-			end.Denials = append(end.Denials, stream.Denial(d))
-		}
-		return end
+		return endOf(r)
 	}
 	return nil
+}
+
+func endOf(r history.LoopEnd) loop.End {
+	end := loop.End{
+		Reason: loop.StopReason(r.StopReason), Promise: r.Promise, Iterations: r.Iterations, Limit: r.Limit, Cost: history.CostOf(r.CostUSD),
+		Tokens: stream.Tokens(r.Tokens), Duration: history.DurationOf(r.DurationMs), Error: r.Error,
+	}
+	for _, d := range r.Denials {
+		end.Denials = append(end.Denials, stream.Denial(d))
+	}
+	return end
 }
 
 // SessionURI is the URI of a loop's session file, "" if it has none.

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"ralph-lsp/history"
+	"ralph-lsp/internal/tell"
 	"ralph-lsp/loop"
 	"ralph-lsp/stream"
 )
@@ -33,7 +34,7 @@ type Projector struct {
 func (p *Projector) Event(e stream.Event) Update {
 	switch e := e.(type) {
 	case stream.SessionStart:
-		return SessionUpdate{KindSession, stream.Plain(e.Backend), stream.Plain(e.Version), stream.Plain(e.Provider), stream.Plain(e.Model), e.SessionID}
+		return SessionUpdate{KindSession, stream.Plain(e.Backend), stream.Plain(e.Version), stream.Plain(e.Provider), stream.Plain(e.Model), e.SessionID, info(SessionText(e))}
 	case stream.Text:
 		return chunk(KindMessageChunk, e.Delta, e.MessageID, e.ParentToolCallID)
 	case stream.Thinking:
@@ -60,13 +61,13 @@ func (p *Projector) Event(e stream.Event) Update {
 	case stream.Usage:
 		return p.projectUsage(e)
 	case stream.Retry:
-		return Retry{KindRetry, e.Attempt, e.MaxAttempts, e.Delay.Milliseconds(), string(e.Kind), stream.Plain(e.Message)}
+		return Retry{KindRetry, e.Attempt, e.MaxAttempts, e.Delay.Milliseconds(), string(e.Kind), stream.Plain(e.Message), Said{Text: RetryText(e), Class: ClassWarning}}
 	case stream.Compaction:
-		return Compaction{KindCompaction, e.Done, stream.Plain(e.Reason), stream.Plain(e.Error)}
+		return Compaction{KindCompaction, e.Done, stream.Plain(e.Reason), stream.Plain(e.Error), info(CompactionText(e))}
 	case stream.Topic:
-		return Topic{KindTopic, stream.Plain(e.Topic), stream.Plain(e.Target), stream.Plain(e.Payload)}
+		return Topic{KindTopic, stream.Plain(e.Topic), stream.Plain(e.Target), stream.Plain(e.Payload), info(TopicText(e))}
 	case stream.Error:
-		return ErrorUpdate{KindError, stream.Plain(e.Message), e.Retryable, string(e.Kind)}
+		return ErrorUpdate{KindError, stream.Plain(e.Message), e.Retryable, string(e.Kind), Said{Text: sentence(e.Message), Class: ClassError}}
 	}
 	return nil
 }
@@ -90,28 +91,24 @@ func (p *Projector) Unfinished(e loop.Event) []Update {
 func (p *Projector) Loop(e loop.Event) Update {
 	switch e := e.(type) {
 	case loop.StateChanged:
-		text := ""
-		if e.State == loop.StateWaiting {
-			text = loop.WaitText(e.Reason)
-		}
-		return StateChange{KindState, string(e.State), history.TimeOf(e.ResumeAt), stream.Plain(e.Reason), stream.Plain(text)}
+		return StateChange{KindState, string(e.State), history.TimeOf(e.ResumeAt), stream.Plain(e.Reason), saidOf(e)}
 	case loop.IterationStart:
-		return Iteration{SessionUpdate: KindIteration, Phase: PhaseBegin, Iteration: e.Iteration, MaxIterations: e.MaxIterations}
+		return Iteration{SessionUpdate: KindIteration, Phase: PhaseBegin, Iteration: e.Iteration, MaxIterations: e.MaxIterations, Said: info(IterationText(e))}
 	case loop.IterationEnd:
 		p.Spent = p.Spent.Plus(believed(e.Cost))
 		return iterationEnd(e)
 	case loop.Goal:
-		return Goal{KindGoal, stream.Plain(e.Promise), stream.Plain(e.From), Said{Text: GoalText(e), Class: ClassInfo}}
+		return Goal{KindGoal, stream.Plain(e.Promise), stream.Plain(e.From), info(GoalText(e))}
 	case loop.NearMiss:
 		return Promise{KindPromise, false, stream.Plain(e.Found), stream.Plain(e.Expected), stream.Plain(e.Why), Said{NearMissText(e), ClassWarning, OffersOf(e.Offer)}}
 	case loop.Guidance:
-		return Guidance{KindGuidance, e.ID, string(e.State)}
+		return Guidance{KindGuidance, e.ID, string(e.State), info(GuidanceText(e))}
 	case loop.Told:
 		return UserChunk{SessionUpdate: KindUserChunk, Content: TextContent{"text", stream.Plain(e.Text)}}
 	case loop.Warning:
 		return Warning{KindWarning, stream.Plain(e.Message), Said{sentence(e.Message), ClassWarning, OffersOf(e.Offer)}}
 	case loop.LimitsChanged:
-		return Limits{KindLimits, ParamsOf(e.Limits.Given(), stream.Plain(e.Promise))}
+		return Limits{KindLimits, ParamsOf(e.Limits.Given(), stream.Plain(e.Promise)), info(LimitsText(e))}
 	case loop.End:
 		return projectEnd(e)
 	}
@@ -124,7 +121,7 @@ func ResultOf(r stream.Result) Iteration {
 	end := Iteration{
 		SessionUpdate: KindIteration, Phase: PhaseEnd, Iteration: 1,
 		Outcome: string(loop.OutcomeOK), CostUSD: dollars(r.Usage.Cost), Turns: &r.Turns, ToolCalls: &r.ToolCalls,
-		Tokens: new(Tokens(history.TokensOf(r.Usage.Tokens))), Text: new(stream.Plain(r.Text)), SkippedLines: &r.SkippedLines,
+		Tokens: new(Tokens(history.TokensOf(r.Usage.Tokens))), LastMessage: new(stream.Plain(r.Text)), SkippedLines: &r.SkippedLines,
 	}
 	if f := r.Failure; f != nil {
 		end.Outcome, end.Error = string(loop.OutcomeError), stream.Plain(f.Message)
@@ -132,6 +129,9 @@ func ResultOf(r stream.Result) Iteration {
 			end.Outcome = string(loop.OutcomeCancelled)
 		}
 	}
+	end.Said = Said{Class: classOf(loop.Outcome(end.Outcome)), Text: IterationEndText(loop.IterationEnd{
+		Outcome: loop.Outcome(end.Outcome), Error: end.Error, Cost: r.Usage.Cost, Turns: r.Turns, ToolCalls: r.ToolCalls, Skipped: r.SkippedLines,
+	})}
 	return end
 }
 
@@ -165,9 +165,35 @@ func StatusOf(s loop.Status, owned bool) LoopStatus {
 		out.StateFileURI = FileURI(s.StateFile)
 	}
 	out.SessionFileURI = SessionURI(s)
-	out.Text = TextOf(out)
+	out.say(s)
 	return out
 }
+
+// say puts into words where a loop stands, and what can be done with it.
+func (l *LoopStatus) say(s loop.Status) {
+	facts := factsOf(*l)
+	l.Title, l.Class = titleOf(s), classOfLoop(*l)
+	l.Live, l.Busy, l.Pausing = facts.live, facts.busy, s.Pausing
+	l.Can, l.Offers = can(s), OffersAfter(s)
+	l.Text = TextOf(*l)
+	l.Line = l.Text
+	if l.Live {
+		l.Line = Line(s, nil)
+		l.CostText = "unknown"
+	}
+	if cost := CostText(s.Cost, s.CostIncomplete); cost != "" {
+		l.CostText = cost
+	}
+	if l.CostText != "" && s.Limits.MaxCostUSD > 0 {
+		l.CostText += " of " + tell.USD(s.Limits.MaxCostUSD)
+	}
+	if s.State != StateIdle {
+		l.LimitTexts = limitTexts(s.Limits, s.Promise)
+	}
+}
+
+// titleOf tells a loop from those in other folders.
+func titleOf(s loop.Status) string { return stream.Plain(filepath.Base(s.Folder)) }
 
 // FileURI returns the file URI of an absolute path.
 func FileURI(path string) string {
@@ -216,6 +242,7 @@ func iterationEnd(e loop.IterationEnd) Iteration {
 		SessionUpdate: KindIteration, Phase: PhaseEnd, Iteration: e.Iteration,
 		Outcome: string(e.Outcome), Error: stream.Plain(e.Error), CostUSD: dollars(e.Cost),
 		Turns: &e.Turns, ToolCalls: &e.ToolCalls, DurationMs: new(e.Duration.Milliseconds()), Tokens: projectTokens(e.Tokens),
+		Said: Said{Text: IterationEndText(e), Class: classOf(e.Outcome)},
 	}
 	if e.Skipped > 0 {
 		end.SkippedLines = &e.Skipped
@@ -227,9 +254,13 @@ func projectEnd(e loop.End) End {
 	end := End{
 		SessionUpdate: KindEnd, StopReason: string(e.Reason), Promise: stream.Plain(e.Promise), Iterations: e.Iterations,
 		CostUSD: dollars(e.Cost), Tokens: projectTokens(e.Tokens), DurationMs: e.Duration.Milliseconds(), Error: stream.Plain(e.Error),
+		Said: Said{Text: EndText(e), Class: e.Reason.Ending().Class, Offers: OffersAfter(e.Status)},
 	}
 	for _, d := range e.Denials {
 		end.Denials = append(end.Denials, Denial{stream.Plain(d.Tool), stream.Plain(d.Detail)})
+	}
+	if e.Status.Folder != "" {
+		end.Title = titleOf(e.Status)
 	}
 	return end
 }

@@ -43,15 +43,15 @@ func TestAgentEventsOnTheWire(t *testing.T) {
 			`{"sessionUpdate":"usage_update","cost":{"amount":0,"currency":"USD"}}`},
 		{"usage that says nothing", stream.Usage{}, ""},
 		{"retry", stream.Retry{Attempt: 1, MaxAttempts: 3, Delay: 2 * time.Second, Kind: stream.KindOverloaded, Message: "529"},
-			`{"sessionUpdate":"_ralph/retry","attempt":1,"maxAttempts":3,"delayMs":2000,"reason":"overloaded","message":"529"}`},
+			`{"sessionUpdate":"_ralph/retry","attempt":1,"maxAttempts":3,"delayMs":2000,"reason":"overloaded","message":"529","text":"the agent tries again in 2s (attempt 1/3) · 529","class":"warning"}`},
 		{"compaction", stream.Compaction{Reason: "threshold", Done: true},
-			`{"sessionUpdate":"_ralph/compaction","done":true,"reason":"threshold"}`},
+			`{"sessionUpdate":"_ralph/compaction","done":true,"reason":"threshold","text":"the agent has summarised its context","class":"info"}`},
 		{"topic", stream.Topic{Topic: "build.done", Payload: "tests: pass"},
-			`{"sessionUpdate":"_ralph/topic","topic":"build.done","payload":"tests: pass"}`},
+			`{"sessionUpdate":"_ralph/topic","topic":"build.done","payload":"tests: pass","text":"build.done: tests: pass","class":"info"}`},
 		{"error", stream.Error{Message: "403 no", Kind: stream.KindAuth},
-			`{"sessionUpdate":"_ralph/error","message":"403 no","retryable":false,"kind":"authentication"}`},
+			`{"sessionUpdate":"_ralph/error","message":"403 no","retryable":false,"kind":"authentication","text":"403 no","class":"error"}`},
 		{"session", stream.SessionStart{Backend: "pi", Model: "m"},
-			`{"sessionUpdate":"_ralph/session","backend":"pi","model":"m"}`},
+			`{"sessionUpdate":"_ralph/session","backend":"pi","model":"m","text":"pi · m","class":"info"}`},
 		{"quota is part of the status", stream.Quota{Window: "five_hour"}, ""},
 		{"turn end is in the usage", stream.TurnEnd{StopReason: "stop"}, ""},
 		{"complete comes as the iteration's end", stream.Complete{}, ""},
@@ -80,29 +80,29 @@ func TestLoopEventsOnTheWire(t *testing.T) {
 		want string
 	}{
 		{"iteration begins", loop.IterationStart{Iteration: 3, MaxIterations: 50},
-			`{"sessionUpdate":"_ralph/iteration","phase":"begin","iteration":3,"maxIterations":50}`},
+			`{"sessionUpdate":"_ralph/iteration","phase":"begin","iteration":3,"maxIterations":50,"text":"iteration 3 of 50","class":"info"}`},
 		{"iteration of an unlimited loop", loop.IterationStart{Iteration: 3},
-			`{"sessionUpdate":"_ralph/iteration","phase":"begin","iteration":3}`},
+			`{"sessionUpdate":"_ralph/iteration","phase":"begin","iteration":3,"text":"iteration 3","class":"info"}`},
 		{"iteration ends", loop.IterationEnd{Iteration: 3, Outcome: loop.OutcomeOK, Duration: time.Minute, Cost: stream.USD(0.31), Turns: 4},
-			`{"sessionUpdate":"_ralph/iteration","phase":"end","iteration":3,"outcome":"ok","costUsd":0.31,"turns":4,"toolCalls":0,"durationMs":60000}`},
+			`{"sessionUpdate":"_ralph/iteration","phase":"end","iteration":3,"outcome":"ok","costUsd":0.31,"turns":4,"toolCalls":0,"durationMs":60000,"text":"ok · $0.31 · 4 turns · 1m00s","class":"ok"}`},
 		{"iteration fails, cost unknown", loop.IterationEnd{Iteration: 1, Outcome: loop.OutcomeError, Error: "403", Skipped: 2},
-			`{"sessionUpdate":"_ralph/iteration","phase":"end","iteration":1,"outcome":"error","error":"403","turns":0,"toolCalls":0,"durationMs":0,"skippedLines":2}`},
+			`{"sessionUpdate":"_ralph/iteration","phase":"end","iteration":1,"outcome":"error","error":"403","turns":0,"toolCalls":0,"durationMs":0,"skippedLines":2,"text":"error: 403 · cost unknown · 2 broken lines skipped","class":"warning"}`},
 		{"waiting", loop.StateChanged{State: loop.StateWaiting, ResumeAt: noon, Reason: "rate_limit"},
-			`{"sessionUpdate":"_ralph/state","state":"waiting","resumeAt":"2026-01-02T12:00:00Z","reason":"rate_limit","text":"rate limit"}`},
+			`{"sessionUpdate":"_ralph/state","state":"waiting","resumeAt":"2026-01-02T12:00:00Z","reason":"rate_limit","text":"waiting (rate limit) for 1s","class":"warning"}`},
 		{"running", loop.StateChanged{State: loop.StateRunning},
 			`{"sessionUpdate":"_ralph/state","state":"running"}`},
 		{"near miss", loop.NearMiss{Found: "ALMOST", Expected: "DONE", Why: "another text"},
 			`{"sessionUpdate":"_ralph/promise","matched":false,"found":"ALMOST","expected":"DONE","message":"another text","text":"not done yet: another text","class":"warning"}`},
 		{"guidance", loop.Guidance{ID: "g1", State: loop.GuidanceQueued},
-			`{"sessionUpdate":"_ralph/guidance","guidanceId":"g1","state":"queued"}`},
+			`{"sessionUpdate":"_ralph/guidance","guidanceId":"g1","state":"queued","text":"guidance for the next run","class":"info"}`},
 		{"warning", loop.Warning{Message: "80 % of the cost limit is spent"},
 			`{"sessionUpdate":"_ralph/warning","message":"80 % of the cost limit is spent","text":"80 % of the cost limit is spent","class":"warning"}`},
 		{"limits", loop.LimitsChanged{Limits: loop.Limits{MaxIterations: 9, MaxDuration: time.Hour}, Promise: "DONE"},
-			`{"sessionUpdate":"_ralph/limits","maxIterations":9,"maxDurationMs":3600000,"completionPromise":"DONE"}`},
+			`{"sessionUpdate":"_ralph/limits","maxIterations":9,"maxDurationMs":3600000,"completionPromise":"DONE","text":"limits changed: 9 iterations · 1h of running · promise DONE","class":"info"}`},
 		{"end", loop.End{Reason: loop.StopPromise, Promise: "DONE", Iterations: 7, Cost: stream.USD(3.1), Duration: 12 * time.Minute},
-			`{"sessionUpdate":"_ralph/end","stopReason":"promise","promise":"DONE","iterations":7,"costUsd":3.1,"durationMs":720000}`},
+			`{"sessionUpdate":"_ralph/end","stopReason":"promise","promise":"DONE","iterations":7,"costUsd":3.1,"durationMs":720000,"text":"done: DONE after 7 iterations · $3.10 · 12m00s","class":"ok"}`},
 		{"end by denials", loop.End{Reason: loop.StopPermissionDenied, Iterations: 2, Denials: []stream.Denial{{Tool: "Bash", Detail: "rm -rf x"}}},
-			`{"sessionUpdate":"_ralph/end","stopReason":"permission_denied","iterations":2,"durationMs":0,"denials":[{"tool":"Bash","detail":"rm -rf x"}]}`},
+			`{"sessionUpdate":"_ralph/end","stopReason":"permission_denied","iterations":2,"durationMs":0,"denials":[{"tool":"Bash","detail":"rm -rf x"}],"text":"failed after 2 iterations: the agent was refused permission · cost unknown · 0s · refused: Bash rm -rf x","class":"error"}`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -175,9 +175,9 @@ func TestRecordedStreamEndsWithItsResult(t *testing.T) {
 		in   stream.Result
 		want string
 	}{
-		{"ended well", ok, `{"sessionUpdate":"_ralph/iteration","phase":"end","iteration":1,"outcome":"ok","costUsd":0.5,"turns":2,"toolCalls":0,"tokens":{"input":3,"output":0,"cacheRead":0,"cacheWrite":0},"text":"All done.","skippedLines":0}`},
-		{"failed, cost unknown", failed, `{"sessionUpdate":"_ralph/iteration","phase":"end","iteration":1,"outcome":"error","error":"403","turns":0,"toolCalls":0,"tokens":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0},"text":"","skippedLines":0}`},
-		{"aborted", aborted, `{"sessionUpdate":"_ralph/iteration","phase":"end","iteration":1,"outcome":"cancelled","error":"stopped","turns":0,"toolCalls":0,"tokens":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0},"text":"","skippedLines":1}`},
+		{"ended well", ok, `{"sessionUpdate":"_ralph/iteration","phase":"end","iteration":1,"outcome":"ok","costUsd":0.5,"turns":2,"toolCalls":0,"tokens":{"input":3,"output":0,"cacheRead":0,"cacheWrite":0},"lastMessage":"All done.","skippedLines":0,"text":"ok · $0.50 · 2 turns","class":"ok"}`},
+		{"failed, cost unknown", failed, `{"sessionUpdate":"_ralph/iteration","phase":"end","iteration":1,"outcome":"error","error":"403","turns":0,"toolCalls":0,"tokens":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0},"lastMessage":"","skippedLines":0,"text":"error: 403 · cost unknown","class":"warning"}`},
+		{"aborted", aborted, `{"sessionUpdate":"_ralph/iteration","phase":"end","iteration":1,"outcome":"cancelled","error":"stopped","turns":0,"toolCalls":0,"tokens":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0},"lastMessage":"","skippedLines":1,"text":"cancelled: stopped · cost unknown · 1 broken line skipped","class":"info"}`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -205,7 +205,8 @@ func TestStatusOnTheWire(t *testing.T) {
 		owned bool
 		want  string
 	}{
-		{"all of it", full, true, `{"loopId":"l1","folder":"file:///w/my%20app","state":"running","text":"3/50 · $1.50","iteration":3,"maxIterations":50,` +
+		{"all of it", full, true, `{"loopId":"l1","folder":"file:///w/my%20app","title":"my app","state":"running","text":"3/50 · $1.50","line":"3/50 · $1.50 · waiting (rate limit)",` +
+			`"class":"info","live":true,"busy":true,"can":["cancel","pause","steer","update"],"costText":"$1.50 of $10.00","limitTexts":["50 iterations","$10.00","1h of running"],"iteration":3,"maxIterations":50,` +
 			`"startedAt":"2026-01-02T12:00:00Z","iterationStartedAt":"2026-01-02T12:00:00Z","backend":{"name":"pi","model":"m"},` +
 			`"cost":{"amount":1.5,"currency":"USD","limit":10,"iteration":0.5,"estimated":false},"time":{"spentMs":60000,"limitMs":3600000},` +
 			`"tokens":{"input":1,"output":0,"cacheRead":0,"cacheWrite":0},"context":{"used":60000,"size":200000},` +
@@ -213,7 +214,7 @@ func TestStatusOnTheWire(t *testing.T) {
 			`"tool":{"toolCallId":"t1","name":"bash","title":"ls","kind":"execute","startedAt":"2026-01-02T12:00:00Z"},` +
 			`"retry":{"attempt":2,"reason":"rate_limit","text":"rate limit"},"owned":true,"stateFileUri":"file:///w/my%20app/.pi/ralph-loop.local.md"}`},
 		{"what isn't known is left out", loop.Status{Folder: "/w", State: "idle"}, false,
-			`{"folder":"file:///w","state":"idle","owned":false}`},
+			`{"folder":"file:///w","title":"w","state":"idle","class":"info","live":false,"busy":false,"can":["start"],"owned":false}`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -1,45 +1,109 @@
 package wire
 
-import "ralph-lsp/loop"
+import (
+	"slices"
+	"time"
+
+	"ralph-lsp/loop"
+)
 
 // stateFacts are what there is to know of a loop in one of its states.
 type stateFacts struct {
-	live   bool                    // it will go on, at once or when it is told to
-	busy   bool                    // an agent is at work
-	health func(LoopStatus) string // nil: HealthOK
-	doing  func(LoopStatus) string // why no agent is at work, or how the loop stands; nil: nothing to say
+	live  bool                    // somebody drives it: it will go on, at once or when it is told to
+	busy  bool                    // an agent is at work
+	class Class                   // "": info; the end of one that is over says it better
+	doing func(LoopStatus) string // why no agent is at work, or how the loop stands; nil: nothing to say
+	can   []string                // what can be done with it, besides looking at it
 }
+
+// What can be done with a loop, in short: the commands of an editor that have
+// more to them than ours, which "discard" and "cancel" share.
+const (
+	CanStart   = "start"
+	CanCancel  = "cancel"
+	CanPause   = "pause"
+	CanResume  = "resume"
+	CanSteer   = "steer"
+	CanUpdate  = "update"
+	CanDiscard = "discard"
+)
 
 // states has all states of a loop, and idle, which is none.
 var states = map[loop.State]stateFacts{
-	StateIdle:             {},
-	loop.StateStarting:    {live: true, busy: true, doing: saying("starting")},
-	loop.StateRunning:     {live: true, busy: true},
+	StateIdle:             {can: []string{CanStart}},
+	loop.StateStarting:    {live: true, busy: true, doing: saying("starting"), can: []string{CanCancel, CanPause, CanSteer, CanUpdate}},
+	loop.StateRunning:     {live: true, busy: true, doing: pausing, can: []string{CanCancel, CanPause, CanSteer, CanUpdate}},
 	loop.StateCancelling:  {live: true, busy: true, doing: saying("stopping")},
-	loop.StatePaused:      {live: true, doing: saying("paused")},
-	loop.StateWaiting:     {live: true, health: always(HealthWarning), doing: waitsFor},
-	loop.StateInterrupted: {health: always(HealthWarning), doing: saying("interrupted")},
-	loop.StateFailed:      {health: always(HealthError), doing: endingOf},
-	loop.StateEnded:       {health: healthOfEnd, doing: endingOf},
+	loop.StatePaused:      {live: true, doing: saying("paused"), can: []string{CanResume, CanCancel, CanSteer, CanUpdate}},
+	loop.StateWaiting:     {live: true, class: ClassWarning, doing: waitsFor, can: []string{CanResume, CanCancel, CanPause, CanSteer, CanUpdate}},
+	loop.StateInterrupted: {class: ClassWarning, doing: endingOf, can: []string{CanResume, CanDiscard}},
+	loop.StateFailed:      {class: ClassError, doing: endingOf, can: []string{CanResume, CanDiscard}},
+	loop.StateEnded:       {doing: endingOf, can: []string{CanStart}},
 }
 
-func saying(word string) func(LoopStatus) string   { return func(LoopStatus) string { return word } }
-func always(health string) func(LoopStatus) string { return saying(health) }
+func saying(word string) func(LoopStatus) string { return func(LoopStatus) string { return word } }
+
+func pausing(l LoopStatus) string {
+	if l.Pausing {
+		return "pausing"
+	}
+	return ""
+}
+
+func waitsFor(l LoopStatus) string {
+	var r RetryStatus
+	if l.Retry != nil {
+		r = *l.Retry
+	}
+	return WaitText(r.Reason, r.ResumeAt, time.Time{})
+}
+
+func endingOf(l LoopStatus) string {
+	if l.StopReason == "" { // an older process' loop
+		return l.State
+	}
+	return loop.StopReason(l.StopReason).Ending().String()
+}
 
 func factsOf(l LoopStatus) stateFacts { return states[loop.State(l.State)] }
 
 // IsLive says that a loop will go on, at once or when it is told to.
 func IsLive(l LoopStatus) bool { return factsOf(l).live }
 
-// isBusy says that an agent is at work.
-func isBusy(l LoopStatus) bool { return factsOf(l).busy }
-
 // IsLeft says that a loop is nobody's and can be continued or discarded.
 func IsLeft(l LoopStatus) bool { return loop.State(l.State).Left() }
 
-func health(l LoopStatus) string {
-	if of := factsOf(l).health; of != nil {
-		return of(l)
+// classOfLoop says how a loop's state is meant.
+func classOfLoop(l LoopStatus) Class {
+	switch state := loop.State(l.State); {
+	case state.Over() && l.StopReason != "":
+		return loop.StopReason(l.StopReason).Ending().Class
+	case factsOf(l).class != "":
+		return factsOf(l).class
+	}
+	return ClassInfo
+}
+
+// can lists what can be done with a loop. One at a limit goes on with a higher
+// one, and one that is about to pause needn't.
+func can(s loop.Status) []string {
+	all := slices.Clone(states[s.State].can)
+	switch {
+	case s.State == loop.StateEnded && s.StopReason.Capped():
+		all = slices.Insert(all, 0, CanResume)
+	case s.Pausing:
+		all[slices.Index(all, CanPause)] = CanResume
+	}
+	return all
+}
+
+// health is a class as the status has it.
+func health(c Class) string {
+	switch c {
+	case ClassError:
+		return HealthError
+	case ClassWarning:
+		return HealthWarning
 	}
 	return HealthOK
 }
@@ -53,34 +117,6 @@ func Doing(l LoopStatus) string {
 	return ""
 }
 
-func waitsFor(l LoopStatus) string {
-	var r RetryStatus
-	if l.Retry != nil {
-		r = *l.Retry
-	}
-	return waitText(r.Reason, r.ResumeAt)
-}
-
-func healthOfEnd(l LoopStatus) string {
-	switch reason := loop.StopReason(l.StopReason); {
-	case reason == loop.StopPromise, reason == loop.StopCancelled, reason == loop.StopStateRemoved:
-		return HealthOK
-	case reason.Capped(), reason == loop.StopInterrupted:
-		return HealthWarning
-	}
-	return HealthError
-}
-
-func endingOf(l LoopStatus) string {
-	if l.StopReason == string(loop.StopPromise) {
-		return "done"
-	}
-	if ending := Ending(loop.StopReason(l.StopReason)); ending != "" {
-		return ending
-	}
-	return "ended"
-}
-
 // Position is how far a loop has come: "3/50".
 func Position(l LoopStatus) string { return OfMax(max(l.Iteration, 1), l.MaxIterations) }
 
@@ -91,10 +127,8 @@ func TextOf(l LoopStatus) string {
 		return LiveText(l)
 	case IsLeft(l):
 		return LeftText(l)
-	case l.State == string(loop.StateEnded) && l.StopReason == string(loop.StopPromise):
-		return JoinFacts(Doing(l), costsText([]LoopStatus{l}))
 	}
-	return Doing(l)
+	return JoinFacts(Doing(l), costsText([]LoopStatus{l}))
 }
 
 // LiveText is "3/50 · $1.42", and why an agent isn't at work.
@@ -105,9 +139,9 @@ func LiveText(l LoopStatus) string {
 // LeftText says how a loop was left: "interrupted at 3/50", "failed at 3/50:
 // too many failures in a row".
 func LeftText(l LoopStatus) string {
-	if l.State == string(loop.StateInterrupted) {
-		return "interrupted at " + Position(l)
+	reason := loop.StopReason(l.StopReason)
+	if reason == "" { // an older process' loop
+		reason = loop.StopInterrupted
 	}
-	how, why := HowLeft(loop.StopReason(l.StopReason))
-	return how + " at " + Position(l) + why
+	return reason.Ending().With(" at " + Position(l))
 }

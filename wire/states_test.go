@@ -8,22 +8,22 @@ import (
 	"testing"
 
 	"ralph-lsp/loop"
+	"ralph-lsp/stream"
 )
 
 // exampleStates has one loop in each of its states. The editors' tests walk it too.
 func exampleStates() []LoopStatus {
-	examples := []LoopStatus{
-		{State: string(loop.StateStarting)}, {State: string(loop.StateRunning)}, {State: string(loop.StatePaused)},
-		{State: string(loop.StateCancelling)}, {State: string(loop.StateInterrupted)},
-		{State: string(loop.StateWaiting), Retry: &RetryStatus{Attempt: 2, Reason: "rate_limit"}},
-		{State: string(loop.StateFailed), StopReason: string(loop.StopFailures), Error: "500 overloaded", EndedAt: noon},
-		{State: string(loop.StateEnded), StopReason: string(loop.StopMaxCost), EndedAt: noon},
-	}
-	for i := range examples {
-		l := &examples[i]
-		l.LoopID, l.Folder = "ralph-"+l.State, "file:///w/"+l.State
-		l.Iteration, l.MaxIterations, l.Owned = 3, 50, !IsLeft(*l)
-		l.Text = TextOf(*l)
+	var examples []LoopStatus
+	for _, s := range []loop.Status{
+		{State: loop.StateStarting}, {State: loop.StateRunning}, {State: loop.StatePaused}, {State: loop.StateCancelling},
+		{State: loop.StateInterrupted, StopReason: loop.StopInterrupted},
+		{State: loop.StateWaiting, Retry: &loop.RetryStatus{Attempt: 2, Reason: loop.WaitRateLimit}},
+		{State: loop.StateFailed, StopReason: loop.StopFailures, Error: "500 overloaded", EndedAt: noon},
+		{State: loop.StateEnded, StopReason: loop.StopMaxCost, EndedAt: noon},
+	} {
+		s.LoopID, s.Folder, s.Session.Backend = "ralph-"+string(s.State), "/w/"+string(s.State), "pi"
+		s.Iteration, s.Limits, s.Cost = 3, loop.Limits{MaxIterations: 50, MaxCostUSD: 10}, stream.USD(1.42)
+		examples = append(examples, StatusOf(s, !s.State.Left()))
 	}
 	return examples
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"ralph-lsp/internal/tell"
 	"ralph-lsp/stream"
 )
 
@@ -35,8 +36,8 @@ func NewStatus(loops []LoopStatus) StatusParams {
 	}
 	var live []LoopStatus
 	for _, l := range loops {
-		status.Health = worse(status.Health, health(l))
-		status.Busy = status.Busy || isBusy(l)
+		status.Health = worse(status.Health, health(classOfLoop(l)))
+		status.Busy = status.Busy || factsOf(l).busy
 		if IsLive(l) {
 			live = append(live, l)
 		}
@@ -46,7 +47,7 @@ func NewStatus(loops []LoopStatus) StatusParams {
 	case len(live) == 1:
 		text = TextOf(live[0])
 	case len(live) > 1:
-		text = JoinFacts(Counted(len(live), "loop"), costsText(live))
+		text = JoinFacts(tell.Counted(len(live), "loop"), costsText(live))
 	case len(loops) == 1:
 		text = TextOf(loops[0])
 	}
@@ -79,9 +80,19 @@ func costsText(loops []LoopStatus) string {
 // LoopStatus is one loop in a ralph/status snapshot.
 type LoopStatus struct {
 	LoopID             string        `json:"loopId,omitempty"`
-	Folder             string        `json:"folder"`         // file URI
-	State              string        `json:"state"`          // a loop.State, or "idle"
-	Text               string        `json:"text,omitempty"` // how it stands, in one line: "failed at 3/50: ..."
+	Folder             string        `json:"folder"`          // file URI
+	Title              string        `json:"title,omitempty"` // tells it from others
+	State              string        `json:"state"`           // a loop.State, or "idle"
+	Text               string        `json:"text,omitempty"`  // how it stands, in one line: "failed at 3/50: ..."
+	Line               string        `json:"line,omitempty"`  // the same for a status bar, with what it does now: "3/50 · $1.42 · bash go test"
+	Class              Class         `json:"class"`
+	Offers             []Command     `json:"offers,omitempty"`     // what can be done about its end, the safe one first
+	Live               bool          `json:"live"`                 // somebody drives it: it goes on, at once or when it is told to
+	Busy               bool          `json:"busy"`                 // an agent is at work
+	Pausing            bool          `json:"pausing,omitempty"`    // it will pause when its iteration has ended
+	Can                []string      `json:"can,omitempty"`        // what can be done with it: CanStart, CanCancel...
+	CostText           string        `json:"costText,omitempty"`   // "$1.42 of $10.00"
+	LimitTexts         []string      `json:"limitTexts,omitempty"` // its limits, a line each
 	Iteration          int           `json:"iteration,omitempty"`
 	MaxIterations      int           `json:"maxIterations,omitempty"` // absent: unlimited
 	StartedAt          time.Time     `json:"startedAt,omitzero"`

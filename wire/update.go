@@ -130,6 +130,7 @@ type SessionUpdate struct {
 	Provider      string `json:"provider,omitempty"`
 	Model         string `json:"model,omitempty"`
 	SessionID     string `json:"sessionId,omitempty"`
+	Said
 }
 
 // Discard takes back the chunks of a message: the attempt failed.
@@ -166,8 +167,9 @@ type Iteration struct {
 	ToolCalls     *int     `json:"toolCalls,omitempty"`
 	DurationMs    *int64   `json:"durationMs,omitempty"`
 	Tokens        *Tokens  `json:"tokens,omitempty"`
-	Text          *string  `json:"text,omitempty"` // the last assistant message; only of a recorded stream
+	LastMessage   *string  `json:"lastMessage,omitempty"` // of the agent; only of a recorded stream
 	SkippedLines  *int     `json:"skippedLines,omitempty"`
+	Said
 }
 
 // StateChange says that the loop went into another state.
@@ -176,7 +178,7 @@ type StateChange struct {
 	State         string    `json:"state"`
 	ResumeAt      time.Time `json:"resumeAt,omitzero"`
 	Reason        string    `json:"reason,omitempty"`
-	Text          string    `json:"text,omitempty"` // why it waits, in words
+	Said                    // of one that waits or pauses
 }
 
 // Retry says that the agent itself waits and tries again.
@@ -187,6 +189,7 @@ type Retry struct {
 	DelayMs       int64  `json:"delayMs"`
 	Reason        string `json:"reason,omitempty"`
 	Message       string `json:"message,omitempty"`
+	Said
 }
 
 // Compaction says that the agent summarises its context, or has.
@@ -195,6 +198,7 @@ type Compaction struct {
 	Done          bool   `json:"done"`
 	Reason        string `json:"reason,omitempty"`
 	Error         string `json:"error,omitempty"`
+	Said
 }
 
 // Topic is an event block in the agent's text.
@@ -203,6 +207,7 @@ type Topic struct {
 	Topic         string `json:"topic"`
 	Target        string `json:"target,omitempty"`
 	Payload       string `json:"payload"`
+	Said
 }
 
 // Goal says at the start of a loop which promise ends it.
@@ -228,12 +233,14 @@ type Guidance struct {
 	SessionUpdate string `json:"sessionUpdate"` // KindGuidance
 	GuidanceID    string `json:"guidanceId"`
 	State         string `json:"state"` // queued, delivered
+	Said
 }
 
 // Limits says that the limits or the promise changed. What has no limit is left out.
 type Limits struct {
 	SessionUpdate string `json:"sessionUpdate"` // KindLimits
 	LimitParams
+	Said
 }
 
 // Warning is something the user should know; the loop goes on.
@@ -249,6 +256,7 @@ type ErrorUpdate struct {
 	Message       string `json:"message"`
 	Retryable     bool   `json:"retryable"`
 	Kind          string `json:"kind,omitempty"`
+	Said
 }
 
 // MissingAgentUpdate tells of a start that found no agent. Only the terminal
@@ -282,6 +290,8 @@ type End struct {
 	DurationMs    int64    `json:"durationMs"`
 	Error         string   `json:"error,omitempty"`
 	Denials       []Denial `json:"denials,omitempty"`
+	Title         string   `json:"title,omitempty"` // of the loop, as in its status
+	Said
 }
 
 // Raw is an update in its JSON, for who has read one back.

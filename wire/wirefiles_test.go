@@ -11,10 +11,12 @@ import (
 	"time"
 
 	"ralph-lsp/config"
+	"ralph-lsp/history"
 	"ralph-lsp/internal/limits"
 	"ralph-lsp/internal/lsptest"
 	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"
+	"ralph-lsp/stream"
 )
 
 var update = flag.Bool("update", false, "write the files of testdata/wire")
@@ -24,19 +26,14 @@ var update = flag.Bool("update", false, "write the files of testdata/wire")
 func examples() map[string]any {
 	tokens := &Tokens{Input: 1, Output: 14, CacheRead: 8932, CacheWrite: 70}
 	text := func(s string) TextContent { return TextContent{"text", s} }
-	loops := []LoopStatus{{
-		LoopID: "ralph-ca7igygdcr4i", Folder: "file:///w/app", State: "running", Iteration: 3, MaxIterations: 50,
-		StartedAt: noon, IterationStartedAt: noon.Add(time.Minute),
-		Backend: &BackendInfo{"pi", "0.87.1", "anthropic", "claude-sonnet-4"},
-		Cost:    &CostStatus{Amount: 1.42, Currency: "USD", Limit: 10, Iteration: new(0.31)}, Tokens: tokens, Time: TimeStatus{720000, 14400000},
-		Context: &Context{60000, 200000}, Quota: []QuotaWindow{{"five_hour", 0.49, noon.Add(time.Hour)}},
-		Tool:         &RunningTool{"t1", "bash", "go test ./...", ToolExecute, noon.Add(time.Minute)},
-		Owned:        true,
-		StateFileURI: "file:///w/app/.pi/ralph-loop.local.md",
-	}}
+	loops := []LoopStatus{exampleLoop(tokens)}
+	status := NewStatus(loops)
+	status.Seq = 42
 	all := map[string]any{
-		"status":      StatusParams{Seq: 42, Health: HealthOK, Busy: true, Message: "Ralph 3/50 · $1.42", Loops: loops},
+		"status":      status,
 		"states":      StatusResult{exampleStates()},
+		"endings":     exampleEndings(),
+		"words":       exampleWords(),
 		"updates":     UpdateParams{LoopID: "ralph-ca7igygdcr4i", Seq: 1881, Iteration: 3, Updates: []json.RawMessage{lsptest.JSON(Chunk{KindMessageChunk, "m7", "", text("Hello")})}},
 		"set-updates": SetUpdatesParams{Level: LevelTools},
 
@@ -59,9 +56,9 @@ func examples() map[string]any {
 		"result-loop":   LoopResult{LoopID: "ralph-ca7igygdcr4i", State: "ended", Iteration: 7, Text: loop.Limits{MaxIterations: 100, MaxCostUSD: 10}.Line("DONE")},
 		"result-steer":  SteerResult{GuidanceID: "g1"},
 		"result-status": StatusResult{loops},
-		"result-output": OutputResult{Updates: []json.RawMessage{lsptest.JSON(Warning{KindWarning, "$8.00 of $10.00 are spent", Said{Text: "$8.00 of $10.00 are spent", Class: ClassWarning}})}, NextSeq: 1801, Complete: true},
-		"result-history": HistoryResult{[]PastLoop{{LoopID: "ralph-ca7igygdcr4i", Title: "Build X", Backend: "pi", StartedAt: noon, StopReason: "promise", Promise: "DONE",
-			Iterations: 7, CostUSD: new(3.1), Tokens: tokens, DurationMs: 720000, SessionFileURI: "file:///h/.pi/agent/sessions/--w-app--/2026-11-20T12-00-00-000Z_01a1f8b4.jsonl"}}},
+		"result-output": OutputResult{Updates: []json.RawMessage{lsptest.JSON(new(Projector).Loop(loop.Warning{Message: "$8.00 of $10.00 are spent"}))}, NextSeq: 1801, Complete: true},
+		"result-history": HistoryResult{[]PastLoop{examplePast(&history.LoopEnd{StopReason: "promise", Promise: "DONE", Iterations: 7, CostUSD: new(3.1),
+			Tokens: history.Tokens(*tokens), DurationMs: 720000})}},
 		"result-transcript": TranscriptResult{Updates: []json.RawMessage{lsptest.JSON(Chunk{KindMessageChunk, "m7", "", text("Hello")})}, NextCursor: "eyJoaXN0b3J5Ijp7fX0", SkippedLines: 1},
 		"result-doctor":     DoctorResult{[]Check{{ID: "backend.pi", Message: "pi is not installed", Fix: "npm install ..."}}},
 		"result-help":       HelpResult{"# Ralph loops"},
@@ -78,8 +75,33 @@ func examples() map[string]any {
 	return all
 }
 
+// exampleLoop is a loop at work, as it stands in a status.
+func exampleLoop(tokens *Tokens) LoopStatus {
+	return StatusOf(loop.Status{
+		LoopID: "ralph-ca7igygdcr4i", Folder: "/w/app", State: loop.StateRunning, Iteration: 3,
+		Limits:    loop.Limits{MaxIterations: 50, MaxCostUSD: 10, MaxDuration: 4 * time.Hour, IdleTimeout: 10 * time.Minute, MaxFailures: 5},
+		StartedAt: noon, IterationStartedAt: noon.Add(time.Minute), Spent: 12 * time.Minute,
+		Session: stream.SessionStart{Backend: "pi", Version: "0.87.1", Provider: "anthropic", Model: "claude-sonnet-4"},
+		Cost:    stream.USD(1.42), IterationCost: stream.USD(0.31), Tokens: stream.Tokens(*tokens), Context: 60000, ContextSize: 200000,
+		Quota: []stream.Quota{{Window: "five_hour", Utilization: 0.49, ResetsAt: noon.Add(time.Hour)}},
+		Tool: &loop.ToolStatus{StartedAt: noon.Add(time.Minute),
+			Call: stream.ToolCall{ID: "t1", Name: "bash", Input: json.RawMessage(`{"command":"go test ./..."}`)}},
+		StateFile: "/w/app/.pi/ralph-loop.local.md",
+	}, true)
+}
+
+// examplePast is a loop that ended, nil: that has no end.
+func examplePast(end *history.LoopEnd) PastLoop {
+	return PastOf(history.Summary{
+		Path:      "/h/.pi/agent/sessions/--w-app--/2026-11-20T12-00-00-000Z_01a1f8b4.jsonl",
+		Loop:      &history.LoopStart{LoopID: "ralph-ca7igygdcr4i", Title: "Build X", Backend: "pi", StartedAt: noon},
+		Iteration: 7, End: end,
+	})
+}
+
 // exampleUpdates has one update of each kind.
 func exampleUpdates(tokens *Tokens, text func(string) TextContent) map[string]Update {
+	var p Projector
 	return map[string]Update{
 		KindMessageChunk: Chunk{KindMessageChunk, "m7", "", text("Hello")},
 		KindThoughtChunk: Chunk{KindThoughtChunk, "m7", "", text("Hm")},
@@ -89,23 +111,23 @@ func exampleUpdates(tokens *Tokens, text func(string) TextContent) map[string]Up
 			[]Location{{"main.go", 3}}, json.RawMessage(`{"command":"go test ./..."}`)},
 		KindToolCallUpdate: ToolCallUpdate{KindToolCallUpdate, "t1", "", StatusFailed, []ToolContent{{"content", text("FAIL")}}},
 		KindUsage:          UsageUpdate{KindUsage, 60000, 200000, &Money{1.42, "USD"}},
-		KindSession:        SessionUpdate{KindSession, "pi", "0.87.1", "anthropic", "claude-sonnet-4", "01a1f8b0"},
+		KindSession:        p.Event(stream.SessionStart{Backend: "pi", Version: "0.87.1", Provider: "anthropic", Model: "claude-sonnet-4", SessionID: "01a1f8b0"}),
 		KindDiscard:        Discard{KindDiscard, "m7", ""},
-		KindIteration: Iteration{SessionUpdate: KindIteration, Phase: PhaseEnd, Iteration: 3, Outcome: "ok", CostUSD: new(0.31),
-			Turns: new(4), ToolCalls: new(6), DurationMs: new(int64(61000)), Tokens: tokens},
-		KindState:      StateChange{KindState, "waiting", noon, "rate_limit", "rate limit"},
-		KindRetry:      Retry{KindRetry, 1, 3, 2000, "overloaded", "529"},
-		KindCompaction: Compaction{KindCompaction, true, "threshold", ""},
-		KindTopic:      Topic{KindTopic, "build.done", "reviewer", "tests: pass"},
-		KindGoal:       Goal{KindGoal, "DONE", "prompt", Said{Text: "this loop is done when the agent says <promise>DONE</promise> (from the prompt)", Class: ClassInfo}},
-		KindPromise: Promise{KindPromise, false, "DONE", "", "The agent wrote <promise>DONE</promise>, but this loop has no promise, so that doesn't end it.",
-			Said{"not done yet: The agent wrote <promise>DONE</promise>, but this loop has no promise, so that doesn't end it.", ClassWarning,
-				[]Command{{`Make "DONE" the Promise`, CommandUpdate, []any{ChangeParams{LoopParams: LoopParams{LoopID: "ralph-ca7igygdcr4i"}, LimitParams: LimitParams{CompletionPromise: new("DONE")}}}}}}},
-		KindGuidance: Guidance{KindGuidance, "g1", "delivered"},
-		KindLimits:   Limits{KindLimits, ParamsOf(loop.Limits{MaxIterations: 100, MaxCostUSD: 10, MaxDuration: 4 * time.Hour, IdleTimeout: 10 * time.Minute}.Given(), "DONE")},
-		KindWarning:  Warning{KindWarning, "$8.00 of $10.00 are spent", Said{Text: "$8.00 of $10.00 are spent", Class: ClassWarning}},
-		KindError:    ErrorUpdate{KindError, "429 rate limited", true, "rate_limit"},
-		KindEnd:      End{KindEnd, "promise", "DONE", 7, new(3.1), tokens, 720000, "", nil},
+		KindIteration: p.Loop(loop.IterationEnd{Iteration: 3, Outcome: loop.OutcomeOK, Cost: stream.USD(0.31), Turns: 4, ToolCalls: 6,
+			Duration: 61 * time.Second, Tokens: stream.Tokens(*tokens)}),
+		KindState:      p.Loop(loop.StateChanged{State: loop.StatePaused, Reason: "user"}),
+		KindRetry:      p.Event(stream.Retry{Attempt: 1, MaxAttempts: 3, Delay: 2 * time.Second, Kind: stream.KindOverloaded, Message: "529"}),
+		KindCompaction: p.Event(stream.Compaction{Done: true, Reason: "threshold"}),
+		KindTopic:      p.Event(stream.Topic{Topic: "build.done", Target: "reviewer", Payload: "tests: pass"}),
+		KindGoal:       p.Loop(loop.Goal{Promise: "DONE", From: "prompt"}),
+		KindPromise: p.Loop(loop.NearMiss{Found: "DONE", Why: "The agent wrote <promise>DONE</promise>, but this loop has no promise, so that doesn't end it.",
+			Offer: loop.Offer{LoopID: "ralph-ca7igygdcr4i", Promises: []string{"DONE"}}}),
+		KindGuidance: p.Loop(loop.Guidance{ID: "g1", Text: "Leave the parser alone", State: loop.GuidanceDelivered}),
+		KindLimits:   p.Loop(loop.LimitsChanged{Limits: loop.Limits{MaxIterations: 100, MaxCostUSD: 10, MaxDuration: 4 * time.Hour, IdleTimeout: 10 * time.Minute}, Promise: "DONE"}),
+		KindWarning:  p.Loop(loop.Warning{Message: "$8.00 of $10.00 are spent"}),
+		KindError:    p.Event(stream.Error{Message: "429 rate limited", Retryable: true, Kind: stream.KindRateLimit}),
+		KindEnd: p.Loop(loop.End{Reason: loop.StopPromise, Promise: "DONE", Iterations: 7, Cost: stream.USD(3.1), Tokens: stream.Tokens(*tokens),
+			Duration: 12 * time.Minute}),
 	}
 }
 
@@ -181,7 +203,7 @@ func TestEveryReasonToWaitIsDocumented(t *testing.T) {
 		if !bytes.Contains(page, []byte("`"+reason+"`")) {
 			t.Errorf("docs/PROTOCOL.md doesn't name the reason %s", reason)
 		}
-		if got := waitText(reason, time.Time{}); !strings.Contains(got, loop.WaitText(reason)) {
+		if got := WaitText(reason, time.Time{}, time.Time{}); !strings.Contains(got, loop.WaitText(reason)) {
 			t.Errorf("the status says %q of %s", got, reason)
 		}
 	}

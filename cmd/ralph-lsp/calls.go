@@ -3,7 +3,9 @@ package main
 import (
 	"time"
 
+	"ralph-lsp/internal/tell"
 	"ralph-lsp/stream"
+	"ralph-lsp/wire"
 )
 
 // callLog remembers running tool calls, to say what a result belongs to.
@@ -20,7 +22,7 @@ type runningCall struct {
 func newCallLog() *callLog { return &callLog{} }
 
 func (c *callLog) begin(call stream.ToolCall, now time.Time) string {
-	title := callTitle(call)
+	title := wire.CallTitle(call)
 	c.running.Put(call.ID, runningCall{title, now})
 	c.last = call.ID
 	return title
@@ -38,7 +40,7 @@ func (c *callLog) end(id string, now time.Time) (title, duration string) {
 		title = call.title
 	}
 	c.last = ""
-	return title, took(now.Sub(call.since))
+	return title, tell.Elapsed(now.Sub(call.since))
 }
 
 // reset forgets the calls of a run that is over.

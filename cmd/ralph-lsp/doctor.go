@@ -9,6 +9,7 @@ import (
 
 	"ralph-lsp/backends"
 	"ralph-lsp/config"
+	"ralph-lsp/internal/tell"
 	"ralph-lsp/server"
 	"ralph-lsp/wire"
 )
@@ -66,7 +67,7 @@ func printChecks(out io.Writer, p palette, checks []wire.Check) error {
 		}
 	}
 	if problems > 0 {
-		return &exitError{code: exitFailed, message: wire.Counted(problems, "problem") + " found, marked ✗ above; a loop can't run before that is mended"}
+		return &exitError{code: exitFailed, message: tell.Counted(problems, "problem") + " found, marked ✗ above; a loop can't run before that is mended"}
 	}
 	return nil
 }

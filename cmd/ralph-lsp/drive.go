@@ -65,15 +65,15 @@ func drive(cfg loop.Config, stdout, stderr io.Writer, how shown, begun func(loop
 
 // exitCode is what the program returns for a loop that ended so.
 func exitCode(reason loop.StopReason) int {
-	switch {
-	case reason == loop.StopPromise:
+	switch ending := reason.Ending(); {
+	case ending.Class == loop.ClassOK:
 		return exitDone
-	case reason.Capped():
+	case ending.Limit != "":
 		return exitCapped
-	case reason == loop.StopCancelled, reason == loop.StopStateRemoved, reason == loop.StopInterrupted:
-		return exitCancelled
+	case ending.Class == loop.ClassError:
+		return exitFailed
 	}
-	return exitFailed
+	return exitCancelled
 }
 
 // outcome turns a loop's end into the program's: nil only for one that is done.

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph-lsp/history"
+	"ralph-lsp/internal/tell"
 	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"
 	"ralph-lsp/server"
@@ -83,7 +84,7 @@ func printPast(out io.Writer, p palette, s history.Summary) error {
 	}
 	if s.End != nil {
 		if end, ok := wire.LoopEvent(*s.End).(loop.End); ok {
-			outcome = endLine(end)
+			outcome = wire.EndLine(end)
 		}
 	}
 	_, err := fmt.Fprintf(out, "%s  %s\n  %s\n", p.dim(s.StartedAt.Local().Format(time.DateTime)), wire.JoinFacts(p.bold(title), outcome), p.dim(plainLine(s.Path)))
@@ -206,7 +207,7 @@ func showSession(cmd *cobra.Command, path, name string, verbose bool) error {
 		return sessionError(err)
 	}
 	if skipped := r.Stats().Skipped; skipped > 0 {
-		fmt.Fprintf(cmd.ErrOrStderr(), "ralph-lsp: %s skipped; ralph-lsp history repair mends the file\n", wire.Counted(skipped, "broken line"))
+		fmt.Fprintf(cmd.ErrOrStderr(), "ralph-lsp: %s skipped; ralph-lsp history repair mends the file\n", tell.Counted(skipped, "broken line"))
 	}
 	return nil
 }
@@ -258,9 +259,9 @@ func repairSession(out io.Writer, path string, dryRun bool) error {
 		fmt.Fprintln(out, plainLine(fmt.Sprint(f)))
 	}
 	if dryRun {
-		fmt.Fprintf(out, "%s would be made; nothing was changed\n", wire.Counted(len(fixes), "repair"))
+		fmt.Fprintf(out, "%s would be made; nothing was changed\n", tell.Counted(len(fixes), "repair"))
 		return &exitError{code: exitFailed}
 	}
-	fmt.Fprintf(out, "%s made; the file as it was is %s\n", wire.Counted(len(fixes), "repair"), plainLine(filepath.Base(backup)))
+	fmt.Fprintf(out, "%s made; the file as it was is %s\n", tell.Counted(len(fixes), "repair"), plainLine(filepath.Base(backup)))
 	return nil
 }

@@ -26,12 +26,12 @@ func liveLine(st loop.Status, frame int, now time.Time, width int, p palette) st
 	if st.State == loop.StatePaused {
 		mark = "‖"
 	}
-	cost := money(st.Cost)
-	if cost != "" && st.CostIncomplete {
-		cost = "at least " + cost
-	}
+	cost := wire.CostText(st.Cost, st.CostIncomplete)
 	head := wire.JoinFacts(fmt.Sprintf("%s Ralph %s", mark, wire.OfMax(st.Iteration, st.Limits.MaxIterations)), cost, clock(st.Elapsed))
-	doing := activity(st, now)
+	doing := wire.Activity(st, nil, now)
+	if st.State == loop.StatePaused {
+		doing += ", go on with ralph-lsp resume"
+	}
 	model := plainLine(st.Session.Model)
 
 	const dot = 3 // " · "
@@ -42,23 +42,4 @@ func liveLine(st loop.Status, frame int, now time.Time, width int, p palette) st
 		model, doing = "", fit(doing, room)
 	}
 	return fit(wire.JoinFacts(p.bold(head), p.cyan(doing), p.dim(model)), width)
-}
-
-// activity is what the loop does right now.
-func activity(st loop.Status, now time.Time) string {
-	switch {
-	case st.State == loop.StatePaused:
-		return "paused, go on with ralph-lsp resume"
-	case st.State == loop.StateCancelling:
-		return "stopping"
-	case st.State == loop.StateStarting:
-		return "starting"
-	case st.Retry != nil:
-		return waiting(st.Retry.Reason, st.Retry.ResumeAt, now)
-	case st.Tool != nil:
-		return callTitle(st.Tool.Call)
-	case st.LastLine != "":
-		return plainLine(st.LastLine)
-	}
-	return "working"
 }

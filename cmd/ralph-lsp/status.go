@@ -96,7 +96,7 @@ func printStatus(out io.Writer, p palette, st loop.Status, owner loopstate.Owner
 // costWords say what a loop has cost as far as its file tells.
 func costWords(st loop.Status, owned bool) string {
 	if st.Cost.Known {
-		return money(st.Cost) + atLastTurn(owned)
+		return wire.CostText(st.Cost, false) + atLastTurn(owned)
 	}
 	if b, err := backends.Lookup(st.Session.Backend); err == nil && b.Output.HasCost() && owned && st.Iteration <= 1 {
 		return "unknown until this iteration ends"
@@ -114,9 +114,9 @@ func atLastTurn(owned bool) string {
 func stateWords(st loop.Status, now time.Time) string {
 	switch {
 	case st.State == loop.StateWaiting && st.Retry != nil:
-		return waiting(st.Retry.Reason, st.Retry.ResumeAt, now)
+		return wire.WaitText(st.Retry.Reason, st.Retry.ResumeAt, now)
 	case st.State == loop.StateFailed:
-		return wire.Ending(st.StopReason)
+		return st.StopReason.Ending().String()
 	}
 	return string(st.State)
 }
@@ -125,7 +125,7 @@ func ofLimit(l loop.Limits) string {
 	if l.MaxCostUSD == 0 {
 		return ""
 	}
-	return fmt.Sprintf(", of $%.2f", l.MaxCostUSD)
+	return ", of " + tell.USD(l.MaxCostUSD)
 }
 
 func ofTime(l loop.Limits) string {

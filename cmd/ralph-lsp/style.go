@@ -11,6 +11,7 @@ import (
 
 	"ralph-lsp/loop"
 	"ralph-lsp/stream"
+	"ralph-lsp/wire"
 )
 
 // style shows a loop in the terminal or writes it to a pipe. Its calls come
@@ -104,7 +105,7 @@ type quietStyle struct {
 
 func (s *quietStyle) HandleLoop(e loop.Event) {
 	if end, ok := e.(loop.End); ok {
-		fmt.Fprintln(s.cfg.out, endLine(end))
+		fmt.Fprintln(s.cfg.out, wire.EndLine(end))
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"ralph-lsp/internal/tell"
 	"ralph-lsp/loop"
 	"ralph-lsp/stream"
 	"ralph-lsp/wire"
@@ -51,9 +52,9 @@ func (s *consoleStyle) Handle(e stream.Event) {
 	case stream.ToolResult:
 		s.result(e)
 	case stream.Retry:
-		s.line(s.cfg.palette.yellow(retryLine(e)))
+		s.line(s.cfg.palette.yellow(wire.RetryText(e)))
 	case stream.Compaction:
-		s.line(s.cfg.palette.dim(compactionLine(e)))
+		s.line(s.cfg.palette.dim(wire.CompactionText(e)))
 	case stream.Error:
 		s.line(s.cfg.palette.red("error: " + plainLine(e.Message)))
 	}
@@ -66,7 +67,7 @@ func (s *consoleStyle) HandleLoop(e loop.Event) {
 		s.calls.reset()
 		s.line(p.bold(fmt.Sprintf("--- iteration %s ---", wire.OfMax(e.Iteration, e.MaxIterations))))
 	case loop.IterationEnd:
-		s.line(p.dim(fmt.Sprintf("--- iteration %d: %s", e.Iteration, iterationLine(e))))
+		s.line(p.dim(fmt.Sprintf("--- iteration %d: %s", e.Iteration, wire.IterationEndText(e))))
 	case loop.StateChanged:
 		if said := stateLine(e, s.cfg.now()); said != "" {
 			s.line(p.yellow(said))
@@ -76,13 +77,13 @@ func (s *consoleStyle) HandleLoop(e loop.Event) {
 	case loop.Goal:
 		s.line(p.dim(wire.GoalText(e)))
 	case loop.Guidance:
-		s.line(p.cyan(guidanceLine(e)))
+		s.line(p.cyan(wire.GuidanceText(e)))
 	case loop.Warning:
 		s.warn("warning: "+plainLine(e.Message), e.Offer)
 	case loop.LimitsChanged:
-		s.line(p.dim(limitsLine(e)))
+		s.line(p.dim(wire.LimitsText(e)))
 	case loop.End:
-		s.line(p.bold(endLine(e)))
+		s.line(p.bold(wire.EndLine(e)))
 	}
 }
 
@@ -145,7 +146,7 @@ func (s *consoleStyle) result(e stream.ToolResult) {
 	lines, more := firstLines(e.Output, 1)
 	output := strings.Join(lines, "")
 	if more > 0 {
-		output += fmt.Sprintf(" (+ %s)", wire.Counted(more, "line"))
+		output += fmt.Sprintf(" (+ %s)", tell.Counted(more, "line"))
 	}
 	s.line(paint("  " + fit(wire.JoinFacts(mark, title, duration, output), consoleTitle)))
 }

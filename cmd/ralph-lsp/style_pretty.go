@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"ralph-lsp/internal/tell"
 	"ralph-lsp/loop"
 	"ralph-lsp/stream"
 	"ralph-lsp/wire"
@@ -110,9 +111,9 @@ func (s *prettyStyle) Handle(e stream.Event) {
 		s.flush()
 		s.result(e)
 	case stream.Retry:
-		s.note(p.yellow(retryLine(e)))
+		s.note(p.yellow(wire.RetryText(e)))
 	case stream.Compaction:
-		s.note(p.dim(compactionLine(e)))
+		s.note(p.dim(wire.CompactionText(e)))
 	case stream.Error:
 		s.note(p.red("✗ " + plainLine(e.Message)))
 	}
@@ -131,7 +132,7 @@ func (s *prettyStyle) HandleLoop(e loop.Event) {
 		if e.Outcome != loop.OutcomeOK {
 			paint = p.yellow
 		}
-		s.section(sectionNote, paint("  "+iterationLine(e)))
+		s.section(sectionNote, paint("  "+wire.IterationEndText(e)))
 	case loop.StateChanged:
 		if said := stateLine(e, s.cfg.now()); said != "" {
 			s.note(p.yellow(said))
@@ -141,11 +142,11 @@ func (s *prettyStyle) HandleLoop(e loop.Event) {
 	case loop.Goal:
 		s.note(p.dim(wire.GoalText(e)))
 	case loop.Guidance:
-		s.note(p.cyan(guidanceLine(e)))
+		s.note(p.cyan(wire.GuidanceText(e)))
 	case loop.Warning:
 		s.warn(p.yellow("! "+plainLine(e.Message)), e.Offer)
 	case loop.LimitsChanged:
-		s.note(p.dim(limitsLine(e)))
+		s.note(p.dim(wire.LimitsText(e)))
 	case loop.End:
 		s.flush()
 		s.end(e)
@@ -172,11 +173,11 @@ func (s *prettyStyle) headline(e loop.IterationStart) {
 
 func (s *prettyStyle) end(e loop.End) {
 	p := s.cfg.palette
-	line := endLine(e)
-	switch {
-	case e.Reason == loop.StopPromise:
+	line := wire.EndLine(e)
+	switch e.Reason.Ending().Class {
+	case loop.ClassOK:
 		line = p.paint(sgrBold+";"+sgrGreen, "✓ "+line)
-	case exitCode(e.Reason) == exitFailed:
+	case loop.ClassError:
 		line = p.paint(sgrBold+";"+sgrRed, "✗ "+line)
 	default:
 		line = p.paint(sgrBold+";"+sgrYellow, "■ "+line)
@@ -274,7 +275,7 @@ func (s *prettyStyle) result(e stream.ToolResult) {
 		out = append(out, p.red("    "+fit(line, s.cfg.width()-5)))
 	}
 	if more > 0 {
-		out = append(out, p.dim(fmt.Sprintf("    … %s", wire.Counted(more, "more line"))))
+		out = append(out, p.dim(fmt.Sprintf("    … %s", tell.Counted(more, "more line"))))
 	}
 	s.section(sectionTool, out...)
 }

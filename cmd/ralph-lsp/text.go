@@ -1,12 +1,12 @@
 package main
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
 	"github.com/clipperhouse/displaywidth"
 
+	"ralph-lsp/internal/tell"
 	"ralph-lsp/stream"
 )
 
@@ -45,34 +45,5 @@ func firstLines(s string, n int) (lines []string, more int) {
 	return lines, more
 }
 
-// money writes a cost, or "" when it is unknown: unknown is never $0.00.
-func money(c stream.Cost) string {
-	switch {
-	case !c.Known:
-		return ""
-	case c.USD > 0 && c.USD < 0.01:
-		return "<$0.01"
-	}
-	return fmt.Sprintf("$%.2f", c.USD)
-}
-
-// took writes how long something took, for a reader: 0.3s, 45s, 2m13s, 1h02m.
-func took(d time.Duration) string {
-	switch {
-	case d < 10*time.Second:
-		return fmt.Sprintf("%.1fs", d.Seconds())
-	case d < time.Minute:
-		return fmt.Sprintf("%ds", int(d.Seconds()))
-	case d < time.Hour:
-		return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
-	}
-	return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
-}
-
 // clock writes how long something has lasted so far; it changes once a second.
-func clock(d time.Duration) string {
-	if d = d.Truncate(time.Second); d < 10*time.Second {
-		return fmt.Sprintf("%ds", int(d.Seconds()))
-	}
-	return took(d)
-}
+func clock(d time.Duration) string { return tell.Elapsed(d.Truncate(time.Second)) }

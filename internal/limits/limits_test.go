@@ -110,7 +110,7 @@ func TestARaisedLimitHasRoom(t *testing.T) {
 		{"doubled", limits, Iterations, Limits{MaxIterations: 50}, "100 iterations"},
 		{"doubled until there is room", limits, Iterations, Limits{MaxIterations: 100}, "200 iterations"},
 		{"money", limits, Cost, Limits{MaxCostUSD: 5.2}, "$10.00"},
-		{"little money", Limits{MaxCostUSD: 0.001}, Cost, Limits{MaxCostUSD: 0.0011}, "$0.0020"},
+		{"little money", Limits{MaxCostUSD: 0.001}, Cost, Limits{MaxCostUSD: 0.0011}, "$0.002"},
 		{"time", limits, Time, Limits{MaxDuration: 4 * time.Hour}, "8h"},
 		{"none any more", Limits{}, Iterations, Limits{MaxIterations: 3}, "0 iterations"},
 		{"the largest", Limits{MaxIterations: math.MaxInt}, Iterations, Limits{MaxIterations: 3}, "9223372036854775807 iterations"},

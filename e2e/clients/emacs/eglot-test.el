@@ -56,7 +56,7 @@ The jsonrpc.el of Emacs 28 leaves it until the server says something more."
   (with-project ralph-task
     (setq ralph-answers '(("Raise the limit to 2" . "Raise and go on")))
     (start :completionPromise "DONE" :maxIterations 1)
-    (ralph-await-question "Ralph stopped: iteration limit reached after 1 iteration" "Raise and go on" "Stop")
+    (ralph-await-question "Ralph stopped after 1 iteration: iteration limit reached" "Raise and go on" "Stop")
     (ralph-await-message "(type=3): Ralph done: DONE after 2 iterations")))
 
 (ert-deftest eglot-is-asked-when-a-loop-is-active ()
@@ -70,7 +70,7 @@ The jsonrpc.el of Emacs 28 leaves it until the server says something more."
       (setq ralph-answers '(("Ralph loop active" . "Cancel and start")))
       (start)
       (ralph-should-be-gone first))
-    (ralph-await-message "(type=2): Ralph cancelled after 1 iteration")
+    (ralph-await-message "(type=3): Ralph cancelled after 1 iteration")
     (ralph-await-agent)))
 
 (ert-deftest eglot-cancels-a-loop ()
@@ -80,7 +80,7 @@ The jsonrpc.el of Emacs 28 leaves it until the server says something more."
            (result (run-command "ralph.loop.cancel" `(:loopId ,loop))))
       (ralph-should-be-gone agent)
       (should (equal (plist-get result :loopId) loop)))
-    (ralph-await-message "(type=2): Ralph cancelled after 1 iteration")
+    (ralph-await-message "(type=3): Ralph cancelled after 1 iteration")
     (should-not (file-exists-p (ralph-state-file)))))
 
 (ert-deftest eglot-helps-to-edit-the-state-file ()

@@ -60,7 +60,7 @@ inProject('progress names the tool, and its button cancels', endless, async (edi
   await editor.progressOf(loopId, /^cancelled after 1 iteration/);
   assert.equal(isAlive(agent), false);
   const { type } = await editor.message(/^Ralph cancelled after 1 iteration/);
-  assert.equal(type, lsp.MessageType.Warning);
+  assert.equal(type, lsp.MessageType.Info);
   assert.equal(fs.existsSync(stateFile(folder)), false);
 });
 

@@ -18,6 +18,7 @@ M.commands = {
   resume = 'ralph.loop.resume',
   update = 'ralph.loop.update',
   steer = 'ralph.loop.steer',
+  open = 'ralph.loop.open',
   status = 'ralph.loop.status',
   output = 'ralph.loop.output',
   history = 'ralph.loop.history',

@@ -1,0 +1,66 @@
+package wire
+
+import (
+	"fmt"
+
+	"ralph-lsp/loop"
+)
+
+// Command is LSP's Command: one of ours for workspace/executeCommand.
+type Command struct {
+	Title     string `json:"title"`
+	Command   string `json:"command"`
+	Arguments []any  `json:"arguments,omitempty"`
+}
+
+// OffersOf are the commands for what the loop offers.
+func OffersOf(o loop.Offer) []Command {
+	var offers []Command
+	for _, promise := range o.Promises {
+		change := ChangeParams{LoopParams: LoopParams{LoopID: o.LoopID}, LimitParams: LimitParams{CompletionPromise: &promise}}
+		offers = append(offers, Command{fmt.Sprintf("Make %q the Promise", OneLine(promise)), CommandUpdate, []any{change}})
+	}
+	return offers
+}
+
+// OffersAfter are the commands for what can be done about a loop that is over,
+// as the table of endings says; none for one that isn't.
+func OffersAfter(s loop.Status) []Command {
+	if !s.State.Over() {
+		return nil
+	}
+	var offers []Command
+	here := LoopParams{Folder: FileURI(s.Folder)}
+	offer := func(title, command string, argument any) {
+		offers = append(offers, Command{title, command, []any{argument}})
+	}
+	ending := s.StopReason.Ending()
+	for _, remedy := range ending.Remedies {
+		switch remedy {
+		case loop.RemedyRaise:
+			change, words := s.Limits.Raise(ending.Limit, UsedBy(s))
+			if change.Over(s.Limits) == s.Limits { // it is no limit any more
+				continue
+			}
+			offer("Raise to "+words+" and Go On", CommandResume, ResumeParams{LoopParams: LoopParams{LoopID: s.LoopID}, LimitParams: ParamsOf(change, "")})
+		case loop.RemedyResume:
+			if s.State.Left() { // else it was discarded meanwhile
+				offer("Resume", CommandResume, ResumeParams{LoopParams: here})
+			}
+		case loop.RemedyDiscard:
+			if s.State.Left() {
+				offer("Discard", CommandCancel, CancelParams{LoopParams: here})
+			}
+		case loop.RemedyDoctor:
+			offer("Run Doctor", CommandDoctor, FolderParams{Folder: here.Folder})
+		case loop.RemedyOpenFile:
+			offer("Open State File", CommandOpen, here)
+		}
+	}
+	return offers
+}
+
+// UsedBy is what a loop has used of its limits.
+func UsedBy(s loop.Status) loop.Limits {
+	return loop.Limits{MaxIterations: s.Iteration, MaxCostUSD: s.Cost.USD, MaxDuration: s.Elapsed}
+}

@@ -1,0 +1,190 @@
+package wire
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"ralph-lsp/config"
+	"ralph-lsp/internal/tell"
+	"ralph-lsp/loop"
+	"ralph-lsp/stream"
+)
+
+// Class says how something that a person is told is meant.
+type Class = loop.Class
+
+// The classes.
+const (
+	ClassInfo    = loop.ClassInfo
+	ClassOK      = loop.ClassOK
+	ClassWarning = loop.ClassWarning
+	ClassError   = loop.ClassError
+)
+
+// Said is what a person is told with an update: finished words, in one line and
+// without markup, and what can be done about it, the safe offer first. An update
+// without a text is nothing to be told.
+type Said struct {
+	Text   string    `json:"text,omitempty"`
+	Class  Class     `json:"class,omitempty"`
+	Offers []Command `json:"offers,omitempty"`
+}
+
+func info(text string) Said { return Said{Text: text, Class: ClassInfo} }
+
+// The terminal prints the same texts.
+
+// NearMissText says why a loop goes on although it looks like a promise.
+func NearMissText(e loop.NearMiss) string {
+	return "not done yet: " + cmp.Or(sentence(e.Why), fmt.Sprintf("found %q, expected %q", OneLine(e.Found), OneLine(e.Expected)))
+}
+
+// GoalText says which promise ends a loop, and who says so.
+func GoalText(e loop.Goal) string {
+	text := "this loop is done when the agent says " + sentence(stream.Tag(e.Promise))
+	if from := SourceText[config.Source(e.From)]; from != "" {
+		text += " (from " + from + ")"
+	}
+	return text
+}
+
+// SessionText names the agent at work: "pi 0.87.1 · anthropic · claude-sonnet-4".
+func SessionText(e stream.SessionStart) string {
+	agent := e.Backend
+	if e.Version != "" {
+		agent += " " + e.Version
+	}
+	return OneLine(JoinFacts(agent, e.Provider, e.Model))
+}
+
+// IterationText says that an iteration begins: "iteration 3 of 50".
+func IterationText(e loop.IterationStart) string {
+	if e.MaxIterations == 0 {
+		return fmt.Sprintf("iteration %d", e.Iteration)
+	}
+	return fmt.Sprintf("iteration %d of %d", e.Iteration, e.MaxIterations)
+}
+
+// IterationEndText sums up an iteration: "ok · $0.31 · 4 turns · 6 tool calls · 1m01s".
+func IterationEndText(e loop.IterationEnd) string {
+	what := string(e.Outcome)
+	if e.Error != "" {
+		what += ": " + sentence(e.Error)
+	}
+	facts := []string{what, knownCost(e.Cost)}
+	if e.Turns > 0 { // an agent without a structured stream doesn't tell
+		facts = append(facts, tell.Counted(e.Turns, "turn"))
+	}
+	if e.ToolCalls > 0 {
+		facts = append(facts, tell.Counted(e.ToolCalls, "tool call"))
+	}
+	if e.Duration > 0 { // a recorded stream doesn't tell
+		facts = append(facts, tell.Elapsed(e.Duration))
+	}
+	if e.Skipped > 0 {
+		facts = append(facts, tell.Counted(e.Skipped, "broken line")+" skipped")
+	}
+	return JoinFacts(facts...)
+}
+
+// classOf says how an iteration's end is meant: after a failure the loop goes on.
+func classOf(o loop.Outcome) Class {
+	switch o {
+	case loop.OutcomeOK:
+		return ClassOK
+	case loop.OutcomeCancelled:
+		return ClassInfo
+	}
+	return ClassWarning
+}
+
+// saidOf says why a loop waits or pauses; of the other states the updates
+// around them tell.
+func saidOf(e loop.StateChanged) Said {
+	switch e.State {
+	case loop.StateWaiting:
+		return Said{Text: WaitText(e.Reason, e.ResumeAt, time.Now()), Class: ClassWarning}
+	case loop.StatePaused:
+		return info("paused")
+	}
+	return Said{}
+}
+
+// RetryText says what an agent waits for that tries again by itself.
+func RetryText(e stream.Retry) string {
+	attempt := fmt.Sprint(e.Attempt)
+	if e.MaxAttempts > 0 {
+		attempt = OfMax(e.Attempt, e.MaxAttempts)
+	}
+	return JoinFacts(fmt.Sprintf("the agent tries again in %s (attempt %s)", tell.Elapsed(e.Delay), attempt), sentence(e.Message))
+}
+
+// CompactionText says that the agent summarises its context.
+func CompactionText(e stream.Compaction) string {
+	switch {
+	case e.Error != "":
+		return "the agent could not summarise its context: " + sentence(e.Error)
+	case e.Done:
+		return "the agent has summarised its context"
+	}
+	return "the agent summarises its context"
+}
+
+// TopicText is an event block in one line: "build.done for reviewer: tests: pass".
+func TopicText(e stream.Topic) string {
+	topic := sentence(e.Topic)
+	if e.Target != "" {
+		topic += " for " + sentence(e.Target)
+	}
+	if e.Payload == "" {
+		return topic
+	}
+	return topic + ": " + OneLine(e.Payload)
+}
+
+// GuidanceText acknowledges guidance. What it says isn't known of a past loop's.
+func GuidanceText(e loop.Guidance) string {
+	what := "guidance for the next run"
+	if e.State == loop.GuidanceDelivered {
+		what = "guidance delivered"
+	}
+	if e.Text == "" {
+		return what
+	}
+	return what + ": " + sentence(e.Text)
+}
+
+// LimitsText says what the limits are after a change.
+func LimitsText(e loop.LimitsChanged) string {
+	return "limits changed: " + e.Limits.Line(sentence(e.Promise))
+}
+
+// limitTexts say a loop's limits and its promise, each in a line.
+func limitTexts(l loop.Limits, promise string) []string {
+	lines := l.Texts()
+	if promise != "" {
+		lines = append(lines, "promise "+sentence(promise))
+	}
+	return lines
+}
+
+// EndLine says in one line how a loop ended:
+// "done: DONE after 7 iterations · $3.10 · 12m00s".
+func EndLine(e loop.End) string {
+	ending, after := e.Reason.Ending(), " after "+tell.Counted(e.Iterations, "iteration")
+	what := ending.With(after)
+	if e.Promise != "" {
+		what = ending.What + ": " + OneLine(e.Promise) + after
+	}
+	if e.Limit > 0 && e.Iterations > e.Limit { // it was lowered
+		what += fmt.Sprintf(" (it is %d)", e.Limit)
+	}
+	return JoinFacts(what, knownCost(e.Cost), tell.Elapsed(e.Duration))
+}
+
+// EndText is EndLine with what went wrong.
+func EndText(e loop.End) string { return JoinFacts(EndLine(e), OneLine(e.Problem())) }
+
+// knownCost is CostText that says so where nothing is known.
+func knownCost(c stream.Cost) string { return cmp.Or(CostText(c, false), "cost unknown") }
