@@ -336,12 +336,7 @@ func (m *manager) loops(ctx context.Context, p wire.FolderParams) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.mu.Lock()
-	f := m.folders[path]
-	m.mu.Unlock()
-	if f != nil {
-		m.look(f) // that another process took it up changes no file
-	}
+	m.lookAt(path)
 	here := []wire.LoopStatus{}
 	if status, ok := m.LoopIn(path); ok {
 		here = append(here, status)

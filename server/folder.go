@@ -22,6 +22,7 @@ type folder struct {
 	unwatch context.CancelFunc // ends the look at its state file
 	looked  chan struct{}      // closed when its state file was looked at once
 
+	starting int       // how many of ours begin just now
 	running  *managed  // ours, until it ended
 	last     *managed  // ours, the last one that ended
 	seen     *seenLoop // one that we don't drive
@@ -99,9 +100,7 @@ func (m *manager) closeFolder(path string) (running *managed) {
 		return nil
 	}
 	f.removed = true
-	if f.running == nil {
-		m.drop(f)
-	}
+	m.forget(f)
 	return f.running
 }
 
@@ -131,11 +130,14 @@ func (m *manager) folder(path, real string) *folder {
 	return f
 }
 
-// drop forgets a folder. The caller holds mu.
-func (m *manager) drop(f *folder) {
-	f.unwatch()
-	f.withdraw()
-	delete(m.folders, f.path)
+// forget forgets a folder that the editor has no more, once no loop of ours is there.
+// The caller holds mu.
+func (m *manager) forget(f *folder) {
+	if f.removed && !f.hasOurs() {
+		f.unwatch()
+		f.withdraw()
+		delete(m.folders, f.path)
+	}
 }
 
 // FolderAt returns the one path that stands for all names of a folder.

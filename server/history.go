@@ -13,6 +13,7 @@ func (m *manager) history(_ context.Context, p wire.HistoryParams) (any, error) 
 	if err != nil {
 		return nil, err
 	}
+	m.lookAt(path)
 	limit := p.Limit
 	if limit > 0 {
 		limit++ // one may run
@@ -50,7 +51,7 @@ func (m *manager) runningSession(path string) string {
 	switch {
 	case f == nil:
 		return ""
-	case f.running != nil:
+	case f.running != nil && !f.running.Status().State.Over(): // else it is about to leave
 		return f.running.Status().SessionFile
 	case f.seen != nil && !f.seen.status.State.Left():
 		return f.seen.status.SessionFile

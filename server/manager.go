@@ -133,6 +133,7 @@ func (m *manager) launch(cfg loop.Config) (*managed, error) {
 		return nil, failed(wire.ReasonNotRunning, errors.New("the server is shutting down"), nil)
 	}
 	f := m.folder(cfg.Folder, real)
+	f.starting++
 	m.wg.Add(1)
 	m.mu.Unlock()
 	r := &managed{cfg: cfg, retired: make(chan struct{}), feed: newFeed(m.ed, m.status.Changed)}
@@ -142,15 +143,16 @@ func (m *manager) launch(cfg loop.Config) (*managed, error) {
 	var err error
 	if r.Loop, err = loop.Start(cfg, &follower{r.feed, func() { m.docs.Republish(cfg.Folder) }, func(e loop.Event) { m.tell(r, e) }}); err != nil {
 		r.feed.Close()
+		m.mu.Lock()
+		f.starting--
+		m.forget(f)
+		m.mu.Unlock()
+		m.look(f) // for what the watch has left alone meanwhile
 		m.wg.Done()
 		return nil, err
 	}
 	m.mu.Lock()
-	if now := m.folders[f.path]; now != nil {
-		f = now
-	} else { // the editor took it out meanwhile
-		m.folders[f.path], f.removed = f, true
-	}
+	f.starting--
 	f.running, f.seen = r, nil
 	f.withdraw()
 	delete(m.asked, askedOf{f.path, r.ID()})
@@ -180,9 +182,7 @@ func (m *manager) retire(f *folder, r *managed, end loop.End) {
 	}
 	f.last = r
 	isOpen := len(f.names) > 0
-	if f.removed && f.running == nil {
-		m.drop(f)
-	}
+	m.forget(f)
 	closing := m.closed
 	m.mu.Unlock()
 	m.changed(f.path)

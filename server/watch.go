@@ -49,10 +49,14 @@ func (m *manager) seesLoop(f *folder) bool {
 	return f.seen != nil
 }
 
+// hasOurs says whether a loop of ours runs in the folder, or begins: it has a state file
+// and an owner before anybody knows that they are ours. The caller holds the manager's mu.
+func (f *folder) hasOurs() bool { return f.running != nil || f.starting > 0 }
+
 // look asks the folder's state file whether there is a loop that we don't drive.
 func (m *manager) look(f *folder) {
 	m.mu.Lock()
-	ours := f.running != nil
+	ours := f.hasOurs()
 	m.mu.Unlock()
 	if ours {
 		return
@@ -60,7 +64,7 @@ func (m *manager) look(f *folder) {
 	now := seenIn(f.path)
 	m.mu.Lock()
 	before := f.seen
-	if f.running == nil { // else it was started meanwhile
+	if !f.hasOurs() { // else it was started meanwhile
 		f.seen = now
 	}
 	now = f.seen
@@ -76,6 +80,17 @@ func (m *manager) look(f *folder) {
 	}
 	if now != nil && now.status.State.Left() {
 		m.offerToContinue(f, now)
+	}
+}
+
+// lookAt looks at a folder again, if it is known: that another process took up its loop,
+// or has died, changes no file.
+func (m *manager) lookAt(path string) {
+	m.mu.Lock()
+	f := m.folders[path]
+	m.mu.Unlock()
+	if f != nil {
+		m.look(f)
 	}
 }
 
