@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"ralph-lsp/internal/paths"
 	"ralph-lsp/stream"
 )
 
@@ -205,7 +206,7 @@ func BenchmarkWriter(b *testing.B) {
 // BenchmarkList lists a folder with 10,000 loops.
 func BenchmarkList(b *testing.B) {
 	const sessions = 10_000
-	dir, cwd := b.TempDir(), realPath(b.TempDir())
+	dir, cwd := b.TempDir(), paths.Real(b.TempDir())
 	w, err := NewWriter(Options{Folder: dir}, cwd)
 	if err != nil {
 		b.Fatal(err)

@@ -11,6 +11,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"ralph-lsp/internal/paths"
 )
 
 // Where the test binary writes a session until it is killed.
@@ -98,7 +100,7 @@ func TestKilledWhileWriting(t *testing.T) {
 }
 
 func killAgainAndAgain(t *testing.T, kills int) {
-	folder := realPath(t.TempDir())
+	folder := paths.Real(t.TempDir())
 	path := ""
 	total := 0
 	for kill := range kills {

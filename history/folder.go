@@ -27,7 +27,7 @@ const sessionSuffix = ".jsonl"
 
 // Dir returns the folder of the sessions for a working directory: the one that
 // was set, else pi's, which has a folder for each. It need not exist.
-func (o Options) Dir(cwd string) (string, error) { return o.dir(realPath(cwd)) }
+func (o Options) Dir(cwd string) (string, error) { return o.dir(paths.Real(cwd)) }
 
 // dir is Dir for a real path: an agent sees its working directory without links.
 func (o Options) dir(cwd string) (string, error) {
@@ -72,15 +72,6 @@ func expandHome(path string) (string, error) {
 		return filepath.Join(home, rest), nil
 	}
 	return path, nil
-}
-
-// realPath is a path that pi would find from any folder.
-func realPath(path string) string {
-	path = paths.Real(path)
-	if abs, err := filepath.Abs(path); err == nil {
-		path = abs
-	}
-	return path
 }
 
 // FormatError says that a file is no session.

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"ralph-lsp/internal/paths"
 )
 
 // Summary is a session as a list shows it.
@@ -41,7 +43,7 @@ const (
 // folder that doesn't exist has none. Files that are no sessions, and links, are
 // left out.
 func List(o Options, cwd string, limit int, loopsOnly bool) ([]Summary, error) {
-	cwd = realPath(cwd)
+	cwd = paths.Real(cwd)
 	dir, err := o.dir(cwd)
 	if err != nil {
 		return nil, err

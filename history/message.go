@@ -58,7 +58,7 @@ func readMessage(c *jsoncursor.Cursor) *message {
 		case "usage":
 			m.usage = readUsage(c)
 		case "details":
-			m.listed = readListedUsage(c)
+			m.listed = stream.ReadListedUsage(c, readUsage)
 		case "toolCallId":
 			m.toolCallID = c.Text()
 		case "isError":
@@ -176,34 +176,10 @@ func readUsage(c *jsoncursor.Cursor) (u stream.Usage) {
 	return u
 }
 
-// readListedUsage adds up the usage in {"results": [{"usage": {...}}, ...]}, as
-// stream does it.
-func readListedUsage(c *jsoncursor.Cursor) (sum stream.Usage) {
-	for details := c.Object(); details.Next(); {
-		if string(details.Key) != "results" {
-			continue
-		}
-		for results := c.Array(); results.Next(); {
-			for o := c.Object(); o.Next(); {
-				if string(o.Key) == "usage" {
-					u := readUsage(c)
-					sum.Tokens, sum.Cost = sum.Tokens.Plus(u.Tokens), sum.Cost.Plus(u.Cost)
-				}
-			}
-		}
-	}
-	return sum
-}
-
-// toolUsage is what a tool has used by itself: what its result says, else what
-// it lists. It isn't part of the conversation.
+// toolUsage is what a tool has used by itself. It isn't part of the conversation.
 func (m *message) toolUsage() stream.Usage {
-	u := m.usage
-	if u.Tokens == (stream.Tokens{}) && u.Cost.USD == 0 {
-		u = m.listed
-	}
-	u.Context = 0
-	return u
+	nested := stream.NestedUsage{Own: m.usage, Listed: m.listed}
+	return nested.Usage()
 }
 
 func readCost(c *jsoncursor.Cursor) (cost stream.Cost) {

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"ralph-lsp/internal/paths"
 )
 
 // Fix is one thing in a session file that was mended, or would be.
@@ -32,7 +34,7 @@ func Repair(path, cwd string, dryRun bool) (fixes []Fix, backup string, err erro
 	case err != nil:
 		return nil, "", fmt.Errorf("repairing the session: %w", err)
 	case info.Mode()&fs.ModeSymlink != 0:
-		return nil, "", fmt.Errorf("%s is a link: repair %s itself", path, realPath(path))
+		return nil, "", fmt.Errorf("%s is a link: repair %s itself", path, paths.Real(path))
 	}
 	if fixes, err = mend(path, cwd, io.Discard); err != nil || len(fixes) == 0 || dryRun {
 		return fixes, "", err
@@ -183,7 +185,7 @@ func findHeader(path, cwd string) (top topLine, err error) {
 	if since == "" {
 		since = stamp(time.Now())
 	}
-	line, err := marshalLine(header{Type: "session", Version: version, ID: newSessionID(time.Now()), Timestamp: since, CWD: realPath(cwd)})
+	line, err := marshalLine(header{Type: "session", Version: version, ID: newSessionID(time.Now()), Timestamp: since, CWD: paths.Real(cwd)})
 	return topLine{line: line[:len(line)-1]}, err
 }
 

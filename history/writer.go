@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"ralph-lsp/internal/paths"
 	"ralph-lsp/stream"
 )
 
@@ -57,7 +58,7 @@ func NewWriter(o Options, cwd string) (*Writer, error) {
 	if o.Off {
 		return nil, nil
 	}
-	cwd = realPath(cwd)
+	cwd = paths.Real(cwd)
 	dir, err := o.dir(cwd)
 	if err != nil {
 		return nil, err
@@ -90,7 +91,7 @@ func ContinueWriter(o Options, cwd, path string) (*Writer, error) {
 // takeUp opens a session file whose name came from a file that anybody may have
 // written: it has to be a session of this folder.
 func (w *Writer) takeUp(path string) error {
-	if filepath.Dir(realPath(path)) != realPath(filepath.Dir(w.path)) {
+	if filepath.Dir(paths.Real(path)) != paths.Real(filepath.Dir(w.path)) {
 		return errors.New("it isn't in the folder of sessions")
 	}
 	f, err := OpenRegular(path, os.O_RDWR|os.O_APPEND)

@@ -14,13 +14,14 @@ import (
 	"time"
 
 	"ralph-lsp/internal/jsoncursor"
+	"ralph-lsp/internal/paths"
 	"ralph-lsp/stream"
 )
 
 // newTestWriter returns a writer with folders of its own.
 func newTestWriter(t testing.TB) (w *Writer, o Options, cwd string) {
 	t.Helper()
-	o, cwd = Options{Folder: t.TempDir()}, realPath(t.TempDir())
+	o, cwd = Options{Folder: t.TempDir()}, paths.Real(t.TempDir())
 	w, err := NewWriter(o, cwd)
 	if err != nil {
 		t.Fatal(err)
@@ -184,7 +185,7 @@ func TestFolders(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cwd := realPath(t.TempDir())
+	cwd := paths.Real(t.TempDir())
 	name := "--" + strings.ReplaceAll(strings.TrimPrefix(cwd, "/"), "/", "-") + "--"
 	for _, tt := range []struct{ name, agentDir, sessionDir, folder, want string }{
 		{"pi's own", "", "", "", home + "/.pi/agent/sessions/" + name},

@@ -282,7 +282,7 @@ func (d *piDecoder) messageStart(line []byte, emit func(Event)) error {
 func (d *piDecoder) messageEnd(line []byte, emit func(Event)) error {
 	m, err := piMessageOf(line)
 	if err == nil && m.role == "toolResult" {
-		d.toolSpent(m.toolCallID, m.nested.usage(), emit)
+		d.toolSpent(m.toolCallID, m.nested.Usage(), emit)
 	}
 	if err != nil || m.role != "assistant" {
 		return err

@@ -13,7 +13,7 @@ type piMessage struct {
 	content      []byte
 	usage        Usage
 	toolCallID   string      // of a tool's result
-	nested       nestedUsage // what that tool has used
+	nested       NestedUsage // what that tool has used
 }
 
 // failed says whether the model's answer failed, whatever it contains.
@@ -52,7 +52,7 @@ func piMessageOf(line []byte) (m piMessage, err error) {
 	if !c.Done() {
 		return piMessage{}, ErrMalformed
 	}
-	m.usage = m.nested.own
+	m.usage = m.nested.Own
 	return m, nil
 }
 

@@ -13,28 +13,26 @@ type toolSpending struct {
 	usage Usage
 }
 
-// nestedUsage reads what the result of a tool says that the tool has used. Its
-// own member usage is what pi counts. A tool that has none may list the agents that
-// it ran, as the subagent tool among pi's examples does.
-type nestedUsage struct {
-	own, listed Usage
-}
+// NestedUsage is what the result of a tool says that the tool has used. Own is
+// what pi counts. A tool that has none may list the agents that it ran, as the
+// subagent tool among pi's examples does.
+type NestedUsage struct{ Own, Listed Usage }
 
 // read takes in a member of a result.
-func (n *nestedUsage) read(key []byte, c *jsoncursor.Cursor) {
+func (n *NestedUsage) read(key []byte, c *jsoncursor.Cursor) {
 	switch string(key) {
 	case "usage":
-		n.own = readPiUsage(c)
+		n.Own = readPiUsage(c)
 	case "details":
-		n.listed = readListedUsage(c)
+		n.Listed = ReadListedUsage(c, readPiUsage)
 	}
 }
 
-// usage is what counts, the zero value when nothing is said.
-func (n *nestedUsage) usage() Usage {
-	u := n.own
+// Usage is what counts, the zero value when nothing is said.
+func (n *NestedUsage) Usage() Usage {
+	u := n.Own
 	if !u.spent() {
-		u = n.listed
+		u = n.Listed
 	}
 	u.Context = 0 // of another conversation
 	return u
@@ -43,8 +41,9 @@ func (n *nestedUsage) usage() Usage {
 // spent says whether u counts anything.
 func (u Usage) spent() bool { return u.Tokens != (Tokens{}) || u.Cost.USD > 0 }
 
-// readListedUsage adds up the usage in {"results": [{"usage": {...}}, ...]}.
-func readListedUsage(c *jsoncursor.Cursor) (sum Usage) {
+// ReadListedUsage adds up the usage in {"results": [{"usage": {...}}, ...]}, each
+// as read reads it.
+func ReadListedUsage(c *jsoncursor.Cursor, read func(*jsoncursor.Cursor) Usage) (sum Usage) {
 	for details := c.Object(); details.Next(); {
 		if string(details.Key) != "results" {
 			continue
@@ -52,7 +51,7 @@ func readListedUsage(c *jsoncursor.Cursor) (sum Usage) {
 		for results := c.Array(); results.Next(); {
 			for o := c.Object(); o.Next(); {
 				if string(o.Key) == "usage" {
-					sum = sum.plus(readPiUsage(c))
+					sum = sum.plus(read(c))
 				}
 			}
 		}

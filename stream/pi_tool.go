@@ -27,7 +27,7 @@ func (d *piDecoder) toolStart(line []byte, emit func(Event)) error {
 // toolUpdate emits the output so far. The first update of a tool is empty.
 func (d *piDecoder) toolUpdate(line []byte, emit func(Event)) error {
 	var p ToolProgress
-	var nested nestedUsage
+	var nested NestedUsage
 	c := jsoncursor.New(line)
 	for o := c.Object(); o.Next(); {
 		switch string(o.Key) {
@@ -43,7 +43,7 @@ func (d *piDecoder) toolUpdate(line []byte, emit func(Event)) error {
 	if p.Output != "" {
 		emit(p)
 	}
-	d.toolSpent(p.ID, nested.usage(), emit)
+	d.toolSpent(p.ID, nested.Usage(), emit)
 	return nil
 }
 
@@ -51,7 +51,7 @@ func (d *piDecoder) toolUpdate(line []byte, emit func(Event)) error {
 // for the model, but has the last word about what the tool has spent.
 func (d *piDecoder) toolEnd(line []byte, emit func(Event)) error {
 	var r ToolResult
-	var nested nestedUsage
+	var nested NestedUsage
 	c := jsoncursor.New(line)
 	for o := c.Object(); o.Next(); {
 		switch string(o.Key) {
@@ -67,12 +67,12 @@ func (d *piDecoder) toolEnd(line []byte, emit func(Event)) error {
 		return ErrMalformed
 	}
 	emit(r)
-	d.toolSpent(r.ID, nested.usage(), emit)
+	d.toolSpent(r.ID, nested.Usage(), emit)
 	return nil
 }
 
 // readResult reads a tool's {"content": [...], "details": ..., "usage": ...}.
-func readResult(c *jsoncursor.Cursor) (text string, nested nestedUsage) {
+func readResult(c *jsoncursor.Cursor) (text string, nested NestedUsage) {
 	for o := c.Object(); o.Next(); {
 		if string(o.Key) == "content" {
 			text = contentText(c.Raw())

@@ -3,11 +3,14 @@ package paths
 
 import "path/filepath"
 
-// Real is the path without symbolic links, or the path as it is where that
-// can't be had.
+// Real is the absolute path without symbolic links, or the path with them where
+// that can't be had.
 func Real(path string) string {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
+		path = real
+	}
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
 	}
 	return path
 }

@@ -13,7 +13,8 @@ func TestReal(t *testing.T) {
 		t.Fatal(err)
 	}
 	gone := filepath.Join(link, "gone")
-	for path, want := range map[string]string{link: dir, dir: dir, gone: gone} {
+	t.Chdir(dir)
+	for path, want := range map[string]string{link: dir, dir: dir, gone: gone, ".": dir, "link": dir, "gone": filepath.Join(dir, "gone")} {
 		if got := Real(path); got != want {
 			t.Errorf("%s: got %s, want %s", path, got, want)
 		}
