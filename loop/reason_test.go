@@ -77,7 +77,7 @@ func TestAnEndingInWords(t *testing.T) {
 	}{
 		{StopPromise, "done", "done after 5 iterations"},
 		{StopFailures, "failed: too many failures in a row", "failed after 5 iterations: too many failures in a row"},
-		{"no_progress", "ended: no progress", "ended after 5 iterations: no progress"}, // a later version's
+		{"bad_luck", "ended: bad luck", "ended after 5 iterations: bad luck"}, // a later version's
 	} {
 		e := tt.reason.Ending()
 		if got, after := e.String(), e.With(" after 5 iterations"); got != tt.short || after != tt.after {

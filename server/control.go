@@ -203,7 +203,7 @@ func (m *manager) takeUp(ctx context.Context, p wire.ResumeParams, patch loop.Pa
 	switch {
 	case path != "":
 		return m.goOn(ctx, path, options, p.Trust)
-	case last == nil, last.Status().StopReason == loop.StopPromise:
+	case last == nil, last.Status().StopReason.Ending().Class == loop.ClassOK:
 		return nil, loop.ErrNothingToGoOn
 	case p.Backend == "":
 		return m.launch(m.again(last, loop.Config{Change: options.Limits}))
@@ -292,7 +292,12 @@ func (m *manager) open(ctx context.Context, p wire.LoopParams) (any, error) {
 		return nil, err
 	}
 	file := filepath.Join(path, filepath.FromSlash(loopstate.Name))
-	if err := m.ed.Request(ctx, "window/showDocument", showDocument{wire.FileURI(file), true}, nil); err != nil {
+	var shown struct{ Success bool }
+	err = m.ed.Request(ctx, "window/showDocument", showDocument{wire.FileURI(file), true}, &shown)
+	if err == nil && !shown.Success {
+		err = errors.New("it says that it can't")
+	}
+	if err != nil {
 		return nil, fmt.Errorf("the editor doesn't open %s: %w", file, err)
 	}
 	return struct{}{}, nil

@@ -55,6 +55,12 @@ var roles = map[string]func(){
 			time.Sleep(5 * time.Millisecond)
 		}
 	},
+	// costs spends half a dollar, in pi's words, and works on.
+	"costs": func() {
+		io.Copy(io.Discard, os.Stdin)
+		fmt.Println(`{"type":"turn_end","message":{"role":"assistant","content":[],"provider":"p","model":"m","stopReason":"toolUse","usage":{"input":1,"output":1,"cost":{"total":0.5}}}}`)
+		time.Sleep(time.Hour)
+	},
 	// echoes prints its prompt, without what the loop adds.
 	"echoes": func() {
 		lines := bufio.NewScanner(os.Stdin)

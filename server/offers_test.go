@@ -1,0 +1,131 @@
+package server
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"ralph-lsp/internal/limits"
+	"ralph-lsp/loop"
+	"ralph-lsp/loopstate"
+	"ralph-lsp/wire"
+)
+
+// left makes an interrupted loop in a folder and lets its file say why it ended.
+func left(why loop.StopReason) func(*testing.T, string) *dialled {
+	return func(t *testing.T, dir string) *dialled {
+		first := dial(t, optedIn, dir)
+		first.Must(first.Command(wire.CommandStart, wire.StartParams{Prompt: "x", Choices: wire.Choices{Backend: agentThat(t, "never")}}))
+		first.status(dir, inState("running"))
+		first.hangUp()
+		if why.Failed() {
+			file, err := loopstate.Open(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := file.Update(func(s *loopstate.State) error {
+				s.Active, s.StopReason = false, string(why)
+				return nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return dial(t, optedIn, dir)
+	}
+}
+
+// ended starts a loop that comes to its end.
+func ended(role string, bounds limits.Message) func(*testing.T, string) *dialled {
+	return func(t *testing.T, dir string) *dialled {
+		c := dial(t, optedIn, dir)
+		c.Must(c.Command(wire.CommandStart, wire.StartParams{Prompt: "x", Trust: true, Choices: wire.Choices{
+			Backend: agentThat(t, role), LimitParams: wire.LimitParams{Message: bounds}}}))
+		return c
+	}
+}
+
+// endsBy makes loops that stopped for reasons about which something can be done, but for those that are left.
+var endsBy = map[loop.StopReason]func(t *testing.T, dir string) *dialled{
+	loop.StopMaxIterations: ended("echoes", limits.Message{MaxIterations: new(1)}),
+	loop.StopMaxTime:       ended("never", limits.Message{MaxDurationMs: new(int64(300))}),
+	loop.StopMaxCost: func(t *testing.T, dir string) *dialled {
+		writeFile(t, filepath.Join(dir, "ralph.toml"), own(agentThat(t, "costs"))+"output = \"pi-stream-json\"\n")
+		c := dial(t, optedIn, dir)
+		c.Must(c.Command(wire.CommandStart, wire.StartParams{Prompt: "x", Trust: true, Choices: wire.Choices{
+			LimitParams: wire.LimitParams{Message: limits.Message{MaxCostUSD: new(0.25)}}}}))
+		return c
+	},
+	loop.StopBackendError: func(t *testing.T, dir string) *dialled {
+		program := filepath.Join(t.TempDir(), "agent")
+		if err := os.WriteFile(program, []byte("no program"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		c := dial(t, optedIn, dir)
+		c.Must(c.Command(wire.CommandStart, wire.StartParams{Prompt: "x", Choices: wire.Choices{Backend: program}}))
+		return c
+	},
+	loop.StopBadStateFile: func(t *testing.T, dir string) *dialled {
+		c := ended("waits", limits.Message{})(t, dir)
+		c.status(dir, inState("running"))
+		writeFile(t, filepath.Join(dir, filepath.FromSlash(loopstate.Name)), "---\nactive: [\n---\n\nx\n")
+		writeFile(t, filepath.Join(dir, "go"), "")
+		return c
+	},
+}
+
+// isTrue says whether what a remedy promises has come true.
+var isTrue = map[loop.Remedy]func(c *dialled, dir string, offer wire.Command, answer json.RawMessage){
+	loop.RemedyRaise: func(c *dialled, dir string, offer wire.Command, _ json.RawMessage) {
+		words := strings.TrimSuffix(strings.TrimPrefix(offer.Title, "Raise to "), " and Go On")
+		c.status(dir, func(l wire.LoopStatus) bool {
+			return slices.ContainsFunc(l.LimitTexts, func(text string) bool { return strings.HasPrefix(text, words) })
+		})
+	},
+	loop.RemedyResume: func(c *dialled, dir string, _ wire.Command, _ json.RawMessage) {
+		c.status(dir, func(l wire.LoopStatus) bool { return l.Live && l.Owned })
+	},
+	loop.RemedyDiscard: func(c *dialled, dir string, _ wire.Command, _ json.RawMessage) {
+		if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(loopstate.Name))); !errors.Is(err, fs.ErrNotExist) {
+			c.t.Errorf("the state file is still there, %v", err)
+		}
+		c.statusWithout(dir)
+	},
+	loop.RemedyDoctor: func(c *dialled, _ string, _ wire.Command, answer json.RawMessage) {
+		if !strings.Contains(string(answer), `"checks":[{`) {
+			c.t.Errorf("the doctor says %s", answer)
+		}
+	},
+	loop.RemedyOpenFile: func(c *dialled, dir string, _ wire.Command, _ json.RawMessage) {
+		c.Hears("window/showDocument", wire.FileURI(filepath.Join(dir, filepath.FromSlash(loopstate.Name))))
+	},
+}
+
+// Each offer is a command that does what it says in the state in which it is made.
+func TestOffersDoWhatTheySay(t *testing.T) {
+	for _, ending := range loop.Endings() {
+		for i, remedy := range ending.Remedies {
+			t.Run(string(ending.Reason)+"/"+string(remedy), func(t *testing.T) {
+				dir := t.TempDir()
+				endBy := endsBy[ending.Reason]
+				if ending.State.Left() {
+					endBy = left(ending.Reason)
+				}
+				if endBy == nil || isTrue[remedy] == nil {
+					t.Fatal("this test has forgotten the reason or the remedy")
+				}
+				c := endBy(t, dir)
+				c.Answer("window/showDocument", func(json.RawMessage) any { return map[string]any{"success": true} })
+				l := c.status(dir, func(l wire.LoopStatus) bool { return l.StopReason == string(ending.Reason) })
+				if len(l.Offers) != len(ending.Remedies) || l.State != string(ending.State) || l.Class != ending.Class {
+					t.Fatalf("got %+v", l)
+				}
+				isTrue[remedy](c, dir, l.Offers[i], c.Must(c.Command(l.Offers[i].Command, l.Offers[i].Arguments[0])))
+			})
+		}
+	}
+}
