@@ -12,7 +12,9 @@ import (
 	"ralph-lsp/stream"
 )
 
-// These functions speak to a loop of another process, through its state file.
+// These functions speak to a loop of another process, through its state file. Those
+// that take a loop's id do nothing to another one that is in the folder by now, and
+// return ErrNotRunning; "" is whichever is there.
 
 // StateIn reads a folder's state file. Without one it is ErrNothingToGoOn.
 func StateIn(folder string) (path string, s loopstate.State, err error) {
@@ -92,7 +94,7 @@ func waitOf(s loopstate.State) *RetryStatus {
 // CancelFolder ends the folder's loop. It returns the iteration the loop was
 // at, once its owner has let go of the folder and so ended all its processes.
 // A loop that nobody drives is discarded.
-func CancelFolder(ctx context.Context, folder string) (iteration int, err error) {
+func CancelFolder(ctx context.Context, folder, loopID string) (iteration int, err error) {
 	file, err := loopstate.Open(folder)
 	if err != nil {
 		return 0, err
@@ -102,13 +104,13 @@ func CancelFolder(ctx context.Context, folder string) (iteration int, err error)
 		return 0, err
 	}
 	if !owned {
-		return discard(file)
+		return discard(file, loopID)
 	}
 	defer file.Settle()
 	asked := false
 	for now := owner; owned && isSameLoop(owner, now); {
 		if !asked { // a loop that begins has no file yet
-			if iteration, asked, err = askToCancel(file); err != nil {
+			if iteration, asked, err = askToCancel(file, loopID); err != nil {
 				return iteration, err
 			}
 		}
@@ -124,7 +126,7 @@ func CancelFolder(ctx context.Context, folder string) (iteration int, err error)
 	// An owner that was about to go, as its editor had, may not have seen what
 	// was asked of it.
 	if left, err := file.Load(); !owned && err == nil && left.Cancel {
-		return discard(file)
+		return discard(file, loopID)
 	}
 	return iteration, nil
 }
@@ -138,23 +140,46 @@ func isSameLoop(before, now loopstate.Owner) bool {
 
 // askToCancel asks the owner of a state file for its loop's end, unless there
 // is no file.
-func askToCancel(file *loopstate.File) (iteration int, asked bool, err error) {
+func askToCancel(file *loopstate.File, loopID string) (iteration int, asked bool, err error) {
 	state, err := file.Update(func(s *loopstate.State) error {
 		s.Cancel = true
-		return nil
+		return checkIsIt(*s, loopID)
 	})
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return 0, false, nil
+	case errors.Is(err, ErrNotRunning):
+		return 0, true, err
 	case err != nil: // it can't be asked for, so it's shown
 		return 0, true, file.Remove()
 	}
 	return state.Iteration, true, nil
 }
 
+// checkIsIt returns ErrNotRunning for another loop than the named one.
+func checkIsIt(s loopstate.State, loopID string) error {
+	if loopID != "" && s.LoopID != loopID {
+		return ErrNotRunning
+	}
+	return nil
+}
+
+// DiscardFolder removes a loop that nobody drives. It is ErrNotRunning when there is
+// none: it is gone, or somebody goes on with it by now.
+func DiscardFolder(folder, loopID string) error {
+	file, err := loopstate.Open(folder)
+	if err == nil {
+		_, err = discard(file, loopID)
+	}
+	if errors.As(err, new(*loopstate.LockedError)) {
+		return ErrNotRunning
+	}
+	return err
+}
+
 // discard removes a loop that nobody drives, and what it may have left running.
 // A file that can't be read stays for its user to look at.
-func discard(file *loopstate.File) (iteration int, err error) {
+func discard(file *loopstate.File, loopID string) (iteration int, err error) {
 	state, err := file.Load()
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, ErrNotRunning
@@ -166,6 +191,12 @@ func discard(file *loopstate.File) (iteration int, err error) {
 	if err != nil {
 		return state.Iteration, err
 	}
+	if state, err = file.Load(); errors.Is(err, fs.ErrNotExist) {
+		err = ErrNotRunning
+	}
+	if err = errors.Join(err, checkIsIt(state, loopID)); err != nil { // somebody was faster
+		return 0, errors.Join(err, lock.Release())
+	}
 	previous, _ := lock.Previous()
 	if err := endRemains(previous); err != nil {
 		return state.Iteration, errors.Join(err, lock.Release())
@@ -174,26 +205,29 @@ func discard(file *loopstate.File) (iteration int, err error) {
 }
 
 // PauseFolder lets the folder's loop finish its iteration and start no other.
-func PauseFolder(folder string) error {
-	return changeFolder(folder, func(s *loopstate.State) { s.Active = false })
+func PauseFolder(folder, loopID string) error {
+	return changeFolder(folder, loopID, func(s *loopstate.State) { s.Active = false })
 }
 
-// ResumeFolder lets the folder's loop go on, or try again at once. It is
-// ErrNotRunning when no process drives it: then the loop must be continued by one.
-func ResumeFolder(folder string) error {
-	return changeFolder(folder, func(s *loopstate.State) { s.Active, s.ResumeAt = true, time.Time{} })
+// ResumeFolder lets the folder's loop go on, or try again at once, with what the patch
+// changes. It is ErrNotRunning when no process drives it: then the loop must be continued by one.
+func ResumeFolder(folder, loopID string, p Patch) error {
+	return changeFolder(folder, loopID, func(s *loopstate.State) {
+		p.apply(s)
+		s.Active, s.ResumeAt = true, time.Time{}
+	})
 }
 
 // SteerFolder queues guidance for the next iteration of the folder's loop.
-func SteerFolder(folder, text string) error {
-	return changeFolder(folder, func(s *loopstate.State) { s.Guidance = append(s.Guidance, text) })
+func SteerFolder(folder, loopID, text string) error {
+	return changeFolder(folder, loopID, func(s *loopstate.State) { s.Guidance = append(s.Guidance, text) })
 }
 
 // UpdateFolder changes limits, promise and prompt of the folder's loop.
-func UpdateFolder(folder string, p Patch) error { return changeFolder(folder, p.apply) }
+func UpdateFolder(folder, loopID string, p Patch) error { return changeFolder(folder, loopID, p.apply) }
 
 // changeFolder changes the state file of a loop that another process drives.
-func changeFolder(folder string, edit func(*loopstate.State)) error {
+func changeFolder(folder, loopID string, edit func(*loopstate.State)) error {
 	file, err := loopstate.Open(folder)
 	if err != nil {
 		return err
@@ -206,7 +240,7 @@ func changeFolder(folder string, edit func(*loopstate.State)) error {
 	defer file.Settle()
 	_, err = file.Update(func(s *loopstate.State) error {
 		edit(s)
-		return errors.Join(s.Limits().Check(), checkPromise(s.CompletionPromise))
+		return errors.Join(checkIsIt(*s, loopID), s.Limits().Check(), checkPromise(s.CompletionPromise))
 	})
 	if errors.Is(err, fs.ErrNotExist) {
 		return ErrNotRunning

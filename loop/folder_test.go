@@ -3,11 +3,14 @@ package loop
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
+	"os"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"ralph-lsp/internal/limits"
 	"ralph-lsp/loopstate"
 )
 
@@ -60,7 +63,7 @@ func beginToCancel(t *testing.T, folder string) <-chan cancelled {
 	go func() {
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		defer cancel()
-		iteration, err := CancelFolder(ctx, folder)
+		iteration, err := CancelFolder(ctx, folder, "")
 		answers <- cancelled{iteration, err}
 	}()
 	return answers
@@ -133,6 +136,51 @@ func TestTheWaitOfAnotherProcess(t *testing.T) {
 		}
 		if st := statusOf(s, "", "", true); st.State != StateWaiting || st.Retry.Reason != reason || st.Retry.Attempt != want {
 			t.Errorf("%+v shows as %s: %+v", row, st.State, st.Retry)
+		}
+	}
+}
+
+// Who names a loop means that one: another one that is in its folder by now is left alone,
+// and so is one that somebody goes on with when it was to be discarded.
+func TestAnotherLoopThanTheNamedOneIsLeftAlone(t *testing.T) {
+	raised := 9
+	for name, do := range map[string]func(folder, id string) error{
+		"cancel":  func(folder, id string) error { _, err := CancelFolder(t.Context(), folder, id); return err },
+		"discard": DiscardFolder,
+		"pause":   PauseFolder,
+		"resume":  func(folder, id string) error { return ResumeFolder(folder, id, Patch{}) },
+		"steer":   func(folder, id string) error { return SteerFolder(folder, id, "Mind the tests") },
+		"update": func(folder, id string) error {
+			return UpdateFolder(folder, id, Patch{Given: limits.Given{MaxIterations: &raised}})
+		},
+	} {
+		for _, driven := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s, driven %v", name, driven), func(t *testing.T) {
+				folder := t.TempDir()
+				file, err := loopstate.Open(folder)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if driven {
+					defer owned{t, file}.lock(time.Now()).Release()
+				}
+				if err := file.Create(loopstate.State{Active: true, Iteration: 3, Prompt: "Do it", LoopID: "ralph-b"}); err != nil {
+					t.Fatal(err)
+				}
+				before, _ := os.ReadFile(file.Path())
+				ids := []string{"ralph-a"}
+				if name == "discard" && driven {
+					ids = append(ids, "ralph-b", "")
+				}
+				for _, id := range ids {
+					if err := do(folder, id); !errors.Is(err, ErrNotRunning) {
+						t.Errorf("%q: %v", id, err)
+					}
+				}
+				if now, err := os.ReadFile(file.Path()); err != nil || string(now) != string(before) {
+					t.Errorf("the file says %q, %v", now, err)
+				}
+			})
 		}
 	}
 }

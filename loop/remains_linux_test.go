@@ -65,7 +65,7 @@ func TestWhatADeadOwnerLeftIsEnded(t *testing.T) {
 			l.Wait()
 		},
 		"by a cancel": func(t *testing.T, folder string) {
-			if _, err := CancelFolder(context.Background(), folder); err != nil {
+			if _, err := CancelFolder(context.Background(), folder, ""); err != nil {
 				t.Fatal(err)
 			}
 		},

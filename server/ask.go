@@ -142,7 +142,7 @@ func (m *manager) decisionFor(err error, cfg loop.Config) func(context.Context) 
 			if m.ask(ctx, wire.QuestionAbout(err), aboutReplacing) != actionCancelAndStart {
 				return nil, err
 			}
-			return m.launchInstead(ctx, cfg, running.Owner.LoopID)
+			return m.launchInstead(cfg, func() error { return m.clear(ctx, cfg.Folder, running.Owner.LoopID) })
 		}
 	}
 	if errors.As(err, &interrupted) {
@@ -151,10 +151,7 @@ func (m *manager) decisionFor(err error, cfg loop.Config) func(context.Context) 
 			case actionContinue:
 				return m.goOn(ctx, cfg.Folder, start.Options{}, false)
 			case actionDiscardAndStart:
-				if !isInterrupted(cfg.Folder, interrupted.State.LoopID) { // another client goes on with it
-					return m.launch(cfg)
-				}
-				return m.launchInstead(ctx, cfg, interrupted.State.LoopID)
+				return m.launchInstead(cfg, func() error { return loop.DiscardFolder(cfg.Folder, interrupted.State.LoopID) })
 			}
 			return nil, err
 		}
@@ -190,9 +187,9 @@ func (m *manager) offerToContinue(f *folder, found *seenLoop) {
 		case actionContinue:
 			_, err = m.goOn(m.ctx, f.path, start.Options{}, false)
 		case actionDiscard:
-			_, err = loop.CancelFolder(m.ctx, f.path)
+			err = loop.DiscardFolder(f.path, st.LoopID)
 		}
-		if err != nil {
+		if err != nil && !errors.Is(err, loop.ErrNotRunning) { // else somebody else was faster
 			m.show(messageError, "Ralph: "+err.Error())
 		}
 	})

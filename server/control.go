@@ -51,7 +51,7 @@ func (m *manager) cancelElsewhere(ctx context.Context, p wire.LoopParams, notOur
 		}
 		return nil, notOurs
 	}
-	iteration, err := loop.CancelFolder(ctx, path)
+	iteration, err := loop.CancelFolder(ctx, path, p.LoopID)
 	if errors.Is(err, loop.ErrNotRunning) {
 		return wire.LoopResult{State: wire.StateIdle}, nil
 	}
@@ -74,7 +74,7 @@ func (m *manager) elsewhere(ctx context.Context, p wire.LoopParams) (path string
 			return "", seen, err
 		}
 		seen, _, _, err = loop.FolderStatus(path)
-		if errors.Is(err, fs.ErrNotExist) {
+		if errors.Is(err, fs.ErrNotExist) || err == nil && p.LoopID != "" && seen.LoopID != p.LoopID {
 			return "", seen, nil
 		}
 		return path, seen, err
@@ -101,7 +101,7 @@ func isReason(err error, reason string) bool {
 
 // change does something to a loop: here when it's ours, through its state
 // file when another process drives it.
-func (m *manager) change(ctx context.Context, p wire.LoopParams, here func(*managed) error, there func(folder string) error) (wire.LoopResult, error) {
+func (m *manager) change(ctx context.Context, p wire.LoopParams, here func(*managed) error, there func(folder, loopID string) error) (wire.LoopResult, error) {
 	r, notOurs := m.find(p.LoopID, p.Folder)
 	if notOurs == nil {
 		err := here(r)
@@ -115,7 +115,7 @@ func (m *manager) change(ctx context.Context, p wire.LoopParams, here func(*mana
 	if path == "" {
 		return wire.LoopResult{}, notOurs
 	}
-	return wire.LoopResult{LoopID: seen.LoopID, State: string(seen.State), Iteration: seen.Iteration}, there(path)
+	return wire.LoopResult{LoopID: seen.LoopID, State: string(seen.State), Iteration: seen.Iteration}, there(path, p.LoopID)
 }
 
 // pause lets the running iteration finish and starts no other.
@@ -132,12 +132,7 @@ func (m *manager) resume(ctx context.Context, p wire.ResumeParams) (any, error) 
 	}
 	result, err := m.change(ctx, p.LoopParams,
 		func(r *managed) error { return r.Resume(patch) },
-		func(folder string) error {
-			if err := loop.UpdateFolder(folder, patch); err != nil {
-				return err
-			}
-			return loop.ResumeFolder(folder)
-		})
+		func(folder, loopID string) error { return loop.ResumeFolder(folder, loopID, patch) })
 	if err == nil {
 		return m.bounded(ctx, p.LoopParams, result), nil
 	}
@@ -221,7 +216,7 @@ func (m *manager) takeUp(ctx context.Context, p wire.ResumeParams, patch loop.Pa
 
 // lastOf returns our loop that ended last, by its id or in a folder.
 func (m *manager) lastOf(p wire.LoopParams) *managed {
-	if p.LoopID != "" {
+	if p.LoopID != "" && p.Folder == "" {
 		return m.known(p.LoopID)
 	}
 	path, err := m.folderPath(p.Folder)
@@ -230,7 +225,7 @@ func (m *manager) lastOf(p wire.LoopParams) *managed {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if f := m.folders[path]; f != nil {
+	if f := m.folders[path]; f != nil && f.last != nil && (p.LoopID == "" || f.last.ID() == p.LoopID) {
 		return f.last
 	}
 	return nil
@@ -259,7 +254,7 @@ func (m *manager) update(ctx context.Context, p wire.ChangeParams) (any, error) 
 	patch.Prompt = p.Prompt
 	result, err := m.change(ctx, p.LoopParams,
 		func(r *managed) error { return r.Update(patch) },
-		func(folder string) error { return loop.UpdateFolder(folder, patch) })
+		func(folder, loopID string) error { return loop.UpdateFolder(folder, loopID, patch) })
 	if err != nil {
 		return nil, err
 	}
@@ -277,7 +272,7 @@ func (m *manager) steer(ctx context.Context, p wire.SteerParams) (any, error) {
 			result.GuidanceID, err = r.Steer(p.Text)
 			return err
 		},
-		func(folder string) error { return loop.SteerFolder(folder, p.Text) })
+		func(folder, loopID string) error { return loop.SteerFolder(folder, loopID, p.Text) })
 	return result, err
 }
 

@@ -3,6 +3,7 @@ package server
 import (
 	"testing"
 
+	"ralph-lsp/loop"
 	"ralph-lsp/loopstate"
 	"ralph-lsp/wire"
 )
@@ -73,5 +74,48 @@ func TestALoopThatHasEndedIsPastAtOnce(t *testing.T) {
 	past, err := m.history(t.Context(), wire.HistoryParams{})
 	if err != nil || len(past.(wire.HistoryResult).Loops) != 1 {
 		t.Errorf("past are %+v, %v", past, err)
+	}
+}
+
+// A command that names a loop and a folder means that loop there, and no other.
+func TestALoopIsNamedByItsIdAndItsFolder(t *testing.T) {
+	agent := agentThat(t, "never")
+	one, other := leftBehind(t, loopstate.State{Backend: agent}), t.TempDir()
+	m, _ := askedManager(t, one)
+	m.changeFolders([]string{other}, nil)
+	started, err := m.start(t.Context(), wire.StartParams{Folder: wire.FileURI(other), Prompt: "x", Choices: wire.Choices{Backend: agent}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, wrong := range map[string]wire.LoopParams{
+		"one that is left, in another's folder": {LoopID: "ralph-found", Folder: wire.FileURI(other)},
+		"one that runs, in another's folder":    {LoopID: started.(wire.StartResult).LoopID, Folder: wire.FileURI(one)},
+		"none, in the folder of one that runs":  {LoopID: "ralph-x", Folder: wire.FileURI(other)},
+		"none, in the folder of one that is":    {LoopID: "ralph-x", Folder: wire.FileURI(one)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got, err := m.cancel(t.Context(), wire.CancelParams{LoopParams: wire.LoopParams(wrong)}); err != nil || got.(wire.LoopResult).State != wire.StateIdle {
+				t.Errorf("cancel: %+v, %v", got, err)
+			}
+			for verb, do := range map[string]func() (any, error){
+				"pause": func() (any, error) { return m.pause(t.Context(), wrong) },
+				"resume": func() (any, error) {
+					return m.resume(t.Context(), wire.ResumeParams{LoopParams: wrong, Backend: agent, Trust: true})
+				},
+				"update": func() (any, error) { return m.update(t.Context(), wire.ChangeParams{LoopParams: wrong}) },
+				"steer":  func() (any, error) { return m.steer(t.Context(), wire.SteerParams{LoopParams: wrong, Text: "y"}) },
+			} {
+				if got, err := do(); err == nil {
+					t.Errorf("%s: %+v", verb, got)
+				}
+			}
+		})
+	}
+	loops := map[string]string{}
+	for _, l := range m.snapshot() {
+		loops[l.Folder] = l.State
+	}
+	if loops[wire.FileURI(one)] != "interrupted" || loop.State(loops[wire.FileURI(other)]).Over() {
+		t.Errorf("they are %v", loops)
 	}
 }

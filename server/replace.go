@@ -47,22 +47,21 @@ func checkStateFile(folder string) error {
 	return nil
 }
 
-// launchInstead ends the loop that the user was asked about, and starts
-// another. If there is another one by now, it is left alone.
-func (m *manager) launchInstead(ctx context.Context, cfg loop.Config, loopID string) (*managed, error) {
+// launchInstead ends the loop that the user was asked about, and starts another. What
+// is there by now instead of that one is left alone, so the start may be refused.
+func (m *manager) launchInstead(cfg loop.Config, end func() error) (*managed, error) {
 	if _, _, err := CheckStart(cfg); err != nil { // the answer may have taken long
 		return nil, err
 	}
-	if there, _, _, err := loop.FolderStatus(cfg.Folder); err != nil || loopID == "" || there.LoopID == loopID {
-		if err := m.clear(ctx, cfg.Folder); err != nil {
-			return nil, err
-		}
+	if err := end(); err != nil && !errors.Is(err, loop.ErrNotRunning) {
+		return nil, err
 	}
 	return m.launch(cfg)
 }
 
-// clear ends the loop in a folder, whoever drives it, and discards one that nobody does.
-func (m *manager) clear(ctx context.Context, path string) error {
+// clear ends the loop with an id in a folder, "" for any, whoever drives it, and
+// discards one that nobody does.
+func (m *manager) clear(ctx context.Context, path, loopID string) error {
 	m.mu.Lock()
 	var running *managed
 	if f := m.at(path, path); f != nil {
@@ -70,13 +69,15 @@ func (m *manager) clear(ctx context.Context, path string) error {
 	}
 	m.mu.Unlock()
 	if running != nil {
-		running.Cancel()
+		if loopID == "" || running.ID() == loopID {
+			running.Cancel()
+		}
 		return nil
 	}
 	if _, owner, owned, _ := loop.FolderStatus(path); owned && owner.PID != os.Getpid() {
 		turnOf(ctx).end() // another process may take long
 	}
-	_, err := loop.CancelFolder(ctx, path)
+	_, err := loop.CancelFolder(ctx, path, loopID)
 	if errors.Is(err, loop.ErrNotRunning) {
 		return nil
 	}

@@ -134,7 +134,7 @@ func TestAQuestionThatIsMootIsWithdrawn(t *testing.T) {
 			}
 		},
 		"discarded": func(t *testing.T, _ *manager, dir string) {
-			if _, err := loop.CancelFolder(t.Context(), dir); err != nil {
+			if _, err := loop.CancelFolder(t.Context(), dir, ""); err != nil {
 				t.Fatal(err)
 			}
 		},

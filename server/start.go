@@ -81,7 +81,7 @@ func (m *manager) start(ctx context.Context, p wire.StartParams) (any, error) {
 		return m.dryRun(cfg, argv, prompt, sources), nil
 	}
 	if p.Replace {
-		if err := m.clear(ctx, cfg.Folder); err != nil {
+		if err := m.clear(ctx, cfg.Folder, ""); err != nil {
 			return nil, err
 		}
 	}

@@ -26,7 +26,7 @@ func newCancel() *cobra.Command {
 func cancelLoop(cmd *cobra.Command, dir string) error {
 	ctx, cancel := withPatience(cmd)
 	defer cancel()
-	iteration, err := loop.CancelFolder(ctx, dir)
+	iteration, err := loop.CancelFolder(ctx, dir, "")
 	switch {
 	case errors.Is(err, loop.ErrNotRunning):
 		fmt.Fprintf(cmd.OutOrStdout(), "no loop is running in %s\n", plainLine(dir))

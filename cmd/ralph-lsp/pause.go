@@ -17,7 +17,7 @@ func newPause() *cobra.Command {
 		Args:  noArguments,
 	}
 	inFolder(cmd, func(cmd *cobra.Command, dir string, _ []string) error {
-		if err := loop.PauseFolder(dir); err != nil {
+		if err := loop.PauseFolder(dir, ""); err != nil {
 			return err
 		}
 		fmt.Fprintln(cmd.OutOrStdout(), "the loop pauses after this iteration; go on with ralph-lsp resume")

@@ -48,13 +48,9 @@ func startOrReplace(cmd *cobra.Command, cfg loop.Config, replace bool, start fun
 // makeRoom ends the loop that a start met, or discards it, and returns when
 // nothing of it is left. Another one that is there by now stays.
 func makeRoom(cmd *cobra.Command, folder string, met error) error {
-	status, _, _, err := loop.FolderStatus(folder)
-	if id := idOf(met); err == nil && id != "" && status.LoopID != id {
-		return nil
-	}
 	ctx, cancel := withPatience(cmd)
 	defer cancel()
-	iteration, err := loop.CancelFolder(ctx, folder)
+	iteration, err := loop.CancelFolder(ctx, folder, idOf(met))
 	switch {
 	case errors.Is(err, loop.ErrNotRunning):
 		return nil

@@ -28,7 +28,7 @@ the flags below are for that.`,
 		if err != nil {
 			return err
 		}
-		err = loop.ResumeFolder(dir)
+		err = loop.ResumeFolder(dir, "", loop.Patch{})
 		if errors.Is(err, loop.ErrNotRunning) {
 			return flags.tellMissing(cmd, flags.resume(cmd, false))
 		} else if err != nil {

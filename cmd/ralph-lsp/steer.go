@@ -24,7 +24,7 @@ func newSteer() *cobra.Command {
 		if text == "" {
 			return errors.New(`there is nothing to say; write ralph-lsp steer "..."`)
 		}
-		if err := loop.SteerFolder(dir, text); err != nil {
+		if err := loop.SteerFolder(dir, "", text); err != nil {
 			return err
 		}
 		fmt.Fprintln(cmd.OutOrStdout(), "the next iteration will be told")

@@ -29,7 +29,7 @@ isn't given stays as it is. The prompt is in the state file: edit it there.`,
 		if patch == (loop.Patch{}) {
 			return errors.New("there is nothing to change; say what, as in ralph-lsp update --completion-promise DONE")
 		}
-		if err := loop.UpdateFolder(dir, patch); err != nil {
+		if err := loop.UpdateFolder(dir, "", patch); err != nil {
 			return err
 		}
 		fmt.Fprintln(cmd.OutOrStdout(), "changed; it counts at once")
