@@ -15,7 +15,6 @@ import (
 
 	"github.com/creack/pty"
 
-	"ralph-lsp/internal/proctest"
 	"ralph-lsp/internal/testhome"
 	"ralph-lsp/stream"
 )
@@ -187,25 +186,7 @@ func hangWithChild() {
 	time.Sleep(time.Hour)
 }
 
-func TestMain(m *testing.M) {
-	if role := os.Getenv("ROLE"); role != "" {
-		play, ok := roles[role]
-		if !ok {
-			panic("no role " + role)
-		}
-		play()
-		os.Exit(0)
-	}
-	proctest.HeedSignals()
-	os.Setenv("GORACE", "atexit_sleep_ms=0") // or each fake agent takes a second to exit
-	remove, err := testhome.Use()            // where caches are kept
-	if err != nil {
-		panic(err)
-	}
-	code := m.Run()
-	remove()
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { testhome.Main(m, "ROLE", roles) }
 
 // say prints a pi message of one text.
 func say(text string) {

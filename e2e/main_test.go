@@ -6,8 +6,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"testing"
 
 	"ralph-lsp/internal/agents"
@@ -43,10 +41,8 @@ func run(m *testing.M) (code int, err error) {
 		return 0, err
 	}
 	defer os.RemoveAll(dir)
-	ralph = filepath.Join(dir, "ralph-lsp")
-	build := exec.Command("go", "build", "-buildvcs=false", "-o", ralph, "ralph-lsp/cmd/ralph-lsp")
-	if out, err := build.CombinedOutput(); err != nil {
-		return 0, fmt.Errorf("building ralph-lsp: %w\n%s", err, out)
+	if ralph, err = agents.BuildRalph(dir); err != nil {
+		return 0, err
 	}
 	return m.Run(), nil
 }

@@ -41,7 +41,7 @@ var fields = []field{
 	limitField("max_duration"),
 	limitField("idle_timeout"),
 	limitField("max_consecutive_failures"),
-	elapsedField(),
+	unless(formatDuration(0), durationField("elapsed", func(s *State) *time.Duration { return &s.Elapsed })),
 	timeField("resume_at", func(s *State) *time.Time { return &s.ResumeAt }),
 	tokensField(),
 	whenTrue(boolField("begun", func(s *State) *bool { return &s.Begun })),
@@ -143,39 +143,26 @@ func whenTrue(f field) field { return unless("false", f) }
 func whenSome(f field) field { return unless("0", f) }
 
 // unless leaves out a field that has the value of a key that isn't there.
-func unless(absent string, f field) field {
-	format := f.format
-	f.format = func(s *State) string {
-		if text := format(s); text != absent {
-			return text
-		}
-		return ""
-	}
-	return f
-}
+func unless(absent string, f field) field { return instead(absent, "", f) }
 
 // orNull makes a field that is written as null instead of being left out.
-func orNull(f field) field {
-	format := f.format
-	f.format = func(s *State) string {
-		if text := format(s); text != "" {
-			return text
-		}
-		return "null"
-	}
-	return f
-}
+func orNull(f field) field { return instead("", "null", f) }
 
 // orDefault makes a limit's field that is written with its default instead of
 // being left out. A loop without it has to be asked for with an explicit 0.
 func orDefault(f field) field {
+	limit, _ := limits.ByKey(f.key)
+	return instead("", limit.Default, f)
+}
+
+// instead writes other for one value of a field.
+func instead(value, other string, f field) field {
 	format := f.format
 	f.format = func(s *State) string {
-		if text := format(s); text != "" {
+		if text := format(s); text != value {
 			return text
 		}
-		limit, _ := limits.ByKey(f.key)
-		return limit.Default
+		return other
 	}
 	return f
 }
@@ -200,40 +187,20 @@ func durationField(key string, at func(*State) *time.Duration) field {
 	return newField(key, at, formatDuration, limits.ParseSpan)
 }
 
-// elapsedField is a duration that is left out when it is 0.
-func elapsedField() field {
-	f := durationField("elapsed", func(s *State) *time.Duration { return &s.Elapsed })
-	format := f.format
-	f.format = func(s *State) string {
-		if s.Elapsed == 0 {
-			return ""
-		}
-		return format(s)
-	}
-	return f
-}
-
 // tokensField is four counts on one line, left out when they are 0: those of
 // input, output, and what was read from and written to a cache.
 func tokensField() field {
 	const layout = "%d in, %d out, %d read, %d written"
-	f := newField("tokens_used", func(s *State) *Tokens { return &s.Tokens }, func(t Tokens) string {
+	format := func(t Tokens) string {
 		return quote(fmt.Sprintf(layout, t.Input, t.Output, t.CacheRead, t.CacheWrite))
-	}, func(text string) (t Tokens, err error) {
+	}
+	return unless(format(Tokens{}), newField("tokens_used", func(s *State) *Tokens { return &s.Tokens }, format, func(text string) (t Tokens, err error) {
 		_, err = fmt.Sscanf(text, layout, &t.Input, &t.Output, &t.CacheRead, &t.CacheWrite)
 		if err != nil || min(t.Input, t.Output, t.CacheRead, t.CacheWrite) < 0 {
 			return Tokens{}, fmt.Errorf("is %q; write counts such as %q", text, fmt.Sprintf(layout, 1200, 340, 0, 0))
 		}
 		return t, nil
-	})
-	format := f.format
-	f.format = func(s *State) string {
-		if s.Tokens == (Tokens{}) {
-			return ""
-		}
-		return format(s)
-	}
-	return f
+	}))
 }
 
 // formatDuration writes 4h instead of 4h0m0s.

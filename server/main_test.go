@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/internal/proctest"
 	"ralph-lsp/internal/testhome"
 )
 
@@ -70,22 +69,4 @@ var roles = map[string]func(){
 	},
 }
 
-func TestMain(m *testing.M) {
-	if role := os.Getenv(roleEnv); role != "" {
-		play, ok := roles[role]
-		if !ok {
-			panic("no role " + role)
-		}
-		play()
-		os.Exit(0)
-	}
-	proctest.HeedSignals()
-	os.Setenv("GORACE", "atexit_sleep_ms=0") // or each agent takes a second to exit
-	remove, err := testhome.Use()            // where loops are kept, and what is trusted
-	if err != nil {
-		panic(err)
-	}
-	code := m.Run()
-	remove()
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { testhome.Main(m, roleEnv, roles) }

@@ -50,7 +50,7 @@ type claudeDecoder struct {
 	denied                 Recent[bool]     // IDs of the refused tool calls
 	usage                  claudeUsage
 	quota                  *Quota // the window that refused the last request
-	failure                string // the last error that was emitted, to say it only once
+	failure                lastFailure
 	won                    bool   // a result was a success
 	idle                   bool   // no message has begun since the last result
 	shape                  shape  // of the last delta's line
@@ -176,17 +176,13 @@ func (d *claudeDecoder) end(m *claudeMessage, emit func(Event)) {
 	emit(d.usage.turn(m.tokens))
 }
 
-// fail emits an error, once for each failure: claude says it with a synthetic
-// message and again with its result.
+// fail emits an error. Claude says it with a synthetic message and again with its
+// result; of a rate limit an event before them has the time.
 func (d *claudeDecoder) fail(e Error, emit func(Event)) {
-	if e.Message == d.failure {
-		return
-	}
-	d.failure = e.Message
 	if d.quota != nil && e.Kind == KindRateLimit && e.ResetsAt.IsZero() {
 		e.ResetsAt = d.quota.ResetsAt
 	}
-	emit(e)
+	d.failure.tell(e, emit)
 }
 
 // user reads the results of tools. What else a user says is of no interest.

@@ -24,7 +24,7 @@ func init() { formats[FormatCodex] = format{decoder: func() Decoder { return &co
 type codexDecoder struct {
 	calls   Recent[bool] // items that were announced as tool calls
 	usage   Usage
-	failure string // the last error that was emitted, to say it only once
+	failure lastFailure
 	done    bool
 }
 
@@ -80,27 +80,17 @@ func (d *codexDecoder) Decode(line []byte, emit func(Event)) error {
 		d.done = true
 	case "turn.failed":
 		e := ClassifyError(0, cmp.Or(ev.Error.message, "the turn failed"), time.Now())
-		d.fail(e, emit)
+		d.failure.tell(e, emit)
 		emit(TurnEnd{StopReason: "failed", Error: e.Message})
 		d.done = true
 	case "error":
 		if r, ok := codexRetry(ev.Message); ok {
 			emit(r)
 		} else {
-			d.fail(ClassifyError(0, ev.Message, time.Now()), emit)
+			d.failure.tell(ClassifyError(0, ev.Message, time.Now()), emit)
 		}
 	}
 	return nil
-}
-
-// fail emits an error, once for each failure: codex says it by itself and again
-// at the end of the turn.
-func (d *codexDecoder) fail(e Error, emit func(Event)) {
-	if e.Message == d.failure {
-		return
-	}
-	d.failure = e.Message
-	emit(e)
 }
 
 var codexReconnecting = lazy(`^Reconnecting\.\.\. (\d+)/(\d+)(?: \((.*)\))?$`)

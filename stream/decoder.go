@@ -52,3 +52,14 @@ func NewDecoder(f Format) (Decoder, error) {
 	}
 	return nil, fmt.Errorf("unknown output format %q", f)
 }
+
+// lastFailure is the one that was emitted last. Agents repeat theirs at the end
+// of a message, of a turn and of the run; each is told once.
+type lastFailure string
+
+func (f *lastFailure) tell(e Error, emit func(Event)) {
+	if e.Message != string(*f) {
+		*f = lastFailure(e.Message)
+		emit(e)
+	}
+}

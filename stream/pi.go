@@ -32,11 +32,11 @@ func init() { formats[FormatPi] = format{decoder: func() Decoder { return &piDec
 // in the same way, up to the delta.
 type piDecoder struct {
 	session   SessionStart
-	messages  int            // assistant messages so far, for their IDs
-	open      *piLive        // the assistant message that is being written
-	spare     piLive         // what open points to, kept for its buffers
-	ended     bool           // this turn's message_end was seen
-	failure   string         // the last error that was emitted, to say it only once
+	messages  int     // assistant messages so far, for their IDs
+	open      *piLive // the assistant message that is being written
+	spare     piLive  // what open points to, kept for its buffers
+	ended     bool    // this turn's message_end was seen
+	failure   lastFailure
 	total     Usage          // of all turns that have ended, with their tools, and of compactions
 	call      Usage          // the model call of the turn in progress; it counts when its message has ended
 	tools     []toolSpending // of the turn in progress
@@ -144,7 +144,7 @@ func (d *piDecoder) update(line []byte, emit func(Event)) error {
 		return ErrMalformed
 	}
 	if string(ev.kind) == "error" { // today's pi says it with its message_end only
-		d.fail(piError(ev.reason, ev.reason), emit)
+		d.failure.tell(piError(ev.reason, ev.reason), emit)
 	}
 	return nil
 }
@@ -327,7 +327,7 @@ func (d *piDecoder) finish(m piMessage, emit func(Event)) {
 	d.flush(emit)
 	if m.failed() {
 		d.discard(emit)
-		d.fail(piError(m.stopReason, m.errorMessage), emit)
+		d.failure.tell(piError(m.stopReason, m.errorMessage), emit)
 		return
 	}
 	text := contentText(m.content)
@@ -367,16 +367,6 @@ func (d *piDecoder) turnEnd(line []byte, emit func(Event)) error {
 	d.settle()
 	d.tell(emit)
 	return nil
-}
-
-// fail emits an error, once for each failure: pi repeats it at the end of the
-// message, of the turn and of the retries.
-func (d *piDecoder) fail(e Error, emit func(Event)) {
-	if e.Message == d.failure {
-		return
-	}
-	d.failure = e.Message
-	emit(e)
 }
 
 // piError says what a failed message's stopReason and errorMessage mean.

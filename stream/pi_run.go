@@ -38,7 +38,7 @@ func (d *piDecoder) settled(line []byte, emit func(Event)) error {
 	}
 	d.done = true
 	if aborted && d.failure == "" {
-		d.fail(piError("aborted", "the run was aborted"), emit)
+		d.failure.tell(piError("aborted", "the run was aborted"), emit)
 	}
 	return nil
 }
@@ -87,7 +87,7 @@ func (d *piDecoder) retryEnd(line []byte, emit func(Event)) error {
 		return ErrMalformed
 	}
 	if !success {
-		d.fail(piError("error", message), emit)
+		d.failure.tell(piError("error", message), emit)
 	}
 	return nil
 }

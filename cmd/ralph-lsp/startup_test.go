@@ -32,14 +32,7 @@ const starts = 20
 // initialize is answered, next to that of a program that prints a word, and the
 // memory of a server that has nothing to do.
 func BenchmarkInitialize(b *testing.B) {
-	dir := b.TempDir()
-	source := filepath.Join(dir, "hello.go")
-	if err := os.WriteFile(source, []byte(hello), 0o600); err != nil {
-		b.Fatal(err)
-	}
-	program, peer := filepath.Join(dir, "ralph-lsp"), filepath.Join(dir, "hello")
-	build(b, program, ".")
-	build(b, peer, source)
+	program, peer := buildBoth(b)
 	for b.Loop() {
 		var ours, theirs []time.Duration
 		var resident int
@@ -58,14 +51,7 @@ func BenchmarkInitialize(b *testing.B) {
 // BenchmarkReaper measures what the process that keeps a loop's agents together
 // takes to start and to end, next to a program that prints a word.
 func BenchmarkReaper(b *testing.B) {
-	dir := b.TempDir()
-	source := filepath.Join(dir, "hello.go")
-	if err := os.WriteFile(source, []byte(hello), 0o600); err != nil {
-		b.Fatal(err)
-	}
-	program, peer := filepath.Join(dir, "ralph-lsp"), filepath.Join(dir, "hello")
-	build(b, program, ".")
-	build(b, peer, source)
+	program, peer := buildBoth(b)
 	life := func(cmd *exec.Cmd) time.Duration {
 		began := time.Now()
 		if err := cmd.Run(); err != nil {
@@ -94,6 +80,20 @@ func build(b *testing.B, program, what string) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		b.Fatalf("building %s: %v\n%s", what, err, out)
 	}
+}
+
+// buildBoth builds ralph-lsp, and a program that prints a word.
+func buildBoth(b *testing.B) (program, peer string) {
+	b.Helper()
+	dir := b.TempDir()
+	source := filepath.Join(dir, "hello.go")
+	if err := os.WriteFile(source, []byte(hello), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	program, peer = filepath.Join(dir, "ralph-lsp"), filepath.Join(dir, "hello")
+	build(b, program, ".")
+	build(b, peer, source)
+	return program, peer
 }
 
 // answerTime starts a program, says initialize to it and returns how long it

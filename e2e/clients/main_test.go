@@ -5,9 +5,10 @@ package clients
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"ralph-lsp/internal/agents"
 )
 
 // What all tests share; set once by TestMain.
@@ -38,10 +39,8 @@ func run(m *testing.M) (code int, err error) {
 		return 0, err
 	}
 	defer os.RemoveAll(dir)
-	ralph = filepath.Join(dir, "ralph-lsp")
-	build := exec.Command("go", "build", "-buildvcs=false", "-o", ralph, "ralph-lsp/cmd/ralph-lsp")
-	if out, err := build.CombinedOutput(); err != nil {
-		return 0, fmt.Errorf("building ralph-lsp: %w\n%s", err, out)
+	if ralph, err = agents.BuildRalph(dir); err != nil {
+		return 0, err
 	}
 	agentsDir = filepath.Join(dir, "agents")
 	if err := installStandIn(agentsDir); err != nil {

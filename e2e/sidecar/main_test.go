@@ -9,12 +9,12 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"strconv"
 	"syscall"
 	"testing"
 	"time"
 
+	"ralph-lsp/internal/agents"
 	"ralph-lsp/internal/proctest"
 	"ralph-lsp/internal/testhome"
 )
@@ -71,14 +71,13 @@ func run(m *testing.M) int {
 		panic(err)
 	}
 	defer os.RemoveAll(dir)
-	sidecar = filepath.Join(dir, "ralph-lsp")
 	remove, err := testhome.Use() // for the sidecar and its loops
 	if err != nil {
 		panic(err)
 	}
 	defer remove()
-	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", sidecar, "ralph-lsp/cmd/ralph-lsp").CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "building ralph-lsp: %v\n%s", err, out)
+	if sidecar, err = agents.BuildRalph(dir); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return m.Run()

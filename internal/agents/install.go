@@ -52,6 +52,16 @@ func CacheDir() (string, error) {
 	}
 }
 
+// BuildRalph builds ralph-lsp into a folder and returns the program's path.
+func BuildRalph(dir string) (string, error) {
+	program := filepath.Join(dir, "ralph-lsp")
+	build := exec.Command("go", "build", "-buildvcs=false", "-o", program, "ralph-lsp/cmd/ralph-lsp")
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("building ralph-lsp: %w\n%s", err, out)
+	}
+	return program, nil
+}
+
 // Install makes sure that dir has all agents and a node for them. It installs
 // what is missing with npm, tells progress about that, and leaves the rest as
 // it is. Two processes may call it at once; one waits for the other.

@@ -7,7 +7,32 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"testing"
+
+	"ralph-lsp/internal/proctest"
 )
+
+// Main is the TestMain of a package whose test binary plays roles as well, as an
+// agent or a tool of one, and exits. The variable names the role.
+func Main(m *testing.M, variable string, roles map[string]func()) {
+	if role := os.Getenv(variable); role != "" {
+		play, ok := roles[role]
+		if !ok {
+			panic("no role " + role)
+		}
+		play()
+		os.Exit(0)
+	}
+	proctest.HeedSignals()
+	os.Setenv("GORACE", "atexit_sleep_ms=0") // or each role takes a second to exit
+	remove, err := Use()
+	if err != nil {
+		panic(err)
+	}
+	code := m.Run()
+	remove()
+	os.Exit(code)
+}
 
 // Use makes a temporary folder the home and the place of all settings, for this
 // process and its children, and returns what removes it. The go command, which
