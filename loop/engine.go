@@ -89,7 +89,8 @@ func (l *Loop) conclude(r report, reason func() StopReason) (End, bool) {
 	if why == "" {
 		return End{}, false
 	}
-	l.concluded = true
+	l.change(func(p *progress) { p.concluded = true })
+	l.setOwner()
 	return l.endOf(why, r), true
 }
 
@@ -269,7 +270,7 @@ func (l *Loop) setRunning(agent Agent) {
 	if cause != "" {
 		agent.Stop(grace)
 	}
-	l.setOwner(agent)
+	l.setOwner()
 }
 
 // A beat that is as late as stoppedFor tells that this process was stopped
@@ -378,7 +379,7 @@ func (l *Loop) closeIteration(plan plannedRun, r report) {
 			p.status.Error = r.problem
 		}
 	})
-	l.setOwner(nil)
+	l.setOwner()
 	if r.exit.Survivor != nil {
 		l.emit(Warning{Message: r.exit.Survivor.Error()})
 	}

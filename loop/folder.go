@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"time"
 
+	"ralph-lsp/backends"
 	"ralph-lsp/history"
 	"ralph-lsp/loopstate"
 	"ralph-lsp/stream"
@@ -226,16 +227,33 @@ func SteerFolder(folder, loopID, text string) error {
 // UpdateFolder changes limits, promise and prompt of the folder's loop.
 func UpdateFolder(folder, loopID string, p Patch) error { return changeFolder(folder, loopID, p.apply) }
 
+// awaitStaying returns ErrNotRunning when no process drives the loop, once one that is
+// about to leave it has left: it takes no word any more, and who resumes the loop has to
+// continue it then. One that doesn't come to its end is not waited for long.
+func awaitStaying(file *loopstate.File) error {
+	for deadline := time.Now().Add(backends.Grace + 5*time.Second); ; time.Sleep(10 * time.Millisecond) {
+		owner, owned, err := file.Owner()
+		switch {
+		case err != nil:
+			return err
+		case !owned:
+			return ErrNotRunning
+		case !owner.Leaving:
+			return nil
+		case time.Now().After(deadline):
+			return ErrNotRunning
+		}
+	}
+}
+
 // changeFolder changes the state file of a loop that another process drives.
 func changeFolder(folder, loopID string, edit func(*loopstate.State)) error {
 	file, err := loopstate.Open(folder)
 	if err != nil {
 		return err
 	}
-	if _, owned, err := file.Owner(); err != nil {
+	if err := awaitStaying(file); err != nil {
 		return err
-	} else if !owned {
-		return ErrNotRunning
 	}
 	defer file.Settle()
 	_, err = file.Update(func(s *loopstate.State) error {

@@ -58,8 +58,6 @@ type Loop struct {
 	emitMu sync.Mutex // one event at a time reaches obs and mirror
 	mirror mirror     // guarded by emitMu
 
-	concluded bool // nothing keeps the loop from its end any more; guarded by fileMu
-
 	guarded
 	activity activity
 
@@ -185,7 +183,7 @@ func (l *Loop) begin() error {
 			return err
 		}
 	}
-	l.setOwner(nil) // before any agent runs
+	l.setOwner() // before any agent runs
 	l.init(state)
 	go l.run()
 	return nil
@@ -259,7 +257,7 @@ func (l *Loop) takeUp(found loopstate.State) (loopstate.State, error) {
 	if found.LoopID != "" {
 		l.id, l.owner.LoopID = found.LoopID, found.LoopID
 	}
-	l.setOwner(nil)
+	l.setOwner()
 	l.openMirror(found.SessionFile)
 	return l.store.Update(func(s *loopstate.State) error {
 		l.cfg.Change.apply(s)
@@ -304,11 +302,13 @@ func newID() string { return "ralph-" + strings.ToLower(rand.Text()[:12]) }
 
 // setOwner writes the lock's record, with what leads whoever has to end our
 // agents if we can't to them.
-func (l *Loop) setOwner(running Agent) {
+func (l *Loop) setOwner() {
 	if l.lock == nil {
 		return
 	}
 	owner := l.owner
+	var running Agent
+	l.look(func(p *progress) { running, owner.Leaving = p.running, p.concluded || p.cause != "" })
 	var remains backends.Remains
 	if l.scope != nil {
 		remains = l.scope.Remains()
@@ -384,6 +384,7 @@ func (l *Loop) requestStop(why StopReason, grace time.Duration) {
 		p.grace = min(p.grace, grace)
 		running = p.running
 	})
+	l.setOwner()
 	if running != nil {
 		running.Stop(grace)
 	}

@@ -43,6 +43,8 @@ type progress struct {
 	line    lineBuffer
 	guiding []Guidance // what it was told; told again if it doesn't count
 
+	concluded bool // nothing keeps the loop from its end any more; changes under fileMu
+
 	// What the user wants.
 	cause    StopReason
 	grace    time.Duration // of the stop that cause asks for

@@ -143,7 +143,9 @@ func (l *Loop) takeGuidance(texts []string) (taken []Guidance) {
 // decided takes nothing: it is ErrNotRunning once it is over.
 func (l *Loop) edit(edit func(*loopstate.State)) error {
 	l.fileMu.Lock()
-	if l.concluded {
+	concluded := false
+	l.look(func(p *progress) { concluded = p.concluded })
+	if concluded {
 		l.fileMu.Unlock()
 		<-l.done
 		return ErrNotRunning

@@ -37,6 +37,7 @@ type Owner struct {
 	ProcessStart string    `json:"processStart"` // of PID, see ProcessStart
 	LoopID       string    `json:"loopId,omitempty"`
 	Version      string    `json:"version,omitempty"`
+	Leaving      bool      `json:"leaving,omitempty"` // the loop is about to end, whatever its file says
 	Agents       []Agent   `json:"agents,omitempty"`
 	// Reapers are the owner's own, and those of dead owners before it for as long
 	// as what they kept isn't ended.

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -33,6 +35,13 @@ var roles = map[string]func(){
 	},
 	// never says something and works on.
 	"never": func() {
+		io.Copy(io.Discard, os.Stdin)
+		fmt.Println("working")
+		time.Sleep(time.Hour)
+	},
+	// deaf works on when it is asked to stop.
+	"deaf": func() {
+		signal.Ignore(os.Interrupt, syscall.SIGTERM)
 		io.Copy(io.Discard, os.Stdin)
 		fmt.Println("working")
 		time.Sleep(time.Hour)

@@ -1,7 +1,9 @@
 package server
 
 import (
+	"errors"
 	"testing"
+	"time"
 
 	"ralph-lsp/loop"
 	"ralph-lsp/loopstate"
@@ -117,5 +119,35 @@ func TestALoopIsNamedByItsIdAndItsFolder(t *testing.T) {
 	}
 	if loops[wire.FileURI(one)] != "interrupted" || loop.State(loops[wire.FileURI(other)]).Over() {
 		t.Errorf("they are %v", loops)
+	}
+}
+
+// A word for a loop whose owner is about to leave it is answered when that has left: an
+// editor that is opened again at once resumes a loop that the old one's sidecar still has.
+func TestAnOwnerThatLeavesTakesNoWord(t *testing.T) {
+	dir := t.TempDir()
+	m, _ := askedManager(t, dir)
+	if _, err := m.start(t.Context(), wire.StartParams{Prompt: "x", Choices: wire.Choices{Backend: agentThat(t, "deaf")}}); err != nil {
+		t.Fatal(err)
+	}
+	r := m.folders[dir].running
+	for r.Status().LastLine != "working" { // by now it ignores signals
+		time.Sleep(time.Millisecond)
+	}
+	file, err := loopstate.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	go r.Interrupt()
+	for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+		if owner, owned, err := file.Owner(); err != nil || !owned || time.Now().After(deadline) {
+			t.Fatalf("nobody says that the owner leaves: %+v, %v, %v", owner, owned, err)
+		} else if owner.Leaving {
+			break
+		}
+	}
+	err = loop.ResumeFolder(dir, "", loop.Patch{})
+	if _, owned, _ := file.Owner(); owned || !errors.Is(err, loop.ErrNotRunning) {
+		t.Errorf("it is driven: %v, and the answer is %v", owned, err)
 	}
 }
