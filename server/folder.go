@@ -212,24 +212,31 @@ func (m *manager) snapshot() []wire.LoopStatus {
 			loops = append(loops, status)
 		}
 	}
+	wire.TellApart(loops)
 	return loops
 }
 
 // status is the folder's loop: ours, the one we see, or ours that ended last.
 func (f *folder) status() (wire.LoopStatus, bool) {
+	var now loop.Status
 	switch {
 	case f.running != nil:
-		return wire.StatusOf(f.running.Status(), true), true
+		now = f.running.Status()
 	case f.seen != nil:
-		return wire.StatusOf(f.seen.status, false), true
+		now = f.seen.status
 	case f.last != nil:
-		last := f.last.Status()
-		if last.State.Left() { // it was discarded, or its file is gone
-			last.State = loop.StateEnded
+		now = f.last.Status()
+		if now.State.Left() { // it was discarded, or its file is gone
+			now.State = loop.StateEnded
 		}
-		return wire.StatusOf(last, true), true
+	default:
+		return wire.LoopStatus{}, false
 	}
-	return wire.LoopStatus{}, false
+	status := wire.StatusOf(now, f.running != nil || f.seen == nil)
+	if f.last != nil && f.last.ID() != now.LoopID {
+		status.Title += ": " + now.Title
+	}
+	return status, true
 }
 
 // LoopIn returns the loop of a folder as ralph/status shows it.

@@ -95,3 +95,20 @@ func TestAPlainClientIsAskedAboutAFailedLoop(t *testing.T) {
 		t.Errorf("and it was told %+v", shown)
 	}
 }
+
+func TestASecondLoopOfAFolderHasItsPromptInTheTitle(t *testing.T) {
+	dir := t.TempDir()
+	c := dial(t, optedIn, dir)
+	for _, prompt := range []string{"one", "two"} {
+		started := result[wire.StartResult](c, c.Command(wire.CommandStart, wire.StartParams{Prompt: prompt, Choices: wire.Choices{Backend: agentThat(t, "never")}}))
+		running := c.status(dir, func(l wire.LoopStatus) bool { return l.LoopID == started.LoopID && l.State == "running" })
+		want := filepath.Base(dir)
+		if prompt == "two" {
+			want += ": two"
+		}
+		if running.Title != want {
+			t.Errorf("%s: %q, want %q", prompt, running.Title, want)
+		}
+		c.Must(c.Command(wire.CommandCancel, struct{}{}))
+	}
+}

@@ -172,8 +172,8 @@ func StatusOf(s loop.Status, owned bool) LoopStatus {
 // say puts into words where a loop stands, and what can be done with it.
 func (l *LoopStatus) say(s loop.Status) {
 	facts := factsOf(*l)
-	l.Title, l.Class = titleOf(s), classOfLoop(*l)
 	l.Live, l.Busy, l.Pausing = facts.live, facts.busy, s.Pausing
+	l.Title, l.Class = titleOf(s), classOfLoop(*l)
 	l.Can, l.Offers = can(s), OffersAfter(s)
 	l.Text = TextOf(*l)
 	l.Line = l.Text
@@ -194,6 +194,21 @@ func (l *LoopStatus) say(s loop.Status) {
 
 // titleOf tells a loop from those in other folders.
 func titleOf(s loop.Status) string { return stream.Plain(filepath.Base(s.Folder)) }
+
+// TellApart adds to the titles of loops whose folders have the same name where
+// those are.
+func TellApart(loops []LoopStatus) {
+	of := map[string]int{}
+	for _, l := range loops {
+		of[l.Title]++
+	}
+	for i := range loops {
+		if l := &loops[i]; of[l.Title] > 1 {
+			folder, _ := PathOf(l.Folder)
+			l.Title = stream.Plain(filepath.Base(filepath.Dir(folder))) + "/" + l.Title
+		}
+	}
+}
 
 // FileURI returns the file URI of an absolute path.
 func FileURI(path string) string {

@@ -80,8 +80,20 @@ func classOfLoop(l LoopStatus) Class {
 		return loop.StopReason(l.StopReason).Ending().Class
 	case factsOf(l).class != "":
 		return factsOf(l).class
+	case l.Live && isNearLimit(l):
+		return ClassWarning
 	}
 	return ClassInfo
+}
+
+// nearFrom is the part of a limit from which on a loop is near it.
+const nearFrom = 0.8
+
+// isNearLimit says whether most of a limit is used by the iterations that ended.
+func isNearLimit(l LoopStatus) bool {
+	near := func(used, limit float64) bool { return limit > 0 && used >= nearFrom*limit }
+	return l.MaxIterations > 1 && near(float64(l.Iteration-1), float64(l.MaxIterations)) ||
+		l.Cost != nil && near(l.Cost.Amount, l.Cost.Limit) || near(float64(l.Time.SpentMs), float64(l.Time.LimitMs))
 }
 
 // can lists what can be done with a loop. One at a limit goes on with a higher

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"ralph-lsp/loop"
 	"ralph-lsp/stream"
@@ -65,5 +66,38 @@ func TestEveryStateIsKnownEverywhere(t *testing.T) {
 	}
 	if len(states) != len(all)+1 { // and idle
 		t.Errorf("wire/states.go has %d states, the loop %d", len(states), len(all))
+	}
+}
+
+func TestALoopNearALimitIsAWarning(t *testing.T) {
+	for name, tt := range map[string]struct {
+		s    loop.Status
+		want Class
+	}{
+		"far":                  {loop.Status{Iteration: 40, Limits: loop.Limits{MaxIterations: 50}}, ClassInfo},
+		"iterations":           {loop.Status{Iteration: 41, Limits: loop.Limits{MaxIterations: 50}}, ClassWarning},
+		"the only iteration":   {loop.Status{Iteration: 1, Limits: loop.Limits{MaxIterations: 1}}, ClassInfo},
+		"money":                {loop.Status{Cost: stream.USD(8), Limits: loop.Limits{MaxCostUSD: 10}}, ClassWarning},
+		"time":                 {loop.Status{Spent: 50 * time.Minute, Limits: loop.Limits{MaxDuration: time.Hour}}, ClassWarning},
+		"unlimited":            {loop.Status{Iteration: 1000, Spent: time.Hour}, ClassInfo},
+		"over, as it was told": {loop.Status{State: loop.StateEnded, StopReason: loop.StopPromise, Iteration: 50, Limits: loop.Limits{MaxIterations: 50}}, ClassOK},
+	} {
+		if tt.s.State == "" {
+			tt.s.State = loop.StateRunning
+		}
+		if got := StatusOf(tt.s, true).Class; got != tt.want {
+			t.Errorf("%s: %s, want %s", name, got, tt.want)
+		}
+	}
+}
+
+func TestTitlesTellLoopsApart(t *testing.T) {
+	var loops []LoopStatus
+	for _, folder := range []string{"/w/one/app", "/w/two/app", "/w/lib"} {
+		loops = append(loops, StatusOf(loop.Status{Folder: folder}, true))
+	}
+	TellApart(loops)
+	if got := []string{loops[0].Title, loops[1].Title, loops[2].Title}; !slices.Equal(got, []string{"one/app", "two/app", "lib"}) {
+		t.Errorf("got %q", got)
 	}
 }

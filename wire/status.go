@@ -14,7 +14,7 @@ const MethodStatus = "ralph/status"
 // The values of a status' health.
 const (
 	HealthOK      = "ok"
-	HealthWarning = "warning" // a limit was reached, a loop waits or was interrupted
+	HealthWarning = "warning" // a limit was reached or is near, a loop waits or was interrupted
 	HealthError   = "error"   // a loop failed
 )
 

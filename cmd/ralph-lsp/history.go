@@ -13,7 +13,6 @@ import (
 
 	"ralph-lsp/history"
 	"ralph-lsp/internal/tell"
-	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"
 	"ralph-lsp/server"
 	"ralph-lsp/wire"
@@ -81,10 +80,8 @@ func printPast(out io.Writer, p palette, s history.Summary) error {
 	if s.Loop != nil {
 		title = plainLine(s.Loop.Title)
 		outcome = fmt.Sprintf("not ended, iteration %d", s.Iteration)
-	}
-	if s.End != nil {
-		if end, ok := wire.LoopEvent(*s.End).(loop.End); ok {
-			outcome = wire.EndLine(end)
+		if s.End != nil {
+			outcome = wire.PastOf(s).Text
 		}
 	}
 	_, err := fmt.Fprintf(out, "%s  %s\n  %s\n", p.dim(s.StartedAt.Local().Format(time.DateTime)), wire.JoinFacts(p.bold(title), outcome), p.dim(plainLine(s.Path)))

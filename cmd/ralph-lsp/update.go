@@ -32,8 +32,18 @@ isn't given stays as it is. The prompt is in the state file: edit it there.`,
 		if err := loop.UpdateFolder(dir, "", patch); err != nil {
 			return err
 		}
-		fmt.Fprintln(cmd.OutOrStdout(), "changed; it counts at once")
+		fmt.Fprintln(cmd.OutOrStdout(), "changed; it counts at once"+nowBoundedBy(dir))
 		return nil
 	})
 	return cmd
+}
+
+// nowBoundedBy says what bounds the folder's loop, behind other words; "" when
+// that can't be read any more.
+func nowBoundedBy(folder string) string {
+	now, _, _, err := loop.FolderStatus(folder)
+	if err != nil {
+		return ""
+	}
+	return ": " + now.Limits.Line(plainLine(now.Promise))
 }
