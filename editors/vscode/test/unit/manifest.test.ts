@@ -37,19 +37,20 @@ test('wire.ts has every kind of update that the server sends', () => {
 
 test('the settings are as the keys of ralph.toml', () => {
   const { properties: keys } = JSON.parse(read('../../docs/ralph.schema.json'));
-  const of = keys.limits.properties;
   const settings = manifest.contributes.configuration.properties;
   assert.equal(settings['ralph.promptFile'].default, keys.prompt_file.default);
   for (const name of settings['ralph.backend'].examples) assert.ok(keys.backend.examples.includes(name), name);
-  for (const [setting, key] of [['maxIterations', 'max_iterations'], ['maxCostUsd', 'max_cost_usd'], ['maxConsecutiveFailures', 'max_consecutive_failures']]) {
-    const { type, minimum, default: standard } = settings[`ralph.limits.${setting}`];
-    const wanted = of[key as string];
-    assert.deepEqual([type, minimum, standard], [[wanted.type, 'null'], wanted.minimum, null], setting);
-  }
-  const minutes = (text: string) => Number.parseInt(text, 10) * (text.endsWith('h') ? 60 : 1);
-  const standards = { maxIterations: of.max_iterations.default, maxMinutes: minutes(of.max_duration.default), idleMinutes: minutes(of.idle_timeout.default), maxConsecutiveFailures: of.max_consecutive_failures.default };
   const texts = JSON.parse(read('package.nls.json'));
-  for (const [name, value] of Object.entries(standards)) assert.match(texts[`setting.limits.${name}`], new RegExp(`else ${value}\\.$`));
-  const limits = Object.keys(settings).filter((name) => name.startsWith('ralph.limits.'));
-  assert.equal(limits.length, Object.keys(of).length);
+  const inMinutes: Record<string, string> = { maxDurationMs: 'maxMinutes', idleTimeoutMs: 'idleMinutes' };
+  const types: Record<string, string> = { 'whole number': 'integer', 'US dollars': 'number', duration: 'number' };
+  const minutes = (text: string) => Number.parseInt(text, 10) * (text.endsWith('h') ? 60 : 1);
+  const limits = JSON.parse(read('../../testdata/wire/limits.json')) as { wire: string; unit: string; default?: string }[];
+  for (const limit of limits) {
+    const name = `limits.${inMinutes[limit.wire] ?? limit.wire}`;
+    const { type, minimum, default: none } = settings[`ralph.${name}`] ?? {};
+    assert.deepEqual([type, minimum, none], [[types[limit.unit], 'null'], 0, null], name);
+    const standard = limit.default === undefined ? 'unlimited' : limit.unit === 'duration' ? minutes(limit.default) : limit.default;
+    assert.match(texts[`setting.${name}`], new RegExp(`else ${standard}\\.$`), name);
+  }
+  assert.equal(Object.keys(settings).filter((name) => name.startsWith('ralph.limits.')).length, limits.length);
 });
