@@ -17,7 +17,7 @@ const atticBlock = 256 << 10
 type attic struct {
 	blocks  []stowed
 	size    int // bytes in blocks
-	encoder *encoder
+	encoder *wire.Encoder
 	deflate *flate.Writer
 }
 
@@ -30,13 +30,13 @@ type stowed struct {
 // stow takes updates in.
 func (a *attic) stow(updates []pending) {
 	if a.deflate == nil {
-		a.encoder = newEncoder()
+		a.encoder = wire.NewEncoder()
 		a.deflate, _ = flate.NewWriter(nil, flate.BestSpeed) // it knows that level
 	}
 	var lines bytes.Buffer
 	for i := range updates {
 		p := &updates[i]
-		if u, err := a.encoder.encode(*p); err == nil { // without a tool's input there is nothing that can't be encoded
+		if u, err := encode(a.encoder, *p); err == nil { // without a tool's input there is nothing that can't be encoded
 			lines.Write(u.json)
 			lines.WriteByte('\n')
 		}

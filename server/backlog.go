@@ -1,17 +1,12 @@
 package server
 
 import (
-	"strings"
 	"unicode/utf8"
 
-	"ralph-lsp/stream"
 	"ralph-lsp/wire"
 )
 
 const (
-	// maxText is how many bytes of text an update may have. JSON's escapes at
-	// most double them, so that one update always fits into a notification.
-	maxText = 31 << 10
 	// maxBacklog is how many bytes wait at most, apart from the attic's.
 	maxBacklog = 4 << 20
 	// minShed is how much there must be to drop before it is looked for: looking
@@ -107,7 +102,7 @@ func (b *backlog) addText(kind, messageID, parent, delta string) {
 			b.queue = append(b.queue, pending{text: run, iteration: b.iteration})
 			b.loose += slotWeight
 		}
-		n := firstText(delta, maxText-len(run.text))
+		n := wire.FirstText(delta, wire.MaxText-len(run.text))
 		before := cap(run.text)
 		run.text = append(run.text, delta[:n]...)
 		run.deltas++
@@ -125,7 +120,7 @@ func (b *backlog) lastText(kind, messageID, parent string) *textRun {
 	}
 	last := &b.queue[len(b.queue)-1]
 	run := last.text
-	if run == nil || len(run.text) > maxText-utf8.UTFMax ||
+	if run == nil || len(run.text) > wire.MaxText-utf8.UTFMax ||
 		run.messageID != messageID || run.kind != kind || run.parent != parent {
 		return nil
 	}
@@ -134,7 +129,7 @@ func (b *backlog) lastText(kind, messageID, parent string) *textRun {
 
 // add adds an update that isn't text. Truncated says that it was shortened.
 func (b *backlog) add(u wire.Update, truncated bool) {
-	u, cut := limited(u)
+	u, cut := wire.Limited(u)
 	p := pending{update: u, iteration: b.iteration, truncated: truncated || cut}
 	defer b.shed()
 	switch u := u.(type) {
@@ -324,75 +319,4 @@ func withoutRest(p *pending) (pending, int) {
 		return *p, 0
 	}
 	return pending{}, 1
-}
-
-// limited cuts what an update says to maxText; a tool's input can't be cut, so
-// one that is too long is left out.
-func limited(u wire.Update) (_ wire.Update, cut bool) {
-	shorten := func(s *string) {
-		if n := firstText(*s, maxText); n < len(*s) {
-			*s, cut = strings.Clone((*s)[:n]), true // a clone lets go of the rest
-		}
-	}
-	switch u := u.(type) {
-	case wire.ToolCall:
-		if len(u.RawInput) > maxText {
-			u.RawInput, cut = nil, true
-		}
-		for i := range u.Locations {
-			shorten(&u.Locations[i].Path)
-		}
-		return u, cut
-	case wire.Topic:
-		shorten(&u.Payload)
-		return u, cut
-	case wire.ErrorUpdate:
-		shorten(&u.Message)
-		return u, cut
-	case wire.Promise:
-		shorten(&u.Found)
-		return u, cut
-	case wire.UserChunk:
-		shorten(&u.Content.Text)
-		return u, cut
-	}
-	return u, false
-}
-
-// firstText returns how many bytes of s, at most limit, end at a rune's end.
-func firstText(s string, limit int) int {
-	if len(s) <= limit {
-		return len(s)
-	}
-	n := limit
-	for n > limit-utf8.UTFMax && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return n
-}
-
-// lastText cuts a tool's output to its last maxText bytes, from a whole rune
-// on: how it ended tells more than how it began.
-func lastText(output string) (_ string, cut bool) {
-	if len(output) <= maxText {
-		return output, false
-	}
-	n := len(output) - maxText
-	for n < len(output) && !utf8.RuneStart(output[n]) {
-		n++
-	}
-	return strings.Clone(output[n:]), true
-}
-
-// shortened cuts an event's output before it is looked at any closer.
-func shortened(e stream.Event) (_ stream.Event, cut bool) {
-	switch e := e.(type) {
-	case stream.ToolProgress:
-		e.Output, cut = lastText(e.Output)
-		return e, cut
-	case stream.ToolResult:
-		e.Output, cut = lastText(e.Output)
-		return e, cut
-	}
-	return e, false
 }

@@ -184,7 +184,7 @@ func TestNewestTextStays(t *testing.T) {
 	var b backlog
 	for i := range 60 {
 		word := fmt.Sprint("word", i)
-		b.addText(wire.KindMessageChunk, word, "", strings.Repeat("x", maxText-100)+word)
+		b.addText(wire.KindMessageChunk, word, "", strings.Repeat("x", wire.MaxText-100)+word)
 		last := b.queue[len(b.queue)-1].text
 		if last == nil || !strings.HasSuffix(string(last.text), word) {
 			t.Fatalf("%s isn't there", word)
@@ -232,7 +232,7 @@ func FuzzBacklog(f *testing.F) {
 			id := fmt.Sprint("t", calls)
 			switch op {
 			case 't', 'L':
-				text := map[byte]string{'t': "tü", 'L': strings.Repeat("€", maxText/2)}[op]
+				text := map[byte]string{'t': "tü", 'L': strings.Repeat("€", wire.MaxText/2)}[op]
 				said.WriteString(text)
 				b.addText(wire.KindMessageChunk, "m", "", text)
 			case 'c':
@@ -247,7 +247,7 @@ func FuzzBacklog(f *testing.F) {
 					b.add(wire.ToolCallUpdate{SessionUpdate: wire.KindToolCallUpdate, ToolCallID: id, ParentToolCallID: "", Status: wire.StatusCompleted, Content: nil}, false)
 				}
 			case 'p', 'P':
-				output := map[byte]string{'p': "out", 'P': strings.Repeat("o", maxText)}[op]
+				output := map[byte]string{'p': "out", 'P': strings.Repeat("o", wire.MaxText)}[op]
 				b.add(wire.ToolCallUpdate{SessionUpdate: wire.KindToolCallUpdate, ToolCallID: id, ParentToolCallID: "", Status: wire.StatusInProgress, Content: wire.ContentOf(output)}, false)
 			case 'r':
 				if open > 0 {
@@ -299,7 +299,7 @@ func checkBooks(t *testing.T, b *backlog) {
 	if fixed != b.fixed || loose != b.loose {
 		t.Fatalf("%d+%d bytes wait, the books say %d+%d", fixed, loose, b.fixed, b.loose)
 	}
-	if loose > maxBacklog+maxText {
+	if loose > maxBacklog+wire.MaxText {
 		t.Fatalf("%d bytes wait that could be dropped", loose)
 	}
 	for id, at := range b.outputs {
@@ -313,9 +313,9 @@ func checkBooks(t *testing.T, b *backlog) {
 // that no earlier one has.
 func checkTaken(t *testing.T, taken []pending, calls, ends int) {
 	t.Helper()
-	encoder, last := newEncoder(), 0
+	encoder, last := wire.NewEncoder(), 0
 	for _, p := range taken {
-		u, err := encoder.encode(p)
+		u, err := encode(encoder, p)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,7 +3,6 @@ package server
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 
 	"ralph-lsp/wire"
 )
@@ -64,21 +63,8 @@ type encoded struct {
 	text      bool
 }
 
-// encoder encodes one update after another.
-type encoder struct {
-	buf  bytes.Buffer
-	json *json.Encoder
-}
-
-func newEncoder() *encoder {
-	e := new(encoder)
-	e.json = json.NewEncoder(&e.buf)
-	e.json.SetEscapeHTML(false) // would take up to six times the room
-	return e
-}
-
-// encode encodes an update. A tool's input that isn't JSON is left out.
-func (e *encoder) encode(p pending) (encoded, error) {
+// encode encodes what waits.
+func encode(e *wire.Encoder, p pending) (encoded, error) {
 	update, text := p.update, false
 	if run := p.text; run != nil {
 		update, text = wire.Chunk{SessionUpdate: run.kind, MessageID: run.messageID, ParentToolCallID: run.parent, Content: wire.TextContent{Type: "text", Text: string(run.text)}}, true
@@ -86,17 +72,6 @@ func (e *encoder) encode(p pending) (encoded, error) {
 	if _, ok := update.(wire.Discard); ok {
 		text = true // it takes back what wasn't shown
 	}
-	e.buf.Reset()
-	if err := e.json.Encode(update); err != nil {
-		lighter, dropped := withoutContent(&p)
-		if dropped == 0 {
-			return encoded{}, fmt.Errorf("encoding an update: %w", err)
-		}
-		return e.encode(lighter)
-	}
-	line := bytes.TrimSuffix(e.buf.Bytes(), []byte("\n"))
-	if p.truncated {
-		line = append(line[:len(line)-1], `,"truncated":true}`...)
-	}
-	return encoded{line, p.iteration, text}, nil
+	line, err := e.Encode(update, p.truncated)
+	return encoded{line, p.iteration, text}, err
 }

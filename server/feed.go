@@ -117,7 +117,7 @@ func (f *feed) Handle(e stream.Event) {
 		}
 		return
 	}
-	e, cut := shortened(e)
+	e, cut := wire.Shortened(e)
 	if u := f.projector.Event(e); u != nil {
 		f.add(u, cut)
 	}
@@ -202,7 +202,7 @@ func (f *feed) signal() {
 func (f *feed) send(loopID string) {
 	defer close(f.done)
 	var (
-		sender = sender{feed: f, loopID: loopID, encoder: newEncoder()}
+		sender = sender{feed: f, loopID: loopID, encoder: wire.NewEncoder()}
 		last   time.Time
 		taken  []pending
 	)
@@ -257,14 +257,14 @@ func (f *feed) await(next time.Time) int {
 type sender struct {
 	*feed
 	loopID  string
-	encoder *encoder
+	encoder *wire.Encoder
 	batch   batch
 	dropped int // since the last notification
 }
 
 func (s *sender) send(updates []pending) error {
 	for _, p := range updates {
-		u, err := s.encoder.encode(p)
+		u, err := encode(s.encoder, p)
 		if err != nil { // only an input that is no JSON
 			s.dropped++
 			continue

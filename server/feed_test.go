@@ -209,7 +209,7 @@ func TestSizes(t *testing.T) {
 				for i := range 200 {
 					id := fmt.Sprint("t", i)
 					f.Handle(stream.ToolCall{ID: id, Name: "write", Input: json.RawMessage(`{"path":"a"}`)})
-					f.Handle(stream.ToolResult{ID: id, Output: text[:firstText(text, 1000)]})
+					f.Handle(stream.ToolResult{ID: id, Output: text[:wire.FirstText(text, 1000)]})
 				}
 				f.Handle(stream.ToolResult{ID: "long", Output: text})
 				f.Close()
@@ -230,7 +230,7 @@ func TestSizes(t *testing.T) {
 					t.Error("the text isn't what the agent said")
 				}
 				last := updates[len(updates)-1]
-				if !last.Truncated || !strings.HasSuffix(text, last.text(t)) || len(last.text(t)) < maxText-utf8.UTFMax {
+				if !last.Truncated || !strings.HasSuffix(text, last.text(t)) || len(last.text(t)) < wire.MaxText-utf8.UTFMax {
 					t.Errorf("of a long output %d bytes came, truncated: %v, want the end of it", len(last.text(t)), last.Truncated)
 				}
 			})
@@ -242,7 +242,7 @@ func TestLongInputIsLeftOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ed := &feedEditor{client: fullClient}
 		f := startFeed(ed)
-		input := fmt.Sprintf(`{"path":"a.go","content":%q}`, strings.Repeat("x", maxText))
+		input := fmt.Sprintf(`{"path":"a.go","content":%q}`, strings.Repeat("x", wire.MaxText))
 		f.Handle(stream.ToolCall{ID: "t1", Name: "write", Input: json.RawMessage(input)})
 		f.Handle(stream.ToolCall{ID: "t2", Name: "write", Input: json.RawMessage(`{no JSON`)})
 		f.Close()
@@ -260,7 +260,7 @@ func TestLongInputIsLeftOut(t *testing.T) {
 }
 
 func TestLongWordsAreCut(t *testing.T) {
-	long := strings.Repeat("€", maxText)
+	long := strings.Repeat("€", wire.MaxText)
 	for _, u := range []wire.Update{
 		wire.Topic{SessionUpdate: wire.KindTopic, Payload: long}, wire.ErrorUpdate{SessionUpdate: wire.KindError, Message: long},
 		wire.Promise{SessionUpdate: wire.KindPromise, Found: long},
@@ -268,12 +268,12 @@ func TestLongWordsAreCut(t *testing.T) {
 	} {
 		var b backlog
 		b.add(u, false)
-		encoded, err := newEncoder().encode(b.queue[0])
+		encoded, err := encode(wire.NewEncoder(), b.queue[0])
 		if err != nil {
 			t.Fatal(err)
 		}
 		json := string(encoded.json)
-		if len(json) > maxText+envelopeSize || len(json) < maxText || !strings.HasSuffix(json, `,"truncated":true}`) || strings.Contains(json, "\uFFFD") {
+		if len(json) > wire.MaxText+envelopeSize || len(json) < wire.MaxText || !strings.HasSuffix(json, `,"truncated":true}`) || strings.Contains(json, "\uFFFD") {
 			t.Errorf("%T has %d bytes and ends in %s", u, len(json), json[len(json)-40:])
 		}
 	}
@@ -387,7 +387,7 @@ func TestFeedEndsWithItsEditor(t *testing.T) {
 		say(f, "a")
 		<-f.done
 		for range 1000 {
-			say(f, strings.Repeat("x", maxText)) // nobody takes it, and nothing breaks
+			say(f, strings.Repeat("x", wire.MaxText)) // nobody takes it, and nothing breaks
 		}
 		f.Close()
 	})

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -71,7 +72,7 @@ func ReadTranscript(ctx context.Context, path, cursor string, limit int, thinkin
 		return page, err
 	}
 	defer r.Close()
-	view := transcriptView{encoder: newEncoder(), thinking: thinking}
+	view := transcriptView{encoder: wire.NewEncoder(), thinking: thinking}
 	at.restore(&view.projector)
 	size := 0
 	for {
@@ -141,7 +142,7 @@ func parseCursor(s string) (c transcriptCursor, err error) {
 // transcriptView collects the updates of a session's line.
 type transcriptView struct {
 	projector wire.Projector
-	encoder   *encoder
+	encoder   *wire.Encoder
 	thinking  bool
 	updates   []json.RawMessage
 }
@@ -158,7 +159,7 @@ func (v *transcriptView) Handle(e stream.Event) {
 		}
 		return
 	}
-	e, cut := shortened(e)
+	e, cut := wire.Shortened(e)
 	if u := v.projector.Event(e); u != nil {
 		v.add(u, cut)
 	}
@@ -193,17 +194,15 @@ func (v *transcriptView) chunks(kind, messageID, parent, text string) {
 // text adds a text in pieces that updates may have.
 func (v *transcriptView) text(text string, update func(wire.TextContent) wire.Update) {
 	for text = stream.Plain(text); text != ""; {
-		n := firstText(text, maxText)
+		n := wire.FirstText(text, wire.MaxText)
 		v.add(update(wire.TextContent{Type: "text", Text: text[:n]}), false)
 		text = text[n:]
 	}
 }
 
 func (v *transcriptView) add(u wire.Update, truncated bool) {
-	u, cut := limited(u)
-	encoded, err := v.encoder.encode(pending{update: u, truncated: truncated || cut})
-	if err != nil {
-		return // only an input that is no JSON
+	u, cut := wire.Limited(u)
+	if encoded, err := v.encoder.Encode(u, truncated || cut); err == nil { // without a tool's input there is nothing that can't be encoded
+		v.updates = append(v.updates, bytes.Clone(encoded))
 	}
-	v.updates = append(v.updates, json.RawMessage(append([]byte(nil), encoded.json...)))
 }

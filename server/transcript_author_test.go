@@ -7,12 +7,13 @@ import (
 	"testing"
 
 	"ralph-lsp/history"
+	"ralph-lsp/wire"
 )
 
 // What an agent was told keeps its author from the moment at which it is told to
 // the page on which an editor reads it again.
 func TestTheAuthorOfAnInputIsInTheTranscript(t *testing.T) {
-	long := strings.Repeat("Mind the tests. ", maxText/8)
+	long := strings.Repeat("Mind the tests. ", wire.MaxText/8)
 	inputs := []history.Input{
 		{Kind: history.InputAgent, Text: "Leave the parser alone", FromAgentID: "lead", FromSessionID: "s1"},
 		{Kind: history.InputUser, Text: "Be quick"},
@@ -24,7 +25,7 @@ func TestTheAuthorOfAnInputIsInTheTranscript(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.HandleRecord(history.LoopStart{LoopID: "ralph-1", Backend: "pi"})
-	live := transcriptView{encoder: newEncoder()}
+	live := transcriptView{encoder: wire.NewEncoder()}
 	for _, in := range inputs {
 		w.HandleRecord(in)
 		live.HandleRecord(in)

@@ -155,7 +155,7 @@ func TestPages(t *testing.T) {
 }
 
 func TestALongTextComesInPieces(t *testing.T) {
-	text := strings.Repeat("é", maxText)
+	text := strings.Repeat("é", wire.MaxText)
 	path := filepath.Join(t.TempDir(), "x.jsonl")
 	session := `{"type":"session","version":3,"id":"1","cwd":"/"}` + "\n" + `{"type":"message","id":"2","message":{"role":"user","content":"` + text + `"}}` + "\n"
 	if err := os.WriteFile(path, []byte(session), 0o600); err != nil {

@@ -1,0 +1,118 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"ralph-lsp/stream"
+)
+
+// MaxText is how many bytes of text an update may have. JSON's escapes at most
+// double them, so that one update always fits into a notification.
+const MaxText = 31 << 10
+
+// Encoder encodes one update after another.
+type Encoder struct {
+	buf  bytes.Buffer
+	json *json.Encoder
+}
+
+// NewEncoder returns an Encoder.
+func NewEncoder() *Encoder {
+	e := new(Encoder)
+	e.json = json.NewEncoder(&e.buf)
+	e.json.SetEscapeHTML(false) // would take up to six times the room
+	return e
+}
+
+// Encode returns an update as JSON, valid until the next is encoded. Truncated
+// says that the update was shortened. A tool's input that isn't JSON is left out.
+func (e *Encoder) Encode(u Update, truncated bool) (json.RawMessage, error) {
+	e.buf.Reset()
+	if err := e.json.Encode(u); err != nil {
+		if call, ok := u.(ToolCall); ok && call.RawInput != nil {
+			call.RawInput = nil
+			return e.Encode(call, true)
+		}
+		return nil, fmt.Errorf("encoding an update: %w", err)
+	}
+	line := bytes.TrimSuffix(e.buf.Bytes(), []byte("\n"))
+	if truncated {
+		line = append(line[:len(line)-1], `,"truncated":true}`...)
+	}
+	return line, nil
+}
+
+// Limited cuts what an update says to MaxText; a tool's input can't be cut, so
+// one that is too long is left out.
+func Limited(u Update) (_ Update, cut bool) {
+	shorten := func(s *string) {
+		if n := FirstText(*s, MaxText); n < len(*s) {
+			*s, cut = strings.Clone((*s)[:n]), true // a clone lets go of the rest
+		}
+	}
+	switch u := u.(type) {
+	case ToolCall:
+		if len(u.RawInput) > MaxText {
+			u.RawInput, cut = nil, true
+		}
+		for i := range u.Locations {
+			shorten(&u.Locations[i].Path)
+		}
+		return u, cut
+	case Topic:
+		shorten(&u.Payload)
+		return u, cut
+	case ErrorUpdate:
+		shorten(&u.Message)
+		return u, cut
+	case Promise:
+		shorten(&u.Found)
+		return u, cut
+	case UserChunk:
+		shorten(&u.Content.Text)
+		return u, cut
+	}
+	return u, false
+}
+
+// FirstText returns how many bytes of s, at most limit, end at a rune's end.
+func FirstText(s string, limit int) int {
+	if len(s) <= limit {
+		return len(s)
+	}
+	n := limit
+	for n > limit-utf8.UTFMax && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return n
+}
+
+// lastText cuts a tool's output to its last MaxText bytes, from a whole rune
+// on: how it ended tells more than how it began.
+func lastText(output string) (_ string, cut bool) {
+	if len(output) <= MaxText {
+		return output, false
+	}
+	n := len(output) - MaxText
+	for n < len(output) && !utf8.RuneStart(output[n]) {
+		n++
+	}
+	return strings.Clone(output[n:]), true
+}
+
+// Shortened cuts an event's output before it is looked at any closer.
+func Shortened(e stream.Event) (_ stream.Event, cut bool) {
+	switch e := e.(type) {
+	case stream.ToolProgress:
+		e.Output, cut = lastText(e.Output)
+		return e, cut
+	case stream.ToolResult:
+		e.Output, cut = lastText(e.Output)
+		return e, cut
+	}
+	return e, false
+}
