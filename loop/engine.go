@@ -28,7 +28,6 @@ type plannedRun struct {
 // run is the loop's goroutine: iterations until a reason to stop.
 func (l *Loop) run() {
 	ctx, cancel := context.WithCancel(context.Background())
-	l.tell(func(*mirror) {}) // where a loop that goes on begins in its session file
 	changes, err := l.store.Watch(ctx)
 	if err != nil {
 		l.emit(Warning{Message: "the state file can't be watched, so edits count only between iterations: " + err.Error()})
@@ -246,14 +245,16 @@ func (l *Loop) runAgent(plan plannedRun) (report, error) {
 func (l *Loop) openIteration(plan plannedRun) {
 	now := time.Now()
 	l.activity.touch()
+	var spent stream.Cost
 	l.change(func(p *progress) {
 		st := &p.status
 		st.Iteration, st.IterationStartedAt = plan.iteration, now
 		st.IterationCost, st.Tool, p.stopped = stream.Cost{}, nil, 0
 		p.line.buf = p.line.buf[:0]
+		spent = p.base.cost
 	})
 	l.setState(StateChanged{State: StateRunning}, nil)
-	l.emit(IterationStart{Iteration: plan.iteration, MaxIterations: plan.limits.MaxIterations, StartedAt: now, PromptBytes: len(plan.prompt)})
+	l.emit(IterationStart{Iteration: plan.iteration, MaxIterations: plan.limits.MaxIterations, StartedAt: now, PromptBytes: len(plan.prompt), Spent: spent})
 	l.tellGoal()
 	l.mirrorInput(plan)
 }

@@ -30,6 +30,7 @@ type IterationStart struct {
 	MaxIterations int // 0: unlimited
 	StartedAt     time.Time
 	PromptBytes   int
+	Spent         stream.Cost // by the iterations before; unknown of one that is read back
 }
 
 // Outcome is how an iteration went.

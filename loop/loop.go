@@ -68,7 +68,8 @@ type Loop struct {
 }
 
 // Start starts a loop, or continues the one in the folder. It returns once the
-// state file is written; the loop then runs on its own until Done. obs sees all of it.
+// state file is written; the loop then runs on its own until Done. obs sees all
+// of it; before Start returns, that is at most one Settled.
 //
 // Errors: ErrEmptyPrompt, ErrNothingToGoOn, *AlreadyRunningError,
 // *InterruptedError, *backends.NotFoundError, *backends.UnknownError,
@@ -185,6 +186,7 @@ func (l *Loop) begin() error {
 	}
 	l.setOwner() // before any agent runs
 	l.init(state)
+	l.tell(func(*mirror) {}) // where a loop that goes on begins in its session file
 	go l.run()
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
 	"slices"
 	"sync"
 
@@ -145,7 +146,15 @@ func (p *Pages) read(ctx context.Context, path string, w *walk, upTo int64, o Op
 	return page, err
 }
 
-// find returns the place at an offset, known or looked for.
+// End returns the cursor behind all that is in a session file now.
+func (p *Pages) End(ctx context.Context, path string) (string, error) {
+	at, err := p.find(ctx, path, math.MaxInt64)
+	p.remember(at)
+	return Cursor{Log: nameOf(path), Offset: at.at.Offset}.String(), err
+}
+
+// find returns the place at an offset, or at the end for one that is behind it,
+// known or looked for.
 func (p *Pages) find(ctx context.Context, path string, offset int64) (place, error) {
 	best := place{path: path}
 	p.mu.Lock()
@@ -173,7 +182,7 @@ func (p *Pages) find(ctx context.Context, path string, offset int64) (place, err
 	if r.Err() != nil {
 		return best, r.Err()
 	}
-	if r.Cursor().Offset != offset {
+	if r.Cursor().Offset != offset && offset < math.MaxInt64 {
 		return best, errNoPlace
 	}
 	return v.place(path, r.Cursor()), nil

@@ -74,17 +74,15 @@ func (w *walk) pass(it Item) {
 	if it.amount > had && it.kind != passing {
 		w.at.Had[it.kind] += it.amount - had
 	}
-	switch it.kind {
-	case kindDiscard: // what was had of the message went with it
+	switch {
+	case had > 0:
+	case it.kind == kindDiscard: // what was had of the message isn't kept
 		w.forget(textOf(it.message.parent))
 		if it.message.parent == "" {
 			w.forget(kindThought)
 		}
-	case kindIteration:
-		if had > 0 {
-			return
-		}
-		w.forgetAll() // nothing of before is still to come: who wrote it died
+	case it.kind == kindIteration: // what was had before and didn't come will not: who was to write it died
+		w.forgetAll()
 	}
 }
 

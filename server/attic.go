@@ -36,8 +36,10 @@ func (a *attic) stow(updates []pending) {
 	var lines bytes.Buffer
 	for i := range updates {
 		p := &updates[i]
-		if u, err := encode(a.encoder, *p); err == nil { // without a tool's input there is nothing that can't be encoded
-			lines.Write(u.json)
+		if p.gone() || p.sign != noSign {
+			// the log has a gap until the next place
+		} else if u, err := encode(a.encoder, *p); err == nil { // without a tool's input there is nothing that can't be encoded
+			lines.Write(u.JSON)
 			lines.WriteByte('\n')
 		}
 		if lines.Len() >= atticBlock || i == len(updates)-1 || updates[i+1].iteration != p.iteration {
@@ -66,6 +68,7 @@ func (a *attic) take(into []pending) []pending {
 	a.blocks[0] = stowed{}
 	a.blocks = a.blocks[1:]
 	a.size -= len(block.data)
+	into = append(into, pending{sign: signGap, iteration: block.iteration})
 	lines, err := io.ReadAll(flate.NewReader(bytes.NewReader(block.data)))
 	if err != nil {
 		panic(err) // we wrote it ourselves

@@ -31,14 +31,27 @@ type backlog struct {
 	iteration int            // of what is added
 }
 
-// pending is an update that waits. It is text when text is set, and nothing
-// when it was merged into a later one.
+// pending is an update that waits. It is text when text is set, a sign for the
+// loop's log when that is set, and nothing when it was merged into a later one.
 type pending struct {
 	update    wire.Update
 	text      *textRun
+	sign      sign
+	size      int64 // of the session file, for signSettled
 	iteration int
 	truncated bool // not all of it is there
 }
+
+// sign is what the log is to know of a place between updates.
+type sign byte
+
+// The signs.
+const (
+	noSign      sign = iota
+	signSettled      // the session file has all before
+	signGap          // something was dropped
+	signLost         // the session file has nothing of what comes
+)
 
 // textRun is neighbouring text of one message.
 type textRun struct {
@@ -47,7 +60,7 @@ type textRun struct {
 	deltas                  int
 }
 
-func (p *pending) gone() bool { return p.update == nil && p.text == nil }
+func (p *pending) gone() bool { return p.update == nil && p.text == nil && p.sign == noSign }
 
 // Memory that an update takes besides its text, in bytes, roughly.
 const (
@@ -58,8 +71,11 @@ const (
 // weight is what a pending update takes in memory: what is never dropped of it,
 // and what may be.
 func (p *pending) weight() (fixed, loose int) {
-	if p.text != nil {
+	switch {
+	case p.text != nil:
 		return 0, slotWeight + cap(p.text.text)
+	case p.sign != noSign:
+		return slotWeight, 0
 	}
 	switch u := p.update.(type) {
 	case wire.ToolCall:
@@ -125,6 +141,18 @@ func (b *backlog) lastText(kind, messageID, parent string) *textRun {
 		return nil
 	}
 	return run
+}
+
+// mark adds a sign. One for a place replaces another.
+func (b *backlog) mark(s sign, size int64) {
+	b.usage = -1 // what comes isn't merged with what is before
+	if n := len(b.queue); n > 0 && b.queue[n-1].sign == s {
+		b.queue[n-1].size = size
+		return
+	}
+	p := pending{sign: s, size: size, iteration: b.iteration}
+	b.queue = append(b.queue, p)
+	b.count(&p, +1)
 }
 
 // add adds an update that isn't text. Truncated says that it was shortened.
@@ -243,6 +271,9 @@ func (b *backlog) shed() {
 			lighter, dropped := lighten(p)
 			if dropped > 0 {
 				b.dropped += dropped
+				if lighter.gone() {
+					lighter = pending{sign: signGap}
+				}
 				b.replace(p, lighter)
 			}
 		}
@@ -257,11 +288,16 @@ func (b *backlog) shed() {
 func (b *backlog) stow() {
 	n := len(b.queue) - 1
 	b.attic.stow(b.queue[:n])
+	var kept []pending
 	for i := range b.queue[:n] {
-		b.count(&b.queue[i], -1)
+		if p := &b.queue[i]; p.sign == signLost {
+			kept = append(kept, *p)
+		} else {
+			b.count(p, -1)
+		}
 	}
-	b.first += n
-	b.queue = []pending{b.queue[n]}
+	b.first += n - len(kept)
+	b.queue = append(kept, b.queue[n])
 }
 
 // compact closes the gaps in the queue.
@@ -276,6 +312,11 @@ func (b *backlog) compact() {
 			}
 		case wire.UsageUpdate:
 			b.usage = b.first + len(kept)
+		}
+		if n := len(kept); p.sign != noSign && n > 0 && kept[n-1].sign == p.sign {
+			b.count(&kept[n-1], -1)
+			kept[n-1] = p
+			continue
 		}
 		if !p.gone() {
 			kept = append(kept, p)
@@ -311,7 +352,7 @@ func withoutContent(p *pending) (pending, int) {
 }
 
 func withoutRest(p *pending) (pending, int) {
-	if p.gone() {
+	if p.gone() || p.sign != noSign {
 		return *p, 0
 	}
 	switch p.update.(type) {

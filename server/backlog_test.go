@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"ralph-lsp/loop"
+	"ralph-lsp/looplog"
 	"ralph-lsp/stream"
 	"ralph-lsp/wire"
 )
@@ -315,12 +316,15 @@ func checkTaken(t *testing.T, taken []pending, calls, ends int) {
 	t.Helper()
 	encoder, last := wire.NewEncoder(), 0
 	for _, p := range taken {
+		if p.sign != noSign {
+			continue
+		}
 		u, err := encode(encoder, p)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var s seen
-		decode(t, u.json, &s)
+		decode(t, u.JSON, &s)
 		switch {
 		case s.SessionUpdate == wire.KindToolCall:
 			calls--
@@ -376,7 +380,7 @@ func benchmarkFeed(b *testing.B, reads bool) *feed {
 			<-over
 		}
 		return nil
-	}}}, func(bool) {})
+	}}}, new(looplog.Pages), func(bool) {})
 	f.Start("l1", runningStatus)
 	b.Cleanup(func() {
 		f.Close()

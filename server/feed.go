@@ -2,11 +2,13 @@ package server
 
 import (
 	"context"
+	"encoding/json"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"ralph-lsp/loop"
+	"ralph-lsp/looplog"
 	"ralph-lsp/server/client"
 	"ralph-lsp/stream"
 	"ralph-lsp/wire"
@@ -25,6 +27,8 @@ type feed struct {
 	onStatus func(now bool)
 	progress *progress
 	replay   replay
+	pages    *looplog.Pages
+	log      *looplog.Live // from Start on
 
 	projector wire.Projector // of the loop's goroutine
 
@@ -33,7 +37,8 @@ type feed struct {
 	thinking bool
 	withheld atomic.Int32 // the level: what the editor doesn't want
 
-	mu      sync.Mutex // guards backlog, closed
+	mu      sync.Mutex // guards base, backlog, closed
+	base    int64      // bytes that the session file had when the loop began
 	backlog backlog
 	closed  bool
 	wake    chan struct{} // holds one signal: there is something to look at
@@ -50,24 +55,25 @@ const (
 // newFeed returns the feed of a loop that is about to start. It collects what
 // the loop says until Start. OnStatus is called when the loop's status changed,
 // now for a change that an editor shows at once; it must not block.
-func newFeed(ed client.Editor, onStatus func(now bool)) *feed {
+func newFeed(ed client.Editor, pages *looplog.Pages, onStatus func(now bool)) *feed {
 	client := ed.Client()
 	f := &feed{
-		ed: ed, onStatus: onStatus, progress: newProgress(ed),
+		ed: ed, pages: pages, onStatus: onStatus, progress: newProgress(ed),
 		interval: flushInterval, size: flushSize, thinking: client.OptedIn && client.Thinking,
 		wake: make(chan struct{}, 1), done: make(chan struct{}),
 	}
 	if client.MinUpdateInterval > flushInterval {
 		f.interval, f.size = client.MinUpdateInterval, maxBacklog/4
 	}
-	if !client.OptedIn || !client.Updates {
-		f.withheld.Store(withholdAll)
-	}
+	f.withheld.Store(withheldBy(client, ""))
 	return f
 }
 
 // Start begins to tell the editor about the loop. Status is the loop's.
 func (f *feed) Start(loopID string, status func() loop.Status) {
+	f.mu.Lock()
+	f.log = looplog.NewLive(f.pages, loopID, status().SessionFile, f.base)
+	f.mu.Unlock()
 	f.progress.start(loopID, status)
 	go f.send(loopID)
 }
@@ -82,20 +88,20 @@ func (f *feed) Close() {
 	f.progress.close()
 }
 
-// SetLevel says which updates the editor wants from here on. Those that it
-// doesn't get have their numbers all the same, and can be replayed.
-func (f *feed) SetLevel(level string) {
-	if !f.ed.Client().OptedIn {
-		return
+// SetLevel says which updates the editor wants from here on. All are in the
+// log all the same.
+func (f *feed) SetLevel(level string) { f.withheld.Store(withheldBy(f.ed.Client(), level)) }
+
+// withheldBy is what a client doesn't get at a level; "" is the one that it
+// began with.
+func withheldBy(client client.Info, level string) int32 {
+	switch {
+	case !client.OptedIn, level == "" && !client.Updates, level == wire.LevelNone:
+		return withholdAll
+	case level == wire.LevelTools:
+		return withholdText
 	}
-	switch level {
-	case wire.LevelNone:
-		f.withheld.Store(withholdAll)
-	case wire.LevelTools:
-		f.withheld.Store(withholdText)
-	case wire.LevelAll:
-		f.withheld.Store(withholdNothing)
-	}
+	return withholdNothing
 }
 
 // Replay returns the updates after the number afterSeq, at most limit (0: as
@@ -136,9 +142,13 @@ func (f *feed) Handle(e stream.Event) {
 
 // HandleLoop takes an event of the loop's own.
 func (f *feed) HandleLoop(e loop.Event) {
-	if start, ok := e.(loop.IterationStart); ok {
+	switch e := e.(type) {
+	case loop.Settled:
+		f.settle(e)
+		return
+	case loop.IterationStart:
 		f.mu.Lock()
-		f.backlog.iteration = start.Iteration
+		f.backlog.iteration = e.Iteration
 		f.mu.Unlock()
 	}
 	for _, u := range f.projector.Unfinished(e) {
@@ -162,6 +172,21 @@ func (f *feed) HandleLoop(e loop.Event) {
 		return // no part of the status
 	}
 	f.onStatus(true)
+}
+
+// settle passes on to the log how far the session file is.
+func (f *feed) settle(e loop.Settled) {
+	f.mu.Lock()
+	if f.log == nil && f.backlog.size() == 0 {
+		f.base = e.Size
+	}
+	if e.Lost {
+		f.backlog.mark(signLost, 0)
+	} else {
+		f.backlog.mark(signSettled, e.Size)
+	}
+	f.mu.Unlock()
+	f.signal()
 }
 
 func (f *feed) addText(kind, messageID, parent, delta string) {
@@ -201,6 +226,7 @@ func (f *feed) signal() {
 // the editor is gone.
 func (f *feed) send(loopID string) {
 	defer close(f.done)
+	defer f.log.Close()
 	var (
 		sender = sender{feed: f, loopID: loopID, encoder: wire.NewEncoder()}
 		last   time.Time
@@ -218,12 +244,15 @@ func (f *feed) send(loopID string) {
 			waiting -= before - f.backlog.size()
 			sender.dropped += f.backlog.takeDropped()
 			f.mu.Unlock()
-			if err := sender.send(taken); err != nil {
+			sent, err := sender.send(taken)
+			if err != nil {
 				return
+			}
+			if sent {
+				last = time.Now()
 			}
 			clear(taken)
 		}
-		last = time.Now()
 	}
 }
 
@@ -253,7 +282,7 @@ func (f *feed) await(next time.Time) int {
 	}
 }
 
-// sender packs updates into notifications and numbers them.
+// sender packs updates into notifications and puts them into the log.
 type sender struct {
 	*feed
 	loopID  string
@@ -262,8 +291,13 @@ type sender struct {
 	dropped int // since the last notification
 }
 
-func (s *sender) send(updates []pending) error {
+// send ships what waited. The error says that the editor is gone.
+func (s *sender) send(updates []pending) (sent bool, err error) {
 	for _, p := range updates {
+		if p.sign != noSign {
+			s.batch.mark(p.sign, p.size)
+			continue
+		}
 		u, err := encode(s.encoder, p)
 		if err != nil { // only an input that is no JSON
 			s.dropped++
@@ -273,32 +307,39 @@ func (s *sender) send(updates []pending) error {
 			continue
 		}
 		if err := s.ship(); err != nil {
-			return err
+			return true, err
 		}
 		s.batch.add(u)
+		sent = true
 	}
-	return s.ship()
+	return sent || s.batch.updates > 0, s.ship()
 }
 
-// ship sends the batch, or what the level leaves of it. The error says that the
-// editor is gone.
+// ship sends the batch, or what the level leaves of it.
 func (s *sender) ship() error {
-	iteration := s.batch.iteration
-	updates, withoutText := s.batch.seal()
-	if len(updates) == 0 {
-		return nil
+	params := wire.UpdateParams{LoopID: s.loopID, Iteration: s.batch.iteration}
+	after, joined := s.log.End()
+	all, withoutText, whole := s.batch.seal(s.log)
+	cursor, joins := s.log.End()
+	params.Updates, params.Cursor = all, cursor
+	if joined && whole && joins {
+		params.After = after
 	}
-	seq := s.replay.add(updates)
+	if len(all) > 0 {
+		params.Seq = s.replay.add(all)
+	}
 	switch s.withheld.Load() {
 	case withholdAll:
 		return nil
 	case withholdText:
-		updates = withoutText
+		params.Updates = withoutText
 	}
-	if len(updates) == 0 {
+	if isNews := !joined && joins; len(params.Updates) == 0 && !isNews {
 		return nil
 	}
-	params := wire.UpdateParams{LoopID: s.loopID, Seq: seq, Iteration: iteration, Dropped: s.dropped, Updates: updates}
-	s.dropped = 0
+	if params.Updates == nil {
+		params.Updates = []json.RawMessage{}
+	}
+	params.Dropped, s.dropped = s.dropped, 0
 	return s.ed.Send(context.Background(), wire.MethodUpdate, params)
 }

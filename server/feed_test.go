@@ -12,6 +12,7 @@ import (
 
 	"ralph-lsp/internal/lsptest"
 	"ralph-lsp/loop"
+	"ralph-lsp/looplog"
 	"ralph-lsp/server/client"
 	"ralph-lsp/stream"
 	"ralph-lsp/wire"
@@ -23,7 +24,7 @@ func runningStatus() loop.Status { return loop.Status{State: loop.StateRunning} 
 
 // startFeed returns the feed of a running loop; the test must close it.
 func startFeed(ed *feedEditor) *feed {
-	f := newFeed(ed, func(bool) {})
+	f := newFeed(ed, new(looplog.Pages), func(bool) {})
 	f.Start("l1", runningStatus)
 	return f
 }
@@ -160,7 +161,7 @@ func TestMerging(t *testing.T) {
 				client := fullClient
 				client.Thinking = true
 				ed := &feedEditor{client: client}
-				f := newFeed(ed, func(bool) {})
+				f := newFeed(ed, new(looplog.Pages), func(bool) {})
 				for _, e := range tt.events {
 					f.Handle(e)
 				}
@@ -272,7 +273,7 @@ func TestLongWordsAreCut(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		json := string(encoded.json)
+		json := string(encoded.JSON)
 		if len(json) > wire.MaxText+envelopeSize || len(json) < wire.MaxText || !strings.HasSuffix(json, `,"truncated":true}`) || strings.Contains(json, "\uFFFD") {
 			t.Errorf("%T has %d bytes and ends in %s", u, len(json), json[len(json)-40:])
 		}
@@ -282,7 +283,7 @@ func TestLongWordsAreCut(t *testing.T) {
 func TestNotificationsDoNotMixIterations(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ed := &feedEditor{client: fullClient}
-		f := newFeed(ed, func(bool) {})
+		f := newFeed(ed, new(looplog.Pages), func(bool) {})
 		for i := 1; i <= 3; i++ {
 			f.HandleLoop(loop.IterationStart{Iteration: i})
 			say(f, fmt.Sprint("text of ", i))
@@ -394,7 +395,7 @@ func TestFeedEndsWithItsEditor(t *testing.T) {
 }
 
 func TestFeedOfALoopThatNeverStarted(t *testing.T) {
-	f := newFeed(&feedEditor{client: fullClient}, func(bool) {})
+	f := newFeed(&feedEditor{client: fullClient}, new(looplog.Pages), func(bool) {})
 	f.HandleLoop(loop.Warning{Message: "no"})
 	f.Close()
 }
@@ -415,7 +416,7 @@ func TestStatusIsToldOfWhatItShows(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			calls := []bool{}
-			f := newFeed(&feedEditor{client: fullClient}, func(now bool) { calls = append(calls, now) })
+			f := newFeed(&feedEditor{client: fullClient}, new(looplog.Pages), func(now bool) { calls = append(calls, now) })
 			tt.do(f)
 			f.Close()
 			if got := fmt.Sprint(calls); got != tt.want {

@@ -9,6 +9,7 @@ import (
 
 	"ralph-lsp/backends"
 	"ralph-lsp/loop"
+	"ralph-lsp/looplog"
 	"ralph-lsp/server/client"
 	"ralph-lsp/wire"
 )
@@ -26,6 +27,7 @@ type manager struct {
 	wg    sync.WaitGroup // everything that runs for a folder or a loop
 
 	status *statusFeed
+	pages  looplog.Pages // of session files
 	turns  turns
 
 	mu      sync.Mutex
@@ -136,7 +138,7 @@ func (m *manager) launch(cfg loop.Config) (*managed, error) {
 	f.starting++
 	m.wg.Add(1)
 	m.mu.Unlock()
-	r := &managed{cfg: cfg, retired: make(chan struct{}), feed: newFeed(m.ed, m.status.Changed)}
+	r := &managed{cfg: cfg, retired: make(chan struct{}), feed: newFeed(m.ed, &m.pages, m.status.Changed)}
 	if level := m.updateLevel(); level != "" {
 		r.feed.SetLevel(level)
 	}
@@ -151,6 +153,7 @@ func (m *manager) launch(cfg loop.Config) (*managed, error) {
 		m.wg.Done()
 		return nil, err
 	}
+	r.feed.Start(r.ID(), r.Status)
 	m.mu.Lock()
 	f.starting--
 	f.running, f.seen = r, nil
@@ -158,7 +161,6 @@ func (m *manager) launch(cfg loop.Config) (*managed, error) {
 	delete(m.asked, askedOf{f.path, r.ID()})
 	closed := m.closed || f.removed
 	m.mu.Unlock()
-	r.feed.Start(r.ID(), r.Status)
 	m.status.Changed(true) // what the loop said until now came too early to be seen
 	if closed {
 		go r.Interrupt()

@@ -9,6 +9,7 @@ import (
 
 	"ralph-lsp/internal/memtest"
 	"ralph-lsp/loop"
+	"ralph-lsp/looplog"
 	"ralph-lsp/stream"
 )
 
@@ -24,7 +25,7 @@ func (e *deafEditor) Send(context.Context, string, any) error { return nil }
 func TestAFeedRemembersLittle(t *testing.T) {
 	for _, name := range []string{"claude messages", "claude subagents"} {
 		t.Run(name, func(t *testing.T) {
-			f := newFeed(&deafEditor{feedEditor{client: fullClient}}, func(bool) {})
+			f := newFeed(&deafEditor{feedEditor{client: fullClient}}, new(looplog.Pages), func(bool) {})
 			f.Start("l1", runningStatus)
 			f.HandleLoop(loop.IterationStart{Iteration: 1})
 			grown := memtest.Growth(120_000, memtest.Streams[name], func(r io.Reader) {

@@ -11,6 +11,7 @@ import (
 
 	"ralph-lsp/internal/lsptest"
 	"ralph-lsp/loop"
+	"ralph-lsp/looplog"
 	"ralph-lsp/server/client"
 	"ralph-lsp/stream"
 	"ralph-lsp/wire"
@@ -38,7 +39,7 @@ func (l *shownLoop) set(change func(*loop.Status)) {
 
 // progressFeed starts a feed whose progress shows l, and lets it begin.
 func progressFeed(ed *feedEditor, l *shownLoop) *feed {
-	f := newFeed(ed, func(bool) {})
+	f := newFeed(ed, new(looplog.Pages), func(bool) {})
 	f.Start("l1", l.status)
 	synctest.Wait()
 	return f
@@ -326,7 +327,7 @@ func TestIdleFeedsSleep(t *testing.T) {
 		client.WorkDoneProgress = true
 		ed := &feedEditor{client: client}
 		for i := range 100 {
-			f := newFeed(ed, func(bool) {})
+			f := newFeed(ed, new(looplog.Pages), func(bool) {})
 			f.Start(fmt.Sprint("l", i), func() loop.Status {
 				mu.Lock()
 				defer mu.Unlock()

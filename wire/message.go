@@ -8,10 +8,12 @@ const MethodUpdate = "ralph/update"
 // UpdateParams are the parameters of ralph/update.
 type UpdateParams struct {
 	LoopID    string            `json:"loopId"`
-	Seq       int64             `json:"seq"` // number of the last update; the first of a loop is 1
+	Seq       int64             `json:"seq,omitempty"` // number of the last update; the first of a loop is 1
 	Iteration int               `json:"iteration,omitempty"`
-	Dropped   int               `json:"dropped"` // pieces of text, outputs and so on left out since the last notification
-	Updates   []json.RawMessage `json:"updates"` // each an Update
+	After     string            `json:"after,omitempty"`  // the cursor before the first update; absent: something is left out before
+	Cursor    string            `json:"cursor,omitempty"` // the cursor behind the last one
+	Dropped   int               `json:"dropped"`          // pieces of text, outputs and so on left out since the last notification
+	Updates   []json.RawMessage `json:"updates"`          // each an Update
 }
 
 // The levels of ralph/setUpdates.

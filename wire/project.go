@@ -93,6 +93,9 @@ func (p *Projector) Loop(e loop.Event) Update {
 	case loop.StateChanged:
 		return StateChange{KindState, string(e.State), history.TimeOf(e.ResumeAt), stream.Plain(e.Reason), saidOf(e)}
 	case loop.IterationStart:
+		if e.Spent.Known { // of a loop that goes on we saw only a part
+			p.Spent = believed(e.Spent)
+		}
 		return Iteration{SessionUpdate: KindIteration, Phase: PhaseBegin, Iteration: e.Iteration, MaxIterations: e.MaxIterations, Said: info(IterationText(e))}
 	case loop.IterationEnd:
 		p.Spent = p.Spent.Plus(believed(e.Cost))
