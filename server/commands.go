@@ -36,6 +36,7 @@ var commands = map[string]command{
 	wire.CommandSteer:      with((*manager).steer),
 	wire.CommandOpen:       with((*manager).open),
 	wire.CommandStatus:     with((*manager).loops),
+	wire.CommandRead:       with((*manager).read),
 	wire.CommandOutput:     with((*manager).output),
 	wire.CommandHistory:    with((*manager).history),
 	wire.CommandTranscript: with((*manager).transcript),

@@ -24,7 +24,7 @@ type dialled struct {
 
 // The capabilities of two clients: one with a plugin of ours, one without.
 const (
-	optedIn = `{"window":{"workDoneProgress":true,"showMessage":{"messageActionItem":{}}},"experimental":{"ralph":{"version":1,"updates":true}}}`
+	optedIn = `{"window":{"workDoneProgress":true,"showMessage":{"messageActionItem":{}}},"experimental":{"ralph":{"version":2,"updates":true}}}`
 	plain   = `{"window":{"workDoneProgress":true,"showMessage":{"messageActionItem":{}}}}`
 )
 

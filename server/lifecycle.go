@@ -88,8 +88,12 @@ func serverCapabilities(client client.Info) (protocol.ServerCapabilities, error)
 	if client.UTF8 {
 		encoding = protocol.PositionEncodingKindUTF8
 	}
+	version := wire.Version
+	if client.OptedIn {
+		version = client.Version
+	}
 	experimental, err := json.Marshal(map[string]any{
-		"ralph": map[string]any{"version": wire.Version, "stopReasons": stopReasons()},
+		"ralph": map[string]any{"version": version, "stopReasons": stopReasons()},
 	})
 	return protocol.ServerCapabilities{
 		PositionEncoding: encoding,

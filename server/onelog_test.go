@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"ralph-lsp/history"
+	"ralph-lsp/internal/lsptest"
 	"ralph-lsp/loop"
 	"ralph-lsp/looplog"
 	"ralph-lsp/server/client"
@@ -109,7 +110,11 @@ func logOf(t *testing.T, updates []json.RawMessage) map[string]string {
 		case wire.KindUserChunk:
 			log[fmt.Sprintf("%d told", iteration)] += content + "|"
 		default:
-			log[fmt.Sprintf("%d %s", iteration, raw)] += "|"
+			var all map[string]any
+			decode(t, raw, &all)
+			delete(all, "title") // what can be done now isn't kept
+			delete(all, "offers")
+			log[fmt.Sprintf("%d %s", iteration, lsptest.JSON(all))] += "|"
 		}
 	}
 	return log

@@ -8,7 +8,7 @@ import (
 )
 
 // Version is that of our own part of the protocol (docs/PROTOCOL.md).
-const Version = 1
+const Version = 2
 
 // The commands of workspace/executeCommand. Their ids differ from those of the
 // editors' own commands on purpose: clients register a server's ids globally.
@@ -21,6 +21,7 @@ const (
 	CommandSteer      = "ralph.loop.steer"
 	CommandOpen       = "ralph.loop.open"
 	CommandStatus     = "ralph.loop.status"
+	CommandRead       = "ralph.loop.read"
 	CommandOutput     = "ralph.loop.output"
 	CommandHistory    = "ralph.loop.history"
 	CommandTranscript = "ralph.loop.transcript"
@@ -124,6 +125,15 @@ type StatusResult struct {
 }
 
 const StateIdle = "idle"
+
+// ReadParams is the argument of ralph.loop.read. The log is that of the loop
+// with the id, of a session file, or of the loop in a folder.
+type ReadParams struct {
+	LoopParams
+	SessionFileURI string `json:"sessionFileUri,omitempty"`
+	After          string `json:"after,omitempty"` // a cursor; "": the beginning
+	Limit          int    `json:"limit,omitempty"` // updates; 0: as many as fit into an answer
+}
 
 // OutputParams is the argument of ralph.loop.output.
 type OutputParams struct {

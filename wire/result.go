@@ -7,6 +7,16 @@ import (
 	"ralph-lsp/loop"
 )
 
+// ReadResult is a page of a loop's log.
+type ReadResult struct {
+	Updates      []json.RawMessage `json:"updates"`                // each an Update
+	Cursor       string            `json:"cursor"`                 // behind them
+	More         bool              `json:"more"`                   // there is more right now
+	Complete     bool              `json:"complete"`               // the loop is over: nothing will come
+	Reset        bool              `json:"reset,omitempty"`        // the cursor isn't one of this log, which begins anew here
+	SkippedLines int               `json:"skippedLines,omitempty"` // of the session file, that couldn't be read
+}
+
 // OutputResult is the answer to ralph.loop.output.
 type OutputResult struct {
 	Updates []json.RawMessage `json:"updates"` // each an Update

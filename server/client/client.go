@@ -33,6 +33,7 @@ type Info struct {
 	Name string
 	// OptedIn: it knows ralph/status and shows a loop's end itself.
 	OptedIn           bool
+	Version           int           // of the protocol; 0: it didn't opt in
 	Updates, Thinking bool          // what it wants of ralph/update
 	MinUpdateInterval time.Duration // between two of them
 	Trusted           bool          // the user trusts the folders that are open
@@ -113,13 +114,18 @@ func (p *Params) UnmarshalJSON(params []byte) error {
 func (p *Params) Info() Info {
 	can := &p.Capabilities
 	ralph := can.Experimental.Ralph
+	optedIn := ralph.Version >= 1 && ralph.Version <= wire.Version
+	if !optedIn {
+		ralph.Version = 0
+	}
 	return Info{
 		Name:              p.ClientInfo.Name,
-		OptedIn:           ralph.Version == wire.Version,
-		Updates:           ralph.Version == wire.Version && ralph.Updates,
+		Version:           ralph.Version,
+		OptedIn:           optedIn,
+		Updates:           optedIn && ralph.Updates,
 		Thinking:          ralph.Thinking,
 		MinUpdateInterval: time.Duration(max(ralph.MinUpdateIntervalMs, 0)) * time.Millisecond,
-		Trusted:           ralph.Version == wire.Version && ralph.Trusted,
+		Trusted:           optedIn && ralph.Trusted,
 		WorkDoneProgress:  can.Window.WorkDoneProgress,
 		// No capability says that a client can't ask; one that can't
 		// answers with an error.

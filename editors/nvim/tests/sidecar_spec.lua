@@ -48,7 +48,7 @@ exec cat >/dev/null
   local nvim = child.start({ dir = dir, ralph = { cmd = { old, '--stdio' } } })
   nvim:command('Ralph start Build it')
   nvim:wait_note(
-    'ralph%-lsp speaks version nil of the protocol, the plugin version 1: update ralph%-lsp'
+    'ralph%-lsp speaks version nil of the protocol, the plugin version 2: update ralph%-lsp'
   )
 end)
 

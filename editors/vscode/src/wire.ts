@@ -1,7 +1,7 @@
 // The wire format as the Go package wire has it. What doesn't apply is left out of
 // a message; nothing is ever null.
 
-export const protocolVersion = 1;
+export const protocolVersion = 2;
 
 export const method = {
   status: 'ralph/status',
@@ -19,6 +19,7 @@ export const command = {
   steer: 'ralph.loop.steer',
   status: 'ralph.loop.status',
   output: 'ralph.loop.output',
+  read: 'ralph.loop.read',
   history: 'ralph.loop.history',
   transcript: 'ralph.loop.transcript',
   plan: 'ralph.plan',

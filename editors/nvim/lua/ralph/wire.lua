@@ -3,7 +3,7 @@
 local M = {}
 
 --- The version of our own part of the protocol.
-M.version = 1
+M.version = 2
 
 M.methods = {
   status = 'ralph/status',
@@ -21,6 +21,7 @@ M.commands = {
   open = 'ralph.loop.open',
   status = 'ralph.loop.status',
   output = 'ralph.loop.output',
+  read = 'ralph.loop.read',
   history = 'ralph.loop.history',
   transcript = 'ralph.loop.transcript',
   plan = 'ralph.plan',

@@ -1,0 +1,134 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"ralph-lsp/history"
+	"ralph-lsp/looplog"
+	"ralph-lsp/wire"
+)
+
+// loopLog is where a loop can be read.
+type loopLog struct {
+	id   string
+	path string        // of its session file, "" if there is none
+	live *looplog.Live // nil: all that there is is in the file
+	goes bool          // somebody drives it
+}
+
+// logs are those of a folder: of its loop, and of ours that ended last.
+func (f *folder) logs() (logs []loopLog) {
+	if r := f.running; r != nil {
+		logs = append(logs, loopLog{r.ID(), r.Status().SessionFile, r.feed.log, true})
+	}
+	if f.seen != nil {
+		s := f.seen.status
+		logs = append(logs, loopLog{s.LoopID, s.SessionFile, nil, !s.State.Left()})
+	}
+	if r := f.last; r != nil {
+		last := loopLog{r.ID(), r.Status().SessionFile, r.feed.log, false}
+		if r.feed.log.InFile() { // it may have gone on elsewhere
+			last.live = nil
+		}
+		logs = append(logs, last)
+	}
+	return logs
+}
+
+// read reads a loop's log: one that runs here or elsewhere, or is over.
+func (m *manager) read(ctx context.Context, p wire.ReadParams) (any, error) {
+	from, err := m.logOf(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	client := m.ed.Client()
+	o := looplog.Options{Limit: max(p.Limit, 0), Thinking: client.OptedIn && client.Thinking}
+	var page looplog.Page
+	if from.live != nil {
+		page, err = from.live.Read(ctx, p.After, o)
+	} else {
+		page, err = m.pages.Read(ctx, from.path, p.After, o)
+		page.Complete = !page.More && !from.goes
+	}
+	foreign, isForeign := errors.AsType[*history.FormatError](err)
+	unreadable, isUnreadable := errors.AsType[*fs.PathError](err)
+	switch {
+	case isUnreadable && from.goes && errors.Is(err, fs.ErrNotExist): // its first entry is still to come
+		page, err = looplog.Page{Cursor: p.After}, nil
+	case isForeign:
+		return nil, failed(wire.ReasonNoSession, foreign, nil)
+	case isUnreadable:
+		return nil, failed(wire.ReasonNoSession, unreadable, nil)
+	}
+	return wire.ReadResult{
+		Updates: page.Updates(), Cursor: page.Cursor, More: page.More, Complete: page.Complete, Reset: page.Reset, SkippedLines: page.Skipped,
+	}, err
+}
+
+// logOf finds the log that is asked for.
+func (m *manager) logOf(ctx context.Context, p wire.ReadParams) (loopLog, error) {
+	m.awaitLooks(ctx)
+	var named loopLog
+	var folder string
+	var err error
+	switch {
+	case p.SessionFileURI != "":
+		if named.path, err = wire.PathOf(p.SessionFileURI); err != nil {
+			return named, failed(wire.ReasonNoSession, err, nil)
+		}
+	case p.LoopID != "":
+		named.id = p.LoopID
+	default:
+		if folder, err = m.folderPath(p.Folder); err != nil {
+			return named, err
+		}
+	}
+	m.mu.Lock()
+	folders := m.paths()
+	for _, path := range folders {
+		for _, l := range m.folders[path].logs() {
+			if named.path != "" && l.path == named.path || named.id != "" && l.id == named.id || folder == path {
+				m.mu.Unlock()
+				return l.readable()
+			}
+		}
+	}
+	m.mu.Unlock()
+	if named.path != "" {
+		return named, nil
+	}
+	return m.pastLog(folders, folder, named.id)
+}
+
+// readable fails for a log of which nothing is kept.
+func (l loopLog) readable() (loopLog, error) {
+	if l.live == nil && l.path == "" {
+		return l, failed(wire.ReasonNoSession, fmt.Errorf("the loop %s keeps no history", l.id), nil)
+	}
+	return l, nil
+}
+
+// pastLog finds the log of a loop that was kept: by its id in the folders, or
+// the last one of a folder.
+func (m *manager) pastLog(folders []string, folder, id string) (loopLog, error) {
+	if id == "" {
+		last, err := history.List(m.sessions(folder), folder, 1, true)
+		if err == nil && len(last) == 0 {
+			err = failed(wire.ReasonNoSession, fmt.Errorf("no loop of %s was kept", folder), nil)
+		}
+		if err != nil {
+			return loopLog{}, err
+		}
+		return loopLog{path: last[0].Path}, nil
+	}
+	for _, folder := range folders {
+		path, err := history.Find(m.sessions(folder), folder, id)
+		if err != nil || path != "" {
+			return loopLog{id: id, path: path}, err
+		}
+	}
+	return loopLog{}, failed(wire.ReasonNoSession, fmt.Errorf("no session of the loop %s is here", id), nil)
+}

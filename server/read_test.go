@@ -1,0 +1,159 @@
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"ralph-lsp/internal/lsptest"
+	"ralph-lsp/server/client"
+	"ralph-lsp/server/rpc"
+	"ralph-lsp/wire"
+)
+
+// readAll reads a log page by page from a cursor to its present end.
+func readAll(t *testing.T, c *dialled, p wire.ReadParams) (updates []json.RawMessage, last wire.ReadResult) {
+	t.Helper()
+	for {
+		last = result[wire.ReadResult](c, c.Command(wire.CommandRead, p))
+		updates = append(updates, last.Updates...)
+		if p.After = last.Cursor; !last.More {
+			return updates, last
+		}
+	}
+}
+
+// heard are all updates that a client was notified of.
+func heard(t *testing.T, c *dialled) (updates []json.RawMessage, last wire.UpdateParams) {
+	t.Helper()
+	for _, m := range c.Heard() {
+		if m.Method != wire.MethodUpdate {
+			continue
+		}
+		var p wire.UpdateParams
+		decode(t, m.Params, &p)
+		if p.After == "" || last.Cursor != "" && p.After != last.Cursor {
+			t.Errorf("a notification behind %q follows one up to %q", p.After, last.Cursor)
+		}
+		updates, last = append(updates, p.Updates...), p
+	}
+	return updates, last
+}
+
+func TestALoopIsReadAsItWasLive(t *testing.T) {
+	dir := t.TempDir()
+	c := dial(t, optedIn, dir)
+	id := finished(t, c, dir)
+	c.Hears("ralph/update", `"_ralph/end"`)
+	was, last := heard(t, c)
+	is, page := readAll(t, c, wire.ReadParams{LoopParams: wire.LoopParams{LoopID: id}, Limit: 3})
+	compareLogs(t, logOf(t, was), logOf(t, is))
+	if len(is) < 7 || page.SkippedLines != 0 || page.Reset {
+		t.Errorf("%d updates, %+v", len(is), page)
+	}
+	for !page.Complete { // the end is told a moment before all is in the file
+		_, page = readAll(t, c, wire.ReadParams{LoopParams: wire.LoopParams{LoopID: id}, After: page.Cursor})
+	}
+	if rest, page := readAll(t, c, wire.ReadParams{LoopParams: wire.LoopParams{LoopID: id}, After: last.Cursor}); len(rest) > 0 || !page.Complete {
+		t.Errorf("behind the last cursor: %s", rest)
+	}
+}
+
+// TestAnotherServerReadsOn has cursors of a server that is gone.
+func TestAnotherServerReadsOn(t *testing.T) {
+	dir := t.TempDir()
+	first := dial(t, optedIn, dir)
+	id := finished(t, first, dir)
+	all, _ := readAll(t, first, wire.ReadParams{LoopParams: wire.LoopParams{LoopID: id}})
+	part := result[wire.ReadResult](first, first.Command(wire.CommandRead, wire.ReadParams{LoopParams: wire.LoopParams{LoopID: id}, Limit: 4}))
+
+	c := dial(t, optedIn, dir)
+	past := result[wire.HistoryResult](c, c.Command(wire.CommandHistory, wire.HistoryParams{}))
+	if len(past.Loops) != 1 || past.Loops[0].LoopID != id || past.Loops[0].Title != "Build X" || past.Loops[0].Iterations != 2 {
+		t.Fatalf("history %+v", past)
+	}
+	for name, p := range map[string]wire.ReadParams{
+		"by id":     {LoopParams: wire.LoopParams{LoopID: id}},
+		"by file":   {SessionFileURI: past.Loops[0].SessionFileURI},
+		"by folder": {},
+	} {
+		p.After = part.Cursor
+		rest, page := readAll(t, c, p)
+		if !page.Complete || page.Reset {
+			t.Errorf("%s: %+v", name, page)
+		}
+		compareLogs(t, logOf(t, all), logOf(t, slices.Concat(part.Updates, rest)))
+	}
+}
+
+func TestARunningLoopIsRead(t *testing.T) {
+	dir := t.TempDir()
+	c := dial(t, optedIn, dir)
+	started := result[wire.StartResult](c, c.Command(wire.CommandStart, map[string]any{"prompt": "Build X", "backend": agentThat(t, "never")}))
+	c.Hears("ralph/update", "working")
+	if past := result[wire.HistoryResult](c, c.Command(wire.CommandHistory, wire.HistoryParams{Limit: 5})); len(past.Loops) != 0 {
+		t.Errorf("history %+v", past)
+	}
+	for _, p := range []wire.ReadParams{{}, {LoopParams: wire.LoopParams{LoopID: started.LoopID}}, {SessionFileURI: started.SessionFileURI}} {
+		updates, page := readAll(t, c, p)
+		if page.Complete || !strings.Contains(string(slices.Concat(updates...)), "working") {
+			t.Errorf("%+v: %s", page, updates)
+		}
+	}
+}
+
+// TestACursorOfAnotherLog isn't an error: the log begins anew.
+func TestACursorOfAnotherLog(t *testing.T) {
+	dir := t.TempDir()
+	c := dial(t, optedIn, dir)
+	id := finished(t, c, dir)
+	all, _ := readAll(t, c, wire.ReadParams{})
+	for _, cursor := range []string{"7", "e30", "eyJsb2ciOiJ4IiwiYXQiOjd9"} {
+		page := result[wire.ReadResult](c, c.Command(wire.CommandRead, wire.ReadParams{LoopParams: wire.LoopParams{LoopID: id}, After: cursor}))
+		if !page.Reset || len(page.Updates) != len(all) {
+			t.Errorf("behind %q: %d updates of %d, reset %v", cursor, len(page.Updates), len(all), page.Reset)
+		}
+	}
+}
+
+func TestLogsThatAreNone(t *testing.T) {
+	dir := t.TempDir()
+	c := dial(t, optedIn, dir)
+	notes := filepath.Join(dir, "notes.md")
+	if err := os.WriteFile(notes, []byte("# Notes\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, p := range map[string]wire.ReadParams{
+		"nothing was kept": {},
+		"unknown loop":     {LoopParams: wire.LoopParams{LoopID: "ralph-x"}},
+		"no session":       {SessionFileURI: wire.FileURI(notes)},
+		"no file":          {SessionFileURI: wire.FileURI(notes + "x")},
+		"no file URI":      {SessionFileURI: "http://x"},
+	} {
+		m := c.Command(wire.CommandRead, p)
+		if got := reason(t, m); got != wire.ReasonNoSession || m.Error.Code != rpc.CodeRequestFailed {
+			t.Errorf("%s: %d %q (%s)", name, m.Error.Code, got, m.Error.Message)
+		}
+	}
+}
+
+// TestAClientOfVersion1 gets what it knows.
+func TestAClientOfVersion1(t *testing.T) {
+	dir := t.TempDir()
+	c := dial(t, strings.Replace(optedIn, `"version":2`, `"version":1`, 1), dir)
+	finished(t, c, dir)
+	c.Hears("ralph/update", `"_ralph/end"`)
+	if _, last := heard(t, c); last.Seq == 0 {
+		t.Errorf("%+v", last)
+	}
+	for version, answered := range []int{wire.Version, 1, 2} {
+		capabilities, err := serverCapabilities(client.Info{OptedIn: version > 0, Version: version})
+		if answer := string(lsptest.JSON(capabilities)); err != nil || !strings.Contains(answer, fmt.Sprintf(`"version":%d}`, answered)) {
+			t.Errorf("a client of version %d is answered %s (%v)", version, answer, err)
+		}
+	}
+}
