@@ -92,7 +92,7 @@ func (s Settings) HeldText() string {
 		}
 		parts = append(parts, part)
 	}
-	return fmt.Sprintf("the folder's %s isn't trusted: %s; to take it, say ralph-lsp trust", Name, strings.Join(parts, ", "))
+	return fmt.Sprintf("the folder's %s isn't trusted: %s; to accept it, run ralph-lsp trust", Name, strings.Join(parts, ", "))
 }
 
 // at is the value at a path of a decoded file, nil when there is none.

@@ -71,7 +71,7 @@ func (m *mender) line(line []byte, torn bool) {
 			m.fix("a line that is no entry is removed")
 			return
 		}
-		m.fix("an entry that was cut off is removed, the one behind it is kept")
+		m.fix("an entry that was cut off is removed, the one after it is kept")
 	}
 	if torn {
 		m.fix("the last line gets its end")
@@ -159,7 +159,7 @@ func (m *mender) entry(line []byte, n lineNode) {
 	line, n.id = m.identify(line, n.id)
 	line = m.adopt(line, n, &node)
 	if node.results && !m.follows(node) {
-		m.fix("the result of the tool call %s, which there isn't, becomes a placeholder", node.result)
+		m.fix("the result of the tool call %s, which is missing, becomes a placeholder", node.result)
 		line = placeholder(n.id, node.parent, n.time, e.message)
 		node = mendNode{parent: node.parent, sum: node.sum}
 	}
@@ -276,7 +276,7 @@ func (m *mender) adopt(line []byte, n lineNode, node *mendNode) []byte {
 		parent = name
 	}
 	if _, ok := m.nodes[parent]; parent != "" && !ok {
-		m.fix("the parent %s of %s isn't there; it follows the entry before it", parent, n.id)
+		m.fix("the parent %s of %s isn't there; it now follows the entry before it", parent, n.id)
 		parent = m.last
 	}
 	if parent != n.parent && parent != node.parent {

@@ -50,7 +50,7 @@ func readNode(line []byte) lineNode {
 	return n
 }
 
-// strictNode is readNode for lines that other programs shall read: they may be
+// strictNode is readNode for lines that other programs should read: they may be
 // more particular about what is JSON.
 func strictNode(line []byte) lineNode {
 	n := readNode(line)

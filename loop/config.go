@@ -56,7 +56,7 @@ type Patch struct {
 
 // Errors of Start and of the functions that speak to a loop in a folder.
 var (
-	ErrEmptyPrompt   = errors.New("the prompt is empty: say what the agent shall do")
+	ErrEmptyPrompt   = errors.New("the prompt is empty: say what the agent should do")
 	ErrNotRunning    = errors.New("no loop is running here")
 	ErrNothingToGoOn = errors.New("there is no loop here to continue: start one with a prompt")
 )

@@ -307,7 +307,7 @@ func TestABudgetThatCannotBeKept(t *testing.T) {
 			c.Backend = backends.Custom("/bin/true", nil, backends.PromptStdin, stream.FormatText)
 		}, says("<promise>DONE</promise>"))
 		r.over(StopPromise, 1)
-		if !r.log.has("cost cap can't be kept") {
+		if !r.log.has("cost cap can't be enforced") {
 			t.Error("no warning")
 		}
 	})

@@ -156,7 +156,7 @@ func (l *Loop) warnAtStart() {
 	l.lookAtPrompt(prompt)
 	st := l.Status()
 	if st.Limits.MaxCostUSD > 0 && !l.cfg.Backend.Output.HasCost() {
-		l.emit(Warning{Message: fmt.Sprintf("%s doesn't tell what a run costs, so the cost cap can't be kept", l.cfg.Backend.Name)})
+		l.emit(Warning{Message: fmt.Sprintf("%s doesn't tell what a run costs, so the cost cap can't be enforced", l.cfg.Backend.Name)})
 	}
 	if st.Limits.MaxIterations == 0 && st.Limits.MaxCostUSD == 0 && st.Promise == "" {
 		ends := "you, the time limit or the word LOOP_COMPLETE"

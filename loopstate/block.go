@@ -90,7 +90,7 @@ func (b block) lines() int { return strings.Count(b.text, "\n") }
 
 var (
 	errNotText = errors.New("is not a text; put it in quotes")
-	errNotList = errors.New("is not a list of texts; write one per line, behind \"- \" and in quotes")
+	errNotList = errors.New("is not a list of texts; write one per line, after \"- \" and in quotes")
 )
 
 // scalar returns the value's text without quotes; "" for null. A value on one

@@ -202,7 +202,7 @@ func isInterrupted(folder, loopID string) bool {
 }
 
 // announce tells a client without a plugin how a loop ended, and asks whether
-// a limit that was reached shall be raised.
+// a limit that was reached should be raised.
 func (m *manager) announce(f *folder, r *managed, end loop.End) {
 	if m.ed.Client().OptedIn {
 		return

@@ -123,7 +123,7 @@ func asWireError(err error) error {
 	case errors.As(err, &missing):
 		details := wire.MissingOf(missing)
 		if len(details.Checked) > 1 {
-			err = fmt.Errorf("%w: the doctor tells how to install one", err)
+			err = fmt.Errorf("%w: the doctor says how to install one", err)
 		}
 		return failed(wire.ReasonBackendNotFound, err, map[string]any{"checked": details.Checked, "path": details.Path, "install": details.Install})
 	case errors.As(err, &unknown):

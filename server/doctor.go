@@ -159,7 +159,7 @@ func configChecks(settings config.Settings, err error) []wire.Check {
 	case errors.As(err, &invalid):
 		var checks []wire.Check
 		for _, p := range invalid.Problems {
-			checks = append(checks, wire.Check{ID: "config", Message: fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, wire.OneLine(p.Message)), Fix: "mend it: loops don't start before"})
+			checks = append(checks, wire.Check{ID: "config", Message: fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, wire.OneLine(p.Message)), Fix: "mend it: no loop starts until then"})
 		}
 		return checks
 	case errors.As(err, &untrusted):
@@ -207,11 +207,11 @@ context, until it promises that it is done or a limit is reached.
 - **Pause** finishes the running iteration; **resume** goes on, or ends a wait. **Steer** tells the next run something.
 - **Cancel** ends the agent and everything it started, and answers when all of it is gone.
 - The loop's state is in ` + "`.pi/ralph-loop.local.md`" + `: edit the prompt or the limits there, or delete the file to end the loop.
-- Defaults for a folder (backend, limits, roles) stand in its ` + "`ralph.toml`" + `, yours in ralph-lsp/config.toml in your
-  configuration folder; the doctor tells which value comes from where.
+- Defaults for a folder (backend, limits, roles) are in its ` + "`ralph.toml`" + `, yours in ralph-lsp/config.toml in your
+  configuration folder; the doctor says where each value comes from.
 - If the editor goes away, the loop is interrupted and can be continued at the same iteration.
 
 The text of a start may have flags: ` + "`/ralph-loop \"Build X\" --completion-promise \"DONE\" --max-iterations=20`" + `.
-Flags beside such a text win over those in it. ` + "`/cancel-ralph`" + ` and ` + "`/ralph-help`" + ` are understood too.
+Flags next to such a text win over those in it. ` + "`/cancel-ralph`" + ` and ` + "`/ralph-help`" + ` are understood too.
 Others are --backend, --hat, --backend-arg, --model, --max-cost, --max-time, --idle-timeout, --max-failures, --no-instruct.
 `

@@ -11,7 +11,7 @@ func TestWithoutAnAgentTheErrorIsOneReadableLine(t *testing.T) {
 	t.Setenv("PATH", strings.Repeat("/nowhere:", 60))
 	c := dial(t, optedIn, t.TempDir())
 	for backend, want := range map[string]string{
-		"":   "no agent is installed: the doctor tells how to install one",
+		"":   "no agent is installed: the doctor says how to install one",
 		"pi": "pi is not installed: npm install -g @earendil-works/pi-coding-agent (needs node 22.19 or newer)",
 	} {
 		m := c.Command(wire.CommandStart, wire.StartParams{Prompt: "x", Choices: wire.Choices{Backend: backend}})

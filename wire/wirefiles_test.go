@@ -50,9 +50,9 @@ func examples() map[string]any {
 		"command-plan":       PlanParams{Prompt: "What next?", Backend: "pi"},
 
 		"result-start": StartResult{LoopID: "ralph-ca7igygdcr4i", State: "starting", StateFileURI: "file:///w/app/.pi/ralph-loop.local.md",
-			Warnings: []string{"the folder's ralph.toml isn't trusted: limits.max_iterations = 0 is not taken (50 counts); to take it, say ralph-lsp trust"}},
+			Warnings: []string{"the folder's ralph.toml isn't trusted: limits.max_iterations = 0 is not taken (50 counts); to accept it, run ralph-lsp trust"}},
 		"result-dry-run": DryRunResult{Argv: []string{"/bin/pi", "-p"}, Cwd: "/w/app", PromptBytes: 7, Limits: ParamsOf(loop.Limits{MaxIterations: 20}.All(), ""),
-			Sources: start.Sources{"maxIterations": config.FromStart, "maxCostUsd": config.FromFolder}, Warnings: []string{"the folder's ralph.toml isn't trusted: limits.max_iterations = 0 is not taken (50 counts); to take it, say ralph-lsp trust"}},
+			Sources: start.Sources{"maxIterations": config.FromStart, "maxCostUsd": config.FromFolder}, Warnings: []string{"the folder's ralph.toml isn't trusted: limits.max_iterations = 0 is not taken (50 counts); to accept it, run ralph-lsp trust"}},
 		"result-slash":  SlashResult{Command: "/cancel-ralph", LoopResult: &LoopResult{LoopID: "ralph-ca7igygdcr4i", State: "ended", Iteration: 7}},
 		"result-loop":   LoopResult{LoopID: "ralph-ca7igygdcr4i", State: "ended", Iteration: 7, Text: loop.Limits{MaxIterations: 100, MaxCostUSD: 10}.Line("DONE")},
 		"result-steer":  SteerResult{GuidanceID: "g1"},

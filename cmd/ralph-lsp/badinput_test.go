@@ -53,7 +53,7 @@ func TestBadInput(t *testing.T) {
 		args  []string
 		want  string // regular expression
 	}{
-		{"misspelt flag", nil, []string{"run", "--max-iteration", "3", "Do it"}, `^unknown flag --max-iteration; did you mean --max-iterations\? \(text that begins with - goes behind --\)$`},
+		{"misspelt flag", nil, []string{"run", "--max-iteration", "3", "Do it"}, `^unknown flag --max-iteration; did you mean --max-iterations\? \(put text that begins with - after --\)$`},
 		{"misspelt flag behind the prompt", nil, []string{"run", "Do", "it", "--max_iterations=3"}, `unknown flag --max_iterations; did you mean --max-iterations\?`},
 		{"unknown flag", nil, []string{"run", "Do it", "--frobnicate"}, `unknown flag --frobnicate; see ralph-lsp help run`},
 		{"unknown short flag", nil, []string{"run", "-x", "Do it"}, `unknown flag -x; see ralph-lsp help run`},
@@ -88,7 +88,7 @@ func TestBadInput(t *testing.T) {
 		{"unknown backend", nil, []string{"run", "--backend", "cluade", "Do it"}, `unknown backend "cluade": did you mean claude\?`},
 		{"backend program that isn't there", nil, []string{"run", "--backend", "./my-agent", "Do it"}, `no program .*/my-agent`},
 		{"format for a known backend", nil, []string{"run", "--backend", "pi", "--backend-output", "text", "Do it"}, `--backend-output and --backend-prompt go with a program of your own`},
-		{"no backend", nil, []string{"run", "Do it"}, `^no agent is installed; ralph-lsp doctor tells how to install one$`},
+		{"no backend", nil, []string{"run", "Do it"}, `^no agent is installed; ralph-lsp doctor says how to install one$`},
 		{"a backend that isn't installed", nil, []string{"run", "--backend", "pi", "Do it"}, `^pi is not installed: npm install `},
 		{"promise with its tags", nil, []string{"run", "--backend", "./agent", "--completion-promise", "<promise>DONE</promise>", "Do it"}, `leave out <promise> and </promise>`},
 		{"missing folder", nil, []string{"run", "-C", "nowhere", "Do it"}, `the folder .*/nowhere doesn't exist; make it first`},

@@ -36,8 +36,8 @@ func newDecode() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "decode --format AGENT [FILE|-]",
 		Short: "Print a recorded stream as event lines",
-		Long: `Print an agent's recorded output as one JSON object per line, the same as
-run --output json prints, without loopId and time: a recording is one iteration.
+		Long: `Print an agent's recorded output as one JSON object per line, as run
+--output json does, but without loopId and time: a recording is one iteration.
 The last line sums it up.`,
 		Example: "  ralph-lsp decode --format pi recorded.jsonl\n  ralph-lsp decode --format claude --summary - < recorded.jsonl",
 		Args:    atMostOneFile,

@@ -27,7 +27,7 @@ const (
 {{- end}}
 `
 	demoPromise = "DONE"
-	demoPrompt  = "The template " + demoFile + " shall play FizzBuzz from 1 to 15; `ralph-lsp demo-check " + demoFile + "` tells which " +
+	demoPrompt  = "The template " + demoFile + " should play FizzBuzz from 1 to 15; `ralph-lsp demo-check " + demoFile + "` tells which " +
 		"numbers come out wrong. Fix one thing per run. When all are right, say <promise>" + demoPromise + "</promise>."
 )
 
@@ -38,9 +38,9 @@ func newDemo() *cobra.Command {
 		Use:   "demo",
 		Short: "Watch a whole loop in ten seconds, with nothing to install",
 		Long: `Run a loop with a small scripted agent that is built in. It works in a temporary
-folder, in a process of its own that knows nothing of the runs before, and mends a
-little program that fails its check, one mistake per run, until it can promise
-that all is right.`,
+folder, on a little program that fails its check. Each run is a new process that
+remembers nothing and mends one mistake, until the agent can promise that all is
+right.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return runDemo(cmd.OutOrStdout(), cmd.ErrOrStderr(), how, keep, fast)

@@ -67,7 +67,7 @@ func printChecks(out io.Writer, p palette, checks []wire.Check) error {
 		}
 	}
 	if problems > 0 {
-		return &exitError{code: exitFailed, message: tell.Counted(problems, "problem") + " found, marked ✗ above; a loop can't run before that is mended"}
+		return &exitError{code: exitFailed, message: tell.Counted(problems, "problem") + " found, marked ✗ above; a loop can't run until that is mended"}
 	}
 	return nil
 }

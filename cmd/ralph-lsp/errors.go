@@ -38,7 +38,7 @@ func explain(err error) string {
 	case errors.As(err, new(*start.NoModelError)):
 		message += ": say it with --backend-arg"
 	case errors.As(err, &missing) && len(missing.Looked) > 1:
-		message += "; ralph-lsp doctor tells how to install one"
+		message += "; ralph-lsp doctor says how to install one"
 	case errors.Is(err, loop.ErrEmptyPrompt):
 		message = noPrompt
 	case errors.Is(err, loop.ErrNotRunning):
@@ -67,7 +67,7 @@ func wordsHint(cmd *cobra.Command) string {
 	if !cmd.Flags().HasAvailableFlags() || cmd.Annotations[takesText] == "" {
 		return ""
 	}
-	return " (text that begins with - goes behind --)"
+	return " (put text that begins with - after --)"
 }
 
 // takesText marks commands whose arguments are free text.

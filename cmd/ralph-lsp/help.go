@@ -16,7 +16,7 @@ promises that it is done or a limit is reached.
 
 Start here
   ralph-lsp demo                            a whole loop, nothing to install
-  ralph-lsp doctor                          which agents are here, is all in order
+  ralph-lsp doctor                          which agents are installed, what is wrong
   ralph-lsp run "Make the tests pass" --completion-promise DONE
   ralph-lsp run --prompt-file PROMPT.md --max-iterations 20 --max-cost 5
   ralph-lsp plan "Let's write PROMPT.md"    talk with the agent first
@@ -27,11 +27,11 @@ From another terminal, in the same folder (or with -C DIR)
   ralph-lsp update --max-iterations 100     change limits or the promise
   ralph-lsp pause | resume                  stop after this run | go on
   ralph-lsp cancel                          end it now
-  (or edit .pi/ralph-loop.local.md: prompt and limits count from the next run on)
+  (or edit .pi/ralph-loop.local.md: limits count at once, the prompt from the next run)
 
 More
   ralph-lsp trust                           let the folder's ralph.toml name programs
-  ralph-lsp --stdio [--log FILE]            serve an editor; its plugin starts it so
+  ralph-lsp --stdio [--log FILE]            serve an editor (its plugin runs this)
   ralph-lsp history list | show | repair    past loops; pi can open them too
   ralph-lsp decode --format pi FILE         a recorded stream as event lines
   ralph-lsp completion bash|zsh|fish|powershell

@@ -37,7 +37,7 @@ func newHistoryList() *cobra.Command {
 		Args:  noArguments,
 	}
 	limit := cmd.Flags().Int("limit", 0, "show at most `N`; 0 shows all")
-	all := cmd.Flags().Bool("all", false, "list the sessions that pi made itself too")
+	all := cmd.Flags().Bool("all", false, "also list sessions that pi made itself")
 	asJSON := cmd.Flags().Bool("json", false, "print one JSON object per loop")
 	cmd.MarkFlagsMutuallyExclusive("all", "json")
 	inFolder(cmd, func(cmd *cobra.Command, dir string, _ []string) error {
@@ -92,8 +92,8 @@ func newHistoryShow() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show [FILE|LOOP]",
 		Short: "Show what happened in a loop, or in a session of pi's or claude's",
-		Long: `Show a session file again as it was seen live. Without an argument it is the
-last loop of the folder; a loop is named by its id.`,
+		Long: `Show a session file as it was seen live. Name it by its path, or a loop by its id.
+Without an argument the folder's last loop is shown.`,
 		Args: cobra.MaximumNArgs(1),
 	}
 	style := start.Choice{Of: styleNames}
@@ -223,8 +223,8 @@ func newHistoryRepair() *cobra.Command {
 		Use:   "repair FILE",
 		Short: "Mend a session file that pi or a model's provider stumbles over",
 		Long: `Mend a session file of pi's format: results without their call, calls without a
-result, lines that are cut off, ids that are there twice, missing parents, a
-missing header. The file as it was stays beside it; a healthy one is not touched.`,
+result, lines that are cut off, duplicate ids, missing parents, a missing header.
+The original stays beside it; a healthy file isn't touched.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return errors.New("history repair takes one file: a session, see ralph-lsp history list")
@@ -232,7 +232,7 @@ missing header. The file as it was stays beside it; a healthy one is not touched
 			return repairSession(cmd.OutOrStdout(), args[0], dryRun)
 		},
 	}
-	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "only tell what would be mended, with exit code 1 if anything would")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "only say what would be mended, and exit with 1 if anything would")
 	return cmd
 }
 

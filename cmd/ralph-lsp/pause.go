@@ -13,7 +13,7 @@ import (
 func newPause() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "pause",
-		Short: "Let the loop finish its iteration and start no other",
+		Short: "Pause the loop after this iteration",
 		Args:  noArguments,
 	}
 	inFolder(cmd, func(cmd *cobra.Command, dir string, _ []string) error {

@@ -17,8 +17,8 @@ func newPlan() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plan [flags] [--] [PROMPT...]",
 		Short: "Talk with the agent in its own interface",
-		Long: `Start the agent's own terminal interface in the folder, with a first prompt if there
-is one: to plan before a loop runs. The exit code is the agent's.`,
+		Long: `Start the agent's own terminal interface in the folder, with a first prompt if you
+give one, to plan before a loop runs. The exit code is the agent's.`,
 		Example: `  ralph-lsp plan "Let's write PROMPT.md for the new parser"
   ralph-lsp plan --backend pi --hat planner`,
 		Annotations: map[string]string{takesText: "prompt"},

@@ -27,7 +27,7 @@ func readPrompt(words []string, file string, stdin io.Reader) (string, error) {
 		}
 		prompt = string(data)
 		if strings.TrimSpace(prompt) == "" {
-			return "", fmt.Errorf("the prompt in %s is empty; write into it what the agent shall do", file)
+			return "", fmt.Errorf("the prompt in %s is empty; write into it what the agent should do", file)
 		}
 		if err := start.CheckFile(file, prompt); err != nil {
 			return "", err

@@ -16,10 +16,10 @@ func newResume() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "resume",
 		Short: "Let a paused, waiting, interrupted or failed loop go on",
-		Long: `Let the loop in the folder go on: a paused one starts its next iteration, one that
-waits for a rate limit tries again now. A loop that was interrupted or has failed, so
-that no process drives it any more, goes on in this terminal, as with run --continue;
-the flags below are for that.`,
+		Long: `Let the loop in the folder go on. A paused loop starts its next iteration, and one
+that waits for a rate limit tries again now. An interrupted or failed loop, which no
+process drives any more, goes on in this terminal, as with run --continue; the flags
+below are for that.`,
 		Args: noArguments,
 	}
 	flags.addFlags(cmd)

@@ -48,12 +48,13 @@ func newRun() *cobra.Command {
 until it promises that it is done or a limit is reached. Ctrl-C cancels.
 
 Words of the prompt are joined by blanks; a single argument is taken as it is.
-Text that begins with - goes behind --. A text such as
+Put text that begins with - after --. A text such as
 
   '/ralph-loop "Build X" --max-iterations 20'
 
-is the start with these flags, over which the command line's win; /cancel-ralph and
-/ralph-help do as they say. Behind --, and in a file, they are a prompt.`,
+is read as a start with these flags; the command line's flags win over them.
+/cancel-ralph and /ralph-help do what they say. After --, and in a file, all of
+these are just a prompt.`,
 		Example: `  ralph-lsp run "Make the tests pass" --completion-promise DONE
   ralph-lsp run --prompt-file PROMPT.md --backend claude --max-iterations 20 --max-cost 5
   ralph-lsp run --backend ./my-agent --backend-arg --fast "Tidy up"
@@ -75,7 +76,7 @@ is the start with these flags, over which the command line's win; /cancel-ralph 
 	flags.addFlags(cmd)
 	cmd.Flags().StringVar(&promptFile, "prompt-file", "", "read the prompt from `FILE`; - is standard input")
 	cmd.Flags().BoolVar(&goOn, "continue", false, "go on with the interrupted or failed loop in the folder")
-	cmd.Flags().BoolVar(&flags.replace, "replace", false, "cancel or discard the loop that is in the folder, without asking")
+	cmd.Flags().BoolVar(&flags.replace, "replace", false, "cancel or discard the folder's loop without asking")
 	cmd.Flags().BoolVar(&noInstruct, "no-instruct", false, "don't tell the agent about the loop and its promise")
 	return cmd
 }

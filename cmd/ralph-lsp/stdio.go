@@ -26,7 +26,7 @@ func (s *sidecar) addFlags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&s.stdio, "stdio", false, "serve an editor on standard input and output (the default without a terminal)")
 	cmd.Flags().StringVar(&s.logFile, "log", "", "write the log to `FILE` instead of standard error")
 	// The name is the protocol's; clients add it by themselves.
-	cmd.Flags().IntVar(&s.parent, "clientProcessId", 0, "end when the process `PID`, one that this one descends from, does")
+	cmd.Flags().IntVar(&s.parent, "clientProcessId", 0, "end when the process `PID` does; it must be an ancestor of this one")
 	cmd.Flags().SortFlags = false
 }
 

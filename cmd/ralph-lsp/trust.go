@@ -18,10 +18,10 @@ func newTrust() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "trust",
 		Short: "Trust what the folder's ralph.toml runs and loosens",
-		Long: `Let the folder's ralph.toml name programs and their arguments, and files outside of
-the folder, and loosen your limits. It is remembered for the file as it is now: any
-change of it asks again. A program in the folder that it names is trusted whatever it
-becomes.`,
+		Long: `Let the folder's ralph.toml name programs, their arguments and files outside the
+folder, and loosen your limits. Trust is remembered for the file as it is now: after
+any change you are asked again. A program in the folder that the file names stays
+trusted even if it changes.`,
 		Args: noArguments,
 	}
 	forget := cmd.Flags().Bool("forget", false, "don't trust it any more")
@@ -34,7 +34,7 @@ becomes.`,
 			}
 			said := "%s wasn't trusted\n"
 			if known {
-				said = "%s is trusted no more, as it is now and as it ever was\n"
+				said = "%s is no longer trusted, in any version\n"
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), said, plainLine(filepath.Join(dir, config.Name)))
 			return nil

@@ -16,8 +16,8 @@ func newUpdate() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "update",
 		Short: "Change limits or the promise of the loop while it runs",
-		Long: `Change limits or the promise of the loop in the folder. They count at once; what
-isn't given stays as it is. The prompt is in the state file: edit it there.`,
+		Long: `Change limits or the promise of the loop in the folder. They count at once;
+what you leave out stays as it is. To change the prompt, edit the state file.`,
 		Example: `  ralph-lsp update --completion-promise DONE
   ralph-lsp update --max-iterations 100 --max-cost 7.50`,
 		Args: noArguments,

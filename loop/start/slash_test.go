@@ -27,7 +27,7 @@ func TestSlashCommands(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"/cancel-ralph now", "/ralph-help me --max-iterations 3"} {
-		if _, err := Parse(text); err == nil || !strings.Contains(err.Error(), "takes nothing behind it; a prompt that begins so goes behind --") {
+		if _, err := Parse(text); err == nil || !strings.Contains(err.Error(), "takes nothing after it; put a prompt that begins so after --") {
 			t.Errorf("%q: %v", text, err)
 		}
 	}

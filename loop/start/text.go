@@ -46,14 +46,14 @@ func Parse(text string) (Request, error) {
 		if errors.Is(err, pflag.ErrHelp) {
 			return Request{}, errors.New("--help is no flag of a start; say /ralph-help")
 		}
-		return Request{}, FlagError(flags, err, "see /ralph-help", " (text that begins with - goes behind --)")
+		return Request{}, FlagError(flags, err, "see /ralph-help", " (put text that begins with - after --)")
 	}
 	r.Limits, r.Prompt = limits.Patch(), words.prompt
 	if words.slash != SlashStart {
 		r.Slash = words.slash
 	}
 	if r.Slash != "" && r.Prompt != "" {
-		return Request{}, fmt.Errorf("%s takes nothing behind it; a prompt that begins so goes behind --", r.Slash)
+		return Request{}, fmt.Errorf("%s takes nothing after it; put a prompt that begins so after --", r.Slash)
 	}
 	return r, nil
 }

@@ -126,7 +126,7 @@ func (d *Documents) findingsOf(doc *document) []finding {
 		return d.configFindings(doc)
 	case promptDoc:
 		if strings.TrimSpace(doc.text) == "" {
-			return []finding{{severity: protocol.DiagnosticSeverityHint, message: "the prompt is empty: say what the agent shall do"}}
+			return []finding{{severity: protocol.DiagnosticSeverityHint, message: "the prompt is empty: say what the agent should do"}}
 		}
 	}
 	return nil

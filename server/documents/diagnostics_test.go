@@ -27,7 +27,7 @@ func TestDiagnostics(t *testing.T) {
 		want  []string
 	}{
 		{"prompt", promptURI, "Build X", nil, nil},
-		{"empty prompt", promptURI, "«» \r\n\t\n", nil, []string{"hint: the prompt is empty: say what the agent shall do"}},
+		{"empty prompt", promptURI, "«» \r\n\t\n", nil, []string{"hint: the prompt is empty: say what the agent should do"}},
 		{"state", stateURI, interruptedState, nil, nil},
 		{"no front matter", stateURI, "«Build X»\n", nil, []string{`error: the first line is not "---"; a state file starts with "---", its keys, "---", then the prompt`}},
 		{"open front matter", stateURI, "«---»\nactive: true\n", nil, []string{`error: the front matter is not closed; put a line of "---" between the keys and the prompt`}},
@@ -41,7 +41,7 @@ func TestDiagnostics(t *testing.T) {
 		{"wrong type, CRLF", stateURI, "---\r\n«max_iterations: many»\r\n---\r\nx", nil, []string{`error: max_iterations is "many"; write a whole number, 0 or more`}},
 		{"bad values and unknown keys", stateURI, "---\n«max_iterations: many»\n«colour»: 1\n«guidance:»\n  - [a]\n«active: perhaps»\n---\nx", nil, []string{
 			`error: max_iterations is "many"; write a whole number, 0 or more`, "warning: colour is not a known key, it is ignored",
-			`error: guidance is not a list of texts; write one per line, behind "- " and in quotes`, `error: active is "perhaps"; write true or false`}},
+			`error: guidance is not a list of texts; write one per line, after "- " and in quotes`, `error: active is "perhaps"; write true or false`}},
 		{"unknown key without a prompt", stateURI, "---\n«colour»: 1\n---\n«»", nil, []string{
 			"warning: colour is not a known key, it is ignored", `error: there is no prompt; write it below the second "---"`}},
 		{"a key twice", stateURI, "---\nmodel: a\n«model: b»\n«colour»: 1\n---\nx", nil, []string{

@@ -176,13 +176,13 @@ func TestPush(t *testing.T) {
 			do   func()
 			want []string
 		}{
-			{"open", func() { d.DidOpen(opened(promptURI, "")) }, []string{`PROMPT.md v1 ["the prompt is empty: say what the agent shall do"]`}},
+			{"open", func() { d.DidOpen(opened(promptURI, "")) }, []string{`PROMPT.md v1 ["the prompt is empty: say what the agent should do"]`}},
 			{"change", func() { d.DidChange(changed(promptURI, 2, "Build X")) }, []string{`PROMPT.md v2 []`}},
 			{"the loop changes, the prompt doesn't", func() { d.Republish(d.folderOf(d.get(promptURI))) }, nil},
 			{"a source file", func() { d.DidOpen(opened("file:///w/main.go", "")) }, nil},
 			{"its end", func() { d.DidClose(closed("file:///w/main.go")) }, nil},
 			{"close", func() { d.DidClose(closed(promptURI)) }, []string{`PROMPT.md v0 []`}},
-			{"open again", func() { d.DidOpen(opened(promptURI, "")) }, []string{`PROMPT.md v1 ["the prompt is empty: say what the agent shall do"]`}},
+			{"open again", func() { d.DidOpen(opened(promptURI, "")) }, []string{`PROMPT.md v1 ["the prompt is empty: say what the agent should do"]`}},
 		}
 		for _, s := range steps {
 			s.do()

@@ -20,7 +20,7 @@ var stateKeys = []config.Key{
 	{Path: []string{"backend"}, Type: config.Backend, Doc: "The agent that runs the loop."},
 	{Path: []string{"hat"}, Type: config.Text, Doc: "The role that the loop was started with."},
 	{Path: []string{"model"}, Type: config.Text, Doc: "The agent's model; without it, the agent chooses."},
-	{Path: []string{"backend_args"}, Type: config.Texts, Doc: "Arguments that the agent gets behind the backend's own."},
+	{Path: []string{"backend_args"}, Type: config.Texts, Doc: "Arguments that the agent gets after the backend's own."},
 	{Path: []string{"backend_output"}, Type: config.Text, Doc: "What a program of your own prints: `text`, or the stream of a known agent."},
 	{Path: []string{"backend_prompt"}, Type: config.Text, Doc: "How a program of your own gets the prompt: `stdin`, `arg` or `file`."},
 	{Path: []string{"quiet"}, Type: config.Switch, Default: "false", Doc: "`true` keeps the loop's rules from the agent."},

@@ -68,5 +68,5 @@ export async function chooseFolder(named: string | undefined, document?: vscode.
     return undefined;
   }
   if (folders.length === 1) return folders[0]?.uri;
-  return (await vscode.window.showWorkspaceFolderPick({ placeHolder: t('In which folder shall the loop run?') }))?.uri;
+  return (await vscode.window.showWorkspaceFolderPick({ placeHolder: t('In which folder should the loop run?') }))?.uri;
 }

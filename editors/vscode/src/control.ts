@@ -45,7 +45,7 @@ export class Controls {
     const loop = await chooseLoop(this.loops, argument, isLive);
     if (!loop) return undefined;
     const text = argument?.text ?? (await vscode.window.showInputBox({
-      title: t('Ralph: steer'), prompt: t('What shall the next iteration know?'), ignoreFocusOut: true,
+      title: t('Ralph: steer'), prompt: t('What should the next iteration know?'), ignoreFocusOut: true,
     }));
     return text?.trim() ? this.sidecar.execute(command.steer, { ...named(loop), text }) : undefined;
   }

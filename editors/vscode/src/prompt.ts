@@ -41,7 +41,7 @@ export async function choosePrompt(folder: vscode.Uri, last: Prompt | undefined)
   if (selected) choices.push({ label: `$(selection) ${t('Selection')}`, description: firstLine(selected), get: () => Promise.resolve({ prompt: selected }) });
   choices.push({ label: `$(edit) ${t('New text...')}`, description: t('typed in'), get: typed });
   if (last) choices.push({ label: `$(history) ${t('Last prompt')}`, description: firstLine(last.prompt ?? last.text ?? last.promptUri ?? ''), get: () => Promise.resolve(last) });
-  return (await vscode.window.showQuickPick(choices, { title: t('Ralph: what shall the agent do?'), placeHolder: t('The same prompt, again and again, until it is done') }))?.get();
+  return (await vscode.window.showQuickPick(choices, { title: t('Ralph: what should the agent do?'), placeHolder: t('The same prompt, again and again, until it is done') }))?.get();
 }
 
 async function exists(uri: vscode.Uri): Promise<boolean> {
@@ -59,7 +59,7 @@ async function typed(): Promise<Prompt | undefined> {
   const text = await vscode.window.showInputBox({
     title: t('Ralph: the prompt'), ignoreFocusOut: true,
     prompt: t('May have flags: /ralph-loop "Build X" --completion-promise "DONE" --max-iterations=20'),
-    validateInput: (value) => (value.trim() ? undefined : { message: t('Say what the agent shall do.'), severity: vscode.InputBoxValidationSeverity.Info }),
+    validateInput: (value) => (value.trim() ? undefined : { message: t('Say what the agent should do.'), severity: vscode.InputBoxValidationSeverity.Info }),
   });
   return text?.trim() ? { prompt: text } : undefined;
 }

@@ -42,6 +42,6 @@ test('without an agent, a start says so and leads to the doctor', { timeout: 300
   story({ programs: '/nowhere', files: { 'PROMPT.md': 'wait\n' }, keybindings: [{ key: 'ctrl+alt+r', command: 'ralph.start', args: { prompt: 'wait' } }] }, async (w) => {
     await w.run('Ralph: Focus on Ralph Loops View');
     await w.page.keyboard.press('Control+Alt+r');
-    await w.press('no agent is installed: the doctor tells how to install one', 'Run Doctor');
+    await w.press('no agent is installed: the doctor says how to install one', 'Run Doctor');
     await w.page.locator('.tabs-container .tab.active').filter({ hasText: 'Ralph Doctor' }).waitFor();
   }));
