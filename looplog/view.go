@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"ralph-lsp/history"
+	"ralph-lsp/loop"
 	"ralph-lsp/stream"
 	"ralph-lsp/wire"
 )
@@ -72,7 +73,7 @@ func (v *view) HandleRecord(r history.Record) {
 	case history.IterationStart:
 		v.iteration = r.Iteration
 	}
-	if e := wire.LoopEvent(r); e != nil {
+	if e := loop.EventOf(r); e != nil {
 		v.add(v.projector.Loop(e), false)
 	}
 }

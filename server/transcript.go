@@ -10,6 +10,7 @@ import (
 	"io/fs"
 
 	"ralph-lsp/history"
+	"ralph-lsp/loop"
 	"ralph-lsp/server/rpc"
 	"ralph-lsp/stream"
 	"ralph-lsp/wire"
@@ -179,7 +180,7 @@ func (v *transcriptView) HandleRecord(r history.Record) {
 		v.add(wire.Note{SessionUpdate: wire.KindNote, Label: stream.Plain(r.Label), Text: stream.Plain(r.Text)}, false)
 		return
 	}
-	if e := wire.LoopEvent(r); e != nil {
+	if e := loop.EventOf(r); e != nil {
 		v.add(v.projector.Loop(e), false)
 	}
 }

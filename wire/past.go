@@ -50,53 +50,13 @@ func PastOf(s history.Summary) PastLoop {
 	ending := loop.StopInterrupted.Ending()
 	past.Text, past.Class = ending.With(" after "+tell.Counted(s.Iteration, "iteration")), ending.Class
 	if e := s.End; e != nil {
-		end := endOf(*e)
+		end := loop.EventOf(*e).(loop.End)
 		past.Text, past.Class = EndText(end), end.Reason.Ending().Class
 		past.StopReason, past.Promise, past.Iterations, past.Error = e.StopReason, e.Promise, e.Iterations, stream.Plain(e.Error)
 		past.CostUSD, past.DurationMs = dollars(history.CostOf(e.CostUSD)), history.DurationOf(e.DurationMs).Milliseconds()
 		past.Tokens = projectTokens(stream.Tokens(e.Tokens))
 	}
 	return past
-}
-
-// LoopEvent is the event of a loop's that a record was made of, nil for a
-// record that is none.
-func LoopEvent(r history.Record) loop.Event {
-	switch r := r.(type) {
-	case history.IterationStart:
-		return loop.IterationStart{Iteration: r.Iteration, MaxIterations: r.MaxIterations}
-	case history.IterationEnd:
-		return loop.IterationEnd{
-			Iteration: r.Iteration, Outcome: loop.Outcome(r.Outcome), Error: r.Error, Cost: history.CostOf(r.CostUSD),
-			Tokens: stream.Tokens(r.Tokens), Turns: r.Turns, ToolCalls: r.ToolCalls,
-			Duration: history.DurationOf(r.DurationMs), Skipped: r.Skipped,
-		}
-	case history.Goal:
-		return loop.Goal(r)
-	case history.NearMiss:
-		return loop.NearMiss{Found: r.Found, Expected: r.Expected, Why: r.Why}
-	case history.Guidance:
-		return loop.Guidance{ID: r.ID, State: loop.GuidanceState(r.State)}
-	case history.Warning:
-		return loop.Warning{Message: r.Message}
-	case history.Limits:
-		given, _ := r.Given() // what can't be is no limit
-		return loop.LimitsChanged{Limits: given.Over(loop.Limits{}), Promise: r.Promise}
-	case history.LoopEnd:
-		return endOf(r)
-	}
-	return nil
-}
-
-func endOf(r history.LoopEnd) loop.End {
-	end := loop.End{
-		Reason: loop.StopReason(r.StopReason), Promise: r.Promise, Iterations: r.Iterations, Limit: r.Limit, Cost: history.CostOf(r.CostUSD),
-		Tokens: stream.Tokens(r.Tokens), Duration: history.DurationOf(r.DurationMs), Error: r.Error,
-	}
-	for _, d := range r.Denials {
-		end.Denials = append(end.Denials, stream.Denial(d))
-	}
-	return end
 }
 
 // SessionURI is the URI of a loop's session file, "" if it has none.

@@ -13,6 +13,7 @@ import (
 
 	"ralph-lsp/history"
 	"ralph-lsp/internal/tell"
+	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"
 	"ralph-lsp/server"
 	"ralph-lsp/wire"
@@ -173,7 +174,7 @@ func (v sessionViewer) HandleRecord(r history.Record) {
 	case history.Note:
 		v.Note(plainLine(r.Label + ": " + r.Text))
 	default:
-		if e := wire.LoopEvent(r); e != nil {
+		if e := loop.EventOf(r); e != nil {
 			v.HandleLoop(e)
 		}
 	}

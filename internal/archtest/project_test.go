@@ -28,7 +28,7 @@ var picture = Rules{
 		"loop":             {"stream", "backends", "loopstate", "history", "internal/limits", "internal/tell"},
 		"loop/start":       {"loop", "backends", "stream", "loopstate", "config", "internal/limits", "internal/tell"},
 		"wire":             {"loop", "loop/start", "stream", "backends", "history", "config", "internal/limits", "internal/tell"},
-		"looplog":          {"wire", "history", "stream"},
+		"looplog":          {"wire", "loop", "history", "stream"},
 		"server/rpc":       {"stream"},
 		"server/client":    {"wire"},
 		"server/documents": {"server/client", "server/rpc", "wire", "loop", "loop/start", "stream", "backends", "loopstate", "config", "internal/limits", "internal/paths"},

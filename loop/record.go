@@ -1,0 +1,85 @@
+package loop
+
+import (
+	"ralph-lsp/history"
+	"ralph-lsp/stream"
+)
+
+// recordOf is an event of the loop's as its session file holds it, nil for one
+// that is of no interest afterwards.
+func recordOf(e Event) history.Record {
+	switch e := e.(type) {
+	case IterationStart:
+		return history.IterationStart{Iteration: e.Iteration, MaxIterations: e.MaxIterations}
+	case Goal:
+		return history.Goal(e)
+	case Told:
+		return history.Input{Kind: history.InputAgent, Text: e.Text}
+	case IterationEnd:
+		return history.IterationEnd{
+			Iteration: e.Iteration, Outcome: string(e.Outcome), Error: e.Error, CostUSD: history.KnownCost(e.Cost),
+			Tokens: history.Tokens(e.Tokens), Turns: e.Turns, ToolCalls: e.ToolCalls,
+			DurationMs: e.Duration.Milliseconds(), Skipped: e.Skipped,
+		}
+	case NearMiss:
+		return history.NearMiss{Found: e.Found, Expected: e.Expected, Why: e.Why}
+	case Guidance:
+		return history.Guidance{ID: e.ID, State: string(e.State)}
+	case Warning:
+		return history.Warning{Message: e.Message}
+	case LimitsChanged:
+		return history.Limits{Message: e.Limits.Given().Message(), Promise: e.Promise}
+	}
+	return nil
+}
+
+func endRecord(e End) history.LoopEnd {
+	end := history.LoopEnd{
+		StopReason: string(e.Reason), Promise: e.Promise, Iterations: e.Iterations, Limit: e.Limit, CostUSD: history.KnownCost(e.Cost),
+		Tokens: history.Tokens(e.Tokens), DurationMs: e.Duration.Milliseconds(), Error: e.Error,
+	}
+	for _, d := range e.Denials {
+		end.Denials = append(end.Denials, history.Denial(d))
+	}
+	return end
+}
+
+// EventOf is the event of the loop's that a record was made of, nil for a
+// record that is none.
+func EventOf(r history.Record) Event {
+	switch r := r.(type) {
+	case history.IterationStart:
+		return IterationStart{Iteration: r.Iteration, MaxIterations: r.MaxIterations}
+	case history.IterationEnd:
+		return IterationEnd{
+			Iteration: r.Iteration, Outcome: Outcome(r.Outcome), Error: r.Error, Cost: history.CostOf(r.CostUSD),
+			Tokens: stream.Tokens(r.Tokens), Turns: r.Turns, ToolCalls: r.ToolCalls,
+			Duration: history.DurationOf(r.DurationMs), Skipped: r.Skipped,
+		}
+	case history.Goal:
+		return Goal(r)
+	case history.NearMiss:
+		return NearMiss{Found: r.Found, Expected: r.Expected, Why: r.Why}
+	case history.Guidance:
+		return Guidance{ID: r.ID, State: GuidanceState(r.State)}
+	case history.Warning:
+		return Warning{Message: r.Message}
+	case history.Limits:
+		given, _ := r.Given() // what can't be is no limit
+		return LimitsChanged{Limits: given.Over(Limits{}), Promise: r.Promise}
+	case history.LoopEnd:
+		return endEvent(r)
+	}
+	return nil
+}
+
+func endEvent(r history.LoopEnd) End {
+	end := End{
+		Reason: StopReason(r.StopReason), Promise: r.Promise, Iterations: r.Iterations, Limit: r.Limit, Cost: history.CostOf(r.CostUSD),
+		Tokens: stream.Tokens(r.Tokens), Duration: history.DurationOf(r.DurationMs), Error: r.Error,
+	}
+	for _, d := range r.Denials {
+		end.Denials = append(end.Denials, stream.Denial(d))
+	}
+	return end
+}

@@ -1,0 +1,55 @@
+package loop
+
+import (
+	"os"
+	"reflect"
+	"regexp"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ralph-lsp/history"
+	"ralph-lsp/internal/limits"
+	"ralph-lsp/stream"
+)
+
+// What is kept of an event comes back from the session file.
+func TestEventsComeBackFromTheirRecords(t *testing.T) {
+	tokens := stream.Tokens{Input: 1, Output: 2, CacheRead: 3, CacheWrite: 4}
+	notKept := map[string]string{
+		"StateChanged": "of interest while the loop runs",
+		"Told":         "is an input, which the agent's own session shows",
+		"Settled":      "tells of the session file",
+	}
+	kept := map[string]Event{}
+	for _, e := range []Event{
+		IterationStart{Iteration: 3, MaxIterations: 50},
+		IterationEnd{Iteration: 3, Outcome: OutcomeError, Error: "429", Cost: stream.USD(0.5), Tokens: tokens, Turns: 4, ToolCalls: 5, Duration: time.Minute, Skipped: 6},
+		Goal{Promise: "DONE", From: "prompt"},
+		NearMiss{Found: "DONE", Expected: "ALL DONE", Why: "it differs"},
+		Guidance{ID: "g1", State: GuidanceDelivered},
+		Warning{Message: "mind the gap"},
+		LimitsChanged{Limits: limits.Default(), Promise: "DONE"},
+		End{Reason: StopPermissionDenied, Promise: "DONE", Iterations: 3, Limit: 50, Cost: stream.USD(1.5), Tokens: tokens, Duration: time.Hour, Error: "refused",
+			Denials: []stream.Denial{{Tool: "bash", Detail: "rm"}}},
+	} {
+		kept[reflect.TypeOf(e).Name()] = e
+		var r history.Record = recordOf(e)
+		if end, ok := e.(End); ok {
+			r = endRecord(end)
+		}
+		if diff := cmp.Diff(e, EventOf(r)); diff != "" {
+			t.Errorf("%T: -want +got:\n%s", e, diff)
+		}
+	}
+	src, err := os.ReadFile("event.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range regexp.MustCompile(`func \((\w+)\) loopEvent\(\)`).FindAllStringSubmatch(string(src), -1) {
+		if kept[m[1]] == nil && notKept[m[1]] == "" {
+			t.Errorf("%s has no record, and nothing says why", m[1])
+		}
+	}
+}
