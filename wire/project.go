@@ -34,7 +34,7 @@ type Projector struct {
 func (p *Projector) Event(e stream.Event) Update {
 	switch e := e.(type) {
 	case stream.SessionStart:
-		return SessionUpdate{KindSession, stream.Plain(e.Backend), stream.Plain(e.Version), stream.Plain(e.Provider), stream.Plain(e.Model), e.SessionID, info(SessionText(e))}
+		return SessionUpdate{KindSession, stream.Plain(e.Backend), stream.Plain(e.Version), stream.Plain(e.Provider), stream.Plain(e.Model), e.SessionID, saidOfSession(e)}
 	case stream.Text:
 		return chunk(KindMessageChunk, e.Delta, e.MessageID, e.ParentToolCallID)
 	case stream.Thinking:
@@ -193,6 +193,7 @@ func (l *LoopStatus) say(s loop.Status) {
 	if s.State != StateIdle {
 		l.LimitTexts = limitTexts(s.Limits, s.Promise)
 	}
+	l.Details = detailsOf(*l, s)
 }
 
 // titleOf tells a loop from those in other folders.

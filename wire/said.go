@@ -49,6 +49,15 @@ func GoalText(e loop.Goal) string {
 	return text
 }
 
+// saidOfSession says who is at work as soon as that is known: agents come first,
+// and their models later.
+func saidOfSession(e stream.SessionStart) Said {
+	if e.Model == "" {
+		return Said{}
+	}
+	return info(SessionText(e))
+}
+
 // SessionText names the agent at work: "pi 0.87.1 · anthropic · claude-sonnet-4".
 func SessionText(e stream.SessionStart) string {
 	agent := e.Backend

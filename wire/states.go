@@ -26,18 +26,19 @@ const (
 	CanSteer   = "steer"
 	CanUpdate  = "update"
 	CanDiscard = "discard"
+	CanOpen    = "open" // its state file
 )
 
 // states has all states of a loop, and idle, which is none.
 var states = map[loop.State]stateFacts{
 	StateIdle:             {can: []string{CanStart}},
-	loop.StateStarting:    {live: true, busy: true, doing: saying("starting"), can: []string{CanCancel, CanPause, CanSteer, CanUpdate}},
-	loop.StateRunning:     {live: true, busy: true, doing: pausing, can: []string{CanCancel, CanPause, CanSteer, CanUpdate}},
-	loop.StateCancelling:  {live: true, busy: true, doing: saying("stopping")},
-	loop.StatePaused:      {live: true, doing: saying("paused"), can: []string{CanResume, CanCancel, CanSteer, CanUpdate}},
-	loop.StateWaiting:     {live: true, class: ClassWarning, doing: waitsFor, can: []string{CanResume, CanCancel, CanPause, CanSteer, CanUpdate}},
-	loop.StateInterrupted: {class: ClassWarning, doing: endingOf, can: []string{CanResume, CanDiscard}},
-	loop.StateFailed:      {class: ClassError, doing: endingOf, can: []string{CanResume, CanDiscard}},
+	loop.StateStarting:    {live: true, busy: true, doing: saying("starting"), can: []string{CanCancel, CanPause, CanSteer, CanUpdate, CanOpen}},
+	loop.StateRunning:     {live: true, busy: true, doing: pausing, can: []string{CanCancel, CanPause, CanSteer, CanUpdate, CanOpen}},
+	loop.StateCancelling:  {live: true, busy: true, doing: saying("stopping"), can: []string{CanOpen}},
+	loop.StatePaused:      {live: true, doing: saying("paused"), can: []string{CanResume, CanCancel, CanSteer, CanUpdate, CanOpen}},
+	loop.StateWaiting:     {live: true, class: ClassWarning, doing: waitsFor, can: []string{CanResume, CanCancel, CanPause, CanSteer, CanUpdate, CanOpen}},
+	loop.StateInterrupted: {class: ClassWarning, doing: endingOf, can: []string{CanResume, CanDiscard, CanOpen}},
+	loop.StateFailed:      {class: ClassError, doing: endingOf, can: []string{CanResume, CanDiscard, CanOpen}},
 	loop.StateEnded:       {doing: endingOf, can: []string{CanStart}},
 }
 

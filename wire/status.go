@@ -93,6 +93,7 @@ type LoopStatus struct {
 	Can                []string      `json:"can,omitempty"`        // what can be done with it: CanStart, CanCancel...
 	CostText           string        `json:"costText,omitempty"`   // "$1.42 of $10.00"
 	LimitTexts         []string      `json:"limitTexts,omitempty"` // its limits, a line each
+	Details            []Detail      `json:"details,omitempty"`    // what there is to know of it, for a table
 	Iteration          int           `json:"iteration,omitempty"`
 	MaxIterations      int           `json:"maxIterations,omitempty"` // absent: unlimited
 	StartedAt          time.Time     `json:"startedAt,omitzero"`
@@ -112,6 +113,12 @@ type LoopStatus struct {
 	Owned              bool          `json:"owned"`            // false: another process drives it, or none
 	StateFileURI       string        `json:"stateFileUri,omitempty"`
 	SessionFileURI     string        `json:"sessionFileUri,omitempty"`
+}
+
+// Detail is a row of a table about a loop.
+type Detail struct {
+	Label string `json:"label"`
+	Text  string `json:"text"`
 }
 
 // BackendInfo names the agent at work.

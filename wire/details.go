@@ -1,0 +1,71 @@
+package wire
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"ralph-lsp/internal/tell"
+	"ralph-lsp/loop"
+)
+
+// detailsOf is what there is to know of a loop besides how it stands. What isn't
+// known has no row.
+func detailsOf(l LoopStatus, s loop.Status) []Detail {
+	var rows []Detail
+	add := func(label, text string) {
+		if text != "" {
+			rows = append(rows, Detail{label, text})
+		}
+	}
+	add("Agent", SessionText(s.Session))
+	add("Hat", l.Hat)
+	add("Cost", l.CostText)
+	add("Limits", JoinFacts(l.LimitTexts...))
+	add("Work", workText(s))
+	add("Tokens", tokensText(l.Tokens))
+	add("Context", contextText(l.Context))
+	add("Quota", quotaText(l.Quota))
+	if l.Live && !l.Owned {
+		add("Driven by", "another process")
+	}
+	add("Error", sentence(l.Error))
+	return rows
+}
+
+// workText is what a loop has worked, of what it may: "12m00s of 4h". Waits and
+// pauses don't count.
+func workText(s loop.Status) string {
+	switch {
+	case s.Elapsed < time.Second:
+		return ""
+	case s.Limits.MaxDuration == 0:
+		return tell.Elapsed(s.Elapsed.Truncate(time.Second))
+	}
+	return tell.Elapsed(s.Elapsed.Truncate(time.Second)) + " of " + tell.Duration(s.Limits.MaxDuration)
+}
+
+func tokensText(t *Tokens) string {
+	if t == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s in, %s out, %s cached", tell.Tokens(t.Input), tell.Tokens(t.Output), tell.Tokens(t.CacheRead))
+}
+
+func contextText(c *Context) string {
+	switch {
+	case c == nil:
+		return ""
+	case c.Size == 0:
+		return tell.Tokens(c.Used)
+	}
+	return tell.Tokens(c.Used) + " of " + tell.Tokens(c.Size)
+}
+
+func quotaText(windows []QuotaWindow) string {
+	var used []string
+	for _, w := range windows {
+		used = append(used, fmt.Sprintf("%s %.0f %%", strings.ReplaceAll(w.Window, "_", " "), 100*w.Utilization))
+	}
+	return JoinFacts(used...)
+}
