@@ -1,10 +1,9 @@
 // Which loop, and which folder, a command is for.
 import * as path from 'node:path';
 import * as vscode from 'vscode';
-import { facts } from './format';
 import { t } from './l10n';
-import { countText, ending, folderName, stateText } from './loopText';
 import type { Loops } from './loops';
+import { facts } from './show';
 import type { LoopParams, LoopStatus, PastLoop } from './wire';
 
 /** A command's argument as keybindings and other extensions give it, or an item of the tree. */
@@ -39,10 +38,10 @@ export async function chooseSession(loops: Loops, argument: LoopArgument): Promi
   return items.length === 1 ? items[0]?.loop : (await vscode.window.showQuickPick(items, { title: t('Which loop?'), matchOnDescription: true }))?.loop;
 }
 
-const currentItem = (loop: LoopStatus) => ({ label: folderName(loop.folder), description: facts(countText(loop), stateText(loop)), loop });
+const currentItem = (loop: LoopStatus) => ({ label: loop.title, description: loop.line, loop });
 
 const pastItem = (loop: PastLoop) => ({
-  label: loop.title ?? loop.loopId, description: facts(new Date(loop.startedAt).toLocaleString(), ending(loop.stopReason)), loop,
+  label: loop.title, description: facts(new Date(loop.startedAt).toLocaleString(), loop.text), loop,
 });
 
 /** The URI of a folder that is given as such or as a path. */

@@ -7,23 +7,16 @@ import {
 import type { Binary } from './binary';
 import { protocolVersion } from './wire';
 
-export interface ProgressEvent { loopId: string; message: string }
-
-export interface ClientHooks {
-  log: vscode.LogOutputChannel;
-  onProgress(e: ProgressEvent): void;
-}
-
 const tokenPrefix = 'ralph/';
 
 /** Makes a client; it neither restarts nor tells the user of failures by itself. */
-export function newClient(binary: Binary, hooks: ClientHooks): LanguageClient {
+export function newClient(binary: Binary, log: vscode.LogOutputChannel): LanguageClient {
   const files = { scheme: 'file' };
   const options: LanguageClientOptions = {
     documentSelector: [
       { ...files, pattern: '**/PROMPT*.md' }, { ...files, pattern: '**/.pi/ralph-loop.local.md' }, { ...files, pattern: '**/ralph.toml' },
     ],
-    outputChannel: hooks.log,
+    outputChannel: log,
     revealOutputChannelOn: RevealOutputChannelOn.Never,
     initializationFailedHandler: () => false,
     errorHandler: {
@@ -33,8 +26,7 @@ export function newClient(binary: Binary, hooks: ClientHooks): LanguageClient {
     middleware: {
       // Our own item in the status bar shows a loop's progress.
       handleWorkDoneProgress: (token, params, next) => {
-        if (typeof token !== 'string' || !token.startsWith(tokenPrefix)) return next(token, params);
-        if (params.message) hooks.onProgress({ loopId: token.slice(tokenPrefix.length), message: params.message });
+        if (typeof token !== 'string' || !token.startsWith(tokenPrefix)) next(token, params);
       },
     },
   };

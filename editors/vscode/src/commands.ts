@@ -79,7 +79,8 @@ function editorCommands({ sidecar, loops, starter, transcripts, diffs, pages }: 
 
 /** The server's commands that its code lenses and code actions carry. */
 function lensCommands({ sidecar, starter }: Parts): Record<string, Handler> {
-  const passed = [command.cancel, command.pause, command.resume, command.update, command.steer, command.status, command.output, command.history];
+  const own: string[] = [command.start, command.plan, command.help, command.doctor];
+  const passed = Object.values(command).filter((id) => !own.includes(id));
   return {
     ...Object.fromEntries(passed.map((id) => [id, (a?: object) => sidecar.execute(id, a)])),
     [command.start]: async (a: StartArgument) => {

@@ -1,23 +1,18 @@
-// The context keys that menus and keybindings use: ralph.available, ralph.running, ...
+// The context keys that menus and keybindings use: ralph.available, ralph.running, and
+// ralph.can.pause and its like for what can be done with some loop.
 import * as vscode from 'vscode';
-import { isLive, isResumable } from './loopText';
 import type { Loops } from './loops';
 
 export function keepContextKeys(loops: Loops): vscode.Disposable {
-  const last = new Map<string, boolean>();
-  const set = (key: string, value: boolean) => {
-    if (last.get(key) === value) return;
-    last.set(key, value);
-    void vscode.commands.executeCommand('setContext', key, value);
-  };
+  let last = new Set<string>();
   const update = () => {
-    const { server, loops: all, pausing } = loops.model(Date.now());
-    set('ralph.available', server.state === 'running');
-    set('ralph.running', all.some((l) => isLive(l) && l.state !== 'paused'));
-    set('ralph.paused', all.some((l) => l.state === 'paused'));
-    set('ralph.interrupted', all.some((l) => l.state === 'interrupted'));
-    set('ralph.failed', all.some((l) => l.state === 'failed'));
-    set('ralph.resumable', pausing.size > 0 || all.some(isResumable));
+    const now = new Set(loops.status.flatMap((l) => l.can ?? []).map((can) => `ralph.can.${can}`));
+    if (loops.server.state === 'running') now.add('ralph.available');
+    if (loops.status.some((l) => l.live)) now.add('ralph.running');
+    for (const key of new Set([...last, ...now])) {
+      if (last.has(key) !== now.has(key)) void vscode.commands.executeCommand('setContext', key, now.has(key));
+    }
+    last = now;
   };
   update();
   return loops.onChange(update);

@@ -2,47 +2,44 @@
 import * as vscode from 'vscode';
 import { chooseLoop, chooseSession, type LoopArgument } from './choose';
 import { t } from './l10n';
-import { isLeft, isLive, isResumable } from './loopText';
 import type { Loops } from './loops';
-import type { Sidecar } from './sidecar';
-import { askChanges } from './startLimits';
-import { command, type Limits, type LoopParams, type LoopResult, type LoopStatus } from './wire';
+import { shownFor } from './notifications';
+import { CommandError, type Sidecar } from './sidecar';
+import { command, limitKeys, type Limits, type LoopParams, type LoopResult, type LoopStatus } from './wire';
 
 const named = (l: LoopStatus): LoopParams => (l.loopId ? { loopId: l.loopId } : { folder: l.folder });
+const can = (...what: string[]) => (l: LoopStatus): boolean => what.some((w) => l.can?.includes(w));
 
 export class Controls {
   constructor(private readonly sidecar: Sidecar, private readonly loops: Loops) {}
 
   /** Ends a loop; resolves when its agent and all it started are gone. */
   async cancel(argument?: LoopArgument & { when?: 'now' | 'afterIteration' }): Promise<LoopResult | undefined> {
-    const loop = await chooseLoop(this.loops, argument, (l) => isLive(l) || isLeft(l));
+    const loop = await chooseLoop(this.loops, argument, can('cancel', 'discard'));
     // Whatever runs in its folder: the loop may have been replaced a moment ago.
     return loop && this.sidecar.execute<LoopResult>(command.cancel, { folder: loop.folder, when: argument?.when });
   }
 
   /** Lets the iteration finish, and starts no other. */
   async pause(argument?: LoopArgument): Promise<LoopResult | undefined> {
-    const loop = await chooseLoop(this.loops, argument, (l) => isLive(l) && l.state !== 'paused');
-    if (!loop) return undefined;
-    const result = await this.sidecar.execute<LoopResult>(command.pause, named(loop));
-    this.loops.markPausing(loop.loopId, result.state === 'running');
-    return result;
+    const loop = await chooseLoop(this.loops, argument, can('pause'));
+    return loop && this.sidecar.execute<LoopResult>(command.pause, named(loop));
   }
 
-  /** Goes on with a paused, waiting, interrupted, failed or capped loop, with new limits if some are given. */
+  /** Goes on with a loop, with new limits if some are given; one that stopped at a limit needs a higher one. */
   async resume(argument?: LoopArgument & Limits): Promise<LoopResult | undefined> {
-    const loop = await chooseLoop(this.loops, argument, (l) => isResumable(l) || this.loops.isPausing(l));
-    if (!loop) return undefined;
-    const limits = await this.newLimits(loop, argument, loop.state === 'ended'); // it stopped at one
-    if (!limits) return undefined;
-    const result = await this.sidecar.execute<LoopResult>(command.resume, { ...named(loop), ...limits });
-    this.loops.markPausing(loop.loopId, false);
-    return result;
+    const loop = await chooseLoop(this.loops, argument, can('resume'));
+    return loop && this.change(command.resume, loop, limitsIn(argument), loop.state === 'ended');
+  }
+
+  async changeLimits(argument?: LoopArgument & Limits): Promise<LoopResult | undefined> {
+    const loop = await chooseLoop(this.loops, argument, can('update'));
+    return loop && this.change(command.update, loop, limitsIn(argument), true);
   }
 
   /** Tells the next run something. */
   async steer(argument?: LoopArgument & { text?: string }): Promise<{ guidanceId?: string } | undefined> {
-    const loop = await chooseLoop(this.loops, argument, isLive);
+    const loop = await chooseLoop(this.loops, argument, can('steer'));
     if (!loop) return undefined;
     const text = argument?.text ?? (await vscode.window.showInputBox({
       title: t('Ralph: steer'), prompt: t('What should the next iteration know?'), ignoreFocusOut: true,
@@ -50,24 +47,9 @@ export class Controls {
     return text?.trim() ? this.sidecar.execute(command.steer, { ...named(loop), text }) : undefined;
   }
 
-  async changeLimits(argument?: LoopArgument & Limits): Promise<LoopResult | undefined> {
-    const loop = await chooseLoop(this.loops, argument, isLive);
-    if (!loop) return undefined;
-    const changes = await this.newLimits(loop, argument, true);
-    if (!changes || Object.keys(changes).length === 0) return undefined;
-    return this.sidecar.execute<LoopResult>(command.update, { ...named(loop), ...changes });
-  }
-
-  /** The limits in an argument; without any, the user is asked if ask is set. */
-  private async newLimits(loop: LoopStatus, argument: Limits | undefined, ask: boolean): Promise<Limits | undefined> {
-    const given = limitsIn(argument);
-    if (!ask || Object.keys(given).length > 0) return given;
-    return askChanges({ maxIterations: loop.maxIterations, maxCostUsd: loop.cost?.limit, maxDurationMs: loop.time?.limitMs });
-  }
-
   async openStateFile(argument?: LoopArgument): Promise<void> {
-    const loop = await chooseLoop(this.loops, argument, (l) => Boolean(l.stateFileUri) && l.state !== 'ended');
-    if (loop?.stateFileUri) await vscode.window.showTextDocument(vscode.Uri.parse(loop.stateFileUri));
+    const loop = await chooseLoop(this.loops, argument, can('open'));
+    if (loop) await this.sidecar.execute(command.open, { folder: loop.folder });
   }
 
   /** Opens the file that a loop's session is kept in, also a past loop's. */
@@ -75,11 +57,28 @@ export class Controls {
     const file = (await chooseSession(this.loops, argument))?.sessionFileUri;
     if (file) await vscode.window.showTextDocument(vscode.Uri.parse(file));
   }
+
+  /** Changes a loop's limits; without any that are given, and if ask is set, to what the user types. */
+  private async change(id: typeof command.resume | typeof command.update, loop: LoopStatus, given: Limits, ask: boolean): Promise<LoopResult | undefined> {
+    if (!ask || Object.keys(given).length > 0) return this.sidecar.execute<LoopResult>(id, { ...named(loop), ...given });
+    for (let prompt = loop.limitTexts?.join(' · ') ?? '', value = ''; ;) {
+      const text = await vscode.window.showInputBox({
+        title: t('Ralph: change limits'), prompt, value, placeHolder: t('80, +10, $7 or 2h; also as flags: --max-iterations 80 --completion-promise DONE'), ignoreFocusOut: true,
+      });
+      if (!text?.trim()) return undefined;
+      try {
+        const result = await this.sidecar.execute<LoopResult>(id, { ...named(loop), text });
+        if (result.text) vscode.window.setStatusBarMessage(`Ralph: ${result.text}`, shownFor);
+        return result;
+      } catch (e) {
+        if (!(e instanceof CommandError) || e.data.key !== 'text') throw e;
+        [prompt, value] = [e.message, text];
+      }
+    }
+  }
 }
 
 /** The limits in an argument, without what else is in it. */
-function limitsIn(argument: Limits | undefined): Limits {
-  const { maxIterations, completionPromise, maxCostUsd, maxDurationMs, idleTimeoutMs, maxConsecutiveFailures } = argument ?? {};
-  const all = { maxIterations, completionPromise, maxCostUsd, maxDurationMs, idleTimeoutMs, maxConsecutiveFailures };
-  return Object.fromEntries(Object.entries(all).filter(([, v]) => v !== undefined));
+function limitsIn(argument: Limits = {}): Limits {
+  return Object.fromEntries([...limitKeys, 'completionPromise' as const].filter((key) => argument[key] !== undefined).map((key) => [key, argument[key]]));
 }

@@ -4,7 +4,6 @@ import * as config from './config';
 import { keepContextKeys } from './contextKeys';
 import { Diffs } from './diff';
 import { t, useTranslation } from './l10n';
-import { isLive } from './loopText';
 import { Loops } from './loops';
 import { Notifications } from './notifications';
 import { Pages } from './pages';
@@ -46,7 +45,7 @@ export function activate(context: vscode.ExtensionContext): Api {
 
 /** A setting interrupts no loop unless the user agrees. */
 async function restartWhenAllowed(server: Sidecar, loops: Loops): Promise<void> {
-  if (loops.status.some((l) => isLive(l) && l.owned)) {
+  if (loops.status.some((l) => l.live && l.owned)) {
     const restart = t('Restart Server');
     const question = t('Another Ralph server is set. Restart now? That interrupts what runs; otherwise it is taken with the next start.');
     if ((await vscode.window.showWarningMessage(question, t('Later'), restart)) !== restart) return;

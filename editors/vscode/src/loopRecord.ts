@@ -1,7 +1,6 @@
 // What a loop did, as its updates tell it: iterations, their tool calls and the
 // files they changed. The agent's text isn't kept here.
-import type { IterationCost } from './statusText';
-import type { End, Outcome, ToolCall, ToolKind, Update } from './wire';
+import type { Class, End, ToolCall, ToolKind, Update } from './wire';
 
 export interface ToolRecord {
   id: string;
@@ -16,10 +15,9 @@ export interface ToolRecord {
 export interface IterationRecord {
   number: number;
   running: boolean;
-  outcome?: Outcome;
-  error?: string;
-  costUsd?: number;
-  durationMs?: number;
+  /** What it came to. */
+  text?: string;
+  class?: Class;
   tools: ToolRecord[];
   /** Tool calls that are no longer in tools. */
   forgotten: number;
@@ -56,14 +54,8 @@ export class LoopRecord {
         case 'tool_call': this.begin(u); break;
         case 'tool_call_update': if (u.status !== 'in_progress') this.finish(u.toolCallId, u.status); break;
         case '_ralph/end': this.end = u; break;
-        case '_ralph/state': if (u.state !== 'ended' && u.state !== 'failed') this.end = undefined; break;
       }
     }
-  }
-
-  /** Cost of the iterations that are over. */
-  costs(): IterationCost[] {
-    return this.iterations.filter((i) => !i.running).map((i) => ({ iteration: i.number, costUsd: i.costUsd, durationMs: i.durationMs }));
   }
 
   /** The paths of the changed files, in the order of their first change. */
@@ -75,7 +67,7 @@ export class LoopRecord {
   /** The loop was interrupted, and whoever ran it says no more. */
   interrupted(): void {
     const it = this.iterations.at(-1);
-    if (it?.running) Object.assign(it, { running: false, outcome: 'cancelled' });
+    if (it?.running) Object.assign(it, { running: false, class: 'info' });
     this.endCalls();
   }
 
@@ -83,7 +75,7 @@ export class LoopRecord {
     let it = this.iterations.at(-1);
     if (u.phase === 'begin' || it?.number !== u.iteration) it = this.beginIteration(u.iteration);
     if (u.phase === 'end') {
-      Object.assign(it, { running: false, outcome: u.outcome, error: u.error, costUsd: u.costUsd, durationMs: u.durationMs });
+      Object.assign(it, { running: false, text: u.text, class: u.class });
       this.endCalls();
     }
   }
@@ -91,6 +83,7 @@ export class LoopRecord {
   /** One that was interrupted begins again in its own place. */
   private beginIteration(number: number): IterationRecord {
     this.interrupted();
+    this.end = undefined;
     const before = this.iterations.findIndex((i) => i.number === number);
     if (before >= 0) this.iterations.splice(before, 1);
     const it: IterationRecord = { number, running: true, tools: [], forgotten: 0 };

@@ -1,9 +1,8 @@
 // All that is known of the workspace's loops, and who is told when it changes.
 import * as vscode from 'vscode';
 import { LoopRecord } from './loopRecord';
-import { isLeft, isLive } from './loopText';
 import type { Sidecar } from './sidecar';
-import type { IterationCost, Model } from './statusText';
+import type { Model, Server } from './statusText';
 import { command, type End, type LoopStatus, type PastLoop, type Said } from './wire';
 
 /** Silence after which a running loop counts as quiet. */
@@ -14,9 +13,7 @@ export class Loops implements vscode.Disposable {
   status: LoopStatus[] = [];
   past: PastLoop[] = [];
   readonly records = new Map<string, LoopRecord>();
-  /** Loops that will pause when their iteration has ended, by id. */
-  readonly pausing = new Set<string>();
-  private readonly activity = new Map<string, string>();
+  private message = '';
   private readonly lastSign = new Map<string, number>();
   private readonly seen = new Set<string>();
   private asked = 0; // how often the past was asked for, and the newest answer so far
@@ -42,40 +39,37 @@ export class Loops implements vscode.Disposable {
         this.changed();
       }),
       sidecar.onStatus((p) => {
+        [this.status, this.message] = [p.loops, p.message];
         for (const l of p.loops) this.take(l);
-        this.status = p.loops;
         this.changed();
       }),
-      sidecar.onProgress(({ loopId, message }) => {
-        this.sign(loopId);
-        this.activity.set(loopId, message.split(' · ').at(-1) ?? message);
-      }),
-      sidecar.onUpdate((p) => {
-        this.sign(p.loopId);
-        this.record(p.loopId).add(p.updates);
+      sidecar.onUpdate(({ loopId, updates }) => {
+        this.lastSign.set(loopId, Date.now());
+        this.record(loopId).add(updates);
         this.changed();
-        for (const u of p.updates) {
-          if (u.sessionUpdate === '_ralph/state' && u.state !== 'ended' && u.state !== 'failed') this.seen.delete(p.loopId); // its next end is another one
-          if (u.sessionUpdate === '_ralph/goal' || u.sessionUpdate === '_ralph/promise' || u.sessionUpdate === '_ralph/warning') {
-            this.saidEmitter.fire({ loopId: p.loopId, said: u });
+        for (const u of updates) {
+          switch (u.sessionUpdate) {
+            case '_ralph/goal': case '_ralph/promise': case '_ralph/warning':
+              this.saidEmitter.fire({ loopId, said: u });
+              break;
+            case '_ralph/end':
+              this.endEmitter.fire({ loopId, end: u });
+              void this.readPast();
           }
-          if (u.sessionUpdate !== '_ralph/end') continue;
-          this.endEmitter.fire({ loopId: p.loopId, end: u });
-          void this.readPast();
         }
       }),
     ];
   }
 
+  get server(): Server {
+    return this.sidecar.state;
+  }
+
   /** What the status bar shows. */
   model(now: number): Model {
-    const costs = new Map<string, IterationCost[]>();
-    for (const [id, r] of this.records) costs.set(id, r.costs());
-    const isQuiet = (l: LoopStatus) => l.state === 'running' && !l.tool && now - (this.lastSign.get(l.loopId ?? '') ?? now) > quietAfter;
-    return {
-      server: this.sidecar.state, loops: this.status, activity: this.activity, seen: this.seen, pausing: this.pausing, iterationCosts: costs,
-      quiet: new Set(this.status.filter(isQuiet).map((l) => l.loopId ?? '')),
-    };
+    const isQuiet = (l: LoopStatus) => l.busy && !l.tool && now - (this.lastSign.get(l.loopId ?? '') ?? now) > quietAfter;
+    const quiet = new Set(this.status.filter(isQuiet).map((l) => l.loopId ?? ''));
+    return { server: this.server, loops: this.status, message: this.message, records: this.records, seen: this.seen, quiet };
   }
 
   byId(loopId: string | undefined): LoopStatus | undefined {
@@ -99,41 +93,22 @@ export class Loops implements vscode.Disposable {
     this.changed();
   }
 
-  /** A pause was asked for; pending: the loop's iteration goes on until then. */
-  markPausing(loopId: string | undefined, pending: boolean): void {
-    if (loopId && pending && this.byId(loopId)?.state === 'running') this.pausing.add(loopId);
-    else if (loopId) this.pausing.delete(loopId);
-    this.changed();
-  }
-
-  isPausing = (l: LoopStatus): boolean => this.pausing.has(l.loopId ?? '');
-
   dispose(): void {
-    this.stopClock();
+    clearInterval(this.timer);
     for (const d of [...this.subscriptions, this.changeEmitter, this.tickEmitter, this.endEmitter, this.saidEmitter]) d.dispose();
   }
 
   private take(l: LoopStatus): void {
     if (!l.loopId) return;
-    this.sign(l.loopId);
-    if (l.state !== 'running') this.pausing.delete(l.loopId);
-    if (isLeft(l)) this.records.get(l.loopId)?.interrupted();
-  }
-
-  private sign(loopId: string | undefined): void {
-    if (loopId) this.lastSign.set(loopId, Date.now());
+    this.lastSign.set(l.loopId, Date.now());
+    if (l.live) this.seen.delete(l.loopId); // its next end is another one
+    if (l.state === 'interrupted') this.records.get(l.loopId)?.interrupted(); // any other tells its end itself
   }
 
   private changed(): void {
     this.changeEmitter.fire();
-    const live = this.status.some(isLive);
-    if (live) this.timer ??= setInterval(() => this.tickEmitter.fire(), clockTick);
-    else this.stopClock();
-  }
-
-  private stopClock(): void {
-    clearInterval(this.timer);
-    this.timer = undefined;
+    if (this.status.some((l) => l.live)) this.timer ??= setInterval(() => this.tickEmitter.fire(), clockTick);
+    else this.timer = void clearInterval(this.timer);
   }
 
   private async readPast(): Promise<void> {

@@ -3,13 +3,12 @@ import type { ChildProcess } from 'node:child_process';
 import * as vscode from 'vscode';
 import { State, type LanguageClient } from 'vscode-languageclient/node';
 import { findBinary } from './binary';
-import { newClient, type ProgressEvent } from './client';
+import { newClient } from './client';
 import * as config from './config';
 import { t } from './l10n';
 import { Restarts } from './restarts';
 import type { Server } from './statusText';
 import { type CommandId, method, type ErrorData, type StatusParams, type UpdateLevel, type UpdateParams } from './wire';
-
 
 /** A command that the sidecar refused, with its reason. */
 export class CommandError extends Error {
@@ -39,11 +38,9 @@ export class Sidecar implements vscode.Disposable {
   private readonly serverEmitter = new vscode.EventEmitter<Server>();
   private readonly statusEmitter = new vscode.EventEmitter<StatusParams>();
   private readonly updateEmitter = new vscode.EventEmitter<UpdateParams>();
-  private readonly progressEmitter = new vscode.EventEmitter<ProgressEvent>();
   readonly onServer = this.serverEmitter.event;
   readonly onStatus = this.statusEmitter.event;
   readonly onUpdate = this.updateEmitter.event;
-  readonly onProgress = this.progressEmitter.event;
 
   constructor(private readonly extensionPath: string, readonly log: vscode.LogOutputChannel) {}
 
@@ -95,7 +92,7 @@ export class Sidecar implements vscode.Disposable {
     this.attempt.abort();
     clearTimeout(this.timer);
     await this.enqueue(() => this.stop());
-    for (const e of [this.serverEmitter, this.statusEmitter, this.updateEmitter, this.progressEmitter]) e.dispose();
+    for (const e of [this.serverEmitter, this.statusEmitter, this.updateEmitter]) e.dispose();
   }
 
   private enqueue(job: () => Promise<void>): Promise<void> {
@@ -120,7 +117,7 @@ export class Sidecar implements vscode.Disposable {
         folder: vscode.workspace.workspaceFolders?.[0]?.uri.fsPath,
       });
       this.log.info(`starting ${binary.path}, version ${binary.version}`);
-      await this.connect(newClient(binary, { log: this.log, onProgress: (e) => this.progressEmitter.fire(e) }), binary.path);
+      await this.connect(newClient(binary, this.log), binary.path);
     } catch (e) {
       const reason = e instanceof Error ? e.message : String(e);
       this.log.error(reason);
@@ -184,7 +181,7 @@ export class Sidecar implements vscode.Disposable {
     clearTimeout(this.timer);
     if (!client) return;
     this.become({ state: 'stopped' });
-    this.statusEmitter.fire({ seq: 0, health: 'ok', busy: false, message: '', loops: [] });
+    this.statusEmitter.fire({ message: '', loops: [] });
     await client.dispose(2000).catch((e: unknown) => this.log.debug(String(e)));
   }
 

@@ -1,36 +1,31 @@
-// Asks about a loop's limits; each question shows what would be without an answer.
+// Asks about a new loop's limits; each question shows what would be without an answer.
 import * as vscode from 'vscode';
 import * as config from './config';
 import { t } from './l10n';
-import { changeable, changes, questions } from './questions';
 import type { DryRunResult, Limits } from './wire';
 
+type Key = 'completionPromise' | 'maxIterations' | 'maxCostUsd';
+
+const prompts = (): Record<Key, string> => ({
+  completionPromise: t('Completion promise: the loop is done when the agent writes it in <promise> tags. Empty: none.'),
+  maxIterations: t('Iterations at most; 0 is unlimited'),
+  maxCostUsd: t('Dollars at most; 0 is unlimited'),
+});
+
 /** Asks what the settings don't skip and the argument doesn't say. Undefined: the user left. */
-export async function askLimits(effective: DryRunResult, given: Limits): Promise<Limits | undefined> {
-  const open = questions(effective).filter((q) => given[q.key] === undefined && config.asks(q.key));
+export async function askLimits({ limits: now }: DryRunResult, given: Limits): Promise<Limits | undefined> {
+  const open = (Object.entries(prompts()) as [Key, string][]).filter(([key]) => given[key] === undefined && config.asks(key));
   const limits: Limits = {};
-  for (const [i, q] of open.entries()) {
+  for (const [i, [key, prompt]] of open.entries()) {
+    const isText = key === 'completionPromise';
+    const value = String(now[key] ?? (isText ? '' : 0));
     const answer = await vscode.window.showInputBox({
-      title: t('Ralph: start a loop ({0}/{1})', i + 1, open.length), prompt: q.prompt, value: q.value,
-      ignoreFocusOut: true, validateInput: q.check,
+      title: t('Ralph: start a loop ({0}/{1})', i + 1, open.length), prompt, value, ignoreFocusOut: true,
+      validateInput: (text) => (isText || Number(text.trim()) >= 0 ? undefined : t('a number, please')),
     });
     if (answer === undefined) return undefined;
-    Object.assign(limits, changes(q, answer));
+    // An unchanged answer says nothing: where the value comes from stays as it is.
+    if (answer.trim() !== value) Object.assign(limits, { [key]: isText ? answer.trim() : Number(answer) });
   }
   return limits;
-}
-
-/** Asks for a change of limits of a loop that is there; {} for an unchanged answer. Undefined: the user left. */
-export async function askChanges(now: Limits): Promise<Limits | undefined> {
-  const items = changeable(now).map((q) => ({ label: q.prompt, description: description(q.key, q.value), question: q }));
-  const picked = await vscode.window.showQuickPick(items, { title: t('Ralph: change a limit') });
-  if (!picked) return undefined;
-  const q = picked.question;
-  const answer = await vscode.window.showInputBox({ title: t('Ralph: change a limit'), prompt: q.prompt, value: q.value, validateInput: q.check });
-  return answer === undefined ? undefined : changes(q, answer);
-}
-
-/** What is now; a promise isn't known. */
-function description(key: keyof Limits, value: string): string {
-  return key === 'completionPromise' ? '' : value || t('none');
 }

@@ -5,8 +5,6 @@ import type { Loops } from './loops';
 import { bar, tooltip, tooltipCommands } from './statusText';
 import { throttled } from './throttle';
 
-const backgrounds = { none: undefined, warning: 'statusBarItem.warningBackground', error: 'statusBarItem.errorBackground' };
-
 /** Shows the loops; a click opens the list of actions. */
 export function createStatusBar(loops: Loops): vscode.Disposable {
   const item = vscode.window.createStatusBarItem('ralph.status', vscode.StatusBarAlignment.Left, 100);
@@ -15,10 +13,9 @@ export function createStatusBar(loops: Loops): vscode.Disposable {
   const show = () => {
     const now = Date.now();
     const model = loops.model(now);
-    const b = bar(model, now);
-    const background = backgrounds[b.colour];
+    const b = bar(model);
     item.text = b.text;
-    item.backgroundColor = background ? new vscode.ThemeColor(background) : undefined;
+    item.backgroundColor = b.class === 'warning' || b.class === 'error' ? new vscode.ThemeColor(`statusBarItem.${b.class}Background`) : undefined;
     item.accessibilityInformation = { label: b.label, role: 'button' };
     const md = new vscode.MarkdownString(tooltip(model, now));
     md.isTrusted = { enabledCommands: tooltipCommands };

@@ -1,8 +1,7 @@
 // The transcript of a loop: markdown made of its updates.
-import { count, dollars, duration, facts, ofMax } from './format';
 import { t } from './l10n';
-import { ending, iterationsText } from './loopText';
-import type { Chunk, Iteration, ToolCall, ToolCallUpdate, Update } from './wire';
+import { facts } from './show';
+import type { Chunk, Iteration, Said, ToolCall, ToolCallUpdate, Update } from './wire';
 
 /** Characters of a transcript that are kept; older ones go first. Each refresh costs the editor time for all of them. */
 const maxLength = 192 * 1024;
@@ -56,19 +55,10 @@ export class Transcript {
       case 'tool_call': return this.toolCall(u);
       case 'tool_call_update': return this.toolResult(u);
       case '_ralph/iteration': return this.iteration(u);
-      case '_ralph/session': return u.model === undefined ? undefined : this.block(`*${facts(u.backend, u.version, u.provider, u.model)}*`);
-      case '_ralph/retry': return this.note(t('The agent tries again in {0}: {1}', duration(u.delayMs), u.message ?? u.reason ?? ''));
-      case '_ralph/compaction': return u.done ? this.note(t('The context was summarised.')) : undefined;
-      case '_ralph/topic': return this.note(`\`${u.topic}\` ${u.payload}`);
-      case '_ralph/goal': return this.note(plain(u.text));
-      case '_ralph/promise': return this.note(`⚠ ${plain(u.text ?? u.message ?? u.found)}`);
-      case '_ralph/guidance': return this.note(u.state === 'queued' ? t('Guidance is queued for the next iteration.') : t('Guidance was delivered.'));
-      case '_ralph/warning': return this.note(`⚠ ${plain(u.text ?? u.message)}`);
       case '_ralph/note': return this.note(facts(u.label, u.text));
-      case '_ralph/error': return this.note(`**${t('Error')}** ${u.message}`);
-      case '_ralph/end':
-        this.block('---');
-        return this.block(`**${facts(ending(u.stopReason) + (u.promise ? `: ${u.promise}` : ''), iterationsText(u.iterations), u.costUsd === undefined ? '' : dollars(u.costUsd), duration(u.durationMs))}**${u.error ? `\n\n${u.error}` : ''}${(u.denials ?? []).map((d) => `\n- ${t('refused: {0} {1}', d.tool, d.detail ?? '')}`).join('')}`);
+      case '_ralph/end': return this.block(`---\n\n**${plain(u.text ?? u.stopReason)}**`);
+      case 'usage_update': return;
+      default: return this.said(u);
     }
   }
 
@@ -110,10 +100,11 @@ export class Transcript {
 
   private iteration(u: Iteration): void {
     this.messageParts.clear();
-    if (u.phase === 'begin') return this.block(`## ${t('Iteration {0}', ofMax(u.iteration, u.maxIterations))}`);
-    const tokens = u.tokens ? t('{0} tokens', count(u.tokens.input + u.tokens.output)) : '';
-    const cost = u.costUsd === undefined ? '' : dollars(u.costUsd);
-    this.block(`*${facts(u.outcome, cost, u.durationMs === undefined ? '' : duration(u.durationMs), tokens)}*${u.error ? ` ${u.error}` : ''}`);
+    this.block(u.phase === 'begin' ? `## ${capital(u.text ?? '')}` : `*${u.text}*`);
+  }
+
+  private said({ text, class: kind }: Said): void {
+    if (text) this.note(`${kind === 'warning' || kind === 'error' ? '⚠ ' : ''}${plain(text)}`);
   }
 
   private note(text: string): void {
@@ -157,6 +148,8 @@ export class Transcript {
 function quote(text: string): string {
   return `> ${text.replaceAll('\n', '\n> ')}`;
 }
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** A line of plain words: what would be markup in it is code. */
 function plain(text: string): string {

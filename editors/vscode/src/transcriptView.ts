@@ -1,7 +1,7 @@
 // The transcript as a read-only document that follows the run.
+import * as path from 'node:path';
 import * as vscode from 'vscode';
 import { t } from './l10n';
-import { folderName } from './loopText';
 import type { Loops } from './loops';
 import { firstOwn, isBegin, Runs } from './runs';
 import { CommandError, type Sidecar } from './sidecar';
@@ -80,10 +80,11 @@ export class TranscriptView implements vscode.TextDocumentContentProvider, vscod
     for (const d of [...this.subscriptions, this.emitter]) d.dispose();
   }
 
-  private uri(loopId: string, folder = this.loops.byId(loopId)?.folder): vscode.Uri {
+  private uri(loopId: string, folder?: string): vscode.Uri {
     let uri = this.uris.get(loopId);
     if (!uri) {
-      const name = folder ? folderName(folder) : this.loops.past.find((p) => p.loopId === loopId)?.title ?? loopId;
+      const named = this.loops.byId(loopId) ?? this.loops.past.find((p) => p.loopId === loopId);
+      const name = named?.title ?? (folder ? path.basename(vscode.Uri.parse(folder).path) : loopId);
       uri = vscode.Uri.from({ scheme, path: `/Ralph ${fileName(name)}.md`, query: loopId });
       this.uris.set(loopId, uri);
     }

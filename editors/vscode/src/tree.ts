@@ -14,7 +14,7 @@ class Provider implements vscode.TreeDataProvider<Node> {
   constructor(private readonly loops: Loops) {}
 
   getChildren(node?: Node): Node[] {
-    return node ? node.children?.() ?? [] : roots({ loops: this.loops.status, records: this.loops.records, past: this.loops.past, pausing: this.loops.pausing });
+    return node ? node.children?.() ?? [] : roots({ loops: this.loops.status, records: this.loops.records, past: this.loops.past });
   }
 
   getTreeItem(node: Node): vscode.TreeItem {

@@ -1,9 +1,7 @@
 // The tree of loops, apart from how it is shown.
-import { dollars, duration, facts, ofMax } from './format';
 import { t } from './l10n';
 import type { IterationRecord, LoopRecord, ToolRecord } from './loopRecord';
-import { costText, ending, folderName, isFailure, isLive, iterationsText, stateText } from './loopText';
-import { factsOf } from './states';
+import { colours, facts, iconOf, icons } from './show';
 import type { LoopStatus, PastLoop } from './wire';
 
 export interface Node {
@@ -31,17 +29,11 @@ export interface TreeInput {
   loops: LoopStatus[];
   records: ReadonlyMap<string, LoopRecord>;
   past: PastLoop[];
-  /** Loops that will pause when their iteration has ended, by loop id. */
-  pausing: ReadonlySet<string>;
 }
-
-const green = 'testing.iconPassed';
-const red = 'testing.iconFailed';
-const yellow = 'list.warningForeground';
 
 export function roots(input: TreeInput): Node[] {
   const shown = new Set(input.loops.map((l) => l.loopId));
-  const nodes = input.loops.map((l) => loopNode(l, input.records.get(l.loopId ?? ''), input.pausing.has(l.loopId ?? '')));
+  const nodes = input.loops.map((l) => loopNode(l, input.records.get(l.loopId ?? '')));
   const past = input.past.filter((p) => !shown.has(p.loopId));
   if (past.length > 0) {
     nodes.push({ id: 'past', label: t('Past loops'), description: String(past.length), icon: 'history', children: () => past.map((p) => pastNode(p, input.records.get(p.loopId))) });
@@ -49,14 +41,14 @@ export function roots(input: TreeInput): Node[] {
   return nodes;
 }
 
-function loopNode(l: LoopStatus, record: LoopRecord | undefined, pausing: boolean): Node {
-  const { icon, colour } = loopIcon(l);
+function loopNode(l: LoopStatus, record: LoopRecord | undefined): Node {
   return {
     id: `loop/${l.loopId ?? l.folder}`,
-    label: folderName(l.folder),
-    description: facts(l.iteration ? ofMax(l.iteration, l.maxIterations) : '', costText(l), pausing ? t('pausing') : stateText(l), l.backend?.name),
-    icon, colour,
-    context: `ralph.loop.${pausing && isLive(l) ? 'pausing' : factsOf(l).context}`,
+    label: l.title,
+    description: facts(l.line, l.live ? '' : l.backend?.name),
+    icon: iconOf(l),
+    colour: colours[l.class],
+    context: ['ralph.loop', ...l.can ?? [], l.busy ? 'busy' : 'idle'].join(' '),
     tooltip: l.error,
     loop: { loopId: l.loopId, folder: l.folder },
     expanded: true,
@@ -66,14 +58,13 @@ function loopNode(l: LoopStatus, record: LoopRecord | undefined, pausing: boolea
 }
 
 function pastNode(p: PastLoop, record: LoopRecord | undefined): Node {
-  const failed = isFailure(p.stopReason);
   return {
     id: `past/${p.loopId}`,
-    label: p.title ?? p.loopId,
-    description: facts(new Date(p.startedAt).toLocaleString(), ending(p.stopReason), iterationsText(p.iterations), p.costUsd === undefined ? '' : dollars(p.costUsd), duration(p.durationMs), p.backend),
-    icon: p.stopReason === 'promise' ? 'check' : failed ? 'error' : 'circle-slash',
-    colour: p.stopReason === 'promise' ? green : failed ? red : undefined,
-    context: 'ralph.loop.past',
+    label: p.title,
+    description: facts(new Date(p.startedAt).toLocaleString(), p.text, p.backend),
+    icon: icons[p.class],
+    colour: colours[p.class],
+    context: 'ralph.loop idle',
     tooltip: p.error,
     loop: { loopId: p.loopId, folder: p.folder },
     transcript: p.loopId,
@@ -81,34 +72,19 @@ function pastNode(p: PastLoop, record: LoopRecord | undefined): Node {
   };
 }
 
-const colours = { none: undefined, warning: yellow, error: red };
-
-function loopIcon(l: LoopStatus): { icon: string; colour?: string } {
-  const { icon, colour } = factsOf(l);
-  return { icon, colour: l.stopReason === 'promise' ? green : colours[colour] };
-}
-
 /** The newest first. */
 function iterationNodes(record: LoopRecord): Node[] {
   return [...record.iterations].reverse().map((it, index) => ({
     id: `loop/${record.loopId}/${it.number}`,
     label: t('Iteration {0}', it.number),
-    description: facts(it.outcome ?? (it.running ? t('running') : ''), it.costUsd === undefined ? '' : dollars(it.costUsd), it.durationMs === undefined ? '' : duration(it.durationMs)),
-    ...iterationIcon(it),
-    tooltip: it.error,
+    description: it.running ? t('running') : it.text,
+    icon: it.running ? 'loading~spin' : icons[it.class ?? 'info'],
+    colour: it.running ? undefined : colours[it.class ?? 'info'],
+    tooltip: it.text,
     expanded: index === 0,
     context: 'ralph.iteration',
     children: () => [...fileNodes(record, it), ...toolNodes(record, it)],
   }));
-}
-
-function iterationIcon(it: IterationRecord): { icon: string; colour?: string } {
-  if (it.running) return { icon: 'loading~spin' };
-  switch (it.outcome) {
-    case 'ok': return { icon: 'pass', colour: green };
-    case 'cancelled': return { icon: 'circle-slash' };
-    default: return { icon: 'error', colour: red };
-  }
 }
 
 function fileNodes(record: LoopRecord, it: IterationRecord): Node[] {
@@ -139,7 +115,7 @@ function toolNode(tool: ToolRecord, id: string): Node {
     label: tool.title,
     description: tool.title === tool.name ? undefined : tool.name,
     icon: tool.status === 'in_progress' ? 'loading~spin' : toolIcons[tool.kind] ?? 'tools',
-    colour: tool.status === 'failed' ? red : undefined,
+    colour: tool.status === 'failed' ? colours.error : undefined,
     context: 'ralph.tool',
     tooltip: tool.status === 'failed' ? t('failed') : undefined,
   };

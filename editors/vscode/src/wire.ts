@@ -1,5 +1,5 @@
-// The wire format as the Go package wire has it. What doesn't apply is left out of
-// a message; nothing is ever null.
+// Of the wire format, which the Go package wire has, what this extension uses. What
+// doesn't apply is left out of a message; nothing is ever null.
 
 export const protocolVersion = 2;
 
@@ -17,6 +17,7 @@ export const command = {
   resume: 'ralph.loop.resume',
   update: 'ralph.loop.update',
   steer: 'ralph.loop.steer',
+  open: 'ralph.loop.open',
   status: 'ralph.loop.status',
   output: 'ralph.loop.output',
   read: 'ralph.loop.read',
@@ -31,54 +32,47 @@ export type CommandId = (typeof command)[keyof typeof command];
 /** Which updates the editor wants: none, all but the agent's text, or all. */
 export type UpdateLevel = 'none' | 'tools' | 'all';
 
-export type LoopState =
-  'idle' | 'starting' | 'running' | 'waiting' | 'paused' | 'cancelling' | 'interrupted' | 'failed' | 'ended';
-
-export type StopReason =
-  | 'promise' | 'max_iterations' | 'max_cost' | 'max_time' | 'cancelled' | 'state_removed' | 'failures'
-  | 'permission_denied' | 'stalled' | 'backend_error' | 'interrupted' | 'bad_state_file';
-
-export interface Tokens { input: number; output: number; cacheRead: number; cacheWrite: number }
-export interface Money { amount: number; currency: string }
+export type Class = 'info' | 'ok' | 'warning' | 'error';
+/** What a person is told: finished words in one line, and what can be done about it, the safe offer first. */
+export interface Said { text?: string; class?: Class; offers?: Offer[] }
+/** One of the server's commands. */
+export interface Offer { title: string; command: string; arguments?: object[] }
 
 /** A loop in a ralph/status snapshot. Times are RFC 3339. */
-export interface LoopStatus {
+export interface LoopStatus extends Said {
   loopId?: string;
   /** File URI. */
   folder: string;
-  state: LoopState;
-  /** How it stands, in one line. */
+  /** Tells it from others. */
+  title: string;
+  state: string;
   text?: string;
-  iteration?: number;
-  /** Absent: unlimited. */
-  maxIterations?: number;
+  /** text, with what it does now. */
+  line?: string;
+  class: Class;
+  /** Somebody drives it: it goes on, at once or when it is told to. */
+  live: boolean;
+  /** An agent is at work. */
+  busy: boolean;
+  /** What can be done with it; see can.ts. */
+  can?: string[];
+  limitTexts?: string[];
+  /** What there is to know of it, a row each. */
+  details?: { label: string; text: string }[];
   startedAt?: string;
   iterationStartedAt?: string;
-  backend?: { name: string; version?: string; provider?: string; model?: string };
-  hat?: string;
-  /** Absent: unknown, which is not zero. */
-  cost?: Money & { limit?: number; iteration?: number; estimated: boolean };
-  /** Time spent running by the iterations that ended. */
-  time?: { spentMs: number; limitMs?: number };
-  tokens?: Tokens;
-  context?: { used: number; size?: number };
-  quota?: { window: string; utilization?: number; resetsAt?: string }[];
-  tool?: { toolCallId: string; name: string; title: string; kind: ToolKind; startedAt?: string };
-  retry?: { attempt?: number; resumeAt?: string; reason?: string; text?: string };
-  stopReason?: StopReason;
+  backend?: { name: string };
+  tool?: { title: string; startedAt?: string };
+  retry?: object;
   error?: string;
   /** Of one that is over, where that is known. */
   endedAt?: string;
   /** False: another process drives the loop, or nobody. */
   owned: boolean;
-  stateFileUri?: string;
   sessionFileUri?: string;
 }
 
 export interface StatusParams {
-  seq: number;
-  health: 'ok' | 'warning' | 'error';
-  busy: boolean;
   message: string;
   loops: LoopStatus[];
 }
@@ -87,14 +81,12 @@ export interface StatusParams {
 export interface UpdateParams {
   loopId: string;
   seq: number;
-  iteration?: number;
   dropped: number;
   updates: Update[];
 }
 
 export type ToolKind = 'read' | 'edit' | 'delete' | 'move' | 'search' | 'execute' | 'think' | 'fetch' | 'other';
 export interface TextContent { type: 'text'; text: string }
-export interface ToolContent { type: 'content'; content: TextContent }
 
 export interface Chunk {
   sessionUpdate: 'agent_message_chunk' | 'agent_thought_chunk' | 'user_message_chunk';
@@ -102,9 +94,7 @@ export interface Chunk {
   parentToolCallId?: string;
   /** Of a user_message_chunk: the agent that said it; absent: the user. */
   fromAgentId?: string;
-  fromSessionId?: string;
   content: TextContent;
-  truncated?: boolean;
 }
 export interface ToolCall {
   sessionUpdate: 'tool_call';
@@ -120,77 +110,30 @@ export interface ToolCall {
 export interface ToolCallUpdate {
   sessionUpdate: 'tool_call_update';
   toolCallId: string;
-  parentToolCallId?: string;
   status: 'in_progress' | 'completed' | 'failed';
-  content?: ToolContent[];
+  content?: { type: 'content'; content: TextContent }[];
 }
-export interface UsageUpdate { sessionUpdate: 'usage_update'; used?: number; size?: number; cost?: Money }
-export interface SessionUpdate {
-  sessionUpdate: '_ralph/session';
-  backend?: string; version?: string; provider?: string; model?: string; sessionId?: string;
-}
+export interface UsageUpdate { sessionUpdate: 'usage_update' }
 /** Takes back the chunks of a message: the attempt failed. */
-export interface Discard { sessionUpdate: '_ralph/discard'; messageId?: string; parentToolCallId?: string }
-export type Outcome = 'ok' | 'error' | 'cancelled' | 'timeout';
-export interface Iteration {
-  sessionUpdate: '_ralph/iteration';
-  phase: 'begin' | 'end';
-  iteration: number;
-  maxIterations?: number;
-  outcome?: Outcome;
-  error?: string;
-  costUsd?: number;
-  turns?: number;
-  toolCalls?: number;
-  durationMs?: number;
-  tokens?: Tokens;
-  skippedLines?: number;
-}
-export interface StateChange { sessionUpdate: '_ralph/state'; state: LoopState; resumeAt?: string; reason?: string; text?: string }
-export interface Retry {
-  sessionUpdate: '_ralph/retry';
-  attempt: number; maxAttempts?: number; delayMs: number; reason?: string; message?: string;
-}
-export interface Compaction { sessionUpdate: '_ralph/compaction'; done: boolean; reason?: string; error?: string }
-export interface Topic { sessionUpdate: '_ralph/topic'; topic: string; target?: string; payload: string }
-/** What the user is told: finished words, and commands of the sidecar, the safe one first. */
-export interface Said { text: string; class: 'info' | 'ok' | 'warning' | 'error'; offers?: Offer[] }
-export interface Offer { title: string; command: CommandId; arguments?: object[] }
-/** At a loop's start: the promise that ends it. */
-export interface Goal extends Said { sessionUpdate: '_ralph/goal'; promise: string; source?: string }
-export interface NearMiss extends Said { sessionUpdate: '_ralph/promise'; matched: boolean; found: string; expected?: string; message?: string }
-export interface Guidance { sessionUpdate: '_ralph/guidance'; guidanceId: string; state: 'queued' | 'delivered' }
-export interface LimitsUpdate extends Limits { sessionUpdate: '_ralph/limits' }
-export interface Warning extends Said { sessionUpdate: '_ralph/warning'; message: string }
-export interface ErrorUpdate { sessionUpdate: '_ralph/error'; message: string; retryable: boolean; kind?: string }
-export interface End {
-  sessionUpdate: '_ralph/end';
-  stopReason: StopReason;
-  promise?: string;
-  iterations: number;
-  costUsd?: number;
-  tokens?: Tokens;
-  durationMs: number;
-  error?: string;
-  denials?: { tool: string; detail?: string }[];
-}
+export interface Discard { sessionUpdate: '_ralph/discard'; messageId?: string }
+export interface Iteration extends Said { sessionUpdate: '_ralph/iteration'; phase: 'begin' | 'end'; iteration: number }
+export interface StateChange extends Said { sessionUpdate: '_ralph/state'; state: string }
+export interface End extends Said { sessionUpdate: '_ralph/end'; stopReason: string; title?: string }
 /** An entry of another program's in a session. */
 export interface Note { sessionUpdate: '_ralph/note'; label: string; text?: string }
-export type Update =
-  | Chunk | ToolCall | ToolCallUpdate | UsageUpdate | SessionUpdate | Discard | Iteration | StateChange | Retry
-  | Compaction | Topic | Goal | NearMiss | Guidance | LimitsUpdate | Warning | ErrorUpdate | End | Note;
-
-/** Limits and promise of a loop; 0 is unlimited, absent leaves it as it is. */
-export interface Limits {
-  maxIterations?: number;
-  completionPromise?: string;
-  maxCostUsd?: number;
-  maxDurationMs?: number;
-  idleTimeoutMs?: number;
-  maxConsecutiveFailures?: number;
+/** All else that a loop tells, in words. */
+export interface Told extends Said {
+  sessionUpdate:
+    | '_ralph/session' | '_ralph/retry' | '_ralph/compaction' | '_ralph/topic' | '_ralph/goal' | '_ralph/promise'
+    | '_ralph/guidance' | '_ralph/limits' | '_ralph/warning' | '_ralph/error';
 }
+export type Update = Chunk | ToolCall | ToolCallUpdate | UsageUpdate | Discard | Iteration | StateChange | End | Note | Told;
 
-/** The argument of a start: one of prompt, promptUri and text (which may hold flags). */
+/** The keys of what bounds a loop. */
+export const limitKeys = ['maxIterations', 'maxCostUsd', 'maxDurationMs', 'idleTimeoutMs', 'maxConsecutiveFailures'] as const;
+/** Limits and promise of a loop; 0 is unlimited, absent leaves it as it is. */
+export type Limits = Partial<Record<(typeof limitKeys)[number], number>> & { completionPromise?: string };
+
 /** What both a start and the editor's settings may say. */
 export interface Choices extends Limits {
   backend?: string;
@@ -198,6 +141,7 @@ export interface Choices extends Limits {
   model?: string;
   args?: string[];
 }
+/** The argument of a start: one of prompt, promptUri and text (which may hold flags). */
 export interface StartParams extends Choices {
   folder?: string;
   prompt?: string;
@@ -208,53 +152,38 @@ export interface StartParams extends Choices {
   /** The start wins over them, they over ralph.toml. */
   settings?: Choices;
 }
-export interface StartResult { loopId: string; state: LoopState; stateFileUri: string; sessionFileUri?: string; warnings?: string[] }
-export interface DryRunResult {
-  argv: string[];
-  cwd: string;
-  promptBytes: number;
-  limits: Required<Omit<Limits, 'completionPromise'>> & { completionPromise?: string };
-  sources: Record<string, string>;
-  warnings?: string[];
-}
+export interface StartResult { loopId: string; state: string; stateFileUri: string; sessionFileUri?: string }
+export interface DryRunResult { limits: Limits }
 /** Names a loop; with neither key, the only one there is. */
 export interface LoopParams { loopId?: string; folder?: string }
-export interface LoopResult { loopId?: string; state: LoopState; iteration?: number }
+/** text says what now holds. */
+export interface LoopResult { loopId?: string; state: string; iteration?: number; text?: string }
 export interface OutputResult { updates: Update[]; nextSeq: number; complete: boolean }
 export interface TranscriptResult { updates: Update[]; nextCursor?: string }
+/** A loop that is over, as the history has it. */
 export interface PastLoop {
   loopId: string;
   /** Not on the wire: the folder that was asked about. */
   folder?: string;
-  title?: string;
+  title: string;
   backend?: string;
   startedAt: string;
-  stopReason: StopReason;
-  promise?: string;
-  iterations: number;
-  costUsd?: number;
-  durationMs: number;
+  text: string;
+  class: Class;
   error?: string;
   sessionFileUri?: string;
 }
 /** A start whose text is a command and no start; a dry run only names it. */
-export interface SlashResult { command: '/cancel-ralph' | '/ralph-help'; loopId?: string; state?: LoopState; iteration?: number; markdown?: string }
+export interface SlashResult { command: '/cancel-ralph' | '/ralph-help'; loopId?: string; state?: string }
 export const isSlash = (result: object): result is SlashResult => 'command' in result;
 export interface PlanResult { argv: string[]; env: Record<string, string>; cwd: string }
 export interface Check { id: string; ok: boolean; message: string; fix?: string }
 
-/** Why a command failed, in the error's data.reason. */
-export type Reason =
-  | 'already_running' | 'not_running' | 'backend_not_found' | 'untrusted' | 'state_locked' | 'bad_state_file'
-  | 'bad_config' | 'empty_prompt' | 'bad_prompt' | 'limit_reached' | 'no_folder' | 'interrupted' | 'no_session';
+/** Why a command failed. */
 export interface ErrorData {
-  reason?: Reason;
-  owner?: { pid?: number; host?: string; startedAt?: string };
-  checked?: string[];
-  path?: string;
-  install?: Record<string, string>;
-  iteration?: number;
-  stopReason?: StopReason;
+  reason?: string;
+  /** Of its argument, the key that is wrong. */
+  key?: string;
   /** What to ask the user before a start that replaces a loop. */
   question?: string;
 }

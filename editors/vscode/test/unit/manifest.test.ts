@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import { command, method, protocolVersion } from '../../src/wire';
+import { command, limitKeys, method, protocolVersion } from '../../src/wire';
 
 declare const ROOT: string;
 const read = (...parts: string[]) => fs.readFileSync(path.join(ROOT, ...parts), 'utf8');
@@ -53,4 +53,11 @@ test('the settings are as the keys of ralph.toml', () => {
     assert.match(texts[`setting.${name}`], new RegExp(`else ${standard}\\.$`), name);
   }
   assert.equal(Object.keys(settings).filter((name) => name.startsWith('ralph.limits.')).length, limits.length);
+});
+
+test('no place has forgotten a limit', () => {
+  const limits: { wire: string; key: string }[] = JSON.parse(read('../../testdata/wire/limits.json'));
+  assert.deepEqual([...limitKeys].sort(), limits.map((l) => l.wire).sort(), 'wire.ts');
+  for (const { wire: key } of limits) assert.ok(read('src/config.ts').includes(`${key}: `), `config.ts has forgotten ${key}`);
+  for (const { wire: key } of limits) assert.ok(read('README.md').includes(`\`${key}\``), `README.md has forgotten ${key}`);
 });

@@ -7,7 +7,7 @@ import type { LoopStatus, ToolCall, Update } from '../../src/wire';
 const edit = (id: string, path: string, rawInput: unknown): ToolCall => ({ sessionUpdate: 'tool_call', toolCallId: id, name: 'edit', title: path, kind: 'edit', status: 'in_progress', locations: [{ path }], rawInput });
 const done = (id: string, status: 'completed' | 'failed' = 'completed'): Update => ({ sessionUpdate: 'tool_call_update', toolCallId: id, status });
 const begin = (iteration: number): Update => ({ sessionUpdate: '_ralph/iteration', phase: 'begin', iteration });
-const end = (iteration: number): Update => ({ sessionUpdate: '_ralph/iteration', phase: 'end', iteration, outcome: 'ok', costUsd: 0.31, durationMs: 61_000 });
+const end = (iteration: number): Update => ({ sessionUpdate: '_ralph/iteration', phase: 'end', iteration, text: 'ok · $0.31 · 1m01s', class: 'ok' });
 
 function record(...updates: Update[]): LoopRecord {
   const r = new LoopRecord('a');
@@ -50,7 +50,7 @@ test('changes that are no longer kept are known to be missing', () => {
 });
 
 test('an interrupted iteration begins again in its place', () => {
-  const cancelled: Update = { sessionUpdate: '_ralph/iteration', phase: 'end', iteration: 2, outcome: 'cancelled' };
+  const cancelled: Update = { sessionUpdate: '_ralph/iteration', phase: 'end', iteration: 2, text: 'cancelled', class: 'info' };
   for (const last of [[cancelled], []]) {
     const r = record(begin(1), end(1), begin(2), edit('t1', 'a', {}), done('t1'), ...last, begin(2));
     assert.deepEqual(r.iterations.map((i) => [i.number, i.running, i.tools.length]), [[1, false, 0], [2, true, 0]]);
@@ -75,42 +75,34 @@ test('only the last tool calls of an iteration are kept', () => {
   assert.equal(r.iterations[0]?.forgotten, 800);
 });
 
-const loop: LoopStatus = { loopId: 'a', folder: 'file:///w/app', state: 'running', iteration: 2, maxIterations: 5, owned: true };
+const loop: LoopStatus = { loopId: 'a', folder: 'file:///w/app', title: 'app', state: 'running', line: '2/5 · working', class: 'info', live: true, busy: true, can: ['pause'], owned: true };
 const draw = (nodes: Node[], depth = 0): string[] => nodes.flatMap((n) => [`${'  '.repeat(depth)}${n.label}${n.description ? ` [${n.description}]` : ''}`, ...draw(n.children?.() ?? [], depth + 1)]);
 
 test('the tree has the newest iteration first, with its files before its calls', () => {
   const r = record(begin(1), edit('t1', 'src/a.go', {}), done('t1'), end(1), begin(2));
-  assert.deepEqual(draw(roots({ loops: [loop], records: new Map([['a', r]]), past: [], pausing: new Set() })), [
-    'app [2/5 · running]', '  Iteration 2 [running]', '  Iteration 1 [ok · $0.31 · 1m 01s]', '    a.go [src]', '    src/a.go [edit]',
+  assert.deepEqual(draw(roots({ loops: [loop], records: new Map([['a', r]]), past: [] })), [
+    'app [2/5 · working]', '  Iteration 2 [running]', '  Iteration 1 [ok · $0.31 · 1m01s]', '    a.go [src]', '    src/a.go [edit]',
   ]);
 });
 
 test("a file's row is for its iteration, a past loop's for its folder", () => {
   const r = record(begin(1), edit('t1', 'a.go', {}), done('t1'), end(1), begin(2));
-  const past = [{ loopId: 'b', folder: 'file:///w/b', startedAt: '2026-01-02T10:00:00Z', stopReason: 'promise' as const, iterations: 1, durationMs: 1 }];
+  const past = [{ loopId: 'b', folder: 'file:///w/b', title: 'Build X', startedAt: '2026-01-02T10:00:00Z', text: 'done', class: 'ok' as const }];
   const all = (nodes: Node[]): Node[] => nodes.flatMap((n) => [n, ...all(n.children?.() ?? [])]);
-  const nodes = all(roots({ loops: [loop], records: new Map([['a', r]]), past, pausing: new Set() }));
+  const nodes = all(roots({ loops: [loop], records: new Map([['a', r]]), past }));
   assert.deepEqual(nodes.find((n) => n.file)?.file, { loopId: 'a', path: 'a.go', iteration: 1 });
-  assert.deepEqual(nodes.find((n) => n.context === 'ralph.loop.past')?.loop, { loopId: 'b', folder: 'file:///w/b' });
+  assert.deepEqual(nodes.find((n) => n.id === 'past/b')?.loop, { loopId: 'b', folder: 'file:///w/b' });
 });
 
 test('past loops are below, without the one that is shown above', () => {
-  const past = (loopId: string) => ({ loopId, startedAt: '2026-01-02T10:00:00Z', stopReason: 'promise' as const, iterations: 2, durationMs: 1000, costUsd: 1 });
-  const nodes = roots({ loops: [loop], records: new Map(), past: [past('a'), past('b')], pausing: new Set() });
-  assert.deepEqual(nodes.map((n) => `${n.label} ${n.description}`), ['app 2/5 · running', 'Past loops 1']);
-});
-
-test('the menus know what can be done', () => {
-  const context = (l: Partial<LoopStatus>) => roots({ loops: [{ ...loop, ...l }], records: new Map(), past: [], pausing: new Set() })[0]?.context;
-  assert.equal(context({ state: 'starting' }), 'ralph.loop.running');
-  assert.equal(context({ state: 'ended', stopReason: 'max_iterations' }), 'ralph.loop.capped');
-  assert.equal(context({ state: 'ended', stopReason: 'promise' }), 'ralph.loop.ended');
-  assert.deepEqual(roots({ loops: [loop], records: new Map(), past: [], pausing: new Set(['a']) }).map((n) => [n.context, n.description]), [['ralph.loop.pausing', '2/5 · pausing']]);
+  const past = (loopId: string) => ({ loopId, title: 'Build X', startedAt: '2026-01-02T10:00:00Z', text: 'done', class: 'ok' as const });
+  const nodes = roots({ loops: [loop], records: new Map(), past: [past('a'), past('b')] });
+  assert.deepEqual(nodes.map((n) => `${n.label} ${n.description}`), ['app 2/5 · working', 'Past loops 1']);
 });
 
 test('ids are unique', () => {
   const r = record(...[1, 2].flatMap((n) => [begin(n), edit('same', 'a', {}), done('same'), edit('same', 'a', {}), done('same'), end(n)]));
   const ids = (nodes: Node[]): string[] => nodes.flatMap((n) => [n.id, ...ids(n.children?.() ?? [])]);
-  const all = ids(roots({ loops: [loop], records: new Map([['a', r]]), past: [], pausing: new Set() }));
+  const all = ids(roots({ loops: [loop], records: new Map([['a', r]]), past: [] }));
   assert.equal(new Set(all).size, all.length);
 });

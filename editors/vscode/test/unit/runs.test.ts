@@ -4,7 +4,7 @@ import { firstOwn, Runs } from '../../src/runs';
 import type { Update } from '../../src/wire';
 
 const state: Update = { sessionUpdate: '_ralph/state', state: 'running' };
-const end: Update = { sessionUpdate: '_ralph/end', stopReason: 'max_iterations', iterations: 1, durationMs: 1 };
+const end: Update = { sessionUpdate: '_ralph/end', stopReason: 'max_iterations' };
 
 test('a run begins where the numbers do, after an end, and with another server', () => {
   const runs = new Runs();

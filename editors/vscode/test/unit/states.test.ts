@@ -1,56 +1,68 @@
-// Every state of the wire has to be known wherever states are told apart.
+// What package.json and can.ts must know of the loops that the server tells of.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import { isLeft, isLive, stateText } from '../../src/loopText';
-import { factsOf, states } from '../../src/states';
-import { bar, tooltip, type Model } from '../../src/statusText';
+import { doing } from '../../src/can';
+import { colours, iconOf, icons } from '../../src/show';
+import { bar, tooltip, tooltipCommands, type Model } from '../../src/statusText';
 import { roots } from '../../src/treeModel';
-import type { LoopStatus } from '../../src/wire';
+import type { LoopStatus, PastLoop, Said } from '../../src/wire';
 
 declare const ROOT: string;
-const read = (...parts: string[]) => fs.readFileSync(path.join(ROOT, ...parts), 'utf8');
-const loops: LoopStatus[] = JSON.parse(read('../../testdata/wire/states.json')).loops;
-const menus: { command: string; when: string }[] = JSON.parse(read('package.json')).contributes.menus['view/item/context'];
-const model = (l: LoopStatus): Model => ({
-  server: { state: 'running' }, loops: [l], activity: new Map(), quiet: new Set(), seen: new Set(), pausing: new Set(), iterationCosts: new Map(),
-});
+const read = (...parts: string[]) => JSON.parse(fs.readFileSync(path.join(ROOT, ...parts), 'utf8'));
+const wire = (name: string) => read(`../../testdata/wire/${name}.json`);
+const menus: Record<string, { command: string; when: string }[]> = read('package.json').contributes.menus;
+const model = (l: LoopStatus): Model => ({ server: { state: 'running' }, loops: [l], message: '', records: new Map(), quiet: new Set(), seen: new Set() });
 
 /** Whether a menu shows a command for an item of the tree. */
 function offers(command: string, context: string): boolean {
-  return menus.some((m) => {
-    if (m.command !== command) return false;
-    const [, exact, pattern] = /viewItem (?:== (\S+)|=~ \/(.*)\/)/.exec(m.when) ?? [];
-    return exact ? exact === context : new RegExp(pattern ?? '^$').test(context);
-  });
+  const pattern = menus['view/item/context']?.find((m) => m.command === command && m.when.includes('ralph\\.loop'))?.when.match(/=~ \/(.*)\//)?.[1];
+  return new RegExp(pattern ?? '^$').test(context);
 }
 
-test('the states are those of the wire', () => {
-  assert.deepEqual(Object.keys(states).sort(), ['idle', ...loops.map((l) => l.state)].sort());
-});
+/** What has forgotten something of a loop. */
+function forgotten(l: LoopStatus): string[] {
+  const forgot: string[] = [];
+  const check = (knows: boolean, where: string) => { if (!knows) forgot.push(where); };
+  check(bar(model(l)).text === `$(${iconOf(l)}) Ralph ${l.text}` && !bar(model(l)).idle, 'the status bar');
+  const node = roots({ loops: [l], records: new Map(), past: [] })[0]!;
+  check(node.label === l.title && node.description!.includes(l.line!), 'the tree');
+  const links = tooltip(model(l), 0);
+  for (const { label } of l.details ?? []) check(links.includes(`| ${label} |`), `the tooltip: ${label}`);
+  for (const can of l.can ?? []) {
+    const { command } = doing(can) ?? {};
+    check(Boolean(command), `can.ts: ${can}`);
+    if (!command) continue;
+    check(links.includes(`(command:${command}`) && tooltipCommands.includes(command), `the tooltip's link to ${can}`);
+    if (can === 'start') continue; // of no loop
+    check(offers(command, node.context!), `the menu of the tree: ${can}`);
+    check(menus.commandPalette!.some((m) => m.command === command && m.when.includes(`ralph.can.${can}`)), `the palette: ${can}`);
+  }
+  for (const m of menus['view/item/context']!.filter((m) => m.when.includes('\\b'))) {
+    const named = (l.can ?? []).some((can) => doing(can)?.command === m.command);
+    check(named || m.command === 'ralph.continueInPi' || !offers(m.command, node.context!), `the menu has ${m.command}, which can't be done`);
+  }
+  check(offers('ralph.continueInPi', node.context!) === !l.busy, 'the menu of ralph.continueInPi');
+  return forgot;
+}
 
 test('no place has forgotten a state', () => {
+  const { loops }: { loops: LoopStatus[] } = wire('states');
   assert.ok(loops.length >= 8);
-  const forgot: string[] = [];
-  for (const l of loops) {
-    const check = (knows: boolean, where: string) => { if (!knows) forgot.push(`${where} has forgotten the state ${l.state}`); };
-    const facts = factsOf(l);
-    check(facts !== states.idle, 'states.ts');
-    check(isLive(l) !== (isLeft(l) || l.state === 'ended'), 'isLive or isLeft');
-    check(bar(model(l), 0).text.includes(`$(${facts.icon}) Ralph `) && !bar(model(l), 0).idle, 'the status bar');
-    const node = roots({ loops: [l], records: new Map(), past: [], pausing: new Set() })[0]!;
-    check(node.icon === facts.icon && node.description!.includes(stateText(l)), 'the tree');
-    const links = tooltip(model(l), 0);
-    for (const command of facts.commands) {
-      const id = `ralph.${command === 'discard' ? 'cancel' : command}`;
-      check(links.includes(`(command:${id}`), `the tooltip's link to ${id}`);
-      const inMenu = l.state === 'starting' && command === 'pause' ? true : command === 'start' || offers(id, node.context!);
-      check(inMenu, `the menu of ${id} in package.json`);
+  assert.deepEqual(loops.flatMap((l) => forgotten(l).map((where) => `${l.state}: ${where}`)), []);
+});
+
+test('no place has forgotten a reason for which loops end', () => {
+  const endings: { stopReason: string; class: string; end: Said; status: LoopStatus; past: PastLoop }[] = wire('endings');
+  assert.ok(endings.length >= 12);
+  for (const { stopReason, end, status, past } of endings) {
+    assert.deepEqual(forgotten(status), [], stopReason);
+    assert.ok(Object.hasOwn(colours, end.class!) && icons[end.class!], stopReason);
+    const node = roots({ loops: [], records: new Map(), past: [past] })[0]!.children!()[0]!;
+    assert.ok(node.description!.includes(past.text) && node.icon === icons[past.class], stopReason);
+    for (const { title, command } of end.offers ?? []) {
+      assert.ok(title && (wire('names').commands as string[]).includes(command), `${stopReason}: ${command}`);
     }
-    if (isLeft(l)) for (const id of ['ralph.openStateFile', 'ralph.continueInPi']) check(offers(id, node.context!), `the menu of ${id} in package.json`);
-    const key = isLeft(l) || l.state === 'paused' ? `'ralph.${l.state}'` : isLive(l) ? "'ralph.running'" : "'ralph.resumable'";
-    check(read('src/contextKeys.ts').includes(key), 'contextKeys.ts');
   }
-  assert.deepEqual(forgot, []);
 });

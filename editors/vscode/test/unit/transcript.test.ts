@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
 import test from 'node:test';
 import { Transcript } from '../../src/transcript';
 import type { Update } from '../../src/wire';
 
+declare const ROOT: string;
 const say = (text: string, messageId = 'm1'): Update => ({ sessionUpdate: 'agent_message_chunk', messageId, content: { type: 'text', text } });
 const call: Update = { sessionUpdate: 'tool_call', toolCallId: 't1', name: 'bash', title: 'go `test`', kind: 'execute', status: 'in_progress' };
 const result = (text: string, status: 'completed' | 'failed' = 'completed'): Update => ({ sessionUpdate: 'tool_call_update', toolCallId: 't1', status, content: [{ type: 'content', content: { type: 'text', text } }] });
-const begin: Update = { sessionUpdate: '_ralph/iteration', phase: 'begin', iteration: 3, maxIterations: 50 };
+const begin: Update = { sessionUpdate: '_ralph/iteration', phase: 'begin', iteration: 3, text: 'iteration 3 of 50', class: 'info' };
 
 function transcript(...updates: Update[]): string {
   const t = new Transcript(false);
@@ -15,7 +18,7 @@ function transcript(...updates: Update[]): string {
 }
 
 test('iterations, text and tools become markdown', () => {
-  assert.equal(transcript(begin, say('Look'), say('ing.'), call, result('a\nb\n')), '## Iteration 3/50\n\nLooking.\n\n**bash** `` go `test` ``\n\n```text\na\nb\n```\n\n');
+  assert.equal(transcript(begin, say('Look'), say('ing.'), call, result('a\nb\n')), '## Iteration 3 of 50\n\nLooking.\n\n**bash** `` go `test` ``\n\n```text\na\nb\n```\n\n');
 });
 
 test('what an agent was told names its author', () => {
@@ -47,8 +50,8 @@ test("a failed attempt's text is taken back, and nothing else", () => {
 });
 
 test('text is never joined or taken back across iterations: the ids begin again', () => {
-  const next: Update = { sessionUpdate: '_ralph/iteration', phase: 'begin', iteration: 4 };
-  assert.equal(transcript(begin, say('first'), next, say('second'), { sessionUpdate: '_ralph/discard', messageId: 'm1' }, say('third', 'm2')), '## Iteration 3/50\n\nfirst\n\n## Iteration 4\n\nthird');
+  const next: Update = { sessionUpdate: '_ralph/iteration', phase: 'begin', iteration: 4, text: 'iteration 4' };
+  assert.equal(transcript(begin, say('first'), next, say('second'), { sessionUpdate: '_ralph/discard', messageId: 'm1' }, say('third', 'm2')), '## Iteration 3 of 50\n\nfirst\n\n## Iteration 4\n\nthird');
 });
 
 test("a subagent's text and, unless wanted, thoughts are left out", () => {
@@ -70,15 +73,19 @@ test('it keeps the end of what is too long, and takes back text after that', () 
   assert.match(t.text(), /99 x/);
 });
 
-test('the end says why, how long and what was refused', () => {
-  const text = transcript({ sessionUpdate: '_ralph/end', stopReason: 'permission_denied', iterations: 2, durationMs: 65_000, denials: [{ tool: 'Bash', detail: 'rm -r' }] });
-  assert.match(text, /\*\*failed: the agent was refused permission · 2 iterations · 1m 05s\*\*\n- refused: Bash rm -r/);
+test('what is said is shown as it is, tags as code', () => {
+  const said = (kind: '_ralph/goal' | '_ralph/warning' | '_ralph/retry', text: string, level: 'info' | 'warning'): Update => ({ sessionUpdate: kind, text, class: level });
+  assert.equal(transcript(said('_ralph/goal', 'done when the agent says <promise>DONE</promise> (from the prompt)', 'info'), said('_ralph/warning', 'not done yet: <promise>X</promise>', 'warning')),
+    '> done when the agent says `<promise>DONE</promise>` (from the prompt)\n\n> ⚠ not done yet: `<promise>X</promise>`\n\n');
+  assert.equal(transcript({ sessionUpdate: '_ralph/state', state: 'running' }, { sessionUpdate: 'usage_update' }), '', 'what has no words');
+  assert.match(transcript({ sessionUpdate: '_ralph/end', stopReason: 'promise', text: 'done: DONE after 2 iterations', class: 'ok' }), /---\n\n\*\*done: DONE after 2 iterations\*\*/);
 });
 
-test('what is said of promises is shown as it is, tags as code', () => {
-  const goal: Update = { sessionUpdate: '_ralph/goal', promise: 'DONE', source: 'prompt', text: 'done when the agent says <promise>DONE</promise> (from the prompt)', class: 'info' };
-  const miss: Update = { sessionUpdate: '_ralph/promise', matched: false, found: 'X', message: 'm', text: 'not done yet: <promise>X</promise>', class: 'warning' };
-  const warning: Update = { sessionUpdate: '_ralph/warning', message: 'm', text: '$8.00 of $10.00 are spent', class: 'warning' };
-  assert.equal(transcript(goal, miss, warning),
-    '> done when the agent says `<promise>DONE</promise>` (from the prompt)\n\n> ⚠ not done yet: `<promise>X</promise>`\n\n> ⚠ $8.00 of $10.00 are spent\n\n');
+test('every kind of update with words is in the transcript, also one of a later server', () => {
+  const dir = path.join(ROOT, '../../testdata/wire');
+  const all = fs.readdirSync(dir).filter((f) => f.startsWith('update-')).map((f) => JSON.parse(fs.readFileSync(path.join(dir, f), 'utf8')));
+  assert.ok(all.length > 15);
+  for (const u of [...all, { sessionUpdate: '_ralph/new', text: 'news', class: 'info' }]) {
+    if (u.text) assert.match(transcript(u).replaceAll('`', ''), new RegExp(u.text.replace(/[$()|[\]*+?.^{}\\]/g, '\\$&'), 'i'), u.sessionUpdate);
+  }
 });

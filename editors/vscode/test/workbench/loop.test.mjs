@@ -42,10 +42,10 @@ describe('a loop in the workbench', { timeout: 600_000 }, () => {
     await w.answer('Completion promise', 'DONE');
     await w.answer('Iterations at most', '5');
     await w.answer('Dollars at most');
-    await w.statusIs(/Ralph 2\/5 \$/);
-    await w.statusIs(/Ralph done \$2\.79/);
+    await w.statusIs(/Ralph 2\/5 · \$/);
+    await w.statusIs(/Ralph done · \$2\.79/);
     const texts = await stop();
-    assert.ok(texts.some((t) => /1\/5/.test(t)) && texts.some((t) => /3\/5 \$/.test(t)), JSON.stringify(texts));
+    assert.ok(texts.some((t) => /1\/5/.test(t)) && texts.some((t) => /3\/5 · \$/.test(t)), JSON.stringify(texts));
     assert.match(await w.status().locator('a').getAttribute('aria-label'), /Ralph done/);
   });
 
@@ -56,7 +56,7 @@ describe('a loop in the workbench', { timeout: 600_000 }, () => {
   });
 
   it('says in a notification that it is done', async () => {
-    await w.notification('Ralph done: DONE').waitFor();
+    await w.notification('Ralph in app: done: DONE').waitFor();
     await w.screenshot('done');
     await w.page.keyboard.press('Escape');
   });
@@ -98,12 +98,12 @@ describe('a loop in the workbench', { timeout: 600_000 }, () => {
   it('asks after a reload of the window whether it should go on', async () => {
     await w.load();
     await until('the agent is gone', () => w.agents().length === 0);
-    await w.notification('A Ralph loop in app: interrupted at 1/7').waitFor();
+    await w.notification('Ralph in app: interrupted at 1/7').waitFor();
     await w.screenshot('interrupted');
     await w.statusIs(/Ralph interrupted at 1\/7/);
     await w.run('Ralph: Show Output'); // what was said before is in the session file
     await w.editorShows('This takes a while.');
-    await w.press('A Ralph loop in app: interrupted at 1/7', 'Resume');
+    await w.press('Ralph in app: interrupted at 1/7', 'Resume');
     await w.statusIs(/Ralph 1\/7/);
     await until('the agent', () => w.agents().length > 0);
     await w.run('Ralph: Cancel Loop');
@@ -114,10 +114,10 @@ describe('a loop in the workbench', { timeout: 600_000 }, () => {
     await w.page.keyboard.press('Control+Alt+r');
     await until('the agent', () => w.agents().length > 0);
     await w.run('Ralph: Restart Server');
-    await w.press('A Ralph loop in app: interrupted at 1/7', 'Resume');
+    await w.press('Ralph in app: interrupted at 1/7', 'Resume');
     await until('the agent', () => w.agents().length > 0);
     await w.run('Ralph: Restart Server');
-    await w.notification('A Ralph loop in app: interrupted at 1/7').waitFor();
+    await w.notification('Ralph in app: interrupted at 1/7').waitFor();
     await w.run('Ralph: Cancel Loop');
     await w.statusIsGone();
   });

@@ -14,11 +14,11 @@ for (const colorScheme of process.env.PICTURES ? ['light', 'dark'] : ['dark']) {
       await w.step(`picture ${colorScheme}`, async () => {
         await w.run('Ralph: Focus on Ralph Loops View');
         await w.page.keyboard.press('Control+Alt+r');
-        await w.statusIs(/Ralph 2\/5 \$/);
+        await w.statusIs(/Ralph 2\/5 · \$/);
         await w.treeRow('Iteration 2').waitFor();
         await w.editorShows('The tests first, for the **2.** time.');
         await w.status().hover();
-        await w.page.locator('.monaco-hover').filter({ hasText: 'Per iteration' }).first().waitFor();
+        await w.page.locator('.monaco-hover').filter({ hasText: 'Iteration 1' }).first().waitFor();
         await w.screenshot(`tooltip-${colorScheme}`);
         await w.page.mouse.move(700, 300);
         await w.editorShows('Step 2 is next');

@@ -28,13 +28,13 @@ describe('what a loop tells and asks', { timeout: 600_000 }, () => {
     await w.statusIs(/waiting \(pacing short runs\) until/);
     await w.screenshot('offer');
     await w.press('not done yet', 'Make "SHIPPED" the Promise');
-    await w.notification('Ralph done: SHIPPED').waitFor();
+    await w.notification('Ralph in app: done: SHIPPED').waitFor();
     await w.statusIs(/Ralph done/);
   });
 
   it('shows a loop that failed, and what can be done', async () => {
     await key(2);
-    await w.notification('A Ralph loop in app: failed at 1/5').waitFor();
+    await w.notification('Ralph in app: failed at 1/5').waitFor();
     await w.statusIs(/Ralph failed at 1\/5/);
     await w.treeRow('failed').hover();
     await w.treeRow('failed').getByRole('button', { name: 'Resume' }).waitFor();
@@ -61,7 +61,7 @@ describe('what a loop tells and asks', { timeout: 600_000 }, () => {
     await w.statusIs(/Ralph failed at 1\/5/);
     await w.treeRow('failed').hover();
     await w.treeRow('failed').getByRole('button', { name: 'Resume' }).click();
-    await w.notification('Ralph done: DONE').waitFor();
+    await w.notification('Ralph in app: done: DONE').waitFor();
     await w.treeRow('Iteration 2').waitFor();
   });
 
@@ -78,6 +78,10 @@ describe('what a loop tells and asks', { timeout: 600_000 }, () => {
     await w.answer('Dollars at most');
     await w.statusIs(/Ralph 1\/3/);
     await until('the agent', () => w.agents().length > 0);
+    await w.run('Ralph: Change Limits...');
+    await w.answer('3 iterations', 'more');
+    await w.answer('"more"', '+4');
+    await w.statusIs(/Ralph 1\/7/);
     await start('/cancel-ralph');
     await w.statusIs(/Ralph cancelled/);
     assert.deepEqual(w.agents(), []);

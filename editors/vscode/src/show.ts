@@ -1,0 +1,35 @@
+// How things are shown that the server tells in words: by icons and colours, and with a clock.
+import type { Class, LoopStatus } from './wire';
+
+export const icons: Record<Class, string> = { info: 'circle-slash', ok: 'check', warning: 'warning', error: 'error' };
+
+/** Theme colours. */
+export const colours: Record<Class, string | undefined> = {
+  info: undefined, ok: 'testing.iconPassed', warning: 'list.warningForeground', error: 'testing.iconFailed',
+};
+
+/** The icon of a loop, without $( and ). */
+export function iconOf(l: LoopStatus): string {
+  if (l.busy) return 'sync~spin';
+  if (l.live) return l.retry ? 'watch' : 'debug-pause';
+  return icons[l.class];
+}
+
+/** Writes milliseconds as the server writes them: 0.3s, 45s, 2m05s, 1h02m. */
+export function elapsed(ms: number): string {
+  const two = (n: number) => String(n).padStart(2, '0');
+  const tenths = Math.floor(Math.max(0, ms) / 100);
+  if (tenths < 100) return `${tenths / 10}s`;
+  const seconds = Math.floor(tenths / 10);
+  const minutes = Math.floor(seconds / 60);
+  if (minutes === 0) return `${seconds}s`;
+  return minutes < 60 ? `${minutes}m${two(seconds % 60)}s` : `${Math.floor(minutes / 60)}h${two(minutes % 60)}m`;
+}
+
+/** The full seconds since an RFC 3339 time, '' when it isn't known. */
+export function since(start: string | undefined, now: number): string {
+  return start ? elapsed(Math.floor((now - Date.parse(start)) / 1000) * 1000) : '';
+}
+
+/** Joins the facts that there are. */
+export const facts = (...all: (string | undefined)[]): string => all.filter(Boolean).join(' · ');
