@@ -116,6 +116,7 @@ func (f *feed) Handle(e stream.Event) {
 	case stream.Text:
 		f.addText(wire.KindMessageChunk, e.MessageID, e.ParentToolCallID, e.Delta)
 		f.progress.goesOn()
+		f.onStatus(false) // its line has the last one of the text
 		return
 	case stream.Thinking:
 		if f.thinking {

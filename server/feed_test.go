@@ -406,7 +406,7 @@ func TestStatusIsToldOfWhatItShows(t *testing.T) {
 		do   func(f *feed)
 		want string // each call's now
 	}{
-		{"text", func(f *feed) { say(f, "a") }, "[]"},
+		{"text", func(f *feed) { say(f, "a") }, "[false]"},
 		{"tool call", func(f *feed) { f.Handle(stream.ToolCall{ID: "t"}) }, "[false]"},
 		{"usage", func(f *feed) { f.Handle(stream.Usage{Context: 1}) }, "[false]"},
 		{"usage that repeats itself", func(f *feed) { f.Handle(stream.Usage{}) }, "[false]"},
