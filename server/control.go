@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"ralph-lsp/config"
@@ -24,14 +23,18 @@ func resultOf(r *managed) wire.LoopResult {
 
 // cancel ends a loop. It answers when its agent and all that it started are gone.
 func (m *manager) cancel(ctx context.Context, p wire.CancelParams) (any, error) {
-	if !slices.Contains([]string{"", "now", "afterIteration"}, p.When) {
-		return nil, rpc.Errorf(rpc.CodeInvalidParams, "when is %q: say now or afterIteration", p.When)
+	switch p.When {
+	case "", wire.WhenNow, wire.WhenAfterIteration:
+	case wire.WhenLeft:
+		return m.discard(ctx, p.LoopParams)
+	default:
+		return nil, rpc.Errorf(rpc.CodeInvalidParams, "when is %q: say now, afterIteration or left", p.When)
 	}
 	r, err := m.find(p.LoopID, p.Folder)
 	if err != nil {
 		return m.cancelElsewhere(ctx, p.LoopParams, err)
 	}
-	if p.When == "afterIteration" {
+	if p.When == wire.WhenAfterIteration {
 		r.CancelAfterIteration()
 		return resultOf(r), nil
 	}
@@ -59,6 +62,19 @@ func (m *manager) cancelElsewhere(ctx context.Context, p wire.LoopParams, notOur
 		return nil, err
 	}
 	return wire.LoopResult{LoopID: seen.LoopID, State: string(loop.StateEnded), Iteration: iteration}, nil
+}
+
+// discard removes a loop that nobody drives. One that somebody goes on with by
+// now stays.
+func (m *manager) discard(ctx context.Context, p wire.LoopParams) (any, error) {
+	path, _, err := m.elsewhere(ctx, p)
+	if err == nil && path != "" {
+		err = loop.DiscardFolder(path, p.LoopID)
+	}
+	if err != nil && !errors.Is(err, loop.ErrNotRunning) {
+		return nil, err
+	}
+	return wire.LoopResult{State: wire.StateIdle}, nil
 }
 
 // elsewhere returns the folder of a loop that parameters name and that we

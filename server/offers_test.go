@@ -129,3 +129,18 @@ func TestOffersDoWhatTheySay(t *testing.T) {
 		}
 	}
 }
+
+// A late answer ends no loop that somebody goes on with by now.
+func TestALateDiscardTouchesNoLoopThatRuns(t *testing.T) {
+	dir := t.TempDir()
+	c := left(loop.StopInterrupted)(t, dir)
+	offers := c.status(dir, inState("interrupted")).Offers
+	other := dial(t, optedIn, dir)
+	other.Must(other.Command(wire.CommandResume, wire.ResumeParams{LoopParams: wire.LoopParams{Folder: wire.FileURI(dir)}}))
+	other.status(dir, inState("running"))
+	c.Must(c.Command(offers[1].Command, offers[1].Arguments[0]))
+	if got := other.status(dir, inState("running")); !got.Owned {
+		t.Errorf("got %+v", got)
+	}
+	other.Must(other.Command(wire.CommandPause, struct{}{})) // it is there
+}

@@ -74,10 +74,17 @@ type LoopParams struct {
 // Target is the loop that a command is about, as far as it names it.
 func (p LoopParams) Target() LoopParams { return p }
 
+// When a loop is cancelled.
+const (
+	WhenNow            = "now"
+	WhenAfterIteration = "afterIteration"
+	WhenLeft           = "left" // only if nobody drives it, else nothing happens
+)
+
 // CancelParams is the argument of ralph.loop.cancel.
 type CancelParams struct {
 	LoopParams
-	When string `json:"when,omitempty"` // "now" (default) or "afterIteration"
+	When string `json:"when,omitempty"` // WhenNow, if it isn't said
 }
 
 // ResumeParams is the argument of ralph.loop.resume. Backend and Trust are for

@@ -30,7 +30,8 @@ func OffersAfter(s loop.Status) []Command {
 		return nil
 	}
 	var offers []Command
-	here := LoopParams{Folder: FileURI(s.Folder)}
+	// With its id: a late answer is about no other loop.
+	it := LoopParams{LoopID: s.LoopID, Folder: FileURI(s.Folder)}
 	offer := func(title, command string, argument any) {
 		offers = append(offers, Command{title, command, []any{argument}})
 	}
@@ -42,19 +43,19 @@ func OffersAfter(s loop.Status) []Command {
 			if change.Over(s.Limits) == s.Limits { // it is no limit any more
 				continue
 			}
-			offer("Raise to "+words+" and Go On", CommandResume, ResumeParams{LoopParams: LoopParams{LoopID: s.LoopID}, LimitParams: ParamsOf(change, "")})
+			offer("Raise to "+words+" and Go On", CommandResume, ResumeParams{LoopParams: it, LimitParams: ParamsOf(change, "")})
 		case loop.RemedyResume:
 			if s.State.Left() { // else it was discarded meanwhile
-				offer("Resume", CommandResume, ResumeParams{LoopParams: here})
+				offer("Resume", CommandResume, ResumeParams{LoopParams: it})
 			}
 		case loop.RemedyDiscard:
 			if s.State.Left() {
-				offer("Discard", CommandCancel, CancelParams{LoopParams: here})
+				offer("Discard", CommandCancel, CancelParams{LoopParams: it, When: WhenLeft})
 			}
 		case loop.RemedyDoctor:
-			offer("Run Doctor", CommandDoctor, FolderParams{Folder: here.Folder})
+			offer("Run Doctor", CommandDoctor, FolderParams{Folder: it.Folder})
 		case loop.RemedyOpenFile:
-			offer("Open State File", CommandOpen, here)
+			offer("Open State File", CommandOpen, it)
 		}
 	}
 	return offers
