@@ -7,37 +7,8 @@ import (
 
 	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"
-	"ralph-lsp/stream"
 	"ralph-lsp/wire"
 )
-
-// A client that opted in asks its user itself. For all others the server asks,
-// with window/showMessageRequest. Whoever doesn't answer blocks nothing but the
-// request that waits for it.
-
-// messageType is LSP's MessageType.
-type messageType int
-
-const (
-	messageError   messageType = 1
-	messageWarning messageType = 2
-	messageInfo    messageType = 3
-)
-
-// messageTypes are the types of messages by the class of what they say.
-var messageTypes = map[wire.Class]messageType{
-	wire.ClassError: messageError, wire.ClassWarning: messageWarning, wire.ClassInfo: messageInfo, wire.ClassOK: messageInfo,
-}
-
-type messageItem struct {
-	Title string `json:"title"`
-}
-
-type messageParams struct {
-	Type    messageType   `json:"type"`
-	Message string        `json:"message"`
-	Actions []messageItem `json:"actions,omitempty"`
-}
 
 // question is one about the loop in a folder that waits for its answer.
 type question struct {
@@ -66,80 +37,17 @@ func (m *manager) questionAbout(f *folder, situation string) context.Context {
 // askedOf is a loop of which the user was asked what to do with it.
 type askedOf struct{ folder, loopID string }
 
-// topic is what a question is about.
-type topic int
-
-const (
-	aboutTrust topic = iota
-	aboutReplacing
-	aboutLeftBehind // a start met a loop that nobody drives
-	aboutInterrupted
-	aboutLimit
-)
-
-// answers are those to each question. Some clients choose the first one when
-// their user only presses Return, so the one that runs, raises and loses
-// nothing stands first.
-var answers = [...]struct {
-	safe   string
-	others []string
-}{
-	aboutTrust:       {actionDont, []string{actionTrust}},
-	aboutReplacing:   {actionKeep, []string{actionCancelAndStart}},
-	aboutLeftBehind:  {actionKeep, []string{actionContinue, actionDiscardAndStart}},
-	aboutInterrupted: {actionLater, []string{actionContinue, actionDiscard}},
-	aboutLimit:       {actionStop, []string{actionRaise}},
-}
-
-// ask asks the user and returns the action that was chosen, "" when none was.
-// Commands behind the one that asks go on meanwhile.
-func (m *manager) ask(ctx context.Context, message string, about topic) string {
-	return m.askWith(ctx, messageInfo, message, answers[about].safe, answers[about].others...)
-}
-
-// askWith is ask with answers of one's own, the safe one first.
-func (m *manager) askWith(ctx context.Context, kind messageType, message, safe string, others ...string) string {
-	turnOf(ctx).end()
-	params := messageParams{Type: kind, Message: stream.Plain(message), Actions: []messageItem{{safe}}}
-	for _, title := range others {
-		params.Actions = append(params.Actions, messageItem{title})
-	}
-	var chosen *messageItem
-	if err := m.ed.Request(ctx, "window/showMessageRequest", params, &chosen); err != nil || chosen == nil {
-		return ""
-	}
-	return chosen.Title
-}
-
-// asksItself says whether the client asks its user without our help, or can't be asked.
-func (m *manager) asksItself() bool {
-	client := m.ed.Client()
-	return client.OptedIn || !client.ShowMessageRequest
-}
-
-// The actions of the questions.
-const (
-	actionCancelAndStart  = "Cancel and start"
-	actionKeep            = "Keep"
-	actionContinue        = "Continue"
-	actionDiscardAndStart = "Discard and start"
-	actionDiscard         = "Discard"
-	actionLater           = "Later"
-	actionRaise           = "Raise and go on"
-	actionStop            = "Stop"
-)
-
 // decisionFor returns what asks the user about a start that met another loop,
 // nil when there is nothing to ask.
 func (m *manager) decisionFor(err error, cfg loop.Config) func(context.Context) (*managed, error) {
 	var running *loop.AlreadyRunningError
 	var interrupted *loop.InterruptedError
-	if err == nil || m.asksItself() {
+	if err == nil || m.user.asksItself() {
 		return nil
 	}
 	if errors.As(err, &running) {
 		return func(ctx context.Context) (*managed, error) {
-			if m.ask(ctx, wire.QuestionAbout(err), aboutReplacing) != actionCancelAndStart {
+			if m.user.ask(ctx, wire.QuestionAbout(err), aboutReplacing) != actionCancelAndStart {
 				return nil, err
 			}
 			return m.launchInstead(cfg, func() error { return m.clear(ctx, cfg.Folder, running.Owner.LoopID) })
@@ -147,7 +55,7 @@ func (m *manager) decisionFor(err error, cfg loop.Config) func(context.Context) 
 	}
 	if errors.As(err, &interrupted) {
 		return func(ctx context.Context) (*managed, error) {
-			switch m.ask(ctx, wire.QuestionAbout(err), aboutLeftBehind) {
+			switch m.user.ask(ctx, wire.QuestionAbout(err), aboutLeftBehind) {
 			case actionContinue:
 				return m.goOn(ctx, cfg.Folder, start.Options{}, false)
 			case actionDiscardAndStart:
@@ -161,7 +69,7 @@ func (m *manager) decisionFor(err error, cfg loop.Config) func(context.Context) 
 
 // offerToContinue asks once what to do with a loop that nobody drives.
 func (m *manager) offerToContinue(f *folder, found *seenLoop) {
-	if m.asksItself() {
+	if m.user.asksItself() {
 		return
 	}
 	st := found.status
@@ -178,7 +86,7 @@ func (m *manager) offerToContinue(f *folder, found *seenLoop) {
 		if last := wire.OneLine(st.Error); last != "" {
 			question += " The last failure: " + last + "."
 		}
-		answer := m.ask(ctx, question+" Go on with it?", aboutInterrupted)
+		answer := m.user.ask(ctx, question+" Go on with it?", aboutInterrupted)
 		if ctx.Err() != nil || !isInterrupted(f.path, st.LoopID) {
 			return // moot: whatever the answer is about, it isn't there any more
 		}
@@ -190,7 +98,7 @@ func (m *manager) offerToContinue(f *folder, found *seenLoop) {
 			err = loop.DiscardFolder(f.path, st.LoopID)
 		}
 		if err != nil && !errors.Is(err, loop.ErrNotRunning) { // else somebody else was faster
-			m.show(messageError, "Ralph: "+err.Error())
+			m.user.show(messageError, "Ralph: "+err.Error())
 		}
 	})
 }
@@ -208,13 +116,13 @@ func (m *manager) announce(f *folder, r *managed, end loop.End) {
 		return
 	}
 	message := "Ralph " + wire.EndText(end)
-	if r.Status().State == loop.StateFailed && !m.asksItself() {
+	if r.Status().State == loop.StateFailed && !m.user.asksItself() {
 		return // a question tells it: what to do with the loop
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if !end.Reason.Capped() || m.asksItself() || f.running != nil {
-		m.show(messageTypes[end.Reason.Ending().Class], message)
+	if !end.Reason.Capped() || m.user.asksItself() || f.running != nil {
+		m.user.show(messageTypes[end.Reason.Ending().Class], message)
 		return
 	}
 	var nothing *seenLoop
@@ -222,16 +130,11 @@ func (m *manager) announce(f *folder, r *managed, end loop.End) {
 	m.wg.Go(func() {
 		status := r.Status()
 		raised, words := status.Limits.Raise(end.Reason.Ending().Limit, wire.UsedBy(status))
-		if m.ask(ctx, message+". Raise the limit to "+words+"?", aboutLimit) != actionRaise || ctx.Err() != nil {
+		if m.user.ask(ctx, message+". Raise the limit to "+words+"?", aboutLimit) != actionRaise || ctx.Err() != nil {
 			return
 		}
 		if _, err := m.launch(m.again(r, loop.Config{Change: loop.Patch{Given: raised}})); err != nil {
-			m.show(messageError, "Ralph: "+err.Error())
+			m.user.show(messageError, "Ralph: "+err.Error())
 		}
 	})
-}
-
-// show shows the user a message.
-func (m *manager) show(kind messageType, message string) {
-	m.ed.Notify("window/showMessage", messageParams{Type: kind, Message: stream.Plain(message)})
 }

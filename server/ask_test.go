@@ -22,8 +22,7 @@ func TestTheFirstAnswerOfEachQuestionChangesNothing(t *testing.T) {
 	changesNothing := []string{actionDont, actionKeep, actionLater, actionStop}
 	for about, a := range answers {
 		ed := &eagerEditor{}
-		m := &manager{ed: ed}
-		chosen := m.ask(t.Context(), "?", topic(about))
+		chosen := dialog{ed}.ask(t.Context(), "?", topic(about))
 		if !slices.Contains(changesNothing, chosen) || chosen != a.safe || len(ed.asked.Actions) != 1+len(a.others) || len(a.others) == 0 {
 			t.Errorf("question %d: %q of %+v", about, chosen, ed.asked)
 		}

@@ -21,7 +21,7 @@ func (m *manager) goOn(ctx context.Context, folder string, options start.Options
 		if err != nil {
 			return err
 		}
-		resolver := start.Resolver{Start: options, Settings: settings, Detect: m.detect}
+		resolver := start.Resolver{Start: options, Settings: settings, Detect: m.agents.detect}
 		cfg, err = resolver.Continue(ctx, found, files)
 		return err
 	})

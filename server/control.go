@@ -223,7 +223,7 @@ func (m *manager) takeUp(ctx context.Context, p wire.ResumeParams, patch loop.Pa
 	if err != nil {
 		return nil, err
 	}
-	cfg, _, err := start.Resolver{Start: options, Settings: settings, Detect: m.detect}.Resolve(ctx)
+	cfg, _, err := start.Resolver{Start: options, Settings: settings, Detect: m.agents.detect}.Resolve(ctx)
 	if err != nil {
 		return nil, err
 	}

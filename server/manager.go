@@ -7,7 +7,6 @@ import (
 	"slices"
 	"sync"
 
-	"ralph-lsp/backends"
 	"ralph-lsp/loop"
 	"ralph-lsp/looplog"
 	"ralph-lsp/server/client"
@@ -29,13 +28,14 @@ type manager struct {
 	status *statusFeed
 	pages  looplog.Pages // of session files
 	turns  turns
+	user   dialog
+	agents agents
 
 	mu      sync.Mutex
 	closed  bool
 	folders map[string]*folder // by their paths
 	asked   map[askedOf]bool   // loops of which the user was asked already
-	probes  map[string]backends.Probe
-	level   string // of updates, for the loops to come; "" is the client's
+	level   string             // of updates, for the loops to come; "" is the client's
 }
 
 // openDocuments are the documents that the editor has open.
@@ -62,7 +62,7 @@ func (r *managed) Cancel() {
 
 // newManager returns a manager without folders. Its docs are set before it is used.
 func newManager(ed client.Editor, version string, log *slog.Logger) *manager {
-	m := &manager{ed: ed, version: version, log: log, folders: map[string]*folder{}, asked: map[askedOf]bool{}}
+	m := &manager{ed: ed, user: dialog{ed}, version: version, log: log, folders: map[string]*folder{}, asked: map[askedOf]bool{}}
 	m.ctx, m.leave = context.WithCancel(context.Background())
 	m.status = newStatusFeed(ed, m.snapshot)
 	return m
@@ -72,12 +72,8 @@ func newManager(ed client.Editor, version string, log *slog.Logger) *manager {
 // nothing of it delays the editor's start.
 func (m *manager) begin() {
 	m.wg.Go(func() {
-		probes := backends.ProbeAll(m.ctx)
+		m.agents.probe(m.ctx)
 		m.mu.Lock()
-		m.probes = map[string]backends.Probe{}
-		for _, p := range probes {
-			m.probes[p.Backend.Name] = p
-		}
 		paths := m.paths()
 		m.mu.Unlock()
 		for _, path := range paths {
@@ -281,11 +277,4 @@ func (m *manager) known(loopID string) *managed {
 
 // MissingBackend returns how to install a backend that isn't, "" for one that
 // is or that nobody has looked for yet.
-func (m *manager) MissingBackend(name string) string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if p, ok := m.probes[name]; ok && p.Err != nil {
-		return p.Backend.Install
-	}
-	return ""
-}
+func (m *manager) MissingBackend(name string) string { return m.agents.missing(name) }

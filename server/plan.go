@@ -30,7 +30,7 @@ func (m *manager) plan(ctx context.Context, p wire.PlanParams) (any, error) {
 		return nil, err
 	}
 	chosen := start.Options{Agent: start.Agent{Name: p.Backend, Hat: p.Hat}}
-	_, argv, err := start.Resolver{Start: chosen, Settings: settings, Detect: m.detect}.Interactive(ctx, p.Prompt)
+	_, argv, err := start.Resolver{Start: chosen, Settings: settings, Detect: m.agents.detect}.Interactive(ctx, p.Prompt)
 	if err != nil {
 		return nil, err
 	}

@@ -19,15 +19,18 @@ import (
 // maxPrompt is the longest prompt that is read from a file, in bytes.
 const maxPrompt = 32 << 20
 
-// configuredPrompt returns what is in the configured prompt file, "" when
+// prompts reads prompts from documents and files.
+type prompts struct{ docs openDocuments }
+
+// configured returns what is in the configured prompt file, "" when
 // there is none.
-func (m *manager) configuredPrompt(folder string, settings config.Settings) (string, error) {
+func (r prompts) configured(folder string, settings config.Settings) (string, error) {
 	path, err := settings.PromptPath(folder)
 	if err != nil {
 		path = filepath.Join(folder, settings.PromptFile)
 		return "", badPrompt(path, linkProblem(folder, path, err))
 	}
-	prompt, _, err := m.promptAt(path)
+	prompt, _, err := r.at(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
@@ -50,9 +53,9 @@ func linkProblem(folder, path string, err error) error {
 	return fmt.Errorf("%s is a link that leads out of the folder, to %s; write the prompt into the folder, or name that file as the start's prompt", path, target)
 }
 
-// readPrompt returns the prompt that is given itself, or the one in a document
+// given returns the prompt that is given itself, or the one in a document
 // with what that says of the loop.
-func (m *manager) readPrompt(p wire.StartParams) (prompt string, says start.Options, err error) {
+func (r prompts) given(p wire.StartParams) (prompt string, says start.Options, err error) {
 	if p.PromptURI == "" {
 		return p.Prompt, says, nil
 	}
@@ -63,17 +66,17 @@ func (m *manager) readPrompt(p wire.StartParams) (prompt string, says start.Opti
 	if err != nil {
 		return "", says, invalidKey("promptUri", "promptUri: %v", err)
 	}
-	prompt, says, err = m.promptAt(path)
+	prompt, says, err = r.at(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", says, failed(wire.ReasonEmptyPrompt, fmt.Errorf("there is no file %s: save it first", path), nil)
 	}
 	return prompt, says, err
 }
 
-// promptAt returns the prompt in a file, as the editor has it when it's open
+// at returns the prompt in a file, as the editor has it when it's open
 // there, and what a state file says of its loop.
-func (m *manager) promptAt(path string) (prompt string, says start.Options, err error) {
-	text, open := m.docs.OpenText(path)
+func (r prompts) at(path string) (prompt string, says start.Options, err error) {
+	text, open := r.docs.OpenText(path)
 	if !open {
 		if text, err = readText(path); err != nil {
 			if !errors.Is(err, fs.ErrNotExist) {

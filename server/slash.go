@@ -14,9 +14,7 @@ func (m *manager) slash(ctx context.Context, command start.Slash, p wire.StartPa
 	case p.DryRun:
 	case command == start.SlashHelp:
 		result.HelpResult = &wire.HelpResult{Markdown: helpText}
-		if !m.ed.Client().OptedIn { // it shows its user no answers
-			m.show(messageInfo, helpText)
-		}
+		m.user.inform(messageInfo, helpText)
 	default:
 		answer, err := m.cancel(ctx, wire.CancelParams{LoopParams: wire.LoopParams{Folder: p.Folder}})
 		if err != nil {

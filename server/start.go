@@ -8,7 +8,6 @@ import (
 	"os"
 	"strings"
 
-	"ralph-lsp/backends"
 	"ralph-lsp/config"
 	"ralph-lsp/internal/limits"
 	"ralph-lsp/internal/tell"
@@ -108,9 +107,7 @@ func (m *manager) warn(cfg loop.Config) []string {
 	warnings := make([]string, len(cfg.Warnings))
 	for i, warning := range cfg.Warnings {
 		warnings[i] = wire.LineOf(warning, maxWarning)
-		if !m.ed.Client().OptedIn {
-			m.show(messageWarning, "Ralph: "+warnings[i])
-		}
+		m.user.inform(messageWarning, "Ralph: "+warnings[i])
 	}
 	return warnings
 }
@@ -134,13 +131,14 @@ func (m *manager) configOf(ctx context.Context, p wire.StartParams, request star
 	if err != nil {
 		return loop.Config{}, nil, err
 	}
-	resolver := start.Resolver{Start: own, Settings: settings, Detect: m.detect}
+	resolver := start.Resolver{Start: own, Settings: settings, Detect: m.agents.detect}
 	if p.Settings != nil {
 		if resolver.Editor, err = optionsOf(*p.Settings); err != nil {
 			return loop.Config{}, nil, err
 		}
 	}
-	prompt, says, err := m.readPrompt(p)
+	reader := prompts{m.docs}
+	prompt, says, err := reader.given(p)
 	if err != nil {
 		return loop.Config{}, nil, err
 	}
@@ -156,7 +154,7 @@ func (m *manager) configOf(ctx context.Context, p wire.StartParams, request star
 	_, state, _ := loop.StateIn(folder) // without one, no loop is known
 	warnings := resolver.Adopt(says, m.files(folder).KnowsLoop(state.LoopID))
 	if prompt == "" && p.PromptURI == "" {
-		if prompt, err = m.configuredPrompt(folder, settings); err != nil {
+		if prompt, err = reader.configured(folder, settings); err != nil {
 			return loop.Config{}, nil, err
 		}
 		promptFrom = settings.Source("prompt_file")
@@ -180,20 +178,6 @@ func (m *manager) configOf(ctx context.Context, p wire.StartParams, request star
 	return cfg, sources, nil
 }
 
-// detect finds the first agent that is installed; what was found at the start
-// is not looked for again.
-func (m *manager) detect(ctx context.Context) (backends.Backend, error) {
-	m.mu.Lock()
-	probes := m.probes
-	m.mu.Unlock()
-	for _, name := range backends.Names() {
-		if p, ok := probes[name]; ok && p.Err == nil {
-			return p.Backend, nil
-		}
-	}
-	return start.Installed(ctx)
-}
-
 // dryRun tells what a start would do. A client without a plugin shows its user
 // no answers, so it is told in a message as well.
 func (m *manager) dryRun(cfg loop.Config, argv []string, prompt string, sources start.Sources) wire.DryRunResult {
@@ -202,14 +186,10 @@ func (m *manager) dryRun(cfg loop.Config, argv []string, prompt string, sources 
 		Argv: argv, Cwd: cfg.Folder, PromptBytes: len(prompt), Hat: cfg.Hat, Sources: sources, Warnings: m.warn(cfg),
 		Limits: wire.ParamsOf(l.All(), cfg.Promise),
 	}
+	m.user.inform(messageInfo, "Ralph would run "+dryRunText(result, l))
 	if stray != "" {
 		result.Warnings = append(result.Warnings, stray)
-	}
-	if !m.ed.Client().OptedIn {
-		m.show(messageInfo, "Ralph would run "+dryRunText(result, l))
-		if stray != "" {
-			m.show(messageWarning, "Ralph: "+stray)
-		}
+		m.user.inform(messageWarning, "Ralph: "+stray)
 	}
 	return result
 }

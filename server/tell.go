@@ -45,7 +45,7 @@ func (m *manager) tell(r *managed, e loop.Event) {
 	}
 	switch e := e.(type) {
 	case loop.Goal:
-		m.show(messageInfo, "Ralph: "+wire.GoalText(e))
+		m.user.show(messageInfo, "Ralph: "+wire.GoalText(e))
 	case loop.NearMiss:
 		m.tellWarning(r, "Ralph, "+wire.NearMissText(e), e.Offer)
 	case loop.Warning:
@@ -60,8 +60,8 @@ func (m *manager) tell(r *managed, e loop.Event) {
 // tellWarning shows a warning, and asks whether to do what the loop offers.
 func (m *manager) tellWarning(r *managed, message string, offer loop.Offer) {
 	offers := wire.OffersOf(offer)
-	if len(offers) == 0 || m.asksItself() {
-		m.show(messageWarning, message)
+	if len(offers) == 0 || m.user.asksItself() {
+		m.user.show(messageWarning, message)
 		return
 	}
 	ctx := r.offered.question(m.ctx)
@@ -70,13 +70,13 @@ func (m *manager) tellWarning(r *managed, message string, offer loop.Offer) {
 		for _, o := range offers {
 			titles = append(titles, o.Title)
 		}
-		chosen := slices.Index(titles, m.askWith(ctx, messageWarning, message, actionLeave, titles...))
+		chosen := slices.Index(titles, m.user.askWith(ctx, messageWarning, message, actionLeave, titles...))
 		if chosen < 0 || ctx.Err() != nil {
 			return
 		}
 		change := wire.ChangeParams{LoopParams: wire.LoopParams{LoopID: offer.LoopID}, LimitParams: wire.LimitParams{CompletionPromise: &offer.Promises[chosen]}}
 		if _, err := m.update(ctx, change); err != nil {
-			m.show(messageError, "Ralph: "+err.Error())
+			m.user.show(messageError, "Ralph: "+err.Error())
 		}
 	})
 }

@@ -34,7 +34,7 @@ func (m *manager) withTrust(ctx context.Context, trust bool, do func() error) er
 		if !errors.As(err, &untrusted) || untrusted.File == trusted {
 			return err
 		}
-		if !trust && (m.asksItself() || m.ask(ctx, untrusted.Error(), aboutTrust) != actionTrust) {
+		if !trust && (m.user.asksItself() || m.user.ask(ctx, untrusted.Error(), aboutTrust) != actionTrust) {
 			return err
 		}
 		if err := untrusted.Remember(); err != nil {

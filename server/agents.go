@@ -1,0 +1,54 @@
+package server
+
+import (
+	"context"
+	"sync"
+
+	"ralph-lsp/backends"
+	"ralph-lsp/loop/start"
+)
+
+// agents are the known backends, with what is known of their installation.
+type agents struct {
+	mu     sync.Mutex
+	probes map[string]backends.Probe // by the names of the backends; nil before it was looked
+}
+
+// probe looks for all of them, which takes long.
+func (a *agents) probe(ctx context.Context) {
+	probes := map[string]backends.Probe{}
+	for _, p := range backends.ProbeAll(ctx) {
+		probes[p.Backend.Name] = p
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.probes = probes
+}
+
+// known is what probe found of a backend.
+func (a *agents) known(name string) (p backends.Probe, ok bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	p, ok = a.probes[name]
+	return p, ok
+}
+
+// detect finds the first agent that is installed; what was found at the start
+// is not looked for again.
+func (a *agents) detect(ctx context.Context) (backends.Backend, error) {
+	for _, name := range backends.Names() {
+		if p, ok := a.known(name); ok && p.Err == nil {
+			return p.Backend, nil
+		}
+	}
+	return start.Installed(ctx)
+}
+
+// missing returns how to install a backend that isn't, "" for one that is or
+// that nobody has looked for yet.
+func (a *agents) missing(name string) string {
+	if p, ok := a.known(name); ok && p.Err != nil {
+		return p.Backend.Install
+	}
+	return ""
+}

@@ -1,0 +1,116 @@
+package server
+
+import (
+	"context"
+
+	"ralph-lsp/server/client"
+	"ralph-lsp/stream"
+	"ralph-lsp/wire"
+)
+
+// A client that opted in asks its user itself. For all others the server asks,
+// with window/showMessageRequest. Whoever doesn't answer blocks nothing but the
+// request that waits for it.
+
+// messageType is LSP's MessageType.
+type messageType int
+
+const (
+	messageError   messageType = 1
+	messageWarning messageType = 2
+	messageInfo    messageType = 3
+)
+
+// messageTypes are the types of messages by the class of what they say.
+var messageTypes = map[wire.Class]messageType{
+	wire.ClassError: messageError, wire.ClassWarning: messageWarning, wire.ClassInfo: messageInfo, wire.ClassOK: messageInfo,
+}
+
+type messageItem struct {
+	Title string `json:"title"`
+}
+
+type messageParams struct {
+	Type    messageType   `json:"type"`
+	Message string        `json:"message"`
+	Actions []messageItem `json:"actions,omitempty"`
+}
+
+// topic is what a question is about.
+type topic int
+
+const (
+	aboutTrust topic = iota
+	aboutReplacing
+	aboutLeftBehind // a start met a loop that nobody drives
+	aboutInterrupted
+	aboutLimit
+)
+
+// answers are those to each question. Some clients choose the first one when
+// their user only presses Return, so the one that runs, raises and loses
+// nothing stands first.
+var answers = [...]struct {
+	safe   string
+	others []string
+}{
+	aboutTrust:       {actionDont, []string{actionTrust}},
+	aboutReplacing:   {actionKeep, []string{actionCancelAndStart}},
+	aboutLeftBehind:  {actionKeep, []string{actionContinue, actionDiscardAndStart}},
+	aboutInterrupted: {actionLater, []string{actionContinue, actionDiscard}},
+	aboutLimit:       {actionStop, []string{actionRaise}},
+}
+
+// dialog speaks with the user of a client.
+type dialog struct{ ed client.Editor }
+
+// ask asks the user and returns the action that was chosen, "" when none was.
+// Commands behind the one that asks go on meanwhile.
+func (d dialog) ask(ctx context.Context, message string, about topic) string {
+	return d.askWith(ctx, messageInfo, message, answers[about].safe, answers[about].others...)
+}
+
+// askWith is ask with answers of one's own, the safe one first.
+func (d dialog) askWith(ctx context.Context, kind messageType, message, safe string, others ...string) string {
+	turnOf(ctx).end()
+	params := messageParams{Type: kind, Message: stream.Plain(message), Actions: []messageItem{{safe}}}
+	for _, title := range others {
+		params.Actions = append(params.Actions, messageItem{title})
+	}
+	var chosen *messageItem
+	if err := d.ed.Request(ctx, "window/showMessageRequest", params, &chosen); err != nil || chosen == nil {
+		return ""
+	}
+	return chosen.Title
+}
+
+// asksItself says whether the client asks its user without our help, or can't be asked.
+func (d dialog) asksItself() bool {
+	client := d.ed.Client()
+	return client.OptedIn || !client.ShowMessageRequest
+}
+
+// The actions of the questions.
+const (
+	actionCancelAndStart  = "Cancel and start"
+	actionKeep            = "Keep"
+	actionContinue        = "Continue"
+	actionDiscardAndStart = "Discard and start"
+	actionDiscard         = "Discard"
+	actionLater           = "Later"
+	actionRaise           = "Raise and go on"
+	actionStop            = "Stop"
+)
+
+// show shows the user a message.
+func (d dialog) show(kind messageType, message string) {
+	d.ed.Notify("window/showMessage", messageParams{Type: kind, Message: stream.Plain(message)})
+}
+
+// inform is show for a client without a plugin: any other tells its user itself
+// what a command answers and what a loop says.
+func (d dialog) inform(kind messageType, message string) {
+	if !d.ed.Client().OptedIn {
+		d.show(kind, message)
+	}
+}
