@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 
 	"ralph-lsp/internal/tell"
@@ -34,17 +33,12 @@ func (e *NotFoundError) Error() string {
 
 // UnknownError says that there is no backend of that name.
 type UnknownError struct {
-	Name    string
-	Known   []string
-	Nearest string // "" when nothing is near
+	Name  string
+	Known []string
 }
 
 func (e *UnknownError) Error() string {
-	hint := ""
-	if e.Nearest != "" {
-		hint = fmt.Sprintf("did you mean %s? ", e.Nearest)
-	}
-	return fmt.Sprintf("unknown backend %q: %sknown are %s, or a path to a program", e.Name, hint, strings.Join(e.Known, ", "))
+	return fmt.Sprintf("unknown backend %q: %s, or a path to a program", e.Name, tell.Known(e.Name, e.Known))
 }
 
 // Names lists the known backends in the order of detection.
@@ -61,7 +55,7 @@ func Lookup(name string) (Backend, error) {
 	if i := slices.IndexFunc(builtin, func(b Backend) bool { return b.Name == name }); i >= 0 {
 		return builtin[i], nil
 	}
-	return Backend{}, &UnknownError{Name: name, Known: Names(), Nearest: tell.Nearest(name, Names())}
+	return Backend{}, &UnknownError{Name: name, Known: Names()}
 }
 
 // Find returns the path of the backend's program, or a *NotFoundError.

@@ -84,7 +84,7 @@ func TestBadInput(t *testing.T) {
 		{"time without a unit", nil, []string{"run", "--max-time", "10", "Do it"}, `--max-time is "10"; write it with its unit: 10s, 10m or 10h`},
 		{"time that is no time", nil, []string{"run", "--idle-timeout", "soon", "Do it"}, `--idle-timeout is "soon"; write a duration such as "90m" or "4h"`},
 		{"negative time", nil, []string{"run", "--max-time", "-5m", "Do it"}, `--max-time is "-5m"; write a duration`},
-		{"unknown output style", nil, []string{"run", "--output", "prety", "Do it"}, `--output: "prety" is none of pretty, console, quiet, json; did you mean pretty\?`},
+		{"unknown output style", nil, []string{"run", "--output", "prety", "Do it"}, `--output: "prety" is unknown: did you mean pretty\? known are pretty, console, quiet, json`},
 		{"unknown backend", nil, []string{"run", "--backend", "cluade", "Do it"}, `unknown backend "cluade": did you mean claude\?`},
 		{"backend program that isn't there", nil, []string{"run", "--backend", "./my-agent", "Do it"}, `no program .*/my-agent`},
 		{"format for a known backend", nil, []string{"run", "--backend", "pi", "--backend-output", "text", "Do it"}, `--backend-output and --backend-prompt go with a program of your own`},

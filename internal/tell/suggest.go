@@ -27,6 +27,12 @@ func DidYouMean(word, prefix string, names []string) string {
 	return "did you mean " + said + "?"
 }
 
+// Known lists the names that there are, behind those that word may stand for: "did
+// you mean codex? known are claude, codex".
+func Known(word string, names []string) string {
+	return strings.TrimPrefix(DidYouMean(word, "", names)+" known are "+strings.Join(names, ", "), " ")
+}
+
 // suggest returns those of names that word may stand for. A typing error counts most, then the
 // beginning of a name, then words of it (what dashes part), then words that are
 // like its words, at last a spelling like it.

@@ -28,6 +28,14 @@ func TestDidYouMean(t *testing.T) {
 	}
 }
 
+func TestKnown(t *testing.T) {
+	for word, want := range map[string]string{"pie": "did you mean pi? known are pi, amp", "zzzzz": "known are pi, amp"} {
+		if got := Known(word, []string{"pi", "amp"}); got != want {
+			t.Errorf("%q: got %q, want %q", word, got, want)
+		}
+	}
+}
+
 func TestDuration(t *testing.T) {
 	for want, d := range map[string]time.Duration{
 		"0s": 0, "10s": 10 * time.Second, "1m": time.Minute, "1m10s": 70 * time.Second, "4h": 4 * time.Hour, "1h30m": 90 * time.Minute,

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"ralph-lsp/backends"
 	"ralph-lsp/config"
@@ -33,11 +32,7 @@ func (e *UnknownHatError) Error() string {
 	if len(e.Known) == 0 {
 		return fmt.Sprintf("there is no hat %q: none is described; write one below [hats.NAME] in ralph.toml", e.Name)
 	}
-	hint := ""
-	if near := tell.Nearest(e.Name, e.Known); near != "" {
-		hint = fmt.Sprintf("did you mean %s? ", near)
-	}
-	return fmt.Sprintf("there is no hat %q: %sknown are %s", e.Name, hint, strings.Join(e.Known, ", "))
+	return fmt.Sprintf("there is no hat %q: %s", e.Name, tell.Known(e.Name, e.Known))
 }
 
 // chosen is an agent with the arguments that go behind its own.
@@ -135,7 +130,7 @@ func (c chooser) unknown(name string) error {
 			known = append(known, own)
 		}
 	}
-	return &backends.UnknownError{Name: name, Known: known, Nearest: tell.Nearest(name, known)}
+	return &backends.UnknownError{Name: name, Known: known}
 }
 
 // custom describes a program of the user's own.

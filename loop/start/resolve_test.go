@@ -368,7 +368,7 @@ backend = { command = "/bin/coder", args = ["--code"] }
 		t.Errorf("a model: %v", err)
 	}
 	program.Output = "pi-stream"
-	if _, err := (Resolver{Settings: s, Start: Options{Agent: Agent{Name: "/bin/agent"}}}).Continue(t.Context(), program, files); err == nil || !strings.Contains(err.Error(), `state.md: backend_output: "pi-stream" is none of`) {
+	if _, err := (Resolver{Settings: s, Start: Options{Agent: Agent{Name: "/bin/agent"}}}).Continue(t.Context(), program, files); err == nil || !strings.Contains(err.Error(), `state.md: backend_output: "pi-stream" is unknown: did you mean pi-stream-json?`) {
 		t.Errorf("an unknown output: %v", err)
 	}
 }

@@ -34,9 +34,5 @@ func (c *Choice) Set(s string) error {
 			return nil
 		}
 	}
-	hint := ""
-	if near := tell.Nearest(s, c.Of); near != "" {
-		hint = fmt.Sprintf("; did you mean %s?", near)
-	}
-	return badValue("%q is none of %s%s", s, strings.Join(c.Of, ", "), hint)
+	return badValue("%q is unknown: %s", s, tell.Known(s, c.Of))
 }
