@@ -55,11 +55,13 @@ func (p *Page) take(w *walk, it Item, o Options) bool {
 	return true
 }
 
-// Updates are the page's updates as clients get them.
-func (p Page) Updates() []json.RawMessage {
-	updates := make([]json.RawMessage, len(p.Items))
-	for i, it := range p.Items {
-		updates[i] = it.JSON
+// Updates are the page's updates as clients get them, those of messages or not.
+func (p Page) Updates(withoutText bool) []json.RawMessage {
+	updates := make([]json.RawMessage, 0, len(p.Items))
+	for _, it := range p.Items {
+		if !it.Text || !withoutText {
+			updates = append(updates, it.JSON)
+		}
 	}
 	return updates
 }

@@ -21,6 +21,7 @@ type folder struct {
 	removed bool               // the editor had it open, and has no more
 	unwatch context.CancelFunc // ends the look at its state file
 	looked  chan struct{}      // closed when its state file was looked at once
+	news    chan struct{}      // holds one signal: its loop may have changed
 
 	starting int       // how many of ours begin just now
 	running  *managed  // ours, until it ended
@@ -33,6 +34,14 @@ type folder struct {
 type seenLoop struct {
 	status loop.Status
 	owner  loopstate.Owner
+}
+
+// changed lets who follows the folder's loop look at it.
+func (f *folder) changed() {
+	select {
+	case f.news <- struct{}{}:
+	default: // it looks soon
+	}
 }
 
 // situation names what is in a folder as far as a question depends on it.
@@ -123,9 +132,10 @@ func (m *manager) folder(path, real string) *folder {
 	f := m.at(path, real)
 	if f == nil {
 		ctx, unwatch := context.WithCancel(m.ctx)
-		f = &folder{path: path, real: real, unwatch: unwatch, looked: make(chan struct{})}
+		f = &folder{path: path, real: real, unwatch: unwatch, looked: make(chan struct{}), news: make(chan struct{}, 1)}
 		m.folders[path] = f
 		m.wg.Go(func() { m.watch(ctx, f) })
+		m.wg.Go(func() { m.follow(ctx, f) })
 	}
 	return f
 }

@@ -134,6 +134,7 @@ func (m *manager) launch(cfg loop.Config) (*managed, error) {
 	f.starting++
 	m.wg.Add(1)
 	m.mu.Unlock()
+	f.changed()
 	r := &managed{cfg: cfg, retired: make(chan struct{}), feed: newFeed(m.ed, &m.pages, m.status.Changed)}
 	if level := m.updateLevel(); level != "" {
 		r.feed.SetLevel(level)
@@ -183,6 +184,7 @@ func (m *manager) retire(f *folder, r *managed, end loop.End) {
 	m.forget(f)
 	closing := m.closed
 	m.mu.Unlock()
+	f.changed()
 	m.changed(f.path)
 	if closing {
 		return

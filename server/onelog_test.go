@@ -56,7 +56,7 @@ func oneLog(t *testing.T, seed uint64) {
 	if err != nil || page.More {
 		t.Fatal(page.More, err)
 	}
-	compareLogs(t, logOf(t, page.Updates()), logOf(t, c.updates))
+	compareLogs(t, logOf(t, page.Updates(false)), logOf(t, c.updates))
 }
 
 // compareLogs tells where two logs differ.
@@ -178,7 +178,7 @@ func (c *logClient) read(limit int) (more bool) {
 	if err != nil || page.Reset {
 		c.t.Fatalf("reading behind %s: reset %v, %v", c.cursor, page.Reset, err)
 	}
-	c.updates, c.cursor = append(c.updates, page.Updates()...), page.Cursor
+	c.updates, c.cursor = append(c.updates, page.Updates(false)...), page.Cursor
 	return page.More
 }
 
@@ -275,7 +275,7 @@ func (o *ownedLoop) tail() (news []wire.UpdateParams) {
 	for more := true; more && err == nil; {
 		var page looplog.Page
 		page, err = o.pages.Read(o.t.Context(), o.path, o.tailed, looplog.Options{Bytes: 4 << 10, Thinking: true, OneIteration: true})
-		news = append(news, wire.UpdateParams{After: o.tailed, Cursor: page.Cursor, Updates: page.Updates()})
+		news = append(news, wire.UpdateParams{After: o.tailed, Cursor: page.Cursor, Updates: page.Updates(false)})
 		o.tailed, more = page.Cursor, page.More
 	}
 	if err != nil {

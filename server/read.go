@@ -64,7 +64,7 @@ func (m *manager) read(ctx context.Context, p wire.ReadParams) (any, error) {
 		return nil, failed(wire.ReasonNoSession, unreadable, nil)
 	}
 	return wire.ReadResult{
-		Updates: page.Updates(), Cursor: page.Cursor, More: page.More, Complete: page.Complete, Reset: page.Reset, SkippedLines: page.Skipped,
+		Updates: page.Updates(false), Cursor: page.Cursor, More: page.More, Complete: page.Complete, Reset: page.Reset, SkippedLines: page.Skipped,
 	}, err
 }
 

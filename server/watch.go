@@ -75,6 +75,7 @@ func (m *manager) look(f *folder) {
 		delete(m.asked, askedOf{f.path, now.status.LoopID}) // when it stops again, that is news
 	}
 	m.mu.Unlock()
+	f.changed()
 	if !sameLoop(before, now) {
 		m.changed(f.path)
 	}

@@ -1,0 +1,108 @@
+package server
+
+import (
+	"context"
+	"os"
+	"time"
+
+	"ralph-lsp/looplog"
+	"ralph-lsp/wire"
+)
+
+// followPoll is how often the session file of another process' loop is looked at.
+const followPoll = 250 * time.Millisecond
+
+// follow tells the editor what the loop in a folder does while another process
+// drives it, until ctx ends.
+func (m *manager) follow(ctx context.Context, f *folder) {
+	if m.ed.Client().Version < 2 {
+		return // it knows updates of our loops only
+	}
+	t := tail{manager: m}
+	for {
+		var next <-chan time.Time
+		if m.lookInto(ctx, f, &t) {
+			next = time.After(followPoll)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-f.news:
+		case <-next:
+		}
+	}
+}
+
+// lookInto tells what is new of a folder's loop. It returns whether there may
+// be more.
+func (m *manager) lookInto(ctx context.Context, f *folder, t *tail) (driven bool) {
+	m.mu.Lock()
+	var now tail
+	if f.seen != nil {
+		s := f.seen.status
+		now.loopID, now.path, driven = s.LoopID, s.SessionFile, !s.State.Left()
+	}
+	if r := f.last; r != nil && r.feed.log.InFile() && r.Status().SessionFile == now.path {
+		now.cursor, _ = r.feed.log.End()
+	}
+	ours, level := f.hasOurs(), m.level
+	m.mu.Unlock()
+	switch {
+	case ours: // its feed tells
+		t.path = ""
+		return false
+	case driven && now.path != t.path:
+		t.begin(ctx, now)
+	}
+	withheld := withheldBy(m.ed.Client(), level)
+	if t.path == "" || withheld == withholdAll {
+		return driven
+	}
+	if err := t.tell(ctx, withheld); err != nil && ctx.Err() == nil {
+		m.log.Debug("the session can't be followed", "file", t.path, "error", err)
+	}
+	return driven
+}
+
+// tail is how far the editor was told of a session file.
+type tail struct {
+	*manager
+	loopID, path string
+	cursor       string
+	size         int64 // of the file, when it was looked at last
+}
+
+// begin begins where the editor was told of our own loop up to, or else at the
+// file's end: what is before is there to be read.
+func (t *tail) begin(ctx context.Context, at tail) {
+	t.loopID, t.path, t.cursor, t.size = at.loopID, at.path, at.cursor, 0
+	if t.cursor == "" {
+		t.cursor, _ = t.pages.End(ctx, t.path) // without a file it is the beginning
+	}
+}
+
+// tell tells what was written since.
+func (t *tail) tell(ctx context.Context, withheld int32) error {
+	info, err := os.Stat(t.path)
+	if err != nil || info.Size() == t.size {
+		return err
+	}
+	for more := true; more; {
+		page, err := t.pages.Read(ctx, t.path, t.cursor, looplog.Options{
+			Bytes: maxNotification - envelopeSize, Thinking: t.ed.Client().Thinking, OneIteration: true,
+		})
+		if err != nil {
+			return err
+		}
+		params := wire.UpdateParams{LoopID: t.loopID, Updates: page.Updates(withheld == withholdText), After: t.cursor, Cursor: page.Cursor}
+		if len(page.Items) > 0 {
+			params.Iteration = page.Items[0].Iteration
+			if err := t.ed.Send(ctx, wire.MethodUpdate, params); err != nil {
+				return err
+			}
+		}
+		t.cursor, more = page.Cursor, page.More
+	}
+	t.size = info.Size()
+	return nil
+}

@@ -1,0 +1,120 @@
+package server
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ralph-lsp/wire"
+)
+
+// following is a client that has a loop's log from its notifications, and reads
+// where they don't join.
+type following struct {
+	*dialled
+	folder  string
+	heard   int // messages that it has looked at
+	cursor  string
+	updates []json.RawMessage
+	reads   int
+}
+
+// until follows the log until it has a text.
+func (c *following) until(text string) {
+	c.t.Helper()
+	for from := len(c.updates); ; {
+		for ; from < len(c.updates); from++ {
+			if strings.Contains(string(c.updates[from]), text) {
+				return
+			}
+		}
+		messages := c.Heard()
+		for _, m := range messages[c.heard:] {
+			var p wire.UpdateParams
+			if m.Method != wire.MethodUpdate {
+				continue
+			}
+			if decode(c.t, m.Params, &p); p.After == c.cursor && p.After != "" {
+				c.updates, c.cursor = append(c.updates, p.Updates...), p.Cursor
+			} else {
+				c.read()
+			}
+		}
+		if c.heard == len(messages) {
+			c.Hears(wire.MethodUpdate, text)
+		}
+		c.heard = len(messages)
+	}
+}
+
+func (c *following) read() {
+	c.t.Helper()
+	updates, page := readAll(c.t, c.dialled, wire.ReadParams{LoopParams: wire.LoopParams{Folder: wire.FileURI(c.folder)}, After: c.cursor})
+	c.updates, c.cursor = append(c.updates, updates...), page.Cursor
+	c.reads++
+	if page.Reset {
+		c.t.Errorf("the cursor %s isn't known", c.cursor)
+	}
+}
+
+// hasAll compares what the client has with what a new one reads.
+func (c *following) hasAll() {
+	c.t.Helper()
+	c.read()
+	var all []json.RawMessage
+	for complete := false; !complete; { // that its owner is gone is seen a moment later
+		var page wire.ReadResult
+		all, page = readAll(c.t, c.dialled, wire.ReadParams{LoopParams: wire.LoopParams{Folder: wire.FileURI(c.folder)}})
+		complete = page.Complete
+	}
+	compareLogs(c.t, logOf(c.t, all), logOf(c.t, c.updates))
+}
+
+// drivenBy starts a loop in another server, and returns it with a client that follows.
+func drivenBy(t *testing.T, role string) (owner *dialled, c *following) {
+	dir := t.TempDir()
+	owner = dial(t, optedIn, dir)
+	owner.Must(owner.Command(wire.CommandStart, map[string]any{"text": `"Build X" --max-iterations=3`, "backend": agentThat(t, role)}))
+	owner.Hears(wire.MethodUpdate, "working")
+	c = &following{dialled: dial(t, optedIn, dir), folder: dir}
+	c.status(dir, func(l wire.LoopStatus) bool { return l.State == "running" && !l.Owned })
+	c.read()
+	return owner, c
+}
+
+func TestALoopOfAnotherProcessIsFollowed(t *testing.T) {
+	_, c := drivenBy(t, "waits")
+	if err := os.WriteFile(filepath.Join(c.folder, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c.until(`"_ralph/end"`)
+	if c.reads > 2 { // the file may have grown while it was first read
+		t.Errorf("it had to read %d times", c.reads)
+	}
+	c.hasAll()
+}
+
+func TestAFollowedLoopIsTakenOver(t *testing.T) {
+	owner, c := drivenBy(t, "never")
+	owner.hangUp()
+	c.until(`"_ralph/end"`)
+	c.status(c.folder, inState("interrupted"))
+	agentThat(t, "promises")
+	c.Must(c.Command(wire.CommandResume, map[string]any{"trust": true}))
+	c.until(`"_ralph/end"`)
+	c.hasAll()
+}
+
+func TestAFollowedLoopGoesOnElsewhere(t *testing.T) {
+	owner, c := drivenBy(t, "never")
+	owner.hangUp()
+	c.until(`"_ralph/end"`)
+	agentThat(t, "promises")
+	other := dial(t, optedIn, c.folder)
+	other.status(c.folder, inState("interrupted"))
+	other.Must(other.Command(wire.CommandResume, map[string]any{"trust": true}))
+	c.until(`"_ralph/end"`)
+	c.hasAll()
+}
