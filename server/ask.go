@@ -86,27 +86,8 @@ func (m *manager) offerToContinue(f *folder, found *seenLoop) {
 		if last := wire.OneLine(st.Error); last != "" {
 			question += " The last failure: " + last + "."
 		}
-		answer := m.user.ask(ctx, question+" Go on with it?", aboutInterrupted)
-		if ctx.Err() != nil || !isInterrupted(f.path, st.LoopID) {
-			return // moot: whatever the answer is about, it isn't there any more
-		}
-		var err error
-		switch answer {
-		case actionContinue:
-			_, err = m.goOn(m.ctx, f.path, start.Options{}, false)
-		case actionDiscard:
-			err = loop.DiscardFolder(f.path, st.LoopID)
-		}
-		if err != nil && !errors.Is(err, loop.ErrNotRunning) { // else somebody else was faster
-			m.user.show(messageError, "Ralph: "+err.Error())
-		}
+		m.offer(ctx, messageInfo, question+" Go on with it?", actionLater, wire.OffersAfter(st))
 	})
-}
-
-// isInterrupted says whether the folder's loop is still that one, and nobody's.
-func isInterrupted(folder, loopID string) bool {
-	status, _, owned, err := loop.FolderStatus(folder)
-	return err == nil && !owned && status.LoopID == loopID
 }
 
 // announce tells a client without a plugin how a loop ended, and asks whether
@@ -128,13 +109,6 @@ func (m *manager) announce(f *folder, r *managed, end loop.End) {
 	var nothing *seenLoop
 	ctx := m.questionAbout(f, nothing.situation())
 	m.wg.Go(func() {
-		status := r.Status()
-		raised, words := status.Limits.Raise(end.Reason.Ending().Limit, wire.UsedBy(status))
-		if m.user.ask(ctx, message+". Raise the limit to "+words+"?", aboutLimit) != actionRaise || ctx.Err() != nil {
-			return
-		}
-		if _, err := m.launch(m.again(r, loop.Config{Change: loop.Patch{Given: raised}})); err != nil {
-			m.user.show(messageError, "Ralph: "+err.Error())
-		}
+		m.offer(ctx, messageTypes[end.Reason.Ending().Class], message, actionStop, wire.OffersAfter(r.Status()))
 	})
 }

@@ -47,7 +47,7 @@ func TestALoopOfAnotherToolGoesOn(t *testing.T) {
 			if strings.Contains(string(params), "is not trusted yet") {
 				return messageItem{actionTrust}
 			}
-			return messageItem{actionContinue}
+			return messageItem{"Resume"}
 		})
 		c.Hears("window/workDoneProgress/create", "ralph")
 	})

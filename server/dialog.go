@@ -43,8 +43,6 @@ const (
 	aboutTrust topic = iota
 	aboutReplacing
 	aboutLeftBehind // a start met a loop that nobody drives
-	aboutInterrupted
-	aboutLimit
 )
 
 // answers are those to each question. Some clients choose the first one when
@@ -54,11 +52,9 @@ var answers = [...]struct {
 	safe   string
 	others []string
 }{
-	aboutTrust:       {actionDont, []string{actionTrust}},
-	aboutReplacing:   {actionKeep, []string{actionCancelAndStart}},
-	aboutLeftBehind:  {actionKeep, []string{actionContinue, actionDiscardAndStart}},
-	aboutInterrupted: {actionLater, []string{actionContinue, actionDiscard}},
-	aboutLimit:       {actionStop, []string{actionRaise}},
+	aboutTrust:      {actionDont, []string{actionTrust}},
+	aboutReplacing:  {actionKeep, []string{actionCancelAndStart}},
+	aboutLeftBehind: {actionKeep, []string{actionContinue, actionDiscardAndStart}},
 }
 
 // dialog speaks with the user of a client.
@@ -96,9 +92,7 @@ const (
 	actionKeep            = "Keep"
 	actionContinue        = "Continue"
 	actionDiscardAndStart = "Discard and start"
-	actionDiscard         = "Discard"
 	actionLater           = "Later"
-	actionRaise           = "Raise and go on"
 	actionStop            = "Stop"
 )
 

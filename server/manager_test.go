@@ -192,12 +192,12 @@ func TestALimitCanBeRaised(t *testing.T) {
 		if asked++; asked > 1 {
 			return messageItem{actionStop}
 		}
-		return messageItem{actionRaise}
+		return messageItem{"Raise to 4 iterations and Go On"}
 	})
 	agent := agentThat(t, "echoes")
 	c.Must(c.Command(wire.CommandStart, wire.StartParams{Text: "Build --max-iterations 2", Choices: wire.Choices{Backend: agent}}))
-	c.Hears("window/showMessageRequest", "Raise the limit to 4 iterations?")
-	c.Hears("window/showMessageRequest", "Raise the limit to 8 iterations?")
+	c.Hears("window/showMessageRequest", "Raise to 4 iterations and Go On")
+	c.Hears("window/showMessageRequest", "Raise to 8 iterations and Go On")
 	c.Hears("$/progress", "3/4")
 }
 

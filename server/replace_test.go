@@ -115,7 +115,7 @@ func TestALateDiscardLeavesALoopThatAnotherProcessTookOver(t *testing.T) {
 	}
 	defer lock.Release()
 	select {
-	case ed.answers <- actionDiscard:
+	case ed.answers <- "Discard":
 	case <-ed.over: // it was seen in time
 	}
 	m.close()

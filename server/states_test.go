@@ -84,7 +84,7 @@ func TestAPlainClientIsAskedAboutAFailedLoop(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ed.answers <- actionDiscard
+	ed.answers <- "Discard"
 	for {
 		if _, err := file.Load(); errors.Is(err, fs.ErrNotExist) {
 			break

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 
@@ -65,18 +66,35 @@ func (m *manager) tellWarning(r *managed, message string, offer loop.Offer) {
 		return
 	}
 	ctx := r.offered.question(m.ctx)
-	m.wg.Go(func() {
-		var titles []string
-		for _, o := range offers {
-			titles = append(titles, o.Title)
-		}
-		chosen := slices.Index(titles, m.user.askWith(ctx, messageWarning, message, actionLeave, titles...))
-		if chosen < 0 || ctx.Err() != nil {
-			return
-		}
-		change := wire.ChangeParams{LoopParams: wire.LoopParams{LoopID: offer.LoopID}, LimitParams: wire.LimitParams{CompletionPromise: &offer.Promises[chosen]}}
-		if _, err := m.update(ctx, change); err != nil {
-			m.user.show(messageError, "Ralph: "+err.Error())
-		}
-	})
+	m.wg.Go(func() { m.offer(ctx, messageWarning, message, actionLeave, offers) })
+}
+
+// offer asks whether to do one of the offers, and does it. ctx is over when they
+// are moot.
+func (m *manager) offer(ctx context.Context, kind messageType, message, safe string, offers []wire.Command) {
+	var titles []string
+	for _, o := range offers {
+		titles = append(titles, o.Title)
+	}
+	chosen := slices.Index(titles, m.user.askWith(ctx, kind, message, safe, titles...))
+	if chosen < 0 || ctx.Err() != nil {
+		return
+	}
+	err := m.do(m.ctx, offers[chosen])
+	if err != nil && !errors.Is(err, loop.ErrNotRunning) && !isReason(err, wire.ReasonNotRunning) { // else somebody else was faster
+		m.user.show(messageError, "Ralph: "+err.Error())
+	}
+}
+
+// do runs an offer's command. Those that aren't here are for clients with a plugin.
+func (m *manager) do(ctx context.Context, o wire.Command) (err error) {
+	switch p := o.Arguments[0].(type) {
+	case wire.ChangeParams:
+		_, err = m.update(ctx, p)
+	case wire.ResumeParams:
+		_, err = m.resume(ctx, p)
+	case wire.CancelParams:
+		_, err = m.cancel(ctx, p)
+	}
+	return err
 }

@@ -39,7 +39,7 @@ func OffersAfter(s loop.Status) []Command {
 	for _, remedy := range ending.Remedies {
 		switch remedy {
 		case loop.RemedyRaise:
-			change, words := s.Limits.Raise(ending.Limit, UsedBy(s))
+			change, words := s.Limits.Raise(ending.Limit, usedBy(s))
 			if change.Over(s.Limits) == s.Limits { // it is no limit any more
 				continue
 			}
@@ -61,7 +61,7 @@ func OffersAfter(s loop.Status) []Command {
 	return offers
 }
 
-// UsedBy is what a loop has used of its limits.
-func UsedBy(s loop.Status) loop.Limits {
+// usedBy is what a loop has used of its limits.
+func usedBy(s loop.Status) loop.Limits {
 	return loop.Limits{MaxIterations: s.Iteration, MaxCostUSD: s.Cost.USD, MaxDuration: s.Elapsed}
 }

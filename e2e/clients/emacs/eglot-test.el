@@ -54,9 +54,9 @@ The jsonrpc.el of Emacs 28 leaves it until the server says something more."
 
 (ert-deftest eglot-is-asked-when-a-limit-is-reached ()
   (with-project ralph-task
-    (setq ralph-answers '(("Raise the limit to 2" . "Raise and go on")))
+    (setq ralph-answers '(("iteration limit reached" . "Raise to 2 iterations and Go On")))
     (start :completionPromise "DONE" :maxIterations 1)
-    (ralph-await-question "Ralph stopped after 1 iteration: iteration limit reached" "Raise and go on" "Stop")
+    (ralph-await-question "Ralph stopped after 1 iteration: iteration limit reached" "Raise to 2 iterations and Go On" "Stop")
     (ralph-await-message "(type=3): Ralph done: DONE after 2 iterations")))
 
 (ert-deftest eglot-is-asked-when-a-loop-is-active ()
@@ -115,9 +115,9 @@ The jsonrpc.el of Emacs 28 leaves it until the server says something more."
       (client-disconnect)
       (ralph-should-be-gone agent))
     (should (file-exists-p (ralph-state-file)))
-    (setq ralph-answers '(("Go on with it" . "Continue")))
+    (setq ralph-answers '(("Go on with it" . "Resume")))
     (client-connect)
-    (ralph-await-question "was interrupted in .* at iteration 1/50" "Continue" "Discard" "Later")
+    (ralph-await-question "was interrupted in .* at iteration 1/50" "Resume" "Discard" "Later")
     (ralph-await-agent)))
 
 (provide 'eglot-test)

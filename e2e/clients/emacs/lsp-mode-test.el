@@ -130,7 +130,7 @@
       (ralph-should-be-gone agent))
     (setq ralph-answers '(("Go on with it" . "Discard")))
     (client-connect)
-    (ralph-await-question "was interrupted in .* at iteration 1/50" "Continue" "Discard" "Later")
+    (ralph-await-question "was interrupted in .* at iteration 1/50" "Resume" "Discard" "Later")
     (ralph-await "the state file's end" (lambda () (not (file-exists-p (ralph-state-file)))))))
 
 (provide 'lsp-mode-test)

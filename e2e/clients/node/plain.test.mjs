@@ -105,12 +105,12 @@ inProject('a question without an answer holds up nothing', endless, async (edito
 });
 
 inProject('a limit that is reached can be raised', task, async (editor, document) => {
-  editor.answers = { 'Raise the limit to 2 iterations?': 'Raise and go on' };
+  editor.answers = { 'iteration limit reached': 'Raise to 2 iterations and Go On' };
   await editor.run('ralph.loop.start', { promptUri: document.uri, maxIterations: 1, completionPromise: 'DONE' });
   await editor.message(/^Ralph done: DONE after 2 iterations/);
   const [{ type, actions }] = editor.questions;
-  assert.equal(type, lsp.MessageType.Info);
-  assert.deepEqual(actions.map(({ title }) => title), ['Stop', 'Raise and go on']);
+  assert.equal(type, lsp.MessageType.Warning);
+  assert.deepEqual(actions.map(({ title }) => title), ['Stop', 'Raise to 2 iterations and Go On']);
 });
 
 inProject('two folders run their loops side by side', endless, async (editor, document, folder) => {
@@ -136,7 +136,7 @@ inProject('an editor that goes takes the agent with it, the next one is asked', 
 
   const next = await Editor.open(folder);
   const { actions } = await next.question(/^A Ralph loop was interrupted in .* at iteration 1\/50/);
-  assert.deepEqual(actions.map(({ title }) => title), ['Later', 'Continue', 'Discard']);
+  assert.deepEqual(actions.map(({ title }) => title), ['Later', 'Resume', 'Discard']);
   await next.run('ralph.loop.resume', {});
   assert.equal(isAlive(await agentIn(folder)), true);
   Object.assign(editor, { server: next.server, exited: next.exited, connection: next.connection });
