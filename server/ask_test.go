@@ -4,11 +4,13 @@ import (
 	"context"
 	"slices"
 	"testing"
+
+	"ralph-lsp/internal/clienttest"
 )
 
 // eagerEditor is one whose user presses Return whatever is asked.
 type eagerEditor struct {
-	feedEditor
+	clienttest.Editor
 	asked messageParams
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"ralph-lsp/loop"
+	"ralph-lsp/server/feed"
 	"ralph-lsp/stream"
 	"ralph-lsp/wire"
 )
@@ -28,7 +29,7 @@ func TestUnbelievableAmountsAreUnknown(t *testing.T) {
 		if shown.Cost != nil || shown.Tokens != nil || !shown.StartedAt.IsZero() {
 			t.Errorf("%v: %+v", usd, shown)
 		}
-		if text := wire.NewStatus([]wire.LoopStatus{shown}).Message + progressReport(status, nil).Message; len(text) > 100 || strings.Contains(text, "$") {
+		if text := wire.NewStatus([]wire.LoopStatus{shown}).Message + feed.ReportOf(status, nil).Message; len(text) > 100 || strings.Contains(text, "$") {
 			t.Errorf("%v: %s", usd, text)
 		}
 		var p wire.Projector

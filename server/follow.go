@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ralph-lsp/looplog"
+	"ralph-lsp/server/feed"
 	"ralph-lsp/wire"
 )
 
@@ -42,8 +43,8 @@ func (m *manager) lookInto(ctx context.Context, f *folder, t *tail) (driven bool
 		s := f.seen.status
 		now.loopID, now.path, driven = s.LoopID, s.SessionFile, !s.State.Left()
 	}
-	if r := f.last; r != nil && r.feed.log.InFile() && r.Status().SessionFile == now.path {
-		now.cursor, _ = r.feed.log.End()
+	if r := f.last; r != nil && r.feed.Log().InFile() && r.Status().SessionFile == now.path {
+		now.cursor, _ = r.feed.Log().End()
 	}
 	ours, level := f.hasOurs(), m.level
 	m.mu.Unlock()
@@ -54,8 +55,8 @@ func (m *manager) lookInto(ctx context.Context, f *folder, t *tail) (driven bool
 	case driven && now.path != t.path:
 		t.begin(ctx, now)
 	}
-	withheld := withheldBy(m.ed.Client(), level)
-	if t.path == "" || withheld == withholdAll {
+	withheld := feed.WithheldBy(m.ed.Client(), level)
+	if t.path == "" || withheld == feed.WithholdAll {
 		return driven
 	}
 	if err := t.tell(ctx, withheld); err != nil && ctx.Err() == nil {
@@ -89,12 +90,12 @@ func (t *tail) tell(ctx context.Context, withheld int32) error {
 	}
 	for more := true; more; {
 		page, err := t.pages.Read(ctx, t.path, t.cursor, looplog.Options{
-			Bytes: maxNotification - envelopeSize, Thinking: t.ed.Client().Thinking, OneIteration: true,
+			Bytes: feed.MaxUpdates, Thinking: t.ed.Client().Thinking, OneIteration: true,
 		})
 		if err != nil {
 			return err
 		}
-		params := wire.UpdateParams{LoopID: t.loopID, Updates: page.Updates(withheld == withholdText), After: t.cursor, Cursor: page.Cursor}
+		params := wire.UpdateParams{LoopID: t.loopID, Updates: page.Updates(withheld == feed.WithholdText), After: t.cursor, Cursor: page.Cursor}
 		if len(page.Items) > 0 {
 			params.Iteration = page.Items[0].Iteration
 			if err := t.ed.Send(ctx, wire.MethodUpdate, params); err != nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"ralph-lsp/internal/clienttest"
 	"ralph-lsp/wire"
 )
 
@@ -36,7 +37,7 @@ func (c *following) until(text string) {
 			if m.Method != wire.MethodUpdate {
 				continue
 			}
-			if decode(c.t, m.Params, &p); p.After == c.cursor && p.After != "" {
+			if clienttest.Decode(c.t, m.Params, &p); p.After == c.cursor && p.After != "" {
 				c.updates, c.cursor = append(c.updates, p.Updates...), p.Cursor
 			} else {
 				c.read()

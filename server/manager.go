@@ -10,6 +10,7 @@ import (
 	"ralph-lsp/loop"
 	"ralph-lsp/looplog"
 	"ralph-lsp/server/client"
+	"ralph-lsp/server/feed"
 	"ralph-lsp/wire"
 )
 
@@ -25,7 +26,7 @@ type manager struct {
 	leave context.CancelFunc
 	wg    sync.WaitGroup // everything that runs for a folder or a loop
 
-	status *statusFeed
+	status *feed.Status
 	pages  looplog.Pages // of session files
 	turns  turns
 	user   dialog
@@ -47,7 +48,7 @@ type openDocuments interface {
 // managed is a loop of ours with the feed that tells the editor of it.
 type managed struct {
 	*loop.Loop
-	feed    *feed
+	feed    *feed.Feed
 	cfg     loop.Config
 	offered offered       // to a user without a plugin
 	retired chan struct{} // closed when it is over, out of its folder, and the editor was told
@@ -64,7 +65,7 @@ func (r *managed) Cancel() {
 func newManager(ed client.Editor, version string, log *slog.Logger) *manager {
 	m := &manager{ed: ed, user: dialog{ed}, version: version, log: log, folders: map[string]*folder{}, asked: map[askedOf]bool{}}
 	m.ctx, m.leave = context.WithCancel(context.Background())
-	m.status = newStatusFeed(ed, m.snapshot)
+	m.status = feed.NewStatus(ed, m.snapshot)
 	return m
 }
 
@@ -135,7 +136,7 @@ func (m *manager) launch(cfg loop.Config) (*managed, error) {
 	m.wg.Add(1)
 	m.mu.Unlock()
 	f.changed()
-	r := &managed{cfg: cfg, retired: make(chan struct{}), feed: newFeed(m.ed, &m.pages, m.status.Changed)}
+	r := &managed{cfg: cfg, retired: make(chan struct{}), feed: feed.New(m.ed, &m.pages, m.status.Changed)}
 	if level := m.updateLevel(); level != "" {
 		r.feed.SetLevel(level)
 	}
@@ -204,14 +205,14 @@ func (m *manager) updateLevel() string {
 // follower passes a loop's events on to its feed, to a user without a plugin,
 // and tells when what documents show of it changed.
 type follower struct {
-	*feed
+	*feed.Feed
 	changed func()
 	tell    func(loop.Event)
 }
 
 // HandleLoop passes an event on.
 func (f *follower) HandleLoop(e loop.Event) {
-	f.feed.HandleLoop(e)
+	f.Feed.HandleLoop(e)
 	f.tell(e)
 	switch e.(type) {
 	case loop.StateChanged, loop.IterationStart, loop.LimitsChanged:

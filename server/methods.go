@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"ralph-lsp/server/client"
+	"ralph-lsp/server/feed"
 	"ralph-lsp/server/rpc"
 	"ralph-lsp/wire"
 )
@@ -73,7 +74,7 @@ func (s *Server) cancelProgress(p cancelProgressParams) {
 	if json.Unmarshal(p.Token, &token) != nil {
 		return
 	}
-	id, ok := strings.CutPrefix(token, ProgressToken(""))
+	id, ok := strings.CutPrefix(token, feed.ProgressToken(""))
 	if r := s.loops.known(id); ok && r != nil {
 		go r.Cancel() // it waits for the agent's end
 	}

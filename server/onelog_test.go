@@ -15,10 +15,12 @@ import (
 	"time"
 
 	"ralph-lsp/history"
+	"ralph-lsp/internal/clienttest"
 	"ralph-lsp/internal/lsptest"
 	"ralph-lsp/loop"
 	"ralph-lsp/looplog"
 	"ralph-lsp/server/client"
+	"ralph-lsp/server/feed"
 	"ralph-lsp/stream"
 	"ralph-lsp/wire"
 )
@@ -85,8 +87,8 @@ func logOf(t *testing.T, updates []json.RawMessage) map[string]string {
 			Iteration                                                             int
 			Content                                                               json.RawMessage
 		}
-		decode(t, raw, &u)
-		content := seen{Content: u.Content}.text(t)
+		clienttest.Decode(t, raw, &u)
+		content := clienttest.Seen{Content: u.Content}.Text(t)
 		if u.Phase == wire.PhaseBegin {
 			iteration = u.Iteration
 		}
@@ -111,7 +113,7 @@ func logOf(t *testing.T, updates []json.RawMessage) map[string]string {
 			log[fmt.Sprintf("%d told", iteration)] += content + "|"
 		default:
 			var all map[string]any
-			decode(t, raw, &all)
+			clienttest.Decode(t, raw, &all)
 			delete(all, "title") // what can be done now isn't kept
 			delete(all, "offers")
 			log[fmt.Sprintf("%d %s", iteration, lsptest.JSON(all))] += "|"
@@ -125,7 +127,7 @@ type logClient struct {
 	t       *testing.T
 	rnd     *rand.Rand
 	loop    *ownedLoop
-	ed      *feedEditor
+	ed      *clienttest.Editor
 	heard   int // notifications of the editor that it has looked at
 	cursor  string
 	updates []json.RawMessage
@@ -157,7 +159,7 @@ func (c *logClient) hear(listens bool) {
 	if c.ed == nil {
 		news = c.loop.tail()
 	} else {
-		params, _ := received[wire.UpdateParams](c.ed, wire.MethodUpdate)
+		params, _ := clienttest.Received[wire.UpdateParams](c.ed, wire.MethodUpdate)
 		news = params[c.heard:]
 		c.heard = len(params)
 	}
@@ -192,8 +194,8 @@ type ownedLoop struct {
 	path      string
 	pages     looplog.Pages
 	writer    *history.Writer
-	ed        *feedEditor // nil: another process drives it
-	feed      *feed
+	ed        *clienttest.Editor // nil: another process drives it
+	feed      *feed.Feed
 	canBlock  bool                          // in one iteration the editor doesn't read
 	block     atomic.Pointer[chan struct{}] // until that is closed
 	settled   int64
@@ -219,8 +221,8 @@ func (o *ownedLoop) own(continued, here bool) {
 	o.path, o.ed, o.feed, o.tailed = o.writer.Path(), nil, nil, ""
 	o.settled = 0
 	if here {
-		o.ed = &feedEditor{client: client.Info{OptedIn: true, Updates: true, Thinking: true}, sends: o.whenItReads}
-		o.feed = newFeed(o.ed, &o.pages, func(bool) {})
+		o.ed = &clienttest.Editor{Is: client.Info{OptedIn: true, Updates: true, Thinking: true}, Sends: o.whenItReads}
+		o.feed = feed.New(o.ed, &o.pages, func(bool) {})
 		o.settle()
 		o.feed.Start("l1", func() loop.Status { return loop.Status{State: loop.StateRunning, SessionFile: o.path} })
 	}
@@ -252,8 +254,8 @@ func (o *ownedLoop) letGo() {
 		o.feed.HandleLoop(end)
 		o.settle()
 		o.feed.Close()
-		<-o.feed.done
-		if !o.feed.log.InFile() {
+		<-o.feed.Done()
+		if !o.feed.Log().InFile() {
 			o.t.Error("the loop is over and not all of it is in its file")
 		}
 	}
@@ -261,7 +263,7 @@ func (o *ownedLoop) letGo() {
 
 func (o *ownedLoop) read(ctx context.Context, after string, options looplog.Options) (looplog.Page, error) {
 	if o.feed != nil {
-		return o.feed.log.Read(ctx, after, options)
+		return o.feed.Log().Read(ctx, after, options)
 	}
 	return o.pages.Read(ctx, o.path, after, options)
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ralph-lsp/loop"
+	"ralph-lsp/server/feed"
 	"ralph-lsp/stream"
 	"ralph-lsp/wire"
 )
@@ -41,7 +42,7 @@ func FuzzTheWireIsPlain(f *testing.F) {
 		fill(reflect.ValueOf(&status).Elem(), s)
 		status.Tool = &loop.ToolStatus{Call: stream.ToolCall{ID: "t", Name: s}}
 		checkPlain(t, wire.StatusOf(status, true))
-		checkPlain(t, progressReport(status, &s))
+		checkPlain(t, feed.ReportOf(status, &s))
 	})
 }
 

@@ -22,15 +22,15 @@ type loopLog struct {
 // logs are those of a folder: of its loop, and of ours that ended last.
 func (f *folder) logs() (logs []loopLog) {
 	if r := f.running; r != nil {
-		logs = append(logs, loopLog{r.ID(), r.Status().SessionFile, r.feed.log, true})
+		logs = append(logs, loopLog{r.ID(), r.Status().SessionFile, r.feed.Log(), true})
 	}
 	if f.seen != nil {
 		s := f.seen.status
 		logs = append(logs, loopLog{s.LoopID, s.SessionFile, nil, !s.State.Left()})
 	}
 	if r := f.last; r != nil {
-		last := loopLog{r.ID(), r.Status().SessionFile, r.feed.log, false}
-		if r.feed.log.InFile() { // it may have gone on elsewhere
+		last := loopLog{r.ID(), r.Status().SessionFile, r.feed.Log(), false}
+		if r.feed.Log().InFile() { // it may have gone on elsewhere
 			last.live = nil
 		}
 		logs = append(logs, last)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"ralph-lsp/internal/clienttest"
 	"ralph-lsp/internal/lsptest"
 	"ralph-lsp/server/client"
 	"ralph-lsp/server/rpc"
@@ -35,7 +36,7 @@ func heard(t *testing.T, c *dialled) (updates []json.RawMessage, last wire.Updat
 			continue
 		}
 		var p wire.UpdateParams
-		decode(t, m.Params, &p)
+		clienttest.Decode(t, m.Params, &p)
 		if p.After == "" || last.Cursor != "" && p.After != last.Cursor {
 			t.Errorf("a notification behind %q follows one up to %q", p.After, last.Cursor)
 		}

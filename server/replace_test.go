@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"ralph-lsp/internal/clienttest"
 	"ralph-lsp/internal/lsptest"
 	"ralph-lsp/loop"
 	"ralph-lsp/loopstate"
@@ -58,7 +59,7 @@ func TestARefusedStartLeavesTheInterruptedLoop(t *testing.T) {
 
 // askedEditor is an editor whose user takes his time to answer.
 type askedEditor struct {
-	feedEditor
+	clienttest.Editor
 	asked   chan string // the questions
 	answers chan string
 	over    chan struct{} // gets one for each question that was withdrawn
@@ -82,7 +83,7 @@ func (e *askedEditor) Request(ctx context.Context, method string, params, result
 func askedManager(t *testing.T, dir string) (*manager, *askedEditor) {
 	t.Helper()
 	ed := &askedEditor{asked: make(chan string, 8), answers: make(chan string), over: make(chan struct{}, 8)}
-	ed.client.ShowMessageRequest = true
+	ed.Is.ShowMessageRequest = true
 	m := newManager(ed, "test", slog.New(slog.DiscardHandler))
 	m.docs = documents.New(ed, m)
 	t.Cleanup(m.close)

@@ -93,7 +93,7 @@ func (m *manager) start(ctx context.Context, p wire.StartParams) (any, error) {
 	}
 	turnOf(ctx).end()
 	start.Remember(files, cfg, r.Status().LoopID)
-	r.feed.progress.awaitBegin(ctx)
+	r.feed.AwaitBegin(ctx)
 	st := r.Status()
 	return wire.StartResult{LoopID: st.LoopID, State: string(st.State), StateFileURI: wire.FileURI(st.StateFile), SessionFileURI: wire.SessionURI(st), Warnings: m.warn(cfg)}, nil
 }

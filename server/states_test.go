@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"ralph-lsp/internal/clienttest"
 	"ralph-lsp/internal/limits"
 	"ralph-lsp/loopstate"
 	"ralph-lsp/wire"
@@ -91,7 +92,7 @@ func TestAPlainClientIsAskedAboutAFailedLoop(t *testing.T) {
 		}
 		take(t, changes)
 	}
-	if shown, _ := received[messageParams](&ed.feedEditor, "window/showMessage"); len(shown) != 0 {
+	if shown, _ := clienttest.Received[messageParams](&ed.Editor, "window/showMessage"); len(shown) != 0 {
 		t.Errorf("and it was told %+v", shown)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"ralph-lsp/history"
 	"ralph-lsp/loop"
+	"ralph-lsp/server/feed"
 	"ralph-lsp/server/rpc"
 	"ralph-lsp/stream"
 	"ralph-lsp/wire"
@@ -85,7 +86,7 @@ func ReadTranscript(ctx context.Context, path, cursor string, limit int, thinkin
 			return page, r.Err()
 		}
 		for i, u := range view.updates[min(skip, len(view.updates)):] {
-			full := len(page.Updates) == limit && limit > 0 || size+len(u) > maxReplayPage
+			full := len(page.Updates) == limit && limit > 0 || size+len(u) > feed.MaxReplayPage
 			if full && len(page.Updates) > 0 {
 				before.Skip = skip + i
 				page.NextCursor, page.SkippedLines = before.String(), r.Stats().Skipped

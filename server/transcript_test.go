@@ -11,7 +11,10 @@ import (
 	"testing"
 
 	"ralph-lsp/history"
+	"ralph-lsp/internal/clienttest"
 	"ralph-lsp/loop"
+	"ralph-lsp/looplog"
+	"ralph-lsp/server/feed"
 	"ralph-lsp/server/rpc"
 	"ralph-lsp/stream"
 	"ralph-lsp/wire"
@@ -186,8 +189,9 @@ func TestACutOffToolEndsAsItsTranscriptSays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ed := &feedEditor{client: fullClient}
-	live := startFeed(ed)
+	ed := &clienttest.Editor{Is: clienttest.Full}
+	live := feed.New(ed, new(looplog.Pages), func(bool) {})
+	live.Start("l1", func() loop.Status { return loop.Status{State: loop.StateRunning} })
 	writer.HandleRecord(history.LoopStart{LoopID: "l1"})
 	for iteration := range 2 {
 		live.HandleLoop(loop.IterationStart{Iteration: iteration + 1})
@@ -206,7 +210,7 @@ func TestACutOffToolEndsAsItsTranscriptSays(t *testing.T) {
 		writer.HandleRecord(history.IterationEnd{Iteration: iteration + 1, Outcome: "timeout"})
 	}
 	live.Close()
-	<-live.done
+	<-live.Done()
 	if err := writer.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -214,18 +218,18 @@ func TestACutOffToolEndsAsItsTranscriptSays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ends := func(updates []seen) (said []string) {
+	ends := func(updates []clienttest.Seen) (said []string) {
 		for _, u := range updates {
 			switch {
 			case u.SessionUpdate == wire.KindToolCallUpdate && u.Status != wire.StatusInProgress:
-				said = append(said, u.ToolCallID+" "+u.Status+" "+u.text(t))
+				said = append(said, u.ToolCallID+" "+u.Status+" "+u.Text(t))
 			case u.SessionUpdate == wire.KindIteration:
 				said = append(said, u.Phase)
 			}
 		}
 		return said
 	}
-	was, is := ends(ed.updates(t)), ends(decodeUpdates(t, page.Updates))
+	was, is := ends(ed.Updates(t)), ends(clienttest.DecodeUpdates(t, page.Updates))
 	one := []string{"begin", "t1 completed all", "t2 failed interrupted", "t3 failed interrupted", "end"}
 	if want := slices.Concat(one, one); !slices.Equal(was, want) || !slices.Equal(is, want) {
 		t.Errorf("live %q\ntranscript %q\nwant %q", was, is, want)

@@ -1,4 +1,4 @@
-package server
+package feed
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"ralph-lsp/internal/clienttest"
 	"ralph-lsp/loop"
 	"ralph-lsp/looplog"
 	"ralph-lsp/stream"
@@ -25,7 +26,7 @@ func TestFloodForAnEditorThatNeverReads(t *testing.T) {
 func neverRead(t *testing.T, events, tools int) {
 	const iterations = 10
 	unstuck := make(chan struct{})
-	ed := &feedEditor{client: fullClient, sends: func(context.Context) error { <-unstuck; return nil }}
+	ed := &clienttest.Editor{Is: clienttest.Full, Sends: func(context.Context) error { <-unstuck; return nil }}
 	f := startFeed(ed)
 	before := heap()
 	flood(f, events, iterations, tools)
@@ -44,14 +45,14 @@ func neverRead(t *testing.T, events, tools int) {
 	<-f.done
 
 	var (
-		updates []seen
+		updates []clienttest.Seen
 		dropped int
 		counts  = map[string]int{}
 	)
-	params, _ := received[wire.UpdateParams](ed, wire.MethodUpdate)
+	params, _ := clienttest.Received[wire.UpdateParams](ed, wire.MethodUpdate)
 	for _, p := range params {
 		dropped += p.Dropped
-		for _, u := range decodeUpdates(t, p.Updates) {
+		for _, u := range clienttest.DecodeUpdates(t, p.Updates) {
 			updates = append(updates, u)
 			counts[u.SessionUpdate+u.Phase+u.Status]++
 			if id := u.ToolCallID; id != "" && !strings.HasPrefix(id, fmt.Sprintf("t%d-", p.Iteration-1)) {
@@ -70,7 +71,7 @@ func neverRead(t *testing.T, events, tools int) {
 			t.Errorf("%d of %s arrived, want %d", counts[kind], kind, want)
 		}
 	}
-	if got := updates[len(updates)-2].text(t); !strings.HasSuffix(got, "the last words") {
+	if got := updates[len(updates)-2].Text(t); !strings.HasSuffix(got, "the last words") {
 		t.Errorf("the last text is %.60q", got)
 	}
 	if dropped < tools {
@@ -88,7 +89,7 @@ func heap() uint64 {
 }
 
 // checkOrder fails when a tool ends before it began.
-func checkOrder(t *testing.T, updates []seen) {
+func checkOrder(t *testing.T, updates []clienttest.Seen) {
 	t.Helper()
 	begun := map[string]bool{}
 	for _, u := range updates {
@@ -104,7 +105,7 @@ func checkOrder(t *testing.T, updates []seen) {
 }
 
 // flood lets an agent say a lot: text, and tools with their output so far.
-func flood(f *feed, events, iterations, tools int) {
+func flood(f *Feed, events, iterations, tools int) {
 	delta := strings.Repeat("words ", 10)
 	perIteration, perTool := events/iterations, events/tools
 	for i := range iterations {
@@ -323,8 +324,8 @@ func checkTaken(t *testing.T, taken []pending, calls, ends int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var s seen
-		decode(t, u.JSON, &s)
+		var s clienttest.Seen
+		clienttest.Decode(t, u.JSON, &s)
 		switch {
 		case s.SessionUpdate == wire.KindToolCall:
 			calls--
@@ -368,14 +369,14 @@ func BenchmarkFeed(b *testing.B) {
 
 // forgetful is an editor that keeps nothing.
 type forgetful struct {
-	*feedEditor
+	*clienttest.Editor
 }
 
-func (e forgetful) Send(ctx context.Context, _ string, _ any) error { return e.sends(ctx) }
+func (e forgetful) Send(ctx context.Context, _ string, _ any) error { return e.Sends(ctx) }
 
-func benchmarkFeed(b *testing.B, reads bool) *feed {
+func benchmarkFeed(b *testing.B, reads bool) *Feed {
 	over := make(chan struct{})
-	f := newFeed(forgetful{&feedEditor{client: fullClient, sends: func(context.Context) error {
+	f := New(forgetful{&clienttest.Editor{Is: clienttest.Full, Sends: func(context.Context) error {
 		if !reads {
 			<-over
 		}

@@ -1,4 +1,4 @@
-package server
+package feed
 
 import (
 	"context"
@@ -78,7 +78,7 @@ func (p *progress) start(loopID string, status func() loop.Status) {
 		return
 	}
 	p.token = ProgressToken(loopID)
-	p.tell = func() ProgressValue { return progressReport(status(), p.problem.Load()) }
+	p.tell = func() ProgressValue { return ReportOf(status(), p.problem.Load()) }
 	p.done.Go(p.run)
 }
 
@@ -177,7 +177,7 @@ func (p *progress) close() {
 
 // progressReport is what a progress says about a running loop:
 // "3/50 · $1.42 · bash go test ./...".
-func progressReport(s loop.Status, problem *string) ProgressValue {
+func ReportOf(s loop.Status, problem *string) ProgressValue {
 	v := ProgressValue{Kind: "report"}
 	iteration, limit := max(s.Iteration, 1), s.Limits.MaxIterations
 	if limit > 0 {

@@ -1,4 +1,4 @@
-package server
+package feed
 
 import (
 	"bytes"
@@ -12,6 +12,9 @@ const (
 	// maxNotification is how many bytes a notification may have, envelope included.
 	maxNotification = 64 << 10
 	envelopeSize    = 2 << 10 // of a notification without its updates, at most
+
+	// MaxUpdates is how many bytes of updates go into a notification.
+	MaxUpdates = maxNotification - envelopeSize
 )
 
 // batch collects updates of one iteration, as JSON, for one notification, with
@@ -34,7 +37,7 @@ type step struct {
 // add adds an update unless it belongs into a new batch: this one is full, or
 // of another iteration.
 func (b *batch) add(u looplog.Item) bool {
-	if b.updates > 0 && (u.Iteration != b.iteration || b.buf.Len()+b.updates+len(u.JSON) > maxNotification-envelopeSize) {
+	if b.updates > 0 && (u.Iteration != b.iteration || b.buf.Len()+b.updates+len(u.JSON) > MaxUpdates) {
 		return false
 	}
 	b.iteration = u.Iteration

@@ -1,4 +1,4 @@
-package server
+package feed
 
 import (
 	"encoding/json"
@@ -70,7 +70,7 @@ func TestReplayForgets(t *testing.T) {
 	if kept := batches*perBatch - first + 1; kept*int64(len(update)) < maxReplay*9/10 {
 		t.Errorf("only %d updates are kept", kept)
 	}
-	if size := len(page.Updates) * len(update); size > maxReplayPage {
+	if size := len(page.Updates) * len(update); size > MaxReplayPage {
 		t.Errorf("a page of %d bytes", size)
 	}
 	for page.NextSeq < batches*perBatch { // paging on misses nothing

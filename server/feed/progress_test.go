@@ -1,4 +1,4 @@
-package server
+package feed
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"ralph-lsp/internal/clienttest"
 	"ralph-lsp/internal/lsptest"
 	"ralph-lsp/loop"
 	"ralph-lsp/looplog"
@@ -38,16 +39,16 @@ func (l *shownLoop) set(change func(*loop.Status)) {
 }
 
 // progressFeed starts a feed whose progress shows l, and lets it begin.
-func progressFeed(ed *feedEditor, l *shownLoop) *feed {
-	f := newFeed(ed, new(looplog.Pages), func(bool) {})
+func progressFeed(ed *clienttest.Editor, l *shownLoop) *Feed {
+	f := New(ed, new(looplog.Pages), func(bool) {})
 	f.Start("l1", l.status)
 	synctest.Wait()
 	return f
 }
 
-func messages(t *testing.T, ed *feedEditor) (kinds, texts []string, at []time.Time) {
+func messages(t *testing.T, ed *clienttest.Editor) (kinds, texts []string, at []time.Time) {
 	t.Helper()
-	params, at := received[ProgressParams](ed, MethodProgress)
+	params, at := clienttest.Received[ProgressParams](ed, MethodProgress)
 	for _, p := range params {
 		if p.Token != "ralph/l1" {
 			t.Errorf("token %q", p.Token)
@@ -59,7 +60,7 @@ func messages(t *testing.T, ed *feedEditor) (kinds, texts []string, at []time.Ti
 
 func TestProgressOfALoop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ed := &feedEditor{client: progressClient}
+		ed := &clienttest.Editor{Is: progressClient}
 		l := &shownLoop{s: loop.Status{State: loop.StateStarting, Iteration: 1, Session: stream.SessionStart{Backend: "pi"}, Limits: loop.Limits{MaxIterations: 50}}}
 		f := progressFeed(ed, l)
 		l.set(func(s *loop.Status) { s.State = loop.StateRunning })
@@ -75,8 +76,8 @@ func TestProgressOfALoop(t *testing.T) {
 		f.Close()
 
 		var got []string
-		for _, n := range ed.got {
-			got = append(got, n.method+" "+string(lsptest.JSON(n.params)))
+		for _, n := range ed.Got {
+			got = append(got, n.Method+" "+string(lsptest.JSON(n.Params)))
 		}
 		want := []string{
 			`window/workDoneProgress/create {"token":"ralph/l1"}`,
@@ -114,7 +115,7 @@ func TestReportText(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			v := progressReport(tt.s, tt.problem)
+			v := ReportOf(tt.s, tt.problem)
 			percent := -1
 			if v.Percentage != nil {
 				percent = *v.Percentage
@@ -143,7 +144,7 @@ func TestEndText(t *testing.T) {
 // The agent writes a line each millisecond.
 func TestReportsKeepTheirRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ed := &feedEditor{client: progressClient}
+		ed := &clienttest.Editor{Is: progressClient}
 		l := &shownLoop{s: loop.Status{State: loop.StateRunning, Iteration: 1}}
 		f := progressFeed(ed, l)
 		for i := range 10_000 {
@@ -156,7 +157,7 @@ func TestReportsKeepTheirRate(t *testing.T) {
 		if len(at) < 38 || len(at) > 43 {
 			t.Errorf("%d messages in 10 s, want 4 a second", len(at))
 		}
-		if got := shortest(gaps(at[1:])); got < reportInterval {
+		if got := clienttest.Shortest(clienttest.Gaps(at[1:])); got < reportInterval {
 			t.Errorf("two reports within %v", got)
 		}
 		if last := texts[len(texts)-1]; last != "1 · line 9999" {
@@ -169,13 +170,13 @@ func TestReportsKeepTheirRate(t *testing.T) {
 func TestImportantReportsComeAtOnce(t *testing.T) {
 	tests := []struct {
 		name  string
-		event func(f *feed, s *loop.Status)
+		event func(f *Feed, s *loop.Status)
 		want  string
 	}{
-		{"iteration", func(f *feed, s *loop.Status) { s.Iteration++; f.HandleLoop(loop.IterationStart{Iteration: 2}) }, "2 · working"},
-		{"error", func(f *feed, _ *loop.Status) { f.Handle(stream.Error{Message: "503"}) }, "1 · error: 503"},
-		{"failed run", func(f *feed, _ *loop.Status) { f.HandleLoop(loop.IterationEnd{Error: "exit status 1"}) }, "1 · error: exit status 1"},
-		{"pause", func(f *feed, s *loop.Status) {
+		{"iteration", func(f *Feed, s *loop.Status) { s.Iteration++; f.HandleLoop(loop.IterationStart{Iteration: 2}) }, "2 · working"},
+		{"error", func(f *Feed, _ *loop.Status) { f.Handle(stream.Error{Message: "503"}) }, "1 · error: 503"},
+		{"failed run", func(f *Feed, _ *loop.Status) { f.HandleLoop(loop.IterationEnd{Error: "exit status 1"}) }, "1 · error: exit status 1"},
+		{"pause", func(f *Feed, s *loop.Status) {
 			s.State = loop.StatePaused
 			f.HandleLoop(loop.StateChanged{State: loop.StatePaused})
 		}, "1 · paused"},
@@ -183,7 +184,7 @@ func TestImportantReportsComeAtOnce(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				ed := &feedEditor{client: progressClient}
+				ed := &clienttest.Editor{Is: progressClient}
 				l := &shownLoop{s: loop.Status{State: loop.StateRunning, Iteration: 1}}
 				f := progressFeed(ed, l)
 				defer f.Close()
@@ -201,13 +202,13 @@ func TestImportantReportsComeAtOnce(t *testing.T) {
 }
 
 func TestErrorIsHistoryWhenTheAgentGoesOn(t *testing.T) {
-	for name, goOn := range map[string]func(f *feed){
-		"text": func(f *feed) { say(f, "x") }, "tool": func(f *feed) { f.Handle(stream.ToolCall{ID: "t"}) },
-		"iteration": func(f *feed) { f.HandleLoop(loop.IterationStart{Iteration: 1}) },
+	for name, goOn := range map[string]func(f *Feed){
+		"text": func(f *Feed) { say(f, "x") }, "tool": func(f *Feed) { f.Handle(stream.ToolCall{ID: "t"}) },
+		"iteration": func(f *Feed) { f.HandleLoop(loop.IterationStart{Iteration: 1}) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				ed := &feedEditor{client: progressClient}
+				ed := &clienttest.Editor{Is: progressClient}
 				f := progressFeed(ed, &shownLoop{s: loop.Status{State: loop.StateRunning}})
 				defer f.Close()
 				f.Handle(stream.Error{Message: "503"})
@@ -225,7 +226,7 @@ func TestErrorIsHistoryWhenTheAgentGoesOn(t *testing.T) {
 // Even what comes at once has a rate: an agent may print nothing but errors.
 func TestFloodOfErrors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ed := &feedEditor{client: progressClient}
+		ed := &clienttest.Editor{Is: progressClient}
 		f := progressFeed(ed, &shownLoop{s: loop.Status{State: loop.StateRunning}})
 		defer f.Close()
 		for i := range 5000 {
@@ -240,7 +241,7 @@ func TestFloodOfErrors(t *testing.T) {
 
 func TestSameTextIsNotToldTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ed := &feedEditor{client: progressClient}
+		ed := &clienttest.Editor{Is: progressClient}
 		f := progressFeed(ed, &shownLoop{s: loop.Status{State: loop.StateRunning, LastLine: "same"}})
 		for range 100 {
 			say(f, "x")
@@ -263,21 +264,21 @@ func TestOneEndForEachBegin(t *testing.T) {
 		name   string
 		client client.Info
 		create func(context.Context) error
-		run    func(f *feed)
+		run    func(f *Feed)
 		want   string
 	}{
-		{"a loop that ends", progressClient, nil, func(f *feed) { f.HandleLoop(end) }, "[begin end]"},
-		{"a loop that ends and still speaks", progressClient, nil, func(f *feed) {
+		{"a loop that ends", progressClient, nil, func(f *Feed) { f.HandleLoop(end) }, "[begin end]"},
+		{"a loop that ends and still speaks", progressClient, nil, func(f *Feed) {
 			f.HandleLoop(end)
 			say(f, "x")
 			f.HandleLoop(loop.StateChanged{State: loop.StateEnded})
 		}, "[begin end]"},
-		{"two ends", progressClient, nil, func(f *feed) { f.HandleLoop(end); f.HandleLoop(end) }, "[begin end]"},
-		{"a feed that is closed without an end", progressClient, nil, func(*feed) {}, "[begin end]"},
-		{"refused", progressClient, func(context.Context) error { return refuse }, func(f *feed) { f.HandleLoop(end) }, "[]"},
-		{"unsupported", client.Info{}, nil, func(f *feed) { f.HandleLoop(end) }, "[]"},
-		{"never answered", progressClient, func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }, func(f *feed) { f.HandleLoop(end) }, "[]"},
-		{"answered late", progressClient, func(context.Context) error { time.Sleep(time.Minute); return nil }, func(f *feed) {
+		{"two ends", progressClient, nil, func(f *Feed) { f.HandleLoop(end); f.HandleLoop(end) }, "[begin end]"},
+		{"a feed that is closed without an end", progressClient, nil, func(*Feed) {}, "[begin end]"},
+		{"refused", progressClient, func(context.Context) error { return refuse }, func(f *Feed) { f.HandleLoop(end) }, "[]"},
+		{"unsupported", client.Info{}, nil, func(f *Feed) { f.HandleLoop(end) }, "[]"},
+		{"never answered", progressClient, func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }, func(f *Feed) { f.HandleLoop(end) }, "[]"},
+		{"answered late", progressClient, func(context.Context) error { time.Sleep(time.Minute); return nil }, func(f *Feed) {
 			f.HandleLoop(end)
 			time.Sleep(time.Hour)
 		}, "[begin end]"},
@@ -285,7 +286,7 @@ func TestOneEndForEachBegin(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				ed := &feedEditor{client: tt.client, create: tt.create}
+				ed := &clienttest.Editor{Is: tt.client, Create: tt.create}
 				f := progressFeed(ed, &shownLoop{})
 				tt.run(f)
 				f.Close()
@@ -301,7 +302,7 @@ func TestOneEndForEachBegin(t *testing.T) {
 // A report that waits for a slow editor must not come after the end.
 func TestEndOvertakesNoReport(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ed := &feedEditor{client: progressClient, slow: true}
+		ed := &clienttest.Editor{Is: progressClient, Slow: true}
 		l := &shownLoop{}
 		f := progressFeed(ed, l)
 		l.set(func(s *loop.Status) { s.LastLine = "news" })
@@ -309,7 +310,7 @@ func TestEndOvertakesNoReport(t *testing.T) {
 		synctest.Wait()
 		f.HandleLoop(loop.End{Reason: loop.StopCancelled})
 		f.Close()
-		ed.deliver()
+		ed.Deliver()
 		kinds, _, _ := messages(t, ed)
 		if fmt.Sprint(kinds) != "[begin end]" {
 			t.Errorf("the slow editor got %v, want a begin and an end", kinds)
@@ -322,12 +323,12 @@ func TestIdleFeedsSleep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		looked := 0
 		var mu sync.Mutex
-		var feeds []*feed
-		client := fullClient
+		var feeds []*Feed
+		client := clienttest.Full
 		client.WorkDoneProgress = true
-		ed := &feedEditor{client: client}
+		ed := &clienttest.Editor{Is: client}
 		for i := range 100 {
-			f := newFeed(ed, new(looplog.Pages), func(bool) {})
+			f := New(ed, new(looplog.Pages), func(bool) {})
 			f.Start(fmt.Sprint("l", i), func() loop.Status {
 				mu.Lock()
 				defer mu.Unlock()

@@ -1,4 +1,4 @@
-package server
+package feed
 
 import (
 	"reflect"
@@ -9,7 +9,7 @@ import (
 
 // statusFeed tells an editor that opted in how its loops stand. There is one
 // for all loops.
-type statusFeed struct {
+type Status struct {
 	ed       client.Editor
 	snapshot func() []wire.LoopStatus
 	pacer    *pacer
@@ -17,15 +17,15 @@ type statusFeed struct {
 }
 
 // newStatusFeed returns a status feed of the loops that snapshot returns.
-func newStatusFeed(ed client.Editor, snapshot func() []wire.LoopStatus) *statusFeed {
-	s := &statusFeed{ed: ed, snapshot: snapshot}
+func NewStatus(ed client.Editor, snapshot func() []wire.LoopStatus) *Status {
+	s := &Status{ed: ed, snapshot: snapshot}
 	s.pacer = newPacer(reportInterval, s.send)
 	return s
 }
 
 // Changed says that a loop's status changed; now, that it is to be seen at
 // once. It doesn't block.
-func (s *statusFeed) Changed(now bool) {
+func (s *Status) Changed(now bool) {
 	if now {
 		s.pacer.now()
 	} else {
@@ -34,9 +34,9 @@ func (s *statusFeed) Changed(now bool) {
 }
 
 // Close ends the feed; nothing is sent after it.
-func (s *statusFeed) Close() { s.pacer.stop() }
+func (s *Status) Close() { s.pacer.stop() }
 
-func (s *statusFeed) send() {
+func (s *Status) send() {
 	if !s.ed.Client().OptedIn {
 		return
 	}

@@ -1,4 +1,4 @@
-package server
+package feed
 
 import (
 	"context"
@@ -22,7 +22,7 @@ const (
 // feed tells the editor what a loop does: it is the loop's observer. It never
 // keeps the agent waiting. What the editor doesn't take in time is merged, and
 // in the end dropped, in a backlog; what was sent can be read again.
-type feed struct {
+type Feed struct {
 	ed       client.Editor
 	onStatus func(now bool)
 	progress *progress
@@ -47,17 +47,17 @@ type feed struct {
 
 // What a level withholds.
 const (
-	withholdNothing int32 = iota
-	withholdText
-	withholdAll
+	WithholdNothing int32 = iota
+	WithholdText
+	WithholdAll
 )
 
-// newFeed returns the feed of a loop that is about to start. It collects what
+// New returns the feed of a loop that is about to start. It collects what
 // the loop says until Start. OnStatus is called when the loop's status changed,
 // now for a change that an editor shows at once; it must not block.
-func newFeed(ed client.Editor, pages *looplog.Pages, onStatus func(now bool)) *feed {
+func New(ed client.Editor, pages *looplog.Pages, onStatus func(now bool)) *Feed {
 	client := ed.Client()
-	f := &feed{
+	f := &Feed{
 		ed: ed, pages: pages, onStatus: onStatus, progress: newProgress(ed),
 		interval: flushInterval, size: flushSize, thinking: client.OptedIn && client.Thinking,
 		wake: make(chan struct{}, 1), done: make(chan struct{}),
@@ -65,12 +65,12 @@ func newFeed(ed client.Editor, pages *looplog.Pages, onStatus func(now bool)) *f
 	if client.MinUpdateInterval > flushInterval {
 		f.interval, f.size = client.MinUpdateInterval, maxBacklog/4
 	}
-	f.withheld.Store(withheldBy(client, ""))
+	f.withheld.Store(WithheldBy(client, ""))
 	return f
 }
 
 // Start begins to tell the editor about the loop. Status is the loop's.
-func (f *feed) Start(loopID string, status func() loop.Status) {
+func (f *Feed) Start(loopID string, status func() loop.Status) {
 	f.mu.Lock()
 	f.log = looplog.NewLive(f.pages, loopID, status().SessionFile, f.base)
 	f.mu.Unlock()
@@ -80,7 +80,7 @@ func (f *feed) Start(loopID string, status func() loop.Status) {
 
 // Close lets the feed end when all is sent that waits; it doesn't wait for a
 // slow editor. It is called when the loop is over, or couldn't be started.
-func (f *feed) Close() {
+func (f *Feed) Close() {
 	f.mu.Lock()
 	f.closed = true
 	f.mu.Unlock()
@@ -88,30 +88,43 @@ func (f *feed) Close() {
 	f.progress.close()
 }
 
+// Done is closed when all is sent.
+func (f *Feed) Done() <-chan struct{} { return f.done }
+
+// Log is the loop's log; nil before Start.
+func (f *Feed) Log() *looplog.Live {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.log
+}
+
+// AwaitBegin waits until the editor knows of the loop's progress, but not for long.
+func (f *Feed) AwaitBegin(ctx context.Context) { f.progress.awaitBegin(ctx) }
+
 // SetLevel says which updates the editor wants from here on. All are in the
 // log all the same.
-func (f *feed) SetLevel(level string) { f.withheld.Store(withheldBy(f.ed.Client(), level)) }
+func (f *Feed) SetLevel(level string) { f.withheld.Store(WithheldBy(f.ed.Client(), level)) }
 
-// withheldBy is what a client doesn't get at a level; "" is the one that it
+// WithheldBy is what a client doesn't get at a level; "" is the one that it
 // began with.
-func withheldBy(client client.Info, level string) int32 {
+func WithheldBy(client client.Info, level string) int32 {
 	switch {
 	case !client.OptedIn, level == "" && !client.Updates, level == wire.LevelNone:
-		return withholdAll
+		return WithholdAll
 	case level == wire.LevelTools:
-		return withholdText
+		return WithholdText
 	}
-	return withholdNothing
+	return WithholdNothing
 }
 
 // Replay returns the updates after the number afterSeq, at most limit (0: as
 // many as fit into an answer).
-func (f *feed) Replay(afterSeq int64, limit int) wire.OutputResult {
+func (f *Feed) Replay(afterSeq int64, limit int) wire.OutputResult {
 	return f.replay.after(afterSeq, limit)
 }
 
 // Handle takes an event of the agent's.
-func (f *feed) Handle(e stream.Event) {
+func (f *Feed) Handle(e stream.Event) {
 	switch e := e.(type) {
 	case stream.Text:
 		f.addText(wire.KindMessageChunk, e.MessageID, e.ParentToolCallID, e.Delta)
@@ -142,7 +155,7 @@ func (f *feed) Handle(e stream.Event) {
 }
 
 // HandleLoop takes an event of the loop's own.
-func (f *feed) HandleLoop(e loop.Event) {
+func (f *Feed) HandleLoop(e loop.Event) {
 	switch e := e.(type) {
 	case loop.Settled:
 		f.settle(e)
@@ -176,7 +189,7 @@ func (f *feed) HandleLoop(e loop.Event) {
 }
 
 // settle passes on to the log how far the session file is.
-func (f *feed) settle(e loop.Settled) {
+func (f *Feed) settle(e loop.Settled) {
 	f.mu.Lock()
 	if f.log == nil && f.backlog.size() == 0 {
 		f.base = e.Size
@@ -190,7 +203,7 @@ func (f *feed) settle(e loop.Settled) {
 	f.signal()
 }
 
-func (f *feed) addText(kind, messageID, parent, delta string) {
+func (f *Feed) addText(kind, messageID, parent, delta string) {
 	delta = stream.Plain(delta)
 	f.mu.Lock()
 	before := f.backlog.size()
@@ -200,7 +213,7 @@ func (f *feed) addText(kind, messageID, parent, delta string) {
 	f.grown(before, after)
 }
 
-func (f *feed) add(u wire.Update, truncated bool) {
+func (f *Feed) add(u wire.Update, truncated bool) {
 	f.mu.Lock()
 	before := f.backlog.size()
 	f.backlog.add(u, truncated)
@@ -210,13 +223,13 @@ func (f *feed) add(u wire.Update, truncated bool) {
 }
 
 // grown wakes the sender if the backlog's growth changes what it has to do.
-func (f *feed) grown(before, after int) {
+func (f *Feed) grown(before, after int) {
 	if before == 0 || before < f.size && after >= f.size {
 		f.signal()
 	}
 }
 
-func (f *feed) signal() {
+func (f *Feed) signal() {
 	select {
 	case f.wake <- struct{}{}:
 	default: // it looks soon
@@ -225,11 +238,11 @@ func (f *feed) signal() {
 
 // send hands batches to the editor until the feed is closed and all is sent, or
 // the editor is gone.
-func (f *feed) send(loopID string) {
+func (f *Feed) send(loopID string) {
 	defer close(f.done)
 	defer f.log.Close()
 	var (
-		sender = sender{feed: f, loopID: loopID, encoder: wire.NewEncoder()}
+		sender = sender{Feed: f, loopID: loopID, encoder: wire.NewEncoder()}
 		last   time.Time
 		taken  []pending
 	)
@@ -259,7 +272,7 @@ func (f *feed) send(loopID string) {
 
 // await waits until there is something to send and it is time. It returns how
 // many bytes wait; 0 means that there will be nothing more.
-func (f *feed) await(next time.Time) int {
+func (f *Feed) await(next time.Time) int {
 	for {
 		f.mu.Lock()
 		size, closed := f.backlog.size(), f.closed
@@ -285,7 +298,7 @@ func (f *feed) await(next time.Time) int {
 
 // sender packs updates into notifications and puts them into the log.
 type sender struct {
-	*feed
+	*Feed
 	loopID  string
 	encoder *wire.Encoder
 	batch   batch
@@ -330,9 +343,9 @@ func (s *sender) ship() error {
 		params.Seq = s.replay.add(all)
 	}
 	switch s.withheld.Load() {
-	case withholdAll:
+	case WithholdAll:
 		return nil
-	case withholdText:
+	case WithholdText:
 		params.Updates = withoutText
 	}
 	if isNews := !joined && joins; len(params.Updates) == 0 && !isNews {

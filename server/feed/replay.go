@@ -1,4 +1,4 @@
-package server
+package feed
 
 import (
 	"encoding/json"
@@ -9,7 +9,7 @@ import (
 
 const (
 	maxReplay     = 4 << 20 // bytes of a loop's updates that are kept
-	maxReplayPage = 1 << 20 // bytes that one answer has at most
+	MaxReplayPage = 1 << 20 // bytes that one answer has at most
 )
 
 // replay keeps a loop's last updates, whoever got them.
@@ -65,7 +65,7 @@ func (r *replay) after(seq int64, limit int) wire.OutputResult {
 			}
 			if len(result.Updates) == 0 {
 				result.Complete = number == seq+1
-			} else if len(result.Updates) == limit || size+len(u) > maxReplayPage {
+			} else if len(result.Updates) == limit || size+len(u) > MaxReplayPage {
 				return result
 			}
 			result.Updates, result.NextSeq = append(result.Updates, u), number

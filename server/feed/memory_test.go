@@ -1,12 +1,13 @@
 //go:build !race
 
-package server
+package feed
 
 import (
 	"context"
 	"io"
 	"testing"
 
+	"ralph-lsp/internal/clienttest"
 	"ralph-lsp/internal/memtest"
 	"ralph-lsp/loop"
 	"ralph-lsp/looplog"
@@ -14,7 +15,7 @@ import (
 )
 
 // deafEditor takes everything at once and remembers nothing.
-type deafEditor struct{ feedEditor }
+type deafEditor struct{ clienttest.Editor }
 
 func (e *deafEditor) Notify(string, any)                      {}
 func (e *deafEditor) NotifyLatest(string, string, any)        {}
@@ -25,7 +26,7 @@ func (e *deafEditor) Send(context.Context, string, any) error { return nil }
 func TestAFeedRemembersLittle(t *testing.T) {
 	for _, name := range []string{"claude messages", "claude subagents"} {
 		t.Run(name, func(t *testing.T) {
-			f := newFeed(&deafEditor{feedEditor{client: fullClient}}, new(looplog.Pages), func(bool) {})
+			f := New(&deafEditor{clienttest.Editor{Is: clienttest.Full}}, new(looplog.Pages), func(bool) {})
 			f.Start("l1", runningStatus)
 			f.HandleLoop(loop.IterationStart{Iteration: 1})
 			grown := memtest.Growth(120_000, memtest.Streams[name], func(r io.Reader) {

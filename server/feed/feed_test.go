@@ -1,4 +1,4 @@
-package server
+package feed
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"ralph-lsp/internal/clienttest"
 	"ralph-lsp/internal/lsptest"
 	"ralph-lsp/loop"
 	"ralph-lsp/looplog"
@@ -18,22 +19,20 @@ import (
 	"ralph-lsp/wire"
 )
 
-var fullClient = client.Info{OptedIn: true, Updates: true}
-
 func runningStatus() loop.Status { return loop.Status{State: loop.StateRunning} }
 
 // startFeed returns the feed of a running loop; the test must close it.
-func startFeed(ed *feedEditor) *feed {
-	f := newFeed(ed, new(looplog.Pages), func(bool) {})
+func startFeed(ed *clienttest.Editor) *Feed {
+	f := New(ed, new(looplog.Pages), func(bool) {})
 	f.Start("l1", runningStatus)
 	return f
 }
 
-func say(f *feed, text string) { f.Handle(stream.Text{Delta: text, MessageID: "m1"}) }
+func say(f *Feed, text string) { f.Handle(stream.Text{Delta: text, MessageID: "m1"}) }
 
 func TestFirstTextGoesOutAtOnceTheRestEvery50ms(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ed := &feedEditor{client: fullClient}
+		ed := &clienttest.Editor{Is: clienttest.Full}
 		f := startFeed(ed)
 		begin, want := time.Now(), ""
 		for i := range 100 {
@@ -45,11 +44,11 @@ func TestFirstTextGoesOutAtOnceTheRestEvery50ms(t *testing.T) {
 		f.Close()
 		synctest.Wait()
 
-		params, at := received[wire.UpdateParams](ed, wire.MethodUpdate)
+		params, at := clienttest.Received[wire.UpdateParams](ed, wire.MethodUpdate)
 		if !at[0].Equal(begin) {
 			t.Errorf("the first came after %v", at[0].Sub(begin))
 		}
-		if got := shortest(gaps(at)); got < flushInterval {
+		if got := clienttest.Shortest(clienttest.Gaps(at)); got < flushInterval {
 			t.Errorf("two notifications within %v", got)
 		}
 		if got := len(params); got < 18 || got > 21 {
@@ -60,7 +59,7 @@ func TestFirstTextGoesOutAtOnceTheRestEvery50ms(t *testing.T) {
 				t.Errorf("neighbouring text came as %d updates", len(p.Updates))
 			}
 		}
-		if got := allText(t, ed.updates(t)); got != want {
+		if got := clienttest.AllText(t, ed.Updates(t)); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	})
@@ -68,7 +67,7 @@ func TestFirstTextGoesOutAtOnceTheRestEvery50ms(t *testing.T) {
 
 func TestMuchTextDoesNotWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ed := &feedEditor{client: fullClient}
+		ed := &clienttest.Editor{Is: clienttest.Full}
 		f := startFeed(ed)
 		defer f.Close()
 		say(f, "first")
@@ -77,7 +76,7 @@ func TestMuchTextDoesNotWait(t *testing.T) {
 		synctest.Wait()
 		say(f, strings.Repeat("x", flushSize))
 		synctest.Wait() // no time passes
-		if got := len(ed.updates(t)); got != 2 {
+		if got := len(ed.Updates(t)); got != 2 {
 			t.Errorf("%d updates at once, want 2", got)
 		}
 	})
@@ -85,9 +84,9 @@ func TestMuchTextDoesNotWait(t *testing.T) {
 
 func TestClientsOwnInterval(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client := fullClient
+		client := clienttest.Full
 		client.MinUpdateInterval = 300 * time.Millisecond
-		ed := &feedEditor{client: client}
+		ed := &clienttest.Editor{Is: client}
 		f := startFeed(ed)
 		for range 100 {
 			say(f, strings.Repeat("x", 1000))
@@ -95,13 +94,13 @@ func TestClientsOwnInterval(t *testing.T) {
 		}
 		f.Close()
 		synctest.Wait()
-		_, at := received[wire.UpdateParams](ed, wire.MethodUpdate)
-		for _, gap := range gaps(at[:len(at)-1]) { // the last comes with the end
+		_, at := clienttest.Received[wire.UpdateParams](ed, wire.MethodUpdate)
+		for _, gap := range clienttest.Gaps(at[:len(at)-1]) { // the last comes with the end
 			if gap != 0 && gap < client.MinUpdateInterval {
 				t.Errorf("two bursts within %v", gap)
 			}
 		}
-		if got := len(allText(t, ed.updates(t))); got != 100_000 {
+		if got := len(clienttest.AllText(t, ed.Updates(t))); got != 100_000 {
 			t.Errorf("%d bytes of text, want 100000", got)
 		}
 	})
@@ -109,7 +108,7 @@ func TestClientsOwnInterval(t *testing.T) {
 
 func TestSlowEditorGetsMergedUpdates(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ed := &feedEditor{client: fullClient, sends: func(context.Context) error { time.Sleep(time.Second); return nil }}
+		ed := &clienttest.Editor{Is: clienttest.Full, Sends: func(context.Context) error { time.Sleep(time.Second); return nil }}
 		f := startFeed(ed)
 		want := ""
 		for i := range 1000 {
@@ -121,11 +120,11 @@ func TestSlowEditorGetsMergedUpdates(t *testing.T) {
 		}
 		f.Close()
 		<-f.done
-		updates := ed.updates(t)
+		updates := ed.Updates(t)
 		if len(updates) > 20 {
 			t.Errorf("%d updates for an editor that reads one notification a second, want about three for each", len(updates))
 		}
-		if got := allText(t, updates); got != want {
+		if got := clienttest.AllText(t, updates); got != want {
 			t.Errorf("text was lost or reordered: %.80q...", got)
 		}
 	})
@@ -158,10 +157,10 @@ func TestMerging(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				client := fullClient
+				client := clienttest.Full
 				client.Thinking = true
-				ed := &feedEditor{client: client}
-				f := newFeed(ed, new(looplog.Pages), func(bool) {})
+				ed := &clienttest.Editor{Is: client}
+				f := New(ed, new(looplog.Pages), func(bool) {})
 				for _, e := range tt.events {
 					f.Handle(e)
 				}
@@ -169,8 +168,8 @@ func TestMerging(t *testing.T) {
 				f.Close()
 				<-f.done
 				var got []string
-				for _, u := range ed.updates(t) {
-					got = append(got, fmt.Sprintf("%s %s %s %s", u.SessionUpdate, u.MessageID+u.ToolCallID, u.Status, u.text(t)))
+				for _, u := range ed.Updates(t) {
+					got = append(got, fmt.Sprintf("%s %s %s %s", u.SessionUpdate, u.MessageID+u.ToolCallID, u.Status, u.Text(t)))
 				}
 				if fmt.Sprint(got) != fmt.Sprint(tt.want) {
 					t.Errorf("got  %q\nwant %q", got, tt.want)
@@ -182,13 +181,13 @@ func TestMerging(t *testing.T) {
 
 func TestThoughtsAreForThoseWhoAsk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ed := &feedEditor{client: fullClient}
+		ed := &clienttest.Editor{Is: clienttest.Full}
 		f := startFeed(ed)
 		f.Handle(stream.Thinking{Delta: "hm"})
 		say(f, "hi")
 		f.Close()
 		<-f.done
-		updates := ed.updates(t)
+		updates := ed.Updates(t)
 		if len(updates) != 1 || updates[0].SessionUpdate != wire.KindMessageChunk {
 			t.Errorf("got %+v, want the text only", updates)
 		}
@@ -204,7 +203,7 @@ func TestSizes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				ed := &feedEditor{client: fullClient}
+				ed := &clienttest.Editor{Is: clienttest.Full}
 				f := startFeed(ed)
 				say(f, text)
 				for i := range 200 {
@@ -215,24 +214,24 @@ func TestSizes(t *testing.T) {
 				f.Handle(stream.ToolResult{ID: "long", Output: text})
 				f.Close()
 				<-f.done
-				params, _ := received[wire.UpdateParams](ed, wire.MethodUpdate)
+				params, _ := clienttest.Received[wire.UpdateParams](ed, wire.MethodUpdate)
 				for _, p := range params {
 					if size := len(string(lsptest.JSON(p))) + envelope; size > maxNotification {
 						t.Errorf("a notification of %d bytes", size)
 					}
 				}
-				updates := ed.updates(t)
+				updates := ed.Updates(t)
 				for _, u := range updates {
-					if got := u.text(t); len(got) > 32<<10 || !utf8.ValidString(got) || strings.ContainsRune(got, utf8.RuneError) {
+					if got := u.Text(t); len(got) > 32<<10 || !utf8.ValidString(got) || strings.ContainsRune(got, utf8.RuneError) {
 						t.Errorf("%s: %d bytes, valid: %v", u.SessionUpdate, len(got), utf8.ValidString(got))
 					}
 				}
-				if allText(t, updates) != text {
+				if clienttest.AllText(t, updates) != text {
 					t.Error("the text isn't what the agent said")
 				}
 				last := updates[len(updates)-1]
-				if !last.Truncated || !strings.HasSuffix(text, last.text(t)) || len(last.text(t)) < wire.MaxText-utf8.UTFMax {
-					t.Errorf("of a long output %d bytes came, truncated: %v, want the end of it", len(last.text(t)), last.Truncated)
+				if !last.Truncated || !strings.HasSuffix(text, last.Text(t)) || len(last.Text(t)) < wire.MaxText-utf8.UTFMax {
+					t.Errorf("of a long output %d bytes came, truncated: %v, want the end of it", len(last.Text(t)), last.Truncated)
 				}
 			})
 		})
@@ -241,14 +240,14 @@ func TestSizes(t *testing.T) {
 
 func TestLongInputIsLeftOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ed := &feedEditor{client: fullClient}
+		ed := &clienttest.Editor{Is: clienttest.Full}
 		f := startFeed(ed)
 		input := fmt.Sprintf(`{"path":"a.go","content":%q}`, strings.Repeat("x", wire.MaxText))
 		f.Handle(stream.ToolCall{ID: "t1", Name: "write", Input: json.RawMessage(input)})
 		f.Handle(stream.ToolCall{ID: "t2", Name: "write", Input: json.RawMessage(`{no JSON`)})
 		f.Close()
 		<-f.done
-		updates := ed.updates(t)
+		updates := ed.Updates(t)
 		if len(updates) != 2 {
 			t.Fatalf("got %d tool calls, want 2", len(updates))
 		}
@@ -282,8 +281,8 @@ func TestLongWordsAreCut(t *testing.T) {
 
 func TestNotificationsDoNotMixIterations(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ed := &feedEditor{client: fullClient}
-		f := newFeed(ed, new(looplog.Pages), func(bool) {})
+		ed := &clienttest.Editor{Is: clienttest.Full}
+		f := New(ed, new(looplog.Pages), func(bool) {})
 		for i := 1; i <= 3; i++ {
 			f.HandleLoop(loop.IterationStart{Iteration: i})
 			say(f, fmt.Sprint("text of ", i))
@@ -292,7 +291,7 @@ func TestNotificationsDoNotMixIterations(t *testing.T) {
 		f.Start("l1", runningStatus)
 		f.Close()
 		<-f.done
-		params, _ := received[wire.UpdateParams](ed, wire.MethodUpdate)
+		params, _ := clienttest.Received[wire.UpdateParams](ed, wire.MethodUpdate)
 		if len(params) != 3 {
 			t.Fatalf("%d notifications, want one for each iteration", len(params))
 		}
@@ -300,7 +299,7 @@ func TestNotificationsDoNotMixIterations(t *testing.T) {
 			if p.Iteration != i+1 || p.LoopID != "l1" || p.Seq != int64(3*(i+1)) {
 				t.Errorf("notification %d: loop %s, iteration %d, seq %d", i+1, p.LoopID, p.Iteration, p.Seq)
 			}
-			if got := allText(t, decodeUpdates(t, p.Updates)); got != fmt.Sprint("text of ", i+1) {
+			if got := clienttest.AllText(t, clienttest.DecodeUpdates(t, p.Updates)); got != fmt.Sprint("text of ", i+1) {
 				t.Errorf("iteration %d says %q", i+1, got)
 			}
 		}
@@ -311,7 +310,7 @@ func TestNotificationsDoNotMixIterations(t *testing.T) {
 // it sees the hole and can ask.
 func TestLevelsLeaveHolesThatReplayFills(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ed := &feedEditor{client: fullClient}
+		ed := &clienttest.Editor{Is: clienttest.Full}
 		f := startFeed(ed)
 		step := func(level string) {
 			f.SetLevel(level)
@@ -325,10 +324,10 @@ func TestLevelsLeaveHolesThatReplayFills(t *testing.T) {
 		}
 		f.Close()
 		<-f.done
-		params, _ := received[wire.UpdateParams](ed, wire.MethodUpdate)
+		params, _ := clienttest.Received[wire.UpdateParams](ed, wire.MethodUpdate)
 		var got []string
 		for _, p := range params {
-			for _, u := range decodeUpdates(t, p.Updates) {
+			for _, u := range clienttest.DecodeUpdates(t, p.Updates) {
 				got = append(got, fmt.Sprintf("%d %s", p.Seq, u.SessionUpdate))
 			}
 		}
@@ -337,8 +336,8 @@ func TestLevelsLeaveHolesThatReplayFills(t *testing.T) {
 			t.Errorf("got %v, want %s", got, want)
 		}
 		missed := f.Replay(2, 4)
-		updates := decodeUpdates(t, missed.Updates)
-		if missed.NextSeq != 6 || !missed.Complete || allText(t, updates) != "text at tools"+"text at none" || len(updates) != 4 {
+		updates := clienttest.DecodeUpdates(t, missed.Updates)
+		if missed.NextSeq != 6 || !missed.Complete || clienttest.AllText(t, updates) != "text at tools"+"text at none" || len(updates) != 4 {
 			t.Errorf("replay gave %+v up to %d, complete: %v", updates, missed.NextSeq, missed.Complete)
 		}
 	})
@@ -346,14 +345,14 @@ func TestLevelsLeaveHolesThatReplayFills(t *testing.T) {
 
 func TestPlainClientGetsNoUpdates(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ed := &feedEditor{client: client.Info{Updates: true, WorkDoneProgress: true}}
+		ed := &clienttest.Editor{Is: client.Info{Updates: true, WorkDoneProgress: true}}
 		f := startFeed(ed)
 		f.SetLevel(wire.LevelAll)
 		say(f, "hi")
 		f.HandleLoop(loop.End{Reason: loop.StopPromise, Promise: "DONE", Iterations: 1})
 		f.Close()
 		<-f.done
-		if got := ed.updates(t); len(got) > 0 {
+		if got := ed.Updates(t); len(got) > 0 {
 			t.Errorf("got %+v", got)
 		}
 		if got := f.Replay(0, 0); len(got.Updates) != 2 {
@@ -365,7 +364,7 @@ func TestPlainClientGetsNoUpdates(t *testing.T) {
 func TestCloseWaitsForNoEditor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		unstuck := make(chan struct{})
-		ed := &feedEditor{client: fullClient, sends: func(context.Context) error { <-unstuck; return nil }}
+		ed := &clienttest.Editor{Is: clienttest.Full, Sends: func(context.Context) error { <-unstuck; return nil }}
 		f := startFeed(ed)
 		say(f, "a")
 		synctest.Wait()
@@ -374,7 +373,7 @@ func TestCloseWaitsForNoEditor(t *testing.T) {
 		f.Close() // a deadlock, if it waited
 		close(unstuck)
 		<-f.done
-		updates := ed.updates(t)
+		updates := ed.Updates(t)
 		if n := len(updates); n != 3 || updates[n-1].SessionUpdate != wire.KindEnd {
 			t.Errorf("got %+v, want the text and the end", updates)
 		}
@@ -383,7 +382,7 @@ func TestCloseWaitsForNoEditor(t *testing.T) {
 
 func TestFeedEndsWithItsEditor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ed := &feedEditor{client: fullClient, sends: func(context.Context) error { return errGone }}
+		ed := &clienttest.Editor{Is: clienttest.Full, Sends: func(context.Context) error { return clienttest.ErrGone }}
 		f := startFeed(ed)
 		say(f, "a")
 		<-f.done
@@ -395,7 +394,7 @@ func TestFeedEndsWithItsEditor(t *testing.T) {
 }
 
 func TestFeedOfALoopThatNeverStarted(t *testing.T) {
-	f := newFeed(&feedEditor{client: fullClient}, new(looplog.Pages), func(bool) {})
+	f := New(&clienttest.Editor{Is: clienttest.Full}, new(looplog.Pages), func(bool) {})
 	f.HandleLoop(loop.Warning{Message: "no"})
 	f.Close()
 }
@@ -403,20 +402,20 @@ func TestFeedOfALoopThatNeverStarted(t *testing.T) {
 func TestStatusIsToldOfWhatItShows(t *testing.T) {
 	tests := []struct {
 		name string
-		do   func(f *feed)
+		do   func(f *Feed)
 		want string // each call's now
 	}{
-		{"text", func(f *feed) { say(f, "a") }, "[false]"},
-		{"tool call", func(f *feed) { f.Handle(stream.ToolCall{ID: "t"}) }, "[false]"},
-		{"usage", func(f *feed) { f.Handle(stream.Usage{Context: 1}) }, "[false]"},
-		{"usage that repeats itself", func(f *feed) { f.Handle(stream.Usage{}) }, "[false]"},
-		{"state", func(f *feed) { f.HandleLoop(loop.StateChanged{State: loop.StatePaused}) }, "[true]"},
-		{"guidance", func(f *feed) { f.HandleLoop(loop.Guidance{ID: "g"}) }, "[]"},
+		{"text", func(f *Feed) { say(f, "a") }, "[false]"},
+		{"tool call", func(f *Feed) { f.Handle(stream.ToolCall{ID: "t"}) }, "[false]"},
+		{"usage", func(f *Feed) { f.Handle(stream.Usage{Context: 1}) }, "[false]"},
+		{"usage that repeats itself", func(f *Feed) { f.Handle(stream.Usage{}) }, "[false]"},
+		{"state", func(f *Feed) { f.HandleLoop(loop.StateChanged{State: loop.StatePaused}) }, "[true]"},
+		{"guidance", func(f *Feed) { f.HandleLoop(loop.Guidance{ID: "g"}) }, "[]"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			calls := []bool{}
-			f := newFeed(&feedEditor{client: fullClient}, new(looplog.Pages), func(now bool) { calls = append(calls, now) })
+			f := New(&clienttest.Editor{Is: clienttest.Full}, new(looplog.Pages), func(now bool) { calls = append(calls, now) })
 			tt.do(f)
 			f.Close()
 			if got := fmt.Sprint(calls); got != tt.want {

@@ -1,4 +1,4 @@
-package server
+package feed
 
 import (
 	"sync/atomic"
@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"ralph-lsp/internal/clienttest"
 	"ralph-lsp/server/client"
 	"ralph-lsp/wire"
 )
@@ -62,16 +63,16 @@ func counter() func() []wire.LoopStatus {
 
 func TestStatusKeepsItsRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ed := &feedEditor{client: client.Info{OptedIn: true}}
-		s := newStatusFeed(ed, counter())
+		ed := &clienttest.Editor{Is: client.Info{OptedIn: true}}
+		s := NewStatus(ed, counter())
 		for range 10_000 {
 			s.Changed(false)
 			time.Sleep(time.Millisecond)
 		}
 		time.Sleep(time.Second)
-		sent, at := received[wire.StatusParams](ed, wire.MethodStatus)
-		if len(sent) < 38 || len(sent) > 42 || shortest(gaps(at)) < reportInterval {
-			t.Errorf("%d in 10 s, the closest %v apart; want 4 a second", len(sent), shortest(gaps(at)))
+		sent, at := clienttest.Received[wire.StatusParams](ed, wire.MethodStatus)
+		if len(sent) < 38 || len(sent) > 42 || clienttest.Shortest(clienttest.Gaps(at)) < reportInterval {
+			t.Errorf("%d in 10 s, the closest %v apart; want 4 a second", len(sent), clienttest.Shortest(clienttest.Gaps(at)))
 		}
 		for i, p := range sent {
 			if p.Seq != int64(i+1) {
@@ -84,13 +85,13 @@ func TestStatusKeepsItsRate(t *testing.T) {
 		s.Changed(false) // has to wait
 		s.Changed(true)  // a state
 		synctest.Wait()
-		if _, at := received[wire.StatusParams](ed, wire.MethodStatus); !at[len(at)-1].Equal(begin) {
+		if _, at := clienttest.Received[wire.StatusParams](ed, wire.MethodStatus); !at[len(at)-1].Equal(begin) {
 			t.Error("a change of state waits")
 		}
 		s.Close()
 		s.Changed(true)
 		time.Sleep(time.Second)
-		if after, _ := received[wire.StatusParams](ed, wire.MethodStatus); len(after) != len(sent)+2 {
+		if after, _ := clienttest.Received[wire.StatusParams](ed, wire.MethodStatus); len(after) != len(sent)+2 {
 			t.Errorf("%d snapshots, want %d", len(after), len(sent)+2)
 		}
 	})
@@ -98,8 +99,8 @@ func TestStatusKeepsItsRate(t *testing.T) {
 
 func TestStatusThatDoesNotChangeIsNotSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ed := &feedEditor{client: client.Info{OptedIn: true}}
-		s := newStatusFeed(ed, func() []wire.LoopStatus {
+		ed := &clienttest.Editor{Is: client.Info{OptedIn: true}}
+		s := NewStatus(ed, func() []wire.LoopStatus {
 			return []wire.LoopStatus{{State: "paused", Cost: &wire.CostStatus{Amount: 1}}}
 		})
 		defer s.Close()
@@ -107,7 +108,7 @@ func TestStatusThatDoesNotChangeIsNotSent(t *testing.T) {
 			s.Changed(true)
 			time.Sleep(time.Second)
 		}
-		if sent, _ := received[wire.StatusParams](ed, wire.MethodStatus); len(sent) != 1 {
+		if sent, _ := clienttest.Received[wire.StatusParams](ed, wire.MethodStatus); len(sent) != 1 {
 			t.Errorf("sent %d times", len(sent))
 		}
 	})
@@ -115,13 +116,13 @@ func TestStatusThatDoesNotChangeIsNotSent(t *testing.T) {
 
 func TestPlainClientGetsNoStatus(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ed := &feedEditor{}
-		s := newStatusFeed(ed, counter())
+		ed := &clienttest.Editor{}
+		s := NewStatus(ed, counter())
 		s.Changed(true)
 		time.Sleep(time.Second)
 		s.Close()
-		if len(ed.got) != 0 {
-			t.Errorf("got %v", ed.got)
+		if len(ed.Got) != 0 {
+			t.Errorf("got %v", ed.Got)
 		}
 	})
 }
