@@ -96,7 +96,7 @@ func orphaned(env []string, argv ...string) {
 		panic(err)
 	}
 	parent := exec.Command(os.Args[0], append([]string{program}, argv[1:]...)...)
-	parent.Env = append(slices.Clip(env), "ROLE=parent")
+	parent.Env = append(slices.Clip(env), parentOnly...)
 	if env == nil {
 		parent.Env = withRole("parent")
 	}
@@ -105,11 +105,15 @@ func orphaned(env []string, argv ...string) {
 	}
 }
 
+// parentOnly is the environment that a parent alone has. The race detector has it wait
+// for a second before it exits.
+var parentOnly = []string{"ROLE=parent", "GORACE=atexit_sleep_ms=0"}
+
 const ready = "the tool runs"
 
 func init() {
 	roles["parent"] = func() {
-		begin(newSession(), slices.DeleteFunc(os.Environ(), func(kv string) bool { return kv == "ROLE=parent" }), os.Args[1:]...)
+		begin(newSession(), slices.DeleteFunc(os.Environ(), func(kv string) bool { return slices.Contains(parentOnly, kv) }), os.Args[1:]...)
 	}
 	// worker starts its tool, and goes on until it is asked to end, or ends at once.
 	roles["worker"] = func() {
