@@ -49,11 +49,11 @@ func fakeAgent() {
 				err = appendFile(rest, string(prompt))
 			}
 			must(err)
-		case "count": // append a letter to a file; at the third time, promise
+		case "count": // append a letter to a file; at the second time, promise (a third short run would be paced)
 			must(appendFile(rest, "x"))
 			runs, err := os.ReadFile(rest)
 			must(err)
-			if len(runs) >= 3 {
+			if len(runs) >= 2 {
 				fmt.Println("<promise>DONE</promise>")
 			}
 		case "hang": // say so in a file, then work for ever
