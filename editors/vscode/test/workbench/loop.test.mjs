@@ -63,6 +63,7 @@ describe('a loop in the workbench', { timeout: 600_000 }, () => {
 
   it('lists iterations, files and tool calls in the view', async () => {
     await w.run('Ralph: Focus on Ralph Loops View');
+    await w.treeRow('· done').waitFor();
     await w.treeRow('Iteration 3').waitFor();
     await w.treeRow('notes.txt').waitFor();
     await w.treeRow('go test ./...').waitFor();

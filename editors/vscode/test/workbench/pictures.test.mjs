@@ -1,15 +1,16 @@
 // A loop in the dark. PICTURES=1 makes those of the README, also in the light.
+import fs from 'node:fs';
 import { test } from 'node:test';
 import { notes, Workbench } from './world.mjs';
 
 for (const colorScheme of process.env.PICTURES ? ['light', 'dark'] : ['dark']) {
   test(`a loop at work, ${colorScheme}`, { timeout: 300_000 }, async () => {
     const w = await Workbench.open({
-      colorScheme, viewport: { width: 1100, height: 640 }, files: { 'PROMPT.md': 'count 3\n', 'notes.txt': notes, 'go.mod': 'module app\n' },
+      colorScheme, viewport: { width: 1100, height: 640 }, files: { 'PROMPT.md': 'count 3\n', 'notes.txt': notes, 'hold-2-bash': '', 'hold-2-edit': '' },
       settings: { 'ralph.transcript.openOnStart': true, 'editor.minimap.enabled': false, 'editor.lineNumbers': 'off' },
       keybindings: [{ key: 'ctrl+alt+r', command: 'ralph.start', args: { promptFile: 'PROMPT.md', completionPromise: 'DONE', maxIterations: 5 } }],
-      env: { AGENT_PACE_MS: '700' }, // there is time to look
     });
+    const goOn = (tool) => fs.rmSync(w.file(`hold-2-${tool}`)); // the agent has waited to be looked at
     try {
       await w.step(`picture ${colorScheme}`, async () => {
         await w.run('Ralph: Focus on Ralph Loops View');
@@ -21,9 +22,12 @@ for (const colorScheme of process.env.PICTURES ? ['light', 'dark'] : ['dark']) {
         await w.page.locator('.monaco-hover').filter({ hasText: 'Iteration 1' }).first().waitFor();
         await w.screenshot(`tooltip-${colorScheme}`);
         await w.page.mouse.move(700, 300);
+        goOn('bash');
         await w.editorShows('Step 2 is next');
         await w.screenshot(`running-${colorScheme}`);
+        goOn('edit');
         await w.statusIs(/Ralph done/);
+        await w.treeRow('· done').waitFor(); // by now no row moves away under the pointer
         await w.treeRow('notes.txt').click();
         await w.page.locator('.monaco-diff-editor .line-delete').first().waitFor();
         await w.screenshot(`diff-${colorScheme}`);
