@@ -33,9 +33,14 @@ vscode-editors: vscode-fetch
 	@CGO_ENABLED=0 go build -trimpath -o $(VSCODE_OUT)/ralph-lsp ./cmd/ralph-lsp
 	@cd $(VSCODE) && node scripts/build.mjs
 
+# Version 1.139 has all tests; 1.100, the oldest that runs here, one for each part of
+# its interface that the extension uses: those with @oldest in their title.
 .PHONY: vscode-host
 vscode-host: vscode-editors
-	@cd $(VSCODE) && failed=0; for version in 1.139 1.100; do $(VSCODE_ENV) test/host/run.sh $$version || failed=1; done; exit $$failed
+	@cd $(VSCODE) && failed=0; \
+	$(VSCODE_ENV) test/host/run.sh 1.139 || failed=1; \
+	RALPH_TEST_GREP=@oldest $(VSCODE_ENV) test/host/run.sh 1.100 || failed=1; \
+	exit $$failed
 
 .PHONY: vscode-workbench
 vscode-workbench: vscode-editors agents

@@ -12,15 +12,15 @@ describe('a loop', () => {
   before(async () => (api = await extension().activate()));
   beforeEach(() => quiet(api));
 
-  it('registers every command of the manifest', async () => {
+  it('registers every command of the manifest @oldest', async () => {
     const there = new Set(await vscode.commands.getCommands(true));
     const missing = extension().packageJSON.contributes.commands.map((c) => c.command).filter((c) => !there.has(c));
     assert.deepEqual(missing, []);
   });
 
-  it('runs where the code is', () => assert.equal(extension().extensionKind, vscode.ExtensionKind.Workspace));
+  it('runs where the code is @oldest', () => assert.equal(extension().extensionKind, vscode.ExtensionKind.Workspace));
 
-  it('starts with an argument, asks nothing, and runs to its promise', async () => {
+  it('starts with an argument, asks nothing, and runs to its promise @oldest', async () => {
     writeNotes();
     const result = await run('ralph.start', { folder: at(0), prompt: 'count 2', maxIterations: 5, completionPromise: 'DONE' });
     assert.match(result.loopId, /./);
@@ -45,7 +45,7 @@ describe('a loop', () => {
     assert.deepEqual(said, ['this loop is done when the agent says <promise>DONE</promise> (from the prompt)']);
   });
 
-  it('cancels, and the agent is gone', async () => {
+  it('cancels, and the agent is gone @oldest', async () => {
     await run('ralph.start', { folder: at(0), prompt: 'wait' });
     await until('the tool', () => loop()?.tool?.title === 'make everything');
     const result = await run('ralph.cancel', { folder: at(0) });
@@ -82,7 +82,7 @@ describe('a loop', () => {
     await until('the end', () => loop()?.stopReason === 'promise');
   });
 
-  it('runs in each folder of the workspace at once', async () => {
+  it('runs in each folder of the workspace at once @oldest', async () => {
     for (const n of [0, 1]) await run('ralph.start', { folder: folder(n).fsPath, prompt: 'wait' });
     await until('both', () => loop(0)?.tool && loop(1)?.tool);
     assert.equal((await run('ralph.cancel', { folder: at(1) })).state, 'ended');
@@ -115,7 +115,7 @@ describe('a loop', () => {
     assert.equal(loop().iteration, 1);
   });
 
-  it('starts from the selection, without questions that are skipped', async () => {
+  it('starts from the selection, without questions that are skipped @oldest', async () => {
     await vscode.workspace.getConfiguration('ralph').update('start.ask', [], vscode.ConfigurationTarget.Global);
     try {
       const document = await vscode.workspace.openTextDocument({ content: 'not this\nwait\n' });
@@ -129,7 +129,7 @@ describe('a loop', () => {
     }
   });
 
-  it('takes limits from the settings, and whatever the start says beats them', async () => {
+  it('takes limits from the settings, and whatever the start says beats them @oldest', async () => {
     const settings = vscode.workspace.getConfiguration('ralph.limits');
     await settings.update('maxIterations', 7, vscode.ConfigurationTarget.Global);
     try {
@@ -163,7 +163,7 @@ describe('what a loop shows', () => {
   before(async () => (api = await extension().activate()));
   beforeEach(() => quiet(api));
 
-  it('writes a transcript that follows', async () => {
+  it('writes a transcript that follows @oldest', async () => {
     writeNotes();
     const { loopId } = await run('ralph.start', { folder: at(0), prompt: 'count 2', completionPromise: 'DONE' });
     await run('ralph.showOutput', { loopId });
@@ -213,7 +213,7 @@ describe('what a loop shows', () => {
     }
   });
 
-  it('opens beside what is worked on when a loop starts', async () => {
+  it('opens beside what is worked on when a loop starts @oldest', async () => {
     await run('workbench.action.closeAllEditors');
     await setting('ralph.transcript.openOnStart', true);
     try {
@@ -228,7 +228,7 @@ describe('what a loop shows', () => {
     }
   });
 
-  it('has the transcript and the session of a past loop', async () => {
+  it('has the transcript and the session of a past loop @oldest', async () => {
     writeNotes();
     const { loopId } = await run('ralph.start', { folder: at(0), prompt: 'count 1', completionPromise: 'DONE' });
     await until('the end', () => api.loops.records.get(loopId)?.end);
@@ -250,7 +250,7 @@ describe('what a loop shows', () => {
     assert.match(vscode.window.activeTextEditor.document.getText(), /The tests first, for the \*\*1\.\*\* time\.[^]*\*\*done: DONE/);
   });
 
-  it('shows a changed file next to what it was', async () => {
+  it('shows a changed file next to what it was @oldest', async () => {
     writeNotes();
     const { loopId } = await run('ralph.start', { folder: at(0), prompt: 'count 1', completionPromise: 'DONE' });
     await until('the end', () => api.loops.records.get(loopId)?.end);
@@ -280,7 +280,7 @@ describe('what a loop shows', () => {
     assert.ok(vscode.window.tabGroups.activeTabGroup.activeTab.input instanceof vscode.TabInputText);
   });
 
-  it('opens the help and what the doctor found', async () => {
+  it('opens the help and what the doctor found @oldest', async () => {
     const preview = (name) => until(name, () => vscode.window.tabGroups.activeTabGroup.activeTab?.label.includes(name));
     assert.match(await run('ralph.help'), /Ralph loops/);
     await preview('Ralph Help');
@@ -291,7 +291,7 @@ describe('what a loop shows', () => {
     assert.match(page.getText(), /✓ \*\*backend\.pi\*\*/);
   });
 
-  it('opens the agent in a terminal to plan', async () => {
+  it('opens the agent in a terminal to plan @oldest', async () => {
     const terminal = await run('ralph.plan', { folder: at(0), prompt: 'think' });
     assert.match(terminal.creationOptions.shellPath, /pi$/);
     terminal.dispose();

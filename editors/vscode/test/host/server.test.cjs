@@ -28,7 +28,7 @@ describe('the sidecar', () => {
   });
   after(() => fs.rmSync(scratch, { recursive: true }));
 
-  it('is started again when it was killed, and tells of the loop that was interrupted', async () => {
+  it('is started again when it was killed, and tells of the loop that was interrupted @oldest', async () => {
     const at = folder(0).toString();
     await run('ralph.start', { folder: at, prompt: 'wait' });
     await until('the tool', () => api.loops.status.some((l) => l.tool));
@@ -48,7 +48,7 @@ describe('the sidecar', () => {
     assert.match(await run('ralph.help'), /Ralph/);
   });
 
-  it('is said to be missing where the setting leads nowhere', async () => {
+  it('is said to be missing where the setting leads nowhere @oldest', async () => {
     await setting('ralph.server.path', '/nowhere/ralph-lsp');
     await failed(/no program at \/nowhere\/ralph-lsp \(setting ralph\.server\.path\)/);
   });
@@ -113,7 +113,7 @@ describe('the sidecar', () => {
     assert.equal(fs.readFileSync(starts, 'utf8').length, 10, 'five lines');
   });
 
-  it('answers a command that can not be done with the reason, not with silence', async () => {
+  it('answers a command that can not be done with the reason, not with silence @oldest', async () => {
     await setting('ralph.server.path', '/nowhere/ralph-lsp');
     await failed(/nowhere/);
     await assert.rejects(api.sidecar.execute('ralph.help'), /no program at/);
