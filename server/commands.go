@@ -79,7 +79,7 @@ func (m *manager) execute(id string, arguments []json.RawMessage) (rpc.Work, err
 		}
 		result, err := task.run(context.WithValue(ctx, turnKey{}, own))
 		if err != nil {
-			return nil, asWireError(err)
+			return nil, withOffers(asWireError(err), id, arguments[0])
 		}
 		return result, nil
 	}, nil
@@ -92,6 +92,20 @@ func failed(reason string, err error, more map[string]any) error {
 		data[key] = value
 	}
 	return &rpc.Error{Code: rpc.CodeRequestFailed, Message: err.Error(), Data: data}
+}
+
+// withOffers adds what can be done instead to the data of a command's error.
+func withOffers(err error, id string, argument json.RawMessage) error {
+	var known *rpc.Error
+	if !errors.As(err, &known) {
+		return err
+	}
+	data, _ := known.Data.(map[string]any)
+	reason, _ := data["reason"].(string)
+	if offers := wire.OffersInstead(reason, id, argument); offers != nil {
+		data["offers"] = offers
+	}
+	return err
 }
 
 // asWireError gives the errors of the loop and its rooms their reasons.

@@ -50,18 +50,19 @@ func (m *manager) cancelElsewhere(ctx context.Context, p wire.LoopParams, notOur
 	}
 	if path == "" {
 		if isReason(notOurs, wire.ReasonNotRunning) {
-			return wire.LoopResult{State: wire.StateIdle}, nil
+			return noLoop, nil
 		}
 		return nil, notOurs
 	}
 	iteration, err := loop.CancelFolder(ctx, path, p.LoopID)
 	if errors.Is(err, loop.ErrNotRunning) {
-		return wire.LoopResult{State: wire.StateIdle}, nil
+		return noLoop, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	return wire.LoopResult{LoopID: seen.LoopID, State: string(loop.StateEnded), Iteration: iteration}, nil
+	text := "the loop in " + wire.OneLine(filepath.Base(path)) + " is cancelled"
+	return wire.LoopResult{LoopID: seen.LoopID, State: string(loop.StateEnded), Iteration: iteration, Text: text}, nil
 }
 
 // discard removes a loop that nobody drives. One that somebody goes on with by
@@ -71,11 +72,17 @@ func (m *manager) discard(ctx context.Context, p wire.LoopParams) (any, error) {
 	if err == nil && path != "" {
 		err = loop.DiscardFolder(path, p.LoopID)
 	}
-	if err != nil && !errors.Is(err, loop.ErrNotRunning) {
+	switch {
+	case path == "" && err == nil, errors.Is(err, loop.ErrNotRunning):
+		return noLoop, nil
+	case err != nil:
 		return nil, err
 	}
-	return wire.LoopResult{State: wire.StateIdle}, nil
+	return wire.LoopResult{State: wire.StateIdle, Text: "the loop in " + wire.OneLine(filepath.Base(path)) + " is discarded"}, nil
 }
+
+// noLoop is what there is where no loop is.
+var noLoop = wire.LoopResult{State: wire.StateIdle, Text: "no loop is running here"}
 
 // elsewhere returns the folder of a loop that parameters name and that we
 // don't drive; "" when there is none.
@@ -136,7 +143,9 @@ func (m *manager) change(ctx context.Context, p wire.LoopParams, here func(*mana
 
 // pause lets the running iteration finish and starts no other.
 func (m *manager) pause(ctx context.Context, p wire.LoopParams) (any, error) {
-	return m.change(ctx, p, func(r *managed) error { return r.Pause() }, loop.PauseFolder)
+	result, err := m.change(ctx, p, func(r *managed) error { return r.Pause() }, loop.PauseFolder)
+	result.Text = "the loop pauses after this iteration"
+	return result, err
 }
 
 // resume lets a loop go on: a paused or waiting one, one that was interrupted,
@@ -282,7 +291,7 @@ func (m *manager) steer(ctx context.Context, p wire.SteerParams) (any, error) {
 	if p.Text == "" {
 		return nil, rpc.Errorf(rpc.CodeInvalidParams, "text is empty: say what the next run should know")
 	}
-	var result wire.SteerResult
+	result := wire.SteerResult{Text: "the next run is told"}
 	_, err := m.change(ctx, p.LoopParams,
 		func(r *managed) (err error) {
 			result.GuidanceID, err = r.Steer(p.Text)

@@ -124,6 +124,7 @@ type LoopResult struct {
 // SteerResult acknowledges guidance; updates tell when it was delivered.
 type SteerResult struct {
 	GuidanceID string `json:"guidanceId,omitempty"` // absent: another process will deliver it
+	Text       string `json:"text"`                 // what came of it, in one line
 }
 
 // StatusResult lists loops.

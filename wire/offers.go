@@ -1,7 +1,9 @@
 package wire
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
 
 	"ralph-lsp/loop"
 )
@@ -64,4 +66,34 @@ func OffersAfter(s loop.Status) []Command {
 // usedBy is what a loop has used of its limits.
 func usedBy(s loop.Status) loop.Limits {
 	return loop.Limits{MaxIterations: s.Iteration, MaxCostUSD: s.Cost.USD, MaxDuration: s.Elapsed}
+}
+
+// OffersInstead are the commands for what can be done about one that failed for
+// a reason: to say it again with the user's word, or to go on with the loop that
+// it met.
+func OffersInstead(reason, command string, argument json.RawMessage) []Command {
+	given := map[string]json.RawMessage{}
+	if json.Unmarshal(argument, &given) != nil {
+		return nil // it was no object, which is why it failed
+	}
+	again := func(title, word string) Command {
+		with := maps.Clone(given)
+		with[word] = json.RawMessage("true")
+		return Command{title, command, []any{with}}
+	}
+	switch {
+	case reason == ReasonUntrusted:
+		return []Command{again("Trust It and Go On", "trust")}
+	case command != CommandStart:
+		return nil
+	case reason == ReasonAlreadyRunning:
+		return []Command{again("Cancel It and Start", "replace")}
+	case reason == ReasonInterrupted:
+		here := map[string]json.RawMessage{}
+		if folder, ok := given["folder"]; ok {
+			here["folder"] = folder
+		}
+		return []Command{{"Resume", CommandResume, []any{here}}, again("Discard It and Start", "replace")}
+	}
+	return nil
 }

@@ -41,7 +41,7 @@ func (p *Projector) Event(e stream.Event) Update {
 		return chunk(KindThoughtChunk, e.Delta, e.MessageID, e.ParentToolCallID)
 	case stream.MessageEnd:
 		if e.Discarded {
-			return Discard{KindDiscard, e.MessageID, e.ParentToolCallID}
+			return Discard{KindDiscard, e.MessageID, e.ParentToolCallID, Said{Text: DiscardText, Class: ClassWarning}}
 		}
 	case stream.ToolCall:
 		if len(p.calls) == maxCalls {
@@ -182,6 +182,9 @@ func (l *LoopStatus) say(s loop.Status) {
 	l.Line = l.Text
 	if l.Live {
 		l.Line = Line(s, nil)
+		if !l.Owned {
+			l.Line += " · in another process"
+		}
 		l.CostText = "unknown"
 	}
 	if cost := CostText(s.Cost, s.CostIncomplete); cost != "" {

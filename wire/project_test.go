@@ -28,7 +28,7 @@ func TestAgentEventsOnTheWire(t *testing.T) {
 			`{"sessionUpdate":"agent_thought_chunk","messageId":"m2","parentToolCallId":"t9","content":{"type":"text","text":"hm"}}`},
 		{"a message that was shown already", stream.MessageEnd{MessageID: "m1", Text: "hi"}, ""},
 		{"a message taken back", stream.MessageEnd{MessageID: "m1", Discarded: true},
-			`{"sessionUpdate":"_ralph/discard","messageId":"m1"}`},
+			`{"sessionUpdate":"_ralph/discard","messageId":"m1","text":"the attempt failed; its text above doesn't count","class":"warning"}`},
 		{"tool call", stream.ToolCall{ID: "t1", Name: "bash", Input: json.RawMessage(`{"command":"go test ./..."}`)},
 			`{"sessionUpdate":"tool_call","toolCallId":"t1","name":"bash","title":"go test ./...","kind":"execute","status":"in_progress","rawInput":{"command":"go test ./..."}}`},
 		{"tool progress", stream.ToolProgress{ID: "t1", Output: "ok a"},

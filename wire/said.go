@@ -35,6 +35,9 @@ func info(text string) Said { return Said{Text: text, Class: ClassInfo} }
 
 // The terminal prints the same texts.
 
+// DiscardText takes back what an agent said before it has to try again.
+const DiscardText = "the attempt failed; its text above doesn't count"
+
 // NearMissText says why a loop goes on although it looks like a promise.
 func NearMissText(e loop.NearMiss) string {
 	return "not done yet: " + cmp.Or(sentence(e.Why), fmt.Sprintf("found %q, expected %q", OneLine(e.Found), OneLine(e.Expected)))

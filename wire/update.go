@@ -138,6 +138,7 @@ type Discard struct {
 	SessionUpdate    string `json:"sessionUpdate"` // KindDiscard
 	MessageID        string `json:"messageId,omitempty"`
 	ParentToolCallID string `json:"parentToolCallId,omitempty"`
+	Said
 }
 
 // Tokens are counts of model tokens; Input excludes what came from the cache.

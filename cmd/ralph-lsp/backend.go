@@ -25,20 +25,38 @@ func addAgentFlags(cmd *cobra.Command, a *start.Agent) {
 	completeAgent(cmd)
 }
 
-// newStartText has the flags that the text of a start may have (start.Parse). It
-// is there for its completion only: editors ask for that as a shell does.
+// newStartText has the flags that the text of a start may have (start.Parse).
 func newStartText() *cobra.Command {
 	var agent start.Agent
 	var limits start.Limits
-	cmd := &cobra.Command{
-		Use:               "start-text",
+	cmd := flagsOfText("start-text")
+	addAgentFlags(cmd, &agent)
+	limits.AddFlags(cmd.Flags())
+	cmd.Flags().Bool("no-instruct", false, "don't tell the agent about the loop and its promise")
+	return withoutFiles(cmd)
+}
+
+// newLimitsText has the flags that new limits may have (start.ParseChange).
+func newLimitsText() *cobra.Command {
+	var limits start.Limits
+	cmd := flagsOfText("limits-text")
+	limits.AddFlags(cmd.Flags())
+	return withoutFiles(cmd)
+}
+
+// flagsOfText is a command for the flags of a text. It is there for its
+// completion only: editors ask for that as a shell does.
+func flagsOfText(name string) *cobra.Command {
+	return &cobra.Command{
+		Use:               name,
 		Hidden:            true,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return noUnknownCommand(cmd.Root(), []string{cmd.Name()}) },
 	}
-	addAgentFlags(cmd, &agent)
-	limits.AddFlags(cmd.Flags())
-	cmd.Flags().Bool("no-instruct", false, "don't tell the agent about the loop and its promise")
+}
+
+// withoutFiles completes no value with the names of files, and no help.
+func withoutFiles(cmd *cobra.Command) *cobra.Command {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if _, ok := cmd.GetFlagCompletionFunc(f.Name); !ok {
 			completeWith(cmd, f.Name)

@@ -214,7 +214,7 @@ func (s *prettyStyle) messageEnd(e stream.MessageEnd) {
 	delete(s.texts, e.ParentToolCallID)
 	switch {
 	case e.Discarded && s.shown:
-		s.note(s.cfg.palette.yellow("the attempt failed; its text above doesn't count"))
+		s.note(s.cfg.palette.yellow(wire.DiscardText))
 	case e.Discarded: // nothing of it was shown
 	case buffer != nil:
 		s.block(e.ParentToolCallID, buffer.flush())
