@@ -115,9 +115,9 @@ it('runs the real pi', function()
   local text = nvim:text()
   for _, part in ipairs({
     'Not yet',
-    'fake/fake-model',
+    'fake · fake-model',
     '✓ write  hello.txt',
-    '▌ iteration 2/4 · ok · $0.0',
+    '▌ iteration 2 of 4 · ok · $0.0',
   }) do
     expect.contains(text, part)
   end

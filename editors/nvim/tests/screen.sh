@@ -49,21 +49,21 @@ env -i HOME="$work/home" LANG=C.UTF-8 TERM=xterm-256color PATH="$RALPH_AGENTS:/u
 
 wait_for 1-start 'one at a time'
 keys ':Ralph start --max-iterations=8 --completion-promise=DONE' Enter
-wait_for 2-running 'Ralph [12]/8 \$0\.[0-9]+ bash go test \./\.\.\. [0-9]+s'
+wait_for 2-running 'Ralph [12]/8 · \$0\.[0-9]+ · bash go test \./\.\.\. · [0-9]+s'
 keys ':Ralph output' Enter
 wait_for 3-output '● bash  go test'
 keys ':qa' Enter
 wait_for 4-leaving 'Ralph loop running in app'
 keys 'c'
-wait_for 5-stayed 'Ralph [123]/8 \$0'
+wait_for 5-stayed 'Ralph [123]/8 · \$0'
 keys ':wqa' Enter
 wait_for 4-leaving 'interrupts it\)\. Leave\?'
 keys 's'
-wait_for 5-stayed 'Ralph [123]/8 \$0'
-wait_for 6-folded 'iteration 1/8 · ok · \$0\.[0-9]+ · [0-9]+s · [0-9]+ tools · [0-9]+ lines'
-wait_for 6-folded 'Ralph 2/8 \$0\.[0-9]+ bash go test'
+wait_for 5-stayed 'Ralph [123]/8 · \$0'
+wait_for 6-folded 'iteration 1 of 8 · ok · \$0\.[0-9]+ · [0-9]+ turns · [0-9]+ tool calls'
+wait_for 6-folded 'Ralph 2/8 · \$0\.[0-9]+ · bash go test'
 wait_for 7-done '■ done: DONE after 3 iterations'
-wait_for 7-done 'Ralph done \$1'
+wait_for 7-done 'Ralph done · \$1'
 keys ':checkhealth ralph' Enter
 wait_for 8-health 'OK pi 0\.0\.1'
 keys ':qa!' Enter

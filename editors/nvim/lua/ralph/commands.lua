@@ -1,6 +1,5 @@
 --- The subcommands of :Ralph.
 local config = require('ralph.config')
-local limits = require('ralph.limits')
 local loops = require('ralph.loops')
 local notify = require('ralph.notify')
 local show = require('ralph.show')
@@ -43,30 +42,12 @@ local function started(err, result)
   return err
 end
 
----@param action fun(folder: string, changed: table)
----@return fun(invocation: ralph.Invocation)
-local function with_limits(action)
-  return function(invocation)
-    local changed, problem = limits.parse(invocation.rest)
-    if changed then
-      action(config.folder(), changed)
-    else
-      notify.error(problem --[[@as string]])
-    end
+local function resume(invocation)
+  local loop = status.in_folder(config.folder())
+  if invocation.rest == '' and loop and loop.state == 'ended' and loop.offers then
+    return require('ralph.ask').about(loop)
   end
-end
-
----@param folder string
----@param changed table
-local function resume(folder, changed)
-  local loop = status.in_folder(folder)
-  local capped = loop
-    and loop.state == 'ended'
-    and require('ralph.format').is_capped(loop.stopReason)
-  if loop and capped and next(changed) == nil then
-    return require('ralph.ask').raise(folder, loop, loop.stopReason)
-  end
-  loops.resume(folder, changed)
+  loops.resume(nil, invocation.rest)
 end
 
 local function steer(invocation)
@@ -85,8 +66,7 @@ end
 local function tell_status(list)
   local lines = {}
   for _, loop in ipairs(list) do
-    local line = require('ralph.format').loop(loop, os.time(), 60)
-    table.insert(lines, ('%s: %s'):format(vim.fs.basename(wire.folder(loop)), line))
+    table.insert(lines, ('%s: %s'):format(loop.title, loop.line))
   end
   notify.info(#lines > 0 and table.concat(lines, '\n') or 'no loop')
 end
@@ -153,17 +133,18 @@ local function beginning_with(lead, all)
   end, all)
 end
 
---- The flags of a start, and their values, as the program completes them for a shell.
+--- Flags and their values, as the program completes them for a shell.
+---@param texts 'start-text'|'limits-text' the texts that have them
 ---@param lead string
 ---@return string[]
-local function complete_flag(lead)
+local function complete_flag(texts, lead)
   local flag, value = lead:match('^(%-%-[%w-]+=)(.*)$')
   local words
   if flag == '--backend=' and value:match('[/\\]') then
     words = vim.fn.getcompletion(value, 'file')
   else
     local cmd = require('ralph.binary').command()
-    local argv = { cmd and cmd[1] or '', '__complete', 'start-text', lead }
+    local argv = { cmd and cmd[1] or '', '__complete', texts, lead == '' and '-' or lead }
     local ok, result = pcall(function()
       return vim.system(argv, { text = true, cwd = config.folder(), timeout = 2000 }):wait()
     end)
@@ -181,7 +162,7 @@ end
 ---@return string[]
 local function complete_start(lead)
   if lead == '' or vim.startswith(lead, '-') then
-    return complete_flag(lead == '' and '-' or lead)
+    return complete_flag('start-text', lead)
   end
   return vim.fn.getcompletion(lead, 'file')
 end
@@ -189,7 +170,7 @@ end
 ---@param lead string
 ---@return string[]
 local function complete_limits(lead)
-  return beginning_with(lead, limits.flags())
+  return complete_flag('limits-text', lead)
 end
 
 ---@type table<string, ralph.Subcommand>
@@ -220,8 +201,13 @@ M.all = {
       loops.pause()
     end,
   },
-  resume = { run = with_limits(resume), complete = complete_limits },
-  update = { run = with_limits(loops.update), complete = complete_limits },
+  resume = { run = resume, complete = complete_limits },
+  update = {
+    run = function(invocation)
+      loops.update(nil, invocation.rest)
+    end,
+    complete = complete_limits,
+  },
   steer = { run = steer },
   status = { run = show_status },
   output = {
@@ -275,11 +261,7 @@ M.all = {
   },
   doctor = {
     run = function()
-      loops.doctor(nil, function(_, result)
-        if result then
-          show.doctor(result.checks)
-        end
-      end)
+      loops.doctor()
     end,
   },
   help = { run = help },

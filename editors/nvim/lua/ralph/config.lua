@@ -19,7 +19,7 @@ M.defaults = {
   },
   statusline = {
     prefix = 'Ralph',
-    title_width = 32,
+    width = 48,
   },
 }
 
@@ -68,7 +68,7 @@ local rules = {
     tool_lines = 'number',
     thinking = 'boolean',
   },
-  statusline = { prefix = 'string', title_width = 'number' },
+  statusline = { prefix = 'string', width = 'number' },
 }
 
 --- The name in names that word is probably a typing error of.

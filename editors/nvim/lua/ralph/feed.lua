@@ -1,7 +1,6 @@
 --- Takes what the sidecar says and hands it on, in slices so short that typing
 --- never waits.
 local events = require('ralph.events')
-local format = require('ralph.format')
 local notify = require('ralph.notify')
 local status = require('ralph.status')
 local wire = require('ralph.wire')
@@ -27,8 +26,8 @@ local folders = {}
 ---@type table<string, true> loops of which something was heard
 local heard = {}
 
----@type table<string, string> states of the loops that were told to be nobody's
-local left = {}
+---@type table<string, string> how the loops ended that were told to be over
+local over = {}
 
 ---@type table<string, true> updates that the user is told beside the output
 local told = {
@@ -49,13 +48,12 @@ local function handle(source, update)
   require('ralph.files').update(source, update)
   events.update(source, update)
   if told[update.sessionUpdate] then
-    notify.said(update)
+    notify.said('Ralph: ', update, true)
     require('ralph.ask').offered(source, update)
   end
   if update.sessionUpdate == wire.updates.ending then
     heard[source.loopId] = nil -- a loop that goes on is told anew
-    notify.ending('Ralph ' .. format.ending(update), format.ending_level(update.stopReason))
-    require('ralph.ask').ended(source, update)
+    notify.said('Ralph ', update)
   end
 end
 
@@ -129,20 +127,21 @@ function M.learn(loop_id, folder)
   end
 end
 
---- Tells once of a loop that nobody drives.
+--- Tells once of a loop that is over and about which something can be done.
 ---@param loop ralph.Loop
-local function tell_left(loop)
+local function tell_over(loop)
   local key = loop.loopId or loop.folder
-  if not wire.is_left(loop) then
-    left[key] = nil
-  elseif left[key] ~= loop.state then
-    left[key] = loop.state
-    if loop.state == 'interrupted' then
-      local source =
-        { loopId = loop.loopId, folder = wire.folder(loop), iteration = loop.iteration }
-      events.fire('Interrupted', source)
-    end
-    require('ralph.ask').left(loop)
+  local how = not loop.live and loop.state .. (loop.endedAt or '') or nil
+  if over[key] == how then
+    return
+  end
+  over[key] = how
+  if loop.state == 'interrupted' then
+    local source = { loopId = loop.loopId, folder = wire.folder(loop), iteration = loop.iteration }
+    events.fire('Interrupted', source)
+  end
+  if loop.offers then
+    require('ralph.ask').over(loop)
   end
 end
 
@@ -154,7 +153,7 @@ function M.status(params)
     if loop.loopId then
       M.learn(loop.loopId, wire.folder(loop))
     end
-    tell_left(loop)
+    tell_over(loop)
   end
 end
 
@@ -165,7 +164,7 @@ end
 function M.closed(crashed, code, signal)
   local ours = status.ours()
   status.clear()
-  held, heard, left = {}, {}, {}
+  held, heard, over = {}, {}, {}
   require('ralph.past').closed()
   if not crashed then
     return

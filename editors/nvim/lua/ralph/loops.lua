@@ -9,36 +9,40 @@ local M = {}
 
 ---@alias ralph.Callback fun(err: ralph.Error?, result: table?)
 
----@param err ralph.Error
----@return string?
-local function reason(err)
-  return err.data and err.data.reason
-end
-
---- Runs a command in a folder and shows what went wrong. Where it would run what
---- a file in the folder says, the user is asked first.
+--- Runs a command in a folder, and shows what came of it or what went wrong.
+--- Where something else can be done, the user is asked.
 ---@param folder string?
 ---@param command string
 ---@param argument table
 ---@param callback? ralph.Callback
----@param is_expected? fun(err: ralph.Error): boolean the caller handles it
-function M.run(folder, command, argument, callback, is_expected)
+---@param handle? table<string, fun(err: ralph.Error)> by its reason: what else to do about an error
+function M.run(folder, command, argument, callback, handle)
   folder = config.folder(folder)
-  argument.folder = vim.uri_from_fname(folder)
-  client.execute(folder, command, argument, function(err, result)
-    if err and reason(err) == wire.reasons.untrusted and not argument.trust then
-      return require('ralph.ask').untrusted(err, function()
-        local trusting = vim.tbl_extend('force', argument, { trust = true })
-        M.run(folder, command, trusting, callback, is_expected)
-      end)
-    end
-    if err and not (is_expected and is_expected(err)) then
-      notify.error(err.message)
-    end
-    if callback then
-      callback(err, result)
-    end
-  end)
+  argument.folder = argument.folder or vim.uri_from_fname(folder)
+  local function execute()
+    client.execute(folder, command, argument, function(err, result)
+      local data = err and err.data or {}
+      if handle and handle[data.reason] then
+        return handle[data.reason](err)
+      elseif data.offers then
+        return require('ralph.ask').instead(folder, err, callback, handle)
+      elseif err then
+        notify.error(err.message)
+      elseif result and result.text then
+        notify.info(result.text)
+      elseif result and result.checks then
+        require('ralph.show').doctor(result.checks)
+      end
+      if callback then
+        callback(err, result)
+      end
+    end)
+  end
+  if command == wire.commands.resume then
+    require('ralph.past').load(folder, execute) -- before more comes behind it
+  else
+    execute()
+  end
 end
 
 --- A word as the text of a start has it.
@@ -58,15 +62,6 @@ local function with_flags(text)
   return table.concat(vim.list_extend(all, { text }), ' ')
 end
 
-local limit_keys = {
-  max_iterations = 'maxIterations',
-  completion_promise = 'completionPromise',
-  max_cost_usd = 'maxCostUsd',
-  max_duration_ms = 'maxDurationMs',
-  idle_timeout_ms = 'idleTimeoutMs',
-  max_consecutive_failures = 'maxConsecutiveFailures',
-}
-
 ---@param options ralph.StartOptions
 ---@return table
 local function start_argument(options)
@@ -81,32 +76,9 @@ local function start_argument(options)
     replace = options.replace,
   }
   for name, value in pairs(options.limits or {}) do
-    argument[limit_keys[name] or name] = value
+    argument[(name:gsub('_(%l)', string.upper))] = value -- max_iterations: maxIterations
   end
   return argument
-end
-
---- Says that a folder's loop was cancelled, where nothing else does.
----@param folder string
----@param result table
-local function tell_cancelled(folder, result)
-  local loop = require('ralph.status').by_id(result.loopId)
-  if result.state == 'idle' then
-    notify.info('no loop is running here')
-  elseif not (loop and loop.owned) then
-    notify.info('the loop in ' .. vim.fs.basename(folder) .. ' is cancelled')
-  end
-end
-
---- Shows what a text did that is a command and no start.
----@param folder string
----@param result table
-local function tell_command(folder, result)
-  if result.command == '/ralph-help' then
-    require('ralph.commands').all.help.run()
-  else
-    tell_cancelled(folder, result)
-  end
 end
 
 --- Starts a loop. Where one is active, was interrupted or failed, and where the prompt
@@ -116,20 +88,11 @@ end
 function M.start(options, callback)
   options = vim.tbl_extend('force', {}, options or {})
   options.folder = config.folder(options.folder)
-  local decisions = {
-    [wire.reasons.already_running] = require('ralph.ask').running,
-    [wire.reasons.interrupted] = require('ralph.ask').left_behind,
-    [wire.reasons.empty_prompt] = require('ralph.prompt').missing,
-  }
-  local function decision(err)
-    return decisions[reason(err)]
-  end
   M.run(options.folder, wire.commands.start, start_argument(options), function(err, result)
-    if err and decision(err) and not options.replace then
-      return decision(err)(options, err, callback)
+    if result and result.command == '/ralph-help' then
+      require('ralph.commands').all.help.run()
     end
     if result and result.command then
-      tell_command(options.folder, result)
       result.loopId = nil -- none was started
     elseif result then
       require('ralph.feed').learn(result.loopId, options.folder)
@@ -137,9 +100,11 @@ function M.start(options, callback)
     if callback then
       callback(err, result)
     end
-  end, function(err)
-    return decision(err) ~= nil and not options.replace
-  end)
+  end, {
+    [wire.reasons.empty_prompt] = function(err)
+      require('ralph.prompt').missing(options, err, callback)
+    end,
+  })
 end
 
 --- Starts a loop of one run.
@@ -150,36 +115,12 @@ function M.once(options, callback)
   M.start(vim.tbl_extend('force', options or {}, { limits = limits }), callback)
 end
 
----@param done string
----@param callback? ralph.Callback
----@return ralph.Callback
-local function saying(done, callback)
-  return function(err, result)
-    if result and result.state == 'idle' then
-      notify.info('no loop is running here')
-    elseif not err then
-      notify.info(done)
-    end
-    if callback then
-      callback(err, result)
-    end
-  end
-end
-
 --- Ends a folder's loop; the callback comes when its agent and everything that
 --- it started are gone.
 ---@param folder? string
 ---@param callback? ralph.Callback
 function M.cancel(folder, callback)
-  folder = config.folder(folder)
-  M.run(folder, wire.commands.cancel, {}, function(err, result)
-    if result then
-      tell_cancelled(folder, result)
-    end
-    if callback then
-      callback(err, result)
-    end
-  end)
+  M.run(folder, wire.commands.cancel, {}, callback)
 end
 
 --- Ends all loops that this Neovim drives.
@@ -197,27 +138,23 @@ end
 ---@param folder? string
 ---@param callback? ralph.Callback
 function M.pause(folder, callback)
-  M.run(folder, wire.commands.pause, {}, saying('the loop pauses after this iteration', callback))
+  M.run(folder, wire.commands.pause, {}, callback)
 end
 
 --- Lets a paused, waiting, interrupted, failed or capped loop go on.
 ---@param folder? string
----@param limits? table keys as on the wire
+---@param limits? string as they are typed
 ---@param callback? ralph.Callback
 function M.resume(folder, limits, callback)
-  folder = config.folder(folder)
-  require('ralph.past').load(folder, function() -- before more comes behind it
-    M.run(folder, wire.commands.resume, vim.deepcopy(limits or {}), callback)
-  end)
+  M.run(folder, wire.commands.resume, { text = limits }, callback)
 end
 
 --- Changes limits while a loop runs.
 ---@param folder? string
----@param limits table keys as on the wire
+---@param limits string as they are typed
 ---@param callback? ralph.Callback
 function M.update(folder, limits, callback)
-  local argument = vim.deepcopy(limits)
-  M.run(folder, wire.commands.update, argument, saying('the limits are changed', callback))
+  M.run(folder, wire.commands.update, { text = limits }, callback)
 end
 
 --- Tells the next run something.
@@ -225,8 +162,7 @@ end
 ---@param folder? string
 ---@param callback? ralph.Callback
 function M.steer(text, folder, callback)
-  local argument = { text = text }
-  M.run(folder, wire.commands.steer, argument, saying('the next run is told', callback))
+  M.run(folder, wire.commands.steer, { text = text }, callback)
 end
 
 --- Lists the loops that ended in a folder, for the callback.
@@ -236,9 +172,9 @@ function M.history(folder, callback)
   M.run(folder, wire.commands.history, {}, callback)
 end
 
---- Checks the sidecar, the agents and the folder, for the callback.
+--- Checks the sidecar, the agents and the folder.
 ---@param folder? string
----@param callback ralph.Callback
+---@param callback? ralph.Callback
 function M.doctor(folder, callback)
   M.run(folder, wire.commands.doctor, {}, callback)
 end

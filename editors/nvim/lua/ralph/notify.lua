@@ -12,7 +12,7 @@ end
 ---@param message string
 ---@param level integer
 local function show(message, level)
-  local text = message:match('^Ralph ') and message or 'Ralph: ' .. message
+  local text = message:match('^Ralph[ :]') and message or 'Ralph: ' .. message
   vim.schedule(function()
     vim.notify(text, level, { title = 'Ralph' })
   end)
@@ -33,39 +33,21 @@ function M.error(message)
   show(message, vim.log.levels.ERROR)
 end
 
---- As much of a text as fits into a line beside the title: a longer message
---- would stop whoever types.
----@param text string
----@return string
-local function fit(text)
-  local width = math.max(vim.o.columns - 20, 20)
-  if vim.fn.strdisplaywidth(text) <= width then
-    return text
-  end
-  while vim.fn.strdisplaywidth(text) > width - 1 do
-    text = vim.fn.strcharpart(text, 0, vim.fn.strchars(text) - 1)
-  end
-  return text .. '…'
-end
-
----@type table<string, integer> by the class of an update
+---@type table<string, integer> by the class of what is said
 local levels = { warning = vim.log.levels.WARN, error = vim.log.levels.ERROR }
 
---- Tells what an update says; the output has all of it.
----@param update ralph.Update
-function M.said(update)
-  if require('ralph.config').get().notify ~= 'never' then
-    show(fit(update.text or ''), levels[update.class] or vim.log.levels.INFO)
-  end
-end
-
---- Tells a loop's end, if the user wants to hear of it; the output has all of it.
----@param message string
----@param level integer
-function M.ending(message, level)
+--- Tells what an update says, if the user wants to hear of it: as much as fits
+--- into a line beside the title, as a longer message would stop whoever types.
+--- The output has all of it.
+---@param prefix string
+---@param update ralph.Said
+---@param always? boolean also while Neovim has the focus
+function M.said(prefix, update, always)
   local when = require('ralph.config').get().notify
-  if when == 'always' or when == 'unfocused' and not focused then
-    show(fit(message), level)
+  if when == 'always' or when == 'unfocused' and (always or not focused) then
+    local text =
+      require('ralph.format').cut(prefix .. update.text, math.max(vim.o.columns - 20, 20))
+    show(text, levels[update.class] or vim.log.levels.INFO)
   end
 end
 

@@ -2,6 +2,7 @@
 --- one for each session of the past that was opened.
 local Transcript = require('ralph.transcript')
 local config = require('ralph.config')
+local format = require('ralph.format')
 local notify = require('ralph.notify')
 local past = require('ralph.past')
 
@@ -214,8 +215,9 @@ end
 --- A closed iteration: its heading, with cost and time, and its length.
 ---@return string
 function M.foldtext()
-  local lines = vim.v.foldend - vim.v.foldstart
-  return ('%s · %d lines '):format(vim.fn.getline(vim.v.foldstart), lines)
+  local heading = vim.fn.getline(vim.v.foldstart)
+  local text = ('%s · %d lines '):format(heading, vim.v.foldend - vim.v.foldstart)
+  return format.cut(text, vim.api.nvim_win_get_width(0))
 end
 
 --- Fills a view: one that has nothing with its session, a folder's with what

@@ -38,10 +38,9 @@ end
 ---@param past table a loop that ended
 ---@return string
 local function past_line(past)
-  local started = format.epoch(past.startedAt)
-  local date = started and os.date('%Y-%m-%d %H:%M', started) or '?'
-  local title = past.title and format.cut(past.title, 40) or ''
-  return ('%s  %s  %s  %s'):format(date, past.backend or '', title, format.ending(past))
+  local started = os.date('%Y-%m-%d %H:%M', format.epoch(past.startedAt))
+  local title = format.cut(past.title or '', 40)
+  return ('%s  %s  %s  %s'):format(started, past.backend or '', title, past.text)
 end
 
 --- Lets the user look at one of the loops that ended.

@@ -13,6 +13,8 @@ local tick_interval = 1000 -- milliseconds between two looks at the clock
 
 ---@type ralph.Status
 local snapshot = empty
+---@type ralph.Loop[] those of it that somebody drives
+local live = {}
 ---@type table<string, string> the status line's text by folder
 local texts = {}
 ---@type string the text for folders without a loop
@@ -36,37 +38,25 @@ local function redraw()
   end, wait)
 end
 
---- The text where the current folder has no loop: the only live one, or a count.
----@param live ralph.Loop[]
----@param line fun(loop: ralph.Loop): string
----@param prefix string
----@return string
-local function text_of_others(live, line, prefix)
-  if #live == 0 then
-    return ''
-  elseif #live == 1 then
-    return line(live[1])
-  end
-  local cost = 0
-  for _, loop in ipairs(live) do
-    cost = cost + (loop.cost and loop.cost.amount or 0)
-  end
-  return ('%s %d loops %s'):format(prefix, #live, format.dollars(cost))
-end
-
 --- Writes the texts anew, and redraws if one changed.
 local function refresh()
   local settings = config.get().statusline --[[@as ralph.StatuslineConfig]]
   local now = os.time()
   local function line(loop)
-    local prefix = settings.prefix ~= '' and settings.prefix .. ' ' or ''
-    return prefix .. format.loop(loop, now, settings.title_width)
+    local text = vim.trim(settings.prefix .. ' ' .. format.cut(loop.line or '', settings.width))
+    local started = loop.live and format.epoch(loop.startedAt)
+    return started and text .. ' · ' .. format.elapsed(now - started) or text
   end
   local fresh = {}
   for _, loop in ipairs(snapshot.loops) do
     fresh[wire.folder(loop)] = line(loop)
   end
-  local rest = text_of_others(vim.tbl_filter(wire.is_live, snapshot.loops), line, settings.prefix)
+  local rest = ''
+  if #live == 1 then
+    rest = line(live[1])
+  elseif #live > 1 then
+    rest = vim.trim(settings.prefix .. snapshot.message:sub(#'Ralph' + 1))
+  end
   if rest ~= others or not vim.deep_equal(fresh, texts) then
     texts, others = fresh, rest
     vim.g.ralph_status = M.statusline()
@@ -79,11 +69,10 @@ local ticker
 
 --- Lets the elapsed time go on while a loop does; the sidecar has no heartbeat.
 local function keep_ticking()
-  local live = vim.iter(snapshot.loops):any(wire.is_live)
-  if live and not ticker then
+  if live[1] and not ticker then
     ticker = assert(vim.uv.new_timer())
     ticker:start(tick_interval, tick_interval, vim.schedule_wrap(refresh))
-  elseif not live and ticker then
+  elseif not live[1] and ticker then
     ticker:stop()
     ticker:close()
     ticker = nil
@@ -94,6 +83,9 @@ end
 ---@param status ralph.Status
 function M.set(status)
   snapshot = status
+  live = vim.tbl_filter(function(loop)
+    return loop.live
+  end, status.loops)
   refresh()
   keep_ticking()
 end
@@ -135,8 +127,8 @@ end
 ---@return ralph.Loop[]
 function M.ours()
   return vim.tbl_filter(function(loop)
-    return loop.owned and wire.is_live(loop)
-  end, snapshot.loops)
+    return loop.owned
+  end, live)
 end
 
 --- The text for a status line: of the current folder's loop, else of the others.

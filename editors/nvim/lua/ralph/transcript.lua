@@ -1,25 +1,35 @@
 --- A loop's updates as lines of text. Lines have numbers that never change;
 --- the oldest go when there are too many.
-local format = require('ralph.format')
 local wire = require('ralph.wire')
 
 ---@class ralph.Transcript
 ---@field first integer number of the oldest line that is kept
 ---@field last integer number of the newest line; first - 1 when there is none
----@field iterations { first: integer, last?: integer }[] numbers of their lines; without last it runs
+---@field iterations { first: integer, last?: integer, heading: string }[] without last it runs
 ---@field ended boolean no iteration follows
 ---@field changed table<integer, true> lines that are not as they were; the reader clears it
 ---@field private lines table<integer, string>
 ---@field private max_lines integer
 ---@field private tool_lines integer
 ---@field private open string? the message that the last line belongs to
----@field private agent? { line: integer, text: string } who is at work
+---@field private agent? string who is at work, as it was said
 ---@field private tools table<string, { line: integer, text: string }>
 local Transcript = {}
 Transcript.__index = Transcript
 
 local kinds = wire.updates
-local marks = { in_progress = '●', completed = '✓', failed = '✗' }
+
+--- What lines begin with: those of tools by their status, those about the loop by
+--- the class of what is said.
+local marks = {
+  in_progress = '●',
+  completed = '✓',
+  failed = '✗',
+  info = '» ',
+  warning = '! ',
+  error = '! ',
+  [kinds.ending] = '■ ',
+}
 
 --- What lines begin with: the agent's reasoning, a user's words, a tool's output.
 local thought, user, output = '┊ ', '› ', '  │ '
@@ -188,49 +198,17 @@ end
 
 ---@param update ralph.Update
 function Transcript:iteration(update)
-  local at = format.progress(update.iteration, update.maxIterations)
   if update.phase == 'begin' then
     self:gap()
     self.ended, self.tools = false, {} -- the ids of tools and messages begin again
-    table.insert(self.iterations, { first = self:push('▌ iteration ' .. at) })
+    local heading = '▌ ' .. update.text
+    table.insert(self.iterations, { first = self:push(heading), heading = heading })
     return
   end
   local iteration = self.iterations[#self.iterations]
-  if not iteration then
-    return -- it began before all that is kept
-  end
-  local parts = { self.lines[iteration.first]:match('^▌ iteration [%d/]+'), update.outcome }
-  if update.costUsd then
-    table.insert(parts, format.dollars(update.costUsd))
-  end
-  if update.durationMs then
-    table.insert(parts, format.duration(update.durationMs / 1000))
-  end
-  if update.toolCalls and update.toolCalls > 0 then
-    table.insert(parts, ('%d tool%s'):format(update.toolCalls, update.toolCalls == 1 and '' or 's'))
-  end
-  self:replace(iteration.first, table.concat(parts, ' · '))
-  if update.error then
-    self:note('! ' .. update.error)
-  end
-  iteration.last = self.last
-end
-
---- Says who is at work, where that is new. More may be known a little later.
----@param update ralph.Update
-function Transcript:session(update)
-  local model = update.model and (update.provider or '') .. '/' .. update.model or ''
-  local text = vim.trim(('» %s %s'):format(update.backend or 'agent', model))
-  local said = self.agent
-  if not said then
-    self:note(text)
-    self.agent = { line = self.last, text = text }
-  elseif said.line == self.last then
-    self:replace(said.line, text)
-    said.text = text
-  elseif update.model and said.text ~= text then
-    self:note(text)
-    self.agent = { line = self.last, text = text }
+  if iteration then -- else it began before all that is kept
+    self:replace(iteration.first, iteration.heading .. ' · ' .. update.text)
+    iteration.last = self.last
   end
 end
 
@@ -242,64 +220,6 @@ function Transcript:note(text)
     self:push(line)
   end
 end
-
---- The finished words of an update.
----@param update ralph.Update
----@return string
-local function words(update)
-  return update.text or update.message or ''
-end
-
---- What the notes of the other updates say; nil for nothing.
----@type table<string, fun(update: ralph.Update): string?>
-local notes = {
-  [kinds.discard] = function()
-    return '! the attempt failed: the message above is taken back'
-  end,
-  [kinds.state] = function(update)
-    if update.state == 'waiting' or update.state == 'paused' then
-      local why = update.text or update.reason
-      local reason = why and ' (' .. why .. ')' or ''
-      return '» ' .. update.state .. reason
-    end
-  end,
-  [kinds.retry] = function(update)
-    local seconds = (update.delayMs or 0) / 1000
-    local message = update.message or update.reason or ''
-    return ('! attempt %d follows in %s: %s'):format(
-      update.attempt,
-      format.duration(seconds),
-      message
-    )
-  end,
-  [kinds.compaction] = function(update)
-    return update.done and '» the context was summarised' or '» the context is being summarised'
-  end,
-  [kinds.topic] = function(update)
-    return ('» event %s: %s'):format(update.topic, update.payload)
-  end,
-  [kinds.goal] = function(update)
-    return '» ' .. words(update)
-  end,
-  [kinds.promise] = function(update)
-    return '! ' .. words(update)
-  end,
-  [kinds.guidance] = function(update)
-    return '» guidance ' .. update.state
-  end,
-  [kinds.warning] = function(update)
-    return '! ' .. words(update)
-  end,
-  [kinds.error] = function(update)
-    return '! ' .. update.message
-  end,
-  [kinds.note] = function(update)
-    return ('» %s %s'):format(update.label, update.text or '')
-  end,
-  [kinds.ending] = function(update)
-    return '■ ' .. format.ending(update)
-  end,
-}
 
 --- Says that pieces were left out because they came too fast.
 ---@param count integer
@@ -319,14 +239,12 @@ function Transcript:add(update)
     self:tool_call_update(update)
   elseif kind == kinds.iteration then
     self:iteration(update)
-  elseif kind == kinds.session then
-    self:session(update)
-  elseif notes[kind] then
+  elseif kind == kinds.note then
+    self:note(('%s%s %s'):format(marks.info, update.label, update.text or ''))
+  elseif update.text and not (kind == kinds.session and update.text == self.agent) then
+    self.agent = kind == kinds.session and update.text or self.agent
     self.ended = self.ended or kind == kinds.ending
-    local text = notes[kind](update)
-    if text then
-      self:note(text)
-    end
+    self:note((marks[kind] or marks[update.class] or marks.info) .. update.text)
   end
 end
 

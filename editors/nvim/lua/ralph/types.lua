@@ -22,13 +22,31 @@
 
 ---@class ralph.StatuslineConfig
 ---@field prefix? string
----@field title_width? integer cells for the running tool's title
+---@field width? integer cells for what a loop does
 
----@class ralph.Loop
+--- A command that the sidecar offers.
+---@class ralph.Command
+---@field title string
+---@field command string
+---@field arguments? table[]
+
+--- What a person is told.
+---@class ralph.Said
+---@field text? string one line
+---@field class? 'info'|'ok'|'warning'|'error'
+---@field offers? ralph.Command[] what can be done about it
+
+---@class ralph.Loop: ralph.Said
 ---@field loopId? string
 ---@field folder string file URI
+---@field title string tells it from others
 ---@field state 'starting'|'running'|'waiting'|'paused'|'cancelling'|'interrupted'|'failed'|'ended'
----@field text string? how it stands, in a line
+---@field line string how it stands, and what it does now
+---@field live boolean somebody drives it
+---@field busy boolean it works now
+---@field can? string[] what can be done with it: "cancel", "pause", "resume", ...
+---@field costText? string
+---@field limitTexts? string[]
 ---@field iteration? integer
 ---@field maxIterations? integer absent: unlimited
 ---@field startedAt? string RFC 3339
@@ -54,7 +72,7 @@
 ---@field message string
 ---@field loops ralph.Loop[]
 
----@class ralph.Update
+---@class ralph.Update: ralph.Said
 ---@field sessionUpdate string one of wire.updates
 
 ---@class ralph.UpdateParams

@@ -1,0 +1,178 @@
+-- What the sidecar says in testdata/wire is shown as it is. A name that is
+-- missing somewhere is told.
+local child = require('child')
+local expect = require('expect')
+local it = _G.it
+
+local ask = require('ralph.ask')
+local format = require('ralph.format')
+local show = require('ralph.show')
+local status = require('ralph.status')
+local Transcript = require('ralph.transcript')
+local wire = require('ralph.wire')
+
+local root = vim.fs.dirname(vim.fn.fnamemodify(debug.getinfo(1, 'S').source:sub(2), ':p:h'))
+  .. '/../..'
+
+local function read(file)
+  return vim.json.decode(child.read(root .. '/' .. file), { luanil = { object = true } })
+end
+
+--- Calls check with each of a list; what it calls forgot with is told at the end.
+local function walk(list, least, check)
+  assert(#list >= least, 'only ' .. #list)
+  local forgotten = {}
+  for _, one in ipairs(list) do
+    check(one, function(is_there, what)
+      if not is_there then
+        table.insert(forgotten, what)
+      end
+    end)
+  end
+  expect.equal(forgotten, {})
+end
+
+--- The line of a loop in the status line of its folder.
+local function line_of(loop)
+  local here = vim.uri_from_fname(vim.fn.getcwd())
+  status.set({ message = '', loops = { vim.tbl_extend('force', loop, { folder = here }) } })
+  local line = status.statusline()
+  status.clear()
+  return line
+end
+
+--- What a function that asks the user to choose shows: the question, and the labels.
+local function asked(open)
+  local select, prompt, labels = vim.ui.select, '', {}
+  vim.ui.select = function(items, options) -- luacheck: ignore 122
+    prompt, labels = options.prompt, vim.tbl_map(options.format_item, items)
+  end
+  open()
+  vim.ui.select = select -- luacheck: ignore 122
+  return prompt, labels
+end
+
+local function has(text, part)
+  return part ~= nil and part ~= '' and text:find(part, 1, true) ~= nil
+end
+
+it('uses only names that the sidecar knows', function()
+  local names = read('testdata/wire/names.json')
+  expect.equal(wire.version, names.version)
+  for _, kind in ipairs({ 'commands', 'reasons', 'updates' }) do
+    walk(vim.tbl_values(wire[kind]), 1, function(name, want)
+      want(vim.list_contains(names[kind], name), 'the sidecar has no ' .. name)
+    end)
+  end
+end)
+
+it('shows every update', function()
+  local silent = { [wire.updates.usage] = true } -- the status says it
+  walk(vim.fn.glob(root .. '/testdata/wire/update-*.json', false, true), 20, function(file, want)
+    local update = vim.json.decode(child.read(file), { luanil = { object = true } })
+    local transcript = Transcript.new({ max_lines = 1000, tool_lines = 20 })
+    transcript:add({ sessionUpdate = wire.updates.iteration, phase = 'begin', text = 'iteration 3' })
+    transcript:add({
+      sessionUpdate = wire.updates.tool_call,
+      toolCallId = 't1',
+      name = 'n',
+      title = 't',
+    })
+    transcript:add(update)
+    local lines = table.concat(transcript:slice(transcript.first, transcript.last), '\n')
+    local content = update.content
+      and (update.content[1] and update.content[1].content or update.content)
+    local text = update.text or update.title or content and content.text
+    local is_shown = silent[update.sessionUpdate] or has(lines, text)
+    want(is_shown, 'the output does not show ' .. update.sessionUpdate)
+  end)
+end)
+
+it('shows every state', function()
+  walk(read('testdata/wire/states.json').loops, 8, function(loop, want)
+    local line = line_of(loop)
+    want(has(line, loop.line), 'the status line has forgotten the state ' .. loop.state)
+    want(loop.title ~= '' and loop.class, 'there is no title or class of the state ' .. loop.state)
+  end)
+end)
+
+it('shows every ending, and what can be done about it', function()
+  local commands = read('testdata/wire/names.json').commands
+  walk(read('testdata/wire/endings.json'), 12, function(ending, want)
+    local function shows(is_shown, where)
+      want(is_shown, where .. ' has forgotten the ending ' .. ending.stopReason)
+    end
+    local transcript = Transcript.new({ max_lines = 1000, tool_lines = 20 })
+    transcript:add(ending['end'])
+    shows(transcript:slice(1, 1)[1] == '■ ' .. ending['end'].text, 'the output')
+    shows(line_of(ending.status) == 'Ralph ' .. ending.status.line, 'the status line')
+    local _, past = asked(function()
+      show.history({ ending.past })
+    end)
+    shows(has(past[1], ending.past.text), 'the history')
+    if ending.status.offers then
+      local prompt, labels = asked(function()
+        ask.about(ending.status)
+      end)
+      shows(has(prompt, ending.status.text), 'the question')
+      for index, offer in ipairs(ending.status.offers) do
+        shows(labels[index + 1] == offer.title, 'the choice')
+        shows(vim.list_contains(commands, offer.command), offer.command)
+      end
+    end
+  end)
+end)
+
+it('has each limit in its help', function()
+  local doc = child.read(root .. '/editors/nvim/doc/ralph.txt')
+  walk(read('testdata/wire/limits.json'), 5, function(limit, want)
+    local option = limit.wire:gsub('%u', function(letter)
+      return '_' .. letter:lower()
+    end)
+    want(has(doc, '--' .. limit.flag .. '='), 'doc/ralph.txt has no --' .. limit.flag)
+    want(has(doc, '`' .. option .. '`'), 'doc/ralph.txt has no ' .. option)
+  end)
+end)
+
+it('writes a time as the sidecar does', function()
+  walk(read('testdata/wire/words.json').durations, 8, function(word, want)
+    local is_full = word.value % 1000 == 0 or word.value >= 10000 -- a clock has no tenths
+    local text = format.elapsed(word.value / 1000)
+    want(not is_full or text == word.text, text .. ' is not ' .. word.text)
+  end)
+end)
+
+it('reads the times of the sidecar, in any zone', function()
+  local zone = vim.env.TZ
+  for _, name in ipairs({ 'UTC', 'Europe/Berlin', 'America/St_Johns' }) do
+    vim.env.TZ = name
+    expect.equal(format.epoch('1970-01-01T00:00:00Z'), 0)
+    expect.equal(format.epoch('2024-02-29T10:00:00.123456789Z'), 1709200800)
+    expect.equal(format.epoch('2026-07-20T14:54:49Z'), 1784559289)
+  end
+  vim.env.TZ = zone
+  expect.equal(format.epoch(nil), nil)
+end)
+
+it('writes a loop in a line', function()
+  local loop =
+    { live = true, line = '3/50 · $1.42 · bash go test ./a/very/long/path/of/a/package' }
+  loop.startedAt = os.date('!%Y-%m-%dT%H:%M:%SZ', os.time() - 252)
+  expect.matches(
+    line_of(loop),
+    '^Ralph 3/50 · $1.42 · bash go test ./a/very/long/path/… · 4m1[23]s$'
+  )
+  local function message(count)
+    local loops = {}
+    for index = 1, count do
+      table.insert(loops, { live = true, line = 'a line', folder = 'file:///w/' .. index })
+    end
+    status.set({ message = 'Ralph 2 loops · $3.00', loops = loops })
+    return status.statusline()
+  end
+  expect.equal(
+    { message(0), message(1), message(2) },
+    { '', 'Ralph a line', 'Ralph 2 loops · $3.00' }
+  )
+  status.clear()
+end)
