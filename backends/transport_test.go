@@ -4,6 +4,7 @@ package backends
 
 import (
 	"errors"
+	"io"
 	"os"
 	"strings"
 	"testing"
@@ -69,12 +70,21 @@ func TestReadingATerminalCanBeGivenUp(t *testing.T) {
 	}
 	defer theirs.Close()
 	defer ours.Close()
+	giveUpReading(t, ours)
+}
+
+// giveUpReading wants a read that waits to end at a deadline.
+func giveUpReading(t *testing.T, from interface {
+	io.Reader
+	SetReadDeadline(time.Time) error
+}) {
+	t.Helper()
 	read := make(chan error)
 	go func() {
-		_, err := ours.Read(make([]byte, 1))
+		_, err := from.Read(make([]byte, 1))
 		read <- err
 	}()
-	if err := ours.SetReadDeadline(time.Unix(1, 0)); err != nil {
+	if err := from.SetReadDeadline(time.Unix(1, 0)); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-read; !errors.Is(err, os.ErrDeadlineExceeded) {

@@ -270,47 +270,33 @@ func (s *scanner) atHeader() bool {
 }
 
 func (s *scanner) scanList(path []string, depth int) (closed bool) {
-	s.pos++
-	for {
-		end := s.pos
-		if newLine := s.skipBlank(); newLine && (s.atHeader() || pairLine.MatchString(s.text[s.pos:])) {
-			s.pos = end
-			return false
-		}
-		switch before := s.pos; {
-		case s.pos >= len(s.text):
-			return false
-		case s.text[s.pos] == ']':
-			s.pos++
-			return true
-		case s.text[s.pos] == ',':
-			s.pos++
-		default:
-			if s.scanValue(path, depth); s.pos == before {
-				s.pos++
-			}
-		}
-	}
+	return s.scanItems(']', func() bool { return s.atHeader() || pairLine.MatchString(s.text[s.pos:]) }, func() { s.scanValue(path, depth) })
 }
 
 func (s *scanner) scanInline(path []string, depth int) (closed bool) {
+	return s.scanItems('}', s.atHeader, func() { s.scanPair(path, depth) })
+}
+
+// scanItems reads what stands between brackets, up to the closing one, or to a
+// line that begins something else: then the bracket is missing.
+func (s *scanner) scanItems(closing byte, beginsOther func() bool, item func()) (closed bool) {
 	s.pos++
 	for {
 		end := s.pos
-		if newLine := s.skipBlank(); newLine && s.atHeader() {
+		if newLine := s.skipBlank(); newLine && beginsOther() {
 			s.pos = end
 			return false
 		}
 		switch before := s.pos; {
 		case s.pos >= len(s.text):
 			return false
-		case s.text[s.pos] == '}':
+		case s.text[s.pos] == closing:
 			s.pos++
 			return true
 		case s.text[s.pos] == ',':
 			s.pos++
 		default:
-			if s.scanPair(path, depth); s.pos == before {
+			if item(); s.pos == before {
 				s.pos++
 			}
 		}
