@@ -115,6 +115,10 @@ func (s *jsonStyle) HandleLoop(e loop.Event) {
 	if start, ok := e.(loop.IterationStart); ok {
 		s.stamp.Iteration = start.Iteration
 	}
+	if end, ok := e.(loop.End); ok {
+		end.Status.Limits = loop.Limits{} // what ended at one is gone with this process: no offer can raise it
+		e = end
+	}
 	for _, u := range s.projector.Unfinished(e) {
 		s.write(u)
 	}
