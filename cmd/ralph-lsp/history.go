@@ -15,7 +15,7 @@ import (
 	"ralph-lsp/internal/tell"
 	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"
-	"ralph-lsp/server"
+	"ralph-lsp/looplog"
 	"ralph-lsp/wire"
 )
 
@@ -145,17 +145,18 @@ func sessionNamed(cmd *cobra.Command, dir string, args []string) (string, error)
 // printTranscript prints the updates that an editor would get, a page at a time:
 // a session may be long.
 func printTranscript(cmd *cobra.Command, path string, thinking bool) error {
+	var pages looplog.Pages
 	for cursor := ""; ; {
-		page, err := server.ReadTranscript(cmd.Context(), path, cursor, 0, thinking)
+		page, err := pages.Read(contextOf(cmd), path, cursor, looplog.Options{Thinking: thinking})
 		if err != nil {
 			return sessionError(err)
 		}
-		for _, u := range page.Updates {
+		for _, u := range page.Updates(false) {
 			if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%s\n", escapeHidden(u)); err != nil {
 				return fmt.Errorf("writing the updates: %w", err)
 			}
 		}
-		if cursor = page.NextCursor; cursor == "" {
+		if cursor = page.Cursor; !page.More {
 			return nil
 		}
 	}

@@ -60,7 +60,7 @@ func newRoot() *cobra.Command {
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", helpWidth)))
 	serve.addFlags(root)
 	root.AddCommand(
-		newRun(), newDemo(), newStatus(), newCancel(), newPause(), newResume(), newSteer(), newUpdate(), newTrust(), newPlan(),
+		newRun(), newDemo(), newStatus(), newWatch(), newCancel(), newPause(), newResume(), newSteer(), newUpdate(), newTrust(), newPlan(),
 		newDecode(), newHistory(), newDoctor(), newVersion(), newStartText(), newLimitsText(), newDemoAgent(), newDemoCheck(),
 	)
 	root.SetHelpCommand(newHelp())

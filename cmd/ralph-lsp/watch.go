@@ -1,0 +1,213 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"sync/atomic"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"ralph-lsp/history"
+	"ralph-lsp/loop"
+	"ralph-lsp/stream"
+)
+
+func newWatch() *cobra.Command {
+	var how shown
+	cmd := &cobra.Command{
+		Use:   "watch [LOOP]",
+		Short: "Show a loop that runs in another terminal or in an editor",
+		Long: `Show the folder's loop, whoever drives it, from its current iteration on and until
+it ends; Ctrl-C ends only the watching. Of a loop that is over it is the last
+iteration. A loop is named by its id, see ralph-lsp history list.
+
+The exit codes are those of ralph-lsp run.`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: completeLoops,
+	}
+	how.addFlags(cmd)
+	inFolder(cmd, func(cmd *cobra.Command, dir string, args []string) error {
+		w := watcher{dir: dir}
+		if err := w.find(cmd, args); err != nil {
+			return err
+		}
+		return w.watch(cmd, how)
+	})
+	return cmd
+}
+
+// completeLoops offers the ids of the folder's loops.
+func completeLoops(cmd *cobra.Command, args []string, _ string) (ids []cobra.Completion, _ cobra.ShellCompDirective) {
+	dir, err := resolveFolder(cmd.Flag("dir").Value.String())
+	if err != nil || len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	if kept, err := sessionsOf(cmd, dir); err == nil {
+		sessions, _ := history.List(kept, dir, 0, true) // none are offered where they can't be read
+		for _, s := range sessions {
+			ids = append(ids, cobra.CompletionWithDesc(s.Loop.LoopID, plainLine(s.Loop.Title)))
+		}
+	}
+	return ids, cobra.ShellCompDirectiveNoFileComp
+}
+
+// watchPoll is how often what another process writes is looked at.
+const watchPoll = 250 * time.Millisecond
+
+// watcher shows the session file of a loop, and what is added to it.
+type watcher struct {
+	sessionViewer
+	dir    string
+	path   string
+	at     history.Cursor
+	status atomic.Pointer[loop.Status]
+	end    *loop.End // of the loop, as far as the file was read; nil: it goes on
+}
+
+// find finds the loop's session, and where its current iteration begins.
+func (w *watcher) find(cmd *cobra.Command, args []string) error {
+	status, _, _, err := loop.FolderStatus(w.dir)
+	switch {
+	case err == nil && (len(args) == 0 || args[0] == status.LoopID):
+		if w.path = status.SessionFile; w.path == "" {
+			return errors.New("the loop keeps no history, so it can only be watched where it runs")
+		}
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return err
+	default:
+		if w.path, err = sessionNamed(cmd, w.dir, args); err != nil {
+			return err
+		}
+	}
+	return w.seek()
+}
+
+// seek goes to the beginning of the last iteration.
+func (w *watcher) seek() error {
+	r, err := history.NewReader(w.path, history.Cursor{})
+	if errors.Is(err, fs.ErrNotExist) { // its first entry is still to come
+		return nil
+	}
+	if err != nil {
+		return sessionError(err)
+	}
+	defer r.Close()
+	var seen beginnings
+	for {
+		line := r.Cursor()
+		if !r.Next(&seen) {
+			return sessionError(r.Err())
+		}
+		if seen.begun {
+			w.at, seen.begun = line, false
+		}
+	}
+}
+
+// beginnings looks for iterations in a session.
+type beginnings struct{ begun bool }
+
+func (*beginnings) Handle(stream.Event) {}
+
+func (b *beginnings) HandleRecord(r history.Record) {
+	_, begins := r.(history.IterationStart)
+	b.begun = b.begun || begins
+}
+
+// watch shows the loop until it ends, or a signal ends the watching.
+func (w *watcher) watch(cmd *cobra.Command, how shown) error {
+	caught, stop := catchSignals()
+	defer stop()
+	out := newOutput(cmd.OutOrStdout())
+	screen := describe(cmd.OutOrStdout(), cmd.OutOrStdout(), how.verbose) // what users said belongs to it
+	if screen.out = out; how.style.Value == styleJSON {
+		screen.notes = cmd.ErrOrStderr()
+	}
+	w.sessionViewer = sessionViewer{newStyle(how.style.Value, screen)}
+	ctx, leave := context.WithCancel(contextOf(cmd))
+	defer leave()
+	result := make(chan error, 1)
+	go func() { result <- w.follow(ctx) }()
+	select {
+	case err := <-result:
+		return err
+	case <-caught:
+	case <-out.broken:
+	}
+	leave()
+	select {
+	case <-result:
+	case <-time.After(time.Second): // the terminal takes nothing
+	}
+	return &exitError{code: exitCancelled}
+}
+
+// follow shows what is in the file and what comes, until nobody drives the loop.
+func (w *watcher) follow(ctx context.Context) error {
+	defer w.Close()
+	driven := w.isDriven()
+	if driven {
+		w.Live(func() loop.Status { return *w.status.Load() })
+	}
+	for {
+		if err := w.read(); err != nil {
+			return sessionError(err)
+		}
+		if !driven {
+			break
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(watchPoll):
+		}
+		driven = w.isDriven() // before the file is read: the end is written before its owner lets go
+	}
+	if w.end == nil { // whoever drove it died
+		w.HandleRecord(history.LoopEnd{StopReason: string(loop.StopInterrupted)})
+	}
+	return outcome(*w.end)
+}
+
+// isDriven asks whether some process drives the loop.
+func (w *watcher) isDriven() bool {
+	status, _, owned, err := loop.FolderStatus(w.dir)
+	switch {
+	case err == nil && status.SessionFile == w.path:
+		w.status.Store(&status)
+		return owned
+	case errors.Is(err, fs.ErrNotExist): // its file is removed before its end is written
+		return owned && w.status.Load() != nil
+	}
+	return false
+}
+
+// read shows what is new in the file.
+func (w *watcher) read() error {
+	r, err := history.NewReader(w.path, w.at)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	for r.Next(w) {
+	}
+	w.at = r.Cursor()
+	return r.Err()
+}
+
+// HandleRecord shows what isn't the agent's, and notes the end.
+func (w *watcher) HandleRecord(r history.Record) {
+	switch r := r.(type) {
+	case history.LoopStart:
+		w.end = nil
+	case history.LoopEnd:
+		end, _ := loop.EventOf(r).(loop.End)
+		w.end = &end
+	}
+	w.sessionViewer.HandleRecord(r)
+}
