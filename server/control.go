@@ -177,8 +177,9 @@ func (m *manager) statusOf(ctx context.Context, p wire.LoopParams) (loop.Status,
 	if r, err := m.find(p.LoopID, p.Folder); err == nil {
 		return r.Status(), true
 	}
-	if path, seen, err := m.elsewhere(ctx, p); err == nil && path != "" {
-		return seen, true
+	if path, _, err := m.elsewhere(ctx, p); err == nil && path != "" {
+		now, _, _, err := loop.FolderStatus(path) // what was seen may be a moment old
+		return now, err == nil
 	}
 	if last := m.lastOf(p); last != nil {
 		return last.Status(), true
