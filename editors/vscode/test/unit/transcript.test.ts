@@ -86,6 +86,7 @@ test('every kind of update with words is in the transcript, also one of a later 
   const all = fs.readdirSync(dir).filter((f) => f.startsWith('update-')).map((f) => JSON.parse(fs.readFileSync(path.join(dir, f), 'utf8')));
   assert.ok(all.length > 15);
   for (const u of [...all, { sessionUpdate: '_ralph/new', text: 'news', class: 'info' }]) {
+    if (u.sessionUpdate === '_ralph/discard') continue; // the text is taken out, and there is nothing to tell
     if (u.text) assert.match(transcript(u).replaceAll('`', ''), new RegExp(u.text.replace(/[$()|[\]*+?.^{}\\]/g, '\\$&'), 'i'), u.sessionUpdate);
   }
 });
