@@ -44,9 +44,9 @@ func (a *agents) detect(ctx context.Context) (backends.Backend, error) {
 	return start.Installed(ctx)
 }
 
-// missing returns how to install a backend that isn't, "" for one that is or
+// MissingBackend returns how to install a backend that isn't, "" for one that is or
 // that nobody has looked for yet.
-func (a *agents) missing(name string) string {
+func (a *agents) MissingBackend(name string) string {
 	if p, ok := a.known(name); ok && p.Err != nil {
 		return p.Backend.Install
 	}

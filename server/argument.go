@@ -17,8 +17,8 @@ import (
 )
 
 // with decodes a command's argument into A.
-func with[A any](run func(*manager, context.Context, A) (any, error)) command {
-	return func(m *manager, argument json.RawMessage) (task, error) {
+func with[A any](run func(context.Context, A) (any, error)) command {
+	return func(argument json.RawMessage) (task, error) {
 		var a A
 		if err := decodeArgument(argument, &a); err != nil {
 			return task{}, err
@@ -27,7 +27,7 @@ func with[A any](run func(*manager, context.Context, A) (any, error)) command {
 		if about, ok := any(a).(interface{ Target() wire.LoopParams }); ok {
 			target = about.Target()
 		}
-		return task{func(ctx context.Context) (any, error) { return run(m, ctx, a) }, target}, nil
+		return task{func(ctx context.Context) (any, error) { return run(ctx, a) }, target}, nil
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os/exec"
 	"slices"
 
@@ -18,7 +19,7 @@ import (
 )
 
 // command reads the one object that its request has.
-type command func(m *manager, argument json.RawMessage) (task, error)
+type command func(argument json.RawMessage) (task, error)
 
 // task is a command that was read: what it does, and which loop it is about.
 type task struct {
@@ -26,39 +27,35 @@ type task struct {
 	target wire.LoopParams
 }
 
-// commands is the table of them; what it lists, the server announces.
-var commands = map[string]command{
-	wire.CommandStart:      with((*manager).start),
-	wire.CommandCancel:     with((*manager).cancel),
-	wire.CommandPause:      with((*manager).pause),
-	wire.CommandResume:     with((*manager).resume),
-	wire.CommandUpdate:     with((*manager).update),
-	wire.CommandSteer:      with((*manager).steer),
-	wire.CommandOpen:       with((*manager).open),
-	wire.CommandStatus:     with((*manager).loops),
-	wire.CommandRead:       with((*manager).read),
-	wire.CommandOutput:     with((*manager).output),
-	wire.CommandHistory:    with((*manager).history),
-	wire.CommandTranscript: with((*manager).transcript),
-	wire.CommandPlan:       with((*manager).plan),
-	wire.CommandHelp:       with((*manager).help),
-	wire.CommandDoctor:     with((*manager).doctor),
+// table has the commands; what it lists, the server announces.
+func (m *manager) table() map[string]command {
+	s, c, r := m.starter, m.controls, m.reader
+	return map[string]command{
+		wire.CommandStart:      with(s.start),
+		wire.CommandCancel:     with(c.cancel),
+		wire.CommandPause:      with(c.pause),
+		wire.CommandResume:     with(c.resume),
+		wire.CommandUpdate:     with(c.update),
+		wire.CommandSteer:      with(c.steer),
+		wire.CommandOpen:       with(c.open),
+		wire.CommandStatus:     with(c.list),
+		wire.CommandRead:       with(r.read),
+		wire.CommandOutput:     with(r.output),
+		wire.CommandHistory:    with(r.history),
+		wire.CommandTranscript: with(r.transcript),
+		wire.CommandPlan:       with(s.plan),
+		wire.CommandHelp:       with(m.help),
+		wire.CommandDoctor:     with(m.doctor),
+	}
 }
 
 // commandIDs lists the commands for the server's capabilities.
-func commandIDs() []string {
-	ids := make([]string, 0, len(commands))
-	for id := range commands {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
-	return ids
-}
+func (m *manager) commandIDs() []string { return slices.Sorted(maps.Keys(m.commands)) }
 
 // execute reads a command and takes its turn: what workspace/executeCommand
 // asks for. The work waits for the turn.
 func (m *manager) execute(id string, arguments []json.RawMessage) (rpc.Work, error) {
-	read, ok := commands[id]
+	read, ok := m.commands[id]
 	switch {
 	case !ok:
 		return nil, &rpc.Error{Code: rpc.CodeInvalidParams, Message: "there is no command " + id, Data: map[string]any{"command": id}}
@@ -67,7 +64,7 @@ func (m *manager) execute(id string, arguments []json.RawMessage) (rpc.Work, err
 	case len(arguments) == 0:
 		arguments = []json.RawMessage{json.RawMessage("{}")}
 	}
-	task, err := read(m, arguments[0])
+	task, err := read(arguments[0])
 	if err != nil {
 		return nil, err
 	}

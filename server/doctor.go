@@ -183,7 +183,7 @@ func configChecks(settings config.Settings, err error) []wire.Check {
 
 // doctor checks the folder that is named, or the workspace's only one.
 func (m *manager) doctor(ctx context.Context, p wire.FolderParams) (any, error) {
-	path, err := m.folderPath(p.Folder)
+	path, err := m.workspace.folderPath(p.Folder)
 	if err != nil && p.Folder != "" {
 		return nil, err
 	}

@@ -15,14 +15,14 @@ const followPoll = 250 * time.Millisecond
 
 // follow tells the editor what the loop in a folder does while another process
 // drives it, until ctx ends.
-func (m *manager) follow(ctx context.Context, f *folder) {
-	if m.ed.Client().Version < 2 {
+func (o *lookout) follow(ctx context.Context, f *folder) {
+	if o.ed.Client().Version < 2 {
 		return // it knows updates of our loops only
 	}
-	t := tail{manager: m}
+	t := tail{env: o.env}
 	for {
 		var next <-chan time.Time
-		if m.lookInto(ctx, f, &t) {
+		if o.lookInto(ctx, f, &t) {
 			next = time.After(followPoll)
 		}
 		select {
@@ -36,8 +36,8 @@ func (m *manager) follow(ctx context.Context, f *folder) {
 
 // lookInto tells what is new of a folder's loop. It returns whether there may
 // be more.
-func (m *manager) lookInto(ctx context.Context, f *folder, t *tail) (driven bool) {
-	m.mu.Lock()
+func (o *lookout) lookInto(ctx context.Context, f *folder, t *tail) (driven bool) {
+	o.workspace.mu.Lock()
 	var now tail
 	if f.seen != nil {
 		s := f.seen.status
@@ -46,8 +46,8 @@ func (m *manager) lookInto(ctx context.Context, f *folder, t *tail) (driven bool
 	if r := f.last; r != nil && r.feed.Log().InFile() && r.Status().SessionFile == now.path {
 		now.cursor, _ = r.feed.Log().End()
 	}
-	ours, level := f.hasOurs(), m.level
-	m.mu.Unlock()
+	ours, level := f.hasOurs(), o.workspace.level
+	o.workspace.mu.Unlock()
 	switch {
 	case ours: // its feed tells
 		t.path = ""
@@ -55,19 +55,19 @@ func (m *manager) lookInto(ctx context.Context, f *folder, t *tail) (driven bool
 	case driven && now.path != t.path:
 		t.begin(ctx, now)
 	}
-	withheld := feed.WithheldBy(m.ed.Client(), level)
+	withheld := feed.WithheldBy(o.ed.Client(), level)
 	if t.path == "" || withheld == feed.WithholdAll {
 		return driven
 	}
 	if err := t.tell(ctx, withheld); err != nil && ctx.Err() == nil {
-		m.log.Debug("the session can't be followed", "file", t.path, "error", err)
+		o.log.Debug("the session can't be followed", "file", t.path, "error", err)
 	}
 	return driven
 }
 
 // tail is how far the editor was told of a session file.
 type tail struct {
-	*manager
+	*env
 	loopID, path string
 	cursor       string
 	size         int64 // of the file, when it was looked at last

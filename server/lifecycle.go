@@ -58,7 +58,7 @@ func (s *Server) initialize(params json.RawMessage) (any, error) {
 		return nil, rpc.Errorf(rpc.CodeInvalidParams, "initialize: %v", err)
 	}
 	info := p.Info()
-	capabilities, err := serverCapabilities(info)
+	capabilities, err := serverCapabilities(info, s.manager.commandIDs())
 	if err != nil {
 		return nil, err
 	}
@@ -78,12 +78,12 @@ func (s *Server) initialize(params json.RawMessage) (any, error) {
 
 // begin starts what had to wait until initialize was answered.
 func (s *Server) begin(struct{}) {
-	s.loops.changeFolders(s.folders, nil)
-	s.loops.begin()
+	s.manager.workspace.changeFolders(s.folders, nil)
+	s.manager.begin()
 }
 
-// serverCapabilities are what we can do for this client.
-func serverCapabilities(client client.Info) (protocol.ServerCapabilities, error) {
+// serverCapabilities are what we can do for this client, with these commands.
+func serverCapabilities(client client.Info, commands []string) (protocol.ServerCapabilities, error) {
 	encoding := protocol.PositionEncodingKindUTF16
 	if client.UTF8 {
 		encoding = protocol.PositionEncodingKindUTF8
@@ -107,7 +107,7 @@ func serverCapabilities(client client.Info) (protocol.ServerCapabilities, error)
 			protocol.CodeActionKindQuickFix, protocol.CodeActionKindRefactor,
 		}},
 		DiagnosticProvider:     &protocol.DiagnosticOptions{Identifier: new("ralph")},
-		ExecuteCommandProvider: protocol.ExecuteCommandOptions{Commands: commandIDs()},
+		ExecuteCommandProvider: protocol.ExecuteCommandOptions{Commands: commands},
 		Workspace: &protocol.WorkspaceOptions{WorkspaceFolders: &protocol.WorkspaceFoldersServerCapabilities{
 			Supported: new(true), ChangeNotifications: protocol.Boolean(true),
 		}},

@@ -49,7 +49,7 @@ type executeCommandParams struct {
 // executeCommand reads a command and gives it its turn, while it is still on the
 // read loop.
 func (s *Server) executeCommand(p executeCommandParams) (rpc.Work, error) {
-	return s.loops.execute(p.Command, p.Arguments)
+	return s.manager.execute(p.Command, p.Arguments)
 }
 
 type changeFoldersParams struct {
@@ -61,7 +61,7 @@ type changeFoldersParams struct {
 
 func (s *Server) changeFolders(p changeFoldersParams) {
 	added, removed := client.Paths(p.Event.Added), client.Paths(p.Event.Removed)
-	s.loops.inTurn(func() { s.loops.changeFolders(added, removed) })
+	s.manager.inTurn(func() { s.manager.workspace.changeFolders(added, removed) })
 }
 
 type cancelProgressParams struct {
@@ -75,9 +75,9 @@ func (s *Server) cancelProgress(p cancelProgressParams) {
 		return
 	}
 	id, ok := strings.CutPrefix(token, feed.ProgressToken(""))
-	if r := s.loops.known(id); ok && r != nil {
+	if r := s.manager.loops.known(id); ok && r != nil {
 		go r.Cancel() // it waits for the agent's end
 	}
 }
 
-func (s *Server) setUpdates(p wire.SetUpdatesParams) { s.loops.setLevel(p.Level) }
+func (s *Server) setUpdates(p wire.SetUpdatesParams) { s.manager.launcher.setLevel(p.Level) }

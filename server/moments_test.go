@@ -17,16 +17,16 @@ import (
 func TestALoopThatBeginsIsNotAnothersForAMoment(t *testing.T) {
 	dir := t.TempDir()
 	m, _ := askedManager(t, dir)
-	m.awaitLooks(t.Context())
-	f := m.folders[dir]
+	m.workspace.awaitLooks(t.Context())
+	f := m.workspace.folders[dir]
 	shown := func() []wire.LoopStatus {
-		m.look(f)
-		return m.snapshot()
+		m.lookout.look(f)
+		return m.loops.snapshot()
 	}
 	begins := func(more int) {
-		m.mu.Lock()
+		m.workspace.mu.Lock()
 		f.starting += more
-		m.mu.Unlock()
+		m.workspace.mu.Unlock()
 	}
 	begins(1)
 	file, err := loopstate.Open(dir)
@@ -44,8 +44,8 @@ func TestALoopThatBeginsIsNotAnothersForAMoment(t *testing.T) {
 	if got := shown(); len(got) != 0 {
 		t.Errorf("it is shown as %+v", got)
 	}
-	m.changeFolders(nil, []string{dir})
-	m.changeFolders([]string{dir}, nil)
+	m.workspace.changeFolders(nil, []string{dir})
+	m.workspace.changeFolders([]string{dir}, nil)
 	if got := shown(); len(got) != 0 {
 		t.Errorf("in a folder that was closed and opened it is shown as %+v", got)
 	}
@@ -59,21 +59,21 @@ func TestALoopThatBeginsIsNotAnothersForAMoment(t *testing.T) {
 func TestALoopThatHasEndedIsPastAtOnce(t *testing.T) {
 	dir := t.TempDir()
 	m, _ := askedManager(t, dir)
-	if _, err := m.start(t.Context(), wire.StartParams{Text: "x --completion-promise DONE", Choices: wire.Choices{Backend: agentThat(t, "insists")}}); err != nil {
+	if _, err := m.starter.start(t.Context(), wire.StartParams{Text: "x --completion-promise DONE", Choices: wire.Choices{Backend: agentThat(t, "insists")}}); err != nil {
 		t.Fatal(err)
 	}
-	m.mu.Lock()
-	f := m.folders[dir]
+	m.workspace.mu.Lock()
+	f := m.workspace.folders[dir]
 	r := f.running
 	if r == nil {
 		r = f.last
 	}
-	m.mu.Unlock()
+	m.workspace.mu.Unlock()
 	<-r.retired
-	m.mu.Lock()
+	m.workspace.mu.Lock()
 	f.running, f.last = r, nil // as a moment before
-	m.mu.Unlock()
-	past, err := m.history(t.Context(), wire.HistoryParams{})
+	m.workspace.mu.Unlock()
+	past, err := m.reader.history(t.Context(), wire.HistoryParams{})
 	if err != nil || len(past.(wire.HistoryResult).Loops) != 1 {
 		t.Errorf("past are %+v, %v", past, err)
 	}
@@ -84,8 +84,8 @@ func TestALoopIsNamedByItsIdAndItsFolder(t *testing.T) {
 	agent := agentThat(t, "never")
 	one, other := leftBehind(t, loopstate.State{Backend: agent}), t.TempDir()
 	m, _ := askedManager(t, one)
-	m.changeFolders([]string{other}, nil)
-	started, err := m.start(t.Context(), wire.StartParams{Folder: wire.FileURI(other), Prompt: "x", Choices: wire.Choices{Backend: agent}})
+	m.workspace.changeFolders([]string{other}, nil)
+	started, err := m.starter.start(t.Context(), wire.StartParams{Folder: wire.FileURI(other), Prompt: "x", Choices: wire.Choices{Backend: agent}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,16 +96,18 @@ func TestALoopIsNamedByItsIdAndItsFolder(t *testing.T) {
 		"none, in the folder of one that is":    {LoopID: "ralph-x", Folder: wire.FileURI(one)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got, err := m.cancel(t.Context(), wire.CancelParams{LoopParams: wire.LoopParams(wrong)}); err != nil || got.(wire.LoopResult).State != wire.StateIdle {
+			if got, err := m.controls.cancel(t.Context(), wire.CancelParams{LoopParams: wire.LoopParams(wrong)}); err != nil || got.(wire.LoopResult).State != wire.StateIdle {
 				t.Errorf("cancel: %+v, %v", got, err)
 			}
 			for verb, do := range map[string]func() (any, error){
-				"pause": func() (any, error) { return m.pause(t.Context(), wrong) },
+				"pause": func() (any, error) { return m.controls.pause(t.Context(), wrong) },
 				"resume": func() (any, error) {
-					return m.resume(t.Context(), wire.ResumeParams{LoopParams: wrong, Backend: agent, Trust: true})
+					return m.controls.resume(t.Context(), wire.ResumeParams{LoopParams: wrong, Backend: agent, Trust: true})
 				},
-				"update": func() (any, error) { return m.update(t.Context(), wire.ChangeParams{LoopParams: wrong}) },
-				"steer":  func() (any, error) { return m.steer(t.Context(), wire.SteerParams{LoopParams: wrong, Text: "y"}) },
+				"update": func() (any, error) { return m.controls.update(t.Context(), wire.ChangeParams{LoopParams: wrong}) },
+				"steer": func() (any, error) {
+					return m.controls.steer(t.Context(), wire.SteerParams{LoopParams: wrong, Text: "y"})
+				},
 			} {
 				if got, err := do(); err == nil {
 					t.Errorf("%s: %+v", verb, got)
@@ -114,7 +116,7 @@ func TestALoopIsNamedByItsIdAndItsFolder(t *testing.T) {
 		})
 	}
 	loops := map[string]string{}
-	for _, l := range m.snapshot() {
+	for _, l := range m.loops.snapshot() {
 		loops[l.Folder] = l.State
 	}
 	if loops[wire.FileURI(one)] != "interrupted" || loop.State(loops[wire.FileURI(other)]).Over() {
@@ -127,10 +129,10 @@ func TestALoopIsNamedByItsIdAndItsFolder(t *testing.T) {
 func TestAnOwnerThatLeavesTakesNoWord(t *testing.T) {
 	dir := t.TempDir()
 	m, _ := askedManager(t, dir)
-	if _, err := m.start(t.Context(), wire.StartParams{Prompt: "x", Choices: wire.Choices{Backend: agentThat(t, "deaf")}}); err != nil {
+	if _, err := m.starter.start(t.Context(), wire.StartParams{Prompt: "x", Choices: wire.Choices{Backend: agentThat(t, "deaf")}}); err != nil {
 		t.Fatal(err)
 	}
-	r := m.folders[dir].running
+	r := m.workspace.folders[dir].running
 	for r.Status().LastLine != "working" { // by now it ignores signals
 		time.Sleep(time.Millisecond)
 	}

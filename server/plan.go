@@ -13,8 +13,8 @@ import (
 )
 
 // plan tells how to talk with an agent before a loop is started.
-func (m *manager) plan(ctx context.Context, p wire.PlanParams) (any, error) {
-	cwd, err := m.folderPath(p.Folder)
+func (s *starter) plan(ctx context.Context, p wire.PlanParams) (any, error) {
+	cwd, err := s.workspace.folderPath(p.Folder)
 	if err != nil {
 		return nil, err
 	}
@@ -22,15 +22,15 @@ func (m *manager) plan(ctx context.Context, p wire.PlanParams) (any, error) {
 		return continueInPi(cwd, p.SessionFileURI)
 	}
 	var settings config.Settings
-	err = m.withTrust(ctx, p.Trust, func() error {
-		settings, err = loadSettings(m.files(cwd))
+	err = s.withTrust(ctx, p.Trust, func() error {
+		settings, err = loadSettings(s.files(cwd))
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	chosen := start.Options{Agent: start.Agent{Name: p.Backend, Hat: p.Hat}}
-	_, argv, err := start.Resolver{Start: chosen, Settings: settings, Detect: m.agents.detect}.Interactive(ctx, p.Prompt)
+	_, argv, err := start.Resolver{Start: chosen, Settings: settings, Detect: s.agents.detect}.Interactive(ctx, p.Prompt)
 	if err != nil {
 		return nil, err
 	}

@@ -19,38 +19,27 @@ type loopLog struct {
 	goes bool          // somebody drives it
 }
 
-// logs are those of a folder: of its loop, and of ours that ended last.
-func (f *folder) logs() (logs []loopLog) {
-	if r := f.running; r != nil {
-		logs = append(logs, loopLog{r.ID(), r.Status().SessionFile, r.feed.Log(), true})
-	}
-	if f.seen != nil {
-		s := f.seen.status
-		logs = append(logs, loopLog{s.LoopID, s.SessionFile, nil, !s.State.Left()})
-	}
-	if r := f.last; r != nil {
-		last := loopLog{r.ID(), r.Status().SessionFile, r.feed.Log(), false}
-		if r.feed.Log().InFile() { // it may have gone on elsewhere
-			last.live = nil
-		}
-		logs = append(logs, last)
-	}
-	return logs
+// reader reads what is kept of loops.
+type reader struct {
+	*env
+	workspace *workspace
+	loops     *loops
+	lookout   *lookout
 }
 
 // read reads a loop's log: one that runs here or elsewhere, or is over.
-func (m *manager) read(ctx context.Context, p wire.ReadParams) (any, error) {
-	from, err := m.logOf(ctx, p)
+func (rd *reader) read(ctx context.Context, p wire.ReadParams) (any, error) {
+	from, err := rd.logOf(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	client := m.ed.Client()
+	client := rd.ed.Client()
 	o := looplog.Options{Limit: max(p.Limit, 0), Thinking: client.OptedIn && client.Thinking}
 	var page looplog.Page
 	if from.live != nil {
 		page, err = from.live.Read(ctx, p.After, o)
 	} else {
-		page, err = m.pages.Read(ctx, from.path, p.After, o)
+		page, err = rd.pages.Read(ctx, from.path, p.After, o)
 		page.Complete = !page.More && !from.goes
 	}
 	foreign, isForeign := errors.AsType[*history.FormatError](err)
@@ -69,8 +58,8 @@ func (m *manager) read(ctx context.Context, p wire.ReadParams) (any, error) {
 }
 
 // logOf finds the log that is asked for.
-func (m *manager) logOf(ctx context.Context, p wire.ReadParams) (loopLog, error) {
-	m.awaitLooks(ctx)
+func (rd *reader) logOf(ctx context.Context, p wire.ReadParams) (loopLog, error) {
+	rd.workspace.awaitLooks(ctx)
 	var named loopLog
 	var folder string
 	var err error
@@ -82,25 +71,25 @@ func (m *manager) logOf(ctx context.Context, p wire.ReadParams) (loopLog, error)
 	case p.LoopID != "":
 		named.id = p.LoopID
 	default:
-		if folder, err = m.folderPath(p.Folder); err != nil {
+		if folder, err = rd.workspace.folderPath(p.Folder); err != nil {
 			return named, err
 		}
 	}
-	m.mu.Lock()
-	folders := m.paths()
+	rd.workspace.mu.Lock()
+	folders := rd.workspace.paths()
 	for _, path := range folders {
-		for _, l := range m.folders[path].logs() {
+		for _, l := range rd.workspace.folders[path].logs() {
 			if named.path != "" && l.path == named.path || named.id != "" && l.id == named.id || folder == path {
-				m.mu.Unlock()
+				rd.workspace.mu.Unlock()
 				return l.readable()
 			}
 		}
 	}
-	m.mu.Unlock()
+	rd.workspace.mu.Unlock()
 	if named.path != "" {
 		return named, nil
 	}
-	return m.pastLog(folders, folder, named.id)
+	return rd.pastLog(folders, folder, named.id)
 }
 
 // readable fails for a log of which nothing is kept.
@@ -113,9 +102,9 @@ func (l loopLog) readable() (loopLog, error) {
 
 // pastLog finds the log of a loop that was kept: by its id in the folders, or
 // the last one of a folder.
-func (m *manager) pastLog(folders []string, folder, id string) (loopLog, error) {
+func (rd *reader) pastLog(folders []string, folder, id string) (loopLog, error) {
 	if id == "" {
-		last, err := history.List(m.sessions(folder), folder, 1, true)
+		last, err := history.List(rd.sessions(folder), folder, 1, true)
 		if err == nil && len(last) == 0 {
 			err = failed(wire.ReasonNoSession, fmt.Errorf("no loop of %s was kept", folder), nil)
 		}
@@ -125,10 +114,19 @@ func (m *manager) pastLog(folders []string, folder, id string) (loopLog, error) 
 		return loopLog{path: last[0].Path}, nil
 	}
 	for _, folder := range folders {
-		path, err := history.Find(m.sessions(folder), folder, id)
+		path, err := history.Find(rd.sessions(folder), folder, id)
 		if err != nil || path != "" {
 			return loopLog{id: id, path: path}, err
 		}
 	}
 	return loopLog{}, failed(wire.ReasonNoSession, fmt.Errorf("no session of the loop %s is here", id), nil)
+}
+
+// output replays a loop's updates after a gap or a reload.
+func (rd *reader) output(_ context.Context, p wire.OutputParams) (any, error) {
+	r := rd.loops.known(p.LoopID)
+	if r == nil {
+		return nil, failed(wire.ReasonNotRunning, fmt.Errorf("no loop %q ran in this server", p.LoopID), nil)
+	}
+	return r.feed.Replay(p.AfterSeq, p.Limit), nil
 }

@@ -152,7 +152,7 @@ func TestAClientOfVersion1(t *testing.T) {
 		t.Errorf("%+v", last)
 	}
 	for version, answered := range []int{wire.Version, 1, 2} {
-		capabilities, err := serverCapabilities(client.Info{OptedIn: version > 0, Version: version})
+		capabilities, err := serverCapabilities(client.Info{OptedIn: version > 0, Version: version}, nil)
 		if answer := string(lsptest.JSON(capabilities)); err != nil || !strings.Contains(answer, fmt.Sprintf(`"version":%d}`, answered)) {
 			t.Errorf("a client of version %d is answered %s (%v)", version, answer, err)
 		}

@@ -1,8 +1,6 @@
 package server
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -45,41 +43,4 @@ func checkStateFile(folder string) error {
 		return failed(wire.ReasonBadStateFile, fmt.Errorf("%s is no regular file: move it away", file), nil)
 	}
 	return nil
-}
-
-// launchInstead ends the loop that the user was asked about, and starts another. What
-// is there by now instead of that one is left alone, so the start may be refused.
-func (m *manager) launchInstead(cfg loop.Config, end func() error) (*managed, error) {
-	if _, _, err := CheckStart(cfg); err != nil { // the answer may have taken long
-		return nil, err
-	}
-	if err := end(); err != nil && !errors.Is(err, loop.ErrNotRunning) {
-		return nil, err
-	}
-	return m.launch(cfg)
-}
-
-// clear ends the loop with an id in a folder, "" for any, whoever drives it, and
-// discards one that nobody does.
-func (m *manager) clear(ctx context.Context, path, loopID string) error {
-	m.mu.Lock()
-	var running *managed
-	if f := m.at(path, path); f != nil {
-		running = f.running
-	}
-	m.mu.Unlock()
-	if running != nil {
-		if loopID == "" || running.ID() == loopID {
-			running.Cancel()
-		}
-		return nil
-	}
-	if _, owner, owned, _ := loop.FolderStatus(path); owned && owner.PID != os.Getpid() {
-		turnOf(ctx).end() // another process may take long
-	}
-	_, err := loop.CancelFolder(ctx, path, loopID)
-	if errors.Is(err, loop.ErrNotRunning) {
-		return nil
-	}
-	return err
 }

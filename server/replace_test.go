@@ -85,9 +85,9 @@ func askedManager(t *testing.T, dir string) (*manager, *askedEditor) {
 	ed := &askedEditor{asked: make(chan string, 8), answers: make(chan string), over: make(chan struct{}, 8)}
 	ed.Is.ShowMessageRequest = true
 	m := newManager(ed, "test", slog.New(slog.DiscardHandler))
-	m.docs = documents.New(ed, m)
-	t.Cleanup(m.close)
-	m.changeFolders([]string{dir}, nil)
+	m.docs = documents.New(ed, m.view())
+	t.Cleanup(m.launcher.close)
+	m.workspace.changeFolders([]string{dir}, nil)
 	return m, ed
 }
 
@@ -119,7 +119,7 @@ func TestALateDiscardLeavesALoopThatAnotherProcessTookOver(t *testing.T) {
 	case ed.answers <- "Discard":
 	case <-ed.over: // it was seen in time
 	}
-	m.close()
+	m.launcher.close()
 	state, err := file.Load()
 	if err != nil || state.Cancel {
 		t.Errorf("%+v, %v", state, err)
@@ -130,7 +130,7 @@ func TestAQuestionThatIsMootIsWithdrawn(t *testing.T) {
 	agent := agentThat(t, "never")
 	for name, settle := range map[string]func(t *testing.T, m *manager, dir string){
 		"resumed": func(t *testing.T, m *manager, _ string) {
-			if _, err := m.resume(t.Context(), wire.ResumeParams{Backend: agent}); err != nil {
+			if _, err := m.controls.resume(t.Context(), wire.ResumeParams{Backend: agent}); err != nil {
 				t.Fatal(err)
 			}
 		},
@@ -139,7 +139,7 @@ func TestAQuestionThatIsMootIsWithdrawn(t *testing.T) {
 				t.Fatal(err)
 			}
 		},
-		"closed": func(_ *testing.T, m *manager, dir string) { m.changeFolders(nil, []string{dir}) },
+		"closed": func(_ *testing.T, m *manager, dir string) { m.workspace.changeFolders(nil, []string{dir}) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := leftBehind(t, loopstate.State{Backend: agent})
@@ -165,9 +165,9 @@ func TestTheUserIsAskedOncePerLoop(t *testing.T) {
 	m, ed := askedManager(t, dir)
 	take(t, ed.asked)
 	ed.answers <- actionLater
-	m.changeFolders(nil, []string{dir})
-	m.changeFolders([]string{dir}, nil)
-	m.close() // waits for the look at the folder
+	m.workspace.changeFolders(nil, []string{dir})
+	m.workspace.changeFolders([]string{dir}, nil)
+	m.launcher.close() // waits for the look at the folder
 	if n := len(ed.asked); n > 0 {
 		t.Errorf("%d questions more: %q", n, <-ed.asked)
 	}

@@ -44,7 +44,7 @@ type Server struct {
 	phase     atomic.Int32 // a phase; only the read loop changes it
 	folders   []string     // paths that initialize told
 	client    atomic.Pointer[client.Info]
-	loops     *manager
+	manager   *manager
 	docs      *documents.Documents
 	stopLoops func() // interrupts all loops and waits; any number of calls
 }
@@ -64,10 +64,10 @@ func newServer(ctx context.Context, in io.Reader, opts Options) *Server {
 	s := &Server{version: opts.Version, parent: opts.Parent}
 	s.ctx, s.leave = context.WithCancelCause(ctx)
 	s.log = newLogger(opts.Log, s)
-	s.loops = newManager(s, opts.Version, s.log)
-	s.docs = documents.New(s, s.loops)
-	s.loops.docs = s.docs
-	s.stopLoops = sync.OnceFunc(s.loops.close)
+	s.manager = newManager(s, opts.Version, s.log)
+	s.docs = documents.New(s, s.manager.view())
+	s.manager.docs = s.docs
+	s.stopLoops = sync.OnceFunc(s.manager.launcher.close)
 	s.Conn = rpc.New(s.ctx, in, rpc.Options{Methods: s.methods(), Admit: s.admit, Listens: s.listens, Ended: s.leave, Log: s.log})
 	return s
 }

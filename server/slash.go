@@ -8,15 +8,15 @@ import (
 )
 
 // slash does what a text asks for that is a command and no start.
-func (m *manager) slash(ctx context.Context, command start.Slash, p wire.StartParams) (any, error) {
+func (s *starter) slash(ctx context.Context, command start.Slash, p wire.StartParams) (any, error) {
 	result := wire.SlashResult{Command: string(command)}
 	switch {
 	case p.DryRun:
 	case command == start.SlashHelp:
 		result.HelpResult = &wire.HelpResult{Markdown: helpText}
-		m.user.inform(messageInfo, helpText)
+		s.user.inform(messageInfo, helpText)
 	default:
-		answer, err := m.cancel(ctx, wire.CancelParams{LoopParams: wire.LoopParams{Folder: p.Folder}})
+		answer, err := s.controls.cancel(ctx, wire.CancelParams{LoopParams: wire.LoopParams{Folder: p.Folder}})
 		if err != nil {
 			return nil, err
 		}

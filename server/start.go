@@ -18,6 +18,17 @@ import (
 	"ralph-lsp/wire"
 )
 
+// starter makes loops of what a user and the files choose.
+type starter struct {
+	*env
+	workspace *workspace
+	loops     *loops
+	launcher  *launcher
+	agents    *agents
+	questions *questions
+	controls  *controls
+}
+
 // patchOf returns what parameters change, and refuses what no loop can have.
 func patchOf(p wire.LimitParams) (loop.Patch, error) {
 	patch, err := p.Patch()
@@ -44,8 +55,8 @@ func optionsOf(c wire.Choices) (start.Options, error) {
 }
 
 // start starts a loop, or tells what it would do.
-func (m *manager) start(ctx context.Context, p wire.StartParams) (any, error) {
-	folder, err := m.startFolder(p.Folder)
+func (s *starter) start(ctx context.Context, p wire.StartParams) (any, error) {
+	folder, err := s.startFolder(p.Folder)
 	if err != nil {
 		return nil, err
 	}
@@ -54,11 +65,11 @@ func (m *manager) start(ctx context.Context, p wire.StartParams) (any, error) {
 		return nil, rpc.Errorf(rpc.CodeInvalidParams, "%v", err)
 	}
 	if request.Slash != "" {
-		return m.slash(ctx, request.Slash, p)
+		return s.slash(ctx, request.Slash, p)
 	}
-	files := m.files(folder)
+	files := s.files(folder)
 	var settings config.Settings
-	err = m.withTrust(ctx, p.Trust, func() error {
+	err = s.withTrust(ctx, p.Trust, func() error {
 		settings, err = loadSettings(files)
 		if err == nil && p.Trust && settings.Trust != nil {
 			return settings.Trust
@@ -68,7 +79,7 @@ func (m *manager) start(ctx context.Context, p wire.StartParams) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg, sources, err := m.configOf(ctx, p, request, folder, settings)
+	cfg, sources, err := s.configOf(ctx, p, request, folder, settings)
 	if err != nil {
 		return nil, err
 	}
@@ -77,15 +88,15 @@ func (m *manager) start(ctx context.Context, p wire.StartParams) (any, error) {
 		return nil, err
 	}
 	if p.DryRun {
-		return m.dryRun(cfg, argv, prompt, sources), nil
+		return s.dryRun(cfg, argv, prompt, sources), nil
 	}
 	if p.Replace {
-		if err := m.clear(ctx, cfg.Folder, ""); err != nil {
+		if err := s.launcher.clear(ctx, cfg.Folder, ""); err != nil {
 			return nil, err
 		}
 	}
-	r, err := m.launch(cfg)
-	if decide := m.decisionFor(err, cfg); decide != nil { // a client without a plugin has nobody else to ask
+	r, err := s.launcher.launch(cfg)
+	if decide := s.questions.decisionFor(err, cfg); decide != nil { // a client without a plugin has nobody else to ask
 		r, err = decide(ctx)
 	}
 	if err != nil {
@@ -95,7 +106,7 @@ func (m *manager) start(ctx context.Context, p wire.StartParams) (any, error) {
 	start.Remember(files, cfg, r.Status().LoopID)
 	r.feed.AwaitBegin(ctx)
 	st := r.Status()
-	return wire.StartResult{LoopID: st.LoopID, State: string(st.State), StateFileURI: wire.FileURI(st.StateFile), SessionFileURI: wire.SessionURI(st), Warnings: m.warn(cfg)}, nil
+	return wire.StartResult{LoopID: st.LoopID, State: string(st.State), StateFileURI: wire.FileURI(st.StateFile), SessionFileURI: wire.SessionURI(st), Warnings: s.warn(cfg)}, nil
 }
 
 // maxWarning is how long a warning of a start is at most, in runes.
@@ -103,18 +114,18 @@ const maxWarning = 1000
 
 // warn returns what the user should know about a start. A client without a
 // plugin shows no answers, so it is told in messages as well.
-func (m *manager) warn(cfg loop.Config) []string {
+func (s *starter) warn(cfg loop.Config) []string {
 	warnings := make([]string, len(cfg.Warnings))
 	for i, warning := range cfg.Warnings {
 		warnings[i] = wire.LineOf(warning, maxWarning)
-		m.user.inform(messageWarning, "Ralph: "+warnings[i])
+		s.user.inform(messageWarning, "Ralph: "+warnings[i])
 	}
 	return warnings
 }
 
 // startFolder returns the folder that a start names; it must be there.
-func (m *manager) startFolder(uri string) (string, error) {
-	path, err := m.folderPath(uri)
+func (s *starter) startFolder(uri string) (string, error) {
+	path, err := s.workspace.folderPath(uri)
 	if err != nil {
 		return "", err
 	}
@@ -126,18 +137,18 @@ func (m *manager) startFolder(uri string) (string, error) {
 
 // configOf makes a loop's configuration of a start's parameters, and tells
 // where its values come from.
-func (m *manager) configOf(ctx context.Context, p wire.StartParams, request start.Request, folder string, settings config.Settings) (loop.Config, start.Sources, error) {
+func (s *starter) configOf(ctx context.Context, p wire.StartParams, request start.Request, folder string, settings config.Settings) (loop.Config, start.Sources, error) {
 	own, err := optionsOf(p.Choices)
 	if err != nil {
 		return loop.Config{}, nil, err
 	}
-	resolver := start.Resolver{Start: own, Settings: settings, Detect: m.agents.detect}
+	resolver := start.Resolver{Start: own, Settings: settings, Detect: s.agents.detect}
 	if p.Settings != nil {
 		if resolver.Editor, err = optionsOf(*p.Settings); err != nil {
 			return loop.Config{}, nil, err
 		}
 	}
-	reader := prompts{m.docs}
+	reader := prompts{s.docs}
 	prompt, says, err := reader.given(p)
 	if err != nil {
 		return loop.Config{}, nil, err
@@ -152,7 +163,7 @@ func (m *manager) configOf(ctx context.Context, p wire.StartParams, request star
 	}
 	prompt += p.Selection
 	_, state, _ := loop.StateIn(folder) // without one, no loop is known
-	warnings := resolver.Adopt(says, m.files(folder).KnowsLoop(state.LoopID))
+	warnings := resolver.Adopt(says, s.files(folder).KnowsLoop(state.LoopID))
 	if prompt == "" && p.PromptURI == "" {
 		if prompt, err = reader.configured(folder, settings); err != nil {
 			return loop.Config{}, nil, err
@@ -174,22 +185,22 @@ func (m *manager) configOf(ctx context.Context, p wire.StartParams, request star
 		return loop.Config{}, nil, err
 	}
 	sources["prompt"] = promptFrom
-	cfg.Folder, cfg.Version, cfg.Warnings = folder, m.version, append(cfg.Warnings, warnings...)
+	cfg.Folder, cfg.Version, cfg.Warnings = folder, s.version, append(cfg.Warnings, warnings...)
 	return cfg, sources, nil
 }
 
 // dryRun tells what a start would do. A client without a plugin shows its user
 // no answers, so it is told in a message as well.
-func (m *manager) dryRun(cfg loop.Config, argv []string, prompt string, sources start.Sources) wire.DryRunResult {
+func (s *starter) dryRun(cfg loop.Config, argv []string, prompt string, sources start.Sources) wire.DryRunResult {
 	l, stray := cfg.Limits, loop.StrayPromises(cfg.Prompt, cfg.Promise)
 	result := wire.DryRunResult{
-		Argv: argv, Cwd: cfg.Folder, PromptBytes: len(prompt), Hat: cfg.Hat, Sources: sources, Warnings: m.warn(cfg),
+		Argv: argv, Cwd: cfg.Folder, PromptBytes: len(prompt), Hat: cfg.Hat, Sources: sources, Warnings: s.warn(cfg),
 		Limits: wire.ParamsOf(l.All(), cfg.Promise),
 	}
-	m.user.inform(messageInfo, "Ralph would run "+dryRunText(result, l))
+	s.user.inform(messageInfo, "Ralph would run "+dryRunText(result, l))
 	if stray != "" {
 		result.Warnings = append(result.Warnings, stray)
-		m.user.inform(messageWarning, "Ralph: "+stray)
+		s.user.inform(messageWarning, "Ralph: "+stray)
 	}
 	return result
 }

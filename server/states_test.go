@@ -70,7 +70,7 @@ func TestADiscardedLoopHasEnded(t *testing.T) {
 func TestAPlainClientIsAskedAboutAFailedLoop(t *testing.T) {
 	dir := t.TempDir()
 	m, ed := askedManager(t, dir)
-	if _, err := m.start(t.Context(), wire.StartParams{Text: "x --max-failures 1", Choices: wire.Choices{Backend: agentThat(t, "fails")}}); err != nil {
+	if _, err := m.starter.start(t.Context(), wire.StartParams{Text: "x --max-failures 1", Choices: wire.Choices{Backend: agentThat(t, "fails")}}); err != nil {
 		t.Fatal(err)
 	}
 	want := "A Ralph loop failed in " + filepath.Base(dir) + " at iteration 1/50: too many failures in a row. The last failure: the agent exited with code 3. Go on with it?"

@@ -40,18 +40,18 @@ func (o *offered) moot() {
 
 // tell shows a client without a plugin what a loop says to its user: with a
 // question where something can be done. It doesn't block.
-func (m *manager) tell(r *managed, e loop.Event) {
-	if m.ed.Client().OptedIn {
+func (q *questions) tell(r *managed, e loop.Event) {
+	if q.ed.Client().OptedIn {
 		return
 	}
 	switch e := e.(type) {
 	case loop.Goal:
-		m.user.show(messageInfo, "Ralph: "+wire.GoalText(e))
+		q.user.show(messageInfo, "Ralph: "+wire.GoalText(e))
 	case loop.NearMiss:
-		m.tellWarning(r, "Ralph, "+wire.NearMissText(e), e.Offer)
+		q.tellWarning(r, "Ralph, "+wire.NearMissText(e), e.Offer)
 	case loop.Warning:
 		if !slices.Contains(r.cfg.Warnings, e.Message) { // the start has told those
-			m.tellWarning(r, "Ralph: "+wire.LineOf(e.Message, maxWarning), e.Offer)
+			q.tellWarning(r, "Ralph: "+wire.LineOf(e.Message, maxWarning), e.Offer)
 		}
 	case loop.LimitsChanged:
 		r.offered.moot()
@@ -59,42 +59,42 @@ func (m *manager) tell(r *managed, e loop.Event) {
 }
 
 // tellWarning shows a warning, and asks whether to do what the loop offers.
-func (m *manager) tellWarning(r *managed, message string, offer loop.Offer) {
+func (q *questions) tellWarning(r *managed, message string, offer loop.Offer) {
 	offers := wire.OffersOf(offer)
-	if len(offers) == 0 || m.user.asksItself() {
-		m.user.show(messageWarning, message)
+	if len(offers) == 0 || q.user.asksItself() {
+		q.user.show(messageWarning, message)
 		return
 	}
-	ctx := r.offered.question(m.ctx)
-	m.wg.Go(func() { m.offer(ctx, messageWarning, message, actionLeave, offers) })
+	ctx := r.offered.question(q.ctx)
+	q.wg.Go(func() { q.offer(ctx, messageWarning, message, actionLeave, offers) })
 }
 
 // offer asks whether to do one of the offers, and does it. ctx is over when they
 // are moot.
-func (m *manager) offer(ctx context.Context, kind messageType, message, safe string, offers []wire.Command) {
+func (q *questions) offer(ctx context.Context, kind messageType, message, safe string, offers []wire.Command) {
 	var titles []string
 	for _, o := range offers {
 		titles = append(titles, o.Title)
 	}
-	chosen := slices.Index(titles, m.user.askWith(ctx, kind, message, safe, titles...))
+	chosen := slices.Index(titles, q.user.askWith(ctx, kind, message, safe, titles...))
 	if chosen < 0 || ctx.Err() != nil {
 		return
 	}
-	err := m.do(m.ctx, offers[chosen])
+	err := q.do(q.ctx, offers[chosen])
 	if err != nil && !errors.Is(err, loop.ErrNotRunning) && !isReason(err, wire.ReasonNotRunning) { // else somebody else was faster
-		m.user.show(messageError, "Ralph: "+err.Error())
+		q.user.show(messageError, "Ralph: "+err.Error())
 	}
 }
 
 // do runs an offer's command. Those that aren't here are for clients with a plugin.
-func (m *manager) do(ctx context.Context, o wire.Command) (err error) {
+func (q *questions) do(ctx context.Context, o wire.Command) (err error) {
 	switch p := o.Arguments[0].(type) {
 	case wire.ChangeParams:
-		_, err = m.update(ctx, p)
+		_, err = q.controls.update(ctx, p)
 	case wire.ResumeParams:
-		_, err = m.resume(ctx, p)
+		_, err = q.controls.resume(ctx, p)
 	case wire.CancelParams:
-		_, err = m.cancel(ctx, p)
+		_, err = q.controls.cancel(ctx, p)
 	}
 	return err
 }

@@ -18,12 +18,12 @@ import (
 )
 
 // transcript reads a session back, page by page.
-func (m *manager) transcript(ctx context.Context, p wire.TranscriptParams) (any, error) {
-	path, err := m.sessionPath(p)
+func (rd *reader) transcript(ctx context.Context, p wire.TranscriptParams) (any, error) {
+	path, err := rd.sessionPath(p)
 	if err != nil {
 		return nil, err
 	}
-	client := m.ed.Client()
+	client := rd.ed.Client()
 	page, err := ReadTranscript(ctx, path, p.Cursor, p.Limit, client.OptedIn && client.Thinking)
 	var foreign *history.FormatError
 	var unreadable *fs.PathError
@@ -34,7 +34,7 @@ func (m *manager) transcript(ctx context.Context, p wire.TranscriptParams) (any,
 }
 
 // sessionPath finds the session that a transcript is asked of.
-func (m *manager) sessionPath(p wire.TranscriptParams) (string, error) {
+func (rd *reader) sessionPath(p wire.TranscriptParams) (string, error) {
 	switch {
 	case p.SessionFileURI != "":
 		path, err := wire.PathOf(p.SessionFileURI)
@@ -45,14 +45,14 @@ func (m *manager) sessionPath(p wire.TranscriptParams) (string, error) {
 	case p.LoopID == "":
 		return "", rpc.Errorf(rpc.CodeInvalidParams, "name a loop by loopId, or a session by sessionFileUri")
 	}
-	if r := m.known(p.LoopID); r != nil && r.Status().SessionFile != "" {
+	if r := rd.loops.known(p.LoopID); r != nil && r.Status().SessionFile != "" {
 		return r.Status().SessionFile, nil
 	}
-	m.mu.Lock()
-	folders := m.paths()
-	m.mu.Unlock()
+	rd.workspace.mu.Lock()
+	folders := rd.workspace.paths()
+	rd.workspace.mu.Unlock()
 	for _, folder := range folders {
-		path, err := history.Find(m.sessions(folder), folder, p.LoopID)
+		path, err := history.Find(rd.sessions(folder), folder, p.LoopID)
 		if err != nil || path != "" {
 			return path, err
 		}

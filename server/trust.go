@@ -18,23 +18,23 @@ const (
 )
 
 // files says where the settings of a loop in a folder are.
-func (m *manager) files(folder string) config.Files {
+func (e *env) files(folder string) config.Files {
 	files := config.FilesOf(folder, backends.Names())
-	files.Trusted = m.ed.Client().Trusted
+	files.Trusted = e.ed.Client().Trusted
 	return files
 }
 
 // withTrust does what untrusted files in the folder may keep from being done:
 // it is done again for each that the user trusts. A client that asks its user
 // itself says so with trust.
-func (m *manager) withTrust(ctx context.Context, trust bool, do func() error) error {
+func (s *starter) withTrust(ctx context.Context, trust bool, do func() error) error {
 	for trusted := ""; ; {
 		err := do()
 		var untrusted *config.UntrustedError
 		if !errors.As(err, &untrusted) || untrusted.File == trusted {
 			return err
 		}
-		if !trust && (m.user.asksItself() || m.user.ask(ctx, untrusted.Error(), aboutTrust) != actionTrust) {
+		if !trust && (s.user.asksItself() || s.user.ask(ctx, untrusted.Error(), aboutTrust) != actionTrust) {
 			return err
 		}
 		if err := untrusted.Remember(); err != nil {

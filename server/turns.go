@@ -114,25 +114,5 @@ func (m *manager) takeTurn(id string, target wire.LoopParams) *turn {
 	if !ok {
 		return nil
 	}
-	return m.turns.take(m.aim(target), order.holds)
-}
-
-// aim returns the folder that a command is about, "" when that isn't clear
-// yet. It looks at no disk.
-func (m *manager) aim(p wire.LoopParams) string {
-	if p.Folder == "" && p.LoopID != "" {
-		if r := m.known(p.LoopID); r != nil {
-			p.Folder = wire.FileURI(r.cfg.Folder)
-		}
-	}
-	if p.Folder == "" {
-		return "" // whichever has a loop
-	}
-	path, _ := wire.PathOf(p.Folder)
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if f := m.at(path, path); f != nil {
-		return f.path
-	}
-	return "" // a new one, or another name of a known one
+	return m.turns.take(m.loops.aim(target), order.holds)
 }

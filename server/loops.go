@@ -1,0 +1,194 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+
+	"ralph-lsp/loop"
+	"ralph-lsp/wire"
+)
+
+// loops finds the loops in the folders of the workspace: ours, and those that
+// another process drives, or nobody.
+type loops struct{ workspace *workspace }
+
+// find returns the running loop that an argument names by its id, by its
+// folder, or, when it names none, the only one there is.
+func (s *loops) find(loopID, folderURI string) (*managed, error) {
+	path, err := s.workspace.folderPath(folderURI)
+	if folderURI != "" && err != nil {
+		return nil, err
+	}
+	s.workspace.mu.Lock()
+	defer s.workspace.mu.Unlock()
+	var found []*managed
+	for _, f := range s.workspace.folders {
+		r := f.running
+		if r != nil && (loopID == "" || r.ID() == loopID) && (folderURI == "" || f.path == path) {
+			found = append(found, r)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return nil, failed(wire.ReasonNotRunning, loop.ErrNotRunning, nil)
+	case 1:
+		return found[0], nil
+	}
+	return nil, failed(wire.ReasonNoFolder, errors.New("several loops are running: say which by loopId or folder"), nil)
+}
+
+// known returns the loop with that id, running or ended, when it is ours.
+func (s *loops) known(loopID string) *managed {
+	s.workspace.mu.Lock()
+	defer s.workspace.mu.Unlock()
+	for _, f := range s.workspace.folders {
+		for _, r := range []*managed{f.running, f.last} {
+			if r != nil && r.ID() == loopID {
+				return r
+			}
+		}
+	}
+	return nil
+}
+
+// lastOf returns our loop that ended last, by its id or in a folder.
+func (s *loops) lastOf(p wire.LoopParams) *managed {
+	if p.LoopID != "" && p.Folder == "" {
+		return s.known(p.LoopID)
+	}
+	path, err := s.workspace.folderPath(p.Folder)
+	if err != nil {
+		return nil
+	}
+	s.workspace.mu.Lock()
+	defer s.workspace.mu.Unlock()
+	if f := s.workspace.folders[path]; f != nil && f.last != nil && (p.LoopID == "" || f.last.ID() == p.LoopID) {
+		return f.last
+	}
+	return nil
+}
+
+// aim returns the folder that a command is about, "" when that isn't clear
+// yet. It looks at no disk.
+func (s *loops) aim(p wire.LoopParams) string {
+	if p.Folder == "" && p.LoopID != "" {
+		if r := s.known(p.LoopID); r != nil {
+			p.Folder = wire.FileURI(r.cfg.Folder)
+		}
+	}
+	if p.Folder == "" {
+		return "" // whichever has a loop
+	}
+	path, _ := wire.PathOf(p.Folder)
+	s.workspace.mu.Lock()
+	defer s.workspace.mu.Unlock()
+	if f := s.workspace.at(path, path); f != nil {
+		return f.path
+	}
+	return "" // a new one, or another name of a known one
+}
+
+// elsewhere returns the folder of a loop that parameters name and that we
+// don't drive; "" when there is none.
+func (s *loops) elsewhere(ctx context.Context, p wire.LoopParams) (path string, seen loop.Status, err error) {
+	if p.Folder != "" || p.LoopID == "" {
+		if path, err = s.workspace.folderPath(p.Folder); err != nil && p.Folder == "" {
+			return "", seen, nil // nothing is named, and nothing is clear
+		} else if err != nil {
+			return "", seen, err
+		}
+		if err = checkStateFile(path); err != nil {
+			return "", seen, err
+		}
+		seen, _, _, err = loop.FolderStatus(path)
+		if errors.Is(err, fs.ErrNotExist) || err == nil && p.LoopID != "" && seen.LoopID != p.LoopID {
+			return "", seen, nil
+		}
+		return path, seen, err
+	}
+	s.workspace.awaitLooks(ctx)
+	s.workspace.mu.Lock()
+	defer s.workspace.mu.Unlock()
+	for _, f := range s.workspace.folders {
+		if f.seen != nil && f.seen.status.LoopID == p.LoopID {
+			return f.path, f.seen.status, nil
+		}
+	}
+	return "", seen, nil
+}
+
+// statusOf returns how the loop stands that parameters name, wherever it runs or ran.
+func (s *loops) statusOf(ctx context.Context, p wire.LoopParams) (loop.Status, bool) {
+	if r, err := s.find(p.LoopID, p.Folder); err == nil {
+		return r.Status(), true
+	}
+	if path, _, err := s.elsewhere(ctx, p); err == nil && path != "" {
+		now, _, _, err := loop.FolderStatus(path) // what was seen may be a moment old
+		return now, err == nil
+	}
+	if last := s.lastOf(p); last != nil {
+		return last.Status(), true
+	}
+	return loop.Status{}, false
+}
+
+// settle waits until loops that are over are out of their folders: an editor
+// hears of the end a moment before.
+func (s *loops) settle(ctx context.Context) {
+	var leaving []*managed
+	s.workspace.mu.Lock()
+	for _, f := range s.workspace.folders {
+		if r := f.running; r != nil && r.Status().State.Over() {
+			leaving = append(leaving, r)
+		}
+	}
+	s.workspace.mu.Unlock()
+	for _, r := range leaving {
+		select {
+		case <-r.retired:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// runningSession is the session file of the loop that runs in a folder, ours or
+// somebody else's; "" if there is none.
+func (s *loops) runningSession(path string) string {
+	s.workspace.mu.Lock()
+	defer s.workspace.mu.Unlock()
+	f := s.workspace.folders[path]
+	switch {
+	case f == nil:
+		return ""
+	case f.running != nil && !f.running.Status().State.Over(): // else it is about to leave
+		return f.running.Status().SessionFile
+	case f.seen != nil && !f.seen.status.State.Left():
+		return f.seen.status.SessionFile
+	}
+	return ""
+}
+
+// snapshot is what ralph/status says.
+func (s *loops) snapshot() []wire.LoopStatus {
+	s.workspace.mu.Lock()
+	defer s.workspace.mu.Unlock()
+	loops := []wire.LoopStatus{}
+	for _, path := range s.workspace.paths() {
+		if status, ok := s.workspace.folders[path].status(); ok {
+			loops = append(loops, status)
+		}
+	}
+	wire.TellApart(loops)
+	return loops
+}
+
+// LoopIn returns the loop of a folder as ralph/status shows it.
+func (s *loops) LoopIn(path string) (wire.LoopStatus, bool) {
+	s.workspace.mu.Lock()
+	defer s.workspace.mu.Unlock()
+	if f := s.workspace.folders[path]; f != nil {
+		return f.status()
+	}
+	return wire.LoopStatus{}, false
+}

@@ -1,0 +1,219 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"ralph-lsp/internal/paths"
+	"ralph-lsp/wire"
+)
+
+// workspace has the folders that loops run in, by each of their names.
+type workspace struct {
+	*env
+	lookout *lookout // looks at each folder
+
+	mu      sync.Mutex
+	closed  bool
+	folders map[string]*folder // by their paths
+	asked   map[askedOf]bool   // loops of which the user was asked already
+	level   string             // of updates, for the loops to come; "" is the client's
+}
+
+// paths lists the folders. The caller holds mu.
+func (w *workspace) paths() []string {
+	paths := make([]string, 0, len(w.folders))
+	for path := range w.folders {
+		paths = append(paths, path)
+	}
+	slices.Sort(paths)
+	return paths
+}
+
+// realNow is the path without links. A known folder that it would be taken for
+// is looked at again: the link that it was named by may lead elsewhere by now.
+func (w *workspace) realNow(path string) string {
+	real := paths.Real(path)
+	w.mu.Lock()
+	f := w.at(path, real)
+	w.mu.Unlock()
+	if f != nil && f.path != path {
+		now := paths.Real(f.path)
+		w.mu.Lock()
+		f.real = now
+		w.mu.Unlock()
+	}
+	return real
+}
+
+// changeFolders follows the editor's workspace. A loop in a folder that was
+// taken out is interrupted: its state file says where it can be taken up.
+func (w *workspace) changeFolders(added, removed []string) {
+	for _, path := range removed {
+		w.mu.Lock()
+		running := w.closeFolder(path)
+		w.mu.Unlock()
+		if running != nil {
+			w.wg.Go(running.Interrupt)
+		}
+	}
+	for _, path := range added {
+		real := w.realNow(path)
+		w.mu.Lock()
+		if !w.closed {
+			f := w.folder(path, real)
+			f.removed = false
+			if !slices.Contains(f.names, path) {
+				f.names = append(f.names, path)
+			}
+		}
+		w.mu.Unlock()
+	}
+	w.changed("")
+}
+
+// closeFolder takes a name from a folder. It returns the loop that has to end
+// before a folder that has no other name is forgotten. The caller holds mu.
+func (w *workspace) closeFolder(path string) (running *managed) {
+	f := w.at(path, path)
+	if f == nil || !slices.Contains(f.names, path) {
+		return nil
+	}
+	f.names = slices.DeleteFunc(f.names, func(name string) bool { return name == path })
+	if len(f.names) > 0 {
+		return nil
+	}
+	f.removed = true
+	w.forget(f)
+	return f.running
+}
+
+// folder returns the folder at path, which is watched from now on. The caller holds mu.
+func (w *workspace) folder(path, real string) *folder {
+	f := w.at(path, real)
+	if f == nil {
+		ctx, unwatch := context.WithCancel(w.ctx)
+		f = &folder{path: path, real: real, unwatch: unwatch, looked: make(chan struct{}), news: make(chan struct{}, 1)}
+		w.folders[path] = f
+		w.wg.Go(func() { w.lookout.watch(ctx, f) })
+		w.wg.Go(func() { w.lookout.follow(ctx, f) })
+	}
+	return f
+}
+
+// forget forgets a folder that the editor has no more, once no loop of ours is there.
+// The caller holds mu.
+func (w *workspace) forget(f *folder) {
+	if f.removed && !f.hasOurs() {
+		f.unwatch()
+		f.withdraw()
+		delete(w.folders, f.path)
+	}
+}
+
+// FolderAt returns the one path that stands for all names of a folder.
+func (w *workspace) FolderAt(path string) string {
+	real := w.realNow(path)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if f := w.at(path, real); f != nil {
+		return f.path
+	}
+	return path
+}
+
+// folderPath returns the folder that a URI names, or the workspace's only one.
+func (w *workspace) folderPath(uri string) (string, error) {
+	if uri != "" {
+		path, err := wire.PathOf(uri)
+		if err != nil {
+			return "", failed(wire.ReasonNoFolder, err, nil)
+		}
+		return w.FolderAt(path), nil
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var workspace []string
+	for _, path := range w.paths() {
+		if len(w.folders[path].names) > 0 {
+			workspace = append(workspace, path)
+		}
+	}
+	switch len(workspace) {
+	case 0:
+		return "", failed(wire.ReasonNoFolder, errors.New("no folder is open: name one"), nil)
+	case 1:
+		return workspace[0], nil
+	}
+	return "", failed(wire.ReasonNoFolder, errors.New("several folders are open: name one"), map[string]any{"folders": uris(workspace)})
+}
+
+func uris(paths []string) []string {
+	out := make([]string, len(paths))
+	for i, path := range paths {
+		out[i] = wire.FileURI(path)
+	}
+	return out
+}
+
+// FolderOf returns the workspace folder that a document belongs to, else the
+// folder it is in (the state file's is the one above .pi).
+func (w *workspace) FolderOf(uri string) string {
+	path, err := wire.PathOf(uri)
+	if err != nil {
+		return ""
+	}
+	w.mu.Lock()
+	best, length := "", 0
+	for _, f := range w.folders {
+		for _, name := range f.names {
+			if len(name) > length && strings.HasPrefix(path, name+string(filepath.Separator)) {
+				best, length = f.path, len(name)
+			}
+		}
+	}
+	w.mu.Unlock()
+	if best != "" {
+		return best
+	}
+	dir := filepath.Dir(path)
+	if filepath.Base(dir) == ".pi" {
+		dir = filepath.Dir(dir)
+	}
+	return w.FolderAt(dir)
+}
+
+// at returns the folder that a path names, nil for one that isn't known. real
+// is the path without links. The caller holds mu.
+func (w *workspace) at(path, real string) *folder {
+	if f := w.folders[path]; f != nil {
+		return f
+	}
+	for _, f := range w.folders {
+		if f.real == real || slices.Contains(f.names, path) {
+			return f
+		}
+	}
+	return nil
+}
+
+// awaitLooks waits until each folder was looked at once: who asks right behind
+// initialized is told of the loops that are there.
+func (w *workspace) awaitLooks(ctx context.Context) {
+	w.mu.Lock()
+	var looks []chan struct{}
+	for _, f := range w.folders {
+		looks = append(looks, f.looked)
+	}
+	w.mu.Unlock()
+	for _, looked := range looks {
+		select {
+		case <-looked:
+		case <-ctx.Done():
+		}
+	}
+}
