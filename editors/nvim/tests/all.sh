@@ -13,9 +13,9 @@ export RALPH_FAKE_MODEL=$out/bin/fakemodel RALPH_REAL_AGENTS=$PWD/.cache/agents
 
 editors/nvim/tests/fetch.sh
 tools/editors/lib/nvim-lint.sh
-CGO_ENABLED=0 go build -buildvcs=false -o "$RALPH_BIN" ./cmd/ralph-lsp
-CGO_ENABLED=0 go build -buildvcs=false -o "$RALPH_AGENTS/pi" ./editors/nvim/tests/agent
-CGO_ENABLED=0 go build -buildvcs=false -o "$RALPH_FAKE_MODEL" ./internal/fakemodel/serve
+CGO_ENABLED=0 go build -trimpath -buildvcs=false -o "$RALPH_BIN" ./cmd/ralph-lsp
+CGO_ENABLED=0 go build -trimpath -buildvcs=false -o "$RALPH_AGENTS/pi" ./editors/nvim/tests/agent
+CGO_ENABLED=0 go build -trimpath -buildvcs=false -o "$RALPH_FAKE_MODEL" ./internal/fakemodel/serve
 go run ./internal/agents/install
 
 # test VERSION: all that it says goes into a log.
