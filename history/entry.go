@@ -224,17 +224,7 @@ func stopReason(end stream.TurnEnd, calls int) string {
 }
 
 // Title makes one line of at most 80 runes of a prompt.
-func Title(prompt string) string {
-	const maxTitle, enough = 80, 1000
-	if len(prompt) > enough {
-		prompt = strings.ToValidUTF8(prompt[:enough], "")
-	}
-	runes := []rune(strings.Join(strings.Fields(stream.Plain(prompt)), " "))
-	if len(runes) > maxTitle {
-		runes = append(runes[:maxTitle-1], '…')
-	}
-	return string(runes)
-}
+func Title(prompt string) string { return stream.Line(prompt, 80) }
 
 func stamp(t time.Time) string { return t.UTC().Format(timeLayout) }
 

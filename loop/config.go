@@ -10,6 +10,7 @@ import (
 	"ralph-lsp/backends"
 	"ralph-lsp/history"
 	"ralph-lsp/internal/limits"
+	"ralph-lsp/internal/tell"
 	"ralph-lsp/loopstate"
 )
 
@@ -88,7 +89,7 @@ func (e *InterruptedError) Error() string {
 		how = "failed"
 	}
 	return fmt.Sprintf("%s holds a loop that %s at iteration %s: continue it or cancel it first",
-		e.Path, how, ofMax(e.State.Iteration, e.State.Limits().MaxIterations))
+		e.Path, how, tell.OfMax(e.State.Iteration, e.State.Limits().MaxIterations))
 }
 
 // Reason is why the loop stopped: StopInterrupted, or one that is Failed.
@@ -97,14 +98,6 @@ func (e *InterruptedError) Reason() StopReason {
 		return r
 	}
 	return StopInterrupted
-}
-
-// ofMax writes "3/50", or "3" for an unlimited loop.
-func ofMax(n, limit int) string {
-	if limit == 0 {
-		return fmt.Sprint(n)
-	}
-	return fmt.Sprintf("%d/%d", n, limit)
 }
 
 // newState is the state file of a loop that begins.

@@ -14,6 +14,7 @@ import (
 	"ralph-lsp/backends"
 	"ralph-lsp/history"
 	"ralph-lsp/internal/limits"
+	"ralph-lsp/internal/tell"
 	"ralph-lsp/loopstate"
 	"ralph-lsp/stream"
 )
@@ -256,7 +257,7 @@ func (w *watcher) HandleLoop(e Event) {
 	case StateChanged:
 		line = fmt.Sprintf("state %s %s", e.State, e.Reason)
 	case IterationStart:
-		line = fmt.Sprintf("begin %s", ofMax(e.Iteration, e.MaxIterations))
+		line = fmt.Sprintf("begin %s", tell.OfMax(e.Iteration, e.MaxIterations))
 	case IterationEnd:
 		line = fmt.Sprintf("end %d %s %s", e.Iteration, e.Outcome, e.Error)
 	case Goal:

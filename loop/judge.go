@@ -192,19 +192,10 @@ func reasonIn(stderr string) string {
 const lineLimit = 300
 
 // oneLine is s fit for a status line.
-func oneLine(s string) string { return clip(s, lineLimit) }
+func oneLine(s string) string { return stream.Line(s, lineLimit) }
 
 // halfLine is s fit for a status line that holds two such.
-func halfLine(s string) string { return clip(s, lineLimit/2) }
-
-// clip puts s into one line of at most limit characters.
-func clip(s string, limit int) string {
-	s = strings.Join(strings.Fields(stream.Plain(s)), " ")
-	if r := []rune(s); len(r) > limit {
-		s = string(r[:limit-1]) + "…"
-	}
-	return s
-}
+func halfLine(s string) string { return stream.Line(s, lineLimit/2) }
 
 // tally counts what came in a row.
 type tally struct {

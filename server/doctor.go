@@ -12,9 +12,11 @@ import (
 
 	"ralph-lsp/backends"
 	"ralph-lsp/config"
+	"ralph-lsp/internal/tell"
 	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"
 	"ralph-lsp/loopstate"
+	"ralph-lsp/stream"
 	"ralph-lsp/wire"
 )
 
@@ -51,7 +53,7 @@ func promiseChecks(dir string, settings config.Settings) []wire.Check {
 		return nil
 	}
 	if why := loop.StrayPromises(prompt, start.PromiseOf(prompt)); why != "" {
-		return []wire.Check{{ID: "prompt", Optional: true, Message: wire.LineOf(path+": "+why, maxWarning), Fix: "say which one counts: [completion] promise in " + config.Name + ", or --completion-promise"}}
+		return []wire.Check{{ID: "prompt", Optional: true, Message: stream.Line(path+": "+why, maxWarning), Fix: "say which one counts: [completion] promise in " + config.Name + ", or --completion-promise"}}
 	}
 	promise := start.PromiseOf(prompt)
 	if promise == "" {
@@ -133,7 +135,7 @@ func checkState(dir string) wire.Check {
 		return c
 	}
 	state, err := file.Load()
-	at := wire.OfMax(state.Iteration, state.Limits().MaxIterations)
+	at := tell.OfMax(state.Iteration, state.Limits().MaxIterations)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		c.OK, c.Message = true, "no loop in the folder"
@@ -173,7 +175,7 @@ func configChecks(settings config.Settings, err error) []wire.Check {
 		if h.Counts != "" {
 			counts = ": " + h.Counts + " counts"
 		}
-		checks = append(checks, wire.Check{ID: "config", Optional: true, Message: wire.LineOf(fmt.Sprintf("%s in the folder's %s is not taken%s", h.Line, config.Name, counts), maxWarning), Fix: "if you trust the file, say so with ralph-lsp trust"})
+		checks = append(checks, wire.Check{ID: "config", Optional: true, Message: stream.Line(fmt.Sprintf("%s in the folder's %s is not taken%s", h.Line, config.Name, counts), maxWarning), Fix: "if you trust the file, say so with ralph-lsp trust"})
 	}
 	for _, v := range settings.Values() {
 		checks = append(checks, wire.Check{ID: "setting." + v.Key, OK: true, Message: fmt.Sprintf("%s = %s (%s)", v.Key, wire.OneLine(v.Text), wire.SourceText[v.Source])})

@@ -117,7 +117,7 @@ const maxWarning = 1000
 func (s *starter) warn(cfg loop.Config) []string {
 	warnings := make([]string, len(cfg.Warnings))
 	for i, warning := range cfg.Warnings {
-		warnings[i] = wire.LineOf(warning, maxWarning)
+		warnings[i] = stream.Line(warning, maxWarning)
 		s.user.inform(messageWarning, "Ralph: "+warnings[i])
 	}
 	return warnings

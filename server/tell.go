@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"ralph-lsp/loop"
+	"ralph-lsp/stream"
 	"ralph-lsp/wire"
 )
 
@@ -51,7 +52,7 @@ func (q *questions) tell(r *managed, e loop.Event) {
 		q.tellWarning(r, "Ralph, "+wire.NearMissText(e), e.Offer)
 	case loop.Warning:
 		if !slices.Contains(r.cfg.Warnings, e.Message) { // the start has told those
-			q.tellWarning(r, "Ralph: "+wire.LineOf(e.Message, maxWarning), e.Offer)
+			q.tellWarning(r, "Ralph: "+stream.Line(e.Message, maxWarning), e.Offer)
 		}
 	case loop.LimitsChanged:
 		r.offered.moot()

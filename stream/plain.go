@@ -212,3 +212,16 @@ func selects(before, selector rune) bool {
 	}
 	return !unicode.IsSpace(before)
 }
+
+// Line is s as one plain line of at most so many runes, white space collapsed. Of
+// a long text only the beginning is looked at.
+func Line(s string, most int) string {
+	if len(s) > 16*most {
+		s = strings.ToValidUTF8(s[:16*most], "")
+	}
+	s = strings.Join(strings.Fields(Plain(s)), " ")
+	if utf8.RuneCountInString(s) <= most {
+		return s
+	}
+	return string([]rune(s)[:most-1]) + "…"
+}

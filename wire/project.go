@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"ralph-lsp/history"
 	"ralph-lsp/internal/tell"
@@ -392,17 +391,4 @@ func (in toolInput) line() int {
 }
 
 // OneLine makes a title of s: white space collapsed, at most MaxTitle runes.
-func OneLine(s string) string { return LineOf(s, MaxTitle) }
-
-// LineOf is s as one plain line of at most so many runes.
-func LineOf(s string, most int) string {
-	if len(s) > 16*most {
-		s = strings.ToValidUTF8(s[:16*most], "") // a heredoc may be long; enough is enough
-	}
-	s = strings.Join(strings.Fields(stream.Plain(s)), " ")
-	if utf8.RuneCountInString(s) <= most {
-		return s
-	}
-	runes := []rune(s)
-	return string(runes[:most-1]) + "…"
-}
+func OneLine(s string) string { return stream.Line(s, MaxTitle) }

@@ -127,7 +127,7 @@ func saidOf(e loop.StateChanged) Said {
 func RetryText(e stream.Retry) string {
 	attempt := fmt.Sprint(e.Attempt)
 	if e.MaxAttempts > 0 {
-		attempt = OfMax(e.Attempt, e.MaxAttempts)
+		attempt = tell.OfMax(e.Attempt, e.MaxAttempts)
 	}
 	return JoinFacts(fmt.Sprintf("the agent tries again in %s (attempt %s)", tell.Elapsed(e.Delay), attempt), sentence(e.Message))
 }

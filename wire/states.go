@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"ralph-lsp/internal/tell"
 	"ralph-lsp/loop"
 )
 
@@ -131,7 +132,7 @@ func Doing(l LoopStatus) string {
 }
 
 // Position is how far a loop has come: "3/50".
-func Position(l LoopStatus) string { return OfMax(max(l.Iteration, 1), l.MaxIterations) }
+func Position(l LoopStatus) string { return tell.OfMax(max(l.Iteration, 1), l.MaxIterations) }
 
 // TextOf says in one line how a loop stands, "" for none.
 func TextOf(l LoopStatus) string {

@@ -16,14 +16,6 @@ func sentence(text string) string { return strings.Join(strings.Fields(stream.Pl
 
 // These write what the editors and the terminal say in the same words.
 
-// OfMax writes "3/50", or "3" where there is no limit.
-func OfMax(n, limit int) string {
-	if limit == 0 {
-		return fmt.Sprint(n)
-	}
-	return fmt.Sprintf("%d/%d", n, limit)
-}
-
 // JoinFacts puts the facts that aren't empty between dots.
 func JoinFacts(facts ...string) string {
 	var said []string
@@ -42,7 +34,7 @@ func Line(s loop.Status, problem *string) string {
 	if s.Pausing {
 		pausing = "pausing"
 	}
-	return stream.Plain(JoinFacts(OfMax(max(s.Iteration, 1), s.Limits.MaxIterations), CostText(s.Cost, s.CostIncomplete), pausing, Activity(s, problem, time.Time{})))
+	return stream.Plain(JoinFacts(tell.OfMax(max(s.Iteration, 1), s.Limits.MaxIterations), CostText(s.Cost, s.CostIncomplete), pausing, Activity(s, problem, time.Time{})))
 }
 
 // Activity is what a loop does right now; now is as in WaitText.
@@ -131,7 +123,7 @@ func QuestionAbout(err error) string {
 // LeftSentence says how a loop was left behind: "A Ralph loop failed here at
 // iteration 3/50: too many failures in a row."
 func LeftSentence(where string, reason loop.StopReason, iteration, limit int) string {
-	return "A Ralph loop " + HowLeft(reason, where+" at iteration "+OfMax(iteration, limit)) + "."
+	return "A Ralph loop " + HowLeft(reason, where+" at iteration "+tell.OfMax(iteration, limit)) + "."
 }
 
 // HowLeft says how a loop was left behind, and why when that is known: "was

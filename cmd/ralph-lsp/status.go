@@ -69,7 +69,7 @@ func printStatus(out io.Writer, p palette, st loop.Status, owner loopstate.Owner
 		fmt.Fprintf(out, "no loop in %s; start one with ralph-lsp run\n", plainLine(st.Folder))
 		return
 	}
-	fmt.Fprintln(out, p.bold("Ralph "+wire.OfMax(st.Iteration, st.Limits.MaxIterations))+"  "+p.cyan(plainLine(stateWords(st, now))))
+	fmt.Fprintln(out, p.bold("Ralph "+tell.OfMax(st.Iteration, st.Limits.MaxIterations))+"  "+p.cyan(plainLine(stateWords(st, now))))
 	fact := func(name, value string) {
 		if value != "" {
 			fmt.Fprintf(out, "  %s %s\n", p.dim(fmt.Sprintf("%-9s", name)), plainLine(value))

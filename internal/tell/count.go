@@ -20,3 +20,11 @@ func Counted(n int, noun string) string {
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
 }
+
+// OfMax writes "3/50", or "3" where there is no limit.
+func OfMax(n, limit int) string {
+	if limit == 0 {
+		return fmt.Sprint(n)
+	}
+	return fmt.Sprintf("%d/%d", n, limit)
+}

@@ -11,6 +11,7 @@ import (
 	"ralph-lsp/backends"
 	"ralph-lsp/config"
 	"ralph-lsp/internal/limits"
+	"ralph-lsp/internal/tell"
 	"ralph-lsp/loop"
 	"ralph-lsp/loopstate"
 	"ralph-lsp/stream"
@@ -217,7 +218,7 @@ func promiseFix(text string) fix {
 func (d *Documents) loopFindings(doc *document, front loopstate.Front, s loopstate.State) []finding {
 	var found []finding
 	status, ok := d.env.LoopIn(d.folderOf(doc))
-	at := wire.OfMax(s.Iteration, s.Limits().MaxIterations)
+	at := tell.OfMax(s.Iteration, s.Limits().MaxIterations)
 	switch state := loop.State(status.State); {
 	case !ok:
 	case state == loop.StateInterrupted && s.Active:
