@@ -26,9 +26,6 @@ func detailsOf(l LoopStatus, s loop.Status) []Detail {
 	add("Tokens", tokensText(l.Tokens))
 	add("Context", contextText(l.Context))
 	add("Quota", quotaText(l.Quota))
-	if l.Live && !l.Owned {
-		add("Driven by", "another process")
-	}
 	add("Error", sentence(l.Error))
 	return rows
 }

@@ -24,7 +24,7 @@ export interface Parts {
 
 type Handler = (argument: never) => unknown;
 
-/** Registers all commands. What one throws is shown, and its result is undefined. */
+/** Registers all commands. What one throws is shown. */
 export function registerCommands(parts: Parts): vscode.Disposable {
   const all = { ...editorCommands(parts), ...lensCommands(parts) };
   return vscode.Disposable.from(...Object.entries(all).map(([id, run]) => vscode.commands.registerCommand(id, guarded(run))));
@@ -35,8 +35,7 @@ function guarded(run: Handler) {
     try {
       return await run(args[0] as never);
     } catch (e) {
-      void showError(e);
-      return undefined;
+      return showError(e);
     }
   };
 }

@@ -5,7 +5,7 @@ import { t } from './l10n';
 import type { Loops } from './loops';
 import { shownFor } from './notifications';
 import { CommandError, type Sidecar } from './sidecar';
-import { command, limitKeys, type Limits, type LoopParams, type LoopResult, type LoopStatus } from './wire';
+import { command, limitKeys, type CommandId, type Limits, type LoopParams, type LoopResult, type LoopStatus } from './wire';
 
 const named = (l: LoopStatus): LoopParams => (l.loopId ? { loopId: l.loopId } : { folder: l.folder });
 const can = (...what: string[]) => (l: LoopStatus): boolean => what.some((w) => l.can?.includes(w));
@@ -17,13 +17,13 @@ export class Controls {
   async cancel(argument?: LoopArgument & { when?: 'now' | 'afterIteration' }): Promise<LoopResult | undefined> {
     const loop = await chooseLoop(this.loops, argument, can('cancel', 'discard'));
     // Whatever runs in its folder: the loop may have been replaced a moment ago.
-    return loop && this.sidecar.execute<LoopResult>(command.cancel, { folder: loop.folder, when: argument?.when });
+    return loop && this.run(command.cancel, { folder: loop.folder, when: argument?.when });
   }
 
   /** Lets the iteration finish, and starts no other. */
   async pause(argument?: LoopArgument): Promise<LoopResult | undefined> {
     const loop = await chooseLoop(this.loops, argument, can('pause'));
-    return loop && this.sidecar.execute<LoopResult>(command.pause, named(loop));
+    return loop && this.run(command.pause, named(loop));
   }
 
   /** Goes on with a loop, with new limits if some are given; one that stopped at a limit needs a higher one. */
@@ -38,13 +38,13 @@ export class Controls {
   }
 
   /** Tells the next run something. */
-  async steer(argument?: LoopArgument & { text?: string }): Promise<{ guidanceId?: string } | undefined> {
+  async steer(argument?: LoopArgument & { text?: string }): Promise<LoopResult | undefined> {
     const loop = await chooseLoop(this.loops, argument, can('steer'));
     if (!loop) return undefined;
     const text = argument?.text ?? (await vscode.window.showInputBox({
       title: t('Ralph: steer'), prompt: t('What should the next iteration know?'), ignoreFocusOut: true,
     }));
-    return text?.trim() ? this.sidecar.execute(command.steer, { ...named(loop), text }) : undefined;
+    return text?.trim() ? this.run(command.steer, { ...named(loop), text }) : undefined;
   }
 
   async openStateFile(argument?: LoopArgument): Promise<void> {
@@ -58,18 +58,23 @@ export class Controls {
     if (file) await vscode.window.showTextDocument(vscode.Uri.parse(file));
   }
 
+  /** Runs one of the server's commands, and says what came of it. */
+  private async run(id: CommandId, argument: object): Promise<LoopResult> {
+    const result = await this.sidecar.execute<LoopResult>(id, argument);
+    if (result.text) vscode.window.setStatusBarMessage(`Ralph: ${result.text}`, shownFor);
+    return result;
+  }
+
   /** Changes a loop's limits; without any that are given, and if ask is set, to what the user types. */
   private async change(id: typeof command.resume | typeof command.update, loop: LoopStatus, given: Limits, ask: boolean): Promise<LoopResult | undefined> {
-    if (!ask || Object.keys(given).length > 0) return this.sidecar.execute<LoopResult>(id, { ...named(loop), ...given });
+    if (!ask || Object.keys(given).length > 0) return this.run(id, { ...named(loop), ...given });
     for (let prompt = loop.limitTexts?.join(' · ') ?? '', value = ''; ;) {
       const text = await vscode.window.showInputBox({
         title: t('Ralph: change limits'), prompt, value, placeHolder: t('80, +10, $7 or 2h; also as flags: --max-iterations 80 --completion-promise DONE'), ignoreFocusOut: true,
       });
       if (!text?.trim()) return undefined;
       try {
-        const result = await this.sidecar.execute<LoopResult>(id, { ...named(loop), text });
-        if (result.text) vscode.window.setStatusBarMessage(`Ralph: ${result.text}`, shownFor);
-        return result;
+        return await this.run(id, { ...named(loop), text });
       } catch (e) {
         if (!(e instanceof CommandError) || e.data.key !== 'text') throw e;
         [prompt, value] = [e.message, text];

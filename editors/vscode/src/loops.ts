@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import { LoopRecord } from './loopRecord';
 import type { Sidecar } from './sidecar';
 import type { Model, Server } from './statusText';
-import { command, type End, type LoopStatus, type PastLoop, type Said } from './wire';
+import { command, type End, type LoopStatus, type PastLoop, type ReadResult, type Said } from './wire';
 
 /** Silence after which a running loop counts as quiet. */
 const quietAfter = 3 * 60_000;
@@ -102,6 +102,7 @@ export class Loops implements vscode.Disposable {
     if (!l.loopId) return;
     this.lastSign.set(l.loopId, Date.now());
     if (l.live) this.seen.delete(l.loopId); // its next end is another one
+    else if (!this.records.has(l.loopId)) void this.readRecord(l.loopId);
     if (l.state === 'interrupted') this.records.get(l.loopId)?.interrupted(); // any other tells its end itself
   }
 
@@ -109,6 +110,22 @@ export class Loops implements vscode.Disposable {
     this.changeEmitter.fire();
     if (this.status.some((l) => l.live)) this.timer ??= setInterval(() => this.tickEmitter.fire(), clockTick);
     else this.timer = void clearInterval(this.timer);
+  }
+
+  /** Reads what a loop did before this window was there. */
+  private async readRecord(loopId: string): Promise<void> {
+    const record = this.record(loopId);
+    try {
+      for (let after = '', more = true; more;) {
+        const page: ReadResult = await this.sidecar.execute(command.read, { loopId, after });
+        record.add(page.updates);
+        [after, more] = [page.cursor, page.more];
+      }
+      if (!this.byId(loopId)?.live) record.interrupted();
+      this.changed();
+    } catch (e) {
+      this.sidecar.log.debug(`reading a loop's log: ${String(e)}`);
+    }
   }
 
   private async readPast(): Promise<void> {

@@ -6,7 +6,7 @@ import { t } from './l10n';
 import type { Loops } from './loops';
 import { facts } from './show';
 import { CommandError, type Sidecar } from './sidecar';
-import { command, type End, type LoopParams, type LoopStatus, type Said } from './wire';
+import { command, type End, type ErrorData, type LoopParams, type LoopStatus, type Said } from './wire';
 
 /** Milliseconds that the status bar shows what needs no answer. */
 export const shownFor = 15_000;
@@ -72,16 +72,18 @@ async function over(title: string | undefined, said: Said, loop: LoopParams): Pr
 
 /** Shows what a loop says; first are the buttons that change nothing. */
 async function tell(title: string | undefined, { text, class: kind = 'info', offers = [] }: Said, first: Button[] = []): Promise<void> {
-  const message = title ? `Ralph in ${title}: ${text}` : `Ralph: ${text}`;
+  const message = title ? `Ralph (${title}): ${text}` : `Ralph: ${text}`;
   if (kind === 'info') vscode.window.setStatusBarMessage(message, shownFor);
   else await ask(kind, message, [...first, ...offers]);
 }
 
-/** Shows why a command of the user's failed, with what helps. */
-export async function showError(e: unknown): Promise<void> {
-  const reason = e instanceof CommandError ? e.data.reason : undefined;
-  const helps = reason === 'backend_not_found' ? [button(t('Run Doctor'), 'ralph.doctor'), settings('ralph.backend')] : [];
-  await ask('error', `Ralph: ${e instanceof Error ? e.message : String(e)}`, helps);
+/** Shows why a command of the user's failed, with what helps. Where something else can be done, returns what came of that. */
+export async function showError(e: unknown): Promise<unknown> {
+  const message = e instanceof Error ? e.message : String(e);
+  const { reason, question, offers }: ErrorData = e instanceof CommandError ? e.data : {};
+  if (offers) return ask('warning', question ?? message, [button(t('Keep'), ''), ...offers]);
+  void ask('error', `Ralph: ${message}`, reason === 'backend_not_found' ? [button(t('Run Doctor'), 'ralph.doctor'), settings('ralph.backend')] : []);
+  return undefined;
 }
 
 /** Shows a message with buttons, the safe one first, and does what is chosen. */
@@ -90,5 +92,5 @@ export async function ask(kind: 'ok' | 'warning' | 'error', message: string, but
   const show = { ok: showInformationMessage, warning: showWarningMessage, error: showErrorMessage }[kind];
   const chosen = await show(message, ...buttons.map((b) => b.title));
   const what = buttons.find((b) => b.title === chosen);
-  return what && vscode.commands.executeCommand(what.command, ...what.arguments ?? []);
+  return what?.command && vscode.commands.executeCommand(what.command, ...what.arguments ?? []);
 }

@@ -4,7 +4,7 @@ import { chooseFolder } from './choose';
 import * as config from './config';
 import { t } from './l10n';
 import { promptUri, choosePrompt, type LastPrompt, type Prompt } from './prompt';
-import { CommandError, type Sidecar } from './sidecar';
+import type { Sidecar } from './sidecar';
 import { askLimits } from './startLimits';
 import { command, isSlash, type DryRunResult, type LoopParams, type SlashResult, type StartParams, type StartResult } from './wire';
 
@@ -59,41 +59,17 @@ export class Starter {
     return this.run({ ...params, ...limits });
   }
 
-  /** Starts, and asks what to do with a loop that is in the way. */
+  /** Starts, or does what a text says that is another command. */
   async run(params: StartParams): Promise<StartResult | undefined> {
-    try {
-      const result = await this.sidecar.execute<StartResult | SlashResult>(command.start, params);
-      if (isSlash(result)) return void tell(result);
+    const result = await this.sidecar.execute<StartResult | SlashResult>(command.start, params);
+    if (!isSlash(result)) {
       this.onStarted({ loopId: result.loopId, folder: params.folder });
       return result;
-    } catch (e) {
-      const { reason, question = '' } = e instanceof CommandError ? e.data : {};
-      if (params.replace === undefined && reason === 'already_running') return this.replaceRunning(params, question);
-      if (params.replace === undefined && reason === 'interrupted') return this.replaceLeft(params, question);
-      throw e;
     }
-  }
-
-  private async replaceRunning(params: StartParams, question: string): Promise<StartResult | undefined> {
-    const replace = t('Cancel and Start');
-    const answer = await vscode.window.showWarningMessage(question, t('Keep'), replace);
-    return answer === replace ? this.run({ ...params, replace: true }) : undefined;
-  }
-
-  /** Of a loop that was interrupted, or has failed. */
-  private async replaceLeft(params: StartParams, question: string): Promise<StartResult | undefined> {
-    const [resume, discard] = [t('Resume'), t('Discard and Start')];
-    const answer = await vscode.window.showWarningMessage(question, t('Keep'), resume, discard);
-    if (answer === discard) return this.run({ ...params, replace: true });
-    if (answer === resume) await this.sidecar.execute(command.resume, { folder: params.folder } satisfies LoopParams);
+    if (result.command === '/ralph-help') void vscode.commands.executeCommand('ralph.help');
+    else if (result.text) void vscode.window.showInformationMessage(`Ralph: ${result.text}`);
     return undefined;
   }
-}
-
-/** Shows what a text did that is a command and no start. */
-function tell(result: SlashResult): void {
-  if (result.command === '/ralph-help') void vscode.commands.executeCommand('ralph.help');
-  else if (result.state === 'idle') void vscode.window.showInformationMessage(t('There is no Ralph loop to do that with.'));
 }
 
 /** The parameters of a start in a folder: what the argument says, and below it the settings. */

@@ -10,8 +10,6 @@ const maxOutputLines = 20;
 const maxOutputChars = 4000;
 
 export class Transcript {
-  /** Number of the last update that is in the text. */
-  seq = 0;
   private readonly parts: string[] = [];
   /** In characters. */
   length = 0;
@@ -23,23 +21,9 @@ export class Transcript {
 
   constructor(private readonly thinking: boolean) {}
 
-  /** Takes updates; seq is the number of the last. Those that are in already are skipped. */
-  add(updates: readonly Update[], seq: number): void {
-    const fresh = Math.min(updates.length, Math.max(0, seq - this.seq));
-    for (const u of updates.slice(updates.length - fresh)) this.one(u);
-    this.seq = Math.max(this.seq, seq);
-    this.trim();
-  }
-
-  /** Takes what was said before the numbered updates. */
-  addEarlier(updates: readonly Update[]): void {
+  add(updates: readonly Update[]): void {
     for (const u of updates) this.one(u);
     this.trim();
-  }
-
-  /** Says that text is missing here. */
-  gap(): void {
-    this.block(`*${t('... something is missing here ...')}*`);
   }
 
   text(): string {

@@ -3,10 +3,9 @@ import * as path from 'node:path';
 import * as vscode from 'vscode';
 import { t } from './l10n';
 import type { Loops } from './loops';
-import { firstOwn, isBegin, Runs } from './runs';
-import { CommandError, type Sidecar } from './sidecar';
+import type { Sidecar } from './sidecar';
 import { Transcript } from './transcript';
-import { command, type LoopParams, type OutputResult, type TranscriptResult, type Update, type UpdateParams } from './wire';
+import { command, type LoopParams, type ReadResult, type UpdateParams } from './wire';
 import * as config from './config';
 
 const scheme = 'ralph-transcript';
@@ -17,9 +16,9 @@ const refreshPerThousand = 5;
 interface Open {
   loopId: string;
   transcript: Transcript;
-  /** It is to be made anew: another run has begun, or another server. */
-  stale: boolean;
-  /** Reading what is missing; again: more has come meanwhile. */
+  /** The place in the loop's log up to which the transcript has it, '' is the beginning. */
+  cursor: string;
+  /** Reading what is missing; again: there is more. */
   reading?: Promise<void>;
   again: boolean;
   timer?: NodeJS.Timeout;
@@ -27,7 +26,6 @@ interface Open {
 
 export class TranscriptView implements vscode.TextDocumentContentProvider, vscode.Disposable {
   private readonly open = new Map<string, Open>();
-  private readonly runs = new Runs();
   /** By loop id: a loop keeps its document's name. */
   private readonly uris = new Map<string, vscode.Uri>();
   private readonly emitter = new vscode.EventEmitter<vscode.Uri>();
@@ -41,13 +39,9 @@ export class TranscriptView implements vscode.TextDocumentContentProvider, vscod
       vscode.workspace.onDidOpenTextDocument((d) => d.uri.scheme === scheme && this.emitter.fire(d.uri)),
       vscode.workspace.onDidCloseTextDocument((d) => d.uri.scheme === scheme && this.forget(d.uri)),
       vscode.workspace.onDidChangeTextDocument((e) => e.document.uri.scheme === scheme && follow(e)),
-      vscode.window.onDidChangeVisibleTextEditors(() => this.setLevel()),
+      vscode.window.onDidChangeVisibleTextEditors(() => this.seen()),
       vscode.workspace.onDidChangeConfiguration((e) => e.affectsConfiguration('ralph.transcript.thinking') && this.renew()),
-      sidecar.onServer((server) => {
-        if (server.state !== 'running') return;
-        this.runs.forget();
-        this.renew();
-      }),
+      sidecar.onServer((server) => server.state === 'running' && this.readOpen(() => true)),
       sidecar.onUpdate((p) => this.take(p)),
     ];
   }
@@ -68,7 +62,7 @@ export class TranscriptView implements vscode.TextDocumentContentProvider, vscod
     const loopId = uri.query;
     let open = this.open.get(uri.toString());
     if (!open) {
-      open = { loopId, transcript: new Transcript(config.showThinking()), stale: true, again: false };
+      open = { loopId, transcript: new Transcript(config.showThinking()), cursor: '', again: false };
       this.open.set(uri.toString(), open);
       await this.read(open);
     }
@@ -96,33 +90,34 @@ export class TranscriptView implements vscode.TextDocumentContentProvider, vscod
     this.open.delete(uri.toString());
   }
 
-  /** The agent's text is only sent while somebody can see it. */
-  private setLevel(): void {
-    const visible = vscode.window.visibleTextEditors.some((e) => e.document.uri.scheme === scheme);
-    this.sidecar.setLevel(visible ? 'all' : 'tools');
+  /** The agent's text is only sent while somebody can see it, and read when somebody sees it again. */
+  private seen(): void {
+    this.sidecar.setLevel(visible().size > 0 ? 'all' : 'tools');
+    this.readOpen((uri) => visible().has(uri));
   }
 
   private take(p: UpdateParams): void {
-    const begins = this.runs.begins(p);
     for (const [uri, open] of this.open) {
-      if (open.loopId !== p.loopId) continue;
-      open.stale ||= begins;
-      if (open.reading) open.again = true;
-      else if (open.stale || open.transcript.seq < p.seq - p.updates.length) void this.read(open).then(() => this.refresh(uri, open));
-      else {
-        if (p.dropped > 0) open.transcript.gap();
-        open.transcript.add(p.updates, p.seq);
+      if (open.loopId !== p.loopId || !visible().has(uri)) continue;
+      if (p.after === open.cursor && !open.reading) {
+        open.transcript.add(p.updates);
+        open.cursor = p.cursor ?? '';
+        this.refresh(uri, open);
+      } else {
+        void this.read(open).then(() => this.refresh(uri, open));
       }
-      this.refresh(uri, open);
     }
   }
 
   /** Makes the open transcripts anew. */
   private renew(): void {
+    for (const open of this.open.values()) Object.assign(open, { cursor: '', transcript: new Transcript(config.showThinking()) });
+    this.readOpen(() => true);
+  }
+
+  private readOpen(which: (uri: string) => boolean): void {
     for (const [uri, open] of this.open) {
-      open.stale = true;
-      open.again = true; // if it is being read
-      void this.read(open).then(() => this.refresh(uri, open));
+      if (which(uri)) void this.read(open).then(() => this.refresh(uri, open));
     }
   }
 
@@ -133,80 +128,34 @@ export class TranscriptView implements vscode.TextDocumentContentProvider, vscod
     }, minRefresh + (open.transcript.length * refreshPerThousand) / 1000);
   }
 
-  /** Reads what the transcript lacks, from the sidecar or from the session file. */
+  /** Reads the loop's log from the transcript's place on, wherever the loop runs or ran. */
   private read(open: Open): Promise<void> {
+    open.again = true;
     open.reading ??= this.readAll(open).finally(() => (open.reading = undefined));
     return open.reading;
   }
 
   private async readAll(open: Open): Promise<void> {
     try {
-      do {
+      while (open.again) {
         open.again = false;
-        const transcript = open.stale ? await this.anew(open) : open.transcript;
-        if (!transcript) continue;
-        await this.complete(open.loopId, transcript);
-        open.transcript = transcript; // only now: the old one is shown until then
-      } while (open.again);
+        const { transcript, cursor: after } = open;
+        const page = await this.sidecar.execute<ReadResult>(command.read, { loopId: open.loopId, after });
+        if (open.transcript !== transcript) continue; // it is made anew
+        if (page.reset) open.transcript = new Transcript(config.showThinking());
+        open.transcript.add(page.updates);
+        open.cursor = page.cursor;
+        open.again ||= page.more;
+      }
     } catch (e) {
-      open.stale = true;
       this.sidecar.log.warn(`reading the transcript: ${String(e)}`);
     }
   }
+}
 
-  /** Adds what the running sidecar has beyond the transcript. */
-  private async complete(loopId: string, transcript: Transcript): Promise<void> {
-    for (let r = await this.output(loopId, transcript.seq); r?.updates.length; r = await this.output(loopId, transcript.seq)) {
-      if (!r.complete) transcript.gap();
-      transcript.add(r.updates, r.nextSeq);
-    }
-  }
-
-  /** What the sidecar keeps of its own run of a loop; undefined: it has run none. */
-  private async output(loopId: string, afterSeq: number): Promise<OutputResult | undefined> {
-    try {
-      return await this.sidecar.execute<OutputResult>(command.output, { loopId, afterSeq });
-    } catch (e) {
-      if (e instanceof CommandError && e.data.reason === 'not_running') return undefined;
-      throw e;
-    }
-  }
-
-  /**
-   * A transcript with what the session file has of the runs before the
-   * sidecar's own. Undefined: they can't be told apart before its first iteration.
-   */
-  private async anew(open: Open): Promise<Transcript | undefined> {
-    const transcript = new Transcript(config.showThinking());
-    open.stale = false;
-    const own = await this.output(open.loopId, 0);
-    if (own && !own.complete) return transcript; // it is long enough without the session
-    const begin = own?.updates.some(isBegin);
-    if (own && !begin && !own.updates.some((u) => u.sessionUpdate === '_ralph/end')) {
-      open.stale = true;
-      return undefined;
-    }
-    const session = await this.session(open.loopId);
-    transcript.addEarlier(begin ? session.slice(0, firstOwn(session, own?.updates ?? [])) : session);
-    if (own && !begin) transcript.seq = own.nextSeq; // all of it is in the session
-    return transcript;
-  }
-
-  /** A loop's session file, none of it when it has none yet, or none any more. */
-  private async session(loopId: string): Promise<Update[]> {
-    const updates: Update[] = [];
-    let cursor: string | undefined;
-    try {
-      do {
-        const page: TranscriptResult = await this.sidecar.execute(command.transcript, { loopId, cursor });
-        updates.push(...page.updates);
-        cursor = page.nextCursor;
-      } while (cursor);
-    } catch (e) {
-      this.sidecar.log.debug(`reading the session: ${String(e)}`);
-    }
-    return updates;
-  }
+/** The URIs of the transcripts that can be seen. */
+function visible(): Set<string> {
+  return new Set(vscode.window.visibleTextEditors.map((e) => e.document.uri).filter((uri) => uri.scheme === scheme).map(String));
 }
 
 /** Where a document is open. */

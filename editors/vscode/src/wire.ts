@@ -19,10 +19,8 @@ export const command = {
   steer: 'ralph.loop.steer',
   open: 'ralph.loop.open',
   status: 'ralph.loop.status',
-  output: 'ralph.loop.output',
   read: 'ralph.loop.read',
   history: 'ralph.loop.history',
-  transcript: 'ralph.loop.transcript',
   plan: 'ralph.plan',
   help: 'ralph.help',
   doctor: 'ralph.doctor',
@@ -77,11 +75,11 @@ export interface StatusParams {
   loops: LoopStatus[];
 }
 
-/** seq is the number of the last update; the first of a loop is 1. */
+/** The cursors are the places in the loop's log before and after the updates; without after, some are missing. */
 export interface UpdateParams {
   loopId: string;
-  seq: number;
-  dropped: number;
+  after?: string;
+  cursor?: string;
   updates: Update[];
 }
 
@@ -156,10 +154,10 @@ export interface StartResult { loopId: string; state: string; stateFileUri: stri
 export interface DryRunResult { limits: Limits }
 /** Names a loop; with neither key, the only one there is. */
 export interface LoopParams { loopId?: string; folder?: string }
-/** text says what now holds. */
-export interface LoopResult { loopId?: string; state: string; iteration?: number; text?: string }
-export interface OutputResult { updates: Update[]; nextSeq: number; complete: boolean }
-export interface TranscriptResult { updates: Update[]; nextCursor?: string }
+/** text says what came of it. */
+export interface LoopResult { loopId?: string; state?: string; iteration?: number; guidanceId?: string; text?: string }
+/** A page of a loop's log, up to a cursor. reset: it begins anew here. more: there is more right now. */
+export interface ReadResult { updates: Update[]; cursor: string; more: boolean; reset?: boolean }
 /** A loop that is over, as the history has it. */
 export interface PastLoop {
   loopId: string;
@@ -174,7 +172,7 @@ export interface PastLoop {
   sessionFileUri?: string;
 }
 /** A start whose text is a command and no start; a dry run only names it. */
-export interface SlashResult { command: '/cancel-ralph' | '/ralph-help'; loopId?: string; state?: string }
+export interface SlashResult { command: '/cancel-ralph' | '/ralph-help'; text?: string }
 export const isSlash = (result: object): result is SlashResult => 'command' in result;
 export interface PlanResult { argv: string[]; env: Record<string, string>; cwd: string }
 export interface Check { id: string; ok: boolean; message: string; fix?: string }
@@ -182,6 +180,8 @@ export interface Check { id: string; ok: boolean; message: string; fix?: string 
 /** Why a command failed. */
 export interface ErrorData {
   reason?: string;
+  /** What can be done instead. */
+  offers?: Offer[];
   /** Of its argument, the key that is wrong. */
   key?: string;
   /** What to ask the user before a start that replaces a loop. */

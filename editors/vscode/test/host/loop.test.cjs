@@ -250,6 +250,18 @@ describe('what a loop shows', () => {
     assert.match(vscode.window.activeTextEditor.document.getText(), /The tests first, for the \*\*1\.\*\* time\.[^]*\*\*done: DONE/);
   });
 
+  it('is whole when it was hidden meanwhile', async () => {
+    writeNotes();
+    const { loopId } = await run('ralph.start', { folder: at(0), prompt: 'count 2', completionPromise: 'DONE' });
+    const document = await transcriptOf(loopId);
+    await until('the beginning', () => document.getText().includes('The tests first'));
+    await vscode.window.showTextDocument(await vscode.workspace.openTextDocument({ content: 'mine' }));
+    await until('the end', () => api.loops.records.get(loopId)?.end);
+    await transcriptOf(loopId);
+    await until('the end in the transcript', () => document.getText().includes('**done: DONE'));
+    assert.deepEqual(['The tests first, for the **1.** time.', 'Step 1 is done', 'All steps are done'].map((text) => times(document, text)), [1, 1, 1]);
+  });
+
   it('shows a changed file next to what it was @oldest', async () => {
     writeNotes();
     const { loopId } = await run('ralph.start', { folder: at(0), prompt: 'count 1', completionPromise: 'DONE' });

@@ -13,7 +13,7 @@ const begin: Update = { sessionUpdate: '_ralph/iteration', phase: 'begin', itera
 
 function transcript(...updates: Update[]): string {
   const t = new Transcript(false);
-  t.add(updates, updates.length);
+  t.add(updates);
   return t.text();
 }
 
@@ -37,14 +37,6 @@ test('long output keeps its first and last lines', () => {
   assert.doesNotMatch(text, /line 50/);
 });
 
-test('what is in already is skipped, and a hole is not closed by itself', () => {
-  const t = new Transcript(false);
-  t.add([say('one '), say('two ')], 2);
-  t.add([say('two '), say('three')], 3);
-  assert.equal(t.text(), 'one two three');
-  assert.equal(t.seq, 3);
-});
-
 test("a failed attempt's text is taken back, and nothing else", () => {
   assert.equal(transcript(say('keep', 'm0'), say('lost', 'm1'), { sessionUpdate: '_ralph/discard', messageId: 'm1' }, say('again', 'm2')).replace(/\n+/g, '|'), 'keep|again');
 });
@@ -59,16 +51,16 @@ test("a subagent's text and, unless wanted, thoughts are left out", () => {
   const sub: Update = { sessionUpdate: 'agent_message_chunk', messageId: 's', parentToolCallId: 't1', content: { type: 'text', text: 'sub' } };
   assert.equal(transcript(thought, sub, say('x')), 'x');
   const all = new Transcript(true);
-  all.add([thought, say('x')], 2);
+  all.add([thought, say('x')]);
   assert.match(all.text(), /Thinking:\* hmm\n\nx/);
 });
 
 test('it keeps the end of what is too long, and takes back text after that', () => {
   const t = new Transcript(false);
-  for (let i = 1; i <= 100; i++) t.add([say(`${i} `.padEnd(10_000, 'x'), `m${i}`)], i);
+  for (let i = 1; i <= 100; i++) t.add([say(`${i} `.padEnd(10_000, 'x'), `m${i}`)]);
   assert.ok(t.text().length < 210_000);
   assert.match(t.text(), /^\*\.\.\. the beginning is not kept/);
-  t.add([{ sessionUpdate: '_ralph/discard', messageId: 'm100' }], 101);
+  t.add([{ sessionUpdate: '_ralph/discard', messageId: 'm100' }]);
   assert.doesNotMatch(t.text(), /100 x/);
   assert.match(t.text(), /99 x/);
 });

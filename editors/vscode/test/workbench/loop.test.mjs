@@ -56,14 +56,14 @@ describe('a loop in the workbench', { timeout: 600_000 }, () => {
   });
 
   it('says in a notification that it is done', async () => {
-    await w.notification('Ralph in app: done: DONE').waitFor();
+    await w.notification('done: DONE').waitFor();
     await w.screenshot('done');
     await w.page.keyboard.press('Escape');
   });
 
   it('lists iterations, files and tool calls in the view', async () => {
     await w.run('Ralph: Focus on Ralph Loops View');
-    await w.treeRow('· done').waitFor();
+    await w.treeRow('done · $2.79').waitFor();
     await w.treeRow('Iteration 3').waitFor();
     await w.treeRow('notes.txt').waitFor();
     await w.treeRow('go test ./...').waitFor();
@@ -99,12 +99,14 @@ describe('a loop in the workbench', { timeout: 600_000 }, () => {
   it('asks after a reload of the window whether it should go on', async () => {
     await w.load();
     await until('the agent is gone', () => w.agents().length === 0);
-    await w.notification('Ralph in app: interrupted at 1/7').waitFor();
+    await w.notification('interrupted at 1/7').waitFor();
     await w.screenshot('interrupted');
     await w.statusIs(/Ralph interrupted at 1\/7/);
     await w.run('Ralph: Show Output'); // what was said before is in the session file
     await w.editorShows('This takes a while.');
-    await w.press('Ralph in app: interrupted at 1/7', 'Resume');
+    await w.run('Ralph: Focus on Ralph Loops View');
+    await w.treeRow('make everything').waitFor();
+    await w.press('interrupted at 1/7', 'Resume');
     await w.statusIs(/Ralph 1\/7/);
     await until('the agent', () => w.agents().length > 0);
     await w.run('Ralph: Cancel Loop');
@@ -115,10 +117,10 @@ describe('a loop in the workbench', { timeout: 600_000 }, () => {
     await w.page.keyboard.press('Control+Alt+r');
     await until('the agent', () => w.agents().length > 0);
     await w.run('Ralph: Restart Server');
-    await w.press('Ralph in app: interrupted at 1/7', 'Resume');
+    await w.press('interrupted at 1/7', 'Resume');
     await until('the agent', () => w.agents().length > 0);
     await w.run('Ralph: Restart Server');
-    await w.notification('Ralph in app: interrupted at 1/7').waitFor();
+    await w.notification('interrupted at 1/7').waitFor();
     await w.run('Ralph: Cancel Loop');
     await w.statusIsGone();
   });
@@ -129,7 +131,7 @@ describe('a loop in the workbench', { timeout: 600_000 }, () => {
     await until('the agent', () => w.agents().length > 0);
     const first = w.agents();
     await w.page.keyboard.press('Control+Alt+r');
-    await w.press('Ralph loop active. Cancel it to start the new task?', 'Cancel and Start');
+    await w.press('Ralph loop active. Cancel it to start the new task?', 'Cancel It and Start');
     await until('another agent', () => w.agents().length > 0 && !w.agents().some((agent) => first.includes(agent)));
     await w.statusIs(/Ralph 1\/7/);
     await w.run('Ralph: Cancel Loop');

@@ -27,7 +27,7 @@ for (const colorScheme of process.env.PICTURES ? ['light', 'dark'] : ['dark']) {
         await w.screenshot(`running-${colorScheme}`);
         goOn('edit');
         await w.statusIs(/Ralph done/);
-        await w.treeRow('· done').waitFor(); // by now no row moves away under the pointer
+        await w.treeRow('done · $2.79').waitFor(); // by now no row moves away under the pointer
         await w.treeRow('notes.txt').click();
         await w.page.locator('.monaco-diff-editor .line-delete').first().waitFor();
         await w.screenshot(`diff-${colorScheme}`);

@@ -28,13 +28,13 @@ describe('what a loop tells and asks', { timeout: 600_000 }, () => {
     await w.statusIs(/waiting \(pacing short runs\) until/);
     await w.screenshot('offer');
     await w.press('not done yet', 'Make "SHIPPED" the Promise');
-    await w.notification('Ralph in app: done: SHIPPED').waitFor();
+    await w.notification('done: SHIPPED').waitFor();
     await w.statusIs(/Ralph done/);
   });
 
   it('shows a loop that failed, and what can be done', async () => {
     await key(2);
-    await w.notification('Ralph in app: failed at 1/5').waitFor();
+    await w.notification('failed at 1/5').waitFor();
     await w.statusIs(/Ralph failed at 1\/5/);
     await w.treeRow('failed').hover();
     await w.treeRow('failed').getByRole('button', { name: 'Resume' }).waitFor();
@@ -47,7 +47,7 @@ describe('what a loop tells and asks', { timeout: 600_000 }, () => {
 
   it('asks before another one takes its place, and keeps it', async () => {
     await key(3);
-    const question = w.notification('Discard and Start');
+    const question = w.notification('Discard It and Start');
     await question.waitFor();
     await w.screenshot('in-the-way');
     await question.getByRole('button', { name: 'Keep' }).click();
@@ -61,7 +61,7 @@ describe('what a loop tells and asks', { timeout: 600_000 }, () => {
     await w.statusIs(/Ralph failed at 1\/5/);
     await w.treeRow('failed').hover();
     await w.treeRow('failed').getByRole('button', { name: 'Resume' }).click();
-    await w.notification('Ralph in app: done: DONE').waitFor();
+    await w.notification('done: DONE').waitFor();
     await w.treeRow('Iteration 2').waitFor();
   });
 
@@ -86,7 +86,7 @@ describe('what a loop tells and asks', { timeout: 600_000 }, () => {
     await w.statusIs(/Ralph cancelled/);
     assert.deepEqual(w.agents(), []);
     await start('/cancel-ralph');
-    await w.notification('There is no Ralph loop to do that with.').waitFor();
+    await w.notification('no loop is running here').waitFor();
     await start('/ralph-help');
     await w.page.locator('.tabs-container .tab.active').filter({ hasText: 'Ralph Help' }).waitFor();
   });
