@@ -5,6 +5,7 @@ import (
 	"os"
 	"time"
 
+	"ralph-lsp/loop"
 	"ralph-lsp/looplog"
 	"ralph-lsp/server/feed"
 	"ralph-lsp/wire"
@@ -54,6 +55,9 @@ func (o *lookout) lookInto(ctx context.Context, f *folder, t *tail) (driven bool
 		return false
 	case driven && now.path != t.path:
 		t.begin(ctx, now)
+	}
+	if _, _, owned, _ := loop.FolderStatus(f.path); owned { // also when its state file is gone: its end is written a moment later
+		driven = true
 	}
 	withheld := feed.WithheldBy(o.ed.Client(), level)
 	if t.path == "" || withheld == feed.WithholdAll {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"ralph-lsp/internal/clienttest"
+	"ralph-lsp/internal/lsptest"
 	"ralph-lsp/wire"
 )
 
@@ -43,10 +44,10 @@ func (c *following) until(text string) {
 				c.read()
 			}
 		}
-		if c.heard == len(messages) {
-			c.Hears(wire.MethodUpdate, text)
-		}
 		c.heard = len(messages)
+		if from == len(c.updates) {
+			c.Until("more than "+text, func(heard []lsptest.Message) bool { return len(heard) > c.heard })
+		}
 	}
 }
 
