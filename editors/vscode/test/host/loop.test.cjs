@@ -1,4 +1,5 @@
 const assert = require('node:assert/strict');
+const { spawn } = require('node:child_process');
 const fs = require('node:fs');
 const vscode = require('vscode');
 const { extension, until, folder, file, stateFile, setting, quiet, writeNotes, loopIn } = require('./world.cjs');
@@ -248,6 +249,22 @@ describe('what a loop shows', () => {
     await until('the end', () => api.loops.records.get(loopId)?.end);
     await run('ralph.showOutput', { loopId });
     assert.match(vscode.window.activeTextEditor.document.getText(), /The tests first, for the \*\*1\.\*\* time\.[^]*\*\*done: DONE/);
+  });
+
+  it('follows a loop of another process', async () => {
+    const program = vscode.workspace.getConfiguration('ralph').get('server.path');
+    const terminal = spawn(program, ['run', '--backend', 'pi', 'wait'], { cwd: folder(1).fsPath, stdio: 'ignore' });
+    try {
+      const { loopId } = await until('the loop', () => loopIn(api, 1)?.live && loopIn(api, 1));
+      const document = await transcriptOf(loopId);
+      await until('what it says', () => times(document, 'This takes a while.') === 1);
+      await until('its call in the view', () => api.loops.records.get(loopId)?.iterations.at(-1)?.tools.length === 1);
+      terminal.kill('SIGINT');
+      await until('its end', () => document.getText().includes('**cancelled'));
+      assert.equal(times(document, 'This takes a while.'), 1);
+    } finally {
+      terminal.kill('SIGINT');
+    }
   });
 
   it('is whole when it was hidden meanwhile', async () => {
