@@ -29,14 +29,16 @@ func TestAFeedRemembersLittle(t *testing.T) {
 			f := New(&deafEditor{clienttest.Editor{Is: clienttest.Full}}, new(looplog.Pages), func(bool) {})
 			f.Start("l1", runningStatus)
 			f.HandleLoop(loop.IterationStart{Iteration: 1})
-			grown := memtest.Growth(120_000, memtest.Streams[name], func(r io.Reader) {
+			grown := memtest.Growth(240_000, memtest.Streams[name], func(r io.Reader) {
 				if _, err := (stream.Reader{Format: stream.FormatClaude, Handler: f}).Run(r); err != nil {
 					t.Error(err)
 				}
 			})
 			f.Close()
 			<-f.done
-			if limit := int64(maxBacklog); grown > limit { // what waits at the two moments may differ by that
+			// Backlog and log may be empty at the first moment and full at the second: the
+			// machine says how fast what waits is sent. To keep 70 bytes of each line is too much.
+			if limit := int64(2 * maxBacklog); grown > limit {
 				t.Errorf("it grew by %d bytes", grown)
 			}
 		})
