@@ -76,11 +76,12 @@ export class Workbench {
     }
   }
 
-  /** The processes of this window's agents, or of its sidecars. */
+  /** The processes of this window's agents, but for those that are asked their version. */
   agents() {
-    return processes(this.agent);
+    return processes(this.agent).filter((line) => !line.includes('--version'));
   }
 
+  /** Those of its sidecars. */
   sidecars() {
     return processes(`${this.sidecar} --stdio`);
   }
