@@ -12,6 +12,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"ralph-lsp/internal/filelock"
 )
 
 const (
@@ -151,7 +153,7 @@ func (f *File) tryOpenLock() (open *os.File, path string, err error) {
 // tryLockNamed locks a file that still has its name. One that lost it before
 // it was locked is of no use: others lock the next file of that name.
 func tryLockNamed(open *os.File, path string) (bool, error) {
-	locked, err := tryLock(open, true)
+	locked, err := filelock.Try(open, true)
 	return locked && isFile(open, path), err
 }
 
@@ -296,9 +298,9 @@ func (f *File) lookForOwner() (o Owner, held bool, unread, err error) {
 		return Owner{}, false, nil, fmt.Errorf("reading the lock file: %w", err)
 	}
 	defer open.Close()
-	free, err := tryLock(open, false)
+	free, err := filelock.Try(open, false)
 	if free {
-		err = unlock(open) // at once: others may want it
+		err = filelock.Unlock(open) // at once: others may want it
 	}
 	if err != nil {
 		return Owner{}, false, nil, fmt.Errorf("reading the lock file: %w", err)

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"ralph-lsp/internal/filelock"
 )
 
 func TestALockSaysWhoHasIt(t *testing.T) {
@@ -192,7 +194,7 @@ func TestALockOutlivesItsOwnerForAMoment(t *testing.T) {
 				var ends sync.WaitGroup
 				ends.Go(func() {
 					time.Sleep(tt.after - time.Nanosecond)
-					if err := unlock(l.open); err != nil {
+					if err := filelock.Unlock(l.open); err != nil {
 						t.Error(err)
 					}
 				})
@@ -303,7 +305,7 @@ func TestWhoOpenedTheLockFileBeforeItsRemovalStartsAnew(t *testing.T) {
 	if got, err := tryLockNamed(late, path); got || err != nil {
 		t.Errorf("a second owner: %v, %v", got, err)
 	}
-	if free, err := tryLock(late, true); !free || err != nil {
+	if free, err := filelock.Try(late, true); !free || err != nil {
 		t.Errorf("the released file is free: %v, %v", free, err)
 	}
 }

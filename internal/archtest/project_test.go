@@ -14,13 +14,14 @@ var picture = Rules{
 	Module: "ralph-lsp",
 	Arrows: map[string][]string{
 		// The internal packages that serve the program.
+		"internal/filelock":   {},
 		"internal/jsoncursor": {},
 		"internal/limits":     {"internal/tell"},
 		"internal/paths":      {},
 		"internal/tell":       {},
 
 		"stream":              {"internal/jsoncursor"},
-		"loopstate":           {"internal/limits", "internal/tell"},
+		"loopstate":           {"internal/filelock", "internal/limits", "internal/tell"},
 		"config":              {"stream", "internal/limits", "internal/paths", "internal/tell"},
 		"backends":            {"stream", "backends/reaper", "internal/tell"},
 		"backends/reaper":     {},
