@@ -8,7 +8,7 @@ import (
 )
 
 func TestUse(t *testing.T) {
-	for _, name := range []string{"GOCACHE", "GOMODCACHE", "HOME", "XDG_CONFIG_HOME", "AppData", "XDG_CACHE_HOME", "LocalAppData", "PI_CODING_AGENT_DIR"} {
+	for _, name := range []string{"GOCACHE", "GOMODCACHE", "HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "AppData", "XDG_CACHE_HOME", "LocalAppData", "PI_CODING_AGENT_DIR"} {
 		t.Setenv(name, os.Getenv(name)) // as it was, when the test ends
 		if os.Getenv(name) == "" {
 			os.Unsetenv(name)

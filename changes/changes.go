@@ -1,0 +1,276 @@
+// Package changes keeps what a loop changed in its folder, whoever wrote it: an
+// edit tool, a shell, the agent's own commits. It makes snapshots with git's
+// plumbing and a private index, and takes back what iterations changed. In a
+// git repository nothing is written but objects and refs below refs/ralph;
+// anywhere else the snapshots have a repository of their own in the user's
+// state folder.
+package changes
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"time"
+
+	"ralph-lsp/internal/paths"
+)
+
+// Options say how snapshots are made.
+type Options struct {
+	Keep    time.Duration // how long those of a loop stay; 0: none are made
+	MaxFile int64         // bytes; a larger file is only noted. 0: no limit
+	Skip    []string      // beginnings of paths in the folder that are nobody's work
+	Dir     string        // where the books are; "" is StateDir
+}
+
+// Errors of Create and Find.
+var (
+	ErrNoGit = errors.New("git is not installed")
+	ErrNone  = errors.New("no snapshots are kept of a loop here")
+)
+
+// Store has the snapshots of one loop. It is for one goroutine at a time; other
+// processes may use the same snapshots.
+type Store struct {
+	id   string
+	home string // our own folder: index, books, lock
+	book book
+	git  git
+
+	seen stamp // the folder as it was before the last look of git's
+}
+
+// book says where a loop's snapshots are. It is written once.
+type book struct {
+	LoopID  string   `json:"loopId"`
+	Folder  string   `json:"folder"`
+	Top     string   `json:"top"`    // the work tree; Folder is in it
+	GitDir  string   `json:"gitDir"` // the repository
+	Own     bool     `json:"own"`    // GitDir is ours
+	Skip    []string `json:"skip,omitempty"`
+	MaxFile int64    `json:"maxFile"`
+}
+
+const bookName = "book.json"
+
+// prefix leads from the work tree to the folder, "" or with a slash behind.
+func (b book) prefix() string {
+	rel, err := filepath.Rel(b.Top, b.Folder)
+	if err != nil || rel == "." {
+		return ""
+	}
+	return filepath.ToSlash(rel) + "/"
+}
+
+// skips says whether a path in the folder is nobody's work.
+func (b book) skips(path string) bool {
+	for _, beginning := range b.Skip {
+		if strings.HasPrefix(path, beginning) {
+			return true
+		}
+	}
+	return false
+}
+
+// fitID is a loop's id that may be a part of refs and of file names.
+var fitID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
+
+// StateDir is the folder of the snapshots' books in the user's state folder.
+func StateDir() (string, error) {
+	dir := os.Getenv("XDG_STATE_HOME")
+	switch {
+	case runtime.GOOS == "windows" || runtime.GOOS == "darwin":
+		config, err := os.UserConfigDir()
+		if err != nil {
+			return "", fmt.Errorf("finding the state folder: %w", err)
+		}
+		dir = config
+	case !filepath.IsAbs(dir):
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", fmt.Errorf("finding the state folder: %w", err)
+		}
+		dir = filepath.Join(home, ".local", "state")
+	}
+	return filepath.Join(dir, "ralph-lsp", "changes"), nil
+}
+
+func (o Options) dir() (string, error) {
+	if o.Dir != "" {
+		return o.Dir, nil
+	}
+	return StateDir()
+}
+
+// Create opens the snapshots of a loop, or prepares them. The folder is looked
+// at by the first Take.
+//
+// Errors: ErrNoGit, and what the system says.
+func Create(ctx context.Context, folder, loopID string, o Options) (*Store, error) {
+	if !fitID.MatchString(loopID) {
+		return nil, fmt.Errorf("the loop's id %q can't name its snapshots", loopID)
+	}
+	program, err := findGit()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := o.dir()
+	if err != nil {
+		return nil, err
+	}
+	folder = paths.Real(folder)
+	if own, err := filepath.Rel(folder, paths.Real(dir)); err == nil && filepath.IsLocal(own) {
+		o.Skip = append(o.Skip, filepath.ToSlash(own)+"/") // the folder is the user's home, say
+	}
+	home := filepath.Join(dir, homeName(loopID, folder))
+	if s, err := open(program, home); err == nil {
+		s.book.Skip, s.book.MaxFile = o.Skip, o.MaxFile
+		return s, nil
+	}
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		return nil, fmt.Errorf("making a folder for snapshots: %w", err)
+	}
+	b := book{LoopID: loopID, Folder: folder, Skip: o.Skip, MaxFile: o.MaxFile}
+	s := &Store{id: loopID, home: home, book: discover(ctx, program, b)}
+	if s.book.GitDir == "" {
+		if err := s.useOwn(); err != nil {
+			return nil, err
+		}
+	}
+	s.git = newGit(program, home, s.book)
+	return s, s.writeBook()
+}
+
+// homeName tells the copies of a folder apart: their state files name the same loop.
+func homeName(loopID, folder string) string {
+	sum := sha256.Sum256([]byte(folder))
+	return loopID + "-" + hex.EncodeToString(sum[:6])
+}
+
+// Find opens the snapshots of a loop in a folder, with an empty id those of the
+// loop that was there last.
+//
+// Errors: ErrNoGit, ErrNone, and what the system says.
+func Find(folder, loopID string, o Options) (*Store, error) {
+	program, err := findGit()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := o.dir()
+	if err != nil {
+		return nil, err
+	}
+	folder = paths.Real(folder)
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("looking for snapshots: %w", err)
+	}
+	var found *Store
+	var newest time.Time
+	for _, entry := range entries {
+		home := filepath.Join(dir, entry.Name())
+		info, err := os.Stat(filepath.Join(home, tipName))
+		if err != nil || found != nil && !info.ModTime().After(newest) {
+			continue
+		}
+		s, err := open(program, home)
+		if err == nil && s.book.Folder == folder && (loopID == "" || s.id == loopID) {
+			found, newest = s, info.ModTime()
+		}
+	}
+	if found == nil {
+		return nil, ErrNone
+	}
+	return found, nil
+}
+
+// LoopID is the id of the loop whose snapshots these are.
+func (s *Store) LoopID() string { return s.id }
+
+func open(program, home string) (*Store, error) {
+	data, err := os.ReadFile(filepath.Join(home, bookName))
+	if err != nil {
+		return nil, err
+	}
+	var b book
+	if err := json.Unmarshal(data, &b); err != nil {
+		return nil, fmt.Errorf("reading %s: %w", bookName, err)
+	}
+	if !fitID.MatchString(b.LoopID) || b.GitDir == "" {
+		return nil, fmt.Errorf("reading %s: it is incomplete", bookName)
+	}
+	return &Store{id: b.LoopID, home: home, book: b, git: newGit(program, home, b)}, nil
+}
+
+func (s *Store) writeBook() error {
+	data, err := json.Marshal(s.book)
+	if err == nil {
+		err = s.writeOwn(bookName, data)
+	}
+	if err != nil {
+		return fmt.Errorf("writing the snapshots' book: %w", err)
+	}
+	return nil
+}
+
+// writeOwn replaces a file of our own.
+func (s *Store) writeOwn(name string, data []byte) error {
+	path := filepath.Join(s.home, name)
+	if err := os.WriteFile(path+".new", data, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(path+".new", path)
+}
+
+// discover finds the folder's repository. It stays out of one that ignores the
+// folder: nothing would be seen.
+func discover(ctx context.Context, program string, b book) book {
+	g := git{program: program, dir: b.Folder}
+	out, err := g.run(ctx, nil, "rev-parse", "--is-inside-work-tree", "--show-toplevel", "--absolute-git-dir")
+	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+	if err != nil || len(lines) != 3 || lines[0] != "true" {
+		return b
+	}
+	found := b
+	found.Top, found.GitDir = paths.Real(filepath.FromSlash(lines[1])), filepath.FromSlash(lines[2])
+	if prefix := found.prefix(); prefix != "" {
+		if !filepath.IsLocal(prefix) {
+			return b
+		}
+		if _, err := g.run(ctx, nil, "check-ignore", "-q", "."); err == nil {
+			return b
+		}
+	}
+	return found
+}
+
+// useOwn makes a repository of our own. No git is needed for that, and no
+// template of the user's gets into it. Files go in and out as they are.
+func (s *Store) useOwn() error {
+	dir := filepath.Join(s.home, "git")
+	s.book.Own, s.book.Top, s.book.GitDir = true, s.book.Folder, dir
+	for _, sub := range []string{"objects", "refs", "info"} {
+		if err := os.MkdirAll(filepath.Join(dir, sub), 0o700); err != nil {
+			return fmt.Errorf("making a repository for snapshots: %w", err)
+		}
+	}
+	for name, text := range map[string]string{
+		"HEAD":            "ref: refs/heads/none\n",
+		"config":          "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tautocrlf = false\n",
+		"info/attributes": "* -text -filter -ident -working-tree-encoding\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			return fmt.Errorf("making a repository for snapshots: %w", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,211 @@
+package changes
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// Status says what became of a file.
+type Status string
+
+// What becomes of files.
+const (
+	Added    Status = "added"
+	Modified Status = "modified"
+	Deleted  Status = "deleted"
+	Renamed  Status = "renamed"
+	Mode     Status = "mode" // only whether it can be executed
+)
+
+// File is a file that changed. Paths are relative to the loop's folder, with
+// slashes, in whatever bytes they have.
+type File struct {
+	Path    string `json:"path"`
+	Status  Status `json:"status"`
+	From    string `json:"from,omitempty"` // its path before, when it was renamed
+	Added   int    `json:"added"`          // lines
+	Removed int    `json:"removed"`
+	Binary  bool   `json:"binary,omitempty"`
+}
+
+// Sum adds up what changed in files.
+func Sum(files []File) Summary {
+	sum := Summary{Files: len(files)}
+	for _, f := range files {
+		sum.Added += f.Added
+		sum.Removed += f.Removed
+	}
+	return sum
+}
+
+// Range chooses snapshots: what changed between the ends of two iterations, 0
+// being the start, and Latest what is there now.
+type Range struct{ From, To int }
+
+// Latest as a Range's To is the last snapshot.
+const Latest = -1
+
+// Files lists what changed, by path. paths are files and folders to look at;
+// none: all.
+//
+// Errors: ErrNone, *OutsideError, and what git says.
+func (s *Store) Files(ctx context.Context, r Range, paths []string) ([]File, error) {
+	from, to, within, err := s.ends(ctx, r, paths)
+	if err != nil {
+		return nil, err
+	}
+	return s.compare(ctx, from, to, within)
+}
+
+// Patch returns what changed as git writes it, also of binary files.
+func (s *Store) Patch(ctx context.Context, r Range, paths []string) ([]byte, error) {
+	from, to, within, err := s.ends(ctx, r, paths)
+	if err != nil {
+		return nil, err
+	}
+	return s.git.run(ctx, nil, s.diffArgs([]string{"-p", "--binary", "-M", "--no-color"}, from, to, within)...)
+}
+
+// ends are the trees that a range leads from and to, and the paths as git has them.
+func (s *Store) ends(ctx context.Context, r Range, paths []string) (from, to string, within []string, err error) {
+	if within, err = s.within(paths); err != nil {
+		return "", "", nil, err
+	}
+	steps, err := s.steps(ctx)
+	if err != nil {
+		return "", "", nil, err
+	}
+	if r.To >= 0 && r.From == r.To-1 { // one iteration: without what was changed before it began
+		if own := spans(steps, func(st step) bool { return st.Kind == kindIteration && st.Number == r.To }); len(own) > 0 {
+			return own[0].from.tree, own[len(own)-1].to.tree, within, nil
+		}
+	}
+	first, last := at(steps, r.From), len(steps)-1
+	if r.To >= 0 {
+		last = at(steps, r.To)
+	}
+	return steps[first].tree, steps[last].tree, within, nil
+}
+
+// OutsideError says that a path isn't in the loop's folder.
+type OutsideError struct{ Path string }
+
+func (e *OutsideError) Error() string { return fmt.Sprintf("%q is not in the loop's folder", e.Path) }
+
+// within makes git's paths of paths in the folder.
+func (s *Store) within(paths []string) ([]string, error) {
+	var within []string
+	for _, p := range paths {
+		p = path.Clean(filepath.ToSlash(p))
+		if !filepath.IsLocal(filepath.FromSlash(p)) {
+			return nil, &OutsideError{p}
+		}
+		if p == "." {
+			return nil, nil
+		}
+		within = append(within, s.book.prefix()+p)
+	}
+	return within, nil
+}
+
+func (s *Store) diffArgs(how []string, from, to string, within []string) []string {
+	args := append([]string{"diff-tree", "-r", "--no-ext-diff", "--no-textconv"}, how...)
+	if prefix := s.book.prefix(); prefix != "" {
+		args = append(args, "--relative="+prefix)
+	}
+	args = append(args, from, to)
+	if len(within) > 0 {
+		args = append(append(args, "--"), within...)
+	}
+	return args
+}
+
+// compare lists what differs between two trees.
+func (s *Store) compare(ctx context.Context, from, to string, within []string) ([]File, error) {
+	out, err := s.git.run(ctx, nil, s.diffArgs([]string{"-z", "-M", "--raw", "--numstat"}, from, to, within)...)
+	if err != nil {
+		return nil, err
+	}
+	files := []File{}
+	at := map[string]int{}
+	for f := fields(out); len(f) > 0; {
+		head := f[0]
+		f = f[1:]
+		if strings.HasPrefix(head, ":") && len(f) > 0 { // ":100644 100644 oid oid M", "path", of a rename "from", "path"
+			file := File{Path: f[0], Status: entryOf(head).status()}
+			f = f[1:]
+			if file.Status == Renamed && len(f) > 0 {
+				file.From, file.Path, f = file.Path, f[0], f[1:]
+			}
+			at[file.Path] = len(files)
+			files = append(files, file)
+			continue
+		}
+		counts := strings.SplitN(head, "\t", 3) // "1\t2\tpath", of a rename "1\t2\t", "from", "path"
+		if len(counts) < 3 {
+			return nil, fmt.Errorf("git diff-tree: what it prints can't be read: %q", head)
+		}
+		name := counts[2]
+		if name == "" && len(f) > 1 {
+			name, f = f[1], f[2:]
+		}
+		if i, ok := at[name]; ok {
+			files[i].Binary = counts[0] == "-"
+			files[i].Added, _ = strconv.Atoi(counts[0])
+			files[i].Removed, _ = strconv.Atoi(counts[1])
+		}
+	}
+	return files, nil
+}
+
+// version is a file in a snapshot; the zero value is none.
+type version struct{ mode, oid string }
+
+// entry is a line of a raw diff.
+type entry struct {
+	old, new version
+	letter   byte
+}
+
+func entryOf(line string) entry {
+	words := append(strings.Fields(strings.TrimPrefix(line, ":")), "", "", "", "", "")
+	e := entry{version{words[0], words[2]}, version{words[1], words[3]}, (words[4] + "?")[0]}
+	if e.letter == 'A' {
+		e.old = version{}
+	}
+	if e.letter == 'D' {
+		e.new = version{}
+	}
+	return e
+}
+
+func (e entry) status() Status {
+	switch {
+	case e.letter == 'A':
+		return Added
+	case e.letter == 'D':
+		return Deleted
+	case e.letter == 'R':
+		return Renamed
+	case e.old.oid == e.new.oid:
+		return Mode
+	}
+	return Modified
+}
+
+// entries are what differs between two trees, by path in the folder.
+func (s *Store) entries(ctx context.Context, from, to string, within []string) (map[string]entry, error) {
+	out, err := s.git.run(ctx, nil, s.diffArgs([]string{"-z", "--raw", "--no-renames"}, from, to, within)...)
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]entry{}
+	for f := fields(out); len(f) > 1; f = f[2:] {
+		found[f[1]] = entryOf(f[0])
+	}
+	return found, nil
+}

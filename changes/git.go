@@ -1,0 +1,138 @@
+package changes
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// git runs the git program on one repository, with nothing that the user's own
+// git status and git add wouldn't run: no hook, no monitor of files, no signing,
+// no cleaning up, no network, no question.
+type git struct {
+	program string
+	dir     string   // where it works
+	env     []string // beside the cleaned environment
+	lock    *os.File // held by what it starts, too
+}
+
+// always are settings that win over those of the user and of the repository.
+var always = []string{
+	"core.hooksPath=/dev/null",
+	"core.fsmonitor=false",
+	"core.untrackedCache=false",
+	"core.splitIndex=false",
+	"core.logAllRefUpdates=false",
+	"core.safecrlf=false",
+	"gc.auto=0",
+	"maintenance.auto=false",
+	"protocol.allow=never",
+	"i18n.commitEncoding=UTF-8",
+}
+
+// ours is the environment of each git, instead of the caller's GIT_*.
+var ours = []string{
+	"GIT_OPTIONAL_LOCKS=0",
+	"GIT_TERMINAL_PROMPT=0",
+	"GIT_NO_LAZY_FETCH=1",
+	"GIT_ALLOW_PROTOCOL=none", // for a git that doesn't know the last one
+	"GIT_NO_REPLACE_OBJECTS=1",
+	"GIT_AUTHOR_NAME=ralph-lsp", "GIT_AUTHOR_EMAIL=ralph-lsp@localhost",
+	"GIT_COMMITTER_NAME=ralph-lsp", "GIT_COMMITTER_EMAIL=ralph-lsp@localhost",
+	"LC_ALL=C",
+}
+
+func findGit() (string, error) {
+	program, err := exec.LookPath("git")
+	if err != nil {
+		return "", ErrNoGit
+	}
+	return filepath.Abs(program)
+}
+
+func newGit(program, home string, b book) git {
+	return git{program: program, dir: b.Top, env: []string{
+		"GIT_LITERAL_PATHSPECS=1", "GIT_DIR=" + b.GitDir, "GIT_WORK_TREE=" + b.Top, "GIT_INDEX_FILE=" + filepath.Join(home, indexName),
+	}}
+}
+
+// withLock is g with a lock that what it starts holds too.
+func (g git) withLock(lock *os.File) git {
+	g.lock = lock
+	return g
+}
+
+// withIndex is g with another index.
+func (g git) withIndex(path string) git {
+	g.env = append(g.env[:len(g.env):len(g.env)], "GIT_INDEX_FILE="+path)
+	return g
+}
+
+// patience bounds one git whose context has no deadline.
+const patience = time.Minute
+
+// run returns what git prints. An error says what it complained of.
+func (g git) run(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	line := make([]string, 0, 2*len(always)+len(args))
+	for _, setting := range always {
+		line = append(line, "-c", setting)
+	}
+	cmd := exec.CommandContext(ctx, g.program, append(line, args...)...)
+	cmd.Dir, cmd.Stdin = g.dir, bytes.NewReader(stdin)
+	cmd.WaitDelay = time.Second // a filter may keep the pipes
+	for _, kv := range os.Environ() {
+		if !strings.HasPrefix(strings.ToUpper(kv), "GIT_") {
+			cmd.Env = append(cmd.Env, kv)
+		}
+	}
+	cmd.Env = append(append(cmd.Env, ours...), g.env...)
+	keepApart(cmd, g.lock)
+	var out, complaint bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &complaint
+	err := cmd.Run()
+	if err == nil {
+		return out.Bytes(), nil
+	}
+	if ctx.Err() != nil {
+		err = ctx.Err()
+	} else if why := lastLine(complaint.String()); why != "" {
+		err = fmt.Errorf("%s: %w", why, err)
+	}
+	return out.Bytes(), fmt.Errorf("git %s: %w", args[0], err)
+}
+
+// text is what git prints in one line.
+func (g git) text(ctx context.Context, stdin []byte, args ...string) (string, error) {
+	out, err := g.run(ctx, stdin, args...)
+	return strings.TrimSuffix(string(out), "\n"), err
+}
+
+// exitCode is that of the git which an error of run's is about; -1 for none.
+func exitCode(err error) int {
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return exit.ExitCode()
+	}
+	return -1
+}
+
+func lastLine(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return strings.TrimPrefix(lines[len(lines)-1], "fatal: ")
+}
+
+// fields splits what git prints with -z.
+func fields(out []byte) []string {
+	if len(out) == 0 {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
+}

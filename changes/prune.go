@@ -1,0 +1,69 @@
+package changes
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// Prune removes the snapshots of loops that have changed nothing for as long as
+// o.Keep. What was in a repository of the user's goes with its next cleaning up.
+func Prune(ctx context.Context, o Options) error {
+	program, err := findGit()
+	if err != nil {
+		return err
+	}
+	dir, err := o.dir()
+	if err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("removing old snapshots: %w", err)
+	}
+	var errs []error
+	for _, entry := range entries {
+		home := filepath.Join(dir, entry.Name())
+		info, err := os.Stat(filepath.Join(home, tipName))
+		if err != nil { // it has none yet, or never had
+			info, err = entry.Info()
+		}
+		if err == nil && time.Since(info.ModTime()) > o.Keep {
+			errs = append(errs, forget(ctx, program, home))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// forget removes all of one loop's snapshots.
+func forget(ctx context.Context, program, home string) error {
+	s, err := open(program, home)
+	if err == nil && !s.book.Own {
+		release, err := s.hold(ctx)
+		if err != nil {
+			return err
+		}
+		defer release()
+		if _, err := os.Stat(s.book.GitDir); err == nil {
+			refs, err := s.git.run(ctx, nil, "for-each-ref", "--format=delete %(refname)", s.refsOf())
+			if err == nil && len(bytes.TrimSpace(refs)) > 0 {
+				_, err = s.git.run(ctx, refs, "update-ref", "--stdin")
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	if err := os.RemoveAll(home); err != nil {
+		return fmt.Errorf("removing old snapshots: %w", err)
+	}
+	return nil
+}

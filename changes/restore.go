@@ -1,0 +1,282 @@
+package changes
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// restore makes files what they shall be. What it finds otherwise than the
+// snapshot of a moment ago has it is refused.
+func (s *Store) restore(ctx context.Context, p *plan) error {
+	root, err := os.OpenRoot(s.book.Folder)
+	if err != nil {
+		return fmt.Errorf("opening the folder: %w", err)
+	}
+	defer root.Close()
+	w := writer{store: s, root: root, before: map[string]trace{}}
+	for _, name := range slices.Sorted(maps.Keys(p.then)) {
+		if why := w.observe(name, p.now[name]); why != "" {
+			p.refuse(name, why)
+		}
+	}
+	seen, err := s.candidates(ctx) // since the snapshot
+	if err != nil {
+		return err
+	}
+	for _, changed := range seen.paths {
+		name := strings.TrimPrefix(changed, s.book.prefix())
+		if _, ours := p.then[name]; ours {
+			p.refuse(name, whyNow)
+		}
+	}
+	w.exported = filepath.Join(s.home, "export-"+rand.Text())
+	defer os.RemoveAll(w.exported)
+	if err := s.export(ctx, p, w.exported); err != nil {
+		return err
+	}
+	if err := w.announce(p); err != nil {
+		return err
+	}
+	defer s.clearWorks()
+	for _, name := range w.order(p) {
+		if why := w.write(name, p.then[name]); why != "" {
+			p.refuse(name, why)
+		}
+	}
+	return nil
+}
+
+// export has git write the files into a folder of our own, through the filters
+// that its checkout has.
+func (s *Store) export(ctx context.Context, p *plan, dir string) error {
+	var info, names bytes.Buffer
+	for name, v := range p.then {
+		if v != (version{}) {
+			fmt.Fprintf(&info, "%s %s\t%s%s\x00", v.mode, v.oid, s.book.prefix(), name)
+			fmt.Fprintf(&names, "%s%s\x00", s.book.prefix(), name)
+		}
+	}
+	if names.Len() == 0 {
+		return nil
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("writing files: %w", err)
+	}
+	index := dir + ".index"
+	defer os.Remove(index)
+	g := s.git.withIndex(index)
+	if _, err := g.run(ctx, info.Bytes(), "update-index", "-z", "--index-info"); err != nil {
+		return err
+	}
+	_, err := g.run(ctx, names.Bytes(), "checkout-index", "-z", "--stdin", "--prefix="+filepath.ToSlash(dir)+"/")
+	return err
+}
+
+// writer replaces files of the user's, each in one step.
+type writer struct {
+	store    *Store
+	root     *os.Root
+	exported string
+	before   map[string]trace // the files that are there
+	mark     string           // of the names of files that aren't finished
+}
+
+// observe takes note of a file that is to be replaced. It says why it can't be.
+func (w *writer) observe(name string, now version) (why string) {
+	if why := w.clearWay(name, false); why != "" {
+		return why
+	}
+	t, err := traceOf(filepath.Join(w.root.Name(), filepath.FromSlash(name)))
+	switch {
+	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR):
+		if now != (version{}) {
+			return whyNow
+		}
+		return ""
+	case err != nil:
+		return err.Error()
+	case t.isDir && now == (version{}): // deletions may empty it
+		return ""
+	case now == (version{}):
+		return whyUnknown
+	}
+	w.before[name] = t
+	return ""
+}
+
+// clearWay says why a file can't be reached without leaving the folder. With
+// build it makes what is missing of the way.
+func (w *writer) clearWay(name string, build bool) (why string) {
+	for i, r := range name {
+		if r != '/' {
+			continue
+		}
+		dir := filepath.FromSlash(name[:i])
+		info, err := w.root.Lstat(dir)
+		if errors.Is(err, fs.ErrNotExist) && build {
+			err = w.root.Mkdir(dir, 0o777)
+			if err == nil {
+				continue
+			}
+		}
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && !build:
+			return ""
+		case err != nil:
+			return plainError(err)
+		case info != nil && info.Mode()&fs.ModeSymlink != 0:
+			return whyLink
+		case !info.IsDir() && build:
+			return whyNow
+		}
+	}
+	return ""
+}
+
+// order is deletions first, the deepest of them before: what comes may need
+// their places.
+func (w *writer) order(p *plan) []string {
+	names := slices.Sorted(maps.Keys(p.then))
+	var gone, come []string
+	for _, name := range names {
+		if p.then[name] == (version{}) {
+			gone = append(gone, name)
+		} else {
+			come = append(come, name)
+		}
+	}
+	slices.Reverse(gone)
+	return append(gone, come...)
+}
+
+// write makes a file what it shall be. It says why it can't.
+func (w *writer) write(name string, then version) (why string) {
+	local := filepath.FromSlash(name)
+	if why := w.clearWay(name, then != version{}); why != "" {
+		return why
+	}
+	old, was := w.before[name]
+	t, err := traceOf(filepath.Join(w.root.Name(), local))
+	if was && (err != nil || t != old) || !was && err == nil && !t.isDir {
+		return whyNow
+	}
+	if then == (version{}) {
+		if err := w.root.Remove(local); err != nil {
+			return plainError(err)
+		}
+		for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) { // git has no empty folders
+			if w.root.Remove(filepath.FromSlash(dir)) != nil {
+				break
+			}
+		}
+		return ""
+	}
+	temp := w.tempOf(name)
+	err = w.copyTo(filepath.FromSlash(temp), name, then)
+	if err == nil {
+		err = w.root.Rename(filepath.FromSlash(temp), local)
+	}
+	if err != nil {
+		w.root.Remove(filepath.FromSlash(temp))
+		return plainError(err)
+	}
+	return ""
+}
+
+// copyTo makes a file, or a link, of what was exported. One that replaces
+// another keeps who may read it.
+func (w *writer) copyTo(temp, name string, then version) error {
+	from := filepath.Join(w.exported, filepath.FromSlash(w.store.book.prefix()+name))
+	if then.mode == "120000" {
+		target, err := os.Readlink(from)
+		if err != nil {
+			return err
+		}
+		return w.root.Symlink(target, temp)
+	}
+	data, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	perm := fs.FileMode(0o666)
+	if then.mode == "100755" {
+		perm = 0o777
+	}
+	file, err := w.root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(data)
+	if info, statErr := w.root.Lstat(filepath.FromSlash(name)); err == nil && statErr == nil && info.Mode().IsRegular() {
+		old := info.Mode().Perm() &^ 0o111
+		if then.mode == "100755" {
+			old |= old & 0o444 >> 2
+		}
+		err = file.Chmod(old)
+	}
+	return errors.Join(err, file.Close())
+}
+
+// tempOf is the name beside a file under which its next content is written.
+func (w *writer) tempOf(name string) string {
+	return path.Join(path.Dir(name), ".ralph-undo-"+w.mark+".tmp")
+}
+
+// announce writes down which names may be left behind, should we be killed.
+func (w *writer) announce(p *plan) error {
+	w.mark = rand.Text()
+	dirs := map[string]bool{}
+	for name := range p.then {
+		dirs[w.tempOf(name)] = true
+	}
+	if err := w.store.writeOwn(worksName, []byte(strings.Join(slices.Sorted(maps.Keys(dirs)), "\x00"))); err != nil {
+		return fmt.Errorf("writing files: %w", err)
+	}
+	return nil
+}
+
+// clearWorks removes what an undo that was killed left behind.
+func (s *Store) clearWorks() {
+	own := filepath.Join(s.home, worksName)
+	data, err := os.ReadFile(own)
+	if err != nil {
+		return
+	}
+	if root, err := os.OpenRoot(s.book.Folder); err == nil {
+		for _, temp := range fields(data) {
+			root.Remove(filepath.FromSlash(temp))
+		}
+		root.Close()
+	}
+	for _, pattern := range []string{"export-*", "merge-*"} {
+		left, _ := filepath.Glob(filepath.Join(s.home, pattern))
+		for _, path := range left {
+			os.RemoveAll(path)
+		}
+	}
+	os.Remove(own)
+}
+
+// plainError is why something failed, without the path that is told anyway.
+func plainError(err error) string {
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		return at.Err.Error()
+	}
+	var between *os.LinkError
+	if errors.As(err, &between) {
+		return between.Err.Error()
+	}
+	return err.Error()
+}

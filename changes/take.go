@@ -1,0 +1,386 @@
+package changes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"ralph-lsp/internal/filelock"
+)
+
+// Names in a loop's own folder.
+const (
+	indexName = "index"
+	tipName   = "tip" // the last snapshot; its time is that of the loop's last change
+	lockName  = "lock"
+	worksName = "works" // what an undo has under its hands
+)
+
+// Summary says how much changed.
+type Summary struct {
+	Files   int `json:"files"`
+	Added   int `json:"added"` // lines
+	Removed int `json:"removed"`
+}
+
+// Taken is what a snapshot came to.
+type Taken struct {
+	Summary          // since the last snapshot
+	Notes   []string // what isn't in it and why: "big.bin (5.1 GB)"
+}
+
+// tip is the last snapshot.
+type tip struct{ commit, tree string }
+
+// Start makes a snapshot of the folder as it is before iteration n. What changed
+// since the one before is nobody's iteration's.
+func (s *Store) Start(ctx context.Context) (Taken, error) {
+	return s.record(ctx, step{Kind: kindBetween})
+}
+
+// After makes a snapshot of the folder as iteration n has left it.
+func (s *Store) After(ctx context.Context, n int) (Taken, error) {
+	return s.record(ctx, step{Kind: kindIteration, Number: n})
+}
+
+func (s *Store) record(ctx context.Context, next step) (Taken, error) {
+	release, err := s.hold(ctx)
+	if err != nil {
+		return Taken{}, err
+	}
+	defer release()
+	return s.take(ctx, next)
+}
+
+// hold waits until no other process works on the loop's snapshots, and cleans
+// up after one that was killed.
+func (s *Store) hold(ctx context.Context) (release func(), err error) {
+	file, err := os.OpenFile(filepath.Join(s.home, lockName), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("locking the snapshots: %w", err)
+	}
+	for {
+		locked, err := filelock.Try(file, true)
+		if locked {
+			break
+		}
+		if err == nil {
+			select {
+			case <-ctx.Done():
+				err = ctx.Err()
+			case <-time.After(5 * time.Millisecond):
+				continue
+			}
+		}
+		file.Close()
+		return nil, fmt.Errorf("locking the snapshots: %w", err)
+	}
+	s.git.lock = file
+	os.Remove(filepath.Join(s.home, indexName+".lock")) // of a git that was killed
+	s.clearWorks()
+	return func() {
+		s.git.lock = nil
+		filelock.Unlock(file)
+		file.Close()
+	}, nil
+}
+
+// take makes a snapshot, which is none when nothing has changed. The lock is held.
+func (s *Store) take(ctx context.Context, next step) (Taken, error) {
+	last, err := s.tip()
+	if err != nil {
+		return Taken{}, err
+	}
+	now := s.book.look()
+	if last.commit != "" && s.seen.tip == last && now.same(s.seen) {
+		return Taken{}, nil
+	}
+	taken, made, err := s.takeWithGit(ctx, last, next)
+	if err != nil && last.commit == "" && !s.book.Own && ctx.Err() == nil {
+		// A repository that is broken or can't be written to, maybe.
+		if err = s.useOwn(); err == nil {
+			s.git = newGit(s.git.program, s.home, s.book).withLock(s.git.lock)
+			os.Remove(filepath.Join(s.home, indexName))
+			if err = s.writeBook(); err == nil {
+				taken, made, err = s.takeWithGit(ctx, last, next)
+			}
+		}
+	}
+	if err != nil {
+		return taken, err
+	}
+	now.tip = made
+	s.seen = now
+	return taken, nil
+}
+
+// takeWithGit has git look what changed, and writes the snapshot down.
+func (s *Store) takeWithGit(ctx context.Context, last tip, next step) (taken Taken, made tip, err error) {
+	if last.commit == "" {
+		next = step{Kind: kindStart}
+		if err := s.seedIndex(); err != nil {
+			return taken, last, err
+		}
+	}
+	seen, err := s.candidates(ctx)
+	taken.Notes = seen.notes
+	if err != nil {
+		return taken, last, err
+	}
+	if len(seen.paths)+len(seen.beyond) == 0 && last.commit != "" {
+		return taken, last, nil
+	}
+	if err := s.updateIndex(ctx, &seen); err != nil {
+		return taken, last, err
+	}
+	taken.Notes = seen.notes
+	made.tree, err = s.git.text(ctx, nil, "write-tree", "--missing-ok")
+	if err != nil || made.tree == last.tree {
+		return taken, last, err
+	}
+	parents := []string{}
+	if last.commit != "" {
+		parents = []string{"-p", last.commit}
+		files, err := s.compare(ctx, last.tree, made.tree, nil)
+		if err != nil {
+			return taken, last, err
+		}
+		taken.Summary = Sum(files)
+	}
+	args := append([]string{"commit-tree", "--no-gpg-sign"}, parents...)
+	made.commit, err = s.git.text(ctx, []byte(next.subject()+"\n"), append(args, made.tree)...)
+	if err != nil {
+		return taken, last, err
+	}
+	// The tip first: where this ends between the two, the next snapshot goes on from it.
+	if err := s.writeOwn(tipName, []byte(made.commit+" "+made.tree+"\n")); err != nil {
+		return taken, last, fmt.Errorf("writing down a snapshot: %w", err)
+	}
+	_, err = s.git.run(ctx, []byte(s.refs(made.commit, next)), "update-ref", "--stdin")
+	return taken, made, err
+}
+
+// refs are the lines that name a snapshot in the repository: git keeps what has
+// a name.
+func (s *Store) refs(commit string, of step) string {
+	lines := fmt.Sprintf("update %s%s %s\n", s.refsOf(), "last", commit)
+	switch of.Kind {
+	case kindStart:
+		lines += fmt.Sprintf("update %s0 %s\n", s.refsOf(), commit)
+	case kindIteration:
+		lines += fmt.Sprintf("update %s%d %s\n", s.refsOf(), of.Number, commit)
+	}
+	return lines
+}
+
+func (s *Store) refsOf() string { return "refs/ralph/" + s.id + "/" }
+
+// tip reads which snapshot was the last one; the zero value is none.
+func (s *Store) tip() (tip, error) {
+	data, err := os.ReadFile(filepath.Join(s.home, tipName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return tip{}, nil
+	}
+	commit, tree, ok := strings.Cut(strings.TrimSpace(string(data)), " ")
+	if err == nil && !ok {
+		err = errors.New("it is incomplete")
+	}
+	if err != nil {
+		return tip{}, fmt.Errorf("reading which snapshot was the last one: %w", err)
+	}
+	return tip{commit, tree}, nil
+}
+
+// seedIndex begins with what the user's index knows of the files, which git
+// then needn't read again. Sparse checkouts stay sparse.
+func (s *Store) seedIndex() error {
+	if s.book.Own {
+		return nil
+	}
+	theirs := filepath.Join(s.book.GitDir, "index")
+	info, err := os.Stat(theirs)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	var data []byte
+	if err == nil {
+		data, err = os.ReadFile(theirs)
+	}
+	if err == nil {
+		err = s.writeOwn(indexName, data)
+	}
+	if err == nil { // what is newer than its index, git reads again
+		err = os.Chtimes(filepath.Join(s.home, indexName), info.ModTime(), info.ModTime())
+	}
+	if err != nil {
+		return fmt.Errorf("copying the index: %w", err)
+	}
+	return nil
+}
+
+// candidates are the paths that may have changed since the index was written.
+type candidates struct {
+	paths  []string // in the work tree, as git has them
+	beyond []string // those that only a link leads to by now: they are gone
+	notes  []string // of what is left out
+	bytes  int64
+
+	real map[string]bool // folders that no link leads to
+}
+
+const (
+	gitlink = "160000"
+	// maxTotal bounds what one snapshot adds: nobody means a loop to copy a disk.
+	maxTotal = 2 << 30
+)
+
+// candidates asks git twice at once: for the known files that look changed, and
+// for those that it doesn't know and doesn't ignore.
+func (s *Store) candidates(ctx context.Context) (candidates, error) {
+	within := []string{}
+	if prefix := s.book.prefix(); prefix != "" {
+		within = []string{"--", strings.TrimSuffix(prefix, "/")}
+	}
+	var unknown []byte
+	var unknownErr error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		unknown, unknownErr = s.git.run(ctx, nil, append([]string{"ls-files", "-z", "--others", "--exclude-standard"}, within...)...)
+	}()
+	known, err := s.git.run(ctx, nil, append([]string{"diff-files", "-z", "--raw", "--no-ext-diff", "--ignore-submodules=all"}, within...)...)
+	<-done
+	if err = errors.Join(err, unknownErr); err != nil {
+		return candidates{}, err
+	}
+	c := candidates{real: map[string]bool{}}
+	for f := fields(known); len(f) > 1; f = f[2:] { // ":100644 100644 oid oid M", "path"
+		if !strings.HasPrefix(f[0], ":"+gitlink) {
+			s.choose(&c, f[1])
+		}
+	}
+	for _, path := range fields(unknown) {
+		if strings.HasSuffix(path, "/") {
+			c.notes = append(c.notes, strings.TrimPrefix(path, s.book.prefix())+" (a repository of its own)")
+			continue
+		}
+		s.choose(&c, path)
+	}
+	if c.bytes > maxTotal {
+		return c, fmt.Errorf("the new files have %s together, more than %s: have git ignore what is no work", sizeWords(c.bytes), sizeWords(maxTotal))
+	}
+	slices.Sort(c.paths)
+	c.paths = slices.Compact(c.paths) // unmerged ones are told twice
+	return c, nil
+}
+
+// choose takes a path unless it is nobody's work, too large, or no file.
+func (s *Store) choose(c *candidates, file string) {
+	name := strings.TrimPrefix(file, s.book.prefix())
+	if s.book.skips(name) {
+		return
+	}
+	if !c.isReal(s.book.Top, file) {
+		c.beyond = append(c.beyond, file)
+		return
+	}
+	info, err := os.Lstat(filepath.Join(s.book.Top, filepath.FromSlash(file)))
+	if err == nil && info.Mode().IsRegular() {
+		if most := s.book.MaxFile; most > 0 && info.Size() > most {
+			c.notes = append(c.notes, fmt.Sprintf("%s (%s)", name, sizeWords(info.Size())))
+			return
+		}
+		c.bytes += info.Size()
+	}
+	c.paths = append(c.paths, file)
+}
+
+// isReal says whether no link leads to the folder of a path.
+func (c *candidates) isReal(top, name string) bool {
+	dir := path.Dir(name)
+	if dir == "." {
+		return true
+	}
+	real, known := c.real[dir]
+	if !known {
+		info, err := os.Lstat(filepath.Join(top, filepath.FromSlash(dir)))
+		real = c.isReal(top, dir) && (err != nil || info.Mode()&fs.ModeSymlink == 0)
+		c.real[dir] = real
+	}
+	return real
+}
+
+// updateIndex takes the files into the index. One that can't be read is left out.
+func (s *Store) updateIndex(ctx context.Context, c *candidates) error {
+	if len(c.beyond) > 0 {
+		if _, err := s.git.run(ctx, []byte(strings.Join(c.beyond, "\x00")+"\x00"), "update-index", "-z", "--force-remove", "--stdin"); err != nil {
+			return err
+		}
+	}
+	update := func() error {
+		_, err := s.git.run(ctx, []byte(strings.Join(c.paths, "\x00")+"\x00"), "update-index", "-z", "--add", "--remove", "--replace", "--stdin")
+		return err
+	}
+	if len(c.paths) == 0 {
+		return nil
+	}
+	err := update()
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	all := len(c.paths)
+	c.paths = slices.DeleteFunc(c.paths, func(path string) bool {
+		why := s.unreadable(path)
+		if why != "" {
+			c.notes = append(c.notes, fmt.Sprintf("%s (%s)", strings.TrimPrefix(path, s.book.prefix()), why))
+		}
+		return why != ""
+	})
+	switch len(c.paths) {
+	case all:
+		return err
+	case 0:
+		return nil
+	}
+	return update()
+}
+
+// unreadable says why git can't take a file; "" when it can.
+func (s *Store) unreadable(path string) string {
+	full := filepath.Join(s.book.Top, filepath.FromSlash(path))
+	info, err := os.Lstat(full)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), err == nil && (info.Mode()&fs.ModeSymlink != 0 || info.IsDir()):
+		return ""
+	case err == nil && !info.Mode().IsRegular():
+		return "no file"
+	case err == nil:
+		var file *os.File
+		if file, err = os.Open(full); err == nil {
+			file.Close()
+			return ""
+		}
+	}
+	return "not readable"
+}
+
+// sizeWords writes a number of bytes for people: "5.1 GB".
+func sizeWords(n int64) string {
+	const units = "kMGT"
+	if n < 1000 {
+		return strconv.FormatInt(n, 10) + " B"
+	}
+	value, unit := float64(n)/1000, 0
+	for value >= 1000 && unit < len(units)-1 {
+		value, unit = value/1000, unit+1
+	}
+	return fmt.Sprintf("%.1f %cB", value, units[unit])
+}

@@ -1,0 +1,237 @@
+package changes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Undo chooses what is taken back.
+type Undo struct {
+	Iteration int      // this one, or
+	Since     int      // this one and all behind it
+	Paths     []string // files and folders; none: all
+	DryRun    bool     // nothing is written
+}
+
+// Undone is what became of an undo or a redo.
+type Undone struct {
+	Paths   []string  // were taken back, or would be
+	Refused []Refusal // were left as they are
+}
+
+// Refusal is a file that was left as it is.
+type Refusal struct {
+	Path   string `json:"path"`
+	Reason string `json:"reason"` // a part of a sentence
+}
+
+// Why files are left as they are.
+const (
+	whyEdited    = "it was changed since in the same place"
+	whyBinary    = "it was changed since, and binary files can't be merged"
+	whyGone      = "it was deleted since"
+	whyThere     = "it was made anew since"
+	whyNew       = "the iteration made it, and it was changed since"
+	whyKind      = "it became another kind of file since"
+	whySubmodule = "it is a repository of its own"
+	whyNow       = "it is being changed right now"
+	whyUnknown   = "something is there that no snapshot has: too large, not readable, or ignored by git"
+	whyLink      = "a folder on the way to it is a link"
+)
+
+// Undo takes back what iterations changed, file by file. What the user did
+// elsewhere in a file stays; a file where both did something in the same place
+// is refused. It begins with a snapshot, so nothing is lost.
+func (s *Store) Undo(ctx context.Context, u Undo) (Undone, error) {
+	return s.takeBack(ctx, step{Kind: kindUndo}, u.Paths, u.DryRun, func(st step) bool {
+		return st.Kind == kindIteration && (st.Number == u.Iteration || u.Since > 0 && st.Number >= u.Since)
+	})
+}
+
+// ErrNothingToRedo says that no undo is left to be taken back.
+var ErrNothingToRedo = errors.New("there is no undo to take back")
+
+// Redo takes back the last undo that wasn't yet.
+//
+// Errors: ErrNothingToRedo, and those of Undo.
+func (s *Store) Redo(ctx context.Context) (Undone, error) {
+	steps, err := s.steps(ctx)
+	if err != nil {
+		return Undone{}, err
+	}
+	redone := map[string]bool{}
+	for _, st := range slices.Backward(steps) {
+		switch {
+		case st.Kind == kindRedo:
+			redone[st.Of] = true
+		case st.Kind == kindUndo && !redone[st.commit]:
+			return s.takeBack(ctx, step{Kind: kindRedo, Of: st.commit}, nil, false, func(other step) bool { return other.commit == st.commit })
+		}
+	}
+	return Undone{}, ErrNothingToRedo
+}
+
+// takeBack takes back the chosen steps, the newest first, and makes a snapshot
+// of that.
+func (s *Store) takeBack(ctx context.Context, as step, paths []string, dryRun bool, chosen func(step) bool) (Undone, error) {
+	within, err := s.within(paths)
+	if err != nil {
+		return Undone{}, err
+	}
+	release, err := s.hold(ctx)
+	if err != nil {
+		return Undone{}, err
+	}
+	defer release()
+	s.seen = stamp{} // here it is git that has to look
+	if _, err := s.take(ctx, step{Kind: kindBetween}); err != nil {
+		return Undone{}, fmt.Errorf("making a snapshot first: %w", err)
+	}
+	steps, err := s.steps(ctx)
+	if err != nil {
+		return Undone{}, err
+	}
+	p := plan{store: s, now: map[string]version{}, then: map[string]version{}, refused: map[string]string{}}
+	for _, sp := range slices.Backward(spans(steps, chosen)) {
+		if err := p.takeBack(ctx, sp, steps[len(steps)-1], within); err != nil {
+			return Undone{}, err
+		}
+	}
+	maps.DeleteFunc(p.then, func(path string, v version) bool { return p.refused[path] != "" || v == p.now[path] })
+	if len(p.then) > 0 && !dryRun {
+		err = s.restore(ctx, &p)
+		if _, taken := s.take(ctx, as); err == nil && taken != nil {
+			err = fmt.Errorf("making a snapshot of what was undone: %w", taken)
+		}
+	}
+	return p.outcome(), err
+}
+
+// plan is what is to become of files.
+type plan struct {
+	store   *Store
+	now     map[string]version // as they are
+	then    map[string]version // as they shall be
+	refused map[string]string  // why they stay
+}
+
+func (p *plan) outcome() Undone {
+	done := Undone{Paths: slices.Sorted(maps.Keys(p.then))}
+	for _, path := range slices.Sorted(maps.Keys(p.refused)) {
+		done.Refused = append(done.Refused, Refusal{path, p.refused[path]})
+	}
+	return done
+}
+
+// refuse leaves a file as it is.
+func (p *plan) refuse(path, why string) {
+	delete(p.then, path)
+	p.refused[path] = why
+}
+
+// takeBack plans to take back one span of snapshots.
+func (p *plan) takeBack(ctx context.Context, sp span, last step, within []string) error {
+	changed, err := p.store.entries(ctx, sp.from.tree, sp.to.tree, within)
+	if err != nil || len(changed) == 0 {
+		return err
+	}
+	since, err := p.store.entries(ctx, sp.to.tree, last.tree, within)
+	if err != nil {
+		return err
+	}
+	for path, e := range changed {
+		if p.refused[path] != "" {
+			continue
+		}
+		if _, known := p.then[path]; !known {
+			p.now[path] = e.new
+			if later, ok := since[path]; ok {
+				p.now[path] = later.new
+			}
+			p.then[path] = p.now[path]
+		}
+		merged, why, err := p.store.merge(ctx, p.then[path], e.new, e.old)
+		if err != nil {
+			return err
+		}
+		if why != "" {
+			p.refuse(path, why)
+			continue
+		}
+		p.then[path] = merged
+	}
+	return nil
+}
+
+// merge is what becomes of a file that is mine when the step from base to
+// theirs is taken; why says that it can't be.
+func (s *Store) merge(ctx context.Context, mine, base, theirs version) (merged version, why string, err error) {
+	none := version{}
+	switch {
+	case base.mode == gitlink || theirs.mode == gitlink || mine.mode == gitlink:
+		return none, whySubmodule, nil
+	case mine == base:
+		return theirs, "", nil
+	case mine == theirs:
+		return mine, "", nil
+	case mine == none:
+		return none, whyGone, nil
+	case base == none:
+		return none, whyThere, nil
+	case theirs == none:
+		return none, whyNew, nil
+	case !isFile(mine) || !isFile(base) || !isFile(theirs):
+		return none, whyKind, nil
+	}
+	merged = mine
+	if mine.mode == base.mode {
+		merged.mode = theirs.mode
+	}
+	switch {
+	case mine.oid == base.oid:
+		merged.oid = theirs.oid
+	case base.oid != theirs.oid && mine.oid != theirs.oid:
+		merged.oid, why, err = s.mergeText(ctx, mine.oid, base.oid, theirs.oid)
+	}
+	return merged, why, err
+}
+
+func isFile(v version) bool { return strings.HasPrefix(v.mode, "100") }
+
+// mergeText merges three texts into one that git keeps.
+func (s *Store) mergeText(ctx context.Context, oids ...string) (merged, why string, err error) {
+	dir, err := os.MkdirTemp(s.home, "merge-")
+	if err != nil {
+		return "", "", fmt.Errorf("merging: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	args := []string{"merge-file", "-p", "-q"}
+	for i, oid := range oids {
+		text, err := s.git.run(ctx, nil, "cat-file", "blob", oid)
+		if err != nil {
+			return "", "", err
+		}
+		name := filepath.Join(dir, []string{"mine", "base", "theirs"}[i])
+		if err := os.WriteFile(name, text, 0o600); err != nil {
+			return "", "", fmt.Errorf("merging: %w", err)
+		}
+		args = append(args, name)
+	}
+	text, err := s.git.run(ctx, nil, args...)
+	switch code := exitCode(err); {
+	case err == nil:
+		merged, err = s.git.text(ctx, text, "hash-object", "-w", "--stdin")
+		return merged, "", err
+	case code > 0 && code < 128: // the number of conflicts
+		return "", whyEdited, nil
+	case code >= 128:
+		return "", whyBinary, nil
+	}
+	return "", "", err
+}

@@ -1,0 +1,125 @@
+package changes
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+const ten = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n"
+
+func TestUndoAndRedo(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, begin func(t testing.TB, files ...string) *folder) {
+		f := begin(t, "a", "1\n", "b", "b\n", "dir/deep/x", "x\n", "bin", "\x00\x01").loop()
+		f.must(os.Chmod(f.path("b"), 0o600))
+		f.after(1, "a", "2\n", "new/c", "c\n", "dir", gone, "bin", "\x00\x02")
+		f.must(os.Chmod(f.path("b"), 0o700))
+		f.must(os.Symlink("a", f.path("link")))
+		f.after(2)
+		f.undo(Undo{Iteration: 2}, []string{"b", "link"})
+		if info, err := os.Stat(f.path("b")); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%v, %v", info.Mode(), err)
+		}
+		f.undo(Undo{Since: 1, DryRun: true}, []string{"a", "bin", "dir/deep/x", "new/c"})
+		f.has("a", "2\n", "new/c", "c\n")
+		f.undo(Undo{Since: 1}, []string{"a", "bin", "dir/deep/x", "new/c"})
+		f.has("a", "1\n", "bin", "\x00\x01", "dir/deep/x", "x\n", "new/c", gone)
+		if _, err := os.Stat(f.path("new")); !os.IsNotExist(err) {
+			t.Error("an empty folder is left")
+		}
+		f.undo(Undo{Since: 1}, nil)
+		f.redo([]string{"a", "bin", "dir/deep/x", "new/c"})
+		f.redo([]string{"b", "link"})
+		f.has("a", "2\n", "bin", "\x00\x02", "dir/deep/x", gone, "new/c", "c\n")
+		if target, err := os.Readlink(f.path("link")); err != nil || target != "a" {
+			t.Errorf("%q, %v", target, err)
+		}
+		if info, err := os.Stat(f.path("b")); err != nil || info.Mode().Perm() != 0o700 {
+			t.Errorf("%v, %v", info.Mode(), err)
+		}
+		if _, err := f.Redo(context.Background()); !errors.Is(err, ErrNothingToRedo) {
+			t.Error(err)
+		}
+	})
+}
+
+func TestUndoOfSomeFiles(t *testing.T) {
+	t.Parallel()
+	f := repository(t, "a", "1\n", "dir/b", "1\n", "dir2", "1\n").loop()
+	f.after(1, "a", "2\n", "dir/b", "2\n", "dir2", "2\n")
+	f.undo(Undo{Iteration: 1, Paths: []string{"dir"}}, []string{"dir/b"})
+	f.undo(Undo{Iteration: 1, Paths: []string{"./a"}}, []string{"a"})
+	f.has("a", "1\n", "dir/b", "1\n", "dir2", "2\n")
+	if _, err := f.Undo(context.Background(), Undo{Iteration: 1, Paths: []string{"../a"}}); !errors.As(err, new(*OutsideError)) {
+		t.Error(err)
+	}
+}
+
+func TestUndoKeepsWhatTheUserDid(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, begin func(t testing.TB, files ...string) *folder) {
+		f := begin(t, "elsewhere", ten, "same", ten, "deleted", "1\n", "again", "1\n", "bin", "\x00\x01").loop()
+		f.after(1, "elsewhere", "one\n"+ten[2:], "same", "one\n"+ten[2:], "deleted", "2\n", "again", gone, "made", "1\n", "bin", "\x00\x02")
+		f.write("elsewhere", "one\n"+ten[2:]+"mine\n", "same", "mine\n"+ten[2:], "deleted", gone, "again", "mine\n", "made", "mine\n", "bin", "\x00\x03")
+		f.undo(Undo{Iteration: 1}, []string{"elsewhere"}, "again: "+whyThere, "bin: "+whyBinary, "deleted: "+whyGone, "made: "+whyNew, "same: "+whyEdited)
+		f.has("elsewhere", ten+"mine\n", "same", "mine\n"+ten[2:], "deleted", gone, "again", "mine\n", "made", "mine\n", "bin", "\x00\x03")
+		f.redo([]string{"elsewhere"})
+		f.has("elsewhere", "one\n"+ten[2:]+"mine\n")
+	})
+}
+
+func TestUndoOfAnIterationInTheMiddle(t *testing.T) {
+	t.Parallel()
+	f := bare(t, "a", ten).loop()
+	f.after(1, "a", "one\n"+ten[2:])
+	f.after(2, "a", "one\n"+ten[2:]+"eleven\n")
+	f.after(3, "b", "1\n")
+	f.undo(Undo{Iteration: 1}, []string{"a"})
+	f.has("a", ten+"eleven\n", "b", "1\n")
+	f.after(4, "a", ten+"twelve\n")
+	f.changed(Range{3, 4}, "modified a +1 -1")
+	f.undo(Undo{Since: 1}, []string{"a", "b"})
+	f.has("a", ten, "b", gone)
+}
+
+func TestUndoNeverLeavesTheFolder(t *testing.T) {
+	t.Parallel()
+	f := repository(t, "dir/a", "1\n").loop()
+	f.after(1, "dir/a", "2\n", "dir/b", "1\n")
+	outside := t.TempDir()
+	f.must(os.Rename(f.path("dir"), filepath.Join(outside, "dir")))
+	f.must(os.Symlink(filepath.Join(outside, "dir"), f.path("dir")))
+	f.undo(Undo{Iteration: 1}, nil, "dir/a: "+whyGone)
+	if data, err := os.ReadFile(filepath.Join(outside, "dir", "a")); string(data) != "2\n" {
+		t.Errorf("%q, %v", data, err)
+	}
+	// A folder that was one when the iteration began.
+	f = repository(t, "dir/a", "1\n").loop()
+	f.after(1, "dir", gone)
+	f.must(os.Symlink(outside, f.path("dir")))
+	f.undo(Undo{Iteration: 1}, nil, "dir/a: "+whyLink)
+	if _, err := os.Lstat(filepath.Join(outside, "a")); !os.IsNotExist(err) {
+		t.Error("a file outside was written")
+	}
+}
+
+func TestUndoOfFoldersThatBecameFiles(t *testing.T) {
+	t.Parallel()
+	f := bare(t, "x", "1\n", "y/z", "1\n").loop()
+	f.after(1, "x", gone, "x/y", "1\n", "y", gone)
+	f.after(2, "y", "file\n")
+	f.undo(Undo{Since: 1}, []string{"x", "x/y", "y", "y/z"})
+	f.has("x", "1\n", "y/z", "1\n")
+}
+
+func TestUndoLeavesWhatNoSnapshotHas(t *testing.T) {
+	t.Parallel()
+	f := repository(t, ".gitignore", "", "a", "1\n").loop()
+	f.after(1, "a", gone, ".gitignore", "a\n")
+	f.write("a", "mine, and ignored\n")
+	f.undo(Undo{Iteration: 1, Paths: []string{"a"}}, nil, "a: "+whyUnknown)
+	f.has("a", "mine, and ignored\n")
+}
