@@ -103,6 +103,12 @@ var keys = slices.Concat([]Key{
 	{Path: path("history.folder"), Type: Text, Yields: Demands, check: checkPresent,
 		Doc: "The folder of the sessions, relative to the loop's, instead of pi's own."},
 
+	{Path: path("changes"), Type: Table, Doc: "Snapshots of the folder, which show and undo what a loop changed."},
+	{Path: path("changes.keep"), Type: Duration, Yields: Always, Default: `"30d"`, Zero: "none are made",
+		Doc: "How long the snapshots of a loop are kept after its last change."},
+	{Path: path("changes.max_file_mb"), Type: Count, Yields: Always, Default: "50", Samples: []string{"50", "500"}, Zero: "no limit",
+		Doc: "How large a file may be, in megabytes; of a larger one nothing is kept."},
+
 	{Path: path("backends"), Type: Table, Doc: "Settings of the known backends, and backends of your own."},
 	{Path: path("backends.*"), Type: Table, Doc: "A backend: one of the known ones, or one of your own, which needs a `command`."},
 	{Path: path("backends.*.command"), Type: Text, Yields: Demands, check: checkPresent,

@@ -11,8 +11,9 @@ import (
 	"ralph-lsp/stream"
 )
 
-// durationPattern is what time.ParseDuration takes, without signs.
-const durationPattern = `^(0|([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+$`
+// durationPattern is what limits.ParseSpan takes: what time.ParseDuration does,
+// without signs, behind days.
+const durationPattern = `^([0-9]+d|([0-9]+d)?(0|([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$`
 
 // schema is a JSON schema, as far as it is used here. The order of the fields
 // is that of the file.

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/BurntSushi/toml"
 
@@ -29,6 +30,12 @@ const (
 type History struct {
 	Enabled bool
 	Folder  string // as it is written; "" is pi's own
+}
+
+// Changes says how snapshots of the folder are made.
+type Changes struct {
+	Keep      time.Duration // 0: none are made
+	MaxFileMB int64
 }
 
 // BackendSettings are what the files say about one backend. Empty fields are
@@ -56,6 +63,7 @@ type Settings struct {
 	Promise    string // "" is none
 	Instruct   bool
 	History    History
+	Changes    Changes
 	Backends   map[string]BackendSettings
 	Hats       map[string]Hat
 
@@ -82,6 +90,8 @@ var setters = map[string]func(s *Settings, name string, v any){
 	"completion.instruct":         func(s *Settings, _ string, v any) { s.Instruct = v.(bool) },
 	"history.enabled":             func(s *Settings, _ string, v any) { s.History.Enabled = v.(bool) },
 	"history.folder":              func(s *Settings, _ string, v any) { s.History.Folder = v.(string) },
+	"changes.keep":                func(s *Settings, _ string, v any) { s.Changes.Keep = duration(v) },
+	"changes.max_file_mb":         func(s *Settings, _ string, v any) { s.Changes.MaxFileMB = v.(int64) },
 	"backends.*.command":          ofBackend(func(b *BackendSettings, v any) { b.Command = v.(string) }),
 	"backends.*.args":             ofBackend(func(b *BackendSettings, v any) { b.Args = texts(v) }),
 	"backends.*.prompt":           ofBackend(func(b *BackendSettings, v any) { b.Prompt = v.(string) }),
@@ -115,6 +125,12 @@ func setLimit(to *limits.Limits, l limits.Limit, v any) {
 	if err := l.Set(&g, fmt.Sprint(v)); err == nil {
 		*to = g.Over(*to)
 	}
+}
+
+// duration is the decoded value of a Duration, which was checked.
+func duration(v any) time.Duration {
+	d, _ := limits.ParseSpan(v.(string))
+	return d
 }
 
 func texts(v any) []string {

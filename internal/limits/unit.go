@@ -1,6 +1,7 @@
 package limits
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -63,8 +64,16 @@ func ParseUSD(text string) (float64, error) {
 	return usd, nil
 }
 
-// ParseSpan reads a length of time: "90m", "1h30m", "0".
+// ParseSpan reads a length of time: "90m", "1h30m", "30d", "0".
 func ParseSpan(text string) (time.Duration, error) {
+	if days, rest, ok := strings.Cut(text, "d"); ok {
+		n, err := strconv.ParseUint(days, 10, 16) // a Duration holds more
+		more, restErr := time.ParseDuration(cmp.Or(rest, "0"))
+		if err != nil || restErr != nil || more < 0 || more > math.MaxInt64/2 {
+			return 0, badValue(text, Span.Wanted())
+		}
+		return time.Duration(n)*24*time.Hour + more, nil
+	}
 	if n, err := strconv.ParseFloat(text, 64); err == nil && n > 0 {
 		return 0, badValue(text, fmt.Sprintf("it with its unit: %ss, %sm or %sh", text, text, text))
 	}
