@@ -56,6 +56,14 @@ type IterationEnd struct {
 	ToolCalls  int      `json:"toolCalls"`
 	DurationMs int64    `json:"durationMs"`
 	Skipped    int      `json:"skippedLines,omitempty"`
+	Changes    *Changes `json:"changes,omitempty"`
+}
+
+// Changes says how much an iteration or a loop changed in its folder.
+type Changes struct {
+	Files   int `json:"files"`
+	Added   int `json:"added"` // lines
+	Removed int `json:"removed"`
 }
 
 // LoopEnd closes a loop.
@@ -69,6 +77,7 @@ type LoopEnd struct {
 	DurationMs int64    `json:"durationMs"`
 	Error      string   `json:"error,omitempty"`
 	Denials    []Denial `json:"denials,omitempty"`
+	Changes    *Changes `json:"changes,omitempty"`
 }
 
 // Tokens are counts of model tokens as they stand in the file.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ralph-lsp/backends"
+	"ralph-lsp/changes"
 	"ralph-lsp/history"
 	"ralph-lsp/internal/limits"
 	"ralph-lsp/loopstate"
@@ -56,6 +57,7 @@ func BenchmarkIterationGap(b *testing.B) {
 		bounds.MaxIterations = max(b.N, 2)
 		l, err := Start(Config{
 			Folder: b.TempDir(), History: history.Options{Folder: b.TempDir()}, Prompt: "x", Limits: bounds, Quiet: true,
+			Changes: changes.Options{Keep: time.Hour, MaxFile: 1 << 20, Dir: b.TempDir()},
 			Backend: backends.Custom("/bin/cat", []string{said}, backends.PromptStdin, stream.FormatPi),
 		}, w)
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ralph-lsp/backends"
+	"ralph-lsp/changes"
 	"ralph-lsp/history"
 	"ralph-lsp/internal/limits"
 	"ralph-lsp/internal/tell"
@@ -37,6 +38,8 @@ type Config struct {
 	From *loopstate.State
 	// History says where the loop is kept as a session that pi can open.
 	History history.Options
+	// Changes says how snapshots of the folder are made.
+	Changes changes.Options
 	// RecordDir gets a file with each run's raw output; "" records nothing.
 	RecordDir string
 	Version   string // of this program, for the lock's record

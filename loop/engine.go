@@ -28,14 +28,14 @@ type plannedRun struct {
 // run is the loop's goroutine: iterations until a reason to stop.
 func (l *Loop) run() {
 	ctx, cancel := context.WithCancel(context.Background())
-	changes, err := l.store.Watch(ctx)
+	edits, err := l.store.Watch(ctx)
 	if err != nil {
 		l.emit(Warning{Message: "the state file can't be watched, so edits count only between iterations: " + err.Error()})
 	}
 	watching := make(chan struct{})
 	go func() {
 		defer close(watching)
-		for range changes {
+		for range edits {
 			l.readFile()
 		}
 	}()
@@ -44,12 +44,14 @@ func (l *Loop) run() {
 		defer close(keeping)
 		l.keepBooks(ctx)
 	}()
+	l.beginSnapshots()
 	l.mirrorStart()
 	l.warnAtStart()
 	end := l.iterate()
+	end.Changes = l.snapshots.close()
 	cancel()
 	<-keeping
-	if changes != nil {
+	if edits != nil {
 		<-watching
 	}
 	l.finish(end)
@@ -225,6 +227,7 @@ func (l *Loop) runAgent(plan plannedRun) (report, error) {
 		defer record.Close()
 		spec.Record = record
 	}
+	l.snapshotBefore()
 	agent, err := l.start(spec)
 	if err != nil {
 		return report{}, err
@@ -384,10 +387,12 @@ func (l *Loop) closeIteration(plan plannedRun, r report) {
 	if r.exit.Survivor != nil {
 		l.emit(Warning{Message: r.exit.Survivor.Error()})
 	}
+	changed := l.snapshotAfter(plan.iteration)
 	l.emit(IterationEnd{
 		Iteration: plan.iteration, Outcome: r.outcome, Duration: r.exit.Duration,
 		Cost: res.Usage.Cost, Tokens: res.Usage.Tokens, Turns: res.Turns, ToolCalls: res.ToolCalls,
 		Text: res.Text, Error: r.problem, Skipped: res.SkippedLines,
+		Changes: changed,
 	})
 	l.warnOfMirror()
 	l.tellNearMiss(r.verdict, r.promise)

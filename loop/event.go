@@ -3,6 +3,7 @@ package loop
 import (
 	"time"
 
+	"ralph-lsp/changes"
 	"ralph-lsp/stream"
 )
 
@@ -56,6 +57,8 @@ type IterationEnd struct {
 	Text      string // the last assistant message
 	Error     string // for OutcomeError and OutcomeTimeout: why, in one line
 	Skipped   int    // malformed lines
+	// Changes says how much the folder changed, nil that nobody knows.
+	Changes *changes.Summary
 }
 
 // Goal says in the first iteration which promise ends the loop.
@@ -130,9 +133,10 @@ type End struct {
 	Cost       stream.Cost
 	Tokens     stream.Tokens
 	Duration   time.Duration
-	Error      string          // why it failed, in one line
-	Denials    []stream.Denial // StopPermissionDenied: what was refused
-	Status     Status          // how the loop stands then; zero of one that was read back
+	Error      string           // why it failed, in one line
+	Denials    []stream.Denial  // StopPermissionDenied: what was refused
+	Status     Status           // how the loop stands then; zero of one that was read back
+	Changes    *changes.Summary // from before the loop until now; nil: nobody knows
 }
 
 func (StateChanged) loopEvent()   {}

@@ -241,6 +241,7 @@ type watcher struct {
 	mu    sync.Mutex
 	lines []string
 	agent []stream.Event
+	ends  []IterationEnd
 
 	settled map[string]Settled // the last one behind each line
 }
@@ -260,6 +261,9 @@ func (w *watcher) HandleLoop(e Event) {
 		line = fmt.Sprintf("begin %s", tell.OfMax(e.Iteration, e.MaxIterations))
 	case IterationEnd:
 		line = fmt.Sprintf("end %d %s %s", e.Iteration, e.Outcome, e.Error)
+		w.mu.Lock()
+		w.ends = append(w.ends, e)
+		w.mu.Unlock()
 	case Goal:
 		line = fmt.Sprintf("goal %s %s", e.Promise, e.From)
 	case NearMiss:

@@ -59,7 +59,8 @@ type Loop struct {
 	mirror mirror     // guarded by emitMu
 
 	guarded
-	activity activity
+	activity  activity
+	snapshots snapshots
 
 	wake  chan struct{} // something above changed; 1-buffered
 	spent chan struct{} // the run under way has spent more; 1-buffered
@@ -280,6 +281,8 @@ func (l *Loop) takeUp(found loopstate.State) (loopstate.State, error) {
 
 // init sets the loop's own state from the state file's.
 func (l *Loop) init(s loopstate.State) {
+	l.snapshots.going, l.snapshots.stopGoing = context.WithCancel(context.Background())
+	l.snapshots.alive, l.snapshots.stopAlive = context.WithCancel(context.Background())
 	l.wake, l.spent, l.done = make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{})
 	used := usedBy(s)
 	l.change(func(p *progress) {
@@ -387,6 +390,7 @@ func (l *Loop) requestStop(why StopReason, grace time.Duration) {
 		running = p.running
 	})
 	l.setOwner()
+	l.snapshots.hurry(why, grace)
 	if running != nil {
 		running.Stop(grace)
 	}

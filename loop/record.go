@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"ralph-lsp/changes"
 	"ralph-lsp/history"
 	"ralph-lsp/stream"
 )
@@ -19,7 +20,7 @@ func recordOf(e Event) history.Record {
 		return history.IterationEnd{
 			Iteration: e.Iteration, Outcome: string(e.Outcome), Error: e.Error, CostUSD: history.KnownCost(e.Cost),
 			Tokens: history.Tokens(e.Tokens), Turns: e.Turns, ToolCalls: e.ToolCalls,
-			DurationMs: e.Duration.Milliseconds(), Skipped: e.Skipped,
+			DurationMs: e.Duration.Milliseconds(), Skipped: e.Skipped, Changes: (*history.Changes)(e.Changes),
 		}
 	case NearMiss:
 		return history.NearMiss{Found: e.Found, Expected: e.Expected, Why: e.Why}
@@ -37,6 +38,7 @@ func endRecord(e End) history.LoopEnd {
 	end := history.LoopEnd{
 		StopReason: string(e.Reason), Promise: e.Promise, Iterations: e.Iterations, Limit: e.Limit, CostUSD: history.KnownCost(e.Cost),
 		Tokens: history.Tokens(e.Tokens), DurationMs: e.Duration.Milliseconds(), Error: e.Error,
+		Changes: (*history.Changes)(e.Changes),
 	}
 	for _, d := range e.Denials {
 		end.Denials = append(end.Denials, history.Denial(d))
@@ -54,7 +56,7 @@ func EventOf(r history.Record) Event {
 		return IterationEnd{
 			Iteration: r.Iteration, Outcome: Outcome(r.Outcome), Error: r.Error, Cost: history.CostOf(r.CostUSD),
 			Tokens: stream.Tokens(r.Tokens), Turns: r.Turns, ToolCalls: r.ToolCalls,
-			Duration: history.DurationOf(r.DurationMs), Skipped: r.Skipped,
+			Duration: history.DurationOf(r.DurationMs), Skipped: r.Skipped, Changes: (*changes.Summary)(r.Changes),
 		}
 	case history.Goal:
 		return Goal(r)
@@ -77,6 +79,7 @@ func endEvent(r history.LoopEnd) End {
 	end := End{
 		Reason: StopReason(r.StopReason), Promise: r.Promise, Iterations: r.Iterations, Limit: r.Limit, Cost: history.CostOf(r.CostUSD),
 		Tokens: stream.Tokens(r.Tokens), Duration: history.DurationOf(r.DurationMs), Error: r.Error,
+		Changes: (*changes.Summary)(r.Changes),
 	}
 	for _, d := range r.Denials {
 		end.Denials = append(end.Denials, stream.Denial(d))

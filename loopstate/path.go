@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // Where things are in a loop's folder.
@@ -16,6 +17,11 @@ const (
 	tempPrefix = ".ralph-loop.local."
 	tempSuffix = ".tmp"
 )
+
+// OwnFiles are the beginnings of the paths of a loop's own files in its folder.
+func OwnFiles() []string {
+	return []string{strings.TrimSuffix(Name, "md"), stateDir + "/" + tempPrefix}
+}
 
 // OutsideError says that a path leads out of the loop's folder by a symbolic
 // link. Whoever wrote the link would choose what is read and overwritten.

@@ -263,7 +263,7 @@ func iterationEnd(e loop.IterationEnd) Iteration {
 		SessionUpdate: KindIteration, Phase: PhaseEnd, Iteration: e.Iteration,
 		Outcome: string(e.Outcome), Error: stream.Plain(e.Error), CostUSD: dollars(e.Cost),
 		Turns: &e.Turns, ToolCalls: &e.ToolCalls, DurationMs: new(e.Duration.Milliseconds()), Tokens: projectTokens(e.Tokens),
-		Said: Said{Text: IterationEndText(e), Class: classOf(e.Outcome)},
+		Changes: (*Changes)(e.Changes), Said: Said{Text: IterationEndText(e), Class: classOf(e.Outcome)},
 	}
 	if e.Skipped > 0 {
 		end.SkippedLines = &e.Skipped
@@ -274,7 +274,7 @@ func iterationEnd(e loop.IterationEnd) Iteration {
 func projectEnd(e loop.End) End {
 	end := End{
 		SessionUpdate: KindEnd, StopReason: string(e.Reason), Promise: stream.Plain(e.Promise), Iterations: e.Iterations,
-		CostUSD: dollars(e.Cost), Tokens: projectTokens(e.Tokens), DurationMs: e.Duration.Milliseconds(), Error: stream.Plain(e.Error),
+		CostUSD: dollars(e.Cost), Tokens: projectTokens(e.Tokens), DurationMs: e.Duration.Milliseconds(), Error: stream.Plain(e.Error), Changes: (*Changes)(e.Changes),
 		Said: Said{Text: EndText(e), Class: e.Reason.Ending().Class, Offers: OffersAfter(e.Status)},
 	}
 	for _, d := range e.Denials {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"ralph-lsp/changes"
 	"ralph-lsp/config"
 	"ralph-lsp/internal/tell"
 	"ralph-lsp/loop"
@@ -98,6 +99,14 @@ func IterationEndText(e loop.IterationEnd) string {
 		facts = append(facts, tell.Counted(e.Skipped, "broken line")+" skipped")
 	}
 	return JoinFacts(facts...)
+}
+
+// ChangesText says how much changed: "4 files changed +12 -3"; "" for nothing.
+func ChangesText(c *changes.Summary) string {
+	if c == nil || c.Files == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s changed +%d -%d", tell.Counted(c.Files, "file"), c.Added, c.Removed)
 }
 
 // classOf says how an iteration's end is meant: after a failure the loop goes on.

@@ -170,7 +170,16 @@ type Iteration struct {
 	Tokens        *Tokens  `json:"tokens,omitempty"`
 	LastMessage   *string  `json:"lastMessage,omitempty"` // of the agent; only of a recorded stream
 	SkippedLines  *int     `json:"skippedLines,omitempty"`
+	Changes       *Changes `json:"changes,omitempty"` // absent: nobody knows
 	Said
+}
+
+// Changes says how much an iteration or a loop changed in its folder, whoever
+// wrote it.
+type Changes struct {
+	Files   int `json:"files"`
+	Added   int `json:"added"` // lines
+	Removed int `json:"removed"`
 }
 
 // StateChange says that the loop went into another state.
@@ -291,7 +300,8 @@ type End struct {
 	DurationMs    int64    `json:"durationMs"`
 	Error         string   `json:"error,omitempty"`
 	Denials       []Denial `json:"denials,omitempty"`
-	Title         string   `json:"title,omitempty"` // of the loop, as in its status
+	Changes       *Changes `json:"changes,omitempty"` // of the whole loop; absent: nobody knows
+	Title         string   `json:"title,omitempty"`   // of the loop, as in its status
 	Said
 }
 

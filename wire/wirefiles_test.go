@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"ralph-lsp/changes"
 	"ralph-lsp/config"
 	"ralph-lsp/history"
 	"ralph-lsp/internal/limits"
@@ -116,7 +117,7 @@ func exampleUpdates(tokens *Tokens, text func(string) TextContent) map[string]Up
 		KindSession:        p.Event(stream.SessionStart{Backend: "pi", Version: "0.87.1", Provider: "anthropic", Model: "claude-sonnet-4", SessionID: "01a1f8b0"}),
 		KindDiscard:        p.Event(stream.MessageEnd{MessageID: "m7", Discarded: true}),
 		KindIteration: p.Loop(loop.IterationEnd{Iteration: 3, Outcome: loop.OutcomeOK, Cost: stream.USD(0.31), Turns: 4, ToolCalls: 6,
-			Duration: 61 * time.Second, Tokens: stream.Tokens(*tokens)}),
+			Duration: 61 * time.Second, Tokens: stream.Tokens(*tokens), Changes: &changes.Summary{Files: 3, Added: 12, Removed: 4}}),
 		KindState:      p.Loop(loop.StateChanged{State: loop.StatePaused, Reason: "user"}),
 		KindRetry:      p.Event(stream.Retry{Attempt: 1, MaxAttempts: 3, Delay: 2 * time.Second, Kind: stream.KindOverloaded, Message: "529"}),
 		KindCompaction: p.Event(stream.Compaction{Done: true, Reason: "threshold"}),

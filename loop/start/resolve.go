@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"ralph-lsp/backends"
+	"ralph-lsp/changes"
 	"ralph-lsp/config"
 	"ralph-lsp/internal/limits"
 	"ralph-lsp/loop"
@@ -136,6 +137,7 @@ func (r Resolver) keep(cfg *loop.Config) {
 	if held := r.Settings.HeldText(); held != "" {
 		cfg.Warnings = append(cfg.Warnings, held)
 	}
+	cfg.Changes = changes.Options{Keep: r.Settings.Changes.Keep, MaxFile: r.Settings.Changes.MaxFileMB * 1e6}
 	cfg.History.Off, cfg.History.Folder = !r.Settings.History.Enabled, r.Settings.History.Folder
 }
 
