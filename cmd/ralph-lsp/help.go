@@ -30,6 +30,10 @@ From another terminal, in the same folder (or with -C DIR)
   ralph-lsp cancel                          end it now
   (or edit .pi/ralph-loop.local.md: limits count at once, the prompt from the next run)
 
+What it changed
+  ralph-lsp changes --iteration 3           which files, whoever wrote them
+  ralph-lsp undo --since 3 | redo           take it back | take that back
+
 More
   ralph-lsp trust                           let the folder's ralph.toml name programs
   ralph-lsp --stdio [--log FILE]            serve an editor (its plugin runs this)

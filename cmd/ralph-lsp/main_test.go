@@ -60,6 +60,9 @@ func fakeAgent() {
 			must(appendFile(rest, "here"))
 			fmt.Println("working")
 			time.Sleep(time.Hour)
+		case "write": // NAME=TEXT
+			name, text, _ := strings.Cut(rest, "=")
+			must(os.WriteFile(name, []byte(text+"\n"), 0o600))
 		case "touch": // make a file
 			must(appendFile(rest, ""))
 		case "wait": // until a file is there
@@ -133,6 +136,7 @@ func TestCommandLine(t *testing.T) {
 			env.Setenv("GORACE", "atexit_sleep_ms=0") // else each process takes a second to end
 			env.Setenv("TMPDIR", env.WorkDir+"/.tmp")
 			env.Setenv("XDG_CONFIG_HOME", env.WorkDir+"/.config")
+			env.Setenv("XDG_STATE_HOME", env.WorkDir+"/.state")
 			env.Setenv("PI_CODING_AGENT_DIR", env.WorkDir+"/.pi-agent") // where loops are kept
 			return nil
 		},

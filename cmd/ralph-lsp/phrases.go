@@ -27,6 +27,20 @@ func failure(e loop.End) string {
 	return why
 }
 
+// iterationLine sums up an iteration, with how much it changed in the folder.
+func iterationLine(e loop.IterationEnd) string {
+	return wire.JoinFacts(wire.IterationEndText(e), wire.ChangesText(e.Changes))
+}
+
+// changesLine says what a loop changed in its folder, "" for nothing.
+func changesLine(e loop.End) string {
+	what := wire.ChangesText(e.Changes)
+	if what == "" {
+		return ""
+	}
+	return wire.JoinFacts(what, "ralph-lsp changes shows it, ralph-lsp undo --since 1 takes it back")
+}
+
 // stateLine says why a loop doesn't run right now, or "" when it runs or ends.
 func stateLine(e loop.StateChanged, now time.Time) string {
 	switch e.State {

@@ -61,7 +61,7 @@ func newRoot() *cobra.Command {
 	serve.addFlags(root)
 	root.AddCommand(
 		newRun(), newDemo(), newStatus(), newWatch(), newCancel(), newPause(), newResume(), newSteer(), newUpdate(), newTrust(), newPlan(),
-		newDecode(), newHistory(), newDoctor(), newVersion(), newStartText(), newLimitsText(), newDemoAgent(), newDemoCheck(),
+		newChanges(), newUndo(), newRedo(), newDecode(), newHistory(), newDoctor(), newVersion(), newStartText(), newLimitsText(), newDemoAgent(), newDemoCheck(),
 	)
 	root.SetHelpCommand(newHelp())
 	general := root.HelpFunc()

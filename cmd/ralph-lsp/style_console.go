@@ -67,7 +67,7 @@ func (s *consoleStyle) HandleLoop(e loop.Event) {
 		s.calls.reset()
 		s.line(p.bold(fmt.Sprintf("--- iteration %s ---", tell.OfMax(e.Iteration, e.MaxIterations))))
 	case loop.IterationEnd:
-		s.line(p.dim(fmt.Sprintf("--- iteration %d: %s", e.Iteration, wire.IterationEndText(e))))
+		s.line(p.dim(fmt.Sprintf("--- iteration %d: %s", e.Iteration, iterationLine(e))))
 	case loop.StateChanged:
 		if said := stateLine(e, s.cfg.now()); said != "" {
 			s.line(p.yellow(said))
@@ -84,6 +84,9 @@ func (s *consoleStyle) HandleLoop(e loop.Event) {
 		s.line(p.dim(wire.LimitsText(e)))
 	case loop.End:
 		s.line(p.bold(wire.EndLine(e)))
+		if line := changesLine(e); line != "" {
+			s.line(line)
+		}
 	}
 }
 

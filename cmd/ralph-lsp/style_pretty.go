@@ -132,7 +132,7 @@ func (s *prettyStyle) HandleLoop(e loop.Event) {
 		if e.Outcome != loop.OutcomeOK {
 			paint = p.yellow
 		}
-		s.section(sectionNote, paint("  "+wire.IterationEndText(e)))
+		s.section(sectionNote, paint("  "+iterationLine(e)))
 	case loop.StateChanged:
 		if said := stateLine(e, s.cfg.now()); said != "" {
 			s.note(p.yellow(said))
@@ -183,6 +183,9 @@ func (s *prettyStyle) end(e loop.End) {
 		line = p.paint(sgrBold+";"+sgrYellow, "■ "+line)
 	}
 	s.section(sectionHead, line)
+	if changed := changesLine(e); changed != "" {
+		s.section(sectionNote, p.dim("  "+changed))
+	}
 }
 
 // text collects a message until it has a block to show.

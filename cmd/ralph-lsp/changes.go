@@ -1,0 +1,256 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"ralph-lsp/changes"
+	"ralph-lsp/internal/tell"
+	"ralph-lsp/loop"
+	"ralph-lsp/wire"
+)
+
+// inSnapshots gives a command -C and the arguments [LOOP] [-- PATH...], and runs
+// it with that loop's snapshots.
+func inSnapshots(cmd *cobra.Command, run func(cmd *cobra.Command, dir string, s *changes.Store, paths []string) error) {
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if named := namedBefore(cmd, args); len(named) > 1 {
+			return fmt.Errorf("%s takes one loop; paths go behind --: ralph-lsp %[1]s -- %s", cmd.Name(), shellWord(named[1]))
+		}
+		return nil
+	}
+	inFolder(cmd, func(cmd *cobra.Command, dir string, args []string) error {
+		named := namedBefore(cmd, args)
+		id := ""
+		if len(named) > 0 {
+			id = named[0]
+		}
+		s, err := findSnapshots(dir, id)
+		if errors.Is(err, changes.ErrNone) && id != "" {
+			return fmt.Errorf("no snapshots are kept of the loop %s in %s; ralph-lsp history list shows the loops", id, dir)
+		}
+		if errors.Is(err, changes.ErrNone) {
+			return fmt.Errorf("no snapshots are kept of a loop in %s; ralph-lsp run makes them", dir)
+		}
+		if err != nil {
+			return err
+		}
+		return run(cmd, dir, s, args[len(named):])
+	})
+}
+
+// namedBefore are the arguments in front of --.
+func namedBefore(cmd *cobra.Command, args []string) []string {
+	if dash := cmd.ArgsLenAtDash(); dash >= 0 {
+		return args[:dash]
+	}
+	return args
+}
+
+// findSnapshots finds those of a loop; without an id those of the loop that is in
+// the folder, else of the one that changed something last.
+func findSnapshots(dir, id string) (*changes.Store, error) {
+	if id == "" {
+		if _, state, err := loop.StateIn(dir); err == nil && state.LoopID != "" {
+			if s, err := changes.Find(dir, state.LoopID, changes.Options{}); !errors.Is(err, changes.ErrNone) {
+				return s, err
+			}
+		}
+	}
+	return changes.Find(dir, id, changes.Options{})
+}
+
+func newChanges() *cobra.Command {
+	var iteration, from, to int
+	var asPatch, asJSON bool
+	cmd := &cobra.Command{
+		Use:   "changes [LOOP] [-- PATH...]",
+		Short: "Show what the loop changed in the folder",
+		Long: `Show which files the loop changed, whoever wrote them: an edit tool, a shell, the
+agent's own commits. N is "after iteration N", 0 "before the loop". The snapshots are
+git's own commits: in a repository, git diff refs/ralph/LOOP/0 works as well.`,
+		Example: `  ralph-lsp changes
+  ralph-lsp changes --iteration 3 --patch -- src
+  ralph-lsp changes --from 2 --json`,
+	}
+	cmd.Flags().IntVar(&iteration, "iteration", 0, "what iteration `N` changed")
+	cmd.Flags().IntVar(&from, "from", 0, "what changed since the end of iteration `N`")
+	cmd.Flags().IntVar(&to, "to", 0, "with --from: up to the end of iteration `M`")
+	cmd.Flags().Bool("stat", true, "a line per file with the lines added and removed")
+	cmd.Flags().BoolVar(&asPatch, "patch", false, "the lines themselves, to be read")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per file")
+	cmd.MarkFlagsMutuallyExclusive("iteration", "from")
+	cmd.MarkFlagsMutuallyExclusive("iteration", "to")
+	cmd.MarkFlagsMutuallyExclusive("stat", "patch", "json")
+	inSnapshots(cmd, func(cmd *cobra.Command, _ string, s *changes.Store, paths []string) error {
+		r := changes.Range{From: from, To: changes.Latest}
+		switch {
+		case cmd.Flags().Changed("iteration"):
+			r = changes.Range{From: iteration - 1, To: iteration}
+		case cmd.Flags().Changed("to"):
+			r.To = to
+		}
+		if r.From < 0 || r.To != changes.Latest && r.To < r.From {
+			return errors.New("iterations are counted from 1, and --to is behind --from")
+		}
+		out := cmd.OutOrStdout()
+		if asPatch {
+			patch, err := s.Patch(contextOf(cmd), r, paths)
+			if err == nil {
+				_, err = out.Write(patch)
+			}
+			return err
+		}
+		files, err := s.Files(contextOf(cmd), r, paths)
+		if err != nil {
+			return err
+		}
+		return printChanges(out, files, asJSON)
+	})
+	return cmd
+}
+
+// printChanges prints a line per file, and for people their sum.
+func printChanges(out io.Writer, files []changes.File, asJSON bool) error {
+	if asJSON {
+		for _, f := range files {
+			if err := printJSON(out, f); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	p := paletteFor(out)
+	for _, f := range files {
+		name := plainLine(f.Path)
+		if f.From != "" {
+			name = plainLine(f.From) + " -> " + name
+		}
+		counts := p.green(fmt.Sprintf("+%d", f.Added)) + " " + p.red(fmt.Sprintf("-%d", f.Removed))
+		switch {
+		case f.Binary:
+			counts = "binary"
+		case f.Status == changes.Mode:
+			counts = ""
+		}
+		fmt.Fprintln(out, wire.JoinFacts(fmt.Sprintf("%-8s  %s", f.Status, name), counts))
+	}
+	sum := changes.Sum(files)
+	if text := wire.ChangesText(&sum); text != "" {
+		fmt.Fprintln(out, text)
+	} else {
+		fmt.Fprintln(out, "nothing changed")
+	}
+	return nil
+}
+
+func newUndo() *cobra.Command {
+	var u changes.Undo
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "undo [LOOP] {--iteration N | --since N} [-- PATH...]",
+		Short: "Take back what iterations changed in the folder",
+		Long: `Take back what iterations changed, file by file. What you did elsewhere in a file
+stays; a file that you changed in the same place stays as it is, is named, and makes the
+exit code 1. It begins with a snapshot, so nothing is lost: ralph-lsp redo. HEAD,
+branches and git's index aren't touched.`,
+		Example: `  ralph-lsp undo --iteration 3
+  ralph-lsp undo --since 2 --dry-run -- src`,
+	}
+	cmd.Flags().IntVar(&u.Iteration, "iteration", 0, "what iteration `N` changed")
+	cmd.Flags().IntVar(&u.Since, "since", 0, "what iteration `N` changed, and all behind it")
+	cmd.Flags().BoolVar(&u.DryRun, "dry-run", false, "only say what would be undone")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	cmd.MarkFlagsMutuallyExclusive("iteration", "since")
+	cmd.MarkFlagsOneRequired("iteration", "since")
+	inSnapshots(cmd, func(cmd *cobra.Command, dir string, s *changes.Store, paths []string) error {
+		if u.Iteration < 0 || u.Since < 0 || u.Iteration+u.Since == 0 {
+			return errors.New("iterations are counted from 1")
+		}
+		if err := mayWrite(dir, u.DryRun); err != nil {
+			return err
+		}
+		u.Paths = paths
+		done, err := s.Undo(contextOf(cmd), u)
+		if err != nil {
+			return err
+		}
+		verb := "undone"
+		if u.DryRun {
+			verb = "would be undone"
+		}
+		return printUndone(cmd.OutOrStdout(), done, verb, asJSON)
+	})
+	return cmd
+}
+
+func newRedo() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "redo [LOOP]",
+		Short: "Take the last undo back",
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	inSnapshots(cmd, func(cmd *cobra.Command, dir string, s *changes.Store, paths []string) error {
+		if len(paths) > 0 {
+			return errors.New("redo takes all of the last undo back; leave the paths out")
+		}
+		if err := mayWrite(dir, false); err != nil {
+			return err
+		}
+		done, err := s.Redo(contextOf(cmd))
+		if err != nil {
+			return err
+		}
+		return printUndone(cmd.OutOrStdout(), done, "redone", asJSON)
+	})
+	return cmd
+}
+
+// mayWrite refuses to change the files under an agent's hands.
+func mayWrite(dir string, dryRun bool) error {
+	status, _, owned, err := loop.FolderStatus(dir)
+	if err != nil || !owned || dryRun {
+		return nil // nobody is at work; a file that can't be read is no reason
+	}
+	_, state, err := loop.StateIn(dir)
+	if err != nil || !state.Begun {
+		return nil
+	}
+	in := inFolderOf(dir)
+	return fmt.Errorf("iteration %d is at work in the folder; say ralph-lsp pause%[2]s, and undo when it has ended (then ralph-lsp resume%[2]s)", status.Iteration, in)
+}
+
+// undoneJSON is what undo and redo print for programs.
+type undoneJSON struct {
+	Undone  []string          `json:"undone"`
+	Refused []changes.Refusal `json:"refused"`
+}
+
+// printUndone says what became of each file. The error is for those that stay.
+func printUndone(out io.Writer, done changes.Undone, verb string, asJSON bool) error {
+	if asJSON {
+		result := undoneJSON{append([]string{}, done.Paths...), append([]changes.Refusal{}, done.Refused...)}
+		if err := printJSON(out, result); err != nil {
+			return err
+		}
+	} else {
+		p := paletteFor(out)
+		for _, path := range done.Paths {
+			fmt.Fprintf(out, "%s: %s\n", verb, plainLine(path))
+		}
+		for _, r := range done.Refused {
+			fmt.Fprintf(out, "%s %s: %s\n", p.yellow("left as it is:"), plainLine(r.Path), plainLine(r.Reason))
+		}
+		if len(done.Paths)+len(done.Refused) == 0 {
+			fmt.Fprintln(out, "there is nothing to take back")
+		}
+	}
+	if n := len(done.Refused); n > 0 {
+		return &exitError{exitFailed, tell.Counted(n, "file") + " left alone"}
+	}
+	return nil
+}
