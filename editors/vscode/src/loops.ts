@@ -2,7 +2,7 @@
 import * as vscode from 'vscode';
 import { LoopRecord } from './loopRecord';
 import type { Sidecar } from './sidecar';
-import type { Model, Server } from './statusText';
+import { endOf, type Model, type Server } from './statusText';
 import { command, type End, type LoopStatus, type PastLoop, type ReadResult, type Said } from './wire';
 
 /** Silence after which a running loop counts as quiet. */
@@ -89,7 +89,7 @@ export class Loops implements vscode.Disposable {
 
   /** The user knows how the ended loops ended. */
   markSeen(): void {
-    for (const l of this.status) if (l.state === 'ended' && l.loopId) this.seen.add(l.loopId);
+    for (const l of this.status) if (l.state === 'ended') this.seen.add(endOf(l));
     this.changed();
   }
 
@@ -101,8 +101,7 @@ export class Loops implements vscode.Disposable {
   private take(l: LoopStatus): void {
     if (!l.loopId) return;
     this.lastSign.set(l.loopId, Date.now());
-    if (l.live) this.seen.delete(l.loopId); // its next end is another one
-    else if (!this.records.has(l.loopId)) void this.readRecord(l.loopId);
+    if (!l.live && !this.records.has(l.loopId)) void this.readRecord(l.loopId);
     if (l.state === 'interrupted') this.records.get(l.loopId)?.interrupted(); // any other tells its end itself
   }
 

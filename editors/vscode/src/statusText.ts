@@ -18,11 +18,14 @@ export interface Model {
   message: string;
   /** By loop id. */
   records: ReadonlyMap<string, LoopRecord>;
-  /** Ended loops whose end the user has seen, by loop id. */
+  /** The ends that the user has seen (endOf). */
   seen: ReadonlySet<string>;
   /** Loops that have said nothing for long, by loop id. */
   quiet: ReadonlySet<string>;
 }
+
+/** Names a loop's end. It may go on and end again before a status tells that it did. */
+export const endOf = (l: LoopStatus): string => `${l.loopId} ${l.endedAt}`;
 
 export interface Bar {
   /** With icons, as $(name). */
@@ -38,7 +41,7 @@ export function bar(m: Model): Bar {
   if (m.server.state === 'failed') return { ...item('error', `Ralph ${t('server not running')}`, 'error'), label: `Ralph: ${m.server.reason}` };
   if (m.server.state === 'starting') return { ...item('loading~spin', `Ralph ${t('starting')}`), idle: true };
   const live = m.loops.filter((l) => l.live);
-  const shown = live.length > 0 ? live : m.loops.filter((l) => !m.seen.has(l.loopId ?? '')).slice(0, 1);
+  const shown = live.length > 0 ? live : m.loops.filter((l) => !m.seen.has(endOf(l))).slice(0, 1);
   const first = shown.find((l) => l.busy) ?? shown[0];
   if (!first) return { ...item('circle-outline', `Ralph ${t('idle')}`), idle: true };
   const quiet = shown.some((l) => m.quiet.has(l.loopId ?? ''));

@@ -4,7 +4,7 @@ import path from 'node:path';
 import test from 'node:test';
 import { LoopRecord } from '../../src/loopRecord';
 import { elapsed } from '../../src/show';
-import { bar, tooltip, type Model } from '../../src/statusText';
+import { bar, endOf, tooltip, type Model } from '../../src/statusText';
 import type { LoopStatus } from '../../src/wire';
 
 declare const ROOT: string;
@@ -25,7 +25,7 @@ const bars: { name: string; loops: LoopStatus[]; more?: Partial<Model>; text: st
   { name: 'waiting', loops: [{ ...paused, class: 'warning', text: '3/50 · waiting', retry: {} }], text: '$(watch) Ralph 3/50 · waiting', kind: 'warning' },
   { name: 'paused', loops: [paused], text: '$(debug-pause) Ralph 3/50 · paused' },
   { name: 'done', loops: [over('ok', 'done · $1.42')], text: '$(check) Ralph done · $1.42' },
-  { name: 'done, and seen', loops: [over('ok', 'done')], more: { seen: new Set(['a']) }, text: '$(circle-outline) Ralph idle', idle: true },
+  { name: 'done, and seen', loops: [over('ok', 'done')], more: { seen: new Set([endOf(over('ok', 'done'))]) }, text: '$(circle-outline) Ralph idle', idle: true },
   { name: 'capped', loops: [over('warning', 'stopped')], text: '$(warning) Ralph stopped', kind: 'warning' },
   { name: 'failed', loops: [over('error', 'failed')], text: '$(error) Ralph failed', kind: 'error' },
   { name: 'cancelled', loops: [over('info', 'cancelled')], text: '$(circle-slash) Ralph cancelled' },
