@@ -108,6 +108,7 @@ it('lists the files that the loop touched', function()
   nvim:command([[Ralph start --max-iterations=5 --completion-promise=DONE 'agent: promise 2']])
   nvim:wait_event('RalphEnded')
   nvim:command('Ralph files')
+  nvim:wait([[vim.bo.buftype == 'quickfix']])
   local items = nvim:lua([[
     return vim.tbl_map(function(item)
       return { vim.api.nvim_buf_get_name(item.bufnr), item.text }

@@ -139,7 +139,8 @@ end)
 
 it('keeps the iterations that another Neovim ran when it resumes a loop', function()
   local dir = child.folder()
-  local settings = { ralph = { autostart = false, notify = 'never' }, dir = dir }
+  local ralph = { autostart = false, notify = 'never' }
+  local settings = { ralph = ralph, dir = dir, home = child.folder() }
   child.write(dir .. '/hold', '')
   local first = child.start(settings)
   first:command([[Ralph start --completion-promise=DONE --max-iterations=1 'agent: promise 3']])
@@ -169,7 +170,7 @@ it('tries again after an output that could not be read', function()
     local client = require('ralph.client')
     local execute = client.execute
     client.execute = function(folder, command, argument, callback)
-      if command ~= 'ralph.loop.transcript' then
+      if command ~= 'ralph.loop.read' then
         return execute(folder, command, argument, callback)
       end
       client.execute = execute

@@ -2,28 +2,40 @@
 --- never waits.
 local events = require('ralph.events')
 local notify = require('ralph.notify')
+local Reader = require('ralph.reader')
 local status = require('ralph.status')
 local wire = require('ralph.wire')
 
 local M = {}
 
+local none = {}
+
 local slice = 6 * 1000000 -- nanoseconds of work at a time
 local pause = 4 -- milliseconds between two slices
 local max_waiting = 8 -- notifications, of at most 64 KiB each
 
----@type ralph.UpdateParams[] what isn't handled yet, from number first to last
+---@class ralph.Piece of a log
+---@field updates ralph.Update[]
+---@field begin? fun() called before the first is handled
+---@field handle fun(update: ralph.Update)
+---@field done? fun()
+
+---@type ralph.Piece[] what isn't handled yet, from number first to last
 local queue = {}
 local first, last = 1, 0
-local position = 1 -- of the next update in the first batch
+local position = 1 -- of the next update in the first piece
 local scheduled = false
 
----@type table<string, ralph.UpdateParams[]> of loops whose folder isn't known yet
-local held = {}
+---@type table<string, { folder: string, owned: boolean, live: boolean }> loops that the status told of, by id
+local known = {}
 
----@type table<string, string> folders by loop id
-local folders = {}
+---@type table<string, ralph.UpdateParams> by loop: the last that was heard before its status
+local early = {}
 
----@type table<string, true> loops of which something was heard
+---@type table<string, ralph.Reader> by folder
+local readers = {}
+
+---@type table<string, true> loops that run here and of which something was heard
 local heard = {}
 
 ---@type table<string, string> how the loops ended that were told to be over
@@ -36,16 +48,10 @@ local told = {
   [wire.updates.warning] = true,
 }
 
+--- Tells what an update of a loop says that runs here.
 ---@param source ralph.Source
 ---@param update ralph.Update
-local function handle(source, update)
-  if not heard[source.loopId] then
-    heard[source.loopId] = true
-    require('ralph.past').begin(source)
-    events.fire('Started', source)
-  end
-  require('ralph.output').update(source, update)
-  require('ralph.files').update(source, update)
+local function tell(source, update)
   events.update(source, update)
   if told[update.sessionUpdate] then
     notify.said('Ralph: ', update, true)
@@ -57,24 +63,37 @@ local function handle(source, update)
   end
 end
 
+---@param source ralph.Source
+---@param update ralph.Update
+---@param is_ours boolean the loop runs here: else nothing of it is told but shown
+local function handle(source, update, is_ours)
+  if update.sessionUpdate == wire.updates.iteration then
+    source.iteration = update.iteration
+  end
+  if is_ours and not heard[source.loopId] then
+    heard[source.loopId] = true
+    events.fire('Started', source)
+  end
+  require('ralph.output').update(source, update)
+  require('ralph.files').update(source, update, is_ours)
+  if is_ours then
+    tell(source, update)
+  end
+end
+
 --- Handles what waits until the slice is over.
 local function drain()
   scheduled = false
   local deadline = vim.uv.hrtime() + slice
   while first <= last do
-    local batch = queue[first]
-    local source = {
-      loopId = batch.loopId,
-      folder = folders[batch.loopId],
-      iteration = batch.iteration,
-    }
-    if position == 1 and (batch.dropped or 0) > 0 then
-      require('ralph.output').dropped(source, batch.dropped)
+    local piece = queue[first]
+    if position == 1 and piece.begin then
+      piece.begin()
     end
-    while position <= #batch.updates do
-      local update = batch.updates[position]
+    while position <= #piece.updates do
+      local update = piece.updates[position]
       position = position + 1
-      local ok, problem = pcall(handle, source, update)
+      local ok, problem = pcall(piece.handle, update)
       if not ok then
         notify.error('an update could not be shown: ' .. tostring(problem))
       end
@@ -86,6 +105,9 @@ local function drain()
     end
     queue[first] = nil
     first, position = first + 1, 1
+    if piece.done then
+      piece.done()
+    end
   end
 end
 
@@ -95,35 +117,74 @@ function M.is_behind()
   return last - first >= max_waiting
 end
 
-local function enqueue(params)
+--- Handles a piece of a log when its turn comes.
+---@param piece ralph.Piece
+function M.enqueue(piece)
   last = last + 1
-  queue[last] = params
+  queue[last] = piece
   if not scheduled then
     scheduled = true
     vim.schedule(drain)
   end
 end
 
---- Takes a ralph/update notification.
+--- The reader of a folder: of the loop that runs there, or ran there last.
+---@param folder string
+---@return ralph.Reader
+local function reader_of(folder)
+  local source = { folder = folder }
+  readers[folder] = readers[folder]
+    or Reader.new(folder, function(page)
+      local loop_id = page.loopId or (status.in_folder(folder) or none).loopId
+      local is_ours = (known[loop_id] or none).owned
+      M.enqueue({
+        updates = page.updates,
+        begin = function()
+          if page.begins then
+            source.iteration = nil
+            require('ralph.output').reset(folder)
+            require('ralph.files').reset(folder)
+          end
+          source.loopId = loop_id
+        end,
+        handle = function(update)
+          handle(source, update, is_ours)
+        end,
+        done = page.done,
+      })
+    end)
+  return readers[folder]
+end
+
+--- Reads what there is of a folder's loop and wasn't heard.
+---@param folder string
+---@param callback fun(err: ralph.Error?)
+function M.read(folder, callback)
+  reader_of(folder):read({ folder = vim.uri_from_fname(folder) }, function(err)
+    local is_none = err and err.data and err.data.reason == wire.reasons.no_session
+    callback(not is_none and err or nil)
+  end)
+end
+
+--- Hands on what was heard of a loop. One that runs elsewhere is followed where
+--- somebody has looked at it.
+---@param loop { folder: string, owned: boolean }
 ---@param params ralph.UpdateParams
-function M.update(params)
-  if folders[params.loopId] then
-    enqueue(params)
-  else
-    held[params.loopId] = held[params.loopId] or {}
-    table.insert(held[params.loopId], params)
+local function follow(loop, params)
+  local reader = reader_of(loop.folder)
+  if loop.owned or reader.cursor then
+    reader:hear(params)
   end
 end
 
---- Learns where a loop runs, and lets go what was held for it.
----@param loop_id string
----@param folder string
-function M.learn(loop_id, folder)
-  folders[loop_id] = folder
-  local batches = held[loop_id] or {}
-  held[loop_id] = nil
-  for _, params in ipairs(batches) do
-    enqueue(params)
+--- Takes a ralph/update notification.
+---@param params ralph.UpdateParams
+function M.update(params)
+  local loop = known[params.loopId]
+  if loop and (loop.owned or loop.live) then
+    follow(loop, params)
+  else
+    early[params.loopId] = params -- the status will say who drives it now
   end
 end
 
@@ -150,8 +211,14 @@ end
 function M.status(params)
   status.set(params)
   for _, loop in ipairs(params.loops) do
-    if loop.loopId then
-      M.learn(loop.loopId, wire.folder(loop))
+    local id = loop.loopId
+    if id then
+      known[id] = { folder = wire.folder(loop), owned = loop.owned, live = loop.live }
+      local waiting = early[id]
+      early[id] = nil
+      if waiting then
+        follow(known[id], waiting)
+      end
     end
     tell_over(loop)
   end
@@ -164,8 +231,10 @@ end
 function M.closed(crashed, code, signal)
   local ours = status.ours()
   status.clear()
-  held, heard, over = {}, {}, {}
-  require('ralph.past').closed()
+  known, early, heard, over = {}, {}, {}, {}
+  for _, reader in pairs(readers) do
+    reader:stop()
+  end
   if not crashed then
     return
   end

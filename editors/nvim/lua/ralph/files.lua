@@ -214,25 +214,18 @@ local function follow(source, update, tell)
   end
 end
 
---- Lists what a loop changed before it was heard.
----@param source ralph.Source
----@param update ralph.Update
-function M.recall(source, update)
-  follow(source, update)
-end
-
 --- Lists what a loop changes, tells it, and looks at the buffers.
 ---@param source ralph.Source
 ---@param update ralph.Update
-function M.update(source, update)
+---@param is_ours boolean the loop runs here; else it is listed, no more
+function M.update(source, update, is_ours)
   local kind = update.sessionUpdate
-  local call = follow(source, update, function(call, path)
+  local call = follow(source, update, is_ours and function(call, path)
     local data = { path = path, kind = call.kind, toolCallId = call.toolCallId }
     events.fire('FileEdited', source, data)
-  end)
-  if call and (changes[call.kind] or may_change[call.kind]) then
-    M.check_all(source.folder)
-  elseif kind == kinds.iteration or kind == kinds.ending then
+  end or nil)
+  local may_be_changed = call and (changes[call.kind] or may_change[call.kind])
+  if is_ours and (may_be_changed or kind == kinds.iteration or kind == kinds.ending) then
     M.check_all(source.folder)
   end
 end
@@ -266,7 +259,7 @@ end
 --- Fills the quickfix list with them and opens it.
 ---@param folder string
 function M.quickfix(folder)
-  require('ralph.past').load(folder, function(err)
+  require('ralph.feed').read(folder, function(err)
     if err then
       notify.warn('the files could not be read back: ' .. err.message)
     end

@@ -39,7 +39,7 @@ function M.run(folder, command, argument, callback, handle)
     end)
   end
   if command == wire.commands.resume then
-    require('ralph.past').load(folder, execute) -- before more comes behind it
+    require('ralph.feed').read(folder, execute) -- before more comes behind it
   else
     execute()
   end
@@ -94,8 +94,6 @@ function M.start(options, callback)
     end
     if result and result.command then
       result.loopId = nil -- none was started
-    elseif result then
-      require('ralph.feed').learn(result.loopId, options.folder)
     end
     if callback then
       callback(err, result)

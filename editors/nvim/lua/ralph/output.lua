@@ -1,10 +1,11 @@
 --- The output buffers: one for each folder, with what its last loop does, and
 --- one for each session of the past that was opened.
+local Reader = require('ralph.reader')
 local Transcript = require('ralph.transcript')
 local config = require('ralph.config')
+local feed = require('ralph.feed')
 local format = require('ralph.format')
 local notify = require('ralph.notify')
-local past = require('ralph.past')
 
 local M = {}
 
@@ -15,6 +16,7 @@ local flush_lines = 1000 -- lines that one change adds at most
 ---@field name string of the buffer
 ---@field folder string
 ---@field session? string file URI of a loop of the past
+---@field reader? ralph.Reader of the session
 ---@field transcript ralph.Transcript
 ---@field buf? integer
 ---@field first integer number of the transcript's line that the buffer begins with
@@ -183,10 +185,8 @@ function schedule(view)
   end
 end
 
---- Begins anew: another loop follows.
----@param folder string
-function M.reset(folder)
-  local view = view_of(folder)
+---@param view ralph.View
+local function clear(view)
   view.transcript = Transcript.new(config.get().output)
   view.first, view.last, view.folded = 1, 0, {}
   if view.buf and vim.api.nvim_buf_is_valid(view.buf) then
@@ -194,22 +194,24 @@ function M.reset(folder)
   end
 end
 
---- Adds an update.
----@param source ralph.Source
+---@param view ralph.View
 ---@param update ralph.Update
-function M.update(source, update)
-  local view = view_of(source.folder)
+local function add(view, update)
   view.transcript:add(update)
   schedule(view)
 end
 
---- Says that pieces were left out.
+--- Begins anew: another loop follows.
+---@param folder string
+function M.reset(folder)
+  clear(view_of(folder))
+end
+
+--- Adds an update.
 ---@param source ralph.Source
----@param count integer
-function M.dropped(source, count)
-  local view = view_of(source.folder)
-  view.transcript:dropped(count)
-  schedule(view)
+---@param update ralph.Update
+function M.update(source, update)
+  add(view_of(source.folder), update)
 end
 
 --- A closed iteration: its heading, with cost and time, and its length.
@@ -220,27 +222,31 @@ function M.foldtext()
   return format.cut(text, vim.api.nvim_win_get_width(0))
 end
 
---- Fills a view: one that has nothing with its session, a folder's with what
---- another process did there.
+--- Brings what a view doesn't have of its session, or of its folder's loop.
 ---@param view ralph.View
 local function restore(view)
-  local transcript = view.transcript
   local function done(err)
     if err then
       notify.warn('the output could not be read back: ' .. err.message)
     end
   end
   if not view.session then
-    return past.load(view.folder, done)
-  elseif transcript.last >= transcript.first then
-    return
+    return feed.read(view.folder, done)
   end
-  past.read(view.folder, { sessionFileUri = view.session }, function(updates)
-    for _, update in ipairs(updates) do
-      transcript:add(update)
-    end
-    schedule(view)
-  end, done)
+  view.reader = view.reader
+    or Reader.new(view.folder, function(page)
+      feed.enqueue({
+        updates = page.updates,
+        begin = page.begins and function()
+          clear(view)
+        end,
+        handle = function(update)
+          add(view, update)
+        end,
+        done = page.done,
+      })
+    end)
+  view.reader:read({ sessionFileUri = view.session }, done)
 end
 
 --- Fills a buffer, as BufReadCmd does.

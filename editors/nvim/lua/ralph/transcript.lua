@@ -221,12 +221,6 @@ function Transcript:note(text)
   end
 end
 
---- Says that pieces were left out because they came too fast.
----@param count integer
-function Transcript:dropped(count)
-  self:note(('… %d piece%s left out'):format(count, count == 1 and '' or 's'))
-end
-
 --- Adds an update.
 ---@param update ralph.Update
 function Transcript:add(update)

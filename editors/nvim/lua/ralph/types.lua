@@ -77,9 +77,8 @@
 
 ---@class ralph.UpdateParams
 ---@field loopId string
----@field seq integer number of the last update
----@field iteration? integer
----@field dropped integer
+---@field after? string cursor before the updates; nil: something is missing there
+---@field cursor? string behind them
 ---@field updates ralph.Update[]
 
 ---@class ralph.StartOptions

@@ -18,14 +18,10 @@ M.commands = {
   resume = 'ralph.loop.resume',
   update = 'ralph.loop.update',
   steer = 'ralph.loop.steer',
-  open = 'ralph.loop.open',
   status = 'ralph.loop.status',
-  output = 'ralph.loop.output',
   read = 'ralph.loop.read',
   history = 'ralph.loop.history',
-  transcript = 'ralph.loop.transcript',
   plan = 'ralph.plan',
-  help = 'ralph.help',
   doctor = 'ralph.doctor',
 }
 
