@@ -92,8 +92,8 @@ func TestABadSessionDoesNotHideTheOthers(t *testing.T) {
 	if len(past) != 2 || past[1].CostUSD != nil || past[1].Tokens != nil || past[1].DurationMs != 0 || !past[1].StartedAt.IsZero() {
 		t.Errorf("got %+v", past)
 	}
-	read := result[wire.TranscriptResult](c, c.Command(wire.CommandTranscript, wire.TranscriptParams{SessionFileURI: past[1].SessionFileURI}))
+	read := result[wire.ReadResult](c, c.Command(wire.CommandRead, wire.ReadParams{SessionFileURI: past[1].SessionFileURI}))
 	if len(read.Updates) < 5 || read.SkippedLines > 0 {
-		t.Errorf("the transcript has %d updates, %d lines are skipped", len(read.Updates), read.SkippedLines)
+		t.Errorf("the log has %d updates, %d lines are skipped", len(read.Updates), read.SkippedLines)
 	}
 }

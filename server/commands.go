@@ -31,21 +31,19 @@ type task struct {
 func (m *manager) table() map[string]command {
 	s, c, r := m.starter, m.controls, m.reader
 	return map[string]command{
-		wire.CommandStart:      with(s.start),
-		wire.CommandCancel:     with(c.cancel),
-		wire.CommandPause:      with(c.pause),
-		wire.CommandResume:     with(c.resume),
-		wire.CommandUpdate:     with(c.update),
-		wire.CommandSteer:      with(c.steer),
-		wire.CommandOpen:       with(c.open),
-		wire.CommandStatus:     with(c.list),
-		wire.CommandRead:       with(r.read),
-		wire.CommandOutput:     with(r.output),
-		wire.CommandHistory:    with(r.history),
-		wire.CommandTranscript: with(r.transcript),
-		wire.CommandPlan:       with(s.plan),
-		wire.CommandHelp:       with(m.help),
-		wire.CommandDoctor:     with(m.doctor),
+		wire.CommandStart:   with(s.start),
+		wire.CommandCancel:  with(c.cancel),
+		wire.CommandPause:   with(c.pause),
+		wire.CommandResume:  with(c.resume),
+		wire.CommandUpdate:  with(c.update),
+		wire.CommandSteer:   with(c.steer),
+		wire.CommandOpen:    with(c.open),
+		wire.CommandStatus:  with(c.list),
+		wire.CommandRead:    with(r.read),
+		wire.CommandHistory: with(r.history),
+		wire.CommandPlan:    with(s.plan),
+		wire.CommandHelp:    with(m.help),
+		wire.CommandDoctor:  with(m.doctor),
 	}
 }
 

@@ -329,7 +329,7 @@ func harmless(body []byte) bool {
 	case m.Method == "shutdown", m.Method == "exit":
 		return false
 	case known:
-		return slices.Contains([]string{wire.CommandStatus, wire.CommandOutput, wire.CommandHelp}, m.Params.Command)
+		return slices.Contains([]string{wire.CommandStatus, wire.CommandRead, wire.CommandHelp}, m.Params.Command)
 	}
 	return true
 }

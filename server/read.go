@@ -121,12 +121,3 @@ func (rd *reader) pastLog(folders []string, folder, id string) (loopLog, error) 
 	}
 	return loopLog{}, failed(wire.ReasonNoSession, fmt.Errorf("no session of the loop %s is here", id), nil)
 }
-
-// output replays a loop's updates after a gap or a reload.
-func (rd *reader) output(_ context.Context, p wire.OutputParams) (any, error) {
-	r := rd.loops.known(p.LoopID)
-	if r == nil {
-		return nil, failed(wire.ReasonNotRunning, fmt.Errorf("no loop %q ran in this server", p.LoopID), nil)
-	}
-	return r.feed.Replay(p.AfterSeq, p.Limit), nil
-}

@@ -16,6 +16,21 @@ import (
 	"ralph-lsp/wire"
 )
 
+// finished runs a loop of two iterations to its end and returns its id.
+func finished(t *testing.T, c *dialled, dir string) string {
+	t.Helper()
+	started := result[wire.StartResult](c, c.Command(wire.CommandStart, map[string]any{
+		"text": `"Build X" --completion-promise "DONE" --max-iterations=20`, "backend": agentThat(t, "promises")}))
+	if !strings.HasSuffix(started.SessionFileURI, ".jsonl") {
+		t.Errorf("the start names the session %q", started.SessionFileURI)
+	}
+	ended := c.status(dir, inState("ended"))
+	if ended.SessionFileURI != started.SessionFileURI {
+		t.Errorf("the status names the session %q", ended.SessionFileURI)
+	}
+	return started.LoopID
+}
+
 // readAll reads a log page by page from a cursor to its present end.
 func readAll(t *testing.T, c *dialled, p wire.ReadParams) (updates []json.RawMessage, last wire.ReadResult) {
 	t.Helper()

@@ -51,9 +51,9 @@ func TestWhatIsNoFileIsRefusedAtOnce(t *testing.T) {
 		".pi is a file":               {file, ".pi", wire.CommandStart, start, wire.ReasonBadStateFile},
 		"ralph.toml is a pipe":        {fifo, "ralph.toml", wire.CommandStart, start, wire.ReasonBadConfig},
 		"ralph.toml is a folder":      {folder, "ralph.toml", wire.CommandPlan, map[string]any{"backend": agent}, wire.ReasonBadConfig},
-		"a transcript of a pipe":      {fifo, "s.jsonl", wire.CommandTranscript, map[string]any{"sessionFileUri": "DIR/s.jsonl"}, wire.ReasonNoSession},
-		"a transcript of a folder":    {folder, "s.jsonl", wire.CommandTranscript, map[string]any{"sessionFileUri": "DIR/s.jsonl"}, wire.ReasonNoSession},
-		"a transcript of a device":    {file, "x", wire.CommandTranscript, map[string]any{"sessionFileUri": "file:///dev/zero"}, wire.ReasonNoSession},
+		"the log of a pipe":           {fifo, "s.jsonl", wire.CommandRead, map[string]any{"sessionFileUri": "DIR/s.jsonl"}, wire.ReasonNoSession},
+		"the log of a folder":         {folder, "s.jsonl", wire.CommandRead, map[string]any{"sessionFileUri": "DIR/s.jsonl"}, wire.ReasonNoSession},
+		"the log of a device":         {file, "x", wire.CommandRead, map[string]any{"sessionFileUri": "file:///dev/zero"}, wire.ReasonNoSession},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()

@@ -13,21 +13,19 @@ const Version = 2
 // The commands of workspace/executeCommand. Their ids differ from those of the
 // editors' own commands on purpose: clients register a server's ids globally.
 const (
-	CommandStart      = "ralph.loop.start"
-	CommandCancel     = "ralph.loop.cancel"
-	CommandPause      = "ralph.loop.pause"
-	CommandResume     = "ralph.loop.resume"
-	CommandUpdate     = "ralph.loop.update"
-	CommandSteer      = "ralph.loop.steer"
-	CommandOpen       = "ralph.loop.open"
-	CommandStatus     = "ralph.loop.status"
-	CommandRead       = "ralph.loop.read"
-	CommandOutput     = "ralph.loop.output"
-	CommandHistory    = "ralph.loop.history"
-	CommandTranscript = "ralph.loop.transcript"
-	CommandPlan       = "ralph.plan"
-	CommandHelp       = "ralph.help"
-	CommandDoctor     = "ralph.doctor"
+	CommandStart   = "ralph.loop.start"
+	CommandCancel  = "ralph.loop.cancel"
+	CommandPause   = "ralph.loop.pause"
+	CommandResume  = "ralph.loop.resume"
+	CommandUpdate  = "ralph.loop.update"
+	CommandSteer   = "ralph.loop.steer"
+	CommandOpen    = "ralph.loop.open"
+	CommandStatus  = "ralph.loop.status"
+	CommandRead    = "ralph.loop.read"
+	CommandHistory = "ralph.loop.history"
+	CommandPlan    = "ralph.plan"
+	CommandHelp    = "ralph.help"
+	CommandDoctor  = "ralph.doctor"
 )
 
 // The reasons of a command that failed, in data.reason.
@@ -141,13 +139,6 @@ type ReadParams struct {
 	SessionFileURI string `json:"sessionFileUri,omitempty"`
 	After          string `json:"after,omitempty"` // a cursor; "": the beginning
 	Limit          int    `json:"limit,omitempty"` // updates; 0: as many as fit into an answer
-}
-
-// OutputParams is the argument of ralph.loop.output.
-type OutputParams struct {
-	LoopID   string `json:"loopId,omitempty"`
-	AfterSeq int64  `json:"afterSeq,omitempty"` // 0: from the first that is kept
-	Limit    int    `json:"limit,omitempty"`    // 0: as many as fit into an answer
 }
 
 // FolderParams names a folder, or none for all of them.

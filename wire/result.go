@@ -17,15 +17,6 @@ type ReadResult struct {
 	SkippedLines int               `json:"skippedLines,omitempty"` // of the session file, that couldn't be read
 }
 
-// OutputResult is the answer to ralph.loop.output.
-type OutputResult struct {
-	Updates []json.RawMessage `json:"updates"` // each an Update
-	NextSeq int64             `json:"nextSeq"` // number of the last of them: the next afterSeq
-	// Complete: no update between afterSeq and these is missing. Loops keep
-	// about the last 4 MiB.
-	Complete bool `json:"complete"`
-}
-
 // The kinds of updates that are mostly of sessions of other programs.
 const (
 	KindUserChunk = "user_message_chunk" // a UserChunk: what a user or another agent said
@@ -52,22 +43,6 @@ type Note struct {
 }
 
 func (Note) update() {}
-
-// TranscriptParams is the argument of ralph.loop.transcript. One of LoopID and
-// SessionFileURI is needed.
-type TranscriptParams struct {
-	LoopID         string `json:"loopId,omitempty"`
-	SessionFileURI string `json:"sessionFileUri,omitempty"`
-	Cursor         string `json:"cursor,omitempty"` // a page's NextCursor; "" is the beginning
-	Limit          int    `json:"limit,omitempty"`  // updates; 0: as many as fit
-}
-
-// TranscriptResult is a page of a session, as updates like those it had live.
-type TranscriptResult struct {
-	Updates      []json.RawMessage `json:"updates"`                // each an Update
-	NextCursor   string            `json:"nextCursor,omitempty"`   // absent: there is no more
-	SkippedLines int               `json:"skippedLines,omitempty"` // of this page, that couldn't be read
-}
 
 // PlanParams is the argument of ralph.plan.
 type PlanParams struct {

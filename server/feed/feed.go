@@ -26,7 +26,6 @@ type Feed struct {
 	ed       client.Editor
 	onStatus func(now bool)
 	progress *progress
-	replay   replay
 	pages    *looplog.Pages
 	log      *looplog.Live // from Start on
 
@@ -115,12 +114,6 @@ func WithheldBy(client client.Info, level string) int32 {
 		return WithholdText
 	}
 	return WithholdNothing
-}
-
-// Replay returns the updates after the number afterSeq, at most limit (0: as
-// many as fit into an answer).
-func (f *Feed) Replay(afterSeq int64, limit int) wire.OutputResult {
-	return f.replay.after(afterSeq, limit)
 }
 
 // Handle takes an event of the agent's.
@@ -302,7 +295,8 @@ type sender struct {
 	loopID  string
 	encoder *wire.Encoder
 	batch   batch
-	dropped int // since the last notification
+	dropped int   // since the last notification
+	seq     int64 // number of the last update
 }
 
 // send ships what waited. The error says that the editor is gone.
@@ -339,8 +333,9 @@ func (s *sender) ship() error {
 	if joined && whole && joins {
 		params.After = after
 	}
-	if len(all) > 0 {
-		params.Seq = s.replay.add(all)
+	if s.ed.Client().Version < 2 {
+		s.seq += int64(len(all))
+		params.Seq = s.seq
 	}
 	switch s.withheld.Load() {
 	case WithholdAll:

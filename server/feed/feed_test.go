@@ -306,9 +306,9 @@ func TestNotificationsDoNotMixIterations(t *testing.T) {
 	})
 }
 
-// A hidden panel switches the stream down; what it missed has numbers, so that
-// it sees the hole and can ask.
-func TestLevelsLeaveHolesThatReplayFills(t *testing.T) {
+// A hidden panel switches the stream down; what it missed is in the log, and the
+// cursors tell it so.
+func TestLevelsLeaveHolesThatTheLogFills(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ed := &clienttest.Editor{Is: clienttest.Full}
 		f := startFeed(ed)
@@ -326,19 +326,27 @@ func TestLevelsLeaveHolesThatReplayFills(t *testing.T) {
 		<-f.done
 		params, _ := clienttest.Received[wire.UpdateParams](ed, wire.MethodUpdate)
 		var got []string
+		var hidden string
+		last := params[0].After
 		for _, p := range params {
 			for _, u := range clienttest.DecodeUpdates(t, p.Updates) {
 				got = append(got, fmt.Sprintf("%d %s", p.Seq, u.SessionUpdate))
+			}
+			if joins := p.After == last; joins != (p.Seq != 7) {
+				t.Errorf("the notification up to %d follows %q with %q", p.Seq, last, p.After)
+			}
+			if last = p.Cursor; p.Seq == 2 {
+				hidden = p.Cursor
 			}
 		}
 		want := "[1 agent_message_chunk 2 tool_call 4 tool_call 7 agent_message_chunk 8 tool_call]"
 		if fmt.Sprint(got) != want {
 			t.Errorf("got %v, want %s", got, want)
 		}
-		missed := f.Replay(2, 4)
-		updates := clienttest.DecodeUpdates(t, missed.Updates)
-		if missed.NextSeq != 6 || !missed.Complete || clienttest.AllText(t, updates) != "text at tools"+"text at none" || len(updates) != 4 {
-			t.Errorf("replay gave %+v up to %d, complete: %v", updates, missed.NextSeq, missed.Complete)
+		missed, err := f.log.Read(t.Context(), hidden, looplog.Options{Limit: 4})
+		updates := clienttest.DecodeUpdates(t, missed.Updates(false))
+		if err != nil || !missed.More || clienttest.AllText(t, updates) != "text at tools"+"text at none" || len(updates) != 4 {
+			t.Errorf("the log has %+v, %v", updates, err)
 		}
 	})
 }
@@ -355,8 +363,8 @@ func TestPlainClientGetsNoUpdates(t *testing.T) {
 		if got := ed.Updates(t); len(got) > 0 {
 			t.Errorf("got %+v", got)
 		}
-		if got := f.Replay(0, 0); len(got.Updates) != 2 {
-			t.Errorf("replay has %d updates, want 2", len(got.Updates))
+		if page, err := f.log.Read(t.Context(), "", looplog.Options{}); len(page.Items) != 2 || !page.Complete {
+			t.Errorf("the log has %d updates, want 2 (%v)", len(page.Items), err)
 		}
 	})
 }

@@ -1,4 +1,4 @@
-package server
+package looplog
 
 import (
 	"os"
@@ -12,7 +12,7 @@ import (
 
 // What an agent was told keeps its author from the moment at which it is told to
 // the page on which an editor reads it again.
-func TestTheAuthorOfAnInputIsInTheTranscript(t *testing.T) {
+func TestTheAuthorOfAnInputIsInTheLog(t *testing.T) {
 	long := strings.Repeat("Mind the tests. ", wire.MaxText/8)
 	inputs := []history.Input{
 		{Kind: history.InputAgent, Text: "Leave the parser alone", FromAgentID: "lead", FromSessionID: "s1"},
@@ -25,7 +25,7 @@ func TestTheAuthorOfAnInputIsInTheTranscript(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.HandleRecord(history.LoopStart{LoopID: "ralph-1", Backend: "pi"})
-	live := transcriptView{encoder: wire.NewEncoder()}
+	live := newView(place{}, false)
 	for _, in := range inputs {
 		w.HandleRecord(in)
 		live.HandleRecord(in)
@@ -33,12 +33,12 @@ func TestTheAuthorOfAnInputIsInTheTranscript(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	page, err := ReadTranscript(t.Context(), w.Path(), "", 0, false)
+	page, err := new(Pages).Read(t.Context(), w.Path(), "", Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(page.Updates) != len(live.updates) || len(page.Updates) != 4 { // the long one is two
-		t.Fatalf("%d updates, live %d", len(page.Updates), len(live.updates))
+	if len(page.Items) != len(live.items) || len(page.Items) != 4 { // the long one is two
+		t.Fatalf("%d updates, live %d", len(page.Items), len(live.items))
 	}
 	author := func(i int, updates []string) string {
 		_, behind, _ := strings.Cut(updates[i], `"fromAgentId":`)
@@ -46,8 +46,8 @@ func TestTheAuthorOfAnInputIsInTheTranscript(t *testing.T) {
 		return who
 	}
 	var was, is []string
-	for i := range page.Updates {
-		was, is = append(was, string(live.updates[i])), append(is, string(page.Updates[i]))
+	for i := range page.Items {
+		was, is = append(was, string(live.items[i].JSON)), append(is, string(page.Items[i].JSON))
 		if author(i, was) != author(i, is) {
 			t.Errorf("update %d: live %.200s, read %.200s", i, was[i], is[i])
 		}
@@ -68,16 +68,16 @@ func TestTheAuthorOfAnotherWritersInput(t *testing.T) {
 	if err := os.WriteFile(file, []byte(lines), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	page, err := ReadTranscript(t.Context(), file, "", 0, false)
-	if err != nil || len(page.Updates) != 2 {
-		t.Fatalf("%s, %v", page.Updates, err)
+	page, err := new(Pages).Read(t.Context(), file, "", Options{})
+	if err != nil || len(page.Items) != 2 {
+		t.Fatal(page, err)
 	}
 	for i, want := range []string{
 		`{"sessionUpdate":"user_message_chunk","messageId":"00000010","fromAgentId":"lead","fromSessionId":"s1","content":{"type":"text","text":"Mind the tests"}}`,
 		`{"sessionUpdate":"user_message_chunk","messageId":"m9","fromAgentId":"reviewer","content":{"type":"text","text":"Looks good"}}`,
 	} {
-		if string(page.Updates[i]) != want {
-			t.Errorf("got  %s\nwant %s", page.Updates[i], want)
+		if string(page.Items[i].JSON) != want {
+			t.Errorf("got  %s\nwant %s", page.Items[i].JSON, want)
 		}
 	}
 }
