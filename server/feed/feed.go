@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"sync"
@@ -295,8 +296,9 @@ type sender struct {
 	loopID  string
 	encoder *wire.Encoder
 	batch   batch
-	dropped int   // since the last notification
-	seq     int64 // number of the last update
+	dropped int    // since the last notification
+	seq     int64  // number of the last update
+	passed  string // the cursor before text that the client didn't want, if nothing was sent since
 }
 
 // send ships what waited. The error says that the editor is gone.
@@ -331,8 +333,9 @@ func (s *sender) ship() error {
 	cursor, joins := s.log.End()
 	params.Updates, params.Cursor = all, cursor
 	if joined && whole && joins {
-		params.After = after
+		params.After = cmp.Or(s.passed, after)
 	}
+	s.passed = ""
 	if s.ed.Client().Version < 2 {
 		s.seq += int64(len(all))
 		params.Seq = s.seq
@@ -344,6 +347,7 @@ func (s *sender) ship() error {
 		params.Updates = withoutText
 	}
 	if isNews := !joined && joins; len(params.Updates) == 0 && !isNews {
+		s.passed = params.After
 		return nil
 	}
 	if params.Updates == nil {
