@@ -109,13 +109,7 @@ it('says so when no window can be made for the output', function()
   expect.equal(nvim:lua('return vim.bo.filetype'), 'ralph')
 end)
 
---- Opens the output again and again until it has a text: a sidecar hears a bit
---- later what another one did.
-local function look_until(nvim, text)
-  nvim:wait([[vim.fn.search(want, 'nw') > 0 or vim.cmd('Ralph output') and false]], text)
-end
-
-it('shows more of a loop that another Neovim drives, each time', function()
+it('follows a loop that another Neovim drives', function()
   local dir = child.folder()
   child.write(dir .. '/hold', '')
   local first = child.start({ dir = dir, ralph = { notify = 'never' } })
@@ -126,10 +120,10 @@ it('shows more of a loop that another Neovim drives, each time', function()
   second:wait([[vim.fn.search('iteration 1 of 2', 'nw') > 0]])
   vim.uv.fs_unlink(dir .. '/hold')
   first:wait_event('RalphEnded', { stopReason = 'max_iterations' })
-  look_until(second, '■ stopped')
+  second:wait([[vim.fn.search('■ stopped', 'nw') > 0]])
   first:command('Ralph resume --max-iterations=5')
   first:wait_event('RalphEnded', { stopReason = 'promise' })
-  look_until(second, '■ done: DONE after 3 iterations')
+  second:wait([[vim.fn.search('■ done: DONE after 3 iterations', 'nw') > 0]])
   local _, count = second:text():gsub('iteration 1 of 2', '')
   expect.equal(count, 1)
   second:command('Ralph files')
