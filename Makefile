@@ -132,7 +132,7 @@ bench: ## how fast it is, as ratios (docs/PERFORMANCE.md)
 	   go test -run '^$$' -bench 'Decode/.*/encoding' -benchtime 1x ./stream; } | go run ./internal/benchtable
 	@go test -run '^$$' -bench '^Benchmark(IterationGap|Handle)$$' ./loop | $(FIGURES)
 	@go test -run '^$$' -bench '^BenchmarkTake$$' -benchtime 20x ./changes | $(FIGURES)
-	@go test -run '^$$' -bench '^BenchmarkFeed$$' ./server | $(FIGURES)
+	@go test -run '^$$' -bench '^BenchmarkFeed$$' ./server/feed | $(FIGURES)
 	@go test -run '^$$' -bench '^Benchmark(Initialize|Reaper)$$' -benchtime 1x ./cmd/ralph-lsp | $(FIGURES)
 	@go test -tags e2e -run '^$$' -bench . -benchtime 1x -timeout 1h ./e2e/sidecar | $(FIGURES)
 	@go test -run '^$$' -bench . -benchtime 3x ./history | $(FIGURES)
