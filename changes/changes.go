@@ -16,7 +16,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"strings"
 	"time"
@@ -81,8 +80,15 @@ func (b book) skips(path string) bool {
 	return false
 }
 
-// fitID is a loop's id that may be a part of refs and of file names.
-var fitID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
+// fits says whether a loop's id may be a part of refs and of file names. It is no
+// regular expression: to compile one costs each start of the program 0.1 ms.
+func fits(id string) bool {
+	isPart := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-'
+	}
+	return len(id) > 0 && len(id) <= 64 && !strings.ContainsRune("_-", rune(id[0])) &&
+		!strings.ContainsFunc(id, func(r rune) bool { return !isPart(r) })
+}
 
 // StateDir is the folder of the snapshots' books in the user's state folder.
 func StateDir() (string, error) {
@@ -116,7 +122,7 @@ func (o Options) dir() (string, error) {
 //
 // Errors: ErrNoGit, and what the system says.
 func Create(ctx context.Context, folder, loopID string, o Options) (*Store, error) {
-	if !fitID.MatchString(loopID) {
+	if !fits(loopID) {
 		return nil, fmt.Errorf("the loop's id %q can't name its snapshots", loopID)
 	}
 	program, err := findGit()
@@ -205,7 +211,7 @@ func open(program, home string) (*Store, error) {
 	if err := json.Unmarshal(data, &b); err != nil {
 		return nil, fmt.Errorf("reading %s: %w", bookName, err)
 	}
-	if !fitID.MatchString(b.LoopID) || b.GitDir == "" {
+	if !fits(b.LoopID) || b.GitDir == "" {
 		return nil, fmt.Errorf("reading %s: it is incomplete", bookName)
 	}
 	return &Store{id: b.LoopID, home: home, book: b, git: newGit(program, home, b)}, nil

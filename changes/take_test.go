@@ -387,3 +387,14 @@ func TestAMergeUnderWay(t *testing.T) {
 		t.Errorf("%s, want %s", after, before)
 	}
 }
+
+func TestWhichIDsFit(t *testing.T) {
+	for id, want := range map[string]bool{
+		"ralph-ca7igygdcr4i": true, "a": true, "A_b-9": true, strings.Repeat("x", 64): true,
+		"": false, strings.Repeat("x", 65): false, "-a": false, "_a": false, "a/b": false, "..": false, "a.lock": false, "ä": false, "a\n": false,
+	} {
+		if got := fits(id); got != want {
+			t.Errorf("%q fits: %t", id, got)
+		}
+	}
+}
