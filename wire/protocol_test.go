@@ -130,3 +130,59 @@ func compareNames(doc string, code []string) (problems []string) {
 	}
 	return problems
 }
+
+// keys are all keys of the package's messages, from the tags in its source.
+func keys(t *testing.T) []string {
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tag := regexp.MustCompile(`json:"(\w+)`)
+	var all []string
+	for _, name := range files {
+		source, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		for _, m := range tag.FindAllSubmatch(source, -1) {
+			all = append(all, string(m[1]))
+		}
+	}
+	if len(all) < 100 {
+		t.Fatalf("only %d keys", len(all))
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// TestEveryKeyIsExplainedAndHasAnExample names the keys that the document or the
+// files of examples have forgotten.
+func TestEveryKeyIsExplainedAndHasAnExample(t *testing.T) {
+	doc, err := os.ReadFile("../docs/PROTOCOL.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob("../testdata/wire/*.json")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no examples: %v", err)
+	}
+	var examples []byte
+	for _, name := range files {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		examples = append(examples, data...)
+	}
+	for _, key := range keys(t) {
+		if !regexp.MustCompile(`\b` + key + `\b`).Match(doc) {
+			t.Errorf("docs/PROTOCOL.md doesn't explain the key %s", key)
+		}
+		if !strings.Contains(string(examples), `"`+key+`":`) {
+			t.Errorf("no file in testdata/wire has the key %s", key)
+		}
+	}
+}

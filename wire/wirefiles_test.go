@@ -67,6 +67,7 @@ func examples() map[string]any {
 	for i, reason := range loop.WaitReasons() {
 		waits = append(waits, RetryStatus{i + 1, noon, reason, loop.WaitText(reason)})
 	}
+	all["rare"] = rareExamples(text)
 	all["waits"] = waits // all that a loop waits for; what shows one has to show its text
 	for kind, u := range exampleUpdates(tokens, text) {
 		all["update-"+strings.TrimPrefix(strings.ReplaceAll(kind, "_ralph/", "ralph-"), "_")] = u
@@ -96,6 +97,23 @@ func examplePast(end *history.LoopEnd) PastLoop {
 		Loop:      &history.LoopStart{LoopID: "ralph-ca7igygdcr4i", Title: "Build X", Backend: "pi", StartedAt: noon},
 		Iteration: 7, End: end,
 	})
+}
+
+// rareExamples have the keys that the other examples lack.
+func rareExamples(text func(string) TextContent) []any {
+	return []any{
+		StartParams{PromptURI: "file:///w/app/PROMPT.md", Selection: "func main() {}", Replace: true, Trust: true, DryRun: true,
+			Settings: &Choices{Backend: "auto"}},
+		ReadResult{Updates: []json.RawMessage{}, Cursor: "eyJsb2ciOiIx", Complete: true, Reset: true},
+		MissingAgent{Checked: []string{"pi"}, Path: "/usr/bin", Install: map[string]string{"pi": "npm install ..."}},
+		Owner{PID: 4242, Host: "box"},
+		ConfigProblem{FileURI: "file:///w/app/ralph.toml", Line: 3, Column: 1, Message: "unknown key max_iteration"},
+		LoopStatus{Folder: "file:///w/app", State: "running", Pausing: true},
+		Chunk{SessionUpdate: KindMessageChunk, MessageID: "m7", ParentToolCallID: "t1", Content: text("Hello")},
+		Promise{SessionUpdate: KindPromise, Found: "DOEN", Expected: "DONE"},
+		Iteration{SessionUpdate: KindIteration, Phase: PhaseEnd, Iteration: 1, Outcome: "ok", LastMessage: new("All done.")},
+		End{SessionUpdate: KindEnd, StopReason: "permission_denied", Denials: []Denial{{"Bash", "rm -r build"}}},
+	}
 }
 
 // exampleUpdates has one update of each kind.
