@@ -82,9 +82,8 @@ func at(steps []step, n int) int {
 	return found
 }
 
-// span is a row of snapshots without a gap: from the one before the first of
-// them to the last.
-type span struct{ from, to step }
+// span is a row of snapshots without a gap, and the one before the first of them.
+type span struct{ from, first, to step }
 
 // spans joins the chosen steps that follow each other, the oldest first.
 func spans(steps []step, chosen func(step) bool) []span {
@@ -97,7 +96,7 @@ func spans(steps []step, chosen func(step) bool) []span {
 			found[n-1].to = steps[i]
 			continue
 		}
-		found = append(found, span{steps[i-1], steps[i]})
+		found = append(found, span{steps[i-1], steps[i], steps[i]})
 	}
 	return found
 }

@@ -174,27 +174,34 @@ func (f *folder) changed(r Range, want ...string) {
 	}
 }
 
-// undo undoes, and checks what was undone and what was refused: "path: reason".
+// undo undoes, and checks what was undone or merged, "path (merged)", and what was
+// refused, "path: reason".
 func (f *folder) undo(u Undo, undone []string, refused ...string) {
 	f.t.Helper()
 	got, err := f.Undo(context.Background(), u)
-	f.outcome(got, err, undone, refused)
+	f.outcome(got, err, true, undone, refused)
 }
 
 func (f *folder) redo(undone []string, refused ...string) {
 	f.t.Helper()
 	got, err := f.Redo(context.Background())
-	f.outcome(got, err, undone, refused)
+	f.outcome(got, err, false, undone, refused)
 }
 
-func (f *folder) outcome(got Undone, err error, undone, refused []string) {
+func (f *folder) outcome(got Undone, err error, canMerge bool, undone, refused []string) {
 	f.t.Helper()
 	if err != nil {
 		f.t.Fatal(err)
 	}
 	var whys []string
 	for _, r := range got.Refused {
+		if r.CanMerge != (r.Reason == whyEdited && canMerge) {
+			f.t.Errorf("%+v", r)
+		}
 		whys = append(whys, r.Path+": "+r.Reason)
+	}
+	for _, path := range got.Merged {
+		got.Paths = append(got.Paths, path+" (merged)")
 	}
 	if !slices.Equal(got.Paths, undone) || !slices.Equal(whys, refused) {
 		f.t.Errorf("undone %q, refused %q; want %q, %q", got.Paths, whys, undone, refused)

@@ -1,6 +1,7 @@
 package changes
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -17,18 +18,21 @@ type Undo struct {
 	Since     int      // this one and all behind it
 	Paths     []string // files and folders; none: all
 	DryRun    bool     // nothing is written
+	Merge     bool     // texts that both changed in one place get conflict markers
 }
 
 // Undone is what became of an undo or a redo.
 type Undone struct {
 	Paths   []string  // were taken back, or would be
+	Merged  []string  // have both sides now, between conflict markers; not in Paths
 	Refused []Refusal // were left as they are
 }
 
 // Refusal is a file that was left as it is.
 type Refusal struct {
-	Path   string `json:"path"`
-	Reason string `json:"reason"` // a part of a sentence
+	Path     string `json:"path"`
+	Reason   string `json:"reason"`             // a part of a sentence
+	CanMerge bool   `json:"canMerge,omitempty"` // Undo.Merge would write both sides
 }
 
 // Why files are left as they are.
@@ -43,13 +47,15 @@ const (
 	whyNow       = "it is being changed right now"
 	whyUnknown   = "something is there that no snapshot has: too large, not readable, or ignored by git"
 	whyLink      = "a folder on the way to it is a link"
+	whyNested    = "it would get conflict markers inside of conflict markers"
 )
 
 // Undo takes back what iterations changed, file by file. What the user did
 // elsewhere in a file stays; a file where both did something in the same place
-// is refused. It begins with a snapshot, so nothing is lost.
+// is refused, or gets conflict markers. It begins with a snapshot, so nothing is
+// lost.
 func (s *Store) Undo(ctx context.Context, u Undo) (Undone, error) {
-	return s.takeBack(ctx, step{Kind: kindUndo}, u.Paths, u.DryRun, func(st step) bool {
+	return s.takeBack(ctx, step{Kind: kindUndo}, u, func(st step) bool {
 		return st.Kind == kindIteration && (st.Number == u.Iteration || u.Since > 0 && st.Number >= u.Since)
 	})
 }
@@ -71,7 +77,7 @@ func (s *Store) Redo(ctx context.Context) (Undone, error) {
 		case st.Kind == kindRedo:
 			redone[st.Of] = true
 		case st.Kind == kindUndo && !redone[st.commit]:
-			return s.takeBack(ctx, step{Kind: kindRedo, Of: st.commit}, nil, false, func(other step) bool { return other.commit == st.commit })
+			return s.takeBack(ctx, step{Kind: kindRedo, Of: st.commit}, Undo{}, func(other step) bool { return other.commit == st.commit })
 		}
 	}
 	return Undone{}, ErrNothingToRedo
@@ -79,8 +85,8 @@ func (s *Store) Redo(ctx context.Context) (Undone, error) {
 
 // takeBack takes back the chosen steps, the newest first, and makes a snapshot
 // of that.
-func (s *Store) takeBack(ctx context.Context, as step, paths []string, dryRun bool, chosen func(step) bool) (Undone, error) {
-	within, err := s.within(paths)
+func (s *Store) takeBack(ctx context.Context, as step, u Undo, chosen func(step) bool) (Undone, error) {
+	within, err := s.within(u.Paths)
 	if err != nil {
 		return Undone{}, err
 	}
@@ -97,14 +103,14 @@ func (s *Store) takeBack(ctx context.Context, as step, paths []string, dryRun bo
 	if err != nil {
 		return Undone{}, err
 	}
-	p := plan{store: s, now: map[string]version{}, then: map[string]version{}, refused: map[string]string{}}
+	p := plan{store: s, as: as, markers: u.Merge, now: map[string]version{}, then: map[string]version{}, marked: map[string]bool{}, refused: map[string]string{}}
 	for _, sp := range slices.Backward(spans(steps, chosen)) {
 		if err := p.takeBack(ctx, sp, steps[len(steps)-1], within); err != nil {
 			return Undone{}, err
 		}
 	}
 	maps.DeleteFunc(p.then, func(path string, v version) bool { return p.refused[path] != "" || v == p.now[path] })
-	if len(p.then) > 0 && !dryRun {
+	if len(p.then) > 0 && !u.DryRun {
 		err = s.restore(ctx, &p)
 		if _, taken := s.take(ctx, as); err == nil && taken != nil {
 			err = fmt.Errorf("making a snapshot of what was undone: %w", taken)
@@ -116,15 +122,26 @@ func (s *Store) takeBack(ctx context.Context, as step, paths []string, dryRun bo
 // plan is what is to become of files.
 type plan struct {
 	store   *Store
+	as      step
+	markers bool               // where both sides changed the same place
 	now     map[string]version // as they are
 	then    map[string]version // as they shall be
+	marked  map[string]bool    // those that get markers
 	refused map[string]string  // why they stay
 }
 
 func (p *plan) outcome() Undone {
-	done := Undone{Paths: slices.Sorted(maps.Keys(p.then))}
+	var done Undone
+	for _, path := range slices.Sorted(maps.Keys(p.then)) {
+		if p.marked[path] {
+			done.Merged = append(done.Merged, path)
+		} else {
+			done.Paths = append(done.Paths, path)
+		}
+	}
 	for _, path := range slices.Sorted(maps.Keys(p.refused)) {
-		done.Refused = append(done.Refused, Refusal{path, p.refused[path]})
+		why := p.refused[path]
+		done.Refused = append(done.Refused, Refusal{path, why, why == whyEdited && p.as.Kind == kindUndo})
 	}
 	return done
 }
@@ -157,6 +174,10 @@ func (p *plan) takeBack(ctx context.Context, sp span, last step, within []string
 			p.then[path] = p.now[path]
 		}
 		merged, why, err := p.store.merge(ctx, p.then[path], e.new, e.old)
+		if err == nil && why == whyEdited && p.markers {
+			merged.oid, why, err = p.store.mark(ctx, sp, p.then[path].oid, e.new.oid, e.old.oid)
+			p.marked[path] = true
+		}
 		if err != nil {
 			return err
 		}
@@ -205,33 +226,61 @@ func (s *Store) merge(ctx context.Context, mine, base, theirs version) (merged v
 func isFile(v version) bool { return strings.HasPrefix(v.mode, "100") }
 
 // mergeText merges three texts into one that git keeps.
-func (s *Store) mergeText(ctx context.Context, oids ...string) (merged, why string, err error) {
+func (s *Store) mergeText(ctx context.Context, mine, base, theirs string) (merged, why string, err error) {
+	text, why, err := s.mergeFile(ctx, nil, mine, base, theirs)
+	if err != nil || why != "" {
+		return "", why, err
+	}
+	merged, err = s.git.text(ctx, text, "hash-object", "-w", "--stdin")
+	return merged, "", err
+}
+
+// mark merges three texts that can't be into one with conflict markers, which
+// git keeps.
+func (s *Store) mark(ctx context.Context, sp span, mine, base, theirs string) (merged, why string, err error) {
+	text, err := s.git.run(ctx, nil, "cat-file", "blob", mine)
+	if err != nil {
+		return "", "", err
+	}
+	if bytes.HasPrefix(text, []byte("<<<<<<< ")) || bytes.Contains(text, []byte("\n<<<<<<< ")) {
+		return "", whyNested, nil
+	}
+	labels := []string{"--diff3", "-L", "yours", "-L", fmt.Sprintf("after iteration %d", sp.to.Number), "-L", fmt.Sprintf("before iteration %d", sp.first.Number)}
+	text, _, err = s.mergeFile(ctx, labels, mine, base, theirs)
+	if err != nil {
+		return "", "", err
+	}
+	merged, err = s.git.text(ctx, text, "hash-object", "-w", "--stdin")
+	return merged, "", err
+}
+
+// mergeFile merges three texts. Where they can't be, the text has conflict markers.
+func (s *Store) mergeFile(ctx context.Context, how []string, oids ...string) (text []byte, why string, err error) {
 	dir, err := os.MkdirTemp(s.home, "merge-")
 	if err != nil {
-		return "", "", fmt.Errorf("merging: %w", err)
+		return nil, "", fmt.Errorf("merging: %w", err)
 	}
 	defer os.RemoveAll(dir)
-	args := []string{"merge-file", "-p", "-q"}
+	args := append([]string{"merge-file", "-p", "-q"}, how...)
 	for i, oid := range oids {
 		text, err := s.git.run(ctx, nil, "cat-file", "blob", oid)
 		if err != nil {
-			return "", "", err
+			return nil, "", err
 		}
 		name := filepath.Join(dir, []string{"mine", "base", "theirs"}[i])
 		if err := os.WriteFile(name, text, 0o600); err != nil {
-			return "", "", fmt.Errorf("merging: %w", err)
+			return nil, "", fmt.Errorf("merging: %w", err)
 		}
 		args = append(args, name)
 	}
-	text, err := s.git.run(ctx, nil, args...)
+	text, err = s.git.run(ctx, nil, args...)
 	switch code := exitCode(err); {
 	case err == nil:
-		merged, err = s.git.text(ctx, text, "hash-object", "-w", "--stdin")
-		return merged, "", err
+		return text, "", nil
 	case code > 0 && code < 128: // the number of conflicts
-		return "", whyEdited, nil
+		return text, whyEdited, nil
 	case code >= 128:
-		return "", whyBinary, nil
+		return nil, whyBinary, nil
 	}
-	return "", "", err
+	return nil, "", err
 }

@@ -71,6 +71,36 @@ func TestUndoKeepsWhatTheUserDid(t *testing.T) {
 	})
 }
 
+func TestUndoWithMarkers(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, begin func(t testing.TB, files ...string) *folder) {
+		f := begin(t, "a", ten, "b", "1\n", "bin", "\x00\x01", "deleted", "1\n", "mode", "1\n", "merge.txt", "<<<<<<< yours\n").loop()
+		f.after(1, "a", "1\n2\n"+ten[4:]+"11\n")
+		f.must(os.Chmod(f.path("mode"), 0o755))
+		f.after(2, "a", "one\n2\n"+ten[4:]+"11\n", "b", "2\n", "bin", "\x00\x02", "deleted", "2\n", "mode", "2\n", "merge.txt", "<<<<<<< yours\n2\n")
+		mine := "mine\n2\n" + ten[4:] + "11\n"
+		f.write("a", mine, "bin", "\x00\x03", "deleted", gone, "mode", "3\n", "merge.txt", "<<<<<<< yours\n3\n")
+		binary, deleted, nested := "bin: "+whyBinary, "deleted: "+whyGone, "merge.txt: "+whyNested
+		u := Undo{Since: 1, Merge: true, DryRun: true}
+		f.undo(u, []string{"b", "a (merged)", "mode (merged)"}, binary, deleted, nested)
+		f.has("a", mine, "b", "2\n")
+		u.DryRun = false
+		f.undo(u, []string{"b", "a (merged)", "mode (merged)"}, binary, deleted, nested)
+		marked := "<<<<<<< yours\nmine\n||||||| after iteration 2\none\n=======\n1\n>>>>>>> before iteration 1\n2\n" + ten[4:]
+		f.has("a", marked, "b", "1\n", "bin", "\x00\x03", "deleted", gone)
+		if info, err := os.Stat(f.path("mode")); err != nil || info.Mode().Perm() != 0o644 {
+			t.Errorf("%v, %v", info.Mode(), err)
+		}
+		f.undo(u, nil, "a: "+whyNested, binary, deleted, nested, "mode: "+whyNested)
+		f.redo([]string{"a", "b", "mode"})
+		f.has("a", mine, "b", "2\n", "mode", "3\n")
+		f.undo(Undo{Iteration: 2, Paths: []string{"a"}, Merge: true}, []string{"a (merged)"})
+		f.write("a", "resolved\n")
+		f.redo(nil, "a: "+whyEdited)
+		f.has("a", "resolved\n")
+	})
+}
+
 func TestUndoOfAnIterationInTheMiddle(t *testing.T) {
 	t.Parallel()
 	f := bare(t, "a", ten).loop()

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -155,14 +156,17 @@ func newUndo() *cobra.Command {
 		Short: "Take back what iterations changed in the folder",
 		Long: `Take back what iterations changed, file by file. What you did elsewhere in a file
 stays; a file that you changed in the same place stays as it is, is named, and makes the
-exit code 1. It begins with a snapshot, so nothing is lost: ralph-lsp redo. HEAD,
-branches and git's index aren't touched.`,
+exit code 1. With --merge such a text gets both sides, between conflict markers. It begins
+with a snapshot, so nothing is lost: ralph-lsp redo. HEAD, branches and git's index aren't
+touched.`,
 		Example: `  ralph-lsp undo --iteration 3
+  ralph-lsp undo --iteration 3 --merge -- main.go
   ralph-lsp undo --since 2 --dry-run -- src`,
 	}
 	cmd.Flags().IntVar(&u.Iteration, "iteration", 0, "what iteration `N` changed")
 	cmd.Flags().IntVar(&u.Since, "since", 0, "what iteration `N` changed, and all behind it")
 	cmd.Flags().BoolVar(&u.DryRun, "dry-run", false, "only say what would be undone")
+	cmd.Flags().BoolVar(&u.Merge, "merge", false, "write conflict markers where you changed the same place")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	cmd.MarkFlagsMutuallyExclusive("iteration", "since")
 	cmd.MarkFlagsOneRequired("iteration", "since")
@@ -227,13 +231,14 @@ func mayWrite(dir string, dryRun bool) error {
 // undoneJSON is what undo and redo print for programs.
 type undoneJSON struct {
 	Undone  []string          `json:"undone"`
+	Merged  []string          `json:"merged"`
 	Refused []changes.Refusal `json:"refused"`
 }
 
 // printUndone says what became of each file. The error is for those that stay.
 func printUndone(out io.Writer, done changes.Undone, verb string, asJSON bool) error {
 	if asJSON {
-		result := undoneJSON{append([]string{}, done.Paths...), append([]changes.Refusal{}, done.Refused...)}
+		result := undoneJSON{append([]string{}, done.Paths...), append([]string{}, done.Merged...), append([]changes.Refusal{}, done.Refused...)}
 		if err := printJSON(out, result); err != nil {
 			return err
 		}
@@ -242,15 +247,32 @@ func printUndone(out io.Writer, done changes.Undone, verb string, asJSON bool) e
 		for _, path := range done.Paths {
 			fmt.Fprintf(out, "%s: %s\n", verb, plainLine(path))
 		}
+		for _, path := range done.Merged {
+			fmt.Fprintf(out, "%s %s\n", p.yellow("merged with markers:"), plainLine(path))
+		}
+		mergeable := 0
 		for _, r := range done.Refused {
+			if r.CanMerge {
+				mergeable++
+			}
 			fmt.Fprintf(out, "%s %s: %s\n", p.yellow("left as it is:"), plainLine(r.Path), plainLine(r.Reason))
 		}
-		if len(done.Paths)+len(done.Refused) == 0 {
+		if mergeable > 0 {
+			fmt.Fprintln(out, "the same with --merge writes both sides, between conflict markers")
+		}
+		if len(done.Paths)+len(done.Merged)+len(done.Refused) == 0 {
 			fmt.Fprintln(out, "there is nothing to take back")
 		}
 	}
+	var open []string
+	if n := len(done.Merged); n > 0 {
+		open = append(open, tell.Counted(n, "file")+" with conflict markers")
+	}
 	if n := len(done.Refused); n > 0 {
-		return &exitError{exitFailed, tell.Counted(n, "file") + " left alone"}
+		open = append(open, tell.Counted(n, "file")+" left alone")
+	}
+	if len(open) > 0 {
+		return &exitError{exitFailed, strings.Join(open, ", ")}
 	}
 	return nil
 }
