@@ -91,10 +91,7 @@ func (q *questions) offerToContinue(f *folder, found *seenLoop) {
 	q.workspace.asked[loopOf] = true
 	ctx := q.questionAbout(f, found.situation())
 	q.wg.Go(func() {
-		question := wire.LeftSentence("in "+filepath.Base(f.path), st.StopReason, st.Iteration, st.Limits.MaxIterations)
-		if last := wire.OneLine(st.Error); last != "" {
-			question += " The last failure: " + last + "."
-		}
+		question := wire.LeftSentence("in "+filepath.Base(f.path), st.StopReason, st.Iteration, st.Limits.MaxIterations, st.Error)
 		q.offer(ctx, messageInfo, question+" Go on with it?", actionLater, wire.OffersAfter(st))
 	})
 }

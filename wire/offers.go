@@ -1,9 +1,11 @@
 package wire
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 
 	"ralph-lsp/loop"
 )
@@ -61,6 +63,30 @@ func OffersAfter(s loop.Status) []Command {
 		}
 	}
 	return offers
+}
+
+// ControlsOf are the commands for what is done most with a loop, in the order of
+// what it can: those of one that somebody drives, or the offers of one that can go on.
+func ControlsOf(l LoopStatus) []Command {
+	if !l.Live {
+		if slices.Contains(l.Can, CanResume) {
+			return l.Offers
+		}
+		return nil
+	}
+	it := LoopParams{LoopID: l.LoopID, Folder: l.Folder}
+	controls := map[string]Command{
+		CanCancel: {"Cancel", CommandCancel, []any{it}},
+		CanPause:  {"Pause", CommandPause, []any{it}},
+		CanResume: {cmp.Or(factsOf(l).goOn, "Resume"), CommandResume, []any{it}},
+	}
+	var commands []Command
+	for _, can := range l.Can {
+		if control, ok := controls[can]; ok {
+			commands = append(commands, control)
+		}
+	}
+	return commands
 }
 
 // usedBy is what a loop has used of its limits.

@@ -7,7 +7,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
+	"ralph-lsp/backends"
 	"ralph-lsp/history"
 	"ralph-lsp/internal/tell"
 	"ralph-lsp/loop"
@@ -180,17 +182,20 @@ func (l *LoopStatus) say(s loop.Status) {
 	l.Text = TextOf(*l)
 	l.Line = l.Text
 	if l.Live {
-		l.Line = Line(s, nil)
+		l.Line = Line(s, nil, time.Time{})
 		if !l.Owned {
 			l.Line += " · in another process"
 		}
 		l.CostText = "unknown"
+		if agent, err := backends.Lookup(s.Session.Backend); err == nil && agent.Output.HasCost() {
+			l.CostText = "not known yet"
+		}
 	}
 	if cost := CostText(s.Cost, s.CostIncomplete); cost != "" {
 		l.CostText = cost
-	}
-	if l.CostText != "" && s.Limits.MaxCostUSD > 0 {
-		l.CostText += " of " + tell.USD(s.Limits.MaxCostUSD)
+		if s.Limits.MaxCostUSD > 0 {
+			l.CostText += " of " + tell.USD(s.Limits.MaxCostUSD)
+		}
 	}
 	if s.State != StateIdle {
 		l.LimitTexts = limitTexts(s.Limits, s.Promise)

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -15,6 +16,7 @@ type stateFacts struct {
 	class Class                   // "": info; the end of one that is over says it better
 	doing func(LoopStatus) string // why no agent is at work, or how the loop stands; nil: nothing to say
 	can   []string                // what can be done with it, besides looking at it
+	goOn  string                  // what CanResume does, in words; "": resume
 }
 
 // What can be done with a loop, in short: the commands of an editor that have
@@ -37,7 +39,7 @@ var states = map[loop.State]stateFacts{
 	loop.StateRunning:     {live: true, busy: true, doing: pausing, can: []string{CanCancel, CanPause, CanSteer, CanUpdate, CanOpen}},
 	loop.StateCancelling:  {live: true, busy: true, doing: saying("stopping"), can: []string{CanOpen}},
 	loop.StatePaused:      {live: true, doing: saying("paused"), can: []string{CanResume, CanCancel, CanSteer, CanUpdate, CanOpen}},
-	loop.StateWaiting:     {live: true, class: ClassWarning, doing: waitsFor, can: []string{CanResume, CanCancel, CanPause, CanSteer, CanUpdate, CanOpen}},
+	loop.StateWaiting:     {live: true, class: ClassWarning, doing: waitsFor, goOn: "Retry Now", can: []string{CanResume, CanCancel, CanPause, CanSteer, CanUpdate, CanOpen}},
 	loop.StateInterrupted: {class: ClassWarning, doing: endingOf, can: []string{CanResume, CanDiscard, CanOpen}},
 	loop.StateFailed:      {class: ClassError, doing: endingOf, can: []string{CanResume, CanDiscard, CanOpen}},
 	loop.StateEnded:       {doing: endingOf, can: []string{CanStart}},
@@ -122,9 +124,9 @@ func health(c Class) string {
 	return HealthOK
 }
 
-// Doing says why no agent is at work, or how a loop stands: "paused",
+// doing says why no agent is at work, or how a loop stands: "paused",
 // "failed: too many failures in a row". It is "" while an agent works.
-func Doing(l LoopStatus) string {
+func doing(l LoopStatus) string {
 	if say := factsOf(l).doing; say != nil {
 		return say(l)
 	}
@@ -138,24 +140,21 @@ func Position(l LoopStatus) string { return tell.OfMax(max(l.Iteration, 1), l.Ma
 func TextOf(l LoopStatus) string {
 	switch {
 	case IsLive(l):
-		return LiveText(l)
+		return liveText(l)
 	case IsLeft(l):
-		return LeftText(l)
+		return leftText(l)
 	}
-	return JoinFacts(Doing(l), costsText([]LoopStatus{l}))
+	return JoinFacts(doing(l), costsText([]LoopStatus{l}))
 }
 
-// LiveText is "3/50 · $1.42", and why an agent isn't at work.
-func LiveText(l LoopStatus) string {
-	return JoinFacts(Position(l), costsText([]LoopStatus{l}), Doing(l))
+// liveText is "3/50 · $1.42", and why an agent isn't at work.
+func liveText(l LoopStatus) string {
+	return JoinFacts(Position(l), costsText([]LoopStatus{l}), doing(l))
 }
 
-// LeftText says how a loop was left: "interrupted at 3/50", "failed at 3/50:
+// leftText says how a loop was left: "interrupted at 3/50", "failed at 3/50:
 // too many failures in a row".
-func LeftText(l LoopStatus) string {
-	reason := loop.StopReason(l.StopReason)
-	if reason == "" { // an older process' loop
-		reason = loop.StopInterrupted
-	}
+func leftText(l LoopStatus) string {
+	reason := cmp.Or(loop.StopReason(l.StopReason), loop.StopInterrupted) // older processes give none
 	return reason.Ending().With(" at " + Position(l))
 }

@@ -54,7 +54,7 @@ func TestEveryStateIsKnownEverywhere(t *testing.T) {
 			continue
 		}
 		l := exampleStates()[at]
-		if Doing(l) == "" && state != string(loop.StateRunning) {
+		if doing(l) == "" && state != string(loop.StateRunning) {
 			forgot("what a loop is doing")
 		}
 		if TextOf(l) == "" || NewStatus([]LoopStatus{l}).Message == "Ralph" {
@@ -99,5 +99,27 @@ func TestTitlesTellLoopsApart(t *testing.T) {
 	TellApart(loops)
 	if got := []string{loops[0].Title, loops[1].Title, loops[2].Title}; !slices.Equal(got, []string{"one/app", "two/app", "lib"}) {
 		t.Errorf("got %q", got)
+	}
+}
+
+func TestWhetherACostWillBeKnownIsSaid(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		agent string
+		state loop.State
+		cost  stream.Cost
+		want  string
+	}{
+		{"of an agent that tells", "pi", loop.StateRunning, stream.Cost{}, "not known yet"},
+		{"of one that doesn't", "kiro", loop.StateRunning, stream.Cost{}, "unknown"},
+		{"of a program", "/bin/agent", loop.StatePaused, stream.Cost{}, "unknown"},
+		{"known", "pi", loop.StateRunning, stream.USD(0.31), "$0.31 of $5.00"},
+		{"of an interrupted loop", "pi", loop.StateInterrupted, stream.USD(0.31), "$0.31 of $5.00"},
+		{"unknown of an interrupted loop", "pi", loop.StateInterrupted, stream.Cost{}, ""},
+	} {
+		s := loop.Status{State: tt.state, Cost: tt.cost, Limits: loop.Limits{MaxCostUSD: 5}, Session: stream.SessionStart{Backend: tt.agent}}
+		if got := StatusOf(s, false).CostText; got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -28,13 +29,14 @@ func JoinFacts(facts ...string) string {
 }
 
 // Line says in one line where a loop stands and what it does right now, for a
-// status bar: "3/50 · $1.42 · bash go test ./...". problem is the last failure.
-func Line(s loop.Status, problem *string) string {
+// status bar: "3/50 · $1.42 · bash go test ./...". problem is the last failure;
+// now is as in WaitText.
+func Line(s loop.Status, problem *string, now time.Time) string {
 	pausing := ""
 	if s.Pausing {
 		pausing = "pausing"
 	}
-	return stream.Plain(JoinFacts(tell.OfMax(max(s.Iteration, 1), s.Limits.MaxIterations), CostText(s.Cost, s.CostIncomplete), pausing, Activity(s, problem, time.Time{})))
+	return stream.Plain(JoinFacts(tell.OfMax(max(s.Iteration, 1), s.Limits.MaxIterations), CostText(s.Cost, s.CostIncomplete), pausing, Activity(s, problem, now)))
 }
 
 // Activity is what a loop does right now; now is as in WaitText.
@@ -115,21 +117,26 @@ func QuestionAbout(err error) string {
 	case errors.As(err, new(*loop.AlreadyRunningError)):
 		return "Ralph loop active. Cancel it to start the new task?"
 	case errors.As(err, &left):
-		return LeftSentence("here", left.Reason(), left.State.Iteration, left.State.Limits().MaxIterations) + " Discard it to start the new task?"
+		return LeftSentence("here", left.Reason(), left.State.Iteration, left.State.Limits().MaxIterations, "") + " Discard it to start the new task?"
 	}
 	return ""
 }
 
 // LeftSentence says how a loop was left behind: "A Ralph loop failed here at
-// iteration 3/50: too many failures in a row."
-func LeftSentence(where string, reason loop.StopReason, iteration, limit int) string {
-	return "A Ralph loop " + HowLeft(reason, where+" at iteration "+tell.OfMax(iteration, limit)) + "."
+// iteration 3/50: too many failures in a row. The last failure: 500." problem is
+// that failure; "" isn't told.
+func LeftSentence(where string, reason loop.StopReason, iteration, limit int, problem string) string {
+	sentence := "A Ralph loop " + HowLeft(reason, where+" at iteration "+tell.OfMax(iteration, limit)) + "."
+	if last := OneLine(problem); last != "" {
+		sentence += " The last failure: " + last + "."
+	}
+	return sentence
 }
 
 // HowLeft says how a loop was left behind, and why when that is known: "was
 // interrupted here", "failed here: too many failures in a row".
 func HowLeft(reason loop.StopReason, where string) string {
-	ending := reason.Ending()
+	ending := cmp.Or(reason, loop.StopInterrupted).Ending() // older processes give no reason
 	if !reason.Failed() {
 		ending.What = "was " + ending.What
 	}

@@ -7,19 +7,15 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"ralph-lsp/backends"
-	"ralph-lsp/internal/tell"
 	"ralph-lsp/loop"
 	"ralph-lsp/loopstate"
 	"ralph-lsp/wire"
 )
-
-// stateIdle is the wire's word for a folder without a loop.
-const stateIdle loop.State = "idle"
 
 func newStatus() *cobra.Command {
 	cmd := &cobra.Command{
@@ -31,7 +27,7 @@ func newStatus() *cobra.Command {
 	inFolder(cmd, func(cmd *cobra.Command, dir string, _ []string) error {
 		status, owner, owned, err := loop.FolderStatus(dir)
 		if errors.Is(err, fs.ErrNotExist) {
-			status, err = loop.Status{Folder: dir, State: stateIdle}, nil
+			status, err = loop.Status{Folder: dir, State: wire.StateIdle}, nil
 		}
 		if err != nil {
 			return err
@@ -62,24 +58,28 @@ func printJSON(out io.Writer, v any) error {
 	return nil
 }
 
-// printStatus says where a loop stands, a fact per line. All of it is read from the
-// state file, which knows what was spent up to the last turn only.
+// printStatus says where a loop stands, a fact per line, in the wire's words. All of it
+// is read from the state file, which knows what was spent up to the last turn only.
 func printStatus(out io.Writer, p palette, st loop.Status, owner loopstate.Owner, owned bool, now time.Time) {
-	if st.State == stateIdle {
+	l := wire.StatusOf(st, false)
+	if st.State == wire.StateIdle {
 		fmt.Fprintf(out, "no loop in %s; start one with ralph-lsp run\n", plainLine(st.Folder))
 		return
 	}
-	fmt.Fprintln(out, p.bold("Ralph "+tell.OfMax(st.Iteration, st.Limits.MaxIterations))+"  "+p.cyan(plainLine(stateWords(st, now))))
+	text := l.Text
+	if l.Live {
+		text = wire.Line(st, nil, now)
+	}
+	fmt.Fprintln(out, p.bold("Ralph")+" "+p.cyan(plainLine(text)))
 	fact := func(name, value string) {
 		if value != "" {
 			fmt.Fprintf(out, "  %s %s\n", p.dim(fmt.Sprintf("%-9s", name)), plainLine(value))
 		}
 	}
 	fact("folder", st.Folder)
-	fact("agent", wire.JoinFacts(st.Session.Backend, st.Session.Model))
-	fact("promise", st.Promise)
-	fact("cost", costWords(st, owned)+ofLimit(st.Limits))
-	fact("time", clock(st.Elapsed)+atLastTurn(owned)+ofTime(st.Limits))
+	for _, row := range l.Details {
+		fact(strings.ToLower(row.Label), row.Text)
+	}
 	if owned {
 		fact("process", ownerWords(owner))
 	}
@@ -87,52 +87,12 @@ func printStatus(out io.Writer, p palette, st loop.Status, owner loopstate.Owner
 		fact("ended", st.EndedAt.Local().Format(time.DateTime))
 	}
 	fact("file", st.StateFile)
-	fact("error", st.Error)
-	if !owned {
+	switch {
+	case l.Live:
+		fmt.Fprintln(out, "cost and work are those of its last turn")
+	case wire.IsLeft(l):
 		fmt.Fprintln(out, "no process drives it; go on with ralph-lsp resume, or discard it with ralph-lsp cancel")
 	}
-}
-
-// costWords say what a loop has cost as far as its file tells.
-func costWords(st loop.Status, owned bool) string {
-	if st.Cost.Known {
-		return wire.CostText(st.Cost, false) + atLastTurn(owned)
-	}
-	if b, err := backends.Lookup(st.Session.Backend); err == nil && b.Output.HasCost() && owned && st.Iteration <= 1 {
-		return "unknown until this iteration ends"
-	}
-	return "unknown"
-}
-
-func atLastTurn(owned bool) string {
-	if owned {
-		return " at its last turn"
-	}
-	return ""
-}
-
-func stateWords(st loop.Status, now time.Time) string {
-	switch {
-	case st.State == loop.StateWaiting && st.Retry != nil:
-		return wire.WaitText(st.Retry.Reason, st.Retry.ResumeAt, now)
-	case st.State == loop.StateFailed:
-		return st.StopReason.Ending().String()
-	}
-	return string(st.State)
-}
-
-func ofLimit(l loop.Limits) string {
-	if l.MaxCostUSD == 0 {
-		return ""
-	}
-	return ", of " + tell.USD(l.MaxCostUSD)
-}
-
-func ofTime(l loop.Limits) string {
-	if l.MaxDuration == 0 {
-		return ""
-	}
-	return ", of " + tell.Duration(l.MaxDuration)
 }
 
 // ownerWords name the process that drives a loop.

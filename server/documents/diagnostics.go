@@ -11,7 +11,6 @@ import (
 	"ralph-lsp/backends"
 	"ralph-lsp/config"
 	"ralph-lsp/internal/limits"
-	"ralph-lsp/internal/tell"
 	"ralph-lsp/loop"
 	"ralph-lsp/loopstate"
 	"ralph-lsp/stream"
@@ -218,17 +217,8 @@ func promiseFix(text string) fix {
 func (d *Documents) loopFindings(doc *document, front loopstate.Front, s loopstate.State) []finding {
 	var found []finding
 	status, ok := d.env.LoopIn(d.folderOf(doc))
-	at := tell.OfMax(s.Iteration, s.Limits().MaxIterations)
-	switch state := loop.State(status.State); {
-	case !ok:
-	case state == loop.StateInterrupted && s.Active:
-		found = append(found, leftFinding(doc.text, front, "active", "this loop was interrupted at iteration "+at+" and nobody drives it; resume or cancel it"))
-	case state == loop.StateFailed && s.StopReason != "":
-		message := "this loop " + wire.LeftText(status)
-		if last := wire.OneLine(s.StopError); last != "" {
-			message += ", the last: " + last
-		}
-		found = append(found, leftFinding(doc.text, front, "stop_reason", message+"; resume or cancel it"))
+	if ok && wire.IsLeft(status) && (s.Active || s.StopReason != "") { // else it was paused on purpose
+		found = append(found, leftFinding(doc.text, front, status))
 	}
 	if hint := d.env.MissingBackend(s.Backend); s.Backend != "" && hint != "" {
 		l, _ := front.Line("backend")
@@ -237,13 +227,16 @@ func (d *Documents) loopFindings(doc *document, front loopstate.Front, s loopsta
 	return found
 }
 
-// leftFinding is a warning about a loop that nobody drives, at a key where there is one.
-func leftFinding(text string, front loopstate.Front, key, message string) finding {
+// leftFinding is a warning about a loop that nobody drives, at the key that says so.
+func leftFinding(text string, front loopstate.Front, l wire.LoopStatus) finding {
 	start, end := lineRange(text, 1)
-	if l, ok := front.Line(key); ok {
-		start, end = l.KeyStart, l.ValueEnd
+	for _, key := range []string{"active", "stop_reason"} {
+		if line, ok := front.Line(key); ok {
+			start, end = line.KeyStart, line.ValueEnd
+		}
 	}
-	return finding{start: start, end: end, severity: protocol.DiagnosticSeverityWarning, message: message}
+	message := wire.LeftSentence("here", loop.StopReason(l.StopReason), l.Iteration, l.MaxIterations, l.Error)
+	return finding{start: start, end: end, severity: protocol.DiagnosticSeverityWarning, message: message + " Resume or discard it."}
 }
 
 func missingBackend(name, hint string, start, end int) finding {

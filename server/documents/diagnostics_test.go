@@ -9,15 +9,14 @@ import (
 	"go.lsp.dev/uri"
 
 	"ralph-lsp/loop"
-	"ralph-lsp/wire"
 )
 
 // TestDiagnostics has documents with what is to be said about them; « and »
 // enclose the places, in the same order.
 func TestDiagnostics(t *testing.T) {
-	interrupted := &docWorld{status: &wire.LoopStatus{State: string(loop.StateInterrupted)}}
-	failed := &docWorld{status: &wire.LoopStatus{State: string(loop.StateFailed), StopReason: "failures", Iteration: 3, MaxIterations: 50}}
-	driven := &docWorld{status: &wire.LoopStatus{State: string(loop.StateRunning)}}
+	interrupted := withLoop(loop.Status{State: loop.StateInterrupted, StopReason: loop.StopInterrupted, Iteration: 3, Limits: loop.Limits{MaxIterations: 50}})
+	failed := withLoop(loop.Status{State: loop.StateFailed, StopReason: loop.StopFailures, Error: "500", Iteration: 3, Limits: loop.Limits{MaxIterations: 50}})
+	driven := withLoop(loop.Status{State: loop.StateRunning})
 	noPi := &docWorld{missing: map[string]string{"pi": "npm install pi"}}
 	tests := []struct {
 		name  string
@@ -52,13 +51,13 @@ func TestDiagnostics(t *testing.T) {
 		{"ends by budget", stateURI, "---\nmax_iterations: 0\nmax_cost_usd: 1\n---\nx", nil, nil},
 		{"no budget", stateURI, "---\nmax_iterations: «0»\nmax_cost_usd: 0\n---\nx", nil, []string{"warning: without a limit, a promise and a budget hardly anything ends the loop; set one of them"}},
 		{"tags in the promise", stateURI, "---\ncompletion_promise: «\"<promise>A</promise>\"»\n---\nx", nil, []string{"error: completion_promise is the text between the tags; leave out <promise> and </promise>"}},
-		{"stale", stateURI, strings.Replace(interruptedState, "active: true", "«active: true»", 1), interrupted, []string{"warning: this loop was interrupted at iteration 3/50 and nobody drives it; resume or cancel it"}},
-		{"stale without the key", stateURI, "«---»\niteration: 2\n---\nx", interrupted, []string{"warning: this loop was interrupted at iteration 2/50 and nobody drives it; resume or cancel it"}},
+		{"stale", stateURI, strings.Replace(interruptedState, "active: true", "«active: true»", 1), interrupted, []string{"warning: A Ralph loop was interrupted here at iteration 3/50. Resume or discard it."}},
+		{"stale without the key", stateURI, "«---»\niteration: 2\n---\nx", interrupted, []string{"warning: A Ralph loop was interrupted here at iteration 3/50. Resume or discard it."}},
 		{"paused on purpose", stateURI, strings.Replace(interruptedState, "true", "false", 1), interrupted, nil},
 		{"failed", stateURI, "---\nactive: false\niteration: 3\n«stop_reason: \"failures\"»\nstop_error: \"500\"\n---\nx", failed, []string{
-			"warning: this loop failed at 3/50: too many failures in a row, the last: 500; resume or cancel it"}},
-		{"failed for no known error", stateURI, "---\n«stop_reason: failures»\n---\nx", failed, []string{
-			"warning: this loop failed at 3/50: too many failures in a row; resume or cancel it"}},
+			"warning: A Ralph loop failed here at iteration 3/50: too many failures in a row. The last failure: 500. Resume or discard it."}},
+		{"failed, without its error", stateURI, "---\n«stop_reason: failures»\n---\nx", failed, []string{
+			"warning: A Ralph loop failed here at iteration 3/50: too many failures in a row. The last failure: 500. Resume or discard it."}},
 		{"failed, and to be run again", stateURI, "---\nactive: false\niteration: 3\n---\nx", failed, nil},
 		{"driven", stateURI, interruptedState, driven, nil},
 		{"missing backend", stateURI, "---\nbackend: «pi»\n---\nx", noPi, []string{"warning: pi is not installed: npm install pi"}},

@@ -90,6 +90,9 @@ type docWorld struct {
 	missing map[string]string
 }
 
+// withLoop is a folder with a loop of another process, or nobody's.
+func withLoop(s loop.Status) *docWorld { return &docWorld{status: new(wire.StatusOf(s, false))} }
+
 func (w *docWorld) LoopIn(string) (wire.LoopStatus, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

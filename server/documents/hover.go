@@ -10,7 +10,6 @@ import (
 	"ralph-lsp/backends"
 	"ralph-lsp/config"
 	"ralph-lsp/loopstate"
-	"ralph-lsp/wire"
 )
 
 // keyFile is a kind of file that has keys and values, for hover and completion.
@@ -64,12 +63,8 @@ func (d *Documents) Hover(p protocol.HoverParams) *protocol.Hover {
 	}
 	facts := []string{describeKey(place.Path, key), key.Doc, currentMeaning(key, place.Value)}
 	if doc.kind == stateDoc {
-		status, ok := d.env.LoopIn(d.folderOf(doc))
-		switch {
-		case ok && wire.IsLive(status):
-			facts = append(facts, "The loop: "+wire.LiveText(status)+".")
-		case ok && wire.IsLeft(status):
-			facts = append(facts, "The loop: "+wire.LeftText(status)+". Resume or cancel it.")
+		if status, ok := d.env.LoopIn(d.folderOf(doc)); ok {
+			facts = append(facts, "The loop: "+status.Text+".")
 		}
 	}
 	at := doc.span(place.Start, place.End)

@@ -9,13 +9,13 @@ import (
 
 	"ralph-lsp/backends"
 	"ralph-lsp/loop"
-	"ralph-lsp/wire"
+	"ralph-lsp/stream"
 )
 
 // TestHover has documents with the cursor as ‸ and the hover's range between « and ».
 func TestHover(t *testing.T) {
 	maxIterations := "How often the agent runs in total."
-	running := &docWorld{status: &wire.LoopStatus{State: string(loop.StateRunning), Iteration: 3, MaxIterations: 50, Cost: &wire.CostStatus{Amount: 1.42}}}
+	running := withLoop(loop.Status{State: loop.StateRunning, Iteration: 3, Limits: loop.Limits{MaxIterations: 50}, Cost: stream.USD(1.42)})
 	tests := []struct {
 		name  string
 		uri   uri.URI
@@ -28,10 +28,10 @@ func TestHover(t *testing.T) {
 		{"its value", stateURI, "---\nmax_iterations: «0‸» # 😀\n---\nx", nil, "**max_iterations**: whole number, default `50`\n\n" + maxIterations + "\n\nNow: no limit."},
 		{"no promise", stateURI, "---\ncompletion_promise: «n‸ull»\n---\nx", nil, "**completion_promise**: text, default `null`\n\nThe statement that ends the loop when the agent outputs it as `<promise>...</promise>`. The bare word `LOOP_COMPLETE` in its last line always does.\n\nNow: none."},
 		{"with a loop", stateURI, "---\n«hat‸»: a\n---\nx", running, "**hat**: text\n\nThe role that the loop was started with.\n\nThe loop: 3/50 · $1.42."},
-		{"with a loop that failed", stateURI, "---\n«hat‸»: a\n---\nx", &docWorld{status: &wire.LoopStatus{State: "failed", StopReason: "failures", Iteration: 3}},
-			"**hat**: text\n\nThe role that the loop was started with.\n\nThe loop: failed at 3: too many failures in a row. Resume or cancel it."},
-		{"with a loop that ended", stateURI, "---\n«hat‸»: a\n---\nx", &docWorld{status: &wire.LoopStatus{State: "ended", StopReason: "failures", Iteration: 3}},
-			"**hat**: text\n\nThe role that the loop was started with."},
+		{"with a loop that failed", stateURI, "---\n«hat‸»: a\n---\nx", withLoop(loop.Status{State: loop.StateFailed, StopReason: loop.StopFailures, Iteration: 3}),
+			"**hat**: text\n\nThe role that the loop was started with.\n\nThe loop: failed at 3: too many failures in a row."},
+		{"with a loop that ended", stateURI, "---\n«hat‸»: a\n---\nx", withLoop(loop.Status{State: loop.StateEnded, StopReason: loop.StopMaxCost, Iteration: 3}),
+			"**hat**: text\n\nThe role that the loop was started with.\n\nThe loop: stopped: cost limit reached."},
 		{"unknown key", stateURI, "---\nco‸lour: 3\n---\nx", nil, ""},
 		{"behind the front matter", stateURI, "---\nhat: a\n---\nmax_‸iterations: 3", nil, ""},
 		{"key of a config", configURI, "[limits]\n«max_‸iterations» = 3", nil, "**limits.max_iterations**: whole number, default `50`\n\n" + maxIterations + "\n\n`0` means: no limit."},

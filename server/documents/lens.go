@@ -2,10 +2,10 @@ package documents
 
 import (
 	"encoding/json"
+	"slices"
 
 	"go.lsp.dev/protocol"
 
-	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"
 	"ralph-lsp/stream"
 	"ralph-lsp/wire"
@@ -33,26 +33,15 @@ func (d *Documents) lenses(doc *document) []protocol.CodeLens {
 	}
 	folder := d.folderOf(doc)
 	status, _ := d.env.LoopIn(folder)
-	target := wire.LoopParams{LoopID: status.LoopID}
-	if status.LoopID == "" {
-		target.Folder = wire.FileURI(folder)
+	text := status.Text
+	for _, control := range wire.ControlsOf(status) {
+		add(wire.JoinFacts(text, control.Title), control.Command, control.Arguments[0])
+		text = "" // once is enough
 	}
-	switch state := loop.State(status.State); {
-	case wire.IsLive(status):
-		add(wire.LiveText(status)+" · Cancel", wire.CommandCancel, target)
-		switch state {
-		case loop.StatePaused:
-			add("Resume", wire.CommandResume, target)
-		case loop.StateWaiting:
-			add("Retry now", wire.CommandResume, target)
-		case loop.StateRunning:
-			add("Pause", wire.CommandPause, target)
-		}
-	case state.Left():
-		target = wire.LoopParams{Folder: wire.FileURI(folder)}
-		add(wire.JoinFacts(wire.Position(status), wire.Doing(status), "Resume"), wire.CommandResume, target)
-		add("Discard", wire.CommandCancel, target)
-	default:
+	switch {
+	case status.Live && len(lenses) == 0: // it is about to end
+		add(text, wire.CommandOpen, wire.LoopParams{LoopID: status.LoopID, Folder: status.Folder})
+	case status.State == "" || slices.Contains(status.Can, wire.CanStart):
 		if _, _, err := start.PromptIn(docKey(doc.uri), doc.text); err != nil {
 			return lenses // its diagnostics say what is wrong with it
 		}

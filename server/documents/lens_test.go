@@ -12,6 +12,7 @@ import (
 	"go.lsp.dev/uri"
 
 	"ralph-lsp/loop"
+	"ralph-lsp/stream"
 	"ralph-lsp/wire"
 )
 
@@ -21,45 +22,50 @@ var someTime = time.Date(2026, 1, 2, 15, 4, 5, 0, time.Local)
 const badStateURI = uri.URI("bad")
 
 func TestCodeLens(t *testing.T) {
-	at := func(s loop.State) *wire.LoopStatus {
-		return &wire.LoopStatus{LoopID: "a", State: string(s), Iteration: 3, MaxIterations: 50, Cost: &wire.CostStatus{Amount: 1.42}}
+	at := func(state loop.State, reason loop.StopReason) *docWorld {
+		return withLoop(loop.Status{LoopID: "a", Folder: "/w", State: state, StopReason: reason, Iteration: 3, Limits: loop.Limits{MaxIterations: 50}, Cost: stream.USD(1.42),
+			Retry: &loop.RetryStatus{Reason: "rate_limit", ResumeAt: someTime}})
 	}
-	waiting := at(loop.StateWaiting)
-	waiting.Retry = &wire.RetryStatus{Reason: "rate_limit", ResumeAt: someTime}
-	failed := at(loop.StateFailed)
-	failed.StopReason = "stalled"
-	nameless := at(loop.StateRunning)
-	nameless.LoopID, nameless.Cost = "", nil
+	pausing := withLoop(loop.Status{LoopID: "a", Folder: "/w", State: loop.StateRunning, Pausing: true})
+	nameless := withLoop(loop.Status{Folder: "/w", State: loop.StateRunning, Iteration: 3})
 	run := []string{
 		`Run Ralph loop: ralph.loop.start {"folder":"file:///w","promptUri":"file:///w/PROMPT.md"}`,
 		`Dry run: ralph.loop.start {"folder":"file:///w","promptUri":"file:///w/PROMPT.md","dryRun":true}`,
 	}
 	tests := []struct {
-		name   string
-		uri    uri.URI
-		status *wire.LoopStatus
-		want   []string
+		name  string
+		uri   uri.URI
+		world *docWorld
+		want  []string
 	}{
 		{"no loop", promptURI, nil, run},
 		{"state file that can't be read", badStateURI, nil, nil},
-		{"ended", promptURI, at(loop.StateEnded), run},
+		{"ended", promptURI, at(loop.StateEnded, loop.StopPromise), run},
+		{"at a limit", promptURI, at(loop.StateEnded, loop.StopMaxIterations), append([]string{
+			`stopped: iteration limit reached · $1.42 · Raise to 100 iterations and Go On: ralph.loop.resume {"loopId":"a","folder":"file:///w","maxIterations":100}`}, run...)},
+		{"never begun", promptURI, at(loop.StateEnded, loop.StopBackendError), run},
 		{"state file", stateURI, nil, []string{
 			`Run Ralph loop: ralph.loop.start {"folder":"file:///w","promptUri":"file:///w/.pi/ralph-loop.local.md"}`,
 			`Dry run: ralph.loop.start {"folder":"file:///w","promptUri":"file:///w/.pi/ralph-loop.local.md","dryRun":true}`}},
 		{"config", configURI, nil, nil},
-		{"running", promptURI, at(loop.StateRunning), []string{
-			`3/50 · $1.42 · Cancel: ralph.loop.cancel {"loopId":"a"}`, `Pause: ralph.loop.pause {"loopId":"a"}`}},
+		{"running", promptURI, at(loop.StateRunning, ""), []string{
+			`3/50 · $1.42 · Cancel: ralph.loop.cancel {"loopId":"a","folder":"file:///w"}`, `Pause: ralph.loop.pause {"loopId":"a","folder":"file:///w"}`}},
+		{"about to pause", promptURI, pausing, []string{
+			`1 · pausing · Cancel: ralph.loop.cancel {"loopId":"a","folder":"file:///w"}`, `Resume: ralph.loop.resume {"loopId":"a","folder":"file:///w"}`}},
 		{"without a name, cost unknown", stateURI, nameless, []string{
-			`3/50 · Cancel: ralph.loop.cancel {"folder":"file:///w"}`, `Pause: ralph.loop.pause {"folder":"file:///w"}`}},
-		{"paused", promptURI, at(loop.StatePaused), []string{
-			`3/50 · $1.42 · paused · Cancel: ralph.loop.cancel {"loopId":"a"}`, `Resume: ralph.loop.resume {"loopId":"a"}`}},
-		{"waiting", promptURI, waiting, []string{
-			`3/50 · $1.42 · waiting (rate limit) until 15:04 · Cancel: ralph.loop.cancel {"loopId":"a"}`, `Retry now: ralph.loop.resume {"loopId":"a"}`}},
-		{"cancelling", promptURI, at(loop.StateCancelling), []string{`3/50 · $1.42 · stopping · Cancel: ralph.loop.cancel {"loopId":"a"}`}},
-		{"interrupted", stateURI, at(loop.StateInterrupted), []string{
-			`3/50 · interrupted · Resume: ralph.loop.resume {"folder":"file:///w"}`, `Discard: ralph.loop.cancel {"folder":"file:///w"}`}},
-		{"failed", stateURI, failed, []string{
-			`3/50 · failed: the agent fell silent · Resume: ralph.loop.resume {"folder":"file:///w"}`, `Discard: ralph.loop.cancel {"folder":"file:///w"}`}},
+			`3 · Cancel: ralph.loop.cancel {"folder":"file:///w"}`, `Pause: ralph.loop.pause {"folder":"file:///w"}`}},
+		{"paused", promptURI, at(loop.StatePaused, ""), []string{
+			`3/50 · $1.42 · paused · Resume: ralph.loop.resume {"loopId":"a","folder":"file:///w"}`, `Cancel: ralph.loop.cancel {"loopId":"a","folder":"file:///w"}`}},
+		{"waiting", promptURI, at(loop.StateWaiting, ""), []string{
+			`3/50 · $1.42 · waiting (rate limit) until 15:04 · Retry Now: ralph.loop.resume {"loopId":"a","folder":"file:///w"}`,
+			`Cancel: ralph.loop.cancel {"loopId":"a","folder":"file:///w"}`, `Pause: ralph.loop.pause {"loopId":"a","folder":"file:///w"}`}},
+		{"cancelling", promptURI, at(loop.StateCancelling, ""), []string{`3/50 · $1.42 · stopping: ralph.loop.open {"loopId":"a","folder":"file:///w"}`}},
+		{"interrupted", stateURI, at(loop.StateInterrupted, loop.StopInterrupted), []string{
+			`interrupted at 3/50 · Resume: ralph.loop.resume {"loopId":"a","folder":"file:///w"}`,
+			`Discard: ralph.loop.cancel {"loopId":"a","folder":"file:///w","when":"left"}`}},
+		{"failed", stateURI, at(loop.StateFailed, loop.StopStalled), []string{
+			`failed at 3/50: the agent fell silent · Resume: ralph.loop.resume {"loopId":"a","folder":"file:///w"}`,
+			`Discard: ralph.loop.cancel {"loopId":"a","folder":"file:///w","when":"left"}`}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -67,7 +73,7 @@ func TestCodeLens(t *testing.T) {
 			if tt.uri == badStateURI {
 				text, tt.uri = "---\nactive: perhaps\n---\nBuild X", stateURI
 			}
-			d := withDoc(tt.uri, text, false, &docWorld{status: tt.status})
+			d := withDoc(tt.uri, text, false, tt.world)
 			lenses, err := d.CodeLens(protocol.CodeLensParams{TextDocument: protocol.TextDocumentIdentifier{URI: tt.uri}})
 			if err != nil {
 				t.Fatal(err)

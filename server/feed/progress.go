@@ -183,6 +183,6 @@ func ReportOf(s loop.Status, problem *string) ProgressValue {
 	if limit > 0 {
 		v.Percentage = new(min((iteration-1)*100/limit, 100))
 	}
-	v.Message = wire.Line(s, problem)
+	v.Message = wire.Line(s, problem, time.Time{})
 	return v
 }
