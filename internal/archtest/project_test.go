@@ -34,7 +34,7 @@ var picture = Rules{
 		"server/rpc":          {"stream"},
 		"server/client":       {"wire"},
 		"server/feed":         {"looplog", "server/client", "wire", "loop", "stream"},
-		"server/documents":    {"server/client", "server/rpc", "wire", "loop", "loop/start", "stream", "backends", "loopstate", "config", "internal/limits", "internal/paths", "internal/tell"},
+		"server/documents":    {"server/client", "server/rpc", "wire", "loop", "loop/start", "stream", "backends", "loopstate", "config", "internal/limits", "internal/paths"},
 		"server":              {"looplog", "server/rpc", "server/client", "server/documents", "server/feed", "wire", "loop", "loop/start", "stream", "backends", "loopstate", "history", "config", "internal/limits", "internal/paths", "internal/tell"},
 		"cmd/ralph-lsp":       {"changes", "server", "looplog", "wire", "loop", "loop/start", "stream", "backends", "loopstate", "history", "config", "internal/limits", "internal/tell"},
 		"e2e/...":             {"internal/..."},
