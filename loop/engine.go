@@ -357,7 +357,11 @@ func (l *Loop) deadlines() (idle, overtime time.Time) {
 	idle, overtime = never, never
 	l.look(func(p *progress) {
 		if limit := p.status.Limits.IdleTimeout; limit > 0 {
-			idle = l.activity.last().Add(limit)
+			idle = l.activity.last()
+			if retry := p.status.Retry; retry != nil && idle.Before(retry.ResumeAt) { // it has said that it will be silent
+				idle = retry.ResumeAt
+			}
+			idle = idle.Add(limit)
 		}
 		if limit := p.status.Limits.MaxDuration; limit > 0 {
 			overtime = p.status.IterationStartedAt.Add(limit - p.base.elapsed + p.stopped)
@@ -467,11 +471,5 @@ func errText(err error) string {
 // its output writes it for each line.
 type activity struct{ nanos atomic.Int64 }
 
-func (a *activity) touch()          { a.extend(0) }
+func (a *activity) touch()          { a.nanos.Store(time.Now().UnixNano()) }
 func (a *activity) last() time.Time { return time.Unix(0, a.nanos.Load()) }
-
-// extend counts the next d as if there were signs of life: the agent has said
-// that it will be silent.
-func (a *activity) extend(d time.Duration) {
-	a.nanos.Store(max(a.nanos.Load(), time.Now().Add(d).UnixNano()))
-}

@@ -12,15 +12,14 @@ import (
 // Handle follows the running agent: it keeps the status and the limits up to
 // date and hands every event on. The agent's reader calls it.
 func (l *Loop) Handle(e stream.Event) {
-	if r, ok := e.(stream.Retry); ok {
-		l.activity.extend(r.Delay)
+	c := l.follow(e)
+	l.emitMu.Lock()
+	l.obs.Handle(e)
+	l.mirror.writer.Handle(e)
+	if _, ok := e.(stream.Text); !ok { // the file has text when its message ends
+		l.settle()
 	}
-	var c consequences
-	l.change(func(p *progress) { c = p.follow(e) })
-	l.tell(func(m *mirror) {
-		l.obs.Handle(e)
-		m.writer.Handle(e)
-	})
+	l.emitMu.Unlock()
 	if c.warning != "" {
 		l.emit(Warning{Message: c.warning})
 	}

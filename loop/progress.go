@@ -9,7 +9,7 @@ import (
 	"ralph-lsp/stream"
 )
 
-// guarded is a loop's progress and its lock. Only look and change use them.
+// guarded is a loop's progress and its lock. Only look, change and follow use them.
 type guarded struct {
 	mu   sync.Mutex
 	held progress
@@ -25,6 +25,15 @@ func (g *guarded) change(f func(*progress)) {
 
 // look is change for an f that only reads.
 func (g *guarded) look(f func(*progress)) { g.change(f) }
+
+// follow is change for an agent's event. There may be millions of them, so it
+// does without a function value.
+func (g *guarded) follow(e stream.Event) consequences {
+	g.mu.Lock()
+	c := g.held.follow(e)
+	g.mu.Unlock()
+	return c
+}
 
 // progress is all that changes about a loop while it runs.
 type progress struct {
