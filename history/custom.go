@@ -40,7 +40,7 @@ func (d *decoder) custom(e piEntry, line []byte) bool {
 func (d *decoder) event(event string, payload []byte) bool {
 	switch event {
 	case eventSession:
-		return decode(payload, func(p sessionPayload) { d.session(stream.SessionStart(p)) })
+		return decode(payload, d.session)
 	case eventToolCall:
 		return d.noteCall(payload)
 	case eventToolResult:
@@ -59,18 +59,14 @@ func (d *decoder) event(event string, payload []byte) bool {
 			d.h.Handle(stream.MessageEnd{MessageID: p.MessageID, ParentToolCallID: p.ParentToolCallID, Discarded: true})
 		})
 	case eventError:
-		return decode(payload, func(p errorPayload) {
-			d.h.Handle(stream.Error{Message: p.Message, Kind: p.Kind, Retryable: p.Retryable, ResetsAt: p.ResetsAt})
-		})
+		return decode(payload, func(e stream.Error) { d.h.Handle(e) })
 	case eventRetry:
 		return decode(payload, func(p retryPayload) {
 			delay := DurationOf(p.DelayMs)
 			d.h.Handle(stream.Retry{Attempt: p.Attempt, MaxAttempts: p.MaxAttempts, Delay: delay, Kind: p.Kind, Message: p.Message})
 		})
 	case eventCompaction:
-		return decode(payload, func(p compactionPayload) {
-			d.h.Handle(stream.Compaction{Reason: p.Reason, Done: p.Done, Error: p.Error})
-		})
+		return decode(payload, func(e stream.Compaction) { d.h.Handle(e) })
 	case eventCallback:
 		return decode(payload, d.callback)
 	}

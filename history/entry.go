@@ -151,7 +151,7 @@ type cost struct {
 
 // totalUsage is a stream.Usage as it stands in the file.
 type totalUsage struct {
-	Tokens
+	stream.Tokens
 	CostUSD     *float64 `json:"costUsd,omitempty"`
 	Context     int64    `json:"context,omitempty"`
 	ContextSize int64    `json:"contextSize,omitempty"`
@@ -179,11 +179,11 @@ func signedCost(c stream.Cost) *float64 {
 }
 
 func totalOf(u stream.Usage) totalUsage {
-	return totalUsage{Tokens(u.Tokens), KnownCost(u.Cost), u.Context, u.ContextSize}
+	return totalUsage{u.Tokens, KnownCost(u.Cost), u.Context, u.ContextSize}
 }
 
 func (t totalUsage) usage() stream.Usage {
-	return stream.Usage{Tokens: stream.Tokens(t.Tokens), Cost: CostOf(t.CostUSD), Context: t.Context, ContextSize: t.ContextSize}
+	return stream.Usage{Tokens: t.Tokens, Cost: CostOf(t.CostUSD), Context: t.Context, ContextSize: t.ContextSize}
 }
 
 // spend adds a turn's usage to a run's. Writer and reader count alike.

@@ -2,7 +2,6 @@ package history
 
 import (
 	"encoding/json"
-	"time"
 
 	"ralph-lsp/stream"
 )
@@ -13,7 +12,8 @@ const (
 	InputType = "assistant.input" // of "custom_message" entries
 )
 
-// The values of chatEventType in entries of type EventType.
+// The values of chatEventType in entries of type EventType. The payloads of
+// session_start, error and compaction are the stream's own events.
 const (
 	eventLoopStart      = "loop_start"
 	eventGoal           = "goal"
@@ -37,56 +37,24 @@ const (
 	eventCallback       = "agent_callback"
 )
 
-// eventOf names the records that stand in the file as they are.
-func eventOf(r Record) string {
-	switch r.(type) {
-	case LoopStart:
-		return eventLoopStart
-	case Goal:
-		return eventGoal
-	case IterationStart:
-		return eventIterationStart
-	case IterationEnd:
-		return eventIterationEnd
-	case LoopEnd:
-		return eventLoopEnd
-	case NearMiss:
-		return eventNearMiss
-	case Guidance:
-		return eventGuidance
-	case Warning:
-		return eventWarning
-	case Limits:
-		return eventLimits
-	case Interrupt:
-		return eventInterrupt
-	}
-	return ""
+// records decode the payloads of the records that stand in the file as they are.
+var records = map[string]func(payload []byte) (Record, error){
+	eventLoopStart:      decodeRecord[LoopStart],
+	eventGoal:           decodeRecord[Goal],
+	eventIterationStart: decodeRecord[IterationStart],
+	eventIterationEnd:   decodeRecord[IterationEnd],
+	eventLoopEnd:        decodeRecord[LoopEnd],
+	eventNearMiss:       decodeRecord[NearMiss],
+	eventGuidance:       decodeRecord[Guidance],
+	eventWarning:        decodeRecord[Warning],
+	eventLimits:         decodeRecord[Limits],
+	eventInterrupt:      decodeRecord[Interrupt],
 }
 
 // recordOf decodes the payload of such a record; nil is none of them.
 func recordOf(event string, payload []byte) (Record, error) {
-	switch event {
-	case eventLoopStart:
-		return decodeRecord[LoopStart](payload)
-	case eventGoal:
-		return decodeRecord[Goal](payload)
-	case eventIterationStart:
-		return decodeRecord[IterationStart](payload)
-	case eventIterationEnd:
-		return decodeRecord[IterationEnd](payload)
-	case eventLoopEnd:
-		return decodeRecord[LoopEnd](payload)
-	case eventNearMiss:
-		return decodeRecord[NearMiss](payload)
-	case eventGuidance:
-		return decodeRecord[Guidance](payload)
-	case eventWarning:
-		return decodeRecord[Warning](payload)
-	case eventLimits:
-		return decodeRecord[Limits](payload)
-	case eventInterrupt:
-		return decodeRecord[Interrupt](payload)
+	if decode := records[event]; decode != nil {
+		return decode(payload)
 	}
 	return nil, nil
 }
@@ -95,15 +63,6 @@ func decodeRecord[R Record](payload []byte) (Record, error) {
 	var r R
 	err := json.Unmarshal(payload, &r)
 	return r, err
-}
-
-// sessionPayload says who is at work.
-type sessionPayload struct {
-	Backend   string `json:"backend,omitempty"`
-	Version   string `json:"version,omitempty"`
-	Provider  string `json:"provider,omitempty"`
-	Model     string `json:"model,omitempty"`
-	SessionID string `json:"sessionId,omitempty"`
 }
 
 // callPayload says that a tool began to run, and what was said just before. It
@@ -152,23 +111,10 @@ type callbackPayload struct {
 	IsError          bool   `json:"isError,omitempty"`
 }
 
-type errorPayload struct {
-	Message   string           `json:"message"`
-	Kind      stream.ErrorKind `json:"kind,omitempty"`
-	Retryable bool             `json:"retryable,omitempty"`
-	ResetsAt  time.Time        `json:"resetsAt,omitzero"`
-}
-
 type retryPayload struct {
 	Attempt     int              `json:"attempt"`
 	MaxAttempts int              `json:"maxAttempts,omitempty"`
 	DelayMs     int64            `json:"delayMs"`
 	Kind        stream.ErrorKind `json:"kind,omitempty"`
 	Message     string           `json:"message,omitempty"`
-}
-
-type compactionPayload struct {
-	Reason string `json:"reason,omitempty"`
-	Done   bool   `json:"done,omitempty"`
-	Error  string `json:"error,omitempty"`
 }

@@ -9,8 +9,9 @@ import (
 )
 
 // Record is something in a session that isn't the agent's own doing. The set
-// is closed. Most records stand in the file as they are here.
-type Record interface{ record() }
+// is closed. Most records stand in the file as they are here, as the payload of
+// an event with the name that record returns.
+type Record interface{ record() string }
 
 // Handler sees a session: the agent's events through Handle, everything else
 // through HandleRecord, in order.
@@ -47,16 +48,16 @@ type IterationStart struct {
 
 // IterationEnd closes an iteration. A cost that isn't known is nil.
 type IterationEnd struct {
-	Iteration  int      `json:"iteration"`
-	Outcome    string   `json:"outcome"` // ok, error, cancelled, timeout
-	Error      string   `json:"error,omitempty"`
-	CostUSD    *float64 `json:"costUsd,omitempty"`
-	Tokens     Tokens   `json:"tokens"`
-	Turns      int      `json:"turns"`
-	ToolCalls  int      `json:"toolCalls"`
-	DurationMs int64    `json:"durationMs"`
-	Skipped    int      `json:"skippedLines,omitempty"`
-	Changes    *Changes `json:"changes,omitempty"`
+	Iteration  int           `json:"iteration"`
+	Outcome    string        `json:"outcome"` // ok, error, cancelled, timeout
+	Error      string        `json:"error,omitempty"`
+	CostUSD    *float64      `json:"costUsd,omitempty"`
+	Tokens     stream.Tokens `json:"tokens"`
+	Turns      int           `json:"turns"`
+	ToolCalls  int           `json:"toolCalls"`
+	DurationMs int64         `json:"durationMs"`
+	Skipped    int           `json:"skippedLines,omitempty"`
+	Changes    *Changes      `json:"changes,omitempty"`
 }
 
 // Changes says how much an iteration or a loop changed in its folder.
@@ -68,31 +69,16 @@ type Changes struct {
 
 // LoopEnd closes a loop.
 type LoopEnd struct {
-	StopReason string   `json:"stopReason"`
-	Promise    string   `json:"promise,omitempty"`
-	Iterations int      `json:"iterations"`
-	Limit      int      `json:"limit,omitempty"` // of iterations, when that ended it; older files don't say it
-	CostUSD    *float64 `json:"costUsd,omitempty"`
-	Tokens     Tokens   `json:"tokens"`
-	DurationMs int64    `json:"durationMs"`
-	Error      string   `json:"error,omitempty"`
-	Denials    []Denial `json:"denials,omitempty"`
-	Changes    *Changes `json:"changes,omitempty"`
-}
-
-// Tokens are counts of model tokens as they stand in the file.
-type Tokens struct {
-	Input      int64 `json:"input"`
-	Output     int64 `json:"output"`
-	CacheRead  int64 `json:"cacheRead"`
-	CacheWrite int64 `json:"cacheWrite"`
-}
-
-// Denial is a tool call that the agent's permission rules refused.
-type Denial struct {
-	Tool   string `json:"tool"`
-	ID     string `json:"id,omitempty"`
-	Detail string `json:"detail,omitempty"`
+	StopReason string          `json:"stopReason"`
+	Promise    string          `json:"promise,omitempty"`
+	Iterations int             `json:"iterations"`
+	Limit      int             `json:"limit,omitempty"` // of iterations, when that ended it; older files don't say it
+	CostUSD    *float64        `json:"costUsd,omitempty"`
+	Tokens     stream.Tokens   `json:"tokens"`
+	DurationMs int64           `json:"durationMs"`
+	Error      string          `json:"error,omitempty"`
+	Denials    []stream.Denial `json:"denials,omitempty"`
+	Changes    *Changes        `json:"changes,omitempty"`
 }
 
 // InputKind says from whom an input came.
@@ -150,18 +136,18 @@ type Note struct {
 	Text  string
 }
 
-func (LoopStart) record()      {}
-func (Goal) record()           {}
-func (IterationStart) record() {}
-func (IterationEnd) record()   {}
-func (LoopEnd) record()        {}
-func (Input) record()          {}
-func (NearMiss) record()       {}
-func (Guidance) record()       {}
-func (Warning) record()        {}
-func (Limits) record()         {}
-func (Interrupt) record()      {}
-func (Note) record()           {}
+func (LoopStart) record() string      { return eventLoopStart }
+func (Goal) record() string           { return eventGoal }
+func (IterationStart) record() string { return eventIterationStart }
+func (IterationEnd) record() string   { return eventIterationEnd }
+func (LoopEnd) record() string        { return eventLoopEnd }
+func (Input) record() string          { return "" }
+func (NearMiss) record() string       { return eventNearMiss }
+func (Guidance) record() string       { return eventGuidance }
+func (Warning) record() string        { return eventWarning }
+func (Limits) record() string         { return eventLimits }
+func (Interrupt) record() string      { return eventInterrupt }
+func (Note) record() string           { return "" }
 
 // KnownCost returns a cost as records hold it: nil when it is unknown, or not
 // to be believed.

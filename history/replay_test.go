@@ -78,7 +78,7 @@ func mirror(t testing.TB, format stream.Format, recording string) (path string, 
 	if !result.Terminal {
 		end.Outcome = "cancelled"
 	}
-	end.CostUSD, end.Tokens = KnownCost(result.Usage.Cost), Tokens(result.Usage.Tokens)
+	end.CostUSD, end.Tokens = KnownCost(result.Usage.Cost), result.Usage.Tokens
 	both(w, live, end)
 	both(w, live, LoopEnd{StopReason: "promise", Iterations: 1})
 	if err := w.Close(); err != nil || w.Err() != nil {

@@ -83,18 +83,19 @@ func (w *Writer) Handle(e stream.Event) {
 			w.settle()
 		}
 	case stream.Error:
-		w.event(eventError, errorPayload{e.Message, e.Kind, e.Retryable, TimeOf(e.ResetsAt)})
+		e.ResetsAt = TimeOf(e.ResetsAt)
+		w.event(eventError, e)
 	case stream.Retry:
 		w.event(eventRetry, retryPayload{e.Attempt, e.MaxAttempts, e.Delay.Milliseconds(), e.Kind, e.Message})
 	case stream.Compaction:
-		w.event(eventCompaction, compactionPayload{e.Reason, e.Done, e.Error})
+		w.event(eventCompaction, e)
 	}
 }
 
 // atWork writes who is at work, and pi's own entry for another model.
 func (w *Writer) atWork(e stream.SessionStart) {
 	w.session = e
-	w.event(eventSession, sessionPayload(e))
+	w.event(eventSession, e)
 	if name := w.provider() + "/" + e.Model; e.Model != "" && name != w.modelTold {
 		w.modelTold = name
 		w.append(func(n node) any {
@@ -299,11 +300,8 @@ func (w *Writer) settle() {
 	}
 	w.run = u
 	more := stream.Usage{
-		Tokens: stream.Tokens{
-			Input: u.Tokens.Input - was.Tokens.Input, Output: u.Tokens.Output - was.Tokens.Output,
-			CacheRead: u.Tokens.CacheRead - was.Tokens.CacheRead, CacheWrite: u.Tokens.CacheWrite - was.Tokens.CacheWrite,
-		},
-		Cost: stream.Cost{USD: u.Cost.USD - was.Cost.USD, Known: u.Cost.Known},
+		Tokens: u.Tokens.Minus(was.Tokens),
+		Cost:   stream.Cost{USD: u.Cost.USD - was.Cost.USD, Known: u.Cost.Known},
 	}
 	w.append(func(n node) any {
 		n.Type = "usage"

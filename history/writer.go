@@ -202,7 +202,7 @@ func (w *Writer) HandleRecord(r Record) {
 		w.endRun(true, r.Reason)
 		return
 	}
-	w.event(eventOf(r), r)
+	w.event(r.record(), r)
 	if _, ok := r.(IterationEnd); ok {
 		w.flush()
 	}

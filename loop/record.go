@@ -3,7 +3,6 @@ package loop
 import (
 	"ralph-lsp/changes"
 	"ralph-lsp/history"
-	"ralph-lsp/stream"
 )
 
 // recordOf is an event of the loop's as its session file holds it, nil for one
@@ -19,7 +18,7 @@ func recordOf(e Event) history.Record {
 	case IterationEnd:
 		return history.IterationEnd{
 			Iteration: e.Iteration, Outcome: string(e.Outcome), Error: e.Error, CostUSD: history.KnownCost(e.Cost),
-			Tokens: history.Tokens(e.Tokens), Turns: e.Turns, ToolCalls: e.ToolCalls,
+			Tokens: e.Tokens, Turns: e.Turns, ToolCalls: e.ToolCalls,
 			DurationMs: e.Duration.Milliseconds(), Skipped: e.Skipped, Changes: (*history.Changes)(e.Changes),
 		}
 	case NearMiss:
@@ -35,15 +34,11 @@ func recordOf(e Event) history.Record {
 }
 
 func endRecord(e End) history.LoopEnd {
-	end := history.LoopEnd{
+	return history.LoopEnd{
 		StopReason: string(e.Reason), Promise: e.Promise, Iterations: e.Iterations, Limit: e.Limit, CostUSD: history.KnownCost(e.Cost),
-		Tokens: history.Tokens(e.Tokens), DurationMs: e.Duration.Milliseconds(), Error: e.Error,
-		Changes: (*history.Changes)(e.Changes),
+		Tokens: e.Tokens, DurationMs: e.Duration.Milliseconds(), Error: e.Error,
+		Denials: e.Denials, Changes: (*history.Changes)(e.Changes),
 	}
-	for _, d := range e.Denials {
-		end.Denials = append(end.Denials, history.Denial(d))
-	}
-	return end
 }
 
 // EventOf is the event of the loop's that a record was made of, nil for a
@@ -55,7 +50,7 @@ func EventOf(r history.Record) Event {
 	case history.IterationEnd:
 		return IterationEnd{
 			Iteration: r.Iteration, Outcome: Outcome(r.Outcome), Error: r.Error, Cost: history.CostOf(r.CostUSD),
-			Tokens: stream.Tokens(r.Tokens), Turns: r.Turns, ToolCalls: r.ToolCalls,
+			Tokens: r.Tokens, Turns: r.Turns, ToolCalls: r.ToolCalls,
 			Duration: history.DurationOf(r.DurationMs), Skipped: r.Skipped, Changes: (*changes.Summary)(r.Changes),
 		}
 	case history.Goal:
@@ -76,13 +71,9 @@ func EventOf(r history.Record) Event {
 }
 
 func endEvent(r history.LoopEnd) End {
-	end := End{
+	return End{
 		Reason: StopReason(r.StopReason), Promise: r.Promise, Iterations: r.Iterations, Limit: r.Limit, Cost: history.CostOf(r.CostUSD),
-		Tokens: stream.Tokens(r.Tokens), Duration: history.DurationOf(r.DurationMs), Error: r.Error,
-		Changes: (*changes.Summary)(r.Changes),
+		Tokens: r.Tokens, Duration: history.DurationOf(r.DurationMs), Error: r.Error,
+		Denials: r.Denials, Changes: (*changes.Summary)(r.Changes),
 	}
-	for _, d := range r.Denials {
-		end.Denials = append(end.Denials, stream.Denial(d))
-	}
-	return end
 }

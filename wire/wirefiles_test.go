@@ -58,7 +58,7 @@ func examples() map[string]any {
 		"result-status": StatusResult{loops},
 		"result-read":   ReadResult{Updates: []json.RawMessage{lsptest.JSON(Chunk{KindMessageChunk, "m7", "", text("Hello")})}, Cursor: "eyJsb2ciOiIxdjJ4In0", Complete: true, SkippedLines: 1},
 		"result-history": HistoryResult{[]PastLoop{examplePast(&history.LoopEnd{StopReason: "promise", Promise: "DONE", Iterations: 7, CostUSD: new(3.1),
-			Tokens: history.Tokens(*tokens), DurationMs: 720000})}},
+			Tokens: stream.Tokens(*tokens), DurationMs: 720000})}},
 		"result-doctor": DoctorResult{[]Check{{ID: "backend.pi", Message: "pi is not installed", Fix: "npm install ..."}}},
 		"result-help":   HelpResult{"# Ralph loops"},
 		"result-plan":   PlanResult{Argv: []string{"/bin/pi", "--no-session", "What next?"}, Env: map[string]string{}, Cwd: "/w/app"},
