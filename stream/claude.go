@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -233,71 +234,47 @@ func readToolResult(c *jsoncursor.Cursor) (r ToolResult, ok bool) {
 	return r, ok
 }
 
-// rateLimit reads the state of the subscription's windows: the one that counts
-// at the moment, then the others.
+// claudeQuota is the state of a window of the subscription.
+type claudeQuota struct {
+	ResetsAt    count // seconds since 1970
+	Utilization amount
+}
+
+func (q claudeQuota) of(window string) Quota {
+	quota := Quota{Window: window, Utilization: q.Utilization.USD}
+	if q.ResetsAt > 0 {
+		quota.ResetsAt = time.Unix(int64(q.ResetsAt), 0).UTC()
+	}
+	return quota
+}
+
+// rateLimit reads the state of the window that counts at the moment, then of the
+// others.
 func (d *claudeDecoder) rateLimit(line []byte, emit func(Event)) error {
-	var quota Quota
-	var others []Quota
-	overage := false // beyond the window, paid for separately
-	c := jsoncursor.New(line)
-	for top := c.Object(); top.Next(); {
-		if string(top.Key) != "rate_limit_info" {
-			continue
-		}
-		for o := c.Object(); o.Next(); {
-			switch string(o.Key) {
-			case "status":
-				quota.Rejected = c.Text() == "rejected"
-			case "rateLimitType":
-				quota.Window = c.Text()
-			case "resetsAt":
-				quota.ResetsAt = readUnixTime(c)
-			case "utilization":
-				quota.Utilization, _ = c.Amount()
-			case "isUsingOverage":
-				overage = c.Bool()
-			case "unifiedWindows":
-				others = readQuotaWindows(c)
-			}
-		}
+	var ev struct {
+		Info struct {
+			Status  string
+			Window  string `json:"rateLimitType"`
+			Overage bool   `json:"isUsingOverage"` // beyond the window, paid for separately
+			claudeQuota
+			Windows map[string]claudeQuota `json:"unifiedWindows"`
+		} `json:"rate_limit_info"`
 	}
-	if !c.Done() {
-		return ErrMalformed
+	if err := readEvent(line, &ev); err != nil {
+		return err
 	}
-	quota.Rejected = quota.Rejected && !overage
+	info := ev.Info
+	quota := info.of(info.Window)
+	quota.Rejected = info.Status == "rejected" && !info.Overage
 	if quota.Rejected {
 		d.finishAll(false, emit) // the refused request is another one
 		d.quota = &quota
 	}
 	emit(quota)
-	for _, q := range others {
-		if q.Window != quota.Window {
-			emit(q)
+	for _, name := range slices.Sorted(maps.Keys(info.Windows)) {
+		if name != info.Window {
+			emit(info.Windows[name].of(name))
 		}
 	}
 	return nil
-}
-
-func readQuotaWindows(c *jsoncursor.Cursor) (windows []Quota) {
-	for o := c.Object(); o.Next(); {
-		q := Quota{Window: string(o.Key)}
-		for w := c.Object(); w.Next(); {
-			switch string(w.Key) {
-			case "resetsAt":
-				q.ResetsAt = readUnixTime(c)
-			case "utilization":
-				q.Utilization, _ = c.Amount()
-			}
-		}
-		windows = append(windows, q)
-	}
-	return windows
-}
-
-// readUnixTime reads a time in seconds since 1970, the zero time for anything else.
-func readUnixTime(c *jsoncursor.Cursor) time.Time {
-	if s := c.Count(); s > 0 {
-		return time.Unix(s, 0).UTC()
-	}
-	return time.Time{}
 }

@@ -8,114 +8,68 @@ import (
 
 // claudeResult is the event with which claude ends a turn of the user's.
 type claudeResult struct {
-	subtype, terminal string
-	isError           bool
-	judged            bool // is_error was there
-	text              string
-	errors            []string
-	stopReason        string
-	turns             int64
-	status            int
-	cost              Cost
-	models            []claudeModel
-	denials           []Denial
+	Subtype    string
+	Terminal   string         `json:"terminal_reason"`
+	IsError    *bool          `json:"is_error"`
+	Text       string         `json:"result"`
+	Errors     []string       // claude's
+	Error      string         // amp's
+	StopReason string         `json:"stop_reason"`
+	Turns      count          `json:"num_turns"`
+	Status     count          `json:"api_error_status"`
+	Cost       amount         `json:"total_cost_usd"`
+	Models     claudeModels   `json:"modelUsage"`
+	Denials    []claudeDenial `json:"permission_denials"`
 }
 
-// claudeModel is what the process has used of one model since its start.
+// claudeModels is what the process has used of each model since its start, in the
+// order in which claude tells of them.
+type claudeModels []claudeModel
+
 type claudeModel struct {
 	name    string
 	tokens  Tokens
 	context int64
 }
 
-func readClaudeResult(c *jsoncursor.Cursor) (r claudeResult) {
+func (models *claudeModels) UnmarshalJSON(data []byte) error {
+	*models = nil
+	c := jsoncursor.New(data)
 	for o := c.Object(); o.Next(); {
-		switch string(o.Key) {
-		case "subtype":
-			r.subtype = c.Text()
-		case "terminal_reason":
-			r.terminal = c.Text()
-		case "is_error":
-			r.isError, r.judged = c.Bool(), true
-		case "result":
-			r.text = c.Text()
-		case "errors":
-			for a := c.Array(); a.Next(); {
-				r.errors = append(r.errors, c.Text())
-			}
-		case "error": // of amp's
-			if text := c.Text(); text != "" {
-				r.errors = append(r.errors, text)
-			}
-		case "stop_reason":
-			r.stopReason = c.Text()
-		case "num_turns":
-			r.turns = c.Count()
-		case "api_error_status":
-			r.status = int(c.Count())
-		case "total_cost_usd":
-			r.cost.USD, r.cost.Known = c.Amount()
-		case "modelUsage":
-			for m := c.Object(); m.Next(); {
-				r.models = append(r.models, readClaudeModel(c, string(m.Key)))
-			}
-		case "permission_denials":
-			for a := c.Array(); a.Next(); {
-				r.denials = append(r.denials, readClaudeDenial(c))
+		m := claudeModel{name: string(o.Key)}
+		for o := c.Object(); o.Next(); {
+			switch string(o.Key) {
+			case "inputTokens":
+				m.tokens.Input = c.Count()
+			case "outputTokens":
+				m.tokens.Output = c.Count()
+			case "cacheReadInputTokens":
+				m.tokens.CacheRead = c.Count()
+			case "cacheCreationInputTokens":
+				m.tokens.CacheWrite = c.Count()
+			case "contextWindow":
+				m.context = c.Count()
 			}
 		}
+		*models = append(*models, m)
 	}
-	return r
-}
-
-func readClaudeModel(c *jsoncursor.Cursor, name string) claudeModel {
-	m := claudeModel{name: name}
-	for o := c.Object(); o.Next(); {
-		switch string(o.Key) {
-		case "inputTokens":
-			m.tokens.Input = c.Count()
-		case "outputTokens":
-			m.tokens.Output = c.Count()
-		case "cacheReadInputTokens":
-			m.tokens.CacheRead = c.Count()
-		case "cacheCreationInputTokens":
-			m.tokens.CacheWrite = c.Count()
-		case "contextWindow":
-			m.context = c.Count()
-		}
-	}
-	return m
-}
-
-func readClaudeDenial(c *jsoncursor.Cursor) (denial Denial) {
-	for o := c.Object(); o.Next(); {
-		switch string(o.Key) {
-		case "tool_name":
-			denial.Tool = c.Text()
-		case "tool_use_id":
-			denial.ID = c.Text()
-		case "tool_input":
-			denial.Detail = callDetail(compactJSON(c.Raw()))
-		}
-	}
-	return denial
+	return nil
 }
 
 // result ends a turn. The totals in it replace what was added up since the last
 // one.
 func (d *claudeDecoder) result(line []byte, emit func(Event)) error {
-	c := jsoncursor.New(line)
-	r := readClaudeResult(c)
-	if !c.Done() {
-		return ErrMalformed
+	var r claudeResult
+	if err := readEvent(line, &r); err != nil {
+		return err
 	}
 	if m := d.message(nil); m != nil {
-		m.stopReason = cmp.Or(m.stopReason, r.stopReason)
+		m.stopReason = cmp.Or(m.stopReason, r.StopReason)
 	}
-	afterthought := d.won && r.subtype == "error_during_execution" && (d.idle || r.turns == 0)
+	afterthought := d.won && r.Subtype == "error_during_execution" && (d.idle || r.Turns == 0)
 	d.finishAll(true, emit)
-	for _, denial := range r.denials {
-		d.deny(denial, emit)
+	for _, denied := range r.Denials {
+		d.deny(Denial{Tool: denied.Tool, ID: denied.ID, Detail: callDetail(compactJSON(denied.Input))}, emit)
 	}
 	emit(d.usage.result(r, d.session.Model))
 	d.done, d.idle = true, true
@@ -131,32 +85,29 @@ func (d *claudeDecoder) result(line []byte, emit func(Event)) error {
 // failed judges a result. Its subtype is the weakest witness: after API errors
 // it says "success".
 func (r claudeResult) failed() bool {
-	switch r.terminal {
+	switch r.Terminal {
 	case "api_error", "prompt_too_long", "model_error", "image_error", "blocking_limit", "rapid_refill_breaker",
 		"max_turns", "budget_exhausted", "aborted_streaming", "aborted_tools":
 		return true
 	}
-	if r.judged {
-		return r.isError
+	if r.IsError != nil {
+		return *r.IsError
 	}
-	return r.subtype != "success"
+	return r.Subtype != "success"
 }
 
 // error says in what way a failed result failed.
 func (r claudeResult) error() Error {
-	message := r.text
-	if len(r.errors) > 0 {
-		message = cmp.Or(message, r.errors[0])
-	}
-	e := claudeError(r.status, cmp.Or(message, r.subtype), r.terminal)
+	message := cmp.Or(r.Text, append(r.Errors, r.Error)[0], r.Subtype)
+	e := claudeError(int(r.Status), message, r.Terminal)
 	switch {
-	case r.terminal == "aborted_streaming", r.terminal == "aborted_tools":
+	case r.Terminal == "aborted_streaming", r.Terminal == "aborted_tools":
 		e = Error{Kind: KindAborted, Message: "the run was interrupted"}
-	case r.terminal == "budget_exhausted", r.subtype == "error_max_budget_usd":
+	case r.Terminal == "budget_exhausted", r.Subtype == "error_max_budget_usd":
 		e.Kind = KindBudget
-	case r.terminal == "prompt_too_long":
+	case r.Terminal == "prompt_too_long":
 		e.Kind = KindRequest
-	case r.terminal == "max_turns":
+	case r.Terminal == "max_turns":
 		e.Kind = KindOther
 	}
 	e.Retryable = e.Kind.retryable()
@@ -185,18 +136,18 @@ func (u *claudeUsage) turn(t Tokens) Usage {
 
 // result takes over what a result says and returns the totals.
 func (u *claudeUsage) result(r claudeResult, mainModel string) Usage {
-	if r.cost.USD < u.told.Cost.USD {
+	if r.Cost.USD < u.told.Cost.USD {
 		u.cleared.Cost = u.cleared.Cost.Plus(u.told.Cost)
 	}
-	u.told.Cost = r.cost
+	u.told.Cost = Cost(r.Cost)
 	var tokens Tokens
-	for _, m := range r.models {
+	for _, m := range r.Models {
 		tokens = tokens.Plus(m.tokens)
 		if m.context > 0 && (u.size == 0 || m.name == mainModel) {
 			u.size = m.context
 		}
 	}
-	if len(r.models) == 0 {
+	if len(r.Models) == 0 {
 		tokens = u.told.Tokens.Plus(u.since)
 	} else if tokens.Total() < u.told.Tokens.Total() {
 		u.cleared.Tokens = u.cleared.Tokens.Plus(u.told.Tokens)

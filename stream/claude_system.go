@@ -2,82 +2,53 @@ package stream
 
 import (
 	"cmp"
-
-	"ralph-lsp/internal/jsoncursor"
+	"encoding/json"
 )
 
 // claudeSystem holds the fields of all the kinds of system events that matter.
 type claudeSystem struct {
-	subtype string
-	session SessionStart // init
-	retry   Retry        // api_retry
-	status  int          // api_retry: of HTTP, 0 for no answer at all
-	name    string       // api_retry: what went wrong
-	state   string       // status: "requesting", "compacting" or none
-	compact Compaction   // status, compact_boundary
-	failed  bool         // status: the compaction failed
-	denial  Denial       // permission_denied
+	Subtype   string
+	SessionID string `json:"session_id"` // init
+	Model     string
+	Version   string `json:"claude_code_version"`
+
+	Attempt     count        // api_retry
+	MaxRetries  count        `json:"max_retries"`
+	RetryDelay  milliseconds `json:"retry_delay_ms"`
+	ErrorStatus count        `json:"error_status"` // of HTTP, 0 for no answer at all
+	Error       string       // what went wrong
+
+	Status          string // status: "requesting", "compacting" or none
+	CompactResult   string `json:"compact_result"`
+	CompactError    string `json:"compact_error"`
+	CompactMetadata struct {
+		Trigger string // also of compact_boundary
+	} `json:"compact_metadata"`
+
+	claudeDenial // permission_denied
 }
 
-// readClaudeSystem reads the fields of all kinds at once, as the subtype may stand
-// behind them.
-func readClaudeSystem(c *jsoncursor.Cursor) (s claudeSystem) {
-	for o := c.Object(); o.Next(); {
-		switch string(o.Key) {
-		case "subtype":
-			s.subtype = c.Text()
-		case "session_id":
-			s.session.SessionID = c.Text()
-		case "model":
-			s.session.Model = c.Text()
-		case "claude_code_version":
-			s.session.Version = c.Text()
-		case "attempt":
-			s.retry.Attempt = int(c.Count())
-		case "max_retries":
-			s.retry.MaxAttempts = int(c.Count())
-		case "retry_delay_ms":
-			s.retry.Delay = readMilliseconds(c)
-		case "error_status":
-			s.status = int(c.Count())
-		case "error":
-			s.name = c.Text()
-		case "status":
-			s.state = c.Text()
-		case "compact_result":
-			s.failed = c.Text() == "failed"
-		case "compact_error":
-			s.compact.Error = c.Text()
-		case "compact_metadata":
-			for m := c.Object(); m.Next(); {
-				if string(m.Key) == "trigger" {
-					s.compact.Reason = c.Text()
-				}
-			}
-		case "tool_name":
-			s.denial.Tool = c.Text()
-		case "tool_use_id":
-			s.denial.ID = c.Text()
-		}
-	}
-	return s
+// claudeDenial is a tool call that was refused. Only a result has its input.
+type claudeDenial struct {
+	Tool  string          `json:"tool_name"`
+	ID    string          `json:"tool_use_id"`
+	Input json.RawMessage `json:"tool_input"`
 }
 
 // system reads what claude says about itself. An init comes before each turn, and
 // is news only when something in it is.
 func (d *claudeDecoder) system(line []byte, emit func(Event)) error {
-	c := jsoncursor.New(line)
-	s := readClaudeSystem(c)
-	if !c.Done() {
-		return ErrMalformed
+	var s claudeSystem
+	if err := readEvent(line, &s); err != nil {
+		return err
 	}
-	switch s.subtype {
+	switch s.Subtype {
 	case "init":
 		d.done = false
-		s.session.Backend = d.backend
-		if s.session != d.session {
-			d.session = s.session
-			emit(s.session)
+		session := SessionStart{Backend: d.backend, Version: s.Version, Model: s.Model, SessionID: s.SessionID}
+		if session != d.session {
+			d.session = session
+			emit(session)
 		}
 	case "api_retry":
 		d.finishAll(false, emit) // what the failed call has said is taken back
@@ -85,19 +56,16 @@ func (d *claudeDecoder) system(line []byte, emit func(Event)) error {
 		emit(s.apiRetry())
 	case "status":
 		switch {
-		case s.failed:
-			s.compact.Done = true
-			s.compact.Error = cmp.Or(s.compact.Error, "the compaction failed")
-			emit(s.compact)
-		case s.state == "compacting":
+		case s.CompactResult == "failed":
+			emit(Compaction{Reason: s.CompactMetadata.Trigger, Done: true, Error: cmp.Or(s.CompactError, "the compaction failed")})
+		case s.Status == "compacting":
 			emit(Compaction{})
 		}
 	case "compact_boundary":
-		s.compact.Done = true
-		emit(s.compact)
+		emit(Compaction{Reason: s.CompactMetadata.Trigger, Done: true, Error: s.CompactError})
 	case "permission_denied": // it has no input, so the call is looked up
-		s.denial.Detail, _ = d.calls.Get(s.denial.ID)
-		d.deny(s.denial, emit)
+		detail, _ := d.calls.Get(s.ID)
+		d.deny(Denial{Tool: s.Tool, ID: s.ID, Detail: detail}, emit)
 	}
 	return nil
 }
@@ -105,10 +73,9 @@ func (d *claudeDecoder) system(line []byte, emit func(Event)) error {
 // apiRetry says why claude asks the model again. Without an HTTP status there was
 // no answer at all.
 func (s claudeSystem) apiRetry() Retry {
-	r := s.retry
-	r.Message = s.name
-	r.Kind = claudeError(s.status, "", s.name).Kind
-	if s.status == 0 && (s.name == "" || s.name == "unknown") {
+	r := Retry{Attempt: int(s.Attempt), MaxAttempts: int(s.MaxRetries), Delay: s.RetryDelay.duration(), Message: s.Error}
+	r.Kind = claudeError(int(s.ErrorStatus), "", s.Error).Kind
+	if s.ErrorStatus == 0 && (s.Error == "" || s.Error == "unknown") {
 		r.Kind, r.Message = KindServer, "network error"
 	}
 	return r

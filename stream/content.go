@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
-	"time"
 
 	"ralph-lsp/internal/jsoncursor"
 )
@@ -84,11 +83,3 @@ func compactJSON(raw []byte) json.RawMessage {
 	}
 	return bytes.ToValidUTF8(b.Bytes(), []byte(replacement))
 }
-
-// readMilliseconds returns the number of milliseconds at the cursor as a duration.
-func readMilliseconds(c *jsoncursor.Cursor) time.Duration {
-	return time.Duration(min(c.Count(), maxDelay.Milliseconds())) * time.Millisecond
-}
-
-// maxDelay bounds the waiting times that an agent announces.
-const maxDelay = 1000 * time.Hour

@@ -82,8 +82,6 @@ func (d *piDecoder) Decode(line []byte, emit func(Event)) error {
 	switch string(kind) {
 	case "message_update":
 		return d.update(line, emit)
-	case "session":
-		return d.sessionHeader(line, emit)
 	case "message_start":
 		return d.messageStart(line, emit)
 	case "message_end":
@@ -96,26 +94,10 @@ func (d *piDecoder) Decode(line []byte, emit func(Event)) error {
 		return d.toolUpdate(line, emit)
 	case "tool_execution_end":
 		return d.toolEnd(line, emit)
-	case "auto_retry_start":
-		return d.retryStart(line, emit)
-	case "auto_retry_end":
-		return d.retryEnd(line, emit)
-	case "compaction_start", "compaction_end":
-		return d.compaction(line, emit)
 	case "agent_end":
 		return d.agentEnd(line)
-	case "agent_settled":
-		return d.settled(line, emit)
-	case "entry_appended":
-		return d.entry(line, emit)
 	}
-	if err := checkLine(line); err != nil {
-		return err
-	}
-	if string(kind) == "agent_start" || string(kind) == "turn_start" {
-		d.done, d.resting = false, false
-	}
-	return nil
+	return d.seldom(string(kind), line, emit)
 }
 
 // update shows a delta. It stops reading right behind it, because the line may
@@ -248,22 +230,6 @@ func (d *piDecoder) flush(emit func(Event)) {
 		d.emitText(d.open.text.flush(), emit)
 		d.emitThinking(d.open.thinking.flush(), emit)
 	}
-}
-
-func (d *piDecoder) sessionHeader(line []byte, emit func(Event)) error {
-	var id string
-	c := jsoncursor.New(line)
-	for o := c.Object(); o.Next(); {
-		if string(o.Key) == "id" {
-			id = c.Text()
-		}
-	}
-	if !c.Done() {
-		return ErrMalformed
-	}
-	d.session = SessionStart{Backend: "pi", SessionID: id}
-	emit(d.session)
-	return nil
 }
 
 func (d *piDecoder) messageStart(line []byte, emit func(Event)) error {

@@ -56,6 +56,14 @@ func piMessageOf(line []byte) (m piMessage, err error) {
 	return m, nil
 }
 
+// piUsage is the usage of one model call.
+type piUsage Usage
+
+func (u *piUsage) UnmarshalJSON(data []byte) error {
+	*u = piUsage(readPiUsage(jsoncursor.New(data)))
+	return nil
+}
+
 // readPiUsage reads the usage of one model call.
 func readPiUsage(c *jsoncursor.Cursor) (u Usage) {
 	for o := c.Object(); o.Next(); {

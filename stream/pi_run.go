@@ -1,13 +1,91 @@
 package stream
 
 import (
+	"cmp"
 	"time"
 
 	"ralph-lsp/internal/jsoncursor"
 )
 
-// agentEnd reads the end of a try. Another one may follow: pi says so since it has
-// willRetry, and then agent_settled is the end.
+// piEvent holds the fields of all the kinds of events that come seldom.
+type piEvent struct {
+	ID     string // of session
+	Reason string // of compaction_start, compaction_end
+	Entry  struct {
+		Type  string
+		Usage piUsage
+	}
+
+	Attempt, MaxAttempts count // of auto_retry_start
+	DelayMs              milliseconds
+	ErrorMessage         string // of compaction_end, too
+	Success              bool   // of auto_retry_end
+	FinalError           string
+
+	Aborted bool // of agent_settled, compaction_end
+	Result  struct {
+		Usage                *piUsage
+		EstimatedTokensAfter count
+	}
+}
+
+// seldom reads an event that comes a few times in a run at most.
+func (d *piDecoder) seldom(kind string, line []byte, emit func(Event)) error {
+	var ev piEvent
+	if err := readEvent(line, &ev); err != nil {
+		return err
+	}
+	switch kind {
+	case "session":
+		d.session = SessionStart{Backend: "pi", SessionID: ev.ID}
+		emit(d.session)
+	case "agent_start", "turn_start":
+		d.done, d.resting = false, false
+	case "auto_retry_start": // the same words are a new failure from here on
+		d.done, d.resting, d.failure = false, false, ""
+		e := ClassifyError(0, ev.ErrorMessage, time.Now())
+		emit(Retry{Attempt: int(ev.Attempt), MaxAttempts: int(ev.MaxAttempts), Delay: ev.DelayMs.duration(), Kind: e.Kind, Message: e.Message})
+	case "auto_retry_end":
+		if !ev.Success {
+			d.failure.tell(piError("error", ev.FinalError), emit)
+		}
+	case "compaction_start":
+		d.resting = false
+		emit(Compaction{Reason: ev.Reason})
+	case "compaction_end":
+		d.compacted(ev, emit)
+	case "agent_settled": // the end of a run; an abort that no message has told is told here
+		d.done = true
+		if ev.Aborted && d.failure == "" {
+			d.failure.tell(piError("aborted", "the run was aborted"), emit)
+		}
+	case "entry_appended": // of pi's session; usage keeps the provider's cache warm, beside the turns
+		used := Usage(ev.Entry.Usage)
+		if used.Context = 0; ev.Entry.Type == "usage" && used.spent() {
+			d.use(used, emit)
+		}
+	}
+	return nil
+}
+
+// compacted tells the end of a compaction. Its model call belongs to no turn and is
+// counted here. The context afterwards is pi's own estimate.
+func (d *piDecoder) compacted(ev piEvent, emit func(Event)) {
+	d.resting = false
+	e := Compaction{Reason: ev.Reason, Done: true, Error: ev.ErrorMessage}
+	if ev.Aborted {
+		e.Error = cmp.Or(e.Error, "aborted")
+	}
+	emit(e)
+	if ev.Result.Usage != nil {
+		used := Usage(*ev.Result.Usage)
+		used.Context = int64(ev.Result.EstimatedTokensAfter)
+		d.use(used, emit)
+	}
+}
+
+// agentEnd reads the end of a try, which repeats all of its messages. Another one
+// may follow: pi says so since it has willRetry, and then agent_settled is the end.
 func (d *piDecoder) agentEnd(line []byte) error {
 	willRetry, known := false, false
 	c := jsoncursor.New(line)
@@ -22,124 +100,4 @@ func (d *piDecoder) agentEnd(line []byte) error {
 	d.done = !known
 	d.resting = !willRetry
 	return nil
-}
-
-// settled reads the end of a run. An abort that no message has told is told here.
-func (d *piDecoder) settled(line []byte, emit func(Event)) error {
-	aborted := false
-	c := jsoncursor.New(line)
-	for o := c.Object(); o.Next(); {
-		if string(o.Key) == "aborted" {
-			aborted = c.Bool()
-		}
-	}
-	if !c.Done() {
-		return ErrMalformed
-	}
-	d.done = true
-	if aborted && d.failure == "" {
-		d.failure.tell(piError("aborted", "the run was aborted"), emit)
-	}
-	return nil
-}
-
-// retryStart announces that pi waits and asks the model again. The same words
-// are a new failure from here on.
-func (d *piDecoder) retryStart(line []byte, emit func(Event)) error {
-	var r Retry
-	c := jsoncursor.New(line)
-	for o := c.Object(); o.Next(); {
-		switch string(o.Key) {
-		case "attempt":
-			r.Attempt = int(c.Count())
-		case "maxAttempts":
-			r.MaxAttempts = int(c.Count())
-		case "delayMs":
-			r.Delay = readMilliseconds(c)
-		case "errorMessage":
-			e := ClassifyError(0, c.Text(), time.Now())
-			r.Kind, r.Message = e.Kind, e.Message
-		}
-	}
-	if !c.Done() {
-		return ErrMalformed
-	}
-	d.done, d.resting = false, false
-	d.failure = ""
-	emit(r)
-	return nil
-}
-
-// retryEnd emits the error with which pi gives up retrying.
-func (d *piDecoder) retryEnd(line []byte, emit func(Event)) error {
-	var success bool
-	var message string
-	c := jsoncursor.New(line)
-	for o := c.Object(); o.Next(); {
-		switch string(o.Key) {
-		case "success":
-			success = c.Bool()
-		case "finalError":
-			message = c.Text()
-		}
-	}
-	if !c.Done() {
-		return ErrMalformed
-	}
-	if !success {
-		d.failure.tell(piError("error", message), emit)
-	}
-	return nil
-}
-
-// compaction reads both events of a compaction; only the second has a result.
-// Its model call belongs to no turn and is counted here.
-func (d *piDecoder) compaction(line []byte, emit func(Event)) error {
-	var e Compaction
-	var used *Usage
-	c := jsoncursor.New(line)
-	for o := c.Object(); o.Next(); {
-		switch string(o.Key) {
-		case "type":
-			e.Done = c.Text() == "compaction_end"
-		case "reason":
-			e.Reason = c.Text()
-		case "errorMessage":
-			e.Error = c.Text()
-		case "aborted":
-			if c.Bool() && e.Error == "" {
-				e.Error = "aborted"
-			}
-		case "result":
-			used = readCompactionUsage(c)
-		}
-	}
-	if !c.Done() {
-		return ErrMalformed
-	}
-	d.resting = false
-	emit(e)
-	if used != nil {
-		d.use(*used, emit)
-	}
-	return nil
-}
-
-// readCompactionUsage reads what a compaction has used, nil if that isn't said.
-// The context afterwards is pi's own estimate.
-func readCompactionUsage(c *jsoncursor.Cursor) (used *Usage) {
-	var context int64
-	for o := c.Object(); o.Next(); {
-		switch string(o.Key) {
-		case "usage":
-			u := readPiUsage(c)
-			used = &u
-		case "estimatedTokensAfter":
-			context = c.Count()
-		}
-	}
-	if used != nil {
-		used.Context = context
-	}
-	return used
 }

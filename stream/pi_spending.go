@@ -129,31 +129,3 @@ func (u Usage) plus(v Usage) Usage {
 	}
 	return u
 }
-
-// entry reads an entry of pi's session that isn't a message. One of type usage was
-// spent beside the turns, to keep the provider's cache warm.
-func (d *piDecoder) entry(line []byte, emit func(Event)) error {
-	var kind string
-	var used Usage
-	c := jsoncursor.New(line)
-	for top := c.Object(); top.Next(); {
-		if string(top.Key) != "entry" {
-			continue
-		}
-		for o := c.Object(); o.Next(); {
-			switch string(o.Key) {
-			case "type":
-				kind = c.Text()
-			case "usage":
-				used = readPiUsage(c)
-			}
-		}
-	}
-	if !c.Done() {
-		return ErrMalformed
-	}
-	if used.Context = 0; kind == "usage" && used.spent() {
-		d.use(used, emit)
-	}
-	return nil
-}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"time"
 
 	"ralph-lsp/internal/jsoncursor"
 )
@@ -31,6 +32,16 @@ func (n *count) UnmarshalJSON(data []byte) error {
 	*n = count(jsoncursor.New(data).Count())
 	return nil
 }
+
+// milliseconds is a waiting time, 0 for anything that can't be one.
+type milliseconds struct{ count }
+
+func (n milliseconds) duration() time.Duration {
+	return time.Duration(min(int64(n.count), maxDelay.Milliseconds())) * time.Millisecond
+}
+
+// maxDelay bounds the waiting times that an agent announces.
+const maxDelay = 1000 * time.Hour
 
 // amount is a Cost in dollars.
 type amount Cost
