@@ -1,7 +1,6 @@
 package stream
 
 import (
-	"encoding/json"
 	"math"
 	"reflect"
 	"strings"
@@ -10,31 +9,45 @@ import (
 	"time"
 )
 
-// callRecorder writes down the calls that it gets.
+// callRecorder writes down the five things that a simple consumer wants to know.
 type callRecorder struct {
-	calls  []string
-	result *Result
+	verbose bool // thinking is text
+	calls   []string
+	result  *Result
 }
 
-func (r *callRecorder) OnText(text string) { r.calls = append(r.calls, "on_text "+text) }
-func (r *callRecorder) OnToolCall(name, id string, input json.RawMessage) {
-	r.calls = append(r.calls, "on_tool_call "+name+" "+id+" "+string(input))
-}
-func (r *callRecorder) OnToolResult(id, output string) {
-	r.calls = append(r.calls, "on_tool_result "+id+" "+output)
-}
-func (r *callRecorder) OnError(message string) { r.calls = append(r.calls, "on_error "+message) }
-func (r *callRecorder) OnComplete(result Result) {
-	r.calls = append(r.calls, "on_complete")
-	r.result = &result
+func (r *callRecorder) Handle(e Event) {
+	call := ""
+	switch e := e.(type) {
+	case Text:
+		call = "on_text " + e.Delta
+	case Thinking:
+		if !r.verbose {
+			return
+		}
+		call = "on_text " + e.Delta
+	case ToolCall:
+		call = "on_tool_call " + e.Name + " " + e.ID + " " + string(e.Input)
+	case ToolResult:
+		if call = "on_tool_result " + e.ID + " " + e.Output; e.IsError {
+			call = "on_error " + e.Output
+		}
+	case Error:
+		call = "on_error " + e.Message
+	case Complete:
+		call, r.result = "on_complete", &e.Result
+	default:
+		return
+	}
+	r.calls = append(r.calls, call)
 }
 
-// callsOf returns what a five-call handler sees of these lines.
+// callsOf returns what a simple consumer sees of these lines.
 func callsOf(t *testing.T, f Format, verbose bool, lines ...string) *callRecorder {
 	t.Helper()
-	r := &callRecorder{}
+	r := &callRecorder{verbose: verbose}
 	in := strings.NewReader(strings.Join(lines, "\n") + "\n")
-	if _, err := (Reader{Format: f, Handler: FromCalls(r, verbose)}).Run(in); err != nil {
+	if _, err := (Reader{Format: f, Handler: r}).Run(in); err != nil {
 		t.Fatal(err)
 	}
 	return r
