@@ -105,9 +105,9 @@ func introduce(out io.Writer, look styleConfig) {
 
 // demoConfig is a loop whose agent is this program.
 func demoConfig(folder string, fast bool) (loop.Config, error) {
-	self, err := ownProgram()
+	self, err := os.Executable()
 	if err != nil {
-		return loop.Config{}, err
+		return loop.Config{}, fmt.Errorf("finding this program: %w", err)
 	}
 	args := []string{"demo-agent"}
 	if fast {

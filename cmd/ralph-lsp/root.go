@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -132,13 +131,4 @@ func inFolder(cmd *cobra.Command, run func(cmd *cobra.Command, dir string, args 
 		}
 		return run(cmd, dir, args)
 	}
-}
-
-// ownProgram is the path of this program, to start itself as the demo's agent.
-func ownProgram() (string, error) {
-	path, err := os.Executable()
-	if err != nil {
-		return "", fmt.Errorf("finding this program: %w", err)
-	}
-	return path, nil
 }

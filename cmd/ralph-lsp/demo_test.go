@@ -1,0 +1,66 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	"ralph-lsp/stream"
+)
+
+// What the demo's agent is recorded to have seen is what it would see: the check
+// and the file say so after each of its edits.
+func TestTheDemoIsTrue(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, demoFile, demoProgram)
+	for run := 1; run <= 3; run++ {
+		recording, err := demoRuns.ReadFile(fmt.Sprintf("demo/%d.jsonl", run))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var calls []stream.ToolCall
+		for line := range bytes.Lines(recording) {
+			if err := playDemo(io.Discard, line, true); err != nil {
+				t.Fatal(err)
+			}
+			_, err := stream.Reader{Format: stream.FormatPi, Handler: stream.HandlerFunc(func(e stream.Event) {
+				switch e := e.(type) {
+				case stream.ToolCall:
+					calls = append(calls, e)
+				case stream.ToolResult:
+					checkDemoResult(t, run, calls[len(calls)-1].Name, e)
+				}
+			})}.Run(bytes.NewReader(line))
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if len(calls) < 4 {
+			t.Errorf("run %d calls only %d tools", run, len(calls))
+		}
+	}
+}
+
+func checkDemoResult(t *testing.T, run int, tool string, got stream.ToolResult) {
+	t.Helper()
+	data, err := os.ReadFile(demoFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := string(data)
+	switch tool {
+	case "read":
+		if got.Output != program {
+			t.Errorf("run %d reads %q, and there is %q", run, got.Output, program)
+		}
+	case "bash":
+		var said strings.Builder
+		failed := checkFizzBuzz(&said, program) != nil
+		if output, _, _ := strings.Cut(got.Output, "\nCommand exited"); output != said.String() || got.IsError != failed {
+			t.Errorf("run %d hears %q (failed %t), and the check says %q (failed %t)", run, output, got.IsError, said.String(), failed)
+		}
+	}
+}
