@@ -1,12 +1,17 @@
 package changes
 
 import (
+	"bufio"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -36,34 +41,71 @@ func takeUntilKilled(dir string) {
 	}
 }
 
-// A process is killed at any moment, again and again. Afterwards nothing lies
-// about, nothing that was made is lost, and it goes on.
+// A process is killed at any moment, again and again, and every other time its
+// git with it. Afterwards nothing lies about, nothing that was made is lost, and
+// it goes on. RALPH_TEST_KILLS says how often.
 func TestKilledAtAnyMoment(t *testing.T) {
 	t.Parallel()
+	kills := 30
+	if n, err := strconv.Atoi(os.Getenv("RALPH_TEST_KILLS")); err == nil {
+		kills = n
+	}
 	f := repository(t, "a", "0\n", "user", "1\n")
 	f.opts.Dir = f.dir + ".changes"
 	t.Cleanup(func() { os.RemoveAll(f.opts.Dir) })
 	program, err := os.Executable()
 	f.must(err)
-	for range 30 {
+	gits, locks, made := 0, 0, 0
+	for i := range kills {
 		cmd := exec.Command(program, "take-snapshots", f.dir)
 		var complaint strings.Builder
 		cmd.Stderr = &complaint
+		out, err := cmd.StdoutPipe()
+		f.must(err)
 		f.must(cmd.Start())
-		time.Sleep(time.Duration(rand.IntN(80)) * time.Millisecond) // any moment
+		for lines := bufio.NewScanner(out); rand.IntN(3) > 0 && lines.Scan(); {
+		}
+		time.Sleep(time.Duration(rand.IntN(60)) * time.Millisecond) // any moment
+		var children []int
+		if i%2 == 0 {
+			children = childrenOf(cmd.Process.Pid)
+		}
 		cmd.Process.Kill()
+		for _, pid := range children {
+			if git, err := os.FindProcess(pid); err == nil && git.Kill() == nil {
+				gits++
+			}
+		}
 		if cmd.Wait(); complaint.Len() > 0 {
 			t.Fatal(complaint.String())
 		}
+		locks += len(f.locks())
 		f.has("user", "1\n")
-	}
-	f.loop()
-	f.after(1000, "a", "last\n")
-	f.changed(Range{999, 1000}, "modified a +1 -1")
-	for _, pattern := range []string{f.path(".ralph-*"), f.path(".git/*.lock"), f.home + "/*.lock", f.home + "/export-*", f.home + "/works"} {
-		if left, _ := filepath.Glob(pattern); len(left) > 0 {
-			t.Errorf("left behind: %q", left)
+		now := 0
+		if f.Store == nil && len(f.books()) > 0 {
+			f.open("ralph-test")
 		}
+		if f.Store != nil {
+			if steps, err := f.steps(context.Background()); err == nil {
+				now = len(steps)
+			}
+		}
+		if now < made {
+			t.Fatalf("%d snapshots, and %d before", now, made)
+		}
+		made = now
+	}
+	t.Logf("%d kills, %d gits with them; %d locks were left for the next one; %d snapshots", kills, gits, locks, made)
+	f.loop()
+	f.after(1_000_000, "a", "last\n")
+	f.changed(Range{999_999, 1_000_000}, "modified a +1 -1")
+	left := f.locks()
+	for _, pattern := range []string{f.path(".ralph-*"), f.home + "/export-*", f.home + "/merge-*", f.home + "/works"} {
+		more, _ := filepath.Glob(pattern)
+		left = append(left, more...)
+	}
+	if len(left) > 0 {
+		t.Errorf("left behind: %q", left)
 	}
 	if out := f.git("fsck", "--strict", "--no-dangling"); strings.Contains(out, "error") || strings.Contains(out, "missing") {
 		t.Error(out)
@@ -71,4 +113,79 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	if out := f.git("status", "--porcelain"); out != " M a\n" {
 		t.Errorf("%q", out)
 	}
+}
+
+// locks are all files of git's that say that one is at work.
+func (f *folder) locks() (found []string) {
+	for _, dir := range []string{f.dir, f.opts.Dir} {
+		f.must(filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+			if strings.HasSuffix(path, ".lock") {
+				found = append(found, path)
+			}
+			if errors.Is(err, fs.ErrNotExist) { // a git that nobody killed is still at work
+				return nil
+			}
+			return err
+		}))
+	}
+	return found
+}
+
+// books are those of all loops.
+func (f *folder) books() []string {
+	found, _ := filepath.Glob(filepath.Join(f.opts.Dir, "*", tipName))
+	return found
+}
+
+// childrenOf are the processes that a process has started and that still run.
+func childrenOf(pid int) (children []int) {
+	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	for _, list := range lists {
+		data, _ := os.ReadFile(list)
+		for _, word := range strings.Fields(string(data)) {
+			child, _ := strconv.Atoi(word)
+			children = append(children, child)
+		}
+	}
+	return children
+}
+
+// A git that was killed has left its locks. Those of the loop's own refs are
+// taken away, and no others.
+func TestLocksOfAGitThatWasKilled(t *testing.T) {
+	t.Parallel()
+	begin := func(f *folder, gitDir string) {
+		refs := filepath.Join(gitDir, "refs")
+		f.after(1, "a", "2\n")
+		ours := []string{filepath.Join(refs, "ralph/ralph-test/last.lock"), filepath.Join(refs, "ralph/ralph-test/2.lock")}
+		others := []string{filepath.Join(refs, "ralph/other/last.lock"), filepath.Join(refs, "heads/main.lock"), filepath.Join(gitDir, "packed-refs.lock"), filepath.Join(gitDir, "index.lock")}
+		for _, path := range slices.Concat(ours, others) {
+			f.must(os.MkdirAll(filepath.Dir(path), 0o755))
+			f.must(os.WriteFile(path, nil, 0o600))
+		}
+		f.after(2, "a", "3\n")
+		f.changed(Range{1, 2}, "modified a +1 -1")
+		for _, path := range ours {
+			if _, err := os.Lstat(path); err == nil {
+				t.Errorf("%s is still there", path)
+			}
+		}
+		for _, path := range others {
+			if _, err := os.Lstat(path); err != nil {
+				t.Error(err)
+			}
+			os.Remove(path)
+		}
+		if !f.book.Own && f.git("rev-parse", "refs/ralph/ralph-test/2") != f.git("rev-parse", "refs/ralph/ralph-test/last") {
+			t.Error("the last snapshot has no name")
+		}
+	}
+	f := repository(t, "a", "1\n").loop()
+	begin(f, f.path(".git"))
+	g := &folder{t: t, dir: filepath.Join(t.TempDir(), "other"), opts: bare(t).opts}
+	f.git("worktree", "add", "-q", g.dir)
+	f.git("update-ref", "-d", "refs/ralph/ralph-test/2")
+	begin(g.loop(), f.path(".git"))
+	own := bare(t, "a", "1\n").loop()
+	begin(own, own.book.GitDir)
 }

@@ -30,6 +30,8 @@ var always = []string{
 	"core.splitIndex=false",
 	"core.logAllRefUpdates=false",
 	"core.safecrlf=false",
+	"core.filesRefLockTimeout=1000", // milliseconds
+	"reftable.lockTimeout=1000",
 	"gc.auto=0",
 	"maintenance.auto=false",
 	"protocol.allow=never",
@@ -87,7 +89,7 @@ func (g git) run(ctx context.Context, stdin []byte, args ...string) ([]byte, err
 	}
 	cmd := exec.CommandContext(ctx, g.program, append(line, args...)...)
 	cmd.Dir, cmd.Stdin = g.dir, bytes.NewReader(stdin)
-	cmd.WaitDelay = time.Second // a filter may keep the pipes
+	cmd.WaitDelay = time.Second // for a git that is deaf, and for filters that keep the pipes
 	for _, kv := range os.Environ() {
 		if !strings.HasPrefix(strings.ToUpper(kv), "GIT_") {
 			cmd.Env = append(cmd.Env, kv)
@@ -103,7 +105,7 @@ func (g git) run(ctx context.Context, stdin []byte, args ...string) ([]byte, err
 	}
 	if ctx.Err() != nil {
 		err = ctx.Err()
-	} else if why := lastLine(complaint.String()); why != "" {
+	} else if why := mainLine(complaint.String()); why != "" {
 		err = fmt.Errorf("%s: %w", why, err)
 	}
 	return out.Bytes(), fmt.Errorf("git %s: %w", args[0], err)
@@ -124,9 +126,15 @@ func exitCode(err error) int {
 	return -1
 }
 
-func lastLine(text string) string {
-	lines := strings.Split(strings.TrimSpace(text), "\n")
-	return strings.TrimPrefix(lines[len(lines)-1], "fatal: ")
+// mainLine is what git gave up for. What is behind that line is advice.
+func mainLine(complaint string) string {
+	lines := strings.Split(strings.TrimSpace(complaint), "\n")
+	for _, line := range lines {
+		if why, ok := strings.CutPrefix(line, "fatal: "); ok {
+			return why
+		}
+	}
+	return lines[len(lines)-1]
 }
 
 // fields splits what git prints with -z.

@@ -40,7 +40,7 @@ func (s *Store) restore(ctx context.Context, p *plan) error {
 			p.refuse(name, whyNow)
 		}
 	}
-	w.exported = filepath.Join(s.home, "export-"+rand.Text())
+	w.exported = filepath.Join(s.home, exportName+rand.Text())
 	defer os.RemoveAll(w.exported)
 	if err := s.export(ctx, p, w.exported); err != nil {
 		return err
@@ -248,6 +248,12 @@ func (w *writer) announce(p *plan) error {
 
 // clearWorks removes what an undo that was killed left behind.
 func (s *Store) clearWorks() {
+	entries, _ := os.ReadDir(s.home)
+	for _, entry := range entries {
+		if name := entry.Name(); strings.HasPrefix(name, exportName) || strings.HasPrefix(name, mergeName) {
+			os.RemoveAll(filepath.Join(s.home, name))
+		}
+	}
 	own := filepath.Join(s.home, worksName)
 	data, err := os.ReadFile(own)
 	if err != nil {
@@ -258,12 +264,6 @@ func (s *Store) clearWorks() {
 			root.Remove(filepath.FromSlash(temp))
 		}
 		root.Close()
-	}
-	for _, pattern := range []string{"export-*", "merge-*"} {
-		left, _ := filepath.Glob(filepath.Join(s.home, pattern))
-		for _, path := range left {
-			os.RemoveAll(path)
-		}
 	}
 	os.Remove(own)
 }

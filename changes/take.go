@@ -11,17 +11,15 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
-
-	"ralph-lsp/internal/filelock"
 )
 
 // Names in a loop's own folder.
 const (
 	indexName = "index"
-	tipName   = "tip" // the last snapshot; its time is that of the loop's last change
-	lockName  = "lock"
+	tipName   = "tip"   // the last snapshot; its time is that of the loop's last change
 	worksName = "works" // what an undo has under its hands
+
+	exportName, mergeName = "export-", "merge-" // beginnings of what it needs for a moment
 )
 
 // Summary says how much changed.
@@ -58,39 +56,6 @@ func (s *Store) record(ctx context.Context, next step) (Taken, error) {
 	}
 	defer release()
 	return s.take(ctx, next)
-}
-
-// hold waits until no other process works on the loop's snapshots, and cleans
-// up after one that was killed.
-func (s *Store) hold(ctx context.Context) (release func(), err error) {
-	file, err := os.OpenFile(filepath.Join(s.home, lockName), os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("locking the snapshots: %w", err)
-	}
-	for {
-		locked, err := filelock.Try(file, true)
-		if locked {
-			break
-		}
-		if err == nil {
-			select {
-			case <-ctx.Done():
-				err = ctx.Err()
-			case <-time.After(5 * time.Millisecond):
-				continue
-			}
-		}
-		file.Close()
-		return nil, fmt.Errorf("locking the snapshots: %w", err)
-	}
-	s.git.lock = file
-	os.Remove(filepath.Join(s.home, indexName+".lock")) // of a git that was killed
-	s.clearWorks()
-	return func() {
-		s.git.lock = nil
-		filelock.Unlock(file)
-		file.Close()
-	}, nil
 }
 
 // take makes a snapshot, which is none when nothing has changed. The lock is held.

@@ -256,7 +256,7 @@ func (s *Store) mark(ctx context.Context, sp span, mine, base, theirs string) (m
 
 // mergeFile merges three texts. Where they can't be, the text has conflict markers.
 func (s *Store) mergeFile(ctx context.Context, how []string, oids ...string) (text []byte, why string, err error) {
-	dir, err := os.MkdirTemp(s.home, "merge-")
+	dir, err := os.MkdirTemp(s.home, mergeName)
 	if err != nil {
 		return nil, "", fmt.Errorf("merging: %w", err)
 	}

@@ -1,0 +1,95 @@
+package changes
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"ralph-lsp/internal/filelock"
+)
+
+const lockName = "lock" // in the loop's own folder
+
+// hold waits until no other process works on the loop's snapshots, and cleans
+// up after one that was killed.
+func (s *Store) hold(ctx context.Context) (release func(), err error) {
+	file, err := os.OpenFile(filepath.Join(s.home, lockName), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("locking the snapshots: %w", err)
+	}
+	for {
+		locked, err := filelock.Try(file, true)
+		if locked {
+			break
+		}
+		if err == nil {
+			select {
+			case <-ctx.Done():
+				err = ctx.Err()
+			case <-time.After(5 * time.Millisecond):
+				continue
+			}
+		}
+		file.Close()
+		return nil, fmt.Errorf("locking the snapshots: %w", err)
+	}
+	s.git.lock = file
+	release = func() {
+		s.git.lock = nil
+		filelock.Unlock(file)
+		file.Close()
+	}
+	os.Remove(filepath.Join(s.home, indexName+".lock"))
+	s.clearWorks()
+	if err := s.clearLocks(ctx); err != nil {
+		release()
+		return nil, err
+	}
+	return release, nil
+}
+
+// briefly is how long the user's own git may hold a lock of the loop's refs:
+// while it packs refs, say.
+const briefly = time.Second
+
+// clearLocks removes the locks of the loop's refs that a git which was killed
+// has left: none of ours is at work. Other locks may be somebody's.
+func (s *Store) clearLocks(ctx context.Context) error {
+	dir := filepath.Join(commonDir(s.book.GitDir), filepath.FromSlash(s.refsOf()))
+	entries, _ := os.ReadDir(dir) // there is none before the first snapshot
+	for _, entry := range entries {
+		lock := filepath.Join(dir, entry.Name())
+		if !strings.HasSuffix(lock, ".lock") {
+			continue
+		}
+		for end := time.Now().Add(briefly); time.Now().Before(end); {
+			info, err := os.Lstat(lock)
+			if err != nil || time.Since(info.ModTime()) > briefly {
+				break
+			}
+			select {
+			case <-ctx.Done():
+				return fmt.Errorf("locking the snapshots: %w", ctx.Err())
+			case <-time.After(5 * time.Millisecond):
+			}
+		}
+		os.Remove(lock)
+	}
+	return nil
+}
+
+// commonDir is where a repository has its refs: that of a worktree is another's.
+func commonDir(gitDir string) string {
+	data, err := os.ReadFile(filepath.Join(gitDir, "commondir"))
+	if err != nil {
+		return gitDir
+	}
+	dir := filepath.FromSlash(strings.TrimSuffix(string(data), "\n"))
+	if filepath.IsAbs(dir) {
+		return dir
+	}
+	return filepath.Join(gitDir, dir)
+}
