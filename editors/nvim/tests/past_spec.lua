@@ -131,6 +131,21 @@ it('follows a loop that another Neovim drives', function()
   expect.equal(files_in(second), { 'work.txt: edit 3 times, last in iteration 3' })
 end)
 
+it('shows what a loop elsewhere said last, though its end is known before', function()
+  local dir = child.folder()
+  child.write(dir .. '/hold', '')
+  local first = child.start({ dir = dir, ralph = { notify = 'never' } })
+  first:command([[Ralph start --completion-promise=DONE 'agent: promise 3']])
+  first:wait_event('RalphTool', { status = 'in_progress', iteration = 1 })
+  local second = child.start({ dir = dir, home = first.home, ralph = { autostart = false } })
+  second:command('Ralph output')
+  second:wait([[vim.fn.search('iteration 1 of', 'nw') > 0]])
+  second:lua([[require('ralph.feed').update = function() end]]) -- none comes before the status
+  first:quit()
+  second:wait_event('RalphInterrupted')
+  second:wait([[vim.fn.search('■ interrupted', 'nw') > 0]])
+end)
+
 it('keeps the iterations that another Neovim ran when it resumes a loop', function()
   local dir = child.folder()
   local ralph = { autostart = false, notify = 'never' }

@@ -213,11 +213,15 @@ function M.status(params)
   for _, loop in ipairs(params.loops) do
     local id = loop.loopId
     if id then
-      known[id] = { folder = wire.folder(loop), owned = loop.owned, live = loop.live }
+      local was_live = (known[id] or none).live
+      local now = { folder = wire.folder(loop), owned = loop.owned, live = loop.live }
+      known[id] = now
       local waiting = early[id]
       early[id] = nil
-      if waiting then
-        follow(known[id], waiting)
+      if was_live and not (now.live or now.owned) and reader_of(now.folder).cursor then
+        M.read(now.folder, function() end) -- its owner is gone: what that wrote last has no status behind it
+      elseif waiting then
+        follow(now, waiting)
       end
     end
     tell_over(loop)
