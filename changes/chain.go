@@ -51,6 +51,9 @@ func (s *Store) steps(ctx context.Context) ([]step, error) {
 		return nil, ErrNone
 	}
 	out, err := s.git.text(ctx, nil, "log", "--first-parent", "--no-show-signature", "--no-color", "--format=%H %T %s", last.commit)
+	if exitCode(err) > 0 { // another repository is there by now, say
+		err = fmt.Errorf("%w any more: %w", ErrNone, err)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -196,6 +196,9 @@ func Find(folder, loopID string, o Options) (*Store, error) {
 	if found == nil {
 		return nil, ErrNone
 	}
+	if _, err := os.Stat(found.book.GitDir); errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w any more: the repository %s is gone", ErrNone, found.book.GitDir)
+	}
 	return found, nil
 }
 

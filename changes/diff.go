@@ -30,6 +30,9 @@ type File struct {
 	Added   int    `json:"added"`          // lines
 	Removed int    `json:"removed"`
 	Binary  bool   `json:"binary,omitempty"`
+	Kept    bool   `json:"kept,omitempty"` // the user has reviewed it as it is
+
+	version version // as it is
 }
 
 // Sum adds up what changed in files.
@@ -54,11 +57,20 @@ const Latest = -1
 //
 // Errors: ErrNone, *OutsideError, and what git says.
 func (s *Store) Files(ctx context.Context, r Range, paths []string) ([]File, error) {
-	from, to, within, err := s.ends(ctx, r, paths)
+	within, err := s.within(paths)
 	if err != nil {
 		return nil, err
 	}
-	return s.compare(ctx, from, to, within)
+	steps, err := s.steps(ctx)
+	if err != nil {
+		return nil, err
+	}
+	from, to := ends(steps, r)
+	files, err := s.compare(ctx, from.tree, to.tree, within)
+	if err == nil {
+		err = s.markKept(files, steps, indexOf(steps, to.commit))
+	}
+	return files, err
 }
 
 // Patch returns what changed as git writes it, also of binary files.
@@ -79,16 +91,22 @@ func (s *Store) ends(ctx context.Context, r Range, paths []string) (from, to str
 	if err != nil {
 		return "", "", nil, err
 	}
+	first, last := ends(steps, r)
+	return first.tree, last.tree, within, nil
+}
+
+// ends are the snapshots that a range leads from and to.
+func ends(steps []step, r Range) (from, to step) {
 	if r.To >= 0 && r.From == r.To-1 { // one iteration: without what was changed before it began
 		if own := spans(steps, func(st step) bool { return st.Kind == kindIteration && st.Number == r.To }); len(own) > 0 {
-			return own[0].from.tree, own[len(own)-1].to.tree, within, nil
+			return own[0].from, own[len(own)-1].to
 		}
 	}
-	first, last := at(steps, r.From), len(steps)-1
+	to = steps[len(steps)-1]
 	if r.To >= 0 {
-		last = at(steps, r.To)
+		to = steps[at(steps, r.To)]
 	}
-	return steps[first].tree, steps[last].tree, within, nil
+	return steps[at(steps, r.From)], to
 }
 
 // OutsideError says that a path isn't in the loop's folder.
@@ -117,7 +135,9 @@ func (s *Store) diffArgs(how []string, from, to string, within []string) []strin
 	if prefix := s.book.prefix(); prefix != "" {
 		args = append(args, "--relative="+prefix)
 	}
-	args = append(args, from, to)
+	if from != "" {
+		args = append(args, from, to)
+	}
 	if len(within) > 0 {
 		args = append(append(args, "--"), within...)
 	}
@@ -136,7 +156,8 @@ func (s *Store) compare(ctx context.Context, from, to string, within []string) (
 		head := f[0]
 		f = f[1:]
 		if strings.HasPrefix(head, ":") && len(f) > 0 { // ":100644 100644 oid oid M", "path", of a rename "from", "path"
-			file := File{Path: f[0], Status: entryOf(head).status()}
+			entry := entryOf(head)
+			file := File{Path: f[0], Status: entry.status(), version: entry.new}
 			f = f[1:]
 			if file.Status == Renamed && len(f) > 0 {
 				file.From, file.Path, f = file.Path, f[0], f[1:]

@@ -20,6 +20,7 @@ type git struct {
 	dir     string   // where it works
 	env     []string // beside the cleaned environment
 	lock    *os.File // held by what it starts, too
+	most    int      // bytes that it may print; 0: any number
 }
 
 // always are settings that win over those of the user and of the repository.
@@ -79,6 +80,40 @@ func (g git) withIndex(path string) git {
 // patience bounds one git whose context has no deadline.
 const patience = time.Minute
 
+// upTo is g that may print so many bytes.
+func (g git) upTo(most int) git {
+	g.most = most
+	return g
+}
+
+// runSome is run, and says whether that was all: git is ended when it prints more
+// than it may.
+func (g git) runSome(ctx context.Context, args ...string) (out []byte, all bool, err error) {
+	out, err = g.run(ctx, nil, args...)
+	if errors.Is(err, errTooMuch) {
+		return out, false, nil
+	}
+	return out, err == nil, err
+}
+
+var errTooMuch = errors.New("it prints too much")
+
+// bounded keeps what is written into it, up to most bytes; 0: all.
+type bounded struct {
+	kept bytes.Buffer
+	most int
+	full bool
+}
+
+func (b *bounded) Write(data []byte) (int, error) {
+	if room := b.most - b.kept.Len(); b.most > 0 && len(data) > room {
+		b.kept.Write(data[:room])
+		b.full = true
+		return room, errTooMuch // which closes the pipe
+	}
+	return b.kept.Write(data)
+}
+
 // run returns what git prints. An error says what it complained of.
 func (g git) run(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
@@ -97,18 +132,20 @@ func (g git) run(ctx context.Context, stdin []byte, args ...string) ([]byte, err
 	}
 	cmd.Env = append(append(cmd.Env, ours...), g.env...)
 	keepApart(cmd, g.lock)
-	var out, complaint bytes.Buffer
+	out, complaint := bounded{most: g.most}, bytes.Buffer{}
 	cmd.Stdout, cmd.Stderr = &out, &complaint
 	err := cmd.Run()
 	if err == nil {
-		return out.Bytes(), nil
+		return out.kept.Bytes(), nil
 	}
-	if ctx.Err() != nil {
+	if out.full {
+		err = errTooMuch
+	} else if ctx.Err() != nil {
 		err = ctx.Err()
 	} else if why := mainLine(complaint.String()); why != "" {
 		err = fmt.Errorf("%s: %w", why, err)
 	}
-	return out.Bytes(), fmt.Errorf("git %s: %w", args[0], err)
+	return out.kept.Bytes(), fmt.Errorf("git %s: %w", args[0], err)
 }
 
 // text is what git prints in one line.

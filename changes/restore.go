@@ -198,7 +198,7 @@ func (w *writer) write(name string, then version) (why string) {
 // another keeps who may read it.
 func (w *writer) copyTo(temp, name string, then version) error {
 	from := filepath.Join(w.exported, filepath.FromSlash(w.store.book.prefix()+name))
-	if then.mode == "120000" {
+	if then.mode == symlink {
 		target, err := os.Readlink(from)
 		if err != nil {
 			return err

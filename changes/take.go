@@ -203,6 +203,7 @@ type candidates struct {
 
 const (
 	gitlink = "160000"
+	symlink = "120000"
 	// maxTotal bounds what one snapshot adds: nobody means a loop to copy a disk.
 	maxTotal = 2 << 30
 )

@@ -1,0 +1,178 @@
+package changes
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// Content is a file as a snapshot has it.
+type Content struct {
+	Data   []byte // as a checkout would write it
+	Absent bool   // there was no such file
+	Link   bool   // Data is where it leads
+}
+
+// MaxContent is how many bytes of a file, or of a patch, are read at most.
+const MaxContent = 16 << 20
+
+// TooLargeError says that a file has more than MaxContent bytes.
+type TooLargeError struct{ Path string }
+
+func (e *TooLargeError) Error() string {
+	return fmt.Sprintf("%q can't be shown: it has more than %d MiB", e.Path, MaxContent>>20)
+}
+
+// Reviewed as an iteration is the file as the user has kept it last, else as it
+// was before the loop.
+const Reviewed = -2
+
+// Content reads a file as it was after iteration n: 0 is before the loop, and
+// Latest the last snapshot.
+//
+// Errors: ErrNone, *OutsideError, *TooLargeError, and what git says.
+func (s *Store) Content(ctx context.Context, n int, path string) (Content, error) {
+	return s.read(ctx, path, func(steps []step, name string) (tree string, err error) {
+		switch n {
+		case Latest:
+			return steps[len(steps)-1].tree, nil
+		case Reviewed:
+			marks, err := s.marks()
+			if m, ok := marks[name]; ok {
+				return m.commit, err
+			}
+			return steps[0].tree, err
+		}
+		return steps[at(steps, n)].tree, nil
+	})
+}
+
+// ContentBefore reads a file as iteration n has found it.
+func (s *Store) ContentBefore(ctx context.Context, n int, path string) (Content, error) {
+	return s.read(ctx, path, func(steps []step, _ string) (string, error) {
+		from, _ := ends(steps, Range{n - 1, n})
+		return from.tree, nil
+	})
+}
+
+// read reads a file of the tree that is chosen. How large it is is known before
+// it is read; what a filter makes of it isn't.
+func (s *Store) read(ctx context.Context, path string, treeFor func(steps []step, name string) (string, error)) (Content, error) {
+	within, err := s.within([]string{path})
+	if err == nil && len(within) == 0 {
+		err = &OutsideError{path}
+	}
+	if err != nil {
+		return Content{}, err
+	}
+	steps, err := s.steps(ctx)
+	if err != nil {
+		return Content{}, err
+	}
+	tree, err := treeFor(steps, strings.TrimPrefix(within[0], s.book.prefix()))
+	if err != nil {
+		return Content{}, err
+	}
+	out, err := s.git.run(ctx, nil, "ls-tree", "-z", "-l", tree, "--", within[0])
+	if err != nil {
+		return Content{}, err
+	}
+	entry, found, _ := strings.Cut(string(out), "\t") // "100644 blob oid    size"
+	words := strings.Fields(entry)
+	if len(words) != 4 || strings.TrimSuffix(found, "\x00") != within[0] || words[1] != "blob" {
+		return Content{Absent: true}, nil
+	}
+	if size, err := strconv.ParseInt(words[3], 10, 64); err != nil || size > MaxContent {
+		return Content{}, &TooLargeError{path}
+	}
+	if words[0] == symlink {
+		data, err := s.git.run(ctx, nil, "cat-file", "blob", words[2])
+		return Content{Data: data, Link: true}, err
+	}
+	data, all, err := s.git.upTo(MaxContent).runSome(ctx, "cat-file", "--filters", "--path="+within[0], words[2])
+	if err == nil && !all {
+		err = &TooLargeError{path}
+	}
+	return Content{Data: data}, err
+}
+
+// WritePatch writes what changed into a file beside the snapshots, for people to
+// read, and returns its path. head is its first line. What is behind MaxContent
+// bytes is left out, and its last line says so.
+func (s *Store) WritePatch(ctx context.Context, r Range, paths []string, head string) (string, error) {
+	from, to, within, err := s.ends(ctx, r, paths)
+	if err != nil {
+		return "", err
+	}
+	patch, all, err := s.git.upTo(MaxContent).runSome(ctx, s.diffArgs([]string{"-p", "-M", "--no-color"}, from, to, within)...)
+	if err != nil {
+		return "", err
+	}
+	text := head + "\n\n" + string(patch)
+	if !all {
+		text = text[:strings.LastIndexByte(text, '\n')+1] + "\nThe rest is left out: it is too long. git diff shows it all.\n"
+	}
+	name := "changes.patch"
+	if r.To > 0 && r.From == r.To-1 {
+		name = fmt.Sprintf("iteration-%d.patch", r.To)
+	}
+	if err := s.writeOwn(name, []byte(text)); err != nil {
+		return "", fmt.Errorf("writing the patch: %w", err)
+	}
+	return filepath.Join(s.home, name), nil
+}
+
+// Iteration is how much an iteration changed.
+type Iteration struct {
+	Number int
+	Summary
+}
+
+// Iterations are those in a range that changed something, the first one first.
+func (s *Store) Iterations(ctx context.Context, r Range, paths []string) ([]Iteration, error) {
+	within, err := s.within(paths)
+	if err != nil {
+		return nil, err
+	}
+	steps, err := s.steps(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var found []Iteration
+	var pairs strings.Builder
+	last := 0
+	for _, st := range steps {
+		if n := st.Number; st.Kind == kindIteration && n > max(last, r.From) && (r.To < 0 || n <= r.To) {
+			last = n
+			from, to := ends(steps, Range{n - 1, n})
+			fmt.Fprintf(&pairs, "%s %s\n", from.tree, to.tree)
+			found = append(found, Iteration{Number: n})
+		}
+	}
+	out, err := s.git.run(ctx, []byte(pairs.String()), s.diffArgs([]string{"--stdin", "-M", "--numstat"}, "", "", within)...)
+	if err != nil {
+		return nil, err
+	}
+	at := -1
+	for line := range strings.Lines(string(out)) { // "tree tree", and below it "1\t2\tpath"
+		counts := strings.SplitN(line, "\t", 3)
+		switch {
+		case len(counts) < 3:
+			at++
+		case at < len(found):
+			added, _ := strconv.Atoi(counts[0])
+			removed, _ := strconv.Atoi(counts[1])
+			sum := &found[at].Summary
+			*sum = Summary{sum.Files + 1, sum.Added + added, sum.Removed + removed}
+		}
+	}
+	changed := found[:0]
+	for _, it := range found {
+		if it.Files > 0 {
+			changed = append(changed, it)
+		}
+	}
+	return changed, nil
+}

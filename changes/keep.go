@@ -1,0 +1,140 @@
+package changes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// keptName is the file of what the user has kept: "100644 oid commit\tpath\0"
+// each, "- - commit\tpath\0" for a deletion.
+const keptName = "kept"
+
+// mark says which version of a file the user has reviewed, in which snapshot.
+type mark struct {
+	version
+	commit string
+}
+
+// marks are what the user has kept, by path in the folder.
+func (s *Store) marks() (map[string]mark, error) {
+	data, err := os.ReadFile(filepath.Join(s.home, keptName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return map[string]mark{}, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading what was kept: %w", err)
+	}
+	marks := map[string]mark{}
+	for _, line := range fields(data) {
+		of, path, _ := strings.Cut(line, "\t")
+		words := strings.Fields(of)
+		if len(words) != 3 {
+			return nil, fmt.Errorf("reading what was kept: %s is damaged", filepath.Join(s.home, keptName))
+		}
+		m := mark{version{words[0], words[1]}, words[2]}
+		if m.mode == "-" {
+			m.version = version{}
+		}
+		marks[path] = m
+	}
+	return marks, nil
+}
+
+func (s *Store) writeMarks(marks map[string]mark) error {
+	var b strings.Builder
+	for _, path := range slices.Sorted(maps.Keys(marks)) {
+		m := marks[path]
+		if m.version == (version{}) {
+			m.version = version{"-", "-"}
+		}
+		fmt.Fprintf(&b, "%s %s %s\t%s\x00", m.mode, m.oid, m.commit, path)
+	}
+	if err := s.writeOwn(keptName, []byte(b.String())); err != nil {
+		return fmt.Errorf("writing what was kept: %w", err)
+	}
+	return nil
+}
+
+// Keep marks files as reviewed, as they were after iteration n (Latest: in the
+// last snapshot), or takes their marks away. paths are files and folders; none:
+// all. It returns the paths that it was about. What was reviewed in a later
+// snapshot stays so.
+//
+// Errors: ErrNone, *OutsideError, and what git says.
+func (s *Store) Keep(ctx context.Context, n int, paths []string, kept bool) ([]string, error) {
+	within, err := s.within(paths)
+	if err != nil {
+		return nil, err
+	}
+	release, err := s.hold(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	steps, err := s.steps(ctx)
+	if err != nil {
+		return nil, err
+	}
+	marks, err := s.marks()
+	if err != nil {
+		return nil, err
+	}
+	done := map[string]bool{}
+	to := len(steps) - 1
+	if n >= 0 {
+		to = at(steps, n)
+	}
+	for path, m := range marks { // also of what is as before the loop again
+		if covers(within, s.book.prefix()+path) && (!kept || indexOf(steps, m.commit) <= to) {
+			delete(marks, path)
+			done[path] = !kept
+		}
+	}
+	if kept {
+		changed, err := s.entries(ctx, steps[0].tree, steps[to].tree, within)
+		if err != nil {
+			return nil, err
+		}
+		for path, e := range changed {
+			done[path] = true
+			if _, later := marks[path]; !later {
+				marks[path] = mark{e.new, steps[to].commit}
+			}
+		}
+	}
+	maps.DeleteFunc(done, func(_ string, is bool) bool { return !is })
+	return slices.Sorted(maps.Keys(done)), s.writeMarks(marks)
+}
+
+// covers says whether a path is one of paths, or below one; none are all.
+func covers(paths []string, path string) bool {
+	return len(paths) == 0 || slices.ContainsFunc(paths, func(p string) bool {
+		return path == p || strings.HasPrefix(path, p+"/")
+	})
+}
+
+// indexOf is the place of a snapshot; -1 for one that isn't there.
+func indexOf(steps []step, commit string) int {
+	return slices.IndexFunc(steps, func(st step) bool { return st.commit == commit })
+}
+
+// markKept says of each file whether the user has reviewed it as it is in the
+// snapshot to, or later.
+func (s *Store) markKept(files []File, steps []step, to int) error {
+	marks, err := s.marks()
+	if err != nil {
+		return err
+	}
+	for i, f := range files {
+		m, ok := marks[f.Path]
+		files[i].Kept = ok && (m.version == f.version || indexOf(steps, m.commit) >= to)
+	}
+	return nil
+}

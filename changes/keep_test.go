@@ -1,0 +1,86 @@
+package changes
+
+import (
+	"context"
+	"os"
+	"slices"
+	"testing"
+)
+
+// keep keeps files, and checks which.
+func (f *folder) keep(n int, kept bool, paths []string, want ...string) {
+	f.t.Helper()
+	got, err := f.Keep(context.Background(), n, paths, kept)
+	if err != nil || !slices.Equal(got, want) {
+		f.t.Errorf("kept %q (%v), want %q", got, err, want)
+	}
+}
+
+// kept checks which files of a range are kept.
+func (f *folder) kept(r Range, want ...string) {
+	f.t.Helper()
+	files, err := f.Files(context.Background(), r, nil)
+	f.must(err)
+	var got []string
+	for _, file := range files {
+		if file.Kept {
+			got = append(got, file.Path)
+		}
+	}
+	if !slices.Equal(got, want) {
+		f.t.Errorf("%v: kept are %q, want %q", r, got, want)
+	}
+}
+
+func TestWhatIsKeptIsReviewed(t *testing.T) {
+	now := Range{0, Latest}
+	f := repository(t, "a", "1\n", "sub/b", "b\n", "del", "d\n").loop()
+	f.after(1, "a", "2\n", "sub/b", "c\n", "del", gone, "new \xe9", "n\n")
+	f.after(2, "a", "3\n")
+	f.keep(Latest, true, []string{"sub", "del"}, "del", "sub/b")
+	f.kept(now, "del", "sub/b")
+	f.kept(Range{0, 1}, "del", "sub/b")
+	f.keep(1, true, []string{"a"}, "a")
+	f.kept(now, "del", "sub/b")
+	f.kept(Range{0, 1}, "a", "del", "sub/b")
+	f.holds(Reviewed, "a", "2\n")
+	f.holds(Reviewed, "del", gone)
+	f.holds(Reviewed, "new \xe9", gone)
+	f.keep(Latest, true, nil, "a", "del", "new \xe9", "sub/b")
+	f.kept(now, "a", "del", "new \xe9", "sub/b")
+	f.kept(Range{0, 1}, "a", "del", "new \xe9", "sub/b") // what was reviewed later was reviewed then
+	f.keep(1, true, []string{"a"}, "a")
+	f.holds(Reviewed, "a", "3\n") // nothing is forgotten by that
+	f.after(3, "a", "4\n", "sub/b", "b\n")
+	f.kept(now, "del", "new \xe9")
+	f.holds(Reviewed, "a", "3\n")
+	f.holds(Reviewed, "sub/b", "c\n")
+	f.keep(Latest, true, []string{"sub/b"}) // it is as before the loop
+	f.holds(Reviewed, "sub/b", "b\n")
+	f.keep(Latest, false, []string{"del"}, "del")
+	f.kept(now, "new \xe9")
+	f.keep(Latest, false, nil, "a", "new \xe9")
+	f.kept(now)
+}
+
+// Another process sees what is kept, and an undo of it takes the mark away by
+// itself.
+func TestWhatIsKeptIsThereForAll(t *testing.T) {
+	f := repository(t, "a", "1\n").loop()
+	f.after(1, "a", "2\n")
+	other, err := Find(f.dir, "", f.opts)
+	f.must(err)
+	mine := f.Store
+	f.Store = other
+	f.keep(Latest, true, nil, "a")
+	f.Store = mine
+	f.kept(Range{0, Latest}, "a")
+	f.undo(Undo{Iteration: 1}, []string{"a"})
+	f.kept(Range{0, Latest})
+	f.redo([]string{"a"})
+	f.kept(Range{0, Latest}, "a")
+	f.must(os.WriteFile(f.home+"/"+keptName, []byte("half"), 0o600))
+	if _, err := f.Files(context.Background(), Range{0, Latest}, nil); err == nil {
+		t.Error("a damaged file is no file")
+	}
+}
