@@ -27,6 +27,7 @@ func (r *managed) again(cfg loop.Config) loop.Config {
 	from := r.Resumable()
 	cfg.Folder, cfg.From, cfg.Continue, cfg.Version = r.cfg.Folder, &from, true, r.cfg.Version
 	cfg.PromiseFrom = string(config.FromStart) // if it changes
+	cfg.History, cfg.Changes = r.cfg.History, r.cfg.Changes
 	if cfg.Backend.Command == "" {
 		cfg.Backend, cfg.Args = r.cfg.Backend, r.cfg.Args
 	}
