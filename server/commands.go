@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"ralph-lsp/backends"
+	"ralph-lsp/changes"
 	"ralph-lsp/config"
 	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"
@@ -29,7 +30,7 @@ type task struct {
 
 // table has the commands; what it lists, the server announces.
 func (m *manager) table() map[string]command {
-	s, c, r := m.starter, m.controls, m.reader
+	s, c, r, v := m.starter, m.controls, m.reader, m.reviewer
 	return map[string]command{
 		wire.CommandStart:   with(s.start),
 		wire.CommandCancel:  with(c.cancel),
@@ -41,6 +42,11 @@ func (m *manager) table() map[string]command {
 		wire.CommandStatus:  with(c.list),
 		wire.CommandRead:    with(r.read),
 		wire.CommandHistory: with(r.history),
+		wire.CommandChanges: with(v.changes),
+		wire.CommandFile:    with(v.file),
+		wire.CommandUndo:    with(v.undo),
+		wire.CommandRedo:    with(v.redo),
+		wire.CommandKeep:    with(v.keep),
 		wire.CommandPlan:    with(s.plan),
 		wire.CommandHelp:    with(m.help),
 		wire.CommandDoctor:  with(m.doctor),
@@ -118,6 +124,9 @@ func asWireError(err error) error {
 		untrusted   *config.UntrustedError
 		noHat       *start.UnknownHatError
 		unusable    *exec.Error
+		atWork      *loop.AtWorkError
+		elsewhere   *changes.OutsideError
+		tooLarge    *changes.TooLargeError
 	)
 	switch {
 	case errors.As(err, &known):
@@ -153,6 +162,15 @@ func asWireError(err error) error {
 		return failed(wire.ReasonLimitReached, err, map[string]any{"stopReason": capped.Reason, "iterations": capped.Used.MaxIterations})
 	case errors.Is(err, loop.ErrNotRunning), errors.Is(err, loop.ErrNothingToGoOn):
 		return failed(wire.ReasonNotRunning, err, nil)
+	case errors.As(err, &atWork):
+		return failed(wire.ReasonAtWork, fmt.Errorf("%w: pause the loop, and undo when it has ended", err),
+			map[string]any{"iteration": atWork.Iteration, "offers": wire.OffersAtWork(atWork.Folder)})
+	case errors.As(err, &elsewhere):
+		return invalidKey("path", "%v", err)
+	case errors.As(err, &tooLarge):
+		return failed(wire.ReasonTooLarge, err, nil)
+	case errors.Is(err, changes.ErrNone), errors.Is(err, changes.ErrNoGit):
+		return failed(wire.ReasonNoSnapshots, err, nil)
 	case errors.Is(err, context.Canceled):
 		return err // the core answers it as the specification says
 	}

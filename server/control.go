@@ -220,15 +220,20 @@ func (c *controls) open(ctx context.Context, p wire.LoopParams) (any, error) {
 		return nil, err
 	}
 	file := filepath.Join(path, filepath.FromSlash(loopstate.Name))
+	return struct{}{}, c.showFile(ctx, file)
+}
+
+// showFile has the editor show a file.
+func (e *env) showFile(ctx context.Context, file string) error {
 	var shown struct{ Success bool }
-	err = c.ed.Request(ctx, "window/showDocument", showDocument{wire.FileURI(file), true}, &shown)
+	err := e.ed.Request(ctx, "window/showDocument", showDocument{wire.FileURI(file), true}, &shown)
 	if err == nil && !shown.Success {
 		err = errors.New("it says that it can't")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the editor doesn't open %s: %w", file, err)
+		return fmt.Errorf("the editor doesn't open %s: %w", file, err)
 	}
-	return struct{}{}, nil
+	return nil
 }
 
 // showDocument are the parameters of window/showDocument.

@@ -63,6 +63,17 @@ var roles = map[string]func(){
 			time.Sleep(5 * time.Millisecond)
 		}
 	},
+	// writes adds a line to log.txt and makes a file of its own.
+	"writes": func() {
+		io.Copy(io.Discard, os.Stdin)
+		n := os.Getenv("RALPH_ITERATION")
+		old, _ := os.ReadFile("log.txt")
+		for name, text := range map[string]string{"log.txt": string(old) + "line " + n + "\n", n + ".txt": n + "\n"} {
+			if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+				panic(err)
+			}
+		}
+	},
 	// costs spends half a dollar, in pi's words, and works on.
 	"costs": func() {
 		io.Copy(io.Discard, os.Stdin)

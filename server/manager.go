@@ -21,6 +21,7 @@ type manager struct {
 	starter   *starter
 	controls  *controls
 	reader    *reader
+	reviewer  *reviewer
 	agents    *agents
 	turns     turns
 	commands  map[string]command
@@ -66,6 +67,7 @@ func newManager(ed client.Editor, version string, log *slog.Logger) *manager {
 	m.starter = &starter{env: e, workspace: w, loops: m.loops, launcher: m.launcher, agents: m.agents, questions: q}
 	m.controls = &controls{e, w, m.loops, m.lookout, m.starter}
 	m.reader = &reader{e, w, m.loops, m.lookout}
+	m.reviewer = &reviewer{e, w}
 	m.commands = m.table()
 	// These know each other: what happens in a folder may be a question, whose
 	// answer changes what happens there.

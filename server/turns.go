@@ -24,11 +24,19 @@ type turn struct {
 	done   chan struct{}
 }
 
-// Whether a command waits for those before it, and those behind it for it. A
-// cancel may take as long as another process likes.
-var inOrder = map[string]struct{ holds bool }{
-	wire.CommandStart: {true}, wire.CommandResume: {true}, wire.CommandPause: {true}, wire.CommandUpdate: {true}, wire.CommandSteer: {true},
-	wire.CommandCancel: {false},
+// order says whether a command waits for those before it, and those behind it
+// for it: of its lane, or of all that are about its folder. A cancel may take as
+// long as another process likes. What git does may take long, so only what else
+// is about snapshots waits for that.
+type order struct {
+	holds bool
+	lane  string
+}
+
+var inOrder = map[string]order{
+	wire.CommandStart: {holds: true}, wire.CommandResume: {holds: true}, wire.CommandPause: {holds: true}, wire.CommandUpdate: {holds: true}, wire.CommandSteer: {holds: true},
+	wire.CommandCancel: {},
+	wire.CommandUndo:   {true, "snapshots "}, wire.CommandRedo: {true, "snapshots "}, wire.CommandKeep: {true, "snapshots "},
 }
 
 // take gives the next turn to a command about a folder.
@@ -114,5 +122,5 @@ func (m *manager) takeTurn(id string, target wire.LoopParams) *turn {
 	if !ok {
 		return nil
 	}
-	return m.turns.take(m.loops.aim(target), order.holds)
+	return m.turns.take(order.lane+m.loops.aim(target), order.holds)
 }

@@ -23,6 +23,11 @@ const (
 	CommandStatus  = "ralph.loop.status"
 	CommandRead    = "ralph.loop.read"
 	CommandHistory = "ralph.loop.history"
+	CommandChanges = "ralph.loop.changes"
+	CommandFile    = "ralph.loop.file"
+	CommandUndo    = "ralph.loop.undo"
+	CommandRedo    = "ralph.loop.redo"
+	CommandKeep    = "ralph.loop.keep"
 	CommandPlan    = "ralph.plan"
 	CommandHelp    = "ralph.help"
 	CommandDoctor  = "ralph.doctor"
@@ -43,6 +48,9 @@ const (
 	ReasonNoFolder        = "no_folder"
 	ReasonNoSession       = "no_session"
 	ReasonInterrupted     = "interrupted"
+	ReasonNoSnapshots     = "no_snapshots"
+	ReasonAtWork          = "at_work"
+	ReasonTooLarge        = "too_large"
 )
 
 // MissingOf are the details of agents that weren't found.

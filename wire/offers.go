@@ -123,3 +123,14 @@ func OffersInstead(reason, command string, argument json.RawMessage) []Command {
 	}
 	return nil
 }
+
+// OffersAtWork are the commands for what can be done about files that an agent
+// has under its hands.
+func OffersAtWork(folder string) []Command {
+	return []Command{{"Pause the Loop", CommandPause, []any{LoopParams{Folder: FileURI(folder)}}}}
+}
+
+// OffersAfterUndo are the commands for what can be done about an undo.
+func OffersAfterUndo(loopID, folder string) []Command {
+	return []Command{{"Redo", CommandRedo, []any{LoopParams{LoopID: loopID, Folder: FileURI(folder)}}}}
+}

@@ -106,7 +106,7 @@ func ChangesText(c *changes.Summary) string {
 	if c == nil || c.Files == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s changed +%d -%d", tell.Counted(c.Files, "file"), c.Added, c.Removed)
+	return tell.Counted(c.Files, "file") + " changed " + countsText(c.Added, c.Removed)
 }
 
 // classOf says how an iteration's end is meant: after a failure the loop goes on.

@@ -46,6 +46,10 @@ func examples() map[string]any {
 		"command-steer":   SteerParams{Text: "Leave the parser alone"},
 		"command-read":    ReadParams{LoopParams: LoopParams{LoopID: "ralph-ca7igygdcr4i"}, After: "eyJsb2ciOiIxdjJ4In0", Limit: 500},
 		"command-history": HistoryParams{Folder: "file:///w/app", Limit: 20},
+		"command-changes": ChangesParams{LoopParams: LoopParams{LoopID: "ralph-ca7igygdcr4i"}, From: 2, To: new(3), Paths: []string{"src"}, After: "src/a.go", Show: true},
+		"command-file":    FileParams{LoopParams: LoopParams{Folder: "file:///w/app"}, Iteration: new(2), Path: "src/a.go"},
+		"command-undo":    UndoParams{LoopParams: LoopParams{Folder: "file:///w/app"}, Iteration: 3, Paths: []string{"src/a.go"}, DryRun: true},
+		"command-keep":    KeepParams{LoopParams: LoopParams{Folder: "file:///w/app"}, Iteration: new(3), Paths: []string{"src/a.go"}, Kept: new(false)},
 		"command-plan":    PlanParams{Prompt: "What next?", Backend: "pi"},
 
 		"result-start": StartResult{LoopID: "ralph-ca7igygdcr4i", State: "starting", StateFileURI: "file:///w/app/.pi/ralph-loop.local.md",
@@ -59,6 +63,11 @@ func examples() map[string]any {
 		"result-read":   ReadResult{Updates: []json.RawMessage{lsptest.JSON(Chunk{KindMessageChunk, "m7", "", text("Hello")})}, Cursor: "eyJsb2ciOiIxdjJ4In0", Complete: true, SkippedLines: 1},
 		"result-history": HistoryResult{[]PastLoop{examplePast(&history.LoopEnd{StopReason: "promise", Promise: "DONE", Iterations: 7, CostUSD: new(3.1),
 			Tokens: stream.Tokens(*tokens), DurationMs: 720000})}},
+		"result-changes": exampleChanges(),
+		"result-file":    FileOf(changes.Content{Data: []byte("package main\n")}),
+		"result-undo": UndoneOf(changes.Undone{Paths: []string{"src/a.go"}, Refused: []changes.Refusal{{Path: "src/b.go", Reason: "it was changed since in the same place"}}},
+			"undone", OffersAfterUndo("ralph-ca7igygdcr4i", "/w/app")...),
+		"result-keep":   KeptOf([]string{"src/a.go"}, true),
 		"result-doctor": DoctorResult{[]Check{{ID: "backend.pi", Message: "pi is not installed", Fix: "npm install ..."}}},
 		"result-help":   HelpResult{"# Ralph loops"},
 		"result-plan":   PlanResult{Argv: []string{"/bin/pi", "--no-session", "What next?"}, Env: map[string]string{}, Cwd: "/w/app"},
@@ -90,6 +99,20 @@ func exampleLoop(tokens *Tokens) LoopStatus {
 	}, true)
 }
 
+// exampleChanges is what iteration 3 changed.
+func exampleChanges() ChangesResult {
+	files := []changes.File{
+		{Path: "caf\xe9.txt", Status: changes.Deleted, Removed: 3},
+		{Path: "logo.png", Status: changes.Added, Binary: true},
+		{Path: "src/a.go", Status: changes.Modified, Added: 3, Removed: 1, Kept: true},
+		{Path: "src/c.go", Status: changes.Renamed, From: "src/b.go", Added: 1},
+		{Path: "test.sh", Status: changes.Mode},
+	}
+	r := ChangesOf(ChangesParams{From: 2, To: new(3)}, "/w/app", files, []changes.Iteration{{Number: 3, Summary: changes.Sum(files)}})
+	r.LoopID = "ralph-ca7igygdcr4i"
+	return r
+}
+
 // examplePast is a loop that ended, nil: that has no end.
 func examplePast(end *history.LoopEnd) PastLoop {
 	return PastOf(history.Summary{
@@ -105,6 +128,11 @@ func rareExamples(text func(string) TextContent) []any {
 		StartParams{PromptURI: "file:///w/app/PROMPT.md", Selection: "func main() {}", Replace: true, Trust: true, DryRun: true,
 			Settings: &Choices{Backend: "auto"}},
 		ReadResult{Updates: []json.RawMessage{}, Cursor: "eyJsb2ciOiIx", Complete: true, Reset: true},
+		ChangesResult{LoopID: "ralph-ca7igygdcr4i", Folder: "file:///w/app", Files: []ChangedFile{}, Iterations: []ChangedIteration{}, More: true},
+		FileParams{Before: new(3), Path: "src/a.go"},
+		FileOf(changes.Content{Data: []byte("caf\xe9")}),
+		FileOf(changes.Content{Absent: true}),
+		UndoParams{Since: 2},
 		MissingAgent{Checked: []string{"pi"}, Path: "/usr/bin", Install: map[string]string{"pi": "npm install ..."}},
 		Owner{PID: 4242, Host: "box"},
 		ConfigProblem{FileURI: "file:///w/app/ralph.toml", Line: 3, Column: 1, Message: "unknown key max_iteration"},

@@ -29,7 +29,7 @@ func inSnapshots(cmd *cobra.Command, run func(cmd *cobra.Command, dir string, s 
 		if len(named) > 0 {
 			id = named[0]
 		}
-		s, err := findSnapshots(dir, id)
+		s, err := loop.SnapshotsIn(dir, id)
 		if errors.Is(err, changes.ErrNone) && id != "" {
 			return fmt.Errorf("no snapshots are kept of the loop %s in %s; ralph-lsp history list shows the loops", id, dir)
 		}
@@ -49,19 +49,6 @@ func namedBefore(cmd *cobra.Command, args []string) []string {
 		return args[:dash]
 	}
 	return args
-}
-
-// findSnapshots finds those of a loop; without an id those of the loop that is in
-// the folder, else of the one that changed something last.
-func findSnapshots(dir, id string) (*changes.Store, error) {
-	if id == "" {
-		if _, state, err := loop.StateIn(dir); err == nil && state.LoopID != "" {
-			if s, err := changes.Find(dir, state.LoopID, changes.Options{}); !errors.Is(err, changes.ErrNone) {
-				return s, err
-			}
-		}
-	}
-	return changes.Find(dir, id, changes.Options{})
 }
 
 func newChanges() *cobra.Command {
@@ -118,6 +105,7 @@ git's own commits: in a repository, git diff refs/ralph/LOOP/0 works as well.`,
 func printChanges(out io.Writer, files []changes.File, asJSON bool) error {
 	if asJSON {
 		for _, f := range files {
+			f.Path, f.From = wire.PathText(f.Path), wire.PathText(f.From)
 			if err := printJSON(out, f); err != nil {
 				return err
 			}
@@ -216,16 +204,11 @@ func newRedo() *cobra.Command {
 
 // mayWrite refuses to change the files under an agent's hands.
 func mayWrite(dir string, dryRun bool) error {
-	status, _, owned, err := loop.FolderStatus(dir)
-	if err != nil || !owned || dryRun {
-		return nil // nobody is at work; a file that can't be read is no reason
-	}
-	_, state, err := loop.StateIn(dir)
-	if err != nil || !state.Begun {
+	err := loop.CheckAtWork(dir)
+	if err == nil || dryRun {
 		return nil
 	}
-	in := inFolderOf(dir)
-	return fmt.Errorf("iteration %d is at work in the folder; say ralph-lsp pause%[2]s, and undo when it has ended (then ralph-lsp resume%[2]s)", status.Iteration, in)
+	return fmt.Errorf("%w; say ralph-lsp pause%[2]s, and undo when it has ended (then ralph-lsp resume%[2]s)", err, inFolderOf(dir))
 }
 
 // undoneJSON is what undo and redo print for programs.

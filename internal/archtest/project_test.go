@@ -35,7 +35,7 @@ var picture = Rules{
 		"server/client":       {"wire"},
 		"server/feed":         {"looplog", "server/client", "wire", "loop", "stream"},
 		"server/documents":    {"server/client", "server/rpc", "wire", "loop", "loop/start", "stream", "backends", "loopstate", "config", "internal/limits", "internal/paths"},
-		"server":              {"looplog", "server/rpc", "server/client", "server/documents", "server/feed", "wire", "loop", "loop/start", "stream", "backends", "loopstate", "history", "config", "internal/limits", "internal/paths", "internal/tell"},
+		"server":              {"looplog", "server/rpc", "server/client", "server/documents", "server/feed", "wire", "loop", "loop/start", "stream", "backends", "changes", "loopstate", "history", "config", "internal/limits", "internal/paths", "internal/tell"},
 		"cmd/ralph-lsp":       {"changes", "server", "looplog", "wire", "loop", "loop/start", "stream", "backends", "loopstate", "history", "config", "internal/limits", "internal/tell"},
 		"e2e/...":             {"internal/..."},
 		"internal/clienttest": {"server/client", "wire"},

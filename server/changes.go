@@ -1,0 +1,201 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"ralph-lsp/changes"
+	"ralph-lsp/loop"
+	"ralph-lsp/wire"
+)
+
+// reviewer shows what loops changed, keeps it and takes it back. git runs aside
+// of the read loop, and without the workspace's lock.
+type reviewer struct {
+	*env
+	workspace *workspace
+}
+
+// snapshots finds those of a loop that runs here or elsewhere, or is over.
+func (v *reviewer) snapshots(ctx context.Context, p wire.LoopParams) (s *changes.Store, folder string, err error) {
+	v.workspace.awaitLooks(ctx)
+	var folders []string
+	if p.LoopID != "" && p.Folder == "" {
+		v.workspace.mu.Lock()
+		folders = v.workspace.paths()
+		v.workspace.mu.Unlock()
+	} else {
+		folder, err := v.workspace.folderPath(p.Folder)
+		if err != nil {
+			return nil, "", err
+		}
+		folders = []string{folder}
+	}
+	err = changes.ErrNone
+	for _, folder := range folders {
+		s, err = loop.SnapshotsIn(folder, p.LoopID)
+		if err == nil || !errors.Is(err, changes.ErrNone) {
+			return s, folder, err
+		}
+	}
+	if len(folders) == 1 {
+		folder = folders[0]
+		if settings, bad := v.files(folder).Load(); bad == nil && settings.Changes.Keep == 0 {
+			err = fmt.Errorf(`%w: changes.keep is "0"`, err)
+		}
+	}
+	return nil, folder, err
+}
+
+// changes tells what changed in a loop's folder.
+func (v *reviewer) changes(ctx context.Context, p wire.ChangesParams) (any, error) {
+	switch {
+	case p.From < 0:
+		return nil, invalidKey("from", "from is %d: 0 is before the loop", p.From)
+	case p.To != nil && *p.To < p.From:
+		return nil, invalidKey("to", "to is %d, before from (%d)", *p.To, p.From)
+	}
+	paths, err := wire.PathsFrom(p.Paths)
+	if err != nil {
+		return nil, invalidKey("paths", "%v", err)
+	}
+	s, folder, err := v.snapshots(ctx, p.LoopParams)
+	if err != nil {
+		return nil, err
+	}
+	files, err := s.Files(ctx, p.Range(), paths)
+	if err != nil {
+		return nil, err
+	}
+	iterations, err := s.Iterations(ctx, p.Range(), paths)
+	if err != nil {
+		return nil, err
+	}
+	result := wire.ChangesOf(p, folder, files, iterations)
+	result.LoopID = s.LoopID()
+	if p.Show {
+		patch, err := s.WritePatch(ctx, p.Range(), paths, wire.PatchHead(p.Range(), result.Text))
+		if err != nil {
+			return nil, err
+		}
+		if err := v.showFile(ctx, patch); err != nil {
+			return nil, err
+		}
+	}
+	return result, nil
+}
+
+// file reads a file as a snapshot has it.
+func (v *reviewer) file(ctx context.Context, p wire.FileParams) (any, error) {
+	switch {
+	case p.Iteration != nil && p.Before != nil:
+		return nil, invalidKey("before", "say iteration or before, not both")
+	case p.Iteration != nil && *p.Iteration < 0:
+		return nil, invalidKey("iteration", "iteration is %d: 0 is before the loop", *p.Iteration)
+	case p.Before != nil && *p.Before < 1:
+		return nil, invalidKey("before", "before is %d: iterations are counted from 1", *p.Before)
+	}
+	path, err := wire.PathFrom(p.Path)
+	if err != nil {
+		return nil, invalidKey("path", "%v", err)
+	}
+	s, _, err := v.snapshots(ctx, p.LoopParams)
+	if err != nil {
+		return nil, err
+	}
+	var content changes.Content
+	switch {
+	case p.Before != nil:
+		content, err = s.ContentBefore(ctx, *p.Before, path)
+	case p.Iteration != nil:
+		content, err = s.Content(ctx, *p.Iteration, path)
+	default:
+		content, err = s.Content(ctx, changes.Reviewed, path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return wire.FileOf(content), nil
+}
+
+// undo takes back what iterations changed, unless an agent is at work.
+func (v *reviewer) undo(ctx context.Context, p wire.UndoParams) (any, error) {
+	switch {
+	case p.Iteration < 0 || p.Iteration == 0 && p.Since == 0:
+		return nil, invalidKey("iteration", "say which iteration, or since which; they are counted from 1")
+	case p.Since < 0 || p.Since > 0 && p.Iteration > 0:
+		return nil, invalidKey("since", "say an iteration from 1 on, or since which, not both")
+	}
+	paths, err := wire.PathsFrom(p.Paths)
+	if err != nil {
+		return nil, invalidKey("paths", "%v", err)
+	}
+	s, folder, err := v.snapshots(ctx, p.LoopParams)
+	if err != nil {
+		return nil, err
+	}
+	u := changes.Undo{Iteration: p.Iteration, Since: p.Since, Paths: paths, DryRun: p.DryRun}
+	return v.takeBack(ctx, s, folder, u)
+}
+
+func (v *reviewer) takeBack(ctx context.Context, s *changes.Store, folder string, u changes.Undo) (any, error) {
+	verb := "undone"
+	if u.DryRun {
+		verb = "would be undone"
+	} else if err := loop.CheckAtWork(folder); err != nil {
+		return nil, err
+	}
+	done, err := s.Undo(context.WithoutCancel(ctx), u) // half of one is worse than a late one
+	if err != nil {
+		return nil, err
+	}
+	if u.DryRun {
+		return wire.UndoneOf(done, verb), nil
+	}
+	return wire.UndoneOf(done, verb, wire.OffersAfterUndo(s.LoopID(), folder)...), nil
+}
+
+// redo takes the last undo back.
+func (v *reviewer) redo(ctx context.Context, p wire.LoopParams) (any, error) {
+	s, folder, err := v.snapshots(ctx, p)
+	if err == nil {
+		err = loop.CheckAtWork(folder)
+	}
+	if err != nil {
+		return nil, err
+	}
+	done, err := s.Redo(context.WithoutCancel(ctx))
+	if errors.Is(err, changes.ErrNothingToRedo) {
+		result := wire.UndoneOf(done, "redone")
+		result.Text = err.Error()
+		return result, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return wire.UndoneOf(done, "redone"), nil
+}
+
+// keep marks files as reviewed, or takes their marks away.
+func (v *reviewer) keep(ctx context.Context, p wire.KeepParams) (any, error) {
+	n, kept := changes.Latest, p.Kept == nil || *p.Kept
+	if p.Iteration != nil {
+		if n = *p.Iteration; n < 0 {
+			return nil, invalidKey("iteration", "iteration is %d: 0 is before the loop", n)
+		}
+	}
+	paths, err := wire.PathsFrom(p.Paths)
+	if err != nil {
+		return nil, invalidKey("paths", "%v", err)
+	}
+	s, _, err := v.snapshots(ctx, p.LoopParams)
+	if err != nil {
+		return nil, err
+	}
+	marked, err := s.Keep(ctx, n, paths, kept)
+	if err != nil {
+		return nil, err
+	}
+	return wire.KeptOf(marked, kept), nil
+}

@@ -1,0 +1,296 @@
+package wire
+
+import (
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"ralph-lsp/changes"
+	"ralph-lsp/internal/tell"
+)
+
+// ChangesParams is the argument of ralph.loop.changes: what changed between the
+// ends of two iterations.
+type ChangesParams struct {
+	LoopParams
+	From  int      `json:"from,omitempty"`  // 0: before the loop
+	To    *int     `json:"to,omitempty"`    // absent: now
+	Paths []string `json:"paths,omitempty"` // files and folders in the loop's folder; none: all
+	After string   `json:"after,omitempty"` // the path of the last file of the page before
+	Show  bool     `json:"show,omitempty"`  // show the patch as a document
+}
+
+// Range is what the parameters choose.
+func (p ChangesParams) Range() changes.Range {
+	r := changes.Range{From: p.From, To: changes.Latest}
+	if p.To != nil {
+		r.To = *p.To
+	}
+	return r
+}
+
+// ChangesResult is what changed in a loop's folder, whoever changed it.
+type ChangesResult struct {
+	LoopID     string             `json:"loopId"`
+	Folder     string             `json:"folder"`
+	From       int                `json:"from"`
+	To         *int               `json:"to,omitempty"`
+	Files      []ChangedFile      `json:"files"`
+	More       bool               `json:"more,omitempty"` // there are more files, behind the last one
+	Text       string             `json:"text"`           // "4 files, +12 -3", of all
+	Class      Class              `json:"class"`
+	Reviewed   int                `json:"reviewed,omitempty"` // how many of all the user has kept
+	Iterations []ChangedIteration `json:"iterations"`         // of the range, that changed something
+}
+
+// ChangedFile is a file that changed. Paths are relative to the loop's folder,
+// as PathText writes them.
+type ChangedFile struct {
+	Path    string         `json:"path"`
+	URI     string         `json:"uri"`
+	Status  changes.Status `json:"status"`
+	From    string         `json:"from,omitempty"` // its path before, when it was renamed
+	FromURI string         `json:"fromUri,omitempty"`
+	Added   int            `json:"added"`
+	Removed int            `json:"removed"`
+	Binary  bool           `json:"binary,omitempty"`
+	Kept    bool           `json:"kept,omitempty"` // the user has reviewed it as it is
+	Text    string         `json:"text"`           // "+3 -1", "binary", "mode"
+}
+
+// ChangedIteration is how much an iteration changed.
+type ChangedIteration struct {
+	Iteration int `json:"iteration"`
+	Changes
+	Text string `json:"text"`
+}
+
+// MaxChangedFiles is how many files an answer has at most.
+const MaxChangedFiles = 5000
+
+// ChangesOf is a page of what changed: the files behind the path after.
+func ChangesOf(p ChangesParams, folder string, files []changes.File, iterations []changes.Iteration) ChangesResult {
+	sum := changes.Sum(files)
+	r := ChangesResult{Folder: FileURI(folder), From: p.From, To: p.To, Files: []ChangedFile{}, Text: SumText(sum), Class: ClassInfo, Iterations: []ChangedIteration{}}
+	begun := p.After == ""
+	for _, f := range files {
+		if f.Kept {
+			r.Reviewed++
+		}
+		switch {
+		case !begun:
+			begun = PathText(f.Path) == p.After
+		case len(r.Files) == MaxChangedFiles:
+			r.More = true
+		default:
+			r.Files = append(r.Files, changedFile(folder, f))
+		}
+	}
+	for _, it := range iterations {
+		r.Iterations = append(r.Iterations, ChangedIteration{it.Number, Changes(it.Summary), SumText(it.Summary)})
+	}
+	return r
+}
+
+func changedFile(folder string, f changes.File) ChangedFile {
+	shown := ChangedFile{
+		Path: PathText(f.Path), URI: FileURI(filepath.Join(folder, filepath.FromSlash(f.Path))), Status: f.Status,
+		Added: f.Added, Removed: f.Removed, Binary: f.Binary, Kept: f.Kept, Text: FileText(f),
+	}
+	if f.From != "" {
+		shown.From, shown.FromURI = PathText(f.From), FileURI(filepath.Join(folder, filepath.FromSlash(f.From)))
+	}
+	return shown
+}
+
+// FileText says how much a file changed: "+3 -1", "binary", "mode".
+func FileText(f changes.File) string {
+	switch {
+	case f.Binary:
+		return "binary"
+	case f.Status == changes.Mode:
+		return "mode"
+	}
+	return countsText(f.Added, f.Removed)
+}
+
+// SumText says how much changed: "4 files, +12 -3".
+func SumText(sum changes.Summary) string {
+	if sum.Files == 0 {
+		return "nothing changed"
+	}
+	return tell.Counted(sum.Files, "file") + ", " + countsText(sum.Added, sum.Removed)
+}
+
+func countsText(added, removed int) string { return fmt.Sprintf("+%d -%d", added, removed) }
+
+// PathText is a path as text: one that isn't UTF-8, or that begins with a quote,
+// stands in quotes with octal escapes, as git writes it.
+func PathText(path string) string {
+	if utf8.ValidString(path) && !strings.HasPrefix(path, `"`) {
+		return path
+	}
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, c := range []byte(path) {
+		switch {
+		case c == '"' || c == '\\':
+			b.WriteString(`\` + string(c))
+		case c < ' ' || c > '~':
+			fmt.Fprintf(&b, `\%03o`, c)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String() + `"`
+}
+
+// PathFrom is the path that PathText has written.
+func PathFrom(text string) (string, error) {
+	if !strings.HasPrefix(text, `"`) {
+		return text, nil
+	}
+	path, err := strconv.Unquote(text)
+	if err != nil {
+		return "", fmt.Errorf("%s begins with a quote, but isn't quoted as git does", text)
+	}
+	return path, nil
+}
+
+// PathsFrom are the paths that PathText has written.
+func PathsFrom(texts []string) (paths []string, err error) {
+	for _, text := range texts {
+		path, err := PathFrom(text)
+		if err != nil {
+			return nil, err
+		}
+		paths = append(paths, path)
+	}
+	return paths, nil
+}
+
+func pathTexts(paths []string) []string {
+	texts := make([]string, len(paths))
+	for i, path := range paths {
+		texts[i] = PathText(path)
+	}
+	return texts
+}
+
+// FileParams is the argument of ralph.loop.file: a file as it was after an
+// iteration, or as one has found it. With neither it is as the user has kept it
+// last, else as it was before the loop.
+type FileParams struct {
+	LoopParams
+	Iteration *int   `json:"iteration,omitempty"` // 0: before the loop
+	Before    *int   `json:"before,omitempty"`
+	Path      string `json:"path"`
+}
+
+// FileResult is a file's content: as text where it is UTF-8 without NUL.
+type FileResult struct {
+	Text   *string `json:"text,omitempty"`
+	Base64 []byte  `json:"base64,omitempty"`
+	Absent bool    `json:"absent,omitempty"` // there was no such file
+}
+
+// FileOf is the content of a file.
+func FileOf(c changes.Content) FileResult {
+	text := string(c.Data)
+	switch {
+	case c.Absent:
+		return FileResult{Absent: true}
+	case utf8.ValidString(text) && !strings.ContainsRune(text, 0):
+		return FileResult{Text: &text}
+	}
+	return FileResult{Base64: c.Data}
+}
+
+// UndoParams is the argument of ralph.loop.undo: one iteration, or one and all
+// behind it.
+type UndoParams struct {
+	LoopParams
+	Iteration int      `json:"iteration,omitempty"`
+	Since     int      `json:"since,omitempty"`
+	Paths     []string `json:"paths,omitempty"`
+	DryRun    bool     `json:"dryRun,omitempty"` // nothing is written, and nobody asked
+}
+
+// UndoResult is what became of an undo or a redo.
+type UndoResult struct {
+	Undone  []string      `json:"undone"`  // paths
+	Refused []RefusedFile `json:"refused"` // were left as they are
+	Text    string        `json:"text"`
+	Class   Class         `json:"class"`
+	Offers  []Command     `json:"offers,omitempty"`
+}
+
+// RefusedFile is a file that was left as it is.
+type RefusedFile struct {
+	Path   string    `json:"path"`
+	Reason string    `json:"reason"` // a part of a sentence
+	Text   string    `json:"text"`
+	Offers []Command `json:"offers,omitempty"`
+}
+
+// UndoneOf tells what became of an undo; verb is "undone", "redone" or "would be
+// undone". The offers are for what was done.
+func UndoneOf(done changes.Undone, verb string, offers ...Command) UndoResult {
+	r := UndoResult{Undone: pathTexts(done.Paths), Refused: []RefusedFile{}, Class: ClassOK}
+	if len(done.Paths) > 0 {
+		r.Offers = offers
+	}
+	for _, f := range done.Refused {
+		r.Refused = append(r.Refused, RefusedFile{Path: PathText(f.Path), Reason: f.Reason, Text: OneLine(PathText(f.Path)) + " is left as it is: " + OneLine(f.Reason)})
+	}
+	r.Text = verb + ": " + tell.Counted(len(done.Paths), "file")
+	if n := len(done.Refused); n > 0 {
+		r.Class = ClassWarning
+		r.Text += fmt.Sprintf("; %d left as it is", n)
+	}
+	if len(done.Paths)+len(done.Refused) == 0 {
+		r.Text, r.Class = "there is nothing to take back", ClassInfo
+	}
+	return r
+}
+
+// KeepParams is the argument of ralph.loop.keep: marks files as reviewed, as
+// they are after an iteration.
+type KeepParams struct {
+	LoopParams
+	Iteration *int     `json:"iteration,omitempty"` // absent: now
+	Paths     []string `json:"paths,omitempty"`
+	Kept      *bool    `json:"kept,omitempty"` // false takes the marks away
+}
+
+// KeepResult lists the files that were marked, or are no more.
+type KeepResult struct {
+	Kept []string `json:"kept"`
+	Text string   `json:"text"`
+}
+
+// KeptOf tells which files were marked, or are no more.
+func KeptOf(paths []string, kept bool) KeepResult {
+	text := tell.Counted(len(paths), "file") + " kept"
+	if !kept {
+		text = tell.Counted(len(paths), "file") + " to review again"
+	}
+	return KeepResult{pathTexts(paths), text}
+}
+
+// PatchHead is the first line of a patch that is shown to people: "Iteration 3: 4
+// files, +12 -3".
+func PatchHead(r changes.Range, text string) string {
+	of := "What the loop changed"
+	switch {
+	case r.To > 0 && r.From == r.To-1:
+		of = fmt.Sprintf("Iteration %d", r.To)
+	case r.To >= 0:
+		of += fmt.Sprintf(" between the ends of iterations %d and %d", r.From, r.To)
+	case r.From > 0:
+		of += fmt.Sprintf(" since the end of iteration %d", r.From)
+	}
+	return of + ": " + text
+}
