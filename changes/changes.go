@@ -110,11 +110,15 @@ func StateDir() (string, error) {
 	return filepath.Join(dir, "ralph-lsp", "changes"), nil
 }
 
-func (o Options) dir() (string, error) {
-	if o.Dir != "" {
-		return o.Dir, nil
+// find finds the git program and the folder of the books.
+func (o Options) find() (program, dir string, err error) {
+	if program, err = findGit(); err != nil {
+		return "", "", err
 	}
-	return StateDir()
+	if dir = o.Dir; dir == "" {
+		dir, err = StateDir()
+	}
+	return program, dir, err
 }
 
 // Create opens the snapshots of a loop, or prepares them. The folder is looked
@@ -125,11 +129,7 @@ func Create(ctx context.Context, folder, loopID string, o Options) (*Store, erro
 	if !fits(loopID) {
 		return nil, fmt.Errorf("the loop's id %q can't name its snapshots", loopID)
 	}
-	program, err := findGit()
-	if err != nil {
-		return nil, err
-	}
-	dir, err := o.dir()
+	program, dir, err := o.find()
 	if err != nil {
 		return nil, err
 	}
@@ -167,11 +167,7 @@ func homeName(loopID, folder string) string {
 //
 // Errors: ErrNoGit, ErrNone, and what the system says.
 func Find(folder, loopID string, o Options) (*Store, error) {
-	program, err := findGit()
-	if err != nil {
-		return nil, err
-	}
-	dir, err := o.dir()
+	program, dir, err := o.find()
 	if err != nil {
 		return nil, err
 	}

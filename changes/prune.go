@@ -14,11 +14,7 @@ import (
 // Prune removes the snapshots of loops that have changed nothing for as long as
 // o.Keep. What was in a repository of the user's goes with its next cleaning up.
 func Prune(ctx context.Context, o Options) error {
-	program, err := findGit()
-	if err != nil {
-		return err
-	}
-	dir, err := o.dir()
+	program, dir, err := o.find()
 	if err != nil {
 		return err
 	}
