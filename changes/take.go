@@ -1,6 +1,7 @@
 package changes
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -89,13 +90,15 @@ func (s *Store) take(ctx context.Context, next step) (Taken, error) {
 
 // takeWithGit has git look what changed, and writes the snapshot down.
 func (s *Store) takeWithGit(ctx context.Context, last tip, next step) (taken Taken, made tip, err error) {
+	var submodules []string
 	if last.commit == "" {
 		next = step{Kind: kindStart}
-		if err := s.seedIndex(); err != nil {
+		if submodules, err = s.seedIndex(ctx); err != nil {
 			return taken, last, err
 		}
 	}
 	seen, err := s.candidates(ctx)
+	seen.notes = append(submodules, seen.notes...)
 	taken.Notes = seen.notes
 	if err != nil {
 		return taken, last, err
@@ -165,15 +168,15 @@ func (s *Store) tip() (tip, error) {
 }
 
 // seedIndex begins with what the user's index knows of the files, which git
-// then needn't read again. Sparse checkouts stay sparse.
-func (s *Store) seedIndex() error {
+// then needn't read again. Sparse checkouts stay sparse. It notes the submodules.
+func (s *Store) seedIndex(ctx context.Context) (notes []string, err error) {
 	if s.book.Own {
-		return nil
+		return nil, nil
 	}
 	theirs := filepath.Join(s.book.GitDir, "index")
 	info, err := os.Stat(theirs)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return nil, nil
 	}
 	var data []byte
 	if err == nil {
@@ -186,9 +189,27 @@ func (s *Store) seedIndex() error {
 		err = os.Chtimes(filepath.Join(s.home, indexName), info.ModTime(), info.ModTime())
 	}
 	if err != nil {
-		return fmt.Errorf("copying the index: %w", err)
+		return nil, fmt.Errorf("copying the index: %w", err)
 	}
-	return nil
+	if !bytes.Contains(data, []byte{0, 0, 0xe0, 0}) { // a submodule's mode
+		return nil, nil
+	}
+	out, err := s.git.run(ctx, nil, append([]string{"ls-files", "-z", "--stage"}, s.scope()...)...)
+	for _, line := range fields(out) { // "160000 oid 0\tpath"
+		if _, file, ok := strings.Cut(line, "\t"); ok && strings.HasPrefix(line, gitlink) {
+			notes = append(notes, strings.TrimPrefix(file, s.book.prefix())+" (a submodule)")
+		}
+	}
+	return notes, err
+}
+
+// scope has git look at the loop's folder only.
+func (s *Store) scope() []string {
+	prefix := s.book.prefix()
+	if prefix == "" {
+		return nil
+	}
+	return []string{"--", strings.TrimSuffix(prefix, "/")}
 }
 
 // candidates are the paths that may have changed since the index was written.
@@ -211,10 +232,7 @@ const (
 // candidates asks git twice at once: for the known files that look changed, and
 // for those that it doesn't know and doesn't ignore.
 func (s *Store) candidates(ctx context.Context) (candidates, error) {
-	within := []string{}
-	if prefix := s.book.prefix(); prefix != "" {
-		within = []string{"--", strings.TrimSuffix(prefix, "/")}
-	}
+	within := s.scope()
 	var unknown []byte
 	var unknownErr error
 	done := make(chan struct{})

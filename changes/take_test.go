@@ -262,7 +262,10 @@ func TestSubmodulesAndSparseFilesStayOut(t *testing.T) {
 	f.git("commit", "-q", "-m", "with a submodule")
 	f.git("sparse-checkout", "set", "--no-cone", "/*", "!/far/")
 	f.has("far/away", gone)
-	f.loop()
+	f.open("ralph-test")
+	if taken := f.start(); !slices.Equal(taken.Notes, []string{"lib (a submodule)"}) {
+		t.Errorf("%q", taken.Notes)
+	}
 	f.after(1, "lib/lib.c", "2\n", "a", "2\n")
 	f.changed(Range{0, 1}, "modified a +1 -1")
 	f.undo(Undo{Since: 1}, []string{"a"})
