@@ -18,6 +18,7 @@ import (
 const (
 	indexName = "index"
 	tipName   = "tip"   // the last snapshot; its time is that of the loop's last change
+	begunName = "begun" // there while the index may have more than the last snapshot
 	worksName = "works" // what an undo has under its hands
 
 	exportName, mergeName = "export-", "merge-" // beginnings of what it needs for a moment
@@ -103,14 +104,22 @@ func (s *Store) takeWithGit(ctx context.Context, last tip, next step) (taken Tak
 	if err != nil {
 		return taken, last, err
 	}
-	if len(seen.paths)+len(seen.beyond) == 0 && last.commit != "" {
+	begun := filepath.Join(s.home, begunName)
+	_, unfinished := os.Lstat(begun)
+	if len(seen.paths)+len(seen.beyond) == 0 && last.commit != "" && unfinished != nil {
 		return taken, last, nil
+	}
+	if err := os.WriteFile(begun, nil, 0o600); err != nil {
+		return taken, last, fmt.Errorf("beginning a snapshot: %w", err)
 	}
 	if err := s.updateIndex(ctx, &seen); err != nil {
 		return taken, last, err
 	}
 	taken.Notes = seen.notes
 	made.tree, err = s.git.text(ctx, nil, "write-tree", "--missing-ok")
+	if err == nil && made.tree == last.tree {
+		os.Remove(begun)
+	}
 	if err != nil || made.tree == last.tree {
 		return taken, last, err
 	}
@@ -132,6 +141,7 @@ func (s *Store) takeWithGit(ctx context.Context, last tip, next step) (taken Tak
 	if err := s.writeOwn(tipName, []byte(made.commit+" "+made.tree+"\n")); err != nil {
 		return taken, last, fmt.Errorf("writing down a snapshot: %w", err)
 	}
+	os.Remove(begun)
 	_, err = s.git.run(ctx, []byte(s.refs(made.commit, next)), "update-ref", "--stdin")
 	return taken, made, err
 }
