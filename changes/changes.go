@@ -270,7 +270,7 @@ func (s *Store) useOwn() error {
 	}
 	for name, text := range map[string]string{
 		"HEAD":            "ref: refs/heads/none\n",
-		"config":          "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tautocrlf = false\n",
+		"config":          fmt.Sprintf("[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tautocrlf = false\n\tignoreCase = %t\n", ignoresCase(s.book.Folder)),
 		"info/attributes": "* -text -filter -ident -working-tree-encoding\n",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
@@ -278,4 +278,27 @@ func (s *Store) useOwn() error {
 		}
 	}
 	return nil
+}
+
+// ignoresCase says whether the same file has names in capitals and in small
+// letters. It asks with what is there: nothing is written to the folder.
+func ignoresCase(dir string) bool {
+	entries, _ := os.ReadDir(dir)
+	for _, entry := range entries {
+		name := entry.Name()
+		other := strings.ToUpper(name)
+		if other == name {
+			other = strings.ToLower(name)
+		}
+		if other == name {
+			continue
+		}
+		one, err := os.Lstat(filepath.Join(dir, name))
+		if err != nil {
+			continue
+		}
+		two, err := os.Lstat(filepath.Join(dir, other))
+		return err == nil && os.SameFile(one, two)
+	}
+	return false
 }

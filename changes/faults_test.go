@@ -2,10 +2,209 @@ package changes
 
 import (
 	"context"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
+
+// scene is a folder as users have them. notes are what the loop's first snapshot
+// tells of it.
+type scene struct {
+	name  string
+	begin func(t testing.TB) *folder
+	own   bool // the snapshots are in a repository of our own
+	notes []string
+}
+
+// with is a repository to which something is done.
+func with(do func(f *folder)) func(t testing.TB) *folder {
+	return func(t testing.TB) *folder {
+		t.Helper()
+		f := repository(t, "work", ten, "other", "1\n", "far/away", "1\n", ".gitattributes", "*.up filter=up\n")
+		do(f)
+		return f
+	}
+}
+
+// tried runs a git that fails, and that's how it should be.
+func (f *folder) tried(args ...string) {
+	f.t.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir = f.dir
+	if out, err := cmd.CombinedOutput(); err == nil {
+		f.t.Fatalf("git %s worked: %s", args, out)
+	}
+}
+
+// conflict makes two branches that can't be merged.
+func conflict(f *folder) {
+	f.git("switch", "-q", "-c", "branch")
+	f.write("other", "2\n")
+	f.git("commit", "-q", "-am", "branch")
+	f.git("switch", "-q", "main")
+	f.write("other", "3\n")
+	f.git("commit", "-q", "-am", "main")
+}
+
+var scenes = []scene{
+	{name: "clean", begin: with(func(*folder) {})},
+	{name: "nothing committed", begin: func(t testing.TB) *folder {
+		f := bare(t, "work", ten)
+		f.git("init", "-q")
+		return f
+	}},
+	{name: "HEAD is detached", begin: with(func(f *folder) { f.git("switch", "-q", "--detach") })},
+	{name: "staged, stashed, to be added", begin: with(func(f *folder) {
+		f.write("other", "2\n")
+		f.git("stash", "push", "-q")
+		f.write("other", "3\n", "new", "1\n")
+		f.git("add", "other")
+		f.git("add", "-N", "new")
+	})},
+	{name: "merge", begin: with(func(f *folder) { conflict(f); f.tried("merge", "-q", "branch") })},
+	{name: "rebase", begin: with(func(f *folder) { conflict(f); f.tried("rebase", "-q", "branch") })},
+	{name: "cherry-pick", begin: with(func(f *folder) { conflict(f); f.tried("cherry-pick", "branch") })},
+	{name: "bisect", begin: with(func(f *folder) { conflict(f); f.git("bisect", "start", "HEAD", "HEAD~1") })},
+	{name: "index.lock", begin: with(func(f *folder) { f.write(".git/index.lock", "") })},
+	{name: "submodule", notes: []string{"lib (a submodule)"}, begin: with(func(f *folder) {
+		lib := repository(f.t, "lib.c", "1\n")
+		f.git("-c", "protocol.file.allow=always", "submodule", "-q", "add", lib.dir, "lib")
+		f.git("commit", "-q", "-m", "with a submodule")
+		f.write("lib/lib.c", "2\n")
+	})},
+	{name: "nested repository", notes: []string{"nested/ (a repository of its own)"}, begin: with(func(f *folder) {
+		f.git("init", "-q", f.path("nested"))
+		f.write("nested/file", "1\n")
+	})},
+	{name: "worktree", begin: with(func(f *folder) {
+		dir := filepath.Join(f.t.TempDir(), "tree")
+		f.git("worktree", "add", "-q", dir)
+		f.dir = dir
+	})},
+	{name: "subfolder", begin: with(func(f *folder) { f.dir = f.path("far"); f.write("work", ten) })},
+	{name: "ignored subfolder", own: true, begin: with(func(f *folder) {
+		f.write(".gitignore", "built\n", "built/work", ten)
+		f.dir = f.path("built")
+	})},
+	{name: "filters", begin: with(func(f *folder) {
+		f.git("config", "filter.up.clean", "tr A-Z a-z")
+		f.git("config", "filter.up.smudge", "tr a-z A-Z")
+		f.git("config", "filter.up.required", "true")
+		f.write("a.up", "ONE\n")
+		f.git("add", "a.up")
+	})},
+	{name: "a filter that isn't installed", notes: []string{"a.up (git update-index: a.up: clean filter 'up' failed: exit status 128)"}, begin: with(func(f *folder) {
+		f.git("config", "filter.up.clean", "exit 127")
+		f.git("config", "filter.up.required", "true")
+		f.write("a.up", "ONE\n")
+	})},
+	{name: "sparse checkout", begin: with(func(f *folder) { f.git("sparse-checkout", "set", "--no-cone", "/*", "!/far/") })},
+	{name: "sparse index", begin: with(func(f *folder) { f.git("sparse-checkout", "set", "--cone", "--sparse-index", "near") })},
+	{name: "split index", begin: with(func(f *folder) {
+		f.git("update-index", "--split-index")
+		f.write("other", "2\n")
+		f.git("add", "other")
+	})},
+	{name: "untracked cache", begin: with(func(f *folder) { f.git("update-index", "--untracked-cache"); f.git("status") })},
+	{name: "compressed index", begin: with(func(f *folder) { f.git("update-index", "--index-version", "4") })},
+	{name: "ignored case", begin: with(func(f *folder) { f.git("config", "core.ignoreCase", "true") })},
+	{name: "SHA-256", begin: func(t testing.TB) *folder {
+		f := bare(t, "work", ten)
+		f.git("init", "-q", "--object-format=sha256")
+		f.git("add", "-A")
+		return f
+	}},
+	{name: "packed refs and a commit graph", begin: with(func(f *folder) { f.git("pack-refs", "--all"); f.git("gc", "-q"); f.git("commit-graph", "write") })},
+	{name: "shallow", begin: with(func(f *folder) {
+		dir := filepath.Join(f.t.TempDir(), "clone")
+		f.git("commit", "-q", "--allow-empty", "-m", "second")
+		f.git("clone", "-q", "--depth=1", "file://"+f.dir, dir)
+		f.dir = dir
+	})},
+	{name: "bare", own: true, begin: with(func(f *folder) { f.git("config", "core.bare", "true") })},
+	{name: "no repository", own: true, begin: func(t testing.TB) *folder { return bare(t, "work", ten) }},
+	{name: "read-only", own: true, begin: with(func(f *folder) { f.write("other", "2\n"); f.readOnly(".git") })},
+}
+
+// users is what is the user's: files, index, refs, reflogs, stash, configuration,
+// and what git says of all that.
+func (f *folder) users() string {
+	f.t.Helper()
+	var b strings.Builder
+	for _, args := range [][]string{
+		{"fsck", "--strict", "--no-dangling"}, {"status", "--porcelain=v2", "--branch", "--ignored"}, {"for-each-ref"}, {"reflog", "--all"}, // the stash, too
+	} {
+		cmd := exec.Command("git", args...)
+		cmd.Dir, cmd.Env = f.dir, append(os.Environ(), "GIT_OPTIONAL_LOCKS=0")
+		out, _ := cmd.CombinedOutput()
+		for line := range strings.Lines(string(out)) {
+			if !strings.Contains(line, "refs/ralph/") && !strings.HasPrefix(line, "notice:") {
+				b.WriteString(line)
+			}
+		}
+	}
+	cmd := exec.Command("git", "rev-parse", "--absolute-git-dir")
+	cmd.Dir = f.dir
+	if out, err := cmd.Output(); err == nil {
+		for _, name := range []string{"index", "HEAD", "config", "info/exclude"} {
+			data, _ := os.ReadFile(filepath.Join(strings.TrimSpace(string(out)), name))
+			fmt.Fprintf(&b, "%s %q\n", name, data)
+		}
+	}
+	for _, name := range []string{"work", "other", "far/away", "made/by", "lib/lib.c", "nested/file", "a.up", "new"} {
+		data, err := os.ReadFile(f.path(name))
+		fmt.Fprintf(&b, "%s %q %t\n", name, data, err == nil)
+	}
+	return b.String()
+}
+
+// A loop works, all it did is undone, redone and undone again. Then all is as it
+// was, wherever that happens.
+func TestNothingOfTheUsersChangesAnywhere(t *testing.T) {
+	t.Parallel()
+	for _, sc := range scenes {
+		t.Run(sc.name, func(t *testing.T) {
+			t.Parallel()
+			f := sc.begin(t)
+			before := f.users()
+			same := func(when string) {
+				t.Helper()
+				if diff := cmp.Diff(before, f.users()); diff != "" {
+					t.Errorf("%s: %s", when, diff)
+				}
+			}
+			f.open("ralph-test")
+			if taken := f.start(); !slices.Equal(taken.Notes, sc.notes) {
+				t.Errorf("notes %q, want %q", taken.Notes, sc.notes)
+			}
+			if f.book.Own != sc.own {
+				t.Errorf("a repository of our own: %t", f.book.Own)
+			}
+			same("after the first snapshot")
+			f.after(1, "work", "one\n"+ten[2:], "made/by", "1\n")
+			f.after(2, "work", "one\n"+ten[2:]+"eleven\n")
+			f.changed(Range{0, 1}, "added made/by +1 -0", "modified work +1 -1")
+			f.changed(Range{1, 2}, "modified work +1 -0")
+			both := []string{"made/by", "work"}
+			f.undo(Undo{Since: 1}, both)
+			same("after the undo")
+			f.redo(both)
+			f.has("work", "one\n"+ten[2:]+"eleven\n", "made/by", "1\n")
+			f.undo(Undo{Iteration: 2}, []string{"work"})
+			f.undo(Undo{Iteration: 1}, both)
+			same("in the end")
+			f.opts.Keep = 0
+			f.must(Prune(context.Background(), f.opts))
+			same("without snapshots")
+		})
+	}
+}
 
 // What a snapshot that fails half-way has seen is in the next one, and no undo
 // goes over it.
@@ -24,4 +223,71 @@ func TestASnapshotThatFailsHalfWay(t *testing.T) {
 		f.has("a", "mine\n")
 		f.changed(Range{1, Latest}, "modified a +1 -1")
 	})
+}
+
+func TestALargeFileIsOnlyNoted(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, begin func(t testing.TB, files ...string) *folder) {
+		f := begin(t, "a", "1\n", "huge", "")
+		f.must(os.Truncate(f.path("huge"), 5<<30)) // has no blocks
+		f.open("ralph-test")
+		if taken := f.start(); !slices.Equal(taken.Notes, []string{"huge (5.4 GB)"}) {
+			t.Errorf("%q", taken.Notes)
+		}
+		f.after(1, "a", "2\n", "huge", "1\n")
+		f.undo(Undo{Iteration: 1}, []string{"a", "huge"})
+		f.redo([]string{"a", "huge"})
+		f.has("a", "2\n", "huge", "1\n")
+	})
+}
+
+func TestNamesThatDifferInCase(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, begin func(t testing.TB, files ...string) *folder) {
+		f := begin(t, "name", "1\n", "dir/a", "1\n")
+		if ignoresCase(f.dir) {
+			f.loop().write("name", gone, "Name", "2\n")
+			f.after(1)
+			f.changed(Range{0, 1}, "modified name +1 -1")
+			f.undo(Undo{Iteration: 1}, []string{"name"})
+			f.has("name", "1\n")
+			return
+		}
+		f.write("Name", "2\n", "DIR/a", "2\n")
+		f.loop()
+		f.after(1, "name", "3\n", "NAME", "4\n", "Name", gone, "DIR/a", "5\n")
+		f.changed(Range{0, 1}, "modified DIR/a +1 -1", "added NAME +1 -0", "deleted Name +0 -1", "modified name +1 -1")
+		f.undo(Undo{Iteration: 1}, []string{"DIR/a", "NAME", "Name", "name"})
+		f.has("name", "1\n", "Name", "2\n", "NAME", gone, "DIR/a", "2\n", "dir/a", "1\n")
+	})
+}
+
+func TestAFolderThatIgnoresCase(t *testing.T) {
+	t.Parallel()
+	f := bare(t, "1", "", "name", "")
+	if ignoresCase(f.dir) {
+		t.Skip("this one does")
+	}
+	f.must(os.Link(f.path("name"), f.path("NAME"))) // as if it were one name
+	if f.write("1", gone); !ignoresCase(f.dir) {
+		t.Error("one file, and two names")
+	}
+	f.loop()
+	if got := f.Store.git; got.dir != f.dir {
+		t.Error(got.dir)
+	}
+	if out, err := f.Store.git.text(context.Background(), nil, "config", "core.ignoreCase"); err != nil || out != "true" {
+		t.Errorf("%q, %v", out, err)
+	}
+}
+
+// A lock that stays is told as what it is.
+func TestALockOfAnotherGitIsTold(t *testing.T) {
+	t.Parallel()
+	if got := mainLine("fatal: Unable to create 'x.lock': File exists.\n\nAnother git process seems to be running in this repository.\nremove the file manually to continue."); got != "Unable to create 'x.lock': File exists." {
+		t.Errorf("%q", got)
+	}
+	if got := mainLine("error: this\nthat\n"); got != "that" {
+		t.Errorf("%q", got)
+	}
 }

@@ -263,7 +263,7 @@ func (s *Store) candidates(ctx context.Context) (candidates, error) {
 	}
 	for _, path := range fields(unknown) {
 		if strings.HasSuffix(path, "/") {
-			c.notes = append(c.notes, strings.TrimPrefix(path, s.book.prefix())+" (a repository of its own)")
+			c.leaveOut(s, path, "a repository of its own")
 			continue
 		}
 		s.choose(&c, path)
@@ -289,7 +289,7 @@ func (s *Store) choose(c *candidates, file string) {
 	info, err := os.Lstat(filepath.Join(s.book.Top, filepath.FromSlash(file)))
 	if err == nil && info.Mode().IsRegular() {
 		if most := s.book.MaxFile; most > 0 && info.Size() > most {
-			c.notes = append(c.notes, fmt.Sprintf("%s (%s)", name, sizeWords(info.Size())))
+			c.leaveOut(s, file, sizeWords(info.Size()))
 			return
 		}
 		c.bytes += info.Size()
@@ -312,39 +312,58 @@ func (c *candidates) isReal(top, name string) bool {
 	return real
 }
 
-// updateIndex takes the files into the index. One that can't be read is left out.
+// updateIndex takes the files into the index. One that git can't take is left out.
 func (s *Store) updateIndex(ctx context.Context, c *candidates) error {
 	if len(c.beyond) > 0 {
 		if _, err := s.git.run(ctx, []byte(strings.Join(c.beyond, "\x00")+"\x00"), "update-index", "-z", "--force-remove", "--stdin"); err != nil {
 			return err
 		}
 	}
-	update := func() error {
-		_, err := s.git.run(ctx, []byte(strings.Join(c.paths, "\x00")+"\x00"), "update-index", "-z", "--add", "--remove", "--replace", "--stdin")
-		return err
-	}
-	if len(c.paths) == 0 {
-		return nil
-	}
-	err := update()
+	err := s.addToIndex(ctx, c.paths)
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
-	all := len(c.paths)
 	c.paths = slices.DeleteFunc(c.paths, func(path string) bool {
 		why := s.unreadable(path)
 		if why != "" {
-			c.notes = append(c.notes, fmt.Sprintf("%s (%s)", strings.TrimPrefix(path, s.book.prefix()), why))
+			c.leaveOut(s, path, why)
 		}
 		return why != ""
 	})
-	switch len(c.paths) {
-	case all:
-		return err
-	case 0:
+	return s.sift(ctx, c, c.paths, len(c.notes)+maxSifted)
+}
+
+func (s *Store) addToIndex(ctx context.Context, paths []string) error {
+	if len(paths) == 0 {
 		return nil
 	}
-	return update()
+	_, err := s.git.run(ctx, []byte(strings.Join(paths, "\x00")+"\x00"), "update-index", "-z", "--add", "--remove", "--replace", "--stdin")
+	return err
+}
+
+// maxSifted is how many files with a filter that fails, say, are looked for.
+const maxSifted = 20
+
+// sift takes the paths into the index but for those that git can't take alone.
+func (s *Store) sift(ctx context.Context, c *candidates, paths []string, most int) error {
+	err := s.addToIndex(ctx, paths)
+	if err == nil || ctx.Err() != nil || len(c.notes) >= most {
+		return err
+	}
+	if len(paths) == 1 {
+		c.leaveOut(s, paths[0], err.Error())
+		return nil
+	}
+	half := len(paths) / 2
+	if err := s.sift(ctx, c, paths[:half], most); err != nil {
+		return err
+	}
+	return s.sift(ctx, c, paths[half:], most)
+}
+
+// leaveOut notes a path that isn't taken.
+func (c *candidates) leaveOut(s *Store, path, why string) {
+	c.notes = append(c.notes, fmt.Sprintf("%s (%s)", strings.TrimPrefix(path, s.book.prefix()), why))
 }
 
 // unreadable says why git can't take a file; "" when it can.
