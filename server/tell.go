@@ -46,28 +46,25 @@ func (q *questions) tell(r *managed, e loop.Event) {
 		return
 	}
 	switch e := e.(type) {
-	case loop.Goal:
-		q.user.show(messageInfo, "Ralph: "+wire.GoalText(e))
-	case loop.NearMiss:
-		q.tellWarning(r, "Ralph, "+wire.NearMissText(e), e.Offer)
-	case loop.Warning:
-		if !slices.Contains(r.cfg.Warnings, e.Message) { // the start has told those
-			q.tellWarning(r, "Ralph: "+stream.Line(e.Message, maxWarning), e.Offer)
-		}
 	case loop.LimitsChanged:
 		r.offered.moot()
+	case loop.Warning:
+		if slices.Contains(r.cfg.Warnings, e.Message) {
+			return // the start has told those
+		}
+	case loop.End:
+		return // announced once the loop is out of its folder
 	}
-}
-
-// tellWarning shows a warning, and asks whether to do what the loop offers.
-func (q *questions) tellWarning(r *managed, message string, offer loop.Offer) {
-	offers := wire.OffersOf(offer)
-	if len(offers) == 0 || q.user.asksItself() {
-		q.user.show(messageWarning, message)
-		return
+	said := wire.SaidOf(e)
+	kind, message := messageTypes[said.Class], "Ralph: "+stream.Line(said.Text, maxWarning)
+	switch {
+	case !said.Notify:
+	case len(said.Offers) == 0 || q.user.asksItself():
+		q.user.show(kind, message)
+	default:
+		ctx := r.offered.question(q.ctx)
+		q.wg.Go(func() { q.offer(ctx, kind, message, actionLeave, said.Offers) })
 	}
-	ctx := r.offered.question(q.ctx)
-	q.wg.Go(func() { q.offer(ctx, messageWarning, message, actionLeave, offers) })
 }
 
 // offer asks whether to do one of the offers, and does it. ctx is over when they

@@ -81,7 +81,7 @@ func TestAPlainClientIsOfferedAPromise(t *testing.T) {
 				limit = "2"
 			}
 			c.Must(c.Command(wire.CommandStart, wire.StartParams{Text: "Build --max-iterations " + limit, Choices: wire.Choices{Backend: agentThat(t, "insists")}}))
-			c.Hears("window/showMessageRequest", "Ralph, not done yet: The agent wrote")
+			c.Hears("window/showMessageRequest", "Ralph: not done yet: The agent wrote")
 			if reason == loop.StopPromise {
 				c.Hears("window/showMessage", "Ralph done: DONE after")
 				return

@@ -102,15 +102,15 @@ func (p *Projector) Loop(e loop.Event) Update {
 		p.Spent = p.Spent.Plus(believed(e.Cost))
 		return iterationEnd(e)
 	case loop.Goal:
-		return Goal{KindGoal, stream.Plain(e.Promise), stream.Plain(e.From), info(GoalText(e))}
+		return Goal{KindGoal, stream.Plain(e.Promise), stream.Plain(e.From), Said{Text: GoalText(e), Class: ClassInfo, Notify: true}}
 	case loop.NearMiss:
-		return Promise{KindPromise, false, stream.Plain(e.Found), stream.Plain(e.Expected), stream.Plain(e.Why), Said{NearMissText(e), ClassWarning, OffersOf(e.Offer)}}
+		return Promise{KindPromise, false, stream.Plain(e.Found), stream.Plain(e.Expected), stream.Plain(e.Why), Said{NearMissText(e), ClassWarning, true, OffersOf(e.Offer)}}
 	case loop.Guidance:
 		return Guidance{KindGuidance, e.ID, string(e.State), info(GuidanceText(e))}
 	case loop.Told:
 		return UserChunk{SessionUpdate: KindUserChunk, Content: TextContent{"text", stream.Plain(e.Text)}}
 	case loop.Warning:
-		return Warning{KindWarning, stream.Plain(e.Message), Said{sentence(e.Message), ClassWarning, OffersOf(e.Offer)}}
+		return Warning{KindWarning, stream.Plain(e.Message), Said{sentence(e.Message), ClassWarning, true, OffersOf(e.Offer)}}
 	case loop.LimitsChanged:
 		return Limits{KindLimits, ParamsOf(e.Limits.Given(), stream.Plain(e.Promise)), info(LimitsText(e))}
 	case loop.End:
@@ -280,7 +280,7 @@ func projectEnd(e loop.End) End {
 	end := End{
 		SessionUpdate: KindEnd, StopReason: string(e.Reason), Promise: stream.Plain(e.Promise), Iterations: e.Iterations,
 		CostUSD: dollars(e.Cost), Tokens: projectTokens(e.Tokens), DurationMs: e.Duration.Milliseconds(), Error: stream.Plain(e.Error), Changes: (*Changes)(e.Changes),
-		Said: Said{Text: EndText(e), Class: e.Reason.Ending().Class, Offers: OffersAfter(e.Status)},
+		Said: Said{Text: EndText(e), Class: e.Reason.Ending().Class, Notify: true, Offers: OffersAfter(e.Status)},
 	}
 	for _, d := range e.Denials {
 		end.Denials = append(end.Denials, Denial{stream.Plain(d.Tool), stream.Plain(d.Detail)})

@@ -92,17 +92,17 @@ func TestLoopEventsOnTheWire(t *testing.T) {
 		{"running", loop.StateChanged{State: loop.StateRunning},
 			`{"sessionUpdate":"_ralph/state","state":"running"}`},
 		{"near miss", loop.NearMiss{Found: "ALMOST", Expected: "DONE", Why: "another text"},
-			`{"sessionUpdate":"_ralph/promise","matched":false,"found":"ALMOST","expected":"DONE","message":"another text","text":"not done yet: another text","class":"warning"}`},
+			`{"sessionUpdate":"_ralph/promise","matched":false,"found":"ALMOST","expected":"DONE","message":"another text","text":"not done yet: another text","class":"warning","notify":true}`},
 		{"guidance", loop.Guidance{ID: "g1", State: loop.GuidanceQueued},
 			`{"sessionUpdate":"_ralph/guidance","guidanceId":"g1","state":"queued","text":"guidance for the next run","class":"info"}`},
 		{"warning", loop.Warning{Message: "80 % of the cost limit is spent"},
-			`{"sessionUpdate":"_ralph/warning","message":"80 % of the cost limit is spent","text":"80 % of the cost limit is spent","class":"warning"}`},
+			`{"sessionUpdate":"_ralph/warning","message":"80 % of the cost limit is spent","text":"80 % of the cost limit is spent","class":"warning","notify":true}`},
 		{"limits", loop.LimitsChanged{Limits: loop.Limits{MaxIterations: 9, MaxDuration: time.Hour}, Promise: "DONE"},
 			`{"sessionUpdate":"_ralph/limits","maxIterations":9,"maxDurationMs":3600000,"completionPromise":"DONE","text":"limits changed: 9 iterations · 1h of running · promise DONE","class":"info"}`},
 		{"end", loop.End{Reason: loop.StopPromise, Promise: "DONE", Iterations: 7, Cost: stream.USD(3.1), Duration: 12 * time.Minute},
-			`{"sessionUpdate":"_ralph/end","stopReason":"promise","promise":"DONE","iterations":7,"costUsd":3.1,"durationMs":720000,"text":"done: DONE after 7 iterations · $3.10 · 12m00s","class":"ok"}`},
+			`{"sessionUpdate":"_ralph/end","stopReason":"promise","promise":"DONE","iterations":7,"costUsd":3.1,"durationMs":720000,"text":"done: DONE after 7 iterations · $3.10 · 12m00s","class":"ok","notify":true}`},
 		{"end by denials", loop.End{Reason: loop.StopPermissionDenied, Iterations: 2, Denials: []stream.Denial{{Tool: "Bash", Detail: "rm -rf x"}}},
-			`{"sessionUpdate":"_ralph/end","stopReason":"permission_denied","iterations":2,"durationMs":0,"denials":[{"tool":"Bash","detail":"rm -rf x"}],"text":"failed after 2 iterations: the agent was refused permission · cost unknown · 0s · refused: Bash rm -rf x","class":"error"}`},
+			`{"sessionUpdate":"_ralph/end","stopReason":"permission_denied","iterations":2,"durationMs":0,"denials":[{"tool":"Bash","detail":"rm -rf x"}],"text":"failed after 2 iterations: the agent was refused permission · cost unknown · 0s · refused: Bash rm -rf x","class":"error","notify":true}`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -29,8 +29,19 @@ const (
 type Said struct {
 	Text   string    `json:"text,omitempty"`
 	Class  Class     `json:"class,omitempty"`
+	Notify bool      `json:"notify,omitempty"` // wherever the person looks, not only in the output
 	Offers []Command `json:"offers,omitempty"`
 }
+
+// SaidOf is what a person is told of a loop's event.
+func SaidOf(e loop.Event) Said {
+	if u, ok := new(Projector).Loop(e).(interface{ said() Said }); ok {
+		return u.said()
+	}
+	return Said{}
+}
+
+func (s Said) said() Said { return s }
 
 func info(text string) Said { return Said{Text: text, Class: ClassInfo} }
 

@@ -88,6 +88,47 @@ it('shows every update', function()
   end)
 end)
 
+--- The messages that an update of a loop that runs here makes.
+local function told_of(update)
+  local feed, client = require('ralph.feed'), require('ralph.client')
+  local notify, execute, told = vim.notify, client.execute, {}
+  vim.notify = function(text) -- luacheck: ignore 122
+    table.insert(told, text)
+  end
+  client.execute = function(_, _, _, callback)
+    callback(nil, { updates = { update }, cursor = 'c' })
+  end
+  local loop = { loopId = 'ralph-1', folder = 'file:///w', owned = true, live = true }
+  asked(function()
+    feed.status({ message = '', loops = { loop } })
+    feed.update({ loopId = loop.loopId })
+    local turns = 0
+    local function turn() -- what is scheduled behind it schedules more
+      turns = turns + 1
+      vim.schedule(turns < 5 and turn or function() end)
+    end
+    turn()
+    vim.wait(60000, function()
+      return turns == 5
+    end, 1)
+  end)
+  vim.notify, client.execute = notify, execute -- luacheck: ignore 122
+  status.clear()
+  return table.concat(told, '\n')
+end
+
+it('tells wherever the user looks what is to be told so, and nothing else', function()
+  vim.g.ralph = { notify = 'always' }
+  walk(vim.fn.glob(root .. '/testdata/wire/update-*.json', false, true), 20, function(file, want)
+    local update = vim.json.decode(child.read(file), { luanil = { object = true } })
+    local told = told_of(update)
+    local as_said = update.notify and has(told, update.text:sub(1, 20))
+      or not update.notify and told == ''
+    want(as_said, update.sessionUpdate .. ' is told as: ' .. told)
+  end)
+  vim.g.ralph = nil
+end)
+
 it('shows every state', function()
   walk(read('testdata/wire/states.json').loops, 8, function(loop, want)
     local line = line_of(loop)

@@ -2,6 +2,7 @@
 import * as vscode from 'vscode';
 import { LoopRecord } from './loopRecord';
 import type { Sidecar } from './sidecar';
+import { notified } from './show';
 import { endOf, type Model, type Server } from './statusText';
 import { command, type End, type LoopStatus, type PastLoop, type ReadResult, type Said } from './wire';
 
@@ -48,14 +49,12 @@ export class Loops implements vscode.Disposable {
         this.record(loopId).add(updates);
         this.changed();
         for (const u of updates) {
-          switch (u.sessionUpdate) {
-            case '_ralph/goal': case '_ralph/promise': case '_ralph/warning':
-              this.saidEmitter.fire({ loopId, said: u });
-              break;
-            case '_ralph/end':
-              this.endEmitter.fire({ loopId, end: u });
-              void this.readPast();
+          if (u.sessionUpdate === '_ralph/end') {
+            this.endEmitter.fire({ loopId, end: u });
+            void this.readPast();
           }
+          const said = notified(u);
+          if (said) this.saidEmitter.fire({ loopId, said });
         }
       }),
     ];

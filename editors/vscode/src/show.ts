@@ -1,5 +1,5 @@
 // How things are shown that the server tells in words: by icons and colours, and with a clock.
-import type { Class, LoopStatus } from './wire';
+import type { Class, LoopStatus, Said, Update } from './wire';
 
 export const icons: Record<Class, string> = { info: 'circle-slash', ok: 'check', warning: 'warning', error: 'error' };
 
@@ -33,3 +33,6 @@ export function since(start: string | undefined, now: number): string {
 
 /** Joins the facts that there are. */
 export const facts = (...all: (string | undefined)[]): string => all.filter(Boolean).join(' · ');
+
+/** What an update tells wherever the user looks. An end has its own message. */
+export const notified = (u: Update): Said | undefined => ('notify' in u && u.notify && u.sessionUpdate !== '_ralph/end' ? u : undefined);

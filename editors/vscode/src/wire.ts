@@ -31,8 +31,8 @@ export type CommandId = (typeof command)[keyof typeof command];
 export type UpdateLevel = 'none' | 'tools' | 'all';
 
 export type Class = 'info' | 'ok' | 'warning' | 'error';
-/** What a person is told: finished words in one line, and what can be done about it, the safe offer first. */
-export interface Said { text?: string; class?: Class; offers?: Offer[] }
+/** What a person is told: finished words in one line, whether wherever they look, and what can be done about it, the safe offer first. */
+export interface Said { text?: string; class?: Class; notify?: boolean; offers?: Offer[] }
 /** One of the server's commands. */
 export interface Offer { title: string; command: string; arguments?: object[] }
 

@@ -41,25 +41,17 @@ local heard = {}
 ---@type table<string, string> how the loops ended that were told to be over
 local over = {}
 
----@type table<string, true> updates that the user is told beside the output
-local told = {
-  [wire.updates.goal] = true,
-  [wire.updates.promise] = true,
-  [wire.updates.warning] = true,
-}
-
 --- Tells what an update of a loop says that runs here.
 ---@param source ralph.Source
 ---@param update ralph.Update
 local function tell(source, update)
   events.update(source, update)
-  if told[update.sessionUpdate] then
-    notify.said('Ralph: ', update, true)
-    require('ralph.ask').offered(source, update)
-  end
   if update.sessionUpdate == wire.updates.ending then
     heard[source.loopId] = nil -- a loop that goes on is told anew
     notify.said('Ralph ', update)
+  elseif update.notify then
+    notify.said('Ralph: ', update, true)
+    require('ralph.ask').offered(source, update)
   end
 end
 

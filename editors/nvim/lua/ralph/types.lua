@@ -34,6 +34,7 @@
 ---@class ralph.Said
 ---@field text? string one line
 ---@field class? 'info'|'ok'|'warning'|'error'
+---@field notify? boolean the user is told wherever they look, not only in the output
 ---@field offers? ralph.Command[] what can be done about it
 
 ---@class ralph.Loop: ralph.Said

@@ -25,7 +25,7 @@ M.commands = {
   doctor = 'ralph.doctor',
 }
 
---- The values of "sessionUpdate".
+--- The values of "sessionUpdate" that are more than words to show.
 M.updates = {
   message = 'agent_message_chunk',
   user = 'user_message_chunk', -- only of transcripts
@@ -34,18 +34,7 @@ M.updates = {
   tool_call_update = 'tool_call_update',
   usage = 'usage_update',
   session = '_ralph/session',
-  discard = '_ralph/discard',
   iteration = '_ralph/iteration',
-  state = '_ralph/state',
-  retry = '_ralph/retry',
-  compaction = '_ralph/compaction',
-  topic = '_ralph/topic',
-  goal = '_ralph/goal',
-  promise = '_ralph/promise',
-  guidance = '_ralph/guidance',
-  limits = '_ralph/limits',
-  warning = '_ralph/warning',
-  error = '_ralph/error',
   ending = '_ralph/end',
   note = '_ralph/note', -- only of transcripts
 }

@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { doing } from '../../src/can';
-import { colours, iconOf, icons } from '../../src/show';
+import { colours, iconOf, icons, notified } from '../../src/show';
 import { bar, tooltip, tooltipCommands, type Model } from '../../src/statusText';
 import { roots } from '../../src/treeModel';
 import type { LoopStatus, PastLoop, Said } from '../../src/wire';
@@ -51,6 +51,15 @@ test('no place has forgotten a state', () => {
   const { loops }: { loops: LoopStatus[] } = wire('states');
   assert.ok(loops.length >= 8);
   assert.deepEqual(loops.flatMap((l) => forgotten(l).map((where) => `${l.state}: ${where}`)), []);
+});
+
+test('what is to be told wherever the user looks pops up, and nothing else', () => {
+  const files = fs.readdirSync(path.join(ROOT, '../../testdata/wire')).filter((f) => f.startsWith('update-'));
+  assert.ok(files.length >= 20);
+  for (const name of files.map((f) => path.parse(f).name)) {
+    const update = wire(name);
+    assert.equal(notified(update), update.notify && update.sessionUpdate !== '_ralph/end' ? update : undefined, name);
+  }
 });
 
 test('no place has forgotten a reason for which loops end', () => {
