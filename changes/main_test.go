@@ -184,7 +184,7 @@ func (f *folder) undo(u Undo, undone []string, refused ...string) {
 
 func (f *folder) redo(undone []string, refused ...string) {
 	f.t.Helper()
-	got, err := f.Redo(context.Background())
+	got, err := f.Redo(context.Background(), false)
 	f.outcome(got, err, false, undone, refused)
 }
 

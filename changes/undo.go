@@ -63,10 +63,10 @@ func (s *Store) Undo(ctx context.Context, u Undo) (Undone, error) {
 // ErrNothingToRedo says that no undo is left to be taken back.
 var ErrNothingToRedo = errors.New("there is no undo to take back")
 
-// Redo takes back the last undo that wasn't yet.
+// Redo takes back the last undo that wasn't yet; a dry run writes nothing.
 //
 // Errors: ErrNothingToRedo, and those of Undo.
-func (s *Store) Redo(ctx context.Context) (Undone, error) {
+func (s *Store) Redo(ctx context.Context, dryRun bool) (Undone, error) {
 	steps, err := s.steps(ctx)
 	if err != nil {
 		return Undone{}, err
@@ -77,7 +77,7 @@ func (s *Store) Redo(ctx context.Context) (Undone, error) {
 		case st.Kind == kindRedo:
 			redone[st.Of] = true
 		case st.Kind == kindUndo && !redone[st.commit]:
-			return s.takeBack(ctx, step{Kind: kindRedo, Of: st.commit}, Undo{}, func(other step) bool { return other.commit == st.commit })
+			return s.takeBack(ctx, step{Kind: kindRedo, Of: st.commit}, Undo{DryRun: dryRun}, func(other step) bool { return other.commit == st.commit })
 		}
 	}
 	return Undone{}, ErrNothingToRedo

@@ -40,7 +40,7 @@ func TestUndoAndRedo(t *testing.T) {
 		if info, err := os.Stat(f.path("b")); err != nil || info.Mode().Perm() != 0o700 {
 			t.Errorf("%v, %v", info.Mode(), err)
 		}
-		if _, err := f.Redo(context.Background()); !errors.Is(err, ErrNothingToRedo) {
+		if _, err := f.Redo(context.Background(), false); !errors.Is(err, ErrNothingToRedo) {
 			t.Error(err)
 		}
 	})

@@ -74,6 +74,13 @@ func (v *reviewer) changes(ctx context.Context, p wire.ChangesParams) (any, erro
 	}
 	result := wire.ChangesOf(p, folder, files, iterations)
 	result.LoopID = s.LoopID()
+	if p.Places {
+		places, err := s.Places(ctx, p.Range(), paths)
+		if err != nil {
+			return nil, err
+		}
+		result.AddPlaces(places)
+	}
 	if p.Show {
 		patch, err := s.WritePatch(ctx, p.Range(), paths, wire.PatchHead(p.Range(), result.Text))
 		if err != nil {
@@ -157,15 +164,15 @@ func (v *reviewer) takeBack(ctx context.Context, s *changes.Store, folder string
 }
 
 // redo takes the last undo back.
-func (v *reviewer) redo(ctx context.Context, p wire.LoopParams) (any, error) {
-	s, folder, err := v.snapshots(ctx, p)
-	if err == nil {
+func (v *reviewer) redo(ctx context.Context, p wire.RedoParams) (any, error) {
+	s, folder, err := v.snapshots(ctx, p.LoopParams)
+	if err == nil && !p.DryRun {
 		err = loop.CheckAtWork(folder)
 	}
 	if err != nil {
 		return nil, err
 	}
-	done, err := s.Redo(context.WithoutCancel(ctx))
+	done, err := s.Redo(context.WithoutCancel(ctx), p.DryRun)
 	if errors.Is(err, changes.ErrNothingToRedo) {
 		result := wire.UndoneOf(done, "redone")
 		result.Text = err.Error()
@@ -174,7 +181,11 @@ func (v *reviewer) redo(ctx context.Context, p wire.LoopParams) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return wire.UndoneOf(done, "redone"), nil
+	verb := "redone"
+	if p.DryRun {
+		verb = "would be redone"
+	}
+	return wire.UndoneOf(done, verb), nil
 }
 
 // keep marks files as reviewed, or takes their marks away.

@@ -96,6 +96,9 @@ func TestALoopIsReviewedAfterARestart(t *testing.T) {
 		if all.From != 1 || *all.To != 2 || all.Files[0].URI != wire.FileURI(filepath.Join(dir, "log.txt")) {
 			t.Errorf("got %+v", all)
 		}
+		_, all = c.changed(wire.ChangesParams{From: 0, To: new(1), Places: true})
+		same(t, "a new file's place", all.Files[0].Places, wire.ChangedPlace{Line: 1, Text: "+1 -0 1"})
+		same(t, "a changed file's place", all.Files[1].Places, wire.ChangedPlace{Line: 2, Text: "+1 -0 line 1"})
 		files, all = c.changed(wire.ChangesParams{From: 1e9})
 		same(t, "behind all iterations", files)
 		if all.Text != "nothing changed" {
@@ -133,6 +136,10 @@ func TestAnUndoAndItsRedo(t *testing.T) {
 	same(t, "an undo", done.Undone, "2.txt", "log.txt")
 	if done.Text != "undone: 2 files" || done.Class != wire.ClassOK || readFile(t, log) != "begun\nline 1\n" || len(done.Offers) != 1 {
 		t.Errorf("got %+v, log.txt is %q", done, readFile(t, log))
+	}
+	dry = result[wire.UndoResult](c, c.Command(wire.CommandRedo, wire.RedoParams{DryRun: true}))
+	if same(t, "a redo's dry run", dry.Undone, "2.txt", "log.txt"); dry.Text != "would be redone: 2 files" || readFile(t, log) != "begun\nline 1\n" {
+		t.Errorf("got %+v, log.txt is %q", dry, readFile(t, log))
 	}
 	redone := result[wire.UndoResult](c, c.Command(done.Offers[0].Command, done.Offers[0].Arguments[0]))
 	same(t, "its redo", redone.Undone, "2.txt", "log.txt")

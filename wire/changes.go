@@ -20,6 +20,8 @@ type ChangesParams struct {
 	Paths []string `json:"paths,omitempty"` // files and folders in the loop's folder; none: all
 	After string   `json:"after,omitempty"` // the path of the last file of the page before
 	Show  bool     `json:"show,omitempty"`  // show the patch as a document
+
+	Places bool `json:"places,omitempty"` // tell where each file changed
 }
 
 // Range is what the parameters choose.
@@ -58,6 +60,13 @@ type ChangedFile struct {
 	Binary  bool           `json:"binary,omitempty"`
 	Kept    bool           `json:"kept,omitempty"` // the user has reviewed it as it is
 	Text    string         `json:"text"`           // "+3 -1", "binary", "mode"
+	Places  []ChangedPlace `json:"places,omitempty"`
+}
+
+// ChangedPlace is where a file changed.
+type ChangedPlace struct {
+	Line int    `json:"line"` // in the file as it is now, from 1
+	Text string `json:"text"` // "+2 -1 func main() {", or what became of the file
 }
 
 // ChangedIteration is how much an iteration changed.
@@ -103,6 +112,39 @@ func changedFile(folder string, f changes.File) ChangedFile {
 		shown.From, shown.FromURI = PathText(f.From), FileURI(filepath.Join(folder, filepath.FromSlash(f.From)))
 	}
 	return shown
+}
+
+// maxPlaces is how many places an answer has at most, beside one for each file.
+const maxPlaces = 10_000
+
+// AddPlaces tells where the files changed; each has a place at least.
+func (r *ChangesResult) AddPlaces(found map[string][]changes.Place) {
+	byText := map[string][]changes.Place{}
+	for path, places := range found {
+		byText[PathText(path)] = places
+	}
+	room := maxPlaces
+	for i := range r.Files {
+		f := &r.Files[i]
+		places := byText[f.Path]
+		for _, p := range places[:min(len(places), room)] {
+			f.Places = append(f.Places, ChangedPlace{p.Line, OneLine(countsText(p.Added, p.Removed) + " " + p.Text)})
+		}
+		if room -= len(f.Places); len(f.Places) == 0 {
+			f.Places = []ChangedPlace{{1, f.fate()}}
+		}
+	}
+}
+
+// fate says what became of a file.
+func (f ChangedFile) fate() string {
+	switch f.Status {
+	case changes.Renamed:
+		return "renamed from " + OneLine(f.From)
+	case changes.Added, changes.Deleted:
+		return string(f.Status) + " " + f.Text
+	}
+	return f.Text
 }
 
 // FileText says how much a file changed: "+3 -1", "binary", "mode".
@@ -216,6 +258,12 @@ type UndoParams struct {
 	Since     int      `json:"since,omitempty"`
 	Paths     []string `json:"paths,omitempty"`
 	DryRun    bool     `json:"dryRun,omitempty"` // nothing is written, and nobody asked
+}
+
+// RedoParams is the argument of ralph.loop.redo.
+type RedoParams struct {
+	LoopParams
+	DryRun bool `json:"dryRun,omitempty"` // nothing is written
 }
 
 // UndoResult is what became of an undo or a redo.

@@ -46,7 +46,7 @@ func examples() map[string]any {
 		"command-steer":   SteerParams{Text: "Leave the parser alone"},
 		"command-read":    ReadParams{LoopParams: LoopParams{LoopID: "ralph-ca7igygdcr4i"}, After: "eyJsb2ciOiIxdjJ4In0", Limit: 500},
 		"command-history": HistoryParams{Folder: "file:///w/app", Limit: 20},
-		"command-changes": ChangesParams{LoopParams: LoopParams{LoopID: "ralph-ca7igygdcr4i"}, From: 2, To: new(3), Paths: []string{"src"}, After: "src/a.go", Show: true},
+		"command-changes": ChangesParams{LoopParams: LoopParams{LoopID: "ralph-ca7igygdcr4i"}, From: 2, To: new(3), Paths: []string{"src"}, After: "src/a.go", Show: true, Places: true},
 		"command-file":    FileParams{LoopParams: LoopParams{Folder: "file:///w/app"}, Iteration: new(2), Path: "src/a.go"},
 		"command-undo":    UndoParams{LoopParams: LoopParams{Folder: "file:///w/app"}, Iteration: 3, Paths: []string{"src/a.go"}, DryRun: true},
 		"command-keep":    KeepParams{LoopParams: LoopParams{Folder: "file:///w/app"}, Iteration: new(3), Paths: []string{"src/a.go"}, Kept: new(false)},
@@ -110,6 +110,10 @@ func exampleChanges() ChangesResult {
 	}
 	r := ChangesOf(ChangesParams{From: 2, To: new(3)}, "/w/app", files, []changes.Iteration{{Number: 3, Summary: changes.Sum(files)}})
 	r.LoopID = "ralph-ca7igygdcr4i"
+	r.AddPlaces(map[string][]changes.Place{
+		"src/a.go": {{Line: 3, Added: 2, Removed: 1, Text: "func main() {"}, {Line: 9, Added: 1, Text: "\t// TODO"}},
+		"src/c.go": {{Line: 1, Added: 1, Text: "package c"}},
+	})
 	return r
 }
 

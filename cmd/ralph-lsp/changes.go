@@ -193,7 +193,7 @@ func newRedo() *cobra.Command {
 		if err := mayWrite(dir, false); err != nil {
 			return err
 		}
-		done, err := s.Redo(contextOf(cmd))
+		done, err := s.Redo(contextOf(cmd), false)
 		if err != nil {
 			return err
 		}
