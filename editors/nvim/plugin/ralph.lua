@@ -47,7 +47,8 @@ for name, lhs in pairs({
   steer = '<Plug>(ralph-steer)',
   status = '<Plug>(ralph-status)',
   output = '<Plug>(ralph-output)',
-  files = '<Plug>(ralph-files)',
+  changes = '<Plug>(ralph-changes)',
+  diff = '<Plug>(ralph-diff)',
 }) do
   vim.keymap.set('n', lhs, ('<Cmd>Ralph %s<CR>'):format(name), { desc = 'Ralph ' .. name })
 end

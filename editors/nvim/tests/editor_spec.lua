@@ -115,7 +115,6 @@ it('has a help text for every command, option, event and function', function()
     'Started',
     'Iteration',
     'Tool',
-    'FileEdited',
     'Cost',
     'Ended',
     'Interrupted',
@@ -323,8 +322,7 @@ it('takes a $ in the path of a folder as a letter', function()
   assert(vim.uv.fs_stat(state .. '/nvim/ralph-lsp.log'), 'the log is elsewhere')
   nvim:command('Ralph output')
   nvim:wait([[vim.fn.search('■ done', 'nw') > 0]])
-  expect.equal(nvim:lua([[return #require('ralph').files()]]), 1)
-  expect.equal(nvim:lua([[return #require('ralph').files('$NAMED')]]), 1)
+  expect.equal(nvim:lua([[return require('ralph.config').written_folder('$NAMED')]]), dir)
 end)
 
 it('keeps a relative log where it is', function()

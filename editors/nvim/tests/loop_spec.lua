@@ -18,14 +18,11 @@ it('runs from start to promise', function()
   expect.equal(names.RalphStarted, 1)
   expect.equal(names.RalphIteration, 6)
   expect.equal(names.RalphTool, 6)
-  expect.equal(names.RalphFileEdited, 3)
   expect.equal(names.RalphEnded, 1)
   assert(names.RalphCost >= 3, vim.inspect(names))
 
   local started = nvim:wait_event('RalphStarted')
   expect.equal(started.folder, dir)
-  local edited = nvim:wait_event('RalphFileEdited', { iteration = 3 })
-  expect.equal(edited.path, dir .. '/work.txt')
 
   local note = nvim:wait_note('done: DONE after 3 iterations')
   expect.equal(note.level, vim.log.levels.INFO)
@@ -101,23 +98,6 @@ it('does not follow the run while the user reads above', function()
   local count = nvim:lua('return vim.api.nvim_buf_line_count(0)')
   nvim:wait('vim.api.nvim_buf_line_count(0) > want', count)
   expect.equal(nvim:lua([[return vim.fn.line('.')]]), 1)
-end)
-
-it('lists the files that the loop touched', function()
-  local nvim = child.start()
-  nvim:command([[Ralph start --max-iterations=5 --completion-promise=DONE 'agent: promise 2']])
-  nvim:wait_event('RalphEnded')
-  nvim:command('Ralph files')
-  nvim:wait([[vim.bo.buftype == 'quickfix']])
-  local items = nvim:lua([[
-    return vim.tbl_map(function(item)
-      return { vim.api.nvim_buf_get_name(item.bufnr), item.text }
-    end, vim.fn.getqflist())
-  ]])
-  expect.equal(items, { { nvim.dir .. '/work.txt', 'edit 2 times, last in iteration 2' } })
-  for _, folder in ipairs({ nvim.dir, nvim.dir .. '/', '.' }) do
-    expect.equal(#nvim:lua([[return require('ralph').files(...)]], folder), 1)
-  end
 end)
 
 it('ticks while nothing is heard', function()

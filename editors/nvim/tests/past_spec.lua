@@ -24,33 +24,12 @@ local function interrupt()
   return { dir = nvim.dir, home = nvim.home }
 end
 
-local function files_in(nvim)
-  return nvim:lua([[
-    return vim.tbl_map(function(item)
-      return vim.fs.basename(vim.api.nvim_buf_get_name(item.bufnr)) .. ': ' .. item.text
-    end, vim.fn.getqflist())
-  ]])
-end
-
 it('shows the output of a loop that ended before Neovim began', function()
   local nvim = child.start(run_and_leave())
   nvim:command('Ralph output')
   nvim:wait([[vim.fn.search('■ done: DONE after 2 iterations', 'nw') > 0]])
   expect.contains(nvim:text(), '▌ iteration 1 of 3 · ok')
   assert(not nvim:text():find('No loop has run'), nvim:text())
-end)
-
-it('lists the files of a loop that ended before Neovim began', function()
-  local nvim = child.start(run_and_leave())
-  nvim:command('Ralph files')
-  nvim:wait([[vim.bo.buftype == 'quickfix']])
-  expect.equal(files_in(nvim), { 'work.txt: edit 2 times, last in iteration 2' })
-  expect.equal(
-    nvim:lua([[return vim.tbl_filter(function(one)
-    return one.name == 'RalphFileEdited'
-  end, seen)]]),
-    {}
-  )
 end)
 
 it('shows an interrupted loop in an output that is opened at the start', function()
@@ -70,20 +49,6 @@ it('keeps what was before when an interrupted loop is resumed', function()
   nvim:wait([[vim.fn.search('■ done: DONE after 3 iterations', 'nw') > 0]])
   local _, count = nvim:text():gsub('iteration 1 of 2', '')
   expect.equal(count, 1)
-  nvim:command('Ralph files')
-  nvim:wait([[vim.bo.buftype == 'quickfix']])
-  expect.equal(files_in(nvim), { 'work.txt: edit 3 times, last in iteration 3' })
-end)
-
-it('keeps the files of a loop that goes on after a limit', function()
-  local nvim = child.start({ ralph = { notify = 'never' } })
-  nvim:command([[Ralph start --completion-promise=DONE --max-iterations=1 'agent: promise 2']])
-  nvim:wait_event('RalphEnded', { stopReason = 'max_iterations' })
-  nvim:command('Ralph resume --max-iterations=2')
-  nvim:wait_event('RalphEnded', { stopReason = 'promise' })
-  nvim:command('Ralph files')
-  nvim:wait([[vim.bo.buftype == 'quickfix']])
-  expect.equal(files_in(nvim), { 'work.txt: edit 2 times, last in iteration 2' })
 end)
 
 it('brings the output back with a session of Neovim', function()
@@ -126,9 +91,6 @@ it('follows a loop that another Neovim drives', function()
   second:wait([[vim.fn.search('■ done: DONE after 3 iterations', 'nw') > 0]])
   local _, count = second:text():gsub('iteration 1 of 2', '')
   expect.equal(count, 1)
-  second:command('Ralph files')
-  second:wait([[vim.bo.buftype == 'quickfix']])
-  expect.equal(files_in(second), { 'work.txt: edit 3 times, last in iteration 3' })
 end)
 
 it('shows what a loop elsewhere said last, though its end is known before', function()

@@ -29,7 +29,7 @@ end
 ---@param prompt string
 ---@param choices { [1]: string, [2]: fun() }[]
 ---@param safe? string what the one that does nothing is called
-local function choose(prompt, choices, safe)
+function M.choose(prompt, choices, safe)
   vim.ui.select({ { safe or 'Leave it' }, unpack(choices) }, {
     prompt = prompt,
     kind = 'ralph',
@@ -48,7 +48,7 @@ end
 ---@param offers ralph.Command[]
 ---@param callback? ralph.Callback
 ---@param handle? table<string, fun(err: ralph.Error)>
-local function choices_of(folder, offers, callback, handle)
+function M.choices_of(folder, offers, callback, handle)
   return vim.tbl_map(function(offer)
     return {
       offer.title,
@@ -67,13 +67,13 @@ end
 ---@param handle? table<string, fun(err: ralph.Error)> its other errors
 function M.instead(folder, err, callback, handle)
   local question = err.data.question or err.message
-  choose(question, choices_of(folder, err.data.offers, callback, handle))
+  M.choose(question, M.choices_of(folder, err.data.offers, callback, handle))
 end
 
 --- A prompt was written and is about to be left.
 ---@param leave fun()
 function M.throw_away(leave)
-  choose('Throw the prompt away?', { { 'Throw it away', leave } }, 'Write on')
+  M.choose('Throw the prompt away?', { { 'Throw it away', leave } }, 'Write on')
 end
 
 ---@type table<string, true> folders whose loop is about to be resumed
@@ -83,7 +83,7 @@ local resuming = {}
 ---@param loop ralph.Loop
 function M.about(loop)
   local folder = wire.folder(loop)
-  local choices = choices_of(folder, loop.offers)
+  local choices = M.choices_of(folder, loop.offers)
   if loop.state == 'ended' and vim.list_contains(loop.can or {}, 'resume') then
     table.insert(choices, {
       'Go on with another limit',
@@ -98,7 +98,7 @@ function M.about(loop)
     })
   end
   local why = loop.error and (' (%s)'):format(loop.error) or ''
-  choose(('Ralph in %s: %s%s'):format(loop.title, loop.text, why), choices)
+  M.choose(('Ralph in %s: %s%s'):format(loop.title, loop.text, why), choices)
 end
 
 --- A loop was found that is over, and something can be done about it.
@@ -125,7 +125,7 @@ function M.offered(source, update)
   when_idle(function()
     local loop = require('ralph.status').by_id(source.loopId)
     if loop and loop.live then
-      choose('Ralph, ' .. update.text, choices_of(source.folder, update.offers))
+      M.choose('Ralph, ' .. update.text, M.choices_of(source.folder, update.offers))
     end
   end)
 end
@@ -162,7 +162,7 @@ function M.crashed(code, signal, loops)
   end
   local how = signal ~= 0 and ('signal %d'):format(signal) or ('exit code %d'):format(code)
   when_idle(function()
-    choose(('The Ralph sidecar stopped (%s); see :Ralph log.'):format(how), choices)
+    M.choose(('The Ralph sidecar stopped (%s); see :Ralph log.'):format(how), choices)
   end)
 end
 

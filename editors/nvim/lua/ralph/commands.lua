@@ -15,7 +15,7 @@ local M = {}
 
 ---@class ralph.Subcommand
 ---@field run fun(invocation: ralph.Invocation)
----@field complete? fun(lead: string): string[]
+---@field complete? fun(lead: string, before: string): string[] before: what stands between the name and lead
 
 --- What was typed, with the lines of the range behind it.
 ---@param invocation ralph.Invocation
@@ -173,6 +173,24 @@ local function complete_limits(lead)
   return complete_flag('limits-text', lead)
 end
 
+--- A subcommand about what the loop changed.
+---@param module string
+---@param name string of its function
+---@return ralph.Subcommand
+local function review(module, name)
+  return {
+    run = function(invocation)
+      local folder = config.folder()
+      local chosen = require('ralph.changes').parse(folder, invocation.rest)
+      require('ralph.' .. module)[name](folder, chosen, not invocation.bang)
+    end,
+    complete = function(lead, before)
+      local words = require('ralph.changes').complete(config.folder(), before, name == 'undo')
+      return beginning_with(lead, words)
+    end,
+  }
+end
+
 ---@type table<string, ralph.Subcommand>
 M.all = {
   start = {
@@ -224,11 +242,15 @@ M.all = {
       end)
     end,
   },
-  files = {
+  changes = review('changes', 'quickfix'),
+  diff = review('diff', 'open'),
+  undo = review('changes', 'undo'),
+  redo = {
     run = function()
-      require('ralph.files').quickfix(config.folder())
+      require('ralph.changes').redo(config.folder())
     end,
   },
+  keep = review('changes', 'keep'),
   state = { run = open_state },
   pi = {
     run = function()
@@ -314,12 +336,13 @@ end
 ---@param line string the whole command line
 ---@return string[]
 function M.complete(lead, line)
-  local name = line:match('%f[%a]R%a*!?%s+(%w+)!?%s') -- commands may be abbreviated
+  local name, rest = line:match('%f[%a]R%a*!?%s+(%w+)!?%s+(.*)$') -- commands may be abbreviated
   if not name then
     return beginning_with(lead, names())
   end
   local subcommand = M.all[name]
-  return subcommand and subcommand.complete and subcommand.complete(lead) or {}
+  return subcommand and subcommand.complete and subcommand.complete(lead, rest:sub(1, -#lead - 1))
+    or {}
 end
 
 return M

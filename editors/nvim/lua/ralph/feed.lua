@@ -67,8 +67,8 @@ local function handle(source, update, is_ours)
     events.fire('Started', source)
   end
   require('ralph.output').update(source, update)
-  require('ralph.files').update(source, update, is_ours)
   if is_ours then
+    require('ralph.files').update(source, update)
     tell(source, update)
   end
 end
@@ -135,7 +135,6 @@ local function reader_of(folder)
           if page.begins then
             source.iteration = nil
             require('ralph.output').reset(folder)
-            require('ralph.files').reset(folder)
           end
           source.loopId = loop_id
         end,

@@ -68,11 +68,17 @@ function M.output(folder)
   require('ralph.output').open(path_of(folder))
 end
 
---- The files that a folder's loop touched.
----@param folder? string
----@return ralph.TouchedFile[]
-function M.files(folder)
-  return require('ralph.files').list(path_of(folder))
+--- The text that a buffer's file had before the loop, or as the user kept it last:
+--- "" where there was no file. The callback gets nil for one that isn't text, or
+--- that no loop's snapshots have.
+---@param buf integer 0: the current one
+---@param callback fun(text: string?)
+function M.base(buf, callback)
+  local folder, changes = path_of(), require('ralph.changes')
+  local path = changes.relative(folder, vim.api.nvim_buf_get_name(buf))
+  changes.file(folder, { path = path }, function(_, text)
+    callback(text)
+  end)
 end
 
 --- How all loops stand, as the sidecar said last.

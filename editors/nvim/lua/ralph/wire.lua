@@ -21,6 +21,11 @@ M.commands = {
   status = 'ralph.loop.status',
   read = 'ralph.loop.read',
   history = 'ralph.loop.history',
+  changes = 'ralph.loop.changes',
+  file = 'ralph.loop.file',
+  undo = 'ralph.loop.undo',
+  redo = 'ralph.loop.redo',
+  keep = 'ralph.loop.keep',
   plan = 'ralph.plan',
   doctor = 'ralph.doctor',
 }

@@ -30,6 +30,7 @@ var scenarios = map[string]func(s *stream, n int) error{
 	"steps":   steps,
 	"flood":   flood,
 	"spaces":  spaces,
+	"shell":   shell,
 	"tour":    tour,
 }
 
@@ -117,6 +118,22 @@ func promise(s *stream, n int) error {
 	})
 	if iteration() >= n {
 		s.say("All is written.\n\n<promise>DONE</promise>")
+	} else {
+		s.say("More is to be done.")
+	}
+	return nil
+}
+
+// shell runs the folder's script for the iteration, 1.sh in the first, and
+// promises in the n-th.
+func shell(s *stream, n int) error {
+	script := fmt.Sprintf("%d.sh", iteration())
+	s.tool("bash", object{"command": "sh " + script}, func() string {
+		out, _ := exec.Command("sh", script).CombinedOutput()
+		return string(out)
+	})
+	if iteration() >= n {
+		s.say("<promise>DONE</promise>")
 	} else {
 		s.say("More is to be done.")
 	}

@@ -1,0 +1,299 @@
+--- What a loop changed: its places, undo, redo, keep. The sidecar knows all of it.
+local ask = require('ralph.ask')
+local client = require('ralph.client')
+local files = require('ralph.files')
+local loops = require('ralph.loops')
+local notify = require('ralph.notify')
+local wire = require('ralph.wire')
+
+local M = {}
+
+---@class ralph.Changed
+---@field path string relative to the folder, with slashes
+---@field uri string
+---@field from? string its path before
+---@field status 'added'|'modified'|'deleted'|'renamed'|'mode'
+---@field text string
+---@field kept? boolean
+---@field places { line: integer, text: string }[] where it changed, if that was asked for
+
+---@class ralph.Changes: ralph.Said
+---@field loopId string
+---@field more? boolean there are more files
+---@field files ralph.Changed[]
+---@field iterations { iteration: integer, text: string }[]
+
+---@class ralph.Chosen
+---@field since boolean
+---@field iteration? integer
+---@field path? string relative to the folder
+
+--- The path of a file as the sidecar has it; one outside of the folder stays
+--- absolute, which the sidecar refuses.
+---@param folder string
+---@param path string absolute
+---@return string
+function M.relative(folder, path)
+  local real = vim.fs.joinpath(
+    vim.uv.fs_realpath(vim.fs.dirname(path)) or vim.fs.dirname(path),
+    vim.fs.basename(path)
+  )
+  for _, root in ipairs({ vim.uv.fs_realpath(folder) or folder, folder }) do
+    for _, name in ipairs({ real, path }) do
+      if vim.startswith(name, root .. '/') then
+        return name:sub(#root + 2)
+      end
+    end
+  end
+  return path
+end
+
+--- Reads "[since] [n] [path]". A path begins at the loop's folder; % is the
+--- current file, as in other commands.
+---@param folder string
+---@param rest string
+---@return ralph.Chosen
+function M.parse(folder, rest)
+  local chosen = { since = false }
+  local word, behind = (rest .. ' '):match('^(since)%s+(.*)$')
+  if word then
+    chosen.since, rest = true, vim.trim(behind)
+  end
+  local number, path = (rest .. ' '):match('^(%d+)%s+(.-)%s*$')
+  chosen.iteration = tonumber(number)
+  path = number and path or rest
+  if path:find('^[%%#]') then
+    path = vim.fn.expand(path .. ':p')
+  end
+  if path:find('^/') or path:find('^%a:[/\\]') then
+    path = M.relative(folder, vim.fs.normalize(path, { expand_env = false }))
+  end
+  chosen.path = path ~= '' and path or nil
+  return chosen
+end
+
+--- Asks the sidecar, and shows what went wrong.
+---@param folder string
+---@param command string
+---@param argument table
+---@param callback fun(result: table)
+function M.request(folder, command, argument, callback)
+  argument.folder = vim.uri_from_fname(folder)
+  client.execute(folder, command, argument, function(err, result)
+    if err then
+      return notify.error(err.message)
+    end
+    callback(result)
+  end)
+end
+
+--- Asks for what changed, page by page.
+---@param folder string
+---@param argument table of ralph.loop.changes
+---@param callback fun(result: ralph.Changes)
+---@param before? ralph.Changed[] what is known already
+function M.list(folder, argument, callback, before)
+  M.request(folder, wire.commands.changes, argument, function(result)
+    result.files = vim.list_extend(before or {}, result.files)
+    if not result.more then
+      return callback(result)
+    end
+    argument.after = result.files[#result.files].path
+    M.list(folder, argument, callback, result.files)
+  end)
+end
+
+---@param title string
+---@param items table[]
+local function quickfix(title, items)
+  vim.fn.setqflist({}, ' ', { title = title, items = items })
+  vim.cmd('botright copen')
+end
+
+--- Fills the quickfix list with the places that the loop changed, and opens it.
+---@param folder string
+---@param chosen ralph.Chosen without an iteration: all of them
+function M.quickfix(folder, chosen)
+  local iteration = chosen.iteration
+  local argument = {
+    from = iteration and iteration - 1,
+    to = iteration,
+    paths = chosen.path and { chosen.path },
+    places = true,
+  }
+  M.list(folder, argument, function(result)
+    local items = {}
+    for _, file in ipairs(result.files) do
+      for _, place in ipairs(file.places) do
+        table.insert(items, {
+          filename = vim.uri_to_fname(file.uri),
+          lnum = place.line,
+          text = (file.kept and '✓ ' or '') .. place.text,
+        })
+      end
+    end
+    if #items == 0 then
+      return notify.info(result.text)
+    end
+    local which = iteration and (', iteration %d'):format(iteration) or ''
+    quickfix(('Ralph %s%s: %s'):format(result.loopId, which, result.text), items)
+  end)
+end
+
+--- The buffers of files that aren't saved.
+---@param folder string
+---@param paths string[]
+---@return integer[]
+local function unsaved(folder, paths)
+  return vim.tbl_filter(function(buf)
+    return vim.bo[buf].modified
+      and vim.bo[buf].buftype == ''
+      and vim.list_contains(paths, M.relative(folder, vim.api.nvim_buf_get_name(buf)))
+  end, vim.api.nvim_list_bufs())
+end
+
+---@param buffers integer[]
+---@param callback fun()
+local function write(buffers, callback)
+  for _, buf in ipairs(buffers) do
+    local ok, problem = pcall(vim.api.nvim_buf_call, buf, vim.cmd.write)
+    if not ok then
+      return notify.error(tostring(problem))
+    end
+  end
+  callback()
+end
+
+--- Shows what became of an undo or a redo: what stays as it is, and why.
+---@param folder string
+---@param result? { refused: table[] }
+local function show_outcome(folder, result)
+  files.check_all(folder)
+  local items, offers = {}, {}
+  for _, refused in ipairs(result and result.refused or {}) do
+    local path = vim.fs.joinpath(folder, refused.path)
+    table.insert(items, { filename = path, lnum = 1, text = refused.reason })
+    for _, offer in ipairs(refused.offers or {}) do
+      offer.title = ('%s: %s'):format(refused.path, offer.title)
+      table.insert(offers, offer)
+    end
+  end
+  if #items > 0 then
+    quickfix('Ralph: left as it is', items)
+  end
+  if #offers > 0 then
+    local choices = ask.choices_of(folder, offers, function(_, merged)
+      show_outcome(folder, merged)
+    end)
+    ask.choose('Ralph: ' .. result.text, choices)
+  end
+end
+
+--- Does what a dry run told of, when nothing that isn't saved is in the way and
+--- the user has said so.
+---@param folder string
+---@param command string
+---@param argument table
+---@param verb? string nil: the user isn't asked
+local function confirm(folder, command, argument, verb)
+  local dry = vim.tbl_extend('force', argument, { dryRun = true })
+  M.request(folder, command, dry, function(result)
+    if #result.undone == 0 then
+      notify.info(result.text)
+      return show_outcome(folder, result)
+    end
+    local buffers = unsaved(folder, result.undone)
+    if #buffers > 0 then
+      local names = vim.tbl_map(function(buf)
+        return M.relative(folder, vim.api.nvim_buf_get_name(buf))
+      end, buffers)
+      local prompt = 'Ralph: changes that are not saved are in the way: '
+      local function write_and_go_on()
+        write(buffers, function()
+          confirm(folder, command, argument, verb)
+        end)
+      end
+      return ask.choose(
+        prompt .. table.concat(names, ', '),
+        { { 'Write and go on', write_and_go_on } }
+      )
+    end
+    local function go_on()
+      loops.run(folder, command, vim.deepcopy(argument), function(_, done)
+        show_outcome(folder, done)
+      end)
+    end
+    if not verb then
+      return go_on()
+    end
+    ask.choose('Ralph: ' .. result.text, { { verb, go_on } })
+  end)
+end
+
+--- Takes back what an iteration changed, or all since one, or the whole loop.
+---@param folder string
+---@param chosen ralph.Chosen
+function M.undo(folder, chosen)
+  local is_one = chosen.iteration and not chosen.since
+  confirm(folder, wire.commands.undo, {
+    iteration = is_one and chosen.iteration or nil,
+    since = not is_one and (chosen.iteration or 1) or nil,
+    paths = chosen.path and { chosen.path },
+  }, 'Undo')
+end
+
+--- Takes the last undo back.
+---@param folder string
+function M.redo(folder)
+  confirm(folder, wire.commands.redo, {})
+end
+
+--- Marks what changed as reviewed, or takes the mark away.
+---@param folder string
+---@param chosen ralph.Chosen
+---@param kept boolean
+function M.keep(folder, chosen, kept)
+  loops.run(folder, wire.commands.keep, {
+    iteration = chosen.iteration,
+    paths = chosen.path and { chosen.path },
+    kept = kept,
+  })
+end
+
+---@param folder string
+---@param argument { path: string, iteration?: integer }
+---@param callback fun(err: ralph.Error?, text: string?) nil: it isn't text
+function M.file(folder, argument, callback)
+  argument.folder = vim.uri_from_fname(folder)
+  client.execute(folder, wire.commands.file, argument, function(err, result)
+    callback(err, result and (result.text or result.absent and '') or nil)
+  end)
+end
+
+--- What can stand behind the name of a command about changes.
+---@param folder string
+---@param before string what stands there already
+---@param with_since boolean
+---@return string[]
+function M.complete(folder, before, with_since)
+  local answer
+  local argument = { folder = vim.uri_from_fname(folder) }
+  client.execute(folder, wire.commands.changes, argument, function(_, result)
+    answer = result or { files = {}, iterations = {} }
+  end)
+  vim.wait(2000, function()
+    return answer ~= nil
+  end, 10)
+  local words = with_since and before == '' and { 'since' } or {}
+  if answer and not before:find('%d') then
+    for _, one in ipairs(answer.iterations) do
+      table.insert(words, tostring(one.iteration))
+    end
+  end
+  for _, file in ipairs(answer and answer.files or {}) do
+    table.insert(words, file.path)
+  end
+  return words
+end
+
+return M

@@ -1,0 +1,374 @@
+local child = require('child')
+local expect = require('expect')
+local it = _G.it
+
+local ten = '1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n'
+
+local function git(dir, ...)
+  local identity = { '-c', 'user.name=ann', '-c', 'user.email=ann@localhost' }
+  local command = vim.list_extend(vim.list_extend({ 'git' }, identity), { ... })
+  local done = vim.system(command, { cwd = dir, env = { HOME = dir } }):wait()
+  assert(done.code == 0, done.stderr)
+end
+
+--- A repository with files, and scripts for the iterations of an agent.
+local function repository(files, ...)
+  local dir = child.folder()
+  for name, text in pairs(files) do
+    vim.fn.mkdir(vim.fs.dirname(dir .. '/' .. name), 'p')
+    child.write(dir .. '/' .. name, text)
+  end
+  for index, script in ipairs({ ... }) do
+    child.write(('%s/%d.sh'):format(dir, index), script)
+  end
+  git(dir, 'init', '-q', '--template=')
+  git(dir, 'add', '-A')
+  git(dir, 'commit', '-q', '-m', 'first')
+  return dir
+end
+
+--- A Neovim in it, after a loop that ran the scripts.
+local function after_loop(files, ...)
+  local nvim = child.start({ dir = repository(files, ...) })
+  local count = select('#', ...)
+  nvim:command(("Ralph start --completion-promise=DONE 'agent: shell %d'"):format(count))
+  nvim:wait_event('RalphEnded', { stopReason = 'promise', iterations = count })
+  return nvim
+end
+
+--- A Neovim that is started anew where another one was left.
+local function anew(nvim)
+  nvim:quit()
+  return child.start({ dir = nvim.dir, home = nvim.home })
+end
+
+--- Waits for the quickfix list: its title, and its places as "name:line text".
+local function places(nvim, title)
+  nvim:wait(
+    "vim.bo.buftype == 'quickfix' and vim.fn.getqflist({ title = 1 }).title:find(want)",
+    title or '^Ralph ralph%-'
+  )
+  return nvim:lua(
+    [[
+      local root, items = ... .. '/', vim.fn.getqflist()
+      vim.fn.setqflist({}, 'f') -- the next one is told from this one
+      return vim.tbl_map(function(item)
+        local name = vim.api.nvim_buf_get_name(item.bufnr):sub(#root + 1)
+        return ('%s:%d %s'):format(name, item.lnum, item.text)
+      end, items)
+    ]],
+    nvim.dir
+  )
+end
+
+local function lines_of(nvim, name)
+  return nvim:lua('return vim.api.nvim_buf_get_lines(vim.fn.bufnr(...), 0, -1, false)', name)
+end
+
+it('lists the places that a loop changed, whoever wrote them', function()
+  local nvim = after_loop(
+    {
+      ['a.txt'] = ten,
+      ['src/my b.txt'] = ten,
+      ['gone.txt'] = 'x\n',
+      ['old.txt'] = ten,
+      bin = '\0\1',
+    },
+    [[
+      sed -i -e 's/^2$/two/' -e '/^8$/d' a.txt
+      rm gone.txt; mv old.txt new.txt; printf '\0\2' >bin
+    ]],
+    [[ sed -i '1i zero' a.txt; echo eleven >>"src/my b.txt"; git add -A ]]
+  )
+  nvim:command('Ralph changes')
+  expect.equal(places(nvim), {
+    'a.txt:1 +1 -0 zero',
+    'a.txt:3 +1 -1 two',
+    'a.txt:8 +0 -1 8',
+    'bin:1 binary',
+    'gone.txt:1 deleted +0 -1',
+    'new.txt:1 renamed from old.txt',
+    'src/my b.txt:11 +1 -0 eleven',
+  })
+  nvim:command('Ralph changes 1') -- lines as they are now
+  local first = places(nvim, 'iteration 1')
+  expect.equal({ first[1], first[2] }, { 'a.txt:3 +1 -1 two', 'a.txt:8 +0 -1 8' })
+  nvim:command('Ralph changes src')
+  expect.equal(places(nvim), { 'src/my b.txt:11 +1 -0 eleven' })
+end)
+
+it('lists them after a restart, and of a loop that another Neovim drives', function()
+  local first = after_loop({ ['a.txt'] = ten }, [[ sed -i 's/^5$/five/' a.txt ]])
+  local second = child.start({ dir = first.dir, home = first.home })
+  second:command('Ralph changes')
+  expect.equal(places(second), { 'a.txt:5 +1 -1 five' })
+  local third = anew(first)
+  third:command('Ralph changes')
+  expect.equal(places(third), { 'a.txt:5 +1 -1 five' })
+end)
+
+it('says why there is nothing to show', function()
+  local nvim = child.start()
+  nvim:command('Ralph changes')
+  nvim:wait_note('no snapshots')
+  nvim:command('Ralph diff 1 a.txt')
+  nvim:command('Ralph undo')
+  nvim:wait('#notes == 3')
+end)
+
+it('completes iterations and files that changed', function()
+  local nvim =
+    after_loop({ ['a.txt'] = ten }, 'true', [[ echo x >a.txt ]], [[ mkdir new; echo x >new/b ]])
+  local function complete(line)
+    return nvim:lua([[return vim.fn.getcompletion(..., 'cmdline')]], line)
+  end
+  expect.equal(complete('Ralph changes '), { '2', '3', 'a.txt', 'new/b' })
+  expect.equal(complete('Ralph diff 3 '), { 'a.txt', 'new/b' })
+  expect.equal(complete('Ralph undo '), { 'since', '2', '3', 'a.txt', 'new/b' })
+  expect.equal(complete('Ralph undo since n'), { 'new/b' })
+  nvim:command('edit a.txt')
+  nvim:type(':Ralph changes 3 n<Tab><CR>')
+  expect.equal(places(nvim, 'iteration 3'), { 'new/b:1 +1 -0 x' })
+end)
+
+local function windows(nvim)
+  return nvim:lua([[
+    return vim.tbl_map(function(win)
+      local buf = vim.api.nvim_win_get_buf(win)
+      return vim.fs.basename(vim.api.nvim_buf_get_name(buf)) .. (vim.wo[win].diff and ' diff' or '')
+    end, vim.api.nvim_tabpage_list_wins(0))
+  ]])
+end
+
+--- The options that are set for the current window and buffer.
+local function options(nvim)
+  return nvim:lua('return vim.api.nvim_exec2("setlocal", { output = true }).output')
+end
+
+it('compares a file with the time before the loop, and takes a hunk back', function()
+  local nvim = after_loop(
+    { ['a.lua'] = ten },
+    [[ sed -i 's/^2$/two/' a.lua ]],
+    [[ sed -i 's/^9$/nine/' a.lua ]]
+  )
+  nvim:command('edit a.lua')
+  nvim:lua([[
+    vim.wo[0][0].wrap, vim.wo[0][0].foldcolumn = false, '3'
+  ]])
+  local before = options(nvim)
+  nvim:command('Ralph diff')
+  nvim:wait('vim.wo.diff')
+  expect.equal(windows(nvim), { 'a.lua diff', 'a.lua diff' })
+  expect.equal(
+    nvim:lua([[
+      local base = vim.api.nvim_win_get_buf(vim.api.nvim_tabpage_list_wins(0)[1])
+      return { vim.bo[base].filetype, vim.bo[base].modifiable, vim.bo[base].buftype, vim.bo.buftype }
+    ]]),
+    { 'lua', false, 'nofile', '' }
+  )
+  expect.matches(
+    nvim:lua('return vim.api.nvim_buf_get_name(vim.fn.winbufnr(1))'),
+    '^ralph%-base://ralph%-%w+/base/a%.lua$'
+  )
+  nvim:command('2')
+  nvim:command('normal! do') -- the agent's second line goes
+  expect.equal({ lines_of(nvim, 'a.lua$')[2], lines_of(nvim, 'a.lua$')[9] }, { '2', 'nine' })
+  nvim:command('write')
+  nvim:command('Ralph diff 2') -- the ninth line only
+  nvim:wait([[vim.api.nvim_buf_get_name(vim.fn.winbufnr(1)):find('/2/a.lua')]])
+  expect.equal(windows(nvim), { 'a.lua diff', 'a.lua diff' })
+  expect.equal(lines_of(nvim, '/2/a.lua')[2], 'two')
+  nvim:command('wincmd h')
+  nvim:command('9')
+  nvim:command('normal! dp')
+  expect.equal(lines_of(nvim, nvim.dir .. '/a.lua')[9], '9')
+  nvim:command('quit')
+  nvim:command('write')
+  expect.equal(windows(nvim), { 'a.lua' })
+  expect.equal(options(nvim), before)
+  expect.equal(nvim:lua('return #vim.api.nvim_list_bufs()'), 1)
+end)
+
+it('closes the other side of a diff with the file', function()
+  local nvim = after_loop({ ['a.txt'] = ten }, [[ echo x >a.txt ]])
+  nvim:command('edit a.txt')
+  nvim:command('split')
+  nvim:command('Ralph diff')
+  nvim:wait('vim.wo.diff')
+  nvim:command('quit')
+  nvim:wait('#vim.api.nvim_tabpage_list_wins(0) == 1')
+  expect.equal(windows(nvim), { 'a.txt' })
+end)
+
+it('ends a diff when its window shows another file', function()
+  local nvim = after_loop({ ['a.txt'] = ten, ['b.txt'] = ten }, [[ echo x >a.txt ]])
+  nvim:command('edit a.txt')
+  local before = options(nvim)
+  nvim:command('Ralph diff')
+  nvim:wait('vim.wo.diff')
+  nvim:command('edit b.txt')
+  nvim:wait('#vim.api.nvim_tabpage_list_wins(0) == 1')
+  expect.equal(windows(nvim), { 'b.txt' })
+  nvim:command('edit a.txt')
+  expect.equal(options(nvim), before)
+end)
+
+it('compares files that were added, deleted and renamed', function()
+  local nvim = after_loop(
+    { ['gone.txt'] = 'x\n', ['old.txt'] = ten, bin = '\0\1' },
+    [[ echo new >added.txt; rm gone.txt; mv old.txt new.txt; printf '\0\2' >bin ]]
+  )
+  local function sides(name)
+    nvim:command('Ralph diff ' .. name)
+    nvim:wait([[vim.fn.bufname(vim.fn.winbufnr(1)):find('ralph%-base.*' .. want)]], name)
+    return nvim:lua([[
+      return vim.tbl_map(function(win)
+        return table.concat(vim.api.nvim_buf_get_lines(vim.api.nvim_win_get_buf(win), 0, -1, false), ' ')
+      end, vim.api.nvim_tabpage_list_wins(0))
+    ]])
+  end
+  expect.equal(sides('added.txt'), { '', 'new' })
+  expect.equal(sides('gone.txt'), { 'x', '' })
+  nvim:command('normal! do')
+  nvim:command('write')
+  expect.equal(child.read(nvim.dir .. '/gone.txt'), 'x\n')
+  expect.equal(sides('new.txt'), { '1 2 3 4 5 6 7 8 9 10', '1 2 3 4 5 6 7 8 9 10' })
+  nvim:command('Ralph diff bin')
+  nvim:wait_note('bin')
+  nvim:command('enew')
+  nvim:command('Ralph diff ../x')
+  nvim:wait_note("is not in the loop's folder")
+  nvim:command('Ralph diff')
+  nvim:wait_note(':Ralph diff %[n%] FILE')
+end)
+
+it('undoes an iteration, all since one, and the loop, and redoes that', function()
+  local nvim = after_loop(
+    { ['a.txt'] = ten },
+    [[ sed -i 's/^2$/two/' a.txt ]],
+    [[ sed -i 's/^5$/five/' a.txt; echo x >new.txt ]],
+    [[ sed -i 's/^9$/nine/' a.txt ]]
+  )
+  local function has(want)
+    nvim:wait(
+      'table.concat(vim.api.nvim_buf_get_lines(vim.fn.bufnr("a.txt$"), 0, -1, false), " ") == want',
+      want
+    )
+    expect.equal(child.read(nvim.dir .. '/a.txt'), want:gsub(' ', '\n') .. '\n')
+  end
+  nvim:command('edit a.txt')
+  nvim:answer('would be', 'Undo')
+  nvim:command('Ralph undo 2')
+  has('1 two 3 4 5 6 7 8 nine 10')
+  expect.equal(vim.uv.fs_stat(nvim.dir .. '/new.txt'), nil)
+  nvim:command('Ralph redo')
+  has('1 two 3 4 five 6 7 8 nine 10')
+  nvim:answer('would be', 'Undo')
+  nvim:command('Ralph undo since 2 a.txt')
+  has('1 two 3 4 5 6 7 8 9 10')
+  assert(vim.uv.fs_stat(nvim.dir .. '/new.txt'))
+  nvim:answer('would be', 'Undo')
+  nvim:command('Ralph undo')
+  has('1 2 3 4 5 6 7 8 9 10')
+  nvim:wait_note('undone: 1 file')
+  expect.equal(nvim:lua('return asked[1].labels'), { 'Leave it', 'Undo' })
+end)
+
+it('undoes nothing that the user has not said yes to', function()
+  local nvim = after_loop({ ['a.txt'] = ten }, [[ echo x >a.txt ]])
+  nvim:answer('would be', 'Leave it')
+  nvim:command('Ralph undo')
+  nvim:wait('#asked == 1')
+  nvim:command('Ralph undo 1') -- a later answer: the first was heard
+  nvim:wait('#asked == 2')
+  expect.equal(child.read(nvim.dir .. '/a.txt'), 'x\n')
+end)
+
+it('leaves text alone that is not saved', function()
+  local nvim = after_loop({ ['a.txt'] = ten, ['b.txt'] = ten }, [[ sed -i 's/^2$/two/' a.txt ]])
+  nvim:command('edit b.txt')
+  nvim:lua([[vim.api.nvim_buf_set_lines(0, 0, 1, false, { 'mine' })]]) -- not in the way
+  nvim:command('hide edit a.txt')
+  nvim:lua([[vim.api.nvim_buf_set_lines(0, 8, 9, false, { 'mine' })]])
+  nvim:command('Ralph undo')
+  nvim:wait('#asked == 1')
+  expect.matches(nvim:lua('return asked[1].prompt'), 'not saved.*: a%.txt$')
+  expect.equal(nvim:lua('return asked[1].labels'), { 'Leave it', 'Write and go on' })
+  expect.equal(lines_of(nvim, 'a.txt$')[9], 'mine')
+  expect.equal(child.read(nvim.dir .. '/a.txt'), ten:gsub('2', 'two', 1))
+  nvim:answer('not saved', 'Write and go on')
+  nvim:answer('would be', 'Undo')
+  nvim:command('Ralph undo')
+  nvim:wait([[vim.fn.getline(2) == '2']])
+  expect.equal(lines_of(nvim, 'a.txt$')[9], 'mine') -- written, and merged
+  expect.equal(lines_of(nvim, 'b.txt$')[1], 'mine')
+  nvim:lua([[vim.api.nvim_buf_set_lines(0, 7, 8, false, { 'mine as well' })]])
+  nvim:answer('not saved', 'Leave it')
+  nvim:command('Ralph redo')
+  nvim:wait('#asked == 4')
+  expect.equal(vim.fn.readfile(nvim.dir .. '/a.txt')[2], '2')
+end)
+
+it('lists what an undo left as it is, and why', function()
+  local nvim = after_loop({ ['a.txt'] = ten, ['b.txt'] = ten }, [[ echo x >a.txt; echo y >b.txt ]])
+  child.write(nvim.dir .. '/a.txt', 'mine\n')
+  nvim:answer('would be', 'Undo')
+  nvim:command('Ralph undo 1')
+  expect.equal(places(nvim, 'left as it is'), { 'a.txt:1 it was changed since in the same place' })
+  expect.equal(child.read(nvim.dir .. '/b.txt'), ten)
+end)
+
+it('offers to pause an agent that is at work before an undo', function()
+  local dir = repository(
+    { ['a.txt'] = ten },
+    [[ echo x >a.txt ]],
+    [[ while [ -e hold ]; do sleep 0.02; done ]]
+  )
+  child.write(dir .. '/hold', '')
+  local nvim = child.start({ dir = dir })
+  nvim:command("Ralph start --completion-promise=DONE 'agent: shell 2'")
+  nvim:wait_event('RalphTool', { status = 'in_progress', iteration = 2 })
+  nvim:answer('would be', 'Undo')
+  nvim:answer('at work', 'Pause the Loop')
+  nvim:command('Ralph undo 1')
+  nvim:wait([[require('ralph').status().loops[1].state == 'paused' or #asked == 2]])
+  expect.equal(nvim:lua('return asked[2].labels'), { 'Leave it', 'Pause the Loop' })
+  vim.uv.fs_unlink(dir .. '/hold')
+  nvim:wait_event('RalphEnded', { stopReason = 'promise' })
+end)
+
+it('keeps what was reviewed, beyond a restart', function()
+  local nvim = after_loop(
+    { ['a.txt'] = ten, ['b.txt'] = ten },
+    [[ echo x >a.txt; echo y >b.txt ]],
+    [[ echo z >>b.txt ]]
+  )
+  for _, which in ipairs({ 'a.txt', '1 b.txt' }) do
+    nvim:lua('notes = {}')
+    nvim:command('Ralph keep ' .. which)
+    nvim:wait_note('1 file kept')
+  end
+  nvim = anew(nvim)
+  nvim:command('Ralph changes')
+  expect.equal(places(nvim), { 'a.txt:1 ✓ +1 -10 x', 'b.txt:1 +2 -10 y' })
+  nvim:command('Ralph diff b.txt')
+  nvim:wait('vim.wo.diff')
+  expect.equal(lines_of(nvim, 'ralph-base'), { 'y' })
+  nvim:command('Ralph keep! a.txt')
+  nvim:wait_note('1 file to review again')
+end)
+
+it('has a base for plugins that show signs', function()
+  local nvim = after_loop({ ['a.txt'] = ten }, [[ echo x >a.txt; echo y >new.txt ]])
+  local function base(name)
+    nvim:command('edit ' .. name)
+    nvim:lua([[
+      _G.got = nil
+      require('ralph').base(0, function(text) _G.got = { text } end)
+    ]])
+    return nvim:wait('got')[1]
+  end
+  expect.equal(base('a.txt'), ten)
+  expect.equal(base('new.txt'), '')
+  expect.equal(base('/elsewhere.txt'), nil)
+end)
