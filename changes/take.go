@@ -35,6 +35,8 @@ type Summary struct {
 type Taken struct {
 	Summary          // since the last snapshot
 	Notes   []string // what isn't in it and why: "big.bin (5.1 GB)"
+
+	again bool // something failed that may not fail another time
 }
 
 // tip is the last snapshot.
@@ -85,7 +87,9 @@ func (s *Store) take(ctx context.Context, next step) (Taken, error) {
 		return taken, err
 	}
 	now.tip = made
-	s.seen = now
+	if s.seen = now; taken.again {
+		s.seen = stamp{}
+	}
 	return taken, nil
 }
 
@@ -115,7 +119,7 @@ func (s *Store) takeWithGit(ctx context.Context, last tip, next step) (taken Tak
 	if err := s.updateIndex(ctx, &seen); err != nil {
 		return taken, last, err
 	}
-	taken.Notes = seen.notes
+	taken.Notes, taken.again = seen.notes, seen.again
 	made.tree, err = s.git.text(ctx, nil, "write-tree", "--missing-ok")
 	if err == nil && made.tree == last.tree {
 		os.Remove(begun)
@@ -227,6 +231,7 @@ type candidates struct {
 	paths  []string // in the work tree, as git has them
 	beyond []string // those that only a link leads to by now: they are gone
 	notes  []string // of what is left out
+	again  bool     // some of that failed
 	bytes  int64
 
 	real map[string]bool // folders that no link leads to
@@ -352,6 +357,7 @@ func (s *Store) sift(ctx context.Context, c *candidates, paths []string, most in
 	}
 	if len(paths) == 1 {
 		c.leaveOut(s, paths[0], err.Error())
+		c.again = true
 		return nil
 	}
 	half := len(paths) / 2
