@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -16,11 +17,12 @@ import (
 // git status and git add wouldn't run: no hook, no monitor of files, no signing,
 // no cleaning up, no network, no question.
 type git struct {
-	program string
-	dir     string   // where it works
-	env     []string // beside the cleaned environment
-	lock    *os.File // held by what it starts, too
-	most    int      // bytes that it may print; 0: any number
+	program  string
+	dir      string   // where it works
+	settings []string // beside those of always
+	env      []string // beside the cleaned environment
+	lock     *os.File // held by what it starts, too
+	most     int      // bytes that it may print; 0: any number
 }
 
 // always are settings that win over those of the user and of the repository.
@@ -119,7 +121,7 @@ func (g git) run(ctx context.Context, stdin []byte, args ...string) ([]byte, err
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	line := make([]string, 0, 2*len(always)+len(args))
-	for _, setting := range always {
+	for _, setting := range slices.Concat(always, g.settings) {
 		line = append(line, "-c", setting)
 	}
 	cmd := exec.CommandContext(ctx, g.program, append(line, args...)...)
@@ -152,6 +154,15 @@ func (g git) run(ctx context.Context, stdin []byte, args ...string) ([]byte, err
 func (g git) text(ctx context.Context, stdin []byte, args ...string) (string, error) {
 	out, err := g.run(ctx, stdin, args...)
 	return strings.TrimSuffix(string(out), "\n"), err
+}
+
+// packsObjects says whether git's update-index puts files over a size into one
+// pack. Before 2.37 it made a pack for each.
+func (g git) packsObjects(ctx context.Context) bool {
+	text, err := g.text(ctx, nil, "version")
+	var major, minor int
+	_, scanErr := fmt.Sscanf(text, "git version %d.%d", &major, &minor)
+	return err == nil && scanErr == nil && (major > 2 || major == 2 && minor >= 37)
 }
 
 // exitCode is that of the git which an error of run's is about; -1 for none.

@@ -338,11 +338,19 @@ func (s *Store) updateIndex(ctx context.Context, c *candidates) error {
 	return s.sift(ctx, c, c.paths, len(c.notes)+maxSifted)
 }
 
+// many is from how many files on their objects are put into one file: to make so
+// many files takes longest.
+const many = 1000
+
 func (s *Store) addToIndex(ctx context.Context, paths []string) error {
 	if len(paths) == 0 {
 		return nil
 	}
-	_, err := s.git.run(ctx, []byte(strings.Join(paths, "\x00")+"\x00"), "update-index", "-z", "--add", "--remove", "--replace", "--stdin")
+	g := s.git
+	if len(paths) >= many && g.packsObjects(ctx) {
+		g.settings = []string{"core.bigFileThreshold=1"}
+	}
+	_, err := g.run(ctx, []byte(strings.Join(paths, "\x00")+"\x00"), "update-index", "-z", "--add", "--remove", "--replace", "--stdin")
 	return err
 }
 
