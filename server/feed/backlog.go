@@ -272,7 +272,7 @@ func (b *backlog) shed() {
 			if dropped > 0 {
 				b.dropped += dropped
 				if lighter.gone() {
-					lighter = pending{sign: signGap}
+					lighter = pending{sign: signGap, iteration: p.iteration}
 				}
 				b.replace(p, lighter)
 			}

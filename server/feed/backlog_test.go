@@ -39,6 +39,9 @@ func neverRead(t *testing.T, events, tools int) {
 	if queued := f.backlog.queued(); queued > maxBacklog+minShed {
 		t.Errorf("%d KiB wait in the queue", queued>>10)
 	}
+	if blocks := len(f.backlog.attic.blocks); blocks > 10*iterations {
+		t.Errorf("%d blocks were deflated, each by itself", blocks)
+	}
 	f.mu.Unlock()
 	f.Close()
 	close(unstuck)
