@@ -28,6 +28,6 @@ func TestHelpIsNarrow(t *testing.T) {
 		}
 	}
 	root := newRoot()
-	root.InitDefaultCompletionCmd()
+	addCommands(root)
 	look(nil, root)
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -22,9 +23,8 @@ func execute(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	errs := newFence(stderr)
 	root.SetOut(out)
 	root.SetErr(errs)
-	root.InitDefaultCompletionCmd() // it takes the output that is set by now
-	if completion, _, err := root.Find([]string{"completion"}); err == nil {
-		ofCommands(completion)
+	if slices.ContainsFunc(args, func(arg string) bool { return !strings.HasPrefix(arg, "-") }) { // an editor names none, and waits
+		addCommands(root)
 	}
 	err := out.judge(root.Execute())
 	var exit *exitError
@@ -58,11 +58,6 @@ func newRoot() *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", helpWidth)))
 	serve.addFlags(root)
-	root.AddCommand(
-		newRun(), newDemo(), newStatus(), newWatch(), newCancel(), newPause(), newResume(), newSteer(), newUpdate(), newTrust(), newPlan(),
-		newChanges(), newUndo(), newRedo(), newDecode(), newHistory(), newDoctor(), newVersion(), newStartText(), newLimitsText(), newDemoAgent(), newDemoCheck(),
-	)
-	root.SetHelpCommand(newHelp())
 	general := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
 		if cmd == root {
@@ -72,6 +67,18 @@ func newRoot() *cobra.Command {
 		general(cmd, args)
 	})
 	return root
+}
+
+func addCommands(root *cobra.Command) {
+	root.AddCommand(
+		newRun(), newDemo(), newStatus(), newWatch(), newCancel(), newPause(), newResume(), newSteer(), newUpdate(), newTrust(), newPlan(),
+		newChanges(), newUndo(), newRedo(), newDecode(), newHistory(), newDoctor(), newVersion(), newStartText(), newLimitsText(), newDemoAgent(), newDemoCheck(),
+	)
+	root.SetHelpCommand(newHelp())
+	root.InitDefaultCompletionCmd() // it takes the output that is set by now
+	if completion, _, err := root.Find([]string{"completion"}); err == nil {
+		ofCommands(completion)
+	}
 }
 
 // noUnknownCommand refuses words that are none of cmd's commands, with those
