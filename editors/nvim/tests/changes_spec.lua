@@ -213,6 +213,16 @@ it('ends a diff when its window shows another file', function()
   expect.equal(options(nvim), before)
 end)
 
+it('leaves the quickfix window alone', function()
+  local nvim = after_loop({ ['a.txt'] = ten, ['b.txt'] = ten }, [[ echo x >a.txt; echo y >b.txt ]])
+  nvim:command('edit b.txt')
+  nvim:command('Ralph changes')
+  nvim:wait([[vim.bo.buftype == 'quickfix']])
+  nvim:command('Ralph diff a.txt')
+  nvim:wait('vim.wo.diff')
+  expect.equal(windows(nvim), { 'a.txt diff', 'a.txt diff', '' })
+end)
+
 it('compares files that were added, deleted and renamed', function()
   local nvim = after_loop(
     { ['gone.txt'] = 'x\n', ['old.txt'] = ten, bin = '\0\1' },

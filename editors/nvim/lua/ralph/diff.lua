@@ -17,13 +17,19 @@ end
 ---@param path string absolute
 ---@return boolean
 local function go_to(path)
-  local buf = vim.fn.bufadd(path)
-  local win = vim.fn.bufwinid(buf)
+  local win = vim.fn.bufwinid(vim.fn.bufadd(path))
   if win ~= -1 then
     vim.api.nvim_set_current_win(win)
     return true
   end
-  local command = vim.bo.buftype == '' and 'edit' or 'botright split'
+  local command = 'edit'
+  if vim.bo.buftype ~= '' then -- the quickfix list, say: its window stays
+    win = vim.iter(vim.api.nvim_tabpage_list_wins(0)):find(function(one)
+      return vim.bo[vim.api.nvim_win_get_buf(one)].buftype == ''
+    end)
+    command = win and command or 'aboveleft split'
+    vim.api.nvim_set_current_win(win or 0)
+  end
   local ok, problem = pcall(vim.cmd, command .. ' ' .. vim.fn.fnameescape(path))
   if not ok then
     notify.error(tostring(problem))
