@@ -342,6 +342,9 @@ func (l *Loop) ID() string { return l.id }
 // Status returns a snapshot.
 func (l *Loop) Status() (now Status) {
 	l.look(func(p *progress) { now = p.snapshot() })
+	if now.State == StateRunning && now.Tool == nil && now.Retry == nil {
+		now.LastSign = l.activity.last()
+	}
 	return now
 }
 

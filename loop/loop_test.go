@@ -80,6 +80,22 @@ func TestCaps(t *testing.T) {
 	}
 }
 
+func TestTheStatusTellsOfASilentAgent(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		agent := withTime(says("no"), 20*time.Minute)
+		r := start(t, func(c *Config) { c.Limits.MaxIterations, c.Limits.IdleTimeout = 1, 0 }, agent)
+		time.Sleep(SilentAfter - time.Second)
+		if s := r.Status(); !s.SilentSince().IsZero() {
+			t.Errorf("too early: %+v", s)
+		}
+		time.Sleep(2 * time.Second)
+		if s := r.Status(); time.Since(s.SilentSince()) < SilentAfter || s.SilentSince() != s.LastSign {
+			t.Errorf("not told: %v", s.SilentSince())
+		}
+		r.over(StopMaxIterations, 1)
+	})
+}
+
 // turnFirst tells of the turn's end before its cost.
 func turnFirst(r run) run {
 	slices.Reverse(r.events)

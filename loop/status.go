@@ -29,6 +29,9 @@ func (s State) Left() bool { return s == StateInterrupted || s == StateFailed }
 // Over says whether the loop has come to its end.
 func (s State) Over() bool { return s == StateEnded || s.Left() }
 
+// SilentAfter is how long a running agent gives no sign until that is told.
+const SilentAfter = 3 * time.Minute
+
 // ToolStatus is the tool that runs now.
 type ToolStatus struct {
 	Call      stream.ToolCall
@@ -96,10 +99,19 @@ type Status struct {
 	Quota          []stream.Quota
 	Tool           *ToolStatus  // nil: none
 	Retry          *RetryStatus // nil: not waiting
+	LastSign       time.Time    // of the running agent; zero while it waits or a tool runs
 	LastLine       string       // the last line of the agent's text, for a status line
 	StopReason     StopReason   // ended, failed, interrupted
 	EndedAt        time.Time    // the same; zero is unknown
 	Error          string       // the last failure, in one line
 	StateFile      string
 	SessionFile    string // "": the loop isn't kept
+}
+
+// SilentSince is since when the agent has given no sign; zero until that is told.
+func (s Status) SilentSince() time.Time {
+	if time.Since(s.LastSign) < SilentAfter {
+		return time.Time{}
+	}
+	return s.LastSign
 }

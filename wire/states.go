@@ -36,7 +36,7 @@ const (
 var states = map[loop.State]stateFacts{
 	StateIdle:             {can: []string{CanStart}},
 	loop.StateStarting:    {live: true, busy: true, doing: saying("starting"), can: []string{CanCancel, CanPause, CanSteer, CanUpdate, CanOpen}},
-	loop.StateRunning:     {live: true, busy: true, doing: pausing, can: []string{CanCancel, CanPause, CanSteer, CanUpdate, CanOpen}},
+	loop.StateRunning:     {live: true, busy: true, doing: running, can: []string{CanCancel, CanPause, CanSteer, CanUpdate, CanOpen}},
 	loop.StateCancelling:  {live: true, busy: true, doing: saying("stopping"), can: []string{CanOpen}},
 	loop.StatePaused:      {live: true, doing: saying("paused"), can: []string{CanResume, CanCancel, CanSteer, CanUpdate, CanOpen}},
 	loop.StateWaiting:     {live: true, class: ClassWarning, doing: waitsFor, goOn: "Retry Now", can: []string{CanResume, CanCancel, CanPause, CanSteer, CanUpdate, CanOpen}},
@@ -47,11 +47,12 @@ var states = map[loop.State]stateFacts{
 
 func saying(word string) func(LoopStatus) string { return func(LoopStatus) string { return word } }
 
-func pausing(l LoopStatus) string {
+func running(l LoopStatus) string {
+	silent := SilentText(l.SilentSince, time.Time{})
 	if l.Pausing {
-		return "pausing"
+		return JoinFacts("pausing", silent)
 	}
-	return ""
+	return silent
 }
 
 func waitsFor(l LoopStatus) string {
@@ -84,7 +85,7 @@ func classOfLoop(l LoopStatus) Class {
 		return loop.StopReason(l.StopReason).Ending().Class
 	case factsOf(l).class != "":
 		return factsOf(l).class
-	case l.Live && isNearLimit(l):
+	case l.Live && (isNearLimit(l) || !l.SilentSince.IsZero()):
 		return ClassWarning
 	}
 	return ClassInfo

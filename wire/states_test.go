@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"ralph-lsp/history"
 	"ralph-lsp/loop"
 	"ralph-lsp/stream"
 )
@@ -99,6 +100,21 @@ func TestTitlesTellLoopsApart(t *testing.T) {
 	TellApart(loops)
 	if got := []string{loops[0].Title, loops[1].Title, loops[2].Title}; !slices.Equal(got, []string{"one/app", "two/app", "lib"}) {
 		t.Errorf("got %q", got)
+	}
+}
+
+func TestASilentAgentIsAWarning(t *testing.T) {
+	s := loop.Status{State: loop.StateRunning, Iteration: 3, LastLine: "I look.", LastSign: time.Now().Add(-2 * time.Minute)}
+	if l := StatusOf(s, true); l.Text != "3" || l.Line != "3 · I look." || l.Class != ClassInfo || !l.SilentSince.IsZero() {
+		t.Errorf("after two minutes: %+v", l)
+	}
+	s.LastSign = time.Now().Add(-loop.SilentAfter)
+	since := "3 · silent since " + s.LastSign.Local().Format("15:04")
+	if l := StatusOf(s, true); l.Text != since || l.Line != since || l.Class != ClassWarning || !l.SilentSince.Equal(history.TimeOf(s.LastSign)) {
+		t.Errorf("after three: %+v", l)
+	}
+	if got := Line(s, nil, s.LastSign.Add(200*time.Second)); got != "3 · silent for 3m20s" {
+		t.Errorf("with a clock: %q", got)
 	}
 }
 

@@ -98,6 +98,7 @@ type LoopStatus struct {
 	MaxIterations      int           `json:"maxIterations,omitempty"` // absent: unlimited
 	StartedAt          time.Time     `json:"startedAt,omitzero"`
 	IterationStartedAt time.Time     `json:"iterationStartedAt,omitzero"`
+	SilentSince        time.Time     `json:"silentSince,omitzero"` // the agent's last sign, once that is long ago
 	Backend            *BackendInfo  `json:"backend,omitempty"`
 	Hat                string        `json:"hat,omitempty"`
 	Cost               *CostStatus   `json:"cost,omitempty"` // absent: unknown

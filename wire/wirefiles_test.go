@@ -140,7 +140,7 @@ func rareExamples(text func(string) TextContent) []any {
 		MissingAgent{Checked: []string{"pi"}, Path: "/usr/bin", Install: map[string]string{"pi": "npm install ..."}},
 		Owner{PID: 4242, Host: "box"},
 		ConfigProblem{FileURI: "file:///w/app/ralph.toml", Line: 3, Column: 1, Message: "unknown key max_iteration"},
-		LoopStatus{Folder: "file:///w/app", State: "running", Pausing: true},
+		LoopStatus{Folder: "file:///w/app", State: "running", Pausing: true, SilentSince: noon},
 		Chunk{SessionUpdate: KindMessageChunk, MessageID: "m7", ParentToolCallID: "t1", Content: text("Hello")},
 		Promise{SessionUpdate: KindPromise, Found: "DOEN", Expected: "DONE"},
 		Iteration{SessionUpdate: KindIteration, Phase: PhaseEnd, Iteration: 1, Outcome: "ok", LastMessage: new("All done.")},

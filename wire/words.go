@@ -54,6 +54,8 @@ func Activity(s loop.Status, problem *string, now time.Time) string {
 		return CallTitle(s.Tool.Call)
 	case problem != nil:
 		return problemText(problem)
+	case !s.SilentSince().IsZero():
+		return SilentText(s.LastSign, now)
 	case s.LastLine != "":
 		return OneLine(s.LastLine)
 	}
@@ -96,6 +98,18 @@ func WaitText(reason string, until, now time.Time) string {
 		return text + " for " + tell.Elapsed(max(left, time.Second))
 	}
 	return text + fmt.Sprintf(" until %s (%s)", until.Local().Format("15:04"), tell.Elapsed(left))
+}
+
+// SilentText says since when an agent gives no sign: "silent since 14:05", or
+// "silent for 3m20s" to who has the time, as in WaitText.
+func SilentText(since, now time.Time) string {
+	switch {
+	case since.IsZero():
+		return ""
+	case now.IsZero():
+		return "silent since " + since.Local().Format("15:04")
+	}
+	return "silent for " + tell.Elapsed(now.Sub(since).Round(time.Second))
 }
 
 // CostText writes a cost, or "" when it is unknown: unknown is never $0.00.

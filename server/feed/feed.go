@@ -31,6 +31,7 @@ type Feed struct {
 	log      *looplog.Live // from Start on
 
 	projector wire.Projector // of the loop's goroutine
+	silence   silence
 
 	interval time.Duration // between two notifications
 	size     int           // bytes that are sent before
@@ -66,6 +67,10 @@ func New(ed client.Editor, pages *looplog.Pages, onStatus func(now bool)) *Feed 
 		f.interval, f.size = client.MinUpdateInterval, maxBacklog/4
 	}
 	f.withheld.Store(WithheldBy(client, ""))
+	f.silence.changed = func() {
+		f.progress.changedNow()
+		f.onStatus(true)
+	}
 	return f
 }
 
@@ -76,6 +81,7 @@ func (f *Feed) Start(loopID string, status func() loop.Status) {
 	f.mu.Unlock()
 	f.progress.start(loopID, status)
 	go f.send(loopID)
+	f.silence.watch(status)
 }
 
 // Close lets the feed end when all is sent that waits; it doesn't wait for a
@@ -84,6 +90,7 @@ func (f *Feed) Close() {
 	f.mu.Lock()
 	f.closed = true
 	f.mu.Unlock()
+	f.silence.stop()
 	f.signal()
 	f.progress.close()
 }
@@ -119,6 +126,7 @@ func WithheldBy(client client.Info, level string) int32 {
 
 // Handle takes an event of the agent's.
 func (f *Feed) Handle(e stream.Event) {
+	f.silence.sign()
 	switch e := e.(type) {
 	case stream.Text:
 		f.addText(wire.KindMessageChunk, e.MessageID, e.ParentToolCallID, e.Delta)
@@ -150,6 +158,7 @@ func (f *Feed) Handle(e stream.Event) {
 
 // HandleLoop takes an event of the loop's own.
 func (f *Feed) HandleLoop(e loop.Event) {
+	f.silence.sign()
 	switch e := e.(type) {
 	case loop.Settled:
 		f.settle(e)

@@ -6,8 +6,6 @@ import { notified } from './show';
 import { endOf, type Model, type Server } from './statusText';
 import { command, type End, type LoopStatus, type PastLoop, type ReadResult, type Said } from './wire';
 
-/** Silence after which a running loop counts as quiet. */
-const quietAfter = 3 * 60_000;
 const clockTick = 1000;
 
 export class Loops implements vscode.Disposable {
@@ -15,7 +13,6 @@ export class Loops implements vscode.Disposable {
   past: PastLoop[] = [];
   readonly records = new Map<string, LoopRecord>();
   private message = '';
-  private readonly lastSign = new Map<string, number>();
   private readonly seen = new Set<string>();
   private asked = 0; // how often the past was asked for, and the newest answer so far
   private answered = 0;
@@ -45,7 +42,6 @@ export class Loops implements vscode.Disposable {
         this.changed();
       }),
       sidecar.onUpdate(({ loopId, updates }) => {
-        this.lastSign.set(loopId, Date.now());
         this.record(loopId).add(updates);
         this.changed();
         for (const u of updates) {
@@ -65,10 +61,8 @@ export class Loops implements vscode.Disposable {
   }
 
   /** What the status bar shows. */
-  model(now: number): Model {
-    const isQuiet = (l: LoopStatus) => l.busy && !l.tool && now - (this.lastSign.get(l.loopId ?? '') ?? now) > quietAfter;
-    const quiet = new Set(this.status.filter(isQuiet).map((l) => l.loopId ?? ''));
-    return { server: this.server, loops: this.status, message: this.message, records: this.records, seen: this.seen, quiet };
+  get model(): Model {
+    return { server: this.server, loops: this.status, message: this.message, records: this.records, seen: this.seen };
   }
 
   byId(loopId: string | undefined): LoopStatus | undefined {
@@ -99,7 +93,6 @@ export class Loops implements vscode.Disposable {
 
   private take(l: LoopStatus): void {
     if (!l.loopId) return;
-    this.lastSign.set(l.loopId, Date.now());
     if (!l.live && !this.records.has(l.loopId)) void this.readRecord(l.loopId);
     if (l.state === 'interrupted') this.records.get(l.loopId)?.interrupted(); // any other tells its end itself
   }

@@ -12,7 +12,7 @@ export function createStatusBar(loops: Loops): vscode.Disposable {
   item.command = 'ralph.showStatus';
   const show = () => {
     const now = Date.now();
-    const model = loops.model(now);
+    const model = loops.model;
     const b = bar(model);
     item.text = b.text;
     item.backgroundColor = b.class === 'warning' || b.class === 'error' ? new vscode.ThemeColor(`statusBarItem.${b.class}Background`) : undefined;

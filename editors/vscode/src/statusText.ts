@@ -20,8 +20,6 @@ export interface Model {
   records: ReadonlyMap<string, LoopRecord>;
   /** The ends that the user has seen (endOf). */
   seen: ReadonlySet<string>;
-  /** Loops that have said nothing for long, by loop id. */
-  quiet: ReadonlySet<string>;
 }
 
 /** Names a loop's end. It may go on and end again before a status tells that it did. */
@@ -44,10 +42,9 @@ export function bar(m: Model): Bar {
   const shown = live.length > 0 ? live : m.loops.filter((l) => !m.seen.has(endOf(l))).slice(0, 1);
   const first = shown.find((l) => l.busy) ?? shown[0];
   if (!first) return { ...item('circle-outline', `Ralph ${t('idle')}`), idle: true };
-  const quiet = shown.some((l) => m.quiet.has(l.loopId ?? ''));
-  const words = shown.length > 1 ? m.message : facts(`Ralph ${first.text}`, quiet ? t('quiet') : '');
+  const words = shown.length > 1 ? m.message : `Ralph ${first.text}`;
   const classes = shown.map((l) => l.class);
-  return item(iconOf(first), words, classes.includes('error') ? 'error' : quiet || classes.includes('warning') ? 'warning' : 'info');
+  return item(iconOf(first), words, classes.includes('error') ? 'error' : classes.includes('warning') ? 'warning' : 'info');
 }
 
 const item = (icon: string, words: string, kind: Class = 'info'): Bar => ({ text: `$(${icon}) ${words}`, class: kind, label: words, idle: false });

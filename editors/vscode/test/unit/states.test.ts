@@ -13,7 +13,7 @@ declare const ROOT: string;
 const read = (...parts: string[]) => JSON.parse(fs.readFileSync(path.join(ROOT, ...parts), 'utf8'));
 const wire = (name: string) => read(`../../testdata/wire/${name}.json`);
 const menus: Record<string, { command: string; when: string }[]> = read('package.json').contributes.menus;
-const model = (l: LoopStatus): Model => ({ server: { state: 'running' }, loops: [l], message: '', records: new Map(), quiet: new Set(), seen: new Set() });
+const model = (l: LoopStatus): Model => ({ server: { state: 'running' }, loops: [l], message: '', records: new Map(), seen: new Set() });
 
 /** Whether a menu shows a command for an item of the tree. */
 function offers(command: string, context: string): boolean {

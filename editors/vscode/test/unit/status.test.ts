@@ -15,13 +15,13 @@ const running: LoopStatus = {
 const paused: LoopStatus = { ...running, state: 'paused', busy: false, text: '3/50 · paused' };
 const over = (kind: LoopStatus['class'], text: string): LoopStatus => ({ ...running, state: 'ended', live: false, busy: false, class: kind, text });
 const model = (loops: LoopStatus[], more: Partial<Model> = {}): Model => ({
-  server: { state: 'running' }, loops, message: 'Ralph 2 loops · $2.84', records: new Map(), quiet: new Set(), seen: new Set(), ...more,
+  server: { state: 'running' }, loops, message: 'Ralph 2 loops · $2.84', records: new Map(), seen: new Set(), ...more,
 });
 
 const bars: { name: string; loops: LoopStatus[]; more?: Partial<Model>; text: string; kind?: string; idle?: boolean }[] = [
   { name: 'no loop', loops: [], text: '$(circle-outline) Ralph idle', idle: true },
   { name: 'running', loops: [running], text: '$(sync~spin) Ralph 3/50 · $1.42' },
-  { name: 'quiet', loops: [running], more: { quiet: new Set(['a']) }, text: '$(sync~spin) Ralph 3/50 · $1.42 · quiet', kind: 'warning' },
+  { name: 'silent', loops: [{ ...running, class: 'warning', text: '3/50 · $1.42 · silent since 14:05' }], text: '$(sync~spin) Ralph 3/50 · $1.42 · silent since 14:05', kind: 'warning' },
   { name: 'waiting', loops: [{ ...paused, class: 'warning', text: '3/50 · waiting', retry: {} }], text: '$(watch) Ralph 3/50 · waiting', kind: 'warning' },
   { name: 'paused', loops: [paused], text: '$(debug-pause) Ralph 3/50 · paused' },
   { name: 'done', loops: [over('ok', 'done · $1.42')], text: '$(check) Ralph done · $1.42' },
