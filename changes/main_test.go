@@ -57,6 +57,7 @@ func repository(t testing.TB, files ...string) *folder {
 	f.git("init", "-q", "-b", "main", "--template=")
 	f.git("config", "user.name", "ann")
 	f.git("config", "user.email", "ann@localhost")
+	f.git("config", "gc.auto", "0") // it would go on behind a test's back
 	f.git("add", "-A")
 	f.git("commit", "-q", "--allow-empty", "-m", "first")
 	return f
@@ -231,3 +232,6 @@ func (f *folder) userState() string {
 	}))
 	return b.String()
 }
+
+// name is one of very many files in a thousand folders.
+func name(i int) string { return fmt.Sprintf("d%d/e%d/f%d", i%50, i/50%20, i) }

@@ -127,27 +127,41 @@ func (s *Store) takeWithGit(ctx context.Context, last tip, next step) (taken Tak
 	if err != nil || made.tree == last.tree {
 		return taken, last, err
 	}
-	parents := []string{}
-	if last.commit != "" {
-		parents = []string{"-p", last.commit}
-		files, err := s.compare(ctx, last.tree, made.tree, nil)
-		if err != nil {
-			return taken, last, err
+	counted := make(chan error, 1)
+	go func() {
+		if last.commit == "" {
+			counted <- nil
+			return
 		}
+		files, err := s.compare(ctx, last.tree, made.tree, nil)
 		taken.Summary = Sum(files)
+		counted <- err
+	}()
+	made.commit, err = s.keep(ctx, last, made.tree, next)
+	if err = errors.Join(err, <-counted); made.commit == "" {
+		made = last
 	}
-	args := append([]string{"commit-tree", "--no-gpg-sign"}, parents...)
-	made.commit, err = s.git.text(ctx, []byte(next.subject()+"\n"), append(args, made.tree)...)
+	return taken, made, err
+}
+
+// keep makes a commit of a tree, writes it down as the last snapshot and gives it
+// its names. It returns the commit as soon as that is written down.
+func (s *Store) keep(ctx context.Context, last tip, tree string, as step) (commit string, err error) {
+	args := []string{"commit-tree", "--no-gpg-sign"}
+	if last.commit != "" {
+		args = append(args, "-p", last.commit)
+	}
+	commit, err = s.git.text(ctx, []byte(as.subject()+"\n"), append(args, tree)...)
 	if err != nil {
-		return taken, last, err
+		return "", err
 	}
 	// The tip first: where this ends between the two, the next snapshot goes on from it.
-	if err := s.writeOwn(tipName, []byte(made.commit+" "+made.tree+"\n")); err != nil {
-		return taken, last, fmt.Errorf("writing down a snapshot: %w", err)
+	if err := s.writeOwn(tipName, []byte(commit+" "+tree+"\n")); err != nil {
+		return "", fmt.Errorf("writing down a snapshot: %w", err)
 	}
-	os.Remove(begun)
-	_, err = s.git.run(ctx, []byte(s.refs(made.commit, next)), "update-ref", "--stdin")
-	return taken, made, err
+	os.Remove(filepath.Join(s.home, begunName))
+	_, err = s.git.run(ctx, []byte(s.refs(commit, as)), "update-ref", "--stdin")
+	return commit, err
 }
 
 // refs are the lines that name a snapshot in the repository: git keeps what has

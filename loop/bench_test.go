@@ -42,32 +42,37 @@ func BenchmarkIterationGap(b *testing.B) {
 			}
 		}
 	})
-	b.Run("loop", func(b *testing.B) {
-		// Runs that use no tool would be paced.
-		said := filepath.Join(b.TempDir(), "said")
-		if err := os.WriteFile(said, []byte(`{"type":"tool_execution_start","toolCallId":"t","toolName":"bash","args":{}}
+	// Runs that use no tool would be paced.
+	said := filepath.Join(b.TempDir(), "said")
+	if err := os.WriteFile(said, []byte(`{"type":"tool_execution_start","toolCallId":"t","toolName":"bash","args":{}}
 {"type":"tool_execution_end","toolCallId":"t","toolName":"bash","result":{"content":[]},"isError":false}
 {"type":"message_end","message":{"role":"assistant","content":[{"type":"text","text":"hello"}],"stopReason":"stop"}}
 {"type":"agent_settled"}
 `), 0o600); err != nil {
-			b.Fatal(err)
-		}
-		w := &timer{}
-		bounds := limits.Default()
-		bounds.MaxIterations = max(b.N, 2)
-		l, err := Start(Config{
-			Folder: b.TempDir(), History: history.Options{Folder: b.TempDir()}, Prompt: "x", Limits: bounds, Quiet: true,
-			Changes: changes.Options{Keep: time.Hour, MaxFile: 1 << 20, Dir: b.TempDir()},
-			Backend: backends.Custom("/bin/cat", []string{said}, backends.PromptStdin, stream.FormatPi),
-		}, w)
-		if err != nil {
-			b.Fatal(err)
-		}
-		if end := l.Wait(); end.Reason != StopMaxIterations {
-			b.Fatalf("%+v", end)
-		}
-		b.ReportMetric(float64(w.gaps.Microseconds())/1000/float64(bounds.MaxIterations-1), "end-to-start-ms/op")
-	})
+		b.Fatal(err)
+	}
+	for name, agent := range map[string][]string{
+		"loop":         {"/bin/cat", said},
+		"loop/changes": {"/bin/sh", "-c", `echo $$ >file; exec cat "$0"`, said}, // git keeps a file of each
+	} {
+		b.Run(name, func(b *testing.B) {
+			w := &timer{}
+			bounds := limits.Default()
+			bounds.MaxIterations = max(b.N, 2)
+			l, err := Start(Config{
+				Folder: b.TempDir(), History: history.Options{Folder: b.TempDir()}, Prompt: "x", Limits: bounds, Quiet: true,
+				Changes: changes.Options{Keep: time.Hour, MaxFile: 1 << 20, Dir: b.TempDir()},
+				Backend: backends.Custom(agent[0], agent[1:], backends.PromptStdin, stream.FormatPi),
+			}, w)
+			if err != nil {
+				b.Fatal(err)
+			}
+			if end := l.Wait(); end.Reason != StopMaxIterations {
+				b.Fatalf("%+v", end)
+			}
+			b.ReportMetric(float64(w.gaps.Microseconds())/1000/float64(bounds.MaxIterations-1), "end-to-start-ms/op")
+		})
+	}
 }
 
 // timer adds up the time between an iteration's end and the next one's begin.
