@@ -1,6 +1,7 @@
 package fakemodel
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -9,12 +10,11 @@ import (
 // fakeSignature stands for the provider's signature of a thinking block.
 const fakeSignature = "ZmFrZS1zaWduYXR1cmU="
 
-// anthropic writes an answer as the Anthropic Messages API does.
+// anthropic writes an answer as the Anthropic Messages API does, streamed or whole.
 type anthropic struct {
-	w         *responseWriter
-	request   Request
-	usage     Usage
-	sendUsage bool
+	w       *responseWriter
+	request Request
+	usage   Usage
 
 	index     int    // of the open block
 	deltaType string // of the open block's deltas
@@ -77,42 +77,35 @@ func (o *anthropic) ping() { o.event("ping", map[string]any{}) }
 
 func (o *anthropic) fail(e ErrorBody) {
 	o.event("error", map[string]any{"error": map[string]any{
-		"type": or(e.Type, "overloaded_error"), "message": or(e.Message, "Overloaded")}})
+		"type": cmp.Or(e.Type, "overloaded_error"), "message": cmp.Or(e.Message, "Overloaded")}})
 }
 
 func (o *anthropic) end(stop string) {
-	fields := map[string]any{"delta": map[string]any{"stop_reason": stop, "stop_sequence": nil}}
-	if o.sendUsage {
-		fields["usage"] = o.counts(o.usage.Output)
-	}
-	o.event("message_delta", fields)
+	o.event("message_delta", map[string]any{
+		"delta": map[string]any{"stop_reason": stop, "stop_sequence": nil}, "usage": o.counts(o.usage.Output)})
 	o.event("message_stop", map[string]any{})
 }
 
 func (o *anthropic) whole(steps []Step, stop string) {
 	content := []any{}
 	for i, st := range steps {
-		text, isText := st.words()
 		switch {
-		case isText:
-			content = append(content, map[string]any{"type": "text", "text": text})
+		case st.Text != nil:
+			content = append(content, map[string]any{"type": "text", "text": *st.Text})
 		case st.Thinking != nil:
 			content = append(content, map[string]any{"type": "thinking", "thinking": *st.Thinking, "signature": fakeSignature})
 		case st.Tool != nil:
-			content = append(content, map[string]any{"type": "tool_use", "id": or(st.Tool.ID, fmt.Sprintf("toolu_fake_%d_%d", o.request.Seq, i)),
+			content = append(content, map[string]any{"type": "tool_use", "id": cmp.Or(st.Tool.ID, fmt.Sprintf("toolu_fake_%d_%d", o.request.Seq, i)),
 				"name": st.Tool.Name, "input": json.RawMessage(st.Tool.args())})
 		}
 	}
 	message := o.message()
-	message["content"], message["stop_reason"] = content, stop
-	if o.sendUsage {
-		message["usage"] = o.counts(o.usage.Output)
-	}
+	message["content"], message["stop_reason"], message["usage"] = content, stop, o.counts(o.usage.Output)
 	o.w.json(http.StatusOK, message)
 }
 
 func (o *anthropic) failure(t Turn) map[string]any {
-	return anthropicError(or(t.ErrorType, anthropicErrorType(t.Status)), or(t.Message, http.StatusText(t.Status)))
+	return anthropicError(cmp.Or(t.ErrorType, anthropicErrorType(t.Status)), cmp.Or(t.Message, http.StatusText(t.Status)))
 }
 
 func anthropicError(errorType, message string) map[string]any {

@@ -1,12 +1,11 @@
 package fakemodel
 
 import (
+	"cmp"
 	"context"
-	"encoding/base64"
 	"fmt"
 	"io"
 	"net/http"
-	"strings"
 	"time"
 )
 
@@ -16,33 +15,23 @@ const (
 	outcomeClientGone = "client gone"
 )
 
-// dialect writes one answer in the wire form of one API.
-type dialect interface {
-	start()
-	beginText()
-	beginThinking()
-	beginTool(id, name string)
-	delta(string) // of the block that was begun last
-	endBlock()
-	ping()
-	fail(ErrorBody)
-	end(stopReason string)
-	whole(steps []Step, stopReason string) // an answer that isn't streamed
-	failure(t Turn) map[string]any         // the body of an HTTP error
-}
-
 // answer is one answer being played.
 type answer struct {
-	dialect
+	anthropic
 	ctx    context.Context
-	w      *responseWriter
 	script *Script
-	seq    int // of the request, for ids that are unique in the server's life
 }
 
 // play sends the turn's answer and says how it ended.
 func (s *Server) play(ctx context.Context, w *responseWriter, t Turn, q Request) string {
-	a := &answer{dialect: s.dialect(w, t, q), ctx: ctx, w: w, script: &s.script, seq: q.Seq}
+	usage := Usage{Input: 100, Output: 20}
+	switch {
+	case t.Usage != nil:
+		usage = *t.Usage
+	case s.script.Usage != nil:
+		usage = *s.script.Usage
+	}
+	a := &answer{anthropic{w: w, request: q, usage: usage}, ctx, &s.script}
 	if !a.sleep(t.HangMS) {
 		return outcomeClientGone
 	}
@@ -67,7 +56,7 @@ func (s *Server) play(ctx context.Context, w *responseWriter, t Turn, q Request)
 	}
 	steps := t.Steps
 	if t.Text != "" || len(steps) == 0 {
-		steps = append([]Step{Say(or(t.Text, "OK"))}, steps...)
+		steps = append([]Step{Say(cmp.Or(t.Text, "OK"))}, steps...)
 	}
 	stop := t.StopReason
 	if stop == "" {
@@ -78,21 +67,6 @@ func (s *Server) play(ctx context.Context, w *responseWriter, t Turn, q Request)
 		return "ok (not streamed)"
 	}
 	return a.stream(steps, stop)
-}
-
-// dialect chooses the wire form by the request.
-func (s *Server) dialect(w *responseWriter, t Turn, q Request) dialect {
-	usage := Usage{Input: 100, Output: 20}
-	switch {
-	case t.Usage != nil:
-		usage = *t.Usage
-	case s.script.Usage != nil:
-		usage = *s.script.Usage
-	}
-	if q.Dialect == "openai" {
-		return &openAI{w: w, request: q, usage: usage, sendUsage: q.includeUsage && !t.OmitUsage}
-	}
-	return &anthropic{w: w, request: q, usage: usage, sendUsage: !t.OmitUsage}
 }
 
 func stopReason(steps []Step) string {
@@ -121,16 +95,15 @@ func (a *answer) stream(steps []Step, stop string) string {
 
 // step plays one step. A non-empty outcome ends the answer.
 func (a *answer) step(i int, st Step) string {
-	if text, ok := st.words(); ok {
-		a.beginText()
-		return a.block(i, st, text)
-	}
 	switch {
+	case st.Text != nil:
+		a.beginText()
+		return a.block(i, st, *st.Text)
 	case st.Thinking != nil:
 		a.beginThinking()
 		return a.block(i, st, *st.Thinking)
 	case st.Tool != nil:
-		a.beginTool(or(st.Tool.ID, fmt.Sprintf("toolu_fake_%d_%d", a.seq, i)), st.Tool.Name)
+		a.beginTool(cmp.Or(st.Tool.ID, fmt.Sprintf("toolu_fake_%d_%d", a.request.Seq, i)), st.Tool.Name)
 		return a.block(i, st, st.Tool.args())
 	case st.Ping:
 		a.ping()
@@ -139,9 +112,6 @@ func (a *answer) step(i int, st Step) string {
 		return "error in the stream"
 	case st.Raw != nil:
 		a.w.writeNow(*st.Raw)
-	case st.RawB64 != nil:
-		raw, _ := base64.StdEncoding.DecodeString(*st.RawB64) // checked with the script
-		a.w.writeNow(string(raw))
 	case st.Drop != "":
 		a.w.Flush()
 		return a.w.drop(st.Drop)
@@ -155,15 +125,12 @@ func (a *answer) step(i int, st Step) string {
 
 // block sends the deltas of a block that was begun, and ends it.
 func (a *answer) block(i int, st Step, content string) string {
-	chunk, delay := st.Chunk, st.DelayMS
+	chunk := st.Chunk
 	if chunk == nil {
 		chunk = a.script.Chunk
 	}
-	if delay == 0 {
-		delay = a.script.DelayMS
-	}
 	for _, piece := range split(content, chunk, int64(i+1)) {
-		if !a.sleep(delay) {
+		if a.ctx.Err() != nil {
 			return outcomeClientGone
 		}
 		a.delta(piece)
@@ -183,15 +150,4 @@ func (a *answer) sleep(ms int) bool {
 	case <-time.After(time.Duration(ms) * time.Millisecond):
 		return true
 	}
-}
-
-// spoken joins the texts of the steps, for answers that aren't streamed.
-func spoken(steps []Step) string {
-	var b strings.Builder
-	for _, st := range steps {
-		if text, ok := st.words(); ok {
-			b.WriteString(text)
-		}
-	}
-	return b.String()
 }

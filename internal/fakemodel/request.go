@@ -31,7 +31,6 @@ type Request struct {
 	Method    string            `json:"method"`
 	Path      string            `json:"path"`              // with the query
 	Headers   map[string]string `json:"headers,omitempty"` // lower case; credentials as their size
-	Dialect   string            `json:"dialect,omitempty"` // "anthropic", "openai"; empty: no model request
 	Kind      Kind              `json:"kind"`
 	Model     string            `json:"model,omitempty"`
 	Stream    bool              `json:"stream,omitempty"`
@@ -47,19 +46,17 @@ type Request struct {
 	Outcome   string            `json:"outcome"` // "ok", "http 403", "dropped (rst)", "client gone"; empty: not over
 	BytesOut  int               `json:"bytes_out"`
 	Duration  time.Duration     `json:"duration_ns"`
-
-	includeUsage bool // the client asked for usage in the stream (OpenAI)
 }
 
-// chatMessage is a message of either dialect.
+// chatMessage is a message of the conversation.
 type chatMessage struct {
 	Role    string          `json:"role"`
 	Content json.RawMessage `json:"content"`
 }
 
-// parseAnthropic fills in what the body of a Messages request says. What isn't
+// parse fills in what the body of a Messages request says. What isn't
 // valid is left empty: agents are under test here, not the server.
-func (q *Request) parseAnthropic() {
+func (q *Request) parse() {
 	var body struct {
 		Model     string            `json:"model"`
 		Stream    bool              `json:"stream"`
@@ -69,7 +66,7 @@ func (q *Request) parseAnthropic() {
 		Messages  []chatMessage     `json:"messages"`
 	}
 	json.Unmarshal(q.Body, &body)
-	q.Dialect, q.Model, q.Stream, q.MaxTokens = "anthropic", body.Model, body.Stream, body.MaxTokens
+	q.Model, q.Stream, q.MaxTokens = body.Model, body.Stream, body.MaxTokens
 	q.Messages, q.Tools, q.System = len(body.Messages), toolNames(body.Tools), plainText(body.System)
 	for _, m := range body.Messages {
 		switch m.Role {
@@ -77,33 +74,6 @@ func (q *Request) parseAnthropic() {
 			q.LastUser = plainText(m.Content)
 		case "system": // claude steers this way, after a tool result
 			q.LastUser += "\n" + plainText(m.Content)
-		}
-	}
-}
-
-// parseOpenAI fills in what the body of a chat-completions request says.
-func (q *Request) parseOpenAI() {
-	var body struct {
-		Model               string            `json:"model"`
-		Stream              bool              `json:"stream"`
-		MaxTokens           int               `json:"max_tokens"`
-		MaxCompletionTokens int               `json:"max_completion_tokens"`
-		Tools               []json.RawMessage `json:"tools"`
-		StreamOptions       struct {
-			IncludeUsage bool `json:"include_usage"`
-		} `json:"stream_options"`
-		Messages []chatMessage `json:"messages"`
-	}
-	json.Unmarshal(q.Body, &body)
-	q.Dialect, q.Model, q.Stream = "openai", body.Model, body.Stream
-	q.MaxTokens = body.MaxTokens + body.MaxCompletionTokens // a client sends one of them
-	q.Messages, q.Tools, q.includeUsage = len(body.Messages), toolNames(body.Tools), body.StreamOptions.IncludeUsage
-	for _, m := range body.Messages {
-		switch m.Role {
-		case "user", "tool":
-			q.LastUser = plainText(m.Content)
-		case "system", "developer":
-			q.System = plainText(m.Content)
 		}
 	}
 }
@@ -134,18 +104,15 @@ func plainText(raw json.RawMessage) string {
 	return strings.Join(texts, "\n")
 }
 
-// toolNames reads the names of declared tools; OpenAI has them one level down.
+// toolNames reads the names of declared tools.
 func toolNames(tools []json.RawMessage) []string {
 	var names []string
 	for _, raw := range tools {
 		var tool struct {
-			Name     string `json:"name"`
-			Function struct {
-				Name string `json:"name"`
-			} `json:"function"`
+			Name string `json:"name"`
 		}
 		json.Unmarshal(raw, &tool)
-		names = append(names, or(tool.Name, tool.Function.Name))
+		names = append(names, tool.Name)
 	}
 	return names
 }

@@ -2,11 +2,11 @@ package fakemodel
 
 import (
 	"bytes"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 )
 
 // Script is a whole scenario. The zero value answers "OK" to every request.
@@ -25,8 +25,6 @@ type Script struct {
 	// Chunk is the default [min,max] size of a text delta in runes; empty or
 	// zero: one delta.
 	Chunk []int `json:"chunk"`
-	// DelayMS is the default pause before each delta, in milliseconds.
-	DelayMS int `json:"delay_ms"`
 	// Usage is what turns report that have none of their own.
 	Usage *Usage `json:"usage"`
 }
@@ -36,11 +34,7 @@ type Turn struct {
 	Name string `json:"name"` // free text for the request log
 	For  string `json:"for"`  // "main" (the default), "helper" or "any"
 
-	// The conditions are substrings; all that are set must hold.
-	Match       string `json:"match"`        // in the last user message, tool results included
-	MatchSystem string `json:"match_system"` // in the system prompt
-	MatchModel  string `json:"match_model"`  // in the model's name
-	MatchBody   string `json:"match_body"`   // anywhere in the raw body
+	Match string `json:"match"` // it is for requests with this in the last user message, tool results included
 
 	// Repeat is how many requests the turn answers: 0 and 1 once, -1 for ever.
 	Repeat int `json:"repeat"`
@@ -58,42 +52,29 @@ type Turn struct {
 	Steps      []Step `json:"steps"`
 	StopReason string `json:"stop_reason"` // default: "tool_use" with a tool, else "end_turn"
 	Usage      *Usage `json:"usage"`
-	OmitUsage  bool   `json:"omit_usage"`
 }
 
 // Step is one piece of a streamed answer. Exactly one of its fields is set,
-// besides Chunk and DelayMS.
+// besides Chunk.
 type Step struct {
 	Text     *string    `json:"text"`
-	TextGen  *TextGen   `json:"text_gen"`
 	Thinking *string    `json:"thinking"`
 	Tool     *ToolCall  `json:"tool"`
 	SleepMS  int        `json:"sleep_ms"` // silence in mid-stream
-	Ping     bool       `json:"ping"`     // an SSE ping (Anthropic) or comment (OpenAI)
+	Ping     bool       `json:"ping"`     // an SSE ping
 	SSEError *ErrorBody `json:"sse_error"`
-	Raw      *string    `json:"raw"`     // bytes for the stream as they are
-	RawB64   *string    `json:"raw_b64"` // the same in base64, for invalid UTF-8
-	Drop     string     `json:"drop"`    // "fin" or "rst": cut the connection
-	End      bool       `json:"end"`     // end the body without the closing events
+	Raw      *string    `json:"raw"`  // bytes for the stream as they are
+	Drop     string     `json:"drop"` // "fin" or "rst": cut the connection
+	End      bool       `json:"end"`  // end the body without the closing events
 
-	Chunk   []int `json:"chunk"`
-	DelayMS int   `json:"delay_ms"`
-}
-
-// TextGen describes prose-like filler: about Bytes bytes, the same for the
-// same Seed, with Tail at its end.
-type TextGen struct {
-	Bytes int    `json:"bytes"`
-	Seed  int64  `json:"seed"`
-	Tail  string `json:"tail"`
+	Chunk []int `json:"chunk"`
 }
 
 // ToolCall is a tool use. Without an ID it gets one of its own.
 type ToolCall struct {
-	ID      string          `json:"id"`
-	Name    string          `json:"name"`
-	Args    json.RawMessage `json:"args"`
-	RawArgs *string         `json:"raw_args"` // sent verbatim in place of Args; may be broken JSON
+	ID   string          `json:"id"`
+	Name string          `json:"name"`
+	Args json.RawMessage `json:"args"`
 }
 
 // Usage is the token counts that an answer reports.
@@ -168,8 +149,8 @@ func (t Turn) validate() error {
 func (st Step) validate() error {
 	kinds := 0
 	for _, set := range []bool{
-		st.Text != nil, st.TextGen != nil, st.Thinking != nil, st.Tool != nil, st.SleepMS > 0, st.Ping,
-		st.SSEError != nil, st.Raw != nil, st.RawB64 != nil, st.Drop != "", st.End,
+		st.Text != nil, st.Thinking != nil, st.Tool != nil, st.SleepMS > 0, st.Ping,
+		st.SSEError != nil, st.Raw != nil, st.Drop != "", st.End,
 	} {
 		if set {
 			kinds++
@@ -178,19 +159,12 @@ func (st Step) validate() error {
 	if kinds != 1 {
 		return fmt.Errorf("%d kinds of step at once, want 1", kinds)
 	}
-	if st.RawB64 != nil {
-		if _, err := base64.StdEncoding.DecodeString(*st.RawB64); err != nil {
-			return fmt.Errorf("raw_b64: %w", err)
-		}
-	}
 	return errors.Join(oneOf("drop", st.Drop, "", "fin", "rst"), checkChunk(st.Chunk))
 }
 
 func oneOf(key, got string, allowed ...string) error {
-	for _, a := range allowed {
-		if got == a {
-			return nil
-		}
+	if slices.Contains(allowed, got) {
+		return nil
 	}
 	return fmt.Errorf("%s is %q, want one of %q", key, got, allowed)
 }
@@ -204,23 +178,9 @@ func checkChunk(chunk []int) error {
 
 // args is the JSON text of the call's arguments, compact as on the real wire.
 func (t ToolCall) args() string {
-	if t.RawArgs != nil {
-		return *t.RawArgs
-	}
 	var b bytes.Buffer
 	if len(t.Args) == 0 || json.Compact(&b, t.Args) != nil {
 		return "{}"
 	}
 	return b.String()
-}
-
-// words is the text that the step says, if it is one of the text steps.
-func (st Step) words() (string, bool) {
-	switch {
-	case st.Text != nil:
-		return *st.Text, true
-	case st.TextGen != nil:
-		return st.TextGen.generate(), true
-	}
-	return "", false
 }

@@ -1,12 +1,12 @@
 // Package fakemodel is a scripted stand-in for a language model's HTTP API, so
 // that real coding agents run in tests without a network, an account or a key.
 //
-// It speaks as much of the Anthropic Messages API and of the OpenAI
-// chat-completions API as the agents use. README.md describes the script.
+// It speaks as much of the Anthropic Messages API as the agents use. README.md
+// describes the script.
 package fakemodel
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -51,7 +51,7 @@ func StartWith(script Script, opts Options) (*Server, error) {
 	if err := script.validate(); err != nil {
 		return nil, fmt.Errorf("checking the script: %w", err)
 	}
-	ln, err := net.Listen("tcp", or(opts.Addr, "127.0.0.1:0"))
+	ln, err := net.Listen("tcp", cmp.Or(opts.Addr, "127.0.0.1:0"))
 	if err != nil {
 		return nil, fmt.Errorf("starting the fake model: %w", err)
 	}
@@ -124,13 +124,6 @@ func (s *Server) Wait(ctx context.Context, ok func([]Request) bool) error {
 	}
 }
 
-// Used returns how often each turn of the script has answered.
-func (s *Server) Used() []int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return append([]int(nil), s.used...)
-}
-
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -148,15 +141,11 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	case r.Method == http.MethodPost && strings.HasSuffix(path, "/messages/count_tokens"):
 		answer = func() string { return out.json(http.StatusOK, map[string]any{"input_tokens": len(body)/4 + 1}) }
 	case r.Method == http.MethodPost && strings.HasSuffix(path, "/messages"):
-		q.parseAnthropic()
-	case r.Method == http.MethodPost && strings.HasSuffix(path, "/chat/completions"):
-		q.parseOpenAI()
-	default:
-		answer = func() string { return s.answerOther(out, r.Method, path) }
-	}
-	if q.Dialect != "" {
+		q.parse()
 		turn := s.pick(&q)
 		answer = func() string { return s.play(r.Context(), out, turn, q) }
+	default:
+		answer = func() string { return s.answerOther(out, r.Method, path) }
 	}
 	i := s.begin(&q)
 	defer func() {
@@ -175,8 +164,6 @@ func (s *Server) answerOther(w *responseWriter, method, path string) string {
 	case method == http.MethodGet && strings.HasSuffix(path, "/models"):
 		return w.json(http.StatusOK, map[string]any{"object": "list", "data": []any{
 			map[string]any{"id": "fake-model", "type": "model", "object": "model", "display_name": "Fake"}}})
-	case method == http.MethodGet && path == "/__fakemodel/state":
-		return w.json(http.StatusOK, map[string]any{"requests": len(s.Requests()), "used": s.Used()})
 	case method == http.MethodHead:
 		w.WriteHeader(http.StatusOK)
 		return outcomeOK
@@ -241,20 +228,9 @@ func (s *Server) pick(q *Request) Turn {
 	return *turn
 }
 
-// fits says whether the turn's conditions hold for a request.
+// fits says whether the turn is for a request.
 func (t Turn) fits(q *Request) bool {
-	audience := or(t.For, string(KindMain))
+	audience := cmp.Or(t.For, string(KindMain))
 	return (audience == "any" || audience == string(q.Kind)) &&
-		strings.Contains(q.LastUser, t.Match) &&
-		strings.Contains(q.System, t.MatchSystem) &&
-		strings.Contains(q.Model, t.MatchModel) &&
-		bytes.Contains(q.Body, []byte(t.MatchBody))
-}
-
-// or returns a, or b when a is empty.
-func or(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
+		strings.Contains(q.LastUser, t.Match)
 }

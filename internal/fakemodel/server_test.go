@@ -15,7 +15,6 @@ import (
 const (
 	mainBody   = `{"model":"m","stream":true,"tools":[{"name":"bash"}],"messages":[{"role":"user","content":[{"type":"text","text":"go ALPHA"}]}]}`
 	helperBody = `{"model":"small","max_tokens":1,"messages":[{"role":"user","content":"quota"}]}`
-	openAIBody = `{"model":"m","stream":true,"stream_options":{"include_usage":true},"tools":[{"type":"function","function":{"name":"bash"}}],"messages":[{"role":"system","content":"be good"},{"role":"user","content":"x"}]}`
 )
 
 func startJSON(t *testing.T, script string) *Server {
@@ -99,13 +98,10 @@ func TestTurnsAnswerInOrder(t *testing.T) {
 			t.Errorf("got %s, want %q", answer, tt.want)
 		}
 	}
-	if got := s.Used(); !slices.Equal(got, []int{1, 1, 1}) {
-		t.Errorf("uses %v", got)
-	}
 	if got := len(s.MainRequests()); got != 4 {
 		t.Errorf("%d main requests, want 4", got)
 	}
-	if r := s.Requests()[1]; r.TurnName != "fault" || r.Turn != 1 || r.Outcome != "http 529" || r.LastUser != "go ALPHA" || string(r.Body) != mainBody {
+	if r := s.Requests()[1]; r.TurnName != "fault" || r.Turn != 1 || r.Outcome != "http 529" || r.LastUser != "go ALPHA" || !slices.Equal(r.Tools, []string{"bash"}) || string(r.Body) != mainBody {
 		t.Errorf("request log has %+v", r)
 	}
 }
@@ -123,7 +119,7 @@ func TestRepeat(t *testing.T) {
 }
 
 func TestConditions(t *testing.T) {
-	const body = `{"model":"big-model","stream":true,"system":"you are kind","tools":[{"name":"bash"}],"messages":[
+	const body = `{"model":"big-model","stream":true,"tools":[{"name":"bash"}],"messages":[
 		{"role":"user","content":"first"},
 		{"role":"user","content":[{"type":"tool_result","content":[{"type":"text","text":"exit 3"}]}]},
 		{"role":"system","content":"steered"}]}`
@@ -134,12 +130,6 @@ func TestConditions(t *testing.T) {
 		{`"match":"exit 3"`, true},
 		{`"match":"steered"`, true},
 		{`"match":"first"`, false}, // not the last message
-		{`"match_system":"kind"`, true},
-		{`"match_system":"cruel"`, false},
-		{`"match_model":"big"`, true},
-		{`"match_model":"small"`, false},
-		{`"match_body":"tool_result"`, true},
-		{`"match_body":"tool_error"`, false},
 		{`"for":"helper"`, false},
 		{`"for":"any"`, true},
 	}
@@ -165,12 +155,10 @@ func TestFaults(t *testing.T) {
 		{"reset before the answer", `{"turns":[{"drop":true}]}`, "", true, "dropped (rst)", ""},
 		{"no closing events", `{"turns":[{"steps":[{"text":"half"},{"end":true}]}]}`, "half", false, "ended early", "message_stop"},
 		{"error event", `{"turns":[{"steps":[{"sse_error":{"type":"overloaded_error"}}]}]}`, `"message":"Overloaded"`, false, "error in the stream", "message_stop"},
-		{"raw bytes", `{"turns":[{"steps":[{"raw":"data: {oops\n\n"},{"raw_b64":"/w=="}]}]}`, "data: {oops\n\n\xff", false, "ok", ""},
+		{"raw bytes", `{"turns":[{"steps":[{"raw":"data: {oops\n\n"}]}]}`, "data: {oops\n\n", false, "ok", ""},
 		{"ping and silence", `{"turns":[{"steps":[{"ping":true},{"sleep_ms":1},{"text":"x"}]}]}`, "event: ping", false, "ok", ""},
 		{"raw body", `{"turns":[{"status":502,"body":"<html>"}]}`, "<html>", false, "raw body", "error"},
 		{"status", `{"turns":[{"status":403,"message":"no"}]}`, "permission_error", false, "http 403", ""},
-		{"broken arguments", `{"turns":[{"steps":[{"tool":{"name":"bash","raw_args":"{\"a"}}]}]}`, `"partial_json":"{\"a"`, false, "ok", ""},
-		{"no usage", `{"turns":[{"text":"x","omit_usage":true}]}`, `"stop_reason":"end_turn"`, false, "ok", `"output_tokens":20`},
 		{"thinking", `{"turns":[{"steps":[{"thinking":"hm"}]}]}`, `"signature_delta"`, false, "ok", ""},
 	}
 	for _, tt := range tests {
@@ -233,37 +221,11 @@ func TestWaitGivesUp(t *testing.T) {
 	}
 }
 
-func TestOpenAI(t *testing.T) {
-	s := startJSON(t, `{"turns":[{"steps":[{"thinking":"hm"},{"text":"hi"},{"ping":true},{"tool":{"id":"c1","name":"bash","args":{"a": 1}}}]}]}`)
-	_, body, err := post(t, s.URL+"/v1/chat/completions", openAIBody)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{`"reasoning_content":"hm"`, `"content":"hi"`, `"id":"c1"`, `"arguments":"{\"a\":1}"`,
-		`"finish_reason":"tool_calls"`, `"total_tokens":120`, ": ping", "data: [DONE]"} {
-		if !strings.Contains(body, want) {
-			t.Errorf("no %s in %s", want, body)
-		}
-	}
-	if r := s.Requests()[0]; r.System != "be good" || !slices.Equal(r.Tools, []string{"bash"}) {
-		t.Errorf("request log has %+v", r)
-	}
-}
-
 func TestNotStreamed(t *testing.T) {
-	const script = `{"main":"all","turns":[{"repeat":2,"text":"plain","steps":[{"tool":{"id":"c1","name":"ls"}}]}]}`
-	for path, want := range map[string]string{
-		"/v1/messages":         `"text":"plain"`,
-		"/v1/chat/completions": `"content":"plain"`,
-	} {
-		s := startJSON(t, script)
-		_, body, err := post(t, s.URL+path, helperBody)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !strings.Contains(body, want) || !strings.Contains(body, `"id":"c1"`) {
-			t.Errorf("%s: %s", path, body)
-		}
+	s := startJSON(t, `{"main":"all","turns":[{"text":"plain","steps":[{"tool":{"id":"c1","name":"ls"}}]}]}`)
+	_, body := ask(t, s, helperBody)
+	if !strings.Contains(body, `"text":"plain"`) || !strings.Contains(body, `"id":"c1"`) {
+		t.Error(body)
 	}
 }
 
@@ -278,7 +240,6 @@ func TestOtherEndpoints(t *testing.T) {
 		{"POST", "/v1/messages/count_tokens", 200, "input_tokens"},
 		{"HEAD", "/api/hello", 200, ""},
 		{"GET", "/api/settings", 404, "no such endpoint"},
-		{"GET", "/__fakemodel/state", 200, `"requests":5`},
 	}
 	for _, tt := range tests {
 		req, err := http.NewRequest(tt.method, s.URL+tt.path, strings.NewReader("{}"))
