@@ -8,58 +8,49 @@ const maxJoined = 4 << 10
 // joined is a delta that may still grow: what was read at once of one message is
 // handed on in one piece, since everybody who hears of it pays for each piece.
 type joined struct {
-	first Event // a Text or a Thinking; nil: there is nothing
-	text  []byte
+	event    Event // the first
+	first    Text  // the same; a Thinking has the same fields
+	thinking bool
+	text     []byte // all of it; empty: there is nothing
 }
 
 // add takes e in. It returns false for what can't be joined to the rest, which
 // is to be taken first.
 func (j *joined) add(e Event) bool {
-	var delta string
-	same := true
-	switch e := e.(type) {
-	case Text:
-		delta = e.Delta
-		if j.first != nil {
-			first, ok := j.first.(Text)
-			same = ok && first.MessageID == e.MessageID && first.ParentToolCallID == e.ParentToolCallID
-		}
-	case Thinking:
-		delta = e.Delta
-		if j.first != nil {
-			first, ok := j.first.(Thinking)
-			same = ok && first.MessageID == e.MessageID && first.ParentToolCallID == e.ParentToolCallID
-		}
-	default:
-		return false
+	delta, isText := e.(Text)
+	thought, isThought := e.(Thinking)
+	if isThought {
+		delta = Text(thought)
 	}
+	same := isThought == j.thinking && delta.MessageID == j.first.MessageID && delta.ParentToolCallID == j.first.ParentToolCallID
 	switch {
-	case j.first == nil:
-		j.first = e
-	case !same || len(j.text)+len(delta) > maxJoined:
+	case !isText && !isThought || delta.Delta == "":
+		return false
+	case len(j.text) == 0:
+		j.event, j.first, j.thinking = e, delta, isThought
+	case !same || len(j.text)+len(delta.Delta) > maxJoined:
 		return false
 	}
-	j.text = append(j.text, delta...)
+	j.text = append(j.text, delta.Delta...)
 	return true
 }
 
 // take returns the event that the deltas come to, nil if there are none.
 func (j *joined) take() Event {
-	e := j.first
-	switch first := e.(type) {
-	case Text:
-		if len(j.text) > len(first.Delta) {
-			first.Delta = string(j.text)
-			e = first
-		}
-	case Thinking:
-		if len(j.text) > len(first.Delta) {
-			first.Delta = string(j.text)
-			e = first
-		}
+	text := j.text
+	j.text = j.text[:0]
+	switch whole := j.first; {
+	case len(text) == 0:
+		return nil
+	case len(text) == len(whole.Delta):
+		return j.event
+	case j.thinking:
+		whole.Delta = string(text)
+		return Thinking(whole)
+	default:
+		whole.Delta = string(text)
+		return whole
 	}
-	j.first, j.text = nil, j.text[:0]
-	return e
 }
 
 // beforeRead is a reader that calls a function before it may have to wait.
