@@ -47,7 +47,7 @@ func TestAFailureOutweighsLostOutput(t *testing.T) {
 
 // A reader that has seen enough doesn't change how a loop ended.
 func TestAReaderThatHasSeenEnough(t *testing.T) {
-	out := &checkedOutput{Writer: fullDisk{syscall.EPIPE}}
+	out := checked(fullDisk{syscall.EPIPE})
 	out.Write([]byte("text"))
 	cancelled := &exitError{code: exitCancelled}
 	if err := out.judge(cancelled); err != cancelled {

@@ -38,7 +38,7 @@ func completeWith(cmd *cobra.Command, flag string, words ...string) {
 func drive(cfg loop.Config, stdout, stderr io.Writer, how shown, begun func(loopID string)) (loop.End, error) {
 	caught, stop := catchSignals()
 	defer stop()
-	out := newOutput(stdout)
+	out := checked(stdout)
 	screen := describe(stdout, stderr, how.verbose)
 	screen.out = out
 	screen.verbatim = cfg.Backend.Output == stream.FormatText

@@ -19,7 +19,7 @@ func execute(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root := newRoot()
 	root.SetArgs(args)
 	root.SetIn(stdin)
-	out := &checkedOutput{Writer: newFence(stdout)}
+	out := checked(newFence(stdout))
 	errs := newFence(stderr)
 	root.SetOut(out)
 	root.SetErr(errs)

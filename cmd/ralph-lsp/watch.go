@@ -120,7 +120,7 @@ func (b *beginnings) HandleRecord(r history.Record) {
 func (w *watcher) watch(cmd *cobra.Command, how shown) error {
 	caught, stop := catchSignals()
 	defer stop()
-	out := newOutput(cmd.OutOrStdout())
+	out := checked(cmd.OutOrStdout())
 	screen := describe(cmd.OutOrStdout(), cmd.OutOrStdout(), how.verbose) // what users said belongs to it
 	if screen.out = out; how.style.Value == styleJSON {
 		screen.notes = cmd.ErrOrStderr()
