@@ -1,15 +1,32 @@
-//go:build !linux && !darwin && !windows
+//go:build !linux
 
 package loopstate
 
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"strconv"
+
+	"github.com/shirou/gopsutil/v4/process"
 )
 
-// ProcessStart is not supported on this system.
+// ProcessStart returns when a process was started, in a form that is only good
+// for comparison: a number that was given to another process later has another
+// start. The error is fs.ErrNotExist when there is no such process.
 func ProcessStart(pid int) (string, error) {
-	return "", fmt.Errorf("looking for process %d: %w", pid, errors.ErrUnsupported)
+	var start int64 // milliseconds since 1970
+	p, err := process.NewProcess(int32(pid))
+	if err == nil {
+		start, err = p.CreateTime()
+	}
+	if errors.Is(err, process.ErrorProcessNotRunning) {
+		err = fs.ErrNotExist
+	}
+	if err != nil {
+		return "", fmt.Errorf("looking for process %d: %w", pid, err)
+	}
+	return strconv.FormatInt(start, 10), nil
 }
 
 func isDying(int) bool { return false }

@@ -48,7 +48,7 @@ var picture = Rules{
 		"github.com/fsnotify/fsnotify": {"loopstate"},
 		"github.com/BurntSushi/toml":   {"config"},
 		"github.com/spf13/":            {"cmd/ralph-lsp", "loop/start"},
-		"github.com/shirou/gopsutil/":  {"backends"},
+		"github.com/shirou/gopsutil/":  {"backends", "loopstate"},
 	},
 }
 
