@@ -28,6 +28,7 @@ type question struct {
 // withdraw takes back what the user is asked about the folder's loop. The
 // caller holds the workspace's mu.
 func (f *folder) withdraw() {
+	f.withdrawUndo()
 	if f.question != nil {
 		f.question.cancel()
 		f.question = nil

@@ -15,6 +15,7 @@ import (
 type reviewer struct {
 	*env
 	workspace *workspace
+	questions *questions
 }
 
 // snapshots finds those of a loop that runs here or elsewhere, or is over.
@@ -126,47 +127,10 @@ func (v *reviewer) file(ctx context.Context, p wire.FileParams) (any, error) {
 	return wire.FileOf(content), nil
 }
 
-// undo takes back what iterations changed, unless an agent is at work.
-func (v *reviewer) undo(ctx context.Context, p wire.UndoParams) (any, error) {
-	switch {
-	case p.Iteration < 0 || p.Iteration == 0 && p.Since == 0:
-		return nil, invalidKey("iteration", "say which iteration, or since which; they are counted from 1")
-	case p.Since < 0 || p.Since > 0 && p.Iteration > 0:
-		return nil, invalidKey("since", "say an iteration from 1 on, or since which, not both")
-	}
-	paths, err := wire.PathsFrom(p.Paths)
-	if err != nil {
-		return nil, invalidKey("paths", "%v", err)
-	}
-	s, folder, err := v.snapshots(ctx, p.LoopParams)
-	if err != nil {
-		return nil, err
-	}
-	u := changes.Undo{Iteration: p.Iteration, Since: p.Since, Paths: paths, DryRun: p.DryRun}
-	return v.takeBack(ctx, s, folder, u)
-}
-
-func (v *reviewer) takeBack(ctx context.Context, s *changes.Store, folder string, u changes.Undo) (any, error) {
-	verb := "undone"
-	if u.DryRun {
-		verb = "would be undone"
-	} else if err := loop.CheckAtWork(folder); err != nil {
-		return nil, err
-	}
-	done, err := s.Undo(context.WithoutCancel(ctx), u) // half of one is worse than a late one
-	if err != nil {
-		return nil, err
-	}
-	if u.DryRun {
-		return wire.UndoneOf(done, verb), nil
-	}
-	return wire.UndoneOf(done, verb, wire.OffersAfterUndo(s.LoopID(), folder)...), nil
-}
-
 // redo takes the last undo back.
 func (v *reviewer) redo(ctx context.Context, p wire.RedoParams) (any, error) {
 	s, folder, err := v.snapshots(ctx, p.LoopParams)
-	if err == nil && !p.DryRun {
+	if err == nil {
 		err = loop.CheckAtWork(folder)
 	}
 	if err != nil {

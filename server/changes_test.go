@@ -206,9 +206,9 @@ func TestNothingIsUndoneUnderAnAgentsHands(t *testing.T) {
 		if got := c.Command(wire.CommandRedo, wire.LoopParams{}); reason(t, got) != wire.ReasonAtWork {
 			t.Errorf("a redo: %s", got.Error.Data)
 		}
-		dry := result[wire.UndoResult](c, c.Command(wire.CommandUndo, wire.UndoParams{Iteration: 1, DryRun: true}))
-		if dry.Text != "there is nothing to take back" {
-			t.Errorf("got %+v", dry)
+		// What the agent has done until now is its own, whoever looks.
+		if got := c.Command(wire.CommandUndo, wire.UndoParams{Iteration: 1, DryRun: true}); reason(t, got) != wire.ReasonAtWork {
+			t.Errorf("a dry run: %s", got.Error.Data)
 		}
 	}
 	var data struct{ Offers []wire.Command }

@@ -43,6 +43,7 @@ const (
 	aboutTrust topic = iota
 	aboutReplacing
 	aboutLeftBehind // a start met a loop that nobody drives
+	aboutUndoing
 )
 
 // answers are those to each question. Some clients choose the first one when
@@ -55,6 +56,7 @@ var answers = [...]struct {
 	aboutTrust:      {actionDont, []string{actionTrust}},
 	aboutReplacing:  {actionKeep, []string{actionCancelAndStart}},
 	aboutLeftBehind: {actionKeep, []string{actionContinue, actionDiscardAndStart}},
+	aboutUndoing:    {actionLeave, []string{actionUndo}},
 }
 
 // dialog speaks with the user of a client.
@@ -94,6 +96,7 @@ const (
 	actionDiscardAndStart = "Discard and start"
 	actionLater           = "Later"
 	actionStop            = "Stop"
+	actionUndo            = "Undo"
 )
 
 // show shows the user a message.

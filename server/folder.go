@@ -23,6 +23,8 @@ type folder struct {
 	last     *managed  // ours, the last one that ended
 	seen     *seenLoop // one that we don't drive
 	question *question // what the user is asked about its loop; nil: nothing
+
+	undoing context.CancelFunc // withdraws what the user is asked about an undo; nil: nothing
 }
 
 // hasOurs says whether a loop of ours runs in the folder, or begins: it has a state file
@@ -32,13 +34,17 @@ func (f *folder) hasOurs() bool { return f.running != nil || f.starting > 0 }
 // look asks the folder's state file whether there is a loop that we don't drive.
 func (o *lookout) look(f *folder) {
 	o.workspace.mu.Lock()
-	ours := f.hasOurs()
+	ours, undoing := f.hasOurs(), f.undoing != nil
 	o.workspace.mu.Unlock()
 	if ours {
 		return
 	}
 	now := seenIn(f.path)
+	atWork := undoing && loop.CheckAtWork(f.path) != nil
 	o.workspace.mu.Lock()
+	if atWork {
+		f.withdrawUndo()
+	}
 	before := f.seen
 	if !f.hasOurs() { // else it was started meanwhile
 		f.seen = now

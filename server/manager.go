@@ -67,7 +67,7 @@ func newManager(ed client.Editor, version string, log *slog.Logger) *manager {
 	m.starter = &starter{env: e, workspace: w, loops: m.loops, launcher: m.launcher, agents: m.agents, questions: q}
 	m.controls = &controls{e, w, m.loops, m.lookout, m.starter}
 	m.reader = &reader{e, w, m.loops, m.lookout}
-	m.reviewer = &reviewer{e, w}
+	m.reviewer = &reviewer{e, w, q}
 	m.commands = m.table()
 	// These know each other: what happens in a folder may be a question, whose
 	// answer changes what happens there.

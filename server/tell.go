@@ -46,6 +46,12 @@ func (q *questions) tell(r *managed, e loop.Event) {
 		return
 	}
 	switch e := e.(type) {
+	case loop.IterationStart:
+		q.workspace.mu.Lock()
+		if f := q.workspace.at(r.cfg.Folder, r.cfg.Folder); f != nil {
+			f.withdrawUndo()
+		}
+		q.workspace.mu.Unlock()
 	case loop.LimitsChanged:
 		r.offered.moot()
 	case loop.Warning:

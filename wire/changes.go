@@ -258,6 +258,7 @@ type UndoParams struct {
 	Since     int      `json:"since,omitempty"`
 	Paths     []string `json:"paths,omitempty"`
 	DryRun    bool     `json:"dryRun,omitempty"` // nothing is written, and nobody asked
+	Merge     bool     `json:"merge,omitempty"`  // texts that both changed in one place get conflict markers
 }
 
 // RedoParams is the argument of ralph.loop.redo.
@@ -268,8 +269,9 @@ type RedoParams struct {
 
 // UndoResult is what became of an undo or a redo.
 type UndoResult struct {
-	Undone  []string      `json:"undone"`  // paths
-	Refused []RefusedFile `json:"refused"` // were left as they are
+	Undone  []string      `json:"undone"`           // paths
+	Merged  []string      `json:"merged,omitempty"` // have both sides now, between conflict markers
+	Refused []RefusedFile `json:"refused"`          // were left as they are
 	Text    string        `json:"text"`
 	Class   Class         `json:"class"`
 	Offers  []Command     `json:"offers,omitempty"`
@@ -283,25 +285,93 @@ type RefusedFile struct {
 	Offers []Command `json:"offers,omitempty"`
 }
 
-// UndoneOf tells what became of an undo; verb is "undone", "redone" or "would be
-// undone". The offers are for what was done.
-func UndoneOf(done changes.Undone, verb string, offers ...Command) UndoResult {
-	r := UndoResult{Undone: pathTexts(done.Paths), Refused: []RefusedFile{}, Class: ClassOK}
-	if len(done.Paths) > 0 {
-		r.Offers = offers
+// UndoneBy tells what became of an undo, and what can be done then: to take it
+// back, and to merge a file that both sides changed in the same place. p names
+// its loop and its folder.
+func UndoneBy(p UndoParams, done changes.Undone) UndoResult {
+	if p.DryRun {
+		return UndoneOf(done, "would be undone")
 	}
+	r := UndoneOf(done, "undone")
+	if len(done.Paths)+len(done.Merged) > 0 {
+		r.Offers = []Command{{"Redo", CommandRedo, []any{p.LoopParams}}}
+	}
+	for i, f := range done.Refused {
+		if f.CanMerge {
+			merge := p
+			merge.Paths, merge.Merge = []string{PathText(f.Path)}, true
+			r.Refused[i].Offers = []Command{{"Merge with Markers", CommandUndo, []any{merge}}}
+		}
+	}
+	return r
+}
+
+// UndoneOf tells what became of an undo or a redo; verb is "undone", "redone" or
+// "would be undone".
+func UndoneOf(done changes.Undone, verb string) UndoResult {
+	r := UndoResult{Undone: pathTexts(done.Paths), Refused: []RefusedFile{}, Class: ClassOK}
 	for _, f := range done.Refused {
 		r.Refused = append(r.Refused, RefusedFile{Path: PathText(f.Path), Reason: f.Reason, Text: OneLine(PathText(f.Path)) + " is left as it is: " + OneLine(f.Reason)})
 	}
-	r.Text = verb + ": " + tell.Counted(len(done.Paths), "file")
+	var said []string
+	if n := len(done.Paths); n > 0 {
+		said = append(said, tell.Counted(n, "file"))
+	}
+	if n := len(done.Merged); n > 0 {
+		r.Merged, r.Class = pathTexts(done.Merged), ClassWarning
+		said = append(said, fmt.Sprintf("%d with conflict markers", n))
+	}
 	if n := len(done.Refused); n > 0 {
 		r.Class = ClassWarning
-		r.Text += fmt.Sprintf("; %d left as it is", n)
+		said = append(said, fmt.Sprintf("%d left as it is", n))
 	}
-	if len(done.Paths)+len(done.Refused) == 0 {
+	if r.Text = verb + ": " + strings.Join(said, "; "); len(said) == 0 {
 		r.Text, r.Class = "there is nothing to take back", ClassInfo
 	}
 	return r
+}
+
+// NothingUndone is the result of an undo that the user didn't want.
+func NothingUndone() UndoResult {
+	return UndoResult{Undone: []string{}, Refused: []RefusedFile{}, Text: "nothing was undone", Class: ClassInfo}
+}
+
+// QuestionBefore asks whether to undo, with what a dry run says.
+func QuestionBefore(p UndoParams, would UndoResult) string {
+	of := fmt.Sprintf("iteration %d", p.Iteration)
+	if p.Since > 0 {
+		of = fmt.Sprintf("all since iteration %d", p.Since)
+	}
+	text := "Undo " + of + "?"
+	say := func(format string, paths []string) {
+		if len(paths) > 0 {
+			text += fmt.Sprintf(format, namesText(paths))
+		}
+	}
+	say(" It takes back %s.", would.Undone)
+	say(" It writes conflict markers into %s.", would.Merged)
+	say(" It leaves %s as it is.", refusedPaths(would.Refused))
+	return text
+}
+
+func refusedPaths(files []RefusedFile) (paths []string) {
+	for _, f := range files {
+		paths = append(paths, f.Path)
+	}
+	return paths
+}
+
+// namesText lists some paths in a line.
+func namesText(paths []string) string {
+	const most = 5
+	var names []string
+	for _, path := range paths[:min(len(paths), most)] {
+		names = append(names, OneLine(path))
+	}
+	if left := len(paths) - most; left > 0 {
+		names = append(names, fmt.Sprintf("%d more", left))
+	}
+	return strings.Join(names, ", ")
 }
 
 // KeepParams is the argument of ralph.loop.keep: marks files as reviewed, as

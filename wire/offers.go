@@ -129,8 +129,3 @@ func OffersInstead(reason, command string, argument json.RawMessage) []Command {
 func OffersAtWork(folder string) []Command {
 	return []Command{{"Pause the Loop", CommandPause, []any{LoopParams{Folder: FileURI(folder)}}}}
 }
-
-// OffersAfterUndo are the commands for what can be done about an undo.
-func OffersAfterUndo(loopID, folder string) []Command {
-	return []Command{{"Redo", CommandRedo, []any{LoopParams{LoopID: loopID, Folder: FileURI(folder)}}}}
-}

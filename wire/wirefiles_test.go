@@ -65,12 +65,11 @@ func examples() map[string]any {
 			Tokens: stream.Tokens(*tokens), DurationMs: 720000})}},
 		"result-changes": exampleChanges(),
 		"result-file":    FileOf(changes.Content{Data: []byte("package main\n")}),
-		"result-undo": UndoneOf(changes.Undone{Paths: []string{"src/a.go"}, Refused: []changes.Refusal{{Path: "src/b.go", Reason: "it was changed since in the same place"}}},
-			"undone", OffersAfterUndo("ralph-ca7igygdcr4i", "/w/app")...),
-		"result-keep":   KeptOf([]string{"src/a.go"}, true),
-		"result-doctor": DoctorResult{[]Check{{ID: "backend.pi", Message: "pi is not installed", Fix: "npm install ..."}}},
-		"result-help":   HelpResult{"# Ralph loops"},
-		"result-plan":   PlanResult{Argv: []string{"/bin/pi", "--no-session", "What next?"}, Env: map[string]string{}, Cwd: "/w/app"},
+		"result-undo":    exampleUndo(),
+		"result-keep":    KeptOf([]string{"src/a.go"}, true),
+		"result-doctor":  DoctorResult{[]Check{{ID: "backend.pi", Message: "pi is not installed", Fix: "npm install ..."}}},
+		"result-help":    HelpResult{"# Ralph loops"},
+		"result-plan":    PlanResult{Argv: []string{"/bin/pi", "--no-session", "What next?"}, Env: map[string]string{}, Cwd: "/w/app"},
 	}
 	waits := make([]RetryStatus, 0, len(loop.WaitReasons()))
 	for i, reason := range loop.WaitReasons() {
@@ -117,6 +116,12 @@ func exampleChanges() ChangesResult {
 	return r
 }
 
+// exampleUndo is an undo of iteration 3 that left a file as it is.
+func exampleUndo() UndoResult {
+	p := UndoParams{LoopParams: LoopParams{LoopID: "ralph-ca7igygdcr4i", Folder: "file:///w/app"}, Iteration: 3}
+	return UndoneBy(p, changes.Undone{Paths: []string{"src/a.go"}, Refused: []changes.Refusal{{Path: "src/b.go", Reason: "it was changed since in the same place", CanMerge: true}}})
+}
+
 // examplePast is a loop that ended, nil: that has no end.
 func examplePast(end *history.LoopEnd) PastLoop {
 	return PastOf(history.Summary{
@@ -136,7 +141,8 @@ func rareExamples(text func(string) TextContent) []any {
 		FileParams{Before: new(3), Path: "src/a.go"},
 		FileOf(changes.Content{Data: []byte("caf\xe9")}),
 		FileOf(changes.Content{Absent: true}),
-		UndoParams{Since: 2},
+		UndoParams{Since: 2, Merge: true},
+		UndoneOf(changes.Undone{Merged: []string{"src/b.go"}}, "undone"),
 		MissingAgent{Checked: []string{"pi"}, Path: "/usr/bin", Install: map[string]string{"pi": "npm install ..."}},
 		Owner{PID: 4242, Host: "box"},
 		ConfigProblem{FileURI: "file:///w/app/ralph.toml", Line: 3, Column: 1, Message: "unknown key max_iteration"},

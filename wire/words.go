@@ -136,6 +136,11 @@ func QuestionAbout(err error) string {
 	return ""
 }
 
+// QuestionAtWork asks whether to pause the loop that is in the way of an undo.
+func QuestionAtWork(e *loop.AtWorkError) string {
+	return fmt.Sprintf("Iteration %d is at work, and nothing is undone meanwhile. Pause the loop after it?", e.Iteration)
+}
+
 // LeftSentence says how a loop was left behind: "A Ralph loop failed here at
 // iteration 3/50: too many failures in a row. The last failure: 500." problem is
 // that failure; "" isn't told.

@@ -162,7 +162,7 @@ touched.`,
 		if u.Iteration < 0 || u.Since < 0 || u.Iteration+u.Since == 0 {
 			return errors.New("iterations are counted from 1")
 		}
-		if err := mayWrite(dir, u.DryRun); err != nil {
+		if err := mayWrite(dir); err != nil {
 			return err
 		}
 		u.Paths = paths
@@ -190,7 +190,7 @@ func newRedo() *cobra.Command {
 		if len(paths) > 0 {
 			return errors.New("redo takes all of the last undo back; leave the paths out")
 		}
-		if err := mayWrite(dir, false); err != nil {
+		if err := mayWrite(dir); err != nil {
 			return err
 		}
 		done, err := s.Redo(contextOf(cmd), false)
@@ -202,10 +202,11 @@ func newRedo() *cobra.Command {
 	return cmd
 }
 
-// mayWrite refuses to change the files under an agent's hands.
-func mayWrite(dir string, dryRun bool) error {
+// mayWrite refuses to change the files under an agent's hands. Not even a dry run may
+// begin: its snapshot would make what the iteration did until now the user's.
+func mayWrite(dir string) error {
 	err := loop.CheckAtWork(dir)
-	if err == nil || dryRun {
+	if err == nil {
 		return nil
 	}
 	return fmt.Errorf("%w; say ralph-lsp pause%[2]s, and undo when it has ended (then ralph-lsp resume%[2]s)", err, inFolderOf(dir))
