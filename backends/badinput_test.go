@@ -16,7 +16,7 @@ func TestBadOutput(t *testing.T) {
 		{"prints nothing", stream.FormatText, "the agent printed nothing"},
 		{"prints nothing", stream.FormatPi, "the agent printed nothing"},
 		{"prints binary", stream.FormatText, "the agent printed binary data instead of text"},
-		{"prints binary", stream.FormatPi, "the agent's output is no pi-stream-json"},
+		{"prints binary", stream.FormatPi, "the agent's output isn't pi-stream-json"},
 		{"closes its output", stream.FormatText, "the agent closed its output and didn't exit within 50ms"},
 		{"closes its output", stream.FormatPi, "the agent closed its output and didn't exit within 50ms"},
 	} {

@@ -42,7 +42,7 @@ func startProblem(cmd *exec.Cmd, err error) error {
 	case notFound:
 		return fmt.Errorf("%s needs a program that is missing here (the loader that it was built for, or the interpreter of its interpreter): install what fits this system", cmd.Path)
 	case errors.Is(err, syscall.ENOEXEC) && interpreter == "":
-		return fmt.Errorf("%s is no program for this system; a script needs a first line like #!/bin/sh", cmd.Path)
+		return fmt.Errorf("%s isn't a program that this system can run; a script needs a first line like #!/bin/sh", cmd.Path)
 	}
 	return err
 }

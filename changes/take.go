@@ -288,7 +288,7 @@ func (s *Store) candidates(ctx context.Context) (candidates, error) {
 		s.choose(&c, path)
 	}
 	if c.bytes > maxTotal {
-		return c, fmt.Errorf("the new files have %s together, more than %s: have git ignore what is no work", sizeWords(c.bytes), sizeWords(maxTotal))
+		return c, fmt.Errorf("the new files have %s together, more than %s: have git ignore what isn't part of the work", sizeWords(c.bytes), sizeWords(maxTotal))
 	}
 	slices.Sort(c.paths)
 	c.paths = slices.Compact(c.paths) // unmerged ones are told twice

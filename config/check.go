@@ -31,7 +31,7 @@ func Check(data []byte, builtin []string) []Problem {
 	c := &checker{Document: Parse(data), builtin: builtin, bad: map[string]bool{}}
 	switch nul := strings.IndexByte(c.text, 0); {
 	case len(data) > MaxSize:
-		c.report(span{}, Error, "", fmt.Sprintf("the file has %d bytes, more than %d; that is no configuration", len(data), MaxSize))
+		c.report(span{}, Error, "", fmt.Sprintf("the file has %d bytes, more than %d; that isn't a configuration file", len(data), MaxSize))
 	case nul >= 0:
 		c.report(span{nul, nul + 1}, Error, "", "a NUL byte; save the file as UTF-8 text")
 	case c.deep >= 0:

@@ -85,9 +85,9 @@ func TestCheck(t *testing.T) {
 		{"list of others", "[backends.pi]\nargs = «[\"a\", 1]»\n", []string{"error: backends.pi.args has a number as item 2; write each item as a text in quotes"}},
 		{"list of others with a placeholder", "[backends.pi]\nargs = «[\"{prompt}\", 3, true, \"{prompt}\"]»\n", []string{"error: backends.pi.args contains {prompt}, but arguments have no placeholders; how the prompt goes in is said by prompt = \"arg\" or \"file\"; it has a number as item 2; write each item as a text in quotes"}},
 		{"one of a few", "[backends.pi]\nprompt = «\"stdn\"»\n", []string{"error: backends.pi.prompt is \"stdn\"; write one of stdin, arg, file => \"stdin\""}},
-		{"unknown backend", "backend = «\"claud\"»\n", []string{"error: backend is \"claud\", which is no backend; did you mean claude? => \"claude\""}},
-		{"own backend, misspelt", "backend = «\"mime\"»\n[backends.mine]\ncommand = \"x\"\n", []string{"error: backend is \"mime\", which is no backend; did you mean mine? => \"mine\""}},
-		{"foreign backend", "backend = «\"something\"»\n", []string{"error: backend is \"something\", which is no backend; known are auto, claude, pi; describe another one below [backends.something]"}},
+		{"unknown backend", "backend = «\"claud\"»\n", []string{"error: backend is \"claud\", which isn't a backend; did you mean claude? => \"claude\""}},
+		{"own backend, misspelt", "backend = «\"mime\"»\n[backends.mine]\ncommand = \"x\"\n", []string{"error: backend is \"mime\", which isn't a backend; did you mean mine? => \"mine\""}},
+		{"foreign backend", "backend = «\"something\"»\n", []string{"error: backend is \"something\", which isn't a backend; known are auto, claude, pi; describe another one below [backends.something]"}},
 		{"backend without a command", "[backends.«mine»]\nargs = []\n", []string{"error: backends.mine has no command; name the program that runs it"}},
 		{"misspelt backend", "[backends.«claud»]\nargs = []\n", []string{"error: backends.claud has no command; name the program that runs it, or did you mean claude? => claude"}},
 		{"hat without a backend", "[hats.«a»]\n", []string{"error: hats.a names no backend; write backend = \"pi\""}},
@@ -96,7 +96,7 @@ func TestCheck(t *testing.T) {
 		{"hat with both", "[hats.a]\n«backend» = { type = \"pi\", command = \"x\" }\n", []string{"error: hats.a.backend names a backend and a program; leave out type or command"}},
 		{"placeholder", "[backends.pi]\nargs = «[\"--model={model}\"]»\n", []string{`error: backends.pi.args contains {model}, but arguments have no placeholders; how the prompt goes in is said by prompt = "arg" or "file"`}},
 		{"braces that are no placeholder", "[backends.pi]\nargs = ['{\"a\":1}', \"a{b,c}\", \"{}\"]\n", nil},
-		{"hat's unknown backend", "[hats.a]\nbackend = { type = «\"p\"» }\n", []string{"error: hats.a.backend.type is \"p\", which is no backend; did you mean pi? => \"pi\""}},
+		{"hat's unknown backend", "[hats.a]\nbackend = { type = «\"p\"» }\n", []string{"error: hats.a.backend.type is \"p\", which isn't a backend; did you mean pi? => \"pi\""}},
 		{"never ends", "[limits]\nmax_iterations = «0»\n", []string{"warning: without a limit, a promise and a budget hardly anything ends the loop; set one of them => 50"}},
 		{"ends by promise", "completion.promise = \"A\"\n[limits]\nmax_iterations = 0\n", nil},
 		{"ends by budget", "[limits]\nmax_iterations = 0\nmax_cost_usd = 1.5\n", nil},
@@ -123,7 +123,7 @@ func TestCheck(t *testing.T) {
 		{"NUL", "a = 1\nb = \"«\x00»\"\n", []string{"error: a NUL byte; save the file as UTF-8 text"}},
 		{"too deep", "x = " + strings.Repeat("[", 16) + "«»" + strings.Repeat("[", 50000), []string{"error: nested deeper than 16"}},
 		{"too many parts", strings.Repeat("a.", 16) + "«»" + strings.Repeat("a.", 10000) + "a = 1", []string{"error: nested deeper than 16"}},
-		{"too long", "«»# " + strings.Repeat("long ", 20000), []string{"error: the file has 100002 bytes, more than 65536; that is no configuration"}},
+		{"too long", "«»# " + strings.Repeat("long ", 20000), []string{"error: the file has 100002 bytes, more than 65536; that isn't a configuration file"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -172,7 +172,7 @@ func readFile(name string) ([]byte, error) {
 	case err != nil:
 		return nil, fmt.Errorf("reading the configuration: %w", err)
 	case !info.Mode().IsRegular(): // opening a pipe could wait without end
-		return nil, fmt.Errorf("reading the configuration: %s is no regular file", name)
+		return nil, fmt.Errorf("reading the configuration: %s isn't a regular file", name)
 	}
 	file, err := os.Open(name)
 	if err != nil {

@@ -155,7 +155,7 @@ func TestAllProblemsOfBothFilesAreListed(t *testing.T) {
 	want := filepath.Join(f.UserDir, UserName) + ` can't be used:
   line 1, column 15: prompt_file is a number; write a text in quotes
 ` + filepath.Join(f.Folder, Name) + ` can't be used:
-  line 1, column 11: backend is "claud", which is no backend; did you mean claude?
+  line 1, column 11: backend is "claud", which isn't a backend; did you mean claude?
   line 3, column 1: limits.max_iteration is not a known key; did you mean max_iterations?`
 	if diff := cmp.Diff(want, err.Error()); diff != "" {
 		t.Error(diff)
@@ -187,7 +187,7 @@ func TestFilesThatAreNone(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(f.Folder, Name), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.Load(); err == nil || !strings.Contains(err.Error(), "is no regular file") {
+	if _, err := f.Load(); err == nil || !strings.Contains(err.Error(), "isn't a regular file") {
 		t.Errorf("a folder of that name: %v", err)
 	}
 	f = place(t, strings.Repeat("#", MaxSize+1), "")

@@ -89,7 +89,7 @@ func (c *checker) backendProblem(key Key, v any) string {
 	if slices.Contains(known, name) {
 		return ""
 	}
-	message := fmt.Sprintf("is %q, which is no backend; ", name)
+	message := fmt.Sprintf("is %q, which isn't a backend; ", name)
 	if near := tell.Nearest(name, known); near != "" {
 		return message + "did you mean " + near + "?"
 	}

@@ -84,11 +84,11 @@ func (e *FormatError) Error() string {
 	if name == "" {
 		name = "the file"
 	}
-	return name + " is no session file: it doesn't begin with a session's header"
+	return name + " isn't a session file: it doesn't begin with a session's header"
 }
 
 // ErrNotRegular is for folders, devices and pipes, which might never end.
-var ErrNotRegular = errors.New("it is no regular file")
+var ErrNotRegular = errors.New("it isn't a regular file")
 
 // OpenRegular opens a file if it is a regular one, without waiting: opening a
 // pipe would wait for somebody to write to it. The error is an *os.PathError.

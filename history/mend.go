@@ -68,7 +68,7 @@ func (m *mender) line(line []byte, torn bool) {
 	n := strictNode(line)
 	if !n.ok {
 		if line, n = salvage(line); !n.ok {
-			m.fix("a line that is no entry is removed")
+			m.fix("a line that isn't an entry is removed")
 			return
 		}
 		m.fix("an entry that was cut off is removed, the one after it is kept")
@@ -143,7 +143,7 @@ func (m *mender) entry(line []byte, n lineNode) {
 		return
 	}
 	if n.stray {
-		m.fix("a parent that is no id is replaced; the entry follows the one before it")
+		m.fix("a parent that isn't an id is replaced; the entry follows the one before it")
 		line, n.parent = setMember(line, "parentId", m.last), m.last
 	}
 	node.parent = n.parent

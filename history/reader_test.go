@@ -130,7 +130,7 @@ func TestFilesThatAreNoSessions(t *testing.T) {
 		}
 		r.Close()
 	}
-	if _, err := NewReader(t.TempDir(), Cursor{}); err == nil || !strings.Contains(err.Error(), "no regular file") {
+	if _, err := NewReader(t.TempDir(), Cursor{}); err == nil || !strings.Contains(err.Error(), "a regular file") {
 		t.Errorf("a folder: %v", err)
 	}
 	if _, err := NewReader(os.DevNull, Cursor{}); err == nil {

@@ -20,7 +20,7 @@ func TestBadOutputIsAFailedIteration(t *testing.T) {
 		{"nothing", "", stream.FormatText, "the agent printed nothing"},
 		{"nothing as a stream", "", stream.FormatClaude, "the agent printed nothing"},
 		{"binary", "\x7fELF\x00\x01\x02\n\xff\xfe\x00LOOP_COMPLETE", stream.FormatText, "the agent printed binary data instead of text"},
-		{"text as a stream", "Hello, I am an agent.\nLOOP_COMPLETE\n", stream.FormatPi, "the agent's output is no pi-stream-json"},
+		{"text as a stream", "Hello, I am an agent.\nLOOP_COMPLETE\n", stream.FormatPi, "the agent's output isn't pi-stream-json"},
 		{"half a stream", `{"type":"thread.started","thread_id":"t"}` + "\n" +
 			`{"type":"item.completed","item":{"id":"i","type":"agent_message","text":"LOOP_COMPLETE"}}` + "\n",
 			stream.FormatCodex, "the stream ended before the agent was done"},

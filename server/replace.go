@@ -37,10 +37,10 @@ func checkStateFile(folder string) error {
 	file := filepath.Join(folder, filepath.FromSlash(loopstate.Name))
 	dir := filepath.Dir(file)
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
-		return failed(wire.ReasonBadStateFile, fmt.Errorf("%s is no folder: move it away", dir), nil)
+		return failed(wire.ReasonBadStateFile, fmt.Errorf("%s isn't a folder: move it away", dir), nil)
 	}
 	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() {
-		return failed(wire.ReasonBadStateFile, fmt.Errorf("%s is no regular file: move it away", file), nil)
+		return failed(wire.ReasonBadStateFile, fmt.Errorf("%s isn't a regular file: move it away", file), nil)
 	}
 	return nil
 }

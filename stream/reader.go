@@ -148,7 +148,7 @@ func (run *readerRun) result(readErr error) Result {
 		result.Failure = &Error{Message: "the agent printed nothing"}
 	case run.Format == FormatText:
 	case !run.understood && result.SkippedLines > 0:
-		result.Failure = &Error{Message: fmt.Sprintf("the agent's output is no %s", run.Format)}
+		result.Failure = &Error{Message: fmt.Sprintf("the agent's output isn't %s", run.Format)}
 	case run.broken:
 		result.Failure = &Error{Message: "the stream was cut off in the middle of an event", Kind: KindServer, Retryable: true}
 	default:

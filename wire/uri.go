@@ -12,7 +12,7 @@ import (
 func PathOf(uri string) (string, error) {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != "file" {
-		return "", fmt.Errorf("%q is no file URI", uri)
+		return "", fmt.Errorf("%q isn't a file URI", uri)
 	}
 	if u.Host != "" && u.Host != "localhost" {
 		return "", fmt.Errorf("%q is a file of another machine", uri)
@@ -23,7 +23,7 @@ func PathOf(uri string) (string, error) {
 	}
 	path = filepath.FromSlash(path)
 	if !filepath.IsAbs(path) {
-		return "", fmt.Errorf("%q names no absolute path", uri)
+		return "", fmt.Errorf("%q isn't an absolute path", uri)
 	}
 	return filepath.Clean(path), nil
 }

@@ -92,7 +92,7 @@ func TestBadInput(t *testing.T) {
 		{"a backend that isn't installed", nil, []string{"run", "--backend", "pi", "Do it"}, `^pi is not installed: npm install `},
 		{"promise with its tags", nil, []string{"run", "--backend", "./agent", "--completion-promise", "<promise>DONE</promise>", "Do it"}, `leave out <promise> and </promise>`},
 		{"missing folder", nil, []string{"run", "-C", "nowhere", "Do it"}, `the folder .*/nowhere doesn't exist; make it first`},
-		{"folder that is a file", func(t *testing.T) { write(t, "file", "") }, []string{"status", "-C", "file"}, `/file is no folder`},
+		{"folder that is a file", func(t *testing.T) { write(t, "file", "") }, []string{"status", "-C", "file"}, `/file isn't a folder`},
 		{"folder that can't be written", func(t *testing.T) { write(t, ".pi", "a file in the place of the folder") }, []string{"run", "--backend", os.Args[0], "Do it"}, `\.pi`},
 		{"broken state file", func(t *testing.T) { write(t, loopstate.Name, brokenState) }, []string{"run", "--backend", os.Args[0], "Do it"}, `ralph-loop\.local\.md:3: .*iteration`},
 		{"broken state file, status", func(t *testing.T) { write(t, loopstate.Name, brokenState) }, []string{"status"}, `ralph-loop\.local\.md:3: .*iteration`},

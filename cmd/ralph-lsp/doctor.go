@@ -39,7 +39,7 @@ func examine(cmd *cobra.Command, dir string) []wire.Check {
 }
 
 func checkTerminal(out io.Writer) wire.Check {
-	c := wire.Check{ID: "terminal", OK: true, Message: "the output is no terminal: plain text"}
+	c := wire.Check{ID: "terminal", OK: true, Message: "the output isn't a terminal: plain text"}
 	if f, ok := isTerminal(out); ok {
 		colour := "colour"
 		if !paletteFor(out).on {

@@ -21,7 +21,7 @@ func resolveFolder(dir string) (string, error) {
 	case err != nil:
 		return "", fmt.Errorf("finding the folder: %w", err)
 	case !info.IsDir():
-		return "", fmt.Errorf("%s is no folder; give one with -C", path)
+		return "", fmt.Errorf("%s isn't a folder; give one with -C", path)
 	}
 	return path, nil
 }

@@ -60,7 +60,7 @@ func TestAStartAsksAboutTheLoopThatRuns(t *testing.T) {
 func TestAStartAsksAboutTheLoopThatFailed(t *testing.T) {
 	inFolderWithAgent(t)
 	failed := runsAt(t, `ralph-lsp run --output console --max-failures 1 --backend "$AGENT" --backend-arg say=x --backend-arg fail=broken Old task`)
-	failed.await("see to it, then ralph-lsp resume, or start anew with run --replace")
+	failed.await("fix the cause, then ralph-lsp resume, or start anew with run --replace")
 	failed.await("<ended 1>")
 	term := runsAt(t, runsNew)
 	term.await(asksLeft)

@@ -90,7 +90,7 @@ func parse(measurements string) (result, error) {
 	for i := 0; i+1 < len(fields); i += 2 {
 		v, err := strconv.ParseFloat(fields[i], 64)
 		if err != nil {
-			return result{}, fmt.Errorf("measurement %q is no number", fields[i])
+			return result{}, fmt.Errorf("measurement %q isn't a number", fields[i])
 		}
 		values[fields[i+1]] = v
 	}

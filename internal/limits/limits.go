@@ -86,7 +86,7 @@ var table = []Limit{
 		},
 	}, {
 		Name: Silence, Key: "idle_timeout", Wire: "idleTimeoutMs", Flag: "idle-timeout", Unit: Span,
-		Default: "10m", Samples: []string{"10m", "5m", "30m"}, Zero: "an agent may be silent without end",
+		Default: "10m", Samples: []string{"10m", "5m", "30m"}, Zero: "an agent may be silent for ever",
 		Usage: "how long the agent may be silent; 0 is no limit",
 		Doc:   "How long an agent may print nothing before its run is stopped.",
 		place: spot[time.Duration]{

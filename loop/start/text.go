@@ -44,7 +44,7 @@ func Parse(text string) (Request, error) {
 	}
 	if err := flags.Parse(words.args); err != nil {
 		if errors.Is(err, pflag.ErrHelp) {
-			return Request{}, errors.New("--help is no flag of a start; say /ralph-help")
+			return Request{}, errors.New("--help isn't a flag of a start; say /ralph-help")
 		}
 		return Request{}, FlagError(flags, err, "see /ralph-help", " (put text that begins with - after --)")
 	}

@@ -111,7 +111,7 @@ func (r *frameReader) header() (length int64, err error) {
 			}
 		case !isField && !garbage:
 			garbage = true
-			r.refuse(refusal{code: jsonrpc2.ParseError, message: "a line that is no header field"})
+			r.refuse(refusal{code: jsonrpc2.ParseError, message: "a line that isn't a header field"})
 		}
 	}
 	return 0, fmt.Errorf("%w: no Content-Length in %d bytes", ErrBadHeader, maxHeader)
