@@ -240,6 +240,13 @@ func TestALargeFileIsOnlyNoted(t *testing.T) {
 		f.undo(Undo{Iteration: 1}, []string{"a", "huge"})
 		f.redo([]string{"a", "huge"})
 		f.has("a", "2\n", "huge", "1\n")
+
+		f.must(os.Truncate(f.path("huge"), 5<<30))
+		f.opts.MaxFile = 0 // without a limit for each there is one for all
+		f.open("ralph-other")
+		if _, err := f.Start(context.Background()); err == nil || !strings.Contains(err.Error(), "the new files have 5.4 GB together, more than 2.1 GB") {
+			t.Error(err)
+		}
 	})
 }
 
@@ -281,6 +288,18 @@ func TestAFolderThatIgnoresCase(t *testing.T) {
 	if out, err := f.Store.git.text(context.Background(), nil, "config", "core.ignoreCase"); err != nil || out != "true" {
 		t.Errorf("%q, %v", out, err)
 	}
+}
+
+// git isn't to look at a file: nothing of it is told, and nothing is undone.
+func TestAFileThatGitIsNotToLookAt(t *testing.T) {
+	t.Parallel()
+	f := repository(t, "a", "1\n", "b", "1\n")
+	f.git("update-index", "--assume-unchanged", "a")
+	f.loop()
+	f.after(1, "a", "2\n", "b", "2\n")
+	f.changed(Range{0, 1}, "modified b +1 -1")
+	f.undo(Undo{Since: 1}, []string{"b"})
+	f.has("a", "2\n", "b", "1\n")
 }
 
 // A lock that stays is told as what it is.

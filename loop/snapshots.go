@@ -2,7 +2,6 @@ package loop
 
 import (
 	"context"
-	"errors"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -126,10 +125,6 @@ func (l *Loop) tellOfSnapshot(taken changes.Taken, err error) {
 	}
 	switch {
 	case err != nil && s.going.Err() != nil: // the loop ends
-	case errors.Is(err, changes.ErrNoGit):
-		if isNew(err.Error()) {
-			l.emit(Warning{Message: "what the loop changes can't be shown or undone: git is not installed"})
-		}
 	case err != nil:
 		if isNew(err.Error()) {
 			l.emit(Warning{Message: "what the loop changes can't be shown or undone: " + err.Error()})
