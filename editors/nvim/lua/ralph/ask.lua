@@ -48,7 +48,7 @@ end
 ---@param offers ralph.Command[]
 ---@param callback? ralph.Callback
 ---@param handle? table<string, fun(err: ralph.Error)>
-function M.choices_of(folder, offers, callback, handle)
+local function choices_of(folder, offers, callback, handle)
   return vim.tbl_map(function(offer)
     return {
       offer.title,
@@ -67,7 +67,7 @@ end
 ---@param handle? table<string, fun(err: ralph.Error)> its other errors
 function M.instead(folder, err, callback, handle)
   local question = err.data.question or err.message
-  M.choose(question, M.choices_of(folder, err.data.offers, callback, handle))
+  M.choose(question, choices_of(folder, err.data.offers, callback, handle))
 end
 
 --- A prompt was written and is about to be left.
@@ -83,7 +83,7 @@ local resuming = {}
 ---@param loop ralph.Loop
 function M.about(loop)
   local folder = wire.folder(loop)
-  local choices = M.choices_of(folder, loop.offers)
+  local choices = choices_of(folder, loop.offers)
   if loop.state == 'ended' and vim.list_contains(loop.can or {}, 'resume') then
     table.insert(choices, {
       'Go on with another limit',
@@ -125,7 +125,7 @@ function M.offered(source, update)
   when_idle(function()
     local loop = require('ralph.status').by_id(source.loopId)
     if loop and loop.live then
-      M.choose('Ralph, ' .. update.text, M.choices_of(source.folder, update.offers))
+      M.choose('Ralph, ' .. update.text, choices_of(source.folder, update.offers))
     end
   end)
 end

@@ -72,7 +72,7 @@ function M.parse(folder, rest)
   return chosen
 end
 
---- Asks the sidecar, and shows what went wrong.
+--- Asks the sidecar, and shows what went wrong and can be done instead.
 ---@param folder string
 ---@param command string
 ---@param argument table
@@ -80,7 +80,9 @@ end
 function M.request(folder, command, argument, callback)
   argument.folder = vim.uri_from_fname(folder)
   client.execute(folder, command, argument, function(err, result)
-    if err then
+    if err and err.data and err.data.offers then
+      return ask.instead(folder, err)
+    elseif err then
       return notify.error(err.message)
     end
     callback(result)
@@ -164,45 +166,43 @@ local function write(buffers, callback)
   callback()
 end
 
+local take_back
+
 --- Shows what became of an undo or a redo: what stays as it is, and why.
 ---@param folder string
----@param result? { refused: table[] }
+---@param result { refused: table[], text: string }
 local function show_outcome(folder, result)
   files.check_all(folder)
-  local items, offers = {}, {}
-  for _, refused in ipairs(result and result.refused or {}) do
+  local items, choices = {}, {}
+  for _, refused in ipairs(result.refused) do
     local path = vim.fs.joinpath(folder, refused.path)
     table.insert(items, { filename = path, lnum = 1, text = refused.reason })
     for _, offer in ipairs(refused.offers or {}) do
-      offer.title = ('%s: %s'):format(refused.path, offer.title)
-      table.insert(offers, offer)
+      local function accept()
+        take_back(folder, offer.command, offer.arguments[1])
+      end
+      table.insert(choices, { ('%s: %s'):format(refused.path, offer.title), accept })
     end
   end
   if #items > 0 then
     quickfix('Ralph: left as it is', items)
   end
-  if #offers > 0 then
-    local choices = ask.choices_of(folder, offers, function(_, merged)
-      show_outcome(folder, merged)
-    end)
+  if #choices > 0 then
     ask.choose('Ralph: ' .. result.text, choices)
   end
 end
 
---- Does what a dry run told of, when nothing that isn't saved is in the way and
+--- Does what a dry run tells of, when nothing that isn't saved is in the way and
 --- the user has said so.
 ---@param folder string
 ---@param command string
 ---@param argument table
 ---@param verb? string nil: the user isn't asked
-local function confirm(folder, command, argument, verb)
+function take_back(folder, command, argument, verb)
   local dry = vim.tbl_extend('force', argument, { dryRun = true })
-  M.request(folder, command, dry, function(result)
-    if #result.undone == 0 then
-      notify.info(result.text)
-      return show_outcome(folder, result)
-    end
-    local buffers = unsaved(folder, result.undone)
+  M.request(folder, command, dry, function(would)
+    local paths = vim.list_extend(would.merged or {}, would.undone)
+    local buffers = unsaved(folder, paths)
     if #buffers > 0 then
       local names = vim.tbl_map(function(buf)
         return M.relative(folder, vim.api.nvim_buf_get_name(buf))
@@ -210,7 +210,7 @@ local function confirm(folder, command, argument, verb)
       local prompt = 'Ralph: changes that are not saved are in the way: '
       local function write_and_go_on()
         write(buffers, function()
-          confirm(folder, command, argument, verb)
+          take_back(folder, command, argument, verb)
         end)
       end
       return ask.choose(
@@ -219,14 +219,15 @@ local function confirm(folder, command, argument, verb)
       )
     end
     local function go_on()
-      loops.run(folder, command, vim.deepcopy(argument), function(_, done)
+      M.request(folder, command, vim.deepcopy(argument), function(done)
+        notify.info(done.text)
         show_outcome(folder, done)
       end)
     end
-    if not verb then
+    if not verb or #paths == 0 then -- nothing is written
       return go_on()
     end
-    ask.choose('Ralph: ' .. result.text, { { verb, go_on } })
+    ask.choose('Ralph: ' .. would.text, { { verb, go_on } })
   end)
 end
 
@@ -235,7 +236,7 @@ end
 ---@param chosen ralph.Chosen
 function M.undo(folder, chosen)
   local is_one = chosen.iteration and not chosen.since
-  confirm(folder, wire.commands.undo, {
+  take_back(folder, wire.commands.undo, {
     iteration = is_one and chosen.iteration or nil,
     since = not is_one and (chosen.iteration or 1) or nil,
     paths = chosen.path and { chosen.path },
@@ -245,7 +246,7 @@ end
 --- Takes the last undo back.
 ---@param folder string
 function M.redo(folder)
-  confirm(folder, wire.commands.redo, {})
+  take_back(folder, wire.commands.redo, {})
 end
 
 --- Marks what changed as reviewed, or takes the mark away.
