@@ -45,6 +45,7 @@ type Spec struct {
 	Iteration int
 
 	Handler  stream.Handler // sees the events, on a goroutine of the run's
+	Rest     func()         // called when Handler has all that came so far, on the same goroutine; may be nil
 	OnOutput func()         // whenever output came, on stderr too, for idle timers; may be nil; called on several goroutines
 	Record   io.Writer      // gets a copy of the raw output; may be nil
 }
@@ -196,7 +197,7 @@ func (p *Process) start(cmd *exec.Cmd, prompt string) (err error) {
 func (p *Process) pump() {
 	defer close(p.drained)
 	var wasDone bool
-	reader := stream.Reader{Format: p.spec.Backend.Output, Handler: p.spec.Handler, Join: true, OnLine: func(done bool) {
+	reader := stream.Reader{Format: p.spec.Backend.Output, Handler: p.spec.Handler, Rest: p.spec.Rest, Join: true, OnLine: func(done bool) {
 		if done != wasDone {
 			wasDone = done
 			select { // only the newest matters

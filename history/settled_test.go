@@ -46,6 +46,7 @@ func settledPlaces(t *testing.T, format stream.Format, recording string) (places
 	begin(w, live, 1)
 	check := stream.HandlerFunc(func(e stream.Event) {
 		w.Handle(e)
+		w.Flush()
 		live.Handle(e)
 		size, ok := w.Settled()
 		if !ok || size == last {
@@ -93,6 +94,7 @@ func TestAWriterThatContinuesIsSettledWhereItBegins(t *testing.T) {
 	}
 	begin(w, &log{}, 1)
 	w.Handle(stream.Text{Delta: "half a"})
+	w.Flush()
 	if _, ok := w.Settled(); ok {
 		t.Error("a message that hasn't ended is settled")
 	}
@@ -145,6 +147,7 @@ func TestWhatIsKeptBackIsntSettled(t *testing.T) {
 		for _, e := range append(events, stream.Retry{Attempt: 1}) {
 			w.Handle(e)
 		}
+		w.Flush()
 		if _, ok := w.Settled(); ok {
 			t.Errorf("%s is settled", name)
 		}

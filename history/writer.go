@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -19,7 +20,8 @@ import (
 	"ralph-lsp/stream"
 )
 
-// Writer mirrors a loop into a session file. Each entry is one write, so that a
+// Writer mirrors a loop into a session file. What the agent said waits for
+// Flush; the loop's own records don't. Only whole entries are written, so that a
 // program that dies leaves whole lines and at most one that is cut off. The
 // file is made with the first entry, and brought to the disk when an iteration
 // ends; between that, a loss of power can lose more than a crash does.
@@ -34,7 +36,8 @@ type Writer struct {
 	parent string   // id of the last entry
 	err    error
 	sync   sync.WaitGroup // the flush to disk under way
-	line   bytes.Buffer   // the entry that is written
+	held   bytes.Buffer   // entries that wait for Flush
+	behind string         // id of the last entry before them
 	clock  stamper
 
 	iteration int
@@ -169,14 +172,22 @@ func (w *Writer) Settled() (size int64, ok bool) {
 	if w == nil || w.err != nil {
 		return 0, false
 	}
-	return w.size, w.turn.isTold() && len(w.speaking) == 0
+	return w.size, w.held.Len() == 0 && w.turn.isTold() && len(w.speaking) == 0
 }
 
-// HandleRecord writes what the loop did.
+// HandleRecord writes what the loop did, behind all that waits.
 func (w *Writer) HandleRecord(r Record) {
 	if w == nil {
 		return
 	}
+	w.record(r)
+	w.Flush()
+	if _, ok := r.(IterationEnd); ok {
+		w.toDisk()
+	}
+}
+
+func (w *Writer) record(r Record) {
 	switch r := r.(type) {
 	case Input:
 		w.input(r)
@@ -203,18 +214,17 @@ func (w *Writer) HandleRecord(r Record) {
 		return
 	}
 	w.event(r.record(), r)
-	if _, ok := r.(IterationEnd); ok {
-		w.flush()
-	}
 }
 
 // Close writes what is left and closes the file.
 func (w *Writer) Close() error {
+	w.Flush()
 	if w == nil || w.file == nil {
 		return nil
 	}
 	w.endRun(false, "")
-	w.flush()
+	w.Flush()
+	w.toDisk()
 	w.sync.Wait()
 	if err := w.file.Close(); err != nil {
 		return fmt.Errorf("closing the session file: %w", err)
@@ -222,8 +232,8 @@ func (w *Writer) Close() error {
 	return nil
 }
 
-// flush brings the file to the disk, behind the loop's back: it may take long.
-func (w *Writer) flush() {
+// toDisk brings the file to the disk, behind the loop's back: it may take long.
+func (w *Writer) toDisk() {
 	w.sync.Wait()
 	if file := w.file; file != nil {
 		w.sync.Go(func() { _ = file.Sync() }) // where it can't be done, the system does it some time later
@@ -260,41 +270,67 @@ func (w *Writer) appendMessage(messageID string, message any) {
 	})
 }
 
-// append writes an entry as a child of the last one.
+// append adds an entry as a child of the last one.
 func (w *Writer) append(entry func(node) any) {
 	n := node{ID: newEntryID(), Timestamp: w.clock.stamp(time.Now())}
 	if w.parent != "" {
 		n.ParentID = &w.parent
 	}
-	if err := w.write(entry(n)); err != nil {
-		w.err = fmt.Errorf("writing the session file: %w", err)
+	if w.held.Len() == 0 {
+		w.behind = w.parent
+	}
+	if err := encodeLine(&w.held, entry(n)); err != nil {
+		w.fail(err)
 		return
 	}
-	w.parent = n.ID
+	if w.parent = n.ID; w.held.Len() > maxHeld {
+		w.Flush()
+	}
 }
 
-// write writes a line, after the header if the file is new. After a line that
-// couldn't be written as a whole the next one starts afresh.
-func (w *Writer) write(entry any) error {
-	if w.file == nil {
-		if err := w.create(); err != nil {
-			return err
+// maxHeld is how many bytes of entries are held back at most, but for the last.
+const maxHeld = 64 << 10
+
+func (w *Writer) fail(err error) { w.err = fmt.Errorf("writing the session file: %w", err) }
+
+// Flush writes the entries that wait, with one write, after the header if the
+// file is new. After a line that couldn't be written as a whole the next one
+// starts afresh, behind the last one that was.
+func (w *Writer) Flush() {
+	if w == nil || w.held.Len() == 0 {
+		return
+	}
+	data := w.held.Bytes()
+	if w.torn {
+		data = slices.Insert(data, 0, '\n')
+	}
+	n, err := w.write(data)
+	if n > 0 {
+		w.torn = data[n-1] != '\n'
+	}
+	if err != nil {
+		w.fail(err)
+		w.parent = w.behind
+		for line := range bytes.Lines(data[:n]) {
+			if e := readNode(line); e.ok && e.id != "" && bytes.HasSuffix(line, []byte("\n")) {
+				w.parent = e.id
+			}
 		}
 	}
-	w.line.Reset()
-	if w.torn {
-		w.line.WriteByte('\n')
+	if w.held.Reset(); w.held.Cap() > maxPiece { // seldom
+		w.held = bytes.Buffer{}
 	}
-	if err := encodeLine(&w.line, entry); err != nil {
-		return err
+}
+
+func (w *Writer) write(data []byte) (n int, err error) {
+	if w.file == nil {
+		if err := w.create(); err != nil {
+			return 0, err
+		}
 	}
-	n, err := w.file.Write(w.line.Bytes())
-	if w.line.Cap() > maxPiece { // seldom
-		w.line = bytes.Buffer{}
-	}
+	n, err = w.file.Write(data)
 	w.size += int64(n)
-	w.torn = err != nil && (w.torn || n > 0)
-	return err
+	return n, err
 }
 
 func (w *Writer) create() error {

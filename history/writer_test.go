@@ -3,6 +3,8 @@ package history
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"math"
 	"os"
@@ -310,5 +312,74 @@ func TestWhatAFileSaysIsBelievedWithinReason(t *testing.T) {
 	c := jsoncursor.New([]byte(`{"cost":{"total":1e400},"input":1e30,"output":-4}`))
 	if u := readUsage(c); u.Cost.Known || u.Tokens != (stream.Tokens{}) {
 		t.Errorf("got %+v", u)
+	}
+}
+
+// What an agent says at once is one write. Nothing of it is in the file before,
+// and that place isn't settled.
+func TestWhatWaitsIsWrittenTogether(t *testing.T) {
+	w, _, _ := newTestWriter(t)
+	begin(w, &log{}, 1)
+	before := sizeOf(t, w.Path())
+	sayTurns(w, "short", "words")
+	if _, ok := w.Settled(); ok || sizeOf(t, w.Path()) != before {
+		t.Error("it didn't wait")
+	}
+	w.Flush()
+	if size, ok := w.Settled(); !ok || size != sizeOf(t, w.Path()) || strings.Count(read(t, w.Path())[before:], "\n") != 2 {
+		t.Errorf("settled %v at %d, the file ends with %s", ok, size, read(t, w.Path())[before:])
+	}
+	sayTurns(w, strings.Repeat("x", maxHeld))
+	if grown := sizeOf(t, w.Path()) - before; grown < maxHeld {
+		t.Errorf("only %d bytes were written of more than %d", grown, maxHeld)
+	}
+	closed(t, w)
+}
+
+// sayTurns has an agent say texts, each in a turn of its own.
+func sayTurns(w *Writer, texts ...string) {
+	for i, text := range texts {
+		id := fmt.Sprint("m", i)
+		w.Handle(stream.Text{Delta: text, MessageID: id})
+		w.Handle(stream.MessageEnd{MessageID: id, Text: text})
+		w.Handle(stream.TurnEnd{StopReason: "stop"})
+	}
+}
+
+// A disk is full in the middle of a write: what goes on later follows the last
+// entry that is whole.
+func TestAWriteIsCutOff(t *testing.T) {
+	w, _, _ := newTestWriter(t)
+	begin(w, &log{}, 1)
+	file := w.file
+	r, full, err := os.Pipe() // takes 64 KiB
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if err := full.SetWriteDeadline(time.Now().Add(100 * time.Millisecond)); err != nil {
+		t.Fatal(err)
+	}
+	w.file = full
+	sayTurns(w, "whole", strings.Repeat("x", 2*maxHeld))
+	w.Flush()
+	full.Close()
+	if w.Err() == nil {
+		t.Fatal("it was written")
+	}
+	if _, err := io.Copy(file, r); err != nil {
+		t.Fatal(err)
+	}
+	w.file = file
+	sayTurns(w, "later")
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	fixes, _, err := Repair(w.Path(), "", true)
+	if err != nil || len(fixes) != 1 {
+		t.Errorf("%s %v", sentences(fixes), err)
+	}
+	if text := read(t, w.Path()); !strings.Contains(text, `"whole"`) || !strings.Contains(text, `"later"`) || strings.Contains(text, "x{") {
+		t.Error(text)
 	}
 }

@@ -217,7 +217,7 @@ func (l *Loop) runAgent(plan plannedRun) (report, error) {
 	prompt, args := l.cfg.brief(plan)
 	spec := backends.Spec{
 		Backend: l.cfg.Backend, Ours: args, Args: l.cfg.Args, Prompt: prompt, Dir: l.cfg.Folder,
-		Scope: l.scope, Iteration: plan.iteration, Handler: l, OnOutput: l.activity.touch,
+		Scope: l.scope, Iteration: plan.iteration, Handler: l, Rest: l.rest, OnOutput: l.activity.touch,
 	}
 	record, err := l.recordFile(plan.iteration)
 	if err != nil {

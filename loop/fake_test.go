@@ -213,6 +213,7 @@ func (p *played) play() {
 	for _, e := range p.events {
 		p.spec.OnOutput()
 		p.spec.Handler.Handle(e)
+		p.spec.Rest()
 	}
 	if p.during != nil {
 		p.during()

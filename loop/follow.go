@@ -16,9 +16,6 @@ func (l *Loop) Handle(e stream.Event) {
 	l.emitMu.Lock()
 	l.obs.Handle(e)
 	l.mirror.writer.Handle(e)
-	if _, ok := e.(stream.Text); !ok { // the file has text when its message ends
-		l.settle()
-	}
 	l.emitMu.Unlock()
 	if c.warning != "" {
 		l.emit(Warning{Message: c.warning})
@@ -29,6 +26,12 @@ func (l *Loop) Handle(e stream.Event) {
 	if c.hasSpent {
 		l.noteSpending()
 	}
+}
+
+// rest writes what came at once into the session file. The agent's reader calls
+// it before it waits for more.
+func (l *Loop) rest() {
+	l.tell(func(m *mirror) { m.writer.Flush() })
 }
 
 // consequences is what follows from an agent's event.

@@ -322,6 +322,7 @@ func (o *ownedLoop) says(events ...stream.Event) {
 			o.feed.Handle(e)
 		}
 		o.writer.Handle(e)
+		o.writer.Flush()
 		o.settle()
 		o.meanwhile()
 	}

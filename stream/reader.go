@@ -15,6 +15,7 @@ type Reader struct {
 	Handler Handler         // may be nil
 	OnLine  func(done bool) // after each line, malformed ones too; done is Decoder.Done; may be nil
 	Join    bool            // deltas of a message that one Read has brought are handed on as one
+	Rest    func()          // called before each Read: all that came before is handed on; may be nil
 	Log     *slog.Logger    // gets malformed lines, shortened, at debug level; may be nil
 }
 
@@ -49,10 +50,7 @@ func (run *readerRun) read(r io.Reader) (err error) {
 		return err
 	}
 	emit := run.emit // made once, not for each line
-	if run.Join {    // nothing that was read waits for what comes next
-		r = beforeRead{r, run.handOn}
-	}
-	run.skipped, err = Lines(r, MaxLine, func(line []byte, cut bool) error {
+	run.skipped, err = Lines(beforeRead{r, run.rest}, MaxLine, func(line []byte, cut bool) error {
 		run.line(line, cut, emit)
 		return nil
 	})
@@ -105,6 +103,14 @@ func (run *readerRun) emit(e Event) {
 	run.handOn()
 	if !run.joined.add(e) {
 		run.pass(e)
+	}
+}
+
+// rest sees to it that nothing that was read waits for what comes next.
+func (run *readerRun) rest() {
+	run.handOn()
+	if run.Rest != nil {
+		run.Rest()
 	}
 }
 
