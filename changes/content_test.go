@@ -156,3 +156,25 @@ func TestSnapshotsThatAreGone(t *testing.T) {
 		t.Errorf("without a repository: %v", err)
 	}
 }
+
+func TestFilesKnowWhetherALaterIterationChangedThem(t *testing.T) {
+	t.Parallel()
+	f := repository(t, "a", "1\n", "b", "1\n", "dir/c", "1\n").loop()
+	f.after(1, "a", "2\n", "b", "2\n", "dir/c", "2\n")
+	f.after(2, "a", "3\n")
+	f.write("b", "mine\n")
+	f.undo(Undo{Iteration: 2}, []string{"a"}) // the user's own, as is what is undone
+	f.after(3, "dir/c", gone)
+	for r, want := range map[Range][]string{{0, 1}: {"b"}, {1, 2}: {"a"}, {2, 3}: {"dir/c"}} {
+		files, err := f.Files(context.Background(), r, nil)
+		var last []string
+		for _, file := range files {
+			if file.Last {
+				last = append(last, file.Path)
+			}
+		}
+		if err != nil || !slices.Equal(last, want) {
+			t.Errorf("%v: %q, %v", r, last, err)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package changes
 import (
 	"context"
 	"fmt"
+	"maps"
 	"path"
 	"path/filepath"
 	"strconv"
@@ -31,6 +32,7 @@ type File struct {
 	Removed int    `json:"removed"`
 	Binary  bool   `json:"binary,omitempty"`
 	Kept    bool   `json:"kept,omitempty"` // the user has reviewed it as it is
+	Last    bool   `json:"-"`              // no later iteration changed it
 
 	version version // as it is
 }
@@ -67,10 +69,32 @@ func (s *Store) Files(ctx context.Context, r Range, paths []string) ([]File, err
 	}
 	from, to := ends(steps, r)
 	files, err := s.compare(ctx, from.tree, to.tree, within)
-	if err == nil {
-		err = s.markKept(files, steps, indexOf(steps, to.commit))
+	if err != nil {
+		return nil, err
 	}
-	return files, err
+	until := indexOf(steps, to.commit)
+	if err := s.markKept(files, steps, until); err != nil {
+		return nil, err
+	}
+	return files, s.markLast(ctx, files, steps[until:])
+}
+
+// markLast says of each file whether no iteration has changed it in the steps
+// behind the first one.
+func (s *Store) markLast(ctx context.Context, files []File, steps []step) error {
+	later := map[string]entry{}
+	for _, sp := range spans(steps, func(st step) bool { return st.Kind == kindIteration }) {
+		changed, err := s.entries(ctx, sp.from.tree, sp.to.tree, nil)
+		if err != nil {
+			return err
+		}
+		maps.Copy(later, changed)
+	}
+	for i, f := range files {
+		_, again := later[f.Path]
+		files[i].Last = !again
+	}
+	return nil
 }
 
 // Patch returns what changed as git writes it, also of binary files.

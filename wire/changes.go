@@ -59,6 +59,7 @@ type ChangedFile struct {
 	Removed int            `json:"removed"`
 	Binary  bool           `json:"binary,omitempty"`
 	Kept    bool           `json:"kept,omitempty"` // the user has reviewed it as it is
+	Last    bool           `json:"last,omitempty"` // no later iteration changed it: what came of it is in the folder
 	Text    string         `json:"text"`           // "+3 -1", "binary", "mode"
 	Places  []ChangedPlace `json:"places,omitempty"`
 }
@@ -106,7 +107,7 @@ func ChangesOf(p ChangesParams, folder string, files []changes.File, iterations 
 func changedFile(folder string, f changes.File) ChangedFile {
 	shown := ChangedFile{
 		Path: PathText(f.Path), URI: FileURI(filepath.Join(folder, filepath.FromSlash(f.Path))), Status: f.Status,
-		Added: f.Added, Removed: f.Removed, Binary: f.Binary, Kept: f.Kept, Text: FileText(f),
+		Added: f.Added, Removed: f.Removed, Binary: f.Binary, Kept: f.Kept, Last: f.Last, Text: FileText(f),
 	}
 	if f.From != "" {
 		shown.From, shown.FromURI = PathText(f.From), FileURI(filepath.Join(folder, filepath.FromSlash(f.From)))

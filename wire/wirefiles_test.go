@@ -102,7 +102,7 @@ func exampleLoop(tokens *Tokens) LoopStatus {
 func exampleChanges() ChangesResult {
 	files := []changes.File{
 		{Path: "caf\xe9.txt", Status: changes.Deleted, Removed: 3},
-		{Path: "logo.png", Status: changes.Added, Binary: true},
+		{Path: "logo.png", Status: changes.Added, Binary: true, Last: true},
 		{Path: "src/a.go", Status: changes.Modified, Added: 3, Removed: 1, Kept: true},
 		{Path: "src/c.go", Status: changes.Renamed, From: "src/b.go", Added: 1},
 		{Path: "test.sh", Status: changes.Mode},
