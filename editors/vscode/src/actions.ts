@@ -26,7 +26,7 @@ function loopActions(loop: LoopStatus): Action[] {
   return [
     { label: title, kind: vscode.QuickPickItemKind.Separator },
     ...(loop.can ?? []).filter((can) => can !== 'start').flatMap((can) => doing(can) ?? []).map((d) => action(d.command, d.icon, d.title)),
-    action('ralph.showOutput', 'output', t('Show output')), action('ralph.showChangedFiles', 'diff', t('Show changed files')),
+    action('ralph.showOutput', 'output', t('Show output')), action('ralph.openChanges', 'diff-multiple', t('Open changes')),
   ];
 }
 

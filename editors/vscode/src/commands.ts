@@ -3,13 +3,16 @@ import * as vscode from 'vscode';
 import { showStatus } from './actions';
 import { chooseFolder, chooseLoop, chooseSession, type LoopArgument } from './choose';
 import { Controls } from './control';
-import type { Diffs } from './diff';
+import type { Diffs, DiffTarget } from './diffs';
 import type { Loops } from './loops';
 import { showError } from './notifications';
 import type { Pages } from './pages';
 import { plan } from './plan';
+import { showRefused, type Review } from './review';
 import type { Sidecar } from './sidecar';
+import { revertChange, type LineChange, type SourceControls } from './sourceControl';
 import type { StartArgument, Starter } from './start';
+import { chooseTarget, type ChangesArgument } from './target';
 import type { TranscriptView } from './transcriptView';
 import { command, type LoopParams } from './wire';
 
@@ -19,28 +22,30 @@ export interface Parts {
   starter: Starter;
   transcripts: TranscriptView;
   diffs: Diffs;
+  review: Review;
+  sourceControls: SourceControls;
   pages: Pages;
 }
 
-type Handler = (argument: never) => unknown;
+type Handler = (...args: never[]) => unknown;
 
 /** Registers all commands. What one throws is shown. */
 export function registerCommands(parts: Parts): vscode.Disposable {
-  const all = { ...editorCommands(parts), ...lensCommands(parts) };
+  const all = { ...editorCommands(parts), ...changesCommands(parts), ...lensCommands(parts) };
   return vscode.Disposable.from(...Object.entries(all).map(([id, run]) => vscode.commands.registerCommand(id, guarded(run))));
 }
 
 function guarded(run: Handler) {
   return async (...args: unknown[]): Promise<unknown> => {
     try {
-      return await run(args[0] as never);
+      return await run(...(args as never[]));
     } catch (e) {
       return showError(e);
     }
   };
 }
 
-function editorCommands({ sidecar, loops, starter, transcripts, diffs, pages }: Parts): Record<string, Handler> {
+function editorCommands({ sidecar, loops, starter, transcripts, pages }: Parts): Record<string, Handler> {
   const controls = new Controls(sidecar, loops);
   return {
     'ralph.start': (a?: StartArgument) => starter.start(a),
@@ -57,8 +62,6 @@ function editorCommands({ sidecar, loops, starter, transcripts, diffs, pages }: 
       if (loop) await transcripts.show(loop);
     },
     'ralph.showLog': () => sidecar.log.show(),
-    'ralph.showChangedFiles': (a?: LoopArgument) => diffs.pick(a),
-    'ralph.openDiff': (a: Parameters<Diffs['show']>[0]) => diffs.show(a),
     'ralph.openStateFile': (a?: LoopArgument) => controls.openStateFile(a),
     'ralph.openSession': (a?: LoopArgument) => controls.openSession(a),
     'ralph.continueInPi': async (a?: LoopArgument) => {
@@ -76,12 +79,35 @@ function editorCommands({ sidecar, loops, starter, transcripts, diffs, pages }: 
   };
 }
 
+function changesCommands({ diffs, review, sourceControls }: Parts): Record<string, Handler> {
+  const onTarget = (run: (target: DiffTarget) => unknown) => async (...args: ChangesArgument[]) => {
+    const target = await chooseTarget(args);
+    return target && run(target);
+  };
+  return {
+    'ralph.openChanges': onTarget((t) => diffs.open(t)),
+    'ralph.compareWithFile': onTarget((t) => diffs.compareWithFile(t)),
+    'ralph.keepChanges': onTarget((t) => review.keep(t)),
+    'ralph.reviewAgain': onTarget((t) => review.keep(t, false)),
+    'ralph.undoChanges': onTarget((t) => review.undo(t)),
+    'ralph.redoChanges': onTarget((t) => review.redo(t)),
+    'ralph.showRefused': (refused: Parameters<typeof showRefused>[0]) => showRefused(refused),
+    'ralph.revertChange': (uri: vscode.Uri, changes: LineChange[], index: number) => {
+      const [original, change] = [sourceControls.originalOf(uri), changes[index]];
+      return original && change && revertChange(uri, original, change);
+    },
+  };
+}
+
 /** The server's commands that its code lenses and code actions carry. */
-function lensCommands({ sidecar, starter }: Parts): Record<string, Handler> {
+function lensCommands({ sidecar, starter, diffs, review }: Parts): Record<string, Handler> {
   const own: string[] = [command.start, command.plan, command.help, command.doctor];
   const passed = Object.values(command).filter((id) => !own.includes(id));
   return {
     ...Object.fromEntries(passed.map((id) => [id, (a?: object) => sidecar.execute(id, a)])),
+    [command.changes]: (a: { from?: number; to?: number } & LoopParams) => diffs.open({ ...a, iteration: a.to }),
+    [command.undo]: (a: object) => review.take(command.undo, a),
+    [command.redo]: (a: object) => review.take(command.redo, a),
     [command.start]: async (a: StartArgument) => {
       if (!a.dryRun) return starter.start(a);
       const result = await starter.dryRun(a);

@@ -10,6 +10,7 @@ export const serverPath = (): string => get<string>('server.path')?.trim() ?? ''
 export const notify = (): string => get<string>('notify') ?? 'always';
 export const hideWhenIdle = (): boolean => get<boolean>('statusBar.hideWhenIdle') ?? true;
 export const openOnStart = (): boolean => get<boolean>('transcript.openOnStart') ?? false;
+export const showsSourceControl = (): boolean => get<boolean>('changes.sourceControl') ?? true;
 export const showThinking = (): boolean => get<boolean>('transcript.thinking') ?? false;
 /** Whether a start asks for the prompt, or for a limit. */
 export const asks = (what: 'prompt' | keyof Limits): boolean => get<string[]>('start.ask')?.includes(what) ?? true;

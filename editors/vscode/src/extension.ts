@@ -2,13 +2,17 @@ import * as vscode from 'vscode';
 import { registerCommands } from './commands';
 import * as config from './config';
 import { keepContextKeys } from './contextKeys';
-import { Diffs } from './diff';
+import { Changes } from './changes';
+import { Diffs } from './diffs';
 import { t, useTranslation } from './l10n';
 import { Loops } from './loops';
 import { Notifications } from './notifications';
 import { Pages } from './pages';
 import { LastPrompt } from './prompt';
+import { Review } from './review';
 import { Sidecar } from './sidecar';
+import { Snapshots } from './snapshots';
+import { SourceControls } from './sourceControl';
 import { Starter } from './start';
 import { createStatusBar } from './statusBar';
 import { TranscriptView } from './transcriptView';
@@ -17,7 +21,7 @@ import { createTree } from './tree';
 let sidecar: Sidecar | undefined;
 
 /** What other extensions get; the tests are one. */
-export interface Api { sidecar: Sidecar; loops: Loops }
+export interface Api { sidecar: Sidecar; loops: Loops; changes: Changes; snapshots: Snapshots; sourceControls: SourceControls }
 
 export function activate(context: vscode.ExtensionContext): Api {
   useTranslation(vscode.l10n.t);
@@ -29,18 +33,22 @@ export function activate(context: vscode.ExtensionContext): Api {
   const starter = new Starter(server, new LastPrompt(context.workspaceState), (loop) => {
     if (config.openOnStart()) void transcripts.show(loop, true);
   });
-  const diffs = new Diffs(loops);
+  const changes = new Changes(server);
+  const snapshots = new Snapshots(server, changes);
+  const sourceControls = new SourceControls(changes, snapshots);
   const pages = new Pages(server);
   context.subscriptions.push(
-    log, loops, transcripts, diffs, pages,
-    createStatusBar(loops), createTree(loops), keepContextKeys(loops), new Notifications(server, loops),
-    registerCommands({ sidecar: server, loops, starter, transcripts, diffs, pages }),
+    log, loops, transcripts, changes, snapshots, sourceControls, pages,
+    createStatusBar(loops), createTree(loops, changes), keepContextKeys(loops), new Notifications(server, loops),
+    registerCommands({
+      sidecar: server, loops, starter, transcripts, pages, sourceControls, diffs: new Diffs(changes, snapshots), review: new Review(server, changes),
+    }),
     vscode.workspace.onDidChangeConfiguration((e) => {
       if (e.affectsConfiguration('ralph.server')) void restartWhenAllowed(server, loops);
     }),
   );
   void server.restart();
-  return { sidecar: server, loops };
+  return { sidecar: server, loops, changes, snapshots, sourceControls };
 }
 
 /** A setting interrupts no loop unless the user agrees. */

@@ -93,7 +93,7 @@ export class Loops implements vscode.Disposable {
 
   private take(l: LoopStatus): void {
     if (!l.loopId) return;
-    if (!l.live && !this.records.has(l.loopId)) void this.readRecord(l.loopId);
+    if (!l.live && !this.records.has(l.loopId)) void this.read(l.loopId);
     if (l.state === 'interrupted') this.records.get(l.loopId)?.interrupted(); // any other tells its end itself
   }
 
@@ -104,7 +104,7 @@ export class Loops implements vscode.Disposable {
   }
 
   /** Reads what a loop did before this window was there. */
-  private async readRecord(loopId: string): Promise<void> {
+  async read(loopId: string): Promise<LoopRecord> {
     const record = this.record(loopId);
     try {
       for (let after = '', more = true; more;) {
@@ -117,6 +117,7 @@ export class Loops implements vscode.Disposable {
     } catch (e) {
       this.sidecar.log.debug(`reading a loop's log: ${String(e)}`);
     }
+    return record;
   }
 
   private async readPast(): Promise<void> {

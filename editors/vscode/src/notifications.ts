@@ -6,7 +6,7 @@ import { t } from './l10n';
 import type { Loops } from './loops';
 import { facts } from './show';
 import { CommandError, type Sidecar } from './sidecar';
-import { command, type End, type ErrorData, type LoopParams, type LoopStatus, type Said } from './wire';
+import { command, type Class, type End, type ErrorData, type LoopParams, type LoopStatus, type Said } from './wire';
 
 /** Milliseconds that the status bar shows what needs no answer. */
 export const shownFor = 15_000;
@@ -66,7 +66,7 @@ async function over(title: string | undefined, said: Said, loop: LoopParams): Pr
   const when = config.notify();
   if (when === 'never' || (when === 'unfocused' && vscode.window.state.focused)) return;
   const looks = [button(t('Show Output'), 'ralph.showOutput', loop)];
-  if (said.class === 'ok') looks.push(button(t('Show Changed Files'), 'ralph.showChangedFiles', loop));
+  if (said.class === 'ok') looks.push(button(t('Open Changes'), 'ralph.openChanges', loop));
   await tell(title, said, looks);
 }
 
@@ -81,15 +81,15 @@ async function tell(title: string | undefined, { text, class: kind = 'info', off
 export async function showError(e: unknown): Promise<unknown> {
   const message = e instanceof Error ? e.message : String(e);
   const { reason, question, offers }: ErrorData = e instanceof CommandError ? e.data : {};
-  if (offers) return ask('warning', question ?? message, [button(t('Keep'), ''), ...offers]);
+  if (offers) return ask('warning', question ?? `Ralph: ${message}`, [...(question ? [button(t('Keep'), '')] : []), ...offers]);
   void ask('error', `Ralph: ${message}`, reason === 'backend_not_found' ? [button(t('Run Doctor'), 'ralph.doctor'), settings('ralph.backend')] : []);
   return undefined;
 }
 
 /** Shows a message with buttons, the safe one first, and does what is chosen. */
-export async function ask(kind: 'ok' | 'warning' | 'error', message: string, buttons: Button[]): Promise<unknown> {
+export async function ask(kind: Class, message: string, buttons: Button[]): Promise<unknown> {
   const { showInformationMessage, showWarningMessage, showErrorMessage } = vscode.window;
-  const show = { ok: showInformationMessage, warning: showWarningMessage, error: showErrorMessage }[kind];
+  const show = { info: showInformationMessage, ok: showInformationMessage, warning: showWarningMessage, error: showErrorMessage }[kind];
   const chosen = await show(message, ...buttons.map((b) => b.title));
   const what = buttons.find((b) => b.title === chosen);
   return what?.command && vscode.commands.executeCommand(what.command, ...what.arguments ?? []);

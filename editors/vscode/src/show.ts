@@ -1,11 +1,20 @@
 // How things are shown that the server tells in words: by icons and colours, and with a clock.
-import type { Class, LoopStatus, Said, Update } from './wire';
+import type { ChangedFile, Class, LoopStatus, Said, Update } from './wire';
 
 export const icons: Record<Class, string> = { info: 'circle-slash', ok: 'check', warning: 'warning', error: 'error' };
 
 /** Theme colours. */
 export const colours: Record<Class, string | undefined> = {
   info: undefined, ok: 'testing.iconPassed', warning: 'list.warningForeground', error: 'testing.iconFailed',
+};
+
+/** What became of a file, as icon and colour. */
+export const changeIcons: Record<ChangedFile['status'], string> = {
+  added: 'diff-added', modified: 'diff-modified', deleted: 'diff-removed', renamed: 'diff-renamed', mode: 'gear',
+};
+export const changeColours: Record<ChangedFile['status'], string> = {
+  added: 'editorGutter.addedBackground', modified: 'editorGutter.modifiedBackground', deleted: 'editorGutter.deletedBackground',
+  renamed: 'editorGutter.modifiedBackground', mode: 'editorGutter.modifiedBackground',
 };
 
 /** The icon of a loop, without $( and ). */
@@ -32,7 +41,7 @@ export function since(start: string | undefined, now: number): string {
 }
 
 /** Joins the facts that there are. */
-export const facts = (...all: (string | undefined)[]): string => all.filter(Boolean).join(' · ');
+export const facts = (...all: (string | false | undefined)[]): string => all.filter(Boolean).join(' · ');
 
 /** What an update tells wherever the user looks. An end has its own message. */
 export const notified = (u: Update): Said | undefined => ('notify' in u && u.notify && u.sessionUpdate !== '_ralph/end' ? u : undefined);

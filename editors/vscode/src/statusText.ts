@@ -73,7 +73,7 @@ function loopTable(l: LoopStatus, m: Model, now: number): string {
 
 function loopLinks(l: LoopStatus): string {
   const can = (l.can ?? []).flatMap((c) => doing(c) ?? []).map((d): [string, string] => [d.command, d.title]);
-  return links([...can, ['ralph.showOutput', t('Transcript')], ['ralph.showChangedFiles', t('Changed Files')]], { loopId: l.loopId, folder: l.folder });
+  return links([...can, ['ralph.showOutput', t('Transcript')], ['ralph.openChanges', t('Changes')]], { loopId: l.loopId, folder: l.folder });
 }
 
 /** Links to commands, which get the loop that they are for. */
@@ -90,5 +90,5 @@ function escape(text: string): string {
 /** The commands that the tooltip may run. */
 export const tooltipCommands = [
   'ralph.start', 'ralph.cancel', 'ralph.pause', 'ralph.resume', 'ralph.steer', 'ralph.changeLimits', 'ralph.openStateFile', 'ralph.showOutput',
-  'ralph.showChangedFiles', 'ralph.restartServer', 'ralph.showLog', 'ralph.help',
+  'ralph.openChanges', 'ralph.restartServer', 'ralph.showLog', 'ralph.help',
 ];

@@ -1,5 +1,6 @@
 // The view "Ralph Loops".
 import * as vscode from 'vscode';
+import type { Changes } from './changes';
 import type { Loops } from './loops';
 import { throttled } from './throttle';
 import { roots, type Node } from './treeModel';
@@ -11,10 +12,13 @@ class Provider implements vscode.TreeDataProvider<Node> {
   readonly onDidChangeTreeData = this.emitter.event;
   readonly refresh = throttled(() => this.emitter.fire(), refreshInterval);
 
-  constructor(private readonly loops: Loops) {}
+  constructor(private readonly loops: Loops, private readonly changes: Changes) {}
 
-  getChildren(node?: Node): Node[] {
-    return node ? node.children?.() ?? [] : roots({ loops: this.loops.status, records: this.loops.records, past: this.loops.past });
+  getChildren(node?: Node): Node[] | Promise<Node[]> {
+    if (node) return node.children?.() ?? [];
+    const { status: loops, records, past } = this.loops;
+    const nothing = (): undefined => undefined;
+    return roots({ loops, records, past, read: (id) => this.loops.read(id), changes: (target) => this.changes.of(target).catch(nothing) });
   }
 
   getTreeItem(node: Node): vscode.TreeItem {
@@ -26,14 +30,14 @@ class Provider implements vscode.TreeDataProvider<Node> {
     item.contextValue = node.context;
     item.tooltip = node.tooltip;
     item.accessibilityInformation = { label: [node.label, node.description].filter(Boolean).join(', ') };
-    if (node.file) item.command = { command: 'ralph.openDiff', title: '', arguments: [node.file] };
+    if (node.opens) item.command = { command: 'ralph.openChanges', title: '', arguments: [node.target] };
     if (node.transcript) item.command = { command: 'ralph.showOutput', title: '', arguments: [{ loopId: node.transcript }] };
     return item;
   }
 }
 
-export function createTree(loops: Loops): vscode.Disposable {
-  const provider = new Provider(loops);
+export function createTree(loops: Loops, changes: Changes): vscode.Disposable {
+  const provider = new Provider(loops, changes);
   const view = vscode.window.createTreeView('ralph.loops', { treeDataProvider: provider, showCollapseAll: true });
-  return vscode.Disposable.from(view, loops.onChange(provider.refresh));
+  return vscode.Disposable.from(view, loops.onChange(provider.refresh), changes.onChange(provider.refresh));
 }

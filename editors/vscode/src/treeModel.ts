@@ -1,8 +1,9 @@
 // The tree of loops, apart from how it is shown.
 import { t } from './l10n';
+import type { Target } from './changes';
 import type { IterationRecord, LoopRecord, ToolRecord } from './loopRecord';
-import { colours, facts, iconOf, icons } from './show';
-import type { LoopStatus, PastLoop } from './wire';
+import { changeColours, changeIcons, colours, facts, iconOf, icons } from './show';
+import type { ChangedFile, ChangesResult, LoopParams, LoopStatus, PastLoop } from './wire';
 
 export interface Node {
   id: string;
@@ -15,12 +16,14 @@ export interface Node {
   context?: string;
   tooltip?: string;
   /** Absent: nothing below. */
-  children?: () => Node[];
+  children?: () => Node[] | Promise<Node[]>;
   expanded?: boolean;
   /** The loop that a menu's command is for. */
-  loop?: { loopId?: string; folder?: string };
-  /** A click shows what this loop changed in the file, in this iteration. */
-  file?: { loopId: string; path: string; iteration?: number };
+  loop?: LoopParams;
+  /** What the commands about changes are for. */
+  target?: Target;
+  /** A click opens the target's changes. */
+  opens?: boolean;
   /** A click shows this loop's transcript. */
   transcript?: string;
 }
@@ -29,19 +32,25 @@ export interface TreeInput {
   loops: LoopStatus[];
   records: ReadonlyMap<string, LoopRecord>;
   past: PastLoop[];
+  /** Reads what a past loop did. */
+  read: (loopId: string) => Promise<LoopRecord>;
+  /** What a loop or its iteration changed; undefined: nobody knows. */
+  changes: (target: Target) => Promise<ChangesResult | undefined>;
 }
 
 export function roots(input: TreeInput): Node[] {
   const shown = new Set(input.loops.map((l) => l.loopId));
-  const nodes = input.loops.map((l) => loopNode(l, input.records.get(l.loopId ?? '')));
+  const nodes = input.loops.map((l) => loopNode(l, input));
   const past = input.past.filter((p) => !shown.has(p.loopId));
   if (past.length > 0) {
-    nodes.push({ id: 'past', label: t('Past loops'), description: String(past.length), icon: 'history', children: () => past.map((p) => pastNode(p, input.records.get(p.loopId))) });
+    nodes.push({ id: 'past', label: t('Past loops'), description: String(past.length), icon: 'history', children: () => past.map((p) => pastNode(p, input)) });
   }
   return nodes;
 }
 
-function loopNode(l: LoopStatus, record: LoopRecord | undefined): Node {
+function loopNode(l: LoopStatus, input: TreeInput): Node {
+  const record = input.records.get(l.loopId ?? '');
+  const loop = { loopId: l.loopId, folder: l.folder };
   return {
     id: `loop/${l.loopId ?? l.folder}`,
     label: l.title,
@@ -50,14 +59,16 @@ function loopNode(l: LoopStatus, record: LoopRecord | undefined): Node {
     colour: colours[l.class],
     context: ['ralph.loop', ...l.can ?? [], l.busy ? 'busy' : 'idle'].join(' '),
     tooltip: l.error,
-    loop: { loopId: l.loopId, folder: l.folder },
+    loop,
+    target: loop,
     expanded: true,
     // From the start: a row that could not be expanded at first stays closed.
-    children: () => (record ? iterationNodes(record) : []),
+    children: () => (record ? whatItDid(record, loop, input) : []),
   };
 }
 
-function pastNode(p: PastLoop, record: LoopRecord | undefined): Node {
+function pastNode(p: PastLoop, input: TreeInput): Node {
+  const loop = { loopId: p.loopId, folder: p.folder };
   return {
     id: `past/${p.loopId}`,
     label: p.title,
@@ -66,36 +77,53 @@ function pastNode(p: PastLoop, record: LoopRecord | undefined): Node {
     colour: colours[p.class],
     context: 'ralph.loop idle',
     tooltip: p.error,
-    loop: { loopId: p.loopId, folder: p.folder },
+    loop,
+    target: loop,
     transcript: p.loopId,
-    children: record ? () => iterationNodes(record) : undefined,
+    children: async () => whatItDid(input.records.get(p.loopId) ?? (await input.read(p.loopId)), loop, input),
   };
 }
 
-/** The newest first. */
-function iterationNodes(record: LoopRecord): Node[] {
-  return [...record.iterations].reverse().map((it, index) => ({
-    id: `loop/${record.loopId}/${it.number}`,
+/** All that it changed, then the iterations, the newest first. */
+async function whatItDid(record: LoopRecord, loop: LoopParams, input: TreeInput): Promise<Node[]> {
+  const iterations = [...record.iterations].reverse().map((it, index) => iterationNode(record, it, { ...loop, iteration: it.number }, input, index === 0));
+  const all = record.iterations.some((it) => it.files !== 0 && !it.running) ? await input.changes(loop) : undefined;
+  if (!all || all.files.length === 0) return iterations;
+  const id = `loop/${record.loopId}/all`;
+  const children = () => all.files.map((f) => fileNode(f, loop, id));
+  return [{ id, label: t('All changes'), description: all.text, icon: 'diff-multiple', context: 'ralph.changes', target: loop, children }, ...iterations];
+}
+
+function iterationNode(record: LoopRecord, it: IterationRecord, target: Target, input: TreeInput, isNewest: boolean): Node {
+  const id = `loop/${record.loopId}/${it.number}`;
+  const hasFiles = !it.running && it.files !== 0;
+  return {
+    id,
     label: t('Iteration {0}', it.number),
     description: it.running ? t('running') : it.text,
     icon: it.running ? 'loading~spin' : icons[it.class ?? 'info'],
     colour: it.running ? undefined : colours[it.class ?? 'info'],
     tooltip: it.text,
-    expanded: index === 0,
-    context: 'ralph.iteration',
-    children: () => [...fileNodes(record, it), ...toolNodes(record, it)],
-  }));
+    expanded: isNewest,
+    context: hasFiles ? 'ralph.changes iteration' : 'ralph.iteration',
+    target,
+    children: async () => [...(hasFiles ? (await input.changes(target))?.files ?? [] : []).map((f) => fileNode(f, target, id)), ...toolNodes(record, it)],
+  };
 }
 
-function fileNodes(record: LoopRecord, it: IterationRecord): Node[] {
-  return record.files(it.number).map((path) => ({
-    id: `loop/${record.loopId}/${it.number}/file/${path}`,
-    label: path.slice(path.lastIndexOf('/') + 1),
-    description: path.includes('/') ? path.slice(0, path.lastIndexOf('/')) : undefined,
-    icon: 'diff',
-    context: 'ralph.file',
-    file: { loopId: record.loopId, path, iteration: it.number },
-  }));
+function fileNode(file: ChangedFile, target: Target, id: string): Node {
+  const [name, folder] = [file.path.slice(file.path.lastIndexOf('/') + 1), file.path.slice(0, Math.max(0, file.path.lastIndexOf('/')))];
+  return {
+    id: `${id}/file/${file.path}`,
+    label: name,
+    description: facts(file.text, folder, file.kept && t('kept')),
+    icon: changeIcons[file.status],
+    colour: changeColours[file.status],
+    context: ['ralph.file', file.kept ? 'kept' : 'open', ...(target.iteration === undefined ? [] : ['iteration'])].join(' '),
+    tooltip: facts(file.path, file.status, file.text),
+    target: { ...target, paths: [file.path] },
+    opens: true,
+  };
 }
 
 const toolIcons: Record<string, string> = {

@@ -21,6 +21,11 @@ export const command = {
   status: 'ralph.loop.status',
   read: 'ralph.loop.read',
   history: 'ralph.loop.history',
+  changes: 'ralph.loop.changes',
+  file: 'ralph.loop.file',
+  keep: 'ralph.loop.keep',
+  undo: 'ralph.loop.undo',
+  redo: 'ralph.loop.redo',
   plan: 'ralph.plan',
   help: 'ralph.help',
   doctor: 'ralph.doctor',
@@ -114,7 +119,13 @@ export interface ToolCallUpdate {
 export interface UsageUpdate { sessionUpdate: 'usage_update' }
 /** Takes back the chunks of a message: the attempt failed. */
 export interface Discard { sessionUpdate: '_ralph/discard'; messageId?: string }
-export interface Iteration extends Said { sessionUpdate: '_ralph/iteration'; phase: 'begin' | 'end'; iteration: number }
+export interface Iteration extends Said {
+  sessionUpdate: '_ralph/iteration';
+  phase: 'begin' | 'end';
+  iteration: number;
+  /** What it changed in the folder; absent: nobody knows. */
+  changes?: { files: number };
+}
 export interface StateChange extends Said { sessionUpdate: '_ralph/state'; state: string }
 export interface End extends Said { sessionUpdate: '_ralph/end'; stopReason: string; title?: string }
 /** An entry of another program's in a session. */
@@ -171,6 +182,38 @@ export interface PastLoop {
   error?: string;
   sessionFileUri?: string;
 }
+/** A file that a loop changed between two snapshots; text is for a row. */
+export interface ChangedFile {
+  /** Relative to the loop's folder, with slashes. */
+  path: string;
+  uri: string;
+  status: 'added' | 'modified' | 'deleted' | 'renamed' | 'mode';
+  /** Its path before, when it was renamed. */
+  from?: string;
+  binary?: boolean;
+  /** The user has reviewed it as it is at the end. */
+  kept?: boolean;
+  /** No later iteration changed it: what came of it is in the folder. */
+  last?: boolean;
+  text: string;
+}
+/** What a loop, or one of its iterations, changed. */
+export interface ChangesResult {
+  loopId: string;
+  folder: string;
+  files: ChangedFile[];
+  /** There are more files, behind the last one. */
+  more?: boolean;
+  text: string;
+  /** Those that changed something. */
+  iterations: { iteration: number }[];
+}
+/** A file as it was; a link is its target. */
+export interface FileResult { text?: string; base64?: string; absent?: boolean }
+export interface KeepResult { text: string }
+/** What came, or would come, of an undo or a redo. */
+export interface UndoResult extends Said { undone: string[]; refused: ({ path: string; reason: string } & Said)[] }
+
 /** A start whose text is a command and no start; a dry run only names it. */
 export interface SlashResult { command: '/cancel-ralph' | '/ralph-help'; text?: string }
 export const isSlash = (result: object): result is SlashResult => 'command' in result;

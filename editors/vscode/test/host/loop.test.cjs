@@ -31,7 +31,7 @@ describe('a loop', () => {
     const record = api.loops.records.get(result.loopId);
     await until('the iterations', () => record.end);
     assert.deepEqual(record.iterations.map((i) => i.class), ['ok', 'ok']);
-    assert.deepEqual(record.files(), ['notes.txt']);
+    assert.deepEqual(record.iterations.map((i) => i.files), [1, 1]);
     await until('the history', () => api.loops.past.some((p) => p.loopId === result.loopId));
   });
 
@@ -278,36 +278,6 @@ describe('what a loop shows', () => {
     await transcriptOf(loopId);
     await until('the end in the transcript', () => document.getText().includes('**done: DONE'));
     assert.deepEqual(['The tests first, for the **1.** time.', 'Step 1 is done', 'All steps are done'].map((text) => times(document, text)), [1, 1, 1]);
-  });
-
-  it('shows a changed file next to what it was @oldest', async () => {
-    writeNotes();
-    const { loopId } = await run('ralph.start', { folder: at(0), prompt: 'count 1', completionPromise: 'DONE' });
-    await until('the end', () => api.loops.records.get(loopId)?.end);
-    await run('ralph.openDiff', { loopId, path: 'notes.txt' });
-    const tab = await until('the diff', () => vscode.window.tabGroups.activeTabGroup.activeTab?.input instanceof vscode.TabInputTextDiff && vscode.window.tabGroups.activeTabGroup.activeTab);
-    const before = await vscode.workspace.openTextDocument(tab.input.original);
-    const after = await vscode.workspace.openTextDocument(tab.input.modified);
-    assert.match(before.getText(), /^step 1: open$/m);
-    assert.match(after.getText(), /^step 1: done$/m);
-  });
-
-  it("shows an iteration's own change of a file, and makes none up", async () => {
-    writeNotes();
-    const { loopId } = await run('ralph.start', { folder: at(0), prompt: 'count 3', completionPromise: 'DONE' });
-    await until('the end', () => api.loops.records.get(loopId)?.end);
-    const texts = async (argument) => {
-      await run('ralph.openDiff', argument);
-      const { input } = vscode.window.tabGroups.activeTabGroup.activeTab;
-      const sides = await Promise.all([input.original, input.modified].map((uri) => vscode.workspace.openTextDocument(uri)));
-      return sides.map((d) => d.getText().match(/: done/g)?.length ?? 0);
-    };
-    assert.deepEqual(await texts({ loopId, path: 'notes.txt', iteration: 1 }), [0, 1]);
-    assert.deepEqual(await texts({ loopId, path: 'notes.txt', iteration: 2 }), [1, 2]);
-    assert.deepEqual(await texts({ loopId, path: 'notes.txt' }), [0, 3]);
-    fs.writeFileSync(file('notes.txt'), 'something else\n');
-    await run('ralph.openDiff', { loopId, path: 'notes.txt' });
-    assert.ok(vscode.window.tabGroups.activeTabGroup.activeTab.input instanceof vscode.TabInputText);
   });
 
   it('opens the help and what the doctor found @oldest', async () => {

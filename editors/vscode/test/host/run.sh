@@ -6,8 +6,9 @@ cd "$(dirname "$0")/../.."
 workspace=$(mktemp -d)
 trap 'rm -rf "$workspace"' EXIT
 two='c++ (x) & é' # Go and VS Code encode that differently
-mkdir "$workspace/one" "$workspace/$two"
-echo '{"folders":[{"path":"one"},{"path":"'"$two"'"}]}' >"$workspace/both.code-workspace"
+mkdir "$workspace/one" "$workspace/$two" "$workspace/repository"
+git -C "$workspace/repository" init -q
+echo '{"folders":[{"path":"one"},{"path":"'"$two"'"},{"path":"repository"}]}' >"$workspace/both.code-workspace"
 AGENT_PACE_MS=20 node ../../tools/editors/vscode-host-tests.mjs --vscode "$1" --extension . --tests test/host/index.cjs \
   --out "out/host-$1" --workspace "$workspace/both.code-workspace" --programs test/agent \
   --machine "{\"ralph.server.path\":\"$RALPH_LSP\"}"

@@ -6,7 +6,7 @@ import test from 'node:test';
 import { doing } from '../../src/can';
 import { colours, iconOf, icons, notified } from '../../src/show';
 import { bar, tooltip, tooltipCommands, type Model } from '../../src/statusText';
-import { roots } from '../../src/treeModel';
+import { roots, type TreeInput } from '../../src/treeModel';
 import type { LoopStatus, PastLoop, Said } from '../../src/wire';
 
 declare const ROOT: string;
@@ -14,6 +14,9 @@ const read = (...parts: string[]) => JSON.parse(fs.readFileSync(path.join(ROOT, 
 const wire = (name: string) => read(`../../testdata/wire/${name}.json`);
 const menus: Record<string, { command: string; when: string }[]> = read('package.json').contributes.menus;
 const model = (l: LoopStatus): Model => ({ server: { state: 'running' }, loops: [l], message: '', records: new Map(), seen: new Set() });
+
+const nothing = () => Promise.reject(new Error('nothing is asked'));
+const tree = (more: Partial<TreeInput>): TreeInput => ({ loops: [], records: new Map(), past: [], read: nothing, changes: nothing, ...more });
 
 /** Whether a menu shows a command for an item of the tree. */
 function offers(command: string, context: string): boolean {
@@ -26,7 +29,7 @@ function forgotten(l: LoopStatus): string[] {
   const forgot: string[] = [];
   const check = (knows: boolean, where: string) => { if (!knows) forgot.push(where); };
   check(bar(model(l)).text === `$(${iconOf(l)}) Ralph ${l.text}` && !bar(model(l)).idle, 'the status bar');
-  const node = roots({ loops: [l], records: new Map(), past: [] })[0]!;
+  const node = roots(tree({ loops: [l] }))[0]!;
   check(node.label === l.title && node.description!.includes(l.line!), 'the tree');
   const links = tooltip(model(l), 0);
   for (const { label } of l.details ?? []) check(links.includes(`| ${label} |`), `the tooltip: ${label}`);
@@ -62,13 +65,13 @@ test('what is to be told wherever the user looks pops up, and nothing else', () 
   }
 });
 
-test('no place has forgotten a reason for which loops end', () => {
+test('no place has forgotten a reason for which loops end', async () => {
   const endings: { stopReason: string; class: string; end: Said; status: LoopStatus; past: PastLoop }[] = wire('endings');
   assert.ok(endings.length >= 12);
   for (const { stopReason, end, status, past } of endings) {
     assert.deepEqual(forgotten(status), [], stopReason);
     assert.ok(Object.hasOwn(colours, end.class!) && icons[end.class!], stopReason);
-    const node = roots({ loops: [], records: new Map(), past: [past] })[0]!.children!()[0]!;
+    const node = (await roots(tree({ past: [past] }))[0]!.children!())[0]!;
     assert.ok(node.description!.includes(past.text) && node.icon === icons[past.class], stopReason);
     for (const { title, command } of end.offers ?? []) {
       assert.ok(title && (wire('names').commands as string[]).includes(command), `${stopReason}: ${command}`);

@@ -1,0 +1,63 @@
+// What loops changed, as the server's snapshots have it.
+import * as vscode from 'vscode';
+import { CommandError, type Sidecar } from './sidecar';
+import { command, type ChangesResult, type LoopParams, type Update } from './wire';
+
+/** A loop, or one of its iterations, or of that some files. Without a loop it is the folder's last one. */
+export interface Target extends LoopParams { iteration?: number; paths?: string[] }
+
+export class Changes implements vscode.Disposable {
+  private readonly known = new Map<string, Promise<ChangesResult>>();
+  private readonly emitter = new vscode.EventEmitter<void>();
+  /** What was known isn't any more. */
+  readonly onChange = this.emitter.event;
+  private readonly subscriptions: vscode.Disposable[];
+
+  constructor(private readonly sidecar: Sidecar) {
+    this.subscriptions = [
+      this.emitter,
+      sidecar.onServer((s) => s.state === 'running' && this.forget()),
+      sidecar.onUpdate(({ updates }) => updates.some(makesSnapshot) && this.forget()),
+    ];
+  }
+
+  /** What a loop or its iteration changed. Fails as the server does; see isWithout. */
+  of({ loopId, folder, iteration }: Target): Promise<ChangesResult> {
+    const argument = { loopId, folder, ...(iteration !== undefined && { from: iteration - 1, to: iteration }) };
+    const key = JSON.stringify(argument);
+    let answer = this.known.get(key);
+    if (!answer) {
+      answer = this.ask(argument);
+      answer.catch((e: unknown) => isWithout(e) || this.known.delete(key));
+      this.known.set(key, answer);
+    }
+    return answer;
+  }
+
+  /** The answer with all its pages. */
+  private async ask(argument: object): Promise<ChangesResult> {
+    const all = await this.sidecar.execute<ChangesResult>(command.changes, argument);
+    for (let { more } = all; more;) {
+      const page = await this.sidecar.execute<ChangesResult>(command.changes, { ...argument, after: all.files.at(-1)?.path });
+      all.files.push(...page.files);
+      more = page.more;
+    }
+    return all;
+  }
+
+  /** Something was kept or undone, or an iteration has ended. */
+  forget(): void {
+    this.known.clear();
+    this.emitter.fire();
+  }
+
+  dispose(): void {
+    for (const d of this.subscriptions) d.dispose();
+  }
+}
+
+/** Whether no snapshots are there of what was asked for. */
+export const isWithout = (e: unknown): boolean => e instanceof CommandError && e.data.reason === 'no_snapshots';
+
+/** With its first iteration a loop becomes the last one of its folder. */
+const makesSnapshot = (u: Update): boolean => u.sessionUpdate === '_ralph/iteration' && (u.phase === 'end' || u.iteration === 1);

@@ -1,0 +1,87 @@
+// What a loop changed, as its user reviews it.
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import { after, before, describe, it as test } from 'node:test';
+import { notes, until, Workbench } from './world.mjs';
+
+describe('what a loop changed in the workbench', { timeout: 600_000 }, () => {
+  let w;
+  const text = (name) => fs.readFileSync(w.file(name), 'utf8');
+  before(async () => {
+    w = await Workbench.open({
+      files: {
+        'PROMPT.md': 'do 2\n', 'notes.txt': notes, 'gone.txt': 'gone\n',
+        'do-1.sh': 'sed -i "s/step 1: open/step 1: done/" notes.txt; rm gone.txt\n', 'do-2.sh': 'sed -i "s/step 5: open/step 5: done/" notes.txt; echo made > made.txt\n',
+      },
+      keybindings: [{ key: 'ctrl+alt+r', command: 'ralph.start', args: { promptFile: 'PROMPT.md', completionPromise: 'DONE' } }],
+    });
+  });
+  after(() => w?.close());
+  const it = (name, body) => test(name, () => w.step(name, body));
+  const scm = (row) => w.page.locator('.scm-view .monaco-list-row').filter({ hasText: row }).first();
+  const inline = async (row, title) => {
+    await row.hover();
+    await row.getByRole('button', { name: title }).first().click();
+  };
+  const dialog = () => w.page.locator('.monaco-dialog-box');
+
+  it('is in the gutter of an editor that was open before', async () => {
+    await w.openFile('notes.txt');
+    await w.page.keyboard.press('Control+Alt+r');
+    await w.statusIs(/Ralph done/);
+    await until('both changes', async () => (await w.page.locator('.dirty-diff-glyph.dirty-diff-modified').count()) === 2);
+    await w.screenshot('gutter');
+  });
+
+  it('goes back block by block', async () => {
+    await w.page.keyboard.press('Control+Home');
+    await w.page.keyboard.press('Alt+F3');
+    await w.page.locator('.peekview-widget .line-delete').first().waitFor();
+    await w.screenshot('peek');
+    await w.page.locator('.peekview-actions').getByLabel('Revert Change').click();
+    await until('the file', () => text('notes.txt') === notes.replace('step 5: open', 'step 5: done'));
+    await until('one change', async () => (await w.page.locator('.dirty-diff-glyph.dirty-diff-modified').count()) === 1);
+  });
+
+  it('is to be reviewed in source control', async () => {
+    await w.page.keyboard.press('Control+Shift+G');
+    for (const row of ['notes.txt', 'made.txt', 'gone.txt', 'To Review']) await scm(row).waitFor();
+    await scm('made.txt').click();
+    await w.page.locator('.monaco-diff-editor .line-insert').first().waitFor();
+    await w.screenshot('source-control');
+    await inline(scm('made.txt'), 'Keep Changes');
+    await scm('Kept').waitFor();
+    await until('the badge', async () => /Source Control.*2/.test(await w.page.locator('.activitybar .action-item', { has: w.page.locator('[class*=source-control]') }).first().innerHTML()));
+  });
+
+  it('is undone from its row, when the user agrees, and redone', async () => {
+    await inline(scm('gone.txt'), 'Undo Changes');
+    await dialog().filter({ hasText: 'would be undone: 1 file' }).waitFor();
+    await w.screenshot('undo');
+    await dialog().getByRole('button', { name: 'Undo', exact: true }).click();
+    await until('the file is back', () => fs.existsSync(w.file('gone.txt')));
+    await w.press('undone: 1 file', 'Redo');
+    await until('the file is gone again', () => !fs.existsSync(w.file('gone.txt')));
+    await w.notification('redone: 1 file').waitFor();
+  });
+
+  it('is in the tree, by iteration, with the file itself on the right of a diff', async () => {
+    await w.run('Ralph: Focus on Ralph Loops View');
+    await w.treeRow('All changes').waitFor();
+    await w.treeRow('made.txt').click();
+    await w.page.locator('.tab.active').filter({ hasText: 'made.txt (iteration 2)' }).waitFor();
+    await w.screenshot('tree-changes');
+    await inline(w.treeRow('Iteration 2'), 'Open Changes');
+    await w.page.locator('.multiDiffEntry').filter({ hasText: 'notes.txt' }).waitFor();
+    await w.screenshot('many-files');
+  });
+
+  it('is undone for the whole loop from the palette, after a reload of the window', async () => {
+    await w.load();
+    await w.run('Ralph: Undo Changes...');
+    await dialog().filter({ hasText: 'would be undone' }).waitFor();
+    await dialog().getByRole('button', { name: 'Undo', exact: true }).click();
+    await until('all is back', () => fs.existsSync(w.file('gone.txt')) && !fs.existsSync(w.file('made.txt')) && text('notes.txt') === notes);
+    assert.ok(fs.existsSync(w.file('do-1.sh')));
+  });
+});
