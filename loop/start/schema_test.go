@@ -1,13 +1,14 @@
-package config
+package start
 
 import (
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
+	"testing"
 
-	"github.com/BurntSushi/toml"
-
+	"ralph-lsp/backends"
+	"ralph-lsp/config"
 	"ralph-lsp/stream"
 )
 
@@ -22,7 +23,7 @@ type schema struct {
 	Title                string             `json:"title,omitempty"`
 	Description          string             `json:"description,omitempty"`
 	Type                 string             `json:"type,omitempty"`
-	Default              any                `json:"default,omitempty"`
+	Default              json.RawMessage    `json:"default,omitempty"`
 	Enum                 []string           `json:"enum,omitempty"`
 	Examples             []string           `json:"examples,omitempty"`
 	Minimum              *int               `json:"minimum,omitempty"`
@@ -35,25 +36,26 @@ type schema struct {
 	OneOf                []*schema          `json:"oneOf,omitempty"`
 }
 
-// Schema returns a JSON schema (draft 7) of the file for editors' TOML
-// plug-ins, indented. builtin are the names of the known backends.
-func Schema(builtin []string) ([]byte, error) {
-	root := tableSchema(builtin)
-	root.Schema, root.Title = "http://json-schema.org/draft-07/schema#", Name
+// schemaOfKeys returns a JSON schema (draft 7) of ralph.toml for editors' TOML
+// plug-ins, indented.
+func schemaOfKeys(t *testing.T) []byte {
+	t.Helper()
+	root := tableSchema()
+	root.Schema, root.Title = "http://json-schema.org/draft-07/schema#", config.Name
 	root.Description = "How Ralph loops run in this folder."
 	data, err := json.MarshalIndent(root, "", "  ")
 	if err != nil {
-		return nil, fmt.Errorf("writing the schema: %w", err)
+		t.Fatal(err)
 	}
-	return append(data, '\n'), nil
+	return append(data, '\n')
 }
 
 // tableSchema describes the table at a path.
-func tableSchema(builtin []string, path ...string) *schema {
+func tableSchema(path ...string) *schema {
 	s := &schema{Type: "object", AdditionalProperties: false}
-	for _, key := range Children(path...) {
-		child := keySchema(key, builtin)
-		if key.Name() == Any {
+	for _, key := range config.Children(path...) {
+		child := keySchema(key)
+		if key.Name() == config.Any {
 			s.AdditionalProperties = child
 			continue
 		}
@@ -66,39 +68,35 @@ func tableSchema(builtin []string, path ...string) *schema {
 }
 
 // keySchema describes a key's value.
-func keySchema(key Key, builtin []string) *schema {
-	s := valueSchema(key, builtin)
+func keySchema(key config.Key) *schema {
+	s := valueSchema(key)
 	switch {
-	case key.Type == Table:
-		s = tableSchema(builtin, key.Path...)
-	case len(Children(key.Path...)) > 0: // a name, or a table
-		s = &schema{OneOf: []*schema{s, tableSchema(builtin, key.Path...)}}
+	case key.Type == config.Table:
+		s = tableSchema(key.Path...)
+	case len(config.Children(key.Path...)) > 0: // a name, or a table
+		s = &schema{OneOf: []*schema{s, tableSchema(key.Path...)}}
 	}
-	s.Description = strings.ReplaceAll(key.description(), "`", "")
+	s.Description = strings.ReplaceAll(description(key), "`", "")
 	if key.Default != "" {
-		values := map[string]any{}
-		if _, err := toml.Decode("v = "+key.Default, &values); err != nil {
-			panic("the default of " + key.Name() + ": " + err.Error())
-		}
-		s.Default = values["v"]
+		s.Default = json.RawMessage(key.Default) // of what the defaults are, TOML and JSON write all alike
 	}
 	return s
 }
 
-func valueSchema(key Key, builtin []string) *schema {
+func valueSchema(key config.Key) *schema {
 	switch key.Type {
-	case Texts:
+	case config.Texts:
 		return &schema{Type: "array", Items: &schema{Type: "string"}}
-	case Count:
+	case config.Count:
 		return &schema{Type: "integer", Minimum: new(0)}
-	case Dollars:
+	case config.Dollars:
 		return &schema{Type: "number", Minimum: new(0)}
-	case Duration:
+	case config.Duration:
 		return &schema{Type: "string", Pattern: durationPattern}
-	case Switch:
+	case config.Switch:
 		return &schema{Type: "boolean"}
-	case Backend:
-		return &schema{Type: "string", Examples: append([]string{Auto}, builtin...)}
+	case config.Backend:
+		return &schema{Type: "string", Examples: append([]string{config.Auto}, backends.Names()...)}
 	}
 	s := &schema{Type: "string", Enum: slices.Clone(key.Values)}
 	switch {
@@ -110,8 +108,8 @@ func valueSchema(key Key, builtin []string) *schema {
 	return s
 }
 
-// description is the key's documentation with what 0 means.
-func (k Key) description() string {
+// description is a key's documentation with what 0 means.
+func description(k config.Key) string {
 	if k.Zero == "" {
 		return k.Doc
 	}
@@ -119,17 +117,17 @@ func (k Key) description() string {
 }
 
 // marks stand behind the documentation of a key that yields.
-var marks = map[Yield]string{Demands: " (trust)", ToStricter: " (stricter)", ToUsers: " (yours first)", Always: " (yours)"}
+var marks = map[config.Yield]string{config.Demands: " (trust)", config.ToStricter: " (stricter)", config.ToUsers: " (yours first)", config.Always: " (yours)"}
 
-// KeyTable returns the table of all keys as Markdown.
-func KeyTable() string {
+// keysAsTable returns the table of all keys as Markdown.
+func keysAsTable() string {
 	var b strings.Builder
 	b.WriteString("| key | value | default | meaning |\n|---|---|---|---|\n")
-	for _, key := range keys {
-		if key.Type == Table {
+	for _, key := range config.Keys() {
+		if key.Type == config.Table {
 			continue
 		}
-		name := strings.ReplaceAll(strings.Join(key.Path, "."), Any, "NAME")
+		name := strings.ReplaceAll(strings.Join(key.Path, "."), config.Any, "NAME")
 		value := string(key.Type)
 		if key.Values != nil {
 			value = "`\"" + strings.Join(key.Values, "\"`, `\"") + "\"`"
@@ -138,7 +136,7 @@ func KeyTable() string {
 		if key.Default != "" {
 			standard = "`" + key.Default + "`"
 		}
-		doc := key.description()
+		doc := description(key)
 		doc += marks[key.Yields]
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", name, value, standard, doc)
 	}
