@@ -125,7 +125,7 @@ func ResultOf(r stream.Result) Iteration {
 	end := Iteration{
 		SessionUpdate: KindIteration, Phase: PhaseEnd, Iteration: 1,
 		Outcome: string(loop.OutcomeOK), CostUSD: dollars(r.Usage.Cost), Turns: &r.Turns, ToolCalls: &r.ToolCalls,
-		Tokens: new(Tokens(history.TokensOf(r.Usage.Tokens))), LastMessage: new(stream.Plain(r.Text)), SkippedLines: &r.SkippedLines,
+		Tokens: new(history.TokensOf(r.Usage.Tokens)), LastMessage: new(stream.Plain(r.Text)), SkippedLines: &r.SkippedLines,
 	}
 	if f := r.Failure; f != nil {
 		end.Outcome, end.Error = string(loop.OutcomeError), stream.Plain(f.Message)
@@ -296,7 +296,7 @@ func projectTokens(t stream.Tokens) *Tokens {
 	if t = history.TokensOf(t); t == (stream.Tokens{}) {
 		return nil
 	}
-	return new(Tokens(t))
+	return &t
 }
 
 // believed is a cost, unknown when nothing can have cost that much.

@@ -6,6 +6,8 @@ package wire
 import (
 	"encoding/json"
 	"time"
+
+	"ralph-lsp/stream"
 )
 
 // Update is one entry of a ralph/update notification, with the names and the
@@ -142,12 +144,7 @@ type Discard struct {
 }
 
 // Tokens are counts of model tokens; Input excludes what came from the cache.
-type Tokens struct {
-	Input      int64 `json:"input"`
-	Output     int64 `json:"output"`
-	CacheRead  int64 `json:"cacheRead"`
-	CacheWrite int64 `json:"cacheWrite"`
-}
+type Tokens = stream.Tokens
 
 // The values of an Iteration's phase.
 const (

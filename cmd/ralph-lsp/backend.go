@@ -63,19 +63,14 @@ func withoutFiles(cmd *cobra.Command) *cobra.Command {
 		}
 	})
 	cmd.Flags().BoolP("help", "h", false, "")
-	if err := cmd.Flags().MarkHidden("help"); err != nil {
-		panic(err) // the flag was added a line above
-	}
+	ofFlag(cmd.Flags().MarkHidden("help"))
 	return cmd
 }
 
 // completeAgent completes the names of backends and hats.
 func completeAgent(cmd *cobra.Command) {
-	for flag, complete := range map[string]cobra.CompletionFunc{"backend": completeBackend, "hat": completeHat} {
-		if err := cmd.RegisterFlagCompletionFunc(flag, complete); err != nil {
-			panic(err) // the flag was added above
-		}
-	}
+	ofFlag(cmd.RegisterFlagCompletionFunc("backend", completeBackend))
+	ofFlag(cmd.RegisterFlagCompletionFunc("hat", completeHat))
 }
 
 // completeBackend offers the known agents and those of the files, and paths

@@ -49,9 +49,7 @@ right.`,
 	how.addFlags(cmd)
 	cmd.Flags().BoolVar(&keep, "keep", false, "keep the temporary folder")
 	cmd.Flags().BoolVar(&fast, "fast", false, "don't pause for the reader")
-	if err := cmd.Flags().MarkHidden("fast"); err != nil {
-		panic(err) // the flag was added a line above
-	}
+	ofFlag(cmd.Flags().MarkHidden("fast"))
 	return cmd
 }
 

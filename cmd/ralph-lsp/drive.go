@@ -28,10 +28,7 @@ func (s *shown) addFlags(cmd *cobra.Command) {
 
 // completeWith offers words for a flag in the shell's completion.
 func completeWith(cmd *cobra.Command, flag string, words ...string) {
-	err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
-	if err != nil {
-		panic(err) // the flag was added just before
-	}
+	ofFlag(cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)))
 }
 
 // drive runs a loop in this terminal to its end. begun is told its id.

@@ -122,9 +122,7 @@ func commandNames(cmd *cobra.Command) []string {
 // path of a folder that exists.
 func folderFlag(cmd *cobra.Command) func() (string, error) {
 	dir := cmd.Flags().StringP("dir", "C", ".", "the folder of the loop")
-	if err := cmd.MarkFlagDirname("dir"); err != nil {
-		panic(err) // the flag was added a line above
-	}
+	ofFlag(cmd.MarkFlagDirname("dir"))
 	return func() (string, error) { return resolveFolder(*dir) }
 }
 

@@ -32,9 +32,7 @@ func (l *loopFlags) addFlags(cmd *cobra.Command) {
 	l.limits.AddFlags(cmd.Flags())
 	l.shown.addFlags(cmd)
 	cmd.Flags().StringVar(&l.record, "record", "", "keep each run's raw output in `DIR`")
-	if err := cmd.MarkFlagDirname("record"); err != nil {
-		panic(err) // the flag was added a line above
-	}
+	ofFlag(cmd.MarkFlagDirname("record"))
 }
 
 func newRun() *cobra.Command {
