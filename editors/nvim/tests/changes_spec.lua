@@ -225,8 +225,8 @@ end)
 
 it('compares files that were added, deleted and renamed', function()
   local nvim = after_loop(
-    { ['gone.txt'] = 'x\n', ['old.txt'] = ten, bin = '\0\1' },
-    [[ echo new >added.txt; rm gone.txt; mv old.txt new.txt; printf '\0\2' >bin ]]
+    { ['gone.txt'] = 'x\n', ['old.txt'] = ten, ['dos.txt'] = '1\r\n2\r\n', bin = '\0\1' },
+    [[ echo new >added.txt; rm gone.txt; mv old.txt new.txt; sed -i s/2/two/ dos.txt; printf '\0\2' >bin ]]
   )
   local function sides(name)
     nvim:command('Ralph diff ' .. name)
@@ -238,6 +238,7 @@ it('compares files that were added, deleted and renamed', function()
     ]])
   end
   expect.equal(sides('added.txt'), { '', 'new' })
+  expect.equal(sides('dos.txt'), { '1 2', '1 two' })
   expect.equal(sides('gone.txt'), { 'x', '' })
   nvim:command('normal! do')
   nvim:command('write')
@@ -319,14 +320,30 @@ it('leaves text alone that is not saved', function()
   expect.equal(vim.fn.readfile(nvim.dir .. '/a.txt')[2], '2')
 end)
 
-it('lists what an undo left as it is, and why', function()
-  local nvim = after_loop({ ['a.txt'] = ten, ['b.txt'] = ten }, [[ echo x >a.txt; echo y >b.txt ]])
-  child.write(nvim.dir .. '/a.txt', 'mine\n')
+it('lists what an undo left as it is, and offers to merge it', function()
+  local nvim =
+    after_loop({ ['a.txt'] = ten, ['b.txt'] = ten }, [[ sed -i 's/^2$/two/' a.txt; echo y >b.txt ]])
+  child.write(nvim.dir .. '/a.txt', (ten:gsub('2', 'mine', 1)))
   nvim:answer('would be', 'Undo')
   nvim:command('Ralph undo 1')
   local refused = { 'a.txt:1 it was changed since in the same place' }
   expect.equal(places(nvim, 'left as it is'), refused)
   expect.equal(child.read(nvim.dir .. '/b.txt'), ten)
+  nvim:wait('#asked == 2')
+  expect.equal(nvim:lua('return asked[2].labels'), { 'Leave it', 'a.txt: Merge with Markers' })
+
+  nvim:command('edit a.txt')
+  nvim:lua([[vim.api.nvim_buf_set_lines(0, 9, 10, false, { 'unsaved' })]])
+  nvim:answer('left as it is', 'a.txt: Merge with Markers')
+  nvim:answer('not saved', 'Write and go on')
+  nvim:command('Ralph undo') -- nothing but that is left: no question before
+  nvim:wait(
+    [[vim.list_contains(vim.api.nvim_buf_get_lines(vim.fn.bufnr('a.txt$'), 0, -1, false), '=======')]]
+  )
+  local text = table.concat(lines_of(nvim, 'a.txt$'), '\n')
+  for _, part in ipairs({ '<<<<<<<', '\nmine\n', '\n2\n', '>>>>>>>', '\nunsaved' }) do
+    expect.contains(text, part)
+  end
 end)
 
 it('offers to pause an agent that is at work before an undo', function()
