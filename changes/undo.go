@@ -67,9 +67,27 @@ var ErrNothingToRedo = errors.New("there is no undo to take back")
 //
 // Errors: ErrNothingToRedo, and those of Undo.
 func (s *Store) Redo(ctx context.Context, dryRun bool) (Undone, error) {
-	steps, err := s.steps(ctx)
+	undo, err := s.lastUndo(ctx)
 	if err != nil {
 		return Undone{}, err
+	}
+	return s.takeBack(ctx, step{Kind: kindRedo, Of: undo}, Undo{DryRun: dryRun}, func(other step) bool { return other.commit == undo })
+}
+
+// CanRedo says whether there is an undo to take back.
+func (s *Store) CanRedo(ctx context.Context) (bool, error) {
+	_, err := s.lastUndo(ctx)
+	if errors.Is(err, ErrNothingToRedo) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// lastUndo is the snapshot of the last undo that wasn't taken back.
+func (s *Store) lastUndo(ctx context.Context) (commit string, err error) {
+	steps, err := s.steps(ctx)
+	if err != nil {
+		return "", err
 	}
 	redone := map[string]bool{}
 	for _, st := range slices.Backward(steps) {
@@ -77,10 +95,10 @@ func (s *Store) Redo(ctx context.Context, dryRun bool) (Undone, error) {
 		case st.Kind == kindRedo:
 			redone[st.Of] = true
 		case st.Kind == kindUndo && !redone[st.commit]:
-			return s.takeBack(ctx, step{Kind: kindRedo, Of: st.commit}, Undo{DryRun: dryRun}, func(other step) bool { return other.commit == st.commit })
+			return st.commit, nil
 		}
 	}
-	return Undone{}, ErrNothingToRedo
+	return "", ErrNothingToRedo
 }
 
 // takeBack takes back the chosen steps, the newest first, and makes a snapshot

@@ -21,7 +21,7 @@ func (e *eagerEditor) Request(_ context.Context, _ string, params, result any) e
 }
 
 func TestTheFirstAnswerOfEachQuestionChangesNothing(t *testing.T) {
-	changesNothing := []string{actionDont, actionKeep, actionLater, actionStop}
+	changesNothing := []string{actionDont, actionKeep, actionLater, actionStop, actionLeave}
 	for about, a := range answers {
 		ed := &eagerEditor{}
 		chosen := dialog{ed}.ask(t.Context(), "?", topic(about))

@@ -136,6 +136,7 @@ func (v *reviewer) redo(ctx context.Context, p wire.RedoParams) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer v.workspace.refreshAt(folder)
 	done, err := s.Redo(context.WithoutCancel(ctx), p.DryRun)
 	if errors.Is(err, changes.ErrNothingToRedo) {
 		result := wire.UndoneOf(done, "redone")

@@ -24,6 +24,7 @@ type folder struct {
 	seen     *seenLoop // one that we don't drive
 	question *question // what the user is asked about its loop; nil: nothing
 
+	review  review             // of its last loop's changes
 	undoing context.CancelFunc // withdraws what the user is asked about an undo; nil: nothing
 }
 
@@ -50,6 +51,7 @@ func (o *lookout) look(f *folder) {
 		f.seen = now
 	}
 	now = f.seen
+	first := !f.review.begun
 	if f.question != nil && f.question.situation != now.situation() {
 		f.withdraw()
 	}
@@ -58,6 +60,9 @@ func (o *lookout) look(f *folder) {
 	}
 	o.workspace.mu.Unlock()
 	f.changed()
+	if first || !samePlace(before, now) {
+		o.workspace.refresh(f)
+	}
 	if !sameLoop(before, now) {
 		o.changed(f.path)
 	}
@@ -85,6 +90,9 @@ func (f *folder) status() (wire.LoopStatus, bool) {
 	status := wire.StatusOf(now, f.running != nil || f.seen == nil)
 	if f.last != nil && f.last.ID() != now.LoopID {
 		status.Title += ": " + now.Title
+	}
+	if known := f.review.known; known.Loop.LoopID == now.LoopID && known.Text != "" {
+		status.Details = append(status.Details, wire.Detail{Label: "Changed", Text: known.Text})
 	}
 	return status, true
 }
@@ -143,11 +151,21 @@ func seenIn(path string) *seenLoop {
 	return &seenLoop{status: status, owner: owner}
 }
 
+// samePlace says whether two looks saw the same loop in the same iteration: its
+// snapshots are the same.
+func samePlace(a, b *seenLoop) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	x, y := a.status, b.status
+	return x.LoopID == y.LoopID && x.State == y.State && x.Iteration == y.Iteration
+}
+
 // sameLoop says whether two looks saw the same.
 func sameLoop(a, b *seenLoop) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
 	x, y := a.status, b.status
-	return x.LoopID == y.LoopID && x.State == y.State && x.Iteration == y.Iteration && x.Cost == y.Cost && a.owner.PID == b.owner.PID
+	return samePlace(a, b) && x.Cost == y.Cost && a.owner.PID == b.owner.PID
 }

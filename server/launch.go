@@ -37,7 +37,7 @@ func (l *launcher) launch(cfg loop.Config) (*managed, error) {
 		r.feed.SetLevel(level)
 	}
 	var err error
-	if r.Loop, err = loop.Start(cfg, &follower{r.feed, func() { l.docs.Republish(cfg.Folder) }, func(e loop.Event) { l.questions.tell(r, e) }}); err != nil {
+	if r.Loop, err = loop.Start(cfg, &follower{r.feed, func() { l.docs.Republish(cfg.Folder) }, func() { l.workspace.refreshAt(cfg.Folder) }, func(e loop.Event) { l.questions.tell(r, e) }}); err != nil {
 		r.feed.Close()
 		l.workspace.mu.Lock()
 		f.starting--
@@ -173,8 +173,9 @@ func (l *launcher) updateLevel() string {
 // and tells when what documents show of it changed.
 type follower struct {
 	*feed.Feed
-	changed func()
-	tell    func(loop.Event)
+	changed  func()
+	reviewed func() // what it changed may be news
+	tell     func(loop.Event)
 }
 
 // HandleLoop passes an event on.
@@ -182,6 +183,8 @@ func (f *follower) HandleLoop(e loop.Event) {
 	f.Feed.HandleLoop(e)
 	f.tell(e)
 	switch e.(type) {
+	case loop.IterationEnd:
+		f.reviewed()
 	case loop.StateChanged, loop.IterationStart, loop.LimitsChanged:
 		f.changed()
 	}

@@ -64,15 +64,13 @@ var roles = map[string]func(){
 		}
 	},
 	// writes adds a line to log.txt and makes a file of its own.
-	"writes": func() {
-		io.Copy(io.Discard, os.Stdin)
-		n := os.Getenv("RALPH_ITERATION")
-		old, _ := os.ReadFile("log.txt")
-		for name, text := range map[string]string{"log.txt": string(old) + "line " + n + "\n", n + ".txt": n + "\n"} {
-			if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-				panic(err)
-			}
+	"writes": writes,
+	// writesOnce does so, and works on in its second iteration.
+	"writesOnce": func() {
+		if os.Getenv("RALPH_ITERATION") == "2" {
+			time.Sleep(time.Hour)
 		}
+		writes()
 	},
 	// costs spends half a dollar, in pi's words, and works on.
 	"costs": func() {
@@ -87,6 +85,17 @@ var roles = map[string]func(){
 			fmt.Println(lines.Text())
 		}
 	},
+}
+
+func writes() {
+	io.Copy(io.Discard, os.Stdin)
+	n := os.Getenv("RALPH_ITERATION")
+	old, _ := os.ReadFile("log.txt")
+	for name, text := range map[string]string{"log.txt": string(old) + "line " + n + "\n", n + ".txt": n + "\n"} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			panic(err)
+		}
+	}
 }
 
 func TestMain(m *testing.M) { testhome.Main(m, roleEnv, roles) }

@@ -26,14 +26,14 @@ func (v *reviewer) undo(ctx context.Context, p wire.UndoParams) (any, error) {
 	}
 	p.LoopParams = wire.LoopParams{LoopID: s.LoopID(), Folder: wire.FileURI(folder)} // what is offered is about no other one
 	if p.DryRun || v.user.asksItself() {
-		return takeBack(ctx, s, folder, p)
+		return v.takeBack(ctx, s, folder, p)
 	}
 	return v.undoWithQuestion(ctx, s, folder, p)
 }
 
 // takeBack takes back, or says what would be. Nobody changes files that an agent
 // has under its hands, and what it has done until now is nobody else's.
-func takeBack(ctx context.Context, s *changes.Store, folder string, p wire.UndoParams) (wire.UndoResult, error) {
+func (v *reviewer) takeBack(ctx context.Context, s *changes.Store, folder string, p wire.UndoParams) (wire.UndoResult, error) {
 	if err := loop.CheckAtWork(folder); err != nil {
 		return wire.UndoResult{}, err
 	}
@@ -42,6 +42,7 @@ func takeBack(ctx context.Context, s *changes.Store, folder string, p wire.UndoP
 		return wire.UndoResult{}, err
 	}
 	u := changes.Undo{Iteration: p.Iteration, Since: p.Since, Paths: paths, DryRun: p.DryRun, Merge: p.Merge}
+	defer v.workspace.refreshAt(folder)
 	done, err := s.Undo(context.WithoutCancel(ctx), u) // half of one is worse than a late one
 	if err != nil {
 		return wire.UndoResult{}, err
@@ -53,7 +54,7 @@ func takeBack(ctx context.Context, s *changes.Store, folder string, p wire.UndoP
 func (v *reviewer) undoWithQuestion(ctx context.Context, s *changes.Store, folder string, p wire.UndoParams) (any, error) {
 	trial := p
 	trial.DryRun = true
-	would, err := takeBack(ctx, s, folder, trial)
+	would, err := v.takeBack(ctx, s, folder, trial)
 	if atWork, ok := errors.AsType[*loop.AtWorkError](err); ok {
 		return v.pauseFirst(ctx, folder, atWork)
 	}
@@ -69,7 +70,7 @@ func (v *reviewer) undoWithQuestion(ctx context.Context, s *changes.Store, folde
 	if v.user.ask(asking, wire.QuestionBefore(p, would), aboutUndoing) != actionUndo || asking.Err() != nil {
 		return wire.NothingUndone(), nil
 	}
-	result, err := takeBack(ctx, s, folder, p)
+	result, err := v.takeBack(ctx, s, folder, p)
 	if err == nil {
 		v.user.inform(messageTypes[result.Class], "Ralph: "+result.Text)
 	}

@@ -75,7 +75,7 @@ func (d *Documents) actions(doc *document, start, end int) []protocol.CodeAction
 			})
 		}
 	}
-	return actions
+	return append(actions, d.reviewActions(doc)...)
 }
 
 // stateOffers are changes to a state file that are right, but may be wanted.

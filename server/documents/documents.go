@@ -25,6 +25,8 @@ import (
 type Env interface {
 	// LoopIn returns the loop of a folder as ralph/status shows it.
 	LoopIn(folder string) (wire.LoopStatus, bool)
+	// ReviewIn returns what is known of the changes of the folder's last loop.
+	ReviewIn(folder string) wire.Review
 	// MissingBackend returns how to install a backend, "" for one that is or may be.
 	MissingBackend(name string) string
 	// FolderOf returns the absolute path of the workspace folder with a

@@ -18,6 +18,9 @@ func (d *Documents) CodeLens(p protocol.CodeLensParams) ([]protocol.CodeLens, er
 		return []protocol.CodeLens{}, nil
 	}
 	lenses := d.lenses(doc)
+	if doc.kind == promptDoc || doc.kind == stateDoc {
+		lenses = append(lenses, d.reviewLenses(doc)...)
+	}
 	d.isNews(doc.uri, methodRefreshLenses, summary(lenses))
 	return lenses, nil
 }

@@ -1,0 +1,84 @@
+package server
+
+import (
+	"cmp"
+	"reflect"
+
+	"ralph-lsp/changes"
+	"ralph-lsp/loop"
+	"ralph-lsp/wire"
+)
+
+// review is what is known of a folder's changes without asking git: what documents
+// and the status show of them.
+type review struct {
+	known wire.Review
+	busy  bool // git is being asked
+	again bool // and is to be asked again
+	begun bool // it was asked once
+}
+
+// refresh asks git what the folder's last loop changed, aside, and tells the editor
+// if that is news.
+func (w *workspace) refresh(f *folder) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	f.review.begun = true
+	if f.review.busy || w.closed {
+		f.review.again = true
+		return
+	}
+	f.review.busy = true
+	w.wg.Go(func() {
+		for again := true; again; {
+			w.mu.Lock()
+			f.review.again = false
+			w.mu.Unlock()
+			now := w.reviewOf(f.path)
+			w.mu.Lock()
+			news := !reflect.DeepEqual(now, f.review.known)
+			again = f.review.again && w.ctx.Err() == nil
+			f.review.known, f.review.busy = now, again
+			w.mu.Unlock()
+			if news {
+				w.changed(f.path)
+			}
+		}
+	})
+}
+
+// reviewOf is what git knows; nothing where it knows nothing.
+func (w *workspace) reviewOf(path string) wire.Review {
+	s, err := loop.SnapshotsIn(path, "")
+	if err != nil {
+		return wire.Review{}
+	}
+	all := changes.Range{To: changes.Latest}
+	files, err := s.Files(w.ctx, all, nil)
+	iterations, iterationsErr := s.Iterations(w.ctx, all, nil)
+	canRedo, redoErr := s.CanRedo(w.ctx)
+	if cmp.Or(err, iterationsErr, redoErr) != nil {
+		return wire.Review{}
+	}
+	return wire.ReviewOf(wire.LoopParams{LoopID: s.LoopID(), Folder: wire.FileURI(path)}, files, iterations, canRedo)
+}
+
+// ReviewIn returns what is known of the changes of a folder's last loop.
+func (w *workspace) ReviewIn(path string) wire.Review {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if f := w.folders[path]; f != nil {
+		return f.review.known
+	}
+	return wire.Review{}
+}
+
+// refreshAt is refresh of a folder that may be known.
+func (w *workspace) refreshAt(path string) {
+	w.mu.Lock()
+	f := w.at(path, path)
+	w.mu.Unlock()
+	if f != nil {
+		w.refresh(f)
+	}
+}

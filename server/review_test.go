@@ -1,0 +1,103 @@
+package server
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"ralph-lsp/wire"
+)
+
+// lens waits until a document has a lens, and returns its command.
+func (c *dialled) lens(uri, title string) wire.Command {
+	c.t.Helper()
+	for {
+		var lenses []struct{ Command wire.Command }
+		answer := c.Call("textDocument/codeLens", map[string]any{"textDocument": map[string]any{"uri": uri}})
+		if err := json.Unmarshal(c.Must(answer), &lenses); err != nil {
+			c.t.Fatal(err)
+		}
+		for _, lens := range lenses {
+			if strings.HasPrefix(lens.Command.Title, title) {
+				return lens.Command
+			}
+		}
+	}
+}
+
+// Any LSP client reviews a loop that is over, undoes an iteration and takes that
+// back, by what stands at its prompt.
+func TestAnyClientReviewsAndUndoes(t *testing.T) {
+	c, dir, _ := reviewed(t, plain)
+	log := filepath.Join(dir, "log.txt")
+	uri := wire.FileURI(filepath.Join(dir, "PROMPT.md"))
+	c.open(uri, "Build X")
+	var patch string
+	c.Answer("window/showDocument", func(params json.RawMessage) any {
+		var p showDocument
+		if err := json.Unmarshal(params, &p); err != nil {
+			t.Error(err)
+		}
+		patch, _ = wire.PathOf(p.URI)
+		return map[string]any{"success": true}
+	})
+	for title, want := range map[string][]string{
+		"Changes: 3 files, +4 -0":                {"What the loop changed: 3 files, +4 -0\n", "+line 1\n+line 2\n"},
+		"Changes of iteration 2: 2 files, +2 -0": {"Iteration 2: 2 files, +2 -0\n", " line 1\n+line 2\n"},
+	} {
+		lens := c.lens(uri, title)
+		c.Must(c.Command(lens.Command, lens.Arguments[0]))
+		text := readFile(t, patch)
+		for _, part := range want {
+			if !strings.Contains(text, part) {
+				t.Errorf("%s: %q isn't in %s", title, part, text)
+			}
+		}
+		if info, err := os.Stat(patch); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v", patch, err)
+		}
+	}
+	action := func(title string) wire.Command {
+		t.Helper()
+		for {
+			var actions []struct{ Command wire.Command }
+			at := map[string]any{"line": 0, "character": 0}
+			answer := c.Call("textDocument/codeAction", map[string]any{
+				"textDocument": map[string]any{"uri": uri}, "range": map[string]any{"start": at, "end": at}, "context": map[string]any{"diagnostics": []any{}}})
+			if err := json.Unmarshal(c.Must(answer), &actions); err != nil {
+				t.Fatal(err)
+			}
+			for _, a := range actions {
+				if a.Command.Title == title {
+					return a.Command
+				}
+			}
+		}
+	}
+	c.answers(actionUndo)
+	undo := action("Undo iteration 2")
+	c.Must(c.Command(undo.Command, undo.Arguments[0]))
+	if got := readFile(t, log); got != "begun\nline 1\n" {
+		t.Errorf("log.txt is %q", got)
+	}
+	redo := action("Redo what was undone last")
+	c.Must(c.Command(redo.Command, redo.Arguments[0]))
+	if got := readFile(t, log); got != "begun\nline 1\nline 2\n" {
+		t.Errorf("log.txt is %q", got)
+	}
+}
+
+// The status says how much a loop changed: of ours, and of another process'.
+func TestTheStatusSaysWhatChanged(t *testing.T) {
+	dir := t.TempDir()
+	owner, other := dial(t, optedIn, dir), dial(t, optedIn, dir)
+	owner.Must(owner.Command(wire.CommandStart, map[string]any{"prompt": "Build X", "backend": agentThat(t, "writesOnce")}))
+	for _, c := range []*dialled{owner, other} {
+		c.status(dir, func(l wire.LoopStatus) bool {
+			return slices.Contains(l.Details, wire.Detail{Label: "Changed", Text: "2 files, +2 -0"})
+		})
+	}
+}
