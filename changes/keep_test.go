@@ -2,6 +2,7 @@ package changes
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"slices"
 	"testing"
@@ -82,5 +83,72 @@ func TestWhatIsKeptIsThereForAll(t *testing.T) {
 	f.must(os.WriteFile(f.home+"/"+keptName, []byte("half"), 0o600))
 	if _, err := f.Files(context.Background(), Range{0, Latest}, nil); err == nil {
 		t.Error("a damaged file is no file")
+	}
+}
+
+// Others read and keep while the loop's own process takes snapshots.
+func TestSnapshotsAreReadWhileOthersAreTaken(t *testing.T) {
+	f := repository(t, "a", "0\n").loop()
+	f.after(1, "a", "1\n")
+	ctx, done := context.Background(), make(chan error, 1)
+	go func() {
+		other, err := Find(f.dir, "", f.opts)
+		for n := 0; n < 15 && err == nil; n++ {
+			var files []File
+			var its []Iteration
+			var content Content
+			if files, err = other.Files(ctx, Range{0, Latest}, nil); err == nil && len(files) != 1 {
+				err = fmt.Errorf("%d files", len(files))
+			}
+			if err == nil {
+				its, err = other.Iterations(ctx, Range{0, Latest}, nil)
+			}
+			if err == nil {
+				_, err = other.Keep(ctx, Latest, nil, n%2 == 0)
+			}
+			if err == nil {
+				content, err = other.Content(ctx, 1, "a")
+			}
+			if err == nil && (len(its) == 0 || string(content.Data) != "1\n") {
+				err = fmt.Errorf("%d iterations, after the first %q", len(its), content.Data)
+			}
+		}
+		done <- err
+	}()
+	for n := 2; ; n++ {
+		f.after(n, "a", fmt.Sprintln(n))
+		select {
+		case err := <-done:
+			f.must(err)
+			f.holds(n, "a", fmt.Sprintln(n))
+			return
+		default:
+		}
+	}
+}
+
+// One name of what was renamed is enough to undo it.
+func TestARenameIsUndoneByOneOfItsNames(t *testing.T) {
+	for _, name := range []string{"new", "old", "sub", "."} {
+		f := repository(t, "sub/old", "one\ntwo\nthree\n", "a", "1\n").loop()
+		f.after(1, "sub/old", gone, "new", "one\ntwo\nthree\n", "a", "2\n")
+		want := []string{"new", "sub/old"}
+		switch name {
+		case "old":
+			name = "sub/old"
+		case ".":
+			want = []string{"a", "new", "sub/old"}
+		}
+		f.undo(Undo{Iteration: 1, Paths: []string{name}}, want)
+		f.has("sub/old", "one\ntwo\nthree\n", "new", gone)
+		can, err := f.CanRedo(context.Background())
+		if f.must(err); !can {
+			t.Error("that can't be taken back")
+		}
+		f.redo(want)
+		f.has("sub/old", gone, "new", "one\ntwo\nthree\n")
+		if can, err = f.CanRedo(context.Background()); can || err != nil {
+			t.Errorf("a redo can be taken back (%v)", err)
+		}
 	}
 }

@@ -55,9 +55,37 @@ const (
 // is refused, or gets conflict markers. It begins with a snapshot, so nothing is
 // lost.
 func (s *Store) Undo(ctx context.Context, u Undo) (Undone, error) {
+	if err := s.bothNames(ctx, &u); err != nil {
+		return Undone{}, err
+	}
 	return s.takeBack(ctx, step{Kind: kindUndo}, u, func(st step) bool {
 		return st.Kind == kindIteration && (st.Number == u.Iteration || u.Since > 0 && st.Number >= u.Since)
 	})
+}
+
+// bothNames adds to the paths of an undo the other names of what was renamed: half
+// of a rename leaves two files, or none.
+func (s *Store) bothNames(ctx context.Context, u *Undo) error {
+	if len(u.Paths) == 0 {
+		return nil
+	}
+	r := Range{u.Iteration - 1, u.Iteration}
+	if u.Since > 0 {
+		r = Range{u.Since - 1, Latest}
+	}
+	within, err := s.within(u.Paths)
+	if err != nil {
+		return err
+	}
+	files, err := s.Files(ctx, r, nil)
+	paths := slices.Clone(u.Paths)
+	for _, f := range files {
+		if f.From != "" && (covers(within, s.book.prefix()+f.Path) || covers(within, s.book.prefix()+f.From)) {
+			paths = append(paths, f.Path, f.From)
+		}
+	}
+	u.Paths = paths
+	return err
 }
 
 // ErrNothingToRedo says that no undo is left to be taken back.

@@ -3,6 +3,7 @@ package server
 import (
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -99,5 +100,54 @@ func TestTheStatusSaysWhatChanged(t *testing.T) {
 		c.status(dir, func(l wire.LoopStatus) bool {
 			return slices.Contains(l.Details, wire.Detail{Label: "Changed", Text: "2 files, +2 -0"})
 		})
+	}
+}
+
+// Another server shows and keeps what a loop changed while that is at work.
+func TestAnotherServerReviewsALoopAtWork(t *testing.T) {
+	dir := t.TempDir()
+	owner, other := dial(t, optedIn, dir), dial(t, optedIn, dir)
+	started := result[wire.StartResult](owner, owner.Command(wire.CommandStart, map[string]any{"prompt": "Build X", "backend": agentThat(t, "writesOnce")}))
+	other.status(dir, func(l wire.LoopStatus) bool { return l.Iteration == 2 })
+	by := wire.LoopParams{LoopID: started.LoopID}
+	files, _ := other.changed(wire.ChangesParams{LoopParams: by})
+	same(t, "changes", files, "added 1.txt +1 -0", "added log.txt +1 -0")
+	kept := result[wire.KeepResult](other, other.Command(wire.CommandKeep, wire.KeepParams{LoopParams: by, Iteration: new(1), Paths: []string{"log.txt"}}))
+	same(t, "kept", kept.Kept, "log.txt")
+	files, _ = owner.changed(wire.ChangesParams{})
+	same(t, "what its owner sees", files, "added 1.txt +1 -0", "added log.txt +1 -0 kept")
+	if got := owner.file(wire.FileParams{Path: "log.txt"}); got != "line 1\n" {
+		t.Errorf("the base of a review is %q", got)
+	}
+}
+
+// Snapshots that went away while the editor was open are told as such.
+func TestSnapshotsThatWentAway(t *testing.T) {
+	dir := t.TempDir()
+	writeFile(t, filepath.Join(dir, "log.txt"), "begun\n")
+	if out, err := exec.Command("git", "-C", dir, "init", "-q", "--template=").CombinedOutput(); err != nil {
+		t.Fatalf("git init: %v %s", err, out)
+	}
+	c := dial(t, optedIn, dir)
+	c.Must(c.Command(wire.CommandStart, map[string]any{"prompt": "Build X", "backend": agentThat(t, "writes"), "maxIterations": 1}))
+	c.status(dir, inState("ended"))
+	files, _ := c.changed(wire.ChangesParams{})
+	same(t, "changes", files, "added 1.txt +1 -0", "modified log.txt +1 -0")
+	if err := os.RemoveAll(filepath.Join(dir, ".git")); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range []struct {
+		command  string
+		argument any
+	}{
+		{wire.CommandChanges, wire.ChangesParams{}}, {wire.CommandFile, wire.FileParams{Path: "log.txt"}}, {wire.CommandKeep, wire.KeepParams{}},
+		{wire.CommandUndo, wire.UndoParams{Iteration: 1}}, {wire.CommandRedo, wire.RedoParams{}},
+	} {
+		if got := c.Command(m.command, m.argument); reason(t, got) != wire.ReasonNoSnapshots || !strings.Contains(got.Error.Message, "is gone") {
+			t.Errorf("%s: %s", m.command, got.Error.Message)
+		}
+	}
+	if got := readFile(t, filepath.Join(dir, "log.txt")); got != "begun\nline 1\n" {
+		t.Errorf("log.txt is %q", got)
 	}
 }
