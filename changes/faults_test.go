@@ -273,12 +273,16 @@ func TestNamesThatDifferInCase(t *testing.T) {
 
 func TestAFolderThatIgnoresCase(t *testing.T) {
 	t.Parallel()
-	f := bare(t, "1", "", "name", "")
+	f := bare(t, "1", "")
+	if ignoresCase(f.dir) {
+		t.Error("there is nothing with letters")
+	}
+	f.write("name", "")
 	if ignoresCase(f.dir) {
 		t.Skip("this one does")
 	}
 	f.must(os.Link(f.path("name"), f.path("NAME"))) // as if it were one name
-	if f.write("1", gone); !ignoresCase(f.dir) {
+	if !ignoresCase(f.dir) {
 		t.Error("one file, and two names")
 	}
 	f.loop()
@@ -288,6 +292,24 @@ func TestAFolderThatIgnoresCase(t *testing.T) {
 	if out, err := f.Store.git.text(context.Background(), nil, "config", "core.ignoreCase"); err != nil || out != "true" {
 		t.Errorf("%q, %v", out, err)
 	}
+}
+
+// An undone file can't be made without its filter. Nothing is written then, and
+// the other files can be named.
+func TestAFilterThatFailsAtAnUndo(t *testing.T) {
+	t.Parallel()
+	f := repository(t, "a", "1\n", ".gitattributes", "*.up filter=up\n", "a.up", "1\n")
+	f.git("config", "filter.up.clean", "cat")
+	f.git("config", "filter.up.smudge", "exit 1")
+	f.git("config", "filter.up.required", "true")
+	f.loop()
+	f.after(1, "a", "2\n", "a.up", "2\n")
+	if _, err := f.Undo(context.Background(), Undo{Iteration: 1}); err == nil || !strings.Contains(err.Error(), "a.up: smudge filter up failed") {
+		t.Error(err)
+	}
+	f.has("a", "2\n", "a.up", "2\n")
+	f.undo(Undo{Iteration: 1, Paths: []string{"a"}}, []string{"a"})
+	f.has("a", "1\n", "a.up", "2\n")
 }
 
 // git isn't to look at a file: nothing of it is told, and nothing is undone.
@@ -310,5 +332,14 @@ func TestALockOfAnotherGitIsTold(t *testing.T) {
 	}
 	if got := mainLine("error: this\nthat\n"); got != "that" {
 		t.Errorf("%q", got)
+	}
+}
+
+func TestWhichGitsPackManyFiles(t *testing.T) {
+	t.Parallel()
+	for version, want := range map[string]bool{"2.36.9": false, "2.37.0": true, "2.39.5 (Apple Git-154)": true, "3.0.1": true, "1.99": false, "new": false} {
+		if got := packsObjects("git version " + version); got != want {
+			t.Errorf("%s: %t", version, got)
+		}
 	}
 }

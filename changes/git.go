@@ -156,13 +156,12 @@ func (g git) text(ctx context.Context, stdin []byte, args ...string) (string, er
 	return strings.TrimSuffix(string(out), "\n"), err
 }
 
-// packsObjects says whether git's update-index puts files over a size into one
+// packsObjects says whether update-index of a git puts files over a size into one
 // pack. Before 2.37 it made a pack for each.
-func (g git) packsObjects(ctx context.Context) bool {
-	text, err := g.text(ctx, nil, "version")
+func packsObjects(version string) bool {
 	var major, minor int
-	_, scanErr := fmt.Sscanf(text, "git version %d.%d", &major, &minor)
-	return err == nil && scanErr == nil && (major > 2 || major == 2 && minor >= 37)
+	_, err := fmt.Sscanf(version, "git version %d.%d", &major, &minor)
+	return err == nil && (major > 2 || major == 2 && minor >= 37)
 }
 
 // exitCode is that of the git which an error of run's is about; -1 for none.

@@ -138,10 +138,7 @@ func (s *Store) takeWithGit(ctx context.Context, last tip, next step) (taken Tak
 		counted <- err
 	}()
 	made.commit, err = s.keep(ctx, last, made.tree, next)
-	if err = errors.Join(err, <-counted); made.commit == "" {
-		made = last
-	}
-	return taken, made, err
+	return taken, made, errors.Join(err, <-counted)
 }
 
 // keep makes a commit of a tree, writes it down as the last snapshot and gives it
@@ -361,8 +358,10 @@ func (s *Store) addToIndex(ctx context.Context, paths []string) error {
 		return nil
 	}
 	g := s.git
-	if len(paths) >= many && g.packsObjects(ctx) {
-		g.settings = []string{"core.bigFileThreshold=1"}
+	if len(paths) >= many {
+		if version, err := g.text(ctx, nil, "version"); err == nil && packsObjects(version) {
+			g.settings = []string{"core.bigFileThreshold=1"}
+		}
 	}
 	_, err := g.run(ctx, []byte(strings.Join(paths, "\x00")+"\x00"), "update-index", "-z", "--add", "--remove", "--replace", "--stdin")
 	return err

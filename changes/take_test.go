@@ -2,12 +2,14 @@ package changes
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // each runs a test in a repository and in a folder that is none.
@@ -389,6 +391,46 @@ func TestAMergeUnderWay(t *testing.T) {
 	if after := f.git("status", "--porcelain=v2"); after != before {
 		t.Errorf("%s, want %s", after, before)
 	}
+}
+
+// Of two processes with the same loop, one waits for the other.
+func TestOneAtATime(t *testing.T) {
+	t.Parallel()
+	f := repository(t, "a", "1\n").loop()
+	release, err := f.hold(context.Background())
+	f.must(err)
+	f.open("ralph-test")
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
+	defer cancel()
+	if _, err := f.Start(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("it didn't wait: %v", err)
+	}
+	release()
+	f.start()
+}
+
+// A small folder is looked at without git, as soon as its files are old enough
+// for that.
+func TestNoGitForNothing(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, begin func(t testing.TB, files ...string) *folder) {
+		f := begin(t, "a", "1\n").loop()
+		program := f.Store.git.program
+		for end := time.Now().Add(time.Minute); ; {
+			f.Store.git.program = "/nowhere"
+			_, err := f.Start(context.Background())
+			f.Store.git.program = program
+			if err == nil {
+				break
+			}
+			if time.Now().After(end) {
+				t.Fatal(err)
+			}
+			f.start()
+		}
+		f.after(1, "a", "2\n")
+		f.changed(Range{0, 1}, "modified a +1 -1")
+	})
 }
 
 func TestWhichIDsFit(t *testing.T) {
