@@ -49,7 +49,7 @@ export class Diffs {
     const isLast = iteration === undefined || file.last === true;
     return {
       file,
-      before: review ? of({}) : iteration === undefined ? was({ iteration: 0 }) : was({ before: iteration }),
+      before: review ? this.snapshots.base(result, file) : iteration === undefined ? was({ iteration: 0 }) : was({ before: iteration }),
       after: isLast && (await isThere(now)) ? now : iteration === undefined ? this.last(result, file) : of({ iteration }),
     };
   }

@@ -2,7 +2,7 @@
 import * as vscode from 'vscode';
 import type { Changes } from './changes';
 import type { Sidecar } from './sidecar';
-import { command, type FileResult, type LoopParams } from './wire';
+import { command, type ChangedFile, type FileResult, type LoopParams } from './wire';
 
 export const scheme = 'ralph-snapshot';
 
@@ -29,6 +29,11 @@ export class Snapshots implements vscode.FileSystemProvider, vscode.Disposable {
   uri({ loopId, folder, iteration, before }: Moment, path: string): vscode.Uri {
     const root = vscode.Uri.parse(folder ?? '');
     return vscode.Uri.joinPath(root, path).with({ scheme, authority: '', query: JSON.stringify({ loopId, folder, iteration, before, path }) });
+  }
+
+  /** Names what a review compares a file with: it as it was kept last, else before the loop, there under its old name. */
+  base({ loopId, folder }: LoopParams, { path, from }: ChangedFile): vscode.Uri {
+    return from ? this.uri({ loopId, folder, iteration: 0 }, from) : this.uri({ loopId, folder }, path);
   }
 
   async stat(uri: vscode.Uri): Promise<vscode.FileStat> {

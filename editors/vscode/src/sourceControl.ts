@@ -38,7 +38,7 @@ class LoopControl implements vscode.Disposable, vscode.QuickDiffProvider {
   show(result: ChangesResult): void {
     const review = result.files.filter((f) => !f.kept);
     const text = review.filter((f) => !f.binary && f.status !== 'deleted');
-    this.originals = new Map(text.map((f) => [vscode.Uri.parse(f.uri).toString(), this.snapshots.uri(result, f.path)]));
+    this.originals = new Map(text.map((f) => [vscode.Uri.parse(f.uri).toString(), this.snapshots.base(result, f)]));
     this.toReview.resourceStates = review.map((f) => row(result, f));
     this.kept.resourceStates = result.files.filter((f) => f.kept).map((f) => row(result, f));
     this.control.count = review.length;

@@ -212,16 +212,24 @@ describe('what a loop changed', () => {
     assert.equal(read('a.txt'), lines('2 one'));
   });
 
+  /** What source control compares a file with, once it is this loop's. */
+  const originalOf = (loopId, name) => {
+    const uri = api.sourceControls.originalOf(vscode.Uri.file(at(name)));
+    return uri?.query.includes(loopId) ? uri : undefined;
+  };
+
   it('goes back block by block from the gutter', async () => {
-    await loopDoes('sed -i "s/^1$/1 one/; s/^5$/5 one/; /^9$/d" a.txt; sed -i "\\$a 10" gone.txt; sed -i 1d old.txt');
+    const loopId = await loopDoes('sed -i "s/^1$/1 one/; s/^5$/5 one/; /^9$/d" a.txt; sed -i "\\$a 10" gone.txt; sed -i 1d old.txt');
     const revert = async (name, change) => {
       const uri = vscode.Uri.file(at(name));
+      const document = await vscode.workspace.openTextDocument(uri);
+      await until('what the loop wrote', () => document.getText() === read(name));
       const [originalStartLineNumber, originalEndLineNumber, modifiedStartLineNumber, modifiedEndLineNumber] = change;
       await run('ralph.revertChange', uri, [undefined, { originalStartLineNumber, originalEndLineNumber, modifiedStartLineNumber, modifiedEndLineNumber }], 1);
-      await until(`${name} is saved`, () => !vscode.workspace.textDocuments.find((d) => d.uri.fsPath === uri.fsPath)?.isDirty);
+      assert.equal(document.isDirty, false);
       return read(name);
     };
-    await until('the source control', async () => api.sourceControls.originalOf(vscode.Uri.file(at('a.txt'))));
+    await until('the source control', () => originalOf(loopId, 'a.txt'));
     assert.equal(await revert('a.txt', [5, 5, 5, 5]), lines('1 one').replace('9\n', ''));
     assert.equal(await revert('a.txt', [9, 9, 8, 0]), lines('1 one'));
     assert.equal(await revert('gone.txt', [9, 0, 10, 10]), lines());
@@ -229,12 +237,13 @@ describe('what a loop changed', () => {
   });
 
   it('is in the source control of its folder, unless a setting says no', async () => {
-    const loopId = await loopDoes('sed -i "s/^2$/2 one/" a.txt');
-    const uri = vscode.Uri.file(at('a.txt'));
-    const original = () => api.sourceControls.originalOf(uri);
+    const loopId = await loopDoes('sed -i "s/^2$/2 one/" a.txt; mv old.txt new.txt; echo one >> new.txt');
+    const original = () => originalOf(loopId, 'a.txt');
     await until('the original', original);
     assert.equal((await vscode.workspace.openTextDocument(original())).getText(), lines());
-    assert.equal(api.sourceControls.originalOf(vscode.Uri.file(at('gone.txt'))), undefined);
+    assert.equal(originalOf(loopId, 'gone.txt'), undefined);
+    const renamed = await vscode.workspace.openTextDocument(originalOf(loopId, 'new.txt'));
+    assert.equal(renamed.getText(), 'old\n'.repeat(9));
     await setting('ralph.changes.sourceControl', false);
     await until('none', () => !original());
     await setting('ralph.changes.sourceControl', undefined);
