@@ -121,6 +121,9 @@ func (v *reviewer) file(ctx context.Context, p wire.FileParams) (any, error) {
 	default:
 		content, err = s.Content(ctx, changes.Reviewed, path)
 	}
+	if outside, ok := errors.AsType[*changes.OutsideError](err); ok {
+		return nil, invalidKey("path", "%v", outside)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"ralph-lsp/internal/lsptest"
 	"ralph-lsp/server/rpc"
 	"ralph-lsp/wire"
 )
@@ -259,6 +260,11 @@ func TestWhatCannotBeReviewed(t *testing.T) {
 		"keep outside":     {wire.CommandKeep, map[string]any{"paths": []string{"/"}}, "", "not in the loop's folder"},
 	} {
 		m := c.Command(tt.command, tt.argument)
+		var data struct{ Key string }
+		json.Unmarshal(m.Error.Data, &data)
+		if (tt.reason == "") != (data.Key != "") || data.Key != "" && !strings.Contains(string(lsptest.JSON(tt.argument)), `"`+data.Key+`":`) && data.Key != "iteration" {
+			t.Errorf("%s: the key %q of %+v", name, data.Key, tt.argument)
+		}
 		if got := reason(t, m); got != tt.reason || !strings.Contains(m.Error.Message, tt.text) || (tt.reason == "") != (m.Error.Code == rpc.CodeInvalidParams) {
 			t.Errorf("%s: %d %q %s", name, m.Error.Code, got, m.Error.Message)
 		}

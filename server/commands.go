@@ -166,7 +166,7 @@ func asWireError(err error) error {
 		return failed(wire.ReasonAtWork, fmt.Errorf("%w: pause the loop, and undo when it has ended", err),
 			map[string]any{"iteration": atWork.Iteration, "offers": wire.OffersAtWork(atWork.Folder)})
 	case errors.As(err, &elsewhere):
-		return invalidKey("path", "%v", err)
+		return invalidKey("paths", "%v", err)
 	case errors.As(err, &tooLarge):
 		return failed(wire.ReasonTooLarge, err, nil)
 	case errors.Is(err, changes.ErrNone), errors.Is(err, changes.ErrNoGit):
