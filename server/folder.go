@@ -35,23 +35,22 @@ func (f *folder) hasOurs() bool { return f.running != nil || f.starting > 0 }
 // look asks the folder's state file whether there is a loop that we don't drive.
 func (o *lookout) look(f *folder) {
 	o.workspace.mu.Lock()
-	ours, undoing := f.hasOurs(), f.undoing != nil
+	ours := f.hasOurs()
 	o.workspace.mu.Unlock()
 	if ours {
 		return
 	}
 	now := seenIn(f.path)
-	atWork := undoing && loop.CheckAtWork(f.path) != nil
 	o.workspace.mu.Lock()
-	if atWork {
-		f.withdrawUndo()
-	}
 	before := f.seen
 	if !f.hasOurs() { // else it was started meanwhile
 		f.seen = now
 	}
 	now = f.seen
-	first := !f.review.begun
+	moved, first := !samePlace(before, now), !f.review.begun
+	if moved && now != nil && now.status.State == loop.StateRunning {
+		f.withdrawUndo()
+	}
 	if f.question != nil && f.question.situation != now.situation() {
 		f.withdraw()
 	}
@@ -60,7 +59,7 @@ func (o *lookout) look(f *folder) {
 	}
 	o.workspace.mu.Unlock()
 	f.changed()
-	if first || !samePlace(before, now) {
+	if first || moved {
 		o.workspace.refresh(f)
 	}
 	if !sameLoop(before, now) {
