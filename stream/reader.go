@@ -49,8 +49,11 @@ func (run *readerRun) read(r io.Reader) (err error) {
 	if run.decoder, err = NewDecoder(run.Format); err != nil {
 		return err
 	}
-	emit := run.emit // made once, not for each line
-	run.skipped, err = Lines(beforeRead{r, run.rest}, MaxLine, func(line []byte, cut bool) error {
+	emit := run.emit                 // made once, not for each line
+	if run.Join || run.Rest != nil { // what is in memory need not be copied
+		r = beforeRead{r, run.rest}
+	}
+	run.skipped, err = Lines(r, MaxLine, func(line []byte, cut bool) error {
 		run.line(line, cut, emit)
 		return nil
 	})
