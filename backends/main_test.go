@@ -92,6 +92,18 @@ var roles = map[string]func(){
 		fmt.Fprintln(os.Stderr, "Error: Unknown option: --bogus")
 		os.Exit(3)
 	},
+	"says so on both streams": func() {
+		for i, line := range []string{"one\n", "two\n", "three\n"} {
+			io.WriteString([]*os.File{os.Stdout, os.Stderr}[i%2], line)
+		}
+		os.Exit(3)
+	},
+	"closes its output for a while": func() {
+		os.Stdout.Close()
+		os.Stderr.Close()
+		time.Sleep(200 * time.Millisecond)
+		os.Exit(4)
+	},
 	"hangs": func() { time.Sleep(time.Hour) },
 	"closes its output": func() { // and goes on without it
 		say("still talking")

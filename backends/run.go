@@ -48,6 +48,7 @@ type Spec struct {
 	Rest     func()         // called when Handler has all that came so far, on the same goroutine; may be nil
 	OnOutput func()         // whenever output came, on stderr too, for idle timers; may be nil; called on several goroutines
 	Record   io.Writer      // gets a copy of the raw output; may be nil
+	Raw      io.Writer      // takes stdout and stderr as they are, and nobody looks for events in them; nil for an agent
 }
 
 // Exit is how a run ended.
@@ -157,6 +158,9 @@ func (p *Process) start(cmd *exec.Cmd, prompt string) (err error) {
 		return err
 	}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = in.r, out.w, errs.w
+	if p.spec.Raw != nil {
+		cmd.Stderr = out.w // in the order in which it comes
+	}
 	p.started = time.Now()
 	if p.child, err = p.spec.Scope.start(cmd, p.spec.Backend.Transport == TransportPTY, false); err != nil {
 		p.stdout.Close()
@@ -196,6 +200,10 @@ func (p *Process) start(cmd *exec.Cmd, prompt string) (err error) {
 // pump reads the agent's output to its end.
 func (p *Process) pump() {
 	defer close(p.drained)
+	if p.spec.Raw != nil {
+		io.Copy(p.spec.Raw, readerFunc(p.readOutput))
+		return
+	}
 	var wasDone bool
 	reader := stream.Reader{Format: p.spec.Backend.Output, Handler: p.spec.Handler, Rest: p.spec.Rest, Join: true, OnLine: func(done bool) {
 		if done != wasDone {
@@ -207,21 +215,23 @@ func (p *Process) pump() {
 			p.linger <- done
 		}
 	}}
-	source := readerFunc(func(b []byte) (int, error) {
-		p.read.Add(1)
-		n, err := p.stdout.Read(b)
-		if n > 0 {
-			p.active()
-		}
-		if n > 0 && p.spec.Record != nil {
-			p.spec.Record.Write(b[:n]) // a full disk must not end the run
-		}
-		return n, endOfOutput(err)
-	})
-	p.pumped, p.readErr = reader.Run(source)
+	p.pumped, p.readErr = reader.Run(readerFunc(p.readOutput))
 	if errors.Is(p.readErr, os.ErrDeadlineExceeded) {
 		p.readErr = nil // our own way to end it
 	}
+}
+
+// readOutput reads what is there of stdout.
+func (p *Process) readOutput(b []byte) (int, error) {
+	p.read.Add(1)
+	n, err := p.stdout.Read(b)
+	if n > 0 {
+		p.active()
+	}
+	if n > 0 && p.spec.Record != nil {
+		p.spec.Record.Write(b[:n]) // a full disk must not end the run
+	}
+	return n, endOfOutput(err)
 }
 
 // active reports that the agent wrote something.
@@ -256,7 +266,7 @@ func (p *Process) supervise() {
 			return
 		case <-drained: // nothing more can come of it
 			drained = nil
-			if lingering == nil {
+			if lingering == nil && p.spec.Raw == nil {
 				lingering = time.After(lingerLimit)
 			}
 		}

@@ -1,0 +1,81 @@
+package backends
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// raw starts a program that plays role, and whose output is taken as it is.
+func raw(t *testing.T, role string, out *bytes.Buffer) *Process {
+	t.Helper()
+	p, err := Start(Spec{Backend: Program([]string{os.Args[0]}, t.TempDir()), Dir: t.TempDir(), Env: withRole(role), Scope: newScope(t), Iteration: 7, Raw: out})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestAProgramsOutputIsTakenAsItIs(t *testing.T) {
+	var out bytes.Buffer
+	p := raw(t, "says so on both streams", &out)
+	if exit := p.Wait(); exit.Code != 3 || exit.Stopped || exit.Lingered || out.String() != "one\ntwo\nthree\n" {
+		t.Errorf("got %+v, %q", exit, out.String())
+	}
+	checkNothingLeft(t, p)
+}
+
+func TestAProgramKnowsItsLoop(t *testing.T) {
+	var out bytes.Buffer
+	p := raw(t, "environment", &out)
+	p.Wait()
+	for _, want := range []string{EnvLoopID + "=" + p.spec.Scope.LoopID, EnvIteration + "=7"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("its environment lacks %s", want)
+		}
+	}
+}
+
+func TestAProgramMayCloseItsOutputAndWorkOn(t *testing.T) {
+	old := lingerLimit
+	lingerLimit = time.Millisecond
+	defer func() { lingerLimit = old }()
+	var out bytes.Buffer
+	p := raw(t, "closes its output for a while", &out)
+	if exit := p.Wait(); exit.Code != 4 || exit.Lingered || exit.Result.Failure != nil {
+		t.Errorf("got %+v", exit)
+	}
+}
+
+func TestWhatAProgramLeavesBehindIsEnded(t *testing.T) {
+	var out bytes.Buffer
+	p := raw(t, "leaves a child", &out)
+	if exit := p.Wait(); exit.Code != 0 || exit.Strays == 0 {
+		t.Errorf("got %+v", exit)
+	}
+	checkNothingLeft(t, p)
+	p = raw(t, "hangs", &out)
+	p.Stop(0)
+	if exit := p.Wait(); !exit.Stopped {
+		t.Errorf("got %+v", exit)
+	}
+	checkNothingLeft(t, p)
+}
+
+func TestAProgramsPathStartsFromItsFolder(t *testing.T) {
+	dir := t.TempDir()
+	if got := Program([]string{"./tools/check", "-x"}, dir); got.Command != filepath.Join(dir, "tools/check") || got.Args[0] != "-x" {
+		t.Errorf("got %+v", got)
+	}
+	if got := Program([]string{"go"}, dir).Command; got != "go" {
+		t.Errorf("got %q", got)
+	}
+	_, err := Start(Spec{Backend: Program([]string{"./no/such"}, dir), Dir: dir, Scope: newScope(t)})
+	if missing := (*NotFoundError)(nil); !errors.As(err, &missing) || !strings.Contains(err.Error(), filepath.Join(dir, "no/such")) {
+		t.Errorf("got %v", err)
+	}
+}
