@@ -10,6 +10,7 @@ import (
 
 	"ralph-lsp/internal/limits"
 	"ralph-lsp/stream"
+	"ralph-lsp/verify"
 )
 
 // Type is what a key's value is.
@@ -20,6 +21,7 @@ const (
 	Table    Type = "table"
 	Text     Type = "text"
 	Texts    Type = "list of texts"
+	Command  Type = "text or list of texts"
 	Count    Type = Type(limits.Count)
 	Dollars  Type = Type(limits.USD)
 	Duration Type = Type(limits.Span)
@@ -32,6 +34,7 @@ var want = map[Type]string{
 	Table:    "keys below a line of [%s]",
 	Text:     "a text in quotes",
 	Texts:    `a list of texts such as ["--verbose"]`,
+	Command:  `a list such as ["go", "test", "./..."], or a text that the shell runs`,
 	Count:    limits.Count.Wanted(),
 	Dollars:  limits.USD.Wanted(),
 	Duration: limits.Span.Wanted(),
@@ -96,6 +99,16 @@ var keys = slices.Concat([]Key{
 		Doc: "The statement that ends the loop when the agent outputs it as `<promise>...</promise>`. The bare word `LOOP_COMPLETE` in its last line always does."},
 	{Path: path("completion.instruct"), Type: Switch, Default: "true",
 		Doc: "Whether each run is told its iteration, the limit and how to finish."},
+
+	{Path: path("verify"), Type: Table, Doc: "What has to pass before the agent's promise counts."},
+	{Path: path("verify.command"), Type: Command, Yields: Demands, Samples: []string{`["go", "test", "./..."]`, `"npm test && npm run lint"`},
+		Doc: "The command that has to succeed, in the loop's folder: a program with its arguments, or a text that the shell runs."},
+	{Path: path("verify.when"), Type: Text, Yields: Always, Default: `"promise"`, Values: []string{string(verify.OnPromise), string(verify.OnEach)},
+		Doc: "Which iterations are checked: those that promise, or each of them."},
+	{Path: path("verify.timeout"), Type: Duration, Yields: Always, Default: `"10m"`, Samples: []string{`"10m"`, `"1h"`}, Zero: "no limit",
+		Doc: "How long the command may take; then nobody knows, and the loop pauses."},
+	{Path: path("verify.max_failures"), Type: Count, Yields: Always, Default: "5", Zero: "no limit",
+		Doc: "How many promises in a row may be refuted before the loop ends as `unverified`."},
 
 	{Path: path("history"), Type: Table, Doc: "How loops are kept, as sessions that pi can open."},
 	{Path: path("history.enabled"), Type: Switch, Yields: Always, Default: "true",
@@ -209,6 +222,8 @@ func (k Key) problem(v any) string {
 		}
 	case Texts:
 		ok, why = k.textsProblem(v)
+	case Command:
+		ok, why = k.commandProblem(v)
 	case Count:
 		var n int64
 		if n, ok = v.(int64); ok && n < 0 {
@@ -279,6 +294,20 @@ func (k Key) textsProblem(v any) (ok bool, why string) {
 	slices.Sort(whys)
 	whys = slices.DeleteFunc(slices.Compact(whys), func(why string) bool { return why == "" })
 	return ok, strings.Join(whys, "; it ")
+}
+
+// commandProblem completes "KEY ..." for a command, which is a text or a list.
+func (k Key) commandProblem(v any) (ok bool, why string) {
+	if _, isText := v.(string); !isText {
+		if ok, why = k.textsProblem(v); !ok || why != "" {
+			return ok, why
+		}
+	}
+	check := commandOf(v)
+	if !check.IsSet() {
+		return true, checkPresent("")
+	}
+	return true, check.Problem()
 }
 
 func isNoText(v any) bool {

@@ -11,6 +11,7 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"ralph-lsp/internal/limits"
+	"ralph-lsp/verify"
 )
 
 // Source is where a value comes from.
@@ -64,6 +65,7 @@ type Settings struct {
 	Instruct   bool
 	History    History
 	Changes    Changes
+	Verify     verify.Check // what a promise has to pass
 	Backends   map[string]BackendSettings
 	Hats       map[string]Hat
 
@@ -92,6 +94,10 @@ var setters = map[string]func(s *Settings, name string, v any){
 	"history.folder":              func(s *Settings, _ string, v any) { s.History.Folder = v.(string) },
 	"changes.keep":                func(s *Settings, _ string, v any) { s.Changes.Keep = duration(v) },
 	"changes.max_file_mb":         func(s *Settings, _ string, v any) { s.Changes.MaxFileMB = v.(int64) },
+	"verify.command":              setCommand,
+	"verify.when":                 func(s *Settings, _ string, v any) { s.Verify.When = verify.When(v.(string)) },
+	"verify.timeout":              func(s *Settings, _ string, v any) { s.Verify.Timeout = duration(v) },
+	"verify.max_failures":         func(s *Settings, _ string, v any) { s.Verify.MaxFailures = int(v.(int64)) },
 	"backends.*.command":          ofBackend(func(b *BackendSettings, v any) { b.Command = v.(string) }),
 	"backends.*.args":             ofBackend(func(b *BackendSettings, v any) { b.Args = texts(v) }),
 	"backends.*.prompt":           ofBackend(func(b *BackendSettings, v any) { b.Prompt = v.(string) }),
@@ -101,6 +107,20 @@ var setters = map[string]func(s *Settings, name string, v any){
 	"hats.*.backend.type":         ofHat(func(h *Hat, v any) { h.Backend = v.(string) }),
 	"hats.*.backend.command":      ofHat(func(h *Hat, v any) { h.Command = v.(string) }),
 	"hats.*.backend.args":         ofHat(func(h *Hat, v any) { h.Args = texts(v) }),
+}
+
+// setCommand takes the place of another command, and leaves how it is run.
+func setCommand(s *Settings, _ string, v any) {
+	command := commandOf(v)
+	s.Verify.Command, s.Verify.Shell = command.Command, command.Shell
+}
+
+// commandOf is the check that a decoded text or list names.
+func commandOf(v any) verify.Check {
+	if text, ok := v.(string); ok {
+		return verify.Check{Shell: text}
+	}
+	return verify.Check{Command: texts(v)}
 }
 
 func ofBackend(set func(*BackendSettings, any)) func(*Settings, string, any) {
@@ -189,7 +209,7 @@ func (s *Settings) apply(values map[string]any, from Source, dir string) {
 	}
 	for _, l := range leaves(values) {
 		value := l.value
-		if l.key.Name() == "command" {
+		if l.key.Name() == "command" && l.key.Type == Text {
 			value = programPath(dir, value.(string))
 		}
 		name := ""

@@ -3,6 +3,7 @@ package config
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,6 +13,7 @@ import (
 
 	"ralph-lsp/internal/paths"
 	"ralph-lsp/stream"
+	"ralph-lsp/verify"
 )
 
 // Opening a repository must not run its code. A folder's file that names a
@@ -118,6 +120,41 @@ func (f Files) KnowsLoop(id string) bool {
 	about, err := os.ReadFile(trustedName(f.UserDir, f.loopHash()))
 	return err == nil && strings.HasSuffix(string(about), "\n"+id+"\n")
 }
+
+// RememberCheck takes down how the promises of a loop that the user started are
+// verified: an agent that changes the folder's file, or the state file, changes nothing about that.
+func (f Files) RememberCheck(id string, check verify.Check) error {
+	name := trustedName(f.UserDir, f.checkHash())
+	switch {
+	case f.UserDir == "":
+		return nil
+	case !check.IsSet():
+		return os.RemoveAll(name)
+	}
+	said, err := json.Marshal(check)
+	if err != nil {
+		return fmt.Errorf("remembering how a loop is verified: %w", err)
+	}
+	return remember(f.UserDir, f.checkHash(), f.Folder+"\n"+id+"\n"+string(said))
+}
+
+// CheckOf is what RememberCheck was told of a loop; the zero value is nothing.
+func (f Files) CheckOf(id string) (check verify.Check) {
+	if f.UserDir == "" || id == "" {
+		return check
+	}
+	about, err := os.ReadFile(trustedName(f.UserDir, f.checkHash()))
+	if err != nil {
+		return check
+	}
+	lines := strings.Split(string(about), "\n") // a folder's name may have line breaks
+	if n := len(lines); n < 4 || lines[n-3] != id || json.Unmarshal([]byte(lines[n-2]), &check) != nil {
+		return verify.Check{}
+	}
+	return check
+}
+
+func (f Files) checkHash() string { return fingerprint("check", paths.Real(f.Folder)) }
 
 func (f Files) loopHash() string { return fingerprint("loop", paths.Real(f.Folder)) }
 

@@ -22,6 +22,7 @@ const (
 	eventLoopEnd        = "loop_end"
 	eventNearMiss       = "near_miss"
 	eventGuidance       = "guidance"
+	eventVerification   = "verification"
 	eventWarning        = "warning"
 	eventLimits         = "limits"
 	eventInterrupt      = "interrupt"
@@ -46,6 +47,7 @@ var records = map[string]func(payload []byte) (Record, error){
 	eventLoopEnd:        decodeRecord[LoopEnd],
 	eventNearMiss:       decodeRecord[NearMiss],
 	eventGuidance:       decodeRecord[Guidance],
+	eventVerification:   decodeRecord[Verification],
 	eventWarning:        decodeRecord[Warning],
 	eventLimits:         decodeRecord[Limits],
 	eventInterrupt:      decodeRecord[Interrupt],

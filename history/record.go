@@ -37,7 +37,29 @@ type LoopStart struct {
 // Goal is the promise that the user was told ends the loop.
 type Goal struct {
 	Promise string `json:"promise"`
-	From    string `json:"from,omitempty"` // "prompt", "folder", ...
+	From    string `json:"from,omitempty"`   // "prompt", "folder", ...
+	Verify  string `json:"verify,omitempty"` // the command that has to pass besides
+	Until   string `json:"until,omitempty"`  // the command that needs no promise
+}
+
+// Verification is what a check of the loop's work came to.
+type Verification struct {
+	State      string    `json:"state"` // verified, refuted, unchecked
+	Command    string    `json:"command"`
+	Promised   bool      `json:"promised,omitempty"`
+	Why        string    `json:"why,omitempty"` // completes the command
+	ExitCode   *int      `json:"exitCode,omitempty"`
+	DurationMs int64     `json:"durationMs"`
+	Output     string    `json:"output,omitempty"`
+	Problems   []Problem `json:"problems,omitempty"`
+}
+
+// Problem is a place in a file where something failed.
+type Problem struct {
+	Path    string `json:"path"`
+	Line    int    `json:"line,omitempty"`
+	Column  int    `json:"column,omitempty"`
+	Message string `json:"message"`
 }
 
 // IterationStart opens an iteration.
@@ -144,6 +166,7 @@ func (LoopEnd) record() string        { return eventLoopEnd }
 func (Input) record() string          { return "" }
 func (NearMiss) record() string       { return eventNearMiss }
 func (Guidance) record() string       { return eventGuidance }
+func (Verification) record() string   { return eventVerification }
 func (Warning) record() string        { return eventWarning }
 func (Limits) record() string         { return eventLimits }
 func (Interrupt) record() string      { return eventInterrupt }

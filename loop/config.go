@@ -13,6 +13,7 @@ import (
 	"ralph-lsp/internal/limits"
 	"ralph-lsp/internal/tell"
 	"ralph-lsp/loopstate"
+	"ralph-lsp/verify"
 )
 
 // Config is what a loop is started with.
@@ -29,6 +30,10 @@ type Config struct {
 	// Quiet keeps the loop's rules (iteration, limit, how to finish) from the agent.
 	Quiet  bool
 	Limits Limits
+	// Verify is what has to pass before a promise counts; the zero value: promises count.
+	Verify verify.Check
+	// VerifyFrom is where it comes from, a config.Source; only shown.
+	VerifyFrom string
 	// Continue goes on with the loop that the state file describes. Prompt,
 	// promise, limits and, unless it is given, the model come from there, then
 	// Change. What runs doesn't: anybody can write such a file.
@@ -56,6 +61,7 @@ type Patch struct {
 	limits.Given
 	Promise *string
 	Prompt  *string
+	Accept  bool // a promise that could not be verified counts all the same, once
 }
 
 // Errors of Start and of the functions that speak to a loop in a folder.
@@ -137,7 +143,7 @@ func (c Config) describeProgram(s *loopstate.State) {
 
 // Or returns the patch, and for what it leaves another one.
 func (p Patch) Or(other Patch) Patch {
-	return Patch{p.Given.Or(other.Given), cmp.Or(p.Promise, other.Promise), cmp.Or(p.Prompt, other.Prompt)}
+	return Patch{p.Given.Or(other.Given), cmp.Or(p.Promise, other.Promise), cmp.Or(p.Prompt, other.Prompt), p.Accept || other.Accept}
 }
 
 // Over returns limits and a promise with the patch's changes.
@@ -151,6 +157,7 @@ func (p Patch) Over(l Limits, promise string) (Limits, string) {
 // apply writes the patch into a state file.
 func (p Patch) apply(s *loopstate.State) {
 	s.Given = p.Given.Or(s.Given)
+	s.Accept = s.Accept || p.Accept
 	if p.Promise != nil {
 		s.CompletionPromise = *p.Promise
 	}

@@ -22,7 +22,9 @@ type plannedRun struct {
 	promise   string
 	limits    Limits
 	guidance  []Guidance
-	budget    float64 // dollars left, when there is a cost cap
+	// refutation is what the last verification found.
+	refutation string
+	budget     float64 // dollars left, when there is a cost cap
 }
 
 // run is the loop's goroutine: iterations until a reason to stop.
@@ -59,6 +61,9 @@ func (l *Loop) run() {
 
 // iterate runs iterations until the loop ends, and says why it did.
 func (l *Loop) iterate() End {
+	if end, ok := l.verifyFirst(); ok {
+		return end
+	}
 	for {
 		plan, why, err := l.nextRun()
 		if why != "" {
@@ -68,13 +73,14 @@ func (l *Loop) iterate() End {
 			continue
 		}
 		r := l.runOnce(plan)
-		cause := l.causeOf(r)
 		var now progress
 		l.change(func(p *progress) {
 			p.account(r)
-			now = *p
 		})
-		if end, ok := l.conclude(r, func() StopReason { return decide(r, cause, now.counts, now.base, l.Status().Limits) }); ok {
+		l.verifyRun(&r, plan.iteration)
+		cause := l.causeOf(r)
+		l.look(func(p *progress) { now = *p })
+		if end, ok := l.conclude(r, func() StopReason { return decide(r, cause, now.counts, now.base, l.cfg.Verify, l.Status().Limits) }); ok {
 			return end
 		}
 		l.waitAfter(r, now.counts)
@@ -193,7 +199,7 @@ func (l *Loop) claim() (plannedRun, error) {
 	plan.iteration, plan.prompt, plan.promise = state.Iteration, state.Prompt, state.CompletionPromise
 	l.change(func(p *progress) {
 		p.guiding = append(p.guiding, fresh...)
-		plan.guidance = slices.Clone(p.guiding)
+		plan.guidance, plan.refutation = slices.Clone(p.guiding), p.proof.refutation
 		plan.limits = p.status.Limits
 		plan.budget = max(plan.limits.MaxCostUSD-p.base.cost.USD, 0)
 	})
@@ -415,7 +421,7 @@ func (p *progress) account(r report) {
 	if !r.refused() && (r.outcome != OutcomeCancelled || r.cause.Capped()) {
 		p.base.iterations++
 		if !r.neverBegan { // it may be told again to the next one
-			p.guiding = nil
+			p.guiding, p.proof.refutation = nil, ""
 		}
 	}
 	usage := r.exit.Result.Usage
@@ -446,7 +452,7 @@ func (p *progress) endOf(why StopReason, r report) End {
 	}
 	switch why {
 	case StopPromise:
-		end.Promise = r.verdict.Promise
+		end.Promise, end.Iterations = r.verdict.Promise, min(end.Iterations, p.base.iterations)
 	case StopPermissionDenied:
 		end.Denials = r.exit.Result.Denials
 	case StopMaxIterations:

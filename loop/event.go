@@ -5,6 +5,7 @@ import (
 
 	"ralph-lsp/changes"
 	"ralph-lsp/stream"
+	"ralph-lsp/verify"
 )
 
 // Event is something that happened to the loop itself, between and around the
@@ -22,7 +23,7 @@ type Observer interface {
 type StateChanged struct {
 	State    State
 	ResumeAt time.Time // waiting: when it goes on by itself
-	Reason   string    // why it waits (see WaitReasons) or pauses ("user")
+	Reason   string    // why it waits (see WaitReasons) or pauses (PauseUser, PauseUnchecked)
 }
 
 // IterationStart opens an iteration; a fresh agent process follows.
@@ -61,18 +62,21 @@ type IterationEnd struct {
 	Changes *changes.Summary
 }
 
-// Goal says in the first iteration which promise ends the loop.
+// Goal says in the first iteration what ends the loop.
 type Goal struct {
-	Promise string
+	Promise string // "": none is set, and none is needed when there is an Until
 	From    string // where the promise comes from, see Config.PromiseFrom
+	Verify  string // the command that has to pass besides, "" for none
+	Until   string // the command that ends the loop when it passes, "" for none
 }
 
 // Offer is what the user may do about an event: make one of the promises the
-// loop's. The zero value offers nothing.
+// loop's, or decide what couldn't be verified. The zero value offers nothing.
 type Offer struct {
-	LoopID   string
-	Folder   string
-	Promises []string
+	LoopID    string
+	Folder    string
+	Promises  []string
+	Unchecked bool // to try a verification again, or to accept what it couldn't tell
 }
 
 // NearMiss says why a loop goes on although the agent seems to have promised.
@@ -82,6 +86,19 @@ type NearMiss struct {
 	Expected string // "": no promise is set
 	Why      string // one sentence for the user
 	Offer    Offer
+}
+
+// Verify tells how far the check of the loop's work has come.
+type Verify struct {
+	State    verify.State // Running comes again with more of the output
+	Command  string       // as a person reads it
+	Promised bool         // it is a promise that is checked
+	Why      string       // completes the command: "failed (exit 1): TestParse"
+	Code     int          // the exit code; -1: there is none
+	Duration time.Duration
+	Output   string // at most verify.MaxExcerpt bytes: so far its end, then what says most
+	Problems []verify.Problem
+	Offer    Offer // of one that nobody can tell
 }
 
 // GuidanceState tells how far a piece of guidance has come.
@@ -145,6 +162,7 @@ func (IterationEnd) loopEvent()   {}
 func (Goal) loopEvent()           {}
 func (NearMiss) loopEvent()       {}
 func (Guidance) loopEvent()       {}
+func (Verify) loopEvent()         {}
 func (Warning) loopEvent()        {}
 func (LimitsChanged) loopEvent()  {}
 func (Told) loopEvent()           {}

@@ -175,11 +175,17 @@ type agents struct {
 	runs  []run
 	specs []backends.Spec
 	times []time.Time
+
+	checks  []checked // of the command that verifies, in order; the last one again and again
+	checkUp int       // how many were started
 }
 
 func (a *agents) start(spec backends.Spec) (Agent, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if spec.Raw != nil {
+		return a.startCheck(spec)
+	}
 	n := min(len(a.specs), len(a.runs)-1)
 	a.specs, a.times = append(a.specs, spec), append(a.times, time.Now())
 	if a.runs[n].gone {
@@ -280,6 +286,11 @@ func (w *watcher) HandleLoop(e Event) {
 		line = fmt.Sprintf("limits: %d iterations, $%v", e.Limits.MaxIterations, e.Limits.MaxCostUSD)
 	case Told:
 		line = "told " + e.Text
+	case Verify:
+		line = fmt.Sprintf("verify %s: %s %s", e.State, e.Command, e.Why)
+		if e.Offer.Unchecked {
+			line += " (what now?)"
+		}
 	case Settled:
 		w.mu.Lock()
 		defer w.mu.Unlock()

@@ -54,10 +54,13 @@ func statusOf(s loopstate.State, path, folder string, owned bool) Status {
 		LoopID: s.LoopID, Folder: folder, State: StateRunning, Iteration: s.Iteration, Limits: s.Limits(),
 		Promise: s.CompletionPromise, Title: history.Title(s.Prompt), Hat: s.Hat, StartedAt: s.StartedAt, Spent: s.Elapsed, Elapsed: s.Elapsed,
 		Session: stream.SessionStart{Backend: s.Backend, Model: s.Model}, StateFile: path,
-		SessionFile: s.SessionFile,
+		SessionFile: s.SessionFile, Refuted: s.InARow.Refuted,
 	}
 	if s.CostUSD != nil {
 		status.Cost = stream.USD(*s.CostUSD)
+	}
+	if s.Checking { // the last one is to be verified
+		status.Iteration = max(s.Iteration-1, 1)
 	}
 	reason := StopReason(s.StopReason)
 	switch {
@@ -67,7 +70,7 @@ func statusOf(s loopstate.State, path, folder string, owned bool) Status {
 	case !owned:
 		status.State, status.StopReason = StateInterrupted, StopInterrupted
 	case !s.Active:
-		status.State = StatePaused
+		status.State, status.Unchecked = StatePaused, s.Unchecked
 	case s.ResumeAt.After(time.Now()):
 		status.State = StateWaiting
 		status.Retry = waitOf(s)

@@ -57,6 +57,12 @@ func (c Config) brief(run plannedRun) (prompt string, args []string) {
 	var parts []string
 	if !c.Quiet {
 		parts = append(parts, rules(run.iteration, run.limits, run.promise, c.Backend.Output == stream.FormatText))
+		if rule := ruleOf(c.Verify); rule != "" {
+			parts = append(parts, rule)
+		}
+	}
+	if run.refutation != "" {
+		parts = append(parts, run.refutation)
 	}
 	if len(run.guidance) > 0 {
 		parts = append(parts, guidanceSection(run.guidance))

@@ -9,6 +9,7 @@ import (
 	"ralph-lsp/backends"
 	"ralph-lsp/loopstate"
 	"ralph-lsp/stream"
+	"ralph-lsp/verify"
 )
 
 const (
@@ -39,10 +40,15 @@ type report struct {
 	promise     string // that it was judged by
 	neverBegan  bool   // a start failure
 	unstartable bool   // there wasn't even a process
+	checked     bool   // it was to be verified: its word alone doesn't count
+	passed      bool   // and that ends the loop
 	limited     bool   // refused by a rate limit
 	overloaded  bool   // refused as the provider was overloaded
 	resumeAt    time.Time
 }
+
+// isDone says whether a run completes the loop.
+func (r report) isDone() bool { return r.passed || r.verdict.Matched && !r.checked }
 
 // refused says whether it was up to the provider that a run didn't go well: it
 // is neither an iteration nor a failure.
@@ -234,12 +240,14 @@ type spent struct {
 
 // decide says whether the loop ends after a run, and why. Completion beats
 // every cap, and the user's word (cause) beats everything but completion.
-func decide(r report, cause StopReason, t tally, s spent, limits Limits) StopReason {
+func decide(r report, cause StopReason, t tally, s spent, check verify.Check, limits Limits) StopReason {
 	switch {
-	case r.verdict.Matched:
+	case r.isDone():
 		return StopPromise
 	case cause != "" && cause != StopStalled:
 		return cause
+	case check.MaxFailures > 0 && t.Refuted >= check.MaxFailures:
+		return StopUnverified
 	case t.Denials >= maxDenials:
 		return StopPermissionDenied
 	case !t.begun && (r.unstartable || limits.MaxFailures > 0 && t.startFailures >= min(maxStartFailures, limits.MaxFailures)):

@@ -69,6 +69,7 @@ func (p *progress) enter(s *loopstate.State) {
 	s.Elapsed = p.elapsed().Truncate(time.Millisecond)
 	s.Tokens = loopstate.Tokens(p.base.tokens.Plus(p.current.Tokens))
 	s.InARow = p.counts.InARow
+	p.proof.enter(s)
 	reopen(s)
 	s.Guided = nil
 	for _, g := range p.guiding {
@@ -159,7 +160,7 @@ func (l *Loop) writeSpending() {
 	l.fileMu.Lock()
 	defer l.fileMu.Unlock()
 	var isDue bool
-	l.look(func(p *progress) { isDue = p.underWay || p.outdated })
+	l.look(func(p *progress) { isDue = p.underWay || p.outdated || p.proof.checking })
 	if isDue {
 		l.save(func(*loopstate.State) {}) // a failure shows at the next iteration
 	}

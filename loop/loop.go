@@ -123,7 +123,7 @@ func (c *Config) check() error {
 	if err := checkPromise(c.Promise); err != nil {
 		return err
 	}
-	if err := c.Limits.Check(); err != nil {
+	if err := errors.Join(c.Limits.Check(), c.Verify.Validate()); err != nil {
 		return err
 	}
 	_, err := c.Backend.Find()
@@ -227,7 +227,7 @@ func (l *Loop) mayGoOn(s loopstate.State) error {
 		return err
 	}
 	used := usedBy(s)
-	if why := reached(used, bounds); why != "" {
+	if why := reached(used, bounds); why != "" && !s.Checking { // who promised in the last allowed iteration may be done
 		sofar := Limits{MaxIterations: used.iterations, MaxCostUSD: used.cost.USD, MaxDuration: used.elapsed.Truncate(time.Second)}
 		return &CapError{why, sofar, bounds}
 	}
@@ -263,6 +263,7 @@ func (l *Loop) takeUp(found loopstate.State) (loopstate.State, error) {
 	l.setOwner()
 	l.openMirror(found.SessionFile)
 	return l.store.Update(func(s *loopstate.State) error {
+		s.Accept = false // only the user's word counts, which is this one
 		l.cfg.Change.apply(s)
 		reopen(s)
 		s.Active, s.LoopID, s.Backend = true, l.id, l.cfg.Backend.Name
@@ -271,7 +272,7 @@ func (l *Loop) takeUp(found loopstate.State) (loopstate.State, error) {
 		if l.cfg.Hat != "" || s.Backend != found.Backend {
 			s.Hat = l.cfg.Hat
 		}
-		s.Iteration, s.Begun, s.ResumeAt = usedBy(*s).iterations+1, false, time.Time{}
+		s.Iteration, s.Begun, s.ResumeAt, s.Unchecked = usedBy(*s).iterations+1, false, time.Time{}, ""
 		if path := l.mirror.writer.Path(); path != "" {
 			s.SessionFile = path
 		}
@@ -288,6 +289,7 @@ func (l *Loop) init(s loopstate.State) {
 	l.change(func(p *progress) {
 		p.base, p.known, p.written = used, s, ledgerOf(s)
 		p.counts = tally{begun: l.cfg.Continue, InARow: s.InARow}
+		p.proof = takeUpProof(s)
 		for _, text := range s.Guided { // the iteration that was told this is run again
 			p.guiding = append(p.guiding, p.newGuidance(text))
 		}
@@ -298,6 +300,9 @@ func (l *Loop) init(s loopstate.State) {
 			Cost:      used.cost,
 			Tokens:    used.tokens,
 			StateFile: l.store.Path(), SessionFile: s.SessionFile,
+		}
+		if s.Checking { // the last one is to be verified
+			p.status.Iteration = max(used.iterations, 1)
 		}
 	})
 }

@@ -55,6 +55,9 @@ func (l *Loop) mirrorStart() {
 // mirrorInput writes what an iteration's agent is given.
 func (l *Loop) mirrorInput(plan plannedRun) {
 	l.keep(history.Input{Kind: history.InputCallback, Text: plan.prompt})
+	if plan.refutation != "" {
+		l.keep(history.Input{Kind: history.InputCallback, Text: plan.refutation})
+	}
 	for _, g := range plan.guidance {
 		l.emit(Told{g.Text})
 	}

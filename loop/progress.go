@@ -45,6 +45,8 @@ type progress struct {
 	counts   tally        // of the runs so far
 	underWay bool         // an iteration is begun, and not counted yet
 
+	proof proof
+
 	// The run under way.
 	running Agent         // nil between runs
 	stopped time.Duration // in which this process was stopped
@@ -81,6 +83,7 @@ func (p *progress) snapshot() Status {
 	s := p.status
 	s.Spent, s.Elapsed = p.base.elapsed, p.elapsed()
 	s.Quota = slices.Clone(s.Quota)
+	s.Refuted, s.Unchecked = p.counts.Refuted, p.proof.unchecked
 	s.LastLine = p.line.last()
 	s.Pausing = p.paused && (s.State == StateStarting || s.State == StateRunning)
 	return s

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"ralph-lsp/stream"
+	"ralph-lsp/verify"
 )
 
 // promises is what a loop knows about promises besides its own.
@@ -25,7 +26,7 @@ func (l *Loop) completionOf(prompt string, plan plannedRun) stream.Completion {
 	return c
 }
 
-// tellGoal says which promise ends the loop, when its first iteration begins.
+// tellGoal says what ends the loop, when its first iteration begins.
 func (l *Loop) tellGoal() {
 	var promise string
 	var told bool
@@ -33,8 +34,17 @@ func (l *Loop) tellGoal() {
 		promise, told = p.status.Promise, p.promises.goalTold
 		p.promises.goalTold = true
 	})
-	if promise != "" && !told {
-		l.emit(Goal{Promise: promise, From: l.cfg.promiseFrom()})
+	goal := Goal{Promise: promise}
+	if promise != "" {
+		goal.From = l.cfg.promiseFrom()
+	}
+	if l.cfg.Verify.When == verify.OnUntil {
+		goal.Until = l.cfg.Verify.String()
+	} else {
+		goal.Verify = l.cfg.Verify.String()
+	}
+	if goal != (Goal{}) && !told {
+		l.emit(goal)
 	}
 }
 

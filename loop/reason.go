@@ -18,6 +18,7 @@ const (
 	StopMaxTime          StopReason = "max_time"
 	StopCancelled        StopReason = "cancelled"
 	StopStateRemoved     StopReason = "state_removed"     // the user deleted the state file
+	StopUnverified       StopReason = "unverified"        // too many promises in a row were refuted
 	StopFailures         StopReason = "failures"          // too many in a row
 	StopPermissionDenied StopReason = "permission_denied" // refused twice in a row
 	StopStalled          StopReason = "stalled"           // silent twice in a row
@@ -77,6 +78,8 @@ var endings = []Ending{
 	{Reason: StopMaxTime, Class: ClassWarning, Limit: limits.Time, State: StateEnded, What: "stopped", Why: "time limit reached", Remedies: raise},
 	{Reason: StopCancelled, Class: ClassInfo, State: StateEnded, What: "cancelled"},
 	{Reason: StopStateRemoved, Class: ClassInfo, State: StateEnded, Untouched: true, What: "cancelled", Why: "state file removed"},
+	{Reason: StopUnverified, Class: ClassError, State: StateFailed, What: "failed", Why: "what the agent promises isn't true", Remedies: left,
+		Advice: "look at what the verification says, and change the prompt or the code"},
 	{Reason: StopFailures, Class: ClassError, State: StateFailed, What: "failed", Why: "too many failures in a row", Remedies: left,
 		Advice: "fix the cause"},
 	{Reason: StopPermissionDenied, Class: ClassError, State: StateFailed, What: "failed", Why: "the agent was refused permission", Remedies: left,

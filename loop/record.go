@@ -3,6 +3,7 @@ package loop
 import (
 	"ralph-lsp/changes"
 	"ralph-lsp/history"
+	"ralph-lsp/verify"
 )
 
 // recordOf is an event of the loop's as its session file holds it, nil for one
@@ -23,6 +24,11 @@ func recordOf(e Event) history.Record {
 		}
 	case NearMiss:
 		return history.NearMiss{Found: e.Found, Expected: e.Expected, Why: e.Why}
+	case Verify:
+		if e.State == verify.Running {
+			return nil
+		}
+		return verificationRecord(e)
 	case Guidance:
 		return history.Guidance{ID: e.ID, State: string(e.State)}
 	case Warning:
@@ -31,6 +37,34 @@ func recordOf(e Event) history.Record {
 		return history.Limits{Message: e.Limits.Given().Message(), Promise: e.Promise}
 	}
 	return nil
+}
+
+func verificationRecord(e Verify) history.Verification {
+	r := history.Verification{
+		State: string(e.State), Command: e.Command, Promised: e.Promised, Why: e.Why,
+		DurationMs: e.Duration.Milliseconds(), Output: e.Output,
+	}
+	if e.Code >= 0 {
+		r.ExitCode = &e.Code
+	}
+	for _, p := range e.Problems {
+		r.Problems = append(r.Problems, history.Problem(p))
+	}
+	return r
+}
+
+func verificationEvent(r history.Verification) Verify {
+	e := Verify{
+		State: verify.State(r.State), Command: r.Command, Promised: r.Promised, Why: r.Why, Code: -1,
+		Duration: history.DurationOf(r.DurationMs), Output: r.Output,
+	}
+	if r.ExitCode != nil {
+		e.Code = *r.ExitCode
+	}
+	for _, p := range r.Problems {
+		e.Problems = append(e.Problems, verify.Problem(p))
+	}
+	return e
 }
 
 func endRecord(e End) history.LoopEnd {
@@ -57,6 +91,8 @@ func EventOf(r history.Record) Event {
 		return Goal(r)
 	case history.NearMiss:
 		return NearMiss{Found: r.Found, Expected: r.Expected, Why: r.Why}
+	case history.Verification:
+		return verificationEvent(r)
 	case history.Guidance:
 		return Guidance{ID: r.ID, State: GuidanceState(r.State)}
 	case history.Warning:

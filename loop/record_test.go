@@ -12,6 +12,7 @@ import (
 	"ralph-lsp/history"
 	"ralph-lsp/internal/limits"
 	"ralph-lsp/stream"
+	"ralph-lsp/verify"
 )
 
 // What is kept of an event comes back from the session file.
@@ -29,6 +30,8 @@ func TestEventsComeBackFromTheirRecords(t *testing.T) {
 		Goal{Promise: "DONE", From: "prompt"},
 		NearMiss{Found: "DONE", Expected: "ALL DONE", Why: "it differs"},
 		Guidance{ID: "g1", State: GuidanceDelivered},
+		Verify{State: verify.Refuted, Command: "go test ./...", Promised: true, Why: "failed (exit 1)", Code: 1, Duration: time.Minute, Output: "FAIL",
+			Problems: []verify.Problem{{Path: "a_test.go", Line: 3, Column: 1, Message: "got 2"}}},
 		Warning{Message: "mind the gap"},
 		LimitsChanged{Limits: limits.Default(), Promise: "DONE"},
 		End{Reason: StopPermissionDenied, Promise: "DONE", Iterations: 3, Limit: 50, Cost: stream.USD(1.5), Tokens: tokens, Duration: time.Hour, Error: "refused",

@@ -48,6 +48,12 @@ const (
 	WaitResources  = "resources"  // this machine can't use the state file, for want of files, space or memory
 )
 
+// The reasons for which a loop pauses.
+const (
+	PauseUser      = "user"
+	PauseUnchecked = "unchecked" // it couldn't be verified what the agent promised
+)
+
 // WaitReasons lists them.
 func WaitReasons() []string {
 	return []string{WaitRateLimit, WaitOverloaded, WaitBackoff, WaitPacing, WaitResources}
@@ -82,6 +88,8 @@ type Status struct {
 	Limits             Limits
 	Promise            string
 	Title              string // of the prompt, one line
+	Refuted            int    // promises in a row that weren't true
+	Unchecked          string // why the promise couldn't be verified, while the loop pauses for that
 	Pausing            bool   // it will pause when its iteration has ended
 	Hat                string // "" is none
 	StartedAt          time.Time

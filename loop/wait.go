@@ -7,6 +7,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 
 	"ralph-lsp/loopstate"
+	"ralph-lsp/verify"
 )
 
 // growth is a pause that is doubled each time it is needed in a row.
@@ -121,7 +122,7 @@ func (l *Loop) enterPause() {
 	l.fileMu.Lock()
 	defer l.fileMu.Unlock()
 	l.save(func(s *loopstate.State) { s.ResumeAt = time.Time{} }) // a failure shows at the next iteration
-	l.setState(StateChanged{State: StatePaused, Reason: "user"}, nil)
+	l.setState(StateChanged{State: StatePaused, Reason: PauseUser}, nil)
 }
 
 // setState goes into a state and tells the observer, once.
@@ -158,7 +159,7 @@ func (l *Loop) warnAtStart() {
 	if st.Limits.MaxCostUSD > 0 && !l.cfg.Backend.Output.HasCost() {
 		l.emit(Warning{Message: fmt.Sprintf("%s doesn't tell what a run costs, so the cost cap can't be enforced", l.cfg.Backend.Name)})
 	}
-	if st.Limits.MaxIterations == 0 && st.Limits.MaxCostUSD == 0 && st.Promise == "" {
+	if st.Limits.MaxIterations == 0 && st.Limits.MaxCostUSD == 0 && st.Promise == "" && l.cfg.Verify.When != verify.OnUntil {
 		ends := "you, the time limit or the word LOOP_COMPLETE"
 		if st.Limits.MaxDuration == 0 {
 			ends = "you or the word LOOP_COMPLETE"

@@ -3,6 +3,7 @@ package looplog
 import (
 	"encoding/json"
 
+	"ralph-lsp/verify"
 	"ralph-lsp/wire"
 )
 
@@ -42,6 +43,7 @@ const (
 	kindGoal      kind = "g"
 	kindPromise   kind = "p"
 	kindGuidance  kind = "G"
+	kindVerify    kind = "v"
 	kindLimits    kind = "l"
 	kindWarning   kind = "w"
 	kindError     kind = "e"
@@ -90,6 +92,11 @@ func kindOf(u wire.Update) kind {
 		return kindGoal
 	case wire.Promise:
 		return kindPromise
+	case wire.Verify:
+		if u.State == string(verify.Running) {
+			return passing
+		}
+		return kindVerify
 	case wire.Guidance:
 		return kindGuidance
 	case wire.Limits:

@@ -39,7 +39,12 @@ type State struct {
 	Tokens        Tokens        // used so far
 	Begun         bool          // the iteration runs, was cut off when its owner died, or failed
 	InARow        InARow
-	Cancel        bool // a request: end the loop now and remove the file
+	Checking      bool   // what the last iteration did is to be verified before another one
+	Promised      string // what it promised, while that isn't verified
+	Unchecked     string // why that could not be verified: the loop pauses
+	Accept        bool   // a request: count that promise all the same
+	Refutation    string // what the next run is told of the last verification
+	Cancel        bool   // a request: end the loop now and remove the file
 	SessionFile   string
 
 	Prompt string
@@ -56,6 +61,7 @@ type InARow struct {
 	ShortRuns  int // ended well at once, without a tool
 	RateLimits int // refused by a rate limit
 	Overloads  int // refused as the provider was overloaded
+	Refuted    int // promises that weren't true
 }
 
 // defaultState is what a file says that has a prompt and nothing else.

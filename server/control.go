@@ -133,6 +133,7 @@ func (c *controls) resume(ctx context.Context, p wire.ResumeParams) (any, error)
 	if err != nil {
 		return nil, err
 	}
+	patch.Accept = p.Accept
 	result, err := c.change(ctx, p.LoopParams,
 		func(r *managed) error { return r.Resume(patch) },
 		func(folder, loopID string) error { return loop.ResumeFolder(folder, loopID, patch) })

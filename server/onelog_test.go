@@ -22,6 +22,7 @@ import (
 	"ralph-lsp/server/client"
 	"ralph-lsp/server/feed"
 	"ralph-lsp/stream"
+	"ralph-lsp/verify"
 	"ralph-lsp/wire"
 )
 
@@ -114,6 +115,9 @@ func logOf(t *testing.T, updates []json.RawMessage) map[string]string {
 		default:
 			var all map[string]any
 			clienttest.Decode(t, raw, &all)
+			if all["state"] == string(verify.Running) {
+				continue // it says how things come about
+			}
 			delete(all, "title") // what can be done now isn't kept
 			delete(all, "offers")
 			log[fmt.Sprintf("%d %s", iteration, lsptest.JSON(all))] += "|"
@@ -301,6 +305,10 @@ func (o *ownedLoop) tell(e loop.Event, r history.Record) {
 		r = history.Warning{Message: e.Message}
 	case loop.Guidance:
 		r = history.Guidance{ID: e.ID, State: string(e.State)}
+	case loop.Verify:
+		if e.State != verify.Running {
+			r = history.Verification{State: string(e.State), Command: e.Command, Why: e.Why}
+		}
 	case loop.Told:
 		r = history.Input{Kind: history.InputAgent, Text: e.Text}
 	case loop.Goal:
@@ -310,7 +318,9 @@ func (o *ownedLoop) tell(e loop.Event, r history.Record) {
 	case loop.IterationEnd:
 		r = history.IterationEnd{Iteration: e.Iteration, Outcome: string(e.Outcome), CostUSD: history.KnownCost(e.Cost)}
 	}
-	o.writer.HandleRecord(r)
+	if r != nil {
+		o.writer.HandleRecord(r)
+	}
 	o.settle()
 	o.meanwhile()
 }
@@ -405,6 +415,8 @@ func (o *ownedLoop) turn(much bool) {
 		o.says(stream.MessageEnd{MessageID: id, Discarded: true})
 	case 3:
 		o.tell(loop.Guidance{ID: o.id("g"), State: loop.GuidanceQueued}, nil)
+		o.tell(loop.Verify{State: verify.Running, Command: "make", Output: o.id("output ")}, nil)
+		o.tell(loop.Verify{State: verify.Refuted, Command: "make", Code: -1, Why: o.id("why ")}, nil)
 	}
 	repeat := 1
 	if much {

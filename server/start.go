@@ -15,6 +15,7 @@ import (
 	"ralph-lsp/loop/start"
 	"ralph-lsp/server/rpc"
 	"ralph-lsp/stream"
+	"ralph-lsp/verify"
 	"ralph-lsp/wire"
 )
 
@@ -139,6 +140,7 @@ func (s *starter) startFolder(uri string) (string, error) {
 // where its values come from.
 func (s *starter) configOf(ctx context.Context, p wire.StartParams, request start.Request, folder string, settings config.Settings) (loop.Config, start.Sources, error) {
 	own, err := optionsOf(p.Choices)
+	own.Check = start.Check{Verify: p.Verify, Until: p.Until, Off: p.NoVerify}
 	if err != nil {
 		return loop.Config{}, nil, err
 	}
@@ -197,6 +199,11 @@ func (s *starter) dryRun(cfg loop.Config, argv []string, prompt string, sources 
 		Argv: argv, Cwd: cfg.Folder, PromptBytes: len(prompt), Hat: cfg.Hat, Sources: sources, Warnings: s.warn(cfg),
 		Limits: wire.ParamsOf(l.All(), cfg.Promise),
 	}
+	if check := stream.Plain(cfg.Verify.String()); cfg.Verify.When == verify.OnUntil {
+		result.Until = check
+	} else {
+		result.Verify = check
+	}
 	s.user.inform(messageInfo, "Ralph would run "+dryRunText(result, l))
 	if stray != "" {
 		result.Warnings = append(result.Warnings, stray)
@@ -210,6 +217,13 @@ func dryRunText(r wire.DryRunResult, l loop.Limits) string {
 	facts := []string{wire.OneLine(strings.Join(r.Argv, " ")), "a prompt of " + tell.Counted(r.PromptBytes, "byte"), "in " + r.Cwd, l.Line("")}
 	if promise := r.Limits.CompletionPromise; promise != nil {
 		facts = append(facts, "until "+wire.OneLine(*promise)+" (from "+wire.SourceText[r.Sources["completionPromise"]]+")")
+	}
+	from := " (from " + wire.SourceText[r.Sources["verify"]] + ")"
+	if r.Verify != "" {
+		facts = append(facts, "verified by "+wire.OneLine(r.Verify)+from)
+	}
+	if r.Until != "" {
+		facts = append(facts, "until this passes: "+wire.OneLine(r.Until)+from)
 	}
 	return wire.JoinFacts(facts...)
 }

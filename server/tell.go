@@ -8,6 +8,7 @@ import (
 
 	"ralph-lsp/loop"
 	"ralph-lsp/stream"
+	"ralph-lsp/verify"
 	"ralph-lsp/wire"
 )
 
@@ -52,6 +53,10 @@ func (q *questions) tell(r *managed, e loop.Event) {
 			f.withdrawUndo()
 		}
 		q.workspace.mu.Unlock()
+	case loop.Verify:
+		if e.State == verify.Running && e.Output == "" {
+			r.offered.moot()
+		}
 	case loop.LimitsChanged:
 		r.offered.moot()
 	case loop.Warning:

@@ -99,7 +99,8 @@ type CancelParams struct {
 type ResumeParams struct {
 	LoopParams
 	LimitParams
-	Text    string `json:"text,omitempty"` // see ChangeParams
+	Accept  bool   `json:"accept,omitempty"` // a promise that could not be verified counts all the same, this once
+	Text    string `json:"text,omitempty"`   // see ChangeParams
 	Backend string `json:"backend,omitempty"`
 	Trust   bool   `json:"trust,omitempty"` // the user trusts what the files would run, as they are now
 }
@@ -186,8 +187,11 @@ type StartParams struct {
 	Text      string `json:"text,omitempty"`
 	Selection string `json:"selection,omitempty"` // stands behind the prompt of Text, or is the prompt
 	Choices
-	Replace  bool     `json:"replace,omitempty"` // cancel or discard the loop that is there
-	Trust    bool     `json:"trust,omitempty"`   // the user trusts what the folder's ralph.toml would run, as it is now
+	Verify   string   `json:"verify,omitempty"`   // the promise counts when this command passes; the shell runs it
+	Until    string   `json:"until,omitempty"`    // the loop ends when this one does, without any promise
+	NoVerify bool     `json:"noVerify,omitempty"` // believe the promise, whatever the files say
+	Replace  bool     `json:"replace,omitempty"`  // cancel or discard the loop that is there
+	Trust    bool     `json:"trust,omitempty"`    // the user trusts what the folder's ralph.toml would run, as it is now
 	DryRun   bool     `json:"dryRun,omitempty"`
 	Settings *Choices `json:"settings,omitempty"` // of the editor: the start wins over them, they over the files
 }
@@ -220,7 +224,9 @@ type DryRunResult struct {
 	PromptBytes int           `json:"promptBytes"`
 	Limits      LimitParams   `json:"limits"` // all of them
 	Hat         string        `json:"hat,omitempty"`
-	Sources     start.Sources `json:"sources"` // where each value comes from
+	Verify      string        `json:"verify,omitempty"` // the command that has to pass before a promise counts
+	Until       string        `json:"until,omitempty"`  // the command that ends the loop when it passes
+	Sources     start.Sources `json:"sources"`          // where each value comes from
 	Warnings    []string      `json:"warnings,omitempty"`
 }
 

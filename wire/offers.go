@@ -19,6 +19,9 @@ type Command struct {
 
 // OffersOf are the commands for what the loop offers.
 func OffersOf(o loop.Offer) []Command {
+	if o.Unchecked {
+		return decideUnchecked(o.LoopID, o.Folder)
+	}
 	var offers []Command
 	for _, promise := range o.Promises {
 		change := ChangeParams{LoopParams: LoopParams{LoopID: o.LoopID}, LimitParams: LimitParams{CompletionPromise: &promise}}
@@ -30,6 +33,9 @@ func OffersOf(o loop.Offer) []Command {
 // OffersAfter are the commands for what can be done about a loop that is over,
 // as the table of endings says; none for one that isn't.
 func OffersAfter(s loop.Status) []Command {
+	if s.State == loop.StatePaused && s.Unchecked != "" {
+		return decideUnchecked(s.LoopID, s.Folder)
+	}
 	if !s.State.Over() {
 		return nil
 	}

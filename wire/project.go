@@ -102,7 +102,9 @@ func (p *Projector) Loop(e loop.Event) Update {
 		p.Spent = p.Spent.Plus(believed(e.Cost))
 		return iterationEnd(e)
 	case loop.Goal:
-		return Goal{KindGoal, stream.Plain(e.Promise), stream.Plain(e.From), Said{Text: GoalText(e), Class: ClassInfo, Notify: true}}
+		return Goal{KindGoal, stream.Plain(e.Promise), sentence(e.Verify), sentence(e.Until), stream.Plain(e.From), Said{Text: GoalText(e), Class: ClassInfo, Notify: true}}
+	case loop.Verify:
+		return projectVerify(e)
 	case loop.NearMiss:
 		return Promise{KindPromise, false, stream.Plain(e.Found), stream.Plain(e.Expected), stream.Plain(e.Why), Said{NearMissText(e), ClassWarning, true, OffersOf(e.Offer)}}
 	case loop.Guidance:
@@ -145,7 +147,7 @@ func StatusOf(s loop.Status, owned bool) LoopStatus {
 	out := LoopStatus{
 		LoopID: s.LoopID, Folder: FileURI(s.Folder), State: string(s.State),
 		Iteration: s.Iteration, MaxIterations: s.Limits.MaxIterations,
-		StartedAt: history.TimeOf(s.StartedAt), IterationStartedAt: history.TimeOf(s.IterationStartedAt), SilentSince: history.TimeOf(s.SilentSince()), Hat: stream.Plain(s.Hat),
+		StartedAt: history.TimeOf(s.StartedAt), IterationStartedAt: history.TimeOf(s.IterationStartedAt), SilentSince: history.TimeOf(s.SilentSince()), Hat: stream.Plain(s.Hat), Refuted: s.Refuted, Unchecked: stream.Plain(s.Unchecked),
 		Cost: projectCost(s), Time: TimeStatus{s.Spent.Milliseconds(), s.Limits.MaxDuration.Milliseconds()}, StopReason: string(s.StopReason), Error: stream.Plain(s.Error), EndedAt: history.TimeOf(s.EndedAt), Owned: owned,
 	}
 	if b := s.Session; b.Backend != "" {

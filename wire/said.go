@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"ralph-lsp/changes"
-	"ralph-lsp/config"
 	"ralph-lsp/internal/tell"
 	"ralph-lsp/loop"
 	"ralph-lsp/stream"
@@ -53,15 +52,6 @@ const DiscardText = "the attempt failed; its text above doesn't count"
 // NearMissText says why a loop goes on although it looks like a promise.
 func NearMissText(e loop.NearMiss) string {
 	return "not done yet: " + cmp.Or(sentence(e.Why), fmt.Sprintf("found %q, expected %q", OneLine(e.Found), OneLine(e.Expected)))
-}
-
-// GoalText says which promise ends a loop, and who says so.
-func GoalText(e loop.Goal) string {
-	text := "this loop is done when the agent says " + sentence(stream.Tag(e.Promise))
-	if from := SourceText[config.Source(e.From)]; from != "" {
-		text += " (from " + from + ")"
-	}
-	return text
 }
 
 // saidOfSession says who is at work as soon as that is known: agents come first,
@@ -138,6 +128,9 @@ func saidOf(e loop.StateChanged) Said {
 	case loop.StateWaiting:
 		return Said{Text: WaitText(e.Reason, e.ResumeAt, time.Now()), Class: ClassWarning}
 	case loop.StatePaused:
+		if e.Reason == loop.PauseUnchecked {
+			return Said{Text: "paused: the promise can't be verified", Class: ClassWarning}
+		}
 		return info("paused")
 	}
 	return Said{}
@@ -208,6 +201,9 @@ func EndLine(e loop.End) string {
 	what := ending.With(after)
 	if e.Promise != "" {
 		what = ending.What + ": " + OneLine(e.Promise) + after
+	}
+	if e.Iterations == 0 && ending.Class == ClassOK {
+		what = ending.What + ": there was nothing to do"
 	}
 	if e.Limit > 0 && e.Iterations > e.Limit { // it was lowered
 		what += fmt.Sprintf(" (it is %d)", e.Limit)

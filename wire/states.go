@@ -38,7 +38,7 @@ var states = map[loop.State]stateFacts{
 	loop.StateStarting:    {live: true, busy: true, doing: saying("starting"), can: []string{CanCancel, CanPause, CanSteer, CanUpdate, CanOpen}},
 	loop.StateRunning:     {live: true, busy: true, doing: running, can: []string{CanCancel, CanPause, CanSteer, CanUpdate, CanOpen}},
 	loop.StateCancelling:  {live: true, busy: true, doing: saying("stopping"), can: []string{CanOpen}},
-	loop.StatePaused:      {live: true, doing: saying("paused"), can: []string{CanResume, CanCancel, CanSteer, CanUpdate, CanOpen}},
+	loop.StatePaused:      {live: true, doing: pausedFor, can: []string{CanResume, CanCancel, CanSteer, CanUpdate, CanOpen}},
 	loop.StateWaiting:     {live: true, class: ClassWarning, doing: waitsFor, goOn: "Retry Now", can: []string{CanResume, CanCancel, CanPause, CanSteer, CanUpdate, CanOpen}},
 	loop.StateInterrupted: {class: ClassWarning, doing: endingOf, can: []string{CanResume, CanDiscard, CanOpen}},
 	loop.StateFailed:      {class: ClassError, doing: endingOf, can: []string{CanResume, CanDiscard, CanOpen}},
@@ -46,6 +46,16 @@ var states = map[loop.State]stateFacts{
 }
 
 func saying(word string) func(LoopStatus) string { return func(LoopStatus) string { return word } }
+
+func pausedFor(l LoopStatus) string { return pausedText(l.Unchecked) }
+
+// pausedText says why a loop pauses that the user didn't pause.
+func pausedText(unchecked string) string {
+	if unchecked == "" {
+		return "paused"
+	}
+	return "paused: the promise can't be verified, the check " + OneLine(unchecked)
+}
 
 func running(l LoopStatus) string {
 	silent := SilentText(l.SilentSince, time.Time{})
@@ -81,6 +91,8 @@ func IsLeft(l LoopStatus) bool { return loop.State(l.State).Left() }
 // classOfLoop says how a loop's state is meant.
 func classOfLoop(l LoopStatus) Class {
 	switch state := loop.State(l.State); {
+	case l.Unchecked != "":
+		return ClassWarning
 	case state.Over() && l.StopReason != "":
 		return loop.StopReason(l.StopReason).Ending().Class
 	case factsOf(l).class != "":
@@ -150,7 +162,7 @@ func TextOf(l LoopStatus) string {
 
 // liveText is "3/50 · $1.42", and why an agent isn't at work.
 func liveText(l LoopStatus) string {
-	return JoinFacts(Position(l), costsText([]LoopStatus{l}), doing(l))
+	return JoinFacts(Position(l), costsText([]LoopStatus{l}), refutedText(l.Refuted), doing(l))
 }
 
 // leftText says how a loop was left: "interrupted at 3/50", "failed at 3/50:

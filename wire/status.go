@@ -89,6 +89,8 @@ type LoopStatus struct {
 	Offers             []Command     `json:"offers,omitempty"`     // what can be done about its end, the safe one first
 	Live               bool          `json:"live"`                 // somebody drives it: it goes on, at once or when it is told to
 	Busy               bool          `json:"busy"`                 // an agent is at work
+	Refuted            int           `json:"refuted,omitempty"`    // promises in a row that weren't true
+	Unchecked          string        `json:"unchecked,omitempty"`  // why the promise can't be verified, while the loop pauses for that
 	Pausing            bool          `json:"pausing,omitempty"`    // it will pause when its iteration has ended
 	Can                []string      `json:"can,omitempty"`        // what can be done with it: CanStart, CanCancel...
 	CostText           string        `json:"costText,omitempty"`   // "$1.42 of $10.00"

@@ -31,6 +31,7 @@ const (
 	KindTopic          = "_ralph/topic"
 	KindGoal           = "_ralph/goal"
 	KindPromise        = "_ralph/promise"
+	KindVerify         = "_ralph/verify"
 	KindGuidance       = "_ralph/guidance"
 	KindLimits         = "_ralph/limits"
 	KindWarning        = "_ralph/warning"
@@ -217,10 +218,12 @@ type Topic struct {
 	Said
 }
 
-// Goal says at the start of a loop which promise ends it.
+// Goal says at the start of a loop what ends it.
 type Goal struct {
 	SessionUpdate string `json:"sessionUpdate"` // KindGoal
 	Promise       string `json:"promise"`
+	Verify        string `json:"verify,omitempty"` // the command that has to pass besides
+	Until         string `json:"until,omitempty"`  // the command that needs no promise
 	Source        string `json:"source,omitempty"` // start, editor, folder, user, prompt, state (of a loop that goes on), default
 	Said
 }

@@ -18,6 +18,7 @@ import (
 	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"
 	"ralph-lsp/stream"
+	"ralph-lsp/verify"
 )
 
 var update = flag.Bool("update", false, "write the files of testdata/wire")
@@ -143,6 +144,9 @@ func rareExamples(text func(string) TextContent) []any {
 		FileOf(changes.Content{Absent: true}),
 		UndoParams{Since: 2, Merge: true},
 		UndoneOf(changes.Undone{Merged: []string{"src/b.go"}}, "undone"),
+		StartParams{Prompt: "Mend it", Verify: "go test ./..."}, StartParams{Prompt: "Mend it", Until: "make"}, StartParams{Prompt: "Mend it", NoVerify: true},
+		ResumeParams{LoopParams: LoopParams{LoopID: "ralph-ca7igygdcr4i"}, Accept: true},
+		StatusOf(loop.Status{Folder: "/w/app", LoopID: "ralph-ca7igygdcr4i", State: loop.StatePaused, Iteration: 3, Refuted: 2, Unchecked: "ran no test"}, true),
 		MissingAgent{Checked: []string{"pi"}, Path: "/usr/bin", Install: map[string]string{"pi": "npm install ..."}},
 		Owner{PID: 4242, Host: "box"},
 		ConfigProblem{FileURI: "file:///w/app/ralph.toml", Line: 3, Column: 1, Message: "unknown key max_iteration"},
@@ -177,6 +181,8 @@ func exampleUpdates(tokens *Tokens, text func(string) TextContent) map[string]Up
 		KindGoal:       p.Loop(loop.Goal{Promise: "DONE", From: "prompt"}),
 		KindPromise: p.Loop(loop.NearMiss{Found: "DONE", Why: "The agent wrote <promise>DONE</promise>, but this loop has no promise, so that doesn't end it.",
 			Offer: loop.Offer{LoopID: "ralph-ca7igygdcr4i", Promises: []string{"DONE"}}}),
+		KindVerify: p.Loop(loop.Verify{State: verify.Refuted, Command: "go test ./...", Promised: true, Why: "failed (exit 1): TestParse", Code: 1, Duration: 3 * time.Second,
+			Output: "--- FAIL: TestParse (0.00s)\n    parse_test.go:9: got 3\nFAIL", Problems: []verify.Problem{{Path: "parse_test.go", Line: 9, Column: 2, Message: "got 3"}}}),
 		KindGuidance: p.Loop(loop.Guidance{ID: "g1", Text: "Leave the parser alone", State: loop.GuidanceDelivered}),
 		KindLimits:   p.Loop(loop.LimitsChanged{Limits: loop.Limits{MaxIterations: 100, MaxCostUSD: 10, MaxDuration: 4 * time.Hour, IdleTimeout: 10 * time.Minute}, Promise: "DONE"}),
 		KindWarning:  p.Loop(loop.Warning{Message: "$8.00 of $10.00 are spent"}),

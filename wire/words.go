@@ -36,7 +36,7 @@ func Line(s loop.Status, problem *string, now time.Time) string {
 	if s.Pausing {
 		pausing = "pausing"
 	}
-	return stream.Plain(JoinFacts(tell.OfMax(max(s.Iteration, 1), s.Limits.MaxIterations), CostText(s.Cost, s.CostIncomplete), pausing, Activity(s, problem, now)))
+	return stream.Plain(JoinFacts(tell.OfMax(max(s.Iteration, 1), s.Limits.MaxIterations), CostText(s.Cost, s.CostIncomplete), refutedText(s.Refuted), pausing, Activity(s, problem, now)))
 }
 
 // Activity is what a loop does right now; now is as in WaitText.
@@ -45,7 +45,7 @@ func Activity(s loop.Status, problem *string, now time.Time) string {
 	case s.State == loop.StateStarting:
 		return JoinFacts(s.Session.Backend, "starting")
 	case s.State == loop.StatePaused:
-		return "paused"
+		return pausedText(s.Unchecked)
 	case s.State == loop.StateCancelling:
 		return "stopping"
 	case s.Retry != nil:

@@ -3,6 +3,8 @@ package main
 import (
 	"io"
 	"os"
+
+	"ralph-lsp/loop"
 )
 
 // palette colours text; the zero value leaves it as it is.
@@ -36,6 +38,19 @@ func (p palette) paint(code, s string) string {
 		return s
 	}
 	return "\x1b[" + code + "m" + s + "\x1b[" + sgrNone + "m"
+}
+
+// class paints what is told of a class.
+func (p palette) class(c loop.Class, s string) string {
+	switch c {
+	case loop.ClassOK:
+		return p.green(s)
+	case loop.ClassWarning:
+		return p.yellow(s)
+	case loop.ClassError:
+		return p.red(s)
+	}
+	return p.dim(s)
 }
 
 func (p palette) bold(s string) string   { return p.paint(sgrBold, s) }

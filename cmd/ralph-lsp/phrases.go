@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"time"
 
+	"ralph-lsp/internal/tell"
 	"ralph-lsp/loop"
+	"ralph-lsp/verify"
 	"ralph-lsp/wire"
 )
 
@@ -47,13 +49,39 @@ func stateLine(e loop.StateChanged, now time.Time) string {
 	case loop.StateWaiting:
 		return wire.WaitText(e.Reason, e.ResumeAt, now)
 	case loop.StatePaused:
+		if e.Reason == loop.PauseUnchecked {
+			return "" // it was told with what can be done
+		}
 		return "paused; go on with ralph-lsp resume"
 	}
 	return ""
 }
 
+// verifyLines tell of a check: how it stands, and the beginning of what a failed
+// one printed. It is told once that it runs.
+func verifyLines(e loop.Verify) []string {
+	if e.State == verify.Running && e.Output != "" {
+		return nil
+	}
+	lines := []string{wire.VerifyText(e)}
+	if e.State == verify.Refuted || e.State == verify.Unchecked {
+		printed, more := firstLines(e.Output, errorLines)
+		for _, line := range printed {
+			lines = append(lines, "  "+fit(line, consoleTitle))
+		}
+		if more > 0 {
+			lines = append(lines, fmt.Sprintf("  … %s", tell.Counted(more, "more line")))
+		}
+	}
+	return lines
+}
+
 // offerLines are the command lines that do what a loop offers.
 func offerLines(o loop.Offer) []string {
+	if o.Unchecked {
+		in := " -C " + shellWord(o.Folder)
+		return []string{"  paused; try again: ralph-lsp resume" + in, "  accept the promise this once: ralph-lsp resume --accept" + in}
+	}
 	var lines []string
 	for _, promise := range o.Promises {
 		lines = append(lines, fmt.Sprintf("  make it the promise: ralph-lsp update -C %s --completion-promise %s", shellWord(o.Folder), shellWord(promise)))

@@ -23,12 +23,13 @@ below are for that.`,
 		Args: noArguments,
 	}
 	flags.addFlags(cmd)
+	cmd.Flags().BoolVar(&flags.accept, "accept", false, "believe the promise that couldn't be verified, this once")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		dir, err := flags.folder()
 		if err != nil {
 			return err
 		}
-		err = loop.ResumeFolder(dir, "", loop.Patch{})
+		err = loop.ResumeFolder(dir, "", loop.Patch{Accept: flags.accept})
 		if errors.Is(err, loop.ErrNotRunning) {
 			return flags.tellMissing(cmd, flags.resume(cmd, false))
 		} else if err != nil {

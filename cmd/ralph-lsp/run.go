@@ -20,6 +20,8 @@ type loopFlags struct {
 	folder func() (string, error)
 	agent  start.Agent
 	limits start.Limits
+	check  start.Check
+	accept bool // what couldn't be verified
 	shown  shown
 	record string
 
@@ -30,6 +32,7 @@ func (l *loopFlags) addFlags(cmd *cobra.Command) {
 	l.folder = folderFlag(cmd)
 	addAgentFlags(cmd, &l.agent)
 	l.limits.AddFlags(cmd.Flags())
+	l.check.AddFlags(cmd.Flags())
 	l.shown.addFlags(cmd)
 	cmd.Flags().StringVar(&l.record, "record", "", "keep each run's raw output in `DIR`")
 	ofFlag(cmd.MarkFlagDirname("record"))
@@ -168,8 +171,10 @@ func (l *loopFlags) tellMissing(cmd *cobra.Command, err error) error {
 
 // resolver makes a loop's configuration of the flags and the files.
 func (l *loopFlags) resolver(cmd *cobra.Command, settings config.Settings, quiet bool) start.Resolver {
+	patch := l.limits.Patch()
+	patch.Accept = l.accept
 	return start.Resolver{
-		Start:    start.Options{Agent: l.agent, Limits: l.limits.Patch(), Quiet: quiet},
+		Start:    start.Options{Agent: l.agent, Limits: patch, Quiet: quiet, Check: l.check},
 		Settings: settings,
 		Detect:   start.Installed,
 	}

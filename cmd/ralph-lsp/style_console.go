@@ -76,6 +76,13 @@ func (s *consoleStyle) HandleLoop(e loop.Event) {
 		s.warn(wire.NearMissText(e), e.Offer)
 	case loop.Goal:
 		s.line(p.dim(wire.GoalText(e)))
+	case loop.Verify:
+		for _, line := range verifyLines(e) {
+			s.line(p.class(wire.VerifyClass(e), line))
+		}
+		for _, line := range offerLines(e.Offer) {
+			s.line(line)
+		}
 	case loop.Guidance:
 		s.line(p.cyan(wire.GuidanceText(e)))
 	case loop.Warning:

@@ -141,6 +141,13 @@ func (s *prettyStyle) HandleLoop(e loop.Event) {
 		s.warn(p.paint(sgrBold+";"+sgrYellow, "! "+wire.NearMissText(e)), e.Offer)
 	case loop.Goal:
 		s.note(p.dim(wire.GoalText(e)))
+	case loop.Verify:
+		for _, line := range verifyLines(e) {
+			s.note(p.class(wire.VerifyClass(e), line))
+		}
+		for _, line := range offerLines(e.Offer) {
+			s.note(line)
+		}
 	case loop.Guidance:
 		s.note(p.cyan(wire.GuidanceText(e)))
 	case loop.Warning:

@@ -14,6 +14,7 @@ import (
 	"ralph-lsp/history"
 	"ralph-lsp/loop"
 	"ralph-lsp/stream"
+	"ralph-lsp/verify"
 	"ralph-lsp/wire"
 )
 
@@ -69,6 +70,9 @@ var recordedLoop = []step{
 	{after: 9 * time.Minute, own: loop.StateChanged{State: loop.StateRunning}},
 	{own: loop.IterationStart{Iteration: 2, MaxIterations: 60}},
 	{own: loop.Guidance{ID: "g1", Text: "leave the parser", State: loop.GuidanceDelivered}},
+	{own: loop.Verify{State: verify.Running, Command: "go test ./..."}},
+	{own: loop.Verify{State: verify.Running, Command: "go test ./...", Output: "ok  \tshop/b"}},
+	{own: loop.Verify{State: verify.Refuted, Command: "go test ./...", Promised: true, Why: "failed (exit 1): TestParse", Code: 1, Duration: 3 * time.Second, Output: "--- FAIL: TestParse (0.00s)\n    parse_test.go:9: got 3\nFAIL"}},
 	{after: time.Second, own: loop.IterationEnd{Iteration: 2, Outcome: loop.OutcomeError, Duration: time.Second, Error: "the agent exited with code 1: no key"}},
 	{own: loop.StateChanged{State: loop.StatePaused, Reason: "user"}},
 	{own: loop.StateChanged{State: loop.StateRunning}},

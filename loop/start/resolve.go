@@ -20,6 +20,7 @@ type Options struct {
 	Agent  Agent
 	Limits loop.Patch
 	Quiet  bool // the agent isn't told of the loop
+	Check  Check
 }
 
 // Over is o where it says something, else below; arguments of both count.
@@ -32,6 +33,10 @@ func (o Options) Over(below Options) Options {
 		},
 		Limits: o.Limits.Or(below.Limits),
 		Quiet:  o.Quiet || below.Quiet,
+		Check:  o.Check,
+	}
+	if !o.Check.isSet() {
+		out.Check = below.Check
 	}
 	if a.Output.Value == "" {
 		out.Agent.Output = b.Output
@@ -74,6 +79,11 @@ func (r Resolver) Resolve(ctx context.Context) (loop.Config, Sources, error) {
 		}
 	}
 	cfg.PromiseFrom = string(sources["completionPromise"])
+	var err error
+	if cfg.Verify, sources["verify"], err = r.check(); err != nil {
+		return cfg, sources, err
+	}
+	cfg.VerifyFrom = string(sources["verify"])
 	sources["model"] = first(r.Start.Agent.Model != "", r.Editor.Agent.Model != "", config.FromDefault)
 	sources["instruct"] = first(r.Start.Quiet, false, r.Settings.Source("completion.instruct"))
 	agent, err := r.chooser().choose(ctx, r.Start.Agent, r.Editor.Agent)
@@ -218,6 +228,15 @@ func (r Resolver) Continue(ctx context.Context, found Found, files config.Files)
 	cfg := loop.Config{Continue: true, Change: r.Start.Limits, PromiseFrom: string(config.FromStart), Model: named.Model, Quiet: r.quiet() || found.Quiet}
 	r.keep(&cfg)
 	r.tighten(&cfg, found, files)
+	known := r
+	if check := files.CheckOf(found.LoopID); check.IsSet() { // that from its start, whatever the files say by now
+		known.Settings.Verify = check
+	}
+	check, from, err := known.check()
+	if err != nil {
+		return cfg, err
+	}
+	cfg.Verify, cfg.VerifyFrom = check, string(from)
 	if named.Hat == "" && IsPath(named.Name) {
 		path, err := filepath.Abs(named.Name)
 		if err == nil && path == found.Backend {
@@ -261,6 +280,7 @@ func (r Resolver) Continue(ctx context.Context, found Found, files config.Files)
 // that can't be done, they must be named again.
 func Remember(files config.Files, cfg loop.Config, loopID string) {
 	files.RememberLoop(loopID)
+	files.RememberCheck(loopID, cfg.Verify)
 	if IsPath(cfg.Backend.Name) || len(cfg.Args) > 0 {
 		files.RememberRun(cfg.Backend.Name, cfg.Args)
 	}

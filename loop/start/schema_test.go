@@ -87,6 +87,8 @@ func valueSchema(key config.Key) *schema {
 	switch key.Type {
 	case config.Texts:
 		return &schema{Type: "array", Items: &schema{Type: "string"}}
+	case config.Command:
+		return &schema{OneOf: []*schema{{Type: "string", MinLength: 1}, {Type: "array", Items: &schema{Type: "string"}}}}
 	case config.Count:
 		return &schema{Type: "integer", Minimum: new(0)}
 	case config.Dollars:

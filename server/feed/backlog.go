@@ -95,6 +95,8 @@ func (p *pending) weight() (fixed, loose int) {
 		return callWeight, 0
 	case wire.Topic:
 		return 0, slotWeight + len(u.Payload)
+	case wire.Verify:
+		return 0, slotWeight + len(u.Output)
 	case wire.ErrorUpdate:
 		return 0, slotWeight + len(u.Message)
 	case nil:

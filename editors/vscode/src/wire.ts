@@ -134,7 +134,7 @@ export interface Note { sessionUpdate: '_ralph/note'; label: string; text?: stri
 export interface Told extends Said {
   sessionUpdate:
     | '_ralph/session' | '_ralph/retry' | '_ralph/compaction' | '_ralph/topic' | '_ralph/goal' | '_ralph/promise'
-    | '_ralph/guidance' | '_ralph/limits' | '_ralph/warning' | '_ralph/error';
+    | '_ralph/verify' | '_ralph/guidance' | '_ralph/limits' | '_ralph/warning' | '_ralph/error';
 }
 export type Update = Chunk | ToolCall | ToolCallUpdate | UsageUpdate | Discard | Iteration | StateChange | End | Note | Told;
 

@@ -1,0 +1,60 @@
+package start
+
+import (
+	"cmp"
+	"errors"
+
+	"github.com/spf13/pflag"
+
+	"ralph-lsp/config"
+	"ralph-lsp/verify"
+)
+
+// Check is what a start says of how promises are verified.
+type Check struct {
+	Verify string // a command that the shell runs when the agent promises
+	Until  string // one that ends the loop when it passes, without any promise
+	Off    bool   // nothing is verified, whatever the files say
+}
+
+// AddFlags adds its flags to a set.
+func (c *Check) AddFlags(f *pflag.FlagSet) {
+	f.StringVar(&c.Verify, "verify", "", "the promise counts when `CMD` passes; the shell runs it in the folder")
+	f.StringVar(&c.Until, "until", "", "the loop ends when `CMD` passes, without any promise; it is run before the first iteration too")
+	f.BoolVar(&c.Off, "no-verify", false, "believe the promise, whatever ralph.toml says")
+}
+
+// isSet says whether the start says anything.
+func (c Check) isSet() bool { return c != Check{} }
+
+// over is the check in force where below is that of the files, or of a loop that goes on.
+func (c Check) over(below verify.Check) (verify.Check, error) {
+	said := below
+	said.Command = nil
+	switch {
+	case c.Off && (c.Verify != "" || c.Until != ""), c.Verify != "" && c.Until != "":
+		return below, errors.New("--verify, --until and --no-verify exclude each other; leave all but one out")
+	case c.Off:
+		return verify.Check{}, nil
+	case c.Until != "":
+		said.Shell, said.When = c.Until, verify.OnUntil
+	case c.Verify != "":
+		said.Shell = c.Verify
+		if said.When == verify.OnUntil || said.When == "" {
+			said.When = verify.OnPromise
+		}
+	default:
+		return below, nil
+	}
+	return said, said.Validate()
+}
+
+// check is how the promises of a loop are verified, and who says so.
+func (r Resolver) check() (verify.Check, config.Source, error) {
+	c, err := r.Start.Check.over(r.Settings.Verify)
+	from := cmp.Or(r.Settings.Source("verify.command"), config.FromDefault)
+	if r.Start.Check.isSet() {
+		from = config.FromStart
+	}
+	return c, from, err
+}

@@ -1,0 +1,81 @@
+package start
+
+import (
+	"strings"
+	"testing"
+
+	"ralph-lsp/config"
+	"ralph-lsp/loop"
+	"ralph-lsp/verify"
+)
+
+func TestWhoSaysHowALoopIsVerified(t *testing.T) {
+	file := "[verify]\ncommand = [\"go\", \"test\"]\nwhen = \"each\"\n"
+	for _, tt := range []struct {
+		name, file string
+		said       Check
+		want       string
+		when       verify.When
+		from       config.Source
+	}{
+		{"nobody", "", Check{}, "", verify.OnPromise, config.FromDefault},
+		{"the folder", file, Check{}, "go test", verify.OnEach, config.FromFolder},
+		{"the start", file, Check{Verify: "make check"}, "make check", verify.OnEach, config.FromStart},
+		{"the start, until", file, Check{Until: "make"}, "make", verify.OnUntil, config.FromStart},
+		{"the start, not at all", file, Check{Off: true}, "", "", config.FromStart},
+	} {
+		cfg, sources := resolve(t, Resolver{Settings: settings(t, tt.file), Start: Options{Check: tt.said}})
+		if got := cfg.Verify; got.String() != tt.want || got.When != tt.when || sources["verify"] != tt.from || cfg.VerifyFrom != string(tt.from) {
+			t.Errorf("%s: %+v from %s", tt.name, got, sources["verify"])
+		}
+	}
+	for _, said := range []Check{{Verify: "a", Until: "b"}, {Verify: "a", Off: true}, {Until: "a", Off: true}, {Verify: " "}} {
+		r := Resolver{Settings: settings(t, ""), Start: Options{Check: said}, Detect: detectPi}
+		if _, _, err := r.Resolve(t.Context()); err == nil {
+			t.Errorf("%+v is taken", said)
+		}
+	}
+}
+
+func TestTheTextOfAStartNamesACheck(t *testing.T) {
+	r, err := Parse(`Mend it --verify "go test ./..." --max-iterations 3`)
+	if err != nil || r.Check.Verify != "go test ./..." || r.Prompt != "Mend it" {
+		t.Errorf("got %+v, %v", r, err)
+	}
+}
+
+// What an agent writes into ralph.toml or the state file changes nothing about the
+// check of its loop.
+func TestALoopThatGoesOnHasTheCheckOfItsStart(t *testing.T) {
+	files := config.Files{Folder: t.TempDir(), UserDir: t.TempDir(), Trusted: true}
+	found := Found{LoopID: "ralph-1", Backend: "pi"}
+	Remember(files, loopConfig(t, Check{Verify: "make check"}), "ralph-1")
+	goOn := func(said Check, id string) string {
+		found.LoopID = id
+		cfg, err := Resolver{Settings: settings(t, "verify.command = \"true\""), Start: Options{Check: said}, Detect: detectPi}.Continue(t.Context(), found, files)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return cfg.Verify.String()
+	}
+	for _, tt := range []struct {
+		said     Check
+		id, want string
+	}{
+		{Check{}, "ralph-1", "make check"},
+		{Check{}, "ralph-2", "true"},
+		{Check{Verify: "make"}, "ralph-1", "make"},
+		{Check{Off: true}, "ralph-1", ""},
+	} {
+		if got := goOn(tt.said, tt.id); !strings.EqualFold(got, tt.want) {
+			t.Errorf("%+v of %s: %q, want %q", tt.said, tt.id, got, tt.want)
+		}
+	}
+}
+
+// loopConfig is that of a loop which was started with a check.
+func loopConfig(t *testing.T, said Check) loop.Config {
+	t.Helper()
+	cfg, _ := resolve(t, Resolver{Settings: settings(t, ""), Start: Options{Check: said}})
+	return cfg
+}

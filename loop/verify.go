@@ -1,0 +1,165 @@
+package loop
+
+import (
+	"ralph-lsp/loopstate"
+	"ralph-lsp/stream"
+	"ralph-lsp/verify"
+)
+
+// proof is how far the verification of the last run's work has come. The state
+// file has it: a loop that was killed goes on with it.
+type proof struct {
+	checking   bool   // it is to be verified before another run begins
+	promised   string // what the run promised; "" is nothing
+	unchecked  string // why nobody could tell: the loop pauses
+	refutation string // what the next run is told
+	accepted   bool   // the user believes the promise all the same
+}
+
+// enter puts into a state file how far the verification has come.
+func (p proof) enter(s *loopstate.State) {
+	s.Checking, s.Promised, s.Unchecked, s.Refutation = p.checking, p.promised, p.unchecked, p.refutation
+	if p.unchecked == "" { // nobody can say so in advance, as an agent might
+		s.Accept = false
+	}
+}
+
+// takeUpProof is the proof of a loop that goes on.
+func takeUpProof(s loopstate.State) proof {
+	return proof{checking: s.Checking, promised: s.Promised, refutation: s.Refutation, accepted: s.Checking && s.Accept}
+}
+
+// verifyRun verifies what a run did, where the user wants that.
+func (l *Loop) verifyRun(r *report, iteration int) {
+	check := l.cfg.Verify
+	isDue := r.verdict.Matched
+	switch check.When {
+	case verify.OnEach:
+		isDue = isDue || r.outcome == OutcomeOK
+	case verify.OnUntil: // a run that failed may have done it all the same
+		isDue = isDue || r.outcome != OutcomeCancelled && !r.refused() && !r.neverBegan
+	}
+	if !check.IsSet() || !isDue {
+		return
+	}
+	r.checked = true
+	l.change(func(p *progress) {
+		p.proof = proof{checking: true}
+		if r.verdict.Matched {
+			p.proof.promised = r.verdict.Promise
+		}
+	})
+	l.prove(r, iteration)
+}
+
+// verifyFirst verifies what is to be verified before any run: what the last one of
+// a loop that goes on promised, and the folder of a loop that ends when a check passes.
+func (l *Loop) verifyFirst() (end End, ok bool) {
+	var now progress
+	l.change(func(p *progress) {
+		if !l.cfg.Verify.IsSet() && !p.proof.accepted { // nobody is left to verify it: the next run may promise again
+			p.proof = proof{refutation: p.proof.refutation}
+		}
+		p.proof.checking = p.proof.checking || l.cfg.Verify.When == verify.OnUntil
+		now = *p
+	})
+	if !now.proof.checking {
+		return end, false
+	}
+	r := report{checked: true, verdict: stream.Verdict{Promise: now.proof.promised}}
+	if now.proof.accepted {
+		l.accept(&r)
+	} else {
+		l.prove(&r, now.status.Iteration)
+	}
+	l.look(func(p *progress) { now = *p })
+	return l.conclude(r, func() StopReason {
+		return decide(r, l.causeOf(r), now.counts, now.base, l.cfg.Verify, l.Status().Limits)
+	})
+}
+
+// prove verifies, again and again while nobody can tell and the user wants it to be
+// tried. What is stopped is still to be verified.
+func (l *Loop) prove(r *report, iteration int) {
+	isUntil := l.cfg.Verify.When == verify.OnUntil
+	for {
+		result, ok := l.check(iteration)
+		if !ok {
+			return
+		}
+		var hasPromised bool
+		l.change(func(p *progress) {
+			hasPromised = p.proof.promised != ""
+			switch {
+			case result.State == verify.Verified:
+				p.proof, p.counts.Refuted = proof{}, 0
+			case result.State == verify.Refuted, isUntil && result.Empty:
+				if hasPromised {
+					p.counts.Refuted++
+					r.problem = oneLine(l.cfg.Verify.String() + " " + result.Why)
+					p.status.Error = r.problem
+				}
+				p.proof = proof{refutation: refutation(l.cfg.Verify, hasPromised, result)}
+			case !hasPromised && !isUntil: // only the next promise needs it
+				p.proof = proof{}
+			}
+		})
+		var isOpen bool
+		l.look(func(p *progress) { isOpen = p.proof.checking })
+		if !isOpen {
+			r.passed = result.State == verify.Verified && (hasPromised || isUntil)
+			return
+		}
+		accepted, ok := l.pauseUnchecked(result.Why)
+		if accepted {
+			l.accept(r)
+		}
+		if accepted || !ok {
+			return
+		}
+	}
+}
+
+// accept lets a run's promise count that nobody could verify.
+func (l *Loop) accept(r *report) {
+	r.passed = true
+	l.change(func(p *progress) { p.proof = proof{} })
+	l.emit(Warning{Message: "what the agent promised is accepted, although it could not be verified"})
+}
+
+// refutation tells the next run what the check found.
+func refutation(check verify.Check, hasPromised bool, r verify.Result) string {
+	begin := "After the last run this was checked: "
+	if hasPromised {
+		begin = "The last run said that all is done. That was checked, and it isn't: "
+	}
+	text := begin + oneLine("`"+check.String()+"` "+r.Why) + "."
+	if r.Output != "" {
+		text += " From its output:\n<output>\n" + r.Output + "\n</output>"
+	}
+	return text
+}
+
+// pauseUnchecked pauses the loop until the user wants the check to be tried again,
+// or accepts what it couldn't tell. ok is false when the loop is to end.
+func (l *Loop) pauseUnchecked(why string) (accepted, ok bool) {
+	l.fileMu.Lock()                                                         // else the user's word of before, or an agent's, might be read now
+	l.save(func(s *loopstate.State) { s.Active, s.Unchecked = false, why }) // a failure shows at the next iteration
+	l.change(func(p *progress) { p.paused, p.proof.unchecked = true, why })
+	l.setState(StateChanged{State: StatePaused, Reason: PauseUnchecked}, nil)
+	l.fileMu.Unlock()
+	for {
+		var isOver bool
+		l.change(func(p *progress) {
+			isOver = p.cause != "" || p.lastRun
+			if ok = !p.paused; ok {
+				accepted = p.proof.accepted
+				p.proof.unchecked, p.proof.accepted = "", false
+			}
+		})
+		if ok || isOver {
+			return accepted, ok
+		}
+		<-l.wake
+	}
+}

@@ -1,0 +1,369 @@
+package loop
+
+import (
+	"errors"
+	"io/fs"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"ralph-lsp/backends"
+	"ralph-lsp/history"
+	"ralph-lsp/loopstate"
+	"ralph-lsp/verify"
+)
+
+// checked is one scripted run of the command that verifies.
+type checked struct {
+	prints string
+	code   int
+	lasts  time.Duration // 0 is one second
+	gone   bool          // there is no such program
+	during func()
+}
+
+func (a *agents) startCheck(spec backends.Spec) (Agent, error) {
+	c := a.checks[min(a.checkUp, len(a.checks)-1)]
+	a.checkUp++
+	if c.gone {
+		return nil, errors.New("no program check")
+	}
+	p := &played{spec: spec, stop: make(chan time.Duration, 10), done: make(chan backends.Exit, 1)}
+	go func() {
+		if c.lasts == 0 {
+			c.lasts = time.Second
+		}
+		if c.during != nil {
+			c.during()
+		}
+		spec.Raw.Write([]byte(c.prints))
+		select {
+		case <-time.After(c.lasts):
+			p.done <- backends.Exit{Code: c.code}
+		case <-p.stop:
+			p.done <- backends.Exit{Code: -1, Signal: "terminated", Stopped: true}
+		}
+	}()
+	return p, nil
+}
+
+const failedTest = "--- FAIL: TestParse (0.00s)\n    parse_test.go:9: got 3\nFAIL\n"
+
+var (
+	passes  = checked{prints: "ok  \tshop\t0.01s\n"}
+	refutes = checked{prints: failedTest, code: 1}
+	noTests = checked{prints: "?   \tshop\t[no test files]\n"}
+	missing = checked{gone: true}
+	promise = says("<promise>DONE</promise>")
+)
+
+// verified is a loop with a check, whose runs are scripted.
+func verified(t *testing.T, checks []checked, configure func(*Config), runs ...run) *rig {
+	t.Helper()
+	return verifiedAfter(t, nil, checks, configure, runs...)
+}
+
+func verifiedAfter(t *testing.T, found *loopstate.State, checks []checked, configure func(*Config), runs ...run) *rig {
+	t.Helper()
+	r := prepare(t, found, func(c *Config) {
+		c.Verify = verify.Check{Command: []string{"go", "test", "./..."}, When: verify.OnPromise, Timeout: 10 * time.Minute, MaxFailures: 5}
+		if configure != nil {
+			configure(c)
+		}
+	}, runs...)
+	r.agents.checks = checks
+	if err := r.begin(); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func (r *rig) checks(want int) {
+	r.t.Helper()
+	if got := r.agents.checkUp; got != want {
+		r.t.Errorf("%d checks, want %d\n%s", got, want, strings.Join(r.log.lines, "\n"))
+	}
+}
+
+// told is what the agent of a run was told besides the prompt.
+func (r *rig) told(run int) string {
+	return strings.Join(r.agents.specs[run].Ours, " ") + r.agents.specs[run].Prompt
+}
+
+func TestAPromiseCountsWhenItIsVerified(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := verified(t, []checked{refutes, refutes, refutes, passes}, nil, promise)
+		if end := r.over(StopPromise, 4); end.Promise != "DONE" || end.Iterations != 4 {
+			t.Errorf("got %+v", end)
+		}
+		r.checks(4)
+		for _, line := range []string{"verify running: go test ./...", "verify refuted: go test ./... failed (exit 1): TestParse", "verify verified: go test ./... passed"} {
+			if !r.log.has(line) {
+				t.Errorf("nobody was told %q\n%s", line, strings.Join(r.log.lines, "\n"))
+			}
+		}
+		for _, text := range []string{"`go test ./...` failed (exit 1): TestParse", "parse_test.go:9: got 3"} {
+			if !strings.Contains(r.told(1), text) || strings.Contains(r.told(0), text) {
+				t.Errorf("the next run isn't told %q: %s", text, r.told(1))
+			}
+		}
+		if spec := r.agents.specs[0]; !strings.Contains(strings.Join(spec.Ours, " "), "only if it passes the loop ends: `go test ./...`") {
+			t.Errorf("the agent isn't told how it is verified: %q", spec.Ours)
+		}
+	})
+}
+
+func TestWhoPromisesNothingIsNotVerified(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := verified(t, []checked{passes}, func(c *Config) { c.Limits.MaxIterations = 3 }, says("not yet"))
+		r.over(StopMaxIterations, 3)
+		r.checks(0)
+	})
+}
+
+func TestTooManyRefutedPromisesEndTheLoop(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := verified(t, []checked{refutes}, func(c *Config) { c.Verify.MaxFailures = 3 }, promise, promise, says("I work on"), promise)
+		end := r.over(StopUnverified, 4) // a run that promises nothing is none of them
+		if !strings.Contains(end.Error, "go test ./... failed (exit 1): TestParse") {
+			t.Errorf("got %+v", end)
+		}
+		left, err := r.file.Load()
+		if err != nil || left.StopReason != string(StopUnverified) || left.InARow.Refuted != 0 || !strings.Contains(left.Refutation, "TestParse") {
+			t.Errorf("the state file: %+v, %v", left, err)
+		}
+	})
+}
+
+func TestEachIterationIsCheckedAndOnlyAPromiseCounts(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		each := func(c *Config) { c.Verify.When, c.Verify.MaxFailures = verify.OnEach, 1 }
+		r := verified(t, []checked{refutes, noTests, passes, passes}, each, says("no"), says("no"), says("no"), promise)
+		r.over(StopPromise, 4)
+		r.checks(4)
+		if !strings.Contains(r.told(1), "TestParse") || r.log.has("what now?") {
+			t.Errorf("told %q\n%s", r.told(1), strings.Join(r.log.lines, "\n"))
+		}
+	})
+}
+
+func TestUntilNeedsNoPromise(t *testing.T) {
+	until := func(c *Config) { c.Promise, c.Verify.When = "", verify.OnUntil }
+	bubble(t, func(t *testing.T) {
+		r := verified(t, []checked{noTests, refutes, passes}, until, says("working"))
+		if end := r.over(StopPromise, 2); end.Promise != "" || end.Iterations != 2 {
+			t.Errorf("got %+v", end)
+		}
+		r.checks(3)
+		if !strings.Contains(r.told(0), "ran no test") || !strings.Contains(r.told(1), "TestParse") {
+			t.Errorf("the runs were told %q and %q", r.told(0), r.told(1))
+		}
+	})
+	bubble(t, func(t *testing.T) {
+		r := verified(t, []checked{passes}, until, says("working"))
+		if end := r.over(StopPromise, 0); end.Iterations != 0 {
+			t.Errorf("got %+v", end)
+		}
+		if _, err := r.file.Load(); !errors.Is(err, fs.ErrNotExist) {
+			t.Error("the state file is still there")
+		}
+	})
+	bubble(t, func(t *testing.T) { // it may have done it before it failed
+		r := verified(t, []checked{refutes, refutes, passes}, until, says("working"), fails("server", "500"), says("working"))
+		r.over(StopPromise, 2)
+	})
+	bubble(t, func(t *testing.T) { // who is refused has done nothing
+		r := verified(t, []checked{refutes, passes}, until, fails("rate_limit", "429"), says("working"))
+		r.over(StopPromise, 2)
+		r.checks(2)
+	})
+	bubble(t, func(t *testing.T) { // the agent's word alone is none
+		r := verified(t, []checked{refutes, refutes, refutes, passes}, until, says("LOOP_COMPLETE"))
+		r.over(StopPromise, 3)
+	})
+}
+
+func TestWhatNobodyCanTellPausesTheLoop(t *testing.T) {
+	for name, tt := range map[string]struct {
+		check  checked
+		why    string
+		decide func(*rig)
+		end    StopReason
+		runs   int
+	}{
+		"no test, tried again":   {noTests, "ran no test", func(r *rig) { r.Resume(Patch{}) }, StopPromise, 1},
+		"missing, accepted":      {missing, "could not be run: no program check", func(r *rig) { r.Resume(Patch{Accept: true}) }, StopPromise, 1},
+		"too slow, cancelled":    {checked{lasts: time.Hour}, "took longer than 10m", func(r *rig) { r.Cancel() }, StopCancelled, 1},
+		"accepted from outside":  {noTests, "ran no test", func(r *rig) { r.file.edit(func(s *loopstate.State) { s.Active, s.Accept = true, true }) }, StopPromise, 1},
+		"the file is gone":       {noTests, "ran no test", func(r *rig) { r.file.Remove() }, StopStateRemoved, 1},
+		"the last iteration":     {noTests, "ran no test", func(r *rig) { r.CancelAfterIteration() }, StopCancelled, 1},
+		"the editor goes away":   {noTests, "ran no test", func(r *rig) { r.Interrupt() }, StopInterrupted, 1},
+		"tried again, in vain":   {checked{prints: "no tests ran in 0.01s", code: 5}, "ran no test", func(r *rig) { r.agents.checks = []checked{refutes}; r.Resume(Patch{}) }, StopUnverified, 1},
+		"accept doesn't outlive": {missing, "could not be run: no program check", func(r *rig) { r.file.edit(func(s *loopstate.State) { s.Accept = true }); r.Cancel() }, StopCancelled, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				r := verified(t, []checked{tt.check, passes}, func(c *Config) { c.Verify.MaxFailures = 1 }, promise)
+				time.Sleep(30 * time.Minute)
+				synctest.Wait()
+				st := r.Status()
+				if st.State != StatePaused || st.Unchecked != tt.why || !r.log.has("(what now?)") || !r.log.has("state paused unchecked") {
+					t.Errorf("%s, %q\n%s", st.State, st.Unchecked, strings.Join(r.log.lines, "\n"))
+				}
+				if s, _ := r.file.Load(); s.Active || s.Unchecked != tt.why || s.Promised != "DONE" || !s.Checking {
+					t.Errorf("the state file: %+v", s)
+				}
+				if len(r.agents.specs) != 1 {
+					t.Errorf("%d runs", len(r.agents.specs))
+				}
+				tt.decide(r)
+				r.over(tt.end, tt.runs)
+			})
+		})
+	}
+}
+
+// An agent that can write the state file must not decide in advance.
+func TestAnAgentCannotAcceptItsOwnPromise(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var r *rig
+		begun := make(chan struct{})
+		cheat := func() {
+			<-begun
+			r.file.edit(func(s *loopstate.State) { s.Accept, s.Checking, s.Promised = true, false, "" })
+		}
+		lies, hollow := promise, noTests
+		lies.during, hollow.during = func() { cheat() }, func() { cheat() }
+		r = verified(t, []checked{hollow}, nil, lies)
+		close(begun)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if st := r.Status(); st.State != StatePaused {
+			t.Errorf("the loop is %s", st.State)
+		}
+		r.Resume(Patch{}) // to try again is no word for it
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if st := r.Status(); st.State != StatePaused {
+			t.Errorf("the loop is %s", st.State)
+		}
+		r.checks(2)
+		r.Cancel()
+	})
+}
+
+func TestAVerificationThatIsStopped(t *testing.T) {
+	long := []checked{{lasts: time.Hour, prints: "working"}, passes}
+	for name, tt := range map[string]struct {
+		stop func(*rig)
+		why  StopReason
+	}{
+		"cancelled":             {func(r *rig) { r.Cancel() }, StopCancelled},
+		"killed":                {func(r *rig) { r.Kill() }, StopCancelled},
+		"the editor goes away":  {func(r *rig) { r.Interrupt() }, StopInterrupted},
+		"cancelled in the file": {func(r *rig) { r.file.edit(func(s *loopstate.State) { s.Cancel = true }) }, StopCancelled},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				r := verified(t, long, func(c *Config) { c.Verify.Timeout = 0 }, promise)
+				time.Sleep(30 * time.Second)
+				if st := r.Status(); st.Tool == nil || st.Tool.Call.Name != "verifying" || st.Elapsed < 30*time.Second {
+					t.Errorf("the status doesn't tell of it: %+v, %v", st.Tool, st.Elapsed)
+				}
+				tt.stop(r)
+				r.over(tt.why, 1)
+				if r.log.has("verify unchecked") || r.log.has("verify refuted") {
+					t.Errorf("it was judged:\n%s", strings.Join(r.log.lines, "\n"))
+				}
+			})
+		})
+	}
+}
+
+func TestAKilledLoopGoesOnWithTheVerification(t *testing.T) {
+	var left loopstate.State
+	bubble(t, func(t *testing.T) {
+		r := verified(t, []checked{{lasts: time.Hour}}, func(c *Config) { c.Limits.MaxIterations, c.Verify.Timeout = 1, 0 }, promise)
+		time.Sleep(5 * time.Minute)
+		left = r.killed()
+		r.Cancel()
+	})
+	if !left.Checking || left.Promised != "DONE" || left.Begun || left.Elapsed < 4*time.Minute {
+		t.Errorf("the state file: %+v", left)
+	}
+	for name, tt := range map[string]struct {
+		checks []checked
+		why    StopReason
+		runs   int
+	}{
+		"true":  {[]checked{passes}, StopPromise, 0},
+		"false": {[]checked{refutes}, StopMaxIterations, 0}, // it was the last one
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				found := left
+				found.Accept = true // the file's word is nobody's
+				r := verifiedAfter(t, &found, tt.checks, func(c *Config) { c.Continue = true }, says("no"))
+				if end := r.over(tt.why, tt.runs); end.Iterations != 1 {
+					t.Errorf("got %+v", end)
+				}
+				r.checks(1)
+			})
+		})
+	}
+	t.Run("nobody verifies", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			found := left
+			found.MaxIterations = new(3)
+			r := verifiedAfter(t, &found, nil, func(c *Config) { c.Continue, c.Verify = true, verify.Check{} }, says("no"), promise)
+			r.over(StopPromise, 2) // the word of before doesn't count
+		})
+	})
+	t.Run("accepted", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			found := left
+			r := verifiedAfter(t, &found, []checked{refutes}, func(c *Config) { c.Continue, c.Change.Accept = true, true }, says("no"))
+			r.over(StopPromise, 0)
+			r.checks(0)
+		})
+	})
+}
+
+func TestAPromiseInTheLastRunOfALimitIsVerified(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := verified(t, []checked{passes}, func(c *Config) { c.Limits.MaxCostUSD = 1 }, withTime(costs(1, "<promise>DONE</promise>"), time.Hour))
+		r.over(StopPromise, 1)
+	})
+	bubble(t, func(t *testing.T) { // its time counts
+		r := verified(t, []checked{{prints: failedTest, code: 1, lasts: 5 * time.Minute}}, func(c *Config) { c.Limits.MaxDuration = 10 * time.Minute }, promise)
+		end := r.over(StopMaxTime, 2)
+		if end.Duration < 10*time.Minute {
+			t.Errorf("took %v", end.Duration)
+		}
+	})
+}
+
+func TestARefutationIsToldUntilARunCounts(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		limited := fails("rate_limit", "429")
+		r := verified(t, []checked{refutes, passes}, nil, promise, limited, says("hm"), promise)
+		r.over(StopPromise, 4)
+		for run, want := range []bool{false, true, true, false} {
+			if got := strings.Contains(r.told(run), "parse_test.go:9"); got != want {
+				t.Errorf("run %d was told: %v", run+1, got)
+			}
+		}
+	})
+}
+
+func TestTheGoalNamesTheCheck(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := verified(t, []checked{passes}, nil, promise)
+		r.over(StopPromise, 1)
+		all := readSession(t, r.Status().SessionFile)
+		if count[history.Verification](all) != 1 {
+			t.Errorf("the session file has no verification: %+v", all)
+		}
+	})
+}

@@ -1,0 +1,243 @@
+package verify
+
+import (
+	"strconv"
+	"strings"
+
+	"ralph-lsp/stream"
+)
+
+const (
+	maxFailed   = MaxExcerpt / 2 // bytes of the lines that say what failed
+	maxProblems = 100
+	maxMessage  = 300 // characters of a problem's message, and of a headline
+)
+
+// scanner reads an output line by line.
+type scanner struct {
+	signs
+	failed   []string // lines that say what failed
+	size     int      // of them
+	named    string   // the first that names a test or a mistake
+	detailed string   // the first that says more of one
+	cause    string   // the last that names one, for places without a message
+	inTest   bool     // go's lines of a failed test follow
+	last     string   // that isn't empty
+	problems []Problem
+}
+
+// headline says in a few words what failed first, "" when nobody knows.
+func (s *scanner) headline() string {
+	if s.named != "" {
+		return s.named
+	}
+	return s.detailed
+}
+
+// add looks at a line.
+func (s *scanner) add(raw string) {
+	line := strings.TrimRight(stream.Plain(strings.TrimRight(raw, "\r\n")), " \t")
+	text := strings.TrimSpace(line)
+	if text == "" {
+		return
+	}
+	s.last = stream.Line(text, maxMessage)
+	s.signs.look(text)
+	if s.size >= maxFailed && len(s.problems) >= maxProblems {
+		return
+	}
+	problem, isProblem := problemIn(text)
+	name, isName := nameIn(text)
+	isDetail := isProblem || s.inTest && line != text || isDetail(text)
+	if isName {
+		s.cause = name
+		if s.named == "" {
+			s.named = stream.Line(name, maxMessage)
+		}
+	}
+	s.inTest = strings.HasPrefix(text, "--- FAIL") || s.inTest && line != text
+	if isDetail && !isName && s.detailed == "" {
+		s.detailed = stream.Line(text, maxMessage)
+	}
+	if (isName || isDetail) && s.size < maxFailed {
+		kept := shown(line)
+		s.size += len(kept) + 1
+		s.failed = append(s.failed, kept)
+	}
+	if isProblem {
+		s.addProblem(problem)
+	}
+}
+
+// addProblem adds a place, once. One without a message has that of what failed last.
+func (s *scanner) addProblem(p Problem) {
+	if p.Message == "" {
+		p.Message, s.cause = s.cause, "" // what follows is how it came there
+	}
+	if p.Message = stream.Line(p.Message, maxMessage); p.Message == "" || len(s.problems) >= maxProblems {
+		return
+	}
+	for _, known := range s.problems {
+		if known == p {
+			return
+		}
+	}
+	s.problems = append(s.problems, p)
+}
+
+// names begin lines that name a test that failed, or a mistake: go, pytest,
+// node, jest, mocha and vitest, rust, and what programs in general say.
+var names = []string{
+	"--- FAIL: ", "FAILED ", "ERROR ", "not ok ", "● ", "✕ ", "✖ ", "× ", "✗ ", "FAIL: ", "ERROR: ",
+	"error: ", "error[", "Error: ", "panic: ", "fatal: ", "fatal error: ", "AssertionError", "SyntaxError", "TypeError", "ReferenceError",
+}
+
+// nameIn returns what failed in the words of a line that names it.
+func nameIn(text string) (name string, ok bool) {
+	if strings.HasPrefix(text, "test ") && strings.HasSuffix(text, " ... FAILED") { // cargo
+		return strings.TrimSuffix(strings.TrimPrefix(text, "test "), " ... FAILED"), true
+	}
+	for _, begin := range names {
+		rest, ok := strings.CutPrefix(text, begin)
+		switch {
+		case !ok:
+			continue
+		case begin == "not ok " && (strings.Contains(rest, "# TODO") || strings.Contains(rest, "# SKIP")):
+			return "", false
+		case begin == "--- FAIL: ":
+			name, _, _ = strings.Cut(rest, " (")
+			return name, true
+		case begin == "not ok ":
+			return strings.TrimLeft(rest, "0123456789 -"), true
+		case begin == "FAILED ", begin == "ERROR ", !isASCII(begin):
+			return rest, rest != "Test Suites" && !strings.HasPrefix(rest, "failing tests")
+		}
+		return text, true
+	}
+	for _, within := range []string{": error: ", ": fatal error: ", ": error TS", " - error TS"} { // gcc, clang, tsc
+		if strings.Contains(text, within) {
+			return text, true
+		}
+	}
+	return "", false
+}
+
+// isDetail says whether a line says more of a failure.
+func isDetail(text string) bool {
+	for _, begin := range []string{"FAIL\t", "FAIL ", "E  ", "Expected", "Received", "expected", "assertion ", "left: ", "right: ", "thread '"} {
+		if strings.HasPrefix(text, begin) {
+			return true
+		}
+	}
+	return false
+}
+
+func isASCII(s string) bool { return s[0] < 0x80 }
+
+// places stand before a place, which may stand alone: its message is elsewhere.
+var places = map[string]bool{"--> ": true, "❯ ": true, "location: ": true, "error: ": false, "vet: ": false}
+
+// problemIn finds the place in a file that a line tells a mistake of.
+func problemIn(text string) (p Problem, ok bool) {
+	rest := text
+	bare := false // the message stands elsewhere
+	for before, isAlone := range places {
+		if after, ok := strings.CutPrefix(text, before); ok {
+			rest, bare = after, isAlone
+		}
+	}
+	if at := strings.LastIndexByte(text, '('); at > 0 && strings.HasPrefix(text, "at ") && !strings.Contains(text, "node_modules") {
+		rest, bare = strings.TrimSuffix(text[at+1:], ")"), true // a stack of node's
+	}
+	rest = strings.Trim(rest, "'")
+	if _, after, ok := strings.Cut(text, " panicked at "); ok { // rust
+		rest, bare = after, true
+	}
+	if p, ok := tscProblem(rest); ok {
+		return p, true
+	}
+	path, rest, ok := cutPath(rest)
+	if !ok {
+		return p, false
+	}
+	p.Path = path
+	if p.Line, rest = number(rest); p.Line == 0 {
+		return p, false
+	}
+	if after, ok := strings.CutPrefix(rest, ":"); ok {
+		if column, behind := number(after); column > 0 {
+			p.Column, rest = column, behind
+		}
+	}
+	if bare {
+		return p, strings.Trim(rest, ": ") == ""
+	}
+	message, isSaid := strings.CutPrefix(rest, ":")
+	if !isSaid {
+		message, isSaid = strings.CutPrefix(rest, " - ") // tsc
+	}
+	p.Message = strings.TrimSpace(message)
+	return p, isSaid && p.Message != "" && !isRemark(p.Message)
+}
+
+// isRemark says whether a message isn't that of a mistake.
+func isRemark(message string) bool {
+	for _, kind := range []string{"warning", "note:", "info:", "remark:", "hint:", "in function", "from "} {
+		if len(message) >= len(kind) && strings.EqualFold(message[:len(kind)], kind) {
+			return true
+		}
+	}
+	return false
+}
+
+// tscProblem reads "src/x.ts(3,5): error TS2322: ...".
+func tscProblem(text string) (p Problem, ok bool) {
+	at := strings.Index(text, "): error ")
+	if at < 0 {
+		return p, false
+	}
+	open := strings.LastIndexByte(text[:at], '(')
+	if open <= 0 || !isPath(text[:open]) {
+		return p, false
+	}
+	line, column, _ := strings.Cut(text[open+1:at], ",")
+	p.Path, p.Message = text[:open], text[at+len("): "):]
+	p.Line, _ = number(line)
+	p.Column, _ = number(column)
+	return p, p.Line > 0
+}
+
+// cutPath splits "path:rest". A drive's letter belongs to the path.
+func cutPath(text string) (path, rest string, ok bool) {
+	from := 0
+	if len(text) > 2 && text[1] == ':' && (text[2] == '\\' || text[2] == '/') {
+		from = 2
+	}
+	i := strings.IndexByte(text[from:], ':')
+	if i < 0 {
+		return "", "", false
+	}
+	path, rest = text[:from+i], text[from+i+1:]
+	return path, rest, isPath(path)
+}
+
+// isPath says whether a text looks like the name of a source file.
+func isPath(text string) bool {
+	dot := strings.LastIndexByte(text, '.')
+	if dot < 1 || dot == len(text)-1 || len(text) > maxMessage || strings.ContainsAny(text, " \t\"'`<>|*?()") || strings.HasPrefix(text, "node:") {
+		return false
+	}
+	extension := text[dot+1:]
+	return len(extension) <= 8 && strings.ContainsAny(extension[:1], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") &&
+		strings.Trim(extension, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+") == ""
+}
+
+// number reads the digits at a text's beginning, 0 for none.
+func number(text string) (n int, rest string) {
+	end := 0
+	for end < len(text) && end < 9 && text[end] >= '0' && text[end] <= '9' {
+		end++
+	}
+	n, _ = strconv.Atoi(text[:end])
+	return n, text[end:]
+}

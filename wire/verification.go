@@ -1,0 +1,116 @@
+package wire
+
+import (
+	"fmt"
+
+	"ralph-lsp/config"
+	"ralph-lsp/internal/tell"
+	"ralph-lsp/loop"
+	"ralph-lsp/stream"
+	"ralph-lsp/verify"
+)
+
+// Verify tells how far the check of a loop's work has come.
+type Verify struct {
+	SessionUpdate string    `json:"sessionUpdate"` // KindVerify
+	State         string    `json:"state"`         // running (again and again, with the output's end), verified, refuted, unchecked
+	Command       string    `json:"command"`
+	ExitCode      *int      `json:"exitCode,omitempty"`
+	DurationMs    int64     `json:"durationMs,omitempty"`
+	Output        string    `json:"output,omitempty"` // at most 4 KiB: the lines that say what failed, and the last ones
+	Problems      []Problem `json:"problems,omitempty"`
+	Said
+}
+
+// Problem is a place in a file where a check failed.
+type Problem struct {
+	Path    string `json:"path"` // as the command printed it, mostly relative to the loop's folder
+	Line    int    `json:"line,omitempty"`
+	Column  int    `json:"column,omitempty"`
+	Message string `json:"message"`
+}
+
+func (Verify) update() {}
+
+func projectVerify(e loop.Verify) Verify {
+	u := Verify{
+		SessionUpdate: KindVerify, State: string(e.State), Command: sentence(e.Command), DurationMs: e.Duration.Milliseconds(), Output: stream.Plain(e.Output),
+		Said: Said{VerifyText(e), VerifyClass(e), e.Promised && VerifyClass(e) == ClassWarning, OffersOf(e.Offer)},
+	}
+	if e.State != verify.Running && e.Code >= 0 {
+		u.ExitCode = &e.Code
+	}
+	if e.State == verify.Running && e.Output != "" { // it was told that it runs
+		u.Said = Said{}
+	}
+	for _, p := range e.Problems {
+		u.Problems = append(u.Problems, Problem{stream.Plain(p.Path), p.Line, p.Column, stream.Plain(p.Message)})
+	}
+	return u
+}
+
+// VerifyText says how far a check has come: "promised, but go test ./... failed
+// (exit 1): TestParse".
+func VerifyText(e loop.Verify) string {
+	what := OneLine(e.Command) + " " + sentence(e.Why)
+	took := tell.Elapsed(e.Duration)
+	switch {
+	case e.State == verify.Running:
+		return "verifying: " + OneLine(e.Command)
+	case e.State == verify.Verified:
+		return JoinFacts("verified: "+what, took)
+	case e.State == verify.Unchecked && e.Promised:
+		return JoinFacts("promised, but that can't be verified: "+what, took)
+	case e.State == verify.Unchecked:
+		return JoinFacts("not verified: "+what, took)
+	case e.Promised:
+		return JoinFacts("promised, but "+what, took)
+	}
+	return JoinFacts(what, took)
+}
+
+// VerifyClass says how a check's end is meant.
+func VerifyClass(e loop.Verify) Class {
+	switch e.State {
+	case verify.Running:
+		return ClassInfo
+	case verify.Verified:
+		return ClassOK
+	}
+	return ClassWarning
+}
+
+// GoalText says what ends a loop, and who says so.
+func GoalText(e loop.Goal) string {
+	says := "the agent says " + sentence(stream.Tag(e.Promise))
+	if e.Promise == "" {
+		says = "the agent says " + stream.DefaultWord
+	}
+	if from := SourceText[config.Source(e.From)]; from != "" {
+		says += " (from " + from + ")"
+	}
+	switch {
+	case e.Until != "":
+		return "this loop is done when this passes: " + OneLine(e.Until)
+	case e.Verify != "":
+		return fmt.Sprintf("this loop is done when %s, and this passes: %s", says, OneLine(e.Verify))
+	}
+	return "this loop is done when " + says
+}
+
+// refutedText says how often the agent has promised what isn't true: "refuted 2x".
+func refutedText(times int) string {
+	if times == 0 {
+		return ""
+	}
+	return fmt.Sprintf("refuted %dx", times)
+}
+
+// decideUnchecked are the commands for a promise that could not be verified.
+func decideUnchecked(loopID, folder string) []Command {
+	it := LoopParams{LoopID: loopID, Folder: FileURI(folder)}
+	return []Command{
+		{"Try Again", CommandResume, []any{ResumeParams{LoopParams: it}}},
+		{"Accept This Once", CommandResume, []any{ResumeParams{LoopParams: it, Accept: true}}},
+	}
+}
