@@ -106,8 +106,8 @@ function lensCommands({ sidecar, starter, diffs, review }: Parts): Record<string
   return {
     ...Object.fromEntries(passed.map((id) => [id, (a?: object) => sidecar.execute(id, a)])),
     [command.changes]: (a: { from?: number; to?: number } & LoopParams) => diffs.open({ ...a, iteration: a.to }),
-    [command.undo]: (a: object) => review.take(command.undo, a),
-    [command.redo]: (a: object) => review.take(command.redo, a),
+    [command.undo]: (a: LoopParams) => review.take(command.undo, a),
+    [command.redo]: (a: LoopParams) => review.take(command.redo, a),
     [command.start]: async (a: StartArgument) => {
       if (!a.dryRun) return starter.start(a);
       const result = await starter.dryRun(a);

@@ -31,23 +31,24 @@ export class Review {
     const { loopId, folder, iteration, paths, ask: asks = true } = target;
     const result = await this.changes.of(target);
     const argument = { loopId, folder, ...(iteration === undefined ? { since: 1 } : { iteration }), paths: paths && withOldNames(result.files, paths) };
-    const plan = await this.sidecar.execute<UndoResult>(command.undo, { ...argument, dryRun: true });
-    if (plan.undone.length === 0) return this.tell(plan);
-    const unsaved = unsavedOf(plan.undone.map((name) => vscode.Uri.joinPath(vscode.Uri.parse(result.folder), name)));
-    if ((asks || unsaved.length > 0) && !(await agrees(plan, unsaved))) return undefined;
-    for (const document of unsaved) {
-      if (!(await document.save())) throw new Error(t('{0} could not be saved, so nothing was undone.', path.basename(document.fileName)));
-    }
-    return this.take(command.undo, argument);
+    return this.take(command.undo, argument, asks);
   }
 
   /** Takes the last undo back. */
-  redo({ loopId, folder }: Target): Promise<UndoResult> {
+  redo({ loopId, folder }: Target): Promise<UndoResult | undefined> {
     return this.take(command.redo, { loopId, folder });
   }
 
-  /** Runs an undo or a redo as it is, and says what came of it. */
-  async take(id: typeof command.undo | typeof command.redo, argument: object): Promise<UndoResult> {
+  /** Runs an undo or a redo, and says what came of it. Asked is the user who wants to be, or who has unsaved changes in such a file. */
+  async take(id: typeof command.undo | typeof command.redo, argument: Target, asks = false): Promise<UndoResult | undefined> {
+    const plan = await this.sidecar.execute<UndoResult>(id, { ...argument, dryRun: true });
+    if (asks && plan.undone.length === 0) return this.tell(plan);
+    const root = vscode.Uri.parse((await this.changes.of({ loopId: argument.loopId, folder: argument.folder })).folder);
+    const unsaved = unsavedOf([...plan.undone, ...plan.merged ?? []].map((name) => vscode.Uri.joinPath(root, name)));
+    if ((asks || unsaved.length > 0) && !(await agrees(plan, unsaved))) return undefined;
+    for (const document of unsaved) {
+      if (!(await document.save())) throw new Error(t('{0} could not be saved, so nothing was done.', path.basename(document.fileName)));
+    }
     const result = await this.sidecar.execute<UndoResult>(id, argument);
     this.changes.forget();
     return this.tell(result);
@@ -85,7 +86,7 @@ async function agrees(plan: UndoResult, unsaved: vscode.TextDocument[]): Promise
   if (plan.undone.length > listed) files.push(t('... {0} more', plan.undone.length - listed));
   const left = plan.refused.slice(0, listed).map((r) => r.text ?? r.path);
   const saved = unsaved.map((d) => t('{0} has changes that are not saved. They are saved first.', path.basename(d.fileName)));
-  const undo = unsaved.length > 0 ? t('Save and Undo') : t('Undo');
+  const undo = unsaved.length > 0 ? t('Save and Go On') : t('Undo');
   const detail = [files, left, saved].filter((lines) => lines.length > 0).map((lines) => lines.join('\n')).join('\n\n');
   return (await vscode.window.showWarningMessage(`Ralph: ${plan.text}`, { modal: true, detail }, undo)) === undo;
 }

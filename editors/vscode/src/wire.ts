@@ -211,8 +211,8 @@ export interface ChangesResult {
 /** A file as it was; a link is its target. */
 export interface FileResult { text?: string; base64?: string; absent?: boolean }
 export interface KeepResult { text: string }
-/** What came, or would come, of an undo or a redo. */
-export interface UndoResult extends Said { undone: string[]; refused: ({ path: string; reason: string } & Said)[] }
+/** What came, or would come, of an undo or a redo. merged got conflict markers. */
+export interface UndoResult extends Said { undone: string[]; merged?: string[]; refused: ({ path: string; reason: string } & Said)[] }
 
 /** A start whose text is a command and no start; a dry run only names it. */
 export interface SlashResult { command: '/cancel-ralph' | '/ralph-help'; text?: string }

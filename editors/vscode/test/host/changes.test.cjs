@@ -188,11 +188,19 @@ describe('what a loop changed', () => {
     assert.ok(document.isDirty);
     const undo = () => run('ralph.undoChanges', { loopId, ask: false });
     const [question] = await asked(undefined, undo);
-    assert.match(String(question), /a\.txt has changes that are not saved[^]*Save and Undo/);
+    assert.match(String(question), /a\.txt has changes that are not saved[^]*Save and Go On/);
     assert.deepEqual([document.isDirty, document.getText(), read('a.txt')], [true, lines('2 one', '5 mine'), lines('2 one')]);
-    await asked('Save and Undo', undo);
+    await asked('Save and Go On', undo);
     assert.equal(read('a.txt'), lines('5 mine'));
     await until('the editor shows it', () => document.getText() === lines('5 mine') && !document.isDirty);
+    const again = new vscode.WorkspaceEdit();
+    again.replace(document.uri, new vscode.Range(6, 0, 6, 1), '7 mine');
+    assert.ok(await vscode.workspace.applyEdit(again));
+    const redo = () => run('ralph.redoChanges', { loopId });
+    assert.equal((await asked(undefined, redo)).length, 1);
+    assert.equal(read('a.txt'), lines('5 mine'));
+    await asked('Save and Go On', redo);
+    assert.equal(read('a.txt'), lines('2 one', '5 mine', '7 mine'));
   });
 
   it('is not undone under the hands of an agent: the loop can be paused instead', async () => {
