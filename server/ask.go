@@ -36,10 +36,10 @@ func (f *folder) withdraw() {
 }
 
 // questionAbout returns the context of a question about the folder's loop,
-// which is over when the question is moot. The caller holds mu.
-func (q *questions) questionAbout(f *folder, situation string) context.Context {
+// which is over when the question is moot. The caller holds the workspace's mu.
+func (f *folder) questionAbout(situation string) context.Context {
 	f.withdraw()
-	ctx, cancel := context.WithCancel(q.ctx)
+	ctx, cancel := context.WithCancel(f.workspace.ctx)
 	f.question = &question{situation, cancel}
 	return ctx
 }
@@ -82,15 +82,10 @@ func (q *questions) offerToContinue(f *folder, found *seenLoop) {
 	if q.user.asksItself() {
 		return
 	}
-	st := found.status
-	loopOf := askedOf{f.path, st.LoopID}
-	q.workspace.mu.Lock()
-	defer q.workspace.mu.Unlock()
-	if q.workspace.asked[loopOf] || f.seen != found || q.workspace.folders[f.path] != f {
+	ctx, st := f.askOnce(found), found.status
+	if ctx == nil {
 		return
 	}
-	q.workspace.asked[loopOf] = true
-	ctx := q.questionAbout(f, found.situation())
 	q.wg.Go(func() {
 		question := wire.LeftSentence("in "+filepath.Base(f.path), st.StopReason, st.Iteration, st.Limits.MaxIterations, st.Error)
 		q.offer(ctx, messageInfo, question+" Go on with it?", actionLater, wire.OffersAfter(st))
@@ -107,15 +102,12 @@ func (q *questions) announce(f *folder, r *managed, end loop.End) {
 	if r.Status().State == loop.StateFailed && !q.user.asksItself() {
 		return // a question tells it: what to do with the loop
 	}
-	q.workspace.mu.Lock()
-	defer q.workspace.mu.Unlock()
-	if !end.Reason.Capped() || q.user.asksItself() || f.running != nil {
-		q.user.show(messageTypes[end.Reason.Ending().Class], message)
-		return
+	kind := messageTypes[end.Reason.Ending().Class]
+	if end.Reason.Capped() && !q.user.asksItself() {
+		if ctx := f.askAfterEnd(); ctx != nil {
+			q.wg.Go(func() { q.offer(ctx, kind, message, actionStop, wire.OffersAfter(r.Status())) })
+			return
+		}
 	}
-	var nothing *seenLoop
-	ctx := q.questionAbout(f, nothing.situation())
-	q.wg.Go(func() {
-		q.offer(ctx, messageTypes[end.Reason.Ending().Class], message, actionStop, wire.OffersAfter(r.Status()))
-	})
+	q.user.show(kind, message)
 }

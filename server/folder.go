@@ -10,13 +10,14 @@ import (
 
 // folder is one folder that loops run in: of the workspace, or named by a start.
 type folder struct {
-	path    string             // the first of the names that it was given
-	real    string             // the path without links: two names may mean one folder
-	names   []string           // the paths under which the editor has it open
-	removed bool               // the editor had it open, and has no more
-	unwatch context.CancelFunc // ends the look at its state file
-	looked  chan struct{}      // closed when its state file was looked at once
-	news    chan struct{}      // holds one signal: its loop may have changed
+	workspace *workspace
+	path      string             // the first of the names that it was given
+	real      string             // the path without links: two names may mean one folder
+	names     []string           // the paths under which the editor has it open
+	removed   bool               // the editor had it open, and has no more
+	unwatch   context.CancelFunc // ends the look at its state file
+	looked    chan struct{}      // closed when its state file was looked at once
+	news      chan struct{}      // holds one signal: its loop may have changed
 
 	starting int       // how many of ours begin just now
 	running  *managed  // ours, until it ended
@@ -32,22 +33,32 @@ type folder struct {
 // and an owner before anybody knows that they are ours. The caller holds the workspace's mu.
 func (f *folder) hasOurs() bool { return f.running != nil || f.starting > 0 }
 
-// look asks the folder's state file whether there is a loop that we don't drive.
-func (o *lookout) look(f *folder) {
-	o.workspace.mu.Lock()
-	ours := f.hasOurs()
-	o.workspace.mu.Unlock()
-	if ours {
-		return
-	}
-	now := seenIn(f.path)
-	o.workspace.mu.Lock()
-	before := f.seen
-	if !f.hasOurs() { // else it was started meanwhile
-		f.seen = now
+// isOurs is hasOurs for who doesn't hold the lock.
+func (f *folder) isOurs() bool {
+	f.workspace.mu.Lock()
+	defer f.workspace.mu.Unlock()
+	return f.hasOurs()
+}
+
+// seesLoop says whether the folder has a loop that we don't drive.
+func (f *folder) seesLoop() bool {
+	f.workspace.mu.Lock()
+	defer f.workspace.mu.Unlock()
+	return f.seen != nil
+}
+
+// see takes note of what was seen in the folder, unless a loop of ours runs there by
+// now. It returns what was there before and what is, and whether the changes there are
+// to be looked at.
+func (f *folder) see(found *seenLoop) (before, now *seenLoop, refresh bool) {
+	f.workspace.mu.Lock()
+	defer f.workspace.mu.Unlock()
+	before = f.seen
+	if !f.hasOurs() {
+		f.seen = found
 	}
 	now = f.seen
-	moved, first := !samePlace(before, now), !f.review.begun
+	moved := !samePlace(before, now)
 	if moved && now != nil && now.status.State == loop.StateRunning {
 		f.withdrawUndo()
 	}
@@ -55,19 +66,82 @@ func (o *lookout) look(f *folder) {
 		f.withdraw()
 	}
 	if now != nil && !now.status.State.Left() {
-		delete(o.workspace.asked, askedOf{f.path, now.status.LoopID}) // when it stops again, that is news
+		delete(f.workspace.asked, askedOf{f.path, now.status.LoopID}) // when it stops again, that is news
 	}
-	o.workspace.mu.Unlock()
-	f.changed()
-	if first || moved {
-		o.workspace.refresh(f)
+	return before, now, moved || !f.review.begun
+}
+
+// gaveUp says that a loop of ours that began could not be started.
+func (f *folder) gaveUp() {
+	f.workspace.mu.Lock()
+	defer f.workspace.mu.Unlock()
+	f.starting--
+	f.workspace.forget(f)
+}
+
+// runs says that a loop of ours that began runs in the folder. It isn't wanted any
+// more when the server shuts down, or the folder was taken out meanwhile.
+func (f *folder) runs(r *managed) (wanted bool) {
+	f.workspace.mu.Lock()
+	defer f.workspace.mu.Unlock()
+	f.starting--
+	f.running, f.seen = r, nil
+	f.withdraw()
+	delete(f.workspace.asked, askedOf{f.path, r.ID()})
+	return !f.workspace.closed && !f.removed
+}
+
+// ended says that a loop of ours ended in the folder, and what it left there. It
+// returns whether the folder is open, and whether the server shuts down.
+func (f *folder) ended(r *managed, left *seenLoop) (isOpen, closing bool) {
+	f.workspace.mu.Lock()
+	defer f.workspace.mu.Unlock()
+	if f.running == r { // else another was started as soon as the editor heard of the end
+		f.running, f.seen = nil, left
 	}
-	if !sameLoop(before, now) {
-		o.changed(f.path)
+	f.last = r
+	f.workspace.forget(f)
+	return len(f.names) > 0, f.workspace.closed
+}
+
+// followed is the loop of the folder as far as a follower has to know: whether it is
+// ours, else what to follow, from where, and whether somebody drives it.
+func (f *folder) followed() (now tail, ours, driven bool) {
+	f.workspace.mu.Lock()
+	defer f.workspace.mu.Unlock()
+	if f.seen != nil {
+		s := f.seen.status
+		now.loopID, now.path, driven = s.LoopID, s.SessionFile, !s.State.Left()
 	}
-	if now != nil && now.status.State.Left() {
-		o.questions.offerToContinue(f, now)
+	if r := f.last; r != nil && r.feed.Log().InFile() && r.Status().SessionFile == now.path {
+		now.cursor, _ = r.feed.Log().End()
 	}
+	return now, f.hasOurs(), driven
+}
+
+// askOnce returns the context of a question about a loop that was left in the folder,
+// nil when it was asked already, or the loop is another one by now.
+func (f *folder) askOnce(found *seenLoop) context.Context {
+	f.workspace.mu.Lock()
+	defer f.workspace.mu.Unlock()
+	loopOf := askedOf{f.path, found.status.LoopID}
+	if f.workspace.asked[loopOf] || f.seen != found || f.workspace.folders[f.path] != f {
+		return nil
+	}
+	f.workspace.asked[loopOf] = true
+	return f.questionAbout(found.situation())
+}
+
+// askAfterEnd returns the context of a question about our loop that ended, nil when
+// another runs by now.
+func (f *folder) askAfterEnd() context.Context {
+	f.workspace.mu.Lock()
+	defer f.workspace.mu.Unlock()
+	if f.running != nil {
+		return nil
+	}
+	var nothing *seenLoop
+	return f.questionAbout(nothing.situation())
 }
 
 // status is the folder's loop: ours, the one we see, or ours that ended last.

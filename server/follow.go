@@ -37,18 +37,8 @@ func (o *lookout) follow(ctx context.Context, f *folder) {
 
 // lookInto tells what is new of a folder's loop. It returns whether there may
 // be more.
-func (o *lookout) lookInto(ctx context.Context, f *folder, t *tail) (driven bool) {
-	o.workspace.mu.Lock()
-	var now tail
-	if f.seen != nil {
-		s := f.seen.status
-		now.loopID, now.path, driven = s.LoopID, s.SessionFile, !s.State.Left()
-	}
-	if r := f.last; r != nil && r.feed.Log().InFile() && r.Status().SessionFile == now.path {
-		now.cursor, _ = r.feed.Log().End()
-	}
-	ours, level := f.hasOurs(), o.workspace.level
-	o.workspace.mu.Unlock()
+func (o *lookout) lookInto(ctx context.Context, f *folder, t *tail) bool {
+	now, ours, driven := f.followed()
 	switch {
 	case ours: // its feed tells
 		t.path = ""
@@ -59,7 +49,7 @@ func (o *lookout) lookInto(ctx context.Context, f *folder, t *tail) (driven bool
 	if _, _, owned, _ := loop.FolderStatus(f.path); owned { // also when its state file is gone: its end is written a moment later
 		driven = true
 	}
-	withheld := feed.WithheldBy(o.ed.Client(), level)
+	withheld := feed.WithheldBy(o.ed.Client(), o.workspace.updateLevel())
 	if t.path == "" || withheld == feed.WithholdAll {
 		return driven
 	}

@@ -8,7 +8,6 @@ import (
 
 	"ralph-lsp/loop"
 	"ralph-lsp/server/feed"
-	"ralph-lsp/wire"
 )
 
 // launcher runs loops of ours in their folders, from their start to their end.
@@ -21,42 +20,26 @@ type launcher struct {
 
 // launch starts a loop in its folder and follows it to its end.
 func (l *launcher) launch(cfg loop.Config) (*managed, error) {
-	real := l.workspace.realNow(cfg.Folder)
-	l.workspace.mu.Lock()
-	if l.workspace.closed {
-		l.workspace.mu.Unlock()
-		return nil, failed(wire.ReasonNotRunning, errors.New("the server is shutting down"), nil)
+	f, err := l.workspace.begin(cfg.Folder)
+	if err != nil {
+		return nil, err
 	}
-	f := l.workspace.folder(cfg.Folder, real)
-	f.starting++
-	l.wg.Add(1)
-	l.workspace.mu.Unlock()
 	f.changed()
 	r := &managed{cfg: cfg, retired: make(chan struct{}), feed: feed.New(l.ed, &l.pages, l.status.Changed)}
-	if level := l.updateLevel(); level != "" {
+	if level := l.workspace.updateLevel(); level != "" {
 		r.feed.SetLevel(level)
 	}
-	var err error
 	if r.Loop, err = loop.Start(cfg, &follower{r.feed, func() { l.docs.Republish(cfg.Folder) }, func() { l.workspace.refreshAt(cfg.Folder) }, func(e loop.Event) { l.questions.tell(r, e) }}); err != nil {
 		r.feed.Close()
-		l.workspace.mu.Lock()
-		f.starting--
-		l.workspace.forget(f)
-		l.workspace.mu.Unlock()
+		f.gaveUp()
 		l.lookout.look(f) // for what the watch has left alone meanwhile
 		l.wg.Done()
 		return nil, err
 	}
 	r.feed.Start(r.ID(), r.Status)
-	l.workspace.mu.Lock()
-	f.starting--
-	f.running, f.seen = r, nil
-	f.withdraw()
-	delete(l.workspace.asked, askedOf{f.path, r.ID()})
-	closed := l.workspace.closed || f.removed
-	l.workspace.mu.Unlock()
+	wanted := f.runs(r)
 	l.status.Changed(true) // what the loop said until now came too early to be seen
-	if closed {
+	if !wanted {
 		go r.Interrupt()
 	}
 	go func() {
@@ -71,16 +54,7 @@ func (l *launcher) retire(f *folder, r *managed, end loop.End) {
 	defer close(r.retired)
 	r.offered.moot()
 	r.feed.Close()
-	left := seenIn(f.path) // now, so that nobody sees the loop without what it left
-	l.workspace.mu.Lock()
-	if f.running == r { // else another was started as soon as the editor heard of the end
-		f.running, f.seen = nil, left
-	}
-	f.last = r
-	isOpen := len(f.names) > 0
-	l.workspace.forget(f)
-	closing := l.workspace.closed
-	l.workspace.mu.Unlock()
+	isOpen, closing := f.ended(r, seenIn(f.path)) // now, so that nobody sees the loop without what it left
 	f.changed()
 	l.changed(f.path)
 	if closing {
@@ -95,17 +69,8 @@ func (l *launcher) retire(f *folder, r *managed, end loop.End) {
 // close ends all loops, quickly and so that they can be continued, and returns
 // when nothing of them is left.
 func (l *launcher) close() {
-	l.workspace.mu.Lock()
-	l.workspace.closed = true
-	var running []*managed
-	for _, f := range l.workspace.folders {
-		if f.running != nil {
-			running = append(running, f.running)
-		}
-	}
-	l.workspace.mu.Unlock()
 	var wg sync.WaitGroup
-	for _, r := range running {
+	for _, r := range l.workspace.close() {
 		wg.Go(r.Interrupt)
 	}
 	wg.Wait()
@@ -129,13 +94,7 @@ func (l *launcher) launchInstead(cfg loop.Config, end func() error) (*managed, e
 // clear ends the loop with an id in a folder, "" for any, whoever drives it, and
 // discards one that nobody does.
 func (l *launcher) clear(ctx context.Context, path, loopID string) error {
-	l.workspace.mu.Lock()
-	var running *managed
-	if f := l.workspace.at(path, path); f != nil {
-		running = f.running
-	}
-	l.workspace.mu.Unlock()
-	if running != nil {
+	if running := l.workspace.runningAt(path); running != nil {
 		if loopID == "" || running.ID() == loopID {
 			running.Cancel()
 		}
@@ -149,24 +108,6 @@ func (l *launcher) clear(ctx context.Context, path, loopID string) error {
 		return nil
 	}
 	return err
-}
-
-// setLevel says which updates the editor wants, of all loops.
-func (l *launcher) setLevel(level string) {
-	l.workspace.mu.Lock()
-	defer l.workspace.mu.Unlock()
-	l.workspace.level = level
-	for _, f := range l.workspace.folders {
-		if f.running != nil {
-			f.running.feed.SetLevel(level)
-		}
-	}
-}
-
-func (l *launcher) updateLevel() string {
-	l.workspace.mu.Lock()
-	defer l.workspace.mu.Unlock()
-	return l.workspace.level
 }
 
 // follower passes a loop's events on to its feed, to a user without a plugin,

@@ -82,10 +82,7 @@ func newManager(ed client.Editor, version string, log *slog.Logger) *manager {
 func (m *manager) begin() {
 	m.wg.Go(func() {
 		m.agents.probe(m.ctx)
-		m.workspace.mu.Lock()
-		paths := m.workspace.paths()
-		m.workspace.mu.Unlock()
-		for _, path := range paths {
+		for _, path := range m.workspace.list() {
 			m.docs.Republish(path)
 		}
 	})

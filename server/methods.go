@@ -80,4 +80,4 @@ func (s *Server) cancelProgress(p cancelProgressParams) {
 	}
 }
 
-func (s *Server) setUpdates(p wire.SetUpdatesParams) { s.manager.launcher.setLevel(p.Level) }
+func (s *Server) setUpdates(p wire.SetUpdatesParams) { s.manager.workspace.setLevel(p.Level) }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
+	"slices"
 
 	"ralph-lsp/history"
 	"ralph-lsp/looplog"
@@ -75,17 +77,15 @@ func (rd *reader) logOf(ctx context.Context, p wire.ReadParams) (loopLog, error)
 			return named, err
 		}
 	}
-	rd.workspace.mu.Lock()
-	folders := rd.workspace.paths()
+	logs := rd.workspace.logs()
+	folders := slices.Sorted(maps.Keys(logs))
 	for _, path := range folders {
-		for _, l := range rd.workspace.folders[path].logs() {
+		for _, l := range logs[path] {
 			if named.path != "" && l.path == named.path || named.id != "" && l.id == named.id || folder == path {
-				rd.workspace.mu.Unlock()
 				return l.readable()
 			}
 		}
 	}
-	rd.workspace.mu.Unlock()
 	if named.path != "" {
 		return named, nil
 	}

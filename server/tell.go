@@ -48,11 +48,7 @@ func (q *questions) tell(r *managed, e loop.Event) {
 	}
 	switch e := e.(type) {
 	case loop.IterationStart:
-		q.workspace.mu.Lock()
-		if f := q.workspace.at(r.cfg.Folder, r.cfg.Folder); f != nil {
-			f.withdrawUndo()
-		}
-		q.workspace.mu.Unlock()
+		q.workspace.withdrawUndo(r.cfg.Folder)
 	case loop.Verify:
 		if e.State == verify.Running && e.Output == "" {
 			r.offered.moot()

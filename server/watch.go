@@ -34,7 +34,7 @@ func (o *lookout) watch(ctx context.Context, f *folder) {
 	o.look(f) // again: what came before the watching began is not told
 	for {
 		var poll <-chan time.Time
-		if o.seesLoop(f) {
+		if f.seesLoop() {
 			poll = time.After(ownerPoll)
 		}
 		select {
@@ -48,20 +48,28 @@ func (o *lookout) watch(ctx context.Context, f *folder) {
 	}
 }
 
-// seesLoop says whether the folder has a loop that we don't drive.
-func (o *lookout) seesLoop(f *folder) bool {
-	o.workspace.mu.Lock()
-	defer o.workspace.mu.Unlock()
-	return f.seen != nil
-}
-
 // lookAt looks at a folder again, if it is known: that another process took up its loop,
 // or has died, changes no file.
 func (o *lookout) lookAt(path string) {
-	o.workspace.mu.Lock()
-	f := o.workspace.folders[path]
-	o.workspace.mu.Unlock()
-	if f != nil {
+	if f := o.workspace.known(path); f != nil {
 		o.look(f)
+	}
+}
+
+// look asks the folder's state file whether there is a loop that we don't drive.
+func (o *lookout) look(f *folder) {
+	if f.isOurs() {
+		return
+	}
+	before, now, refresh := f.see(seenIn(f.path))
+	f.changed()
+	if refresh {
+		o.workspace.refresh(f)
+	}
+	if !sameLoop(before, now) {
+		o.changed(f.path)
+	}
+	if now != nil && now.status.State.Left() {
+		o.questions.offerToContinue(f, now)
 	}
 }

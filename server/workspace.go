@@ -97,7 +97,7 @@ func (w *workspace) folder(path, real string) *folder {
 	f := w.at(path, real)
 	if f == nil {
 		ctx, unwatch := context.WithCancel(w.ctx)
-		f = &folder{path: path, real: real, unwatch: unwatch, looked: make(chan struct{}), news: make(chan struct{}, 1)}
+		f = &folder{workspace: w, path: path, real: real, unwatch: unwatch, looked: make(chan struct{}), news: make(chan struct{}, 1)}
 		w.folders[path] = f
 		w.wg.Go(func() { w.lookout.watch(ctx, f) })
 		w.wg.Go(func() { w.lookout.follow(ctx, f) })
@@ -216,4 +216,94 @@ func (w *workspace) awaitLooks(ctx context.Context) {
 		case <-ctx.Done():
 		}
 	}
+}
+
+// begin says that a loop of ours begins in a folder; f.runs or f.gaveUp follows.
+// It fails while the server shuts down.
+func (w *workspace) begin(path string) (*folder, error) {
+	real := w.realNow(path)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return nil, failed(wire.ReasonNotRunning, errors.New("the server is shutting down"), nil)
+	}
+	f := w.folder(path, real)
+	f.starting++
+	w.wg.Add(1)
+	return f, nil
+}
+
+// close lets no other loop begin. It returns those of ours that run.
+func (w *workspace) close() (running []*managed) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.closed = true
+	for _, f := range w.folders {
+		if f.running != nil {
+			running = append(running, f.running)
+		}
+	}
+	return running
+}
+
+// known returns the folder at one of the paths that folders were first given; nil for another.
+func (w *workspace) known(path string) *folder {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.folders[path]
+}
+
+// runningAt returns our loop that runs in a folder, by any of its names; nil for none.
+func (w *workspace) runningAt(path string) *managed {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if f := w.at(path, path); f != nil {
+		return f.running
+	}
+	return nil
+}
+
+// withdrawUndo takes back what the user is asked about an undo in a folder.
+func (w *workspace) withdrawUndo(path string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if f := w.at(path, path); f != nil {
+		f.withdrawUndo()
+	}
+}
+
+// setLevel says which updates the editor wants, of all loops.
+func (w *workspace) setLevel(level string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.level = level
+	for _, f := range w.folders {
+		if f.running != nil {
+			f.running.feed.SetLevel(level)
+		}
+	}
+}
+
+func (w *workspace) updateLevel() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.level
+}
+
+// list lists the folders.
+func (w *workspace) list() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.paths()
+}
+
+// logs are those of the loops in all folders, by the folders' paths.
+func (w *workspace) logs() map[string][]loopLog {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	logs := make(map[string][]loopLog, len(w.folders))
+	for path, f := range w.folders {
+		logs[path] = f.logs()
+	}
+	return logs
 }
