@@ -53,10 +53,20 @@ export class Starter {
   private async ask(params: StartParams, prompt: Prompt): Promise<StartResult | undefined> {
     const effective = await this.dryRun(params);
     if (effective && isSlash(effective)) return this.run(params);
-    const limits = effective && await askLimits(effective, params);
-    if (!limits) return undefined;
+    const start = effective && await askLimits(effective, params, (asked) => this.problemOf(asked));
+    if (!start) return undefined;
     await this.last.set(prompt);
-    return this.run({ ...params, ...limits });
+    return this.run(start);
+  }
+
+  /** Why a start would be refused. */
+  private async problemOf(start: StartParams): Promise<string | undefined> {
+    try {
+      await this.dryRun(start);
+      return undefined;
+    } catch (e) {
+      return e instanceof Error ? e.message : String(e);
+    }
   }
 
   /** Starts, or does what a text says that is another command. */

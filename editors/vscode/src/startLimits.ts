@@ -2,7 +2,7 @@
 import * as vscode from 'vscode';
 import * as config from './config';
 import { t } from './l10n';
-import type { DryRunResult, Limits } from './wire';
+import type { DryRunResult, StartParams } from './wire';
 
 type Key = 'completionPromise' | 'maxIterations' | 'maxCostUsd';
 
@@ -12,20 +12,33 @@ const prompts = (): Record<Key, string> => ({
   maxCostUsd: t('Dollars at most; 0 is unlimited'),
 });
 
-/** Asks what the settings don't skip and the argument doesn't say. Undefined: the user left. */
-export async function askLimits({ limits: now }: DryRunResult, given: Limits): Promise<Limits | undefined> {
-  const open = (Object.entries(prompts()) as [Key, string][]).filter(([key]) => given[key] === undefined && config.asks(key));
-  const limits: Limits = {};
+/** The flags of the limits that are typed: the server reads them. */
+const flags: Partial<Record<Key, string>> = { maxIterations: '--max-iterations', maxCostUsd: '--max-cost' };
+
+/** What the server says against a start; undefined: nothing. */
+type Check = (start: StartParams) => Promise<string | undefined>;
+
+/** Asks what the settings don't skip and the start doesn't say; returns the start with it. Undefined: the user left. */
+export async function askLimits({ limits: now }: DryRunResult, start: StartParams, check: Check): Promise<StartParams | undefined> {
+  const open = (Object.entries(prompts()) as [Key, string][]).filter(([key]) => start[key] === undefined && config.asks(key));
   for (const [i, [key, prompt]] of open.entries()) {
-    const isText = key === 'completionPromise';
-    const value = String(now[key] ?? (isText ? '' : 0));
+    const value = String(now[key] ?? (flags[key] ? 0 : ''));
+    const before = start;
+    const answered = (text: string): StartParams => {
+      const answer = text.trim();
+      if (answer === value) return before; // where the value comes from stays as it is
+      const flag = flags[key];
+      return flag ? { ...before, text: [before.text, `${flag}=${quoted(answer)}`].filter(Boolean).join(' ') } : { ...before, [key]: answer };
+    };
     const answer = await vscode.window.showInputBox({
       title: t('Ralph: start a loop ({0}/{1})', i + 1, open.length), prompt, value, ignoreFocusOut: true,
-      validateInput: (text) => (isText || Number(text.trim()) >= 0 ? undefined : t('a number, please')),
+      validateInput: async (text) => check(answered(text)),
     });
     if (answer === undefined) return undefined;
-    // An unchanged answer says nothing: where the value comes from stays as it is.
-    if (answer.trim() !== value) Object.assign(limits, { [key]: isText ? answer.trim() : Number(answer) });
+    start = answered(answer);
   }
-  return limits;
+  return start;
 }
+
+/** One word of a start's text, which is quoted as in a shell. */
+const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;

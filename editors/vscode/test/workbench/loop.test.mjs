@@ -42,7 +42,8 @@ describe('a loop in the workbench', { timeout: 600_000 }, () => {
     await w.screenshot('start');
     await w.choose('PROMPT.md');
     await w.answer('Completion promise', 'DONE');
-    await w.answer('Iterations at most', '5');
+    await w.answer('Iterations at most', 'many');
+    await w.answer('write a whole number', '5');
     await w.answer('Dollars at most');
     await w.statusIs(/Ralph 2\/5 · \$/);
     await w.statusIs(/Ralph done · \$2\.79/);
