@@ -78,7 +78,7 @@ var endings = []Ending{
 	{Reason: StopMaxTime, Class: ClassWarning, Limit: limits.Time, State: StateEnded, What: "stopped", Why: "time limit reached", Remedies: raise},
 	{Reason: StopCancelled, Class: ClassInfo, State: StateEnded, What: "cancelled"},
 	{Reason: StopStateRemoved, Class: ClassInfo, State: StateEnded, Untouched: true, What: "cancelled", Why: "state file removed"},
-	{Reason: StopUnverified, Class: ClassError, State: StateFailed, What: "failed", Why: "what the agent promises isn't true", Remedies: left,
+	{Reason: StopUnverified, Class: ClassError, State: StateFailed, What: "failed", Why: "the promises weren't true", Remedies: left,
 		Advice: "look at what the verification says, and change the prompt or the code"},
 	{Reason: StopFailures, Class: ClassError, State: StateFailed, What: "failed", Why: "too many failures in a row", Remedies: left,
 		Advice: "fix the cause"},
