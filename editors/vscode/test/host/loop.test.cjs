@@ -95,7 +95,7 @@ describe('a loop', () => {
     const { loopId } = await run('ralph.start', { folder: at(0), prompt: 'count 5', maxIterations: 1, completionPromise: 'DONE' });
     await until('the cap', () => loop()?.stopReason === 'max_iterations');
     api.loops.markSeen();
-    const seen = () => api.loops.model(0).seen.has(`${loopId} ${loop().endedAt}`);
+    const seen = () => api.loops.model.seen.has(`${loopId} ${loop().endedAt}`);
     assert.ok(seen());
     await run('ralph.resume', { loopId, maxIterations: 2 });
     await until('the second cap', () => loop()?.state === 'ended' && loop().iteration === 2 && !seen());
