@@ -8,7 +8,7 @@ import (
 	"io/fs"
 	"strconv"
 
-	"github.com/shirou/gopsutil/v4/process"
+	ps "github.com/shirou/gopsutil/v4/process"
 )
 
 // ProcessStart returns when a process was started, in a form that is only good
@@ -16,11 +16,11 @@ import (
 // start. The error is fs.ErrNotExist when there is no such process.
 func ProcessStart(pid int) (string, error) {
 	var start int64 // milliseconds since 1970
-	p, err := process.NewProcess(int32(pid))
+	p, err := ps.NewProcess(int32(pid))
 	if err == nil {
 		start, err = p.CreateTime()
 	}
-	if errors.Is(err, process.ErrorProcessNotRunning) {
+	if errors.Is(err, ps.ErrorProcessNotRunning) {
 		err = fs.ErrNotExist
 	}
 	if err != nil {
