@@ -184,3 +184,36 @@ func TestAnotherLoopThanTheNamedOneIsLeftAlone(t *testing.T) {
 		}
 	}
 }
+
+// An undo would take the files away that a check of them reads.
+func TestNobodyChangesFilesUnderAnAgentOrACheck(t *testing.T) {
+	for name, tt := range map[string]struct {
+		state loopstate.State
+		want  string
+	}{
+		"between iterations":        {loopstate.State{Iteration: 3}, ""},
+		"an iteration":              {loopstate.State{Iteration: 3, Begun: true}, "iteration 3 is at work in the folder"},
+		"a check":                   {loopstate.State{Iteration: 4, Checking: true}, "the work of iteration 3 is being verified in the folder"},
+		"a check that told nothing": {loopstate.State{Iteration: 4, Checking: true, Unchecked: "took too long"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			file, err := loopstate.Open(dir)
+			if err == nil {
+				tt.state.Prompt, tt.state.Active = "Do it", true
+				err = file.Create(tt.state)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := CheckAtWork(dir); err != nil {
+				t.Errorf("nobody drives it: %v", err)
+			}
+			lock := owned{t, file}.lock(time.Now())
+			defer lock.Release()
+			if got := errText(CheckAtWork(dir)); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}

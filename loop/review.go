@@ -22,26 +22,32 @@ func SnapshotsIn(folder, loopID string) (*changes.Store, error) {
 	return changes.Find(folder, loopID, changes.Options{})
 }
 
-// AtWorkError says that an agent works in a folder, so that nobody else should
-// change its files.
+// AtWorkError says that an agent works in a folder, or that its work is verified, so
+// that nobody else should change its files.
 type AtWorkError struct {
 	Folder    string
 	Iteration int
+	Checking  bool
 }
 
 func (e *AtWorkError) Error() string {
+	if e.Checking {
+		return fmt.Sprintf("the work of iteration %d is being verified in the folder", e.Iteration)
+	}
 	return fmt.Sprintf("iteration %d is at work in the folder", e.Iteration)
 }
 
-// CheckAtWork returns an *AtWorkError while an iteration is at work in a folder,
-// whoever drives it. A state file that can't be read is no reason.
+// CheckAtWork returns an *AtWorkError while an iteration is at work in a folder, or
+// is verified, whoever drives it. A state file that can't be read is no reason.
 func CheckAtWork(folder string) error {
 	status, _, owned, err := FolderStatus(folder)
 	if err != nil || !owned {
 		return nil
 	}
-	if _, state, err := StateIn(folder); err != nil || !state.Begun {
+	_, state, err := StateIn(folder)
+	isChecked := state.Checking && state.Unchecked == "" // else the loop pauses
+	if err != nil || !state.Begun && !isChecked {
 		return nil
 	}
-	return &AtWorkError{folder, status.Iteration}
+	return &AtWorkError{folder, status.Iteration, isChecked}
 }

@@ -138,6 +138,9 @@ func QuestionAbout(err error) string {
 
 // QuestionAtWork asks whether to pause the loop that is in the way of an undo.
 func QuestionAtWork(e *loop.AtWorkError) string {
+	if e.Checking {
+		return fmt.Sprintf("What iteration %d did is being verified, and nothing is undone meanwhile. Pause the loop after that?", e.Iteration)
+	}
 	return fmt.Sprintf("Iteration %d is at work, and nothing is undone meanwhile. Pause the loop after it?", e.Iteration)
 }
 
