@@ -127,7 +127,7 @@ func TestAnUndoAndItsRedo(t *testing.T) {
 	}
 	dry := undo(wire.UndoParams{Iteration: 1, DryRun: true})
 	same(t, "a dry run", dry.Undone, "1.txt")
-	if len(dry.Refused) != 1 || dry.Refused[0].Path != "log.txt" || dry.Text != "would be undone: 1 file; 1 left as it is" || dry.Class != wire.ClassWarning || dry.Offers != nil {
+	if len(dry.Refused) != 1 || dry.Refused[0].Path != "log.txt" || dry.Text != "1 file would be undone; 1 is left as it is" || dry.Class != wire.ClassWarning || dry.Offers != nil {
 		t.Errorf("got %+v", dry)
 	}
 	if got := readFile(t, filepath.Join(dir, "1.txt")); got != "1\n" {
@@ -135,16 +135,16 @@ func TestAnUndoAndItsRedo(t *testing.T) {
 	}
 	done := undo(wire.UndoParams{LoopParams: wire.LoopParams{LoopID: id}, Since: 2})
 	same(t, "an undo", done.Undone, "2.txt", "log.txt")
-	if done.Text != "undone: 2 files" || done.Class != wire.ClassOK || readFile(t, log) != "begun\nline 1\n" || len(done.Offers) != 1 {
+	if done.Text != "2 files undone" || done.Class != wire.ClassOK || readFile(t, log) != "begun\nline 1\n" || len(done.Offers) != 1 {
 		t.Errorf("got %+v, log.txt is %q", done, readFile(t, log))
 	}
 	dry = result[wire.UndoResult](c, c.Command(wire.CommandRedo, wire.RedoParams{DryRun: true}))
-	if same(t, "a redo's dry run", dry.Undone, "2.txt", "log.txt"); dry.Text != "would be redone: 2 files" || readFile(t, log) != "begun\nline 1\n" {
+	if same(t, "a redo's dry run", dry.Undone, "2.txt", "log.txt"); dry.Text != "2 files would be redone" || readFile(t, log) != "begun\nline 1\n" {
 		t.Errorf("got %+v, log.txt is %q", dry, readFile(t, log))
 	}
 	redone := result[wire.UndoResult](c, c.Command(done.Offers[0].Command, done.Offers[0].Arguments[0]))
 	same(t, "its redo", redone.Undone, "2.txt", "log.txt")
-	if redone.Text != "redone: 2 files" || readFile(t, log) != "begun\nline 1\nline 2\n" {
+	if redone.Text != "2 files redone" || readFile(t, log) != "begun\nline 1\nline 2\n" {
 		t.Errorf("got %+v, log.txt is %q", redone, readFile(t, log))
 	}
 	again := result[wire.UndoResult](c, c.Command(wire.CommandRedo, wire.LoopParams{}))

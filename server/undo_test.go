@@ -29,8 +29,8 @@ func TestAPlainClientIsAskedBeforeAnUndo(t *testing.T) {
 	c.answers(actionUndo)
 	done := result[wire.UndoResult](c, c.Command(wire.CommandUndo, wire.UndoParams{Iteration: 2}))
 	c.Hears("window/showMessageRequest", "Undo iteration 2? It takes back 2.txt, log.txt.")
-	c.Hears("window/showMessage", "Ralph: undone: 2 files")
-	if done.Text != "undone: 2 files" || readFile(t, log) != "begun\nline 1\n" {
+	c.Hears("window/showMessage", "Ralph: 2 files undone")
+	if done.Text != "2 files undone" || readFile(t, log) != "begun\nline 1\n" {
 		t.Errorf("got %+v, log.txt is %q", done, readFile(t, log))
 	}
 	c.Must(c.Command(wire.CommandRedo, wire.LoopParams{})) // loses nothing, so nobody is asked
@@ -109,13 +109,13 @@ func TestAFileThatBothChangedIsMerged(t *testing.T) {
 	log := filepath.Join(dir, "log.txt")
 	writeFile(t, log, "begun\nline 1\nline zwei\n")
 	refused := result[wire.UndoResult](c, c.Command(wire.CommandUndo, wire.UndoParams{Iteration: 2}))
-	if len(refused.Refused) != 1 || len(refused.Refused[0].Offers) != 1 || refused.Text != "undone: 1 file; 1 left as it is" {
+	if len(refused.Refused) != 1 || len(refused.Refused[0].Offers) != 1 || refused.Text != "1 file undone; 1 is left as it is" {
 		t.Fatalf("got %+v", refused)
 	}
 	offer := refused.Refused[0].Offers[0]
 	merged := result[wire.UndoResult](c, c.Command(offer.Command, offer.Arguments[0]))
 	same(t, "merged", merged.Merged, "log.txt")
-	if text := readFile(t, log); len(merged.Undone) != 0 || merged.Text != "undone: 1 with conflict markers" || !strings.Contains(text, "<<<<<<<") || !strings.Contains(text, "line zwei\n") {
+	if text := readFile(t, log); len(merged.Undone) != 0 || merged.Text != "1 file undone with conflict markers" || !strings.Contains(text, "<<<<<<<") || !strings.Contains(text, "line zwei\n") {
 		t.Errorf("got %+v, log.txt is %q", merged, text)
 	}
 	c.Must(c.Command(merged.Offers[0].Command, merged.Offers[0].Arguments[0]))

@@ -307,26 +307,35 @@ func UndoneBy(p UndoParams, done changes.Undone) UndoResult {
 	return r
 }
 
-// UndoneOf tells what became of an undo or a redo; verb is "undone", "redone" or
-// "would be undone".
+// UndoneOf tells what became of the files of an undo or a redo; verb is "undone",
+// "redone" or "would be undone".
 func UndoneOf(done changes.Undone, verb string) UndoResult {
 	r := UndoResult{Undone: pathTexts(done.Paths), Refused: []RefusedFile{}, Class: ClassOK}
 	for _, f := range done.Refused {
 		r.Refused = append(r.Refused, RefusedFile{Path: PathText(f.Path), Reason: f.Reason, Text: OneLine(PathText(f.Path)) + " is left as it is: " + OneLine(f.Reason)})
 	}
 	var said []string
-	if n := len(done.Paths); n > 0 {
-		said = append(said, tell.Counted(n, "file"))
+	say := func(n int, one, more string) {
+		files := strconv.Itoa(n)
+		if len(said) == 0 {
+			files = tell.Counted(n, "file")
+		}
+		if n == 1 {
+			said = append(said, files+" "+one)
+		} else if n > 1 {
+			said = append(said, files+" "+more)
+		}
 	}
+	say(len(done.Paths), verb, verb)
 	if n := len(done.Merged); n > 0 {
 		r.Merged, r.Class = pathTexts(done.Merged), ClassWarning
-		said = append(said, fmt.Sprintf("%d with conflict markers", n))
+		say(n, verb+" with conflict markers", verb+" with conflict markers")
 	}
 	if n := len(done.Refused); n > 0 {
 		r.Class = ClassWarning
-		said = append(said, fmt.Sprintf("%d left as it is", n))
+		say(n, "is left as it is", "are left as they are")
 	}
-	if r.Text = verb + ": " + strings.Join(said, "; "); len(said) == 0 {
+	if r.Text = strings.Join(said, "; "); len(said) == 0 {
 		r.Text, r.Class = "there is nothing to take back", ClassInfo
 	}
 	return r

@@ -281,7 +281,7 @@ it('undoes an iteration, all since one, and the loop, and redoes that', function
   nvim:answer('would be', 'Undo')
   nvim:command('Ralph undo')
   has('1 2 3 4 5 6 7 8 9 10')
-  nvim:wait_note('undone: 1 file')
+  nvim:wait_note('1 file undone')
   expect.equal(nvim:lua('return asked[1].labels'), { 'Leave it', 'Undo' })
 end)
 

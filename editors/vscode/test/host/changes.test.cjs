@@ -171,7 +171,7 @@ describe('what a loop changed', () => {
     const loopId = await loopDoes('sed -i "s/^2$/2 one/" a.txt; echo x > made.txt; sed -i "s/^2$/2 one/" gone.txt');
     fs.writeFileSync(at('gone.txt'), lines('2 mine'));
     const [question] = await asked(undefined, () => run('ralph.undoChanges', { loopId, iteration: 1 }));
-    for (const part of ['would be undone: 2 files; 1 left as it is', 'a.txt', 'made.txt', 'gone.txt is left as it is', 'Undo']) assert.ok(question.includes(part), `${part} in ${question}`);
+    for (const part of ['2 files would be undone; 1 is left as it is', 'a.txt', 'made.txt', 'gone.txt is left as it is', 'Undo']) assert.ok(question.includes(part), `${part} in ${question}`);
     assert.equal(read('a.txt'), lines('2 one'));
     assert.equal((await asked('Undo', () => run('ralph.undoChanges', { loopId, iteration: 1 }))).length, 1);
     assert.equal(read('a.txt'), lines());

@@ -56,13 +56,13 @@ describe('what a loop changed in the workbench', { timeout: 600_000 }, () => {
 
   it('is undone from its row, when the user agrees, and redone', async () => {
     await inline(scm('gone.txt'), 'Undo Changes');
-    await dialog().filter({ hasText: 'would be undone: 1 file' }).waitFor();
+    await dialog().filter({ hasText: '1 file would be undone' }).waitFor();
     await w.screenshot('undo');
     await dialog().getByRole('button', { name: 'Undo', exact: true }).click();
     await until('the file is back', () => fs.existsSync(w.file('gone.txt')));
-    await w.press('undone: 1 file', 'Redo');
+    await w.press('1 file undone', 'Redo');
     await until('the file is gone again', () => !fs.existsSync(w.file('gone.txt')));
-    await w.notification('redone: 1 file').waitFor();
+    await w.notification('1 file redone').waitFor();
   });
 
   it('is in the tree, by iteration, with the file itself on the right of a diff', async () => {
