@@ -13,7 +13,7 @@ import (
 
 const (
 	// tailInterval is how often the output of a check is shown while it grows.
-	tailInterval = time.Second
+	tailInterval = beatInterval
 	// checkBookBeats is how many of them pass between two writes of the time that a
 	// check takes.
 	checkBookBeats = 10
@@ -41,8 +41,9 @@ func (l *Loop) check(iteration int) (result verify.Result, ok bool) {
 	l.emit(l.verification(verify.Running))
 	out := &verify.Output{}
 	exit := l.runCheck(iteration, out)
-	took := time.Since(began)
+	var took time.Duration
 	l.change(func(p *progress) {
+		took = time.Since(began) - p.stopped
 		p.running, p.status.Tool = nil, nil
 		p.base.elapsed += took
 		isStopping = p.cause != ""
@@ -103,25 +104,36 @@ func (l *Loop) runCheck(iteration int, out *verify.Output) verify.Exit {
 func (l *Loop) attendCheck(agent Agent, out *verify.Output) (exit backends.Exit, isLate bool) {
 	exited := make(chan backends.Exit, 1)
 	go func() { exited <- agent.Wait() }()
-	var timeout <-chan time.Time
-	if limit := l.cfg.Verify.Timeout; limit > 0 {
-		timer := time.NewTimer(limit)
-		defer timer.Stop()
-		timeout = timer.C
+	limit := l.cfg.Verify.Timeout
+	worked := time.NewTimer(limit)
+	defer worked.Stop()
+	if limit == 0 {
+		worked.Stop()
 	}
+	began := time.Now()
+	last := began
 	beats := time.NewTicker(tailInterval)
 	defer beats.Stop()
 	var shown int64
 	for beat := 1; ; {
 		select {
 		case exit = <-exited:
+			l.beat(last)
 			return exit, isLate
-		case <-timeout:
+		case <-worked.C:
+			last = l.beat(last)
+			var left time.Duration
+			l.look(func(p *progress) { left = limit + p.stopped - time.Since(began) })
+			if left > 0 { // this process was stopped for so long
+				worked.Reset(left)
+				continue
+			}
 			isLate = true
 			agent.Stop(backends.Grace)
 		case <-l.wake:
 			l.showCancelling()
 		case <-beats.C:
+			last = l.beat(last)
 			if beat++; beat%checkBookBeats == 0 {
 				l.noteSpending()
 			}

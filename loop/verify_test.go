@@ -281,6 +281,18 @@ func TestAVerificationThatIsStopped(t *testing.T) {
 	}
 }
 
+// Time in which this process was stopped (Ctrl-Z) isn't the check's.
+func TestACheckThatWasSuspendedHasItsTime(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := verified(t, []checked{{prints: "ok", lasts: 12 * time.Minute}}, nil, promise)
+		time.Sleep(2 * time.Minute)
+		r.change(func(p *progress) { p.stopped = 5 * time.Minute })
+		if end := r.over(StopPromise, 1); end.Duration > 8*time.Minute {
+			t.Errorf("it counts %v", end.Duration)
+		}
+	})
+}
+
 func TestAKilledLoopGoesOnWithTheVerification(t *testing.T) {
 	var left loopstate.State
 	bubble(t, func(t *testing.T) {
