@@ -4,6 +4,7 @@ package backends
 
 import (
 	"os"
+	"os/exec"
 	"syscall"
 )
 
@@ -12,6 +13,8 @@ import (
 func childAttributes(detached bool) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: !detached, Setsid: detached}
 }
+
+func asTyped(*exec.Cmd) {} // arguments are no text here
 
 func signalGroup(pid int, sig os.Signal) error {
 	return syscall.Kill(-pid, sig.(syscall.Signal))

@@ -49,6 +49,7 @@ func (s *Scope) start(cmd *exec.Cmd, isolated, seated bool) (*child, error) {
 		return takeSeat(cmd)
 	}
 	cmd.SysProcAttr = childAttributes(isolated)
+	asTyped(cmd)
 	if err := cmd.Start(); err != nil {
 		return nil, startProblem(cmd, err)
 	}

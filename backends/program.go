@@ -3,6 +3,7 @@ package backends
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -18,4 +19,14 @@ func Program(argv []string, dir string) Backend {
 		Name: argv[0], Command: command, Args: argv[1:], Prompt: PromptStdin, Transport: TransportPipes,
 		Stop: []os.Signal{terminate}, Install: "install it, or check its name and PATH",
 	}
+}
+
+// commandLine is how the text is given to cmd that its options announce: it takes all
+// between the outer quotes as it is typed. Escaped as other programs read their
+// arguments, it would keep the backslashes. "" for any other program.
+func commandLine(argv []string) string {
+	if len(argv) != 5 || !slices.Equal(argv[1:4], []string{"/d", "/s", "/c"}) {
+		return ""
+	}
+	return `"` + argv[0] + `" /d /s /c "` + argv[4] + `"`
 }

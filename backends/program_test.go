@@ -79,3 +79,15 @@ func TestAProgramsPathStartsFromItsFolder(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// What the user typed reaches cmd with its quotes, and no backslash besides.
+func TestACommandLineIsAsItWasTyped(t *testing.T) {
+	const typed = `npm test -- -t "adds two" && dir "C:\a b\"`
+	shell := []string{`C:\Windows\System32\cmd.exe`, "/d", "/s", "/c", typed}
+	if got, want := commandLine(shell), `"C:\Windows\System32\cmd.exe" /d /s /c "npm test -- -t "adds two" && dir "C:\a b\""`; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if got := commandLine([]string{"go", "test", "./...", "-run", "a b"}); got != "" {
+		t.Errorf("go gets %s", got)
+	}
+}
