@@ -52,3 +52,13 @@ func TestALoopOfAnotherProcessIsToldApart(t *testing.T) {
 		t.Error(line)
 	}
 }
+
+// A remedy without a command would be forgotten in silence.
+func TestEveryRemedyIsOffered(t *testing.T) {
+	examples := exampleEndings()
+	for i, e := range loop.Endings() {
+		if offers := examples[i].Status.Offers; len(offers) != len(e.Remedies) {
+			t.Errorf("%s has the remedies %q and offers %+v", e.Reason, e.Remedies, offers)
+		}
+	}
+}
