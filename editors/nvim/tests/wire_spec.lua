@@ -88,33 +88,44 @@ it('shows every update', function()
   end)
 end)
 
---- The messages that an update of a loop that runs here makes.
-local function told_of(update)
-  local feed, client = require('ralph.feed'), require('ralph.client')
-  local notify, execute, told = vim.notify, client.execute, {}
+--- What the user is told while act runs, and what it has scheduled.
+local function told_by(act)
+  local notify, told = vim.notify, {}
   vim.notify = function(text) -- luacheck: ignore 122
     table.insert(told, text)
   end
+  act()
+  local turns = 0
+  local function turn() -- what is scheduled behind it schedules more
+    turns = turns + 1
+    vim.schedule(turns < 5 and turn or function() end)
+  end
+  turn()
+  vim.wait(60000, function()
+    return turns == 5
+  end, 1)
+  vim.notify = notify -- luacheck: ignore 122
+  return table.concat(told, '\n')
+end
+
+--- The messages that an update of a loop that runs here makes.
+local function told_of(update)
+  local feed, client = require('ralph.feed'), require('ralph.client')
+  local execute = client.execute
   client.execute = function(_, _, _, callback)
     callback(nil, { updates = { update }, cursor = 'c' })
   end
   local loop = { loopId = 'ralph-1', folder = 'file:///w', owned = true, live = true }
+  local told
   asked(function()
-    feed.status({ message = '', loops = { loop } })
-    feed.update({ loopId = loop.loopId })
-    local turns = 0
-    local function turn() -- what is scheduled behind it schedules more
-      turns = turns + 1
-      vim.schedule(turns < 5 and turn or function() end)
-    end
-    turn()
-    vim.wait(60000, function()
-      return turns == 5
-    end, 1)
+    told = told_by(function()
+      feed.status({ message = '', loops = { loop } })
+      feed.update({ loopId = loop.loopId })
+    end)
   end)
-  vim.notify, client.execute = notify, execute -- luacheck: ignore 122
+  client.execute = execute
   status.clear()
-  return table.concat(told, '\n')
+  return told
 end
 
 it('tells wherever the user looks what is to be told so, and nothing else', function()
@@ -134,6 +145,13 @@ it('shows every state', function()
     local line = line_of(loop)
     want(has(line, loop.line), 'the status line has forgotten the state ' .. loop.state)
     want(loop.title ~= '' and loop.class, 'there is no title or class of the state ' .. loop.state)
+    local told = told_by(function()
+      show.status({ loop })
+    end)
+    want(has(told, loop.title .. ': ' .. loop.line), ':Ralph status has forgotten ' .. loop.state)
+    for _, row in ipairs(loop.details or {}) do
+      want(has(told, row.label .. ': ' .. row.text), ':Ralph status has forgotten ' .. row.label)
+    end
   end)
 end)
 

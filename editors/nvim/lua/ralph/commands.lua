@@ -62,15 +62,6 @@ local function steer(invocation)
   end)
 end
 
----@param list ralph.Loop[]
-local function tell_status(list)
-  local lines = {}
-  for _, loop in ipairs(list) do
-    table.insert(lines, ('%s: %s'):format(loop.title, loop.line))
-  end
-  notify.info(#lines > 0 and table.concat(lines, '\n') or 'no loop')
-end
-
 ---@param argument { folder?: string }
 ---@param callback fun(list: ralph.Loop[])
 local function ask_status(argument, callback)
@@ -98,7 +89,7 @@ local function show_status()
           table.insert(list, loop)
         end
       end
-      tell_status(list)
+      show.status(list)
     end)
   end)
 end

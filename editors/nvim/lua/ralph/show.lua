@@ -22,6 +22,19 @@ local function show_lines(title, lines)
   vim.keymap.set('n', 'q', '<Cmd>close<CR>', { buffer = buf, nowait = true, desc = 'Close' })
 end
 
+--- Tells how loops stand, and what else there is to know of each.
+---@param list ralph.Loop[]
+function M.status(list)
+  local lines = {}
+  for _, loop in ipairs(list) do
+    table.insert(lines, ('%s: %s'):format(loop.title, loop.line))
+    for _, row in ipairs(loop.details or {}) do
+      table.insert(lines, ('  %s: %s'):format(row.label, row.text))
+    end
+  end
+  notify.info(#lines > 0 and table.concat(lines, '\n') or 'no loop')
+end
+
 --- Shows what the doctor found.
 ---@param checks { ok: boolean, message: string, fix?: string }[]
 function M.doctor(checks)

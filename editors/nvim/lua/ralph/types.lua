@@ -48,6 +48,7 @@
 ---@field can? string[] what can be done with it: "cancel", "pause", "resume", ...
 ---@field costText? string
 ---@field limitTexts? string[]
+---@field details? { label: string, text: string }[] what there is to know of it besides
 ---@field iteration? integer
 ---@field maxIterations? integer absent: unlimited
 ---@field startedAt? string RFC 3339
