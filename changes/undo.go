@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -26,6 +27,10 @@ type Undone struct {
 	Paths   []string  // were taken back, or would be
 	Merged  []string  // have both sides now, between conflict markers; not in Paths
 	Refused []Refusal // were left as they are
+
+	// HeadMoved says that HEAD was moved since the loop began, by a commit of the
+	// agent's, say. It stays where it is.
+	HeadMoved bool
 }
 
 // Refusal is a file that was left as it is.
@@ -162,7 +167,26 @@ func (s *Store) takeBack(ctx context.Context, as step, u Undo, chosen func(step)
 			err = fmt.Errorf("making a snapshot of what was undone: %w", taken)
 		}
 	}
-	return p.outcome(), err
+	done := p.outcome()
+	done.HeadMoved = len(p.then) > 0 && s.hasHeadMoved(ctx, steps[0])
+	return done, err
+}
+
+// hasHeadMoved says whether HEAD was moved in a second behind that of a snapshot.
+// Where the repository keeps no reflog, nobody knows.
+func (s *Store) hasHeadMoved(ctx context.Context, since step) bool {
+	if s.book.Own {
+		return false
+	}
+	moved, err := s.git.text(ctx, nil, "log", "-1", "--walk-reflogs", "--date=unix", "--format=%gd", "HEAD", "--") // HEAD@{1700000000}
+	if err != nil || moved == "" {
+		return false
+	}
+	made, err := s.git.text(ctx, nil, "log", "-1", "--format=%ct", since.commit, "--")
+	_, moved, _ = strings.Cut(strings.TrimSuffix(moved, "}"), "@{")
+	then, noTime := strconv.ParseInt(made, 10, 64)
+	now, noMove := strconv.ParseInt(moved, 10, 64)
+	return errors.Join(err, noTime, noMove) == nil && now > then
 }
 
 // plan is what is to become of files.

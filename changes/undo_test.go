@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 )
@@ -152,4 +153,34 @@ func TestUndoLeavesWhatNoSnapshotHas(t *testing.T) {
 	f.write("a", "mine, and ignored\n")
 	f.undo(Undo{Iteration: 1, Paths: []string{"a"}}, nil, "a: "+whyUnknown)
 	f.has("a", "mine, and ignored\n")
+}
+
+// An undo doesn't touch HEAD, and says so where the agent moved it.
+func TestAnUndoSaysThatHeadStays(t *testing.T) {
+	t.Parallel()
+	moved := func(f *folder, u Undo) bool {
+		done, err := f.Undo(context.Background(), u)
+		f.must(err)
+		return done.HeadMoved
+	}
+	f := repository(t, "a", "1\n").loop()
+	f.after(1, "a", "2\n")
+	if moved(f, Undo{Iteration: 1}) {
+		t.Error("HEAD has moved before the agent did anything")
+	}
+	f.redo([]string{"a"})
+	commit := exec.Command("git", "commit", "-q", "-am", "the agent's")
+	commit.Dir, commit.Env = f.dir, append(os.Environ(), "GIT_COMMITTER_DATE=4070908800 +0000")
+	f.must(commit.Run())
+	if !moved(f, Undo{Iteration: 1, DryRun: true}) || !moved(f, Undo{Iteration: 1}) {
+		t.Error("nothing is said of the commit")
+	}
+	if moved(f, Undo{Iteration: 1}) {
+		t.Error("HEAD is told of, although nothing was undone")
+	}
+	own := bare(t, "a", "1\n").loop()
+	own.after(1, "a", "2\n")
+	if moved(own, Undo{Iteration: 1}) {
+		t.Error("a HEAD that nobody has was moved")
+	}
 }

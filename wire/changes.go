@@ -307,6 +307,9 @@ func UndoneBy(p UndoParams, done changes.Undone) UndoResult {
 	return r
 }
 
+// HeadStays is said of an undo after commits, resets or a switch of branches.
+const HeadStays = "HEAD has moved since the loop began, and stays where it is"
+
 // UndoneOf tells what became of the files of an undo or a redo; verb is "undone",
 // "redone" or "would be undone".
 func UndoneOf(done changes.Undone, verb string) UndoResult {
@@ -334,6 +337,9 @@ func UndoneOf(done changes.Undone, verb string) UndoResult {
 	if n := len(done.Refused); n > 0 {
 		r.Class = ClassWarning
 		say(n, "is left as it is", "are left as they are")
+	}
+	if done.HeadMoved {
+		said = append(said, HeadStays)
 	}
 	if r.Text = strings.Join(said, "; "); len(said) == 0 {
 		r.Text, r.Class = "there is nothing to take back", ClassInfo

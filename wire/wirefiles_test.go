@@ -143,7 +143,7 @@ func rareExamples(text func(string) TextContent) []any {
 		FileOf(changes.Content{Data: []byte("caf\xe9")}),
 		FileOf(changes.Content{Absent: true}),
 		UndoParams{Since: 2, Merge: true},
-		UndoneOf(changes.Undone{Merged: []string{"src/b.go"}}, "undone"),
+		UndoneOf(changes.Undone{Merged: []string{"src/b.go"}, HeadMoved: true}, "undone"),
 		StartParams{Prompt: "Mend it", Verify: "go test ./..."}, StartParams{Prompt: "Mend it", Until: "make"}, StartParams{Prompt: "Mend it", NoVerify: true},
 		ResumeParams{LoopParams: LoopParams{LoopID: "ralph-ca7igygdcr4i"}, Accept: true},
 		StatusOf(loop.Status{Folder: "/w/app", LoopID: "ralph-ca7igygdcr4i", State: loop.StatePaused, Iteration: 3, Refuted: 2, Unchecked: "ran no test"}, true),

@@ -244,6 +244,9 @@ func printUndone(out io.Writer, done changes.Undone, verb string, asJSON bool) e
 		if mergeable > 0 {
 			fmt.Fprintln(out, "the same with --merge writes both sides, between conflict markers")
 		}
+		if done.HeadMoved {
+			fmt.Fprintln(out, wire.HeadStays)
+		}
 		if len(done.Paths)+len(done.Merged)+len(done.Refused) == 0 {
 			fmt.Fprintln(out, "there is nothing to take back")
 		}
