@@ -72,7 +72,7 @@ func (c *checker) checkEnd() {
 	}
 	for _, e := range c.entries {
 		if slices.Equal(e.path, []string{"limits", "max_iterations"}) {
-			p := c.report(e.value, Warning, "limits.max_iterations", "without a limit, a promise and a budget hardly anything ends the loop; set one of them")
+			p := c.report(e.value, Warning, "limits.max_iterations", limits.Unbounded)
 			n := fmt.Sprint(limits.Default().MaxIterations)
 			p.Fix = &Fix{Title: "set max_iterations to " + n, Text: n}
 		}

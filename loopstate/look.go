@@ -204,7 +204,7 @@ func checkRegular(path string) (fs.FileInfo, error) {
 	case err != nil:
 		return nil, err
 	case !info.Mode().IsRegular():
-		return info, fmt.Errorf("%s is not a regular file", path)
+		return info, notRegular(path)
 	case info.Size() > maxSize:
 		return info, fmt.Errorf("%s has more than %d MiB; put long texts into files of their own", path, maxSize>>20)
 	}

@@ -109,12 +109,29 @@ func (f *File) makeDir() (string, error) {
 		case err != nil:
 			return "", fmt.Errorf("making the folder %s: %w", dir, err)
 		case !info.IsDir():
-			return "", fmt.Errorf("%s is not a folder; move it away", filepath.Join(f.folder, stateDir))
+			return "", notAFolder(filepath.Join(f.folder, stateDir))
 		}
 		return dir, nil
 	}
 	return "", fmt.Errorf("making the folder %s: others remove it all the time", dir)
 }
+
+// CheckPlace refuses a folder with something else where the state file goes.
+func CheckPlace(folder string) error {
+	dir := filepath.Join(folder, stateDir)
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return notAFolder(dir)
+	}
+	path := filepath.Join(folder, filepath.FromSlash(Name))
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return notRegular(path)
+	}
+	return nil
+}
+
+func notAFolder(path string) error { return fmt.Errorf("%s is not a folder; move it away", path) }
+
+func notRegular(path string) error { return fmt.Errorf("%s is not a regular file; move it away", path) }
 
 // dropDir removes .pi when it was made here and nothing is in it any more.
 func (f *File) dropDir() {

@@ -1,9 +1,6 @@
 package server
 
 import (
-	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -34,13 +31,8 @@ func CheckStart(cfg loop.Config) (argv []string, prompt string, err error) {
 
 // checkStateFile refuses a folder with something else where the state file goes.
 func checkStateFile(folder string) error {
-	file := filepath.Join(folder, filepath.FromSlash(loopstate.Name))
-	dir := filepath.Dir(file)
-	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
-		return failed(wire.ReasonBadStateFile, fmt.Errorf("%s isn't a folder: move it away", dir), nil)
-	}
-	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() {
-		return failed(wire.ReasonBadStateFile, fmt.Errorf("%s isn't a regular file: move it away", file), nil)
+	if err := loopstate.CheckPlace(folder); err != nil {
+		return failed(wire.ReasonBadStateFile, err, nil)
 	}
 	return nil
 }

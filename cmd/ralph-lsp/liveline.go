@@ -31,7 +31,7 @@ func liveLine(st loop.Status, frame int, now time.Time, width int, p palette) st
 	head := wire.JoinFacts(fmt.Sprintf("%s Ralph %s", mark, tell.OfMax(st.Iteration, st.Limits.MaxIterations)), cost, clock(st.Elapsed))
 	doing := wire.Activity(st, nil, now)
 	if st.State == loop.StatePaused {
-		doing += ", go on with ralph-lsp resume"
+		doing += ", " + goOn
 	}
 	model := plainLine(st.Session.Model)
 

@@ -20,7 +20,7 @@ func newPause() *cobra.Command {
 		if err := loop.PauseFolder(dir, ""); err != nil {
 			return err
 		}
-		fmt.Fprintln(cmd.OutOrStdout(), "the loop pauses after this iteration; go on with ralph-lsp resume")
+		fmt.Fprintln(cmd.OutOrStdout(), "the loop pauses after this iteration; "+goOn)
 		return nil
 	})
 	return cmd

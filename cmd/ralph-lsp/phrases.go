@@ -43,6 +43,9 @@ func changesLine(e loop.End) string {
 	return wire.JoinFacts(what, "ralph-lsp changes shows it, ralph-lsp undo --since 1 takes it back")
 }
 
+// goOn is what helps with a loop that stands still.
+const goOn = "go on with ralph-lsp resume"
+
 // stateLine says why a loop doesn't run right now, or "" when it runs or ends.
 func stateLine(e loop.StateChanged, now time.Time) string {
 	switch e.State {
@@ -52,7 +55,7 @@ func stateLine(e loop.StateChanged, now time.Time) string {
 		if e.Reason == loop.PauseUnchecked {
 			return "" // it was told with what can be done
 		}
-		return "paused; go on with ralph-lsp resume"
+		return "paused; " + goOn
 	}
 	return ""
 }

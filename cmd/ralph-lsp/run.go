@@ -194,7 +194,7 @@ func (l *loopFlags) drive(cmd *cobra.Command, cfg loop.Config, files config.File
 	begun := func(loopID string) { start.Remember(files, cfg, loopID) }
 	end, err := drive(cfg, cmd.OutOrStdout(), cmd.ErrOrStderr(), l.shown, begun)
 	if unseen := (*exitError)(nil); errors.As(err, &unseen) {
-		unseen.message += "; go on with ralph-lsp resume"
+		unseen.message += "; " + goOn
 	}
 	if err != nil {
 		return err

@@ -91,7 +91,7 @@ func printStatus(out io.Writer, p palette, st loop.Status, owner loopstate.Owner
 	case l.Live:
 		fmt.Fprintln(out, "cost and work are those of its last turn")
 	case wire.IsLeft(l):
-		fmt.Fprintln(out, "no process drives it; go on with ralph-lsp resume, or discard it with ralph-lsp cancel")
+		fmt.Fprintln(out, "no process drives it; "+goOn+", or discard it with ralph-lsp cancel")
 	}
 }
 

@@ -125,6 +125,9 @@ func find(is func(Limit) bool) (Limit, bool) {
 	return Limit{}, false
 }
 
+// Unbounded warns of a loop without a limit on iterations, a promise and a budget.
+const Unbounded = "without a limit, a promise and a budget hardly anything ends the loop; set one of them"
+
 // Default returns the limits of a loop whose user says nothing.
 func Default() Limits {
 	var g Given

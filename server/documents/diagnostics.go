@@ -126,7 +126,7 @@ func (d *Documents) findingsOf(doc *document) []finding {
 		return d.configFindings(doc)
 	case promptDoc:
 		if strings.TrimSpace(doc.text) == "" {
-			return []finding{{severity: protocol.DiagnosticSeverityHint, message: "the prompt is empty: say what the agent should do"}}
+			return []finding{{severity: protocol.DiagnosticSeverityHint, message: loop.ErrEmptyPrompt.Error()}}
 		}
 	}
 	return nil
@@ -193,7 +193,7 @@ func limitFindings(text string, front loopstate.Front, s loopstate.State) []find
 	switch {
 	case l.MaxIterations == 0 && s.CompletionPromise == "" && l.MaxCostUSD == 0:
 		add("max_iterations", protocol.DiagnosticSeverityWarning,
-			"without a limit, a promise and a budget hardly anything ends the loop; set one of them",
+			limits.Unbounded,
 			limitFix(text), promiseFix(text))
 	case l.MaxIterations > 0 && s.Iteration > l.MaxIterations:
 		message := fmt.Sprintf("iteration %d is over the limit of %d; raise max_iterations to go on", s.Iteration, l.MaxIterations)
