@@ -219,7 +219,12 @@ func (s *Settings) apply(values map[string]any, from Source, dir string) {
 		if limit, ok := limits.ByKey(l.key.Name()); ok {
 			setLimit(&s.Limits, limit, value)
 		} else {
-			setters[strings.Join(l.key.Path, ".")](s, name, value)
+			key := strings.Join(l.key.Path, ".")
+			set := setters[key]
+			if set == nil {
+				panic("there is no setter of " + key)
+			}
+			set(s, name, value)
 		}
 		s.sources[strings.Join(l.path, ".")] = setting{value, from}
 	}

@@ -1,0 +1,19 @@
+package server
+
+import (
+	"encoding/json"
+	"testing"
+)
+
+// A command of the wire that is in no table would be refused as unknown.
+func TestEveryCommandIsCarriedOut(t *testing.T) {
+	var names struct{ Commands []string }
+	if err := json.Unmarshal([]byte(readFile(t, "../testdata/wire/names.json")), &names); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names.Commands {
+		if (&manager{}).table()[name] == nil {
+			t.Errorf("commands.go has no %s", name)
+		}
+	}
+}
