@@ -72,6 +72,7 @@ it('runs the real pi', function()
         steps = {
           { text = 'Writing it.' },
           { tool = { name = 'write', args = { path = 'hello.txt', content = 'hello\n' } } },
+          { tool = { name = 'bash', args = { command = 'echo hello > shell.txt' } } },
         },
       },
       { text = 'All done. <promise>DONE</promise>' },
@@ -118,6 +119,12 @@ it('runs the real pi', function()
     '✓ write  hello.txt',
     '▌ iteration 2 of 4 · ok · $0.0',
   }) do
+    expect.contains(text, part)
+  end
+  nvim:command('Ralph changes')
+  nvim:wait([[vim.bo.buftype == 'quickfix']])
+  text = nvim:text()
+  for _, part in ipairs({ 'hello.txt|1| +1 -1 hello', 'shell.txt|1| +1 -0 hello' }) do
     expect.contains(text, part)
   end
 end)

@@ -16,7 +16,7 @@ const script = {
   turns: [
     { steps: [{ text: 'I write the file.' }, { tool: { name: 'write', args: { path: 'hello.txt', content: 'hello\n' } } }] },
     { text: 'It is there. Next time I check it.' },
-    { steps: [{ text: 'Now the check.' }, { tool: { name: 'bash', args: { command: 'cat hello.txt' } } }] },
+    { steps: [{ text: 'Now the check.' }, { tool: { name: 'bash', args: { command: 'cat hello.txt; echo hello > shell.txt' } } }] },
     { text: 'It says hello. <promise>DONE</promise>' },
   ],
 };
@@ -61,7 +61,7 @@ test('the real pi works in the editor until it keeps its promise', { timeout: 30
       await w.page.keyboard.press('Control+Alt+r');
       await w.statusIs(/Ralph done · \$0\.\d+/);
       await w.editorShows('done: DONE');
-      await w.treeRow('cat hello.txt').waitFor();
+      for (const row of ['cat hello.txt', /shell\.txt\s*\+1 -0/, /All changes\s*2 files/]) await w.treeRow(row).waitFor();
       assert.equal(fs.readFileSync(w.file('hello.txt'), 'utf8'), 'hello\n');
       await w.screenshot('real-pi');
     });
