@@ -310,6 +310,9 @@ func UndoneBy(p UndoParams, done changes.Undone) UndoResult {
 // HeadStays is said of an undo after commits, resets or a switch of branches.
 const HeadStays = "HEAD has moved since the loop began, and stays where it is"
 
+// NothingToUndo is said where no iteration changed what is to be taken back.
+const NothingToUndo = "there is nothing to take back"
+
 // UndoneOf tells what became of the files of an undo or a redo; verb is "undone",
 // "redone" or "would be undone".
 func UndoneOf(done changes.Undone, verb string) UndoResult {
@@ -342,7 +345,7 @@ func UndoneOf(done changes.Undone, verb string) UndoResult {
 		said = append(said, HeadStays)
 	}
 	if r.Text = strings.Join(said, "; "); len(said) == 0 {
-		r.Text, r.Class = "there is nothing to take back", ClassInfo
+		r.Text, r.Class = NothingToUndo, ClassInfo
 	}
 	return r
 }

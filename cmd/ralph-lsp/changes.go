@@ -248,7 +248,7 @@ func printUndone(out io.Writer, done changes.Undone, verb string, asJSON bool) e
 			fmt.Fprintln(out, wire.HeadStays)
 		}
 		if len(done.Paths)+len(done.Merged)+len(done.Refused) == 0 {
-			fmt.Fprintln(out, "there is nothing to take back")
+			fmt.Fprintln(out, wire.NothingToUndo)
 		}
 	}
 	var open []string

@@ -27,7 +27,7 @@ func readPrompt(words []string, file string, stdin io.Reader) (string, error) {
 		}
 		prompt = string(data)
 		if strings.TrimSpace(prompt) == "" {
-			return "", fmt.Errorf("the prompt in %s is empty; write into it what the agent should do", file)
+			return "", emptyPromptIn(file)
 		}
 		if err := start.CheckFile(file, prompt); err != nil {
 			return "", err
@@ -55,4 +55,8 @@ func readAll(file string, stdin io.Reader) ([]byte, error) {
 		return nil, fmt.Errorf("reading the prompt: %w", err)
 	}
 	return data, nil
+}
+
+func emptyPromptIn(file string) error {
+	return fmt.Errorf("the prompt in %s is empty; write into it what the agent should do", file)
 }

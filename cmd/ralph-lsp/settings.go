@@ -48,7 +48,7 @@ func configuredPrompt(folder string, settings config.Settings) (string, error) {
 	case err != nil:
 		return "", fmt.Errorf("reading the configured prompt file: %w", err)
 	case strings.TrimSpace(string(data)) == "":
-		return "", fmt.Errorf("the prompt in %s is empty; write into it what the agent should do", path)
+		return "", emptyPromptIn(path)
 	}
 	return string(data), start.CheckFile(path, string(data))
 }

@@ -45,7 +45,7 @@ func (s *consoleStyle) Handle(e stream.Event) {
 	case stream.MessageEnd:
 		s.endText()
 		if e.Discarded {
-			s.line(s.cfg.palette.yellow("(the attempt failed; its text above doesn't count)"))
+			s.line(s.cfg.palette.yellow("(" + wire.DiscardText + ")"))
 		}
 	case stream.ToolCall:
 		s.line(s.cfg.palette.cyan("> " + fit(s.calls.begin(e, s.cfg.now()), consoleTitle)))
