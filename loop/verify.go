@@ -1,6 +1,8 @@
 package loop
 
 import (
+	"strings"
+
 	"ralph-lsp/loopstate"
 	"ralph-lsp/stream"
 	"ralph-lsp/verify"
@@ -135,7 +137,7 @@ func refutation(check verify.Check, hasPromised bool, r verify.Result) string {
 	}
 	text := begin + oneLine("`"+check.String()+"` "+r.Why) + "."
 	if r.Output != "" {
-		text += " From its output:\n<output>\n" + r.Output + "\n</output>"
+		text += " From its output:\n<output>\n" + strings.ReplaceAll(r.Output, "</output", "<\\/output") + "\n</output>"
 	}
 	return text
 }
