@@ -46,6 +46,10 @@ type Store struct {
 	git  git
 
 	seen stamp // the folder as it was before the last look of git's
+
+	// MayWrite is asked before an undo or a redo, even a dry run, begins, while
+	// whoever calls Await waits. Its error is theirs; nil: they always may.
+	MayWrite func() error
 }
 
 // book says where a loop's snapshots are. It is written once.

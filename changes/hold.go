@@ -51,6 +51,16 @@ func (s *Store) hold(ctx context.Context) (release func(), err error) {
 	return release, nil
 }
 
+// Await waits until no other process works on the loop's snapshots, or on its files
+// by an undo.
+func (s *Store) Await(ctx context.Context) error {
+	release, err := s.hold(ctx)
+	if err == nil {
+		release()
+	}
+	return err
+}
+
 // briefly is how long the user's own git may hold a lock of the loop's refs:
 // while it packs refs, say.
 const briefly = time.Second

@@ -100,6 +100,9 @@ var ErrNothingToRedo = errors.New("there is no undo to take back")
 //
 // Errors: ErrNothingToRedo, and those of Undo.
 func (s *Store) Redo(ctx context.Context, dryRun bool) (Undone, error) {
+	if err := s.mayWrite(); err != nil {
+		return Undone{}, err
+	}
 	undo, err := s.lastUndo(ctx)
 	if err != nil {
 		return Undone{}, err
@@ -134,6 +137,13 @@ func (s *Store) lastUndo(ctx context.Context) (commit string, err error) {
 	return "", ErrNothingToRedo
 }
 
+func (s *Store) mayWrite() error {
+	if s.MayWrite == nil {
+		return nil
+	}
+	return s.MayWrite()
+}
+
 // takeBack takes back the chosen steps, the newest first, and makes a snapshot
 // of that.
 func (s *Store) takeBack(ctx context.Context, as step, u Undo, chosen func(step) bool) (Undone, error) {
@@ -146,6 +156,9 @@ func (s *Store) takeBack(ctx context.Context, as step, u Undo, chosen func(step)
 		return Undone{}, err
 	}
 	defer release()
+	if err := s.mayWrite(); err != nil {
+		return Undone{}, err
+	}
 	s.seen = stamp{} // here it is git that has to look
 	if _, err := s.take(ctx, step{Kind: kindBetween}); err != nil {
 		return Undone{}, fmt.Errorf("making a snapshot first: %w", err)

@@ -155,6 +155,32 @@ func TestUndoLeavesWhatNoSnapshotHas(t *testing.T) {
 	f.has("a", "mine, and ignored\n")
 }
 
+// Who works in the folder is in the way even of a dry run.
+func TestNothingIsUndoneThatMayNotBeWritten(t *testing.T) {
+	t.Parallel()
+	f := bare(t, "a", "1\n").loop()
+	f.after(1, "a", "2\n")
+	f.undo(Undo{Iteration: 1}, []string{"a"})
+	f.write("a", "3\n")
+	before, err := f.steps(context.Background())
+	f.must(err)
+	busy := errors.New("somebody is at work")
+	f.MayWrite = func() error { return busy }
+	for name, try := range map[string]func() (Undone, error){
+		"undo":    func() (Undone, error) { return f.Undo(context.Background(), Undo{Iteration: 1}) },
+		"dry run": func() (Undone, error) { return f.Undo(context.Background(), Undo{Iteration: 1, DryRun: true}) },
+		"redo":    func() (Undone, error) { return f.Redo(context.Background(), false) },
+	} {
+		if _, err := try(); err != busy {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if after, err := f.steps(context.Background()); err != nil || len(after) != len(before) {
+		t.Errorf("%d snapshots were made (%v)", len(after)-len(before), err)
+	}
+	f.has("a", "3\n")
+}
+
 // An undo doesn't touch HEAD, and says so where the agent moved it.
 func TestAnUndoSaysThatHeadStays(t *testing.T) {
 	t.Parallel()

@@ -38,6 +38,7 @@ func (l *Loop) check(iteration int) (result verify.Result, ok bool) {
 	l.fileMu.Lock()
 	l.save(func(*loopstate.State) {}) // who is killed from here on goes on with it; a failure shows at the next iteration
 	l.fileMu.Unlock()
+	l.awaitUndo()
 	l.emit(l.verification(verify.Running))
 	out := &verify.Output{}
 	exit := l.runCheck(iteration, out)

@@ -206,12 +206,12 @@ func TestNobodyChangesFilesUnderAnAgentOrACheck(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := CheckAtWork(dir); err != nil {
+			if err := checkAtWork(dir); err != nil {
 				t.Errorf("nobody drives it: %v", err)
 			}
 			lock := owned{t, file}.lock(time.Now())
 			defer lock.Release()
-			if got := errText(CheckAtWork(dir)); got != tt.want {
+			if got := errText(checkAtWork(dir)); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})

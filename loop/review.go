@@ -8,10 +8,19 @@ import (
 )
 
 // SnapshotsIn finds the snapshots of a loop in a folder; without an id those of
-// the loop that is there, else of the one that changed something last.
+// the loop that is there, else of the one that changed something last. Undo and
+// redo fail with an *AtWorkError while the files are under an agent's hands.
 //
 // Errors: changes.ErrNone, changes.ErrNoGit, and what the system says.
 func SnapshotsIn(folder, loopID string) (*changes.Store, error) {
+	s, err := findSnapshots(folder, loopID)
+	if err == nil {
+		s.MayWrite = func() error { return checkAtWork(folder) }
+	}
+	return s, err
+}
+
+func findSnapshots(folder, loopID string) (*changes.Store, error) {
 	if loopID == "" {
 		if _, state, err := StateIn(folder); err == nil && state.LoopID != "" {
 			if s, err := changes.Find(folder, state.LoopID, changes.Options{}); !errors.Is(err, changes.ErrNone) {
@@ -37,9 +46,11 @@ func (e *AtWorkError) Error() string {
 	return fmt.Sprintf("iteration %d is at work in the folder", e.Iteration)
 }
 
-// CheckAtWork returns an *AtWorkError while an iteration is at work in a folder, or
-// is verified, whoever drives it. A state file that can't be read is no reason.
-func CheckAtWork(folder string) error {
+// checkAtWork returns an *AtWorkError while an iteration is at work in a folder, or
+// is verified, whoever drives it. A state file that can't be read is no reason. Not
+// even a dry run may begin then: its snapshot would make what the iteration did
+// until now the user's.
+func checkAtWork(folder string) error {
 	status, _, owned, err := FolderStatus(folder)
 	if err != nil || !owned {
 		return nil

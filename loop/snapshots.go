@@ -90,8 +90,23 @@ func (l *Loop) snapshotBefore() {
 	if err == nil && s.store != nil && time.Since(s.last) > idleTime {
 		taken, err = s.store.Start(s.going)
 		s.last = time.Now()
+	} else {
+		l.awaitUndo()
 	}
 	l.tellOfSnapshot(taken, err)
+}
+
+// awaitUndo waits for an undo that began before the state file said that the
+// folder is in use. Later ones see that, and are refused.
+func (l *Loop) awaitUndo() {
+	s := &l.snapshots
+	if s.begun == nil {
+		return
+	}
+	<-s.begun
+	if s.store != nil {
+		_ = s.store.Await(s.going) // what is wrong, the next snapshot says
+	}
 }
 
 // snapshotAfter says how much an iteration changed; nil when that isn't known.

@@ -102,6 +102,72 @@ func TestALoopThatGoesOnKnowsWhatTheUserDid(t *testing.T) {
 	r.changed("3: 1 +1 -1")
 }
 
+// hooked is a watcher that does something at events.
+type hooked struct {
+	*watcher
+	at func(Event)
+}
+
+func (h hooked) HandleLoop(e Event) {
+	h.watcher.HandleLoop(e)
+	h.at(e)
+}
+
+// An undo that began between two iterations is over before the next agent begins.
+func TestAnAgentWaitsForAnUndo(t *testing.T) {
+	dir, books := t.TempDir(), ""
+	a := filepath.Join(dir, "a")
+	put(t, a, "1\n")
+	configure := kept(t, dir)
+	holds, begun, undone := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	second := writes(t)
+	second.during = func() {
+		select {
+		case <-undone:
+		default:
+			t.Error("an agent works in the middle of an undo")
+		}
+	}
+	r := prepare(t, nil, func(c *Config) { configure(c); books = c.Changes.Dir }, writes(t, a, "2\n"), second)
+	undo := func() {
+		defer close(undone)
+		s, err := changes.Find(dir, "", changes.Options{Dir: books})
+		if err != nil {
+			t.Error(err)
+			close(holds)
+			return
+		}
+		s.MayWrite = func() error {
+			close(holds)
+			<-begun
+			return nil
+		}
+		if _, err := s.Undo(t.Context(), changes.Undo{Iteration: 1}); err != nil {
+			t.Error(err)
+		}
+	}
+	r.obs = hooked{r.log, func(e Event) {
+		switch e := e.(type) {
+		case IterationEnd:
+			if e.Iteration == 1 {
+				go undo()
+				<-holds
+			}
+		case IterationStart:
+			if e.Iteration == 2 {
+				close(begun)
+			}
+		}
+	}}
+	if err := r.begin(); err != nil {
+		t.Fatal(err)
+	}
+	r.over(StopMaxIterations, 2)
+	if text, err := os.ReadFile(a); err != nil || string(text) != "1\n" {
+		t.Errorf("%q, %v", text, err)
+	}
+}
+
 func TestALoopWithoutGitSaysSoOnce(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	r := start(t, kept(t, t.TempDir()), writes(t), writes(t))

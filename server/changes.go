@@ -133,9 +133,6 @@ func (v *reviewer) file(ctx context.Context, p wire.FileParams) (any, error) {
 // redo takes the last undo back.
 func (v *reviewer) redo(ctx context.Context, p wire.RedoParams) (any, error) {
 	s, folder, err := v.snapshots(ctx, p.LoopParams)
-	if err == nil {
-		err = loop.CheckAtWork(folder)
-	}
 	if err != nil {
 		return nil, err
 	}

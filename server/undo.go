@@ -34,9 +34,6 @@ func (v *reviewer) undo(ctx context.Context, p wire.UndoParams) (any, error) {
 // takeBack takes back, or says what would be. Nobody changes files that an agent
 // has under its hands, and what it has done until now is nobody else's.
 func (v *reviewer) takeBack(ctx context.Context, s *changes.Store, folder string, p wire.UndoParams) (wire.UndoResult, error) {
-	if err := loop.CheckAtWork(folder); err != nil {
-		return wire.UndoResult{}, err
-	}
 	paths, err := wire.PathsFrom(p.Paths)
 	if err != nil {
 		return wire.UndoResult{}, err

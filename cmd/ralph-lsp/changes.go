@@ -162,13 +162,10 @@ touched.`,
 		if u.Iteration < 0 || u.Since < 0 || u.Iteration+u.Since == 0 {
 			return errors.New("iterations are counted from 1")
 		}
-		if err := mayWrite(dir); err != nil {
-			return err
-		}
 		u.Paths = paths
 		done, err := s.Undo(contextOf(cmd), u)
 		if err != nil {
-			return err
+			return pauseFirst(dir, err)
 		}
 		verb := "undone"
 		if u.DryRun {
@@ -190,24 +187,19 @@ func newRedo() *cobra.Command {
 		if len(paths) > 0 {
 			return errors.New("redo takes all of the last undo back; leave the paths out")
 		}
-		if err := mayWrite(dir); err != nil {
-			return err
-		}
 		done, err := s.Redo(contextOf(cmd), false)
 		if err != nil {
-			return err
+			return pauseFirst(dir, err)
 		}
 		return printUndone(cmd.OutOrStdout(), done, "redone", asJSON)
 	})
 	return cmd
 }
 
-// mayWrite refuses to change the files under an agent's hands. Not even a dry run may
-// begin: its snapshot would make what the iteration did until now the user's.
-func mayWrite(dir string) error {
-	err := loop.CheckAtWork(dir)
-	if err == nil {
-		return nil
+// pauseFirst adds what to do to the error of an undo that an agent is in the way of.
+func pauseFirst(dir string, err error) error {
+	if _, ok := errors.AsType[*loop.AtWorkError](err); !ok {
+		return err
 	}
 	return fmt.Errorf("%w; say ralph-lsp pause%[2]s, and undo when it has ended (then ralph-lsp resume%[2]s)", err, inFolderOf(dir))
 }
