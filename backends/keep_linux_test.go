@@ -295,8 +295,8 @@ func TestNothingIsLeft(t *testing.T) {
 		for _, way := range ends {
 			t.Run(tool+"/"+way.name, func(t *testing.T) {
 				d := drive(t, tool, way.env)
-				if way.env == "" && len(proctest.Find(d.file)) == 0 {
-					t.Fatal("no process has the file: this test can't see survivors")
+				if way.env == "" { // else this test couldn't see survivors
+					awaitProcesses(1, d.file) // an exec hides its arguments for a moment
 				}
 				way.end(t, d)
 				within := way.within
