@@ -13,7 +13,7 @@ import type { Sidecar } from './sidecar';
 import { revertChange, type LineChange, type SourceControls } from './sourceControl';
 import type { StartArgument, Starter } from './start';
 import { chooseTarget, type ChangesArgument } from './target';
-import type { TranscriptView } from './transcriptView';
+import type { Place, TranscriptView } from './transcriptView';
 import { command, type LoopParams } from './wire';
 
 export interface Parts {
@@ -61,6 +61,7 @@ function editorCommands({ sidecar, loops, starter, transcripts, pages }: Parts):
       const loop = await chooseOutput(loops, a);
       if (loop) await transcripts.show(loop);
     },
+    'ralph.transcript.reveal': (place: Place) => transcripts.reveal(place),
     'ralph.showLog': () => sidecar.log.show(),
     'ralph.openStateFile': (a?: LoopArgument) => controls.openStateFile(a),
     'ralph.openSession': (a?: LoopArgument) => controls.openSession(a),

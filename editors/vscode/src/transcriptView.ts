@@ -13,6 +13,9 @@ const minRefresh = 250;
 /** Further milliseconds between two refreshes, for each 1000 characters: a long text costs more to show. */
 const refreshPerThousand = 5;
 
+/** A place in a loop's transcript. */
+export interface Place extends LoopParams { iteration?: number; toolCallId?: string }
+
 interface Open {
   loopId: string;
   transcript: Transcript;
@@ -56,6 +59,17 @@ export class TranscriptView implements vscode.TextDocumentContentProvider, vscod
     const editor = await vscode.window.showTextDocument(document, { viewColumn, preview: false, preserveFocus: beside });
     reveal(editor);
     return editor;
+  }
+
+  /** Shows where an iteration begins. */
+  async reveal({ iteration, ...loop }: Place): Promise<void> {
+    const editor = await this.show(loop);
+    if (!editor || iteration === undefined) return;
+    const at = editor.document.getText().search(new RegExp(`^## Iteration ${iteration}\\b`, 'm'));
+    if (at < 0) return;
+    const start = editor.document.positionAt(at);
+    editor.selection = new vscode.Selection(start, start);
+    editor.revealRange(new vscode.Range(start, start), vscode.TextEditorRevealType.AtTop);
   }
 
   async provideTextDocumentContent(uri: vscode.Uri): Promise<string> {

@@ -178,6 +178,15 @@ describe('what a loop shows', () => {
     assert.equal(document.getText().match(/Step 1 is done/g).length, 1);
   });
 
+  it('shows where an iteration of a transcript begins', async () => {
+    writeNotes();
+    const { loopId } = await run('ralph.start', { folder: at(0), prompt: 'count 2', completionPromise: 'DONE' });
+    await until('the end', () => api.loops.records.get(loopId)?.end);
+    await run('ralph.transcript.reveal', { loopId, folder: at(0), iteration: 2 });
+    const { document, selection } = vscode.window.activeTextEditor;
+    assert.match(document.lineAt(selection.start.line).text, /^## Iteration 2 of/);
+  });
+
   const transcriptOf = async (loopId) => {
     await run('ralph.showOutput', { loopId });
     return vscode.window.activeTextEditor.document;
