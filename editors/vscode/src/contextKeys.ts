@@ -1,5 +1,6 @@
-// The context keys that menus and keybindings use: ralph.available, ralph.running, and
-// ralph.can.pause and its like for what can be done with some loop.
+// The context keys that menus and keybindings use: ralph.available, ralph.failed (the
+// server can't run), ralph.running, and ralph.can.pause and its like for what can be done
+// with some loop.
 import * as vscode from 'vscode';
 import type { Loops } from './loops';
 
@@ -8,6 +9,7 @@ export function keepContextKeys(loops: Loops): vscode.Disposable {
   const update = () => {
     const now = new Set(loops.status.flatMap((l) => l.can ?? []).map((can) => `ralph.can.${can}`));
     if (loops.server.state === 'running') now.add('ralph.available');
+    if (loops.server.state === 'failed') now.add('ralph.failed');
     if (loops.status.some((l) => l.live)) now.add('ralph.running');
     for (const key of new Set([...last, ...now])) {
       if (last.has(key) !== now.has(key)) void vscode.commands.executeCommand('setContext', key, now.has(key));

@@ -65,9 +65,9 @@ export class Sidecar implements vscode.Disposable {
     return this.queued;
   }
 
-  /** Runs one of the server's commands. */
+  /** Runs one of the server's commands, once a server that is being started is there. */
   async execute<T>(id: CommandId, argument: object = {}): Promise<T> {
-    await this.work;
+    await this.settled();
     if (!this.client || this.server.state !== 'running') {
       throw new CommandError(this.server.state === 'failed' ? this.server.reason : t('the Ralph server is not running'), {});
     }
@@ -76,6 +76,15 @@ export class Sidecar implements vscode.Disposable {
     } catch (e) {
       const failure = e as { message?: string; data?: ErrorData };
       throw new CommandError(failure.message ?? String(e), failure.data ?? {});
+    }
+  }
+
+  /** Resolves when no start is under way, not even one that waits for its time. */
+  private async settled(): Promise<void> {
+    for (await this.work; this.server.state === 'starting' && !this.disposed; await this.work) {
+      await new Promise<void>((resolve) => {
+        const changed = this.serverEmitter.event(() => resolve(changed.dispose()));
+      });
     }
   }
 

@@ -1,4 +1,4 @@
-// The view "Ralph Loops".
+// The view of loops.
 import * as vscode from 'vscode';
 import type { Changes } from './changes';
 import type { Loops } from './loops';

@@ -40,6 +40,15 @@ describe('the sidecar', () => {
     await until('it goes on', () => api.loops.status.find((l) => l.folder === at)?.tool);
   });
 
+  it('is waited for by a command that comes while it starts', async () => {
+    const starting = new Promise((resolve) => {
+      const changed = api.sidecar.onServer((s) => s.state === 'starting' && resolve(changed.dispose()));
+    });
+    process.kill(api.sidecar.pid, 'SIGKILL');
+    await starting;
+    assert.match(await api.sidecar.execute('ralph.help').then((r) => r.markdown), /Ralph/);
+  });
+
   it('restarts on demand, and once for many requests at once', async () => {
     const before = api.sidecar.pid;
     await Promise.all([1, 2, 3, 4, 5].map(() => run('ralph.restartServer')));

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
 import { test } from 'node:test';
 import { Workbench } from './world.mjs';
 
@@ -16,11 +18,35 @@ test('a missing sidecar is said in the status bar and in one notification', { ti
   story({ machine: { 'ralph.server.path': '/nowhere/ralph-lsp' }, colorScheme: 'dark' }, async (w) => {
     await w.statusIs(/Ralph server not running/);
     await w.notification('there is no program at /nowhere/ralph-lsp').waitFor();
+    await w.run('Ralph: Focus on Loops View');
+    await w.page.locator('.welcome-view-content').getByText('could not be started').waitFor();
     await w.screenshot('missing-server');
     assert.equal(await w.page.locator('.notification-toast').count(), 1);
     await w.status().click();
     await w.row('Restart the server').waitFor();
   }));
+
+test('a server that is not there yet is waited for, and nothing says that it is missing', { timeout: 300_000 }, async () => {
+  const place = fs.mkdtempSync(path.join(os.tmpdir(), 'ralph-slow-'));
+  const [slow, gate] = [path.join(place, 'ralph-lsp'), path.join(place, 'gate')];
+  fs.writeFileSync(slow, `#!/bin/sh\nif [ "$1" != version ]; then until [ -e ${gate} ]; do sleep 0.05; done; fi\nexec "${path.resolve(process.env.RALPH_LSP)}" "$@"\n`, { mode: 0o755 });
+  try {
+    await story({ machine: { 'ralph.server.path': slow } }, async (w) => {
+      await w.run('Ralph: Help');
+      await w.run('Ralph: Focus on Loops View');
+      const welcome = w.page.locator('.welcome-view-content');
+      await welcome.getByText('Start Loop').waitFor();
+      assert.equal(await welcome.getByText('could not be started').count(), 0);
+      assert.equal(await w.page.locator('.pane-header, .composite.title').filter({ hasText: 'Ralph: Ralph' }).count(), 0);
+      await w.screenshot('not-yet');
+      fs.writeFileSync(gate, '');
+      await w.page.locator('.tabs-container .tab.active').filter({ hasText: 'Ralph Help' }).waitFor();
+      assert.equal(await w.page.locator('.notification-toast').count(), 0);
+    });
+  } finally {
+    fs.rmSync(place, { recursive: true });
+  }
+});
 
 test('without a folder, a start says what is missing', { timeout: 300_000 }, () =>
   story({ noFolder: true, keybindings: [{ key: 'ctrl+alt+r', command: 'ralph.start', args: { prompt: 'wait' } }] }, async (w) => {
@@ -31,7 +57,7 @@ test('without a folder, a start says what is missing', { timeout: 300_000 }, () 
 test('a folder that can not be written to is named, and no loop starts', { timeout: 300_000 }, () =>
   story({ files: { 'README.md': '# app\n' }, keybindings: [{ key: 'ctrl+alt+r', command: 'ralph.start', args: { prompt: 'wait' } }] }, async (w) => {
     fs.writeFileSync(w.file('.pi'), 'a file where the state folder should be');
-    await w.run('Ralph: Focus on Ralph Loops View');
+    await w.run('Ralph: Focus on Loops View');
     await w.page.keyboard.press('Control+Alt+r');
     await w.notification('Ralph:').waitFor();
     assert.match(await w.notification('Ralph:').innerText(), /\.pi/);
@@ -40,7 +66,7 @@ test('a folder that can not be written to is named, and no loop starts', { timeo
 
 test('without an agent, a start says so and leads to the doctor', { timeout: 300_000 }, () =>
   story({ programs: '/nowhere', files: { 'PROMPT.md': 'wait\n' }, keybindings: [{ key: 'ctrl+alt+r', command: 'ralph.start', args: { prompt: 'wait' } }] }, async (w) => {
-    await w.run('Ralph: Focus on Ralph Loops View');
+    await w.run('Ralph: Focus on Loops View');
     await w.page.keyboard.press('Control+Alt+r');
     await w.press('no agent is installed: the doctor says how to install one', 'Run Doctor');
     await w.page.locator('.tabs-container .tab.active').filter({ hasText: 'Ralph Doctor' }).waitFor();

@@ -66,7 +66,7 @@ describe('what a loop changed in the workbench', { timeout: 600_000 }, () => {
   });
 
   it('is in the tree, by iteration, with the file itself on the right of a diff', async () => {
-    await w.run('Ralph: Focus on Ralph Loops View');
+    await w.run('Ralph: Focus on Loops View');
     await w.treeRow('All changes').waitFor();
     await w.treeRow('made.txt').click();
     await w.page.locator('.tab.active').filter({ hasText: 'made.txt (iteration 2)' }).waitFor();

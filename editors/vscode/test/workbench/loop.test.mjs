@@ -65,7 +65,7 @@ describe('a loop in the workbench', { timeout: 600_000 }, () => {
   });
 
   it('lists iterations, files and tool calls in the view', async () => {
-    await w.run('Ralph: Focus on Ralph Loops View');
+    await w.run('Ralph: Focus on Loops View');
     await w.treeRow('done · $2.79').waitFor();
     await w.treeRow('Iteration 3').waitFor();
     await w.treeRow('notes.txt').waitFor();
@@ -107,7 +107,7 @@ describe('a loop in the workbench', { timeout: 600_000 }, () => {
     await w.statusIs(/Ralph interrupted at 1\/7/);
     await w.run('Ralph: Show Output'); // what was said before is in the session file
     await w.editorShows('This takes a while.');
-    await w.run('Ralph: Focus on Ralph Loops View');
+    await w.run('Ralph: Focus on Loops View');
     await w.treeRow('make everything').waitFor();
     await w.press('interrupted at 1/7', 'Resume');
     await w.statusIs(/Ralph 1\/7/);

@@ -13,7 +13,7 @@ for (const colorScheme of process.env.PICTURES ? ['light', 'dark'] : ['dark']) {
     const goOn = (tool) => fs.rmSync(w.file(`hold-2-${tool}`)); // the agent has waited to be looked at
     try {
       await w.step(`picture ${colorScheme}`, async () => {
-        await w.run('Ralph: Focus on Ralph Loops View');
+        await w.run('Ralph: Focus on Loops View');
         await w.page.keyboard.press('Control+Alt+r');
         await w.statusIs(/Ralph 2\/5 · \$/);
         await w.treeRow('Iteration 2').waitFor();

@@ -57,7 +57,7 @@ test('the real pi works in the editor until it keeps its promise', { timeout: 30
   });
   try {
     await w.step('real pi', async () => {
-      await w.run('Ralph: Focus on Ralph Loops View');
+      await w.run('Ralph: Focus on Loops View');
       await w.page.keyboard.press('Control+Alt+r');
       await w.statusIs(/Ralph done · \$0\.\d+/);
       await w.editorShows('done: DONE');

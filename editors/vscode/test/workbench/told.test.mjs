@@ -16,7 +16,7 @@ describe('what a loop tells and asks', { timeout: 600_000 }, () => {
       files: { 'PROMPT.md': 'wait\n' }, colorScheme: 'dark',
       keybindings: Object.entries(starts).map(([key, args]) => ({ key: `ctrl+alt+${key}`, command: 'ralph.start', args })),
     });
-    await w.run('Ralph: Focus on Ralph Loops View');
+    await w.run('Ralph: Focus on Loops View');
   });
   after(() => w?.close());
   const it = (name, body) => test(name, () => w.step(name, body));
