@@ -432,12 +432,34 @@ func TestResumeThatCannotGoOn(t *testing.T) {
 	}
 }
 
-func TestASessionIsContinuedInPi(t *testing.T) {
-	bin, dir := t.TempDir(), t.TempDir()
-	if err := os.Symlink(os.Args[0], filepath.Join(bin, "pi")); err != nil {
+// onlyAgent puts a stand-in of an agent on PATH, and nothing else. It returns its folder.
+func onlyAgent(t *testing.T, name string) string {
+	bin := t.TempDir()
+	if err := os.Symlink(os.Args[0], filepath.Join(bin, name)); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", bin)
+	return bin
+}
+
+func TestAPlanTakesTheFlagsOfAStart(t *testing.T) {
+	bin := onlyAgent(t, "pi")
+	c := dial(t, optedIn, t.TempDir())
+	got := result[wire.PlanResult](c, c.Command(wire.CommandPlan, wire.PlanParams{
+		Text: "--backend=pi --model=m --max-iterations=3 --backend-arg=-x Don't hurry", Selection: "the text",
+	}))
+	if want := []string{filepath.Join(bin, "pi"), "--no-session", "--model", "m", "-x", "Don't hurry\n\nthe text"}; !slices.Equal(got.Argv, want) {
+		t.Errorf("got %q, want %q", got.Argv, want)
+	}
+	for text, want := range map[string]string{"--bakend=pi": "--backend", "/cancel-ralph": "/cancel-ralph"} {
+		if m := c.Command(wire.CommandPlan, wire.PlanParams{Text: text}); m.Error == nil || !strings.Contains(m.Error.Message, want) {
+			t.Errorf("%s: got %+v", text, m)
+		}
+	}
+}
+
+func TestASessionIsContinuedInPi(t *testing.T) {
+	bin, dir := onlyAgent(t, "pi"), t.TempDir()
 	session := filepath.Join(dir, "session.jsonl")
 	if err := os.WriteFile(session, []byte("{}\n"), 0o600); err != nil {
 		t.Fatal(err)

@@ -1,7 +1,9 @@
 package server
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 
@@ -21,6 +23,14 @@ func (s *starter) plan(ctx context.Context, p wire.PlanParams) (any, error) {
 	if p.SessionFileURI != "" {
 		return continueInPi(cwd, p.SessionFileURI)
 	}
+	request, err := start.Parse(p.Text)
+	if err != nil {
+		return nil, rpc.Errorf(rpc.CodeInvalidParams, "%v", err)
+	}
+	if request.Slash != "" {
+		return nil, invalidKey("text", "%s is no prompt for a plan", request.Slash)
+	}
+	prompt := withSelection(cmp.Or(p.Prompt, request.Prompt), p.Selection)
 	var settings config.Settings
 	err = s.withTrust(ctx, p.Trust, func() error {
 		settings, err = loadSettings(s.files(cwd))
@@ -29,8 +39,11 @@ func (s *starter) plan(ctx context.Context, p wire.PlanParams) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	chosen := start.Options{Agent: start.Agent{Name: p.Backend, Hat: p.Hat}}
-	_, argv, err := start.Resolver{Start: chosen, Settings: settings, Detect: s.agents.detect}.Interactive(ctx, p.Prompt)
+	chosen := start.Options{Agent: start.Agent{Name: p.Backend, Hat: p.Hat}}.Over(request.Options)
+	_, argv, err := start.Resolver{Start: chosen, Settings: settings, Detect: s.agents.detect}.Interactive(ctx, prompt)
+	if noModel := (*start.NoModelError)(nil); errors.As(err, &noModel) {
+		return nil, invalidKey("model", "%v: say it with args", err)
+	}
 	if err != nil {
 		return nil, err
 	}

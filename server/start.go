@@ -160,10 +160,7 @@ func (s *starter) configOf(ctx context.Context, p wire.StartParams, request star
 		prompt = cmp.Or(prompt, request.Prompt)
 	}
 	resolver.Start = resolver.Start.Over(request.Options)
-	if prompt != "" && p.Selection != "" {
-		prompt += "\n\n"
-	}
-	prompt += p.Selection
+	prompt = withSelection(prompt, p.Selection)
 	_, state, _ := loop.StateIn(folder) // without one, no loop is known
 	warnings := resolver.Adopt(says, s.files(folder).KnowsLoop(state.LoopID))
 	if prompt == "" && p.PromptURI == "" {
@@ -189,6 +186,14 @@ func (s *starter) configOf(ctx context.Context, p wire.StartParams, request star
 	sources["prompt"] = promptFrom
 	cfg.Folder, cfg.Version, cfg.Warnings = folder, s.version, append(cfg.Warnings, warnings...)
 	return cfg, sources, nil
+}
+
+// withSelection returns a prompt with a selection behind it; each may be missing.
+func withSelection(prompt, selection string) string {
+	if prompt != "" && selection != "" {
+		prompt += "\n\n"
+	}
+	return prompt + selection
 }
 
 // dryRun tells what a start would do. A client without a plugin shows its user

@@ -46,11 +46,13 @@ func (Note) update() {}
 
 // PlanParams is the argument of ralph.plan.
 type PlanParams struct {
-	Folder  string `json:"folder,omitempty"` // file URI
-	Prompt  string `json:"prompt,omitempty"`
-	Backend string `json:"backend,omitempty"`
-	Hat     string `json:"hat,omitempty"`
-	Trust   bool   `json:"trust,omitempty"` // see StartParams
+	Folder    string `json:"folder,omitempty"` // file URI
+	Prompt    string `json:"prompt,omitempty"`
+	Text      string `json:"text,omitempty"`      // a prompt with flags, as of a start; those of the agent count
+	Selection string `json:"selection,omitempty"` // stands behind the prompt, or is it
+	Backend   string `json:"backend,omitempty"`
+	Hat       string `json:"hat,omitempty"`
+	Trust     bool   `json:"trust,omitempty"` // see StartParams
 	// SessionFileURI continues this session in pi, whichever agent's loop it is.
 	SessionFileURI string `json:"sessionFileUri,omitempty"`
 }

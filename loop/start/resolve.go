@@ -302,6 +302,12 @@ func (r Resolver) Interactive(ctx context.Context, prompt string) (b backends.Ba
 	if agent.hat != "" {
 		user = r.Settings.Hats[agent.hat].Args
 	}
+	if model := r.Start.Agent.Model; model != "" {
+		if b.ModelFlag == "" {
+			return b, nil, &NoModelError{b.Name}
+		}
+		user = append(slices.Clone(user), b.ModelFlag, model)
+	}
 	argv, err = b.Interactive(slices.Concat(user, r.Start.Agent.Args), prompt)
 	return b, append([]string{program}, argv...), err
 }

@@ -281,6 +281,7 @@ backend = { type = "pi", args = ["--model", "opus"] }
 		{"with a dash", Agent{}, "-x", []string{program, "--no-session", "\n-x"}},
 		{"with a hat", Agent{Hat: "planner"}, "prompt", []string{program, "--no-session", "--model", "opus", "prompt"}},
 		{"with arguments", Agent{Args: []string{"-c"}}, "prompt", []string{program, "--no-session", "-c", "prompt"}},
+		{"with a model", Agent{Hat: "planner", Model: "sonnet"}, "", []string{program, "--no-session", "--model", "opus", "--model", "sonnet"}},
 	}
 	for _, tt := range tests {
 		_, argv, err := Resolver{Settings: s, Start: Options{Agent: tt.agent}, Detect: detectPi}.Interactive(t.Context(), tt.prompt)
