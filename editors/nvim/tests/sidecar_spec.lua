@@ -149,3 +149,18 @@ it('leaves nothing behind after :qa! in the middle of a run', function()
   expect.equal(vim.tbl_filter(child.is_alive, pids), {})
   expect.contains(child.read(nvim.dir .. '/.pi/ralph-loop.local.md'), 'active: true')
 end)
+
+it('asks about a sidecar that died, and Neovim says nothing of its own', function()
+  for _, signal in ipairs({ 'sigkill', 'sigsegv' }) do
+    local nvim = child.start()
+    nvim:command('Ralph cancel')
+    nvim:wait_note('no loop is running here')
+    nvim:lua('notes = {}')
+    vim.uv.kill(nvim:sidecar(), signal)
+    nvim:wait('#asked == 1')
+    expect.contains(nvim:lua('return asked[1].prompt'), 'The Ralph sidecar stopped (')
+    nvim:wait('#vim.lsp.get_clients() == 0')
+    nvim:lua('vim.wait(50)') -- core's message would come in a turn of its own
+    expect.equal(nvim:lua('return notes'), {})
+  end
+end)

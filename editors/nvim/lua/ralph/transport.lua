@@ -11,6 +11,11 @@ local kept_errors = 2000 -- bytes of standard error that are kept
 ---@field cwd string
 ---@field is_behind fun(): boolean nothing more is to be read for now
 
+---@class ralph.ProcessEnd
+---@field code integer
+---@field signal integer 0: none
+---@field errors string the end of the process's standard error
+
 ---@class ralph.Transport
 ---@field private dispatchers vim.lsp.rpc.Dispatchers
 ---@field private options ralph.TransportOptions
@@ -141,7 +146,7 @@ function Transport:close()
       pipe:close()
     end
   end
-  self.dispatchers.on_exit(self.exit.code, self.exit.signal)
+  self.dispatchers.on_exit(0, 0) -- of any other end core tells the user in its own words
 end
 
 ---@return boolean
@@ -213,7 +218,7 @@ end
 ---@param cmd string[]
 ---@param options ralph.TransportOptions
 ---@return fun(dispatchers: vim.lsp.rpc.Dispatchers): vim.lsp.rpc.PublicClient
----@return fun(): string last_errors the end of the process's standard error
+---@return fun(): ralph.ProcessEnd ended how the process ended
 function M.new(cmd, options)
   local transport = setmetatable({
     options = options,
@@ -232,9 +237,14 @@ function M.new(cmd, options)
     end
     return transport:public()
   end
-  return connect, function()
-    return vim.trim(transport.errors)
-  end
+  return connect,
+    function()
+      return {
+        code = transport.exit.code,
+        signal = transport.exit.signal,
+        errors = vim.trim(transport.errors),
+      }
+    end
 end
 
 return M
