@@ -255,10 +255,19 @@ it('says that an empty path is none for the log', function()
   expect.contains(nvim:text(), 'log must be a path or false, not ""')
 end)
 
-it('plans in a terminal', function()
-  local nvim = child.start()
-  nvim:command('Ralph plan Build it')
+it('plans in a terminal, with the flags of a start', function()
+  local nvim = child.start({ ralph = { flags = { '--backend=pi', '--max-iterations=3' } } })
+  nvim:command([[Ralph plan --model=big Don't hurry]])
   nvim:wait([[vim.bo.buftype == 'terminal']])
+  local pid = nvim:lua('return vim.b.terminal_job_pid')
+  local words = child.read(('/proc/%d/cmdline'):format(pid)):gsub('%z', '|')
+  expect.contains(words, "/pi|--no-session|--model|big|Don't hurry|")
+  nvim:command('Ralph plan --modl=big x')
+  nvim:wait_note('did you mean %-%-model')
+  expect.equal(
+    nvim:lua([[return vim.fn.getcompletion('Ralph plan --mod', 'cmdline')]]),
+    { '--model=' }
+  )
 end)
 
 it('still has progress for other plugins', function()

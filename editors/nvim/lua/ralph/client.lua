@@ -77,17 +77,19 @@ local function on_init(client, result)
   tell_waiting(nil)
 end
 
-local function on_exit(ended, code, signal, errors)
+---@param gone integer id of the client
+---@param ended ralph.ProcessEnd
+local function on_exit(gone, ended)
   vim.schedule(function()
-    if ended ~= id then
+    if gone ~= id then
       return -- it was given up
     end
     local expected, was_ready = leaving, ready
     id, ready, leaving, folders = nil, false, false, {}
-    local message = ('the sidecar ended with exit code %d; see :Ralph log'):format(code)
-    tell_waiting({ message = vim.trim(message .. '\n' .. errors) })
+    local message = ('the sidecar ended with exit code %d; see :Ralph log'):format(ended.code)
+    tell_waiting({ message = vim.trim(message .. '\n' .. ended.errors) })
     if vim.v.exiting == vim.NIL then
-      require('ralph.feed').closed(not expected and was_ready, code, signal)
+      require('ralph.feed').closed(not expected and was_ready, ended.code, ended.signal)
     end
   end)
 end
@@ -131,7 +133,7 @@ local function spawn(folder)
     vim.list_extend(cmd, require('ralph.log').flags())
   end
   local feed = require('ralph.feed')
-  local connect, last_errors = transport.new(cmd, { cwd = folder, is_behind = feed.is_behind })
+  local connect, process_end = transport.new(cmd, { cwd = folder, is_behind = feed.is_behind })
   folders = { [folder] = true }
   id = vim.lsp.start({
     name = 'ralph',
@@ -147,9 +149,10 @@ local function spawn(folder)
         feed.update(params)
       end,
     },
+    commands = require('ralph.clicked').handlers(),
     on_init = on_init,
-    on_exit = function(code, signal, ended)
-      on_exit(ended, code, signal, last_errors())
+    on_exit = function(_, _, gone)
+      on_exit(gone, process_end())
     end,
   }, {
     attach = false,

@@ -34,14 +34,6 @@ local function start_options(invocation)
   return { text = invocation.rest, prompt = invocation.lines }
 end
 
----@return fun(err: ralph.Error?, result: table?)
-local function started(err, result)
-  if result and result.loopId then
-    notify.info('the loop runs; :Ralph output shows it')
-  end
-  return err
-end
-
 local function resume(invocation)
   local loop = status.in_folder(config.folder())
   if invocation.rest == '' and loop and loop.state == 'ended' and loop.offers then
@@ -186,13 +178,13 @@ end
 M.all = {
   start = {
     run = function(invocation)
-      loops.start(start_options(invocation), started)
+      loops.start(start_options(invocation), loops.started)
     end,
     complete = complete_start,
   },
   once = {
     run = function(invocation)
-      loops.once(start_options(invocation), started)
+      loops.once(start_options(invocation), loops.started)
     end,
     complete = complete_start,
   },
@@ -260,12 +252,13 @@ M.all = {
   },
   plan = {
     run = function(invocation)
-      loops.plan({ prompt = typed(invocation) }, function(_, plan)
+      loops.plan(start_options(invocation), function(_, plan)
         if plan then
           show.terminal(plan)
         end
       end)
     end,
+    complete = complete_start,
   },
   log = {
     run = function()

@@ -18,7 +18,9 @@ local M = {}
 ---@param handle? table<string, fun(err: ralph.Error)> by its reason: what else to do about an error
 function M.run(folder, command, argument, callback, handle)
   folder = config.folder(folder)
-  argument.folder = argument.folder or vim.uri_from_fname(folder)
+  if not argument.loopId then
+    argument.folder = argument.folder or vim.uri_from_fname(folder)
+  end
   local function execute()
     client.execute(folder, command, argument, function(err, result)
       local data = err and err.data or {}
@@ -28,6 +30,8 @@ function M.run(folder, command, argument, callback, handle)
         return require('ralph.ask').instead(folder, err, callback, handle)
       elseif err then
         notify.error(err.message)
+      elseif result and result.details then
+        require('ralph.show').preview(result)
       elseif result and result.text then
         notify.info(result.text)
       elseif result and result.checks then
@@ -81,14 +85,19 @@ local function start_argument(options)
   return argument
 end
 
---- Starts a loop. Where one is active, was interrupted or failed, and where the prompt
---- is missing, the user is asked.
----@param options? ralph.StartOptions
+--- Says that a loop runs, where one does: the callback of a start by hand.
+---@type ralph.Callback
+function M.started(_, result)
+  if result and result.loopId then
+    notify.info('the loop runs; :Ralph output shows it')
+  end
+end
+
+---@param options ralph.StartOptions with its folder
+---@param argument table of the command
 ---@param callback? ralph.Callback
-function M.start(options, callback)
-  options = vim.tbl_extend('force', {}, options or {})
-  options.folder = config.folder(options.folder)
-  M.run(options.folder, wire.commands.start, start_argument(options), function(err, result)
+local function begin(options, argument, callback)
+  M.run(options.folder, wire.commands.start, argument, function(err, result)
     if result and result.command == '/ralph-help' then
       require('ralph.commands').all.help.run()
     end
@@ -103,6 +112,24 @@ function M.start(options, callback)
       require('ralph.prompt').missing(options, err, callback)
     end,
   })
+end
+
+--- Starts a loop. Where one is active, was interrupted or failed, and where the prompt
+--- is missing, the user is asked.
+---@param options? ralph.StartOptions
+---@param callback? ralph.Callback
+function M.start(options, callback)
+  options = vim.tbl_extend('force', {}, options or {})
+  options.folder = config.folder(options.folder)
+  begin(options, start_argument(options), callback)
+end
+
+--- Starts a loop, or tells what would run, as a lens or a code action says it.
+---@param folder string
+---@param argument table of the command, without a text
+function M.start_clicked(folder, argument)
+  argument.text = with_flags(nil)
+  begin({ folder = folder, prompt_file = argument.promptUri }, argument, M.started)
 end
 
 --- Starts a loop of one run.
@@ -178,12 +205,16 @@ function M.doctor(folder, callback)
 end
 
 --- Asks for the command line of an agent's own interface, for the callback.
---- With a session, a file's URI, it is pi's that goes on with that session.
----@param options { prompt?: string, backend?: string, folder?: string, session?: string }
+--- Text and prompt are those of a start. With a session, a file's URI, it is pi's that
+--- goes on with that session.
+---@param options { text?: string, prompt?: string, folder?: string, session?: string }
 ---@param callback ralph.Callback
 function M.plan(options, callback)
-  local argument =
-    { prompt = options.prompt, backend = options.backend, sessionFileUri = options.session }
+  local argument = {
+    text = with_flags(options.text),
+    selection = options.prompt,
+    sessionFileUri = options.session,
+  }
   M.run(options.folder, wire.commands.plan, argument, callback)
 end
 
