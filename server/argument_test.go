@@ -34,6 +34,7 @@ func TestArgumentsAreRefusedByTheirKeys(t *testing.T) {
 		"an update's promise":    {wire.CommandUpdate, `{"completionPromise":"</promise>"}`, "completionPromise", ""},
 		"an update's limit":      {wire.CommandUpdate, `{"maxIterations":-1}`, "maxIterations", "maxIterations is -1; write a whole number"},
 		"a text's promise":       {wire.CommandStart, `{"text":"x --completion-promise '<promise>'","backend":"AGENT"}`, "completionPromise", ""},
+		"typed limits":           {wire.CommandStart, `{"prompt":"x","backend":"AGENT","limitsText":"more"}`, "limitsText", "write a whole number"},
 		"a hat without hats":     {wire.CommandStart, `{"prompt":"x","hat":"planner"}`, "hat", "none is described"},
 		"a model without a flag": {wire.CommandStart, `{"prompt":"x","backend":"AGENT","model":"m"}`, "model", "say it with args"},
 		"a file elsewhere":       {wire.CommandStart, `{"promptUri":"file://otherhost/x.md","backend":"AGENT"}`, "promptUri", "another machine"},
@@ -48,6 +49,10 @@ func TestArgumentsAreRefusedByTheirKeys(t *testing.T) {
 		if key, _ := data["key"].(string); key != tt.key || !strings.Contains(m.Error.Message, tt.message) || strings.Contains(string(m.Error.Data), "null") {
 			t.Errorf("%s: %s %s", name, m.Error.Message, m.Error.Data)
 		}
+	}
+	typed := c.dryRun(map[string]any{"prompt": "x", "backend": agent, "text": "--max-iterations 9 --max-failures 2", "limitsText": "7, 0,5 --completion-promise DONE"}).Limits
+	if *typed.MaxIterations != 7 || *typed.MaxCostUSD != 0.5 || *typed.MaxConsecutiveFailures != 2 || *typed.CompletionPromise != "DONE" {
+		t.Errorf("typed: %+v", typed)
 	}
 	longest := math.MaxInt64 / int64(1e6)
 	got := c.dryRun(map[string]any{"prompt": "x", "backend": agent, "maxDurationMs": longest, "settings": map[string]any{"model": "m"}})

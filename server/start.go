@@ -65,6 +65,11 @@ func (s *starter) start(ctx context.Context, p wire.StartParams) (any, error) {
 	if err != nil {
 		return nil, rpc.Errorf(rpc.CodeInvalidParams, "%v", err)
 	}
+	typed, err := start.ParseChange(p.LimitsText, limits.Default(), "")
+	if err != nil {
+		return nil, invalidKey("limitsText", "%v", err)
+	}
+	request.Options = start.Options{Limits: typed}.Over(request.Options)
 	if request.Slash != "" {
 		return s.slash(ctx, request.Slash, p)
 	}

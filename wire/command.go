@@ -187,13 +187,14 @@ type StartParams struct {
 	Text      string `json:"text,omitempty"`
 	Selection string `json:"selection,omitempty"` // stands behind the prompt of Text, or is the prompt
 	Choices
-	Verify   string   `json:"verify,omitempty"`   // the promise counts when this command passes; the shell runs it
-	Until    string   `json:"until,omitempty"`    // the loop ends when this one does, without any promise
-	NoVerify bool     `json:"noVerify,omitempty"` // believe the promise, whatever the files say
-	Replace  bool     `json:"replace,omitempty"`  // cancel or discard the loop that is there
-	Trust    bool     `json:"trust,omitempty"`    // the user trusts what the folder's ralph.toml would run, as it is now
-	DryRun   bool     `json:"dryRun,omitempty"`
-	Settings *Choices `json:"settings,omitempty"` // of the editor: the start wins over them, they over the files
+	LimitsText string   `json:"limitsText,omitempty"` // limits and the promise as in the Text of ChangeParams; win over Text
+	Verify     string   `json:"verify,omitempty"`     // the promise counts when this command passes; the shell runs it
+	Until      string   `json:"until,omitempty"`      // the loop ends when this one does, without any promise
+	NoVerify   bool     `json:"noVerify,omitempty"`   // believe the promise, whatever the files say
+	Replace    bool     `json:"replace,omitempty"`    // cancel or discard the loop that is there
+	Trust      bool     `json:"trust,omitempty"`      // the user trusts what the folder's ralph.toml would run, as it is now
+	DryRun     bool     `json:"dryRun,omitempty"`
+	Settings   *Choices `json:"settings,omitempty"` // of the editor: the start wins over them, they over the files
 }
 
 // Target is the loop that a start is about: the one of its folder.

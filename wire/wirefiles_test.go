@@ -135,7 +135,7 @@ func examplePast(end *history.LoopEnd) PastLoop {
 // rareExamples have the keys that the other examples lack.
 func rareExamples(text func(string) TextContent) []any {
 	return []any{
-		StartParams{PromptURI: "file:///w/app/PROMPT.md", Selection: "func main() {}", Replace: true, Trust: true, DryRun: true,
+		StartParams{PromptURI: "file:///w/app/PROMPT.md", Selection: "func main() {}", LimitsText: "80, $5, 2h", Replace: true, Trust: true, DryRun: true,
 			Settings: &Choices{Backend: "auto"}},
 		ReadResult{Updates: []json.RawMessage{}, Cursor: "eyJsb2ciOiIx", Complete: true, Reset: true},
 		ChangesResult{LoopID: "ralph-ca7igygdcr4i", Folder: "file:///w/app", Files: []ChangedFile{}, Iterations: []ChangedIteration{}, More: true},

@@ -55,9 +55,14 @@ func ParseCount(text string) (int, error) {
 	return n, nil
 }
 
-// ParseUSD reads an amount of dollars: "5", "2.50", "$2.50".
+// ParseUSD reads an amount of dollars: "5", "2.50", "$2.50", "2,50". What may be
+// thousands is refused: "1,000".
 func ParseUSD(text string) (float64, error) {
-	usd, err := strconv.ParseFloat(strings.TrimPrefix(text, "$"), 64)
+	amount := strings.TrimPrefix(text, "$")
+	if whole, cents, ok := strings.Cut(amount, ","); ok && len(cents) <= 2 {
+		amount = whole + "." + cents
+	}
+	usd, err := strconv.ParseFloat(amount, 64)
 	if err != nil || !isFit(usd) {
 		return 0, badValue(text, USD.Wanted())
 	}

@@ -56,9 +56,9 @@ func (f *limitFlag) Set(text string) error {
 //	--max-iterations 80 --completion-promise "ALL DONE"
 //	+10
 //
-// +10 adds to what there is. A value alone is one of the limit that the loop has
-// reached; of a loop that has reached none, what is written as dollars or as a
-// time is one of the cost or the time, and any other of the iterations.
+// +10 adds to what there is. Commas may stand between values: "80, $7, 2h". A value alone is one of the limit that the loop has
+// reached; of a loop that has reached none, what is written as dollars (also
+// 0.5 and 0,5) or as a time is one of the cost or the time, and any other of the iterations.
 func ParseChange(text string, now loop.Limits, reached limits.Name) (loop.Patch, error) {
 	var l Limits
 	flags := newFlagSet()
@@ -71,6 +71,7 @@ func ParseChange(text string, now loop.Limits, reached limits.Name) (loop.Patch,
 		return loop.Patch{}, FlagError(flags, err, "there are "+flagNames(flags), "")
 	}
 	for _, value := range flags.Args() {
+		value = strings.TrimSuffix(value, ",")
 		limit := limitMeant(value, reached)
 		if value == "0" {
 			return loop.Patch{}, fmt.Errorf("0 would be %s; say --%s 0 for that", limit.Words(loop.Limits{}), limit.Flag)
@@ -89,10 +90,10 @@ func limitMeant(value string, reached limits.Name) limits.Limit {
 	switch {
 	case reached != "":
 		name = reached
-	case strings.HasPrefix(amount, "$"):
-		name = limits.Cost
-	case strings.TrimRight(amount, "hms") != amount:
+	case strings.TrimRight(amount, "dhms") != amount:
 		name = limits.Time
+	case strings.HasPrefix(amount, "$"), strings.ContainsAny(amount, ".,"):
+		name = limits.Cost
 	}
 	limit, _ := limits.ByName(name)
 	return limit
