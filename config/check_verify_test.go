@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -35,6 +36,11 @@ func TestACheckIsAListOrAText(t *testing.T) {
 		"verify.command = \"a\\u0000b\"": "NUL",
 		"verify.when = \"sometimes\"":    "promise, each",
 		"verify.comand = \"make\"":       "did you mean command?",
+		"verify.protect = [\"/etc\"]":    "isn't relative",
+		"verify.protect = [\"[a\"]":      "isn't a pattern",
+		"verify.protect = \"a\"":         "a list of texts",
+		"verify.diagnostics = \"on\"":    "off, no_new_errors",
+		"verify.reviewer = \"\"":         "is empty",
 	} {
 		_, err := place(t, "", file).Load()
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -80,5 +86,73 @@ func TestTheCheckOfALoopIsRemembered(t *testing.T) {
 	name := filepath.Join(f.UserDir, "trusted", f.checkHash())
 	if _, err := os.Stat(name); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("%s: %v", name, err)
+	}
+}
+
+// fullCheck has something else than the default in each field.
+func fullCheck(t *testing.T) verify.Check {
+	t.Helper()
+	var full verify.Check
+	for v, i := reflect.ValueOf(&full).Elem(), 0; i < v.NumField(); i++ {
+		switch f := v.Field(i); f.Kind() {
+		case reflect.String:
+			f.SetString("x")
+		case reflect.Int, reflect.Int64:
+			f.SetInt(7)
+		case reflect.Slice:
+			f.Set(reflect.ValueOf([]string{"x"}))
+		default:
+			t.Fatalf("what is in %s?", v.Type().Field(i).Name)
+		}
+	}
+	return full
+}
+
+// A field without a key can't be set, and one that isn't remembered is one that an
+// agent can change.
+func TestEachFieldOfACheckHasAKeyAndIsRemembered(t *testing.T) {
+	f := place(t, "", "")
+	if err := f.RememberCheck("ralph-1", fullCheck(t)); err != nil {
+		t.Fatal(err)
+	}
+	if got := f.CheckOf("ralph-1"); !reflect.DeepEqual(got, fullCheck(t)) {
+		t.Errorf("remembered is %+v", got)
+	}
+	known := map[string]bool{}
+	for _, key := range Children("verify") {
+		known[key.Name()] = true
+	}
+	for typ, i := reflect.TypeOf(verify.Check{}), 0; i < typ.NumField(); i++ {
+		name, _, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ",")
+		if name == "shell" {
+			continue // a command, too
+		}
+		if !known[name] {
+			t.Errorf("there is no key verify.%s", name)
+		}
+		delete(known, name)
+	}
+	if len(known) > 0 {
+		t.Errorf("these keys have no field: %v", known)
+	}
+	for _, g := range verify.Gates() {
+		if _, ok := Lookup("verify", string(g)); !ok {
+			t.Errorf("the gate %s has no key of its name", g)
+		}
+	}
+}
+
+func TestAFoldersGatesNeedTrust(t *testing.T) {
+	f := place(t, "[verify]\nprotect = [\"a\"]\ndiagnostics = \"no_new_errors\"\n", "verify.protect = [\"b\"]")
+	if s := load(t, f); !slices.Equal(s.Verify.Protect, []string{"b"}) || s.Verify.Diagnostics != verify.DiagnosticsOff || len(s.Held) != 2 {
+		t.Errorf("got %+v, held %+v", s.Verify, s.Held)
+	}
+	f.Trusted = true
+	if s := load(t, f); !slices.Equal(s.Verify.Protect, []string{"a"}) || s.Verify.Diagnostics != verify.DiagnosticsNoNew {
+		t.Errorf("got %+v", s.Verify)
+	}
+	f = place(t, "verify.reviewer = \"critic\"\nhats.critic.backend = \"pi\"", "")
+	if _, err := f.Load(); !errors.As(err, new(*UntrustedError)) {
+		t.Errorf("a reviewer isn't asked about: %v", err)
 	}
 }

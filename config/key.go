@@ -109,6 +109,12 @@ var keys = slices.Concat([]Key{
 		Doc: "How long the command may take; then nobody knows, and the loop pauses."},
 	{Path: path("verify.max_failures"), Type: Count, Yields: Always, Default: "5", Zero: "no limit",
 		Doc: "How many promises in a row may be refuted before the loop ends as `unverified`."},
+	{Path: path("verify.protect"), Type: Texts, Yields: Always, Default: "[]", Samples: []string{`["**/*_test.go"]`}, check: verify.CheckPattern,
+		Doc: "Patterns of files, relative to the folder. When the loop changed one, its promise waits for your word."},
+	{Path: path("verify.diagnostics"), Type: Text, Yields: Always, Default: `"off"`, Values: []string{verify.DiagnosticsOff, verify.DiagnosticsNoNew},
+		Doc: "Whether an editor that is attached must show no errors that weren't there before the loop."},
+	{Path: path("verify.reviewer"), Type: Text, Yields: Demands, check: checkPresent,
+		Doc: "A hat that looks at what the loop did when all else is passed, and may refute it."},
 
 	{Path: path("history"), Type: Table, Doc: "How loops are kept, as sessions that pi can open."},
 	{Path: path("history.enabled"), Type: Switch, Yields: Always, Default: "true",

@@ -44,7 +44,8 @@ type Goal struct {
 
 // Verification is what a check of the loop's work came to.
 type Verification struct {
-	State      string    `json:"state"` // verified, refuted, unchecked
+	Gate       string    `json:"gate,omitempty"` // command, diagnostics, protect, reviewer; of older sessions "", which is command
+	State      string    `json:"state"`          // verified, refuted, unchecked
 	Command    string    `json:"command"`
 	Promised   bool      `json:"promised,omitempty"`
 	Why        string    `json:"why,omitempty"` // completes the command

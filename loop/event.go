@@ -90,8 +90,9 @@ type NearMiss struct {
 
 // Verify tells how far the check of the loop's work has come.
 type Verify struct {
+	Gate     verify.Gate
 	State    verify.State // Running comes again with more of the output
-	Command  string       // as a person reads it
+	Command  string       // as a person reads it; of another gate what is looked at, see verify.Check.Subject
 	Promised bool         // it is a promise that is checked
 	Why      string       // completes the command: "failed (exit 1): TestParse"
 	Code     int          // the exit code; -1: there is none

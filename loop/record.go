@@ -1,6 +1,8 @@
 package loop
 
 import (
+	"cmp"
+
 	"ralph-lsp/changes"
 	"ralph-lsp/history"
 	"ralph-lsp/verify"
@@ -41,7 +43,7 @@ func recordOf(e Event) history.Record {
 
 func verificationRecord(e Verify) history.Verification {
 	r := history.Verification{
-		State: string(e.State), Command: e.Command, Promised: e.Promised, Why: e.Why,
+		Gate: string(e.Gate), State: string(e.State), Command: e.Command, Promised: e.Promised, Why: e.Why,
 		DurationMs: e.Duration.Milliseconds(), Output: e.Output,
 	}
 	if e.Code >= 0 {
@@ -55,7 +57,7 @@ func verificationRecord(e Verify) history.Verification {
 
 func verificationEvent(r history.Verification) Verify {
 	e := Verify{
-		State: verify.State(r.State), Command: r.Command, Promised: r.Promised, Why: r.Why, Code: -1,
+		Gate: cmp.Or(verify.Gate(r.Gate), verify.CommandGate), State: verify.State(r.State), Command: r.Command, Promised: r.Promised, Why: r.Why, Code: -1,
 		Duration: history.DurationOf(r.DurationMs), Output: r.Output,
 	}
 	if r.ExitCode != nil {

@@ -80,46 +80,61 @@ func (l *Loop) verifyFirst() (end End, ok bool) {
 	})
 }
 
-// prove verifies, again and again while nobody can tell and the user wants it to be
-// tried. What is stopped is still to be verified.
+// prove has the work pass the gates in their order. The first that it doesn't pass
+// decides; one that can't tell is asked again when the user wants that. What is
+// stopped is still to be verified.
 func (l *Loop) prove(r *report, iteration int) {
-	isUntil := l.cfg.Verify.When == verify.OnUntil
-	for {
-		result, ok := l.check(iteration)
-		if !ok {
-			return
+	check := l.cfg.Verify
+	var hasPromised bool
+	l.look(func(p *progress) { hasPromised = p.proof.promised != "" })
+	isUntil := check.When == verify.OnUntil
+	q := &question{iteration: iteration}
+	for _, g := range gates {
+		if !check.Has(g.name) || !g.each && !hasPromised && !isUntil {
+			continue
 		}
-		var hasPromised bool
-		l.change(func(p *progress) {
-			hasPromised = p.proof.promised != ""
+		for isPassed := false; !isPassed; {
+			result, ok := l.pass(g, q)
+			subject := check.Subject(g.name)
 			switch {
+			case !ok:
+				return
 			case result.State == verify.Verified:
-				p.proof, p.counts.Refuted = proof{}, 0
+				isPassed = true
+				q.verdicts = append(q.verdicts, subject+" "+result.Why)
 			case result.State == verify.Refuted, isUntil && result.Empty:
-				if hasPromised {
-					p.counts.Refuted++
-					r.problem = oneLine(l.cfg.Verify.String() + " " + result.Why)
-					p.status.Error = r.problem
-				}
-				p.proof = proof{refutation: refutation(l.cfg.Verify, hasPromised, result)}
+				l.refute(r, g, result)
+				return
 			case !hasPromised && !isUntil: // only the next promise needs it
-				p.proof = proof{}
+				l.change(func(p *progress) { p.proof = proof{} })
+				return
+			default:
+				if isPassed, ok = l.pauseUnchecked(oneLine(subject + " " + result.Why)); !ok {
+					return
+				}
+				if isPassed {
+					l.emit(Warning{Message: "accepted, although it could not be verified: " + oneLine(subject+" "+result.Why)})
+					q.verdicts = append(q.verdicts, oneLine(subject+" "+result.Why)+" (the user accepts that)")
+				}
 			}
-		})
-		var isOpen bool
-		l.look(func(p *progress) { isOpen = p.proof.checking })
-		if !isOpen {
-			r.passed = result.State == verify.Verified && (hasPromised || isUntil)
-			return
-		}
-		accepted, ok := l.pauseUnchecked(result.Why)
-		if accepted {
-			l.accept(r)
-		}
-		if accepted || !ok {
-			return
 		}
 	}
+	l.change(func(p *progress) { p.proof, p.counts.Refuted = proof{}, 0 })
+	r.passed = hasPromised || isUntil
+}
+
+// refute has the next run told what a gate has against the last one's work.
+func (l *Loop) refute(r *report, g gate, result verify.Result) {
+	subject := l.cfg.Verify.Subject(g.name)
+	l.change(func(p *progress) {
+		hasPromised := p.proof.promised != ""
+		if hasPromised || g.name == verify.ReviewerGate {
+			p.counts.Refuted++
+			r.problem = oneLine(subject + " " + result.Why)
+			p.status.Error = r.problem
+		}
+		p.proof = proof{refutation: g.refutation(subject, hasPromised, result)}
+	})
 }
 
 // accept lets a run's promise count that nobody could verify.
@@ -129,13 +144,16 @@ func (l *Loop) accept(r *report) {
 	l.emit(Warning{Message: "what the agent promised is accepted, although it could not be verified"})
 }
 
-// refutation tells the next run what the check found.
-func refutation(check verify.Check, hasPromised bool, r verify.Result) string {
+// refutation tells the next run what a gate found.
+func (g gate) refutation(subject string, hasPromised bool, r verify.Result) string {
 	begin := "After the last run this was checked: "
 	if hasPromised {
 		begin = "The last run said that all is done. That was checked, and it isn't: "
 	}
-	text := begin + oneLine("`"+check.String()+"` "+r.Why) + "."
+	if g.name == verify.CommandGate {
+		subject = "`" + subject + "`"
+	}
+	text := begin + oneLine(subject+" "+r.Why) + "."
 	if r.Output != "" {
 		text += " From its output:\n<output>\n" + strings.ReplaceAll(r.Output, "</output", "<\\/output") + "\n</output>"
 	}

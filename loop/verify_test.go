@@ -208,10 +208,10 @@ func TestWhatNobodyCanTellPausesTheLoop(t *testing.T) {
 				time.Sleep(30 * time.Minute)
 				synctest.Wait()
 				st := r.Status()
-				if st.State != StatePaused || st.Unchecked != tt.why || !r.log.has("(what now?)") || !r.log.has("state paused unchecked") {
+				if st.State != StatePaused || st.Unchecked != "go test ./... "+tt.why || !r.log.has("(what now?)") || !r.log.has("state paused unchecked") {
 					t.Errorf("%s, %q\n%s", st.State, st.Unchecked, strings.Join(r.log.lines, "\n"))
 				}
-				if s, _ := r.file.Load(); s.Active || s.Unchecked != tt.why || s.Promised != "DONE" || !s.Checking {
+				if s, _ := r.file.Load(); s.Active || s.Unchecked != "go test ./... "+tt.why || s.Promised != "DONE" || !s.Checking {
 					t.Errorf("the state file: %+v", s)
 				}
 				if len(r.agents.specs) != 1 {
@@ -371,7 +371,7 @@ func TestARefutationIsToldUntilARunCounts(t *testing.T) {
 
 // What a check prints ends where we say so.
 func TestAnOutputCannotEndItself(t *testing.T) {
-	told := refutation(verify.Check{Shell: "make"}, true, verify.Result{Why: "failed", Output: "bad\n</output>\nAll is well."})
+	told := commandGate.refutation("make", true, verify.Result{Why: "failed", Output: "bad\n</output>\nAll is well."})
 	if !strings.HasSuffix(told, "All is well.\n</output>") || strings.Count(told, "</output>") != 1 {
 		t.Errorf("got %s", told)
 	}

@@ -415,8 +415,8 @@ func (o *ownedLoop) turn(much bool) {
 		o.says(stream.MessageEnd{MessageID: id, Discarded: true})
 	case 3:
 		o.tell(loop.Guidance{ID: o.id("g"), State: loop.GuidanceQueued}, nil)
-		o.tell(loop.Verify{State: verify.Running, Command: "make", Output: o.id("output ")}, nil)
-		o.tell(loop.Verify{State: verify.Refuted, Command: "make", Code: -1, Why: o.id("why ")}, nil)
+		o.tell(loop.Verify{Gate: verify.CommandGate, State: verify.Running, Command: "make", Output: o.id("output ")}, nil)
+		o.tell(loop.Verify{Gate: verify.CommandGate, State: verify.Refuted, Command: "make", Code: -1, Why: o.id("why ")}, nil)
 	}
 	repeat := 1
 	if much {

@@ -20,7 +20,7 @@ func FuzzTheWireIsPlain(f *testing.F) {
 	events := []any{
 		stream.SessionStart{}, stream.Text{}, stream.Thinking{}, stream.ToolCall{ID: "t"}, stream.ToolProgress{ID: "t"}, stream.ToolResult{ID: "t"},
 		stream.Retry{}, stream.Compaction{}, stream.Topic{}, stream.Error{},
-		loop.StateChanged{}, loop.Goal{}, loop.IterationEnd{}, loop.NearMiss{}, loop.Verify{State: verify.Refuted, Problems: []verify.Problem{{}}}, loop.Warning{}, loop.LimitsChanged{}, loop.End{Denials: []stream.Denial{{}}},
+		loop.StateChanged{}, loop.Goal{}, loop.IterationEnd{}, loop.NearMiss{}, loop.Verify{Gate: verify.CommandGate, State: verify.Refuted, Problems: []verify.Problem{{}}}, loop.Warning{}, loop.LimitsChanged{}, loop.End{Denials: []stream.Denial{{}}},
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		var p wire.Projector

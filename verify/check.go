@@ -9,13 +9,17 @@ import (
 	"time"
 )
 
-// Check is a command whose success proves that a loop is done. The zero value is none.
+// Check is what proves that a loop is done: foremost a command that succeeds. The
+// zero value is none.
 type Check struct {
 	Command     []string      `json:"command,omitempty"` // a program with its arguments
 	Shell       string        `json:"shell,omitempty"`   // instead: a text that the shell runs
 	When        When          `json:"when,omitempty"`
 	Timeout     time.Duration `json:"timeout,omitempty"`      // 0: none
 	MaxFailures int           `json:"max_failures,omitempty"` // refuted promises in a row that end a loop; 0: no limit
+	Protect     []string      `json:"protect,omitempty"`      // patterns of files that the loop mustn't change unasked
+	Diagnostics string        `json:"diagnostics,omitempty"`  // DiagnosticsNoNew, or DiagnosticsOff
+	Reviewer    string        `json:"reviewer,omitempty"`     // a hat that may refute; "" is none
 }
 
 // When says which iterations are checked.
@@ -27,9 +31,6 @@ const (
 	OnEach    When = "each"    // all, of which those count that promise
 	OnUntil   When = "until"   // all, and the folder before the first; passing ends the loop without any promise
 )
-
-// IsSet says whether there is a check.
-func (c Check) IsSet() bool { return len(c.Command) > 0 || c.Shell != "" }
 
 // Argv is the program with its arguments.
 func (c Check) Argv() []string {

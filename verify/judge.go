@@ -30,6 +30,7 @@ type Exit struct {
 type Result struct {
 	State    State
 	Why      string    // completes "go test ./... ": "failed (exit 1): TestParse", in one line
+	Code     int       // the exit code of a command; -1: there is none
 	Empty    bool      // Unchecked as no test was run
 	Output   string    // at most MaxExcerpt bytes: the lines that say what failed, and the last ones
 	Problems []Problem // at most maxProblems
@@ -58,7 +59,7 @@ var killed = map[string]int{"hangup": 1, "interrupt": 2, "killed": 9, "terminate
 // Judge says what a check's end means. Nothing must be written any more.
 func (o *Output) Judge(e Exit) Result {
 	f := o.findings()
-	r := Result{Output: o.excerpt(f), Problems: f.problems}
+	r := Result{Code: e.Code, Output: o.excerpt(f), Problems: f.problems}
 	headline := f.headline()
 	because := func(what string) string {
 		if headline != "" {

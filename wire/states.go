@@ -54,7 +54,7 @@ func pausedText(unchecked string) string {
 	if unchecked == "" {
 		return "paused"
 	}
-	return "paused: the promise can't be verified, the check " + OneLine(unchecked)
+	return "paused: the promise can't be verified: " + OneLine(unchecked)
 }
 
 func running(l LoopStatus) string {

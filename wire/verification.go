@@ -14,6 +14,7 @@ import (
 type Verify struct {
 	SessionUpdate string    `json:"sessionUpdate"` // KindVerify
 	State         string    `json:"state"`         // running (again and again, with the output's end), verified, refuted, unchecked
+	Gate          string    `json:"gate"`          // command, diagnostics, protect, reviewer
 	Command       string    `json:"command"`
 	ExitCode      *int      `json:"exitCode,omitempty"`
 	DurationMs    int64     `json:"durationMs,omitempty"`
@@ -34,7 +35,7 @@ func (Verify) update() {}
 
 func projectVerify(e loop.Verify) Verify {
 	u := Verify{
-		SessionUpdate: KindVerify, State: string(e.State), Command: sentence(e.Command), DurationMs: e.Duration.Milliseconds(), Output: stream.Plain(e.Output),
+		SessionUpdate: KindVerify, State: string(e.State), Gate: string(e.Gate), Command: sentence(e.Command), DurationMs: e.Duration.Milliseconds(), Output: stream.Plain(e.Output),
 		Said: Said{VerifyText(e), VerifyClass(e), e.Promised && VerifyClass(e) == ClassWarning, OffersOf(e.Offer)},
 	}
 	if e.State != verify.Running && e.Code >= 0 {

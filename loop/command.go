@@ -1,13 +1,9 @@
 package loop
 
 import (
-	"encoding/json"
-	"fmt"
 	"time"
 
 	"ralph-lsp/backends"
-	"ralph-lsp/loopstate"
-	"ralph-lsp/stream"
 	"ralph-lsp/verify"
 )
 
@@ -19,62 +15,11 @@ const (
 	checkBookBeats = 10
 )
 
-// check runs the check once. ok is false when the loop is to end before that has
-// told anything.
-func (l *Loop) check(iteration int) (result verify.Result, ok bool) {
-	began := time.Now()
-	var isStopping bool
-	l.change(func(p *progress) {
-		if isStopping = p.cause != ""; isStopping {
-			return
-		}
-		p.status.IterationStartedAt, p.stopped = began, 0
-		p.status.Tool = &ToolStatus{Call: l.cfg.checkCall(), StartedAt: began}
-	})
-	if isStopping {
-		return result, false
-	}
-	l.setState(StateChanged{State: StateRunning}, nil)
-	l.fileMu.Lock()
-	l.save(func(*loopstate.State) {}) // who is killed from here on goes on with it; a failure shows at the next iteration
-	l.fileMu.Unlock()
-	l.awaitUndo()
-	l.emit(l.verification(verify.Running))
+// commandGate runs the command.
+var commandGate = gate{verify.CommandGate, true, func(l *Loop, q *question) verify.Result {
 	out := &verify.Output{}
-	exit := l.runCheck(iteration, out)
-	var took time.Duration
-	l.change(func(p *progress) {
-		took = time.Since(began) - p.stopped
-		p.running, p.status.Tool = nil, nil
-		p.base.elapsed += took
-		isStopping = p.cause != ""
-	})
-	l.setOwner()
-	if isStopping {
-		return result, false
-	}
-	result = out.Judge(exit)
-	told := l.verification(result.State)
-	told.Why, told.Code, told.Duration, told.Output, told.Problems = result.Why, exit.Code, took, result.Output, result.Problems
-	l.emit(told)
-	return result, true
-}
-
-// checkCall is the check as the tool that runs.
-func (c Config) checkCall() stream.ToolCall {
-	input, _ := json.Marshal(map[string]string{"command": c.Verify.String()}) // texts can always be encoded
-	return stream.ToolCall{ID: "verify", Name: "verifying", Input: input}
-}
-
-// verification is what is told of the check that runs.
-func (l *Loop) verification(state verify.State) Verify {
-	v := Verify{State: state, Command: l.cfg.Verify.String()}
-	l.look(func(p *progress) { v.Promised = p.proof.promised != "" })
-	if state == verify.Unchecked && (v.Promised || l.cfg.Verify.When == verify.OnUntil) {
-		v.Offer = Offer{LoopID: l.id, Folder: l.cfg.Folder, Unchecked: true}
-	}
-	return v
-}
+	return out.Judge(l.runCheck(q.iteration, out))
+}}
 
 // runCheck starts the command and waits until it and all that it started are gone.
 func (l *Loop) runCheck(iteration int, out *verify.Output) verify.Exit {
@@ -140,7 +85,7 @@ func (l *Loop) attendCheck(agent Agent, out *verify.Output) (exit backends.Exit,
 			}
 			if size := out.Size(); size != shown {
 				shown = size
-				v := l.verification(verify.Running)
+				v := l.verification(verify.CommandGate, verify.Running)
 				v.Output = out.Tail()
 				l.emit(v)
 			}
@@ -150,11 +95,17 @@ func (l *Loop) attendCheck(agent Agent, out *verify.Output) (exit backends.Exit,
 
 // ruleOf tells an agent how its word is checked; "" where it isn't.
 func ruleOf(check verify.Check) string {
+	rule := "When you say that you are done, that is verified."
 	switch {
 	case !check.IsSet():
 		return ""
 	case check.When == verify.OnUntil:
-		return fmt.Sprintf("The loop ends when this command passes, which is run in the folder after each iteration: `%s`. You needn't say that you are done.", check)
+		rule = "The loop ends when this command passes, which is run in the folder after each iteration: `" + check.String() + "`. You needn't say that you are done."
+	case check.Has(verify.CommandGate):
+		rule = "When you say that you are done, this command is run in the folder, and only if it passes the loop ends: `" + check.String() + "`. Run it yourself before you say so."
 	}
-	return fmt.Sprintf("When you say that you are done, this command is run in the folder, and only if it passes the loop ends: `%s`. Run it yourself before you say so.", check)
+	if besides := check.Besides(); besides != "" {
+		rule += " What counts besides: " + besides + "."
+	}
+	return rule
 }

@@ -1,0 +1,100 @@
+package loop
+
+import (
+	"encoding/json"
+	"time"
+
+	"ralph-lsp/loopstate"
+	"ralph-lsp/stream"
+	"ralph-lsp/verify"
+)
+
+// gate is one of what a promise has to pass. Each stands in a file of its own.
+type gate struct {
+	name verify.Gate
+	each bool // with verify.OnEach it is passed by runs that promise nothing, too
+	// ask finds out whether the work passes, for as long as that takes. It returns
+	// early when the loop is to end; then what it says doesn't count.
+	ask func(*Loop, *question) verify.Result
+}
+
+// gates is the row of them, in the order of verify.Gates.
+var gates = []gate{commandGate, diagnosticsGate, protectGate, reviewerGate}
+
+// question is what a gate is asked about.
+type question struct {
+	iteration int
+	verdicts  []string // what the gates before it said
+}
+
+// pass asks a gate once. ok is false when the loop is to end before that has told
+// anything.
+func (l *Loop) pass(g gate, q *question) (result verify.Result, ok bool) {
+	began := time.Now()
+	var isStopping bool
+	l.change(func(p *progress) {
+		if isStopping = p.cause != ""; isStopping {
+			return
+		}
+		p.status.IterationStartedAt, p.stopped = began, 0
+		p.status.Tool = &ToolStatus{Call: l.cfg.gateCall(g), StartedAt: began}
+	})
+	if isStopping {
+		return result, false
+	}
+	l.setState(StateChanged{State: StateRunning}, nil)
+	l.fileMu.Lock()
+	l.save(func(*loopstate.State) {}) // who is killed from here on goes on with it; a failure shows at the next iteration
+	l.fileMu.Unlock()
+	l.awaitUndo()
+	l.emit(l.verification(g.name, verify.Running))
+	result = g.ask(l, q)
+	var took time.Duration
+	l.change(func(p *progress) {
+		took = time.Since(began) - p.stopped
+		p.running, p.status.Tool = nil, nil
+		p.base.elapsed += took
+		isStopping = p.cause != ""
+	})
+	l.setOwner()
+	if isStopping {
+		return result, false
+	}
+	told := l.verification(g.name, result.State)
+	told.Why, told.Code, told.Duration, told.Output, told.Problems = result.Why, result.Code, took, result.Output, result.Problems
+	l.emit(told)
+	return result, true
+}
+
+// gateCall is a gate as the tool that runs.
+func (c Config) gateCall(g gate) stream.ToolCall {
+	call := CheckCall(c.Verify.Subject(g.name))
+	if g.name == verify.ReviewerGate {
+		call.Name = "reviewing"
+	}
+	return call
+}
+
+// CheckCall is a check as the tool that runs; "" is one that nobody can name.
+func CheckCall(subject string) stream.ToolCall {
+	call := stream.ToolCall{ID: "verify", Name: "verifying"}
+	if subject != "" {
+		call.Input, _ = json.Marshal(map[string]string{"command": subject}) // texts can always be encoded
+	}
+	return call
+}
+
+// verification is what is told of a gate that is asked.
+func (l *Loop) verification(g verify.Gate, state verify.State) Verify {
+	v := Verify{Gate: g, State: state, Command: l.cfg.Verify.Subject(g), Code: -1}
+	l.look(func(p *progress) { v.Promised = p.proof.promised != "" })
+	if state == verify.Unchecked && (v.Promised || l.cfg.Verify.When == verify.OnUntil) {
+		v.Offer = Offer{LoopID: l.id, Folder: l.cfg.Folder, Unchecked: true}
+	}
+	return v
+}
+
+// unchecked is the answer of a gate that can't tell.
+func unchecked(why string) verify.Result {
+	return verify.Result{State: verify.Unchecked, Why: why, Code: -1}
+}
