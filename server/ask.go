@@ -17,6 +17,7 @@ type questions struct {
 	launcher  *launcher
 	starter   *starter
 	controls  *controls
+	commands  map[string]command
 }
 
 // question is one about the loop in a folder that waits for its answer.
@@ -57,7 +58,8 @@ func (q *questions) decisionFor(err error, cfg loop.Config) func(context.Context
 	}
 	if errors.As(err, &running) {
 		return func(ctx context.Context) (*managed, error) {
-			if q.user.ask(ctx, wire.QuestionAbout(err), aboutReplacing) != actionCancelAndStart {
+			chosen, err := q.user.permit(ctx, wire.QuestionAbout(err), aboutReplacing, err)
+			if chosen != actionCancelAndStart {
 				return nil, err
 			}
 			return q.launcher.launchInstead(cfg, func() error { return q.launcher.clear(ctx, cfg.Folder, running.Owner.LoopID) })
@@ -65,7 +67,8 @@ func (q *questions) decisionFor(err error, cfg loop.Config) func(context.Context
 	}
 	if errors.As(err, &interrupted) {
 		return func(ctx context.Context) (*managed, error) {
-			switch q.user.ask(ctx, wire.QuestionAbout(err), aboutLeftBehind) {
+			chosen, err := q.user.permit(ctx, wire.QuestionAbout(err), aboutLeftBehind, err)
+			switch chosen {
 			case actionContinue:
 				return q.starter.goOn(ctx, cfg.Folder, start.Options{}, false)
 			case actionDiscardAndStart:
@@ -79,7 +82,7 @@ func (q *questions) decisionFor(err error, cfg loop.Config) func(context.Context
 
 // offerToContinue asks once what to do with a loop that nobody drives.
 func (q *questions) offerToContinue(f *folder, found *seenLoop) {
-	if q.user.asksItself() {
+	if q.ed.Client().OptedIn {
 		return
 	}
 	ctx, st := f.askOnce(found), found.status
@@ -87,8 +90,8 @@ func (q *questions) offerToContinue(f *folder, found *seenLoop) {
 		return
 	}
 	q.wg.Go(func() {
-		question := wire.LeftSentence("in "+filepath.Base(f.path), st.StopReason, st.Iteration, st.Limits.MaxIterations, st.Error)
-		q.offer(ctx, messageInfo, question+" Go on with it?", actionLater, wire.OffersAfter(st))
+		left := wire.LeftSentence("in "+filepath.Base(f.path), st.StopReason, st.Iteration, st.Limits.MaxIterations, st.Error)
+		q.offer(ctx, messageInfo, left, " Go on with it?", actionLater, wire.OffersAfter(st))
 	})
 }
 
@@ -99,13 +102,13 @@ func (q *questions) announce(f *folder, r *managed, end loop.End) {
 		return
 	}
 	message := "Ralph " + wire.EndText(end)
-	if r.Status().State == loop.StateFailed && !q.user.asksItself() {
+	if r.Status().State == loop.StateFailed {
 		return // a question tells it: what to do with the loop
 	}
 	kind := messageTypes[end.Reason.Ending().Class]
-	if end.Reason.Capped() && !q.user.asksItself() {
+	if end.Reason.Capped() {
 		if ctx := f.askAfterEnd(); ctx != nil {
-			q.wg.Go(func() { q.offer(ctx, kind, message, actionStop, wire.OffersAfter(r.Status())) })
+			q.wg.Go(func() { q.offer(ctx, kind, message, "", actionStop, wire.OffersAfter(r.Status())) })
 			return
 		}
 	}

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	"ralph-lsp/internal/clienttest"
@@ -24,7 +25,7 @@ func TestTheFirstAnswerOfEachQuestionChangesNothing(t *testing.T) {
 	changesNothing := []string{actionDont, actionKeep, actionLater, actionStop, actionLeave}
 	for about, a := range answers {
 		ed := &eagerEditor{}
-		chosen := dialog{ed}.ask(t.Context(), "?", topic(about))
+		chosen := dialog{ed, new(atomic.Bool)}.ask(t.Context(), "?", topic(about))
 		if !slices.Contains(changesNothing, chosen) || chosen != a.safe || len(ed.asked.Actions) != 1+len(a.others) || len(a.others) == 0 {
 			t.Errorf("question %d: %q of %+v", about, chosen, ed.asked)
 		}

@@ -70,6 +70,7 @@ func (m *manager) execute(id string, arguments []json.RawMessage) (rpc.Work, err
 	}
 	task, err := read(arguments[0])
 	if err != nil {
+		m.user.answer(nil, err)
 		return nil, err
 	}
 	own := m.takeTurn(id, task.target)
@@ -79,6 +80,7 @@ func (m *manager) execute(id string, arguments []json.RawMessage) (rpc.Work, err
 			return nil, err
 		}
 		result, err := task.run(context.WithValue(ctx, turnKey{}, own))
+		m.user.answer(result, err)
 		if err != nil {
 			return nil, withOffers(asWireError(err), id, arguments[0])
 		}

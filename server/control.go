@@ -43,7 +43,9 @@ func (c *controls) cancel(ctx context.Context, p wire.CancelParams) (any, error)
 	}
 	if p.When == wire.WhenAfterIteration {
 		r.CancelAfterIteration()
-		return resultOf(r), nil
+		result := resultOf(r)
+		result.Text = "the loop ends after this iteration"
+		return result, nil
 	}
 	r.Cancel()
 	return resultOf(r), nil
@@ -122,7 +124,9 @@ func (c *controls) change(ctx context.Context, p wire.LoopParams, here func(*man
 // pause lets the running iteration finish and starts no other.
 func (c *controls) pause(ctx context.Context, p wire.LoopParams) (any, error) {
 	result, err := c.change(ctx, p, func(r *managed) error { return r.Pause() }, loop.PauseFolder)
-	result.Text = "the loop pauses after this iteration"
+	if result.Text = "the loop pauses after this iteration"; result.State == string(loop.StatePaused) {
+		result.Text = "the loop is paused"
+	}
 	return result, err
 }
 

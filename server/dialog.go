@@ -2,8 +2,11 @@ package server
 
 import (
 	"context"
+	"errors"
+	"sync/atomic"
 
 	"ralph-lsp/server/client"
+	"ralph-lsp/server/rpc"
 	"ralph-lsp/stream"
 	"ralph-lsp/wire"
 )
@@ -60,7 +63,10 @@ var answers = [...]struct {
 }
 
 // dialog speaks with the user of a client.
-type dialog struct{ ed client.Editor }
+type dialog struct {
+	ed   client.Editor
+	mute *atomic.Bool // the client can't ask: it said so when it was to
+}
 
 // ask asks the user and returns the action that was chosen, "" when none was.
 // Commands behind the one that asks go on meanwhile.
@@ -68,25 +74,45 @@ func (d dialog) ask(ctx context.Context, message string, about topic) string {
 	return d.askWith(ctx, messageInfo, message, answers[about].safe, answers[about].others...)
 }
 
+// permit is ask about something that err keeps from being done. It returns the
+// action that was chosen, and err as it is to be answered: whoever says no needn't
+// be told why.
+func (d dialog) permit(ctx context.Context, message string, about topic, err error) (string, error) {
+	chosen := d.ask(ctx, message, about)
+	if chosen == answers[about].safe {
+		err = &declinedError{err}
+	}
+	return chosen, err
+}
+
+// declinedError is why something wasn't done that the user was asked about.
+type declinedError struct{ error }
+
+func (e *declinedError) Unwrap() error { return e.error }
+
 // askWith is ask with answers of one's own, the safe one first.
 func (d dialog) askWith(ctx context.Context, kind messageType, message, safe string, others ...string) string {
+	if d.mute.Load() {
+		return ""
+	}
 	turnOf(ctx).end()
 	params := messageParams{Type: kind, Message: stream.Plain(message), Actions: []messageItem{{safe}}}
 	for _, title := range others {
 		params.Actions = append(params.Actions, messageItem{title})
 	}
 	var chosen *messageItem
-	if err := d.ed.Request(ctx, "window/showMessageRequest", params, &chosen); err != nil || chosen == nil {
+	err := d.ed.Request(ctx, "window/showMessageRequest", params, &chosen)
+	if rpc.IsUnknownMethod(err) {
+		d.mute.Store(true)
+	}
+	if err != nil || chosen == nil {
 		return ""
 	}
 	return chosen.Title
 }
 
-// asksItself says whether the client asks its user without our help, or can't be asked.
-func (d dialog) asksItself() bool {
-	client := d.ed.Client()
-	return client.OptedIn || !client.ShowMessageRequest
-}
+// asksItself says whether the client asks its user without our help, or can't ask.
+func (d dialog) asksItself() bool { return d.ed.Client().OptedIn || d.mute.Load() }
 
 // The actions of the questions.
 const (
@@ -109,5 +135,21 @@ func (d dialog) show(kind messageType, message string) {
 func (d dialog) inform(kind messageType, message string) {
 	if !d.ed.Client().OptedIn {
 		d.show(kind, message)
+	}
+}
+
+// answer informs of what came of a command, and of why nothing did: a client
+// without a plugin shows neither.
+func (d dialog) answer(result any, err error) {
+	said := wire.AnswerOf(result)
+	declined := (*declinedError)(nil)
+	switch {
+	case errors.As(err, &declined), errors.Is(err, context.Canceled): // the user knows
+		return
+	case err != nil:
+		said = wire.Said{Text: err.Error(), Class: wire.ClassError}
+	}
+	if said.Text != "" {
+		d.inform(messageTypes[said.Class], "Ralph: "+said.Text)
 	}
 }

@@ -260,18 +260,18 @@ func TestWhatAClientTellsOfItself(t *testing.T) {
 		want         client.Info
 		folders      []string
 	}{
-		{"nothing", `{"capabilities":{}}`, client.Info{ShowMessageRequest: true}, nil},
+		{"nothing", `{"capabilities":{}}`, client.Info{}, nil},
 		{"all", `{"clientInfo":{"name":"ed"},"workspaceFolders":[{"uri":"file:///w/a%20b","name":"a"},{"uri":"untitled:x","name":"x"}],"rootUri":"file:///old",
 			"capabilities":{"general":{"positionEncodings":["utf-8"]},"window":{"workDoneProgress":true},"textDocument":{"diagnostic":{}},
 			"workspace":{"applyEdit":true,"codeLens":{"refreshSupport":true},"diagnostics":{"refreshSupport":true},"didChangeWatchedFiles":{"dynamicRegistration":true}},
 			"experimental":{"ralph":{"version":2,"updates":true,"thinking":true,"minUpdateIntervalMs":200}}}}`,
-			client.Info{Name: "ed", OptedIn: true, Version: 2, Updates: true, Thinking: true, MinUpdateInterval: 200 * time.Millisecond, WorkDoneProgress: true, ShowMessageRequest: true,
+			client.Info{Name: "ed", OptedIn: true, Version: 2, Updates: true, Thinking: true, MinUpdateInterval: 200 * time.Millisecond, WorkDoneProgress: true,
 				PullDiagnostics: true, CodeLensRefresh: true, DiagnosticRefresh: true, ApplyEdit: true, WatchFiles: true, UTF8: true}, []string{"/w/a b"}},
-		{"another version of our protocol", `{"capabilities":{"experimental":{"ralph":{"version":3,"updates":true}}}}`, client.Info{ShowMessageRequest: true}, nil},
-		{"an interval of no use", `{"capabilities":{"experimental":{"ralph":{"version":1,"minUpdateIntervalMs":-5}}}}`, client.Info{OptedIn: true, Version: 1, ShowMessageRequest: true}, nil},
-		{"an old client's folder", `{"rootUri":"file:///w","capabilities":{}}`, client.Info{ShowMessageRequest: true}, []string{"/w"}},
-		{"a very old client's folder", `{"rootUri":null,"rootPath":"/w","capabilities":{}}`, client.Info{ShowMessageRequest: true}, []string{"/w"}},
-		{"no folder is open", `{"workspaceFolders":null,"rootUri":null,"capabilities":{}}`, client.Info{ShowMessageRequest: true}, nil},
+		{"another version of our protocol", `{"capabilities":{"experimental":{"ralph":{"version":3,"updates":true}}}}`, client.Info{}, nil},
+		{"an interval of no use", `{"capabilities":{"experimental":{"ralph":{"version":1,"minUpdateIntervalMs":-5}}}}`, client.Info{OptedIn: true, Version: 1}, nil},
+		{"an old client's folder", `{"rootUri":"file:///w","capabilities":{}}`, client.Info{}, []string{"/w"}},
+		{"a very old client's folder", `{"rootUri":null,"rootPath":"/w","capabilities":{}}`, client.Info{}, []string{"/w"}},
+		{"no folder is open", `{"workspaceFolders":null,"rootUri":null,"capabilities":{}}`, client.Info{}, nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

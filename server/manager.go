@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 
 	"ralph-lsp/looplog"
 	"ralph-lsp/server/client"
@@ -58,7 +59,7 @@ type openDocuments interface {
 
 // newManager returns a manager without folders. Its docs are set before it is used.
 func newManager(ed client.Editor, version string, log *slog.Logger) *manager {
-	e := &env{ed: ed, version: version, log: log, user: dialog{ed}}
+	e := &env{ed: ed, version: version, log: log, user: dialog{ed, new(atomic.Bool)}}
 	e.ctx, e.leave = context.WithCancel(context.Background())
 	w := &workspace{env: e, folders: map[string]*folder{}, asked: map[askedOf]bool{}}
 	q := &questions{env: e, workspace: w}
@@ -72,7 +73,7 @@ func newManager(ed client.Editor, version string, log *slog.Logger) *manager {
 	// These know each other: what happens in a folder may be a question, whose
 	// answer changes what happens there.
 	w.lookout, m.starter.controls = m.lookout, m.controls
-	q.launcher, q.starter, q.controls = m.launcher, m.starter, m.controls
+	q.launcher, q.starter, q.controls, q.commands = m.launcher, m.starter, m.controls, m.commands
 	e.status = feed.NewStatus(ed, m.loops.snapshot)
 	return m
 }

@@ -14,7 +14,6 @@ func (s *starter) slash(ctx context.Context, command start.Slash, p wire.StartPa
 	case p.DryRun:
 	case command == start.SlashHelp:
 		result.HelpResult = &wire.HelpResult{Markdown: helpText}
-		s.user.inform(messageInfo, helpText)
 	default:
 		answer, err := s.controls.cancel(ctx, wire.CancelParams{LoopParams: wire.LoopParams{Folder: p.Folder}})
 		if err != nil {

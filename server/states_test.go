@@ -92,7 +92,7 @@ func TestAPlainClientIsAskedAboutAFailedLoop(t *testing.T) {
 		}
 		take(t, changes)
 	}
-	if shown, _ := clienttest.Received[messageParams](&ed.Editor, "window/showMessage"); len(shown) != 0 {
+	if shown, _ := clienttest.Received[messageParams](&ed.Editor, "window/showMessage"); len(shown) > 1 || len(shown) == 1 && !strings.Contains(shown[0].Message, "is discarded") {
 		t.Errorf("and it was told %+v", shown)
 	}
 }

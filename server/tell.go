@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"sync"
@@ -63,43 +64,52 @@ func (q *questions) tell(r *managed, e loop.Event) {
 		return // announced once the loop is out of its folder
 	}
 	said := wire.SaidOf(e)
+	if e, ok := e.(loop.StateChanged); ok && e.State == loop.StatePaused && e.Reason == loop.PauseUser {
+		said.Text, said.Notify = wire.PausedText(r.Status().Iteration), true // what was answered at once holds now
+	}
 	kind, message := messageTypes[said.Class], "Ralph: "+stream.Line(said.Text, maxWarning)
 	switch {
 	case !said.Notify:
-	case len(said.Offers) == 0 || q.user.asksItself():
+	case len(said.Offers) == 0:
 		q.user.show(kind, message)
 	default:
 		ctx := r.offered.question(q.ctx)
-		q.wg.Go(func() { q.offer(ctx, kind, message, actionLeave, said.Offers) })
+		q.wg.Go(func() { q.offer(ctx, kind, message, "", actionLeave, said.Offers) })
 	}
 }
 
-// offer asks whether to do one of the offers, and does it. ctx is over when they
-// are moot.
-func (q *questions) offer(ctx context.Context, kind messageType, message, safe string, offers []wire.Command) {
+// offer says something and asks whether to do one of the offers, and does it. ctx
+// is over when they are moot.
+func (q *questions) offer(ctx context.Context, kind messageType, message, question, safe string, offers []wire.Command) {
 	var titles []string
 	for _, o := range offers {
 		titles = append(titles, o.Title)
 	}
-	chosen := slices.Index(titles, q.user.askWith(ctx, kind, message, safe, titles...))
-	if chosen < 0 || ctx.Err() != nil {
+	chosen := slices.Index(titles, q.user.askWith(ctx, kind, message+question, safe, titles...))
+	if ctx.Err() != nil {
 		return
 	}
-	err := q.do(q.ctx, offers[chosen])
-	if err != nil && !errors.Is(err, loop.ErrNotRunning) && !isReason(err, wire.ReasonNotRunning) { // else somebody else was faster
-		q.user.show(messageError, "Ralph: "+err.Error())
+	if chosen < 0 {
+		if q.user.asksItself() { // we know by now that it can't ask
+			q.user.show(kind, message)
+		}
+		return
+	}
+	result, err := q.do(q.ctx, offers[chosen])
+	if err == nil || !errors.Is(err, loop.ErrNotRunning) && !isReason(err, wire.ReasonNotRunning) { // else somebody else was faster
+		q.user.answer(result, err)
 	}
 }
 
-// do runs an offer's command. Those that aren't here are for clients with a plugin.
-func (q *questions) do(ctx context.Context, o wire.Command) (err error) {
-	switch p := o.Arguments[0].(type) {
-	case wire.ChangeParams:
-		_, err = q.controls.update(ctx, p)
-	case wire.ResumeParams:
-		_, err = q.controls.resume(ctx, p)
-	case wire.CancelParams:
-		_, err = q.controls.cancel(ctx, p)
+// do runs an offer's command.
+func (q *questions) do(ctx context.Context, o wire.Command) (any, error) {
+	argument, err := json.Marshal(o.Arguments[0])
+	if err != nil {
+		return nil, err
 	}
-	return err
+	task, err := q.commands[o.Command](argument)
+	if err != nil {
+		return nil, err
+	}
+	return task.run(ctx)
 }

@@ -34,8 +34,13 @@ func (s *starter) withTrust(ctx context.Context, trust bool, do func() error) er
 		if !errors.As(err, &untrusted) || untrusted.File == trusted {
 			return err
 		}
-		if !trust && (s.user.asksItself() || s.user.ask(ctx, untrusted.Error(), aboutTrust) != actionTrust) {
-			return err
+		if !trust {
+			if s.user.asksItself() {
+				return err
+			}
+			if chosen, err := s.user.permit(ctx, untrusted.Error(), aboutTrust, err); chosen != actionTrust {
+				return err
+			}
 		}
 		if err := untrusted.Remember(); err != nil {
 			return err

@@ -25,7 +25,7 @@ func (v *reviewer) undo(ctx context.Context, p wire.UndoParams) (any, error) {
 		return nil, err
 	}
 	p.LoopParams = wire.LoopParams{LoopID: s.LoopID(), Folder: wire.FileURI(folder)} // what is offered is about no other one
-	if p.DryRun || v.user.asksItself() {
+	if p.DryRun || v.ed.Client().OptedIn {
 		return v.takeBack(ctx, s, folder, p)
 	}
 	return v.undoWithQuestion(ctx, s, folder, p)
@@ -59,19 +59,16 @@ func (v *reviewer) undoWithQuestion(ctx context.Context, s *changes.Store, folde
 		return nil, err
 	}
 	if len(would.Undone)+len(would.Merged) == 0 {
-		v.user.inform(messageTypes[would.Class], "Ralph: "+would.Text)
 		return would, nil
 	}
 	asking, done := v.asking(ctx, folder)
 	defer done()
-	if v.user.ask(asking, wire.QuestionBefore(p, would), aboutUndoing) != actionUndo || asking.Err() != nil {
+	chosen := v.user.ask(asking, wire.QuestionBefore(p, would), aboutUndoing)
+	agreed := chosen == actionUndo || v.user.asksItself() // who can't be asked can redo
+	if !agreed || asking.Err() != nil {
 		return wire.NothingUndone(), nil
 	}
-	result, err := v.takeBack(ctx, s, folder, p)
-	if err == nil {
-		v.user.inform(messageTypes[result.Class], "Ralph: "+result.Text)
-	}
-	return result, err
+	return v.takeBack(ctx, s, folder, p)
 }
 
 // pauseFirst asks whether to pause the loop that is in the way of an undo.
@@ -79,7 +76,10 @@ func (v *reviewer) pauseFirst(ctx context.Context, folder string, atWork *loop.A
 	asking, done := v.asking(ctx, folder)
 	defer done()
 	offer := wire.OffersAtWork(folder)[0]
-	if v.user.askWith(asking, messageInfo, wire.QuestionAtWork(atWork), actionLeave, offer.Title) != offer.Title || asking.Err() != nil {
+	switch chosen := v.user.askWith(asking, messageInfo, wire.QuestionAtWork(atWork), actionLeave, offer.Title); {
+	case chosen == actionLeave, asking.Err() != nil:
+		return nil, &declinedError{atWork}
+	case chosen != offer.Title:
 		return nil, atWork
 	}
 	paused, err := v.questions.controls.pause(ctx, offer.Arguments[0].(wire.LoopParams))
@@ -88,7 +88,6 @@ func (v *reviewer) pauseFirst(ctx context.Context, folder string, atWork *loop.A
 	}
 	result := wire.NothingUndone()
 	result.Text = paused.(wire.LoopResult).Text + "; undo when it has ended"
-	v.user.inform(messageInfo, "Ralph: "+result.Text)
 	return result, nil
 }
 

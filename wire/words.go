@@ -136,6 +136,9 @@ func QuestionAbout(err error) string {
 	return ""
 }
 
+// PausedText says that a loop pauses as its user wanted.
+func PausedText(iteration int) string { return fmt.Sprintf("paused after iteration %d", iteration) }
+
 // QuestionAtWork asks whether to pause the loop that is in the way of an undo.
 func QuestionAtWork(e *loop.AtWorkError) string {
 	if e.Checking {

@@ -73,8 +73,8 @@ func New(t testing.TB, to io.WriteCloser, from io.Reader, patience time.Duration
 // Close ends the connection without a word, as a crashed editor does.
 func (c *Client) Close() error { return c.to.Close() }
 
-// Answer makes the client answer requests of a method, from now on. Without
-// that it answers none but window/workDoneProgress/create.
+// Answer makes the client answer requests of a method, from now on; an *Error is
+// that it can't. Without that it answers none but window/workDoneProgress/create.
 func (c *Client) Answer(method string, with func(params json.RawMessage) any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -253,7 +253,14 @@ func (c *Client) hear(m Message) {
 		return
 	}
 	if len(m.ID) > 0 && answer != nil {
-		c.send(map[string]any{"id": m.ID, "result": answer(m.Params)}, nil)
+		reply := map[string]any{"id": m.ID}
+		switch answer := answer(m.Params).(type) {
+		case *Error:
+			reply["error"] = map[string]any{"code": answer.Code, "message": answer.Message}
+		default:
+			reply["result"] = answer
+		}
+		c.send(reply, nil)
 	}
 	if take != nil {
 		take(m)

@@ -38,14 +38,13 @@ type Info struct {
 	MinUpdateInterval time.Duration // between two of them
 	Trusted           bool          // the user trusts the folders that are open
 
-	WorkDoneProgress   bool
-	ShowMessageRequest bool
-	PullDiagnostics    bool
-	CodeLensRefresh    bool
-	DiagnosticRefresh  bool
-	ApplyEdit          bool
-	WatchFiles         bool
-	UTF8               bool // columns are bytes, not UTF-16 units
+	WorkDoneProgress  bool
+	PullDiagnostics   bool
+	CodeLensRefresh   bool
+	DiagnosticRefresh bool
+	ApplyEdit         bool
+	WatchFiles        bool
+	UTF8              bool // columns are bytes, not UTF-16 units
 }
 
 // Folder is a folder that is open in the client.
@@ -127,15 +126,12 @@ func (p *Params) Info() Info {
 		MinUpdateInterval: time.Duration(max(ralph.MinUpdateIntervalMs, 0)) * time.Millisecond,
 		Trusted:           optedIn && ralph.Trusted,
 		WorkDoneProgress:  can.Window.WorkDoneProgress,
-		// No capability says that a client can't ask; one that can't
-		// answers with an error.
-		ShowMessageRequest: true,
-		PullDiagnostics:    can.TextDocument.Diagnostic != nil,
-		CodeLensRefresh:    can.Workspace.CodeLens.RefreshSupport,
-		DiagnosticRefresh:  can.Workspace.Diagnostics.RefreshSupport,
-		ApplyEdit:          can.Workspace.ApplyEdit,
-		WatchFiles:         can.Workspace.DidChangeWatchedFiles.DynamicRegistration,
-		UTF8:               slices.Contains(can.General.PositionEncodings, "utf-8"),
+		PullDiagnostics:   can.TextDocument.Diagnostic != nil,
+		CodeLensRefresh:   can.Workspace.CodeLens.RefreshSupport,
+		DiagnosticRefresh: can.Workspace.Diagnostics.RefreshSupport,
+		ApplyEdit:         can.Workspace.ApplyEdit,
+		WatchFiles:        can.Workspace.DidChangeWatchedFiles.DynamicRegistration,
+		UTF8:              slices.Contains(can.General.PositionEncodings, "utf-8"),
 	}
 }
 

@@ -59,12 +59,14 @@ func (d *Documents) actions(doc *document, start, end int) []protocol.CodeAction
 	}
 	switch doc.kind {
 	case stateDoc:
+		actions = append(actions, d.loopActions(doc)...)
 		for _, fix := range stateOffers(doc.text, start) {
 			if action, ok := doc.action(fix, protocol.CodeActionKindRefactor); ok && !fixed[fix.title] {
 				actions = append(actions, action)
 			}
 		}
 	case promptDoc:
+		actions = append(actions, d.loopActions(doc)...)
 		isWhole := !doc.isCut() || end < len(doc.text)
 		if prompt := doc.text[start:end]; isWhole && strings.TrimSpace(prompt) != "" {
 			argument := wire.StartParams{Folder: wire.FileURI(d.folderOf(doc)), Prompt: prompt}
@@ -76,6 +78,27 @@ func (d *Documents) actions(doc *document, start, end int) []protocol.CodeAction
 		}
 	}
 	return append(actions, d.reviewActions(doc)...)
+}
+
+// loopActions are the lenses of a document for a client without a plugin, which may
+// have no lenses. They are refactorings, although they aren't any: some users have
+// all that is "source" done when they save.
+func (d *Documents) loopActions(doc *document) (actions []protocol.CodeAction) {
+	if d.ed.Client().OptedIn {
+		return nil
+	}
+	lenses := d.lenses(doc)
+	if changes := d.reviewLenses(doc); len(changes) > 0 { // the others are actions for all
+		lenses = append(lenses, changes[0])
+	}
+	for _, lens := range lenses {
+		command := lens.Command
+		if !strings.Contains(command.Title, "Ralph") { // among those of other servers
+			command.Title = "Ralph: " + command.Title
+		}
+		actions = append(actions, protocol.CodeAction{Title: command.Title, Kind: new(protocol.CodeActionKindRefactor), Command: command})
+	}
+	return actions
 }
 
 // stateOffers are changes to a state file that are right, but may be wanted.

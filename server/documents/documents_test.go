@@ -126,7 +126,7 @@ func withDoc(u uri.URI, text string, utf8 bool, world *docWorld) *Documents {
 	if world == nil {
 		world = &docWorld{}
 	}
-	d := New(&docEditor{client: client.Info{UTF8: utf8}}, world)
+	d := New(&docEditor{client: client.Info{UTF8: utf8, OptedIn: true}}, world)
 	d.open[docKey(u)] = newDocument(u, 1, text, utf8)
 	return d
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -89,8 +90,24 @@ func TestCodeLens(t *testing.T) {
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("lenses (-want +got):\n%s", diff)
 			}
+			if diff := cmp.Diff(tt.want, plainActions(d, tt.uri)); diff != "" {
+				t.Errorf("actions of a client without a plugin (-want +got):\n%s", diff)
+			}
 		})
 	}
+}
+
+// plainActions are the code actions that a client without a plugin gets more than
+// others, as lenses have them.
+func plainActions(d *Documents, u uri.URI) (actions []string) {
+	p := protocol.CodeActionParams{TextDocument: protocol.TextDocumentIdentifier{URI: u}}
+	others := len(d.CodeAction(p))
+	d.ed.(*docEditor).client.OptedIn = false
+	all := d.CodeAction(p)
+	for _, a := range all[:len(all)-others] {
+		actions = append(actions, strings.TrimPrefix(a.Title, "Ralph: ")+": "+a.Command.Command+" "+string(a.Command.Arguments[0]))
+	}
+	return actions
 }
 
 // states.json has a loop in each state; wire's tests see to that.

@@ -37,6 +37,12 @@ func Errorf(code int, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
+// IsUnknownMethod says whether a request failed because the client doesn't know it.
+func IsUnknownMethod(err error) bool {
+	answer := (*jsonrpc2.Error)(nil)
+	return errors.As(err, &answer) && answer.Code == jsonrpc2.MethodNotFound
+}
+
 // toWire makes any error fit for jsonrpc2, which would send a plain one with
 // the code 0.
 func toWire(err error) *jsonrpc2.Error {
