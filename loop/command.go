@@ -18,7 +18,9 @@ const (
 // commandGate runs the command.
 var commandGate = gate{verify.CommandGate, true, func(l *Loop, q *question) verify.Result {
 	out := &verify.Output{}
-	return out.Judge(l.runCheck(q.iteration, out))
+	result := out.Judge(l.runCheck(q.iteration, out))
+	verify.Locate(l.cfg.Folder, result.Problems)
+	return result
 }}
 
 // runCheck starts the command and waits until it and all that it started are gone.

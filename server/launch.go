@@ -26,10 +26,13 @@ func (l *launcher) launch(cfg loop.Config) (*managed, error) {
 	}
 	f.changed()
 	r := &managed{cfg: cfg, retired: make(chan struct{}), feed: feed.New(l.ed, &l.pages, l.status.Changed)}
+	if !cfg.Continue {
+		l.problems.clear(f.path)
+	}
 	if level := l.workspace.updateLevel(); level != "" {
 		r.feed.SetLevel(level)
 	}
-	if r.Loop, err = loop.Start(cfg, &follower{r.feed, func() { l.docs.Republish(cfg.Folder) }, func() { l.workspace.refreshAt(cfg.Folder) }, func(e loop.Event) { l.questions.tell(r, e) }}); err != nil {
+	if r.Loop, err = loop.Start(cfg, &follower{r.feed, func() { l.docs.Republish(cfg.Folder) }, func() { l.workspace.refreshAt(cfg.Folder) }, func(e loop.Event) { l.told(f, r, e) }}); err != nil {
 		r.feed.Close()
 		f.gaveUp()
 		l.lookout.look(f) // for what the watch has left alone meanwhile
@@ -47,6 +50,12 @@ func (l *launcher) launch(cfg loop.Config) (*managed, error) {
 		l.retire(f, r, r.Wait())
 	}()
 	return r, nil
+}
+
+// told passes on what a loop of ours in a folder said.
+func (l *launcher) told(f *folder, r *managed, e loop.Event) {
+	l.problems.tell(f.path, e)
+	l.questions.tell(r, e)
 }
 
 // retire takes a loop that ended out of its folder and tells the editor.

@@ -38,6 +38,8 @@ type env struct {
 	status  *feed.Status
 	pages   looplog.Pages // of session files
 
+	problems *problems // of the loops' checks
+
 	ctx   context.Context // ends with the editor
 	leave context.CancelFunc
 	wg    sync.WaitGroup // everything that runs for a folder or a loop
@@ -59,7 +61,7 @@ type openDocuments interface {
 
 // newManager returns a manager without folders. Its docs are set before it is used.
 func newManager(ed client.Editor, version string, log *slog.Logger) *manager {
-	e := &env{ed: ed, version: version, log: log, user: dialog{ed, new(atomic.Bool)}}
+	e := &env{ed: ed, version: version, log: log, user: dialog{ed, new(atomic.Bool)}, problems: newProblems(ed)}
 	e.ctx, e.leave = context.WithCancel(context.Background())
 	w := &workspace{env: e, folders: map[string]*folder{}, asked: map[askedOf]bool{}}
 	q := &questions{env: e, workspace: w}

@@ -63,6 +63,9 @@ func (o *lookout) look(f *folder) {
 	}
 	before, now, refresh := f.see(seenIn(f.path))
 	f.changed()
+	if before != nil && now == nil { // it was discarded
+		o.problems.clear(f.path)
+	}
 	if refresh {
 		o.workspace.refresh(f)
 	}

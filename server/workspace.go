@@ -111,6 +111,7 @@ func (w *workspace) forget(f *folder) {
 	if f.removed && !f.hasOurs() {
 		f.unwatch()
 		f.withdraw()
+		w.problems.clear(f.path)
 		delete(w.folders, f.path)
 	}
 }

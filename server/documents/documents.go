@@ -64,6 +64,9 @@ func kindOf(u uri.URI) docKind {
 	return foreignDoc
 }
 
+// IsOurs says whether a file is one whose diagnostics we make.
+func IsOurs(u uri.URI) bool { return kindOf(u) != foreignDoc }
+
 // maxLooked is how much of a document is looked at, in bytes: what is to be told
 // stands at its beginning, and each look costs some copies of it.
 const maxLooked = 1 << 20
@@ -294,7 +297,7 @@ func (d *Documents) show(doc *document, loopChanged bool) {
 			d.refresh[methodRefreshDiagnostic].ask(d.ed.Client().DiagnosticRefresh)
 		}
 	} else if found := d.diagnostics(doc); d.isNews(doc.uri, methodPublish, fmt.Sprint(doc.version, summary(found))) {
-		d.push(protocol.PublishDiagnosticsParams{
+		Publish(d.ed, protocol.PublishDiagnosticsParams{
 			URI: doc.uri, Version: protocol.NewOptional(doc.version), Diagnostics: found,
 		})
 	}
@@ -309,13 +312,14 @@ func (d *Documents) forget(u uri.URI) {
 	maps.DeleteFunc(d.shown, func(k shownKey, _ string) bool { return k.uri == u })
 	d.mu.Unlock()
 	if !d.ed.Client().PullDiagnostics {
-		d.push(protocol.PublishDiagnosticsParams{URI: u, Diagnostics: []protocol.Diagnostic{}})
+		Publish(d.ed, protocol.PublishDiagnosticsParams{URI: u, Diagnostics: []protocol.Diagnostic{}})
 	}
 }
 
-// push replaces diagnostics that the client hasn't read yet.
-func (d *Documents) push(p protocol.PublishDiagnosticsParams) {
-	d.ed.NotifyLatest(methodPublish+" "+string(p.URI), methodPublish, &p)
+// Publish tells an editor of a file's diagnostics, in the place of those that it
+// hasn't read yet.
+func Publish(ed client.Editor, p protocol.PublishDiagnosticsParams) {
+	ed.NotifyLatest(methodPublish+" "+string(p.URI), methodPublish, &p)
 }
 
 // summary tells different answers apart.

@@ -1,0 +1,113 @@
+package server
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"go.lsp.dev/protocol"
+	"go.lsp.dev/uri"
+
+	"ralph-lsp/loop"
+	"ralph-lsp/server/client"
+	"ralph-lsp/server/documents"
+	"ralph-lsp/stream"
+	"ralph-lsp/verify"
+	"ralph-lsp/wire"
+)
+
+// problemSource is who says so, as editors show it.
+const problemSource = "ralph verify"
+
+// problems are the places where the last check of a folder's loop failed, as
+// diagnostics of the editor's.
+type problems struct {
+	ed client.Editor
+
+	mu    sync.Mutex
+	shown map[string]found // by folder
+}
+
+// found are diagnostics by file.
+type found map[uri.URI][]protocol.Diagnostic
+
+func newProblems(ed client.Editor) *problems {
+	return &problems{ed: ed, shown: map[string]found{}}
+}
+
+// tell shows what a loop's check found, until another one begins or there is
+// nothing to go on with.
+func (p *problems) tell(folder string, e loop.Event) {
+	switch e := e.(type) {
+	case loop.Verify:
+		if e.State != verify.Running || e.Output == "" {
+			p.show(folder, foundIn(folder, e.Problems))
+		}
+	case loop.End:
+		if len(e.Reason.Ending().Remedies) == 0 {
+			p.clear(folder)
+		}
+	}
+}
+
+// clear takes back what a folder's check found.
+func (p *problems) clear(folder string) { p.show(folder, nil) }
+
+// show tells the editor of each file that has or had diagnostics of a folder's.
+// One folder may be inside of another: then a file has those of both.
+func (p *problems) show(folder string, now found) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var changed []uri.URI
+	for _, files := range []found{p.shown[folder], now} {
+		for u := range files {
+			changed = append(changed, u)
+		}
+	}
+	delete(p.shown, folder)
+	if len(now) > 0 {
+		p.shown[folder] = now
+	}
+	slices.Sort(changed)
+	for _, u := range slices.Compact(changed) {
+		all := []protocol.Diagnostic{}
+		for _, files := range p.shown {
+			all = append(all, files[u]...)
+		}
+		documents.Publish(p.ed, protocol.PublishDiagnosticsParams{URI: u, Diagnostics: all})
+	}
+}
+
+// foundIn returns problems as diagnostics of the folder's files. What is no file of
+// the folder is left out, and what has diagnostics of ours anyway: they would go.
+func foundIn(folder string, problems []verify.Problem) found {
+	files := found{}
+	for _, p := range problems {
+		path := filepath.FromSlash(p.Path)
+		if !filepath.IsLocal(path) {
+			continue
+		}
+		path = filepath.Join(folder, path)
+		u := uri.URI(wire.FileURI(path))
+		if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() || documents.IsOurs(u) {
+			continue
+		}
+		files[u] = append(files[u], protocol.Diagnostic{
+			Range: rangeOf(p), Severity: protocol.DiagnosticSeverityError,
+			Source: protocol.NewOptional(problemSource), Message: protocol.String(stream.Plain(p.Message)),
+		})
+	}
+	return files
+}
+
+// rangeOf is the place of a problem: a point, of which editors make a word, or a
+// line. Commands count columns as they like; an editor shows one that isn't there at
+// the line's end.
+func rangeOf(p verify.Problem) protocol.Range {
+	at := protocol.Position{Line: uint32(max(p.Line-1, 0)), Character: uint32(max(p.Column-1, 0))}
+	if p.Column > 0 {
+		return protocol.Range{Start: at, End: at}
+	}
+	return protocol.Range{Start: at, End: protocol.Position{Line: at.Line + 1}}
+}
