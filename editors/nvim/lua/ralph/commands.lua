@@ -234,6 +234,11 @@ M.all = {
     end,
   },
   keep = review('changes', 'keep'),
+  problems = {
+    run = function()
+      require('ralph.problems').quickfix(config.folder())
+    end,
+  },
   state = { run = open_state },
   pi = {
     run = function()

@@ -50,7 +50,7 @@ local function tell(source, update)
     heard[source.loopId] = nil -- a loop that goes on is told anew
     notify.said('Ralph ', update)
   elseif update.notify then
-    notify.said('Ralph: ', update, true)
+    notify.said('Ralph: ', update, true, require('ralph.problems').hint(update))
     require('ralph.ask').offered(source, update)
   end
 end

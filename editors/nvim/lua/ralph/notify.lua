@@ -42,11 +42,13 @@ local levels = { warning = vim.log.levels.WARN, error = vim.log.levels.ERROR }
 ---@param prefix string
 ---@param update ralph.Said
 ---@param always? boolean also while Neovim has the focus
-function M.said(prefix, update, always)
+---@param hint? string what stands behind it in any case
+function M.said(prefix, update, always, hint)
   local when = require('ralph.config').get().notify
   if when == 'always' or when == 'unfocused' and (always or not focused) then
-    local text =
-      require('ralph.format').cut(prefix .. update.text, math.max(vim.o.columns - 20, 20))
+    hint = hint or ''
+    local width = math.max(vim.o.columns - 20 - #hint, 20)
+    local text = require('ralph.format').cut(prefix .. update.text, width) .. hint
     show(text, levels[update.class] or vim.log.levels.INFO)
   end
 end

@@ -40,6 +40,7 @@ M.updates = {
   usage = 'usage_update',
   session = '_ralph/session',
   iteration = '_ralph/iteration',
+  verify = '_ralph/verify',
   ending = '_ralph/end',
   note = '_ralph/note', -- only of transcripts
 }
