@@ -23,7 +23,7 @@ var picture = Rules{
 		"stream":              {"internal/jsoncursor"},
 		"loopstate":           {"internal/filelock", "internal/limits", "internal/tell"},
 		"changes":             {"internal/filelock", "internal/paths"},
-		"verify":              {"stream", "internal/tell"},
+		"verify":              {"stream", "internal/paths", "internal/tell"},
 		"config":              {"stream", "verify", "internal/limits", "internal/paths", "internal/tell"},
 		"backends":            {"stream", "backends/reaper", "internal/tell"},
 		"backends/reaper":     {},
