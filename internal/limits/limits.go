@@ -185,7 +185,7 @@ func (l Limits) Raise(reached Name, used Limits) (change Given, words string) {
 func (l Limits) Given() Given {
 	var g Given
 	for _, limit := range table {
-		if !limit.isZero(l) {
+		if !limit.IsZero(l) {
 			limit.Take(&g, l)
 		}
 	}
@@ -216,7 +216,7 @@ func (e *Error) Unwrap() error { return e.Err }
 func (l Limits) Texts() []string {
 	var texts []string
 	for _, limit := range table {
-		if limit.Name == Iterations || !limit.isZero(l) {
+		if limit.Name == Iterations || !limit.IsZero(l) {
 			texts = append(texts, limit.Words(l))
 		}
 	}

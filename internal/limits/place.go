@@ -19,6 +19,8 @@ type place interface {
 	Drop(g *Given)
 	// IsLooser says whether it is looser in a than in b.
 	IsLooser(a, b Limits) bool
+	// IsZero says whether it is no limit.
+	IsZero(l Limits) bool
 	// Text is its value as a flag has it: "50", "2.5", "4h".
 	Text(l Limits) string
 	// Amount is its value for people: "50 iterations", "$2.50", "4h".
@@ -27,7 +29,6 @@ type place interface {
 	Words(l Limits) string
 
 	raised(now, used Limits) Given
-	isZero(l Limits) bool
 	over(l *Limits, g Given)
 	copy(to *Given, from Given)
 	check(l Limits) error
@@ -70,7 +71,7 @@ func (s spot[T]) Take(g *Given, l Limits) { *s.given(g) = s.in(&l) }
 func (s spot[T]) Drop(g *Given)           { *s.given(g) = nil }
 func (s spot[T]) Text(l Limits) string    { return s.kind.text(*s.in(&l)) }
 func (s spot[T]) Amount(l Limits) string  { return s.amount(*s.in(&l)) }
-func (s spot[T]) isZero(l Limits) bool    { return *s.in(&l) == 0 }
+func (s spot[T]) IsZero(l Limits) bool    { return *s.in(&l) == 0 }
 
 func (s spot[T]) IsLooser(a, b Limits) bool {
 	x, y := *s.in(&a), *s.in(&b)
@@ -78,7 +79,7 @@ func (s spot[T]) IsLooser(a, b Limits) bool {
 }
 
 func (s spot[T]) Words(l Limits) string {
-	if s.isZero(l) {
+	if s.IsZero(l) {
 		return s.none
 	}
 	return s.Amount(l) + s.of
