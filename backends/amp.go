@@ -15,6 +15,7 @@ var amp = Backend{
 	Name:        "amp",
 	Command:     "amp",
 	Args:        []string{"--execute", "--stream-json", "--stream-json-thinking", "--no-ide", "--no-notifications"},
+	May:         "may do what its own settings allow",
 	Prompt:      PromptStdin,
 	ArgPrompt:   "--execute",
 	Output:      stream.FormatAmp,

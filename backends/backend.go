@@ -4,8 +4,10 @@
 package backends
 
 import (
+	"cmp"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -39,6 +41,9 @@ type Backend struct {
 	// InteractivePrompt is how a prompt gets into that interface: Positional,
 	// the flag that takes it, or "" where it takes none.
 	InteractivePrompt string
+	// May says what it may do without asking, behind its name: "asks nothing and may
+	// run any command". Nobody is there to be asked, so all else is refused.
+	May string
 	// Replaceable are arguments behind Args that the user's own arguments may replace.
 	Replaceable []Replaceable
 	Prompt      PromptMode
@@ -81,6 +86,7 @@ const EndOfOptions = "--"
 type Replaceable struct {
 	Args []string
 	By   []string
+	May  map[string]string // what the agent may do by a FLAG, or by a FLAG=VALUE, of By
 }
 
 // builtin has the known agents in the order of automatic detection. The file of
@@ -99,6 +105,7 @@ func known(place int, b Backend) {
 func Custom(command string, args []string, mode PromptMode, format stream.Format) Backend {
 	return Backend{
 		Name:      "custom",
+		May:       "may do whatever it does by itself: ralph-lsp doesn't know it",
 		Command:   command,
 		Args:      args,
 		Prompt:    mode,
@@ -114,12 +121,36 @@ func Custom(command string, args []string, mode PromptMode, format stream.Format
 func (b Backend) Argv(ours, user []string) []string {
 	argv := slices.Clone(b.Args)
 	for _, r := range b.Replaceable {
-		if !hasFlag(user, r.By...) {
+		if !HasFlag(user, r.By...) {
 			argv = append(argv, r.Args...)
 		}
 	}
 	return append(append(argv, ours...), user...)
 }
+
+// Permissions says what the agent may do with the user's own arguments: "pi
+// asks nothing and may run any command". own says that these decide it.
+func (b Backend) Permissions(user []string) (text string, own bool) {
+	for _, r := range b.Replaceable {
+		for i, arg := range user {
+			flag, value, joined := strings.Cut(arg, "=")
+			if !slices.Contains(r.By, flag) {
+				continue
+			}
+			if !joined && i+1 < len(user) && !strings.HasPrefix(user[i+1], "-") {
+				value = user[i+1]
+			}
+			if own = true; value != "" {
+				flag += "=" + value
+			}
+			text = cmp.Or(r.May[flag], r.May[strings.TrimSuffix(flag, "="+value)], "may do what "+flag+" allows")
+		}
+	}
+	return filepath.Base(b.Name) + " " + cmp.Or(text, b.May), own
+}
+
+// everything is what an agent may do that asks nothing.
+const everything = "asks nothing and may run any command"
 
 // Interactive returns the program's arguments for its own terminal interface,
 // the user's among them. An empty prompt leaves the first word to the user.
@@ -169,11 +200,11 @@ func literal(prompt string) string {
 // HasSystemPrompt says whether text can be added to the agent's system prompt
 // beside the user's own arguments.
 func (b Backend) HasSystemPrompt(user []string) bool {
-	return b.SystemPromptFlag != "" && !hasFlag(user, b.SystemPromptFlag)
+	return b.SystemPromptFlag != "" && !HasFlag(user, b.SystemPromptFlag)
 }
 
-// hasFlag says whether args contain one of flags, alone or as flag=value.
-func hasFlag(args []string, flags ...string) bool {
+// HasFlag says whether args contain one of flags, alone or as flag=value.
+func HasFlag(args []string, flags ...string) bool {
 	return slices.ContainsFunc(args, func(arg string) bool {
 		name, _, _ := strings.Cut(arg, "=")
 		return slices.Contains(flags, name)

@@ -41,6 +41,42 @@ func TestArgumentLists(t *testing.T) {
 	}
 }
 
+func TestPermissionsInWords(t *testing.T) {
+	for _, tt := range []struct {
+		backend Backend
+		user    string
+		want    string
+		own     bool
+	}{
+		{pi, "", "pi asks nothing and may run any command", false},
+		{claude, "--model m", "claude may change files in the folder; commands only as its own settings allow", false},
+		{claude, "--dangerously-skip-permissions", "claude asks nothing and may run any command", true},
+		{claude, "--permission-mode plan --verbose", "claude may change nothing", true},
+		{claude, "--permission-mode=bypassPermissions", "claude asks nothing and may run any command", true},
+		{claude, "--permission-mode auto", "claude may do what --permission-mode=auto allows", true},
+		{codex, "-s read-only", "codex may only read", true},
+		{codex, "--full-auto", "codex may do what --full-auto allows", true},
+		{gemini, "--yolo", "gemini asks nothing and may run any command", true},
+		{Custom("x", nil, PromptStdin, stream.FormatText), "--yolo", "custom may do whatever it does by itself: ralph-lsp doesn't know it", false},
+	} {
+		if got, own := tt.backend.Permissions(strings.Fields(tt.user)); got != tt.want || own != tt.own {
+			t.Errorf("%s %s: %q, %v, want %q", tt.backend.Name, tt.user, got, own, tt.want)
+		}
+	}
+	for _, b := range builtin {
+		if b.May == "" {
+			t.Errorf("%s doesn't say what it may do", b.Name)
+		}
+		for _, r := range b.Replaceable {
+			for flag := range r.May {
+				if name, _, _ := strings.Cut(flag, "="); !slices.Contains(r.By, name) {
+					t.Errorf("%s: nothing gives way to %s", b.Name, name)
+				}
+			}
+		}
+	}
+}
+
 func TestGivenBackendPiWhenRalphResolvesTheBackendThenItsCommandArgsAndOutputFormat(t *testing.T) {
 	b, err := Lookup("pi")
 	if err != nil || b.Command != "pi" || b.Output != stream.FormatPi {

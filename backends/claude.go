@@ -15,9 +15,14 @@ var claude = Backend{
 	Command: "claude",
 	Args: []string{"-p", "--output-format", "stream-json", "--verbose", "--include-partial-messages",
 		"--no-session-persistence"},
+	May: "may change files in the folder; commands only as its own settings allow",
 	Replaceable: []Replaceable{{
 		Args: []string{"--permission-mode", "acceptEdits"},
 		By:   []string{"--permission-mode", "--dangerously-skip-permissions"},
+		May: map[string]string{
+			"--dangerously-skip-permissions": everything, "--permission-mode=bypassPermissions": everything,
+			"--permission-mode=plan": "may change nothing", "--permission-mode=default": "changes only what its own settings allow",
+		},
 	}},
 	InteractivePrompt: Positional,
 	Prompt:            PromptStdin,

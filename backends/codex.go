@@ -14,10 +14,16 @@ var codex = Backend{
 	Name:    "codex",
 	Command: "codex",
 	Args:    []string{"exec", "--json", "--skip-git-repo-check", "--ephemeral"},
+	May:     "may change files in the folder, and runs commands in its sandbox",
 	Replaceable: []Replaceable{{
 		Args: []string{"--sandbox", "workspace-write"},
 		By: []string{"--sandbox", "-s", "--approve-for-me", "--dangerously-bypass-approvals-and-sandbox",
 			"--yolo", "--full-auto"},
+		May: map[string]string{
+			"--dangerously-bypass-approvals-and-sandbox": everything, "--yolo": everything,
+			"--sandbox=danger-full-access": everything, "-s=danger-full-access": everything,
+			"--sandbox=read-only": "may only read", "-s=read-only": "may only read",
+		},
 	}},
 	InteractivePrompt: Positional,
 	Prompt:            PromptStdin,

@@ -14,9 +14,11 @@ var copilot = Backend{
 	Name:    "copilot",
 	Command: "copilot",
 	Args:    []string{"--output-format", "json", "--stream", "on", "--no-ask-user", "--no-auto-update"},
+	May:     "may change files, and runs commands that do no harm",
 	Replaceable: []Replaceable{{
 		Args: []string{"--allow-tool=write"},
 		By:   []string{"--allow-tool", "--allow-all-tools", "--allow-all", "--yolo"},
+		May:  map[string]string{"--allow-all-tools": everything, "--allow-all": everything, "--yolo": everything},
 	}},
 	InteractivePrompt: "--interactive",
 	Prompt:            PromptStdin,

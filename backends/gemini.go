@@ -14,9 +14,13 @@ var gemini = Backend{
 	Name:    "gemini",
 	Command: "gemini",
 	Args:    []string{"--output-format", "stream-json"},
+	May:     "may change files, and runs no commands",
 	Replaceable: []Replaceable{{
 		Args: []string{"--approval-mode", "auto_edit"},
 		By:   []string{"--approval-mode", "--yolo", "-y"},
+		May: map[string]string{
+			"--yolo": everything, "-y": everything, "--approval-mode=yolo": everything, "--approval-mode=default": "may only read",
+		},
 	}},
 	InteractivePrompt: "--prompt-interactive",
 	Prompt:            PromptStdin,

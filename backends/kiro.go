@@ -14,9 +14,11 @@ var kiro = Backend{
 	Name:    "kiro",
 	Command: "kiro-cli",
 	Args:    []string{"chat", "--no-interactive"},
+	May:     "may read and write files, and runs no commands",
 	Replaceable: []Replaceable{{
 		Args: []string{"--trust-tools=read,write"},
 		By:   []string{"--trust-tools", "--trust-all-tools", "-a"},
+		May:  map[string]string{"--trust-all-tools": everything, "-a": everything},
 	}},
 	InteractiveArgs:   []string{"chat"},
 	InteractivePrompt: Positional,

@@ -15,6 +15,7 @@ var opencode = Backend{
 	Command:           "opencode",
 	Args:              []string{"run", "--format", "json", "--thinking"},
 	InteractivePrompt: "--prompt",
+	May:               "may change files and run commands in the folder, unless its own settings say otherwise",
 	Prompt:            PromptStdin,
 	ArgPrompt:         EndOfOptions,
 	Output:            stream.FormatOpencode,

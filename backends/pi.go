@@ -16,6 +16,7 @@ var pi = Backend{
 	Args:              []string{"-p", "--mode", "json", "--no-session"},
 	InteractiveArgs:   []string{"--no-session"},
 	InteractivePrompt: Positional,
+	May:               everything,
 	Prompt:            PromptStdin,
 	Output:            stream.FormatPi,
 	Transport:         TransportPipes,

@@ -84,7 +84,28 @@ func ProbeAll(ctx context.Context) []Probe {
 		wg.Go(func() { probes[i] = b.Probe(ctx) })
 	}
 	wg.Wait()
+	for _, p := range probes {
+		worked.remember(p)
+	}
 	return probes
+}
+
+// Version is the number of a known agent's version, "" if it tells none, or why it
+// doesn't work. A program that somebody else has named isn't run for it.
+func (b Backend) Version(ctx context.Context) (string, error) {
+	if own, err := Lookup(b.Name); err != nil || own.Command != b.Command {
+		return "", nil
+	}
+	probe := worked.probe(ctx, b)
+	if probe.Err != nil {
+		return "", probe.Err
+	}
+	for _, word := range strings.Fields(probe.Version) {
+		if number := strings.Trim(word, "v.,"); strings.Contains(number, ".") && number[0] >= '0' && number[0] <= '9' {
+			return number, nil
+		}
+	}
+	return "", nil
 }
 
 func firstLine(s string) string {

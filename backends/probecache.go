@@ -30,24 +30,42 @@ func (c *probeCache) probe(ctx context.Context, b Backend) Probe {
 	if err != nil {
 		return Probe{Backend: b, Err: err}
 	}
-	file, err := os.Stat(path)
+	key, err := programAt(b.Name, path)
 	if err != nil {
 		return Probe{Backend: b, Path: path, Err: err}
 	}
-	key := program{b.Name, path, file.ModTime(), file.Size()}
 	c.mu.Lock()
 	probe, known := c.probes[key]
 	c.mu.Unlock()
-	if known {
-		return probe
-	}
-	if probe = b.Probe(ctx); probe.Err == nil {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		if c.probes == nil {
-			c.probes = map[program]Probe{}
-		}
-		c.probes[key] = probe
+	if !known {
+		probe = b.Probe(ctx)
+		c.remember(probe)
 	}
 	return probe
+}
+
+// remember keeps what is known of a program that worked.
+func (c *probeCache) remember(p Probe) {
+	if p.Err != nil {
+		return
+	}
+	key, err := programAt(p.Backend.Name, p.Path)
+	if err != nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.probes == nil {
+		c.probes = map[program]Probe{}
+	}
+	c.probes[key] = p
+}
+
+// programAt is the program of a backend as it is now.
+func programAt(backend, path string) (program, error) {
+	file, err := os.Stat(path)
+	if err != nil {
+		return program{}, err
+	}
+	return program{backend, path, file.ModTime(), file.Size()}, nil
 }
