@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,6 +47,26 @@ func FolderStatus(folder string) (status Status, owner loopstate.Owner, owned bo
 		return Status{}, owner, owned, err
 	}
 	return statusOf(state, file.Path(), folder, owned), owner, owned, nil
+}
+
+// InTheWay says why no new loop can start in a folder: an *AlreadyRunningError, an
+// *InterruptedError, or that the state file can't be read. Nothing is locked or changed.
+func InTheWay(folder string) error {
+	file, err := loopstate.Open(folder)
+	if err != nil {
+		return err
+	}
+	if owner, owned, err := file.Owner(); owned || err != nil {
+		return cmp.Or(err, error(&AlreadyRunningError{Folder: folder, Owner: owner}))
+	}
+	state, err := file.Load()
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	}
+	return &InterruptedError{Path: file.Path(), State: state}
 }
 
 // statusOf is what a state file tells of its loop.

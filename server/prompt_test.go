@@ -82,8 +82,8 @@ func TestAStateFileAsThePromptBringsItsLimits(t *testing.T) {
 	}
 	c.Notify("textDocument/didChange", map[string]any{"textDocument": map[string]any{"uri": uri, "version": 2},
 		"contentChanges": []any{map[string]any{"text": "---\nmax_iterations: many\n---\n\nthe prompt\n"}}})
-	if m := c.Command(wire.CommandStart, wire.StartParams{PromptURI: uri, DryRun: true, Choices: wire.Choices{Backend: agent}}); reason(t, m) != wire.ReasonBadStateFile {
-		t.Errorf("got %+v", m)
+	if bad := c.dryRun(map[string]any{"promptUri": uri, "backend": agent}).Problems; len(bad) != 1 || bad[0].Reason != wire.ReasonBadStateFile {
+		t.Errorf("got %+v", bad)
 	}
 }
 
@@ -110,8 +110,8 @@ func TestAPlainClientSeesWhatADryRunFinds(t *testing.T) {
 	dir := t.TempDir()
 	c := dial(t, plain, dir)
 	c.dryRun(map[string]any{"prompt": "Build X", "backend": agentThat(t, "never"), "maxIterations": 7, "completionPromise": "DONE"})
-	shown := c.Hears("window/showMessage", "Ralph would run "+os.Args[0])
-	for _, part := range []string{"7 iterations · 4h of running", "until DONE", "a prompt of ", `"type":3`} {
+	shown := c.Hears("window/showMessage", "Ralph: would run "+os.Args[0])
+	for _, part := range []string{"Limits: 7 iterations · 4h of running", "Promise: DONE", "Prompt: 7 bytes · Build X", `"type":3`} {
 		if !strings.Contains(string(shown.Params), part) {
 			t.Errorf("%s isn't in %s", part, shown.Params)
 		}

@@ -6,16 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 
 	"ralph-lsp/config"
 	"ralph-lsp/internal/limits"
-	"ralph-lsp/internal/tell"
 	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"
 	"ralph-lsp/server/rpc"
 	"ralph-lsp/stream"
-	"ralph-lsp/verify"
 	"ralph-lsp/wire"
 )
 
@@ -55,12 +52,13 @@ func optionsOf(c wire.Choices) (start.Options, error) {
 	return start.Options{Agent: start.Agent{Name: c.Backend, Hat: c.Hat, Model: c.Model, Args: c.Args}, Limits: patch}, err
 }
 
-// start starts a loop, or tells what it would do.
+// start starts a loop, or tells what that would do.
 func (s *starter) start(ctx context.Context, p wire.StartParams) (any, error) {
 	folder, err := s.startFolder(p.Folder)
 	if err != nil {
 		return nil, err
 	}
+	asked := p
 	request, err := p.Typed()
 	if err != nil {
 		return nil, rpc.Errorf(rpc.CodeInvalidParams, "%v", err)
@@ -70,8 +68,11 @@ func (s *starter) start(ctx context.Context, p wire.StartParams) (any, error) {
 		return nil, invalidKey("limitsText", "%v", err)
 	}
 	request.Options = start.Options{Limits: typed}.Over(request.Options)
-	if request.Slash != "" {
+	switch {
+	case request.Slash != "":
 		return s.slash(ctx, request.Slash, p)
+	case p.DryRun:
+		return s.dryRun(ctx, asked, p, request, folder)
 	}
 	files := s.files(folder)
 	var settings config.Settings
@@ -85,16 +86,12 @@ func (s *starter) start(ctx context.Context, p wire.StartParams) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg, sources, err := s.configOf(ctx, p, request, folder, settings)
+	cfg, _, err := s.configOf(ctx, p, request, folder, settings)
 	if err != nil {
 		return nil, err
 	}
-	argv, prompt, err := CheckStart(cfg)
-	if err != nil {
+	if _, _, err := CheckStart(cfg); err != nil {
 		return nil, err
-	}
-	if p.DryRun {
-		return s.dryRun(cfg, argv, prompt, sources), nil
 	}
 	if p.Replace {
 		if err := s.launcher.clear(ctx, cfg.Folder, ""); err != nil {
@@ -142,7 +139,7 @@ func (s *starter) startFolder(uri string) (string, error) {
 }
 
 // configOf makes a loop's configuration of a start's parameters, and tells
-// where its values come from.
+// where its values come from. Without an agent it is all but that, and an error.
 func (s *starter) configOf(ctx context.Context, p wire.StartParams, request start.Request, folder string, settings config.Settings) (loop.Config, start.Sources, error) {
 	own, err := optionsOf(p.Choices)
 	own.Check = start.Check{Verify: p.Verify, Until: p.Until, Off: p.NoVerify}
@@ -176,21 +173,20 @@ func (s *starter) configOf(ctx context.Context, p wire.StartParams, request star
 	}
 	resolver.Prompt = prompt
 	cfg, sources, err := resolver.Resolve(ctx)
+	cfg.Folder, cfg.Version, cfg.Warnings = folder, s.version, append(cfg.Warnings, warnings...)
+	if sources != nil {
+		sources["prompt"] = promptFrom
+	}
 	if noModel := (*start.NoModelError)(nil); errors.As(err, &noModel) {
 		return loop.Config{}, nil, invalidKey("model", "%v: say it with args", err)
 	}
 	if badArgument := (*start.ArgumentError)(nil); errors.As(err, &badArgument) {
 		return loop.Config{}, nil, invalidKey("args", "%v", err)
 	}
-	if err != nil {
-		return loop.Config{}, nil, err
-	}
 	if err := checkPromise(cfg.Promise); err != nil {
 		return loop.Config{}, nil, err
 	}
-	sources["prompt"] = promptFrom
-	cfg.Folder, cfg.Version, cfg.Warnings = folder, s.version, append(cfg.Warnings, warnings...)
-	return cfg, sources, nil
+	return cfg, sources, err
 }
 
 // withSelection returns a prompt with a selection behind it; each may be missing.
@@ -199,41 +195,4 @@ func withSelection(prompt, selection string) string {
 		prompt += "\n\n"
 	}
 	return prompt + selection
-}
-
-// dryRun tells what a start would do. A client without a plugin shows its user
-// no answers, so it is told in a message as well.
-func (s *starter) dryRun(cfg loop.Config, argv []string, prompt string, sources start.Sources) wire.DryRunResult {
-	l, stray := cfg.Limits, loop.StrayPromises(cfg.Prompt, cfg.Promise)
-	result := wire.DryRunResult{
-		Argv: argv, Cwd: cfg.Folder, PromptBytes: len(prompt), Hat: cfg.Hat, Sources: sources, Warnings: s.warn(cfg),
-		Limits: wire.ParamsOf(l.All(), cfg.Promise),
-	}
-	if check := stream.Plain(cfg.Verify.String()); cfg.Verify.When == verify.OnUntil {
-		result.Until = check
-	} else {
-		result.Verify = check
-	}
-	s.user.inform(messageInfo, "Ralph would run "+dryRunText(result, l))
-	if stray != "" {
-		result.Warnings = append(result.Warnings, stray)
-		s.user.inform(messageWarning, "Ralph: "+stray)
-	}
-	return result
-}
-
-// dryRunText is a dry run's result in one line.
-func dryRunText(r wire.DryRunResult, l loop.Limits) string {
-	facts := []string{wire.OneLine(strings.Join(r.Argv, " ")), "a prompt of " + tell.Counted(r.PromptBytes, "byte"), "in " + r.Cwd, l.Line("")}
-	if promise := r.Limits.CompletionPromise; promise != nil {
-		facts = append(facts, "until "+wire.OneLine(*promise)+" (from "+wire.SourceText[r.Sources["completionPromise"]]+")")
-	}
-	from := " (from " + wire.SourceText[r.Sources["verify"]] + ")"
-	if r.Verify != "" {
-		facts = append(facts, "verified by "+wire.OneLine(r.Verify)+from)
-	}
-	if r.Until != "" {
-		facts = append(facts, "until this passes: "+wire.OneLine(r.Until)+from)
-	}
-	return wire.JoinFacts(facts...)
 }

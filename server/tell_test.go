@@ -30,7 +30,7 @@ func TestThePromptsPromise(t *testing.T) {
 
 	plainClient := dial(t, plain, dir)
 	plainClient.dryRun(choices)
-	plainClient.Hears("window/showMessage", "until DONE (from the prompt)")
+	plainClient.Hears("window/showMessage", "Promise: DONE (from the prompt)")
 	delete(choices, "dryRun")
 	plainClient.Must(plainClient.Command(wire.CommandStart, choices))
 	plainClient.Hears("window/showMessage", "Ralph: this loop is done when the agent says")

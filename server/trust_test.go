@@ -302,8 +302,8 @@ func TestAFolderThatIsNotTrustedLiftsNoLimit(t *testing.T) {
 	if got := c.dryRun(request("trust", true)); *got.Limits.MaxCostUSD != 0 || *got.Limits.MaxIterations != 0 || len(got.Warnings) != 0 {
 		t.Errorf("trusted: %+v", got)
 	}
-	if got := c.dryRun(request()); *got.Limits.MaxCostUSD != 0 {
-		t.Errorf("it isn't remembered: %+v", got)
+	if got := c.dryRun(request()); *got.Limits.MaxCostUSD != 2 {
+		t.Errorf("a dry run has remembered it: %+v", got)
 	}
 }
 

@@ -25,6 +25,8 @@ func AnswerOf(result any) Said {
 		return statusAnswer(r)
 	case HistoryResult:
 		return listed("no loop has ended here", r.Loops, func(l PastLoop) string { return OneLine(l.Title) + ": " + l.Text })
+	case DryRunResult:
+		return previewAnswer(r)
 	case ChangesResult:
 		return Said{Text: withRows(r.Text, r.Files, func(f ChangedFile) string { return OneLine(f.Path) + " " + f.Text }), Class: r.Class}
 	case UndoResult:
@@ -63,6 +65,21 @@ func listed[T any](none string, items []T, row func(T) string) Said {
 		return info(none)
 	}
 	return info(strings.TrimPrefix(withRows("", items, row), "\n"))
+}
+
+// previewAnswer says what would run, and what keeps it from doing so.
+func previewAnswer(r DryRunResult) Said {
+	said := Said{Class: ClassInfo}
+	lines := []string{"would run " + r.Text}
+	for _, row := range r.Details {
+		lines = append(lines, row.Label+": "+row.Text)
+	}
+	for _, problem := range r.Problems {
+		lines = append(lines, "It can't start: "+problem.Text)
+		said.Class = problem.Class
+	}
+	said.Text = strings.Join(append(lines, r.Warnings...), "\n")
+	return said
 }
 
 func statusAnswer(r StatusResult) Said {

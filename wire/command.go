@@ -218,19 +218,6 @@ type StartResult struct {
 	Warnings       []string `json:"warnings,omitempty"` // what the user should know; updates tell it as well
 }
 
-// DryRunResult is what a start would do.
-type DryRunResult struct {
-	Argv        []string      `json:"argv"`
-	Cwd         string        `json:"cwd"`
-	PromptBytes int           `json:"promptBytes"`
-	Limits      LimitParams   `json:"limits"` // all of them
-	Hat         string        `json:"hat,omitempty"`
-	Verify      string        `json:"verify,omitempty"` // the command that has to pass before a promise counts
-	Until       string        `json:"until,omitempty"`  // the command that ends the loop when it passes
-	Sources     start.Sources `json:"sources"`          // where each value comes from
-	Warnings    []string      `json:"warnings,omitempty"`
-}
-
 // SlashResult answers a start whose text is a command and no start; a dry run
 // only names it.
 type SlashResult struct {

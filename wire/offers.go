@@ -116,18 +116,25 @@ func OffersInstead(reason, command string, argument json.RawMessage) []Command {
 	switch {
 	case reason == ReasonUntrusted:
 		return []Command{again("Trust It and Go On", "trust")}
+	case reason == ReasonBackendNotFound:
+		return []Command{{"Run Doctor", CommandDoctor, []any{folderIn(given)}}}
 	case command != CommandStart:
 		return nil
 	case reason == ReasonAlreadyRunning:
 		return []Command{again("Cancel It and Start", "replace")}
 	case reason == ReasonInterrupted:
-		here := map[string]json.RawMessage{}
-		if folder, ok := given["folder"]; ok {
-			here["folder"] = folder
-		}
-		return []Command{{"Resume", CommandResume, []any{here}}, again("Discard It and Start", "replace")}
+		return []Command{{"Resume", CommandResume, []any{folderIn(given)}}, again("Discard It and Start", "replace")}
 	}
 	return nil
+}
+
+// folderIn is an argument for the folder that another one names, if it names one.
+func folderIn(given map[string]json.RawMessage) map[string]json.RawMessage {
+	here := map[string]json.RawMessage{}
+	if folder, ok := given["folder"]; ok {
+		here["folder"] = folder
+	}
+	return here
 }
 
 // OffersAtWork are the commands for what can be done about files that an agent

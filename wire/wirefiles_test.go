@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"ralph-lsp/backends"
 	"ralph-lsp/changes"
 	"ralph-lsp/config"
 	"ralph-lsp/history"
@@ -55,13 +56,12 @@ func examples() map[string]any {
 
 		"result-start": StartResult{LoopID: "ralph-ca7igygdcr4i", State: "starting", StateFileURI: "file:///w/app/.pi/ralph-loop.local.md",
 			Warnings: []string{"the folder's ralph.toml isn't trusted: limits.max_iterations = 0 is not taken (50 counts); to accept it, run ralph-lsp trust"}},
-		"result-dry-run": DryRunResult{Argv: []string{"/bin/pi", "-p"}, Cwd: "/w/app", PromptBytes: 7, Limits: ParamsOf(loop.Limits{MaxIterations: 20}.All(), ""),
-			Sources: start.Sources{"maxIterations": config.FromStart, "maxCostUsd": config.FromFolder}, Warnings: []string{"the folder's ralph.toml isn't trusted: limits.max_iterations = 0 is not taken (50 counts); to accept it, run ralph-lsp trust"}},
-		"result-slash":  SlashResult{Command: "/cancel-ralph", LoopResult: &LoopResult{LoopID: "ralph-ca7igygdcr4i", State: "ended", Iteration: 7}},
-		"result-loop":   LoopResult{LoopID: "ralph-ca7igygdcr4i", State: "ended", Iteration: 7, Text: loop.Limits{MaxIterations: 100, MaxCostUSD: 10}.Line("DONE")},
-		"result-steer":  SteerResult{GuidanceID: "g1", Text: "the next run is told"},
-		"result-status": StatusResult{loops},
-		"result-read":   ReadResult{Updates: []json.RawMessage{lsptest.JSON(Chunk{KindMessageChunk, "m7", "", text("Hello")})}, Cursor: "eyJsb2ciOiIxdjJ4In0", Complete: true, SkippedLines: 1},
+		"result-dry-run": exampleDryRun(),
+		"result-slash":   SlashResult{Command: "/cancel-ralph", LoopResult: &LoopResult{LoopID: "ralph-ca7igygdcr4i", State: "ended", Iteration: 7}},
+		"result-loop":    LoopResult{LoopID: "ralph-ca7igygdcr4i", State: "ended", Iteration: 7, Text: loop.Limits{MaxIterations: 100, MaxCostUSD: 10}.Line("DONE")},
+		"result-steer":   SteerResult{GuidanceID: "g1", Text: "the next run is told"},
+		"result-status":  StatusResult{loops},
+		"result-read":    ReadResult{Updates: []json.RawMessage{lsptest.JSON(Chunk{KindMessageChunk, "m7", "", text("Hello")})}, Cursor: "eyJsb2ciOiIxdjJ4In0", Complete: true, SkippedLines: 1},
 		"result-history": HistoryResult{[]PastLoop{examplePast(&history.LoopEnd{StopReason: "promise", Promise: "DONE", Iterations: 7, CostUSD: new(3.1),
 			Tokens: *tokens, DurationMs: 720000})}},
 		"result-changes": exampleChanges(),
@@ -97,6 +97,20 @@ func exampleLoop(tokens *Tokens) LoopStatus {
 			Call: stream.ToolCall{ID: "t1", Name: "bash", Input: json.RawMessage(`{"command":"go test ./..."}`)}},
 		StateFile: "/w/app/.pi/ralph-loop.local.md",
 	}, true)
+}
+
+// exampleDryRun is a start that meets another loop.
+func exampleDryRun() DryRunResult {
+	pi, _ := backends.Lookup("pi")
+	r := PreviewOf(loop.Config{
+		Folder: "/w/app", Prompt: "Build X", Backend: pi, Model: "claude-sonnet", Args: []string{"--thinking", "high"}, Hat: "builder", Promise: "DONE",
+		Limits: loop.Limits{MaxIterations: 50, MaxCostUSD: 10, MaxDuration: 4 * time.Hour}, Verify: verify.Check{Shell: "go test ./...", When: verify.OnPromise},
+	}, start.Sources{"maxIterations": config.FromDefault, "maxCostUsd": config.FromFolder, "model": config.FromEditor, "completionPromise": config.FromPrompt, "verify": config.FromStart},
+		[]string{"/bin/pi", "-p"}, "Build X", "0.87.1")
+	r.Warnings = []string{"the folder's ralph.toml isn't trusted: limits.max_iterations = 0 is not taken (50 counts); to accept it, run ralph-lsp trust"}
+	met := &loop.AlreadyRunningError{Folder: "/w/app"}
+	r.Problems = []StartProblem{ProblemOf(met, ReasonAlreadyRunning, OffersInstead(ReasonAlreadyRunning, CommandStart, []byte(`{"prompt":"Build X"}`)))}
+	return r
 }
 
 // exampleChanges is what iteration 3 changed.

@@ -12,6 +12,7 @@ import (
 	"ralph-lsp/config"
 	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"
+	"ralph-lsp/server"
 	"ralph-lsp/wire"
 )
 
@@ -26,6 +27,7 @@ type loopFlags struct {
 	record string
 
 	replace bool // a loop that is there may go
+	dryRun  bool
 }
 
 func (l *loopFlags) addFlags(cmd *cobra.Command) {
@@ -63,6 +65,9 @@ these are just a prompt.`,
 		Annotations: map[string]string{takesText: "prompt"},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if goOn {
+				if flags.dryRun {
+					return errors.New("--dry-run shows a new loop and --continue goes on with the one that is there; see that with ralph-lsp status")
+				}
 				if flags.replace {
 					return errors.New("--continue goes on with the loop that --replace would discard; leave one of them out")
 				}
@@ -78,6 +83,7 @@ these are just a prompt.`,
 	cmd.Flags().StringVar(&promptFile, "prompt-file", "", "read the prompt from `FILE`; - is standard input")
 	cmd.Flags().BoolVar(&goOn, "continue", false, "go on with the interrupted or failed loop in the folder")
 	cmd.Flags().BoolVar(&flags.replace, "replace", false, "cancel or discard the folder's loop without asking")
+	cmd.Flags().BoolVar(&flags.dryRun, "dry-run", false, "only say what would run, and with which limits; exit with 1 if it couldn't start")
 	cmd.Flags().BoolVar(&noInstruct, "no-instruct", false, "don't tell the agent about the loop and its promise")
 	return cmd
 }
@@ -104,7 +110,15 @@ func (l *loopFlags) start(cmd *cobra.Command, words []string, promptFile string,
 	case start.SlashHelp:
 		return cmd.Root().Help()
 	}
-	files, settings, err := loadSettings(cmd, folder)
+	plan := server.Plan{Replace: l.replace}
+	var files config.Files
+	var settings config.Settings
+	if l.dryRun {
+		settings, err = plan.SettingsFor(config.FilesOf(folder, backends.Names()))
+		err = badConfig(err)
+	} else {
+		files, settings, err = loadSettings(cmd, folder)
+	}
 	if err != nil {
 		return err
 	}
@@ -120,11 +134,15 @@ func (l *loopFlags) start(cmd *cobra.Command, words []string, promptFile string,
 	resolver := l.resolver(cmd, settings, quiet)
 	resolver.Prompt = prompt
 	resolver.Start = resolver.Start.Over(request.Options)
-	cfg, _, err := resolver.Resolve(contextOf(cmd))
+	cfg, sources, err := resolver.Resolve(contextOf(cmd))
+	cfg.Folder = folder
+	if l.dryRun {
+		plan.Config, plan.Sources, plan.Met = cfg, sources, append(plan.Met, err)
+		return l.tellPlan(cmd, plan)
+	}
 	if err != nil {
 		return err
 	}
-	cfg.Folder = folder
 	return startOrReplace(cmd, cfg, l.replace, func() error { return l.drive(cmd, cfg, files) })
 }
 

@@ -71,14 +71,10 @@ func printStatus(out io.Writer, p palette, st loop.Status, owner loopstate.Owner
 		text = wire.Line(st, nil, now)
 	}
 	fmt.Fprintln(out, p.bold("Ralph")+" "+p.cyan(plainLine(text)))
-	fact := func(name, value string) {
-		if value != "" {
-			fmt.Fprintf(out, "  %s %s\n", p.dim(fmt.Sprintf("%-9s", name)), plainLine(value))
-		}
-	}
+	fact := func(name, value string) { printFact(out, p, 9, name, value) }
 	fact("folder", st.Folder)
 	for _, row := range l.Details {
-		fact(strings.ToLower(row.Label), row.Text)
+		fact(row.Label, row.Text)
 	}
 	if owned {
 		fact("process", ownerWords(owner))
@@ -92,6 +88,13 @@ func printStatus(out io.Writer, p palette, st loop.Status, owner loopstate.Owner
 		fmt.Fprintln(out, "cost and work are those of its last turn")
 	case wire.IsLeft(l):
 		fmt.Fprintln(out, "no process drives it; "+goOn+", or discard it with ralph-lsp cancel")
+	}
+}
+
+// printFact prints a row of a table whose names have a width; one without a value is none.
+func printFact(out io.Writer, p palette, width int, name, value string) {
+	if value != "" {
+		fmt.Fprintf(out, "  %s %s\n", p.dim(fmt.Sprintf("%-*s", width, strings.ToLower(name))), plainLine(value))
 	}
 }
 

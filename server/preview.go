@@ -1,0 +1,121 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"ralph-lsp/config"
+	"ralph-lsp/loop"
+	"ralph-lsp/loop/start"
+	"ralph-lsp/server/rpc"
+	"ralph-lsp/stream"
+	"ralph-lsp/wire"
+)
+
+// Plan is a start that is looked at and not done.
+type Plan struct {
+	Config  loop.Config
+	Sources start.Sources // nil if there is no configuration
+	Replace bool          // the loop that is there may go
+	Met     []error       // why it would be refused, as far as that is known
+}
+
+// Preview tells what the start would do, and adds to Met what is found. Nothing is written, nobody is asked, and
+// nothing is started but a known agent that is asked for its version. The error is
+// for what no start can have.
+func (p *Plan) Preview(ctx context.Context, instead func(reason string) []wire.Command) (wire.DryRunResult, error) {
+	var argv []string
+	var prompt, version string
+	var broken error
+	if p.Config.Backend.Name != "" {
+		var err error
+		if argv, prompt, err = CheckStart(p.Config); isInvalid(err) {
+			return wire.DryRunResult{}, err
+		}
+		p.Met = append(p.Met, err)
+		if err == nil {
+			version, broken = p.Config.Backend.Version(ctx)
+		}
+	}
+	if !p.Replace {
+		p.Met = append(p.Met, loop.InTheWay(p.Config.Folder))
+	}
+	result := wire.PreviewOf(p.Config, p.Sources, argv, prompt, version)
+	for _, warning := range p.Config.Warnings {
+		result.Warnings = append(result.Warnings, stream.Line(warning, maxWarning))
+	}
+	if broken != nil {
+		result.Warnings = append(result.Warnings, stream.Line(p.Config.Backend.Name+" may not work here: "+broken.Error(), maxWarning))
+	}
+	if stray := loop.StrayPromises(p.Config.Prompt, p.Config.Promise); stray != "" {
+		result.Warnings = append(result.Warnings, stray)
+	}
+	met := map[string]bool{}
+	p.Met = slices.DeleteFunc(p.Met, func(err error) bool {
+		if err == nil || met[reasonOf(err)] {
+			return true
+		}
+		reason := reasonOf(err)
+		met[reason] = reason != ""
+		result.Problems = append(result.Problems, wire.ProblemOf(asWireError(err), reason, instead(reason)))
+		return false
+	})
+	return result, nil
+}
+
+// SettingsFor loads the settings of a folder for a preview. Those of a file that has yet
+// to be trusted count in it: so its user sees what that is about.
+func (p *Plan) SettingsFor(files config.Files) (config.Settings, error) {
+	settings, err := loadSettings(files)
+	if errors.As(err, new(*config.UntrustedError)) {
+		p.Met, files.Trusted = append(p.Met, err), true
+		settings, err = loadSettings(files)
+	}
+	return settings, err
+}
+
+// dryRun tells what a start would do; asked is its argument as it came.
+func (s *starter) dryRun(ctx context.Context, asked, p wire.StartParams, request start.Request, folder string) (any, error) {
+	plan := Plan{Replace: p.Replace}
+	files := s.files(folder)
+	files.Trusted = files.Trusted || p.Trust
+	settings, err := plan.SettingsFor(files)
+	if err == nil {
+		plan.Config, plan.Sources, err = s.configOf(ctx, p, request, folder, settings)
+	}
+	if isInvalid(err) {
+		return nil, err
+	}
+	plan.Config.Folder, plan.Met = folder, append(plan.Met, err)
+	asked.DryRun = false
+	argument, err := json.Marshal(asked)
+	if err != nil {
+		return nil, err
+	}
+	return plan.Preview(ctx, func(reason string) []wire.Command {
+		return wire.OffersInstead(reason, wire.CommandStart, argument)
+	})
+}
+
+// isInvalid says whether an error is for what no start can have, and not for how
+// things stand.
+func isInvalid(err error) bool {
+	if err == nil {
+		return false
+	}
+	known, ok := errors.AsType[*rpc.Error](asWireError(err))
+	return ok && known.Code == rpc.CodeInvalidParams
+}
+
+// reasonOf is the data.reason that an error has for a client, "" for none.
+func reasonOf(err error) string {
+	known, _ := errors.AsType[*rpc.Error](asWireError(err))
+	if known == nil {
+		return ""
+	}
+	data, _ := known.Data.(map[string]any)
+	reason, _ := data["reason"].(string)
+	return reason
+}

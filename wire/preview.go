@@ -1,0 +1,189 @@
+package wire
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"ralph-lsp/backends"
+	"ralph-lsp/config"
+	"ralph-lsp/history"
+	"ralph-lsp/internal/limits"
+	"ralph-lsp/internal/tell"
+	"ralph-lsp/loop"
+	"ralph-lsp/loop/start"
+	"ralph-lsp/stream"
+	"ralph-lsp/verify"
+)
+
+// DryRunResult is what a start would do.
+type DryRunResult struct {
+	Text        string         `json:"text"`    // who would run, and within which limits, in one line
+	Details     []Detail       `json:"details"` // all that a person wants to know before, for a table
+	Argv        []string       `json:"argv,omitempty"`
+	Cwd         string         `json:"cwd"`
+	PromptBytes int            `json:"promptBytes"` // with the loop's rules
+	Limits      LimitParams    `json:"limits"`      // all of them
+	Hat         string         `json:"hat,omitempty"`
+	Verify      string         `json:"verify,omitempty"` // the command that has to pass before a promise counts
+	Until       string         `json:"until,omitempty"`  // the command that ends the loop when it passes
+	Sources     start.Sources  `json:"sources"`          // where each value comes from
+	Warnings    []string       `json:"warnings,omitempty"`
+	Problems    []StartProblem `json:"problems,omitempty"`
+}
+
+// StartProblem is why a start would be refused.
+type StartProblem struct {
+	Text   string    `json:"text"` // one line
+	Class  Class     `json:"class"`
+	Reason string    `json:"reason"`           // as that of the refusal
+	Offers []Command `json:"offers,omitempty"` // what can be done instead; they start, and are no dry runs
+}
+
+// ProblemOf says why a start with an argument would be refused.
+func ProblemOf(err error, reason string, offers []Command) StartProblem {
+	p := StartProblem{Text: stream.Line(sentence(err.Error()), maxProblem), Class: ClassError, Reason: reason, Offers: offers}
+	if slices.Contains([]string{ReasonAlreadyRunning, ReasonInterrupted, ReasonUntrusted}, reason) {
+		p.Class = ClassWarning // the user's word is enough
+	}
+	return p
+}
+
+// maxProblem is how long a problem is at most, in runes.
+const maxProblem = 1000
+
+// PreviewOf tells what a start with a configuration would do. argv and prompt are
+// what its agent would get, version is that of its agent; all three are empty if nobody
+// knows. A configuration that couldn't be made has no sources.
+func PreviewOf(cfg loop.Config, sources start.Sources, argv []string, prompt, version string) DryRunResult {
+	r := DryRunResult{
+		Argv: argv, Cwd: cfg.Folder, PromptBytes: cmp.Or(len(prompt), len(cfg.Prompt)), Hat: cfg.Hat, Sources: sources,
+	}
+	if r.Sources == nil {
+		r.Sources = start.Sources{}
+	} else {
+		r.Limits = ParamsOf(cfg.Limits.All(), cfg.Promise)
+	}
+	if check := stream.Plain(cfg.Verify.String()); cfg.Verify.When == verify.OnUntil {
+		r.Until = check
+	} else {
+		r.Verify = check
+	}
+	agent := ""
+	if cfg.Backend.Name != "" {
+		agent = SessionText(stream.SessionStart{Backend: cfg.Backend.Name, Version: version})
+	}
+	r.Text = agent
+	if sources != nil {
+		r.Text = JoinFacts(agent, OneLine(cfg.Model), atMost(cfg.Limits))
+	}
+	r.Details = preview{cfg, sources}.rows(agent, argv)
+	return r
+}
+
+// atMost is what a loop may spend: "at most 50 iterations, $10.00".
+func atMost(l loop.Limits) string {
+	var bounds []string
+	for _, name := range []limits.Name{limits.Iterations, limits.Cost} {
+		if limit, _ := limits.ByName(name); !limit.IsZero(l) {
+			bounds = append(bounds, limit.Amount(l))
+		}
+	}
+	if len(bounds) == 0 {
+		return "no limit of iterations or cost"
+	}
+	return "at most " + strings.Join(bounds, ", ")
+}
+
+// preview makes the rows of a dry run.
+type preview struct {
+	cfg     loop.Config
+	sources start.Sources // nil: nothing of it is known but folder and prompt
+}
+
+// from says where a value comes from that neither its user has just said nor is built in.
+func (p preview) from(text, key string) string {
+	switch source := p.sources[key]; source {
+	case "", config.FromStart, config.FromDefault:
+		return text
+	default:
+		return text + " (from " + SourceText[source] + ")"
+	}
+}
+
+func (p preview) rows(agent string, argv []string) []Detail {
+	var rows []Detail
+	add := func(label, text string) {
+		if text != "" {
+			rows = append(rows, Detail{label, text})
+		}
+	}
+	cfg := p.cfg
+	if agent != "" {
+		if len(argv) > 0 && argv[0] != cfg.Backend.Name {
+			agent += " · " + sentence(argv[0])
+		}
+		add("Agent", p.from(agent, "backend"))
+		add("Hat", p.from(OneLine(cfg.Hat), "hat"))
+		add("Model", p.model())
+		add("Arguments", p.from(OneLine(strings.Join(cfg.Args, " ")), "args"))
+		may, own := cfg.Backend.Permissions(cfg.Args)
+		if may = sentence(may); own {
+			may = p.from(may, "args")
+		}
+		add("Permissions", may)
+	}
+	if p.sources != nil {
+		add("Limits", p.limits())
+		add("Promise", p.promise())
+		add("Verified by", p.verified())
+	}
+	add("Folder", sentence(cfg.Folder))
+	if cfg.Prompt != "" {
+		add("Prompt", p.from(JoinFacts(tell.Counted(len(cfg.Prompt), "byte"), history.Title(cfg.Prompt)), "prompt"))
+	}
+	return rows
+}
+
+// model is the model that the agent is told, or who chooses it instead.
+func (p preview) model() string {
+	switch flag := p.cfg.Backend.ModelFlag; {
+	case p.cfg.Model != "":
+		return p.from(OneLine(p.cfg.Model), "model")
+	case flag != "" && backends.HasFlag(p.cfg.Args, flag):
+		return "as the arguments say"
+	}
+	return "the agent's own choice"
+}
+
+// limits are all limits, each with where it comes from.
+func (p preview) limits() string {
+	var texts []string
+	for _, l := range limits.All() {
+		if l.Name == limits.Iterations || !l.IsZero(p.cfg.Limits) {
+			texts = append(texts, p.from(l.Words(p.cfg.Limits), l.Wire))
+		}
+	}
+	return JoinFacts(texts...)
+}
+
+func (p preview) promise() string {
+	switch {
+	case p.cfg.Promise != "":
+		return p.from(OneLine(p.cfg.Promise), "completionPromise")
+	case p.cfg.Verify.When == verify.OnUntil:
+		return "none is needed"
+	}
+	return "none: the agent ends with the line " + stream.DefaultWord
+}
+
+func (p preview) verified() string {
+	check := OneLine(p.cfg.Verify.String())
+	switch {
+	case check == "":
+		return "nothing: the agent's word counts"
+	case p.cfg.Verify.When == verify.OnUntil:
+		check += ", which ends the loop as soon as it passes"
+	}
+	return p.from(check, "verify")
+}
