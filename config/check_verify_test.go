@@ -156,3 +156,23 @@ func TestAFoldersGatesNeedTrust(t *testing.T) {
 		t.Errorf("a reviewer isn't asked about: %v", err)
 	}
 }
+
+func TestWhatAFileSaysOfVerifying(t *testing.T) {
+	const check = "[verify]\ncommand = \"make\"\n"
+	for _, tt := range []struct {
+		before, now string
+		want        bool
+	}{
+		{check, check, true},
+		{check, "# faster\nbackend = \"pi\"\nverify.command = \"make\"\n", true},
+		{check, "[verify]\ncommand = \"true\"\n", false},
+		{check, "", false},
+		{"", check, false},
+		{"", "backend = \"pi\"\n", true},
+		{check, check + "[", false},
+	} {
+		if got := SameCheck([]byte(tt.before), []byte(tt.now)); got != tt.want {
+			t.Errorf("%q and %q: %v", tt.before, tt.now, got)
+		}
+	}
+}

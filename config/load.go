@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -160,6 +162,18 @@ func (e *InvalidError) decode(name string, data []byte, known []string) map[stri
 		e.Problems = append(e.Problems, FileProblem{name, Problem{Line: 1, Column: 1, Message: err.Error()}})
 	}
 	return values
+}
+
+// SameCheck says whether two contents of a folder's file say the same of how promises
+// are verified. What can't be read says something else than all others.
+func SameCheck(before, now []byte) bool {
+	var tables [2]map[string]any
+	for i, data := range [][]byte{before, now} {
+		if _, err := toml.Decode(strings.TrimPrefix(string(data), bom), &tables[i]); err != nil {
+			return bytes.Equal(before, now)
+		}
+	}
+	return reflect.DeepEqual(tables[0]["verify"], tables[1]["verify"])
 }
 
 // readFile returns a file's content, nothing if there is none. What is larger

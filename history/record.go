@@ -102,6 +102,7 @@ type LoopEnd struct {
 	Error      string          `json:"error,omitempty"`
 	Denials    []stream.Denial `json:"denials,omitempty"`
 	Changes    *Changes        `json:"changes,omitempty"`
+	Guards     string          `json:"guards,omitempty"` // what it was verified by and the loop changed
 }
 
 // InputKind says from whom an input came.

@@ -34,6 +34,8 @@ type Config struct {
 	Verify verify.Check
 	// VerifyFrom is where it comes from, a config.Source; only shown.
 	VerifyFrom string
+	// CheckFile is the file in the folder that may say how to verify.
+	CheckFile CheckFile
 	// Continue goes on with the loop that the state file describes. Prompt,
 	// promise, limits and, unless it is given, the model come from there, then
 	// Change. What runs doesn't: anybody can write such a file.

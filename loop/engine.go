@@ -452,7 +452,7 @@ func (p *progress) endOf(why StopReason, r report) End {
 	}
 	switch why {
 	case StopPromise:
-		end.Promise, end.Iterations = r.verdict.Promise, min(end.Iterations, p.base.iterations)
+		end.Promise, end.Iterations, end.Guards = r.verdict.Promise, min(end.Iterations, p.base.iterations), r.guards
 	case StopPermissionDenied:
 		end.Denials = r.exit.Result.Denials
 	case StopMaxIterations:

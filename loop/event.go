@@ -155,6 +155,7 @@ type End struct {
 	Denials    []stream.Denial  // StopPermissionDenied: what was refused
 	Status     Status           // how the loop stands then; zero of one that was read back
 	Changes    *changes.Summary // from before the loop until now; nil: nobody knows
+	Guards     string           // StopPromise: the files that it was verified by and that the loop changed
 }
 
 func (StateChanged) loopEvent()   {}

@@ -1,8 +1,106 @@
 package loop
 
-import "ralph-lsp/verify"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"ralph-lsp/changes"
+	"ralph-lsp/verify"
+)
+
+// CheckFile is the file in the folder that may say how promises are verified.
+type CheckFile struct {
+	Name string
+	Same func(before, now []byte) bool // whether two contents of it say the same of that; nil: never
+}
+
+// guards are the files that the loop changed and that its work is verified by.
+type guards struct {
+	protected []string // for which a promise waits, where anything is protected
+	others    []string // which the command reads without naming them
+}
 
 // protectGate holds a promise back when the loop changed what is protected.
 var protectGate = gate{verify.ProtectGate, false, func(l *Loop, q *question) verify.Result {
-	return unchecked("can't be told from others")
+	found, err := l.changedGuards()
+	switch {
+	case err != nil:
+		return unchecked("can't be told from others: " + err.Error())
+	case len(found.protected) > 0:
+		return unchecked("were changed by the loop: " + bounded(found.protected))
+	}
+	return verify.Result{State: verify.Verified, Why: "are as they were", Code: -1}
 }}
+
+var errNoSnapshots = errors.New("there are no snapshots (changes.keep is 0)")
+
+// changedGuards finds the files that the loop changed and that its work is verified
+// by. What its user changed meanwhile isn't the loop's.
+func (l *Loop) changedGuards() (found guards, err error) {
+	s := &l.snapshots
+	if s.begun == nil {
+		return found, errNoSnapshots
+	}
+	<-s.begun
+	if s.store == nil {
+		return found, s.lost
+	}
+	taken, err := s.store.Start(s.going) // the user may have mended it
+	l.tellOfSnapshot(taken, err)
+	if err != nil {
+		return found, err
+	}
+	touched, err := s.store.Touched(s.going)
+	if err != nil {
+		return found, err
+	}
+	check, file := l.cfg.Verify, l.cfg.CheckFile
+	for _, t := range touched {
+		switch {
+		case check.Protects(t.Path), check.Names(l.cfg.Folder, t.Path):
+			found.protected = append(found.protected, describe(t))
+		case t.Path == file.Name && !s.isSame(file, t):
+			found.protected = append(found.protected, t.Path+" ([verify])")
+		case check.Reads(t.Path):
+			found.others = append(found.others, describe(t))
+		}
+	}
+	return found, nil
+}
+
+// isSame says whether a file that was changed says the same of how promises are
+// verified as before.
+func (s *snapshots) isSame(file CheckFile, t changes.Touched) bool {
+	before, now, err := s.store.Found(context.WithoutCancel(s.going), t)
+	return err == nil && file.Same != nil && file.Same(before, now)
+}
+
+// describe names a file, and what became of it unless it was modified.
+func describe(t changes.Touched) string {
+	if t.Status == changes.Modified {
+		return t.Path
+	}
+	return fmt.Sprintf("%s (%s)", t.Path, t.Status)
+}
+
+// maxNames bounds how many files a sentence names.
+const maxNames = 5
+
+// bounded names some files in a sentence.
+func bounded(names []string) string {
+	if more := len(names) - maxNames; more > 0 {
+		return oneLine(fmt.Sprintf("%s and %d more", strings.Join(names[:maxNames], ", "), more))
+	}
+	return oneLine(strings.Join(names, ", "))
+}
+
+// guardsText names what the work was verified by and the loop changed, "" for nothing.
+func (l *Loop) guardsText() string {
+	found, err := l.changedGuards()
+	if err != nil { // where that matters, the gate has told
+		return ""
+	}
+	return bounded(append(found.protected, found.others...))
+}

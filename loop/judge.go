@@ -42,6 +42,7 @@ type report struct {
 	unstartable bool   // there wasn't even a process
 	checked     bool   // it was to be verified: its word alone doesn't count
 	passed      bool   // and that ends the loop
+	guards      string // what it was verified by and the loop changed
 	limited     bool   // refused by a rate limit
 	overloaded  bool   // refused as the provider was overloaded
 	resumeAt    time.Time

@@ -73,7 +73,7 @@ func endRecord(e End) history.LoopEnd {
 	return history.LoopEnd{
 		StopReason: string(e.Reason), Promise: e.Promise, Iterations: e.Iterations, Limit: e.Limit, CostUSD: history.KnownCost(e.Cost),
 		Tokens: e.Tokens, DurationMs: e.Duration.Milliseconds(), Error: e.Error,
-		Denials: e.Denials, Changes: (*history.Changes)(e.Changes),
+		Denials: e.Denials, Changes: (*history.Changes)(e.Changes), Guards: e.Guards,
 	}
 }
 
@@ -112,6 +112,6 @@ func endEvent(r history.LoopEnd) End {
 	return End{
 		Reason: StopReason(r.StopReason), Promise: r.Promise, Iterations: r.Iterations, Limit: r.Limit, Cost: history.CostOf(r.CostUSD),
 		Tokens: r.Tokens, Duration: history.DurationOf(r.DurationMs), Error: r.Error,
-		Denials: r.Denials, Changes: (*changes.Summary)(r.Changes),
+		Denials: r.Denials, Changes: (*changes.Summary)(r.Changes), Guards: r.Guards,
 	}
 }

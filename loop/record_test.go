@@ -35,7 +35,7 @@ func TestEventsComeBackFromTheirRecords(t *testing.T) {
 		Warning{Message: "mind the gap"},
 		LimitsChanged{Limits: limits.Default(), Promise: "DONE"},
 		End{Reason: StopPermissionDenied, Promise: "DONE", Iterations: 3, Limit: 50, Cost: stream.USD(1.5), Tokens: tokens, Duration: time.Hour, Error: "refused",
-			Denials: []stream.Denial{{Tool: "bash", Detail: "rm"}}},
+			Denials: []stream.Denial{{Tool: "bash", Detail: "rm"}}, Guards: "a_test.go"},
 	} {
 		kept[reflect.TypeOf(e).Name()] = e
 		var r history.Record = recordOf(e)

@@ -20,7 +20,8 @@ type snapshots struct {
 	store *changes.Store // nil: none are made
 	begun chan struct{}  // closed when the first is made, or can't be
 	first changes.Taken
-	err   error     // of the first
+	err   error     // of the first, until it is told
+	lost  error     // why there is no store
 	last  time.Time // when one was made
 	told  []string  // what the user was warned of
 
@@ -58,7 +59,7 @@ func (l *Loop) beginSnapshots() {
 			s.first, s.err = s.store.Start(s.going)
 		}
 		if s.err != nil {
-			s.store = nil // it won't be better later, and might take as long
+			s.store, s.lost = nil, s.err // it won't be better later, and might take as long
 		}
 		s.last = time.Now()
 		close(s.begun)

@@ -119,8 +119,10 @@ func (l *Loop) prove(r *report, iteration int) {
 			}
 		}
 	}
+	if r.passed = hasPromised || isUntil; r.passed {
+		r.guards = l.guardsText()
+	}
 	l.change(func(p *progress) { p.proof, p.counts.Refuted = proof{}, 0 })
-	r.passed = hasPromised || isUntil
 }
 
 // refute has the next run told what a gate has against the last one's work.
@@ -139,7 +141,7 @@ func (l *Loop) refute(r *report, g gate, result verify.Result) {
 
 // accept lets a run's promise count that nobody could verify.
 func (l *Loop) accept(r *report) {
-	r.passed = true
+	r.passed, r.guards = true, l.guardsText()
 	l.change(func(p *progress) { p.proof = proof{} })
 	l.emit(Warning{Message: "what the agent promised is accepted, although it could not be verified"})
 }

@@ -86,3 +86,27 @@ func TestPatterns(t *testing.T) {
 		t.Errorf("%s", why)
 	}
 }
+
+func TestTheFilesOfACommand(t *testing.T) {
+	for _, tt := range []struct {
+		check        Check
+		path         string
+		names, reads bool
+	}{
+		{Check{Command: []string{"./check.sh", "all"}}, "check.sh", true, false},
+		{Check{Command: []string{"/w/app/check.sh"}}, "check.sh", true, false},
+		{Check{Command: []string{"/w/other/check.sh"}}, "check.sh", false, false},
+		{Check{Command: []string{"node", "test/run.js"}}, "test/run.js", true, false},
+		{Check{Command: []string{"go", "test", "./..."}}, "a_test.go", false, false},
+		{Check{Shell: "cd x && sh 'test/run.sh'>/dev/null"}, "test/run.sh", true, false},
+		{Check{Shell: "A=$(cat list.txt);make check"}, "list.txt", true, false},
+		{Check{Shell: "A=$(cat list.txt);make check"}, "Makefile", false, true},
+		{Check{Command: []string{"npm", "test"}}, "package.json", false, true},
+		{Check{Command: []string{"go", "test"}}, "package.json", false, false},
+		{Check{}, ".", false, false},
+	} {
+		if names, reads := tt.check.Names("/w/app", tt.path), tt.check.Reads(tt.path); names != tt.names || reads != tt.reads {
+			t.Errorf("%s, %s: named %v, read %v", tt.check, tt.path, names, reads)
+		}
+	}
+}

@@ -208,7 +208,11 @@ func EndLine(e loop.End) string {
 	if e.Limit > 0 && e.Iterations > e.Limit { // it was lowered
 		what += fmt.Sprintf(" (it is %d)", e.Limit)
 	}
-	return JoinFacts(what, knownCost(e.Cost), tell.Elapsed(e.Duration))
+	guards := ""
+	if e.Guards != "" {
+		guards = "verified by what the loop changed: " + sentence(e.Guards)
+	}
+	return JoinFacts(what, knownCost(e.Cost), tell.Elapsed(e.Duration), guards)
 }
 
 // EndText is EndLine with what went wrong.

@@ -302,6 +302,7 @@ type End struct {
 	Denials       []Denial `json:"denials,omitempty"`
 	Changes       *Changes `json:"changes,omitempty"` // of the whole loop; absent: nobody knows
 	Title         string   `json:"title,omitempty"`   // of the loop, as in its status
+	Guards        string   `json:"guards,omitempty"`  // the files that it was verified by and that the loop changed
 	Said
 }
 

@@ -113,5 +113,6 @@ func decideUnchecked(loopID, folder string) []Command {
 	return []Command{
 		{"Try Again", CommandResume, []any{ResumeParams{LoopParams: it}}},
 		{"Accept This Once", CommandResume, []any{ResumeParams{LoopParams: it, Accept: true}}},
+		{"Show the Changes", CommandChanges, []any{ChangesParams{LoopParams: it, Show: true}}},
 	}
 }

@@ -168,7 +168,7 @@ func rareExamples(text func(string) TextContent) []any {
 		Chunk{SessionUpdate: KindMessageChunk, MessageID: "m7", ParentToolCallID: "t1", Content: text("Hello")},
 		Promise{SessionUpdate: KindPromise, Found: "DOEN", Expected: "DONE"},
 		Iteration{SessionUpdate: KindIteration, Phase: PhaseEnd, Iteration: 1, Outcome: "ok", LastMessage: new("All done.")},
-		End{SessionUpdate: KindEnd, StopReason: "permission_denied", Denials: []Denial{{"Bash", "rm -r build"}}},
+		End{SessionUpdate: KindEnd, StopReason: "promise", Guards: "check.sh, a_test.go (added)"}, End{SessionUpdate: KindEnd, StopReason: "permission_denied", Denials: []Denial{{"Bash", "rm -r build"}}},
 	}
 }
 

@@ -83,7 +83,7 @@ func verifyLines(e loop.Verify) []string {
 func offerLines(o loop.Offer) []string {
 	if o.Unchecked {
 		in := " -C " + shellWord(o.Folder)
-		return []string{"  paused; try again: ralph-lsp resume" + in, "  accept the promise this once: ralph-lsp resume --accept" + in}
+		return []string{"  paused; try again: ralph-lsp resume" + in, "  accept it this once: ralph-lsp resume --accept" + in, "  see what changed: ralph-lsp changes --patch" + in}
 	}
 	var lines []string
 	for _, promise := range o.Promises {

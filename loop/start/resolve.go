@@ -148,6 +148,7 @@ func (r Resolver) keep(cfg *loop.Config) {
 		cfg.Warnings = append(cfg.Warnings, held)
 	}
 	cfg.Changes = changes.Options{Keep: r.Settings.Changes.Keep, MaxFile: r.Settings.Changes.MaxFileMB * 1e6}
+	cfg.CheckFile = loop.CheckFile{Name: config.Name, Same: config.SameCheck}
 	cfg.History.Off, cfg.History.Folder = !r.Settings.History.Enabled, r.Settings.History.Folder
 }
 

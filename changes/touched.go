@@ -1,0 +1,119 @@
+package changes
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Touched is a file that isn't as the loop has found it.
+type Touched struct {
+	Path   string
+	Status Status // Added, Modified, Deleted or Mode
+
+	before, now version
+}
+
+// Touched lists the files that iterations changed, by path. What the user changed
+// isn't the loop's, and a file that is again as it was found isn't changed.
+//
+// Errors: ErrNone, and what git says.
+func (s *Store) Touched(ctx context.Context) ([]Touched, error) {
+	steps, err := s.steps(ctx)
+	if err != nil {
+		return nil, err
+	}
+	each, err := s.eachStep(ctx, steps)
+	if err != nil {
+		return nil, err
+	}
+	touched := map[string]Touched{}
+	for i, changed := range each {
+		byLoop := steps[i+1].Kind == kindIteration
+		for path, e := range changed {
+			t, ok := touched[path]
+			switch {
+			case !ok && !byLoop: // the loop finds what the user made of it
+				continue
+			case !ok:
+				t = Touched{Path: path, before: e.old}
+			}
+			if t.now = e.new; t.now == t.before {
+				delete(touched, path)
+				continue
+			}
+			touched[path] = t
+		}
+	}
+	list := slices.SortedFunc(maps.Values(touched), func(a, b Touched) int { return strings.Compare(a.Path, b.Path) })
+	for i, t := range list {
+		switch none := (version{}); {
+		case t.before == none:
+			list[i].Status = Added
+		case t.now == none:
+			list[i].Status = Deleted
+		case t.before.oid == t.now.oid:
+			list[i].Status = Mode
+		default:
+			list[i].Status = Modified
+		}
+	}
+	return list, nil
+}
+
+// eachStep is what changed from each snapshot to the next, by path in the folder.
+// One git looks at them all.
+func (s *Store) eachStep(ctx context.Context, steps []step) ([]map[string]entry, error) {
+	each := make([]map[string]entry, 0, len(steps))
+	var pairs strings.Builder
+	for i := 1; i < len(steps); i++ {
+		fmt.Fprintf(&pairs, "%s %s\n", steps[i-1].tree, steps[i].tree)
+	}
+	if pairs.Len() == 0 {
+		return nil, nil
+	}
+	out, err := s.git.run(ctx, []byte(pairs.String()), s.diffArgs([]string{"--stdin", "-z", "--raw", "--no-renames"}, "", "", nil)...)
+	if err != nil {
+		return nil, err
+	}
+	for f := fields(out); len(f) > 0; f = f[1:] { // "tree tree\n" before the first of a step, ":100644 100644 oid oid M", "path"
+		head := f[0]
+		for !strings.HasPrefix(head, ":") && head != "" {
+			each = append(each, map[string]entry{})
+			_, head, _ = strings.Cut(head, "\n")
+		}
+		if head == "" {
+			continue
+		}
+		if len(f) < 2 || len(each) == 0 {
+			return nil, fmt.Errorf("git diff-tree: what it prints can't be read: %q", head)
+		}
+		f = f[1:]
+		each[len(each)-1][f[0]] = entryOf(head)
+	}
+	if len(each) != len(steps)-1 {
+		return nil, fmt.Errorf("git diff-tree: %d of %d steps are told", len(each), len(steps)-1)
+	}
+	return each, nil
+}
+
+// Found reads a file as the loop has found it, and as it is in the last snapshot.
+func (s *Store) Found(ctx context.Context, t Touched) (before, now []byte, err error) {
+	read := func(v version) ([]byte, error) {
+		if v == (version{}) {
+			return nil, nil
+		}
+		data, all, err := s.git.upTo(MaxContent).runSome(ctx, "cat-file", "blob", v.oid)
+		if err == nil && !all {
+			err = &TooLargeError{t.Path}
+		}
+		return data, err
+	}
+	if before, err = read(t.before); err != nil {
+		return nil, nil, err
+	}
+	now, err = read(t.now)
+	return before, now, err
+}
