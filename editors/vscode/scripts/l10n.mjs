@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const bundle = `${root}l10n/bundle.l10n.json`;
 const texts = new Set();
-for (const file of fs.readdirSync(`${root}src`)) {
+for (const file of fs.readdirSync(`${root}src`, { recursive: true }).filter((name) => name.endsWith('.ts'))) {
   const source = fs.readFileSync(`${root}src/${file}`, 'utf8');
   for (const [, quote, text] of source.matchAll(/\bt\((['"])((?:\\.|(?!\1).)*)\1/g)) texts.add(text.replaceAll(`\\${quote}`, quote));
 }

@@ -7,13 +7,14 @@ import type { Diffs, DiffTarget } from './diffs';
 import type { Loops } from './loops';
 import { showError } from './notifications';
 import type { Pages } from './pages';
+import type { Panels, Place } from './panel/panels';
 import { plan } from './plan';
 import { showRefused, type Review } from './review';
 import type { Sidecar } from './sidecar';
 import { revertChange, type LineChange, type SourceControls } from './sourceControl';
 import type { StartArgument, Starter } from './start';
 import { chooseTarget, type ChangesArgument } from './target';
-import type { Place, TranscriptView } from './transcriptView';
+import type { TranscriptView } from './transcriptView';
 import { command, type LoopParams } from './wire';
 
 export interface Parts {
@@ -21,6 +22,7 @@ export interface Parts {
   loops: Loops;
   starter: Starter;
   transcripts: TranscriptView;
+  panels: Panels;
   diffs: Diffs;
   review: Review;
   sourceControls: SourceControls;
@@ -45,7 +47,7 @@ function guarded(run: Handler) {
   };
 }
 
-function editorCommands({ sidecar, loops, starter, transcripts, pages }: Parts): Record<string, Handler> {
+function editorCommands({ sidecar, loops, starter, transcripts, panels, pages }: Parts): Record<string, Handler> {
   const controls = new Controls(sidecar, loops);
   return {
     'ralph.start': (a?: StartArgument) => starter.start(a),
@@ -59,9 +61,14 @@ function editorCommands({ sidecar, loops, starter, transcripts, pages }: Parts):
     'ralph.showStatus': () => showStatus(sidecar, loops),
     'ralph.showOutput': async (a?: LoopArgument) => {
       const loop = await chooseOutput(loops, a);
+      if (loop) panels.show(loop);
+    },
+    'ralph.transcript.reveal': (place: Place) => panels.reveal(place),
+    'ralph.transcript.goTo': () => panels.active?.pick(),
+    'ralph.transcript.openAsText': async (a?: LoopArgument) => {
+      const loop = a || !panels.active ? await chooseOutput(loops, a) : panels.active.loop;
       if (loop) await transcripts.show(loop);
     },
-    'ralph.transcript.reveal': (place: Place) => transcripts.reveal(place),
     'ralph.showLog': () => sidecar.log.show(),
     'ralph.openStateFile': (a?: LoopArgument) => controls.openStateFile(a),
     'ralph.openSession': (a?: LoopArgument) => controls.openSession(a),

@@ -8,6 +8,7 @@ import { t, useTranslation } from './l10n';
 import { Loops } from './loops';
 import { Notifications } from './notifications';
 import { Pages } from './pages';
+import { Panels } from './panel/panels';
 import { LastPrompt } from './prompt';
 import { Review } from './review';
 import { Sidecar } from './sidecar';
@@ -30,18 +31,19 @@ export function activate(context: vscode.ExtensionContext): Api {
   sidecar = server;
   const loops = new Loops(server);
   const transcripts = new TranscriptView(server, loops);
+  const panels = new Panels(context.extensionUri, server, loops);
   const starter = new Starter(server, new LastPrompt(context.workspaceState), (loop) => {
-    if (config.openOnStart()) void transcripts.show(loop, true);
+    if (config.openOnStart()) panels.show(loop, true);
   });
   const changes = new Changes(server);
   const snapshots = new Snapshots(server, changes);
   const sourceControls = new SourceControls(changes, snapshots);
   const pages = new Pages(server);
   context.subscriptions.push(
-    log, loops, transcripts, changes, snapshots, sourceControls, pages,
+    log, loops, transcripts, panels, changes, snapshots, sourceControls, pages,
     createStatusBar(loops), createTree(loops, changes), keepContextKeys(loops), new Notifications(server, loops),
     registerCommands({
-      sidecar: server, loops, starter, transcripts, pages, sourceControls, diffs: new Diffs(changes, snapshots), review: new Review(server, changes),
+      sidecar: server, loops, starter, transcripts, panels, pages, sourceControls, diffs: new Diffs(changes, snapshots), review: new Review(server, changes),
     }),
     vscode.workspace.onDidChangeConfiguration((e) => {
       if (e.affectsConfiguration('ralph.server')) void restartWhenAllowed(server, loops);

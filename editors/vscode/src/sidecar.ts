@@ -24,6 +24,7 @@ export class Sidecar implements vscode.Disposable {
   private client: LanguageClient | undefined;
   private server: Server = { state: 'stopped' };
   private level: UpdateLevel = 'tools';
+  private readonly watchers = new Set<object>();
   private readonly restarts = new Restarts();
   /** The starts and stops, one after another. */
   private work: Promise<void> = Promise.resolve();
@@ -88,8 +89,11 @@ export class Sidecar implements vscode.Disposable {
     }
   }
 
-  /** Says which updates are wanted, also of sidecars to come. */
-  setLevel(level: UpdateLevel): void {
+  /** Says whether somebody shows the agent's text, also of sidecars to come: it is sent only then. */
+  watch(who: object, watches: boolean): void {
+    if (watches) this.watchers.add(who);
+    else this.watchers.delete(who);
+    const level = this.watchers.size > 0 ? 'all' : 'tools';
     if (level === this.level) return;
     this.level = level;
     this.tellLevel();

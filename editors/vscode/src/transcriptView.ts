@@ -13,9 +13,6 @@ const minRefresh = 250;
 /** Further milliseconds between two refreshes, for each 1000 characters: a long text costs more to show. */
 const refreshPerThousand = 5;
 
-/** A place in a loop's transcript. */
-export interface Place extends LoopParams { iteration?: number; toolCallId?: string }
-
 interface Open {
   loopId: string;
   transcript: Transcript;
@@ -61,17 +58,6 @@ export class TranscriptView implements vscode.TextDocumentContentProvider, vscod
     return editor;
   }
 
-  /** Shows where an iteration begins. */
-  async reveal({ iteration, ...loop }: Place): Promise<void> {
-    const editor = await this.show(loop);
-    if (!editor || iteration === undefined) return;
-    const at = editor.document.getText().search(new RegExp(`^## Iteration ${iteration}\\b`, 'm'));
-    if (at < 0) return;
-    const start = editor.document.positionAt(at);
-    editor.selection = new vscode.Selection(start, start);
-    editor.revealRange(new vscode.Range(start, start), vscode.TextEditorRevealType.AtTop);
-  }
-
   async provideTextDocumentContent(uri: vscode.Uri): Promise<string> {
     const loopId = uri.query;
     let open = this.open.get(uri.toString());
@@ -106,7 +92,7 @@ export class TranscriptView implements vscode.TextDocumentContentProvider, vscod
 
   /** The agent's text is only sent while somebody can see it, and read when somebody sees it again. */
   private seen(): void {
-    this.sidecar.setLevel(visible().size > 0 ? 'all' : 'tools');
+    this.sidecar.watch(this, visible().size > 0);
     this.readOpen((uri) => visible().has(uri));
   }
 

@@ -115,6 +115,8 @@ export interface ToolCallUpdate {
   toolCallId: string;
   status: 'in_progress' | 'completed' | 'failed';
   content?: { type: 'content'; content: TextContent }[];
+  /** What an output has besides what is here. */
+  omitted?: { lines: number };
 }
 export interface UsageUpdate { sessionUpdate: 'usage_update' }
 /** Takes back the chunks of a message: the attempt failed. */
@@ -124,19 +126,25 @@ export interface Iteration extends Said {
   phase: 'begin' | 'end';
   iteration: number;
   /** What it changed in the folder; absent: nobody knows. */
-  changes?: { files: number };
+  changes?: { files: number; added?: number; removed?: number };
 }
 export interface StateChange extends Said { sessionUpdate: '_ralph/state'; state: string }
 export interface End extends Said { sessionUpdate: '_ralph/end'; stopReason: string; title?: string }
 /** An entry of another program's in a session. */
 export interface Note { sessionUpdate: '_ralph/note'; label: string; text?: string }
+/** How far the check of the loop's work has come. One that is running has no words. */
+export interface Verify extends Said {
+  sessionUpdate: '_ralph/verify';
+  output?: string;
+  problems?: { path: string; line?: number; column?: number; message: string }[];
+}
 /** All else that a loop tells, in words. */
 export interface Told extends Said {
   sessionUpdate:
     | '_ralph/session' | '_ralph/retry' | '_ralph/compaction' | '_ralph/topic' | '_ralph/goal' | '_ralph/promise'
-    | '_ralph/verify' | '_ralph/guidance' | '_ralph/limits' | '_ralph/warning' | '_ralph/error';
+    | '_ralph/guidance' | '_ralph/limits' | '_ralph/warning' | '_ralph/error';
 }
-export type Update = Chunk | ToolCall | ToolCallUpdate | UsageUpdate | Discard | Iteration | StateChange | End | Note | Told;
+export type Update = Chunk | ToolCall | ToolCallUpdate | UsageUpdate | Discard | Iteration | StateChange | End | Note | Verify | Told;
 
 /** The keys of what bounds a loop. */
 export const limitKeys = ['maxIterations', 'maxCostUsd', 'maxDurationMs', 'idleTimeoutMs', 'maxConsecutiveFailures'] as const;
@@ -168,7 +176,7 @@ export interface LoopParams { loopId?: string; folder?: string }
 /** text says what came of it. */
 export interface LoopResult { loopId?: string; state?: string; iteration?: number; guidanceId?: string; text?: string }
 /** A page of a loop's log, up to a cursor. reset: it begins anew here. more: there is more right now. */
-export interface ReadResult { updates: Update[]; cursor: string; more: boolean; reset?: boolean }
+export interface ReadResult { updates: Update[]; cursor: string; more: boolean; complete?: boolean; reset?: boolean }
 /** A loop that is over, as the history has it. */
 export interface PastLoop {
   loopId: string;

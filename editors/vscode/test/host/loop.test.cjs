@@ -168,7 +168,7 @@ describe('what a loop shows', () => {
   it('writes a transcript that follows @oldest', async () => {
     writeNotes();
     const { loopId } = await run('ralph.start', { folder: at(0), prompt: 'count 2', completionPromise: 'DONE' });
-    await run('ralph.showOutput', { loopId });
+    await run('ralph.transcript.openAsText', { loopId });
     const document = vscode.window.activeTextEditor.document;
     assert.equal(document.languageId, 'markdown');
     await until('the end in the transcript', () => document.getText().includes('**done: DONE'));
@@ -178,17 +178,23 @@ describe('what a loop shows', () => {
     assert.equal(document.getText().match(/Step 1 is done/g).length, 1);
   });
 
-  it('shows where an iteration of a transcript begins', async () => {
+  const transcriptTabs = () => vscode.window.tabGroups.all.flatMap((g) => g.tabs).filter((tab) => tab.input?.viewType?.endsWith('ralph.transcript'));
+
+  it('has one tab for each loop, whatever opens it @oldest', async () => {
+    await run('workbench.action.closeAllEditors');
     writeNotes();
     const { loopId } = await run('ralph.start', { folder: at(0), prompt: 'count 2', completionPromise: 'DONE' });
     await until('the end', () => api.loops.records.get(loopId)?.end);
+    await run('ralph.showOutput', { loopId });
     await run('ralph.transcript.reveal', { loopId, folder: at(0), iteration: 2 });
-    const { document, selection } = vscode.window.activeTextEditor;
-    assert.match(document.lineAt(selection.start.line).text, /^## Iteration 2 of/);
+    const [tab, ...others] = await until('the tab', () => transcriptTabs().length && transcriptTabs());
+    assert.match(tab.label, /^Ralph one/);
+    assert.deepEqual(others, []);
+    await run('workbench.action.closeAllEditors');
   });
 
   const transcriptOf = async (loopId) => {
-    await run('ralph.showOutput', { loopId });
+    await run('ralph.transcript.openAsText', { loopId });
     return vscode.window.activeTextEditor.document;
   };
   const times = (document, text) => document.getText().split(text).length - 1;
@@ -230,8 +236,8 @@ describe('what a loop shows', () => {
     try {
       const own = await vscode.window.showTextDocument(await vscode.workspace.openTextDocument({ content: 'mine' }));
       await run('ralph.start', { folder: at(0), prompt: 'wait' });
-      const beside = await until('the transcript', () => vscode.window.visibleTextEditors.find((e) => e.document.uri.scheme === 'ralph-transcript'));
-      assert.notEqual(beside.viewColumn, own.viewColumn);
+      const beside = await until('the transcript', () => transcriptTabs()[0]);
+      assert.notEqual(beside.group.viewColumn, own.viewColumn);
       assert.equal(vscode.window.activeTextEditor.document, own.document);
     } finally {
       await setting('ralph.transcript.openOnStart', undefined);
@@ -257,7 +263,7 @@ describe('what a loop shows', () => {
     writeNotes();
     const { loopId } = await run('ralph.start', { folder: at(0), prompt: 'count 1', completionPromise: 'DONE' });
     await until('the end', () => api.loops.records.get(loopId)?.end);
-    await run('ralph.showOutput', { loopId });
+    await run('ralph.transcript.openAsText', { loopId });
     assert.match(vscode.window.activeTextEditor.document.getText(), /The tests first, for the \*\*1\.\*\* time\.[^]*\*\*done: DONE/);
   });
 

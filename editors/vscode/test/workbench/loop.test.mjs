@@ -54,7 +54,7 @@ describe('a loop in the workbench', { timeout: 600_000 }, () => {
 
   it('has followed the run in the transcript', async () => {
     await w.page.locator('.tabs-container .tab.active').filter({ hasText: 'Ralph app' }).waitFor();
-    await w.editorShows('done: DONE');
+    await w.transcriptRow('done: DONE').waitFor();
     assert.match(fs.readFileSync(w.file('notes.txt'), 'utf8'), /step 3: done\nstep 4: open/);
   });
 
@@ -106,7 +106,7 @@ describe('a loop in the workbench', { timeout: 600_000 }, () => {
     await w.screenshot('interrupted');
     await w.statusIs(/Ralph interrupted at 1\/7/);
     await w.run('Ralph: Show Output'); // what was said before is in the session file
-    await w.editorShows('This takes a while.');
+    await w.transcriptRow('This takes a while.').waitFor();
     await w.run('Ralph: Focus on Loops View');
     await w.treeRow('make everything').waitFor();
     await w.press('interrupted at 1/7', 'Resume');

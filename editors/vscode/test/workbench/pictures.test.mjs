@@ -17,13 +17,13 @@ for (const colorScheme of process.env.PICTURES ? ['light', 'dark'] : ['dark']) {
         await w.page.keyboard.press('Control+Alt+r');
         await w.statusIs(/Ralph 2\/5 · \$/);
         await w.treeRow('Iteration 2').waitFor();
-        await w.editorShows('The tests first, for the **2.** time.');
+        await w.transcriptRow('The tests first, for the 2. time.').waitFor();
         await w.status().hover();
         await w.page.locator('.monaco-hover').filter({ hasText: 'Iteration 1' }).first().waitFor();
         await w.screenshot(`tooltip-${colorScheme}`);
         await w.page.mouse.move(700, 300);
         goOn('bash');
-        await w.editorShows('Step 2 is next');
+        await w.transcriptRow('Step 2 is next').waitFor();
         await w.screenshot(`running-${colorScheme}`);
         goOn('edit');
         await w.statusIs(/Ralph done/);

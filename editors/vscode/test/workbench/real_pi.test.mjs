@@ -60,7 +60,7 @@ test('the real pi works in the editor until it keeps its promise', { timeout: 30
       await w.run('Ralph: Focus on Loops View');
       await w.page.keyboard.press('Control+Alt+r');
       await w.statusIs(/Ralph done · \$0\.\d+/);
-      await w.editorShows('done: DONE');
+      await w.transcriptRow('done: DONE').waitFor();
       for (const row of ['cat hello.txt', /shell\.txt\s*\+1 -0/, /All changes\s*2 files/]) await w.treeRow(row).waitFor();
       assert.equal(fs.readFileSync(w.file('hello.txt'), 'utf8'), 'hello\n');
       await w.screenshot('real-pi');

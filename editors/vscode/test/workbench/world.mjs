@@ -187,6 +187,16 @@ export class Workbench {
     }, text);
   }
 
+  /** The page of the transcript that can be seen. */
+  transcript() {
+    return this.page.frameLocator('iframe.webview.ready:visible').frameLocator('#active-frame');
+  }
+
+  /** A row of it. */
+  transcriptRow(text) {
+    return this.transcript().locator('.row').filter({ hasText: text }).last();
+  }
+
   treeRow(text) {
     return this.page.locator('.pane-body .monaco-list-row').filter({ hasText: text }).first();
   }

@@ -1,0 +1,71 @@
+// What the extension and the page of a transcript say to each other. What comes from the page is believed in
+// nothing: it shows what an agent wrote.
+import { command, type Iteration, type Offer, type Update } from '../wire';
+import type { Words } from './words';
+
+/** A piece of the log that can be read by itself. */
+export interface PartInfo { iteration: number; bytes: number }
+/** What the page remembers over a reload. */
+export interface Place { iteration: number; toolCallId?: string }
+
+export type ToPage =
+  /** A new beginning. Behind the parts comes the tail. The generation names it in all that follows. */
+  | { type: 'open'; generation: number; loopId: string; folder?: string; title: string; words: Words; thinking: boolean; parts: PartInfo[]; iterations: Iteration[]; reveal?: Place }
+  | { type: 'part'; generation: number; index: number; updates: Update[] }
+  /** More of the tail. live: it just happened. */
+  | { type: 'tail'; generation: number; updates: Update[]; live: boolean; complete: boolean }
+  | { type: 'status'; text: string; busy: boolean; toolStartedAt?: string }
+  | { type: 'reveal'; place: Place }
+  | { type: 'failed'; text: string }
+  /** Where a text was found: [part, row]; the tail is the part behind the last. */
+  | { type: 'found'; search: number; hits: [number, number][]; done: boolean }
+  | { type: 'do'; what: 'find' };
+
+export type FromPage =
+  | { type: 'ready' }
+  | { type: 'want'; generation: number; index: number }
+  | { type: 'open'; path: string; line?: number; column?: number }
+  | { type: 'offer'; offer: Offer }
+  | { type: 'changes'; iteration: number }
+  | { type: 'output'; iteration: number; toolCallId: string }
+  | { type: 'find'; search: number; text: string }
+  | { type: 'goTo' };
+
+const isObject = (x: unknown): x is Record<string, unknown> => typeof x === 'object' && x !== null && !Array.isArray(x);
+const isCount = (x: unknown): x is number => typeof x === 'number' && Number.isSafeInteger(x) && x >= 0;
+const isText = (x: unknown, max: number): x is string => typeof x === 'string' && x.length > 0 && x.length <= max;
+const isOptional = (x: unknown): x is number | undefined => x === undefined || isCount(x);
+
+/** The commands that an offer may carry: the server's own. */
+const offered: readonly string[] = Object.values(command);
+
+/** Reads a message of the page's; undefined: it is none. */
+export function readMessage(m: unknown): FromPage | undefined {
+  if (!isObject(m)) return undefined;
+  const { type, generation, index, path, line, column, iteration, toolCallId, search, text } = m;
+  switch (type) {
+    case 'ready': case 'goTo': return { type };
+    case 'want': return isCount(generation) && isCount(index) ? { type, generation, index } : undefined;
+    case 'open': return isText(path, 4096) && isOptional(line) && isOptional(column) ? { type, path, line, column } : undefined;
+    case 'changes': return isCount(iteration) ? { type, iteration } : undefined;
+    case 'output': return isCount(iteration) && isText(toolCallId, 1000) ? { type, iteration, toolCallId } : undefined;
+    case 'find': return isCount(search) && typeof text === 'string' && text.length <= 1000 ? { type, search, text } : undefined;
+    case 'offer': return isOffer(m.offer) ? { type, offer: m.offer } : undefined;
+    default: return undefined;
+  }
+}
+
+function isOffer(o: unknown): o is Offer {
+  if (!isObject(o) || typeof o.title !== 'string' || typeof o.command !== 'string' || !offered.includes(o.command)) return false;
+  return o.arguments === undefined || (Array.isArray(o.arguments) && o.arguments.length <= 1 && o.arguments.every(isObject));
+}
+
+/** What the page left when its window was closed; undefined: it isn't of this extension's. */
+export function readState(s: unknown): { loopId: string; folder?: string; title: string; place?: Place } | undefined {
+  if (!isObject(s) || !isText(s.loopId, 1000)) return undefined;
+  const { folder, title, place } = s;
+  return {
+    loopId: s.loopId, folder: isText(folder, 10_000) ? folder : undefined, title: isText(title, 1000) ? title : s.loopId,
+    place: isObject(place) && isCount(place.iteration) ? { iteration: place.iteration, toolCallId: isText(place.toolCallId, 1000) ? place.toolCallId : undefined } : undefined,
+  };
+}

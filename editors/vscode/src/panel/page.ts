@@ -1,0 +1,29 @@
+// The page that a panel shows: our own script and style, and nothing from the net.
+import { randomBytes } from 'node:crypto';
+import * as vscode from 'vscode';
+
+/** The page's HTML. What it shows comes by messages. */
+export function pageOf(webview: vscode.Webview, extension: vscode.Uri): string {
+  const nonce = randomBytes(16).toString('base64');
+  const uri = (name: string) => webview.asWebviewUri(vscode.Uri.joinPath(extension, 'dist', name)).toString();
+  const source = webview.cspSource;
+  const policy = `default-src 'none'; style-src ${source}; font-src ${source}; img-src ${source}; script-src 'nonce-${nonce}'`;
+  return `<!DOCTYPE html>
+<html lang="${vscode.env.language}">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<link rel="stylesheet" href="${uri('transcript.css')}">
+</head>
+<body>
+<div id="bar">
+<span id="status" role="status" aria-live="polite"></span>
+<button id="before">↑</button><button id="after">↓</button><button id="goto">#</button><button id="search">⌕</button>
+</div>
+<div id="find" role="search" hidden><input type="text" spellcheck="false"><span class="count" aria-live="polite"></span><button>↑</button><button>↓</button><button>✕</button></div>
+<div id="view" tabindex="0"><div id="message" hidden></div><div id="feed" role="feed"></div></div>
+<button id="follow" hidden></button>
+<script nonce="${nonce}" src="${uri('transcript.js')}"></script>
+</body>
+</html>`;
+}

@@ -1,0 +1,156 @@
+// One loop's transcript in a tab.
+import * as vscode from 'vscode';
+import { partRows } from '../../webview/rows';
+import * as config from '../config';
+import { t } from '../l10n';
+import type { Loops } from '../loops';
+import { showError } from '../notifications';
+import { facts } from '../show';
+import type { Sidecar } from '../sidecar';
+import type { CommandId, LoopParams } from '../wire';
+import { Log } from './log';
+import { readMessage, type FromPage, type Place, type ToPage } from './messages';
+import { pageOf } from './page';
+import { fileIn } from './paths';
+import { words } from './words';
+
+export class Panel implements vscode.Disposable {
+  private readonly log: Log;
+  private readonly subscriptions: vscode.Disposable[];
+  private generation = 0;
+  /** The page is there and listens. */
+  private isReady = false;
+  private goal: Place | undefined;
+  private status = '';
+  private search = 0;
+
+  constructor(
+    readonly view: vscode.WebviewPanel, readonly loop: LoopParams & { loopId: string; title: string }, extension: vscode.Uri,
+    private readonly sidecar: Sidecar, private readonly loops: Loops,
+  ) {
+    this.log = new Log(sidecar, loop.loopId, {
+      opened: (parts, iterations) => {
+        this.post({ type: 'open', generation: ++this.generation, ...this.loop, words: words(), thinking: config.showThinking(), parts, iterations, reveal: this.goal });
+        this.goal = undefined;
+      },
+      tail: (updates, live, complete) => this.post({ type: 'tail', generation: this.generation, updates, live, complete }),
+      failed: (text) => this.post({ type: 'failed', text }),
+    });
+    view.iconPath = vscode.Uri.joinPath(extension, 'images', 'ralph.svg');
+    this.subscriptions = [
+      view.webview.onDidReceiveMessage((m: unknown) => {
+        const message = readMessage(m);
+        if (message) this.take(message).catch((e: unknown) => void showError(e));
+      }),
+      view.onDidChangeViewState(() => this.seen()),
+      sidecar.onUpdate((p) => this.isReady && this.log.take(p)),
+      sidecar.onServer((server) => server.state === 'running' && this.isReady && void this.log.open()),
+      loops.onChange(() => this.tellStatus()),
+      vscode.workspace.onDidChangeConfiguration((e) => e.affectsConfiguration('ralph.transcript.thinking') && this.isReady && void this.log.open()),
+    ];
+    view.webview.options = { enableScripts: true, localResourceRoots: [vscode.Uri.joinPath(extension, 'dist')] };
+    view.webview.html = pageOf(view.webview, extension);
+    this.seen();
+  }
+
+  /** Goes to a place, now or when the page is there. */
+  reveal(place: Place): void {
+    if (this.isReady) this.post({ type: 'reveal', place });
+    else this.goal = place;
+  }
+
+  find(): void {
+    this.post({ type: 'do', what: 'find' });
+  }
+
+  dispose(): void {
+    this.isReady = false;
+    this.log.close();
+    this.sidecar.watch(this, false);
+    for (const d of this.subscriptions) d.dispose();
+  }
+
+  /** Lets the user pick an iteration to go to. */
+  async pick(): Promise<void> {
+    const record = await this.loops.read(this.loop.loopId);
+    const items = [...record.iterations].reverse().map((i) => ({ label: t('Iteration {0}', i.number), description: i.running ? t('running') : i.text, iteration: i.number }));
+    const picked = await vscode.window.showQuickPick(items, { title: this.loop.title, placeHolder: t('Go to Iteration...'), matchOnDescription: true });
+    if (picked) this.reveal({ iteration: picked.iteration });
+  }
+
+  private post(m: ToPage): void {
+    void this.view.webview.postMessage(m);
+  }
+
+  /** A page that nobody sees is gone, and comes again as a new one. */
+  private seen(): void {
+    const isSeen = this.view.visible;
+    this.sidecar.watch(this, isSeen);
+    if (isSeen) return;
+    this.isReady = false;
+    this.log.close();
+  }
+
+  private tellStatus(): void {
+    if (!this.isReady) return;
+    const { loopId } = this.loop;
+    const now = this.loops.byId(loopId);
+    const past = this.loops.past.find((p) => p.loopId === loopId);
+    const status: ToPage = { type: 'status', text: facts(this.loop.title, now?.line ?? past?.text), busy: now?.busy ?? false, toolStartedAt: now?.tool?.startedAt };
+    const key = JSON.stringify(status);
+    if (key === this.status) return;
+    this.status = key;
+    this.post(status);
+  }
+
+  private async take(m: FromPage): Promise<void> {
+    switch (m.type) {
+      case 'ready':
+        this.isReady = true;
+        this.status = '';
+        this.tellStatus();
+        return this.log.open();
+      case 'want': return this.sendPart(m.generation, m.index);
+      case 'open': return this.openFile(m.path, m.line, m.column);
+      case 'offer': return void (await vscode.commands.executeCommand(m.offer.command, ...(m.offer.arguments ?? [])));
+      case 'changes': return void (await vscode.commands.executeCommand('ralph.openChanges', { ...this.loop, iteration: m.iteration }));
+      case 'output': return this.openOutput(m.iteration, m.toolCallId);
+      case 'find': return this.findAll(m.search, m.text);
+      case 'goTo': return this.pick();
+    }
+  }
+
+  private async sendPart(generation: number, index: number): Promise<void> {
+    if (generation !== this.generation) return;
+    const updates = await this.log.part(index);
+    if (updates) this.post({ type: 'part', generation, index, updates });
+  }
+
+  /** Opens a file of the loop's folder; any other is none of its business. */
+  private async openFile(path: string, line = 1, column = 1): Promise<void> {
+    const folder = this.loop.folder ?? this.loops.folderOf(this.loop.loopId);
+    const file = folder && (await fileIn(vscode.Uri.parse(folder).fsPath, path));
+    if (!file) return void vscode.window.setStatusBarMessage(t('{0} is no file of the folder', path), 5000);
+    const at = new vscode.Position(Math.max(0, line - 1), Math.max(0, column - 1));
+    await vscode.window.showTextDocument(vscode.Uri.file(file), { selection: new vscode.Range(at, at) });
+  }
+
+  private async openOutput(iteration: number, toolCallId: string): Promise<void> {
+    const { loopId, folder } = this.loop;
+    const { uri } = await this.sidecar.execute<{ uri: string }>('ralph.loop.output' as CommandId, { loopId, folder, iteration, toolCallId });
+    await vscode.window.showTextDocument(vscode.Uri.parse(uri), { preview: true });
+  }
+
+  /** Looks through all parts; a newer search ends it. */
+  private async findAll(search: number, text: string): Promise<void> {
+    this.search = search;
+    const { generation } = this;
+    for (let index = 0; index < this.log.partCount; index++) {
+      const updates = await this.log.part(index);
+      if (this.search !== search || this.generation !== generation || !this.isReady) return;
+      const hits = partRows(this.log.iterationAt(index), updates ?? [], text, config.showThinking()).map((row): [number, number] => [index, row]);
+      if (hits.length > 0) this.post({ type: 'found', search, hits, done: false });
+    }
+    this.post({ type: 'found', search, hits: [], done: true });
+  }
+}

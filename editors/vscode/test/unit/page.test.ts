@@ -1,0 +1,157 @@
+// What the page of a transcript makes of updates, without a page.
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+import type { Iteration, Update } from '../../src/wire';
+import { compare, diffOf } from '../../webview/diff';
+import { piecesOf, placeOf } from '../../webview/links';
+import { markdown, withPlaces } from '../../webview/markdown';
+import { Part, textOf, type Row } from '../../webview/model';
+import { plain } from '../../webview/plain';
+import { splitAt } from '../../webview/split';
+
+declare const ROOT: string;
+const say = (text: string, messageId = 'm1', more: object = {}): Update => ({ sessionUpdate: 'agent_message_chunk', messageId, content: { type: 'text', text }, ...more });
+const call = (toolCallId: string, more: object = {}): Update => ({ sessionUpdate: 'tool_call', toolCallId, name: 'bash', title: 'go test', kind: 'execute', status: 'in_progress', ...more });
+const result = (toolCallId: string, text: string, status: 'completed' | 'failed' | 'in_progress' = 'completed'): Update => ({ sessionUpdate: 'tool_call_update', toolCallId, status, content: [{ type: 'content', content: { type: 'text', text } }] });
+const begin = (iteration: number): Iteration => ({ sessionUpdate: '_ralph/iteration', phase: 'begin', iteration, text: `iteration ${iteration} of 5`, class: 'info' });
+const end = (iteration: number): Iteration => ({ sessionUpdate: '_ralph/iteration', phase: 'end', iteration, text: 'ok · $0.31', class: 'ok', changes: { files: 2, added: 3, removed: 1 } });
+
+function rowsOf(...updates: Update[]): Row[] {
+  const part = new Part(0, new Map());
+  part.add(updates);
+  return part.rows;
+}
+const shown = (rows: Row[]): string[] => rows.map((row) => (row.kind === 'tool' ? `${row.name} ${row.status} ${row.output}` : `${row.kind} ${row.text}`));
+
+test('a message is a row, and a tool call is one with its output', () => {
+  assert.deepEqual(shown(rowsOf(begin(1), say('Look'), say('ing.'), call('t1'), result('t1', 'so far', 'in_progress'), result('t1', 'FAIL', 'failed'), end(1))),
+    ['iteration iteration 1 of 5', 'text Looking.', 'bash failed FAIL']);
+});
+
+test('the header of an iteration changes when it has ended', () => {
+  const iterations = new Map<number, Iteration>();
+  const part = new Part(0, iterations);
+  part.add([begin(3)]);
+  const [header] = part.rows;
+  const before = header!.version;
+  part.add([end(3)]);
+  assert.ok(header!.version > before);
+  assert.deepEqual(iterations.get(3)?.changes, { files: 2, added: 3, removed: 1 });
+});
+
+test('the ids of calls and messages begin again with each iteration', () => {
+  const rows = rowsOf(begin(1), say('a'), call('t1'), result('t1', 'one'), end(1), begin(2), say('b'), call('t1'), result('t1', 'two'));
+  assert.deepEqual(shown(rows).filter((s) => !s.startsWith('iteration')), ['text a', 'bash completed one', 'text b', 'bash completed two']);
+});
+
+test("a failed attempt's text goes, and that of another iteration stays", () => {
+  const rows = rowsOf(begin(1), say('keep'), begin(2), say('lost'), { sessionUpdate: '_ralph/discard', messageId: 'm1' }, say('again', 'm2'));
+  assert.deepEqual(shown(rows).filter((s) => s.startsWith('text')), ['text keep', 'text again']);
+});
+
+test('a call that has no result when the part ends is no longer shown as running', () => {
+  const part = new Part(0, new Map());
+  part.add([begin(1), call('t1')]);
+  part.close();
+  assert.equal((part.rows[1] as { status: string }).status, 'unknown');
+});
+
+test('a result whose call is in the part before has a row of its own', () => {
+  assert.deepEqual(shown(rowsOf(result('t9', 'late'))), [' completed late']);
+});
+
+test('thoughts, subagents and what the agent was told are told apart', () => {
+  const rows = rowsOf({ sessionUpdate: 'agent_thought_chunk', messageId: 'm1', content: { type: 'text', text: 'hm' } }, say('sub', 's', { parentToolCallId: 't1' }), say('x'), { sessionUpdate: 'user_message_chunk', fromAgentId: 'lead', content: { type: 'text', text: 'mind the tests' } });
+  assert.deepEqual(rows.map((row) => row.kind === 'text' && [row.by, row.name]), [['thought', undefined], ['subagent', undefined], [undefined, undefined], ['user', 'lead']]);
+});
+
+test('a long message is several rows, cut between paragraphs, and says the same', () => {
+  const text = Array.from({ length: 200 }, (_, i) => `Paragraph ${i} `.repeat(10)).join('\n\n');
+  const rows = rowsOf(...(text.match(/[^]{1,500}/g) ?? []).map((piece) => say(piece)));
+  assert.ok(rows.length > 3);
+  assert.equal(rows.map(textOf).join(''), text);
+  for (const row of rows.slice(0, -1)) assert.match(textOf(row), /\n\n$/);
+});
+
+test('a block of code is cut only when it is very long, and a line without an end is cut too', () => {
+  assert.equal(splitAt('```\n' + 'code\n\n'.repeat(1000)), 0);
+  assert.ok(splitAt('```\n' + 'code\n\n'.repeat(10_000)) > 0);
+  assert.equal(splitAt('x'.repeat(20_000)), 16_000);
+});
+
+test('what looks different from what it is goes: sequences, what is invisible, what reorders', () => {
+  const hostile = 'a\u001b[31mred\u001b[0m \u001b]8;;http://x\u0007link\u001b]8;;\u0007 \u202eevil\u202c z\u200bw \ufeff\u{e0041}b\r\nc';
+  assert.equal(plain(hostile), 'ared link evil zw b\nc');
+  const [message, tool] = rowsOf(say(hostile), call('t1', { title: hostile, rawInput: { content: hostile } }));
+  for (const text of [textOf(message!), textOf(tool!), markdown(hostile), markdown('a&#x202e;&#8203;&#27;[31m'), diffOf({ content: hostile })[0]!.text]) assert.doesNotMatch(text, /[\u001b\u202e\u200b\ufeff]/);
+});
+
+test("an agent's HTML, pictures and addresses do nothing", () => {
+  const hostile = [
+    '<script>alert(1)</script>', '<img src=x onerror=alert(1)>', '![p](http://evil/p.png)', '[a](javascript:alert(1))', '[b](command:workbench.action.quit)',
+    '[c](file:///etc/passwd)', '[d](vscode://x/y)', '[e](data:text/html,x)', '[f](http://evil/)', '<http://evil/>', '`<b onclick=x>`', '```html\n<svg onload=x>\n```', '[g](//evil/x)', '"><b>', '| a |\n|:-:|\n| b |',
+  ].join('\n\n');
+  const html = markdown(hostile);
+  assert.doesNotMatch(html, /<(?:script|img|svg|iframe|b)\b/);
+  assert.doesNotMatch(html, /<[^>]*\s(?:href|src|style|on\w+)=/);
+  assert.doesNotMatch(html.replace(/title="[^"]*"/g, ''), /data-path="(?:javascript|command|file|vscode|data|http)/);
+  assert.match(html, /<span class="address" title="http:\/\/evil\/">f<\/span>/);
+});
+
+test('a very long line, and a deep nest, are shown in time', () => {
+  markdown('x'.repeat(16_000));
+  markdown('>'.repeat(16_000));
+  markdown('['.repeat(16_000));
+  markdown('*a '.repeat(5000));
+  withPlaces('a/'.repeat(200_000));
+});
+
+test('places in files are links, and times, ports and addresses are not', () => {
+  const places = (text: string) => piecesOf(text).flatMap((p) => (p.place ? [p.place] : []));
+  assert.deepEqual(places('see main.go:12 and src/a b/x.ts:3:7, (./y.py:9)'), [{ path: 'main.go', line: 12 }, { path: 'b/x.ts', line: 3, column: 7 }, { path: './y.py', line: 9 }]);
+  assert.deepEqual(places('10:42:11 http://host:80/x localhost:8080 a:1 12.5:3 x.go:12abc'), []);
+  assert.equal(piecesOf('a main.go:12 b').map((p) => p.text).join(''), 'a main.go:12 b');
+});
+
+test('links of markdown lead to files only', () => {
+  assert.deepEqual(placeOf('src/main.go:3'), { path: 'src/main.go', line: 3 });
+  assert.deepEqual(placeOf('main.go:3:4'), { path: 'main.go', line: 3, column: 4 });
+  assert.deepEqual(placeOf('docs/A%20b.md#L7'), { path: 'docs/A b.md', line: 7 });
+  for (const href of ['javascript:alert(1)', 'command:x', 'file:///etc/passwd', 'https://x', '//x/y', '#here', '?x']) assert.equal(placeOf(href), undefined, href);
+  assert.match(markdown('[the `code`](a.go:3)'), /<a role="link" tabindex="0" data-path="a.go" data-line="3">the <code>code<\/code><\/a>/);
+});
+
+test('an edit has its diff, in the words of each agent', () => {
+  const lines = (input: unknown) => diffOf(input).map((l) => l.sign + l.text);
+  const wanted = [' a', '-b', '+c'];
+  assert.deepEqual(lines({ path: 'x', edits: [{ oldText: 'a\nb', newText: 'a\nc' }] }), wanted);
+  assert.deepEqual(lines({ file_path: 'x', old_string: 'a\nb\n', new_string: 'a\nc\n' }), wanted);
+  assert.deepEqual(lines({ file_path: 'x', content: 'n\n' }), ['+n']);
+  assert.deepEqual(lines({ input: '*** Begin Patch\n-b\n+c' }), [' *** Begin Patch', '-b', '+c']);
+  for (const input of [undefined, 'x', { command: 'ls' }, { edits: ['x'] }, { old_string: 3 }]) assert.deepEqual(lines(input), []);
+  assert.equal(diffOf({ content: 'x\n'.repeat(9000) }).length, 1000);
+});
+
+test('the lines of a diff make both texts', () => {
+  const [before, after] = ['abcdxyz', 'abxqyz'].map((s) => [...s]) as [string[], string[]];
+  const lines = compare(before, after);
+  assert.equal(lines.filter((l) => l.sign !== '+').map((l) => l.text).join(''), 'abcdxyz');
+  assert.equal(lines.filter((l) => l.sign !== '-').map((l) => l.text).join(''), 'abxqyz');
+  assert.equal(lines.filter((l) => l.sign === ' ').length, 5);
+});
+
+test('every kind of update with words is shown, also one of a later server, with what can be done', () => {
+  const dir = path.join(ROOT, '../../testdata/wire');
+  const all = fs.readdirSync(dir).filter((f) => f.startsWith('update-')).map((f) => JSON.parse(fs.readFileSync(path.join(dir, f), 'utf8')));
+  for (const u of [...all, { sessionUpdate: '_ralph/new', text: 'news', class: 'info' }]) {
+    if (u.sessionUpdate === '_ralph/discard' || !u.text) continue;
+    const iterations = new Map<number, Iteration>();
+    const part = new Part(0, iterations);
+    part.add([u]);
+    const texts = [...part.rows.map(textOf), ...[...iterations.values()].map((i) => i.text)].join('\n');
+    assert.ok(texts.includes(u.text), u.sessionUpdate);
+    if (u.offers) assert.deepEqual((part.rows[0] as { offers?: object }).offers, u.offers);
+  }
+});

@@ -1,0 +1,283 @@
+// The page of a transcript: takes what the extension sends, shows it, and tells what the user wants.
+import type { FromPage, Place, ToPage } from '../src/panel/messages';
+import type { Words } from '../src/panel/words';
+import { FindBar } from './findBar';
+import { onKeys } from './keys';
+import { List } from './list';
+import { mark } from './marks';
+import { folds, h, render, timeOf, type Look } from './render';
+import { Store } from './store';
+
+interface Editor { postMessage(m: FromPage): void; setState(s: object): void }
+declare function acquireVsCodeApi(): Editor;
+
+const editor = acquireVsCodeApi();
+const element = (id: string): HTMLElement => document.getElementById(id)!;
+const [view, feed, pill, status, message] = ['view', 'feed', 'follow', 'status', 'message'].map(element) as [HTMLElement, HTMLElement, HTMLElement, HTMLElement, HTMLElement];
+
+export class Page {
+  private store = new Store();
+  private generation = -1;
+  private words: Words | undefined;
+  private loop: { loopId: string; folder?: string; title: string } | undefined;
+  private toolStartedAt: number | undefined;
+  /** Rows that are not as they are by themselves: folded or not, all of an output. */
+  private readonly turned = new Set<string>();
+  private readonly whole = new Set<string>();
+  private readonly wanted = new Set<number>();
+  /** Where the user wants to be, while the part for it is read. */
+  private goal: Place | { part: number; row: number } | undefined;
+  private current = '';
+  private readonly list: List;
+  private readonly bar: FindBar;
+
+  constructor() {
+    this.list = new List(view, feed, {
+      items: () => this.store.items(), make: (key) => this.make(key), version: (key) => this.version(key), shown: (keys) => this.shown(keys),
+    }, () => (pill.hidden = this.list.follows));
+    this.bar = new FindBar(element('find'), {
+      search: (search, text) => editor.postMessage({ type: 'find', search, text }),
+      tail: (finder) => finder.addRows(this.store.tailIndex, this.store.tailRows()),
+      go: (hit) => this.goTo({ part: hit.part, row: hit.row }),
+      marks: () => this.mark(),
+      closed: () => this.focus(this.current),
+    });
+    onKeys(view, {
+      move: (by) => this.move(by), end: (which) => this.toEnd(which), page: (by) => this.list.page(by), toggle: () => this.enter(), iteration: (by) => this.iteration(by),
+      pick: () => editor.postMessage({ type: 'goTo' }), find: () => this.bar.open(), again: (by) => this.bar.next(by), follow: () => this.list.follow(), escape: () => this.bar.close(),
+    });
+    document.addEventListener('click', (e) => this.clicked(e));
+    document.addEventListener('keydown', (e) => e.key === 'Enter' && (e.target as HTMLElement).matches('a[data-path]') && this.clicked(e));
+    view.addEventListener('focusin', (e) => (this.current = keyOf(e.target) ?? this.current));
+    pill.addEventListener('click', () => this.list.follow());
+    for (const [id, run] of [['before', () => this.iteration(-1)], ['after', () => this.iteration(1)], ['goto', () => editor.postMessage({ type: 'goTo' })], ['search', () => this.bar.open()]] as const) {
+      element(id).addEventListener('click', run);
+    }
+    setInterval(() => this.tick(), 1000);
+    window.addEventListener('message', (e: MessageEvent<ToPage>) => this.take(e.data));
+    editor.postMessage({ type: 'ready' });
+  }
+
+  private take(m: ToPage): void {
+    if ('generation' in m && m.type !== 'open' && m.generation !== this.generation) return; // it is of no use any more
+    switch (m.type) {
+      case 'open': return this.open(m);
+      case 'part':
+        this.wanted.delete(m.index);
+        this.store.take(m.index, m.updates, this.partInView());
+        return this.changed();
+      case 'tail':
+        this.store.add(m.updates, m.live ? Date.now() : undefined);
+        if (m.complete) this.store.close();
+        return this.changed();
+      case 'status':
+        status.textContent = m.text;
+        this.toolStartedAt = m.toolStartedAt ? Date.parse(m.toolStartedAt) : undefined;
+        return;
+      case 'reveal': return this.goTo(m.place);
+      case 'failed': return this.say(m.text);
+      case 'found': return this.bar.found(m.search, m.hits, m.done);
+      case 'do': return this.bar.open();
+    }
+  }
+
+  private open(m: Extract<ToPage, { type: 'open' }>): void {
+    const isSame = this.loop?.loopId === m.loopId;
+    const place = m.reveal ?? (isSame && !this.list.follows ? this.place() : undefined);
+    this.generation = m.generation;
+    this.words = m.words;
+    this.loop = { loopId: m.loopId, folder: m.folder, title: m.title };
+    this.store = new Store(m.parts, m.iterations, m.thinking);
+    this.wanted.clear();
+    if (!isSame) [this.turned, this.whole].forEach((set) => set.clear());
+    this.localise(m.words);
+    this.goal = place;
+    if (!place) this.list.follow();
+    this.changed();
+  }
+
+  private localise(words: Words): void {
+    document.title = this.loop!.title;
+    feed.setAttribute('aria-label', `${words.transcript}: ${this.loop!.title}`);
+    pill.textContent = `↓ ${words.follow}`;
+    const titles = { before: words.previousIteration, after: words.nextIteration, goto: words.goTo, search: words.find };
+    for (const [id, title] of Object.entries(titles)) {
+      element(id).title = title;
+      element(id).setAttribute('aria-label', title);
+    }
+    this.bar.localise(words);
+  }
+
+  private changed(): void {
+    if (this.words) this.say(this.store.isEmpty ? this.words.nothing : '');
+    this.list.changed();
+    if (this.goal) requestAnimationFrame(() => this.goal && this.goTo(this.goal));
+  }
+
+  private say(text: string): void {
+    message.textContent = text;
+    message.hidden = text === '';
+  }
+
+  // Rows.
+
+  private get look(): Look {
+    return { words: this.words!, iterations: this.store.iterations, toolStartedAt: this.toolStartedAt, isOpen: (key) => this.turned.has(key), showsAll: (key) => this.whole.has(key) };
+  }
+
+  private make(key: string): HTMLElement {
+    const row = this.store.row(key);
+    if (row) return render(row, key, this.look);
+    return h('div', { class: 'row unread', 'data-key': key }, this.words?.loading ?? '');
+  }
+
+  private version(key: string): string {
+    const row = this.store.row(key);
+    if (!row) return 'unread';
+    const known = row.kind === 'iteration' ? this.store.iterations.get(row.iteration)?.phase : '';
+    return `${row.version} ${this.turned.has(key)} ${this.whole.has(key)} ${known}`;
+  }
+
+  private shown(keys: string[]): void {
+    for (const key of keys) if (!key.includes(':')) this.want(Number(key));
+    this.mark();
+    const top = this.list.first();
+    if (this.loop && top) editor.setState({ ...this.loop, place: this.list.follows ? undefined : this.place() });
+  }
+
+  private want(index: number): void {
+    if (this.wanted.has(index)) return;
+    this.wanted.add(index);
+    editor.postMessage({ type: 'want', generation: this.generation, index });
+  }
+
+  private mark(): void {
+    mark([...feed.querySelectorAll<HTMLElement>('.row')], this.bar.text);
+  }
+
+  private tick(): void {
+    for (const row of this.store.running()) {
+      const time = this.list.element(`${this.store.tailIndex}:${row.id}`)?.querySelector('.time');
+      if (time) time.textContent = timeOf(row, this.look);
+    }
+  }
+
+  // Places.
+
+  private partInView(): number {
+    return Number(this.list.first()?.split(':')[0] ?? 0);
+  }
+
+  /** What the top of the view shows. */
+  private place(): Place | undefined {
+    const top = this.list.first();
+    if (!top) return undefined;
+    const row = this.store.row(top);
+    return { iteration: this.store.iterationOf(top), ...(row?.kind === 'tool' ? { toolCallId: row.callId } : {}) };
+  }
+
+  /** Goes to a place, once what is there has been read. */
+  private goTo(goal: Place | { part: number; row: number }): void {
+    this.goal = goal;
+    if ('part' in goal) {
+      if (!this.store.isHere(goal.part)) return this.want(goal.part);
+      return this.arrive(`${goal.part}:${goal.row}`, false, this.bar.text !== '');
+    }
+    const found = this.store.find(goal);
+    if (found && 'read' in found) return this.want(found.read);
+    if (found) this.arrive(found.key, true, found.row.kind === 'tool');
+  }
+
+  private arrive(key: string, toTop: boolean, opens: boolean): void {
+    this.goal = undefined;
+    const row = this.store.row(key);
+    if (opens && row && folds(row)) {
+      this.turned.add(key);
+      if (this.bar.text) this.whole.add(key);
+    }
+    this.list.changed();
+    this.current = key;
+    requestAnimationFrame(() => {
+      this.list.show(key, toTop);
+      if (!this.bar.isOpen) this.focus(key);
+    });
+  }
+
+  private iteration(by: 1 | -1): void {
+    const numbers = this.store.numbers();
+    const now = this.store.iterationOf(this.list.first() ?? '');
+    const at = numbers.indexOf(now);
+    const to = at < 0 ? numbers[0] : numbers[Math.max(0, Math.min(numbers.length - 1, at + by))];
+    if (to !== undefined) this.goTo({ iteration: to });
+  }
+
+  // The user.
+
+  /** Moves the focus within the page; it takes it from nobody else. */
+  private focus(key: string): void {
+    if (!document.hasFocus()) return;
+    const row = this.list.element(key);
+    if (row) row.focus({ preventScroll: true });
+    else view.focus();
+  }
+
+  private move(by: 1 | -1): void {
+    const keys = this.list.keys();
+    const at = keys.indexOf(this.current);
+    const start = this.list.element(this.current) ? at : keys.indexOf(this.list.first() ?? '') - (by > 0 ? 1 : 0);
+    const key = keys[Math.max(0, Math.min(keys.length - 1, start + by))];
+    if (!key) return;
+    this.current = key;
+    this.list.show(key, false);
+    this.focus(key);
+  }
+
+  private toEnd(which: 'first' | 'last'): void {
+    const keys = this.list.keys();
+    const key = which === 'first' ? keys[0] : keys.at(-1);
+    if (!key) return;
+    this.current = key;
+    if (which === 'first') this.list.show(key, true);
+    else this.list.follow();
+    requestAnimationFrame(() => this.focus(key));
+  }
+
+  private enter(): void {
+    const row = this.store.row(this.current);
+    if (row?.kind === 'iteration') editor.postMessage({ type: 'changes', iteration: row.iteration });
+    else if (row && folds(row)) this.fold(this.current);
+  }
+
+  private fold(key: string): void {
+    this.list.yield();
+    if (!this.turned.delete(key)) this.turned.add(key);
+    this.list.changed();
+  }
+
+  private clicked(e: Event): void {
+    const at = (e.target as HTMLElement).closest<HTMLElement>('[data-do], a[data-path]');
+    if (!at) return;
+    e.preventDefault();
+    const { path, line, column } = at.dataset;
+    if (path !== undefined) return editor.postMessage({ type: 'open', path, line: line ? Number(line) : undefined, column: column ? Number(column) : undefined });
+    const key = keyOf(at) ?? '';
+    const row = this.store.row(key);
+    switch (at.dataset.do) {
+      case 'fold': return this.fold(key);
+      case 'more':
+        this.list.yield();
+        this.whole.add(key);
+        return this.list.changed();
+      case 'changes': return void (row?.kind === 'iteration' && editor.postMessage({ type: 'changes', iteration: row.iteration }));
+      case 'output': return void (row?.kind === 'tool' && editor.postMessage({ type: 'output', iteration: row.iteration, toolCallId: row.callId }));
+      case 'offer': {
+        const offer = row?.kind === 'said' ? row.offers[Number(at.dataset.n)] : undefined;
+        if (offer) editor.postMessage({ type: 'offer', offer });
+      }
+    }
+  }
+}
+
+const keyOf = (target: EventTarget | null): string | undefined => (target as HTMLElement | null)?.closest<HTMLElement>('[data-key]')?.dataset.key;
+
+new Page();

@@ -1,0 +1,170 @@
+// What a transcript shows, as rows. A part is a piece of a loop's log; it is
+// made of its updates, and knows nothing of how rows are shown.
+import type { Chunk, Class, Iteration, Offer, Said, ToolCall, ToolCallUpdate, ToolKind, Update, Verify } from '../src/wire';
+import { plain } from './plain';
+import { splitAt } from './split';
+
+interface Base {
+  /** Unlike that of any other row of the part. */
+  id: number;
+  /** Goes up with each change. */
+  version: number;
+}
+/** Where an iteration begins; what came of it is known by its number. */
+export interface HeaderRow extends Base { kind: 'iteration'; iteration: number; text: string }
+/** Markdown. by: who said it, if not the agent itself; folded: it is open only when it is asked for. */
+export interface TextRow extends Base { kind: 'text'; text: string; by?: 'thought' | 'subagent' | 'user'; name?: string; message: string }
+export interface ToolRow extends Base {
+  kind: 'tool';
+  iteration: number;
+  callId: string;
+  name: string;
+  title: string;
+  tool: ToolKind;
+  status: 'in_progress' | 'completed' | 'failed' | 'unknown';
+  isSub: boolean;
+  location?: { path: string; line?: number };
+  input?: unknown;
+  output: string;
+  /** Lines that the output has besides. */
+  omitted?: number;
+  /** In milliseconds since 1970; of one that was seen to begin. */
+  startedAt?: number;
+}
+/** A line of what the loop tells, with what can be done and what is behind it. */
+export interface SaidRow extends Base { kind: 'said'; about: string; text: string; class: Class; offers: Offer[]; more?: string }
+export type Row = HeaderRow | TextRow | ToolRow | SaidRow;
+/** As an object of the union without what the part gives. */
+type New<R> = R extends Row ? Omit<R, 'id' | 'version'> : never;
+
+/** What is known of iterations, by number. */
+export type Iterations = Map<number, Iteration>;
+
+export class Part {
+  readonly rows: Row[] = [];
+  /** Characters of the agent's. */
+  size = 0;
+  private iteration: number;
+  private ids = 0;
+  private readonly calls = new Map<string, ToolRow>();
+
+  /** iteration: the one in which it begins; iterations learns of those that are in it. */
+  constructor(iteration: number, private readonly iterations: Iterations) {
+    this.iteration = iteration;
+  }
+
+  /** Takes updates; now is in milliseconds for those that just happened, else undefined. */
+  add(updates: readonly Update[], now?: number): void {
+    for (const u of updates) this.one(u, now);
+  }
+
+  /** No more comes: what runs has no end that is known. */
+  close(): void {
+    for (const row of this.calls.values()) if (row.status === 'in_progress') this.change(row, { status: 'unknown' });
+    this.calls.clear();
+  }
+
+  private one(u: Update, now?: number): void {
+    switch (u.sessionUpdate) {
+      case 'agent_message_chunk': case 'agent_thought_chunk': case 'user_message_chunk': return this.chunk(u);
+      case '_ralph/discard': return this.discard(u.messageId ?? '');
+      case 'tool_call': return this.call(u, now);
+      case 'tool_call_update': return this.result(u);
+      case '_ralph/iteration': return this.begin(u);
+      case '_ralph/note': return this.said({ text: [u.label, u.text].filter(Boolean).join(' · '), class: 'info' }, 'note');
+      case '_ralph/verify': return this.verify(u);
+      case 'usage_update': return;
+      default: return this.said(u, u.sessionUpdate.slice('_ralph/'.length));
+    }
+  }
+
+  private chunk(u: Chunk): void {
+    const by = u.sessionUpdate === 'user_message_chunk' ? 'user' : u.sessionUpdate === 'agent_thought_chunk' ? 'thought' : u.parentToolCallId ? 'subagent' : undefined;
+    const message = `${by ?? ''} ${u.messageId ?? ''} ${u.parentToolCallId ?? ''}`;
+    let last = this.rows.at(-1);
+    if (last?.kind !== 'text' || last.message !== message) last = this.push<TextRow>({ kind: 'text', text: '', by, name: u.fromAgentId && plain(u.fromAgentId), message });
+    let text = last.text + plain(u.content.text);
+    this.size += u.content.text.length;
+    for (let at = splitAt(text); at > 0; at = splitAt(text)) { // a long message is several rows, so that its end is cheap to show
+      this.change(last, { text: text.slice(0, at) });
+      text = text.slice(at);
+      last = this.push<TextRow>({ kind: 'text', text: '', by, name: last.name, message });
+    }
+    this.change(last, { text });
+  }
+
+  /** The text of an attempt that failed goes. */
+  private discard(messageId: string): void {
+    for (let i = this.rows.length - 1; i >= 0; i--) {
+      const row = this.rows[i];
+      if (row?.kind === 'iteration') break; // the ids of others are the same
+      if (row?.kind === 'text' && row.message.split(' ')[1] === messageId) this.rows.splice(i, 1);
+    }
+  }
+
+  private call(u: ToolCall, now?: number): void {
+    const { toolCallId: callId, kind: tool, status, rawInput: input } = u;
+    const [location] = u.locations ?? [];
+    this.size += JSON.stringify(input ?? '').length;
+    this.calls.set(callId, this.push<ToolRow>({
+      kind: 'tool', iteration: this.iteration, callId, name: plain(u.name), title: plain(u.title), tool, status, location, input, output: '', startedAt: now, isSub: Boolean(u.parentToolCallId),
+    }));
+  }
+
+  private result(u: ToolCallUpdate): void {
+    const output = plain((u.content ?? []).map((c) => c.content.text).join(''));
+    let row = this.calls.get(u.toolCallId);
+    if (!row) { // its call is in the part before
+      row = this.push<ToolRow>({ kind: 'tool', iteration: this.iteration, callId: u.toolCallId, name: '', title: '', tool: 'other', status: u.status, output: '', isSub: false });
+      this.calls.set(u.toolCallId, row);
+    }
+    this.size += output.length - row.output.length;
+    this.change(row, { status: u.status, output, omitted: u.omitted?.lines });
+  }
+
+  private begin(u: Iteration): void {
+    this.iteration = u.iteration;
+    this.iterations.set(u.iteration, u);
+    if (u.phase === 'begin') {
+      this.close();
+      this.push<HeaderRow>({ kind: 'iteration', iteration: u.iteration, text: plain(u.text ?? '') });
+      return;
+    }
+    for (const row of this.rows) if (row.kind === 'iteration' && row.iteration === u.iteration) row.version++;
+    this.close();
+  }
+
+  private verify(u: Verify): void {
+    this.said(u, 'verify', [...(u.problems ?? []).map((p) => [p.path, p.line, p.column].filter(Boolean).join(':') + `: ${p.message}`), u.output ?? ''].filter(Boolean).join('\n'));
+  }
+
+  private said({ text, class: kind = 'info', offers = [] }: Said, about: string, more = ''): void {
+    if (text) this.push<SaidRow>({ kind: 'said', about, text: plain(text), class: kind, offers, more: plain(more) || undefined });
+  }
+
+  private push<R extends Row>(row: New<R>): R {
+    const made = { ...row, id: this.ids++, version: 0 } as unknown as R;
+    this.rows.push(made);
+    return made;
+  }
+
+  private change<R extends Row>(row: R, to: Partial<R>): void {
+    Object.assign(row, to);
+    row.version++;
+  }
+}
+
+/** What a search looks through. */
+export function textOf(row: Row): string {
+  switch (row.kind) {
+    case 'iteration': case 'text': return row.text;
+    case 'said': return row.more ? `${row.text}\n${row.more}` : row.text;
+    case 'tool': return [row.name, row.title, row.output, ...strings(row.input)].join('\n');
+  }
+}
+
+/** The texts in a tool's input. */
+function strings(input: unknown): string[] {
+  if (typeof input === 'string') return [plain(input)];
+  return typeof input === 'object' && input !== null ? Object.values(input).flatMap(strings) : [];
+}
