@@ -229,6 +229,13 @@ func BenchmarkList(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+	b.Run("prompts", func(b *testing.B) {
+		for b.Loop() {
+			if found, err := Prompts(Options{Folder: dir}, cwd); err != nil || len(found) != 1 || found[0].Uses != promptFiles {
+				b.Fatal(found, err)
+			}
+		}
+	})
 	for _, limit := range []int{0, 50} {
 		b.Run(fmt.Sprintf("limit-%d", limit), func(b *testing.B) {
 			for b.Loop() {

@@ -32,6 +32,34 @@ func (rd *reader) history(_ context.Context, p wire.HistoryParams) (any, error) 
 	return wire.HistoryResult{Loops: past}, nil
 }
 
+// maxPrompts is how many prompts a client is told at most.
+const maxPrompts = 20
+
+// prompts lists what loops were started with in a folder, or in all that are open.
+func (rd *reader) prompts(_ context.Context, p wire.PromptsParams) (any, error) {
+	folders := rd.workspace.open()
+	if p.Folder != "" {
+		path, err := rd.workspace.folderPath(p.Folder)
+		if err != nil {
+			return nil, err
+		}
+		folders = []string{path}
+	}
+	limit := maxPrompts
+	if p.Limit > 0 {
+		limit = min(p.Limit, maxPrompts)
+	}
+	var found []history.Prompt
+	for _, path := range folders {
+		own, err := history.Prompts(rd.sessions(path), path)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, own...)
+	}
+	return wire.PromptsOf(history.Newest(found, limit)), nil
+}
+
 // sessions says where the loops of a folder are kept. Settings that can't be
 // read count for nothing: what is past can be shown all the same.
 func (rd *reader) sessions(path string) history.Options {

@@ -71,6 +71,23 @@ func TestALoopFromStartToPromise(t *testing.T) {
 	}
 }
 
+func TestRecentPrompts(t *testing.T) {
+	dir, other := t.TempDir(), t.TempDir()
+	c := dial(t, optedIn, dir, other)
+	for _, start := range []struct{ folder, prompt string }{{dir, "Build X"}, {other, "Build Y\nwell"}, {other, "Build X"}} {
+		begun := result[wire.StartResult](c, c.Command(wire.CommandStart, map[string]any{"folder": wire.FileURI(start.folder), "prompt": start.prompt, "backend": agentThat(t, "promises"), "completionPromise": "DONE"}))
+		c.status(start.folder, func(l wire.LoopStatus) bool { return l.State == "ended" && l.LoopID == begun.LoopID })
+	}
+	all := result[wire.PromptsResult](c, c.Command(wire.CommandPrompts, struct{}{})).Prompts
+	if len(all) != 2 || all[0].Text != "Build X" || all[0].Uses != 2 || all[0].Folder != wire.FileURI(other) || all[1].Text != "Build Y\nwell" || all[1].Title != "Build Y well" || all[1].Uses != 1 {
+		t.Errorf("all: %+v", all)
+	}
+	own := result[wire.PromptsResult](c, c.Command(wire.CommandPrompts, wire.PromptsParams{Folder: wire.FileURI(dir), Limit: 1})).Prompts
+	if len(own) != 1 || own[0].Text != "Build X" || own[0].Uses != 1 {
+		t.Errorf("the folder's: %+v", own)
+	}
+}
+
 func TestErrorsHaveReasons(t *testing.T) {
 	dir, other := t.TempDir(), t.TempDir()
 	c := dial(t, optedIn, dir, other)

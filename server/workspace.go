@@ -136,21 +136,21 @@ func (w *workspace) folderPath(uri string) (string, error) {
 		}
 		return w.FolderAt(path), nil
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	var workspace []string
-	for _, path := range w.paths() {
-		if len(w.folders[path].names) > 0 {
-			workspace = append(workspace, path)
-		}
-	}
-	switch len(workspace) {
+	open := w.open()
+	switch len(open) {
 	case 0:
 		return "", failed(wire.ReasonNoFolder, errors.New("no folder is open: name one"), nil)
 	case 1:
-		return workspace[0], nil
+		return open[0], nil
 	}
-	return "", failed(wire.ReasonNoFolder, errors.New("several folders are open: name one"), map[string]any{"folders": uris(workspace)})
+	return "", failed(wire.ReasonNoFolder, errors.New("several folders are open: name one"), map[string]any{"folders": uris(open)})
+}
+
+// open lists the folders that the editor has open.
+func (w *workspace) open() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.DeleteFunc(w.paths(), func(path string) bool { return len(w.folders[path].names) == 0 })
 }
 
 func uris(paths []string) []string {

@@ -27,6 +27,8 @@ func AnswerOf(result any) Said {
 		return listed("no loop has ended here", r.Loops, func(l PastLoop) string { return OneLine(l.Title) + ": " + l.Text })
 	case DryRunResult:
 		return previewAnswer(r)
+	case PromptsResult:
+		return listed("no loop was started here yet", r.Prompts, func(p PastPrompt) string { return p.Title })
 	case ChangesResult:
 		return Said{Text: withRows(r.Text, r.Files, func(f ChangedFile) string { return OneLine(f.Path) + " " + f.Text }), Class: r.Class}
 	case UndoResult:

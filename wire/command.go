@@ -23,6 +23,7 @@ const (
 	CommandStatus  = "ralph.loop.status"
 	CommandRead    = "ralph.loop.read"
 	CommandHistory = "ralph.loop.history"
+	CommandPrompts = "ralph.loop.prompts"
 	CommandChanges = "ralph.loop.changes"
 	CommandFile    = "ralph.loop.file"
 	CommandUndo    = "ralph.loop.undo"

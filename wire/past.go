@@ -40,6 +40,35 @@ type PastLoop struct {
 	Class          Class     `json:"class"`
 }
 
+// PromptsParams is the argument of ralph.loop.prompts.
+type PromptsParams struct {
+	Folder string `json:"folder,omitempty"` // file URI; "": all that are open
+	Limit  int    `json:"limit,omitempty"`  // 0: as many as there may be
+}
+
+// PromptsResult lists what loops were started with, each prompt once, the newest first.
+type PromptsResult struct {
+	Prompts []PastPrompt `json:"prompts"`
+}
+
+// PastPrompt is what loops were started with.
+type PastPrompt struct {
+	Text   string    `json:"text"`   // as it was given
+	Title  string    `json:"title"`  // of it, one line
+	At     time.Time `json:"at"`     // of the last start
+	Folder string    `json:"folder"` // file URI, of the last start
+	Uses   int       `json:"uses"`   // loops that were started with it
+}
+
+// PromptsOf returns the wire's form of prompts.
+func PromptsOf(prompts []history.Prompt) PromptsResult {
+	r := PromptsResult{[]PastPrompt{}}
+	for _, p := range prompts {
+		r.Prompts = append(r.Prompts, PastPrompt{p.Text, history.Title(p.Text), history.TimeOf(p.At), FileURI(p.Folder), p.Uses})
+	}
+	return r
+}
+
 // PastOf returns the wire's form of a loop's session. One without an end
 // was interrupted.
 func PastOf(s history.Summary) PastLoop {
