@@ -110,10 +110,10 @@ func (f Files) RememberLoop(id string) error {
 
 // KnowsLoop says whether RememberLoop was told of a loop, or the folder is
 // trusted. A state file that anybody may have written names others.
-func (f Files) KnowsLoop(id string) bool {
-	if f.Trusted {
-		return true
-	}
+func (f Files) KnowsLoop(id string) bool { return f.Trusted || f.HasStarted(id) }
+
+// HasStarted says whether RememberLoop was told of a loop.
+func (f Files) HasStarted(id string) bool {
 	if f.UserDir == "" || id == "" {
 		return false
 	}

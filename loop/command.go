@@ -7,13 +7,9 @@ import (
 	"ralph-lsp/verify"
 )
 
-const (
-	// tailInterval is how often the output of a check is shown while it grows.
-	tailInterval = beatInterval
-	// checkBookBeats is how many of them pass between two writes of the time that a
-	// check takes.
-	checkBookBeats = 10
-)
+// checkBookBeats is how many beats pass between two writes of the time that a check
+// takes.
+const checkBookBeats = 10
 
 // commandGate runs the command.
 var commandGate = gate{verify.CommandGate, true, func(l *Loop, q *question) verify.Result {
@@ -50,49 +46,70 @@ func (l *Loop) runCheck(iteration int, out *verify.Output) verify.Exit {
 // attendCheck waits for a running check, shows what it prints, and ends it when it
 // takes too long.
 func (l *Loop) attendCheck(agent Agent, out *verify.Output) (exit backends.Exit, isLate bool) {
+	var shown int64
+	return l.attendGate(agent, func() {
+		if size := out.Size(); size != shown {
+			shown = size
+			v := l.verification(verify.CommandGate, verify.Running)
+			v.Output = out.Tail()
+			l.emit(v)
+		}
+	})
+}
+
+// attendGate waits for what a gate has started. It ends that when it takes longer
+// than a check may, and the loop when its time is up. beat is called each second.
+func (l *Loop) attendGate(agent Agent, beat func()) (exit backends.Exit, isLate bool) {
 	exited := make(chan backends.Exit, 1)
 	go func() { exited <- agent.Wait() }()
-	limit := l.cfg.Verify.Timeout
-	worked := time.NewTimer(limit)
-	defer worked.Stop()
-	if limit == 0 {
-		worked.Stop()
-	}
 	began := time.Now()
 	last := began
-	beats := time.NewTicker(tailInterval)
+	beats := time.NewTicker(beatInterval)
 	defer beats.Stop()
-	var shown int64
-	for beat := 1; ; {
+	for n := 1; ; {
+		late, overtime := l.gateDeadlines(began)
+		timer := time.NewTimer(time.Until(earlier(late, overtime)))
+		if isLate || l.causeOf(report{}) != "" {
+			timer.Stop() // only its exit is of interest now
+		}
 		select {
 		case exit = <-exited:
+			timer.Stop()
 			l.beat(last)
 			return exit, isLate
-		case <-worked.C:
+		case <-timer.C:
 			last = l.beat(last)
-			var left time.Duration
-			l.look(func(p *progress) { left = limit + p.stopped - time.Since(began) })
-			if left > 0 { // this process was stopped for so long
-				worked.Reset(left)
-				continue
+			late, overtime = l.gateDeadlines(began)
+			switch now := time.Now(); {
+			case !now.Before(overtime):
+				l.requestStop(StopMaxTime, backends.Grace)
+			case !now.Before(late):
+				isLate = true
+				agent.Stop(backends.Grace)
 			}
-			isLate = true
-			agent.Stop(backends.Grace)
 		case <-l.wake:
+			timer.Stop()
 			l.showCancelling()
 		case <-beats.C:
+			timer.Stop()
 			last = l.beat(last)
-			if beat++; beat%checkBookBeats == 0 {
+			if n++; n%checkBookBeats == 0 {
 				l.noteSpending()
 			}
-			if size := out.Size(); size != shown {
-				shown = size
-				v := l.verification(verify.CommandGate, verify.Running)
-				v.Output = out.Tail()
-				l.emit(v)
-			}
+			beat()
 		}
 	}
+}
+
+// gateDeadlines are the moments at which what a gate has started takes too long, and
+// at which the loop's time is up. Time in which this process was stopped doesn't count.
+func (l *Loop) gateDeadlines(began time.Time) (late, overtime time.Time) {
+	_, overtime = l.deadlines()
+	late = overtime
+	if limit := l.cfg.Verify.Timeout; limit > 0 {
+		l.look(func(p *progress) { late = began.Add(limit + p.stopped) })
+	}
+	return late, overtime
 }
 
 // ruleOf tells an agent how its word is checked; "" where it isn't.

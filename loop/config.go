@@ -41,6 +41,9 @@ type Config struct {
 	// Change. What runs doesn't: anybody can write such a file.
 	Continue bool
 	Change   Patch
+	// Stranger says that the loop to go on with wasn't started here: anybody may have
+	// written what its state file says of a verification, so nothing of that counts.
+	Stranger bool
 	// From is what to continue where the state file is gone, as it is after a cap.
 	From *loopstate.State
 	// History says where the loop is kept as a session that pi can open.
@@ -71,6 +74,8 @@ var (
 	ErrEmptyPrompt   = errors.New("the prompt is empty: say what the agent should do")
 	ErrNotRunning    = errors.New("no loop is running here")
 	ErrNothingToGoOn = errors.New("there is no loop here to continue: start one with a prompt")
+	// ErrNothingToAccept: nothing was changed, either.
+	ErrNothingToAccept = errors.New("no promise waits to be accepted: resume the loop without accepting")
 )
 
 // AlreadyRunningError says that a living process drives this folder's loop.

@@ -460,6 +460,9 @@ func (p *progress) endOf(why StopReason, r report) End {
 	}
 	if why.Capped() {
 		end.Iterations = p.base.iterations
+		if p.proof.checking && p.proof.promised != "" {
+			end.Error = "what the agent promised is still to be verified"
+		}
 	} else if why != StopPromise {
 		end.Error = r.problem
 	}

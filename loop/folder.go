@@ -90,11 +90,13 @@ func statusOf(s loopstate.State, path, folder string, owned bool) Status {
 		status.Error, status.EndedAt = s.StopError, s.StoppedAt
 	case !owned:
 		status.State, status.StopReason = StateInterrupted, StopInterrupted
-	case !s.Active:
+	case !s.Active && (!s.Checking || s.Unchecked != ""): // else it pauses after the check
 		status.State, status.Unchecked = StatePaused, s.Unchecked
 	case s.ResumeAt.After(time.Now()):
 		status.State = StateWaiting
 		status.Retry = waitOf(s)
+	case s.Checking:
+		status.Tool, status.Pausing = &ToolStatus{Call: CheckCall("")}, !s.Active
 	}
 	return status
 }
@@ -231,25 +233,31 @@ func discard(file *loopstate.File, loopID string) (iteration int, err error) {
 
 // PauseFolder lets the folder's loop finish its iteration and start no other.
 func PauseFolder(folder, loopID string) error {
-	return changeFolder(folder, loopID, func(s *loopstate.State) { s.Active = false })
+	return changeFolder(folder, loopID, always(func(s *loopstate.State) { s.Active = false }))
 }
 
 // ResumeFolder lets the folder's loop go on, or try again at once, with what the patch
 // changes. It is ErrNotRunning when no process drives it: then the loop must be continued by one.
 func ResumeFolder(folder, loopID string, p Patch) error {
-	return changeFolder(folder, loopID, func(s *loopstate.State) {
+	return changeFolder(folder, loopID, func(s *loopstate.State) error {
+		if p.Accept && s.Unchecked == "" {
+			return ErrNothingToAccept
+		}
 		p.apply(s)
 		s.Active, s.ResumeAt = true, time.Time{}
+		return nil
 	})
 }
 
 // SteerFolder queues guidance for the next iteration of the folder's loop.
 func SteerFolder(folder, loopID, text string) error {
-	return changeFolder(folder, loopID, func(s *loopstate.State) { s.Guidance = append(s.Guidance, text) })
+	return changeFolder(folder, loopID, always(func(s *loopstate.State) { s.Guidance = append(s.Guidance, text) }))
 }
 
 // UpdateFolder changes limits, promise and prompt of the folder's loop.
-func UpdateFolder(folder, loopID string, p Patch) error { return changeFolder(folder, loopID, p.apply) }
+func UpdateFolder(folder, loopID string, p Patch) error {
+	return changeFolder(folder, loopID, always(p.apply))
+}
 
 // awaitStaying returns ErrNotRunning when no process drives the loop, once one that is
 // about to leave it has left: it takes no word any more, and who resumes the loop has to
@@ -270,8 +278,13 @@ func awaitStaying(file *loopstate.File) error {
 	}
 }
 
+// always is an edit of a state file that is never refused.
+func always(edit func(*loopstate.State)) func(*loopstate.State) error {
+	return func(s *loopstate.State) error { edit(s); return nil }
+}
+
 // changeFolder changes the state file of a loop that another process drives.
-func changeFolder(folder, loopID string, edit func(*loopstate.State)) error {
+func changeFolder(folder, loopID string, edit func(*loopstate.State) error) error {
 	file, err := loopstate.Open(folder)
 	if err != nil {
 		return err
@@ -281,8 +294,10 @@ func changeFolder(folder, loopID string, edit func(*loopstate.State)) error {
 	}
 	defer file.Settle()
 	_, err = file.Update(func(s *loopstate.State) error {
-		edit(s)
-		return errors.Join(checkIsIt(*s, loopID), s.Limits().Check(), checkPromise(s.CompletionPromise))
+		if err := errors.Join(checkIsIt(*s, loopID), edit(s)); err != nil {
+			return err
+		}
+		return errors.Join(s.Limits().Check(), checkPromise(s.CompletionPromise))
 	})
 	if errors.Is(err, fs.ErrNotExist) {
 		return ErrNotRunning

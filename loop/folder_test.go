@@ -217,3 +217,51 @@ func TestNobodyChangesFilesUnderAnAgentOrACheck(t *testing.T) {
 		})
 	}
 }
+
+func TestTheStatusOfAnotherProcessSaysThatItVerifies(t *testing.T) {
+	for name, tt := range map[string]struct {
+		state   loopstate.State
+		want    State
+		tool    string
+		pausing bool
+	}{
+		"at work":          {loopstate.State{Active: true, Begun: true}, StateRunning, "", false},
+		"verifying":        {loopstate.State{Active: true, Checking: true}, StateRunning, "verifying", false},
+		"about to pause":   {loopstate.State{Checking: true}, StateRunning, "verifying", true},
+		"waits for a word": {loopstate.State{Checking: true, Unchecked: "took too long"}, StatePaused, "", false},
+	} {
+		tt.state.Iteration = 3
+		got := statusOf(tt.state, "", "", true)
+		tool := ""
+		if got.Tool != nil {
+			tool = got.Tool.Call.Name
+		}
+		if got.State != tt.want || tool != tt.tool || got.Pausing != tt.pausing {
+			t.Errorf("%s: %s, %q, pausing %v", name, got.State, tool, got.Pausing)
+		}
+	}
+}
+
+// Of a loop of another process, too, only what waits can be accepted.
+func TestAnotherProcessIsNotToldToAcceptNothing(t *testing.T) {
+	folder := t.TempDir()
+	file, err := loopstate.Open(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer owned{t, file}.lock(time.Now()).Release()
+	if err := file.Create(loopstate.State{Iteration: 3, Prompt: "Do it", LoopID: "ralph-b", Checking: true}); err != nil {
+		t.Fatal(err)
+	}
+	before, _ := os.ReadFile(file.Path())
+	if err := ResumeFolder(folder, "", Patch{Accept: true}); !errors.Is(err, ErrNothingToAccept) {
+		t.Errorf("got %v", err)
+	}
+	if now, _ := os.ReadFile(file.Path()); string(now) != string(before) {
+		t.Errorf("the file says %q", now)
+	}
+	file.Update(func(s *loopstate.State) error { s.Unchecked = "took too long"; return nil })
+	if err := ResumeFolder(folder, "", Patch{Accept: true}); err != nil {
+		t.Error(err)
+	}
+}

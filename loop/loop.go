@@ -227,7 +227,8 @@ func (l *Loop) mayGoOn(s loopstate.State) error {
 		return err
 	}
 	used := usedBy(s)
-	if why := reached(used, bounds); why != "" && !s.Checking { // who promised in the last allowed iteration may be done
+	isVerified := s.Checking // who promised in the last allowed iteration may be done
+	if why := reached(used, bounds); why != "" && (!isVerified || why == StopMaxTime) {
 		sofar := Limits{MaxIterations: used.iterations, MaxCostUSD: used.cost.USD, MaxDuration: used.elapsed.Truncate(time.Second)}
 		return &CapError{why, sofar, bounds}
 	}
@@ -248,6 +249,12 @@ func usedBy(s loopstate.State) spent {
 
 // takeUp makes the state file's loop ours.
 func (l *Loop) takeUp(found loopstate.State) (loopstate.State, error) {
+	if l.cfg.Stranger {
+		proof{}.enter(&found)
+	}
+	if l.cfg.Change.Accept && !found.Checking {
+		return found, ErrNothingToAccept
+	}
 	if err := l.mayGoOn(found); err != nil {
 		return found, err
 	}
@@ -264,6 +271,9 @@ func (l *Loop) takeUp(found loopstate.State) (loopstate.State, error) {
 	l.openMirror(found.SessionFile)
 	return l.store.Update(func(s *loopstate.State) error {
 		s.Accept = false // only the user's word counts, which is this one
+		if l.cfg.Stranger {
+			proof{}.enter(s)
+		}
 		l.cfg.Change.apply(s)
 		reopen(s)
 		s.Active, s.LoopID, s.Backend = true, l.id, l.cfg.Backend.Name

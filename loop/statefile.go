@@ -142,7 +142,7 @@ func (l *Loop) takeGuidance(texts []string) (taken []Guidance) {
 
 // edit writes to the state file what the user wants through us. A loop whose end is
 // decided takes nothing: it is ErrNotRunning once it is over.
-func (l *Loop) edit(edit func(*loopstate.State)) error {
+func (l *Loop) edit(edit func(*loopstate.State) error) error {
 	l.fileMu.Lock()
 	concluded := false
 	l.look(func(p *progress) { concluded = p.concluded })
@@ -153,7 +153,9 @@ func (l *Loop) edit(edit func(*loopstate.State)) error {
 	}
 	defer l.fileMu.Unlock()
 	state, err := l.store.Update(func(s *loopstate.State) error {
-		edit(s)
+		if err := edit(s); err != nil {
+			return err
+		}
 		if err := s.Limits().Check(); err != nil {
 			return err
 		}
@@ -169,24 +171,28 @@ func (l *Loop) edit(edit func(*loopstate.State)) error {
 }
 
 // Pause lets the running iteration finish and starts no other.
-func (l *Loop) Pause() error { return l.edit(func(s *loopstate.State) { s.Active = false }) }
+func (l *Loop) Pause() error { return l.edit(always(func(s *loopstate.State) { s.Active = false })) }
 
 // Resume goes on after Pause, with new limits if the patch has some; a loop
 // that waits for a rate limit or after a failure tries again at once.
 func (l *Loop) Resume(p Patch) error {
-	return l.edit(func(s *loopstate.State) {
+	return l.edit(func(s *loopstate.State) error {
+		if p.Accept && s.Unchecked == "" {
+			return ErrNothingToAccept
+		}
 		p.apply(s)
 		s.Active, s.ResumeAt = true, time.Time{}
+		return nil
 	})
 }
 
 // Update changes limits and promise at once, the prompt with the next iteration.
-func (l *Loop) Update(p Patch) error { return l.edit(p.apply) }
+func (l *Loop) Update(p Patch) error { return l.edit(always(p.apply)) }
 
 // Steer queues guidance for the next iteration and returns its id; Guidance
 // events tell when it was delivered.
 func (l *Loop) Steer(text string) (id string, err error) {
-	err = l.edit(func(s *loopstate.State) { s.Guidance = append(s.Guidance, text) })
+	err = l.edit(always(func(s *loopstate.State) { s.Guidance = append(s.Guidance, text) }))
 	l.look(func(p *progress) {
 		for _, g := range p.queued {
 			if g.Text == text {

@@ -165,6 +165,8 @@ func asWireError(err error) error {
 		return failed(wire.ReasonLimitReached, err, map[string]any{"stopReason": capped.Reason, "iterations": capped.Used.MaxIterations})
 	case errors.Is(err, loop.ErrNotRunning), errors.Is(err, loop.ErrNothingToGoOn):
 		return failed(wire.ReasonNotRunning, err, nil)
+	case errors.Is(err, loop.ErrNothingToAccept):
+		return failed(wire.ReasonNothingToAccept, err, nil)
 	case errors.As(err, &atWork):
 		return failed(wire.ReasonAtWork, fmt.Errorf("%w: pause the loop, and undo when it has ended", err),
 			map[string]any{"iteration": atWork.Iteration, "offers": wire.OffersAtWork(atWork.Folder)})

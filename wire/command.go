@@ -52,6 +52,7 @@ const (
 	ReasonNoSnapshots     = "no_snapshots"
 	ReasonAtWork          = "at_work"
 	ReasonTooLarge        = "too_large"
+	ReasonNothingToAccept = "nothing_to_accept"
 )
 
 // MissingOf are the details of agents that weren't found.

@@ -79,3 +79,16 @@ func loopConfig(t *testing.T, said Check) loop.Config {
 	cfg, _ := resolve(t, Resolver{Settings: settings(t, ""), Start: Options{Check: said}})
 	return cfg
 }
+
+// What a state file says of a verification is believed of loops that were started here
+// alone, however much the folder is trusted.
+func TestALoopThatWasNotStartedHereIsAStrangers(t *testing.T) {
+	files := config.Files{Folder: t.TempDir(), UserDir: t.TempDir(), Trusted: true}
+	Remember(files, loopConfig(t, Check{}), "ralph-mine")
+	for id, want := range map[string]bool{"ralph-mine": false, "ralph-found": true, "": true} {
+		cfg, err := Resolver{Settings: settings(t, ""), Detect: detectPi}.Continue(t.Context(), Found{LoopID: id, Backend: "pi"}, files)
+		if err != nil || cfg.Stranger != want {
+			t.Errorf("%s: %v, %v", id, cfg.Stranger, err)
+		}
+	}
+}

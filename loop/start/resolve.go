@@ -226,7 +226,7 @@ func (r Resolver) Continue(ctx context.Context, found Found, files config.Files)
 			named.Name = found.Backend
 		}
 	}
-	cfg := loop.Config{Continue: true, Change: r.Start.Limits, PromiseFrom: string(config.FromStart), Model: named.Model, Quiet: r.quiet() || found.Quiet}
+	cfg := loop.Config{Continue: true, Stranger: !files.HasStarted(found.LoopID), Change: r.Start.Limits, PromiseFrom: string(config.FromStart), Model: named.Model, Quiet: r.quiet() || found.Quiet}
 	r.keep(&cfg)
 	r.tighten(&cfg, found, files)
 	known := r
