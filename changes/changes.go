@@ -306,3 +306,12 @@ func ignoresCase(dir string) bool {
 	}
 	return false
 }
+
+// SaveNote keeps what its caller has to remember of the loop, for as long as there
+// are snapshots. The name is that of a file, and none of ours.
+func (s *Store) SaveNote(name string, data []byte) error { return s.writeOwn("note-"+name, data) }
+
+// Note reads what was saved.
+func (s *Store) Note(name string) ([]byte, error) {
+	return os.ReadFile(filepath.Join(s.home, "note-"+name))
+}

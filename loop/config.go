@@ -2,6 +2,7 @@ package loop
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -36,6 +37,9 @@ type Config struct {
 	VerifyFrom string
 	// CheckFile is the file in the folder that may say how to verify.
 	CheckFile CheckFile
+	// Diagnose asks the editor that is attached for what it knows of files, see
+	// verify.Diagnosis; without paths, at once for what it knows of any. Nil: there is none.
+	Diagnose func(ctx context.Context, paths []string) (verify.Diagnosis, error)
 	// Continue goes on with the loop that the state file describes. Prompt,
 	// promise, limits and, unless it is given, the model come from there, then
 	// Change. What runs doesn't: anybody can write such a file.

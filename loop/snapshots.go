@@ -57,6 +57,7 @@ func (l *Loop) beginSnapshots() {
 		s.store, s.err = changes.Create(s.going, l.cfg.Folder, l.id, options)
 		if s.err == nil {
 			s.first, s.err = s.store.Start(s.going)
+			l.diagnoseBefore()
 		}
 		if s.err != nil {
 			s.store, s.lost = nil, s.err // it won't be better later, and might take as long

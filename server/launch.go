@@ -25,6 +25,7 @@ func (l *launcher) launch(cfg loop.Config) (*managed, error) {
 		return nil, err
 	}
 	f.changed()
+	cfg.Diagnose = l.diagnoseIn(f.path)
 	r := &managed{cfg: cfg, retired: make(chan struct{}), feed: feed.New(l.ed, &l.pages, l.status.Changed)}
 	if !cfg.Continue {
 		l.problems.clear(f.path)

@@ -65,6 +65,11 @@ var roles = map[string]func(){
 	},
 	// writes adds a line to log.txt and makes a file of its own.
 	"writes": writes,
+	// writesAndInsists does so, and makes the promise.
+	"writesAndInsists": func() {
+		writes()
+		fmt.Println("<promise>DONE</promise>")
+	},
 	// writesOnce does so, and works on in its second iteration.
 	"writesOnce": func() {
 		if os.Getenv("RALPH_ITERATION") == "2" {

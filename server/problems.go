@@ -41,7 +41,10 @@ func newProblems(ed client.Editor) *problems {
 func (p *problems) tell(folder string, e loop.Event) {
 	switch e := e.(type) {
 	case loop.Verify:
-		if e.State != verify.Running || e.Output == "" {
+		switch {
+		case e.Gate == verify.DiagnosticsGate: // the editor shows them
+			p.clear(folder)
+		case e.State != verify.Running || e.Output == "":
 			p.show(folder, foundIn(folder, e.Problems))
 		}
 	case loop.End:

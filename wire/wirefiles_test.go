@@ -40,6 +40,10 @@ func examples() map[string]any {
 		"updates":     UpdateParams{LoopID: "ralph-ca7igygdcr4i", Iteration: 3, After: "eyJsb2ciOiIxdjJ4IiwiYXQiOjkwMH0", Cursor: "eyJsb2ciOiIxdjJ4IiwiYXQiOjkwMCwiaGFkIjp7InQiOjV9fQ", Updates: []json.RawMessage{lsptest.JSON(Chunk{KindMessageChunk, "m7", "", text("Hello")})}},
 		"set-updates": SetUpdatesParams{Level: LevelTools},
 
+		"diagnostics": DiagnosticsParams{Folder: "file:///w/app", Paths: []string{"src/a.go"}},
+		"result-diagnostics": DiagnosticsResult{Settled: true, Seen: []string{"file:///w/app/src/a.go"},
+			Diagnostics: []Diagnostic{{"file:///w/app/src/a.go", Range{Point{2, 4}, Point{2, 5}}, 1, json.RawMessage(`"UndeclaredName"`), "compiler", "undefined: x"}}},
+
 		"command-start": StartParams{Folder: "file:///w/app", Prompt: "Build X", Choices: Choices{Backend: "pi", Hat: "builder", Args: []string{"--thinking", "high"},
 			LimitParams: LimitParams{limits.Message{MaxIterations: new(20), MaxCostUSD: new(5.0), MaxDurationMs: new(int64(3600000))}, new("DONE")}}},
 		"command-cancel":  CancelParams{LoopParams: LoopParams{LoopID: "ralph-ca7igygdcr4i"}, When: "afterIteration"},
@@ -164,6 +168,7 @@ func rareExamples(text func(string) TextContent) []any {
 		ResumeParams{LoopParams: LoopParams{LoopID: "ralph-ca7igygdcr4i"}, Accept: true},
 		StatusOf(loop.Status{Folder: "/w/app", LoopID: "ralph-ca7igygdcr4i", State: loop.StatePaused, Iteration: 3, Refuted: 2, Unchecked: "ran no test"}, true),
 		MissingAgent{Checked: []string{"pi"}, Path: "/usr/bin", Install: map[string]string{"pi": "npm install ..."}},
+		DiagnosticsResult{Diagnostics: []Diagnostic{}, Seen: []string{}, Busy: []string{"file:///w/app/src/a.go"}, Unsaved: []string{"file:///w/app/src/b.go"}},
 		Owner{PID: 4242, Host: "box"},
 		ConfigProblem{FileURI: "file:///w/app/ralph.toml", Line: 3, Column: 1, Message: "unknown key max_iteration"},
 		LoopStatus{Folder: "file:///w/app", State: "running", Pausing: true, SilentSince: noon},

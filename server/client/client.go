@@ -37,6 +37,7 @@ type Info struct {
 	Updates, Thinking bool          // what it wants of ralph/update
 	MinUpdateInterval time.Duration // between two of them
 	Trusted           bool          // the user trusts the folders that are open
+	Diagnostics       bool          // it answers ralph/diagnostics
 
 	WorkDoneProgress  bool
 	PullDiagnostics   bool
@@ -90,6 +91,7 @@ type clientCapabilities struct {
 			Thinking            bool  `json:"thinking"`
 			MinUpdateIntervalMs int64 `json:"minUpdateIntervalMs"`
 			Trusted             bool  `json:"trusted"`
+			Diagnostics         bool  `json:"diagnostics"`
 		} `json:"ralph"`
 	} `json:"experimental"`
 }
@@ -125,6 +127,7 @@ func (p *Params) Info() Info {
 		Thinking:          ralph.Thinking,
 		MinUpdateInterval: time.Duration(max(ralph.MinUpdateIntervalMs, 0)) * time.Millisecond,
 		Trusted:           optedIn && ralph.Trusted,
+		Diagnostics:       optedIn && ralph.Diagnostics,
 		WorkDoneProgress:  can.Window.WorkDoneProgress,
 		PullDiagnostics:   can.TextDocument.Diagnostic != nil,
 		CodeLensRefresh:   can.Workspace.CodeLens.RefreshSupport,
