@@ -24,6 +24,9 @@ type Cursor struct {
 	Log    string `json:"log"`           // which one
 	Offset int64  `json:"at"`            // a place in its file, in bytes; without a file the number of the next update
 	Had    counts `json:"had,omitempty"` // what comes behind the offset and before this place
+	// A line before the offset, in bytes, that begins an iteration: reading may
+	// begin there, and what the loop has used by then isn't told. 0: it begins where it has to.
+	From int64 `json:"from,omitempty"`
 }
 
 // String is the cursor as clients have it. Those of the same place in a log

@@ -131,13 +131,16 @@ func (l *Live) End() (cursor string, ok bool) {
 
 func (l *Live) tellEnd() string {
 	if l.end == "" {
-		l.end = Cursor{l.name, l.base, l.had}.String()
+		l.end = Cursor{Log: l.name, Offset: l.base, Had: l.had}.String()
 	}
 	return l.end
 }
 
 // Read returns what comes behind a cursor.
 func (l *Live) Read(ctx context.Context, after string, o Options) (Page, error) {
+	if o.Before != "" && l.path != "" { // a part of an outline is in the file
+		return l.pages.Read(ctx, l.path, after, o)
+	}
 	at, known := parse(after, l.name)
 	reset := !known && after != ""
 	for {

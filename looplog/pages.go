@@ -18,10 +18,11 @@ const MaxPage = 1 << 20
 
 // Options say what a reader wants.
 type Options struct {
-	Limit        int  // updates in a page; 0: as many as fit
-	Bytes        int  // of them; 0: MaxPage
-	Thinking     bool // the model's reasoning too
-	OneIteration bool // a page ends with its iteration
+	Limit        int    // updates in a page; 0: as many as fit
+	Bytes        int    // of them; 0: MaxPage
+	Thinking     bool   // the model's reasoning too
+	OneIteration bool   // a page ends with its iteration
+	Before       string // a cursor at which the pages end; "": the end of the log
 }
 
 // Page is a piece of a log.
@@ -83,6 +84,7 @@ type place struct {
 	spent     stream.Cost
 	usage     wire.UsageUpdate
 	iteration int
+	rough     bool // it doesn't know what was spent
 }
 
 // errNoPlace says that a cursor leads to no line of its file.
@@ -93,12 +95,16 @@ var errNoPlace = errors.New("the cursor leads nowhere")
 func (p *Pages) Read(ctx context.Context, path, after string, o Options) (Page, error) {
 	at, known := parse(after, nameOf(path))
 	reset := !known && after != ""
+	upTo := int64(-1)
+	if before, ok := parse(o.Before, nameOf(path)); ok {
+		upTo = before.Offset
+	}
 	w := walkFrom(at)
-	page, err := p.read(ctx, path, w, -1, o)
+	page, err := p.read(ctx, path, w, upTo, o)
 	if err == errNoPlace {
 		reset = true
 		w = walkFrom(Cursor{Log: at.Log})
-		page, err = p.read(ctx, path, w, -1, o)
+		page, err = p.read(ctx, path, w, upTo, o)
 	}
 	page.Cursor, page.Reset = w.at.String(), reset
 	return page, err
@@ -107,7 +113,7 @@ func (p *Pages) Read(ctx context.Context, path, after string, o Options) (Page, 
 // read reads a page up to an offset, or to the end for a negative one, and
 // leaves the walk behind it.
 func (p *Pages) read(ctx context.Context, path string, w *walk, upTo int64, o Options) (page Page, err error) {
-	from, err := p.find(ctx, path, w.at.Offset)
+	from, err := p.find(ctx, path, w.at.Offset, w.at.From)
 	if err != nil {
 		return page, err
 	}
@@ -150,22 +156,28 @@ func (p *Pages) read(ctx context.Context, path string, w *walk, upTo int64, o Op
 
 // End returns the cursor behind all that is in a session file now.
 func (p *Pages) End(ctx context.Context, path string) (string, error) {
-	at, err := p.find(ctx, path, math.MaxInt64)
+	at, err := p.find(ctx, path, math.MaxInt64, 0)
 	p.remember(at)
 	return Cursor{Log: nameOf(path), Offset: at.at.Offset}.String(), err
 }
 
 // find returns the place at an offset, or at the end for one that is behind it,
-// known or looked for.
-func (p *Pages) find(ctx context.Context, path string, offset int64) (place, error) {
+// known or looked for. It may be looked for from a line on that begins an
+// iteration; 0 is no such line.
+func (p *Pages) find(ctx context.Context, path string, offset, from int64) (place, error) {
 	best := place{path: path}
 	p.mu.Lock()
 	for _, known := range p.places {
-		if known.path == path && known.at.Offset <= offset && known.at.Offset >= best.at.Offset {
+		if known.path == path && (!known.rough || from > 0) && known.at.Offset <= offset && known.at.Offset >= best.at.Offset {
 			best = known
 		}
 	}
 	p.mu.Unlock()
+	if from > best.at.Offset && from <= offset {
+		if at, ok := history.AtIteration(path, from); ok {
+			best = place{path: path, at: at, rough: true}
+		}
+	}
 	if best.at.Offset == offset {
 		return best, nil
 	}

@@ -16,26 +16,27 @@ type view struct {
 	iteration int
 	thinking  bool
 	blind     bool // it only learns what is to be known of what comes
+	rough     bool // it doesn't know what was spent before
 	items     []Item
 }
 
 func newView(from place, thinking bool) *view {
 	return &view{
 		projector: wire.Projector{Spent: from.spent, Usage: from.usage}, encoder: wire.NewEncoder(),
-		iteration: from.iteration, thinking: thinking,
+		iteration: from.iteration, thinking: thinking, rough: from.rough,
 	}
 }
 
 // place is what the view knows behind a line.
 func (v *view) place(path string, at history.Cursor) place {
-	return place{path, at, v.projector.Spent, v.projector.Usage, v.iteration}
+	return place{path, at, v.projector.Spent, v.projector.Usage, v.iteration, v.rough}
 }
 
 // Handle takes an event of the agent's.
 func (v *view) Handle(e stream.Event) {
 	switch e := e.(type) {
 	case stream.Usage:
-		if u := v.projector.Event(e); u != nil {
+		if u := v.projector.Event(e); u != nil && !v.rough {
 			v.add(u, false)
 		}
 		return

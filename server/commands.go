@@ -41,6 +41,7 @@ func (m *manager) table() map[string]command {
 		wire.CommandOpen:    with(c.open),
 		wire.CommandStatus:  with(c.list),
 		wire.CommandRead:    with(r.read),
+		wire.CommandOutline: with(r.outline),
 		wire.CommandHistory: with(r.history),
 		wire.CommandPrompts: with(r.prompts),
 		wire.CommandChanges: with(v.changes),

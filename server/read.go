@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -36,7 +37,7 @@ func (rd *reader) read(ctx context.Context, p wire.ReadParams) (any, error) {
 		return nil, err
 	}
 	client := rd.ed.Client()
-	o := looplog.Options{Limit: max(p.Limit, 0), Thinking: client.OptedIn && client.Thinking}
+	o := looplog.Options{Limit: max(p.Limit, 0), Before: p.Before, Thinking: client.OptedIn && client.Thinking}
 	var page looplog.Page
 	if from.live != nil {
 		page, err = from.live.Read(ctx, p.After, o)
@@ -44,19 +45,58 @@ func (rd *reader) read(ctx context.Context, p wire.ReadParams) (any, error) {
 		page, err = rd.pages.Read(ctx, from.path, p.After, o)
 		page.Complete = !page.More && !from.goes
 	}
-	foreign, isForeign := errors.AsType[*history.FormatError](err)
-	unreadable, isUnreadable := errors.AsType[*fs.PathError](err)
-	switch {
-	case isUnreadable && from.goes && errors.Is(err, fs.ErrNotExist): // its first entry is still to come
+	if err = unread(from, err); err == errUnwritten {
 		page, err = looplog.Page{Cursor: p.After}, nil
-	case isForeign:
-		return nil, failed(wire.ReasonNoSession, foreign, nil)
-	case isUnreadable:
-		return nil, failed(wire.ReasonNoSession, unreadable, nil)
+	}
+	if err != nil {
+		return nil, err
 	}
 	return wire.ReadResult{
 		Updates: page.Updates(false), Cursor: page.Cursor, More: page.More, Complete: page.Complete, Reset: page.Reset, SkippedLines: page.Skipped,
 	}, err
+}
+
+// errUnwritten says that the first entry of a loop's file is still to come.
+var errUnwritten = errors.New("nothing is written yet")
+
+// unread says why a log couldn't be read.
+func unread(from loopLog, err error) error {
+	foreign, isForeign := errors.AsType[*history.FormatError](err)
+	unreadable, isUnreadable := errors.AsType[*fs.PathError](err)
+	switch {
+	case isUnreadable && from.goes && errors.Is(err, fs.ErrNotExist):
+		return errUnwritten
+	case isForeign:
+		return failed(wire.ReasonNoSession, foreign, nil)
+	case isUnreadable:
+		return failed(wire.ReasonNoSession, unreadable, nil)
+	}
+	return err
+}
+
+// outline says what a loop's log consists of.
+func (rd *reader) outline(ctx context.Context, p wire.OutlineParams) (any, error) {
+	from, err := rd.logOf(ctx, wire.ReadParams{LoopParams: p.LoopParams, SessionFileURI: p.SessionFileURI})
+	if err != nil {
+		return nil, err
+	}
+	var o looplog.Outline
+	if from.live != nil {
+		o, err = from.live.Outline(ctx)
+	} else {
+		o, err = rd.pages.Outline(ctx, from.path, -1)
+	}
+	if err = unread(from, err); err != nil && err != errUnwritten {
+		return nil, err
+	}
+	result := wire.OutlineResult{Parts: make([]wire.LogPart, 0, len(o.Parts)), Iterations: o.Iterations, Cursor: o.Cursor}
+	for _, part := range o.Parts {
+		result.Parts = append(result.Parts, wire.LogPart(part))
+	}
+	if result.Iterations == nil {
+		result.Iterations = []json.RawMessage{}
+	}
+	return result, nil
 }
 
 // logOf finds the log that is asked for.

@@ -79,6 +79,35 @@ func TestALoopIsReadAsItWasLive(t *testing.T) {
 	}
 }
 
+// TestALogInParts reads the parts of a log, and what comes behind, of a loop
+// that has just run here and of one that is kept.
+func TestALogInParts(t *testing.T) {
+	dir := t.TempDir()
+	ran := dial(t, optedIn, dir)
+	id := wire.LoopParams{LoopID: finished(t, ran, dir)}
+	all, _ := readAll(t, ran, wire.ReadParams{LoopParams: id})
+	for name, c := range map[string]*dialled{"here": ran, "kept": dial(t, optedIn, dir)} {
+		o := result[wire.OutlineResult](c, c.Command(wire.CommandOutline, wire.OutlineParams{LoopParams: id}))
+		if name == "kept" && (len(o.Parts) != 3 || len(o.Iterations) != 2) { // one is before the first iteration
+			t.Errorf("%s: %+v", name, o)
+		}
+		var updates []json.RawMessage
+		for i, part := range o.Parts {
+			p := wire.ReadParams{LoopParams: id, After: part.Cursor, Before: o.Cursor}
+			if i+1 < len(o.Parts) {
+				p.Before = o.Parts[i+1].Cursor
+			}
+			some, _ := readAll(t, c, p)
+			updates = append(updates, some...)
+		}
+		rest, page := readAll(t, c, wire.ReadParams{LoopParams: id, After: o.Cursor})
+		if page.Reset {
+			t.Errorf("%s: the end of the outline isn't known", name)
+		}
+		compareLogs(t, logOf(t, all), logOf(t, slices.Concat(updates, rest)))
+	}
+}
+
 // TestAnotherServerReadsOn has cursors of a server that is gone.
 func TestAnotherServerReadsOn(t *testing.T) {
 	dir := t.TempDir()

@@ -22,6 +22,7 @@ const (
 	CommandOpen    = "ralph.loop.open"
 	CommandStatus  = "ralph.loop.status"
 	CommandRead    = "ralph.loop.read"
+	CommandOutline = "ralph.loop.outline"
 	CommandHistory = "ralph.loop.history"
 	CommandPrompts = "ralph.loop.prompts"
 	CommandChanges = "ralph.loop.changes"
@@ -148,8 +149,15 @@ const StateIdle = "idle"
 type ReadParams struct {
 	LoopParams
 	SessionFileURI string `json:"sessionFileUri,omitempty"`
-	After          string `json:"after,omitempty"` // a cursor; "": the beginning
-	Limit          int    `json:"limit,omitempty"` // updates; 0: as many as fit into an answer
+	After          string `json:"after,omitempty"`  // a cursor; "": the beginning
+	Before         string `json:"before,omitempty"` // a cursor of an outline, at which the pages end; "": the end
+	Limit          int    `json:"limit,omitempty"`  // updates; 0: as many as fit into an answer
+}
+
+// OutlineParams is the argument of ralph.loop.outline; it names a log as ReadParams do.
+type OutlineParams struct {
+	LoopParams
+	SessionFileURI string `json:"sessionFileUri,omitempty"`
 }
 
 // FolderParams names a folder, or none for all of them.

@@ -17,6 +17,20 @@ type ReadResult struct {
 	SkippedLines int               `json:"skippedLines,omitempty"` // of the session file, that couldn't be read
 }
 
+// OutlineResult is what a log consists of, for who doesn't read it from its beginning.
+type OutlineResult struct {
+	Parts      []LogPart         `json:"parts"`
+	Iterations []json.RawMessage `json:"iterations"` // of each the last Iteration that was told
+	Cursor     string            `json:"cursor"`     // behind the parts
+}
+
+// LogPart is a piece of a log. It is read from its cursor on, before the next one's.
+type LogPart struct {
+	Cursor    string `json:"cursor"`
+	Iteration int    `json:"iteration,omitempty"` // absent: before the first
+	Bytes     int64  `json:"bytes"`               // of the session file
+}
+
 // The kinds of updates that are mostly of sessions of other programs.
 const (
 	KindUserChunk = "user_message_chunk" // a UserChunk: what a user or another agent said
