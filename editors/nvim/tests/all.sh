@@ -23,7 +23,10 @@ test_version() {
   local nvim
   nvim=$(tools/editors/get-nvim.sh "$1")
   "$nvim" --clean --headless -l editors/nvim/tests/run.lua "$pattern"
-  [ -n "$pattern" ] || editors/nvim/tests/screen.sh "$nvim" "$out/screens-$1"
+  [ -z "$pattern" ] || return 0
+  for terminal in screen typing; do
+    "editors/nvim/tests/$terminal.sh" "$nvim" "$out/screens-$1"
+  done
 }
 
 declare -A jobs

@@ -158,11 +158,15 @@ it('says why it waits', function()
   nvim:wait_event('RalphEnded', { stopReason = 'cancelled' })
 end)
 
-it('tells of a failure in one line, so that nobody has to press Return', function()
+it('keeps what it told', function()
   local nvim = child.start()
-  nvim:command([[Ralph start --max-failures=1 'agent: fail 2']])
-  nvim:wait_event('RalphEnded', { stopReason = 'failures' })
-  local note = nvim:wait_note('^Ralph failed after 1 iteration: ')
-  local width = nvim:lua('return vim.o.columns') - 20
-  assert(vim.fn.strdisplaywidth(note.message) <= width, note.message)
+  nvim:command('Ralph cancel')
+  nvim:wait_note('no loop is running here')
+  nvim:command('Ralph start --mx=3 Tidy up')
+  nvim:wait_note('unknown flag')
+  nvim:command('Ralph messages')
+  expect.matches(
+    nvim:text(),
+    '^%d%d:%d%d:%d%d Ralph: no loop is running here.*\n.*unknown flag %-%-mx'
+  )
 end)

@@ -1,27 +1,10 @@
 --- The decisions that are the user's.
 local config = require('ralph.config')
+local idle = require('ralph.idle')
 local notify = require('ralph.notify')
 local wire = require('ralph.wire')
 
 local M = {}
-
---- Runs ask when the user isn't in the middle of typing. A question that comes
---- by itself must not swallow keys that are meant for something else.
----@param ask fun()
-local function when_idle(ask)
-  vim.schedule(function()
-    if vim.api.nvim_get_mode().mode == 'n' then
-      return ask()
-    end
-    vim.api.nvim_create_autocmd('ModeChanged', {
-      pattern = '*:n',
-      once = true,
-      callback = function()
-        when_idle(ask)
-      end,
-    })
-  end)
-end
 
 --- Lets the user choose. Each choice is { label, what it does }; to choose none
 --- does nothing. The safe one stands first: pickers choose it when the user only
@@ -107,7 +90,7 @@ function M.over(loop)
   if resuming[wire.folder(loop)] or loop.state == 'ended' and config.get().notify == 'never' then
     return
   end
-  when_idle(function()
+  idle.run(function()
     local now = require('ralph.status').by_id(loop.loopId)
     if now and now.state == loop.state then
       M.about(now)
@@ -122,7 +105,7 @@ function M.offered(source, update)
   if not update.offers or config.get().notify == 'never' then
     return
   end
-  when_idle(function()
+  idle.run(function()
     local loop = require('ralph.status').by_id(source.loopId)
     if loop and loop.live then
       M.choose('Ralph, ' .. update.text, choices_of(source.folder, update.offers))
@@ -161,7 +144,7 @@ function M.crashed(code, signal, loops)
     })
   end
   local how = signal ~= 0 and ('signal %d'):format(signal) or ('exit code %d'):format(code)
-  when_idle(function()
+  idle.run(function()
     M.choose(('The Ralph sidecar stopped (%s); see :Ralph log.'):format(how), choices)
   end)
 end

@@ -270,6 +270,12 @@ M.all = {
       require('ralph.log').open()
     end,
   },
+  messages = {
+    run = function()
+      show.lines('Ralph messages', notify.history())
+      vim.cmd('normal! G')
+    end,
+  },
   doctor = {
     run = function()
       loops.doctor()

@@ -8,7 +8,8 @@ local M = {}
 --- Shows lines in a floating window that q closes.
 ---@param title string
 ---@param lines string[]
-local function show_lines(title, lines)
+---@return integer buf
+function M.lines(title, lines)
   local buf = vim.api.nvim_create_buf(false, true)
   vim.api.nvim_buf_set_lines(buf, 0, -1, false, lines)
   vim.bo[buf].modifiable = false
@@ -17,9 +18,15 @@ local function show_lines(title, lines)
   for _, line in ipairs(lines) do
     width = math.max(width, vim.api.nvim_strwidth(line) + 2)
   end
-  local win = float.open(buf, { width = width, height = #lines }, { title = title })
+  width = math.min(width, vim.o.columns - 8)
+  local height = 0
+  for _, line in ipairs(lines) do
+    height = height + math.max(1, math.ceil(vim.api.nvim_strwidth(line) / width))
+  end
+  local win = float.open(buf, { width = width, height = height }, { title = title })
   vim.wo[win].wrap = true
   vim.keymap.set('n', 'q', '<Cmd>close<CR>', { buffer = buf, nowait = true, desc = 'Close' })
+  return buf
 end
 
 --- Tells how loops stand, and what else there is to know of each.
@@ -45,7 +52,7 @@ function M.doctor(checks)
       table.insert(lines, '    ' .. check.fix)
     end
   end
-  show_lines('Ralph doctor', lines)
+  M.lines('Ralph doctor', lines)
 end
 
 ---@param past table a loop that ended
