@@ -70,7 +70,7 @@ it('shows the run in the output buffer', function()
   expect.equal(nvim:lua([[return vim.fn.line('.') == vim.fn.line('$')]]), true)
 
   nvim:lua([[vim.fn.search('✓ write  work', 'bw'); vim.cmd.normal({ '2W', bang = true })]])
-  nvim:command('normal! gf')
+  nvim:command('normal gf')
   expect.matches(nvim:lua('return vim.api.nvim_buf_get_name(0)'), '/work%.txt$')
   nvim:command('buffer #')
   nvim:type('q')

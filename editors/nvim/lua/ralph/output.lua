@@ -2,10 +2,13 @@
 --- one for each session of the past that was opened.
 local Reader = require('ralph.reader')
 local Transcript = require('ralph.transcript')
+local actions = require('ralph.actions')
+local browse = require('ralph.browse')
 local config = require('ralph.config')
 local feed = require('ralph.feed')
 local format = require('ralph.format')
 local notify = require('ralph.notify')
+local status = require('ralph.status')
 
 local M = {}
 
@@ -276,6 +279,70 @@ function M.read(buf, name)
   })
   restore(view)
   flush(view)
+end
+
+---@type ralph.Key[] those that are about the text
+local reading = {
+  {
+    'q',
+    'close the window',
+    function()
+      if not pcall(vim.api.nvim_win_close, 0, false) then
+        vim.cmd('silent! buffer #') -- the last window
+      end
+    end,
+  },
+  {
+    'gf',
+    'open the file under the cursor',
+    function()
+      if not browse.open(vim.b.ralph_folder, false) then
+        notify.info('no file is named here')
+      end
+    end,
+  },
+  {
+    '<CR>',
+    'open it in the other window',
+    function()
+      if not browse.open(vim.b.ralph_folder, true) then
+        notify.info('no file is named here')
+      end
+    end,
+  },
+  {
+    ']]',
+    'the next iteration',
+    function()
+      browse.walk('W')
+    end,
+  },
+  {
+    '[[',
+    'the iteration before',
+    function()
+      browse.walk('bW')
+    end,
+  },
+}
+
+--- Gives an output buffer its keys: those of the loop act on the one of its folder.
+---@param buf integer
+function M.set_keys(buf)
+  local view = views[vim.b[buf].ralph_output]
+  local keys = vim.list_extend({}, reading)
+  if view and not view.session then
+    local function folder()
+      return view.folder
+    end
+    vim.list_extend(
+      keys,
+      actions.keys(function()
+        return status.in_folder(view.folder)
+      end, folder)
+    )
+  end
+  require('ralph.keys').set(buf, 'Ralph output', keys)
 end
 
 ---@param name string

@@ -1,0 +1,136 @@
+--- What can be done with a loop by one key, in its output and in the overview.
+local ask = require('ralph.ask')
+local config = require('ralph.config')
+local loops = require('ralph.loops')
+local notify = require('ralph.notify')
+local wire = require('ralph.wire')
+
+local M = {}
+
+--- Asks before something ends.
+---@param question string
+---@param loop ralph.Loop
+---@param choice string
+---@param act fun()
+local function confirm(question, loop, choice, act)
+  local prompt = ('%s %s? (%s)'):format(question, loop.title, loop.line)
+  ask.choose(prompt, { { choice, act } })
+end
+
+---@param loop ralph.Loop
+---@return { loopId?: string, folder: string }
+local function target(loop)
+  return { loopId = loop.loopId, folder = loop.folder }
+end
+
+---@type table<string, fun(loop: ralph.Loop, folder: string)>
+local acts = {}
+
+function acts.output(_, folder)
+  require('ralph.output').open(folder)
+end
+
+function acts.changes(_, folder)
+  require('ralph.changes').quickfix(folder, {})
+end
+
+function acts.cancel(loop, folder)
+  confirm('Cancel the loop in', loop, 'Cancel it', function()
+    loops.run(folder, wire.commands.cancel, target(loop))
+  end)
+end
+
+function acts.pause(loop, folder)
+  loops.run(folder, wire.commands.pause, target(loop))
+end
+
+function acts.resume(loop, folder)
+  if loop.offers then
+    return ask.about(loop)
+  end
+  loops.run(folder, wire.commands.resume, target(loop))
+end
+
+function acts.steer(loop, folder)
+  vim.ui.input({ prompt = ('Tell the next run in %s: '):format(loop.title) }, function(text)
+    if text and text ~= '' then
+      loops.run(folder, wire.commands.steer, vim.tbl_extend('error', target(loop), { text = text }))
+    end
+  end)
+end
+
+function acts.update(loop, folder)
+  local prompt = ('Limits of %s (80, +10, --max-cost=5): '):format(loop.title)
+  vim.ui.input({ prompt = prompt }, function(text)
+    if text and text ~= '' then
+      local argument = vim.tbl_extend('error', target(loop), { text = text })
+      loops.run(folder, wire.commands.update, argument)
+    end
+  end)
+end
+
+function acts.discard(loop, folder)
+  confirm('Discard the loop in', loop, 'Discard it', function()
+    local argument = vim.tbl_extend('error', target(loop), { when = 'left' })
+    loops.run(folder, wire.commands.cancel, argument)
+  end)
+end
+
+function acts.open(loop)
+  vim.cmd.split(vim.fn.fnameescape(vim.uri_to_fname(loop.stateFileUri)))
+end
+
+function acts.start(_, folder)
+  loops.start({ folder = folder }, loops.started)
+end
+
+--- The keys: what is typed, what it is called, what it does, and the word in `can`
+--- that allows it; without one it is allowed for all loops.
+local list = {
+  { 'o', 'open the output', acts.output },
+  { 'C', 'what it changed, in the quickfix list', acts.changes },
+  { 'c', 'cancel', acts.cancel, 'cancel' },
+  { 'p', 'pause', acts.pause, 'pause' },
+  { 'r', 'resume, or what can be done about its end', acts.resume, 'resume' },
+  { 's', 'steer: tell the next run something', acts.steer, 'steer' },
+  { 'u', 'update the limits', acts.update, 'update' },
+  { 'x', 'discard', acts.discard, 'discard' },
+  { 'e', 'edit the state file', acts.open, 'open' },
+  { 'S', 'start a loop', acts.start, 'start' },
+}
+
+---@param loop ralph.Loop?
+---@param can string? nil: for all loops
+---@return boolean
+local function is_allowed(loop, can)
+  if not loop then
+    return can == 'start'
+  end
+  return not can or vim.list_contains(loop.can or {}, can) or can == 'resume' and loop.offers ~= nil
+end
+
+--- The keys of a buffer that is about a loop, or about one at a time.
+---@param current fun(): ralph.Loop? the one that a key is about; nil: none is there
+---@param folder? fun(): string where a loop is started while none is there
+---@return ralph.Key[]
+function M.keys(current, folder)
+  return vim.tbl_map(function(one)
+    local lhs, name, act, can = unpack(one)
+    local function run()
+      local loop = current()
+      if is_allowed(loop, can) then
+        act(loop, loop and wire.folder(loop) or config.folder(folder and folder()))
+      elseif loop then
+        notify.info(("can't %s %s: %s"):format(can, loop.title, loop.text))
+      else
+        notify.info('there is no loop here')
+      end
+    end
+    local function wanted()
+      return is_allowed(current(), can)
+    end
+    return { lhs, name, run, wanted = wanted }
+  end, list)
+end
+
+return M
