@@ -74,7 +74,7 @@ func TestNoCommandIsSilent(t *testing.T) {
 	c, _, _ = reviewed(t, plain)
 	c.Answer("window/showMessageRequest", func(json.RawMessage) any { return messageItem{actionUndo} })
 	try(c, wire.CommandHistory, none{}, "Build X: ")
-	try(c, wire.CommandChanges, none{}, `3 files, +4 -0\n1.txt +1`)
+	try(c, wire.CommandChanges, none{}, `3 files, +4 -0\n · 1.txt +1`)
 	try(c, wire.CommandKeep, none{}, "3 files kept")
 	try(c, wire.CommandUndo, map[string]any{"iteration": 2, "dryRun": true}, "2 files would be undone")
 	try(c, wire.CommandUndo, map[string]any{"iteration": 2}, "2 files undone")

@@ -3,6 +3,8 @@ package wire
 import (
 	"fmt"
 	"strings"
+
+	"ralph-lsp/internal/tell"
 )
 
 // AnswerOf is what a person is told of a command's result, in an editor that shows
@@ -24,11 +26,11 @@ func AnswerOf(result any) Said {
 	case StatusResult:
 		return statusAnswer(r)
 	case HistoryResult:
-		return listed("no loop has ended here", r.Loops, func(l PastLoop) string { return OneLine(l.Title) + ": " + l.Text })
+		return listed("no loop has ended here", "loop", r.Loops, func(l PastLoop) string { return OneLine(l.Title) + ": " + l.Text })
 	case DryRunResult:
 		return previewAnswer(r)
 	case PromptsResult:
-		return listed("no loop was started here yet", r.Prompts, func(p PastPrompt) string { return p.Title })
+		return listed("no loop was started here yet", "prompt", r.Prompts, func(p PastPrompt) string { return p.Title })
 	case ChangesResult:
 		return Said{Text: withRows(r.Text, r.Files, func(f ChangedFile) string { return OneLine(f.Path) + " " + f.Text }), Class: r.Class}
 	case UndoResult:
@@ -48,46 +50,47 @@ func AnswerOf(result any) Said {
 // maxRows is how many rows an answer has: it is shown in a corner of the screen.
 const maxRows = 10
 
-// withRows is a text with a line for each of the first items.
+// withRows is a text with a line for each of the first items. An editor that shows
+// all in one line shows the dots between them.
 func withRows[T any](text string, items []T, row func(T) string) string {
-	lines := []string{text}
 	for i, item := range items {
 		if i == maxRows {
-			lines = append(lines, fmt.Sprintf("and %d more", len(items)-i))
-			break
+			return text + fmt.Sprintf("\n · and %d more", len(items)-i)
 		}
-		lines = append(lines, row(item))
+		text += "\n · " + row(item)
 	}
-	return strings.Join(lines, "\n")
+	return text
 }
 
-// listed is a line for each of the first items, or what is said of none.
-func listed[T any](none string, items []T, row func(T) string) Said {
-	if len(items) == 0 {
+// listed has a line for each of the first items, or says that there are none.
+func listed[T any](none, noun string, items []T, row func(T) string) Said {
+	switch len(items) {
+	case 0:
 		return info(none)
+	case 1:
+		return info(row(items[0]))
 	}
-	return info(strings.TrimPrefix(withRows("", items, row), "\n"))
+	return info(withRows(tell.Counted(len(items), noun), items, row))
 }
 
 // previewAnswer says what would run, and what keeps it from doing so.
 func previewAnswer(r DryRunResult) Said {
 	said := Said{Class: ClassInfo}
-	lines := []string{"would run " + r.Text}
-	for _, row := range r.Details {
-		lines = append(lines, row.Label+": "+row.Text)
-	}
+	var rows []string
 	for _, problem := range r.Problems {
-		lines = append(lines, "It can't start: "+problem.Text)
+		rows = append(rows, "It can't start: "+problem.Text)
 		said.Class = problem.Class
 	}
-	said.Text = strings.Join(append(lines, r.Warnings...), "\n")
+	rows = append(rows, r.Warnings...)
+	for _, row := range r.Details {
+		rows = append(rows, row.Label+": "+row.Text)
+	}
+	said.Text = withRows("would run "+r.Text, rows, func(row string) string { return row })
 	return said
 }
 
 func statusAnswer(r StatusResult) Said {
-	said := listed("no loop is running here", r.Loops, func(l LoopStatus) string {
-		return OneLine(l.Title) + ": " + l.Line
-	})
+	said := listed("no loop is running here", "loop", r.Loops, func(l LoopStatus) string { return OneLine(l.Title) + ": " + l.Line })
 	if len(r.Loops) == 1 {
 		said.Class = r.Loops[0].Class
 	}
@@ -108,12 +111,10 @@ func doctorAnswer(r DoctorResult) Said {
 	if len(bad) == 0 {
 		return Said{Text: good, Class: ClassOK}
 	}
-	said := listed("", bad, func(c Check) string {
+	return Said{Class: ClassError, Text: withRows("loops can't run here", bad, func(c Check) string {
 		if c.Fix == "" {
 			return c.Message
 		}
 		return c.Message + ": " + c.Fix
-	})
-	said.Class = ClassError
-	return said
+	})}
 }

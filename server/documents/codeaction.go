@@ -2,6 +2,7 @@ package documents
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
@@ -68,7 +69,8 @@ func (d *Documents) actions(doc *document, start, end int) []protocol.CodeAction
 	case promptDoc:
 		actions = append(actions, d.loopActions(doc)...)
 		isWhole := !doc.isCut() || end < len(doc.text)
-		if prompt := doc.text[start:end]; isWhole && strings.TrimSpace(prompt) != "" {
+		// Some editors always have a character selected: the one at the cursor.
+		if prompt := doc.text[start:end]; isWhole && utf8.RuneCountInString(strings.TrimSpace(prompt)) > 1 {
 			argument := wire.StartParams{Folder: wire.FileURI(d.folderOf(doc)), Prompt: prompt}
 			actions = append(actions, protocol.CodeAction{
 				Title:   "Run Ralph loop with the selection",

@@ -49,6 +49,7 @@ func TestCodeActions(t *testing.T) {
 		{"selection of a prompt", promptURI, "# Tasks\n«Fix \"X\" 😀\n»Other\n", nil, []string{
 			`refactor: Run Ralph loop with the selection => ralph.loop.start {"folder":"file:///w","prompt":"Fix \"X\" 😀\n"}`}},
 		{"nothing selected", promptURI, "Fix «» X\n", nil, nil},
+		{"the character at the cursor", promptURI, "«F»ix X\n", nil, nil},
 		{"blank selected", promptURI, "Fix X«\n \n»", nil, nil},
 		{"only quick fixes", promptURI, "«Fix X»", []protocol.CodeActionKind{protocol.CodeActionKindQuickFix}, nil},
 		{"only refactorings", stateURI, "---\nmax_iterations: «»0\n---\nx", []protocol.CodeActionKind{protocol.CodeActionKindRefactor}, nil},
