@@ -60,7 +60,7 @@ test: ## everything (E2E=off leaves the real agents out, EDITORS=off the real ed
 
 # A part that misses something fetches it, too, and says what is wrong.
 .PHONY: fetch
-fetch: $(if $(filter off,$(E2E)),,agents) $(if $(filter off,$(EDITORS)),,$(EDITOR_FETCHES)) ## the agents and editors that tests run
+fetch: $(if $(filter off,$(E2E)),,agents clients) $(if $(filter off,$(EDITORS)),,$(EDITOR_FETCHES)) ## the agents and editors that tests run
 	@:
 
 .PHONY: editors
@@ -116,6 +116,12 @@ unit: ## the tests that need nothing installed, under the race detector but for 
 .PHONY: agents
 agents: ## installs the pinned agents that e2e runs
 	@go run ./internal/agents/install
+
+.PHONY: clients
+clients:
+	@mkdir -p $(CACHE); for suite in forky trixie; do \
+		RALPH_EDITORS_CACHE=$(CACHE)/editors tools/editors/get-debian.sh $$suite usr/bin/hx hx >/dev/null 2>$(CACHE)/clients.log || { cat $(CACHE)/clients.log >&2; exit 1; }; \
+	done
 
 .PHONY: e2e
 ifeq ($(E2E),off)

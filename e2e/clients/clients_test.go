@@ -20,13 +20,15 @@ const (
 	goneWithin = time.Minute      // every process of a client, after its end: only what hangs takes longer
 )
 
-func TestEglot(t *testing.T) { runERT(t, "eglot-test") }
+func TestEglot(t *testing.T) { runERT(t, "eglot") }
 
-func TestLSPMode(t *testing.T) { runERT(t, "lsp-mode-test") }
+func TestLSPMode(t *testing.T) { runERT(t, "lsp-mode") }
 
-// runERT runs the tests of a file in Emacs.
-func runERT(t *testing.T, file string) {
-	out := drive(t, nil, emacs(t), "--batch", "--no-site-file", "-L", "emacs", "-l", file, "-f", "ert-run-tests-batch-and-exit")
+// runERT runs the tests of a client in Emacs, set up as docs/EDITORS.md says.
+func runERT(t *testing.T, client string) {
+	setUp := filepath.Join(t.TempDir(), "init.el")
+	write(t, setUp, recipe(t, "## Emacs", "elisp")[0]+recipe(t, "### "+client, "elisp")[0])
+	out := drive(t, nil, emacs(t), "--batch", "--no-site-file", "-L", "emacs", "-l", "support", "-l", setUp, "-l", client+"-test", "-f", "ert-run-tests-batch-and-exit")
 	demand(t, out, `Ran [1-9]\d* tests, [1-9]\d* results as expected, 0 unexpected`)
 }
 

@@ -1,8 +1,8 @@
 // Package clients drives ralph-lsp with editors that know nothing of it: Emacs
-// with eglot, Emacs with lsp-mode, and the client side of Microsoft's protocol
-// library. They use what any language client has and no part of the protocol
-// that is our own. Its tests are behind the build tag e2e, because they install
-// these clients:
+// with eglot, Emacs with lsp-mode, Helix, and the client side of Microsoft's
+// protocol library. They use what any language client has and no part of the
+// protocol that is our own, and are set up by the very lines of docs/EDITORS.md.
+// Its tests are behind the build tag e2e, because they install these clients:
 //
 //	make e2e
 package clients

@@ -44,6 +44,37 @@ func emacs(t *testing.T) string {
 	return path
 }
 
+// install makes sure that there is a program, by a package of Debian.
+func install(t *testing.T, program, name string) {
+	t.Helper()
+	unlock := lockInstallation(t)
+	defer unlock()
+	if _, err := exec.LookPath(program); err == nil {
+		return
+	}
+	if err := aptInstall(t, name); err != nil {
+		t.Fatalf("%s is missing: %v", program, err)
+	}
+}
+
+// fromDebian returns the path of a program of another Debian suite, which it unpacks
+// beside the editors of the plugins' tests.
+func fromDebian(t *testing.T, suite, program string, packages ...string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), installTimeout)
+	defer cancel()
+	script := filepath.Join("..", "..", "tools", "editors", "get-debian.sh")
+	cmd := exec.CommandContext(ctx, script, append([]string{suite, program}, packages...)...)
+	cmd.Env = append(os.Environ(), "RALPH_EDITORS_CACHE="+filepath.Join(filepath.Dir(cacheDir(t)), "editors"))
+	var told strings.Builder
+	cmd.Stderr = &told
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s of Debian %s: %v\n%s", program, suite, err, &told)
+	}
+	return strings.TrimSpace(string(out))
+}
+
 // missingFromEmacs says what Emacs lacks to run the tests; nil is nothing.
 func missingFromEmacs() error {
 	require := "(progn (require 'package) (package-initialize) (require 'eglot) (require 'lsp-mode))"

@@ -46,5 +46,8 @@ func run(m *testing.M) (code int, err error) {
 	if err := installStandIn(agentsDir); err != nil {
 		return 0, fmt.Errorf("installing the stand-in: %w", err)
 	}
+	if err := os.Symlink(ralph, filepath.Join(agentsDir, "ralph-lsp")); err != nil { // as the recipes call it
+		return 0, err
+	}
 	return m.Run(), nil
 }

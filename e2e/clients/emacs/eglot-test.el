@@ -1,7 +1,7 @@
 ;;; eglot-test.el --- ralph-lsp in eglot  -*- lexical-binding: t; -*-
 
 ;;; Commentary:
-;; Nothing here is special to ralph-lsp but its entry in `eglot-server-programs'.
+;; What is special to ralph-lsp is in docs/EDITORS.md, and was loaded before.
 
 ;;; Code:
 (require 'support)
@@ -9,7 +9,6 @@
 
 ;; What is no part of the protocol, or lacks what the protocol demands, is an error.
 (setq eglot-strict-mode '(disallow-non-standard-keys enforce-required-keys check-types disallow-unknown-methods))
-(add-to-list 'eglot-server-programs `(markdown-mode . (,ralph-program "--stdio")))
 
 (defun read-on ()
   "Read what came together with an answer that was waited for.
@@ -46,6 +45,25 @@ The jsonrpc.el of Emacs 28 leaves it until the server says something more."
     (eglot-code-actions (point-min) (point-max) nil t)
     (ralph-await-message "(type=3): Ralph done: LOOP_COMPLETE after 2 iterations · \\$0\\.02 · [0-9]+s$")
     (should-not (file-exists-p (ralph-state-file)))))
+
+(defun act (title)
+  "Do the code action whose title ends with TITLE."
+  (setq ralph-answers `(("Pick an action" . ,title)))
+  (eglot-code-actions (point-min) nil nil t))
+
+(ert-deftest eglot-does-all-by-code-actions ()
+  (with-project ralph-endless-task
+    (act "Ralph: Dry run")
+    (ralph-await-message "(type=3): Ralph: would run pi .*at most 50 iterations")
+    (act "Run Ralph loop")
+    (let ((agent (ralph-await-agent)))
+      (act "Ralph: Pause")
+      (ralph-await-message "(type=3): Ralph: the loop pauses after this iteration$")
+      (act "Ralph: Resume")
+      (ralph-await-message "(type=3): Ralph: 50 iterations · 4h of running")
+      (act " · Cancel")
+      (ralph-should-be-gone agent))
+    (ralph-await-message "(type=3): Ralph cancelled after 1 iteration")))
 
 (ert-deftest eglot-runs-a-loop-by-a-command ()
   (with-project ralph-task

@@ -1,7 +1,7 @@
 ;;; lsp-mode-test.el --- ralph-lsp in lsp-mode  -*- lexical-binding: t; -*-
 
 ;;; Commentary:
-;; Nothing here is special to ralph-lsp but its registration.  lsp-mode has what
+;; What is special to ralph-lsp is in docs/EDITORS.md, and was loaded before.  lsp-mode has what
 ;; eglot doesn't have everywhere: code lenses, and progress in the mode line.
 
 ;;; Code:
@@ -9,10 +9,6 @@
 (require 'lsp-mode)
 (require 'lsp-lens)
 
-(lsp-register-client
- (make-lsp-client :new-connection (lsp-stdio-connection (list ralph-program "--stdio"))
-                  :major-modes '(markdown-mode)
-                  :server-id 'ralph))
 (setq lsp-enabled-clients '(ralph)
       lsp-auto-guess-root t
       lsp-restart 'ignore

@@ -21,7 +21,7 @@
 
 (defvar ralph-messages nil "What was shown in the echo area, the last one first.")
 (defvar ralph-questions nil "What was asked, as (PROMPT . CHOICES), the last one first.")
-(defvar ralph-answers nil "Alist of what a question's prompt has in it and the answer to give.")
+(defvar ralph-answers nil "Alist of what a question's prompt has in it and the answer's end.")
 
 (defun ralph--note-message (format &rest args)
   "Note what `message' shows for FORMAT and ARGS."
@@ -40,7 +40,8 @@
   "Note a question with PROMPT and CHOICES, and give its answer."
   (let ((titles (all-completions "" choices)))
     (push (cons prompt titles) ralph-questions)
-    (or (cdr (seq-find (lambda (answer) (string-search (car answer) prompt)) ralph-answers))
+    (or (when-let ((answer (cdr (seq-find (lambda (answer) (string-search (car answer) prompt)) ralph-answers))))
+          (or (seq-find (lambda (title) (string-suffix-p answer title)) titles) answer))
         (error "A question nobody expected: %s %S" prompt titles))))
 (setq completing-read-function #'ralph--answer)
 

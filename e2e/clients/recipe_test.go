@@ -1,0 +1,31 @@
+//go:build e2e
+
+package clients
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// recipe returns the code blocks of a language below a heading of docs/EDITORS.md,
+// as a user copies them.
+func recipe(t *testing.T, heading, language string) []string {
+	t.Helper()
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "EDITORS.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, found := strings.Cut(string(page), "\n"+heading+"\n")
+	section, _, _ = strings.Cut(section, "\n#")
+	var blocks []string
+	for _, part := range strings.Split(section, "\n```"+language+"\n")[1:] {
+		block, _, _ := strings.Cut(part, "\n```")
+		blocks = append(blocks, block+"\n")
+	}
+	if !found || len(blocks) == 0 {
+		t.Fatalf("docs/EDITORS.md has no %s below %q", language, heading)
+	}
+	return blocks
+}
