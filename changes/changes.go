@@ -45,7 +45,9 @@ type Store struct {
 	book book
 	git  git
 
-	seen stamp // the folder as it was before the last look of git's
+	seen  stamp  // the folder as it was before the last look of git's
+	left  uint64 // what that has left out
+	blind bool   // and some of it can't be summed up
 
 	// MayWrite is asked before an undo or a redo, even a dry run, begins, while
 	// whoever calls Await waits. Its error is theirs; nil: they always may.

@@ -34,6 +34,7 @@ type Summary struct {
 // Taken is what a snapshot came to.
 type Taken struct {
 	Summary          // since the last snapshot
+	State            // of the folder now
 	Notes   []string // what isn't in it and why: "big.bin (5.1 GB)"
 
 	again bool // something failed that may not fail another time
@@ -68,9 +69,9 @@ func (s *Store) take(ctx context.Context, next step) (Taken, error) {
 	if err != nil {
 		return Taken{}, err
 	}
-	now := s.book.look()
+	now, refs := s.book.look(), s.refsNow()
 	if last.commit != "" && s.seen.tip == last && now.same(s.seen) {
-		return Taken{}, nil
+		return Taken{State: s.state(last.tree, refs)}, nil
 	}
 	taken, made, err := s.takeWithGit(ctx, last, next)
 	if err != nil && last.commit == "" && !s.book.Own && ctx.Err() == nil {
@@ -86,6 +87,7 @@ func (s *Store) take(ctx context.Context, next step) (Taken, error) {
 	if err != nil {
 		return taken, err
 	}
+	taken.State = s.state(made.tree, refs)
 	now.tip = made
 	if s.seen = now; taken.again {
 		s.seen = stamp{}
@@ -258,6 +260,7 @@ const (
 // candidates asks git twice at once: for the known files that look changed, and
 // for those that it doesn't know and doesn't ignore.
 func (s *Store) candidates(ctx context.Context) (candidates, error) {
+	s.beginAside()
 	within := s.scope()
 	var unknown []byte
 	var unknownErr error
@@ -390,6 +393,7 @@ func (s *Store) sift(ctx context.Context, c *candidates, paths []string, most in
 
 // leaveOut notes a path that isn't taken.
 func (c *candidates) leaveOut(s *Store, path, why string) {
+	s.noteLeft(path)
 	c.notes = append(c.notes, fmt.Sprintf("%s (%s)", strings.TrimPrefix(path, s.book.prefix()), why))
 }
 

@@ -1,0 +1,126 @@
+package changes
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"ralph-lsp/internal/paths"
+)
+
+// State names how a folder was: the same names say that nothing is new. The zero
+// value says nothing.
+type State struct {
+	Tree string // the content of all files that snapshots have
+	// Aside sums up what a snapshot doesn't have and that changes all the same: the
+	// repository's commits and branches, and files that are too large. It means
+	// nothing in another process.
+	Aside uint64
+	// Blind: there is more that may change unseen, such as a repository in the folder.
+	Blind bool
+}
+
+// Past is a tree that the files had, and after which iteration: 0 is before the first.
+type Past struct {
+	Tree      string
+	Iteration int
+}
+
+// Trees are those that the files had since somebody but an iteration changed them
+// last, the oldest first; none of a loop that has no snapshots yet.
+func (s *Store) Trees(ctx context.Context) ([]Past, error) {
+	steps, err := s.steps(ctx)
+	if errors.Is(err, ErrNone) {
+		return nil, nil
+	}
+	var trees []Past
+	iteration := 0
+	for _, st := range steps {
+		if st.Kind == kindIteration {
+			iteration = st.Number
+		} else {
+			trees = nil
+		}
+		trees = append(trees, Past{st.tree, iteration})
+	}
+	return trees, err
+}
+
+// Shows says whether snapshots have what a tool writes to a file, whose path is
+// absolute: it is in the folder, and git doesn't ignore it. Our own files count as
+// shown.
+func (s *Store) Shows(ctx context.Context, path string) bool {
+	name, err := filepath.Rel(s.book.Folder, filepath.Join(paths.Real(filepath.Dir(path)), filepath.Base(path)))
+	if err != nil || !filepath.IsLocal(name) {
+		return false
+	}
+	name = filepath.ToSlash(name)
+	if s.book.skips(name) {
+		return true
+	}
+	g := s.git
+	g.env = append(g.env[:len(g.env):len(g.env)], "GIT_LITERAL_PATHSPECS=0") // it refuses them
+	_, err = g.run(ctx, []byte(s.book.prefix()+name+"\x00"), "check-ignore", "-z", "--stdin")
+	return exitCode(err) == 1
+}
+
+// state is how the folder is with a tree that was just looked at.
+func (s *Store) state(tree string, refs uint64) State {
+	return State{Tree: tree, Aside: refs ^ s.left, Blind: s.blind}
+}
+
+// beginAside forgets what the last look at the folder has left out.
+func (s *Store) beginAside() {
+	_, err := os.Lstat(filepath.Join(s.book.Top, ".gitmodules"))
+	s.left, s.blind = 0, err == nil && !s.book.Own
+}
+
+// noteLeft takes note of a file that isn't in the snapshot.
+func (s *Store) noteLeft(name string) {
+	t, err := traceOf(filepath.Join(s.book.Top, filepath.FromSlash(name)))
+	if err != nil || t.isDir {
+		s.blind = true
+		return
+	}
+	one := stamp{}
+	one.add(name, t)
+	s.left += one.sum // in no order
+}
+
+// maxRefs bounds how many files are looked at for the repository's commits.
+const maxRefs = 4000
+
+// refsNow sums up the repository's branches, tags and what HEAD is, but for ours.
+func (s *Store) refsNow() uint64 {
+	if s.book.Own {
+		return 0
+	}
+	common := commonDir(s.book.GitDir)
+	sum := stamp{}
+	look := func(path string) {
+		if t, err := traceOf(path); err == nil {
+			t.changed = 0 // a link more, by a backup say, is no news
+			sum.add(path, t)
+		}
+	}
+	look(filepath.Join(s.book.GitDir, "HEAD"))
+	look(filepath.Join(common, "packed-refs"))
+	look(filepath.Join(common, "reftable", "tables.list"))
+	left := maxRefs
+	_ = filepath.WalkDir(filepath.Join(common, "refs"), func(path string, entry fs.DirEntry, err error) error {
+		switch left--; {
+		case err != nil:
+			return nil // gone meanwhile: the next look sees it
+		case left < 0:
+			return fs.SkipAll
+		case entry.IsDir() && entry.Name() == "ralph":
+			return fs.SkipDir
+		case !entry.IsDir():
+			look(path)
+		}
+		return nil
+	})
+	return sum.sum
+}
