@@ -340,8 +340,10 @@ func (d *claudeDecoder) block(m *claudeMessage, b claudeBlock, emit func(Event))
 // maxDetail is the length to which the detail of a denial is cut, in runes.
 const maxDetail = 200
 
-// callDetail says in one value what a tool call is about: its command or path,
-// else its whole input.
+// Detail says in one value what a call is about: its command or path, else its
+// whole input, cut to 200 characters.
+func (c ToolCall) Detail() string { return callDetail(c.Input) }
+
 func callDetail(input json.RawMessage) string {
 	c := jsoncursor.New(input)
 	detail := ""

@@ -53,6 +53,16 @@ type ToolCall struct {
 	ParentToolCallID string          `json:"parentToolCallId,omitempty"`
 }
 
+// editing are the tools of the known agents that write a file.
+var editing = map[string]bool{
+	"edit": true, "write": true, "Edit": true, "Write": true, "NotebookEdit": true,
+	"create": true, "create_file": true, "edit_file": true, "write_file": true, "replace": true,
+	"patch": true, "apply_patch": true, "file_change": true, "str_replace_editor": true,
+}
+
+// Writes says whether the tool is one that writes a file.
+func (c ToolCall) Writes() bool { return editing[c.Name] }
+
 // ToolProgress is the output of a running tool so far; it replaces the last.
 type ToolProgress struct {
 	ID     string `json:"id"`

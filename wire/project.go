@@ -331,13 +331,10 @@ func projectCost(s loop.Status) *CostStatus {
 	return &CostStatus{*amount, "USD", s.Limits.MaxCostUSD, dollars(s.IterationCost), s.CostIncomplete}
 }
 
-// kinds sorts the tools of pi (lower case) and claude (capitalised).
+// kinds sorts the tools of pi (lower case) and claude (capitalised) that write no file.
 var kinds = map[string]ToolKind{
 	"bash": ToolExecute, "Bash": ToolExecute, "shell": ToolExecute, "run_shell_command": ToolExecute, "command_execution": ToolExecute,
 	"read": ToolRead, "Read": ToolRead, "read_file": ToolRead, "read_many_files": ToolRead, "view": ToolRead,
-	"edit": ToolEdit, "write": ToolEdit, "Edit": ToolEdit, "Write": ToolEdit, "NotebookEdit": ToolEdit,
-	"create": ToolEdit, "create_file": ToolEdit, "edit_file": ToolEdit, "write_file": ToolEdit, "replace": ToolEdit,
-	"patch": ToolEdit, "apply_patch": ToolEdit, "file_change": ToolEdit, "str_replace_editor": ToolEdit,
 	"grep": ToolSearch, "find": ToolSearch, "ls": ToolSearch, "Glob": ToolSearch, "Grep": ToolSearch,
 	"glob": ToolSearch, "list": ToolSearch, "list_directory": ToolSearch, "search_file_content": ToolSearch,
 	"WebFetch": ToolFetch, "WebSearch": ToolFetch, "web_fetch": ToolFetch, "webfetch": ToolFetch,
@@ -351,7 +348,10 @@ func ToolCallOf(e stream.ToolCall) ToolCall {
 		SessionUpdate: KindToolCall, ToolCallID: e.ID, ParentToolCallID: e.ParentToolCallID,
 		Name: stream.Plain(e.Name), Title: stream.Plain(e.Name), Kind: kinds[e.Name], Status: StatusInProgress, RawInput: e.Input,
 	}
-	if call.Kind == "" {
+	switch {
+	case e.Writes():
+		call.Kind = ToolEdit
+	case call.Kind == "":
 		call.Kind = ToolOther
 	}
 	in := readInput(e.Input)
