@@ -81,7 +81,7 @@ args = ["--provider", "anthropic"]
 	if s.Backend != "mine" || s.Promise != "ALL DONE" || s.Instruct {
 		t.Errorf("got %+v", s)
 	}
-	if want := (limits.Limits{MaxIterations: 3, MaxCostUSD: 2, MaxDuration: 4 * time.Hour, MaxFailures: 5}); s.Limits != want {
+	if want := (limits.Limits{MaxIterations: 3, MaxCostUSD: 2, MaxDuration: 4 * time.Hour, MaxFailures: 5, MaxUnchanged: 5}); s.Limits != want {
 		t.Errorf("limits %+v, want %+v", s.Limits, want)
 	}
 	want := map[string]BackendSettings{
@@ -138,7 +138,7 @@ func TestValuesAreListedWithTheirSources(t *testing.T) {
 	want := []string{
 		`backend = "auto" default`, `prompt_file = "PROMPT.md" default`, `limits.max_iterations = 50 default`,
 		`limits.max_cost_usd = 2.5 user`, `limits.max_duration = "4h" default`, `limits.idle_timeout = "10m" default`,
-		`limits.max_consecutive_failures = 5 default`, `completion.instruct = true default`, `verify.when = "promise" default`,
+		`limits.max_consecutive_failures = 5 default`, `limits.max_unchanged_iterations = 5 default`, `completion.instruct = true default`, `verify.when = "promise" default`,
 		`verify.timeout = "10m" default`, `verify.max_failures = 5 default`, `verify.protect = [] default`, `verify.diagnostics = "off" default`, `history.enabled = true default`, `changes.keep = "30d" default`, `changes.max_file_mb = 50 default`, `hats.b.backend = "pi" folder`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -35,7 +35,7 @@ func FuzzRoundTrip(f *testing.F) {
 		want := State{
 			Active: active, Iteration: iteration, CompletionPromise: promise, StartedAt: started,
 			LoopID: text, Backend: item, Hat: promise, Model: text, BackendArgs: []string{item, text},
-			CostUSD: &usd, Given: limits.Given{MaxIterations: &limit, MaxCostUSD: &usd, MaxDuration: &d, IdleTimeout: &d, MaxFailures: &limit},
+			CostUSD: &usd, Given: limits.Given{MaxIterations: &limit, MaxCostUSD: &usd, MaxDuration: &d, IdleTimeout: &d, MaxFailures: &limit, MaxUnchanged: &limit},
 			BackendOutput: item, BackendPrompt: text, Quiet: active, Tokens: Tokens{Input: nanos, Output: int64(limit)},
 			Elapsed: d, ResumeAt: started, Guidance: []string{text, item, promise}, Guided: []string{item}, SessionFile: text,
 			Prompt: prompt,

@@ -62,6 +62,7 @@ type InARow struct {
 	RateLimits int // refused by a rate limit
 	Overloads  int // refused as the provider was overloaded
 	Refuted    int // promises that weren't true
+	NoProgress int // brought nothing new
 }
 
 // defaultState is what a file says that has a prompt and nothing else.

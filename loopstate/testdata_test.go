@@ -54,7 +54,7 @@ var readable = map[string]State{
 		BackendArgs: []string{"--thinking", "medium"},
 		CostUSD:     new(1.42),
 		Given: limits.Given{MaxIterations: new(50), MaxCostUSD: new(5.0),
-			MaxDuration: new(4 * time.Hour), IdleTimeout: new(10 * time.Minute), MaxFailures: new(5)},
+			MaxDuration: new(4 * time.Hour), IdleTimeout: new(10 * time.Minute), MaxFailures: new(5), MaxUnchanged: new(8)},
 		Elapsed:    time.Hour + 2*time.Minute + 3500*time.Millisecond,
 		ResumeAt:   date("2026-01-02T18:00:00Z"),
 		StopReason: "failures", StopError: "500 overloaded", StoppedAt: date("2026-01-02T19:00:00Z"),

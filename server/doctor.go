@@ -204,8 +204,8 @@ context, until it promises that it is done or a limit is reached.
 
 - **Start** with a prompt. The loop is done when the agent's last message has ` + "`<promise>DONE</promise>`" + ` (the text is yours) on
   a line of its own, or ends with the line ` + "`LOOP_COMPLETE`" + `. A prompt with one such tag sets the promise; each run is told it.
-- **Limits**: 50 iterations, 4 hours of running, 10 minutes of silence, 5 failures in a row, unless you say
-  otherwise; a budget in dollars if you give one. All of them can be changed while the loop runs.
+- **Limits**: 50 iterations, 4 hours of running, 10 minutes of silence, 5 failures in a row,
+  5 iterations without progress, unless you say otherwise; a budget in dollars if you give one. All of them can be changed while the loop runs.
 - **Pause** finishes the running iteration; **resume** goes on, or ends a wait. **Steer** tells the next run something.
 - **Cancel** ends the agent and everything it started, and answers when all of it is gone.
 - The loop's state is in ` + "`.pi/ralph-loop.local.md`" + `: edit the prompt or the limits there, or delete the file to end the loop.
@@ -215,5 +215,6 @@ context, until it promises that it is done or a limit is reached.
 
 The text of a start may have flags: ` + "`/ralph-loop \"Build X\" --completion-promise \"DONE\" --max-iterations=20`" + `.
 Flags next to such a text win over those in it. ` + "`/cancel-ralph`" + ` and ` + "`/ralph-help`" + ` are understood too.
-Others are --backend, --hat, --backend-arg, --model, --max-cost, --max-time, --idle-timeout, --max-failures, --no-instruct.
+Others are --backend, --hat, --backend-arg, --model, --max-cost, --max-time, --idle-timeout, --max-failures,
+--max-unchanged-iterations, --no-instruct.
 `

@@ -397,7 +397,7 @@ func TestLimitsAsTheyAreTyped(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", text, got.Text, want)
 		}
 	}
-	first.Must(first.Command(wire.CommandStart, wire.StartParams{Text: "x --max-iterations 3 --idle-timeout 0 --max-failures 0", Choices: wire.Choices{Backend: agentThat(t, "waits")}}))
+	first.Must(first.Command(wire.CommandStart, wire.StartParams{Text: "x --max-iterations 3 --idle-timeout 0 --max-failures 0 --max-unchanged-iterations 0", Choices: wire.Choices{Backend: agentThat(t, "waits")}}))
 	first.status(dir, inState("running"))
 	said(first, wire.CommandUpdate, "--max-time 1h --completion-promise 'ALL DONE'", "3 iterations · 1h of running · promise ALL DONE")
 	said(second, wire.CommandUpdate, "$5 --completion-promise ''", "3 iterations · $5.00 · 1h of running")

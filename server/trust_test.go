@@ -57,12 +57,12 @@ backend = "pi"
 	agent := agentThat(t, "never")
 	got := result[wire.DryRunResult](c, c.Command(wire.CommandStart, map[string]any{"dryRun": true, "backend": agent, "maxIterations": 7,
 		"settings": map[string]any{"maxIterations": 9, "maxCostUsd": 4, "args": []string{"--from-editor"}}}))
-	if l := got.Limits; *l.MaxIterations != 7 || *l.MaxCostUSD != 4 || *l.CompletionPromise != "DONE" || *l.MaxConsecutiveFailures != 5 {
+	if l := got.Limits; *l.MaxIterations != 7 || *l.MaxCostUSD != 4 || *l.CompletionPromise != "DONE" || *l.MaxConsecutiveFailures != 5 || *l.MaxUnchangedIterations != 5 {
 		t.Errorf("got %+v", l)
 	}
 	want := start.Sources{
 		"maxIterations": config.FromStart, "maxCostUsd": config.FromEditor, "completionPromise": config.FromFolder,
-		"maxDurationMs": config.FromDefault, "idleTimeoutMs": config.FromDefault, "maxConsecutiveFailures": config.FromDefault,
+		"maxDurationMs": config.FromDefault, "idleTimeoutMs": config.FromDefault, "maxConsecutiveFailures": config.FromDefault, "maxUnchangedIterations": config.FromDefault,
 		"backend": config.FromStart, "args": config.FromEditor, "model": config.FromDefault, "instruct": config.FromDefault, "prompt": config.FromFolder, "verify": config.FromDefault,
 	}
 	if !maps.Equal(got.Sources, want) {

@@ -18,6 +18,7 @@ type Limits struct {
 	MaxDuration   time.Duration // time spent running, without waits and pauses
 	IdleTimeout   time.Duration // of one run without any output
 	MaxFailures   int           // failed iterations in a row
+	MaxUnchanged  int           // iterations in a row that brought nothing new
 }
 
 // Given are those limits that a file, a flag or a user names; nil says nothing.
@@ -27,6 +28,7 @@ type Given struct {
 	MaxDuration   *time.Duration
 	IdleTimeout   *time.Duration
 	MaxFailures   *int
+	MaxUnchanged  *int
 }
 
 // Limit describes one limit.
@@ -54,6 +56,7 @@ const (
 	Time       Name = "time"
 	Silence    Name = "silence"
 	Failures   Name = "failure"
+	Progress   Name = "progress"
 )
 
 var table = []Limit{
@@ -101,6 +104,15 @@ var table = []Limit{
 		place: spot[int]{
 			counts, func(l *Limits) *int { return &l.MaxFailures }, func(g *Given) **int { return &g.MaxFailures },
 			func(n int) string { return tell.Counted(n, "failure") }, " in a row", "no limit of failures",
+		},
+	}, {
+		Name: Progress, Key: "max_unchanged_iterations", Wire: "maxUnchangedIterations", Flag: "max-unchanged-iterations", Unit: Count,
+		Default: "5", Samples: []string{"5", "10"}, Zero: "a loop may turn in circles",
+		Usage: "iterations in a row without progress that end the loop; 0 is no limit",
+		Doc:   "How many iterations in a row may bring nothing new: no file changed and nothing promised, an earlier state of the files again, or a promise refuted as before.",
+		place: spot[int]{
+			counts, func(l *Limits) *int { return &l.MaxUnchanged }, func(g *Given) **int { return &g.MaxUnchanged },
+			func(n int) string { return tell.Counted(n, "iteration") }, " without progress", "no limit of circles",
 		},
 	},
 }

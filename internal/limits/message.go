@@ -14,11 +14,12 @@ type Message struct {
 	MaxDurationMs          *int64   `json:"maxDurationMs,omitempty"`
 	IdleTimeoutMs          *int64   `json:"idleTimeoutMs,omitempty"`
 	MaxConsecutiveFailures *int     `json:"maxConsecutiveFailures,omitempty"`
+	MaxUnchangedIterations *int     `json:"maxUnchangedIterations,omitempty"`
 }
 
 // Message returns what is given as a message has it.
 func (g Given) Message() Message {
-	return Message{g.MaxIterations, g.MaxCostUSD, inMilliseconds(g.MaxDuration), inMilliseconds(g.IdleTimeout), g.MaxFailures}
+	return Message{g.MaxIterations, g.MaxCostUSD, inMilliseconds(g.MaxDuration), inMilliseconds(g.IdleTimeout), g.MaxFailures, g.MaxUnchanged}
 }
 
 // Given returns the limits of a message. Errors are of type *Error.
@@ -29,7 +30,7 @@ func (m Message) Given() (Given, error) {
 			return Given{}, &Error{limit, badValue(strconv.FormatInt(*ms, 10), "milliseconds up to "+strconv.FormatInt(maxMilliseconds, 10))}
 		}
 	}
-	g := Given{m.MaxIterations, m.MaxCostUSD, ofMilliseconds(m.MaxDurationMs), ofMilliseconds(m.IdleTimeoutMs), m.MaxConsecutiveFailures}
+	g := Given{m.MaxIterations, m.MaxCostUSD, ofMilliseconds(m.MaxDurationMs), ofMilliseconds(m.IdleTimeoutMs), m.MaxConsecutiveFailures, m.MaxUnchangedIterations}
 	return g, g.Over(Limits{}).Check()
 }
 

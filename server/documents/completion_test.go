@@ -46,7 +46,7 @@ func TestCompletion(t *testing.T) {
 		{"duration", stateURI, "---\nmax_duration: \"‸\"\n---\nx", `"4h" "1h" "90m"`, `"90m"`, "---\nmax_duration: \"90m\"\n---\nx"},
 		{"comment", stateURI, "---\n# ‸\n---\nx", "", "", ""},
 		{"behind a value", stateURI, "---\nhat: a ‸\n---\nx", "", "", ""},
-		{"key of a config", configURI, "[limits]\nmax_iterations = 3\nmax_‸", "max_cost_usd max_duration idle_timeout max_consecutive_failures [completion] [verify] [history] [changes] [backends. [hats. " + knownAs("[backends.%s]"), "idle_timeout", "[limits]\nmax_iterations = 3\nidle_timeout = \"10m\""},
+		{"key of a config", configURI, "[limits]\nmax_iterations = 3\nmax_‸", "max_cost_usd max_duration idle_timeout max_consecutive_failures max_unchanged_iterations [completion] [verify] [history] [changes] [backends. [hats. " + knownAs("[backends.%s]"), "idle_timeout", "[limits]\nmax_iterations = 3\nidle_timeout = \"10m\""},
 		{"top of a config", configURI, "‸\n[limits]\n", "backend prompt_file [completion] [verify] [history] [changes] [backends. [hats. " + knownAs("[backends.%s]"), "[completion]", "[completion]\n[limits]\n"},
 		{"header", configURI, "[li‸", "limits] completion] verify] history] changes] backends. hats.", "limits]", "[limits]"},
 		{"closed header", configURI, "[li‸]", "limits completion verify history changes backends hats", "limits", "[limits]"},

@@ -27,6 +27,7 @@ function limits(scope?: vscode.Uri): Limits {
     maxDurationMs: minutes(get<number>('limits.maxMinutes', scope)),
     idleTimeoutMs: minutes(get<number>('limits.idleMinutes', scope)),
     maxConsecutiveFailures: get<number>('limits.maxConsecutiveFailures', scope),
+    maxUnchangedIterations: get<number>('limits.maxUnchangedIterations', scope),
   });
 }
 

@@ -101,6 +101,7 @@
 ---@field max_duration_ms? integer
 ---@field idle_timeout_ms? integer
 ---@field max_consecutive_failures? integer
+---@field max_unchanged_iterations? integer
 
 ---@class ralph.Error
 ---@field code? integer
