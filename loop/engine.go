@@ -24,7 +24,9 @@ type plannedRun struct {
 	guidance  []Guidance
 	// refutation is what the last verification found.
 	refutation string
-	budget     float64 // dollars left, when there is a cost cap
+	// circles say that the loop turns in them; "" when it doesn't.
+	circles string
+	budget  float64 // dollars left, when there is a cost cap
 }
 
 // run is the loop's goroutine: iterations until a reason to stop.
@@ -78,6 +80,7 @@ func (l *Loop) iterate() End {
 			p.account(r)
 		})
 		l.verifyRun(&r, plan.iteration)
+		l.noteProgress(plan, r)
 		cause := l.causeOf(r)
 		l.look(func(p *progress) { now = *p })
 		if end, ok := l.conclude(r, func() StopReason { return decide(r, cause, now.counts, now.base, l.cfg.Verify, l.Status().Limits) }); ok {
@@ -201,6 +204,7 @@ func (l *Loop) claim() (plannedRun, error) {
 		p.guiding = append(p.guiding, fresh...)
 		plan.guidance, plan.refutation = slices.Clone(p.guiding), p.proof.refutation
 		plan.limits = p.status.Limits
+		plan.circles = l.circles.rule(p.counts.NoProgress, plan.limits.MaxUnchanged)
 		plan.budget = max(plan.limits.MaxCostUSD-p.base.cost.USD, 0)
 	})
 	return plan, nil
@@ -260,6 +264,7 @@ func (l *Loop) openIteration(plan plannedRun) {
 		st.Iteration, st.IterationStartedAt = plan.iteration, now
 		st.IterationCost, st.Tool, p.stopped = stream.Cost{}, nil, 0
 		p.line.buf = p.line.buf[:0]
+		p.deeds = deeds{}
 		spent = p.base.cost
 	})
 	l.setState(StateChanged{State: StateRunning}, nil)
@@ -437,7 +442,9 @@ func (p *progress) account(r report) {
 // endOf makes the loop's last event.
 func (l *Loop) endOf(why StopReason, r report) (end End) {
 	l.change(func(p *progress) {
-		end = p.endOf(why, r)
+		if end = p.endOf(why, r); why == StopNoProgress {
+			end.Error = l.circles.words(p.counts.NoProgress)
+		}
 		if why != StopInterrupted { // who goes on has mended the reason
 			p.counts = tally{begun: p.counts.begun}
 		}

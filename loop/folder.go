@@ -75,7 +75,7 @@ func statusOf(s loopstate.State, path, folder string, owned bool) Status {
 		LoopID: s.LoopID, Folder: folder, State: StateRunning, Iteration: s.Iteration, Limits: s.Limits(),
 		Promise: s.CompletionPromise, Title: history.Title(s.Prompt), Hat: s.Hat, StartedAt: s.StartedAt, Spent: s.Elapsed, Elapsed: s.Elapsed,
 		Session: stream.SessionStart{Backend: s.Backend, Model: s.Model}, StateFile: path,
-		SessionFile: s.SessionFile, Refuted: s.InARow.Refuted,
+		SessionFile: s.SessionFile, Refuted: s.InARow.Refuted, NoProgress: s.InARow.NoProgress,
 	}
 	if s.CostUSD != nil {
 		status.Cost = stream.USD(*s.CostUSD)

@@ -60,6 +60,9 @@ func (c Config) brief(run plannedRun) (prompt string, args []string) {
 		if rule := ruleOf(c.Verify); rule != "" {
 			parts = append(parts, rule)
 		}
+		if run.circles != "" {
+			parts = append(parts, run.circles)
+		}
 	}
 	if run.refutation != "" {
 		parts = append(parts, run.refutation)

@@ -260,7 +260,13 @@ func decide(r report, cause StopReason, t tally, s spent, check verify.Check, li
 	case overBudget(r.exit.Result) && limits.MaxCostUSD > 0:
 		return StopMaxCost
 	}
-	return reached(s, limits)
+	if why := reached(s, limits); why != "" {
+		return why
+	}
+	if limits.MaxUnchanged > 0 && t.NoProgress >= limits.MaxUnchanged {
+		return StopNoProgress
+	}
+	return ""
 }
 
 // reached says which cap the loop has come to, or "".

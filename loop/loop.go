@@ -61,6 +61,7 @@ type Loop struct {
 	guarded
 	activity  activity
 	snapshots snapshots
+	circles   circles
 
 	wake  chan struct{} // something above changed; 1-buffered
 	spent chan struct{} // the run under way has spent more; 1-buffered
@@ -295,6 +296,7 @@ func (l *Loop) init(s loopstate.State) {
 	l.snapshots.going, l.snapshots.stopGoing = context.WithCancel(context.Background())
 	l.snapshots.alive, l.snapshots.stopAlive = context.WithCancel(context.Background())
 	l.wake, l.spent, l.done = make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{})
+	l.circles.refuted = lasting(s.Refutation)
 	used := usedBy(s)
 	l.change(func(p *progress) {
 		p.base, p.known, p.written = used, s, ledgerOf(s)

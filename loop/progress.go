@@ -51,6 +51,7 @@ type progress struct {
 	running Agent         // nil between runs
 	stopped time.Duration // in which this process was stopped
 	goesOn  bool          // tools were called, so another turn follows
+	deeds   deeds
 	line    lineBuffer
 	guiding []Guidance // what it was told; told again if it doesn't count
 
@@ -83,6 +84,7 @@ func (p *progress) snapshot() Status {
 	s := p.status
 	s.Spent, s.Elapsed = p.base.elapsed, p.elapsed()
 	s.Quota = slices.Clone(s.Quota)
+	s.NoProgress = p.counts.NoProgress
 	s.Refuted, s.Unchecked = p.counts.Refuted, p.proof.unchecked
 	s.LastLine = p.line.last()
 	s.Pausing = p.paused && (s.State == StateStarting || s.State == StateRunning)

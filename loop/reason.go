@@ -19,6 +19,7 @@ const (
 	StopCancelled        StopReason = "cancelled"
 	StopStateRemoved     StopReason = "state_removed"     // the user deleted the state file
 	StopUnverified       StopReason = "unverified"        // too many promises in a row were refuted
+	StopNoProgress       StopReason = "no_progress"       // too many iterations in a row brought nothing new
 	StopFailures         StopReason = "failures"          // too many in a row
 	StopPermissionDenied StopReason = "permission_denied" // refused twice in a row
 	StopStalled          StopReason = "stalled"           // silent twice in a row
@@ -45,6 +46,7 @@ type Remedy string
 const (
 	RemedyRaise    Remedy = "raise"    // the limit that was reached, and go on
 	RemedyResume   Remedy = "resume"   // go on
+	RemedyLift     Remedy = "lift"     // go on without the limit that was reached
 	RemedyDiscard  Remedy = "discard"  // the loop that was left
 	RemedyDoctor   Remedy = "doctor"   // look at which agents there are
 	RemedyOpenFile Remedy = "openFile" // the state file, to mend it
@@ -55,7 +57,7 @@ const (
 type Ending struct {
 	Reason    StopReason
 	Class     Class
-	Limit     limits.Name // the one that was reached and can be raised; "" is none
+	Limit     limits.Name // the one that was reached; "" is none
 	State     State       // that the loop is left in; of one that is Left the state file stays
 	Untouched bool        // nothing is done to the state file: it is gone, or the user's to mend
 	What      string      // in words: "stopped"
@@ -80,6 +82,9 @@ var endings = []Ending{
 	{Reason: StopStateRemoved, Class: ClassInfo, State: StateEnded, Untouched: true, What: "cancelled", Why: "state file removed"},
 	{Reason: StopUnverified, Class: ClassError, State: StateFailed, What: "failed", Why: "the promises weren't true", Remedies: left,
 		Advice: "look at what the verification says, and change the prompt or the code"},
+	{Reason: StopNoProgress, Class: ClassError, Limit: limits.Progress, State: StateFailed, What: "failed", Why: "it turned in circles",
+		Remedies: []Remedy{RemedyResume, RemedyLift, RemedyDiscard},
+		Advice:   "change the prompt, or say --max-unchanged-iterations 0 if nothing new is as it should be"},
 	{Reason: StopFailures, Class: ClassError, State: StateFailed, What: "failed", Why: "too many failures in a row", Remedies: left,
 		Advice: "fix the cause"},
 	{Reason: StopPermissionDenied, Class: ClassError, State: StateFailed, What: "failed", Why: "the agent was refused permission", Remedies: left,
@@ -107,8 +112,11 @@ func (r StopReason) Ending() Ending {
 	return Ending{Reason: r, Class: ClassError, State: StateEnded, What: "ended", Why: strings.ReplaceAll(string(r), "_", " ")}
 }
 
-// Capped says whether the loop stopped because a limit of the user's was reached.
-func (r StopReason) Capped() bool { return r.Ending().Limit != "" }
+// Capped says whether the loop stopped because it has used up a limit of the user's.
+func (r StopReason) Capped() bool {
+	e := r.Ending()
+	return e.Limit != "" && e.State == StateEnded
+}
 
 // Failed says whether the loop stopped because its runs failed. Its state file
 // stays and says so, as the loop can go on once that is seen to.

@@ -20,10 +20,12 @@ type snapshots struct {
 	store *changes.Store // nil: none are made
 	begun chan struct{}  // closed when the first is made, or can't be
 	first changes.Taken
-	err   error     // of the first, until it is told
-	lost  error     // why there is no store
-	last  time.Time // when one was made
-	told  []string  // what the user was warned of
+	past  []changes.Past // of a loop that goes on
+	err   error          // of the first, until it is told
+	lost  error          // why there is no store
+	last  time.Time      // when one was made
+	found changes.State  // of the folder, by the run that is under way or was the last
+	told  []string       // what the user was warned of
 
 	going, alive         context.Context // until the loop is to end; until it has to be gone
 	stopGoing, stopAlive context.CancelFunc
@@ -56,6 +58,7 @@ func (l *Loop) beginSnapshots() {
 		defer close(s.pruned)
 		s.store, s.err = changes.Create(s.going, l.cfg.Folder, l.id, options)
 		if s.err == nil {
+			s.past, _ = s.store.Trees(s.going) // without, it may turn a little longer
 			s.first, s.err = s.store.Start(s.going)
 			l.diagnoseBefore()
 		}
@@ -96,6 +99,15 @@ func (l *Loop) snapshotBefore() {
 		l.awaitUndo()
 	}
 	l.tellOfSnapshot(taken, err)
+	l.circles.takeUp(s.past)
+	s.past = nil
+	if err != nil {
+		l.circles.now = changes.State{}
+	}
+	var iterations int
+	l.look(func(p *progress) { iterations = p.base.iterations })
+	l.circles.find(taken.State, iterations)
+	s.found = l.circles.now
 }
 
 // awaitUndo waits for an undo that began before the state file said that the
@@ -124,7 +136,8 @@ func (l *Loop) snapshotAfter(iteration int) *changes.Summary {
 	taken, err := s.store.After(s.alive, iteration)
 	s.last = time.Now()
 	l.tellOfSnapshot(taken, err)
-	if err != nil {
+	if l.circles.now = taken.State; err != nil {
+		l.circles.now = changes.State{}
 		return nil
 	}
 	return &taken.Summary

@@ -26,6 +26,7 @@ func kept(t *testing.T, dir string) func(*Config) {
 func writes(t *testing.T, files ...string) run {
 	r := says("done")
 	r.lasts = time.Millisecond
+	r.result.ToolCalls = 1 // else it is paced
 	r.during = func() { put(t, files...) }
 	return r
 }

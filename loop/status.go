@@ -89,6 +89,7 @@ type Status struct {
 	Promise            string
 	Title              string // of the prompt, one line
 	Refuted            int    // promises in a row that weren't true
+	NoProgress         int    // runs in a row that brought nothing new
 	Unchecked          string // why the promise couldn't be verified, while the loop pauses for that
 	Pausing            bool   // it will pause when its iteration has ended
 	Hat                string // "" is none

@@ -89,6 +89,11 @@ var isTrue = map[loop.Remedy]func(c *dialled, dir string, offer wire.Command, an
 	loop.RemedyResume: func(c *dialled, dir string, _ wire.Command, _ json.RawMessage) {
 		c.status(dir, func(l wire.LoopStatus) bool { return l.Live && l.Owned })
 	},
+	loop.RemedyLift: func(c *dialled, dir string, _ wire.Command, _ json.RawMessage) {
+		c.status(dir, func(l wire.LoopStatus) bool {
+			return l.Live && l.Owned && !slices.ContainsFunc(l.LimitTexts, func(text string) bool { return strings.HasSuffix(text, "without progress") })
+		})
+	},
 	loop.RemedyDiscard: func(c *dialled, dir string, _ wire.Command, _ json.RawMessage) {
 		if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(loopstate.Name))); !errors.Is(err, fs.ErrNotExist) {
 			c.t.Errorf("the state file is still there, %v", err)

@@ -23,6 +23,7 @@ func detailsOf(l LoopStatus, s loop.Status) []Detail {
 	add("Cost", l.CostText)
 	add("Limits", JoinFacts(l.LimitTexts...))
 	add("Work", workText(s))
+	add("No progress", circlesText(s))
 	add("Tokens", tokensText(l.Tokens))
 	add("Context", contextText(l.Context))
 	add("Quota", quotaText(l.Quota))
@@ -40,6 +41,14 @@ func workText(s loop.Status) string {
 		return tell.Elapsed(s.Elapsed.Truncate(time.Second))
 	}
 	return tell.Elapsed(s.Elapsed.Truncate(time.Second)) + " of " + tell.Duration(s.Limits.MaxDuration)
+}
+
+// circlesText is how many runs in a row have brought nothing new, of how many may.
+func circlesText(s loop.Status) string {
+	if s.NoProgress == 0 || s.Limits.MaxUnchanged == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %s", s.NoProgress, tell.Counted(s.Limits.MaxUnchanged, "iteration"))
 }
 
 func tokensText(t *Tokens) string {

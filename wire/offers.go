@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"ralph-lsp/internal/limits"
 	"ralph-lsp/loop"
 )
 
@@ -57,6 +58,12 @@ func OffersAfter(s loop.Status) []Command {
 		case loop.RemedyResume:
 			if s.State.Left() { // else it was discarded meanwhile
 				offer("Resume", CommandResume, ResumeParams{LoopParams: it})
+			}
+		case loop.RemedyLift:
+			if limit, ok := limits.ByName(ending.Limit); ok && s.State.Left() {
+				var none limits.Given
+				limit.Take(&none, limits.Limits{})
+				offer("Resume without This Limit", CommandResume, ResumeParams{LoopParams: it, LimitParams: ParamsOf(none, "")})
 			}
 		case loop.RemedyDiscard:
 			if s.State.Left() {

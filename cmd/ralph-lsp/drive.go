@@ -65,7 +65,7 @@ func exitCode(reason loop.StopReason) int {
 	switch ending := reason.Ending(); {
 	case ending.Class == loop.ClassOK:
 		return exitDone
-	case ending.Limit != "":
+	case reason.Capped():
 		return exitCapped
 	case ending.Class == loop.ClassError:
 		return exitFailed
