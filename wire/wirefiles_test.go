@@ -96,9 +96,9 @@ func examples() map[string]any {
 func exampleLoop(tokens *Tokens) LoopStatus {
 	return StatusOf(loop.Status{
 		LoopID: "ralph-ca7igygdcr4i", Folder: "/w/app", State: loop.StateRunning, Iteration: 3,
-		Limits:    loop.Limits{MaxIterations: 50, MaxCostUSD: 10, MaxDuration: 4 * time.Hour, IdleTimeout: 10 * time.Minute, MaxFailures: 5, MaxUnchanged: 5},
+		Limits:     loop.Limits{MaxIterations: 50, MaxCostUSD: 10, MaxDuration: 4 * time.Hour, IdleTimeout: 10 * time.Minute, MaxFailures: 5, MaxUnchanged: 5},
 		NoProgress: 3,
-		StartedAt: noon, IterationStartedAt: noon.Add(time.Minute), Spent: 12 * time.Minute,
+		StartedAt:  noon, IterationStartedAt: noon.Add(time.Minute), Spent: 12 * time.Minute,
 		Session: stream.SessionStart{Backend: "pi", Version: "0.87.1", Provider: "anthropic", Model: "claude-sonnet-4"},
 		Cost:    stream.USD(1.42), IterationCost: stream.USD(0.31), Tokens: *tokens, Context: 60000, ContextSize: 200000,
 		Quota: []stream.Quota{{Window: "five_hour", Utilization: 0.49, ResetsAt: noon.Add(time.Hour)}},

@@ -124,8 +124,8 @@ func TestARaisedLimitHasRoom(t *testing.T) {
 func TestLimitsInWords(t *testing.T) {
 	for want, l := range map[string]Limits{
 		"50 iterations · 4h of running · 10m of silence · 5 failures in a row · 5 iterations without progress · promise DONE": Default(),
-		"1 iteration · $2.50 · 1 failure in a row · promise DONE":                             {MaxIterations: 1, MaxCostUSD: 2.5, MaxFailures: 1},
-		"no limit of iterations · promise DONE":                                               {},
+		"1 iteration · $2.50 · 1 failure in a row · promise DONE":                                                             {MaxIterations: 1, MaxCostUSD: 2.5, MaxFailures: 1},
+		"no limit of iterations · promise DONE":                                                                               {},
 	} {
 		if got := l.Line("DONE"); got != want {
 			t.Errorf("got %q, want %q", got, want)
