@@ -124,6 +124,16 @@ func (s *Store) WritePatch(ctx context.Context, r Range, paths []string, head st
 	return filepath.Join(s.home, name), nil
 }
 
+// Diff returns what changed as text for people, at most so many bytes of it. all says
+// that nothing is left out.
+func (s *Store) Diff(ctx context.Context, r Range, most int) (diff []byte, all bool, err error) {
+	from, to, _, err := s.ends(ctx, r, nil)
+	if err != nil {
+		return nil, false, err
+	}
+	return s.git.upTo(most).runSome(ctx, s.diffArgs([]string{"-p", "-M", "--no-color"}, from, to, nil)...)
+}
+
 // Iteration is how much an iteration changed.
 type Iteration struct {
 	Number int

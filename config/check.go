@@ -19,6 +19,8 @@ const maxSyntaxErrors = 10
 type checker struct {
 	*Document
 	builtin  []string       // names of the known backends
+	hats     []string       // of other files
+	allHats  bool           // there are no more than these and the file's
 	values   map[string]any // what could be decoded
 	masked   []bool         // entries that couldn't
 	bad      map[string]bool
@@ -27,8 +29,12 @@ type checker struct {
 
 // Check returns all that is wrong with a file, in the order of its places.
 // builtin are the names of the backends that need no description.
-func Check(data []byte, builtin []string) []Problem {
-	c := &checker{Document: Parse(data), builtin: builtin, bad: map[string]bool{}}
+func Check(data []byte, builtin []string) []Problem { return check(data, builtin, nil, false) }
+
+// check is Check for a file to which hats of other files may belong; all: there are no
+// others.
+func check(data []byte, builtin, hats []string, all bool) []Problem {
+	c := &checker{Document: Parse(data), builtin: builtin, hats: hats, allHats: all, bad: map[string]bool{}}
 	switch nul := strings.IndexByte(c.text, 0); {
 	case len(data) > MaxSize:
 		c.report(span{}, Error, "", fmt.Sprintf("the file has %d bytes, more than %d; that isn't a configuration file", len(data), MaxSize))
@@ -46,6 +52,7 @@ func Check(data []byte, builtin []string) []Problem {
 		}
 		c.checkBackends()
 		c.checkHats()
+		c.checkReviewer()
 		c.checkEnd()
 	}
 	slices.SortStableFunc(c.problems, func(a, b Problem) int {

@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -69,18 +70,18 @@ func TestAFolderDoesNotLoosenTheUsersCheck(t *testing.T) {
 func TestTheCheckOfALoopIsRemembered(t *testing.T) {
 	f := place(t, "", "")
 	check := verify.Check{Command: []string{"go", "test"}, When: verify.OnUntil, Timeout: time.Minute, MaxFailures: 3}
-	if err := f.RememberCheck("ralph-1", check); err != nil {
+	if err := f.RememberCheck("ralph-1", check, ""); err != nil {
 		t.Fatal(err)
 	}
-	if got := f.CheckOf("ralph-1"); got.String() != check.String() || got.When != check.When || got.Timeout != check.Timeout {
+	if got := checkOf(f, "ralph-1"); got.String() != check.String() || got.When != check.When || got.Timeout != check.Timeout {
 		t.Errorf("got %+v", got)
 	}
-	for what, got := range map[string]verify.Check{"another loop": f.CheckOf("ralph-2"), "none": f.CheckOf("")} {
+	for what, got := range map[string]verify.Check{"another loop": checkOf(f, "ralph-2"), "none": checkOf(f, "")} {
 		if got.IsSet() {
 			t.Errorf("%s has %+v", what, got)
 		}
 	}
-	if err := f.RememberCheck("ralph-2", verify.Check{}); err != nil || f.CheckOf("ralph-1").IsSet() {
+	if err := f.RememberCheck("ralph-2", verify.Check{}, ""); err != nil || checkOf(f, "ralph-1").IsSet() {
 		t.Errorf("it outlives its loop: %v", err)
 	}
 	name := filepath.Join(f.UserDir, "trusted", f.checkHash())
@@ -112,11 +113,11 @@ func fullCheck(t *testing.T) verify.Check {
 // agent can change.
 func TestEachFieldOfACheckHasAKeyAndIsRemembered(t *testing.T) {
 	f := place(t, "", "")
-	if err := f.RememberCheck("ralph-1", fullCheck(t)); err != nil {
+	if err := f.RememberCheck("ralph-1", fullCheck(t), "mark"); err != nil {
 		t.Fatal(err)
 	}
-	if got := f.CheckOf("ralph-1"); !reflect.DeepEqual(got, fullCheck(t)) {
-		t.Errorf("remembered is %+v", got)
+	if got, mark := f.CheckOf("ralph-1"); !reflect.DeepEqual(got, fullCheck(t)) || mark != "mark" {
+		t.Errorf("remembered is %+v, %q", got, mark)
 	}
 	known := map[string]bool{}
 	for _, key := range Children("verify") {
@@ -174,5 +175,38 @@ func TestWhatAFileSaysOfVerifying(t *testing.T) {
 		if got := SameCheck([]byte(tt.before), []byte(tt.now)); got != tt.want {
 			t.Errorf("%q and %q: %v", tt.before, tt.now, got)
 		}
+	}
+}
+
+func checkOf(f Files, id string) verify.Check {
+	check, _ := f.CheckOf(id)
+	return check
+}
+
+func TestAReviewerIsAHat(t *testing.T) {
+	const user = "hats.judge.backend = \"pi\"\n"
+	for _, tt := range []struct{ file, want, fix string }{
+		{"verify.reviewer = \"critic\"\nhats.critic.backend = \"pi\"\n", "", ""},
+		{"verify.reviewer = \"judge\"\n", "", ""},
+		{"verify.reviewer = \"judg\"\n", `1:19 verify.reviewer is "judg", which isn't a hat; did you mean judge?`, `"judge"`},
+		{"[verify]\nreviewer = \"xyzzy\"\n", `2:12 verify.reviewer is "xyzzy", which isn't a hat; known are judge`, ""},
+		{"verify.reviewer = \"critic\"\n[hats.critic]\nbackend = \"pi\"\ntriggers = [\"x\"]\n", "1:19 verify.reviewer is \"critic\", a hat that wakes by its triggers", ""},
+	} {
+		var got []string
+		for _, p := range place(t, "", user).Check([]byte(tt.file)) {
+			if p.Key == "verify.reviewer" {
+				got = append(got, fmt.Sprintf("%d:%d %s", p.Line, p.Column, p.Message))
+				if p.Fix != nil && p.Fix.Text != tt.fix || p.Fix == nil && tt.fix != "" {
+					t.Errorf("%s: the fix is %v", tt.file, p.Fix)
+				}
+			}
+		}
+		if all := strings.Join(got, "|"); !strings.HasPrefix(all, tt.want) || tt.want == "" && all != "" {
+			t.Errorf("%s: got %s", tt.file, all)
+		}
+	}
+	// The hat of a user's reviewer may be a folder's.
+	if _, err := place(t, "", "verify.reviewer = \"critic\"\n").Load(); err != nil {
+		t.Error(err)
 	}
 }

@@ -82,7 +82,7 @@ func (f Files) Load() (Settings, error) {
 		if err != nil {
 			return settings, err
 		}
-		user = invalid.decode(filepath.Join(f.UserDir, UserName), data, f.Builtin)
+		user = invalid.decode(filepath.Join(f.UserDir, UserName), data, f.Builtin, nil, false)
 	}
 	settings.apply(user, FromUser, f.UserDir)
 	if f.Folder == "" {
@@ -96,7 +96,7 @@ func (f Files) Load() (Settings, error) {
 	if file.target != "" && !isTrusted { // not a word of it is told
 		return settings, cmp.Or(invalid.orNil(), error(f.untrusted(file, []string{file.name + " -> " + file.target})))
 	}
-	folder = invalid.decode(file.name, file.data, f.known(user))
+	folder = invalid.decode(file.name, file.data, f.known(user), hatsOf(user), true)
 	if err := invalid.orNil(); err != nil {
 		return settings, err
 	}
@@ -133,22 +133,28 @@ func (f Files) known(user map[string]any) []string {
 	return slices.AppendSeq(names, maps.Keys(own))
 }
 
+// hatsOf are the hats of a decoded file.
+func hatsOf(values map[string]any) []string {
+	hats, _ := values["hats"].(map[string]any)
+	return slices.Collect(maps.Keys(hats))
+}
+
 // Check returns what is wrong with a folder's file that may not be saved yet,
 // as Load would.
 func (f Files) Check(data []byte) []Problem {
 	var user map[string]any
 	if f.UserDir != "" {
 		if text, err := readFile(filepath.Join(f.UserDir, UserName)); err == nil {
-			user = new(InvalidError).decode("", text, f.Builtin)
+			user = new(InvalidError).decode("", text, f.Builtin, nil, false)
 		}
 	}
-	return Check(data, f.known(user))
+	return check(data, f.known(user), hatsOf(user), true)
 }
 
 // decode reads a file's values, or takes down what is wrong with it.
-func (e *InvalidError) decode(name string, data []byte, known []string) map[string]any {
+func (e *InvalidError) decode(name string, data []byte, known, hats []string, all bool) map[string]any {
 	failed := false
-	for _, p := range Check(data, known) {
+	for _, p := range check(data, known, hats, all) {
 		if p.Severity == Error {
 			e.Problems = append(e.Problems, FileProblem{name, p})
 			failed = true

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -56,6 +57,40 @@ func (c *checker) checkHats() {
 			c.reportMissing("names a backend and a program; leave out type or command", "hats", name, "backend")
 		case isTable && !c.has("hats", name, "backend", "type") && !c.has("hats", name, "backend", "command"):
 			c.reportMissing(`names no backend; write type = "pi", or command = "my-agent"`, "hats", name, "backend")
+		}
+	}
+}
+
+// checkReviewer wants the hat that reviews to be there, and to have nothing else to do.
+func (c *checker) checkReviewer() {
+	v, _ := c.lookup("verify", "reviewer")
+	name, _ := v.(string)
+	if name == "" {
+		return
+	}
+	known := slices.AppendSeq(slices.Clone(c.hats), maps.Keys(c.table("hats")))
+	slices.Sort(known)
+	var why string
+	var fix *Fix
+	switch {
+	case c.allHats && !slices.Contains(known, name):
+		why, fix = fmt.Sprintf("is %q, which isn't a hat; ", name), nearestFix(name, known, `"`)
+		switch {
+		case fix != nil:
+			why += "did you mean " + tell.Nearest(name, known) + "?"
+		case len(known) > 0:
+			why += "known are " + strings.Join(known, ", ")
+		default:
+			why += "describe it below [hats." + bareOr(name, "NAME") + "]"
+		}
+	case c.has("hats", name, "triggers"):
+		why = fmt.Sprintf("is %q, a hat that wakes by its triggers; a reviewer is asked when all else has passed: name one without", name)
+	default:
+		return
+	}
+	for _, e := range c.entries {
+		if slices.Equal(e.path, []string{"verify", "reviewer"}) {
+			c.report(e.value, Error, "verify.reviewer", "verify.reviewer "+why).Fix = fix
 		}
 	}
 }

@@ -121,9 +121,16 @@ func (f Files) HasStarted(id string) bool {
 	return err == nil && strings.HasSuffix(string(about), "\n"+id+"\n")
 }
 
+// kept is a check as it is remembered.
+type kept struct {
+	verify.Check
+	Mark string `json:"mark,omitempty"` // of the reviewer's hat
+}
+
 // RememberCheck takes down how the promises of a loop that the user started are
-// verified: an agent that changes the folder's file, or the state file, changes nothing about that.
-func (f Files) RememberCheck(id string, check verify.Check) error {
+// verified: an agent that changes the folder's file, or the state file, changes nothing
+// about that. mark tells the reviewer's hat from another one of its name.
+func (f Files) RememberCheck(id string, check verify.Check, mark string) error {
 	name := trustedName(f.UserDir, f.checkHash())
 	switch {
 	case f.UserDir == "":
@@ -131,7 +138,7 @@ func (f Files) RememberCheck(id string, check verify.Check) error {
 	case !check.IsSet():
 		return os.RemoveAll(name)
 	}
-	said, err := json.Marshal(check)
+	said, err := json.Marshal(kept{check, mark})
 	if err != nil {
 		return fmt.Errorf("remembering how a loop is verified: %w", err)
 	}
@@ -139,19 +146,20 @@ func (f Files) RememberCheck(id string, check verify.Check) error {
 }
 
 // CheckOf is what RememberCheck was told of a loop; the zero value is nothing.
-func (f Files) CheckOf(id string) (check verify.Check) {
+func (f Files) CheckOf(id string) (check verify.Check, mark string) {
 	if f.UserDir == "" || id == "" {
-		return check
+		return check, ""
 	}
 	about, err := os.ReadFile(trustedName(f.UserDir, f.checkHash()))
 	if err != nil {
-		return check
+		return check, ""
 	}
+	var was kept
 	lines := strings.Split(string(about), "\n") // a folder's name may have line breaks
-	if n := len(lines); n < 4 || lines[n-3] != id || json.Unmarshal([]byte(lines[n-2]), &check) != nil {
-		return verify.Check{}
+	if n := len(lines); n < 4 || lines[n-3] != id || json.Unmarshal([]byte(lines[n-2]), &was) != nil {
+		return check, ""
 	}
-	return check
+	return was.Check, was.Mark
 }
 
 func (f Files) checkHash() string { return fingerprint("check", paths.Real(f.Folder)) }

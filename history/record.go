@@ -51,6 +51,7 @@ type Verification struct {
 	Why        string    `json:"why,omitempty"` // completes the command
 	ExitCode   *int      `json:"exitCode,omitempty"`
 	DurationMs int64     `json:"durationMs"`
+	CostUSD    *float64  `json:"costUsd,omitempty"` // of a reviewer
 	Output     string    `json:"output,omitempty"`
 	Problems   []Problem `json:"problems,omitempty"`
 }

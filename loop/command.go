@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"ralph-lsp/backends"
+	"ralph-lsp/internal/tell"
 	"ralph-lsp/verify"
 )
 
@@ -29,12 +30,12 @@ func (l *Loop) runCheck(iteration int, out *verify.Output) verify.Exit {
 		return verify.Exit{Code: -1, Missing: oneLine(err.Error())}
 	}
 	l.setRunning(agent)
-	exit, isLate := l.attendCheck(agent, out)
+	exit, late := l.attendCheck(agent, out)
 	if exit.Survivor != nil {
 		l.emit(Warning{Message: exit.Survivor.Error()})
 	}
 	told := verify.Exit{Code: exit.Code, Signal: exit.Signal}
-	if isLate {
+	if late != "" {
 		told.TimedOut = l.cfg.Verify.Timeout
 	}
 	if f := exit.Result.Failure; f != nil {
@@ -45,9 +46,9 @@ func (l *Loop) runCheck(iteration int, out *verify.Output) verify.Exit {
 
 // attendCheck waits for a running check, shows what it prints, and ends it when it
 // takes too long.
-func (l *Loop) attendCheck(agent Agent, out *verify.Output) (exit backends.Exit, isLate bool) {
+func (l *Loop) attendCheck(agent Agent, out *verify.Output) (exit backends.Exit, late string) {
 	var shown int64
-	return l.attendGate(agent, func() {
+	return l.attendGate(agent, false, func() {
 		if size := out.Size(); size != shown {
 			shown = size
 			v := l.verification(verify.CommandGate, verify.Running)
@@ -58,8 +59,9 @@ func (l *Loop) attendCheck(agent Agent, out *verify.Output) (exit backends.Exit,
 }
 
 // attendGate waits for what a gate has started. It ends that when it takes longer
-// than a check may, and the loop when its time is up. beat is called each second.
-func (l *Loop) attendGate(agent Agent, beat func()) (exit backends.Exit, isLate bool) {
+// than a check may, or if it mayn't be silent for so long, and says why; and the loop
+// when its time is up. beat is called each second.
+func (l *Loop) attendGate(agent Agent, mustSpeak bool, beat func()) (exit backends.Exit, late string) {
 	exited := make(chan backends.Exit, 1)
 	go func() { exited <- agent.Wait() }()
 	began := time.Now()
@@ -67,24 +69,27 @@ func (l *Loop) attendGate(agent Agent, beat func()) (exit backends.Exit, isLate 
 	beats := time.NewTicker(beatInterval)
 	defer beats.Stop()
 	for n := 1; ; {
-		late, overtime := l.gateDeadlines(began)
-		timer := time.NewTimer(time.Until(earlier(late, overtime)))
-		if isLate || l.causeOf(report{}) != "" {
+		idle, slow, overtime := l.gateDeadlines(began, mustSpeak)
+		timer := time.NewTimer(time.Until(earlier(idle, earlier(slow, overtime))))
+		if late != "" || l.causeOf(report{}) != "" {
 			timer.Stop() // only its exit is of interest now
 		}
 		select {
 		case exit = <-exited:
 			timer.Stop()
 			l.beat(last)
-			return exit, isLate
+			return exit, late
 		case <-timer.C:
 			last = l.beat(last)
-			late, overtime = l.gateDeadlines(began)
+			idle, slow, overtime = l.gateDeadlines(began, mustSpeak)
 			switch now := time.Now(); {
 			case !now.Before(overtime):
 				l.requestStop(StopMaxTime, backends.Grace)
-			case !now.Before(late):
-				isLate = true
+			case !now.Before(slow):
+				late = "took longer than " + tell.Duration(l.cfg.Verify.Timeout)
+				agent.Stop(backends.Grace)
+			case !now.Before(idle):
+				late = "fell silent"
 				agent.Stop(backends.Grace)
 			}
 		case <-l.wake:
@@ -101,15 +106,19 @@ func (l *Loop) attendGate(agent Agent, beat func()) (exit backends.Exit, isLate 
 	}
 }
 
-// gateDeadlines are the moments at which what a gate has started takes too long, and
-// at which the loop's time is up. Time in which this process was stopped doesn't count.
-func (l *Loop) gateDeadlines(began time.Time) (late, overtime time.Time) {
-	_, overtime = l.deadlines()
-	late = overtime
+// gateDeadlines are the moments at which what a gate has started has been silent for
+// too long, takes too long, and at which the loop's time is up. Time in which this
+// process was stopped doesn't count.
+func (l *Loop) gateDeadlines(began time.Time, mustSpeak bool) (idle, slow, overtime time.Time) {
+	idle, overtime = l.deadlines()
+	slow = overtime
 	if limit := l.cfg.Verify.Timeout; limit > 0 {
-		l.look(func(p *progress) { late = began.Add(limit + p.stopped) })
+		l.look(func(p *progress) { slow = began.Add(limit + p.stopped) })
 	}
-	return late, overtime
+	if !mustSpeak {
+		idle = overtime
+	}
+	return idle, slow, overtime
 }
 
 // ruleOf tells an agent how its word is checked; "" where it isn't.

@@ -35,6 +35,8 @@ type Config struct {
 	Verify verify.Check
 	// VerifyFrom is where it comes from, a config.Source; only shown.
 	VerifyFrom string
+	// Reviewer is the agent of the hat that Verify names.
+	Reviewer Reviewer
 	// CheckFile is the file in the folder that may say how to verify.
 	CheckFile CheckFile
 	// Diagnose asks the editor that is attached for what it knows of files, see

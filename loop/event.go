@@ -97,7 +97,8 @@ type Verify struct {
 	Why      string       // completes the command: "failed (exit 1): TestParse"
 	Code     int          // the exit code; -1: there is none
 	Duration time.Duration
-	Output   string // at most verify.MaxExcerpt bytes: so far its end, then what says most
+	Cost     stream.Cost // of a reviewer
+	Output   string      // at most verify.MaxExcerpt bytes: so far its end, then what says most
 	Problems []verify.Problem
 	Offer    Offer // of one that nobody can tell
 }

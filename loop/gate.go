@@ -25,6 +25,7 @@ var gates = []gate{commandGate, diagnosticsGate, protectGate, reviewerGate}
 type question struct {
 	iteration int
 	verdicts  []string // what the gates before it said
+	reviews   int      // so far
 }
 
 // pass asks a gate once. ok is false when the loop is to end before that has told
@@ -32,11 +33,12 @@ type question struct {
 func (l *Loop) pass(g gate, q *question) (result verify.Result, ok bool) {
 	began := time.Now()
 	var isStopping bool
+	var before, after stream.Cost
 	l.change(func(p *progress) {
 		if isStopping = p.cause != ""; isStopping {
 			return
 		}
-		p.status.IterationStartedAt, p.stopped = began, 0
+		p.status.IterationStartedAt, p.stopped, before = began, 0, p.base.cost
 		p.status.Tool = &ToolStatus{Call: l.cfg.gateCall(g), StartedAt: began}
 	})
 	if isStopping {
@@ -54,7 +56,7 @@ func (l *Loop) pass(g gate, q *question) (result verify.Result, ok bool) {
 		took = time.Since(began) - p.stopped
 		p.running, p.status.Tool = nil, nil
 		p.base.elapsed += took
-		isStopping = p.cause != ""
+		isStopping, after = p.cause != "", p.base.cost
 	})
 	l.setOwner()
 	if isStopping {
@@ -62,6 +64,9 @@ func (l *Loop) pass(g gate, q *question) (result verify.Result, ok bool) {
 	}
 	told := l.verification(g.name, result.State)
 	told.Why, told.Code, told.Duration, told.Output, told.Problems = result.Why, result.Code, took, result.Output, result.Problems
+	if after != before {
+		told.Cost = stream.Cost{USD: after.USD - before.USD, Known: true}
+	}
 	l.emit(told)
 	return result, true
 }

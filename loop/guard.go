@@ -39,19 +39,10 @@ var errNoSnapshots = errors.New("there are no snapshots (changes.keep is 0)")
 // changedGuards finds the files that the loop changed and that its work is verified
 // by. What its user changed meanwhile isn't the loop's.
 func (l *Loop) changedGuards() (found guards, err error) {
-	s := &l.snapshots
-	if s.begun == nil {
-		return found, errNoSnapshots
-	}
-	<-s.begun
-	if s.store == nil {
-		return found, s.lost
-	}
-	taken, err := s.store.Start(s.going) // the user may have mended it
-	l.tellOfSnapshot(taken, err)
-	if err != nil {
+	if _, err := l.snapshotNow(); err != nil { // the user may have mended it
 		return found, err
 	}
+	s := &l.snapshots
 	touched, err := s.store.Touched(s.going)
 	if err != nil {
 		return found, err

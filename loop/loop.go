@@ -20,6 +20,7 @@ import (
 	"ralph-lsp/history"
 	"ralph-lsp/loopstate"
 	"ralph-lsp/stream"
+	"ralph-lsp/verify"
 )
 
 // Store is the state file (*loopstate.File).
@@ -127,7 +128,17 @@ func (c *Config) check() error {
 	if err := errors.Join(c.Limits.Check(), c.Verify.Validate()); err != nil {
 		return err
 	}
-	_, err := c.Backend.Find()
+	if _, err := c.Backend.Find(); err != nil {
+		return err
+	}
+	return c.findReviewer()
+}
+
+// findReviewer looks for the reviewer's program, where there is to be one.
+func (c *Config) findReviewer() (err error) {
+	if c.Verify.Has(verify.ReviewerGate) {
+		_, err = c.Reviewer.Backend.Find()
+	}
 	return err
 }
 
@@ -229,7 +240,8 @@ func (l *Loop) mayGoOn(s loopstate.State) error {
 	}
 	used := usedBy(s)
 	isVerified := s.Checking // who promised in the last allowed iteration may be done
-	if why := reached(used, bounds); why != "" && (!isVerified || why == StopMaxTime) {
+	isCostly := l.cfg.Verify.Has(verify.ReviewerGate)
+	if why := reached(used, bounds); why != "" && (!isVerified || why == StopMaxTime || why == StopMaxCost && isCostly) {
 		sofar := Limits{MaxIterations: used.iterations, MaxCostUSD: used.cost.USD, MaxDuration: used.elapsed.Truncate(time.Second)}
 		return &CapError{why, sofar, bounds}
 	}
@@ -260,6 +272,9 @@ func (l *Loop) takeUp(found loopstate.State) (loopstate.State, error) {
 		return found, err
 	}
 	if _, err := l.cfg.Backend.Find(); err != nil {
+		return found, err
+	}
+	if err := l.cfg.findReviewer(); err != nil {
 		return found, err
 	}
 	if l.cfg.Model == "" && l.cfg.Backend.Name == found.Backend { // another agent has other models

@@ -44,7 +44,7 @@ func recordOf(e Event) history.Record {
 func verificationRecord(e Verify) history.Verification {
 	r := history.Verification{
 		Gate: string(e.Gate), State: string(e.State), Command: e.Command, Promised: e.Promised, Why: e.Why,
-		DurationMs: e.Duration.Milliseconds(), Output: e.Output,
+		DurationMs: e.Duration.Milliseconds(), CostUSD: history.KnownCost(e.Cost), Output: e.Output,
 	}
 	if e.Code >= 0 {
 		r.ExitCode = &e.Code
@@ -58,7 +58,7 @@ func verificationRecord(e Verify) history.Verification {
 func verificationEvent(r history.Verification) Verify {
 	e := Verify{
 		Gate: cmp.Or(verify.Gate(r.Gate), verify.CommandGate), State: verify.State(r.State), Command: r.Command, Promised: r.Promised, Why: r.Why, Code: -1,
-		Duration: history.DurationOf(r.DurationMs), Output: r.Output,
+		Duration: history.DurationOf(r.DurationMs), Cost: history.CostOf(r.CostUSD), Output: r.Output,
 	}
 	if r.ExitCode != nil {
 		e.Code = *r.ExitCode

@@ -30,7 +30,7 @@ func TestEventsComeBackFromTheirRecords(t *testing.T) {
 		Goal{Promise: "DONE", From: "prompt"},
 		NearMiss{Found: "DONE", Expected: "ALL DONE", Why: "it differs"},
 		Guidance{ID: "g1", State: GuidanceDelivered},
-		Verify{Gate: verify.CommandGate, State: verify.Refuted, Command: "go test ./...", Promised: true, Why: "failed (exit 1)", Code: 1, Duration: time.Minute, Output: "FAIL",
+		Verify{Gate: verify.CommandGate, State: verify.Refuted, Command: "go test ./...", Promised: true, Why: "failed (exit 1)", Code: 1, Duration: time.Minute, Cost: stream.USD(0.1), Output: "FAIL",
 			Problems: []verify.Problem{{Path: "a_test.go", Line: 3, Column: 1, Message: "got 2"}}},
 		Warning{Message: "mind the gap"},
 		LimitsChanged{Limits: limits.Default(), Promise: "DONE"},

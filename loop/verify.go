@@ -1,8 +1,6 @@
 package loop
 
 import (
-	"strings"
-
 	"ralph-lsp/loopstate"
 	"ralph-lsp/stream"
 	"ralph-lsp/verify"
@@ -156,8 +154,11 @@ func (g gate) refutation(subject string, hasPromised bool, r verify.Result) stri
 		subject = "`" + subject + "`"
 	}
 	text := begin + oneLine(subject+" "+r.Why) + "."
+	if g.name == verify.ReviewerGate && r.Output != "" {
+		return begin + oneLine(subject) + " objects. It says:\n<review>\n" + quoted("review", r.Output) + "\n</review>"
+	}
 	if r.Output != "" {
-		text += " From its output:\n<output>\n" + strings.ReplaceAll(r.Output, "</output", "<\\/output") + "\n</output>"
+		text += " From its output:\n<output>\n" + quoted("output", r.Output) + "\n</output>"
 	}
 	return text
 }

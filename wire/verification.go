@@ -18,7 +18,8 @@ type Verify struct {
 	Command       string    `json:"command"`
 	ExitCode      *int      `json:"exitCode,omitempty"`
 	DurationMs    int64     `json:"durationMs,omitempty"`
-	Output        string    `json:"output,omitempty"` // at most 4 KiB: the lines that say what failed, and the last ones
+	CostUSD       *float64  `json:"costUsd,omitempty"` // of a reviewer
+	Output        string    `json:"output,omitempty"`  // at most 4 KiB: the lines that say what failed, and the last ones
 	Problems      []Problem `json:"problems,omitempty"`
 	Said
 }
@@ -35,7 +36,7 @@ func (Verify) update() {}
 
 func projectVerify(e loop.Verify) Verify {
 	u := Verify{
-		SessionUpdate: KindVerify, State: string(e.State), Gate: string(e.Gate), Command: sentence(e.Command), DurationMs: e.Duration.Milliseconds(), Output: stream.Plain(e.Output),
+		SessionUpdate: KindVerify, State: string(e.State), Gate: string(e.Gate), Command: sentence(e.Command), DurationMs: e.Duration.Milliseconds(), CostUSD: dollars(e.Cost), Output: stream.Plain(e.Output),
 		Said: Said{VerifyText(e), VerifyClass(e), e.Promised && VerifyClass(e) == ClassWarning, OffersOf(e.Offer)},
 	}
 	if e.State != verify.Running && e.Code >= 0 {
@@ -54,8 +55,10 @@ func projectVerify(e loop.Verify) Verify {
 // (exit 1): TestParse".
 func VerifyText(e loop.Verify) string {
 	what := OneLine(e.Command) + " " + sentence(e.Why)
-	took := tell.Elapsed(e.Duration)
+	took := JoinFacts(CostText(e.Cost, false), tell.Elapsed(e.Duration))
 	switch {
+	case e.State == verify.Running && e.Gate == verify.ReviewerGate:
+		return "reviewing: " + OneLine(e.Command)
 	case e.State == verify.Running:
 		return "verifying: " + OneLine(e.Command)
 	case e.State == verify.Verified:

@@ -205,7 +205,7 @@ func exampleUpdates(tokens *Tokens, text func(string) TextContent) map[string]Up
 		KindGoal:       p.Loop(loop.Goal{Promise: "DONE", From: "prompt"}),
 		KindPromise: p.Loop(loop.NearMiss{Found: "DONE", Why: "The agent wrote <promise>DONE</promise>, but this loop has no promise, so that doesn't end it.",
 			Offer: loop.Offer{LoopID: "ralph-ca7igygdcr4i", Promises: []string{"DONE"}}}),
-		KindVerify: p.Loop(loop.Verify{Gate: verify.CommandGate, State: verify.Refuted, Command: "go test ./...", Promised: true, Why: "failed (exit 1): TestParse", Code: 1, Duration: 3 * time.Second,
+		KindVerify: p.Loop(loop.Verify{Gate: verify.CommandGate, State: verify.Refuted, Command: "go test ./...", Promised: true, Why: "failed (exit 1): TestParse", Code: 1, Duration: 3 * time.Second, Cost: stream.USD(0.12),
 			Output: "--- FAIL: TestParse (0.00s)\n    parse_test.go:9: got 3\nFAIL", Problems: []verify.Problem{{Path: "parse_test.go", Line: 9, Column: 2, Message: "got 3"}}}),
 		KindGuidance: p.Loop(loop.Guidance{ID: "g1", Text: "Leave the parser alone", State: loop.GuidanceDelivered}),
 		KindLimits:   p.Loop(loop.LimitsChanged{Limits: loop.Limits{MaxIterations: 100, MaxCostUSD: 10, MaxDuration: 4 * time.Hour, IdleTimeout: 10 * time.Minute}, Promise: "DONE"}),

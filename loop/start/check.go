@@ -2,11 +2,14 @@ package start
 
 import (
 	"cmp"
+	"context"
 	"errors"
+	"fmt"
 
 	"github.com/spf13/pflag"
 
 	"ralph-lsp/config"
+	"ralph-lsp/loop"
 	"ralph-lsp/verify"
 )
 
@@ -47,6 +50,18 @@ func (c Check) over(below verify.Check) (verify.Check, error) {
 		return below, nil
 	}
 	return said, said.Validate()
+}
+
+// reviewer is the agent of the hat that a check names.
+func (r Resolver) reviewer(ctx context.Context, check verify.Check) (loop.Reviewer, error) {
+	if !check.Has(verify.ReviewerGate) {
+		return loop.Reviewer{}, nil
+	}
+	agent, err := r.chooser().wear(ctx, check.Reviewer, "")
+	if err != nil {
+		return loop.Reviewer{}, fmt.Errorf("the reviewer: %w", err)
+	}
+	return loop.Reviewer{Backend: agent.backend, Args: agent.args}, nil
 }
 
 // check is how the promises of a loop are verified, and who says so.

@@ -1,6 +1,7 @@
 package start
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -90,5 +91,43 @@ func TestALoopThatWasNotStartedHereIsAStrangers(t *testing.T) {
 		if err != nil || cfg.Stranger != want {
 			t.Errorf("%s: %v, %v", id, cfg.Stranger, err)
 		}
+	}
+}
+
+func TestTheReviewerIsTheHatOfTheLoopsStart(t *testing.T) {
+	const file = "verify.reviewer = \"critic\"\n[hats.critic]\nbackend = { type = \"claude\", args = [\"--model\", \"strict\"] }\n"
+	files := config.Files{Folder: t.TempDir(), UserDir: t.TempDir(), Trusted: true}
+	cfg, _ := resolve(t, Resolver{Settings: settings(t, file)})
+	if r := cfg.Reviewer; cfg.Verify.Reviewer != "critic" || r.Backend.Name != "claude" || strings.Join(r.Args, " ") != "--model strict" {
+		t.Errorf("got %+v", r)
+	}
+	Remember(files, cfg, "ralph-1")
+	for _, tt := range []struct {
+		file string
+		same bool
+	}{{file, true}, {strings.ReplaceAll(file, "strict", "meek"), false}} {
+		goOn := func() loop.Config {
+			cfg, err := Resolver{Settings: settings(t, tt.file), Detect: detectPi}.Continue(t.Context(), Found{LoopID: "ralph-1", Backend: "pi"}, files)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return cfg
+		}
+		for range 2 { // who goes on twice makes it no other
+			cfg := goOn()
+			if (cfg.Reviewer.Mark == cfg.Reviewer.OwnMark()) != tt.same {
+				t.Errorf("%s: %q", tt.file, cfg.Reviewer.Mark)
+			}
+			Remember(files, cfg, "ralph-1")
+		}
+	}
+	_, _, err := Resolver{Settings: settings(t, "verify.command = \"make\""), Start: Options{Check: Check{Off: true}}, Detect: detectPi}.Resolve(t.Context())
+	if err != nil {
+		t.Error(err)
+	}
+	s := settings(t, "")
+	s.Verify.Reviewer = "nobody"
+	if _, _, err := (Resolver{Settings: s, Detect: detectPi}).Resolve(t.Context()); !errors.As(err, new(*UnknownHatError)) || !strings.Contains(err.Error(), "the reviewer: there is no hat") {
+		t.Errorf("got %v", err)
 	}
 }

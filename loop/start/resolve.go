@@ -84,6 +84,9 @@ func (r Resolver) Resolve(ctx context.Context) (loop.Config, Sources, error) {
 		return cfg, sources, err
 	}
 	cfg.VerifyFrom = string(sources["verify"])
+	if cfg.Reviewer, err = r.reviewer(ctx, cfg.Verify); err != nil {
+		return cfg, sources, err
+	}
 	sources["model"] = first(r.Start.Agent.Model != "", r.Editor.Agent.Model != "", config.FromDefault)
 	sources["instruct"] = first(r.Start.Quiet, false, r.Settings.Source("completion.instruct"))
 	agent, err := r.chooser().choose(ctx, r.Start.Agent, r.Editor.Agent)
@@ -230,14 +233,19 @@ func (r Resolver) Continue(ctx context.Context, found Found, files config.Files)
 	r.keep(&cfg)
 	r.tighten(&cfg, found, files)
 	known := r
-	if check := files.CheckOf(found.LoopID); check.IsSet() { // that from its start, whatever the files say by now
-		known.Settings.Verify = check
+	was, mark := files.CheckOf(found.LoopID)
+	if was.IsSet() { // that from its start, whatever the files say by now
+		known.Settings.Verify = was
 	}
 	check, from, err := known.check()
 	if err != nil {
 		return cfg, err
 	}
 	cfg.Verify, cfg.VerifyFrom = check, string(from)
+	if cfg.Reviewer, err = r.reviewer(ctx, check); err != nil {
+		return cfg, err
+	}
+	cfg.Reviewer.Mark = mark
 	if named.Hat == "" && IsPath(named.Name) {
 		path, err := filepath.Abs(named.Name)
 		if err == nil && path == found.Backend {
@@ -281,7 +289,7 @@ func (r Resolver) Continue(ctx context.Context, found Found, files config.Files)
 // that can't be done, they must be named again.
 func Remember(files config.Files, cfg loop.Config, loopID string) {
 	files.RememberLoop(loopID)
-	files.RememberCheck(loopID, cfg.Verify)
+	files.RememberCheck(loopID, cfg.Verify, cmp.Or(cfg.Reviewer.Mark, cfg.Reviewer.OwnMark()))
 	if IsPath(cfg.Backend.Name) || len(cfg.Args) > 0 {
 		files.RememberRun(cfg.Backend.Name, cfg.Args)
 	}
