@@ -88,7 +88,7 @@ git's own commits: in a repository, git diff refs/ralph/LOOP/0 works as well.`,
 		if asPatch {
 			patch, err := s.Patch(contextOf(cmd), r, paths)
 			if err == nil {
-				_, err = out.Write(patch)
+				_, err = verbatim(out).Write(patch)
 			}
 			return err
 		}

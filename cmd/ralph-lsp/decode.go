@@ -92,7 +92,7 @@ func openInput(args []string, stdin io.Reader) (io.ReadCloser, error) {
 // decode prints a stream's updates as they are read, so that its length
 // doesn't matter.
 func decode(in io.Reader, out io.Writer, format stream.Format, verbose, summary bool) error {
-	buffered := bufio.NewWriterSize(out, 64<<10)
+	buffered := bufio.NewWriterSize(verbatim(out), 64<<10)
 	lines := newJSONLines(buffered)
 	const iteration = 1 // a recording is one run
 	var projector wire.Projector

@@ -43,7 +43,7 @@ func newDemoAgent() *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("finding what to play: %w", err)
 			}
-			return playDemo(cmd.OutOrStdout(), run, fast)
+			return playDemo(verbatim(cmd.OutOrStdout()), run, fast)
 		},
 	}
 	cmd.Flags().BoolVar(&fast, "fast", false, "don't pause for the reader")

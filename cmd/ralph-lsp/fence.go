@@ -16,12 +16,13 @@ import (
 type fence struct {
 	to    io.Writer
 	codes bool
+	ascii bool   // the locale isn't UTF-8: our marks are ASCII
 	rest  []byte // the beginning of a character whose end comes with the next write
 }
 
 func newFence(to io.Writer) *fence {
 	_, terminal := isTerminal(to)
-	return &fence{to: to, codes: terminal}
+	return &fence{to: to, codes: terminal, ascii: !utf8Locale()}
 }
 
 func (f *fence) Write(p []byte) (int, error) {
@@ -31,7 +32,11 @@ func (f *fence) Write(p []byte) (int, error) {
 	text := append(f.rest, p...)
 	whole := len(text) - cutOff(text)
 	f.rest = append([]byte(nil), text[whole:]...)
-	if _, err := io.WriteString(f.to, f.plain(string(text[:whole]))); err != nil {
+	passes := f.plain(string(text[:whole]))
+	if f.ascii {
+		passes = inASCII.Replace(passes)
+	}
+	if _, err := io.WriteString(f.to, passes); err != nil {
 		return 0, err
 	}
 	return len(p), nil

@@ -152,7 +152,7 @@ func printTranscript(cmd *cobra.Command, path string, thinking bool) error {
 			return sessionError(err)
 		}
 		for _, u := range page.Updates(false) {
-			if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%s\n", escapeHidden(u)); err != nil {
+			if _, err := fmt.Fprintf(verbatim(cmd.OutOrStdout()), "%s\n", escapeHidden(u)); err != nil {
 				return fmt.Errorf("writing the updates: %w", err)
 			}
 		}

@@ -50,7 +50,7 @@ func printJSON(out io.Writer, v any) error {
 	enc.SetEscapeHTML(false)
 	err := enc.Encode(v)
 	if err == nil {
-		_, err = out.Write(escapeHidden(line.Bytes()))
+		_, err = verbatim(out).Write(escapeHidden(line.Bytes()))
 	}
 	if err != nil {
 		return fmt.Errorf("writing JSON: %w", err)

@@ -22,7 +22,7 @@ type jsonLines struct {
 }
 
 func newJSONLines(out io.Writer) *jsonLines {
-	w := &jsonLines{out: out}
+	w := &jsonLines{out: verbatim(out)}
 	w.enc = json.NewEncoder(&w.line)
 	w.enc.SetEscapeHTML(false) // <promise> stays readable
 	return w

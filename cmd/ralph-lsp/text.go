@@ -21,7 +21,7 @@ func fit(s string, width int) string {
 	if width <= 0 {
 		return ""
 	}
-	return terminalWidth.TruncateString(s, width, "…")
+	return terminalWidth.TruncateString(s, width, ellipsis())
 }
 
 // plainLine is agent text as one line that is safe to print.

@@ -47,6 +47,9 @@ func Use() (remove func(), err error) {
 			return nil, err
 		}
 	}
+	if err := os.Setenv("LC_ALL", "C.UTF-8"); err != nil { // the marks that tests expect
+		return nil, err
+	}
 	home, err := os.MkdirTemp("", "ralph-home-")
 	if err != nil {
 		return nil, err
