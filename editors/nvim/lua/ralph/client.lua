@@ -101,6 +101,7 @@ local function capabilities()
       version = wire.version,
       updates = true,
       thinking = config.get().output.thinking,
+      diagnostics = true,
     },
   }
   return caps
@@ -147,6 +148,9 @@ local function spawn(folder)
       end,
       [wire.methods.update] = function(_, params)
         feed.update(params)
+      end,
+      [wire.methods.diagnostics] = function(_, params)
+        return require('ralph.diagnostics').answer(params)
       end,
     },
     commands = require('ralph.clicked').handlers(),

@@ -70,7 +70,7 @@ end
 --- Reloads a buffer whose file changed. One with unsaved changes, or whose file
 --- is gone, stays as it is.
 ---@param buf integer
-local function check(buf)
+function M.check(buf)
   if waiting[buf] then
     return check_new(buf)
   end
@@ -122,7 +122,7 @@ function M.check_all(folder)
       local is_file = vim.api.nvim_buf_is_loaded(buf) and vim.bo[buf].buftype == ''
       local path = vim.fs.normalize(vim.api.nvim_buf_get_name(buf), { expand_env = false })
       if is_file and is_below(path, folder) then
-        check(buf)
+        M.check(buf)
       end
     end
   end, check_interval)

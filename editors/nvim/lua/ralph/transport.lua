@@ -67,6 +67,7 @@ function Transport:next_message()
   return vim.json.decode(body, { luanil = { object = true } })
 end
 
+--- Answers a request, at once or, as it runs in a coroutine, later.
 ---@param message table
 function Transport:answer(message)
   local result, err = self.dispatchers.server_request(message.method, message.params)
@@ -79,7 +80,7 @@ end
 ---@param message table
 function Transport:handle(message)
   if message.method and message.id ~= nil then
-    self:answer(message)
+    coroutine.wrap(self.answer)(self, message)
   elseif message.method then
     self.dispatchers.notification(message.method, message.params)
   else

@@ -8,6 +8,7 @@ M.version = 2
 M.methods = {
   status = 'ralph/status',
   update = 'ralph/update',
+  diagnostics = 'ralph/diagnostics',
 }
 
 --- Ids of workspace/executeCommand.
