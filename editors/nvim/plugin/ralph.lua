@@ -62,6 +62,13 @@ vim.keymap.set('x', '<Plug>(ralph-steer)', ':Ralph steer<CR>', {
 -- A session that :mksession wrote names such a buffer with :file.
 vim.api.nvim_create_autocmd({ 'BufReadCmd', 'BufFilePost' }, {
   group = group,
+  pattern = 'ralph-loops://*',
+  callback = function(event)
+    require('ralph.overview').read(event.buf)
+  end,
+})
+vim.api.nvim_create_autocmd({ 'BufReadCmd', 'BufFilePost' }, {
+  group = group,
   pattern = { 'ralph://*', 'ralph-session://*' },
   callback = function(event)
     require('ralph.output').read(event.buf, vim.api.nvim_buf_get_name(event.buf))

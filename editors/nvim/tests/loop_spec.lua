@@ -238,7 +238,7 @@ it('keeps the window for the prompt on the screen', function()
   nvim:command('Ralph start')
   nvim:wait([[vim.api.nvim_win_get_config(0).relative == 'editor']])
   nvim:command('set columns=50 lines=15')
-  nvim:wait([[vim.api.nvim_win_get_width(0) == 42 and vim.api.nvim_win_get_height(0) == 7]])
+  nvim:wait([[vim.api.nvim_win_get_width(0) == 42 and vim.api.nvim_win_get_height(0) == 9]])
 end)
 
 it('says which flag is wrong', function()

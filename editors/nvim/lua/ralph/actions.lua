@@ -26,10 +26,6 @@ end
 ---@type table<string, fun(loop: ralph.Loop, folder: string)>
 local acts = {}
 
-function acts.output(_, folder)
-  require('ralph.output').open(folder)
-end
-
 function acts.changes(_, folder)
   require('ralph.changes').quickfix(folder, {})
 end
@@ -87,7 +83,6 @@ end
 --- The keys: what is typed, what it is called, what it does, and the word in `can`
 --- that allows it; without one it is allowed for all loops.
 local list = {
-  { 'o', 'open the output', acts.output },
   { 'C', 'what it changed, in the quickfix list', acts.changes },
   { 'c', 'cancel', acts.cancel, 'cancel' },
   { 'p', 'pause', acts.pause, 'pause' },

@@ -54,36 +54,8 @@ local function steer(invocation)
   end)
 end
 
----@param argument { folder?: string }
----@param callback fun(list: ralph.Loop[])
-local function ask_status(argument, callback)
-  require('ralph.client').execute(
-    config.folder(),
-    wire.commands.status,
-    argument,
-    function(err, result)
-      if err then
-        return notify.error(err.message)
-      end
-      callback(result.loops)
-    end
-  )
-end
-
---- Tells how all loops stand. The sidecar is asked for the folder apart: it may
---- have heard of it a moment ago, and only then it looks at once.
-local function show_status()
-  local folder = config.folder()
-  ask_status({ folder = vim.uri_from_fname(folder) }, function(list)
-    ask_status({}, function(all)
-      for _, loop in ipairs(all) do
-        if wire.folder(loop) ~= folder then
-          table.insert(list, loop)
-        end
-      end
-      show.status(list)
-    end)
-  end)
+local function show_overview()
+  require('ralph.overview').open()
 end
 
 local function open_state()
@@ -210,7 +182,7 @@ M.all = {
     complete = complete_limits,
   },
   steer = { run = steer },
-  status = { run = show_status },
+  status = { run = show_overview },
   output = {
     run = function()
       require('ralph.output').open(config.folder())

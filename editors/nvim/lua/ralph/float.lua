@@ -6,7 +6,7 @@ local M = {}
 ---@return vim.api.keyset.win_config
 local function place(size)
   local width = math.max(20, math.min(size.width, vim.o.columns - 8))
-  local height = math.max(3, math.min(size.height, vim.o.lines - 8))
+  local height = math.max(3, math.min(size.height, vim.o.lines - 6))
   return {
     relative = 'editor',
     width = width,

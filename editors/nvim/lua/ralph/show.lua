@@ -29,17 +29,31 @@ function M.lines(title, lines)
   return buf
 end
 
---- Tells how loops stand, and what else there is to know of each.
----@param list ralph.Loop[]
-function M.status(list)
-  local lines = {}
-  for _, loop in ipairs(list) do
-    table.insert(lines, ('%s: %s'):format(loop.title, loop.line))
-    for _, row in ipairs(loop.details or {}) do
-      table.insert(lines, ('  %s: %s'):format(row.label, row.text))
-    end
+--- Rows of a table, as the sidecar has them.
+---@param rows { label: string, text: string }[]
+---@return string[] lines
+function M.rows(rows)
+  local width = 0
+  for _, row in ipairs(rows) do
+    width = math.max(width, vim.api.nvim_strwidth(row.label))
   end
-  notify.info(#lines > 0 and table.concat(lines, '\n') or 'no loop')
+  return vim.tbl_map(function(row)
+    local gap = (' '):rep(width - vim.api.nvim_strwidth(row.label) + 2)
+    return row.label .. gap .. row.text:gsub('\n', ' ')
+  end, rows)
+end
+
+--- Shows what a start would run, and what is in its way.
+---@param preview ralph.Preview
+function M.preview(preview)
+  local lines = vim.list_extend({ preview.text, '' }, M.rows(preview.details))
+  for _, problem in ipairs(preview.problems or {}) do
+    vim.list_extend(lines, { '', '! ' .. problem.text })
+  end
+  for _, warning in ipairs(preview.warnings or {}) do
+    vim.list_extend(lines, { '', '! ' .. warning })
+  end
+  M.lines('Ralph: what would run', lines)
 end
 
 --- Shows what the doctor found.

@@ -38,14 +38,21 @@ local function redraw()
   end, wait)
 end
 
+--- A text about a loop with the time behind it that it has run until now.
+---@param loop ralph.Loop
+---@param text string
+---@return string
+function M.with_clock(loop, text)
+  local started = loop.live and format.epoch(loop.startedAt)
+  return started and text .. ' · ' .. format.elapsed(os.time() - started) or text
+end
+
 --- Writes the texts anew, and redraws if one changed.
 local function refresh()
   local settings = config.get().statusline --[[@as ralph.StatuslineConfig]]
-  local now = os.time()
   local function line(loop)
-    local text = vim.trim(settings.prefix .. ' ' .. format.cut(loop.line or '', settings.width))
-    local started = loop.live and format.epoch(loop.startedAt)
-    return started and text .. ' · ' .. format.elapsed(now - started) or text
+    local cut = format.cut(loop.line or '', settings.width)
+    return M.with_clock(loop, vim.trim(settings.prefix .. ' ' .. cut))
   end
   local fresh = {}
   for _, loop in ipairs(snapshot.loops) do

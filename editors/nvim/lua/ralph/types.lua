@@ -83,6 +83,13 @@
 ---@field cursor? string behind them
 ---@field updates ralph.Update[]
 
+--- What a start would run.
+---@class ralph.Preview
+---@field text string one line
+---@field details { label: string, text: string }[]
+---@field problems? { text: string, class: string, offers?: ralph.Command[] }[] in its way
+---@field warnings? string[]
+
 ---@class ralph.StartOptions
 ---@field prompt? string
 ---@field prompt_file? string path; its content is the prompt

@@ -1,0 +1,82 @@
+-- The overview of all loops.
+local child = require('child')
+local expect = require('expect')
+local it = _G.it
+
+--- A Neovim with a loop in each of some folders, by their names, and the overview.
+local function with_loops(prompts)
+  local base = child.folder()
+  local nvim = child.start({ ralph = { notify = 'never' } })
+  for name, text in pairs(prompts) do
+    vim.fn.mkdir(base .. '/' .. name)
+    nvim:lua(
+      [[require('ralph').start({ folder = ..., text = select(2, ...) })]],
+      base .. '/' .. name,
+      text
+    )
+  end
+  nvim:wait([[#require('ralph').status().loops == want]], vim.tbl_count(prompts))
+  nvim:command('Ralph')
+  return nvim, base
+end
+
+local hang = "--max-iterations=4 'agent: hang'"
+
+it('shows all loops, and opens what is chosen', function()
+  local nvim, base =
+    with_loops({ one = hang, two = "--completion-promise=DONE 'agent: promise 1'" })
+  nvim:wait([[vim.fn.search('▸ one  .*1/4 · .* · bash sleep 900 · \\d\\+s', 'nw') > 0]])
+  nvim:wait([[vim.fn.search('▸ two  .*done · ', 'nw') > 0]])
+  expect.contains(nvim:text(), base .. '/two')
+  nvim:lua([[vim.fn.search('▸ two', 'w')]])
+  nvim:type('<Tab>')
+  nvim:wait([[vim.fn.search('▾ two', 'nw') > 0 and vim.fn.search('    Agent  \\+pi', 'nw') > 0]])
+  nvim:type('<Tab>')
+  nvim:wait([[vim.fn.search('Agent', 'nw') == 0]])
+  nvim:type('<CR>')
+  nvim:wait([[vim.api.nvim_buf_get_name(0) == 'ralph://' .. want]], base .. '/two')
+end)
+
+it('stays at its loop and column while lines come and go', function()
+  local nvim, base = with_loops({ one = hang, two = hang })
+  nvim:wait([[vim.fn.search('two .*bash sleep 900', 'nw') > 0]])
+  nvim:lua([[vim.fn.search('two', 'w')]])
+  local before = nvim:lua([[return vim.fn.getline('.')]])
+  local column = nvim:lua([[return vim.fn.col('.')]])
+  nvim:wait([[vim.fn.getline('.') ~= want]], before) -- the clock
+  expect.equal(nvim:lua([[return vim.fn.col('.')]]), column)
+  vim.fn.mkdir(base .. '/zero')
+  nvim:lua([[require('ralph').start({ folder = ..., prompt = 'agent: hang' })]], base .. '/zero')
+  nvim:wait([[vim.api.nvim_buf_line_count(0) == 3]])
+  expect.contains(nvim:lua([[return vim.fn.getline('.')]]), 'two')
+  nvim:lua([[require('ralph').cancel(...)]], base .. '/one')
+  nvim:wait([[vim.fn.search('one .*cancelled', 'nw') > 0]])
+  expect.contains(nvim:lua([[return vim.fn.getline('.')]]), 'two')
+  expect.equal(nvim:lua([[return vim.fn.col('.')]]), column)
+end)
+
+it('acts on the loop at the cursor, and names it', function()
+  local nvim, base = with_loops({ one = hang, two = hang })
+  nvim:wait([[vim.fn.search('two .*bash sleep 900', 'w') > 0]])
+  nvim:type('p')
+  nvim:wait([[vim.fn.search('two .*pausing', 'nw') > 0]])
+  nvim:answer('^Cancel the loop in two?', 'Cancel it')
+  nvim:type('c')
+  nvim:wait_event('RalphEnded', { folder = base .. '/two', stopReason = 'cancelled' })
+  nvim:wait([[vim.fn.search('one .*1/4', 'nw') > 0]])
+end)
+
+it('says that there is no loop, and starts one', function()
+  local nvim = child.start()
+  nvim:command('Ralph')
+  expect.contains(nvim:text(), 'No loop is known')
+  nvim:type('p')
+  nvim:wait_note('there is no loop here')
+  child.write(nvim.dir .. '/PROMPT.md', 'agent: hang\n')
+  nvim:type('S')
+  nvim:wait([[vim.fn.search('1/50', 'nw') > 0]])
+  nvim:type('q')
+  nvim:wait([[#vim.api.nvim_list_wins() == 1]])
+  nvim:command('Ralph')
+  nvim:wait([[vim.fn.search('bash sleep 900', 'nw') > 0]])
+end)
