@@ -43,6 +43,9 @@ type update struct {
 	Promise       string    `json:"promise"`
 	Iterations    int       `json:"iterations"`
 	Error         string    `json:"error"`
+	Gate          string    `json:"gate"`
+	State         string    `json:"state"`
+	Parent        string    `json:"parentToolCallId"`
 
 	line string // all of it, to show
 }
@@ -64,13 +67,17 @@ type program struct {
 	stderr  bytes.Buffer  // read it only after exited
 }
 
-// prepare makes a sandbox and a model for a run.
-func prepare(t *testing.T, a agent, script fakemodel.Script) *program {
+// prepare makes a sandbox and a model for a run, in which other agents are installed too.
+func prepare(t *testing.T, a agent, script fakemodel.Script, others ...agent) *program {
 	t.Helper()
 	model := fakemodel.New(t, script)
+	pins := []agents.Pin{a.pin}
+	for _, other := range others {
+		pins = append(pins, other.pin)
+	}
 	p := &program{
 		agent: a, model: model, t: t, exited: make(chan struct{}), changed: make(chan struct{}),
-		box:  agents.NewSandbox(t, installed, model.URL, a.pin),
+		box:  agents.NewSandbox(t, installed, model.URL, pins...),
 		mark: fmt.Sprintf("RALPH_E2E=%s-%d", strings.ReplaceAll(t.Name(), "/", "-"), time.Now().UnixNano()),
 	}
 	name, value, _ := strings.Cut(p.mark, "=")
