@@ -16,7 +16,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"time"
 
@@ -28,7 +27,7 @@ type Options struct {
 	Keep    time.Duration // how long those of a loop stay; 0: none are made
 	MaxFile int64         // bytes; a larger file is only noted. 0: no limit
 	Skip    []string      // beginnings of paths in the folder that are nobody's work
-	Dir     string        // where the books are; "" is StateDir
+	Dir     string        // where the books are; "" is the user's state folder
 }
 
 // Errors of Create and Find.
@@ -96,33 +95,13 @@ func fits(id string) bool {
 		!strings.ContainsFunc(id, func(r rune) bool { return !isPart(r) })
 }
 
-// StateDir is the folder of the snapshots' books in the user's state folder.
-func StateDir() (string, error) {
-	dir := os.Getenv("XDG_STATE_HOME")
-	switch {
-	case runtime.GOOS == "windows" || runtime.GOOS == "darwin":
-		config, err := os.UserConfigDir()
-		if err != nil {
-			return "", fmt.Errorf("finding the state folder: %w", err)
-		}
-		dir = config
-	case !filepath.IsAbs(dir):
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return "", fmt.Errorf("finding the state folder: %w", err)
-		}
-		dir = filepath.Join(home, ".local", "state")
-	}
-	return filepath.Join(dir, "ralph-lsp", "changes"), nil
-}
-
 // find finds the git program and the folder of the books.
 func (o Options) find() (program, dir string, err error) {
 	if program, err = findGit(); err != nil {
 		return "", "", err
 	}
 	if dir = o.Dir; dir == "" {
-		dir, err = StateDir()
+		dir, err = paths.State("changes")
 	}
 	return program, dir, err
 }

@@ -13,6 +13,23 @@ func Tokens(n int64) string {
 	return fmt.Sprintf("%.1fM", float64(n)/1e6)
 }
 
+// Number writes a large number so that it can be read: 49,871.
+func Number(n int) string {
+	digits := fmt.Sprint(n)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}
+
+// Amount is Counted for what may be many: "50,000 lines".
+func Amount(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return Number(n) + " " + noun
+}
+
 // Counted writes "1 iteration", "7 iterations".
 func Counted(n int, noun string) string {
 	if n == 1 {

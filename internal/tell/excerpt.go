@@ -1,0 +1,80 @@
+package tell
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Excerpt returns the beginning and the end of a text that has more than limit bytes,
+// in whole lines, and between them a line that says how much is left out. Only a
+// line that is too long alone is cut. lines and bytes are what is left out: bytes are 0 if that is nothing.
+func Excerpt(text string, limit int) (excerpt string, lines, bytes int) {
+	if len(text) <= limit {
+		return text, 0, 0
+	}
+	room := limit - len(LeftOut(len(text), 0)) - len("\n\n") // for the longest such line
+	head, tail := firstBytes(text, room/3), lastBytes(text, room-room/3)
+	middle := text[len(head) : len(text)-len(tail)]
+	lines, bytes = strings.Count(middle, "\n"), len(middle)
+	if !strings.HasSuffix(head, "\n") { // the middle begins with the rest of a line
+		head += "\n"
+		lines = max(lines-1, 0)
+	}
+	return head + LeftOut(lines, bytes) + "\n" + tail, lines, bytes
+}
+
+// firstBytes are the whole lines in the first n bytes of a text, or as much of its
+// first line.
+func firstBytes(text string, n int) string {
+	if end := strings.LastIndexByte(text[:n], '\n') + 1; end > 0 {
+		return text[:end]
+	}
+	for n > 0 && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return text[:n]
+}
+
+// lastBytes are the whole lines in the last n bytes of a text, or as much of its last
+// line.
+func lastBytes(text string, n int) string {
+	from := len(text) - n
+	if begin := strings.IndexByte(text[from-1:], '\n') + from; begin >= from && begin < len(text) {
+		return text[begin:]
+	}
+	for from < len(text) && !utf8.RuneStart(text[from]) {
+		from++
+	}
+	return text[from:]
+}
+
+// LeftOut is the line that stands for what is left out: "… 49,871 lines left out …", or
+// how many bytes where no whole line is.
+func LeftOut(lines, bytes int) string {
+	if lines == 0 {
+		return leftOutBegin + Amount(bytes, "byte") + leftOutEnd
+	}
+	return leftOutBegin + Amount(lines, "line") + leftOutEnd
+}
+
+const leftOutBegin, leftOutEnd = "… ", " left out …"
+
+// LeftOutIn returns the line of an excerpt that stands for what is left out, "" if it
+// has none.
+func LeftOutIn(text string) string {
+	_, rest, _ := strings.Cut(text, "\n"+leftOutBegin)
+	line, _, _ := strings.Cut(rest, "\n")
+	if !strings.HasSuffix(line, leftOutEnd) {
+		return ""
+	}
+	return leftOutBegin + line
+}
+
+// Lines counts the lines of a text; the last needs no newline.
+func Lines(text string) int {
+	n := strings.Count(text, "\n")
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		n++
+	}
+	return n
+}
