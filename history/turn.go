@@ -4,7 +4,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
+	"ralph-lsp/internal/tell"
 	"ralph-lsp/stream"
 )
 
@@ -242,6 +244,7 @@ func (w *Writer) tellThoughts() {
 // result keeps a result for its message, if that is still to be written. Any
 // other can't be part of the context any more: a result must follow its call.
 func (w *Writer) result(e stream.ToolResult) {
+	e.Output = kept(e.Output)
 	isIt := func(c stream.ToolCall) bool { return c.ID == e.ID }
 	known := slices.ContainsFunc(w.running, isIt)
 	w.running = slices.DeleteFunc(w.running, isIt)
@@ -259,6 +262,38 @@ func (w *Writer) result(e stream.ToolResult) {
 	w.event(eventToolResult, resultPayload{
 		ToolCallID: e.ID, Result: e.Output, IsError: e.IsError, Orphan: !known, ParentToolCallID: e.ParentToolCallID,
 	})
+}
+
+// maxOutput is how much of a tool's output an entry can have, in bytes as JSON: a
+// longer line isn't read back, and the rest of the entry is short.
+const maxOutput = maxLine - 64<<10
+
+// kept is what a session keeps of a tool's output: all, or its beginning and its end.
+func kept(output string) string {
+	all := output
+	for limit := maxOutput; !fits(output); limit /= 2 {
+		output, _, _ = tell.Excerpt(all, limit)
+	}
+	return output
+}
+
+// fits says whether an entry can have an output.
+func fits(output string) bool {
+	if len(output) <= maxOutput/6 { // no byte takes more than that
+		return true
+	}
+	size := 0
+	for _, r := range output {
+		switch {
+		case r == '\n', r == '\r', r == '\t', r == '"', r == '\\':
+			size += 2
+		case r < ' ', r == utf8.RuneError, r == '\u2028', r == '\u2029':
+			size += 6
+		default:
+			size += utf8.RuneLen(r)
+		}
+	}
+	return size <= maxOutput
 }
 
 // endTurn writes the message with its results.

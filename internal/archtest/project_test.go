@@ -27,7 +27,7 @@ var picture = Rules{
 		"config":              {"stream", "verify", "internal/limits", "internal/paths", "internal/tell"},
 		"backends":            {"stream", "backends/reaper", "internal/tell"},
 		"backends/reaper":     {},
-		"history":             {"stream", "internal/jsoncursor", "internal/limits", "internal/paths"},
+		"history":             {"stream", "internal/jsoncursor", "internal/limits", "internal/paths", "internal/tell"},
 		"loop":                {"changes", "internal/paths", "stream", "backends", "loopstate", "history", "verify", "internal/limits", "internal/tell"},
 		"loop/start":          {"changes", "loop", "verify", "backends", "stream", "loopstate", "config", "internal/limits", "internal/tell"},
 		"wire":                {"changes", "verify", "loop", "loop/start", "stream", "backends", "history", "config", "internal/limits", "internal/tell"},

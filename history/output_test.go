@@ -1,0 +1,47 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ralph-lsp/stream"
+)
+
+// toolGives writes a turn whose tool gave an output.
+func toolGives(w *Writer, id, output string) {
+	w.Handle(stream.ToolCall{ID: id, Name: "bash"})
+	w.Handle(stream.ToolResult{ID: id, Output: output})
+	w.Handle(stream.TurnEnd{})
+}
+
+func TestTheOutputOfAnIteration(t *testing.T) {
+	w, _, _ := newTestWriter(t)
+	w.HandleRecord(IterationStart{Iteration: 1})
+	toolGives(w, "t1", "first")
+	w.HandleRecord(IterationEnd{Iteration: 1})
+	w.HandleRecord(IterationStart{Iteration: 2})
+	toolGives(w, "t1", "second\n"+strings.Repeat("x", 1<<20))
+	w.HandleRecord(IterationEnd{Iteration: 2})
+	path := closed(t, w)
+	for _, tt := range []struct {
+		iteration int
+		call      string
+		want      string
+	}{{1, "t1", "first"}, {2, "t1", "second\n" + strings.Repeat("x", 1<<20)}, {3, "t1", ""}, {1, "t2", ""}, {0, "t1", ""}} {
+		got, ok, err := Output(context.Background(), path, tt.iteration, tt.call)
+		if got != tt.want || ok != (tt.want != "") || err != nil {
+			t.Errorf("%s of %d: %d bytes, %v, %v", tt.call, tt.iteration, len(got), ok, err)
+		}
+	}
+	other := filepath.Join(t.TempDir(), "notes.txt")
+	if err := os.WriteFile(other, []byte("hello\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := Output(context.Background(), other, 1, "t1"); !errors.As(err, new(*FormatError)) {
+		t.Errorf("of no session: %v", err)
+	}
+}
