@@ -37,7 +37,7 @@ func (v *view) Handle(e stream.Event) {
 	switch e := e.(type) {
 	case stream.Usage:
 		if u := v.projector.Event(e); u != nil && !v.rough {
-			v.add(u, false)
+			v.add(u)
 		}
 		return
 	case stream.Text:
@@ -52,9 +52,8 @@ func (v *view) Handle(e stream.Event) {
 	if v.blind {
 		return
 	}
-	e, cut := wire.Shortened(e)
 	if u := v.projector.Event(e); u != nil {
-		v.add(u, cut)
+		v.add(u)
 	}
 }
 
@@ -69,13 +68,13 @@ func (v *view) HandleRecord(r history.Record) {
 		}
 		return
 	case history.Note:
-		v.add(wire.Note{SessionUpdate: wire.KindNote, Label: stream.Plain(r.Label), Text: stream.Plain(r.Text)}, false)
+		v.add(wire.Note{SessionUpdate: wire.KindNote, Label: stream.Plain(r.Label), Text: stream.Plain(r.Text)})
 		return
 	case history.IterationStart:
 		v.iteration = r.Iteration
 	}
 	if e := loop.EventOf(r); e != nil {
-		v.add(v.projector.Loop(e), false)
+		v.add(v.projector.Loop(e))
 	}
 }
 
@@ -93,17 +92,17 @@ func (v *view) text(text string, update func(wire.TextContent) wire.Update) {
 	}
 	for text = stream.Plain(text); text != ""; {
 		n := wire.FirstText(text, wire.MaxText)
-		v.add(update(wire.TextContent{Type: "text", Text: text[:n]}), false)
+		v.add(update(wire.TextContent{Type: "text", Text: text[:n]}))
 		text = text[n:]
 	}
 }
 
-func (v *view) add(u wire.Update, truncated bool) {
+func (v *view) add(u wire.Update) {
 	if v.blind {
 		return
 	}
 	u, cut := wire.Limited(u)
-	if encoded, err := v.encoder.Encode(u, truncated || cut); err == nil { // without a tool's input there is nothing that can't be encoded
+	if encoded, err := v.encoder.Encode(u, cut); err == nil { // without a tool's input there is nothing that can't be encoded
 		v.items = append(v.items, NewItem(u, bytes.Clone(encoded), v.iteration))
 	}
 }

@@ -42,6 +42,7 @@ func (m *manager) table() map[string]command {
 		wire.CommandStatus:  with(c.list),
 		wire.CommandRead:    with(r.read),
 		wire.CommandOutline: with(r.outline),
+		wire.CommandOutput:  with(r.output),
 		wire.CommandHistory: with(r.history),
 		wire.CommandPrompts: with(r.prompts),
 		wire.CommandChanges: with(v.changes),

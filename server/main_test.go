@@ -83,6 +83,16 @@ var roles = map[string]func(){
 		fmt.Println(`{"type":"turn_end","message":{"role":"assistant","content":[],"provider":"p","model":"m","stopReason":"toolUse","usage":{"input":1,"output":1,"cost":{"total":0.5}}}}`)
 		time.Sleep(time.Hour)
 	},
+	// counts has a tool print 50,000 lines, in pi's words.
+	"counts": func() {
+		io.Copy(io.Discard, os.Stdin)
+		var lines strings.Builder
+		for i := range 50_000 {
+			fmt.Fprintf(&lines, "line %d\\n", i+1)
+		}
+		fmt.Println(`{"type":"tool_execution_start","toolCallId":"t1","toolName":"bash","args":{"command":"count"}}`)
+		fmt.Println(`{"type":"tool_execution_end","toolCallId":"t1","isError":false,"result":{"content":[{"type":"text","text":"` + lines.String() + `"}]}}`)
+	},
 	// echoes prints its prompt, without what the loop adds.
 	"echoes": func() {
 		lines := bufio.NewScanner(os.Stdin)

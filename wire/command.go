@@ -3,6 +3,7 @@ package wire
 import (
 	"ralph-lsp/backends"
 	"ralph-lsp/internal/limits"
+	"ralph-lsp/internal/tell"
 	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"
 )
@@ -23,6 +24,7 @@ const (
 	CommandStatus  = "ralph.loop.status"
 	CommandRead    = "ralph.loop.read"
 	CommandOutline = "ralph.loop.outline"
+	CommandOutput  = "ralph.loop.output"
 	CommandHistory = "ralph.loop.history"
 	CommandPrompts = "ralph.loop.prompts"
 	CommandChanges = "ralph.loop.changes"
@@ -49,6 +51,7 @@ const (
 	ReasonLimitReached    = "limit_reached"
 	ReasonNoFolder        = "no_folder"
 	ReasonNoSession       = "no_session"
+	ReasonNoOutput        = "no_output"
 	ReasonInterrupted     = "interrupted"
 	ReasonNoSnapshots     = "no_snapshots"
 	ReasonAtWork          = "at_work"
@@ -158,6 +161,34 @@ type ReadParams struct {
 type OutlineParams struct {
 	LoopParams
 	SessionFileURI string `json:"sessionFileUri,omitempty"`
+}
+
+// OutputParams is the argument of ralph.loop.output: a call of a log that is named as
+// for ralph.loop.read.
+type OutputParams struct {
+	LoopParams
+	SessionFileURI string `json:"sessionFileUri,omitempty"`
+	Iteration      int    `json:"iteration,omitempty"` // 0: the session has none
+	ToolCallID     string `json:"toolCallId"`
+	Show           bool   `json:"show,omitempty"` // with window/showDocument
+}
+
+// OutputResult is all that is kept of what a tool gave.
+type OutputResult struct {
+	URI   string `json:"uri"` // of a file with it
+	Bytes int    `json:"bytes"`
+	Lines int    `json:"lines"`
+	Text  string `json:"text"` // how much it is, in one line
+}
+
+// OutputOf says how much of an output is in a file.
+func OutputOf(path, output string) OutputResult {
+	r := OutputResult{URI: FileURI(path), Bytes: len(output), Lines: tell.Lines(output)}
+	r.Text = JoinFacts(tell.Amount(r.Lines, "line"), tell.Amount(r.Bytes, "byte"))
+	if mark := tell.LeftOutIn(output); mark != "" {
+		r.Text += "; the session has no more: " + mark
+	}
+	return r
 }
 
 // FolderParams names a folder, or none for all of them.

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
-
-	"ralph-lsp/stream"
 )
 
 // MaxText is how many bytes of text an update may have. JSON's escapes at most
@@ -89,30 +87,4 @@ func FirstText(s string, limit int) int {
 		n--
 	}
 	return n
-}
-
-// lastText cuts a tool's output to its last MaxText bytes, from a whole rune
-// on: how it ended tells more than how it began.
-func lastText(output string) (_ string, cut bool) {
-	if len(output) <= MaxText {
-		return output, false
-	}
-	n := len(output) - MaxText
-	for n < len(output) && !utf8.RuneStart(output[n]) {
-		n++
-	}
-	return strings.Clone(output[n:]), true
-}
-
-// Shortened cuts an event's output before it is looked at any closer.
-func Shortened(e stream.Event) (_ stream.Event, cut bool) {
-	switch e := e.(type) {
-	case stream.ToolProgress:
-		e.Output, cut = lastText(e.Output)
-		return e, cut
-	case stream.ToolResult:
-		e.Output, cut = lastText(e.Output)
-		return e, cut
-	}
-	return e, false
 }

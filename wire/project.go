@@ -48,17 +48,17 @@ func (p *Projector) Event(e stream.Event) Update {
 		if len(p.calls) == maxCalls {
 			p.calls = slices.Delete(p.calls, 0, 1)
 		}
-		p.calls = append(p.calls, ToolCallUpdate{KindToolCallUpdate, e.ID, e.ParentToolCallID, StatusFailed, ContentOf(history.InterruptedText)})
+		p.calls = append(p.calls, outputUpdate(e.ID, e.ParentToolCallID, StatusFailed, history.InterruptedText))
 		return ToolCallOf(e)
 	case stream.ToolProgress:
-		return ToolCallUpdate{KindToolCallUpdate, e.ID, "", StatusInProgress, ContentOf(e.Output)}
+		return outputUpdate(e.ID, "", StatusInProgress, e.Output)
 	case stream.ToolResult:
 		status := StatusCompleted
 		if e.IsError {
 			status = StatusFailed
 		}
 		p.calls = slices.DeleteFunc(p.calls, func(c ToolCallUpdate) bool { return c.ToolCallID == e.ID })
-		return ToolCallUpdate{KindToolCallUpdate, e.ID, e.ParentToolCallID, status, ContentOf(e.Output)}
+		return outputUpdate(e.ID, e.ParentToolCallID, status, e.Output)
 	case stream.Usage:
 		return p.projectUsage(e)
 	case stream.Retry:
@@ -236,11 +236,18 @@ func chunk(kind, delta, messageID, parent string) Chunk {
 	return Chunk{kind, messageID, parent, TextContent{"text", stream.Plain(delta)}}
 }
 
-func ContentOf(output string) []ToolContent {
+// outputUpdate says what a tool gave, as far as an update has room for it.
+func outputUpdate(id, parent, status, output string) ToolCallUpdate {
+	u := ToolCallUpdate{SessionUpdate: KindToolCallUpdate, ToolCallID: id, ParentToolCallID: parent, Status: status}
 	if output == "" {
-		return nil
+		return u
 	}
-	return []ToolContent{{"content", TextContent{"text", stream.Plain(output)}}}
+	excerpt, lines, bytes := tell.Excerpt(output, MaxText) // before it is looked at any closer
+	u.Content = []ToolContent{{"content", TextContent{"text", stream.Plain(excerpt)}}}
+	if bytes > 0 {
+		u.Omitted = &Omitted{lines, bytes}
+	}
+	return u
 }
 
 // projectUsage adds the run's cost to what earlier iterations cost; nil when

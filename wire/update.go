@@ -109,6 +109,14 @@ type ToolCallUpdate struct {
 	ParentToolCallID string        `json:"parentToolCallId,omitempty"`
 	Status           string        `json:"status"`
 	Content          []ToolContent `json:"content,omitempty"`
+	Omitted          *Omitted      `json:"omitted,omitempty"` // absent: the content is all of it
+}
+
+// Omitted is what the content of an update leaves out of a tool's output. A line of the
+// content stands in its place.
+type Omitted struct {
+	Lines int `json:"lines"` // 0: it is in the middle of one
+	Bytes int `json:"bytes"`
 }
 
 // Money is an amount with its currency.

@@ -16,6 +16,7 @@ import (
 	"ralph-lsp/history"
 	"ralph-lsp/internal/limits"
 	"ralph-lsp/internal/lsptest"
+	"ralph-lsp/internal/tell"
 	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"
 	"ralph-lsp/stream"
@@ -52,6 +53,7 @@ func examples() map[string]any {
 		"command-steer":   SteerParams{Text: "Leave the parser alone"},
 		"command-read":    ReadParams{LoopParams: LoopParams{LoopID: "ralph-ca7igygdcr4i"}, After: "eyJsb2ciOiIxdjJ4In0", Before: "eyJsb2ciOiIxdjJ5In0", Limit: 500},
 		"command-outline": OutlineParams{LoopParams: LoopParams{LoopID: "ralph-ca7igygdcr4i"}},
+		"command-output":  OutputParams{LoopParams: LoopParams{LoopID: "ralph-ca7igygdcr4i"}, Iteration: 3, ToolCallID: "t1", Show: true},
 		"command-history": HistoryParams{Folder: "file:///w/app", Limit: 20},
 		"command-prompts": PromptsParams{Folder: "file:///w/app", Limit: 20},
 		"command-changes": ChangesParams{LoopParams: LoopParams{LoopID: "ralph-ca7igygdcr4i"}, From: 2, To: new(3), Paths: []string{"src"}, After: "src/a.go", Show: true, Places: true},
@@ -69,6 +71,7 @@ func examples() map[string]any {
 		"result-status":  StatusResult{loops},
 		"result-outline": OutlineResult{Parts: []LogPart{{"eyJsb2ciOiIxdjJ4In0", 3, 52000}}, Iterations: []json.RawMessage{lsptest.JSON(Iteration{SessionUpdate: KindIteration, Phase: PhaseBegin, Iteration: 3, Said: info("iteration 3")})}, Cursor: "eyJsb2ciOiIxdjJ5In0"},
 		"result-read":    ReadResult{Updates: []json.RawMessage{lsptest.JSON(Chunk{KindMessageChunk, "m7", "", text("Hello")})}, Cursor: "eyJsb2ciOiIxdjJ4In0", Complete: true, SkippedLines: 1},
+		"result-output":  OutputOf("/h/.local/state/ralph-lsp/outputs/output-5f1c0b8e.txt", "1\n2\n"),
 		"result-history": HistoryResult{[]PastLoop{examplePast(&history.LoopEnd{StopReason: "promise", Promise: "DONE", Iterations: 7, CostUSD: new(3.1),
 			Tokens: *tokens, DurationMs: 720000})}},
 		"result-prompts": PromptsOf([]history.Prompt{{Text: "Build X\nand test it", At: noon, Folder: "/w/app", Uses: 3}}),
@@ -176,6 +179,7 @@ func rareExamples(text func(string) TextContent) []any {
 		ConfigProblem{FileURI: "file:///w/app/ralph.toml", Line: 3, Column: 1, Message: "unknown key max_iteration"},
 		LoopStatus{Folder: "file:///w/app", State: "running", Pausing: true, SilentSince: noon},
 		Chunk{SessionUpdate: KindMessageChunk, MessageID: "m7", ParentToolCallID: "t1", Content: text("Hello")},
+		ToolCallUpdate{SessionUpdate: KindToolCallUpdate, ToolCallID: "t1", Status: StatusCompleted, Content: []ToolContent{{"content", text("1\n2\n" + tell.LeftOut(49_871, 288_894) + "\n49999\n50000")}}, Omitted: &Omitted{49_871, 288_894}},
 		Promise{SessionUpdate: KindPromise, Found: "DOEN", Expected: "DONE"},
 		Iteration{SessionUpdate: KindIteration, Phase: PhaseEnd, Iteration: 1, Outcome: "ok", LastMessage: new("All done.")},
 		End{SessionUpdate: KindEnd, StopReason: "promise", Guards: "check.sh, a_test.go (added)"}, End{SessionUpdate: KindEnd, StopReason: "permission_denied", Denials: []Denial{{"Bash", "rm -r build"}}},
@@ -192,7 +196,7 @@ func exampleUpdates(tokens *Tokens, text func(string) TextContent) map[string]Up
 		KindNote:         Note{KindNote, "my-extension", "its text"},
 		KindToolCall: ToolCall{KindToolCall, "t1", "", "bash", "go test ./...", ToolExecute, StatusInProgress,
 			[]Location{{"main.go", 3}}, json.RawMessage(`{"command":"go test ./..."}`)},
-		KindToolCallUpdate: ToolCallUpdate{KindToolCallUpdate, "t1", "", StatusFailed, []ToolContent{{"content", text("FAIL")}}},
+		KindToolCallUpdate: ToolCallUpdate{KindToolCallUpdate, "t1", "", StatusFailed, []ToolContent{{"content", text("FAIL")}}, nil},
 		KindUsage:          UsageUpdate{KindUsage, 60000, 200000, &Money{1.42, "USD"}},
 		KindSession:        p.Event(stream.SessionStart{Backend: "pi", Version: "0.87.1", Provider: "anthropic", Model: "claude-sonnet-4", SessionID: "01a1f8b0"}),
 		KindDiscard:        p.Event(stream.MessageEnd{MessageID: "m7", Discarded: true}),

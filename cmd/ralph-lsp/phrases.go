@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"ralph-lsp/internal/tell"
 	"ralph-lsp/loop"
 	"ralph-lsp/verify"
 	"ralph-lsp/wire"
@@ -60,20 +59,15 @@ func stateLine(e loop.StateChanged, now time.Time) string {
 	return ""
 }
 
-// verifyLines tell of a check: how it stands, and the beginning of what a failed
-// one printed. It is told once that it runs.
+// verifyLines tell of a check: how it stands, and what a failed one printed, in short. It is told once that it runs.
 func verifyLines(e loop.Verify) []string {
 	if e.State == verify.Running && e.Output != "" {
 		return nil
 	}
 	lines := []string{wire.VerifyText(e)}
 	if e.State == verify.Refuted || e.State == verify.Unchecked {
-		printed, more := firstLines(e.Output, errorLines)
-		for _, line := range printed {
+		for _, line := range excerpt(e.Output, errorLines) {
 			lines = append(lines, "  "+fit(line, consoleTitle))
-		}
-		if more > 0 {
-			lines = append(lines, fmt.Sprintf("  … %s", tell.Counted(more, "more line")))
 		}
 	}
 	return lines

@@ -153,10 +153,12 @@ func (s *consoleStyle) result(e stream.ToolResult) {
 	if e.IsError {
 		mark, paint = "failed", s.cfg.palette.red
 	}
-	lines, more := firstLines(e.Output, 1)
-	output := strings.Join(lines, "")
-	if more > 0 {
-		output += fmt.Sprintf(" (+ %s)", tell.Counted(more, "line"))
+	output := ""
+	if lines := linesOf(e.Output); len(lines) > 0 {
+		output = lines[0]
+		if more := len(lines) - 1; more > 0 {
+			output += fmt.Sprintf(" (+ %s)", tell.Counted(more, "line"))
+		}
 	}
 	s.line(paint("  " + fit(wire.JoinFacts(mark, title, duration, output), consoleTitle)))
 }

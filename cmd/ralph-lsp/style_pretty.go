@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -270,7 +269,7 @@ func (s *prettyStyle) thought(source string) {
 	s.section(sectionText, lines...)
 }
 
-// result prints "  ✓ 1.2s", or "  ✗ 1.2s" with the beginning of the output.
+// result prints "  ✓ 1.2s", or "  ✗ 1.2s" with the output in short.
 func (s *prettyStyle) result(e stream.ToolResult) {
 	p := s.cfg.palette
 	title, duration := s.calls.end(e.ID, s.cfg.now())
@@ -280,12 +279,8 @@ func (s *prettyStyle) result(e stream.ToolResult) {
 		return
 	}
 	out := []string{p.red("  ✗ ") + p.dim(facts)}
-	lines, more := firstLines(e.Output, errorLines)
-	for _, line := range lines {
+	for _, line := range excerpt(e.Output, errorLines) {
 		out = append(out, p.red("    "+fit(line, s.cfg.width()-5)))
-	}
-	if more > 0 {
-		out = append(out, p.dim(fmt.Sprintf("    … %s", tell.Counted(more, "more line"))))
 	}
 	s.section(sectionTool, out...)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -29,20 +30,31 @@ func plainLine(s string) string {
 	return strings.Join(strings.Fields(stream.Plain(s)), " ")
 }
 
-// firstLines returns the first n lines of s that aren't blank, safe to print,
-// and how many more there are.
-func firstLines(s string, n int) (lines []string, more int) {
+// linesOf are the lines of an agent's text, safe to print, without blank ones around it.
+func linesOf(s string) []string {
+	var lines []string
+	last := 0
 	for line := range strings.Lines(stream.Plain(s)) {
-		if line = strings.TrimRight(line, " \t\r\n"); strings.TrimSpace(line) == "" {
+		if line = strings.TrimRight(line, " \t\r\n"); line == "" && last == 0 {
 			continue
 		}
-		if len(lines) == n {
-			more++
-			continue
+		if lines = append(lines, strings.ReplaceAll(line, "\t", "    ")); line != "" {
+			last = len(lines)
 		}
-		lines = append(lines, strings.ReplaceAll(line, "\t", "    "))
 	}
-	return lines, more
+	return lines[:last]
+}
+
+// excerpt is the beginning and the end of an agent's text in n lines at most, with
+// one between them for what is left out.
+func excerpt(s string, n int) []string {
+	lines := linesOf(s)
+	if len(lines) <= n {
+		return lines
+	}
+	first, last := n/2, (n-1)/2
+	rest := len(lines) - first - last
+	return slices.Concat(lines[:first], []string{tell.LeftOut(rest, 0)}, lines[len(lines)-last:])
 }
 
 // clock writes how long something has lasted so far; it changes once a second.

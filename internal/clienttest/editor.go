@@ -119,6 +119,7 @@ type Seen struct {
 	Status        string          `json:"status"`
 	Phase         string          `json:"phase"`
 	Truncated     bool            `json:"truncated"`
+	Omitted       *wire.Omitted   `json:"omitted"`
 	RawInput      json.RawMessage `json:"rawInput"`
 	Content       json.RawMessage `json:"content"`
 }

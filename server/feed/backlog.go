@@ -157,10 +157,10 @@ func (b *backlog) mark(s sign, size int64) {
 	b.count(&p, +1)
 }
 
-// add adds an update that isn't text. Truncated says that it was shortened.
-func (b *backlog) add(u wire.Update, truncated bool) {
+// add adds an update that isn't text.
+func (b *backlog) add(u wire.Update) {
 	u, cut := wire.Limited(u)
-	p := pending{update: u, iteration: b.iteration, truncated: truncated || cut}
+	p := pending{update: u, iteration: b.iteration, truncated: cut}
 	defer b.shed()
 	switch u := u.(type) {
 	case wire.ToolCallUpdate:
@@ -346,7 +346,7 @@ func withoutContent(p *pending) (pending, int) {
 			return pending{}, 1
 		}
 		if u.Content != nil {
-			u.Content = nil
+			u.Content, u.Omitted = nil, nil
 			return pending{update: u, iteration: p.iteration, truncated: true}, 1
 		}
 	}

@@ -142,20 +142,20 @@ func TestOrderOfDropping(t *testing.T) {
 		{"text before outputs", func(b *backlog, i int) {
 			id := fmt.Sprint(i)
 			if i < n/2 {
-				b.add(wire.ToolCallUpdate{SessionUpdate: wire.KindToolCallUpdate, ToolCallID: id, ParentToolCallID: "", Status: wire.StatusCompleted, Content: wire.ContentOf(kilobyte)}, false)
+				b.add(wire.ToolCallUpdate{SessionUpdate: wire.KindToolCallUpdate, ToolCallID: id, ParentToolCallID: "", Status: wire.StatusCompleted, Content: contentOf(kilobyte)})
 			} else {
 				b.addText(wire.KindMessageChunk, id, "", kilobyte)
 			}
 		}, "all outputs"},
 		{"outputs before errors", func(b *backlog, i int) {
 			if i < n/2 {
-				b.add(wire.ErrorUpdate{SessionUpdate: wire.KindError, Message: kilobyte}, false)
+				b.add(wire.ErrorUpdate{SessionUpdate: wire.KindError, Message: kilobyte})
 			} else {
-				b.add(wire.ToolCallUpdate{SessionUpdate: wire.KindToolCallUpdate, ToolCallID: fmt.Sprint(i), ParentToolCallID: "", Status: wire.StatusCompleted, Content: wire.ContentOf(kilobyte)}, false)
+				b.add(wire.ToolCallUpdate{SessionUpdate: wire.KindToolCallUpdate, ToolCallID: fmt.Sprint(i), ParentToolCallID: "", Status: wire.StatusCompleted, Content: contentOf(kilobyte)})
 			}
 		}, "all errors"},
 		{"errors at last", func(b *backlog, _ int) {
-			b.add(wire.ErrorUpdate{SessionUpdate: wire.KindError, Message: kilobyte}, false)
+			b.add(wire.ErrorUpdate{SessionUpdate: wire.KindError, Message: kilobyte})
 		}, "some errors"},
 	}
 	for _, tt := range tests {
@@ -195,7 +195,7 @@ func TestNewestTextStays(t *testing.T) {
 			t.Fatalf("%s isn't there", word)
 		}
 		for range 1000 {
-			b.add(wire.Iteration{SessionUpdate: wire.KindIteration}, false) // never dropped
+			b.add(wire.Iteration{SessionUpdate: wire.KindIteration}) // never dropped
 		}
 	}
 	if b.dropped == 0 {
@@ -207,8 +207,8 @@ func TestUsageStaysInItsIteration(t *testing.T) {
 	var b backlog
 	for iteration := 1; iteration <= 2; iteration++ {
 		b.iteration = iteration
-		b.add(wire.UsageUpdate{SessionUpdate: wire.KindUsage, Used: 1}, false)
-		b.add(wire.UsageUpdate{SessionUpdate: wire.KindUsage, Used: 2}, false)
+		b.add(wire.UsageUpdate{SessionUpdate: wire.KindUsage, Used: 1})
+		b.add(wire.UsageUpdate{SessionUpdate: wire.KindUsage, Used: 2})
 	}
 	got := b.take(1<<20, nil)
 	if len(got) != 2 || got[0].iteration != 1 || got[1].iteration != 2 {
@@ -243,28 +243,28 @@ func FuzzBacklog(f *testing.F) {
 			case 'c':
 				calls++
 				open++
-				b.add(wire.ToolCall{SessionUpdate: wire.KindToolCall, ToolCallID: fmt.Sprint("t", calls), RawInput: json.RawMessage(`{}`)}, false)
+				b.add(wire.ToolCall{SessionUpdate: wire.KindToolCall, ToolCallID: fmt.Sprint("t", calls), RawInput: json.RawMessage(`{}`)})
 			case 'C':
 				for range 4000 {
 					calls, end = calls+1, end+1
 					id := fmt.Sprint("t", calls)
-					b.add(wire.ToolCall{SessionUpdate: wire.KindToolCall, ToolCallID: id}, false)
-					b.add(wire.ToolCallUpdate{SessionUpdate: wire.KindToolCallUpdate, ToolCallID: id, ParentToolCallID: "", Status: wire.StatusCompleted, Content: nil}, false)
+					b.add(wire.ToolCall{SessionUpdate: wire.KindToolCall, ToolCallID: id})
+					b.add(wire.ToolCallUpdate{SessionUpdate: wire.KindToolCallUpdate, ToolCallID: id, ParentToolCallID: "", Status: wire.StatusCompleted, Content: nil})
 				}
 			case 'p', 'P':
 				output := map[byte]string{'p': "out", 'P': strings.Repeat("o", wire.MaxText)}[op]
-				b.add(wire.ToolCallUpdate{SessionUpdate: wire.KindToolCallUpdate, ToolCallID: id, ParentToolCallID: "", Status: wire.StatusInProgress, Content: wire.ContentOf(output)}, false)
+				b.add(wire.ToolCallUpdate{SessionUpdate: wire.KindToolCallUpdate, ToolCallID: id, ParentToolCallID: "", Status: wire.StatusInProgress, Content: contentOf(output)})
 			case 'r':
 				if open > 0 {
 					open--
 					end++
-					b.add(wire.ToolCallUpdate{SessionUpdate: wire.KindToolCallUpdate, ToolCallID: id, ParentToolCallID: "", Status: wire.StatusCompleted, Content: wire.ContentOf("out")}, false)
+					b.add(wire.ToolCallUpdate{SessionUpdate: wire.KindToolCallUpdate, ToolCallID: id, ParentToolCallID: "", Status: wire.StatusCompleted, Content: contentOf("out")})
 				}
 			case 'u':
-				b.add(wire.UsageUpdate{SessionUpdate: wire.KindUsage, Used: 1}, false)
+				b.add(wire.UsageUpdate{SessionUpdate: wire.KindUsage, Used: 1})
 			case 'i':
 				b.iteration++
-				b.add(wire.Iteration{SessionUpdate: wire.KindIteration, Phase: wire.PhaseBegin}, false)
+				b.add(wire.Iteration{SessionUpdate: wire.KindIteration, Phase: wire.PhaseBegin})
 			case 'z':
 				taken = b.take(100, taken)
 			}
@@ -347,6 +347,11 @@ func checkTaken(t *testing.T, taken []pending, calls, ends int) {
 	}
 }
 
+// contentOf is what a tool gave as an update has it.
+func contentOf(output string) []wire.ToolContent {
+	return []wire.ToolContent{{Type: "content", Content: wire.TextContent{Type: "text", Text: output}}}
+}
+
 // BenchmarkFeed is what an event costs the agent's reader.
 func BenchmarkFeed(b *testing.B) {
 	for name, reads := range map[string]bool{"reads": true, "never reads": false} {
@@ -356,6 +361,14 @@ func BenchmarkFeed(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				f.Handle(delta)
+			}
+		})
+		b.Run(name+"/output", func(b *testing.B) { // so far, of a running tool: a megabyte
+			f := benchmarkFeed(b, reads)
+			output := stream.Event(stream.ToolProgress{ID: "t1", Output: strings.Repeat("a line of an output that grows and grows\n", 25_000)})
+			b.ReportAllocs()
+			for b.Loop() {
+				f.Handle(output)
 			}
 		})
 		b.Run(name+"/mixed", func(b *testing.B) { // 1 in 50 begins a tool

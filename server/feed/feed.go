@@ -139,9 +139,8 @@ func (f *Feed) Handle(e stream.Event) {
 		}
 		return
 	}
-	e, cut := wire.Shortened(e)
 	if u := f.projector.Event(e); u != nil {
-		f.add(u, cut)
+		f.add(u)
 	}
 	switch e := e.(type) {
 	case stream.ToolCall:
@@ -169,10 +168,10 @@ func (f *Feed) HandleLoop(e loop.Event) {
 		f.mu.Unlock()
 	}
 	for _, u := range f.projector.Unfinished(e) {
-		f.add(u, false)
+		f.add(u)
 	}
 	if u := f.projector.Loop(e); u != nil {
-		f.add(u, false)
+		f.add(u)
 	}
 	switch e := e.(type) {
 	case loop.IterationStart:
@@ -216,10 +215,10 @@ func (f *Feed) addText(kind, messageID, parent, delta string) {
 	f.grown(before, after)
 }
 
-func (f *Feed) add(u wire.Update, truncated bool) {
+func (f *Feed) add(u wire.Update) {
 	f.mu.Lock()
 	before := f.backlog.size()
-	f.backlog.add(u, truncated)
+	f.backlog.add(u)
 	after := f.backlog.size()
 	f.mu.Unlock()
 	f.grown(before, after)

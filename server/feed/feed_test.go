@@ -12,6 +12,7 @@ import (
 
 	"ralph-lsp/internal/clienttest"
 	"ralph-lsp/internal/lsptest"
+	"ralph-lsp/internal/tell"
 	"ralph-lsp/loop"
 	"ralph-lsp/looplog"
 	"ralph-lsp/server/client"
@@ -230,8 +231,13 @@ func TestSizes(t *testing.T) {
 					t.Error("the text isn't what the agent said")
 				}
 				last := updates[len(updates)-1]
-				if !last.Truncated || !strings.HasSuffix(text, last.Text(t)) || len(last.Text(t)) < wire.MaxText-utf8.UTFMax {
-					t.Errorf("of a long output %d bytes came, truncated: %v, want the end of it", len(last.Text(t)), last.Truncated)
+				if last.Omitted == nil {
+					t.Fatalf("nothing is left out of a long output")
+				}
+				begins, ends, _ := strings.Cut(last.Text(t), tell.LeftOut(last.Omitted.Lines, last.Omitted.Bytes)+"\n")
+				if begins = strings.TrimSuffix(begins, "\n"); ends == "" || !strings.HasPrefix(text, begins) || !strings.HasSuffix(text, ends) || len(last.Text(t)) < wire.MaxText-100 ||
+					len(text)-len(begins)-len(ends)-last.Omitted.Bytes > 1 {
+					t.Errorf("of a long output %d bytes came without %+v, want its beginning and its end", len(last.Text(t)), last.Omitted)
 				}
 			})
 		})
@@ -267,7 +273,7 @@ func TestLongWordsAreCut(t *testing.T) {
 		wire.ToolCall{SessionUpdate: wire.KindToolCall, Locations: []wire.Location{{Path: long}}},
 	} {
 		var b backlog
-		b.add(u, false)
+		b.add(u)
 		encoded, err := encode(wire.NewEncoder(), b.queue[0])
 		if err != nil {
 			t.Fatal(err)

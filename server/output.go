@@ -1,0 +1,117 @@
+package server
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"ralph-lsp/history"
+	"ralph-lsp/internal/paths"
+	"ralph-lsp/stream"
+	"ralph-lsp/wire"
+)
+
+// output writes all that a session keeps of what a tool gave into a file, for an
+// editor to open.
+func (rd *reader) output(ctx context.Context, p wire.OutputParams) (any, error) {
+	if p.ToolCallID == "" {
+		return nil, invalidKey("toolCallId", "toolCallId is missing: say which call the output is of")
+	}
+	from, err := rd.logOf(ctx, wire.ReadParams{LoopParams: p.LoopParams, SessionFileURI: p.SessionFileURI})
+	if err != nil {
+		return nil, err
+	}
+	var output string
+	var found bool
+	if from.path != "" {
+		output, found, err = history.Output(ctx, from.path, p.Iteration, p.ToolCallID)
+	}
+	if foreign := (*history.FormatError)(nil); errors.As(err, &foreign) {
+		return nil, failed(wire.ReasonNoSession, foreign, nil)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if !found {
+		why := fmt.Sprintf("the session has no output of the tool call %s in iteration %d", stream.Line(p.ToolCallID, wire.MaxTitle), p.Iteration)
+		if from.path == "" {
+			why = "this loop keeps no history, so the whole output is gone"
+		} else if from.goes {
+			why += " yet; it gets it when the agent goes on"
+		}
+		return nil, failed(wire.ReasonNoOutput, errors.New(why), nil)
+	}
+	output = stream.Plain(output)
+	name := fmt.Sprintf("output-%.8x.txt", sha256.Sum256(fmt.Append(nil, from.path, "\n", p.Iteration, "\n", p.ToolCallID)))
+	path, err := writeOutput(name, output)
+	if err != nil {
+		return nil, err
+	}
+	if p.Show {
+		if err := rd.showFile(ctx, path); err != nil {
+			return nil, err
+		}
+	}
+	return wire.OutputOf(path, output), nil
+}
+
+const (
+	// maxOutputs are how many written outputs are kept, and keptFor how long: the sessions
+	// have them anyway.
+	maxOutputs = 100
+	keptFor    = 7 * 24 * time.Hour
+)
+
+// writeOutput writes a file that only the user can read into the state folder, and
+// removes those that nobody has asked for lately.
+func writeOutput(name, text string) (path string, err error) {
+	dir, err := paths.State("outputs")
+	if err == nil {
+		err = os.MkdirAll(dir, 0o700)
+	}
+	if err != nil {
+		return "", fmt.Errorf("writing the output: %w", err)
+	}
+	path = filepath.Join(dir, name)
+	temp, err := os.CreateTemp(dir, ".output-*")
+	if err != nil {
+		return "", fmt.Errorf("writing the output: %w", err)
+	}
+	_, err = temp.WriteString(text)
+	if err = errors.Join(err, temp.Close()); err == nil {
+		err = os.Rename(temp.Name(), path)
+	}
+	if err != nil {
+		os.Remove(temp.Name())
+		return "", fmt.Errorf("writing the output: %w", err)
+	}
+	dropOutputs(dir)
+	return path, nil
+}
+
+// dropOutputs removes what is too old or too many. What can't be removed stays.
+func dropOutputs(dir string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	var infos []fs.FileInfo
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && strings.Contains(e.Name(), "output-") {
+			infos = append(infos, info)
+		}
+	}
+	slices.SortFunc(infos, func(a, b fs.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
+	for i, info := range infos {
+		if i >= maxOutputs || time.Since(info.ModTime()) > keptFor {
+			os.Remove(filepath.Join(dir, info.Name()))
+		}
+	}
+}
