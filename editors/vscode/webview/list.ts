@@ -14,6 +14,8 @@ export interface Source {
 
 /** Pixels above and below the view that are in the page too. */
 const margin = 600;
+/** Pixels that are free below the end. */
+const bottom = 16;
 /** Heights that turn out differently bring others into view; it ends. */
 const maxPasses = 4;
 
@@ -65,11 +67,11 @@ export class List {
   show(key: string, toTop: boolean): void {
     const index = this.heights.indexOf(key);
     if (index < 0) return;
-    const [top, bottom] = [this.heights.top(index), this.heights.top(index + 1)];
+    const [top, end] = [this.heights.top(index), this.heights.top(index + 1)];
     const { scrollTop, clientHeight } = this.view;
     this.yield();
-    if (toTop || top < scrollTop || bottom - top > clientHeight) this.anchor = { key, offset: 0 };
-    else if (bottom > scrollTop + clientHeight) this.anchor = this.heights.anchor(bottom - clientHeight);
+    if (toTop || top < scrollTop || end - top > clientHeight) this.anchor = { key, offset: 0 };
+    else if (end > scrollTop + clientHeight) this.anchor = this.heights.anchor(end - clientHeight);
     this.isStale = true;
     this.draw();
   }
@@ -135,7 +137,7 @@ export class List {
 
   /** Where the view's top should be. */
   private wanted(): number {
-    const end = Math.max(0, this.view.scrollHeight - this.view.clientHeight);
+    const end = Math.max(0, this.heights.total + bottom - this.view.clientHeight);
     return this.follows || !this.anchor ? end : Math.min(this.heights.find(this.anchor) ?? this.view.scrollTop, end);
   }
 
@@ -147,7 +149,7 @@ export class List {
 
   private space([from, to]: [number, number]): void {
     this.above.style.height = `${this.heights.top(from)}px`;
-    this.below.style.height = `${Math.max(0, this.heights.total - this.heights.top(to))}px`;
+    this.below.style.height = `${Math.max(0, this.heights.total - this.heights.top(to)) + bottom}px`;
   }
 
   /** Puts the elements of a range into the page, in order, and takes the others out. */

@@ -49,6 +49,7 @@ export class Page {
     document.addEventListener('click', (e) => this.clicked(e));
     document.addEventListener('keydown', (e) => e.key === 'Enter' && (e.target as HTMLElement).matches('a[data-path]') && this.clicked(e));
     view.addEventListener('focusin', (e) => (this.current = keyOf(e.target) ?? this.current));
+    window.addEventListener('focus', () => document.activeElement?.matches('body, #view') && this.focus(this.current)); // what was gone to while it was elsewhere
     pill.addEventListener('click', () => this.list.follow());
     for (const [id, run] of [['before', () => this.iteration(-1)], ['after', () => this.iteration(1)], ['goto', () => editor.postMessage({ type: 'goTo' })], ['search', () => this.bar.open()]] as const) {
       element(id).addEventListener('click', run);
@@ -156,8 +157,8 @@ export class Page {
   }
 
   private tick(): void {
-    for (const row of this.store.running()) {
-      const time = this.list.element(`${this.store.tailIndex}:${row.id}`)?.querySelector('.time');
+    for (const [key, row] of this.store.running()) {
+      const time = this.list.element(key)?.querySelector('.time');
       if (time) time.textContent = timeOf(row, this.look);
     }
   }

@@ -30,6 +30,8 @@ export interface ToolRow extends Base {
   omitted?: number;
   /** In milliseconds since 1970; of one that was seen to begin. */
   startedAt?: number;
+  /** A result whose call is in the part before: it is shown there, where that is here. */
+  isResult?: 'alone' | 'joined';
 }
 /** A line of what the loop tells, with what can be done and what is behind it. */
 export interface SaidRow extends Base { kind: 'said'; about: string; text: string; class: Class; offers: Offer[]; more?: string }
@@ -62,6 +64,19 @@ export class Part {
   close(): void {
     for (const row of this.calls.values()) if (row.status === 'in_progress') this.change(row, { status: 'unknown' });
     this.calls.clear();
+  }
+
+  /** Gives the results that came in another part, behind this one, to their calls. */
+  join(behind: Part): void {
+    for (const result of behind.rows) {
+      if (result.kind === 'iteration') return; // the ids of its calls are others
+      if (result.kind !== 'tool' || !result.isResult) continue;
+      const call = this.rows.findLast((row): row is ToolRow => row.kind === 'tool' && row.callId === result.callId && row.iteration === result.iteration && !row.isResult);
+      if (!call) continue;
+      const { status, output, omitted } = result;
+      this.change(call, { status, output, omitted });
+      this.change(result, { isResult: 'joined' });
+    }
   }
 
   private one(u: Update, now?: number): void {
@@ -115,7 +130,7 @@ export class Part {
     const output = plain((u.content ?? []).map((c) => c.content.text).join(''));
     let row = this.calls.get(u.toolCallId);
     if (!row) { // its call is in the part before
-      row = this.push<ToolRow>({ kind: 'tool', iteration: this.iteration, callId: u.toolCallId, name: '', title: '', tool: 'other', status: u.status, output: '', isSub: false });
+      row = this.push<ToolRow>({ kind: 'tool', iteration: this.iteration, callId: u.toolCallId, name: '', title: '', tool: 'other', status: u.status, output: '', isSub: false, isResult: 'alone' });
       this.calls.set(u.toolCallId, row);
     }
     this.size += output.length - row.output.length;

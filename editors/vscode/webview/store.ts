@@ -10,7 +10,8 @@ const maxSize = 8 << 20;
 export class Store {
   readonly iterations: Iterations = new Map();
   private readonly here = new Map<number, Part>();
-  private tail: Part;
+  private readonly tail: Part;
+  private isComplete = false;
 
   constructor(private readonly parts: readonly PartInfo[] = [], iterations: readonly Iteration[] = [], private readonly showsThinking = true) {
     for (const i of iterations) this.iterations.set(i.iteration, i);
@@ -27,17 +28,24 @@ export class Store {
     if (!info) return;
     const part = new Part(info.iteration, new Map());
     part.add(updates);
-    part.close();
+    if (index < this.parts.length - 1 || this.isComplete) part.close();
     this.here.set(index, part);
+    this.here.get(index - 1)?.join(part);
+    const next = this.part(index + 1);
+    if (next) part.join(next);
     this.evict(near);
   }
 
   add(updates: readonly Update[], now?: number): void {
     this.tail.add(updates, now);
+    this.here.get(this.parts.length - 1)?.join(this.tail);
   }
 
+  /** The loop is over: what runs has no end that is known. */
   close(): void {
+    this.isComplete = true;
     this.tail.close();
+    this.here.get(this.parts.length - 1)?.close();
   }
 
   isHere(index: number): boolean {
@@ -104,8 +112,10 @@ export class Store {
     return this.parts.length;
   }
 
-  running(): ToolRow[] {
-    return this.tail.rows.filter((row): row is ToolRow => row.kind === 'tool' && row.status === 'in_progress');
+  /** The tools that run, and the keys of their rows. */
+  running(): [string, ToolRow][] {
+    return [this.parts.length - 1, this.parts.length].flatMap((index) => (this.part(index)?.rows ?? [])
+      .flatMap((row): [string, ToolRow][] => (row.kind === 'tool' && row.status === 'in_progress' ? [[`${index}:${row.id}`, row]] : [])));
   }
 
   private part(index: number): Part | undefined {
@@ -113,6 +123,7 @@ export class Store {
   }
 
   private isShown(row: Row): boolean {
+    if (row.kind === 'tool' && row.isResult === 'joined') return false;
     return this.showsThinking || row.kind !== 'text' || row.by !== 'thought';
   }
 

@@ -1,62 +1,31 @@
 // A loop's log as a page gets it: parts that can be read by themselves, and the tail behind them, which grows.
 import type { Sidecar } from '../sidecar';
-import { command, type Iteration, type ReadResult, type Update, type UpdateParams } from '../wire';
+import { command, type Iteration, type OutlineResult, type ReadResult, type Update, type UpdateParams } from '../wire';
 import type { PartInfo } from './messages';
 
-/** The parts of a log. Each goes from its cursor to the next one's, the last to the end. */
-interface Outline { parts: (PartInfo & { cursor: string })[]; iterations: Iteration[]; end: string }
-
 export interface Listener {
+  /** A new beginning: all of before is of no use. */
   opened(parts: PartInfo[], iterations: Iteration[]): void;
   /** More of the tail; live: it just happened. */
   tail(updates: Update[], live: boolean, complete: boolean): void;
   failed(reason: string): void;
 }
 
+/** Characters of text that the tail may grow by before the file has parts for it. */
+const maxTail = 4 << 20;
+
 export class Log {
-  private outline: Outline = { parts: [], iterations: [], end: '' };
+  /** The last that was told of each iteration, by number. */
+  readonly iterations = new Map<number, Iteration>();
+  private outline: OutlineResult = { parts: [], iterations: [], cursor: '' };
   /** Up to where the listener has it; undefined: it listens to nothing. */
   private cursor: string | undefined;
   private reading: Promise<void> | undefined;
   private again = false;
+  private opens = 0;
+  private grown = 0;
 
-  constructor(private readonly sidecar: Sidecar, private readonly loopId: string, private readonly listener: Listener) {}
-
-  /** Tells all anew. */
-  async open(): Promise<void> {
-    await this.reading; // what comes of it is of before
-    this.outline = { parts: [], iterations: [], end: '' };
-    this.cursor = this.outline.end;
-    this.listener.opened(this.outline.parts, this.outline.iterations);
-    await this.read();
-  }
-
-  /** Nobody listens any more. */
-  close(): void {
-    this.cursor = undefined;
-  }
-
-  /** Takes what comes while it happens. */
-  take(p: UpdateParams): void {
-    if (p.loopId !== this.loopId || this.cursor === undefined) return;
-    if (p.after !== this.cursor || this.reading) return void this.read();
-    this.cursor = p.cursor ?? '';
-    this.listener.tail(p.updates, true, false);
-  }
-
-  /** Reads a part; undefined: there is none of that number. */
-  async part(index: number): Promise<Update[] | undefined> {
-    const part = this.outline.parts[index];
-    if (!part) return undefined;
-    const before = this.outline.parts[index + 1]?.cursor ?? this.outline.end;
-    const updates: Update[] = [];
-    for (let after = part.cursor, more = true; more;) {
-      const page: ReadResult = await this.sidecar.execute(command.read, { loopId: this.loopId, after, before });
-      updates.push(...page.updates);
-      [after, more] = [page.cursor, page.more && page.cursor !== after];
-    }
-    return updates;
-  }
+  constructor(private readonly sidecar: Pick<Sidecar, 'execute'>, private readonly loopId: string, private readonly listener: Listener) {}
 
   get partCount(): number {
     return this.outline.parts.length;
@@ -66,8 +35,63 @@ export class Log {
     return this.outline.parts[index]?.iteration ?? 0;
   }
 
+  /** Tells all anew: what the log consists of, and the tail. */
+  async open(): Promise<void> {
+    const turn = ++this.opens;
+    this.cursor = undefined;
+    try {
+      const outline = await this.sidecar.execute<OutlineResult>(command.outline, { loopId: this.loopId });
+      await this.reading; // what comes of it is of before
+      if (turn !== this.opens) return;
+      this.outline = outline;
+      this.cursor = outline.cursor;
+      this.grown = 0;
+      this.iterations.clear();
+      this.note(outline.iterations);
+      this.listener.opened(outline.parts.map(({ iteration = 0, bytes }) => ({ iteration, bytes })), outline.iterations);
+      await this.read();
+    } catch (e) {
+      this.listener.failed(e instanceof Error ? e.message : String(e));
+    }
+  }
+
+  /** Nobody listens any more. */
+  close(): void {
+    this.opens++;
+    this.cursor = undefined;
+  }
+
+  /** Takes what comes while it happens. */
+  take(p: UpdateParams): void {
+    if (p.loopId !== this.loopId || this.cursor === undefined) return;
+    if (p.after !== this.cursor || this.reading) return void this.read();
+    this.cursor = p.cursor ?? '';
+    this.tell(p.updates, true, false);
+    this.grown += p.updates.reduce((sum, u) => sum + ('content' in u ? JSON.stringify(u.content).length : 0), 0);
+    if (this.grown > maxTail) void this.open();
+  }
+
+  /** Reads a part; undefined: there is none of that number. */
+  async part(index: number): Promise<Update[] | undefined> {
+    const { parts, cursor } = this.outline;
+    const part = parts[index];
+    if (!part) return undefined;
+    const before = parts[index + 1]?.cursor ?? cursor;
+    const updates: Update[] = [];
+    for (let after = part.cursor, more = true; more;) {
+      const page: ReadResult = await this.sidecar.execute(command.read, { loopId: this.loopId, after, before });
+      if (page.reset) { // the file is another
+        void this.open();
+        return undefined;
+      }
+      updates.push(...page.updates);
+      [after, more] = [page.cursor, page.more];
+    }
+    return updates;
+  }
+
   /** Reads what is behind the cursor. */
-  read(): Promise<void> {
+  private read(): Promise<void> {
     this.again = true;
     this.reading ??= this.readAll().finally(() => (this.reading = undefined));
     return this.reading;
@@ -77,15 +101,25 @@ export class Log {
     try {
       while (this.again && this.cursor !== undefined) {
         this.again = false;
-        const page: ReadResult = await this.sidecar.execute(command.read, { loopId: this.loopId, after: this.cursor });
-        if (this.cursor === undefined) return;
-        if (page.reset) this.listener.opened([], []);
+        const [turn, after] = [this.opens, this.cursor];
+        const page = await this.sidecar.execute<ReadResult>(command.read, { loopId: this.loopId, after });
+        if (turn !== this.opens) return;
+        if (page.reset) return void this.open();
         this.cursor = page.cursor;
-        this.listener.tail(page.updates, false, page.complete === true);
+        this.tell(page.updates, false, page.complete);
         this.again ||= page.more;
       }
     } catch (e) {
       this.listener.failed(e instanceof Error ? e.message : String(e));
     }
+  }
+
+  private tell(updates: Update[], live: boolean, complete: boolean): void {
+    this.note(updates);
+    this.listener.tail(updates, live, complete);
+  }
+
+  private note(updates: readonly Update[]): void {
+    for (const u of updates) if (u.sessionUpdate === '_ralph/iteration') this.iterations.set(u.iteration, u);
   }
 }

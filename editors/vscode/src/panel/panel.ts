@@ -30,8 +30,10 @@ export class Panel implements vscode.Disposable {
   ) {
     this.log = new Log(sidecar, loop.loopId, {
       opened: (parts, iterations) => {
+        const showsEnd = !this.goal && parts.length > 0;
         this.post({ type: 'open', generation: ++this.generation, ...this.loop, words: words(), thinking: config.showThinking(), parts, iterations, reveal: this.goal });
         this.goal = undefined;
+        if (showsEnd) void this.sendPart(this.generation, parts.length - 1).catch((e: unknown) => void showError(e)); // before it asks
       },
       tail: (updates, live, complete) => this.post({ type: 'tail', generation: this.generation, updates, live, complete }),
       failed: (text) => this.post({ type: 'failed', text }),
@@ -72,10 +74,12 @@ export class Panel implements vscode.Disposable {
 
   /** Lets the user pick an iteration to go to. */
   async pick(): Promise<void> {
-    const record = await this.loops.read(this.loop.loopId);
-    const items = [...record.iterations].reverse().map((i) => ({ label: t('Iteration {0}', i.number), description: i.running ? t('running') : i.text, iteration: i.number }));
+    const items = [...this.log.iterations.values()].sort((a, b) => b.iteration - a.iteration)
+      .map((i) => ({ label: t('Iteration {0}', i.iteration), description: i.phase === 'begin' ? t('running') : i.text, iteration: i.iteration }));
     const picked = await vscode.window.showQuickPick(items, { title: this.loop.title, placeHolder: t('Go to Iteration...'), matchOnDescription: true });
-    if (picked) this.reveal({ iteration: picked.iteration });
+    if (!picked) return;
+    this.view.reveal();
+    this.reveal({ iteration: picked.iteration });
   }
 
   private post(m: ToPage): void {

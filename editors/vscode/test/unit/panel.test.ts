@@ -93,6 +93,25 @@ test('a place is found, once its part is here', () => {
   assert.equal(store.find({ iteration: 99 }), undefined);
 });
 
+test('a result goes to its call in the part before, whichever is read first', () => {
+  const result: Update = { sessionUpdate: 'tool_call_update', toolCallId: 't1', status: 'completed', content: [{ type: 'content', content: { type: 'text', text: 'late' } }] };
+  const kinds = (store: Store) => store.items().map(({ key }) => store.row(key)).map((row) => (row?.kind === 'tool' ? `${row.status} ${row.output}` : row?.kind));
+  for (const order of [[0, 1], [1, 0]]) {
+    const store = new Store([{ iteration: 7, bytes: 1 }, { iteration: 7, bytes: 1 }]);
+    for (const index of order) store.take(index, index === 0 ? [begin(7), call('t1')] : [result, say('x')], 0);
+    assert.deepEqual(kinds(store), ['iteration', 'completed late', 'text']);
+  }
+  const live = new Store([{ iteration: 7, bytes: 1 }]);
+  live.take(0, [begin(7), call('t1')], 0);
+  assert.equal(live.running().length, 1, 'nobody knows of an end');
+  live.add([result]);
+  assert.deepEqual(kinds(live), ['iteration', 'completed late']);
+  const over = new Store([{ iteration: 7, bytes: 1 }]);
+  over.take(0, [begin(7), call('t1')], 0);
+  over.close();
+  assert.deepEqual(kinds(over), ['iteration', 'unknown ']);
+});
+
 test('the search finds in parts that are not here, and goes round', () => {
   assert.deepEqual(partRows(7, [begin(7), say('Needle'), call('t1')], 'needle', true), [1]);
   const finder = new Finder();

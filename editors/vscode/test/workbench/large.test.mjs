@@ -1,0 +1,81 @@
+// The transcript of a long session: only what is looked at is read. How long that takes is a figure of make bench.
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { notes, until, Workbench } from './world.mjs';
+
+const bench = Boolean(process.env.RALPH_BENCH);
+const iterations = bench ? 1000 : 200;
+
+test('a long session is shown at its end, and anywhere', { timeout: 300_000 }, async () => {
+  const w = await Workbench.open({
+    files: { 'notes.txt': notes, 'a.txt': '' },
+    keybindings: [
+      { key: 'ctrl+alt+r', command: 'ralph.start', args: { prompt: 'count 2', completionPromise: 'DONE' } },
+      { key: 'ctrl+alt+s', command: 'ralph.showOutput' },
+      { key: 'ctrl+alt+o', command: 'ralph.showOutput', args: { loopId: 'ralph-long' } },
+      { key: 'ctrl+alt+w', command: 'workbench.action.closeActiveEditor' },
+      { key: 'ctrl+alt+j', command: 'ralph.transcript.reveal', args: { loopId: 'ralph-long', iteration: 77 } },
+    ],
+  });
+  try {
+    await w.step('long', async () => {
+      await w.openFile('a.txt');
+      await w.page.keyboard.press('Control+Alt+r');
+      await w.statusIs(/Ralph done/);
+      const bytes = writeLong(w.work.root);
+      const [short, long] = [await opening(w, 's', 'done: DONE'), await opening(w, 'o', 'The last line')];
+      if (bench) console.log(`key to the end of a transcript in VS Code: ${long} ms with ${Math.round(bytes / 1e6)} MB, ${short} ms with 10 kB (medians of 5)`);
+      await w.page.keyboard.press('Control+Alt+o');
+      await w.transcriptRow('The last line').waitFor();
+      await w.screenshot('long-end');
+      const rows = () => w.transcript().locator('.row').count();
+      assert.ok(await rows() < 200, `${await rows()} rows are in the page`);
+      await w.page.keyboard.press('Control+Alt+j');
+      await w.transcriptRow('Iteration 77').waitFor();
+      await w.transcriptRow('77 are done').waitFor();
+      await w.transcript().locator('#view').press('Home');
+      await w.transcriptRow('Iteration 1').waitFor();
+      assert.ok(await rows() < 200, `${await rows()} rows are in the page`);
+      await w.transcript().locator('#view').press('f');
+      await w.transcriptRow('The last line').waitFor();
+      await until('the end', () => w.transcriptRow('The last line').isVisible());
+    });
+  } finally {
+    await w.close();
+  }
+});
+
+/** Opens a transcript by a key, again and again, and returns the median milliseconds until its last row is there. */
+async function opening(w, key, last) {
+  const times = [];
+  for (let i = 0; i < (bench ? 5 : 1); i++) {
+    const start = Date.now();
+    await w.page.keyboard.press(`Control+Alt+${key}`);
+    await w.transcriptRow(last).waitFor();
+    times.push(Date.now() - start);
+    await w.page.keyboard.press('Control+Alt+w');
+    await w.page.locator('.tab.active').filter({ hasText: 'Ralph' }).waitFor({ state: 'detached' });
+  }
+  return times.sort((a, b) => a - b)[times.length >> 1];
+}
+
+/** Writes the session of a long loop beside the one that is there, and returns its size. */
+function writeLong(root) {
+  const [short] = fs.readdirSync(root, { recursive: true }).filter((name) => name.endsWith('.jsonl') && name.includes('sessions')).map((name) => path.join(root, name));
+  const id = /"loopId":"([^"]+)"/.exec(fs.readFileSync(short, 'utf8'))[1];
+  const lines = fs.readFileSync(short, 'utf8').replaceAll(id, 'ralph-long').trimEnd().split('\n');
+  const at = lines.findIndex((l) => l.includes('"chatEventType":"iteration_start"'));
+  const end = lines.findIndex((l) => l.includes('"chatEventType":"iteration_end"'));
+  const long = path.join(path.dirname(short), path.basename(short).replace(/[0-9a-f-]{8,}\.jsonl$/, (name) => name.replace(/^./, (c) => (c === 'f' ? 'e' : 'f'))));
+  const file = fs.openSync(long, 'w');
+  const output = (i) => Array.from({ length: 2000 }, (_, n) => `line ${n} of ${i}: ok ralph-lsp/stream 0.123s coverage`).join('\\n');
+  fs.writeSync(file, `${lines.slice(0, at).join('\n')}\n`);
+  for (let i = 1; i <= iterations; i++) {
+    const body = lines.slice(at, end + 1).join('\n').replaceAll('"iteration":1', `"iteration":${i}`);
+    fs.writeSync(file, `${body.replaceAll('--- FAIL: TestStep1', output(i)).replace('2 to go', `${i}`).replace('1 to go', i === iterations ? 'The last line' : `${i} are done`)}\n`);
+  }
+  fs.closeSync(file);
+  return fs.statSync(long).size;
+}

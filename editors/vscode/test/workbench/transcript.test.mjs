@@ -1,0 +1,131 @@
+// The transcript as its reader has it: keys, clicks, and what is in the page.
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import { after, before, describe, it as test } from 'node:test';
+import { until, Workbench } from './world.mjs';
+
+const hostile = [
+  'Look at **this**:', '<script>window.evil = 1</script>', '<img src=x onerror="window.evil = 2">', '![p](http://127.0.0.1:9/p.png)', '[click](javascript:window.evil=3)',
+  '[run](command:workbench.action.closeActiveEditor)', '[secret](file:///etc/passwd)', '[out](../../etc/passwd)', '\u202edesrever\u202c \u001b[31mred\u001b[0m',
+].join('\n\n');
+
+describe('the transcript', { timeout: 600_000 }, () => {
+  let w;
+  let t;
+  before(async () => {
+    w = await Workbench.open({
+      files: {
+        'do-1.sh': 'echo "src.txt:2: wrong"; seq -f "number %.0f" 1 2000; echo "a NEEDLE in it"\n', 'say-1.md': hostile, 'src.txt': 'one\ntwo\nthree\n',
+        'do-2.sh': 'while [ -f hold ]; do sleep 0.1; done; echo changed >> src.txt\n', hold: '', '.gitignore': 'hold\n',
+      },
+      settings: { 'ralph.transcript.openOnStart': true },
+      keybindings: [{ key: 'ctrl+alt+r', command: 'ralph.start', args: { prompt: 'do 2', completionPromise: 'DONE' } }],
+    });
+    t = w.transcript();
+  });
+  after(() => w?.close());
+  const it = (name, body) => test(name, () => w.step(name, body));
+  const view = () => t.locator('#view');
+  const active = () => t.locator('.row:focus');
+  const tab = (name) => w.page.locator('.tabs-container .tab').filter({ hasText: name });
+
+  it('has a header for each iteration, and the tool that runs with its time', async () => {
+    await w.run('Ralph: Focus on Loops View');
+    await w.page.keyboard.press('Control+Alt+r');
+    await t.getByRole('feed', { name: /^Transcript: / }).waitFor();
+    const running = t.getByRole('article', { name: /^bash, sh do-2.sh, running/ });
+    await running.waitFor();
+    await until('the time', async () => /^[1-9]\d*s$/.test(await running.locator('.time').textContent()));
+    await t.getByRole('article', { name: /^Iteration 1, ok · \$/ }).waitFor();
+    await t.locator('#status').filter({ hasText: 'sh do-2.sh' }).waitFor();
+  });
+
+  it("shows an agent's text, and nothing in it does anything", async () => {
+    await w.transcriptRow('Look at this').waitFor();
+    await w.transcriptRow('<script>window.evil = 1</script>').waitFor();
+    const found = await view().evaluate((e) => ({
+      evil: window.evil, elements: e.querySelectorAll('script, img, iframe, [href], [src], [onerror], [style*=url]').length,
+      paths: [...e.querySelectorAll('.markdown a')].map((a) => a.dataset.path), text: e.textContent,
+    }));
+    assert.equal(found.evil, undefined);
+    assert.equal(found.elements, 0);
+    assert.deepEqual(found.paths, ['../../etc/passwd']);
+    assert.doesNotMatch(found.text, /[\u202e\u001b]/);
+    const tabs = await tab('').count();
+    for (const words of ['run', 'out']) await t.locator('.markdown').getByText(words, { exact: true }).click();
+    await w.page.locator('.statusbar').filter({ hasText: '../../etc/passwd is no file of the folder' }).waitFor();
+    assert.equal(await tab('').count(), tabs);
+  });
+
+  it('leaves the end to whoever turns the wheel, and comes back to it', async () => {
+    const pill = t.getByRole('button', { name: 'Follow' });
+    assert.equal(await pill.isVisible(), false);
+    await t.getByRole('article', { name: /^bash, sh do-1.sh/ }).locator('.fold').click();
+    await t.getByRole('button', { name: /^Show 1,?\d+ more lines/ }).click();
+    await view().hover();
+    await w.page.mouse.wheel(0, -300);
+    await pill.waitFor();
+    fs.rmSync(w.file('hold'));
+    await w.statusIs(/Ralph done/);
+    await pill.waitFor();
+    await pill.click();
+    await w.transcriptRow('done: DONE').waitFor();
+    await until('the end', () => view().evaluate((e) => e.scrollTop + e.clientHeight >= e.scrollHeight - 2));
+  });
+
+  it('is read by keys alone', async () => {
+    await view().focus();
+    await w.page.keyboard.press('Home');
+    await until('the first row', async () => /Iteration 1/.test(await active().getAttribute('aria-label').catch(() => '')));
+    while (!/do-1/.test(await active().getAttribute('aria-label'))) await w.page.keyboard.press('j');
+    const fold = active().locator('.fold');
+    assert.equal(await fold.getAttribute('aria-expanded'), 'true');
+    await w.page.keyboard.press('Enter');
+    assert.equal(await active().locator('.fold').getAttribute('aria-expanded'), 'false');
+    await w.page.keyboard.press('n');
+    await until('the next iteration', async () => /Iteration 2/.test(await active().getAttribute('aria-label')));
+    await w.page.keyboard.press('p');
+    await until('the one before', async () => /Iteration 1/.test(await active().getAttribute('aria-label')));
+  });
+
+  it('finds what is in no row that is open', async () => {
+    await w.page.keyboard.press('Control+f');
+    await t.getByRole('search').locator('input').fill('needle');
+    await t.locator('.count').filter({ hasText: '1 of 1' }).waitFor();
+    await t.locator('.tool .output').filter({ hasText: 'a NEEDLE in it' }).waitFor();
+    await w.screenshot('find');
+    await t.getByRole('search').locator('input').fill('nowhere');
+    await t.locator('.count').filter({ hasText: 'No results' }).waitFor();
+    await w.page.keyboard.press('Escape');
+    await t.getByRole('search').waitFor({ state: 'hidden' });
+  });
+
+  it('opens the file at the line that an output names', async () => {
+    await t.locator('.output a', { hasText: 'src.txt:2' }).click();
+    await tab('src.txt').waitFor();
+    await w.page.locator('.statusbar').filter({ hasText: 'Ln 2, Col 1' }).waitFor();
+  });
+
+  it('goes to the iteration that is picked, and shows what it changed', async () => {
+    await tab('Ralph ').first().click();
+    await view().press('g');
+    await w.choose('Iteration 2');
+    await until('the header', async () => /Iteration 2/.test(await active().getAttribute('aria-label').catch(() => '')));
+    await t.getByRole('article', { name: /^Iteration 2/ }).getByRole('button', { name: '1 file +1 -0' }).click();
+    await tab('Iteration 2').waitFor();
+  });
+
+  it('is there as text', async () => {
+    await tab('Ralph ').first().click();
+    await w.page.locator('.editor-actions').getByRole('button', { name: /^Open Transcript as Text/ }).first().click();
+    await w.editorShows('## Iteration 1 of 50');
+  });
+
+  it('is back after a reload of the window', async () => {
+    await tab('Ralph ').first().click();
+    await w.transcriptRow('Iteration 2').waitFor();
+    await w.load();
+    await w.transcriptRow('Iteration 2').waitFor();
+    await w.transcript().getByRole('feed', { name: /^Transcript: / }).waitFor();
+  });
+});
