@@ -5,12 +5,13 @@ import {
   type DynamicFeature, type LanguageClientOptions, type StaticFeature,
 } from 'vscode-languageclient/node';
 import type { Binary } from './binary';
+import type { Diagnoses } from './diagnostics';
 import { protocolVersion } from './wire';
 
 const tokenPrefix = 'ralph/';
 
 /** Makes a client; it neither restarts nor tells the user of failures by itself. */
-export function newClient(binary: Binary, log: vscode.LogOutputChannel): LanguageClient {
+export function newClient(binary: Binary, log: vscode.LogOutputChannel, diagnoses: Diagnoses): LanguageClient {
   const files = { scheme: 'file' };
   const options: LanguageClientOptions = {
     documentSelector: [
@@ -24,6 +25,10 @@ export function newClient(binary: Binary, log: vscode.LogOutputChannel): Languag
       closed: () => ({ action: CloseAction.DoNotRestart, handled: true }),
     },
     middleware: {
+      handleDiagnostics: (uri, diagnostics, next) => {
+        diagnoses.published(uri);
+        next(uri, diagnostics);
+      },
       // Our own item in the status bar shows a loop's progress.
       handleWorkDoneProgress: (token, params, next) => {
         if (typeof token !== 'string' || !token.startsWith(tokenPrefix)) next(token, params);
@@ -35,7 +40,7 @@ export function newClient(binary: Binary, log: vscode.LogOutputChannel): Languag
     fillClientCapabilities: (capabilities) => {
       capabilities.experimental = { ...(capabilities.experimental as object | undefined),
         ralph: { version: protocolVersion, updates: true, thinking: true, // shown or not, as the setting says at the time
-          minUpdateIntervalMs: 100, trusted: true } }; // without trust in the workspace this extension isn't even loaded
+          minUpdateIntervalMs: 100, diagnostics: true, trusted: true } }; // without trust in the workspace this extension isn't even loaded
     },
     initialize: () => undefined,
     getState: () => ({ kind: 'static' }),

@@ -5,10 +5,11 @@ import { State, type LanguageClient } from 'vscode-languageclient/node';
 import { findBinary } from './binary';
 import { newClient } from './client';
 import * as config from './config';
+import { Diagnoses } from './diagnostics';
 import { t } from './l10n';
 import { Restarts } from './restarts';
 import type { Server } from './statusText';
-import { type CommandId, method, type ErrorData, type StatusParams, type UpdateLevel, type UpdateParams } from './wire';
+import { type CommandId, method, type DiagnosticsParams, type ErrorData, type StatusParams, type UpdateLevel, type UpdateParams } from './wire';
 
 /** A command that the sidecar refused, with its reason. */
 export class CommandError extends Error {
@@ -42,6 +43,8 @@ export class Sidecar implements vscode.Disposable {
   readonly onServer = this.serverEmitter.event;
   readonly onStatus = this.statusEmitter.event;
   readonly onUpdate = this.updateEmitter.event;
+
+  private readonly diagnoses = new Diagnoses();
 
   constructor(private readonly extensionPath: string, readonly log: vscode.LogOutputChannel) {}
 
@@ -105,7 +108,7 @@ export class Sidecar implements vscode.Disposable {
     this.attempt.abort();
     clearTimeout(this.timer);
     await this.enqueue(() => this.stop());
-    for (const e of [this.serverEmitter, this.statusEmitter, this.updateEmitter]) e.dispose();
+    for (const e of [this.serverEmitter, this.statusEmitter, this.updateEmitter, this.diagnoses]) e.dispose();
   }
 
   private enqueue(job: () => Promise<void>): Promise<void> {
@@ -130,7 +133,7 @@ export class Sidecar implements vscode.Disposable {
         folder: vscode.workspace.workspaceFolders?.[0]?.uri.fsPath,
       });
       this.log.info(`starting ${binary.path}, version ${binary.version}`);
-      await this.connect(newClient(binary, this.log), binary.path);
+      await this.connect(newClient(binary, this.log, this.diagnoses), binary.path);
     } catch (e) {
       const reason = e instanceof Error ? e.message : String(e);
       this.log.error(reason);
@@ -144,6 +147,7 @@ export class Sidecar implements vscode.Disposable {
     this.client = client;
     client.onNotification(method.status, (p: StatusParams) => this.statusEmitter.fire(p));
     client.onNotification(method.update, (p: UpdateParams) => this.updateEmitter.fire(p));
+    client.onRequest(method.diagnostics, (p: DiagnosticsParams, token) => this.diagnoses.answer(p, token));
     await this.answered(client.start(), program);
     client.onDidChangeState((e) => {
       if (e.newState === State.Stopped && this.client === client) void this.enqueue(() => this.ended(t('the Ralph server ended')));

@@ -6,6 +6,7 @@ export const protocolVersion = 2;
 export const method = {
   status: 'ralph/status',
   update: 'ralph/update',
+  diagnostics: 'ralph/diagnostics',
   setUpdates: 'ralph/setUpdates',
 } as const;
 
@@ -207,6 +208,17 @@ export interface ChangedFile {
   /** No later iteration changed it: what came of it is in the folder. */
   last?: boolean;
   text: string;
+}
+/** Asks for what language servers know of a folder's files; without paths at once. */
+export interface DiagnosticsParams { folder: string; paths: string[] }
+export interface Point { line: number; character: number }
+/** URIs, but for the errors' own. seen: a language server has looked at them as they are on the disk. */
+export interface DiagnosticsResult {
+  settled: boolean;
+  diagnostics: { uri: string; range: { start: Point; end: Point }; severity: number; code?: string | number; source?: string; message: string }[];
+  seen: string[];
+  busy?: string[];
+  unsaved?: string[];
 }
 /** What a loop, or one of its iterations, changed. */
 export interface ChangesResult {
