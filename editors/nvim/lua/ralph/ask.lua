@@ -53,12 +53,6 @@ function M.instead(folder, err, callback, handle)
   M.choose(question, choices_of(folder, err.data.offers, callback, handle))
 end
 
---- A prompt was written and is about to be left.
----@param leave fun()
-function M.throw_away(leave)
-  M.choose('Throw the prompt away?', { { 'Throw it away', leave } }, 'Write on')
-end
-
 ---@type table<string, true> folders whose loop is about to be resumed
 local resuming = {}
 

@@ -160,6 +160,18 @@ M.all = {
     end,
     complete = complete_start,
   },
+  prompt = {
+    run = function(invocation)
+      local folder = config.folder()
+      require('ralph.box').open({ text = invocation.rest, folder = folder }, loops.started)
+    end,
+    complete = complete_start,
+  },
+  go = {
+    run = function()
+      require('ralph.box').go(config.folder())
+    end,
+  },
   cancel = {
     run = function(invocation)
       if invocation.bang then

@@ -39,9 +39,9 @@ function M.open(buf, size, labels)
       end
     end,
   })
-  vim.api.nvim_create_autocmd('BufWipeout', {
+  vim.api.nvim_create_autocmd('WinClosed', {
     group = group,
-    buffer = buf,
+    pattern = tostring(win),
     callback = function()
       vim.api.nvim_del_augroup_by_id(group)
     end,

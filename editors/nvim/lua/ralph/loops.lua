@@ -124,6 +124,15 @@ function M.start(options, callback)
   begin(options, start_argument(options), callback)
 end
 
+--- Tells the callback what a start would run.
+---@param options ralph.StartOptions with its folder
+---@param callback fun(err: ralph.Error?, preview: ralph.Preview?)
+function M.preview(options, callback)
+  local argument = start_argument(options)
+  argument.folder, argument.dryRun = vim.uri_from_fname(options.folder), true
+  client.execute(options.folder, wire.commands.start, argument, callback)
+end
+
 --- Starts a loop, or tells what would run, as a lens or a code action says it.
 ---@param folder string
 ---@param argument table of the command, without a text

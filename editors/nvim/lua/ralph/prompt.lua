@@ -1,6 +1,5 @@
 --- Where a prompt comes from that isn't in the command.
 local config = require('ralph.config')
-local float = require('ralph.float')
 local notify = require('ralph.notify')
 
 local M = {}
@@ -27,52 +26,7 @@ function M.file(folder)
   return vim.uv.fs_stat(path) and path or nil
 end
 
---- Opens a small window to write a prompt in; submit gets what was written.
----@param submit fun(prompt: string)
-function M.edit(submit)
-  local buf = vim.api.nvim_create_buf(false, true)
-  vim.bo[buf].buftype = 'acwrite'
-  vim.api.nvim_buf_set_name(buf, ('ralph-prompt://%d'):format(buf))
-  vim.bo[buf].filetype = 'markdown'
-  local win = float.open(buf, { width = 90, height = 14 }, {
-    title = 'Ralph: what is to be done?',
-    footer = ':w or <C-s> starts, q leaves',
-  })
-  local function close()
-    if vim.api.nvim_win_is_valid(win) then -- :wq closes it as well
-      vim.bo[buf].modified = false
-      vim.api.nvim_win_close(win, true)
-    end
-  end
-  local function written()
-    return table.concat(vim.api.nvim_buf_get_lines(buf, 0, -1, false), '\n')
-  end
-  local function start()
-    local text = written()
-    if vim.trim(text) == '' then
-      return notify.warn('the prompt is empty')
-    end
-    vim.cmd.stopinsert()
-    vim.schedule(close)
-    vim.bo[buf].modified = false
-    submit(text)
-  end
-  local function leave()
-    if vim.trim(written()) == '' then
-      return close()
-    end
-    require('ralph.ask').throw_away(close)
-  end
-  vim.api.nvim_create_autocmd(
-    'BufWriteCmd',
-    { pattern = vim.api.nvim_buf_get_name(buf), callback = start }
-  )
-  vim.keymap.set({ 'n', 'i' }, '<C-s>', start, { buffer = buf, desc = 'Start the loop' })
-  vim.keymap.set('n', 'q', leave, { buffer = buf, nowait = true, desc = 'Leave' })
-  vim.cmd.startinsert()
-end
-
---- A start came without a prompt: takes the prompt file, or asks for one.
+--- A start came without a prompt: takes the prompt file, or lets one be written.
 ---@param options ralph.StartOptions
 ---@param err ralph.Error
 ---@param callback? ralph.Callback
@@ -81,15 +35,11 @@ function M.missing(options, err, callback)
   if options.prompt_file or options.prompt and options.prompt ~= '' then
     return notify.error(err.message) -- there was one, and it is empty
   end
-  local function start(prompt)
-    require('ralph.loops').start(vim.tbl_extend('force', options, prompt), callback)
-  end
   if file then
-    return start({ prompt_file = file })
+    options = vim.tbl_extend('force', options, { prompt_file = file })
+    return require('ralph.loops').start(options, callback)
   end
-  M.edit(function(text)
-    start({ prompt = text })
-  end)
+  require('ralph.box').open(options, callback)
 end
 
 return M

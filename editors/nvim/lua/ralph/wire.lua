@@ -22,6 +22,7 @@ M.commands = {
   status = 'ralph.loop.status',
   read = 'ralph.loop.read',
   history = 'ralph.loop.history',
+  prompts = 'ralph.loop.prompts',
   changes = 'ralph.loop.changes',
   file = 'ralph.loop.file',
   undo = 'ralph.loop.undo',
