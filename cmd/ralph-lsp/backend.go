@@ -2,7 +2,6 @@ package main
 
 import (
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
@@ -75,12 +74,12 @@ func completeAgent(cmd *cobra.Command) {
 
 // completeBackend offers the known agents and those of the files, and paths
 // once one is begun.
-func completeBackend(_ *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func completeBackend(cmd *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if start.IsPath(begun) {
 		return nil, cobra.ShellCompDirectiveDefault
 	}
 	names := backends.Names()
-	for _, own := range slices.Sorted(maps.Keys(settingsHere().Backends)) {
+	for _, own := range slices.Sorted(maps.Keys(settingsHere(cmd).Backends)) {
 		if !slices.Contains(names, own) {
 			names = append(names, own)
 		}
@@ -88,14 +87,18 @@ func completeBackend(_ *cobra.Command, _ []string, begun string) ([]cobra.Comple
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
-func completeHat(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	return settingsHere().HatNames(), cobra.ShellCompDirectiveNoFileComp
+func completeHat(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return settingsHere(cmd).HatNames(), cobra.ShellCompDirectiveNoFileComp
 }
 
-// settingsHere are those of the working folder, for names only: nothing runs,
-// so nothing needs trust.
-func settingsHere() config.Settings {
-	dir, err := os.Getwd()
+// settingsHere are those of the folder that a command is about, for names only: nothing
+// runs, so nothing needs trust.
+func settingsHere(cmd *cobra.Command) config.Settings {
+	dir := "."
+	if f := cmd.Flag("dir"); f != nil { // not of an editor's text
+		dir = f.Value.String()
+	}
+	dir, err := resolveFolder(dir)
 	if err != nil {
 		return config.Default()
 	}

@@ -23,6 +23,7 @@ func inSnapshots(cmd *cobra.Command, run func(cmd *cobra.Command, dir string, s 
 		}
 		return nil
 	}
+	cmd.ValidArgsFunction = completeLoopThenFiles
 	inFolder(cmd, func(cmd *cobra.Command, dir string, args []string) error {
 		named := namedBefore(cmd, args)
 		id := ""
@@ -70,6 +71,7 @@ git's own commits: in a repository, git diff refs/ralph/LOOP/0 works as well.`,
 	cmd.Flags().Bool("stat", true, "a line per file with the lines added and removed")
 	cmd.Flags().BoolVar(&asPatch, "patch", false, "the lines themselves, to be read")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per file")
+	completeIterations(cmd, "iteration", "from", "to")
 	cmd.MarkFlagsMutuallyExclusive("iteration", "from")
 	cmd.MarkFlagsMutuallyExclusive("iteration", "to")
 	cmd.MarkFlagsMutuallyExclusive("stat", "patch", "json")
@@ -156,6 +158,7 @@ touched.`,
 	cmd.Flags().BoolVar(&u.DryRun, "dry-run", false, "only say what would be undone")
 	cmd.Flags().BoolVar(&u.Merge, "merge", false, "write conflict markers where you changed the same place")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	completeIterations(cmd, "iteration", "since")
 	cmd.MarkFlagsMutuallyExclusive("iteration", "since")
 	cmd.MarkFlagsOneRequired("iteration", "since")
 	inSnapshots(cmd, func(cmd *cobra.Command, dir string, s *changes.Store, paths []string) error {

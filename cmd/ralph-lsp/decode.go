@@ -39,8 +39,9 @@ func newDecode() *cobra.Command {
 		Long: `Print an agent's recorded output as one JSON object per line, as run
 --output json does, but without loopId and time: a recording is one iteration.
 The last line sums it up.`,
-		Example: "  ralph-lsp decode --format pi recorded.jsonl\n  ralph-lsp decode --format claude --summary - < recorded.jsonl",
-		Args:    atMostOneFile,
+		Example:           "  ralph-lsp decode --format pi recorded.jsonl\n  ralph-lsp decode --format claude --summary - < recorded.jsonl",
+		Args:              atMostOneFile,
+		ValidArgsFunction: completeFiles,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if format.Value == "" {
 				return fmt.Errorf("--format is missing; say which agent the stream is of: %s", strings.Join(names, ", "))

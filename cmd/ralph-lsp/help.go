@@ -39,7 +39,7 @@ More
   ralph-lsp --stdio [--log FILE]            serve an editor (its plugin runs this)
   ralph-lsp history list | show | repair    past loops; pi can open them too
   ralph-lsp decode --format pi FILE         a recorded stream as event lines
-  ralph-lsp completion bash|zsh|fish|powershell
+  ralph-lsp completion bash|zsh|fish|powershell   (help completion bash: how to set it up)
   ralph-lsp version
   ralph-lsp help COMMAND                    all flags of a command
 

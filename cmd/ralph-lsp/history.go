@@ -95,7 +95,8 @@ func newHistoryShow() *cobra.Command {
 		Short: "Show what happened in a loop, or in a session of pi's or claude's",
 		Long: `Show a session file as it was seen live. Name it by its path, or a loop by its id.
 Without an argument the folder's last loop is shown.`,
-		Args: cobra.MaximumNArgs(1),
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: completeLoopOrFile,
 	}
 	style := start.Choice{Of: styleNames}
 	cmd.Flags().Var(&style, "output", outputUsage)
@@ -227,6 +228,7 @@ func newHistoryRepair() *cobra.Command {
 		Long: `Mend a session file of pi's format: results without their call, calls without a
 result, lines that are cut off, duplicate ids, missing parents, a missing header.
 The original stays beside it; a healthy file isn't touched.`,
+		ValidArgsFunction: completeFiles,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return errors.New("history repair takes one file: a session, see ralph-lsp history list")

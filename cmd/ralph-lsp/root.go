@@ -75,10 +75,7 @@ func addCommands(root *cobra.Command) {
 		newChanges(), newUndo(), newRedo(), newDecode(), newHistory(), newDoctor(), newVersion(), newStartText(), newLimitsText(), newDemoAgent(), newDemoCheck(),
 	)
 	root.SetHelpCommand(newHelp())
-	root.InitDefaultCompletionCmd() // it takes the output that is set by now
-	if completion, _, err := root.Find([]string{"completion"}); err == nil {
-		ofCommands(completion)
-	}
+	addCompletion(root)
 }
 
 // noUnknownCommand refuses words that are none of cmd's commands, with those

@@ -38,21 +38,6 @@ The exit codes are those of ralph-lsp run.`,
 	return cmd
 }
 
-// completeLoops offers the ids of the folder's loops.
-func completeLoops(cmd *cobra.Command, args []string, _ string) (ids []cobra.Completion, _ cobra.ShellCompDirective) {
-	dir, err := resolveFolder(cmd.Flag("dir").Value.String())
-	if err != nil || len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	if kept, err := sessionsOf(cmd, dir); err == nil {
-		sessions, _ := history.List(kept, dir, 0, true) // none are offered where they can't be read
-		for _, s := range sessions {
-			ids = append(ids, cobra.CompletionWithDesc(s.Loop.LoopID, plainLine(s.Loop.Title)))
-		}
-	}
-	return ids, cobra.ShellCompDirectiveNoFileComp
-}
-
 // watchPoll is how often what another process writes is looked at.
 const watchPoll = 250 * time.Millisecond
 
