@@ -37,9 +37,10 @@ type LoopStart struct {
 // Goal is the promise that the user was told ends the loop.
 type Goal struct {
 	Promise string `json:"promise"`
-	From    string `json:"from,omitempty"`   // "prompt", "folder", ...
-	Verify  string `json:"verify,omitempty"` // the command that has to pass besides
-	Until   string `json:"until,omitempty"`  // the command that needs no promise
+	From    string `json:"from,omitempty"`    // "prompt", "folder", ...
+	Verify  string `json:"verify,omitempty"`  // the command that has to pass besides
+	Until   string `json:"until,omitempty"`   // the command that needs no promise
+	Besides string `json:"besides,omitempty"` // what has to be so on top of that
 }
 
 // Verification is what a check of the loop's work came to.

@@ -33,8 +33,6 @@ type Config struct {
 	Limits Limits
 	// Verify is what has to pass before a promise counts; the zero value: promises count.
 	Verify verify.Check
-	// VerifyFrom is where it comes from, a config.Source; only shown.
-	VerifyFrom string
 	// Reviewer is the agent of the hat that Verify names.
 	Reviewer Reviewer
 	// CheckFile is the file in the folder that may say how to verify.

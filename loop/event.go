@@ -68,6 +68,7 @@ type Goal struct {
 	From    string // where the promise comes from, see Config.PromiseFrom
 	Verify  string // the command that has to pass besides, "" for none
 	Until   string // the command that ends the loop when it passes, "" for none
+	Besides string // what has to be so on top of that, see verify.Check.Besides
 }
 
 // Offer is what the user may do about an event: make one of the promises the

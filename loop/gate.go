@@ -73,16 +73,20 @@ func (l *Loop) pass(g gate, q *question) (result verify.Result, ok bool) {
 
 // gateCall is a gate as the tool that runs.
 func (c Config) gateCall(g gate) stream.ToolCall {
-	call := CheckCall(c.Verify.Subject(g.name))
 	if g.name == verify.ReviewerGate {
+		call := CheckCall(c.Verify.Reviewer)
 		call.Name = "reviewing"
+		return call
 	}
-	return call
+	return CheckCall(c.Verify.Subject(g.name))
 }
+
+// CheckCallID is the id of a check as the tool that runs.
+const CheckCallID = "verify"
 
 // CheckCall is a check as the tool that runs; "" is one that nobody can name.
 func CheckCall(subject string) stream.ToolCall {
-	call := stream.ToolCall{ID: "verify", Name: "verifying"}
+	call := stream.ToolCall{ID: CheckCallID, Name: "verifying"}
 	if subject != "" {
 		call.Input, _ = json.Marshal(map[string]string{"command": subject}) // texts can always be encoded
 	}

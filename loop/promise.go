@@ -34,7 +34,7 @@ func (l *Loop) tellGoal() {
 		promise, told = p.status.Promise, p.promises.goalTold
 		p.promises.goalTold = true
 	})
-	goal := Goal{Promise: promise}
+	goal := Goal{Promise: promise, Besides: l.cfg.Verify.Besides()}
 	if promise != "" {
 		goal.From = l.cfg.promiseFrom()
 	}

@@ -27,7 +27,7 @@ func TestEventsComeBackFromTheirRecords(t *testing.T) {
 	for _, e := range []Event{
 		IterationStart{Iteration: 3, MaxIterations: 50},
 		IterationEnd{Iteration: 3, Outcome: OutcomeError, Error: "429", Cost: stream.USD(0.5), Tokens: tokens, Turns: 4, ToolCalls: 5, Duration: time.Minute, Skipped: 6},
-		Goal{Promise: "DONE", From: "prompt"},
+		Goal{Promise: "DONE", From: "prompt", Besides: "the reviewer critic approves"},
 		NearMiss{Found: "DONE", Expected: "ALL DONE", Why: "it differs"},
 		Guidance{ID: "g1", State: GuidanceDelivered},
 		Verify{Gate: verify.CommandGate, State: verify.Refuted, Command: "go test ./...", Promised: true, Why: "failed (exit 1)", Code: 1, Duration: time.Minute, Cost: stream.USD(0.1), Output: "FAIL",

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 	"ralph-lsp/loop/start"
 	"ralph-lsp/loopstate"
 	"ralph-lsp/stream"
+	"ralph-lsp/verify"
 	"ralph-lsp/wire"
 )
 
@@ -33,6 +35,9 @@ func Examine(ctx context.Context, version string, files config.Files) []wire.Che
 		checks = append(checks, checkFolder(dir), checkState(dir))
 	}
 	checks = append(checks, configChecks(settings, err)...)
+	if err == nil {
+		checks = append(checks, verifyChecks(ctx, settings)...)
+	}
 	if dir := files.Folder; dir != "" && err == nil {
 		checks = append(checks, promiseChecks(dir, settings)...)
 	}
@@ -60,6 +65,30 @@ func promiseChecks(dir string, settings config.Settings) []wire.Check {
 		return nil
 	}
 	return []wire.Check{{ID: "setting.completion.promise", OK: true, Message: fmt.Sprintf("completion.promise = %q (%s, %s)", wire.OneLine(promise), wire.SourceText[config.FromPrompt], filepath.Base(path))}}
+}
+
+// verifyChecks tells what a promise has to pass, who wants that, and what is missing for it.
+func verifyChecks(ctx context.Context, settings config.Settings) []wire.Check {
+	check := settings.Verify
+	by := wire.VerifiedBy(check, func(g verify.Gate) string { return " (" + wire.SourceText[settings.Source("verify."+string(g))] + ")" })
+	if by == "" {
+		return []wire.Check{{ID: "verify", OK: true, Message: "nothing verifies a promise: the agent's word counts"}}
+	}
+	checks := []wire.Check{{ID: "verify", OK: true, Message: "a promise is verified by " + by}}
+	reviewer, err := start.Resolver{Settings: settings, Detect: start.Installed}.Reviewer(ctx, check)
+	if err == nil && check.Has(verify.ReviewerGate) {
+		_, err = reviewer.Backend.Find()
+	}
+	if err != nil {
+		checks = append(checks, wire.Check{ID: "verify.reviewer", Message: wire.OneLine(err.Error()), Fix: cmp.Or(reviewer.Backend.Install, "describe it below [hats] in "+config.Name)})
+	}
+	if check.Has(verify.ProtectGate) && settings.Changes.Keep == 0 {
+		checks = append(checks, wire.Check{ID: "verify.protect", Optional: true, Message: "without snapshots nobody can tell whether protected files were changed, so each promise waits for your word", Fix: `say changes.keep = "30d" in ` + config.Name})
+	}
+	if check.Has(verify.DiagnosticsGate) {
+		checks = append(checks, wire.Check{ID: "verify.diagnostics", OK: true, Message: "the editor's diagnostics need an editor that is attached; without one each promise waits for your word"})
+	}
+	return checks
 }
 
 // backendChecks has a line per agent, and one that says whether any is there.

@@ -178,12 +178,12 @@ func (p preview) promise() string {
 }
 
 func (p preview) verified() string {
-	check := OneLine(p.cfg.Verify.String())
-	switch {
-	case check == "":
-		return "nothing: the agent's word counts"
-	case p.cfg.Verify.When == verify.OnUntil:
-		check += ", which ends the loop as soon as it passes"
-	}
-	return p.from(check, "verify")
+	by := VerifiedBy(p.cfg.Verify, func(g verify.Gate) string {
+		text := ""
+		if g == verify.ReviewerGate {
+			text = ": " + OneLine(p.cfg.Reviewer.Backend.Name)
+		}
+		return p.from(text, start.GateSource(g))
+	})
+	return cmp.Or(by, "nothing: the agent's word counts")
 }

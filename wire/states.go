@@ -162,7 +162,7 @@ func TextOf(l LoopStatus) string {
 
 // liveText is "3/50 · $1.42", and why an agent isn't at work.
 func liveText(l LoopStatus) string {
-	return JoinFacts(Position(l), costsText([]LoopStatus{l}), refutedText(l.Refuted), doing(l))
+	return JoinFacts(Position(l), costsText([]LoopStatus{l}), RefutedText(l.Refuted), doing(l))
 }
 
 // leftText says how a loop was left: "interrupted at 3/50", "failed at 3/50:

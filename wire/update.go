@@ -230,9 +230,10 @@ type Topic struct {
 type Goal struct {
 	SessionUpdate string `json:"sessionUpdate"` // KindGoal
 	Promise       string `json:"promise"`
-	Verify        string `json:"verify,omitempty"` // the command that has to pass besides
-	Until         string `json:"until,omitempty"`  // the command that needs no promise
-	Source        string `json:"source,omitempty"` // start, editor, folder, user, prompt, state (of a loop that goes on), default
+	Verify        string `json:"verify,omitempty"`  // the command that has to pass besides
+	Until         string `json:"until,omitempty"`   // the command that needs no promise
+	Besides       string `json:"besides,omitempty"` // what has to be so on top of that, in words
+	Source        string `json:"source,omitempty"`  // start, editor, folder, user, prompt, state (of a loop that goes on), default
 	Said
 }
 

@@ -58,7 +58,7 @@ func VerifyText(e loop.Verify) string {
 	took := JoinFacts(CostText(e.Cost, false), tell.Elapsed(e.Duration))
 	switch {
 	case e.State == verify.Running && e.Gate == verify.ReviewerGate:
-		return "reviewing: " + OneLine(e.Command)
+		return OneLine(e.Command) + " looks at the work"
 	case e.State == verify.Running:
 		return "verifying: " + OneLine(e.Command)
 	case e.State == verify.Verified:
@@ -93,17 +93,40 @@ func GoalText(e loop.Goal) string {
 	if from := SourceText[config.Source(e.From)]; from != "" {
 		says += " (from " + from + ")"
 	}
+	text := "this loop is done when " + says
 	switch {
 	case e.Until != "":
-		return "this loop is done when this passes: " + OneLine(e.Until)
+		text = "this loop is done when this passes: " + OneLine(e.Until)
 	case e.Verify != "":
-		return fmt.Sprintf("this loop is done when %s, and this passes: %s", says, OneLine(e.Verify))
+		text = fmt.Sprintf("this loop is done when %s, and this passes: %s", says, OneLine(e.Verify))
 	}
-	return "this loop is done when " + says
+	if e.Besides != "" {
+		text += "; besides: " + OneLine(e.Besides)
+	}
+	return text
 }
 
-// refutedText says how often the agent has promised what isn't true: "refuted 2x".
-func refutedText(times int) string {
+// VerifiedBy says what a promise has to pass, each with the words of from behind it;
+// "" for nothing.
+func VerifiedBy(c verify.Check, from func(verify.Gate) string) string {
+	var parts []string
+	for _, g := range verify.Gates() {
+		if !c.Has(g) {
+			continue
+		}
+		part := OneLine(c.Wants(g))
+		if g == verify.CommandGate {
+			if part = OneLine(c.String()); c.When == verify.OnUntil {
+				part += ", which ends the loop as soon as it passes"
+			}
+		}
+		parts = append(parts, part+from(g))
+	}
+	return JoinFacts(parts...)
+}
+
+// RefutedText says how often the agent has promised what isn't true: "refuted 2x".
+func RefutedText(times int) string {
 	if times == 0 {
 		return ""
 	}

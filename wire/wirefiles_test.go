@@ -206,7 +206,7 @@ func exampleUpdates(tokens *Tokens, text func(string) TextContent) map[string]Up
 		KindRetry:      p.Event(stream.Retry{Attempt: 1, MaxAttempts: 3, Delay: 2 * time.Second, Kind: stream.KindOverloaded, Message: "529"}),
 		KindCompaction: p.Event(stream.Compaction{Done: true, Reason: "threshold"}),
 		KindTopic:      p.Event(stream.Topic{Topic: "build.done", Target: "reviewer", Payload: "tests: pass"}),
-		KindGoal:       p.Loop(loop.Goal{Promise: "DONE", From: "prompt"}),
+		KindGoal:       p.Loop(loop.Goal{Promise: "DONE", From: "prompt", Verify: "go test ./...", Besides: "the reviewer critic approves"}),
 		KindPromise: p.Loop(loop.NearMiss{Found: "DONE", Why: "The agent wrote <promise>DONE</promise>, but this loop has no promise, so that doesn't end it.",
 			Offer: loop.Offer{LoopID: "ralph-ca7igygdcr4i", Promises: []string{"DONE"}}}),
 		KindVerify: p.Loop(loop.Verify{Gate: verify.CommandGate, State: verify.Refuted, Command: "go test ./...", Promised: true, Why: "failed (exit 1): TestParse", Code: 1, Duration: 3 * time.Second, Cost: stream.USD(0.12),

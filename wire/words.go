@@ -36,7 +36,7 @@ func Line(s loop.Status, problem *string, now time.Time) string {
 	if s.Pausing {
 		pausing = "pausing"
 	}
-	return stream.Plain(JoinFacts(tell.OfMax(max(s.Iteration, 1), s.Limits.MaxIterations), CostText(s.Cost, s.CostIncomplete), refutedText(s.Refuted), pausing, Activity(s, problem, now)))
+	return stream.Plain(JoinFacts(tell.OfMax(max(s.Iteration, 1), s.Limits.MaxIterations), CostText(s.Cost, s.CostIncomplete), RefutedText(s.Refuted), pausing, Activity(s, problem, now)))
 }
 
 // Activity is what a loop does right now; now is as in WaitText.
@@ -51,7 +51,7 @@ func Activity(s loop.Status, problem *string, now time.Time) string {
 	case s.Retry != nil:
 		return JoinFacts(WaitText(s.Retry.Reason, s.Retry.ResumeAt, now), problemText(problem))
 	case s.Tool != nil:
-		return CallTitle(s.Tool.Call)
+		return toolText(*s.Tool, now)
 	case problem != nil:
 		return problemText(problem)
 	case !s.SilentSince().IsZero():
@@ -60,6 +60,19 @@ func Activity(s loop.Status, problem *string, now time.Time) string {
 		return OneLine(s.LastLine)
 	}
 	return "working"
+}
+
+// toolText is what a tool does, and of a check also for how long to who has the time:
+// "verifying 12s: go test ./...".
+func toolText(t loop.ToolStatus, now time.Time) string {
+	if t.Call.ID != loop.CheckCallID || now.IsZero() || t.StartedAt.IsZero() {
+		return CallTitle(t.Call)
+	}
+	text := t.Call.Name + " " + tell.Elapsed(now.Sub(t.StartedAt).Truncate(time.Second))
+	if title := ToolCallOf(t.Call).Title; title != t.Call.Name {
+		text += ": " + title
+	}
+	return text
 }
 
 // CallTitle is what a tool call does: "bash go test ./...".

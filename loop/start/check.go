@@ -52,8 +52,27 @@ func (c Check) over(below verify.Check) (verify.Check, error) {
 	return said, said.Validate()
 }
 
-// reviewer is the agent of the hat that a check names.
-func (r Resolver) reviewer(ctx context.Context, check verify.Check) (loop.Reviewer, error) {
+// GateSource is the name in Sources of what a promise has to pass.
+func GateSource(g verify.Gate) string {
+	if g == verify.CommandGate {
+		return "verify"
+	}
+	return string(g)
+}
+
+// gateSources tells who wants the gates besides the command.
+func (r Resolver) gateSources(check verify.Check, to Sources) {
+	for _, g := range verify.Gates() {
+		if g != verify.CommandGate && check.Has(g) {
+			to[GateSource(g)] = r.Settings.Source("verify." + string(g))
+		}
+	}
+}
+
+// Reviewer is the agent of the hat that a check names; the zero value for none.
+//
+// Errors: *UnknownHatError, and those of its backend.
+func (r Resolver) Reviewer(ctx context.Context, check verify.Check) (loop.Reviewer, error) {
 	if !check.Has(verify.ReviewerGate) {
 		return loop.Reviewer{}, nil
 	}

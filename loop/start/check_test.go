@@ -26,7 +26,7 @@ func TestWhoSaysHowALoopIsVerified(t *testing.T) {
 		{"the start, not at all", file, Check{Off: true}, "", "", config.FromStart},
 	} {
 		cfg, sources := resolve(t, Resolver{Settings: settings(t, tt.file), Start: Options{Check: tt.said}})
-		if got := cfg.Verify; got.String() != tt.want || got.When != tt.when || sources["verify"] != tt.from || cfg.VerifyFrom != string(tt.from) {
+		if got := cfg.Verify; got.String() != tt.want || got.When != tt.when || sources["verify"] != tt.from {
 			t.Errorf("%s: %+v from %s", tt.name, got, sources["verify"])
 		}
 	}

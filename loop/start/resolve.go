@@ -83,8 +83,8 @@ func (r Resolver) Resolve(ctx context.Context) (loop.Config, Sources, error) {
 	if cfg.Verify, sources["verify"], err = r.check(); err != nil {
 		return cfg, sources, err
 	}
-	cfg.VerifyFrom = string(sources["verify"])
-	if cfg.Reviewer, err = r.reviewer(ctx, cfg.Verify); err != nil {
+	r.gateSources(cfg.Verify, sources)
+	if cfg.Reviewer, err = r.Reviewer(ctx, cfg.Verify); err != nil {
 		return cfg, sources, err
 	}
 	sources["model"] = first(r.Start.Agent.Model != "", r.Editor.Agent.Model != "", config.FromDefault)
@@ -237,12 +237,12 @@ func (r Resolver) Continue(ctx context.Context, found Found, files config.Files)
 	if was.IsSet() { // that from its start, whatever the files say by now
 		known.Settings.Verify = was
 	}
-	check, from, err := known.check()
+	check, _, err := known.check()
 	if err != nil {
 		return cfg, err
 	}
-	cfg.Verify, cfg.VerifyFrom = check, string(from)
-	if cfg.Reviewer, err = r.reviewer(ctx, check); err != nil {
+	cfg.Verify = check
+	if cfg.Reviewer, err = r.Reviewer(ctx, check); err != nil {
 		return cfg, err
 	}
 	cfg.Reviewer.Mark = mark

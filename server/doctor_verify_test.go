@@ -1,0 +1,52 @@
+package server
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ralph-lsp/backends"
+	"ralph-lsp/config"
+)
+
+func TestTheDoctorSaysWhatVerifies(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	const all = `changes.keep = "0"
+[verify]
+command = "make check"
+protect = ["*_test.go"]
+diagnostics = "no_new_errors"
+reviewer = "critic"
+[hats.critic]
+backend = "claude"
+`
+	for _, tt := range []struct {
+		file string
+		want []string
+	}{
+		{"", []string{"+verify: nothing verifies a promise: the agent's word counts"}},
+		{all, []string{
+			"+verify: a promise is verified by make check (your config.toml) · the editor shows no new errors (your config.toml) · no protected file was changed (*_test.go) (your config.toml) · the reviewer critic approves (your config.toml)",
+			"-verify.reviewer: claude", "-verify.protect: without snapshots", "+verify.diagnostics: the editor's diagnostics need an editor",
+		}},
+		{"verify.reviewer = \"nobody\"\n", []string{"+verify: a promise is verified by the reviewer nobody approves", "-verify.reviewer: the reviewer: there is no hat"}},
+	} {
+		files := config.Files{Folder: t.TempDir(), UserDir: t.TempDir(), Builtin: backends.Names()}
+		if err := os.WriteFile(filepath.Join(files.UserDir, config.UserName), []byte(tt.file), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, c := range Examine(t.Context(), "test", files) {
+			if strings.HasPrefix(c.ID, "verify") {
+				got = append(got, map[bool]string{true: "+", false: "-"}[c.OK]+c.ID+": "+c.Message)
+			}
+		}
+		for i, want := range tt.want {
+			if len(got) != len(tt.want) || !strings.HasPrefix(got[i], want) {
+				t.Errorf("got\n%s", strings.Join(got, "\n"))
+				break
+			}
+		}
+	}
+}
