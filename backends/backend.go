@@ -69,7 +69,8 @@ type Backend struct {
 	Stop []os.Signal
 
 	VersionArgs []string // print the version and exit
-	Install     string   // how to get it, for the error when it is missing
+	Install     string   // the command line that installs it; of a program of the user's own, what to do when it is missing
+	Needs       string   // what that needs: "node 22.19 or newer"
 
 	place int // in automatic detection
 }
@@ -126,6 +127,14 @@ func (b Backend) Argv(ours, user []string) []string {
 		}
 	}
 	return append(append(argv, ours...), user...)
+}
+
+// HowToInstall says how to get the agent.
+func (b Backend) HowToInstall() string {
+	if b.Needs == "" {
+		return b.Install
+	}
+	return b.Install + " (needs " + b.Needs + ")"
 }
 
 // Permissions says what the agent may do with the user's own arguments: "pi

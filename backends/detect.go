@@ -26,9 +26,9 @@ func (e *NotFoundError) Error() string {
 	}
 	b := e.Looked[0]
 	if filepath.Base(b.Command) != b.Command {
-		return fmt.Sprintf("no program %s; %s", b.Command, b.Install)
+		return fmt.Sprintf("no program %s; %s", b.Command, b.HowToInstall())
 	}
-	return fmt.Sprintf("%s is not installed: %s", b.Name, b.Install)
+	return fmt.Sprintf("%s is not installed: %s", b.Name, b.HowToInstall())
 }
 
 // UnknownError says that there is no backend of that name.

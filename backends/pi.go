@@ -26,5 +26,6 @@ var pi = Backend{
 	Kept:              []string{"node-compile-cache"}, // a third of its start; NODE_COMPILE_CACHE would reach its tools too
 	Stop:              []os.Signal{terminate},
 	VersionArgs:       []string{"--version"},
-	Install:           "npm install -g @earendil-works/pi-coding-agent (needs node 22.19 or newer)",
+	Install:           "npm install -g @earendil-works/pi-coding-agent",
+	Needs:             "node 22.19 or newer",
 }

@@ -78,15 +78,26 @@ func (b Backend) ask(ctx context.Context, path string, stdout *tail) (Exit, erro
 
 // ProbeAll probes every known backend at once.
 func ProbeAll(ctx context.Context) []Probe {
-	probes := make([]Probe, len(builtin))
-	var wg sync.WaitGroup
-	for i, b := range builtin {
-		wg.Go(func() { probes[i] = b.Probe(ctx) })
-	}
-	wg.Wait()
+	probes := each(func(b Backend) Probe { return b.Probe(ctx) })
 	for _, p := range probes {
 		worked.remember(p)
 	}
+	return probes
+}
+
+// Look is ProbeAll for whoever can do with an earlier answer of a program that works.
+func Look(ctx context.Context) []Probe {
+	return each(func(b Backend) Probe { return worked.probe(ctx, b) })
+}
+
+// each asks for all known backends at once.
+func each(ask func(Backend) Probe) []Probe {
+	probes := make([]Probe, len(builtin))
+	var wg sync.WaitGroup
+	for i, b := range builtin {
+		wg.Go(func() { probes[i] = ask(b) })
+	}
+	wg.Wait()
 	return probes
 }
 
@@ -100,12 +111,17 @@ func (b Backend) Version(ctx context.Context) (string, error) {
 	if probe.Err != nil {
 		return "", probe.Err
 	}
-	for _, word := range strings.Fields(probe.Version) {
+	return probe.Number(), nil
+}
+
+// Number is that of the version in what the agent has said, "" if there is none.
+func (p Probe) Number() string {
+	for _, word := range strings.Fields(p.Version) {
 		if number := strings.Trim(word, "v.,"); strings.Contains(number, ".") && number[0] >= '0' && number[0] <= '9' {
-			return number, nil
+			return number
 		}
 	}
-	return "", nil
+	return ""
 }
 
 func firstLine(s string) string {

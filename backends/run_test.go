@@ -178,7 +178,7 @@ func TestAMissingProgramIsNamed(t *testing.T) {
 	if !errors.As(err, &missing) {
 		t.Fatalf("got %v", err)
 	}
-	if missing.Path != "/nowhere" || err.Error() != "pi is not installed: "+pi.Install {
+	if missing.Path != "/nowhere" || err.Error() != "pi is not installed: "+pi.HowToInstall() {
 		t.Errorf("got %q, searched %s", err, missing.Path)
 	}
 }

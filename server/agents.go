@@ -2,10 +2,14 @@ package server
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
 
 	"ralph-lsp/backends"
+	"ralph-lsp/config"
 	"ralph-lsp/loop/start"
+	"ralph-lsp/wire"
 )
 
 // agents are the known backends, with what is known of their installation.
@@ -44,11 +48,53 @@ func (a *agents) detect(ctx context.Context) (backends.Backend, error) {
 	return start.Installed(ctx)
 }
 
+// listAgents lists the agents that a start in a folder can name. Of the files' own only
+// the programs are looked for.
+func (s *starter) listAgents(ctx context.Context, p wire.FolderParams) (any, error) {
+	path, err := s.workspace.folderPath(p.Folder)
+	if err != nil && p.Folder != "" {
+		return nil, err
+	}
+	settings, _ := s.files(path).Load() // an untrusted file names no agents, one with mistakes is told elsewhere
+	probes := backends.Look(ctx)
+	for _, name := range slices.Sorted(maps.Keys(settings.Backends)) {
+		own := settings.Backends[name]
+		i := slices.IndexFunc(probes, func(p backends.Probe) bool { return p.Backend.Name == name })
+		if i >= 0 && own.Command == "" {
+			continue // known, with arguments
+		}
+		probe := backends.Probe{Backend: backends.Backend{Name: name, Command: own.Command}}
+		probe.Path, probe.Err = probe.Backend.Find()
+		if i >= 0 {
+			probe.Backend.ModelFlag, probes[i] = probes[i].Backend.ModelFlag, probe
+		} else {
+			probes = append(probes, probe)
+		}
+	}
+	result := wire.AgentsResult{}
+	for _, probe := range probes {
+		result.Agents = append(result.Agents, wire.AgentOf(probe))
+	}
+	slices.SortStableFunc(result.Agents, func(a, b wire.AgentInfo) int { return rankOf(a.Class) - rankOf(b.Class) })
+	for i := range result.Agents {
+		a := &result.Agents[i]
+		if a.Default = a.Name == settings.Backend || settings.Backend == config.Auto && a.Class == wire.ClassOK; a.Default {
+			break
+		}
+	}
+	return result, nil
+}
+
+// rankOf puts agents that work before those that are broken, and these before those that are missing.
+func rankOf(c wire.Class) int {
+	return slices.Index([]wire.Class{wire.ClassOK, wire.ClassWarning, wire.ClassInfo}, c)
+}
+
 // MissingBackend returns how to install a backend that isn't, "" for one that is or
 // that nobody has looked for yet.
 func (a *agents) MissingBackend(name string) string {
 	if p, ok := a.known(name); ok && p.Err != nil {
-		return p.Backend.Install
+		return p.Backend.HowToInstall()
 	}
 	return ""
 }

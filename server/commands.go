@@ -53,6 +53,7 @@ func (m *manager) table() map[string]command {
 		wire.CommandPlan:    with(s.plan),
 		wire.CommandHelp:    with(m.help),
 		wire.CommandDoctor:  with(m.doctor),
+		wire.CommandAgents:  with(s.listAgents),
 	}
 }
 

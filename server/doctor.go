@@ -105,9 +105,9 @@ func backendChecks(probes []backends.Probe) []wire.Check {
 				found = probe.Backend.Name
 			}
 		case errors.As(probe.Err, &missing):
-			c.Message, c.Fix = probe.Backend.Name+" is not installed", probe.Backend.Install
+			c.Message, c.Fix = probe.Backend.Name+" is not installed", probe.Backend.HowToInstall()
 		default:
-			c.Message, c.Fix = fmt.Sprintf("%s at %s: %s", probe.Backend.Name, probe.Path, wire.OneLine(probe.Err.Error())), probe.Backend.Install
+			c.Message, c.Fix = fmt.Sprintf("%s at %s: %s", probe.Backend.Name, probe.Path, wire.OneLine(probe.Err.Error())), probe.Backend.HowToInstall()
 		}
 		checks = append(checks, c)
 	}
@@ -129,7 +129,7 @@ func checkChoice(ctx context.Context, settings config.Settings) wire.Check {
 	}
 	program, err := cfg.Backend.Find()
 	if err != nil {
-		c.Message, c.Fix = wire.OneLine(err.Error()), cfg.Backend.Install
+		c.Message, c.Fix = wire.OneLine(err.Error()), cfg.Backend.HowToInstall()
 		return c
 	}
 	c.OK, c.Message = true, fmt.Sprintf("%s is used: %s (%s)", cfg.Backend.Name, program, wire.SourceText[sources["backend"]])

@@ -35,6 +35,7 @@ const (
 	CommandPlan    = "ralph.plan"
 	CommandHelp    = "ralph.help"
 	CommandDoctor  = "ralph.doctor"
+	CommandAgents  = "ralph.agents.list"
 )
 
 // The reasons of a command that failed, in data.reason.
@@ -64,7 +65,7 @@ func MissingOf(e *backends.NotFoundError) MissingAgent {
 	details := MissingAgent{Path: e.Path, Install: map[string]string{}}
 	for _, b := range e.Looked {
 		details.Checked = append(details.Checked, b.Command)
-		details.Install[b.Name] = b.Install
+		details.Install[b.Name] = b.HowToInstall()
 	}
 	return details
 }

@@ -3,8 +3,10 @@ package wire
 import (
 	"encoding/json"
 
+	"ralph-lsp/backends"
 	"ralph-lsp/config"
 	"ralph-lsp/loop"
+	"ralph-lsp/stream"
 )
 
 // ReadResult is a page of a loop's log.
@@ -97,6 +99,41 @@ var SourceText = map[config.Source]string{
 // DoctorResult is what the doctor found.
 type DoctorResult struct {
 	Checks []Check `json:"checks"`
+}
+
+// AgentsResult lists the agents that a start can name: those that work first.
+type AgentsResult struct {
+	Agents []AgentInfo `json:"agents"`
+}
+
+// AgentInfo is an agent that a start can name.
+type AgentInfo struct {
+	Name       string `json:"name"` // for the backend of a start
+	Version    string `json:"version,omitempty"`
+	Path       string `json:"path,omitempty"` // of its program
+	Installed  bool   `json:"installed"`
+	Default    bool   `json:"default,omitempty"`    // a start that names none takes it
+	TakesModel bool   `json:"takesModel,omitempty"` // it can be told its model
+	Install    string `json:"install,omitempty"`    // the command line that installs it
+	Text       string `json:"text"`                 // how it stands, in one line
+	Class      Class  `json:"class"`
+}
+
+// AgentOf tells of an agent what was found of it on this machine.
+func AgentOf(p backends.Probe) AgentInfo {
+	b := p.Backend
+	info := AgentInfo{Name: b.Name, Version: p.Number(), Path: stream.Plain(p.Path), Installed: p.Path != "", TakesModel: b.ModelFlag != "", Install: b.Install, Class: ClassOK}
+	info.Text = SessionText(stream.SessionStart{Backend: b.Name, Version: info.Version})
+	switch {
+	case !info.Installed:
+		info.Text, info.Class = OneLine(b.Name+" is not installed"), ClassInfo
+		if how := b.HowToInstall(); how != "" {
+			info.Text += ": " + how
+		}
+	case p.Err != nil:
+		info.Text, info.Class = b.Name+" doesn't work here: "+OneLine(p.Err.Error()), ClassWarning
+	}
+	return info
 }
 
 // HelpResult is the help as markdown.

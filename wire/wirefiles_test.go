@@ -80,6 +80,7 @@ func examples() map[string]any {
 		"result-undo":    exampleUndo(),
 		"result-keep":    KeptOf([]string{"src/a.go"}, true),
 		"result-doctor":  DoctorResult{[]Check{{ID: "backend.pi", Message: "pi is not installed", Fix: "npm install ..."}}},
+		"result-agents":  exampleAgents(),
 		"result-help":    HelpResult{"# Ralph loops"},
 		"result-plan":    PlanResult{Argv: []string{"/bin/pi", "--no-session", "What next?"}, Env: map[string]string{}, Cwd: "/w/app"},
 	}
@@ -109,6 +110,15 @@ func exampleLoop(tokens *Tokens) LoopStatus {
 			Call: stream.ToolCall{ID: "t1", Name: "bash", Input: json.RawMessage(`{"command":"go test ./..."}`)}},
 		StateFile: "/w/app/.pi/ralph-loop.local.md",
 	}, true)
+}
+
+// exampleAgents are an agent that is installed and one that isn't.
+func exampleAgents() AgentsResult {
+	pi, _ := backends.Lookup("pi")
+	claude, _ := backends.Lookup("claude")
+	r := AgentsResult{[]AgentInfo{AgentOf(backends.Probe{Backend: pi, Path: "/bin/pi", Version: "0.87.1"}), AgentOf(backends.Probe{Backend: claude, Err: &backends.NotFoundError{Looked: []backends.Backend{claude}}})}}
+	r.Agents[0].Default = true
+	return r
 }
 
 // exampleDryRun is a start that meets another loop.
