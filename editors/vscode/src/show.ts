@@ -40,6 +40,14 @@ export function since(start: string | undefined, now: number): string {
   return start ? elapsed(Math.floor((now - Date.parse(start)) / 1000) * 1000) : '';
 }
 
+/** The text as it is, in a line of markdown. */
+export const escaped = (text: string): string => text.replace(/[\\`*_{}[\]<>()#+!|~-]/g, '\\$&').replace(/\s*\n\s*/g, ' ').slice(0, 400);
+
+/** A table in markdown of the rows that have something in them. */
+export function table(rows: [string, string | undefined][]): string {
+  return ['| | |', '|:--|:--|', ...rows.flatMap(([k, v]) => (v ? [`| ${escaped(k)} | ${escaped(v)} |`] : []))].join('\n');
+}
+
 /** Joins the facts that there are. */
 export const facts = (...all: (string | false | undefined)[]): string => all.filter(Boolean).join(' · ');
 

@@ -2,7 +2,7 @@
 import { doing } from './can';
 import { t } from './l10n';
 import type { LoopRecord } from './loopRecord';
-import { facts, iconOf, since } from './show';
+import { escaped, facts, iconOf, since, table } from './show';
 import type { Class, LoopParams, LoopStatus } from './wire';
 
 /** How the sidecar is. */
@@ -52,7 +52,7 @@ const item = (icon: string, words: string, kind: Class = 'info'): Bar => ({ text
 /** The tooltip in markdown: a table per loop, and links to commands. now is in milliseconds. */
 export function tooltip(m: Model, now: number): string {
   if (m.server.state === 'failed') {
-    return `**Ralph** ${escape(m.server.reason)}\n\n${links([['ralph.restartServer', t('Restart Server')], ['ralph.showLog', t('Show Log')]])}`;
+    return `**Ralph** ${escaped(m.server.reason)}\n\n${links([['ralph.restartServer', t('Restart Server')], ['ralph.showLog', t('Show Log')]])}`;
   }
   if (m.loops.length === 0) return `**Ralph** ${t('no loop')}\n\n${links([['ralph.start', t('Start')], ['ralph.help', t('Help')]])}`;
   return m.loops.map((l) => `${loopTable(l, m, now)}\n\n${loopLinks(l)}`).join('\n\n---\n\n');
@@ -67,8 +67,7 @@ function loopTable(l: LoopStatus, m: Model, now: number): string {
     ...(l.details ?? []).map((d): [string, string] => [d.label, d.text]),
     ...iterations.filter((i) => i.text && !i.running).slice(-5).map((i): [string, string | undefined] => [t('Iteration {0}', i.number), i.text]),
   ];
-  const shown = rows.filter((r): r is [string, string] => Boolean(r[1]));
-  return [`**Ralph** ${escape(l.title)}`, '', '| | |', '|:--|:--|', ...shown.map(([k, v]) => `| ${escape(k)} | ${escape(v)} |`)].join('\n');
+  return `**Ralph** ${escaped(l.title)}\n\n${table(rows)}`;
 }
 
 function loopLinks(l: LoopStatus): string {
@@ -80,11 +79,6 @@ function loopLinks(l: LoopStatus): string {
 function links(all: [string, string][], loop?: LoopParams): string {
   const argument = loop ? `?${encodeURIComponent(JSON.stringify([loop])).replace(/[()]/g, (c) => (c === '(' ? '%28' : '%29'))}` : '';
   return all.map(([command, title]) => `[${title}](command:${command}${command === 'ralph.start' ? '' : argument})`).join(' | ');
-}
-
-/** The text as it is, in a table's cell. */
-function escape(text: string): string {
-  return text.replace(/[\\`*_{}[\]<>()#+!|~-]/g, '\\$&').replace(/\s*\n\s*/g, ' ').slice(0, 400);
 }
 
 /** The commands that the tooltip may run. */

@@ -3,22 +3,30 @@ import * as vscode from 'vscode';
 import type { Changes } from './changes';
 import type { Loops } from './loops';
 import { throttled } from './throttle';
-import { roots, type Node } from './treeModel';
+import type { Node } from './treeModel';
+import { Rows } from './treeRows';
 
 const refreshInterval = 300;
 
 class Provider implements vscode.TreeDataProvider<Node> {
-  private readonly emitter = new vscode.EventEmitter<void>();
+  private readonly emitter = new vscode.EventEmitter<Node[] | undefined>();
   readonly onDidChangeTreeData = this.emitter.event;
-  readonly refresh = throttled(() => this.emitter.fire(), refreshInterval);
+  private readonly rows: Rows;
+  /** Draws the rows that differ. */
+  readonly refresh = throttled(() => this.draw(this.rows.changed()), refreshInterval);
+  /** Draws the open loops: what they changed is known anew. */
+  readonly refreshLoops = throttled(() => this.draw(this.rows.loops()), refreshInterval);
 
-  constructor(private readonly loops: Loops, private readonly changes: Changes) {}
-
-  getChildren(node?: Node): Node[] | Promise<Node[]> {
-    if (node) return node.children?.() ?? [];
-    const { status: loops, records, past } = this.loops;
+  constructor(loops: Loops, changes: Changes) {
     const nothing = (): undefined => undefined;
-    return roots({ loops, records, past, read: (id) => this.loops.read(id), changes: (target) => this.changes.of(target).catch(nothing) });
+    this.rows = new Rows(() => ({
+      loops: loops.status, records: loops.records, past: loops.past,
+      read: (id) => loops.read(id), changes: (target) => changes.of(target).catch(nothing),
+    }));
+  }
+
+  getChildren(node?: Node): Promise<Node[]> {
+    return this.rows.children(node);
   }
 
   getTreeItem(node: Node): vscode.TreeItem {
@@ -28,16 +36,25 @@ class Provider implements vscode.TreeDataProvider<Node> {
     item.description = node.description;
     item.iconPath = new vscode.ThemeIcon(node.icon, node.colour ? new vscode.ThemeColor(node.colour) : undefined);
     item.contextValue = node.context;
-    item.tooltip = node.tooltip;
     item.accessibilityInformation = { label: [node.label, node.description].filter(Boolean).join(', ') };
     if (node.opens) item.command = { command: 'ralph.openChanges', title: '', arguments: [node.target] };
-    if (node.transcript) item.command = { command: 'ralph.showOutput', title: '', arguments: [{ loopId: node.transcript }] };
+    if (node.reveals) item.command = { command: 'ralph.transcript.reveal', title: '', arguments: [node.place] };
     return item;
+  }
+
+  /** The hover, once it is wanted. */
+  resolveTreeItem(item: vscode.TreeItem, node: Node): vscode.TreeItem {
+    if (node.hover) item.tooltip = new vscode.MarkdownString(node.hover());
+    return item;
+  }
+
+  private draw(nodes: Node[] | undefined): void {
+    if (!nodes || nodes.length > 0) this.emitter.fire(nodes);
   }
 }
 
 export function createTree(loops: Loops, changes: Changes): vscode.Disposable {
   const provider = new Provider(loops, changes);
   const view = vscode.window.createTreeView('ralph.loops', { treeDataProvider: provider, showCollapseAll: true });
-  return vscode.Disposable.from(view, loops.onChange(provider.refresh), changes.onChange(provider.refresh));
+  return vscode.Disposable.from(view, loops.onChange(provider.refresh), changes.onChange(provider.refreshLoops));
 }

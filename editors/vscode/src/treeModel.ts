@@ -1,8 +1,9 @@
 // The tree of loops, apart from how it is shown.
 import { t } from './l10n';
 import type { Target } from './changes';
+import type { Place } from './panel/panels';
 import type { IterationRecord, LoopRecord, ToolRecord } from './loopRecord';
-import { changeColours, changeIcons, colours, facts, iconOf, icons } from './show';
+import { changeColours, changeIcons, colours, facts, iconOf, icons, escaped, table } from './show';
 import type { ChangedFile, ChangesResult, LoopParams, LoopStatus, PastLoop } from './wire';
 
 export interface Node {
@@ -14,9 +15,14 @@ export interface Node {
   colour?: string;
   /** Matched by the menus of package.json. */
   context?: string;
-  tooltip?: string;
+  /** In markdown. */
+  hover?: () => string;
   /** Absent: nothing below. */
   children?: () => Node[] | Promise<Node[]>;
+  /** Differs when there are others below. */
+  below?: string;
+  /** Of those below, the ones that differ by themselves. */
+  parts?: () => Node[];
   expanded?: boolean;
   /** The loop that a menu's command is for. */
   loop?: LoopParams;
@@ -24,8 +30,12 @@ export interface Node {
   target?: Target;
   /** A click opens the target's changes. */
   opens?: boolean;
-  /** A click shows this loop's transcript. */
-  transcript?: string;
+  /** Of a file: a file URI. */
+  uri?: string;
+  /** Where its transcript has it. */
+  place?: Place;
+  /** A click shows the place. */
+  reveals?: boolean;
 }
 
 export interface TreeInput {
@@ -54,14 +64,17 @@ function loopNode(l: LoopStatus, input: TreeInput): Node {
   return {
     id: `loop/${l.loopId ?? l.folder}`,
     label: l.title,
-    description: facts(l.line, l.live ? '' : l.backend?.name),
+    description: facts(l.text, l.live ? '' : l.backend?.name), // what it does right now is a row below
     icon: iconOf(l),
     colour: colours[l.class],
     context: ['ralph.loop', ...l.can ?? [], l.busy ? 'busy' : 'idle'].join(' '),
-    tooltip: l.error,
+    hover: () => `**${escaped(l.title)}**\n\n${table([[t('Now'), l.line], ...(l.details ?? []).map((d): [string, string] => [d.label, d.text])])}`,
     loop,
     target: loop,
+    place: loop,
     expanded: true,
+    below: record?.iterations.map((it) => `${it.number} ${it.running}`).join(),
+    parts: () => record?.iterations.map((it) => iterationNode(record, it, { ...loop, iteration: it.number }, input)) ?? [],
     // From the start: a row that could not be expanded at first stays closed.
     children: () => (record ? whatItDid(record, loop, input) : []),
   };
@@ -76,17 +89,18 @@ function pastNode(p: PastLoop, input: TreeInput): Node {
     icon: icons[p.class],
     colour: colours[p.class],
     context: 'ralph.loop idle',
-    tooltip: p.error,
+    hover: () => `**${escaped(p.title)}**\n\n${table([[t('Started'), new Date(p.startedAt).toLocaleString()], [t('Ended'), p.text], [t('Agent'), p.backend], [t('Error'), p.error]])}`,
     loop,
     target: loop,
-    transcript: p.loopId,
+    place: loop,
+    reveals: true,
     children: async () => whatItDid(input.records.get(p.loopId) ?? (await input.read(p.loopId)), loop, input),
   };
 }
 
 /** All that it changed, then the iterations, the newest first. */
 async function whatItDid(record: LoopRecord, loop: LoopParams, input: TreeInput): Promise<Node[]> {
-  const iterations = [...record.iterations].reverse().map((it, index) => iterationNode(record, it, { ...loop, iteration: it.number }, input, index === 0));
+  const iterations = [...record.iterations].reverse().map((it) => iterationNode(record, it, { ...loop, iteration: it.number }, input));
   const all = record.iterations.some((it) => it.files !== 0 && !it.running) ? await input.changes(loop) : undefined;
   if (!all || all.files.length === 0) return iterations;
   const id = `loop/${record.loopId}/all`;
@@ -94,8 +108,10 @@ async function whatItDid(record: LoopRecord, loop: LoopParams, input: TreeInput)
   return [{ id, label: t('All changes'), description: all.text, icon: 'diff-multiple', context: 'ralph.changes', target: loop, children }, ...iterations];
 }
 
-function iterationNode(record: LoopRecord, it: IterationRecord, target: Target, input: TreeInput, isNewest: boolean): Node {
-  const id = `loop/${record.loopId}/${it.number}`;
+function iterationNode(record: LoopRecord, it: IterationRecord, target: Target, input: TreeInput): Node {
+  const isNewest = it === record.iterations.at(-1);
+  // The editor remembers by its id whether a row is open: with another one an old iteration folds, until the user opens it.
+  const id = `loop/${record.loopId}/${it.number}${isNewest ? '' : '/old'}`;
   const hasFiles = !it.running && it.files !== 0;
   return {
     id,
@@ -103,11 +119,14 @@ function iterationNode(record: LoopRecord, it: IterationRecord, target: Target, 
     description: it.running ? t('running') : it.text,
     icon: it.running ? 'loading~spin' : icons[it.class ?? 'info'],
     colour: it.running ? undefined : colours[it.class ?? 'info'],
-    tooltip: it.text,
+    hover: () => table([[t('Iteration {0}', it.number), it.running ? t('running') : it.text], [t('Files'), it.files?.toString()], [t('Tool calls'), String(it.forgotten + it.tools.length)]]),
     expanded: isNewest,
     context: hasFiles ? 'ralph.changes iteration' : 'ralph.iteration',
     target,
-    children: async () => [...(hasFiles ? (await input.changes(target))?.files ?? [] : []).map((f) => fileNode(f, target, id)), ...toolNodes(record, it)],
+    place: target,
+    below: `${it.forgotten + it.tools.length}`,
+    parts: () => toolNodes(record, it, target),
+    children: async () => [...(hasFiles ? (await input.changes(target))?.files ?? [] : []).map((f) => fileNode(f, target, id)), ...toolNodes(record, it, target)],
   };
 }
 
@@ -120,7 +139,8 @@ function fileNode(file: ChangedFile, target: Target, id: string): Node {
     icon: changeIcons[file.status],
     colour: changeColours[file.status],
     context: ['ralph.file', file.kept ? 'kept' : 'open', ...(target.iteration === undefined ? [] : ['iteration'])].join(' '),
-    tooltip: facts(file.path, file.status, file.text),
+    hover: () => table([[t('File'), file.path], [t('Was'), file.from], [t('Change'), facts(file.status, file.text)]]),
+    uri: file.uri,
     target: { ...target, paths: [file.path] },
     opens: true,
   };
@@ -131,13 +151,13 @@ const toolIcons: Record<string, string> = {
   think: 'lightbulb', fetch: 'globe', other: 'tools',
 };
 
-function toolNodes(record: LoopRecord, it: IterationRecord): Node[] {
-  const nodes = it.tools.map((tool, n) => toolNode(tool, `loop/${record.loopId}/${it.number}/tool/${it.forgotten + n}`));
+function toolNodes(record: LoopRecord, it: IterationRecord, target: Target): Node[] {
+  const nodes = it.tools.map((tool, n) => toolNode(tool, `loop/${record.loopId}/${it.number}/tool/${it.forgotten + n}`, { ...target, toolCallId: tool.id }));
   if (it.forgotten > 0) nodes.unshift({ id: `loop/${record.loopId}/${it.number}/more`, label: t('... {0} earlier calls', it.forgotten), icon: 'ellipsis' });
   return nodes;
 }
 
-function toolNode(tool: ToolRecord, id: string): Node {
+function toolNode(tool: ToolRecord, id: string, place: Place): Node {
   return {
     id,
     label: tool.title,
@@ -145,6 +165,8 @@ function toolNode(tool: ToolRecord, id: string): Node {
     icon: tool.status === 'in_progress' ? 'loading~spin' : toolIcons[tool.kind] ?? 'tools',
     colour: tool.status === 'failed' ? colours.error : undefined,
     context: 'ralph.tool',
-    tooltip: tool.status === 'failed' ? t('failed') : undefined,
+    hover: () => table([[tool.name, tool.title], [t('Result'), tool.status === 'in_progress' ? t('running') : tool.status === 'failed' ? t('failed') : t('done')]]),
+    place,
+    reveals: true,
   };
 }

@@ -40,7 +40,7 @@ test('only the last tool calls of an iteration are kept', () => {
   assert.equal(r.iterations[0]?.forgotten, 800);
 });
 
-const loop: LoopStatus = { loopId: 'a', folder: 'file:///w/app', title: 'app', state: 'running', line: '2/5 · working', class: 'info', live: true, busy: true, can: ['pause'], owned: true };
+const loop: LoopStatus = { loopId: 'a', folder: 'file:///w/app', title: 'app', state: 'running', text: '2/5 · working', line: '2/5 · working', class: 'info', live: true, busy: true, can: ['pause'], owned: true };
 const file = (path: string, more: Partial<ChangedFile> = {}): ChangedFile => ({ path, uri: `file:///w/app/${path}`, status: 'modified', text: '+3 -1', ...more });
 const input = (more: Partial<TreeInput>): TreeInput => ({
   loops: [], records: new Map(), past: [], read: () => Promise.reject(new Error('not asked for')), changes: () => Promise.resolve(undefined), ...more,

@@ -30,7 +30,7 @@ function forgotten(l: LoopStatus): string[] {
   const check = (knows: boolean, where: string) => { if (!knows) forgot.push(where); };
   check(bar(model(l)).text === `$(${iconOf(l)}) Ralph ${l.text}` && !bar(model(l)).idle, 'the status bar');
   const node = roots(tree({ loops: [l] }))[0]!;
-  check(node.label === l.title && node.description!.includes(l.line!), 'the tree');
+  check(node.label === l.title && node.description!.includes(l.text!) && node.hover!().includes('| Now |'), 'the tree');
   const links = tooltip(model(l), 0);
   for (const { label } of l.details ?? []) check(links.includes(`| ${label} |`), `the tooltip: ${label}`);
   for (const can of l.can ?? []) {
