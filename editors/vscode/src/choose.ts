@@ -15,13 +15,14 @@ export type LoopArgument = (LoopParams & { loop?: LoopParams }) | undefined;
  */
 export async function chooseLoop(loops: Loops, argument: LoopArgument, fits: (l: LoopStatus) => boolean): Promise<LoopStatus | undefined> {
   const named = argument?.loop ?? argument;
+  const all = await loops.current();
   if (named?.loopId || named?.folder) {
     const { loopId, folder } = named;
-    const found = loops.status.find((l) => (loopId ? l.loopId === loopId : folder !== undefined && samePlace(l.folder, folder)));
+    const found = all.find((l) => (loopId ? l.loopId === loopId : folder !== undefined && samePlace(l.folder, folder)));
     if (!found) void vscode.window.showInformationMessage(t('That Ralph loop is not there any more.'));
     return found;
   }
-  const fitting = loops.status.filter(fits);
+  const fitting = all.filter(fits);
   if (fitting.length === 0) void vscode.window.showInformationMessage(t('There is no Ralph loop to do that with.'));
   if (fitting.length <= 1) return fitting[0];
   return (await vscode.window.showQuickPick(fitting.map(currentItem), { title: t('Which loop?') }))?.loop;
@@ -30,6 +31,7 @@ export async function chooseLoop(loops: Loops, argument: LoopArgument, fits: (l:
 /** As chooseLoop, of the loops that have a session, also the past ones. */
 export async function chooseSession(loops: Loops, argument: LoopArgument): Promise<LoopStatus | PastLoop | undefined> {
   const named = argument?.loop ?? argument;
+  await loops.current();
   const past = loops.past.filter((p) => !loops.byId(p.loopId));
   const found = past.find((p) => p.loopId === named?.loopId);
   if (found) return found;

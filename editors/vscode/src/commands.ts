@@ -2,6 +2,7 @@
 import * as vscode from 'vscode';
 import { showStatus } from './actions';
 import { chooseFolder, chooseLoop, chooseSession, type LoopArgument } from './choose';
+import { reached } from './contextKeys';
 import { Controls } from './control';
 import type { Diffs, DiffTarget } from './diffs';
 import type { Loops } from './loops';
@@ -13,14 +14,16 @@ import { showRefused, type Review } from './review';
 import type { Sidecar } from './sidecar';
 import { revertChange, type LineChange, type SourceControls } from './sourceControl';
 import type { StartArgument, Starter } from './start';
+import { changeable, type StartOptions } from './startOptions';
 import { chooseTarget, type ChangesArgument } from './target';
 import type { TranscriptView } from './transcriptView';
-import { command, type LoopParams } from './wire';
+import { command, isSlash, type LoopParams } from './wire';
 
 export interface Parts {
   sidecar: Sidecar;
   loops: Loops;
   starter: Starter;
+  options: StartOptions;
   transcripts: TranscriptView;
   panels: Panels;
   diffs: Diffs;
@@ -47,10 +50,15 @@ function guarded(run: Handler) {
   };
 }
 
-function editorCommands({ sidecar, loops, starter, transcripts, panels, pages }: Parts): Record<string, Handler> {
+function editorCommands({ sidecar, loops, starter, options, transcripts, panels, pages }: Parts): Record<string, Handler> {
   const controls = new Controls(sidecar, loops);
   return {
     'ralph.start': (a?: StartArgument) => starter.start(a),
+    'ralph.startAgain': (a?: StartArgument) => starter.startAgain(a),
+    'ralph.prompt.start': () => starter.startPrompt(),
+    'ralph.prompt.options': (what?: string) => starter.chooseOptions(changeable.find((c) => c === what)),
+    'ralph.prompt.recent': () => starter.recent(),
+    'ralph.install': () => options.install(),
     'ralph.startFromEditor': (a?: vscode.Uri | StartArgument) => starter.startFromEditor(a),
     'ralph.runOnce': (a?: StartArgument) => starter.start({ ...a, maxIterations: 1 }),
     'ralph.cancel': (a?: LoopArgument) => controls.cancel(a),
@@ -61,9 +69,12 @@ function editorCommands({ sidecar, loops, starter, transcripts, panels, pages }:
     'ralph.showStatus': () => showStatus(sidecar, loops),
     'ralph.showOutput': async (a?: LoopArgument) => {
       const loop = await chooseOutput(loops, a);
-      if (loop) panels.show(loop);
+      if (!loop) return;
+      panels.show(loop);
+      reached('hasWatched');
     },
-    'ralph.transcript.reveal': (place: Place) => panels.reveal(place),
+    'ralph.transcript.reveal': (a: Place & { place?: Place }) => panels.reveal(a.place ?? a),
+    'ralph.openFile': ({ uri }: { uri: string }) => vscode.window.showTextDocument(vscode.Uri.parse(uri)),
     'ralph.transcript.goTo': () => panels.active?.pick(),
     'ralph.transcript.openAsText': async (a?: LoopArgument) => {
       const loop = a || !panels.active ? await chooseOutput(loops, a) : panels.active.loop;
@@ -108,8 +119,8 @@ function changesCommands({ diffs, review, sourceControls }: Parts): Record<strin
 }
 
 /** The server's commands that its code lenses and code actions carry. */
-function lensCommands({ sidecar, starter, diffs, review }: Parts): Record<string, Handler> {
-  const own: string[] = [command.start, command.plan, command.help, command.doctor];
+function lensCommands({ sidecar, starter, diffs, review, pages }: Parts): Record<string, Handler> {
+  const own: string[] = [command.start, command.plan, command.help, command.doctor, command.prompts];
   const passed = Object.values(command).filter((id) => !own.includes(id));
   return {
     ...Object.fromEntries(passed.map((id) => [id, (a?: object) => sidecar.execute(id, a)])),
@@ -117,11 +128,9 @@ function lensCommands({ sidecar, starter, diffs, review }: Parts): Record<string
     [command.undo]: (a: LoopParams) => review.take(command.undo, a),
     [command.redo]: (a: LoopParams) => review.take(command.redo, a),
     [command.start]: async (a: StartArgument) => {
-      if (!a.dryRun) return starter.start(a);
+      if (!a.dryRun) return a.replace || a.trust ? starter.start(a) : starter.confirm(a);
       const result = await starter.dryRun(a);
-      if (!result) return undefined; // no folder was chosen
-      const text = JSON.stringify(result, null, 2);
-      await vscode.window.showTextDocument(await vscode.workspace.openTextDocument({ language: 'json', content: text }));
+      if (result && !isSlash(result)) await pages.dryRun(result);
       return result;
     },
   };
@@ -130,6 +139,7 @@ function lensCommands({ sidecar, starter, diffs, review }: Parts): Record<string
 /** The loop whose transcript is wanted: one that is there, or else a past one. */
 async function chooseOutput(loops: Loops, argument: LoopArgument): Promise<LoopParams | undefined> {
   const named = argument?.loop ?? argument;
+  await loops.current();
   if (named?.loopId && !loops.byId(named.loopId)) return { loopId: named.loopId };
   const isNamed = named?.loopId || named?.folder;
   return isNamed || loops.status.length > 0 ? chooseLoop(loops, argument, () => true) : chooseSession(loops, argument);

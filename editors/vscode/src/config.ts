@@ -9,12 +9,22 @@ function get<T>(key: string, scope?: vscode.Uri): T | undefined {
 export const serverPath = (): string => get<string>('server.path')?.trim() ?? '';
 export const notify = (): string => get<string>('notify') ?? 'always';
 export const hideWhenIdle = (): boolean => get<boolean>('statusBar.hideWhenIdle') ?? true;
-export const openOnStart = (): boolean => get<boolean>('transcript.openOnStart') ?? false;
+export const openOnStart = (): boolean => get<boolean>('transcript.openOnStart') ?? true;
 export const showsSourceControl = (): boolean => get<boolean>('changes.sourceControl') ?? true;
 export const showThinking = (): boolean => get<boolean>('transcript.thinking') ?? false;
-/** Whether a start asks for the prompt, or for a limit. */
-export const asks = (what: 'prompt' | keyof Limits): boolean => get<string[]>('start.ask')?.includes(what) ?? true;
-export const promptFile = (scope?: vscode.Uri): string => get<string>('promptFile', scope) || 'PROMPT.md';
+
+/** The prompt file, if the user has named one; else the files say which it is. */
+export function promptFile(folder: vscode.Uri): { promptUri?: string } {
+  const { workspaceFolderValue, workspaceValue, globalValue } = vscode.workspace.getConfiguration('ralph', folder).inspect<string>('promptFile') ?? {};
+  const file = workspaceFolderValue || workspaceValue || globalValue;
+  return file ? promptUri(folder, file) : {};
+}
+
+/** A prompt file that is named by its path in the folder, or absolutely. */
+export function promptUri(folder: vscode.Uri, file: string): { promptUri: string } {
+  const absolute = file.startsWith('/') || /^[a-z]:[\\/]/i.test(file);
+  return { promptUri: (absolute ? vscode.Uri.file(file) : vscode.Uri.joinPath(folder, file)).toString() };
+}
 
 const minutes = (n: number | undefined): number | undefined => (n === undefined ? undefined : Math.round(n * 60_000));
 
@@ -22,7 +32,7 @@ const minutes = (n: number | undefined): number | undefined => (n === undefined 
 function limits(scope?: vscode.Uri): Limits {
   return withoutUndefined({
     maxIterations: get<number>('limits.maxIterations', scope),
-    completionPromise: get<string>('completionPromise', scope),
+    completionPromise: get<string>('completionPromise', scope) || undefined,
     maxCostUsd: get<number>('limits.maxCostUsd', scope),
     maxDurationMs: minutes(get<number>('limits.maxMinutes', scope)),
     idleTimeoutMs: minutes(get<number>('limits.idleMinutes', scope)),

@@ -1,8 +1,11 @@
 // The context keys that menus and keybindings use: ralph.available, ralph.failed (the
 // server can't run), ralph.running, and ralph.can.pause and its like for what can be done
-// with some loop.
+// with some loop. The walkthrough has keys for what the user has come to, once:
+// ralph.hasAgent, ralph.hasStarted and ralph.hasWatched.
 import * as vscode from 'vscode';
 import type { Loops } from './loops';
+
+export const reached = (key: 'hasAgent' | 'hasStarted' | 'hasWatched'): void => void vscode.commands.executeCommand('setContext', `ralph.${key}`, true);
 
 export function keepContextKeys(loops: Loops): vscode.Disposable {
   let last = new Set<string>();
@@ -11,6 +14,7 @@ export function keepContextKeys(loops: Loops): vscode.Disposable {
     if (loops.server.state === 'running') now.add('ralph.available');
     if (loops.server.state === 'failed') now.add('ralph.failed');
     if (loops.status.some((l) => l.live)) now.add('ralph.running');
+    if (loops.status.length + loops.past.length > 0) now.add('ralph.hasStarted').add('ralph.hasAgent');
     for (const key of new Set([...last, ...now])) {
       if (last.has(key) !== now.has(key)) void vscode.commands.executeCommand('setContext', key, now.has(key));
     }

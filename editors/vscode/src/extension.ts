@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { registerCommands } from './commands';
 import * as config from './config';
-import { keepContextKeys } from './contextKeys';
+import { keepContextKeys, reached } from './contextKeys';
 import { Changes } from './changes';
 import { Diffs } from './diffs';
 import { t, useTranslation } from './l10n';
@@ -9,7 +9,10 @@ import { Loops } from './loops';
 import { Notifications } from './notifications';
 import { Pages } from './pages';
 import { Panels } from './panel/panels';
-import { LastPrompt } from './prompt';
+import { Drafts } from './drafts';
+import { createMentions } from './mentions';
+import { PromptEditor } from './prompt';
+import { agentsOf, StartOptions } from './startOptions';
 import { Review } from './review';
 import { Sidecar } from './sidecar';
 import { Snapshots } from './snapshots';
@@ -32,25 +35,44 @@ export function activate(context: vscode.ExtensionContext): Api {
   const loops = new Loops(server);
   const transcripts = new TranscriptView(server, loops);
   const panels = new Panels(context.extensionUri, server, loops);
-  const starter = new Starter(server, new LastPrompt(context.workspaceState), (loop) => {
-    if (config.openOnStart()) panels.show(loop, true);
+  const drafts = new Drafts(context.workspaceState);
+  const options = new StartOptions(server);
+  const prompts = new PromptEditor(server, loops, drafts, options);
+  const starter = new Starter(server, context.workspaceState, drafts, prompts, options, (loop) => {
+    if (!config.openOnStart()) return;
+    panels.show(loop, true);
+    reached('hasWatched');
   });
   const changes = new Changes(server);
   const snapshots = new Snapshots(server, changes);
   const sourceControls = new SourceControls(changes, snapshots);
   const pages = new Pages(server);
   context.subscriptions.push(
-    log, loops, transcripts, panels, changes, snapshots, sourceControls, pages,
+    log, loops, transcripts, panels, changes, snapshots, sourceControls, pages, drafts, prompts, createMentions(),
     createStatusBar(loops), createTree(loops, changes), keepContextKeys(loops), new Notifications(server, loops),
     registerCommands({
-      sidecar: server, loops, starter, transcripts, panels, pages, sourceControls, diffs: new Diffs(changes, snapshots), review: new Review(server, changes),
+      sidecar: server, loops, starter, options, transcripts, panels, pages, sourceControls, diffs: new Diffs(changes, snapshots), review: new Review(server, changes),
     }),
+    server.onServer((s) => s.state === 'running' && void lookForAgent(server)),
+    vscode.workspace.onDidOpenTextDocument(colour),
     vscode.workspace.onDidChangeConfiguration((e) => {
       if (e.affectsConfiguration('ralph.server')) void restartWhenAllowed(server, loops);
     }),
   );
+  vscode.workspace.textDocuments.forEach(colour);
   void server.restart();
   return { sidecar: server, loops, changes, snapshots, sourceControls };
+}
+
+/** Ticks off the walkthrough's first step for a user who has an agent. */
+async function lookForAgent(server: Sidecar): Promise<void> {
+  const agents = await agentsOf(server).catch(() => []);
+  if (agents.some((a) => a.installed)) reached('hasAgent');
+}
+
+/** Gives a ralph.toml colours that no other extension gives it: theirs know more of TOML. */
+function colour(document: vscode.TextDocument): void {
+  if (document.languageId === 'plaintext' && document.uri.path.endsWith('/ralph.toml')) void vscode.languages.setTextDocumentLanguage(document, 'ralph-toml');
 }
 
 /** A setting interrupts no loop unless the user agrees. */

@@ -13,6 +13,7 @@ export class Loops implements vscode.Disposable {
   past: PastLoop[] = [];
   readonly records = new Map<string, LoopRecord>();
   private message = '';
+  private isTold = false; // this server has told of its loops
   private readonly seen = new Set<string>();
   private asked = 0; // how often the past was asked for, and the newest answer so far
   private answered = 0;
@@ -33,10 +34,12 @@ export class Loops implements vscode.Disposable {
   constructor(private readonly sidecar: Sidecar) {
     this.subscriptions = [
       sidecar.onServer((s) => {
+        this.isTold = false;
         if (s.state === 'running') void this.readPast();
         this.changed();
       }),
       sidecar.onStatus((p) => {
+        this.isTold = this.server.state === 'running';
         [this.status, this.message] = [p.loops, p.message];
         for (const l of p.loops) this.take(l);
         this.changed();
@@ -54,6 +57,13 @@ export class Loops implements vscode.Disposable {
         }
       }),
     ];
+  }
+
+  /** The loops as they are once a server that is being started has told of them. */
+  async current(): Promise<LoopStatus[]> {
+    await this.sidecar.settled();
+    if (!this.isTold && this.server.state === 'running') this.status = (await this.sidecar.execute<{ loops: LoopStatus[] }>(command.status)).loops;
+    return this.status;
   }
 
   get server(): Server {

@@ -81,8 +81,9 @@ async function tell(title: string | undefined, { text, class: kind = 'info', off
 export async function showError(e: unknown): Promise<unknown> {
   const message = e instanceof Error ? e.message : String(e);
   const { reason, question, offers }: ErrorData = e instanceof CommandError ? e.data : {};
-  if (offers) return ask('warning', question ?? `Ralph: ${message}`, [...(question ? [button(t('Keep'), '')] : []), ...offers]);
-  void ask('error', `Ralph: ${message}`, reason === 'backend_not_found' ? [button(t('Run Doctor'), 'ralph.doctor'), settings('ralph.backend')] : []);
+  const first = [...(question ? [button(t('Keep'), '')] : []), ...(reason === 'backend_not_found' ? [button(t('Install...'), 'ralph.install')] : [])];
+  if (offers) return ask('warning', question ?? `Ralph: ${message}`, [...first, ...offers]);
+  void ask('error', `Ralph: ${message}`, first);
   return undefined;
 }
 

@@ -2,7 +2,7 @@
 import * as vscode from 'vscode';
 import { t } from './l10n';
 import type { Sidecar } from './sidecar';
-import { command, type Check } from './wire';
+import { command, type Check, type DryRunResult } from './wire';
 
 const scheme = 'ralph-page';
 
@@ -22,6 +22,14 @@ export class Pages implements vscode.TextDocumentContentProvider, vscode.Disposa
     const { markdown } = await this.sidecar.execute<{ markdown: string }>(command.help);
     await this.show('Ralph Help.md', markdown);
     return markdown;
+  }
+
+  /** Shows what a start would do. */
+  dryRun({ text, details, argv = [], problems = [], warnings = [] }: DryRunResult): Promise<void> {
+    const cell = (s: string) => s.replace(/[\\`*_{}[\]<>|]/g, '\\$&').replace(/\s+/g, ' ');
+    const said = [...problems.map((p) => p.text), ...warnings].map((s) => `- ${cell(s)}`);
+    const table = ['| | |', '|:--|:--|', ...details.map((d) => `| ${cell(d.label)} | ${cell(d.text)} |`)];
+    return this.show('Ralph Dry Run.md', [`# ${cell(text)}`, '', ...said, '', ...table, '', '```json', JSON.stringify(argv), '```', ''].join('\n'));
   }
 
   /** Checks that loops can run in a folder (undefined: as far as no folder is needed). */

@@ -1,70 +1,158 @@
-// Where a new loop's prompt comes from.
+// The editor in which the prompt of a new loop is written: a document of ours, with what
+// would run in a line above it. It is an editor and no form, so that undo, find, several
+// cursors and the user's own keys are there.
 import * as vscode from 'vscode';
 import * as config from './config';
+import { folderOf, promptDocument, promptScheme, type Answers, type Drafts } from './drafts';
 import { t } from './l10n';
-import type { StartParams } from './wire';
+import type { Loops } from './loops';
+import type { Sidecar } from './sidecar';
+import type { Changeable, StartOptions } from './startOptions';
+import { command, isSlash, type DryRunResult, type RecentPrompt, type SlashResult, type StartParams } from './wire';
 
-export type Prompt = Pick<StartParams, 'prompt' | 'promptUri' | 'text'>;
+const refreshDelay = 300; // milliseconds after the last key
 
-/** The prompt of the last start, kept with the workspace. */
-export class LastPrompt {
-  private static readonly key = 'lastPrompt';
+/** What a start would do, or why nobody can tell. */
+type Preview = { result: DryRunResult | SlashResult } | { problem: string };
 
-  constructor(private readonly memory: vscode.Memento) {}
+export class PromptEditor implements vscode.CodeLensProvider, vscode.Disposable {
+  private readonly previews = new Map<string, Preview>();
+  private readonly emitter = new vscode.EventEmitter<void>();
+  readonly onDidChangeCodeLenses = this.emitter.event;
+  private readonly hint = vscode.window.createTextEditorDecorationType({ after: { color: new vscode.ThemeColor('editorGhostText.foreground') } });
+  private readonly subscriptions: vscode.Disposable[];
+  private timer: NodeJS.Timeout | undefined;
+  private stands = '';
 
-  get(): Prompt | undefined {
-    return this.memory.get<Prompt>(LastPrompt.key);
+  constructor(private readonly sidecar: Sidecar, loops: Loops, private readonly drafts: Drafts, private readonly options: StartOptions) {
+    this.subscriptions = [
+      this.emitter, this.hint,
+      vscode.languages.registerCodeLensProvider({ scheme: promptScheme }, this),
+      vscode.workspace.onDidChangeTextDocument((e) => e.document.uri.scheme === promptScheme && this.later()),
+      vscode.workspace.onDidOpenTextDocument((d) => d.uri.scheme === promptScheme && this.later(0)),
+      vscode.workspace.onDidSaveTextDocument(() => this.later()), // ralph.toml and the prompt file count
+      vscode.workspace.onDidChangeConfiguration(() => this.later()),
+      vscode.window.onDidChangeVisibleTextEditors(() => this.later(0)),
+      loops.onChange(() => {
+        const stands = [loops.server.state, ...loops.status.map((l) => `${l.folder} ${l.state}`)].join('\n'); // one in the folder is in the way
+        if (stands !== this.stands) this.later(0);
+        this.stands = stands;
+      }),
+    ];
+    this.later(0);
   }
 
-  set(prompt: Prompt): Thenable<void> {
-    return this.memory.update(LastPrompt.key, prompt);
+  /** Opens the folder's draft; given answers are taken. */
+  async open(folder: vscode.Uri, given: Answers = {}): Promise<vscode.TextEditor> {
+    if (Object.keys(given).length > 0) await this.drafts.choose(folder, { ...this.drafts.answers(folder), ...given });
+    const editor = await vscode.window.showTextDocument(promptDocument(folder), { preview: false });
+    this.later(0);
+    return editor;
+  }
+
+  /** The start that a document is for: without a text it is that of the prompt file. */
+  startOf(document: vscode.TextDocument): StartParams {
+    const folder = folderOf(document.uri);
+    const text = document.getText().trim();
+    return { ...this.drafts.answers(folder), ...(text ? { prompt: text } : config.promptFile(folder)), folder: folder.toString(), settings: config.choices(folder) };
+  }
+
+  /** The document whose start is meant: the one that is looked at. */
+  get current(): vscode.TextDocument | undefined {
+    const document = vscode.window.activeTextEditor?.document;
+    return document?.uri.scheme === promptScheme ? document : undefined;
+  }
+
+  /** Changes one thing of the start, or shows all (then true means: start). */
+  async choose(document: vscode.TextDocument, what?: Changeable): Promise<boolean> {
+    const folder = folderOf(document.uri);
+    const look = { answers: this.drafts.answers(folder), preview: (answers: Answers) => this.dryRun({ ...this.startOf(document), ...answers }) };
+    const keep = (answers: Answers) => {
+      void this.drafts.choose(folder, answers);
+      this.later(0);
+    };
+    if (!what) return this.options.confirm(look, keep, () => void this.open(folder));
+    const answers = await this.options.change(what, look);
+    if (answers) keep(answers);
+    return false;
+  }
+
+  /** Puts a prompt of an earlier loop into the document; undo takes it out again. */
+  async recent(document: vscode.TextDocument): Promise<void> {
+    const { prompts } = await this.sidecar.execute<{ prompts: RecentPrompt[] }>(command.prompts, { folder: folderOf(document.uri).toString() });
+    const items = prompts.map((p) => ({ label: p.title, description: new Date(p.at).toLocaleString(), text: p.text }));
+    const chosen = await vscode.window.showQuickPick(items, { title: t('Ralph: recent prompts'), placeHolder: items.length > 0 ? t('Which one?') : t('No loop has run here yet.') });
+    if (chosen) await replace(document, chosen.text);
+  }
+
+  /** The draft has become a loop: nothing is left of it. */
+  async started(folder: vscode.Uri, prompt: string | undefined): Promise<void> {
+    const uri = promptDocument(folder).toString();
+    const document = vscode.workspace.textDocuments.find((d) => d.uri.toString() === uri);
+    if (document && document.getText().trim() !== (prompt ?? '')) return; // of another text
+    if (document) { // it may be opened again before the editor has let go of it
+      await replace(document, '');
+      await document.save();
+    }
+    await this.drafts.clear(folder);
+    await vscode.window.tabGroups.close(vscode.window.tabGroups.all.flatMap((g) => g.tabs).filter((tab) => tab.input instanceof vscode.TabInputText && tab.input.uri.toString() === uri));
+  }
+
+  provideCodeLenses(document: vscode.TextDocument): vscode.CodeLens[] {
+    const lens = (title: string, id: string, tooltip?: string, ...args: unknown[]) => new vscode.CodeLens(new vscode.Range(0, 0, 0, 0), { title, command: id, tooltip, arguments: args });
+    const start = lens(`$(play) ${t('Start')} (${process.platform === 'darwin' ? '⌘' : 'Ctrl+'}Enter)`, 'ralph.prompt.start');
+    const preview = this.previews.get(document.uri.toString());
+    if (!preview) return [start];
+    if ('problem' in preview) return [start, lens(`$(error) ${preview.problem}`, 'ralph.prompt.options')];
+    const { result } = preview;
+    if (isSlash(result)) return [start, lens(result.command, '')];
+    const problems = (result.problems ?? []).map((p) => lens(`$(${p.class}) ${short(p.text)}`, 'ralph.prompt.options', p.text));
+    const rows = Object.entries(titles).flatMap(([label, title]) => {
+      const row = result.details.find((d) => d.label === label);
+      return row ? [lens(title(row.text, result.text), 'ralph.prompt.options', `${label}: ${row.text}`, label)] : [];
+    });
+    return [start, ...problems, ...rows];
+  }
+
+  async dryRun(start: StartParams): Promise<DryRunResult> {
+    return this.sidecar.execute<DryRunResult>(command.start, { ...start, dryRun: true });
+  }
+
+  dispose(): void {
+    clearTimeout(this.timer);
+    for (const d of this.subscriptions) d.dispose();
+  }
+
+  private later(delay = refreshDelay): void {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => void this.refresh(), delay);
+  }
+
+  private async refresh(): Promise<void> {
+    for (const editor of vscode.window.visibleTextEditors.filter((e) => e.document.uri.scheme === promptScheme)) {
+      const { document } = editor;
+      const empty = document.getText() ? [] : [{ range: new vscode.Range(0, 0, 0, 0), renderOptions: { after: { contentText: t('What should the agent do? @ names a file. Left empty, the prompt file is the prompt.') } } }];
+      editor.setDecorations(this.hint, empty);
+      const preview = await this.dryRun(this.startOf(document)).then((result): Preview => ({ result }), (e: unknown): Preview => ({ problem: e instanceof Error ? e.message : String(e) }));
+      this.previews.set(document.uri.toString(), preview);
+    }
+    this.emitter.fire();
   }
 }
 
-/** The URI of a prompt file that is named by its path in the folder, or absolutely. */
-export function promptUri(folder: vscode.Uri, file: string): string {
-  const absolute = file.startsWith('/') || /^[a-z]:[\\/]/i.test(file);
-  return (absolute ? vscode.Uri.file(file) : vscode.Uri.joinPath(folder, file)).toString();
+function replace(document: vscode.TextDocument, text: string): Thenable<boolean> {
+  const edit = new vscode.WorkspaceEdit();
+  edit.replace(document.uri, new vscode.Range(0, 0, document.lineCount, 0), text);
+  return vscode.workspace.applyEdit(edit);
 }
 
-interface Choice extends vscode.QuickPickItem { get(): Promise<Prompt | undefined> }
+/** What stands above the prompt of the preview's rows, of which all is in a tooltip and behind a click. What is last may be cut off. */
+const titles: Record<string, (text: string, all: string) => string> = {
+  Agent: (text) => `$(hubot) ${text.split(' · ')[0]}`,
+  Model: (text) => `$(symbol-misc) ${short(text, 24)}`,
+  Limits: (_, all) => `$(dashboard) ${all.split(' · ').at(-1)}`,
+  Promise: (text) => `$(pass) ${short(text, 28)}`,
+  Permissions: (text) => `$(shield) ${short(text, 40)}`,
+};
 
-/** Asks for the prompt, or takes the prompt file when the user doesn't want to be asked. */
-export async function choosePrompt(folder: vscode.Uri, last: Prompt | undefined): Promise<Prompt | undefined> {
-  const file = config.promptFile(folder);
-  const uri = vscode.Uri.parse(promptUri(folder, file));
-  if (!config.asks('prompt')) return { promptUri: uri.toString() };
-  const choices: Choice[] = [];
-  if (await exists(uri)) choices.push({ label: `$(markdown) ${file}`, description: t('the prompt file'), get: () => fromFile(uri) });
-  const editor = vscode.window.activeTextEditor;
-  const selected = editor?.document.getText(editor.selection).trim();
-  if (selected) choices.push({ label: `$(selection) ${t('Selection')}`, description: firstLine(selected), get: () => Promise.resolve({ prompt: selected }) });
-  choices.push({ label: `$(edit) ${t('New text...')}`, description: t('typed in'), get: typed });
-  if (last) choices.push({ label: `$(history) ${t('Last prompt')}`, description: firstLine(last.prompt ?? last.text ?? last.promptUri ?? ''), get: () => Promise.resolve(last) });
-  return (await vscode.window.showQuickPick(choices, { title: t('Ralph: what should the agent do?'), placeHolder: t('The same prompt, again and again, until it is done') }))?.get();
-}
-
-async function exists(uri: vscode.Uri): Promise<boolean> {
-  return vscode.workspace.fs.stat(uri).then(() => true, () => false);
-}
-
-/** What isn't saved yet counts as well. */
-async function fromFile(uri: vscode.Uri): Promise<Prompt> {
-  const open = vscode.workspace.textDocuments.find((d) => d.uri.toString() === uri.toString());
-  if (open?.isDirty) await open.save();
-  return { promptUri: uri.toString() };
-}
-
-async function typed(): Promise<Prompt | undefined> {
-  const text = await vscode.window.showInputBox({
-    title: t('Ralph: the prompt'), ignoreFocusOut: true,
-    prompt: t('May have flags: /ralph-loop "Build X" --completion-promise "DONE" --max-iterations=20'),
-    validateInput: (value) => (value.trim() ? undefined : { message: t('Say what the agent should do.'), severity: vscode.InputBoxValidationSeverity.Info }),
-  });
-  return text?.trim() ? { prompt: text } : undefined;
-}
-
-function firstLine(text: string): string {
-  const line = text.trim().split('\n')[0] ?? '';
-  return line.length > 60 ? `${line.slice(0, 59)}…` : line;
-}
+const short = (text: string, length = 60): string => (text.length > length ? `${text.slice(0, length - 1)}…` : text);

@@ -84,7 +84,7 @@ export class Sidecar implements vscode.Disposable {
   }
 
   /** Resolves when no start is under way, not even one that waits for its time. */
-  private async settled(): Promise<void> {
+  async settled(): Promise<void> {
     for (await this.work; this.server.state === 'starting' && !this.disposed; await this.work) {
       await new Promise<void>((resolve) => {
         const changed = this.serverEmitter.event(() => resolve(changed.dispose()));

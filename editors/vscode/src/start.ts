@@ -1,36 +1,85 @@
-// Starting a loop: with an argument that says it all, or by asking.
+// Starting a loop: with an argument that says it all, or by writing the prompt and looking at
+// what would run.
 import * as vscode from 'vscode';
 import { chooseFolder } from './choose';
 import * as config from './config';
+import { type Answers, type Drafts } from './drafts';
 import { t } from './l10n';
-import { promptUri, choosePrompt, type LastPrompt, type Prompt } from './prompt';
+import type { PromptEditor } from './prompt';
 import type { Sidecar } from './sidecar';
-import { askLimits } from './startLimits';
+import type { Changeable, StartOptions } from './startOptions';
 import { command, isSlash, type DryRunResult, type LoopParams, type SlashResult, type StartParams, type StartResult } from './wire';
 
 /** The argument of ralph.start: with a prompt in it, nothing is asked. */
 export interface StartArgument extends StartParams {
   /** A file to read the prompt from: a path in the folder. */
   promptFile?: string;
+  /** False: a start from an editor shows no preview. */
+  ask?: boolean;
 }
 
-export class Starter {
-  constructor(private readonly sidecar: Sidecar, private readonly last: LastPrompt, private readonly onStarted: (loop: LoopParams) => void) {}
+/** The memory's key for a folder's last start. */
+const lastOf = (folder: vscode.Uri): string => `start ${folder.toString()}`;
 
-  /** Starts a loop; undefined when the user thought better of it. */
+export class Starter {
+  constructor(
+    private readonly sidecar: Sidecar, private readonly memory: vscode.Memento, private readonly drafts: Drafts,
+    private readonly editor: PromptEditor, private readonly options: StartOptions, private readonly onStarted: (loop: LoopParams) => void,
+  ) {}
+
+  /** Starts a loop, or opens the editor for its prompt; undefined when nothing has started. */
   async start(argument: StartArgument = {}): Promise<StartResult | undefined> {
     const folder = await chooseFolder(argument.folder, vscode.window.activeTextEditor?.document.uri);
     if (!folder) return undefined;
     const params = paramsOf(argument, folder);
     if (params.prompt !== undefined || params.promptUri || params.text) return this.run(params);
-    const prompt = await choosePrompt(folder, this.last.get());
-    return prompt && this.ask({ ...params, ...prompt }, prompt);
+    const { settings, folder: _, ...answers } = params;
+    await this.editor.open(folder, answers);
+    return undefined;
+  }
+
+  /** Starts what the prompt's editor shows. */
+  async startPrompt(): Promise<StartResult | undefined> {
+    const document = this.editor.current;
+    return document && this.run(this.editor.startOf(document));
+  }
+
+  /** Shows what the prompt's editor would start, or asks for one thing of it. */
+  async chooseOptions(what?: Changeable): Promise<StartResult | undefined> {
+    const document = this.editor.current;
+    return document && (await this.editor.choose(document, what)) ? this.run(this.editor.startOf(document)) : undefined;
+  }
+
+  async recent(): Promise<void> {
+    const document = this.editor.current;
+    if (document) await this.editor.recent(document);
+  }
+
+  /** Starts with the prompt and the answers of the folder's last start, and asks nothing. */
+  async startAgain(argument: StartArgument = {}): Promise<StartResult | undefined> {
+    const folder = await chooseFolder(argument.folder, vscode.window.activeTextEditor?.document.uri);
+    if (!folder) return undefined;
+    const last = this.memory.get<StartParams>(lastOf(folder));
+    return last ? this.run(paramsOf({ ...last, ...argument }, folder)) : this.start(argument);
   }
 
   /** What a start would do. */
   async dryRun(argument: StartArgument): Promise<DryRunResult | SlashResult | undefined> {
     const folder = await chooseFolder(argument.folder, vscode.window.activeTextEditor?.document.uri);
     return folder && this.sidecar.execute<DryRunResult | SlashResult>(command.start, { ...paramsOf(argument, folder), replace: undefined, dryRun: true });
+  }
+
+  /** Shows what a start would do, and does it when the user agrees. */
+  async confirm(argument: StartArgument): Promise<StartResult | undefined> {
+    const folder = await chooseFolder(argument.folder, vscode.window.activeTextEditor?.document.uri);
+    if (!folder) return undefined;
+    const given = paramsOf(argument, folder);
+    const effective = (answers: Answers): StartParams => ({ ...given, ...answers });
+    if (isSlash(await this.sidecar.execute<DryRunResult | SlashResult>(command.start, { ...given, dryRun: true }))) return this.run(given);
+    const look = { answers: this.drafts.answers(folder), preview: (answers: Answers) => this.editor.dryRun(effective(answers)) };
+    const open = () => void (given.promptUri ? vscode.window.showTextDocument(vscode.Uri.parse(given.promptUri)) : this.editor.open(folder));
+    if (!(await this.options.confirm(look, (answers) => void this.drafts.choose(folder, answers), open))) return undefined;
+    return this.run(effective(this.drafts.answers(folder)));
   }
 
   /** Starts with the selected text or, without a selection, the whole file. */
@@ -46,44 +95,29 @@ export class Starter {
     const document = await vscode.workspace.openTextDocument(uri);
     const editor = vscode.window.activeTextEditor;
     const selected = editor?.document === document ? document.getText(editor.selection) : '';
-    const prompt: Prompt = selected.trim() ? { prompt: selected } : { prompt: document.getText() };
-    return this.ask({ ...paramsOf(given, folder), ...prompt }, prompt);
-  }
-
-  private async ask(params: StartParams, prompt: Prompt): Promise<StartResult | undefined> {
-    const effective = await this.dryRun(params);
-    if (effective && isSlash(effective)) return this.run(params);
-    const start = effective && await askLimits(effective, params, (asked) => this.problemOf(asked));
-    if (!start) return undefined;
-    await this.last.set(prompt);
-    return this.run(start);
-  }
-
-  /** Why a start would be refused. */
-  private async problemOf(start: StartParams): Promise<string | undefined> {
-    try {
-      await this.dryRun(start);
-      return undefined;
-    } catch (e) {
-      return e instanceof Error ? e.message : String(e);
-    }
+    const start = { ...given, folder: folder.toString(), prompt: selected.trim() ? selected : document.getText() };
+    return given.ask === false ? this.run(paramsOf(start, folder)) : this.confirm(start);
   }
 
   /** Starts, or does what a text says that is another command. */
   async run(params: StartParams): Promise<StartResult | undefined> {
     const result = await this.sidecar.execute<StartResult | SlashResult>(command.start, params);
-    if (!isSlash(result)) {
-      this.onStarted({ loopId: result.loopId, folder: params.folder });
-      return result;
+    const folder = vscode.Uri.parse(params.folder ?? '');
+    await this.editor.started(folder, params.prompt);
+    if (isSlash(result)) {
+      if (result.command === '/ralph-help') void vscode.commands.executeCommand('ralph.help');
+      else if (result.text) void vscode.window.showInformationMessage(`Ralph: ${result.text}`);
+      return undefined;
     }
-    if (result.command === '/ralph-help') void vscode.commands.executeCommand('ralph.help');
-    else if (result.text) void vscode.window.showInformationMessage(`Ralph: ${result.text}`);
-    return undefined;
+    const { settings, replace, trust, ...last } = params;
+    await this.memory.update(lastOf(folder), last);
+    this.onStarted({ loopId: result.loopId, folder: params.folder });
+    return result;
   }
 }
 
 /** The parameters of a start in a folder: what the argument says, and below it the settings. */
-function paramsOf({ promptFile, ...given }: StartArgument, folder: vscode.Uri): StartParams {
-  const file = promptFile ? { promptUri: promptUri(folder, promptFile) } : {};
+function paramsOf({ promptFile, ask, ...given }: StartArgument, folder: vscode.Uri): StartParams {
+  const file = promptFile ? config.promptUri(folder, promptFile) : {};
   return { ...given, ...file, folder: folder.toString(), settings: config.choices(folder) };
 }

@@ -31,6 +31,7 @@ export const command = {
   plan: 'ralph.plan',
   help: 'ralph.help',
   doctor: 'ralph.doctor',
+  prompts: 'ralph.loop.prompts',
 } as const;
 export type CommandId = (typeof command)[keyof typeof command];
 
@@ -166,13 +167,29 @@ export interface StartParams extends Choices {
   prompt?: string;
   promptUri?: string;
   text?: string;
+  /** Limits and promise as a person types them; the server reads them. */
+  limitsText?: string;
+  verify?: string;
   replace?: boolean;
+  trust?: boolean;
   dryRun?: boolean;
   /** The start wins over them, they over ralph.toml. */
   settings?: Choices;
 }
 export interface StartResult { loopId: string; state: string; stateFileUri: string; sessionFileUri?: string }
-export interface DryRunResult { limits: Limits }
+/** What a start would do: in one line, and a row for each thing to know. */
+export interface DryRunResult {
+  text: string;
+  details: { label: string; text: string }[];
+  argv?: string[];
+  warnings?: string[];
+  /** What keeps it from starting; one of class warning gives way to an offer. */
+  problems?: (Said & { text: string })[];
+}
+/** An agent that is known; install is the command line that installs it. */
+export interface Agent { name: string; installed: boolean; text?: string; install?: string; models?: string[] }
+/** A prompt of the folder's loops. */
+export interface RecentPrompt { text: string; title: string; at: string }
 /** Names a loop; with neither key, the only one there is. */
 export interface LoopParams { loopId?: string; folder?: string }
 /** text says what came of it. */

@@ -117,18 +117,13 @@ describe('a loop', () => {
     assert.equal(loop().iteration, 1);
   });
 
-  it('starts from the selection, without questions that are skipped @oldest', async () => {
-    await vscode.workspace.getConfiguration('ralph').update('start.ask', [], vscode.ConfigurationTarget.Global);
-    try {
-      const document = await vscode.workspace.openTextDocument({ content: 'not this\nwait\n' });
-      const editor = await vscode.window.showTextDocument(document);
-      editor.selection = new vscode.Selection(1, 0, 1, 4);
-      await run('ralph.startFromEditor', { folder: at(0) });
-      await until('the tool', () => loop()?.tool);
-      assert.match(fs.readFileSync(stateFile(), 'utf8'), /---\n\nwait\s*$/);
-    } finally {
-      await vscode.workspace.getConfiguration('ralph').update('start.ask', undefined, vscode.ConfigurationTarget.Global);
-    }
+  it('starts from the selection, without a question @oldest', async () => {
+    const document = await vscode.workspace.openTextDocument({ content: 'not this\nwait\n' });
+    const editor = await vscode.window.showTextDocument(document);
+    editor.selection = new vscode.Selection(1, 0, 1, 4);
+    await run('ralph.startFromEditor', { folder: at(0), ask: false });
+    await until('the tool', () => loop()?.tool);
+    assert.match(fs.readFileSync(stateFile(), 'utf8'), /---\n\nwait\s*$/);
   });
 
   it('takes limits from the settings, and whatever the start says beats them @oldest', async () => {

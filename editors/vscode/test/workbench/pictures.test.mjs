@@ -13,6 +13,16 @@ for (const colorScheme of process.env.PICTURES ? ['light', 'dark'] : ['dark']) {
     const goOn = (tool) => fs.rmSync(w.file(`hold-2-${tool}`)); // the agent has waited to be looked at
     try {
       await w.step(`picture ${colorScheme}`, async () => {
+        await w.newPrompt();
+        await w.page.keyboard.insertText('Make the steps of @notes.txt pass, one after another.\nWhen all are done, output <promise>DONE</promise>.\n');
+        await w.lens('DONE (from the prompt)').waitFor();
+        if (colorScheme === 'dark') {
+          await w.run('Ralph: What Will Run...');
+          await w.row('Permissions').waitFor();
+        }
+        await w.screenshot(`start-${colorScheme}`, { x: 0, y: 0, width: 1100, height: 300 });
+        await w.page.keyboard.press('Escape');
+        await w.run('View: Close Editor');
         await w.run('Ralph: Focus on Loops View');
         await w.page.keyboard.press('Control+Alt+r');
         await w.statusIs(/Ralph 2\/5 · \$/);
@@ -28,6 +38,7 @@ for (const colorScheme of process.env.PICTURES ? ['light', 'dark'] : ['dark']) {
         goOn('edit');
         await w.statusIs(/Ralph done/);
         await w.treeRow('done · $2.79').waitFor(); // by now no row moves away under the pointer
+        await w.screenshot(`tree-${colorScheme}`, await w.page.locator('.part.sidebar').boundingBox().then((b) => ({ ...b, height: 300 })));
         await w.treeRow('notes.txt').click();
         await w.page.locator('.monaco-diff-editor .line-delete').first().waitFor();
         await w.screenshot(`diff-${colorScheme}`);

@@ -65,29 +65,20 @@ describe('what a loop tells and asks', { timeout: 600_000 }, () => {
     await w.treeRow('Iteration 2').waitFor();
   });
 
-  const start = async (text) => {
-    await w.run('Ralph: Start Loop...');
-    await w.choose('New text...');
-    await w.answer('May have flags', text);
-  };
-
   it('understands the texts of other tools', async () => {
-    await start('/ralph-loop "wait" --max-iterations 3');
-    await w.answer('Completion promise');
-    await w.answer('Iterations at most');
-    await w.answer('Dollars at most');
+    await w.start('/ralph-loop "wait" --max-iterations 3');
     await w.statusIs(/Ralph 1\/3/);
     await until('the agent', () => w.agents().length > 0);
     await w.run('Ralph: Change Limits...');
     await w.answer('3 iterations', 'more');
     await w.answer('"more"', '+4');
     await w.statusIs(/Ralph 1\/7/);
-    await start('/cancel-ralph');
+    await w.start('/cancel-ralph');
     await w.statusIs(/Ralph cancelled/);
     assert.deepEqual(w.agents(), []);
-    await start('/cancel-ralph');
+    await w.start('/cancel-ralph');
     await w.notification('no loop is running here').waitFor();
-    await start('/ralph-help');
+    await w.start('/ralph-help');
     await w.page.locator('.tabs-container .tab.active').filter({ hasText: 'Ralph Help' }).waitFor();
   });
 });

@@ -58,9 +58,9 @@ export class Workbench {
     return path.join(this.folder, name);
   }
 
-  async screenshot(name) {
+  async screenshot(name, clip) {
     const file = path.join(out, `${name}.png`);
-    await this.page.screenshot({ path: file });
+    await this.page.screenshot({ path: file, clip });
     return file;
   }
 
@@ -95,18 +95,19 @@ export class Workbench {
   // The palette and its inputs.
 
   async palette(text) {
+    // The keys of a page that is shown are its own until it has loaded.
+    if (await this.page.evaluate(() => document.activeElement?.tagName === 'IFRAME')) await this.page.locator('.part.sidebar .composite.title').click();
     await this.page.keyboard.press('F1');
     const input = this.page.locator('.quick-input-widget:visible input[type=text]').first();
     await input.waitFor();
-    await input.fill(`>${text}`);
+    await input.fill(`>${text}`, { timeout: 2000 }); // an editor that opens closes it
   }
 
   /** Runs a command by its title, as soon as the palette has it. */
   async run(title) {
     const row = this.page.locator('.quick-input-widget .monaco-list-row').getByText(title, { exact: true }).first();
     await until(`the command ${title}`, async () => {
-      await this.palette(title);
-      const found = await row.waitFor({ timeout: 1000 }).then(() => true, () => false);
+      const found = await this.palette(title).then(() => row.waitFor({ timeout: 1000 })).then(() => true, () => false);
       if (!found) await this.page.keyboard.press('Escape');
       return found;
     });
@@ -195,6 +196,26 @@ export class Workbench {
   /** A row of it. */
   transcriptRow(text) {
     return this.transcript().locator('.row').filter({ hasText: text }).last();
+  }
+
+  lens(text) {
+    return this.page.locator('.codelens-decoration a').filter({ hasText: text }).first();
+  }
+
+  /** Opens the editor for a new loop's prompt, and waits until it says what would run. */
+  async newPrompt() {
+    await this.run('Ralph: Start Loop...');
+    await this.page.locator('.tabs-container .tab.active').filter({ hasText: 'Ralph Prompt' }).waitFor();
+    await this.lens('Start (Ctrl+Enter)').waitFor();
+    await this.page.locator('.editor-instance .view-lines').first().click();
+  }
+
+  /** Starts a loop with a text in the prompt's editor. */
+  async start(text) {
+    await this.newPrompt();
+    await this.page.keyboard.insertText(text);
+    await this.page.keyboard.press('Control+Enter');
+    await this.page.locator('.tabs-container .tab').filter({ hasText: 'Ralph Prompt' }).waitFor({ state: 'detached' });
   }
 
   treeRow(text) {

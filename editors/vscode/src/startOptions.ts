@@ -1,0 +1,164 @@
+// What a start would do, row by row, and the questions by which it is changed.
+import * as vscode from 'vscode';
+import type { Answers } from './drafts';
+import { t } from './l10n';
+import { command, limitKeys, type Agent, type Check, type DryRunResult, type Offer } from './wire';
+import type { Sidecar } from './sidecar';
+
+/** A start that is looked at: what it would be with other answers, and why it would be refused. */
+export interface Look { answers: Answers; preview(answers: Answers): Promise<DryRunResult> }
+
+/** The rows of a preview that can be changed, by the server's labels. */
+export const changeable = ['Agent', 'Model', 'Limits', 'Promise', 'Verified by'] as const;
+export type Changeable = (typeof changeable)[number];
+
+const icons: Record<string, string> = {
+  Agent: 'hubot', Model: 'symbol-misc', Permissions: 'shield', Limits: 'dashboard', Promise: 'pass', 'Verified by': 'beaker', Folder: 'folder', Prompt: 'markdown',
+};
+
+interface Row extends vscode.QuickPickItem { start?: true; change?: Changeable; offer?: Offer; opens?: true }
+
+export class StartOptions {
+  constructor(private readonly sidecar: Sidecar) {}
+
+  /**
+   * Shows what would run until the user starts it (true) or leaves (false). What is chosen
+   * goes to keep, at once. open shows the prompt.
+   */
+  async confirm(look: Look, keep: (answers: Answers) => void, open: () => void): Promise<boolean> {
+    for (let { answers } = look; ;) {
+      const chosen = await pick(rows(await look.preview(answers)), t('Ralph: what will run'), t('Enter starts it; choose a row to change it'));
+      if (!chosen) return false;
+      if (chosen.start) return true;
+      if (chosen.opens || chosen.offer) {
+        if (chosen.offer) void vscode.commands.executeCommand(chosen.offer.command, ...chosen.offer.arguments ?? []);
+        else open();
+        return false;
+      }
+      if (!chosen.change) continue;
+      const changed = await this.change(chosen.change, { ...look, answers });
+      if (changed) keep((answers = changed));
+    }
+  }
+
+  /** Asks for one thing; returns all answers with it. Undefined: the user went back. */
+  async change(what: Changeable, look: Look): Promise<Answers | undefined> {
+    const { answers } = look;
+    switch (what) {
+      case 'Agent': {
+        const backend = await this.agent();
+        return backend ? { ...answers, backend, model: undefined } : undefined;
+      }
+      case 'Model': return this.model(look);
+      case 'Limits': {
+        const others = Object.fromEntries(Object.entries(answers).filter(([key]) => !(limitKeys as readonly string[]).includes(key)));
+        return type(look, { title: t('Ralph: limits'), value: answers.limitsText, placeHolder: '20, $5, 2h' }, (text) => ({ ...others, limitsText: text || undefined }));
+      }
+      case 'Promise':
+        return type(look, { title: t('Ralph: promise'), value: answers.completionPromise, prompt: t('The loop is done when the agent writes it in <promise> tags. Empty: none.') },
+          (text) => ({ ...answers, completionPromise: text }));
+      case 'Verified by':
+        return type(look, { title: t('Ralph: verify'), value: answers.verify, prompt: t('A command that has to pass before the promise counts. Empty: as the files say.') },
+          (text) => ({ ...answers, verify: text || undefined }));
+    }
+  }
+
+  /** Shows how to install an agent: in a terminal, where Enter is the user's. */
+  async install(): Promise<vscode.Terminal | undefined> {
+    const missing = (await this.agents()).filter((a) => !a.installed && a.install);
+    const chosen = await pick(missing.map((a) => ({ label: `$(cloud-download) ${a.name}`, description: a.install, agent: a })), t('Ralph: install an agent'), t('The command is typed into a terminal; Enter is yours'));
+    return chosen && installer(chosen.agent);
+  }
+
+  private agents(): Promise<Agent[]> {
+    return agentsOf(this.sidecar);
+  }
+
+  private async agent(): Promise<string | undefined> {
+    const agents = await this.agents();
+    const row = (a: Agent) => ({ label: `$(${a.installed ? 'hubot' : 'cloud-download'}) ${a.name}`, description: a.installed ? a.text : a.install, agent: a });
+    const rows = [...agents.filter((a) => a.installed), ...agents.filter((a) => !a.installed)].map(row);
+    const chosen = await pick(rows, t('Ralph: agent'), t('Which agent runs?'), back);
+    if (chosen && !chosen.agent.installed) installer(chosen.agent);
+    return chosen?.agent.installed ? chosen.agent.name : undefined;
+  }
+
+  private async model(look: Look): Promise<Answers | undefined> {
+    const now = await look.preview(look.answers);
+    const agent = (await this.agents()).find((a) => now.details.some((d) => d.label === 'Agent' && d.text.startsWith(a.name)));
+    const others = { ...look.answers, model: undefined };
+    if (!agent?.models?.length) {
+      return type(look, { title: t('Ralph: model'), value: look.answers.model, prompt: t("In the agent's own words. Empty: its choice.") }, (model) => ({ ...others, model: model || undefined }));
+    }
+    const chosen = await pick([{ label: t("The agent's choice"), model: undefined }, ...agent.models.map((model) => ({ label: model, model }))], t('Ralph: model'), t('Which model?'), back);
+    return chosen && { ...others, model: chosen.model };
+  }
+}
+
+/** The agents that are known. */
+export async function agentsOf(sidecar: Sidecar): Promise<Agent[]> {
+  const { checks } = await sidecar.execute<{ checks: Check[] }>(command.doctor);
+  return checks.flatMap((c) => (c.id.startsWith('backend.') ? [{ name: c.id.slice('backend.'.length), installed: c.ok, text: c.message, install: c.fix }] : []));
+}
+
+/** The rows of a start: to start it, what is in its way, what it is. */
+function rows({ text, details, problems = [], warnings = [] }: DryRunResult): Row[] {
+  const { Separator } = vscode.QuickPickItemKind;
+  const isRefused = problems.some((p) => p.class === 'error');
+  return [
+    ...problems.flatMap((p): Row[] => [
+      { label: `$(${p.class}) ${p.text}` },
+      ...(p.offers ?? []).map((offer) => ({ label: `$(arrow-right) ${offer.title}`, offer })),
+    ]),
+    ...(isRefused ? [] : [{ label: `$(play) ${t('Start')}`, description: text, start: true as const }]),
+    { label: '', kind: Separator },
+    ...details.map(({ label, text: description }): Row => ({
+      label: `$(${icons[label] ?? 'dash'}) ${label}`, description, change: changeable.find((c) => c === label), ...(label === 'Prompt' && { opens: true }),
+    })),
+    ...warnings.map((w): Row => ({ label: `$(warning) ${w}` })),
+  ];
+}
+
+const back = [vscode.QuickInputButtons.Back];
+
+function pick<T extends vscode.QuickPickItem>(items: T[], title: string, placeholder: string, buttons: vscode.QuickInputButton[] = []): Promise<T | undefined> {
+  const box = vscode.window.createQuickPick<T>();
+  Object.assign(box, { items, title, placeholder, buttons, matchOnDescription: true, ignoreFocusOut: true });
+  return answered(box, () => box.selectedItems[0]);
+}
+
+/** Asks for a text that the server accepts. */
+async function type(look: Look, options: vscode.InputBoxOptions, answersOf: (text: string) => Answers): Promise<Answers | undefined> {
+  const box = vscode.window.createInputBox();
+  Object.assign(box, { ...options, value: options.value ?? '', placeholder: options.placeHolder, buttons: back, ignoreFocusOut: true });
+  const check = async () => {
+    const text = box.value;
+    const problem = await look.preview(answersOf(text.trim())).then(() => '', (e: unknown) => (e instanceof Error ? e.message : String(e)));
+    if (box.value === text) box.validationMessage = problem;
+    return !problem;
+  };
+  box.onDidChangeValue(check);
+  const text = await answered(box, () => box.value.trim(), check);
+  return text === undefined ? undefined : answersOf(text);
+}
+
+/** The answer of a box; undefined when the user leaves it, or goes back. */
+function answered<T>(box: vscode.QuickPick<vscode.QuickPickItem> | vscode.InputBox, answer: () => T | undefined, check: () => Promise<boolean> = () => Promise.resolve(true)): Promise<T | undefined> {
+  return new Promise((resolve) => {
+    const end = (value: T | undefined) => {
+      resolve(value);
+      box.dispose();
+    };
+    box.onDidAccept(async () => { if (await check()) end(answer()); });
+    box.onDidTriggerButton(() => end(undefined));
+    box.onDidHide(() => end(undefined));
+    box.show();
+  });
+}
+
+function installer({ name, install = '' }: Agent): vscode.Terminal {
+  const terminal = vscode.window.createTerminal({ name: t('Install {0}', name), iconPath: new vscode.ThemeIcon('cloud-download') });
+  terminal.show();
+  terminal.sendText(install, false);
+  return terminal;
+}
