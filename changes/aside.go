@@ -105,7 +105,8 @@ func (s *Store) refsNow() uint64 {
 			sum.add(path, t)
 		}
 	}
-	look(filepath.Join(s.book.GitDir, "HEAD"))
+	head, _ := os.ReadFile(filepath.Join(s.book.GitDir, "HEAD")) // git writes it anew without a change
+	sum.add(string(head), trace{})
 	look(filepath.Join(common, "packed-refs"))
 	look(filepath.Join(common, "reftable", "tables.list"))
 	left := maxRefs

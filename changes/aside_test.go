@@ -51,7 +51,7 @@ func TestAStateComesAgain(t *testing.T) {
 func TestACommitIsANewState(t *testing.T) {
 	t.Parallel()
 	f := repository(t, "a", "1\n").loop()
-	f.became([]int{1, 2, 3, 4, 5, 5},
+	f.became([]int{1, 2, 3, 4, 5, 5, 7, 7},
 		func() {},
 		func() {
 			f.git("checkout", "-q", "-b", "mend/7")
@@ -62,7 +62,9 @@ func TestACommitIsANewState(t *testing.T) {
 		func() { f.git("tag", "v1") },
 		func() { f.git("commit", "-q", "--allow-empty", "-m", "more") },
 		func() { f.git("pack-refs", "--all") },
-		func() {})
+		func() {},
+		func() { f.git("checkout", "-q", "-b", "other") },
+		func() { f.git("checkout", "-q", "other") })
 }
 
 func TestWhatIsTooLargeIsPartOfTheState(t *testing.T) {

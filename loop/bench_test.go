@@ -58,7 +58,7 @@ func BenchmarkIterationGap(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			w := &timer{}
 			bounds := limits.Default()
-			bounds.MaxIterations = max(b.N, 2)
+			bounds.MaxIterations, bounds.MaxUnchanged = max(b.N, 2), 0
 			l, err := Start(Config{
 				Folder: b.TempDir(), History: history.Options{Folder: b.TempDir()}, Prompt: "x", Limits: bounds, Quiet: true,
 				Changes: changes.Options{Keep: time.Hour, MaxFile: 1 << 20, Dir: b.TempDir()},

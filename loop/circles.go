@@ -20,6 +20,7 @@ type circles struct {
 	trees   stream.Recent[int] // the content of the files, and after which iteration it was first so
 	now     changes.State      // of the folder, as it was looked at last
 	byUser  bool               // somebody else changed it since
+	cutOff  bool               // or an agent whose loop was killed
 	prompt  string             // of the last run
 	refuted string             // the last refutation of a promise, but for what is new each time
 	how     string             // what was wrong with the last of those in a row
@@ -60,12 +61,12 @@ func (c *circles) find(now changes.State, iteration int) {
 	if now.Tree == "" {
 		return
 	}
-	isOther := c.now.Tree != "" && now.Tree != c.now.Tree
+	isOther := c.now.Tree != "" && now.Tree != c.now.Tree && !c.cutOff
 	if isOther { // to go back is up to the user
 		c.trees = stream.Recent[int]{}
 	}
 	c.byUser = c.byUser || isOther || c.now.Aside != 0 && now.Aside != c.now.Aside
-	c.now = now
+	c.now, c.cutOff = now, false
 	c.add(now.Tree, iteration)
 }
 
@@ -200,6 +201,9 @@ func (l *Loop) noteProgress(plan plannedRun, r report) {
 		p.refutation = now.proof.refutation
 	}
 	p.waited, c.stuck = now.deeds.waited, now.deeds.stuckText()
+	if l.cfg.Backend.Output == stream.FormatText { // nobody sees its tools
+		p.waited = r.exit.Duration >= longWork
+	}
 	p.beyond = func() bool { return l.wroteBeyond(now.deeds.wrote) }
 	if r.checked {
 		l.snapshots.last = time.Time{} // what the check wrote is no run's work

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"ralph-lsp/backends"
 	"ralph-lsp/changes"
 	"ralph-lsp/loopstate"
 	"ralph-lsp/stream"
@@ -325,15 +326,31 @@ func TestALoopThatGoesOnKnowsItsCircles(t *testing.T) {
 		}
 		return r
 	}
-	r = goOn(writes(t, a, "0"), writes(t, a, "1"))
+	put(t, a, "0") // as the agent did, which was killed
+	left.Begun = true
+	r = goOn(writes(t, a, "1"), writes(t, a, "0"))
 	end := r.over(StopNoProgress, 2)
-	if want := "the last 4 iterations brought nothing new: the files are as they were after iteration 1"; end.Error != want {
+	if want := "the last 4 iterations brought nothing new: the files are as they were before the loop"; end.Error != want {
 		t.Errorf("ended as %q, want %q", end.Error, want)
 	}
 	if left, err = r.file.Load(); err != nil {
 		t.Fatal(err)
 	}
 	goOn(writes(t, a, "1")).over(StopNoProgress, 4)
+}
+
+// Of an agent that prints nothing but text, nobody knows whether it waits.
+func TestALongRunOfATextAgentMayWait(t *testing.T) {
+	for took, want := range map[time.Duration]int{9 * time.Minute: 1, 10 * time.Minute: 0} {
+		r := newReplay(t, 5)
+		r.cfg.Backend.Output = stream.FormatText
+		r.circles.find(changes.State{Tree: "A"}, 0)
+		r.snapshots.found = r.circles.now
+		r.noteProgress(plannedRun{iteration: 1}, report{outcome: OutcomeOK, exit: backends.Exit{Duration: took}})
+		if n := r.Status().NoProgress; n != want {
+			t.Errorf("%v: %d, want %d", took, n, want)
+		}
+	}
 }
 
 func TestWhatTheUserChangesIsNoCircle(t *testing.T) {

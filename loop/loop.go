@@ -283,6 +283,7 @@ func (l *Loop) takeUp(found loopstate.State) (loopstate.State, error) {
 	if found.LoopID != "" {
 		l.id, l.owner.LoopID = found.LoopID, found.LoopID
 	}
+	l.circles.cutOff = found.Begun && found.StopReason == ""
 	l.setOwner()
 	l.openMirror(found.SessionFile)
 	return l.store.Update(func(s *loopstate.State) error {
