@@ -40,6 +40,7 @@ export class List {
     view.addEventListener('scroll', () => this.scrolled(), { passive: true });
     view.addEventListener('wheel', (e) => e.deltaY < 0 && this.yield(), { passive: true });
     view.addEventListener('touchmove', () => this.yield(), { passive: true });
+    view.addEventListener('pointerdown', (e) => e.target === view && e.offsetX >= view.clientWidth && this.yield()); // the scroll bar
     new ResizeObserver(() => this.resized()).observe(view);
   }
 
@@ -99,12 +100,11 @@ export class List {
     const { scrollTop, scrollHeight, clientHeight } = this.view;
     if (Math.abs(scrollTop - this.set) < 2) return;
     this.set = -1;
-    const isEnd = scrollTop + clientHeight >= scrollHeight - 4;
-    if (isEnd !== this.follows) {
-      this.follows = isEnd;
+    if (!this.follows && scrollTop + clientHeight >= scrollHeight - 4) {
+      this.follows = true;
       this.onFollow();
     }
-    if (!isEnd) this.anchor = this.heights.anchor(scrollTop);
+    if (!this.follows) this.anchor = this.heights.anchor(scrollTop);
     this.frame ||= requestAnimationFrame(() => this.draw());
   }
 

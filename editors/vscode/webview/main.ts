@@ -1,5 +1,5 @@
 // The page of a transcript: takes what the extension sends, shows it, and tells what the user wants.
-import type { FromPage, Place, ToPage } from '../src/panel/messages';
+import { readState, type FromPage, type Place, type ToPage } from '../src/panel/messages';
 import type { Words } from '../src/panel/words';
 import { FindBar } from './findBar';
 import { onKeys } from './keys';
@@ -8,7 +8,7 @@ import { mark } from './marks';
 import { folds, h, render, timeOf, type Look } from './render';
 import { Store } from './store';
 
-interface Editor { postMessage(m: FromPage): void; setState(s: object): void }
+interface Editor { postMessage(m: FromPage): void; getState(): unknown; setState(s: object): void }
 declare function acquireVsCodeApi(): Editor;
 
 const editor = acquireVsCodeApi();
@@ -84,7 +84,8 @@ export class Page {
 
   private open(m: Extract<ToPage, { type: 'open' }>): void {
     const isSame = this.loop?.loopId === m.loopId;
-    const place = m.reveal ?? (isSame && !this.list.follows ? this.place() : undefined);
+    const before = this.loop ? undefined : readState(editor.getState()); // the page was here before its tab was hidden
+    const place = m.reveal ?? (before?.loopId === m.loopId ? before.place : isSame && !this.list.follows ? this.place() : undefined);
     this.generation = m.generation;
     this.words = m.words;
     this.loop = { loopId: m.loopId, folder: m.folder, title: m.title };

@@ -123,9 +123,14 @@ describe('the transcript', { timeout: 600_000 }, () => {
 
   it('is back after a reload of the window', async () => {
     await tab('Ralph ').first().click();
-    await w.transcriptRow('Iteration 2').waitFor();
-    await w.load();
-    await w.transcriptRow('Iteration 2').waitFor();
-    await w.transcript().getByRole('feed', { name: /^Transcript: / }).waitFor();
+    await view().press('Home');
+    const isAtTheTop = () => t.locator('.iteration').filter({ hasText: 'Iteration 1' }).evaluate((e) => Math.abs(e.getBoundingClientRect().top - e.closest('#view').getBoundingClientRect().top) < 2);
+    await until('the beginning', isAtTheTop);
+    await w.page.evaluate(() => (window.isOld = true));
+    await w.run('Developer: Reload Window'); // that way the window keeps what it knows
+    await w.page.waitForFunction(() => !window.isOld);
+    await t.getByRole('feed', { name: /^Transcript: / }).waitFor();
+    await t.locator('.iteration').filter({ hasText: 'Iteration 1' }).waitFor();
+    await until('the same place', isAtTheTop);
   });
 });
