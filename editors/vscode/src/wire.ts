@@ -22,6 +22,7 @@ export const command = {
   status: 'ralph.loop.status',
   read: 'ralph.loop.read',
   outline: 'ralph.loop.outline',
+  output: 'ralph.loop.output',
   history: 'ralph.loop.history',
   changes: 'ralph.loop.changes',
   file: 'ralph.loop.file',

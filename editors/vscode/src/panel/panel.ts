@@ -4,10 +4,10 @@ import { partRows } from '../../webview/rows';
 import * as config from '../config';
 import { t } from '../l10n';
 import type { Loops } from '../loops';
-import { showError } from '../notifications';
+import { shownFor, showError } from '../notifications';
 import { facts } from '../show';
 import type { Sidecar } from '../sidecar';
-import type { CommandId, LoopParams } from '../wire';
+import { command, type LoopParams } from '../wire';
 import { Log } from './log';
 import { readMessage, type FromPage, type Place, type ToPage } from './messages';
 import { pageOf } from './page';
@@ -141,8 +141,9 @@ export class Panel implements vscode.Disposable {
 
   private async openOutput(iteration: number, toolCallId: string): Promise<void> {
     const { loopId, folder } = this.loop;
-    const { uri } = await this.sidecar.execute<{ uri: string }>('ralph.loop.output' as CommandId, { loopId, folder, iteration, toolCallId });
+    const { uri, text } = await this.sidecar.execute<{ uri: string; text: string }>(command.output, { loopId, folder, iteration, toolCallId });
     await vscode.window.showTextDocument(vscode.Uri.parse(uri), { preview: true });
+    vscode.window.setStatusBarMessage(`Ralph: ${text}`, shownFor);
   }
 
   /** Looks through all parts; a newer search ends it. */

@@ -15,7 +15,7 @@ describe('the transcript', { timeout: 600_000 }, () => {
   before(async () => {
     w = await Workbench.open({
       files: {
-        'do-1.sh': 'echo "src.txt:2: wrong"; seq -f "number %.0f" 1 2000; echo "a NEEDLE in it"\n', 'say-1.md': hostile, 'src.txt': 'one\ntwo\nthree\n',
+        'do-1.sh': 'echo "src.txt:2: wrong"; seq -f "number %.0f" 1 50000; echo "a NEEDLE in it"\n', 'say-1.md': hostile, 'src.txt': 'one\ntwo\nthree\n',
         'do-2.sh': 'while [ -f hold ]; do sleep 0.1; done; echo changed >> src.txt\n', hold: '', '.gitignore': 'hold\n',
       },
       settings: { 'ralph.transcript.openOnStart': true },
@@ -61,7 +61,7 @@ describe('the transcript', { timeout: 600_000 }, () => {
     const pill = t.getByRole('button', { name: 'Follow' });
     assert.equal(await pill.isVisible(), false);
     await t.getByRole('article', { name: /^bash, sh do-1.sh/ }).locator('.fold').click();
-    await t.getByRole('button', { name: /^Show 1,?\d+ more lines/ }).click();
+    await t.getByRole('button', { name: /^Show \d+ more lines/ }).click();
     await view().hover();
     await w.page.mouse.wheel(0, -300);
     await pill.waitFor();
@@ -98,6 +98,15 @@ describe('the transcript', { timeout: 600_000 }, () => {
     await t.locator('.count').filter({ hasText: 'No results' }).waitFor();
     await w.page.keyboard.press('Escape');
     await t.getByRole('search').waitFor({ state: 'hidden' });
+  });
+
+  it('opens all of an output that is too long to be shown', async () => {
+    await w.transcriptRow('lines left out').getByRole('button', { name: 'Open Whole Output' }).click();
+    await w.editorShows('src.txt:2: wrong');
+    await w.page.locator('.editor-instance .view-lines').first().click();
+    await w.page.keyboard.press('Control+End');
+    await w.editorShows('number 50000');
+    await tab('Ralph ').first().click(); // it comes back to that call
   });
 
   it('opens the file at the line that an output names', async () => {
