@@ -85,6 +85,62 @@ it('opens a place though the buffer there has unsaved changes', function()
   expect.equal(nvim:text(), 'mine')
 end)
 
+it('folds the output of a tool, and opens all of it', function()
+  local dir = child.folder()
+  child.write(dir .. '/1.sh', 'seq 1 50000\n')
+  local nvim = child.start({ dir = dir })
+  nvim:command([[Ralph start --completion-promise=DONE 'agent: shell 1']])
+  nvim:wait_event('RalphEnded', { stopReason = 'promise' })
+  nvim:command('Ralph output')
+  nvim:wait([[vim.fn.search('■ done', 'nw') > 0]])
+  nvim:lua([[vim.cmd('normal! zR'); vim.fn.search('✓ bash', 'w')]])
+  nvim:command('normal! zc')
+  expect.matches(
+    nvim:lua([[return vim.fn.foldtextresult('.')]]),
+    '^✓ bash  sh 1%.sh · 50,000 lines'
+  )
+  expect.contains(nvim:text(), '  │ … 49,988 lines\n  │ 49989\n')
+  nvim:type('O')
+  nvim:wait([[vim.api.nvim_buf_line_count(0) == 50000 and vim.fn.getline(777) == '777']])
+  expect.equal(nvim:lua('return { vim.bo.readonly, #vim.api.nvim_list_wins() }'), { true, 2 })
+end)
+
+it('colours the markdown of each message by itself', function()
+  local dir = child.folder()
+  local nvim = child.start({ dir = dir })
+  nvim:command('Ralph output')
+  nvim:lua(
+    [[
+      local output, folder = require('ralph.output'), ...
+      local function say(id, text)
+        local update = { sessionUpdate = 'agent_message_chunk', messageId = id, content = { text = text } }
+        output.update({ folder = folder }, update)
+      end
+      say('a', '# Title\n\n**bold** text\n\n```lua\nlocal x')
+      say('b', 'plain `code`')
+      say('c', 'end')
+    ]],
+    dir
+  )
+  local function group_at(pattern)
+    return nvim:lua(
+      [[
+        local line, column = unpack(vim.fn.searchpos(..., 'nw'))
+        return vim.iter(vim.inspect_pos(0, line - 1, column - 1).extmarks):map(function(mark)
+          return mark.opts.hl_group
+        end):totable()
+      ]],
+      pattern
+    )
+  end
+  nvim:wait([[vim.fn.search('code', 'nw') > 0 and #vim.inspect_pos(0, 7, 7).extmarks > 0]])
+  assert(vim.list_contains(group_at('Title'), '@markup.heading.1.markdown'))
+  assert(vim.list_contains(group_at('bold'), '@markup.strong.markdown_inline'))
+  assert(vim.list_contains(group_at('local'), '@keyword.lua'))
+  assert(vim.list_contains(group_at('code'), '@markup.raw.markdown_inline'))
+  expect.equal(group_at('plain'), {}) -- what the first left open ends with it
+end)
+
 it('walks the iterations', function()
   local nvim = with_output()
   for _, step in ipairs({ { 'G[[', 3 }, { '2[[', 1 }, { ']]', 2 }, { '<C-o>', 1 }, { '9]]', 3 } }) do

@@ -79,7 +79,7 @@ it('shows tools that run side by side', function()
     '✓ bash  100% %s',
     '✗ bash  false',
     '✓ bash  100% %s',
-    '  │ … 1 lines',
+    '  │ … 1 line',
     '  │ 2',
     '  │ 3',
     '✗ bash  false',
@@ -104,6 +104,32 @@ it('keeps iterations apart, whose ids begin again', function()
   expect.equal(
     lines(transcript),
     { '▌ iteration 1', '', 'one', '', '● bash  first', '', '▌ iteration 2', '', 'two' }
+  )
+end)
+
+it("says how much of a tool's output isn't shown", function()
+  local function shown(text, omitted)
+    local transcript = new()
+    transcript:add({ sessionUpdate = 'tool_call', toolCallId = 'a', name = 'read', title = 'x' })
+    transcript:add({
+      sessionUpdate = 'tool_call_update',
+      toolCallId = 'a',
+      status = 'completed',
+      omitted = omitted,
+      content = { { type = 'content', content = { type = 'text', text = text } } },
+    })
+    return vim.list_slice(lines(transcript), 2)
+  end
+  expect.equal(shown('1\n2'), { '  │ 1', '  │ 2' })
+  expect.equal(shown('1\n2\n3'), { '  │ … 1 line', '  │ 2', '  │ 3' })
+  local omitted = { lines = 49871, bytes = 1 }
+  expect.equal(
+    shown('1\n… 49,871 lines left out …\n49873\n49874\n49875', omitted),
+    { '  │ … 49,873 lines', '  │ 49874', '  │ 49875' }
+  )
+  expect.equal(
+    shown('1\n2\n… 49,871 lines left out …\n49874', omitted),
+    { '  │ … 2 lines', '  │ … 49,871 lines left out …', '  │ 49874' }
   )
 end)
 

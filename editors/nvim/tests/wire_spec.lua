@@ -5,6 +5,7 @@ local expect = require('expect')
 local it = _G.it
 
 local ask = require('ralph.ask')
+require('ralph.output') -- to load it takes longer than a slice of the feed
 local format = require('ralph.format')
 local show = require('ralph.show')
 local overview = require('ralph.overview')

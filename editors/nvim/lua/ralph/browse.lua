@@ -91,6 +91,13 @@ local function go_to_other_window()
   vim.cmd('aboveleft split')
 end
 
+--- Shows a file to be read in the window that the user came from.
+---@param path string
+function M.show(path)
+  go_to_other_window()
+  vim.cmd.view(vim.fn.fnameescape(path))
+end
+
 --- Opens the file that is named at the cursor.
 ---@param folder string
 ---@param elsewhere boolean in the window that the user came from

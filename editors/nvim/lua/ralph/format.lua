@@ -30,6 +30,15 @@ function M.epoch(time)
   return here + os.difftime(here, os.time(os.date('!*t', here) --[[@as osdate]]))
 end
 
+--- Something counted: 1 line, 49,871 lines.
+---@param number integer
+---@param noun string
+---@return string
+function M.count(number, noun)
+  local digits = tostring(number):reverse():gsub('(%d%d%d)', '%1,'):reverse():gsub('^,', '')
+  return ('%s %s%s'):format(digits, noun, number == 1 and '' or 's')
+end
+
 --- Cuts a text to so many cells.
 ---@param text string
 ---@param width integer

@@ -4,16 +4,25 @@ local Reader = require('ralph.reader')
 local Transcript = require('ralph.transcript')
 local actions = require('ralph.actions')
 local browse = require('ralph.browse')
+local client = require('ralph.client')
 local config = require('ralph.config')
 local feed = require('ralph.feed')
 local format = require('ralph.format')
+local markdown = require('ralph.markdown')
 local notify = require('ralph.notify')
 local status = require('ralph.status')
+local wire = require('ralph.wire')
 
 local M = {}
 
 local flush_interval = 50 -- milliseconds between two changes of a buffer
 local flush_lines = 1000 -- lines that one change adds at most
+local colour_time = 4 * 1000000 -- nanoseconds that colours take at a time
+local least_folded = 3 -- lines of a tool's output, for a fold
+
+---@class ralph.Folded numbers of the last headings that have a fold
+---@field iteration integer
+---@field call integer
 
 ---@class ralph.View
 ---@field name string of the buffer
@@ -24,7 +33,8 @@ local flush_lines = 1000 -- lines that one change adds at most
 ---@field buf? integer
 ---@field first integer number of the transcript's line that the buffer begins with
 ---@field last integer number of the line that it ends with; first - 1: only a hint is shown
----@field folded table<integer, integer> by window: number of the last heading that has a fold
+---@field folded table<integer, ralph.Folded> by window
+---@field coloured integer number of the first line of the last message that has its colours
 ---@field scheduled boolean
 
 ---@type table<string, ralph.View> by the buffer's name
@@ -49,6 +59,7 @@ local function named(name)
       first = 1,
       last = 0,
       folded = {},
+      coloured = 0,
       scheduled = false,
     }
     views[name] = view
@@ -90,6 +101,7 @@ local function forget(view)
   if view.last < transcript.first then
     set_lines(view.buf, 0, -1, { hint })
     view.first, view.last, view.folded = transcript.first, transcript.first - 1, {}
+    view.coloured = 0
   elseif view.first < transcript.first then
     set_lines(view.buf, 0, transcript.first - view.first, {})
     view.first = transcript.first
@@ -109,6 +121,36 @@ local function rewrite(view)
   transcript.changed = {}
 end
 
+--- The parts behind the one that begins at a number, the oldest first.
+---@generic T: { first: integer }
+---@param parts T[]
+---@param number integer
+---@return T[]
+local function behind(parts, number)
+  local from = #parts + 1
+  while from > 1 and parts[from - 1].first > number do
+    from = from - 1
+  end
+  return vim.list_slice(parts, from)
+end
+
+--- Makes a fold of each tool call with an output, open, in the current window.
+---@param view ralph.View
+---@param folded ralph.Folded
+local function fold_calls(view, folded)
+  for _, call in ipairs(behind(view.transcript.calls, math.max(folded.call, view.first - 1))) do
+    if call.last > view.last then
+      return
+    end
+    if call.last - call.first >= least_folded then
+      local from = call.first - view.first + 1
+      vim.cmd.fold({ range = { from, call.last - view.first + 1 } })
+      vim.cmd.foldopen({ range = { from } })
+    end
+    folded.call = call.first
+  end
+end
+
 --- Folds the iterations that are over, in the current window. What the user
 --- reads stays open, and so does the last iteration.
 ---@param view ralph.View
@@ -118,21 +160,23 @@ local function fold_here(view, follows)
   local iterations = view.transcript.iterations
   if not view.folded[win] then
     vim.cmd('silent! normal! zE')
-    view.folded[win] = 0
+    view.folded[win] = { iteration = 0, call = 0 }
   end
+  local folded = view.folded[win]
+  fold_calls(view, folded)
   local cursor = vim.api.nvim_win_get_cursor(win)[1]
   for index, iteration in ipairs(iterations) do
     local is_last = index == #iterations
     local is_over = iteration.last
       and iteration.last <= view.last
       and (not is_last or view.transcript.ended)
-    if is_over and iteration.first > view.folded[win] and iteration.first >= view.first then
+    if is_over and iteration.first > folded.iteration and iteration.first >= view.first then
       local from, to = iteration.first - view.first + 1, iteration.last - view.first + 1
       vim.cmd.fold({ range = { from, to } })
       if is_last or not follows and cursor >= from and cursor <= to then
         vim.cmd.foldopen({ range = { from } })
       end
-      view.folded[win] = iteration.first
+      folded.iteration = iteration.first
     end
   end
 end
@@ -149,6 +193,24 @@ local function fold(view, windows)
 end
 
 local schedule
+
+--- Colours the messages that are complete, for a few milliseconds.
+---@param view ralph.View
+---@return boolean done
+local function colour(view)
+  local transcript, deadline = view.transcript, vim.uv.hrtime() + colour_time
+  for _, message in ipairs(behind(transcript.messages, math.max(view.coloured, view.first - 1))) do
+    if transcript:is_open(message) or message.last > view.last then
+      return true
+    elseif vim.uv.hrtime() > deadline then
+      return false
+    end
+    local lines = transcript:slice(message.first, message.last)
+    markdown.colour(view.buf, message.first - view.first, lines)
+    view.coloured = message.first
+  end
+  return true
+end
 
 --- Brings the buffer up to the transcript, or a piece of the way.
 ---@param view ralph.View
@@ -173,7 +235,7 @@ local function flush(view)
     vim.api.nvim_win_set_cursor(win, { count, 0 })
   end
   fold(view, windows)
-  if transcript.last > view.last then
+  if not colour(view) or transcript.last > view.last then
     schedule(view)
   end
 end
@@ -191,7 +253,7 @@ end
 ---@param view ralph.View
 local function clear(view)
   view.transcript = Transcript.new(config.get().output)
-  view.first, view.last, view.folded = 1, 0, {}
+  view.first, view.last, view.folded, view.coloured = 1, 0, {}, 0
   if view.buf and vim.api.nvim_buf_is_valid(view.buf) then
     set_lines(view.buf, 0, -1, { hint })
   end
@@ -217,11 +279,17 @@ function M.update(source, update)
   add(view_of(source.folder), update)
 end
 
---- A closed iteration: its heading, with cost and time, and its length.
+--- A closed iteration or tool call: its heading, and its length. What isn't shown of an
+--- output counts.
 ---@return string
 function M.foldtext()
   local heading = vim.fn.getline(vim.v.foldstart)
-  local text = ('%s · %d lines '):format(heading, vim.v.foldend - vim.v.foldstart)
+  local lines = vim.v.foldend - vim.v.foldstart
+  local hidden = vim.fn.getline(vim.v.foldstart + 1):match('^ *│ … ([%d,]+) lines?$')
+  if hidden and not vim.startswith(heading, '▌') then
+    lines = lines - 1 + tonumber((hidden:gsub(',', '')))
+  end
+  local text = ('%s · %s '):format(heading, format.count(lines, 'line'))
   return format.cut(text, vim.api.nvim_win_get_width(0))
 end
 
@@ -266,6 +334,7 @@ function M.read(buf, name)
   vim.bo[buf].filetype = 'ralph'
   view.buf = buf
   view.first, view.last, view.folded = view.transcript.first, view.transcript.first - 1, {}
+  view.coloured = 0
   set_lines(buf, 0, -1, { hint })
   local group = vim.api.nvim_create_augroup('ralph.output', { clear = false })
   vim.api.nvim_clear_autocmds({ group = group, buffer = buf })
@@ -279,6 +348,30 @@ function M.read(buf, name)
   })
   restore(view)
   flush(view)
+end
+
+--- Shows the whole output of the tool call at the cursor, as the session has it.
+local function open_whole()
+  local view = views[vim.b.ralph_output]
+  local number = vim.api.nvim_win_get_cursor(0)[1] + view.first - 1
+  local call = vim.iter(view.transcript.calls):rfind(function(one)
+    return one.first <= number and number <= one.last
+  end)
+  if not call then
+    return notify.info('no file and no output of a tool is here')
+  end
+  client.execute(view.folder, wire.commands.output, {
+    sessionFileUri = view.session,
+    folder = not view.session and vim.uri_from_fname(view.folder) or nil,
+    iteration = call.iteration,
+    toolCallId = call.id,
+  }, function(err, result)
+    if err then
+      return notify.error(err.message)
+    end
+    browse.show(vim.uri_to_fname(result.uri))
+    notify.info(result.text)
+  end)
 end
 
 ---@type ralph.Key[] those that are about the text
@@ -303,13 +396,14 @@ local reading = {
   },
   {
     '<CR>',
-    'open it in the other window',
+    'open it in the other window, or the whole output of the tool',
     function()
       if not browse.open(vim.b.ralph_folder, true) then
-        notify.info('no file is named here')
+        open_whole()
       end
     end,
   },
+  { 'O', 'open the whole output of the tool', open_whole },
   {
     ']]',
     'the next iteration',

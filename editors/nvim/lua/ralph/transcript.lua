@@ -1,14 +1,25 @@
 --- A loop's updates as lines of text. Lines have numbers that never change;
 --- the oldest go when there are too many.
+local format = require('ralph.format')
 local wire = require('ralph.wire')
+
+--- A tool call that has ended, with what is shown of its output.
+---@class ralph.Call
+---@field first integer number of its heading
+---@field last integer number of its last line
+---@field id string
+---@field iteration? integer
 
 ---@class ralph.Transcript
 ---@field first integer number of the oldest line that is kept
 ---@field last integer number of the newest line; first - 1 when there is none
 ---@field iterations { first: integer, last?: integer, heading: string }[] without last it runs
 ---@field ended boolean no iteration follows
+---@field calls ralph.Call[] those with an output
+---@field messages { first: integer, last: integer }[] of the agent; the last may go on
 ---@field changed table<integer, true> lines that are not as they were; the reader clears it
 ---@field private lines table<integer, string>
+---@field private iteration_number? integer
 ---@field private max_lines integer
 ---@field private tool_lines integer
 ---@field private open string? the message that the last line belongs to
@@ -41,6 +52,8 @@ function Transcript.new(settings)
     first = 1,
     last = 0,
     iterations = {},
+    calls = {},
+    messages = {},
     ended = false,
     changed = {},
     lines = {},
@@ -71,9 +84,11 @@ function Transcript:trim()
   for number = self.first, first - 1 do
     self.lines[number], self.changed[number] = nil, nil
   end
-  self.iterations = vim.tbl_filter(function(iteration)
-    return iteration.first >= first
-  end, self.iterations)
+  for _, parts in ipairs({ 'iterations', 'calls', 'messages' }) do
+    self[parts] = vim.tbl_filter(function(part)
+      return part.first >= first
+    end, self[parts])
+  end
   self.first = first - 1
   self.lines[self.first] = '… older lines are in the session file (:Ralph history)'
   self.changed[self.first] = true
@@ -114,6 +129,9 @@ function Transcript:append(key, prefix, text)
   if self.open ~= key then
     self:gap()
     self:push(prefix)
+    if prefix == '' then
+      table.insert(self.messages, { first = self.last, last = self.last })
+    end
   end
   while true do
     local at = text:find('\n', from, true)
@@ -128,6 +146,16 @@ function Transcript:append(key, prefix, text)
     from = at + 1
   end
   self.open = key
+  if prefix == '' and self.messages[1] then
+    self.messages[#self.messages].last = self.last
+  end
+end
+
+--- Whether more may come of a message.
+---@param message { first: integer, last: integer }
+---@return boolean
+function Transcript:is_open(message)
+  return self.open ~= nil and message == self.messages[#self.messages]
 end
 
 local prefixes = { [kinds.message] = '', [kinds.thought] = thought, [kinds.user] = user }
@@ -159,17 +187,35 @@ function Transcript:tool_call(update)
   self.tools[update.toolCallId] = { line = line, text = text }
 end
 
---- Adds the end of a tool's output.
+--- Whether the line that says what was left out is among those that are shown.
+---@param lines string[]
+---@param from integer the first that is
+---@return boolean
+local function says_omitted(lines, from)
+  for number = from, #lines do
+    if lines[number]:find('^… .* left out …$') then
+      return true
+    end
+  end
+  return false
+end
+
+--- Adds the end of a tool's output, and how many lines stand before it.
 ---@param text string
-function Transcript:tool_output(text)
+---@param omitted? { lines: integer } what the sidecar has left out of it, in a line of its own
+function Transcript:tool_output(text, omitted)
   local shown = text:gsub('^%s*\n', ''):gsub('%s+$', '') -- the indentation stays
   local lines = vim.split(shown, '\n', { plain = true })
   if #lines == 1 and lines[1] == '' then
     return
   end
   local from = math.max(1, #lines - self.tool_lines + 1)
-  if from > 1 then
-    self:push(('%s… %d lines'):format(output, from - 1))
+  local before = from - 1
+  if omitted and not says_omitted(lines, from) then
+    before = before - 1 + omitted.lines
+  end
+  if before > 0 then
+    self:push(('%s… %s'):format(output, format.count(before, 'line')))
   end
   for number = from, #lines do
     self:push(output .. lines[number])
@@ -188,12 +234,19 @@ function Transcript:tool_call_update(update)
   if #(update.content or {}) == 0 then
     return
   end
-  if self.last ~= tool.line then
-    self:push(heading) -- others began meanwhile
+  local first = tool.line
+  if self.last ~= first then
+    first = self:push(heading) -- others began meanwhile
   end
   for _, content in ipairs(update.content) do
-    self:tool_output(content.content and content.content.text or '')
+    self:tool_output(content.content and content.content.text or '', update.omitted)
   end
+  table.insert(self.calls, {
+    first = first,
+    last = self.last,
+    id = update.toolCallId,
+    iteration = self.iteration_number,
+  })
 end
 
 ---@param update ralph.Update
@@ -201,6 +254,7 @@ function Transcript:iteration(update)
   if update.phase == 'begin' then
     self:gap()
     self.ended, self.tools = false, {} -- the ids of tools and messages begin again
+    self.iteration_number = update.iteration
     local heading = '▌ ' .. update.text
     table.insert(self.iterations, { first = self:push(heading), heading = heading })
     return

@@ -21,6 +21,7 @@ M.commands = {
   steer = 'ralph.loop.steer',
   status = 'ralph.loop.status',
   read = 'ralph.loop.read',
+  output = 'ralph.loop.output',
   history = 'ralph.loop.history',
   prompts = 'ralph.loop.prompts',
   changes = 'ralph.loop.changes',
