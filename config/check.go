@@ -53,6 +53,7 @@ func check(data []byte, builtin, hats []string, all bool) []Problem {
 		c.checkBackends()
 		c.checkHats()
 		c.checkReviewer()
+		c.checkRing()
 		c.checkEnd()
 	}
 	slices.SortStableFunc(c.problems, func(a, b Problem) int {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"ralph-lsp/hats"
 	"ralph-lsp/internal/limits"
 	"ralph-lsp/stream"
 	"ralph-lsp/verify"
@@ -100,6 +101,9 @@ var keys = slices.Concat([]Key{
 	{Path: path("completion.instruct"), Type: Switch, Default: "true",
 		Doc: "Whether each run is told its iteration, the limit and how to finish."},
 
+	{Path: path("completion.required_topics"), Type: Texts, Yields: Always, Samples: []string{`["build.done"]`}, check: hats.CheckTopic,
+		Doc: "Topics that hats have to publish before a promise counts."},
+
 	{Path: path("verify"), Type: Table, Doc: "What has to pass before the agent's promise counts."},
 	{Path: path("verify.command"), Type: Command, Yields: Demands, Samples: []string{`["go", "test", "./..."]`, `"npm test && npm run lint"`},
 		Doc: "The command that has to succeed, in the loop's folder: a program with its arguments, or a text that the shell runs."},
@@ -141,7 +145,7 @@ var keys = slices.Concat([]Key{
 	{Path: path("backends.*.interactive_args"), Type: Texts, Default: "[]", Yields: Demands, check: CheckArgument,
 		Doc: "Arguments that start the program's own terminal interface; a known backend gets them after its own."},
 
-	{Path: path("hats"), Type: Table, Doc: "Roles: each is a backend with arguments of its own, chosen at the start of a loop."},
+	{Path: path("hats"), Type: Table, Doc: "Roles: each is a backend with arguments and instructions of its own. One is chosen at the start of a loop, or they hand over to each other by topics."},
 	{Path: path("hats.*"), Type: Table, Doc: "A role."},
 	{Path: path("hats.*.backend"), Type: Backend, Yields: ToUsers,
 		Doc: `The role's backend: its name, or a table with its name and arguments, such as ` + "`{ type = \"pi\", args = [\"--model\", \"...\"] }` or `{ command = \"my-agent\" }`."},
@@ -150,6 +154,20 @@ var keys = slices.Concat([]Key{
 		Doc: "Arguments that the role's backend gets after its own."},
 	{Path: path("hats.*.backend.command"), Type: Text, Yields: Demands, check: checkPresent,
 		Doc: "The role's own program instead of a backend; it reads the prompt on standard input and prints text."},
+	{Path: path("hats.*.description"), Type: Text, Yields: ToUsers, Doc: "What the role is for, in a few words."},
+	{Path: path("hats.*.triggers"), Type: Texts, Default: "[]", Yields: Demands, Samples: []string{`["loop.start"]`, `["build.done", "*.error"]`}, check: hats.CheckPattern,
+		Doc: "The topics that wake the role; a `*` stands for one part, at the end for all that follow. `loop.start` begins a loop. With triggers anywhere, each iteration wears the hat that the oldest topic wakes."},
+	{Path: path("hats.*.publishes"), Type: Texts, Default: "[]", Yields: Demands, Samples: []string{`["build.done"]`}, check: hats.CheckPattern,
+		Doc: "The topics that an agent in this role may publish, with `<event topic=\"...\">...</event>` in its last message."},
+	{Path: path("hats.*.default_publishes"), Type: Text, Yields: Demands, check: hats.CheckTopic,
+		Doc: "What a run that ended well and published nothing counts as having published."},
+	{Path: path("hats.*.instructions"), Type: Text, Yields: Demands, Doc: "What the agent is told of its role."},
+	{Path: path("hats.*.instructions_file"), Type: Text, Yields: Demands, check: checkPresent,
+		Doc: "A file with that instead, relative to the folder of this file."},
+	{Path: path("hats.*.max_runs"), Type: Count, Default: "0", Yields: Demands, Zero: "no limit",
+		Doc: "How many iterations may wear the hat; then `NAME.exhausted` is published instead of waking it."},
+	{Path: path("hats.*.may_finish"), Type: Switch, Yields: Demands,
+		Doc: "Whether the agent's promise ends the loop. Where no hat says `true`, each may that doesn't say `false`."},
 })
 
 // limitKeys are the keys below [limits].

@@ -83,6 +83,7 @@ func (f Files) Load() (Settings, error) {
 			return settings, err
 		}
 		user = invalid.decode(filepath.Join(f.UserDir, UserName), data, f.Builtin, nil, false)
+		settings.orderHats(data)
 	}
 	settings.apply(user, FromUser, f.UserDir)
 	if f.Folder == "" {
@@ -114,6 +115,7 @@ func (f Files) Load() (Settings, error) {
 			settings.Trust = f.untrusted(file, lines(held))
 		}
 	}
+	settings.orderHats(file.data)
 	settings.apply(folder, FromFolder, f.Folder)
 	return settings, nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ralph-lsp/hats"
 	"ralph-lsp/internal/limits"
 )
 
@@ -105,7 +106,7 @@ func TestAHatIsReplacedAsAWhole(t *testing.T) {
 	f := place(t, `hats.planner.backend = "pi"`, `hats.planner.backend = { command = "x", args = ["-v"] }`)
 	f.Trusted = true
 	s := load(t, f)
-	if diff := cmp.Diff(Hat{Backend: "pi"}, s.Hats["planner"]); diff != "" {
+	if diff := cmp.Diff(Hat{Backend: "pi", Hat: hats.Hat{Name: "planner"}}, s.Hats["planner"]); diff != "" {
 		t.Error(diff)
 	}
 	if from := s.Source("hats.planner.backend.command"); from != "" {

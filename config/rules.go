@@ -51,6 +51,9 @@ func (c *checker) checkHats() {
 		}
 		_, isTable := hat["backend"].(map[string]any)
 		switch {
+		case c.has("hats", name, "instructions") && c.has("hats", name, "instructions_file"):
+			c.reportMissing("has instructions and a file of them; leave one out", "hats", name)
+		case len(hat) > 0 && !c.has("hats", name, "backend"): // it wears the loop's own
 		case !c.has("hats", name, "backend"):
 			c.reportMissing(`names no backend; write backend = "pi"`, "hats", name)
 		case isTable && c.has("hats", name, "backend", "type") && c.has("hats", name, "backend", "command"):
@@ -92,6 +95,27 @@ func (c *checker) checkReviewer() {
 		if slices.Equal(e.path, []string{"verify", "reviewer"}) {
 			c.report(e.value, Error, "verify.reviewer", "verify.reviewer "+why).Fix = fix
 		}
+	}
+}
+
+// checkRing warns about hats that hand over and don't fit together.
+func (c *checker) checkRing() {
+	if slices.ContainsFunc(c.problems, func(p Problem) bool { return strings.HasPrefix(p.Key, "hats") && p.Severity == Error }) {
+		return // what they say isn't known
+	}
+	s := Settings{Hats: map[string]Hat{}, hatOrder: c.hatNames()}
+	for _, l := range leaves(c.table("hats"), "hats") {
+		if set := setters[strings.Join(l.key.Path, ".")]; set != nil {
+			set(&s, l.path[1], l.value)
+		}
+	}
+	for _, p := range s.Ring().Check() {
+		path := []string{"hats"}
+		if p.Hat != "" {
+			path = []string{"hats", p.Hat, p.Key}
+		}
+		at := c.first[pathID(path)].span
+		c.report(at, Warning, strings.Join(path, "."), p.String())
 	}
 }
 

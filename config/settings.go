@@ -10,6 +10,7 @@ import (
 
 	"github.com/BurntSushi/toml"
 
+	"ralph-lsp/hats"
 	"ralph-lsp/internal/limits"
 	"ralph-lsp/verify"
 )
@@ -49,11 +50,13 @@ type BackendSettings struct {
 	InteractiveArgs []string
 }
 
-// Hat is a role: a backend by its name, or a program of its own.
+// Hat is a role: a backend by its name, or a program of its own, and when its turn comes.
 type Hat struct {
-	Backend string // "" when there is a Command
-	Command string // a name, or an absolute path
-	Args    []string
+	Backend          string // "" when there is a Command, or it is the loop's own
+	Command          string // a name, or an absolute path
+	Args             []string
+	InstructionsFile string // absolute; "" is none
+	hats.Hat
 }
 
 // Settings are what the files and the built-in values say together.
@@ -68,13 +71,15 @@ type Settings struct {
 	Verify     verify.Check // what a promise has to pass
 	Backends   map[string]BackendSettings
 	Hats       map[string]Hat
+	Required   []string // topics that have to be published before a promise counts
 
 	// Held is what the folder's file says and isn't trusted to say; it counts
 	// for nothing. Trust is that file, nil when nothing is held.
 	Held  []Held
 	Trust *UntrustedError
 
-	sources map[string]setting
+	sources  map[string]setting
+	hatOrder []string // the names of hats, in the order of the files
 }
 
 // setting is a key that is set, with its value as in a file.
@@ -89,6 +94,7 @@ var setters = map[string]func(s *Settings, name string, v any){
 	"backend":                     func(s *Settings, _ string, v any) { s.Backend = v.(string) },
 	"prompt_file":                 func(s *Settings, _ string, v any) { s.PromptFile = v.(string) },
 	"completion.promise":          func(s *Settings, _ string, v any) { s.Promise = v.(string) },
+	"completion.required_topics":  func(s *Settings, _ string, v any) { s.Required = texts(v) },
 	"completion.instruct":         func(s *Settings, _ string, v any) { s.Instruct = v.(bool) },
 	"history.enabled":             func(s *Settings, _ string, v any) { s.History.Enabled = v.(bool) },
 	"history.folder":              func(s *Settings, _ string, v any) { s.History.Folder = v.(string) },
@@ -110,6 +116,14 @@ var setters = map[string]func(s *Settings, name string, v any){
 	"hats.*.backend.type":         ofHat(func(h *Hat, v any) { h.Backend = v.(string) }),
 	"hats.*.backend.command":      ofHat(func(h *Hat, v any) { h.Command = v.(string) }),
 	"hats.*.backend.args":         ofHat(func(h *Hat, v any) { h.Args = texts(v) }),
+	"hats.*.description":          ofHat(func(h *Hat, v any) { h.Description = v.(string) }),
+	"hats.*.triggers":             ofHat(func(h *Hat, v any) { h.Triggers = texts(v) }),
+	"hats.*.publishes":            ofHat(func(h *Hat, v any) { h.Publishes = texts(v) }),
+	"hats.*.default_publishes":    ofHat(func(h *Hat, v any) { h.DefaultPublishes = v.(string) }),
+	"hats.*.instructions":         ofHat(func(h *Hat, v any) { h.Instructions = v.(string) }),
+	"hats.*.instructions_file":    ofHat(func(h *Hat, v any) { h.InstructionsFile = v.(string) }),
+	"hats.*.max_runs":             ofHat(func(h *Hat, v any) { h.MaxRuns = int(v.(int64)) }),
+	"hats.*.may_finish":           ofHat(func(h *Hat, v any) { h.MayFinish = new(v.(bool)) }),
 }
 
 // setCommand takes the place of another command, and leaves how it is run.
@@ -137,6 +151,7 @@ func ofBackend(set func(*BackendSettings, any)) func(*Settings, string, any) {
 func ofHat(set func(*Hat, any)) func(*Settings, string, any) {
 	return func(s *Settings, name string, v any) {
 		h := s.Hats[name]
+		h.Name = name
 		set(&h, v)
 		s.Hats[name] = h
 	}
@@ -215,6 +230,9 @@ func (s *Settings) apply(values map[string]any, from Source, dir string) {
 		if l.key.Name() == "command" && l.key.Type == Text {
 			value = programPath(dir, value.(string))
 		}
+		if file, ok := value.(string); ok && l.key.Name() == "instructions_file" && !filepath.IsAbs(file) {
+			value = filepath.Join(dir, file)
+		}
 		name := ""
 		if i := slices.Index(l.key.Path, Any); i >= 0 {
 			name = l.path[i]
@@ -285,6 +303,38 @@ func (s Settings) Values() []Value {
 
 // HatNames lists the hats by name.
 func (s Settings) HatNames() []string { return slices.Sorted(maps.Keys(s.Hats)) }
+
+// Ring is all hats, in the order of their files.
+func (s Settings) Ring() hats.Ring {
+	var ring hats.Ring
+	for _, name := range s.HatNames() {
+		ring = append(ring, s.Hats[name].Hat)
+	}
+	slices.SortStableFunc(ring, func(a, b hats.Hat) int {
+		return slices.Index(s.hatOrder, a.Name) - slices.Index(s.hatOrder, b.Name)
+	})
+	return ring
+}
+
+// orderHats takes down in which order a file has its hats.
+func (s *Settings) orderHats(data []byte) {
+	for _, name := range Parse(data).hatNames() {
+		if !slices.Contains(s.hatOrder, name) {
+			s.hatOrder = append(s.hatOrder, name)
+		}
+	}
+}
+
+// hatNames are the names of a document's hats in their order.
+func (d *Document) hatNames() []string {
+	var names []string
+	for _, e := range d.entries {
+		if len(e.path) > 1 && e.path[0] == "hats" && !slices.Contains(names, e.path[1]) {
+			names = append(names, e.path[1])
+		}
+	}
+	return names
+}
 
 // text writes a value as it would stand in a file.
 func text(v any) string {

@@ -1,0 +1,213 @@
+package hats
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"ralph-lsp/internal/tell"
+)
+
+// Problem is what is wrong with how hats wake each other.
+type Problem struct {
+	Hat     string // that it is about; "" for all of them
+	Key     string // of the hat, "triggers" or "publishes"
+	Value   string // in the key's list; "" for all of it
+	Message string // completes the name of hat and key, or stands for itself
+	Fatal   bool   // such a loop can't work
+}
+
+func (p Problem) String() string {
+	if p.Hat == "" {
+		return p.Message
+	}
+	return "hats." + p.Hat + "." + p.Key + " " + p.Message
+}
+
+// Check returns what is wrong with hats that hand over, in their order.
+func (r Ring) Check() (problems []Problem) {
+	if !r.HandsOver() {
+		return nil
+	}
+	first, ok := r.listener(Topic{Name: Start})
+	if !ok {
+		return []Problem{{Message: "no hat is woken by " + Start + ", so no loop can begin; add it to the triggers of one", Fatal: true}}
+	}
+	reached := r.reached(first)
+	for _, h := range r {
+		switch {
+		case len(h.Triggers) > 0 && !reached[h.Name]:
+			problems = append(problems, Problem{Hat: h.Name, Key: "triggers", Message: "are published by no hat that works, so nothing wakes " + h.Name})
+		case len(h.Triggers) == 0 && h.wakesOthers():
+			problems = append(problems, Problem{Hat: h.Name, Key: "publishes", Message: "has no triggers beside it, so only a topic that is for " + h.Name + " wakes it"})
+		}
+		for _, topic := range h.publishes() {
+			if !slices.ContainsFunc(r, func(other Hat) bool { return other.mayHear(topic) }) {
+				problems = append(problems, Problem{Hat: h.Name, Key: "publishes", Value: topic, Message: "has " + topic + ", to which no hat listens; " + first.Name + " gets it"})
+			}
+		}
+	}
+	if !slices.ContainsFunc(r, func(h Hat) bool { return reached[h.Name] && r.MayFinish(h) }) {
+		problems = append(problems, Problem{Message: "no hat that is reached may finish, so no promise ends such a loop; set may_finish = true for one"})
+	}
+	return problems
+}
+
+func (h Hat) wakesOthers() bool { return len(h.publishes()) > 0 }
+
+// publishes is all that comes of a hat.
+func (h Hat) publishes() []string {
+	all := slices.Clone(h.Publishes)
+	if h.DefaultPublishes != "" && !h.mayPublish(h.DefaultPublishes) {
+		all = append(all, h.DefaultPublishes)
+	}
+	return all
+}
+
+// mayHear says whether a topic, or one of a pattern's, may wake the hat.
+func (h Hat) mayHear(pattern string) bool {
+	return slices.ContainsFunc(h.Triggers, func(trigger string) bool { return overlap(trigger, pattern) })
+}
+
+// overlap says whether a topic can match both patterns.
+func overlap(a, b string) bool {
+	if a == startOld {
+		a = Start
+	}
+	x, y := strings.Split(a, "."), strings.Split(b, ".")
+	for i := range min(len(x), len(y)) {
+		isLastStar := x[i] == "*" && i == len(x)-1 || y[i] == "*" && i == len(y)-1
+		switch {
+		case isLastStar:
+			return true
+		case x[i] != "*" && y[i] != "*" && x[i] != y[i]:
+			return false
+		}
+	}
+	return len(x) == len(y)
+}
+
+// reached are the hats that can be woken in a loop that begins with first.
+func (r Ring) reached(first Hat) map[string]bool {
+	reached := map[string]bool{}
+	for next := []Hat{first}; len(next) > 0; next = next[1:] {
+		h := next[0]
+		if reached[h.Name] {
+			continue
+		}
+		reached[h.Name] = true
+		topics := h.publishes()
+		if h.MaxRuns > 0 {
+			topics = append(topics, h.Name+exhausted)
+		}
+		for _, topic := range topics {
+			for _, other := range r {
+				if other.mayHear(topic) {
+					next = append(next, other)
+				}
+			}
+		}
+	}
+	return reached
+}
+
+// edge is a topic with the hats that it may wake.
+type edge struct {
+	from, topic string
+	to          []string
+}
+
+// edges are all ways on which work goes, in the order of the hats.
+func (r Ring) edges() (edges []edge) {
+	add := func(from, topic string) {
+		e := edge{from: from, topic: topic}
+		for _, h := range r {
+			if h.mayHear(topic) {
+				e.to = append(e.to, h.Name)
+				if !strings.Contains(topic, "*") {
+					break // the first one gets it
+				}
+			}
+		}
+		edges = append(edges, e)
+	}
+	add("", Start)
+	for _, h := range r {
+		for _, topic := range h.publishes() {
+			add(h.Name, topic)
+		}
+		if last := h.Name + exhausted; h.MaxRuns > 0 && slices.ContainsFunc(r, func(other Hat) bool { return other.mayHear(last) }) {
+			add(h.Name, last)
+		}
+	}
+	return edges
+}
+
+// about are a hat's facts in a few words.
+func (r Ring) about(h Hat) string {
+	var facts []string
+	if h.Description != "" {
+		facts = append(facts, h.Description)
+	}
+	if h.MaxRuns > 0 {
+		facts = append(facts, "at most "+tell.Counted(h.MaxRuns, "run"))
+	}
+	if r.MayFinish(h) {
+		facts = append(facts, "may finish")
+	}
+	return strings.Join(facts, ", ")
+}
+
+// Text draws who wakes whom, a line for each topic.
+func (r Ring) Text() string {
+	var b strings.Builder
+	at := "\x00"
+	for _, e := range r.edges() {
+		if e.from != at && e.from != "" {
+			h, _ := r.Hat(e.from)
+			b.WriteString(strings.TrimSuffix(h.Name+"  "+r.about(h), "  ") + "\n")
+		}
+		at = e.from
+		to := strings.Join(e.to, ", ")
+		if to == "" {
+			to = "(nobody)"
+		}
+		indent := "  "
+		if e.from == "" {
+			indent = ""
+		}
+		fmt.Fprintf(&b, "%s%s -> %s\n", indent, e.topic, to)
+	}
+	for _, h := range r {
+		if !h.wakesOthers() {
+			b.WriteString(strings.TrimSuffix(h.Name+"  "+r.about(h), "  ") + "\n")
+		}
+	}
+	return b.String()
+}
+
+// Mermaid draws who wakes whom as a flowchart in Mermaid's language.
+func (r Ring) Mermaid() string {
+	var b strings.Builder
+	b.WriteString("flowchart LR\n  loop(( ))\n")
+	ids := map[string]string{"": "loop"}
+	for i, h := range r {
+		ids[h.Name] = fmt.Sprintf("hat%d", i+1)
+		open, end := "[", "]"
+		if r.MayFinish(h) {
+			open, end = "([", "])"
+		}
+		fmt.Fprintf(&b, "  %s%s\"%s\"%s\n", ids[h.Name], open, escaped(h.Name), end)
+	}
+	for _, e := range r.edges() {
+		for _, to := range e.to {
+			fmt.Fprintf(&b, "  %s -- \"%s\" --> %s\n", ids[e.from], escaped(e.topic), ids[to])
+		}
+	}
+	return b.String()
+}
+
+// escaped is a name fit for a quoted text of Mermaid's.
+func escaped(s string) string {
+	return strings.NewReplacer(`"`, "#quot;", "\n", " ", "<", "#lt;", ">", "#gt;").Replace(s)
+}

@@ -1,0 +1,137 @@
+// Package hats knows which hat an agent wears next: hats hand work over to each
+// other by topics. It starts nothing and reads no file.
+package hats
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Hat is a role in a loop, with the topics that wake it and those that it may publish.
+type Hat struct {
+	Name             string
+	Description      string
+	Triggers         []string // patterns: "build.done", "build.*", "*"
+	Publishes        []string // topics, or patterns of them
+	DefaultPublishes string   // what a run that ended well and published nothing counts as having published
+	Instructions     string   // what the agent is told of its role
+	MaxRuns          int      // 0: no limit
+	MayFinish        *bool    // whether its promise ends the loop; nil: see Ring.MayFinish
+}
+
+// The topics that nobody publishes but the loop itself.
+const (
+	Start     = "loop.start"
+	startOld  = "task.start" // what others call Start
+	exhausted = ".exhausted" // behind the name of a hat that has had all its runs
+)
+
+// The sizes of what is kept and told.
+const (
+	MaxPayload   = 16 << 10 // bytes of one payload
+	maxPublished = 20       // topics that one run may publish
+	maxPending   = 10_000
+	maxSeen      = 200 // kinds of topics and payloads that are remembered
+	// maxRepeats is how often the same topic may come with the same payload.
+	maxRepeats = 2
+)
+
+// Ring is all hats of a loop, in the order of their file.
+type Ring []Hat
+
+// HandsOver says whether hats are chosen by topics: some hat has a trigger.
+func (r Ring) HandsOver() bool {
+	return slices.ContainsFunc(r, func(h Hat) bool { return len(h.Triggers) > 0 })
+}
+
+// Hat returns the hat of a name.
+func (r Ring) Hat(name string) (Hat, bool) {
+	i := slices.IndexFunc(r, func(h Hat) bool { return h.Name == name })
+	if i < 0 {
+		return Hat{}, false
+	}
+	return r[i], true
+}
+
+// MayFinish says whether a promise of the hat ends the loop. Where no hat says that
+// it may, each may that doesn't say that it may not.
+func (r Ring) MayFinish(h Hat) bool {
+	if h.MayFinish != nil {
+		return *h.MayFinish
+	}
+	return !slices.ContainsFunc(r, func(h Hat) bool { return h.MayFinish != nil && *h.MayFinish })
+}
+
+// wakes says whether a topic wakes the hat.
+func (h Hat) wakes(topic string) bool { return matchesAny(h.Triggers, topic) }
+
+// mayPublish says whether an agent under the hat may publish a topic.
+func (h Hat) mayPublish(topic string) bool { return matchesAny(h.Publishes, topic) }
+
+func matchesAny(patterns []string, topic string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool { return matches(p, topic) })
+}
+
+// matches says whether a topic is one of a pattern's: a * stands for one part, and
+// at the end for all parts that are left.
+func matches(pattern, topic string) bool {
+	if pattern == startOld {
+		pattern = Start
+	}
+	want, have := strings.Split(pattern, "."), strings.Split(topic, ".")
+	for i, part := range want {
+		switch {
+		case i >= len(have):
+			return false
+		case part == "*" && i == len(want)-1:
+			return true
+		case part != "*" && part != have[i]:
+			return false
+		}
+	}
+	return len(want) == len(have)
+}
+
+// listener returns the hat that a topic wakes: the one that it names, else the
+// first in the order of the file.
+func (r Ring) listener(t Topic) (Hat, bool) {
+	if h, ok := r.Hat(t.For); ok {
+		return h, true
+	}
+	i := slices.IndexFunc(r, func(h Hat) bool { return h.wakes(t.Name) })
+	if i < 0 {
+		return Hat{}, false
+	}
+	return r[i], true
+}
+
+// CheckTopic completes "the topic ..." for a name that can't be one; "" for one that can.
+func CheckTopic(name string) string {
+	switch {
+	case name == "":
+		return "is empty; write a name such as build.done"
+	case len(name) > 100:
+		return "is longer than 100 bytes"
+	case strings.ContainsFunc(name, func(r rune) bool { return !isTopicRune(r) }):
+		return fmt.Sprintf("is %q; write letters, digits, dots, dashes and underscores", name)
+	}
+	return ""
+}
+
+func isTopicRune(r rune) bool {
+	return r == '.' || r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+}
+
+// CheckPattern is CheckTopic for a pattern of topics.
+func CheckPattern(pattern string) string {
+	for _, part := range strings.Split(pattern, ".") {
+		if part == "*" {
+			continue
+		}
+		if why := CheckTopic(part); why != "" {
+			return fmt.Sprintf("is %q; write a topic such as build.done, or build.* for all that begin so", pattern)
+		}
+	}
+	return ""
+}

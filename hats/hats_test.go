@@ -1,0 +1,309 @@
+package hats
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+func yes() *bool { return new(true) }
+func no() *bool  { return new(false) }
+
+// work is planner, builder and reviewer.
+func work() Ring {
+	return Ring{
+		{Name: "planner", Triggers: []string{"loop.start", "build.blocked"}, Publishes: []string{"plan.ready"}, Description: "makes a plan", MaxRuns: 3, MayFinish: no()},
+		{Name: "builder", Triggers: []string{"plan.ready", "review.rejected"}, Publishes: []string{"build.*"}, DefaultPublishes: "build.done"},
+		{Name: "reviewer", Triggers: []string{"build.done"}, Publishes: []string{"review.rejected"}, MayFinish: yes()},
+	}
+}
+
+func TestMatches(t *testing.T) {
+	for _, tt := range []struct {
+		pattern, topic string
+		want           bool
+	}{
+		{"build.done", "build.done", true},
+		{"build.done", "build.done.now", false},
+		{"build.done.now", "build.done", false},
+		{"build.*", "build.done", true},
+		{"build.*", "build.done.now", true},
+		{"build.*", "build", false},
+		{"*.error", "build.error", true},
+		{"*.error", "build.x.error", false},
+		{"*.error", "error", false},
+		{"*", "build.done", true},
+		{"task.start", "loop.start", true},
+		{"task.start", "task.start", false},
+		{"build.done", "Build.done", false},
+	} {
+		if got := matches(tt.pattern, tt.topic); got != tt.want {
+			t.Errorf("%s matches %s: %v", tt.pattern, tt.topic, got)
+		}
+	}
+}
+
+// step is one run: whose turn it is to be, what it publishes, and what is told of that.
+type step struct {
+	hat       string
+	publishes string // topics as ParseTopic reads them, with | between
+	told      string
+}
+
+// Conversations between hats.
+func TestTurns(t *testing.T) {
+	second := Ring{
+		{Name: "a", Triggers: []string{"loop.start", "x"}, Publishes: []string{"y"}, MaxRuns: 1},
+		{Name: "b", Triggers: []string{"y", "a.exhausted"}, Publishes: []string{"x"}, MaxRuns: 2},
+	}
+	for name, tt := range map[string]struct {
+		ring  Ring
+		steps []step
+		last  string // what is told when no hat is left
+	}{
+		"to the end": {work(), []step{
+			{"planner", "plan.ready: two steps", ""},
+			{"builder", "", ""}, // publishes build.done by default
+			{"reviewer", "review.rejected: no tests", ""},
+			{"builder", "build.done: with tests", ""},
+			{"reviewer", "", ""},
+			{"reviewer", "", ""},
+		}, ""},
+		"the oldest first": {work(), []step{
+			{"planner", "plan.ready: one|plan.ready: two", ""},
+			{"builder", "build.done: one", ""},
+			{"builder", "build.done: two", ""},
+			{"reviewer", "", ""},
+			{"reviewer", "", ""},
+		}, ""},
+		"for a hat": {work(), []step{
+			{"planner", "plan.ready for reviewer: look", ""},
+			{"reviewer", "", ""},
+		}, ""},
+		"what it may not": {work(), []step{
+			{"planner", "build.done: ha", "planner may not publish build.done, so nobody gets it"},
+			{"planner", "plan.ready for nobody", "planner published plan.ready for nobody, which isn't a hat"},
+			{"planner", "a/b", "planner published a topic that is \"a/b\"; write letters, digits, dots, dashes and underscores"},
+		}, "planner has had its 3 runs, so loop.start doesn't wake it"},
+		"nobody listens": {work(), []step{
+			{"planner", "plan.ready", ""},
+			{"builder", "build.odd: what", ""},
+			{"planner", "plan.ready: again", "no hat listens to build.odd, so planner gets it"},
+			{"builder", "build.blocked", ""},
+			{"planner", "plan.ready", ""},
+		}, ""},
+		"circles": {work(), []step{
+			{"planner", "plan.ready: same", ""},
+			{"builder", "build.blocked: why", ""},
+			{"planner", "plan.ready: same", ""},
+			{"builder", "build.blocked: why", ""},
+			{"planner", "plan.ready: same", "planner published plan.ready with the same payload for the third time, so that wakes nobody"},
+		}, "planner has had its 3 runs, so loop.start doesn't wake it"},
+		"exhausted": {second, []step{
+			{"a", "y", ""},
+			{"b", "x: go on", ""},
+			{"b", "x", "a has had its 1 run, so x doesn't wake it"},
+		}, "a has had its 1 run, so x doesn't wake it|b has had its 2 runs, so a.exhausted doesn't wake it"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			q := NewQueue()
+			for i, s := range tt.steps {
+				turn, told, ok := tt.ring.Next(&q)
+				if !ok || turn.Hat.Name != s.hat {
+					t.Fatalf("step %d: the turn is %s's (%v, %q), want %s", i+1, turn.Hat.Name, ok, told, s.hat)
+				}
+				var topics []Topic
+				for _, text := range strings.Split(s.publishes, "|") {
+					topic, _ := ParseTopic(text)
+					if head, _, _ := strings.Cut(text, ":"); head != "" {
+						topic.Name = strings.Fields(head)[0]
+						topics = append(topics, topic)
+					}
+				}
+				told = append(told, tt.ring.Done(&q, turn, topics)...)
+				if got := strings.Join(told, "|"); got != s.told {
+					t.Errorf("step %d: told %q, want %q", i+1, got, s.told)
+				}
+			}
+			if tt.last == "" {
+				return
+			}
+			turn, told, ok := tt.ring.Next(&q)
+			if got := strings.Join(told, "|"); ok || got != tt.last {
+				t.Errorf("at the end: %v, told %q, want %q", turn, got, tt.last)
+			}
+		})
+	}
+}
+
+// A topic stays pending until its run is done: who is killed goes on with it.
+func TestATopicStaysUntilItIsDone(t *testing.T) {
+	q, ring := NewQueue(), work()
+	for range 3 {
+		if turn, _, ok := ring.Next(&q); !ok || turn.Hat.Name != "planner" || turn.Run != 1 {
+			t.Fatalf("got %+v", turn)
+		}
+	}
+}
+
+// What the user writes into the pending topics counts, before and behind the one that runs.
+func TestTheUsersTopicsCount(t *testing.T) {
+	q, ring := NewQueue(), work()
+	turn, _, _ := ring.Next(&q)
+	q.Pending = []Topic{{Name: "review.rejected", Payload: "mine"}} // and loop.start is taken out
+	ring.Done(&q, turn, []Topic{{Name: "plan.ready"}})
+	var names []string
+	for _, topic := range q.Pending {
+		names = append(names, topic.Name)
+	}
+	if got := strings.Join(names, " "); got != "review.rejected plan.ready" {
+		t.Errorf("pending: %s", got)
+	}
+}
+
+func TestTopicsAreBounded(t *testing.T) {
+	q, ring := NewQueue(), work()
+	turn, _, _ := ring.Next(&q)
+	var many []Topic
+	for i := range 25 {
+		many = append(many, Topic{Name: "plan.ready", Payload: fmt.Sprint(i)})
+	}
+	many[24].Payload = strings.Repeat("ä", MaxPayload)
+	told := ring.Done(&q, turn, many)
+	if len(q.Pending) != maxPublished || q.Pending[0].Payload != "5" || len(told) != 1 {
+		t.Errorf("%d pending, the first is %v; told %q", len(q.Pending), q.Pending[0], told)
+	}
+	if last := q.Pending[maxPublished-1].Payload; len(last) > MaxPayload || !strings.HasSuffix(last, "ä … (cut)") {
+		t.Errorf("the payload has %d bytes and ends with %q", len(last), last[len(last)-20:])
+	}
+	for i := range 3 * maxSeen {
+		q.see(Topic{Name: "x", Payload: fmt.Sprint(i)})
+	}
+	if len(q.Seen) != maxSeen {
+		t.Errorf("%d seen", len(q.Seen))
+	}
+}
+
+func TestTopicsAsTexts(t *testing.T) {
+	for _, topic := range []Topic{
+		{Name: "a"}, {Name: "a.b", From: "planner"}, {Name: "a", For: "x", Payload: "p: q"}, {Name: "a", From: "x", For: "y", Payload: "two\nlines"},
+	} {
+		if got, err := ParseTopic(topic.String()); err != nil || got != topic {
+			t.Errorf("%q reads as %+v, %v", topic, got, err)
+		}
+	}
+	for text, want := range map[string]string{
+		"": "is empty", ": x": "is empty", "a b": "isn't a topic", "a from": "isn't a topic", "a/b: c": `"a/b"`, "a from x to y": "isn't a topic",
+	} {
+		if _, err := ParseTopic(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+func TestMayFinish(t *testing.T) {
+	for name, tt := range map[string]struct {
+		says []*bool
+		want string
+	}{
+		"nobody says":      {[]*bool{nil, nil}, "[true true]"},
+		"one may not":      {[]*bool{no(), nil}, "[false true]"},
+		"one may":          {[]*bool{yes(), nil}, "[true false]"},
+		"each says it all": {[]*bool{yes(), no()}, "[true false]"},
+	} {
+		ring := Ring{{Name: "a", MayFinish: tt.says[0]}, {Name: "b", MayFinish: tt.says[1]}}
+		if got := fmt.Sprint([]bool{ring.MayFinish(ring[0]), ring.MayFinish(ring[1])}); got != tt.want {
+			t.Errorf("%s: %s, want %s", name, got, tt.want)
+		}
+	}
+}
+
+func TestCheck(t *testing.T) {
+	broken := work()
+	broken[1].Publishes, broken[1].DefaultPublishes = []string{"build.odd"}, ""
+	noEnd := work()
+	noEnd[2].MayFinish = no()
+	noEnd[1].MayFinish = no()
+	for name, tt := range map[string]struct {
+		ring Ring
+		want string
+	}{
+		"good":        {work(), ""},
+		"no triggers": {Ring{{Name: "a"}}, ""},
+		"no start":    {Ring{{Name: "a", Triggers: []string{"x"}}}, "no hat is woken by loop.start, so no loop can begin; add it to the triggers of one (fatal)"},
+		"broken": {broken, "builder.publishes has build.odd, to which no hat listens; planner gets it\n" +
+			"reviewer.triggers are published by no hat that works, so nothing wakes reviewer\n" +
+			"no hat that is reached may finish, so no promise ends such a loop; set may_finish = true for one"},
+		"no end":    {noEnd, "no hat that is reached may finish, so no promise ends such a loop; set may_finish = true for one"},
+		"by name":   {append(work(), Hat{Name: "d", Publishes: []string{"plan.ready"}}), "d.publishes has no triggers beside it, so only a topic that is for d wakes it"},
+		"exhausted": {Ring{{Name: "a", Triggers: []string{"loop.start"}, MaxRuns: 2}, {Name: "b", Triggers: []string{"a.exhausted"}}}, ""},
+	} {
+		var lines []string
+		for _, p := range tt.ring.Check() {
+			line := p.Message
+			if p.Hat != "" {
+				line = p.Hat + "." + p.Key + " " + line
+			}
+			if p.Fatal {
+				line += " (fatal)"
+			}
+			lines = append(lines, line)
+		}
+		if got := strings.Join(lines, "\n"); got != tt.want {
+			t.Errorf("%s:\n%s\nwant\n%s", name, got, tt.want)
+		}
+	}
+}
+
+func TestDrawings(t *testing.T) {
+	ring := append(work(), Hat{Name: `odd "one"`})
+	for name, got := range map[string]string{"ring.txt": ring.Text(), "ring.mmd": ring.Mermaid()} {
+		file := filepath.Join("testdata", name)
+		if *update {
+			if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(file)
+		if err != nil || got != string(want) {
+			t.Errorf("%s: %v; got\n%s", name, err, got)
+		}
+	}
+}
+
+func TestPatterns(t *testing.T) {
+	for pattern, isGood := range map[string]bool{"a": true, "a.*": true, "*": true, "*.b": true, "a*": false, "": false, "a..b": false, "a b": false} {
+		if got := CheckPattern(pattern) == ""; got != isGood {
+			t.Errorf("%q: %v", pattern, got)
+		}
+	}
+	if !slices.ContainsFunc([]string{strings.Repeat("a", 101)}, func(s string) bool { return CheckTopic(s) != "" }) {
+		t.Error("a long name is a topic")
+	}
+}
+
+// What a run costs with 50 hats and 10,000 pending topics.
+func BenchmarkTurn(b *testing.B) {
+	var ring Ring
+	for i := range 50 {
+		ring = append(ring, Hat{Name: fmt.Sprint("hat", i), Triggers: []string{fmt.Sprint("topic.", i)}, Publishes: []string{"topic.*"}})
+	}
+	ring[0].Triggers = append(ring[0].Triggers, Start)
+	var q Queue
+	for i := range maxPending - 1 {
+		q.Pending = append(q.Pending, Topic{Name: fmt.Sprint("topic.", i%50), Payload: fmt.Sprint(i)})
+	}
+	for i := 0; b.Loop(); i++ {
+		turn, _, ok := ring.Next(&q)
+		if !ok {
+			b.Fatal("nobody's turn")
+		}
+		ring.Done(&q, turn, []Topic{{Name: fmt.Sprint("topic.", i%50), Payload: fmt.Sprint(i)}})
+	}
+}

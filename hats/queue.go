@@ -1,0 +1,159 @@
+package hats
+
+import (
+	"fmt"
+	"hash/fnv"
+	"slices"
+
+	"ralph-lsp/internal/tell"
+)
+
+// Queue is how far a loop with hats has come. The state file has it.
+type Queue struct {
+	Pending []Topic        // not worked on yet, the oldest first
+	Runs    map[string]int // of each hat so far
+	Seen    []Seen         // what was published
+}
+
+// Seen counts how often a topic came with the same payload.
+type Seen struct {
+	Topic string
+	Hash  uint32 // of the payload
+	Times int
+}
+
+// Turn is whose turn it is, and why.
+type Turn struct {
+	Hat   Hat
+	Topic Topic
+	Run   int // of this hat; 1 is the first
+}
+
+// NewQueue is that of a loop which begins.
+func NewQueue() Queue { return Queue{Pending: []Topic{{Name: Start}}} }
+
+// Next says which hat's turn it is. The topic that woke it stays the first of the
+// pending ones until Done: who was killed goes on with it. warnings say what became of
+// topics that nobody takes. ok is false when no hat is left that may run.
+func (r Ring) Next(q *Queue) (turn Turn, warnings []string, ok bool) {
+	if len(q.Pending) == 0 {
+		q.Pending = []Topic{{Name: Start}}
+	}
+	for len(q.Pending) > 0 {
+		t := q.Pending[0]
+		h, found := r.listener(t)
+		if !found {
+			if h, found = r.listener(Topic{Name: Start}); found && t.Name != Start {
+				warnings = append(warnings, fmt.Sprintf("no hat listens to %s, so %s gets it", t.Name, h.Name))
+			}
+		}
+		if !found {
+			return turn, append(warnings, fmt.Sprintf("no hat listens to %s", t.Name)), false
+		}
+		runs := q.Runs[h.Name]
+		if h.MaxRuns == 0 || runs < h.MaxRuns {
+			return Turn{h, t, runs + 1}, warnings, true
+		}
+		q.Pending = q.Pending[1:]
+		instead := Topic{Name: h.Name + exhausted, From: h.Name, Payload: t.Payload}
+		warnings = append(warnings, fmt.Sprintf("%s has had its %s, so %s doesn't wake it", h.Name, tell.Counted(h.MaxRuns, "run"), t.Name))
+		if other, ok := r.listener(instead); ok && other.Name != h.Name {
+			q.Pending = append(q.Pending, instead)
+		}
+	}
+	return turn, warnings, false
+}
+
+// Done takes note of a run that ended well, and of what its agent published.
+func (r Ring) Done(q *Queue, turn Turn, published []Topic) (warnings []string) {
+	h := turn.Hat
+	if q.Runs == nil {
+		q.Runs = map[string]int{}
+	}
+	q.Runs[h.Name]++
+	if len(published) == 0 && h.DefaultPublishes != "" {
+		published = []Topic{{Name: h.DefaultPublishes}}
+	}
+	if n := len(published); n > maxPublished { // the last ones count, as in a message of its own
+		warnings = append(warnings, fmt.Sprintf("%s published %d topics; the last %d count", h.Name, n, maxPublished))
+		published = published[n-maxPublished:]
+	}
+	var handed []Topic
+	for _, t := range published {
+		t.From, t.Payload = h.Name, bounded(t.Payload)
+		if why := r.refuse(q, h, t); why != "" {
+			warnings = append(warnings, why)
+			continue
+		}
+		handed = append(handed, t)
+	}
+	isTaken := func(t Topic) bool { return t == turn.Topic }
+	i := slices.IndexFunc(q.Pending, isTaken) // the user may have taken it out, or put others before it
+	switch {
+	case len(published) == 0 && len(q.Pending) == 1 && i == 0: // it isn't done, and goes on
+		return warnings
+	case i >= 0:
+		q.Pending = slices.Delete(q.Pending, i, i+1)
+	}
+	q.Pending = append(q.Pending, handed...)
+	if n := len(q.Pending); n > maxPending {
+		warnings = append(warnings, fmt.Sprintf("%d topics are pending; the newest %d are dropped", n, n-maxPending))
+		q.Pending = q.Pending[:maxPending]
+	}
+	return warnings
+}
+
+// refuse says why a topic isn't handed over; "" when it is.
+func (r Ring) refuse(q *Queue, h Hat, t Topic) string {
+	if why := CheckTopic(t.Name); why != "" {
+		return fmt.Sprintf("%s published a topic that %s", h.Name, why)
+	}
+	if t.Name != h.DefaultPublishes && !h.mayPublish(t.Name) {
+		return fmt.Sprintf("%s may not publish %s, so nobody gets it", h.Name, t.Name)
+	}
+	if _, ok := r.Hat(t.For); t.For != "" && !ok {
+		return fmt.Sprintf("%s published %s for %s, which isn't a hat", h.Name, t.Name, t.For)
+	}
+	if times := q.see(t); times > maxRepeats && t.Payload != "" {
+		return fmt.Sprintf("%s published %s with the same payload for the %s time, so that wakes nobody", h.Name, t.Name, ordinal(times))
+	}
+	return ""
+}
+
+// see counts a topic, and says how often it has come with its payload.
+func (q *Queue) see(t Topic) int {
+	hash := fnv.New32a()
+	hash.Write([]byte(t.Payload))
+	for i := range q.Seen {
+		if s := &q.Seen[i]; s.Topic == t.Name && s.Hash == hash.Sum32() {
+			s.Times++
+			return s.Times
+		}
+	}
+	q.Seen = append(q.Seen, Seen{t.Name, hash.Sum32(), 1})
+	if len(q.Seen) > maxSeen {
+		q.Seen = slices.Delete(q.Seen, 0, 1)
+	}
+	return 1
+}
+
+// Missing returns those of the topics that nobody has published.
+func (q Queue) Missing(topics []string) []string {
+	var missing []string
+	for _, name := range topics {
+		if !slices.ContainsFunc(q.Seen, func(s Seen) bool { return s.Topic == name }) {
+			missing = append(missing, name)
+		}
+	}
+	return missing
+}
+
+func ordinal(n int) string {
+	switch n {
+	case 3:
+		return "third"
+	case 4:
+		return "fourth"
+	}
+	return fmt.Sprintf("%dth", n)
+}
