@@ -39,12 +39,15 @@ type State struct {
 	Tokens        Tokens        // used so far
 	Begun         bool          // the iteration runs, was cut off when its owner died, or failed
 	InARow        InARow
-	Checking      bool   // what the last iteration did is to be verified before another one
-	Promised      string // what it promised, while that isn't verified
-	Unchecked     string // why that could not be verified: the loop pauses
-	Accept        bool   // a request: count that promise all the same
-	Refutation    string // what the next run is told of the last verification
-	Cancel        bool   // a request: end the loop now and remove the file
+	Checking      bool     // what the last iteration did is to be verified before another one
+	Promised      string   // what it promised, while that isn't verified
+	Unchecked     string   // why that could not be verified: the loop pauses
+	Accept        bool     // a request: count that promise all the same
+	Refutation    string   // what the next run is told of the last verification
+	Topics        []string // pending ones, the oldest first; that of the hat that runs is the first
+	HatRuns       []string // how often each hat has run: "builder 4"
+	Published     []string // which topics came how often, with which payload: "build.done 2 1a2b3c4d"
+	Cancel        bool     // a request: end the loop now and remove the file
 	SessionFile   string
 
 	Prompt string
@@ -78,6 +81,7 @@ func (s State) clone() State {
 	s.BackendArgs = slices.Clone(s.BackendArgs)
 	s.Guidance = slices.Clone(s.Guidance)
 	s.Guided = slices.Clone(s.Guided)
+	s.Topics, s.HatRuns, s.Published = slices.Clone(s.Topics), slices.Clone(s.HatRuns), slices.Clone(s.Published)
 	if s.CostUSD != nil {
 		s.CostUSD = new(*s.CostUSD)
 	}

@@ -114,15 +114,21 @@ func (c Completion) Judge(r Result) Verdict {
 	return c.nearWord(text, word, hasWord)
 }
 
+// Topics are those that the agent itself publishes in its last message.
+func (c Completion) Topics(r Result) []Topic { return Topics(c.withoutGiven(r.Text)) }
+
 // own is what the agent itself wrote in its last message.
-func (c Completion) own(text string) string {
+func (c Completion) own(text string) string { return prepared(c.withoutGiven(text)) }
+
+// withoutGiven cuts from a message what the agent only repeats.
+func (c Completion) withoutGiven(text string) string {
 	for _, given := range c.Echo {
 		// Who prompts with nothing but the promise wants to hear it.
 		if given = collapse(given); given != c.Word && given != Tag(c.Promise) {
 			text = withoutEcho(text, given)
 		}
 	}
-	return prepared(text)
+	return text
 }
 
 // prepared returns a message without event blocks, its lines ended by LF.
