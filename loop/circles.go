@@ -201,9 +201,10 @@ func (l *Loop) noteProgress(plan plannedRun, r report) {
 		p.refutation = now.proof.refutation
 	}
 	p.waited, c.stuck = now.deeds.waited, now.deeds.stuckText()
-	if l.cfg.Backend.Output == stream.FormatText { // nobody sees its tools
+	if l.cfg.worn(plan.turn.Hat.Name).Backend.Output == stream.FormatText { // nobody sees its tools
 		p.waited = r.exit.Duration >= longWork
 	}
+	p.waited = p.waited || len(r.topics) > 0 // who hands over waits for others
 	p.beyond = func() bool { return l.wroteBeyond(now.deeds.wrote) }
 	if r.checked {
 		l.snapshots.last = time.Time{} // what the check wrote is no run's work

@@ -10,6 +10,7 @@ import (
 
 	"ralph-lsp/backends"
 	"ralph-lsp/changes"
+	"ralph-lsp/hats"
 	"ralph-lsp/history"
 	"ralph-lsp/internal/limits"
 	"ralph-lsp/internal/tell"
@@ -24,8 +25,13 @@ type Config struct {
 	Backend backends.Backend
 	Args    []string // the user's own arguments for the agent
 	Model   string   // "" leaves the choice to the agent
-	Hat     string   // the role that Backend and Args come from; only shown
-	Promise string   // "" is none; the word LOOP_COMPLETE works always
+	Hat     string   // the role that Backend and Args come from
+	// Roles are the hats that a run may wear. Where one of them listens to topics, they
+	// hand over to each other; else Hat is worn by all runs.
+	Roles []Role
+	// Required are topics without which no promise counts.
+	Required []string
+	Promise  string // "" is none; the word LOOP_COMPLETE works always
 	// PromiseFrom is where the promise comes from, a config.Source; only shown.
 	PromiseFrom string
 	// Quiet keeps the loop's rules (iteration, limit, how to finish) from the agent.
@@ -138,6 +144,9 @@ func (c Config) newState(id string, now time.Time) loopstate.State {
 	}
 	if c.Limits.MaxCostUSD == 0 {
 		s.MaxCostUSD = nil
+	}
+	if c.ring() != nil {
+		enterQueue(&s, hats.NewQueue())
 	}
 	c.describeProgram(&s)
 	return s

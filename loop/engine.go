@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"ralph-lsp/backends"
+	"ralph-lsp/hats"
 	"ralph-lsp/loopstate"
 	"ralph-lsp/stream"
 )
@@ -26,7 +27,8 @@ type plannedRun struct {
 	refutation string
 	// circles say that the loop turns in them; "" when it doesn't.
 	circles string
-	budget  float64 // dollars left, when there is a cost cap
+	turn    hats.Turn // whose run it is, where hats hand over
+	budget  float64   // dollars left, when there is a cost cap
 }
 
 // run is the loop's goroutine: iterations until a reason to stop.
@@ -79,6 +81,7 @@ func (l *Loop) iterate() End {
 		l.change(func(p *progress) {
 			p.account(r)
 		})
+		l.handOver(plan.turn, &r)
 		l.verifyRun(&r, plan.iteration)
 		l.noteProgress(plan, r)
 		cause := l.causeOf(r)
@@ -169,6 +172,9 @@ func (l *Loop) tryNextRun() (plannedRun, StopReason, error) {
 		l.enterPause()
 		<-l.wake
 	}
+	if why := l.nobodysTurn(); why != "" {
+		return plannedRun{}, StopNoProgress, errors.New(why)
+	}
 	plan, err := l.claim()
 	if errors.Is(err, fs.ErrNotExist) {
 		return plan, StopStateRemoved, nil
@@ -185,9 +191,10 @@ func (l *Loop) claim() (plannedRun, error) {
 	l.fileMu.Lock()
 	defer l.fileMu.Unlock()
 	var plan plannedRun
-	var guidance []string
+	var guidance, warnings []string
 	l.setUnderWay(true)
 	state, err := l.saveBy(l.store.Claim, func(s *loopstate.State) {
+		plan.turn, warnings, _ = l.nextTurn(s)
 		s.ResumeAt = time.Time{}
 		guidance, s.Guidance = s.Guidance, nil
 		s.Guided = append(s.Guided, guidance...)
@@ -198,6 +205,7 @@ func (l *Loop) claim() (plannedRun, error) {
 	}
 	fresh := l.takeGuidance(guidance)
 	l.learn(state)
+	l.warn(warnings)
 	l.lookAtPrompt(state.Prompt)
 	plan.iteration, plan.prompt, plan.promise = state.Iteration, state.Prompt, state.CompletionPromise
 	l.change(func(p *progress) {
@@ -224,9 +232,10 @@ func (l *Loop) runOnce(plan plannedRun) report {
 // runAgent starts an agent and waits for its end. An error means that none
 // could be started.
 func (l *Loop) runAgent(plan plannedRun) (report, error) {
-	prompt, args := l.cfg.brief(plan)
+	cfg := l.cfg.worn(plan.turn.Hat.Name)
+	prompt, args := cfg.brief(plan)
 	spec := backends.Spec{
-		Backend: l.cfg.Backend, Ours: args, Args: l.cfg.Args, Prompt: prompt, Dir: l.cfg.Folder,
+		Backend: cfg.Backend, Ours: args, Args: cfg.Args, Prompt: prompt, Dir: l.cfg.Folder,
 		Scope: l.scope, Iteration: plan.iteration, Handler: l, Rest: l.rest, OnOutput: l.activity.touch,
 	}
 	record, err := l.recordFile(plan.iteration)
@@ -248,9 +257,9 @@ func (l *Loop) runAgent(plan plannedRun) (report, error) {
 		l.emit(g)
 	}
 	exit, cause := l.attend(agent)
-	completion := l.completionOf(prompt, plan)
+	completion := cfg.completion(l.Status().Promise, prompt, plan)
 	r := assess(exit, cause, completion, time.Now())
-	r.promise = completion.Promise
+	r.promise, r.topics = completion.Promise, topicsOf(completion.Topics(exit.Result))
 	return r, nil
 }
 
@@ -262,13 +271,17 @@ func (l *Loop) openIteration(plan plannedRun) {
 	l.change(func(p *progress) {
 		st := &p.status
 		st.Iteration, st.IterationStartedAt = plan.iteration, now
+		if hat := plan.turn.Hat.Name; hat != "" {
+			st.Hat = hat
+		}
 		st.IterationCost, st.Tool, p.stopped = stream.Cost{}, nil, 0
 		p.line.buf = p.line.buf[:0]
 		p.deeds = deeds{}
 		spent = p.base.cost
 	})
 	l.setState(StateChanged{State: StateRunning}, nil)
-	l.emit(IterationStart{Iteration: plan.iteration, MaxIterations: plan.limits.MaxIterations, StartedAt: now, PromptBytes: len(plan.prompt), Spent: spent})
+	l.emit(IterationStart{Iteration: plan.iteration, MaxIterations: plan.limits.MaxIterations, StartedAt: now, PromptBytes: len(plan.prompt), Spent: spent,
+		Hat: plan.turn.Hat.Name, Topic: plan.turn.Topic.Head()})
 	l.tellGoal()
 	l.mirrorInput(plan)
 }
@@ -442,7 +455,7 @@ func (p *progress) account(r report) {
 // endOf makes the loop's last event.
 func (l *Loop) endOf(why StopReason, r report) (end End) {
 	l.change(func(p *progress) {
-		if end = p.endOf(why, r); why == StopNoProgress {
+		if end = p.endOf(why, r); why == StopNoProgress && r.outcome != "" {
 			end.Error = l.circles.words(p.counts.NoProgress)
 		}
 		if why != StopInterrupted { // who goes on has mended the reason

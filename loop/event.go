@@ -33,6 +33,8 @@ type IterationStart struct {
 	StartedAt     time.Time
 	PromptBytes   int
 	Spent         stream.Cost // by the iterations before; unknown of one that is read back
+	Hat           string      // that it wears, where hats hand over; else ""
+	Topic         string      // what woke the hat: "plan.ready from planner"
 }
 
 // Outcome is how an iteration went.

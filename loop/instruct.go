@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"ralph-lsp/backends"
+	"ralph-lsp/hats"
 	"ralph-lsp/stream"
 )
 
@@ -64,6 +65,9 @@ func (c Config) brief(run plannedRun) (prompt string, args []string) {
 			parts = append(parts, run.circles)
 		}
 	}
+	if role := c.roleOf(run.turn); role != "" {
+		parts = append(parts, role)
+	}
 	if run.refutation != "" {
 		parts = append(parts, run.refutation)
 	}
@@ -94,12 +98,20 @@ func (c Config) DryRun() (argv []string, prompt string, err error) {
 	if err := c.check(); err != nil {
 		return nil, "", err
 	}
+	var turn hats.Turn
+	if ring := c.ring(); ring != nil {
+		queue := hats.NewQueue()
+		turn, _, _ = ring.Next(&queue)
+		c = c.worn(turn.Hat.Name)
+	} else {
+		turn.Hat, _ = c.hat(c.Hat)
+	}
 	program, err := c.Backend.Find()
 	if err != nil {
 		return nil, "", err
 	}
 	prompt, ours := c.brief(plannedRun{
-		iteration: 1, prompt: c.Prompt, promise: c.Promise, limits: c.Limits, budget: c.Limits.MaxCostUSD,
+		turn: turn, iteration: 1, prompt: c.Prompt, promise: c.Promise, limits: c.Limits, budget: c.Limits.MaxCostUSD,
 	})
 	return append([]string{program}, c.Backend.Argv(ours, c.Args)...), prompt, nil
 }

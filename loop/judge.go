@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ralph-lsp/backends"
+	"ralph-lsp/hats"
 	"ralph-lsp/loopstate"
 	"ralph-lsp/stream"
 	"ralph-lsp/verify"
@@ -37,14 +38,15 @@ type report struct {
 	exit        backends.Exit
 	problem     string // why it didn't go well, in one line
 	verdict     stream.Verdict
-	promise     string // that it was judged by
-	neverBegan  bool   // a start failure
-	unstartable bool   // there wasn't even a process
-	checked     bool   // it was to be verified: its word alone doesn't count
-	passed      bool   // and that ends the loop
-	guards      string // what it was verified by and the loop changed
-	limited     bool   // refused by a rate limit
-	overloaded  bool   // refused as the provider was overloaded
+	promise     string       // that it was judged by
+	topics      []hats.Topic // that it published
+	neverBegan  bool         // a start failure
+	unstartable bool         // there wasn't even a process
+	checked     bool         // it was to be verified: its word alone doesn't count
+	passed      bool         // and that ends the loop
+	guards      string       // what it was verified by and the loop changed
+	limited     bool         // refused by a rate limit
+	overloaded  bool         // refused as the provider was overloaded
 	resumeAt    time.Time
 }
 
@@ -57,7 +59,7 @@ func (r report) refused() bool { return r.limited || r.overloaded }
 
 // isShort says whether a run ended well at once and may have done nothing.
 func (r report) isShort() bool {
-	return r.outcome == OutcomeOK && r.exit.Duration < shortRun && r.exit.Result.ToolCalls == 0
+	return r.outcome == OutcomeOK && r.exit.Duration < shortRun && r.exit.Result.ToolCalls == 0 && len(r.topics) == 0
 }
 
 // assess says how a run went. cause is why we ended it, "" when it ended by itself.

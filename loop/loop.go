@@ -128,7 +128,7 @@ func (c *Config) check() error {
 	if err := errors.Join(c.Limits.Check(), c.Verify.Validate()); err != nil {
 		return err
 	}
-	if _, err := c.Backend.Find(); err != nil {
+	if err := c.findAgents(); err != nil {
 		return err
 	}
 	return c.findReviewer()
@@ -271,7 +271,7 @@ func (l *Loop) takeUp(found loopstate.State) (loopstate.State, error) {
 	if err := l.mayGoOn(found); err != nil {
 		return found, err
 	}
-	if _, err := l.cfg.Backend.Find(); err != nil {
+	if err := l.cfg.findAgents(); err != nil {
 		return found, err
 	}
 	if err := l.cfg.findReviewer(); err != nil {
@@ -292,6 +292,9 @@ func (l *Loop) takeUp(found loopstate.State) (loopstate.State, error) {
 			proof{}.enter(s)
 		}
 		l.cfg.Change.apply(s)
+		if s.StopReason == string(StopNoProgress) { // the hats have their runs again
+			s.HatRuns = nil
+		}
 		reopen(s)
 		s.Active, s.LoopID, s.Backend = true, l.id, l.cfg.Backend.Name
 		s.BackendArgs, s.Model, s.Quiet = l.cfg.Args, l.cfg.Model, l.cfg.Quiet

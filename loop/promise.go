@@ -17,13 +17,13 @@ type promises struct {
 	missed   map[stream.NearKind]bool // near misses that the user was told
 }
 
-// completionOf is what ends the loop after a run that was given a prompt.
-func (l *Loop) completionOf(prompt string, plan plannedRun) stream.Completion {
-	c := stream.Completion{Promise: l.Status().Promise}
-	if l.cfg.Backend.Output == stream.FormatText { // all that it prints is its message
-		c.Echo = []string{prompt, plan.prompt}
+// completion is what ends the loop after a run that was given a prompt.
+func (c Config) completion(promise, prompt string, plan plannedRun) stream.Completion {
+	done := stream.Completion{Promise: promise}
+	if c.Backend.Output == stream.FormatText { // all that it prints is its message
+		done.Echo = []string{prompt, plan.prompt}
 	}
-	return c
+	return done
 }
 
 // tellGoal says what ends the loop, when its first iteration begins.

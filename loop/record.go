@@ -13,7 +13,7 @@ import (
 func recordOf(e Event) history.Record {
 	switch e := e.(type) {
 	case IterationStart:
-		return history.IterationStart{Iteration: e.Iteration, MaxIterations: e.MaxIterations}
+		return history.IterationStart{Iteration: e.Iteration, MaxIterations: e.MaxIterations, Hat: e.Hat, Topic: e.Topic}
 	case Goal:
 		return history.Goal(e)
 	case Told:
@@ -82,7 +82,7 @@ func endRecord(e End) history.LoopEnd {
 func EventOf(r history.Record) Event {
 	switch r := r.(type) {
 	case history.IterationStart:
-		return IterationStart{Iteration: r.Iteration, MaxIterations: r.MaxIterations}
+		return IterationStart{Iteration: r.Iteration, MaxIterations: r.MaxIterations, Hat: r.Hat, Topic: r.Topic}
 	case history.IterationEnd:
 		return IterationEnd{
 			Iteration: r.Iteration, Outcome: Outcome(r.Outcome), Error: r.Error, Cost: history.CostOf(r.CostUSD),

@@ -29,7 +29,7 @@ func (*said) HandleRecord(history.Record) {}
 // critic has a hat review the work.
 func critic(c *Config) {
 	c.Verify.Reviewer, c.Reviewer.Backend = "critic", c.Backend
-	c.Reviewer.Args = []string{"--model", "strict"}
+	c.Reviewer.Args, c.Reviewer.Instructions = []string{"--model", "strict"}, "Look for races."
 }
 
 func TestAReviewerObjectsAndApproves(t *testing.T) {
@@ -38,7 +38,7 @@ func TestAReviewerObjectsAndApproves(t *testing.T) {
 		r.over(StopPromise, 5)
 		r.checks(3)
 		asked := r.agents.specs[2]
-		for _, text := range []string{"<asked>\nBuild it\n</asked>", "Checked: go test ./... passed.", "Change nothing", "<promise>APPROVED</promise>"} {
+		for _, text := range []string{"<asked>\nBuild it\n</asked>", "Checked: go test ./... passed.", "Change nothing", "Look for races.", "<promise>APPROVED</promise>"} {
 			if !strings.Contains(asked.Prompt, text) {
 				t.Errorf("the reviewer isn't told %q: %s", text, asked.Prompt)
 			}

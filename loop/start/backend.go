@@ -84,7 +84,13 @@ func (c chooser) wear(ctx context.Context, name, beside string) (chosen, error) 
 	if !ok {
 		return chosen{}, &UnknownHatError{name, c.settings.HatNames()}
 	}
-	if own := cmp.Or(hat.Backend, hat.Command); beside != "" && beside != own {
+	own := cmp.Or(hat.Backend, hat.Command)
+	if own == "" { // it has none of its own
+		agent, err := c.named(ctx, Agent{Name: cmp.Or(beside, c.settings.Backend)}, c.settings.Source("backend"))
+		agent.hat = name
+		return agent, err
+	}
+	if beside != "" && beside != own {
 		return chosen{}, fmt.Errorf("the hat %s is one of %s; leave out the backend %s, or the hat", name, own, beside)
 	}
 	if hat.Command != "" {

@@ -80,7 +80,8 @@ func (r Resolver) Reviewer(ctx context.Context, check verify.Check) (loop.Review
 	if err != nil {
 		return loop.Reviewer{}, fmt.Errorf("the reviewer: %w", err)
 	}
-	return loop.Reviewer{Backend: agent.backend, Args: agent.args}, nil
+	text, err := instructionsOf(r.Settings.Hats[check.Reviewer])
+	return loop.Reviewer{Backend: agent.backend, Args: agent.args, Instructions: text}, err
 }
 
 // check is how the promises of a loop are verified, and who says so.

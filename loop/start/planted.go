@@ -33,7 +33,7 @@ func (r Resolver) tighten(cfg *loop.Config, found Found, files config.Files) {
 // one of the user's hats, or another agent than the files name.
 func (r Resolver) isStrangersChoice(named Agent, found Found, files config.Files) bool {
 	isOther := named.Name != "" && r.Settings.Backend != config.Auto && named.Name != r.Settings.Backend
-	return (named.Hat != "" || isOther) && !files.KnowsLoop(found.LoopID)
+	return (named.Hat != "" || found.Handing || isOther) && !files.KnowsLoop(found.LoopID)
 }
 
 // Adopt lets the state file that is a start's prompt say what the start

@@ -89,7 +89,7 @@ func (r Resolver) Resolve(ctx context.Context) (loop.Config, Sources, error) {
 	}
 	sources["model"] = first(r.Start.Agent.Model != "", r.Editor.Agent.Model != "", config.FromDefault)
 	sources["instruct"] = first(r.Start.Quiet, false, r.Settings.Source("completion.instruct"))
-	agent, err := r.chooser().choose(ctx, r.Start.Agent, r.Editor.Agent)
+	agent, err := r.base(ctx)
 	if err != nil {
 		return cfg, sources, err
 	}
@@ -105,6 +105,10 @@ func (r Resolver) Resolve(ctx context.Context) (loop.Config, Sources, error) {
 		return cfg, sources, err
 	}
 	cfg.Args = slices.Concat(agent.args, own)
+	if cfg.Roles, err = r.roles(ctx, agent); err != nil {
+		return cfg, sources, err
+	}
+	cfg.Required = r.Settings.Required
 	sources["backend"] = agent.from
 	sources["args"] = first(len(r.Start.Agent.Args) > 0, len(r.Editor.Agent.Args) > 0, r.argsSource(agent))
 	if cfg.Hat != "" {
@@ -200,6 +204,7 @@ type Found struct {
 	Output  string // of a program of the user's own; "" is text
 	Prompt  string // the same; "" is stdin
 	Quiet   bool   // it isn't told the loop's rules
+	Handing bool   // hats hand over to each other
 	Limits  loop.Limits
 }
 
@@ -209,7 +214,7 @@ func FoundIn(folder string) (Found, error) {
 	file, s, err := loop.StateIn(folder)
 	return Found{
 		File: file, LoopID: s.LoopID, Backend: s.Backend, Hat: s.Hat, Args: s.BackendArgs,
-		Output: s.BackendOutput, Prompt: s.BackendPrompt, Quiet: s.Quiet, Limits: s.Limits(),
+		Output: s.BackendOutput, Prompt: s.BackendPrompt, Quiet: s.Quiet, Handing: len(s.Topics) > 0, Limits: s.Limits(),
 	}, err
 }
 
@@ -223,7 +228,7 @@ func (r Resolver) Continue(ctx context.Context, found Found, files config.Files)
 	named := r.Start.Agent
 	fromFile := named.Name == "" && named.Hat == ""
 	if fromFile {
-		if _, ok := r.Settings.Hats[found.Hat]; ok {
+		if _, ok := r.Settings.Hats[found.Hat]; ok && !found.Handing {
 			named.Hat = found.Hat
 		} else {
 			named.Name = found.Backend
@@ -266,6 +271,12 @@ func (r Resolver) Continue(ctx context.Context, found Found, files config.Files)
 		return cfg, err
 	}
 	cfg.Backend, cfg.Hat = agent.backend, agent.hat
+	if found.Handing || agent.hat != "" {
+		if cfg.Roles, err = r.roles(ctx, agent); err != nil {
+			return cfg, err
+		}
+		cfg.Required = r.Settings.Required
+	}
 	cfg.Args = slices.Concat(agent.args, named.Args)
 	isFilesAgent := fromFile || named.Hat == "" && agent.backend.Name == found.Backend
 	if len(named.Args) == 0 && isFilesAgent && (found.Backend != "" || len(found.Args) > 0) {

@@ -1,0 +1,94 @@
+package start
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ralph-lsp/config"
+	"ralph-lsp/loop"
+)
+
+const ringFile = `
+[hats.first]
+triggers = ["loop.start"]
+publishes = ["next"]
+instructions_file = "first.md"
+[hats.alone]
+backend = "claude"
+instructions = "Alone."
+triggers = ["next"]
+`
+
+func rolesOf(cfg loop.Config) string {
+	var roles []string
+	for _, r := range cfg.Roles {
+		roles = append(roles, fmt.Sprintf("%s on %s %q: %s", r.Name, r.Backend.Name, r.Args, r.Instructions))
+	}
+	return strings.Join(roles, "; ")
+}
+
+func TestWhoWearsWhichHat(t *testing.T) {
+	for name, tt := range map[string]struct {
+		file, more string
+		start      Options
+		want       string
+		base       string
+	}{
+		"each its own":        {ringFile, "", Options{Agent: Agent{Args: []string{"--fast"}}}, `first on pi ["--fast"]: Go first.; alone on claude []: Alone.`, "pi"},
+		"the start's agent":   {ringFile, "", Options{Agent: Agent{Name: "codex"}}, `first on codex []: Go first.; alone on claude []: Alone.`, "codex"},
+		"one that is chosen":  {ringFile, "", Options{Agent: Agent{Hat: "alone"}}, `alone on claude []: Alone.`, "claude"},
+		"one without a start": {"[hats.a]\nbackend = \"pi\"\n", "", Options{}, ``, "pi"},
+		"none needs another":  {ringFile, "[hats.first.backend]\ntype = \"codex\"\nargs = [\"-x\"]\n", Options{}, `first on codex ["-x"]: Go first.; alone on claude []: Alone.`, "codex"},
+	} {
+		s := settings(t, tt.file+tt.more)
+		first := s.Hats["first"]
+		if first.InstructionsFile != "" {
+			if err := os.WriteFile(first.InstructionsFile, []byte("Go first."), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		cfg, _ := resolve(t, Resolver{Settings: s, Start: tt.start})
+		if got := rolesOf(cfg); got != tt.want || cfg.Backend.Name != tt.base {
+			t.Errorf("%s: %s, on %s", name, got, cfg.Backend.Name)
+		}
+		if isRing := len(cfg.Roles) > 1; cfg.HandsOver() != isRing {
+			t.Errorf("%s: hands over: %v", name, !isRing)
+		}
+	}
+}
+
+func TestAHatThatCannotBeWorn(t *testing.T) {
+	large := filepath.Join(t.TempDir(), "large.md")
+	if err := os.WriteFile(large, make([]byte, maxInstructions+1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for file, want := range map[string]string{
+		ringFile: "the instructions of the hat first: open ",
+		"[hats.a]\ntriggers = [\"loop.start\"]\ninstructions_file = '" + large + "'\n": "large.md is larger than 64 KiB",
+		"[hats.a]\ntriggers = [\"x\"]\n":                                               "the hats of ralph.toml: no hat is woken by loop.start",
+	} {
+		if _, _, err := (Resolver{Settings: settings(t, file), Detect: detectPi}).Resolve(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", file, err)
+		}
+	}
+}
+
+// A loop whose hats hand over goes on so; in a state file that may be a stranger's they
+// need trust.
+func TestALoopGoesOnWithItsHats(t *testing.T) {
+	s := settings(t, strings.ReplaceAll(ringFile, `instructions_file = "first.md"`, ""))
+	files := config.Files{Folder: t.TempDir(), UserDir: t.TempDir()}
+	found := Found{File: "state.md", LoopID: "ralph-own", Backend: "pi", Hat: "alone", Handing: true}
+	r := Resolver{Settings: s, Detect: detectPi}
+	if _, err := r.Continue(t.Context(), found, files); err == nil {
+		t.Error("a stranger's file chooses hats")
+	}
+	Remember(files, loop.Config{}, found.LoopID)
+	cfg, err := r.Continue(t.Context(), found, files)
+	if got := rolesOf(cfg); err != nil || got != `first on pi []: ; alone on claude []: Alone.` || cfg.Backend.Name != "pi" {
+		t.Errorf("%s on %s, %v", got, cfg.Backend.Name, err)
+	}
+}
