@@ -67,8 +67,10 @@ type Problem struct {
 
 // IterationStart opens an iteration.
 type IterationStart struct {
-	Iteration     int `json:"iteration"`
-	MaxIterations int `json:"maxIterations,omitempty"`
+	Iteration     int    `json:"iteration"`
+	MaxIterations int    `json:"maxIterations,omitempty"`
+	Hat           string `json:"hat,omitempty"`   // that it wore, where hats handed over
+	Topic         string `json:"topic,omitempty"` // what woke the hat, and from whom
 }
 
 // IterationEnd closes an iteration. A cost that isn't known is nil.

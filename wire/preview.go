@@ -2,6 +2,7 @@ package wire
 
 import (
 	"cmp"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -132,6 +133,7 @@ func (p preview) rows(agent string, argv []string) []Detail {
 			may = p.from(may, "args")
 		}
 		add("Permissions", may)
+		p.addHats(add)
 	}
 	if p.sources != nil {
 		add("Limits", p.limits())
@@ -143,6 +145,27 @@ func (p preview) rows(agent string, argv []string) []Detail {
 		add("Prompt", p.from(JoinFacts(tell.Counted(len(cfg.Prompt), "byte"), history.Title(cfg.Prompt)), "prompt"))
 	}
 	return rows
+}
+
+// addHats says which hats hand over to each other, on which agents, and what agents
+// besides the loop's own may do.
+func (p preview) addHats(add func(label, text string)) {
+	cfg := p.cfg
+	if !cfg.HandsOver() {
+		return
+	}
+	var names []string
+	told := map[string]bool{cfg.Backend.Name: true}
+	for _, r := range cfg.Roles {
+		names = append(names, OneLine(r.Name+" ("+filepath.Base(r.Backend.Name)+")"))
+	}
+	add("Hats", strings.Join(names, ", "))
+	for _, r := range cfg.Roles {
+		if may, _ := r.Backend.Permissions(r.Args); !told[r.Backend.Name] {
+			told[r.Backend.Name] = true
+			add("Permissions of "+OneLine(r.Name), sentence(may))
+		}
+	}
 }
 
 // model is the model that the agent is told, or who chooses it instead.

@@ -97,7 +97,7 @@ func (p *Projector) Loop(e loop.Event) Update {
 		if e.Spent.Known { // of a loop that goes on we saw only a part
 			p.Spent = believed(e.Spent)
 		}
-		return Iteration{SessionUpdate: KindIteration, Phase: PhaseBegin, Iteration: e.Iteration, MaxIterations: e.MaxIterations, Said: info(IterationText(e))}
+		return Iteration{SessionUpdate: KindIteration, Phase: PhaseBegin, Iteration: e.Iteration, MaxIterations: e.MaxIterations, Hat: stream.Plain(e.Hat), Topic: stream.Plain(e.Topic), Said: info(IterationText(e))}
 	case loop.IterationEnd:
 		p.Spent = p.Spent.Plus(believed(e.Cost))
 		return iterationEnd(e)

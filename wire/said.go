@@ -74,10 +74,21 @@ func SessionText(e stream.SessionStart) string {
 
 // IterationText says that an iteration begins: "iteration 3 of 50".
 func IterationText(e loop.IterationStart) string {
-	if e.MaxIterations == 0 {
-		return fmt.Sprintf("iteration %d", e.Iteration)
+	text := fmt.Sprintf("iteration %d", e.Iteration)
+	if e.MaxIterations > 0 {
+		text += fmt.Sprintf(" of %d", e.MaxIterations)
 	}
-	return fmt.Sprintf("iteration %d of %d", e.Iteration, e.MaxIterations)
+	return JoinFacts(text, HatText(e))
+}
+
+// HatText says which hat an iteration wears, and why: "builder, called by plan.ready
+// from planner"; "" where none hand over.
+func HatText(e loop.IterationStart) string {
+	text := sentence(e.Hat)
+	if e.Topic != "" {
+		text += ", called by " + sentence(e.Topic)
+	}
+	return text
 }
 
 // IterationEndText sums up an iteration: "ok · $0.31 · 4 turns · 6 tool calls · 1m01s".

@@ -3,6 +3,7 @@ package wire
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"ralph-lsp/internal/tell"
@@ -146,8 +147,10 @@ func doing(l LoopStatus) string {
 	return ""
 }
 
-// Position is how far a loop has come: "3/50".
-func Position(l LoopStatus) string { return tell.OfMax(max(l.Iteration, 1), l.MaxIterations) }
+// position is how far a loop has come: "3/50", or "builder 3/50" with a hat.
+func position(hat string, iteration, limit int) string {
+	return strings.TrimSpace(OneLine(hat) + " " + tell.OfMax(max(iteration, 1), limit))
+}
 
 // TextOf says in one line how a loop stands, "" for none.
 func TextOf(l LoopStatus) string {
@@ -162,12 +165,12 @@ func TextOf(l LoopStatus) string {
 
 // liveText is "3/50 · $1.42", and why an agent isn't at work.
 func liveText(l LoopStatus) string {
-	return JoinFacts(Position(l), costsText([]LoopStatus{l}), RefutedText(l.Refuted), doing(l))
+	return JoinFacts(position(l.Hat, l.Iteration, l.MaxIterations), costsText([]LoopStatus{l}), RefutedText(l.Refuted), doing(l))
 }
 
 // leftText says how a loop was left: "interrupted at 3/50", "failed at 3/50:
 // too many failures in a row".
 func leftText(l LoopStatus) string {
 	reason := cmp.Or(loop.StopReason(l.StopReason), loop.StopInterrupted) // older processes give none
-	return reason.Ending().With(" at " + Position(l))
+	return reason.Ending().With(" at " + tell.OfMax(max(l.Iteration, 1), l.MaxIterations))
 }

@@ -167,6 +167,8 @@ type Iteration struct {
 	Phase         string   `json:"phase"`
 	Iteration     int      `json:"iteration"`
 	MaxIterations int      `json:"maxIterations,omitempty"` // absent: unlimited
+	Hat           string   `json:"hat,omitempty"`           // that it wears, where hats hand over
+	Topic         string   `json:"topic,omitempty"`         // what woke the hat: "plan.ready from planner"
 	Outcome       string   `json:"outcome,omitempty"`       // ok, error, cancelled, timeout
 	Error         string   `json:"error,omitempty"`
 	CostUSD       *float64 `json:"costUsd,omitempty"`
