@@ -19,6 +19,7 @@ Start here
   ralph-lsp doctor                          which agents are installed, what is wrong
   ralph-lsp run "Make the tests pass" --completion-promise DONE
   ralph-lsp run --prompt-file PROMPT.md --max-iterations 20 --max-cost 5
+  ralph-lsp init                            a ralph.toml and a PROMPT.md to fill in
   ralph-lsp plan "Let's write PROMPT.md"    talk with the agent first
 
 From another terminal, in the same folder (or with -C DIR)
@@ -36,6 +37,7 @@ What it changed
 
 More
   ralph-lsp trust                           let the folder's ralph.toml name programs
+  ralph-lsp hats                            which hats hand over to which
   ralph-lsp --stdio [--log FILE]            serve an editor (its plugin runs this)
   ralph-lsp history list | show | repair    past loops; pi can open them too
   ralph-lsp decode --format pi FILE         a recorded stream as event lines

@@ -65,7 +65,7 @@ func (s *consoleStyle) HandleLoop(e loop.Event) {
 	switch e := e.(type) {
 	case loop.IterationStart:
 		s.calls.reset()
-		s.line(p.bold(fmt.Sprintf("--- iteration %s ---", tell.OfMax(e.Iteration, e.MaxIterations))))
+		s.line(p.bold(fmt.Sprintf("--- iteration %s ---", wire.JoinFacts(tell.OfMax(e.Iteration, e.MaxIterations), wire.HatText(e)))))
 	case loop.IterationEnd:
 		s.line(p.dim(fmt.Sprintf("--- iteration %d: %s", e.Iteration, iterationLine(e))))
 	case loop.StateChanged:

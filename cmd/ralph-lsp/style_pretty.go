@@ -172,7 +172,7 @@ func (s *prettyStyle) Note(text string) { s.note(s.cfg.palette.yellow(text)) }
 
 // headline rules off an iteration: "── iteration 3/50 ──────".
 func (s *prettyStyle) headline(e loop.IterationStart) {
-	title := "── iteration " + tell.OfMax(e.Iteration, e.MaxIterations) + " "
+	title := "── iteration " + wire.JoinFacts(tell.OfMax(e.Iteration, e.MaxIterations), wire.HatText(e)) + " "
 	line := title + strings.Repeat("─", max(min(s.cfg.width(), maxRule)-cells(title), 2))
 	s.section(sectionHead, s.cfg.palette.paint(sgrBold+";"+sgrCyan, line))
 }

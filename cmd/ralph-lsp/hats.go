@@ -1,0 +1,53 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"ralph-lsp/config"
+	"ralph-lsp/hats"
+	"ralph-lsp/stream"
+)
+
+// newHats is the command that draws which hat wakes which.
+func newHats() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "hats",
+		Short: "Show which hats hand work over to which",
+		Long: `Show which topics wake which hats, as [hats] of the folder's ralph.toml and of yours
+say, and what doesn't fit together.`,
+		Args: noArguments,
+	}
+	mermaid := cmd.Flags().Bool("mermaid", false, "draw a flowchart in Mermaid's language")
+	inFolder(cmd, func(cmd *cobra.Command, dir string, _ []string) error {
+		_, settings, err := loadSettings(cmd, dir)
+		if err != nil {
+			return err
+		}
+		ring := settings.Ring()
+		out := cmd.OutOrStdout()
+		switch {
+		case len(ring) == 0:
+			return fmt.Errorf("there are no hats: describe them below [hats.NAME] in %s; docs/HATS.md has an example", config.Name)
+		case *mermaid:
+			fmt.Fprint(out, stream.Plain(ring.Mermaid()))
+		default:
+			fmt.Fprint(out, stream.Plain(ring.Text()))
+		}
+		return ringError(cmd, ring)
+	})
+	return cmd
+}
+
+// ringError tells what doesn't fit together; the error is what keeps a loop from starting.
+func ringError(cmd *cobra.Command, ring hats.Ring) error {
+	for _, p := range ring.Check() {
+		if p.Fatal {
+			return errors.New(p.String())
+		}
+		fmt.Fprintln(cmd.ErrOrStderr(), "ralph-lsp: "+plainLine(p.String()))
+	}
+	return nil
+}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"ralph-lsp/config"
+	"ralph-lsp/internal/tell"
+)
+
+//go:embed presets
+var presets embed.FS
+
+// plainPreset is the one without hats.
+const plainPreset = "plain"
+
+// newInit is the command that writes the files of a folder that has none.
+func newInit() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "init",
+		Short: "Write a ralph.toml and a PROMPT.md to begin with",
+		Long: `Write a commented ralph.toml, and a PROMPT.md to fill in. Files that are there stay
+as they are. Presets with hats: ` + strings.Join(presetNames(), ", ") + `.`,
+		Args: noArguments,
+	}
+	preset := cmd.Flags().String("preset", plainPreset, "which ralph.toml")
+	ofFlag(cmd.RegisterFlagCompletionFunc("preset", cobra.FixedCompletions(presetNames(), cobra.ShellCompDirectiveNoFileComp)))
+	inFolder(cmd, func(cmd *cobra.Command, dir string, _ []string) error {
+		settings, err := presets.ReadFile("presets/" + *preset + ".toml")
+		if err != nil || strings.ContainsAny(*preset, `/\`) {
+			return fmt.Errorf("there is no preset %q: %s", *preset, tell.Known(*preset, presetNames()))
+		}
+		prompt, err := presets.ReadFile("presets/PROMPT.md")
+		if err != nil {
+			return err
+		}
+		return writeNew(cmd, dir, []newFile{{config.Name, settings}, {"PROMPT.md", prompt}})
+	})
+	return cmd
+}
+
+func presetNames() []string {
+	files, _ := fs.Glob(presets, "presets/*.toml") // the pattern is a good one
+	names := make([]string, len(files))
+	for i, file := range files {
+		names[i] = strings.TrimSuffix(filepath.Base(file), ".toml")
+	}
+	slices.Sort(names)
+	return names
+}
+
+// newFile is a file that is written where there is none.
+type newFile struct {
+	name string
+	data []byte
+}
+
+// writeNew writes files, and says of each whether it did. One that is there is no
+// failure unless all are.
+func writeNew(cmd *cobra.Command, dir string, files []newFile) error {
+	var there []string
+	for _, f := range files {
+		file, err := os.OpenFile(filepath.Join(dir, f.name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+		if errors.Is(err, fs.ErrExist) {
+			there = append(there, f.name)
+			continue
+		}
+		if err == nil {
+			_, err = file.Write(f.data)
+			err = errors.Join(err, file.Close())
+		}
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(cmd.OutOrStdout(), "written: "+f.name)
+	}
+	switch {
+	case len(there) == len(files):
+		return fmt.Errorf("%s are there already, and stay as they are", strings.Join(there, " and "))
+	case len(there) > 0:
+		fmt.Fprintln(cmd.OutOrStdout(), "there already, and left as it is: "+strings.Join(there, ", "))
+	}
+	return nil
+}
