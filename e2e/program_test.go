@@ -33,6 +33,8 @@ type update struct {
 	Time          time.Time `json:"time"`
 	Phase         string    `json:"phase"`
 	Outcome       string    `json:"outcome"`
+	Hat           string    `json:"hat"`
+	Topic         string    `json:"topic"`
 	CostUSD       *float64  `json:"costUsd"`
 	Status        string    `json:"status"`
 	Matched       bool      `json:"matched"`

@@ -1,0 +1,93 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ralph-lsp/internal/fakemodel"
+)
+
+// theHats are two on pi and one on claude.
+const theHats = `
+[verify]
+command = "test -f tested"
+
+[hats.planner]
+triggers = ["loop.start"]
+publishes = ["plan.ready"]
+may_finish = false
+
+[hats.builder]
+backend = { type = "claude", args = ["--allowedTools=Bash"] }
+triggers = ["plan.ready", "review.rejected"]
+publishes = ["build.done"]
+
+[hats.reviewer]
+triggers = ["build.done"]
+publishes = ["review.rejected"]
+may_finish = true
+`
+
+// TestHatsOfTwoAgentsHandOver has pi plan and review, and claude build, to a verified
+// end. The program is killed while the builder works, and goes on with the builder.
+func TestHatsOfTwoAgentsHandOver(t *testing.T) {
+	t.Parallel()
+	p := prepare(t, pi, fakemodel.Script{Turns: []fakemodel.Turn{
+		says(`A plan. <event topic="plan.ready">first the parser</event>`),
+		does(claude.bash(longTool("killed"))), // and here it is killed
+		does(claude.bash("touch built")), says(`Built. <event topic="build.done">built, untested</event>`),
+		says("It is all there.\n<promise>DONE</promise>"), // which the check refutes
+		says(`<event topic="review.rejected">test it</event>`),
+		does(claude.bash("touch tested")), says(`<event topic="build.done">tested</event>`),
+		says("<promise>DONE</promise>"),
+	}}, claude)
+	if err := os.WriteFile(filepath.Join(p.box.Dir, "ralph.toml"), []byte(theHats), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.ralphCommand("trust", "-C", p.box.Dir); err != nil {
+		t.Fatal(err)
+	}
+	p.start("--completion-promise", "DONE", "--max-iterations", "9", prompt)
+	awaitProcesses(p, 1, "killed")
+	if err := p.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	p.wait()
+	if got := p.hats(); got != "planner(loop.start) builder(plan.ready from planner)" {
+		t.Errorf("before the kill: %s", got)
+	}
+	p = p.again()
+	if exit := p.wait(); exit != exitDone {
+		p.fatalf("exit %d", exit)
+	}
+	want := "builder(plan.ready from planner) reviewer(build.done from builder) reviewer(build.done from builder) " +
+		"builder(review.rejected from reviewer) reviewer(build.done from builder)"
+	if got := p.hats(); got != want {
+		t.Errorf("after it: %s", got)
+	}
+	checkFile(t, p, "tested", "")
+	for _, r := range p.model.MainRequests() {
+		isBuilders := strings.Contains(r.System, `you wear the hat "builder"`)
+		if isBuilders != strings.Contains(r.System, "Claude Code") {
+			t.Errorf("a hat's agent is another one: %.200s", r.System)
+		}
+	}
+	if t.Failed() {
+		p.show()
+	}
+}
+
+// hats are the hats of the iterations so far, each with what woke it.
+func (p *program) hats() string {
+	var worn []string
+	for _, u := range p.all() {
+		if u.Hat != "" {
+			worn = append(worn, u.Hat+"("+u.Topic+")")
+		}
+	}
+	return strings.Join(worn, " ")
+}
