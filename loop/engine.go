@@ -452,43 +452,6 @@ func (p *progress) account(r report) {
 	p.status.Cost, p.status.Tokens = p.base.cost, p.base.tokens
 }
 
-// endOf makes the loop's last event.
-func (l *Loop) endOf(why StopReason, r report) (end End) {
-	l.change(func(p *progress) {
-		if end = p.endOf(why, r); why == StopNoProgress && r.outcome != "" {
-			end.Error = l.circles.words(p.counts.NoProgress)
-		}
-		if why != StopInterrupted { // who goes on has mended the reason
-			p.counts = tally{begun: p.counts.begun}
-		}
-	})
-	return end
-}
-
-// endOf is how the loop stands when it ends after a run.
-func (p *progress) endOf(why StopReason, r report) End {
-	end := End{
-		Reason: why, Iterations: p.status.Iteration, Cost: p.base.cost, Tokens: p.base.tokens, Duration: p.base.elapsed,
-	}
-	switch why {
-	case StopPromise:
-		end.Promise, end.Iterations, end.Guards = r.verdict.Promise, min(end.Iterations, p.base.iterations), r.guards
-	case StopPermissionDenied:
-		end.Denials = r.exit.Result.Denials
-	case StopMaxIterations:
-		end.Limit = p.status.Limits.MaxIterations
-	}
-	if why.Capped() {
-		end.Iterations = p.base.iterations
-		if p.proof.checking && p.proof.promised != "" {
-			end.Error = "what the agent promised is still to be verified"
-		}
-	} else if why != StopPromise {
-		end.Error = r.problem
-	}
-	return end
-}
-
 func errText(err error) string {
 	if err == nil {
 		return ""
