@@ -49,7 +49,9 @@ func (l *Loop) pass(g gate, q *question) (result verify.Result, ok bool) {
 	l.save(func(*loopstate.State) {}) // who is killed from here on goes on with it; a failure shows at the next iteration
 	l.fileMu.Unlock()
 	l.awaitUndo()
-	l.emit(l.verification(g.name, verify.Running))
+	if g.name != verify.ProtectGate { // which takes no time
+		l.emit(l.verification(g.name, verify.Running))
+	}
 	result = g.ask(l, q)
 	var took time.Duration
 	l.change(func(p *progress) {

@@ -19,7 +19,7 @@ type CheckFile struct {
 // guards are the files that the loop changed and that its work is verified by.
 type guards struct {
 	protected []string // for which a promise waits, where anything is protected
-	others    []string // which the command reads without naming them
+	others    []string // which the command reads without naming them, or names and the loop made
 }
 
 // protectGate holds a promise back when the loop changed what is protected.
@@ -49,12 +49,13 @@ func (l *Loop) changedGuards() (found guards, err error) {
 	}
 	check, file := l.cfg.Verify, l.cfg.CheckFile
 	for _, t := range touched {
+		isNamed := check.Names(l.cfg.Folder, t.Path)
 		switch {
-		case check.Protects(t.Path), check.Names(l.cfg.Folder, t.Path):
+		case check.Protects(t.Path), isNamed && t.Status != changes.Added: // what wasn't there guarded nothing
 			found.protected = append(found.protected, describe(t))
 		case t.Path == file.Name && !s.isSame(file, t):
 			found.protected = append(found.protected, t.Path+" ([verify])")
-		case check.Reads(t.Path):
+		case isNamed, check.Reads(t.Path):
 			found.others = append(found.others, describe(t))
 		}
 	}

@@ -127,6 +127,15 @@ func TestWhatWasChangedBackPasses(t *testing.T) {
 	}
 }
 
+// A file that the command names and the loop had to make is its work, not its guard.
+func TestWhatTheLoopMakesIsToldAndDoesNotWait(t *testing.T) {
+	dir := t.TempDir()
+	r := guarding(t, dir, protecting, doing(func() { put(t, filepath.Join(dir, "check.mk"), "new") }))
+	if end := r.over(StopPromise, 1); end.Guards != "check.mk (added)" {
+		t.Errorf("got %q", end.Guards)
+	}
+}
+
 // What can't be told isn't fine.
 func TestWithoutSnapshotsNothingIsProtected(t *testing.T) {
 	t.Run("none are kept", func(t *testing.T) {
