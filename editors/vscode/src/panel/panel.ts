@@ -38,7 +38,8 @@ export class Panel implements vscode.Disposable {
       tail: (updates, live, complete) => this.post({ type: 'tail', generation: this.generation, updates, live, complete }),
       failed: (text) => this.post({ type: 'failed', text }),
     });
-    view.iconPath = vscode.Uri.joinPath(extension, 'images', 'ralph.svg');
+    const icon = (name: string) => vscode.Uri.joinPath(extension, 'images', name);
+    view.iconPath = { light: icon('ralph.svg'), dark: icon('ralph-dark.svg') };
     this.subscriptions = [
       view.webview.onDidReceiveMessage((m: unknown) => {
         const message = readMessage(m);

@@ -34,6 +34,9 @@ for (const colorScheme of process.env.PICTURES ? ['light', 'dark'] : ['dark']) {
         await w.page.mouse.move(700, 300);
         goOn('bash');
         await w.transcriptRow('Step 2 is next').waitFor();
+        const article = (name) => w.transcript().getByRole('article', { name });
+        for (const name of [/^bash, .*failed/, /^edit, .*completed/]) await article(name).first().locator('.fold').click();
+        await article(/^edit, .*completed/).first().locator('.diff del').waitFor();
         await w.screenshot(`running-${colorScheme}`);
         goOn('edit');
         await w.statusIs(/Ralph done/);
