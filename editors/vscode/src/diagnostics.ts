@@ -50,13 +50,16 @@ export class Diagnoses implements vscode.Disposable {
     if (params.paths.length === 0) return this.known(folder);
     const began = Date.now();
     const files = await Promise.all(params.paths.map((p) => this.open(vscode.Uri.joinPath(folder, p))));
+    const opened = Date.now();
     for (;;) {
       await sleep(patience.step);
-      const states = await Promise.all(files.map((f) => this.stateOf(f, began)));
+      const states = await Promise.all(files.map((f) => this.stateOf(f, opened)));
       const those = (state: State) => files.filter((_, i) => states[i] === state).map((f) => f.uri.toString());
-      const settled = !states.includes('busy') && Date.now() - Math.max(this.heard, began) >= patience.quiet;
+      const settled = !states.includes('busy') && Date.now() - Math.max(this.heard, opened) >= patience.quiet;
       if (settled || token.isCancellationRequested || Date.now() - began >= patience.limit) {
-        return { settled, diagnostics: errorsIn(folder), seen: those('seen'), busy: those('busy'), unsaved: those('unsaved') };
+        const asked = files.filter((f) => f.errors);
+        const shown = errorsIn(folder).filter((e) => !asked.some((f) => isTypeScripts(e) && f.uri.toString() === e.uri));
+        return { settled, diagnostics: [...shown, ...asked.flatMap((f) => f.errors ?? [])], seen: those('seen'), busy: those('busy'), unsaved: those('unsaved') };
       }
     }
   }
@@ -74,8 +77,8 @@ export class Diagnoses implements vscode.Disposable {
   private async known(folder: vscode.Uri): Promise<DiagnosticsResult> {
     const open = vscode.workspace.textDocuments.filter((d) => isBelow(d.uri, folder) && !d.isDirty);
     const seen = await Promise.all(open.map(async (document) => {
-      const looked = this.wasTold(document) || Promise.race([askedTypeScript(document), sleep(patience.known)]);
-      return (await looked) === true ? [document.uri.toString()] : [];
+      const looked = this.wasTold(document) || Promise.race([askTypeScript(document), sleep(patience.known)]);
+      return (await looked) ? [document.uri.toString()] : [];
     }));
     return { settled: true, diagnostics: errorsIn(folder), seen: seen.flat() };
   }
@@ -96,20 +99,18 @@ export class Diagnoses implements vscode.Disposable {
     return (this.told.get(uri) ?? -1) >= (this.changed.get(uri) ?? 0);
   }
 
-  private async stateOf(file: Looked, began: number): Promise<State> {
+  private async stateOf(file: Looked, opened: number): Promise<State> {
     const { document } = file;
     if (!document) return 'alone';
     if (document.isDirty) return 'unsaved';
     if (!(await isAsOnDisk(document))) return 'busy';
     if (isTyped(document) && file.asked !== document.version) {
       const version = document.version;
-      if (await askedTypeScript(document)) {
-        file.asked = version;
-        this.heard = Date.now(); // what it shows comes behind
-      }
+      file.errors = await askTypeScript(document);
+      if (file.errors) file.asked = version;
     }
     if (this.wasTold(document) || file.asked === document.version) return 'seen';
-    return file.isKnown && Date.now() - began < patience.begin ? 'busy' : 'alone';
+    return file.isKnown && Date.now() - opened < patience.begin ? 'busy' : 'alone';
   }
 }
 
@@ -123,17 +124,35 @@ interface Looked {
   isKnown?: boolean;
   /** The version that TypeScript's server has checked. */
   asked?: number;
+  /** What it found. */
+  errors?: Shown[];
 }
 
-/** Has TypeScript's server check a text as it is: of one without mistakes the editor hears nothing. */
-async function askedTypeScript(document: vscode.TextDocument): Promise<boolean> {
-  if (!isTyped(document)) return false;
+type Shown = DiagnosticsResult['diagnostics'][number];
+const isTypeScripts = (e: Shown) => e.source === 'ts' || e.source === 'js';
+
+/** A mistake as TypeScript's server tells it; lines and columns begin with 1. */
+interface Found { start: Place; end: Place; text: string; code?: number; category: string; source?: string }
+interface Place { line: number; offset: number }
+
+/** Has TypeScript's server check a text as it is: the editor shows nothing of documents without a tab, and hears nothing of those without mistakes. */
+async function askTypeScript(document: vscode.TextDocument): Promise<Shown[] | undefined> {
+  if (!isTyped(document)) return undefined;
+  const ask = async (command: string) => {
+    const answer = await vscode.commands.executeCommand<{ type?: string; body?: Found[] } | undefined>(
+      'typescript.tsserverRequest', command, { file: document.uri.fsPath });
+    return answer?.type === 'response' && Array.isArray(answer.body) ? answer.body : undefined;
+  };
   try {
-    const answer = await vscode.commands.executeCommand<{ type?: string } | undefined>(
-      'typescript.tsserverRequest', 'semanticDiagnosticsSync', { file: document.uri.fsPath });
-    return answer?.type === 'response';
+    const [syntactic, semantic] = await Promise.all([ask('syntacticDiagnosticsSync'), ask('semanticDiagnosticsSync')]);
+    if (!syntactic || !semantic) return undefined;
+    const at = (p: Place) => ({ line: p.line - 1, character: p.offset - 1 });
+    return [...syntactic, ...semantic].filter((d) => d.category === 'error').map((d) => ({
+      uri: document.uri.toString(), range: { start: at(d.start), end: at(d.end) }, severity: 1,
+      code: d.code, source: d.source ?? (document.languageId.startsWith('java') ? 'js' : 'ts'), message: d.text,
+    }));
   } catch {
-    return false;
+    return undefined;
   }
 }
 

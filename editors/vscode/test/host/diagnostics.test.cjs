@@ -32,7 +32,9 @@ describe('diagnostics', () => {
       const lines = d.getText().split('\n');
       collection.set(d.uri, lines.flatMap((text, i) => (text.includes('error') ? [Object.assign(new vscode.Diagnostic(new vscode.Range(i, 0, i, 1), text), { source: 'fake' })] : [])));
     }, delay);
-    server = vscode.Disposable.from(collection, { dispose: () => (isOver = true) }, vscode.workspace.onDidOpenTextDocument(look), vscode.workspace.onDidChangeTextDocument((e) => look(e.document)));
+    const all = new vscode.Range(0, 0, 0, 1); // that something knows the language is the sign to wait for it
+    const symbols = { provideDocumentSymbols: () => [new vscode.DocumentSymbol('all', '', vscode.SymbolKind.File, all, all)] };
+    server = vscode.Disposable.from(collection, vscode.languages.registerDocumentSymbolProvider({ pattern: '**/*.shop' }, symbols), { dispose: () => (isOver = true) }, vscode.workspace.onDidOpenTextDocument(look), vscode.workspace.onDidChangeTextDocument((e) => look(e.document)));
   }
   const start = async (more) => (await run('ralph.start', { folder: folder(here).toString(), completionPromise: 'DONE', ...more })).loopId;
   const ends = (loopId) => until('the end', () => api.loops.byId(loopId)?.stopReason);
@@ -67,7 +69,22 @@ describe('diagnostics', () => {
     const told = (await updatesOf(loopId)).join('\n');
     assert.match(told, /show 1 new error: a\.shop:3:1: new error/);
     assert.match(told, /show no new error in 2 files; no language server looked at words\.zzz/);
-    assert.equal(vscode.window.tabGroups.all.flatMap((g) => g.tabs).length, 1);
+    assert.deepEqual(vscode.window.tabGroups.all.flatMap((g) => g.tabs).filter((tab) => tab.label === 'b.shop'), []);
+  });
+
+  it('of TypeScript are asked for: of a file without a tab the editor shows none', async () => {
+    write('tsconfig.json', '{"compilerOptions":{"strict":true}}');
+    write('a.ts', 'export const a: number = "old";\n');
+    write('ralph.toml', '[verify]\ndiagnostics = "no_new_errors"\n');
+    write('do-1.sh', 'echo "export const b: string = 1;" >b.ts; echo "export const c = 1;" >>a.ts');
+    write('do-2.sh', 'echo "export const b: string = String(1);" >b.ts');
+    await vscode.window.showTextDocument(vscode.Uri.file(at('a.ts')));
+    await until('the old one', () => shown('a.ts').length === 1);
+    const loopId = await start({ prompt: 'do 1' });
+    assert.equal(await ends(loopId), 'promise');
+    const told = (await updatesOf(loopId)).join('\n');
+    assert.match(told, /show 1 new error: b\.ts:1:14: Type 'number' is not assignable to type 'string'\./);
+    assert.match(told, /show no new error in 2 files/);
   });
 
   it('prove nothing where nobody looked, or the text is not saved', async () => {

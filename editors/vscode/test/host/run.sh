@@ -11,4 +11,4 @@ git -C "$workspace/repository" init -q
 echo '{"folders":[{"path":"one"},{"path":"'"$two"'"},{"path":"repository"}]}' >"$workspace/both.code-workspace"
 AGENT_PACE_MS=20 node ../../tools/editors/vscode-host-tests.mjs --vscode "$1" --extension . --tests test/host/index.cjs \
   --out "out/host-$1" --workspace "$workspace/both.code-workspace" --programs test/agent \
-  --machine "{\"ralph.server.path\":\"$RALPH_LSP\"}"
+  --machine "{\"ralph.server.path\":\"$RALPH_LSP\",\"typescript.tsdk\":\"$PWD/node_modules/typescript-server/lib\"}"
