@@ -259,10 +259,11 @@ function M.answer(params)
   if #params.paths == 0 then
     return known(folder)
   end
-  local files, began = {}, now()
+  local files = {}
   for _, path in ipairs(params.paths) do
     table.insert(files, open(vim.fs.joinpath(folder, path)))
   end
+  local began = now()
   local result
   repeat
     sleep(step)
