@@ -120,7 +120,7 @@ function changesCommands({ diffs, review, sourceControls }: Parts): Record<strin
 
 /** The server's commands that its code lenses and code actions carry. */
 function lensCommands({ sidecar, starter, diffs, review, pages }: Parts): Record<string, Handler> {
-  const own: string[] = [command.start, command.plan, command.help, command.doctor, command.prompts];
+  const own: string[] = [command.start, command.plan, command.help, command.doctor, command.agents, command.prompts];
   const passed = Object.values(command).filter((id) => !own.includes(id));
   return {
     ...Object.fromEntries(passed.map((id) => [id, (a?: object) => sidecar.execute(id, a)])),

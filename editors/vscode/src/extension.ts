@@ -40,7 +40,7 @@ export function activate(context: vscode.ExtensionContext): Api {
   const prompts = new PromptEditor(server, loops, drafts, options);
   const starter = new Starter(server, context.workspaceState, drafts, prompts, options, (loop) => {
     if (!config.openOnStart()) return;
-    panels.show(loop, true);
+    void loops.known(loop.loopId).then(() => panels.show(loop, true)); // its title comes with its status
     reached('hasWatched');
   });
   const changes = new Changes(server);

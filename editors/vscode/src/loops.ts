@@ -79,6 +79,15 @@ export class Loops implements vscode.Disposable {
     return this.status.find((l) => l.loopId === loopId);
   }
 
+  /** Resolves when the server has told of a loop. */
+  async known(loopId: string | undefined): Promise<void> {
+    while (!this.byId(loopId)) {
+      await new Promise<void>((resolve) => {
+        const changed = this.onChange(() => resolve(changed.dispose()));
+      });
+    }
+  }
+
   /** The URI of a loop's folder, also of a past loop's. */
   folderOf(loopId: string | undefined): string | undefined {
     return this.byId(loopId)?.folder ?? this.past.find((p) => p.loopId === loopId)?.folder;

@@ -2,7 +2,7 @@
 import * as vscode from 'vscode';
 import type { Answers } from './drafts';
 import { t } from './l10n';
-import { command, limitKeys, type Agent, type Check, type DryRunResult, type Offer } from './wire';
+import { command, limitKeys, type Agent, type DryRunResult, type Offer } from './wire';
 import type { Sidecar } from './sidecar';
 
 /** A start that is looked at: what it would be with other answers, and why it would be refused. */
@@ -97,8 +97,7 @@ export class StartOptions {
 
 /** The agents that are known. */
 export async function agentsOf(sidecar: Sidecar): Promise<Agent[]> {
-  const { checks } = await sidecar.execute<{ checks: Check[] }>(command.doctor);
-  return checks.flatMap((c) => (c.id.startsWith('backend.') ? [{ name: c.id.slice('backend.'.length), installed: c.ok, text: c.message, install: c.fix }] : []));
+  return (await sidecar.execute<{ agents: Agent[] }>(command.agents)).agents;
 }
 
 /** The rows of a start: to start it, what is in its way, what it is. */

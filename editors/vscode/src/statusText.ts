@@ -39,10 +39,13 @@ export function bar(m: Model): Bar {
   if (m.server.state === 'failed') return { ...item('error', `Ralph ${t('server not running')}`, 'error'), label: `Ralph: ${m.server.reason}` };
   if (m.server.state === 'starting') return { ...item('loading~spin', `Ralph ${t('starting')}`), idle: true };
   const live = m.loops.filter((l) => l.live);
-  const shown = live.length > 0 ? live : m.loops.filter((l) => !m.seen.has(endOf(l))).slice(0, 1);
+  const unseen = m.loops.filter((l) => !m.seen.has(endOf(l)));
+  const worst = (['error', 'warning', 'ok', 'info'] as const).flatMap((c) => unseen.filter((l) => l.class === c));
+  const shown = live.length > 0 ? live : worst.slice(0, 1);
   const first = shown.find((l) => l.busy) ?? shown[0];
   if (!first) return { ...item('circle-outline', `Ralph ${t('idle')}`), idle: true };
-  const words = shown.length > 1 ? m.message : `Ralph ${first.text}`;
+  const named = m.loops.length > 1 ? `Ralph ${first.title}: ${first.text}` : `Ralph ${first.text}`;
+  const words = shown.length > 1 ? m.message : named;
   const classes = shown.map((l) => l.class);
   return item(iconOf(first), words, classes.includes('error') ? 'error' : classes.includes('warning') ? 'warning' : 'info');
 }

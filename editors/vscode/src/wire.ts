@@ -32,6 +32,7 @@ export const command = {
   plan: 'ralph.plan',
   help: 'ralph.help',
   doctor: 'ralph.doctor',
+  agents: 'ralph.agents.list',
   prompts: 'ralph.loop.prompts',
 } as const;
 export type CommandId = (typeof command)[keyof typeof command];

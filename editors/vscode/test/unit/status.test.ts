@@ -30,7 +30,8 @@ const bars: { name: string; loops: LoopStatus[]; more?: Partial<Model>; text: st
   { name: 'failed', loops: [over('error', 'failed')], text: '$(error) Ralph failed', kind: 'error' },
   { name: 'cancelled', loops: [over('info', 'cancelled')], text: '$(circle-slash) Ralph cancelled' },
   { name: 'two', loops: [paused, { ...running, loopId: 'b', class: 'warning' }], text: '$(sync~spin) Ralph 2 loops · $2.84', kind: 'warning' },
-  { name: 'one that runs, and one that failed', loops: [over('error', 'failed'), { ...running, loopId: 'b' }], text: '$(sync~spin) Ralph 3/50 · $1.42' },
+  { name: 'one that runs, and one that failed', loops: [over('error', 'failed'), { ...running, loopId: 'b' }], text: '$(sync~spin) Ralph my app: 3/50 · $1.42' },
+  { name: 'several that ended: the one that needs the user most, by its name', loops: [over('ok', 'done'), { ...over('error', 'failed'), loopId: 'b', title: 'other' }], text: '$(error) Ralph other: failed', kind: 'error' },
   { name: 'server gone', loops: [], more: { server: { state: 'failed', reason: 'not found' } }, text: '$(error) Ralph server not running', kind: 'error' },
 ];
 for (const { name, loops, more, text, kind, idle } of bars) {

@@ -64,10 +64,22 @@ test('a folder that can not be written to is named, and no loop starts', { timeo
     assert.deepEqual(w.agents(), []);
   }));
 
+const withoutAgent = { programs: '/nowhere', files: { 'PROMPT.md': 'wait\n' }, keybindings: [{ key: 'ctrl+alt+r', command: 'ralph.start', args: { prompt: 'wait' } }] };
+
 test('without an agent, a start says so and leads to the doctor', { timeout: 300_000 }, () =>
-  story({ programs: '/nowhere', files: { 'PROMPT.md': 'wait\n' }, keybindings: [{ key: 'ctrl+alt+r', command: 'ralph.start', args: { prompt: 'wait' } }] }, async (w) => {
+  story(withoutAgent, async (w) => {
     await w.run('Ralph: Focus on Loops View');
     await w.page.keyboard.press('Control+Alt+r');
-    await w.press('no agent is installed: the doctor says how to install one', 'Run Doctor');
+    await w.press('no agent is installed', 'Run Doctor');
     await w.page.locator('.tabs-container .tab.active').filter({ hasText: 'Ralph Doctor' }).waitFor();
+  }));
+
+test('without an agent, a start leads to a terminal that installs one', { timeout: 300_000 }, () =>
+  story(withoutAgent, async (w) => {
+    await w.run('Ralph: Focus on Loops View');
+    await w.page.keyboard.press('Control+Alt+r');
+    await w.press('no agent is installed', 'Install...');
+    await w.choose('npm install -g @earendil-works/pi-coding-agent');
+    await w.page.locator('.part.panel').getByText('Install pi').first().waitFor();
+    await w.screenshot('install');
   }));
