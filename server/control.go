@@ -252,7 +252,7 @@ func (c *controls) list(ctx context.Context, p wire.FolderParams) (any, error) {
 	c.workspace.awaitLooks(ctx)
 	all := c.loops.snapshot()
 	if p.Folder == "" {
-		return wire.StatusResult{Loops: all}, nil
+		return wire.StatusResult{Loops: wire.SortByNeed(all)}, nil
 	}
 	path, err := c.workspace.folderPath(p.Folder)
 	if err != nil {

@@ -8,10 +8,12 @@ import (
 
 	"ralph-lsp/internal/tell"
 	"ralph-lsp/loop"
+	"ralph-lsp/stream"
 )
 
 // stateFacts are what there is to know of a loop in one of its states.
 type stateFacts struct {
+	rank  int                     // how much it needs the user: the lower, the more
 	live  bool                    // somebody drives it: it will go on, at once or when it is told to
 	busy  bool                    // an agent is at work
 	class Class                   // "": info; the end of one that is over says it better
@@ -35,15 +37,31 @@ const (
 
 // states has all states of a loop, and idle, which is none.
 var states = map[loop.State]stateFacts{
-	StateIdle:             {can: []string{CanStart}},
-	loop.StateStarting:    {live: true, busy: true, doing: saying("starting"), can: []string{CanCancel, CanPause, CanSteer, CanUpdate, CanOpen}},
-	loop.StateRunning:     {live: true, busy: true, doing: running, can: []string{CanCancel, CanPause, CanSteer, CanUpdate, CanOpen}},
-	loop.StateCancelling:  {live: true, busy: true, doing: saying("stopping"), can: []string{CanOpen}},
-	loop.StatePaused:      {live: true, doing: pausedFor, can: []string{CanResume, CanCancel, CanSteer, CanUpdate, CanOpen}},
-	loop.StateWaiting:     {live: true, class: ClassWarning, doing: waitsFor, goOn: "Retry Now", can: []string{CanResume, CanCancel, CanPause, CanSteer, CanUpdate, CanOpen}},
-	loop.StateInterrupted: {class: ClassWarning, doing: endingOf, can: []string{CanResume, CanDiscard, CanOpen}},
-	loop.StateFailed:      {class: ClassError, doing: endingOf, can: []string{CanResume, CanDiscard, CanOpen}},
-	loop.StateEnded:       {doing: endingOf, can: []string{CanStart}},
+	StateIdle:             {rank: 9, can: []string{CanStart}},
+	loop.StateStarting:    {rank: 5, live: true, busy: true, doing: saying("starting"), can: []string{CanCancel, CanPause, CanSteer, CanUpdate, CanOpen}},
+	loop.StateRunning:     {rank: 5, live: true, busy: true, doing: running, can: []string{CanCancel, CanPause, CanSteer, CanUpdate, CanOpen}},
+	loop.StateCancelling:  {rank: 5, live: true, busy: true, doing: saying("stopping"), can: []string{CanOpen}},
+	loop.StatePaused:      {rank: 6, live: true, doing: pausedFor, can: []string{CanResume, CanCancel, CanSteer, CanUpdate, CanOpen}},
+	loop.StateWaiting:     {rank: 4, live: true, class: ClassWarning, doing: waitsFor, goOn: "Retry Now", can: []string{CanResume, CanCancel, CanPause, CanSteer, CanUpdate, CanOpen}},
+	loop.StateInterrupted: {rank: 3, class: ClassWarning, doing: endingOf, can: []string{CanResume, CanDiscard, CanOpen}},
+	loop.StateFailed:      {rank: 1, class: ClassError, doing: endingOf, can: []string{CanResume, CanDiscard, CanOpen}},
+	loop.StateEnded:       {rank: 8, doing: endingOf, can: []string{CanStart}},
+}
+
+// rankUnchecked is that of a loop that pauses for a promise that nobody can verify: its
+// user has to decide.
+const rankUnchecked = 2
+
+// compareNeed puts the loop first that needs its user most, and of those that have
+// ended the newest.
+func compareNeed(a, b LoopStatus) int {
+	rank := func(l LoopStatus) int {
+		if l.Unchecked != "" {
+			return rankUnchecked
+		}
+		return factsOf(l).rank
+	}
+	return cmp.Or(cmp.Compare(rank(a), rank(b)), b.EndedAt.Compare(a.EndedAt))
 }
 
 func saying(word string) func(LoopStatus) string { return func(LoopStatus) string { return word } }
@@ -61,7 +79,7 @@ func pausedText(unchecked string) string {
 func running(l LoopStatus) string {
 	silent := SilentText(l.SilentSince, time.Time{})
 	if l.Pausing {
-		return JoinFacts("pausing", silent)
+		return JoinFacts(pausingText(max(l.Iteration, 1)), silent)
 	}
 	return silent
 }
@@ -160,12 +178,12 @@ func TextOf(l LoopStatus) string {
 	case IsLeft(l):
 		return leftText(l)
 	}
-	return JoinFacts(doing(l), costsText([]LoopStatus{l}))
+	return JoinFacts(doing(l), costOf(l))
 }
 
 // liveText is "3/50 · $1.42", and why an agent isn't at work.
 func liveText(l LoopStatus) string {
-	return JoinFacts(position(l.Hat, l.Iteration, l.MaxIterations), costsText([]LoopStatus{l}), RefutedText(l.Refuted), doing(l))
+	return JoinFacts(position(l.Hat, l.Iteration, l.MaxIterations), costOf(l), RefutedText(l.Refuted), doing(l))
 }
 
 // leftText says how a loop was left: "interrupted at 3/50", "failed at 3/50:
@@ -173,4 +191,12 @@ func liveText(l LoopStatus) string {
 func leftText(l LoopStatus) string {
 	reason := cmp.Or(loop.StopReason(l.StopReason), loop.StopInterrupted) // older processes give none
 	return reason.Ending().With(" at " + tell.OfMax(max(l.Iteration, 1), l.MaxIterations))
+}
+
+// costOf is what a loop has cost, "" where that is unknown.
+func costOf(l LoopStatus) string {
+	if l.Cost == nil {
+		return ""
+	}
+	return CostText(stream.USD(l.Cost.Amount), l.Cost.Estimated)
 }

@@ -139,3 +139,37 @@ func TestWhetherACostWillBeKnownIsSaid(t *testing.T) {
 		}
 	}
 }
+
+// What needs the user most stands first; each state has its place.
+func TestTheOrderOfLoops(t *testing.T) {
+	at := noon
+	wanted := []LoopStatus{
+		{State: "failed"}, {State: "paused", Unchecked: "ran no test"}, {State: "interrupted"}, {State: "waiting"}, {State: "running"}, {State: "paused"},
+		{State: "ended", EndedAt: at.Add(time.Hour)}, {State: "ended", EndedAt: at}, {State: "ended"}, {State: "idle"},
+	}
+	turned := slices.Clone(wanted)
+	slices.Reverse(turned)
+	if got := SortByNeed(turned); !slices.EqualFunc(got, wanted, func(a, b LoopStatus) bool {
+		return a.State == b.State && a.Unchecked == b.Unchecked && a.EndedAt.Equal(b.EndedAt)
+	}) {
+		t.Errorf("got %+v", got)
+	}
+	for state, facts := range states {
+		if facts.rank == 0 {
+			t.Errorf("%s has no place in the order", state)
+		}
+		if isLive := facts.rank >= states[loop.StateWaiting].rank && facts.rank <= states[loop.StatePaused].rank; isLive != facts.live {
+			t.Errorf("%s is live: %v, and has the place %d", state, facts.live, facts.rank)
+		}
+	}
+	if got := SortByNeed(nil); got == nil {
+		t.Error("no loops are null on the wire")
+	}
+}
+
+func TestWhenALoopWillPause(t *testing.T) {
+	s := loop.Status{Folder: "/w/app", State: loop.StateRunning, Iteration: 3, Limits: loop.Limits{MaxIterations: 50}, Pausing: true}
+	if l := StatusOf(s, true); l.Text != "3/50 · pausing after iteration 3" || l.Line != "3/50 · pausing after iteration 3 · working" {
+		t.Errorf("%q, %q", l.Text, l.Line)
+	}
+}

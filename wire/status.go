@@ -1,11 +1,10 @@
 package wire
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 	"time"
-
-	"ralph-lsp/internal/tell"
-	"ralph-lsp/stream"
 )
 
 // MethodStatus is the notification that carries the state of all loops.
@@ -19,7 +18,7 @@ const (
 )
 
 // StatusParams are the parameters of ralph/status: all loops, for a client to
-// show in place of what it was told before.
+// show in place of what it was told before. Health and Message are those of the first.
 type StatusParams struct {
 	Seq     int64        `json:"seq"`
 	Health  string       `json:"health"`
@@ -28,53 +27,30 @@ type StatusParams struct {
 	Loops   []LoopStatus `json:"loops"`
 }
 
-// NewStatus sums up the loops: how they are, and a line for a status bar.
+// NewStatus sums up the loops, those that need the user most first: how the first is,
+// and a line for a status bar.
 func NewStatus(loops []LoopStatus) StatusParams {
-	status := StatusParams{Health: HealthOK, Loops: loops}
-	if loops == nil {
-		status.Loops = []LoopStatus{} // never null
-	}
-	var live []LoopStatus
+	status := StatusParams{Health: HealthOK, Message: "Ralph", Loops: SortByNeed(loops)}
 	for _, l := range loops {
-		status.Health = worse(status.Health, health(classOfLoop(l)))
 		status.Busy = status.Busy || factsOf(l).busy
-		if IsLive(l) {
-			live = append(live, l)
+	}
+	if len(loops) > 0 {
+		first := status.Loops[0]
+		status.Health = health(classOfLoop(first))
+		if text := TextOf(first); len(loops) > 1 {
+			status.Message += " " + cmp.Or(first.Title, "loop") + ": " + text
+		} else {
+			status.Message = strings.TrimSpace(status.Message + " " + text)
 		}
 	}
-	text := ""
-	switch {
-	case len(live) == 1:
-		text = TextOf(live[0])
-	case len(live) > 1:
-		text = JoinFacts(tell.Counted(len(live), "loop"), costsText(live))
-	case len(loops) == 1:
-		text = TextOf(loops[0])
-	}
-	status.Message = strings.TrimSpace("Ralph " + text)
 	return status
 }
 
-func worse(a, b string) string {
-	if a == HealthError || b == HealthOK {
-		return a
-	}
-	return b
-}
-
-// costsText is what loops have cost together, as far as that is known.
-func costsText(loops []LoopStatus) string {
-	var sum stream.Cost
-	incomplete := false
-	for _, l := range loops {
-		if l.Cost == nil {
-			incomplete = true
-			continue
-		}
-		sum = sum.Plus(stream.USD(l.Cost.Amount))
-		incomplete = incomplete || l.Cost.Estimated
-	}
-	return CostText(sum, incomplete)
+// SortByNeed returns loops with those first that need the user most; never nil.
+func SortByNeed(loops []LoopStatus) []LoopStatus {
+	sorted := append([]LoopStatus{}, loops...)
+	slices.SortStableFunc(sorted, compareNeed)
+	return sorted
 }
 
 // LoopStatus is one loop in a ralph/status snapshot.

@@ -34,7 +34,7 @@ func JoinFacts(facts ...string) string {
 func Line(s loop.Status, problem *string, now time.Time) string {
 	pausing := ""
 	if s.Pausing {
-		pausing = "pausing"
+		pausing = pausingText(max(s.Iteration, 1))
 	}
 	return stream.Plain(JoinFacts(position(s.Hat, s.Iteration, s.Limits.MaxIterations), CostText(s.Cost, s.CostIncomplete), RefutedText(s.Refuted), pausing, Activity(s, problem, now)))
 }
@@ -148,6 +148,9 @@ func QuestionAbout(err error) string {
 	}
 	return ""
 }
+
+// pausingText says when a loop will pause.
+func pausingText(iteration int) string { return fmt.Sprintf("pausing after iteration %d", iteration) }
 
 // PausedText says that a loop pauses as its user wanted.
 func PausedText(iteration int) string { return fmt.Sprintf("paused after iteration %d", iteration) }
