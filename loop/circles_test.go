@@ -55,7 +55,7 @@ func readRecorded(t *testing.T, name string) (all []recorded) {
 			t.Fatalf("%s: %q is no run", name, line)
 		}
 		run := recordedRun{mark: strings.TrimSpace(line[:10]), tree: strings.Trim(line[10:11], "?")}
-		if rest := strings.TrimSpace(line[11:]); strings.HasPrefix(rest, "refuted ") {
+		if rest := strings.TrimSpace(line[11:]); strings.HasPrefix(rest, "refuted ") || strings.HasPrefix(rest, "checked ") {
 			run.facts = []string{rest}
 		} else if rest != "" {
 			run.facts = strings.Split(rest, ", ")
@@ -72,6 +72,7 @@ type replay struct {
 	*Loop
 	aside    uint64
 	files    string
+	isLost   bool // the last snapshot failed
 	prompt   string
 	guidance []Guidance
 	trees    []changes.Past
@@ -105,8 +106,8 @@ func (r *replay) run(n int, run recordedRun) (told string, why StopReason) {
 			after.Blind = true
 		case word == "edit", word == "bash":
 			calls = append(calls, fact)
-		case word == "promises", word == "refuted":
-			rep.verdict.Matched, rep.checked = true, word == "refuted"
+		case word == "promises", word == "refuted", word == "checked":
+			rep.verdict.Matched, rep.checked = word != "checked", word != "promises"
 			if rest != "" {
 				rest = "The last run said that all is done. That was checked, and it isn't: " + rest
 			}
@@ -134,12 +135,13 @@ func (r *replay) run(n int, run recordedRun) (told string, why StopReason) {
 		}
 	}
 	before := changes.State{Tree: r.files, Aside: 7, Blind: after.Blind}
-	if run.tree == "" {
+	if run.tree == "" || r.isLost {
 		before = changes.State{}
 	}
+	r.isLost = run.tree == ""
 	r.circles.find(before, n-1)
 	r.snapshots.found = r.circles.now
-	if run.tree == "" {
+	if before.Tree == "" {
 		r.snapshots.found = changes.State{}
 	}
 	limits := r.Status().Limits
