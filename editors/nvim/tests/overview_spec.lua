@@ -66,6 +66,13 @@ it('acts on the loop at the cursor, and names it', function()
   nvim:wait([[vim.fn.search('one .*1/4', 'nw') > 0]])
 end)
 
+it('names the loop in a question where there are several', function()
+  local nvim, base = with_loops({ one = hang, two = hang })
+  nvim:answer('^Ralph in two: Ralph loop active', 'Leave it')
+  nvim:lua([[require('ralph').start({ folder = ..., prompt = 'other' })]], base .. '/two')
+  nvim:wait('#answers == 0')
+end)
+
 it('says that there is no loop, and starts one', function()
   local nvim = child.start()
   nvim:command('Ralph')

@@ -43,13 +43,18 @@ local function choices_of(folder, offers, callback, handle)
   end, offers)
 end
 
---- A command couldn't be done, but something else can.
+--- A command couldn't be done, but something else can. The question names the loop where
+--- there are several.
 ---@param folder string
 ---@param err ralph.Error
 ---@param callback? ralph.Callback of the command
 ---@param handle? table<string, fun(err: ralph.Error)> its other errors
 function M.instead(folder, err, callback, handle)
-  local question = err.data.question or err.message
+  local status = require('ralph.status')
+  local loop, question = status.in_folder(folder), err.data.question or err.message
+  if loop and #status.get().loops > 1 then
+    question = ('Ralph in %s: %s'):format(loop.title, question)
+  end
   M.choose(question, choices_of(folder, err.data.offers, callback, handle))
 end
 
