@@ -12,7 +12,6 @@ export class Loops implements vscode.Disposable {
   status: LoopStatus[] = [];
   past: PastLoop[] = [];
   readonly records = new Map<string, LoopRecord>();
-  private message = '';
   private isTold = false; // this server has told of its loops
   private readonly seen = new Set<string>();
   private asked = 0; // how often the past was asked for, and the newest answer so far
@@ -40,7 +39,7 @@ export class Loops implements vscode.Disposable {
       }),
       sidecar.onStatus((p) => {
         this.isTold = this.server.state === 'running';
-        [this.status, this.message] = [p.loops, p.message];
+        this.status = p.loops;
         for (const l of p.loops) this.take(l);
         this.changed();
       }),
@@ -72,7 +71,7 @@ export class Loops implements vscode.Disposable {
 
   /** What the status bar shows. */
   get model(): Model {
-    return { server: this.server, loops: this.status, message: this.message, records: this.records, seen: this.seen };
+    return { server: this.server, loops: this.status, records: this.records, seen: this.seen };
   }
 
   byId(loopId: string | undefined): LoopStatus | undefined {

@@ -14,8 +14,6 @@ export type Server =
 export interface Model {
   server: Server;
   loops: LoopStatus[];
-  /** All loops in one line. */
-  message: string;
   /** By loop id. */
   records: ReadonlyMap<string, LoopRecord>;
   /** The ends that the user has seen (endOf). */
@@ -38,16 +36,10 @@ export interface Bar {
 export function bar(m: Model): Bar {
   if (m.server.state === 'failed') return { ...item('error', `Ralph ${t('server not running')}`, 'error'), label: `Ralph: ${m.server.reason}` };
   if (m.server.state === 'starting') return { ...item('loading~spin', `Ralph ${t('starting')}`), idle: true };
-  const live = m.loops.filter((l) => l.live);
-  const unseen = m.loops.filter((l) => !m.seen.has(endOf(l)));
-  const worst = (['error', 'warning', 'ok', 'info'] as const).flatMap((c) => unseen.filter((l) => l.class === c));
-  const shown = live.length > 0 ? live : worst.slice(0, 1);
-  const first = shown.find((l) => l.busy) ?? shown[0];
+  const first = m.loops.find((l) => !m.seen.has(endOf(l))); // the server has them in the order of what needs the user most
   if (!first) return { ...item('circle-outline', `Ralph ${t('idle')}`), idle: true };
-  const named = m.loops.length > 1 ? `Ralph ${first.title}: ${first.text}` : `Ralph ${first.text}`;
-  const words = shown.length > 1 ? m.message : named;
-  const classes = shown.map((l) => l.class);
-  return item(iconOf(first), words, classes.includes('error') ? 'error' : classes.includes('warning') ? 'warning' : 'info');
+  const words = m.loops.length > 1 ? `Ralph ${first.title}: ${first.text}` : `Ralph ${first.text}`;
+  return item(iconOf(first), words, first.class === 'ok' ? 'info' : first.class);
 }
 
 const item = (icon: string, words: string, kind: Class = 'info'): Bar => ({ text: `$(${icon}) ${words}`, class: kind, label: words, idle: false });

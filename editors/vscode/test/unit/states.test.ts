@@ -13,7 +13,7 @@ declare const ROOT: string;
 const read = (...parts: string[]) => JSON.parse(fs.readFileSync(path.join(ROOT, ...parts), 'utf8'));
 const wire = (name: string) => read(`../../testdata/wire/${name}.json`);
 const menus: Record<string, { command: string; when: string }[]> = read('package.json').contributes.menus;
-const model = (l: LoopStatus): Model => ({ server: { state: 'running' }, loops: [l], message: '', records: new Map(), seen: new Set() });
+const model = (l: LoopStatus): Model => ({ server: { state: 'running' }, loops: [l], records: new Map(), seen: new Set() });
 
 const nothing = () => Promise.reject(new Error('nothing is asked'));
 const tree = (more: Partial<TreeInput>): TreeInput => ({ loops: [], records: new Map(), past: [], read: nothing, changes: nothing, ...more });

@@ -15,7 +15,7 @@ const running: LoopStatus = {
 const paused: LoopStatus = { ...running, state: 'paused', busy: false, text: '3/50 · paused' };
 const over = (kind: LoopStatus['class'], text: string): LoopStatus => ({ ...running, state: 'ended', live: false, busy: false, class: kind, text });
 const model = (loops: LoopStatus[], more: Partial<Model> = {}): Model => ({
-  server: { state: 'running' }, loops, message: 'Ralph 2 loops · $2.84', records: new Map(), seen: new Set(), ...more,
+  server: { state: 'running' }, loops, records: new Map(), seen: new Set(), ...more,
 });
 
 const bars: { name: string; loops: LoopStatus[]; more?: Partial<Model>; text: string; kind?: string; idle?: boolean }[] = [
@@ -29,9 +29,11 @@ const bars: { name: string; loops: LoopStatus[]; more?: Partial<Model>; text: st
   { name: 'capped', loops: [over('warning', 'stopped')], text: '$(warning) Ralph stopped', kind: 'warning' },
   { name: 'failed', loops: [over('error', 'failed')], text: '$(error) Ralph failed', kind: 'error' },
   { name: 'cancelled', loops: [over('info', 'cancelled')], text: '$(circle-slash) Ralph cancelled' },
-  { name: 'two', loops: [paused, { ...running, loopId: 'b', class: 'warning' }], text: '$(sync~spin) Ralph 2 loops · $2.84', kind: 'warning' },
-  { name: 'one that runs, and one that failed', loops: [over('error', 'failed'), { ...running, loopId: 'b' }], text: '$(sync~spin) Ralph my app: 3/50 · $1.42' },
-  { name: 'several that ended: the one that needs the user most, by its name', loops: [over('ok', 'done'), { ...over('error', 'failed'), loopId: 'b', title: 'other' }], text: '$(error) Ralph other: failed', kind: 'error' },
+  { name: 'several: the first, by its name', loops: [over('error', 'failed'), { ...running, loopId: 'b' }], text: '$(error) Ralph my app: failed', kind: 'error' },
+  {
+    name: 'several, the first seen', loops: [over('error', 'failed'), { ...running, loopId: 'b', title: 'other' }], more: { seen: new Set([endOf(over('error', 'failed'))]) },
+    text: '$(sync~spin) Ralph other: 3/50 · $1.42',
+  },
   { name: 'server gone', loops: [], more: { server: { state: 'failed', reason: 'not found' } }, text: '$(error) Ralph server not running', kind: 'error' },
 ];
 for (const { name, loops, more, text, kind, idle } of bars) {
