@@ -145,10 +145,12 @@ describe('a loop', () => {
   });
 
   it('stops with the reason when its state file becomes nonsense', async () => {
+    fs.writeFileSync(file('hold-1-bash'), '');
     await run('ralph.start', { folder: at(0), prompt: 'count 50' });
     await until('the tool', () => loop()?.tool);
     await vscode.window.showTextDocument(vscode.Uri.file(stateFile()));
     fs.writeFileSync(stateFile(), '---\nactive: maybe\niteration: many\n---\n\nwait\n');
+    fs.rmSync(file('hold-1-bash'));
     await until('the end', () => loop()?.stopReason === 'bad_state_file');
     await until('a diagnostic', () => vscode.languages.getDiagnostics(vscode.Uri.file(stateFile())).length > 0);
     fs.rmSync(stateFile());
