@@ -16,6 +16,7 @@ const (
 	kindStart     kind = "start"
 	kindIteration kind = "iteration" // with its number
 	kindBetween   kind = "between"   // the user's time
+	kindCutOff    kind = "cut-off"   // a run that no iteration's snapshot came after, and the user's time since
 	kindUndo      kind = "undo"
 	kindRedo      kind = "redo" // with the commit of the undo
 )

@@ -20,6 +20,7 @@ const (
 	tipName   = "tip"   // the last snapshot; its time is that of the loop's last change
 	begunName = "begun" // there while the index may have more than the last snapshot
 	worksName = "works" // what an undo has under its hands
+	agentName = "agent" // there while an agent may change the folder
 
 	exportName, mergeName = "export-", "merge-" // beginnings of what it needs for a moment
 )
@@ -49,6 +50,15 @@ func (s *Store) Start(ctx context.Context) (Taken, error) {
 	return s.record(ctx, step{Kind: kindBetween})
 }
 
+// Begin says that an agent begins to work in the folder, until After. A snapshot that
+// somebody else's step makes before that has what a run did which was cut off.
+func (s *Store) Begin() error {
+	if err := s.writeOwn(agentName, nil); err != nil {
+		return fmt.Errorf("noting that an agent begins: %w", err)
+	}
+	return nil
+}
+
 // After makes a snapshot of the folder as iteration n has left it.
 func (s *Store) After(ctx context.Context, n int) (Taken, error) {
 	return s.record(ctx, step{Kind: kindIteration, Number: n})
@@ -64,16 +74,26 @@ func (s *Store) record(ctx context.Context, next step) (Taken, error) {
 }
 
 // take makes a snapshot, which is none when nothing has changed. The lock is held.
-func (s *Store) take(ctx context.Context, next step) (Taken, error) {
+func (s *Store) take(ctx context.Context, next step) (taken Taken, err error) {
 	last, err := s.tip()
 	if err != nil {
 		return Taken{}, err
 	}
+	agent := filepath.Join(s.home, agentName)
+	if _, err := os.Lstat(agent); err == nil && next.Kind == kindBetween {
+		next.Kind = kindCutOff
+	}
+	defer func() {
+		if err == nil {
+			os.Remove(agent)
+		}
+	}()
 	now, refs := s.book.look(), s.refsNow()
 	if last.commit != "" && s.seen.tip == last && now.same(s.seen) {
 		return Taken{State: s.state(last.tree, refs)}, nil
 	}
-	taken, made, err := s.takeWithGit(ctx, last, next)
+	var made tip
+	taken, made, err = s.takeWithGit(ctx, last, next)
 	if err != nil && last.commit == "" && !s.book.Own && ctx.Err() == nil {
 		// A repository that is broken or can't be written to, maybe.
 		if err = s.useOwn(); err == nil {

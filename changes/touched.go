@@ -12,11 +12,13 @@ import (
 type Touched struct {
 	Path   string
 	Status Status // Added, Modified, Deleted or Mode
+	// CutOff: a run that was cut off did it, or somebody since; nobody can tell.
+	CutOff bool
 
 	before, now version
 }
 
-// Touched lists the files that iterations changed, by path. What the user changed
+// Touched lists the files that iterations and runs that were cut off changed, by path. What the user changed
 // isn't the loop's, and a file that is again as it was found isn't changed.
 //
 // Errors: ErrNone, and what git says.
@@ -31,7 +33,8 @@ func (s *Store) Touched(ctx context.Context) ([]Touched, error) {
 	}
 	touched := map[string]Touched{}
 	for i, changed := range each {
-		byLoop := steps[i+1].Kind == kindIteration
+		kind := steps[i+1].Kind
+		byLoop := kind == kindIteration || kind == kindCutOff
 		for path, e := range changed {
 			t, ok := touched[path]
 			switch {
@@ -43,6 +46,9 @@ func (s *Store) Touched(ctx context.Context) ([]Touched, error) {
 			if t.now = e.new; t.now == t.before {
 				delete(touched, path)
 				continue
+			}
+			if byLoop {
+				t.CutOff = kind == kindCutOff && (!ok || t.CutOff)
 			}
 			touched[path] = t
 		}

@@ -15,7 +15,11 @@ func (f *folder) touched(want ...string) {
 	f.must(err)
 	var got []string
 	for _, t := range list {
-		got = append(got, string(t.Status)+" "+t.Path)
+		line := string(t.Status) + " " + t.Path
+		if t.CutOff {
+			line += " (cut off)"
+		}
+		got = append(got, line)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		f.t.Errorf("touched: %s", diff)
@@ -49,6 +53,37 @@ func TestOnlyWhatTheLoopChangedIsTouched(t *testing.T) {
 		}
 		if before, now, err := f.Found(context.Background(), list[1]); err != nil || string(before) != "1" || now != nil {
 			t.Errorf("%q, %q, %v", before, now, err)
+		}
+	})
+}
+
+// What an agent did whose loop was killed is no iteration's, and not only its user's.
+func TestWhatARunThatWasCutOffChangedIsTouched(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, begin func(t testing.TB, files ...string) *folder) {
+		for name, next := range map[string]func(*folder){
+			"the loop goes on":   func(f *folder) { f.start() },
+			"its user looks":     func(f *folder) { f.undo(Undo{Iteration: 1, DryRun: true}, []string{"b"}); f.start() },
+			"it failed at first": func(f *folder) { f.must(f.Begin()); f.open("ralph-test"); f.start() },
+		} {
+			f := begin(t, "a", "1\n", "b", "1\n", "c", "1\n").loop()
+			f.must(f.Begin())
+			f.after(1, "b", "2\n")
+			f.must(f.Begin())
+			f.write("a", "2\n", "c", "2\n")
+			f.open("ralph-test")
+			next(f)
+			f.touched("modified a (cut off)", "modified b", "modified c (cut off)")
+			f.write("c", "3\n", "d", "the user's\n")
+			f.start()
+			f.touched("modified a (cut off)", "modified b", "modified c (cut off)")
+			f.must(f.Begin())
+			f.after(2, "a", "1\n", "c", "4\n")
+			f.touched("modified b", "modified c")
+			f.undo(Undo{Iteration: 1}, []string{"b"})
+			if f.has("a", "1\n", "c", "4\n"); t.Failed() {
+				t.Fatal(name)
+			}
 		}
 	})
 }

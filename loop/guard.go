@@ -69,9 +69,12 @@ func (s *snapshots) isSame(file CheckFile, t changes.Touched) bool {
 	return err == nil && file.Same != nil && file.Same(before, now)
 }
 
-// describe names a file, and what became of it unless it was modified.
+// describe names a file, and what became of it unless it was modified by an iteration.
 func describe(t changes.Touched) string {
-	if t.Status == changes.Modified {
+	switch {
+	case t.CutOff:
+		return fmt.Sprintf("%s (%s by a run that was cut off, or since)", t.Path, t.Status)
+	case t.Status == changes.Modified:
 		return t.Path
 	}
 	return fmt.Sprintf("%s (%s)", t.Path, t.Status)

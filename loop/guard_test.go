@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"ralph-lsp/loopstate"
 	"ralph-lsp/verify"
 )
 
@@ -125,6 +126,36 @@ func TestWhatWasChangedBackPasses(t *testing.T) {
 	if end := r.over(StopPromise, 2); end.Guards != "" {
 		t.Errorf("got %q", end.Guards)
 	}
+}
+
+// Whoever drove the loop was killed while its agent changed a test: nobody can tell
+// that from what the user did since.
+func TestWhatARunThatWasCutOffChangedWaits(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "a_test.go")
+	put(t, file, "old")
+	configure := kept(t, dir)
+	changed := make(chan struct{})
+	atWork := writes(t)
+	atWork.lasts = time.Hour // as good as killed
+	atWork.during = func() { put(t, file, "new"); close(changed) }
+	killed := guarding(t, dir, configure, atWork)
+	<-changed
+	found := &loopstate.State{Iteration: 1, Begun: true, Prompt: "Build it", CompletionPromise: "DONE"}
+	r, err := tryStart(t, found, func(c *Config) {
+		configure(c)
+		protecting(c)
+		c.Continue, c.Verify.When = true, verify.OnPromise
+	}, doing(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.waitPaused()
+	if st := r.Status(); st.Unchecked != "protected files were changed by the loop: a_test.go (modified by a run that was cut off, or since)" {
+		t.Errorf("got %q", st.Unchecked)
+	}
+	r.Cancel()
+	killed.Cancel()
 }
 
 // A file that the command names and the loop had to make is its work, not its guard.

@@ -98,6 +98,9 @@ func (l *Loop) snapshotBefore() {
 	} else {
 		l.awaitUndo()
 	}
+	if s.store != nil {
+		_ = s.store.Begin() // what is wrong, the next snapshot says
+	}
 	l.tellOfSnapshot(taken, err)
 	l.circles.takeUp(s.past)
 	s.past = nil
