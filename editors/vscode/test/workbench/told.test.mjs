@@ -36,7 +36,7 @@ describe('what a loop tells and asks', { timeout: 600_000 }, () => {
     await key(2);
     await w.notification('failed at 1/5').waitFor();
     await w.statusIs(/Ralph failed at 1\/5/);
-    assert.equal(await w.page.locator('.notification-toast').filter({ hasText: 'failed at' }).count(), 1, 'an end is told once');
+    assert.equal(await w.page.locator('.notification-list-item').filter({ hasText: 'failed at' }).count(), 1, 'an end is told once');
     await w.treeRow('failed').hover();
     await w.treeRow('failed').getByRole('button', { name: 'Resume' }).waitFor();
     await w.screenshot('failed');

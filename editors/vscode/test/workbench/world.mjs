@@ -94,13 +94,16 @@ export class Workbench {
 
   // The palette and its inputs.
 
+  /** Opens the palette with a text, and waits for what it finds: an editor that opens meanwhile closes it. */
   async palette(text) {
-    // The keys of a page that is shown are its own until it has loaded.
-    if (await this.page.evaluate(() => document.activeElement?.tagName === 'IFRAME')) await this.page.locator('.part.sidebar .composite.title').click();
-    await this.page.keyboard.press('F1');
-    const input = this.page.locator('.quick-input-widget:visible input[type=text]').first();
-    await input.waitFor();
-    await input.fill(`>${text}`, { timeout: 2000 }); // an editor that opens closes it
+    const open = async () => {
+      // The keys of a page that is shown are its own until it has loaded.
+      if (await this.page.evaluate(() => document.activeElement?.tagName === 'IFRAME')) await this.page.locator('.part.sidebar .composite.title').click();
+      await this.page.keyboard.press('F1');
+      await this.page.locator('.quick-input-widget:visible input[type=text]').first().fill(`>${text}`, { timeout: 2000 });
+      await this.page.locator('.quick-input-widget .monaco-list-row').first().waitFor({ timeout: 2000 });
+    };
+    await until(`the palette with ${text}`, () => open().then(() => true, () => false));
   }
 
   /** Runs a command by its title, as soon as the palette has it. */
@@ -222,13 +225,16 @@ export class Workbench {
     return this.page.locator('.pane-body .monaco-list-row').filter({ hasText: text }).first();
   }
 
+  /** A notification, on its own or in the list of all. */
   notification(text) {
-    return this.page.locator('.notification-toast').filter({ hasText: text }).first();
+    return this.page.locator('.notification-list-item').filter({ hasText: text }).first();
   }
 
+  /** Presses a button of a notification. Those that have left the screen are in the list. */
   async press(notification, button) {
-    await this.notification(notification).waitFor();
-    await this.notification(notification).getByRole('button', { name: button }).click();
+    const there = this.notification(notification).getByRole('button', { name: button });
+    await there.waitFor({ timeout: 2000 }).catch(() => this.run('Notifications: Show Notifications'));
+    await there.click();
   }
 }
 
