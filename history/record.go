@@ -76,7 +76,8 @@ type IterationStart struct {
 // IterationEnd closes an iteration. A cost that isn't known is nil.
 type IterationEnd struct {
 	Iteration  int           `json:"iteration"`
-	Outcome    string        `json:"outcome"` // ok, error, cancelled, timeout
+	Hat        string        `json:"hat,omitempty"` // that it wore, where hats handed over
+	Outcome    string        `json:"outcome"`       // ok, error, cancelled, timeout
 	Error      string        `json:"error,omitempty"`
 	CostUSD    *float64      `json:"costUsd,omitempty"`
 	Tokens     stream.Tokens `json:"tokens"`

@@ -417,7 +417,7 @@ func (l *Loop) closeIteration(plan plannedRun, r report) {
 	}
 	changed := l.snapshotAfter(plan.iteration)
 	l.emit(IterationEnd{
-		Iteration: plan.iteration, Outcome: r.outcome, Duration: r.exit.Duration,
+		Iteration: plan.iteration, Hat: plan.turn.Hat.Name, Outcome: r.outcome, Duration: r.exit.Duration,
 		Cost: res.Usage.Cost, Tokens: res.Usage.Tokens, Turns: res.Turns, ToolCalls: res.ToolCalls,
 		Text: res.Text, Error: r.problem, Skipped: res.SkippedLines,
 		Changes: changed,

@@ -51,6 +51,7 @@ const (
 // IterationEnd closes an iteration; the agent and all it started are gone.
 type IterationEnd struct {
 	Iteration int
+	Hat       string // that it wore, where hats hand over; else ""
 	Outcome   Outcome
 	Duration  time.Duration
 	Cost      stream.Cost // of this iteration

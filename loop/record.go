@@ -20,7 +20,7 @@ func recordOf(e Event) history.Record {
 		return history.Input{Kind: history.InputAgent, Text: e.Text}
 	case IterationEnd:
 		return history.IterationEnd{
-			Iteration: e.Iteration, Outcome: string(e.Outcome), Error: e.Error, CostUSD: history.KnownCost(e.Cost),
+			Iteration: e.Iteration, Hat: e.Hat, Outcome: string(e.Outcome), Error: e.Error, CostUSD: history.KnownCost(e.Cost),
 			Tokens: e.Tokens, Turns: e.Turns, ToolCalls: e.ToolCalls,
 			DurationMs: e.Duration.Milliseconds(), Skipped: e.Skipped, Changes: (*history.Changes)(e.Changes),
 		}
@@ -85,7 +85,7 @@ func EventOf(r history.Record) Event {
 		return IterationStart{Iteration: r.Iteration, MaxIterations: r.MaxIterations, Hat: r.Hat, Topic: r.Topic}
 	case history.IterationEnd:
 		return IterationEnd{
-			Iteration: r.Iteration, Outcome: Outcome(r.Outcome), Error: r.Error, Cost: history.CostOf(r.CostUSD),
+			Iteration: r.Iteration, Hat: r.Hat, Outcome: Outcome(r.Outcome), Error: r.Error, Cost: history.CostOf(r.CostUSD),
 			Tokens: r.Tokens, Turns: r.Turns, ToolCalls: r.ToolCalls,
 			Duration: history.DurationOf(r.DurationMs), Skipped: r.Skipped, Changes: (*changes.Summary)(r.Changes),
 		}

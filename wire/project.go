@@ -97,7 +97,8 @@ func (p *Projector) Loop(e loop.Event) Update {
 		if e.Spent.Known { // of a loop that goes on we saw only a part
 			p.Spent = believed(e.Spent)
 		}
-		return Iteration{SessionUpdate: KindIteration, Phase: PhaseBegin, Iteration: e.Iteration, MaxIterations: e.MaxIterations, Hat: stream.Plain(e.Hat), Topic: stream.Plain(e.Topic), Said: info(IterationText(e))}
+		return Iteration{SessionUpdate: KindIteration, Phase: PhaseBegin, Iteration: e.Iteration, MaxIterations: e.MaxIterations, Hat: stream.Plain(e.Hat), Topic: stream.Plain(e.Topic),
+			Facts: JoinFacts(ofMax(e), HatText(e)), Said: info(IterationText(e))}
 	case loop.IterationEnd:
 		p.Spent = p.Spent.Plus(believed(e.Cost))
 		return iterationEnd(e)
@@ -273,11 +274,12 @@ func equal[T comparable](a, b *T) bool {
 }
 
 func iterationEnd(e loop.IterationEnd) Iteration {
+	facts := IterationEndText(e)
 	end := Iteration{
-		SessionUpdate: KindIteration, Phase: PhaseEnd, Iteration: e.Iteration,
+		SessionUpdate: KindIteration, Phase: PhaseEnd, Iteration: e.Iteration, Hat: stream.Plain(e.Hat),
 		Outcome: string(e.Outcome), Error: stream.Plain(e.Error), CostUSD: dollars(e.Cost),
 		Turns: &e.Turns, ToolCalls: &e.ToolCalls, DurationMs: new(e.Duration.Milliseconds()), Tokens: projectTokens(e.Tokens),
-		Changes: (*Changes)(e.Changes), Said: Said{Text: IterationEndText(e), Class: classOf(e.Outcome)},
+		Changes: (*Changes)(e.Changes), Facts: facts, Said: Said{Text: JoinFacts(sentence(e.Hat), facts), Class: classOf(e.Outcome)},
 	}
 	if e.Skipped > 0 {
 		end.SkippedLines = &e.Skipped

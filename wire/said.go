@@ -75,10 +75,17 @@ func SessionText(e stream.SessionStart) string {
 // IterationText says that an iteration begins: "iteration 3 of 50".
 func IterationText(e loop.IterationStart) string {
 	text := fmt.Sprintf("iteration %d", e.Iteration)
-	if e.MaxIterations > 0 {
-		text += fmt.Sprintf(" of %d", e.MaxIterations)
+	if of := ofMax(e); of != "" {
+		text += " " + of
 	}
 	return JoinFacts(text, HatText(e))
+}
+
+func ofMax(e loop.IterationStart) string {
+	if e.MaxIterations == 0 {
+		return ""
+	}
+	return fmt.Sprintf("of %d", e.MaxIterations)
 }
 
 // HatText says which hat an iteration wears, and why: "builder, called by plan.ready

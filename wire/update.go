@@ -161,13 +161,13 @@ const (
 	PhaseEnd   = "end"
 )
 
-// Iteration opens or closes an iteration. All after MaxIterations belongs to its end.
+// Iteration opens or closes an iteration. All after Topic but what is said belongs to its end.
 type Iteration struct {
 	SessionUpdate string   `json:"sessionUpdate"` // KindIteration
 	Phase         string   `json:"phase"`
 	Iteration     int      `json:"iteration"`
 	MaxIterations int      `json:"maxIterations,omitempty"` // absent: unlimited
-	Hat           string   `json:"hat,omitempty"`           // that it wears, where hats hand over
+	Hat           string   `json:"hat,omitempty"`           // that it wears, where hats hand over; at its end, too
 	Topic         string   `json:"topic,omitempty"`         // what woke the hat: "plan.ready from planner"
 	Outcome       string   `json:"outcome,omitempty"`       // ok, error, cancelled, timeout
 	Error         string   `json:"error,omitempty"`
@@ -179,6 +179,7 @@ type Iteration struct {
 	LastMessage   *string  `json:"lastMessage,omitempty"` // of the agent; only of a recorded stream
 	SkippedLines  *int     `json:"skippedLines,omitempty"`
 	Changes       *Changes `json:"changes,omitempty"` // absent: nobody knows
+	Facts         string   `json:"facts,omitempty"`   // its text without what a heading says: "iteration 3" at the begin, the hat at the end
 	Said
 }
 

@@ -171,8 +171,8 @@ func examplePast(end *history.LoopEnd) PastLoop {
 // rareExamples have the keys that the other examples lack.
 func rareExamples(text func(string) TextContent) []any {
 	return []any{
-		Iteration{SessionUpdate: KindIteration, Phase: PhaseBegin, Iteration: 3, Hat: "builder", Topic: "plan.ready from planner",
-			Said: info("iteration 3 · builder, called by plan.ready from planner")},
+		new(Projector).Loop(loop.IterationStart{Iteration: 3, MaxIterations: 50, Hat: "builder", Topic: "plan.ready from planner"}),
+		new(Projector).Loop(loop.IterationEnd{Iteration: 3, Hat: "builder", Outcome: loop.OutcomeOK, Cost: stream.USD(0.31), Duration: time.Minute}),
 		StartParams{PromptURI: "file:///w/app/PROMPT.md", Selection: "func main() {}", LimitsText: "80, $5, 2h", Replace: true, Trust: true, DryRun: true,
 			Settings: &Choices{Backend: "auto"}},
 		ReadResult{Updates: []json.RawMessage{}, Cursor: "eyJsb2ciOiIx", Complete: true, Reset: true},

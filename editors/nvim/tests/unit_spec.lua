@@ -107,6 +107,19 @@ it('keeps iterations apart, whose ids begin again', function()
   )
 end)
 
+it('names the hat of an iteration once in its heading', function()
+  local transcript = new()
+  local here = vim.fs.dirname(vim.fn.fnamemodify(debug.getinfo(1, 'S').source:sub(2), ':p'))
+  local rare = vim.fn.readfile(here .. '/../../../testdata/wire/rare.json')
+  local words = vim.json.decode(table.concat(rare, '\n'))
+  transcript:add(words[1])
+  transcript:add(words[2])
+  expect.equal(
+    lines(transcript),
+    { '▌ iteration 3 of 50 · builder, called by plan.ready from planner · ok · $0.31 · 1m00s' }
+  )
+end)
+
 it("says how much of a tool's output isn't shown", function()
   local function shown(text, omitted)
     local transcript = new()

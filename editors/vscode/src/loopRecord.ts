@@ -13,6 +13,8 @@ export interface ToolRecord {
 export interface IterationRecord {
   number: number;
   running: boolean;
+  /** That it wears, where hats hand over. */
+  hat?: string;
   /** What it came to. */
   text?: string;
   class?: Class;
@@ -53,7 +55,7 @@ export class LoopRecord {
 
   private iteration(u: Extract<Update, { sessionUpdate: '_ralph/iteration' }>): void {
     let it = this.iterations.at(-1);
-    if (u.phase === 'begin' || it?.number !== u.iteration) it = this.beginIteration(u.iteration);
+    if (u.phase === 'begin' || it?.number !== u.iteration) it = this.beginIteration(u.iteration, u.hat);
     if (u.phase === 'end') {
       Object.assign(it, { running: false, text: u.text, class: u.class, files: u.changes?.files });
       this.endCalls();
@@ -61,12 +63,12 @@ export class LoopRecord {
   }
 
   /** One that was interrupted begins again in its own place. */
-  private beginIteration(number: number): IterationRecord {
+  private beginIteration(number: number, hat?: string): IterationRecord {
     this.interrupted();
     this.end = undefined;
     const before = this.iterations.findIndex((i) => i.number === number);
     if (before >= 0) this.iterations.splice(before, 1);
-    const it: IterationRecord = { number, running: true, tools: [], forgotten: 0 };
+    const it: IterationRecord = { number, running: true, hat, tools: [], forgotten: 0 };
     this.iterations.push(it);
     return it;
   }

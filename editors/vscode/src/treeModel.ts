@@ -116,7 +116,7 @@ function iterationNode(record: LoopRecord, it: IterationRecord, target: Target, 
   return {
     id,
     label: t('Iteration {0}', it.number),
-    description: it.running ? t('running') : it.text,
+    description: it.running ? facts(it.hat, t('running')) : it.text,
     icon: it.running ? 'loading~spin' : icons[it.class ?? 'info'],
     colour: it.running ? undefined : colours[it.class ?? 'info'],
     hover: () => table([[t('Iteration {0}', it.number), it.running ? t('running') : it.text], [t('Files'), it.files?.toString()], [t('Tool calls'), String(it.forgotten + it.tools.length)]]),

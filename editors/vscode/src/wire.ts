@@ -130,6 +130,10 @@ export interface Iteration extends Said {
   sessionUpdate: '_ralph/iteration';
   phase: 'begin' | 'end';
   iteration: number;
+  /** That it wears, where hats hand over. */
+  hat?: string;
+  /** The text without what a heading says: the iteration at the begin, the hat at the end. */
+  facts?: string;
   /** What it changed in the folder; absent: nobody knows. */
   changes?: { files: number; added?: number; removed?: number };
 }

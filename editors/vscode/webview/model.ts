@@ -11,7 +11,7 @@ interface Base {
   version: number;
 }
 /** Where an iteration begins; what came of it is known by its number. */
-export interface HeaderRow extends Base { kind: 'iteration'; iteration: number; text: string }
+export interface HeaderRow extends Base { kind: 'iteration'; iteration: number; text: string; facts: string }
 /** Markdown. by: who said it, if not the agent itself; folded: it is open only when it is asked for. */
 export interface TextRow extends Base { kind: 'text'; text: string; by?: 'thought' | 'subagent' | 'user'; name?: string; message: string }
 export interface ToolRow extends Base {
@@ -142,7 +142,7 @@ export class Part {
     this.iterations.set(u.iteration, u);
     if (u.phase === 'begin') {
       this.close();
-      this.push<HeaderRow>({ kind: 'iteration', iteration: u.iteration, text: plain(u.text ?? '') });
+      this.push<HeaderRow>({ kind: 'iteration', iteration: u.iteration, text: plain(u.text ?? ''), facts: plain(u.facts ?? '') });
       return;
     }
     for (const row of this.rows) if (row.kind === 'iteration' && row.iteration === u.iteration) row.version++;

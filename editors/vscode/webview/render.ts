@@ -52,11 +52,11 @@ export function render(row: Row, key: string, look: Look): HTMLElement {
   return e;
 }
 
-function header(e: HTMLElement, { iteration, text: begin }: HeaderRow, { words, iterations }: Look): void {
+function header(e: HTMLElement, { iteration, facts: begin }: HeaderRow, { words, iterations }: Look): void {
   const known = iterations.get(iteration);
   const ended = known?.phase === 'end' ? known : undefined;
   const title = h('h2', {}, fill(words.iteration, iteration));
-  const facts = h('span', { class: `facts ${ended?.class ?? ''}` }, ended?.text ?? begin.replace(/^iteration \d+ ?/, ''));
+  const facts = h('span', { class: `facts ${ended?.class ?? ''}` }, ended?.text ?? begin);
   e.append(title, facts);
   const { files = 0, added = 0, removed = 0 } = ended?.changes ?? {};
   if (files > 0) {

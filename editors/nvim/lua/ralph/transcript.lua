@@ -261,7 +261,7 @@ function Transcript:iteration(update)
   end
   local iteration = self.iterations[#self.iterations]
   if iteration then -- else it began before all that is kept
-    self:replace(iteration.first, iteration.heading .. ' · ' .. update.text)
+    self:replace(iteration.first, iteration.heading .. ' · ' .. update.facts)
     iteration.last = self.last
   end
 end

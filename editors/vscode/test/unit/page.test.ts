@@ -15,7 +15,7 @@ declare const ROOT: string;
 const say = (text: string, messageId = 'm1', more: object = {}): Update => ({ sessionUpdate: 'agent_message_chunk', messageId, content: { type: 'text', text }, ...more });
 const call = (toolCallId: string, more: object = {}): Update => ({ sessionUpdate: 'tool_call', toolCallId, name: 'bash', title: 'go test', kind: 'execute', status: 'in_progress', ...more });
 const result = (toolCallId: string, text: string, status: 'completed' | 'failed' | 'in_progress' = 'completed'): Update => ({ sessionUpdate: 'tool_call_update', toolCallId, status, content: [{ type: 'content', content: { type: 'text', text } }] });
-const begin = (iteration: number): Iteration => ({ sessionUpdate: '_ralph/iteration', phase: 'begin', iteration, text: `iteration ${iteration} of 5`, class: 'info' });
+const begin = (iteration: number): Iteration => ({ sessionUpdate: '_ralph/iteration', phase: 'begin', iteration, text: `iteration ${iteration} of 5`, facts: 'of 5', class: 'info' });
 const end = (iteration: number): Iteration => ({ sessionUpdate: '_ralph/iteration', phase: 'end', iteration, text: 'ok · $0.31', class: 'ok', changes: { files: 2, added: 3, removed: 1 } });
 
 function rowsOf(...updates: Update[]): Row[] {
@@ -39,6 +39,12 @@ test('the header of an iteration changes when it has ended', () => {
   part.add([end(3)]);
   assert.ok(header!.version > before);
   assert.deepEqual(iterations.get(3)?.changes, { files: 2, added: 3, removed: 1 });
+});
+
+test("a header has the server's words, not what is cut out of them", () => {
+  const words = JSON.parse(fs.readFileSync(path.join(ROOT, '../../testdata/wire/rare.json'), 'utf8'))[0] as Iteration;
+  const [header] = rowsOf({ ...words, text: 'In the words of a later server' });
+  assert.equal((header as { facts: string }).facts, 'of 50 · builder, called by plan.ready from planner');
 });
 
 test('the ids of calls and messages begin again with each iteration', () => {

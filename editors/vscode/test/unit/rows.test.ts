@@ -48,6 +48,17 @@ async function running(...updates: Update[]): Promise<View> {
   return v;
 }
 
+test('the row of an iteration names its hat, from its begin on', async () => {
+  const describe = async (...updates: Update[]) => {
+    const v = await running(...updates);
+    const [loop] = await v.rows.children();
+    return (await v.rows.children(loop))[0]?.description;
+  };
+  const hat = { sessionUpdate: '_ralph/iteration', iteration: 1, hat: 'builder' } as const;
+  assert.equal(await describe({ ...hat, phase: 'begin' }), 'builder · running');
+  assert.equal(await describe({ ...hat, phase: 'begin' }, { ...hat, phase: 'end', text: 'builder · ok', facts: 'ok' }), 'builder · ok');
+});
+
 test('a row that changes is drawn alone', async () => {
   const v = await running(begin(1), end(1), begin(2), call('t1'));
   const draws = async (change: () => void) => {
