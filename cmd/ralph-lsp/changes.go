@@ -160,9 +160,12 @@ touched.`,
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	completeIterations(cmd, "iteration", "since")
 	cmd.MarkFlagsMutuallyExclusive("iteration", "since")
-	cmd.MarkFlagsOneRequired("iteration", "since")
 	inSnapshots(cmd, func(cmd *cobra.Command, dir string, s *changes.Store, paths []string) error {
-		if u.Iteration < 0 || u.Since < 0 || u.Iteration+u.Since == 0 {
+		flags := cmd.Flags()
+		switch {
+		case !flags.Changed("iteration") && !flags.Changed("since"):
+			return errors.New("say what to undo: --iteration N is one iteration, --since N is that and all behind it (--since 1 is the whole loop)")
+		case u.Iteration < 0 || u.Since < 0 || u.Iteration+u.Since == 0:
 			return errors.New("iterations are counted from 1")
 		}
 		u.Paths = paths

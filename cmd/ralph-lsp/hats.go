@@ -30,7 +30,7 @@ say, and what doesn't fit together.`,
 		out := cmd.OutOrStdout()
 		switch {
 		case len(ring) == 0:
-			return fmt.Errorf("there are no hats: describe them below [hats.NAME] in %s; docs/HATS.md has an example", config.Name)
+			return fmt.Errorf("there are no hats: describe them below [hats.NAME] in %s, or begin with ralph-lsp init --preset plan-build-review", config.Name)
 		case *mermaid:
 			fmt.Fprint(out, stream.Plain(ring.Mermaid()))
 		default:

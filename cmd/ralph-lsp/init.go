@@ -42,7 +42,12 @@ as they are. Presets with hats: ` + strings.Join(presetNames(), ", ") + `.`,
 		if err != nil {
 			return err
 		}
-		return writeNew(cmd, dir, []newFile{{config.Name, settings}, {"PROMPT.md", prompt}})
+		_, there := os.Stat(filepath.Join(dir, config.Name))
+		err = writeNew(cmd, dir, []newFile{{config.Name, settings}, {"PROMPT.md", prompt}})
+		if err == nil && there != nil && *preset != plainPreset {
+			fmt.Fprintf(cmd.OutOrStdout(), "next: read %s, then ralph-lsp trust%[2]s; ralph-lsp hats%[2]s draws its hats\n", config.Name, inFolderOf(dir))
+		}
+		return err
 	})
 	return cmd
 }
