@@ -128,12 +128,15 @@ func (l *Loop) handOver(turn hats.Turn, r *report) {
 	})
 	l.fileMu.Unlock()
 	if err != nil { // it shows at the next iteration, which is then this hat's again
-		return
+		warnings = nil
 	}
 	if r.verdict.Matched {
 		switch {
 		case !ring.MayFinish(turn.Hat):
 			warnings = append(warnings, fmt.Sprintf("%s says that all is done, but that hat may not finish the loop", turn.Hat.Name))
+			r.verdict = stream.Verdict{}
+		case err != nil && len(l.cfg.Required) > 0:
+			warnings = append(warnings, fmt.Sprintf("%s says that all is done, but nobody can tell what was published: %v", turn.Hat.Name, err))
 			r.verdict = stream.Verdict{}
 		case len(missing) > 0:
 			warnings = append(warnings, fmt.Sprintf("%s says that all is done, but nobody has published %s", turn.Hat.Name, strings.Join(missing, ", ")))

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"ralph-lsp/backends"
 	"ralph-lsp/hats"
@@ -75,6 +76,29 @@ func TestOnlyAHatThatMayFinishEndsTheLoop(t *testing.T) {
 			t.Errorf("told %d times:\n%s", n, strings.Join(r.log.lines, "\n"))
 		}
 	})
+}
+
+// Who makes the state file unreadable doesn't get past that.
+func TestAHatThatMayNotFinishDoesNotByABrokenFile(t *testing.T) {
+	for name, configure := range map[string]func(*Config){
+		"another finishes": team,
+		"topics are missing": func(c *Config) {
+			team(c)
+			c.Required, c.Roles[0].MayFinish = []string{"build.done"}, new(true)
+		},
+	} {
+		bubble(t, func(t *testing.T) {
+			r := prepare(t, nil, configure, promise)
+			first := &r.agents.runs[0]
+			first.lasts, first.during = time.Second, func() { r.file.tell(&loopstate.SyntaxError{}) }
+			if err := r.begin(); err != nil {
+				t.Fatal(err)
+			}
+			if end := r.Wait(); end.Reason == StopPromise {
+				t.Errorf("%s: the promise counts\n%s", name, strings.Join(r.log.lines, "\n"))
+			}
+		})
+	}
 }
 
 func TestNoPromiseCountsBeforeItsTopics(t *testing.T) {
