@@ -142,6 +142,25 @@ func TestTurns(t *testing.T) {
 	}
 }
 
+// Two hats that have had all their runs may each stand in for the other: that ends.
+func TestHatsThatStandInForEachOther(t *testing.T) {
+	ring := Ring{
+		{Name: "a", Triggers: []string{"loop.start", "b.exhausted"}, MaxRuns: 1},
+		{Name: "b", Triggers: []string{"a.exhausted"}, MaxRuns: 1},
+		{Name: "c", Triggers: []string{"c.start"}},
+	}
+	q := Queue{Pending: []Topic{{Name: Start}, {Name: "c.start"}}, Runs: map[string]int{"a": 1, "b": 1}}
+	turn, _, ok := ring.Next(&q)
+	if !ok || turn.Hat.Name != "c" {
+		t.Fatalf("got %+v", turn)
+	}
+	ring.Done(&q, turn, []Topic{})
+	q.Pending = []Topic{{Name: Start}}
+	if turn, told, ok := ring.Next(&q); ok || len(told) > len(ring)+1 {
+		t.Errorf("got %+v, %q", turn, told)
+	}
+}
+
 // A topic stays pending until its run is done: who is killed goes on with it.
 func TestATopicStaysUntilItIsDone(t *testing.T) {
 	q, ring := NewQueue(), work()

@@ -39,6 +39,7 @@ func (r Ring) Next(q *Queue) (turn Turn, warnings []string, ok bool) {
 	if len(q.Pending) == 0 {
 		q.Pending = []Topic{{Name: Start}}
 	}
+	left := len(q.Pending) * len(r) // hats that have had their runs may stand in for each other
 	for len(q.Pending) > 0 {
 		t := q.Pending[0]
 		h, found := r.listener(t)
@@ -57,7 +58,8 @@ func (r Ring) Next(q *Queue) (turn Turn, warnings []string, ok bool) {
 		q.Pending = q.Pending[1:]
 		instead := Topic{Name: h.Name + exhausted, From: h.Name, Payload: t.Payload}
 		warnings = append(warnings, fmt.Sprintf("%s has had its %s, so %s doesn't wake it", h.Name, tell.Counted(h.MaxRuns, "run"), t.Name))
-		if other, ok := r.listener(instead); ok && other.Name != h.Name {
+		if other, ok := r.listener(instead); ok && other.Name != h.Name && left > 0 {
+			left--
 			q.Pending = append(q.Pending, instead)
 		}
 	}
