@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"ralph-lsp/hats"
 	"ralph-lsp/internal/limits"
 	"ralph-lsp/internal/tell"
 )
@@ -100,16 +101,7 @@ func (c *checker) checkReviewer() {
 
 // checkRing warns about hats that hand over and don't fit together.
 func (c *checker) checkRing() {
-	if slices.ContainsFunc(c.problems, func(p Problem) bool { return strings.HasPrefix(p.Key, "hats") && p.Severity == Error }) {
-		return // what they say isn't known
-	}
-	s := Settings{Hats: map[string]Hat{}, hatOrder: c.hatNames()}
-	for _, l := range leaves(c.table("hats"), "hats") {
-		if set := setters[strings.Join(l.key.Path, ".")]; set != nil {
-			set(&s, l.path[1], l.value)
-		}
-	}
-	for _, p := range s.Ring().Check() {
+	for _, p := range c.ring().Check() {
 		path := []string{"hats"}
 		if p.Hat != "" {
 			path = []string{"hats", p.Hat, p.Key}
@@ -117,6 +109,40 @@ func (c *checker) checkRing() {
 		at := c.first[pathID(path)].span
 		c.report(at, Warning, strings.Join(path, "."), p.String())
 	}
+}
+
+// ring is the file's hats; nil when one of them is wrong.
+func (c *checker) ring() hats.Ring {
+	if slices.ContainsFunc(c.problems, func(p Problem) bool { return strings.HasPrefix(p.Key, "hats") && p.Severity == Error }) {
+		return nil // what they say isn't known
+	}
+	s := Settings{Hats: map[string]Hat{}, hatOrder: c.hatNames()}
+	for _, l := range leaves(c.table("hats"), "hats") {
+		if set := setters[strings.Join(l.key.Path, ".")]; set != nil {
+			set(&s, l.path[1], l.value)
+		}
+	}
+	return s.Ring()
+}
+
+// DrawHats draws which hat of a file wakes which, a line for each topic; "" where none
+// hand over or one of them is wrong. builtin is as of Check.
+func DrawHats(data []byte, builtin []string) string {
+	c := &checker{Document: Parse(data), builtin: builtin, bad: map[string]bool{}}
+	if len(data) > MaxSize || c.deep >= 0 || strings.IndexByte(c.text, 0) >= 0 {
+		return ""
+	}
+	c.masked = make([]bool, len(c.entries))
+	c.decode()
+	for i := range c.entries {
+		if !c.masked[i] {
+			c.checkEntry(&c.entries[i])
+		}
+	}
+	if ring := c.ring(); ring.HandsOver() {
+		return ring.Text()
+	}
+	return ""
 }
 
 // checkEnd warns about a loop that only the user would end.

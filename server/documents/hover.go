@@ -67,8 +67,19 @@ func (d *Documents) Hover(p protocol.HoverParams) *protocol.Hover {
 			facts = append(facts, "The loop: "+status.Text+".")
 		}
 	}
+	if doc.kind == configDoc && place.Path[0] == "hats" {
+		facts = append(facts, codeBlock(config.DrawHats([]byte(doc.text), backends.Names())))
+	}
 	at := doc.span(place.Start, place.End)
 	return &protocol.Hover{Contents: markdown(facts...), Range: &at}
+}
+
+// codeBlock is a text as it is; "" for none. No hat's words end the block.
+func codeBlock(text string) string {
+	if text == "" {
+		return ""
+	}
+	return "```text\n" + strings.ReplaceAll(text, "```", "'''") + "```"
 }
 
 // markdown puts the paragraphs that aren't empty below each other.

@@ -38,6 +38,8 @@ func TestHover(t *testing.T) {
 		{"duration of nothing", configURI, "# 😀\nlimits.max_duration = «\"0‸s\"»", nil, "**limits.max_duration**: duration, default `\"4h\"`\n\nHow long the loop may run; waits and pauses don't count.\n\nNow: no limit."},
 		{"header", configURI, "[«lim‸its»]", nil, "**limits**: table\n\nWhen a loop ends although the agent didn't promise that it is done."},
 		{"the user's name", configURI, "[hats.«\"😀‸\"»]", nil, "**hats.😀**: table\n\nA role."},
+		{"hats that hand over", configURI, "[«ha‸ts».plan]\ntriggers = [\"loop.start\"]\npublishes = [\"ready\"]\n[hats.build]\ntriggers = [\"ready\"]", nil,
+			"**hats**: table\n\nRoles: each is a backend with arguments and instructions of its own. One is chosen at the start of a loop, or they hand over to each other by topics.\n\n```text\nloop.start -> plan\nplan  may finish\n  ready -> build\nbuild  may finish\n```"},
 		{"in an inline table", configURI, "hats.a.backend = { type = \"pi\", «ar‸gs» = [] }", nil, "**hats.a.backend.args**: list of texts, default `[]`\n\nArguments that the role's backend gets after its own."},
 		{"one of a few", configURI, "[backends.pi]\nprompt = «\"a‸rg\"»", nil, "**backends.pi.prompt**: text (stdin, arg, file), default `\"stdin\"`\n\nHow the prompt goes in: on standard input, as the last argument, or in a file that the last argument names."},
 		{"automatic", configURI, "backend = «\"au‸to\"»", nil, "**backend**: name of a backend, default `\"auto\"`\n\nThe agent that runs the loop. `auto` takes the first one that is installed.\n\nNow: the first one installed of " + strings.Join(backends.Names(), ", ") + "."},
