@@ -101,7 +101,7 @@ func (q *questions) announce(f *folder, r *managed, end loop.End) {
 	if q.ed.Client().OptedIn {
 		return
 	}
-	message := "Ralph " + wire.EndText(end)
+	message := wire.NameIn(f.path, q.workspace.list()) + " " + wire.EndText(end)
 	if r.Status().State == loop.StateFailed {
 		return // a question tells it: what to do with the loop
 	}

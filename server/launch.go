@@ -56,7 +56,7 @@ func (l *launcher) launch(cfg loop.Config) (*managed, error) {
 // told passes on what a loop of ours in a folder said.
 func (l *launcher) told(f *folder, r *managed, e loop.Event) {
 	l.problems.tell(f.path, e)
-	l.questions.tell(r, e)
+	l.questions.tell(f, r, e)
 }
 
 // retire takes a loop that ended out of its folder and tells the editor.

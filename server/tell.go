@@ -43,7 +43,7 @@ func (o *offered) moot() {
 
 // tell shows a client without a plugin what a loop says to its user: with a
 // question where something can be done. It doesn't block.
-func (q *questions) tell(r *managed, e loop.Event) {
+func (q *questions) tell(f *folder, r *managed, e loop.Event) {
 	if q.ed.Client().OptedIn {
 		return
 	}
@@ -67,9 +67,11 @@ func (q *questions) tell(r *managed, e loop.Event) {
 	if e, ok := e.(loop.StateChanged); ok && e.State == loop.StatePaused && e.Reason == loop.PauseUser {
 		said.Text, said.Notify = wire.PausedText(r.Status().Iteration), true // what was answered at once holds now
 	}
-	kind, message := messageTypes[said.Class], "Ralph: "+stream.Line(said.Text, maxWarning)
+	if !said.Notify {
+		return
+	}
+	kind, message := messageTypes[said.Class], wire.NameIn(f.path, q.workspace.list())+": "+stream.Line(said.Text, maxWarning)
 	switch {
-	case !said.Notify:
 	case len(said.Offers) == 0:
 		q.user.show(kind, message)
 	default:

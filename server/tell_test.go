@@ -37,6 +37,21 @@ func TestThePromptsPromise(t *testing.T) {
 	plainClient.Hears("window/showMessage", "Ralph done: DONE after 2 iterations")
 }
 
+// Whoever has several folders is told which of them it is about.
+func TestAPlainClientHearsWhichLoopItIs(t *testing.T) {
+	base := t.TempDir()
+	one, two := filepath.Join(base, "one", "app"), filepath.Join(base, "two", "app")
+	for _, dir := range []string{one, two} {
+		writeFile(t, filepath.Join(dir, "PROMPT.md"), promising)
+	}
+	c := dial(t, plain, one, two)
+	for dir, name := range map[string]string{one: "one/app", two: "two/app"} {
+		c.Must(c.Command(wire.CommandStart, map[string]any{"folder": wire.FileURI(dir), "backend": agentThat(t, "promises"), "promptUri": wire.FileURI(filepath.Join(dir, "PROMPT.md"))}))
+		c.Hears("window/showMessage", "Ralph in "+name+": this loop is done when the agent says")
+		c.Hears("window/showMessage", "Ralph in "+name+" done: DONE after 2 iterations")
+	}
+}
+
 func TestAPromptWithSeveralPromises(t *testing.T) {
 	dir := t.TempDir()
 	const want = "the prompt has several promises (<promise>A</promise>, <promise>B</promise>), so none of them ends this loop"

@@ -224,6 +224,21 @@ func TellApart(loops []LoopStatus) {
 	}
 }
 
+// NameIn begins what a user is told of the loop in a folder: "Ralph", and which one
+// where several folders are known.
+func NameIn(folder string, known []string) string {
+	i := slices.Index(known, folder)
+	if i < 0 || len(known) == 1 {
+		return "Ralph"
+	}
+	loops := make([]LoopStatus, len(known))
+	for i, path := range known {
+		loops[i] = LoopStatus{Folder: FileURI(path), Title: titleOf(loop.Status{Folder: path})}
+	}
+	TellApart(loops)
+	return "Ralph in " + loops[i].Title
+}
+
 // FileURI returns the file URI of an absolute path.
 func FileURI(path string) string {
 	slashed := filepath.ToSlash(path)

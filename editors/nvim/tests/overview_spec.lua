@@ -73,6 +73,21 @@ it('names the loop in a question where there are several', function()
   nvim:wait('#answers == 0')
 end)
 
+it('names the loop in what is told where there are several', function()
+  local base, nvim = child.folder(), child.start({ ralph = { notify = 'always' } })
+  local function start(name, text)
+    local folder = base .. '/' .. name
+    vim.fn.mkdir(folder)
+    nvim:lua([[require('ralph').start({ folder = ..., text = select(2, ...) })]], folder, text)
+  end
+  local promising = "--completion-promise=DONE 'agent: promise 1'"
+  start('one', promising)
+  nvim:wait_note('^Ralph done: DONE after')
+  start('two', promising)
+  nvim:wait_note('^Ralph in two: this loop is done when')
+  nvim:wait_note('^Ralph in two done: DONE after')
+end)
+
 it('says that there is no loop, and starts one', function()
   local nvim = child.start()
   nvim:command('Ralph')

@@ -40,7 +40,7 @@ export class Notifications implements vscode.Disposable {
 
   private async ended(loopId: string, end: End): Promise<void> {
     if (end.offers?.some((o) => o.command === command.cancel)) return; // it is left, and its status tells
-    await over(end.title, end, { loopId, folder: this.loops.folderOf(loopId) });
+    await over(this.loops.byId(loopId)?.title ?? end.title, end, { loopId, folder: this.loops.folderOf(loopId) });
   }
 
   /** Tells once of each loop that somebody has to go on with, or to discard. */

@@ -51,9 +51,9 @@ end
 ---@param handle? table<string, fun(err: ralph.Error)> its other errors
 function M.instead(folder, err, callback, handle)
   local status = require('ralph.status')
-  local loop, question = status.in_folder(folder), err.data.question or err.message
-  if loop and #status.get().loops > 1 then
-    question = ('Ralph in %s: %s'):format(loop.title, question)
+  local name, question = status.name(status.in_folder(folder)), err.data.question or err.message
+  if name ~= 'Ralph' then
+    question = name .. ': ' .. question
   end
   M.choose(question, choices_of(folder, err.data.offers, callback, handle))
 end
@@ -105,9 +105,10 @@ function M.offered(source, update)
     return
   end
   idle.run(function()
-    local loop = require('ralph.status').by_id(source.loopId)
+    local status = require('ralph.status')
+    local loop = status.by_id(source.loopId)
     if loop and loop.live then
-      M.choose('Ralph, ' .. update.text, choices_of(source.folder, update.offers))
+      M.choose(status.name(loop) .. ', ' .. update.text, choices_of(source.folder, update.offers))
     end
   end)
 end

@@ -46,11 +46,12 @@ local over = {}
 ---@param update ralph.Update
 local function tell(source, update)
   events.update(source, update)
+  local name = status.name(status.by_id(source.loopId))
   if update.sessionUpdate == wire.updates.ending then
     heard[source.loopId] = nil -- a loop that goes on is told anew
-    notify.said('Ralph ', update)
+    notify.said(name .. ' ', update)
   elseif update.notify then
-    notify.said('Ralph: ', update, true, require('ralph.problems').hint(update))
+    notify.said(name .. ': ', update, true, require('ralph.problems').hint(update))
     require('ralph.ask').offered(source, update)
   end
 end

@@ -130,6 +130,13 @@ function M.by_id(loop_id)
   end
 end
 
+--- What a user is told of a loop begins with it: which one where there are several.
+---@param loop ralph.Loop?
+---@return string
+function M.name(loop)
+  return loop and #snapshot.loops > 1 and 'Ralph in ' .. loop.title or 'Ralph'
+end
+
 --- The loops that this Neovim drives and that go on.
 ---@return ralph.Loop[]
 function M.ours()
