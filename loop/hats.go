@@ -115,14 +115,17 @@ func (l *Loop) nobodysTurn() string {
 // handOver takes down what a run published, and says what keeps its promise from counting.
 func (l *Loop) handOver(turn hats.Turn, r *report) {
 	ring := l.cfg.ring()
-	if ring == nil || r.outcome != OutcomeOK {
+	isWell := r.outcome == OutcomeOK
+	if ring == nil || !isWell && !r.verdict.Matched { // one that was ended at a limit may promise
 		return
 	}
 	var warnings, missing []string
 	l.fileMu.Lock()
 	_, err := l.save(func(s *loopstate.State) {
 		q, _ := queueOf(*s)
-		warnings = ring.Done(&q, turn, r.topics)
+		if isWell {
+			warnings = ring.Done(&q, turn, r.topics)
+		}
 		missing = q.Missing(l.cfg.Required)
 		enterQueue(s, q)
 	})

@@ -101,6 +101,18 @@ func TestAHatThatMayNotFinishDoesNotByABrokenFile(t *testing.T) {
 	}
 }
 
+// Neither does one whose run was ended at its budget.
+func TestAHatThatMayNotFinishDoesNotAtItsBudget(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		broke := promise
+		broke.result.Failure = &stream.Error{Kind: stream.KindBudget, Message: "the budget is spent"}
+		r := start(t, func(c *Config) { team(c); c.Limits.MaxIterations = 1 }, broke)
+		if end := r.Wait(); end.Reason == StopPromise {
+			t.Errorf("the promise counts\n%s", strings.Join(r.log.lines, "\n"))
+		}
+	})
+}
+
 func TestNoPromiseCountsBeforeItsTopics(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		need := func(c *Config) { team(c); c.Required = []string{"build.done"}; c.Roles[0].MayFinish = new(true) }
