@@ -69,6 +69,9 @@ func TestDiagnostics(t *testing.T) {
 			"error: limits.größe 😀 is not a known key",
 			`error: limits.max_duration is a number; write a duration such as "90m" or "4h"`}},
 		{"config that never ends", configURI, "limits.max_iterations = «0»", nil, []string{"warning: without a limit, a promise and a budget hardly anything ends the loop; set one of them"}},
+		{"hats that don't fit together", configURI, "[hats.plan]\ntriggers = [\"loop.start\"]\n«publishes» = [\"ready\"]\n[hats.build]\n«triggers» = [\"redy\"]\n", nil, []string{
+			"warning: hats.plan.publishes has ready, to which no hat listens; plan gets it",
+			"warning: hats.build.triggers are published by no hat that works, so nothing wakes build"}},
 		{"config with a missing backend", configURI, "backend = «'pi'»\n[hats.a]\nbackend = { type = «\"pi\"» }\n[hats.b]\nbackend = \"claude\"\n", noPi, []string{
 			"warning: pi is not installed: npm install pi", "warning: pi is not installed: npm install pi"}},
 	}

@@ -52,7 +52,7 @@ func TestCodeLens(t *testing.T) {
 		{"running", promptURI, at(loop.StateRunning, ""), []string{
 			`3/50 · $1.42 · Cancel: ralph.loop.cancel {"loopId":"a","folder":"file:///w"}`, `Pause: ralph.loop.pause {"loopId":"a","folder":"file:///w"}`}},
 		{"about to pause", promptURI, pausing, []string{
-			`1 · pausing · Cancel: ralph.loop.cancel {"loopId":"a","folder":"file:///w"}`, `Resume: ralph.loop.resume {"loopId":"a","folder":"file:///w"}`}},
+			`1 · pausing after iteration 1 · Cancel: ralph.loop.cancel {"loopId":"a","folder":"file:///w"}`, `Resume: ralph.loop.resume {"loopId":"a","folder":"file:///w"}`}},
 		{"without a name, cost unknown", stateURI, nameless, []string{
 			`3 · Cancel: ralph.loop.cancel {"folder":"file:///w"}`, `Pause: ralph.loop.pause {"folder":"file:///w"}`}},
 		{"paused", promptURI, at(loop.StatePaused, ""), []string{
