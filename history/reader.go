@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"os"
+	"time"
 
 	"ralph-lsp/stream"
 )
@@ -22,6 +23,8 @@ type Reader struct {
 	state state
 	stats Stats
 	err   error
+
+	current []byte // the line that is handed on
 }
 
 // Stats say what was read so far.
@@ -92,6 +95,13 @@ func (s state) clone() state {
 	return s
 }
 
+// Time is when the line was written that is handed on, or was last; the zero time if it
+// doesn't say so. It isn't to be asked for behind the next one.
+func (r *Reader) Time() time.Time {
+	at, _ := time.Parse(time.RFC3339, readNode(r.current).time)
+	return at
+}
+
 // Next hands the next line that can be read on to h. It returns false when
 // there is none, see Err. A last line that is cut off isn't passed: it may be
 // whole when somebody looks again.
@@ -108,6 +118,7 @@ func (r *Reader) Next(h Handler) bool {
 			continue
 		}
 		r.stats.Lines++
+		r.current = line
 		if r.line(line, h) {
 			return true
 		}

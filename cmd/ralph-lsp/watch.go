@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -48,7 +50,62 @@ type watcher struct {
 	path   string
 	at     history.Cursor
 	status atomic.Pointer[loop.Status]
-	end    *loop.End // of the loop, as far as the file was read; nil: it goes on
+	work   atWork
+	reader *history.Reader // of what is new in the file
+	end    *loop.End       // of the loop, as far as the file was read; nil: it goes on
+}
+
+// atWork is what the file tells of the iteration that runs, for the live line. The
+// state file knows the loop's time only up to what was spent last, and no tool.
+type atWork struct {
+	mu    sync.Mutex
+	begun time.Time     // zero between two iterations
+	spent time.Duration // by what is over
+	tool  *loop.ToolStatus
+}
+
+// event follows the agent.
+func (a *atWork) event(e stream.Event) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch e := e.(type) {
+	case stream.ToolCall:
+		a.tool = &loop.ToolStatus{Call: e}
+	case stream.ToolResult:
+		if a.tool != nil && a.tool.Call.ID == e.ID {
+			a.tool = nil
+		}
+	}
+}
+
+// begin follows the loop into an iteration.
+func (a *atWork) begin(at time.Time) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.begun, a.tool = at, nil
+}
+
+// record follows the loop elsewhere.
+func (a *atWork) record(r history.Record) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch r := r.(type) {
+	case history.IterationEnd:
+		a.spent += time.Duration(r.DurationMs) * time.Millisecond
+		a.begun, a.tool = time.Time{}, nil
+	case history.Verification:
+		a.spent += time.Duration(r.DurationMs) * time.Millisecond
+	}
+}
+
+// of adds to what the state file tells.
+func (a *atWork) of(st loop.Status, now time.Time) loop.Status {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if st.State == loop.StateRunning && !a.begun.IsZero() {
+		st.Elapsed, st.Tool = max(st.Elapsed, a.spent+now.Sub(a.begun)), cmp.Or(a.tool, st.Tool)
+	}
+	return st
 }
 
 // find finds the loop's session, and where its current iteration begins.
@@ -83,6 +140,7 @@ func (w *watcher) seek() error {
 	for {
 		line := r.Cursor()
 		if !r.Next(&seen) {
+			w.work.spent = seen.before
 			return sessionError(r.Err())
 		}
 		if seen.begun {
@@ -92,13 +150,19 @@ func (w *watcher) seek() error {
 }
 
 // beginnings looks for iterations in a session.
-type beginnings struct{ begun bool }
+type beginnings struct {
+	begun  bool
+	past   atWork
+	before time.Duration // that was spent before the last iteration
+}
 
 func (*beginnings) Handle(stream.Event) {}
 
 func (b *beginnings) HandleRecord(r history.Record) {
-	_, begins := r.(history.IterationStart)
-	b.begun = b.begun || begins
+	b.past.record(r)
+	if _, begins := r.(history.IterationStart); begins {
+		b.begun, b.before = true, b.past.spent
+	}
 }
 
 // watch shows the loop until it ends, or a signal ends the watching.
@@ -134,7 +198,7 @@ func (w *watcher) follow(ctx context.Context) error {
 	defer w.Close()
 	driven := w.isDriven()
 	if driven {
-		w.Live(func() loop.Status { return *w.status.Load() })
+		w.Live(func() loop.Status { return w.work.of(*w.status.Load(), time.Now()) })
 	}
 	for {
 		if err := w.read(); err != nil {
@@ -179,17 +243,26 @@ func (w *watcher) read() error {
 		return err
 	}
 	defer r.Close()
-	for r.Next(w) {
+	for w.reader = r; r.Next(w); {
 	}
 	w.at = r.Cursor()
 	return r.Err()
 }
 
+// Handle shows what the agent does.
+func (w *watcher) Handle(e stream.Event) {
+	w.work.event(e)
+	w.sessionViewer.Handle(e)
+}
+
 // HandleRecord shows what isn't the agent's, and notes the end.
 func (w *watcher) HandleRecord(r history.Record) {
+	w.work.record(r)
 	switch r := r.(type) {
 	case history.LoopStart:
 		w.end = nil
+	case history.IterationStart:
+		w.work.begin(w.reader.Time())
 	case history.LoopEnd:
 		end, _ := loop.EventOf(r).(loop.End)
 		w.end = &end

@@ -1,0 +1,27 @@
+package main
+
+import (
+	"testing"
+	"time"
+
+	"ralph-lsp/history"
+	"ralph-lsp/loop"
+	"ralph-lsp/stream"
+)
+
+// Who watches a loop sees for how long it has run and which tool runs, as its own terminal does.
+func TestTheLiveLineOfAWatchedLoop(t *testing.T) {
+	var w atWork
+	w.begin(begun.Add(-time.Minute))
+	w.record(history.IterationEnd{DurationMs: 10_000})
+	w.begin(begun.Add(-5 * time.Second))
+	w.event(stream.ToolCall{ID: "t1", Name: "bash"})
+	st := loop.Status{State: loop.StateRunning, Iteration: 2}
+	if got := liveLine(w.of(st, begun), 0, begun, 80, palette{}); got != "⠋ Ralph 2 · 15s · bash" {
+		t.Errorf("got %q", got)
+	}
+	w.event(stream.ToolResult{ID: "t1"})
+	if got := liveLine(w.of(st, begun), 0, begun, 80, palette{}); got != "⠋ Ralph 2 · 15s · working" {
+		t.Errorf("without a tool: %q", got)
+	}
+}
