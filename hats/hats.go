@@ -32,7 +32,8 @@ const (
 	MaxPayload   = 16 << 10 // bytes of one payload
 	maxPublished = 20       // topics that one run may publish
 	maxPending   = 10_000
-	maxSeen      = 200 // kinds of topics and payloads that are remembered
+	maxBytes     = 4 << 20 // of all that is pending; the state file is read again and again
+	maxSeen      = 200     // kinds of topics and payloads that are remembered
 	// maxRepeats is how often the same topic may come with the same payload.
 	maxRepeats = 2
 )

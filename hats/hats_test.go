@@ -201,6 +201,15 @@ func TestTopicsAreBounded(t *testing.T) {
 	if last := q.Pending[maxPublished-1].Payload; len(last) > MaxPayload || !strings.HasSuffix(last, "ä … (cut)") {
 		t.Errorf("the payload has %d bytes and ends with %q", len(last), last[len(last)-20:])
 	}
+	q.Pending = nil
+	for i := range maxBytes/MaxPayload + 5 {
+		q.Pending = append(q.Pending, Topic{Name: "plan.ready", Payload: strings.Repeat("x", MaxPayload-4) + fmt.Sprintf("%04d", i)})
+	}
+	turn, _, _ = ring.Next(&q)
+	told = ring.Done(&q, turn, nil) // of which one is done
+	if want := "too many topics are pending (261); the newest 5 are dropped"; len(q.Pending) != maxBytes/MaxPayload || !slices.Contains(told, want) {
+		t.Errorf("%d pending, told %q", len(q.Pending), told)
+	}
 	for i := range 3 * maxSeen {
 		q.see(Topic{Name: "x", Payload: fmt.Sprint(i)})
 	}

@@ -98,11 +98,23 @@ func (r Ring) Done(q *Queue, turn Turn, published []Topic) (warnings []string) {
 		q.Pending = slices.Delete(q.Pending, i, i+1)
 	}
 	q.Pending = append(q.Pending, handed...)
-	if n := len(q.Pending); n > maxPending {
-		warnings = append(warnings, fmt.Sprintf("%d topics are pending; the newest %d are dropped", n, n-maxPending))
-		q.Pending = q.Pending[:maxPending]
+	if dropped := q.cut(); dropped > 0 {
+		warnings = append(warnings, fmt.Sprintf("too many topics are pending (%d); the newest %d are dropped", len(q.Pending)+dropped, dropped))
 	}
 	return warnings
+}
+
+// cut drops the newest topics where too many are pending, and says how many.
+func (q *Queue) cut() int {
+	bytes := 0
+	for i, t := range q.Pending {
+		if bytes += len(t.Payload); i == maxPending || bytes > maxBytes {
+			dropped := len(q.Pending) - i
+			q.Pending = q.Pending[:i]
+			return dropped
+		}
+	}
+	return 0
 }
 
 // refuse says why a topic isn't handed over; "" when it is.
