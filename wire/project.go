@@ -382,11 +382,30 @@ func ToolCallOf(e stream.ToolCall) ToolCall {
 	if path := in.first("file_path", "path", "notebook_path"); path != "" {
 		call.Locations = []Location{{path, in.line()}}
 	}
-	title := in.first("command", "pattern", "file_path", "path", "notebook_path", "url", "query", "description")
+	title := in.first("command", "pattern")
+	if title == "" {
+		title = shortPath(in.first("file_path", "path", "notebook_path"))
+	}
+	if title == "" {
+		title = in.first("url", "query", "description")
+	}
 	if title = OneLine(title); title != "" {
 		call.Title = title
 	}
 	return call
+}
+
+// shownElements is how many elements of an absolute path a title shows.
+const shownElements = 3
+
+// shortPath is the end of an absolute path, which tells files apart where a line has
+// little room; others, which begin at the loop's folder, stay as they are.
+func shortPath(path string) string {
+	elements := strings.Split(path, "/")
+	if elements[0] != "" || len(elements) <= shownElements+1 {
+		return path
+	}
+	return "…/" + strings.Join(elements[len(elements)-shownElements:], "/")
 }
 
 // toolInput is what the model gave a tool, each key by itself: other agents'
