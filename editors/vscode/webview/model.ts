@@ -142,11 +142,17 @@ export class Part {
     this.iterations.set(u.iteration, u);
     if (u.phase === 'begin') {
       this.close();
+      this.decided();
       this.push<HeaderRow>({ kind: 'iteration', iteration: u.iteration, text: plain(u.text ?? ''), facts: plain(u.facts ?? '') });
       return;
     }
     for (const row of this.rows) if (row.kind === 'iteration' && row.iteration === u.iteration) row.version++;
     this.close();
+  }
+
+  /** The loop goes on: what was offered at its end, or for a check that could not tell, is decided. */
+  private decided(): void {
+    for (const row of this.rows) if (row.kind === 'said' && row.offers.length > 0 && ['end', 'verify'].includes(row.about)) this.change(row, { offers: [] });
   }
 
   private verify(u: Verify): void {

@@ -161,3 +161,15 @@ test('every kind of update with words is shown, also one of a later server, with
     if (u.offers) assert.deepEqual((part.rows[0] as { offers?: object }).offers, u.offers);
   }
 });
+
+test('what was offered at an end goes when the loop goes on', () => {
+  const offers = [{ title: 'Resume', command: 'ralph.loop.resume', arguments: [{}] }];
+  const part = new Part(0, new Map());
+  part.add([
+    { sessionUpdate: '_ralph/promise', text: 'a near miss', offers }, { sessionUpdate: '_ralph/end', text: 'failed', class: 'error', offers },
+  ] as Update[]);
+  const offered = () => part.rows.map((r) => (r.kind === 'said' ? `${r.about} ${r.offers.length}` : r.kind)).join(', ');
+  assert.equal(offered(), 'promise 1, end 1');
+  part.add([{ sessionUpdate: '_ralph/iteration', phase: 'begin', iteration: 2, text: 'iteration 2' }] as Update[]);
+  assert.equal(offered(), 'promise 1, end 0, iteration');
+});
