@@ -85,7 +85,7 @@ func TestHatsOfTwoAgentsHandOver(t *testing.T) {
 func (p *program) hats() string {
 	var worn []string
 	for _, u := range p.all() {
-		if u.Hat != "" {
+		if u.Hat != "" && u.Phase == "begin" {
 			worn = append(worn, u.Hat+"("+u.Topic+")")
 		}
 	}

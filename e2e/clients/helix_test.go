@@ -67,7 +67,7 @@ func TestHelix(t *testing.T) {
 	s.shows(`Ralph: the next run is told`)
 	s.act(1, `Ralph: 1/50 · \$0\.01 · Cancel\s*\n.*Ralph: Pause`)
 	s.shows(`Ralph: the loop pauses after this iteration`)
-	s.act(1, `pausing · Cancel\s*\n.*Ralph: Resume`)
+	s.act(1, `pausing after iteration 1 · Cancel\s*\n.*Ralph: Resume`)
 	s.shows(`Ralph: 50 iterations · 4h of running`)
 	s.act(0, `Ralph: 1/50 · \$0\.01 · Cancel`)
 	s.shows(`Ralph cancelled after 1 iteration · \$0\.01`)
