@@ -114,10 +114,9 @@ it('names the hat of an iteration once in its heading', function()
   local words = vim.json.decode(table.concat(rare, '\n'))
   transcript:add(words[1])
   transcript:add(words[2])
-  expect.equal(
-    lines(transcript),
-    { '▌ iteration 3 of 50 · builder, called by plan.ready from planner · ok · $0.31 · 1m00s' }
-  )
+  expect.equal(lines(transcript), {
+    '▌ iteration 3 of 50 · builder, called by plan.ready from planner · ok · $0.31 · 1m00s',
+  })
 end)
 
 it("says how much of a tool's output isn't shown", function()
