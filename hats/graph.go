@@ -12,7 +12,6 @@ import (
 type Problem struct {
 	Hat     string // that it is about; "" for all of them
 	Key     string // of the hat, "triggers" or "publishes"
-	Value   string // in the key's list; "" for all of it
 	Message string // completes the name of hat and key, or stands for itself
 	Fatal   bool   // such a loop can't work
 }
@@ -35,6 +34,9 @@ func (r Ring) Check() (problems []Problem) {
 	}
 	reached := r.reached(first)
 	for _, h := range r {
+		if CheckTopic(h.Name) != "" { // it stands in topics, which the state file has as texts
+			return []Problem{{Message: fmt.Sprintf("the name %q can't stand in a topic; name the hat with letters, digits, dashes and underscores", h.Name), Fatal: true}}
+		}
 		switch {
 		case len(h.Triggers) > 0 && !reached[h.Name]:
 			problems = append(problems, Problem{Hat: h.Name, Key: "triggers", Message: "are published by no hat that works, so nothing wakes " + h.Name})
@@ -42,8 +44,8 @@ func (r Ring) Check() (problems []Problem) {
 			problems = append(problems, Problem{Hat: h.Name, Key: "publishes", Message: "has no triggers beside it, so only a topic that is for " + h.Name + " wakes it"})
 		}
 		for _, topic := range h.publishes() {
-			if !slices.ContainsFunc(r, func(other Hat) bool { return other.mayHear(topic) }) {
-				problems = append(problems, Problem{Hat: h.Name, Key: "publishes", Value: topic, Message: "has " + topic + ", to which no hat listens; " + first.Name + " gets it"})
+			if !slices.ContainsFunc(r, func(other Hat) bool { return other.wakes(topic) }) {
+				problems = append(problems, Problem{Hat: h.Name, Key: "publishes", Message: "has " + topic + ", to which no hat listens; " + first.Name + " gets it"})
 			}
 		}
 	}
@@ -64,29 +66,6 @@ func (h Hat) publishes() []string {
 	return all
 }
 
-// mayHear says whether a topic, or one of a pattern's, may wake the hat.
-func (h Hat) mayHear(pattern string) bool {
-	return slices.ContainsFunc(h.Triggers, func(trigger string) bool { return overlap(trigger, pattern) })
-}
-
-// overlap says whether a topic can match both patterns.
-func overlap(a, b string) bool {
-	if a == startOld {
-		a = Start
-	}
-	x, y := strings.Split(a, "."), strings.Split(b, ".")
-	for i := range min(len(x), len(y)) {
-		isLastStar := x[i] == "*" && i == len(x)-1 || y[i] == "*" && i == len(y)-1
-		switch {
-		case isLastStar:
-			return true
-		case x[i] != "*" && y[i] != "*" && x[i] != y[i]:
-			return false
-		}
-	}
-	return len(x) == len(y)
-}
-
 // reached are the hats that can be woken in a loop that begins with first.
 func (r Ring) reached(first Hat) map[string]bool {
 	reached := map[string]bool{}
@@ -102,7 +81,7 @@ func (r Ring) reached(first Hat) map[string]bool {
 		}
 		for _, topic := range topics {
 			for _, other := range r {
-				if other.mayHear(topic) {
+				if other.wakes(topic) {
 					next = append(next, other)
 				}
 			}
@@ -122,7 +101,7 @@ func (r Ring) edges() (edges []edge) {
 	add := func(from, topic string) {
 		e := edge{from: from, topic: topic}
 		for _, h := range r {
-			if h.mayHear(topic) {
+			if h.wakes(topic) {
 				e.to = append(e.to, h.Name)
 				if !strings.Contains(topic, "*") {
 					break // the first one gets it
@@ -136,7 +115,7 @@ func (r Ring) edges() (edges []edge) {
 		for _, topic := range h.publishes() {
 			add(h.Name, topic)
 		}
-		if last := h.Name + exhausted; h.MaxRuns > 0 && slices.ContainsFunc(r, func(other Hat) bool { return other.mayHear(last) }) {
+		if last := h.Name + exhausted; h.MaxRuns > 0 && slices.ContainsFunc(r, func(other Hat) bool { return other.wakes(last) }) {
 			add(h.Name, last)
 		}
 	}
@@ -161,7 +140,7 @@ func (r Ring) about(h Hat) string {
 // Text draws who wakes whom, a line for each topic.
 func (r Ring) Text() string {
 	var b strings.Builder
-	at := "\x00"
+	at := ""
 	for _, e := range r.edges() {
 		if e.from != at && e.from != "" {
 			h, _ := r.Hat(e.from)

@@ -64,7 +64,7 @@ func (r Ring) MayFinish(h Hat) bool {
 	return !slices.ContainsFunc(r, func(h Hat) bool { return h.MayFinish != nil && *h.MayFinish })
 }
 
-// wakes says whether a topic wakes the hat.
+// wakes says whether a topic, or one of a pattern's, wakes the hat.
 func (h Hat) wakes(topic string) bool { return matchesAny(h.Triggers, topic) }
 
 // mayPublish says whether an agent under the hat may publish a topic.
@@ -74,24 +74,23 @@ func matchesAny(patterns []string, topic string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool { return matches(p, topic) })
 }
 
-// matches says whether a topic is one of a pattern's: a * stands for one part, and
-// at the end for all parts that are left.
+// matches says whether a topic is one of a pattern's, or can be one of two patterns': a *
+// stands for one part, and at the end for all parts that are left.
 func matches(pattern, topic string) bool {
 	if pattern == startOld {
 		pattern = Start
 	}
-	want, have := strings.Split(pattern, "."), strings.Split(topic, ".")
-	for i, part := range want {
+	x, y := strings.Split(pattern, "."), strings.Split(topic, ".")
+	for i := range min(len(x), len(y)) {
+		isLastStar := x[i] == "*" && i == len(x)-1 || y[i] == "*" && i == len(y)-1
 		switch {
-		case i >= len(have):
-			return false
-		case part == "*" && i == len(want)-1:
+		case isLastStar:
 			return true
-		case part != "*" && part != have[i]:
+		case x[i] != "*" && y[i] != "*" && x[i] != y[i]:
 			return false
 		}
 	}
-	return len(want) == len(have)
+	return len(x) == len(y)
 }
 
 // listener returns the hat that a topic wakes: the one that it names, else the

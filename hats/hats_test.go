@@ -262,9 +262,10 @@ func TestCheck(t *testing.T) {
 		ring Ring
 		want string
 	}{
-		"good":        {work(), ""},
-		"no triggers": {Ring{{Name: "a"}}, ""},
-		"no start":    {Ring{{Name: "a", Triggers: []string{"x"}}}, "no hat is woken by loop.start, so no loop can begin; add it to the triggers of one (fatal)"},
+		"good":                {work(), ""},
+		"a name in two words": {append(work(), Hat{Name: "code reader", Triggers: []string{"build.done"}}), `the name "code reader" can't stand in a topic; name the hat with letters, digits, dashes and underscores (fatal)`},
+		"no triggers":         {Ring{{Name: "a"}}, ""},
+		"no start":            {Ring{{Name: "a", Triggers: []string{"x"}}}, "no hat is woken by loop.start, so no loop can begin; add it to the triggers of one (fatal)"},
 		"broken": {broken, "builder.publishes has build.odd, to which no hat listens; planner gets it\n" +
 			"reviewer.triggers are published by no hat that works, so nothing wakes reviewer\n" +
 			"no hat that is reached may finish, so no promise ends such a loop; set may_finish = true for one"},
