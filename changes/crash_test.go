@@ -17,15 +17,20 @@ import (
 	"time"
 )
 
-// takeUntilKilled changes a folder, makes snapshots and undoes them for ever.
+// takeUntilKilled changes a folder, makes snapshots and undoes them for ever. Its
+// own change is a rename: a kill must not leave a file that only the test cut off.
 func takeUntilKilled(dir string) {
+	next := dir + ".next"
 	for n := 1; ; n++ {
 		s, err := Create(context.Background(), dir, "ralph-test", Options{MaxFile: 1 << 20, Dir: dir + ".changes"})
 		if err == nil {
 			_, err = s.Start(context.Background())
 		}
 		if err == nil {
-			err = os.WriteFile(filepath.Join(dir, "a"), fmt.Appendf(nil, "%d\n", n), 0o600)
+			err = os.WriteFile(next, fmt.Appendf(nil, "%d\n", n), 0o600)
+		}
+		if err == nil {
+			err = os.Rename(next, filepath.Join(dir, "a"))
 		}
 		if err == nil {
 			_, err = s.After(context.Background(), n)
