@@ -29,6 +29,9 @@ type Config struct {
 	// Roles are the hats that a run may wear. Where one of them listens to topics, they
 	// hand over to each other; else Hat is worn by all runs.
 	Roles []Role
+	// Steps are what each iteration consists of, where it is more than one run of Backend.
+	// They and hats that hand over exclude each other.
+	Steps []Step
 	// Required are topics without which no promise counts.
 	Required []string
 	Promise  string // "" is none; the word LOOP_COMPLETE works always
@@ -66,6 +69,22 @@ type Config struct {
 	// Warnings are what the user should know about this configuration; they are
 	// told when the loop begins.
 	Warnings []string
+}
+
+// Step is a part of an iteration: one worker, or up to MaxWorkers that work side by side.
+type Step []Worker
+
+// Worker is one agent of a step.
+type Worker struct {
+	Agent string // its name, "scout"
+	// Task is what it is asked. {prompt} in it is the loop's prompt, {previous} what the step
+	// before came to; nothing in what they stand for is taken for one of them again.
+	Task    string
+	Backend backends.Backend
+	Args    []string // the agent's own (model, tools), then the user's
+	// Instructions are the agent's system prompt; they go beside the loop's rules.
+	Instructions string
+	ReadOnly     bool // it is told to change nothing; Args enforce that where the backend can
 }
 
 // Limits bound a loop.

@@ -128,6 +128,9 @@ func (c *Config) check() error {
 	if err := errors.Join(c.Limits.Check(), c.Verify.Validate()); err != nil {
 		return err
 	}
+	if err := c.checkSteps(); err != nil {
+		return err
+	}
 	if err := c.findAgents(); err != nil {
 		return err
 	}
