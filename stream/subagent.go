@@ -1,0 +1,84 @@
+package stream
+
+import (
+	"cmp"
+	"encoding/json"
+	"strings"
+)
+
+// Subagent says who a tool call has work, and at what.
+type Subagent struct {
+	Agent    string // its name, "" where the call gives none; of several all of them: "scout, planner"
+	Task     string // what it is to do, in the call's shortest words; "" of several
+	Step, Of int    // which of an iteration's or a chain's steps it is, from 1; 0: none
+	Mode     string // see the constants
+	Count    int    // agents that the call has work
+}
+
+// How a call has agents work.
+const (
+	ModeSingle   = "single"
+	ModeParallel = "parallel"
+	ModeChain    = "chain" // one after the other
+)
+
+// delegating are the tools of the known agents that have another agent work, and the
+// calls by which a loop tells of an agent of its own.
+var delegating = map[string]bool{
+	"Agent": true, "Task": true, // claude, amp
+	"task":     true, // copilot, opencode
+	"subagent": true, // pi's example of such a tool
+	"step":     true, // of an iteration
+	"review":   true, // of what a loop promises
+}
+
+// delegation is what such a tool is given. Each has some of the names.
+type delegation struct {
+	Agent   string // pi, a step
+	Type    string `json:"subagent_type"` // claude, opencode
+	Copilot string `json:"agent_type"`
+
+	Description, Task, Prompt string
+
+	Step, Of count
+
+	Tasks, Chain []delegation // pi
+}
+
+// Subagent says whom the call has work; ok is false for a tool that has nobody.
+func (c ToolCall) Subagent() (s Subagent, ok bool) {
+	if !delegating[c.Name] {
+		return s, false
+	}
+	var in delegation
+	_ = json.Unmarshal(c.Input, &in) // what can't be read stays empty
+	switch {
+	case len(in.Chain) > 0:
+		return Subagent{Agent: agentsOf(in.Chain), Mode: ModeChain, Count: len(in.Chain)}, true
+	case len(in.Tasks) > 0:
+		return Subagent{Agent: agentsOf(in.Tasks), Mode: ModeParallel, Count: len(in.Tasks)}, true
+	}
+	s = Subagent{
+		Agent: cmp.Or(in.Agent, in.Type, in.Copilot),
+		Task:  cmp.Or(in.Description, in.Task, in.Prompt),
+		Mode:  ModeSingle, Count: 1,
+	}
+	if in.Step > 0 && in.Step <= in.Of {
+		s.Step, s.Of = int(in.Step), int(in.Of)
+	}
+	if c.Name == "review" { // which is described by the reviewer's name
+		s.Agent, s.Task = s.Task, "review"
+	}
+	return s, true
+}
+
+// agentsOf lists the names.
+func agentsOf(several []delegation) string {
+	var names []string
+	for _, one := range several {
+		if one.Agent != "" {
+			names = append(names, one.Agent)
+		}
+	}
+	return strings.Join(names, ", ")
+}
