@@ -104,7 +104,7 @@ func TestTurns(t *testing.T) {
 			{"planner", "plan.ready: same", ""},
 			{"builder", "build.blocked: why", ""},
 			{"planner", "plan.ready: same", "planner published plan.ready with the same payload for the third time, so that wakes nobody"},
-		}, "planner has had its 3 runs, so loop.start doesn't wake it"},
+		}, "planner has had its 3 runs, so build.blocked doesn't wake it"},
 		"exhausted": {second, []step{
 			{"a", "y", ""},
 			{"b", "x: go on", ""},
@@ -126,7 +126,8 @@ func TestTurns(t *testing.T) {
 						topics = append(topics, topic)
 					}
 				}
-				told = append(told, tt.ring.Done(&q, turn, topics)...)
+				_, warnings := tt.ring.Done(&q, turn, topics)
+				told = append(told, warnings...)
 				if got := strings.Join(told, "|"); got != s.told {
 					t.Errorf("step %d: told %q, want %q", i+1, got, s.told)
 				}
@@ -194,7 +195,7 @@ func TestTopicsAreBounded(t *testing.T) {
 		many = append(many, Topic{Name: "plan.ready", Payload: fmt.Sprint(i)})
 	}
 	many[24].Payload = strings.Repeat("ä", MaxPayload)
-	told := ring.Done(&q, turn, many)
+	_, told := ring.Done(&q, turn, many)
 	if len(q.Pending) != maxPublished || q.Pending[0].Payload != "5" || len(told) != 1 {
 		t.Errorf("%d pending, the first is %v; told %q", len(q.Pending), q.Pending[0], told)
 	}
@@ -206,7 +207,7 @@ func TestTopicsAreBounded(t *testing.T) {
 		q.Pending = append(q.Pending, Topic{Name: "plan.ready", Payload: strings.Repeat("x", MaxPayload-4) + fmt.Sprintf("%04d", i)})
 	}
 	turn, _, _ = ring.Next(&q)
-	told = ring.Done(&q, turn, nil) // of which one is done
+	_, told = ring.Done(&q, turn, nil) // of which one is done
 	if want := "too many topics are pending (261); the newest 5 are dropped"; len(q.Pending) != maxBytes/MaxPayload || !slices.Contains(told, want) {
 		t.Errorf("%d pending, told %q", len(q.Pending), told)
 	}

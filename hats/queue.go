@@ -66,8 +66,9 @@ func (r Ring) Next(q *Queue) (turn Turn, warnings []string, ok bool) {
 	return turn, warnings, false
 }
 
-// Done takes note of a run that ended well, and of what its agent published.
-func (r Ring) Done(q *Queue, turn Turn, published []Topic) (warnings []string) {
+// Done takes note of a run that ended well, and of what its agent published. It returns
+// what of that is handed over, and why the rest isn't.
+func (r Ring) Done(q *Queue, turn Turn, published []Topic) (handed []Topic, warnings []string) {
 	h := turn.Hat
 	if q.Runs == nil {
 		q.Runs = map[string]int{}
@@ -80,7 +81,6 @@ func (r Ring) Done(q *Queue, turn Turn, published []Topic) (warnings []string) {
 		warnings = append(warnings, fmt.Sprintf("%s published %d topics; the last %d count", h.Name, n, maxPublished))
 		published = published[n-maxPublished:]
 	}
-	var handed []Topic
 	for _, t := range published {
 		t.From, t.Payload = h.Name, bounded(t.Payload)
 		if why := r.refuse(q, h, t); why != "" {
@@ -92,8 +92,8 @@ func (r Ring) Done(q *Queue, turn Turn, published []Topic) (warnings []string) {
 	isTaken := func(t Topic) bool { return t == turn.Topic }
 	i := slices.IndexFunc(q.Pending, isTaken) // the user may have taken it out, or put others before it
 	switch {
-	case len(published) == 0 && len(q.Pending) == 1 && i == 0: // it isn't done, and goes on
-		return warnings
+	case len(handed) == 0 && len(q.Pending) == 1 && i == 0: // it isn't done, and goes on
+		return nil, warnings
 	case i >= 0:
 		q.Pending = slices.Delete(q.Pending, i, i+1)
 	}
@@ -101,7 +101,7 @@ func (r Ring) Done(q *Queue, turn Turn, published []Topic) (warnings []string) {
 	if dropped := q.cut(); dropped > 0 {
 		warnings = append(warnings, fmt.Sprintf("too many topics are pending (%d); the newest %d are dropped", len(q.Pending)+dropped, dropped))
 	}
-	return warnings
+	return handed, warnings
 }
 
 // cut drops the newest topics where too many are pending, and says how many.

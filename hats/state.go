@@ -46,11 +46,17 @@ func (t Texts) Queue() (q Queue, problems []error) {
 			q.Runs[name] = n
 		}
 	}
+	q.Seen = t.Seen()
+	return q, problems
+}
+
+// Seen reads what was published.
+func (t Texts) Seen() (all []Seen) {
 	for _, text := range t.Published {
 		var s Seen
 		if _, err := fmt.Sscanf(text, "%s %d %x", &s.Topic, &s.Times, &s.Hash); err == nil && s.Times > 0 {
-			q.Seen = append(q.Seen, s)
+			all = append(all, s)
 		}
 	}
-	return q, problems
+	return all
 }

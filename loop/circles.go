@@ -204,7 +204,7 @@ func (l *Loop) noteProgress(plan plannedRun, r report) {
 	if l.cfg.worn(plan.turn.Hat.Name).Backend.Output == stream.FormatText { // nobody sees its tools
 		p.waited = r.exit.Duration >= longWork
 	}
-	p.waited = p.waited || len(r.topics) > 0 // who hands over waits for others
+	p.waited = p.waited || r.handed > 0 // who hands over waits for others
 	p.beyond = func() bool { return l.wroteBeyond(now.deeds.wrote) }
 	if r.checked {
 		l.snapshots.last = time.Time{} // what the check wrote is no run's work

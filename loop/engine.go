@@ -78,6 +78,7 @@ func (l *Loop) iterate() End {
 		}
 		r := l.runOnce(plan)
 		var now progress
+		r.handed = l.countHanded(plan.turn, r)
 		l.change(func(p *progress) {
 			p.account(r)
 		})

@@ -27,6 +27,7 @@ type memory struct {
 	refused error            // what Update says instead
 	changes chan struct{}
 	claims  int // the prompts that were taken to be run
+	saves   []loopstate.State
 }
 
 func (m *memory) Path() string { return "ralph-loop.local.md" }
@@ -78,6 +79,7 @@ func (m *memory) Update(edit func(*loopstate.State) error) (loopstate.State, err
 	}
 	m.mu.Lock()
 	m.state = &s
+	m.saves = append(m.saves, s)
 	m.mu.Unlock()
 	m.signal()
 	return s, nil

@@ -2,6 +2,7 @@ package loop
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"ralph-lsp/backends"
@@ -68,9 +69,12 @@ func (c Config) worn(hat string) Config {
 	return c
 }
 
-// queueOf is how far the hats have come, as the state file says.
-func queueOf(s loopstate.State) (hats.Queue, []error) {
-	return hats.Texts{Topics: s.Topics, Runs: s.HatRuns, Published: s.Published}.Queue()
+// queueOf is how far the hats have come, as the state file says. What was published is
+// what this process knows: an agent may write to the file, too.
+func (l *Loop) queueOf(s loopstate.State) (hats.Queue, []error) {
+	q, problems := hats.Texts{Topics: s.Topics, Runs: s.HatRuns}.Queue()
+	q.Seen = slices.Clone(l.published)
+	return q, problems
 }
 
 // enterQueue puts into a state file how far the hats have come.
@@ -87,7 +91,7 @@ func (l *Loop) nextTurn(s *loopstate.State) (turn hats.Turn, warnings []string, 
 		turn.Hat, _ = l.cfg.hat(l.cfg.Hat)
 		return turn, nil, true
 	}
-	q, problems := queueOf(*s)
+	q, problems := l.queueOf(*s)
 	turn, warnings, ok = ring.Next(&q)
 	for _, err := range problems {
 		warnings = append(warnings, fmt.Sprintf("%s: %s; it is left out", l.store.Path(), oneLine(err.Error())))
@@ -105,48 +109,85 @@ func (l *Loop) nobodysTurn() string {
 	}
 	var s loopstate.State
 	l.look(func(p *progress) { s = p.known })
-	q, _ := queueOf(s)
+	q, _ := l.queueOf(s)
 	if _, warnings, ok := ring.Next(&q); !ok {
 		return "no hat is left that may run: " + strings.Join(warnings, "; ")
 	}
 	return ""
 }
 
-// handOver takes down what a run published, and says what keeps its promise from counting.
+// countHanded says how many of a run's topics are handed over, by what the state file
+// said last.
+func (l *Loop) countHanded(turn hats.Turn, r report) int {
+	ring := l.cfg.ring()
+	if ring == nil || r.outcome != OutcomeOK || len(r.topics) == 0 {
+		return 0
+	}
+	var s loopstate.State
+	l.look(func(p *progress) { s = p.known })
+	q, _ := l.queueOf(s)
+	handed, _ := ring.Done(&q, turn, r.topics)
+	return len(handed)
+}
+
+// handOver takes down what a run published, and says what keeps its promise from
+// counting. In the same step it takes down what of its work is to be verified.
 func (l *Loop) handOver(turn hats.Turn, r *report) {
 	ring := l.cfg.ring()
 	isWell := r.outcome == OutcomeOK
 	if ring == nil || !isWell && !r.verdict.Matched { // one that was ended at a limit may promise
 		return
 	}
-	var warnings, missing []string
+	var warnings []string
+	var q hats.Queue
+	var before proof
+	l.look(func(p *progress) { before = p.proof })
+	said := r.verdict
+	revoke := func(why string) {
+		r.verdict = stream.Verdict{}
+		warnings = append(warnings, why)
+	}
 	l.fileMu.Lock()
 	_, err := l.save(func(s *loopstate.State) {
-		q, _ := queueOf(*s)
+		q, _ = l.queueOf(*s)
 		if isWell {
-			warnings = ring.Done(&q, turn, r.topics)
+			_, warnings = ring.Done(&q, turn, r.topics)
 		}
-		missing = q.Missing(l.cfg.Required)
+		if r.verdict = said; said.Matched && l.notYet(ring, turn, q) != "" {
+			revoke(l.notYet(ring, turn, q))
+		}
+		l.mustVerify(r)
+		l.look(func(p *progress) { p.proof.enter(s) })
 		enterQueue(s, q)
 	})
+	if err == nil {
+		l.published = q.Seen
+	}
 	l.fileMu.Unlock()
 	if err != nil { // it shows at the next iteration, which is then this hat's again
-		warnings = nil
-	}
-	if r.verdict.Matched {
-		switch {
+		warnings, r.verdict = nil, said
+		l.change(func(p *progress) { p.proof = before })
+		switch why := l.notYet(ring, turn, q); {
+		case !said.Matched:
 		case !ring.MayFinish(turn.Hat):
-			warnings = append(warnings, fmt.Sprintf("%s says that all is done, but that hat may not finish the loop", turn.Hat.Name))
-			r.verdict = stream.Verdict{}
-		case err != nil && len(l.cfg.Required) > 0:
-			warnings = append(warnings, fmt.Sprintf("%s says that all is done, but nobody can tell what was published: %v", turn.Hat.Name, err))
-			r.verdict = stream.Verdict{}
-		case len(missing) > 0:
-			warnings = append(warnings, fmt.Sprintf("%s says that all is done, but nobody has published %s", turn.Hat.Name, strings.Join(missing, ", ")))
-			r.verdict = stream.Verdict{}
+			revoke(why)
+		case len(l.cfg.Required) > 0:
+			revoke(fmt.Sprintf("%s says that all is done, but nobody can tell what was published: %v", turn.Hat.Name, err))
 		}
 	}
 	l.warn(warnings)
+}
+
+// notYet says why a hat's promise doesn't count; "" when it does.
+func (l *Loop) notYet(ring hats.Ring, turn hats.Turn, q hats.Queue) string {
+	begin := turn.Hat.Name + " says that all is done, but "
+	if !ring.MayFinish(turn.Hat) {
+		return begin + "that hat may not finish the loop"
+	}
+	if missing := q.Missing(l.cfg.Required); len(missing) > 0 {
+		return begin + "nobody has published " + strings.Join(missing, ", ")
+	}
+	return ""
 }
 
 func (l *Loop) warn(messages []string) {

@@ -224,3 +224,66 @@ func TestNoHatIsLeft(t *testing.T) {
 		again.over(StopPromise, 3)
 	})
 }
+
+// An agent may write to the state file, too.
+func TestAnAgentCannotSayWhatWasPublished(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		need := func(c *Config) { team(c); c.Required = []string{"build.done"}; c.Roles[0].MayFinish = new(true) }
+		r := prepare(t, nil, need, promise, publishes("plan.ready"), says("<event topic=\"build.done\">x</event>\n"), promise)
+		r.agents.runs[0].during = func() {
+			r.file.edit(func(s *loopstate.State) { s.Published = []string{"build.done 1 00000000"} })
+		}
+		if err := r.begin(); err != nil {
+			t.Fatal(err)
+		}
+		r.over(StopPromise, 4)
+	})
+}
+
+// What was published before a crash counts, but where the loop wasn't started here.
+func TestWhatWasPublishedBeforeACrashCounts(t *testing.T) {
+	for isStranger, runs := range map[bool]int{false: 1, true: 2} {
+		bubble(t, func(t *testing.T) {
+			found := &loopstate.State{Iteration: 2, Prompt: "Build it", CompletionPromise: "DONE", LoopID: "ralph-old", Topics: []string{"build.done"}, Published: []string{"build.done 1 00000000"}}
+			r, err := tryStart(t, found, func(c *Config) {
+				team(c)
+				c.Continue, c.Stranger, c.Required = true, isStranger, []string{"build.done"}
+			}, promise)
+			if err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Duration(runs) * 2 * time.Second)
+			isDone := r.Status().State.Over()
+			r.Cancel()
+			if isDone == isStranger {
+				t.Errorf("stranger: %v, and the promise counts: %v\n%s", isStranger, isDone, strings.Join(r.log.lines, "\n"))
+			}
+		})
+	}
+}
+
+// A loop that is killed at any moment keeps a promise with the topics of its run.
+func TestAPromiseIsTakenDownWithItsTopics(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := verified(t, []checked{passes}, func(c *Config) { team(c); c.Verify.When = verify.OnPromise }, publishes("plan.ready"), publishes("build.done"), promise)
+		r.over(StopPromise, 3)
+		for _, s := range r.file.saves {
+			if strings.Contains(strings.Join(s.HatRuns, " "), "reviewer 1") && (!s.Checking || s.Promised == "") {
+				t.Errorf("a save with the reviewer's run is without its promise: %+v", s)
+			}
+		}
+	})
+}
+
+// Who publishes what wakes nobody hands nothing over: its loop may turn in circles.
+func TestRefusedTopicsAreNoProgress(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		short := publishes("build.done")
+		short.lasts = 100 * time.Millisecond
+		r := start(t, func(c *Config) { team(c); c.Roles[0].MaxRuns, c.Limits.MaxIterations = 0, 3 }, short)
+		r.over(StopMaxIterations, 3)
+		if !strings.Contains(r.given(2), `the hat "planner"`) || !r.log.has("state waiting pacing") {
+			t.Errorf("%s\n%s", r.given(2), strings.Join(r.log.lines, "\n"))
+		}
+	})
+}

@@ -40,6 +40,7 @@ type report struct {
 	verdict     stream.Verdict
 	promise     string       // that it was judged by
 	topics      []hats.Topic // that it published
+	handed      int          // so many of them are handed over
 	neverBegan  bool         // a start failure
 	unstartable bool         // there wasn't even a process
 	checked     bool         // it was to be verified: its word alone doesn't count
@@ -59,7 +60,7 @@ func (r report) refused() bool { return r.limited || r.overloaded }
 
 // isShort says whether a run ended well at once and may have done nothing.
 func (r report) isShort() bool {
-	return r.outcome == OutcomeOK && r.exit.Duration < shortRun && r.exit.Result.ToolCalls == 0 && len(r.topics) == 0
+	return r.outcome == OutcomeOK && r.exit.Duration < shortRun && r.exit.Result.ToolCalls == 0 && r.handed == 0
 }
 
 // assess says how a run went. cause is why we ended it, "" when it ended by itself.

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"ralph-lsp/backends"
+	"ralph-lsp/hats"
 	"ralph-lsp/history"
 	"ralph-lsp/loopstate"
 	"ralph-lsp/stream"
@@ -63,6 +64,7 @@ type Loop struct {
 	activity  activity
 	snapshots snapshots
 	circles   circles
+	published []hats.Seen // by this loop's hats; only the engine's goroutine uses it
 
 	wake  chan struct{} // something above changed; 1-buffered
 	spent chan struct{} // the run under way has spent more; 1-buffered
@@ -319,6 +321,9 @@ func (l *Loop) init(s loopstate.State) {
 	l.snapshots.alive, l.snapshots.stopAlive = context.WithCancel(context.Background())
 	l.wake, l.spent, l.done = make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{})
 	l.circles.refuted = lasting(s.Refutation)
+	if !l.cfg.Stranger { // what an agent wrote there while a loop was at work, its next save took out
+		l.published = hats.Texts{Published: s.Published}.Seen()
+	}
 	used := usedBy(s)
 	l.change(func(p *progress) {
 		p.base, p.known, p.written = used, s, ledgerOf(s)

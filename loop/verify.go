@@ -29,8 +29,8 @@ func takeUpProof(s loopstate.State) proof {
 	return proof{checking: s.Checking, promised: s.Promised, refutation: s.Refutation, accepted: s.Checking && s.Accept}
 }
 
-// verifyRun verifies what a run did, where the user wants that.
-func (l *Loop) verifyRun(r *report, iteration int) {
+// mustVerify says whether what a run did is to be verified, and takes that down.
+func (l *Loop) mustVerify(r *report) bool {
 	check := l.cfg.Verify
 	isDue := r.verdict.Matched
 	switch check.When {
@@ -39,17 +39,23 @@ func (l *Loop) verifyRun(r *report, iteration int) {
 	case verify.OnUntil: // a run that failed may have done it all the same
 		isDue = isDue || r.outcome != OutcomeCancelled && !r.refused() && !r.neverBegan
 	}
-	if !check.IsSet() || !isDue {
-		return
+	if r.checked = check.IsSet() && isDue; !r.checked {
+		return false
 	}
-	r.checked = true
 	l.change(func(p *progress) {
 		p.proof = proof{checking: true}
 		if r.verdict.Matched {
 			p.proof.promised = r.verdict.Promise
 		}
 	})
-	l.prove(r, iteration)
+	return true
+}
+
+// verifyRun verifies what a run did, where the user wants that.
+func (l *Loop) verifyRun(r *report, iteration int) {
+	if l.mustVerify(r) {
+		l.prove(r, iteration)
+	}
 }
 
 // verifyFirst verifies what is to be verified before any run: what the last one of
