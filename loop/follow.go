@@ -75,13 +75,18 @@ func (p *progress) follow(e stream.Event) (c consequences) {
 		p.goesOn = strings.HasPrefix(e.StopReason, "tool")
 		c.overBudget = p.goesOn && p.overCap()
 	case stream.Retry:
-		st.Retry = &RetryStatus{Attempt: e.Attempt, ResumeAt: time.Now().Add(e.Delay), Reason: string(e.Kind)}
+		st.Retry = retryOf(e)
 	case stream.Quota:
 		st.Quota = withQuota(st.Quota, e)
 	case stream.Error:
 		st.Error = oneLine(e.Message)
 	}
 	return c
+}
+
+// retryOf is what an agent waits for.
+func retryOf(e stream.Retry) *RetryStatus {
+	return &RetryStatus{Attempt: e.Attempt, ResumeAt: time.Now().Add(e.Delay), Reason: string(e.Kind)}
 }
 
 // countUsage takes over what the run has used so far. It returns a warning when

@@ -59,12 +59,17 @@ func (l *Loop) review(q *question) verify.Result {
 	l.snapshotNow()
 	prompt := l.reviewPrompt(q)
 	h := l.newReview(q)
+	end := func(r verify.Result) verify.Result {
+		h.end(cmp.Or(r.Output, r.Why), r.State != verify.Verified)
+		l.tellEvent(stream.TurnEnd{})
+		return r
+	}
 	agent, err := l.start(backends.Spec{
 		Backend: reviewer.Backend, Ours: l.budgetOf(reviewer.Backend), Args: reviewer.Args, Prompt: prompt, Dir: l.cfg.Folder,
 		Scope: l.scope, Iteration: q.iteration, Handler: h, Rest: l.rest, OnOutput: l.activity.touch,
 	})
 	if err != nil {
-		return h.end(unchecked("could not be asked: " + oneLine(err.Error())))
+		return end(unchecked("could not be asked: " + oneLine(err.Error())))
 	}
 	l.activity.touch()
 	l.setRunning(agent)
@@ -74,7 +79,7 @@ func (l *Loop) review(q *question) verify.Result {
 	}
 	l.bookReview(exit.Result)
 	l.tellOfReviewersChanges()
-	return h.end(judgeReview(exit, why, l.approvalOf(prompt), time.Now()))
+	return end(judgeReview(exit, why, l.approvalOf(prompt), time.Now()))
 }
 
 // budgetOf are the arguments by which an agent stops itself when the loop's money is spent.
@@ -215,80 +220,25 @@ func (l *Loop) diffSection() string {
 // quoted is a text that can't end the tag around it.
 func quoted(tag, text string) string { return strings.ReplaceAll(text, "</"+tag, `<\/`+tag) }
 
-// reviewed hands a reviewer's events on, as those of a subagent: all that watch show
-// it under the call of its name, and take nothing of it for the loop's agent.
-type reviewed struct {
-	loop *Loop
-	call stream.ToolCall
-}
-
-// newReview tells that the reviewer begins.
-func (l *Loop) newReview(q *question) *reviewed {
+// newReview tells that the reviewer begins. It is nothing of the loop's agent, whose
+// work it looks at.
+func (l *Loop) newReview(q *question) *below {
 	q.reviews++
 	input, _ := json.Marshal(map[string]string{"description": l.cfg.Verify.Reviewer}) // texts can always be encoded
-	h := &reviewed{l, stream.ToolCall{ID: fmt.Sprintf("review-%d-%d", q.iteration, q.reviews), Name: "review", Input: input}}
-	l.tellEvent(h.call)
+	h := &below{
+		call: stream.ToolCall{ID: fmt.Sprintf("review-%d-%d", q.iteration, q.reviews), Name: "review", Input: input},
+		tell: l.tellEvent,
+		run: func(e stream.Event) {
+			switch e := e.(type) {
+			case stream.Usage:
+				l.countReview(e)
+			case stream.Retry:
+				l.change(func(p *progress) { p.status.Retry = retryOf(e) })
+			}
+		},
+	}
+	h.begin()
 	return h
-}
-
-// end tells what the review came to.
-func (h *reviewed) end(r verify.Result) verify.Result {
-	h.loop.tellEvent(stream.ToolResult{ID: h.call.ID, Output: cmp.Or(r.Output, r.Why), IsError: r.State != verify.Verified})
-	h.loop.tellEvent(stream.TurnEnd{})
-	return r
-}
-
-// tellEvent hands an event on that is about no run.
-func (l *Loop) tellEvent(e stream.Event) {
-	l.emitMu.Lock()
-	defer l.emitMu.Unlock()
-	l.obs.Handle(e)
-	l.mirror.writer.Handle(e)
-}
-
-// Handle follows the reviewer. Its reader calls it.
-func (h *reviewed) Handle(e stream.Event) {
-	own := func(id *string) { // the loop's agent may have the same
-		if *id != "" {
-			*id = h.call.ID + "/" + *id
-		}
-	}
-	below := func(parent *string) {
-		if own(parent); *parent == "" {
-			*parent = h.call.ID
-		}
-	}
-	switch e := e.(type) {
-	case stream.Text:
-		own(&e.MessageID)
-		below(&e.ParentToolCallID)
-		h.loop.tellEvent(e)
-	case stream.Thinking:
-		own(&e.MessageID)
-		below(&e.ParentToolCallID)
-		h.loop.tellEvent(e)
-	case stream.MessageEnd:
-		own(&e.MessageID)
-		below(&e.ParentToolCallID)
-		h.loop.tellEvent(e)
-	case stream.ToolCall:
-		own(&e.ID)
-		below(&e.ParentToolCallID)
-		h.loop.tellEvent(e)
-	case stream.ToolProgress:
-		own(&e.ID)
-		h.loop.tellEvent(e)
-	case stream.ToolResult:
-		own(&e.ID)
-		below(&e.ParentToolCallID)
-		h.loop.tellEvent(e)
-	case stream.Usage:
-		h.loop.countReview(e)
-	case stream.Retry:
-		h.loop.change(func(p *progress) {
-			p.status.Retry = &RetryStatus{Attempt: e.Attempt, ResumeAt: time.Now().Add(e.Delay), Reason: string(e.Kind)}
-		})
-	}
 }
 
 // countReview takes over what the reviewer has used so far.

@@ -1,0 +1,38 @@
+package loop
+
+import "ralph-lsp/stream"
+
+// below hands on the events of a run that isn't the iteration's only one, as those of a
+// subagent: all that watch show them under the call of its name.
+type below struct {
+	call stream.ToolCall
+	tell func(stream.Event) // hands on what the run did, and the call's own events
+	run  func(stream.Event) // takes what is about the run as a whole
+}
+
+// begin tells that the run begins.
+func (b *below) begin() { b.tell(b.call) }
+
+// end tells what it came to.
+func (b *below) end(output string, isError bool) {
+	b.tell(stream.ToolResult{ID: b.call.ID, Output: output, IsError: isError})
+}
+
+// Handle follows the run. Its reader calls it.
+func (b *below) Handle(e stream.Event) {
+	switch e.(type) {
+	case stream.SessionStart, stream.Usage, stream.Retry, stream.Quota, stream.Compaction,
+		stream.TurnEnd, stream.Error, stream.Topic, stream.Complete:
+		b.run(e)
+	default:
+		b.tell(stream.Below(e, b.call.ID))
+	}
+}
+
+// tellEvent hands an event on that is about no run of the iteration's own.
+func (l *Loop) tellEvent(e stream.Event) {
+	l.emitMu.Lock()
+	defer l.emitMu.Unlock()
+	l.obs.Handle(e)
+	l.mirror.writer.Handle(e)
+}
