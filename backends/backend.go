@@ -57,6 +57,14 @@ type Backend struct {
 	ModelFlag        string // takes a model name; "" where there is none
 	SystemPromptFlag string // takes text that is added to the system prompt
 	BudgetFlag       string // takes dollars; the agent stops itself when they are spent
+	ModeFlag         string // takes what is done without asking, claude's "permissionMode"
+	// Models is a regular expression for the names that the agent takes for models; "": nobody
+	// knows. It is asked only for what another agent's file says.
+	Models string
+	Tools  Tools
+	// ReadOnly are arguments with which the agent can change nothing, where Tools don't say how.
+	ReadOnly []string
+	Agents   AgentFiles
 
 	Env []string // "KEY=value", set unless the user's environment has KEY
 	// Kept are folders in TMPDIR that the agent only saves time with. Each loop has

@@ -32,6 +32,13 @@ var claude = Backend{
 	ModelFlag:         "--model",
 	SystemPromptFlag:  "--append-system-prompt",
 	BudgetFlag:        "--max-budget-usd",
+	ModeFlag:          "--permission-mode",
+	Models:            `^(sonnet|opus|haiku|fable|best|opusplan|([a-z]+\.)*(anthropic\.)?claude-[\w.-]+)(\[1m\])?$`,
+	Tools: Tools{
+		Only: "--tools", Deny: "--disallowedTools", Allow: "--allowedTools",
+		Known: []Tool{{"Read", "read"}, {"Grep", "grep"}, {"Glob", "find"}, {"Glob", "ls"}, {"LS", "ls"}, {"Edit", "edit"}, {"Write", "write"}, {"Bash", "bash"}},
+	},
+	Agents: AgentFiles{Env: "CLAUDE_CONFIG_DIR", Home: ".claude", Folder: ".claude", Deep: true, Loose: true},
 	Env: []string{"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1", "CLAUDE_CODE_MAX_RETRIES=4",
 		"DISABLE_AUTOUPDATER=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1"},
 	SlashCommands: true,

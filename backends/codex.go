@@ -31,6 +31,7 @@ var codex = Backend{
 	Output:            stream.FormatCodex,
 	Transport:         TransportPipes,
 	ModelFlag:         "--model",
+	ReadOnly:          []string{"--sandbox", "read-only"},
 	Stop:              []os.Signal{terminate},
 	VersionArgs:       []string{"--version"},
 	Install:           "npm install -g @openai/codex",

@@ -103,3 +103,6 @@ func Detect(ctx context.Context) (Backend, Probe, error) {
 	}
 	return Backend{}, Probe{}, &NotFoundError{Looked: slices.Clone(builtin), Path: os.Getenv("PATH")}
 }
+
+// All returns the known backends in the order of detection.
+func All() []Backend { return slices.Clone(builtin) }

@@ -28,6 +28,7 @@ var gemini = Backend{
 	Output:            stream.FormatGemini,
 	Transport:         TransportPipes,
 	ModelFlag:         "--model",
+	ReadOnly:          []string{"--approval-mode", "default"},
 	SlashCommands:     true,
 	Stop:              []os.Signal{terminate},
 	VersionArgs:       []string{"--version"},

@@ -22,10 +22,16 @@ var pi = Backend{
 	Transport:         TransportPipes,
 	ModelFlag:         "--model",
 	SystemPromptFlag:  "--append-system-prompt",
-	Env:               []string{"PI_SKIP_VERSION_CHECK=1", "PI_TELEMETRY=0"},
-	Kept:              []string{"node-compile-cache"}, // a third of its start; NODE_COMPILE_CACHE would reach its tools too
-	Stop:              []os.Signal{terminate},
-	VersionArgs:       []string{"--version"},
-	Install:           "npm install -g @earendil-works/pi-coding-agent",
-	Needs:             "node 22.19 or newer",
+	Models:            `^[\w.-]+/\S+$|^[\w.]+-[\w.:-]+$`,
+	Tools: Tools{
+		Only: "--tools", Deny: "--exclude-tools",
+		Known: []Tool{{"read", "read"}, {"grep", "grep"}, {"find", "find"}, {"ls", "ls"}, {"edit", "edit"}, {"write", "write"}, {"bash", "bash"}},
+	},
+	Agents:      AgentFiles{Env: "PI_CODING_AGENT_DIR", Home: ".pi/agent", Folder: ".pi"},
+	Env:         []string{"PI_SKIP_VERSION_CHECK=1", "PI_TELEMETRY=0"},
+	Kept:        []string{"node-compile-cache"}, // a third of its start; NODE_COMPILE_CACHE would reach its tools too
+	Stop:        []os.Signal{terminate},
+	VersionArgs: []string{"--version"},
+	Install:     "npm install -g @earendil-works/pi-coding-agent",
+	Needs:       "node 22.19 or newer",
 }

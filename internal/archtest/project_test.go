@@ -25,6 +25,7 @@ var picture = Rules{
 		"changes":             {"internal/filelock", "internal/paths"},
 		"verify":              {"stream", "internal/paths", "internal/tell"},
 		"hats":                {"internal/tell"},
+		"agents":              {"stream", "backends", "internal/paths", "internal/tell"},
 		"config":              {"stream", "verify", "hats", "internal/limits", "internal/paths", "internal/tell"},
 		"backends":            {"stream", "backends/reaper", "internal/tell"},
 		"backends/reaper":     {},
