@@ -40,7 +40,8 @@ func init() {
 // rate_limit_event may stand anywhere.
 //
 // A result ends the run, unless a background task wakes the agent: then another
-// turn follows. What a result says was used is of the whole process so far.
+// turn follows. So it does with what claude was told while it worked (stream-json
+// input): command_lifecycle says what has become of it. What a result says was used is of the whole process so far.
 type claudeDecoder struct {
 	backend                string
 	nameless               int // messages that came without an ID, each in one event
@@ -52,15 +53,17 @@ type claudeDecoder struct {
 	usage                  claudeUsage
 	quota                  *Quota // the window that refused the last request
 	failure                lastFailure
-	won                    bool   // a result was a success
-	idle                   bool   // no message has begun since the last result
-	shape                  shape  // of the last delta's line
-	shapeKind, shapeParent []byte // what it says besides the delta
+	prompt                 string   // the UUID of what it was told first
+	queued                 []string // the UUIDs of what it was told and hasn't read
+	won                    bool     // a result was a success
+	idle                   bool     // no message has begun since the last result
+	shape                  shape    // of the last delta's line
+	shapeKind, shapeParent []byte   // what it says besides the delta
 	arena                  arena
 	done                   bool
 }
 
-func (d *claudeDecoder) Done() bool { return d.done }
+func (d *claudeDecoder) Done() bool { return d.done && len(d.queued) == 0 }
 
 // Close ends the messages that are still open. Text that was only shown stays
 // shown, but becomes nobody's answer; what it has used counts.
@@ -74,7 +77,7 @@ func (d *claudeDecoder) Close(emit func(Event)) {
 			emit(d.usage.turn(m.tokens))
 		}
 	}
-	d.open = nil
+	d.open, d.queued = nil, nil
 }
 
 func (d *claudeDecoder) Decode(line []byte, emit func(Event)) error {
@@ -99,6 +102,8 @@ func (d *claudeDecoder) Decode(line []byte, emit func(Event)) error {
 		return d.rateLimit(line, emit)
 	case "result":
 		return d.result(line, emit)
+	case "command_lifecycle", "control_request", "control_cancel_request":
+		return d.talk(string(kind), line, emit)
 	}
 	return checkLine(line)
 }

@@ -184,6 +184,7 @@ type Error struct {
 	Kind      ErrorKind `json:"kind,omitempty"`
 	Retryable bool      `json:"retryable,omitempty"`
 	ResetsAt  time.Time `json:"resetsAt,omitzero"` // rate limits: when to try again, if said
+	Refused   bool      `json:"refused,omitempty"` // the prompt wasn't taken: nothing was begun
 }
 
 // Topic is an <event topic="..." target="...">payload</event> block in the text.
@@ -204,6 +205,29 @@ type Denial struct {
 	Tool   string `json:"tool"`
 	ID     string `json:"id,omitempty"`
 	Detail string `json:"detail,omitempty"` // the command or the path, shortened
+}
+
+// Heard says that the agent has read what it was told while it worked.
+type Heard struct {
+	ID   string `json:"id,omitempty"`   // under which it was told
+	Text string `json:"text,omitempty"` // of agents that don't say the ID
+}
+
+// Question is something that the agent waits to be told. Nothing of the run goes on
+// before it is answered.
+type Question struct {
+	ID      string   `json:"id"`
+	Method  string   `json:"method"` // "confirm", "select", "input", "editor", "can_use_tool"
+	Tool    string   `json:"tool,omitempty"`
+	CallID  string   `json:"callId,omitempty"` // of the tool call that it is about
+	Title   string   `json:"title,omitempty"`
+	Message string   `json:"message,omitempty"`
+	Options []string `json:"options,omitempty"`
+}
+
+// Moot says that a question needs no answer any more.
+type Moot struct {
+	ID string `json:"id"`
 }
 
 // Complete is the last event of a run; it comes once, when the stream is over.
@@ -252,4 +276,7 @@ func (TurnEnd) event()      {}
 func (Error) event()        {}
 func (Topic) event()        {}
 func (Denied) event()       {}
+func (Heard) event()        {}
+func (Question) event()     {}
+func (Moot) event()         {}
 func (Complete) event()     {}

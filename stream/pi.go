@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"time"
 
@@ -44,6 +45,7 @@ type piDecoder struct {
 	shape     shape          // of the last delta's line
 	shapeKind []byte         // the type of its delta
 	arena     arena          // of the deltas
+	steering  Recent[bool]   // what was told while it worked
 	done      bool           // see Done
 	resting   bool           // done, if the stream ends here
 }
@@ -250,6 +252,9 @@ func (d *piDecoder) messageEnd(line []byte, emit func(Event)) error {
 	if err == nil && m.role == "toolResult" {
 		d.toolSpent(m.toolCallID, m.nested.Usage(), emit)
 	}
+	if err == nil && m.role == "user" {
+		d.heard(contentText(m.content), emit)
+	}
 	if err != nil || m.role != "assistant" {
 		return err
 	}
@@ -261,6 +266,21 @@ func (d *piDecoder) messageEnd(line []byte, emit func(Event)) error {
 		d.tell(emit)
 	}
 	return nil
+}
+
+// heard tells that a text was read that was said while the agent worked; the prompt wasn't.
+func (d *piDecoder) heard(text string, emit func(Event)) {
+	key := textKey(text)
+	if _, told := d.steering.Get(key); told {
+		d.steering.Drop(key)
+		emit(Heard{Text: text})
+	}
+}
+
+// textKey stands for a text that may be long.
+func textKey(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return string(sum[:])
 }
 
 // atWork says which model writes, when that is news.

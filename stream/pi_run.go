@@ -9,7 +9,7 @@ import (
 
 // piEvent holds the fields of all the kinds of events that come seldom.
 type piEvent struct {
-	ID     string // of session
+	ID     string // of session, response, extension_ui_request
 	Reason string // of compaction_start, compaction_end
 	Entry  struct {
 		Type  string
@@ -19,8 +19,16 @@ type piEvent struct {
 	Attempt, MaxAttempts count // of auto_retry_start
 	DelayMs              milliseconds
 	ErrorMessage         string // of compaction_end, too
-	Success              bool   // of auto_retry_end
+	Success              bool   // of auto_retry_end, response
 	FinalError           string
+
+	Command string // of response
+	Error   string
+
+	Steering []string // of queue_update
+
+	Method, Title, Message string // of extension_ui_request
+	Options                []string
 
 	Aborted bool // of agent_settled, compaction_end
 	Result  struct {
@@ -54,6 +62,8 @@ func (d *piDecoder) seldom(kind string, line []byte, emit func(Event)) error {
 		emit(Compaction{Reason: ev.Reason})
 	case "compaction_end":
 		d.compacted(ev, emit)
+	case "response", "queue_update", "extension_ui_request":
+		d.talk(kind, ev, emit)
 	case "agent_settled": // the end of a run; an abort that no message has told is told here
 		d.done = true
 		if ev.Aborted && d.failure == "" {
@@ -100,4 +110,26 @@ func (d *piDecoder) agentEnd(line []byte) error {
 	d.done = !known
 	d.resting = !willRetry
 	return nil
+}
+
+// talk reads what only the rpc mode has. A prompt that is refused is the end: nothing
+// follows, and pi waits for another one.
+func (d *piDecoder) talk(kind string, ev piEvent, emit func(Event)) {
+	switch kind {
+	case "response":
+		if ev.Command == "prompt" && !ev.Success {
+			e := piError("error", cmp.Or(ev.Error, "the prompt was refused"))
+			e.Refused, d.done = true, true
+			d.failure.tell(e, emit)
+		}
+	case "queue_update": // what is taken out of the queue is read right behind it, or was taken back
+		for _, text := range ev.Steering {
+			d.steering.Put(textKey(text), true)
+		}
+	case "extension_ui_request":
+		switch ev.Method {
+		case "confirm", "select", "input", "editor":
+			emit(Question{ID: ev.ID, Method: ev.Method, Title: ev.Title, Message: ev.Message, Options: ev.Options})
+		}
+	}
 }
