@@ -22,9 +22,10 @@ const (
 	PromptStdin PromptMode = "stdin" // written to standard input, then closed: any length, any first byte
 	PromptArg   PromptMode = "arg"   // the last argument: at most MaxArg bytes
 	PromptFile  PromptMode = "file"  // the last argument names a file that holds it
+	PromptLive  PromptMode = "live"  // a frame on standard input, which stays open for more: see Live and Backend.Talking
 )
 
-// Valid says whether m is one of the known ways.
+// Valid says whether m is one of the ways that a user may name.
 func (m PromptMode) Valid() bool { return m == PromptStdin || m == PromptArg || m == PromptFile }
 
 // MaxArg is the longest prompt, in bytes, that may go in as an argument:
@@ -53,6 +54,7 @@ type Backend struct {
 	ArgPrompt string
 	Output    stream.Format
 	Transport Transport
+	Live      *Live // how it can be talked to while it works; nil: it can't
 
 	ModelFlag        string // takes a model name; "" where there is none
 	SystemPromptFlag string // takes text that is added to the system prompt

@@ -29,6 +29,7 @@ var claude = Backend{
 	ArgPrompt:         EndOfOptions,
 	Output:            stream.FormatClaude,
 	Transport:         TransportPipes,
+	Live:              &claudeLive,
 	ModelFlag:         "--model",
 	SystemPromptFlag:  "--append-system-prompt",
 	BudgetFlag:        "--max-budget-usd",
@@ -45,4 +46,34 @@ var claude = Backend{
 	Stop:          []os.Signal{os.Interrupt, terminate},
 	VersionArgs:   []string{"--version"},
 	Install:       "npm install -g @anthropic-ai/claude-code",
+}
+
+// claudeLive is claude's stream-json input. What it has been told when its input ends
+// it still does.
+var claudeLive = Live{
+	Args: []string{"-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose", "--include-partial-messages",
+		"--no-session-persistence"},
+	Unless: []string{"--input-format", "--output-format"},
+	Prompt: claudeUser,
+	Steer:  claudeUser,
+	TakeBack: func(ids []string) (frames []any) {
+		for _, id := range ids {
+			frames = append(frames, claudeControl(id, map[string]any{"subtype": "cancel_async_message", "message_uuid": id}))
+		}
+		return frames
+	},
+	Abort: func(id string) any { return claudeControl(id, map[string]any{"subtype": "interrupt"}) },
+	Decline: func(id string) any {
+		return map[string]any{"type": "control_response", "response": map[string]any{"subtype": "success", "request_id": id,
+			"response": map[string]any{"behavior": "deny", "message": "nobody is there to be asked"}}}
+	},
+}
+
+func claudeUser(id, text string) any {
+	return map[string]any{"type": "user", "uuid": id, "message": map[string]any{
+		"role": "user", "content": []any{map[string]string{"type": "text", "text": text}}}}
+}
+
+func claudeControl(id string, request map[string]any) any {
+	return map[string]any{"type": "control_request", "request_id": id, "request": request}
 }

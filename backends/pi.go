@@ -20,6 +20,7 @@ var pi = Backend{
 	Prompt:            PromptStdin,
 	Output:            stream.FormatPi,
 	Transport:         TransportPipes,
+	Live:              &piLive,
 	ModelFlag:         "--model",
 	SystemPromptFlag:  "--append-system-prompt",
 	Models:            `^[\w.-]+/\S+$|^[\w.]+-[\w.:-]+$`,
@@ -34,4 +35,23 @@ var pi = Backend{
 	VersionArgs: []string{"--version"},
 	Install:     "npm install -g @earendil-works/pi-coding-agent",
 	Needs:       "node 22.19 or newer",
+}
+
+// piLive is pi's rpc mode. Before agent_settled nothing told its end from a pause.
+var piLive = Live{
+	Args:    []string{"--mode", "rpc", "--no-session"},
+	Since:   "0.80.4",
+	Package: "@earendil-works/pi-coding-agent",
+	Unless:  []string{"--mode", "-p", "--print", "@*"}, // it takes no files there
+	Prompt: func(id, text string) any {
+		return map[string]string{"id": id, "type": "prompt", "message": text}
+	},
+	Steer: func(id, text string) any {
+		return map[string]string{"id": id, "type": "steer", "message": text}
+	},
+	TakeBack: func([]string) []any { return []any{map[string]string{"type": "clear_queue"}} },
+	Abort:    func(id string) any { return map[string]string{"id": id, "type": "abort"} },
+	Decline: func(id string) any {
+		return map[string]any{"type": "extension_ui_response", "id": id, "cancelled": true}
+	},
 }

@@ -74,7 +74,10 @@ type Process struct {
 	read    atomic.Int64 // reads of stdout so far: does output still come?
 	stderr  tail
 
+	in      *input
+	talk    talk
 	stop    chan time.Duration // graces; the shortest counts
+	abort   chan time.Duration // the agent was asked to end, within that
 	linger  chan bool          // the decoder's Done, when it changes
 	drained chan struct{}      // closed when its output was read to the end
 	done    chan struct{}      // closed when all is over and exit is set
@@ -100,6 +103,7 @@ func Start(spec Spec) (*Process, error) {
 	p := &Process{
 		spec:    spec,
 		stop:    make(chan time.Duration, 8),
+		abort:   make(chan time.Duration, 1),
 		linger:  make(chan bool, 1),
 		drained: make(chan struct{}),
 		done:    make(chan struct{}),
@@ -130,10 +134,14 @@ func (s Spec) placePrompt() (args []string, stdin string, err error) {
 		name := filepath.Join(s.Scope.TempDir, fmt.Sprintf("prompt-%d.md", s.Iteration))
 		return []string{name}, "", os.WriteFile(name, []byte(s.Prompt), 0o600)
 	}
-	if s.Backend.SlashCommands && strings.HasPrefix(s.Prompt, "/") {
-		return nil, "\n" + s.Prompt, nil
+	prompt := s.Prompt
+	if s.Backend.SlashCommands && strings.HasPrefix(prompt, "/") {
+		prompt = "\n" + prompt
 	}
-	return nil, s.Prompt, nil
+	if s.Backend.Prompt == PromptLive {
+		return nil, string(frame(s.Backend.Live.Prompt(newUUID(), prompt))), nil
+	}
+	return nil, prompt, nil
 }
 
 // start starts the process, and the goroutines that feed and read it.
@@ -171,10 +179,10 @@ func (p *Process) start(cmd *exec.Cmd, prompt string) (err error) {
 	out.w.Close()
 	errs.w.Close()
 
-	go func() { // a broken pipe means that the agent doesn't want the rest
-		io.WriteString(in.w, prompt)
-		in.w.Close()
-	}()
+	p.in = newInput(in.w, []byte(prompt))
+	if p.live() == nil {
+		p.in.finish()
+	}
 	stderrDone := make(chan struct{})
 	go func() {
 		io.Copy(writerFunc(func(b []byte) (int, error) {
@@ -186,6 +194,7 @@ func (p *Process) start(cmd *exec.Cmd, prompt string) (err error) {
 	go p.pump()
 	go func() {
 		p.supervise()
+		p.in.close()
 		past := time.Unix(1, 0) // whoever still holds the pipes isn't ours to wait for
 		in.w.SetWriteDeadline(past)
 		errs.r.SetReadDeadline(time.Now().Add(100 * time.Millisecond))
@@ -205,7 +214,11 @@ func (p *Process) pump() {
 		return
 	}
 	var wasDone bool
-	reader := stream.Reader{Format: p.spec.Backend.Output, Handler: p.spec.Handler, Rest: p.spec.Rest, Join: true, OnLine: func(done bool) {
+	handler := p.spec.Handler
+	if p.live() != nil {
+		handler = p
+	}
+	reader := stream.Reader{Format: p.spec.Backend.Output, Handler: handler, Rest: p.spec.Rest, Join: true, OnLine: func(done bool) {
 		if done != wasDone {
 			wasDone = done
 			select { // only the newest matters
@@ -244,7 +257,7 @@ func (p *Process) active() {
 // supervise waits for the agent's end, or brings it about, and then ends
 // everything that the agent left behind.
 func (p *Process) supervise() {
-	var lingering <-chan time.Time
+	var lingering, aborting <-chan time.Time
 	drained := p.drained
 	for {
 		select {
@@ -255,9 +268,16 @@ func (p *Process) supervise() {
 			p.exit.Stopped = true
 			p.end(grace)
 			return
+		case grace := <-p.abort:
+			p.exit.Stopped = true
+			aborting = time.After(grace)
+		case <-aborting: // it didn't
+			p.end(Grace)
+			return
 		case done := <-p.linger:
 			lingering = nil
 			if done || drained == nil {
+				p.hangUp()
 				lingering = time.After(lingerLimit)
 			}
 		case <-lingering:
@@ -266,6 +286,7 @@ func (p *Process) supervise() {
 			return
 		case <-drained: // nothing more can come of it
 			drained = nil
+			p.hangUp()
 			if lingering == nil && p.spec.Raw == nil {
 				lingering = time.After(lingerLimit)
 			}

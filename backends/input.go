@@ -1,0 +1,101 @@
+package backends
+
+import (
+	"os"
+	"sync"
+)
+
+// maxSaid is how many bytes may wait for an agent to read them, behind its prompt. Who
+// has more to say has to wait for the next run.
+const maxSaid = 8 << 20
+
+// input is an agent's standard input. What goes in waits in a queue, so that an
+// agent that doesn't read keeps nobody waiting; one goroutine writes it.
+type input struct {
+	w *os.File
+
+	mu      sync.Mutex
+	queue   [][]byte // whole lines
+	waiting int      // bytes in queue
+	closed  bool     // nothing more goes in
+	more    chan struct{}
+}
+
+// newInput returns the input that writes to w, and begins with first.
+func newInput(w *os.File, first []byte) *input {
+	in := &input{w: w, queue: [][]byte{first}, more: make(chan struct{}, 1)}
+	go in.write()
+	return in
+}
+
+// write writes until the input is closed. A broken pipe means that the agent
+// doesn't want the rest.
+func (in *input) write() {
+	defer in.w.Close()
+	for {
+		line, closed := in.next()
+		switch {
+		case line != nil:
+			if _, err := in.w.Write(line); err != nil {
+				in.close()
+				return
+			}
+		case closed:
+			return
+		default:
+			<-in.more
+		}
+	}
+}
+
+// next takes the next line out of the queue; nil when there is none.
+func (in *input) next() (line []byte, closed bool) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if len(in.queue) > 0 {
+		line, in.queue = in.queue[0], in.queue[1:]
+		in.waiting -= len(line)
+	}
+	return line, in.closed
+}
+
+// send puts lines behind those that wait, all or none of them. It is false when no
+// more go in.
+func (in *input) send(lines ...[]byte) bool {
+	size := 0
+	for _, line := range lines {
+		size += len(line)
+	}
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.closed || in.waiting+size > maxSaid {
+		return false
+	}
+	in.queue, in.waiting = append(in.queue, lines...), in.waiting+size
+	in.wake()
+	return true
+}
+
+// finish ends the input behind what waits.
+func (in *input) finish() {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.closed = true
+	in.wake()
+}
+
+// close ends the input behind the line that is being written. What waits is dropped.
+func (in *input) close() {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.closed, in.queue, in.waiting = true, nil, 0
+	in.wake()
+}
+
+// wake lets write look again. The caller holds mu.
+func (in *input) wake() {
+	select {
+	case in.more <- struct{}{}:
+	default:
+	}
+}

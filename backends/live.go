@@ -1,0 +1,239 @@
+package backends
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"ralph-lsp/stream"
+)
+
+// Live is how an agent is talked to while it works: its standard input stays open
+// until its run is over, and takes lines of JSON. A frame is what becomes such a line.
+type Live struct {
+	Args    []string // of a headless run, instead of the backend's
+	Since   string   // the first version that says when all is done; "" is any
+	Package string   // of npm: its package.json tells the version
+	Unless  []string // arguments of the user's with which it can't be: flags, or the beginning of a word with * behind it
+
+	Prompt   func(id, text string) any
+	Steer    func(id, text string) any
+	TakeBack func(ids []string) []any // of what it was told and hasn't read, by their ids
+	Abort    func(id string) any
+	Decline  func(id string) any // answers a stream.Question when nobody can be asked
+}
+
+// Talking returns the backend such that its runs can be talked to while they work, with the
+// user's own arguments; as it is when it can't be. It asks the program
+// for its version only where no file tells.
+func (b Backend) Talking(ctx context.Context, user []string) Backend {
+	if b.Live == nil || b.Prompt != PromptStdin || b.Live.refuses(user) || !b.isSince(ctx, b.Live) {
+		return b
+	}
+	b.Args, b.Prompt = b.Live.Args, PromptLive
+	return b
+}
+
+// refuses says whether the user's arguments keep the agent from being talked to.
+func (l *Live) refuses(user []string) bool {
+	return slices.ContainsFunc(l.Unless, func(not string) bool {
+		if begin, ok := strings.CutSuffix(not, "*"); ok {
+			return slices.ContainsFunc(user, func(arg string) bool { return strings.HasPrefix(arg, begin) })
+		}
+		return HasFlag(user, not)
+	})
+}
+
+// isSince says whether the agent's program is new enough.
+func (b Backend) isSince(ctx context.Context, l *Live) bool {
+	path, err := b.Find()
+	if err != nil || l.Since == "" {
+		return err == nil
+	}
+	version := packaged(path, l.Package)
+	if version == "" {
+		version, _ = b.Version(ctx)
+	}
+	return version != "" && !isOlder(version, l.Since)
+}
+
+// packaged is the version of the npm package that a program belongs to, "" when it
+// doesn't look like one.
+func packaged(program, name string) string {
+	path, err := filepath.EvalSymlinks(program)
+	if err != nil {
+		return ""
+	}
+	for dir := filepath.Dir(path); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		data, err := os.ReadFile(filepath.Join(dir, "package.json"))
+		if err != nil {
+			continue
+		}
+		var about struct{ Name, Version string }
+		if json.Unmarshal(data, &about) == nil && about.Name == name {
+			return about.Version
+		}
+	}
+	return ""
+}
+
+// isOlder compares the numbers of two versions; what follows a - doesn't count.
+func isOlder(version, than string) bool {
+	numbers := func(s string) (n []int) {
+		s, _, _ = strings.Cut(s, "-")
+		for part := range strings.SplitSeq(s, ".") {
+			i, _ := strconv.Atoi(part)
+			n = append(n, i)
+		}
+		return n
+	}
+	return slices.Compare(numbers(version), numbers(than)) < 0
+}
+
+// frame is a value as a line of JSON.
+func frame(v any) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		panic(err) // of texts and maps of them
+	}
+	return b.Bytes()
+}
+
+// newUUID makes an id for a frame, in the form that claude wants.
+func newUUID() string {
+	var b [16]byte
+	rand.Read(b[:])
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+// talk is the conversation with an agent that works.
+type talk struct {
+	mu    sync.Mutex
+	said  []said // what it hasn't heard yet, oldest first
+	ended bool   // what it says to have heard from here on did nothing
+}
+
+// said is something that the agent was told: under our name, and under the frame's.
+type said struct{ name, id, text string }
+
+// Steer tells the agent something while it works. It is false when that can't be:
+// it isn't talked to, is done, or doesn't read. A stream.Heard with the name as its ID
+// tells that the agent has read it; without one it hasn't.
+func (p *Process) Steer(name, text string) bool {
+	live := p.live()
+	if live == nil {
+		return false
+	}
+	p.talk.mu.Lock()
+	defer p.talk.mu.Unlock()
+	s := said{name, newUUID(), text}
+	if p.talk.ended || !p.in.send(frame(live.Steer(s.id, text))) {
+		return false
+	}
+	p.talk.said = append(p.talk.said, s)
+	return true
+}
+
+// TakeBack takes back what the agent was told and hasn't read yet.
+func (p *Process) TakeBack() {
+	p.talk.mu.Lock()
+	defer p.talk.mu.Unlock()
+	if live := p.live(); live != nil && len(p.talk.said) > 0 {
+		p.in.send(p.talk.takeBack(live)...)
+	}
+}
+
+func (t *talk) takeBack(live *Live) (lines [][]byte) {
+	var ids []string
+	for _, s := range t.said {
+		ids = append(ids, s.id)
+	}
+	for _, f := range live.TakeBack(ids) {
+		lines = append(lines, frame(f))
+	}
+	return lines
+}
+
+// Abort ends the run as the agent does it best: it is asked to, where it can be, so that
+// its last words tell what the run has cost; within grace, else by Stop. What it was
+// told and hasn't read is taken back.
+func (p *Process) Abort(grace time.Duration) {
+	live := p.live()
+	if live == nil {
+		p.Stop(grace)
+		return
+	}
+	p.talk.mu.Lock()
+	p.talk.ended = true
+	var lines [][]byte
+	if len(p.talk.said) > 0 {
+		lines = p.talk.takeBack(live)
+	}
+	asked := p.in.send(append(lines, frame(live.Abort(newUUID())))...)
+	p.talk.mu.Unlock()
+	if !asked {
+		p.Stop(grace)
+		return
+	}
+	select {
+	case p.abort <- grace:
+	default:
+	}
+}
+
+// live is how the agent of this run is talked to, nil when it isn't.
+func (p *Process) live() *Live {
+	if p.spec.Backend.Prompt != PromptLive {
+		return nil
+	}
+	return p.spec.Backend.Live
+}
+
+// hangUp ends the input of an agent that is talked to: it is done.
+func (p *Process) hangUp() {
+	if p.live() != nil {
+		p.in.close()
+	}
+}
+
+// Handle passes on what an agent says that is talked to.
+func (p *Process) Handle(e stream.Event) {
+	switch about := e.(type) {
+	case stream.Heard:
+		name, ok := p.talk.heard(about)
+		if !ok {
+			return
+		}
+		e = stream.Heard{ID: name}
+	case stream.Question: // nobody is there to be asked
+		p.in.send(frame(p.live().Decline(about.ID)))
+	}
+	if p.spec.Handler != nil {
+		p.spec.Handler.Handle(e)
+	}
+}
+
+// heard finds what the agent has read.
+func (t *talk) heard(e stream.Heard) (name string, ok bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	i := slices.IndexFunc(t.said, func(s said) bool { return e.ID == s.id || e.ID == "" && e.Text == s.text })
+	if i < 0 || t.ended {
+		return "", false
+	}
+	name = t.said[i].name
+	t.said = slices.Delete(t.said, i, i+1)
+	return name, true
+}
