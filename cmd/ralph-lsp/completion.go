@@ -108,7 +108,7 @@ fi
 }
 
 // withFiles are the flags whose values are files, or may be.
-var withFiles = map[string]bool{"prompt-file": true, "log": true, "record": true, "dir": true}
+var withFiles = map[string]bool{"prompt-file": true, "log": true, "record": true, "dir": true, "from": true}
 
 // noFiles lets the commands below one complete no value and no argument with the names
 // of files that they don't say otherwise about.

@@ -28,12 +28,20 @@ func newInit() *cobra.Command {
 		Use:   "init",
 		Short: "Write a ralph.toml and a PROMPT.md to begin with",
 		Long: `Write a commented ralph.toml, and a PROMPT.md to fill in. Files that are there stay
-as they are. Presets with hats: ` + strings.Join(presetNames(), ", ") + `.`,
+as they are. Presets with hats: ` + strings.Join(presetNames(), ", ") + `.
+
+With --from ralph.yml they take over the hats and limits of ralph-orchestrator's
+file, and you are told which lines have no counterpart or mean something else here.`,
 		Args: noArguments,
 	}
 	preset := cmd.Flags().String("preset", plainPreset, "which ralph.toml")
 	ofFlag(cmd.RegisterFlagCompletionFunc("preset", cobra.FixedCompletions(presetNames(), cobra.ShellCompDirectiveNoFileComp)))
+	from := cmd.Flags().String("from", "", "take over ralph-orchestrator's `FILE`")
+	cmd.MarkFlagsMutuallyExclusive("preset", "from")
 	inFolder(cmd, func(cmd *cobra.Command, dir string, _ []string) error {
+		if cmd.Flags().Changed("from") {
+			return takeOver(cmd, dir, *from)
+		}
 		settings, err := presets.ReadFile("presets/" + *preset + ".toml")
 		if err != nil || strings.ContainsAny(*preset, `/\`) {
 			return fmt.Errorf("there is no preset %q: %s", *preset, tell.Known(*preset, presetNames()))
@@ -45,11 +53,15 @@ as they are. Presets with hats: ` + strings.Join(presetNames(), ", ") + `.`,
 		_, there := os.Stat(filepath.Join(dir, config.Name))
 		err = writeNew(cmd, dir, []newFile{{config.Name, settings}, {"PROMPT.md", prompt}})
 		if err == nil && there != nil && *preset != plainPreset {
-			fmt.Fprintf(cmd.OutOrStdout(), "next: read %s, then ralph-lsp trust%[2]s; ralph-lsp hats%[2]s draws its hats\n", config.Name, inFolderOf(dir))
+			fmt.Fprint(cmd.OutOrStdout(), nextWithHats(dir))
 		}
 		return err
 	})
 	return cmd
+}
+
+func nextWithHats(dir string) string {
+	return fmt.Sprintf("next: read %s, then ralph-lsp trust%[2]s; ralph-lsp hats%[2]s draws its hats\n", config.Name, inFolderOf(dir))
 }
 
 func presetNames() []string {
@@ -88,6 +100,8 @@ func writeNew(cmd *cobra.Command, dir string, files []newFile) error {
 		fmt.Fprintln(cmd.OutOrStdout(), "written: "+f.name)
 	}
 	switch {
+	case len(there) == len(files) && len(files) == 1:
+		return fmt.Errorf("%s is there already, and stays as it is", there[0])
 	case len(there) == len(files):
 		return fmt.Errorf("%s are there already, and stay as they are", strings.Join(there, " and "))
 	case len(there) > 0:
