@@ -7,7 +7,7 @@ import { folderOf, promptDocument, promptScheme, type Answers, type Drafts } fro
 import { t } from './l10n';
 import type { Loops } from './loops';
 import type { Sidecar } from './sidecar';
-import type { Changeable, StartOptions } from './startOptions';
+import type { Changeable, Edit, StartOptions } from './startOptions';
 import { command, isSlash, type DryRunResult, type RecentPrompt, type SlashResult, type StartParams } from './wire';
 
 const refreshDelay = 300; // milliseconds after the last key
@@ -67,13 +67,13 @@ export class PromptEditor implements vscode.CodeLensProvider, vscode.Disposable 
   async choose(document: vscode.TextDocument, what?: Changeable): Promise<boolean> {
     const folder = folderOf(document.uri);
     const look = { answers: this.drafts.answers(folder), preview: (answers: Answers) => this.dryRun({ ...this.startOf(document), ...answers }) };
-    const keep = (answers: Answers) => {
-      void this.drafts.choose(folder, answers);
+    const keep = (edit: Edit) => {
+      void this.drafts.choose(folder, edit(this.drafts.answers(folder)));
       this.later(0);
     };
     if (!what) return this.options.confirm(look, keep, () => void this.open(folder));
-    const answers = await this.options.change(what, look);
-    if (answers) keep(answers);
+    const edit = await this.options.change(what, look);
+    if (edit) keep(edit);
     return false;
   }
 

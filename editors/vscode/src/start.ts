@@ -78,7 +78,7 @@ export class Starter {
     if (isSlash(await this.sidecar.execute<DryRunResult | SlashResult>(command.start, { ...given, dryRun: true }))) return this.run(given);
     const look = { answers: this.drafts.answers(folder), preview: (answers: Answers) => this.editor.dryRun(effective(answers)) };
     const open = () => void (given.promptUri ? vscode.window.showTextDocument(vscode.Uri.parse(given.promptUri)) : this.editor.open(folder));
-    if (!(await this.options.confirm(look, (answers) => void this.drafts.choose(folder, answers), open))) return undefined;
+    if (!(await this.options.confirm(look, (edit) => void this.drafts.choose(folder, edit(this.drafts.answers(folder))), open))) return undefined;
     return this.run(effective(this.drafts.answers(folder)));
   }
 

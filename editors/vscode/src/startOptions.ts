@@ -8,6 +8,9 @@ import type { Sidecar } from './sidecar';
 /** A start that is looked at: what it would be with other answers, and why it would be refused. */
 export interface Look { answers: Answers; preview(answers: Answers): Promise<DryRunResult> }
 
+/** What one answer makes of the others, which may have changed while the user was asked. */
+export type Edit = (answers: Answers) => Answers;
+
 /** The rows of a preview that can be changed, by the server's labels. */
 export const changeable = ['Agent', 'Model', 'Limits', 'Promise', 'Verified by'] as const;
 export type Changeable = (typeof changeable)[number];
@@ -25,7 +28,7 @@ export class StartOptions {
    * Shows what would run until the user starts it (true) or leaves (false). What is chosen
    * goes to keep, at once. open shows the prompt.
    */
-  async confirm(look: Look, keep: (answers: Answers) => void, open: () => void): Promise<boolean> {
+  async confirm(look: Look, keep: (edit: Edit) => void, open: () => void): Promise<boolean> {
     for (let { answers } = look; ;) {
       const chosen = await pick(rows(await look.preview(answers)), t('Ralph: what will run'), t('Enter starts it; choose a row to change it'));
       if (!chosen) return false;
@@ -36,30 +39,32 @@ export class StartOptions {
         return false;
       }
       if (!chosen.change) continue;
-      const changed = await this.change(chosen.change, { ...look, answers });
-      if (changed) keep((answers = changed));
+      const edit = await this.change(chosen.change, { ...look, answers });
+      if (!edit) continue;
+      keep(edit);
+      answers = edit(answers);
     }
   }
 
-  /** Asks for one thing; returns all answers with it. Undefined: the user went back. */
-  async change(what: Changeable, look: Look): Promise<Answers | undefined> {
+  /** Asks for one thing. Undefined: the user went back. */
+  async change(what: Changeable, look: Look): Promise<Edit | undefined> {
     const { answers } = look;
     switch (what) {
       case 'Agent': {
         const backend = await this.agent();
-        return backend ? { ...answers, backend, model: undefined } : undefined;
+        return backend ? (now) => ({ ...now, backend, model: undefined }) : undefined;
       }
       case 'Model': return this.model(look);
       case 'Limits': {
-        const others = Object.fromEntries(Object.entries(answers).filter(([key]) => !(limitKeys as readonly string[]).includes(key)));
-        return type(look, { title: t('Ralph: limits'), value: answers.limitsText, placeHolder: '20, $5, 2h' }, (text) => ({ ...others, limitsText: text || undefined }));
+        const others = (all: Answers): Answers => Object.fromEntries(Object.entries(all).filter(([key]) => !(limitKeys as readonly string[]).includes(key)));
+        return type(look, { title: t('Ralph: limits'), value: answers.limitsText, placeHolder: '20, $5, 2h' }, (text) => (now) => ({ ...others(now), limitsText: text || undefined }));
       }
       case 'Promise':
         return type(look, { title: t('Ralph: promise'), value: answers.completionPromise, prompt: t('The loop is done when the agent writes it in <promise> tags. Empty: none.') },
-          (text) => ({ ...answers, completionPromise: text }));
+          (text) => (now) => ({ ...now, completionPromise: text }));
       case 'Verified by':
         return type(look, { title: t('Ralph: verify'), value: answers.verify, prompt: t('A command that has to pass before the promise counts. Empty: as the files say.') },
-          (text) => ({ ...answers, verify: text || undefined }));
+          (text) => (now) => ({ ...now, verify: text || undefined }));
     }
   }
 
@@ -83,15 +88,15 @@ export class StartOptions {
     return chosen?.agent.installed ? chosen.agent.name : undefined;
   }
 
-  private async model(look: Look): Promise<Answers | undefined> {
+  private async model(look: Look): Promise<Edit | undefined> {
     const now = await look.preview(look.answers);
     const agent = (await this.agents()).find((a) => now.details.some((d) => d.label === 'Agent' && d.text.startsWith(a.name)));
-    const others = { ...look.answers, model: undefined };
+    const uses = (model: string | undefined): Edit => (answers) => ({ ...answers, model });
     if (!agent?.models?.length) {
-      return type(look, { title: t('Ralph: model'), value: look.answers.model, prompt: t("In the agent's own words. Empty: its choice.") }, (model) => ({ ...others, model: model || undefined }));
+      return type(look, { title: t('Ralph: model'), value: look.answers.model, prompt: t("In the agent's own words. Empty: its choice.") }, (model) => uses(model || undefined));
     }
     const chosen = await pick([{ label: t("The agent's choice"), model: undefined }, ...agent.models.map((model) => ({ label: model, model }))], t('Ralph: model'), t('Which model?'), back);
-    return chosen && { ...others, model: chosen.model };
+    return chosen && uses(chosen.model);
   }
 }
 
@@ -127,30 +132,38 @@ function pick<T extends vscode.QuickPickItem>(items: T[], title: string, placeho
 }
 
 /** Asks for a text that the server accepts. */
-async function type(look: Look, options: vscode.InputBoxOptions, answersOf: (text: string) => Answers): Promise<Answers | undefined> {
+async function type(look: Look, options: vscode.InputBoxOptions, editOf: (text: string) => Edit): Promise<Edit | undefined> {
   const box = vscode.window.createInputBox();
   Object.assign(box, { ...options, value: options.value ?? '', placeholder: options.placeHolder, buttons: back, ignoreFocusOut: true });
   const check = async () => {
     const text = box.value;
-    const problem = await look.preview(answersOf(text.trim())).then(() => '', (e: unknown) => (e instanceof Error ? e.message : String(e)));
+    const problem = await look.preview(editOf(text.trim())(look.answers)).then(() => '', (e: unknown) => (e instanceof Error ? e.message : String(e)));
     if (box.value === text) box.validationMessage = problem;
     return !problem;
   };
   box.onDidChangeValue(check);
   const text = await answered(box, () => box.value.trim(), check);
-  return text === undefined ? undefined : answersOf(text);
+  return text === undefined ? undefined : editOf(text);
 }
 
-/** The answer of a box; undefined when the user leaves it, or goes back. */
+/** The answer of a box; undefined when the user leaves it, or goes back. An answer counts even if the box is gone before it is checked. */
 function answered<T>(box: vscode.QuickPick<vscode.QuickPickItem> | vscode.InputBox, answer: () => T | undefined, check: () => Promise<boolean> = () => Promise.resolve(true)): Promise<T | undefined> {
   return new Promise((resolve) => {
     const end = (value: T | undefined) => {
       resolve(value);
       box.dispose();
     };
-    box.onDidAccept(async () => { if (await check()) end(answer()); });
+    let accepted: Promise<T | undefined> | undefined;
+    const accept = async () => {
+      const given = answer();
+      return (await check()) ? given : undefined;
+    };
+    box.onDidAccept(async () => {
+      const given = await (accepted = accept());
+      if (given !== undefined) end(given);
+    });
     box.onDidTriggerButton(() => end(undefined));
-    box.onDidHide(() => end(undefined));
+    box.onDidHide(async () => end(await accepted));
     box.show();
   });
 }
