@@ -103,11 +103,20 @@ type LoopEnd struct {
 	Limit      int             `json:"limit,omitempty"` // of iterations, when that ended it; older files don't say it
 	CostUSD    *float64        `json:"costUsd,omitempty"`
 	Tokens     stream.Tokens   `json:"tokens"`
+	Hats       []HatCost       `json:"hats,omitempty"` // where hats handed over
 	DurationMs int64           `json:"durationMs"`
 	Error      string          `json:"error,omitempty"`
 	Denials    []stream.Denial `json:"denials,omitempty"`
 	Changes    *Changes        `json:"changes,omitempty"`
 	Guards     string          `json:"guards,omitempty"` // what it was verified by and the loop changed
+}
+
+// HatCost is what the runs of a hat have cost. A cost that isn't known is nil.
+type HatCost struct {
+	Hat       string   `json:"hat"`
+	Runs      int      `json:"runs,omitempty"` // that ended well
+	CostUSD   *float64 `json:"costUsd,omitempty"`
+	Estimated bool     `json:"estimated,omitempty"` // that of some runs isn't known
 }
 
 // InputKind says from whom an input came.

@@ -275,6 +275,9 @@ func (l *Loop) openIteration(plan plannedRun) {
 		if hat := plan.turn.Hat.Name; hat != "" {
 			st.Hat = hat
 		}
+		if l.cfg.HandsOver() {
+			p.wears = plan.turn.Hat.Name
+		}
 		st.IterationCost, st.Tool, p.stopped = stream.Cost{}, nil, 0
 		p.line.buf = p.line.buf[:0]
 		p.deeds = deeds{}
@@ -445,9 +448,11 @@ func (p *progress) account(r report) {
 	}
 	usage := r.exit.Result.Usage
 	p.base.cost = p.base.cost.Plus(usage.Cost)
+	isUnknown := !usage.Cost.Known && r.exit.Result.Lines > 0
+	p.base.hats, p.wears = p.base.hats.plus(p.wears, usage.Cost, isUnknown), ""
 	p.base.elapsed += r.exit.Duration
 	p.base.tokens = p.base.tokens.Plus(usage.Tokens)
-	if !usage.Cost.Known && r.exit.Result.Lines > 0 {
+	if isUnknown {
 		p.status.CostIncomplete = true
 	}
 	p.status.Cost, p.status.Tokens = p.base.cost, p.base.tokens

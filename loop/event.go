@@ -154,6 +154,7 @@ type End struct {
 	Iterations int    // runs that were begun
 	Limit      int    // StopMaxIterations: of iterations; it may have been lowered below them
 	Cost       stream.Cost
+	Hats       []HatCost // the part of each hat, where hats hand over
 	Tokens     stream.Tokens
 	Duration   time.Duration
 	Error      string           // why it failed, in one line

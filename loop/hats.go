@@ -148,7 +148,7 @@ func (l *Loop) handOver(turn hats.Turn, r *report) {
 		warnings = append(warnings, why)
 	}
 	l.fileMu.Lock()
-	_, err := l.save(func(s *loopstate.State) {
+	state, err := l.save(func(s *loopstate.State) {
 		q, _ = l.queueOf(*s)
 		if isWell {
 			_, warnings = ring.Done(&q, turn, r.topics)
@@ -162,6 +162,7 @@ func (l *Loop) handOver(turn hats.Turn, r *report) {
 	})
 	if err == nil {
 		l.published = q.Seen
+		l.change(func(p *progress) { p.known = state })
 	}
 	l.fileMu.Unlock()
 	if err != nil { // it shows at the next iteration, which is then this hat's again

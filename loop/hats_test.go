@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -284,6 +285,77 @@ func TestRefusedTopicsAreNoProgress(t *testing.T) {
 		r.over(StopMaxIterations, 3)
 		if !strings.Contains(r.given(2), `the hat "planner"`) || !r.log.has("state waiting pacing") {
 			t.Errorf("%s\n%s", r.given(2), strings.Join(r.log.lines, "\n"))
+		}
+	})
+}
+
+// hatsIn says what hats have cost, in short.
+func hatsIn(hats []HatCost) string {
+	var texts []string
+	for i, text := range hatCosts(hats).texts() {
+		texts = append(texts, fmt.Sprintf("%s (%d)", text, hats[i].Runs))
+	}
+	return strings.Join(texts, ", ")
+}
+
+// Each hat's runs cost, also one that fails, one that is killed and one whose cost nobody
+// knows; another process goes on with that.
+func TestWhatEachHatCosts(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		plan, again := costs(0.2, `<event topic="plan.ready">x</event>`), costs(0.1, "")
+		again.code = 1
+		long := withTime(costs(1, ""), time.Hour)
+		r := start(t, team, plan, again, long)
+		time.Sleep(20 * time.Second)
+		if got := hatsIn(r.Status().Hats); got != "planner 0.2 (1), builder 1.1 (0)" {
+			t.Errorf("while it runs: %s", got)
+		}
+		left := r.killed()
+		other := statusOf(left, "", "", false)
+		if got := hatsIn(other.Hats); got != "planner 0.2 (1), builder 1.1 (0)" {
+			t.Errorf("of the file: %s", got)
+		}
+		unknown := publishes("build.done")
+		r, err := tryStart(t, &left, func(c *Config) { team(c); c.Continue = true }, unknown, costs(0.5, "<promise>DONE</promise>"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		end := r.over(StopPromise, 2)
+		if got := hatsIn(end.Hats); got != "planner 0.2 (1), builder 1.1+ (1), reviewer 0.5 (1)" {
+			t.Errorf("at the end: %s", got)
+		}
+		if got := hatsIn(EventOf(endRecord(end)).(End).Hats); got != hatsIn(end.Hats) {
+			t.Errorf("in the history: %s", got)
+		}
+	})
+}
+
+// What the user writes into the state file counts, also while a run costs.
+func TestTheUserSetsWhatAHatHasCost(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		long := withTime(costs(1, ""), time.Minute)
+		long.result.Text = `<event topic="plan.ready">x</event>`
+		r := start(t, team, long, withTime(costs(0.25, ""), time.Hour))
+		time.Sleep(10 * time.Second)
+		r.file.edit(func(s *loopstate.State) { s.HatCosts = []string{"planner $5", "reviewer ?", "nonsense"} })
+		time.Sleep(80 * time.Second)
+		if got := hatsIn(r.Status().Hats); got != "planner 5 (1), reviewer ? (0), builder 0.25 (0)" {
+			t.Error(got)
+		}
+		if left := r.killed(); strings.Join(left.HatCosts, ", ") != "planner 5, reviewer ?, builder 0.25" {
+			t.Errorf("in the file: %q", left.HatCosts)
+		}
+	})
+}
+
+// A loop with one hat, or none, has no such list.
+func TestOneHatIsTheLoop(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := start(t, func(c *Config) {
+			c.Hat, c.Roles = "builder", []Role{{Hat: hats.Hat{Name: "builder"}, Backend: c.Backend}}
+		}, costs(1, "<promise>DONE</promise>"))
+		if end := r.over(StopPromise, 1); end.Hats != nil {
+			t.Error(hatsIn(end.Hats))
 		}
 	})
 }

@@ -240,6 +240,7 @@ type spent struct {
 	cost       stream.Cost
 	tokens     stream.Tokens
 	elapsed    time.Duration
+	hats       hatCosts // where hats hand over
 }
 
 // decide says whether the loop ends after a run, and why. Completion beats

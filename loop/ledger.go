@@ -3,6 +3,7 @@ package loop
 import (
 	"context"
 	"math"
+	"strings"
 	"time"
 
 	"ralph-lsp/loopstate"
@@ -20,6 +21,7 @@ type ledger struct {
 	tokens    stream.Tokens
 	elapsed   time.Duration
 	inARow    loopstate.InARow
+	hats      string // what each hat has cost, a line each
 }
 
 func ledgerOf(s loopstate.State) ledger {
@@ -27,6 +29,7 @@ func ledgerOf(s loopstate.State) ledger {
 	if s.CostUSD != nil {
 		b.cost = stream.USD(*s.CostUSD)
 	}
+	b.hats = strings.Join(hatCostsOf(s.HatCosts).texts(), "\n")
 	return b
 }
 
@@ -58,6 +61,9 @@ func (p *progress) takeOver(found ledger) (stale bool) {
 	if now.cost != was.cost {
 		p.base.cost = stream.Cost{USD: p.base.cost.USD + now.cost.USD - was.cost.USD, Known: now.cost.Known || p.current.Cost.Known}
 	}
+	if now.hats != was.hats {
+		p.base.hats = p.base.hats.edited(hatCostsOf(strings.Split(was.hats, "\n")), hatCostsOf(strings.Split(now.hats, "\n")))
+	}
 	p.status.Cost, p.status.Tokens = p.base.cost.Plus(p.current.Cost), p.base.tokens.Plus(p.current.Tokens)
 	return stale
 }
@@ -69,6 +75,7 @@ func (p *progress) enter(s *loopstate.State) {
 	s.Elapsed = p.elapsed().Truncate(time.Millisecond)
 	s.Tokens = loopstate.Tokens(p.base.tokens.Plus(p.current.Tokens))
 	s.InARow = p.counts.InARow
+	s.HatCosts = p.hatCosts().texts()
 	p.proof.enter(s)
 	reopen(s)
 	s.Guided = nil

@@ -262,6 +262,7 @@ func usedBy(s loopstate.State) spent {
 	if s.CostUSD != nil {
 		used.cost = stream.USD(*s.CostUSD)
 	}
+	used.hats = hatCostsOf(s.HatCosts)
 	return used
 }
 

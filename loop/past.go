@@ -37,6 +37,7 @@ func (p *past) without(found, now ledger) ledger {
 		takeBack(&found.tokens, best.tokens, now.tokens)
 		takeBack(&found.elapsed, best.elapsed, now.elapsed)
 		takeBack(&found.inARow, best.inARow, now.inARow)
+		takeBack(&found.hats, best.hats, now.hats)
 	case p.isFull && found.isBefore(p.sets[0]):
 		begun := found.begun
 		found = now

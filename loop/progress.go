@@ -44,6 +44,7 @@ type progress struct {
 	current  stream.Usage // by the run under way so far
 	counts   tally        // of the runs so far
 	underWay bool         // an iteration is begun, and not counted yet
+	wears    string       // the hat that the run under way costs, where hats hand over
 
 	proof proof
 
@@ -84,6 +85,7 @@ func (p *progress) snapshot() Status {
 	s := p.status
 	s.Spent, s.Elapsed = p.base.elapsed, p.elapsed()
 	s.Quota = slices.Clone(s.Quota)
+	s.Hats = hatsOf(p.hatCosts(), p.known)
 	s.NoProgress = p.counts.NoProgress
 	s.Refuted, s.Unchecked = p.counts.Refuted, p.proof.unchecked
 	s.LastLine = p.line.last()

@@ -73,7 +73,7 @@ func endRecord(e End) history.LoopEnd {
 	return history.LoopEnd{
 		StopReason: string(e.Reason), Promise: e.Promise, Iterations: e.Iterations, Limit: e.Limit, CostUSD: history.KnownCost(e.Cost),
 		Tokens: e.Tokens, DurationMs: e.Duration.Milliseconds(), Error: e.Error,
-		Denials: e.Denials, Changes: (*history.Changes)(e.Changes), Guards: e.Guards,
+		Denials: e.Denials, Changes: (*history.Changes)(e.Changes), Guards: e.Guards, Hats: HatRecords(e.Hats),
 	}
 }
 
@@ -112,6 +112,21 @@ func endEvent(r history.LoopEnd) End {
 	return End{
 		Reason: StopReason(r.StopReason), Promise: r.Promise, Iterations: r.Iterations, Limit: r.Limit, Cost: history.CostOf(r.CostUSD),
 		Tokens: r.Tokens, Duration: history.DurationOf(r.DurationMs), Error: r.Error,
-		Denials: r.Denials, Changes: (*changes.Summary)(r.Changes), Guards: r.Guards,
+		Denials: r.Denials, Changes: (*changes.Summary)(r.Changes), Guards: r.Guards, Hats: hatEvents(r.Hats),
 	}
+}
+
+// HatRecords are what hats have cost, as a session file has it.
+func HatRecords(hats []HatCost) (records []history.HatCost) {
+	for _, h := range hats {
+		records = append(records, history.HatCost{Hat: h.Hat, Runs: h.Runs, CostUSD: history.KnownCost(h.Cost), Estimated: h.Incomplete})
+	}
+	return records
+}
+
+func hatEvents(records []history.HatCost) (hats []HatCost) {
+	for _, r := range records {
+		hats = append(hats, HatCost{r.Hat, r.Runs, history.CostOf(r.CostUSD), r.Estimated})
+	}
+	return hats
 }

@@ -72,6 +72,9 @@ func (l *Loop) review(q *question) verify.Result {
 		return end(unchecked("could not be asked: " + oneLine(err.Error())))
 	}
 	l.activity.touch()
+	if l.cfg.HandsOver() { // it is a hat, too
+		l.change(func(p *progress) { p.wears = l.cfg.Verify.Reviewer })
+	}
 	l.setRunning(agent)
 	exit, why := l.attendGate(agent, true, l.stopBroke)
 	if exit.Survivor != nil {
@@ -104,9 +107,11 @@ func (l *Loop) stopBroke() {
 func (l *Loop) bookReview(res stream.Result) {
 	l.change(func(p *progress) {
 		p.current = stream.Usage{}
+		isUnknown := !res.Usage.Cost.Known && res.Lines > 0
+		p.base.hats, p.wears = p.base.hats.plus(p.wears, res.Usage.Cost, isUnknown), ""
 		p.base.cost, p.base.tokens = p.base.cost.Plus(res.Usage.Cost), p.base.tokens.Plus(res.Usage.Tokens)
 		p.status.Cost, p.status.Tokens, p.status.Retry = p.base.cost, p.base.tokens, nil
-		if !res.Usage.Cost.Known && res.Lines > 0 {
+		if isUnknown {
 			p.status.CostIncomplete = true
 		}
 	})

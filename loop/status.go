@@ -102,6 +102,7 @@ type Status struct {
 	Cost           stream.Cost         // of the whole loop so far
 	CostIncomplete bool                // some iterations' cost is unknown
 	IterationCost  stream.Cost
+	Hats           []HatCost     // what each has cost so far, where hats hand over
 	Tokens         stream.Tokens // of the whole loop so far
 	Context        int64         // tokens, see stream.Usage
 	ContextSize    int64

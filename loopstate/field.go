@@ -61,6 +61,7 @@ var fields = []field{
 	textField("refutation", func(s *State) *string { return &s.Refutation }),
 	listField("topics", func(s *State) *[]string { return &s.Topics }),
 	listField("hat_runs", func(s *State) *[]string { return &s.HatRuns }),
+	listField("hat_costs", func(s *State) *[]string { return &s.HatCosts }),
 	listField("published", func(s *State) *[]string { return &s.Published }),
 	textField("stop_reason", func(s *State) *string { return &s.StopReason }),
 	textField("stop_error", func(s *State) *string { return &s.StopError }),

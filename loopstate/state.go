@@ -46,6 +46,7 @@ type State struct {
 	Refutation    string   // what the next run is told of the last verification
 	Topics        []string // pending ones, the oldest first; that of the hat that runs is the first
 	HatRuns       []string // how often each hat has run: "builder 4"
+	HatCosts      []string // what each hat's runs have cost, in dollars: "builder 1.2"; "+" behind it: at least, "?": nobody knows
 	Published     []string // which topics came how often, with which payload: "build.done 2 1a2b3c4d"
 	Cancel        bool     // a request: end the loop now and remove the file
 	SessionFile   string
@@ -82,6 +83,7 @@ func (s State) clone() State {
 	s.Guidance = slices.Clone(s.Guidance)
 	s.Guided = slices.Clone(s.Guided)
 	s.Topics, s.HatRuns, s.Published = slices.Clone(s.Topics), slices.Clone(s.HatRuns), slices.Clone(s.Published)
+	s.HatCosts = slices.Clone(s.HatCosts)
 	if s.CostUSD != nil {
 		s.CostUSD = new(*s.CostUSD)
 	}

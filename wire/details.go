@@ -21,6 +21,7 @@ func detailsOf(l LoopStatus, s loop.Status) []Detail {
 	add("Agent", SessionText(s.Session))
 	add("Hat", l.Hat)
 	add("Cost", l.CostText)
+	add("Hats", hatsText(s.Hats, true))
 	add("Limits", JoinFacts(l.LimitTexts...))
 	add("Work", workText(s))
 	add("No progress", circlesText(s))

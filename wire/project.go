@@ -154,7 +154,7 @@ func StatusOf(s loop.Status, owned bool) LoopStatus {
 	if b := s.Session; b.Backend != "" {
 		out.Backend = &BackendInfo{stream.Plain(b.Backend), stream.Plain(b.Version), stream.Plain(b.Provider), stream.Plain(b.Model)}
 	}
-	out.Tokens = projectTokens(s.Tokens)
+	out.Tokens, out.Hats = projectTokens(s.Tokens), projectHats(s.Hats)
 	if s.Context > 0 {
 		out.Context = &Context{s.Context, s.ContextSize}
 	}
@@ -305,7 +305,7 @@ func iterationEnd(e loop.IterationEnd) Iteration {
 func projectEnd(e loop.End) End {
 	end := End{
 		SessionUpdate: KindEnd, StopReason: string(e.Reason), Promise: stream.Plain(e.Promise), Iterations: e.Iterations,
-		CostUSD: dollars(e.Cost), Tokens: projectTokens(e.Tokens), DurationMs: e.Duration.Milliseconds(), Error: stream.Plain(e.Error), Changes: (*Changes)(e.Changes), Guards: stream.Plain(e.Guards),
+		CostUSD: dollars(e.Cost), Tokens: projectTokens(e.Tokens), DurationMs: e.Duration.Milliseconds(), Error: stream.Plain(e.Error), Changes: (*Changes)(e.Changes), Guards: stream.Plain(e.Guards), Hats: projectHats(e.Hats),
 		Said: Said{Text: EndText(e), Class: e.Reason.Ending().Class, Notify: true, Offers: OffersAfter(e.Status)},
 	}
 	for _, d := range e.Denials {
@@ -315,6 +315,15 @@ func projectEnd(e loop.End) End {
 		end.Title = titleOf(e.Status)
 	}
 	return end
+}
+
+// projectHats are what hats have cost. Their names may be a file's.
+func projectHats(hats []loop.HatCost) []HatCost {
+	costs := loop.HatRecords(hats)
+	for i := range costs {
+		costs[i].Hat = stream.Plain(costs[i].Hat)
+	}
+	return costs
 }
 
 // projectTokens returns nil for no tokens at all: an agent of plain text tells none.

@@ -3,6 +3,7 @@ package wire
 import (
 	"cmp"
 	"fmt"
+	"strings"
 	"time"
 
 	"ralph-lsp/changes"
@@ -230,11 +231,34 @@ func EndLine(e loop.End) string {
 	if e.Guards != "" {
 		guards = "verified by what the loop changed: " + sentence(e.Guards)
 	}
-	return JoinFacts(what, knownCost(e.Cost), tell.Elapsed(e.Duration), guards)
+	return JoinFacts(what, knownCost(e.Cost), hatsText(e.Hats, false), tell.Elapsed(e.Duration), guards)
 }
 
 // EndText is EndLine with what went wrong.
 func EndText(e loop.End) string { return JoinFacts(EndLine(e), OneLine(e.Problem())) }
+
+// maxHats bounds how many hats a line names.
+const maxHats = 12
+
+// hatsText says what each hat has cost: "planner $0.20 (1 run), builder at least $1.10 (4 runs)".
+func hatsText(hats []loop.HatCost, withRuns bool) string {
+	var texts []string
+	for i, h := range hats {
+		if i == maxHats {
+			texts = append(texts, fmt.Sprintf("%d more", len(hats)-i))
+			break
+		}
+		text := OneLine(h.Hat) + " " + knownCost(h.Cost)
+		if h.Incomplete && h.Cost.Known {
+			text = OneLine(h.Hat) + " " + CostText(h.Cost, true)
+		}
+		if withRuns && h.Runs > 0 {
+			text += " (" + tell.Counted(h.Runs, "run") + ")"
+		}
+		texts = append(texts, text)
+	}
+	return strings.Join(texts, ", ")
+}
 
 // knownCost is CostText that says so where nothing is known.
 func knownCost(c stream.Cost) string { return cmp.Or(CostText(c, false), "cost unknown") }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"ralph-lsp/history"
 )
 
 // MethodStatus is the notification that carries the state of all loops.
@@ -79,6 +81,7 @@ type LoopStatus struct {
 	SilentSince        time.Time     `json:"silentSince,omitzero"` // the agent's last sign, once that is long ago
 	Backend            *BackendInfo  `json:"backend,omitempty"`
 	Hat                string        `json:"hat,omitempty"`
+	Hats               []HatCost     `json:"hats,omitempty"` // what each has cost so far, where hats hand over
 	Cost               *CostStatus   `json:"cost,omitempty"` // absent: unknown
 	Time               TimeStatus    `json:"time,omitzero"`
 	Tokens             *Tokens       `json:"tokens,omitempty"`
@@ -116,6 +119,9 @@ type CostStatus struct {
 	Iteration *float64 `json:"iteration,omitempty"` // of the running one
 	Estimated bool     `json:"estimated"`           // the cost of some iteration is unknown
 }
+
+// HatCost is what the runs of a hat have cost.
+type HatCost = history.HatCost
 
 // TimeStatus is what a loop has used of the time that it may run; waits and
 // pauses don't count. While it runs, the time since iterationStartedAt comes on top.

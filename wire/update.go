@@ -303,18 +303,19 @@ type Denial struct {
 
 // End is a loop's last update.
 type End struct {
-	SessionUpdate string   `json:"sessionUpdate"` // KindEnd
-	StopReason    string   `json:"stopReason"`
-	Promise       string   `json:"promise,omitempty"`
-	Iterations    int      `json:"iterations"`
-	CostUSD       *float64 `json:"costUsd,omitempty"`
-	Tokens        *Tokens  `json:"tokens,omitempty"`
-	DurationMs    int64    `json:"durationMs"`
-	Error         string   `json:"error,omitempty"`
-	Denials       []Denial `json:"denials,omitempty"`
-	Changes       *Changes `json:"changes,omitempty"` // of the whole loop; absent: nobody knows
-	Title         string   `json:"title,omitempty"`   // of the loop, as in its status
-	Guards        string   `json:"guards,omitempty"`  // the files that it was verified by and that the loop changed
+	SessionUpdate string    `json:"sessionUpdate"` // KindEnd
+	StopReason    string    `json:"stopReason"`
+	Promise       string    `json:"promise,omitempty"`
+	Iterations    int       `json:"iterations"`
+	CostUSD       *float64  `json:"costUsd,omitempty"`
+	Hats          []HatCost `json:"hats,omitempty"` // the part of each hat, where hats handed over
+	Tokens        *Tokens   `json:"tokens,omitempty"`
+	DurationMs    int64     `json:"durationMs"`
+	Error         string    `json:"error,omitempty"`
+	Denials       []Denial  `json:"denials,omitempty"`
+	Changes       *Changes  `json:"changes,omitempty"` // of the whole loop; absent: nobody knows
+	Title         string    `json:"title,omitempty"`   // of the loop, as in its status
+	Guards        string    `json:"guards,omitempty"`  // the files that it was verified by and that the loop changed
 	Said
 }
 

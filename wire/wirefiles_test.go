@@ -112,6 +112,11 @@ func exampleLoop(tokens *Tokens) LoopStatus {
 	}, true)
 }
 
+// exampleHats are hats with what they have cost.
+func exampleHats() []loop.HatCost {
+	return []loop.HatCost{{Hat: "planner", Runs: 1, Cost: stream.USD(0.2)}, {Hat: "builder", Runs: 4, Cost: stream.USD(1.1), Incomplete: true}, {Hat: "reviewer", Incomplete: true}}
+}
+
 // exampleAgents are an agent that is installed and one that isn't.
 func exampleAgents() AgentsResult {
 	pi, _ := backends.Lookup("pi")
@@ -184,6 +189,8 @@ func rareExamples(text func(string) TextContent) []any {
 		UndoneOf(changes.Undone{Merged: []string{"src/b.go"}, HeadMoved: true}, "undone"),
 		StartParams{Prompt: "Mend it", Verify: "go test ./..."}, StartParams{Prompt: "Mend it", Until: "make"}, StartParams{Prompt: "Mend it", NoVerify: true},
 		ResumeParams{LoopParams: LoopParams{LoopID: "ralph-ca7igygdcr4i"}, Accept: true},
+		StatusOf(loop.Status{Folder: "/w/app", LoopID: "ralph-ca7igygdcr4i", State: loop.StateRunning, Hat: "builder", Iteration: 5, Hats: exampleHats()}, true),
+		new(Projector).Loop(loop.End{Reason: loop.StopPromise, Promise: "DONE", Iterations: 7, Cost: stream.USD(1.3), Hats: exampleHats()}),
 		StatusOf(loop.Status{Folder: "/w/app", LoopID: "ralph-ca7igygdcr4i", State: loop.StatePaused, Iteration: 3, Refuted: 2, Unchecked: "ran no test"}, true),
 		MissingAgent{Checked: []string{"pi"}, Path: "/usr/bin", Install: map[string]string{"pi": "npm install ..."}},
 		DiagnosticsResult{Diagnostics: []Diagnostic{}, Seen: []string{}, Busy: []string{"file:///w/app/src/a.go"}, Unsaved: []string{"file:///w/app/src/b.go"}},

@@ -50,6 +50,7 @@ var stateKeys = []config.Key{
 	{Path: []string{"refutation"}, Type: config.Text, Doc: "What the next iteration's agent is told of the last verification; the loop writes it."},
 	{Path: []string{"topics"}, Type: config.Texts, Doc: "The topics that wait for a hat, the oldest first, each as `TOPIC from HAT for HAT: payload`. That of the hat that runs is the first. What you change counts from the next iteration."},
 	{Path: []string{"hat_runs"}, Type: config.Texts, Doc: "How often each hat has run, such as `builder 4`; `max_runs` is the limit."},
+	{Path: []string{"hat_costs"}, Type: config.Texts, Doc: "What each hat's runs have cost in US dollars, such as `builder 1.2`; with a `+` behind it some runs' cost is unknown, `?` is nobody knows. The loop writes it; what you change counts."},
 	{Path: []string{"published"}, Type: config.Texts, Doc: "How often each topic came with the same payload; the loop writes it, and what you change there doesn't count."},
 	{Path: []string{"stop_reason"}, Type: config.Text,
 		Doc: "Why the loop failed; the loop writes it, and takes it out when it goes on. Without this key the loop was interrupted."},

@@ -1,0 +1,117 @@
+package loop
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ralph-lsp/internal/limits"
+	"ralph-lsp/loopstate"
+	"ralph-lsp/stream"
+)
+
+// HatCost is what the runs of a hat have cost, where hats hand over.
+type HatCost struct {
+	Hat        string
+	Runs       int         // that ended well
+	Cost       stream.Cost // of all its runs
+	Incomplete bool        // that of some is unknown
+}
+
+// hatCosts are what the hats have cost so far, in the order in which they first did.
+// Nothing in one is changed in place: copies of progress share it.
+type hatCosts []HatCost
+
+func (h hatCosts) find(hat string) HatCost {
+	if i := slices.IndexFunc(h, func(c HatCost) bool { return c.Hat == hat }); i >= 0 {
+		return h[i]
+	}
+	return HatCost{Hat: hat}
+}
+
+// with returns the costs with those of a hat instead of what they have for it.
+func (h hatCosts) with(cost HatCost) hatCosts {
+	h = slices.Clone(h)
+	if i := slices.IndexFunc(h, func(c HatCost) bool { return c.Hat == cost.Hat }); i >= 0 {
+		h[i] = cost
+		return h
+	}
+	return append(h, cost)
+}
+
+// plus adds what a run of a hat has cost; no hat is "".
+func (h hatCosts) plus(hat string, cost stream.Cost, unknown bool) hatCosts {
+	if hat == "" || !cost.Known && !unknown {
+		return h
+	}
+	sum := h.find(hat)
+	sum.Cost, sum.Incomplete = sum.Cost.Plus(cost), sum.Incomplete || unknown
+	return h.with(sum)
+}
+
+// texts are the costs as the state file has them: "builder 1.2", "builder 1.2+" where
+// that of some runs is unknown, "builder ?" where that of all is.
+func (h hatCosts) texts() (texts []string) {
+	for _, c := range h {
+		amount := "?"
+		if c.Cost.Known {
+			amount = limits.FormatUSD(math.Round(max(c.Cost.USD, 0)*1e6) / 1e6)
+			if c.Incomplete {
+				amount += "+"
+			}
+		}
+		texts = append(texts, c.Hat+" "+amount)
+	}
+	return texts
+}
+
+// hatCostsOf reads what texts writes. What can't be read counts for nothing.
+func hatCostsOf(texts []string) (h hatCosts) {
+	for _, text := range texts {
+		words := strings.Fields(text)
+		if len(words) != 2 {
+			continue
+		}
+		c := HatCost{Hat: words[0], Incomplete: words[1] == "?" || strings.HasSuffix(words[1], "+")}
+		usd, err := limits.ParseUSD(strings.TrimSuffix(words[1], "+"))
+		if err != nil && words[1] != "?" {
+			continue
+		}
+		if err == nil {
+			c.Cost = stream.USD(usd)
+		}
+		h = h.with(c)
+	}
+	return h
+}
+
+// edited are the costs after the user has made now of was in the state file. The run
+// under way is part of both.
+func (h hatCosts) edited(was, now hatCosts) (edited hatCosts) {
+	for _, c := range now {
+		old, has := was.find(c.Hat), h.find(c.Hat)
+		c.Cost.USD += has.Cost.USD - old.Cost.USD
+		edited = append(edited, c)
+	}
+	return edited
+}
+
+// costs are what the hats have cost, with the run under way.
+func (p *progress) hatCosts() hatCosts {
+	return p.base.hats.plus(p.wears, p.current.Cost, false)
+}
+
+// hatsOf are the hats of a loop as its status has them.
+func hatsOf(costs hatCosts, s loopstate.State) []HatCost {
+	hats := slices.Clone(costs)
+	for _, text := range s.HatRuns {
+		name, count, _ := strings.Cut(text, " ")
+		if runs, err := strconv.Atoi(strings.TrimSpace(count)); err == nil && runs > 0 {
+			c := hats.find(name)
+			c.Runs = runs
+			hats = hats.with(c)
+		}
+	}
+	return hats
+}
