@@ -45,7 +45,7 @@ func (d *decoder) event(event string, payload []byte) bool {
 		return d.noteCall(payload)
 	case eventToolResult:
 		return decode(payload, func(p resultPayload) {
-			d.result(stream.ToolResult{ID: p.ToolCallID, Output: p.Result, IsError: p.IsError, ParentToolCallID: p.ParentToolCallID})
+			d.result(stream.ToolResult{ID: p.ToolCallID, Output: p.Result, IsError: p.IsError, ParentToolCallID: p.ParentToolCallID, Spent: p.Spent.of()})
 		})
 	case eventMessage:
 		return decode(payload, func(p messagePayload) { d.subagent(p) })

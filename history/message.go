@@ -20,6 +20,7 @@ type message struct {
 	usage        stream.Usage
 	listed       stream.Usage // of the agents that a tool lists in its details, where it has run any
 	toolCallID   string       // of a toolResult
+	spent        stream.Spent // by the agents that its tool had work
 	isError      bool
 	customType   string // of a message by an extension
 	display      bool
@@ -63,6 +64,8 @@ func readMessage(c *jsoncursor.Cursor) *message {
 			m.toolCallID = c.Text()
 		case "isError":
 			m.isError = c.Bool()
+		case "spent":
+			decode(c.Raw(), func(s spent) { m.spent = s.of() })
 		case "customType":
 			m.customType = c.Text()
 		case "display":

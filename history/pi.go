@@ -139,7 +139,7 @@ func (d *decoder) piMessage(e piEntry) bool {
 	case "assistant":
 		d.assistant(e)
 	case "toolResult":
-		d.result(stream.ToolResult{ID: m.toolCallID, Output: textOf(m.parts), IsError: m.isError})
+		d.result(stream.ToolResult{ID: m.toolCallID, Output: textOf(m.parts), IsError: m.isError, Spent: m.spent})
 		d.use(m.toolUsage())
 	case "bashExecution": // a command that the user ran with !
 		input, _ := json.Marshal(map[string]string{"command": m.command}) // can't fail

@@ -1,6 +1,10 @@
 package loop
 
-import "ralph-lsp/stream"
+import (
+	"time"
+
+	"ralph-lsp/stream"
+)
 
 // below hands on the events of a run that isn't the iteration's only one, as those of a
 // subagent: all that watch show them under the call of its name.
@@ -8,18 +12,33 @@ type below struct {
 	call stream.ToolCall
 	tell func(stream.Event) // hands on what the run did, and the call's own events
 	run  func(stream.Event) // takes what is about the run as a whole
+
+	began time.Time
+	spent stream.Spent
 }
 
 // begin tells that the run begins.
-func (b *below) begin() { b.tell(b.call) }
+func (b *below) begin() {
+	b.began = time.Now()
+	b.tell(b.call)
+}
 
 // end tells what it came to.
 func (b *below) end(output string, isError bool) {
-	b.tell(stream.ToolResult{ID: b.call.ID, Output: output, IsError: isError})
+	b.tell(b.result(output, isError))
+}
+
+// result is the end of the call, with what the run used.
+func (b *below) result(output string, isError bool) stream.ToolResult {
+	b.spent.Duration = time.Since(b.began).Round(time.Millisecond)
+	return stream.ToolResult{ID: b.call.ID, Output: output, IsError: isError, Spent: b.spent}
 }
 
 // Handle follows the run. Its reader calls it.
 func (b *below) Handle(e stream.Event) {
+	if used, ok := e.(stream.Usage); ok {
+		b.spent.Cost, b.spent.Tokens = used.Cost, used.Tokens.Total()
+	}
 	switch e.(type) {
 	case stream.SessionStart, stream.Usage, stream.Retry, stream.Quota, stream.Compaction,
 		stream.TurnEnd, stream.Error, stream.Topic, stream.Complete:
@@ -31,6 +50,10 @@ func (b *below) Handle(e stream.Event) {
 
 // tellEvent hands an event on that is about no run of the iteration's own.
 func (l *Loop) tellEvent(e stream.Event) {
+	switch e.(type) {
+	case stream.ToolCall, stream.ToolResult:
+		l.change(func(p *progress) { p.status.Agents.Follow(e, time.Now()) })
+	}
 	l.emitMu.Lock()
 	defer l.emitMu.Unlock()
 	l.obs.Handle(e)

@@ -410,7 +410,7 @@ func (l *Loop) closeIteration(plan plannedRun, r report) {
 	res := r.exit.Result
 	l.change(func(p *progress) {
 		p.running = nil
-		p.status.Tool, p.status.Retry = nil, nil
+		p.status.Tool, p.status.Agents, p.status.Retry = nil, nil, nil
 		if r.problem != "" {
 			p.status.Error = r.problem
 		}

@@ -62,12 +62,15 @@ func (p *progress) follow(e stream.Event) (c consequences) {
 		p.goesOn = p.goesOn || e.ParentToolCallID == ""
 		c.overBudget = p.goesOn && p.overCap()
 		st.Tool = &ToolStatus{Call: e, StartedAt: time.Now()}
+		st.Agents.Follow(e, st.Tool.StartedAt)
 		p.deeds.begin(e, st.Tool.StartedAt)
 	case stream.ToolResult:
 		if st.Tool != nil && st.Tool.Call.ID == e.ID {
 			st.Tool = nil
 		}
-		p.deeds.end(e, time.Now())
+		now := time.Now()
+		st.Agents.Follow(e, now)
+		p.deeds.end(e, now)
 	case stream.Usage:
 		c.warning, c.hasSpent = p.countUsage(e), true
 		c.overBudget = p.goesOn && p.overCap()

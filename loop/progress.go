@@ -84,7 +84,7 @@ type progress struct {
 func (p *progress) snapshot() Status {
 	s := p.status
 	s.Spent, s.Elapsed = p.base.elapsed, p.elapsed()
-	s.Quota = slices.Clone(s.Quota)
+	s.Quota, s.Agents = slices.Clone(s.Quota), slices.Clone(s.Agents)
 	s.Hats = hatsOf(p.hatCosts(), p.known)
 	s.NoProgress = p.counts.NoProgress
 	s.Refuted, s.Unchecked = p.counts.Refuted, p.proof.unchecked

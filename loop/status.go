@@ -108,6 +108,7 @@ type Status struct {
 	ContextSize    int64
 	Quota          []stream.Quota
 	Tool           *ToolStatus  // nil: none
+	Agents         AtWork       // that work for the loop's own, or one step after the other
 	Retry          *RetryStatus // nil: not waiting
 	LastSign       time.Time    // of the running agent; zero while it waits or a tool runs
 	LastLine       string       // the last line of the agent's text, for a status line

@@ -400,7 +400,11 @@ func (o *ownedLoop) call(parent, name string) stream.ToolCall {
 }
 
 func (o *ownedLoop) result(c stream.ToolCall) stream.ToolResult {
-	return stream.ToolResult{ID: c.ID, Output: o.id("output "), IsError: o.rnd.IntN(4) == 0, ParentToolCallID: c.ParentToolCallID}
+	r := stream.ToolResult{ID: c.ID, Output: o.id("output "), IsError: o.rnd.IntN(4) == 0, ParentToolCallID: c.ParentToolCallID}
+	if _, ok := c.Subagent(); ok && o.rnd.IntN(2) == 0 {
+		r.Spent = stream.Spent{Cost: stream.USD(0.25), Tokens: int64(o.ids), Duration: time.Second}
+	}
+	return r
 }
 
 // turn is one answer of the model, with what its tools do.

@@ -76,6 +76,15 @@ type ToolResult struct {
 	Output           string `json:"output"`
 	IsError          bool   `json:"isError,omitempty"`
 	ParentToolCallID string `json:"parentToolCallId,omitempty"`
+	Spent            Spent  `json:"spent,omitzero"` // of a call that had agents work
+}
+
+// Spent is what agents used while a tool call had them work, as far as anybody says so. It
+// is part of the run's Usage, too.
+type Spent struct {
+	Cost     Cost          `json:"costUsd"`
+	Tokens   int64         `json:"tokens,omitempty"`
+	Duration time.Duration `json:"duration,omitempty"` // nanoseconds
 }
 
 // Tokens are counts of model tokens; Input excludes what came from the cache.

@@ -20,6 +20,7 @@ func detailsOf(l LoopStatus, s loop.Status) []Detail {
 	}
 	add("Agent", SessionText(s.Session))
 	add("Hat", l.Hat)
+	add("At work", agentsRow(l.Agents))
 	add("Cost", l.CostText)
 	add("Hats", hatsText(s.Hats, true))
 	add("Limits", JoinFacts(l.LimitTexts...))

@@ -58,7 +58,9 @@ func (p *Projector) Event(e stream.Event) Update {
 			status = StatusFailed
 		}
 		p.calls = slices.DeleteFunc(p.calls, func(c ToolCallUpdate) bool { return c.ToolCallID == e.ID })
-		return outputUpdate(e.ID, e.ParentToolCallID, status, e.Output)
+		end := outputUpdate(e.ID, e.ParentToolCallID, status, e.Output)
+		end.Spent, end.Facts = spentOf(e.Spent), SpentText(e.Spent)
+		return end
 	case stream.Usage:
 		return p.projectUsage(e)
 	case stream.Retry:
@@ -161,10 +163,10 @@ func StatusOf(s loop.Status, owned bool) LoopStatus {
 	for _, q := range s.Quota {
 		out.Quota = append(out.Quota, QuotaWindow{stream.Plain(q.Window), share(q.Utilization), history.TimeOf(q.ResetsAt)})
 	}
-	if t := s.Tool; t != nil {
-		call := ToolCallOf(t.Call)
-		out.Tool = &RunningTool{call.ToolCallID, call.Name, call.Title, call.Kind, history.TimeOf(t.StartedAt)}
+	if s.Tool != nil {
+		out.Tool = &runningOf([]loop.ToolStatus{*s.Tool})[0]
 	}
+	out.Agents = runningOf(s.Agents.Outermost())
 	if r := s.Retry; r != nil {
 		out.Retry = &RetryStatus{r.Attempt, history.TimeOf(r.ResumeAt), stream.Plain(r.Reason), stream.Plain(loop.WaitText(r.Reason))}
 	}
@@ -372,7 +374,6 @@ var kinds = map[string]ToolKind{
 	"glob": ToolSearch, "list": ToolSearch, "list_directory": ToolSearch, "search_file_content": ToolSearch,
 	"WebFetch": ToolFetch, "WebSearch": ToolFetch, "web_fetch": ToolFetch, "webfetch": ToolFetch,
 	"web_search": ToolFetch, "google_web_search": ToolFetch,
-	"Task": ToolThink, "Agent": ToolThink, "task": ToolThink,
 }
 
 // ToolCallOf returns the wire's form of a tool call that starts.
@@ -380,6 +381,10 @@ func ToolCallOf(e stream.ToolCall) ToolCall {
 	call := ToolCall{
 		SessionUpdate: KindToolCall, ToolCallID: e.ID, ParentToolCallID: e.ParentToolCallID,
 		Name: stream.Plain(e.Name), Title: stream.Plain(e.Name), Kind: kinds[e.Name], Status: StatusInProgress, RawInput: e.Input,
+	}
+	if s, ok := e.Subagent(); ok {
+		call.delegates(s)
+		return call
 	}
 	switch {
 	case e.Writes():

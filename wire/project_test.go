@@ -149,7 +149,7 @@ func TestToolCalls(t *testing.T) {
 		{"ls", `{"path":"."}`, ToolSearch, ".", []Location{{".", 0}}},
 		{"WebFetch", `{"url":"https://example.org","prompt":"read"}`, ToolFetch, "https://example.org", nil},
 		{"WebSearch", `{"query":"go 1.26"}`, ToolFetch, "go 1.26", nil},
-		{"Task", `{"description":"look around","prompt":"..."}`, ToolThink, "look around", nil},
+		{"Task", `{"description":"look around","prompt":"..."}`, ToolThink, "Task: look around", nil},
 		{"mcp__db__query", `{"sql":"select 1"}`, ToolOther, "mcp__db__query", nil},
 		{"bash", ``, ToolExecute, "bash", nil},
 		{"bash", `{"command":["ls","-l"],"path":"x"}`, ToolExecute, "x", []Location{{"x", 0}}},
@@ -257,6 +257,68 @@ func TestTheTitleOfACallEndsWithItsFile(t *testing.T) {
 		call := ToolCallOf(stream.ToolCall{ID: "t", Name: "Edit", Input: json.RawMessage(input)})
 		if call.Title != want {
 			t.Errorf("%s: %q, want %q", input, call.Title, want)
+		}
+	}
+}
+
+func TestWhoWorksIsInTheTitle(t *testing.T) {
+	for _, c := range []struct{ tool, input, title string }{
+		{"step", `{"agent":"scout","task":"Find the\nparser","step":1,"of":3}`, "scout 1/3: Find the parser"},
+		{"step", `{"agent":"scout","task":"","step":1,"of":3}`, "scout 1/3"},
+		{"subagent", `{"agent":"scout","task":"Find the parser"}`, "scout: Find the parser"},
+		{"subagent", `{"tasks":[{"agent":"scout","task":"a"},{"agent":"planner","task":"b"}]}`, "2 agents: scout, planner"},
+		{"subagent", `{"chain":[{"agent":"scout","task":"a"},{"agent":"planner","task":"b"}]}`, "2 agents in a row: scout, planner"},
+		{"Agent", `{"description":"Find the parser","prompt":"..."}`, "Agent: Find the parser"},
+		{"Agent", `{"description":"\u001b[2Jlook","subagent_type":"Explore\u202e"}`, "Explore: look"},
+		{"Agent", `{"description":"\u001b[2J","subagent_type":"Explore"}`, "Explore"},
+		{"Agent", `{}`, "Agent"},
+		{"review", `{"description":"critic"}`, "critic: review"},
+	} {
+		call := stream.ToolCall{ID: "t1", Name: c.tool, Input: json.RawMessage(c.input)}
+		got := ToolCallOf(call)
+		if got.Title != c.title || got.Kind != ToolThink || got.Subagent == nil || CallTitle(call) != c.title {
+			t.Errorf("%s %s: got %q, %+v", c.tool, c.input, got.Title, got)
+		}
+	}
+}
+
+func TestWhatAnAgentSpentIsTold(t *testing.T) {
+	var p Projector
+	got := p.Event(stream.ToolResult{ID: "t1", Spent: stream.Spent{Tokens: 8100, Duration: 12 * time.Second}}).(ToolCallUpdate)
+	if got.Facts != "12s · 8.1k tokens" || got.Spent.CostUSD != nil {
+		t.Errorf("got %q, %+v", got.Facts, got.Spent)
+	}
+	if got := p.Event(stream.ToolResult{ID: "t1"}).(ToolCallUpdate); got.Facts != "" || got.Spent != nil {
+		t.Errorf("got %q, %+v", got.Facts, got.Spent)
+	}
+}
+
+func TestTheStatusSaysWhoIsAtWork(t *testing.T) {
+	call := func(id, parent, tool, input string) loop.ToolStatus {
+		return loop.ToolStatus{Call: stream.ToolCall{ID: id, ParentToolCallID: parent, Name: tool, Input: json.RawMessage(input)}}
+	}
+	step := call("s1", "", "step", `{"agent":"scout","task":"Find it","step":1,"of":3}`)
+	other := call("s2", "", "step", `{"agent":"scout","task":"Test it","step":1,"of":3}`)
+	nested := call("s1/t1", "s1", "Agent", `{"subagent_type":"Explore","description":"look"}`)
+	list := call("p1", "", "subagent", `{"tasks":[{"agent":"scout"},{"agent":"scout"},{"agent":"planner"}]}`)
+	item := call("p1/1", "p1", "step", `{"agent":"scout","task":"a"}`)
+	bash := call("s1/t2", "s1", "bash", `{"command":"ls"}`)
+	for name, c := range map[string]struct {
+		agents loop.AtWork
+		tool   *loop.ToolStatus
+		want   string
+	}{
+		"a step that begins":          {loop.AtWork{step}, &step, "scout 1/3: Find it"},
+		"a step that thinks":          {loop.AtWork{step}, nil, "scout 1/3"},
+		"its tool":                    {loop.AtWork{step}, &bash, "scout 1/3 · bash ls"},
+		"an agent of its own":         {loop.AtWork{step, nested}, nil, "scout 1/3"},
+		"two at once":                 {loop.AtWork{step, other}, &other, "2 agents · scout 1/3: Test it"},
+		"a list of which nobody told": {loop.AtWork{list}, nil, "3 agents"},
+		"a list with one at work":     {loop.AtWork{list, item}, nil, "scout"},
+		"nobody":                      {nil, &bash, "bash ls"},
+	} {
+		if got := Activity(loop.Status{State: loop.StateRunning, Agents: c.agents, Tool: c.tool}, nil, time.Time{}); got != c.want {
+			t.Errorf("%s: got %q, want %q", name, got, c.want)
 		}
 	}
 }

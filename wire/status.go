@@ -88,6 +88,7 @@ type LoopStatus struct {
 	Context            *Context      `json:"context,omitempty"`
 	Quota              []QuotaWindow `json:"quota,omitempty"`
 	Tool               *RunningTool  `json:"tool,omitempty"`
+	Agents             []RunningTool `json:"agents,omitempty"` // that work for the loop's, or as its steps; their titles say at what
 	Retry              *RetryStatus  `json:"retry,omitempty"`
 	StopReason         string        `json:"stopReason,omitempty"`
 	Error              string        `json:"error,omitempty"`

@@ -89,11 +89,13 @@ type ToolCall struct {
 	ToolCallID       string          `json:"toolCallId"`
 	ParentToolCallID string          `json:"parentToolCallId,omitempty"`
 	Name             string          `json:"name"`
-	Title            string          `json:"title"` // the command, path or pattern: one line, at most MaxTitle runes
+	Title            string          `json:"title"` // the command, path, pattern or task: one line, at most MaxTitle runes
 	Kind             ToolKind        `json:"kind"`
 	Status           string          `json:"status"`
 	Locations        []Location      `json:"locations,omitempty"`
 	RawInput         json.RawMessage `json:"rawInput,omitempty"`
+	Subagent         *Subagent       `json:"subagent,omitempty"` // who works, with ParentToolCallID of what it does
+	Step             *Step           `json:"step,omitempty"`
 }
 
 // ToolContent wraps a content block as a tool call's content.
@@ -110,6 +112,8 @@ type ToolCallUpdate struct {
 	Status           string        `json:"status"`
 	Content          []ToolContent `json:"content,omitempty"`
 	Omitted          *Omitted      `json:"omitted,omitempty"` // absent: the content is all of it
+	Spent            *Spent        `json:"spent,omitempty"`   // at the end of a subagent, as far as it is known
+	Facts            string        `json:"facts,omitempty"`   // the same in words: "12s · $0.0042 · 8.1k tokens"
 }
 
 // Omitted is what the content of an update leaves out of a tool's output. A line of the

@@ -199,11 +199,16 @@ func rareExamples(text func(string) TextContent) []any {
 		LoopStatus{Folder: "file:///w/app", State: "running", Pausing: true, SilentSince: noon},
 		Chunk{SessionUpdate: KindMessageChunk, MessageID: "m7", ParentToolCallID: "t1", Content: text("Hello")},
 		ToolCallUpdate{SessionUpdate: KindToolCallUpdate, ToolCallID: "t1", Status: StatusCompleted, Content: []ToolContent{{"content", text("1\n2\n" + tell.LeftOut(49_871, 288_894) + "\n49999\n50000")}}, Omitted: &Omitted{49_871, 288_894}},
+		new(Projector).Event(exampleStep), new(Projector).Event(stream.ToolResult{ID: exampleStep.ID, Output: "In parse.go.", Spent: stream.Spent{Cost: stream.USD(0.0042), Tokens: 8100, Duration: 12 * time.Second}}),
+		StatusOf(loop.Status{Folder: "/w/app", State: loop.StateRunning, Iteration: 3, Agents: loop.AtWork{{Call: exampleStep, StartedAt: noon}}}, true),
 		Promise{SessionUpdate: KindPromise, Found: "DOEN", Expected: "DONE"},
 		Iteration{SessionUpdate: KindIteration, Phase: PhaseEnd, Iteration: 1, Outcome: "ok", LastMessage: new("All done.")},
 		End{SessionUpdate: KindEnd, StopReason: "promise", Guards: "check.sh, a_test.go (added)"}, End{SessionUpdate: KindEnd, StopReason: "permission_denied", Denials: []Denial{{"Bash", "rm -r build"}}},
 	}
 }
+
+// exampleStep is the begin of an iteration's first step.
+var exampleStep = stream.ToolCall{ID: "step-3-1-1", Name: "step", Input: json.RawMessage(`{"agent":"scout","task":"Find the parser","step":1,"of":3}`)}
 
 // exampleUpdates has one update of each kind.
 func exampleUpdates(tokens *Tokens, text func(string) TextContent) map[string]Update {
@@ -214,8 +219,8 @@ func exampleUpdates(tokens *Tokens, text func(string) TextContent) map[string]Up
 		KindUserChunk:    UserChunk{KindUserChunk, "5c9906ee", "lead", "01a1f8b0", text("Leave the parser alone")},
 		KindNote:         Note{KindNote, "my-extension", "its text"},
 		KindToolCall: ToolCall{KindToolCall, "t1", "", "bash", "go test ./...", ToolExecute, StatusInProgress,
-			[]Location{{"main.go", 3}}, json.RawMessage(`{"command":"go test ./..."}`)},
-		KindToolCallUpdate: ToolCallUpdate{KindToolCallUpdate, "t1", "", StatusFailed, []ToolContent{{"content", text("FAIL")}}, nil},
+			[]Location{{"main.go", 3}}, json.RawMessage(`{"command":"go test ./..."}`), nil, nil},
+		KindToolCallUpdate: ToolCallUpdate{KindToolCallUpdate, "t1", "", StatusFailed, []ToolContent{{"content", text("FAIL")}}, nil, nil, ""},
 		KindUsage:          UsageUpdate{KindUsage, 60000, 200000, &Money{1.42, "USD"}},
 		KindSession:        p.Event(stream.SessionStart{Backend: "pi", Version: "0.87.1", Provider: "anthropic", Model: "claude-sonnet-4", SessionID: "01a1f8b0"}),
 		KindDiscard:        p.Event(stream.MessageEnd{MessageID: "m7", Discarded: true}),

@@ -51,11 +51,16 @@ func Activity(s loop.Status, problem *string, now time.Time) string {
 	case s.Retry != nil:
 		return JoinFacts(WaitText(s.Retry.Reason, s.Retry.ResumeAt, now), problemText(problem))
 	case s.Tool != nil:
-		return toolText(*s.Tool, now)
+		if _, isAgent := s.Tool.Call.Subagent(); isAgent && len(s.Agents.Outermost()) == 1 || s.Tool.Call.ID == loop.CheckCallID {
+			return toolText(*s.Tool, now) // which names it
+		}
+		return JoinFacts(agentsText(s.Agents), toolText(*s.Tool, now))
 	case problem != nil:
 		return problemText(problem)
 	case !s.SilentSince().IsZero():
 		return SilentText(s.LastSign, now)
+	case len(s.Agents) > 0:
+		return agentsText(s.Agents)
 	case s.LastLine != "":
 		return OneLine(s.LastLine)
 	}
@@ -78,6 +83,9 @@ func toolText(t loop.ToolStatus, now time.Time) string {
 // CallTitle is what a tool call does: "bash go test ./...".
 func CallTitle(call stream.ToolCall) string {
 	shown := ToolCallOf(call)
+	if shown.Subagent != nil {
+		return shown.Title
+	}
 	if shown.Title == shown.Name {
 		return OneLine(shown.Name)
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -62,12 +63,15 @@ type atWork struct {
 	begun time.Time     // zero between two iterations
 	spent time.Duration // by what is over
 	tool  *loop.ToolStatus
+	// agents are those that work for the loop's.
+	agents loop.AtWork
 }
 
 // event follows the agent.
 func (a *atWork) event(e stream.Event) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	a.agents.Follow(e, time.Time{})
 	switch e := e.(type) {
 	case stream.ToolCall:
 		a.tool = &loop.ToolStatus{Call: e}
@@ -82,7 +86,7 @@ func (a *atWork) event(e stream.Event) {
 func (a *atWork) begin(at time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.begun, a.tool = at, nil
+	a.begun, a.tool, a.agents = at, nil, nil
 }
 
 // record follows the loop elsewhere.
@@ -92,7 +96,7 @@ func (a *atWork) record(r history.Record) {
 	switch r := r.(type) {
 	case history.IterationEnd:
 		a.spent += time.Duration(r.DurationMs) * time.Millisecond
-		a.begun, a.tool = time.Time{}, nil
+		a.begun, a.tool, a.agents = time.Time{}, nil, nil
 	case history.Verification:
 		a.spent += time.Duration(r.DurationMs) * time.Millisecond
 	}
@@ -104,6 +108,7 @@ func (a *atWork) of(st loop.Status, now time.Time) loop.Status {
 	defer a.mu.Unlock()
 	if st.State == loop.StateRunning && !a.begun.IsZero() {
 		st.Elapsed, st.Tool = max(st.Elapsed, a.spent+now.Sub(a.begun)), cmp.Or(a.tool, st.Tool)
+		st.Agents = slices.Clone(a.agents)
 	}
 	return st
 }

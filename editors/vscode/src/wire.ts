@@ -114,11 +114,18 @@ export interface ToolCall {
   status: 'in_progress';
   locations?: { path: string; line?: number }[];
   rawInput?: unknown;
+  /** Whom it has work: then the title says all, and what that agent does has this call's id as its parent. */
+  subagent?: { agent?: string; task?: string };
+  /** Which of an iteration's or a chain's steps it is. */
+  step?: { n: number; of: number; agent?: string };
 }
 export interface ToolCallUpdate {
   sessionUpdate: 'tool_call_update';
   toolCallId: string;
+  parentToolCallId?: string;
   status: 'in_progress' | 'completed' | 'failed';
+  /** What a subagent used, at its end. */
+  facts?: string;
   content?: { type: 'content'; content: TextContent }[];
   /** What an output has besides what is here. */
   omitted?: { lines: number };

@@ -59,13 +59,21 @@
 ---@field time? { spentMs: integer, limitMs?: integer } running time of the iterations that ended
 ---@field tokens? { input: integer, output: integer, cacheRead: integer, cacheWrite: integer }
 ---@field context? { used: integer, size?: integer }
----@field tool? { toolCallId: string, name: string, title: string, kind: string, startedAt?: string }
+---@field tool? ralph.RunningTool
+---@field agents? ralph.RunningTool[] that work for the loop's agent, or as its steps
 ---@field retry? { attempt?: integer, resumeAt?: string, reason?: string, text?: string }
 ---@field stopReason? string
 ---@field error? string
 ---@field owned boolean false: another process drives it, or none
 ---@field stateFileUri? string
 ---@field sessionFileUri? string
+
+---@class ralph.RunningTool
+---@field toolCallId string
+---@field name string
+---@field title string
+---@field kind string
+---@field startedAt? string
 
 ---@class ralph.Status
 ---@field seq integer
