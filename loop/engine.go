@@ -222,7 +222,11 @@ func (l *Loop) claim() (plannedRun, error) {
 // runOnce runs one agent to its end.
 func (l *Loop) runOnce(plan plannedRun) report {
 	l.openIteration(plan)
-	r, err := l.runAgent(plan)
+	run := l.runAgent
+	if len(l.cfg.Steps) > 0 {
+		run = l.runSteps
+	}
+	r, err := run(plan)
 	if err != nil {
 		r = report{outcome: OutcomeError, problem: err.Error(), neverBegan: true, unstartable: true}
 	}
@@ -239,7 +243,7 @@ func (l *Loop) runAgent(plan plannedRun) (report, error) {
 		Backend: cfg.Backend, Ours: args, Args: cfg.Args, Prompt: prompt, Dir: l.cfg.Folder,
 		Scope: l.scope, Iteration: plan.iteration, Handler: l, Rest: l.rest, OnOutput: l.activity.touch,
 	}
-	record, err := l.recordFile(plan.iteration)
+	record, err := l.recordFile(fmt.Sprintf("%03d", plan.iteration))
 	if err != nil {
 		return report{}, fmt.Errorf("recording: %w", err)
 	}
@@ -253,15 +257,20 @@ func (l *Loop) runAgent(plan plannedRun) (report, error) {
 		return report{}, err
 	}
 	l.setRunning(agent)
-	for _, g := range plan.guidance {
-		g.State = GuidanceDelivered
-		l.emit(g)
-	}
+	l.tellDelivered(plan.guidance)
 	exit, cause := l.attend(agent)
 	completion := cfg.completion(l.Status().Promise, prompt, plan)
 	r := assess(exit, cause, completion, time.Now())
 	r.promise, r.topics = completion.Promise, topicsOf(completion.Topics(exit.Result))
 	return r, nil
+}
+
+// tellDelivered says that an agent was given the user's guidance.
+func (l *Loop) tellDelivered(guidance []Guidance) {
+	for _, g := range guidance {
+		g.State = GuidanceDelivered
+		l.emit(g)
+	}
 }
 
 // openIteration tells everybody that an iteration begins.
@@ -278,7 +287,7 @@ func (l *Loop) openIteration(plan plannedRun) {
 		if l.cfg.HandsOver() {
 			p.wears = plan.turn.Hat.Name
 		}
-		st.IterationCost, st.Tool, p.stopped = stream.Cost{}, nil, 0
+		st.IterationCost, st.Tool, p.stopped, p.patience = stream.Cost{}, nil, 0, time.Time{}
 		p.line.buf = p.line.buf[:0]
 		p.deeds = deeds{}
 		spent = p.base.cost
@@ -388,6 +397,9 @@ func (l *Loop) deadlines() (idle, overtime time.Time) {
 			idle = l.activity.last()
 			if retry := p.status.Retry; retry != nil && idle.Before(retry.ResumeAt) { // it has said that it will be silent
 				idle = retry.ResumeAt
+			}
+			if idle.Before(p.patience) {
+				idle = p.patience
 			}
 			idle = idle.Add(limit)
 		}

@@ -32,6 +32,9 @@ func (c Config) ring() hats.Ring {
 
 // findAgents says which agent isn't installed that a run may need.
 func (c Config) findAgents() error {
+	if len(c.Steps) > 0 {
+		return c.findWorkers()
+	}
 	if _, err := c.Backend.Find(); err != nil {
 		return err
 	}

@@ -55,25 +55,41 @@ func guidanceSection(guidance []Guidance) string {
 // brief puts rules and guidance where the backend takes them: beside the
 // prompt, which so stays byte for byte what the user wrote, or else behind it.
 func (c Config) brief(run plannedRun) (prompt string, args []string) {
-	var parts []string
-	if !c.Quiet {
-		parts = append(parts, rules(run.iteration, run.limits, run.promise, c.Backend.Output == stream.FormatText))
-		if rule := ruleOf(c.Verify); rule != "" {
-			parts = append(parts, rule)
-		}
-		if run.circles != "" {
-			parts = append(parts, run.circles)
-		}
-	}
+	parts := c.rulesFor(run)
 	if role := c.roleOf(run.turn); role != "" {
 		parts = append(parts, role)
 	}
+	return c.hand(run, append(parts, saidTo(run)...))
+}
+
+// rulesFor are the rules of the loop, for an agent that can end it.
+func (c Config) rulesFor(run plannedRun) (parts []string) {
+	if c.Quiet {
+		return nil
+	}
+	parts = append(parts, rules(run.iteration, run.limits, run.promise, c.Backend.Output == stream.FormatText))
+	if rule := ruleOf(c.Verify); rule != "" {
+		parts = append(parts, rule)
+	}
+	if run.circles != "" {
+		parts = append(parts, run.circles)
+	}
+	return parts
+}
+
+// saidTo is what a run is told because of those before it.
+func saidTo(run plannedRun) (parts []string) {
 	if run.refutation != "" {
 		parts = append(parts, run.refutation)
 	}
 	if len(run.guidance) > 0 {
 		parts = append(parts, guidanceSection(run.guidance))
 	}
+	return parts
+}
+
+// hand puts what an agent is told where its backend takes it.
+func (c Config) hand(run plannedRun, parts []string) (prompt string, args []string) {
 	prompt = run.prompt
 	b := c.Backend
 	if text := strings.Join(parts, "\n\n"); text != "" {
@@ -92,8 +108,8 @@ func (c Config) brief(run plannedRun) (prompt string, args []string) {
 	return prompt, args
 }
 
-// DryRun tells what the first iteration would be started with: the program with
-// its arguments, and the prompt. Nothing is started or written.
+// DryRun tells what the first iteration would be started with: the program of the first
+// agent with its arguments, and the prompt. Nothing is started or written.
 func (c Config) DryRun() (argv []string, prompt string, err error) {
 	if err := c.check(); err != nil {
 		return nil, "", err
@@ -106,12 +122,20 @@ func (c Config) DryRun() (argv []string, prompt string, err error) {
 	} else {
 		turn.Hat, _ = c.hat(c.Hat)
 	}
+	first := plannedRun{
+		turn: turn, iteration: 1, prompt: c.Prompt, promise: c.Promise, limits: c.Limits, budget: c.Limits.MaxCostUSD,
+	}
+	brief := c.brief
+	if len(c.Steps) > 0 {
+		w, at := c.Steps[0][0], c.places(0)[0]
+		first.prompt = w.taskOf(at, c.Prompt, "")
+		c.Backend, c.Args = w.Backend, w.Args
+		brief = func(run plannedRun) (string, []string) { return c.briefOf(w, at, run) }
+	}
 	program, err := c.Backend.Find()
 	if err != nil {
 		return nil, "", err
 	}
-	prompt, ours := c.brief(plannedRun{
-		turn: turn, iteration: 1, prompt: c.Prompt, promise: c.Promise, limits: c.Limits, budget: c.Limits.MaxCostUSD,
-	})
+	prompt, ours := brief(first)
 	return append([]string{program}, c.Backend.Argv(ours, c.Args)...), prompt, nil
 }

@@ -55,16 +55,18 @@ type Loop struct {
 	start func(backends.Spec) (Agent, error)
 
 	// Two locks are held while the loop does something, so they are its own and not
-	// guarded's. Who needs more than one takes them in this order: fileMu, emitMu, guarded.
+	// guarded's. Who needs more than one takes them in this order: fileMu, noteMu or emitMu, guarded.
 	fileMu sync.Mutex // one look at the state file, with what follows from it, at a time
 	emitMu sync.Mutex // one event at a time reaches obs and mirror
+	noteMu sync.Mutex // one writes the lock's record at a time
 	mirror mirror     // guarded by emitMu
 
 	guarded
 	activity  activity
 	snapshots snapshots
 	circles   circles
-	published []hats.Seen // by this loop's hats; only the engine's goroutine uses it
+	tries     struct{ iteration, n int } // how often one with steps was begun; the engine's
+	published []hats.Seen                // by this loop's hats; only the engine's goroutine uses it
 
 	wake  chan struct{} // something above changed; 1-buffered
 	spent chan struct{} // the run under way has spent more; 1-buffered
@@ -118,8 +120,8 @@ func advised(err error) error {
 
 // check looks at what can be wrong before anything is touched.
 func (c *Config) check() error {
-	if c.Continue {
-		return nil // the state file says the rest
+	if err := c.checkSteps(); err != nil || c.Continue {
+		return err // the state file says the rest
 	}
 	if strings.TrimSpace(c.Prompt) == "" {
 		return ErrEmptyPrompt
@@ -128,9 +130,6 @@ func (c *Config) check() error {
 		return err
 	}
 	if err := errors.Join(c.Limits.Check(), c.Verify.Validate()); err != nil {
-		return err
-	}
-	if err := c.checkSteps(); err != nil {
 		return err
 	}
 	if err := c.findAgents(); err != nil {
@@ -207,33 +206,6 @@ func (l *Loop) begin() error {
 	l.tell(func(*mirror) {}) // where a loop that goes on begins in its session file
 	go l.run()
 	return nil
-}
-
-// endLeftovers ends agents of an owner that died before it could do so. What
-// can't be ended is no reason not to start.
-func (l *Loop) endLeftovers() {
-	if previous, ok := l.lock.Previous(); ok {
-		endRemains(previous)
-	}
-}
-
-// endRemains ends what a dead owner left running.
-func endRemains(dead loopstate.Owner) error {
-	if dead.Lives() { // elsewhere: this folder is a copy
-		return nil
-	}
-	var remains []backends.Remains
-	for _, r := range dead.Reapers {
-		remains = append(remains, backends.Remains{Mark: r.Mark, Reaper: backends.Leftover{PID: r.PID, StartMark: r.ProcessStart}})
-	}
-	for _, a := range dead.Agents {
-		remains = append(remains, backends.Remains{Agents: []backends.Leftover{{PID: a.PID, StartMark: a.ProcessStart}}})
-	}
-	var errs []error
-	for _, r := range remains {
-		errs = append(errs, r.End())
-	}
-	return errors.Join(errs...)
 }
 
 // mayGoOn says why a loop can't be continued with the limits that it would have.
@@ -350,28 +322,6 @@ func (l *Loop) init(s loopstate.State) {
 // newID makes a loop id: short, unique, fit for file names and environments.
 func newID() string { return "ralph-" + strings.ToLower(rand.Text()[:12]) }
 
-// setOwner writes the lock's record, with what leads whoever has to end our
-// agents if we can't to them.
-func (l *Loop) setOwner() {
-	if l.lock == nil {
-		return
-	}
-	owner := l.owner
-	var running Agent
-	l.look(func(p *progress) { running, owner.Leaving = p.running, p.concluded || p.cause != "" })
-	var remains backends.Remains
-	if l.scope != nil {
-		remains = l.scope.Remains()
-	}
-	switch {
-	case remains.Mark > 0:
-		owner.Reapers = []loopstate.Reaper{{PID: remains.Reaper.PID, ProcessStart: remains.Reaper.StartMark, Mark: remains.Mark}}
-	case running != nil:
-		owner.Agents = []loopstate.Agent{{PID: running.PID(), ProcessStart: running.StartMark()}}
-	}
-	l.lock.SetOwner(owner) // the record only helps; the lock is what counts
-}
-
 // Done is closed when the loop is over and all its processes are gone.
 func (l *Loop) Done() <-chan struct{} { return l.done }
 
@@ -472,7 +422,7 @@ func (l *Loop) sayGoodbye(state State, end End) {
 }
 
 // recordFile opens the file for the raw output of one run, a new one each time.
-func (l *Loop) recordFile(iteration int) (*os.File, error) {
+func (l *Loop) recordFile(run string) (*os.File, error) {
 	if l.cfg.RecordDir == "" {
 		return nil, nil
 	}
@@ -480,9 +430,9 @@ func (l *Loop) recordFile(iteration int) (*os.File, error) {
 		return nil, err
 	}
 	for try := 1; ; try++ {
-		name := fmt.Sprintf("%s-%03d.jsonl", l.id, iteration)
+		name := fmt.Sprintf("%s-%s.jsonl", l.id, run)
 		if try > 1 { // the iteration was run again after a rate limit or an interruption
-			name = fmt.Sprintf("%s-%03d-%d.jsonl", l.id, iteration, try)
+			name = fmt.Sprintf("%s-%s-%d.jsonl", l.id, run, try)
 		}
 		f, err := os.OpenFile(filepath.Join(l.cfg.RecordDir, name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 		if !errors.Is(err, fs.ErrExist) {

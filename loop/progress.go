@@ -49,12 +49,13 @@ type progress struct {
 	proof proof
 
 	// The run under way.
-	running Agent         // nil between runs
-	stopped time.Duration // in which this process was stopped
-	goesOn  bool          // tools were called, so another turn follows
-	deeds   deeds
-	line    lineBuffer
-	guiding []Guidance // what it was told; told again if it doesn't count
+	running  Agent         // nil between runs
+	stopped  time.Duration // in which this process was stopped
+	goesOn   bool          // tools were called, so another turn follows
+	deeds    deeds
+	line     lineBuffer
+	guiding  []Guidance // what it was told; told again if it doesn't count
+	patience time.Time  // until then an agent of a step has said that it will be silent
 
 	concluded bool // nothing keeps the loop from its end any more; changes under fileMu
 

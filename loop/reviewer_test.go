@@ -26,6 +26,37 @@ type said []stream.Event
 func (s *said) Handle(e stream.Event)     { *s = append(*s, e) }
 func (*said) HandleRecord(history.Record) {}
 
+// kept are the agents' events in the loop's session file.
+func (r *rig) kept() []stream.Event {
+	r.t.Helper()
+	var file said
+	session, err := history.NewReader(r.Status().SessionFile, history.Cursor{})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer session.Close()
+	for session.Next(&file) {
+	}
+	return file
+}
+
+// shown is who said and did what, a line each.
+func shown(events []stream.Event) (lines []string) {
+	for _, e := range events {
+		switch e := e.(type) {
+		case stream.SessionStart:
+			lines = append(lines, "session "+e.Model)
+		case stream.MessageEnd:
+			lines = append(lines, fmt.Sprintf("says %s, id %s, below %s", e.Text, e.MessageID, e.ParentToolCallID))
+		case stream.ToolCall:
+			lines = append(lines, fmt.Sprintf("call %s %s, below %s", e.ID, e.Name, e.ParentToolCallID))
+		case stream.ToolResult:
+			lines = append(lines, fmt.Sprintf("result %s %s, below %s", e.ID, e.Output, e.ParentToolCallID))
+		}
+	}
+	return lines
+}
+
 // critic has a hat review the work.
 func critic(c *Config) {
 	c.Verify.Reviewer, c.Reviewer.Backend = "critic", c.Backend
@@ -200,21 +231,6 @@ func TestAReviewIsShownUnderItsName(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := verified(t, []checked{passes}, critic, promise, speaks)
 		r.over(StopPromise, 2)
-		shown := func(events []stream.Event) (lines []string) {
-			for _, e := range events {
-				switch e := e.(type) {
-				case stream.SessionStart:
-					lines = append(lines, "session "+e.Model)
-				case stream.MessageEnd:
-					lines = append(lines, fmt.Sprintf("says %s, id %s, below %s", e.Text, e.MessageID, e.ParentToolCallID))
-				case stream.ToolCall:
-					lines = append(lines, fmt.Sprintf("call %s %s, below %s", e.ID, e.Name, e.ParentToolCallID))
-				case stream.ToolResult:
-					lines = append(lines, fmt.Sprintf("result %s %s, below %s", e.ID, e.Output, e.ParentToolCallID))
-				}
-			}
-			return lines
-		}
 		want := []string{
 			"call review-1-1 review, below ",
 			"says I look., id review-1-1/m1, below review-1-1",
@@ -225,15 +241,7 @@ func TestAReviewIsShownUnderItsName(t *testing.T) {
 		if got := shown(r.log.agent); !slices.Equal(got, want) {
 			t.Errorf("live:\n%s", strings.Join(got, "\n"))
 		}
-		var file said
-		session, err := history.NewReader(r.Status().SessionFile, history.Cursor{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer session.Close()
-		for session.Next(&file) {
-		}
-		kept := slices.DeleteFunc(file, func(e stream.Event) bool { // the loop's agent
+		kept := slices.DeleteFunc(r.kept(), func(e stream.Event) bool { // the loop's agent
 			end, ok := e.(stream.MessageEnd)
 			_, isStart := e.(stream.SessionStart)
 			return ok && end.ParentToolCallID == "" || isStart

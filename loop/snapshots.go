@@ -27,6 +27,8 @@ type snapshots struct {
 	found changes.State  // of the folder, by the run that is under way or was the last
 	told  []string       // what the user was warned of
 
+	between bool // the run that is under way has some already of what it changed
+
 	going, alive         context.Context // until the loop is to end; until it has to be gone
 	stopGoing, stopAlive context.CancelFunc
 	pruned               chan struct{} // closed when old ones are removed
@@ -142,6 +144,14 @@ func (l *Loop) snapshotAfter(iteration int) *changes.Summary {
 	if l.circles.now = taken.State; err != nil {
 		l.circles.now = changes.State{}
 		return nil
+	}
+	if s.between {
+		s.between = false
+		files, err := s.store.Files(s.alive, changes.Range{From: iteration - 1, To: iteration}, nil)
+		if err != nil {
+			return nil
+		}
+		taken.Summary = changes.Sum(files)
 	}
 	return &taken.Summary
 }

@@ -14,6 +14,7 @@ import (
 var whole = []Event{
 	SessionStart{Backend: "pi"}, Usage{Context: 1}, Retry{Attempt: 1}, Quota{Window: "week"}, Compaction{Reason: "full"},
 	TurnEnd{StopReason: "stop"}, Error{Message: "no"}, Topic{Topic: "done"}, Complete{Result{Turns: 1}},
+	Heard{ID: "h"}, Question{ID: "q"}, Moot{ID: "q"},
 }
 
 // parts are those about something in it, with what they are under the call "c".

@@ -1,0 +1,69 @@
+package loop
+
+import (
+	"errors"
+
+	"ralph-lsp/backends"
+	"ralph-lsp/loopstate"
+)
+
+// endLeftovers ends agents of an owner that died before it could do so. What
+// can't be ended is no reason not to start.
+func (l *Loop) endLeftovers() {
+	if previous, ok := l.lock.Previous(); ok {
+		endRemains(previous)
+	}
+}
+
+// endRemains ends what a dead owner left running.
+func endRemains(dead loopstate.Owner) error {
+	if dead.Lives() { // elsewhere: this folder is a copy
+		return nil
+	}
+	var remains []backends.Remains
+	for _, r := range dead.Reapers {
+		remains = append(remains, backends.Remains{Mark: r.Mark, Reaper: backends.Leftover{PID: r.PID, StartMark: r.ProcessStart}})
+	}
+	for _, a := range dead.Agents {
+		remains = append(remains, backends.Remains{Agents: []backends.Leftover{{PID: a.PID, StartMark: a.ProcessStart}}})
+	}
+	var errs []error
+	for _, r := range remains {
+		errs = append(errs, r.End())
+	}
+	return errors.Join(errs...)
+}
+
+// setOwner writes the lock's record, with what leads whoever has to end our
+// agents if we can't to them.
+func (l *Loop) setOwner() {
+	if l.lock == nil {
+		return
+	}
+	l.noteMu.Lock()
+	defer l.noteMu.Unlock()
+	owner := l.owner
+	var running Agent
+	l.look(func(p *progress) { running, owner.Leaving = p.running, p.concluded || p.cause != "" })
+	var remains []backends.Remains
+	if l.scope != nil {
+		remains = append(remains, l.scope.Remains())
+	}
+	agents := []Agent{running}
+	if c, ok := running.(*crew); ok {
+		var besides []backends.Remains
+		besides, agents = c.left()
+		remains = append(remains, besides...)
+	}
+	for _, r := range remains {
+		if r.Mark > 0 {
+			owner.Reapers = append(owner.Reapers, loopstate.Reaper{PID: r.Reaper.PID, ProcessStart: r.Reaper.StartMark, Mark: r.Mark})
+		}
+	}
+	for _, a := range agents {
+		if a != nil && len(owner.Reapers) == 0 {
+			owner.Agents = append(owner.Agents, loopstate.Agent{PID: a.PID(), ProcessStart: a.StartMark()})
+		}
+	}
+	l.lock.SetOwner(owner) // the record only helps; the lock is what counts
+}
