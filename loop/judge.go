@@ -19,6 +19,9 @@ const (
 	// maxStartFailures end a loop whose agents have never begun: a bad argument
 	// doesn't mend itself.
 	maxStartFailures = 3
+	// maxNobodies end a loop whose agents have worked: a login that ran out may be
+	// renewed by the next one.
+	maxNobodies = 2
 	// maxDenials and maxStalls are iterations in a row that end a loop.
 	maxDenials = 2
 	maxStalls  = 2
@@ -43,6 +46,7 @@ type report struct {
 	handed      int          // so many of them are handed over
 	neverBegan  bool         // a start failure
 	unstartable bool         // there wasn't even a process
+	nobody      bool         // the agent isn't logged in
 	checked     bool         // it was to be verified: its word alone doesn't count
 	passed      bool         // and that ends the loop
 	guards      string       // what it was verified by and the loop changed
@@ -89,8 +93,23 @@ func assess(exit backends.Exit, cause StopReason, completion stream.Completion, 
 	}
 	if r.outcome == OutcomeError {
 		r.assessRefusal(now)
+		r.nobody = isNobody(exit)
+		r.neverBegan = r.neverBegan || r.nobody
 	}
 	return r
+}
+
+// isNobody says whether a run failed because the agent isn't logged in or has no key
+// that counts. An agent that can't even ask says so on stderr.
+func isNobody(exit backends.Exit) bool {
+	res := exit.Result
+	switch {
+	case res.ToolCalls > 0 || res.Usage.Tokens.Output > 0:
+		return false
+	case res.Failure != nil && (res.Terminal || res.Failure.Kind == stream.KindAuth):
+		return res.Failure.Kind == stream.KindAuth
+	}
+	return res.Lines <= 1 && res.Text == "" && stream.ClassifyError(0, reasonIn(exit.Stderr), time.Time{}).Kind == stream.KindAuth
 }
 
 // assessRefusal says whether the provider refused the run, and until when.
@@ -255,6 +274,8 @@ func decide(r report, cause StopReason, t tally, s spent, check verify.Check, li
 		return StopUnverified
 	case t.Denials >= maxDenials:
 		return StopPermissionDenied
+	case r.nobody && limits.MaxFailures > 0 && (!t.begun || t.startFailures >= maxNobodies):
+		return StopUnauthorized
 	case !t.begun && (r.unstartable || limits.MaxFailures > 0 && t.startFailures >= min(maxStartFailures, limits.MaxFailures)):
 		return StopBackendError
 	case t.Stalls >= maxStalls:

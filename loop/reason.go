@@ -22,6 +22,7 @@ const (
 	StopNoProgress       StopReason = "no_progress"       // too many iterations in a row brought nothing new
 	StopFailures         StopReason = "failures"          // too many in a row
 	StopPermissionDenied StopReason = "permission_denied" // refused twice in a row
+	StopUnauthorized     StopReason = "unauthorized"      // not logged in, or a key that isn't one
 	StopStalled          StopReason = "stalled"           // silent twice in a row
 	StopBackendError     StopReason = "backend_error"     // could not be started at all
 	StopInterrupted      StopReason = "interrupted"       // the editor or terminal went away
@@ -89,6 +90,8 @@ var endings = []Ending{
 		Advice: "fix the cause"},
 	{Reason: StopPermissionDenied, Class: ClassError, State: StateFailed, What: "failed", Why: "the agent was refused permission", Remedies: left,
 		Advice: "allow it (--backend-arg, see the agent's permission flags) or change the prompt"},
+	{Reason: StopUnauthorized, Class: ClassError, State: StateFailed, What: "failed", Why: "the agent isn't logged in", Remedies: left,
+		Advice: "log in with the agent itself, or set its key"},
 	{Reason: StopStalled, Class: ClassError, State: StateFailed, What: "failed", Why: "the agent fell silent", Remedies: left,
 		Advice: "raise --idle-timeout (0: no limit)"},
 	{Reason: StopBackendError, Class: ClassError, State: StateEnded, What: "failed", Why: "the agent could not be started", Remedies: []Remedy{RemedyDoctor},

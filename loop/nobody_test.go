@@ -1,0 +1,53 @@
+package loop
+
+import (
+	"testing"
+	"time"
+
+	"ralph-lsp/backends"
+	"ralph-lsp/stream"
+	"ralph-lsp/verify"
+)
+
+// An agent that isn't logged in doesn't mend that by itself, so a loop ends and says it.
+func TestAnAgentWithoutALoginEndsTheLoop(t *testing.T) {
+	structured := func(kind stream.ErrorKind) backends.Exit {
+		return backends.Exit{Code: 1, Duration: time.Second, Result: stream.Result{Lines: 3, Terminal: true, Failure: &stream.Error{Kind: kind, Message: "no"}}}
+	}
+	onStderr := func(lines int, text, stderr string) backends.Exit {
+		return backends.Exit{Code: 1, Duration: time.Second, Stderr: stderr, Result: stream.Result{Lines: lines, Text: text}}
+	}
+	cutOff := onStderr(1, "", "No API key found for anthropic.")
+	cutOff.Result.Failure = &stream.Error{Message: "the stream ended before the run did"}
+	worked := backends.Exit{Duration: time.Minute, Result: stream.Result{Lines: 9, Terminal: true, ToolCalls: 2}}
+	for name, tt := range map[string]struct {
+		runs  []backends.Exit
+		never bool // failures end no loop
+		want  StopReason
+	}{
+		"claude without a login":             {runs: []backends.Exit{structured(stream.KindAuth)}, want: StopUnauthorized},
+		"pi without a key":                   {runs: []backends.Exit{cutOff}, want: StopUnauthorized},
+		"gemini without a key":               {runs: []backends.Exit{onStderr(0, "", "Please set GEMINI_API_KEY before running")}, want: StopUnauthorized},
+		"the user wants it tried for ever":   {runs: []backends.Exit{structured(stream.KindAuth)}, never: true},
+		"another failure":                    {runs: []backends.Exit{structured(stream.KindServer)}},
+		"an agent that printed what it does": {runs: []backends.Exit{onStderr(40, "Pushing", "fatal: Authentication failed")}},
+		"a login that runs out":              {runs: []backends.Exit{worked, structured(stream.KindAuth)}},
+		"and stays so":                       {runs: []backends.Exit{worked, structured(stream.KindAuth), structured(stream.KindAuth)}, want: StopUnauthorized},
+		"and comes back":                     {runs: []backends.Exit{worked, structured(stream.KindAuth), worked, structured(stream.KindAuth)}},
+	} {
+		var counts tally
+		limits := Limits{MaxFailures: 5}
+		if tt.never {
+			limits.MaxFailures = 0
+		}
+		var got StopReason
+		for _, exit := range tt.runs {
+			r := assess(exit, "", stream.Completion{}, time.Now())
+			counts.add(r)
+			got = decide(r, "", counts, spent{}, verify.Check{}, limits)
+		}
+		if got != tt.want {
+			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		}
+	}
+}
