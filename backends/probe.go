@@ -16,6 +16,10 @@ import (
 // probeTimeout bounds one "--version": a probe may hang.
 var probeTimeout = 5 * time.Second
 
+// ErrNoAnswer is a Probe's error when the program didn't say its version in time. It
+// may work all the same: the machine may be busy.
+var ErrNoAnswer = errors.New("gave no answer")
+
 // Probe is what is known of one backend on this machine.
 type Probe struct {
 	Backend Backend
@@ -42,7 +46,7 @@ func (b Backend) Probe(ctx context.Context) Probe {
 	case err != nil:
 		probe.Err = err
 	case exit.Stopped && errors.Is(ctx.Err(), context.DeadlineExceeded):
-		probe.Err = fmt.Errorf("%s gave no answer within %v", question, probeTimeout)
+		probe.Err = fmt.Errorf("%s %w within %v", question, ErrNoAnswer, probeTimeout)
 	case exit.Stopped:
 		probe.Err = fmt.Errorf("%s: %w", question, ctx.Err())
 	case exit.Signal != "":

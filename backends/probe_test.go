@@ -77,7 +77,7 @@ func TestAProbeHasItsTime(t *testing.T) {
 	t.Setenv("ROLE", "hangs with a child")
 	marks := markProbes(t)
 	install(t, "pi")
-	if probe := pi.Probe(context.Background()); probe.Err == nil || !strings.Contains(probe.Err.Error(), "pi --version gave no answer within 50ms") {
+	if probe := pi.Probe(context.Background()); !errors.Is(probe.Err, ErrNoAnswer) || !strings.Contains(probe.Err.Error(), "pi --version gave no answer within 50ms") {
 		t.Errorf("got %+v", probe)
 	}
 	proctest.CheckNone(t, 0, marks...)

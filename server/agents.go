@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"sync"
@@ -93,7 +94,7 @@ func rankOf(c wire.Class) int {
 // MissingBackend returns how to install a backend that isn't, "" for one that is or
 // that nobody has looked for yet.
 func (a *agents) MissingBackend(name string) string {
-	if p, ok := a.known(name); ok && p.Err != nil {
+	if p, ok := a.known(name); ok && p.Err != nil && !errors.Is(p.Err, backends.ErrNoAnswer) {
 		return p.Backend.HowToInstall()
 	}
 	return ""

@@ -106,6 +106,9 @@ func backendChecks(probes []backends.Probe) []wire.Check {
 			}
 		case errors.As(probe.Err, &missing):
 			c.Message, c.Fix = probe.Backend.Name+" is not installed", probe.Backend.HowToInstall()
+		case errors.Is(probe.Err, backends.ErrNoAnswer):
+			c.Message = fmt.Sprintf("%s at %s: %s", probe.Backend.Name, probe.Path, wire.OneLine(probe.Err.Error()))
+			c.Fix = "run it yourself to see why; on a busy machine it may work all the same"
 		default:
 			c.Message, c.Fix = fmt.Sprintf("%s at %s: %s", probe.Backend.Name, probe.Path, wire.OneLine(probe.Err.Error())), probe.Backend.HowToInstall()
 		}
