@@ -137,7 +137,7 @@ func completeLoops(cmd *cobra.Command, args []string, _ string) (ids []cobra.Com
 	if err != nil || len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	if kept, err := sessionsOf(cmd, dir); err == nil {
+	if kept, _, err := keptOf(dir); err == nil {
 		sessions, _ := history.List(kept, dir, 0, true) // none are offered where they can't be read
 		for _, s := range sessions {
 			ids = append(ids, cobra.CompletionWithDesc(s.Loop.LoopID, plainLine(s.Loop.Title)))

@@ -3,9 +3,11 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"ralph-lsp/backends"
 	"ralph-lsp/config"
 	"ralph-lsp/hats"
 	"ralph-lsp/stream"
@@ -22,7 +24,7 @@ say, and what doesn't fit together.`,
 	}
 	mermaid := cmd.Flags().Bool("mermaid", false, "draw a flowchart in Mermaid's language")
 	inFolder(cmd, func(cmd *cobra.Command, dir string, _ []string) error {
-		_, settings, err := loadSettings(cmd, dir)
+		settings, err := drawable(cmd, dir)
 		if err != nil {
 			return err
 		}
@@ -39,6 +41,20 @@ say, and what doesn't fit together.`,
 		return ringError(cmd, ring)
 	})
 	return cmd
+}
+
+// drawable are the settings of a folder, trusted or not: a drawing runs nothing, and who
+// is to trust hats wants to see them.
+func drawable(cmd *cobra.Command, dir string) (config.Settings, error) {
+	files := config.FilesOf(dir, backends.Names())
+	settings, err := files.Load()
+	untrusted := (*config.UntrustedError)(nil)
+	if isLink := func() bool { return strings.HasPrefix(untrusted.Wants[0], untrusted.File+" -> ") }; errors.As(err, &untrusted) && !isLink() {
+		fmt.Fprintf(cmd.ErrOrStderr(), "ralph-lsp: the hats of %s count when you trust it: ralph-lsp trust%s\n", config.Name, inFolderOf(dir))
+		files.Trusted = true
+		settings, err = files.Load()
+	}
+	return settings, badConfig(err)
 }
 
 // ringError tells what doesn't fit together; the error is what keeps a loop from starting.

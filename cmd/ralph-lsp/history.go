@@ -7,10 +7,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"ralph-lsp/backends"
+	"ralph-lsp/config"
 	"ralph-lsp/history"
 	"ralph-lsp/internal/tell"
 	"ralph-lsp/loop"
@@ -69,10 +73,24 @@ func newHistoryList() *cobra.Command {
 	return cmd
 }
 
-// sessionsOf says where the loops of a folder are kept.
+// sessionsOf says where the loops of a folder are kept, and tells when a file that
+// isn't trusted wants them elsewhere.
 func sessionsOf(cmd *cobra.Command, dir string) (history.Options, error) {
-	_, settings, err := loadSettings(cmd, dir)
-	return history.Options{Folder: settings.History.Folder}, err
+	kept, untrusted, err := keptOf(dir)
+	if untrusted != nil && slices.ContainsFunc(untrusted.Wants, func(line string) bool { return strings.HasPrefix(line, "history.folder = ") }) {
+		fmt.Fprintf(cmd.ErrOrStderr(), "ralph-lsp: history.folder in %s doesn't count before you trust it: ralph-lsp trust%s\n", config.Name, inFolderOf(dir))
+	}
+	return kept, err
+}
+
+// keptOf says where the loops of a folder are kept. Reading them runs nothing, so nobody
+// is asked about a file that isn't trusted; a folder that it names is left alone.
+func keptOf(dir string) (kept history.Options, untrusted *config.UntrustedError, err error) {
+	settings, err := config.FilesOf(dir, backends.Names()).Load()
+	if errors.As(err, &untrusted) {
+		err = nil
+	}
+	return history.Options{Folder: settings.History.Folder}, untrusted, badConfig(err)
 }
 
 // printPast prints two lines of a session: what came of it, and where it is.
