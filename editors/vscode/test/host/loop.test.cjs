@@ -237,7 +237,7 @@ describe('what a loop shows', () => {
       assert.notEqual(beside.group.viewColumn, own.viewColumn);
       assert.equal(vscode.window.activeTextEditor.document, own.document);
     } finally {
-      await setting('ralph.transcript.openOnStart', undefined);
+      await setting('ralph.transcript.openOnStart', false);
       await run('workbench.action.closeAllEditors');
     }
   });
