@@ -50,6 +50,7 @@ type claudeDecoder struct {
 	turns                  Recent[bool]     // IDs of the main agent's messages that were counted
 	calls                  Recent[string]   // what the running tool calls are about, by ID
 	denied                 Recent[bool]     // IDs of the refused tool calls
+	background             Recent[string]   // the calls above those whose agents work on while their callers do, by ID
 	usage                  claudeUsage
 	quota                  *Quota // the window that refused the last request
 	failure                lastFailure
@@ -195,11 +196,14 @@ func (d *claudeDecoder) fail(e Error, emit func(Event)) {
 func (d *claudeDecoder) user(line []byte, emit func(Event)) error {
 	var parent string
 	var content []byte
+	var task claudeTask
 	c := jsoncursor.New(line)
 	for o := c.Object(); o.Next(); {
 		switch string(o.Key) {
 		case "parent_tool_use_id":
 			parent = c.Text()
+		case "tool_use_result":
+			task = readClaudeTask(c)
 		case "message":
 			for m := c.Object(); m.Next(); {
 				if string(m.Key) == "content" {
@@ -216,6 +220,11 @@ func (d *claudeDecoder) user(line []byte, emit func(Event)) error {
 		if r, ok := readToolResult(blocks); ok {
 			r.ParentToolCallID = parent
 			d.calls.Drop(r.ID)
+			if task.status == "async_launched" { // it has begun; a system line tells its end
+				d.background.Put(r.ID, parent)
+				continue
+			}
+			r.Spent = task.spent
 			emit(r)
 		}
 	}
@@ -237,6 +246,41 @@ func readToolResult(c *jsoncursor.Cursor) (r ToolResult, ok bool) {
 		}
 	}
 	return r, ok
+}
+
+// claudeTask is what claude knows of an agent that another had work, beside what that one says.
+type claudeTask struct {
+	status string
+	spent  Spent
+}
+
+func readClaudeTask(c *jsoncursor.Cursor) (t claudeTask) {
+	for o := c.Object(); o.Next(); {
+		switch string(o.Key) {
+		case "status":
+			t.status = c.Text()
+		case "totalTokens", "total_tokens":
+			t.spent.Tokens = c.Count()
+		case "totalDurationMs", "duration_ms":
+			t.spent.Duration = milliseconds{count(c.Count())}.duration()
+		}
+	}
+	return t
+}
+
+// taskEnded ends the call of an agent that worked in the background. claude tells of
+// other tasks in the same way.
+func (d *claudeDecoder) taskEnded(s claudeSystem, emit func(Event)) {
+	parent, ok := d.background.Get(s.ID)
+	if !ok {
+		return
+	}
+	d.background.Drop(s.ID)
+	if m := d.message([]byte(s.ID)); m != nil {
+		d.finish(m, emit)
+	}
+	spent := readClaudeTask(jsoncursor.New(s.Usage)).spent
+	emit(ToolResult{ID: s.ID, Output: s.Summary, IsError: s.Status != "completed", ParentToolCallID: parent, Spent: spent})
 }
 
 // claudeQuota is the state of a window of the subscription.

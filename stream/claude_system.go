@@ -25,7 +25,10 @@ type claudeSystem struct {
 		Trigger string // also of compact_boundary
 	} `json:"compact_metadata"`
 
-	claudeDenial // permission_denied
+	claudeDenial // permission_denied; task_notification has its ID, too
+
+	Summary string          // task_notification: what it said last
+	Usage   json.RawMessage // the same
 }
 
 // claudeDenial is a tool call that was refused. Only a result has its input.
@@ -61,6 +64,8 @@ func (d *claudeDecoder) system(line []byte, emit func(Event)) error {
 		case s.Status == "compacting":
 			emit(Compaction{})
 		}
+	case "task_notification":
+		d.taskEnded(s, emit)
 	case "compact_boundary":
 		emit(Compaction{Reason: s.CompactMetadata.Trigger, Done: true, Error: s.CompactError})
 	case "permission_denied": // it has no input, so the call is looked up

@@ -41,6 +41,7 @@ type piDecoder struct {
 	total     Usage          // of all turns that have ended, with their tools, and of compactions
 	call      Usage          // the model call of the turn in progress; it counts when its message has ended
 	tools     []toolSpending // of the turn in progress
+	following []*piCall      // those that run and have agents work
 	told      Usage          // what was emitted last
 	shape     shape          // of the last delta's line
 	shapeKind []byte         // the type of its delta

@@ -13,6 +13,7 @@ type piMessage struct {
 	content      []byte
 	usage        Usage
 	toolCallID   string      // of a tool's result
+	isError      bool        // the same
 	nested       NestedUsage // what that tool has used
 }
 
@@ -28,32 +29,39 @@ func piMessageOf(line []byte) (m piMessage, err error) {
 		if string(top.Key) != "message" {
 			continue
 		}
-		for o := c.Object(); o.Next(); {
-			switch string(o.Key) {
-			case "role":
-				m.role = c.Text()
-			case "provider":
-				m.provider = c.Text()
-			case "model":
-				m.model = c.Text()
-			case "stopReason":
-				m.stopReason = c.Text()
-			case "errorMessage":
-				m.errorMessage = c.Text()
-			case "content":
-				m.content = c.Raw()
-			case "toolCallId":
-				m.toolCallID = c.Text()
-			case "usage", "details":
-				m.nested.read(o.Key, c)
-			}
-		}
+		m = readPiMessage(c)
 	}
 	if !c.Done() {
 		return piMessage{}, ErrMalformed
 	}
-	m.usage = m.nested.Own
 	return m, nil
+}
+
+func readPiMessage(c *jsoncursor.Cursor) (m piMessage) {
+	for o := c.Object(); o.Next(); {
+		switch string(o.Key) {
+		case "role":
+			m.role = c.Text()
+		case "provider":
+			m.provider = c.Text()
+		case "model":
+			m.model = c.Text()
+		case "stopReason":
+			m.stopReason = c.Text()
+		case "errorMessage":
+			m.errorMessage = c.Text()
+		case "content":
+			m.content = c.Raw()
+		case "toolCallId":
+			m.toolCallID = c.Text()
+		case "isError":
+			m.isError = c.Bool()
+		case "usage", "details":
+			m.nested.read(o.Key, c)
+		}
+	}
+	m.usage = m.nested.Own
+	return m
 }
 
 // piUsage is the usage of one model call.

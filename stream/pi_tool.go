@@ -1,6 +1,10 @@
 package stream
 
-import "ralph-lsp/internal/jsoncursor"
+import (
+	"slices"
+
+	"ralph-lsp/internal/jsoncursor"
+)
 
 // toolStart shows a call when it is carried out: the message that asks for it may
 // still fail.
@@ -21,6 +25,9 @@ func (d *piDecoder) toolStart(line []byte, emit func(Event)) error {
 		return ErrMalformed
 	}
 	emit(call)
+	if _, ok := call.Subagent(); ok {
+		d.follow(call)
+	}
 	return nil
 }
 
@@ -28,13 +35,14 @@ func (d *piDecoder) toolStart(line []byte, emit func(Event)) error {
 func (d *piDecoder) toolUpdate(line []byte, emit func(Event)) error {
 	var p ToolProgress
 	var nested NestedUsage
+	var details []byte
 	c := jsoncursor.New(line)
 	for o := c.Object(); o.Next(); {
 		switch string(o.Key) {
 		case "toolCallId":
 			p.ID = c.Text()
 		case "partialResult":
-			p.Output, nested = readResult(c)
+			p.Output, nested, details = readResult(c)
 		}
 	}
 	if !c.Done() {
@@ -42,6 +50,9 @@ func (d *piDecoder) toolUpdate(line []byte, emit func(Event)) error {
 	}
 	if p.Output != "" {
 		emit(p)
+	}
+	if call := d.followed(p.ID); call != nil {
+		call.list(details, emit)
 	}
 	d.toolSpent(p.ID, nested.Usage(), emit)
 	return nil
@@ -52,13 +63,14 @@ func (d *piDecoder) toolUpdate(line []byte, emit func(Event)) error {
 func (d *piDecoder) toolEnd(line []byte, emit func(Event)) error {
 	var r ToolResult
 	var nested NestedUsage
+	var details []byte
 	c := jsoncursor.New(line)
 	for o := c.Object(); o.Next(); {
 		switch string(o.Key) {
 		case "toolCallId":
 			r.ID = c.Text()
 		case "result":
-			r.Output, nested = readResult(c)
+			r.Output, nested, details = readResult(c)
 		case "isError":
 			r.IsError = c.Bool()
 		}
@@ -66,19 +78,29 @@ func (d *piDecoder) toolEnd(line []byte, emit func(Event)) error {
 	if !c.Done() {
 		return ErrMalformed
 	}
+	if call := d.followed(r.ID); call != nil {
+		call.list(details, emit)
+		call.end(r.IsError, emit)
+		d.following = slices.DeleteFunc(d.following, func(c *piCall) bool { return c == call })
+		r.Spent = nested.Usage().asSpent()
+	}
 	emit(r)
 	d.toolSpent(r.ID, nested.Usage(), emit)
 	return nil
 }
 
 // readResult reads a tool's {"content": [...], "details": ..., "usage": ...}.
-func readResult(c *jsoncursor.Cursor) (text string, nested NestedUsage) {
+func readResult(c *jsoncursor.Cursor) (text string, nested NestedUsage, details []byte) {
 	for o := c.Object(); o.Next(); {
-		if string(o.Key) == "content" {
+		switch string(o.Key) {
+		case "content":
 			text = contentText(c.Raw())
-			continue
+		case "details":
+			details = c.Raw()
+			nested.read(o.Key, jsoncursor.New(details))
+		default:
+			nested.read(o.Key, c)
 		}
-		nested.read(o.Key, c)
 	}
-	return text, nested
+	return text, nested, details
 }

@@ -22,13 +22,17 @@ const (
 	ModeChain    = "chain" // one after the other
 )
 
+// StepTool is the name of a call that no model has made: an agent of several that work for
+// one call, or for a loop.
+const StepTool = "step"
+
 // delegating are the tools of the known agents that have another agent work, and the
 // calls by which a loop tells of an agent of its own.
 var delegating = map[string]bool{
 	"Agent": true, "Task": true, // claude, amp
 	"task":     true, // copilot, opencode
 	"subagent": true, // pi's example of such a tool
-	"step":     true, // of an iteration
+	StepTool:   true,
 	"review":   true, // of what a loop promises
 }
 

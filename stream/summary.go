@@ -17,7 +17,9 @@ func (s *Summary) Add(e Event) {
 			s.message(e.Text)
 		}
 	case ToolCall:
-		r.ToolCalls++
+		if e.Name != StepTool {
+			r.ToolCalls++
+		}
 	case Usage:
 		r.Usage = e
 	case TurnEnd:
