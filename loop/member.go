@@ -18,9 +18,9 @@ type member struct {
 	plan   plannedRun
 	prompt string // what it is given, with all that it is told besides
 
-	scope  *backends.Scope
-	agent  Agent // nil until it runs
-	goesOn bool  // another turn follows; only its reader uses it
+	scope  *backends.Scope // it and agent: only its own goroutine writes them, under the crew's lock
+	agent  Agent           // nil until it runs
+	goesOn bool            // another turn follows; only its reader uses it
 	report
 	err error // it could not be started
 }
@@ -65,7 +65,9 @@ func (m *member) play() error {
 		if err != nil {
 			return err
 		}
+		c.mu.Lock()
 		m.scope = scope
+		c.mu.Unlock()
 		defer m.leave()
 	}
 	spec := backends.Spec{
