@@ -252,7 +252,7 @@ func (c *controls) list(ctx context.Context, p wire.FolderParams) (any, error) {
 	c.workspace.awaitLooks(ctx)
 	all := c.loops.snapshot()
 	if p.Folder == "" {
-		return wire.StatusResult{Loops: wire.SortByNeed(all)}, nil
+		return wire.StatusesOf(wire.SortByNeed(all)), nil
 	}
 	path, err := c.workspace.folderPath(p.Folder)
 	if err != nil {
@@ -265,7 +265,7 @@ func (c *controls) list(ctx context.Context, p wire.FolderParams) (any, error) {
 	} else if status, _, _, err := loop.FolderStatus(path); err == nil {
 		here = append(here, wire.StatusOf(status, false))
 	}
-	return wire.StatusResult{Loops: here}, nil
+	return wire.StatusesOf(here), nil
 }
 
 func ownerOf(o loopstate.Owner) wire.Owner {

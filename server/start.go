@@ -148,8 +148,11 @@ func (s *starter) configOf(ctx context.Context, p wire.StartParams, request star
 	}
 	resolver := start.Resolver{Start: own, Settings: settings, Detect: s.agents.detect}
 	if p.Settings != nil {
-		if resolver.Editor, err = optionsOf(*p.Settings); err != nil {
+		if resolver.Editor, err = optionsOf(p.Settings.Choices); err != nil {
 			return loop.Config{}, nil, err
+		}
+		if host := p.Settings.Host; host != nil {
+			resolver.Host = start.Agent{Name: host.Backend, Model: host.Model}
 		}
 	}
 	reader := prompts{s.docs}

@@ -144,6 +144,16 @@ type SteerResult struct {
 // StatusResult lists loops.
 type StatusResult struct {
 	Loops []LoopStatus `json:"loops"`
+	Text  string       `json:"text,omitempty"` // what there is to say where none is
+}
+
+// StatusesOf lists loops, and says so where none is.
+func StatusesOf(loops []LoopStatus) StatusResult {
+	r := StatusResult{Loops: loops}
+	if len(loops) == 0 {
+		r.Text = statusAnswer(r).Text
+	}
+	return r
 }
 
 const StateIdle = "idle"
@@ -229,14 +239,26 @@ type StartParams struct {
 	Text      string `json:"text,omitempty"`
 	Selection string `json:"selection,omitempty"` // stands behind the prompt of Text, or is the prompt
 	Choices
-	LimitsText string   `json:"limitsText,omitempty"` // limits and the promise as in the Text of ChangeParams; win over Text
-	Verify     string   `json:"verify,omitempty"`     // the promise counts when this command passes; the shell runs it
-	Until      string   `json:"until,omitempty"`      // the loop ends when this one does, without any promise
-	NoVerify   bool     `json:"noVerify,omitempty"`   // believe the promise, whatever the files say
-	Replace    bool     `json:"replace,omitempty"`    // cancel or discard the loop that is there
-	Trust      bool     `json:"trust,omitempty"`      // the user trusts what the folder's ralph.toml would run, as it is now
-	DryRun     bool     `json:"dryRun,omitempty"`
-	Settings   *Choices `json:"settings,omitempty"` // of the editor: the start wins over them, they over the files
+	LimitsText string    `json:"limitsText,omitempty"` // limits and the promise as in the Text of ChangeParams; win over Text
+	Verify     string    `json:"verify,omitempty"`     // the promise counts when this command passes; the shell runs it
+	Until      string    `json:"until,omitempty"`      // the loop ends when this one does, without any promise
+	NoVerify   bool      `json:"noVerify,omitempty"`   // believe the promise, whatever the files say
+	Replace    bool      `json:"replace,omitempty"`    // cancel or discard the loop that is there
+	Trust      bool      `json:"trust,omitempty"`      // the user trusts what the folder's ralph.toml would run, as it is now
+	DryRun     bool      `json:"dryRun,omitempty"`
+	Settings   *Settings `json:"settings,omitempty"` // of the editor: the start wins over them, they over the files
+}
+
+// Settings are what an editor chooses for all starts.
+type Settings struct {
+	Choices
+	Host *Host `json:"host,omitempty"` // the editor is an agent itself
+}
+
+// Host is an agent that the loop is started in.
+type Host struct {
+	Backend string `json:"backend"`         // is used where nobody names an agent, in place of the first that is installed
+	Model   string `json:"model,omitempty"` // of its session: is used where nobody names one and the agent is this
 }
 
 // Target is the loop that a start is about: the one of its folder.

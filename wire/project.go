@@ -186,6 +186,9 @@ func (l *LoopStatus) say(s loop.Status) {
 	l.Can, l.Offers = can(s), OffersAfter(s)
 	l.Text = TextOf(*l)
 	l.Line = l.Text
+	if l.Live && s.State != loop.StatePaused {
+		l.Question = questionActive
+	}
 	if l.Live {
 		l.Line = Line(s, nil, time.Time{})
 		if !l.Owned {

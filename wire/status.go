@@ -64,6 +64,7 @@ type LoopStatus struct {
 	Text               string        `json:"text,omitempty"`  // how it stands, in one line: "failed at 3/50: ..."
 	Line               string        `json:"line,omitempty"`  // the same for a status bar, with what it does now: "3/50 · $1.42 · bash go test"
 	Class              Class         `json:"class"`
+	Question           string        `json:"question,omitempty"`   // of one that goes on: to be asked before its folder gets another task
 	Offers             []Command     `json:"offers,omitempty"`     // what can be done about its end, the safe one first
 	Live               bool          `json:"live"`                 // somebody drives it: it goes on, at once or when it is told to
 	Busy               bool          `json:"busy"`                 // an agent is at work

@@ -35,7 +35,7 @@ func examples() map[string]any {
 	status.Seq = 42
 	all := map[string]any{
 		"status":      status,
-		"states":      StatusResult{exampleStates()},
+		"states":      StatusResult{Loops: exampleStates()},
 		"endings":     exampleEndings(),
 		"words":       exampleWords(),
 		"updates":     UpdateParams{LoopID: "ralph-ca7igygdcr4i", Iteration: 3, After: "eyJsb2ciOiIxdjJ4IiwiYXQiOjkwMH0", Cursor: "eyJsb2ciOiIxdjJ4IiwiYXQiOjkwMCwiaGFkIjp7InQiOjV9fQ", Updates: []json.RawMessage{lsptest.JSON(Chunk{KindMessageChunk, "m7", "", text("Hello")})}},
@@ -68,7 +68,7 @@ func examples() map[string]any {
 		"result-slash":   SlashResult{Command: "/cancel-ralph", LoopResult: &LoopResult{LoopID: "ralph-ca7igygdcr4i", State: "ended", Iteration: 7}},
 		"result-loop":    LoopResult{LoopID: "ralph-ca7igygdcr4i", State: "ended", Iteration: 7, Text: loop.Limits{MaxIterations: 100, MaxCostUSD: 10}.Line("DONE")},
 		"result-steer":   SteerResult{GuidanceID: "g1", Text: "the next run is told"},
-		"result-status":  StatusResult{loops},
+		"result-status":  StatusResult{Loops: loops},
 		"result-outline": OutlineResult{Parts: []LogPart{{"eyJsb2ciOiIxdjJ4In0", 3, 52000}}, Iterations: []json.RawMessage{lsptest.JSON(Iteration{SessionUpdate: KindIteration, Phase: PhaseBegin, Iteration: 3, Said: info("iteration 3")})}, Cursor: "eyJsb2ciOiIxdjJ5In0"},
 		"result-read":    ReadResult{Updates: []json.RawMessage{lsptest.JSON(Chunk{KindMessageChunk, "m7", "", text("Hello")})}, Cursor: "eyJsb2ciOiIxdjJ4In0", Complete: true, SkippedLines: 1},
 		"result-output":  OutputOf("/h/.local/state/ralph-lsp/outputs/output-5f1c0b8e.txt", "1\n2\n"),
@@ -179,7 +179,8 @@ func rareExamples(text func(string) TextContent) []any {
 		new(Projector).Loop(loop.IterationStart{Iteration: 3, MaxIterations: 50, Hat: "builder", Topic: "plan.ready from planner"}),
 		new(Projector).Loop(loop.IterationEnd{Iteration: 3, Hat: "builder", Outcome: loop.OutcomeOK, Cost: stream.USD(0.31), Duration: time.Minute}),
 		StartParams{PromptURI: "file:///w/app/PROMPT.md", Selection: "func main() {}", LimitsText: "80, $5, 2h", Replace: true, Trust: true, DryRun: true,
-			Settings: &Choices{Backend: "auto"}},
+			Settings: &Settings{Choices: Choices{Backend: "auto"}, Host: &Host{Backend: "pi", Model: "anthropic/claude-sonnet"}}},
+		StatusesOf([]LoopStatus{}),
 		ReadResult{Updates: []json.RawMessage{}, Cursor: "eyJsb2ciOiIx", Complete: true, Reset: true},
 		ChangesResult{LoopID: "ralph-ca7igygdcr4i", Folder: "file:///w/app", Files: []ChangedFile{}, Iterations: []ChangedIteration{}, More: true},
 		FileParams{Before: new(3), Path: "src/a.go"},

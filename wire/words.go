@@ -144,13 +144,15 @@ func CostText(c stream.Cost, incomplete bool) string {
 	return tell.USD(c.USD)
 }
 
+const questionActive = "Ralph loop active. Cancel it to start the new task?"
+
 // QuestionAbout asks whether the loop that a start met may go, in favour of the
 // new one; "" for an error that tells of no such loop.
 func QuestionAbout(err error) string {
 	var left *loop.InterruptedError
 	switch {
 	case errors.As(err, new(*loop.AlreadyRunningError)):
-		return "Ralph loop active. Cancel it to start the new task?"
+		return questionActive
 	case errors.As(err, &left):
 		return LeftSentence("here", left.Reason(), left.State.Iteration, left.State.Limits().MaxIterations, "") + " Discard it to start the new task?"
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"ralph-lsp/backends"
 	"ralph-lsp/changes"
@@ -58,6 +59,7 @@ type Resolver struct {
 	Editor   Options
 	Settings config.Settings
 	Detect   Detect
+	Host     Agent // the agent that the start comes from, with its model: they count where nobody names others
 }
 
 // Resolve chooses agent, arguments, model, hat, limits, promise and rules of a
@@ -105,6 +107,9 @@ func (r Resolver) Resolve(ctx context.Context) (loop.Config, Sources, error) {
 		return cfg, sources, err
 	}
 	cfg.Args = slices.Concat(agent.args, own)
+	if r.isHosts(agent.backend, cfg) {
+		cfg.Model, sources["model"] = r.Host.Model, config.FromEditor
+	}
 	if cfg.Roles, err = r.roles(ctx, agent); err != nil {
 		return cfg, sources, err
 	}
@@ -161,7 +166,18 @@ func (r Resolver) keep(cfg *loop.Config) {
 
 func (r Resolver) quiet() bool { return r.Start.Quiet || !r.Settings.Instruct }
 
-func (r Resolver) chooser() chooser { return chooser{r.Settings, r.Detect} }
+func (r Resolver) chooser() chooser {
+	if r.Host.Name == "" {
+		return chooser{r.Settings, r.Detect}
+	}
+	return chooser{r.Settings, func(context.Context) (backends.Backend, error) { return backends.Lookup(r.Host.Name) }} // it runs, so it is installed
+}
+
+// isHosts says whether a loop with this agent has the model of its host.
+func (r Resolver) isHosts(agent backends.Backend, cfg loop.Config) bool {
+	return r.Host.Model != "" && agent.Name == r.Host.Name && agent.ModelFlag != "" && cfg.Model == "" &&
+		!slices.ContainsFunc(cfg.Args, func(arg string) bool { return arg == agent.ModelFlag || strings.HasPrefix(arg, agent.ModelFlag+"=") })
+}
 
 // limits sets limits and promise, and tells their sources.
 func (r Resolver) limits(cfg *loop.Config) Sources {
