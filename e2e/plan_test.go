@@ -146,7 +146,7 @@ func (s *shell) watchStart() {
 			path = value
 		}
 	}
-	script := fmt.Sprintf("#!/bin/sh\nprintf '%%s\\n' $$ \"$@\" > %s\nexec %s \"$@\"\n", s.started, real.Path)
+	script := fmt.Sprintf("#!/bin/sh\n[ \"$1\" = --version ] || printf '%%s\\n' $$ \"$@\" > %s\nexec %s \"$@\"\n", s.started, real.Path)
 	if err := os.Mkdir(bin, 0o700); err != nil {
 		s.t.Fatal(err)
 	}

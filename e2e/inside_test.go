@@ -1,0 +1,248 @@
+//go:build e2e && unix
+
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"ralph-lsp/internal/agents"
+	"ralph-lsp/internal/fakemodel"
+	"ralph-lsp/internal/proctest"
+)
+
+// The tests of editors/pi drive the real pi, in a terminal and by its rpc mode.
+
+// extension is the path of editors/pi.
+func extension(t *testing.T) string {
+	t.Helper()
+	path, err := filepath.Abs(filepath.Join("..", "editors", "pi"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// insidePi opens a terminal in which pi runs with the extension.
+func insidePi(t *testing.T, script fakemodel.Script) *shell {
+	t.Helper()
+	s := sitDown(t, pi, script)
+	s.tmux("set-option", "-s", "extended-keys", "off")
+	s.types("export RALPH_LSP="+ralph, "Enter")
+	s.pi("-e", extension(t))
+	return s
+}
+
+// pi starts pi on an empty screen, and waits until it can be typed into.
+func (s *shell) pi(args ...string) {
+	s.t.Helper()
+	s.types("clear; echo clear-$((40+2))", "Enter")
+	s.sees("clear-42")
+	s.types("clear; pi "+strings.Join(append(args, agents.FakeModelArgs...), " "), "Enter")
+	s.sees("tmux extended-keys is off") // it says so once it has started: before, it takes no line
+}
+
+// tells pastes a line into pi and sends it: what is typed opens pi's completion.
+func (s *shell) tells(line string) {
+	s.t.Helper()
+	s.hides("→ Leave it")
+	s.tmux("set-buffer", "-b", "line", line)
+	s.tmux("paste-buffer", "-p", "-d", "-b", "line")
+	s.sees(line)
+	s.types("", "Enter")
+}
+
+// hides waits until the screen doesn't show a text.
+func (s *shell) hides(text string) {
+	s.t.Helper()
+	poll(s.program, patience, func() string {
+		if screen := s.tmux("capture-pane", "-p"); strings.Contains(screen, text) {
+			return fmt.Sprintf("still %q on the screen:\n%s", text, screen)
+		}
+		return ""
+	})
+}
+
+// notes waits until the screen shows what a pattern describes.
+func (s *shell) notes(pattern string) {
+	s.t.Helper()
+	wanted := regexp.MustCompile(pattern)
+	poll(s.program, patience, func() string {
+		if screen := s.tmux("capture-pane", "-p"); !wanted.MatchString(screen) {
+			return fmt.Sprintf("nothing like %q on the screen:\n%s", pattern, screen)
+		}
+		return ""
+	})
+}
+
+// agentOf is the process id of the agent that was started last, once it has the arguments.
+func (s *shell) agentOf(argument string) (pid int) {
+	s.t.Helper()
+	poll(s.program, patience, func() string {
+		data, err := os.ReadFile(s.started)
+		if err != nil || !strings.Contains(string(data), argument) {
+			return fmt.Sprintf("no agent with %q: %v %q", argument, err, data)
+		}
+		first, _, _ := strings.Cut(string(data), "\n")
+		pid, err = strconv.Atoi(first)
+		if err != nil {
+			return err.Error()
+		}
+		return ""
+	})
+	return pid
+}
+
+// untilThere is a shell command that ends once the work folder has a file.
+func untilThere(name string) string { return "until test -e " + name + "; do sleep 0.1; done" }
+
+// make makes a file in the work folder.
+func (s *shell) make(name string) {
+	s.t.Helper()
+	if err := os.WriteFile(filepath.Join(s.box.Dir, name), nil, 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+const questionActive = "Ralph loop active. Cancel it to start the new task?"
+
+func TestALoopInsidePi(t *testing.T) {
+	t.Parallel()
+	s := insidePi(t, fakemodel.Script{Turns: []fakemodel.Turn{
+		{Match: "Say hello", Text: "Hello to you."},
+		does(fakemodel.Step{Text: new("I wait for it.")}, pi.bash(untilThere("go"))), says("It came."),
+		does(pi.write("made.txt", "made\n")), says("All done.\n\n<promise>DONE</promise>"),
+	}})
+	s.types("/ralph-loop Build it --comp")
+	s.notes(`--completion-promise +the loop is done when the agent says <promise>TEXT</promise>`)
+	s.types("", "Tab")
+	s.sees("/ralph-loop Build it --completion-promise=")
+	s.types("DONE", "Enter")
+	s.sees("▌ Ralph this loop is done when the agent says <promise>DONE</promise>")
+	s.agentOf("--model\nfake/fake-model\n")               // the session's
+	s.notes(`Ralph 1/50 · \$0\.\d+\n +● until test`)      // the widget
+	s.notes(`(?m)^Ralph 1/50 · \$0\.\d+ · bash until .*`) // the footer
+
+	// A message to pi, while a loop runs, is a question; the first answer keeps all.
+	s.tells("Polish the parser")
+	s.sees(questionActive)
+	s.types("", "Enter")
+	s.notes(`(?m)^Polish the parser`)
+	s.types("", "Enter")
+	s.sees(questionActive)
+	s.types("", "Down", "Down", "Enter")
+	s.sees("Ralph: the next run is told")
+	s.tells("/ralph-loop Something else")
+	s.sees(questionActive)
+	s.sees("Cancel It and Start")
+	s.types("", "Enter")
+
+	s.make("go")
+	s.notes(`▌ Ralph iteration 1 · ok · .*\n +It came\.`)
+	s.sees("▌ Ralph done: DONE after 2 iterations")
+	s.tells("/ralph-changes 2")
+	s.notes(`▌ Ralph Changes of iteration 2: 1 file, \+1 -0\n +made.txt \+1 -0`)
+	s.tells("/ralph-status")
+	s.notes(`▌ Ralph done · .*\n +Agent +pi · fake · fake-model`)
+	s.types("", "C-o")
+	s.sees("+made")
+
+	// The model of the session sees nothing of it, and pi shows it again.
+	s.tells("Say hello")
+	s.sees("Hello to you.")
+	requests := s.model.MainRequests()
+	if last := string(requests[len(requests)-1].Body); strings.Contains(last, "iteration") || strings.Contains(last, "Polish") {
+		t.Errorf("the model was told of the loop: %s", last)
+	}
+	s.types("", "C-d")
+	s.awaitOnlyTheShell()
+	s.pi("-c", "-e", extension(t))
+	s.sees("▌ Ralph done: DONE after 2 iterations")
+	s.types("", "C-d")
+	s.awaitOnlyTheShell()
+}
+
+// A loop goes on while pi changes its session or reloads its extensions, ends with pi,
+// and is offered by the next one.
+func TestALoopOutlivesPisSessionAndNotPi(t *testing.T) {
+	t.Parallel()
+	s := insidePi(t, fakemodel.Script{Turns: []fakemodel.Turn{{Steps: []fakemodel.Step{pi.bash(untilThere("never"))}, Repeat: -1}}})
+	inside := s.agentOf("-e")
+	s.tells("/ralph-loop Go on")
+	agent := s.agentOf("--mode\njson")
+	s.notes(`(?m)^Ralph 1/50 · .* bash until`)
+	s.tells("/reload")
+	s.sees("Reloaded")
+	s.tells("/new")
+	s.sees("New session started")
+	s.notes(`(?m)^Ralph 1/50 · .* bash until`)
+	s.tells("/ralph-pause")
+	s.sees("Ralph: the loop pauses after this iteration")
+	if now := s.agentOf("--mode\njson"); now != agent {
+		t.Errorf("another agent was started: %d, at first %d", now, agent)
+	}
+	if err := syscall.Kill(inside, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	s.sees("Killed")
+	s.awaitOnlyTheShell()
+	s.types("stty sane", "Enter") // nobody gave the terminal back
+
+	s.pi("-e", extension(t))
+	s.notes(`Ralph: interrupted at 1/50`)
+	s.types("", "Down", "Enter") // Resume
+	s.notes(`(?m)^Ralph 1/50 · .* bash until`)
+	s.tells("/cancel-ralph")
+	s.sees("▌ Ralph cancelled after 1 iteration")
+	s.tells("/cancel-ralph")
+	s.sees("Ralph: no loop is running here")
+	s.types("", "C-d")
+	s.awaitOnlyTheShell()
+}
+
+func TestTheSidecarIsKilledInsidePi(t *testing.T) {
+	t.Parallel()
+	s := insidePi(t, fakemodel.Script{Turns: []fakemodel.Turn{{Steps: []fakemodel.Step{pi.bash(untilThere("never"))}, Repeat: -1}}})
+	s.tells("/ralph-loop Go on")
+	s.notes(`(?m)^Ralph 1/50 · .* bash until`)
+	for _, p := range proctest.Find(s.mark) {
+		if strings.HasPrefix(p.Command, ralph+" --stdio") {
+			if err := syscall.Kill(p.PID, syscall.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	s.sees("Ralph: ralph-lsp was ended by SIGKILL")
+	s.sees("Ralph: interrupted at 1/50") // another one tells it
+	s.types("", "Enter")                 // Leave it
+	s.tells("/ralph-resume")
+	s.sees("→ Leave it")
+	s.types("", "Down", "Down", "Enter") // Discard
+	s.sees("is discarded")
+	s.types("", "C-d")
+	s.awaitOnlyTheShell()
+}
+
+// A loop that another terminal drives is seen, and ended.
+func TestALoopOfAnotherTerminalInsidePi(t *testing.T) {
+	t.Parallel()
+	s := insidePi(t, fakemodel.Script{Turns: []fakemodel.Turn{{Steps: []fakemodel.Step{pi.bash(untilThere("never"))}, Repeat: -1}}})
+	s.start("Go on")
+	s.notes(`(?m)^Ralph 1/50 .* in another process`)
+	s.tells("/ralph-loop Something else")
+	s.sees(questionActive)
+	s.types("", "Enter")
+	s.tells("/cancel-ralph")
+	s.sees("is cancelled")
+	if exit := s.wait(); exit != exitCancelled {
+		s.fatalf("exit %d", exit)
+	}
+	s.types("", "C-d")
+	s.awaitOnlyTheShell()
+}

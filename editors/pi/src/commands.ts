@@ -1,0 +1,142 @@
+// The commands that users type. What they mean and what comes of them is the server's to say.
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import type { ExtensionAPI } from '@earendil-works/pi-coding-agent';
+import type { AutocompleteItem } from '@earendil-works/pi-tui';
+import type { Ralph, Result, Shown } from './ralph.ts';
+import { commands, type Loop } from './wire.ts';
+
+interface SlashCommand {
+  description: string;
+  run(ralph: Ralph, args: string): Promise<void>;
+  complete?(ralph: Ralph, typed: string): Promise<AutocompleteItem[] | null>;
+}
+
+const completionPatience = 2000; // ms
+const wholeLoop = 'all';
+const mostLines = 300; // of a patch
+
+const all: Record<string, SlashCommand> = {
+  'ralph-loop': {
+    description: 'Run a prompt in a loop, each time with a fresh context: PROMPT --completion-promise DONE --max-iterations 20',
+    run: start,
+    complete: (ralph, typed) => completeFlags(ralph, 'start-text', typed),
+  },
+  'cancel-ralph': { description: 'End the loop and all that it started', run: (ralph) => run(ralph, commands.cancel) },
+  'ralph-status': { description: 'How the loop stands', run: status },
+  'ralph-steer': { description: 'Tell the next run something', run: (ralph, text) => run(ralph, commands.steer, { text }) },
+  'ralph-pause': { description: 'Finish this run and wait', run: (ralph) => run(ralph, commands.pause) },
+  'ralph-resume': {
+    description: 'Go on, also with other limits: 80, $5, 2h',
+    run: resume,
+    complete: (ralph, typed) => completeFlags(ralph, 'limits-text', typed),
+  },
+  'ralph-update': {
+    description: 'Change limits or the promise at once: 80, +10, $5, --completion-promise DONE',
+    run: (ralph, text) => run(ralph, commands.update, { text }),
+    complete: (ralph, typed) => completeFlags(ralph, 'limits-text', typed),
+  },
+  'ralph-changes': { description: 'What the loop changed, or one iteration: 3', run: changes, complete: completeIterations },
+  'ralph-help': { description: 'How loops work', run: (ralph) => ralph.run(commands.help, {}) },
+};
+
+export function registerCommands(pi: ExtensionAPI, current: () => Ralph | undefined): void {
+  for (const [name, { description, run, complete }] of Object.entries(all)) {
+    pi.registerCommand(name, {
+      description,
+      handler: async (args) => {
+        const ralph = current();
+        if (!ralph) throw new Error(`/${name} needs somebody who looks: run "ralph-lsp run" where pi has no screen`);
+        await run(ralph, args.trim());
+      },
+      ...complete && { getArgumentCompletions: async (typed: string) => {
+        const ralph = current();
+        return ralph ? complete(ralph, typed).catch(() => null) : null; // what is wrong is told when it is run
+      } },
+    });
+  }
+}
+
+/** The command that a text begins with, and what stands behind it. */
+export function commandIn(text: string): { run: SlashCommand['run']; rest: string } | undefined {
+  const [, name = '', rest = ''] = /^\/([a-z-]+)\s([\s\S]*)$/.exec(text) ?? [];
+  const command = Object.hasOwn(all, name) ? all[name] : undefined;
+  return command && { run: command.run, rest: rest.trim() };
+}
+
+/** Runs a command about the session's folder. */
+async function run(ralph: Ralph, command: string, argument: Record<string, unknown> = {}): Promise<void> {
+  await ralph.run(command, { folder: ralph.folder, ...argument });
+}
+
+/** The session's model is the loop's, where nobody names another. */
+async function start(ralph: Ralph, text: string): Promise<void> {
+  const { model } = ralph.ctx;
+  const host = { backend: 'pi', ...model && { model: `${model.provider}/${model.id}` } };
+  await run(ralph, commands.start, { text, settings: { host } });
+}
+
+async function resume(ralph: Ralph, text: string): Promise<void> {
+  const loop = ralph.loop();
+  if (text === '' && loop && !loop.live && loop.offers?.length) await ralph.choose(`Ralph: ${loop.text ?? ''}`, loop.offers);
+  else await run(ralph, commands.resume, { text });
+}
+
+async function status(ralph: Ralph): Promise<void> {
+  await ralph.run(commands.status, { folder: ralph.folder }, ({ loops, text }: Result & { loops: Loop[] }) => {
+    if (text) ralph.say(text);
+    for (const { text, state, class: kind, details = [] } of loops) {
+      const width = Math.max(...details.map((row) => row.label.length));
+      ralph.tell({ text: text ?? state, class: kind, rows: details.map((row) => `${row.label.padEnd(width)}  ${row.text}`) });
+    }
+  });
+}
+
+interface Changes extends Result {
+  files: { path: string; status: string; text: string }[];
+  iterations: { iteration: number; text: string }[];
+}
+
+async function changes(ralph: Ralph, which: string): Promise<void> {
+  const iteration = which === '' || which === wholeLoop ? undefined : Number(which);
+  const range = iteration === undefined ? {} : { from: iteration - 1, to: iteration };
+  if (iteration !== undefined && !(Number.isSafeInteger(iteration) && iteration > 0)) {
+    ralph.say(`"${which}" is no iteration: say its number, or nothing for the whole loop`, 'error');
+    return;
+  }
+  const what = iteration === undefined ? 'Changes' : `Changes of iteration ${iteration}`;
+  await ralph.run(commands.changes, { folder: ralph.folder, show: true, ...range }, (answer: Changes) => ralph.tell({
+    text: `${what}: ${answer.text}`,
+    class: answer.class ?? 'info',
+    rows: answer.files.map((file) => `${file.path} ${file.text}`),
+    patch: patchOf(ralph.shown),
+  }));
+}
+
+/** The hunks of a patch, as far as an entry keeps them. */
+function patchOf(shown: Shown | undefined): string[] | undefined {
+  if (!shown) return undefined;
+  const lines = shown.text.slice(Math.max(0, shown.text.indexOf('diff --git '))).trimEnd().split('\n');
+  return lines.length <= mostLines ? lines : [...lines.slice(0, mostLines), `… ${lines.length - mostLines} more lines in ${shown.path}`];
+}
+
+async function completeIterations(ralph: Ralph, typed: string): Promise<AutocompleteItem[] | null> {
+  const { iterations, text = '' } = await ralph.execute(commands.changes, { folder: ralph.folder }) as Changes;
+  const items = [{ value: wholeLoop, label: wholeLoop, description: text }, ...iterations.map((i) => ({ value: `${i.iteration}`, label: `${i.iteration}`, description: i.text }))];
+  return items.filter((item) => item.value.startsWith(typed) && item.value !== typed);
+}
+
+/** Flags and their values, as the program completes them for a shell. */
+async function completeFlags(ralph: Ralph, texts: 'start-text' | 'limits-text', typed: string): Promise<AutocompleteItem[] | null> {
+  const lead = /\S*$/.exec(typed)?.[0] ?? '';
+  if (!lead.startsWith('-')) return null;
+  const flag = /^--[\w-]+=/.exec(lead)?.[0] ?? '';
+  const { stdout } = await promisify(execFile)(ralph.program, ['__complete', texts, lead], { cwd: ralph.ctx.cwd, timeout: completionPatience });
+  const lines = stdout.trimEnd().split('\n').slice(0, -1); // the last says what a shell is to do
+  const items = lines.map((line) => {
+    const [word = '', description = ''] = line.split('\t');
+    const value = flag + word + (flag || word.startsWith('--no-') ? '' : '=');
+    return { value: typed.slice(0, typed.length - lead.length) + value, label: word, description: description.replaceAll('`', '') };
+  });
+  return items.filter((item) => item.value.startsWith(typed) && item.value !== typed);
+}

@@ -1,0 +1,313 @@
+// One life of the extension: from the start of pi's session to its end.
+import fs from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { ExtensionAPI, ExtensionContext, InputEvent, InputEventResult } from '@earendil-works/pi-coding-agent';
+import { leaveIt, Questions } from './ask.ts';
+import { commandIn, registerCommands } from './commands.ts';
+import { type Entry, Feed, type Page } from './feed.ts';
+import { type Connection, describe, type End } from './rpc.ts';
+import { key, plain, renderEntry, Screen } from './show.ts';
+import { bequeath, type Estate, findProgram, folderOf, greet, inherit, launch, uriOf } from './sidecar.ts';
+import { type Class, type Command, commands, type Loop, Refusal, type Status, type Updates } from './wire.ts';
+
+const levels = { info: 'info', ok: 'info', warning: 'warning', error: 'error' } as const satisfies Record<Class, string>;
+const stopPatience = 1500; // ms that pi's end may take
+const restartAfter = 30_000; // ms that a sidecar has to have lived to be started again by itself
+const largestDocument = 100_000; // bytes of it that are shown
+
+/** What commands answer, as far as it is shown. */
+export interface Result {
+  text?: string;
+  class?: Class;
+  markdown?: string;
+  checks?: { ok: boolean; message: string; fix?: string }[];
+}
+
+/** A file that the sidecar had shown. */
+export interface Shown { path: string; text: string }
+
+export class Ralph {
+  readonly ctx: ExtensionContext;
+  readonly questions: Questions;
+  readonly feed: Feed;
+  /** The file that the last command had shown. */
+  shown: Shown | undefined;
+  private readonly pi: ExtensionAPI;
+  private readonly screen: Screen;
+  private estate: Estate | undefined;
+  private connecting: Promise<Connection> | undefined;
+  private startedAt = 0;
+  private over = false;
+  private readonly asked = new Map<string, AbortController>(); // by loop: what its user is asked
+
+  constructor(pi: ExtensionAPI, ctx: ExtensionContext) {
+    this.pi = pi;
+    this.ctx = ctx;
+    this.estate = inherit();
+    this.questions = new Questions(ctx.ui);
+    this.feed = new Feed({
+      changed: () => this.screen.changed(),
+      tell: (entry) => this.tell(entry),
+      offered: (loop, update) => { void this.offer(loop, `Ralph: ${update.text}`, update.offers ?? []); },
+      read: (loopId, after) => this.execute(commands.read, { loopId, after }) as Promise<Page>,
+    }, this.estate?.cursors);
+    this.screen = new Screen(ctx, this.feed, () => this.loop());
+  }
+
+  /** Looks what there is in the folder. A sidecar that is missing is no news here. */
+  async begin(): Promise<void> {
+    const inherited = this.estate;
+    await this.connect().catch(() => {});
+    if (inherited) await this.feed.catchUpAll();
+  }
+
+  /** Leaves: the sidecar ends with pi, but not with its session. */
+  async end(reason: string): Promise<void> {
+    this.over = true;
+    this.questions.end();
+    this.screen.end();
+    const { estate } = this;
+    if (!estate) return;
+    if (reason === 'quit') {
+      estate.connection.listener = undefined;
+      await estate.connection.stop(stopPatience);
+    } else {
+      bequeath(estate);
+    }
+  }
+
+  get folder(): string {
+    return uriOf(this.ctx.cwd);
+  }
+
+  get program(): string {
+    return this.estate?.program ?? findProgram(process.env);
+  }
+
+  /** The loop of the session's folder. */
+  loop(): Loop | undefined {
+    const uri = this.estate ? this.folder : undefined;
+    return this.feed.loops.find((loop) => loop.folder === uri) ?? (this.feed.loops.length === 1 ? this.feed.loops[0] : undefined);
+  }
+
+  async execute(command: string, argument: Record<string, unknown>): Promise<unknown> {
+    const connection = await this.connect();
+    return connection.request('workspace/executeCommand', { command, arguments: [argument] });
+  }
+
+  /** Runs a command, shows what came of it, and asks where something else can be done. */
+  async run<R extends Result>(command: string, argument: Record<string, unknown>, present?: (result: R) => void): Promise<void> {
+    try {
+      this.shown = undefined;
+      const result = await this.execute(command, argument) as R;
+      if (present) present(result);
+      else this.show(result);
+    } catch (error) {
+      const { question, wants, offers } = (error as Partial<Refusal>).data ?? {}; // it may be of the extension's last life
+      const message = error instanceof Error ? error.message : String(error);
+      if (!offers?.length) {
+        this.say(message, 'error');
+        return;
+      }
+      await this.choose([question ?? `Ralph: ${message}`, wants].filter(Boolean).join('\n'), offers);
+    }
+  }
+
+  /** Tells the user something that isn't part of the conversation. */
+  say(text: string, kind: Class = 'info'): void {
+    if (!this.over) this.ctx.ui.notify(`Ralph: ${text.split('\n').map(plain).join('\n')}`, levels[kind]);
+  }
+
+  /** Puts something into the conversation that the model doesn't see. */
+  tell(entry: Entry): void {
+    if (this.over) return;
+    this.pi.appendEntry(key, entry);
+    if (this.ctx.mode !== 'tui') this.ctx.ui.notify(entry.markdown ?? ['Ralph ' + entry.text, ...entry.rows ?? []].map(plain).join('\n'), levels[entry.class]);
+  }
+
+  /** Lets the user choose one of some commands, and runs it. */
+  async choose(title: string, offers: Command[], moot?: AbortSignal): Promise<void> {
+    const chosen = await this.questions.choose(title.split('\n').map(plain).join('\n'), [leaveIt, ...offers.map((o) => o.title)], moot);
+    const offer = offers.find((o) => o.title === chosen);
+    if (offer && !moot?.aborted) await this.run(offer.command, offer.arguments?.[0] ?? {});
+  }
+
+  /** Asks before a message to pi takes the place of what a loop does. */
+  async input(event: InputEvent): Promise<InputEventResult | undefined> {
+    if (event.source === 'extension') return undefined;
+    const command = commandIn(event.text);
+    if (command) { // with a line break behind its name, which pi takes for a part of that
+      await command.run(this, command.rest);
+      return { action: 'handled' };
+    }
+    const loop = this.loop();
+    if (!loop?.live || !loop.question || event.text.startsWith('/')) return undefined;
+    const cancel = 'Cancel it and send the message', steer = 'Tell it to the next run', aside = 'Send the message, the loop goes on';
+    switch (await this.questions.choose(loop.question, [leaveIt, cancel, steer, aside])) {
+      case cancel:
+        await this.run(commands.cancel, { loopId: loop.loopId, folder: loop.folder });
+        return { action: 'continue' };
+      case steer:
+        await this.run(commands.steer, { loopId: loop.loopId, folder: loop.folder, text: event.text });
+        return { action: 'handled' };
+      case aside:
+        return { action: 'continue' };
+      default:
+        this.ctx.ui.setEditorText(event.text);
+        this.screen.redraw();
+        return { action: 'handled' };
+    }
+  }
+
+  private show(result: Result | undefined): void {
+    const class_ = result?.class ?? 'info';
+    if (result?.markdown) this.tell({ text: 'help', class: class_, markdown: result.markdown });
+    else if (result?.checks) this.tell({ text: 'doctor', class: class_, rows: result.checks.map((c) => `${c.ok ? '✓' : '✗'} ${c.message}${c.fix && !c.ok ? `: ${c.fix}` : ''}`) });
+    else if (this.shown) this.tell({ text: this.shown.path, class: class_, more: this.shown.text.split('\n') });
+    else if (result?.text) this.say(result.text, class_);
+  }
+
+  /** The sidecar, which is started when need be. */
+  private connect(): Promise<Connection> {
+    if (this.over) return Promise.reject(new Refusal('pi has left the session'));
+    const { estate } = this;
+    if (estate?.connection.isOpen) {
+      if (!this.connecting) { // it is inherited
+        this.connecting = Promise.resolve(estate.connection);
+        this.listen(estate);
+        this.addFolder(estate);
+        void this.execute(commands.status, {}).then((status) => this.status(status as Status), () => {});
+      }
+      return this.connecting;
+    }
+    this.connecting = this.startUp().catch((error: unknown) => {
+      this.connecting = undefined;
+      throw error;
+    });
+    return this.connecting;
+  }
+
+  private async startUp(): Promise<Connection> {
+    const folder = this.ctx.cwd;
+    const program = findProgram(process.env);
+    if (!fs.existsSync(folder)) throw new Refusal(`there is no folder ${folder}`);
+    const connection = launch(program, folder);
+    const estate = { connection, program, folders: new Set([folder]), cursors: this.feed.cursors, over: new Map<string, string>() };
+    this.estate = estate;
+    this.startedAt = Date.now();
+    this.listen(estate);
+    try {
+      await greet(connection, program, folder);
+    } catch (error) {
+      connection.listener = undefined;
+      this.estate = undefined;
+      await connection.stop(0);
+      throw error;
+    }
+    return connection;
+  }
+
+  private addFolder(estate: Estate): void {
+    if (estate.folders.has(this.ctx.cwd)) return;
+    estate.folders.add(this.ctx.cwd);
+    estate.connection.notify('workspace/didChangeWorkspaceFolders', { event: { added: [folderOf(this.ctx.cwd)], removed: [] } });
+  }
+
+  private listen(estate: Estate): void {
+    estate.connection.listener = {
+      notified: (method, params) => this.notified(method, params),
+      asked: (method, params, signal) => this.answer(method, params, signal),
+      ended: (end) => this.ended(end),
+    };
+  }
+
+  private notified(method: string, params: unknown): void {
+    if (method === 'ralph/status') this.status(params as Status);
+    else if (method === 'ralph/update') this.feed.updates(params as Updates);
+    else if (method === 'window/showMessage') {
+      const { type, message } = params as { type: number; message: string };
+      this.ctx.ui.notify(message.split('\n').map(plain).join('\n'), type === 1 ? 'error' : type === 2 ? 'warning' : 'info');
+    }
+  }
+
+  /** Answers what the sidecar asks. */
+  private async answer(method: string, params: unknown, signal: AbortSignal): Promise<unknown> {
+    switch (method) {
+      case 'window/showMessageRequest': {
+        const { message, actions = [] } = params as { message: string; actions?: { title: string }[] };
+        const chosen = await this.questions.choose(message.split('\n').map(plain).join('\n'), actions.map((a) => a.title), signal);
+        return actions.find((a) => a.title === chosen) ?? null;
+      }
+      case 'window/showDocument': {
+        const path = fileURLToPath((params as { uri: string }).uri);
+        const file = await fs.promises.open(path);
+        try {
+          const { buffer, bytesRead } = await file.read(Buffer.alloc(largestDocument), 0, largestDocument, 0);
+          this.shown = { path, text: buffer.toString('utf8', 0, bytesRead) };
+        } finally {
+          await file.close();
+        }
+        return { success: true };
+      }
+      case 'window/workDoneProgress/create':
+        return null;
+    }
+    throw new Error(`pi can't ${method}`);
+  }
+
+  private status(status: Status): void {
+    this.feed.status(status);
+    for (const loop of status.loops) this.lookAt(loop);
+  }
+
+  /** Asks once about a loop that is over and about which something can be done. */
+  private lookAt(loop: Loop): void {
+    const id = loop.loopId ?? loop.folder;
+    const how = loop.live ? '' : loop.state + (loop.endedAt ?? '');
+    const over = this.estate?.over;
+    if (!over || (over.get(id) ?? '') === how) return;
+    over.set(id, how);
+    this.asked.get(id)?.abort(); // what it was about is past
+    if (how === '' || !loop.offers?.length || loop.state === 'ended' && !this.isFree()) return;
+    void this.offer(loop, `Ralph: ${loop.text ?? loop.state}`, loop.offers);
+  }
+
+  private async offer(loop: Loop, title: string, offers: Command[]): Promise<void> {
+    const moot = new AbortController();
+    this.asked.set(loop.loopId ?? loop.folder, moot);
+    await this.choose(title, offers, moot.signal);
+  }
+
+  /** Whether a question takes nothing from the user's hands; /ralph-resume asks it again. */
+  private isFree(): boolean {
+    return this.ctx.isIdle() && this.ctx.ui.getEditorText() === '';
+  }
+
+  /** The sidecar has ended by itself. */
+  private ended(end: End): void {
+    const hadLoop = this.feed.loops.some((loop) => loop.owned && loop.live);
+    this.estate = this.connecting = undefined;
+    this.feed.status({ message: '', loops: [] });
+    if (!hadLoop || this.over) return;
+    this.say(describe(end), 'error');
+    if (Date.now() - this.startedAt > restartAfter || end.signal) void this.begin(); // it tells what it finds
+  }
+}
+
+/** Registers all that the extension has. */
+export function register(pi: ExtensionAPI): void {
+  let now: Ralph | undefined;
+  pi.registerEntryRenderer<Entry>(key, renderEntry);
+  registerCommands(pi, () => now);
+  pi.on('session_start', (_, ctx) => {
+    if (!ctx.hasUI) return; // nobody looks: a headless run is left alone
+    now = new Ralph(pi, ctx);
+    void now.begin();
+  });
+  pi.on('session_shutdown', async (event) => {
+    const last = now;
+    now = undefined;
+    await last?.end(event.reason);
+  });
+  pi.on('input', (event) => now?.input(event));
+}

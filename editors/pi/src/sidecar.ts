@@ -1,0 +1,126 @@
+// Finds ralph-lsp, starts it, and gives it from one life of the extension to the next.
+import { spawn } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { Connection } from './rpc.ts';
+import { Refusal, version } from './wire.ts';
+
+/** How long (ms) an answer may take that comes at once. */
+export const patience = 10_000;
+
+const variable = 'RALPH_LSP';
+const advice = `build it with "make build" in the checkout of ralph-lsp and put its bin/ralph-lsp on PATH, or set ${variable} to its path, then start pi again`;
+
+/** The path of ralph-lsp: what RALPH_LSP says, else on PATH, else in the checkout that has this extension. */
+export function findProgram(env: NodeJS.ProcessEnv): string {
+  const chosen = env[variable];
+  if (chosen) {
+    if (!isProgram(chosen)) throw new Refusal(`${chosen} (${variable}) is no program that can be run: set ${variable} to the path of ralph-lsp, then start pi again`);
+    return path.resolve(chosen);
+  }
+  const name = process.platform === 'win32' ? 'ralph-lsp.exe' : 'ralph-lsp';
+  const folders = [...(env.PATH ?? '').split(path.delimiter).filter(path.isAbsolute), fileURLToPath(new URL('../../../bin', import.meta.url))];
+  const found = folders.map((folder) => path.join(folder, name)).find(isProgram);
+  if (!found) throw new Refusal(`ralph-lsp was not found: ${advice}`);
+  return found;
+}
+
+function isProgram(file: string): boolean {
+  try {
+    fs.accessSync(file, fs.constants.X_OK);
+    return fs.statSync(file).isFile();
+  } catch {
+    return false;
+  }
+}
+
+/** The environment of the sidecar: the pi that we run in is found, even when it isn't on PATH. */
+function environment(): NodeJS.ProcessEnv {
+  const own = [process.argv[1] ?? '', process.execPath].map((file) => path.dirname(file));
+  return { ...process.env, PATH: [process.env.PATH, ...own].filter(Boolean).join(path.delimiter) };
+}
+
+/** Starts a program for a folder. Its greeting is greet's. */
+export function launch(program: string, folder: string): Connection {
+  return new Connection(spawn(program, ['--stdio'], {
+    cwd: folder,
+    env: environment(),
+    detached: process.platform !== 'win32', // the terminal's signals are pi's
+    windowsHide: true,
+    stdio: ['pipe', 'pipe', 'pipe'],
+  }));
+}
+
+/** Begins the conversation. What it refuses is the user's to mend. */
+export async function greet(connection: Connection, program: string, folder: string): Promise<void> {
+  const params = {
+    processId: process.pid,
+    clientInfo: { name: 'pi' },
+    workspaceFolders: [folderOf(folder)],
+    capabilities: {
+      window: { showDocument: { support: true } },
+      workspace: { workspaceFolders: true },
+      experimental: { ralph: { version, updates: true, minUpdateIntervalMs: 100 } },
+    },
+  };
+  const answer = await within(patience, connection.request('initialize', params)) as
+    { capabilities?: { experimental?: { ralph?: { version?: number } } } } | undefined;
+  if (answer === undefined) throw new Refusal(`${program} does not answer: see that it is ralph-lsp, or set ${variable} to its path, then start pi again`);
+  const theirs = answer.capabilities?.experimental?.ralph?.version;
+  if (theirs !== version) {
+    const older = theirs === undefined || theirs < version;
+    throw new Refusal(`${program} speaks version ${theirs ?? 'none'} of the protocol, this extension version ${version}: update ${older ? 'ralph-lsp' : 'the extension'}`);
+  }
+  connection.notify('initialized', {});
+}
+
+/** A folder as LSP has it. */
+export function folderOf(folder: string): { uri: string; name: string } {
+  return { uri: uriOf(folder), name: path.basename(folder) };
+}
+
+export function uriOf(file: string): string {
+  return pathToFileURL(file).href;
+}
+
+/** What a promise gives, undefined when it takes longer (ms). */
+export async function within<T>(ms: number, promise: Promise<T>): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => { timer = setTimeout(() => resolve(undefined), ms); });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** A sidecar with what was heard from it, between two lives of the extension. */
+export interface Estate {
+  connection: Connection;
+  program: string;
+  folders: Set<string>;
+  cursors: Map<string, string>;
+  over: Map<string, string>;
+}
+
+const place = Symbol.for(`ralph-lsp.pi.${os.platform()}.1`);
+const orphanage = 10_000; // ms that an estate waits for its heir
+type Holder = Record<symbol, { estate: Estate; timer: NodeJS.Timeout } | undefined>;
+
+/** Keeps a sidecar running while pi reloads its extensions or changes its session. */
+export function bequeath(estate: Estate): void {
+  estate.connection.listener = undefined;
+  const timer = setTimeout(() => { void inherit()?.connection.stop(1000); }, orphanage); // nobody came: the extension was taken out
+  (globalThis as unknown as Holder)[place] = { estate, timer };
+}
+
+/** The sidecar that the extension's last life has left. */
+export function inherit(): Estate | undefined {
+  const holder = globalThis as unknown as Holder;
+  const left = holder[place];
+  holder[place] = undefined;
+  clearTimeout(left?.timer);
+  return left?.estate.connection.isOpen ? left.estate : undefined;
+}
