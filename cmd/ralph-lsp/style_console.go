@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"ralph-lsp/internal/tell"
@@ -17,6 +19,7 @@ type consoleStyle struct {
 	calls   *callLog
 	midLine bool // the cursor isn't at the beginning of a line
 	speaks  speaker
+	held    map[speaker]string // the lines that several agents are in the middle of
 	mute
 }
 
@@ -43,12 +46,17 @@ func (s *consoleStyle) Handle(e stream.Event) {
 			s.text(stream.Plain(e.Delta), speaker{message: e.MessageID, parent: e.ParentToolCallID, thinking: true})
 		}
 	case stream.MessageEnd:
-		s.endText()
+		s.release(e.ParentToolCallID)
+		if e.ParentToolCallID == "" || !s.calls.several() {
+			s.endText()
+		}
 		if e.Discarded {
 			s.line(s.cfg.palette.yellow("(" + wire.DiscardText + ")"))
 		}
 	case stream.ToolCall:
-		s.line(s.cfg.palette.cyan("> " + fit(s.calls.begin(e, s.cfg.now()), consoleTitle)))
+		s.release(e.ParentToolCallID)
+		title, bar := s.calls.begin(e, s.cfg.now()), s.calls.bar(e.ParentToolCallID)
+		s.line(s.cfg.palette.dim(bar) + s.cfg.palette.cyan("> "+fit(title, consoleTitle)))
 	case stream.ToolResult:
 		s.result(e)
 	case stream.Retry:
@@ -67,6 +75,9 @@ func (s *consoleStyle) HandleLoop(e loop.Event) {
 		s.calls.reset()
 		s.line(p.bold(fmt.Sprintf("--- iteration %s ---", wire.JoinFacts(tell.OfMax(e.Iteration, e.MaxIterations), wire.HatText(e)))))
 	case loop.IterationEnd:
+		for _, by := range slices.SortedFunc(maps.Keys(s.held), func(a, b speaker) int { return strings.Compare(a.parent, b.parent) }) {
+			s.release(by.parent)
+		}
 		s.line(p.dim(fmt.Sprintf("--- iteration %d: %s", e.Iteration, iterationLine(e))))
 	case loop.StateChanged:
 		if said := stateLine(e, s.cfg.now()); said != "" {
@@ -115,6 +126,10 @@ func (s *consoleStyle) text(delta string, by speaker) {
 	if delta == "" {
 		return
 	}
+	if by.parent != "" && s.calls.several() {
+		s.hold(delta, by)
+		return
+	}
 	if by != s.speaks {
 		s.endText()
 		s.speaks = by
@@ -123,7 +138,7 @@ func (s *consoleStyle) text(delta string, by speaker) {
 	p := s.cfg.palette
 	for line := range strings.Lines(delta) {
 		if by.parent != "" && !s.midLine {
-			fmt.Fprint(s.cfg.out, p.dim(subagentBar))
+			fmt.Fprint(s.cfg.out, p.dim(s.calls.bar(by.parent)))
 		}
 		s.midLine = !strings.HasSuffix(line, "\n")
 		if by.thinking {
@@ -131,6 +146,43 @@ func (s *consoleStyle) text(delta string, by speaker) {
 		}
 		fmt.Fprint(s.cfg.out, line)
 	}
+}
+
+// hold prints the lines that a piece completes, and keeps the rest until then: several
+// agents may speak at once.
+func (s *consoleStyle) hold(delta string, by speaker) {
+	by.message = ""
+	for line := range strings.Lines(s.held[by] + delta) {
+		whole, isWhole := strings.CutSuffix(line, "\n")
+		if isWhole || len(line) > maxBlock {
+			s.said(whole, by)
+			line = ""
+		}
+		if s.held == nil {
+			s.held = map[speaker]string{}
+		}
+		s.held[by] = line
+	}
+}
+
+// release prints what is held of an agent, before something else of its is printed.
+func (s *consoleStyle) release(parent string) {
+	for _, thinking := range []bool{true, false} {
+		by := speaker{parent: parent, thinking: thinking}
+		if s.held[by] != "" {
+			s.said(s.held[by], by)
+		}
+		delete(s.held, by)
+	}
+}
+
+// said prints a whole line of one of several agents.
+func (s *consoleStyle) said(line string, by speaker) {
+	s.calls.last = ""
+	if by.thinking {
+		line = s.cfg.palette.dim(line)
+	}
+	s.line(s.cfg.palette.dim(s.calls.bar(by.parent)) + line)
 }
 
 // endText ends a line of text that is still open.
@@ -148,7 +200,9 @@ func (s *consoleStyle) line(text string) {
 
 // result prints a line for a tool's result, with the beginning of its output.
 func (s *consoleStyle) result(e stream.ToolResult) {
-	title, duration := s.calls.end(e.ID, s.cfg.now())
+	s.release(e.ID)
+	s.release(e.ParentToolCallID)
+	bar, facts := s.calls.end(e, s.cfg.now())
 	mark, paint := "ok", s.cfg.palette.dim
 	if e.IsError {
 		mark, paint = "failed", s.cfg.palette.red
@@ -160,5 +214,5 @@ func (s *consoleStyle) result(e stream.ToolResult) {
 			output += fmt.Sprintf(" (+ %s)", tell.Counted(more, "line"))
 		}
 	}
-	s.line(paint("  " + fit(wire.JoinFacts(mark, title, duration, output), consoleTitle)))
+	s.line(s.cfg.palette.dim(bar) + paint("  "+fit(wire.JoinFacts(mark, facts, output), consoleTitle)))
 }

@@ -40,7 +40,7 @@ type prettyStyle struct {
 	markdown *markdown
 	calls    *callLog
 	texts    map[string]*blockBuffer // by the tool call of the subagent that speaks; "" is the agent
-	thoughts blockBuffer
+	thoughts map[string]*blockBuffer // the same
 	last     section
 	shown    bool // some of the message at work was printed
 
@@ -52,7 +52,7 @@ type prettyStyle struct {
 func newPretty(cfg styleConfig) *prettyStyle {
 	return &prettyStyle{
 		cfg: cfg, screen: &screen{out: cfg.out}, markdown: newMarkdown(cfg.palette), calls: newCallLog(),
-		texts: map[string]*blockBuffer{}, stopTicker: make(chan struct{}), unwatch: func() {},
+		texts: map[string]*blockBuffer{}, thoughts: map[string]*blockBuffer{}, stopTicker: make(chan struct{}), unwatch: func() {},
 	}
 }
 
@@ -97,17 +97,18 @@ func (s *prettyStyle) Handle(e stream.Event) {
 		s.text(e)
 	case stream.Thinking:
 		if s.cfg.thinking {
-			for _, block := range s.thoughts.add(stream.Plain(e.Delta)) {
-				s.thought(block)
+			for _, block := range bufferOf(s.thoughts, e.ParentToolCallID).add(stream.Plain(e.Delta)) {
+				s.thought(e.ParentToolCallID, block)
 			}
 		}
 	case stream.MessageEnd:
 		s.messageEnd(e)
 	case stream.ToolCall:
-		s.flush()
-		s.section(sectionTool, p.cyan("●")+" "+fit(s.calls.begin(e, s.cfg.now()), s.cfg.width()-2))
+		s.flush(e.ParentToolCallID)
+		title, bar := s.calls.begin(e, s.cfg.now()), s.calls.bar(e.ParentToolCallID)
+		s.section(sectionTool, p.dim(bar)+p.cyan("●")+" "+fit(title, s.cfg.width()-2-cells(bar)))
 	case stream.ToolResult:
-		s.flush()
+		s.flush(e.ID, e.ParentToolCallID)
 		s.result(e)
 	case stream.Retry:
 		s.note(p.yellow(wire.RetryText(e)))
@@ -122,11 +123,11 @@ func (s *prettyStyle) HandleLoop(e loop.Event) {
 	p := s.cfg.palette
 	switch e := e.(type) {
 	case loop.IterationStart:
-		s.flush()
+		s.flushAll()
 		s.calls.reset()
 		s.headline(e)
 	case loop.IterationEnd:
-		s.flush()
+		s.flushAll()
 		paint := p.dim
 		if e.Outcome != loop.OutcomeOK {
 			paint = p.yellow
@@ -154,7 +155,7 @@ func (s *prettyStyle) HandleLoop(e loop.Event) {
 	case loop.LimitsChanged:
 		s.note(p.dim(wire.LimitsText(e)))
 	case loop.End:
-		s.flush()
+		s.flushAll()
 		s.end(e)
 	}
 }
@@ -196,17 +197,12 @@ func (s *prettyStyle) end(e loop.End) {
 
 // text collects a message until it has a block to show.
 func (s *prettyStyle) text(e stream.Text) {
-	s.flushThoughts()
-	if s.cfg.verbatim {
+	s.flushThoughts(e.ParentToolCallID)
+	if s.cfg.verbatim && e.ParentToolCallID == "" {
 		s.verbatim(e.Delta)
 		return
 	}
-	buffer := s.texts[e.ParentToolCallID]
-	if buffer == nil {
-		buffer = &blockBuffer{}
-		s.texts[e.ParentToolCallID] = buffer
-	}
-	for _, block := range buffer.add(stream.Plain(e.Delta)) {
+	for _, block := range bufferOf(s.texts, e.ParentToolCallID).add(stream.Plain(e.Delta)) {
 		s.block(e.ParentToolCallID, block)
 	}
 }
@@ -218,7 +214,7 @@ func (s *prettyStyle) verbatim(text string) {
 
 // messageEnd shows the rest of a message, or drops it when it was taken back.
 func (s *prettyStyle) messageEnd(e stream.MessageEnd) {
-	s.flushThoughts()
+	s.flushThoughts(e.ParentToolCallID)
 	buffer := s.texts[e.ParentToolCallID]
 	delete(s.texts, e.ParentToolCallID)
 	switch {
@@ -231,16 +227,38 @@ func (s *prettyStyle) messageEnd(e stream.MessageEnd) {
 	s.shown = false
 }
 
-// flush shows text whose message hasn't ended, before something else is shown.
-func (s *prettyStyle) flush() {
-	s.flushThoughts()
-	for _, parent := range slices.Sorted(maps.Keys(s.texts)) {
-		s.block(parent, s.texts[parent].flush())
+// bufferOf is what is collected of a speaker's.
+func bufferOf(buffers map[string]*blockBuffer, parent string) *blockBuffer {
+	if buffers[parent] == nil {
+		buffers[parent] = &blockBuffer{}
 	}
-	clear(s.texts)
+	return buffers[parent]
 }
 
-func (s *prettyStyle) flushThoughts() { s.thought(s.thoughts.flush()) }
+// flush shows text of some speakers whose message hasn't ended, before something else of
+// theirs is shown. Others may be in the middle of a word.
+func (s *prettyStyle) flush(parents ...string) {
+	for _, parent := range parents {
+		s.flushThoughts(parent)
+		if buffer := s.texts[parent]; buffer != nil {
+			delete(s.texts, parent)
+			s.block(parent, buffer.flush())
+		}
+	}
+}
+
+// flushAll does so with all speakers.
+func (s *prettyStyle) flushAll() {
+	s.flush(slices.Sorted(maps.Keys(s.thoughts))...)
+	s.flush(slices.Sorted(maps.Keys(s.texts))...)
+}
+
+func (s *prettyStyle) flushThoughts(parent string) {
+	if buffer := s.thoughts[parent]; buffer != nil {
+		delete(s.thoughts, parent)
+		s.thought(parent, buffer.flush())
+	}
+}
 
 // block renders a block of the agent's text, or of a subagent's, set apart.
 func (s *prettyStyle) block(parent, source string) {
@@ -253,18 +271,20 @@ func (s *prettyStyle) block(parent, source string) {
 		s.section(sectionText, s.markdown.render(source, width-1)...)
 		return
 	}
-	bar := s.cfg.palette.dim(subagentBar)
-	s.section(sectionText, prefixed(s.markdown.render(source, width-5), bar, bar)...)
+	bar := s.calls.bar(parent)
+	dim := s.cfg.palette.dim(bar)
+	s.section(sectionText, prefixed(s.markdown.render(source, max(width-1-cells(bar), 1)), dim, dim)...)
 }
 
-func (s *prettyStyle) thought(source string) {
+func (s *prettyStyle) thought(parent, source string) {
 	if source == "" {
 		return
 	}
 	plain := &markdown{s.markdown.parser, palette{}}
-	lines := plain.render(source, s.cfg.width()-3)
+	bar := s.calls.bar(parent)
+	lines := plain.render(source, max(s.cfg.width()-3-cells(bar), 1))
 	for i, line := range lines {
-		lines[i] = s.cfg.palette.paint(sgrDim+";"+sgrItalic, "  "+line)
+		lines[i] = s.cfg.palette.dim(bar) + s.cfg.palette.paint(sgrDim+";"+sgrItalic, "  "+line)
 	}
 	s.section(sectionText, lines...)
 }
@@ -272,21 +292,22 @@ func (s *prettyStyle) thought(source string) {
 // result prints "  ✓ 1.2s", or "  ✗ 1.2s" with the output in short.
 func (s *prettyStyle) result(e stream.ToolResult) {
 	p := s.cfg.palette
-	title, duration := s.calls.end(e.ID, s.cfg.now())
-	facts := fit(wire.JoinFacts(title, duration), s.cfg.width()-4)
+	bar, facts := s.calls.end(e, s.cfg.now())
+	width := s.cfg.width() - cells(bar)
+	facts, bar = fit(facts, width-4), p.dim(bar)
 	if !e.IsError {
-		s.section(sectionTool, p.green("  ✓ ")+p.dim(facts))
+		s.section(sectionTool, bar+p.green("  ✓ ")+p.dim(facts))
 		return
 	}
-	out := []string{p.red("  ✗ ") + p.dim(facts)}
+	out := []string{bar + p.red("  ✗ ") + p.dim(facts)}
 	for _, line := range excerpt(e.Output, errorLines) {
-		out = append(out, p.red("    "+fit(line, s.cfg.width()-5)))
+		out = append(out, bar+p.red("    "+fit(line, width-5)))
 	}
 	s.section(sectionTool, out...)
 }
 
 func (s *prettyStyle) note(line string) {
-	s.flush()
+	s.flushAll()
 	s.section(sectionNote, line)
 }
 

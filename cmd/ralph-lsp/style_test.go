@@ -83,10 +83,49 @@ var recordedLoop = []step{
 	{own: loop.End{Reason: loop.StopPromise, Promise: "DONE", Iterations: 3, Cost: stream.USD(0.314), Duration: 74 * time.Second}},
 }
 
+// recordedSteps is an iteration of two steps, of which the second has two agents of one
+// name that speak at the same time.
+var recordedSteps = []step{
+	{own: loop.IterationStart{Iteration: 1, MaxIterations: 50}},
+	{agent: stepOf("s1", "scout", "Find the parser", 1)},
+	{agent: stream.Text{Delta: "It is in ", MessageID: "s1/m1", ParentToolCallID: "s1"}},
+	{agent: stream.Text{Delta: "parse.go.\n", MessageID: "s1/m1", ParentToolCallID: "s1"}},
+	{agent: stream.MessageEnd{MessageID: "s1/m1", ParentToolCallID: "s1"}},
+	{agent: below("s1", bash("s1/t1", "ls"))},
+	{after: time.Second, agent: stream.ToolResult{ID: "s1/t1", Output: "parse.go", ParentToolCallID: "s1"}},
+	{after: 11 * time.Second, agent: stream.ToolResult{ID: "s1", Output: "It is in parse.go.", Spent: stream.Spent{Cost: stream.USD(0.0042), Tokens: 8100}}},
+	{agent: stepOf("s2", "critic", "Read it", 2)},
+	{agent: stepOf("s3", "critic", "Read its tests", 2)},
+	{agent: stream.Text{Delta: "The par", MessageID: "s2/m1", ParentToolCallID: "s2"}},
+	{agent: stream.Text{Delta: "No te", MessageID: "s3/m1", ParentToolCallID: "s3"}},
+	{agent: stream.Text{Delta: "ser\nis long. LOOP_COMPLETE", MessageID: "s2/m1", ParentToolCallID: "s2"}},
+	{agent: below("s3", bash("s3/t1", "go test"))},
+	{agent: stream.Text{Delta: "sts?", MessageID: "s3/m2", ParentToolCallID: "s3"}},
+	{agent: stream.MessageEnd{MessageID: "s2/m1", ParentToolCallID: "s2"}},
+	{agent: below("s2", bash("s2/t1", "wc parse.go"))},
+	{after: time.Second, agent: stream.ToolResult{ID: "s3/t1", Output: "FAIL", IsError: true, ParentToolCallID: "s3"}},
+	{agent: stream.ToolResult{ID: "s2/t1", Output: "900", ParentToolCallID: "s2"}},
+	{agent: stream.ToolResult{ID: "s3", Output: "the provider is overloaded", IsError: true}},
+	{agent: stream.Text{Delta: "Alone again.", MessageID: "s2/m2", ParentToolCallID: "s2"}},
+	{agent: stream.MessageEnd{MessageID: "s2/m2", ParentToolCallID: "s2"}},
+	{after: time.Second, agent: stream.ToolResult{ID: "s2", Output: "long", Spent: stream.Spent{Tokens: 900, Duration: 2 * time.Second}}},
+	{own: loop.IterationEnd{Iteration: 1, Outcome: loop.OutcomeOK, Duration: 15 * time.Second, Turns: 3, ToolCalls: 3}},
+}
+
+func stepOf(id, agent, task string, n int) stream.ToolCall {
+	input, _ := json.Marshal(map[string]any{"agent": agent, "task": task, "step": n, "of": 2})
+	return stream.ToolCall{ID: id, Name: stream.StepTool, Input: input}
+}
+
+func below(parent string, call stream.ToolCall) stream.ToolCall {
+	call.ParentToolCallID = parent
+	return call
+}
+
 var begun = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
 // play shows the recorded loop in a style, with the clock of the recording.
-func play(name string, cfg styleConfig) string {
+func play(recorded []step, name string, cfg styleConfig) string {
 	var out bytes.Buffer
 	now := begun
 	cfg.out, cfg.notes = &out, &out
@@ -94,7 +133,7 @@ func play(name string, cfg styleConfig) string {
 	cfg.width = func() int { return 60 }
 	s := newStyle(name, cfg)
 	s.Live(func() loop.Status { return loop.Status{LoopID: "ralph-1"} })
-	for _, st := range recordedLoop {
+	for _, st := range recorded {
 		now = now.Add(st.after)
 		if st.agent != nil {
 			s.Handle(st.agent)
@@ -124,7 +163,8 @@ func TestStyles(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.golden, func(t *testing.T) {
-			golden(t, tt.golden, play(tt.style, tt.cfg))
+			golden(t, tt.golden, play(recordedLoop, tt.style, tt.cfg))
+			golden(t, "steps-"+tt.golden, play(recordedSteps, tt.style, tt.cfg))
 		})
 	}
 }
@@ -154,7 +194,7 @@ func golden(t *testing.T, name, got string) {
 
 func TestAgentTextCantControlTheTerminal(t *testing.T) {
 	for _, style := range styleNames {
-		out := play(style, styleConfig{thinking: true})
+		out := play(recordedLoop, style, styleConfig{thinking: true})
 		if i := strings.IndexAny(out, "\x1b\x07\x00"); i >= 0 {
 			t.Errorf("%s: a control character of the agent's came through: %q", style, out[max(0, i-20):i+10])
 		}
@@ -165,7 +205,7 @@ var zero = regexp.MustCompile(`\$0\.00($|[^0-9])`)
 
 func TestUnknownCostIsNeverZero(t *testing.T) {
 	for _, style := range styleNames {
-		if out := play(style, styleConfig{}); zero.MatchString(out) {
+		if out := play(recordedLoop, style, styleConfig{}); zero.MatchString(out) {
 			t.Errorf("%s shows an unknown cost as $0.00", style)
 		}
 	}
