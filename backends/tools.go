@@ -35,6 +35,11 @@ type Tool struct{ Name, Does string }
 // readers are what tools do that change nothing.
 var readers = []string{"read", "grep", "find", "ls"}
 
+// OnlyReads says whether the agent's tool of a name changes nothing.
+func (t Tools) OnlyReads(name string) bool {
+	return slices.ContainsFunc(t.Known, func(k Tool) bool { return strings.EqualFold(k.Name, name) && slices.Contains(readers, k.Does) })
+}
+
 // called returns the tool with a name.
 func (t Tools) called(name string) (Tool, bool) {
 	i := slices.IndexFunc(t.Known, func(k Tool) bool { return k.Name == name })

@@ -166,6 +166,10 @@ var keys = slices.Concat([]Key{
 		Doc: "A file with that instead, relative to the folder of this file."},
 	{Path: path("hats.*.max_runs"), Type: Count, Default: "0", Yields: Demands, Zero: "no limit",
 		Doc: "How many iterations may wear the hat; then `NAME.exhausted` is published instead of waking it."},
+	{Path: path("hats.*.read_only"), Type: Switch, Default: "false", Yields: Demands,
+		Doc: "Whether its runs may only read. The agent gets only tools that read, where it can be told so, and what a run changes all the same is undone."},
+	{Path: path("hats.*.timeout"), Type: Duration, Default: `"0"`, Yields: Demands, Samples: []string{`"20m"`}, Zero: "no limit",
+		Doc: "How long one run may take. It is ended then, counts as a failure, and the hat goes on."},
 	{Path: path("hats.*.may_finish"), Type: Switch, Yields: Demands,
 		Doc: "Whether the agent's promise ends the loop. Where no hat says `true`, each may that doesn't say `false`."},
 })

@@ -123,6 +123,8 @@ var setters = map[string]func(s *Settings, name string, v any){
 	"hats.*.instructions":         ofHat(func(h *Hat, v any) { h.Instructions = v.(string) }),
 	"hats.*.instructions_file":    ofHat(func(h *Hat, v any) { h.InstructionsFile = v.(string) }),
 	"hats.*.max_runs":             ofHat(func(h *Hat, v any) { h.MaxRuns = int(v.(int64)) }),
+	"hats.*.read_only":            ofHat(func(h *Hat, v any) { h.ReadOnly = v.(bool) }),
+	"hats.*.timeout":              ofHat(func(h *Hat, v any) { h.Timeout = duration(v) }),
 	"hats.*.may_finish":           ofHat(func(h *Hat, v any) { h.MayFinish = new(v.(bool)) }),
 }
 

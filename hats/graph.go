@@ -131,6 +131,12 @@ func (r Ring) about(h Hat) string {
 	if h.MaxRuns > 0 {
 		facts = append(facts, "at most "+tell.Counted(h.MaxRuns, "run"))
 	}
+	if h.Timeout > 0 {
+		facts = append(facts, "at most "+tell.Duration(h.Timeout)+" each")
+	}
+	if h.ReadOnly {
+		facts = append(facts, "reads only")
+	}
 	if r.MayFinish(h) {
 		facts = append(facts, "may finish")
 	}

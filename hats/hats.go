@@ -6,18 +6,21 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Hat is a role in a loop, with the topics that wake it and those that it may publish.
 type Hat struct {
 	Name             string
 	Description      string
-	Triggers         []string // patterns: "build.done", "build.*", "*"
-	Publishes        []string // topics, or patterns of them
-	DefaultPublishes string   // what a run that ended well and published nothing counts as having published
-	Instructions     string   // what the agent is told of its role
-	MaxRuns          int      // 0: no limit
-	MayFinish        *bool    // whether its promise ends the loop; nil: see Ring.MayFinish
+	Triggers         []string      // patterns: "build.done", "build.*", "*"
+	Publishes        []string      // topics, or patterns of them
+	DefaultPublishes string        // what a run that ended well and published nothing counts as having published
+	Instructions     string        // what the agent is told of its role
+	MaxRuns          int           // 0: no limit
+	ReadOnly         bool          // what its runs change is undone
+	Timeout          time.Duration // of one run; 0: no limit
+	MayFinish        *bool         // whether its promise ends the loop; nil: see Ring.MayFinish
 }
 
 // The topics that nobody publishes but the loop itself.

@@ -20,6 +20,13 @@ type deeds struct {
 	times  int
 	wrote  []string // files, at most maxWrote
 	waited bool     // for something, on purpose
+	work   []work   // the calls, at most maxWork
+}
+
+// work is when a tool was at work.
+type work struct {
+	id, tool string
+	from, to time.Time // to is zero while it is
 }
 
 // deed is a call of a tool.
@@ -35,6 +42,9 @@ const (
 	maxSame = 20
 	// maxWrote is how many files of a run are looked at.
 	maxWrote = 16
+	// maxWork is how many calls of a run are told apart by their time; that of the last
+	// one stands for all that follow.
+	maxWork = 2000
 	// A call that says that it waits, and takes as long as minWait, does; and one that
 	// works for as long as longWork does so for a reason.
 	minWait  = time.Minute
@@ -55,11 +65,21 @@ func (d *deeds) begin(call stream.ToolCall, now time.Time) {
 	sum.WriteString(call.Name)
 	sum.WriteByte(0)
 	sum.Write(call.Input)
+	if len(d.work) < maxWork {
+		d.work = append(d.work, work{call.ID, call.Name, now, time.Time{}})
+	} else {
+		d.work[maxWork-1] = work{from: d.work[maxWork-1].from}
+	}
 	d.calls.Put(call.ID, deed{strconv.FormatUint(sum.Sum64(), 36), call.Detail(), call.Writes(), now})
 }
 
 // end takes note of what a call came to.
 func (d *deeds) end(result stream.ToolResult, now time.Time) {
+	for i := range d.work {
+		if w := &d.work[i]; w.id == result.ID && w.id != "" && w.to.IsZero() {
+			w.to = now
+		}
+	}
 	it, ok := d.calls.Get(result.ID)
 	if !ok {
 		return

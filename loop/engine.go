@@ -252,6 +252,9 @@ func (l *Loop) runAgent(plan plannedRun) (report, error) {
 		spec.Record = record
 	}
 	l.snapshotBefore()
+	if err := l.mayOnlyRead(plan.turn.Hat); err != nil {
+		return report{}, err
+	}
 	agent, err := l.start(spec)
 	if err != nil {
 		return report{}, err
@@ -284,6 +287,7 @@ func (l *Loop) openIteration(plan plannedRun) {
 		if hat := plan.turn.Hat.Name; hat != "" {
 			st.Hat = hat
 		}
+		p.longest = plan.turn.Hat.Timeout
 		if l.cfg.HandsOver() {
 			p.wears = plan.turn.Hat.Name
 		}
@@ -372,7 +376,7 @@ func (l *Loop) attend(agent Agent) (backends.Exit, StopReason) {
 			idle, overtime = l.deadlines() // output may have come meanwhile
 			switch now := time.Now(); {
 			case !now.Before(overtime):
-				stop(StopMaxTime)
+				stop(l.overdue(now))
 			case !now.Before(idle):
 				stop(StopStalled)
 			}
@@ -385,36 +389,6 @@ func (l *Loop) attend(agent Agent) (backends.Exit, StopReason) {
 			l.showCancelling()
 		}
 	}
-}
-
-// deadlines are the moments at which the running agent has been silent, or has
-// worked, for too long.
-func (l *Loop) deadlines() (idle, overtime time.Time) {
-	never := time.Now().Add(1000 * time.Hour)
-	idle, overtime = never, never
-	l.look(func(p *progress) {
-		if limit := p.status.Limits.IdleTimeout; limit > 0 {
-			idle = l.activity.last()
-			if retry := p.status.Retry; retry != nil && idle.Before(retry.ResumeAt) { // it has said that it will be silent
-				idle = retry.ResumeAt
-			}
-			if idle.Before(p.patience) {
-				idle = p.patience
-			}
-			idle = idle.Add(limit)
-		}
-		if limit := p.status.Limits.MaxDuration; limit > 0 {
-			overtime = p.status.IterationStartedAt.Add(limit - p.base.elapsed + p.stopped)
-		}
-	})
-	return idle, overtime
-}
-
-func earlier(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
-	}
-	return b
 }
 
 // closeIteration tells everybody how an iteration went.
@@ -432,12 +406,14 @@ func (l *Loop) closeIteration(plan plannedRun, r report) {
 		l.emit(Warning{Message: r.exit.Survivor.Error()})
 	}
 	changed := l.snapshotAfter(plan.iteration)
+	undone := l.undoReading(plan, changed)
 	l.emit(IterationEnd{
 		Iteration: plan.iteration, Hat: plan.turn.Hat.Name, Outcome: r.outcome, Duration: r.exit.Duration,
 		Cost: res.Usage.Cost, Tokens: res.Usage.Tokens, Turns: res.Turns, ToolCalls: res.ToolCalls,
 		Text: res.Text, Error: r.problem, Skipped: res.SkippedLines,
 		Changes: changed,
 	})
+	l.warn(undone)
 	l.warnOfMirror()
 	l.tellNearMiss(r.verdict, r.promise)
 }

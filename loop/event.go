@@ -45,7 +45,7 @@ const (
 	OutcomeOK        Outcome = "ok"
 	OutcomeError     Outcome = "error"
 	OutcomeCancelled Outcome = "cancelled" // ended by the user, a cap, or the editor's end
-	OutcomeTimeout   Outcome = "timeout"   // silent for longer than the idle timeout
+	OutcomeTimeout   Outcome = "timeout"   // silent for longer than the idle timeout, or longer at work than its hat may be
 )
 
 // IterationEnd closes an iteration; the agent and all it started are gone.

@@ -7,6 +7,7 @@ import (
 
 	"ralph-lsp/backends"
 	"ralph-lsp/hats"
+	"ralph-lsp/internal/tell"
 	"ralph-lsp/loopstate"
 	"ralph-lsp/stream"
 )
@@ -212,7 +213,7 @@ func topicsOf(said []stream.Topic) []hats.Topic {
 // roleOf tells an agent which hat it wears, why, and what it may publish.
 func (c Config) roleOf(turn hats.Turn) string {
 	h, ring := turn.Hat, c.ring()
-	if ring == nil && h.Instructions == "" {
+	if ring == nil && h.Instructions == "" && !h.ReadOnly && h.Timeout == 0 {
 		return ""
 	}
 	var parts []string
@@ -226,6 +227,12 @@ func (c Config) roleOf(turn hats.Turn) string {
 	parts = append(parts, role+".")
 	if h.Instructions != "" {
 		parts = append(parts, "What it is to do:", strings.TrimSpace(h.Instructions))
+	}
+	if h.ReadOnly {
+		parts = append(parts, "You only read: change no file and make no commit. What you change is undone.")
+	}
+	if h.Timeout > 0 {
+		parts = append(parts, fmt.Sprintf("You have %s. What isn't done then is lost, but for what is in files.", tell.Duration(h.Timeout)))
 	}
 	if ring == nil {
 		return strings.Join(parts, "\n\n")

@@ -359,3 +359,28 @@ func TestOneHatIsTheLoop(t *testing.T) {
 		}
 	})
 }
+
+// A run that takes longer than its hat may fails, and its hat goes on.
+func TestAHatHasItsTime(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		slow := withTime(publishes("plan.ready"), time.Hour)
+		slow.events = nil
+		r := start(t, func(c *Config) { team(c); c.Roles[0].Timeout, c.Limits.MaxFailures = 5*time.Minute, 4 }, slow, slow, slow, publishes("plan.ready"), publishes("build.done"), promise)
+		end := r.over(StopPromise, 6)
+		if n := r.log.count("timeout it took longer than a run of its hat may (timeout)"); n != 3 || end.Duration > 20*time.Minute {
+			t.Errorf("%d runs, %s\n%s", n, end.Duration, strings.Join(r.log.lines, "\n"))
+		}
+		if told := r.given(0); !strings.Contains(told, "You have 5m.") || strings.Contains(r.given(4), "You have") {
+			t.Error(told)
+		}
+	})
+}
+
+// Of a run that is over its hat's time and the loop's, the loop's counts.
+func TestALoopEndsAtItsTimeNotAtAHats(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		slow := withTime(says("no"), time.Hour)
+		r := start(t, func(c *Config) { team(c); c.Roles[0].Timeout, c.Limits.MaxDuration = 9*time.Minute, 8*time.Minute }, slow)
+		r.over(StopMaxTime, 1)
+	})
+}

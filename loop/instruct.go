@@ -121,6 +121,7 @@ func (c Config) DryRun() (argv []string, prompt string, err error) {
 		c = c.worn(turn.Hat.Name)
 	} else {
 		turn.Hat, _ = c.hat(c.Hat)
+		c = c.worn(c.Hat)
 	}
 	first := plannedRun{
 		turn: turn, iteration: 1, prompt: c.Prompt, promise: c.Promise, limits: c.Limits, budget: c.Limits.MaxCostUSD,

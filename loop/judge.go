@@ -13,6 +13,9 @@ import (
 	"ralph-lsp/verify"
 )
 
+// stopSlow is why a run was ended that took longer than its hat may. No loop ends so.
+const stopSlow StopReason = "slow"
+
 const (
 	// startFailureTime: a run that ends sooner, without a line of output, never started.
 	startFailureTime = 2 * time.Second
@@ -73,6 +76,8 @@ func assess(exit backends.Exit, cause StopReason, completion stream.Completion, 
 	res := exit.Result
 	r.neverBegan = res.Lines == 0 && exit.Duration < startFailureTime && cause == ""
 	switch {
+	case cause == stopSlow: // the loop goes on
+		r.outcome, r.cause, r.problem = OutcomeTimeout, "", "it took longer than a run of its hat may (timeout)"
 	case cause == StopStalled:
 		r.outcome, r.problem = OutcomeTimeout, "no output for longer than the idle timeout"
 	case cause != "":
@@ -248,7 +253,7 @@ func (t *tally) add(r report) {
 	}
 	bump(&t.Failures, r.outcome == OutcomeError || r.outcome == OutcomeTimeout)
 	bump(&t.startFailures, r.neverBegan)
-	bump(&t.Stalls, r.outcome == OutcomeTimeout)
+	bump(&t.Stalls, r.outcome == OutcomeTimeout && r.cause == StopStalled)
 	bump(&t.Denials, len(r.exit.Result.Denials) > 0)
 	bump(&t.ShortRuns, r.isShort())
 }

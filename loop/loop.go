@@ -5,6 +5,7 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -132,7 +133,7 @@ func (c *Config) check() error {
 	if err := errors.Join(c.Limits.Check(), c.Verify.Validate()); err != nil {
 		return err
 	}
-	if err := c.findAgents(); err != nil {
+	if err := cmp.Or(c.checkReading(), c.findAgents()); err != nil {
 		return err
 	}
 	return c.findReviewer()
@@ -249,7 +250,7 @@ func (l *Loop) takeUp(found loopstate.State) (loopstate.State, error) {
 	if err := l.mayGoOn(found); err != nil {
 		return found, err
 	}
-	if err := l.cfg.findAgents(); err != nil {
+	if err := cmp.Or(l.cfg.checkReading(), l.cfg.findAgents()); err != nil {
 		return found, err
 	}
 	if err := l.cfg.findReviewer(); err != nil {

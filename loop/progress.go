@@ -50,6 +50,7 @@ type progress struct {
 
 	// The run under way.
 	running  Agent         // nil between runs
+	longest  time.Duration // how long it may take; 0: no limit
 	stopped  time.Duration // in which this process was stopped
 	goesOn   bool          // tools were called, so another turn follows
 	deeds    deeds

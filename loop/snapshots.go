@@ -104,6 +104,7 @@ func (l *Loop) snapshotBefore() {
 		_ = s.store.Begin() // what is wrong, the next snapshot says
 	}
 	l.tellOfSnapshot(taken, err)
+	l.tellOfCutOff(taken)
 	l.circles.takeUp(s.past)
 	s.past = nil
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 
+	"ralph-lsp/backends"
 	"ralph-lsp/config"
 	"ralph-lsp/hats"
 	"ralph-lsp/loop"
@@ -37,7 +38,8 @@ func (r Resolver) roles(ctx context.Context, base chosen) ([]loop.Role, error) {
 		own.Triggers = nil // it was called by its name
 		text, err := instructionsOf(own)
 		own.Instructions = text
-		return []loop.Role{{Hat: own.Hat, Backend: base.backend, Args: slices.Concat(base.args, r.Editor.Agent.Args, r.Start.Agent.Args)}}, err
+		args := slices.Concat(base.args, r.Editor.Agent.Args, r.Start.Agent.Args)
+		return []loop.Role{{Hat: own.Hat, Backend: base.backend, Args: onlyReading(own.Hat, base.backend, args)}}, err
 	}
 	ring := r.Settings.Ring()
 	if !ring.HandsOver() {
@@ -66,8 +68,19 @@ func (r Resolver) roles(ctx context.Context, base chosen) ([]loop.Role, error) {
 		if agent.backend.Name == base.backend.Name { // arguments are an agent's, not a hat's
 			roles[i].Args = slices.Concat(agent.args, r.Editor.Agent.Args, r.Start.Agent.Args)
 		}
+		roles[i].Args = onlyReading(h, agent.backend, roles[i].Args)
 	}
 	return roles, nil
+}
+
+// onlyReading adds to an agent's arguments those with which it can change nothing, where
+// its hat wants that and they don't say themselves what it can do.
+func onlyReading(h hats.Hat, b backends.Backend, args []string) []string {
+	more, err := b.ReadOnlyArgs(nil)
+	if !h.ReadOnly || err != nil || len(more) == 0 || backends.HasFlag(args, more[0]) {
+		return args
+	}
+	return slices.Concat(args, more)
 }
 
 // instructionsOf is what a hat tells its agent.

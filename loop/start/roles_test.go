@@ -41,7 +41,9 @@ func TestWhoWearsWhichHat(t *testing.T) {
 		"the start's agent":   {ringFile, "", Options{Agent: Agent{Name: "codex"}}, `first on codex []: Go first.; alone on claude []: Alone.`, "codex"},
 		"one that is chosen":  {ringFile, "", Options{Agent: Agent{Hat: "alone"}}, `alone on claude []: Alone.`, "claude"},
 		"one without a start": {"[hats.a]\nbackend = \"pi\"\n", "", Options{}, ``, "pi"},
-		"none needs another":  {ringFile, "[hats.first.backend]\ntype = \"codex\"\nargs = [\"-x\"]\n", Options{}, `first on codex ["-x"]: Go first.; alone on claude []: Alone.`, "codex"},
+		"one that reads": {strings.ReplaceAll(ringFile, "publishes", "read_only = true\npublishes"), "[hats.last]\nbackend = { type = \"pi\", args = [\"--tools\", \"read,bash\"] }\nread_only = true\n", Options{},
+			`first on pi ["--tools" "read,grep,find,ls"]: Go first.; alone on claude []: Alone.; last on pi ["--tools" "read,bash"]: `, "pi"},
+		"none needs another": {ringFile, "[hats.first.backend]\ntype = \"codex\"\nargs = [\"-x\"]\n", Options{}, `first on codex ["-x"]: Go first.; alone on claude []: Alone.`, "codex"},
 	} {
 		s := settings(t, tt.file+tt.more)
 		first := s.Hats["first"]
