@@ -6,11 +6,17 @@ EDITOR_BENCHES += vscode-bench
 
 VSCODE     := editors/vscode
 VSCODE_OUT := $(CURDIR)/$(VSCODE)/out
+VSCODE_WORKBENCHES := $(patsubst $(VSCODE)/test/workbench/%.test.mjs,vscode-workbench-%,$(wildcard $(VSCODE)/test/workbench/*.test.mjs))
 # What the tests in the editors are told.
 VSCODE_ENV := RALPH_EDITORS_CACHE=$(CACHE)/editors RALPH_LSP=$(VSCODE_OUT)/ralph-lsp RALPH_CACHE=$(CACHE)
 
+# The suites, each with editors of its own, the longest first. They wait more than they
+# work, so several run at a time; what one says comes in one piece.
+VSCODE_RUNS := vscode-host-1.139 $(VSCODE_WORKBENCHES) vscode-host-1.100 vscode-workbench-1.100 vscode-unit
+
 .PHONY: vscode-test
-vscode-test: vscode-unit vscode-host vscode-workbench ## the VS Code extension, in the real VS Code
+vscode-test: vscode-package ## the VS Code extension, in the real VS Code
+	@$(MAKE) --no-print-directory --keep-going --output-sync=target -j2 $(VSCODE_RUNS)
 
 # The lock file says what is installed.
 $(VSCODE)/node_modules/.package-lock.json: $(VSCODE)/package-lock.json
@@ -20,6 +26,10 @@ $(VSCODE)/node_modules/.package-lock.json: $(VSCODE)/package-lock.json
 .PHONY: vscode-unit
 vscode-unit: $(VSCODE)/node_modules/.package-lock.json
 	@cd $(VSCODE) && npm test --silent
+
+# Alone: it builds what the others run.
+.PHONY: vscode-package
+vscode-package: $(VSCODE)/node_modules/.package-lock.json
 	@cd $(VSCODE) && node ../../tools/editors/vscode-quiet.mjs test/package.test.mjs
 
 .PHONY: vscode-fetch
@@ -35,19 +45,17 @@ vscode-editors: vscode-fetch
 
 # Version 1.139 has all tests; 1.100, the oldest that runs here, one for each part of
 # its interface that the extension uses: those with @oldest in their title.
-.PHONY: vscode-host
-vscode-host: vscode-editors
-	@cd $(VSCODE) && failed=0; \
-	$(VSCODE_ENV) test/host/run.sh 1.139 || failed=1; \
-	RALPH_TEST_GREP=@oldest $(VSCODE_ENV) test/host/run.sh 1.100 || failed=1; \
-	exit $$failed
+.PHONY: vscode-host-1.139 vscode-host-1.100
+vscode-host-1.100: export RALPH_TEST_GREP := @oldest
+vscode-host-1.139 vscode-host-1.100: vscode-host-%: vscode-editors
+	@cd $(VSCODE) && $(VSCODE_ENV) test/host/run.sh $*
 
-.PHONY: vscode-workbench
-vscode-workbench: vscode-editors agents
-	@cd $(VSCODE) && failed=0; \
-	RALPH_VSCODE=1.139 $(VSCODE_ENV) node ../../tools/editors/vscode-quiet.mjs test/workbench/*.test.mjs || failed=1; \
-	RALPH_VSCODE=1.100 $(VSCODE_ENV) node ../../tools/editors/vscode-quiet.mjs test/workbench/loop.test.mjs || failed=1; \
-	exit $$failed
+.PHONY: $(VSCODE_WORKBENCHES) vscode-workbench-1.100
+$(VSCODE_WORKBENCHES): vscode-workbench-%: vscode-editors agents
+	@cd $(VSCODE) && RALPH_VSCODE=1.139 $(VSCODE_ENV) node ../../tools/editors/vscode-quiet.mjs test/workbench/$*.test.mjs
+
+vscode-workbench-1.100: vscode-editors
+	@cd $(VSCODE) && RALPH_VSCODE=1.100 $(VSCODE_ENV) node ../../tools/editors/vscode-quiet.mjs test/workbench/loop.test.mjs
 
 .PHONY: vscode-bench
 vscode-bench: vscode-editors

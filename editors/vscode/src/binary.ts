@@ -25,7 +25,7 @@ export interface Places {
 }
 
 const program = process.platform === 'win32' ? 'ralph-lsp.exe' : 'ralph-lsp';
-const versionTimeout = 5000;
+const versionTimeout = 20_000;
 
 /** Returns the first sidecar there is; a setting that leads nowhere is an error. */
 export async function findBinary(places: Places): Promise<Binary> {

@@ -34,8 +34,8 @@ export class Sidecar implements vscode.Disposable {
   private disposed = false;
   /** Ends the waiting for a server that is being started. */
   private attempt = new AbortController();
-  /** How long a server may take to answer initialize, in milliseconds. */
-  answerLimit = 15_000;
+  /** How long a server may take to answer initialize, in milliseconds: longer than a busy machine needs. */
+  answerLimit = 60_000;
 
   private readonly serverEmitter = new vscode.EventEmitter<Server>();
   private readonly statusEmitter = new vscode.EventEmitter<StatusParams>();

@@ -64,28 +64,26 @@ describe('the sidecar', () => {
 
   it('is given up when it hangs, and the right one starts at once', async () => {
     const { answerLimit } = api.sidecar;
-    const pids = path.join(scratch, 'pids');
-    const hangs = program('hangs', `if [ "$1" = version ]; then echo "ralph-lsp 9.0.0"; else echo $$ >> ${pids}; exec sleep 1000; fi`);
-    const hanging = () => until('the hanging one', () => fs.existsSync(pids) && fs.readFileSync(pids, 'utf8').trim().split('\n').at(-1));
-    const gone = (pid) => until(`the end of ${pid}`, () => {
+    const hangs = program('hangs', 'if [ "$1" = version ]; then echo "ralph-lsp 9.0.0"; else exec tail -f "$0"; fi');
+    const running = () => fs.readdirSync('/proc').filter((pid) => {
       try {
-        return !process.kill(Number(pid), 0);
+        return fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(hangs);
       } catch {
-        return true;
+        return false; // no process, or one that has ended
       }
     });
+    const gone = () => until('its end', () => running().length === 0);
     try {
       api.sidecar.answerLimit = 300;
       await setting('ralph.server.path', hangs);
       await failed(/hangs did not answer within 0\.3 s/);
-      await gone(await hanging());
-      fs.rmSync(pids);
+      await gone();
       api.sidecar.answerLimit = 600_000; // from here on nothing ends by itself
       void run('ralph.restartServer');
-      const pid = await hanging();
+      await until('the hanging one', () => running().length > 0);
       await setting('ralph.server.path', usual);
       await until('the right one', () => api.sidecar.state.state === 'running');
-      await gone(pid);
+      await gone();
     } finally {
       api.sidecar.answerLimit = answerLimit;
     }

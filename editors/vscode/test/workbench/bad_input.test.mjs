@@ -48,15 +48,11 @@ test('a server that is not there yet is waited for, and nothing says that it is 
   }
 });
 
-test('without a folder, a start says what is missing', { timeout: 300_000 }, () =>
-  story({ noFolder: true, keybindings: [{ key: 'ctrl+alt+r', command: 'ralph.start', args: { prompt: 'wait' } }] }, async (w) => {
+test('without a folder, a start says what is missing; one that can not be written to is named, and no loop starts', { timeout: 300_000 }, () =>
+  story({ noFolder: true, files: { 'README.md': '# app\n', '.pi': 'a file where the state folder should be' }, keybindings: [{ key: 'ctrl+alt+r', command: 'ralph.start', args: { prompt: 'wait' } }] }, async (w) => {
     await w.run('Ralph: Start Loop...');
     await w.notification('Ralph works in a folder. Open one first.').waitFor();
-  }));
-
-test('a folder that can not be written to is named, and no loop starts', { timeout: 300_000 }, () =>
-  story({ files: { 'README.md': '# app\n' }, keybindings: [{ key: 'ctrl+alt+r', command: 'ralph.start', args: { prompt: 'wait' } }] }, async (w) => {
-    fs.writeFileSync(w.file('.pi'), 'a file where the state folder should be');
+    await w.load(w.folder);
     await w.run('Ralph: Focus on Loops View');
     await w.page.keyboard.press('Control+Alt+r');
     await w.notification('Ralph:').waitFor();
@@ -64,18 +60,13 @@ test('a folder that can not be written to is named, and no loop starts', { timeo
     assert.deepEqual(w.agents(), []);
   }));
 
-const withoutAgent = { programs: '/nowhere', files: { 'PROMPT.md': 'wait\n' }, keybindings: [{ key: 'ctrl+alt+r', command: 'ralph.start', args: { prompt: 'wait' } }] };
-
-test('without an agent, a start says so and leads to the doctor', { timeout: 300_000 }, () =>
-  story(withoutAgent, async (w) => {
+test('without an agent, a start says so and leads to the doctor, or to a terminal that installs one', { timeout: 300_000 }, () =>
+  story({ programs: '/nowhere', files: { 'PROMPT.md': 'wait\n' }, keybindings: [{ key: 'ctrl+alt+r', command: 'ralph.start', args: { prompt: 'wait' } }] }, async (w) => {
     await w.run('Ralph: Focus on Loops View');
     await w.page.keyboard.press('Control+Alt+r');
     await w.press('no agent is installed', 'Run Doctor');
     await w.page.locator('.tabs-container .tab.active').filter({ hasText: 'Ralph Doctor' }).waitFor();
-  }));
-
-test('without an agent, a start leads to a terminal that installs one', { timeout: 300_000 }, () =>
-  story(withoutAgent, async (w) => {
+    await w.run('View: Close Editor'); // a page keeps the keys to itself
     await w.run('Ralph: Focus on Loops View');
     await w.page.keyboard.press('Control+Alt+r');
     await w.press('no agent is installed', 'Install...');

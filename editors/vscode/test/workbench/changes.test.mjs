@@ -77,7 +77,7 @@ describe('what a loop changed in the workbench', { timeout: 600_000 }, () => {
   });
 
   it('is undone for the whole loop from the palette, after a reload of the window', async () => {
-    await w.load();
+    await w.load(w.folder);
     await w.run('Ralph: Undo Changes...');
     await dialog().filter({ hasText: 'would be undone' }).waitFor();
     await dialog().getByRole('button', { name: 'Undo', exact: true }).click();

@@ -99,7 +99,7 @@ describe('a loop in the workbench', { timeout: 600_000 }, () => {
   });
 
   it('asks after a reload of the window whether it should go on', async () => {
-    await w.load();
+    await w.load(w.folder);
     await until('the agent is gone', () => w.agents().length === 0);
     await w.notification('interrupted at 1/7').waitFor();
     await w.screenshot('interrupted');

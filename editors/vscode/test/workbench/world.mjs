@@ -29,7 +29,7 @@ export class Workbench {
     installExtension(extension, w.work.dir('extensions'));
     fs.writeFileSync(path.join(w.work.dir('user-data', 'User'), 'keybindings.json'), JSON.stringify(keybindings));
     w.server = await startServer({
-      vscode, work: w.work, log: path.join(out, 'server.log'), programs: programs ?? path.dirname(w.agent),
+      vscode, work: w.work, log: path.join(out, `${path.basename(process.argv[1])}.log`), programs: programs ?? path.dirname(w.agent),
       machine: { 'ralph.server.path': w.sidecar, ...machine },
       settings: { 'window.autoDetectColorScheme': true, ...settings }, ...options,
     });
@@ -37,14 +37,13 @@ export class Workbench {
     w.browser = browser;
     w.page = await context.newPage();
     w.page.setDefaultTimeout(waitTimeout);
-    w.url = noFolder ? `${w.server.url}/?ew=true` : `${w.server.url}/?folder=${encodeURIComponent(w.folder)}`;
-    await w.load();
+    await w.load(noFolder ? undefined : w.folder);
     return w;
   }
 
-  /** Loads the window, or loads it again. */
-  async load() {
-    await this.page.goto(this.url, { waitUntil: 'domcontentloaded' });
+  /** Loads the window, or loads it again: with a folder, or none. */
+  async load(folder) {
+    await this.page.goto(`${this.server.url}/?${folder ? `folder=${encodeURIComponent(folder)}` : 'ew=true'}`, { waitUntil: 'domcontentloaded' });
     await this.page.locator('.monaco-workbench .part.statusbar').waitFor();
   }
 
