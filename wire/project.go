@@ -241,7 +241,14 @@ func NameIn(folder string, known []string) string {
 		loops[i] = LoopStatus{Folder: FileURI(path), Title: titleOf(loop.Status{Folder: path})}
 	}
 	TellApart(loops)
-	return "Ralph in " + loops[i].Title
+	return nameOf(loops[i], len(loops))
+}
+
+func nameOf(l LoopStatus, several int) string {
+	if several > 1 && l.Title != "" {
+		return "Ralph in " + l.Title
+	}
+	return "Ralph"
 }
 
 // FileURI returns the file URI of an absolute path.

@@ -33,8 +33,9 @@ type StatusParams struct {
 // and a line for a status bar.
 func NewStatus(loops []LoopStatus) StatusParams {
 	status := StatusParams{Health: HealthOK, Message: "Ralph", Loops: SortByNeed(loops)}
-	for _, l := range loops {
+	for i, l := range status.Loops {
 		status.Busy = status.Busy || factsOf(l).busy
+		status.Loops[i].Name = nameOf(l, len(loops))
 	}
 	if len(loops) > 0 {
 		first := status.Loops[0]
@@ -60,6 +61,7 @@ type LoopStatus struct {
 	LoopID             string        `json:"loopId,omitempty"`
 	Folder             string        `json:"folder"`          // file URI
 	Title              string        `json:"title,omitempty"` // tells it from others
+	Name               string        `json:"name,omitempty"`  // begins what a user is told of it: "Ralph", and which one where there are several
 	State              string        `json:"state"`           // a loop.State, or "idle"
 	Text               string        `json:"text,omitempty"`  // how it stands, in one line: "failed at 3/50: ..."
 	Line               string        `json:"line,omitempty"`  // the same for a status bar, with what it does now: "3/50 · $1.42 · bash go test"

@@ -230,7 +230,7 @@ end)
 
 it('offers to raise a limit that was reached', function()
   local nvim = child.start()
-  nvim:answer('^Ralph in .*: stopped: iteration limit reached', 'Raise to 2 iterations and Go On')
+  nvim:answer('^Ralph: stopped: iteration limit reached', 'Raise to 2 iterations and Go On')
   nvim:answer('iteration limit reached', 'Leave it')
   nvim:command([[Ralph start --max-iterations=1 --completion-promise=DONE 'agent: promise 3']])
   nvim:wait_event('RalphEnded', { stopReason = 'max_iterations', iterations = 2 })

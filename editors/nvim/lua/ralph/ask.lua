@@ -80,7 +80,8 @@ function M.about(loop)
     })
   end
   local why = loop.error and (' (%s)'):format(loop.error) or ''
-  M.choose(('Ralph in %s: %s%s'):format(loop.title, loop.text, why), choices)
+  local name = require('ralph.status').name(loop)
+  M.choose(('%s: %s%s'):format(name, loop.text, why), choices)
 end
 
 --- A loop was found that is over, and something can be done about it.

@@ -134,7 +134,7 @@ end
 ---@param loop ralph.Loop?
 ---@return string
 function M.name(loop)
-  return loop and #snapshot.loops > 1 and 'Ralph in ' .. loop.title or 'Ralph'
+  return loop and loop.name or 'Ralph'
 end
 
 --- The loops that this Neovim drives and that go on.

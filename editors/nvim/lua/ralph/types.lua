@@ -41,6 +41,7 @@
 ---@field loopId? string
 ---@field folder string file URI
 ---@field title string tells it from others
+---@field name string begins what a user is told of it
 ---@field state 'starting'|'running'|'waiting'|'paused'|'cancelling'|'interrupted'|'failed'|'ended'
 ---@field line string how it stands, and what it does now
 ---@field live boolean somebody drives it
