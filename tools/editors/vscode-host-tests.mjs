@@ -14,7 +14,7 @@ import { installation, scratch, startBrowser, startServer } from './lib/vscode.m
 const { values: o } = parseArgs({ options: {
   vscode: { type: 'string', default: '1.139' }, extension: { type: 'string' }, tests: { type: 'string' }, out: { type: 'string' },
   workspace: { type: 'string' }, machine: { type: 'string', default: '{}' }, settings: { type: 'string', default: '{}' },
-  programs: { type: 'string' }, timeout: { type: 'string', default: '600000' },
+  programs: { type: 'string' }, timeout: { type: 'string', default: '1800000' },
 } });
 if (!o.extension || !o.tests || !o.out) {
   console.error('vscode-host-tests: --extension, --tests and --out are needed');

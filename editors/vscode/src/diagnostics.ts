@@ -3,14 +3,6 @@ import * as path from 'node:path';
 import * as vscode from 'vscode';
 import type { DiagnosticsParams, DiagnosticsResult } from './wire';
 
-/** Milliseconds, which tests shorten. */
-export const patience = {
-  quiet: 2_000, // without news: nothing more is expected
-  limit: 30_000, // what isn't done by then counts as such
-  begin: 10_000, // for a server to say anything of a file that it may know
-  known: 3_000, // to ask for what is known
-  step: 100,
-};
 const sameBatch = 300; // the editor tells of changed diagnostics in batches, whoever changed them
 
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -19,6 +11,14 @@ const isTyped = (d: vscode.TextDocument) => /^(type|java)script(react)?$/.test(d
 /** Follows what the editor hears of diagnostics, as nobody can be asked for that afterwards. */
 export class Diagnoses implements vscode.Disposable {
   private readonly subscriptions: vscode.Disposable[];
+  /** In milliseconds. */
+  readonly patience = {
+    quiet: 2_000, // without news: nothing more is expected
+    limit: 30_000, // what isn't done by then counts as such
+    begin: 10_000, // for a server to say anything of a file that it may know
+    known: 3_000, // to ask for what is known
+    step: 100,
+  };
   private heard = 0;
   private readonly changed = new Map<string, number>(); // open documents, by URI: when their text was another
   private readonly told = new Map<string, number>(); // when something was told of them
@@ -52,11 +52,11 @@ export class Diagnoses implements vscode.Disposable {
     const files = await Promise.all(params.paths.map((p) => this.open(vscode.Uri.joinPath(folder, p))));
     const opened = Date.now();
     for (;;) {
-      await sleep(patience.step);
+      await sleep(this.patience.step);
       const states = await Promise.all(files.map((f) => this.stateOf(f, opened)));
       const those = (state: State) => files.filter((_, i) => states[i] === state).map((f) => f.uri.toString());
-      const settled = !states.includes('busy') && Date.now() - Math.max(this.heard, opened) >= patience.quiet;
-      if (settled || token.isCancellationRequested || Date.now() - began >= patience.limit) {
+      const settled = !states.includes('busy') && Date.now() - Math.max(this.heard, opened) >= this.patience.quiet;
+      if (settled || token.isCancellationRequested || Date.now() - began >= this.patience.limit) {
         const asked = files.filter((f) => f.errors);
         const shown = errorsIn(folder).filter((e) => !asked.some((f) => isTypeScripts(e) && f.uri.toString() === e.uri));
         return { settled, diagnostics: [...shown, ...asked.flatMap((f) => f.errors ?? [])], seen: those('seen'), busy: those('busy'), unsaved: those('unsaved') };
@@ -77,7 +77,7 @@ export class Diagnoses implements vscode.Disposable {
   private async known(folder: vscode.Uri): Promise<DiagnosticsResult> {
     const open = vscode.workspace.textDocuments.filter((d) => isBelow(d.uri, folder) && !d.isDirty);
     const seen = await Promise.all(open.map(async (document) => {
-      const looked = this.wasTold(document) || Promise.race([askTypeScript(document), sleep(patience.known)]);
+      const looked = this.wasTold(document) || Promise.race([askTypeScript(document), sleep(this.patience.known)]);
       return (await looked) ? [document.uri.toString()] : [];
     }));
     return { settled: true, diagnostics: errorsIn(folder), seen: seen.flat() };
@@ -110,7 +110,7 @@ export class Diagnoses implements vscode.Disposable {
       if (file.errors) file.asked = version;
     }
     if (this.wasTold(document) || file.asked === document.version) return 'seen';
-    return file.isKnown && Date.now() - opened < patience.begin ? 'busy' : 'alone';
+    return file.isKnown && Date.now() - opened < this.patience.begin ? 'busy' : 'alone';
   }
 }
 

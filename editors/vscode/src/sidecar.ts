@@ -44,7 +44,7 @@ export class Sidecar implements vscode.Disposable {
   readonly onStatus = this.statusEmitter.event;
   readonly onUpdate = this.updateEmitter.event;
 
-  private readonly diagnoses = new Diagnoses();
+  readonly diagnoses = new Diagnoses();
 
   constructor(private readonly extensionPath: string, readonly log: vscode.LogOutputChannel) {}
 

@@ -11,7 +11,10 @@ const shown = (name) => vscode.languages.getDiagnostics(vscode.Uri.file(at(name)
 
 describe('diagnostics', () => {
   let api, server;
-  before(async () => (api = await extension().activate()));
+  before(async () => {
+    api = await extension().activate();
+    Object.assign(api.sidecar.diagnoses.patience, { begin: 30_000, quiet: 500 }); // however late a server is here, it comes
+  });
   beforeEach(async () => {
     await quiet(api);
     for (const name of fs.readdirSync(folder(here).fsPath)) if (name !== '.git') fs.rmSync(at(name), { recursive: true });

@@ -56,11 +56,13 @@ describe('a loop', () => {
 
   it('pauses after the iteration, and resumes', async () => {
     writeNotes();
-    await run('ralph.start', { folder: at(0), prompt: 'count 3', completionPromise: 'DONE' });
-    await until('an iteration', () => loop()?.state === 'running');
+    fs.writeFileSync(file('hold-1-bash'), '');
+    await run('ralph.start', { folder: at(0), prompt: 'count 2', completionPromise: 'DONE' });
+    await until('the tool', () => loop()?.tool);
     await run('ralph.pause');
+    fs.rmSync(file('hold-1-bash'));
     await until('the pause', () => loop()?.state === 'paused');
-    assert.ok(loop().iteration < 3);
+    assert.equal(loop().iteration, 1);
     await run('ralph.resume');
     await until('the end', () => loop()?.stopReason === 'promise');
   });

@@ -14,7 +14,7 @@ async function story(options, body) {
   }
 }
 
-test('a missing sidecar is said in the status bar and in one notification', { timeout: 300_000 }, () =>
+test('a missing sidecar is said in the status bar and in one notification', { timeout: 1_800_000 }, () =>
   story({ machine: { 'ralph.server.path': '/nowhere/ralph-lsp' }, colorScheme: 'dark' }, async (w) => {
     await w.statusIs(/Ralph server not running/);
     await w.notification('there is no program at /nowhere/ralph-lsp').waitFor();
@@ -26,7 +26,7 @@ test('a missing sidecar is said in the status bar and in one notification', { ti
     await w.row('Restart the server').waitFor();
   }));
 
-test('a server that is not there yet is waited for, and nothing says that it is missing', { timeout: 300_000 }, async () => {
+test('a server that is not there yet is waited for, and nothing says that it is missing', { timeout: 1_800_000 }, async () => {
   const place = fs.mkdtempSync(path.join(os.tmpdir(), 'ralph-slow-'));
   const [slow, gate] = [path.join(place, 'ralph-lsp'), path.join(place, 'gate')];
   fs.writeFileSync(slow, `#!/bin/sh\nif [ "$1" != version ]; then until [ -e ${gate} ]; do sleep 0.05; done; fi\nexec "${path.resolve(process.env.RALPH_LSP)}" "$@"\n`, { mode: 0o755 });
@@ -48,7 +48,7 @@ test('a server that is not there yet is waited for, and nothing says that it is 
   }
 });
 
-test('without a folder, a start says what is missing; one that can not be written to is named, and no loop starts', { timeout: 300_000 }, () =>
+test('without a folder, a start says what is missing; one that can not be written to is named, and no loop starts', { timeout: 1_800_000 }, () =>
   story({ noFolder: true, files: { 'README.md': '# app\n', '.pi': 'a file where the state folder should be' }, keybindings: [{ key: 'ctrl+alt+r', command: 'ralph.start', args: { prompt: 'wait' } }] }, async (w) => {
     await w.run('Ralph: Start Loop...');
     await w.notification('Ralph works in a folder. Open one first.').waitFor();
@@ -60,7 +60,7 @@ test('without a folder, a start says what is missing; one that can not be writte
     assert.deepEqual(w.agents(), []);
   }));
 
-test('without an agent, a start says so and leads to the doctor, or to a terminal that installs one', { timeout: 300_000 }, () =>
+test('without an agent, a start says so and leads to the doctor, or to a terminal that installs one', { timeout: 1_800_000 }, () =>
   story({ programs: '/nowhere', files: { 'PROMPT.md': 'wait\n' }, keybindings: [{ key: 'ctrl+alt+r', command: 'ralph.start', args: { prompt: 'wait' } }] }, async (w) => {
     await w.run('Ralph: Focus on Loops View');
     await w.page.keyboard.press('Control+Alt+r');

@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import { after, before, describe, it as test } from 'node:test';
 import { notes, until, Workbench } from './world.mjs';
 
-describe('what a loop changed in the workbench', { timeout: 600_000 }, () => {
+describe('what a loop changed in the workbench', { timeout: 1_800_000 }, () => {
   let w;
   const text = (name) => fs.readFileSync(w.file(name), 'utf8');
   before(async () => {

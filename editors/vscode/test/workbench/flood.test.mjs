@@ -2,7 +2,7 @@
 import { test } from 'node:test';
 import { until, Workbench } from './world.mjs';
 
-test('what is typed while an agent floods is seen', { timeout: 300_000 }, async () => {
+test('what is typed while an agent floods is seen', { timeout: 1_800_000 }, async () => {
   const w = await Workbench.open({
     files: { 'draft.txt': '' }, settings: { 'editor.quickSuggestions': { other: 'off' }, 'ralph.transcript.openOnStart': true },
     keybindings: [{ key: 'ctrl+alt+r', command: 'ralph.start', args: { prompt: 'flood 100000', completionPromise: 'DONE' } }],

@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import { after, before, describe, it as test } from 'node:test';
 import { notes, until, Workbench } from './world.mjs';
 
-describe('a loop in the workbench', { timeout: 600_000 }, () => {
+describe('a loop in the workbench', { timeout: 1_800_000 }, () => {
   let w;
   before(async () => {
     w = await Workbench.open({
@@ -42,7 +42,7 @@ describe('a loop in the workbench', { timeout: 600_000 }, () => {
     await w.lens('none: the agent').click();
     await w.answer('Ralph: promise', 'DONE');
     await w.lens('DONE').waitFor();
-    await w.page.locator('.editor-instance .view-lines').first().click();
+    await w.focusEditor();
     await w.page.keyboard.press('Control+Enter');
     await w.statusIs(/Ralph done · \$2\.79/);
     const texts = await stop();

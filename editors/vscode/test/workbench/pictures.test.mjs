@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { notes, Workbench } from './world.mjs';
 
 for (const colorScheme of process.env.PICTURES ? ['light', 'dark'] : ['dark']) {
-  test(`a loop at work, ${colorScheme}`, { timeout: 300_000 }, async () => {
+  test(`a loop at work, ${colorScheme}`, { timeout: 1_800_000 }, async () => {
     const w = await Workbench.open({
       colorScheme, viewport: { width: 1100, height: 640 }, files: { 'PROMPT.md': 'count 3\n', 'notes.txt': notes, 'hold-2-bash': '', 'hold-2-edit': '', '.gitignore': 'hold-*\n' },
       settings: { 'ralph.transcript.openOnStart': true, 'editor.minimap.enabled': false, 'editor.lineNumbers': 'off' },

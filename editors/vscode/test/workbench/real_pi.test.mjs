@@ -41,7 +41,7 @@ after(() => {
   fs.rmSync(dir, { recursive: true });
 });
 
-test('the real pi works in the editor until it keeps its promise', { timeout: 300_000 }, async () => {
+test('the real pi works in the editor until it keeps its promise', { timeout: 1_800_000 }, async () => {
   const models = { providers: { fake: {
     baseUrl: url, api: 'anthropic-messages', apiKey: 'fake',
     models: [{ id: 'fake-model', contextWindow: 200_000, maxTokens: 8192, cost: { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 } }],

@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import { after, before, describe, it as test } from 'node:test';
 import { notes, until, Workbench } from './world.mjs';
 
-describe('a start', { timeout: 600_000 }, () => {
+describe('a start', { timeout: 1_800_000 }, () => {
   let w;
   before(async () => {
     w = await Workbench.open({ files: { 'PROMPT.md': 'wait\n', 'notes.txt': notes, 'ralph.toml': '# limits\n[limits]\nmax_iterations = 20\nmax_cost_usd = 5\n' }, colorScheme: 'dark' });
@@ -27,7 +27,7 @@ describe('a start', { timeout: 600_000 }, () => {
   });
 
   it('completes files behind an @', async () => {
-    await w.page.locator('.editor-instance .view-lines').first().click();
+    await w.focusEditor();
     await type('count 2 and look at @lex');
     await w.page.locator('.suggest-widget .monaco-list-row').filter({ hasText: 'src/parser/lexer.go' }).waitFor();
     await w.screenshot('prompt-mention');
@@ -59,7 +59,7 @@ describe('a start', { timeout: 600_000 }, () => {
   });
 
   it('has the draft again after the editor was closed, without a question', async () => {
-    await w.page.locator('.editor-instance .view-lines').first().click();
+    await w.focusEditor();
     await w.page.keyboard.press('Control+End');
     await type('!');
     await w.run('View: Close Editor');
@@ -71,7 +71,7 @@ describe('a start', { timeout: 600_000 }, () => {
   });
 
   it('starts by Ctrl+Enter, opens the transcript, and is empty again', async () => {
-    await w.page.locator('.editor-instance .view-lines').first().click();
+    await w.focusEditor();
     await w.page.keyboard.press('Control+Enter');
     await w.statusIs(/Ralph [12]\/7/);
     await w.page.locator('.tabs-container .tab').filter({ hasText: 'Ralph Prompt' }).waitFor({ state: 'detached' });
@@ -87,7 +87,7 @@ describe('a start', { timeout: 600_000 }, () => {
     await w.screenshot('recent');
     await w.choose('count 2');
     await w.editorShows('@src/parser/lexer.go');
-    await w.page.locator('.editor-instance .view-lines').first().click();
+    await w.focusEditor();
     await w.page.keyboard.press('Control+z');
     await w.page.waitForFunction(() => ![...document.querySelectorAll('.view-line')].some((l) => l.textContent.includes('lexer')));
   });

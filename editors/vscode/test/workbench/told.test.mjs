@@ -9,7 +9,7 @@ const starts = { // by key
   3: { prompt: 'wait', maxIterations: 7 },
 };
 
-describe('what a loop tells and asks', { timeout: 600_000 }, () => {
+describe('what a loop tells and asks', { timeout: 1_800_000 }, () => {
   let w;
   before(async () => {
     w = await Workbench.open({

@@ -9,7 +9,7 @@ const hostile = [
   '[run](command:workbench.action.closeActiveEditor)', '[secret](file:///etc/passwd)', '[out](../../etc/passwd)', '\u202edesrever\u202c \u001b[31mred\u001b[0m',
 ].join('\n\n');
 
-describe('the transcript', { timeout: 600_000 }, () => {
+describe('the transcript', { timeout: 1_800_000 }, () => {
   let w;
   let t;
   before(async () => {
@@ -103,7 +103,7 @@ describe('the transcript', { timeout: 600_000 }, () => {
   it('opens all of an output that is too long to be shown', async () => {
     await w.transcriptRow('lines left out').getByRole('button', { name: 'Open Whole Output' }).click();
     await w.editorShows('src.txt:2: wrong');
-    await w.page.locator('.editor-instance .view-lines').first().click();
+    await w.focusEditor();
     await w.page.keyboard.press('Control+End');
     await w.editorShows('number 50000');
     await tab('Ralph ').first().click(); // it comes back to that call

@@ -8,7 +8,7 @@ const extension = fileURLToPath(new URL('../..', import.meta.url));
 export const version = process.env.RALPH_VSCODE ?? '1.139';
 const out = path.join(extension, 'out', `workbench-${version}`);
 const statusId = 'ralph-lsp.ralph.ralph.status';
-const waitTimeout = 60_000; // milliseconds: only what hangs takes longer
+const waitTimeout = 180_000; // milliseconds: only what hangs takes longer
 
 if (!process.env.RALPH_LSP) throw new Error('RALPH_LSP must name the sidecar; make vscode-test sets it');
 
@@ -109,11 +109,10 @@ export class Workbench {
   async run(title) {
     const row = this.page.locator('.quick-input-widget .monaco-list-row').getByText(title, { exact: true }).first();
     await until(`the command ${title}`, async () => {
-      const found = await this.palette(title).then(() => row.waitFor({ timeout: 1000 })).then(() => true, () => false);
-      if (!found) await this.page.keyboard.press('Escape');
-      return found;
+      const done = await this.palette(title).then(() => row.click({ timeout: 2000, noWaitAfter: true })).then(() => true, () => false);
+      if (!done) await this.page.keyboard.press('Escape'); // an editor that opened meanwhile may have closed it, too
+      return done;
     });
-    await row.click();
   }
 
   row(text) {
@@ -179,7 +178,12 @@ export class Workbench {
     await this.page.keyboard.press('Control+Shift+E');
     await this.page.locator('.explorer-folders-view .monaco-list-row').filter({ hasText: name }).first().dblclick();
     await this.page.locator('.tabs-container .tab.active').filter({ hasText: name }).waitFor();
-    await this.page.locator('.editor-instance .view-lines').first().click(); // what is typed goes there
+    await this.focusEditor();
+  }
+
+  /** What is typed goes into the editor. A click would do so, too, and might scroll. */
+  async focusEditor() {
+    await this.page.locator('.editor-instance .native-edit-context, .editor-instance textarea.inputarea').first().focus();
   }
 
   /** Waits until the active editor shows a text. */
@@ -209,7 +213,7 @@ export class Workbench {
     await this.run('Ralph: Start Loop...');
     await this.page.locator('.tabs-container .tab.active').filter({ hasText: 'Ralph Prompt' }).waitFor();
     await this.lens('Start (Ctrl+Enter)').waitFor();
-    await this.page.locator('.editor-instance .view-lines').first().click();
+    await this.focusEditor();
   }
 
   /** Starts a loop with a text in the prompt's editor. */
