@@ -8,6 +8,12 @@ export interface ToolRecord {
   title: string;
   kind: ToolKind;
   status: 'in_progress' | 'completed' | 'failed';
+  /** The call of the agent that made this one. */
+  parent?: string;
+  /** It has agents work: its title says all. */
+  isAgent: boolean;
+  /** What they used. */
+  facts?: string;
 }
 
 export interface IterationRecord {
@@ -40,7 +46,7 @@ export class LoopRecord {
       switch (u.sessionUpdate) {
         case '_ralph/iteration': this.iteration(u); break;
         case 'tool_call': this.begin(u); break;
-        case 'tool_call_update': if (u.status !== 'in_progress') this.finish(u.toolCallId, u.status); break;
+        case 'tool_call_update': if (u.status !== 'in_progress') this.finish(u.toolCallId, u.status, u.facts); break;
         case '_ralph/end': this.end = u; break;
       }
     }
@@ -81,7 +87,7 @@ export class LoopRecord {
 
   private begin(u: ToolCall): void {
     const it = this.iterations.at(-1) ?? this.beginIteration(1);
-    const tool: ToolRecord = { id: u.toolCallId, name: u.name, title: u.title, kind: u.kind, status: u.status };
+    const tool: ToolRecord = { id: u.toolCallId, name: u.name, title: u.title, kind: u.kind, status: u.status, parent: u.parentToolCallId, isAgent: u.subagent !== undefined };
     it.tools.push(tool);
     if (it.tools.length > maxTools) {
       it.tools.shift();
@@ -90,9 +96,9 @@ export class LoopRecord {
     this.running.set(u.toolCallId, tool);
   }
 
-  private finish(id: string, status: 'completed' | 'failed'): void {
+  private finish(id: string, status: 'completed' | 'failed', facts?: string): void {
     const tool = this.running.get(id);
-    if (tool) tool.status = status;
+    if (tool) Object.assign(tool, { status, facts });
     this.running.delete(id);
   }
 }

@@ -152,20 +152,33 @@ const toolIcons: Record<string, string> = {
 };
 
 function toolNodes(record: LoopRecord, it: IterationRecord, target: Target): Node[] {
-  const nodes = it.tools.map((tool, n) => toolNode(tool, `loop/${record.loopId}/${it.number}/tool/${it.forgotten + n}`, { ...target, toolCallId: tool.id }));
+  const nodes = below(record, it, target);
   if (it.forgotten > 0) nodes.unshift({ id: `loop/${record.loopId}/${it.number}/more`, label: t('... {0} earlier calls', it.forgotten), icon: 'ellipsis' });
   return nodes;
+}
+
+/** The calls of the agent itself, or of one that it has work. */
+function below(record: LoopRecord, it: IterationRecord, target: Target, parent?: string): Node[] {
+  const known = new Set(it.tools.map((tool) => tool.id));
+  return it.tools.flatMap((tool, n) => {
+    const isHere = parent === undefined ? tool.parent === undefined || !known.has(tool.parent) : tool.parent === parent;
+    if (!isHere || tool.id === parent) return [];
+    const node = toolNode(tool, `loop/${record.loopId}/${it.number}/tool/${it.forgotten + n}`, { ...target, toolCallId: tool.id });
+    if (!tool.isAgent) return [node];
+    const children = (): Node[] => below(record, it, target, tool.id);
+    return [{ ...node, below: `${children().length}`, parts: children, children }];
+  });
 }
 
 function toolNode(tool: ToolRecord, id: string, place: Place): Node {
   return {
     id,
     label: tool.title,
-    description: tool.title === tool.name ? undefined : tool.name,
+    description: tool.isAgent ? tool.facts : tool.title === tool.name ? undefined : tool.name,
     icon: tool.status === 'in_progress' ? 'loading~spin' : toolIcons[tool.kind] ?? 'tools',
     colour: tool.status === 'failed' ? colours.error : undefined,
     context: 'ralph.tool',
-    hover: () => table([[tool.name, tool.title], [t('Result'), tool.status === 'in_progress' ? t('running') : tool.status === 'failed' ? t('failed') : t('done')]]),
+    hover: () => table([[tool.name, tool.title], [t('Used'), tool.facts], [t('Result'), tool.status === 'in_progress' ? t('running') : tool.status === 'failed' ? t('failed') : t('done')]]),
     place,
     reveals: true,
   };

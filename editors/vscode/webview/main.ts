@@ -5,6 +5,7 @@ import { FindBar } from './findBar';
 import { onKeys } from './keys';
 import { List } from './list';
 import { mark } from './marks';
+import type { Row } from './model';
 import { folds, h, render, timeOf, type Look } from './render';
 import { Store } from './store';
 
@@ -33,7 +34,7 @@ export class Page {
 
   constructor() {
     this.list = new List(view, feed, {
-      items: () => this.store.items(), make: (key) => this.make(key), version: (key) => this.version(key), shown: (keys) => this.shown(keys),
+      items: () => this.store.items((key, row) => this.isOpen(key, row)), make: (key) => this.make(key), version: (key) => this.version(key), shown: (keys) => this.shown(keys),
     }, () => (pill.hidden = this.list.follows));
     this.bar = new FindBar(element('find'), {
       search: (search, text) => editor.postMessage({ type: 'find', search, text }),
@@ -124,7 +125,12 @@ export class Page {
   // Rows.
 
   private get look(): Look {
-    return { words: this.words!, iterations: this.store.iterations, toolStartedAt: this.toolStartedAt, isOpen: (key) => this.turned.has(key), showsAll: (key) => this.whole.has(key) };
+    return { words: this.words!, iterations: this.store.iterations, toolStartedAt: this.toolStartedAt, isOpen: (key) => this.isOpen(key), showsAll: (key) => this.whole.has(key) };
+  }
+
+  /** An agent at work is open and another row closed, unless the user turned it. */
+  private isOpen(key: string, row = this.store.row(key)): boolean {
+    return this.turned.has(foldOf(key, row)) !== isWorking(row);
   }
 
   private make(key: string): HTMLElement {
@@ -137,7 +143,7 @@ export class Page {
     const row = this.store.row(key);
     if (!row) return 'unread';
     const known = row.kind === 'iteration' ? this.store.iterations.get(row.iteration)?.phase : '';
-    return `${row.version} ${this.turned.has(key)} ${this.whole.has(key)} ${known}`;
+    return `${row.version} ${this.isOpen(key, row)} ${this.whole.has(key)} ${known}`;
   }
 
   private shown(keys: string[]): void {
@@ -193,8 +199,9 @@ export class Page {
   private arrive(key: string, toTop: boolean, opens: boolean): void {
     this.goal = undefined;
     const row = this.store.row(key);
+    for (const above of this.store.above(key)) this.unfold(above);
     if (opens && row && folds(row)) {
-      this.turned.add(key);
+      this.unfold(key);
       if (this.bar.text) this.whole.add(key);
     }
     this.list.changed();
@@ -252,8 +259,17 @@ export class Page {
 
   private fold(key: string): void {
     this.list.yield();
-    if (!this.turned.delete(key)) this.turned.add(key);
+    this.turn(key);
     this.list.changed();
+  }
+
+  private turn(key: string): void {
+    const fold = foldOf(key, this.store.row(key));
+    if (!this.turned.delete(fold)) this.turned.add(fold);
+  }
+
+  private unfold(key: string): void {
+    if (!this.isOpen(key)) this.turn(key);
   }
 
   private clicked(e: Event): void {
@@ -279,6 +295,11 @@ export class Page {
     }
   }
 }
+
+const isWorking = (row: Row | undefined): boolean => row?.kind === 'tool' && row.isAgent && row.status === 'in_progress';
+
+/** What is remembered of a row that the user turned; an agent that ends folds again. */
+const foldOf = (key: string, row: Row | undefined): string => (isWorking(row) ? `${key} at work` : key);
 
 const keyOf = (target: EventTarget | null): string | undefined => (target as HTMLElement | null)?.closest<HTMLElement>('[data-key]')?.dataset.key;
 

@@ -9,6 +9,8 @@ interface Base {
   id: number;
   /** Goes up with each change. */
   version: number;
+  /** The calls of the agents that it is below, the outermost first; of a text and a tool. */
+  above?: string[];
 }
 /** Where an iteration begins; what came of it is known by its number. */
 export interface HeaderRow extends Base { kind: 'iteration'; iteration: number; text: string; facts: string }
@@ -22,7 +24,12 @@ export interface ToolRow extends Base {
   title: string;
   tool: ToolKind;
   status: 'in_progress' | 'completed' | 'failed' | 'unknown';
-  isSub: boolean;
+  /** It has agents work: what they do and say is below it. */
+  isAgent: boolean;
+  /** Something is below it. */
+  hasMore?: boolean;
+  /** What its agents used. */
+  facts?: string;
   location?: { path: string; line?: number };
   input?: unknown;
   output: string;
@@ -73,8 +80,8 @@ export class Part {
       if (result.kind !== 'tool' || !result.isResult) continue;
       const call = this.rows.findLast((row): row is ToolRow => row.kind === 'tool' && row.callId === result.callId && row.iteration === result.iteration && !row.isResult);
       if (!call) continue;
-      const { status, output, omitted } = result;
-      this.change(call, { status, output, omitted });
+      const { status, output, omitted, facts } = result;
+      this.change(call, { status, output, omitted, facts });
       this.change(result, { isResult: 'joined' });
     }
   }
@@ -94,16 +101,17 @@ export class Part {
   }
 
   private chunk(u: Chunk): void {
-    const by = u.sessionUpdate === 'user_message_chunk' ? 'user' : u.sessionUpdate === 'agent_thought_chunk' ? 'thought' : u.parentToolCallId ? 'subagent' : undefined;
+    const above = this.above(u.parentToolCallId);
+    const by = u.sessionUpdate === 'user_message_chunk' ? 'user' : u.sessionUpdate === 'agent_thought_chunk' ? 'thought' : u.parentToolCallId && !above ? 'subagent' : undefined;
     const message = `${by ?? ''} ${u.messageId ?? ''} ${u.parentToolCallId ?? ''}`;
-    let last = this.rows.at(-1);
-    if (last?.kind !== 'text' || last.message !== message) last = this.push<TextRow>({ kind: 'text', text: '', by, name: u.fromAgentId && plain(u.fromAgentId), message });
+    let last = this.rows[this.endOf(above) - 1];
+    if (last?.kind !== 'text' || last.message !== message) last = this.push<TextRow>({ kind: 'text', text: '', by, name: u.fromAgentId && plain(u.fromAgentId), message, above });
     let text = last.text + plain(u.content.text);
     this.size += u.content.text.length;
     for (let at = splitAt(text); at > 0; at = splitAt(text)) { // a long message is several rows, so that its end is cheap to show
       this.change(last, { text: text.slice(0, at) });
       text = text.slice(at);
-      last = this.push<TextRow>({ kind: 'text', text: '', by, name: last.name, message });
+      last = this.push<TextRow>({ kind: 'text', text: '', by, name: last.name, message, above });
     }
     this.change(last, { text });
   }
@@ -122,7 +130,8 @@ export class Part {
     const [location] = u.locations ?? [];
     this.size += JSON.stringify(input ?? '').length;
     this.calls.set(callId, this.push<ToolRow>({
-      kind: 'tool', iteration: this.iteration, callId, name: plain(u.name), title: plain(u.title), tool, status, location, input, output: '', startedAt: now, isSub: Boolean(u.parentToolCallId),
+      kind: 'tool', iteration: this.iteration, callId, name: plain(u.name), title: plain(u.title), tool, status, location, input, output: '', startedAt: now, isAgent: u.subagent !== undefined,
+      above: this.above(u.parentToolCallId),
     }));
   }
 
@@ -130,11 +139,31 @@ export class Part {
     const output = plain((u.content ?? []).map((c) => c.content.text).join(''));
     let row = this.calls.get(u.toolCallId);
     if (!row) { // its call is in the part before
-      row = this.push<ToolRow>({ kind: 'tool', iteration: this.iteration, callId: u.toolCallId, name: '', title: '', tool: 'other', status: u.status, output: '', isSub: false, isResult: 'alone' });
+      row = this.push<ToolRow>({ kind: 'tool', iteration: this.iteration, callId: u.toolCallId, name: '', title: '', tool: 'other', status: u.status, output: '', isAgent: false, isResult: 'alone', above: this.above(u.parentToolCallId) });
       this.calls.set(u.toolCallId, row);
     }
     this.size += output.length - row.output.length;
-    this.change(row, { status: u.status, output, omitted: u.omitted?.lines });
+    this.change(row, { status: u.status, output, omitted: u.omitted?.lines, facts: u.facts && plain(u.facts) });
+  }
+
+  /** The calls above what is below a call; undefined: it is below none that is known here. */
+  private above(parent: string | undefined): string[] | undefined {
+    const call = parent === undefined ? undefined : this.calls.get(parent);
+    if (!call || call.isResult) return undefined;
+    if (!call.hasMore) this.change(call, { hasMore: true });
+    return [...call.above ?? [], call.callId];
+  }
+
+  /** Where the next row goes: behind all that is below the same call, so that agents that work at once don't mix. */
+  private endOf(above: string[] | undefined): number {
+    const call = above?.at(-1);
+    if (call === undefined) return this.rows.length;
+    for (let i = this.rows.length; i > 0; i--) {
+      const row = this.rows[i - 1]!;
+      if (row.above?.includes(call) || (row.kind === 'tool' && row.callId === call)) return i;
+      if (row.kind === 'iteration') break; // the ids of its calls are others
+    }
+    return this.rows.length;
   }
 
   private begin(u: Iteration): void {
@@ -165,7 +194,7 @@ export class Part {
 
   private push<R extends Row>(row: New<R>): R {
     const made = { ...row, id: this.ids++, version: 0 } as unknown as R;
-    this.rows.push(made);
+    this.rows.splice(this.endOf(made.above), 0, made);
     return made;
   }
 

@@ -42,7 +42,8 @@ export const folds = (row: Row): boolean => row.kind === 'tool' || (row.kind ===
 
 export function render(row: Row, key: string, look: Look): HTMLElement {
   const open = folds(row) ? look.isOpen(key) : undefined;
-  const e = h('article', { class: `row ${row.kind}`, role: 'article', tabindex: '-1', 'data-key': key });
+  const e = h('article', { class: `row ${row.kind}${row.above ? ' below' : ''}`, role: 'article', tabindex: '-1', 'data-key': key });
+  if (row.above) e.style.setProperty('--depth', String(row.above.length));
   switch (row.kind) {
     case 'iteration': header(e, row, look); break;
     case 'text': text(e, row, look, open); break;
@@ -86,14 +87,15 @@ const marks = { in_progress: '', completed: '✓', failed: '✗', unknown: '–'
 function tool(e: HTMLElement, row: ToolRow, key: string, look: Look, open: boolean): void {
   const { words } = look;
   e.classList.add(row.status);
-  if (row.isSub) e.classList.add('sub');
+  if (row.isAgent) e.classList.add('agent');
+  const name = row.isAgent ? row.title : row.name;
   const isRunning = row.status === 'in_progress';
   const status = isRunning ? words.running : words[row.status as 'completed' | 'failed' | 'unknown'];
   e.append(foldButton(open,
     h('span', { class: 'mark', 'aria-hidden': 'true' }, marks[row.status]),
-    h('b', {}, row.name || words.output), h('span', { class: 'title' }, row.title === row.name ? '' : row.title), h('span', { class: 'time' }, isRunning ? timeOf(row, look) : '')));
-  e.setAttribute('aria-label', [row.name || words.output, row.title, status].filter(Boolean).join(', '));
-  if (open) e.append(h('div', { class: 'body' }, ...input(row), ...output(row, look.showsAll(key), words)));
+    h('b', {}, name || words.output), h('span', { class: 'title' }, row.title === name ? '' : row.title), h('span', { class: 'time' }, isRunning ? timeOf(row, look) : row.facts ?? '')));
+  e.setAttribute('aria-label', [name || words.output, row.title === name ? '' : row.title, status, row.facts].filter(Boolean).join(', '));
+  if (open && (!row.hasMore || row.status === 'failed')) e.append(h('div', { class: 'body' }, ...input(row), ...output(row, look.showsAll(key), words)));
 }
 
 /** How long a tool has been running. */

@@ -52,12 +52,20 @@ export class Store {
     return index === this.parts.length || this.here.has(index);
   }
 
-  items(): Item[] {
+  /** What is below an agent that isn't open is left out. */
+  items(isOpen: (key: string, row: Row) => boolean = () => true): Item[] {
     const items: Item[] = [];
     for (let index = 0; index <= this.parts.length; index++) {
       const part = this.part(index);
+      const closed = new Set<string>();
       if (!part) items.push({ key: `${index}`, guess: Math.min(4000, Math.max(200, (this.parts[index]?.bytes ?? 0) / 60)) });
-      else for (const row of part.rows) if (this.isShown(row)) items.push({ key: `${index}:${row.id}`, guess: guess(row) });
+      else for (const row of part.rows) {
+        if (row.kind === 'iteration') closed.clear(); // the ids of its calls are others
+        if (!this.isShown(row) || row.above?.some((call) => closed.has(call))) continue;
+        const key = `${index}:${row.id}`;
+        if (row.kind === 'tool' && row.isAgent && !isOpen(key, row)) closed.add(row.callId);
+        items.push({ key, guess: guess(row) });
+      }
     }
     return items;
   }
@@ -65,6 +73,17 @@ export class Store {
   row(key: string): Row | undefined {
     const [index, id] = key.split(':').map(Number);
     return id === undefined ? undefined : this.part(index!)?.rows.find((row) => row.id === id);
+  }
+
+  /** The keys of the agents that a row is below. */
+  above(key: string): string[] {
+    const [index, id] = key.split(':').map(Number);
+    const rows = this.part(index!)?.rows ?? [];
+    const at = rows.findIndex((row) => row.id === id);
+    return (rows[at]?.above ?? []).flatMap((call) => {
+      const found = rows.findLast((row, i) => i < at && row.kind === 'tool' && row.callId === call);
+      return found ? [`${index}:${found.id}`] : [];
+    });
   }
 
   /** The iteration that an item is in. */

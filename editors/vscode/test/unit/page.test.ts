@@ -9,6 +9,7 @@ import { piecesOf, placeOf } from '../../webview/links';
 import { markdown, withPlaces } from '../../webview/markdown';
 import { Part, textOf, type Row } from '../../webview/model';
 import { plain } from '../../webview/plain';
+import { Store } from '../../webview/store';
 import { splitAt } from '../../webview/split';
 
 declare const ROOT: string;
@@ -71,6 +72,32 @@ test('a result whose call is in the part before has a row of its own', () => {
 test('thoughts, subagents and what the agent was told are told apart', () => {
   const rows = rowsOf({ sessionUpdate: 'agent_thought_chunk', messageId: 'm1', content: { type: 'text', text: 'hm' } }, say('sub', 's', { parentToolCallId: 't1' }), say('x'), { sessionUpdate: 'user_message_chunk', fromAgentId: 'lead', content: { type: 'text', text: 'mind the tests' } });
   assert.deepEqual(rows.map((row) => row.kind === 'text' && [row.by, row.name]), [['thought', undefined], ['subagent', undefined], [undefined, undefined], ['user', 'lead']]);
+});
+
+const step = (toolCallId: string, title: string, parentToolCallId?: string): Update => call(toolCallId, { name: 'step', title, kind: 'think', subagent: {}, parentToolCallId }) as Update;
+const below = (parentToolCallId: string): object => ({ parentToolCallId });
+const outline = (rows: Row[]): string[] => rows.map((row) => '  '.repeat(row.above?.length ?? 0) + (row.kind === 'tool' ? row.title : textOf(row)));
+
+test('agents that work at once do not mix: what each does is below it, to any depth', () => {
+  const rows = rowsOf(begin(1), step('a', 'scout: one'), step('b', 'scout: two'),
+    say('I lo', 'a1', below('a')), say('Tes', 'b1', below('b')), say('ok', 'a1', below('a')), call('b/t', { title: 'ls', ...below('b') }), say('ts', 'b2', below('b')),
+    step('a/c', 'Explore: three', 'a'), say('deep', 'c1', below('a/c')), say('meanwhile', 'm1'), call('a/t', { title: 'wc', ...below('a') }), say('more', 'm1'), result('b/t', 'x'));
+  assert.deepEqual(outline(rows), ['iteration 1 of 5', 'scout: one', '  I look', '  Explore: three', '    deep', '  wc', 'scout: two', '  Tes', '  ls', '  ts', 'meanwhilemore']);
+  assert.deepEqual(outline(rowsOf(begin(1), step('a', 'one'), begin(2), step('a', 'again'), say('x', 'm', below('a')))), ['iteration 1 of 5', 'one', 'iteration 2 of 5', 'again', '  x']);
+});
+
+test('what is below an agent is shown when that is open, and its row can be reached', () => {
+  const store = new Store();
+  store.add([begin(1), step('a', 'scout: one'), step('a/b', 'Explore', 'a'), call('t', { ...below('a/b') }), call('u')]);
+  const shown = (open: string[]): number => store.items((_, row) => row.kind === 'tool' && open.includes(row.callId)).length;
+  assert.deepEqual([shown([]), shown(['a']), shown(['a/b']), shown(['a', 'a/b'])], [3, 4, 3, 5]);
+  const found = store.find({ iteration: 1, toolCallId: 't' });
+  assert.deepEqual(found && 'key' in found && store.above(found.key), ['0:1', '0:2']);
+});
+
+test('what an agent used is at its end', () => {
+  const [row] = rowsOf(step('a', 'scout: one'), { ...result('a', 'done'), facts: '12s · $0.0042' } as Update);
+  assert.equal(row?.kind === 'tool' && row.facts, '12s · $0.0042');
 });
 
 test('a long message is several rows, cut between paragraphs, and says the same', () => {

@@ -66,6 +66,16 @@ test('the tree has all changes first, then the newest iteration, with its files 
   ]);
 });
 
+test('what an agent does that another has work is below it, with what it used', async () => {
+  const step = (id: string, title: string): ToolCall => ({ sessionUpdate: 'tool_call', toolCallId: id, name: 'step', title, kind: 'think', status: 'in_progress', subagent: {} });
+  const by = (parentToolCallId: string, u: ToolCall): ToolCall => ({ ...u, parentToolCallId });
+  const r = record(begin(1), step('s1', 'scout 1/2: Find it'), step('s2', 'scout 1/2: Test it'), by('s2', edit('t2', 'b.go')), by('s1', edit('t1', 'a.go')), by('s1', step('s1/a', 'Explore: deep')),
+    by('s1/a', edit('t3', 'c.go')), by('gone', edit('t4', 'd.go')), { ...done('s1'), facts: '12s · $0.0042' } as Update);
+  assert.deepEqual((await draw(roots(input({ loops: [loop], records: new Map([['a', r]]) })))).slice(2), [
+    '    scout 1/2: Find it [12s · $0.0042]', '      a.go [edit]', '      Explore: deep', '        c.go [edit]', '    scout 1/2: Test it', '      b.go [edit]', '    d.go [edit]',
+  ]);
+});
+
 test('nothing is asked about iterations that changed nothing or still run', async () => {
   const r = record(begin(1), end(1), begin(2));
   const changes = () => Promise.reject(new Error('asked'));
