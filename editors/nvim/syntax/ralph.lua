@@ -6,9 +6,9 @@ end
 vim.cmd([[
   syntax match ralphIteration "^▌ iteration .*$" contains=ralphFacts
   syntax match ralphFacts " · .*$" contained
-  syntax match ralphRunning "^ *● .*$" contains=ralphToolName
-  syntax match ralphDone "^ *✓ .*$" contains=ralphToolName
-  syntax match ralphFailed "^ *✗ .*$" contains=ralphToolName
+  syntax match ralphRunning "^\( \+[^:│┊]\{-}:\)\? *● .*$" contains=ralphToolName
+  syntax match ralphDone "^\( \+[^:│┊]\{-}:\)\? *✓ .*$" contains=ralphToolName
+  syntax match ralphFailed "^\( \+[^:│┊]\{-}:\)\? *✗ .*$" contains=ralphToolName
   syntax match ralphToolName "\%([●✓✗] \)\@<=\S\+" contained
   syntax match ralphOutput "^  │ .*$"
   syntax match ralphThought "^ *┊ .*$"

@@ -87,6 +87,90 @@ it('shows tools that run side by side', function()
   expect.equal(vim.tbl_count(transcript.changed), 2)
 end)
 
+--- A transcript, and what makes it: calls of agents and tools, their ends, and what they say.
+local function of_agents()
+  local transcript = new()
+  local function call(id, title, parent, agent)
+    transcript:add({
+      sessionUpdate = 'tool_call',
+      toolCallId = id,
+      parentToolCallId = parent,
+      name = agent and 'step' or 'bash',
+      title = title,
+      kind = 'think',
+      subagent = agent and { agent = agent } or nil,
+    })
+  end
+  local function finish(id, facts, parent, status)
+    transcript:add({
+      sessionUpdate = 'tool_call_update',
+      toolCallId = id,
+      parentToolCallId = parent,
+      status = status or 'completed',
+      facts = facts,
+      content = { { type = 'content', content = { type = 'text', text = 'last words' } } },
+    })
+  end
+  local function say(text, parent, id)
+    local update = message(text, id or parent)
+    update.parentToolCallId = parent
+    transcript:add(update)
+  end
+  return transcript, call, finish, say
+end
+
+it('shows what an agent does below it, to be folded at its end', function()
+  local transcript, call, finish, say = of_agents()
+  call('a', 'scout 1/2: Find 100%', nil, 'scout')
+  say('I lo', 'a')
+  say('ok\nhere', 'a')
+  call('t', 'ls', 'a')
+  finish('t', nil, 'a')
+  finish('a', '12s · $0.0042')
+  expect.equal(lines(transcript), {
+    '✓ scout 1/2: Find 100% · 12s · $0.0042',
+    '',
+    '  I look',
+    '  here',
+    '',
+    '  ✓ bash  ls',
+    '  │ last words',
+  })
+  expect.equal(transcript.agents, { { first = 1, last = 7 } })
+  call('b', 'scout: silent', nil, 'scout')
+  finish('b')
+  expect.equal(lines(transcript)[9], '  │ last words')
+end)
+
+it('does not mix agents that work at once', function()
+  local transcript, call, finish, say = of_agents()
+  call('a', 'scout: one', nil, 'scout')
+  call('b', 'scout: two', nil, 'scout')
+  say('I lo', 'a')
+  say('Tes', 'b')
+  say('ok\nand', 'a')
+  say('ts?', 'b')
+  call('t', 'ls', 'b')
+  say('more', 'b', 'another')
+  finish('b', nil, nil, 'failed')
+  say(' see', 'a')
+  finish('a', '2s')
+  expect.equal(lines(transcript), {
+    '✓ scout: one · 2s',
+    '✗ scout: two',
+    '  scout: I look',
+    '  scout #2: Tests?',
+    '  scout #2: ● bash  ls',
+    '  scout #2: more',
+    '✗ scout: two',
+    '  │ last words',
+    '',
+    '  and see',
+    '✓ scout: one · 2s',
+  })
+  expect.equal(transcript.agents, {})
+end)
+
 it('keeps iterations apart, whose ids begin again', function()
   local transcript = new()
   local function iteration(n)

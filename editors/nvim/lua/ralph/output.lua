@@ -23,6 +23,7 @@ local least_folded = 3 -- lines of a tool's output, for a fold
 ---@class ralph.Folded numbers of the last headings that have a fold
 ---@field iteration integer
 ---@field call integer
+---@field agent integer its last line
 
 ---@class ralph.View
 ---@field name string of the buffer
@@ -151,6 +152,21 @@ local function fold_calls(view, folded)
   end
 end
 
+--- Folds what agents did that have ended, in the current window.
+---@param view ralph.View
+---@param folded ralph.Folded
+local function fold_agents(view, folded)
+  for _, agent in ipairs(view.transcript.agents) do
+    if agent.last > folded.agent and agent.last <= view.last then
+      if agent.first >= view.first then
+        local from = agent.first - view.first + 1
+        vim.cmd.fold({ range = { from, agent.last - view.first + 1 } })
+      end
+      folded.agent = agent.last
+    end
+  end
+end
+
 --- Folds the iterations that are over, in the current window. What the user
 --- reads stays open, and so does the last iteration.
 ---@param view ralph.View
@@ -160,10 +176,11 @@ local function fold_here(view, follows)
   local iterations = view.transcript.iterations
   if not view.folded[win] then
     vim.cmd('silent! normal! zE')
-    view.folded[win] = { iteration = 0, call = 0 }
+    view.folded[win] = { iteration = 0, call = 0, agent = 0 }
   end
   local folded = view.folded[win]
   fold_calls(view, folded)
+  fold_agents(view, folded)
   local cursor = vim.api.nvim_win_get_cursor(win)[1]
   for index, iteration in ipairs(iterations) do
     local is_last = index == #iterations

@@ -83,6 +83,17 @@ local function detail_lines(loop)
   return lines
 end
 
+--- The agents at work, a line each; the details have them in a row.
+---@param loop ralph.Loop
+---@param width integer cells
+---@return ralph.OverviewLine[]
+local function agent_lines(loop, width)
+  return vim.tbl_map(function(agent)
+    local text = format.cut('    ' .. agent.title, width)
+    return { text = text, loop = loop, marks = { { 4, #text, 'ralphLoopInfo' } } }
+  end, loop.agents or {})
+end
+
 --- The overview of loops.
 ---@param loops ralph.Loop[]
 ---@param width integer cells
@@ -106,6 +117,8 @@ function M.render(loops, width, open)
     table.insert(lines, loop_line(loop, widths, is_open))
     if is_open then
       vim.list_extend(lines, detail_lines(loop))
+    else
+      vim.list_extend(lines, agent_lines(loop, width))
     end
   end
   return lines

@@ -10,6 +10,15 @@ local wire = require('ralph.wire')
 ---@field id string
 ---@field iteration? integer
 
+--- An agent that a tool call has work.
+---@class ralph.Agent
+---@field call string
+---@field label string unlike those of the others at work
+---@field line integer number of its heading
+---@field message? string id of the one that it is in
+---@field alone boolean nobody else was at work meanwhile
+---@field held table<string, string> by prefix: the line that it is in the middle of, while others speak
+
 ---@class ralph.Transcript
 ---@field first integer number of the oldest line that is kept
 ---@field last integer number of the newest line; first - 1 when there is none
@@ -17,6 +26,7 @@ local wire = require('ralph.wire')
 ---@field ended boolean no iteration follows
 ---@field calls ralph.Call[] those with an output
 ---@field messages { first: integer, last: integer }[] of the agent; the last may go on
+---@field agents { first: integer, last: integer }[] what those did that have ended, unless it is mixed
 ---@field changed table<integer, true> lines that are not as they were; the reader clears it
 ---@field private lines table<integer, string>
 ---@field private iteration_number? integer
@@ -24,7 +34,9 @@ local wire = require('ralph.wire')
 ---@field private tool_lines integer
 ---@field private open string? the message that the last line belongs to
 ---@field private agent? string who is at work, as it was said
----@field private tools table<string, { line: integer, text: string }>
+---@field private tools table<string, { line: integer, text: string, bar: string }>
+---@field private crew ralph.Agent[] those at work
+---@field private tool_line integer number of the last line about a tool
 local Transcript = {}
 Transcript.__index = Transcript
 
@@ -54,6 +66,9 @@ function Transcript.new(settings)
     iterations = {},
     calls = {},
     messages = {},
+    agents = {},
+    crew = {},
+    tool_line = 0,
     ended = false,
     changed = {},
     lines = {},
@@ -84,7 +99,7 @@ function Transcript:trim()
   for number = self.first, first - 1 do
     self.lines[number], self.changed[number] = nil, nil
   end
-  for _, parts in ipairs({ 'iterations', 'calls', 'messages' }) do
+  for _, parts in ipairs({ 'iterations', 'calls', 'messages', 'agents' }) do
     self[parts] = vim.tbl_filter(function(part)
       return part.first >= first
     end, self[parts])
@@ -160,14 +175,87 @@ end
 
 local prefixes = { [kinds.message] = '', [kinds.thought] = thought, [kinds.user] = user }
 
+--- The agent that a call has work now.
+---@param call? string
+---@return ralph.Agent?
+function Transcript:agent_of(call)
+  return vim.iter(self.crew):find(function(one)
+    return one.call == call
+  end)
+end
+
+--- What stands before what is below a call: the agent's name, where several are at work.
+---@param parent? string
+---@return string
+function Transcript:bar(parent)
+  local agent = self:agent_of(parent)
+  if agent and #self.crew > 1 then
+    return ('  %s: '):format(agent.label)
+  end
+  return parent and '  ' or ''
+end
+
+--- Notes an agent that begins.
+---@param update ralph.Update
+---@param line integer
+function Transcript:begin_agent(update, line)
+  local name = update.subagent.agent or 'agent'
+  local label, n = name, 1
+  while vim.iter(self.crew):any(function(one)
+    return one.label == label
+  end) do
+    n = n + 1
+    label = ('%s #%d'):format(name, n)
+  end
+  local agent = { call = update.toolCallId, label = label, line = line, alone = true, held = {} }
+  table.insert(self.crew, agent)
+  if #self.crew > 1 then
+    for _, one in ipairs(self.crew) do
+      one.alone = false
+    end
+  end
+end
+
+--- Shows what an agent is in the middle of, before something else of its.
+---@param call? string
+function Transcript:release(call)
+  local agent = self:agent_of(call)
+  for prefix, text in pairs(agent and agent.held or {}) do
+    self:push(self:bar(call) .. prefix .. text)
+    agent.held[prefix] = nil
+  end
+end
+
+--- Takes what one of several agents says: whole lines, so that they don't mix.
+---@param agent ralph.Agent
+---@param prefix string
+---@param text string
+function Transcript:hold(agent, prefix, text)
+  local lines = vim.split((agent.held[prefix] or '') .. text, '\n', { plain = true })
+  for number = 1, #lines - 1 do
+    self:push(self:bar(agent.call) .. prefix .. lines[number])
+  end
+  agent.held[prefix] = lines[#lines] ~= '' and lines[#lines] or nil
+end
+
 ---@param update ralph.Update
 function Transcript:chunk(update)
   local prefix = prefixes[update.sessionUpdate]
+  local text = update.content.text or ''
+  local agent = self:agent_of(update.parentToolCallId)
+  if agent and agent.message ~= update.messageId then
+    self:release(agent.call)
+    agent.message = update.messageId
+  end
+  if agent and #self.crew > 1 then
+    return self:hold(agent, prefix, text)
+  elseif agent and agent.held[prefix] then -- the others have ended meanwhile
+    text, agent.held[prefix] = agent.held[prefix] .. text, nil
+  end
   if update.parentToolCallId then
     prefix = '  ' .. prefix
   end
   local key = ('%s %s %s'):format(update.sessionUpdate, update.messageId, update.parentToolCallId)
-  local text = update.content.text or ''
   if update.fromAgentId and self.open ~= key then
     text = update.fromAgentId .. ': ' .. text
   end
@@ -176,15 +264,36 @@ end
 
 ---@param update ralph.Update
 function Transcript:tool_call(update)
+  self:release(update.parentToolCallId)
   local title = update.title ~= update.name and '  ' .. update.title or ''
-  local indent = update.parentToolCallId and '  ' or ''
-  local text = ('%%s %s%s'):format(update.name:gsub('%%', '%%%%'), title:gsub('%%', '%%%%'))
-  text = indent .. text
-  if not (self.lines[self.last] or ''):match('^ *[●✓✗]') then
+  local text = update.subagent and update.title or update.name .. title
+  text = '%s ' .. text:gsub('%%', '%%%%')
+  local bar = self:bar(update.parentToolCallId)
+  local is_below = self.tool_line == self.last
+    or (self.lines[self.last] or ''):match('^ *[●✓✗]')
+  if not is_below and bar:find('^ *$') then
     self:gap()
   end
-  local line = self:push(text:format(marks.in_progress))
-  self.tools[update.toolCallId] = { line = line, text = text }
+  local line = self:push(bar .. text:format(marks.in_progress))
+  self.tool_line = line
+  self.tools[update.toolCallId] = { line = line, text = text, bar = bar }
+  if update.subagent then
+    self:begin_agent(update, line)
+  end
+end
+
+--- Ends an agent: what it did can be folded, where no other's is between.
+---@param agent ralph.Agent
+---@return boolean said something is below it: its last words needn't come again
+function Transcript:end_agent(agent)
+  self:release(agent.call)
+  self.crew = vim.tbl_filter(function(one)
+    return one ~= agent
+  end, self.crew)
+  if agent.alone and self.last > agent.line then
+    table.insert(self.agents, { first = agent.line, last = self.last })
+  end
+  return self.last > agent.line
 end
 
 --- Whether the line that says what was left out is among those that are shown.
@@ -229,9 +338,19 @@ function Transcript:tool_call_update(update)
     return
   end
   self.tools[update.toolCallId] = nil
-  local heading = tool.text:format(marks[update.status] or marks.failed)
+  self:release(update.parentToolCallId)
+  local heading = tool.bar .. tool.text:format(marks[update.status] or marks.failed)
+  if update.facts then
+    heading = heading .. ' · ' .. update.facts
+  end
   self:replace(tool.line, heading)
-  if #(update.content or {}) == 0 then
+  local agent = self:agent_of(update.toolCallId)
+  if agent and self:end_agent(agent) and update.status == 'completed' then
+    if not agent.alone then
+      self.tool_line = self:push(heading) -- where it ended
+    end
+    return
+  elseif #(update.content or {}) == 0 then
     return
   end
   local first = tool.line
@@ -253,7 +372,7 @@ end
 function Transcript:iteration(update)
   if update.phase == 'begin' then
     self:gap()
-    self.ended, self.tools = false, {} -- the ids of tools and messages begin again
+    self.ended, self.tools, self.crew = false, {}, {} -- the ids of tools and messages begin again
     self.iteration_number = update.iteration
     local heading = '▌ ' .. update.text
     table.insert(self.iterations, { first = self:push(heading), heading = heading })
