@@ -25,6 +25,7 @@ type piEntry struct {
 	ours       bool
 	message    *message
 	customType string
+	cwd        string
 	data       []byte
 	content    []part
 	hidden     bool // display is false
@@ -45,6 +46,8 @@ func readEntry(c *jsoncursor.Cursor) (e piEntry) {
 			e.kind = readWord(c)
 		case "id":
 			e.id = c.Text()
+		case "cwd":
+			e.cwd = c.Text()
 		case "messageId":
 			e.messageID, e.ours = c.Text(), true
 		case "message":
@@ -88,6 +91,7 @@ func (d *decoder) piLine(line []byte) bool {
 	}
 	switch e.kind {
 	case "session":
+		d.Dir = e.cwd
 		d.atWork(stream.SessionStart{Backend: "pi", SessionID: e.id})
 	case "model_change":
 		if now := d.Session; now.Provider != "" || now.Model != e.modelID { // else an entry of ours has told
@@ -224,6 +228,7 @@ func (d *decoder) call(c stream.ToolCall, noted bool) {
 		return
 	}
 	d.Calls[c.ID] = noted
+	c.Dir = d.Dir
 	d.h.Handle(c)
 }
 

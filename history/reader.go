@@ -44,6 +44,7 @@ type Cursor struct {
 type state struct {
 	Format  format              `json:"format,omitempty"`
 	Session stream.SessionStart `json:"session,omitzero"`
+	Dir     string              `json:"dir,omitempty"`     // in which its agent works
 	Run     totalUsage          `json:"run,omitzero"`      // of the iteration
 	Calls   map[string]bool     `json:"calls,omitempty"`   // without a result; true: its message hasn't come yet
 	Asked   map[string]string   `json:"asked,omitempty"`   // calls that are to be called back, by message id

@@ -20,6 +20,7 @@ import (
 	"ralph-lsp/backends"
 	"ralph-lsp/hats"
 	"ralph-lsp/history"
+	"ralph-lsp/internal/paths"
 	"ralph-lsp/loopstate"
 	"ralph-lsp/stream"
 	"ralph-lsp/verify"
@@ -48,6 +49,7 @@ type Agent interface {
 type Loop struct {
 	id    string
 	cfg   Config
+	dir   string // the folder, without links
 	obs   Observer
 	store Store
 	lock  *loopstate.Lock // nil in tests
@@ -91,7 +93,7 @@ func Start(cfg Config, obs Observer) (*Loop, error) {
 		return nil, err
 	}
 	l := &Loop{
-		id: newID(), cfg: cfg, obs: obs, store: file,
+		id: newID(), cfg: cfg, dir: paths.Real(cfg.Folder), obs: obs, store: file,
 		start: func(spec backends.Spec) (Agent, error) { return backends.Start(spec) },
 	}
 	host, _ := os.Hostname()

@@ -408,7 +408,7 @@ func ToolCallOf(e stream.ToolCall) ToolCall {
 	}
 	title := in.first("command", "pattern")
 	if title == "" {
-		title = shortPath(in.first("file_path", "path", "notebook_path"))
+		title = shortPath(in.first("file_path", "path", "notebook_path"), e.Dir)
 	}
 	if title == "" {
 		title = in.first("url", "query", "description")
@@ -422,9 +422,12 @@ func ToolCallOf(e stream.ToolCall) ToolCall {
 // shownElements is how many elements of an absolute path a title shows.
 const shownElements = 3
 
-// shortPath is the end of an absolute path, which tells files apart where a line has
-// little room; others, which begin at the loop's folder, stay as they are.
-func shortPath(path string) string {
+// shortPath is a path from the loop's folder on. Of one that leads elsewhere the end
+// tells files apart where a line has little room.
+func shortPath(path, dir string) string {
+	if below, ok := strings.CutPrefix(path, strings.TrimRight(dir, `/\`)); ok && dir != "" && below != "" && strings.ContainsRune(`/\`, rune(below[0])) {
+		return below[1:]
+	}
 	elements := strings.Split(path, "/")
 	if elements[0] != "" || len(elements) <= shownElements+1 {
 		return path

@@ -248,13 +248,17 @@ func TestFileURI(t *testing.T) {
 func TestTheTitleOfACallEndsWithItsFile(t *testing.T) {
 	for input, want := range map[string]string{
 		`{"file_path":"/home/me/projects/app/src/calc.py"}`: "…/app/src/calc.py",
+		`{"file_path":"/w/app/src/deep/down/calc.py"}`:      "src/deep/down/calc.py",
+		`{"file_path":"/w/app/calc.py"}`:                    "calc.py",
+		`{"file_path":"/w/app"}`:                            "/w/app",
+		`{"file_path":"/w/app2/src/calc.py"}`:               "…/app2/src/calc.py",
 		`{"file_path":"/src/app/calc.py"}`:                  "/src/app/calc.py",
 		`{"path":"src/deep/down/here/calc.py"}`:             "src/deep/down/here/calc.py",
 		`{"command":"cat /a/b/c/d/e","path":"/a/b/c/d/e"}`:  "cat /a/b/c/d/e",
 		`{"pattern":"x","path":"/a/b/c/d/e"}`:               "x",
 		`{"url":"http://a/b/c/d/e"}`:                        "http://a/b/c/d/e",
 	} {
-		call := ToolCallOf(stream.ToolCall{ID: "t", Name: "Edit", Input: json.RawMessage(input)})
+		call := ToolCallOf(stream.ToolCall{ID: "t", Name: "Edit", Input: json.RawMessage(input), Dir: "/w/app"})
 		if call.Title != want {
 			t.Errorf("%s: %q, want %q", input, call.Title, want)
 		}
