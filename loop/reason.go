@@ -64,6 +64,7 @@ type Ending struct {
 	What      string      // in words: "stopped"
 	Why       string      // in words: "iteration limit reached"; "" when What says all
 	Remedies  []Remedy    // what can be done in an editor, the safest first
+	Caution   string      // what to know before going on, a sentence; "" when there is nothing
 	Advice    string      // what helps, to who sits at a terminal; "" when there is nothing to say
 }
 
@@ -89,7 +90,8 @@ var endings = []Ending{
 	{Reason: StopFailures, Class: ClassError, State: StateFailed, What: "failed", Why: "too many failures in a row", Remedies: left,
 		Advice: "fix the cause"},
 	{Reason: StopPermissionDenied, Class: ClassError, State: StateFailed, What: "failed", Why: "the agent was refused permission", Remedies: left,
-		Advice: "allow it (--backend-arg, see the agent's permission flags) or change the prompt"},
+		Caution: "A loop keeps the arguments that its agent was started with, whatever the settings say by now.",
+		Advice:  "change the prompt, or allow it: in the agent's own settings, or with --backend-arg when you resume (see its permission flags)"},
 	{Reason: StopUnauthorized, Class: ClassError, State: StateFailed, What: "failed", Why: "the agent isn't logged in", Remedies: left,
 		Advice: "log in with the agent itself, or set its key"},
 	{Reason: StopStalled, Class: ClassError, State: StateFailed, What: "failed", Why: "the agent fell silent", Remedies: left,

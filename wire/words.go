@@ -181,6 +181,9 @@ func LeftSentence(where string, reason loop.StopReason, iteration, limit int, pr
 	if last := OneLine(problem); last != "" {
 		sentence += " The last failure: " + last + "."
 	}
+	if caution := reason.Ending().Caution; caution != "" {
+		sentence += " " + caution
+	}
 	return sentence
 }
 

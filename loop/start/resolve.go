@@ -297,6 +297,10 @@ func (r Resolver) Continue(ctx context.Context, found Found, files config.Files)
 	isFilesAgent := fromFile || named.Hat == "" && agent.backend.Name == found.Backend
 	if len(named.Args) == 0 && isFilesAgent && (found.Backend != "" || len(found.Args) > 0) {
 		cfg.Args = found.Args
+		if n := len(agent.args); n > 0 && !slices.Equal(found.Args[:min(n, len(found.Args))], agent.args) {
+			cfg.Warnings = append(cfg.Warnings, fmt.Sprintf("the agent keeps the arguments that it was started with (%s), not those of the settings by now (%s); "+
+				"to use these, name them again with --backend-arg, or start anew", cmp.Or(strings.Join(found.Args, " "), "none"), strings.Join(agent.args, " ")))
+		}
 	}
 	isFilesProgram := fromFile && IsPath(named.Name)
 	isFilesArgs := len(cfg.Args) > 0 && len(named.Args) == 0 && !slices.Equal(cfg.Args, agent.args)

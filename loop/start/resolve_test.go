@@ -320,6 +320,7 @@ backend = { command = "/bin/coder", args = ["--code"] }
 		backend   string
 		args      []string
 		untrusted bool
+		keeps     bool // and the settings say others by now
 	}{
 		{name: "a known backend", found: Found{Backend: "claude"}, backend: "claude"},
 		{name: "one of the configuration", found: Found{Backend: "mine"}, backend: "mine"},
@@ -333,7 +334,7 @@ backend = { command = "/bin/coder", args = ["--code"] }
 			named: Agent{Hat: "reader"}, backend: "pi", args: []string{"--thinking", "low", "--read"}},
 		{name: "arguments that another program was started with", found: Found{Backend: "/bin/agent", Hat: "coder", Args: []string{"--danger"}}, untrusted: true},
 		{name: "a hat that is gone", found: Found{Backend: "claude", Hat: "gone"}, backend: "claude"},
-		{name: "arguments that the user started it with", found: Found{Backend: "pi", Args: []string{"--started-here"}}, backend: "pi", args: []string{"--started-here"}},
+		{name: "arguments that the user started it with", found: Found{Backend: "pi", Args: []string{"--started-here"}}, backend: "pi", args: []string{"--started-here"}, keeps: true},
 		{name: "other arguments", found: Found{Backend: "pi", Args: []string{"--evil"}}, untrusted: true},
 		{name: "a program", found: Found{Backend: "/bin/evil"}, untrusted: true},
 		{name: "a program that is named again", found: Found{Backend: "/bin/agent"}, named: Agent{Name: "/bin/agent"}, backend: "/bin/agent"},
@@ -356,6 +357,9 @@ backend = { command = "/bin/coder", args = ["--code"] }
 			}
 			if !tt.untrusted && (cfg.Backend.Name != tt.backend || !slices.Equal(cfg.Args, tt.args) || !cfg.Continue) {
 				t.Errorf("got %s %q", cfg.Backend.Name, cfg.Args)
+			}
+			if warned := strings.Join(cfg.Warnings, "\n"); !tt.untrusted && strings.Contains(warned, "keeps the arguments") != tt.keeps {
+				t.Errorf("warned %q", warned)
 			}
 		})
 	}
