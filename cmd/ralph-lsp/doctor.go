@@ -51,7 +51,7 @@ func checkTerminal(out io.Writer) wire.Check {
 }
 
 func printChecks(out io.Writer, p palette, checks []wire.Check) error {
-	problems := 0
+	problems, width := 0, lineWidth(out)
 	for _, c := range checks {
 		mark := p.green("✓")
 		switch {
@@ -61,9 +61,9 @@ func printChecks(out io.Writer, p palette, checks []wire.Check) error {
 			mark = p.red("✗")
 			problems++
 		}
-		fmt.Fprintf(out, "%s %s\n", mark, plainLine(c.Message))
+		fmt.Fprintln(out, wrapped(mark+" "+plainLine(c.Message), width, 2))
 		if !c.OK && c.Fix != "" {
-			fmt.Fprintf(out, "  %s\n", p.dim(plainLine(c.Fix)))
+			fmt.Fprintln(out, wrapped("  "+p.dim(plainLine(c.Fix)), width, 2))
 		}
 	}
 	if problems > 0 {

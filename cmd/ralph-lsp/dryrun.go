@@ -1,10 +1,13 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"ralph-lsp/config"
 	"ralph-lsp/server"
 	"ralph-lsp/wire"
 )
@@ -21,15 +24,22 @@ func (l *loopFlags) tellPlan(cmd *cobra.Command, plan server.Plan) error {
 	case l.shown.style.Value == styleJSON:
 		err = printJSON(out, preview)
 	default:
-		fmt.Fprintln(out, p.bold("Ralph")+" would run "+p.cyan(plainLine(preview.Text)))
+		width := lineWidth(out)
+		fmt.Fprintln(out, wrapped(p.bold("Ralph")+" would run "+p.cyan(plainLine(preview.Text)), width, 2))
 		for _, row := range preview.Details {
 			printFact(out, p, len("permissions"), row.Label, row.Text)
 		}
 		for _, warning := range preview.Warnings {
-			fmt.Fprintln(out, p.yellow("! ")+plainLine(warning))
+			fmt.Fprintln(out, wrapped(p.yellow("! ")+plainLine(warning), width, 2))
 		}
 		for _, why := range plan.Met {
-			fmt.Fprintln(out, p.red("✗ ")+explain(why))
+			text := explain(why)
+			if untrusted := (*config.UntrustedError)(nil); errors.As(why, &untrusted) {
+				text = untrusted.Error() // a line for each thing that it wants
+			}
+			for line := range strings.SplitSeq(p.red("✗ ")+text, "\n") {
+				fmt.Fprintln(out, wrapped(line, width, 4))
+			}
 		}
 	}
 	if err == nil && len(plan.Met) > 0 {

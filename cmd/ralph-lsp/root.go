@@ -33,11 +33,13 @@ func execute(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return exitDone
 	case errors.As(err, &exit):
 		if exit.message != "" {
-			fmt.Fprintln(errs, "ralph-lsp: "+stream.Plain(exit.message))
+			for line := range strings.SplitSeq("ralph-lsp: "+stream.Plain(exit.message), "\n") {
+				fmt.Fprintln(errs, wrapped(line, lineWidth(errs), 4))
+			}
 		}
 		return exit.code
 	}
-	fmt.Fprintln(errs, "ralph-lsp: "+explain(err))
+	fmt.Fprintln(errs, wrapped("ralph-lsp: "+explain(err), lineWidth(errs), 2))
 	return exitFailed
 }
 

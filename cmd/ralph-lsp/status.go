@@ -62,15 +62,16 @@ func printJSON(out io.Writer, v any) error {
 // is read from the state file, which knows what was spent up to the last turn only.
 func printStatus(out io.Writer, p palette, st loop.Status, owner loopstate.Owner, owned bool, now time.Time) {
 	l := wire.StatusOf(st, false)
+	width := lineWidth(out)
 	if st.State == wire.StateIdle {
-		fmt.Fprintf(out, "no loop in %s; start one with ralph-lsp run\n", plainLine(st.Folder))
+		fmt.Fprintln(out, wrapped("no loop in "+plainLine(st.Folder)+"; start one with ralph-lsp run", width, 2))
 		return
 	}
 	text := l.Text
 	if l.Live {
 		text = wire.Line(st, nil, now)
 	}
-	fmt.Fprintln(out, p.bold("Ralph")+" "+p.cyan(plainLine(text)))
+	fmt.Fprintln(out, wrapped(p.bold("Ralph")+" "+p.cyan(plainLine(text)), width, 2))
 	fact := func(name, value string) { printFact(out, p, 9, name, value) }
 	fact("folder", st.Folder)
 	for _, row := range l.Details {
@@ -87,14 +88,15 @@ func printStatus(out io.Writer, p palette, st loop.Status, owner loopstate.Owner
 	case l.Live:
 		fmt.Fprintln(out, "cost and work are those of its last turn")
 	case wire.IsLeft(l):
-		fmt.Fprintln(out, "no process drives it; "+goOn+", or discard it with ralph-lsp cancel")
+		fmt.Fprintln(out, wrapped("no process drives it; "+goOn+", or discard it with ralph-lsp cancel", width, 2))
 	}
 }
 
 // printFact prints a row of a table whose names have a width; one without a value is none.
 func printFact(out io.Writer, p palette, width int, name, value string) {
 	if value != "" {
-		fmt.Fprintf(out, "  %s %s\n", p.dim(fmt.Sprintf("%-*s", width, strings.ToLower(name))), plainLine(value))
+		line := fmt.Sprintf("  %s %s", p.dim(fmt.Sprintf("%-*s", width, strings.ToLower(name))), plainLine(value))
+		fmt.Fprintln(out, wrapped(line, lineWidth(out), 2+width+1))
 	}
 }
 

@@ -314,6 +314,11 @@ func (s *prettyStyle) note(line string) {
 // section prints lines, with a blank one before them where the kind of output
 // changes or a new paragraph begins.
 func (s *prettyStyle) section(kind section, lines ...string) {
+	if s.cfg.terminal && (kind == sectionNote || kind == sectionHead) { // else the terminal breaks words
+		for i, line := range lines {
+			lines[i] = wrapped(line, s.cfg.width(), 2)
+		}
+	}
 	if gapBetween(s.last, kind) {
 		lines = append([]string{""}, lines...)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -23,6 +24,44 @@ func fit(s string, width int) string {
 		return ""
 	}
 	return terminalWidth.TruncateString(s, width, ellipsis())
+}
+
+// wrapped breaks a line between its words so that none of the parts is wider than width,
+// where a terminal would break it anywhere; the later ones are indented. A word that is
+// too wide stays whole: it may be a path that is to be copied. A width of 0 is none.
+func wrapped(s string, width, indent int) string {
+	if width <= 0 || cells(s) <= width {
+		return s
+	}
+	if indent > width/2 {
+		indent = 2
+	}
+	var b strings.Builder
+	rest := strings.TrimLeft(s, " ")
+	used := len(s) - len(rest)
+	b.WriteString(s[:used])
+	for i, word := range strings.Split(rest, " ") {
+		switch n := cells(word); {
+		case i == 0:
+			used += n
+		case used+1+n > width:
+			b.WriteString("\n" + strings.Repeat(" ", indent))
+			used = indent + n
+		default:
+			b.WriteByte(' ')
+			used += 1 + n
+		}
+		b.WriteString(word)
+	}
+	return b.String()
+}
+
+// lineWidth is how wide lines may be: the terminal's width, 0 where there is none.
+func lineWidth(out io.Writer) int {
+	if f, ok := isTerminal(out); ok {
+		return widthOf(f)()
+	}
+	return 0
 }
 
 // plainLine is agent text as one line that is safe to print.
