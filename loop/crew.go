@@ -42,7 +42,8 @@ type crew struct {
 func (l *Loop) runSteps(plan plannedRun) (report, error) {
 	c := &crew{loop: l, plan: plan, done: make(chan struct{}), usages: map[*member]stream.Usage{}, began: time.Now()}
 	if l.tries.iteration != plan.iteration {
-		l.tries.iteration, l.tries.n = plan.iteration, 0
+		l.tries.iteration = plan.iteration
+		l.look(func(p *progress) { l.tries.n = p.counts.RateLimits + p.counts.Overloads }) // maybe before we took it up
 	}
 	l.tries.n++
 	c.try = l.tries.n

@@ -72,8 +72,15 @@ func (tr *troupe) prompt(name string, n int) string {
 // work at once, "-a" for one that is to read only.
 func crewed(t *testing.T, steps []string, configure func(*Config), plays map[string][]run) (*rig, *troupe) {
 	t.Helper()
+	return crewedIn(t, nil, steps, configure, plays)
+}
+
+// crewedIn is the same in a folder that may hold a state file, whose loop goes on.
+func crewedIn(t *testing.T, found *loopstate.State, steps []string, configure func(*Config), plays map[string][]run) (*rig, *troupe) {
+	t.Helper()
 	tr := &troupe{plays: plays, specs: map[string][]backends.Spec{}}
-	r := prepare(t, nil, func(c *Config) {
+	r := prepare(t, found, func(c *Config) {
+		c.Continue = found != nil
 		for _, names := range steps {
 			var step Step
 			for _, name := range strings.Fields(names) {
@@ -210,6 +217,15 @@ func TestScoutsWorkAtOnceFourAtATime(t *testing.T) {
 		for _, line := range shown(r.log.agent) {
 			if id, ok := strings.CutPrefix(line, "says found, id "); ok {
 				said[id] = true
+			}
+		}
+		kept := shown(r.kept())
+		for k := 1; k <= 6; k++ {
+			of := func(lines []string) []string {
+				return slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return !strings.Contains(line, fmt.Sprintf("step-1-1-%d", k)) })
+			}
+			if live := of(shown(r.log.agent)); len(live) != 5 || !slices.Equal(live, of(kept)) {
+				t.Errorf("agent %d live:\n%s\nin the session file:\n%s", k, strings.Join(live, "\n"), strings.Join(of(kept), "\n"))
 			}
 		}
 		for k := 1; k <= 5; k++ {
@@ -368,14 +384,8 @@ func TestARefusedStepIsBegunAgainWithItsIteration(t *testing.T) {
 		if end.Cost != stream.USD(2) || end.Iterations != 1 {
 			t.Errorf("got %+v", end)
 		}
-		var calls []string
-		for _, e := range r.log.agent {
-			if c, ok := e.(stream.ToolCall); ok && c.Name == "step" {
-				calls = append(calls, c.ID)
-			}
-		}
-		if want := []string{"step-1-1-1", "step-1-2-1", "step-1-1-1-2", "step-1-2-1-2"}; !slices.Equal(calls, want) {
-			t.Errorf("shown as %q", calls)
+		if want := []string{"step-1-1-1", "step-1-2-1", "step-1-1-1-2", "step-1-2-1-2"}; !slices.Equal(r.calls(), want) {
+			t.Errorf("shown as %q", r.calls())
 		}
 	})
 }
@@ -433,20 +443,48 @@ func TestWhatKeepsStepsFromBeginning(t *testing.T) {
 	}
 }
 
-// A loop that was killed in the middle begins its iteration again, and what it cost stays.
+// left is a copy of the state file, as a program leaves it that is killed now.
+func (r *rig) left() *loopstate.State {
+	r.file.mu.Lock()
+	defer r.file.mu.Unlock()
+	left := *r.file.state
+	return &left
+}
+
+// calls are the ids under which the agents of the steps are shown.
+func (r *rig) calls() (ids []string) {
+	for _, e := range r.log.agent {
+		if c, ok := e.(stream.ToolCall); ok && c.Name == "step" {
+			ids = append(ids, c.ID)
+		}
+	}
+	return ids
+}
+
+// A loop that was killed in the middle begins its steps again, and what they cost stays.
 func TestAKilledLoopBeginsItsStepsAgain(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		slow := speaks(1, "found")
+		steps, slow, done := []string{"scout", "worker"}, speaks(1, "found"), speaks(1, "<promise>DONE</promise>")
 		slow.lasts = time.Hour
-		r, _ := crewed(t, []string{"scout", "worker"}, nil, map[string][]run{"scout": {speaks(1, "found")}, "worker": {slow}})
+		r, _ := crewed(t, steps, nil, map[string][]run{"scout": {speaks(1, "found")}, "worker": {slow}})
 		time.Sleep(10 * time.Second)
-		var left loopstate.State
-		r.file.mu.Lock()
-		left = *r.file.state
-		r.file.mu.Unlock()
+		left := r.left()
 		r.Kill()
-		if left.CostUSD == nil || *left.CostUSD != 2 || !left.Begun {
-			t.Errorf("the state file says %+v", left)
+		r, tr := crewedIn(t, left, steps, nil, map[string][]run{"scout": {speaks(1, "found")}, "worker": {done}})
+		if end := r.ended(tr, StopPromise, "scout worker"); end.Cost != stream.USD(4) || end.Iterations != 2 {
+			t.Errorf("got %+v", end)
+		}
+	})
+	bubble(t, func(t *testing.T) { // while it waits for a limit: the iteration keeps its number
+		steps, refused := []string{"scout", "worker"}, fails(stream.KindRateLimit, "429")
+		r, _ := crewed(t, steps, nil, map[string][]run{"scout": {speaks(1, "found")}, "worker": {refused}})
+		time.Sleep(10 * time.Second)
+		left := r.left()
+		r.Kill()
+		r, _ = crewedIn(t, left, steps, nil, map[string][]run{"scout": {speaks(1, "found")}, "worker": {says("<promise>DONE</promise>")}})
+		r.Wait()
+		if got := r.calls(); !slices.Equal(got, []string{"step-1-1-1-2", "step-1-2-1-2"}) {
+			t.Errorf("shown as %q", got)
 		}
 	})
 }
