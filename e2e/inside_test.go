@@ -126,7 +126,7 @@ func TestALoopInsidePi(t *testing.T) {
 	s.types("DONE", "Enter")
 	s.sees("▌ Ralph this loop is done when the agent says <promise>DONE</promise>")
 	s.agentOf("--model\nfake/fake-model\n")               // the session's
-	s.notes(`Ralph 1/50 · \$0\.\d+\n +● until test`)      // the widget
+	s.notes(`Ralph 1/50 · \$0\.\d+\n +● bash until test`)      // the widget
 	s.notes(`(?m)^Ralph 1/50 · \$0\.\d+ · bash until .*`) // the footer
 
 	// A message to pi, while a loop runs, is a question; the first answer keeps all.

@@ -99,25 +99,25 @@ func (d *driven) prompt(text string) {
 	d.send(map[string]string{"type": "prompt", "message": text})
 }
 
-// hears waits for a line that has a text.
-func (d *driven) hears(text string) said {
+// hears waits for lines that have the texts, in whatever order, and returns the last.
+func (d *driven) hears(texts ...string) (last said) {
 	d.t.Helper()
 	timeout := time.After(patience)
-	for {
+	for len(texts) > 0 {
 		select {
 		case s, ok := <-d.lines:
 			if !ok {
-				d.t.Fatalf("pi ended without %q; it said\n%s", text, strings.Join(d.heard, "\n"))
+				d.t.Fatalf("pi ended without %q; it said\n%s", texts, strings.Join(d.heard, "\n"))
 			}
 			line := fmt.Sprintf("%+v", s)
 			d.heard = append(d.heard, line)
-			if strings.Contains(line, text) {
-				return s
-			}
+			texts = slices.DeleteFunc(texts, func(text string) bool { return strings.Contains(line, text) })
+			last = s
 		case <-timeout:
-			d.t.Fatalf("pi didn't say %q but\n%s", text, strings.Join(d.heard, "\n"))
+			d.t.Fatalf("pi didn't say %q but\n%s", texts, strings.Join(d.heard, "\n"))
 		}
 	}
+	return last
 }
 
 // commands are those of ours that pi has.
@@ -144,13 +144,11 @@ func TestALoopThroughPisRPCMode(t *testing.T) {
 	p.box.Setenv("RALPH_LSP", ralph)
 	d := drivenPi(t, p, "-e", extension(t))
 	d.prompt("/ralph-loop\nBuild it\n--max-iterations 3") // pi takes it for a message
-	d.hears("Ralph 1/3 · $0.0006 · bash until")
-	d.hears("● until test -e never")
+	d.hears("Ralph 1/3 · $0.0006 · bash until", "● bash until test -e never")
 	d.prompt("Say hello")
 	question := d.hears(questionActive)
 	d.send(map[string]string{"type": "extension_ui_response", "id": question.ID, "value": question.Options[1]})
-	d.hears("Ralph cancelled after 1 iteration")
-	d.hears("Hello to you.")
+	d.hears("Ralph cancelled after 1 iteration", "Hello to you.")
 	d.prompt("/ralph-loop --max-iteration 3 Build it")
 	d.hears("did you mean --max-iterations?")
 	d.prompt("/ralph-help")
@@ -302,7 +300,7 @@ func TestAHostileSidecarInsidePi(t *testing.T) {
 		object{"jsonrpc": "2.0", "method": "ralph/update", "params": object{"loopId": "ralph-1", "updates": []any{
 			update(object{"sessionUpdate": "tool_call", "toolCallId": "t", "title": nasty}),
 			update(object{"sessionUpdate": "agent_message_chunk", "messageId": "m", "content": object{"type": "text", "text": nasty}}),
-			update(object{"sessionUpdate": "_ralph/warning", "text": "mind the gap " + nasty}),
+			update(object{"sessionUpdate": "_ralph/warning", "text": "mind the gap " + nasty[:300]}),
 		}}},
 		object{"jsonrpc": "2.0", "method": "ralph/nonsense", "params": 5}, object{"jsonrpc": "2.0", "id": 7, "method": "nonsense/ask"})
 	if err := os.WriteFile(told, []byte(text), 0o600); err != nil {

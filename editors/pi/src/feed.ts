@@ -151,7 +151,7 @@ function follow(activity: Activity, update: Update): void {
     case 'tool_call':
       if (!update.toolCallId || update.parentToolCallId) return;
       if (activity.tools.size >= keptTools) activity.tools.delete(activity.tools.keys().next().value as string);
-      activity.tools.set(update.toolCallId, { title: update.title ?? '', status: update.status ?? '' });
+      activity.tools.set(update.toolCallId, { title: [update.name, update.title].filter(Boolean).join(' '), status: update.status ?? '' });
       return;
     case 'tool_call_update': {
       const tool = activity.tools.get(update.toolCallId ?? '');

@@ -58,6 +58,7 @@ export interface Update {
   messageId?: string;
   content?: { type: string; text?: string } | { type: string; content?: { text?: string } }[];
   toolCallId?: string;
+  name?: string;
   title?: string;
   status?: string;
   phase?: 'begin' | 'end';
