@@ -126,7 +126,7 @@ func TestALoopInsidePi(t *testing.T) {
 	s.types("DONE", "Enter")
 	s.sees("▌ Ralph this loop is done when the agent says <promise>DONE</promise>")
 	s.agentOf("--model\nfake/fake-model\n")               // the session's
-	s.notes(`Ralph 1/50 · \$0\.\d+\n +● bash until test`)      // the widget
+	s.notes(`Ralph 1/50 · \$0\.\d+\n +● bash until test`) // the widget
 	s.notes(`(?m)^Ralph 1/50 · \$0\.\d+ · bash until .*`) // the footer
 
 	// A message to pi, while a loop runs, is a question; the first answer keeps all.
@@ -225,6 +225,26 @@ func TestTheSidecarIsKilledInsidePi(t *testing.T) {
 	s.sees("→ Leave it")
 	s.types("", "Down", "Down", "Enter") // Discard
 	s.sees("is discarded")
+	s.types("", "C-d")
+	s.awaitOnlyTheShell()
+}
+
+// What a loop has to ask takes nothing from who writes.
+func TestALoopAsksOnceItsUserHasWritten(t *testing.T) {
+	t.Parallel()
+	s := insidePi(t, fakemodel.Script{Turns: []fakemodel.Turn{does(pi.bash(untilThere("go"))), says("Not yet."), says("<promise>LOOP_COMPLETE</promise>")}})
+	s.tells("/ralph-loop Build it --max-iterations 1")
+	s.notes(`(?m)^Ralph 1/1 · .* bash until`)
+	s.types("half a word")
+	s.sees("half a word")
+	s.make("go")
+	s.sees("▌ Ralph stopped after 1 iteration: iteration limit reached")
+	s.types(" and the rest")
+	s.sees("half a word and the rest")
+	s.types("", "C-c")
+	s.sees("→ Leave it")
+	s.types("", "Down", "Enter") // Raise to 2 iterations and Go On
+	s.sees("▌ Ralph done: LOOP_COMPLETE after 2 iterations")
 	s.types("", "C-d")
 	s.awaitOnlyTheShell()
 }

@@ -1,5 +1,6 @@
 // One life of the extension: from the start of pi's session to its end.
 import fs from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { ExtensionAPI, ExtensionContext, InputEvent, InputEventResult } from '@earendil-works/pi-coding-agent';
 import { leaveIt, Questions } from './ask.ts';
@@ -13,6 +14,7 @@ import { type Class, type Command, commands, type Loop, Refusal, type Status, ty
 const levels = { info: 'info', ok: 'info', warning: 'warning', error: 'error' } as const satisfies Record<Class, string>;
 const stopPatience = 1500; // ms that pi's end may take
 const restartAfter = 30_000; // ms that a sidecar has to have lived to be started again by itself
+const freeEvery = 300; // ms between two looks whether the user writes
 const largestDocument = 100_000; // bytes of it that are shown
 
 /** What commands answer, as far as it is shown. */
@@ -103,13 +105,13 @@ export class Ralph {
       if (present) present(result);
       else this.show(result);
     } catch (error) {
-      const { question, wants, offers } = (error as Partial<Refusal>).data ?? {}; // it may be of the extension's last life
+      const { question, offers } = (error as Partial<Refusal>).data ?? {}; // it may be of the extension's last life
       const message = error instanceof Error ? error.message : String(error);
       if (!offers?.length) {
         this.say(message, 'error');
         return;
       }
-      await this.choose([question ?? `Ralph: ${message}`, wants].filter(Boolean).join('\n'), offers);
+      await this.choose(question ?? `Ralph: ${message}`, offers);
     }
   }
 
@@ -268,19 +270,15 @@ export class Ralph {
     if (!over || (over.get(id) ?? '') === how) return;
     over.set(id, how);
     this.asked.get(id)?.abort(); // what it was about is past
-    if (how === '' || !loop.offers?.length || loop.state === 'ended' && !this.isFree()) return;
+    if (how === '' || !loop.offers?.length) return;
     void this.offer(loop, `Ralph: ${loop.text ?? loop.state}`, loop.offers);
   }
 
   private async offer(loop: Loop, title: string, offers: Command[]): Promise<void> {
     const moot = new AbortController();
     this.asked.set(loop.loopId ?? loop.folder, moot);
-    await this.choose(title, offers, moot.signal);
-  }
-
-  /** Whether a question takes nothing from the user's hands; /ralph-resume asks it again. */
-  private isFree(): boolean {
-    return this.ctx.isIdle() && this.ctx.ui.getEditorText() === '';
+    while (!this.over && !moot.signal.aborted && !(this.ctx.isIdle() && this.ctx.ui.getEditorText() === '')) await sleep(freeEvery, undefined, { ref: false }); // it takes nothing from the user's hands
+    if (!this.over) await this.choose(title, offers, moot.signal);
   }
 
   /** The sidecar has ended by itself. */

@@ -77,7 +77,7 @@ export interface Updates {
 
 /** What a request that was refused is answered with. */
 export class Refusal extends Error {
-  readonly data: { reason?: string; question?: string; wants?: string; offers?: Command[] };
+  readonly data: { reason?: string; question?: string; offers?: Command[] };
 
   constructor(message: string, data?: Refusal['data']) {
     super(message);
