@@ -43,6 +43,7 @@ for name, lhs in pairs({
   start = '<Plug>(ralph-start)',
   cancel = '<Plug>(ralph-cancel)',
   pause = '<Plug>(ralph-pause)',
+  next = '<Plug>(ralph-next)',
   resume = '<Plug>(ralph-resume)',
   steer = '<Plug>(ralph-steer)',
   status = '<Plug>(ralph-status)',

@@ -26,6 +26,12 @@ export class Controls {
     return loop && this.run(command.pause, named(loop));
   }
 
+  /** Ends the running iteration; the next one begins. */
+  async next(argument?: LoopArgument): Promise<LoopResult | undefined> {
+    const loop = await chooseLoop(this.loops, argument, can('pause'));
+    return loop && this.run(command.next, named(loop));
+  }
+
   /** Goes on with a loop, with new limits if some are given; one that stopped at a limit needs a higher one. */
   async resume(argument?: LoopArgument & Limits): Promise<LoopResult | undefined> {
     const loop = await chooseLoop(this.loops, argument, can('resume'));
@@ -37,12 +43,12 @@ export class Controls {
     return loop && this.change(command.update, loop, limitsIn(argument), true);
   }
 
-  /** Tells the next run something. */
+  /** Tells the running agent something, where the loop is live, else the next run. */
   async steer(argument?: LoopArgument & { text?: string }): Promise<LoopResult | undefined> {
     const loop = await chooseLoop(this.loops, argument, can('steer'));
     if (!loop) return undefined;
     const text = argument?.text ?? (await vscode.window.showInputBox({
-      title: t('Ralph: steer'), prompt: t('What should the next iteration know?'), ignoreFocusOut: true,
+      title: t('Ralph: steer'), prompt: t('What should the agent know?'), ignoreFocusOut: true,
     }));
     return text?.trim() ? this.run(command.steer, { ...named(loop), text }) : undefined;
   }

@@ -40,6 +40,10 @@ function acts.pause(loop, folder)
   loops.run(folder, wire.commands.pause, target(loop))
 end
 
+function acts.next(loop, folder)
+  loops.run(folder, wire.commands.next, target(loop))
+end
+
 function acts.resume(loop, folder)
   if loop.offers then
     return ask.about(loop)
@@ -48,7 +52,7 @@ function acts.resume(loop, folder)
 end
 
 function acts.steer(loop, folder)
-  vim.ui.input({ prompt = ('Tell the next run in %s: '):format(loop.title) }, function(text)
+  vim.ui.input({ prompt = ('Tell the loop in %s: '):format(loop.title) }, function(text)
     if text and text ~= '' then
       loops.run(folder, wire.commands.steer, vim.tbl_extend('error', target(loop), { text = text }))
     end
@@ -86,8 +90,9 @@ local list = {
   { 'C', 'what it changed, in the quickfix list', acts.changes },
   { 'c', 'cancel', acts.cancel, 'cancel' },
   { 'p', 'pause', acts.pause, 'pause' },
+  { 'i', 'end this iteration, begin the next', acts.next, 'pause' },
   { 'r', 'resume, or what can be done about its end', acts.resume, 'resume' },
-  { 's', 'steer: tell the next run something', acts.steer, 'steer' },
+  { 's', 'steer: tell it something', acts.steer, 'steer' },
   { 'u', 'update the limits', acts.update, 'update' },
   { 'x', 'discard', acts.discard, 'discard' },
   { 'e', 'edit the state file', acts.open, 'open' },

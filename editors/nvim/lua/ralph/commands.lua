@@ -47,7 +47,7 @@ local function steer(invocation)
   if text then
     return loops.steer(text)
   end
-  vim.ui.input({ prompt = 'Tell the next run: ' }, function(answer)
+  vim.ui.input({ prompt = 'Tell the loop: ' }, function(answer)
     if answer and answer ~= '' then
       loops.steer(answer)
     end
@@ -184,6 +184,11 @@ M.all = {
   pause = {
     run = function()
       loops.pause()
+    end,
+  },
+  next = {
+    run = function()
+      loops.next()
     end,
   },
   resume = { run = resume, complete = complete_limits },

@@ -47,6 +47,13 @@ function M.pause(folder, callback)
   require('ralph.loops').pause(path_of(folder), callback)
 end
 
+--- Ends the running iteration; the next one begins.
+---@param folder? string
+---@param callback? ralph.Callback
+function M.next(folder, callback)
+  require('ralph.loops').next(path_of(folder), callback)
+end
+
 --- Lets a loop go on.
 ---@param folder? string
 ---@param callback? ralph.Callback
@@ -54,7 +61,7 @@ function M.resume(folder, callback)
   require('ralph.loops').resume(path_of(folder), nil, callback)
 end
 
---- Tells the next run something.
+--- Tells a loop something: the running agent where it is live, else the next run.
 ---@param text string
 ---@param folder? string
 ---@param callback? ralph.Callback

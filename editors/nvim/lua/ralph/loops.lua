@@ -175,6 +175,13 @@ function M.pause(folder, callback)
   M.run(folder, wire.commands.pause, {}, callback)
 end
 
+--- Ends the running iteration; the next one begins.
+---@param folder? string
+---@param callback? ralph.Callback
+function M.next(folder, callback)
+  M.run(folder, wire.commands.next, {}, callback)
+end
+
 --- Lets a paused, waiting, interrupted, failed or capped loop go on.
 ---@param folder? string
 ---@param limits? string as they are typed
@@ -191,7 +198,7 @@ function M.update(folder, limits, callback)
   M.run(folder, wire.commands.update, { text = limits }, callback)
 end
 
---- Tells the next run something.
+--- Tells a loop something: the running agent where it is live, else the next run.
 ---@param text string
 ---@param folder? string
 ---@param callback? ralph.Callback

@@ -16,6 +16,7 @@ M.commands = {
   start = 'ralph.loop.start',
   cancel = 'ralph.loop.cancel',
   pause = 'ralph.loop.pause',
+  next = 'ralph.loop.next',
   resume = 'ralph.loop.resume',
   update = 'ralph.loop.update',
   steer = 'ralph.loop.steer',

@@ -20,7 +20,7 @@ describe('a start', { timeout: 1_800_000 }, () => {
     await w.run('Ralph: Start Loop...');
     await w.page.locator('.tabs-container .tab.active').filter({ hasText: 'Ralph Prompt' }).waitFor();
     await lens('Start (Ctrl+Enter)').waitFor();
-    await lens('pi 0.87.1').waitFor();
+    await lens('pi 0.80.3').waitFor();
     await lens('at most 20 iterations').waitFor();
     await w.page.waitForFunction(() => [...document.querySelectorAll('.view-line span')].some((e) => getComputedStyle(e, '::after').content.includes('Left empty, the prompt file')));
     await w.screenshot('prompt-empty');
@@ -46,11 +46,11 @@ describe('a start', { timeout: 1_800_000 }, () => {
     await lens('at most 7 iterations, $3.50').waitFor();
     await w.run('Ralph: What Will Run...');
     await w.row('Permissions').waitFor();
-    for (const [row, text] of [['Agent', 'pi 0.87.1'], ['Limits', '7 iterations'], ['Promise', 'DONE (from the prompt)'], ['Folder', 'app']]) await w.row(row).filter({ hasText: text }).waitFor();
+    for (const [row, text] of [['Agent', 'pi 0.80.3'], ['Limits', '7 iterations'], ['Promise', 'DONE (from the prompt)'], ['Folder', 'app']]) await w.row(row).filter({ hasText: text }).waitFor();
     await w.screenshot('options');
     await w.choose('Agent');
     await w.page.locator('.quick-input-widget').filter({ hasText: 'Ralph: agent' }).waitFor();
-    await w.row('pi 0.87.1').waitFor();
+    await w.row('pi 0.80.3').waitFor();
     await w.screenshot('agents');
     await w.page.locator('.quick-input-widget a[aria-label="Back"], .quick-input-widget a[aria-label^="Back"]').first().click();
     await w.row('Permissions').waitFor();
