@@ -26,11 +26,12 @@ func TestPromptsArriveIntact(t *testing.T) {
 		{"one megabyte", strings.Repeat("do 1 → then 2; ", 1<<16), true},
 	}
 	for _, tt := range prompts {
-		for _, a := range both {
-			t.Run(tt.name+"/"+a.name, func(t *testing.T) {
+		for _, run := range modes {
+			a := run.agent
+			t.Run(tt.name+"/"+a.name+run.flag, func(t *testing.T) {
 				t.Parallel()
 				p := prepare(t, a, fakemodel.Script{Turns: []fakemodel.Turn{says("<promise>DONE</promise>")}})
-				args := []string{"--max-iterations", "1", "--completion-promise", "DONE"}
+				args := []string{"--max-iterations", "1", "--completion-promise", "DONE", run.flag}
 				if tt.inFile {
 					file := filepath.Join(p.box.Home, "prompt.md")
 					if err := os.WriteFile(file, []byte(tt.text), 0o600); err != nil {

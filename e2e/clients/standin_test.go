@@ -51,7 +51,7 @@ const (
 // it may.
 func playAgent() error {
 	if len(os.Args) > 1 && os.Args[1] == "--version" {
-		fmt.Println("0.87.1")
+		fmt.Println("0.80.3")
 		return nil
 	}
 	prompt, err := io.ReadAll(os.Stdin)

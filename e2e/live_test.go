@@ -1,0 +1,112 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"ralph-lsp/internal/fakemodel"
+	"ralph-lsp/internal/proctest"
+)
+
+// untilFile is a command that runs until a file is there.
+func untilFile(name string) string {
+	return `node -e 'setInterval(() => { if (require("fs").existsSync("` + name + `")) process.exit() }, 20)'`
+}
+
+func isGuidance(state string) func(update) bool {
+	return func(u update) bool { return u.SessionUpdate == "_ralph/guidance" && u.State == state }
+}
+
+// hasTool says whether an update tells that a tool runs.
+func hasTool(u update) bool { return u.SessionUpdate == "tool_call" }
+
+// What the user says while a tool runs changes what the same run does.
+func TestWordsReachTheRunningAgent(t *testing.T) {
+	for _, a := range both {
+		t.Run(a.name, func(t *testing.T) {
+			t.Parallel()
+			told := says("As you say. <promise>DONE</promise>")
+			told.Match = "stop, not that file"
+			p := prepare(t, a, fakemodel.Script{Turns: []fakemodel.Turn{told, does(a.bash(untilFile("go"))), says("I went on with that file.")}})
+			args := []string{"--live", "--max-iterations", "1", "--completion-promise", "DONE"}
+			for _, own := range a.anyTool {
+				args = append(args, "--backend-arg", own)
+			}
+			p.start(append(args, prompt)...)
+			p.await("the tool", hasTool)
+			if err := p.ralphCommand("steer", "-C", p.box.Dir, "stop, not that file"); err != nil {
+				t.Fatal(err)
+			}
+			p.await("the words' way", isGuidance("sent"))
+			if p.has(isGuidance("delivered")) {
+				p.fatalf("the agent has read it while its tool runs")
+			}
+			if err := os.WriteFile(filepath.Join(p.box.Dir, "go"), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if exit := p.wait(); exit != exitDone {
+				p.fatalf("exit %d", exit)
+			}
+			if !p.has(isGuidance("delivered")) || !slices.Equal(p.outcomes(), []string{"ok"}) || len(p.model.MainRequests()) != 2 {
+				p.fatalf("it wasn't the same run: %q", p.outcomes())
+			}
+			checkCost(t, p)
+		})
+	}
+}
+
+// The next iteration begins at once, nothing is left of the one before, and its cost counts.
+func TestTheNextIterationBegins(t *testing.T) {
+	for _, live := range []string{"--live", "--no-live"} {
+		for _, a := range both {
+			t.Run(live+"/"+a.name, func(t *testing.T) {
+				t.Parallel()
+				toolMark := "tool-" + strings.Map(wordOnly, t.Name())
+				p := prepare(t, a, fakemodel.Script{Turns: []fakemodel.Turn{does(a.bash(longTool(toolMark))), says("<promise>DONE</promise>")}})
+				args := []string{live, "--max-iterations", "2", "--completion-promise", "DONE"}
+				for _, own := range a.anyTool {
+					args = append(args, "--backend-arg", own)
+				}
+				p.start(append(args, prompt)...)
+				p.awaitSituation(1, toolMark)
+				if err := p.ralphCommand("next", "-C", p.box.Dir); err != nil {
+					t.Fatal(err)
+				}
+				if exit := p.wait(); exit != exitDone {
+					p.fatalf("exit %d", exit)
+				}
+				if !slices.Equal(p.outcomes(), []string{"cancelled", "ok"}) {
+					p.fatalf("the iterations: %q", p.outcomes())
+				}
+				first := p.await("the first iteration's end", func(u update) bool { return u.SessionUpdate == "_ralph/iteration" && u.Phase == "end" })
+				if first.CostUSD == nil || *first.CostUSD == 0 {
+					p.fatalf("the first iteration's cost is %v", first.CostUSD)
+				}
+				proctest.CheckNone(t, goneWithin, p.mark, toolMark)
+			})
+		}
+	}
+}
+
+// pi before agent_settled is run as ever, whatever is asked for.
+func TestAnOldPiIsNotTalkedTo(t *testing.T) {
+	p := prepare(t, pi073, fakemodel.Script{Turns: []fakemodel.Turn{says("<promise>DONE</promise>")}})
+	p.start("--live", "--max-iterations", "1", "--completion-promise", "DONE", prompt)
+	if exit := p.wait(); exit != exitDone {
+		p.fatalf("exit %d", exit)
+	}
+	if !p.has(func(u update) bool { return strings.Contains(u.Message, "can't be told anything while it works") }) {
+		p.fatalf("nobody was told")
+	}
+}
+
+// modes are the agents, each run in both ways.
+var modes = []struct {
+	agent agent
+	flag  string
+}{{pi, "--no-live"}, {pi, "--live"}, {claude, "--no-live"}, {claude, "--live"}}
