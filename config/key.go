@@ -90,6 +90,8 @@ func formats() []string {
 var keys = slices.Concat([]Key{
 	{Path: path("backend"), Type: Backend, Yields: ToUsers, Default: `"auto"`,
 		Doc: "The agent that runs the loop. `auto` takes the first one that is installed."},
+	{Path: path("live"), Type: Text, Default: `"auto"`, Values: []string{Auto, "on", "off"},
+		Doc: "Whether pi and claude can be told something while they work. `auto`: where somebody is there to do so, in an editor or at a terminal."},
 	{Path: path("prompt_file"), Type: Text, Default: `"PROMPT.md"`, check: checkPresent,
 		Doc: "The file with the prompt, relative to the folder, when a start doesn't bring one."},
 

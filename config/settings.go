@@ -63,6 +63,7 @@ type Hat struct {
 type Settings struct {
 	Backend    string // a name, or Auto
 	PromptFile string // as it is written; see PromptPath
+	Live       string // "auto", "on" or "off"
 	Limits     limits.Limits
 	Promise    string // "" is none
 	Instruct   bool
@@ -92,6 +93,7 @@ type setting struct {
 // table, but for the limits. name is what stands for Any.
 var setters = map[string]func(s *Settings, name string, v any){
 	"backend":                     func(s *Settings, _ string, v any) { s.Backend = v.(string) },
+	"live":                        func(s *Settings, _ string, v any) { s.Live = v.(string) },
 	"prompt_file":                 func(s *Settings, _ string, v any) { s.PromptFile = v.(string) },
 	"completion.promise":          func(s *Settings, _ string, v any) { s.Promise = v.(string) },
 	"completion.required_topics":  func(s *Settings, _ string, v any) { s.Required = texts(v) },

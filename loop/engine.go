@@ -192,25 +192,27 @@ func (l *Loop) claim() (plannedRun, error) {
 	l.fileMu.Lock()
 	defer l.fileMu.Unlock()
 	var plan plannedRun
-	var guidance, warnings []string
+	var guidance, next, warnings []string
 	l.setUnderWay(true)
 	state, err := l.saveBy(l.store.Claim, func(s *loopstate.State) {
 		plan.turn, warnings, _ = l.nextTurn(s)
 		s.ResumeAt = time.Time{}
 		guidance, s.Guidance = s.Guidance, nil
-		s.Guided = append(s.Guided, guidance...)
+		next, s.GuidanceNext = s.GuidanceNext, nil
+		s.Guided = slices.Concat(s.Guided, guidance, next)
+		s.EndIteration = 0
 	})
 	if err != nil {
 		l.setUnderWay(false)
 		return plan, err
 	}
-	fresh := l.takeGuidance(guidance)
+	fresh := l.takeGuidance(guidance, next)
 	l.learn(state)
 	l.warn(warnings)
 	l.lookAtPrompt(state.Prompt)
 	plan.iteration, plan.prompt, plan.promise = state.Iteration, state.Prompt, state.CompletionPromise
 	l.change(func(p *progress) {
-		p.guiding = append(p.guiding, fresh...)
+		p.guiding, p.skip = append(p.guiding, fresh...), false
 		plan.guidance, plan.refutation = slices.Clone(p.guiding), p.proof.refutation
 		plan.limits = p.status.Limits
 		plan.circles = l.circles.rule(p.counts.NoProgress, plan.limits.MaxUnchanged)
@@ -261,7 +263,9 @@ func (l *Loop) runAgent(plan plannedRun) (report, error) {
 	}
 	l.setRunning(agent)
 	l.tellDelivered(plan.guidance)
+	l.converse(cfg.Backend, cfg.completion(l.Status().Promise, prompt, plan))
 	exit, cause := l.attend(agent)
+	l.endConversation()
 	completion := cfg.completion(l.Status().Promise, prompt, plan)
 	r := assess(exit, cause, completion, time.Now())
 	r.promise, r.topics = completion.Promise, topicsOf(completion.Topics(exit.Result))
@@ -343,12 +347,13 @@ func (l *Loop) attend(agent Agent) (backends.Exit, StopReason) {
 	exited := make(chan backends.Exit, 1)
 	go func() { exited <- agent.Wait() }()
 	var ours StopReason // a limit that we enforced
-	stop := func(why StopReason) {
+	end := func(why StopReason, by func(Agent)) {
 		if ours == "" {
 			ours = why
-			agent.Stop(backends.Grace)
+			by(agent)
 		}
 	}
+	stop := func(why StopReason) { end(why, func(a Agent) { a.Stop(backends.Grace) }) }
 	beats := time.NewTicker(beatInterval)
 	defer beats.Stop()
 	last := time.Now()
@@ -382,10 +387,15 @@ func (l *Loop) attend(agent Agent) (backends.Exit, StopReason) {
 			}
 		case <-l.wake:
 			timer.Stop()
-			var overCap bool
-			if l.look(func(p *progress) { overCap = p.overCap() }); overCap {
+			var overCap, skip bool
+			l.look(func(p *progress) { overCap, skip = p.overCap(), p.skip })
+			if overCap {
 				stop(StopMaxCost)
 			}
+			if skip {
+				end(skipped, endRun)
+			}
+			l.tellAgent()
 			l.showCancelling()
 		}
 	}
@@ -421,6 +431,9 @@ func (l *Loop) closeIteration(plan plannedRun, r report) {
 // causeOf is why the loop is to end, or why the run was ended.
 func (l *Loop) causeOf(r report) (why StopReason) {
 	l.look(func(p *progress) { why = cmp.Or(p.cause, r.cause) })
+	if why == skipped {
+		return ""
+	}
 	return why
 }
 
@@ -428,7 +441,7 @@ func (l *Loop) causeOf(r report) (why StopReason) {
 func (p *progress) account(r report) {
 	p.counts.add(r)
 	p.underWay, p.current = false, stream.Usage{}
-	if !r.refused() && (r.outcome != OutcomeCancelled || r.cause.Capped()) {
+	if !r.refused() && (r.outcome != OutcomeCancelled || r.cause.Capped() || r.cause == skipped) {
 		p.base.iterations++
 		if !r.neverBegan { // it may be told again to the next one
 			p.guiding, p.proof.refutation = nil, ""

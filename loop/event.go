@@ -113,6 +113,8 @@ type GuidanceState string
 // The states of a piece of guidance.
 const (
 	GuidanceQueued    GuidanceState = "queued"
+	GuidanceSent      GuidanceState = "sent" // to the running agent, which hasn't read it yet
+	GuidanceLate      GuidanceState = "late" // for the run that it was sent to; the next one is told
 	GuidanceDelivered GuidanceState = "delivered"
 )
 
@@ -121,6 +123,7 @@ type Guidance struct {
 	ID    string
 	Text  string
 	State GuidanceState
+	Next  bool // it is for the next run, whatever the running agent could be told
 }
 
 // Warning is something that the user should know and that doesn't stop the

@@ -150,6 +150,7 @@ type run struct {
 	gone   bool   // there is no such program
 	deaf   bool   // it doesn't end before the grace is over
 	during func() // called in mid-run
+	talk   *talk  // it can be talked to
 }
 
 // says is a run whose last message is text.
@@ -195,6 +196,9 @@ func (a *agents) start(spec backends.Spec) (Agent, error) {
 	}
 	p := &played{run: a.runs[n], spec: spec, stop: make(chan time.Duration, 10), done: make(chan backends.Exit, 1)}
 	go p.play()
+	if p.talk != nil {
+		return listener{p}, nil
+	}
 	return p, nil
 }
 

@@ -212,7 +212,7 @@ func TestALoopThatIsAboutToEndTakesNoWord(t *testing.T) {
 			"resume": func(r *rig) error { return r.Resume(Patch{}) },
 			"pause":  func(r *rig) error { return r.Pause() },
 			"update": func(r *rig) error { return r.Update(Patch{Given: limits.Given{MaxIterations: &raised}}) },
-			"steer":  func(r *rig) error { _, err := r.Steer("Mind the tests"); return err },
+			"steer":  func(r *rig) error { _, err := r.Steer("Mind the tests", false); return err },
 		} {
 			t.Run(string(reason)+", "+name, func(t *testing.T) {
 				bubble(t, func(t *testing.T) {

@@ -250,9 +250,9 @@ func ResumeFolder(folder, loopID string, p Patch) error {
 	})
 }
 
-// SteerFolder queues guidance for the next iteration of the folder's loop.
-func SteerFolder(folder, loopID, text string) error {
-	return changeFolder(folder, loopID, always(func(s *loopstate.State) { s.Guidance = append(s.Guidance, text) }))
+// SteerFolder queues guidance for the folder's loop, as Loop.Steer does.
+func SteerFolder(folder, loopID, text string, next bool) error {
+	return changeFolder(folder, loopID, steering(text, next))
 }
 
 // UpdateFolder changes limits, promise and prompt of the folder's loop.

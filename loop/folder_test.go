@@ -149,7 +149,7 @@ func TestAnotherLoopThanTheNamedOneIsLeftAlone(t *testing.T) {
 		"discard": DiscardFolder,
 		"pause":   PauseFolder,
 		"resume":  func(folder, id string) error { return ResumeFolder(folder, id, Patch{}) },
-		"steer":   func(folder, id string) error { return SteerFolder(folder, id, "Mind the tests") },
+		"steer":   func(folder, id string) error { return SteerFolder(folder, id, "Mind the tests", false) },
 		"update": func(folder, id string) error {
 			return UpdateFolder(folder, id, Patch{Given: limits.Given{MaxIterations: &raised}})
 		},

@@ -12,6 +12,9 @@ import (
 // Handle follows the running agent: it keeps the status and the limits up to
 // date and hands every event on. The agent's reader calls it.
 func (l *Loop) Handle(e stream.Event) {
+	if l.listens(e) {
+		return
+	}
 	if call, ok := e.(stream.ToolCall); ok {
 		call.Dir = l.dir
 		e = call

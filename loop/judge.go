@@ -74,7 +74,8 @@ func (r report) isShort() bool {
 func assess(exit backends.Exit, cause StopReason, completion stream.Completion, now time.Time) report {
 	r := report{outcome: OutcomeOK, cause: cause, exit: exit}
 	res := exit.Result
-	r.neverBegan = res.Lines == 0 && exit.Duration < startFailureTime && cause == ""
+	isRefused := res.Failure != nil && res.Failure.Refused
+	r.neverBegan = cause == "" && (isRefused || res.Lines == 0 && exit.Duration < startFailureTime)
 	switch {
 	case cause == stopSlow: // the loop goes on
 		r.outcome, r.cause, r.problem = OutcomeTimeout, "", "it took longer than a run of its hat may (timeout)"

@@ -97,11 +97,13 @@ func (l *Loop) save(edit func(*loopstate.State)) (loopstate.State, error) {
 
 // saveBy is save by one of the store's ways to update.
 func (l *Loop) saveBy(update func(func(*loopstate.State) error) (loopstate.State, error), edit func(*loopstate.State)) (loopstate.State, error) {
+	var heard []Guidance
 	state, err := update(func(s *loopstate.State) error {
 		var stale bool
 		l.change(func(p *progress) {
 			stale = p.takeOver(ledgerOf(*s))
 			p.enter(s)
+			heard = p.enterHeard(s)
 		})
 		if stale {
 			l.noteSpending()
@@ -113,6 +115,7 @@ func (l *Loop) saveBy(update func(func(*loopstate.State) error) (loopstate.State
 		l.change(func(p *progress) {
 			p.remember(ledgerOf(state))
 			p.outdated = false
+			p.wroteHeard(heard)
 		})
 	}
 	return state, err

@@ -345,7 +345,7 @@ func TestGuidance(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := start(t, nil, withTime(says("no"), time.Minute), says("no"), says("<promise>DONE</promise>"))
 		time.Sleep(time.Second)
-		id, err := r.Steer("Mind the tests")
+		id, err := r.Steer("Mind the tests", false)
 		if id != "g1" || err != nil {
 			t.Errorf("%q, %v", id, err)
 		}

@@ -70,7 +70,7 @@ func TestGuidanceOfARunThatDidNotCountIsToldAgain(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			r := start(t, nil, says("one"), fails(stream.KindRateLimit, "429"), says("two"), says("<promise>DONE</promise>"))
 			time.Sleep(time.Second / 2) // in the first run
-			r.Steer("Mind the tests")
+			r.Steer("Mind the tests", false)
 			r.over(StopPromise, 4)
 			for i, want := range []bool{false, true, true, false} {
 				if got := r.agents.isTold(i, "Mind the tests"); got != want {
@@ -88,9 +88,9 @@ func TestGuidanceOfARunThatDidNotCountIsToldAgain(t *testing.T) {
 			interrupted.lasts = time.Hour
 			first := start(t, nil, says("one"), interrupted)
 			time.Sleep(time.Second / 2)
-			first.Steer("Mind the tests")
+			first.Steer("Mind the tests", false)
 			time.Sleep(time.Minute)
-			first.Steer("and the docs")
+			first.Steer("and the docs", false)
 			first.Interrupt()
 			state, err := first.file.Load()
 			if err != nil {
@@ -188,7 +188,7 @@ func TestAStartThatFailsLeavesNoFile(t *testing.T) {
 func TestAPauseIsWrittenDown(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := start(t, nil, costs(1, "no"), says("<promise>DONE</promise>"))
-		r.Steer("Mind the tests")
+		r.Steer("Mind the tests", false)
 		time.Sleep(time.Second / 2)
 		r.Pause()
 		time.Sleep(time.Minute)

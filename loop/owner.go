@@ -44,7 +44,9 @@ func (l *Loop) setOwner() {
 	defer l.noteMu.Unlock()
 	owner := l.owner
 	var running Agent
-	l.look(func(p *progress) { running, owner.Leaving = p.running, p.concluded || p.cause != "" })
+	l.look(func(p *progress) {
+		running, owner.Leaving, owner.Live = p.running, p.concluded || p.cause != "", p.fulfils != nil
+	})
 	var remains []backends.Remains
 	if l.scope != nil {
 		remains = append(remains, l.scope.Remains())

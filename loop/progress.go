@@ -49,10 +49,11 @@ type progress struct {
 	proof proof
 
 	// The run under way.
-	running  Agent         // nil between runs
-	longest  time.Duration // how long it may take; 0: no limit
-	stopped  time.Duration // in which this process was stopped
-	goesOn   bool          // tools were called, so another turn follows
+	running Agent         // nil between runs
+	longest time.Duration // how long it may take; 0: no limit
+	stopped time.Duration // in which this process was stopped
+	conversation
+	goesOn   bool // tools were called, so another turn follows
 	deeds    deeds
 	line     lineBuffer
 	guiding  []Guidance // what it was told; told again if it doesn't count

@@ -57,7 +57,8 @@ func (l *Loop) learn(s loopstate.State) {
 	if n.changed {
 		l.emit(LimitsChanged{Limits: n.limits, Promise: n.promise})
 	}
-	l.learnGuidance(s.Guidance)
+	l.learnGuidance(s.Guidance, s.GuidanceNext)
+	l.tellAgent()
 	if s.Cancel {
 		l.requestStop(StopCancelled, backends.Grace)
 	}
@@ -93,7 +94,8 @@ func (p *progress) learn(s loopstate.State, valid bool) (n news) {
 	}
 	st.Limits, st.Promise, st.Title = n.limits, n.promise, history.Title(s.Prompt)
 	retry := st.State == StateWaiting && p.waitNoted && !s.ResumeAt.After(time.Now())
-	n.wake = n.changed || retry || p.paused == s.Active
+	next := p.learnNext(s)
+	n.wake = n.changed || retry || next || p.paused == s.Active
 	p.retryNow = p.retryNow || retry
 	p.paused = !s.Active
 	p.proof.accepted = p.proof.accepted || s.Accept && p.proof.unchecked != ""
@@ -101,9 +103,9 @@ func (p *progress) learn(s loopstate.State, valid bool) (n news) {
 }
 
 // learnGuidance makes the queue what the state file lists, and acknowledges what is new.
-func (l *Loop) learnGuidance(texts []string) {
+func (l *Loop) learnGuidance(texts, next []string) {
 	var fresh []Guidance
-	l.change(func(p *progress) { fresh = p.queue(texts) })
+	l.change(func(p *progress) { fresh = p.queue(withoutHeard(texts, p.heard), next) })
 	for _, g := range fresh {
 		l.emit(g)
 	}
@@ -111,16 +113,18 @@ func (l *Loop) learnGuidance(texts []string) {
 
 // queue makes the queue what the state file lists: known pieces keep their ids,
 // and what the user took out is gone. It returns the new ones.
-func (p *progress) queue(texts []string) (fresh []Guidance) {
+func (p *progress) queue(texts, next []string) (fresh []Guidance) {
 	known := p.queued
 	p.queued = nil
-	for _, text := range texts {
-		if i := slices.IndexFunc(known, func(g Guidance) bool { return g.Text == text }); i >= 0 {
+	for i, text := range slices.Concat(texts, next) {
+		later := i >= len(texts)
+		if i := slices.IndexFunc(known, func(g Guidance) bool { return g.Text == text && g.Next == later }); i >= 0 {
 			p.queued = append(p.queued, known[i])
 			known = slices.Delete(known, i, i+1)
 			continue
 		}
 		g := p.newGuidance(text)
+		g.Next = later
 		p.queued, fresh = append(p.queued, g), append(fresh, g)
 	}
 	return fresh
@@ -134,8 +138,8 @@ func (p *progress) newGuidance(text string) Guidance {
 
 // takeGuidance gives the pieces of guidance with these texts out of the queue.
 // The caller holds fileMu.
-func (l *Loop) takeGuidance(texts []string) (taken []Guidance) {
-	l.learnGuidance(texts)
+func (l *Loop) takeGuidance(texts, next []string) (taken []Guidance) {
+	l.learnGuidance(texts, next)
 	l.change(func(p *progress) { taken, p.queued = p.queued, nil })
 	return taken
 }
@@ -189,10 +193,10 @@ func (l *Loop) Resume(p Patch) error {
 // Update changes limits and promise at once, the prompt with the next iteration.
 func (l *Loop) Update(p Patch) error { return l.edit(always(p.apply)) }
 
-// Steer queues guidance for the next iteration and returns its id; Guidance
-// events tell when it was delivered.
-func (l *Loop) Steer(text string) (id string, err error) {
-	err = l.edit(always(func(s *loopstate.State) { s.Guidance = append(s.Guidance, text) }))
+// Steer queues guidance and returns its id; Guidance events tell when it was delivered: to
+// the running agent where it can be talked to, else, or when it is for the next run, to that.
+func (l *Loop) Steer(text string, next bool) (id string, err error) {
+	err = l.edit(steering(text, next))
 	l.look(func(p *progress) {
 		for _, g := range p.queued {
 			if g.Text == text {
@@ -201,4 +205,15 @@ func (l *Loop) Steer(text string) (id string, err error) {
 		}
 	})
 	return id, err
+}
+
+// steering is the edit that queues guidance.
+func steering(text string, next bool) func(*loopstate.State) error {
+	return always(func(s *loopstate.State) {
+		if next {
+			s.GuidanceNext = append(s.GuidanceNext, text)
+		} else {
+			s.Guidance = append(s.Guidance, text)
+		}
+	})
 }

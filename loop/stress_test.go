@@ -49,7 +49,7 @@ func touch(r *rig, random *rand.Rand) {
 	case 3:
 		r.Update(Patch{Given: limits.Given{MaxFailures: &n}})
 	case 4:
-		r.Steer("mind this")
+		r.Steer("mind this", false)
 	case 5:
 		r.file.edit(func(s *loopstate.State) { s.Active = !s.Active })
 	case 6:

@@ -67,8 +67,10 @@ var fields = []field{
 	textField("stop_error", func(s *State) *string { return &s.StopError }),
 	timeField("stopped_at", func(s *State) *time.Time { return &s.StoppedAt }),
 	listField("guidance", func(s *State) *[]string { return &s.Guidance }),
+	listField("guidance_next", func(s *State) *[]string { return &s.GuidanceNext }),
 	listField("guided", func(s *State) *[]string { return &s.Guided }),
 	whenTrue(boolField("cancel", func(s *State) *bool { return &s.Cancel })),
+	whenSome(intField("end_iteration", func(s *State) *int { return &s.EndIteration })),
 	textField("session_file", func(s *State) *string { return &s.SessionFile }),
 }
 

@@ -40,6 +40,7 @@ type Owner struct {
 	LoopID       string    `json:"loopId,omitempty"`
 	Version      string    `json:"version,omitempty"`
 	Leaving      bool      `json:"leaving,omitempty"` // the loop is about to end, whatever its file says
+	Live         bool      `json:"live,omitempty"`    // an agent runs that can be told something
 	Agents       []Agent   `json:"agents,omitempty"`
 	// Reapers are the owner's own, and those of dead owners before it for as long
 	// as what they kept isn't ended.

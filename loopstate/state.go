@@ -34,7 +34,8 @@ type State struct {
 	StopReason    string        // of a loop that failed: why; Iteration is then the last one that ran
 	StopError     string        // the same, the last failure in one line
 	StoppedAt     time.Time     // the same, when
-	Guidance      []string      // what the user wants the next run to know
+	Guidance      []string      // what the user wants the agent to know: the running one if it listens, else the next
+	GuidanceNext  []string      // what only the next one is to know
 	Guided        []string      // what the iteration that runs was told
 	Tokens        Tokens        // used so far
 	Begun         bool          // the iteration runs, was cut off when its owner died, or failed
@@ -48,6 +49,7 @@ type State struct {
 	HatRuns       []string // how often each hat has run: "builder 4"
 	HatCosts      []string // what each hat's runs have cost, in dollars: "builder 1.2"; "+" behind it: at least, "?": nobody knows
 	Published     []string // which topics came how often, with which payload: "build.done 2 1a2b3c4d"
+	EndIteration  int      // a request: end that iteration, and go on with the next
 	Cancel        bool     // a request: end the loop now and remove the file
 	SessionFile   string
 
@@ -81,6 +83,7 @@ func (s State) Limits() limits.Limits { return s.Given.Over(limits.Default()) }
 func (s State) clone() State {
 	s.BackendArgs = slices.Clone(s.BackendArgs)
 	s.Guidance = slices.Clone(s.Guidance)
+	s.GuidanceNext = slices.Clone(s.GuidanceNext)
 	s.Guided = slices.Clone(s.Guided)
 	s.Topics, s.HatRuns, s.Published = slices.Clone(s.Topics), slices.Clone(s.HatRuns), slices.Clone(s.Published)
 	s.HatCosts = slices.Clone(s.HatCosts)

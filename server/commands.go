@@ -35,6 +35,7 @@ func (m *manager) table() map[string]command {
 		wire.CommandStart:   with(s.start),
 		wire.CommandCancel:  with(c.cancel),
 		wire.CommandPause:   with(c.pause),
+		wire.CommandNext:    with(c.next),
 		wire.CommandResume:  with(c.resume),
 		wire.CommandUpdate:  with(c.update),
 		wire.CommandSteer:   with(c.steer),
@@ -168,6 +169,8 @@ func asWireError(err error) error {
 		return failed(wire.ReasonLimitReached, err, map[string]any{"stopReason": capped.Reason, "iterations": capped.Used.MaxIterations})
 	case errors.Is(err, loop.ErrNotRunning), errors.Is(err, loop.ErrNothingToGoOn):
 		return failed(wire.ReasonNotRunning, err, nil)
+	case errors.Is(err, loop.ErrNoRun):
+		return failed(wire.ReasonNoRun, err, nil)
 	case errors.Is(err, loop.ErrNothingToAccept):
 		return failed(wire.ReasonNothingToAccept, err, nil)
 	case errors.As(err, &atWork):

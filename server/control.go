@@ -130,6 +130,16 @@ func (c *controls) pause(ctx context.Context, p wire.LoopParams) (any, error) {
 	return result, err
 }
 
+// next ends the running iteration, and the next one begins.
+func (c *controls) next(ctx context.Context, p wire.LoopParams) (any, error) {
+	result, err := c.change(ctx, p, func(r *managed) error { return r.Next() }, func(folder, loopID string) error {
+		_, err := loop.NextFolder(folder, loopID)
+		return err
+	})
+	result.Text = wire.NextText(result.Iteration)
+	return result, err
+}
+
 // resume lets a loop go on: a paused or waiting one, one that was interrupted,
 // or one of ours that came to a cap.
 func (c *controls) resume(ctx context.Context, p wire.ResumeParams) (any, error) {
@@ -199,18 +209,24 @@ func (c *controls) update(ctx context.Context, p wire.ChangeParams) (any, error)
 	return c.bounded(ctx, p.LoopParams, result), nil
 }
 
-// steer queues guidance for the next iteration.
+// steer queues guidance.
 func (c *controls) steer(ctx context.Context, p wire.SteerParams) (any, error) {
 	if p.Text == "" {
 		return nil, rpc.Errorf(rpc.CodeInvalidParams, "text is empty: say what the next run should know")
 	}
-	result := wire.SteerResult{Text: "the next run is told"}
+	var result wire.SteerResult
+	var live bool
 	_, err := c.change(ctx, p.LoopParams,
 		func(r *managed) (err error) {
-			result.GuidanceID, err = r.Steer(p.Text)
+			live = r.IsLive()
+			result.GuidanceID, err = r.Steer(p.Text, p.Next)
 			return err
 		},
-		func(folder, loopID string) error { return loop.SteerFolder(folder, loopID, p.Text) })
+		func(folder, loopID string) error {
+			live = loop.IsLive(folder)
+			return loop.SteerFolder(folder, loopID, p.Text, p.Next)
+		})
+	result.Text = wire.SteeredText(live && !p.Next)
 	return result, err
 }
 

@@ -143,10 +143,13 @@ func (s *starter) startFolder(uri string) (string, error) {
 func (s *starter) configOf(ctx context.Context, p wire.StartParams, request start.Request, folder string, settings config.Settings) (loop.Config, start.Sources, error) {
 	own, err := optionsOf(p.Choices)
 	own.Check = start.Check{Verify: p.Verify, Until: p.Until, Off: p.NoVerify}
+	if own.Live = start.Live(p.Live); !own.Live.Valid() {
+		return loop.Config{}, nil, invalidKey("live", "live is %q: say auto, on or off", p.Live)
+	}
 	if err != nil {
 		return loop.Config{}, nil, err
 	}
-	resolver := start.Resolver{Start: own, Settings: settings, Detect: s.agents.detect}
+	resolver := start.Resolver{Start: own, Settings: settings, Detect: s.agents.detect, Attended: true}
 	if p.Settings != nil {
 		if resolver.Editor, err = optionsOf(p.Settings.Choices); err != nil {
 			return loop.Config{}, nil, err

@@ -17,6 +17,7 @@ const (
 	CommandStart   = "ralph.loop.start"
 	CommandCancel  = "ralph.loop.cancel"
 	CommandPause   = "ralph.loop.pause"
+	CommandNext    = "ralph.loop.next"
 	CommandResume  = "ralph.loop.resume"
 	CommandUpdate  = "ralph.loop.update"
 	CommandSteer   = "ralph.loop.steer"
@@ -58,6 +59,7 @@ const (
 	ReasonAtWork          = "at_work"
 	ReasonTooLarge        = "too_large"
 	ReasonNothingToAccept = "nothing_to_accept"
+	ReasonNoRun           = "no_run"
 )
 
 // MissingOf are the details of agents that weren't found.
@@ -125,6 +127,7 @@ type ChangeParams struct {
 type SteerParams struct {
 	LoopParams
 	Text string `json:"text"`
+	Next bool   `json:"next,omitempty"` // it is for the next run, even where the running agent can be told
 }
 
 // LoopResult is where a command left its loop.
@@ -242,6 +245,7 @@ type StartParams struct {
 	LimitsText string    `json:"limitsText,omitempty"` // limits and the promise as in the Text of ChangeParams; win over Text
 	Verify     string    `json:"verify,omitempty"`     // the promise counts when this command passes; the shell runs it
 	Until      string    `json:"until,omitempty"`      // the loop ends when this one does, without any promise
+	Live       string    `json:"live,omitempty"`       // "auto", "on", "off": whether the agent can be told something while it works
 	NoVerify   bool      `json:"noVerify,omitempty"`   // believe the promise, whatever the files say
 	Replace    bool      `json:"replace,omitempty"`    // cancel or discard the loop that is there
 	Trust      bool      `json:"trust,omitempty"`      // the user trusts what the folder's ralph.toml would run, as it is now

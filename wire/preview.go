@@ -135,6 +135,9 @@ func (p preview) rows(agent string, argv []string) []Detail {
 		add("Permissions", may)
 		p.addHats(add)
 	}
+	if cfg.Backend.Prompt == backends.PromptLive {
+		add("Live", p.from("it can be told something while it works", "live"))
+	}
 	if p.sources != nil {
 		add("Limits", p.limits())
 		add("Promise", p.promise())

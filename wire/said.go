@@ -187,10 +187,28 @@ func TopicText(e stream.Topic) string {
 	return topic + ": " + OneLine(e.Payload)
 }
 
+// NextText answers who wants the next iteration.
+func NextText(iteration int) string {
+	return fmt.Sprintf("iteration %d ends now; what it has cost counts", iteration)
+}
+
+// SteeredText answers who has steered a loop. live: its running agent can be talked to.
+func SteeredText(live bool) string {
+	if live {
+		return "the running agent is told at its next step"
+	}
+	return "the next run is told"
+}
+
 // GuidanceText acknowledges guidance. What it says isn't known of a past loop's.
 func GuidanceText(e loop.Guidance) string {
 	what := "guidance for the next run"
-	if e.State == loop.GuidanceDelivered {
+	switch e.State {
+	case loop.GuidanceSent:
+		what = "guidance for the running agent"
+	case loop.GuidanceLate:
+		what = "guidance came too late for this run, the next is told"
+	case loop.GuidanceDelivered:
 		what = "guidance delivered"
 	}
 	if e.Text == "" {

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/spf13/cobra"
 	"golang.org/x/term"
 )
 
@@ -83,6 +84,13 @@ func unchecked(stream any) any {
 		return f.to
 	}
 	return stream
+}
+
+// isAttended says whether somebody sits at the terminal that a command runs in.
+func isAttended(cmd *cobra.Command) bool {
+	_, answers := isTerminal(cmd.InOrStdin())
+	_, shows := isTerminal(cmd.OutOrStdout())
+	return answers && shows
 }
 
 // isTerminal says whether a reader or a writer is a terminal, and which.

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph-lsp/loop"
+	"ralph-lsp/wire"
 )
 
 // newPause, like the other commands for a loop that runs, changes its state file:
@@ -21,6 +22,24 @@ func newPause() *cobra.Command {
 			return err
 		}
 		fmt.Fprintln(cmd.OutOrStdout(), "the loop pauses after this iteration; "+goOn)
+		return nil
+	})
+	return cmd
+}
+
+// newNext ends the iteration under way, and no other.
+func newNext() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "next",
+		Short: "End this iteration now and begin the next",
+		Args:  noArguments,
+	}
+	inFolder(cmd, func(cmd *cobra.Command, dir string, _ []string) error {
+		iteration, err := loop.NextFolder(dir, "")
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(cmd.OutOrStdout(), wire.NextText(iteration))
 		return nil
 	})
 	return cmd

@@ -22,6 +22,7 @@ type loopFlags struct {
 	agent  start.Agent
 	limits start.Limits
 	check  start.Check
+	live   start.Live
 	accept bool // what couldn't be verified
 	shown  shown
 	record string
@@ -35,6 +36,7 @@ func (l *loopFlags) addFlags(cmd *cobra.Command) {
 	addAgentFlags(cmd, &l.agent)
 	l.limits.AddFlags(cmd.Flags())
 	l.check.AddFlags(cmd.Flags())
+	l.live.AddFlags(cmd.Flags())
 	l.shown.addFlags(cmd)
 	cmd.Flags().StringVar(&l.record, "record", "", "keep each run's raw output in `DIR`")
 	ofFlag(cmd.MarkFlagDirname("record"))
@@ -192,8 +194,9 @@ func (l *loopFlags) resolver(cmd *cobra.Command, settings config.Settings, quiet
 	patch := l.limits.Patch()
 	patch.Accept = l.accept
 	return start.Resolver{
-		Start:    start.Options{Agent: l.agent, Limits: patch, Quiet: quiet, Check: l.check},
+		Start:    start.Options{Agent: l.agent, Limits: patch, Quiet: quiet, Check: l.check, Live: l.live},
 		Settings: settings,
+		Attended: isAttended(cmd),
 		Detect:   start.Installed,
 	}
 }

@@ -8,14 +8,18 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph-lsp/loop"
+	"ralph-lsp/wire"
 )
 
-// newSteer only queues the text: it is the state file that the next run is told
-// from, so the user can still change it there.
+// newSteer only queues the text in the state file, so that the user can still change it there
+// before an agent has read it.
 func newSteer() *cobra.Command {
+	var next bool
 	cmd := &cobra.Command{
-		Use:         "steer [--] TEXT...",
-		Short:       "Tell the loop's next run something",
+		Use:   "steer [--next] [--] TEXT...",
+		Short: "Tell the loop something",
+		Long: `Tell the loop something. pi and claude read it at their next step where the loop is live
+(docs/BACKENDS.md); else, and with --next, the next run is told.`,
 		Example:     `  ralph-lsp steer "Leave the parser alone, fix the tests first"`,
 		Annotations: map[string]string{takesText: "text"},
 	}
@@ -24,11 +28,12 @@ func newSteer() *cobra.Command {
 		if text == "" {
 			return errors.New(`there is nothing to say; write ralph-lsp steer "..."`)
 		}
-		if err := loop.SteerFolder(dir, "", text); err != nil {
+		if err := loop.SteerFolder(dir, "", text, next); err != nil {
 			return err
 		}
-		fmt.Fprintln(cmd.OutOrStdout(), "the next iteration will be told")
+		fmt.Fprintln(cmd.OutOrStdout(), wire.SteeredText(loop.IsLive(dir) && !next))
 		return nil
 	})
+	cmd.Flags().BoolVar(&next, "next", false, "tell the next run, not the one that is under way")
 	return cmd
 }

@@ -21,6 +21,7 @@ type Options struct {
 	Agent  Agent
 	Limits loop.Patch
 	Quiet  bool // the agent isn't told of the loop
+	Live   Live
 	Check  Check
 }
 
@@ -34,6 +35,7 @@ func (o Options) Over(below Options) Options {
 		},
 		Limits: o.Limits.Or(below.Limits),
 		Quiet:  o.Quiet || below.Quiet,
+		Live:   cmp.Or(o.Live, below.Live),
 		Check:  o.Check,
 	}
 	if !o.Check.isSet() {
@@ -60,6 +62,7 @@ type Resolver struct {
 	Settings config.Settings
 	Detect   Detect
 	Host     Agent // the agent that the start comes from, with its model: they count where nobody names others
+	Attended bool  // somebody is there who can talk to the agent
 }
 
 // Resolve chooses agent, arguments, model, hat, limits, promise and rules of a
@@ -114,6 +117,8 @@ func (r Resolver) Resolve(ctx context.Context) (loop.Config, Sources, error) {
 		return cfg, sources, err
 	}
 	cfg.Required = r.Settings.Required
+	r.talk(ctx, &cfg)
+	sources["live"] = first(r.Start.Live != "", false, r.Settings.Source("live"))
 	sources["backend"] = agent.from
 	sources["args"] = first(len(r.Start.Agent.Args) > 0, len(r.Editor.Agent.Args) > 0, r.argsSource(agent))
 	if cfg.Hat != "" {
@@ -304,6 +309,7 @@ func (r Resolver) Continue(ctx context.Context, found Found, files config.Files)
 	}
 	isFilesProgram := fromFile && IsPath(named.Name)
 	isFilesArgs := len(cfg.Args) > 0 && len(named.Args) == 0 && !slices.Equal(cfg.Args, agent.args)
+	r.talk(ctx, &cfg)
 	switch {
 	case isFilesArgs: // with the program that they will go to, whatever the file says
 		return cfg, files.CheckRun(found.File, agent.backend.Name, cfg.Args)

@@ -38,6 +38,7 @@ func Parse(text string) (Request, error) {
 	r.Agent.AddFlags(flags)
 	limits.AddFlags(flags)
 	flags.BoolVar(&r.Quiet, "no-instruct", false, "")
+	r.Live.AddFlags(flags)
 	r.Check.AddFlags(flags)
 	words, err := split(text, flags)
 	if err != nil {

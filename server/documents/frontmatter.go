@@ -56,8 +56,10 @@ var stateKeys = []config.Key{
 		Doc: "Why the loop failed; the loop writes it, and takes it out when it goes on. Without this key the loop was interrupted."},
 	{Path: []string{"stop_error"}, Type: config.Text, Doc: "What went wrong last in a loop that failed."},
 	{Path: []string{"stopped_at"}, Type: "time", Doc: "When the loop failed."},
-	{Path: []string{"guidance"}, Type: config.Texts, Doc: "What the next iteration's agent is told besides the prompt."},
+	{Path: []string{"guidance"}, Type: config.Texts, Doc: "What the agent is told besides the prompt: the running one at its next step, where it can be talked to, else that of the next iteration."},
+	{Path: []string{"guidance_next"}, Type: config.Texts, Doc: "What only the next iteration's agent is told besides the prompt."},
 	{Path: []string{"guided"}, Type: config.Texts, Doc: "What the running iteration's agent was told besides the prompt."},
+	{Path: []string{"end_iteration"}, Type: config.Count, Doc: "An iteration that is to be over now, with what it has cost; the next one begins. Any other than the running one isn't meant."},
 	{Path: []string{"cancel"}, Type: config.Switch, Default: "false", Doc: "`true` ends the loop now."},
 	{Path: []string{"session_file"}, Type: config.Text, Doc: "The file with the loop's history."},
 }

@@ -1,0 +1,74 @@
+package start
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"ralph-lsp/backends"
+	"ralph-lsp/config"
+	"ralph-lsp/loop"
+)
+
+// Live is in force where somebody can talk to the agent, or where it is asked for.
+func TestWhenAnAgentIsTalkedTo(t *testing.T) {
+	pkg := filepath.Join(t.TempDir(), "pi")
+	if err := os.MkdirAll(pkg, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for file, text := range map[string]string{"package.json": `{"name":"@earendil-works/pi-coding-agent","version":"0.87.1"}`, "pi": "#!/bin/sh\n"} {
+		if err := os.WriteFile(filepath.Join(pkg, file), []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", pkg)
+	for _, c := range []struct {
+		file     string
+		start    Live
+		attended bool
+		want     bool
+		from     config.Source
+	}{
+		{"", "", true, true, config.FromDefault},
+		{"", "", false, false, config.FromDefault},
+		{"live = \"on\"\n", "", false, true, config.FromFolder},
+		{"live = \"off\"\n", "", true, false, config.FromFolder},
+		{"live = \"off\"\n", LiveOn, false, true, config.FromStart},
+		{"live = \"on\"\n", LiveOff, true, false, config.FromStart},
+		{"live = \"off\"\n", LiveAuto, true, true, config.FromStart},
+	} {
+		r := Resolver{Prompt: "Build", Start: Options{Agent: Agent{Name: "pi"}, Live: c.start}, Settings: settings(t, c.file), Attended: c.attended}
+		cfg, sources, err := r.Resolve(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		line := []string{"-p", "--mode", "json", "--no-session"}
+		if c.want {
+			line = []string{"--mode", "rpc", "--no-session"}
+		}
+		if (cfg.Backend.Prompt == backends.PromptLive) != c.want || !slices.Equal(cfg.Backend.Args, line) || sources["live"] != c.from {
+			t.Errorf("%+v: %s %q, from %s", c, cfg.Backend.Prompt, cfg.Backend.Args, sources["live"])
+		}
+	}
+}
+
+// Whoever asks for what can't be is told so, and nobody else is.
+func TestAnAgentThatCanNotBeTalkedToIsRunAsBefore(t *testing.T) {
+	for live, warnings := range map[Live]int{LiveOn: 1, LiveAuto: 0} {
+		cfg := loop.Config{Backend: backends.Backend{Name: "codex", Prompt: backends.PromptStdin}}
+		Resolver{Start: Options{Live: live}, Attended: true}.talk(context.Background(), &cfg)
+		if cfg.Backend.Prompt != backends.PromptStdin || len(cfg.Warnings) != warnings {
+			t.Errorf("%s: %s, %q", live, cfg.Backend.Prompt, cfg.Warnings)
+		}
+	}
+}
+
+func TestTheTextOfAStartMaySayLive(t *testing.T) {
+	for text, want := range map[string]Live{"Build": "", "Build --live": LiveOn, "--no-live Build": LiveOff, "--live --no-live Build": LiveOff} {
+		if r, err := Parse(text); err != nil || r.Live != want || r.Prompt != "Build" {
+			t.Errorf("%q: %q, %q, %v", text, r.Live, r.Prompt, err)
+		}
+	}
+}
