@@ -23,7 +23,7 @@ import (
 )
 
 // patience bounds every wait for a real process; reaching it fails the test.
-const patience = 60 * time.Second
+const patience = 3 * time.Minute
 
 // update is a line of "ralph-lsp run --output json", as far as tests read it.
 type update struct {

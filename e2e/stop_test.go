@@ -143,9 +143,15 @@ func TestAStopOfOursIsNoSilence(t *testing.T) {
 	}
 	steps = append(steps, fakemodel.Say("<promise>DONE</promise>"))
 	p := prepare(t, pi, fakemodel.Script{Turns: []fakemodel.Turn{does(steps...)}})
-	// The whole run takes longer than its time limit, but for the stop.
-	p.start("--max-iterations", "1", "--completion-promise", "DONE", "--idle-timeout", idle.String(), "--max-time", "14s", prompt)
+	begun := time.Now()
+	p.start("--max-iterations", "1", "--completion-promise", "DONE", prompt)
 	p.await("text", func(u update) bool { return u.SessionUpdate == "agent_message_chunk" })
+	// From here on, when the agent's start is over, however long that took. The rest of
+	// the run takes longer than its time limit, but for the stop.
+	limit := (time.Since(begun) + idle + 2*time.Second).Round(time.Second)
+	if err := p.ralphCommand("update", "--idle-timeout", idle.String(), "--max-time", limit.String()); err != nil {
+		t.Fatal(err)
+	}
 	for _, sig := range []os.Signal{syscall.SIGSTOP, syscall.SIGCONT} {
 		if err := p.cmd.Process.Signal(sig); err != nil {
 			t.Fatal(err)

@@ -155,7 +155,7 @@ func TestALoopThatIsKilledInMidReview(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-p.exited
-	proctest.CheckNone(t, 10*time.Second, p.mark)
+	proctest.CheckNone(t, goneWithin, p.mark)
 	p = p.again()
 	if exit, end := p.wait(), p.end(); exit != exitDone || end.StopReason != "promise" || end.Iterations != 1 {
 		p.fatalf("exit %d, %s", exit, end.line)

@@ -208,7 +208,7 @@ func TestAnInterruptedLoopWaitsForNoSnapshot(t *testing.T) {
 	r := start(t, kept(t, t.TempDir()), writes(t))
 	r.Interrupt()
 	r.over(StopInterrupted, len(r.agents.specs))
-	if left := proctest.AwaitNone(10*time.Second, "PATH="+bin); len(left) > 0 {
+	if left := proctest.AwaitNone(patience, "PATH="+bin); len(left) > 0 {
 		t.Errorf("left: %v", left)
 	}
 }

@@ -14,7 +14,7 @@ func TestProcessStartOfAZombie(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.stdin.Close()
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
 		_, err := ProcessStart(p.Process.Pid)
 		if errors.Is(err, fs.ErrNotExist) {
 			return

@@ -141,7 +141,7 @@ func TestTheClientsProcessDies(t *testing.T) {
 			_ = client.Process.Kill()
 			_ = client.Wait() // killed: an error
 			go func() { _, _ = io.Copy(io.Discard, said) }()
-			_ = ended.SetReadDeadline(time.Now().Add(20 * time.Second))
+			_ = ended.SetReadDeadline(time.Now().Add(patience))
 			how, err := io.ReadAll(ended)
 			if err != nil || !strings.Contains(string(how), "exit code 1") {
 				t.Errorf("it ends with %q, %v", how, err)

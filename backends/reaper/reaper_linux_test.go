@@ -155,7 +155,7 @@ func TestEndBelow(t *testing.T) {
 	defer root.Wait()
 	p := Find(root.Process.Pid)
 	var below []Proc
-	for deadline := time.Now().Add(20 * time.Second); len(below) < 2 && time.Now().Before(deadline); below = p.Below() {
+	for deadline := time.Now().Add(time.Minute); len(below) < 2 && time.Now().Before(deadline); below = p.Below() {
 		time.Sleep(time.Millisecond)
 	}
 	if wrong := (Proc{p.PID, "1"}); len(wrong.Below()) > 0 || wrong.Alive() {
@@ -181,7 +181,7 @@ func TestASignalReachesOnlyThatProcess(t *testing.T) {
 		t.Error("a later process with the number was hit")
 	}
 	p.Signal(syscall.SIGKILL)
-	if !await(func() bool { return !p.Alive() }, 20*time.Second) {
+	if !await(func() bool { return !p.Alive() }, time.Minute) {
 		t.Error("it is alive")
 	}
 }

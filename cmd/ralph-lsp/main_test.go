@@ -151,7 +151,7 @@ func TestCommandLine(t *testing.T) {
 }
 
 // deadline bounds what the scripts wait for.
-const deadline = time.Minute
+const deadline = 3 * time.Minute
 
 // substitute FROM TO copies a file with the script's variables in it.
 func substitute(ts *testscript.TestScript, _ bool, args []string) {

@@ -17,7 +17,7 @@ import (
 )
 
 // Patience bounds every wait of a test for something that must happen.
-const Patience = time.Minute
+const Patience = 3 * time.Minute
 
 // Conversation is what a client says and must hear. testdata/conversations
 // has the format in its README.

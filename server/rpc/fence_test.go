@@ -88,7 +88,7 @@ func serve(t *testing.T) *lsptest.Speaker {
 	go func() {
 		<-ended
 		cancel()
-		closing, stop := context.WithTimeout(context.Background(), soon)
+		closing, stop := context.WithTimeout(context.Background(), lsptest.Patience)
 		defer stop()
 		c.Close(closing)
 		_, _ = inR.Close(), outW.Close()
