@@ -7,6 +7,17 @@ local M = {}
 ---@field [3] fun()
 ---@field wanted? fun(): boolean whether the help has it now; nil: always
 
+---@type ralph.Key
+M.close = {
+  'q',
+  'close the window',
+  function()
+    if not pcall(vim.api.nvim_win_close, 0, false) then
+      vim.cmd('silent! buffer #') -- the last window
+    end
+  end,
+}
+
 --- Lists keys in a window.
 ---@param title string
 ---@param keys ralph.Key[]

@@ -393,15 +393,7 @@ end
 
 ---@type ralph.Key[] those that are about the text
 local reading = {
-  {
-    'q',
-    'close the window',
-    function()
-      if not pcall(vim.api.nvim_win_close, 0, false) then
-        vim.cmd('silent! buffer #') -- the last window
-      end
-    end,
-  },
+  require('ralph.keys').close,
   {
     'gf',
     'open the file under the cursor',

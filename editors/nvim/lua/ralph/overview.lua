@@ -225,15 +225,7 @@ end
 
 ---@type ralph.Key[]
 local own = {
-  {
-    'q',
-    'close the window',
-    function()
-      if not pcall(vim.api.nvim_win_close, 0, false) then
-        vim.cmd('silent! buffer #') -- the last window
-      end
-    end,
-  },
+  require('ralph.keys').close,
   { '<Tab>', 'show what else is known of the loop, or hide it', toggle },
   {
     '<CR>',
