@@ -1,23 +1,34 @@
 // What loops changed, as the server's snapshots have it.
 import * as vscode from 'vscode';
 import { CommandError, type Sidecar } from './sidecar';
+import { throttled } from './throttle';
 import { command, type ChangesResult, type LoopParams, type Update } from './wire';
+
+const interval = 1000; // milliseconds between two looks at files that change
 
 /** A loop, or one of its iterations, or of that some files. Without a loop it is the folder's last one. */
 export interface Target extends LoopParams { iteration?: number; paths?: string[] }
 
 export class Changes implements vscode.Disposable {
   private readonly known = new Map<string, Promise<ChangesResult>>();
+  private busy = false; // an agent is at work
+  private readonly files = new Set<string>(); // those of it, by URI
   private readonly emitter = new vscode.EventEmitter<void>();
   /** What was known isn't any more. */
   readonly onChange = this.emitter.event;
   private readonly subscriptions: vscode.Disposable[];
 
   constructor(private readonly sidecar: Sidecar) {
+    // An undo in a terminal is told by nobody. While an agent works, its iteration's end is.
+    const forget = throttled(() => this.forget(), interval);
+    const touched = (uri: vscode.Uri) => this.files.has(uri.fsPath) && !this.busy && forget();
+    const watcher = vscode.workspace.createFileSystemWatcher('**/*');
     this.subscriptions = [
       this.emitter,
       sidecar.onServer((s) => s.state === 'running' && this.forget()),
       sidecar.onUpdate(({ updates }) => updates.some(makesSnapshot) && this.forget()),
+      sidecar.onStatus((p) => (this.busy = p.loops.some((l) => l.busy))),
+      watcher, watcher.onDidCreate(touched), watcher.onDidChange(touched), watcher.onDidDelete(touched),
     ];
   }
 
@@ -42,12 +53,14 @@ export class Changes implements vscode.Disposable {
       all.files.push(...page.files);
       more = page.more;
     }
+    for (const f of all.files) this.files.add(vscode.Uri.parse(f.uri).fsPath);
     return all;
   }
 
   /** Something was kept or undone, or an iteration has ended. */
   forget(): void {
     this.known.clear();
+    this.files.clear();
     this.emitter.fire();
   }
 

@@ -142,6 +142,17 @@ describe('what a loop changed', () => {
     assert.ok(fs.existsSync(at('gone.txt')));
   });
 
+  it('is known anew after an undo in a terminal', async () => {
+    const loopId = await loopDoes('sed -i "s/^2$/2 one/" a.txt; echo x > made.txt');
+    assert.deepEqual(await filesOf({ loopId }), ['modified a.txt +1 -1', 'added made.txt +1 -0']);
+    let times = 0;
+    const subscription = api.changes.onChange(() => times++);
+    execFileSync(vscode.workspace.getConfiguration('ralph').get('server.path'), ['undo', '--since', '1'], { cwd: folder(here).fsPath });
+    await until('the news', () => times > 0);
+    await until('nothing', async () => (await filesOf({ loopId })).length === 0);
+    subscription.dispose();
+  });
+
   it('is left where the user has changed the same place', async () => {
     const loopId = await loopDoes('sed -i "s/^2$/2 one/" a.txt; echo x > made.txt');
     fs.writeFileSync(at('a.txt'), lines('2 mine'));
