@@ -40,7 +40,7 @@ var claude = Backend{
 		Known: []Tool{{"Read", "read"}, {"Grep", "grep"}, {"Glob", "find"}, {"Glob", "ls"}, {"LS", "ls"}, {"Edit", "edit"}, {"Write", "write"}, {"Bash", "bash"}},
 	},
 	Agents: AgentFiles{Env: "CLAUDE_CONFIG_DIR", Home: ".claude", Folder: ".claude", Deep: true, Loose: true},
-	Env: []string{"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1", "CLAUDE_CODE_MAX_RETRIES=4",
+	Env: []string{"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1", "CLAUDE_CODE_FORWARD_SUBAGENT_TEXT=1", "CLAUDE_CODE_MAX_RETRIES=4",
 		"DISABLE_AUTOUPDATER=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1"},
 	SlashCommands: true,
 	Stop:          []os.Signal{os.Interrupt, terminate},

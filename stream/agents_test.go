@@ -144,7 +144,8 @@ func TestClaudeTellsTheEndsOfItsAgents(t *testing.T) {
 		lines []string
 		want  []ToolResult
 	}{
-		"in the foreground":    {[]string{result(`{"status":"completed","totalTokens":6550,"totalDurationMs":136}`)}, []ToolResult{{ID: "t1", Output: "launched", Spent: spent}}},
+		"in the foreground":    {[]string{result(`{"status":"completed","content":[{"type":"text","text":"In a.go"}],"totalTokens":6550,"totalDurationMs":136}`)}, []ToolResult{{ID: "t1", Output: "In a.go", Spent: spent}}},
+		"another tool":         {[]string{result(`{"status":"completed","content":"x"}`)}, []ToolResult{{ID: "t1", Output: "launched"}}},
 		"in the background":    {[]string{begun, said, over("t1", "completed"), over("t1", "completed")}, []ToolResult{{ID: "t1", Output: "In a.go", Spent: spent}}},
 		"stopped":              {[]string{begun, said, over("t1", "killed")}, []ToolResult{{ID: "t1", Output: "In a.go", Spent: spent, IsError: true}}},
 		"never ended":          {[]string{begun, said}, nil},

@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"time"
@@ -224,7 +225,9 @@ func (d *claudeDecoder) user(line []byte, emit func(Event)) error {
 				d.background.Put(r.ID, parent)
 				continue
 			}
-			r.Spent = task.spent
+			if task.status == "completed" && task.spent != (Spent{}) {
+				r.Output, r.Spent = cmp.Or(task.said, r.Output), task.spent
+			}
 			emit(r)
 		}
 	}
@@ -251,6 +254,7 @@ func readToolResult(c *jsoncursor.Cursor) (r ToolResult, ok bool) {
 // claudeTask is what claude knows of an agent that another had work, beside what that one says.
 type claudeTask struct {
 	status string
+	said   string // its last message; the result has it with notes for its caller around it
 	spent  Spent
 }
 
@@ -259,6 +263,8 @@ func readClaudeTask(c *jsoncursor.Cursor) (t claudeTask) {
 		switch string(o.Key) {
 		case "status":
 			t.status = c.Text()
+		case "content":
+			t.said = contentText(c.Raw())
 		case "totalTokens", "total_tokens":
 			t.spent.Tokens = c.Count()
 		case "totalDurationMs", "duration_ms":
