@@ -54,6 +54,7 @@ func check(data []byte, builtin, hats []string, all bool) []Problem {
 		c.checkHats()
 		c.checkReviewer()
 		c.checkRing()
+		c.checkSteps()
 		c.checkEnd()
 	}
 	slices.SortStableFunc(c.problems, func(a, b Problem) int {
@@ -171,13 +172,14 @@ func (c *checker) checkEntry(e *entry) {
 		}
 		name := e.parts[n-above-1]
 		key, ok := Lookup(path...)
+		isInList := InList(path...) // another item may be as bad
 		if !ok {
-			c.bad[id] = true
+			c.bad[id] = !isInList
 			c.reportUnknown(name, path)
 			return
 		}
 		if why := c.entryProblem(e, key, n); why != "" {
-			c.bad[id] = true
+			c.bad[id] = !isInList
 			at := name.span
 			if n == len(e.path) && !e.header {
 				at = e.value
@@ -195,6 +197,8 @@ func (c *checker) entryProblem(e *entry, key Key, n int) string {
 	table := key.Type == Table || len(Children(e.path[:n]...)) > 0
 	value, ok := c.lookup(e.path[:n]...)
 	switch _, isTable := value.(map[string]any); {
+	case !ok && InList(e.path[:n]...):
+		return c.itemProblem(e, key)
 	case !ok, isTable && table:
 		return ""
 	case key.Type == Backend && !isTable:
@@ -215,10 +219,10 @@ func (c *checker) reportUnknown(name part, path []string) {
 		message = strings.Join(parent, ".") + " has no keys below it"
 	}
 	fix := nearestFix(last, known, "")
-	if fix != nil {
+	if home := homes(last); len(home) > 0 {
+		message, fix = message+"; it belongs below "+strings.Join(home, " or "), nil
+	} else if fix != nil {
 		message += "; did you mean " + fix.Text + "?"
-	} else if home := homes(last); len(home) > 0 {
-		message += "; it belongs below " + strings.Join(home, " or ")
 	}
 	c.report(name.span, Error, dotted, message).Fix = fix
 }

@@ -128,7 +128,7 @@ func (d *Document) At(offset int) Place {
 		switch {
 		case in.header:
 			return Place{Start: offset, End: offset}
-		case strings.HasPrefix(value, "{") && offset > in.value.start && offset < in.value.end:
+		case offset < in.value.end && innermost(d.text[in.value.start:max(in.value.start, offset)]) == '{':
 			return newKey(in.path, offset)
 		}
 		start, end := min(in.value.start, offset), in.value.end
@@ -138,6 +138,30 @@ func (d *Document) At(offset int) Place {
 		return Place{Where: InValue, Path: in.path, Start: start, End: end, Value: value, Closed: true}
 	}
 	return d.inName(in, offset, value)
+}
+
+// innermost is the last bracket that the beginning of a value opens and doesn't close; 0 for none.
+func innermost(text string) byte {
+	var open []byte
+	for s := (&scanner{text: text}); s.pos < len(text); {
+		switch c := text[s.pos]; c {
+		case '"', '\'':
+			s.scanString()
+			continue
+		case '#':
+			s.skipLine()
+			continue
+		case '[', '{':
+			open = append(open, c)
+		case ']', '}':
+			open = open[:max(0, len(open)-1)]
+		}
+		s.pos++
+	}
+	if len(open) == 0 {
+		return 0
+	}
+	return open[len(open)-1]
 }
 
 func newKey(table []string, offset int) Place {

@@ -22,6 +22,7 @@ const (
 	Table    Type = "table"
 	Text     Type = "text"
 	Texts    Type = "list of texts"
+	Tables   Type = "list of tables"
 	Command  Type = "text or list of texts"
 	Count    Type = Type(limits.Count)
 	Dollars  Type = Type(limits.USD)
@@ -35,6 +36,7 @@ var want = map[Type]string{
 	Table:    "keys below a line of [%s]",
 	Text:     "a text in quotes",
 	Texts:    `a list of texts such as ["--verbose"]`,
+	Tables:   `a list such as [{ agent = "scout" }, { agent = "worker", task = "{previous}" }]`,
 	Command:  `a list such as ["go", "test", "./..."], or a text that the shell runs`,
 	Count:    limits.Count.Wanted(),
 	Dollars:  limits.USD.Wanted(),
@@ -60,6 +62,8 @@ type Key struct {
 	Samples []string // values to suggest, as they would stand in the file
 	Yields  Yield    // when a folder's file may not have it
 	check   func(text string) string
+	// checkCount is check for whole numbers.
+	checkCount func(n int64) string
 }
 
 // Yield says when a key doesn't count in a folder's file that isn't trusted.
@@ -97,6 +101,21 @@ var keys = slices.Concat([]Key{
 
 	{Path: path("limits"), Type: Table, Doc: "When a loop ends although the agent didn't promise that it is done."},
 }, limitKeys(), []Key{
+	{Path: path("iteration"), Type: Table, Doc: "What one iteration is made of."},
+	{Path: path("iteration.steps"), Type: Tables, Yields: Demands, Samples: []string{`[{ agent = "scout", task = "Find what this needs: {prompt}" }, { agent = "worker", task = "{previous}" }]`},
+		Doc: "The agents that work one after the other in each iteration, by the names of their markdown files. A step has one `agent`, or several that work side by side: `parallel`."},
+	{Path: path("iteration.steps.agent"), Type: Text, Yields: Demands, check: checkPresent,
+		Doc: "The agent's name, as its markdown file says it."},
+	{Path: path("iteration.steps.task"), Type: Text, Yields: Demands, Samples: []string{`"{previous}"`}, check: checkPresent,
+		Doc: "What the agent is asked. `{prompt}` stands for the prompt, `{previous}` for the last message of the step before. Without it: the prompt, and what the step before came to."},
+	{Path: path("iteration.steps.parallel"), Type: Tables, Yields: Demands, Samples: []string{`[{ agent = "planner" }, { agent = "critic" }]`},
+		Doc: "Up to 8 agents that work side by side. They only read, but for those with `write = true`."},
+	{Path: path("iteration.steps.parallel.agent"), Type: Text, Yields: Demands, check: checkPresent, Doc: "As in a step."},
+	{Path: path("iteration.steps.parallel.task"), Type: Text, Yields: Demands, Samples: []string{`"{previous}"`}, check: checkPresent, Doc: "As in a step."},
+	{Path: path("iteration.steps.parallel.write"), Type: Switch, Yields: Demands, Default: "false", Doc: "Whether this agent may change files although others work beside it."},
+	{Path: path("iteration.parallel_at_once"), Type: Count, Yields: Always, Default: "4", checkCount: checkAtOnce,
+		Doc: "How many agents of a step work at the same time, 1 to 8."},
+
 	{Path: path("completion"), Type: Table, Doc: "How the agent says that it is done."},
 	{Path: path("completion.promise"), Type: Text, Samples: []string{`"DONE"`}, check: stream.CheckPromise,
 		Doc: "The statement that ends the loop when the agent outputs it as `<promise>...</promise>`. The bare word `LOOP_COMPLETE` in its last line always does."},
@@ -252,12 +271,16 @@ func (k Key) problem(v any) string {
 		}
 	case Texts:
 		ok, why = k.textsProblem(v)
+	case Tables:
+		ok, why = k.stepsProblem(v)
 	case Command:
 		ok, why = k.commandProblem(v)
 	case Count:
 		var n int64
 		if n, ok = v.(int64); ok && n < 0 {
 			why = fmt.Sprintf("is %d", n)
+		} else if ok && k.checkCount != nil {
+			why = k.checkCount(n)
 		}
 	case Dollars:
 		ok, why = dollarsProblem(v)

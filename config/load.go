@@ -75,6 +75,7 @@ func (e *InvalidError) Error() string {
 // Errors: *InvalidError, *UntrustedError, and what the system says.
 func (f Files) Load() (Settings, error) {
 	settings := Default()
+	settings.Files = f
 	var invalid InvalidError
 	var user, folder map[string]any
 	if f.UserDir != "" {

@@ -59,6 +59,16 @@ type Hat struct {
 	hats.Hat
 }
 
+// Step is a part of an iteration: the agents that work side by side, or one alone.
+type Step []StepAgent
+
+// StepAgent is what an agent does in a step.
+type StepAgent struct {
+	Agent string
+	Task  string // "" leaves it to the place
+	Write bool   // beside others, it may change files
+}
+
 // Settings are what the files and the built-in values say together.
 type Settings struct {
 	Backend    string // a name, or Auto
@@ -73,6 +83,9 @@ type Settings struct {
 	Backends   map[string]BackendSettings
 	Hats       map[string]Hat
 	Required   []string // topics that have to be published before a promise counts
+	Steps      []Step   // what an iteration consists of; nil: one run
+	AtOnce     int      // how many agents of a step work at the same time
+	Files      Files    // where they were read
 
 	// Held is what the folder's file says and isn't trusted to say; it counts
 	// for nothing. Trust is that file, nil when nothing is held.
@@ -98,6 +111,8 @@ var setters = map[string]func(s *Settings, name string, v any){
 	"completion.promise":          func(s *Settings, _ string, v any) { s.Promise = v.(string) },
 	"completion.required_topics":  func(s *Settings, _ string, v any) { s.Required = texts(v) },
 	"completion.instruct":         func(s *Settings, _ string, v any) { s.Instruct = v.(bool) },
+	"iteration.steps":             setSteps,
+	"iteration.parallel_at_once":  func(s *Settings, _ string, v any) { s.AtOnce = int(v.(int64)) },
 	"history.enabled":             func(s *Settings, _ string, v any) { s.History.Enabled = v.(bool) },
 	"history.folder":              func(s *Settings, _ string, v any) { s.History.Folder = v.(string) },
 	"changes.keep":                func(s *Settings, _ string, v any) { s.Changes.Keep = duration(v) },
@@ -187,7 +202,7 @@ func texts(v any) []string {
 func Default() Settings {
 	s := Settings{Backends: map[string]BackendSettings{}, Hats: map[string]Hat{}, sources: map[string]setting{}}
 	for _, key := range keys {
-		if key.Default == "" || slices.Contains(key.Path, Any) {
+		if key.Default == "" || slices.Contains(key.Path, Any) || InList(key.Path...) {
 			continue
 		}
 		values := map[string]any{}
@@ -342,6 +357,9 @@ func (d *Document) hatNames() []string {
 
 // text writes a value as it would stand in a file.
 func text(v any) string {
+	if line, ok := inline(v); ok {
+		return line
+	}
 	var b strings.Builder
 	if err := toml.NewEncoder(&b).Encode(map[string]any{"v": v}); err != nil {
 		return err.Error()

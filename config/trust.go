@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -26,12 +27,19 @@ import (
 type UntrustedError struct {
 	File  string
 	Wants []string // `backends.mine.command = "my-agent"`, ...
+	// Agents: files that describe agents want to be used. File is the first of them.
+	Agents bool
 
-	runs          string // before the keys of the agent that the file chooses: "backends.mine."
-	userDir, hash string
+	runs    string // before the keys of the agent that the file chooses: "backends.mine."
+	userDir string
+	hashes  []string // of what is wanted
+	about   string   // the file by which all that was said of it is found
 }
 
 func (e *UntrustedError) Error() string {
+	if e.Agents {
+		return "the folder's agents are not trusted yet; their files say\n  " + strings.Join(e.Lines(), "\n  ")
+	}
 	return fmt.Sprintf("%s is not trusted yet; it says\n  %s", stream.Plain(e.File), strings.Join(e.Lines(), "\n  "))
 }
 
@@ -40,12 +48,42 @@ func (e *UntrustedError) Remember() error {
 	if e.userDir == "" {
 		return errors.New("there is no folder of your configuration to remember it in; set HOME")
 	}
-	return remember(e.userDir, e.hash, e.File)
+	for _, hash := range e.hashes {
+		if err := remember(e.userDir, hash, e.about); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // untrusted is the error for what a folder's file wants.
 func (f Files) untrusted(file source, wants []string) *UntrustedError {
-	return &UntrustedError{File: file.name, Wants: wants, userDir: f.UserDir, hash: file.hash()}
+	return &UntrustedError{File: file.name, Wants: wants, userDir: f.UserDir, hashes: []string{file.hash()}, about: file.name}
+}
+
+// Planted is a file that the folder brought along, and that wants to be used.
+type Planted struct {
+	File string
+	Data []byte
+	Want string // what for, in one line
+}
+
+// CheckAgents returns an *UntrustedError for the files with agents that the user doesn't trust as
+// they are. What was said of them is forgotten together with that of the folder's file.
+func (f Files) CheckAgents(files []Planted) error {
+	e := &UntrustedError{Agents: true, userDir: f.UserDir, about: filepath.Join(f.Folder, Name)}
+	for _, p := range files {
+		file := source{name: p.File, data: p.Data}
+		if f.trusts(file) {
+			continue
+		}
+		e.File = cmp.Or(e.File, p.File)
+		e.Wants, e.hashes = append(e.Wants, p.Want), append(e.hashes, file.hash())
+	}
+	if len(e.hashes) == 0 {
+		return nil
+	}
+	return e
 }
 
 // trusts says whether the user trusts the folder's file as it is.
@@ -86,17 +124,23 @@ func (f Files) RememberRun(backend string, args []string) error {
 }
 
 // CheckRun returns an *UntrustedError for a program with arguments that a file
-// names and that RememberRun wasn't told of.
-func (f Files) CheckRun(file, backend string, args []string) error {
+// names and that RememberRun wasn't told of, and for flags that name agents for it.
+func (f Files) CheckRun(file, backend string, args []string, agents ...string) error {
 	hash := f.runHash(backend, args)
+	if len(agents) > 0 {
+		hash = fingerprint(append([]string{"agents", hash}, agents...)...)
+	}
 	if f.Trusted || f.remembers(hash) {
 		return nil
 	}
 	wants := []string{"backend = " + text(backend)}
+	for _, flags := range agents {
+		wants = append(wants, "agents = "+text(flags))
+	}
 	if len(args) > 0 {
 		wants = append(wants, "backend_args = "+text(args))
 	}
-	return &UntrustedError{File: file, Wants: wants, userDir: f.UserDir, hash: hash}
+	return &UntrustedError{File: file, Wants: wants, userDir: f.UserDir, hashes: []string{hash}, about: file}
 }
 
 // RememberLoop takes down which loop the user started last in the folder: what

@@ -269,3 +269,32 @@ func TestAQuestionShowsWhatItAsksAbout(t *testing.T) {
 		}
 	}
 }
+
+// An agent's file counts as it was when its user trusted it.
+func TestAgentsAreTrustedAsTheyAre(t *testing.T) {
+	f := place(t, "", "")
+	scout := Planted{File: filepath.Join(f.Folder, ".pi", "agents", "scout.md"), Data: []byte("a"), Want: "scout: a"}
+	judge := Planted{File: filepath.Join(f.Folder, ".pi", "agents", "judge.md"), Data: []byte("b"), Want: "judge: b"}
+	var untrusted *UntrustedError
+	if err := f.CheckAgents([]Planted{scout, judge}); !errors.As(err, &untrusted) || !untrusted.Agents || untrusted.File != scout.File || !slices.Equal(untrusted.Lines(), []string{"scout: a", "judge: b"}) {
+		t.Fatalf("got %v", err)
+	}
+	if err := untrusted.Remember(); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.CheckAgents([]Planted{judge, scout}); err != nil {
+		t.Errorf("trusted: %v", err)
+	}
+	changed := scout
+	changed.Data = []byte("c")
+	if err := f.CheckAgents([]Planted{changed}); err == nil {
+		t.Error("a file that was changed is trusted")
+	}
+	if known, err := f.Forget(); !known || err != nil || f.CheckAgents([]Planted{judge}) == nil {
+		t.Errorf("forgotten: %t, %v", known, err)
+	}
+	f.Trusted = true
+	if err := f.CheckAgents([]Planted{changed}); err != nil {
+		t.Errorf("in a trusted folder: %v", err)
+	}
+}

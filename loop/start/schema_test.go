@@ -73,6 +73,8 @@ func keySchema(key config.Key) *schema {
 	switch {
 	case key.Type == config.Table:
 		s = tableSchema(key.Path...)
+	case key.Type == config.Tables:
+		s = &schema{Type: "array", Items: tableSchema(key.Path...)}
 	case len(config.Children(key.Path...)) > 0: // a name, or a table
 		s = &schema{OneOf: []*schema{s, tableSchema(key.Path...)}}
 	}

@@ -2,10 +2,12 @@ package documents
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.lsp.dev/protocol"
 
+	"ralph-lsp/agents"
 	"ralph-lsp/backends"
 	"ralph-lsp/config"
 )
@@ -21,7 +23,7 @@ func (d *Documents) Completion(p protocol.CompletionParams) *protocol.Completion
 	if !ok {
 		return list
 	}
-	c := completer{doc: doc, file: file, place: file.place(doc.offset(p.Position))}
+	c := completer{doc: doc, folder: d.folderOf(doc), file: file, place: file.place(doc.offset(p.Position))}
 	if strings.ContainsAny(doc.text[c.place.Start:c.place.End], "\r\n") {
 		return list // an edit of several lines is none of a completion's
 	}
@@ -39,10 +41,11 @@ func (d *Documents) Completion(p protocol.CompletionParams) *protocol.Completion
 
 // completer collects the completions of one place.
 type completer struct {
-	doc   *document
-	file  keyFile
-	place config.Place
-	items []protocol.CompletionItem
+	doc    *document
+	folder string // of the document
+	file   keyFile
+	place  config.Place
+	items  []protocol.CompletionItem
 }
 
 // add adds a completion that replaces what is at the place by text. detail and
@@ -67,7 +70,7 @@ func (c *completer) completeKeys() {
 	table := c.place.Path[:len(c.place.Path)-1]
 	for _, key := range c.file.children(table...) {
 		path := append(slices.Clone(table), key.Name())
-		if key.Name() == config.Any || key.Type == config.Table || c.file.has(c.place.Start, path...) {
+		if key.Name() == config.Any || key.Type == config.Table || !config.InList(path...) && c.file.has(c.place.Start, path...) {
 			continue
 		}
 		text := key.Name()
@@ -143,6 +146,12 @@ func (c *completer) completeValues() {
 
 func (c *completer) values(key config.Key) []string {
 	switch {
+	case key.Type == config.Text && key.Name() == "agent":
+		var quoted []string
+		for _, name := range agents.Read(c.folder).Names() {
+			quoted = append(quoted, strconv.Quote(name))
+		}
+		return quoted
 	case key.Type == config.Switch:
 		return []string{"true", "false"}
 	case key.Type == config.Backend && c.doc.kind == configDoc:

@@ -1,6 +1,8 @@
 package documents
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -8,6 +10,7 @@ import (
 	"go.lsp.dev/uri"
 
 	"ralph-lsp/backends"
+	"ralph-lsp/config"
 	"ralph-lsp/loopstate"
 )
 
@@ -46,16 +49,19 @@ func TestCompletion(t *testing.T) {
 		{"duration", stateURI, "---\nmax_duration: \"‸\"\n---\nx", `"4h" "1h" "90m"`, `"90m"`, "---\nmax_duration: \"90m\"\n---\nx"},
 		{"comment", stateURI, "---\n# ‸\n---\nx", "", "", ""},
 		{"behind a value", stateURI, "---\nhat: a ‸\n---\nx", "", "", ""},
-		{"key of a config", configURI, "[limits]\nmax_iterations = 3\nmax_‸", "max_cost_usd max_duration idle_timeout max_consecutive_failures max_unchanged_iterations [completion] [verify] [history] [changes] [backends. [hats. " + knownAs("[backends.%s]"), "idle_timeout", "[limits]\nmax_iterations = 3\nidle_timeout = \"10m\""},
-		{"top of a config", configURI, "‸\n[limits]\n", "backend live prompt_file [completion] [verify] [history] [changes] [backends. [hats. " + knownAs("[backends.%s]"), "[completion]", "[completion]\n[limits]\n"},
-		{"header", configURI, "[li‸", "limits] completion] verify] history] changes] backends. hats.", "limits]", "[limits]"},
-		{"closed header", configURI, "[li‸]", "limits completion verify history changes backends hats", "limits", "[limits]"},
+		{"key of a config", configURI, "[limits]\nmax_iterations = 3\nmax_‸", "max_cost_usd max_duration idle_timeout max_consecutive_failures max_unchanged_iterations [iteration] [completion] [verify] [history] [changes] [backends. [hats. " + knownAs("[backends.%s]"), "idle_timeout", "[limits]\nmax_iterations = 3\nidle_timeout = \"10m\""},
+		{"top of a config", configURI, "‸\n[limits]\n", "backend live prompt_file [iteration] [completion] [verify] [history] [changes] [backends. [hats. " + knownAs("[backends.%s]"), "[completion]", "[completion]\n[limits]\n"},
+		{"header", configURI, "[li‸", "limits] iteration] completion] verify] history] changes] backends. hats.", "limits]", "[limits]"},
+		{"closed header", configURI, "[li‸]", "limits iteration completion verify history changes backends hats", "limits", "[limits]"},
 		{"header's second part", configURI, "[backends.pi]\n[backends.‸]", "claude", "claude", "[backends.pi]\n[backends.claude]"},
 		{"own name", configURI, "[hats.‸]", "", "", ""},
 		{"backend of a config", configURI, "backend = \"‸", `"auto" ` + knownAs(`"%s"`), `"pi"`, "backend = \"pi\""},
 		{"no blank in a config", configURI, "backend =‸", `"auto" ` + knownAs(`"%s"`), `"pi"`, "backend = \"pi\""},
 		{"inline table", configURI, "hats.\"😀\".backend = { type = \"pi\", ‸ }", "args", "args", "hats.\"😀\".backend = { type = \"pi\", args = [] }"},
 		{"one of a few", configURI, "[backends.pi]\nprompt = ‸ # x", `"stdin" "arg" "file"`, `"arg"`, "[backends.pi]\nprompt = \"arg\" # x"},
+		{"key of a step", configURI, "[iteration]\nsteps = [ { agent = \"a\" }, { ‸ } ]", "agent task parallel", "agent", "[iteration]\nsteps = [ { agent = \"a\" }, { agent =  } ]"},
+		{"key of an agent beside others", configURI, "[iteration]\nsteps = [ { parallel = [ { agent = \"a\", ‸ } ] } ]", "agent task write", "write", "[iteration]\nsteps = [ { parallel = [ { agent = \"a\", write = false } ] } ]"},
+		{"a step's task", configURI, "[iteration]\nsteps = [ { agent = \"a\", task = \"‸\" } ]", `"{previous}"`, `"{previous}"`, "[iteration]\nsteps = [ { agent = \"a\", task = \"{previous}\" } ]"},
 		{"unknown key's value", configURI, "colour = ‸", "", "", ""},
 		{"text of several lines", configURI, "completion.promise = '''\n‸'''", "", "", ""},
 	}
@@ -102,5 +108,29 @@ func TestStateKeysAreThoseOfTheFile(t *testing.T) {
 		if _, ok := stateKey(key); !ok {
 			t.Errorf("%s is not in the table", key)
 		}
+	}
+}
+
+// A step's agent is one of those that the folder and its user have.
+func TestAgentsAreCompleted(t *testing.T) {
+	folder := t.TempDir()
+	for _, name := range []string{"HOME", "USERPROFILE", "PI_CODING_AGENT_DIR", "CLAUDE_CONFIG_DIR"} {
+		t.Setenv(name, filepath.Join(folder, "nobody"))
+	}
+	dir := filepath.Join(folder, ".claude", "agents")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "x.md"), []byte("---\nname: scout\n---\nYou scout.\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	at := uri.File(filepath.Join(folder, config.Name))
+	text, cursor, _ := cut("iteration.steps = [ { agent = ‸ } ]")
+	d := withDoc(at, text, true, nil)
+	p := protocol.CompletionParams{}
+	p.TextDocument.URI, p.Position = at, d.get(at).position(cursor)
+	items := d.Completion(p).Items
+	if len(items) != 1 || items[0].Label != `"scout"` {
+		t.Errorf("offered %+v", items)
 	}
 }

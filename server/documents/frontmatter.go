@@ -19,6 +19,7 @@ var stateKeys = []config.Key{
 	{Path: []string{"loop_id"}, Type: config.Text, Doc: "The loop's name for commands and logs."},
 	{Path: []string{"backend"}, Type: config.Backend, Doc: "The agent that runs the loop."},
 	{Path: []string{"hat"}, Type: config.Text, Doc: "The role that the loop was started with."},
+	{Path: []string{"agents"}, Type: config.Text, Doc: "The agents of markdown files that do the work, as on a command line: `--chain scout,worker`. When the loop is continued, their files are read again, and those of the folder need your trust."},
 	{Path: []string{"model"}, Type: config.Text, Doc: "The agent's model; without it, the agent chooses."},
 	{Path: []string{"backend_args"}, Type: config.Texts, Doc: "Arguments that the agent gets after the backend's own."},
 	{Path: []string{"backend_output"}, Type: config.Text, Doc: "What a program of your own prints: `text`, or the stream of a known agent."},

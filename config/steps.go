@@ -1,0 +1,152 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+)
+
+// MaxAgents is how many agents a step may have.
+const MaxAgents = 8
+
+// tables are the items of a decoded list of tables. ok is false for anything else.
+func tables(v any) (items []map[string]any, ok bool) {
+	switch v := v.(type) {
+	case []map[string]any:
+		return v, true
+	case []any:
+		for _, item := range v {
+			table, isTable := item.(map[string]any)
+			if !isTable {
+				return nil, false
+			}
+			items = append(items, table)
+		}
+		return items, true
+	}
+	return nil, false
+}
+
+// InList says whether a path is below a list of tables: what has it is there several times.
+func InList(path ...string) bool {
+	for n := 1; n < len(path); n++ {
+		if key, ok := Lookup(path[:n]...); ok && key.Type == Tables {
+			return true
+		}
+	}
+	return false
+}
+
+// stepsProblem completes "KEY ..." for a list of steps, or of agents that work side by
+// side. Values are checked each at its place.
+func (k Key) stepsProblem(v any) (ok bool, why string) {
+	items, ok := tables(v)
+	if !ok {
+		return false, ""
+	}
+	isSteps := k.Name() == "steps"
+	for i, item := range items {
+		_, hasAgent := item["agent"]
+		parallel, hasParallel := item["parallel"]
+		n := i + 1
+		switch {
+		case isSteps && hasAgent == hasParallel:
+			return true, fmt.Sprintf(`has a step %d with %s; write agent = "NAME", or parallel = [...]`, n, map[bool]string{true: "one agent and several", false: "no agent"}[hasAgent])
+		case hasParallel && item["task"] != nil:
+			return true, fmt.Sprintf("has a step %d with a task for all; write one for each of its agents", n)
+		case !hasAgent && !hasParallel:
+			return true, fmt.Sprintf(`has an item %d with no agent; write agent = "NAME"`, n)
+		}
+		if hasParallel {
+			if list, ok := tables(parallel); ok && (len(list) == 0 || len(list) > MaxAgents) {
+				return true, fmt.Sprintf("has a step %d of %d agents; write 1 to %d", n, len(list), MaxAgents)
+			}
+		}
+	}
+	return true, ""
+}
+
+// itemProblem completes "KEY ..." for a value in a list of tables, which the decoded file
+// has no path to.
+func (c *checker) itemProblem(e *entry, key Key) string {
+	values := map[string]any{}
+	if _, err := toml.Decode("v = "+c.text[e.value.start:e.value.end], &values); err != nil {
+		return "" // it is told already
+	}
+	return key.problem(values["v"])
+}
+
+// checkSteps wants no hats that hand over beside steps.
+func (c *checker) checkSteps() {
+	if v, ok := c.lookup("iteration", "steps"); ok && c.ring().HandsOver() {
+		if items, _ := tables(v); len(items) > 0 {
+			c.reportMissing("and hats that hand over exclude each other; leave out the hats' triggers, or the steps", "iteration", "steps")
+		}
+	}
+}
+
+// setSteps takes over steps that were checked.
+func setSteps(s *Settings, _ string, v any) {
+	s.Steps = nil
+	items, _ := tables(v)
+	for _, item := range items {
+		if side, ok := tables(item["parallel"]); ok {
+			var step Step
+			for _, one := range side {
+				step = append(step, stepAgent(one))
+			}
+			s.Steps = append(s.Steps, step)
+		} else {
+			s.Steps = append(s.Steps, Step{stepAgent(item)})
+		}
+	}
+}
+
+func stepAgent(item map[string]any) StepAgent {
+	agent, _ := item["agent"].(string)
+	task, _ := item["task"].(string)
+	write, _ := item["write"].(bool)
+	return StepAgent{Agent: agent, Task: task, Write: write}
+}
+
+// inline writes a list of tables in one line; ok is false for what isn't one.
+func inline(v any) (line string, ok bool) {
+	items, ok := tables(v)
+	if !ok || len(items) == 0 {
+		return "", false
+	}
+	var parts []string
+	for _, item := range items {
+		var pairs []string
+		for _, key := range []string{"agent", "task", "write", "parallel"} { // as people write them
+			if value, ok := item[key]; ok {
+				pairs = append(pairs, key+" = "+text(value))
+			}
+		}
+		parts = append(parts, "{ "+strings.Join(pairs, ", ")+" }")
+	}
+	return "[" + strings.Join(parts, ", ") + "]", true
+}
+
+// checkAtOnce completes "KEY ..." for how many agents work at the same time.
+func checkAtOnce(n int64) string {
+	if n < 1 || n > MaxAgents {
+		return fmt.Sprintf("is %d; write 1 to %d", n, MaxAgents)
+	}
+	return ""
+}
+
+// AgentNames are the agents that the steps name, each once.
+func (s Settings) AgentNames() []string {
+	var names []string
+	for _, step := range s.Steps {
+		for _, a := range step {
+			if !slices.Contains(names, a.Agent) {
+				names = append(names, a.Agent)
+			}
+		}
+	}
+	return names
+}
