@@ -32,6 +32,10 @@ type Config struct {
 	// Steps are what each iteration consists of, where it is more than one run of Backend.
 	// They and hats that hand over exclude each other.
 	Steps []Step
+	// AtOnce is how many agents of a step work at the same time; 0: as many as is usual.
+	AtOnce int
+	// Agents says which agents of files do the work: Steps, or the one whose role is Hat.
+	Agents Agents
 	// Required are topics without which no promise counts.
 	Required []string
 	Promise  string // "" is none; the word LOOP_COMPLETE works always
@@ -73,6 +77,12 @@ type Config struct {
 
 // Step is a part of an iteration: one worker, or up to MaxWorkers that work side by side.
 type Step []Worker
+
+// Agents says which agents of files do the work.
+type Agents struct {
+	Flags string   // that name them as on a command line, so that the loop can be continued with them; "" when files do
+	About []string // what each is, step by step; only shown
+}
 
 // Worker is one agent of a step.
 type Worker struct {
@@ -156,6 +166,7 @@ func (c Config) newState(id string, now time.Time) loopstate.State {
 		Backend:           c.Backend.Name,
 		Model:             c.Model,
 		Hat:               c.Hat,
+		Agents:            c.Agents.Flags,
 		BackendArgs:       c.Args,
 		Quiet:             c.Quiet,
 		Given:             c.Limits.All(),

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -146,7 +147,7 @@ func (c *crew) runStep(step Step, places []place, previous string) {
 	c.mu.Lock()
 	c.members = members
 	c.mu.Unlock()
-	room := make(chan struct{}, maxAtOnce)
+	room := make(chan struct{}, cmp.Or(c.loop.cfg.AtOnce, maxAtOnce))
 	var all sync.WaitGroup
 	c.last = nil
 	for _, m := range members {

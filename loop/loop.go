@@ -278,7 +278,7 @@ func (l *Loop) takeUp(found loopstate.State) (loopstate.State, error) {
 		}
 		reopen(s)
 		s.Active, s.LoopID, s.Backend = true, l.id, l.cfg.Backend.Name
-		s.BackendArgs, s.Model, s.Quiet = l.cfg.Args, l.cfg.Model, l.cfg.Quiet
+		s.BackendArgs, s.Model, s.Quiet, s.Agents = l.cfg.Args, l.cfg.Model, l.cfg.Quiet, l.cfg.Agents.Flags
 		l.cfg.describeProgram(s)
 		if l.cfg.Hat != "" || s.Backend != found.Backend {
 			s.Hat = l.cfg.Hat

@@ -31,6 +31,7 @@ var fields = []field{
 	textField("loop_id", func(s *State) *string { return &s.LoopID }),
 	textField("backend", func(s *State) *string { return &s.Backend }),
 	textField("hat", func(s *State) *string { return &s.Hat }),
+	textField("agents", func(s *State) *string { return &s.Agents }),
 	textField("model", func(s *State) *string { return &s.Model }),
 	listField("backend_args", func(s *State) *[]string { return &s.BackendArgs }),
 	textField("backend_output", func(s *State) *string { return &s.BackendOutput }),

@@ -23,6 +23,7 @@ type State struct {
 	LoopID        string
 	Backend       string
 	Hat           string
+	Agents        string // flags that name the agents of files that do the work: "--chain scout,worker"
 	Model         string
 	BackendArgs   []string
 	BackendOutput string        // of a program of the user's own; "" is text
