@@ -64,6 +64,18 @@ func (a *Agent) speaksAs(found Found) error {
 	return nil
 }
 
+// goOnAs lets a program of the user's own that a state file names speak as that says.
+func (a *Agent) goOnAs(found Found) error {
+	if a.Hat != "" || !IsPath(a.Name) {
+		return nil
+	}
+	path, err := filepath.Abs(a.Name)
+	if err == nil && path == found.Backend {
+		err = a.speaksAs(found)
+	}
+	return err
+}
+
 // AddInteractiveFlags adds those that also count for an agent's own interface.
 func (a *Agent) AddInteractiveFlags(f *pflag.FlagSet) {
 	f.StringVar(&a.Name, "backend", "", "the agent: "+strings.Join(backends.Names(), ", ")+", one of ralph.toml, or a path to a program (default: the first that is installed)")

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -19,6 +18,7 @@ import (
 // is left to those behind it.
 type Options struct {
 	Agent  Agent
+	Team   Team
 	Limits loop.Patch
 	Quiet  bool // the agent isn't told of the loop
 	Live   Live
@@ -33,6 +33,7 @@ func (o Options) Over(below Options) Options {
 			Name: cmp.Or(a.Name, b.Name), Hat: cmp.Or(a.Hat, b.Hat), Model: cmp.Or(a.Model, b.Model),
 			Output: a.Output, Prompt: a.Prompt, Args: slices.Concat(b.Args, a.Args),
 		},
+		Team:   o.Team,
 		Limits: o.Limits.Or(below.Limits),
 		Quiet:  o.Quiet || below.Quiet,
 		Live:   cmp.Or(o.Live, below.Live),
@@ -40,6 +41,9 @@ func (o Options) Over(below Options) Options {
 	}
 	if !o.Check.isSet() {
 		out.Check = below.Check
+	}
+	if !o.Team.IsSet() {
+		out.Team = below.Team
 	}
 	if a.Output.Value == "" {
 		out.Agent.Output = b.Output
@@ -69,7 +73,8 @@ type Resolver struct {
 // loop with the prompt; the other fields of its configuration are the caller's.
 //
 // Errors: *backends.NotFoundError, *backends.UnknownError, *UnknownHatError,
-// *NoModelError, *ArgumentError.
+// *NoModelError, *ArgumentError, *agents.UnknownError; *config.UntrustedError behind a
+// configuration that is whole.
 func (r Resolver) Resolve(ctx context.Context) (loop.Config, Sources, error) {
 	cfg := loop.Config{
 		Prompt: r.Prompt,
@@ -94,9 +99,19 @@ func (r Resolver) Resolve(ctx context.Context) (loop.Config, Sources, error) {
 	}
 	sources["model"] = first(r.Start.Agent.Model != "", r.Editor.Agent.Model != "", config.FromDefault)
 	sources["instruct"] = first(r.Start.Quiet, false, r.Settings.Source("completion.instruct"))
-	agent, err := r.base(ctx)
+	own := slices.Concat(r.Editor.Agent.Args, r.Start.Agent.Args)
+	if err := checkArguments(own); err != nil {
+		return cfg, sources, err
+	}
+	team, err := r.crew(ctx, func(chosen) []string { return own })
 	if err != nil {
 		return cfg, sources, err
+	}
+	agent := team.base
+	if !team.isSet() {
+		if agent, err = r.base(ctx); err != nil {
+			return cfg, sources, err
+		}
 	}
 	if agent.backend.ModelFlag == "" {
 		if r.Start.Agent.Model != "" {
@@ -105,22 +120,23 @@ func (r Resolver) Resolve(ctx context.Context) (loop.Config, Sources, error) {
 		cfg.Model, sources["model"] = "", config.FromDefault // the editor's, for agents that can be told
 	}
 	cfg.Backend, cfg.Hat = agent.backend, agent.hat
-	own := slices.Concat(r.Editor.Agent.Args, r.Start.Agent.Args)
-	if err := checkArguments(own); err != nil {
-		return cfg, sources, err
-	}
 	cfg.Args = slices.Concat(agent.args, own)
+	sources["backend"] = agent.from
+	sources["args"] = first(len(r.Start.Agent.Args) > 0, len(r.Editor.Agent.Args) > 0, r.argsSource(agent))
 	if r.isHosts(agent.backend, cfg) {
 		cfg.Model, sources["model"] = r.Host.Model, config.FromEditor
+	}
+	sources["live"] = first(r.Start.Live != "", false, r.Settings.Source("live"))
+	if team.isSet() {
+		sources["agents"] = team.from
+		err = r.enlist(ctx, team, &cfg)
+		return cfg, sources, err
 	}
 	if cfg.Roles, err = r.roles(ctx, agent); err != nil {
 		return cfg, sources, err
 	}
 	cfg.Required = r.Settings.Required
 	r.talk(ctx, &cfg)
-	sources["live"] = first(r.Start.Live != "", false, r.Settings.Source("live"))
-	sources["backend"] = agent.from
-	sources["args"] = first(len(r.Start.Agent.Args) > 0, len(r.Editor.Agent.Args) > 0, r.argsSource(agent))
 	if cfg.Hat != "" {
 		sources["hat"] = first(r.Start.Agent.Hat != "", true, "")
 	}
@@ -221,6 +237,7 @@ type Found struct {
 	LoopID  string
 	Backend string
 	Hat     string
+	Agents  string // flags that name agents of files
 	Args    []string
 	Output  string // of a program of the user's own; "" is text
 	Prompt  string // the same; "" is stdin
@@ -234,7 +251,7 @@ type Found struct {
 func FoundIn(folder string) (Found, error) {
 	file, s, err := loop.StateIn(folder)
 	return Found{
-		File: file, LoopID: s.LoopID, Backend: s.Backend, Hat: s.Hat, Args: s.BackendArgs,
+		File: file, LoopID: s.LoopID, Backend: s.Backend, Hat: s.Hat, Agents: s.Agents, Args: s.BackendArgs,
 		Output: s.BackendOutput, Prompt: s.BackendPrompt, Quiet: s.Quiet, Handing: len(s.Topics) > 0, Limits: s.Limits(),
 	}, err
 }
@@ -272,14 +289,14 @@ func (r Resolver) Continue(ctx context.Context, found Found, files config.Files)
 		return cfg, err
 	}
 	cfg.Reviewer.Mark = mark
-	if named.Hat == "" && IsPath(named.Name) {
-		path, err := filepath.Abs(named.Name)
-		if err == nil && path == found.Backend {
-			err = named.speaksAs(found)
-		}
-		if err != nil {
-			return cfg, err
-		}
+	if err := checkArguments(named.Args); err != nil {
+		return cfg, err
+	}
+	if isTeam, err := r.goOnAsTeam(ctx, &cfg, found, files); isTeam || err != nil {
+		return cfg, err
+	}
+	if err := named.goOnAs(found); err != nil {
+		return cfg, err
 	}
 	agent, err := r.chooser().choose(ctx, named, Agent{})
 	if err != nil {
@@ -287,9 +304,6 @@ func (r Resolver) Continue(ctx context.Context, found Found, files config.Files)
 	}
 	if agent.backend.ModelFlag == "" && named.Model != "" {
 		return cfg, &NoModelError{agent.backend.Name}
-	}
-	if err := checkArguments(named.Args); err != nil {
-		return cfg, err
 	}
 	cfg.Backend, cfg.Hat = agent.backend, agent.hat
 	if found.Handing || agent.hat != "" {

@@ -36,6 +36,7 @@ func Parse(text string) (Request, error) {
 	}
 	flags := newFlagSet()
 	r.Agent.AddFlags(flags)
+	r.Team.AddFlags(flags)
 	limits.AddFlags(flags)
 	flags.BoolVar(&r.Quiet, "no-instruct", false, "")
 	r.Live.AddFlags(flags)

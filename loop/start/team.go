@@ -1,0 +1,352 @@
+package start
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"ralph-lsp/agents"
+	"ralph-lsp/config"
+	"ralph-lsp/hats"
+	"ralph-lsp/loop"
+	"ralph-lsp/stream"
+)
+
+// Team are the agents of markdown files that a start names.
+type Team struct {
+	Agent    string   // the only one
+	Chain    []string // one after the other
+	Parallel []string // side by side
+}
+
+// AddFlags adds its flags to a set.
+func (t *Team) AddFlags(f *pflag.FlagSet) {
+	f.StringVar(&t.Agent, "agent", "", "the `NAME` of the agent that does the work, as its markdown file says it")
+	f.Var((*nameList)(&t.Chain), "chain", "the `NAMES` of agents that work one after the other, as in scout,planner,worker")
+	f.Var((*nameList)(&t.Parallel), "parallel", "the `NAMES` of agents that work side by side; they only read")
+}
+
+// nameList is a flag that takes names with commas between them.
+type nameList []string
+
+func (n *nameList) String() string { return strings.Join(*n, ",") }
+func (n *nameList) Type() string   { return "NAMES" }
+func (n *nameList) Set(text string) error {
+	*n = nil
+	for _, name := range strings.Split(text, ",") {
+		if name = strings.TrimSpace(name); name == "" {
+			return badValue("%q has a place without a name; write names as in scout,planner", text)
+		}
+		*n = append(*n, name)
+	}
+	return nil
+}
+
+// IsSet says whether any agent is named.
+func (t Team) IsSet() bool { return t.Agent != "" || len(t.Chain) > 0 || len(t.Parallel) > 0 }
+
+// Flags name the same agents on a command line, and the backend that all of them run on, which
+// may be "".
+func (t Team) Flags(backend string) string {
+	var words []string
+	for _, f := range []struct{ flag, value string }{
+		{"agent", t.Agent}, {"chain", strings.Join(t.Chain, ",")}, {"parallel", strings.Join(t.Parallel, ",")}, {"backend", backend},
+	} {
+		switch {
+		case f.value == "":
+			continue
+		case strings.ContainsAny(f.value, " \t'\\"):
+			f.value = `"` + strings.ReplaceAll(f.value, `\`, `\\`) + `"`
+		}
+		words = append(words, "--"+f.flag+" "+f.value)
+	}
+	return strings.Join(words, " ")
+}
+
+// TeamOf reads what Flags wrote.
+func TeamOf(flags string) (t Team, backend string, err error) {
+	set := newFlagSet()
+	t.AddFlags(set)
+	set.StringVar(&backend, "backend", "", "")
+	words, err := shellWords(flags)
+	if err == nil {
+		err = set.Parse(words)
+	}
+	if err == nil && set.NArg() > 0 {
+		err = fmt.Errorf("%q is no flag", set.Arg(0))
+	}
+	return t, backend, err
+}
+
+// steps are what the agents do, in the words of the files' steps.
+func (t Team) steps(hat string) ([]config.Step, error) {
+	var given []string
+	for _, f := range []struct {
+		flag  string
+		isSet bool
+	}{{"--agent", t.Agent != ""}, {"--chain", len(t.Chain) > 0}, {"--parallel", len(t.Parallel) > 0}, {"--hat", hat != ""}} {
+		if f.isSet {
+			given = append(given, f.flag)
+		}
+	}
+	if len(given) > 1 {
+		return nil, fmt.Errorf("%s exclude each other; leave all but one out", strings.Join(given, " and "))
+	}
+	var steps []config.Step
+	for _, name := range append(slices.Clone(t.Chain), nonEmpty(t.Agent)...) {
+		steps = append(steps, config.Step{{Agent: name}})
+	}
+	var side config.Step
+	for _, name := range t.Parallel {
+		side = append(side, config.StepAgent{Agent: name})
+	}
+	if side != nil {
+		steps = append(steps, side)
+	}
+	return steps, nil
+}
+
+func nonEmpty(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return []string{text}
+}
+
+// crew is what a loop's configuration has of agents of files.
+type crew struct {
+	steps    []loop.Step
+	roles    []loop.Role   // instead of steps, of one that does all by itself
+	base     chosen        // the agent of the one who has the last word
+	from     config.Source // who named them
+	shown    loop.Agents
+	planted  []config.Planted
+	warnings []string
+}
+
+// isSet says whether files do the work at all.
+func (c crew) isSet() bool { return c.base.backend.Name != "" }
+
+// member is an agent of a file at its place.
+type member struct {
+	agents.Agent
+	chosen
+	said     config.StepAgent
+	readOnly bool
+}
+
+// crew reads the agents that the start names, or else the files' steps. own are the user's
+// arguments for the agent who has the last word.
+func (r Resolver) crew(ctx context.Context, own func(last chosen) []string) (c crew, err error) {
+	start := r.Start.Agent
+	plan, from := []config.Step(nil), config.FromStart
+	c.shown.Flags = r.Start.Team.Flags(start.Name)
+	if r.Start.Team.IsSet() {
+		plan, err = r.Start.Team.steps(start.Hat)
+	} else if start.Hat == "" && r.Editor.Agent.Hat == "" {
+		plan, from = r.Settings.Steps, r.Settings.Source("iteration.steps")
+	}
+	if err != nil || len(plan) == 0 {
+		return crew{}, err
+	}
+	c.from = from
+	set := agents.Read(r.Settings.Files.Folder)
+	members := make([][]member, len(plan))
+	for i, step := range plan {
+		if len(step) > loop.MaxWorkers {
+			return crew{}, fmt.Errorf("%d agents can't work side by side, only %d", len(step), loop.MaxWorkers)
+		}
+		for _, said := range step {
+			m, err := r.member(ctx, set, said, from, &c)
+			if err != nil {
+				return crew{}, err
+			}
+			m.readOnly = len(step) > 1 && !said.Write
+			members[i] = append(members[i], m)
+		}
+	}
+	c.base = members[len(members)-1][0].chosen
+	return c, r.man(&c, members, own(c.base))
+}
+
+// member finds an agent, and what it runs on: what the start names, else what its file
+// is for.
+func (r Resolver) member(ctx context.Context, set agents.Set, said config.StepAgent, from config.Source, c *crew) (m member, err error) {
+	start := r.Start.Agent
+	m.said = said
+	a, hidden, err := set.Find(said.Agent, start.Name)
+	if err != nil {
+		return m, err
+	}
+	m.Agent = a
+	named := start
+	if start.Name == "" {
+		named.Name = a.Backend
+	} else {
+		from = config.FromStart
+	}
+	if m.chosen, err = r.chooser().named(ctx, named, from); err != nil {
+		return m, err
+	}
+	isNew := !slices.ContainsFunc(c.planted, func(p config.Planted) bool { return p.File == a.File })
+	if a.IsFolder && isNew {
+		c.planted = append(c.planted, Planted(r.Settings.Files.Folder, a))
+	}
+	if len(hidden) > 0 {
+		c.warn("the agent %s is that of %s, not of %s", a.Name, r.fileOf(a), strings.Join(hidden, ", "))
+	}
+	if len(a.Ignored) > 0 {
+		c.warn("%s says %s, which a loop doesn't take over", r.fileOf(a), strings.Join(a.Ignored, ", "))
+	}
+	return m, nil
+}
+
+func (c *crew) warn(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); !slices.Contains(c.warnings, text) {
+		c.warnings = append(c.warnings, text)
+	}
+}
+
+// man puts the agents in their places. own are the user's arguments, which are for the
+// agents of the last one's backend: others have other arguments.
+func (r Resolver) man(c *crew, members [][]member, own []string) error {
+	for i, step := range members {
+		var workers loop.Step
+		for _, m := range step {
+			isBases := m.backend.Name == c.base.backend.Name
+			args, err := m.Args(m.backend, agents.Orders{ReadOnly: m.readOnly, NoModel: isBases && r.Start.Agent.Model != ""})
+			if err != nil {
+				return err
+			}
+			args = slices.Concat(m.args, args)
+			if isBases {
+				args = append(args, own...)
+			}
+			workers = append(workers, loop.Worker{
+				Agent: m.Name, Task: m.said.Task, Backend: m.backend, Args: args, Instructions: m.Instructions, ReadOnly: m.readOnly,
+			})
+			c.shown.About = append(c.shown.About, r.about(m, i+1, len(members)))
+		}
+		c.steps = append(c.steps, workers)
+	}
+	if w := c.steps[0][0]; len(c.steps) == 1 && len(c.steps[0]) == 1 && w.Task == "" {
+		role := hats.Hat{Name: w.Agent, Description: members[0][0].Description, Instructions: w.Instructions}
+		c.steps, c.roles = nil, []loop.Role{{Hat: role, Backend: w.Backend, Args: w.Args}}
+	}
+	return nil
+}
+
+// about tells of an agent: "1 of 3: scout (pi) · tools read, bash · only reads · .pi/agents/scout.md".
+func (r Resolver) about(m member, step, of int) string {
+	text := fmt.Sprintf("%s (%s)", m.Name, filepath.Base(m.backend.Name)) + Facts(m.Agent)
+	if of > 1 {
+		text = fmt.Sprintf("%d of %d: ", step, of) + text
+	}
+	if m.readOnly {
+		text += " · only reads"
+		if args, err := m.backend.ReadOnlyArgs(nil); err == nil && len(args) == 0 {
+			text += ", but only because it is told so"
+		}
+	}
+	return text + " · " + r.fileOf(m.Agent)
+}
+
+// Planted is the file of an agent that came with a folder, as its user is asked about it.
+func Planted(folder string, a agents.Agent) config.Planted {
+	want := fileIn(folder, a) + Facts(a) + " tells its agent: " + stream.Line(a.Instructions, len(a.Instructions))
+	return config.Planted{File: a.File, Data: a.Data, Want: want}
+}
+
+// Facts are what a file says of its agent besides the prompt, each behind a dot.
+func Facts(a agents.Agent) (text string) {
+	for _, f := range []struct {
+		name  string
+		value string
+	}{{"model ", a.Model}, {"tools ", strings.Join(a.Tools, ", ")}, {"without ", strings.Join(a.Denied, ", ")}, {"permission mode ", a.Mode}} {
+		if f.value != "" {
+			text += " · " + f.name + f.value
+		}
+	}
+	return text
+}
+
+func (r Resolver) fileOf(a agents.Agent) string { return fileIn(r.Settings.Files.Folder, a) }
+
+// fileIn is an agent's file, in the folder by its path from there.
+func fileIn(folder string, a agents.Agent) string {
+	if rel, err := filepath.Rel(folder, a.File); err == nil && a.IsFolder {
+		return filepath.ToSlash(rel)
+	}
+	return a.File
+}
+
+// enlist puts the crew into a loop's configuration. The error is that of files that the
+// user has to trust first; the configuration is whole all the same.
+func (r Resolver) enlist(ctx context.Context, c crew, cfg *loop.Config) error {
+	cfg.Steps, cfg.Roles, cfg.Agents, cfg.Hat = c.steps, c.roles, c.shown, ""
+	cfg.AtOnce = r.Settings.AtOnce
+	if len(c.roles) > 0 {
+		cfg.Hat = c.roles[0].Name
+		r.talk(ctx, cfg)
+	}
+	cfg.Warnings = append(cfg.Warnings, c.warnings...)
+	return r.Settings.Files.CheckAgents(c.planted)
+}
+
+// goOnAsTeam continues a loop whose work agents of files do: those that the start names, else
+// those of the state file, else those of the files' steps. All of them are read and have to
+// be trusted anew. ok is false for a loop of another kind.
+func (r Resolver) goOnAsTeam(ctx context.Context, cfg *loop.Config, found Found, files config.Files) (ok bool, err error) {
+	named := &r.Start.Agent
+	isFiles := !r.Start.Team.IsSet() && named.Hat == "" && found.Agents != ""
+	_, wearsHat := r.Settings.Hats[found.Hat]
+	var program string // that the state file names
+	switch {
+	case isFiles:
+		team, backend, err := TeamOf(found.Agents)
+		if err != nil {
+			return false, fmt.Errorf("%s: agents: %w", found.File, err)
+		}
+		if r.Start.Team = team; named.Name == "" {
+			if named.Name = backend; IsPath(backend) {
+				program = backend
+			}
+		}
+	case !r.Start.Team.IsSet() && (wearsHat || found.Handing):
+		return false, nil
+	}
+	if err := named.goOnAs(found); err != nil {
+		return false, err
+	}
+	own, isFilesArgs := named.Args, false
+	c, err := r.crew(ctx, func(last chosen) []string {
+		if len(own) == 0 && last.backend.Name == found.Backend {
+			if own = found.Args; len(own) >= len(last.args) && slices.Equal(own[:len(last.args)], last.args) {
+				own = own[len(last.args):]
+			}
+			isFilesArgs = len(own) > 0
+		}
+		return own
+	})
+	if err != nil || !c.isSet() {
+		return false, err
+	}
+	if c.base.backend.ModelFlag == "" && named.Model != "" {
+		return true, &NoModelError{c.base.backend.Name}
+	}
+	cfg.Backend, cfg.Args = c.base.backend, slices.Concat(c.base.args, own)
+	if err := r.enlist(ctx, c, cfg); err != nil {
+		return true, err
+	}
+	switch {
+	case isFilesArgs, program != "":
+		return true, files.CheckRun(found.File, cfg.Backend.Name, cfg.Args)
+	case isFiles && !files.KnowsLoop(found.LoopID):
+		return true, files.CheckRun(found.File, cfg.Backend.Name, cfg.Args, found.Agents)
+	}
+	return true, nil
+}

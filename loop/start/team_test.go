@@ -1,0 +1,251 @@
+package start
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"ralph-lsp/agents"
+	"ralph-lsp/config"
+	"ralph-lsp/loop"
+)
+
+// teamPlace makes a folder with files and a home of the user's: scout is the user's on
+// pi, critic the user's on claude, worker the folder's on pi.
+func teamPlace(t *testing.T, more map[string]string) config.Files {
+	t.Helper()
+	dir := t.TempDir()
+	files := map[string]string{
+		"home/.pi/agent/agents/scout.md":  "---\nname: scout\ndescription: Looks\ntools: read, bash\nmodel: a/small\n---\nYou scout.",
+		"home/.claude/agents/critic.md":   "---\nname: critic\ntools: [Read]\n---\nYou object.",
+		"folder/.pi/agents/worker.md":     "---\nname: worker\ndescription: Works\n---\nYou work.",
+		"home/.pi/agent/agents/claude.md": "---\nname: planner\nmodel: claude-opus-4\n---\nYou plan.",
+	}
+	for name, content := range more {
+		files[name] = content
+	}
+	for name, content := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"HOME", "USERPROFILE"} {
+		t.Setenv(name, filepath.Join(dir, "home"))
+	}
+	t.Setenv("PI_CODING_AGENT_DIR", "")
+	t.Setenv("CLAUDE_CONFIG_DIR", "")
+	return config.Files{Folder: filepath.Join(dir, "folder"), UserDir: filepath.Join(dir, "user"), Builtin: []string{"pi", "claude", "codex"}}
+}
+
+func loadFrom(t *testing.T, files config.Files) config.Settings {
+	t.Helper()
+	s, err := files.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// teamText is who does what: "scout on pi [args]", read-only ones in brackets, those side by side with +.
+func teamText(cfg loop.Config) string {
+	var steps []string
+	for _, step := range cfg.Steps {
+		var side []string
+		for _, w := range step {
+			text := fmt.Sprintf("%s on %s: %s", w.Agent, w.Backend.Name, strings.Join(w.Args, " "))
+			if w.Task != "" {
+				text += " {" + w.Task + "}"
+			}
+			if w.ReadOnly {
+				text = "(" + text + ")"
+			}
+			side = append(side, text)
+		}
+		steps = append(steps, strings.Join(side, " + "))
+	}
+	for _, r := range cfg.Roles {
+		steps = append(steps, fmt.Sprintf("alone %s on %s: %s", r.Name, r.Backend.Name, strings.Join(r.Args, " ")))
+	}
+	return strings.Join(steps, " > ") + " | " + cfg.Backend.Name + " " + cfg.Agents.Flags
+}
+
+const stepsFile = `
+[iteration]
+parallel_at_once = 2
+steps = [ { agent = "scout", task = "Find: {prompt}" },
+  { parallel = [ { agent = "critic" }, { agent = "scout", write = true } ] }, { agent = "critic", task = "{previous}" } ]
+`
+
+func TestWhoDoesTheWork(t *testing.T) {
+	args := Agent{Args: []string{"--mine"}}
+	on := func(backend string) Agent { return Agent{Name: backend, Args: []string{"--mine"}} }
+	for _, tt := range []struct {
+		name, file string
+		start      Options
+		want       string
+	}{
+		{"nobody's", "", Options{}, " | pi "},
+		{"one", "", Options{Agent: args, Team: Team{Agent: "scout"}}, "alone scout on pi: --tools read,bash --model a/small --mine | pi --agent scout"},
+		{"one on another", "", Options{Agent: on("claude"), Team: Team{Agent: "planner"}}, "alone planner on claude: --model claude-opus-4 --mine | claude --agent planner --backend claude"},
+		{"the start's model", "", Options{Agent: Agent{Model: "b/large"}, Team: Team{Agent: "scout"}}, "alone scout on pi: --tools read,bash | pi --agent scout"},
+		{"a chain of two backends", "", Options{Agent: args, Team: Team{Chain: []string{"critic", "scout"}}},
+			"critic on claude: --tools Read > scout on pi: --tools read,bash --model a/small --mine | pi --chain critic,scout"},
+		{"side by side", "", Options{Team: Team{Parallel: []string{"scout", "critic", "planner"}}},
+			"(scout on pi: --tools read --model a/small) + (critic on claude: --tools Read) + (planner on pi: --tools read,grep,find,ls --model claude-opus-4) | pi --parallel scout,critic,planner"},
+		{"the file's steps", stepsFile, Options{}, "scout on pi: --tools read,bash --model a/small {Find: {prompt}} > " +
+			"(critic on claude: --tools Read) + scout on pi: --tools read,bash --model a/small > critic on claude: --tools Read {{previous}} | claude "},
+		{"the start's before the file's", stepsFile, Options{Team: Team{Agent: "scout"}}, "alone scout on pi: --tools read,bash --model a/small | pi --agent scout"},
+		{"a hat before the file's", stepsFile + "[hats.a]\nbackend = \"codex\"\n", Options{Agent: Agent{Hat: "a"}}, "alone a on codex:  | codex "},
+		{"the start's before hats that hand over", "[hats.a]\ntriggers = [\"loop.start\"]\n", Options{Team: Team{Agent: "scout"}}, "alone scout on pi: --tools read,bash --model a/small | pi --agent scout"},
+	} {
+		files := teamPlace(t, map[string]string{"folder/ralph.toml": tt.file})
+		files.Trusted = true
+		cfg, _, err := Resolver{Settings: loadFrom(t, files), Start: tt.start, Detect: detectPi}.Resolve(t.Context())
+		if got := teamText(cfg); err != nil || got != tt.want {
+			t.Errorf("%s: %s, %v", tt.name, got, err)
+		}
+		if strings.Contains(tt.file, "at_once") && len(cfg.Steps) > 0 && cfg.AtOnce != 2 {
+			t.Errorf("%s: %d at once", tt.name, cfg.AtOnce)
+		}
+	}
+}
+
+func TestATeamThatCannotWork(t *testing.T) {
+	nine := strings.Split("scout,scout,scout,scout,scout,scout,scout,scout,scout", ",")
+	for _, tt := range []struct {
+		name, want string
+		start      Options
+	}{
+		{"nobody of that name", `there is no agent "scot": did you mean scout?`, Options{Team: Team{Agent: "scot"}}},
+		{"two ways", "--agent and --chain exclude each other; leave all but one out", Options{Team: Team{Agent: "scout", Chain: []string{"scout"}}}},
+		{"a hat beside", "--parallel and --hat exclude each other", Options{Agent: Agent{Hat: "a"}, Team: Team{Parallel: []string{"scout"}}}},
+		{"tools that codex can't be told", "the agent scout can't run on codex: codex has no tool like pi's read", Options{Agent: Agent{Name: "codex"}, Team: Team{Agent: "scout"}}},
+		{"a model of another family", "the agent scout can't run on claude: claude has no model a/small, which is pi's name for one", Options{Agent: Agent{Name: "claude"}, Team: Team{Chain: []string{"scout"}}}},
+		{"too many", "9 agents can't work side by side, only 8", Options{Team: Team{Parallel: nine}}},
+		{"an unknown backend", `unknown backend "cloud"`, Options{Agent: Agent{Name: "cloud"}, Team: Team{Agent: "scout"}}},
+	} {
+		_, _, err := Resolver{Settings: loadFrom(t, teamPlace(t, nil)), Start: tt.start, Detect: detectPi}.Resolve(t.Context())
+		if err == nil || !strings.HasPrefix(err.Error(), tt.want) {
+			t.Errorf("%s: %v", tt.name, err)
+		}
+	}
+}
+
+// What the folder's file says counts once it is trusted, and again after each change.
+func TestTheFoldersAgentsNeedTrust(t *testing.T) {
+	files := teamPlace(t, nil)
+	resolve := func() (loop.Config, error) {
+		cfg, _, err := Resolver{Settings: loadFrom(t, files), Start: Options{Team: Team{Chain: []string{"scout", "worker"}}}, Detect: detectPi}.Resolve(t.Context())
+		return cfg, err
+	}
+	cfg, err := resolve()
+	var untrusted *config.UntrustedError
+	if !errors.As(err, &untrusted) || !slices.Equal(untrusted.Lines(), []string{".pi/agents/worker.md tells its agent: You work."}) {
+		t.Fatalf("got %v", err)
+	}
+	if len(cfg.Steps) != 2 || !strings.HasPrefix(cfg.Agents.About[1], "2 of 2: worker (pi) · .pi/agents/worker.md") {
+		t.Errorf("a dry run sees %s, %q", teamText(cfg), cfg.Agents.About)
+	}
+	if err := untrusted.Remember(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := resolve(); err != nil {
+		t.Errorf("trusted: %v", err)
+	}
+	if err := os.WriteFile(filepath.Join(files.Folder, ".pi", "agents", "worker.md"), []byte("---\nname: worker\ntools: bash\n---\nYou work otherwise."), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := resolve(); !errors.As(err, &untrusted) || untrusted.Lines()[0] != ".pi/agents/worker.md · tools bash tells its agent: You work otherwise." {
+		t.Errorf("changed: %v", err)
+	}
+}
+
+// The names are in the state file; what they mean is read and trusted anew.
+func TestATeamGoesOn(t *testing.T) {
+	files := teamPlace(t, nil)
+	if err := files.RememberLoop("mine"); err != nil {
+		t.Fatal(err)
+	}
+	if err := files.RememberRun("pi", []string{"--mine"}); err != nil {
+		t.Fatal(err)
+	}
+	trusted := files
+	trusted.Trusted = true
+	for _, tt := range []struct {
+		name  string
+		files config.Files
+		found Found
+		start Options
+		want  string // or the error behind "!"
+	}{
+		{"as it was", files, Found{LoopID: "mine", Backend: "pi", Agents: "--chain critic,scout", Args: []string{"--mine"}}, Options{},
+			"critic on claude: --tools Read > scout on pi: --tools read,bash --model a/small --mine | pi --chain critic,scout"},
+		{"on the backend that was named", files, Found{LoopID: "mine", Backend: "claude", Agents: "--agent planner --backend claude"}, Options{}, "alone planner on claude: --model claude-opus-4 | claude --agent planner --backend claude"},
+		{"as the start says", files, Found{LoopID: "mine", Backend: "pi", Agents: "--chain critic,scout"}, Options{Team: Team{Agent: "scout"}},
+			"alone scout on pi: --tools read,bash --model a/small | pi --agent scout"},
+		{"with the folder's", files, Found{LoopID: "mine", Backend: "pi", Agents: "--agent worker"}, Options{}, "!the folder's agents are not trusted yet"},
+		{"with the folder's, trusted", trusted, Found{LoopID: "mine", Backend: "pi", Agents: "--agent worker"}, Options{}, "alone worker on pi:  | pi --agent worker"},
+		{"a stranger's choice", files, Found{LoopID: "theirs", Backend: "pi", Agents: "--agent scout"}, Options{}, "!state.md is not trusted yet; it says\n  backend = \"pi\"\n  agents = \"--agent scout\""},
+		{"a stranger's arguments", files, Found{LoopID: "mine", Backend: "pi", Agents: "--agent scout", Args: []string{"--theirs"}}, Options{}, "!state.md is not trusted yet; it says\n  backend = \"pi\"\n  backend_args = [\"--theirs\"]"},
+		{"nonsense", files, Found{LoopID: "mine", Agents: "scout"}, Options{}, `!state.md: agents: "scout" is no flag`},
+		{"gone", files, Found{LoopID: "mine", Backend: "pi", Agents: "--agent gone"}, Options{}, `!there is no agent "gone"`},
+		{"a loop of another kind", files, Found{LoopID: "mine", Backend: "pi"}, Options{}, " | pi "},
+	} {
+		tt.found.File = "state.md"
+		cfg, err := Resolver{Settings: loadFrom(t, tt.files), Start: tt.start, Detect: detectPi}.Continue(t.Context(), tt.found, tt.files)
+		if want, isError := strings.CutPrefix(tt.want, "!"); isError {
+			if err == nil || !strings.HasPrefix(err.Error(), want) {
+				t.Errorf("%s: %v", tt.name, err)
+			}
+		} else if got := teamText(cfg); err != nil || got != tt.want {
+			t.Errorf("%s: %s, %v", tt.name, got, err)
+		}
+	}
+}
+
+func TestTheFilesStepsGoOn(t *testing.T) {
+	files := teamPlace(t, map[string]string{"folder/ralph.toml": stepsFile + "[hats.a]\nbackend = \"codex\"\n"})
+	files.Trusted = true
+	for hat, want := range map[string]int{"": 3, "a": 0} {
+		cfg, err := Resolver{Settings: loadFrom(t, files), Detect: detectPi}.Continue(t.Context(), Found{File: "state.md", Backend: "claude", Hat: hat}, files)
+		if err != nil || len(cfg.Steps) != want {
+			t.Errorf("with the hat %q: %s, %v", hat, teamText(cfg), err)
+		}
+	}
+}
+
+func TestFlagsOfATeam(t *testing.T) {
+	for text, want := range map[string]Team{
+		`/ralph-loop --chain scout,planner,worker "Build X"`: {Chain: []string{"scout", "planner", "worker"}},
+		`--parallel "my scout, b" Build X`:                   {Parallel: []string{"my scout", "b"}},
+		`Build X --agent scout`:                              {Agent: "scout"},
+	} {
+		r, err := Parse(text)
+		if err != nil || r.Prompt != "Build X" || r.Team.Flags("") != want.Flags("") {
+			t.Errorf("%s: %+v, %v", text, r, err)
+		}
+		again, backend, err := TeamOf(want.Flags("./a b"))
+		if err != nil || backend != "./a b" || again.Flags("") != want.Flags("") {
+			t.Errorf("%s: %+v on %q, %v", want.Flags("./a b"), again, backend, err)
+		}
+	}
+	if _, err := Parse("--chain a,,b X"); err == nil || err.Error() != `--chain: "a,,b" has a place without a name; write names as in scout,planner` {
+		t.Errorf("error %v", err)
+	}
+	if _, err := Parse("--chan a X"); err == nil || !strings.Contains(err.Error(), "did you mean --chain?") {
+		t.Errorf("error %v", err)
+	}
+	var unknown *agents.UnknownError
+	_, _, err := Resolver{Settings: config.Default(), Start: Options{Team: Team{Agent: "nobody-has-this"}}, Detect: detectPi}.Resolve(t.Context())
+	if !errors.As(err, &unknown) {
+		t.Errorf("error %v", err)
+	}
+}
