@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"slices"
 
+	agentfiles "ralph-lsp/agents"
 	"ralph-lsp/backends"
 	"ralph-lsp/changes"
 	"ralph-lsp/config"
@@ -130,6 +131,7 @@ func asWireError(err error) error {
 		invalid     *config.InvalidError
 		untrusted   *config.UntrustedError
 		noHat       *start.UnknownHatError
+		noAgent     *agentfiles.UnknownError
 		unusable    *exec.Error
 		atWork      *loop.AtWorkError
 		elsewhere   *changes.OutsideError
@@ -163,6 +165,8 @@ func asWireError(err error) error {
 		return failed(wire.ReasonUntrusted, err, map[string]any{"fileUri": wire.FileURI(untrusted.File), "wants": untrusted.Lines()})
 	case errors.As(err, &noHat):
 		return &rpc.Error{Code: rpc.CodeInvalidParams, Message: err.Error(), Data: map[string]any{"key": "hat", "known": append([]string{}, noHat.Known...)}}
+	case errors.As(err, &noAgent):
+		return &rpc.Error{Code: rpc.CodeInvalidParams, Message: err.Error(), Data: map[string]any{"key": "agent", "known": append([]string{}, noAgent.Known...)}}
 	case errors.Is(err, loop.ErrEmptyPrompt):
 		return failed(wire.ReasonEmptyPrompt, err, nil)
 	case errors.As(err, &capped):

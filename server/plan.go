@@ -30,6 +30,9 @@ func (s *starter) plan(ctx context.Context, p wire.PlanParams) (any, error) {
 	if request.Slash != "" {
 		return nil, invalidKey("text", "%s is no prompt for a plan", request.Slash)
 	}
+	if request.Team.IsSet() {
+		return nil, invalidKey("text", "agents of files do a loop's work; a plan is made with an agent's own interface: leave out %s", request.Team.Flags(""))
+	}
 	prompt := withSelection(cmp.Or(p.Prompt, request.Prompt), p.Selection)
 	var settings config.Settings
 	err = s.withTrust(ctx, p.Trust, func() error {

@@ -70,8 +70,10 @@ func (p *Plan) Preview(ctx context.Context, instead func(reason string) []wire.C
 func (p *Plan) SettingsFor(files config.Files) (config.Settings, error) {
 	settings, err := loadSettings(files)
 	if errors.As(err, new(*config.UntrustedError)) {
+		was := files.Trusted
 		p.Met, files.Trusted = append(p.Met, err), true
 		settings, err = loadSettings(files)
+		settings.Files.Trusted = was // agents are another question
 	}
 	return settings, err
 }

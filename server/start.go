@@ -75,18 +75,17 @@ func (s *starter) start(ctx context.Context, p wire.StartParams) (any, error) {
 		return s.dryRun(ctx, asked, p, request, folder)
 	}
 	files := s.files(folder)
-	var settings config.Settings
+	var cfg loop.Config
 	err = s.withTrust(ctx, p.Trust, func() error {
-		settings, err = loadSettings(files)
+		settings, err := loadSettings(files)
 		if err == nil && p.Trust && settings.Trust != nil {
 			return settings.Trust
 		}
+		if err == nil {
+			cfg, _, err = s.configOf(ctx, p, request, folder, settings)
+		}
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	cfg, _, err := s.configOf(ctx, p, request, folder, settings)
 	if err != nil {
 		return nil, err
 	}
@@ -142,6 +141,7 @@ func (s *starter) startFolder(uri string) (string, error) {
 // where its values come from. Without an agent it is all but that, and an error.
 func (s *starter) configOf(ctx context.Context, p wire.StartParams, request start.Request, folder string, settings config.Settings) (loop.Config, start.Sources, error) {
 	own, err := optionsOf(p.Choices)
+	own.Team = start.Team{Agent: p.Agent, Chain: p.Chain, Parallel: p.Parallel}
 	own.Check = start.Check{Verify: p.Verify, Until: p.Until, Off: p.NoVerify}
 	if own.Live = start.Live(p.Live); !own.Live.Valid() {
 		return loop.Config{}, nil, invalidKey("live", "live is %q: say auto, on or off", p.Live)

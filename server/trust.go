@@ -34,7 +34,7 @@ func (s *starter) withTrust(ctx context.Context, trust bool, do func() error) er
 		if !errors.As(err, &untrusted) || untrusted.File == trusted {
 			return err
 		}
-		if !trust {
+		if !trust || untrusted.Agents && trusted != "" { // nobody has seen those yet
 			if s.user.asksItself() {
 				return err
 			}

@@ -242,6 +242,9 @@ type StartParams struct {
 	Text      string `json:"text,omitempty"`
 	Selection string `json:"selection,omitempty"` // stands behind the prompt of Text, or is the prompt
 	Choices
+	Agent      string    `json:"agent,omitempty"`      // the name of an agent of a markdown file, which does the work
+	Chain      []string  `json:"chain,omitempty"`      // names of several, one after the other
+	Parallel   []string  `json:"parallel,omitempty"`   // names of several, side by side; they only read
 	LimitsText string    `json:"limitsText,omitempty"` // limits and the promise as in the Text of ChangeParams; win over Text
 	Verify     string    `json:"verify,omitempty"`     // the promise counts when this command passes; the shell runs it
 	Until      string    `json:"until,omitempty"`      // the loop ends when this one does, without any promise

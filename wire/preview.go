@@ -121,19 +121,25 @@ func (p preview) rows(agent string, argv []string) []Detail {
 	}
 	cfg := p.cfg
 	if agent != "" {
-		if len(argv) > 0 && argv[0] != cfg.Backend.Name {
+		if len(argv) > 0 && argv[0] != cfg.Backend.Name && len(cfg.Steps) == 0 { // of steps, it is the first one's
 			agent += " · " + sentence(argv[0])
 		}
 		add("Agent", p.from(agent, "backend"))
-		add("Hat", p.from(OneLine(cfg.Hat), "hat"))
+		if len(cfg.Agents.About) == 0 {
+			add("Hat", p.from(OneLine(cfg.Hat), "hat"))
+		}
+		for _, about := range cfg.Agents.About {
+			add("Agents", p.from(sentence(about), "agents"))
+		}
 		add("Model", p.model())
-		add("Arguments", p.from(OneLine(strings.Join(cfg.Args, " ")), "args"))
-		may, own := cfg.Backend.Permissions(cfg.Args)
+		add("Arguments", p.from(OneLine(strings.Join(p.args(), " ")), "args"))
+		may, own := cfg.Backend.Permissions(p.args())
 		if may = sentence(may); own {
 			may = p.from(may, "args")
 		}
 		add("Permissions", may)
 		p.addHats(add)
+		p.addWorkers(add)
 	}
 	if cfg.Backend.Prompt == backends.PromptLive {
 		add("Live", p.from("it can be told something while it works", "live"))
@@ -171,12 +177,33 @@ func (p preview) addHats(add func(label, text string)) {
 	}
 }
 
+// addWorkers says what agents of steps may do that aren't the loop's own backend.
+func (p preview) addWorkers(add func(label, text string)) {
+	told := map[string]bool{p.cfg.Backend.Name: true}
+	for _, step := range p.cfg.Steps {
+		for _, w := range step {
+			if may, _ := w.Backend.Permissions(w.Args); !told[w.Backend.Name] {
+				told[w.Backend.Name] = true
+				add("Permissions of "+OneLine(w.Agent), sentence(may))
+			}
+		}
+	}
+}
+
+// args are the arguments of the agent that does all by itself.
+func (p preview) args() []string {
+	if len(p.cfg.Agents.About) > 0 && len(p.cfg.Roles) == 1 {
+		return p.cfg.Roles[0].Args
+	}
+	return p.cfg.Args
+}
+
 // model is the model that the agent is told, or who chooses it instead.
 func (p preview) model() string {
 	switch flag := p.cfg.Backend.ModelFlag; {
 	case p.cfg.Model != "":
 		return p.from(OneLine(p.cfg.Model), "model")
-	case flag != "" && backends.HasFlag(p.cfg.Args, flag):
+	case flag != "" && backends.HasFlag(p.args(), flag):
 		return "as the arguments say"
 	}
 	return "the agent's own choice"

@@ -189,6 +189,7 @@ func rareExamples(text func(string) TextContent) []any {
 		UndoParams{Since: 2, Merge: true},
 		UndoneOf(changes.Undone{Merged: []string{"src/b.go"}, HeadMoved: true}, "undone"),
 		StartParams{Prompt: "Mend it", Verify: "go test ./..."}, StartParams{Prompt: "Mend it", Until: "make"}, StartParams{Prompt: "Mend it", NoVerify: true},
+		StartParams{Prompt: "Mend it", Agent: "scout"}, StartParams{Prompt: "Mend it", Chain: []string{"scout", "worker"}}, StartParams{Prompt: "Mend it", Parallel: []string{"scout", "critic"}},
 		ResumeParams{LoopParams: LoopParams{LoopID: "ralph-ca7igygdcr4i"}, Accept: true},
 		StatusOf(loop.Status{Folder: "/w/app", LoopID: "ralph-ca7igygdcr4i", State: loop.StateRunning, Hat: "builder", Iteration: 5, Hats: exampleHats()}, true),
 		new(Projector).Loop(loop.End{Reason: loop.StopPromise, Promise: "DONE", Iterations: 7, Cost: stream.USD(1.3), Hats: exampleHats()}),

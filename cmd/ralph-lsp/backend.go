@@ -14,8 +14,10 @@ import (
 )
 
 // addAgentFlags adds the flags that choose the agent, and what the shell completes them with.
-func addAgentFlags(cmd *cobra.Command, a *start.Agent) {
+func addAgentFlags(cmd *cobra.Command, a *start.Agent, t *start.Team) {
 	a.AddFlags(cmd.Flags())
+	t.AddFlags(cmd.Flags())
+	completeTeam(cmd)
 	// All formats in the place of the value's name would push the other flags
 	// out of the screen.
 	cmd.Flags().Lookup("backend-output").Usage = "the `FORMAT` that a program of your own prints: " + strings.Join(a.Output.Of, ", ") + " (default text)"
@@ -27,9 +29,10 @@ func addAgentFlags(cmd *cobra.Command, a *start.Agent) {
 // newStartText has the flags that the text of a start may have (start.Parse).
 func newStartText() *cobra.Command {
 	var agent start.Agent
+	var team start.Team
 	var limits start.Limits
 	cmd := flagsOfText("start-text")
-	addAgentFlags(cmd, &agent)
+	addAgentFlags(cmd, &agent, &team)
 	limits.AddFlags(cmd.Flags())
 	cmd.Flags().Bool("no-instruct", false, "don't tell the agent about the loop and its promise")
 	return withoutFiles(cmd)

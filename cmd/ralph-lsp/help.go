@@ -38,6 +38,7 @@ What it changed
 More
   ralph-lsp trust                           let the folder's ralph.toml name programs
   ralph-lsp hats                            which hats hand over to which
+  ralph-lsp agents list                     the agents of markdown files
   ralph-lsp --stdio [--log FILE]            serve an editor (its plugin runs this)
   ralph-lsp history list | show | repair    past loops; pi can open them too
   ralph-lsp decode --format pi FILE         a recorded stream as event lines

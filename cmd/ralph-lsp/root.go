@@ -73,7 +73,7 @@ func newRoot() *cobra.Command {
 
 func addCommands(root *cobra.Command) {
 	root.AddCommand(
-		newRun(), newDemo(), newStatus(), newWatch(), newCancel(), newPause(), newNext(), newResume(), newSteer(), newUpdate(), newTrust(), newPlan(), newHats(), newInit(),
+		newRun(), newDemo(), newStatus(), newWatch(), newCancel(), newPause(), newNext(), newResume(), newSteer(), newUpdate(), newTrust(), newPlan(), newHats(), newAgents(), newInit(),
 		newChanges(), newUndo(), newRedo(), newDecode(), newHistory(), newDoctor(), newVersion(), newStartText(), newLimitsText(), newDemoAgent(), newDemoCheck(),
 	)
 	root.SetHelpCommand(newHelp())

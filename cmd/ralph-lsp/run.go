@@ -20,6 +20,7 @@ import (
 type loopFlags struct {
 	folder func() (string, error)
 	agent  start.Agent
+	team   start.Team
 	limits start.Limits
 	check  start.Check
 	live   start.Live
@@ -33,7 +34,7 @@ type loopFlags struct {
 
 func (l *loopFlags) addFlags(cmd *cobra.Command) {
 	l.folder = folderFlag(cmd)
-	addAgentFlags(cmd, &l.agent)
+	addAgentFlags(cmd, &l.agent, &l.team)
 	l.limits.AddFlags(cmd.Flags())
 	l.check.AddFlags(cmd.Flags())
 	l.live.AddFlags(cmd.Flags())
@@ -136,7 +137,17 @@ func (l *loopFlags) start(cmd *cobra.Command, words []string, promptFile string,
 	resolver := l.resolver(cmd, settings, quiet)
 	resolver.Prompt = prompt
 	resolver.Start = resolver.Start.Over(request.Options)
-	cfg, sources, err := resolver.Resolve(contextOf(cmd))
+	var cfg loop.Config
+	var sources start.Sources
+	resolve := func() error {
+		cfg, sources, err = resolver.Resolve(contextOf(cmd))
+		return err
+	}
+	if l.dryRun {
+		err = resolve()
+	} else {
+		err = withTrust(cmd, resolve)
+	}
 	cfg.Folder = folder
 	if l.dryRun {
 		plan.Config, plan.Sources, plan.Met = cfg, sources, append(plan.Met, err)
@@ -194,7 +205,7 @@ func (l *loopFlags) resolver(cmd *cobra.Command, settings config.Settings, quiet
 	patch := l.limits.Patch()
 	patch.Accept = l.accept
 	return start.Resolver{
-		Start:    start.Options{Agent: l.agent, Limits: patch, Quiet: quiet, Check: l.check, Live: l.live},
+		Start:    start.Options{Agent: l.agent, Team: l.team, Limits: patch, Quiet: quiet, Check: l.check, Live: l.live},
 		Settings: settings,
 		Attended: isAttended(cmd),
 		Detect:   start.Installed,

@@ -17,10 +17,11 @@ import (
 func newTrust() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "trust",
-		Short: "Trust what the folder's ralph.toml runs and loosens",
+		Short: "Trust what the folder's ralph.toml and agents run and loosen",
 		Long: `Let the folder's ralph.toml name programs, their arguments and files outside the
-folder, and loosen your limits. Trust is remembered for the file as it is now: after
-any change you are asked again. A program in the folder that the file names stays
+folder, and loosen your limits, and let loops use the agents of the folder's markdown
+files (see ralph-lsp agents list). Trust is remembered for each file as it is now:
+after any change you are asked again. A program in the folder that the file names stays
 trusted even if it changes.`,
 		Args: noArguments,
 	}
@@ -41,22 +42,36 @@ trusted even if it changes.`,
 		}
 		settings, err := files.Load()
 		untrusted := settings.Trust
-		switch {
-		case untrusted != nil:
-		case err == nil:
-			fmt.Fprintln(cmd.OutOrStdout(), "there is nothing to trust: what it says counts already")
-			return nil
-		case !errors.As(err, &untrusted):
+		if err != nil && !errors.As(err, &untrusted) {
 			return badConfig(err)
 		}
-		fmt.Fprintf(cmd.OutOrStdout(), "%s is trusted now; it says\n  %s\n", plainLine(untrusted.File), strings.Join(untrusted.Lines(), "\n  "))
-		return untrusted.Remember()
+		all := []*config.UntrustedError{untrusted, nil}
+		errors.As(files.CheckAgents(foldersAgents(dir)), &all[1])
+		known := true
+		for _, untrusted := range all {
+			if untrusted == nil {
+				continue
+			}
+			known = false
+			what := plainLine(untrusted.File) + " is trusted now; it says"
+			if untrusted.Agents {
+				what = "the folder's agents are trusted now"
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "%s\n  %s\n", what, strings.Join(untrusted.Lines(), "\n  "))
+			if err := untrusted.Remember(); err != nil {
+				return err
+			}
+		}
+		if known {
+			fmt.Fprintln(cmd.OutOrStdout(), "there is nothing to trust: what it says counts already")
+		}
+		return nil
 	})
 	return cmd
 }
 
-// withTrust does what an untrusted file may keep from being done, after asking
-// a user at a terminal.
+// withTrust does what untrusted files may keep from being done, after asking
+// a user at a terminal about each.
 func withTrust(cmd *cobra.Command, do func() error) error {
 	err := do()
 	var untrusted *config.UntrustedError
@@ -73,12 +88,12 @@ func withTrust(cmd *cobra.Command, do func() error) error {
 	if err := untrusted.Remember(); err != nil {
 		return err
 	}
-	return do()
+	return withTrust(cmd, do)
 }
 
 // howToTrust tells what makes a file count.
 func howToTrust(e *config.UntrustedError) string {
-	if strings.HasSuffix(e.File, config.Name) {
+	if e.Agents || strings.HasSuffix(e.File, config.Name) {
 		return "If you trust that, say so with: ralph-lsp trust"
 	}
 	return "If you trust that, name it yourself: --backend NAME, with --backend-arg for each argument"

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"ralph-lsp/agents"
+	"ralph-lsp/backends"
+	"ralph-lsp/config"
+	"ralph-lsp/loop/start"
+)
+
+// newAgents is about the agents that people describe in markdown files.
+func newAgents() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "agents",
+		Short: "Look at the agents of markdown files",
+		Long: `Agents are markdown files: a front matter with name, description, tools and model, and
+a system prompt behind it. They are looked for in ~/.pi/agent/agents and ~/.claude/agents,
+and in .pi/agents and .claude/agents of the folder.`,
+	}
+	cmd.AddCommand(newAgentsList())
+	ofCommands(cmd)
+	return cmd
+}
+
+// listed is an agent as a program reads it.
+type listed struct {
+	Name        string   `json:"name"`
+	Description string   `json:"description,omitempty"`
+	Backend     string   `json:"backend"`
+	Model       string   `json:"model,omitempty"`
+	Tools       []string `json:"tools,omitempty"` // without: all
+	File        string   `json:"file"`
+	Folder      bool     `json:"folder"`  // it came with the folder
+	Trusted     bool     `json:"trusted"` // it may be used without asking
+}
+
+// faulty is a file that has something wrong, as a program reads it.
+type faulty struct {
+	File    string `json:"file"`
+	Line    int    `json:"line,omitempty"`
+	Problem string `json:"problem"`
+	Warning bool   `json:"warning"` // the file can be used all the same
+}
+
+func newAgentsList() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the agents that a loop in the folder can use",
+		Args:  noArguments,
+	}
+	asJSON := cmd.Flags().Bool("json", false, "print one JSON object per agent, and per problem of a file")
+	inFolder(cmd, func(cmd *cobra.Command, dir string, _ []string) error {
+		out, files, set := cmd.OutOrStdout(), config.FilesOf(dir, backends.Names()), agents.Read(dir)
+		p := paletteFor(out)
+		if len(set.Agents) == 0 && !*asJSON {
+			fmt.Fprintln(out, "there are no agents; describe one in .pi/agents/NAME.md or .claude/agents/NAME.md, here or in your home folder")
+		}
+		for _, a := range set.Agents {
+			needsTrust := needsTrust(files, a)
+			if *asJSON {
+				if err := printJSON(out, listed{a.Name, a.Description, a.Backend, a.Model, a.Tools, a.File, a.IsFolder, !needsTrust}); err != nil {
+					return err
+				}
+				continue
+			}
+			mark := ""
+			if needsTrust {
+				mark = p.yellow(" (needs your trust)")
+			}
+			fmt.Fprintln(out, p.bold(plainLine(a.Name))+" "+p.dim(plainLine(a.Backend+start.Facts(a)))+mark)
+			for _, line := range []string{a.Description, a.File} {
+				if line != "" {
+					fmt.Fprintln(out, "  "+plainLine(line))
+				}
+			}
+		}
+		for _, wrong := range set.Problems {
+			if *asJSON {
+				if err := printJSON(out, faulty{wrong.File, wrong.Line, wrong.Message, wrong.IsWarning}); err != nil {
+					return err
+				}
+				continue
+			}
+			sign := p.red("✗ ")
+			if wrong.IsWarning {
+				sign = p.yellow("! ")
+			}
+			fmt.Fprintln(out, sign+plainLine(wrong.String()))
+		}
+		return nil
+	})
+	return cmd
+}
+
+// needsTrust says whether an agent can't be used before its user trusts its file.
+func needsTrust(files config.Files, a agents.Agent) bool {
+	return a.IsFolder && files.CheckAgents([]config.Planted{start.Planted(files.Folder, a)}) != nil
+}
+
+// foldersAgents are the files with agents that a folder brought along.
+func foldersAgents(dir string) (planted []config.Planted) {
+	for _, a := range agents.Read(dir).Agents {
+		if a.IsFolder {
+			planted = append(planted, start.Planted(dir, a))
+		}
+	}
+	return planted
+}
+
+// completeTeam completes the names of agents.
+func completeTeam(cmd *cobra.Command) {
+	ofFlag(cmd.RegisterFlagCompletionFunc("agent", func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return agentsHere(cmd, ""), cobra.ShellCompDirectiveNoFileComp
+	}))
+	for _, flag := range []string{"chain", "parallel"} {
+		ofFlag(cmd.RegisterFlagCompletionFunc(flag, func(cmd *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			return agentsHere(cmd, begun[:strings.LastIndexByte(begun, ',')+1]), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+		}))
+	}
+}
+
+// agentsHere are the agents of the folder that a command is about, behind those that are
+// named already.
+func agentsHere(cmd *cobra.Command, named string) (names []cobra.Completion) {
+	dir := "."
+	if f := cmd.Flag("dir"); f != nil { // not of an editor's text
+		dir = f.Value.String()
+	}
+	dir, err := resolveFolder(dir)
+	if err != nil {
+		return nil
+	}
+	files, set := config.FilesOf(dir, backends.Names()), agents.Read(dir)
+	var seen []string
+	for _, a := range set.Agents {
+		if slices.Contains(seen, a.Name) {
+			continue
+		}
+		seen = append(seen, a.Name)
+		about := plainLine(a.Description)
+		if needsTrust(files, a) {
+			about = strings.TrimSpace("(needs your trust) " + about)
+		}
+		names = append(names, cobra.CompletionWithDesc(named+a.Name, about))
+	}
+	return names
+}
