@@ -2,6 +2,7 @@ package stream
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -125,6 +126,25 @@ func TestStepsAreNoToolCalls(t *testing.T) {
 	s.Add(ToolCall{ID: "t1/1", Name: StepTool, ParentToolCallID: "t1"})
 	if n := s.Result().ToolCalls; n != 1 {
 		t.Errorf("got %d calls", n)
+	}
+}
+
+// What a claude's agent says is told before what it does next, as it is kept in that order.
+func TestClaudeTellsWhatItsAgentsSayInOrder(t *testing.T) {
+	result := `{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"%s","content":"x"}]},"parent_tool_use_id":%s}`
+	events, _ := decodeLines(t, FormatClaude,
+		claudeSays("a", `{"type":"tool_use","id":"t1","name":"Agent","input":{"description":"look"}}`, "", ""),
+		claudeSays("s", claudeTextBlock("I look."), "t1", ""), claudeSays("s", `{"type":"tool_use","id":"b1","name":"Bash","input":{}}`, "t1", ""),
+		fmt.Sprintf(result, "b1", `"t1"`), claudeSays("u", claudeTextBlock("Found."), "t1", ""), fmt.Sprintf(result, "t1", "null"), claudeGood)
+	want := `t1: Agent below ""  0/0
+s: "I look." below "t1"
+b1: Bash below "t1"  0/0
+b1 ends: "x" well 0s below "t1", 0 tokens, $0
+u: "Found." below "t1"
+t1 ends: "x" well 0s below "", 0 tokens, $0
+`
+	if got := toldOf(slices.DeleteFunc(events, func(e Event) bool { end, ok := e.(MessageEnd); return ok && end.ParentToolCallID == "" })); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
 

@@ -165,6 +165,7 @@ func (d *claudeDecoder) finishAll(subagents bool, emit func(Event)) {
 // end emits what a message came to, and the end of its turn.
 func (d *claudeDecoder) end(m *claudeMessage, emit func(Event)) {
 	switch {
+	case m.told && len(m.blocks) == 0:
 	case m.confirmed && !m.aborted:
 		emit(MessageEnd{MessageID: m.id, Text: m.text(), ParentToolCallID: m.parent})
 	case m.shown:
@@ -221,6 +222,9 @@ func (d *claudeDecoder) user(line []byte, emit func(Event)) error {
 		if r, ok := readToolResult(blocks); ok {
 			r.ParentToolCallID = parent
 			d.calls.Drop(r.ID)
+			if m := d.message([]byte(r.ID)); m != nil && r.ID != "" && task.status != "async_launched" {
+				d.finish(m, emit) // what its agent said last
+			}
 			if task.status == "async_launched" { // it has begun; a system line tells its end
 				d.background.Put(r.ID, parent)
 				continue

@@ -22,6 +22,7 @@ type claudeMessage struct {
 	confirmed  bool // there was an assistant event
 	aborted    bool
 	shown      bool // there was text or thinking to see
+	told       bool // its end was told, with all text up to then
 
 	// Of the content block in progress:
 	textDeltas, thinkingDeltas joiner
@@ -332,6 +333,10 @@ func (d *claudeDecoder) block(m *claudeMessage, b claudeBlock, emit func(Event))
 		m.liveThinking = false
 	case "tool_use":
 		call := ToolCall{ID: b.id, Name: b.name, Input: compactJSON(b.input), ParentToolCallID: m.parent}
+		if m.parent != "" && len(m.blocks) > 0 { // what a subagent says stands before what it does
+			emit(MessageEnd{MessageID: m.id, Text: m.text(), ParentToolCallID: m.parent})
+			m.blocks, m.size, m.told = nil, 0, true
+		}
 		d.calls.Put(b.id, callDetail(call.Input))
 		emit(call)
 	}
