@@ -143,7 +143,7 @@ export class Ralph {
       return { action: 'handled' };
     }
     const loop = this.loop();
-    if (!loop?.live || !loop.question || event.text.startsWith('/')) return undefined;
+    if (!loop?.live || !loop.question) return undefined;
     const cancel = 'Cancel it and send the message', steer = 'Tell it to the next run', aside = 'Send the message, the loop goes on';
     switch (await this.questions.choose(loop.question, [leaveIt, cancel, steer, aside])) {
       case cancel:
