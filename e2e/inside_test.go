@@ -137,7 +137,7 @@ func TestALoopInsidePi(t *testing.T) {
 	s.types("", "Enter")
 	s.sees(questionActive)
 	s.types("", "Down", "Down", "Enter")
-	s.sees("Ralph: the next run is told")
+	s.sees("Ralph: the running agent is told at its next step")
 	s.tells("/ralph-loop Something else")
 	s.sees(questionActive)
 	s.sees("Cancel It and Start")
@@ -175,7 +175,7 @@ func TestALoopOutlivesPisSessionAndNotPi(t *testing.T) {
 	s := insidePi(t, fakemodel.Script{Turns: []fakemodel.Turn{{Steps: []fakemodel.Step{pi.bash(untilThere("never"))}, Repeat: -1}}})
 	inside := s.agentOf("-e")
 	s.tells("/ralph-loop Go on")
-	agent := s.agentOf("--mode\njson")
+	agent := s.agentOf("--no-session")
 	s.notes(`(?m)^Ralph 1/50 · .* bash until`)
 	s.tells("/reload")
 	s.sees("Reloaded")
@@ -184,7 +184,7 @@ func TestALoopOutlivesPisSessionAndNotPi(t *testing.T) {
 	s.notes(`(?m)^Ralph 1/50 · .* bash until`)
 	s.tells("/ralph-pause")
 	s.sees("Ralph: the loop pauses after this iteration")
-	if now := s.agentOf("--mode\njson"); now != agent {
+	if now := s.agentOf("--no-session"); now != agent {
 		t.Errorf("another agent was started: %d, at first %d", now, agent)
 	}
 	if err := syscall.Kill(inside, syscall.SIGKILL); err != nil {

@@ -24,7 +24,8 @@ const all: Record<string, SlashCommand> = {
   },
   'cancel-ralph': { description: 'End the loop and all that it started', run: (ralph) => run(ralph, commands.cancel) },
   'ralph-status': { description: 'How the loop stands', run: status },
-  'ralph-steer': { description: 'Tell the next run something', run: (ralph, text) => run(ralph, commands.steer, { text }) },
+  'ralph-steer': { description: 'Tell the agent something, or with --next the next run', run: steer },
+  'ralph-next': { description: 'End this run and begin the next', run: (ralph) => run(ralph, commands.next) },
   'ralph-pause': { description: 'Finish this run and wait', run: (ralph) => run(ralph, commands.pause) },
   'ralph-resume': {
     description: 'Go on, also with other limits: 80, $5, 2h',
@@ -74,6 +75,11 @@ async function start(ralph: Ralph, text: string): Promise<void> {
   const { model } = ralph.ctx;
   const host = { backend: 'pi', ...model && { model: `${model.provider}/${model.id}` } };
   await run(ralph, commands.start, { text, settings: { host } });
+}
+
+async function steer(ralph: Ralph, typed: string): Promise<void> {
+  const text = typed.replace(/^--next\s+/, '');
+  await run(ralph, commands.steer, { text, ...text !== typed && { next: true } });
 }
 
 async function resume(ralph: Ralph, text: string): Promise<void> {

@@ -144,7 +144,7 @@ export class Ralph {
     }
     const loop = this.loop();
     if (!loop?.live || !loop.question) return undefined;
-    const cancel = 'Cancel it and send the message', steer = 'Tell it to the next run', aside = 'Send the message, the loop goes on';
+    const cancel = 'Cancel it and send the message', steer = 'Tell it to the loop', aside = 'Send the message, the loop goes on';
     switch (await this.questions.choose(loop.question, [leaveIt, cancel, steer, aside])) {
       case cancel:
         await this.run(commands.cancel, { loopId: loop.loopId, folder: loop.folder });

@@ -8,6 +8,7 @@ export const commands = {
   start: 'ralph.loop.start',
   cancel: 'ralph.loop.cancel',
   pause: 'ralph.loop.pause',
+  next: 'ralph.loop.next',
   resume: 'ralph.loop.resume',
   update: 'ralph.loop.update',
   steer: 'ralph.loop.steer',
