@@ -1,7 +1,9 @@
 package backends
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -25,7 +27,11 @@ func OpenScope(loopID string) (*Scope, error) { return openScope(loopID, orphanG
 func openScope(loopID string, grace time.Duration) (s *Scope, err error) {
 	s = &Scope{LoopID: loopID}
 	if s.TempDir, err = s.keeper.open(grace); err != nil {
-		return nil, fmt.Errorf("making a temporary folder for the agents: %w", err)
+		advice := ""
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+			advice = "; set TMPDIR to a folder that can be written to"
+		}
+		return nil, fmt.Errorf("making a temporary folder for the agents: %w%s", err, advice)
 	}
 	return s, nil
 }

@@ -67,7 +67,7 @@ func expandHome(path string) (string, error) {
 	if rest, ok := strings.CutPrefix(path, "~"); ok && (rest == "" || os.IsPathSeparator(rest[0])) {
 		home, err := os.UserHomeDir()
 		if err != nil {
-			return "", fmt.Errorf("finding the folder of sessions: %w", err)
+			return "", fmt.Errorf("finding the folder of sessions: %w; set HOME", err)
 		}
 		return filepath.Join(home, rest), nil
 	}

@@ -95,7 +95,7 @@ func writeNew(cmd *cobra.Command, dir string, files []newFile) error {
 			err = errors.Join(err, file.Close())
 		}
 		if err != nil {
-			return err
+			return fmt.Errorf("writing %s: %w; choose a folder that can be written to (-C DIR)", f.name, err)
 		}
 		fmt.Fprintln(cmd.OutOrStdout(), "written: "+f.name)
 	}

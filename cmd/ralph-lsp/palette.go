@@ -3,6 +3,7 @@ package main
 import (
 	"io"
 	"os"
+	"runtime"
 
 	"ralph-lsp/loop"
 )
@@ -14,7 +15,14 @@ type palette struct{ on bool }
 // plain text.
 func paletteFor(out io.Writer) palette {
 	_, terminal := isTerminal(out)
-	return palette{on: terminal && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
+	return palette{on: terminal && os.Getenv("NO_COLOR") == "" && !isDumb()}
+}
+
+// isDumb says whether a terminal knows no sequences, or nobody says which it is. Those of
+// Windows say nothing and know all of ours.
+func isDumb() bool {
+	kind := os.Getenv("TERM")
+	return kind == "dumb" || kind == "" && runtime.GOOS != "windows"
 }
 
 // The select-graphic-rendition codes in use.

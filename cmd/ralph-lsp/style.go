@@ -91,7 +91,7 @@ func describe(stdout, stderr io.Writer, thinking bool) styleConfig {
 	cfg := styleConfig{out: stdout, notes: stderr, palette: paletteFor(stdout), thinking: thinking, width: func() int { return defaultWidth }, now: time.Now}
 	if f, ok := isTerminal(stdout); ok {
 		cfg.width = widthOf(f)
-		cfg.terminal = os.Getenv("TERM") != "dumb"
+		cfg.terminal = !isDumb()
 		cfg.job = job{f}
 	}
 	return cfg

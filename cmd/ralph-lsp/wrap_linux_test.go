@@ -56,3 +56,12 @@ func TestWrapped(t *testing.T) {
 		}
 	}
 }
+
+// Where nobody says what the terminal is, it gets no sequences.
+func TestATerminalWithoutANameGetsPlainText(t *testing.T) {
+	inFolderWithAgent(t)
+	term := runsAt(t, `env -u TERM ralph-lsp run --backend "$AGENT" --backend-arg say=LOOP_COMPLETE A task; unset TERM; ralph-lsp doctor`)
+	if text := term.await("<ended"); strings.Contains(text, "\x1b") || !strings.Contains(text, "done: LOOP_COMPLETE") {
+		t.Errorf("got %q", text)
+	}
+}
