@@ -28,6 +28,15 @@ type exitError struct {
 
 func (e *exitError) Error() string { return e.message }
 
+// orLeft is the error of a command for a loop that runs; where none does, but one was
+// left behind, it is about that one, which a start would find in its way.
+func orLeft(dir string, err error) error {
+	if left := (*loop.InterruptedError)(nil); errors.Is(err, loop.ErrNotRunning) && errors.As(loop.InTheWay(dir), &left) {
+		return fmt.Errorf("no loop is running here, and %w", left)
+	}
+	return err
+}
+
 // explain makes one line of an error: what, where, and what to do next.
 func explain(err error) string {
 	var missing *backends.NotFoundError

@@ -19,7 +19,7 @@ func newPause() *cobra.Command {
 	}
 	inFolder(cmd, func(cmd *cobra.Command, dir string, _ []string) error {
 		if err := loop.PauseFolder(dir, ""); err != nil {
-			return err
+			return orLeft(dir, err)
 		}
 		fmt.Fprintln(cmd.OutOrStdout(), "the loop pauses after this iteration; "+goOn)
 		return nil

@@ -29,7 +29,7 @@ func newSteer() *cobra.Command {
 			return errors.New(`there is nothing to say; write ralph-lsp steer "..."`)
 		}
 		if err := loop.SteerFolder(dir, "", text, next); err != nil {
-			return err
+			return orLeft(dir, err)
 		}
 		fmt.Fprintln(cmd.OutOrStdout(), wire.SteeredText(loop.IsLive(dir) && !next))
 		return nil

@@ -30,7 +30,7 @@ what you leave out stays as it is. To change the prompt, edit the state file.`,
 			return errors.New("there is nothing to change; say what, as in ralph-lsp update --completion-promise DONE")
 		}
 		if err := loop.UpdateFolder(dir, "", patch); err != nil {
-			return err
+			return orLeft(dir, err)
 		}
 		fmt.Fprintln(cmd.OutOrStdout(), "changed; it counts at once"+nowBoundedBy(dir))
 		return nil
