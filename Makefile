@@ -141,6 +141,7 @@ bench: ## how fast it is, as ratios (docs/PERFORMANCE.md)
 	@go test -run '^$$' -bench '^BenchmarkFeed$$' ./server/feed | $(FIGURES)
 	@go test -run '^$$' -bench '^Benchmark(Initialize|Reaper)$$' -benchtime 1x ./cmd/ralph-lsp | $(FIGURES)
 	@go test -tags e2e -run '^$$' -bench . -benchtime 1x -timeout 1h ./e2e/sidecar | $(FIGURES)
+	@go test -tags e2e -run '^$$' -bench Live -benchtime 1x -timeout 1h ./e2e | $(FIGURES)
 	@go test -run '^$$' -bench . -benchtime 3x ./history | $(FIGURES)
 ifneq ($(EDITORS),off)
 	@for part in $(EDITOR_BENCHES); do $(MAKE) --no-print-directory $$part; done

@@ -56,8 +56,12 @@ var stops = []struct {
 func TestStopLeavesNothing(t *testing.T) {
 	for _, where := range situations {
 		for _, how := range stops {
-			for _, a := range both {
-				t.Run(how.name+" "+where.name+"/"+a.name, func(t *testing.T) {
+			for _, run := range modes {
+				if run.flag == "--live" && where.tools != 1 {
+					continue
+				}
+				a := run.agent
+				t.Run(how.name+" "+where.name+"/"+a.name+run.flag, func(t *testing.T) {
 					t.Parallel()
 					toolMark := fmt.Sprintf("tool-%s-%d", strings.Map(wordOnly, t.Name()), time.Now().UnixNano())
 					steps := []fakemodel.Step{fakemodel.Say("Thinking aloud."), {SleepMS: 10 * int(patience.Milliseconds())}}
@@ -65,7 +69,7 @@ func TestStopLeavesNothing(t *testing.T) {
 						steps = []fakemodel.Step{a.bash(where.tool(toolMark))}
 					}
 					p := prepare(t, a, fakemodel.Script{Turns: []fakemodel.Turn{does(steps...)}})
-					args := []string{"--max-iterations", "3", "--completion-promise", "DONE"}
+					args := []string{"--max-iterations", "3", "--completion-promise", "DONE", run.flag}
 					for _, arg := range a.anyTool {
 						args = append(args, "--backend-arg", arg)
 					}

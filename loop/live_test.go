@@ -256,3 +256,14 @@ func TestWithoutARunThereIsNothingToEnd(t *testing.T) {
 		r.over(StopPromise, 2)
 	})
 }
+
+// An agent that refuses every prompt never begins to work: that isn't tried for long.
+func TestAPromptThatIsRefusedIsAFailedStart(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		refused := run{result: stream.Result{Failure: &stream.Error{Message: "No model is chosen", Refused: true}}, lasts: 5 * time.Second}
+		end := start(t, nil, refused).over(StopBackendError, maxStartFailures)
+		if end.Error != "No model is chosen" {
+			t.Errorf("the reason is %q", end.Error)
+		}
+	})
+}

@@ -207,7 +207,7 @@ func GuidanceText(e loop.Guidance) string {
 	case loop.GuidanceSent:
 		what = "guidance for the running agent"
 	case loop.GuidanceLate:
-		what = "guidance came too late for this run, the next is told"
+		what = "guidance came too late for this run"
 	case loop.GuidanceDelivered:
 		what = "guidance delivered"
 	}
