@@ -2,7 +2,7 @@
 local M = {}
 
 --- Milliseconds that bound every wait: only what hangs takes longer.
-M.patience = tonumber(vim.env.RALPH_PATIENCE) or 60000
+M.patience = tonumber(vim.env.RALPH_PATIENCE) or 180000
 
 local Child = {}
 Child.__index = Child
