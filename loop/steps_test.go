@@ -287,7 +287,7 @@ func TestWhatTheAgentsOfAnIterationSpendIsOneSum(t *testing.T) {
 		cost  float64
 	}{
 		"at once":       {[]string{"a a", "b"}, map[string][]run{"a": {goesOn(2.5)}, "b": {says("never")}}, "a a", 5},
-		"between steps": {[]string{"a", "b"}, map[string][]run{"a": {speaks(5, "dear")}, "b": {says("never")}}, "a", 5},
+		"between steps": {[]string{"a", "b"}, map[string][]run{"a": {speaks(5, "LOOP_COMPLETE")}, "b": {says("never")}}, "a", 5},
 		"in the second": {[]string{"a", "b"}, map[string][]run{"a": {speaks(3, "dear")}, "b": {goesOn(2)}}, "a b", 5},
 	} {
 		t.Run(name, func(t *testing.T) {
