@@ -50,3 +50,11 @@ func says(text string) fakemodel.Turn { return fakemodel.Turn{Text: text} }
 
 // does is a turn of the model that calls tools.
 func does(steps ...fakemodel.Step) fakemodel.Turn { return fakemodel.Turn{Steps: steps} }
+
+// anyToolArgs are arguments of "run" that let the agent run any command without asking.
+func (a agent) anyToolArgs() (args []string) {
+	for _, arg := range a.anyTool {
+		args = append(args, "--backend-arg", arg)
+	}
+	return args
+}

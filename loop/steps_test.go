@@ -351,11 +351,17 @@ func TestALoopEndsInTheMiddleOfItsSteps(t *testing.T) {
 // An agent that waits by itself isn't silent, whoever speaks beside it.
 func TestAnAgentOfAStepMayWait(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		waits := says("found")
+		begun := make(chan *rig, 1)
+		waits, speaks := says("found"), speaks(1, "found")
+		speaks.during = func() { // while the other waits
+			time.Sleep(10 * time.Second)
+			(<-begun).Handle(stream.Text{Delta: "found", ParentToolCallID: "step-1-1-2"})
+		}
 		waits.events, waits.lasts = []stream.Event{stream.Retry{Attempt: 1, Delay: 20 * time.Minute}}, 21*time.Minute
 		r, tr := crewed(t, []string{"a b", "c"}, func(c *Config) { c.Limits.IdleTimeout = 2 * time.Minute }, map[string][]run{
-			"a": {waits}, "b": {speaks(1, "found")}, "c": {says("<promise>DONE</promise>")},
+			"a": {waits}, "b": {speaks}, "c": {says("<promise>DONE</promise>")},
 		})
+		begun <- r
 		if end := r.Wait(); end.Reason != StopPromise || len(tr.order) != 3 {
 			t.Errorf("%s (%s)\n%s", end.Reason, end.Error, strings.Join(r.log.lines, "\n"))
 		}

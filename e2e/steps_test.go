@@ -1,0 +1,209 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"ralph-lsp/internal/fakemodel"
+	"ralph-lsp/internal/proctest"
+)
+
+// agentFiles are agents of the user's, for pi.
+func agentFiles(p *program, names ...string) {
+	p.t.Helper()
+	dir := filepath.Join(p.box.Home, ".pi", "agent", "agents")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		p.t.Fatal(err)
+	}
+	for _, name := range names {
+		text := fmt.Sprintf("---\nname: %s\ndescription: one of them\n---\nYou are the %s of this team.\n", name, name)
+		if err := os.WriteFile(filepath.Join(dir, name+".md"), []byte(text), 0o600); err != nil {
+			p.t.Fatal(err)
+		}
+	}
+}
+
+// begun counts the calls of steps with a title.
+func (p *program) begun(title string) (n int) {
+	for _, u := range p.all() {
+		if u.SessionUpdate == "tool_call" && strings.Contains(u.line, `"title":"`+title) && strings.Contains(u.line, `"name":"step"`) {
+			n++
+		}
+	}
+	return n
+}
+
+// TestAChainOfThreeHandsOn has three agents work one after the other. The program is killed
+// while the second works, and goes on with the first, with what was spent.
+func TestAChainOfThreeHandsOn(t *testing.T) {
+	for _, a := range both {
+		t.Run(a.name, func(t *testing.T) {
+			t.Parallel()
+			found := says("The parser is in a.go.")
+			found.Usage = fiveDollars
+			p := prepare(t, a, fakemodel.Script{Turns: []fakemodel.Turn{
+				found, does(a.bash(longTool("killed"))), // and here it is killed
+				found, says("Mend line 3 of {prompt}."), does(a.write("mended", "1\n")), says("Mended.\n\n<promise>DONE</promise>"),
+			}})
+			agentFiles(p, "scout", "planner", "worker")
+			p.start(append(a.anyToolArgs(), "--chain", "scout,planner,worker", "--completion-promise", "DONE", "--max-iterations", "4", prompt)...)
+			awaitProcesses(p, 1, "killed")
+			if err := p.cmd.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			p.wait()
+			proctest.CheckNone(t, goneWithin, p.mark)
+			p = p.again()
+			if exit := p.wait(); exit != exitDone {
+				p.fatalf("exit %d", exit)
+			}
+			for _, title := range []string{"scout 1/3", "planner 2/3", "worker 3/3"} {
+				if n := p.begun(title); n != 1 {
+					t.Errorf("%q began %d times", title, n)
+				}
+			}
+			if got := p.outcomes(); len(got) != 1 || got[0] != "ok" {
+				t.Errorf("the iterations went %q", got)
+			}
+			if cost := p.end().CostUSD; a.name == pi.name && (cost == nil || *cost < 10) {
+				t.Errorf("it cost %v", cost)
+			}
+			checkFile(t, p, "mended", "1\n")
+			asked := p.model.MainRequests()
+			for i, want := range map[int][2]string{
+				2: {"You are the scout of this team.", prompt}, 3: {"You are the planner of this team.", "The parser is in a.go."},
+				4: {"You are the worker of this team.", "Mend line 3 of {prompt}."},
+			} {
+				if r := asked[i]; !strings.Contains(r.System, want[0]) || !strings.Contains(r.LastUser, want[1]) {
+					t.Errorf("request %d: system %.300s, asked %s", i, r.System, r.LastUser)
+				}
+			}
+			if t.Failed() {
+				p.show()
+			}
+		})
+	}
+}
+
+// keepers are the n processes that keep those of the agents together.
+func (p *program) keepers(n int) (pids []int) {
+	p.t.Helper()
+	for _, ours := range proctest.Find(p.mark) {
+		if strings.HasPrefix(ours.Command, "ralph-lsp-reaper ") {
+			pids = append(pids, ours.PID)
+		}
+	}
+	if len(pids) != n {
+		p.fatalf("%d keepers: %+v", len(pids), proctest.Find(p.mark))
+	}
+	return pids
+}
+
+func signal(t *testing.T, sig syscall.Signal, pids ...int) {
+	t.Helper()
+	for _, pid := range pids {
+		if err := syscall.Kill(pid, sig); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// fourScouts work at once in each iteration, and may write, so that they have a shell.
+const fourScouts = `
+[iteration]
+steps = [ { parallel = [ { agent = "scout", write = true }, { agent = "scout", write = true }, { agent = "scout", write = true }, { agent = "scout", write = true } ] },
+          { agent = "worker" } ]
+`
+
+// TestFourScoutsWorkAtOnce kills the program while all four work, and with pi what keeps their
+// processes together, too. The loop goes on with all of them.
+func TestFourScoutsWorkAtOnce(t *testing.T) {
+	for _, a := range both {
+		t.Run(a.name, func(t *testing.T) {
+			t.Parallel()
+			waits := func(k int) fakemodel.Turn { return does(a.bash(detachedTool(fmt.Sprintf("killed-%d", k)))) }
+			found := says("Found it.")
+			p := prepare(t, a, fakemodel.Script{Turns: []fakemodel.Turn{
+				waits(1), waits(2), waits(3), waits(4), found, found, found, found, says("Built.\n\n<promise>DONE</promise>"),
+			}})
+			agentFiles(p, "scout", "worker")
+			if err := os.WriteFile(filepath.Join(p.box.Dir, "ralph.toml"), []byte(fourScouts), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := p.ralphCommand("trust", "-C", p.box.Dir); err != nil {
+				t.Fatal(err)
+			}
+			p.start(append(a.anyToolArgs(), "--completion-promise", "DONE", "--max-iterations", "4", prompt)...)
+			for k := 1; k <= 4; k++ {
+				awaitProcesses(p, 1, fmt.Sprintf("killed-%d", k))
+			}
+			signal(t, syscall.SIGSTOP, p.cmd.Process.Pid)
+			if a.name == pi.name { // nobody is left to end the scouts but who goes on
+				signal(t, syscall.SIGKILL, p.keepers(4)...)
+			}
+			signal(t, syscall.SIGKILL, p.cmd.Process.Pid)
+			p.wait()
+			if a.name != pi.name {
+				proctest.CheckNone(t, goneWithin, p.mark)
+			}
+			p = p.again()
+			if exit := p.wait(); exit != exitDone {
+				p.fatalf("exit %d", exit)
+			}
+			for k := 1; k <= 4; k++ {
+				if n := p.begun(fmt.Sprintf("scout %d 1/2", k)); n != 1 {
+					t.Errorf("scout %d began %d times", k, n)
+				}
+			}
+			asked := p.model.MainRequests()
+			if last := asked[len(asked)-1].LastUser; strings.Count(last, "Found it.") != 4 || !strings.Contains(last, "## scout 4") {
+				t.Errorf("the worker was asked %s", last)
+			}
+			proctest.CheckNone(t, goneWithin, p.mark)
+			if t.Failed() {
+				p.show()
+			}
+		})
+	}
+}
+
+// TestTheKeeperOfAScoutIsKilled ends the process that keeps one scout's processes together.
+// The others are ended with it, and the next iteration has all of them again.
+func TestTheKeeperOfAScoutIsKilled(t *testing.T) {
+	t.Parallel()
+	waits := func(k int) fakemodel.Turn { return does(pi.bash(longTool(fmt.Sprintf("killed-%d", k)))) }
+	p := prepare(t, pi, fakemodel.Script{Turns: []fakemodel.Turn{
+		waits(1), waits(2), waits(3), waits(4), says("Found it."), says("Found it."), says("Found it."), says("Found it."),
+		says("Built.\n\n<promise>DONE</promise>"),
+	}})
+	agentFiles(p, "scout", "worker")
+	if err := os.WriteFile(filepath.Join(p.box.Dir, "ralph.toml"), []byte(fourScouts), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.ralphCommand("trust", "-C", p.box.Dir); err != nil {
+		t.Fatal(err)
+	}
+	p.start("--completion-promise", "DONE", "--max-iterations", "4", prompt)
+	for k := 1; k <= 4; k++ {
+		awaitProcesses(p, 1, fmt.Sprintf("killed-%d", k))
+	}
+	signal(t, syscall.SIGKILL, p.keepers(4)[3])
+	if exit := p.wait(); exit != exitDone {
+		p.fatalf("exit %d", exit)
+	}
+	if got := p.outcomes(); len(got) != 2 || got[0] != "error" || got[1] != "ok" {
+		p.fatalf("the iterations went %q", got)
+	}
+	if !p.has(func(u update) bool {
+		return u.Phase == "end" && strings.Contains(u.Error, "keeps the agent's processes together was killed") && strings.HasPrefix(u.Error, "step 1 of 2 (scout ")
+	}) {
+		p.fatalf("nobody is told why")
+	}
+	proctest.CheckNone(t, goneWithin, p.mark)
+}
