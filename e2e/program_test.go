@@ -90,7 +90,10 @@ func prepare(t *testing.T, a agent, script fakemodel.Script, others ...agent) *p
 // start begins a loop with the given arguments of "run", prompt included.
 func (p *program) start(args ...string) {
 	p.t.Helper()
-	argv := []string{"run", "--backend", p.agent.backend, "--output", "json", "-C", p.box.Dir}
+	argv := []string{"run", "--output", "json", "-C", p.box.Dir}
+	if p.agent.backend != "" {
+		argv = append(argv, "--backend", p.agent.backend)
+	}
 	for _, arg := range p.agent.args {
 		argv = append(argv, "--backend-arg", arg)
 	}
