@@ -52,3 +52,15 @@ func TestALoopOfAnotherToolGoesOn(t *testing.T) {
 		c.Hears("window/workDoneProgress/create", "ralph")
 	})
 }
+
+// A loop whose limit is raised is verified as before.
+func TestALoopThatGoesOnIsStillVerified(t *testing.T) {
+	dir := t.TempDir()
+	c := dial(t, optedIn, dir)
+	c.Must(c.Command(wire.CommandStart, wire.StartParams{Text: "Build X --completion-promise DONE --max-iterations 1", Verify: "exit 1", Choices: wire.Choices{Backend: agentThat(t, "promises")}}))
+	c.status(dir, func(l wire.LoopStatus) bool { return l.StopReason == "max_iterations" && l.Iteration == 1 })
+	c.Must(c.Command(wire.CommandResume, wire.ResumeParams{Text: "--max-iterations 2"}))
+	if got := c.status(dir, func(l wire.LoopStatus) bool { return l.State == "ended" && l.Iteration == 2 }); got.StopReason != "max_iterations" {
+		t.Errorf("it ended as %s", got.StopReason)
+	}
+}

@@ -22,14 +22,15 @@ func (r *managed) Cancel() {
 	<-r.retired
 }
 
-// again is cfg with what it takes to continue a loop of ours whose file is gone.
-func (r *managed) again(cfg loop.Config) loop.Config {
-	from := r.Resumable()
-	cfg.Folder, cfg.From, cfg.Continue, cfg.Version = r.cfg.Folder, &from, true, r.cfg.Version
+// again is the configuration to continue a loop of ours whose file is gone, with what
+// change says: limits, and another agent.
+func (r *managed) again(change loop.Config) loop.Config {
+	from, cfg := r.Resumable(), r.cfg
+	cfg.From, cfg.Continue, cfg.Change, cfg.Model, cfg.Warnings = &from, true, change.Change, "", nil
 	cfg.PromiseFrom = string(config.FromStart) // if it changes
-	cfg.History, cfg.Changes = r.cfg.History, r.cfg.Changes
-	if cfg.Backend.Command == "" {
-		cfg.Backend, cfg.Args = r.cfg.Backend, r.cfg.Args
+	if change.Backend.Command != "" {
+		cfg.Backend, cfg.Args = change.Backend, change.Args
+		cfg.Hat, cfg.Roles, cfg.Steps, cfg.Agents = "", nil, nil, loop.Agents{}
 	}
 	return cfg
 }
