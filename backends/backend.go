@@ -168,6 +168,14 @@ func (b Backend) Permissions(user []string) (text string, own bool) {
 	return filepath.Base(b.Name) + " " + cmp.Or(text, b.May), own
 }
 
+// RunsAnything says whether the agent may run any command, without being asked, with the
+// user's own arguments.
+func (b Backend) RunsAnything(user []string) bool {
+	text, _ := b.Permissions(user)
+	isNarrow := b.Tools.Only != "" && HasFlag(user, b.Tools.Only) || b.Tools.Deny != "" && HasFlag(user, b.Tools.Deny)
+	return strings.HasSuffix(text, everything) && !isNarrow
+}
+
 // everything is what an agent may do that asks nothing.
 const everything = "asks nothing and may run any command"
 

@@ -10,12 +10,15 @@ import (
 const (
 	EnvLoopID    = "RALPH_LOOP_ID"
 	EnvIteration = "RALPH_ITERATION"
+	// EnvSpool is the folder in which the programs of one run publish topics.
+	EnvSpool = "RALPH_SPOOL"
 )
 
 // sessionMarks are what an enclosing agent session leaves in the environment
 // of its tools. An agent that sees them refuses to start or reports to the
 // wrong session. Settings and credentials of the user's are not among them.
 var sessionMarks = map[string]bool{
+	EnvSpool:                           true, // of a loop around this one
 	"CLAUDECODE":                       true,
 	"CLAUDE_CODE_ENTRYPOINT":           true,
 	"CLAUDE_CODE_EXECPATH":             true,
@@ -38,6 +41,9 @@ func environ(parent []string, spec Spec) []string {
 	ours := []string{"TMPDIR=" + spec.Scope.TempDir}
 	if id := spec.Scope.LoopID; id != "" {
 		ours = append(ours, EnvLoopID+"="+id, EnvIteration+"="+strconv.Itoa(spec.Iteration))
+	}
+	if spec.Spool != "" {
+		ours = append(ours, EnvSpool+"="+spec.Spool)
 	}
 	if spec.Backend.Transport == TransportPTY {
 		ours = append(ours, "TERM="+ptyTerm)

@@ -43,6 +43,7 @@ type Spec struct {
 
 	Scope     *Scope // of the loop
 	Iteration int
+	Spool     string // where its programs publish, see EnvSpool; "" is nowhere
 
 	Handler  stream.Handler // sees the events, on a goroutine of the run's
 	Rest     func()         // called when Handler has all that came so far, on the same goroutine; may be nil

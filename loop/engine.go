@@ -27,6 +27,7 @@ type plannedRun struct {
 	refutation string
 	// circles say that the loop turns in them; "" when it doesn't.
 	circles string
+	emit    string    // the command by which its programs publish topics; "" isn't told
 	turn    hats.Turn // whose run it is, where hats hand over
 	budget  float64   // dollars left, when there is a cost cap
 }
@@ -240,8 +241,13 @@ func (l *Loop) runOnce(plan plannedRun) report {
 // could be started.
 func (l *Loop) runAgent(plan plannedRun) (report, error) {
 	cfg := l.cfg.worn(plan.turn.Hat.Name)
+	spool := l.openSpool(plan.turn)
+	if spool != "" {
+		plan.emit = cfg.emitCommand()
+	}
 	prompt, args := cfg.brief(plan)
 	spec := backends.Spec{
+		Spool:   spool,
 		Backend: cfg.Backend, Ours: args, Args: cfg.Args, Prompt: prompt, Dir: l.cfg.Folder,
 		Scope: l.scope, Iteration: plan.iteration, Handler: l, Rest: l.rest, OnOutput: l.activity.touch,
 	}
@@ -268,7 +274,7 @@ func (l *Loop) runAgent(plan plannedRun) (report, error) {
 	l.endConversation()
 	completion := cfg.completion(l.Status().Promise, prompt, plan)
 	r := assess(exit, cause, completion, time.Now())
-	r.promise, r.topics = completion.Promise, topicsOf(completion.Topics(exit.Result))
+	r.promise, r.topics = completion.Promise, takeSpool(spool, topicsOf(completion.Topics(exit.Result)))
 	return r, nil
 }
 

@@ -211,7 +211,7 @@ func topicsOf(said []stream.Topic) []hats.Topic {
 }
 
 // roleOf tells an agent which hat it wears, why, and what it may publish.
-func (c Config) roleOf(turn hats.Turn) string {
+func (c Config) roleOf(turn hats.Turn, emit string) string {
 	h, ring := turn.Hat, c.ring()
 	if ring == nil && h.Instructions == "" && !h.ReadOnly && h.Timeout == 0 {
 		return ""
@@ -248,8 +248,12 @@ func (c Config) roleOf(turn hats.Turn) string {
 	}
 	parts = append(parts, why)
 	if len(h.Publishes) > 0 {
+		also := ""
+		if emit != "" {
+			also = "Instead of the tag you can run `" + emit + " TOPIC 'what the next one has to know'` (- reads it from standard input). "
+		}
 		parts = append(parts, `When your part is done, hand over: put <event topic="TOPIC">what the next one has to know</event> into your last message. `+
-			"You may publish "+strings.Join(h.Publishes, ", ")+". As long as your part isn't done, publish nothing; then you are called again.")
+			also+"You may publish "+strings.Join(h.Publishes, ", ")+". As long as your part isn't done, publish nothing; then you are called again.")
 	}
 	if !ring.MayFinish(h) {
 		parts = append(parts, "You can't end the loop: never say that all is done.")

@@ -56,7 +56,7 @@ func guidanceSection(guidance []Guidance) string {
 // prompt, which so stays byte for byte what the user wrote, or else behind it.
 func (c Config) brief(run plannedRun) (prompt string, args []string) {
 	parts := c.rulesFor(run)
-	if role := c.roleOf(run.turn); role != "" {
+	if role := c.roleOf(run.turn, run.emit); role != "" {
 		parts = append(parts, role)
 	}
 	return c.hand(run, append(parts, saidTo(run)...))

@@ -144,7 +144,7 @@ func (c Config) briefOf(w Worker, at place, run plannedRun) (prompt string, args
 	if text := strings.TrimSpace(w.Instructions); text != "" {
 		parts = append(parts, fmt.Sprintf("You are %s. What you are to do:", at.name), text)
 	}
-	if role := c.roleOf(run.turn); at.isLast() && role != "" {
+	if role := c.roleOf(run.turn, ""); at.isLast() && role != "" {
 		parts = append(parts, role)
 	}
 	return c.hand(run, append(parts, saidTo(run)...))

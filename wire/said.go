@@ -3,6 +3,7 @@ package wire
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -260,6 +261,9 @@ const maxHats = 12
 
 // hatsText says what each hat has cost: "planner $0.20 (1 run), builder at least $1.10 (4 runs)".
 func hatsText(hats []loop.HatCost, withRuns bool) string {
+	if !withRuns && !slices.ContainsFunc(hats, func(h loop.HatCost) bool { return h.Cost.Known }) {
+		return "" // the loop's cost says so
+	}
 	var texts []string
 	for i, h := range hats {
 		if i == maxHats {

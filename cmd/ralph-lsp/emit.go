@@ -1,0 +1,62 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"ralph-lsp/backends"
+	"ralph-lsp/hats"
+	"ralph-lsp/loop"
+)
+
+// newEmit is for agents: it publishes a topic from inside of a run.
+func newEmit() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "emit TOPIC [PAYLOAD...]",
+		Short: "Hand work over to another hat, as an agent in a run",
+		Long: `Publish a topic, as the tag <event topic="TOPIC">PAYLOAD</event> in an agent's last
+message does. It works only for an agent, and what that runs, in a loop whose hats hand
+work over to each other. The payload "-" is read from standard input.`,
+		Example: `  ralph-lsp emit build.done "all tests pass"
+  git diff --stat | ralph-lsp emit review.rejected --for builder -`,
+		Args: cobra.MinimumNArgs(1),
+	}
+	target := cmd.Flags().String("for", "", "the hat that it is for, whoever listens to the topic")
+	isJSON := cmd.Flags().Bool("json", false, "the payload is JSON, and is refused when it isn't")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		spool := os.Getenv(backends.EnvSpool)
+		if spool == "" {
+			return errors.New("emit works only inside of a run, in a loop whose hats hand work over (see ralph-lsp hats): " + backends.EnvSpool + " isn't set")
+		}
+		if why := hats.CheckTopic(args[0]); why != "" {
+			return errors.New("the topic " + why)
+		}
+		payload := strings.Join(args[1:], " ")
+		if payload == "-" {
+			data, err := io.ReadAll(io.LimitReader(cmd.InOrStdin(), 2*hats.MaxPayload)) // the rest would be cut anyway
+			if err != nil {
+				return fmt.Errorf("reading the payload: %w", err)
+			}
+			payload = string(data)
+		}
+		payload = strings.TrimSpace(payload)
+		if *isJSON && !json.Valid([]byte(payload)) {
+			return errors.New("the payload isn't JSON; leave out --json for a text")
+		}
+		refused, err := loop.Emit(spool, hats.Topic{Name: args[0], For: *target, Payload: payload})
+		if err == nil && refused != "" {
+			err = errors.New(plainLine(refused))
+		}
+		if err == nil {
+			fmt.Fprintln(cmd.OutOrStdout(), "published; the next hat is told when this run has ended well")
+		}
+		return err
+	}
+	return cmd
+}

@@ -1,0 +1,101 @@
+package loop
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"ralph-lsp/hats"
+)
+
+// emits is a run whose programs publish topics while it works.
+func emits(r *rig, i int, last run, topics ...hats.Topic) run {
+	last.during = func() {
+		for _, topic := range topics {
+			if _, err := Emit(r.agents.specs[i].Spool, topic); err != nil {
+				r.t.Error(err)
+			}
+		}
+	}
+	return last
+}
+
+// What programs of a run publish comes before what its last message does, once, by the
+// same rules.
+func TestProgramsPublish(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := prepare(t, nil, team, says(""), says(""), says(""), promise)
+		r.agents.runs[0] = emits(r, 0, publishes("plan.ready: one", "plan.ready: two"), hats.Topic{Name: "plan.ready", Payload: "zero"}, hats.Topic{Name: "plan.ready", Payload: "two"}, hats.Topic{Name: "x.y"})
+		failed := emits(r, 1, says(""), hats.Topic{Name: "build.done", Payload: "of a failed run"})
+		failed.code = 1
+		r.agents.runs[1] = failed
+		r.agents.runs[2] = emits(r, 2, says(""), hats.Topic{Name: "build.done", For: "reviewer", Payload: "good", From: "somebody"})
+		if err := r.begin(); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		r.Wait()
+		for _, s := range r.file.saves {
+			if now := strings.Join(s.Topics, "; "); len(got) == 0 || got[len(got)-1] != now {
+				got = append(got, now)
+			}
+		}
+		want := []string{"loop.start", "plan.ready from planner: zero; plan.ready from planner: two; plan.ready from planner: one",
+			"plan.ready from planner: two; plan.ready from planner: one; build.done from builder for reviewer: good"}
+		if fmt.Sprint(got[:min(len(got), 3)]) != fmt.Sprint(want) {
+			t.Errorf("%q", got)
+		}
+		if !r.log.has("planner may not publish x.y, so nobody gets it") {
+			t.Error(strings.Join(r.log.lines, "\n"))
+		}
+	})
+}
+
+// Many processes publish at once: none is lost, none comes twice, each has its order.
+func TestManyPublishAtOnce(t *testing.T) {
+	spool := t.TempDir()
+	put(t, filepath.Join(spool, hatName), "{}")
+	var all sync.WaitGroup
+	for who := range 8 {
+		all.Go(func() {
+			for n := range 20 {
+				if _, err := Emit(spool, hats.Topic{Name: fmt.Sprint("a", who), Payload: fmt.Sprint(n)}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	put(t, filepath.Join(spool, ".new-1"), "{", filepath.Join(spool, "999999"), "{")
+	next := map[string]int{}
+	for _, topic := range takeSpool(spool, nil) {
+		if topic.Payload != fmt.Sprint(next[topic.Name]) {
+			t.Errorf("%s has %s, want %d", topic.Name, topic.Payload, next[topic.Name])
+		}
+		next[topic.Name]++
+	}
+	if fmt.Sprint(next) != "map[a0:20 a1:20 a2:20 a3:20 a4:20 a5:20 a6:20 a7:20]" {
+		t.Error(next)
+	}
+	if _, err := Emit(spool, hats.Topic{Name: "late"}); !errors.Is(err, ErrRunOver) {
+		t.Errorf("behind the end: %v", err)
+	}
+	if _, err := os.Stat(spool); !os.IsNotExist(err) {
+		t.Errorf("the spool is left: %v", err)
+	}
+}
+
+// Only an agent that may run any command is told of the program.
+func TestWhoIsToldOfEmit(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := start(t, team, publishes("plan.ready"), publishes("build.done"), promise)
+		r.over(StopPromise, 3)
+		if pi, claude := r.given(0), r.given(1); !strings.Contains(pi, " emit TOPIC") || strings.Contains(claude, " emit TOPIC") {
+			t.Errorf("pi: %s\nclaude: %s", pi, claude)
+		}
+	})
+}
