@@ -9,7 +9,7 @@ export const promptScheme = 'ralph-prompt';
 /** What is chosen of a start besides its prompt. */
 export type Answers = Omit<StartParams, 'folder' | 'prompt' | 'promptUri' | 'text' | 'settings' | 'dryRun' | 'replace' | 'trust'>;
 
-interface Draft { text: string; answers: Answers; at: number }
+interface Draft { text: string; answers: Answers }
 
 /** The document in which a folder's prompt is written. */
 export function promptDocument(folder: vscode.Uri): vscode.Uri {
@@ -40,12 +40,12 @@ export class Drafts implements vscode.FileSystemProvider, vscode.Disposable {
   }
 
   clear(folder: vscode.Uri): Thenable<void> {
-    return this.set(folder, { text: '', answers: {}, at: Date.now() });
+    return this.set(folder, { text: '', answers: {} });
   }
 
   stat(uri: vscode.Uri): vscode.FileStat {
-    const { text, at } = this.get(folderOf(uri));
-    return { type: vscode.FileType.File, ctime: 0, mtime: at, size: Buffer.byteLength(text) };
+    // Always the same time: with others, two saves in quick succession met as if somebody else had written.
+    return { type: vscode.FileType.File, ctime: 0, mtime: 0, size: Buffer.byteLength(this.get(folderOf(uri)).text) };
   }
 
   readFile(uri: vscode.Uri): Uint8Array {
@@ -54,7 +54,7 @@ export class Drafts implements vscode.FileSystemProvider, vscode.Disposable {
 
   async writeFile(uri: vscode.Uri, content: Uint8Array): Promise<void> {
     const folder = folderOf(uri);
-    await this.set(folder, { ...this.get(folder), text: Buffer.from(content).toString(), at: Date.now() });
+    await this.set(folder, { ...this.get(folder), text: Buffer.from(content).toString() });
     this.emitter.fire([{ type: vscode.FileChangeType.Changed, uri }]);
   }
 
@@ -72,7 +72,7 @@ export class Drafts implements vscode.FileSystemProvider, vscode.Disposable {
   }
 
   private get(folder: vscode.Uri): Draft {
-    return this.memory.get<Draft>(`draft ${folder.toString()}`) ?? { text: '', answers: {}, at: 0 };
+    return this.memory.get<Draft>(`draft ${folder.toString()}`) ?? { text: '', answers: {} };
   }
 
   private set(folder: vscode.Uri, draft: Draft): Thenable<void> {
