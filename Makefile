@@ -136,7 +136,7 @@ endif
 bench: ## how fast it is, as ratios (docs/PERFORMANCE.md)
 	@{ go test -run '^$$' -bench 'Decode/.*/(scan|ours)' -benchtime 20x -count 3 ./stream; \
 	   go test -run '^$$' -bench 'Decode/.*/encoding' -benchtime 1x ./stream; } | go run ./internal/benchtable
-	@go test -run '^$$' -bench '^Benchmark(IterationGap|Handle)$$' ./loop | $(FIGURES)
+	@go test -run '^$$' -bench '^Benchmark(IterationGap|Handle|Turn)$$' ./loop | $(FIGURES)
 	@go test -run '^$$' -bench '^BenchmarkTake$$' -benchtime 20x ./changes | $(FIGURES)
 	@go test -run '^$$' -bench '^BenchmarkFeed$$' ./server/feed | $(FIGURES)
 	@go test -run '^$$' -bench '^Benchmark(Initialize|Reaper)$$' -benchtime 1x ./cmd/ralph-lsp | $(FIGURES)
