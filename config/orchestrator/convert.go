@@ -4,6 +4,7 @@ package orchestrator
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -249,29 +250,32 @@ func (c *converter) set(table, key, value string, line int, from string) bool {
 // limit takes over a number, with a unit where ours has one.
 func limit(key, unit string) func(*converter, string, field) error {
 	return func(c *converter, path string, f field) error {
-		n, err := strconv.ParseFloat(strings.ReplaceAll(f.value.Value, "_", ""), 64)
-		whole := int64(n)
-		switch {
-		case f.value.Kind != yaml.ScalarNode || err != nil || n != n || n < 0:
-			c.note(f.line, path, "is left out: it isn't a number")
-			return nil
-		case n == 0:
-			c.note(f.line, path, "is left out: 0 would mean no limit here")
-			return nil
-		case key == "max_cost_usd":
-			c.set("limits", key, strconv.FormatFloat(n, 'f', -1, 64), f.line, path)
-			return nil
-		case float64(whole) != n || n > 1e9:
-			c.note(f.line, path, "is left out: it is no whole number up to 1000000000")
-			return nil
-		}
-		value := strconv.FormatInt(whole, 10)
+		n, ok := c.number(path, f, key != "max_cost_usd")
+		value := strconv.FormatFloat(n, 'f', -1, 64)
 		if unit != "" {
-			value = quote(spanOf(whole))
+			value = quote(spanOf(int64(n)))
 		}
-		c.set("limits", key, value, f.line, path)
+		if ok {
+			c.set("limits", key, value, f.line, path)
+		}
 		return nil
 	}
+}
+
+// number is a limit's, above 0; where it isn't ok, a note says why.
+func (c *converter) number(path string, f field, isWhole bool) (n float64, ok bool) {
+	n, err := strconv.ParseFloat(strings.ReplaceAll(f.value.Value, "_", ""), 64)
+	switch {
+	case f.value.Kind != yaml.ScalarNode || err != nil || n != n || n < 0:
+		c.note(f.line, path, "is left out: it isn't a number")
+	case n == 0:
+		c.note(f.line, path, "is left out: 0 would mean no limit here")
+	case isWhole && (math.Trunc(n) != n || n > 1e9):
+		c.note(f.line, path, "is left out: it is no whole number up to 1000000000")
+	default:
+		return n, true
+	}
+	return 0, false
 }
 
 // spanOf is a number of seconds as a person writes it.

@@ -23,6 +23,7 @@ type hat struct {
 	defaultPublishes                   string
 	mayFinish                          bool
 	maxRuns                            int
+	timeout                            string
 	command                            string // a program instead of a backend
 
 	backendLine, publishesLine, defaultLine, instructionsLine int
@@ -89,7 +90,6 @@ var hatInstead = map[string]string{
 	"scratchpad":  "name the file for notes in the instructions",
 	"concurrency": "its runs come one after the other",
 	"aggregate":   "its runs come one after the other",
-	"timeout":     "idle_timeout below [limits] is for the runs of all hats",
 	"import":      "write the keys of that file here",
 }
 
@@ -128,6 +128,10 @@ func (c *converter) takeHat(h *hat, path string, f field) error {
 			c.note(f.line, path, "is left out: it is no whole number above 0")
 		} else {
 			h.maxRuns = n
+		}
+	case "timeout":
+		if seconds, ok := c.number(path, f, true); ok {
+			h.timeout = spanOf(int64(seconds))
 		}
 	case "backend":
 		return c.takeHatBackend(h, path, f)

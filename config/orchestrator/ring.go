@@ -171,6 +171,9 @@ func (c *converter) write(h *hat) {
 	if h.maxRuns > 0 {
 		c.set(table, "max_runs", strconv.Itoa(h.maxRuns), h.line, from+".max_activations")
 	}
+	if h.timeout != "" {
+		c.set(table, "timeout", quote(h.timeout), h.line, from+".timeout")
+	}
 	if h.mayFinish {
 		c.set(table, "may_finish", "true", h.line, from+".publishes")
 	}
