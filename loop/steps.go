@@ -102,8 +102,12 @@ func (w Worker) taskOf(at place, prompt, previous string) string {
 	return strings.NewReplacer("{prompt}", prompt, "{previous}", previous).Replace(task) // which looks at no place twice
 }
 
-// callOf is the call under which an agent's work is shown.
+// callOf is the call under which an agent's work is shown. Who is given no task of its own is
+// shown without one: what the step before came to stands right above.
 func (w Worker) callOf(at place, id, task string) stream.ToolCall {
+	if w.Task == "" && at.step > 1 {
+		task = ""
+	}
 	shown := stream.Plain(task)
 	if len(shown) > maxTask {
 		shown = strings.ToValidUTF8(shown[:maxTask], "") + "..."

@@ -151,6 +151,9 @@ func TestAChainOfThreeHandsOnWhatEachSaid(t *testing.T) {
 				}
 			}
 		}
+		if got := r.calls(); !slices.Equal(got, []string{"step-1-1-1 Find what this needs: Build it", "step-1-2-1 Plan it: a.go has {prompt} and {previous} in it", "step-1-3-1 "}) {
+			t.Errorf("shown as %q", got)
+		}
 		if strings.Contains(tr.prompt("scout", 0), "on a line of its own") {
 			t.Error("the scout is told how to end the loop")
 		}
@@ -457,14 +460,15 @@ func (r *rig) left() *loopstate.State {
 	return &left
 }
 
-// calls are the ids under which the agents of the steps are shown.
-func (r *rig) calls() (ids []string) {
+// calls are the ids and tasks under which the agents of the steps are shown.
+func (r *rig) calls() (calls []string) {
 	for _, e := range r.log.agent {
 		if c, ok := e.(stream.ToolCall); ok && c.Name == "step" {
-			ids = append(ids, c.ID)
+			s, _ := c.Subagent()
+			calls = append(calls, c.ID+" "+s.Task)
 		}
 	}
-	return ids
+	return calls
 }
 
 // A loop that was killed in the middle begins its steps again, and what they cost stays.
@@ -489,7 +493,7 @@ func TestAKilledLoopBeginsItsStepsAgain(t *testing.T) {
 		r.Kill()
 		r, _ = crewedIn(t, left, steps, nil, map[string][]run{"scout": {speaks(1, "found")}, "worker": {says("<promise>DONE</promise>")}})
 		r.Wait()
-		if got := r.calls(); !slices.Equal(got, []string{"step-1-1-1-2", "step-1-2-1-2"}) {
+		if got := r.calls(); !slices.Equal(got, []string{"step-1-1-1-2 Build it", "step-1-2-1-2 "}) {
 			t.Errorf("shown as %q", got)
 		}
 	})

@@ -17,6 +17,9 @@ type callLog struct {
 	agents  []agentAtWork
 }
 
+// repeatedTitle bounds a title that is said again, in cells: the figures stand behind it.
+const repeatedTitle = 40
+
 type runningCall struct {
 	title, parent string
 	since         time.Time
@@ -78,7 +81,7 @@ func (c *callLog) end(r stream.ToolResult, now time.Time) (bar, facts string) {
 	c.running.Drop(r.ID)
 	title := ""
 	if c.last != r.ID {
-		title = call.title
+		title = fit(call.title, repeatedTitle)
 	}
 	c.last = ""
 	r.Spent.Duration = cmp.Or(r.Spent.Duration, max(now.Sub(call.since), 1))

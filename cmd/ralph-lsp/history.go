@@ -208,6 +208,17 @@ func fromWhom(r history.Input) string {
 	return plainLine(r.FromAgentID) + ": "
 }
 
+// timeIn is when what is read from a session happened, so that a tool is said to have taken
+// as long as it did. Where the session doesn't say so, it is now.
+func timeIn(r *history.Reader) time.Time {
+	if r != nil {
+		if at := r.Time(); !at.IsZero() {
+			return at
+		}
+	}
+	return time.Now()
+}
+
 func showSession(cmd *cobra.Command, path, name string, verbose bool) error {
 	r, err := history.NewReader(path, history.Cursor{})
 	if err != nil {
@@ -215,8 +226,7 @@ func showSession(cmd *cobra.Command, path, name string, verbose bool) error {
 	}
 	defer r.Close()
 	screen := describe(cmd.OutOrStdout(), cmd.OutOrStdout(), verbose) // what users said belongs to it
-	began := time.Now()
-	screen.now = func() time.Time { return began } // how long tools took isn't known any more
+	screen.now = func() time.Time { return timeIn(r) }
 	viewer := sessionViewer{newStyle(name, screen)}
 	for r.Next(viewer) {
 	}

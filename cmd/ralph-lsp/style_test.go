@@ -95,7 +95,7 @@ var recordedSteps = []step{
 	{after: time.Second, agent: stream.ToolResult{ID: "s1/t1", Output: "parse.go", ParentToolCallID: "s1"}},
 	{after: 11 * time.Second, agent: stream.ToolResult{ID: "s1", Output: "It is in parse.go.", Spent: stream.Spent{Cost: stream.USD(0.0042), Tokens: 8100}}},
 	{agent: stepOf("s2", "critic", "Read it", 2)},
-	{agent: stepOf("s3", "critic", "Read its tests", 2)},
+	{agent: stepOf("s3", "critic", "Read its tests and all that is named in them", 2)},
 	{agent: stream.Text{Delta: "The par", MessageID: "s2/m1", ParentToolCallID: "s2"}},
 	{agent: stream.Text{Delta: "No te", MessageID: "s3/m1", ParentToolCallID: "s3"}},
 	{agent: stream.Text{Delta: "ser\nis long. LOOP_COMPLETE", MessageID: "s2/m1", ParentToolCallID: "s2"}},

@@ -179,6 +179,7 @@ func (w *watcher) watch(cmd *cobra.Command, how shown) error {
 	if screen.out = out; how.style.Value == styleJSON {
 		screen.notes = cmd.ErrOrStderr()
 	}
+	screen.now = func() time.Time { return timeIn(w.reader) }
 	w.sessionViewer = sessionViewer{newStyle(how.style.Value, screen)}
 	ctx, leave := context.WithCancel(contextOf(cmd))
 	defer leave()
