@@ -204,8 +204,9 @@ func drive(t *testing.T, tool string, env ...string) *driven {
 	})
 	d.lines = bufio.NewScanner(out)
 	d.tempDir = d.line(t)
-	if err := json.Unmarshal([]byte(d.line(t)), &d.remains); err != nil || d.remains.Mark == 0 {
-		t.Fatalf("the driver says what remains: %+v, %v", d.remains, err)
+	remains := d.line(t)
+	if err := json.Unmarshal([]byte(remains), &d.remains); err != nil || d.remains.Mark == 0 {
+		t.Fatalf("the driver says %q and %q, which is not what remains: %v", d.tempDir, remains, err)
 	}
 	if got := d.line(t); got != ready {
 		t.Fatalf("the driver says %q", got)

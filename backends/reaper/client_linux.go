@@ -16,7 +16,7 @@ var ErrKilled = errors.New("the process that keeps the agents together was kille
 const (
 	// answerLimit is how long the reaper may take for a start or a sweep beyond
 	// what was granted: then somebody holds it, and it is killed.
-	answerLimit = 10 * time.Second
+	answerLimit = 30 * time.Second
 	closeLimit  = 2 * time.Second
 	deathGrace  = 300 * time.Millisecond // for what a killed reaper kept
 )
