@@ -3,8 +3,10 @@
 package e2e
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -76,6 +78,90 @@ func TestHatsOfTwoAgentsHandOver(t *testing.T) {
 			t.Errorf("a hat's agent is another one: %.200s", r.System)
 		}
 	}
+	if t.Failed() {
+		p.show()
+	}
+}
+
+// theReadingHats are a planner of pi that may only read, although its arguments give it a
+// shell, and a builder of claude.
+const theReadingHats = `
+[hats.planner]
+backend = { type = "pi", args = ["--provider", "fake", "--model", "fake-model", "--tools", "read,bash"] }
+triggers = ["loop.start"]
+publishes = ["plan.ready"]
+may_finish = false
+read_only = true
+
+[hats.builder]
+backend = { type = "claude", args = ["--allowedTools=Bash"] }
+triggers = ["plan.ready"]
+publishes = ["build.done"]
+
+[hats.reviewer]
+triggers = ["build.done"]
+may_finish = true
+`
+
+// TestAReadOnlyHatIsUndone has pi change files in a hat that may only read: once the program
+// is killed meanwhile, so that nobody can tell whose they are and they stay; then the run ends
+// and they are undone. pi publishes by a command, claude by the tag.
+func TestAReadOnlyHatIsUndone(t *testing.T) {
+	t.Parallel()
+	p := prepare(t, pi, fakemodel.Script{Turns: []fakemodel.Turn{
+		does(pi.bash("echo first > killed; " + longTool("killed"))),
+		does(pi.bash("echo second > killed; echo a plan > PLAN.md; " + ralph + " emit plan.ready 'first the parser'")),
+		says("I published it."),
+		does(claude.bash("cat killed > built; ls PLAN.md || echo no plan >> built")),
+		says(`Built. <event topic="build.done">the parser</event>`),
+		says("<promise>DONE</promise>"),
+	}}, claude)
+	if err := os.WriteFile(filepath.Join(p.box.Dir, "ralph.toml"), []byte(theReadingHats), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.ralphCommand("trust", "-C", p.box.Dir); err != nil {
+		t.Fatal(err)
+	}
+	p.start("--completion-promise", "DONE", "--max-iterations", "9", prompt)
+	poll(p, patience, func() string {
+		data, err := os.ReadFile(filepath.Join(p.box.Dir, "killed"))
+		if string(data) == "first\n" {
+			return ""
+		}
+		return fmt.Sprintf("the planner's file has %q, %v", data, err)
+	})
+	p.awaitSpent(0)
+	if err := p.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	p.wait()
+	p = p.again()
+	if exit := p.wait(); exit != exitDone {
+		p.fatalf("exit %d", exit)
+	}
+	if got := p.hats(); got != "planner(loop.start) builder(plan.ready from planner) reviewer(build.done from builder)" {
+		t.Errorf("after it: %s", got)
+	}
+	checkFile(t, p, "killed", "first\n")
+	checkFile(t, p, "built", "first\nno plan\n")
+	var warned []string
+	for _, u := range p.all() {
+		if u.SessionUpdate == "_ralph/warning" {
+			warned = append(warned, u.Message)
+		}
+	}
+	if want := []string{"the hat planner is read_only, and its run was cut off: 1 file changed then or since, and nothing is undone",
+		"the hat planner is read_only: what it changed is undone: PLAN.md, killed (ralph-lsp redo brings it back)"}; !slices.Equal(warned, want) {
+		t.Errorf("warned of %q", warned)
+	}
+	// Each hat's cost is its own agent's, the planner's with the run that was killed.
+	if line := p.end().line; !strings.Contains(line, `"hats":[{"hat":"planner","runs":1,"costUsd":0.0018},{"hat":"builder","runs":1,"costUsd":0.0016},{"hat":"reviewer","runs":1,"costUsd":0.0006`) {
+		t.Error(line)
+	}
+	if err := p.ralphCommand("redo", "-C", p.box.Dir); err != nil {
+		t.Error(err)
+	}
+	checkFile(t, p, "PLAN.md", "a plan\n")
 	if t.Failed() {
 		p.show()
 	}
