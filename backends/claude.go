@@ -63,9 +63,13 @@ var claudeLive = Live{
 		return frames
 	},
 	Abort: func(id string) any { return claudeControl(id, map[string]any{"subtype": "interrupt"}) },
-	Decline: func(id string) any {
-		return map[string]any{"type": "control_response", "response": map[string]any{"subtype": "success", "request_id": id,
-			"response": map[string]any{"behavior": "deny", "message": "nobody is there to be asked"}}}
+	Decline: func(q stream.Question) any {
+		const why = "nobody is there to be asked"
+		answer := map[string]any{"subtype": "error", "request_id": q.ID, "error": why}
+		if q.Method == "can_use_tool" {
+			answer = map[string]any{"subtype": "success", "request_id": q.ID, "response": map[string]any{"behavior": "deny", "message": why}}
+		}
+		return map[string]any{"type": "control_response", "response": answer}
 	},
 }
 

@@ -29,7 +29,8 @@ type Live struct {
 	Steer    func(id, text string) any
 	TakeBack func(ids []string) []any // of what it was told and hasn't read, by their ids
 	Abort    func(id string) any
-	Decline  func(id string) any // answers a stream.Question when nobody can be asked
+	Check    func() any                  // asks whether it works, once it has read its prompt; nil where its stream tells
+	Decline  func(q stream.Question) any // answers when nobody can be asked
 }
 
 // Talking returns the backend such that its runs can be talked to while they work, with the
@@ -213,12 +214,15 @@ func (p *Process) Handle(e stream.Event) {
 	switch about := e.(type) {
 	case stream.Heard:
 		name, ok := p.talk.heard(about)
+		if check := p.live().Check; !ok && about.ID != "" && check != nil {
+			p.in.send(frame(check()))
+		}
 		if !ok {
 			return
 		}
 		e = stream.Heard{ID: name}
 	case stream.Question: // nobody is there to be asked
-		p.in.send(frame(p.live().Decline(about.ID)))
+		p.in.send(frame(p.live().Decline(about)))
 	}
 	if p.spec.Handler != nil {
 		p.spec.Handler.Handle(e)

@@ -24,6 +24,14 @@ func init() {
 		fmt.Println(`{"type":"response","command":"prompt","success":false,"error":"No API key found"}`)
 		readAll()
 	}
+	roles["lets an extension take its prompt"] = func() {
+		in := bufio.NewReader(os.Stdin)
+		in.ReadString('\n')
+		fmt.Println(`{"id":"p1","type":"response","command":"prompt","success":true}`)
+		in.ReadString('\n')
+		fmt.Println(`{"type":"response","command":"get_state","success":true,"data":{"isStreaming":false}}`)
+		readAll()
+	}
 	roles["never reads"] = func() {
 		say("I don't listen")
 		time.Sleep(time.Hour)
@@ -167,11 +175,14 @@ func TestWhatComesTooLateIsNotHeard(t *testing.T) {
 	}
 }
 
+// So it is with one that no agent ever sees: without a word pi would wait for another.
 func TestARefusedPromptEndsTheRunAtOnce(t *testing.T) {
-	p, _, _ := startLive(t, "refuses its prompt")
-	exit := p.Wait()
-	if f := exit.Result.Failure; f == nil || !f.Refused || exit.Lingered || exit.Stopped || exit.Code != 0 {
-		t.Errorf("%+v", exit)
+	for _, role := range []string{"refuses its prompt", "lets an extension take its prompt"} {
+		p, _, heard := startLive(t, role)
+		exit := p.Wait()
+		if f := exit.Result.Failure; f == nil || !f.Refused || exit.Lingered || exit.Stopped || exit.Code != 0 || len(heard) > 0 {
+			t.Errorf("%s: %+v", role, exit)
+		}
 	}
 }
 
@@ -280,7 +291,9 @@ func TestFramesOfTheAgents(t *testing.T) {
 		{claudeLive.Steer("u", "a"), `{"message":{"content":[{"text":"a","type":"text"}],"role":"user"},"type":"user","uuid":"u"}`},
 		{claudeLive.TakeBack([]string{"u"})[0], `{"request":{"message_uuid":"u","subtype":"cancel_async_message"},"request_id":"u","type":"control_request"}`},
 		{claudeLive.Abort("u"), `{"request":{"subtype":"interrupt"},"request_id":"u","type":"control_request"}`},
-		{claudeLive.Decline("r"), `{"response":{"request_id":"r","response":{"behavior":"deny","message":"nobody is there to be asked"},"subtype":"success"},"type":"control_response"}`},
+		{piLive.Check(), `{"type":"get_state"}`},
+		{claudeLive.Decline(stream.Question{ID: "r", Method: "elicitation"}), `{"response":{"error":"nobody is there to be asked","request_id":"r","subtype":"error"},"type":"control_response"}`},
+		{claudeLive.Decline(stream.Question{ID: "r", Method: "can_use_tool"}), `{"response":{"request_id":"r","response":{"behavior":"deny","message":"nobody is there to be asked"},"subtype":"success"},"type":"control_response"}`},
 	} {
 		if got := string(frame(c.frame)); got != c.want+"\n" {
 			t.Errorf("got  %swant %s", got, c.want)

@@ -51,7 +51,8 @@ var piLive = Live{
 	},
 	TakeBack: func([]string) []any { return []any{map[string]string{"type": "clear_queue"}} },
 	Abort:    func(id string) any { return map[string]string{"id": id, "type": "abort"} },
-	Decline: func(id string) any {
-		return map[string]any{"type": "extension_ui_response", "id": id, "cancelled": true}
+	Check:    func() any { return map[string]string{"type": "get_state"} },
+	Decline: func(q stream.Question) any {
+		return map[string]any{"type": "extension_ui_response", "id": q.ID, "cancelled": true}
 	},
 }

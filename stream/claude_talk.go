@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 )
@@ -17,6 +18,7 @@ type claudeTalk struct {
 		Tool    string `json:"tool_name"`
 		CallID  string `json:"tool_use_id"`
 		Input   json.RawMessage
+		Message string // of an elicitation, for an MCP server
 	}
 }
 
@@ -28,9 +30,8 @@ func (d *claudeDecoder) talk(kind string, line []byte, emit func(Event)) error {
 	}
 	switch kind {
 	case "control_request":
-		if r := ev.Request; r.Subtype == "can_use_tool" {
-			emit(Question{ID: ev.RequestID, Method: r.Subtype, Tool: r.Tool, CallID: r.CallID, Message: callDetail(compactJSON(r.Input))})
-		}
+		r := ev.Request // whatever it is, claude waits for the answer
+		emit(Question{ID: ev.RequestID, Method: r.Subtype, Tool: r.Tool, CallID: r.CallID, Message: cmp.Or(r.Message, callDetail(compactJSON(r.Input)))})
 	case "control_cancel_request":
 		emit(Moot{ID: ev.RequestID})
 	case "command_lifecycle":

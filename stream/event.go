@@ -217,7 +217,8 @@ type Denial struct {
 	Detail string `json:"detail,omitempty"` // the command or the path, shortened
 }
 
-// Heard says that the agent has read what it was told while it worked.
+// Heard says that the agent has read what it was told while it worked. One without a
+// text may be about the prompt.
 type Heard struct {
 	ID   string `json:"id,omitempty"`   // under which it was told
 	Text string `json:"text,omitempty"` // of agents that don't say the ID
@@ -227,7 +228,7 @@ type Heard struct {
 // before it is answered.
 type Question struct {
 	ID      string   `json:"id"`
-	Method  string   `json:"method"` // "confirm", "select", "input", "editor", "can_use_tool"
+	Method  string   `json:"method"` // "confirm", "select", "input", "editor", "can_use_tool", "elicitation" and others of claude's
 	Tool    string   `json:"tool,omitempty"`
 	CallID  string   `json:"callId,omitempty"` // of the tool call that it is about
 	Title   string   `json:"title,omitempty"`

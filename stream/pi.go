@@ -47,6 +47,8 @@ type piDecoder struct {
 	shapeKind []byte         // the type of its delta
 	arena     arena          // of the deltas
 	steering  Recent[bool]   // what was told while it worked
+	accepted  bool           // the prompt was
+	begun     bool           // an agent has begun to work
 	done      bool           // see Done
 	resting   bool           // done, if the stream ends here
 }
@@ -271,9 +273,7 @@ func (d *piDecoder) messageEnd(line []byte, emit func(Event)) error {
 
 // heard tells that a text was read that was said while the agent worked; the prompt wasn't.
 func (d *piDecoder) heard(text string, emit func(Event)) {
-	key := textKey(text)
-	if _, told := d.steering.Get(key); told {
-		d.steering.Drop(key)
+	if _, told := d.steering.Get(textKey(text)); told { // and maybe more than once
 		emit(Heard{Text: text})
 	}
 }

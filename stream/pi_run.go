@@ -27,6 +27,10 @@ type piEvent struct {
 
 	Steering []string // of queue_update
 
+	Data struct { // of response
+		IsStreaming *bool // to get_state
+	}
+
 	Method, Title, Message string // of extension_ui_request
 	Options                []string
 
@@ -48,7 +52,7 @@ func (d *piDecoder) seldom(kind string, line []byte, emit func(Event)) error {
 		d.session = SessionStart{Backend: "pi", SessionID: ev.ID}
 		emit(d.session)
 	case "agent_start", "turn_start":
-		d.done, d.resting = false, false
+		d.begun, d.done, d.resting = true, false, false
 	case "auto_retry_start": // the same words are a new failure from here on
 		d.done, d.resting, d.failure = false, false, ""
 		e := ClassifyError(0, ev.ErrorMessage, time.Now())
@@ -113,14 +117,20 @@ func (d *piDecoder) agentEnd(line []byte) error {
 }
 
 // talk reads what only the rpc mode has. A prompt that is refused is the end: nothing
-// follows, and pi waits for another one.
+// follows, and pi waits for another one. So it is with one that an extension took for
+// itself, which only pi's state tells then.
 func (d *piDecoder) talk(kind string, ev piEvent, emit func(Event)) {
 	switch kind {
 	case "response":
-		if ev.Command == "prompt" && !ev.Success {
-			e := piError("error", cmp.Or(ev.Error, "the prompt was refused"))
-			e.Refused, d.done = true, true
-			d.failure.tell(e, emit)
+		isStreaming := ev.Data.IsStreaming
+		switch {
+		case ev.Command == "prompt" && ev.Success:
+			d.accepted = true
+			emit(Heard{ID: ev.ID})
+		case ev.Command == "prompt":
+			d.refused(piError("error", cmp.Or(ev.Error, "the prompt was refused")), emit)
+		case ev.Command == "get_state" && d.accepted && !d.begun && isStreaming != nil && !*isStreaming:
+			d.refused(Error{Message: "an extension of pi's took the prompt for itself (as its command, say), so no agent worked"}, emit)
 		}
 	case "queue_update": // what is taken out of the queue is read right behind it, or was taken back
 		for _, text := range ev.Steering {
@@ -132,4 +142,10 @@ func (d *piDecoder) talk(kind string, ev piEvent, emit func(Event)) {
 			emit(Question{ID: ev.ID, Method: ev.Method, Title: ev.Title, Message: ev.Message, Options: ev.Options})
 		}
 	}
+}
+
+// refused ends a run that never began.
+func (d *piDecoder) refused(e Error, emit func(Event)) {
+	e.Refused, d.done = true, true
+	d.failure.tell(e, emit)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,8 +23,8 @@ func TestAnAgentThatIsTalkedToReadsAsOneThatIsNot(t *testing.T) {
 					t.Fatal(err)
 				}
 				var own []string
-				for line := range strings.SplitSeq(string(golden), "\n") { // who is at work, and when
-					if !strings.Contains(line, `"event":"SessionStart"`) {
+				for line := range strings.SplitSeq(string(golden), "\n") { // but for who is at work, and when, and that the prompt was read
+					if !strings.Contains(line, `"event":"SessionStart"`) && !strings.Contains(line, `"event":"Heard"`) {
 						own = append(own, regexp.MustCompile(`"(delay|lines)":\d+`).ReplaceAllString(line, ""))
 					}
 				}
@@ -62,12 +63,33 @@ func TestARefusedPromptIsTheEndAndSaysWhy(t *testing.T) {
 
 func TestOtherAnswersOfPiAreNoEvents(t *testing.T) {
 	events, done := decoded(t, FormatPi,
-		`{"id":"p1","type":"response","command":"prompt","success":true}`,
 		`{"id":"s1","type":"response","command":"steer","success":false,"error":"no"}`,
 		`{"type":"response","command":"parse","success":false,"error":"bad line"}`,
 		`{"type":"extension_ui_request","id":"n","method":"notify","message":"hello"}`)
-	if len(events) > 0 || done[3] {
-		t.Errorf("%v, done: %t", events, done[3])
+	if len(events) > 0 || done[2] {
+		t.Errorf("%v, done: %t", events, done[2])
+	}
+}
+
+// A prompt that an extension takes for itself is followed by nothing: only pi's state tells.
+func TestAPromptThatNoAgentSeesIsTheEnd(t *testing.T) {
+	const accepted, start = `{"id":"p1","type":"response","command":"prompt","success":true}`, `{"type":"agent_start"}`
+	rests, works := `{"type":"response","command":"get_state","success":true,"data":{"isStreaming":false}}`, `{"type":"response","command":"get_state","success":true,"data":{"isStreaming":true}}`
+	for name, c := range map[string]struct {
+		lines []string
+		done  bool
+	}{
+		"taken":            {[]string{accepted, rests}, true},
+		"at work":          {[]string{accepted, works}, false},
+		"begun":            {[]string{accepted, start, rests}, false},
+		"before":           {[]string{rests, accepted}, false},
+		"no word about it": {[]string{accepted, `{"type":"response","command":"get_state","success":true}`}, false},
+	} {
+		events, done := decoded(t, FormatPi, c.lines...)
+		failure, failed := events[len(events)-1].(Error)
+		if done[len(done)-1] != c.done || failed != c.done || failure.Refused != c.done || !slices.Contains(events, Event(Heard{ID: "p1"})) {
+			t.Errorf("%s: %v, %+v", name, done, events)
+		}
 	}
 }
 
@@ -83,8 +105,12 @@ func TestPiHasHeardWhatStandsInItsConversation(t *testing.T) {
 		`{"type":"queue_update","steering":["one","two"],"followUp":[]}`,
 		`{"type":"queue_update","steering":["two"],"followUp":[]}`,
 		user("one"),
-		`{"type":"queue_update","steering":[],"followUp":[]}`)
-	if diff := cmp.Diff([]Event{Heard{Text: "one"}}, events); diff != "" {
+		`{"type":"queue_update","steering":["twice","twice"],"followUp":[]}`,
+		`{"type":"queue_update","steering":["twice"],"followUp":[]}`,
+		user("twice"),
+		`{"type":"queue_update","steering":[],"followUp":[]}`,
+		user("twice"))
+	if diff := cmp.Diff([]Event{Heard{Text: "one"}, Heard{Text: "twice"}, Heard{Text: "twice"}}, events); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -125,12 +151,13 @@ func TestQuestionsOfAgents(t *testing.T) {
 	claude, _ := decoded(t, FormatClaude,
 		`{"type":"control_request","request_id":"r1","request":{"subtype":"can_use_tool","tool_name":"Bash","input":{"command":"rm x"},"tool_use_id":"t1"}}`,
 		`{"type":"control_cancel_request","request_id":"r1"}`,
-		`{"type":"control_request","request_id":"r2","request":{"subtype":"hook_callback"}}`)
+		`{"type":"control_request","request_id":"r2","request":{"subtype":"elicitation","mcp_server_name":"s","message":"Which?"}}`)
 	want := []Event{
 		Question{ID: "i1", Method: "select", Title: "Which?", Options: []string{"A", "B"}},
 		Question{ID: "i2", Method: "confirm", Title: "Sure?", Message: "It goes"},
 		Question{ID: "r1", Method: "can_use_tool", Tool: "Bash", CallID: "t1", Message: "rm x"},
 		Moot{ID: "r1"},
+		Question{ID: "r2", Method: "elicitation", Message: "Which?"},
 	}
 	if diff := cmp.Diff(want, append(events, claude...)); diff != "" {
 		t.Error(diff)
