@@ -57,10 +57,10 @@ func (c *ToolCall) delegates(s stream.Subagent) {
 	}
 }
 
-// agentText names an agent: "scout", and of a step "scout 1/3".
+// agentText names an agent: "scout", and of several steps "scout 1/3".
 func agentText(s stream.Subagent) string {
 	name := OneLine(cmp.Or(s.Agent, "agent"))
-	if s.Of > 0 {
+	if s.Of > 1 {
 		name += fmt.Sprintf(" %d/%d", s.Step, s.Of)
 	}
 	return name

@@ -269,6 +269,7 @@ func TestWhoWorksIsInTheTitle(t *testing.T) {
 	for _, c := range []struct{ tool, input, title string }{
 		{"step", `{"agent":"scout","task":"Find the\nparser","step":1,"of":3}`, "scout 1/3: Find the parser"},
 		{"step", `{"agent":"scout","task":"","step":1,"of":3}`, "scout 1/3"},
+		{"step", `{"agent":"scout","task":"Find it","step":1,"of":1}`, "scout: Find it"},
 		{"subagent", `{"agent":"scout","task":"Find the parser"}`, "scout: Find the parser"},
 		{"subagent", `{"tasks":[{"agent":"scout","task":"a"},{"agent":"planner","task":"b"}]}`, "2 agents: scout, planner"},
 		{"subagent", `{"chain":[{"agent":"scout","task":"a"},{"agent":"planner","task":"b"}]}`, "2 agents in a row: scout, planner"},
