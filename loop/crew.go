@@ -177,7 +177,7 @@ func (c *crew) member(w Worker, at place, previous string) *member {
 	if c.try > 1 {
 		id += "-" + strconv.Itoa(c.try)
 	}
-	m.below = below{call: w.callOf(at, id, m.plan.prompt), tell: m.told, run: m.own}
+	m.below = below{call: w.callOf(at, id, c.plan.prompt), tell: m.told, run: m.own}
 	return m
 }
 

@@ -102,13 +102,13 @@ func (w Worker) taskOf(at place, prompt, previous string) string {
 	return strings.NewReplacer("{prompt}", prompt, "{previous}", previous).Replace(task) // which looks at no place twice
 }
 
-// callOf is the call under which an agent's work is shown. Who is given no task of its own is
-// shown without one: what the step before came to stands right above.
-func (w Worker) callOf(at place, id, task string) stream.ToolCall {
-	if w.Task == "" && at.step > 1 {
-		task = ""
+// callOf is the call under which an agent's work is shown. What the step before came to stands
+// right above and isn't shown again, nor is a task that has nothing else.
+func (w Worker) callOf(at place, id, prompt string) stream.ToolCall {
+	shown := stream.Plain(w.taskOf(at, prompt, "…"))
+	if w.Task == "" && at.step > 1 || strings.TrimSpace(shown) == "…" {
+		shown = ""
 	}
-	shown := stream.Plain(task)
 	if len(shown) > maxTask {
 		shown = strings.ToValidUTF8(shown[:maxTask], "") + "..."
 	}

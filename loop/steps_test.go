@@ -151,7 +151,7 @@ func TestAChainOfThreeHandsOnWhatEachSaid(t *testing.T) {
 				}
 			}
 		}
-		if got := r.calls(); !slices.Equal(got, []string{"step-1-1-1 Find what this needs: Build it", "step-1-2-1 Plan it: a.go has {prompt} and {previous} in it", "step-1-3-1 "}) {
+		if got := r.calls(); !slices.Equal(got, []string{"step-1-1-1 Find what this needs: Build it", "step-1-2-1 Plan it: …", "step-1-3-1 "}) {
 			t.Errorf("shown as %q", got)
 		}
 		if strings.Contains(tr.prompt("scout", 0), "on a line of its own") {
@@ -179,7 +179,7 @@ func TestAChainOfThreeHandsOnWhatEachSaid(t *testing.T) {
 		}
 		at := slices.IndexFunc(r.log.agent, func(e stream.Event) bool { c, ok := e.(stream.ToolCall); return ok && c.ID == "step-1-2-1" })
 		sub, ok := r.log.agent[at].(stream.ToolCall).Subagent()
-		if want := (stream.Subagent{Agent: "planner", Task: "Plan it: a.go has {prompt} and {previous} in it", Step: 2, Of: 3, Mode: stream.ModeSingle, Count: 1}); !ok || sub != want {
+		if want := (stream.Subagent{Agent: "planner", Task: "Plan it: …", Step: 2, Of: 3, Mode: stream.ModeSingle, Count: 1}); !ok || sub != want {
 			t.Errorf("the step is shown as %+v", sub)
 		}
 	})
@@ -393,7 +393,7 @@ func TestARefusedStepIsBegunAgainWithItsIteration(t *testing.T) {
 		if end.Cost != stream.USD(2) || end.Iterations != 1 {
 			t.Errorf("got %+v", end)
 		}
-		if want := []string{"step-1-1-1", "step-1-2-1", "step-1-1-1-2", "step-1-2-1-2"}; !slices.Equal(r.calls(), want) {
+		if want := []string{"step-1-1-1 Build it", "step-1-2-1 ", "step-1-1-1-2 Build it", "step-1-2-1-2 "}; !slices.Equal(r.calls(), want) {
 			t.Errorf("shown as %q", r.calls())
 		}
 	})
