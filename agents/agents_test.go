@@ -108,6 +108,8 @@ func TestABrokenFileIsToldAndHarmsNoOther(t *testing.T) {
 		{"tools in tables", "---\nname: a\ntools:\n  read: true\n---\nYou\n", "x.md:3: tools names no tools"},
 		{"a tool like a flag", "---\nname: a\ntools: read, --yolo\n---\nYou\n", "x.md:3: tools names no tools"},
 		{"a model like a flag", "---\nname: a\nmodel: --yolo\n---\nYou\n", `x.md:3: model is "--yolo", which can't be a model`},
+		{"a mode like a flag", "---\nname: a\npermissionMode: --yolo\n---\nYou\n", `x.md:3: permissionMode is "--yolo", which can't be a permission mode`},
+		{"a mode that hides", "---\nname: a\npermissionMode: \"plan\\n\\e[2Jx\"\n---\nYou\n", `x.md:3: permissionMode is "plan\n\x1b[2Jx"`},
 		{"twice", "---\nname: a\nname: b\n---\nYou\n", "x.md:3: name is there twice"},
 		{"a list", "---\n- a\n---\nYou\n", "x.md:2: the front matter has no keys"},
 		{"no prompt", "---\nname: a\n---\n \n", "x.md: has no system prompt"},

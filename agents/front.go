@@ -161,11 +161,13 @@ func (a *Agent) take(fields []field) (problems []Problem) {
 			if text(f, &a.Model); strings.EqualFold(a.Model, "inherit") {
 				a.Model = ""
 			}
-			if strings.HasPrefix(a.Model, "-") || strings.ContainsFunc(a.Model, isUnseen) {
+			if isNoWord(a.Model) {
 				wrong(f, "is %q, which can't be a model", a.Model)
 			}
 		case "permissionMode":
-			text(f, &a.Mode)
+			if text(f, &a.Mode); isNoWord(a.Mode) {
+				wrong(f, "is %q, which can't be a permission mode", a.Mode)
+			}
 		default:
 			if !slices.Contains(cosmetic, f.key) {
 				a.Ignored = append(a.Ignored, stream.Line(f.key, maxName))
@@ -211,10 +213,11 @@ func toolNames(n *yaml.Node) (names []string, ok bool) {
 	default:
 		return nil, false
 	}
-	return names, !slices.ContainsFunc(names, func(name string) bool {
-		return strings.HasPrefix(name, "-") || strings.ContainsFunc(name, isUnseen)
-	})
+	return names, !slices.ContainsFunc(names, isNoWord)
 }
+
+// isNoWord says whether a text can't be the value of an argument.
+func isNoWord(s string) bool { return strings.HasPrefix(s, "-") || strings.ContainsFunc(s, isUnseen) }
 
 // checkName completes "name ..." for a name that nobody could say on a command line.
 func checkName(name string) string {
