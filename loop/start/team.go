@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/pflag"
 
@@ -59,8 +60,8 @@ func (t Team) Flags(backend string) string {
 		switch {
 		case f.value == "":
 			continue
-		case strings.ContainsAny(f.value, " \t'\\"):
-			f.value = `"` + strings.ReplaceAll(f.value, `\`, `\\`) + `"`
+		case strings.ContainsAny(f.value, `'"\`) || strings.ContainsFunc(f.value, unicode.IsSpace):
+			f.value = `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(f.value) + `"`
 		}
 		words = append(words, "--"+f.flag+" "+f.value)
 	}
@@ -266,7 +267,7 @@ func Facts(a agents.Agent) (text string) {
 	for _, f := range []struct {
 		name  string
 		value string
-	}{{"model ", a.Model}, {"tools ", strings.Join(a.Tools, ", ")}, {"without ", strings.Join(a.Denied, ", ")}, {"permission mode ", a.Mode}} {
+	}{{"permission mode ", a.Mode}, {"model ", a.Model}, {"tools ", strings.Join(a.Tools, ", ")}, {"without ", strings.Join(a.Denied, ", ")}} { // a line may be cut
 		if f.value != "" {
 			text += " · " + f.name + f.value
 		}
@@ -343,10 +344,10 @@ func (r Resolver) goOnAsTeam(ctx context.Context, cfg *loop.Config, found Found,
 		return true, err
 	}
 	switch {
+	case isFiles && !files.KnowsLoop(found.LoopID): // whatever arguments the user has used before
+		return true, files.CheckRun(found.File, cfg.Backend.Name, cfg.Args, found.Agents)
 	case isFilesArgs, program != "":
 		return true, files.CheckRun(found.File, cfg.Backend.Name, cfg.Args)
-	case isFiles && !files.KnowsLoop(found.LoopID):
-		return true, files.CheckRun(found.File, cfg.Backend.Name, cfg.Args, found.Agents)
 	}
 	return true, nil
 }

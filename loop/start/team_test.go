@@ -195,6 +195,7 @@ func TestATeamGoesOn(t *testing.T) {
 		{"with the folder's, trusted", trusted, Found{LoopID: "mine", Backend: "pi", Agents: "--agent worker"}, Options{}, "alone worker on pi:  | pi --agent worker"},
 		{"a stranger's choice", files, Found{LoopID: "theirs", Backend: "pi", Agents: "--agent scout"}, Options{}, "!state.md is not trusted yet; it says\n  backend = \"pi\"\n  agents = \"--agent scout\""},
 		{"a stranger's arguments", files, Found{LoopID: "mine", Backend: "pi", Agents: "--agent scout", Args: []string{"--theirs"}}, Options{}, "!state.md is not trusted yet; it says\n  backend = \"pi\"\n  backend_args = [\"--theirs\"]"},
+		{"a stranger's choice beside the user's arguments", files, Found{LoopID: "theirs", Backend: "pi", Agents: "--agent scout", Args: []string{"--mine"}}, Options{}, "!state.md is not trusted yet; it says\n  backend = \"pi\"\n  agents = \"--agent scout\""},
 		{"nonsense", files, Found{LoopID: "mine", Agents: "scout"}, Options{}, `!state.md: agents: "scout" is no flag`},
 		{"gone", files, Found{LoopID: "mine", Backend: "pi", Agents: "--agent gone"}, Options{}, `!there is no agent "gone"`},
 		{"a loop of another kind", files, Found{LoopID: "mine", Backend: "pi"}, Options{}, " | pi "},
@@ -222,11 +223,23 @@ func TestTheFilesStepsGoOn(t *testing.T) {
 	}
 }
 
+// What an agent may do without asking is never behind the end of a line.
+func TestWhoTrustsAnAgentSeesItsMode(t *testing.T) {
+	a := agents.Agent{Name: "a", File: "/f/a.md", Tools: slices.Repeat([]string{"Read"}, 200), Model: strings.Repeat("m", 400), Mode: "bypassPermissions", IsFolder: true}
+	err := config.Files{Folder: "/f", UserDir: t.TempDir()}.CheckAgents([]config.Planted{Planted("/f", a)})
+	if err == nil || !strings.Contains(err.Error(), "permission mode bypassPermissions") {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestFlagsOfATeam(t *testing.T) {
 	for text, want := range map[string]Team{
 		`/ralph-loop --chain scout,planner,worker "Build X"`: {Chain: []string{"scout", "planner", "worker"}},
 		`--parallel "my scout, b" Build X`:                   {Parallel: []string{"my scout", "b"}},
 		`Build X --agent scout`:                              {Agent: "scout"},
+		`Build X --agent 'the "best" one'`:                   {Agent: `the "best" one`},
+		"Build X --agent 'a\u00a0b'":                         {Agent: "a\u00a0b"},
+		`Build X --chain 5\",a`:                              {Chain: []string{`5"`, "a"}},
 	} {
 		r, err := Parse(text)
 		if err != nil || r.Prompt != "Build X" || r.Team.Flags("") != want.Flags("") {
