@@ -18,7 +18,7 @@ import (
 type crew struct {
 	loop  *Loop
 	plan  plannedRun
-	try   int // how often an iteration of this number was begun
+	again string // sets its calls apart from those of an iteration of this number before
 	done  chan struct{}
 	exit  backends.Exit // of all of it; set before done is closed
 	began time.Time
@@ -27,9 +27,11 @@ type crew struct {
 	ended []*member // in the order of their places
 	last  []*member // of the step that was begun last
 	whole bool      // all agents of the last step have run
+	broke bool      // the money was spent before all could begin
 
 	mu       sync.Mutex
 	stopping bool
+	guided   bool // an agent of the first step has the guidance
 	grace    time.Duration
 	members  []*member // of the step under way
 	failed   *member   // the first one that did
@@ -42,12 +44,10 @@ type crew struct {
 // first could not be started.
 func (l *Loop) runSteps(plan plannedRun) (report, error) {
 	c := &crew{loop: l, plan: plan, done: make(chan struct{}), usages: map[*member]stream.Usage{}, began: time.Now()}
-	if l.tries.iteration != plan.iteration {
-		l.tries.iteration = plan.iteration
-		l.look(func(p *progress) { l.tries.n = p.counts.RateLimits + p.counts.Overloads }) // maybe before we took it up
+	if l.crewed == plan.iteration || l.crewed == 0 && l.cfg.Continue { // maybe before we took it up
+		c.again = "-" + strconv.FormatInt(c.began.UnixMilli(), 36)
 	}
-	l.tries.n++
-	c.try = l.tries.n
+	l.crewed = plan.iteration
 	l.snapshotBefore()
 	l.setRunning(c)
 	go c.work()
@@ -55,7 +55,7 @@ func (l *Loop) runSteps(plan plannedRun) (report, error) {
 	if f := c.failed; f != nil && f.err != nil && f.place.step == 1 && f.place.alone {
 		return report{}, errors.New(f.problem)
 	}
-	if cause == "" && c.isBroke() {
+	if cause == "" && c.broke && c.failed == nil && !c.whole {
 		cause = StopMaxCost
 	}
 	var completion stream.Completion
@@ -72,13 +72,10 @@ func (l *Loop) runSteps(plan plannedRun) (report, error) {
 	default:
 		r.topics = topicsOf(completion.Topics(exit.Result))
 	}
+	if f := c.failed; cause == "" && f != nil && f.nobody { // whoever worked before it
+		r.nobody, r.neverBegan = true, true
+	}
 	return r, nil
-}
-
-// isBroke says whether the money was spent before all agents could begin.
-func (c *crew) isBroke() (broke bool) {
-	c.loop.look(func(p *progress) { broke = p.overCap() })
-	return broke && c.failed == nil && !c.whole
 }
 
 // agreed is what the agents of a last step promise together: what each of them does.
@@ -129,13 +126,12 @@ func (c *crew) work() {
 	c.exit = c.sum(previous)
 }
 
-// mayGoOn says whether nothing keeps the next step from beginning.
+// mayGoOn says whether nothing keeps the next agent from beginning.
 func (c *crew) mayGoOn() bool {
-	var isOver bool
-	c.loop.look(func(p *progress) { isOver = p.overCap() })
+	c.loop.look(func(p *progress) { c.broke = c.broke || p.overCap() })
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return !c.stopping && c.failed == nil && !isOver
+	return !c.stopping && c.failed == nil && !c.broke
 }
 
 // runStep runs the agents of a step to their end.
@@ -173,10 +169,7 @@ func (c *crew) member(w Worker, at place, previous string) *member {
 	l := c.loop
 	m := &member{crew: c, worker: w, place: at, plan: c.plan, scope: l.scope}
 	m.plan.prompt = w.taskOf(at, c.plan.prompt, previous)
-	id := fmt.Sprintf("step-%d-%d-%d", c.plan.iteration, at.step, at.k)
-	if c.try > 1 {
-		id += "-" + strconv.Itoa(c.try)
-	}
+	id := fmt.Sprintf("step-%d-%d-%d%s", c.plan.iteration, at.step, at.k, c.again)
 	m.below = below{call: w.callOf(at, id, c.plan.prompt), tell: m.told, run: m.own}
 	return m
 }
@@ -185,8 +178,12 @@ func (c *crew) member(w Worker, at place, previous string) *member {
 func (c *crew) join(m *member, agent Agent) {
 	c.mu.Lock()
 	m.agent = agent
-	isEnding, grace := c.stopping || c.failed != nil, c.grace
+	isEnding, grace, isFirst := c.stopping || c.failed != nil, c.grace, !c.guided
+	c.guided = true
 	c.mu.Unlock()
+	if isFirst {
+		c.loop.tellDelivered(c.plan.guidance)
+	}
 	if isEnding {
 		agent.Stop(grace)
 	}
@@ -218,7 +215,9 @@ func (c *crew) fail(m *member) {
 	c.mu.Lock()
 	isFirst := c.failed == nil
 	if isFirst {
-		c.failed, c.grace = m, backends.Grace
+		if c.failed = m; !c.stopping {
+			c.grace = backends.Grace
+		}
 	}
 	c.mu.Unlock()
 	if isFirst {

@@ -68,8 +68,8 @@ type Loop struct {
 	activity  activity
 	snapshots snapshots
 	circles   circles
-	tries     struct{ iteration, n int } // how often one with steps was begun; the engine's
-	published []hats.Seen                // by this loop's hats; only the engine's goroutine uses it
+	crewed    int         // the last iteration that had steps; the engine's
+	published []hats.Seen // by this loop's hats; only the engine's goroutine uses it
 
 	wake  chan struct{} // something above changed; 1-buffered
 	spent chan struct{} // the run under way has spent more; 1-buffered

@@ -88,9 +88,6 @@ func (m *member) play() error {
 		return err
 	}
 	c.join(m, agent)
-	if m.place.step == 1 && m.place.k == 1 {
-		l.tellDelivered(c.plan.guidance)
-	}
 	exit := agent.Wait()
 	m.report = assess(exit, "", m.completion(), time.Now())
 	l.change(func(*progress) { c.usages[m] = exit.Result.Usage })
