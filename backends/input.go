@@ -23,7 +23,7 @@ type input struct {
 
 // newInput returns the input that writes to w, and begins with first.
 func newInput(w *os.File, first []byte) *input {
-	in := &input{w: w, queue: [][]byte{first}, more: make(chan struct{}, 1)}
+	in := &input{w: w, queue: [][]byte{first}, waiting: len(first), more: make(chan struct{}, 1)}
 	go in.write()
 	return in
 }

@@ -200,7 +200,7 @@ func TestAnAgentThatNeverReadsKeepsNobodyWaiting(t *testing.T) {
 			for p.Steer("g", strings.Repeat("x", 1<<20)) {
 				told++
 			}
-			if told == 0 || told > maxSaid>>20 {
+			if told == 0 || told >= maxSaid>>20 { // a frame is a little longer
 				t.Errorf("%d pieces of a megabyte wait", told)
 			}
 			end(p)
