@@ -94,6 +94,11 @@ func (h hatCosts) edited(was, now hatCosts) (edited hatCosts) {
 		c.Cost.USD += has.Cost.USD - old.Cost.USD
 		edited = append(edited, c)
 	}
+	for _, c := range h { // that the file didn't have yet
+		if isIt := func(other HatCost) bool { return other.Hat == c.Hat }; !slices.ContainsFunc(slices.Concat(was, now), isIt) {
+			edited = append(edited, c)
+		}
+	}
 	return edited
 }
 

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"ralph-lsp/backends"
 	"ralph-lsp/hats"
 	"ralph-lsp/loopstate"
@@ -383,4 +385,20 @@ func TestALoopEndsAtItsTimeNotAtAHats(t *testing.T) {
 		r := start(t, func(c *Config) { team(c); c.Roles[0].Timeout, c.Limits.MaxDuration = 9*time.Minute, 8*time.Minute }, slow)
 		r.over(StopMaxTime, 1)
 	})
+}
+
+// What a hat has cost since the file was written isn't lost when the user edits the file.
+func TestEditsOfWhatHatsHaveCostKeepWhatTheFileDoesNotHaveYet(t *testing.T) {
+	costs := func(texts ...string) hatCosts { return hatCostsOf(texts) }
+	for name, c := range map[string]struct{ known, was, now, want hatCosts }{
+		"another is put in":  {costs("builder 0.5"), nil, costs("planner 1"), costs("planner 1", "builder 0.5")},
+		"one is changed":     {costs("builder 0.75"), costs("builder 0.5"), costs("builder 2"), costs("builder 2.25")},
+		"one is taken out":   {costs("builder 0.5", "planner 1"), costs("builder 0.5", "planner 1"), costs("planner 1"), costs("planner 1")},
+		"all are taken out":  {costs("builder 0.5"), costs("builder 0.5"), nil, nil},
+		"the file is behind": {costs("planner 1", "builder 0.5"), costs("planner 1"), costs("planner 3"), costs("planner 3", "builder 0.5")},
+	} {
+		if diff := cmp.Diff(c.want.texts(), c.known.edited(c.was, c.now).texts()); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
 }
