@@ -333,7 +333,7 @@ func projectEnd(e loop.End) End {
 func projectHats(hats []loop.HatCost) []HatCost {
 	costs := loop.HatRecords(hats)
 	for i := range costs {
-		costs[i].Hat = stream.Plain(costs[i].Hat)
+		costs[i].Hat, costs[i].CostUSD = stream.Plain(costs[i].Hat), dollars(hats[i].Cost)
 	}
 	return costs
 }

@@ -114,7 +114,7 @@ func exampleLoop(tokens *Tokens) LoopStatus {
 
 // exampleHats are hats with what they have cost.
 func exampleHats() []loop.HatCost {
-	return []loop.HatCost{{Hat: "planner", Runs: 1, Cost: stream.USD(0.2)}, {Hat: "builder", Runs: 4, Cost: stream.USD(1.1), Incomplete: true}, {Hat: "reviewer", Incomplete: true}}
+	return []loop.HatCost{{Hat: "planner", Runs: 1, Cost: stream.USD(0.3).Plus(stream.USD(-0.1))}, {Hat: "builder", Runs: 4, Cost: stream.USD(1.1), Incomplete: true}, {Hat: "reviewer", Incomplete: true}}
 }
 
 // exampleAgents are an agent that is installed and one that isn't.
