@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ralph-lsp/changes"
+	"ralph-lsp/loopstate"
 	"ralph-lsp/stream"
 )
 
@@ -122,5 +123,45 @@ func TestAReadOnlyHatNeedsSnapshots(t *testing.T) {
 	}, promise)
 	if end := r.over(StopBackendError, 0); !strings.Contains(end.Error, "the hat planner is read_only, and what it changes could not be undone: ") {
 		t.Error(end.Error)
+	}
+}
+
+// A loop that goes on where a hat that is to read only was killed with it says so, if
+// anything changed then or since.
+func TestACutOffReadOnlyRunIsTold(t *testing.T) {
+	for name, tt := range map[string]struct {
+		hat     string
+		topic   string
+		begun   bool
+		changes bool
+		told    int
+	}{
+		"its run was killed":           {"planner", "loop.start", true, true, 1},
+		"and nothing changed":          {"planner", "loop.start", true, false, 0},
+		"its run had ended":            {"planner", "loop.start", false, true, 0},
+		"a run that writes was killed": {"builder", "plan.ready", true, true, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			configure := reads(t, dir)
+			put(t, filepath.Join(dir, "a"), "1\n")
+			r := start(t, configure, promise)
+			r.over(StopPromise, 1)
+			if tt.changes {
+				put(t, filepath.Join(dir, "b"), "1\n")
+			}
+			found := loopstate.State{Active: true, Iteration: 2, Prompt: "x", LoopID: r.ID(), CompletionPromise: "DONE", Hat: tt.hat, Begun: tt.begun, Topics: []string{tt.topic}}
+			r, err := tryStart(t, &found, func(c *Config) {
+				configure(c)
+				c.Continue, c.Change.MaxIterations = true, new(3)
+			}, promise)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Wait()
+			if got := r.log.count("warning: the hat planner is read_only, and its run was cut off: 1 file changed then or since, and nothing is undone"); got != tt.told || r.log.count("cut off") != tt.told {
+				t.Errorf("told %d times, want %d\n%s", got, tt.told, strings.Join(r.log.lines, "\n"))
+			}
+		})
 	}
 }
