@@ -78,7 +78,7 @@ func assess(exit backends.Exit, cause StopReason, completion stream.Completion, 
 	r.neverBegan = cause == "" && (isRefused || res.Lines == 0 && exit.Duration < startFailureTime)
 	switch {
 	case cause == stopSlow: // the loop goes on
-		r.outcome, r.cause, r.problem = OutcomeTimeout, "", "it took longer than a run of its hat may (timeout)"
+		r.outcome, r.cause, r.problem = OutcomeTimeout, "", "it took longer than a run of its hat may"
 	case cause == StopStalled:
 		r.outcome, r.problem = OutcomeTimeout, "no output for longer than the idle timeout"
 	case cause != "":

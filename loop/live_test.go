@@ -222,7 +222,7 @@ func TestTheNextIterationMayBeAskedFor(t *testing.T) {
 					t.Fatal(err)
 				}
 				end := r.over(StopPromise, 2)
-				if end.Cost.USD != 0.75 || !r.log.has("end 1 cancelled") || r.log.has("warning") || end.Iterations != 2 {
+				if end.Cost.USD != 0.75 || !r.log.has("end 1 cancelled") || r.log.has("warning") || r.log.has("state waiting") || end.Iterations != 2 {
 					t.Errorf("%s: %+v\n%s", name, end.Cost, strings.Join(r.log.lines, "\n"))
 				}
 			}

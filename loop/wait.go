@@ -41,6 +41,7 @@ func (g growth) after(times int) (d time.Duration) {
 func (l *Loop) waitAfter(r report, counts tally) {
 	now := time.Now()
 	switch {
+	case r.cause == skipped: // the user wants the next one now
 	case r.limited:
 		l.wait(WaitRateLimit, counts.RateLimits, r.resumeOr(now.Add(limitPause.after(counts.RateLimits)), now))
 	case r.overloaded:
