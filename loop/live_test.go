@@ -82,10 +82,16 @@ func TestTheRunningAgentIsTold(t *testing.T) {
 			if got := r.file.now().Guidance; len(got) != 2 {
 				t.Errorf("before the agent has read it, the file has %d pieces", len(got))
 			}
+			if synctest.Wait(); !r.IsLive() {
+				t.Error("it can't be told anything")
+			}
 			hears(stream.Heard{ID: "g1"})
 			hears(stream.Heard{ID: "g2"})
 		}, says("<promise>DONE</promise>"))
 		r.over(StopPromise, 2)
+		if r.IsLive() {
+			t.Error("it can be told something when all is over")
+		}
 		if got := said.log(); !slices.Equal(got, []string{"g1", "g2"}) || !strings.Contains(said.texts[1], strings.TrimSpace(long)) {
 			t.Errorf("it was told %q", got)
 		}
@@ -157,6 +163,27 @@ func TestAnAgentThatTakesNoMoreLeavesItToTheNextRun(t *testing.T) {
 		r.over(StopPromise, 2)
 		if told := strings.Join(r.agents.specs[1].Ours, " "); len(said.log()) > 0 || !strings.Contains(told, "stop") || r.log.has("sent") {
 			t.Errorf("%q, %q", told, r.log.lines)
+		}
+	})
+}
+
+func TestAnAgentThatIsNotLiveIsToldNothing(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var r *rig
+		first := run{talk: &talk{}, lasts: time.Minute, result: stream.Result{Text: "more to do", ToolCalls: 1}}
+		first.during = func() {
+			r.Steer("stop", false)
+			if synctest.Wait(); r.IsLive() {
+				t.Error("it can be told something")
+			}
+		}
+		r = prepare(t, nil, nil, first, says("<promise>DONE</promise>"))
+		if err := r.begin(); err != nil {
+			t.Fatal(err)
+		}
+		r.over(StopPromise, 2)
+		if told := strings.Join(r.agents.specs[1].Ours, " "); len(first.talk.log()) > 0 || !strings.Contains(told, "stop") {
+			t.Errorf("it was told %q, the next %q", first.talk.log(), told)
 		}
 	})
 }

@@ -46,6 +46,7 @@ func (l *Loop) waitAfter(r report, counts tally) {
 		l.wait(WaitRateLimit, counts.RateLimits, r.resumeOr(now.Add(limitPause.after(counts.RateLimits)), now))
 	case r.overloaded:
 		l.waitAtCost(WaitOverloaded, counts.Overloads, r.resumeOr(now.Add(overloadPause.after(counts.Overloads)), now), now)
+	case r.outcome == OutcomeCancelled: // its end was the user's wish, and so is the next one
 	case r.outcome != OutcomeOK:
 		l.wait(WaitBackoff, counts.Failures, now.Add(failurePause.after(counts.Failures)))
 	case counts.ShortRuns > 1:
