@@ -16,8 +16,9 @@ import (
 func emits(r *rig, i int, last run, topics ...hats.Topic) run {
 	last.during = func() {
 		for _, topic := range topics {
-			if _, err := Emit(r.agents.specs[i].Spool, topic); err != nil {
-				r.t.Error(err)
+			refused, err := Emit(r.agents.specs[i].Spool, topic)
+			if isRefused := refused != ""; err != nil || isRefused != (topic.Name == "x.y") {
+				r.t.Errorf("%s: refused %q, %v", topic.Name, refused, err)
 			}
 		}
 	}
