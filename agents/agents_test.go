@@ -62,6 +62,7 @@ func TestAgentsOfAllPlaces(t *testing.T) {
 		"home/.pi/agent/agents/a.md":       file("mine", "tools: read, bash\nmodel: x/y\n"),
 		"home/.claude/agents/deep/er/b.md": file("ours", "tools:\n  - Read\n  - Bash(git diff, git log)\nmodel: inherit\ncolor: red\n"),
 		"home/.pi/agent/agents/deep/c.md":  file("unseen", ""), // pi looks into no folder
+		"home/.pi/agent/agents/notes.txt":  file("unseen", ""),
 		"folder/.pi/agents/scout.md":       "\uFEFF" + strings.ReplaceAll(file("scout", ""), "\n", "\r\n"),
 		"folder/.claude/agents/judge.md":   file("judge", "hooks: {}\npermissionMode: plan\n"),
 	})
@@ -205,7 +206,7 @@ func TestThousandsOfFiles(t *testing.T) {
 		files[fmt.Sprintf("folder/.claude/agents/%04d.md", i)] = file(fmt.Sprint("a", i), "")
 	}
 	s := Read(place(t, files))
-	if got := told(s); len(s.Agents) != maxFiles || len(got) != 1 || !strings.Contains(got[0], "has more than 500 files") {
+	if got := told(s); len(s.Agents) != maxFiles || len(got) != 1 || !strings.Contains(got[0], "has more than 500 files") || !s.Problems[0].IsWarning {
 		t.Errorf("%d agents, told %q", len(s.Agents), got)
 	}
 }
