@@ -36,3 +36,18 @@ func TestTheFirstAnswerOfEachQuestionChangesNothing(t *testing.T) {
 		}
 	}
 }
+
+// What a loop leaves when the editor goes is no question to that editor.
+func TestNobodyIsAskedWhenTheEditorLeaves(t *testing.T) {
+	w := &workspace{env: &env{ctx: t.Context()}, asked: map[askedOf]bool{}, folders: map[string]*folder{}}
+	left := &seenLoop{}
+	f := &folder{workspace: w, path: "/p", seen: left}
+	w.folders[f.path] = f
+	if f.askAfterEnd() == nil {
+		t.Error("an open editor isn't asked")
+	}
+	w.close()
+	if f.askOnce(left) != nil || f.askAfterEnd() != nil {
+		t.Error("it is asked all the same")
+	}
+}

@@ -120,12 +120,12 @@ func (f *folder) followed() (now tail, ours, driven bool) {
 }
 
 // askOnce returns the context of a question about a loop that was left in the folder,
-// nil when it was asked already, or the loop is another one by now.
+// nil when it was asked already, the loop is another one by now, or the editor leaves.
 func (f *folder) askOnce(found *seenLoop) context.Context {
 	f.workspace.mu.Lock()
 	defer f.workspace.mu.Unlock()
 	loopOf := askedOf{f.path, found.status.LoopID}
-	if f.workspace.asked[loopOf] || f.seen != found || f.workspace.folders[f.path] != f {
+	if f.workspace.closed || f.workspace.asked[loopOf] || f.seen != found || f.workspace.folders[f.path] != f {
 		return nil
 	}
 	f.workspace.asked[loopOf] = true
@@ -133,11 +133,11 @@ func (f *folder) askOnce(found *seenLoop) context.Context {
 }
 
 // askAfterEnd returns the context of a question about our loop that ended, nil when
-// another runs by now.
+// another runs by now, or the editor leaves.
 func (f *folder) askAfterEnd() context.Context {
 	f.workspace.mu.Lock()
 	defer f.workspace.mu.Unlock()
-	if f.running != nil {
+	if f.workspace.closed || f.running != nil {
 		return nil
 	}
 	var nothing *seenLoop
