@@ -105,12 +105,18 @@ func assess(exit backends.Exit, cause StopReason, completion stream.Completion, 
 	return r
 }
 
+// isForbidden finds the status of a provider that knows who asks, and refuses this: a
+// model, a region, a gateway's rule. That may pass.
+var isForbidden = regexp.MustCompile(`\b403\b`).MatchString
+
 // isNobody says whether a run failed because the agent isn't logged in or has no key
 // that counts. An agent that can't even ask says so on stderr.
 func isNobody(exit backends.Exit) bool {
 	res := exit.Result
 	switch {
 	case res.ToolCalls > 0 || res.Usage.Tokens.Output > 0:
+		return false
+	case res.Failure != nil && isForbidden(res.Failure.Message):
 		return false
 	case res.Failure != nil && (res.Terminal || res.Failure.Kind == stream.KindAuth):
 		return res.Failure.Kind == stream.KindAuth

@@ -19,6 +19,8 @@ func TestAnAgentWithoutALoginEndsTheLoop(t *testing.T) {
 	}
 	cutOff := onStderr(1, "", "No API key found for anthropic.")
 	cutOff.Result.Failure = &stream.Error{Message: "the stream ended before the run did"}
+	forbidden := structured(stream.KindAuth)
+	forbidden.Result.Failure.Message = "403 no access to this model"
 	worked := backends.Exit{Duration: time.Minute, Result: stream.Result{Lines: 9, Terminal: true, ToolCalls: 2}}
 	for name, tt := range map[string]struct {
 		runs  []backends.Exit
@@ -29,6 +31,7 @@ func TestAnAgentWithoutALoginEndsTheLoop(t *testing.T) {
 		"pi without a key":                   {runs: []backends.Exit{cutOff}, want: StopUnauthorized},
 		"gemini without a key":               {runs: []backends.Exit{onStderr(0, "", "Please set GEMINI_API_KEY before running")}, want: StopUnauthorized},
 		"the user wants it tried for ever":   {runs: []backends.Exit{structured(stream.KindAuth)}, never: true},
+		"a model that it may not use":        {runs: []backends.Exit{forbidden}},
 		"another failure":                    {runs: []backends.Exit{structured(stream.KindServer)}},
 		"an agent that printed what it does": {runs: []backends.Exit{onStderr(40, "Pushing", "fatal: Authentication failed")}},
 		"a login that runs out":              {runs: []backends.Exit{worked, structured(stream.KindAuth)}},
