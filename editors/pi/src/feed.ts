@@ -109,6 +109,7 @@ export class Feed {
   private take(loop: Loop, updates: Update[], cursor: string | undefined): void {
     if (loop.loopId && cursor) this.cursors.set(loop.loopId, cursor);
     for (const update of updates) this.one(loop, update);
+    if (updates.at(-1)?.sessionUpdate === '_ralph/end') loop.live = false; // the status that says so may be half a second behind
     this.watcher.changed();
   }
 

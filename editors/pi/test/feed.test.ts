@@ -30,6 +30,15 @@ test('what comes before the status waits for it', () => {
   assert.deepEqual(texts(), ['iteration 1 · ok', 'iteration 2 · ok']);
 });
 
+test('a loop is over at its end, not only when the status says so', () => {
+  const { feed } = listening();
+  feed.status({ message: '', loops: [loop('a', true)] });
+  feed.updates({ loopId: 'a', cursor: '1', updates: [ends(1)] });
+  assert.equal(feed.loops[0]?.live, true);
+  feed.updates({ loopId: 'a', after: '1', cursor: '2', updates: [{ sessionUpdate: '_ralph/end', text: 'done' }] });
+  assert.equal(feed.loops[0]?.live, false);
+});
+
 test('what was missed is read from the log, once', async () => {
   const { feed, read, texts } = listening({ 1: { updates: [ends(2)], cursor: '2', more: true }, 2: { updates: [ends(3), ends(4)], cursor: '4', more: false } });
   feed.status({ message: '', loops: [loop('a', true)] });
