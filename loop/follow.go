@@ -12,12 +12,15 @@ import (
 // Handle follows the running agent: it keeps the status and the limits up to
 // date and hands every event on. The agent's reader calls it.
 func (l *Loop) Handle(e stream.Event) {
-	if l.listens(e) {
+	switch it := e.(type) {
+	case stream.Heard:
+		l.hasRead(it)
 		return
-	}
-	if call, ok := e.(stream.ToolCall); ok {
-		call.Dir = l.dir
-		e = call
+	case stream.MessageEnd:
+		l.hasSaid(it)
+	case stream.ToolCall:
+		it.Dir = l.dir
+		e = it
 	}
 	c := l.follow(e)
 	l.emitMu.Lock()

@@ -140,33 +140,31 @@ func (p *progress) message(e stream.MessageEnd) (takeBack, push bool) {
 	return takeBack, false
 }
 
-// listens does what follows when the agent has read something, or has made a promise.
-func (l *Loop) listens(e stream.Event) (isOurs bool) {
-	switch e := e.(type) {
-	case stream.Heard:
-		var g Guidance
-		var ok bool
-		if l.change(func(p *progress) { g, ok = p.read(e.ID) }); ok {
-			l.emit(Told{g.Text})
-			l.emit(g)
-			l.noteSpending()
-		}
-		return true
-	case stream.MessageEnd:
-		var agent talker
-		var takeBack, push bool
-		l.change(func(p *progress) {
-			takeBack, push = p.message(e)
-			agent, _ = p.running.(talker)
-		})
-		if takeBack && agent != nil {
-			agent.TakeBack()
-		}
-		if push {
-			l.tellAgent()
-		}
+// hasRead tells what the agent has read of what it was told.
+func (l *Loop) hasRead(e stream.Heard) {
+	var g Guidance
+	var ok bool
+	if l.change(func(p *progress) { g, ok = p.read(e.ID) }); ok {
+		l.emit(Told{g.Text})
+		l.emit(g)
+		l.noteSpending()
 	}
-	return false
+}
+
+// hasSaid does what follows when the agent has said something, which may be a promise.
+func (l *Loop) hasSaid(e stream.MessageEnd) {
+	var agent talker
+	var takeBack, push bool
+	l.change(func(p *progress) {
+		takeBack, push = p.message(e)
+		agent, _ = p.running.(talker)
+	})
+	if takeBack && agent != nil {
+		agent.TakeBack()
+	}
+	if push {
+		l.tellAgent()
+	}
 }
 
 // endConversation tells what comes too late for the run that is over, and writes down what it
