@@ -28,10 +28,15 @@ type Outline struct {
 }
 
 // Outline returns that of a session file up to an offset, or of all of it for
-// a negative one. Each iteration begins a part.
+// a negative one. Each iteration begins a part. The end of one that goes on is none: what
+// comes is below its calls, so both are read behind the parts.
 func (p *Pages) Outline(ctx context.Context, path string, upTo int64) (Outline, error) {
 	b := outliner{log: nameOf(path), view: newView(place{}, false), told: map[int]int{}}
 	end, err := history.Places(ctx, path, upTo, b.at, &b)
+	if b.goesOn {
+		b.out.Cursor = Cursor{Log: b.log, Offset: b.begun, From: b.from}.String()
+		return b.out, err
+	}
 	b.flush(end)
 	b.out.Cursor = Cursor{Log: b.log, Offset: end}.String()
 	return b.out, err
@@ -57,6 +62,7 @@ type outliner struct {
 	told map[int]int // where an iteration is in out.Iterations
 
 	iteration int
+	goesOn    bool  // the iteration has no end yet
 	from      int64 // where the iteration begins, 0: before all
 	begun     int64 // where the part begins
 	line      int64 // where the line begins
@@ -84,8 +90,10 @@ func (b *outliner) HandleRecord(r history.Record) {
 	case history.IterationStart:
 		b.flush(b.line)
 		b.iteration, b.from, number = r.Iteration, b.line, r.Iteration
+		b.goesOn = true
 	case history.IterationEnd:
 		number = r.Iteration
+		b.goesOn = false
 	default:
 		return
 	}

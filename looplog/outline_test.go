@@ -115,8 +115,8 @@ func TestPartsAreTheLog(t *testing.T) {
 	}
 }
 
-// TestAnOutlineUpTo ends where the file has what was told, and says which
-// iteration isn't over.
+// TestAnOutlineUpTo ends where the iteration begins that isn't over, and says which
+// one that is: what comes is read together with what it has so far.
 func TestAnOutlineUpTo(t *testing.T) {
 	path := writeLoop(t, 2, 2)
 	whole, err := os.ReadFile(path)
@@ -126,11 +126,15 @@ func TestAnOutlineUpTo(t *testing.T) {
 	second := strings.LastIndex(string(whole), `"iteration_start","payload"`)
 	upTo := int64(second + strings.IndexByte(string(whole[second:]), '\n') + 1)
 	o, err := new(Pages).Outline(t.Context(), path, upTo)
-	if err != nil || len(o.Parts) != 3 || len(o.Iterations) != 2 {
+	if err != nil || len(o.Parts) != 2 || len(o.Iterations) != 2 {
 		t.Fatalf("%d parts, %d iterations, %v", len(o.Parts), len(o.Iterations), err)
 	}
 	if last := string(o.Iterations[1]); !strings.Contains(last, `"phase":"begin"`) {
 		t.Errorf("the last iteration is %s", last)
+	}
+	tail := readUpTo(t, new(Pages), path, o.Cursor, "")
+	if whole := readUpTo(t, new(Pages), path, "", ""); len(tail) == 0 || !slices.Equal(tail, whole[len(whole)-len(tail):]) || !strings.Contains(tail[0], `"phase":"begin"`) {
+		t.Errorf("behind the parts there are %d updates, the first is %s", len(tail), tail[:1])
 	}
 	torn := filepath.Join(t.TempDir(), "torn.jsonl")
 	if err := os.WriteFile(torn, whole[:len(whole)-10], 0o600); err != nil {
