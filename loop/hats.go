@@ -152,9 +152,9 @@ func (l *Loop) handOver(turn hats.Turn, r *report) {
 		warnings = append(warnings, why)
 	}
 	l.fileMu.Lock()
-	state, err := l.save(func(s *loopstate.State) {
+	state, err := l.save(func(s *loopstate.State) { // which may be called again
 		q, _ = l.queueOf(*s)
-		if isWell {
+		if warnings = nil; isWell {
 			_, warnings = ring.Done(&q, turn, r.topics)
 		}
 		if r.verdict = said; said.Matched && l.notYet(ring, turn, q) != "" {
