@@ -55,6 +55,25 @@ it('stays at its loop and column while lines come and go', function()
   expect.equal(nvim:lua([[return vim.fn.col('.')]]), column)
 end)
 
+it('names each agent at work once', function()
+  local function render(line, titles)
+    local agents = vim.tbl_map(function(title)
+      return { title = title }
+    end, titles)
+    local loop =
+      { title = 'app', folder = 'file:///app', line = line, class = 'info', agents = agents }
+    return vim.tbl_map(function(one)
+      return (one.text:gsub('  +/app$', ''))
+    end, require('ralph.overview').render({ loop }, 80, {}))
+  end
+  local one = '1/4 · planner 2/3 · bash ls'
+  expect.equal(render(one, { 'planner 2/3: Plan it' }), { '▸ app       ' .. one })
+  expect.equal(
+    render('1/4 · 2 agents', { 'scout: Find it', 'scout: Test it' }),
+    { '▸ app       1/4 · 2 agents', '    scout: Find it', '    scout: Test it' }
+  )
+end)
+
 it('acts on the loop at the cursor, and names it', function()
   local nvim, base = with_loops({ one = hang, two = hang })
   nvim:wait([[vim.fn.search('two .*bash sleep 900', 'w') > 0]])

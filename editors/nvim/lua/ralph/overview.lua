@@ -83,15 +83,16 @@ local function detail_lines(loop)
   return lines
 end
 
---- The agents at work, a line each; the details have them in a row.
+--- The agents at work, a line each: of several the loop's own line has only the number.
 ---@param loop ralph.Loop
 ---@param width integer cells
 ---@return ralph.OverviewLine[]
 local function agent_lines(loop, width)
+  local agents = loop.agents or {}
   return vim.tbl_map(function(agent)
     local text = format.cut('    ' .. agent.title, width)
     return { text = text, loop = loop, marks = { { 4, #text, 'ralphLoopInfo' } } }
-  end, loop.agents or {})
+  end, #agents > 1 and agents or {})
 end
 
 --- The overview of loops.
