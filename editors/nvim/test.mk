@@ -1,5 +1,5 @@
 # The Neovim plugin in the real editors. What it needs is fetched into
-# .cache/editors: Neovim 0.10 and 0.12, luacheck and stylua. The real pi comes
+# .cache/editors: Neovim 0.10 and 0.12, luacheck and stylua. The real agents come
 # from .cache/agents.
 
 EDITOR_TESTS += nvim-test

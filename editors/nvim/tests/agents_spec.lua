@@ -1,4 +1,4 @@
--- The real pi against a scripted model on this machine. The environment has
+-- The real pi and the real claude against a scripted model on this machine. The environment has
 -- RALPH_REAL_AGENTS, the folder where the agents are installed, and
 -- RALPH_FAKE_MODEL, the program that plays the model.
 local child = require('child')
@@ -15,7 +15,7 @@ local function commands(name)
   return found[#found] .. '/node_modules/.bin'
 end
 
---- Starts the model; it ends with this Neovim.
+--- Starts the model; it ends with this Neovim, or sooner.
 local function start_model(script)
   local path = child.folder() .. '/script.json'
   child.write(path, vim.json.encode(script))
@@ -62,9 +62,50 @@ local function home_for(url)
   return home
 end
 
+local agents = {
+  pi = {
+    flags = { '--provider', 'fake', '--model', 'fake-model' },
+    tools = { bash = 'bash', write = 'write', path = 'path' },
+  },
+  claude = {
+    flags = { '--allowedTools=Bash' },
+    tools = { bash = 'Bash', write = 'Write', path = 'file_path' },
+  },
+}
+
+--- A Neovim whose loops run a real agent. The model's job is the second value.
+local function start(name, script)
+  local url, job = start_model(script)
+  local flags = { '--backend=' .. name }
+  for _, flag in ipairs(agents[name].flags) do
+    table.insert(flags, '--backend-arg=' .. flag)
+  end
+  local nvim = child.start({
+    home = home_for(url),
+    env = {
+      PATH = table.concat(
+        { commands(name), commands('node'), '/usr/local/bin:/usr/bin:/bin' },
+        ':'
+      ),
+      PI_OFFLINE = '1',
+      PI_TELEMETRY = '0',
+      PI_SKIP_VERSION_CHECK = '1',
+      ANTHROPIC_BASE_URL = url,
+      ANTHROPIC_API_KEY = 'fake',
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC = '1',
+      DISABLE_AUTOUPDATER = '1',
+      HTTP_PROXY = 'http://127.0.0.1:9', -- nobody listens: nothing leaves the machine
+      HTTPS_PROXY = 'http://127.0.0.1:9',
+      NO_PROXY = '127.0.0.1,localhost',
+    },
+    ralph = { flags = flags },
+  })
+  return nvim, job
+end
+
 it('runs the real pi', function()
   local usage = { input = 1000, output = 200, cache_read = 5000, cache_write = 300 }
-  local url, job = start_model({
+  local nvim, job = start('pi', {
     usage = usage,
     turns = {
       { text = 'Not yet, there is more to do.' },
@@ -76,30 +117,6 @@ it('runs the real pi', function()
         },
       },
       { text = 'All done. <promise>DONE</promise>' },
-    },
-  })
-  local nvim = child.start({
-    home = home_for(url),
-    env = {
-      PATH = table.concat(
-        { commands('pi'), commands('node'), '/usr/local/bin:/usr/bin:/bin' },
-        ':'
-      ),
-      PI_OFFLINE = '1',
-      PI_TELEMETRY = '0',
-      PI_SKIP_VERSION_CHECK = '1',
-      HTTP_PROXY = 'http://127.0.0.1:9', -- nobody listens: nothing leaves the machine
-      HTTPS_PROXY = 'http://127.0.0.1:9',
-      NO_PROXY = '127.0.0.1,localhost',
-    },
-    ralph = {
-      flags = {
-        '--backend=pi',
-        '--backend-arg=--provider',
-        '--backend-arg=fake',
-        '--backend-arg=--model',
-        '--backend-arg=fake-model',
-      },
     },
   })
   child.write(nvim.dir .. '/hello.txt', 'before\n')
@@ -128,3 +145,37 @@ it('runs the real pi', function()
     expect.contains(text, part)
   end
 end)
+
+for _, name in ipairs({ 'pi', 'claude' }) do
+  it('changes the course of ' .. name .. ' in the middle of a tool', function()
+    local tools = agents[name].tools
+    local function does(tool, args)
+      return { steps = { { tool = { name = tool, args = args } } } }
+    end
+    local function writes(file)
+      return does(tools.write, { [tools.path] = file, content = 'mine\n' })
+    end
+    local told = writes('this.txt')
+    told.match = 'stop, not that file'
+    local nvim = start(name, {
+      turns = {
+        told,
+        { match = 'this.txt', text = 'As you say. <promise>DONE</promise>' },
+        does(tools.bash, { command = 'until test -e go; do sleep 0.1; done' }),
+        writes('that.txt'),
+      },
+    })
+    nvim:command('Ralph start --completion-promise=DONE --max-iterations=1 Write that.txt')
+    nvim:wait([[require('ralph').statusline():find('until test')]])
+    nvim:command('Ralph output')
+    nvim:command('Ralph steer stop, not that file')
+    nvim:wait_note('the running agent is told at its next step')
+    nvim:wait([[vim.fn.search('guidance for the running agent', 'nw') > 0]])
+    child.write(nvim.dir .. '/go', '')
+    local ended = nvim:wait_event('RalphEnded')
+    expect.equal({ ended.stopReason, ended.iterations }, { 'promise', 1 })
+    expect.equal(child.read(nvim.dir .. '/that.txt'), nil)
+    expect.equal(child.read(nvim.dir .. '/this.txt'), 'mine\n')
+    nvim:wait([[vim.fn.search('^› stop, not that file', 'nw') > 0]])
+  end)
+end
