@@ -172,7 +172,10 @@ func TestALoopInsidePi(t *testing.T) {
 // and is offered by the next one.
 func TestALoopOutlivesPisSessionAndNotPi(t *testing.T) {
 	t.Parallel()
-	s := insidePi(t, fakemodel.Script{Turns: []fakemodel.Turn{{Steps: []fakemodel.Step{pi.bash(untilThere("never"))}, Repeat: -1}}})
+	s := insidePi(t, fakemodel.Script{Turns: []fakemodel.Turn{
+		{Match: "Say hello", Text: "Hello to you.", Repeat: -1},
+		{Steps: []fakemodel.Step{pi.bash(untilThere("never"))}, Repeat: -1},
+	}})
 	inside := s.agentOf("-e")
 	s.tells("/ralph-loop Go on")
 	agent := s.agentOf("--no-session")
@@ -181,7 +184,23 @@ func TestALoopOutlivesPisSessionAndNotPi(t *testing.T) {
 	s.sees("Reloaded")
 	s.tells("/new")
 	s.sees("New session started")
-	s.notes(`(?m)^Ralph 1/50 · .* bash until`)
+	s.tells("Say hello")
+	s.sees(questionActive)
+	s.types("", "Down", "Down", "Down", "Enter") // Send the message, the loop goes on
+	s.sees("Hello to you.")
+	s.tells("/fork")
+	s.sees("Fork from Message")
+	s.types("", "Enter")
+	s.sees("Forked to new session")
+	s.types("", "C-c") // the message, which is in the editor again
+	s.tells("/resume")
+	s.sees("Resume Session")
+	s.types("hello")
+	s.notes(`(?m)^[> ]+hello`)
+	s.types("", "Enter")
+	s.sees("Resumed session")
+	s.sees("Hello to you.")
+	s.notes(`Ralph 1/50 · \$0\.\d+\n +● bash until test`)
 	s.tells("/ralph-pause")
 	s.sees("Ralph: the loop pauses after this iteration")
 	if now := s.agentOf("--no-session"); now != agent {

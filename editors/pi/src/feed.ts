@@ -20,6 +20,12 @@ export interface Entry {
 
 export interface Page { updates: Update[]; cursor: string; more: boolean }
 
+/** What was heard of loops, by their ids. */
+export interface Heard {
+  cursors: Map<string, string>; // the places in their logs behind all that was taken
+  activities: Map<string, Activity>;
+}
+
 /** What a feed calls. */
 export interface Watcher {
   changed(): void;
@@ -36,16 +42,14 @@ const passing = new Set(['_ralph/session', '_ralph/discard', '_ralph/retry', '_r
 export class Feed {
   loops: Loop[] = [];
   message = '';
-  /** By loop: the place in its log behind all that was taken. */
-  readonly cursors: Map<string, string>;
-  private readonly activities = new Map<string, Activity>();
+  readonly heard: Heard;
   private readonly early = new Map<string, Updates[]>();
   private readonly reading = new Map<string, boolean>(); // whether more came meanwhile
   private readonly watcher: Watcher;
 
-  constructor(watcher: Watcher, cursors = new Map<string, string>()) {
+  constructor(watcher: Watcher, heard: Heard = { cursors: new Map(), activities: new Map() }) {
     this.watcher = watcher;
-    this.cursors = cursors;
+    this.heard = heard;
   }
 
   /** Takes ralph/status. */
@@ -69,7 +73,7 @@ export class Feed {
       this.early.set(loopId, [...(this.early.get(loopId) ?? []).slice(-50), params]);
       return;
     }
-    const cursor = this.cursors.get(loopId);
+    const cursor = this.heard.cursors.get(loopId);
     if (this.reading.has(loopId)) {
       this.reading.set(loopId, true);
     } else if (cursor === undefined || params.after === cursor) {
@@ -81,12 +85,12 @@ export class Feed {
 
   /** Reads what wasn't heard of the loops that were followed. */
   async catchUpAll(): Promise<void> {
-    await Promise.all([...this.cursors.keys()].map((loopId) => this.catchUp(loopId)));
+    await Promise.all([...this.heard.cursors.keys()].map((loopId) => this.catchUp(loopId)));
   }
 
   /** What the agent of a loop does. */
   activity(loopId: string | undefined): Activity {
-    return this.activities.get(loopId ?? '') ?? { tools: new Map(), said: '' };
+    return this.heard.activities.get(loopId ?? '') ?? { tools: new Map(), said: '' };
   }
 
   private async catchUp(loopId: string): Promise<void> {
@@ -95,19 +99,19 @@ export class Feed {
     try {
       for (let more = true; more;) {
         this.reading.set(loopId, false);
-        const page = await this.watcher.read(loopId, this.cursors.get(loopId) ?? '');
+        const page = await this.watcher.read(loopId, this.heard.cursors.get(loopId) ?? '');
         const loop = this.loops.find((l) => l.loopId === loopId);
         if (loop) this.take(loop, page.updates, page.cursor);
         more = page.more || this.reading.get(loopId) === true;
       }
     } catch {
-      this.cursors.delete(loopId); // the log is gone: what comes is taken as it comes
+      this.heard.cursors.delete(loopId); // the log is gone: what comes is taken as it comes
     }
     this.reading.delete(loopId);
   }
 
   private take(loop: Loop, updates: Update[], cursor: string | undefined): void {
-    if (loop.loopId && cursor) this.cursors.set(loop.loopId, cursor);
+    if (loop.loopId && cursor) this.heard.cursors.set(loop.loopId, cursor);
     for (const update of updates) this.one(loop, update);
     if (updates.at(-1)?.sessionUpdate === '_ralph/end') loop.live = false; // the status that says so may be half a second behind
     this.watcher.changed();
@@ -115,11 +119,11 @@ export class Feed {
 
   private one(loop: Loop, update: Update): void {
     const id = loop.loopId ?? '';
-    const activity = this.activities.get(id) ?? { tools: new Map(), said: '' };
-    this.activities.set(id, activity);
+    const activity = this.heard.activities.get(id) ?? { tools: new Map(), said: '' };
+    this.heard.activities.set(id, activity);
     follow(activity, update);
     if (update.sessionUpdate === '_ralph/iteration' && update.phase === 'begin') {
-      this.activities.set(id, { tools: new Map(), said: '' });
+      this.heard.activities.set(id, { tools: new Map(), said: '' });
       return;
     }
     if (!loop.owned || !update.text || passing.has(update.sessionUpdate)) return; // of another's loop nothing is told but shown

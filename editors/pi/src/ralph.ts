@@ -52,7 +52,7 @@ export class Ralph {
       tell: (entry) => this.tell(entry),
       offered: (loop, update) => { void this.offer(loop, `Ralph: ${update.text}`, update.offers ?? []); },
       read: (loopId, after) => this.execute(commands.read, { loopId, after }) as Promise<Page>,
-    }, this.estate?.cursors);
+    }, this.estate?.heard);
     this.screen = new Screen(ctx, this.feed, () => this.loop());
   }
 
@@ -194,7 +194,7 @@ export class Ralph {
     const program = findProgram(process.env);
     if (!fs.existsSync(folder)) throw new Refusal(`there is no folder ${folder}`);
     const connection = launch(program, folder);
-    const estate = { connection, program, folders: new Set([folder]), cursors: this.feed.cursors, over: new Map<string, string>() };
+    const estate = { connection, program, folders: new Set([folder]), heard: this.feed.heard, over: new Map<string, string>() };
     this.estate = estate;
     this.startedAt = Date.now();
     this.listen(estate);

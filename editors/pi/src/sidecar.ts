@@ -4,6 +4,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import type { Heard } from './feed.ts';
 import { Connection } from './rpc.ts';
 import { Refusal, version } from './wire.ts';
 
@@ -101,7 +102,7 @@ export interface Estate {
   connection: Connection;
   program: string;
   folders: Set<string>;
-  cursors: Map<string, string>;
+  heard: Heard;
   over: Map<string, string>;
 }
 
