@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"ralph-lsp/internal/git"
 	"ralph-lsp/internal/paths"
 )
 
@@ -61,9 +62,9 @@ func (s *Store) Shows(ctx context.Context, path string) bool {
 		return true
 	}
 	g := s.git
-	g.env = append(g.env[:len(g.env):len(g.env)], "GIT_LITERAL_PATHSPECS=0") // it refuses them
-	_, err = g.run(ctx, []byte(s.book.prefix()+name+"\x00"), "check-ignore", "-z", "--stdin")
-	return exitCode(err) == 1
+	g.Env = append(g.Env[:len(g.Env):len(g.Env)], "GIT_LITERAL_PATHSPECS=0") // it refuses them
+	_, err = g.Run(ctx, []byte(s.book.prefix()+name+"\x00"), "check-ignore", "-z", "--stdin")
+	return git.ExitCode(err) == 1
 }
 
 // state is how the folder is with a tree that was just looked at.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"ralph-lsp/internal/git"
 )
 
 // kind says what a snapshot was made after. It is the first word of its commit's
@@ -51,8 +53,8 @@ func (s *Store) steps(ctx context.Context) ([]step, error) {
 	if last.commit == "" {
 		return nil, ErrNone
 	}
-	out, err := s.git.text(ctx, nil, "log", "--first-parent", "--no-show-signature", "--no-color", "--format=%H %T %s", last.commit)
-	if exitCode(err) > 0 { // another repository is there by now, say
+	out, err := s.git.Text(ctx, nil, "log", "--first-parent", "--no-show-signature", "--no-color", "--format=%H %T %s", last.commit)
+	if git.ExitCode(err) > 0 { // another repository is there by now, say
 		err = fmt.Errorf("%w any more: %w", ErrNone, err)
 	}
 	if err != nil {

@@ -19,6 +19,7 @@ import (
 	"strings"
 	"time"
 
+	"ralph-lsp/internal/git"
 	"ralph-lsp/internal/paths"
 )
 
@@ -32,7 +33,7 @@ type Options struct {
 
 // Errors of Create and Find.
 var (
-	ErrNoGit = errors.New("git is not installed")
+	ErrNoGit = git.ErrMissing
 	ErrNone  = errors.New("no snapshots are kept of a loop here")
 )
 
@@ -42,7 +43,7 @@ type Store struct {
 	id   string
 	home string // our own folder: index, books, lock
 	book book
-	git  git
+	git  git.Git
 
 	seen  stamp  // the folder as it was before the last look of git's
 	left  uint64 // what that has left out
@@ -97,7 +98,7 @@ func fits(id string) bool {
 
 // find finds the git program and the folder of the books.
 func (o Options) find() (program, dir string, err error) {
-	if program, err = findGit(); err != nil {
+	if program, err = git.Find(); err != nil {
 		return "", "", err
 	}
 	if dir = o.Dir; dir == "" {
@@ -224,8 +225,8 @@ func (s *Store) writeOwn(name string, data []byte) error {
 // discover finds the folder's repository. It stays out of one that ignores the
 // folder: nothing would be seen.
 func discover(ctx context.Context, program string, b book) book {
-	g := git{program: program, dir: b.Folder}
-	out, err := g.run(ctx, nil, "rev-parse", "--is-inside-work-tree", "--show-toplevel", "--absolute-git-dir")
+	g := git.Git{Program: program, Dir: b.Folder}
+	out, err := g.Run(ctx, nil, "rev-parse", "--is-inside-work-tree", "--show-toplevel", "--absolute-git-dir")
 	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
 	if err != nil || len(lines) != 3 || lines[0] != "true" {
 		return b
@@ -236,7 +237,7 @@ func discover(ctx context.Context, program string, b book) book {
 		if !filepath.IsLocal(prefix) {
 			return b
 		}
-		if _, err := g.run(ctx, nil, "check-ignore", "-q", "."); err == nil {
+		if _, err := g.Run(ctx, nil, "check-ignore", "-q", "."); err == nil {
 			return b
 		}
 	}

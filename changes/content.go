@@ -75,7 +75,7 @@ func (s *Store) read(ctx context.Context, path string, treeFor func(steps []step
 	if err != nil {
 		return Content{}, err
 	}
-	out, err := s.git.run(ctx, nil, "ls-tree", "-z", "-l", tree, "--", within[0])
+	out, err := s.git.Run(ctx, nil, "ls-tree", "-z", "-l", tree, "--", within[0])
 	if err != nil {
 		return Content{}, err
 	}
@@ -88,10 +88,10 @@ func (s *Store) read(ctx context.Context, path string, treeFor func(steps []step
 		return Content{}, &TooLargeError{path}
 	}
 	if words[0] == symlink {
-		data, err := s.git.run(ctx, nil, "cat-file", "blob", words[2])
+		data, err := s.git.Run(ctx, nil, "cat-file", "blob", words[2])
 		return Content{Data: data, Link: true}, err
 	}
-	data, all, err := s.git.upTo(MaxContent).runSome(ctx, "cat-file", "--filters", "--path="+within[0], words[2])
+	data, all, err := s.git.UpTo(MaxContent).RunSome(ctx, "cat-file", "--filters", "--path="+within[0], words[2])
 	if err == nil && !all {
 		err = &TooLargeError{path}
 	}
@@ -106,7 +106,7 @@ func (s *Store) WritePatch(ctx context.Context, r Range, paths []string, head st
 	if err != nil {
 		return "", err
 	}
-	patch, all, err := s.git.upTo(MaxContent).runSome(ctx, s.diffArgs([]string{"-p", "-M", "--no-color"}, from, to, within)...)
+	patch, all, err := s.git.UpTo(MaxContent).RunSome(ctx, s.diffArgs([]string{"-p", "-M", "--no-color"}, from, to, within)...)
 	if err != nil {
 		return "", err
 	}
@@ -131,7 +131,7 @@ func (s *Store) Diff(ctx context.Context, r Range, most int) (diff []byte, all b
 	if err != nil {
 		return nil, false, err
 	}
-	return s.git.upTo(most).runSome(ctx, s.diffArgs([]string{"-p", "-M", "--no-color"}, from, to, nil)...)
+	return s.git.UpTo(most).RunSome(ctx, s.diffArgs([]string{"-p", "-M", "--no-color"}, from, to, nil)...)
 }
 
 // Iteration is how much an iteration changed.
@@ -161,7 +161,7 @@ func (s *Store) Iterations(ctx context.Context, r Range, paths []string) ([]Iter
 			found = append(found, Iteration{Number: n})
 		}
 	}
-	out, err := s.git.run(ctx, []byte(pairs.String()), s.diffArgs([]string{"--stdin", "-M", "--numstat"}, "", "", within)...)
+	out, err := s.git.Run(ctx, []byte(pairs.String()), s.diffArgs([]string{"--stdin", "-M", "--numstat"}, "", "", within)...)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"ralph-lsp/internal/git"
 )
 
 // Status says what became of a file.
@@ -103,7 +105,7 @@ func (s *Store) Patch(ctx context.Context, r Range, paths []string) ([]byte, err
 	if err != nil {
 		return nil, err
 	}
-	return s.git.run(ctx, nil, s.diffArgs([]string{"-p", "--binary", "-M", "--no-color"}, from, to, within)...)
+	return s.git.Run(ctx, nil, s.diffArgs([]string{"-p", "--binary", "-M", "--no-color"}, from, to, within)...)
 }
 
 // ends are the trees that a range leads from and to, and the paths as git has them.
@@ -170,13 +172,13 @@ func (s *Store) diffArgs(how []string, from, to string, within []string) []strin
 
 // compare lists what differs between two trees.
 func (s *Store) compare(ctx context.Context, from, to string, within []string) ([]File, error) {
-	out, err := s.git.run(ctx, nil, s.diffArgs([]string{"-z", "-M", "--raw", "--numstat"}, from, to, within)...)
+	out, err := s.git.Run(ctx, nil, s.diffArgs([]string{"-z", "-M", "--raw", "--numstat"}, from, to, within)...)
 	if err != nil {
 		return nil, err
 	}
 	files := []File{}
 	at := map[string]int{}
-	for f := fields(out); len(f) > 0; {
+	for f := git.Fields(out); len(f) > 0; {
 		head := f[0]
 		f = f[1:]
 		if strings.HasPrefix(head, ":") && len(f) > 0 { // ":100644 100644 oid oid M", "path", of a rename "from", "path"
@@ -244,12 +246,12 @@ func (e entry) status() Status {
 
 // entries are what differs between two trees, by path in the folder.
 func (s *Store) entries(ctx context.Context, from, to string, within []string) (map[string]entry, error) {
-	out, err := s.git.run(ctx, nil, s.diffArgs([]string{"-z", "--raw", "--no-renames"}, from, to, within)...)
+	out, err := s.git.Run(ctx, nil, s.diffArgs([]string{"-z", "--raw", "--no-renames"}, from, to, within)...)
 	if err != nil {
 		return nil, err
 	}
 	found := map[string]entry{}
-	for f := fields(out); len(f) > 1; f = f[2:] {
+	for f := git.Fields(out); len(f) > 1; f = f[2:] {
 		found[f[1]] = entryOf(f[0])
 	}
 	return found, nil

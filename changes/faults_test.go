@@ -286,10 +286,10 @@ func TestAFolderThatIgnoresCase(t *testing.T) {
 		t.Error("one file, and two names")
 	}
 	f.loop()
-	if got := f.Store.git; got.dir != f.dir {
-		t.Error(got.dir)
+	if got := f.Store.git; got.Dir != f.dir {
+		t.Error(got.Dir)
 	}
-	if out, err := f.Store.git.text(context.Background(), nil, "config", "core.ignoreCase"); err != nil || out != "true" {
+	if out, err := f.Store.git.Text(context.Background(), nil, "config", "core.ignoreCase"); err != nil || out != "true" {
 		t.Errorf("%q, %v", out, err)
 	}
 }
@@ -322,17 +322,6 @@ func TestAFileThatGitIsNotToLookAt(t *testing.T) {
 	f.changed(Range{0, 1}, "modified b +1 -1")
 	f.undo(Undo{Since: 1}, []string{"b"})
 	f.has("a", "2\n", "b", "1\n")
-}
-
-// A lock that stays is told as what it is.
-func TestALockOfAnotherGitIsTold(t *testing.T) {
-	t.Parallel()
-	if got := mainLine("fatal: Unable to create 'x.lock': File exists.\n\nAnother git process seems to be running in this repository.\nremove the file manually to continue."); got != "Unable to create 'x.lock': File exists." {
-		t.Errorf("%q", got)
-	}
-	if got := mainLine("error: this\nthat\n"); got != "that" {
-		t.Errorf("%q", got)
-	}
 }
 
 func TestWhichGitsPackManyFiles(t *testing.T) {

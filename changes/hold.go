@@ -36,9 +36,9 @@ func (s *Store) hold(ctx context.Context) (release func(), err error) {
 		file.Close()
 		return nil, fmt.Errorf("locking the snapshots: %w", err)
 	}
-	s.git.lock = file
+	s.git.Lock = file
 	release = func() {
-		s.git.lock = nil
+		s.git.Lock = nil
 		filelock.Unlock(file)
 		file.Close()
 	}

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"ralph-lsp/internal/git"
 )
 
 // keptName is the file of what the user has kept: "100644 oid commit\tpath\0"
@@ -32,7 +34,7 @@ func (s *Store) marks() (map[string]mark, error) {
 		return nil, fmt.Errorf("reading what was kept: %w", err)
 	}
 	marks := map[string]mark{}
-	for _, line := range fields(data) {
+	for _, line := range git.Fields(data) {
 		of, path, _ := strings.Cut(line, "\t")
 		words := strings.Fields(of)
 		if len(words) != 3 {

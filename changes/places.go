@@ -69,7 +69,7 @@ type hunk struct {
 
 // hunks are what differs between two trees, by the path in the second one.
 func (s *Store) hunks(ctx context.Context, from, to string, within []string) (map[string][]hunk, error) {
-	out, _, err := s.git.upTo(MaxContent).runSome(ctx, s.diffArgs([]string{"-p", "-U0", "-M", "--no-color", "--src-prefix=", "--dst-prefix="}, from, to, within)...)
+	out, _, err := s.git.UpTo(MaxContent).RunSome(ctx, s.diffArgs([]string{"-p", "-U0", "-M", "--no-color", "--src-prefix=", "--dst-prefix="}, from, to, within)...)
 	if err != nil {
 		return nil, err
 	}

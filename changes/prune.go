@@ -49,9 +49,9 @@ func forget(ctx context.Context, program, home string) error {
 		}
 		defer release()
 		if _, err := os.Stat(s.book.GitDir); err == nil {
-			refs, err := s.git.run(ctx, nil, "for-each-ref", "--format=delete %(refname)", s.refsOf())
+			refs, err := s.git.Run(ctx, nil, "for-each-ref", "--format=delete %(refname)", s.refsOf())
 			if err == nil && len(bytes.TrimSpace(refs)) > 0 {
-				_, err = s.git.run(ctx, refs, "update-ref", "--stdin")
+				_, err = s.git.Run(ctx, refs, "update-ref", "--stdin")
 			}
 			if err != nil {
 				return err

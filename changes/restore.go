@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"ralph-lsp/internal/git"
 )
 
 // restore makes files what they shall be. What it finds otherwise than the
@@ -75,11 +77,11 @@ func (s *Store) export(ctx context.Context, p *plan, dir string) error {
 	}
 	index := dir + ".index"
 	defer os.Remove(index)
-	g := s.git.withIndex(index)
-	if _, err := g.run(ctx, info.Bytes(), "update-index", "-z", "--index-info"); err != nil {
+	g := withIndex(s.git, index)
+	if _, err := g.Run(ctx, info.Bytes(), "update-index", "-z", "--index-info"); err != nil {
 		return err
 	}
-	_, err := g.run(ctx, names.Bytes(), "checkout-index", "-z", "--stdin", "--prefix="+filepath.ToSlash(dir)+"/")
+	_, err := g.Run(ctx, names.Bytes(), "checkout-index", "-z", "--stdin", "--prefix="+filepath.ToSlash(dir)+"/")
 	return err
 }
 
@@ -260,7 +262,7 @@ func (s *Store) clearWorks() {
 		return
 	}
 	if root, err := os.OpenRoot(s.book.Folder); err == nil {
-		for _, temp := range fields(data) {
+		for _, temp := range git.Fields(data) {
 			root.Remove(filepath.FromSlash(temp))
 		}
 		root.Close()

@@ -3,23 +3,8 @@
 package changes
 
 import (
-	"os"
-	"os/exec"
-	"syscall"
-
 	"golang.org/x/sys/unix"
 )
-
-// keepApart lets no Ctrl-C at the terminal end a snapshot. The lock is held as
-// long as the child lives, also when this process is killed. Asked to end, git
-// takes its own locks away.
-func keepApart(cmd *exec.Cmd, lock *os.File) {
-	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if lock != nil {
-		cmd.ExtraFiles = []*os.File{lock}
-	}
-}
 
 // traceOf returns what a file can't be changed without changing.
 func traceOf(path string) (trace, error) {

@@ -2,14 +2,7 @@ package changes
 
 import (
 	"os"
-	"os/exec"
-	"syscall"
 )
-
-// keepApart lets no Ctrl-C at the terminal end a snapshot.
-func keepApart(cmd *exec.Cmd, _ *os.File) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
-}
 
 // traceOf returns what a file is rarely changed without changing.
 func traceOf(path string) (trace, error) {

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"ralph-lsp/internal/git"
 )
 
 // Names in a loop's own folder.
@@ -97,7 +99,9 @@ func (s *Store) take(ctx context.Context, next step) (taken Taken, err error) {
 	if err != nil && last.commit == "" && !s.book.Own && ctx.Err() == nil {
 		// A repository that is broken or can't be written to, maybe.
 		if err = s.useOwn(); err == nil {
-			s.git = newGit(s.git.program, s.home, s.book).withLock(s.git.lock)
+			lock := s.git.Lock
+			s.git = newGit(s.git.Program, s.home, s.book)
+			s.git.Lock = lock
 			os.Remove(filepath.Join(s.home, indexName))
 			if err = s.writeBook(); err == nil {
 				taken, made, err = s.takeWithGit(ctx, last, next)
@@ -142,7 +146,7 @@ func (s *Store) takeWithGit(ctx context.Context, last tip, next step) (taken Tak
 		return taken, last, err
 	}
 	taken.Notes, taken.again = seen.notes, seen.again
-	made.tree, err = s.git.text(ctx, nil, "write-tree", "--missing-ok")
+	made.tree, err = s.git.Text(ctx, nil, "write-tree", "--missing-ok")
 	if err == nil && made.tree == last.tree {
 		os.Remove(begun)
 	}
@@ -170,7 +174,7 @@ func (s *Store) keep(ctx context.Context, last tip, tree string, as step) (commi
 	if last.commit != "" {
 		args = append(args, "-p", last.commit)
 	}
-	commit, err = s.git.text(ctx, []byte(as.subject()+"\n"), append(args, tree)...)
+	commit, err = s.git.Text(ctx, []byte(as.subject()+"\n"), append(args, tree)...)
 	if err != nil {
 		return "", err
 	}
@@ -179,7 +183,7 @@ func (s *Store) keep(ctx context.Context, last tip, tree string, as step) (commi
 		return "", fmt.Errorf("writing down a snapshot: %w", err)
 	}
 	os.Remove(filepath.Join(s.home, begunName))
-	_, err = s.git.run(ctx, []byte(s.refs(commit, as)), "update-ref", "--stdin")
+	_, err = s.git.Run(ctx, []byte(s.refs(commit, as)), "update-ref", "--stdin")
 	return commit, err
 }
 
@@ -241,8 +245,8 @@ func (s *Store) seedIndex(ctx context.Context) (notes []string, err error) {
 	if !bytes.Contains(data, []byte{0, 0, 0xe0, 0}) { // a submodule's mode
 		return nil, nil
 	}
-	out, err := s.git.run(ctx, nil, append([]string{"ls-files", "-z", "--stage"}, s.scope()...)...)
-	for _, line := range fields(out) { // "160000 oid 0\tpath"
+	out, err := s.git.Run(ctx, nil, append([]string{"ls-files", "-z", "--stage"}, s.scope()...)...)
+	for _, line := range git.Fields(out) { // "160000 oid 0\tpath"
 		if _, file, ok := strings.Cut(line, "\t"); ok && strings.HasPrefix(line, gitlink) {
 			notes = append(notes, strings.TrimPrefix(file, s.book.prefix())+" (a submodule)")
 		}
@@ -287,20 +291,20 @@ func (s *Store) candidates(ctx context.Context) (candidates, error) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		unknown, unknownErr = s.git.run(ctx, nil, append([]string{"ls-files", "-z", "--others", "--exclude-standard"}, within...)...)
+		unknown, unknownErr = s.git.Run(ctx, nil, append([]string{"ls-files", "-z", "--others", "--exclude-standard"}, within...)...)
 	}()
-	known, err := s.git.run(ctx, nil, append([]string{"diff-files", "-z", "--raw", "--no-ext-diff", "--ignore-submodules=all"}, within...)...)
+	known, err := s.git.Run(ctx, nil, append([]string{"diff-files", "-z", "--raw", "--no-ext-diff", "--ignore-submodules=all"}, within...)...)
 	<-done
 	if err = errors.Join(err, unknownErr); err != nil {
 		return candidates{}, err
 	}
 	c := candidates{real: map[string]bool{}}
-	for f := fields(known); len(f) > 1; f = f[2:] { // ":100644 100644 oid oid M", "path"
+	for f := git.Fields(known); len(f) > 1; f = f[2:] { // ":100644 100644 oid oid M", "path"
 		if !strings.HasPrefix(f[0], ":"+gitlink) {
 			s.choose(&c, f[1])
 		}
 	}
-	for _, path := range fields(unknown) {
+	for _, path := range git.Fields(unknown) {
 		if strings.HasSuffix(path, "/") {
 			c.leaveOut(s, path, "a repository of its own")
 			continue
@@ -354,7 +358,7 @@ func (c *candidates) isReal(top, name string) bool {
 // updateIndex takes the files into the index. One that git can't take is left out.
 func (s *Store) updateIndex(ctx context.Context, c *candidates) error {
 	if len(c.beyond) > 0 {
-		if _, err := s.git.run(ctx, []byte(strings.Join(c.beyond, "\x00")+"\x00"), "update-index", "-z", "--force-remove", "--stdin"); err != nil {
+		if _, err := s.git.Run(ctx, []byte(strings.Join(c.beyond, "\x00")+"\x00"), "update-index", "-z", "--force-remove", "--stdin"); err != nil {
 			return err
 		}
 	}
@@ -382,11 +386,11 @@ func (s *Store) addToIndex(ctx context.Context, paths []string) error {
 	}
 	g := s.git
 	if len(paths) >= many {
-		if version, err := g.text(ctx, nil, "version"); err == nil && packsObjects(version) {
-			g.settings = []string{"core.bigFileThreshold=1"}
+		if version, err := g.Text(ctx, nil, "version"); err == nil && packsObjects(version) {
+			g.Settings = append(g.Settings[:len(g.Settings):len(g.Settings)], "core.bigFileThreshold=1")
 		}
 	}
-	_, err := g.run(ctx, []byte(strings.Join(paths, "\x00")+"\x00"), "update-index", "-z", "--add", "--remove", "--replace", "--stdin")
+	_, err := g.Run(ctx, []byte(strings.Join(paths, "\x00")+"\x00"), "update-index", "-z", "--add", "--remove", "--replace", "--stdin")
 	return err
 }
 

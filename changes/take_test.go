@@ -415,11 +415,11 @@ func TestNoGitForNothing(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, begin func(t testing.TB, files ...string) *folder) {
 		f := begin(t, "a", "1\n").loop()
-		program := f.Store.git.program
+		program := f.Store.git.Program
 		for end := time.Now().Add(time.Minute); ; {
-			f.Store.git.program = "/nowhere"
+			f.Store.git.Program = "/nowhere"
 			_, err := f.Start(context.Background())
-			f.Store.git.program = program
+			f.Store.git.Program = program
 			if err == nil {
 				break
 			}

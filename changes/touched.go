@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"ralph-lsp/internal/git"
 )
 
 // Touched is a file that isn't as the loop has found it.
@@ -80,11 +82,11 @@ func (s *Store) eachStep(ctx context.Context, steps []step) ([]map[string]entry,
 	if pairs.Len() == 0 {
 		return nil, nil
 	}
-	out, err := s.git.run(ctx, []byte(pairs.String()), s.diffArgs([]string{"--stdin", "-z", "--raw", "--no-renames"}, "", "", nil)...)
+	out, err := s.git.Run(ctx, []byte(pairs.String()), s.diffArgs([]string{"--stdin", "-z", "--raw", "--no-renames"}, "", "", nil)...)
 	if err != nil {
 		return nil, err
 	}
-	for f := fields(out); len(f) > 0; f = f[1:] { // "tree tree\n" before the first of a step, ":100644 100644 oid oid M", "path"
+	for f := git.Fields(out); len(f) > 0; f = f[1:] { // "tree tree\n" before the first of a step, ":100644 100644 oid oid M", "path"
 		head := f[0]
 		for !strings.HasPrefix(head, ":") && head != "" {
 			each = append(each, map[string]entry{})
@@ -111,7 +113,7 @@ func (s *Store) Found(ctx context.Context, t Touched) (before, now []byte, err e
 		if v == (version{}) {
 			return nil, nil
 		}
-		data, all, err := s.git.upTo(MaxContent).runSome(ctx, "cat-file", "blob", v.oid)
+		data, all, err := s.git.UpTo(MaxContent).RunSome(ctx, "cat-file", "blob", v.oid)
 		if err == nil && !all {
 			err = &TooLargeError{t.Path}
 		}

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"ralph-lsp/internal/git"
 )
 
 // Undo chooses what is taken back.
@@ -191,11 +193,11 @@ func (s *Store) hasHeadMoved(ctx context.Context, since step) bool {
 	if s.book.Own {
 		return false
 	}
-	moved, err := s.git.text(ctx, nil, "log", "-1", "--walk-reflogs", "--date=unix", "--format=%gd", "HEAD", "--") // HEAD@{1700000000}
+	moved, err := s.git.Text(ctx, nil, "log", "-1", "--walk-reflogs", "--date=unix", "--format=%gd", "HEAD", "--") // HEAD@{1700000000}
 	if err != nil || moved == "" {
 		return false
 	}
-	made, err := s.git.text(ctx, nil, "log", "-1", "--format=%ct", since.commit, "--")
+	made, err := s.git.Text(ctx, nil, "log", "-1", "--format=%ct", since.commit, "--")
 	_, moved, _ = strings.Cut(strings.TrimSuffix(moved, "}"), "@{")
 	then, noTime := strconv.ParseInt(made, 10, 64)
 	now, noMove := strconv.ParseInt(moved, 10, 64)
@@ -314,14 +316,14 @@ func (s *Store) mergeText(ctx context.Context, mine, base, theirs string) (merge
 	if err != nil || why != "" {
 		return "", why, err
 	}
-	merged, err = s.git.text(ctx, text, "hash-object", "-w", "--stdin")
+	merged, err = s.git.Text(ctx, text, "hash-object", "-w", "--stdin")
 	return merged, "", err
 }
 
 // mark merges three texts that can't be into one with conflict markers, which
 // git keeps.
 func (s *Store) mark(ctx context.Context, sp span, mine, base, theirs string) (merged, why string, err error) {
-	text, err := s.git.run(ctx, nil, "cat-file", "blob", mine)
+	text, err := s.git.Run(ctx, nil, "cat-file", "blob", mine)
 	if err != nil {
 		return "", "", err
 	}
@@ -333,7 +335,7 @@ func (s *Store) mark(ctx context.Context, sp span, mine, base, theirs string) (m
 	if err != nil {
 		return "", "", err
 	}
-	merged, err = s.git.text(ctx, text, "hash-object", "-w", "--stdin")
+	merged, err = s.git.Text(ctx, text, "hash-object", "-w", "--stdin")
 	return merged, "", err
 }
 
@@ -346,7 +348,7 @@ func (s *Store) mergeFile(ctx context.Context, how []string, oids ...string) (te
 	defer os.RemoveAll(dir)
 	args := append([]string{"merge-file", "-p", "-q"}, how...)
 	for i, oid := range oids {
-		text, err := s.git.run(ctx, nil, "cat-file", "blob", oid)
+		text, err := s.git.Run(ctx, nil, "cat-file", "blob", oid)
 		if err != nil {
 			return nil, "", err
 		}
@@ -356,8 +358,8 @@ func (s *Store) mergeFile(ctx context.Context, how []string, oids ...string) (te
 		}
 		args = append(args, name)
 	}
-	text, err = s.git.run(ctx, nil, args...)
-	switch code := exitCode(err); {
+	text, err = s.git.Run(ctx, nil, args...)
+	switch code := git.ExitCode(err); {
 	case err == nil:
 		return text, "", nil
 	case code > 0 && code < 128: // the number of conflicts

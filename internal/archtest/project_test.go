@@ -15,6 +15,7 @@ var picture = Rules{
 	Arrows: map[string][]string{
 		// The internal packages that serve the program.
 		"internal/filelock":   {},
+		"internal/git":        {},
 		"internal/jsoncursor": {},
 		"internal/limits":     {"internal/tell"},
 		"internal/paths":      {},
@@ -22,7 +23,8 @@ var picture = Rules{
 
 		"stream":              {"internal/jsoncursor"},
 		"loopstate":           {"internal/filelock", "internal/limits", "internal/tell"},
-		"changes":             {"internal/filelock", "internal/paths"},
+		"changes":             {"internal/filelock", "internal/git", "internal/paths"},
+		"worktree":            {"internal/filelock", "internal/git", "internal/paths"},
 		"verify":              {"stream", "internal/paths", "internal/tell"},
 		"hats":                {"internal/tell"},
 		"agents":              {"stream", "backends", "internal/paths", "internal/tell"},

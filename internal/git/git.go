@@ -1,0 +1,166 @@
+// Package git runs the git program with nothing that the user's own git status and
+// git add wouldn't run: no hook, no monitor of files, no signing, no cleaning up, no
+// network, no question.
+package git
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Git is the program, and where and how it works.
+type Git struct {
+	Program  string
+	Dir      string        // where it works
+	Settings []string      // beside those of always
+	Env      []string      // beside the cleaned environment
+	Lock     *os.File      // held by what it starts, too; nil: none
+	Most     int           // bytes that it may print; 0: any number
+	Patience time.Duration // how long one may take; 0: a minute
+}
+
+// ErrMissing says that there is no git program.
+var ErrMissing = errors.New("git is not installed")
+
+// always are settings that win over those of the user and of the repository.
+var always = []string{
+	"core.hooksPath=/dev/null",
+	"core.fsmonitor=false",
+	"core.untrackedCache=false",
+	"core.splitIndex=false",
+	"core.safecrlf=false",
+	"core.filesRefLockTimeout=1000", // milliseconds
+	"reftable.lockTimeout=1000",
+	"gc.auto=0",
+	"maintenance.auto=false",
+	"protocol.allow=never",
+}
+
+// ours is the environment of each git, instead of the caller's GIT_*.
+var ours = []string{
+	"GIT_OPTIONAL_LOCKS=0",
+	"GIT_TERMINAL_PROMPT=0",
+	"GIT_NO_LAZY_FETCH=1",
+	"GIT_ALLOW_PROTOCOL=none", // for a git that doesn't know the last one
+	"GIT_NO_REPLACE_OBJECTS=1",
+	"LC_ALL=C",
+}
+
+// Find finds the program. The error is ErrMissing.
+func Find() (program string, err error) {
+	if program, err = exec.LookPath("git"); err != nil {
+		return "", ErrMissing
+	}
+	return filepath.Abs(program)
+}
+
+// UpTo is g that may print so many bytes.
+func (g Git) UpTo(most int) Git {
+	g.Most = most
+	return g
+}
+
+// RunSome is Run, and says whether that was all: git is ended when it prints more
+// than it may.
+func (g Git) RunSome(ctx context.Context, args ...string) (out []byte, all bool, err error) {
+	out, err = g.Run(ctx, nil, args...)
+	if errors.Is(err, errTooMuch) {
+		return out, false, nil
+	}
+	return out, err == nil, err
+}
+
+var errTooMuch = errors.New("it prints too much")
+
+// bounded keeps what is written into it, up to most bytes; 0: all.
+type bounded struct {
+	kept bytes.Buffer
+	most int
+	full bool
+}
+
+func (b *bounded) Write(data []byte) (int, error) {
+	if room := b.most - b.kept.Len(); b.most > 0 && len(data) > room {
+		b.kept.Write(data[:room])
+		b.full = true
+		return room, errTooMuch // which closes the pipe
+	}
+	return b.kept.Write(data)
+}
+
+// Run returns what git prints. An error says what it complained of.
+func (g Git) Run(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(g.Patience, time.Minute))
+	defer cancel()
+	line := make([]string, 0, 2*len(always)+len(args))
+	for _, setting := range slices.Concat(always, g.Settings) {
+		line = append(line, "-c", setting)
+	}
+	cmd := exec.CommandContext(ctx, g.Program, append(line, args...)...)
+	cmd.Dir, cmd.Stdin = g.Dir, bytes.NewReader(stdin)
+	cmd.WaitDelay = time.Second // for a git that is deaf, and for filters that keep the pipes
+	for _, kv := range os.Environ() {
+		if !strings.HasPrefix(strings.ToUpper(kv), "GIT_") {
+			cmd.Env = append(cmd.Env, kv)
+		}
+	}
+	cmd.Env = append(append(cmd.Env, ours...), g.Env...)
+	keepApart(cmd, g.Lock)
+	out, complaint := bounded{most: g.Most}, bytes.Buffer{}
+	cmd.Stdout, cmd.Stderr = &out, &complaint
+	err := cmd.Run()
+	if err == nil {
+		return out.kept.Bytes(), nil
+	}
+	if out.full {
+		err = errTooMuch
+	} else if ctx.Err() != nil {
+		err = ctx.Err()
+	} else if why := mainLine(complaint.String()); why != "" {
+		err = fmt.Errorf("%s: %w", why, err)
+	}
+	return out.kept.Bytes(), fmt.Errorf("git %s: %w", args[0], err)
+}
+
+// Text is what git prints in one line.
+func (g Git) Text(ctx context.Context, stdin []byte, args ...string) (string, error) {
+	out, err := g.Run(ctx, stdin, args...)
+	return strings.TrimSuffix(string(out), "\n"), err
+}
+
+// ExitCode is that of the git which an error of Run's is about; -1 for none.
+func ExitCode(err error) int {
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return exit.ExitCode()
+	}
+	return -1
+}
+
+// mainLine is what git gave up for. What is behind that line is advice.
+func mainLine(complaint string) string {
+	lines := strings.Split(strings.TrimSpace(complaint), "\n")
+	for _, line := range lines {
+		if why, ok := strings.CutPrefix(line, "fatal: "); ok {
+			return why
+		}
+	}
+	return lines[len(lines)-1]
+}
+
+// Fields splits what git prints with -z.
+func Fields(out []byte) []string {
+	if len(out) == 0 {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
+}
