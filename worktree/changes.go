@@ -1,0 +1,69 @@
+package worktree
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"ralph-lsp/internal/git"
+)
+
+// changesMessage is that of the commit of what wasn't committed.
+const changesMessage = "Work in progress, as the loop found it"
+
+// commitChanges makes a commit of the files as they are, with an index of its own: the
+// user's, and the files, stay as they are. It is head itself when nothing differs.
+func (r repo) commitChanges(ctx context.Context, g git.Git, index, head string) (commit string, notes []string, err error) {
+	fail := func(err error) (string, []string, error) {
+		return "", nil, &Error{"what isn't committed can't be taken along: " + err.Error(), "commit it, or leave --with-changes out"}
+	}
+	users, err := r.git.Text(ctx, nil, "rev-parse", "--git-path", "index")
+	if err != nil {
+		return fail(err)
+	}
+	data, err := os.ReadFile(from(r.top, users))
+	if err == nil {
+		err = os.WriteFile(index, data, 0o600)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fail(err)
+	}
+	defer os.Remove(index)
+	g.Env = append(g.Env[:len(g.Env):len(g.Env)], "GIT_INDEX_FILE="+index)
+	if out, err := g.Run(ctx, nil, "ls-files", "-z", "--unmerged"); err != nil || len(out) > 0 {
+		return fail(errors.Join(err, errors.New("a merge has conflicts")))
+	}
+	if _, err = g.Run(ctx, nil, "add", "--update", "--", ":/"); err != nil {
+		return fail(err)
+	}
+	out, err := g.Run(ctx, nil, "ls-files", "-z", "--others", "--exclude-standard", "--", ":/")
+	if err != nil {
+		return fail(err)
+	}
+	var added bytes.Buffer
+	for _, name := range git.Fields(out) {
+		if strings.HasSuffix(name, "/") {
+			notes = append(notes, name+" is a repository of its own, and isn't in the worktree")
+			continue
+		}
+		fmt.Fprintf(&added, "%s\x00", name)
+	}
+	if _, err = g.Run(ctx, added.Bytes(), "update-index", "-z", "--add", "--stdin"); err != nil {
+		return fail(err)
+	}
+	tree, err := g.Text(ctx, nil, "write-tree")
+	if err != nil {
+		return fail(err)
+	}
+	if was, err := g.Text(ctx, nil, "rev-parse", head+"^{tree}"); err != nil || was == tree {
+		return head, notes, err
+	}
+	if commit, err = g.Text(ctx, []byte(changesMessage+"\n"), "commit-tree", "-p", head, tree); err != nil {
+		return fail(fmt.Errorf("%w (git config user.name and user.email say who you are)", err))
+	}
+	return commit, notes, nil
+}

@@ -1,0 +1,134 @@
+package worktree
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"ralph-lsp/internal/git"
+)
+
+// maxSlug is how long a name made of a title is at most, in bytes.
+const maxSlug = 40
+
+// Slug makes of a title a name that branches and folders may have.
+func Slug(title string) string {
+	var b strings.Builder
+	for _, c := range strings.ToLower(title) {
+		isPart := unicode.IsLetter(c) || unicode.IsDigit(c)
+		if isPart && b.Len()+utf8.RuneLen(c) > maxSlug || !isPart && b.Len() >= maxSlug {
+			break
+		}
+		if isPart {
+			b.WriteRune(c)
+		} else if b.Len() > 0 && !strings.HasSuffix(b.String(), "-") {
+			b.WriteByte('-')
+		}
+	}
+	if slug := strings.TrimSuffix(b.String(), "-"); slug != "" {
+		return slug
+	}
+	return "loop"
+}
+
+// most is how many trees may have the same title.
+const most = 1000
+
+// choose decides what a tree is called, and what it begins with.
+func (r repo) choose(ctx context.Context, o Options) (record, error) {
+	rec := record{Common: r.common, Repo: r.top}
+	head, err := r.git.Text(ctx, nil, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+	if err != nil && git.ExitCode(err) == 1 {
+		return rec, &Error{fmt.Sprintf("%s has no commit yet, and a worktree begins with one", r.top), "make a first commit, or leave --worktree out"}
+	} else if err != nil {
+		return rec, &Error{err.Error(), "mend the repository, or leave --worktree out"}
+	}
+	rec.Base, rec.Made = head, true
+	if o.WithChanges && r.bare {
+		return rec, &Error{"a bare repository has no files of yours", "leave --with-changes out"}
+	}
+	place := r.place(o.Place)
+	if o.Branch != "" {
+		return r.chooseNamed(ctx, rec, o, place)
+	}
+	slug, prefix := Slug(o.Title), "ralph/"
+	if r.hasBranch(ctx, "ralph") { // there can be nothing below it
+		prefix = "ralph-"
+	}
+	for n := 1; n < most; n++ {
+		rec.name(place, numbered(slug, n))
+		rec.Branch = prefix + numbered(slug, n)
+		if rec.isFree() && !r.hasBranch(ctx, rec.Branch) {
+			return rec, nil
+		}
+	}
+	return rec, &Error{fmt.Sprintf("%s has %d trees of that name", place, most), "land or discard some, or name a branch"}
+}
+
+// chooseNamed does so for a branch that the user named.
+func (r repo) chooseNamed(ctx context.Context, rec record, o Options, place string) (record, error) {
+	rec.Branch = o.Branch
+	if _, err := r.git.Run(ctx, nil, "check-ref-format", "--branch", o.Branch); err != nil || strings.HasPrefix(o.Branch, "@{") {
+		return rec, &Error{fmt.Sprintf("no branch can be called %q", o.Branch), "name another, such as ralph/" + Slug(o.Branch)}
+	}
+	if rec.Made = !r.hasBranch(ctx, o.Branch); !rec.Made {
+		if o.WithChanges {
+			return rec, &Error{fmt.Sprintf("the branch %s is there already, and --with-changes begins a new one", o.Branch), "name another, or leave --with-changes out"}
+		}
+		if at := r.checkedOut(ctx, o.Branch); at != "" {
+			return rec, &Error{fmt.Sprintf("the branch %s is checked out in %s", o.Branch, at), "name another, or work there"}
+		}
+		tip, err := r.git.Text(ctx, nil, "rev-parse", "--verify", "--quiet", "refs/heads/"+o.Branch+"^{commit}")
+		if err != nil {
+			return rec, &Error{fmt.Sprintf("the branch %s has no commit", o.Branch), "name another"}
+		}
+		rec.Base = tip
+	}
+	slug := Slug(strings.TrimPrefix(o.Branch, "ralph/"))
+	for n := 1; n < most; n++ {
+		if rec.name(place, numbered(slug, n)); rec.isFree() {
+			return rec, nil
+		}
+	}
+	return rec, &Error{fmt.Sprintf("%s has %d trees of that name", place, most), "land or discard some, or name another branch"}
+}
+
+func numbered(name string, n int) string {
+	if n == 1 {
+		return name
+	}
+	return fmt.Sprintf("%s-%d", name, n)
+}
+
+// name says where a tree is, and git's folder for it.
+func (rec *record) name(place, id string) {
+	rec.ID, rec.Path = id, filepath.Join(place, id)
+}
+
+// isFree says whether nothing is where the tree would be.
+func (rec *record) isFree() bool {
+	return !exists(rec.Path) && !exists(rec.admin()) && !exists(rec.file())
+}
+
+func (r repo) hasBranch(ctx context.Context, name string) bool {
+	_, err := r.git.Run(ctx, nil, "show-ref", "--verify", "--quiet", "refs/heads/"+name)
+	return err == nil
+}
+
+// checkedOut is the work tree that has a branch checked out, "" for none.
+func (r repo) checkedOut(ctx context.Context, branch string) string {
+	out, _ := r.git.Run(ctx, nil, "worktree", "list", "--porcelain", "-z")
+	at := ""
+	for _, line := range git.Fields(out) {
+		if path, ok := strings.CutPrefix(line, "worktree "); ok {
+			at = path
+		}
+		if line == "branch refs/heads/"+branch {
+			return at
+		}
+	}
+	return ""
+}

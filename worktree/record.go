@@ -1,0 +1,255 @@
+package worktree
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"ralph-lsp/internal/filelock"
+	"ralph-lsp/internal/git"
+	"ralph-lsp/internal/paths"
+)
+
+// record says what of a tree may be there although it isn't whole. It is written before
+// there is any of it, and removed when the tree is whole, or nothing of it is left.
+type record struct {
+	ID     string `json:"id"` // names it, and git's folder for the tree
+	Path   string `json:"path"`
+	Branch string `json:"branch"`
+	Base   string `json:"base"`
+	Repo   string `json:"repo"`
+	Made   bool   `json:"made"`  // the branch is for this tree, and goes with it
+	Place  bool   `json:"place"` // so is the folder that it is in
+
+	Common string   `json:"-"`
+	lock   *os.File // held by who makes it, and by its gits
+}
+
+func recordsOf(common string) string { return filepath.Join(common, "ralph") }
+
+func (rec *record) file() string      { return filepath.Join(recordsOf(rec.Common), rec.ID+".json") }
+func (rec *record) indexFile() string { return filepath.Join(recordsOf(rec.Common), rec.ID+".index") }
+func (rec *record) admin() string     { return filepath.Join(rec.Common, "worktrees", rec.ID) }
+
+func (rec *record) tree(r repo) Tree {
+	return Tree{Path: rec.Path, Branch: rec.Branch, Repo: r.top, Base: rec.Base, Made: rec.Made, Admin: rec.admin()}
+}
+
+// begin chooses a tree and takes it down. Two that begin at once choose differently.
+func (r repo) begin(ctx context.Context, o Options) (*record, error) {
+	dir := recordsOf(r.common)
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, &Error{"the repository can't be written to: " + err.Error(), "leave --worktree out, or start where you may write"}
+	}
+	release, err := lockFile(ctx, filepath.Join(dir, "lock"))
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	if err := r.clean(); err != nil {
+		return nil, err
+	}
+	rec, err := r.choose(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	rec.Place = !exists(filepath.Dir(rec.Path))
+	if rec.lock, err = os.OpenFile(rec.file(), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666); err != nil {
+		return nil, fmt.Errorf("taking down a worktree: %w", err)
+	}
+	if _, err = filelock.Try(rec.lock, true); err == nil {
+		err = rec.write()
+	}
+	if err != nil {
+		return nil, errors.Join(err, rec.remove())
+	}
+	return &rec, nil
+}
+
+// write takes down what is known. What a kill cuts off can't be read, and no tree was
+// begun by then; later writes are as long as the first.
+func (rec *record) write() error {
+	data, err := json.Marshal(rec)
+	if err == nil {
+		_, err = rec.lock.WriteAt(data, 0)
+	}
+	if err != nil {
+		return fmt.Errorf("taking down a worktree: %w", err)
+	}
+	return nil
+}
+
+// remove ends it: there is nothing to be taken away any more.
+func (rec *record) remove() error {
+	os.Remove(rec.indexFile())
+	os.Remove(rec.indexFile() + ".lock")
+	err := os.Remove(rec.file())
+	rec.lock.Close()
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("ending the record of a worktree: %w", err)
+	}
+	return nil
+}
+
+// clean takes away what makers have left that were killed.
+func (r repo) clean() error {
+	entries, err := os.ReadDir(recordsOf(r.common))
+	if err != nil {
+		return fmt.Errorf("looking for unfinished worktrees: %w", err)
+	}
+	for _, entry := range entries {
+		id, ok := strings.CutSuffix(entry.Name(), ".json")
+		if !ok {
+			continue
+		}
+		rec := record{Common: r.common, ID: id}
+		if rec.lock, err = os.OpenFile(rec.file(), os.O_RDWR, 0); err != nil {
+			continue // it is gone by now
+		}
+		if free, err := filelock.Try(rec.lock, true); !free || err != nil {
+			rec.lock.Close()
+			continue // somebody is at it
+		}
+		data, err := os.ReadFile(rec.file())
+		if err == nil && json.Unmarshal(data, &rec) == nil && rec.ID == id && filepath.Base(rec.Path) == id {
+			err = rec.undo()
+		} else {
+			err = rec.remove()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// undo takes away what there is of the tree, and then the record. What isn't ours stays:
+// only a folder that git's own folder for this tree names is removed, and only a branch
+// that is where it began.
+func (rec *record) undo() error {
+	if at := linkOf(rec.Path); at == paths.Real(rec.admin()) {
+		if err := empty(rec.Path); err != nil {
+			return fmt.Errorf("removing an unfinished worktree: %w", err)
+		}
+	}
+	os.Remove(rec.Path) // when it is empty
+	if rec.Place {
+		os.Remove(filepath.Dir(rec.Path)) // the same
+	}
+	if !exists(rec.Path) || linkOf(rec.Path) == "" {
+		if back := backOf(rec.admin()); back == "" || filepath.Dir(back) == rec.Path || paths.Real(filepath.Dir(back)) == paths.Real(rec.Path) {
+			if err := os.RemoveAll(rec.admin()); err != nil {
+				return fmt.Errorf("removing an unfinished worktree: %w", err)
+			}
+			os.Remove(filepath.Dir(rec.admin())) // git has it only with something in it
+		}
+	}
+	if rec.Made {
+		if err := rec.dropBranch(); err != nil {
+			return err
+		}
+	}
+	return rec.remove()
+}
+
+// dropBranch removes the branch unless it has moved.
+func (rec *record) dropBranch() error {
+	program, err := git.Find()
+	if err != nil {
+		return err
+	}
+	g := git.Git{Program: program, Dir: rec.Common, Env: []string{"GIT_DIR=" + rec.Common}, Lock: rec.lock}
+	ref := "refs/heads/" + rec.Branch
+	clearLock(filepath.Join(rec.Common, filepath.FromSlash(ref)+".lock"))
+	_, err = g.Run(context.Background(), nil, "update-ref", "-d", ref, rec.Base)
+	if tip, e := g.Text(context.Background(), nil, "rev-parse", "--verify", "--quiet", ref); err != nil && (git.ExitCode(e) == 1 || e == nil && tip != rec.Base) {
+		err = nil // it never was, or somebody used it
+	}
+	if err != nil {
+		return fmt.Errorf("removing the branch of an unfinished worktree: %w", err)
+	}
+	return nil
+}
+
+// briefly is how long the user's own git may hold a lock of such a branch.
+const briefly = time.Second
+
+// clearLock removes the lock of a branch of ours that a git which was killed has left.
+func clearLock(path string) {
+	for end := time.Now().Add(briefly); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if info, err := os.Lstat(path); err != nil || time.Since(info.ModTime()) > briefly {
+			break
+		}
+	}
+	os.Remove(path)
+}
+
+// empty removes all of a tree but the file that says whose it is, and that last. What a
+// program writes there that is about to be ended is waited for.
+func empty(path string) error {
+	for tries := 0; ; tries++ {
+		entries, err := os.ReadDir(path)
+		if err != nil {
+			return err
+		}
+		entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return e.Name() == ".git" })
+		if len(entries) == 0 {
+			return os.Remove(filepath.Join(path, ".git"))
+		}
+		for _, entry := range entries {
+			err = errors.Join(err, removeAll(filepath.Join(path, entry.Name())))
+		}
+		if err != nil && tries == 20 {
+			return err
+		}
+		if err != nil {
+			time.Sleep(50 * time.Millisecond)
+		}
+	}
+}
+
+// removeAll is os.RemoveAll that makes folders writable, as some tools leave caches that aren't.
+func removeAll(path string) error {
+	err := os.RemoveAll(path)
+	if errors.Is(err, fs.ErrPermission) {
+		_ = filepath.WalkDir(path, func(p string, d fs.DirEntry, _ error) error {
+			if d != nil && d.IsDir() {
+				_ = os.Chmod(p, 0o700) // before its entries are read
+			}
+			return nil
+		})
+		err = os.RemoveAll(path)
+	}
+	return err
+}
+
+// lockFile waits for the lock of a file of ours.
+func lockFile(ctx context.Context, path string) (release func(), err error) {
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
+	if err != nil {
+		return nil, &Error{"the repository can't be written to: " + err.Error(), "leave --worktree out, or start where you may write"}
+	}
+	for {
+		locked, err := filelock.Try(file, true)
+		if locked {
+			return func() { filelock.Unlock(file); file.Close() }, nil
+		}
+		if err == nil {
+			select {
+			case <-ctx.Done():
+				err = ctx.Err()
+			case <-time.After(5 * time.Millisecond):
+				continue
+			}
+		}
+		file.Close()
+		return nil, fmt.Errorf("waiting for another start of a worktree: %w", err)
+	}
+}
