@@ -44,7 +44,7 @@ export class Page {
       closed: () => this.focus(this.current),
     });
     onKeys(view, {
-      move: (by) => this.move(by), end: (which) => this.toEnd(which), page: (by) => this.list.page(by), toggle: () => this.enter(), iteration: (by) => this.iteration(by),
+      move: (by) => this.goesElsewhere(() => this.move(by)), end: (which) => this.goesElsewhere(() => this.toEnd(which)), page: (by) => this.goesElsewhere(() => this.list.page(by)), toggle: () => this.enter(), iteration: (by) => this.iteration(by),
       pick: () => editor.postMessage({ type: 'goTo' }), find: () => this.bar.open(), again: (by) => this.bar.next(by), follow: () => this.list.follow(), escape: () => this.bar.close(),
     });
     document.addEventListener('click', (e) => this.clicked(e));
@@ -207,6 +207,7 @@ export class Page {
     this.list.changed();
     this.current = key;
     requestAnimationFrame(() => {
+      if (this.current !== key) return;
       this.list.show(key, toTop);
       if (!this.bar.isOpen) this.focus(key);
     });
@@ -221,6 +222,12 @@ export class Page {
   }
 
   // The user.
+
+  /** Moves as the user wants, who then doesn't want to go where it was on the way to. */
+  private goesElsewhere(move: () => void): void {
+    this.goal = undefined;
+    move();
+  }
 
   /** Moves the focus within the page; it takes it from nobody else. */
   private focus(key: string): void {

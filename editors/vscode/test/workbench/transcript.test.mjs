@@ -132,6 +132,7 @@ describe('the transcript', { timeout: 1_800_000 }, () => {
 
   it('is back after a reload of the window', async () => {
     await tab('Ralph ').first().click();
+    await t.locator('.row:not(.unread)').first().waitFor(); // its page is made again
     await view().press('Home');
     const isAtTheTop = () => t.locator('.iteration').filter({ hasText: 'Iteration 1' }).evaluate((e) => Math.abs(e.getBoundingClientRect().top - e.closest('#view').getBoundingClientRect().top) < 2);
     await until('the beginning', isAtTheTop);
