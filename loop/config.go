@@ -61,6 +61,9 @@ type Config struct {
 	// Stranger says that the loop to go on with wasn't started here: anybody may have
 	// written what its state file says of a verification, so nothing of that counts.
 	Stranger bool
+	// Once ends the loop behind an iteration, with StopOnce: what is to come stands in the
+	// state file, how long to wait before that too, so that another process can go on.
+	Once bool
 	// From is what to continue where the state file is gone, as it is after a cap.
 	From *loopstate.State
 	// History says where the loop is kept as a session that pi can open.

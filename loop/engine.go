@@ -91,6 +91,9 @@ func (l *Loop) iterate() End {
 		if end, ok := l.conclude(r, func() StopReason { return decide(r, cause, now.counts, now.base, l.cfg.Verify, l.Status().Limits) }); ok {
 			return end
 		}
+		if l.cfg.Once {
+			return l.handOn(r, now.counts)
+		}
 		l.waitAfter(r, now.counts)
 	}
 }

@@ -18,7 +18,9 @@ func (l *Loop) leaveFile(end End, now time.Time) State {
 	case ending.Untouched:
 	case state.Left():
 		_, err := l.save(func(s *loopstate.State) {
-			s.ResumeAt = time.Time{}
+			if end.Reason != StopOnce {
+				s.ResumeAt = time.Time{}
+			}
 			if state == StateFailed {
 				writeFailure(s, end, now)
 			}
@@ -91,7 +93,7 @@ func (l *Loop) endOf(why StopReason, r report) (end End) {
 		if end = p.endOf(why, r); why == StopNoProgress && r.outcome != "" {
 			end.Error = l.circles.words(p.counts.NoProgress)
 		}
-		if why != StopInterrupted { // who goes on has mended the reason
+		if why.Ending().State != StateInterrupted { // who goes on has mended the reason
 			p.counts = tally{begun: p.counts.begun}
 		}
 	})

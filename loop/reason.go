@@ -26,6 +26,7 @@ const (
 	StopStalled          StopReason = "stalled"           // silent twice in a row
 	StopBackendError     StopReason = "backend_error"     // could not be started at all
 	StopInterrupted      StopReason = "interrupted"       // the editor or terminal went away
+	StopOnce             StopReason = "once"              // one iteration was asked for
 	StopBadStateFile     StopReason = "bad_state_file"    // the user's edit can't be read
 )
 
@@ -99,6 +100,7 @@ var endings = []Ending{
 	{Reason: StopBackendError, Class: ClassError, State: StateEnded, What: "failed", Why: "the agent could not be started", Remedies: []Remedy{RemedyDoctor},
 		Advice: "see ralph-lsp doctor"},
 	{Reason: StopInterrupted, Class: ClassWarning, State: StateInterrupted, What: "interrupted", Remedies: left},
+	{Reason: StopOnce, Class: ClassInfo, State: StateInterrupted, What: "left", Why: "one iteration was asked for", Remedies: left},
 	{Reason: StopBadStateFile, Class: ClassError, State: StateEnded, Untouched: true, What: "failed", Why: "the state file can't be used",
 		Remedies: []Remedy{RemedyOpenFile}},
 }

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -37,21 +38,56 @@ func (g growth) after(times int) (d time.Duration) {
 	return d
 }
 
-// waitAfter waits as long as a run asks for, before the next one begins.
-func (l *Loop) waitAfter(r report, counts tally) {
-	now := time.Now()
+// pause is a wait that a run asks for, before the next one begins.
+type pause struct {
+	reason  string // "" is none
+	attempt int
+	until   time.Time
+}
+
+// pauseAfter says how long to wait after a run.
+func pauseAfter(r report, counts tally, now time.Time) pause {
 	switch {
 	case r.cause == skipped: // the user wants the next one now
 	case r.limited:
-		l.wait(WaitRateLimit, counts.RateLimits, r.resumeOr(now.Add(limitPause.after(counts.RateLimits)), now))
+		return pause{WaitRateLimit, counts.RateLimits, r.resumeOr(now.Add(limitPause.after(counts.RateLimits)), now)}
 	case r.overloaded:
-		l.waitAtCost(WaitOverloaded, counts.Overloads, r.resumeOr(now.Add(overloadPause.after(counts.Overloads)), now), now)
+		return pause{WaitOverloaded, counts.Overloads, r.resumeOr(now.Add(overloadPause.after(counts.Overloads)), now)}
 	case r.outcome == OutcomeCancelled: // its end was the user's wish, and so is the next one
 	case r.outcome != OutcomeOK:
-		l.wait(WaitBackoff, counts.Failures, now.Add(failurePause.after(counts.Failures)))
+		return pause{WaitBackoff, counts.Failures, now.Add(failurePause.after(counts.Failures))}
 	case counts.ShortRuns > 1:
-		l.pace(counts.ShortRuns-1, now)
+		attempt := counts.ShortRuns - 1
+		return pause{WaitPacing, attempt, now.Add(shortRunPause.after(attempt))}
 	}
+	return pause{}
+}
+
+// waitAfter waits as long as a run asks for.
+func (l *Loop) waitAfter(r report, counts tally) {
+	now := time.Now()
+	switch p := pauseAfter(r, counts, now); p.reason {
+	case "":
+	case WaitOverloaded:
+		l.waitAtCost(p.reason, p.attempt, p.until, now)
+	case WaitPacing:
+		l.tellPacing(p.attempt)
+		l.wait(p.reason, p.attempt, p.until)
+	default:
+		l.wait(p.reason, p.attempt, p.until)
+	}
+}
+
+// handOn ends a loop that was to run once: the state file says until when to wait.
+func (l *Loop) handOn(r report, counts tally) End {
+	if p := pauseAfter(r, counts, time.Now()); p.reason != "" {
+		l.enterWait(p.reason, p.attempt, p.until)
+	}
+	end, _ := l.conclude(r, func() StopReason {
+		why, _ := l.mustStop()
+		return cmp.Or(why, StopOnce)
+	})
+	return end
 }
 
 // resumeOr is when the provider takes requests again, or other if it didn't say.
@@ -74,12 +110,11 @@ func (l *Loop) waitAtCost(reason string, attempt int, until, now time.Time) {
 	l.change(func(p *progress) { p.base.elapsed += time.Since(now) })
 }
 
-// pace keeps runs apart that may have done nothing.
-func (l *Loop) pace(attempt int, now time.Time) {
+// tellPacing says once that runs are kept apart that may have done nothing.
+func (l *Loop) tellPacing(attempt int) {
 	if attempt == 1 {
 		l.emit(Warning{Message: fmt.Sprintf("two runs in a row ended within %v and used no tool: the loop now pauses between such runs, up to %v", shortRun, shortRunPause.last)})
 	}
-	l.wait(WaitPacing, attempt, now.Add(shortRunPause.after(attempt)))
 }
 
 // wait waits until a time, or until the user wants to go on, to pause or to stop.

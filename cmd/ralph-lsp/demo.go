@@ -82,7 +82,7 @@ func runDemo(stdout, stderr io.Writer, how shown, keep, fast bool) error {
 	}
 	look := describe(stdout, stderr, false)
 	introduce(talk, look)
-	end, err := drive(cfg, stdout, stderr, how, func(string) {})
+	end, err := drive(cfg, stdout, stderr, how, func(*loop.Loop, <-chan struct{}) {})
 	if err != nil {
 		return err
 	}

@@ -31,8 +31,9 @@ func completeWith(cmd *cobra.Command, flag string, words ...string) {
 	ofFlag(cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)))
 }
 
-// drive runs a loop in this terminal to its end. begun is told its id.
-func drive(cfg loop.Config, stdout, stderr io.Writer, how shown, begun func(loopID string)) (loop.End, error) {
+// drive runs a loop in this terminal to its end. begun is told when it has begun; over
+// is closed at its end.
+func drive(cfg loop.Config, stdout, stderr io.Writer, how shown, begun func(l *loop.Loop, over <-chan struct{})) (loop.End, error) {
 	caught, stop := catchSignals()
 	defer stop()
 	out := checked(stdout)
@@ -47,9 +48,9 @@ func drive(cfg loop.Config, stdout, stderr io.Writer, how shown, begun func(loop
 	if err != nil {
 		return loop.End{}, err
 	}
-	begun(l.ID())
-	q.Start(l.Status)
 	over := make(chan struct{})
+	begun(l, over)
+	q.Start(l.Status)
 	giveUp := answerSignals(caught, out.broken, over, l, q.Note)
 	end := l.Wait()
 	q.Close(giveUp)
@@ -63,6 +64,8 @@ func drive(cfg loop.Config, stdout, stderr io.Writer, how shown, begun func(loop
 // exitCode is what the program returns for a loop that ended so.
 func exitCode(reason loop.StopReason) int {
 	switch ending := reason.Ending(); {
+	case reason == loop.StopOnce:
+		return exitGoesOn
 	case ending.Class == loop.ClassOK:
 		return exitDone
 	case reason.Capped():

@@ -17,6 +17,7 @@ const (
 	exitDone      = 0
 	exitFailed    = 1
 	exitCapped    = 2
+	exitGoesOn    = 3 // of a loop that was to run once
 	exitCancelled = 130
 )
 

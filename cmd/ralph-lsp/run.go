@@ -24,6 +24,7 @@ type loopFlags struct {
 	limits start.Limits
 	check  start.Check
 	live   start.Live
+	once   once
 	accept bool // what couldn't be verified
 	shown  shown
 	record string
@@ -67,6 +68,9 @@ these are just a prompt.`,
   ralph-lsp run --continue --max-iterations 100`,
 		Annotations: map[string]string{takesText: "prompt"},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := flags.once.check(cmd, promptFile); err != nil {
+				return err
+			}
 			if goOn {
 				if flags.dryRun {
 					return errors.New("--dry-run shows a new loop and --continue goes on with the one that is there; see that with ralph-lsp status")
@@ -83,6 +87,7 @@ these are just a prompt.`,
 		},
 	}
 	flags.addFlags(cmd)
+	flags.once.addFlags(cmd.Flags())
 	cmd.Flags().StringVar(&promptFile, "prompt-file", "", "read the prompt from `FILE`; - is standard input")
 	cmd.Flags().BoolVar(&goOn, "continue", false, "go on with the interrupted or failed loop in the folder")
 	cmd.Flags().BoolVar(&flags.replace, "replace", false, "cancel or discard the folder's loop without asking")
@@ -223,7 +228,11 @@ func (l *loopFlags) drive(cmd *cobra.Command, cfg loop.Config, files config.File
 		}
 		cfg.RecordDir = dir
 	}
-	begun := func(loopID string) { start.Remember(files, cfg, loopID) }
+	cfg.Once = l.once.wanted
+	begun := func(begun *loop.Loop, over <-chan struct{}) {
+		start.Remember(files, cfg, begun.ID())
+		l.once.hold(cmd.InOrStdin(), begun, over)
+	}
 	end, err := drive(cfg, cmd.OutOrStdout(), cmd.ErrOrStderr(), l.shown, begun)
 	if unseen := (*exitError)(nil); errors.As(err, &unseen) {
 		unseen.message += "; " + goOn

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"ralph-lsp/loop"
+)
+
+// once are the flags of a run that does one iteration for a program that holds the loop.
+type once struct {
+	wanted bool
+	lease  time.Duration // without a line on stdin for so long, the iteration is cut off; 0: never
+}
+
+func (o *once) addFlags(f *pflag.FlagSet) {
+	f.BoolVar(&o.wanted, "once", false, "run one iteration for a program that goes on with the loop: it ends with standard input, and with 3 when there is more to do")
+	f.DurationVar(&o.lease, "lease", 0, "with --once: end when standard input brings no line for so `long`")
+}
+
+// check says whether the flags go together with the command's input.
+func (o *once) check(cmd *cobra.Command, promptFile string) error {
+	switch {
+	case !o.wanted && cmd.Flags().Changed("lease"):
+		return errors.New("--lease is of --once: add that, or leave --lease out")
+	case o.lease < 0:
+		return errors.New("--lease is how long to wait for a line: say it as 30s")
+	case o.wanted && promptFile == "-":
+		return errors.New("with --once standard input says how long to run: give the prompt as words or in a file")
+	}
+	return nil
+}
+
+// hold interrupts the loop when its holder is gone (in ends), or has said nothing for the
+// length of the lease. over is closed when the loop is over.
+func (o *once) hold(in io.Reader, l *loop.Loop, over <-chan struct{}) {
+	if !o.wanted {
+		return
+	}
+	signs, gone := make(chan struct{}, 1), make(chan struct{})
+	go func() {
+		defer close(gone)
+		buf := make([]byte, 256)
+		for {
+			if _, err := in.Read(buf); err != nil {
+				return
+			}
+			select {
+			case signs <- struct{}{}:
+			default:
+			}
+		}
+	}()
+	go o.watch(signs, gone, over, l.Interrupt)
+}
+
+func (o *once) watch(signs, gone, over <-chan struct{}, interrupt func()) {
+	var expired <-chan time.Time
+	for {
+		if o.lease > 0 {
+			expired = time.After(o.lease)
+		}
+		select {
+		case <-signs:
+			continue
+		case <-over:
+			return
+		case <-gone:
+		case <-expired:
+		}
+		interrupt()
+		return
+	}
+}
