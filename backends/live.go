@@ -31,6 +31,8 @@ type Live struct {
 	Abort    func(id string) any
 	Check    func() any                  // asks whether it works, once it has read its prompt; nil where its stream tells
 	Decline  func(q stream.Question) any // answers when nobody can be asked
+
+	silent []string // the backend's arguments
 }
 
 // Talking returns the backend such that its runs can be talked to while they work, with the
@@ -40,7 +42,17 @@ func (b Backend) Talking(ctx context.Context, user []string) Backend {
 	if b.Live == nil || b.Prompt != PromptStdin || b.Live.refuses(user) || !b.isSince(ctx, b.Live) {
 		return b
 	}
-	b.Args, b.Prompt = b.Live.Args, PromptLive
+	live := *b.Live
+	live.silent = b.Args
+	b.Live, b.Args, b.Prompt = &live, live.Args, PromptLive
+	return b
+}
+
+// Silent is Talking's end: the backend as it is where nobody talks to it.
+func (b Backend) Silent() Backend {
+	if b.Prompt == PromptLive {
+		b.Args, b.Prompt = b.Live.silent, PromptStdin
+	}
 	return b
 }
 

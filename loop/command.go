@@ -94,6 +94,7 @@ func (l *Loop) attendGate(agent Agent, mustSpeak bool, beat func()) (exit backen
 			}
 		case <-l.wake:
 			timer.Stop()
+			l.tellAgents()
 			l.showCancelling()
 		case <-beats.C:
 			timer.Stop()

@@ -52,6 +52,7 @@ func (l *Loop) runSteps(plan plannedRun) (report, error) {
 	l.setRunning(c)
 	go c.work()
 	exit, cause := l.attend(c)
+	l.endConversation()
 	if f := c.failed; f != nil && f.err != nil && f.place.step == 1 && f.place.alone {
 		return report{}, errors.New(f.problem)
 	}
@@ -189,6 +190,7 @@ func (c *crew) join(m *member, agent Agent) {
 	}
 	c.loop.activity.touch()
 	c.loop.setOwner()
+	c.loop.meet(&m.partner, agent, m.worker.Backend)
 }
 
 // left are what has to be ended if this process is killed: scopes besides the loop's, and agents.
@@ -221,30 +223,40 @@ func (c *crew) fail(m *member) {
 	}
 	c.mu.Unlock()
 	if isFirst {
-		c.end(backends.Grace)
+		c.end(func(a Agent) { a.Stop(backends.Grace) })
 	}
 }
 
 // end ends the agents that run.
-func (c *crew) end(grace time.Duration) {
+func (c *crew) end(by func(Agent)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, m := range c.members {
 		if m.agent != nil {
-			m.agent.Stop(grace)
+			by(m.agent)
 		}
 	}
 }
 
 // Stop ends all of them, and lets no other begin.
 func (c *crew) Stop(grace time.Duration) {
+	c.letNoneBegin(grace)
+	c.end(func(a Agent) { a.Stop(grace) })
+}
+
+// Abort is Stop, for each as it does it best.
+func (c *crew) Abort(grace time.Duration) {
+	c.letNoneBegin(grace)
+	c.end(endRun)
+}
+
+func (c *crew) letNoneBegin(grace time.Duration) {
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	if c.grace = min(c.grace, grace); !c.stopping && c.failed == nil {
 		c.grace = grace
 	}
 	c.stopping = true
-	c.mu.Unlock()
-	c.end(grace)
 }
 
 // Wait returns when all of them are gone.

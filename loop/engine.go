@@ -254,6 +254,7 @@ func (l *Loop) runAgent(plan plannedRun) (report, error) {
 		Backend: cfg.Backend, Ours: args, Args: cfg.Args, Prompt: prompt, Dir: l.cfg.Folder,
 		Scope: l.scope, Iteration: plan.iteration, Handler: l, Rest: l.rest, OnOutput: l.activity.touch,
 	}
+	l.self = &partner{fulfils: fulfils(cfg.completion(l.Status().Promise, prompt, plan))}
 	record, err := l.recordFile(fmt.Sprintf("%03d", plan.iteration))
 	if err != nil {
 		return report{}, fmt.Errorf("recording: %w", err)
@@ -272,7 +273,7 @@ func (l *Loop) runAgent(plan plannedRun) (report, error) {
 	}
 	l.setRunning(agent)
 	l.tellDelivered(plan.guidance)
-	l.converse(cfg.Backend, cfg.completion(l.Status().Promise, prompt, plan))
+	l.meet(l.self, agent, cfg.Backend)
 	exit, cause := l.attend(agent)
 	l.endConversation()
 	completion := cfg.completion(l.Status().Promise, prompt, plan)
@@ -404,7 +405,7 @@ func (l *Loop) attend(agent Agent) (backends.Exit, StopReason) {
 			if skip {
 				end(skipped, endRun)
 			}
-			l.tellAgent()
+			l.tellAgents()
 			l.showCancelling()
 		}
 	}

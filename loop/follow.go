@@ -17,7 +17,9 @@ func (l *Loop) Handle(e stream.Event) {
 		l.hasRead(it)
 		return
 	case stream.MessageEnd:
-		l.hasSaid(it)
+		if it.ParentToolCallID == "" {
+			l.hasSaid(l.self, it.Text)
+		}
 	case stream.ToolCall:
 		it.Dir = l.dir
 		e = it

@@ -16,8 +16,11 @@ import (
 type talker interface {
 	Steer(name, text string) bool
 	TakeBack()
-	Abort(grace time.Duration)
+	aborter
 }
+
+// aborter is an agent that can be asked to end.
+type aborter interface{ Abort(grace time.Duration) }
 
 // skipped is why a run is ended whose iteration the user wants to be over. The loop goes on.
 const skipped StopReason = "next"
@@ -25,40 +28,66 @@ const skipped StopReason = "next"
 // ErrNoRun says that there is no run that could be ended.
 var ErrNoRun = errors.New("no run is under way: the loop waits, is paused, or checks what the last one promised")
 
-// conversation is what the running agent is told.
+// conversation is what the running agents are told.
 type conversation struct {
-	fulfils  func(text string) bool // whether a message makes the loop's promise; nil: it can't be talked to
-	promised bool                   // its last message does; then it is told nothing more
-	skip     bool                   // it was asked to end
+	partners []*partner
+	skip     bool // they were asked to end
 	told     []told
 	heard    []Guidance // and not written down yet
+	listened bool       // some was heard since the run began
 }
 
-// told is a piece of guidance that was handed to the agent.
+// partner is one of the agents that work and can be talked to. The loop's progress guards it.
+type partner struct {
+	talker
+	fulfils  func(text string) bool // whether a message of its says that all is done; nil: none does
+	promised bool                   // its last message does; then it is told nothing more
+}
+
+// told is a piece of guidance that was handed to agents, and that none has read.
 type told struct {
 	Guidance
-	waits bool // it hasn't been read, and wasn't taken back
+	to   []*partner // but those from whom it was taken back, and those who are gone
+	sent bool       // the user knows
 }
 
-// converse lets the agent of a run be told what the user says meanwhile.
-func (l *Loop) converse(backend backends.Backend, completion stream.Completion) {
-	isLive := backend.Prompt == backends.PromptLive
-	l.change(func(p *progress) {
-		if !isLive {
-			return
-		}
-		p.conversation.fulfils = func(text string) bool { return completion.Judge(stream.Result{Text: text}).Matched }
-	})
-	if isLive {
-		l.setOwner()
+// fulfils says of a message whether it is what an agent has to say.
+func fulfils(wanted stream.Completion) func(text string) bool {
+	return func(text string) bool { return wanted.Judge(stream.Result{Text: text}).Matched }
+}
+
+// meet lets an agent that works be told what the user says meanwhile, with whatever waits
+// for it. Nothing happens with one that can't be talked to.
+func (l *Loop) meet(p *partner, agent Agent, backend backends.Backend) {
+	t, ok := agent.(talker)
+	if !ok || backend.Prompt != backends.PromptLive {
+		return
 	}
-	l.tellAgent()
+	l.change(func(now *progress) { p.talker, now.partners = t, append(now.partners, p) })
+	l.setOwner()
+	l.tellAgents()
 	l.poke() // who wants the next iteration may have said so before
+}
+
+// part is meet's end: the agent is gone.
+func (l *Loop) part(p *partner) {
+	isIt := func(other *partner) bool { return other == p }
+	l.change(func(now *progress) {
+		now.partners = slices.DeleteFunc(now.partners, isIt)
+		for i := range now.told {
+			now.told[i].to = slices.DeleteFunc(now.told[i].to, isIt)
+		}
+	})
+}
+
+// isLive says whether some agent can be told something now.
+func (p *progress) isLive() bool {
+	return !p.skip && p.cause == "" && slices.ContainsFunc(p.partners, func(a *partner) bool { return !a.promised })
 }
 
 // IsLive says whether an agent runs that can be told something now.
 func (l *Loop) IsLive() (live bool) {
-	l.look(func(p *progress) { live = p.fulfils != nil && !p.promised })
+	l.look(func(p *progress) { live = p.isLive() })
 	return live
 }
 
@@ -72,75 +101,116 @@ func IsLive(folder string) bool {
 	return err == nil && owned && owner.Live
 }
 
-// tellAgent hands the running agent what is queued for it. Whatever it has read, it
-// says; what it hasn't read at its end stays in the queue, for the next run.
-func (l *Loop) tellAgent() {
-	var agent talker
-	var fresh, handed []Guidance
-	l.change(func(p *progress) {
-		c := &p.conversation
-		if agent, _ = p.running.(talker); agent == nil || c.fulfils == nil || c.promised || c.skip || p.cause != "" {
-			return
-		}
-		for _, g := range p.queued {
-			if !g.Next && !slices.ContainsFunc(c.told, func(t told) bool { return t.ID == g.ID && t.waits }) {
-				c.told = append(c.told, told{g, true})
-				fresh = append(fresh, g)
-			}
-		}
-	})
-	for _, g := range fresh {
-		if agent.Steer(g.ID, guidanceSection([]Guidance{g})) {
-			g.State = GuidanceSent
-			handed = append(handed, g)
+// words are a piece of guidance on its way to an agent.
+type words struct {
+	Guidance
+	to *partner
+}
+
+// address says which agent is to be told what of what is queued: each all of it that it
+// hasn't been told, unless it is done.
+func (p *progress) address() (all []words) {
+	if p.skip || p.cause != "" {
+		return nil
+	}
+	for _, g := range p.queued {
+		if g.Next {
 			continue
 		}
-		l.change(func(p *progress) { p.conversation.forget(g.ID) })
+		for _, a := range p.partners {
+			i := p.indexTold(g.ID)
+			if a.promised || i >= 0 && slices.Contains(p.told[i].to, a) {
+				continue
+			}
+			if i < 0 {
+				i, p.told = len(p.told), append(p.told, told{Guidance: g})
+			}
+			p.told[i].to = append(p.told[i].to, a)
+			all = append(all, words{g, a})
+		}
 	}
-	for _, g := range handed {
-		l.emit(g)
-	}
+	return all
 }
 
-func (c *conversation) forget(id string) {
-	c.told = slices.DeleteFunc(c.told, func(t told) bool { return t.ID == id })
+// indexTold is the place of a piece among those that were handed over, -1 for none.
+func (c *conversation) indexTold(id string) int {
+	return slices.IndexFunc(c.told, func(t told) bool { return t.ID == id })
 }
 
-// read takes note of what the agent has read.
+// tellAgents hands the running agents what is queued for them. Whatever one has read, it
+// says; what none has read at the end stays in the queue, for the next run.
+func (l *Loop) tellAgents() {
+	var all []words
+	l.change(func(p *progress) { all = p.address() })
+	l.hand(all)
+}
+
+// hand hands words over, and says so once for each piece. It returns which were taken.
+func (l *Loop) hand(all []words) (taken []string) {
+	for _, w := range all {
+		took := w.to.Steer(w.ID, guidanceSection([]Guidance{w.Guidance}))
+		if took {
+			taken = append(taken, w.ID)
+		}
+		var isNews bool
+		l.change(func(p *progress) { isNews = p.handed(w, took) })
+		if isNews {
+			w.State = GuidanceSent
+			l.emit(w.Guidance)
+		}
+	}
+	return taken
+}
+
+// handed takes note of whether an agent took a piece. The first that did is news.
+func (c *conversation) handed(w words, took bool) (isNews bool) {
+	i := c.indexTold(w.ID)
+	if i < 0 { // it was read already
+		return false
+	}
+	t := &c.told[i]
+	if isNews = took && !t.sent; took {
+		t.sent = true
+		return isNews
+	}
+	t.to = slices.DeleteFunc(t.to, func(a *partner) bool { return a == w.to })
+	if len(t.to) == 0 && !t.sent {
+		c.told = slices.Delete(c.told, i, i+1)
+	}
+	return false
+}
+
+// read takes note of what an agent has read. The first that does counts for all.
 func (p *progress) read(id string) (g Guidance, ok bool) {
-	c := &p.conversation
-	i := slices.IndexFunc(c.told, func(t told) bool { return t.ID == id })
+	i := p.indexTold(id)
 	if i < 0 {
 		return g, false
 	}
-	g = c.told[i].Guidance
+	g = p.told[i].Guidance
 	g.State = GuidanceDelivered
-	c.forget(id)
+	p.told = slices.Delete(p.told, i, i+1)
 	p.queued = slices.DeleteFunc(p.queued, func(q Guidance) bool { return q.ID == id })
-	c.heard = append(c.heard, g)
+	p.heard, p.listened = append(p.heard, g), true
 	return g, true
 }
 
-// message looks whether the agent promises. Then what it hasn't read is taken back: it would
-// go on to work because of that.
-func (p *progress) message(e stream.MessageEnd) (takeBack, push bool) {
-	c := &p.conversation
-	if c.fulfils == nil || e.ParentToolCallID != "" || e.Text == "" {
+// message looks whether an agent says that all is done. Then what it hasn't read is to be
+// taken back: it would go on to work because of that.
+func (p *progress) message(a *partner, text string) (isNew, goesOn bool) {
+	if a == nil || a.talker == nil || a.fulfils == nil || text == "" {
 		return false, false
 	}
-	was := c.promised
-	c.promised = c.fulfils(e.Text)
-	if !c.promised {
+	was := a.promised
+	if a.promised = a.fulfils(text); !a.promised {
 		return false, was
 	}
-	for i := range c.told {
-		takeBack = takeBack || c.told[i].waits
-		c.told[i].waits = false
+	for i := range p.told {
+		p.told[i].to = slices.DeleteFunc(p.told[i].to, func(other *partner) bool { return other == a })
 	}
-	return takeBack, false
+	return !was, false
 }
 
-// hasRead tells what the agent has read of what it was told.
+// hasRead tells what an agent has read of what it was told.
 func (l *Loop) hasRead(e stream.Heard) {
 	var g Guidance
 	var ok bool
@@ -151,19 +221,24 @@ func (l *Loop) hasRead(e stream.Heard) {
 	}
 }
 
-// hasSaid does what follows when the agent has said something, which may be a promise.
-func (l *Loop) hasSaid(e stream.MessageEnd) {
-	var agent talker
-	var takeBack, push bool
-	l.change(func(p *progress) {
-		takeBack, push = p.message(e)
-		agent, _ = p.running.(talker)
-	})
-	if takeBack && agent != nil {
-		agent.TakeBack()
+// saidSoFar is what the run under way was told, and what its agents have heard since.
+func (l *Loop) saidSoFar() (said []Guidance) {
+	l.look(func(p *progress) { said = slices.Concat(p.guiding, p.heard) })
+	return said
+}
+
+// hasSaid does what follows when an agent has said something, which may be a promise.
+func (l *Loop) hasSaid(a *partner, text string) {
+	var isNew, goesOn bool
+	l.change(func(p *progress) { isNew, goesOn = p.message(a, text) })
+	if isNew {
+		a.TakeBack()
 	}
-	if push {
-		l.tellAgent()
+	if isNew || goesOn {
+		l.setOwner()
+	}
+	if goesOn {
+		l.tellAgents()
 	}
 }
 
@@ -173,13 +248,14 @@ func (l *Loop) endConversation() {
 	var late []Guidance
 	var heard int
 	l.change(func(p *progress) {
-		for _, t := range p.conversation.told {
+		for _, t := range p.told {
 			if slices.ContainsFunc(p.queued, func(q Guidance) bool { return q.ID == t.ID }) {
 				late = append(late, t.Guidance)
 			}
 		}
-		heard = len(p.conversation.heard)
-		p.conversation = conversation{heard: p.conversation.heard}
+		heard = len(p.heard)
+		l.circles.byUser = l.circles.byUser || p.listened
+		p.conversation = conversation{heard: p.heard}
 	})
 	for _, g := range late {
 		g.State = GuidanceLate
@@ -193,7 +269,7 @@ func (l *Loop) endConversation() {
 // enterHeard writes into a state what the agent has read: it isn't told again, unless
 // its run doesn't count.
 func (p *progress) enterHeard(s *loopstate.State) (written []Guidance) {
-	written = slices.Clone(p.conversation.heard)
+	written = slices.Clone(p.heard)
 	s.Guidance = withoutHeard(s.Guidance, written)
 	for _, g := range written {
 		s.Guided = append(s.Guided, g.Text)
@@ -203,7 +279,7 @@ func (p *progress) enterHeard(s *loopstate.State) (written []Guidance) {
 
 // wroteHeard takes note that it stands there.
 func (p *progress) wroteHeard(written []Guidance) {
-	p.conversation.heard = p.conversation.heard[len(written):]
+	p.heard = p.heard[len(written):]
 	p.guiding = append(p.guiding, written...)
 }
 
@@ -223,8 +299,8 @@ func withoutHeard(texts []string, heard []Guidance) []string {
 
 // endRun ends an agent whose iteration the user wants to be over.
 func endRun(agent Agent) {
-	if t, ok := agent.(talker); ok {
-		t.Abort(backends.Grace)
+	if a, ok := agent.(aborter); ok {
+		a.Abort(backends.Grace)
 		return
 	}
 	agent.Stop(backends.Grace)
@@ -261,7 +337,7 @@ func NextFolder(folder, loopID string) (iteration int, err error) {
 // learnNext takes over that the iteration under way is to be over.
 func (p *progress) learnNext(s loopstate.State) (isNew bool) {
 	isMeant := s.EndIteration != 0 && s.EndIteration == p.base.iterations+1
-	isNew = isMeant && p.underWay && !p.conversation.skip
-	p.conversation.skip = cmp.Or(p.conversation.skip, isNew)
+	isNew = isMeant && p.underWay && !p.skip
+	p.skip = cmp.Or(p.skip, isNew)
 	return isNew
 }

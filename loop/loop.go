@@ -68,6 +68,7 @@ type Loop struct {
 	activity  activity
 	snapshots snapshots
 	circles   circles
+	self      *partner    // the agent of the run under way, where it is the only one
 	crewed    int         // the last iteration that had steps; the engine's
 	published []hats.Seen // by this loop's hats; only the engine's goroutine uses it
 

@@ -18,6 +18,7 @@ type member struct {
 	plan   plannedRun
 	prompt string // what it is given, with all that it is told besides
 
+	partner
 	scope  *backends.Scope // it and agent: only its own goroutine writes them, under the crew's lock
 	agent  Agent           // nil until it runs
 	goesOn bool            // another turn follows; only its reader uses it
@@ -58,8 +59,12 @@ func (m *member) play() error {
 	c, l := m.crew, m.crew.loop
 	run := fmt.Sprintf("%03d-step-%d-%d", c.plan.iteration, m.place.step, m.place.k)
 	l.look(func(p *progress) { m.plan.budget = max(p.status.Limits.MaxCostUSD-p.status.Cost.USD, 0) })
+	m.plan.guidance = l.saidSoFar()
 	prompt, args := l.cfg.briefOf(m.worker, m.place, m.plan)
 	m.prompt = prompt
+	if m.place.isLast() { // nobody else can end the loop
+		m.fulfils = fulfils(m.completion())
+	}
 	if m.place.k > 1 { // the end of one sweeps what is in its scope
 		scope, err := backends.OpenScope(l.id)
 		if err != nil {
@@ -89,6 +94,7 @@ func (m *member) play() error {
 	}
 	c.join(m, agent)
 	exit := agent.Wait()
+	l.part(&m.partner)
 	m.report = assess(exit, "", m.completion(), time.Now())
 	l.change(func(*progress) { c.usages[m] = exit.Result.Usage })
 	return nil
@@ -131,6 +137,10 @@ func (m *member) told(e stream.Event) {
 			l.tellEvent(e)
 			return
 		}
+	case stream.MessageEnd:
+		if e.ParentToolCallID == m.call.ID {
+			l.hasSaid(&m.partner, e.Text)
+		}
 	}
 	l.Handle(e)
 }
@@ -164,7 +174,7 @@ func (m *member) own(e stream.Event) {
 			}
 		})
 		l.Handle(e)
-	case stream.Quota, stream.Compaction, stream.Error:
+	case stream.Quota, stream.Compaction, stream.Error, stream.Heard:
 		l.Handle(e)
 	}
 }

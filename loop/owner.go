@@ -45,7 +45,7 @@ func (l *Loop) setOwner() {
 	owner := l.owner
 	var running Agent
 	l.look(func(p *progress) {
-		running, owner.Leaving, owner.Live = p.running, p.concluded || p.cause != "", p.fulfils != nil
+		running, owner.Leaving, owner.Live = p.running, p.concluded || p.cause != "", p.isLive()
 	})
 	var remains []backends.Remains
 	if l.scope != nil {

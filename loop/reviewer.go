@@ -25,9 +25,10 @@ type Reviewer struct {
 	Mark string
 }
 
-// OwnMark tells a reviewer from another one: what is run for it.
+// OwnMark tells a reviewer from another one: what is run for it. Whether it can be talked to
+// doesn't count.
 func (r Reviewer) OwnMark() string {
-	b := r.Backend
+	b := r.Backend.Silent()
 	mark, _ := json.Marshal([]any{b.Name, b.Command, b.Args, b.Prompt, b.Output, r.Args, r.Instructions}) // texts can always be encoded
 	return string(mark)
 }
@@ -58,7 +59,8 @@ func (l *Loop) review(q *question) verify.Result {
 	}
 	l.snapshotNow()
 	prompt := l.reviewPrompt(q)
-	h := l.newReview(q)
+	p := &partner{fulfils: fulfils(l.approvalOf(prompt))}
+	h := l.newReview(q, p)
 	end := func(r verify.Result) verify.Result {
 		h.end(cmp.Or(r.Output, r.Why), r.State != verify.Verified)
 		l.tellEvent(stream.TurnEnd{})
@@ -76,7 +78,9 @@ func (l *Loop) review(q *question) verify.Result {
 		l.change(func(p *progress) { p.wears = l.cfg.Verify.Reviewer })
 	}
 	l.setRunning(agent)
+	l.meet(p, agent, reviewer.Backend)
 	exit, why := l.attendGate(agent, true, l.stopBroke)
+	l.endConversation()
 	if exit.Survivor != nil {
 		l.emit(Warning{Message: exit.Survivor.Error()})
 	}
@@ -227,18 +231,26 @@ func quoted(tag, text string) string { return strings.ReplaceAll(text, "</"+tag,
 
 // newReview tells that the reviewer begins. It is nothing of the loop's agent, whose
 // work it looks at.
-func (l *Loop) newReview(q *question) *below {
+func (l *Loop) newReview(q *question, p *partner) *below {
 	q.reviews++
 	input, _ := json.Marshal(map[string]string{"description": l.cfg.Verify.Reviewer}) // texts can always be encoded
+	call := stream.ToolCall{ID: fmt.Sprintf("review-%d-%d", q.iteration, q.reviews), Name: "review", Input: input}
 	h := &below{
-		call: stream.ToolCall{ID: fmt.Sprintf("review-%d-%d", q.iteration, q.reviews), Name: "review", Input: input},
-		tell: l.tellEvent,
+		call: call,
+		tell: func(e stream.Event) {
+			if said, ok := e.(stream.MessageEnd); ok && said.ParentToolCallID == call.ID {
+				l.hasSaid(p, said.Text)
+			}
+			l.tellEvent(e)
+		},
 		run: func(e stream.Event) {
 			switch e := e.(type) {
 			case stream.Usage:
 				l.countReview(e)
 			case stream.Retry:
 				l.change(func(p *progress) { p.status.Retry = retryOf(e) })
+			case stream.Heard:
+				l.hasRead(e)
 			}
 		},
 	}

@@ -58,7 +58,6 @@ func (l *Loop) learn(s loopstate.State) {
 		l.emit(LimitsChanged{Limits: n.limits, Promise: n.promise})
 	}
 	l.learnGuidance(s.Guidance, s.GuidanceNext)
-	l.tellAgent()
 	if s.Cancel {
 		l.requestStop(StopCancelled, backends.Grace)
 	}
@@ -102,12 +101,20 @@ func (p *progress) learn(s loopstate.State, valid bool) (n news) {
 	return n
 }
 
-// learnGuidance makes the queue what the state file lists, and acknowledges what is new.
+// learnGuidance makes the queue what the state file lists, hands it to the agents that can
+// be told something, and acknowledges what is new.
 func (l *Loop) learnGuidance(texts, next []string) {
 	var fresh []Guidance
-	l.change(func(p *progress) { fresh = p.queue(withoutHeard(texts, p.heard), next) })
+	var all []words
+	l.change(func(p *progress) {
+		fresh = p.queue(withoutHeard(texts, p.heard), next)
+		all = p.address()
+	})
+	taken := l.hand(all)
 	for _, g := range fresh {
-		l.emit(g)
+		if !slices.Contains(taken, g.ID) {
+			l.emit(g)
+		}
 	}
 }
 
@@ -198,7 +205,7 @@ func (l *Loop) Update(p Patch) error { return l.edit(always(p.apply)) }
 func (l *Loop) Steer(text string, next bool) (id string, err error) {
 	err = l.edit(steering(text, next))
 	l.look(func(p *progress) {
-		for _, g := range p.queued {
+		for _, g := range slices.Concat(p.guiding, p.heard, p.queued) {
 			if g.Text == text {
 				id = g.ID
 			}

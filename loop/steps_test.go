@@ -41,12 +41,12 @@ func (tr *troupe) start(spec backends.Spec) (Agent, error) {
 	tr.most = max(tr.most, tr.now)
 	p := &played{run: runs[n], spec: spec, stop: make(chan time.Duration, 10), done: make(chan backends.Exit, 1)}
 	go p.play()
-	return &acting{p, tr}, nil
+	return &acting{listener{p}, tr}, nil
 }
 
 // acting is a running agent of a troupe.
 type acting struct {
-	*played
+	listener
 	troupe *troupe
 }
 

@@ -10,6 +10,7 @@ import (
 	"ralph-lsp/backends"
 	"ralph-lsp/config"
 	"ralph-lsp/loop"
+	"ralph-lsp/verify"
 )
 
 // Live says whether an agent is run such that it can be told something while it works;
@@ -50,6 +51,14 @@ func (r Resolver) talk(ctx context.Context, cfg *loop.Config) {
 	cfg.Backend = cfg.Backend.Talking(ctx, cfg.Args)
 	for i := range cfg.Roles {
 		cfg.Roles[i].Backend = cfg.Roles[i].Backend.Talking(ctx, cfg.Roles[i].Args)
+	}
+	for _, step := range cfg.Steps {
+		for k, w := range step {
+			step[k].Backend = w.Backend.Talking(ctx, w.Args)
+		}
+	}
+	if cfg.Verify.Has(verify.ReviewerGate) {
+		cfg.Reviewer.Backend = cfg.Reviewer.Backend.Talking(ctx, cfg.Reviewer.Args)
 	}
 	if live == LiveOn && cfg.Backend.Prompt != backends.PromptLive {
 		cfg.Warnings = append(cfg.Warnings, cfg.Backend.Name+" can't be told anything while it works (see docs/BACKENDS.md); the next run is told")

@@ -12,8 +12,9 @@ import (
 	"ralph-lsp/loop"
 )
 
-// Live is in force where somebody can talk to the agent, or where it is asked for.
-func TestWhenAnAgentIsTalkedTo(t *testing.T) {
+// installPi puts a pi into PATH that can be talked to.
+func installPi(t *testing.T) {
+	t.Helper()
 	pkg := filepath.Join(t.TempDir(), "pi")
 	if err := os.MkdirAll(pkg, 0o700); err != nil {
 		t.Fatal(err)
@@ -24,6 +25,11 @@ func TestWhenAnAgentIsTalkedTo(t *testing.T) {
 		}
 	}
 	t.Setenv("PATH", pkg)
+}
+
+// Live is in force where somebody can talk to the agent, or where it is asked for.
+func TestWhenAnAgentIsTalkedTo(t *testing.T) {
+	installPi(t)
 	for _, c := range []struct {
 		file     string
 		start    Live
@@ -51,6 +57,29 @@ func TestWhenAnAgentIsTalkedTo(t *testing.T) {
 		if (cfg.Backend.Prompt == backends.PromptLive) != c.want || !slices.Equal(cfg.Backend.Args, line) || sources["live"] != c.from {
 			t.Errorf("%+v: %s %q, from %s", c, cfg.Backend.Prompt, cfg.Backend.Args, sources["live"])
 		}
+	}
+}
+
+// A reviewer is the same whether it can be talked to or not.
+func TestAgentsOfStepsAndTheReviewerAreTalkedToToo(t *testing.T) {
+	installPi(t)
+	pi, err := backends.Lookup("pi")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := loop.Config{Backend: pi, Steps: []loop.Step{{{Backend: pi}}, {{Backend: pi}, {Backend: pi, Args: []string{"--mode", "json"}}}}, Reviewer: loop.Reviewer{Backend: pi}}
+	cfg.Verify.Reviewer = "critic"
+	mark := cfg.Reviewer.OwnMark()
+	Resolver{Attended: true}.talk(t.Context(), &cfg)
+	for i, want := range [][]bool{{true}, {true, false}} {
+		for k, w := range cfg.Steps[i] {
+			if (w.Backend.Prompt == backends.PromptLive) != want[k] {
+				t.Errorf("step %d, agent %d: %s", i+1, k+1, w.Backend.Prompt)
+			}
+		}
+	}
+	if cfg.Reviewer.Backend.Prompt != backends.PromptLive || cfg.Reviewer.OwnMark() != mark {
+		t.Errorf("the reviewer: %s, %s", cfg.Reviewer.Backend.Prompt, cfg.Reviewer.OwnMark())
 	}
 }
 

@@ -292,8 +292,8 @@ func (r Resolver) enlist(ctx context.Context, c crew, cfg *loop.Config) error {
 	cfg.AtOnce = r.Settings.AtOnce
 	if len(c.roles) > 0 {
 		cfg.Hat = c.roles[0].Name
-		r.talk(ctx, cfg)
 	}
+	r.talk(ctx, cfg)
 	cfg.Warnings = append(cfg.Warnings, c.warnings...)
 	return r.Settings.Files.CheckAgents(c.planted)
 }
