@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"ralph-lsp/internal/fakemodel"
@@ -33,11 +34,7 @@ func TestWordsReachTheRunningAgent(t *testing.T) {
 			told := says("As you say. <promise>DONE</promise>")
 			told.Match = "stop, not that file"
 			p := prepare(t, a, fakemodel.Script{Turns: []fakemodel.Turn{told, does(a.bash(untilFile("go"))), says("I went on with that file.")}})
-			args := []string{"--live", "--max-iterations", "1", "--completion-promise", "DONE"}
-			for _, own := range a.anyTool {
-				args = append(args, "--backend-arg", own)
-			}
-			p.start(append(args, prompt)...)
+			p.start(a.liveArgs("--max-iterations", "1", prompt)...)
 			p.await("the tool", hasTool)
 			if err := p.ralphCommand("steer", "-C", p.box.Dir, "stop, not that file"); err != nil {
 				t.Fatal(err)
@@ -110,3 +107,76 @@ var modes = []struct {
 	agent agent
 	flag  string
 }{{pi, "--no-live"}, {pi, "--live"}, {claude, "--no-live"}, {claude, "--live"}}
+
+// liveArgs run an agent that may use its tools and can be talked to.
+func (a agent) liveArgs(more ...string) []string {
+	return slices.Concat([]string{"--live", "--completion-promise", "DONE"}, a.anyToolArgs(), more)
+}
+
+// All agents of a step hear what the user says while their tools run, and who comes behind them knows.
+func TestWordsReachAllAgentsOfAStep(t *testing.T) {
+	for _, a := range both {
+		t.Run(a.name, func(t *testing.T) {
+			t.Parallel()
+			works, obeys := does(a.bash(untilFile("go"))), says("As you say.")
+			obeys.Match = "stop, not that file"
+			p := prepare(t, a, fakemodel.Script{Turns: []fakemodel.Turn{obeys, obeys, works, works, says("Built.\n\n<promise>DONE</promise>")}})
+			agentFiles(p, "scout", "worker")
+			steps := "[iteration]\nsteps = [ { parallel = [ { agent = \"scout\", write = true }, { agent = \"scout\", write = true } ] }, { agent = \"worker\" } ]\n"
+			if err := os.WriteFile(filepath.Join(p.box.Dir, "ralph.toml"), []byte(steps), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := p.ralphCommand("trust", "-C", p.box.Dir); err != nil {
+				t.Fatal(err)
+			}
+			p.start(a.liveArgs("--max-iterations", "1", prompt)...)
+			for _, scout := range []string{"step-1-1-1", "step-1-1-2"} {
+				p.await("the tool of "+scout, func(u update) bool { return hasTool(u) && u.Parent == scout })
+			}
+			if err := p.ralphCommand("steer", "-C", p.box.Dir, "stop, not that file"); err != nil {
+				t.Fatal(err)
+			}
+			p.await("the words' way", isGuidance("sent"))
+			if err := os.WriteFile(filepath.Join(p.box.Dir, "go"), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if exit := p.wait(); exit != exitDone {
+				p.fatalf("exit %d", exit)
+			}
+			asked := p.model.MainRequests()
+			if !p.has(isGuidance("delivered")) || len(asked) != 5 || !strings.Contains(asked[4].System, "stop, not that file") || strings.Count(asked[4].LastUser, "As you say.") != 2 {
+				p.fatalf("%d requests; the last is asked %s", len(asked), asked[len(asked)-1].LastUser)
+			}
+		})
+	}
+}
+
+// Who is killed before the agent has read the user's words tells them to the next.
+func TestWordsOutliveAKill(t *testing.T) {
+	for _, a := range both {
+		t.Run(a.name, func(t *testing.T) {
+			t.Parallel()
+			p := prepare(t, a, fakemodel.Script{Turns: []fakemodel.Turn{does(a.bash(longTool("killed"))), says("<promise>DONE</promise>")}})
+			p.start(a.liveArgs("--max-iterations", "3", prompt)...)
+			awaitProcesses(p, 1, "killed")
+			if err := p.ralphCommand("steer", "-C", p.box.Dir, "stop, not that file"); err != nil {
+				t.Fatal(err)
+			}
+			p.await("the words' way", isGuidance("sent"))
+			signal(t, syscall.SIGKILL, p.cmd.Process.Pid)
+			p.wait()
+			proctest.CheckNone(t, goneWithin, p.mark)
+			if p.has(isGuidance("delivered")) {
+				p.fatalf("the agent has read it while its tool ran")
+			}
+			p = p.again()
+			if exit := p.wait(); exit != exitDone {
+				p.fatalf("exit %d", exit)
+			}
+			asked := p.model.MainRequests()
+			if last := asked[len(asked)-1]; len(asked) != 2 || strings.Count(last.System+last.LastUser, "stop, not that file") != 1 {
+				p.fatalf("%d requests; the last is told %s", len(asked), last.System)
+			}
+		})
+	}
+}
