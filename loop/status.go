@@ -110,6 +110,8 @@ type Status struct {
 	Tool           *ToolStatus  // nil: none
 	Agents         AtWork       // that work for the loop's own, or one step after the other
 	Retry          *RetryStatus // nil: not waiting
+	Questions      []Question   // that wait for an answer, the oldest first
+	Allowed        []string     // rules of what the user allowed for the whole loop
 	LastSign       time.Time    // of the running agent; zero while it waits or a tool runs
 	LastLine       string       // the last line of the agent's text, for a status line
 	StopReason     StopReason   // ended, failed, interrupted

@@ -44,6 +44,8 @@ const (
 	kindPromise   kind = "p"
 	kindGuidance  kind = "G"
 	kindVerify    kind = "v"
+	kindQuestion  kind = "q"
+	kindAnswer    kind = "a"
 	kindLimits    kind = "l"
 	kindWarning   kind = "w"
 	kindError     kind = "e"
@@ -99,6 +101,10 @@ func kindOf(u wire.Update) kind {
 		return kindVerify
 	case wire.Guidance:
 		return kindGuidance
+	case wire.Question:
+		return kindQuestion
+	case wire.AnswerUpdate:
+		return kindAnswer
 	case wire.Limits:
 		return kindLimits
 	case wire.Warning:

@@ -16,6 +16,8 @@ func AnswerOf(result any) Said {
 		return info(r.Text)
 	case SteerResult:
 		return info(r.Text)
+	case AnswerResult:
+		return Said{Text: r.Text, Class: r.Class}
 	case SlashResult:
 		if r.HelpResult != nil {
 			return info(r.Markdown)

@@ -21,6 +21,7 @@ const (
 	CommandResume  = "ralph.loop.resume"
 	CommandUpdate  = "ralph.loop.update"
 	CommandSteer   = "ralph.loop.steer"
+	CommandAnswer  = "ralph.loop.answer"
 	CommandOpen    = "ralph.loop.open"
 	CommandStatus  = "ralph.loop.status"
 	CommandRead    = "ralph.loop.read"
@@ -60,6 +61,7 @@ const (
 	ReasonTooLarge        = "too_large"
 	ReasonNothingToAccept = "nothing_to_accept"
 	ReasonNoRun           = "no_run"
+	ReasonNoQuestion      = "no_question"
 )
 
 // MissingOf are the details of agents that weren't found.
@@ -119,8 +121,9 @@ type ResumeParams struct {
 type ChangeParams struct {
 	LoopParams
 	LimitParams
-	Text   string  `json:"text,omitempty"`
-	Prompt *string `json:"prompt,omitempty"`
+	Text     string   `json:"text,omitempty"`
+	Prompt   *string  `json:"prompt,omitempty"`
+	Disallow []string `json:"disallow,omitempty"` // rules of what the agent may do in the loop that it may not do unasked any more
 }
 
 // SteerParams is the argument of ralph.loop.steer.

@@ -21,6 +21,8 @@ func detailsOf(l LoopStatus, s loop.Status) []Detail {
 	add("Agent", SessionText(s.Session))
 	add("Hat", l.Hat)
 	add("At work", agentsRow(l.Agents))
+	add("Asks", strings.TrimPrefix(questionsText(l.Questions), "asks: "))
+	add("Allowed", JoinFacts(s.Allowed...))
 	add("Cost", l.CostText)
 	add("Hats", hatsText(s.Hats, true))
 	add("Limits", JoinFacts(l.LimitTexts...))

@@ -95,6 +95,12 @@ func ControlsOf(l LoopStatus) []Command {
 	}
 	var commands []Command
 	for _, can := range l.Can {
+		if can == CanAnswer && len(l.Questions) > 0 {
+			for _, answer := range l.Questions[0].Offers {
+				answer.Title += ": " + l.Questions[0].Title
+				commands = append(commands, answer)
+			}
+		}
 		if control, ok := controls[can]; ok {
 			commands = append(commands, control)
 		}

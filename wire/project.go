@@ -112,6 +112,12 @@ func (p *Projector) Loop(e loop.Event) Update {
 		return Promise{KindPromise, false, stream.Plain(e.Found), stream.Plain(e.Expected), stream.Plain(e.Why), Said{NearMissText(e), ClassWarning, true, OffersOf(e.Offer)}}
 	case loop.Guidance:
 		return Guidance{KindGuidance, e.ID, string(e.State), info(GuidanceText(e))}
+	case loop.Asked:
+		q := projectQuestion(e.Question)
+		q.SessionUpdate = KindQuestion
+		return q
+	case loop.Answered:
+		return projectAnswer(e)
 	case loop.Told:
 		return UserChunk{SessionUpdate: KindUserChunk, Content: TextContent{"text", stream.Plain(e.Text)}}
 	case loop.Warning:
@@ -170,6 +176,7 @@ func StatusOf(s loop.Status, owned bool) LoopStatus {
 	if r := s.Retry; r != nil {
 		out.Retry = &RetryStatus{r.Attempt, history.TimeOf(r.ResumeAt), stream.Plain(r.Reason), stream.Plain(loop.WaitText(r.Reason))}
 	}
+	out.Questions, out.Allowed = questionsOf(s), allowedOf(s)
 	if s.StateFile != "" {
 		out.StateFileURI = FileURI(s.StateFile)
 	}

@@ -146,6 +146,9 @@ func classOf(o loop.Outcome) Class {
 func saidOf(e loop.StateChanged) Said {
 	switch e.State {
 	case loop.StateWaiting:
+		if e.Reason == loop.WaitPermission { // the question says it
+			return Said{}
+		}
 		return Said{Text: WaitText(e.Reason, e.ResumeAt, time.Now()), Class: ClassWarning}
 	case loop.StatePaused:
 		if e.Reason == loop.PauseUnchecked {

@@ -31,6 +31,8 @@ const (
 	CanResume  = "resume"
 	CanSteer   = "steer"
 	CanUpdate  = "update"
+	CanAnswer  = "answer"
+	CanNext    = "next"
 	CanDiscard = "discard"
 	CanOpen    = "open" // its state file
 )
@@ -39,7 +41,7 @@ const (
 var states = map[loop.State]stateFacts{
 	StateIdle:             {rank: 9, can: []string{CanStart}},
 	loop.StateStarting:    {rank: 5, live: true, busy: true, doing: saying("starting"), can: []string{CanCancel, CanPause, CanSteer, CanUpdate, CanOpen}},
-	loop.StateRunning:     {rank: 5, live: true, busy: true, doing: running, can: []string{CanCancel, CanPause, CanSteer, CanUpdate, CanOpen}},
+	loop.StateRunning:     {rank: 5, live: true, busy: true, doing: running, can: []string{CanCancel, CanPause, CanNext, CanSteer, CanUpdate, CanOpen}},
 	loop.StateCancelling:  {rank: 5, live: true, busy: true, doing: saying("stopping"), can: []string{CanOpen}},
 	loop.StatePaused:      {rank: 6, live: true, doing: pausedFor, can: []string{CanResume, CanCancel, CanSteer, CanUpdate, CanOpen}},
 	loop.StateWaiting:     {rank: 4, live: true, class: ClassWarning, doing: waitsFor, goOn: "Retry Now", can: []string{CanResume, CanCancel, CanPause, CanSteer, CanUpdate, CanOpen}},
@@ -48,16 +50,16 @@ var states = map[loop.State]stateFacts{
 	loop.StateEnded:       {rank: 8, doing: endingOf, can: []string{CanStart}},
 }
 
-// rankUnchecked is that of a loop that pauses for a promise that nobody can verify: its
-// user has to decide.
-const rankUnchecked = 2
+// rankUndecided is that of a loop whose user has to decide: what its agent may do, or
+// whether a promise counts that nobody can verify.
+const rankUndecided = 2
 
 // compareNeed puts the loop first that needs its user most, and of those that have
 // ended the newest.
 func compareNeed(a, b LoopStatus) int {
 	rank := func(l LoopStatus) int {
-		if l.Unchecked != "" {
-			return rankUnchecked
+		if l.Unchecked != "" || len(l.Questions) > 0 {
+			return rankUndecided
 		}
 		return factsOf(l).rank
 	}
@@ -85,6 +87,9 @@ func running(l LoopStatus) string {
 }
 
 func waitsFor(l LoopStatus) string {
+	if len(l.Questions) > 0 {
+		return questionsText(l.Questions)
+	}
 	var r RetryStatus
 	if l.Retry != nil {
 		r = *l.Retry
@@ -139,8 +144,11 @@ func can(s loop.Status) []string {
 	switch {
 	case s.State == loop.StateEnded && s.StopReason.Capped():
 		all = slices.Insert(all, 0, CanResume)
-	case s.Pausing:
-		all[slices.Index(all, CanPause)] = CanResume
+	case len(s.Questions) > 0 && s.State == loop.StateWaiting: // its agent works, but for that
+		all = append([]string{CanAnswer}, states[loop.StateRunning].can...)
+	}
+	if i := slices.Index(all, CanPause); s.Pausing && i >= 0 {
+		all[i] = CanResume
 	}
 	return all
 }

@@ -93,6 +93,8 @@ type LoopStatus struct {
 	Tool               *RunningTool  `json:"tool,omitempty"`
 	Agents             []RunningTool `json:"agents,omitempty"` // that work for the loop's, or as its steps; their titles say at what
 	Retry              *RetryStatus  `json:"retry,omitempty"`
+	Questions          []Question    `json:"questions,omitempty"` // that wait for the user's answer, the oldest first
+	Allowed            []AllowedRule `json:"allowed,omitempty"`   // what the user allowed for the whole loop
 	StopReason         string        `json:"stopReason,omitempty"`
 	Error              string        `json:"error,omitempty"`
 	EndedAt            time.Time     `json:"endedAt,omitzero"` // of one that is over, where that is known

@@ -48,6 +48,8 @@ func Activity(s loop.Status, problem *string, now time.Time) string {
 		return pausedText(s.Unchecked)
 	case s.State == loop.StateCancelling:
 		return "stopping"
+	case len(s.Questions) > 0:
+		return questionsText(questionsOf(s))
 	case s.Retry != nil:
 		return JoinFacts(WaitText(s.Retry.Reason, s.Retry.ResumeAt, now), problemText(problem))
 	case s.Tool != nil:

@@ -1,0 +1,230 @@
+package wire
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"ralph-lsp/history"
+	"ralph-lsp/internal/tell"
+	"ralph-lsp/loop"
+	"ralph-lsp/stream"
+)
+
+// MethodPermission asks a client that said so what the agent of a loop waits to be
+// told. It is withdrawn when no answer is needed any more.
+const MethodPermission = "ralph/permission"
+
+// The kinds of updates about questions.
+const (
+	KindQuestion = "_ralph/question"
+	KindAnswer   = "_ralph/answer"
+)
+
+// Question is what the agent of a loop waits to be told: the params of MethodPermission,
+// an update, and a part of the status.
+type Question struct {
+	SessionUpdate string    `json:"sessionUpdate,omitempty"` // of an update KindQuestion, which names no loop and offers nothing
+	LoopID        string    `json:"loopId,omitempty"`
+	Folder        string    `json:"folder,omitempty"` // file URI
+	ID            string    `json:"id"`
+	Kind          string    `json:"kind"` // permission, confirm, select, input
+	Tool          string    `json:"tool,omitempty"`
+	ToolCallID    string    `json:"toolCallId,omitempty"`
+	Agent         string    `json:"agent,omitempty"` // which one, in a step or below; absent: the loop's own
+	Title         string    `json:"title"`           // what and where, one line
+	Detail        string    `json:"detail,omitempty"`
+	Options       []string  `json:"options,omitempty"`     // of a select
+	Placeholder   string    `json:"placeholder,omitempty"` // of an input
+	Rule          string    `json:"rule,omitempty"`        // what "loop" would allow; absent: that can't be answered
+	At            time.Time `json:"at,omitzero"`
+	Said
+}
+
+func (Question) update() {}
+
+// PermissionResult is the answer to MethodPermission; null leaves the question open.
+type PermissionResult struct {
+	Answer string `json:"answer"` // deny, once, loop, value
+	Text   string `json:"text,omitempty"`
+}
+
+// AnswerUpdate says what the agent was told, or that it needn't be told any more.
+type AnswerUpdate struct {
+	SessionUpdate string `json:"sessionUpdate"` // KindAnswer
+	ID            string `json:"id"`
+	Answer        string `json:"answer"`            // deny, once, loop, value, moot
+	Message       string `json:"message,omitempty"` // why it was denied, or the value
+	By            string `json:"by,omitempty"`
+	Said
+}
+
+func (AnswerUpdate) update() {}
+
+// AnswerParams is the argument of ralph.loop.answer. Without an ID it is about the question
+// that has waited longest, and without an Answer the client is asked again.
+type AnswerParams struct {
+	LoopParams
+	ID     string `json:"id,omitempty"`
+	Answer string `json:"answer,omitempty"`
+	Text   string `json:"text,omitempty"` // of deny why, which the agent reads; of value the value
+}
+
+// AnswerResult says what came of an answer.
+type AnswerResult struct {
+	Text  string `json:"text"`
+	Class Class  `json:"class"`
+}
+
+// AllowedRule is what the user allowed for the whole loop.
+type AllowedRule struct {
+	Rule   string    `json:"rule"`
+	Text   string    `json:"text"`
+	Offers []Command `json:"offers"`
+}
+
+// QuestionOf returns the wire's form of a question of a loop in a folder.
+func QuestionOf(q loop.Question, loopID, folder string) Question {
+	out := projectQuestion(q)
+	out.LoopID, out.Folder = loopID, FileURI(folder)
+	offer := func(title, answer, text string) {
+		out.Offers = append(out.Offers, Command{title, CommandAnswer, []any{AnswerParams{LoopParams{loopID, out.Folder}, q.ID, answer, text}}})
+	}
+	switch q.Kind {
+	case loop.AskConfirm:
+		offer("No", loop.AnswerDeny, "")
+		offer("Yes", loop.AnswerOnce, "")
+	case loop.AskSelect:
+		offer("None of These", loop.AnswerDeny, "")
+		for _, option := range q.Options {
+			offer(OneLine(option), loop.AnswerValue, option)
+		}
+	case loop.AskInput:
+		offer("Give No Answer", loop.AnswerDeny, "")
+	default:
+		offer("Deny", loop.AnswerDeny, "")
+		offer("Allow Once", loop.AnswerOnce, "")
+		if q.Rule != "" {
+			offer("Allow "+OneLine(q.Rule)+" in This Loop", loop.AnswerLoop, "")
+		}
+	}
+	return out
+}
+
+// projectQuestion is a question without what only the one who asks has to know.
+func projectQuestion(q loop.Question) Question {
+	out := Question{
+		ID: q.ID, Kind: q.Kind, Tool: stream.Plain(q.Tool), ToolCallID: q.CallID, Agent: sentence(q.Agent),
+		Title: OneLine(q.Title), Detail: stream.Plain(q.Detail), Placeholder: OneLine(q.Placeholder), Rule: stream.Plain(q.Rule),
+		At: history.TimeOf(q.At), Said: Said{Text: AsksText(q), Class: ClassWarning},
+	}
+	for _, option := range q.Options {
+		out.Options = append(out.Options, stream.Plain(option))
+	}
+	return out
+}
+
+// AsksText says what an agent asks: "asks: Bash rm -rf build".
+func AsksText(q loop.Question) string {
+	asks := "asks: " + OneLine(q.Title)
+	if q.Agent != "" {
+		asks = sentence(q.Agent) + " " + asks
+	}
+	return asks
+}
+
+// HowToAnswer tells a user whose editor has no way to ask.
+const HowToAnswer = "It waits: answer with the command ralph.loop.answer, or in a terminal with: ralph-lsp answer"
+
+// AskedInFull is all that a user has to read before an answer, in several lines.
+func AskedInFull(q Question) string {
+	text := q.Text
+	if detail, _, _ := tell.Excerpt(strings.TrimSpace(q.Detail), maxAsked); detail != "" && !strings.HasSuffix(q.Title, detail) {
+		text += "\n" + detail
+	}
+	if q.Kind == loop.AskInput {
+		text += "\n" + HowToAnswer
+	}
+	return text
+}
+
+// maxAsked is how much of a question's detail a message has room for, in bytes.
+const maxAsked = 2 << 10
+
+// questionsText is the oldest question, and how many others wait; "" for none.
+func questionsText(questions []Question) string {
+	switch n := len(questions); n {
+	case 0:
+		return ""
+	case 1:
+		return questions[0].Text
+	default:
+		return JoinFacts(questions[0].Text, tell.Counted(n-1, "more question"))
+	}
+}
+
+// questionsOf are those of a loop.
+func questionsOf(s loop.Status) []Question {
+	var questions []Question
+	for _, q := range s.Questions {
+		questions = append(questions, QuestionOf(q, s.LoopID, s.Folder))
+	}
+	return questions
+}
+
+func projectAnswer(e loop.Answered) AnswerUpdate {
+	u := AnswerUpdate{SessionUpdate: KindAnswer, ID: e.Question.ID, Answer: e.Answer.Kind, Message: stream.Plain(e.Answer.Text), By: sentence(e.Answer.By)}
+	u.Said = Said{Text: AnsweredText(e.Question, e.Answer), Class: ClassInfo}
+	if e.Answer.Kind == loop.AnswerDeny {
+		u.Class = ClassWarning
+	}
+	return u
+}
+
+// AnsweredText says what came of a question: "denied: Bash rm -rf build: not that folder".
+func AnsweredText(q loop.Question, a loop.Answer) string {
+	title := OneLine(q.Title)
+	said := ""
+	if a.Text != "" {
+		said = ": " + sentence(a.Text)
+	}
+	switch a.Kind {
+	case loop.AnswerDeny:
+		return denied(q.Kind) + ": " + title + said
+	case loop.AnswerOnce:
+		if q.Kind == loop.AskConfirm {
+			return "answered yes: " + title
+		}
+		return "allowed once: " + title
+	case loop.AnswerLoop:
+		return fmt.Sprintf("allowed: %s; from now on in this loop: %s", title, OneLine(q.Rule))
+	case loop.AnswerValue:
+		return "answered: " + title + said
+	}
+	return "needs no answer any more: " + title
+}
+
+func denied(kind string) string {
+	switch kind {
+	case loop.AskConfirm:
+		return "answered no"
+	case loop.AskSelect, loop.AskInput:
+		return "not answered"
+	}
+	return "denied"
+}
+
+// DisallowedText answers who took back what a loop may do.
+func DisallowedText(rules []string) string {
+	return "the agent asks again before: " + sentence(strings.Join(rules, ", "))
+}
+
+// allowedOf are the rules of a loop, each with its way back.
+func allowedOf(s loop.Status) []AllowedRule {
+	var rules []AllowedRule
+	for _, rule := range s.Allowed {
+		back := ChangeParams{LoopParams: LoopParams{s.LoopID, FileURI(s.Folder)}, Disallow: []string{rule}}
+		rules = append(rules, AllowedRule{stream.Plain(rule), OneLine(rule), []Command{{"Take Back", CommandUpdate, []any{back}}}})
+	}
+	return rules
+}

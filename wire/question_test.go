@@ -1,0 +1,111 @@
+package wire
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+
+	"ralph-lsp/loop"
+)
+
+// exampleQuestion is a command that claude may not run unasked.
+var exampleQuestion = loop.Question{
+	ID: "q1", Kind: loop.AskPermission, Tool: "Bash", CallID: "toolu_1", Title: "Bash git commit -m wip",
+	Detail: "git commit -m wip", Rule: "Bash(git commit:*)", At: noon,
+}
+
+// exampleQuestions has one question of each kind, and of an agent below.
+func exampleQuestions() []Question {
+	var all []Question
+	for _, q := range []loop.Question{
+		exampleQuestion,
+		{ID: "q2", Kind: loop.AskPermission, Tool: "Edit", Agent: "scout", Title: "Edit src/a.go", Detail: "--- src/a.go\n+++ src/a.go\n@@ -1 +1 @@\n-old\n+new\n", At: noon},
+		{ID: "q3", Kind: loop.AskConfirm, Title: "Deploy now?", Detail: "To production.", At: noon},
+		{ID: "q4", Kind: loop.AskSelect, Title: "Which one?", Options: []string{"staging", "production"}, At: noon},
+		{ID: "q5", Kind: loop.AskInput, Title: "Which version?", Placeholder: "1.2.3", At: noon},
+	} {
+		all = append(all, QuestionOf(q, "ralph-ca7igygdcr4i", "/w/app"))
+	}
+	return all
+}
+
+// The first offer allows nothing, whatever is asked.
+func TestTheFirstOfferIsTheSafeOne(t *testing.T) {
+	for _, q := range exampleQuestions() {
+		if len(q.Offers) == 0 || q.Offers[0].Arguments[0].(AnswerParams).Answer != loop.AnswerDeny {
+			t.Errorf("%s: %+v", q.Title, q.Offers)
+		}
+		for _, o := range q.Offers {
+			if p := o.Arguments[0].(AnswerParams); o.Command != CommandAnswer || p.ID != q.ID || p.LoopID == "" || p.Folder == "" {
+				t.Errorf("%s: %+v is about no question", q.Title, o)
+			}
+		}
+	}
+}
+
+// What can't be said safely isn't offered for the whole loop.
+func TestARuleIsNamedInItsOffer(t *testing.T) {
+	titles := func(q loop.Question) (all []string) {
+		for _, o := range QuestionOf(q, "", "/w").Offers {
+			all = append(all, o.Title)
+		}
+		return all
+	}
+	q := exampleQuestion
+	if got := titles(q); !slices.Equal(got, []string{"Deny", "Allow Once", "Allow Bash(git commit:*) in This Loop"}) {
+		t.Errorf("%q", got)
+	}
+	if q.Rule = ""; !slices.Equal(titles(q), []string{"Deny", "Allow Once"}) {
+		t.Errorf("%q", titles(q))
+	}
+}
+
+func TestALoopThatAsks(t *testing.T) {
+	s := loop.Status{LoopID: "l", Folder: "/w/app", State: loop.StateWaiting, Iteration: 3, Limits: loop.Limits{MaxIterations: 50}, Questions: []loop.Question{exampleQuestion}, Allowed: []string{"Bash(go test:*)"}}
+	l := StatusOf(s, true)
+	if want := "3/50 · asks: Bash git commit -m wip"; l.Text != want || l.Line != want || l.Class != ClassWarning {
+		t.Errorf("%q, %q, %s", l.Text, l.Line, l.Class)
+	}
+	if slices.Contains(l.Can, CanResume) || l.Can[0] != CanAnswer {
+		t.Errorf("it can %q", l.Can)
+	}
+	if want := []Detail{{"Asks", "Bash git commit -m wip"}, {"Allowed", "Bash(go test:*)"}}; !reflect.DeepEqual(l.Details[:2], want) {
+		t.Errorf("%q", l.Details)
+	}
+	s.Questions = append(s.Questions, loop.Question{ID: "q2", Kind: loop.AskInput, Agent: "scout", Title: "Which version?"})
+	if l := StatusOf(s, true); l.Line != "3/50 · asks: Bash git commit -m wip · 1 more question" {
+		t.Error(l.Line)
+	}
+	others := []LoopStatus{{State: "running"}, {State: "interrupted"}, l}
+	if first := SortByNeed(others)[0]; len(first.Questions) == 0 {
+		t.Errorf("first comes one that is %s", first.State)
+	}
+	s.Pausing = true
+	if l := StatusOf(s, true); !slices.Contains(l.Can, CanResume) || slices.Contains(l.Can, CanPause) {
+		t.Errorf("one that is about to pause can %q", l.Can)
+	}
+}
+
+func TestWhatCameOfAQuestion(t *testing.T) {
+	confirm := loop.Question{Kind: loop.AskConfirm, Title: "Deploy now?"}
+	pick := loop.Question{Kind: loop.AskSelect, Title: "Which one?"}
+	for _, tt := range []struct {
+		q    loop.Question
+		a    loop.Answer
+		want string
+	}{
+		{exampleQuestion, loop.Answer{Kind: loop.AnswerDeny}, "denied: Bash git commit -m wip"},
+		{exampleQuestion, loop.Answer{Kind: loop.AnswerDeny, Text: "not\nthat"}, "denied: Bash git commit -m wip: not that"},
+		{exampleQuestion, loop.Answer{Kind: loop.AnswerOnce}, "allowed once: Bash git commit -m wip"},
+		{exampleQuestion, loop.Answer{Kind: loop.AnswerLoop}, "allowed: Bash git commit -m wip; from now on in this loop: Bash(git commit:*)"},
+		{exampleQuestion, loop.Answer{Kind: loop.AnswerMoot}, "needs no answer any more: Bash git commit -m wip"},
+		{confirm, loop.Answer{Kind: loop.AnswerOnce}, "answered yes: Deploy now?"},
+		{confirm, loop.Answer{Kind: loop.AnswerDeny}, "answered no: Deploy now?"},
+		{pick, loop.Answer{Kind: loop.AnswerValue, Text: "staging"}, "answered: Which one?: staging"},
+		{pick, loop.Answer{Kind: loop.AnswerDeny}, "not answered: Which one?"},
+	} {
+		if got := AnsweredText(tt.q, tt.a); got != tt.want {
+			t.Errorf("%q, want %q", got, tt.want)
+		}
+	}
+}
