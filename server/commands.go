@@ -40,6 +40,7 @@ func (m *manager) table() map[string]command {
 		wire.CommandResume:  with(c.resume),
 		wire.CommandUpdate:  with(c.update),
 		wire.CommandSteer:   with(c.steer),
+		wire.CommandAnswer:  with(c.answer),
 		wire.CommandOpen:    with(c.open),
 		wire.CommandStatus:  with(c.list),
 		wire.CommandRead:    with(r.read),
@@ -175,6 +176,8 @@ func asWireError(err error) error {
 		return failed(wire.ReasonNotRunning, err, nil)
 	case errors.Is(err, loop.ErrNoRun):
 		return failed(wire.ReasonNoRun, err, nil)
+	case errors.Is(err, loop.ErrNoQuestion):
+		return failed(wire.ReasonNoQuestion, err, nil)
 	case errors.Is(err, loop.ErrNothingToAccept):
 		return failed(wire.ReasonNothingToAccept, err, nil)
 	case errors.As(err, &atWork):

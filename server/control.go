@@ -17,10 +17,11 @@ import (
 // controls are the commands about a loop that is there.
 type controls struct {
 	*env
-	workspace *workspace
-	loops     *loops
-	lookout   *lookout
-	starter   *starter
+	workspace   *workspace
+	loops       *loops
+	lookout     *lookout
+	starter     *starter
+	permissions *permissions
 }
 
 func resultOf(r *managed) wire.LoopResult {
@@ -198,6 +199,11 @@ func (c *controls) update(ctx context.Context, p wire.ChangeParams) (any, error)
 	}
 	if p.Prompt != nil && strings.TrimSpace(*p.Prompt) == "" {
 		return nil, loop.ErrEmptyPrompt
+	}
+	if len(p.Disallow) > 0 {
+		if result, err := c.disallow(ctx, p.LoopParams, p.Disallow); err != nil || patch == (loop.Patch{}) && p.Prompt == nil {
+			return result, err
+		}
 	}
 	patch.Prompt = p.Prompt
 	result, err := c.change(ctx, p.LoopParams,

@@ -2,6 +2,8 @@ package server
 
 import (
 	"context"
+	"reflect"
+	"slices"
 
 	"ralph-lsp/loop"
 	"ralph-lsp/loopstate"
@@ -15,7 +17,8 @@ type folder struct {
 	real      string             // the path without links: two names may mean one folder
 	names     []string           // the paths under which the editor has it open
 	removed   bool               // the editor had it open, and has no more
-	unwatch   context.CancelFunc // ends the look at its state file
+	ctx       context.Context    // ends when the folder is forgotten
+	unwatch   context.CancelFunc // ends it
 	looked    chan struct{}      // closed when its state file was looked at once
 	news      chan struct{}      // holds one signal: its loop may have changed
 
@@ -240,5 +243,5 @@ func sameLoop(a, b *seenLoop) bool {
 		return a == b
 	}
 	x, y := a.status, b.status
-	return samePlace(a, b) && x.Cost == y.Cost && a.owner.PID == b.owner.PID
+	return samePlace(a, b) && x.Cost == y.Cost && a.owner.PID == b.owner.PID && reflect.DeepEqual(x.Questions, y.Questions) && slices.Equal(x.Allowed, y.Allowed)
 }

@@ -13,9 +13,10 @@ import (
 // launcher runs loops of ours in their folders, from their start to their end.
 type launcher struct {
 	*env
-	workspace *workspace
-	lookout   *lookout
-	questions *questions
+	workspace   *workspace
+	lookout     *lookout
+	questions   *questions
+	permissions *permissions
 }
 
 // launch starts a loop in its folder and follows it to its end.
@@ -42,6 +43,7 @@ func (l *launcher) launch(cfg loop.Config) (*managed, error) {
 	}
 	r.feed.Start(r.ID(), r.Status)
 	wanted := f.runs(r)
+	l.permissions.look(f)
 	l.status.Changed(true) // what the loop said until now came too early to be seen
 	if !wanted {
 		go r.Interrupt()
@@ -57,6 +59,10 @@ func (l *launcher) launch(cfg loop.Config) (*managed, error) {
 func (l *launcher) told(f *folder, r *managed, e loop.Event) {
 	l.problems.tell(f.path, e)
 	l.questions.tell(f, r, e)
+	switch e.(type) {
+	case loop.Asked, loop.Answered:
+		l.permissions.look(f)
+	}
 }
 
 // retire takes a loop that ended out of its folder and tells the editor.
@@ -66,6 +72,7 @@ func (l *launcher) retire(f *folder, r *managed, end loop.End) {
 	r.feed.Close()
 	isOpen, closing := f.ended(r, seenIn(f.path)) // now, so that nobody sees the loop without what it left
 	f.changed()
+	l.permissions.look(f)
 	l.changed(f.path)
 	if closing {
 		return

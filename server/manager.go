@@ -15,17 +15,18 @@ import (
 // manager answers commands. It only puts its parts together.
 type manager struct {
 	*env
-	workspace *workspace
-	loops     *loops
-	lookout   *lookout
-	launcher  *launcher
-	starter   *starter
-	controls  *controls
-	reader    *reader
-	reviewer  *reviewer
-	agents    *agents
-	turns     turns
-	commands  map[string]command
+	workspace   *workspace
+	loops       *loops
+	lookout     *lookout
+	permissions *permissions
+	launcher    *launcher
+	starter     *starter
+	controls    *controls
+	reader      *reader
+	reviewer    *reviewer
+	agents      *agents
+	turns       turns
+	commands    map[string]command
 }
 
 // env is what all parts of a manager have.
@@ -65,10 +66,11 @@ func newManager(ed client.Editor, version string, log *slog.Logger) *manager {
 	e.ctx, e.leave = context.WithCancel(context.Background())
 	w := &workspace{env: e, folders: map[string]*folder{}, asked: map[askedOf]bool{}}
 	q := &questions{env: e, workspace: w}
-	m := &manager{env: e, workspace: w, loops: &loops{w}, lookout: &lookout{e, w, q}, agents: &agents{}}
-	m.launcher = &launcher{e, w, m.lookout, q}
+	a := &permissions{env: e, workspace: w, asked: map[askedQuestion]*asking{}}
+	m := &manager{env: e, workspace: w, loops: &loops{w}, lookout: &lookout{e, w, q, a}, permissions: a, agents: &agents{}}
+	m.launcher = &launcher{e, w, m.lookout, q, a}
 	m.starter = &starter{env: e, workspace: w, loops: m.loops, launcher: m.launcher, agents: m.agents, questions: q}
-	m.controls = &controls{e, w, m.loops, m.lookout, m.starter}
+	m.controls = &controls{e, w, m.loops, m.lookout, m.starter, a}
 	m.reader = &reader{e, w, m.loops, m.lookout}
 	m.reviewer = &reviewer{e, w, q}
 	m.commands = m.table()

@@ -14,8 +14,9 @@ const ownerPoll = 2 * time.Second
 // lookout sees what happens in the folders without us.
 type lookout struct {
 	*env
-	workspace *workspace
-	questions *questions
+	workspace   *workspace
+	questions   *questions
+	permissions *permissions
 }
 
 // watch looks at a folder's state file whenever it changes, until ctx ends.
@@ -63,6 +64,7 @@ func (o *lookout) look(f *folder) {
 	}
 	before, now, refresh := f.see(seenIn(f.path))
 	f.changed()
+	o.permissions.look(f)
 	if before != nil && now == nil { // it was discarded
 		o.problems.clear(f.path)
 	}

@@ -97,7 +97,7 @@ func (w *workspace) folder(path, real string) *folder {
 	f := w.at(path, real)
 	if f == nil {
 		ctx, unwatch := context.WithCancel(w.ctx)
-		f = &folder{workspace: w, path: path, real: real, unwatch: unwatch, looked: make(chan struct{}), news: make(chan struct{}, 1)}
+		f = &folder{workspace: w, path: path, real: real, ctx: ctx, unwatch: unwatch, looked: make(chan struct{}), news: make(chan struct{}, 1)}
 		w.folders[path] = f
 		w.wg.Go(func() { w.lookout.watch(ctx, f) })
 		w.wg.Go(func() { w.lookout.follow(ctx, f) })

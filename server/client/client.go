@@ -38,6 +38,7 @@ type Info struct {
 	MinUpdateInterval time.Duration // between two of them
 	Trusted           bool          // the user trusts the folders that are open
 	Diagnostics       bool          // it answers ralph/diagnostics
+	Permissions       bool          // it answers ralph/permission
 
 	WorkDoneProgress  bool
 	PullDiagnostics   bool
@@ -92,6 +93,7 @@ type clientCapabilities struct {
 			MinUpdateIntervalMs int64 `json:"minUpdateIntervalMs"`
 			Trusted             bool  `json:"trusted"`
 			Diagnostics         bool  `json:"diagnostics"`
+			Permissions         bool  `json:"permissions"`
 		} `json:"ralph"`
 	} `json:"experimental"`
 }
@@ -128,6 +130,7 @@ func (p *Params) Info() Info {
 		MinUpdateInterval: time.Duration(max(ralph.MinUpdateIntervalMs, 0)) * time.Millisecond,
 		Trusted:           optedIn && ralph.Trusted,
 		Diagnostics:       optedIn && ralph.Diagnostics,
+		Permissions:       optedIn && ralph.Permissions,
 		WorkDoneProgress:  can.Window.WorkDoneProgress,
 		PullDiagnostics:   can.TextDocument.Diagnostic != nil,
 		CodeLensRefresh:   can.Workspace.CodeLens.RefreshSupport,

@@ -180,7 +180,7 @@ func (f *Feed) HandleLoop(e loop.Event) {
 		f.progress.failed(e.Error)
 	case loop.StateChanged:
 		f.progress.changedNow()
-	case loop.LimitsChanged:
+	case loop.LimitsChanged, loop.Asked, loop.Answered:
 		f.progress.changed()
 	case loop.End:
 		f.progress.end(wire.EndText(e))

@@ -10,6 +10,8 @@ export function doing(can: string): Doing | undefined {
     cancel: { command: 'ralph.cancel', icon: 'debug-stop', title: t('Cancel') },
     discard: { command: 'ralph.cancel', icon: 'trash', title: t('Discard') },
     pause: { command: 'ralph.pause', icon: 'debug-pause', title: t('Pause after this iteration') },
+    next: { command: 'ralph.next', icon: 'debug-step-over', title: t('Next iteration') },
+    answer: { command: 'ralph.answer', icon: 'question', title: t('Answer...') },
     resume: { command: 'ralph.resume', icon: 'debug-continue', title: t('Resume') },
     steer: { command: 'ralph.steer', icon: 'comment', title: t('Steer...') },
     open: { command: 'ralph.openStateFile', icon: 'go-to-file', title: t('Open state file') },

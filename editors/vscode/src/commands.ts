@@ -10,6 +10,7 @@ import { showError } from './notifications';
 import type { Pages } from './pages';
 import type { Panels, Place } from './panel/panels';
 import { plan } from './plan';
+import { answer } from './questions';
 import { showRefused, type Review } from './review';
 import type { Sidecar } from './sidecar';
 import { revertChange, type LineChange, type SourceControls } from './sourceControl';
@@ -17,7 +18,7 @@ import type { StartArgument, Starter } from './start';
 import { changeable, type StartOptions } from './startOptions';
 import { chooseTarget, type ChangesArgument } from './target';
 import type { TranscriptView } from './transcriptView';
-import { command, isSlash, type LoopParams } from './wire';
+import { command, isSlash, type Answer, type LoopParams } from './wire';
 
 export interface Parts {
   sidecar: Sidecar;
@@ -65,6 +66,7 @@ function editorCommands({ sidecar, loops, starter, options, transcripts, panels,
     'ralph.pause': (a?: LoopArgument) => controls.pause(a),
     'ralph.next': (a?: LoopArgument) => controls.next(a),
     'ralph.resume': (a?: LoopArgument) => controls.resume(a),
+    'ralph.answer': (a?: LoopArgument & Partial<Answer>) => answer(sidecar, loops, a),
     'ralph.steer': (a?: LoopArgument) => controls.steer(a),
     'ralph.changeLimits': (a?: LoopArgument) => controls.changeLimits(a),
     'ralph.showStatus': () => showStatus(sidecar, loops),

@@ -28,7 +28,7 @@ export class Controls {
 
   /** Ends the running iteration; the next one begins. */
   async next(argument?: LoopArgument): Promise<LoopResult | undefined> {
-    const loop = await chooseLoop(this.loops, argument, can('pause'));
+    const loop = await chooseLoop(this.loops, argument, can('next'));
     return loop && this.run(command.next, named(loop));
   }
 

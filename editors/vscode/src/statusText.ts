@@ -78,6 +78,6 @@ function links(all: [string, string][], loop?: LoopParams): string {
 
 /** The commands that the tooltip may run. */
 export const tooltipCommands = [
-  'ralph.start', 'ralph.cancel', 'ralph.pause', 'ralph.resume', 'ralph.steer', 'ralph.changeLimits', 'ralph.openStateFile', 'ralph.showOutput',
+  'ralph.start', 'ralph.cancel', 'ralph.pause', 'ralph.next', 'ralph.answer', 'ralph.resume', 'ralph.steer', 'ralph.changeLimits', 'ralph.openStateFile', 'ralph.showOutput',
   'ralph.openChanges', 'ralph.restartServer', 'ralph.showLog', 'ralph.help',
 ];

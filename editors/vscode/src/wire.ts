@@ -7,6 +7,7 @@ export const method = {
   status: 'ralph/status',
   update: 'ralph/update',
   diagnostics: 'ralph/diagnostics',
+  permission: 'ralph/permission',
   setUpdates: 'ralph/setUpdates',
 } as const;
 
@@ -19,6 +20,7 @@ export const command = {
   resume: 'ralph.loop.resume',
   update: 'ralph.loop.update',
   steer: 'ralph.loop.steer',
+  answer: 'ralph.loop.answer',
   open: 'ralph.loop.open',
   status: 'ralph.loop.status',
   read: 'ralph.loop.read',
@@ -73,6 +75,10 @@ export interface LoopStatus extends Said {
   backend?: { name: string };
   tool?: { title: string; startedAt?: string };
   retry?: object;
+  /** What its agent waits to be told, the oldest first. */
+  questions?: Question[];
+  /** What the user allowed for the whole loop. */
+  allowed?: AllowedRule[];
   error?: string;
   /** Of one that is over, where that is known. */
   endedAt?: string;
@@ -80,6 +86,23 @@ export interface LoopStatus extends Said {
   owned: boolean;
   sessionFileUri?: string;
 }
+
+/** What an agent waits to be told. The offers are the answers, the safe one first. */
+export interface Question extends Said {
+  loopId?: string;
+  folder?: string;
+  id: string;
+  kind: 'permission' | 'confirm' | 'select' | 'input';
+  toolCallId?: string;
+  /** What and where, one line. */
+  title: string;
+  /** The full command, a diff, or what the agent says. */
+  detail?: string;
+  placeholder?: string;
+}
+/** The argument of ralph.loop.answer. */
+export interface Answer extends LoopParams { id: string; answer: 'deny' | 'once' | 'loop' | 'value'; text?: string }
+export interface AllowedRule { rule: string; text: string; offers: Offer[] }
 
 export interface StatusParams {
   message: string;
@@ -147,6 +170,10 @@ export interface Iteration extends Said {
 }
 export interface StateChange extends Said { sessionUpdate: '_ralph/state'; state: string }
 export interface End extends Said { sessionUpdate: '_ralph/end'; stopReason: string; title?: string }
+/** An agent asks; whether it still waits, the status says. */
+export interface Asked extends Question { sessionUpdate: '_ralph/question' }
+/** What an agent was told. */
+export interface Answered extends Said { sessionUpdate: '_ralph/answer'; id: string; answer: Answer['answer'] | 'moot' }
 /** An entry of another program's in a session. */
 export interface Note { sessionUpdate: '_ralph/note'; label: string; text?: string }
 /** How far the check of the loop's work has come. One that is running has no words. */
@@ -161,7 +188,7 @@ export interface Told extends Said {
     | '_ralph/session' | '_ralph/retry' | '_ralph/compaction' | '_ralph/topic' | '_ralph/goal' | '_ralph/promise'
     | '_ralph/guidance' | '_ralph/limits' | '_ralph/warning' | '_ralph/error';
 }
-export type Update = Chunk | ToolCall | ToolCallUpdate | UsageUpdate | Discard | Iteration | StateChange | End | Note | Verify | Told;
+export type Update = Chunk | ToolCall | ToolCallUpdate | UsageUpdate | Discard | Iteration | StateChange | End | Note | Verify | Asked | Answered | Told;
 
 /** The keys of what bounds a loop. */
 export const limitKeys = ['maxIterations', 'maxCostUsd', 'maxDurationMs', 'idleTimeoutMs', 'maxConsecutiveFailures', 'maxUnchangedIterations'] as const;

@@ -1,0 +1,258 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"ralph-lsp/loop"
+	"ralph-lsp/server/rpc"
+	"ralph-lsp/wire"
+)
+
+// permissions ask the client what agents wait to be told, of loops here and of those that
+// other processes drive.
+type permissions struct {
+	*env
+	workspace *workspace
+	deaf      atomic.Bool // the client said that it asks, and doesn't know how
+
+	mu    sync.Mutex // held over a look, so that an older one never counts for more
+	asked map[askedQuestion]*asking
+}
+
+// askedQuestion is an open question of which the client was told.
+type askedQuestion struct {
+	folder     *folder
+	loopID, id string
+}
+
+// asking is a request to the client.
+type asking struct {
+	withdraw context.CancelFunc
+	over     bool // the client has answered, if only that it leaves the question open
+}
+
+// waiting is a question that waits for its answer.
+type waiting struct {
+	loop.Question
+	loopID string
+	folder *folder
+	ours   *managed // nil: another process drives the loop
+}
+
+func (w waiting) key() askedQuestion { return askedQuestion{w.folder, w.loopID, w.ID} }
+
+// tell answers the agent.
+func (w waiting) tell(a loop.Answer) error {
+	if w.ours != nil {
+		return w.ours.Answer(w.ID, a)
+	}
+	return loop.AnswerFolder(w.folder.path, w.ID, a)
+}
+
+// waiting lists the open questions of the folder's loop, oldest first; none while the server
+// shuts down, or of a folder that is open no more.
+func (f *folder) waiting() (all []waiting) {
+	f.workspace.mu.Lock()
+	defer f.workspace.mu.Unlock()
+	if f.workspace.closed || f.workspace.folders[f.path] != f {
+		return nil
+	}
+	var now loop.Status
+	switch {
+	case f.running != nil:
+		now = f.running.Status()
+	case f.seen != nil:
+		now = f.seen.status
+	}
+	if now.State.Over() {
+		return nil
+	}
+	for _, q := range now.Questions {
+		all = append(all, waiting{q, now.LoopID, f, f.running})
+	}
+	return all
+}
+
+// look asks what is new in a folder, and withdraws what needs no answer any more.
+func (p *permissions) look(f *folder) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	open := f.waiting()
+	for key, a := range p.asked {
+		if key.folder == f && !slices.ContainsFunc(open, func(w waiting) bool { return w.key() == key }) {
+			a.withdraw()
+			delete(p.asked, key)
+		}
+	}
+	for _, w := range open {
+		switch a := p.asked[w.key()]; {
+		case a == nil:
+			p.ask(w)
+			if !p.queues() {
+				return
+			}
+		case !a.over && !p.queues(): // one question of a loop after the other
+			return
+		}
+	}
+}
+
+// queues says whether the client takes all questions at once.
+func (p *permissions) queues() bool { return p.ed.Client().Permissions && !p.deaf.Load() }
+
+// ask sends one question. The caller holds mu.
+func (p *permissions) ask(w waiting) {
+	ctx, withdraw := context.WithCancel(w.folder.ctx)
+	a := &asking{withdraw: withdraw}
+	p.asked[w.key()] = a
+	p.wg.Go(func() {
+		defer withdraw()
+		answer := p.put(ctx, w)
+		if ctx.Err() == nil && answer != nil {
+			if err := w.tell(*answer); err != nil && !errors.Is(err, loop.ErrNoQuestion) { // else somebody was faster
+				p.log.Warn("an answer didn't reach the agent", "folder", w.folder.path, "error", err)
+			}
+		}
+		p.mu.Lock()
+		a.over = true
+		p.mu.Unlock()
+		p.look(w.folder) // for the next one
+	})
+}
+
+// put asks the client, and returns what its user answers; nil leaves the question open.
+func (p *permissions) put(ctx context.Context, w waiting) *loop.Answer {
+	q := wire.QuestionOf(w.Question, w.loopID, w.folder.path)
+	if !p.queues() {
+		return p.putPlainly(ctx, w, q)
+	}
+	var raw json.RawMessage
+	err := p.ed.Request(ctx, wire.MethodPermission, q, &raw)
+	if rpc.IsUnknownMethod(err) {
+		p.deaf.Store(true)
+		return p.putPlainly(ctx, w, q)
+	}
+	var result *wire.PermissionResult
+	if err == nil {
+		err = json.Unmarshal(raw, &result)
+	}
+	if err != nil && ctx.Err() == nil {
+		p.log.Warn("what the editor answers to a question can't be read", "error", err)
+	}
+	if err != nil || result == nil || result.Answer == "" {
+		return nil
+	}
+	return p.said(result.Answer, result.Text)
+}
+
+func (p *permissions) said(kind, text string) *loop.Answer {
+	return &loop.Answer{Kind: kind, Text: text, By: cmp.Or(p.ed.Client().Name, "editor")}
+}
+
+// putPlainly asks with what every client has: words and buttons.
+func (p *permissions) putPlainly(ctx context.Context, w waiting, q wire.Question) *loop.Answer {
+	message := wire.NameIn(w.folder.path, p.workspace.list()) + " " + wire.AskedInFull(q)
+	if !p.user.mute.Load() {
+		var titles []string
+		for _, o := range q.Offers {
+			titles = append(titles, o.Title)
+		}
+		chosen := slices.Index(titles, p.user.askWith(ctx, messageWarning, message, titles[0], titles[1:]...))
+		if chosen >= 0 {
+			answer := q.Offers[chosen].Arguments[0].(wire.AnswerParams)
+			return p.said(answer.Answer, answer.Text)
+		}
+	}
+	if p.user.mute.Load() && ctx.Err() == nil {
+		p.user.show(messageWarning, message+"\n"+wire.HowToAnswer)
+	}
+	return nil
+}
+
+// again asks the client once more what it has left open.
+func (p *permissions) again(w waiting) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !slices.ContainsFunc(w.folder.waiting(), func(other waiting) bool { return other.key() == w.key() }) {
+		return // it was answered a moment ago
+	}
+	if a := p.asked[w.key()]; a != nil {
+		a.withdraw()
+	}
+	p.ask(w)
+}
+
+// answer is what a user says to an agent's question without being asked.
+func (c *controls) answer(ctx context.Context, p wire.AnswerParams) (any, error) {
+	switch p.Answer {
+	case "", loop.AnswerDeny, loop.AnswerOnce, loop.AnswerLoop, loop.AnswerValue:
+	default:
+		return nil, invalidKey("answer", "answer is %q: say deny, once, loop or value", p.Answer)
+	}
+	w, err := c.waitingFor(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	if p.Answer == "" {
+		c.permissions.again(w)
+		return wire.AnswerResult{Text: wire.AsksText(w.Question), Class: wire.ClassWarning}, nil
+	}
+	answer := c.permissions.said(p.Answer, p.Text)
+	if err := w.tell(*answer); err != nil {
+		return nil, err
+	}
+	return wire.AnswerResult{Text: wire.AnsweredText(w.Question, *answer), Class: wire.ClassInfo}, nil
+}
+
+// waitingFor finds the open question that an argument is about: the oldest, if it names none.
+func (c *controls) waitingFor(ctx context.Context, p wire.AnswerParams) (found waiting, err error) {
+	path := ""
+	if p.Folder != "" {
+		if path, err = c.workspace.folderPath(p.Folder); err != nil {
+			return found, err
+		}
+		c.lookout.lookAt(path)
+	}
+	c.workspace.awaitLooks(ctx)
+	for _, name := range c.workspace.list() {
+		f := c.workspace.known(name)
+		if f == nil || path != "" && path != name {
+			continue
+		}
+		for _, w := range f.waiting() {
+			isMeant := (p.LoopID == "" || p.LoopID == w.loopID) && (p.ID == "" || p.ID == w.ID)
+			if isMeant && (found.folder == nil || w.At.Before(found.At)) {
+				found = w
+			}
+		}
+	}
+	if found.folder == nil {
+		return found, loop.ErrNoQuestion
+	}
+	return found, nil
+}
+
+// disallow takes back what the agent may do in a loop.
+func (c *controls) disallow(ctx context.Context, p wire.LoopParams, rules []string) (wire.LoopResult, error) {
+	each := func(do func(rule string) error) error {
+		for _, rule := range rules {
+			if err := do(rule); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	result, err := c.change(ctx, p,
+		func(r *managed) error { return each(r.Disallow) },
+		func(folder, loopID string) error {
+			return each(func(rule string) error { return loop.DisallowFolder(folder, loopID, rule) })
+		})
+	result.Text = wire.DisallowedText(rules)
+	return result, err
+}
