@@ -108,8 +108,27 @@ BULK := files=$$(go list -f '{{$$dir := .Dir}}{{range .TestGoFiles}}{{$$dir}}/{{
 	packages=$$(dirname $$files | sort -u); \
 	tests=$$(sed -n 's/^func \(Test[A-Za-z0-9_]*\)(t .*/\1/p' $$files | paste -sd '|')
 
+# Walls are tested with bubblewrap, the system's or one of .cache. SANDBOX=off leaves these
+# tests out where it can't work, loudly; else what it can't do fails.
+ifeq ($(SANDBOX),off)
+.PHONY: bubblewrap
+bubblewrap:
+	@echo "*** SANDBOX=off: tests of walls are left out where bubblewrap doesn't work ***" >&2
+else ifeq ($(shell uname),Linux)
+export RALPH_TEST_SANDBOX := required
+ifeq ($(shell command -v bwrap),)
+export PATH := $(CACHE)/editors/bwrap/bookworm/usr/bin:$(PATH)
+endif
+.PHONY: bubblewrap
+bubblewrap:
+	@command -v bwrap >/dev/null || { mkdir -p $(CACHE); RALPH_EDITORS_CACHE=$(CACHE)/editors tools/editors/get-debian.sh bookworm usr/bin/bwrap bubblewrap >/dev/null 2>$(CACHE)/bubblewrap.log || { cat $(CACHE)/bubblewrap.log >&2; exit 1; }; }
+else
+.PHONY: bubblewrap
+bubblewrap:
+endif
+
 .PHONY: unit
-unit: ## the tests that need nothing installed, under the race detector but for those of large amounts
+unit: bubblewrap ## the tests that need nothing installed, under the race detector but for those of large amounts
 	@go test -race -timeout 10m ./... | $(RESULTS)
 	@$(BULK); go test -timeout 10m -run "^($$tests)$$" $$packages | $(RESULTS)
 
@@ -128,7 +147,7 @@ ifeq ($(E2E),off)
 e2e:
 	@echo "*** E2E=off: the real agents (pi, claude) were NOT tested ***" >&2
 else
-e2e: agents ## the program with the real agents, against a scripted model
+e2e: agents bubblewrap ## the program with the real agents, against a scripted model
 	@go test -tags e2e -count=1 -p 1 -parallel 2 -timeout 30m ./e2e/... | $(RESULTS)
 endif
 

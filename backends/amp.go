@@ -3,6 +3,7 @@ package backends
 import (
 	"os"
 
+	"ralph-lsp/sandbox"
 	"ralph-lsp/stream"
 )
 
@@ -12,14 +13,19 @@ func init() { known(50, amp) }
 // without asking is in its own settings. Outside an editor's terminal it needs
 // neither the editor's selection nor a bell.
 var amp = Backend{
-	Name:        "amp",
-	Command:     "amp",
-	Args:        []string{"--execute", "--stream-json", "--stream-json-thinking", "--no-ide", "--no-notifications"},
-	May:         "may do what its own settings allow",
-	Prompt:      PromptStdin,
-	ArgPrompt:   "--execute",
-	Output:      stream.FormatAmp,
-	Transport:   TransportPipes,
+	Name:      "amp",
+	Command:   "amp",
+	Args:      []string{"--execute", "--stream-json", "--stream-json-thinking", "--no-ide", "--no-notifications"},
+	May:       "may do what its own settings allow",
+	Prompt:    PromptStdin,
+	ArgPrompt: "--execute",
+	Output:    stream.FormatAmp,
+	Transport: TransportPipes,
+	Inside: sandbox.Agent{
+		State: []string{"~/.local/share/amp", "~/.cache/amp", "~/.amp"},
+		Fixed: []string{"~/.amp/bin"},
+		Env:   []string{"AMP_*"},
+	},
 	Stop:        []os.Signal{os.Interrupt, terminate},
 	VersionArgs: []string{"--version"},
 	Install:     "npm install -g @sourcegraph/amp",

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"ralph-lsp/sandbox"
 	"ralph-lsp/stream"
 )
 
@@ -67,6 +68,9 @@ type Backend struct {
 	// ReadOnly are arguments with which the agent can change nothing, where Tools don't say how.
 	ReadOnly []string
 	Agents   AgentFiles
+
+	// Inside is what it needs behind walls.
+	Inside sandbox.Agent
 
 	Env []string // "KEY=value", set unless the user's environment has KEY
 	// Kept are folders in TMPDIR that the agent only saves time with. Each loop has

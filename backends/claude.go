@@ -3,6 +3,7 @@ package backends
 import (
 	"os"
 
+	"ralph-lsp/sandbox"
 	"ralph-lsp/stream"
 )
 
@@ -43,9 +44,15 @@ var claude = Backend{
 	Env: []string{"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1", "CLAUDE_CODE_FORWARD_SUBAGENT_TEXT=1", "CLAUDE_CODE_MAX_RETRIES=4",
 		"DISABLE_AUTOUPDATER=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1"},
 	SlashCommands: true,
-	Stop:          []os.Signal{os.Interrupt, terminate},
-	VersionArgs:   []string{"--version"},
-	Install:       "npm install -g @anthropic-ai/claude-code",
+	Inside: sandbox.Agent{
+		State: []string{"$CLAUDE_CONFIG_DIR/", "~/.claude/", "~/.claude.json"},
+		Fixed: []string{"$CLAUDE_CONFIG_DIR/settings.json", "$CLAUDE_CONFIG_DIR/hooks", "$CLAUDE_CONFIG_DIR/plugins", "~/.claude/settings.json", "~/.claude/settings.local.json",
+			"~/.claude/hooks", "~/.claude/plugins", "~/.claude/commands", "~/.claude/agents", "~/.claude/skills", "~/.claude/CLAUDE.md"},
+		Env: []string{"ANTHROPIC_*", "CLAUDE_*", "DISABLE_*", "API_TIMEOUT_MS", "BASH_*", "MAX_THINKING_TOKENS", "MAX_MCP_OUTPUT_TOKENS", "MCP_*", "AWS_REGION", "AWS_BEARER_TOKEN_BEDROCK", "CLOUD_ML_REGION"},
+	},
+	Stop:        []os.Signal{os.Interrupt, terminate},
+	VersionArgs: []string{"--version"},
+	Install:     "npm install -g @anthropic-ai/claude-code",
 }
 
 // claudeLive is claude's stream-json input. What it has been told when its input ends

@@ -3,6 +3,7 @@ package backends
 import (
 	"os"
 
+	"ralph-lsp/sandbox"
 	"ralph-lsp/stream"
 )
 
@@ -32,7 +33,12 @@ var codex = Backend{
 	Transport:         TransportPipes,
 	ModelFlag:         "--model",
 	ReadOnly:          []string{"--sandbox", "read-only"},
-	Stop:              []os.Signal{terminate},
-	VersionArgs:       []string{"--version"},
-	Install:           "npm install -g @openai/codex",
+	Inside: sandbox.Agent{
+		State: []string{"$CODEX_HOME/", "~/.codex/"},
+		Fixed: []string{"$CODEX_HOME/config.toml", "$CODEX_HOME/rules", "$CODEX_HOME/AGENTS.md", "~/.codex/config.toml", "~/.codex/rules", "~/.codex/prompts", "~/.codex/AGENTS.md"},
+		Env:   []string{"CODEX_*", "OPENAI_*"},
+	},
+	Stop:        []os.Signal{terminate},
+	VersionArgs: []string{"--version"},
+	Install:     "npm install -g @openai/codex",
 }

@@ -3,6 +3,7 @@ package backends
 import (
 	"os"
 
+	"ralph-lsp/sandbox"
 	"ralph-lsp/stream"
 )
 
@@ -27,7 +28,12 @@ var copilot = Backend{
 	Transport:         TransportPipes,
 	ModelFlag:         "--model",
 	SlashCommands:     true,
-	Stop:              []os.Signal{os.Interrupt, terminate},
-	VersionArgs:       []string{"--version"},
-	Install:           "npm install -g @github/copilot",
+	Inside: sandbox.Agent{
+		State: []string{"$COPILOT_HOME/", "~/.copilot/"},
+		Fixed: []string{"$COPILOT_HOME/config.json", "$COPILOT_HOME/mcp-config.json", "~/.copilot/mcp-config.json", "~/.copilot/agents"},
+		Env:   []string{"COPILOT_*", "GH_TOKEN", "GITHUB_TOKEN", "GH_HOST"},
+	},
+	Stop:        []os.Signal{os.Interrupt, terminate},
+	VersionArgs: []string{"--version"},
+	Install:     "npm install -g @github/copilot",
 }

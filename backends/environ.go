@@ -1,8 +1,11 @@
 package backends
 
 import (
+	"slices"
 	"strconv"
 	"strings"
+
+	"ralph-lsp/sandbox"
 )
 
 // What every agent and its tools carry in their environment. It tells the agent
@@ -67,6 +70,16 @@ func environ(parent []string, spec Spec) []string {
 		}
 	}
 	return append(env, ours...)
+}
+
+// inside is what the agent needs behind walls, the variables that we set for it among them.
+func (b Backend) inside() sandbox.Agent {
+	agent := b.Inside
+	agent.Env = slices.Clone(agent.Env)
+	for _, kv := range b.Env {
+		agent.Env = append(agent.Env, envKey(kv))
+	}
+	return agent
 }
 
 func envKey(kv string) string {

@@ -3,6 +3,7 @@ package backends
 import (
 	"os"
 
+	"ralph-lsp/sandbox"
 	"ralph-lsp/stream"
 )
 
@@ -30,7 +31,12 @@ var gemini = Backend{
 	ModelFlag:         "--model",
 	ReadOnly:          []string{"--approval-mode", "default"},
 	SlashCommands:     true,
-	Stop:              []os.Signal{terminate},
-	VersionArgs:       []string{"--version"},
-	Install:           "npm install -g @google/gemini-cli",
+	Inside: sandbox.Agent{
+		State: []string{"~/.gemini/"},
+		Fixed: []string{"~/.gemini/settings.json", "~/.gemini/extensions", "~/.gemini/commands", "~/.gemini/GEMINI.md"},
+		Env:   []string{"GEMINI_*", "GOOGLE_API_KEY", "GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION", "GOOGLE_GENAI_*"},
+	},
+	Stop:        []os.Signal{terminate},
+	VersionArgs: []string{"--version"},
+	Install:     "npm install -g @google/gemini-cli",
 }

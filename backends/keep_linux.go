@@ -66,16 +66,13 @@ func (k *keeper) living(tempDir string) (r *reaper.Reaper, err error) {
 	return k.reaper, err
 }
 
-// start starts an agent. Seated, it is the foreground job of the terminal that is its stdin.
-func (s *Scope) start(cmd *exec.Cmd, isolated, seated bool) (*child, error) {
-	if err := errors.Join(cmd.Err, checkArgs(cmd.Args)); err != nil {
-		return nil, err
-	}
+// launch starts a process. Seated, it is the foreground job of the terminal that is its stdin.
+func (s *Scope) launch(cmd *exec.Cmd, isolated, seated bool) (*child, error) {
 	r, err := s.keeper.living(s.TempDir)
 	if err != nil {
 		return nil, fmt.Errorf("the process that keeps its processes together: %w", err)
 	}
-	c := reaper.Command{Path: cmd.Path, Args: cmd.Args, Env: cmd.Environ(), Detached: isolated, OnTerminal: seated}
+	c := reaper.Command{Path: cmd.Path, Args: cmd.Args, Env: cmd.Environ(), Detached: isolated, OnTerminal: seated, Walled: s.Walls != nil}
 	if c.Dir, err = filepath.Abs(cmd.Dir); err != nil { // the reaper's own is another one
 		return nil, err
 	}
@@ -89,7 +86,7 @@ func (s *Scope) start(cmd *exec.Cmd, isolated, seated bool) (*child, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &child{pid: agent.PID, start: agent.Start, exited: agent.Exited, stopped: agent.Stopped, agent: agent}, nil
+	return &child{pid: agent.PID, start: agent.Start, exited: agent.Exited, stopped: agent.Stopped, agent: agent, walled: c.Walled}, nil
 }
 
 func (k *keeper) close() {
@@ -108,10 +105,18 @@ type child struct {
 	exited  <-chan struct{}
 	stopped <-chan struct{} // it has suspended itself
 	agent   *reaper.Agent
+	walled  bool
 }
 
-// status is how the child ended: an exit code, or a signal; or it was lost.
-func (c *child) status() (status syscall.WaitStatus, lost bool) { return c.agent.Status, c.agent.Lost }
+// status is how the child ended: an exit code, or a signal; or it was lost. Walls have only
+// a code for it, as shells do.
+func (c *child) status() (status syscall.WaitStatus, lost bool) {
+	status = c.agent.Status
+	if sig := status.ExitStatus() - 128; c.walled && sig > 0 && sig < 32 {
+		status = syscall.WaitStatus(sig)
+	}
+	return status, c.agent.Lost
+}
 
 // signal sends a signal to the child's process group.
 func (c *child) signal(sig os.Signal) { c.agent.Signal(sig.(syscall.Signal)) }

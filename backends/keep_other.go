@@ -40,11 +40,8 @@ type child struct {
 	ended   func() syscall.WaitStatus
 }
 
-// start starts an agent. Seated, it is the foreground job of the terminal that is its stdin.
-func (s *Scope) start(cmd *exec.Cmd, isolated, seated bool) (*child, error) {
-	if err := errors.Join(cmd.Err, checkArgs(cmd.Args)); err != nil {
-		return nil, err
-	}
+// launch starts a process. Seated, it is the foreground job of the terminal that is its stdin.
+func (s *Scope) launch(cmd *exec.Cmd, isolated, seated bool) (*child, error) {
 	if seated {
 		return takeSeat(cmd)
 	}

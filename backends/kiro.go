@@ -3,6 +3,7 @@ package backends
 import (
 	"os"
 
+	"ralph-lsp/sandbox"
 	"ralph-lsp/stream"
 )
 
@@ -28,7 +29,12 @@ var kiro = Backend{
 	Transport:         TransportPTY,
 	ModelFlag:         "--model",
 	SlashCommands:     true,
-	Stop:              []os.Signal{os.Interrupt, terminate},
-	VersionArgs:       []string{"--version"},
-	Install:           "curl -fsSL https://cli.kiro.dev/install | bash",
+	Inside: sandbox.Agent{
+		State: []string{"~/.kiro/", "~/.local/share/kiro-cli", "~/.local/share/amazon-q"},
+		Fixed: []string{"~/.kiro/settings", "~/.kiro/agents", "~/.kiro/steering"},
+		Env:   []string{"KIRO_*", "Q_*"},
+	},
+	Stop:        []os.Signal{os.Interrupt, terminate},
+	VersionArgs: []string{"--version"},
+	Install:     "curl -fsSL https://cli.kiro.dev/install | bash",
 }

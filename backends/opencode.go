@@ -3,6 +3,7 @@ package backends
 import (
 	"os"
 
+	"ralph-lsp/sandbox"
 	"ralph-lsp/stream"
 )
 
@@ -22,7 +23,11 @@ var opencode = Backend{
 	Transport:         TransportPipes,
 	ModelFlag:         "--model",
 	Env:               []string{"OPENCODE_DISABLE_AUTOUPDATE=1"},
-	Stop:              []os.Signal{terminate},
-	VersionArgs:       []string{"--version"},
-	Install:           "npm install -g opencode-ai",
+	Inside: sandbox.Agent{
+		State: []string{"~/.local/share/opencode/", "~/.local/state/opencode/", "~/.cache/opencode"},
+		Env:   []string{"OPENCODE_*", "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY", "GROQ_API_KEY", "MISTRAL_API_KEY", "XAI_API_KEY", "DEEPSEEK_API_KEY"},
+	},
+	Stop:        []os.Signal{terminate},
+	VersionArgs: []string{"--version"},
+	Install:     "npm install -g opencode-ai",
 }

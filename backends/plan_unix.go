@@ -13,6 +13,8 @@ import (
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
 	"golang.org/x/term"
+
+	"ralph-lsp/sandbox"
 )
 
 // Run runs the session to its end. The agent gets a pseudo-terminal of its own
@@ -39,7 +41,7 @@ func (p Plan) Run(in, out *os.File) (PlanExit, error) {
 	defer t.restore()
 	cmd := p.command()
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = theirs, theirs, theirs
-	agent, err := p.Scope.start(cmd, false, true)
+	agent, err := p.Scope.start(cmd, sandbox.Run{Agent: p.Backend.inside(), OnSeat: true, Caches: p.Backend.Kept}, false)
 	theirs.Close()
 	if err != nil {
 		return PlanExit{}, p.failed(err)

@@ -1,6 +1,8 @@
 package backends
 
 import (
+	"ralph-lsp/sandbox"
+
 	"errors"
 	"os"
 	"os/exec"
@@ -11,7 +13,7 @@ import (
 func (p Plan) Run(_, _ *os.File) (PlanExit, error) {
 	cmd := p.command()
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	agent, err := p.Scope.start(cmd, false, false)
+	agent, err := p.Scope.start(cmd, sandbox.Run{Agent: p.Backend.inside()}, false)
 	if err != nil {
 		return PlanExit{}, p.failed(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"ralph-lsp/sandbox"
 	"ralph-lsp/stream"
 )
 
@@ -119,6 +120,23 @@ func Start(spec Spec) (*Process, error) {
 	return p, nil
 }
 
+// behindWalls is what the run needs there.
+func (s Spec) behindWalls() sandbox.Run {
+	run := sandbox.Run{Agent: s.Backend.inside(), IsCheck: s.Raw != nil, Caches: s.Backend.Kept}
+	if s.Spool != "" {
+		run.Writable = []string{s.Spool}
+	}
+	if s.Backend.Prompt == PromptFile {
+		run.Readable = []string{s.promptFile()}
+	}
+	return run
+}
+
+// promptFile is where the prompt of a backend is that takes a file.
+func (s Spec) promptFile() string {
+	return filepath.Join(s.Scope.TempDir, fmt.Sprintf("prompt-%d.md", s.Iteration))
+}
+
 // placePrompt puts the prompt where the backend wants it: behind the
 // arguments, in a file of the run's, or on stdin.
 func (s Spec) placePrompt() (args []string, stdin string, err error) {
@@ -132,7 +150,7 @@ func (s Spec) placePrompt() (args []string, stdin string, err error) {
 		}
 		return s.Backend.argument(s.Prompt), "", nil
 	case PromptFile:
-		name := filepath.Join(s.Scope.TempDir, fmt.Sprintf("prompt-%d.md", s.Iteration))
+		name := s.promptFile()
 		return []string{name}, "", os.WriteFile(name, []byte(s.Prompt), 0o600)
 	}
 	prompt := s.Prompt
@@ -171,7 +189,7 @@ func (p *Process) start(cmd *exec.Cmd, prompt string) (err error) {
 		cmd.Stderr = out.w // in the order in which it comes
 	}
 	p.started = time.Now()
-	if p.child, err = p.spec.Scope.start(cmd, p.spec.Backend.Transport == TransportPTY, false); err != nil {
+	if p.child, err = p.spec.Scope.start(cmd, p.spec.behindWalls(), p.spec.Backend.Transport == TransportPTY); err != nil {
 		p.stdout.Close()
 		closeAll()
 		return err

@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"time"
+
+	"ralph-lsp/sandbox"
 )
 
 // Scope is what the runs of one loop share: the id in their environment, a
@@ -16,7 +19,27 @@ type Scope struct {
 	LoopID  string // "" for a question that is no loop's
 	TempDir string // TMPDIR of the agents and their tools
 
+	// Walls are around all that is started; nil: none.
+	Walls *sandbox.Walls
+
 	keeper keeper
+}
+
+// start starts an agent, behind the walls where there are any.
+func (s *Scope) start(cmd *exec.Cmd, run sandbox.Run, isolated bool) (*child, error) {
+	if err := errors.Join(cmd.Err, checkArgs(cmd.Args)); err != nil {
+		return nil, err
+	}
+	if s.Walls != nil {
+		run.TempDir = s.TempDir
+		if _, err := os.Stat(cmd.Path); err != nil {
+			return nil, startProblem(cmd, err)
+		}
+		if err := s.Walls.Wrap(cmd, run); err != nil {
+			return nil, err
+		}
+	}
+	return s.launch(cmd, isolated, run.OnSeat)
 }
 
 // OpenScope opens the scope of the loop with that id. At most one run of it may be under way.

@@ -15,6 +15,7 @@ import (
 	"ralph-lsp/internal/limits"
 	"ralph-lsp/internal/tell"
 	"ralph-lsp/loopstate"
+	"ralph-lsp/sandbox"
 	"ralph-lsp/verify"
 )
 
@@ -44,6 +45,8 @@ type Config struct {
 	// Quiet keeps the loop's rules (iteration, limit, how to finish) from the agent.
 	Quiet  bool
 	Limits Limits
+	// Sandbox says which walls are around all that the loop starts.
+	Sandbox sandbox.Spec
 	// Verify is what has to pass before a promise counts; the zero value: promises count.
 	Verify verify.Check
 	// Reviewer is the agent of the hat that Verify names.

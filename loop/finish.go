@@ -67,6 +67,7 @@ func (e End) Problem() string {
 func (l *Loop) finish(end End) {
 	now := time.Now()
 	state := l.leaveFile(end, now)
+	l.walls.Close()
 	if err := l.scope.Close(); err != nil {
 		l.emit(Warning{Message: "the temporary folder could not be removed: " + err.Error()})
 	}

@@ -22,6 +22,7 @@ import (
 	"ralph-lsp/history"
 	"ralph-lsp/internal/paths"
 	"ralph-lsp/loopstate"
+	"ralph-lsp/sandbox"
 	"ralph-lsp/stream"
 	"ralph-lsp/verify"
 )
@@ -55,6 +56,7 @@ type Loop struct {
 	lock  *loopstate.Lock // nil in tests
 	owner loopstate.Owner
 	scope *backends.Scope
+	walls *sandbox.Walls // around all that runs; nil: none
 	start func(backends.Spec) (Agent, error)
 
 	// Two locks are held while the loop does something, so they are its own and not
@@ -106,6 +108,7 @@ func Start(cfg Config, obs Observer) (*Loop, error) {
 		return nil, advised(err)
 	}
 	if err := l.begin(); err != nil {
+		l.walls.Close()
 		l.closeMirror()
 		l.lock.Release()
 		return nil, advised(err)
@@ -163,6 +166,9 @@ func (l *Loop) begin() error {
 	if l.lock != nil {
 		l.endLeftovers()
 	}
+	if err := l.raiseWalls(); err != nil {
+		return err
+	}
 	state, err := l.store.Load()
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && l.cfg.Continue && l.cfg.From != nil:
@@ -179,7 +185,7 @@ func (l *Loop) begin() error {
 		return ErrNothingToGoOn
 	case errors.Is(err, fs.ErrNotExist):
 		// The folder is written to when nothing else can go wrong.
-		if l.scope, err = backends.OpenScope(l.id); err != nil {
+		if l.scope, err = l.openScope(); err != nil {
 			return err
 		}
 		if l.lock != nil {
@@ -201,7 +207,7 @@ func (l *Loop) begin() error {
 		}
 	}
 	if l.scope == nil {
-		if l.scope, err = backends.OpenScope(l.id); err != nil {
+		if l.scope, err = l.openScope(); err != nil {
 			return err
 		}
 	}

@@ -66,7 +66,7 @@ func (m *member) play() error {
 		m.fulfils = fulfils(m.completion())
 	}
 	if m.place.k > 1 { // the end of one sweeps what is in its scope
-		scope, err := backends.OpenScope(l.id)
+		scope, err := l.openScope()
 		if err != nil {
 			return err
 		}

@@ -57,6 +57,7 @@ type Command struct {
 	Args, Env  []string // with the program's name; as os/exec has them, without duplicates
 	Files      [files]*os.File
 	Detached   bool // in a session of its own
+	Walled     bool // it is bubblewrap, whose child is the first process of those inside, and the parent of the agent
 	OnTerminal bool // the first file is its terminal, where it is the foreground job; the reaper leads the session
 }
 
@@ -167,6 +168,9 @@ func (r *Reaper) Dead() bool {
 // syscall.Errno, or what keeps the reaper from being asked.
 func (r *Reaper) Run(c Command) (*Agent, error) {
 	m := message{kind: askStart, b: len(c.Args), words: append(append([]string{c.Path, c.Dir}, c.Args...), c.Env...)}
+	if c.Walled {
+		m.a |= walled
+	}
 	if c.Detached {
 		m.a |= detached
 	}

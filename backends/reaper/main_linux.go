@@ -34,6 +34,7 @@ type nest struct {
 	// signalled: so the agent's number isn't somebody else's yet.
 	waiting sync.Mutex
 	agent   int           // process id, 0 when it was waited for
+	walled  bool          // it is walls, and the real one is inside
 	born    chan struct{} // there may be children again; 1-buffered
 }
 
@@ -91,9 +92,7 @@ func (n *nest) obey(m message) {
 	case askSignal:
 		n.waiting.Lock()
 		defer n.waiting.Unlock()
-		if n.agent > 0 {
-			syscall.Kill(-n.agent, syscall.Signal(m.a))
-		}
+		n.signal(syscall.Signal(m.a))
 	case askSweep:
 		found, survivors := n.sweep(time.Duration(m.a) * time.Millisecond)
 		answer := message{kind: saySwept, a: found}
@@ -126,9 +125,46 @@ func (n *nest) start(m message, with []int) (pid int, err error) {
 		Dir: m.words[1], Env: m.words[2+m.b:], Files: descriptors, Sys: attributes,
 	})
 	if err == nil {
-		n.agent = pid
+		n.agent, n.walled = pid, m.a&walled != 0
 	}
 	return pid, err
+}
+
+// signal signals the agent's process group. The caller holds waiting.
+func (n *nest) signal(sig syscall.Signal) {
+	if n.agent == 0 {
+		return
+	}
+	inside := []int(nil)
+	if n.walled && sig != syscall.SIGKILL {
+		inside = behindWalls(n.agent)
+	}
+	if len(inside) == 0 || sig == syscall.SIGCONT { // a Ctrl-Z stops the walls, too
+		syscall.Kill(-n.agent, sig)
+	}
+	for _, pid := range inside {
+		syscall.Kill(pid, sig)
+	}
+}
+
+// behindWalls lists the processes of the group of the agent that the walls are around: the
+// end of the walls themselves would be the end of all inside, without a word. None while
+// they are raised.
+func behindWalls(walls int) (pids []int) {
+	for _, first := range children(walls) {
+		var agent stat
+		for _, pid := range children(first) { // the agent is the oldest; the others are orphans
+			if s, ok := readStat(pid); ok && (agent.PID == 0 || s.PID < agent.PID) {
+				agent = s
+			}
+		}
+		for _, p := range Find(first).Below() {
+			if s, ok := readStat(p.PID); ok && s.group == agent.group {
+				pids = append(pids, p.PID)
+			}
+		}
+	}
+	return pids
 }
 
 func (n *nest) wake() {
@@ -186,6 +222,17 @@ func (n *nest) sweep(grace time.Duration) (found int, survivors []int) {
 	}
 	self := Find(os.Getpid())
 	found = len(self.Below())
+	if n.walled && grace > 0 { // the agent first: what is outside takes it along
+		for _, p := range self.Below() {
+			if p.PID != n.agent {
+				p.Signal(syscall.SIGTERM)
+			}
+		}
+		if await(n.reap, grace) {
+			return found, nil
+		}
+		grace = 0
+	}
 	survivors = end(self.Below, n.reap, grace)
 	return found, survivors
 }

@@ -53,6 +53,7 @@ type stat struct {
 	Proc
 	state  byte
 	parent int
+	group  int
 }
 
 // runs says whether the process is more than an entry to be waited for.
@@ -73,7 +74,8 @@ func readStat(pid int) (stat, bool) {
 		return stat{}, false
 	}
 	parent, err := strconv.Atoi(f[1])
-	return stat{Proc{pid, f[19]}, f[0][0], parent}, err == nil
+	group, _ := strconv.Atoi(f[2])
+	return stat{Proc{pid, f[19]}, f[0][0], parent, group}, err == nil
 }
 
 // fields splits at spaces and line ends.

@@ -37,6 +37,7 @@ const (
 const (
 	detached   = 1 << iota // a session of its own
 	onTerminal             // the reaper's session gets the first file as its terminal, and the agent is the foreground job
+	walled                 // the process is the outside of walls, the agent is below its child
 )
 
 const (

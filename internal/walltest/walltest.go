@@ -1,0 +1,25 @@
+// Package walltest lets tests of walls fail where they must be had, and say so where they can't be.
+package walltest
+
+import (
+	"os"
+	"testing"
+
+	"ralph-lsp/sandbox"
+)
+
+// Required is the variable with which no test may do without walls, as in make test.
+const Required = "RALPH_TEST_SANDBOX"
+
+// Need ends the test where walls can't be raised: it fails if they are required, else it is skipped.
+func Need(t testing.TB) {
+	t.Helper()
+	err := sandbox.Check(t.Context(), sandbox.Bubblewrap)
+	switch {
+	case err == nil:
+	case os.Getenv(Required) != "":
+		t.Fatalf("%s is set, and %v", Required, err)
+	default:
+		t.Skip(err)
+	}
+}

@@ -1,0 +1,23 @@
+package loop
+
+import (
+	"context"
+
+	"ralph-lsp/backends"
+	"ralph-lsp/sandbox"
+)
+
+// raiseWalls raises the walls that are wanted. Without them nothing starts.
+func (l *Loop) raiseWalls() (err error) {
+	l.walls, err = sandbox.Raise(context.Background(), l.cfg.Sandbox, l.cfg.Folder)
+	return err
+}
+
+// openScope opens a scope for agents of this loop.
+func (l *Loop) openScope() (*backends.Scope, error) {
+	scope, err := backends.OpenScope(l.id)
+	if err == nil {
+		scope.Walls = l.walls
+	}
+	return scope, err
+}

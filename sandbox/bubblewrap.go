@@ -1,0 +1,115 @@
+package sandbox
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+const cantRaise = "the sandbox can't be raised"
+
+func unknownEngine(engine string) error {
+	return &Error{cantRaise, fmt.Sprintf("there is no engine %q here", engine), `say engine = "bubblewrap" below [sandbox]`}
+}
+
+// findBubblewrap looks for bwrap in PATH, but not where those who are to be walled could
+// have put one of theirs.
+func findBubblewrap(isTheirs func(path string) bool) (string, error) {
+	if runtime.GOOS != "linux" {
+		return "", &Error{cantRaise, "bubblewrap is for Linux only", `say engine = "sandbox-runtime" below [sandbox]`}
+	}
+	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
+		path := filepath.Join(dir, "bwrap")
+		if info, err := os.Stat(path); filepath.IsAbs(path) && err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 && !isTheirs(path) {
+			return path, nil
+		}
+	}
+	return "", &Error{cantRaise, "bubblewrap is not installed", "install it (Debian, Ubuntu: apt install bubblewrap; Fedora: dnf install bubblewrap; Arch: pacman -S bubblewrap)"}
+}
+
+// Check says whether walls could be raised here, with an *Error if not.
+func Check(ctx context.Context, engine string) error {
+	if (Spec{Engine: engine}).EngineOf() != Bubblewrap {
+		return unknownEngine(engine)
+	}
+	bwrap, err := findBubblewrap(func(string) bool { return false })
+	if err != nil {
+		return err
+	}
+	return try(ctx, bwrap, "--unshare-pid", "--unshare-net", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc")
+}
+
+// try raises the walls around a program that does nothing.
+func (w *Walls) try(ctx context.Context) error {
+	dir, err := os.MkdirTemp("", "ralph-walls-")
+	if err != nil {
+		return &Error{cantRaise, err.Error(), "set TMPDIR to a folder that can be written to"}
+	}
+	defer os.RemoveAll(dir)
+	for _, isCheck := range []bool{false, true} {
+		args, err := w.arguments(w.folder, w.self, Run{TempDir: dir, IsCheck: isCheck})
+		if err == nil {
+			err = try(ctx, w.bwrap, args...)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func try(ctx context.Context, bwrap string, args ...string) error {
+	program, err := exec.LookPath("true")
+	if err != nil {
+		return &Error{cantRaise, err.Error(), "put a program true into PATH to try it with"}
+	}
+	cmd := exec.CommandContext(ctx, bwrap, append(args, "--", program)...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	if err := cmd.Run(); err != nil {
+		said, _, _ := strings.Cut(strings.TrimSpace(stderr.String()), "\n")
+		if said == "" {
+			said = err.Error()
+		}
+		return refusal(bwrap, strings.TrimPrefix(said, "bwrap: "))
+	}
+	return nil
+}
+
+// The files by which Linux says that it keeps users from making namespaces.
+const (
+	appArmorSwitch = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns"
+	debianSwitch   = "/proc/sys/kernel/unprivileged_userns_clone"
+	countSwitch    = "/proc/sys/user/max_user_namespaces"
+)
+
+// refusal says why bubblewrap could not, and what helps.
+func refusal(bwrap, said string) error {
+	isKernel := strings.Contains(said, "namespace") || strings.Contains(said, "uid map") || strings.Contains(said, "RTM_NEWADDR") || strings.Contains(said, "Failed to make / slave")
+	switch {
+	case isKernel && valueOf(appArmorSwitch) == "1":
+		return &Error{cantRaise, "AppArmor keeps bubblewrap from making namespaces (" + said + ")", AppArmorFix(bwrap)}
+	case isKernel && valueOf(debianSwitch) == "0":
+		return &Error{cantRaise, "the kernel lets only root make namespaces (" + said + ")", "sudo sysctl -w kernel.unprivileged_userns_clone=1, and the same line in /etc/sysctl.d/60-userns.conf to keep it"}
+	case isKernel && valueOf(countSwitch) == "0":
+		return &Error{cantRaise, "the kernel allows no user namespaces (" + said + ")", "sudo sysctl -w user.max_user_namespaces=15000, and the same line in /etc/sysctl.d/60-userns.conf to keep it"}
+	case isKernel:
+		return &Error{cantRaise, "this system lets bubblewrap make no namespaces (" + said + ")", "in a container, start that with permission to make namespaces (docker run --security-opt seccomp=unconfined --security-opt systempaths=unconfined), or run without a sandbox there"}
+	}
+	return &Error{cantRaise, "bubblewrap says: " + said, "take the path that it names out of the configuration, or correct it"}
+}
+
+// AppArmorFix is what lets bubblewrap work on Ubuntu 24.04 and later, as commands.
+func AppArmorFix(bwrap string) string {
+	return fmt.Sprintf(`allow it with a profile: printf 'abi <abi/4.0>,\ninclude <tunables/global>\nprofile bwrap %s flags=(unconfined) {\n  userns,\n  include if exists <local/bwrap>\n}\n' | sudo tee /etc/apparmor.d/bwrap && sudo apparmor_parser -r /etc/apparmor.d/bwrap`, bwrap)
+}
+
+func valueOf(file string) string {
+	data, _ := os.ReadFile(file)
+	return strings.TrimSpace(string(data))
+}

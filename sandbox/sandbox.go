@@ -1,0 +1,271 @@
+// Package sandbox puts walls around what an agent starts: the world is read-only but for
+// the folder, the agent's own state and a private temporary folder, and secrets don't
+// exist. It knows no loops and no backends: a command goes in, one behind walls comes out.
+// What can't be walled isn't started.
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+// Modes of a Spec.
+const (
+	Off       = "off"
+	Workspace = "workspace"
+)
+
+// Engines that raise walls.
+const (
+	Bubblewrap = "bubblewrap"
+	Runtime    = "sandbox-runtime"
+)
+
+// Spec says which walls are wanted. Paths may begin with "~/"; those of Protect are
+// relative to the folder and may have * and ? in them.
+type Spec struct {
+	Mode          string // Workspace; "" and Off are none
+	Engine        string // "" is Bubblewrap on Linux, else Runtime
+	Network       bool   // of agents
+	VerifyNetwork bool   // of what verifies their work
+	Write         []string
+	Hide          []string
+	Protect       []string
+	Hosts         []string // that may be reached; Runtime only
+	Env           []string // names of variables that pass, with * for any rest
+}
+
+// IsOn says whether there are to be walls.
+func (s Spec) IsOn() bool { return s.Mode == Workspace }
+
+// EngineOf is the engine that s wants.
+func (s Spec) EngineOf() string {
+	switch {
+	case s.Engine != "":
+		return s.Engine
+	case len(s.Hosts) > 0:
+		return Runtime
+	case runtime.GOOS == "linux":
+		return Bubblewrap
+	}
+	return Runtime
+}
+
+// Agent is what one agent needs inside, as data of its backend.
+type Agent struct {
+	// State is what it keeps: "~/.pi/" with a slash is a folder that is made, without one a
+	// file or folder that counts where it exists. "$NAME/" is a folder that a variable names.
+	State []string
+	// Fixed are parts of that it may not change, since they run or allow something outside, too.
+	Fixed []string
+	// Env are the variables that it reads, with * for any rest.
+	Env []string
+}
+
+// Run is one start behind walls.
+type Run struct {
+	Agent    Agent
+	IsCheck  bool     // it verifies, see Spec.VerifyNetwork
+	OnSeat   bool     // it has a terminal of its own, whose keys it needs
+	TempDir  string   // its TMPDIR, which outside keeps nothing of it
+	Writable []string // of what is in there
+	Readable []string
+	Caches   []string // names of folders in there that are kept for the next run behind walls
+}
+
+// Error says what keeps walls from being raised, and what to do about it.
+type Error struct{ What, Why, Fix string }
+
+func (e *Error) Error() string {
+	text := e.What + ": " + e.Why
+	if e.Fix != "" {
+		text += "; " + e.Fix
+	}
+	return text
+}
+
+// Walls are raised for one folder.
+type Walls struct {
+	spec   Spec
+	folder string // without links
+	home   string // the same
+	bwrap  string
+	self   string // this program
+	made   []string
+}
+
+// Raise raises walls for a folder, nil where none are wanted. They were tried: an
+// *Error says why they can't be had, and then nothing may start.
+func Raise(ctx context.Context, spec Spec, folder string) (*Walls, error) {
+	if !spec.IsOn() {
+		return nil, nil
+	}
+	if engine := spec.EngineOf(); engine != Bubblewrap {
+		return nil, unknownEngine(engine)
+	}
+	if len(spec.Hosts) > 0 {
+		return nil, &Error{cantRaise, "bubblewrap can't tell hosts apart", `say engine = "sandbox-runtime" below [sandbox], or take hosts out`}
+	}
+	w := &Walls{spec: spec}
+	var err error
+	if w.folder, err = filepath.EvalSymlinks(folder); err != nil {
+		return nil, &Error{cantRaise, err.Error(), ""}
+	}
+	if home, err := os.UserHomeDir(); err == nil {
+		w.home = real(home)
+	}
+	if self, err := os.Executable(); err == nil {
+		w.self = real(self)
+	}
+	if err := w.checkFolder(); err != nil {
+		return nil, err
+	}
+	if w.bwrap, err = findBubblewrap(func(path string) bool { return w.mayWrite(path) }); err != nil {
+		return nil, err
+	}
+	if err := w.try(ctx); err != nil {
+		w.Close()
+		return nil, err
+	}
+	return w, nil
+}
+
+// Close removes what Wrap had to make to mount something there, as far as it is still empty.
+func (w *Walls) Close() {
+	if w == nil {
+		return
+	}
+	for _, dir := range w.made {
+		os.Remove(dir) // fails for what has something in it
+	}
+}
+
+// Engine is what raised them, "" for no walls.
+func (w *Walls) Engine() string {
+	if w == nil {
+		return ""
+	}
+	return w.spec.EngineOf()
+}
+
+// Wrap makes cmd one that runs behind the walls. Its folder, streams and attributes stay.
+func (w *Walls) Wrap(cmd *exec.Cmd, run Run) error {
+	cmd.Env = w.environ(cmd.Environ(), run)
+	args, err := w.arguments(cmd.Dir, cmd.Path, run)
+	if err != nil {
+		return err
+	}
+	cmd.Args = slices.Concat([]string{w.bwrap}, args, []string{"--", cmd.Path}, cmd.Args[1:])
+	cmd.Path = w.bwrap
+	return nil
+}
+
+// checkFolder refuses a folder that leaves no walls to be had, and paths that can't be opened.
+func (w *Walls) checkFolder() error {
+	if w.home != "" && within(w.home, w.folder) || w.folder == "/" {
+		return &Error{"the sandbox can't be raised around " + w.folder, "your home folder is in it, so an agent that may write there may write everything",
+			"start the loop in a folder below it"}
+	}
+	for _, path := range w.hidden() {
+		if within(w.folder, path) {
+			return &Error{"the sandbox can't be raised around " + w.folder, path + " doesn't exist inside", "start the loop in another folder"}
+		}
+	}
+	for _, path := range w.spec.Write {
+		if err := w.makeWritable(w.expand(path)); err != nil {
+			return &Error{"the sandbox can't open " + path, err.Error(), "make it, or take it out of [sandbox] write"}
+		}
+	}
+	return nil
+}
+
+// makeWritable makes a folder that the user wants to be written to and that isn't there yet.
+func (w *Walls) makeWritable(path string) error {
+	if path == "/" || w.home != "" && within(w.home, path) {
+		return errors.New("your home folder is in it")
+	}
+	if exists(path) {
+		return nil
+	}
+	return os.MkdirAll(path, 0o755)
+}
+
+// mayWrite says whether something behind the walls could write a path.
+func (w *Walls) mayWrite(path string) bool {
+	for _, open := range append([]string{w.folder}, w.spec.Write...) {
+		if within(real(path), w.expand(open)) {
+			return true
+		}
+	}
+	return false
+}
+
+// expand is a path of the configuration, without links.
+func (w *Walls) expand(path string) string {
+	if rest, ok := strings.CutPrefix(path, "~"); ok && (rest == "" || rest[0] == '/') {
+		path = w.home + rest
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(w.folder, path)
+	}
+	return real(path)
+}
+
+// real is path without links, as far as it exists.
+func real(path string) string {
+	if found, err := filepath.EvalSymlinks(path); err == nil {
+		return found
+	}
+	if dir := filepath.Dir(path); dir != path {
+		return filepath.Join(real(dir), filepath.Base(path))
+	}
+	return path
+}
+
+// within says whether path is dir or below it.
+func within(path, dir string) bool {
+	return path == dir || dir == "/" || strings.HasPrefix(path, dir+"/")
+}
+
+// Refuses says how a path is kept from who is behind the walls: "hidden", "read-only", or
+// "" when it may be written there. It is absolute.
+func (w *Walls) Refuses(path string) string {
+	path = real(path)
+	for _, hidden := range w.hidden() {
+		if within(path, hidden) {
+			return "hidden"
+		}
+	}
+	if !w.mayWrite(path) {
+		for _, room := range rooms {
+			if within(path, room) {
+				return ""
+			}
+		}
+		return "read-only"
+	}
+	for _, guarded := range w.guards() {
+		if within(path, guarded) {
+			return "read-only"
+		}
+	}
+	if r, ok := findRepository(w.folder); ok {
+		for _, name := range []string{"hooks", "config"} {
+			if within(path, filepath.Join(r.common, name)) {
+				return "read-only"
+			}
+		}
+	}
+	return ""
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}

@@ -1,0 +1,130 @@
+package sandbox_test
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ralph-lsp/internal/walltest"
+	"ralph-lsp/sandbox"
+)
+
+// place is a folder with a repository in a home of its own.
+type place struct{ home, folder string }
+
+func newPlace(t *testing.T) place {
+	t.Helper()
+	walltest.Need(t)
+	p := place{home: t.TempDir()}
+	p.folder = filepath.Join(p.home, "work")
+	t.Setenv("HOME", p.home)
+	t.Setenv("XDG_CACHE_HOME", "")
+	must(t, os.Mkdir(p.folder, 0o755))
+	p.git(t, "init", "-q")
+	return p
+}
+
+func (p place) git(t *testing.T, args ...string) string {
+	t.Helper()
+	cmd := exec.Command("git", append([]string{"-C", p.folder, "-c", "user.name=Ann", "-c", "user.email=ann@example.org"}, args...)...)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+	return string(out)
+}
+
+// run runs a program in the folder, behind walls where there are some.
+func (p place) run(t *testing.T, walls *sandbox.Walls, run sandbox.Run, argv ...string) (string, error) {
+	t.Helper()
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Dir = p.folder
+	if run.TempDir == "" {
+		run.TempDir = t.TempDir()
+	}
+	cmd.Env = append(os.Environ(), "TMPDIR="+run.TempDir, "HOME="+p.home)
+	if walls != nil {
+		must(t, walls.Wrap(cmd, run))
+	}
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+func raise(t *testing.T, spec sandbox.Spec, folder string) *sandbox.Walls {
+	t.Helper()
+	spec.Mode = sandbox.Workspace
+	walls, err := sandbox.Raise(t.Context(), spec, folder)
+	must(t, err)
+	t.Cleanup(walls.Close)
+	return walls
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestWorkGoesOnInside(t *testing.T) {
+	p := newPlace(t)
+	walls := raise(t, sandbox.Spec{}, p.folder)
+	out, err := p.run(t, walls, sandbox.Run{}, "/bin/sh", "-c",
+		`echo one > a && git add a && git -c user.name=Ann -c user.email=a@example.org commit -qm first && git log --format=%s && echo x > $TMPDIR/x && cat $TMPDIR/x`)
+	if err != nil || out != "first\nx\n" {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if got := p.git(t, "log", "--format=%s"); got != "first\n" {
+		t.Errorf("outside: %s", got)
+	}
+}
+
+func TestWithoutWallsNothingIsRaised(t *testing.T) {
+	for _, mode := range []string{"", sandbox.Off} {
+		walls, err := sandbox.Raise(t.Context(), sandbox.Spec{Mode: mode}, "/nowhere")
+		if walls != nil || err != nil {
+			t.Errorf("%q: %v, %v", mode, walls, err)
+		}
+		walls.Close()
+	}
+}
+
+func TestWhatCantBeWalledIsRefused(t *testing.T) {
+	p := newPlace(t)
+	must(t, os.MkdirAll(filepath.Join(p.home, ".ssh", "work"), 0o700))
+	empty := t.TempDir()
+	theirs := filepath.Join(p.folder, "bin")
+	must(t, os.Mkdir(theirs, 0o755))
+	must(t, os.WriteFile(filepath.Join(theirs, "bwrap"), []byte("#!/bin/sh\n"), 0o755))
+	broken := t.TempDir()
+	must(t, os.WriteFile(filepath.Join(broken, "bwrap"), []byte("#!/bin/sh\necho 'bwrap: setting up uid map: Permission denied' >&2\nexit 1\n"), 0o755))
+	tests := []struct {
+		name, folder, path, want string
+		spec                     sandbox.Spec
+	}{
+		{"bubblewrap is missing", p.folder, empty, "bubblewrap is not installed; install it (Debian, Ubuntu: apt install bubblewrap", sandbox.Spec{}},
+		{"the folder brings one", p.folder, theirs, "bubblewrap is not installed", sandbox.Spec{}},
+		{"the kernel refuses", p.folder, broken + ":" + os.Getenv("PATH"), "namespaces (setting up uid map: Permission denied)", sandbox.Spec{}},
+		{"the home folder", p.home, "", "your home folder is in it", sandbox.Spec{}},
+		{"above it", filepath.Dir(p.home), "", "your home folder is in it", sandbox.Spec{}},
+		{"a hidden folder", filepath.Join(p.home, ".ssh", "work"), "", "doesn't exist inside", sandbox.Spec{}},
+		{"all may be written", p.folder, "", "the sandbox can't open ~", sandbox.Spec{Write: []string{"~"}}},
+		{"hosts", p.folder, "", "can't tell hosts apart", sandbox.Spec{Engine: sandbox.Bubblewrap, Hosts: []string{"example.org"}}},
+		{"another engine", p.folder, "", `no engine "chroot"`, sandbox.Spec{Engine: "chroot"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if tt.path != "" {
+				t.Setenv("PATH", tt.path)
+			}
+			tt.spec.Mode = sandbox.Workspace
+			walls, err := sandbox.Raise(t.Context(), tt.spec, tt.folder)
+			if refused := (*sandbox.Error)(nil); !errors.As(err, &refused) || refused.Fix == "" || !strings.Contains(err.Error(), tt.want) || walls != nil {
+				t.Errorf("got %v, %v; want %q", walls, err, tt.want)
+			}
+		})
+	}
+}

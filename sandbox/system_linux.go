@@ -1,0 +1,33 @@
+package sandbox
+
+import (
+	"os"
+	"strconv"
+	"syscall"
+)
+
+// tempShare is which part of the machine's memory what a run keeps in TMPDIR may take.
+const tempShare = 6
+
+// tempSize bounds a folder in memory, in bytes.
+func tempSize() string {
+	var info syscall.Sysinfo_t
+	size := uint64(1 << 30)
+	if syscall.Sysinfo(&info) == nil {
+		size = max(uint64(info.Totalram)*uint64(info.Unit)/tempShare, 256<<20)
+	}
+	return strconv.FormatUint(size, 10)
+}
+
+// privileges takes away those of root. Of them only the one to write files of others stays
+// where the folder is somebody else's, as in a container.
+func privileges(folder string) []string {
+	if os.Geteuid() != 0 {
+		return nil
+	}
+	args := []string{"--cap-drop", "ALL"}
+	if info, err := os.Stat(folder); err == nil && info.Sys().(*syscall.Stat_t).Uid != 0 {
+		args = append(args, "--cap-add", "CAP_DAC_OVERRIDE", "--cap-add", "CAP_FOWNER", "--cap-add", "CAP_CHOWN")
+	}
+	return args
+}

@@ -1,0 +1,7 @@
+//go:build !linux
+
+package sandbox
+
+func tempSize() string { return "1073741824" }
+
+func privileges(string) []string { return nil }

@@ -1,0 +1,84 @@
+package sandbox
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// secrets don't exist behind the walls: keys, logins, and sockets that give orders to others.
+var secrets = []string{
+	"~/.ssh", "~/.aws", "~/.gnupg", "~/.netrc", "~/_netrc", "~/.git-credentials", "~/.config/git/credentials",
+	"~/.azure", "~/.config/gcloud", "~/.kube", "~/.docker", "~/.config/gh", "~/.config/glab-cli", "~/.config/hub", "~/.config/op", "~/.config/doctl", "~/.config/containers",
+	"~/.password-store", "~/.local/share/keyrings", "~/.local/share/kwalletd", "~/.pgpass", "~/.my.cnf", "~/.vault-token", "~/.terraform.d", "~/.pypirc",
+	"~/.npmrc", "~/.yarnrc.yml", "~/.cargo/credentials", "~/.cargo/credentials.toml", "~/.gem/credentials", "~/.m2/settings.xml", "~/.gradle/gradle.properties",
+	"~/.mozilla", "~/.thunderbird", "~/.config/google-chrome", "~/.config/google-chrome-beta", "~/.config/chromium", "~/.config/microsoft-edge",
+	"~/.config/BraveSoftware", "~/.config/vivaldi", "~/.config/opera", "~/.var/app", "~/snap",
+	"~/.Xauthority", "~/.ICEauthority", "~/.bash_history", "~/.zsh_history", "~/.local/share/fish/fish_history", "~/.psql_history", "~/.python_history",
+	"~/.lima", "~/.colima", "~/.rd", "~/.orbstack", "~/.1password", "~/.config/1Password", "~/.bitwarden", "~/.config/Bitwarden",
+}
+
+// rooms are emptied: sockets of services, of the desktop and of other programs are there.
+var rooms = []string{"/tmp", "/run"}
+
+// openings of rooms stay: how names are resolved, and where NixOS has its programs.
+var openings = []string{"/run/systemd/resolve/resolv.conf", "/run/systemd/resolve/stub-resolv.conf", "/run/NetworkManager/resolv.conf", "/run/resolvconf", "/run/current-system", "/run/opengl-driver"}
+
+// guarded are read-only in the folder: what a program of the user's obeys or runs later, outside.
+var guarded = []string{".pi", "ralph.toml", ".vscode", ".idea", ".envrc", ".mcp.json", ".claude/settings.json", ".claude/settings.local.json", ".claude/hooks"}
+
+// guardedDirs of them are made where they are missing, so that nobody else can.
+var guardedDirs = []string{".vscode"}
+
+// common are the variables that everybody gets.
+var common = []string{
+	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "PWD", "TMPDIR", "LANG", "LANGUAGE", "LC_*", "TZ", "TERM", "COLORTERM", "TERM_PROGRAM", "NO_COLOR", "FORCE_COLOR", "CI", "COLUMNS", "LINES",
+	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "no_proxy", "all_proxy",
+	"SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "GIT_SSL_CAINFO", "NIX_SSL_CERT_FILE",
+	"GIT_AUTHOR_*", "GIT_COMMITTER_*", "GOPATH", "GOROOT", "GOBIN", "GOPROXY", "GOSUMDB", "GOFLAGS", "GOTOOLCHAIN", "GOOS", "GOARCH", "CGO_*", "CC", "CXX", "CFLAGS", "CXXFLAGS", "LDFLAGS", "PKG_CONFIG_PATH",
+	"NVM_*", "FNM_*", "VOLTA_HOME", "N_PREFIX", "ASDF_*", "MISE_*", "PYENV_ROOT", "VIRTUAL_ENV", "CONDA_*", "RBENV_ROOT", "GEM_HOME", "GEM_PATH", "CARGO_HOME", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN", "JAVA_HOME", "SDKMAN_DIR", "ANDROID_HOME", "DOTNET_ROOT", "BUN_INSTALL", "DENO_DIR", "PNPM_HOME",
+	"XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME", "NIX_PATH", "NIX_PROFILES", "LOCALE_ARCHIVE",
+	"RALPH_LOOP_ID", "RALPH_ITERATION", "RALPH_SPOOL",
+}
+
+// caches are tools' folders that only save time. What runs outside believes its own, so
+// behind the walls each folder has others, unless the user opens them in Spec.Write.
+var caches = []struct{ variable, name, usual string }{
+	{"GOCACHE", "go-build", "~/.cache/go-build"},
+	{"GOMODCACHE", "go-mod", "~/go/pkg/mod"},
+	{"npm_config_cache", "npm", "~/.npm"},
+	{"PIP_CACHE_DIR", "pip", "~/.cache/pip"},
+	{"UV_CACHE_DIR", "uv", "~/.cache/uv"},
+}
+
+// hidden lists what doesn't exist behind the walls, without links.
+func (w *Walls) hidden() []string {
+	var paths []string
+	for _, path := range slices.Concat(secrets, w.spec.Hide) {
+		if strings.HasPrefix(path, "~") && w.home == "" {
+			continue
+		}
+		if path = w.expand(path); exists(path) {
+			paths = append(paths, path)
+		}
+	}
+	for _, socket := range []string{"SSH_AUTH_SOCK", "DOCKER_HOST"} {
+		if path := real(strings.TrimPrefix(os.Getenv(socket), "unix://")); filepath.IsAbs(path) && exists(path) {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
+// environ keeps what passes of env: what everybody gets, the agent's own, and what the user names.
+func (w *Walls) environ(env []string, run Run) []string {
+	names := slices.Concat(common, run.Agent.Env, w.spec.Env)
+	return slices.DeleteFunc(env, func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return !slices.ContainsFunc(names, func(want string) bool {
+			begin, isOpen := strings.CutSuffix(want, "*")
+			return name == want || isOpen && strings.HasPrefix(name, begin)
+		})
+	})
+}
