@@ -305,6 +305,7 @@ func (l *Loop) openIteration(plan plannedRun) {
 		if l.cfg.HandsOver() {
 			p.wears = plan.turn.Hat.Name
 		}
+		p.ending = false
 		st.IterationCost, st.Tool, p.stopped, p.patience = stream.Cost{}, nil, 0, time.Time{}
 		p.line.buf = p.line.buf[:0]
 		p.deeds = deeds{}
@@ -360,6 +361,7 @@ func (l *Loop) attend(agent Agent) (backends.Exit, StopReason) {
 	end := func(why StopReason, by func(Agent)) {
 		if ours == "" {
 			ours = why
+			l.change(func(p *progress) { p.ending = true })
 			by(agent)
 		}
 	}

@@ -146,11 +146,12 @@ type run struct {
 	lasts  time.Duration // until it ends by itself; 0 is one second
 	result stream.Result // Terminal, Lines and Turns are filled in
 	code   int
-	silent bool   // it prints nothing
-	gone   bool   // there is no such program
-	deaf   bool   // it doesn't end before the grace is over
-	during func() // called in mid-run
-	talk   *talk  // it can be talked to
+	silent bool           // it prints nothing
+	gone   bool           // there is no such program
+	deaf   bool           // it doesn't end before the grace is over
+	during func()         // called in mid-run
+	talk   *talk          // it can be talked to
+	atStop []stream.Event // what it says when it is ended
 }
 
 // says is a run whose last message is text.
@@ -240,6 +241,9 @@ func (p *played) play() {
 	case <-time.After(lasts):
 	case grace := <-p.stop:
 		exit.Stopped, exit.Result.Terminal = true, false
+		for _, e := range p.atStop {
+			p.spec.Handler.Handle(e)
+		}
 		if p.deaf {
 			time.Sleep(grace)
 		}

@@ -20,6 +20,10 @@ func (l *Loop) Handle(e stream.Event) {
 		if it.ParentToolCallID == "" {
 			l.hasSaid(l.self, it.Text)
 		}
+	case stream.Error: // of an agent that is ended: the end of the iteration says why
+		if it.Kind == stream.KindAborted && l.isEnding() {
+			return
+		}
 	case stream.ToolCall:
 		it.Dir = l.dir
 		e = it
@@ -38,6 +42,12 @@ func (l *Loop) Handle(e stream.Event) {
 	if c.hasSpent {
 		l.noteSpending()
 	}
+}
+
+// isEnding says whether the running agent was asked to end.
+func (l *Loop) isEnding() (ending bool) {
+	l.look(func(p *progress) { ending = p.ending || p.cause != "" })
+	return ending
 }
 
 // rest writes what came at once into the session file. The agent's reader calls

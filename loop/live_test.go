@@ -238,6 +238,7 @@ func TestTheNextIterationMayBeAskedFor(t *testing.T) {
 			for _, live := range []bool{true, false} {
 				var r *rig
 				first := costs(0.5, "not done")
+				first.atStop = []stream.Event{stream.Error{Kind: stream.KindAborted, Message: "interrupted"}, stream.Error{Kind: stream.KindServer, Message: "broken"}}
 				first.lasts = time.Hour
 				if live {
 					first.talk = &talk{}
@@ -252,12 +253,25 @@ func TestTheNextIterationMayBeAskedFor(t *testing.T) {
 					t.Fatal(err)
 				}
 				end := r.over(StopPromise, 2)
+				if errs := errorsIn(r.log.agent); !slices.Equal(errs, []string{"broken"}) {
+					t.Errorf("%s: the user is told %q", name, errs)
+				}
 				if end.Cost.USD != 0.75 || !r.log.has("end 1 cancelled") || r.log.has("warning") || r.log.has("state waiting") || end.Iterations != 2 {
 					t.Errorf("%s: %+v\n%s", name, end.Cost, strings.Join(r.log.lines, "\n"))
 				}
 			}
 		}
 	})
+}
+
+// errorsIn are the failures that agents tell of.
+func errorsIn(events []stream.Event) (all []string) {
+	for _, e := range events {
+		if e, ok := e.(stream.Error); ok {
+			all = append(all, e.Message)
+		}
+	}
+	return all
 }
 
 func TestAnotherIterationIsNotMeant(t *testing.T) {

@@ -44,7 +44,8 @@ func (m *member) run() {
 	switch {
 	case wasStopped && first != nil && first != m:
 		m.end("stopped, as "+first.place.String()+" failed", true)
-	case wasStopped || isOurs && m.outcome != OutcomeOK: // the end of the iteration ends it
+	case wasStopped || isOurs && m.outcome != OutcomeOK:
+		m.end("stopped with its iteration", true)
 	case m.outcome == OutcomeOK && m.exit.Result.Text != "":
 		m.end(m.exit.Result.Text, false)
 	case m.outcome == OutcomeOK:

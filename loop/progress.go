@@ -50,6 +50,7 @@ type progress struct {
 
 	// The run under way.
 	running Agent         // nil between runs
+	ending  bool          // it was asked to end, as a limit is reached or the next iteration is asked for
 	longest time.Duration // how long it may take; 0: no limit
 	stopped time.Duration // in which this process was stopped
 	conversation

@@ -343,6 +343,15 @@ func TestALoopEndsInTheMiddleOfItsSteps(t *testing.T) {
 					tt.act(r.Loop)
 				}
 				end := r.Wait()
+				var stopped []string
+				for _, e := range r.log.agent {
+					if res, ok := e.(stream.ToolResult); ok && res.Output == "stopped with its iteration" && res.IsError {
+						stopped = append(stopped, res.ID)
+					}
+				}
+				if slices.Sort(stopped); !slices.Equal(stopped, []string{"step-1-2-1", "step-1-2-2"}) {
+					t.Errorf("stopped are %q", stopped)
+				}
 				if end.Reason != tt.why || r.log.ends[0].Outcome != tt.outcome || end.Cost != stream.USD(3) || len(tr.order) != 3 || tr.now != 0 {
 					t.Errorf("%s, %+v, %q\n%s", end.Reason, r.log.ends, tr.order, strings.Join(r.log.lines, "\n"))
 				}
