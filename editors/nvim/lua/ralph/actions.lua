@@ -69,6 +69,24 @@ function acts.update(loop, folder)
   end)
 end
 
+function acts.answer(_, folder)
+  require('ralph.question').enter(folder)
+end
+
+function acts.take_back(loop, folder)
+  local offers = {}
+  for _, allowed in ipairs(loop.allowed or {}) do
+    for _, offer in ipairs(allowed.offers) do
+      local title = ('%s: %s'):format(offer.title, allowed.text)
+      table.insert(offers, vim.tbl_extend('force', offer, { title = title }))
+    end
+  end
+  if #offers == 0 then
+    return notify.info(('nothing is allowed for the whole loop in %s'):format(loop.title))
+  end
+  ask.offer(('What the agent may do in %s'):format(loop.title), folder, offers)
+end
+
 function acts.discard(loop, folder)
   confirm('Discard the loop in', loop, 'Discard it', function()
     local argument = vim.tbl_extend('error', target(loop), { when = 'left' })
@@ -90,8 +108,10 @@ local list = {
   { 'C', 'what it changed, in the quickfix list', acts.changes },
   { 'c', 'cancel', acts.cancel, 'cancel' },
   { 'p', 'pause', acts.pause, 'pause' },
-  { 'i', 'end this iteration, begin the next', acts.next, 'pause' },
+  { 'i', 'end this iteration, begin the next', acts.next, 'next' },
   { 'r', 'resume, or what can be done about its end', acts.resume, 'resume' },
+  { 'a', 'answer what its agent asks', acts.answer, 'answer' },
+  { 'A', 'take back what its agent may do', acts.take_back, 'update' },
   { 's', 'steer: tell it something', acts.steer, 'steer' },
   { 'u', 'update the limits', acts.update, 'update' },
   { 'x', 'discard', acts.discard, 'discard' },

@@ -43,6 +43,14 @@ local function choices_of(folder, offers, callback, handle)
   end, offers)
 end
 
+--- Lets the user choose one of the sidecar's offers.
+---@param prompt string
+---@param folder string
+---@param offers ralph.Command[]
+function M.offer(prompt, folder, offers)
+  M.choose(prompt, choices_of(folder, offers))
+end
+
 --- A command couldn't be done, but something else can. The question names the loop where
 --- there are several.
 ---@param folder string
@@ -109,7 +117,7 @@ function M.offered(source, update)
     local status = require('ralph.status')
     local loop = status.by_id(source.loopId)
     if loop and loop.live then
-      M.choose(status.name(loop) .. ', ' .. update.text, choices_of(source.folder, update.offers))
+      M.offer(status.name(loop) .. ', ' .. update.text, source.folder, update.offers)
     end
   end)
 end

@@ -102,6 +102,7 @@ local function capabilities()
       updates = true,
       thinking = config.get().output.thinking,
       diagnostics = true,
+      permissions = true,
     },
   }
   return caps
@@ -151,6 +152,9 @@ local function spawn(folder)
       end,
       [wire.methods.diagnostics] = function(_, params)
         return require('ralph.diagnostics').answer(params)
+      end,
+      [wire.methods.permission] = function()
+        return vim.NIL -- left open: the status has it as long as it is, and the user answers by a command
       end,
     },
     commands = require('ralph.clicked').handlers(),

@@ -199,6 +199,14 @@ M.all = {
     complete = complete_limits,
   },
   steer = { run = steer },
+  answer = {
+    run = function(invocation)
+      require('ralph.question').answer(invocation.rest)
+    end,
+    complete = function(lead)
+      return beginning_with(lead, require('ralph.question').complete())
+    end,
+  },
   status = { run = show_overview },
   output = {
     run = function()

@@ -218,6 +218,7 @@ function M.status(params)
     end
     tell_over(loop)
   end
+  require('ralph.question').look()
 end
 
 --- Learns that the sidecar is gone.
@@ -227,6 +228,7 @@ end
 function M.closed(crashed, code, signal)
   local ours = status.ours()
   status.clear()
+  require('ralph.question').look()
   known, early, heard, over = {}, {}, {}, {}
   for _, reader in pairs(readers) do
     reader:stop()

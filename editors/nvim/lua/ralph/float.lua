@@ -1,14 +1,32 @@
---- Floating windows in the middle of the screen.
+--- Floating windows: in the middle of the screen, or in its corner beside what the
+--- user does.
 local M = {}
 
+local corner_height = 8 -- lines at most
+
+---@class ralph.Spot
+---@field size { width: integer, height: integer } wanted, in cells
+---@field corner? boolean
+
 --- Where a window goes that is no larger than the screen.
----@param size { width: integer, height: integer } wanted, in cells
+---@param spot ralph.Spot
 ---@return vim.api.keyset.win_config
-local function place(size)
-  local width = math.max(20, math.min(size.width, vim.o.columns - 8))
-  local height = math.max(3, math.min(size.height, vim.o.lines - 6))
+local function place(spot)
+  local width = math.max(20, math.min(spot.size.width, vim.o.columns - 8))
+  local height = math.max(3, math.min(spot.size.height, vim.o.lines - 6))
+  if spot.corner then
+    return {
+      relative = 'editor',
+      anchor = 'SE',
+      width = width,
+      height = math.min(height, corner_height),
+      row = vim.o.lines - vim.o.cmdheight - 1,
+      col = vim.o.columns,
+    }
+  end
   return {
     relative = 'editor',
+    anchor = 'NW',
     width = width,
     height = height,
     row = math.max(0, math.floor((vim.o.lines - height) / 2) - 1),
@@ -16,12 +34,42 @@ local function place(size)
   }
 end
 
---- Shows a buffer in a window and goes there. The buffer goes with the window.
+---@type table<integer, ralph.Spot> by window
+local spots = {}
+
+--- How large a window has to be for lines, which wrap.
+---@param lines string[]
+---@return { width: integer, height: integer }
+function M.fit(lines)
+  local width, height = 0, 0
+  for _, line in ipairs(lines) do
+    width = math.max(width, vim.api.nvim_strwidth(line) + 2)
+  end
+  width = math.min(width, vim.o.columns - 8)
+  for _, line in ipairs(lines) do
+    height = height + math.max(1, math.ceil(vim.api.nvim_strwidth(line) / width))
+  end
+  return { width = width, height = height }
+end
+
+--- Gives a window another place and size, and what stands below it.
+---@param win integer
+---@param spot ralph.Spot
+---@param footer string
+function M.move(win, spot, footer)
+  spots[win] = spot
+  local looks = { title = vim.api.nvim_win_get_config(win).title, footer = ' ' .. footer .. ' ' }
+  vim.api.nvim_win_set_config(win, vim.tbl_extend('error', place(spot), looks))
+end
+
+--- Shows a buffer in a window and goes there, but not into the corner. The buffer goes
+--- with the window.
 ---@param buf integer
 ---@param size { width: integer, height: integer } wanted, in cells
 ---@param labels { title: string, footer?: string }
+---@param corner? boolean
 ---@return integer win
-function M.open(buf, size, labels)
+function M.open(buf, size, labels, corner)
   vim.bo[buf].bufhidden = 'wipe'
   local looks = {
     style = 'minimal',
@@ -29,13 +77,16 @@ function M.open(buf, size, labels)
     title = ' ' .. labels.title .. ' ',
     footer = labels.footer and ' ' .. labels.footer .. ' ',
   }
-  local win = vim.api.nvim_open_win(buf, true, vim.tbl_extend('error', place(size), looks))
+  local spot = { size = size, corner = corner }
+  local config = vim.tbl_extend('error', place(spot), looks)
+  local win = vim.api.nvim_open_win(buf, not corner, config)
+  spots[win] = spot
   local group = vim.api.nvim_create_augroup('ralph.float.' .. win, { clear = true })
   vim.api.nvim_create_autocmd('VimResized', {
     group = group,
     callback = function()
       if vim.api.nvim_win_is_valid(win) then
-        vim.api.nvim_win_set_config(win, place(size))
+        vim.api.nvim_win_set_config(win, place(spots[win]))
       end
     end,
   })
@@ -43,6 +94,7 @@ function M.open(buf, size, labels)
     group = group,
     pattern = tostring(win),
     callback = function()
+      spots[win] = nil
       vim.api.nvim_del_augroup_by_id(group)
     end,
   })

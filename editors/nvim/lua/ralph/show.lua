@@ -14,16 +14,7 @@ function M.lines(title, lines)
   vim.api.nvim_buf_set_lines(buf, 0, -1, false, lines)
   vim.bo[buf].modifiable = false
   vim.bo[buf].filetype = 'markdown'
-  local width = 0
-  for _, line in ipairs(lines) do
-    width = math.max(width, vim.api.nvim_strwidth(line) + 2)
-  end
-  width = math.min(width, vim.o.columns - 8)
-  local height = 0
-  for _, line in ipairs(lines) do
-    height = height + math.max(1, math.ceil(vim.api.nvim_strwidth(line) / width))
-  end
-  local win = float.open(buf, { width = width, height = height }, { title = title })
+  local win = float.open(buf, float.fit(lines), { title = title })
   vim.wo[win].wrap = true
   vim.keymap.set('n', 'q', '<Cmd>close<CR>', { buffer = buf, nowait = true, desc = 'Close' })
   return buf

@@ -66,8 +66,21 @@
 ---@field stopReason? string
 ---@field error? string
 ---@field owned boolean false: another process drives it, or none
+---@field questions? ralph.Question[] what its agent waits to be told, the oldest first
+---@field allowed? { rule: string, text: string, offers: ralph.Command[] }[] for the whole loop
 ---@field stateFileUri? string
 ---@field sessionFileUri? string
+
+--- What an agent waits to be told.
+---@class ralph.Question: ralph.Said
+---@field loopId string
+---@field folder string file URI
+---@field id string
+---@field kind 'permission'|'confirm'|'select'|'input'
+---@field agent? string which one asks, in a step or below
+---@field title string what and where, one line
+---@field detail? string all of it
+---@field placeholder? string of an input
 
 ---@class ralph.RunningTool
 ---@field toolCallId string

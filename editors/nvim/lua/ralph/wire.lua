@@ -9,6 +9,7 @@ M.methods = {
   status = 'ralph/status',
   update = 'ralph/update',
   diagnostics = 'ralph/diagnostics',
+  permission = 'ralph/permission',
 }
 
 --- Ids of workspace/executeCommand.
@@ -20,6 +21,7 @@ M.commands = {
   resume = 'ralph.loop.resume',
   update = 'ralph.loop.update',
   steer = 'ralph.loop.steer',
+  answer = 'ralph.loop.answer',
   status = 'ralph.loop.status',
   read = 'ralph.loop.read',
   output = 'ralph.loop.output',
@@ -64,6 +66,7 @@ M.reasons = {
   no_folder = 'no_folder',
   no_session = 'no_session',
   interrupted = 'interrupted',
+  no_question = 'no_question',
 }
 
 --- Where a loop's state is kept, below its folder.
