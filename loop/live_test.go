@@ -2,6 +2,7 @@ package loop
 
 import (
 	"errors"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -155,6 +156,38 @@ func TestNothingIsPushedBehindAPromise(t *testing.T) {
 			t.Errorf("told %q", got)
 		}
 	})
+}
+
+// Other processes are told the truth, too.
+func TestTheRecordSaysWhetherTheAgentCanBeTold(t *testing.T) {
+	var r *rig
+	var seen []bool
+	first := run{talk: &talk{}, lasts: time.Millisecond, result: stream.Result{Text: "<promise>DONE</promise>"}}
+	first.during = func() {
+		for !IsLive(r.cfg.Folder) { // it has only just begun
+			time.Sleep(time.Millisecond)
+		}
+		for _, text := range []string{"<promise>DONE</promise>", "I was wrong.", "<promise>DONE</promise>"} {
+			r.Handle(stream.MessageEnd{Text: text})
+			seen = append(seen, IsLive(r.cfg.Folder))
+		}
+	}
+	r = prepare(t, nil, func(c *Config) { c.Backend.Prompt = backends.PromptLive }, first)
+	file, err := loopstate.Open(r.cfg.Folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.owner = loopstate.Owner{PID: os.Getpid(), LoopID: r.id, StartedAt: time.Now()}
+	if r.lock, err = file.Lock(r.owner); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.begin(); err != nil {
+		t.Fatal(err)
+	}
+	r.over(StopPromise, 1)
+	if !slices.Equal(seen, []bool{false, true, false}) || IsLive(r.cfg.Folder) {
+		t.Errorf("told as live: %v", seen)
+	}
 }
 
 func TestAnAgentThatTakesNoMoreLeavesItToTheNextRun(t *testing.T) {
