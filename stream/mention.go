@@ -29,6 +29,27 @@ func Promises(text string) []string {
 	return found
 }
 
+// WithoutPromises is a text without its tags, and without the lines that say nothing
+// but a promise or the word.
+func WithoutPromises(text string) string {
+	var rest strings.Builder
+	at := 0
+	for _, tag := range findTags(text) {
+		rest.WriteString(text[at:tag.start])
+		at = tag.end
+	}
+	rest.WriteString(text[at:])
+	var kept strings.Builder
+	for line := range strings.Lines(rest.String()) {
+		bare := strings.Trim(line, "*_`~.! \t\r\n")
+		if bare == DefaultWord || bare == "" && strings.TrimSpace(line) != "" && at > 0 {
+			continue
+		}
+		kept.WriteString(line)
+	}
+	return kept.String()
+}
+
 // mention is a tag, or the word, at its place in a text.
 type mention struct {
 	said       string // what the tag holds, its white space collapsed; the word

@@ -61,16 +61,24 @@ func (r repo) begin(ctx context.Context, o Options) (*record, error) {
 		return nil, err
 	}
 	rec.Place = !exists(filepath.Dir(rec.Path))
+	if err := rec.create(); err != nil {
+		return nil, err
+	}
+	return &rec, nil
+}
+
+// create begins the record. Its maker holds a lock on it.
+func (rec *record) create() (err error) {
 	if rec.lock, err = os.OpenFile(rec.file(), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666); err != nil {
-		return nil, fmt.Errorf("taking down a worktree: %w", err)
+		return fmt.Errorf("taking down a worktree: %w", err)
 	}
 	if _, err = filelock.Try(rec.lock, true); err == nil {
 		err = rec.write()
 	}
 	if err != nil {
-		return nil, errors.Join(err, rec.remove())
+		err = errors.Join(err, rec.remove())
 	}
-	return &rec, nil
+	return err
 }
 
 // write takes down what is known. What a kill cuts off can't be read, and no tree was

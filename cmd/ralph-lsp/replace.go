@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ralph-lsp/internal/tell"
 	"ralph-lsp/loop"
 	"ralph-lsp/server"
 	"ralph-lsp/stream"
@@ -111,10 +112,4 @@ func inFolderOf(folder string) string {
 }
 
 // shellWord is a word as a shell takes it.
-func shellWord(word string) string {
-	plain := strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=@%+,-")
-	if plain == "" && word != "" {
-		return word
-	}
-	return "'" + strings.ReplaceAll(plainLine(word), "'", `'\''`) + "'"
-}
+func shellWord(word string) string { return tell.ShellWord(plainLine(word)) }

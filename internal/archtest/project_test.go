@@ -24,7 +24,7 @@ var picture = Rules{
 		"stream":              {"internal/jsoncursor"},
 		"loopstate":           {"internal/filelock", "internal/limits", "internal/tell"},
 		"changes":             {"internal/filelock", "internal/git", "internal/paths"},
-		"worktree":            {"internal/filelock", "internal/git", "internal/paths"},
+		"worktree":            {"internal/filelock", "internal/git", "internal/paths", "internal/tell"},
 		"verify":              {"stream", "internal/paths", "internal/tell"},
 		"hats":                {"internal/tell"},
 		"agents":              {"stream", "backends", "internal/paths", "internal/tell"},

@@ -1,0 +1,223 @@
+package worktree
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"ralph-lsp/internal/filelock"
+	"ralph-lsp/internal/paths"
+	"ralph-lsp/internal/tell"
+)
+
+// holdLanding keeps other landings out of a repository. What git starts meanwhile
+// holds the lock too: one that outlives us finishes before the next landing looks.
+func holdLanding(ctx context.Context, common string) (home string, lock *os.File, release func(), err error) {
+	dir, err := paths.State("landing")
+	if err != nil {
+		return "", nil, nil, err
+	}
+	sum := sha256.Sum256([]byte(paths.Real(common)))
+	home = filepath.Join(dir, hex.EncodeToString(sum[:8]))
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		return "", nil, nil, fmt.Errorf("making a folder for the landing: %w", err)
+	}
+	lock, err = os.OpenFile(filepath.Join(home, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return "", nil, nil, fmt.Errorf("locking the landing: %w", err)
+	}
+	for {
+		locked, err := filelock.Try(lock, true)
+		if locked {
+			break
+		}
+		if err == nil {
+			select {
+			case <-ctx.Done():
+				err = ctx.Err()
+			case <-time.After(10 * time.Millisecond):
+				continue
+			}
+		}
+		lock.Close()
+		return "", nil, nil, fmt.Errorf("waiting for another landing: %w", err)
+	}
+	return home, lock, func() {
+		for _, name := range []string{"leftover", "trial", "leftover.lock", "trial.lock"} {
+			os.Remove(filepath.Join(home, name))
+		}
+		filelock.Unlock(lock)
+		lock.Close()
+	}, nil
+}
+
+// slug is the end of a loop's branch, as a part of other names.
+func landSlug(branch string) string {
+	return strings.ReplaceAll(strings.TrimPrefix(branch, "ralph/"), "/", "-")
+}
+
+// noteRef names a commit that says what is about to land, and as what: its parents
+// are the user's next commit and the loop's last one, and it has the files of that. It is there until the worktree
+// is gone.
+func (l *landing) noteRef() string { return "refs/ralph/landing/" + landSlug(l.tree.Branch) }
+
+func (l *landing) note(ctx context.Context, commit string) error {
+	args := []string{"commit-tree", "-m", "landing " + l.tree.Branch, "-p", commit}
+	if commit != l.tip { // git takes no parent twice
+		args = append(args, "-p", l.tip)
+	}
+	made, err := l.user.with(nobody...).line(ctx, append(args, l.tip+"^{tree}")...)
+	if err == nil {
+		_, err = l.user.run(ctx, "", "update-ref", l.noteRef(), made)
+	}
+	if err != nil {
+		return fmt.Errorf("noting what lands: %w", err)
+	}
+	return nil
+}
+
+func (l *landing) forgetNote(ctx context.Context) error {
+	_, err := l.user.run(ctx, "", "update-ref", "-d", l.noteRef())
+	return err
+}
+
+// landedBefore says whether a landing that was cut off had brought all that is in
+// the worktree to the user's branch.
+func (l *landing) landedBefore(ctx context.Context) (bool, error) {
+	note, err := l.user.line(ctx, "rev-parse", "--verify", "--quiet", l.noteRef()+"^{commit}")
+	if err != nil {
+		return false, nil
+	}
+	if landed, err := l.isIn(ctx, note+"^1", l.head); err != nil || !landed {
+		return false, err
+	}
+	if known, err := l.isIn(ctx, l.at, note); err != nil || !known {
+		return false, err
+	}
+	tree, err := l.user.line(ctx, "rev-parse", "--verify", l.tip+"^{tree}")
+	return err == nil && l.isTreeOf(ctx, tree, note), err
+}
+
+// finish removes the worktree and its branch when their work has landed, or says
+// why they stay.
+func (l *landing) finish(ctx context.Context, done *Landed) error {
+	if !l.o.Keep {
+		if done.Stays = l.remove(ctx); done.Stays == "" {
+			done.Gone = true
+			return nil
+		}
+	}
+	return errors.Join(l.settle(ctx), l.forgetNote(ctx))
+}
+
+// settle puts what wasn't committed on the loop's branch, which stays.
+func (l *landing) settle(ctx context.Context) error {
+	if l.tip == l.at {
+		return nil
+	}
+	if _, err := l.user.run(ctx, "", "update-ref", "-m", "ralph-lsp land", "refs/heads/"+l.tree.Branch, l.tip, l.at); err != nil {
+		return err
+	}
+	l.at = l.tip
+	_, err := l.own.run(ctx, "", "reset", "--quiet")
+	return err
+}
+
+// finishRemovals does the rest of what somebody was killed at.
+func finishRemovals(ctx context.Context, common string) error {
+	dir := recordsOf(common)
+	if !exists(dir) {
+		return nil
+	}
+	release, err := lockFile(ctx, filepath.Join(dir, "lock"))
+	if err != nil {
+		return err
+	}
+	defer release()
+	return repo{common: common}.clean()
+}
+
+// remove removes the worktree and its branch, and says why they stay, "" if they
+// don't. A record says what goes before anything does, so a half of the folder never
+// looks as if the loop had deleted the rest.
+func (l *landing) remove(ctx context.Context) (stays string) {
+	if exists(filepath.Join(l.tree.Path, ".git")) {
+		if stays := l.isInUse(ctx); stays != "" {
+			return stays
+		}
+	}
+	rec := record{ID: filepath.Base(l.tree.Admin), Path: l.tree.Path, Branch: l.tree.Branch, Base: l.at, Repo: l.tree.Repo,
+		Made: l.tree.Made && !l.isElsewhere(ctx), Place: strings.HasSuffix(filepath.Dir(l.tree.Path), ".worktrees"), Common: l.common}
+	if err := os.MkdirAll(recordsOf(l.common), 0o777); err != nil {
+		return err.Error()
+	}
+	if err := rec.create(); err != nil {
+		return err.Error()
+	}
+	if err := l.forgetNote(ctx); err != nil {
+		return errors.Join(err, rec.remove()).Error()
+	}
+	if err := rec.undo(); err != nil {
+		return err.Error()
+	}
+	if rec.Made { // what git noted of the branch; there may be nothing
+		_, _ = l.user.run(ctx, "", "config", "--local", "--remove-section", "branch."+l.tree.Branch)
+	}
+	return ""
+}
+
+// isElsewhere says whether another work tree has the branch.
+func (l *landing) isElsewhere(ctx context.Context) bool {
+	lines, _ := l.user.list(ctx, "worktree", "list", "--porcelain", "-z")
+	at := ""
+	for _, line := range lines {
+		if path, ok := strings.CutPrefix(line, "worktree "); ok {
+			at = path
+		}
+		if line == "branch refs/heads/"+l.tree.Branch && paths.Real(at) != l.tree.Path {
+			return true
+		}
+	}
+	return false
+}
+
+// isInUse says why a worktree has to stay: it has what landing didn't see.
+func (l *landing) isInUse(ctx context.Context) string {
+	if len(l.left.other) > 0 {
+		return strings.Join(l.left.other, ", ") + " may have work that no commit of the loop's has; when it hasn't: git -C " +
+			tell.ShellWord(l.tree.Repo) + " worktree remove --force " + tell.ShellWord(l.tree.Path)
+	}
+	if exists(filepath.Join(l.tree.Admin, "locked")) {
+		return "it is locked (git worktree unlock " + tell.ShellWord(l.tree.Path) + ")"
+	}
+	left, err := lookForLeftover(ctx, l.own, l.scratch("leftover"), l.o.Skip)
+	if err != nil {
+		return err.Error()
+	}
+	if !l.isTreeOf(ctx, left.tree, l.tip) {
+		return "it has changed meanwhile"
+	}
+	return ""
+}
+
+// Lost returns our trees of a repository whose folder is gone, but not their branch.
+func Lost(folder string) []Tree {
+	common := CommonDir(folder)
+	if common == "" {
+		return nil
+	}
+	entries, _ := os.ReadDir(filepath.Join(common, "worktrees"))
+	var trees []Tree
+	for _, entry := range entries {
+		if t, ok := read(filepath.Join(common, "worktrees", entry.Name())); !ok && t.Path != "" && !exists(t.Path) {
+			trees = append(trees, t)
+		}
+	}
+	return trees
+}

@@ -1,0 +1,345 @@
+package worktree
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"ralph-lsp/internal/tell"
+)
+
+// How a branch lands.
+type How string
+
+const (
+	HowMerge  How = "merge"  // as git merge does: a fast-forward, or a commit with two parents
+	HowSquash How = "squash" // one commit
+	HowRebase How = "rebase" // a copy of each commit
+)
+
+// LandOptions say how a worktree lands. Git's own messages are taken where none
+// is given.
+type LandOptions struct {
+	How     How      // "": HowMerge
+	Message string   // of the commit that landing makes
+	Words   string   // of the commit of what isn't committed yet, and of a squash
+	Skip    []string // beginnings of paths in the worktree that are nobody's work
+	DryRun  bool     // nothing is written but git's objects
+	Keep    bool     // the worktree and its branch stay
+}
+
+// Landed is what came of a landing, or would.
+type Landed struct {
+	Branch string // the loop's
+	Into   string // the user's branch
+	Commit string // where the user's branch is now
+	Commits,
+	Files int // that came to the user's branch
+	Leftover []string // files that weren't committed on the loop's branch
+	Already  bool     // there was nothing to land
+	Gone     bool     // the worktree and its branch are removed
+	Stays    string   // why not, where nobody asked for that
+}
+
+// landing is one that is under way.
+type landing struct {
+	tree   Tree
+	o      LandOptions
+	user   checkout // the user's work tree
+	own    checkout // the loop's
+	home   string   // for our own files
+	common string   // git's folder
+
+	head, into string // the user's commit and branch
+	at         string // where the loop's branch is
+	tip        string // at, or a commit of what isn't committed on top of it
+	left       leftover
+	sign       []string
+}
+
+// Land brings the loop's branch to the branch that is checked out in the
+// repository's work tree, and removes the worktree. The merge is computed without
+// touching anything; then git itself moves the user's branch forward, which it
+// refuses where that would touch work that isn't committed.
+//
+// Errors: *Refused, and what git or the system says. Both change nothing: what was
+// begun before is finished or taken back by the next landing.
+func Land(ctx context.Context, t Tree, o LandOptions) (Landed, error) {
+	o.How = cmp.Or(o.How, HowMerge)
+	l, release, err := prepare(ctx, t, o)
+	if err != nil {
+		return Landed{}, err
+	}
+	defer release()
+	if err := l.lookAtUser(ctx); err != nil {
+		return Landed{}, err
+	}
+	if err := l.lookAtTree(ctx); err != nil {
+		return Landed{}, err
+	}
+	made, err := l.compute(ctx)
+	if err != nil {
+		return Landed{}, err
+	}
+	done := Landed{Branch: t.Branch, Into: l.into, Commit: made.commit, Commits: made.commits, Files: made.files,
+		Leftover: l.left.paths, Already: made.commit == l.head}
+	if !done.Already {
+		if err := l.wouldTouch(ctx, made.commit); err != nil {
+			return Landed{}, err
+		}
+	}
+	if o.DryRun {
+		return done, nil
+	}
+	// Half of a landing is worse than a late one.
+	ctx = context.WithoutCancel(ctx)
+	if !done.Already {
+		if err := l.moveOn(ctx, made.commit); err != nil {
+			return Landed{}, err
+		}
+	}
+	return done, l.finish(ctx, &done)
+}
+
+// ErrGone says that a worktree had landed, or was discarded.
+var ErrGone = errors.New("the worktree is gone: it has landed, or was discarded")
+
+// prepare opens the repository and keeps other landings out of it.
+func prepare(ctx context.Context, t Tree, o LandOptions) (*landing, func(), error) {
+	user, err := openCheckout(t.Repo)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := newEnough(ctx, user, t); err != nil {
+		return nil, nil, err
+	}
+	common, err := user.line(ctx, "rev-parse", "--path-format=absolute", "--git-common-dir")
+	if err != nil {
+		return nil, nil, fmt.Errorf("looking at the repository %s: %w", t.Repo, err)
+	}
+	home, lock, release, err := holdLanding(ctx, common)
+	if err != nil {
+		return nil, nil, err
+	}
+	user.git.Lock = lock
+	l := &landing{tree: t, o: o, user: user, own: user.in(t.Path), home: home, common: common}
+	if err := finishRemovals(ctx, common); err != nil {
+		release()
+		return nil, nil, err
+	}
+	l.at, err = user.line(ctx, "rev-parse", "--verify", "--quiet", "refs/heads/"+t.Branch+"^{commit}")
+	if err == nil {
+		return l, release, nil
+	}
+	defer release()
+	if err := l.forgetNote(ctx); err != nil {
+		return nil, nil, err
+	}
+	if exists(t.Path) {
+		return nil, nil, fmt.Errorf("the branch %s is gone from %s; git -C %s switch -C %[1]s makes it of what is in the worktree", t.Branch, t.Repo, tell.ShellWord(t.Path))
+	}
+	return nil, nil, ErrGone
+}
+
+// newEnough says whether git can merge without a work tree.
+func newEnough(ctx context.Context, g checkout, t Tree) error {
+	version, err := g.line(ctx, "version")
+	if err != nil {
+		return err
+	}
+	var major, minor int
+	_, _ = fmt.Sscanf(version, "git version %d.%d", &major, &minor)
+	if major > 2 || major == 2 && minor >= 38 {
+		return nil
+	}
+	return refuse(ReasonOldGit, fmt.Sprintf("landing needs git 2.38 or newer, and this is %s", strings.TrimPrefix(version, "git version ")),
+		"git -C "+tell.ShellWord(t.Repo)+" merge "+tell.ShellWord(t.Branch))
+}
+
+// underWay are the files of a git folder that say what somebody is in the middle of.
+var underWay = [][2]string{
+	{"MERGE_HEAD", "a merge"},
+	{"rebase-merge", "a rebase"},
+	{"rebase-apply", "a rebase"},
+	{"CHERRY_PICK_HEAD", "a cherry-pick"},
+	{"REVERT_HEAD", "a revert"},
+	{"BISECT_LOG", "a bisect"},
+}
+
+// inTheMiddle says what is under way in a work tree, and where; "" for nothing.
+func inTheMiddle(ctx context.Context, g checkout) (what, gitDir string, err error) {
+	gitDir, err = g.line(ctx, "rev-parse", "--absolute-git-dir")
+	if err != nil {
+		return "", "", err
+	}
+	for _, sign := range underWay {
+		if exists(filepath.Join(gitDir, sign[0])) {
+			return sign[1], gitDir, nil
+		}
+	}
+	return "", gitDir, nil
+}
+
+// lookAtUser finds the user's branch, and what is in the way there.
+func (l *landing) lookAtUser(ctx context.Context) error {
+	there := "git -C " + tell.ShellWord(l.tree.Repo)
+	what, gitDir, err := inTheMiddle(ctx, l.user)
+	if err != nil {
+		return err
+	}
+	if bare, err := l.user.line(ctx, "rev-parse", "--is-inside-work-tree"); err != nil || bare != "true" {
+		return refuse(ReasonDetached, l.tree.Repo+" has no work tree to land in", "merge "+l.tree.Branch+" where you have one")
+	}
+	branch, err := l.user.line(ctx, "symbolic-ref", "--quiet", "HEAD")
+	switch {
+	case what != "":
+		return refuse(ReasonUnderWay, what+" is under way in "+l.tree.Repo, "finish it ("+there+" status says how), then land again")
+	case err != nil:
+		return refuse(ReasonDetached, l.tree.Repo+" is on no branch (a detached HEAD)", there+" switch BRANCH, then land again")
+	case branch == "refs/heads/"+l.tree.Branch:
+		return refuse(ReasonDetached, l.tree.Repo+" is on the loop's own branch "+l.tree.Branch, there+" switch BRANCH, then land again")
+	}
+	if lock := filepath.Join(gitDir, "index.lock"); exists(lock) {
+		return refuse(ReasonLocked, "another git is at work in "+l.tree.Repo+", or one was killed there: "+lock+" is in the way",
+			"when none is at work, remove that file and land again")
+	}
+	l.into = strings.TrimPrefix(branch, "refs/heads/")
+	if l.head, err = l.user.line(ctx, "rev-parse", "--verify", "--quiet", "HEAD^{commit}"); err != nil {
+		return refuse(ReasonDetached, "the branch "+l.into+" has no commit yet", there+" commit, then land again")
+	}
+	if unmerged, err := l.user.list(ctx, "ls-files", "-z", "--unmerged"); err != nil || len(unmerged) > 0 {
+		return cmp.Or(err, error(refuse(ReasonUnderWay, "conflicts aren't solved in "+l.tree.Repo, "solve them ("+there+" status names them), then land again")))
+	}
+	if signs, _ := l.user.line(ctx, "config", "--type=bool", "commit.gpgSign"); signs == "true" {
+		l.sign = []string{"-S"}
+	}
+	return nil
+}
+
+// lookAtTree takes what isn't committed in the loop's worktree into a commit that
+// no branch has yet.
+func (l *landing) lookAtTree(ctx context.Context) error {
+	l.tip = l.at
+	if !exists(filepath.Join(l.tree.Path, ".git")) {
+		return nil // it was removed by hand; the branch is what there is
+	}
+	what, _, err := inTheMiddle(ctx, l.own)
+	if err != nil {
+		return fmt.Errorf("looking at the worktree %s: %w", l.tree.Path, err)
+	}
+	there := "git -C " + tell.ShellWord(l.tree.Path)
+	if what != "" {
+		return refuse(ReasonUnderWay, what+" is under way in the loop's worktree "+l.tree.Path, "finish it ("+there+" status says how), then land again")
+	}
+	branch, err := l.own.line(ctx, "symbolic-ref", "--quiet", "HEAD")
+	if err != nil || branch != "refs/heads/"+l.tree.Branch {
+		where := cmp.Or(strings.TrimPrefix(branch, "refs/heads/"), "no branch")
+		return refuse(ReasonStrayed, "the agent has left the loop's branch "+l.tree.Branch+": the worktree is on "+where,
+			there+" switch -C "+tell.ShellWord(l.tree.Branch)+" (which takes what is there for the loop's work), then land again",
+			there+" switch "+tell.ShellWord(l.tree.Branch)+" (which leaves it out)")
+	}
+	if l.left, err = lookForLeftover(ctx, l.own, l.scratch("leftover"), l.o.Skip); err != nil {
+		return fmt.Errorf("looking for what isn't committed in %s: %w", l.tree.Path, err)
+	}
+	if len(l.left.paths) == 0 {
+		return nil
+	}
+	message := cmp.Or(l.o.Words, "Work on "+l.tree.Branch)
+	if only, err := l.user.yes(ctx, "merge-base", "--is-ancestor", l.at, l.head); err != nil {
+		return err
+	} else if only && l.o.Message != "" && l.o.How != HowSquash { // it is the one commit that lands
+		message, l.o.Message = l.o.Message, ""
+	}
+	l.tip, err = l.commit(ctx, l.left.tree, message, l.at)
+	return err
+}
+
+// scratch is a file of ours for a moment.
+func (l *landing) scratch(name string) string { return filepath.Join(l.home, name) }
+
+// commit makes a commit in the user's name, which no branch has.
+func (l *landing) commit(ctx context.Context, tree, message string, parents ...string) (string, error) {
+	if err := knowsWho(ctx, l.user); err != nil {
+		return "", err
+	}
+	return l.commitAs(ctx, l.user, tree, message, parents...)
+}
+
+func (l *landing) commitAs(ctx context.Context, g checkout, tree, message string, parents ...string) (string, error) {
+	args := append([]string{"commit-tree"}, l.sign...)
+	for _, parent := range parents {
+		args = append(args, "-p", parent)
+	}
+	out, err := g.run(ctx, strings.TrimRight(message, "\n")+"\n", append(args, tree)...)
+	if err != nil && len(l.sign) > 0 {
+		return "", refuse(ReasonUnsigned, "commit.gpgSign is set, and "+err.Error(), "unlock your key, then land again")
+	}
+	return strings.TrimSpace(out), err
+}
+
+// knowsWho says whether git knows whose commit it would make.
+func knowsWho(ctx context.Context, g checkout) error {
+	for _, who := range []string{"GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"} {
+		if _, err := g.run(ctx, "", "-c", "user.useConfigOnly=true", "var", who); err != nil {
+			return refuse(ReasonNobody, "git doesn't know who you are, so it can't make a commit in your name",
+				"git config --global user.name NAME && git config --global user.email ADDRESS, then land again")
+		}
+	}
+	return nil
+}
+
+// wouldTouch refuses a landing that would touch what isn't committed in the user's
+// work tree. Git decides; nothing is written but a copy of the index.
+func (l *landing) wouldTouch(ctx context.Context, commit string) error {
+	trial, err := l.trialIndex(ctx)
+	if err != nil {
+		return err
+	}
+	same, inTheWay, err := l.compareUser(ctx, trial, commit)
+	if err != nil {
+		return err
+	}
+	if len(inTheWay) == 0 {
+		if err := trial.stage(ctx, same); err != nil {
+			return err
+		}
+		_, err = trial.run(ctx, "", "read-tree", "-m", "-u", "-n", l.head, commit)
+		if err == nil {
+			return nil
+		}
+	}
+	refused := refuse(ReasonUncommitted, "landing would touch what isn't committed in "+l.tree.Repo,
+		"commit or move it (git -C "+tell.ShellWord(l.tree.Repo)+" stash -u), then land again")
+	if refused.Paths = inTheWay; len(inTheWay) == 0 {
+		refused.Text += ": " + err.Error()
+	}
+	return refused
+}
+
+// moveOn has git bring the user's branch and work tree to a commit. It refuses what
+// would touch work that isn't committed, even where that came in this moment.
+func (l *landing) moveOn(ctx context.Context, commit string) error {
+	if err := l.note(ctx, commit); err != nil {
+		return err
+	}
+	trial, err := l.trialIndex(ctx)
+	if err != nil {
+		return err
+	}
+	// What is there already as it would land (by a landing that was cut off) isn't in its own way.
+	same, _, err := l.compareUser(ctx, trial, commit)
+	if err == nil && len(same) > 0 {
+		err = l.user.stage(ctx, same)
+	}
+	if err == nil {
+		_, err = l.user.with("GIT_REFLOG_ACTION=ralph-lsp land "+l.tree.Branch).run(ctx, "",
+			"-c", "branch."+l.into+".mergeOptions=", "merge", "--quiet", "--ff-only", "--no-overwrite-ignore", commit)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("landing in %s: %w; nothing was landed", l.tree.Repo, err), l.forgetNote(ctx))
+	}
+	return nil
+}

@@ -1,0 +1,195 @@
+package worktree
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"ralph-lsp/internal/git"
+)
+
+// leftover is what isn't committed in a worktree.
+type leftover struct {
+	tree  string   // with it
+	paths []string // what it has, in order; none: the tree is that of the last commit
+	other []string // repositories within, which no commit can keep
+}
+
+// index is git with an index of our own.
+type index struct{ checkout }
+
+// copyIndex copies the index of a work tree, so that git needn't read all files
+// again.
+func copyIndex(ctx context.Context, g checkout, to string) (index, error) {
+	from, err := g.line(ctx, "rev-parse", "--path-format=absolute", "--git-path", "index")
+	if err != nil {
+		return index{}, err
+	}
+	own := index{g.with("GIT_INDEX_FILE=" + to)}
+	info, err := os.Stat(from)
+	if os.IsNotExist(err) {
+		os.Remove(to)
+		return own, nil
+	}
+	var data []byte
+	if err == nil {
+		data, err = os.ReadFile(from)
+	}
+	if err == nil {
+		err = os.WriteFile(to, data, 0o600)
+	}
+	if err == nil { // what is newer than its index, git reads again
+		err = os.Chtimes(to, info.ModTime(), info.ModTime())
+	}
+	if err != nil {
+		return own, fmt.Errorf("copying the index: %w", err)
+	}
+	_, err = own.run(ctx, "", "update-index", "-q", "--refresh")
+	if git.ExitCode(err) == 1 { // some files have changed
+		err = nil
+	}
+	return own, err
+}
+
+// stage takes files as they are into an index.
+func (g checkout) stage(ctx context.Context, paths []string) error {
+	if len(paths) == 0 {
+		return nil
+	}
+	_, err := g.run(ctx, strings.Join(paths, "\x00")+"\x00", "update-index", "-z", "--add", "--remove", "--replace", "--stdin")
+	return err
+}
+
+// lookForLeftover finds what isn't committed in a worktree and isn't ignored. It
+// changes nothing there.
+func lookForLeftover(ctx context.Context, own checkout, scratch string, skip []string) (leftover, error) {
+	var found leftover
+	at, err := copyIndex(ctx, own, scratch)
+	if err != nil {
+		return found, err
+	}
+	known, err := at.list(ctx, "diff-files", "-z", "--name-only", "--no-ext-diff", "--ignore-submodules=all")
+	if err != nil {
+		return found, err
+	}
+	unknown, err := at.list(ctx, "ls-files", "-z", "--others", "--exclude-standard")
+	if err != nil {
+		return found, err
+	}
+	var take []string
+	for _, path := range slices.Concat(known, unknown) {
+		switch {
+		case slices.ContainsFunc(skip, func(beginning string) bool { return strings.HasPrefix(path, beginning) }):
+		case strings.HasSuffix(path, "/"):
+			found.other = append(found.other, strings.TrimSuffix(path, "/"))
+		default:
+			take = append(take, path)
+		}
+	}
+	if err := at.stage(ctx, take); err != nil {
+		return found, err
+	}
+	if found.tree, err = at.line(ctx, "write-tree"); err != nil {
+		return found, err
+	}
+	if found.paths, err = at.list(ctx, "diff-index", "--cached", "-z", "--name-only", "--no-renames", "--ignore-submodules=all", "HEAD"); err != nil {
+		return found, err
+	}
+	links, err := at.list(ctx, "ls-files", "-z", "--stage")
+	for _, line := range links { // "160000 oid 0\tpath"
+		if _, path, ok := strings.Cut(line, "\t"); ok && strings.HasPrefix(line, "160000 ") && exists(filepath.Join(own.git.Dir, path, ".git")) {
+			found.other = append(found.other, path)
+		}
+	}
+	return found, err
+}
+
+// trialIndex is a copy of the user's.
+func (l *landing) trialIndex(ctx context.Context) (index, error) {
+	return copyIndex(ctx, l.user, l.scratch("trial"))
+}
+
+// compareUser compares the user's work tree with what is to land: which of the
+// files that land, and aren't committed there, are there as they would land, and
+// which are in the way.
+func (l *landing) compareUser(ctx context.Context, trial index, commit string) (same []string, inTheWay []InTheWay, err error) {
+	landing, err := changedBetween(ctx, trial, "diff-tree", "-r", "-z", "--raw", "--no-renames", l.head, commit)
+	if err != nil {
+		return nil, nil, err
+	}
+	staged, err := changedBetween(ctx, trial, "diff-index", "--cached", "-z", "--raw", "--no-renames", "--ignore-submodules=all", l.head)
+	if err != nil {
+		return nil, nil, err
+	}
+	dirty, err := trial.list(ctx, "diff-files", "-z", "--name-only", "--no-ext-diff", "--ignore-submodules=all")
+	if err != nil {
+		return nil, nil, err
+	}
+	isDirty := map[string]bool{}
+	for _, path := range dirty {
+		isDirty[path] = true
+	}
+	for _, path := range slices.Sorted(maps.Keys(landing)) {
+		to := landing[path]
+		at, isStaged := staged[path]
+		why := ""
+		switch {
+		case isDirty[path]:
+			why = "has changes that aren't committed"
+		case isStaged:
+			why = "is staged and not committed"
+		case to.from == "000000" && exists(filepath.Join(l.tree.Repo, filepath.FromSlash(path))):
+			why = "is there, and git doesn't know it"
+		default:
+			continue
+		}
+		if (!isStaged || at.oid == to.oid) && l.isThere(ctx, path, to) {
+			same = append(same, path)
+		} else {
+			inTheWay = append(inTheWay, InTheWay{path, why})
+		}
+	}
+	return same, inTheWay, nil
+}
+
+// change is a file that differs: its modes, and its content in the second tree.
+type change struct{ from, to, oid string }
+
+// changedBetween reads ":100644 100755 oid oid M", "path".
+func changedBetween(ctx context.Context, g index, args ...string) (map[string]change, error) {
+	words, err := g.list(ctx, args...)
+	found := map[string]change{}
+	for ; len(words) > 1; words = words[2:] {
+		if f := strings.Fields(strings.TrimPrefix(words[0], ":")); len(f) >= 4 {
+			found[words[1]] = change{f[0], f[1], f[3]}
+		}
+	}
+	return found, err
+}
+
+// isThere says whether a file of the user's is what would land.
+func (l *landing) isThere(ctx context.Context, path string, as change) bool {
+	full := filepath.Join(l.tree.Repo, filepath.FromSlash(path))
+	info, err := os.Lstat(full)
+	switch {
+	case as.to == "000000":
+		return os.IsNotExist(err)
+	case err != nil:
+		return false
+	case as.to == "120000":
+		target, err := os.Readlink(full)
+		if err != nil {
+			return false
+		}
+		oid, err := l.user.run(ctx, target, "hash-object", "--stdin")
+		return err == nil && strings.TrimSpace(oid) == as.oid
+	case !info.Mode().IsRegular() || (as.to == "100755") != (info.Mode()&0o100 != 0):
+		return false
+	}
+	oid, err := l.user.line(ctx, "hash-object", "--", path)
+	return err == nil && oid == as.oid
+}
