@@ -133,7 +133,7 @@ func (d *driven) commands() (names []string) {
 	return names
 }
 
-var insideCommands = []string{"cancel-ralph", "ralph-changes", "ralph-help", "ralph-loop", "ralph-next", "ralph-pause", "ralph-resume", "ralph-status", "ralph-steer", "ralph-update"}
+var insideCommands = []string{"cancel-ralph", "ralph-answer", "ralph-changes", "ralph-help", "ralph-loop", "ralph-next", "ralph-pause", "ralph-resume", "ralph-status", "ralph-steer", "ralph-update"}
 
 func TestALoopThroughPisRPCMode(t *testing.T) {
 	t.Parallel()
@@ -317,4 +317,66 @@ func TestAHostileSidecarInsidePi(t *testing.T) {
 	s.sees("Hello to you.")
 	s.types("", "C-d")
 	s.awaitOnlyTheShell()
+}
+
+// What agents ask is asked one after another, and what needs no answer any more goes.
+func TestAgentsAskInsidePi(t *testing.T) {
+	t.Parallel()
+	p := prepare(t, pi, fakemodel.Script{})
+	data, err := os.ReadFile(filepath.Join("..", "testdata", "wire", "questions.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var questions []object
+	if err := json.Unmarshal(data, &questions); err != nil {
+		t.Fatal(err)
+	}
+	messages := []any{initialized(2)}
+	for i, q := range questions {
+		messages = append(messages, object{"jsonrpc": "2.0", "id": i + 1, "method": "ralph/permission", "params": q})
+	}
+	file := func(name, text string) string {
+		t.Helper()
+		path := filepath.Join(p.box.Tmp, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	asked := file("asked", frames(messages...))
+	withdrawn := file("withdrawn", frames(object{"jsonrpc": "2.0", "method": "$/cancelRequest", "params": object{"id": 5}}))
+	heard, late := filepath.Join(p.box.Tmp, "heard"), filepath.Join(p.box.Tmp, "late")
+	p.box.Setenv("RALPH_LSP", sidecar(t, p, fmt.Sprintf("cat %s; exec 3<&0; cat <&3 >%s & until test -e %s || ! kill -0 $!; do sleep 0.05; done; cat %s; wait", asked, heard, late, withdrawn)))
+	answered := func(id int, result string) {
+		t.Helper()
+		want := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":%s}`, id, result)
+		poll(p, patience, func() string {
+			if data, err := os.ReadFile(heard); !strings.Contains(string(data), want) {
+				return fmt.Sprintf("no %s: %v %s", want, err, data)
+			}
+			return ""
+		})
+	}
+	d := drivenPi(t, p, "-e", extension(t))
+	replies := func(title, value string) said {
+		t.Helper()
+		dialog := d.hears(title)
+		d.send(object{"type": "extension_ui_response", "id": dialog.ID, "value": value})
+		return dialog
+	}
+	dialog := replies("Ralph asks: Bash git commit -m wip", "Deny")
+	if want := []string{"Deny", "Allow Once", "Allow Bash(git commit:*) in This Loop"}; !slices.Equal(dialog.Options, want) {
+		t.Errorf("the choice is %q, want %q", dialog.Options, want)
+	}
+	replies("Why not?", "not that folder")
+	answered(1, `{"answer":"deny","text":"not that folder"}`)
+	replies("Ralph scout asks: Edit src/a.go\n--- src/a.go\n+++ src/a.go", "Allow Once")
+	answered(2, `{"answer":"once"}`)
+	replies("Deploy now?\nTo production.", "No")
+	answered(3, `{"answer":"deny"}`)
+	replies("Which one?", "production")
+	answered(4, `{"answer":"value","text":"production"}`)
+	d.hears("Which version?")
+	file("late", "")
+	answered(5, "null")
 }

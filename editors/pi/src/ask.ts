@@ -15,8 +15,13 @@ export class Questions {
 
   /** Lets the user choose; undefined: nothing, or the question was moot. */
   choose(title: string, options: string[], moot?: AbortSignal): Promise<string | undefined> {
+    return this.turn((signal) => this.ui.select(title, options, { signal }), moot);
+  }
+
+  /** Asks when nobody else does; undefined where it was moot by then. */
+  turn<T>(ask: (moot: AbortSignal) => Promise<T>, moot?: AbortSignal): Promise<T | undefined> {
     const signal = moot ? AbortSignal.any([moot, this.ended.signal]) : this.ended.signal;
-    const turn = this.last.then(() => signal.aborted ? undefined : this.ui.select(title, options, { signal }));
+    const turn = this.last.then(() => signal.aborted ? undefined : ask(signal));
     this.last = turn.catch(() => {});
     return turn;
   }

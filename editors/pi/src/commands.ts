@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import type { ExtensionAPI } from '@earendil-works/pi-coding-agent';
 import type { AutocompleteItem } from '@earendil-works/pi-tui';
 import type { Ralph, Result, Shown } from './ralph.ts';
-import { commands, type Loop } from './wire.ts';
+import { type Answer, commands, type Loop, type Question } from './wire.ts';
 
 interface SlashCommand {
   description: string;
@@ -25,6 +25,11 @@ const all: Record<string, SlashCommand> = {
   'cancel-ralph': { description: 'End the loop and all that it started', run: (ralph) => run(ralph, commands.cancel) },
   'ralph-status': { description: 'How the loop stands', run: status },
   'ralph-steer': { description: 'Tell the agent something, or with --next the next run', run: steer },
+  'ralph-answer': {
+    description: 'Answer what the agent asks: deny WHY, once, loop, or a value; nothing asks you again',
+    run: answer,
+    complete: completeAnswer,
+  },
   'ralph-next': { description: 'End this run and begin the next', run: (ralph) => run(ralph, commands.next) },
   'ralph-pause': { description: 'Finish this run and wait', run: (ralph) => run(ralph, commands.pause) },
   'ralph-resume': {
@@ -82,6 +87,27 @@ async function steer(ralph: Ralph, typed: string): Promise<void> {
   await run(ralph, commands.steer, { text, ...text !== typed && { next: true } });
 }
 
+/** The question that has waited longest here. */
+function firstQuestion(ralph: Ralph): Question | undefined {
+  return ralph.loop()?.questions?.[0];
+}
+
+async function answer(ralph: Ralph, typed: string): Promise<void> {
+  const question = firstQuestion(ralph);
+  const [, word = '', words = ''] = /^(\S*)\s*([\s\S]*)$/.exec(typed) ?? [];
+  const known = question?.offers.some((offer) => offer.arguments?.[0]?.answer === word);
+  const given = typed === '' ? {} : known && word !== 'value' ? { answer: word, ...words && { text: words } } : { answer: 'value', text: typed };
+  await run(ralph, commands.answer, { ...given, ...question && { loopId: question.loopId, id: question.id } });
+}
+
+async function completeAnswer(ralph: Ralph, typed: string): Promise<AutocompleteItem[] | null> {
+  const items = (firstQuestion(ralph)?.offers ?? []).map(({ title, arguments: given }) => {
+    const { answer, text } = given?.[0] as unknown as Answer;
+    return { value: answer === 'value' ? text ?? '' : answer, label: title };
+  });
+  return items.filter((item) => item.value.startsWith(typed) && item.value !== typed);
+}
+
 async function resume(ralph: Ralph, text: string): Promise<void> {
   const loop = ralph.loop();
   if (text === '' && loop && !loop.live && loop.offers?.length) await ralph.choose(`Ralph: ${loop.text ?? ''}`, loop.offers);
@@ -89,13 +115,17 @@ async function resume(ralph: Ralph, text: string): Promise<void> {
 }
 
 async function status(ralph: Ralph): Promise<void> {
+  let allowed: NonNullable<Loop['allowed']> = [];
   await ralph.run(commands.status, { folder: ralph.folder }, ({ loops, text }: Result & { loops: Loop[] }) => {
     if (text) ralph.say(text);
     for (const { text, state, class: kind, details = [] } of loops) {
       const width = Math.max(...details.map((row) => row.label.length));
       ralph.tell({ text: text ?? state, class: kind, rows: details.map((row) => `${row.label.padEnd(width)}  ${row.text}`) });
     }
+    allowed = loops.flatMap((loop) => loop.allowed ?? []);
   });
+  const offers = allowed.flatMap((rule) => rule.offers.map((offer) => ({ ...offer, title: `${offer.title}: ${rule.text}` })));
+  if (offers.length > 0) await ralph.choose('What the agent may do in the loop', offers);
 }
 
 interface Changes extends Result {

@@ -135,6 +135,7 @@ export class Feed {
       entry.rows = lastLines(activity.said, 1);
       entry.more = [...toolLines(activity), ...lastLines(activity.said, 20)];
     }
+    if (update.detail) Object.assign(entry, detailed(update.detail.trimEnd().split('\n')));
     this.watcher.tell(entry);
     if (update.notify && update.offers) this.watcher.offered(loop, update);
   }
@@ -163,6 +164,11 @@ function follow(activity: Activity, update: Update): void {
       if (tool && update.status) tool.status = update.status;
     }
   }
+}
+
+/** All of what an agent asks: a diff has its colours where there is room. */
+function detailed(rows: string[]): Partial<Entry> {
+  return rows[0]?.startsWith('--- ') ? { rows, more: [], patch: rows } : { rows };
 }
 
 const marks: Record<string, string> = { completed: '✓', failed: '✗' };

@@ -9,12 +9,13 @@ import { type Entry, Feed, type Page } from './feed.ts';
 import { type Connection, describe, type End } from './rpc.ts';
 import { key, plain, renderEntry, Screen } from './show.ts';
 import { bequeath, type Estate, findProgram, folderOf, greet, inherit, launch, uriOf } from './sidecar.ts';
-import { type Class, type Command, commands, type Loop, Refusal, type Status, type Updates } from './wire.ts';
+import { type Answer, type Class, type Command, commands, type Loop, type Question, Refusal, type Status, type Updates } from './wire.ts';
 
 const levels = { info: 'info', ok: 'info', warning: 'warning', error: 'error' } as const satisfies Record<Class, string>;
 const stopPatience = 1500; // ms that pi's end may take
 const restartAfter = 30_000; // ms that a sidecar has to have lived to be started again by itself
 const freeEvery = 300; // ms between two looks whether the user writes
+const mostDetail = 15; // lines of a question in a dialog
 const largestDocument = 100_000; // bytes of it that are shown
 
 /** What commands answer, as far as it is shown. */
@@ -178,7 +179,7 @@ export class Ralph {
         this.connecting = Promise.resolve(estate.connection);
         this.listen(estate);
         this.addFolder(estate);
-        void this.execute(commands.status, {}).then((status) => this.status(status as Status), () => {});
+        void this.execute(commands.status, {}).then((status) => this.takeUp(status as Status), () => {});
       }
       return this.connecting;
     }
@@ -251,15 +252,49 @@ export class Ralph {
         }
         return { success: true };
       }
+      case 'ralph/permission':
+        return this.permission(params as Question, signal);
       case 'window/workDoneProgress/create':
         return null;
     }
     throw new Error(`pi can't ${method}`);
   }
 
+  /** Asks what the agent of a loop waits to be told; undefined: nothing yet. */
+  private async permission(question: Question, moot: AbortSignal): Promise<Answer | undefined> {
+    await this.free(() => this.ctx.ui.getEditorText() === '', moot);
+    const answer = await this.questions.turn((signal) => this.dialog(question, signal), moot);
+    return moot.aborted ? undefined : answer;
+  }
+
+  private async dialog(question: Question, signal: AbortSignal): Promise<Answer | undefined> {
+    const { ui } = this.ctx;
+    const { text: asks, detail = '' } = question;
+    const title = `Ralph ${asks}${asks.endsWith(detail.trim()) ? '' : `\n${excerpt(detail)}`}`;
+    if (question.kind === 'input') {
+      const text = await ui.input(title, question.placeholder, { signal });
+      return text ? { answer: 'value', text } : undefined;
+    }
+    const offers = question.offers.map((offer) => ({ title: plain(offer.title), given: offer.arguments?.[0] as Answer | undefined }));
+    const chosen = await ui.select(title, offers.map((offer) => offer.title), { signal });
+    const given = offers.find((offer) => offer.title === chosen)?.given;
+    if (!given) return undefined;
+    const why = given.answer === 'deny' && question.kind === 'permission' ? await ui.input('Why not? The agent reads it', undefined, { signal }) : undefined;
+    const text = why || given.text;
+    return { answer: given.answer, ...text && { text } };
+  }
+
   private status(status: Status): void {
     this.feed.status(status);
     for (const loop of status.loops) this.lookAt(loop);
+  }
+
+  /** Goes on where the extension's last life has left: what agents asked it is asked again. */
+  private takeUp(status: Status): void {
+    this.status(status);
+    for (const { loopId, folder, id } of status.loops.flatMap((loop) => loop.questions ?? [])) {
+      void this.execute(commands.answer, { loopId, folder, id }).catch(() => {}); // answered meanwhile
+    }
   }
 
   /** Asks once about a loop that is over and about which something can be done. */
@@ -277,8 +312,13 @@ export class Ralph {
   private async offer(loop: Loop, title: string, offers: Command[]): Promise<void> {
     const moot = new AbortController();
     this.asked.set(loop.loopId ?? loop.folder, moot);
-    while (!this.over && !moot.signal.aborted && !(this.ctx.isIdle() && this.ctx.ui.getEditorText() === '')) await sleep(freeEvery, undefined, { ref: false }); // it takes nothing from the user's hands
+    await this.free(() => this.ctx.isIdle() && this.ctx.ui.getEditorText() === '', moot.signal);
     if (!this.over) await this.choose(title, offers, moot.signal);
+  }
+
+  /** Waits, so that a dialog takes nothing from the user's hands. */
+  private async free(isFree: () => boolean, moot: AbortSignal): Promise<void> {
+    while (!this.over && !moot.aborted && !isFree()) await sleep(freeEvery, undefined, { ref: false });
   }
 
   /** The sidecar has ended by itself. */
@@ -290,6 +330,12 @@ export class Ralph {
     this.say(describe(end), 'error');
     if (Date.now() - this.startedAt > restartAfter || end.signal) void this.begin(); // it tells what it finds
   }
+}
+
+/** The beginning of a text, as far as a dialog has room; an entry has all of it. */
+function excerpt(text: string): string {
+  const lines = text.trimEnd().split('\n').map(plain);
+  return (lines.length <= mostDetail ? lines : [...lines.slice(0, mostDetail), `… ${lines.length - mostDetail} more lines (ctrl+o)`]).join('\n');
 }
 
 /** Registers all that the extension has. */

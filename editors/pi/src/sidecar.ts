@@ -63,7 +63,7 @@ export async function greet(connection: Connection, program: string, folder: str
     capabilities: {
       window: { showDocument: { support: true } },
       workspace: { workspaceFolders: true },
-      experimental: { ralph: { version, updates: true, minUpdateIntervalMs: 100 } },
+      experimental: { ralph: { version, updates: true, minUpdateIntervalMs: 100, permissions: true } },
     },
   };
   const answer = await within(patience, connection.request('initialize', params)) as

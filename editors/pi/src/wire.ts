@@ -12,6 +12,7 @@ export const commands = {
   resume: 'ralph.loop.resume',
   update: 'ralph.loop.update',
   steer: 'ralph.loop.steer',
+  answer: 'ralph.loop.answer',
   status: 'ralph.loop.status',
   read: 'ralph.loop.read',
   changes: 'ralph.loop.changes',
@@ -25,6 +26,25 @@ export interface Command {
   title: string;
   command: string;
   arguments?: Record<string, unknown>[];
+}
+
+/** What the agent of a loop waits to be told. */
+export interface Question {
+  loopId: string;
+  folder: string; // file URI
+  id: string;
+  kind: 'permission' | 'confirm' | 'select' | 'input';
+  title: string;
+  detail?: string;
+  placeholder?: string;
+  text: string;
+  offers: Command[];
+}
+
+/** What it is told. */
+export interface Answer {
+  answer: string; // deny, once, loop, value
+  text?: string;
 }
 
 export interface Loop {
@@ -41,6 +61,8 @@ export interface Loop {
   busy: boolean;
   can?: string[];
   details?: { label: string; text: string }[];
+  questions?: Question[];
+  allowed?: { rule: string; text: string; offers: Command[] }[];
   owned?: boolean;
   endedAt?: string;
 }
@@ -67,6 +89,7 @@ export interface Update {
   maxIterations?: number;
   state?: string;
   parentToolCallId?: string;
+  detail?: string; // of a question
 }
 
 export interface Updates {
