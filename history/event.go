@@ -20,6 +20,7 @@ const (
 	eventIterationStart = "iteration_start"
 	eventIterationEnd   = "iteration_end"
 	eventLoopEnd        = "loop_end"
+	eventPublished      = "published"
 	eventNearMiss       = "near_miss"
 	eventGuidance       = "guidance"
 	eventVerification   = "verification"
@@ -45,6 +46,7 @@ var records = map[string]func(payload []byte) (Record, error){
 	eventIterationStart: decodeRecord[IterationStart],
 	eventIterationEnd:   decodeRecord[IterationEnd],
 	eventLoopEnd:        decodeRecord[LoopEnd],
+	eventPublished:      decodeRecord[Published],
 	eventNearMiss:       decodeRecord[NearMiss],
 	eventGuidance:       decodeRecord[Guidance],
 	eventVerification:   decodeRecord[Verification],

@@ -119,6 +119,9 @@ type HatCost struct {
 	Estimated bool     `json:"estimated,omitempty"` // that of some runs isn't known
 }
 
+// Published is a topic that a program in an agent's run published.
+type Published stream.Topic
+
 // InputKind says from whom an input came.
 type InputKind string
 
@@ -180,6 +183,7 @@ func (IterationStart) record() string { return eventIterationStart }
 func (IterationEnd) record() string   { return eventIterationEnd }
 func (LoopEnd) record() string        { return eventLoopEnd }
 func (Input) record() string          { return "" }
+func (Published) record() string      { return eventPublished }
 func (NearMiss) record() string       { return eventNearMiss }
 func (Guidance) record() string       { return eventGuidance }
 func (Verification) record() string   { return eventVerification }

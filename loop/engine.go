@@ -278,7 +278,12 @@ func (l *Loop) runAgent(plan plannedRun) (report, error) {
 	l.endConversation()
 	completion := cfg.completion(l.Status().Promise, prompt, plan)
 	r := assess(exit, cause, completion, time.Now())
-	r.promise, r.topics = completion.Promise, takeSpool(spool, topicsOf(completion.Topics(exit.Result)))
+	var emitted []hats.Topic
+	r.promise = completion.Promise
+	r.topics, emitted = takeSpool(spool, topicsOf(completion.Topics(exit.Result)))
+	for _, t := range emitted {
+		l.emit(Published{Topic: t.Name, Target: t.For, Payload: t.Payload})
+	}
 	return r, nil
 }
 

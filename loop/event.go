@@ -142,6 +142,10 @@ type LimitsChanged struct {
 // Told is a piece of guidance that the agent of an iteration is given.
 type Told struct{ Text string }
 
+// Published is a topic that a program in the agent's run has published (Emit). Those of its own
+// text are the agent's events.
+type Published stream.Topic
+
 // Settled says that the loop's session file has all that was told until now in
 // its first Size bytes: what comes behind them is told from here on. Lost says
 // instead that something couldn't be written, so that no other will come.
@@ -177,5 +181,6 @@ func (Verify) loopEvent()         {}
 func (Warning) loopEvent()        {}
 func (LimitsChanged) loopEvent()  {}
 func (Told) loopEvent()           {}
+func (Published) loopEvent()      {}
 func (Settled) loopEvent()        {}
 func (End) loopEvent()            {}

@@ -294,6 +294,8 @@ func (w *watcher) HandleLoop(e Event) {
 		}
 	case LimitsChanged:
 		line = fmt.Sprintf("limits: %d iterations, $%v", e.Limits.MaxIterations, e.Limits.MaxCostUSD)
+	case Published:
+		line = fmt.Sprintf("published %s: %s", e.Topic, e.Payload)
 	case Told:
 		line = "told " + e.Text
 	case Verify:

@@ -18,6 +18,8 @@ func recordOf(e Event) history.Record {
 		return history.Goal(e)
 	case Told:
 		return history.Input{Kind: history.InputAgent, Text: e.Text}
+	case Published:
+		return history.Published(e)
 	case IterationEnd:
 		return history.IterationEnd{
 			Iteration: e.Iteration, Hat: e.Hat, Outcome: string(e.Outcome), Error: e.Error, CostUSD: history.KnownCost(e.Cost),
@@ -83,6 +85,8 @@ func EventOf(r history.Record) Event {
 	switch r := r.(type) {
 	case history.IterationStart:
 		return IterationStart{Iteration: r.Iteration, MaxIterations: r.MaxIterations, Hat: r.Hat, Topic: r.Topic}
+	case history.Published:
+		return Published(r)
 	case history.IterationEnd:
 		return IterationEnd{
 			Iteration: r.Iteration, Hat: r.Hat, Outcome: Outcome(r.Outcome), Error: r.Error, Cost: history.CostOf(r.CostUSD),

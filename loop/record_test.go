@@ -27,6 +27,7 @@ func TestEventsComeBackFromTheirRecords(t *testing.T) {
 	for _, e := range []Event{
 		IterationStart{Iteration: 3, MaxIterations: 50, Hat: "builder", Topic: "plan.ready"},
 		IterationEnd{Iteration: 3, Hat: "builder", Outcome: OutcomeError, Error: "429", Cost: stream.USD(0.5), Tokens: tokens, Turns: 4, ToolCalls: 5, Duration: time.Minute, Skipped: 6},
+		Published{Topic: "plan.ready", Target: "builder", Payload: "1. mend it"},
 		Goal{Promise: "DONE", From: "prompt", Besides: "the reviewer critic approves"},
 		NearMiss{Found: "DONE", Expected: "ALL DONE", Why: "it differs"},
 		Guidance{ID: "g1", State: GuidanceDelivered},

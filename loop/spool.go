@@ -121,11 +121,11 @@ func (l *Loop) openSpool(turn hats.Turn) string {
 	return dir
 }
 
-// takeSpool returns what programs of a run published, and before that, what its last
-// message publishes besides. Whoever comes later finds no spool.
-func takeSpool(spool string, said []hats.Topic) (topics []hats.Topic) {
+// takeSpool returns what programs of a run published, and behind that, what its last
+// message publishes besides; emitted is what that doesn't. Whoever comes later finds no spool.
+func takeSpool(spool string, said []hats.Topic) (topics, emitted []hats.Topic) {
 	if spool == "" {
-		return said
+		return said, nil
 	}
 	for _, name := range numbered(spool) {
 		file := filepath.Join(spool, name)
@@ -138,13 +138,18 @@ func takeSpool(spool string, said []hats.Topic) (topics []hats.Topic) {
 		}
 	}
 	os.RemoveAll(spool)
-	emitted := slices.Clone(topics)
-	for _, t := range said { // who does both means one
-		if !slices.Contains(emitted, t) {
+	for _, t := range topics { // who does both means one
+		if !slices.Contains(said, t) {
+			emitted = append(emitted, t)
+		}
+	}
+	spooled := slices.Clone(topics)
+	for _, t := range said {
+		if !slices.Contains(spooled, t) {
 			topics = append(topics, t)
 		}
 	}
-	return topics
+	return topics, emitted
 }
 
 // plainPath matches paths that need no quotes in a shell.

@@ -50,7 +50,13 @@ func TestProgramsPublish(t *testing.T) {
 		if fmt.Sprint(got[:min(len(got), 3)]) != fmt.Sprint(want) {
 			t.Errorf("%q", got)
 		}
-		if !r.log.has("planner may not publish x.y, so nobody gets it") {
+		told := strings.Join(r.log.lines, "\n")
+		for _, want := range []string{"published plan.ready: zero\npublished x.y:\nend 1 ok", "published build.done: of a failed run\nend 2 error", "published build.done: good\nend 3 ok"} {
+			if !strings.Contains(told, want) {
+				t.Errorf("nobody is told %q", want)
+			}
+		}
+		if r.log.count("published") != 4 || !r.log.has("planner may not publish x.y, so nobody gets it") {
 			t.Error(strings.Join(r.log.lines, "\n"))
 		}
 	})
@@ -73,7 +79,11 @@ func TestManyPublishAtOnce(t *testing.T) {
 	all.Wait()
 	put(t, filepath.Join(spool, ".new-1"), "{", filepath.Join(spool, "999999"), "{")
 	next := map[string]int{}
-	for _, topic := range takeSpool(spool, nil) {
+	topics, emitted := takeSpool(spool, nil)
+	if len(emitted) != len(topics) {
+		t.Errorf("%d of %d are told", len(emitted), len(topics))
+	}
+	for _, topic := range topics {
 		if topic.Payload != fmt.Sprint(next[topic.Name]) {
 			t.Errorf("%s has %s, want %d", topic.Name, topic.Payload, next[topic.Name])
 		}

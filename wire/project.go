@@ -68,7 +68,7 @@ func (p *Projector) Event(e stream.Event) Update {
 	case stream.Compaction:
 		return Compaction{KindCompaction, e.Done, stream.Plain(e.Reason), stream.Plain(e.Error), info(CompactionText(e))}
 	case stream.Topic:
-		return Topic{KindTopic, stream.Plain(e.Topic), stream.Plain(e.Target), stream.Plain(e.Payload), info(TopicText(e))}
+		return projectTopic(e)
 	case stream.Error:
 		return ErrorUpdate{KindError, stream.Plain(e.Message), e.Retryable, string(e.Kind), Said{Text: sentence(e.Message), Class: ClassError}}
 	}
@@ -118,6 +118,8 @@ func (p *Projector) Loop(e loop.Event) Update {
 		return q
 	case loop.Answered:
 		return projectAnswer(e)
+	case loop.Published:
+		return projectTopic(stream.Topic(e))
 	case loop.Told:
 		return UserChunk{SessionUpdate: KindUserChunk, Content: TextContent{"text", stream.Plain(e.Text)}}
 	case loop.Warning:
@@ -128,6 +130,10 @@ func (p *Projector) Loop(e loop.Event) Update {
 		return projectEnd(e)
 	}
 	return nil
+}
+
+func projectTopic(e stream.Topic) Topic {
+	return Topic{KindTopic, stream.Plain(e.Topic), stream.Plain(e.Target), stream.Plain(e.Payload), info(TopicText(e))}
 }
 
 // ResultOf returns the end of an iteration that was read back from a

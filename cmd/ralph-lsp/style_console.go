@@ -94,6 +94,8 @@ func (s *consoleStyle) HandleLoop(e loop.Event) {
 		for _, line := range offerLines(e.Offer) {
 			s.line(line)
 		}
+	case loop.Published:
+		s.line(p.dim(wire.TopicText(stream.Topic(e))))
 	case loop.Guidance:
 		s.line(p.cyan(wire.GuidanceText(e)))
 	case loop.Warning:

@@ -148,6 +148,8 @@ func (s *prettyStyle) HandleLoop(e loop.Event) {
 		for _, line := range offerLines(e.Offer) {
 			s.note(line)
 		}
+	case loop.Published:
+		s.note(p.dim(wire.TopicText(stream.Topic(e))))
 	case loop.Guidance:
 		s.note(p.cyan(wire.GuidanceText(e)))
 	case loop.Warning:
