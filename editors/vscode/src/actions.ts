@@ -7,7 +7,7 @@ import { facts, since } from './show';
 import type { Sidecar } from './sidecar';
 import type { LoopStatus } from './wire';
 
-interface Action extends vscode.QuickPickItem { command?: string; loop?: LoopStatus }
+interface Action extends vscode.QuickPickItem { command?: string; loop?: LoopStatus; argument?: object }
 
 /** Shows the list, and runs what is chosen. */
 export async function showStatus(sidecar: Sidecar, loops: Loops): Promise<LoopStatus[]> {
@@ -15,7 +15,7 @@ export async function showStatus(sidecar: Sidecar, loops: Loops): Promise<LoopSt
   loops.markSeen();
   const items = sidecar.state.state === 'running' ? [...status.flatMap(loopActions), ...generalActions(status)] : serverActions(sidecar);
   void vscode.window.showQuickPick(items, { title: 'Ralph', placeHolder: t('Choose what to do') }).then((chosen) => {
-    if (chosen?.command) void vscode.commands.executeCommand(chosen.command, chosen.loop && { loopId: chosen.loop.loopId, folder: chosen.loop.folder });
+    if (chosen?.command) void vscode.commands.executeCommand(chosen.command, chosen.argument ?? (chosen.loop && { loopId: chosen.loop.loopId, folder: chosen.loop.folder }));
   });
   return status;
 }
@@ -26,6 +26,7 @@ function loopActions(loop: LoopStatus): Action[] {
   return [
     { label: title, kind: vscode.QuickPickItemKind.Separator },
     ...(loop.can ?? []).filter((can) => can !== 'start').flatMap((can) => doing(can) ?? []).map((d) => action(d.command, d.icon, d.title)),
+    ...(loop.allowed ?? []).map((rule): Action => ({ label: `$(discard) ${t('Take back: {0}', rule.text)}`, command: 'ralph.takeBack', argument: { offer: rule.offers[0] } })),
     action('ralph.showOutput', 'output', t('Show output')), action('ralph.openChanges', 'diff-multiple', t('Open changes')),
   ];
 }

@@ -10,7 +10,7 @@ import { showError } from './notifications';
 import type { Pages } from './pages';
 import type { Panels, Place } from './panel/panels';
 import { plan } from './plan';
-import { answer } from './questions';
+import type { Questions } from './questions';
 import { showRefused, type Review } from './review';
 import type { Sidecar } from './sidecar';
 import { revertChange, type LineChange, type SourceControls } from './sourceControl';
@@ -18,7 +18,7 @@ import type { StartArgument, Starter } from './start';
 import { changeable, type StartOptions } from './startOptions';
 import { chooseTarget, type ChangesArgument } from './target';
 import type { TranscriptView } from './transcriptView';
-import { command, isSlash, type Answer, type LoopParams } from './wire';
+import { command, isSlash, type Answer, type LoopParams, type Offer } from './wire';
 
 export interface Parts {
   sidecar: Sidecar;
@@ -31,6 +31,7 @@ export interface Parts {
   review: Review;
   sourceControls: SourceControls;
   pages: Pages;
+  questions: Questions;
 }
 
 type Handler = (...args: never[]) => unknown;
@@ -51,7 +52,7 @@ function guarded(run: Handler) {
   };
 }
 
-function editorCommands({ sidecar, loops, starter, options, transcripts, panels, pages }: Parts): Record<string, Handler> {
+function editorCommands({ sidecar, loops, starter, options, transcripts, panels, pages, questions }: Parts): Record<string, Handler> {
   const controls = new Controls(sidecar, loops);
   return {
     'ralph.start': (a?: StartArgument) => starter.start(a),
@@ -66,7 +67,9 @@ function editorCommands({ sidecar, loops, starter, options, transcripts, panels,
     'ralph.pause': (a?: LoopArgument) => controls.pause(a),
     'ralph.next': (a?: LoopArgument) => controls.next(a),
     'ralph.resume': (a?: LoopArgument) => controls.resume(a),
-    'ralph.answer': (a?: LoopArgument & Partial<Answer>) => answer(sidecar, loops, a),
+    'ralph.answer': (a?: LoopArgument & Partial<Answer>) => questions.answer(a),
+    'ralph.question': (n: number, what: number | 'choose' | 'show') => questions.chosen(n, what),
+    'ralph.takeBack': ({ offer }: { offer: Offer }) => sidecar.execute(command.update, offer.arguments?.[0]),
     'ralph.steer': (a?: LoopArgument) => controls.steer(a),
     'ralph.changeLimits': (a?: LoopArgument) => controls.changeLimits(a),
     'ralph.showStatus': () => showStatus(sidecar, loops),
@@ -122,12 +125,13 @@ function changesCommands({ diffs, review, sourceControls }: Parts): Record<strin
 }
 
 /** The server's commands that its code lenses and code actions carry. */
-function lensCommands({ sidecar, starter, diffs, review, pages }: Parts): Record<string, Handler> {
+function lensCommands({ sidecar, starter, diffs, review, pages, questions }: Parts): Record<string, Handler> {
   const own: string[] = [command.start, command.plan, command.help, command.doctor, command.agents, command.prompts];
   const passed = Object.values(command).filter((id) => !own.includes(id));
   return {
     ...Object.fromEntries(passed.map((id) => [id, (a?: object) => sidecar.execute(id, a)])),
     [command.changes]: (a: { from?: number; to?: number } & LoopParams) => diffs.open({ ...a, iteration: a.to }),
+    [command.answer]: (a: LoopArgument & Partial<Answer>) => questions.answer(a),
     [command.undo]: (a: LoopParams) => review.take(command.undo, a),
     [command.redo]: (a: LoopParams) => review.take(command.redo, a),
     [command.start]: async (a: StartArgument) => {

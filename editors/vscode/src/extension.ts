@@ -9,6 +9,7 @@ import { Loops } from './loops';
 import { Notifications } from './notifications';
 import { Pages } from './pages';
 import { Panels } from './panel/panels';
+import { Questions } from './questions';
 import { Drafts } from './drafts';
 import { createMentions } from './mentions';
 import { PromptEditor } from './prompt';
@@ -47,11 +48,12 @@ export function activate(context: vscode.ExtensionContext): Api {
   const snapshots = new Snapshots(server, changes);
   const sourceControls = new SourceControls(changes, snapshots);
   const pages = new Pages(server);
+  const questions = new Questions(server, loops, (loop) => panels.show(loop)?.toEnd());
   context.subscriptions.push(
-    log, loops, transcripts, panels, changes, snapshots, sourceControls, pages, drafts, prompts, createMentions(),
+    log, loops, transcripts, panels, changes, snapshots, sourceControls, pages, questions, drafts, prompts, createMentions(),
     createStatusBar(loops), createTree(loops, changes), keepContextKeys(loops), new Notifications(server, loops),
     registerCommands({
-      sidecar: server, loops, starter, options, transcripts, panels, pages, sourceControls, diffs: new Diffs(changes, snapshots), review: new Review(server, changes),
+      sidecar: server, loops, starter, options, transcripts, panels, pages, questions, sourceControls, diffs: new Diffs(changes, snapshots), review: new Review(server, changes),
     }),
     server.onServer((s) => s.state === 'running' && void lookForAgent(server)),
     vscode.workspace.onDidOpenTextDocument(colour),

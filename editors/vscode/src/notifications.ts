@@ -4,7 +4,7 @@ import * as vscode from 'vscode';
 import * as config from './config';
 import { t } from './l10n';
 import type { Loops } from './loops';
-import { facts } from './show';
+import { facts, linkable } from './show';
 import { CommandError, type Sidecar } from './sidecar';
 import { command, type Class, type End, type ErrorData, type LoopParams, type LoopStatus, type Said } from './wire';
 
@@ -91,7 +91,7 @@ export async function showError(e: unknown): Promise<unknown> {
 export async function ask(kind: Class, message: string, buttons: Button[]): Promise<unknown> {
   const { showInformationMessage, showWarningMessage, showErrorMessage } = vscode.window;
   const show = { info: showInformationMessage, ok: showInformationMessage, warning: showWarningMessage, error: showErrorMessage }[kind];
-  const chosen = await show(message, ...buttons.map((b) => b.title));
+  const chosen = await show(linkable(message), ...buttons.map((b) => b.title));
   const what = buttons.find((b) => b.title === chosen);
   return what?.command && vscode.commands.executeCommand(what.command, ...what.arguments ?? []);
 }

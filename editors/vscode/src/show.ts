@@ -19,6 +19,7 @@ export const changeColours: Record<ChangedFile['status'], string> = {
 
 /** The icon of a loop, without $( and ). */
 export function iconOf(l: LoopStatus): string {
+  if (l.questions) return 'question';
   if (l.busy) return 'sync~spin';
   if (l.live) return l.retry ? 'watch' : 'debug-pause';
   return icons[l.class];
@@ -47,6 +48,9 @@ export const escaped = (text: string): string => text.replace(/[\\`*_{}[\]<>()#+
 export function table(rows: [string, string | undefined][]): string {
   return ['| | |', '|:--|:--|', ...rows.flatMap(([k, v]) => (v ? [`| ${escaped(k)} | ${escaped(v)} |`] : []))].join('\n');
 }
+
+/** The text in a notification, in which a link could be anybody's. */
+export const linkable = (text: string): string => text.replaceAll('](', '] (');
 
 /** Joins the facts that there are. */
 export const facts = (...all: (string | false | undefined)[]): string => all.filter(Boolean).join(' · ');

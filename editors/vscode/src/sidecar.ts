@@ -9,7 +9,7 @@ import { Diagnoses } from './diagnostics';
 import { t } from './l10n';
 import { Restarts } from './restarts';
 import type { Server } from './statusText';
-import { type CommandId, method, type DiagnosticsParams, type ErrorData, type StatusParams, type UpdateLevel, type UpdateParams } from './wire';
+import { type CommandId, method, type DiagnosticsParams, type ErrorData, type Question, type StatusParams, type UpdateLevel, type UpdateParams } from './wire';
 
 /** A command that the sidecar refused, with its reason. */
 export class CommandError extends Error {
@@ -45,6 +45,8 @@ export class Sidecar implements vscode.Disposable {
   readonly onUpdate = this.updateEmitter.event;
 
   readonly diagnoses = new Diagnoses();
+  /** Asks the user what an agent waits to be told; null: that isn't answered here. */
+  permissions: (question: Question, token: vscode.CancellationToken) => Promise<null> = () => Promise.resolve(null);
 
   constructor(private readonly extensionPath: string, readonly log: vscode.LogOutputChannel) {}
 
@@ -148,6 +150,7 @@ export class Sidecar implements vscode.Disposable {
     client.onNotification(method.status, (p: StatusParams) => this.statusEmitter.fire(p));
     client.onNotification(method.update, (p: UpdateParams) => this.updateEmitter.fire(p));
     client.onRequest(method.diagnostics, (p: DiagnosticsParams, token) => this.diagnoses.answer(p, token));
+    client.onRequest(method.permission, (q: Question, token) => this.permissions(q, token));
     await this.answered(client.start(), program);
     client.onDidChangeState((e) => {
       if (e.newState === State.Stopped && this.client === client) void this.enqueue(() => this.ended(t('the Ralph server ended')));

@@ -5,16 +5,16 @@ import type { Loops } from './loops';
 import { bar, tooltip, tooltipCommands } from './statusText';
 import { throttled } from './throttle';
 
-/** Shows the loops; a click opens the list of actions. */
+/** Shows the loops; a click answers what one asks, or opens the list of actions. */
 export function createStatusBar(loops: Loops): vscode.Disposable {
   const item = vscode.window.createStatusBarItem('ralph.status', vscode.StatusBarAlignment.Left, 100);
   item.name = 'Ralph';
-  item.command = 'ralph.showStatus';
   const show = () => {
     const now = Date.now();
     const model = loops.model;
     const b = bar(model);
     item.text = b.text;
+    item.command = model.loops.some((l) => l.questions) ? 'ralph.answer' : 'ralph.showStatus';
     item.backgroundColor = b.class === 'warning' || b.class === 'error' ? new vscode.ThemeColor(`statusBarItem.${b.class}Background`) : undefined;
     item.accessibilityInformation = { label: b.label, role: 'button' };
     const md = new vscode.MarkdownString(tooltip(model, now));

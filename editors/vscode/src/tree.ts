@@ -38,6 +38,7 @@ class Provider implements vscode.TreeDataProvider<Node> {
     item.contextValue = node.context;
     item.accessibilityInformation = { label: [node.label, node.description].filter(Boolean).join(', ') };
     if (node.opens) item.command = { command: 'ralph.openChanges', title: '', arguments: [node.target] };
+    if (node.answers) item.command = { command: 'ralph.answer', title: '', arguments: [node.answers] };
     if (node.reveals) item.command = { command: 'ralph.transcript.reveal', title: '', arguments: [node.place] };
     return item;
   }

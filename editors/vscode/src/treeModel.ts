@@ -4,7 +4,7 @@ import type { Target } from './changes';
 import type { Place } from './panel/panels';
 import type { IterationRecord, LoopRecord, ToolRecord } from './loopRecord';
 import { changeColours, changeIcons, colours, facts, iconOf, icons, escaped, table } from './show';
-import type { ChangedFile, ChangesResult, LoopParams, LoopStatus, PastLoop } from './wire';
+import type { ChangedFile, ChangesResult, LoopParams, LoopStatus, Offer, PastLoop } from './wire';
 
 export interface Node {
   id: string;
@@ -36,6 +36,10 @@ export interface Node {
   place?: Place;
   /** A click shows the place. */
   reveals?: boolean;
+  /** The question that a click answers. */
+  answers?: LoopParams & { id: string };
+  /** What its button does. */
+  offer?: Offer;
 }
 
 export interface TreeInput {
@@ -73,11 +77,24 @@ function loopNode(l: LoopStatus, input: TreeInput): Node {
     target: loop,
     place: loop,
     expanded: true,
-    below: record?.iterations.map((it) => `${it.number} ${it.running}`).join(),
+    below: [record?.iterations.map((it) => `${it.number} ${it.running}`), l.questions?.map((q) => q.id), l.allowed?.map((a) => a.rule)].join(' / '),
     parts: () => record?.iterations.map((it) => iterationNode(record, it, { ...loop, iteration: it.number }, input)) ?? [],
     // From the start: a row that could not be expanded at first stays closed.
-    children: () => (record ? whatItDid(record, loop, input) : []),
+    children: async () => [...decisions(l), ...(record ? await whatItDid(record, loop, input) : [])],
   };
+}
+
+/** What its agent waits to be told, and what the user allowed it for the whole loop. */
+function decisions(l: LoopStatus): Node[] {
+  const id = `loop/${l.loopId}`;
+  const asks = (l.questions ?? []).map((q): Node => ({
+    id: `${id}/question/${q.id}`, label: q.title, description: t('Answer...'), icon: 'question', colour: colours.warning, context: 'ralph.question',
+    hover: () => ['```', q.detail ?? q.title, '```'].join('\n'), answers: { loopId: l.loopId, folder: l.folder, id: q.id },
+  }));
+  const allowed = (l.allowed ?? []).map((a): Node => ({
+    id: `${id}/allowed/${a.rule}`, label: a.text, description: t('allowed in this loop'), icon: 'pass', context: 'ralph.allowed', offer: a.offers[0],
+  }));
+  return [...asks, ...allowed];
 }
 
 function pastNode(p: PastLoop, input: TreeInput): Node {

@@ -99,6 +99,7 @@ export interface Question extends Said {
   /** The full command, a diff, or what the agent says. */
   detail?: string;
   placeholder?: string;
+  at?: string;
 }
 /** The argument of ralph.loop.answer. */
 export interface Answer extends LoopParams { id: string; answer: 'deny' | 'once' | 'loop' | 'value'; text?: string }

@@ -1,11 +1,12 @@
 // The page of a transcript: takes what the extension sends, shows it, and tells what the user wants.
 import { readState, type FromPage, type Place, type ToPage } from '../src/panel/messages';
 import type { Words } from '../src/panel/words';
+import type { Offer, Question } from '../src/wire';
 import { FindBar } from './findBar';
 import { onKeys } from './keys';
 import { List } from './list';
 import { mark } from './marks';
-import type { Row } from './model';
+import type { Row, SaidRow } from './model';
 import { folds, h, render, timeOf, type Look } from './render';
 import { Store } from './store';
 
@@ -22,6 +23,8 @@ export class Page {
   private words: Words | undefined;
   private loop: { loopId: string; folder?: string; title: string } | undefined;
   private toolStartedAt: number | undefined;
+  /** What the agent waits to be told. */
+  private questions: Question[] = [];
   /** Rows that are not as they are by themselves: folded or not, all of an output. */
   private readonly turned = new Set<string>();
   private readonly whole = new Set<string>();
@@ -75,11 +78,12 @@ export class Page {
       case 'status':
         status.textContent = m.text;
         this.toolStartedAt = m.toolStartedAt ? Date.parse(m.toolStartedAt) : undefined;
-        return;
+        this.questions = m.questions;
+        return this.list.changed();
       case 'reveal': return this.goTo(m.place);
       case 'failed': return this.say(m.text);
       case 'found': return this.bar.found(m.search, m.hits, m.done);
-      case 'do': return this.bar.open();
+      case 'do': return m.what === 'end' ? this.list.follow() : this.bar.open();
     }
   }
 
@@ -125,12 +129,19 @@ export class Page {
   // Rows.
 
   private get look(): Look {
-    return { words: this.words!, iterations: this.store.iterations, toolStartedAt: this.toolStartedAt, isOpen: (key) => this.isOpen(key), showsAll: (key) => this.whole.has(key) };
+    return { words: this.words!, iterations: this.store.iterations, toolStartedAt: this.toolStartedAt, offersOf: (row) => this.offersOf(row), isOpen: (key) => this.isOpen(key), showsAll: (key) => this.whole.has(key) };
   }
 
-  /** An agent at work is open and another row closed, unless the user turned it. */
+  /** An agent at work and a question that waits are open and another row closed, unless the user turned it. */
   private isOpen(key: string, row = this.store.row(key)): boolean {
-    return this.turned.has(foldOf(key, row)) !== isWorking(row);
+    const waits = row?.kind === 'said' && row.question !== undefined && this.offersOf(row).length > 0;
+    return this.turned.has(foldOf(key, row)) !== (waits || isWorking(row));
+  }
+
+  /** What can be done about what was said; the answers to a question as long as it is open. */
+  private offersOf(row: SaidRow): Offer[] {
+    if (!row.question) return row.offers;
+    return this.questions.find((q) => q.id === row.question?.id && q.at === row.question.at)?.offers ?? [];
   }
 
   private make(key: string): HTMLElement {
@@ -142,7 +153,7 @@ export class Page {
   private version(key: string): string {
     const row = this.store.row(key);
     if (!row) return 'unread';
-    const known = row.kind === 'iteration' ? this.store.iterations.get(row.iteration)?.phase : '';
+    const known = row.kind === 'iteration' ? this.store.iterations.get(row.iteration)?.phase : row.kind === 'said' ? this.offersOf(row).length : '';
     return `${row.version} ${this.isOpen(key, row)} ${this.whole.has(key)} ${known}`;
   }
 
@@ -296,7 +307,7 @@ export class Page {
       case 'changes': return void (row?.kind === 'iteration' && editor.postMessage({ type: 'changes', iteration: row.iteration }));
       case 'output': return void (row?.kind === 'tool' && editor.postMessage({ type: 'output', iteration: row.iteration, toolCallId: row.callId }));
       case 'offer': {
-        const offer = row?.kind === 'said' ? row.offers[Number(at.dataset.n)] : undefined;
+        const offer = row?.kind === 'said' ? this.offersOf(row)[Number(at.dataset.n)] : undefined;
         if (offer) editor.postMessage({ type: 'offer', offer });
       }
     }

@@ -41,7 +41,7 @@ export interface ToolRow extends Base {
   isResult?: 'alone' | 'joined';
 }
 /** A line of what the loop tells, with what can be done and what is behind it. */
-export interface SaidRow extends Base { kind: 'said'; about: string; text: string; class: Class; offers: Offer[]; more?: string }
+export interface SaidRow extends Base { kind: 'said'; about: string; text: string; class: Class; offers: Offer[]; more?: string; question?: { id: string; at?: string } }
 export type Row = HeaderRow | TextRow | ToolRow | SaidRow;
 /** As an object of the union without what the part gives. */
 type New<R> = R extends Row ? Omit<R, 'id' | 'version'> : never;
@@ -95,6 +95,7 @@ export class Part {
       case '_ralph/iteration': return this.begin(u);
       case '_ralph/note': return this.said({ text: [u.label, u.text].filter(Boolean).join(' · '), class: 'info' }, 'note');
       case '_ralph/verify': return this.verify(u);
+      case '_ralph/question': return this.said(u, 'question', u.detail ?? u.title, { id: u.id, at: u.at });
       case 'usage_update': return;
       default: return this.said(u, u.sessionUpdate.slice('_ralph/'.length));
     }
@@ -188,8 +189,8 @@ export class Part {
     this.said(u, 'verify', [...(u.problems ?? []).map((p) => [p.path, p.line, p.column].filter(Boolean).join(':') + `: ${p.message}`), u.output ?? ''].filter(Boolean).join('\n'));
   }
 
-  private said({ text, class: kind = 'info', offers = [] }: Said, about: string, more = ''): void {
-    if (text) this.push<SaidRow>({ kind: 'said', about, text: plain(text), class: kind, offers, more: plain(more) || undefined });
+  private said({ text, class: kind = 'info', offers = [] }: Said, about: string, more = '', question?: SaidRow['question']): void {
+    if (text) this.push<SaidRow>({ kind: 'said', about, text: plain(text), class: kind, offers, more: plain(more) || undefined, question });
   }
 
   private push<R extends Row>(row: New<R>): R {

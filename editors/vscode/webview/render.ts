@@ -1,7 +1,8 @@
 // Rows as elements of the page.
 import { elapsed } from '../src/show';
 import type { Words } from '../src/panel/words';
-import { diffOf } from './diff';
+import type { Offer } from '../src/wire';
+import { diffOf, type DiffLine } from './diff';
 import { markdown, withPlaces } from './markdown';
 import type { HeaderRow, Iterations, Row, SaidRow, TextRow, ToolRow } from './model';
 
@@ -14,6 +15,7 @@ export interface Look {
   iterations: Iterations;
   /** Of the tool that runs, where the page didn't see it begin. */
   toolStartedAt?: number;
+  offersOf(row: SaidRow): Offer[];
   isOpen(key: string): boolean;
   showsAll(key: string): boolean;
 }
@@ -48,7 +50,7 @@ export function render(row: Row, key: string, look: Look): HTMLElement {
     case 'iteration': header(e, row, look); break;
     case 'text': text(e, row, look, open); break;
     case 'tool': tool(e, row, key, look, open === true); break;
-    case 'said': said(e, row, open); break;
+    case 'said': said(e, row, look, open); break;
   }
   return e;
 }
@@ -109,13 +111,16 @@ function input(row: ToolRow): Node[] {
   const lines = diffOf(row.input);
   const nodes: Node[] = [];
   if (row.location) nodes.push(html('div', { class: 'path' }, withPlaces(`${row.location.path}:${row.location.line ?? 1}`)));
-  if (lines.length > 0) {
-    nodes.push(h('pre', { class: 'diff' }, ...lines.map(({ sign, text: line }) => h(sign === '+' ? 'ins' : sign === '-' ? 'del' : 'span', {}, `${sign} ${line}\n`))));
-    return nodes;
-  }
+  const changes = diff(lines);
+  if (changes) return [...nodes, changes];
   const command = (row.input as { command?: unknown } | undefined)?.command;
   if (typeof command === 'string' && command.includes('\n')) nodes.push(html('pre', { class: 'command' }, withPlaces(command)));
   return nodes;
+}
+
+function diff(lines: DiffLine[]): Node | undefined {
+  if (lines.length === 0) return undefined;
+  return h('pre', { class: 'diff' }, ...lines.map(({ sign, text: line }) => h(sign === '+' ? 'ins' : sign === '-' ? 'del' : 'span', {}, `${sign} ${line}\n`)));
 }
 
 function output(row: ToolRow, all: boolean, words: Words): Node[] {
@@ -130,11 +135,13 @@ function output(row: ToolRow, all: boolean, words: Words): Node[] {
   return nodes;
 }
 
-function said(e: HTMLElement, row: SaidRow, open: boolean | undefined): void {
+function said(e: HTMLElement, row: SaidRow, look: Look, open: boolean | undefined): void {
   e.classList.add(row.class, row.about);
   const line = html('span', { class: 'words' }, withPlaces(row.text));
   e.append(open === undefined ? line : foldButton(open, line));
-  row.offers.forEach((offer, n) => e.append(h('button', { class: 'offer', 'data-do': 'offer', 'data-n': String(n) }, offer.title)));
-  if (open) e.append(html('pre', { class: 'output' }, withPlaces(row.more ?? '')));
+  const offers = look.offersOf(row).map((offer, n) => h('button', { class: 'offer', 'data-do': 'offer', 'data-n': String(n) }, offer.title));
+  const more = open ? [diff(diffOf({ patch: row.more })) ?? html('pre', { class: 'output' }, withPlaces(row.more ?? ''))] : [];
+  if (row.question) e.append(...more, ...offers); // to be read before it is answered
+  else e.append(...offers, ...more);
   e.setAttribute('aria-label', row.text);
 }

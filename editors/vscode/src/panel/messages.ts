@@ -1,6 +1,6 @@
 // What the extension and the page of a transcript say to each other. What comes from the page is believed in
 // nothing: it shows what an agent wrote.
-import { command, type Iteration, type Offer, type Update } from '../wire';
+import { command, type Iteration, type Offer, type Question, type Update } from '../wire';
 import type { Words } from './words';
 
 /** A piece of the log that can be read by itself. */
@@ -14,12 +14,13 @@ export type ToPage =
   | { type: 'part'; generation: number; index: number; updates: Update[] }
   /** More of the tail. live: it just happened. */
   | { type: 'tail'; generation: number; updates: Update[]; live: boolean; complete: boolean }
-  | { type: 'status'; text: string; busy: boolean; toolStartedAt?: string }
+  /** questions: that are open. */
+  | { type: 'status'; text: string; busy: boolean; toolStartedAt?: string; questions: Question[] }
   | { type: 'reveal'; place: Place }
   | { type: 'failed'; text: string }
   /** Where a text was found: [part, row]; the tail is the part behind the last. */
   | { type: 'found'; search: number; hits: [number, number][]; done: boolean }
-  | { type: 'do'; what: 'find' };
+  | { type: 'do'; what: 'find' | 'end' };
 
 export type FromPage =
   | { type: 'ready' }

@@ -62,6 +62,11 @@ export class Panel implements vscode.Disposable {
     else this.goal = place;
   }
 
+  /** Goes to what is newest. */
+  toEnd(): void {
+    this.post({ type: 'do', what: 'end' });
+  }
+
   find(): void {
     this.post({ type: 'do', what: 'find' });
   }
@@ -101,7 +106,7 @@ export class Panel implements vscode.Disposable {
     const { loopId } = this.loop;
     const now = this.loops.byId(loopId);
     const past = this.loops.past.find((p) => p.loopId === loopId);
-    const status: ToPage = { type: 'status', text: facts(this.loop.title, now?.line ?? past?.text), busy: now?.busy ?? false, toolStartedAt: now?.tool?.startedAt };
+    const status: ToPage = { type: 'status', text: facts(this.loop.title, now?.line ?? past?.text), busy: now?.busy ?? false, toolStartedAt: now?.tool?.startedAt, questions: now?.questions ?? [] };
     const key = JSON.stringify(status);
     if (key === this.status) return;
     this.status = key;

@@ -200,3 +200,10 @@ test('what was offered at an end goes when the loop goes on', () => {
   part.add([{ sessionUpdate: '_ralph/iteration', phase: 'begin', iteration: 2, text: 'iteration 2' }] as Update[]);
   assert.equal(offered(), 'promise 1, end 0, iteration');
 });
+
+test('a question has all there is to read, and what came of it a row of its own', () => {
+  const read = (name: string): Update => JSON.parse(fs.readFileSync(path.join(ROOT, `../../testdata/wire/update-ralph-${name}.json`), 'utf8'));
+  const [asked, answered] = rowsOf(read('question'), read('answer'));
+  assert.ok(asked?.kind === 'said' && asked.question?.id === 'q1' && asked.question.at && asked.more === 'git commit -m wip', JSON.stringify(asked));
+  assert.ok(answered?.kind === 'said' && !answered.question && answered.text === 'denied: Bash git commit -m wip: not that folder', JSON.stringify(answered));
+});

