@@ -1,6 +1,8 @@
 package backends
 
 import (
+	"cmp"
+	"encoding/json"
 	"os"
 
 	"ralph-lsp/sandbox"
@@ -70,14 +72,47 @@ var claudeLive = Live{
 		return frames
 	},
 	Abort: func(id string) any { return claudeControl(id, map[string]any{"subtype": "interrupt"}) },
-	Decline: func(q stream.Question) any {
-		const why = "nobody is there to be asked"
-		answer := map[string]any{"subtype": "error", "request_id": q.ID, "error": why}
-		if q.Method == "can_use_tool" {
-			answer = map[string]any{"subtype": "success", "request_id": q.ID, "response": map[string]any{"behavior": "deny", "message": why}}
+	Asks: []Replaceable{{
+		Args: []string{"--permission-mode", "default"},
+		By:   []string{"--permission-mode", "--dangerously-skip-permissions"},
+		May: map[string]string{
+			"--dangerously-skip-permissions": everything, "--permission-mode=bypassPermissions": everything,
+			"--permission-mode=plan": "may change nothing", "--permission-mode=acceptEdits": "changes files in the folder unasked; asks you before it runs a command",
+		},
+	}},
+	AskArgs:   []string{"--permission-prompt-tool", "stdio"},
+	AskUnless: []string{"--permission-prompt-tool"},
+	AskMay:    "asks you before it changes a file or runs a command that its own settings don't allow",
+	Answer:    claudeAnswer,
+	Refuse: func(q stream.Question) string {
+		switch {
+		case q.Method == "can_use_tool" && q.Tool == "AskUserQuestion":
+			return "ask one question at a time, with a text"
+		case q.Method == "can_use_tool", q.Tool == "AskUserQuestion":
+			return ""
 		}
-		return map[string]any{"type": "control_response", "response": answer}
+		return nobody
 	},
+}
+
+// claudeAnswer answers to a tool that claude wants to use. Its own tool to ask gets
+// what the user says as if it were part of the call.
+func claudeAnswer(q stream.Question, a Answer) []any {
+	response := map[string]any{"behavior": "deny", "message": cmp.Or(a.Text, "the user said no")}
+	switch {
+	case q.Method != "can_use_tool" && q.Tool == "":
+		return []any{map[string]any{"type": "control_response", "response": map[string]any{
+			"subtype": "error", "request_id": q.ID, "error": cmp.Or(a.Text, nobody)}}}
+	case a.Yes && q.Method != "can_use_tool":
+		var in map[string]any
+		_ = json.Unmarshal(q.Input, &in) // it was read before
+		in["answers"] = map[string]string{q.Title: a.Text}
+		response = map[string]any{"behavior": "allow", "updatedInput": in}
+	case a.Yes:
+		response = map[string]any{"behavior": "allow"}
+	}
+	return []any{map[string]any{"type": "control_response", "response": map[string]any{
+		"subtype": "success", "request_id": q.ID, "response": response}}}
 }
 
 func claudeUser(id, text string) any {

@@ -25,12 +25,19 @@ type Live struct {
 	Package string   // of npm: its package.json tells the version
 	Unless  []string // arguments of the user's with which it can't be: flags, or the beginning of a word with * behind it
 
+	// Of an agent that asks its user:
+	Asks      []Replaceable // instead of the backend's; nil leaves these
+	AskArgs   []string      // behind Args
+	AskUnless []string      // flags of the user's by which it asks somebody else
+	AskMay    string        // instead of the backend's
+
 	Prompt   func(id, text string) any
 	Steer    func(id, text string) any
 	TakeBack func(ids []string) []any // of what it was told and hasn't read, by their ids
 	Abort    func(id string) any
-	Check    func() any                  // asks whether it works, once it has read its prompt; nil where its stream tells
-	Decline  func(q stream.Question) any // answers when nobody can be asked
+	Check    func() any                              // asks whether it works, once it has read its prompt; nil where its stream tells
+	Answer   func(q stream.Question, a Answer) []any // to what the agent asks
+	Refuse   func(q stream.Question) (why string)    // what no user is asked: "" is what one can answer; nil refuses nothing
 
 	silent []string // the backend's arguments
 }
@@ -123,6 +130,13 @@ func frame(v any) []byte {
 	return b.Bytes()
 }
 
+func frames(values []any) (lines [][]byte) {
+	for _, v := range values {
+		lines = append(lines, frame(v))
+	}
+	return lines
+}
+
 // newUUID makes an id for a frame, in the form that claude wants.
 func newUUID() string {
 	var b [16]byte
@@ -134,8 +148,9 @@ func newUUID() string {
 // talk is the conversation with an agent that works.
 type talk struct {
 	mu    sync.Mutex
-	said  []said // what it hasn't heard yet, oldest first
-	ended bool   // what it says to have heard from here on did nothing
+	said  []said            // what it hasn't heard yet, oldest first
+	open  []stream.Question // what it waits to be told
+	ended bool              // what it says to have heard from here on did nothing
 }
 
 // said is something that the agent was told: under our name, and under the frame's.
@@ -173,10 +188,7 @@ func (t *talk) takeBack(live *Live) (lines [][]byte) {
 	for _, s := range t.said {
 		ids = append(ids, s.id)
 	}
-	for _, f := range live.TakeBack(ids) {
-		lines = append(lines, frame(f))
-	}
-	return lines
+	return frames(live.TakeBack(ids))
 }
 
 // Abort ends the run as the agent does it best: it is asked to, where it can be, so that
@@ -194,7 +206,12 @@ func (p *Process) Abort(grace time.Duration) {
 	if len(p.talk.said) > 0 {
 		lines = p.talk.takeBack(live)
 	}
-	asked := p.in.send(append(lines, frame(live.Abort(newUUID())))...)
+	lines = append(lines, frame(live.Abort(newUUID())))
+	for _, q := range p.talk.open { // pi aborts nothing while it waits for an answer
+		lines = append(lines, frames(live.Answer(q, Answer{Text: "the run is ended"}))...)
+	}
+	p.talk.open = nil
+	asked := p.in.send(lines...)
 	p.talk.mu.Unlock()
 	if !asked {
 		p.Stop(grace)
@@ -233,8 +250,10 @@ func (p *Process) Handle(e stream.Event) {
 			return
 		}
 		e = stream.Heard{ID: name}
-	case stream.Question: // nobody is there to be asked
-		p.in.send(frame(p.live().Decline(about)))
+	case stream.Question:
+		p.ask(about)
+	case stream.Moot:
+		p.talk.close(about.ID)
 	}
 	if p.spec.Handler != nil {
 		p.spec.Handler.Handle(e)

@@ -292,8 +292,8 @@ func TestFramesOfTheAgents(t *testing.T) {
 		{claudeLive.TakeBack([]string{"u"})[0], `{"request":{"message_uuid":"u","subtype":"cancel_async_message"},"request_id":"u","type":"control_request"}`},
 		{claudeLive.Abort("u"), `{"request":{"subtype":"interrupt"},"request_id":"u","type":"control_request"}`},
 		{piLive.Check(), `{"type":"get_state"}`},
-		{claudeLive.Decline(stream.Question{ID: "r", Method: "elicitation"}), `{"response":{"error":"nobody is there to be asked","request_id":"r","subtype":"error"},"type":"control_response"}`},
-		{claudeLive.Decline(stream.Question{ID: "r", Method: "can_use_tool"}), `{"response":{"request_id":"r","response":{"behavior":"deny","message":"nobody is there to be asked"},"subtype":"success"},"type":"control_response"}`},
+		{claudeLive.Answer(stream.Question{ID: "r", Method: "elicitation"}, Answer{Text: nobody})[0], `{"response":{"error":"nobody is there to be asked","request_id":"r","subtype":"error"},"type":"control_response"}`},
+		{claudeLive.Answer(stream.Question{ID: "r", Method: "can_use_tool"}, Answer{Text: nobody})[0], `{"response":{"request_id":"r","response":{"behavior":"deny","message":"nobody is there to be asked"},"subtype":"success"},"type":"control_response"}`},
 	} {
 		if got := string(frame(c.frame)); got != c.want+"\n" {
 			t.Errorf("got  %swant %s", got, c.want)

@@ -54,13 +54,32 @@ var piLive = Live{
 	Prompt: func(id, text string) any {
 		return map[string]string{"id": id, "type": "prompt", "message": text}
 	},
-	Steer: func(id, text string) any {
-		return map[string]string{"id": id, "type": "steer", "message": text}
-	},
+	Steer:    piSteer,
 	TakeBack: func([]string) []any { return []any{map[string]string{"type": "clear_queue"}} },
 	Abort:    func(id string) any { return map[string]string{"id": id, "type": "abort"} },
 	Check:    func() any { return map[string]string{"type": "get_state"} },
-	Decline: func(q stream.Question) any {
-		return map[string]any{"type": "extension_ui_response", "id": q.ID, "cancelled": true}
-	},
+	Answer:   piAnswer,
+	AskMay:   "asks you only what its extensions ask, else it " + everything,
+}
+
+func piSteer(id, text string) any {
+	return map[string]string{"id": id, "type": "steer", "message": text}
+}
+
+// piAnswer answers to an extension. Words beside a no are for the agent, which no answer
+// reaches.
+func piAnswer(q stream.Question, a Answer) []any {
+	answer := map[string]any{"type": "extension_ui_response", "id": q.ID}
+	switch {
+	case !a.Yes && a.Text != "":
+		answer["cancelled"] = true
+		return []any{answer, piSteer(newUUID(), a.Text)}
+	case !a.Yes:
+		answer["cancelled"] = true
+	case q.Method == "confirm":
+		answer["confirmed"] = true
+	default:
+		answer["value"] = a.Text
+	}
+	return []any{answer}
 }

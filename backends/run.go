@@ -46,11 +46,15 @@ type Spec struct {
 	Iteration int
 	Spool     string // where its programs publish, see EnvSpool; "" is nowhere
 
-	Handler  stream.Handler // sees the events, on a goroutine of the run's
-	Rest     func()         // called when Handler has all that came so far, on the same goroutine; may be nil
-	OnOutput func()         // whenever output came, on stderr too, for idle timers; may be nil; called on several goroutines
-	Record   io.Writer      // gets a copy of the raw output; may be nil
-	Raw      io.Writer      // takes stdout and stderr as they are, and nobody looks for events in them; nil for an agent
+	Handler stream.Handler // sees the events, on a goroutine of the run's
+	Rest    func()         // called when Handler has all that came so far, on the same goroutine; may be nil
+	// Ask hands a question of the agent's on, with what answers it: false when that is too
+	// late. Called on Handler's goroutine; nil: nobody is there to be asked. A stream.Moot
+	// takes a question back.
+	Ask      func(q stream.Question, answer func(Answer) bool)
+	OnOutput func()    // whenever output came, on stderr too, for idle timers; may be nil; called on several goroutines
+	Record   io.Writer // gets a copy of the raw output; may be nil
+	Raw      io.Writer // takes stdout and stderr as they are, and nobody looks for events in them; nil for an agent
 }
 
 // Exit is how a run ended.

@@ -24,6 +24,8 @@ const (
 	eventNearMiss       = "near_miss"
 	eventGuidance       = "guidance"
 	eventVerification   = "verification"
+	eventQuestion       = "question"
+	eventAnswer         = "answer"
 	eventWarning        = "warning"
 	eventLimits         = "limits"
 	eventInterrupt      = "interrupt"
@@ -50,6 +52,8 @@ var records = map[string]func(payload []byte) (Record, error){
 	eventNearMiss:       decodeRecord[NearMiss],
 	eventGuidance:       decodeRecord[Guidance],
 	eventVerification:   decodeRecord[Verification],
+	eventQuestion:       decodeRecord[Question],
+	eventAnswer:         decodeRecord[Answer],
 	eventWarning:        decodeRecord[Warning],
 	eventLimits:         decodeRecord[Limits],
 	eventInterrupt:      decodeRecord[Interrupt],

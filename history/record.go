@@ -155,6 +155,29 @@ type Guidance struct {
 	State string `json:"state"` // queued, delivered
 }
 
+// Question is what an agent waited to be told.
+type Question struct {
+	ID          string    `json:"questionId"`
+	Kind        string    `json:"kind"` // permission, confirm, select, input
+	Tool        string    `json:"tool,omitempty"`
+	CallID      string    `json:"toolCallId,omitempty"`
+	Agent       string    `json:"agent,omitempty"` // where several worked
+	Title       string    `json:"title"`
+	Detail      string    `json:"detail,omitempty"`
+	Options     []string  `json:"options,omitempty"`
+	Placeholder string    `json:"placeholder,omitempty"`
+	Rule        string    `json:"rule,omitempty"`
+	At          time.Time `json:"at"`
+}
+
+// Answer is what it was told.
+type Answer struct {
+	Question
+	Kind string `json:"answer"` // deny, once, loop, value; moot: nobody had to answer any more
+	Text string `json:"text,omitempty"`
+	By   string `json:"by,omitempty"`
+}
+
 // Warning is something that the user was told.
 type Warning struct {
 	Message string `json:"message"`
@@ -187,6 +210,8 @@ func (Published) record() string      { return eventPublished }
 func (NearMiss) record() string       { return eventNearMiss }
 func (Guidance) record() string       { return eventGuidance }
 func (Verification) record() string   { return eventVerification }
+func (Question) record() string       { return eventQuestion }
+func (Answer) record() string         { return eventAnswer }
 func (Warning) record() string        { return eventWarning }
 func (Limits) record() string         { return eventLimits }
 func (Interrupt) record() string      { return eventInterrupt }

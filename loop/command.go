@@ -95,6 +95,7 @@ func (l *Loop) attendGate(agent Agent, mustSpeak bool, beat func()) (exit backen
 		case <-l.wake:
 			timer.Stop()
 			l.tellAgents()
+			l.endAsking()
 			l.showCancelling()
 		case <-beats.C:
 			timer.Stop()
@@ -114,7 +115,11 @@ func (l *Loop) gateDeadlines(began time.Time, mustSpeak bool) (idle, slow, overt
 	idle, overtime = l.deadlines()
 	slow = overtime
 	if limit := l.cfg.Verify.Timeout; limit > 0 {
-		l.look(func(p *progress) { slow = began.Add(limit + p.stopped) })
+		l.look(func(p *progress) {
+			if len(p.asks.open) == 0 {
+				slow = began.Add(limit + p.stopped)
+			}
+		})
 	}
 	if !mustSpeak {
 		idle = overtime

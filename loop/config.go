@@ -43,8 +43,12 @@ type Config struct {
 	// PromiseFrom is where the promise comes from, a config.Source; only shown.
 	PromiseFrom string
 	// Quiet keeps the loop's rules (iteration, limit, how to finish) from the agent.
-	Quiet  bool
-	Limits Limits
+	Quiet bool
+	// Ask has the agents' questions answered by the user (the backends are made so, see
+	// backends.Backend.Asking); else they are told that nobody is there.
+	Ask        bool
+	AskTimeout time.Duration // after which a question is denied; 0: never
+	Limits     Limits
 	// Sandbox says which walls are around all that the loop starts.
 	Sandbox sandbox.Spec
 	// Verify is what has to pass before a promise counts; the zero value: promises count.
@@ -185,6 +189,7 @@ func (c Config) newState(id string, now time.Time) loopstate.State {
 		enterQueue(&s, hats.NewQueue())
 	}
 	c.describeProgram(&s)
+	c.forgetAsks(&s)
 	return s
 }
 

@@ -8,6 +8,9 @@ func (l *Loop) deadlines() (idle, overtime time.Time) {
 	never := time.Now().Add(1000 * time.Hour)
 	idle, overtime = never, never
 	l.look(func(p *progress) {
+		if len(p.asks.open) > 0 { // it is the user who takes the time
+			return
+		}
 		if limit := p.status.Limits.IdleTimeout; limit > 0 {
 			idle = l.activity.last()
 			if retry := p.status.Retry; retry != nil && idle.Before(retry.ResumeAt) { // it has said that it will be silent

@@ -252,7 +252,7 @@ func (l *Loop) runAgent(plan plannedRun) (report, error) {
 	spec := backends.Spec{
 		Spool:   spool,
 		Backend: cfg.Backend, Ours: args, Args: cfg.Args, Prompt: prompt, Dir: l.cfg.Folder,
-		Scope: l.scope, Iteration: plan.iteration, Handler: l, Rest: l.rest, OnOutput: l.activity.touch,
+		Scope: l.scope, Iteration: plan.iteration, Handler: l, Rest: l.rest, OnOutput: l.activity.touch, Ask: l.asker("", ""),
 	}
 	l.self = &partner{fulfils: fulfils(cfg.completion(l.Status().Promise, prompt, plan))}
 	record, err := l.recordFile(fmt.Sprintf("%03d", plan.iteration))
@@ -275,7 +275,9 @@ func (l *Loop) runAgent(plan plannedRun) (report, error) {
 	l.tellDelivered(plan.guidance)
 	l.meet(l.self, agent, cfg.Backend)
 	exit, cause := l.attend(agent)
+	l.endQuestions("")
 	l.endConversation()
+	exit.Result.Denials = l.withoutDenied(exit.Result.Denials)
 	completion := cfg.completion(l.Status().Promise, prompt, plan)
 	r := assess(exit, cause, completion, time.Now())
 	var emitted []hats.Topic
@@ -351,7 +353,11 @@ const (
 func (l *Loop) beat(last time.Time) (now time.Time) {
 	now = time.Now()
 	if late := now.Sub(last) - beatInterval; late > stoppedFor {
-		l.change(func(p *progress) { p.stopped += late })
+		l.change(func(p *progress) {
+			if len(p.asks.open) == 0 { // else that is part of it
+				p.stopped += late
+			}
+		})
 		l.activity.touch()
 	}
 	return now
@@ -412,6 +418,7 @@ func (l *Loop) attend(agent Agent) (backends.Exit, StopReason) {
 			if skip {
 				end(skipped, endRun)
 			}
+			l.endAsking()
 			l.tellAgents()
 			l.showCancelling()
 		}

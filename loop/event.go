@@ -184,3 +184,5 @@ func (Told) loopEvent()           {}
 func (Published) loopEvent()      {}
 func (Settled) loopEvent()        {}
 func (End) loopEvent()            {}
+func (Asked) loopEvent()          {}
+func (Answered) loopEvent()       {}

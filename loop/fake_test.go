@@ -274,6 +274,10 @@ func (w *watcher) HandleLoop(e Event) {
 	switch e := e.(type) {
 	case StateChanged:
 		line = fmt.Sprintf("state %s %s", e.State, e.Reason)
+	case Asked:
+		line = "asked " + e.Title
+	case Answered:
+		line = "answered " + e.Answer.Kind
 	case IterationStart:
 		line = fmt.Sprintf("begin %s", tell.OfMax(e.Iteration, e.MaxIterations))
 	case IterationEnd:

@@ -99,6 +99,9 @@ func statusOf(s loopstate.State, path, folder string, owned bool) Status {
 	case s.Checking:
 		status.Tool, status.Pausing = &ToolStatus{Call: CheckCall("")}, !s.Active
 	}
+	if owned {
+		status.waitingOf(s)
+	}
 	return status
 }
 

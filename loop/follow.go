@@ -16,6 +16,11 @@ func (l *Loop) Handle(e stream.Event) {
 	case stream.Heard:
 		l.hasRead(it)
 		return
+	case stream.Question: // asker has it
+		return
+	case stream.Moot:
+		l.mootOf("", it.ID)
+		return
 	case stream.MessageEnd:
 		if it.ParentToolCallID == "" {
 			l.hasSaid(l.self, it.Text)

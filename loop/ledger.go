@@ -98,12 +98,14 @@ func (l *Loop) save(edit func(*loopstate.State)) (loopstate.State, error) {
 // saveBy is save by one of the store's ways to update.
 func (l *Loop) saveBy(update func(func(*loopstate.State) error) (loopstate.State, error), edit func(*loopstate.State)) (loopstate.State, error) {
 	var heard []Guidance
+	var answers, rules []string
 	state, err := update(func(s *loopstate.State) error {
 		var stale bool
 		l.change(func(p *progress) {
 			stale = p.takeOver(ledgerOf(*s))
 			p.enter(s)
 			heard = p.enterHeard(s)
+			answers, rules = p.enterAsks(s)
 		})
 		if stale {
 			l.noteSpending()
@@ -116,8 +118,10 @@ func (l *Loop) saveBy(update func(func(*loopstate.State) error) (loopstate.State
 			p.remember(ledgerOf(state))
 			p.outdated = false
 			p.wroteHeard(heard)
+			p.wroteRules(state, rules)
 		})
 	}
+	l.takeAnswers(answers)
 	return state, err
 }
 

@@ -71,6 +71,7 @@ type Loop struct {
 	snapshots snapshots
 	circles   circles
 	self      *partner    // the agent of the run under way, where it is the only one
+	mark      string      // of this life of the loop's, in the ids of its questions: an answer may be to one of before
 	crewed    int         // the last iteration that had steps; the engine's
 	published []hats.Seen // by this loop's hats; only the engine's goroutine uses it
 
@@ -287,6 +288,7 @@ func (l *Loop) takeUp(found loopstate.State) (loopstate.State, error) {
 		s.Active, s.LoopID, s.Backend = true, l.id, l.cfg.Backend.Name
 		s.BackendArgs, s.Model, s.Quiet, s.Agents = l.cfg.Args, l.cfg.Model, l.cfg.Quiet, l.cfg.Agents.Flags
 		l.cfg.describeProgram(s)
+		l.cfg.forgetAsks(s)
 		if l.cfg.Hat != "" || s.Backend != found.Backend {
 			s.Hat = l.cfg.Hat
 		}
@@ -303,6 +305,7 @@ func (l *Loop) init(s loopstate.State) {
 	l.snapshots.going, l.snapshots.stopGoing = context.WithCancel(context.Background())
 	l.snapshots.alive, l.snapshots.stopAlive = context.WithCancel(context.Background())
 	l.wake, l.spent, l.done = make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{})
+	l.mark = strings.ToLower(rand.Text()[:3])
 	l.circles.refuted = lasting(s.Refutation)
 	if !l.cfg.Stranger { // what an agent wrote there while a loop was at work, its next save took out
 		l.published = hats.Texts{Published: s.Published}.Seen()
@@ -415,12 +418,7 @@ func (l *Loop) poke() {
 
 // emit hands an event of the loop's own to the observer.
 func (l *Loop) emit(e Event) {
-	l.tell(func(m *mirror) {
-		l.obs.HandleLoop(e)
-		if r := recordOf(e); r != nil {
-			m.writer.HandleRecord(r)
-		}
-	})
+	l.tell(func(m *mirror) { l.say(m, e) })
 }
 
 // sayGoodbye is the last that the observer hears. The session file has it already.

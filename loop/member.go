@@ -79,6 +79,7 @@ func (m *member) play() error {
 	spec := backends.Spec{
 		Backend: m.worker.Backend, Ours: args, Args: m.worker.Args, Prompt: prompt, Dir: l.cfg.Folder,
 		Scope: m.scope, Iteration: c.plan.iteration, Handler: &m.below, Rest: l.rest, OnOutput: l.activity.touch,
+		Ask: l.asker(m.call.ID, m.place.name),
 	}
 	record, err := l.recordFile(run)
 	if err != nil {
@@ -96,6 +97,8 @@ func (m *member) play() error {
 	c.join(m, agent)
 	exit := agent.Wait()
 	l.part(&m.partner)
+	l.endQuestions(m.call.ID)
+	exit.Result.Denials = l.withoutDenied(exit.Result.Denials)
 	m.report = assess(exit, "", m.completion(), time.Now())
 	l.change(func(*progress) { c.usages[m] = exit.Result.Usage })
 	return nil
@@ -175,6 +178,8 @@ func (m *member) own(e stream.Event) {
 			}
 		})
 		l.Handle(e)
+	case stream.Moot:
+		l.mootOf(m.call.ID, e.ID)
 	case stream.Quota, stream.Compaction, stream.Error, stream.Heard:
 		l.Handle(e)
 	}

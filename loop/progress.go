@@ -54,6 +54,7 @@ type progress struct {
 	longest time.Duration // how long it may take; 0: no limit
 	stopped time.Duration // in which this process was stopped
 	conversation
+	asks     asks
 	goesOn   bool // tools were called, so another turn follows
 	deeds    deeds
 	line     lineBuffer
@@ -94,6 +95,10 @@ func (p *progress) snapshot() Status {
 	s.Refuted, s.Unchecked = p.counts.Refuted, p.proof.unchecked
 	s.LastLine = p.line.last()
 	s.Pausing = p.paused && (s.State == StateStarting || s.State == StateRunning)
+	s.Questions, s.Allowed = p.questions(), p.rules()
+	if len(s.Questions) > 0 && s.State == StateRunning {
+		s.State, s.Retry = StateWaiting, nil
+	}
 	return s
 }
 
@@ -102,5 +107,5 @@ func (p *progress) elapsed() time.Duration {
 	if p.running == nil {
 		return p.base.elapsed
 	}
-	return p.base.elapsed + time.Since(p.status.IterationStartedAt) - p.stopped
+	return p.base.elapsed + time.Since(p.status.IterationStartedAt) - p.stopped - p.asking()
 }

@@ -35,6 +35,12 @@ func recordOf(e Event) history.Record {
 		return verificationRecord(e)
 	case Guidance:
 		return history.Guidance{ID: e.ID, State: string(e.State)}
+	case Asked:
+		return history.Question(e.Question)
+	case Answered:
+		q := history.Question(e.Question)
+		q.Detail = "" // the question's own record has it
+		return history.Answer{Question: q, Kind: e.Answer.Kind, Text: e.Answer.Text, By: e.Answer.By}
 	case Warning:
 		return history.Warning{Message: e.Message}
 	case LimitsChanged:
@@ -101,6 +107,10 @@ func EventOf(r history.Record) Event {
 		return verificationEvent(r)
 	case history.Guidance:
 		return Guidance{ID: r.ID, State: GuidanceState(r.State)}
+	case history.Question:
+		return Asked{Question(r)}
+	case history.Answer:
+		return Answered{Question(r.Question), Answer{r.Kind, r.Text, r.By}}
 	case history.Warning:
 		return Warning{Message: r.Message}
 	case history.Limits:

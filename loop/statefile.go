@@ -58,6 +58,10 @@ func (l *Loop) learn(s loopstate.State) {
 		l.emit(LimitsChanged{Limits: n.limits, Promise: n.promise})
 	}
 	l.learnGuidance(s.Guidance, s.GuidanceNext)
+	if len(s.Answers) > 0 {
+		l.takeAnswers(s.Answers)
+		l.noteSpending() // so that they are taken out
+	}
 	if s.Cancel {
 		l.requestStop(StopCancelled, backends.Grace)
 	}

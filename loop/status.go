@@ -45,6 +45,7 @@ const (
 	WaitOverloaded = "overloaded" // the provider has no room
 	WaitBackoff    = "backoff"    // the last run failed
 	WaitPacing     = "pacing"     // runs end well at once, and may do nothing
+	WaitPermission = "permission" // the agent asks the user, see Question
 	WaitResources  = "resources"  // this machine can't use the state file, for want of files, space or memory
 )
 
@@ -54,7 +55,7 @@ const (
 	PauseUnchecked = "unchecked" // it couldn't be verified what the agent promised
 )
 
-// WaitReasons lists them.
+// WaitReasons lists those that a RetryStatus has.
 func WaitReasons() []string {
 	return []string{WaitRateLimit, WaitOverloaded, WaitBackoff, WaitPacing, WaitResources}
 }
@@ -109,9 +110,9 @@ type Status struct {
 	Quota          []stream.Quota
 	Tool           *ToolStatus  // nil: none
 	Agents         AtWork       // that work for the loop's own, or one step after the other
-	Retry          *RetryStatus // nil: not waiting
-	Questions      []Question   // that wait for an answer, the oldest first
-	Allowed        []string     // rules of what the user allowed for the whole loop
+	Retry          *RetryStatus // nil: not waiting, or for the user
+	Questions      []Question   // that wait for the user, oldest first
+	Allowed        []string     // rules that the user has allowed for as long as the loop lasts
 	LastSign       time.Time    // of the running agent; zero while it waits or a tool runs
 	LastLine       string       // the last line of the agent's text, for a status line
 	StopReason     StopReason   // ended, failed, interrupted

@@ -50,6 +50,10 @@ type State struct {
 	HatRuns       []string // how often each hat has run: "builder 4"
 	HatCosts      []string // what each hat's runs have cost, in dollars: "builder 1.2"; "+" behind it: at least, "?": nobody knows
 	Published     []string // which topics came how often, with which payload: "build.done 2 1a2b3c4d"
+	Permissions   string   // "ask": the agents ask the user before they do something; "" is not
+	Allowed       []string // rules of what they needn't ask for any more: "Bash(git commit:*)"
+	Questions     []string // what they wait to be told, each as JSON; for other processes to show
+	Answers       []string // requests: answers to them, each as JSON
 	EndIteration  int      // a request: end that iteration, and go on with the next
 	Cancel        bool     // a request: end the loop now and remove the file
 	SessionFile   string
@@ -88,6 +92,7 @@ func (s State) clone() State {
 	s.Guided = slices.Clone(s.Guided)
 	s.Topics, s.HatRuns, s.Published = slices.Clone(s.Topics), slices.Clone(s.HatRuns), slices.Clone(s.Published)
 	s.HatCosts = slices.Clone(s.HatCosts)
+	s.Allowed, s.Questions, s.Answers = slices.Clone(s.Allowed), slices.Clone(s.Questions), slices.Clone(s.Answers)
 	if s.CostUSD != nil {
 		s.CostUSD = new(*s.CostUSD)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
+	"strings"
 )
 
 // claudeTalk holds the fields of the events that only a claude prints that is talked to
@@ -31,13 +32,44 @@ func (d *claudeDecoder) talk(kind string, line []byte, emit func(Event)) error {
 	switch kind {
 	case "control_request":
 		r := ev.Request // whatever it is, claude waits for the answer
-		emit(Question{ID: ev.RequestID, Method: r.Subtype, Tool: r.Tool, CallID: r.CallID, Message: cmp.Or(r.Message, callDetail(compactJSON(r.Input)))})
+		input := compactJSON(r.Input)
+		q := Question{ID: ev.RequestID, Method: r.Subtype, Tool: r.Tool, CallID: r.CallID, Input: input, Message: cmp.Or(r.Message, callDetail(input))}
+		if r.Tool == "AskUserQuestion" {
+			q.ofUser()
+		}
+		emit(q)
 	case "control_cancel_request":
 		emit(Moot{ID: ev.RequestID})
 	case "command_lifecycle":
 		d.lifecycle(ev.UUID, ev.State, emit)
 	}
 	return nil
+}
+
+// ofUser makes claude's call of its tool to ask the user what it is: a question for a value.
+// One of several questions stays a call.
+func (q *Question) ofUser() {
+	var in struct {
+		Questions []struct {
+			Question    string
+			MultiSelect bool
+			Options     []struct{ Label, Description string }
+		}
+	}
+	if json.Unmarshal(q.Input, &in) != nil || len(in.Questions) != 1 || in.Questions[0].Question == "" {
+		return
+	}
+	asked := in.Questions[0]
+	q.Method, q.Title, q.Message = "select", asked.Question, ""
+	for _, o := range asked.Options {
+		q.Options = append(q.Options, o.Label)
+		if o.Description != "" {
+			q.Message += o.Label + ": " + o.Description + "\n"
+		}
+	}
+	if asked.MultiSelect || len(q.Options) == 0 {
+		q.Method, q.Placeholder, q.Options = "input", strings.Join(q.Options, ", "), nil
+	}
 }
 
 // lifecycle follows what claude was told, of which the prompt is the first.

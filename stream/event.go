@@ -227,13 +227,16 @@ type Heard struct {
 // Question is something that the agent waits to be told. Nothing of the run goes on
 // before it is answered.
 type Question struct {
-	ID      string   `json:"id"`
-	Method  string   `json:"method"` // "confirm", "select", "input", "editor", "can_use_tool", "elicitation" and others of claude's
-	Tool    string   `json:"tool,omitempty"`
-	CallID  string   `json:"callId,omitempty"` // of the tool call that it is about
-	Title   string   `json:"title,omitempty"`
-	Message string   `json:"message,omitempty"`
-	Options []string `json:"options,omitempty"`
+	ID          string          `json:"id"`
+	Method      string          `json:"method"` // "confirm", "select", "input", "editor", "can_use_tool", "elicitation" and others of claude's
+	Tool        string          `json:"tool,omitempty"`
+	CallID      string          `json:"callId,omitempty"` // of the tool call that it is about
+	Input       json.RawMessage `json:"input,omitempty"`  // of the tool, whole
+	Title       string          `json:"title,omitempty"`
+	Message     string          `json:"message,omitempty"`
+	Options     []string        `json:"options,omitempty"`
+	Placeholder string          `json:"placeholder,omitempty"`
+	Prefill     string          `json:"prefill,omitempty"` // of "editor"
 }
 
 // Moot says that a question needs no answer any more.

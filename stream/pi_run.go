@@ -33,6 +33,7 @@ type piEvent struct {
 
 	Method, Title, Message string // of extension_ui_request
 	Options                []string
+	Placeholder, Prefill   string
 
 	Aborted bool // of agent_settled, compaction_end
 	Result  struct {
@@ -139,7 +140,7 @@ func (d *piDecoder) talk(kind string, ev piEvent, emit func(Event)) {
 	case "extension_ui_request":
 		switch ev.Method {
 		case "confirm", "select", "input", "editor":
-			emit(Question{ID: ev.ID, Method: ev.Method, Title: ev.Title, Message: ev.Message, Options: ev.Options})
+			emit(Question{ID: ev.ID, Method: ev.Method, Title: ev.Title, Message: ev.Message, Options: ev.Options, Placeholder: ev.Placeholder, Prefill: ev.Prefill})
 		}
 	}
 }

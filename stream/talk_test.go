@@ -155,7 +155,7 @@ func TestQuestionsOfAgents(t *testing.T) {
 	want := []Event{
 		Question{ID: "i1", Method: "select", Title: "Which?", Options: []string{"A", "B"}},
 		Question{ID: "i2", Method: "confirm", Title: "Sure?", Message: "It goes"},
-		Question{ID: "r1", Method: "can_use_tool", Tool: "Bash", CallID: "t1", Message: "rm x"},
+		Question{ID: "r1", Method: "can_use_tool", Tool: "Bash", CallID: "t1", Input: []byte(`{"command":"rm x"}`), Message: "rm x"},
 		Moot{ID: "r1"},
 		Question{ID: "r2", Method: "elicitation", Message: "Which?"},
 	}
