@@ -57,10 +57,20 @@ type Reference struct {
 
 // References returns where backends are named, without Auto.
 func (d *Document) References() []Reference {
+	return d.named(func(k Key) bool { return k.Type == Backend })
+}
+
+// AgentReferences returns where steps name their agents.
+func (d *Document) AgentReferences() []Reference {
+	return d.named(func(k Key) bool { return k.Name() == "agent" })
+}
+
+// named returns the texts of the keys that are meant.
+func (d *Document) named(isMeant func(Key) bool) []Reference {
 	var refs []Reference
 	for _, e := range d.entries {
 		key, ok := Lookup(e.path...)
-		if !ok || key.Type != Backend {
+		if !ok || !isMeant(key) {
 			continue
 		}
 		value := d.text[e.value.start:e.value.end]

@@ -8,6 +8,7 @@ import (
 
 	"go.lsp.dev/protocol"
 
+	"ralph-lsp/agents"
 	"ralph-lsp/backends"
 	"ralph-lsp/config"
 	"ralph-lsp/internal/limits"
@@ -261,6 +262,21 @@ func (d *Documents) configFindings(doc *document) []finding {
 	for _, ref := range config.Parse(data).References() {
 		if hint := d.env.MissingBackend(ref.Name); hint != "" {
 			found = append(found, missingBackend(ref.Name, hint, ref.Start, ref.End))
+		}
+	}
+	return append(found, d.agentFindings(doc)...)
+}
+
+// agentFindings looks for the agents that steps name.
+func (d *Documents) agentFindings(doc *document) (found []finding) {
+	refs := config.Parse([]byte(doc.text)).AgentReferences()
+	if len(refs) == 0 {
+		return nil
+	}
+	set := agents.Read(d.folderOf(doc))
+	for _, ref := range refs {
+		if _, _, err := set.Find(ref.Name, ""); err != nil {
+			found = append(found, finding{start: ref.Start, end: ref.End, severity: protocol.DiagnosticSeverityWarning, message: err.Error()})
 		}
 	}
 	return found

@@ -1,6 +1,8 @@
 package documents
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -99,6 +101,34 @@ func TestDiagnostics(t *testing.T) {
 				t.Errorf("places (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// A name that no file has is told at its place.
+func TestAnAgentThatNoFileHasIsTold(t *testing.T) {
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv("PI_CODING_AGENT_DIR", "")
+	t.Setenv("CLAUDE_CONFIG_DIR", "")
+	dir := t.TempDir()
+	file := filepath.Join(dir, ".pi", "agents", "scout.md")
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte("---\nname: scout\ndescription: finds\n---\nYou find.\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	text, _, ranges := cut("[iteration]\nsteps = [{ agent = \"scout\" }, { parallel = [{ agent = «\"scuot\"» }, { agent = \"scout\" }] }, { agent = «'cook'» }]\n")
+	u := uri.File(filepath.Join(dir, "ralph.toml"))
+	d := withDoc(u, text, true, nil)
+	doc := d.get(u)
+	want := []string{`there is no agent "scuot": did you mean scout? known are scout`, `there is no agent "cook": known are scout`}
+	for i, found := range d.diagnostics(doc) {
+		if i >= len(want) || string(found.Message.(protocol.String)) != want[i] || found.Range != doc.span(ranges[i][0], ranges[i][1]) || found.Severity != protocol.DiagnosticSeverityWarning {
+			t.Errorf("%d: %+v", i, found)
+		}
+	}
+	if n := len(d.diagnostics(doc)); n != len(want) {
+		t.Errorf("%d are told", n)
 	}
 }
 
