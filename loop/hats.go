@@ -217,7 +217,10 @@ func (c Config) roleOf(turn hats.Turn, emit string) string {
 		return ""
 	}
 	var parts []string
-	role := fmt.Sprintf("In this iteration you wear the hat %q", h.Name)
+	role, task := fmt.Sprintf("In this iteration you wear the hat %q", h.Name), "What it is to do:"
+	if len(c.Agents.About) > 0 { // it is no hat but an agent of a file
+		role, task = "You are "+h.Name, "What you are to do:"
+	}
 	if h.Description != "" {
 		role += " (" + oneLine(h.Description) + ")"
 	}
@@ -226,7 +229,7 @@ func (c Config) roleOf(turn hats.Turn, emit string) string {
 	}
 	parts = append(parts, role+".")
 	if h.Instructions != "" {
-		parts = append(parts, "What it is to do:", strings.TrimSpace(h.Instructions))
+		parts = append(parts, task, strings.TrimSpace(h.Instructions))
 	}
 	if h.ReadOnly {
 		parts = append(parts, "You only read: change no file and make no commit. What you change is undone.")

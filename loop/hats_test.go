@@ -402,3 +402,17 @@ func TestEditsOfWhatHatsHaveCostKeepWhatTheFileDoesNotHaveYet(t *testing.T) {
 		}
 	}
 }
+
+// An agent of a file is no hat to itself.
+func TestASingleAgentIsToldWhoItIs(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := start(t, func(c *Config) {
+			c.Hat, c.Agents.About = "scout", []string{"scout (pi)"}
+			c.Roles = []Role{{Hat: hats.Hat{Name: "scout", Description: "finds", Instructions: "Look."}, Backend: c.Backend}}
+		}, promise)
+		r.over(StopPromise, 1)
+		if told := r.given(0); !strings.Contains(told, "You are scout (finds).\n\nWhat you are to do:\n\nLook.") || strings.Contains(told, "the hat") {
+			t.Errorf("it is told %s", told)
+		}
+	})
+}
