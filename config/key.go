@@ -10,6 +10,7 @@ import (
 
 	"ralph-lsp/hats"
 	"ralph-lsp/internal/limits"
+	"ralph-lsp/sandbox"
 	"ralph-lsp/stream"
 	"ralph-lsp/verify"
 )
@@ -61,6 +62,7 @@ type Key struct {
 	Values  []string // all that a text may be; nil: any text
 	Samples []string // values to suggest, as they would stand in the file
 	Yields  Yield    // when a folder's file may not have it
+	Adds    bool     // a list that comes behind those of the files below, not in their place
 	check   func(text string) string
 	// checkCount is check for whole numbers.
 	checkCount func(n int64) string
@@ -74,7 +76,7 @@ type Yield int
 const (
 	Never      Yield = iota
 	Demands          // always, and no loop starts before the file is trusted: it says what runs
-	ToStricter       // when the user's value, or the built-in one, is stricter
+	ToStricter       // when the user's value, or the built-in one, is stricter; Values name the loosest first
 	ToUsers          // when the user's file says something else
 	Always
 )
@@ -140,6 +142,26 @@ var keys = slices.Concat([]Key{
 		Doc: "Whether an editor that is attached must show no errors that weren't there before the loop."},
 	{Path: path("verify.reviewer"), Type: Text, Yields: Demands, check: checkPresent,
 		Doc: "A hat that looks at what the loop did when all else is passed, and may refute it."},
+
+	{Path: path("sandbox"), Type: Table, Doc: "Walls around the agent and all that it starts."},
+	{Path: path("sandbox.mode"), Type: Text, Yields: ToStricter, Default: `"off"`, Values: []string{sandbox.Off, sandbox.Workspace},
+		Doc: "What the agents of a loop may write. `workspace`: the folder, their own state and a temporary folder, and they see no keys of yours. `off`: what you may."},
+	{Path: path("sandbox.engine"), Type: Text, Yields: Always, Default: `"auto"`, Values: []string{Auto, sandbox.Bubblewrap, sandbox.Runtime},
+		Doc: "What makes the walls. `auto`: `bubblewrap` on Linux, `sandbox-runtime` elsewhere and where `hosts` are listed."},
+	{Path: path("sandbox.network"), Type: Text, Yields: ToStricter, Default: `"on"`, Values: []string{"on", "off"},
+		Doc: "Whether agents reach the network. Most need it for their model."},
+	{Path: path("sandbox.verify_network"), Type: Text, Yields: ToStricter, Default: `"off"`, Values: []string{"on", "off"},
+		Doc: "Whether the command that verifies a promise does."},
+	{Path: path("sandbox.write"), Type: Texts, Adds: true, Yields: Always, Default: "[]", Samples: []string{`["~/.cache/go-build"]`}, check: checkWallPath,
+		Doc: "Files and folders that may be written besides: absolute, below `~`, or relative to the folder."},
+	{Path: path("sandbox.hide"), Type: Texts, Adds: true, Default: "[]", Samples: []string{`["~/secrets"]`, `[".env"]`}, check: checkWallPath,
+		Doc: "Files and folders that don't exist inside, besides your keys: absolute, below `~`, or relative to the folder."},
+	{Path: path("sandbox.protect"), Type: Texts, Adds: true, Default: "[]", Samples: []string{`["deploy/*.pem"]`}, check: verify.CheckPattern,
+		Doc: "Patterns of files in the folder that may be read only, besides git's hooks and configuration, `ralph.toml` and the state file."},
+	{Path: path("sandbox.hosts"), Type: Texts, Adds: true, Yields: Always, Default: "[]", Samples: []string{`["api.anthropic.com"]`, `["*.npmjs.org"]`}, check: checkHost,
+		Doc: "The only hosts that agents reach, by `sandbox-runtime`; without any, all."},
+	{Path: path("sandbox.env"), Type: Texts, Adds: true, Yields: Always, Default: "[]", Samples: []string{`["GOPRIVATE"]`}, check: checkVariable,
+		Doc: "Variables of the environment that pass besides the usual ones and those that the agent needs; a `*` at the end stands for any rest."},
 
 	{Path: path("history"), Type: Table, Doc: "How loops are kept, as sessions that pi can open."},
 	{Path: path("history.enabled"), Type: Switch, Yields: Always, Default: "true",

@@ -12,6 +12,7 @@ import (
 
 	"ralph-lsp/hats"
 	"ralph-lsp/internal/limits"
+	"ralph-lsp/sandbox"
 	"ralph-lsp/verify"
 )
 
@@ -80,6 +81,7 @@ type Settings struct {
 	History    History
 	Changes    Changes
 	Verify     verify.Check // what a promise has to pass
+	Sandbox    sandbox.Spec // the walls around agents; its paths are absolute
 	Backends   map[string]BackendSettings
 	Hats       map[string]Hat
 	Required   []string // topics that have to be published before a promise counts
@@ -124,6 +126,15 @@ var setters = map[string]func(s *Settings, name string, v any){
 	"verify.protect":              func(s *Settings, _ string, v any) { s.Verify.Protect = texts(v) },
 	"verify.diagnostics":          func(s *Settings, _ string, v any) { s.Verify.Diagnostics = v.(string) },
 	"verify.reviewer":             func(s *Settings, _ string, v any) { s.Verify.Reviewer = v.(string) },
+	"sandbox.mode":                func(s *Settings, _ string, v any) { s.Sandbox.Mode = v.(string) },
+	"sandbox.engine":              setEngine,
+	"sandbox.network":             func(s *Settings, _ string, v any) { s.Sandbox.Network = v == "on" },
+	"sandbox.verify_network":      func(s *Settings, _ string, v any) { s.Sandbox.VerifyNetwork = v == "on" },
+	"sandbox.write":               func(s *Settings, _ string, v any) { s.Sandbox.Write = texts(v) },
+	"sandbox.hide":                func(s *Settings, _ string, v any) { s.Sandbox.Hide = texts(v) },
+	"sandbox.protect":             func(s *Settings, _ string, v any) { s.Sandbox.Protect = texts(v) },
+	"sandbox.hosts":               func(s *Settings, _ string, v any) { s.Sandbox.Hosts = texts(v) },
+	"sandbox.env":                 func(s *Settings, _ string, v any) { s.Sandbox.Env = texts(v) },
 	"backends.*.command":          ofBackend(func(b *BackendSettings, v any) { b.Command = v.(string) }),
 	"backends.*.args":             ofBackend(func(b *BackendSettings, v any) { b.Args = texts(v) }),
 	"backends.*.prompt":           ofBackend(func(b *BackendSettings, v any) { b.Prompt = v.(string) }),
@@ -143,6 +154,13 @@ var setters = map[string]func(s *Settings, name string, v any){
 	"hats.*.read_only":            ofHat(func(h *Hat, v any) { h.ReadOnly = v.(bool) }),
 	"hats.*.timeout":              ofHat(func(h *Hat, v any) { h.Timeout = duration(v) }),
 	"hats.*.may_finish":           ofHat(func(h *Hat, v any) { h.MayFinish = new(v.(bool)) }),
+}
+
+// setEngine leaves the choice to the walls where the user leaves it to us.
+func setEngine(s *Settings, _ string, v any) {
+	if s.Sandbox.Engine = v.(string); v == Auto {
+		s.Sandbox.Engine = ""
+	}
 }
 
 // setCommand takes the place of another command, and leaves how it is run.
@@ -255,6 +273,9 @@ func (s *Settings) apply(values map[string]any, from Source, dir string) {
 		name := ""
 		if i := slices.Index(l.key.Path, Any); i >= 0 {
 			name = l.path[i]
+		}
+		if l.key.Adds {
+			value = s.adding(l)
 		}
 		if limit, ok := limits.ByKey(l.key.Name()); ok {
 			setLimit(&s.Limits, limit, value)

@@ -70,8 +70,11 @@ func lines(held []Held) []string {
 	return out
 }
 
-// isLooser says whether a limit is looser with a than with b.
+// isLooser says whether a limit, or a choice of Values, is looser with a than with b.
 func isLooser(key Key, a, b any) bool {
+	if key.Values != nil {
+		return slices.Index(key.Values, a.(string)) < slices.Index(key.Values, b.(string))
+	}
 	limit, _ := limits.ByKey(key.Name())
 	var x, y limits.Limits
 	setLimit(&x, limit, a)

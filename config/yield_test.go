@@ -32,6 +32,11 @@ func TestAFolderThatIsNotTrustedLoosensNothing(t *testing.T) {
 		{"a hat of its own", "hats.a.backend = \"pi\"", "hats.b.backend = \"pi\"", nil},
 		{"the user's hat", "hats.a.backend = \"pi\"", "hats.a.backend = \"pi\"", nil},
 		{"another hat than the user's", "hats.a.backend = \"pi\"", "hats.a.backend = { type = \"pi\", args = [\"--read-only\"] }", []string{"hats.a.backend = \"pi\"|"}},
+		{"walls where the user has none", "[sandbox]\nmode = \"workspace\"\nnetwork = \"off\"\nhide = [\".env\"]\nprotect = [\"*.pem\"]\n", "", nil},
+		{"no walls where the user has some", "[sandbox]\nmode = \"off\"\nnetwork = \"on\"\nverify_network = \"on\"\n", "[sandbox]\nmode = \"workspace\"\nnetwork = \"off\"\n",
+			[]string{"sandbox.mode = \"off\"|\"workspace\"", "sandbox.network = \"on\"|\"off\"", "sandbox.verify_network = \"on\"|\"off\""}},
+		{"holes in the walls", "[sandbox]\nengine = \"sandbox-runtime\"\nwrite = [\"~/bin\"]\nhosts = [\"evil.example\"]\nenv = [\"TOKEN\"]\n", "sandbox.write = [\"~/.cache\"]",
+			[]string{"sandbox.engine = \"sandbox-runtime\"|\"auto\"", "sandbox.env = [\"TOKEN\"]|[]", "sandbox.hosts = [\"evil.example\"]|[]", "sandbox.write = [\"~/bin\"]|[\"~/.cache\"]"}},
 		{"promise and rules", "[completion]\npromise = \"X\"\ninstruct = false\n", "completion.promise = \"DONE\"", nil},
 	}
 	for _, tt := range tests {
@@ -88,7 +93,7 @@ func TestWhoIsAskedForTrustSeesWhatElseWouldCount(t *testing.T) {
 
 // Each key of the table is one that a stranger may set, or says what happens then.
 func TestEachKeyThatMayLoosenYields(t *testing.T) {
-	free := []string{"live", "prompt_file", "completion.promise", "completion.instruct"} // prompt_file asks when it leads out
+	free := []string{"live", "prompt_file", "completion.promise", "completion.instruct", "sandbox.hide", "sandbox.protect"} // prompt_file asks when it leads out
 	for _, key := range Keys() {
 		name := strings.Join(key.Path, ".")
 		if key.Type != Table && (key.Yields == Never) != (strings.Contains(strings.Join(free, " "), name)) {
