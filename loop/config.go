@@ -55,6 +55,8 @@ type Config struct {
 	Verify verify.Check
 	// Reviewer is the agent of the hat that Verify names.
 	Reviewer Reviewer
+	// OfferWalls has the user told, when the loop begins, that there could be walls.
+	OfferWalls bool
 	// CheckFile is the file in the folder that may say how to verify.
 	CheckFile CheckFile
 	// Diagnose asks the editor that is attached for what it knows of files, see
@@ -182,6 +184,7 @@ func (c Config) newState(id string, now time.Time) loopstate.State {
 		Given:             c.Limits.All(),
 		Prompt:            c.Prompt,
 	}
+	c.describeWalls(&s)
 	if c.Limits.MaxCostUSD == 0 {
 		s.MaxCostUSD = nil
 	}
@@ -200,6 +203,25 @@ func (c Config) describeProgram(s *loopstate.State) {
 	if filepath.IsAbs(c.Backend.Name) {
 		s.BackendOutput, s.BackendPrompt = string(c.Backend.Output), string(c.Backend.Prompt)
 	}
+}
+
+// describeWalls writes down which walls there are, for who continues the loop.
+func (c Config) describeWalls(s *loopstate.State) {
+	s.Sandbox, s.SandboxEngine = "", ""
+	if c.Sandbox.IsOn() {
+		s.Sandbox, s.SandboxEngine = c.Sandbox.Mode, c.Sandbox.EngineOf()
+	}
+}
+
+// wallsOffer is said once in a user's life.
+const wallsOffer = "this agent may write and read whatever you may; a sandbox keeps it in the loop's folder and hides your keys (said this once, see docs/SANDBOX.md)"
+
+// wallsOf is what makes the walls that a state file speaks of, "" where it speaks of none.
+func wallsOf(s loopstate.State) string {
+	if s.Sandbox != sandbox.Workspace {
+		return ""
+	}
+	return cmp.Or(s.SandboxEngine, sandbox.Bubblewrap)
 }
 
 // Or returns the patch, and for what it leaves another one.

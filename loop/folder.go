@@ -76,7 +76,7 @@ func statusOf(s loopstate.State, path, folder string, owned bool) Status {
 		Promise: s.CompletionPromise, Title: history.Title(s.Prompt), Hat: s.Hat, StartedAt: s.StartedAt, Spent: s.Elapsed, Elapsed: s.Elapsed,
 		Session: stream.SessionStart{Backend: s.Backend, Model: s.Model}, StateFile: path,
 		SessionFile: s.SessionFile, Refuted: s.InARow.Refuted, NoProgress: s.InARow.NoProgress,
-		Hats: hatsOf(hatCostsOf(s.HatCosts), s),
+		Hats: hatsOf(hatCostsOf(s.HatCosts), s), Sandbox: wallsOf(s),
 	}
 	if s.CostUSD != nil {
 		status.Cost = stream.USD(*s.CostUSD)

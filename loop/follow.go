@@ -32,6 +32,8 @@ func (l *Loop) Handle(e stream.Event) {
 	case stream.ToolCall:
 		it.Dir = l.dir
 		e = it
+	case stream.ToolResult:
+		l.refused.add(l.walls.Refusals(it.Output, l.dir))
 	}
 	c := l.follow(e)
 	l.emitMu.Lock()

@@ -48,16 +48,17 @@ type Agent interface {
 
 // Loop is a loop under way. All methods may be called from any goroutine.
 type Loop struct {
-	id    string
-	cfg   Config
-	dir   string // the folder, without links
-	obs   Observer
-	store Store
-	lock  *loopstate.Lock // nil in tests
-	owner loopstate.Owner
-	scope *backends.Scope
-	walls *sandbox.Walls // around all that runs; nil: none
-	start func(backends.Spec) (Agent, error)
+	id      string
+	cfg     Config
+	dir     string // the folder, without links
+	obs     Observer
+	store   Store
+	lock    *loopstate.Lock // nil in tests
+	owner   loopstate.Owner
+	scope   *backends.Scope
+	walls   *sandbox.Walls // around all that runs; nil: none
+	refused refusals       // by these
+	start   func(backends.Spec) (Agent, error)
 
 	// Two locks are held while the loop does something, so they are its own and not
 	// guarded's. Who needs more than one takes them in this order: fileMu, noteMu or emitMu, guarded.
@@ -289,6 +290,7 @@ func (l *Loop) takeUp(found loopstate.State) (loopstate.State, error) {
 		s.BackendArgs, s.Model, s.Quiet, s.Agents = l.cfg.Args, l.cfg.Model, l.cfg.Quiet, l.cfg.Agents.Flags
 		l.cfg.describeProgram(s)
 		l.cfg.forgetAsks(s)
+		l.cfg.describeWalls(s)
 		if l.cfg.Hat != "" || s.Backend != found.Backend {
 			s.Hat = l.cfg.Hat
 		}
@@ -320,7 +322,7 @@ func (l *Loop) init(s loopstate.State) {
 		}
 		p.status = Status{
 			LoopID: l.id, Folder: l.cfg.Folder, State: StateStarting, Iteration: s.Iteration,
-			Limits: s.Limits(), Promise: s.CompletionPromise, Title: history.Title(s.Prompt), Hat: s.Hat, StartedAt: s.StartedAt,
+			Limits: s.Limits(), Promise: s.CompletionPromise, Title: history.Title(s.Prompt), Hat: s.Hat, StartedAt: s.StartedAt, Sandbox: wallsOf(s),
 			Session:   stream.SessionStart{Backend: l.cfg.Backend.Name, Model: l.cfg.Model},
 			Cost:      used.cost,
 			Tokens:    used.tokens,

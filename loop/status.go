@@ -94,6 +94,7 @@ type Status struct {
 	Unchecked          string // why the promise couldn't be verified, while the loop pauses for that
 	Pausing            bool   // it will pause when its iteration has ended
 	Hat                string // "" is none
+	Sandbox            string // what makes the walls around its agents; "": there are none
 	StartedAt          time.Time
 	IterationStartedAt time.Time
 	Spent              time.Duration // by the iterations that ended; counts against MaxDuration

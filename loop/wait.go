@@ -189,6 +189,9 @@ func (l *Loop) warnAtStart() {
 	for _, message := range l.cfg.Warnings {
 		l.emit(Warning{Message: message})
 	}
+	if l.cfg.OfferWalls {
+		l.emit(Warning{Message: wallsOffer, Offer: Offer{LoopID: l.id, Folder: l.cfg.Folder, Walls: true}})
+	}
 	var prompt string
 	l.look(func(p *progress) { prompt = p.known.Prompt })
 	l.lookAtPrompt(prompt)

@@ -37,6 +37,8 @@ var fields = []field{
 	textField("backend_output", func(s *State) *string { return &s.BackendOutput }),
 	textField("backend_prompt", func(s *State) *string { return &s.BackendPrompt }),
 	whenTrue(boolField("quiet", func(s *State) *bool { return &s.Quiet })),
+	textField("sandbox", func(s *State) *string { return &s.Sandbox }),
+	textField("sandbox_engine", func(s *State) *string { return &s.SandboxEngine }),
 	costField(),
 	limitField("max_cost_usd"),
 	limitField("max_duration"),

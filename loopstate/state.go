@@ -29,6 +29,8 @@ type State struct {
 	BackendOutput string        // of a program of the user's own; "" is text
 	BackendPrompt string        // the same, how it gets the prompt; "" is stdin
 	Quiet         bool          // the agent isn't told the loop's rules
+	Sandbox       string        // "workspace": there are walls around the agents; "" is none
+	SandboxEngine string        // the same, what makes them
 	CostUSD       *float64      // spent so far; nil is unknown
 	Elapsed       time.Duration // running time so far, without waits and pauses
 	ResumeAt      time.Time     // set while the loop waits; moving it to the past ends the wait

@@ -31,3 +31,10 @@ func privileges(folder string) []string {
 	}
 	return args
 }
+
+// isReadOnly says whether nobody can write at a path, walls or not.
+func isReadOnly(path string) bool {
+	const readOnly = 1 // ST_RDONLY
+	var fs syscall.Statfs_t
+	return syscall.Statfs(existing(path), &fs) == nil && fs.Flags&readOnly != 0
+}

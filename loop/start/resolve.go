@@ -22,6 +22,7 @@ type Options struct {
 	Limits loop.Patch
 	Quiet  bool // the agent isn't told of the loop
 	Live   Live
+	Walls  Walls
 	Check  Check
 }
 
@@ -37,6 +38,7 @@ func (o Options) Over(below Options) Options {
 		Limits: o.Limits.Or(below.Limits),
 		Quiet:  o.Quiet || below.Quiet,
 		Live:   cmp.Or(o.Live, below.Live),
+		Walls:  cmp.Or(o.Walls, below.Walls),
 		Check:  o.Check,
 	}
 	if !o.Check.isSet() {
@@ -89,6 +91,8 @@ func (r Resolver) Resolve(ctx context.Context) (loop.Config, Sources, error) {
 		}
 	}
 	cfg.PromiseFrom = string(sources["completionPromise"])
+	sources["sandbox"] = r.wall(&cfg)
+	r.offerWalls(ctx, &cfg, sources["sandbox"])
 	var err error
 	if cfg.Verify, sources["verify"], err = r.check(); err != nil {
 		return cfg, sources, err
@@ -233,17 +237,19 @@ func first(inStart, inEditor bool, other config.Source) config.Source {
 
 // Found is what a state file says of its loop's agent.
 type Found struct {
-	File    string
-	LoopID  string
-	Backend string
-	Hat     string
-	Agents  string // flags that name agents of files
-	Args    []string
-	Output  string // of a program of the user's own; "" is text
-	Prompt  string // the same; "" is stdin
-	Quiet   bool   // it isn't told the loop's rules
-	Handing bool   // hats hand over to each other
-	Limits  loop.Limits
+	File          string
+	LoopID        string
+	Backend       string
+	Hat           string
+	Agents        string // flags that name agents of files
+	Args          []string
+	Output        string // of a program of the user's own; "" is text
+	Prompt        string // the same; "" is stdin
+	Quiet         bool   // it isn't told the loop's rules
+	Sandbox       string // its walls; "" is none
+	SandboxEngine string // what made them
+	Handing       bool   // hats hand over to each other
+	Limits        loop.Limits
 }
 
 // FoundIn reads the state file of a folder. The error is loop.ErrNothingToGoOn
@@ -252,7 +258,7 @@ func FoundIn(folder string) (Found, error) {
 	file, s, err := loop.StateIn(folder)
 	return Found{
 		File: file, LoopID: s.LoopID, Backend: s.Backend, Hat: s.Hat, Agents: s.Agents, Args: s.BackendArgs,
-		Output: s.BackendOutput, Prompt: s.BackendPrompt, Quiet: s.Quiet, Handing: len(s.Topics) > 0, Limits: s.Limits(),
+		Output: s.BackendOutput, Prompt: s.BackendPrompt, Quiet: s.Quiet, Sandbox: s.Sandbox, SandboxEngine: s.SandboxEngine, Handing: len(s.Topics) > 0, Limits: s.Limits(),
 	}, err
 }
 
@@ -274,6 +280,7 @@ func (r Resolver) Continue(ctx context.Context, found Found, files config.Files)
 	}
 	cfg := loop.Config{Continue: true, Stranger: !files.HasStarted(found.LoopID), Change: r.Start.Limits, PromiseFrom: string(config.FromStart), Model: named.Model, Quiet: r.quiet() || found.Quiet}
 	r.keep(&cfg)
+	r.keepWalls(&cfg, found)
 	r.tighten(&cfg, found, files)
 	known := r
 	was, mark := files.CheckOf(found.LoopID)
@@ -340,6 +347,9 @@ func (r Resolver) Continue(ctx context.Context, found Found, files config.Files)
 // that can't be done, they must be named again.
 func Remember(files config.Files, cfg loop.Config, loopID string) {
 	files.RememberLoop(loopID)
+	if cfg.OfferWalls {
+		files.RememberOffer(offerOfWalls)
+	}
 	files.RememberCheck(loopID, cfg.Verify, cmp.Or(cfg.Reviewer.Mark, cfg.Reviewer.OwnMark()))
 	if IsPath(cfg.Backend.Name) || len(cfg.Args) > 0 {
 		files.RememberRun(cfg.Backend.Name, cfg.Args)

@@ -40,6 +40,7 @@ func Parse(text string) (Request, error) {
 	limits.AddFlags(flags)
 	flags.BoolVar(&r.Quiet, "no-instruct", false, "")
 	r.Live.AddFlags(flags)
+	r.Walls.AddFlags(flags)
 	r.Check.AddFlags(flags)
 	words, err := split(text, flags)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 
 	"ralph-lsp/config"
 	"ralph-lsp/loopstate"
+	"ralph-lsp/sandbox"
 )
 
 // stateKeys are the keys of the state file, for an editor's help.
@@ -25,6 +26,8 @@ var stateKeys = []config.Key{
 	{Path: []string{"backend_output"}, Type: config.Text, Doc: "What a program of your own prints: `text`, or the stream of a known agent."},
 	{Path: []string{"backend_prompt"}, Type: config.Text, Doc: "How a program of your own gets the prompt: `stdin`, `arg` or `file`."},
 	{Path: []string{"quiet"}, Type: config.Switch, Default: "false", Doc: "`true` keeps the loop's rules from the agent."},
+	{Path: []string{"sandbox"}, Type: config.Text, Values: []string{sandbox.Workspace}, Doc: "The walls around the agents; a loop that is continued has them again. `ralph-lsp resume --sandbox off` takes them away."},
+	{Path: []string{"sandbox_engine"}, Type: config.Text, Values: []string{sandbox.Bubblewrap, sandbox.Runtime}, Doc: "What makes these walls."},
 	{Path: []string{"cost_usd"}, Type: config.Dollars, Doc: "What the loop has cost so far; the loop counts it."},
 	sharedKey("max_cost_usd", "limits"),
 	sharedKey("max_duration", "limits"),

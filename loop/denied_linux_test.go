@@ -1,0 +1,88 @@
+package loop
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"ralph-lsp/backends"
+	"ralph-lsp/history"
+	"ralph-lsp/internal/limits"
+	"ralph-lsp/internal/walltest"
+	"ralph-lsp/loopstate"
+	"ralph-lsp/sandbox"
+	"ralph-lsp/stream"
+)
+
+// meddler is an agent whose tool writes into the home folder and into its own state file.
+const meddler = `
+tool() {
+	out=$(sh -c "$1" 2>&1 | sed 's/"/\\"/g')
+	printf '{"type":"assistant","message":{"id":"m1","role":"assistant","content":[{"type":"tool_use","id":"t%s","name":"Bash","input":{"command":"x"}}]}}\n' "$2"
+	printf '{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t%s","is_error":true,"content":"%s"}]}}\n' "$2" "$out"
+}
+tool 'touch ~/out' 1
+tool 'touch .pi/ralph-loop.local.md' 2
+tool 'touch inside && echo fine' 3
+tool 'cat gone' 4
+printf '{"type":"assistant","message":{"id":"m2","role":"assistant","content":[{"type":"text","text":"on it"}]}}\n'
+printf '{"type":"result","subtype":"success","is_error":false,"result":"on it","num_turns":1}\n'
+`
+
+// What walls refuse is told with its path, once in a loop, and no more than that.
+func TestWhatTheWallsRefuseIsTold(t *testing.T) {
+	walltest.Need(t)
+	home, folder := t.TempDir(), t.TempDir()
+	t.Setenv("HOME", home)
+	log := &watcher{}
+	bounds := limits.Default()
+	bounds.MaxIterations = 2
+	l, err := Start(Config{Folder: folder, Prompt: "x", History: history.Options{Folder: t.TempDir()}, Limits: bounds, Quiet: true,
+		Sandbox: sandbox.Spec{Mode: sandbox.Workspace},
+		Backend: backends.Custom("/bin/sh", []string{"-c", meddler}, backends.PromptStdin, stream.FormatClaude)}, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := l.Status().Sandbox; got != sandbox.Bubblewrap {
+		t.Errorf("the status says %q", got)
+	}
+	if status, _, _, err := FolderStatus(folder); err != nil || status.Sandbox != sandbox.Bubblewrap {
+		t.Errorf("another process sees %q, %v", status.Sandbox, err)
+	}
+	if end := l.Wait(); end.Reason != StopMaxIterations {
+		t.Fatalf("%+v", end)
+	}
+	var told []string
+	for _, line := range log.lines {
+		if strings.Contains(line, "the sandbox refused") {
+			told = append(told, line)
+		}
+	}
+	want := "the sandbox refused: write " + filepath.Join(home, "out") + ", write " + filepath.Join(folder, loopstate.Name)
+	if len(told) != 1 || !strings.Contains(told[0], want+" (") {
+		t.Errorf("told %q, want %q", told, want)
+	}
+	if _, err := os.Stat(filepath.Join(folder, "inside")); err != nil {
+		t.Error(err)
+	}
+}
+
+// Only what the state file says of walls is left when a machine crashes.
+func TestTheStateFileSaysWhichWallsThereAre(t *testing.T) {
+	for _, tt := range []struct {
+		spec sandbox.Spec
+		want loopstate.State
+	}{
+		{sandbox.Spec{}, loopstate.State{}},
+		{sandbox.Spec{Mode: sandbox.Off, Engine: sandbox.Runtime}, loopstate.State{}},
+		{sandbox.Spec{Mode: sandbox.Workspace, Engine: sandbox.Runtime}, loopstate.State{Sandbox: sandbox.Workspace, SandboxEngine: sandbox.Runtime}},
+		{sandbox.Spec{Mode: sandbox.Workspace}, loopstate.State{Sandbox: sandbox.Workspace, SandboxEngine: sandbox.Bubblewrap}},
+	} {
+		s := Config{Sandbox: tt.spec}.newState("ralph-a", time.Now())
+		if s.Sandbox != tt.want.Sandbox || s.SandboxEngine != tt.want.SandboxEngine {
+			t.Errorf("%+v: got %q, %q", tt.spec, s.Sandbox, s.SandboxEngine)
+		}
+	}
+}

@@ -1,0 +1,79 @@
+package start
+
+import (
+	"testing"
+
+	"ralph-lsp/backends"
+	"ralph-lsp/config"
+	"ralph-lsp/sandbox"
+)
+
+const walled = "[sandbox]\nmode = \"workspace\"\nhide = [\"~/keys\"]\n"
+
+func TestWhoSaysWhetherThereAreWalls(t *testing.T) {
+	for _, c := range []struct {
+		file  string
+		start Walls
+		want  bool
+		from  config.Source
+	}{
+		{"", "", false, config.FromDefault},
+		{walled, "", true, config.FromFolder},
+		{"", sandbox.Workspace, true, config.FromStart},
+		{walled, sandbox.Off, false, config.FromStart},
+	} {
+		r := Resolver{Prompt: "Build", Start: Options{Agent: Agent{Name: "/bin/agent"}, Walls: c.start}, Settings: settings(t, c.file)}
+		cfg, sources, err := r.Resolve(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if cfg.Sandbox.IsOn() != c.want || sources["sandbox"] != c.from {
+			t.Errorf("%+v: %+v, from %s", c, cfg.Sandbox, sources["sandbox"])
+		}
+		if c.file != "" && (len(cfg.Sandbox.Hide) != 1 || cfg.Sandbox.Hide[0] != "~/keys") {
+			t.Errorf("%+v: hides %q", c, cfg.Sandbox.Hide)
+		}
+	}
+}
+
+// Walls that are forgotten when a loop goes on were none.
+func TestALoopThatGoesOnHasTheWallsThatItHad(t *testing.T) {
+	for _, c := range []struct {
+		name, file string
+		start      Walls
+		found      string
+		engine     string
+		want       bool
+	}{
+		{name: "as it was started", found: sandbox.Workspace, engine: sandbox.Runtime, want: true},
+		{name: "the files want none by now", file: "sandbox.mode = \"off\"\n", found: sandbox.Workspace, engine: sandbox.Bubblewrap, want: true},
+		{name: "the user takes them away", start: sandbox.Off, found: sandbox.Workspace},
+		{name: "the files want some by now", file: walled, want: true},
+		{name: "the user wants some now", start: sandbox.Workspace, want: true},
+		{name: "a stranger's file wants none", file: walled, found: "off", want: true},
+		{name: "never any"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			files := config.Files{Folder: t.TempDir(), UserDir: t.TempDir(), Builtin: backends.Names()}
+			r := Resolver{Start: Options{Walls: c.start}, Settings: settings(t, c.file)}
+			cfg, err := r.Continue(t.Context(), Found{Backend: "pi", Sandbox: c.found, SandboxEngine: c.engine}, files)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if cfg.Sandbox.IsOn() != c.want || c.want && cfg.Sandbox.Engine != c.engine {
+				t.Errorf("got %+v", cfg.Sandbox)
+			}
+		})
+	}
+}
+
+func TestTheTextOfAStartMayWantWalls(t *testing.T) {
+	for text, want := range map[string]Walls{"Build": "", "Build --sandbox workspace": sandbox.Workspace, "--sandbox=off Build": sandbox.Off} {
+		if r, err := Parse(text); err != nil || r.Walls != want || r.Prompt != "Build" {
+			t.Errorf("%q: %+v, %v", text, r, err)
+		}
+	}
+	if _, err := Parse("Build --sandbox all"); err == nil || err.Error() != `--sandbox: "all" is unknown: known are off, workspace` {
+		t.Errorf("got %v", err)
+	}
+}

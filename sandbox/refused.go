@@ -1,0 +1,106 @@
+package sandbox
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Refusal is what the walls kept from being done.
+type Refusal struct {
+	Path string // absolute, or a host with its port
+	What string // "write", "read", "reach"
+}
+
+// String says it in a few words: "write /etc/hosts".
+func (r Refusal) String() string { return r.What + " " + r.Path }
+
+// maxRefusals is how many one output is looked through for.
+const maxRefusals = 20
+
+// Signs of what walls refuse, in the words of system calls' errors.
+var (
+	cantWrite = regexp.MustCompile(`(?i)read-only file system`)
+	isMissing = regexp.MustCompile(`(?i)no such file or directory`)
+	inQuotes  = regexp.MustCompile("['\"`‘]([^'\"`‘’]+)['\"`’]")
+	// behindVerb is a path behind what was tried with it: "open /etc/hosts: ", "cannot create /etc/x: ".
+	behindVerb = regexp.MustCompile(`\b(?:open|openat|create|creat|mkdir|mkdirat|rename|link|symlink|unlink|remove|rmdir|chmod|chown|truncate|write|touch|file) ((?:~|\.{0,2}/)?[^:'"]+?): *$`)
+	asPart     = regexp.MustCompile(`(?:^|: )([^:]+?): *$`)
+)
+
+// Refusals are what a tool's output says was refused, as far as it was the walls: who looks at
+// the same place from outside finds it otherwise. dir is where relative paths begin.
+func (w *Walls) Refusals(output, dir string) []Refusal {
+	if w == nil || !cantWrite.MatchString(output) && !isMissing.MatchString(output) {
+		return nil
+	}
+	var found []Refusal
+	for line := range strings.Lines(output) {
+		var r Refusal
+		if sign := cantWrite.FindStringIndex(line); sign != nil {
+			r = Refusal{w.place(pathIn(line, sign), dir), "write"}
+			if r.Path != "" && isReadOnly(r.Path) {
+				continue
+			}
+		} else if sign := isMissing.FindStringIndex(line); sign != nil {
+			r = Refusal{w.place(pathIn(line, sign), dir), "read"}
+			if !slices.ContainsFunc(w.hidden(), func(hidden string) bool { return within(r.Path, hidden) }) || !exists(r.Path) {
+				continue
+			}
+		}
+		if r.Path != "" && !slices.Contains(found, r) {
+			if found = append(found, r); len(found) == maxRefusals {
+				break
+			}
+		}
+	}
+	return found
+}
+
+// place is a path as a tool names it, from the root on and without links; "" for what is none.
+func (w *Walls) place(path, dir string) string {
+	if path == "" || strings.ContainsRune(path, 0) {
+		return ""
+	}
+	if rest, ok := strings.CutPrefix(path, "~/"); ok {
+		path = filepath.Join(w.home, rest)
+	} else if !filepath.IsAbs(path) {
+		path = filepath.Join(dir, path)
+	}
+	return real(path)
+}
+
+// pathIn is the path that a line with an error speaks of: sign is where that is.
+func pathIn(line string, sign []int) string {
+	before, behind := line[:sign[0]], line[sign[1]:]
+	before = strings.TrimSuffix(strings.TrimRight(before, " "), "EROFS:")
+	before = strings.TrimSuffix(before, "ENOENT:")
+	before = regexpErrno.ReplaceAllString(before, "")
+	if m := inQuotes.FindStringSubmatch(behind); m != nil { // node, python: the path comes last
+		return m[1]
+	}
+	if all := inQuotes.FindAllStringSubmatch(before, -1); all != nil {
+		return all[len(all)-1][1]
+	}
+	for _, form := range []*regexp.Regexp{behindVerb, asPart} {
+		if m := form.FindStringSubmatch(before); m != nil {
+			return strings.TrimSpace(m[1])
+		}
+	}
+	return ""
+}
+
+// regexpErrno is how python begins: "OSError: [Errno 30] ".
+var regexpErrno = regexp.MustCompile(`\[Errno \d+\] *$`)
+
+// existing is a path, or the folder above it that is there.
+func existing(path string) string {
+	for {
+		if _, err := os.Lstat(path); err == nil || path == filepath.Dir(path) {
+			return path
+		}
+		path = filepath.Dir(path)
+	}
+}
