@@ -16,6 +16,7 @@ import (
 	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"
 	"ralph-lsp/loopstate"
+	"ralph-lsp/sandbox"
 	"ralph-lsp/server/rpc"
 	"ralph-lsp/wire"
 )
@@ -57,6 +58,7 @@ func (m *manager) table() map[string]command {
 		wire.CommandHelp:    with(m.help),
 		wire.CommandDoctor:  with(m.doctor),
 		wire.CommandAgents:  with(s.listAgents),
+		wire.CommandSandbox: with(s.sandbox),
 	}
 }
 
@@ -137,6 +139,7 @@ func asWireError(err error) error {
 		atWork      *loop.AtWorkError
 		elsewhere   *changes.OutsideError
 		tooLarge    *changes.TooLargeError
+		noWalls     *sandbox.Error
 	)
 	switch {
 	case errors.As(err, &known):
@@ -180,6 +183,8 @@ func asWireError(err error) error {
 		return failed(wire.ReasonNoQuestion, err, nil)
 	case errors.Is(err, loop.ErrNothingToAccept):
 		return failed(wire.ReasonNothingToAccept, err, nil)
+	case errors.As(err, &noWalls):
+		return failed(wire.ReasonNoSandbox, err, map[string]any{"fix": noWalls.Fix})
 	case errors.As(err, &atWork):
 		return failed(wire.ReasonAtWork, fmt.Errorf("%w: pause the loop, and undo when it has ended", err),
 			map[string]any{"iteration": atWork.Iteration, "offers": wire.OffersAtWork(atWork.Folder)})

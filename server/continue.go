@@ -45,7 +45,13 @@ func (s *starter) takeUp(ctx context.Context, p wire.ResumeParams, patch loop.Pa
 	if err != nil {
 		return nil, err
 	}
-	options := start.Options{Agent: start.Agent{Name: p.Backend}, Limits: patch}
+	walls, err := wallsOf(p.Sandbox)
+	if err != nil {
+		return nil, err
+	}
+	options := start.Options{Agent: start.Agent{Name: p.Backend}, Limits: patch, Walls: walls}
+	change := loop.Config{Change: options.Limits}
+	change.Sandbox.Mode = p.Sandbox
 	last := s.loops.lastOf(p.LoopParams)
 	switch {
 	case path != "":
@@ -53,7 +59,7 @@ func (s *starter) takeUp(ctx context.Context, p wire.ResumeParams, patch loop.Pa
 	case last == nil, last.Status().StopReason.Ending().Class == loop.ClassOK:
 		return nil, loop.ErrNothingToGoOn
 	case p.Backend == "":
-		return s.launcher.launch(last.again(loop.Config{Change: options.Limits}))
+		return s.launcher.launch(last.again(change))
 	}
 	settings, err := loadSettings(s.files(last.cfg.Folder))
 	if err != nil {
@@ -63,5 +69,6 @@ func (s *starter) takeUp(ctx context.Context, p wire.ResumeParams, patch loop.Pa
 	if err != nil {
 		return nil, err
 	}
-	return s.launcher.launch(last.again(loop.Config{Change: options.Limits, Backend: cfg.Backend, Args: cfg.Args}))
+	change.Backend, change.Args = cfg.Backend, cfg.Args
+	return s.launcher.launch(last.again(change))
 }

@@ -36,6 +36,7 @@ func Examine(ctx context.Context, version string, files config.Files) []wire.Che
 	}
 	checks = append(checks, configChecks(settings, err)...)
 	if err == nil {
+		checks = append(checks, CheckSandbox(ctx, settings))
 		checks = append(checks, verifyChecks(ctx, settings)...)
 	}
 	if dir := files.Folder; dir != "" && err == nil {

@@ -1,12 +1,14 @@
 package server
 
 import (
+	"context"
 	"slices"
 	"strings"
 
 	"ralph-lsp/backends"
 	"ralph-lsp/loop"
 	"ralph-lsp/loopstate"
+	"ralph-lsp/sandbox"
 	"ralph-lsp/server/rpc"
 	"ralph-lsp/wire"
 )
@@ -26,7 +28,12 @@ func CheckStart(cfg loop.Config) (argv []string, prompt string, err error) {
 		return nil, "", rpc.Errorf(rpc.CodeInvalidParams, "the prompt has %d bytes with the loop's rules, and %s takes it as an argument of at most %d",
 			len(prompt), cfg.Backend.Name, backends.MaxArg)
 	}
-	return argv, prompt, checkStateFile(cfg.Folder)
+	if err := checkStateFile(cfg.Folder); err != nil {
+		return argv, prompt, err
+	}
+	walls, err := sandbox.Raise(context.Background(), cfg.Sandbox, cfg.Folder)
+	walls.Close()
+	return argv, prompt, err
 }
 
 // checkStateFile refuses a folder with something else where the state file goes.

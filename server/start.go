@@ -52,6 +52,15 @@ func optionsOf(c wire.Choices) (start.Options, error) {
 	return start.Options{Agent: start.Agent{Name: c.Backend, Hat: c.Hat, Model: c.Model, Args: c.Args}, Limits: patch}, err
 }
 
+// wallsOf reads which walls a start wants.
+func wallsOf(mode string) (start.Walls, error) {
+	walls := start.Walls(mode)
+	if why := walls.Check(); why != "" {
+		return "", invalidKey("sandbox", "sandbox %s", why)
+	}
+	return walls, nil
+}
+
 // start starts a loop, or tells what that would do.
 func (s *starter) start(ctx context.Context, p wire.StartParams) (any, error) {
 	folder, err := s.startFolder(p.Folder)
@@ -145,6 +154,9 @@ func (s *starter) configOf(ctx context.Context, p wire.StartParams, request star
 	own.Check = start.Check{Verify: p.Verify, Until: p.Until, Off: p.NoVerify}
 	if own.Live = start.Live(p.Live); !own.Live.Valid() {
 		return loop.Config{}, nil, invalidKey("live", "live is %q: say auto, on or off", p.Live)
+	}
+	if err == nil {
+		own.Walls, err = wallsOf(p.Sandbox)
 	}
 	if err != nil {
 		return loop.Config{}, nil, err

@@ -41,6 +41,8 @@ func AnswerOf(result any) Said {
 		return listed("no agent is known", "agent", r.Agents, func(a AgentInfo) string { return a.Text })
 	case OutputResult:
 		return info(r.Text)
+	case SandboxResult:
+		return info(r.Text)
 	case KeepResult:
 		return info(r.Text)
 	case PlanResult:

@@ -38,6 +38,7 @@ const (
 	CommandHelp    = "ralph.help"
 	CommandDoctor  = "ralph.doctor"
 	CommandAgents  = "ralph.agents.list"
+	CommandSandbox = "ralph.sandbox"
 )
 
 // The reasons of a command that failed, in data.reason.
@@ -59,6 +60,7 @@ const (
 	ReasonNoSnapshots     = "no_snapshots"
 	ReasonAtWork          = "at_work"
 	ReasonTooLarge        = "too_large"
+	ReasonNoSandbox       = "no_sandbox"
 	ReasonNothingToAccept = "nothing_to_accept"
 	ReasonNoRun           = "no_run"
 	ReasonNoQuestion      = "no_question"
@@ -113,7 +115,8 @@ type ResumeParams struct {
 	Accept  bool   `json:"accept,omitempty"` // a promise that could not be verified counts all the same, this once
 	Text    string `json:"text,omitempty"`   // see ChangeParams
 	Backend string `json:"backend,omitempty"`
-	Trust   bool   `json:"trust,omitempty"` // the user trusts what the files would run, as they are now
+	Sandbox string `json:"sandbox,omitempty"` // as of a start; without it the loop has the walls that it had
+	Trust   bool   `json:"trust,omitempty"`   // the user trusts what the files would run, as they are now
 }
 
 // ChangeParams is the argument of ralph.loop.update. Text has limits and the
@@ -252,6 +255,7 @@ type StartParams struct {
 	Verify     string    `json:"verify,omitempty"`     // the promise counts when this command passes; the shell runs it
 	Until      string    `json:"until,omitempty"`      // the loop ends when this one does, without any promise
 	Live       string    `json:"live,omitempty"`       // "auto", "on", "off": whether the agent can be told something while it works
+	Sandbox    string    `json:"sandbox,omitempty"`    // "workspace", "off": whether there are walls around the agents
 	NoVerify   bool      `json:"noVerify,omitempty"`   // believe the promise, whatever the files say
 	Replace    bool      `json:"replace,omitempty"`    // cancel or discard the loop that is there
 	Trust      bool      `json:"trust,omitempty"`      // the user trusts what the folder's ralph.toml would run, as it is now

@@ -19,6 +19,7 @@ func detailsOf(l LoopStatus, s loop.Status) []Detail {
 		}
 	}
 	add("Agent", SessionText(s.Session))
+	add("Walls", wallsRow(s.Sandbox))
 	add("Hat", l.Hat)
 	add("At work", agentsRow(l.Agents))
 	add("Asks", strings.TrimPrefix(questionsText(l.Questions), "asks: "))

@@ -9,6 +9,7 @@ import (
 
 	"ralph-lsp/internal/limits"
 	"ralph-lsp/loop"
+	"ralph-lsp/sandbox"
 )
 
 // Command is LSP's Command: one of ours for workspace/executeCommand.
@@ -24,6 +25,9 @@ func OffersOf(o loop.Offer) []Command {
 		return decideUnchecked(o.LoopID, o.Folder)
 	}
 	var offers []Command
+	if o.Walls {
+		offers = append(offers, Command{"Sandbox My Loops", CommandSandbox, []any{SandboxParams{sandbox.Workspace}}})
+	}
 	for _, promise := range o.Promises {
 		change := ChangeParams{LoopParams: LoopParams{LoopID: o.LoopID}, LimitParams: LimitParams{CompletionPromise: &promise}}
 		offers = append(offers, Command{fmt.Sprintf("Make %q the Promise", OneLine(promise)), CommandUpdate, []any{change}})
@@ -129,7 +133,7 @@ func OffersInstead(reason, command string, argument json.RawMessage) []Command {
 	switch {
 	case reason == ReasonUntrusted:
 		return []Command{again("Trust It and Go On", "trust")}
-	case reason == ReasonBackendNotFound:
+	case reason == ReasonBackendNotFound, reason == ReasonNoSandbox:
 		return []Command{{"Run Doctor", CommandDoctor, []any{folderIn(given)}}}
 	case command != CommandStart:
 		return nil

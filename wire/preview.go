@@ -138,6 +138,7 @@ func (p preview) rows(agent string, argv []string) []Detail {
 			may = p.from(may, "args")
 		}
 		add("Permissions", may)
+		add("Walls", p.from(WallsText(cfg.Sandbox), "sandbox"))
 		p.addHats(add)
 		p.addWorkers(add)
 	}

@@ -123,7 +123,7 @@ func (p *Projector) Loop(e loop.Event) Update {
 	case loop.Told:
 		return UserChunk{SessionUpdate: KindUserChunk, Content: TextContent{"text", stream.Plain(e.Text)}}
 	case loop.Warning:
-		return Warning{KindWarning, stream.Plain(e.Message), Said{sentence(e.Message), ClassWarning, true, OffersOf(e.Offer)}}
+		return Warning{KindWarning, stream.Plain(e.Message), Said{sentence(e.Message), classOfWarning(e), true, OffersOf(e.Offer)}}
 	case loop.LimitsChanged:
 		return Limits{KindLimits, ParamsOf(e.Limits.Given(), stream.Plain(e.Promise)), info(LimitsText(e))}
 	case loop.End:
@@ -164,6 +164,9 @@ func StatusOf(s loop.Status, owned bool) LoopStatus {
 		Iteration: s.Iteration, MaxIterations: s.Limits.MaxIterations,
 		StartedAt: history.TimeOf(s.StartedAt), IterationStartedAt: history.TimeOf(s.IterationStartedAt), SilentSince: history.TimeOf(s.SilentSince()), Hat: stream.Plain(s.Hat), Refuted: s.Refuted, Unchecked: stream.Plain(s.Unchecked),
 		Cost: projectCost(s), Time: TimeStatus{s.Spent.Milliseconds(), s.Limits.MaxDuration.Milliseconds()}, StopReason: string(s.StopReason), Error: stream.Plain(s.Error), EndedAt: history.TimeOf(s.EndedAt), Owned: owned,
+	}
+	if s.Sandbox != "" {
+		out.Sandbox = &Walls{sandboxed, stream.Plain(s.Sandbox)}
 	}
 	if b := s.Session; b.Backend != "" {
 		out.Backend = &BackendInfo{stream.Plain(b.Backend), stream.Plain(b.Version), stream.Plain(b.Provider), stream.Plain(b.Model)}

@@ -74,6 +74,7 @@ type LoopStatus struct {
 	Unchecked          string        `json:"unchecked,omitempty"`  // why the promise can't be verified, while the loop pauses for that
 	Pausing            bool          `json:"pausing,omitempty"`    // it will pause when its iteration has ended
 	Can                []string      `json:"can,omitempty"`        // what can be done with it: CanStart, CanCancel...
+	Sandbox            *Walls        `json:"sandbox,omitempty"`    // around its agents; absent: none
 	CostText           string        `json:"costText,omitempty"`   // "$1.42 of $10.00"
 	LimitTexts         []string      `json:"limitTexts,omitempty"` // its limits, a line each
 	Details            []Detail      `json:"details,omitempty"`    // what there is to know of it, for a table
@@ -101,6 +102,12 @@ type LoopStatus struct {
 	Owned              bool          `json:"owned"`            // false: another process drives it, or none
 	StateFileURI       string        `json:"stateFileUri,omitempty"`
 	SessionFileURI     string        `json:"sessionFileUri,omitempty"`
+}
+
+// Walls are around the agents of a loop.
+type Walls struct {
+	Text   string `json:"text"`   // "sandboxed"
+	Engine string `json:"engine"` // what makes them: "bubblewrap"
 }
 
 // Detail is a row of a table about a loop.

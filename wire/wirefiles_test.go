@@ -45,10 +45,10 @@ func examples() map[string]any {
 		"result-diagnostics": DiagnosticsResult{Settled: true, Seen: []string{"file:///w/app/src/a.go"},
 			Diagnostics: []Diagnostic{{"file:///w/app/src/a.go", Range{Point{2, 4}, Point{2, 5}}, 1, json.RawMessage(`"UndeclaredName"`), "compiler", "undefined: x"}}},
 
-		"command-start": StartParams{Folder: "file:///w/app", Prompt: "Build X", Live: "on", Choices: Choices{Backend: "pi", Hat: "builder", Args: []string{"--thinking", "high"},
+		"command-start": StartParams{Folder: "file:///w/app", Prompt: "Build X", Live: "on", Sandbox: "workspace", Choices: Choices{Backend: "pi", Hat: "builder", Args: []string{"--thinking", "high"},
 			LimitParams: LimitParams{limits.Message{MaxIterations: new(20), MaxCostUSD: new(5.0), MaxDurationMs: new(int64(3600000))}, new("DONE")}}},
 		"command-cancel":  CancelParams{LoopParams: LoopParams{LoopID: "ralph-ca7igygdcr4i"}, When: "afterIteration"},
-		"command-resume":  ResumeParams{LoopParams: LoopParams{Folder: "file:///w/app"}, LimitParams: LimitParams{Message: limits.Message{MaxIterations: new(100)}}},
+		"command-resume":  ResumeParams{LoopParams: LoopParams{Folder: "file:///w/app"}, LimitParams: LimitParams{Message: limits.Message{MaxIterations: new(100)}}, Sandbox: "off"},
 		"command-update":  ChangeParams{LimitParams: LimitParams{Message: limits.Message{MaxCostUSD: new(7.5)}}, Text: "--max-iterations +10", Prompt: new("Build Y")},
 		"command-steer":   SteerParams{Text: "Leave the parser alone", Next: true},
 		"command-read":    ReadParams{LoopParams: LoopParams{LoopID: "ralph-ca7igygdcr4i"}, After: "eyJsb2ciOiIxdjJ4In0", Before: "eyJsb2ciOiIxdjJ5In0", Limit: 500},
@@ -60,6 +60,8 @@ func examples() map[string]any {
 		"command-file":    FileParams{LoopParams: LoopParams{Folder: "file:///w/app"}, Iteration: new(2), Path: "src/a.go"},
 		"command-undo":    UndoParams{LoopParams: LoopParams{Folder: "file:///w/app"}, Iteration: 3, Paths: []string{"src/a.go"}, DryRun: true},
 		"command-keep":    KeepParams{LoopParams: LoopParams{Folder: "file:///w/app"}, Iteration: new(3), Paths: []string{"src/a.go"}, Kept: new(false)},
+		"command-sandbox": SandboxParams{Mode: "workspace"},
+		"result-sandbox":  SandboxResultOf("workspace", "/h/.config/ralph-lsp/config.toml"),
 		"command-plan":    PlanParams{Prompt: "What next?", Backend: "pi"},
 
 		"result-start": StartResult{LoopID: "ralph-ca7igygdcr4i", State: "starting", StateFileURI: "file:///w/app/.pi/ralph-loop.local.md",
@@ -107,8 +109,8 @@ func exampleLoop(tokens *Tokens) LoopStatus {
 	return StatusOf(loop.Status{
 		LoopID: "ralph-ca7igygdcr4i", Folder: "/w/app", State: loop.StateRunning, Iteration: 3,
 		Limits:     loop.Limits{MaxIterations: 50, MaxCostUSD: 10, MaxDuration: 4 * time.Hour, IdleTimeout: 10 * time.Minute, MaxFailures: 5, MaxUnchanged: 5},
-		NoProgress: 3,
-		StartedAt:  noon, IterationStartedAt: noon.Add(time.Minute), Spent: 12 * time.Minute,
+		NoProgress: 3, Sandbox: "bubblewrap",
+		StartedAt: noon, IterationStartedAt: noon.Add(time.Minute), Spent: 12 * time.Minute,
 		Session: stream.SessionStart{Backend: "pi", Version: "0.87.1", Provider: "anthropic", Model: "claude-sonnet-4"},
 		Cost:    stream.USD(1.42), IterationCost: stream.USD(0.31), Tokens: *tokens, Context: 60000, ContextSize: 200000,
 		Quota: []stream.Quota{{Window: "five_hour", Utilization: 0.49, ResetsAt: noon.Add(time.Hour)}},

@@ -36,7 +36,7 @@ func Line(s loop.Status, problem *string, now time.Time) string {
 	if s.Pausing {
 		pausing = pausingText(max(s.Iteration, 1))
 	}
-	return stream.Plain(JoinFacts(position(s.Hat, s.Iteration, s.Limits.MaxIterations), CostText(s.Cost, s.CostIncomplete), RefutedText(s.Refuted), pausing, Activity(s, problem, now)))
+	return stream.Plain(JoinFacts(position(s.Hat, s.Iteration, s.Limits.MaxIterations), CostText(s.Cost, s.CostIncomplete), wallsText(s.Sandbox), RefutedText(s.Refuted), pausing, Activity(s, problem, now)))
 }
 
 // Activity is what a loop does right now; now is as in WaitText.

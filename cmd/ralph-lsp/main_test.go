@@ -138,7 +138,7 @@ func TestCommandLine(t *testing.T) {
 			env.Setenv("XDG_CONFIG_HOME", env.WorkDir+"/.config")
 			env.Setenv("XDG_STATE_HOME", env.WorkDir+"/.state")
 			env.Setenv("PI_CODING_AGENT_DIR", env.WorkDir+"/.pi-agent") // where loops are kept
-			return nil
+			return testhome.Offered(env.WorkDir + "/.config")
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"subst":     substitute,

@@ -80,6 +80,9 @@ func offerLines(o loop.Offer) []string {
 		return []string{"  paused; try again: ralph-lsp resume" + in, "  accept it this once: ralph-lsp resume --accept" + in, "  see what changed: ralph-lsp changes --patch" + in}
 	}
 	var lines []string
+	if o.Walls {
+		lines = append(lines, "  for one loop: ralph-lsp run --sandbox workspace", "  for all your loops: ralph-lsp sandbox workspace")
+	}
 	for _, promise := range o.Promises {
 		lines = append(lines, fmt.Sprintf("  make it the promise: ralph-lsp update -C %s --completion-promise %s", shellWord(o.Folder), shellWord(promise)))
 	}

@@ -25,6 +25,7 @@ type loopFlags struct {
 	check  start.Check
 	live   start.Live
 	once   once
+	walls  start.Walls
 	accept bool // what couldn't be verified
 	shown  shown
 	record string
@@ -39,6 +40,7 @@ func (l *loopFlags) addFlags(cmd *cobra.Command) {
 	l.limits.AddFlags(cmd.Flags())
 	l.check.AddFlags(cmd.Flags())
 	l.live.AddFlags(cmd.Flags())
+	l.walls.AddFlags(cmd.Flags())
 	l.shown.addFlags(cmd)
 	cmd.Flags().StringVar(&l.record, "record", "", "keep each run's raw output in `DIR`")
 	ofFlag(cmd.MarkFlagDirname("record"))
@@ -210,7 +212,7 @@ func (l *loopFlags) resolver(cmd *cobra.Command, settings config.Settings, quiet
 	patch := l.limits.Patch()
 	patch.Accept = l.accept
 	return start.Resolver{
-		Start:    start.Options{Agent: l.agent, Team: l.team, Limits: patch, Quiet: quiet, Check: l.check, Live: l.live},
+		Start:    start.Options{Agent: l.agent, Team: l.team, Limits: patch, Quiet: quiet, Check: l.check, Live: l.live, Walls: l.walls},
 		Settings: settings,
 		Attended: isAttended(cmd),
 		Detect:   start.Installed,

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ralph-lsp/internal/testhome"
 )
 
 // Sandbox is a place where an agent runs that reaches nothing but a fake model:
@@ -44,6 +46,9 @@ func NewSandbox(t testing.TB, set *Set, modelURL string, pins ...Pin) *Sandbox {
 		}
 	}
 	s.writePiSettings(t, modelURL)
+	if err := testhome.Offered(filepath.Join(s.Home, ".config")); err != nil {
+		t.Fatal(err)
+	}
 	s.env = set.Env(append(baseEnv(s.Home, s.Tmp), "PATH="+systemPath(),
 		"ANTHROPIC_BASE_URL="+modelURL, "ANTHROPIC_API_KEY=fake", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
 		"DISABLE_AUTOUPDATER=1", "PI_OFFLINE=1", "PI_TELEMETRY=0", "PI_SKIP_VERSION_CHECK=1"), pins...)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -59,5 +60,18 @@ func Use() (remove func(), err error) {
 			return nil, err
 		}
 	}
+	if err := Offered(home); err != nil {
+		return nil, err
+	}
 	return func() { os.RemoveAll(home) }, nil
+}
+
+// Offered makes a folder for settings one of a user who was offered a sandbox already: the
+// first start would else say so, on machines that can have one.
+func Offered(config string) error {
+	dir := filepath.Join(config, "ralph-lsp")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "offered"), []byte("sandbox\n"), 0o600)
 }

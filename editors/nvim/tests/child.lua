@@ -89,6 +89,10 @@ function M.start(options)
   end
   vim.list_extend(command, { '--cmd', 'let g:ralph = ' .. vim.fn.string(settings) })
   vim.list_extend(command, options.args or {})
+  if not options.unoffered then -- else the first start may offer a sandbox
+    vim.fn.mkdir(home .. '/config/ralph-lsp', 'p')
+    vim.fn.writefile({ 'sandbox' }, home .. '/config/ralph-lsp/offered')
+  end
   self.channel = vim.fn.jobstart(command, {
     rpc = true,
     cwd = dir,

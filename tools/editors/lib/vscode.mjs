@@ -55,6 +55,7 @@ export async function startServer({ vscode, work, log, settings = {}, machine = 
   }
   // The extension host takes its PATH from a login shell.
   if (programs) fs.writeFileSync(path.join(home, '.profile'), `PATH='${programs}':$PATH\n`);
+  fs.writeFileSync(path.join(work.dir('config', 'ralph-lsp'), 'offered'), 'sandbox\n'); // else the first start may offer one
   const userData = work.dir('user-data');
   const config = path.join(work.root, 'config.yaml');
   fs.writeFileSync(config, 'bind-addr: 127.0.0.1:0\nauth: none\ncert: false\n');

@@ -1,0 +1,56 @@
+package server
+
+import (
+	"context"
+	"errors"
+
+	"ralph-lsp/backends"
+	"ralph-lsp/config"
+	"ralph-lsp/loop/start"
+	"ralph-lsp/sandbox"
+	"ralph-lsp/stream"
+	"ralph-lsp/wire"
+)
+
+// CheckSandbox tells whether there are walls around the agents of a folder, and whether there
+// can be. Where none are wanted, none are missing.
+func CheckSandbox(ctx context.Context, settings config.Settings) wire.Check {
+	spec := settings.Sandbox
+	check := wire.Check{ID: "sandbox", OK: true, Optional: !spec.IsOn()}
+	err := sandbox.Check(ctx, spec.EngineOf())
+	if known := (*sandbox.Error)(nil); errors.As(err, &known) {
+		check.Fix = known.Fix
+		err = errors.New(known.What + ": " + known.Why)
+	}
+	from := " (" + wire.SourceText[settings.Source("sandbox.mode")] + ")"
+	switch {
+	case err != nil:
+		check.OK, check.Message = false, stream.Line(err.Error(), maxWarning)
+	case spec.IsOn():
+		check.Message = "sandbox: " + wire.WallsText(spec) + from
+	default:
+		check.Message = "no sandbox" + from + "; " + spec.EngineOf() + " can make one: --sandbox workspace"
+	}
+	return check
+}
+
+// SetSandbox writes into the user's configuration whether there are walls around the agents of
+// all loops. Walls that can't be put up here are no use: it says why instead.
+func SetSandbox(ctx context.Context, files config.Files, mode string) (wire.SandboxResult, error) {
+	if why := start.Walls(mode).Check(); why != "" || mode == "" {
+		return wire.SandboxResult{}, invalidKey("mode", "mode is %q: say workspace or off", mode)
+	}
+	settings, err := config.Files{UserDir: files.UserDir, Builtin: files.Builtin}.Load()
+	if err == nil && mode == sandbox.Workspace {
+		err = sandbox.Check(ctx, settings.Sandbox.EngineOf())
+	}
+	if err != nil {
+		return wire.SandboxResult{}, err
+	}
+	file, err := files.SetOwn("sandbox", "mode", mode)
+	return wire.SandboxResultOf(mode, file), err
+}
+
+func (s *starter) sandbox(ctx context.Context, p wire.SandboxParams) (any, error) {
+	return SetSandbox(ctx, config.FilesOf("", backends.Names()), p.Mode)
+}

@@ -1,0 +1,83 @@
+package wire
+
+import (
+	"strings"
+
+	"ralph-lsp/loop"
+	"ralph-lsp/sandbox"
+)
+
+// sandboxed says of a loop that there are walls around its agents.
+const sandboxed = "sandboxed"
+
+func wallsText(engine string) string {
+	if engine == "" {
+		return ""
+	}
+	return sandboxed
+}
+
+// WallsText says which walls a start would put up: "workspace, by bubblewrap; the network is on,
+// off for the verification; may write ~/.cache/go-build".
+func WallsText(s sandbox.Spec) string {
+	if !s.IsOn() {
+		return "none: the agent may write and read what you may"
+	}
+	text := s.Mode + ", by " + s.EngineOf()
+	on := map[bool]string{true: "on", false: "off"}
+	text += "; the network is " + on[s.Network]
+	switch {
+	case len(s.Hosts) > 0:
+		text += " for " + strings.Join(s.Hosts, ", ")
+	case s.VerifyNetwork != s.Network:
+		text += ", " + on[s.VerifyNetwork] + " for the verification"
+	}
+	for _, more := range []struct {
+		words string
+		of    []string
+	}{{"may write ", s.Write}, {"hidden ", s.Hide}, {"protected ", s.Protect}, {"passes ", s.Env}} {
+		if len(more.of) > 0 {
+			text += "; " + more.words + strings.Join(more.of, ", ")
+		}
+	}
+	return sentence(text)
+}
+
+// wallsRow is what a table says of a loop's walls.
+func wallsRow(engine string) string {
+	if engine == "" {
+		return ""
+	}
+	return sandboxed + " by " + OneLine(engine) + ": the agent writes the folder and what is its own, and sees no keys"
+}
+
+// classOfWarning is that of an offer where it is one, of what nobody has done wrong.
+func classOfWarning(e loop.Warning) Class {
+	if e.Offer.Walls {
+		return ClassInfo
+	}
+	return ClassWarning
+}
+
+// SandboxModes are what the mode of a sandbox may be.
+var SandboxModes = []string{sandbox.Workspace, sandbox.Off}
+
+// SandboxParams is the argument of ralph.sandbox.
+type SandboxParams struct {
+	Mode string `json:"mode"` // of SandboxModes
+}
+
+// SandboxResult says what counts for loops that start from now on.
+type SandboxResult struct {
+	FileURI string `json:"fileUri"` // of the user's configuration, which says it
+	Text    string `json:"text"`    // one line
+}
+
+// SandboxResultOf says that a mode stands in a file now.
+func SandboxResultOf(mode, file string) SandboxResult {
+	text := "your loops are sandboxed from their next start on"
+	if mode != sandbox.Workspace {
+		text = "your loops have no sandbox from their next start on"
+	}
+	return SandboxResult{FileURI(file), text + " (" + OneLine(file) + ")"}
+}
