@@ -179,6 +179,8 @@ func asWireError(err error) error {
 		return failed(wire.ReasonNotRunning, err, nil)
 	case errors.Is(err, loop.ErrNoRun):
 		return failed(wire.ReasonNoRun, err, nil)
+	case errors.As(err, new(*loop.AnswerError)):
+		return invalidKey("answer", "%v", err)
 	case errors.Is(err, loop.ErrNoQuestion):
 		return failed(wire.ReasonNoQuestion, err, nil)
 	case errors.Is(err, loop.ErrNothingToAccept):

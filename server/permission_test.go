@@ -1,0 +1,343 @@
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"ralph-lsp/internal/lsptest"
+	"ralph-lsp/loop"
+	"ralph-lsp/loopstate"
+	"ralph-lsp/server/rpc"
+	"ralph-lsp/wire"
+)
+
+// permitted is a client with a plugin that asks its user what an agent waits to be told.
+const permitted = `{"window":{"workDoneProgress":true},"experimental":{"ralph":{"version":2,"updates":true,"permissions":true}}}`
+
+// asksIn makes the loop of another process in a folder, whose agent waits to be told things.
+func asksIn(t *testing.T, dir string, questions ...loop.Question) *loopstate.File {
+	t.Helper()
+	file, err := loopstate.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lock, err := file.Lock(loopstate.Owner{LoopID: "ralph-1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { lock.Release() })
+	state := loopstate.State{Active: true, Iteration: 1, LoopID: "ralph-1", Prompt: "x", Backend: "claude", Begun: true, Questions: texts(questions)}
+	if err := file.Create(state); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func texts(questions []loop.Question) (all []string) {
+	for _, q := range questions {
+		all = append(all, string(lsptest.JSON(q)))
+	}
+	return all
+}
+
+// wantsTo is a command that an agent asks about.
+func wantsTo(id, command string) loop.Question {
+	return loop.Question{ID: id, Kind: loop.AskPermission, Tool: "Bash", Title: "Bash " + command, Detail: command, Rule: "Bash(" + command + ":*)", At: time.Now()}
+}
+
+// open makes these the questions that a loop's agent waits for.
+func open(t *testing.T, file *loopstate.File, questions ...loop.Question) {
+	t.Helper()
+	if _, err := file.Update(func(s *loopstate.State) error { s.Questions = texts(questions); return nil }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// answersIn waits for as many answers in a loop's file, and returns them.
+func answersIn(t *testing.T, file *loopstate.File, want int) []string {
+	t.Helper()
+	for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+		s, err := file.Load()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(s.Answers) >= want {
+			return s.Answers
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%d answers", len(s.Answers))
+		}
+	}
+}
+
+func permissionOf(t *testing.T, m lsptest.Message) (q wire.Question) {
+	t.Helper()
+	if err := json.Unmarshal(m.Params, &q); err != nil {
+		t.Fatal(err)
+	}
+	return q
+}
+
+// Requests are counted by method and a text that they have.
+func heardOf(c *dialled, method, text string) (n int) {
+	for _, m := range c.Heard() {
+		if m.Method == method && strings.Contains(string(m.Params), text) {
+			n++
+		}
+	}
+	return n
+}
+
+func TestAClientIsAskedWhatAnAgentWaitsFor(t *testing.T) {
+	for name, tt := range map[string]struct{ answer, want string }{
+		"once":               {`{"answer":"once"}`, `"id":"q1","kind":"once"`},
+		"denied, with words": {`{"answer":"deny","text":"not that"}`, `"kind":"deny","text":"not that"`},
+		"for the loop":       {`{"answer":"loop"}`, `"kind":"loop"`},
+		"left open":          {`null`, ""},
+		"of another type":    {`"yes"`, ""},
+		"with a number":      {`{"answer":42}`, ""},
+		"with no known word": {`{"answer":"maybe"}`, ""},
+		"of another kind":    {`{"answer":"value","text":"x"}`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			c := dial(t, permitted, dir)
+			c.Answer(wire.MethodPermission, func(json.RawMessage) any { return json.RawMessage(tt.answer) })
+			file := asksIn(t, dir, wantsTo("q1", "make"))
+			q := permissionOf(t, c.Hears(wire.MethodPermission, "q1"))
+			if q.LoopID != "ralph-1" || q.Folder != wire.FileURI(dir) || q.Text != "asks: Bash make" || len(q.Offers) != 3 {
+				t.Errorf("asked %+v", q)
+			}
+			if tt.want != "" {
+				if got := answersIn(t, file, 1); !strings.Contains(got[0], tt.want) {
+					t.Errorf("got %s", got)
+				}
+				return
+			}
+			// It is still open: a command answers.
+			c.status(dir, func(l wire.LoopStatus) bool { return len(l.Questions) == 1 && slices.Contains(l.Can, wire.CanAnswer) })
+			c.Must(c.Command(wire.CommandAnswer, wire.AnswerParams{ID: "q1", Answer: loop.AnswerOnce}))
+			if got := answersIn(t, file, 1); len(got) != 1 || !strings.Contains(got[0], `"kind":"once"`) {
+				t.Errorf("got %s", got)
+			}
+			if n := heardOf(c, wire.MethodPermission, "q1"); n != 1 {
+				t.Errorf("asked %d times", n)
+			}
+		})
+	}
+}
+
+func TestAQuestionThatWasAskedBeforeTheClientCame(t *testing.T) {
+	dir := t.TempDir()
+	asksIn(t, dir, wantsTo("q1", "make"), wantsTo("q2", "make test"))
+	c := dial(t, permitted, dir)
+	for _, id := range []string{"q1", "q2"} {
+		c.Hears(wire.MethodPermission, id)
+	}
+	if l := c.status(dir, inState("waiting")); l.Text != "1/50 · asks: Bash make · 1 more question" || l.Class != wire.ClassWarning {
+		t.Errorf("%s: %s", l.Class, l.Text)
+	}
+}
+
+// Two editors are asked, and the first answer counts.
+func TestWhatSomebodyElseAnsweredIsWithdrawn(t *testing.T) {
+	dir := t.TempDir()
+	file := asksIn(t, dir, wantsTo("q1", "make"))
+	one, two := dial(t, permitted, dir), dial(t, permitted, dir)
+	ids := map[*dialled]json.RawMessage{}
+	for _, c := range []*dialled{one, two} {
+		ids[c] = c.Hears(wire.MethodPermission, "q1").ID
+	}
+	two.Must(two.Command(wire.CommandAnswer, wire.AnswerParams{LoopParams: wire.LoopParams{LoopID: "ralph-1"}, ID: "q1", Answer: loop.AnswerDeny, Text: "no"}))
+	refused := one.Command(wire.CommandAnswer, wire.AnswerParams{ID: "q1", Answer: loop.AnswerOnce})
+	if refused.Error == nil || !strings.Contains(string(refused.Error.Data), wire.ReasonNoQuestion) {
+		t.Errorf("the second answer: %+v", refused)
+	}
+	if got := answersIn(t, file, 1); len(got) != 1 || !strings.Contains(got[0], `"kind":"deny"`) {
+		t.Errorf("got %s", got)
+	}
+	open(t, file) // the loop's owner has taken it
+	for c, id := range ids {
+		if got := c.Hears("$/cancelRequest", ""); !strings.Contains(string(got.Params), string(id)) {
+			t.Errorf("%s is withdrawn, not %s", got.Params, id)
+		}
+		c.status(dir, func(l wire.LoopStatus) bool { return len(l.Questions) == 0 && l.State == "running" })
+	}
+	if late := one.Command(wire.CommandAnswer, wire.AnswerParams{ID: "q1", Answer: loop.AnswerOnce}); late.Error == nil || !strings.Contains(string(late.Error.Data), wire.ReasonNoQuestion) {
+		t.Errorf("a late answer: %+v", late)
+	}
+}
+
+func TestAnAnswerThatIsNone(t *testing.T) {
+	dir := t.TempDir()
+	c := dial(t, optedIn, dir)
+	asksIn(t, dir, loop.Question{ID: "q1", Kind: loop.AskSelect, Title: "Which?", Options: []string{"A", "B"}})
+	c.status(dir, inState("waiting"))
+	for _, p := range []wire.AnswerParams{{Answer: "yes"}, {Answer: loop.AnswerValue, Text: "C"}, {Answer: loop.AnswerOnce}} {
+		if m := c.Command(wire.CommandAnswer, p); m.Error == nil || m.Error.Code != rpc.CodeInvalidParams || !strings.Contains(string(m.Error.Data), `"answer"`) {
+			t.Errorf("%+v: %+v", p, m)
+		}
+	}
+	var r wire.AnswerResult
+	if err := json.Unmarshal(c.Must(c.Command(wire.CommandAnswer, wire.AnswerParams{Answer: loop.AnswerValue, Text: "B"})), &r); err != nil || r.Text != "answered: Which?: B" {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+func TestAClientIsAskedAgain(t *testing.T) {
+	dir := t.TempDir()
+	c := dial(t, permitted, dir)
+	c.Answer(wire.MethodPermission, func(json.RawMessage) any { return nil })
+	file := asksIn(t, dir, wantsTo("q1", "make"))
+	c.Hears(wire.MethodPermission, "q1")
+	c.Answer(wire.MethodPermission, func(json.RawMessage) any { return wire.PermissionResult{Answer: loop.AnswerOnce} })
+	c.Must(c.Command(wire.CommandAnswer, struct{}{}))
+	if got := answersIn(t, file, 1); !strings.Contains(got[0], `"kind":"once"`) {
+		t.Errorf("got %s", got)
+	}
+}
+
+// A client without a plugin has buttons, and one question after the other.
+func TestAPlainClientIsAskedOneQuestionAfterTheOther(t *testing.T) {
+	dir := t.TempDir()
+	c := dial(t, plain, dir)
+	long := wantsTo("q1", "make")
+	long.Detail = "make \\\n  everything"
+	file := asksIn(t, dir, long, wantsTo("q2", "rm -rf build"))
+	var p messageParams
+	if err := json.Unmarshal(c.Hears("window/showMessageRequest", "asks").Params, &p); err != nil || p.Message != "Ralph asks: Bash make\nmake \\\n  everything" || p.Type != messageWarning || !slices.Equal(p.Actions, []messageItem{{"Deny"}, {"Allow Once"}, {"Allow Bash(make:*) in This Loop"}}) {
+		t.Errorf("asked %+v, %v", p, err)
+	}
+	c.Must(c.Command(wire.CommandStatus, struct{}{})) // whatever else was asked at once is here by now
+	if n := heardOf(c, "window/showMessageRequest", "rm -rf build"); n != 0 {
+		t.Error("the second is asked before the first is answered")
+	}
+	c.Answer("window/showMessageRequest", func(json.RawMessage) any { return messageItem{"Deny"} })
+	open(t, file, wantsTo("q2", "rm -rf build"))
+	c.Hears("$/cancelRequest", "")
+	c.Hears("window/showMessageRequest", "rm -rf build")
+	if got := answersIn(t, file, 1); !strings.Contains(got[0], `"id":"q2","kind":"deny"`) {
+		t.Errorf("got %s", got)
+	}
+}
+
+// Who can't be asked is told, once, and answers with a command.
+func TestAClientThatCantBeAskedIsTold(t *testing.T) {
+	for name, capabilities := range map[string]string{"plain": plain, "with a plugin that has promised too much": permitted} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			c := dial(t, capabilities, dir)
+			for _, method := range []string{wire.MethodPermission, "window/showMessageRequest"} {
+				c.Answer(method, func(json.RawMessage) any { return &lsptest.Error{Code: rpc.CodeMethodNotFound} })
+			}
+			file := asksIn(t, dir, wantsTo("q1", "make"))
+			c.Hears("window/showMessage", `Ralph asks: Bash make\n`+wire.HowToAnswer)
+			c.Must(c.Command(wire.CommandAnswer, wire.AnswerParams{Answer: loop.AnswerLoop}))
+			if got := answersIn(t, file, 1); !strings.Contains(got[0], `"kind":"loop"`) {
+				t.Errorf("got %s", got)
+			}
+			open(t, file, wantsTo("q2", "rm -rf build"))
+			c.Hears("window/showMessage", "rm -rf build")
+			for _, method := range []string{wire.MethodPermission, "window/showMessageRequest"} {
+				if n := heardOf(c, method, ""); n > 1 {
+					t.Errorf("%s is tried %d times", method, n)
+				}
+			}
+			if n := heardOf(c, "window/showMessage", "asks: Bash make"); n != 1 {
+				t.Errorf("told %d times", n)
+			}
+		})
+	}
+}
+
+// A client that never answers holds nothing up, and a flood is one request each.
+func TestAFloodOfQuestions(t *testing.T) {
+	dir := t.TempDir()
+	c := dial(t, permitted, dir)
+	var all []loop.Question
+	for i := range loop.MaxQuestions {
+		all = append(all, wantsTo(fmt.Sprintf("flood%02d.", i), "make"))
+	}
+	file := asksIn(t, dir, all...)
+	for _, q := range all {
+		c.Hears(wire.MethodPermission, q.ID)
+	}
+	open(t, file, all[1:]...)
+	c.Hears("$/cancelRequest", "")
+	c.status(dir, func(l wire.LoopStatus) bool { return len(l.Questions) == len(all)-1 })
+	if n := heardOf(c, wire.MethodPermission, "flood"); n != len(all) {
+		t.Errorf("asked %d times", n)
+	}
+	c.Must(c.Call("shutdown", nil))
+	c.Notify("exit", nil)
+	if code := <-c.exit; code != 0 {
+		t.Errorf("exit code %d", code)
+	} else {
+		c.exit <- code
+	}
+}
+
+// What is asked while the server shuts down is asked of nobody.
+func TestNothingIsAskedDuringShutdown(t *testing.T) {
+	dir := t.TempDir()
+	c := dial(t, permitted, dir)
+	file := asksIn(t, dir)
+	c.status(dir, inState("running"))
+	c.Must(c.Call("shutdown", nil))
+	open(t, file, wantsTo("q1", "make"))
+	c.Notify("exit", nil)
+	code := <-c.exit
+	c.exit <- code
+	if n := heardOf(c, wire.MethodPermission, ""); n != 0 {
+		t.Errorf("asked %d times", n)
+	}
+}
+
+// A folder that is closed asks nothing any more, and one that is opened again does.
+func TestAFolderThatIsClosed(t *testing.T) {
+	dir, other := t.TempDir(), t.TempDir()
+	c := dial(t, permitted, dir, other)
+	asksIn(t, dir, wantsTo("q1", "make"))
+	id := c.Hears(wire.MethodPermission, "q1").ID
+	change := func(added, removed []map[string]string) {
+		c.Notify("workspace/didChangeWorkspaceFolders", map[string]any{"event": map[string]any{"added": added, "removed": removed}})
+	}
+	it, none := []map[string]string{{"uri": wire.FileURI(dir), "name": "x"}}, []map[string]string{}
+	change(none, it)
+	if got := c.Hears("$/cancelRequest", ""); !strings.Contains(string(got.Params), string(id)) {
+		t.Errorf("%s is withdrawn, not %s", got.Params, id)
+	}
+	change(it, none)
+	c.Until("the question again", func(heard []lsptest.Message) bool {
+		n := 0
+		for _, m := range heard {
+			if m.Method == wire.MethodPermission {
+				n++
+			}
+		}
+		return n == 2
+	})
+}
+
+func TestWhatIsAllowedIsTakenBackElsewhere(t *testing.T) {
+	dir := t.TempDir()
+	c := dial(t, permitted, dir)
+	file := asksIn(t, dir)
+	if _, err := file.Update(func(s *loopstate.State) error { s.Allowed = []string{"Bash(make:*)", "Edit(src/*)"}; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	l := c.status(dir, func(l wire.LoopStatus) bool { return len(l.Allowed) == 2 })
+	offer := l.Allowed[0].Offers[0]
+	var r wire.LoopResult
+	if err := json.Unmarshal(c.Must(c.Command(offer.Command, offer.Arguments[0])), &r); err != nil || r.Text != "the agent asks again before: Bash(make:*)" {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if s, err := file.Load(); err != nil || !slices.Equal(s.Allowed, []string{"Edit(src/*)"}) {
+		t.Errorf("%q, %v", s.Allowed, err)
+	}
+	c.status(dir, func(l wire.LoopStatus) bool { return len(l.Allowed) == 1 })
+}
