@@ -152,6 +152,16 @@ it('shows the whole of a long command', function()
   nvim:wait([[vim.fn.getline('.') == 'the end' and vim.fn.line('w$') == vim.fn.line('$')]])
 end)
 
+it('shows the whole of a long title', function()
+  local nvim = child.start()
+  local long = vim.deepcopy(questions.q3)
+  long.title = ('Deploy '):rep(20)
+  long.text = 'asks: ' .. long.title
+  questions.long = long
+  asks(nvim, 'long')
+  expect.equal(window(nvim).lines, { long.title, 'To production.' })
+end)
+
 it('closes when no answer is needed any more, and shows the next', function()
   local nvim = child.start()
   asks(nvim, 'q1', 'q3')

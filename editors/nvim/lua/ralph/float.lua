@@ -1,8 +1,10 @@
 --- Floating windows: in the middle of the screen, or in its corner beside what the
 --- user does.
+local format = require('ralph.format')
+
 local M = {}
 
-local corner_height = 8 -- lines at most
+local corner = { width = 50, height = 8 } -- at most, but for half of the screen
 
 ---@class ralph.Spot
 ---@field size { width: integer, height: integer } wanted, in cells
@@ -15,11 +17,12 @@ local function place(spot)
   local width = math.max(20, math.min(spot.size.width, vim.o.columns - 8))
   local height = math.max(3, math.min(spot.size.height, vim.o.lines - 6))
   if spot.corner then
+    local half = math.floor(vim.o.columns / 2)
     return {
       relative = 'editor',
       anchor = 'SE',
-      width = width,
-      height = math.min(height, corner_height),
+      width = math.min(width, math.max(corner.width, half)),
+      height = math.min(spot.size.height, height, corner.height),
       row = vim.o.lines - vim.o.cmdheight - 1,
       col = vim.o.columns,
     }
@@ -52,14 +55,24 @@ function M.fit(lines)
   return { width = width, height = height }
 end
 
---- Gives a window another place and size, and what stands below it.
+--- A window's place with its labels.
+---@param spot ralph.Spot
+---@param labels { title: string, footer?: string }
+---@return vim.api.keyset.win_config
+local function labelled(spot, labels)
+  local config = place(spot)
+  config.title = ' ' .. format.cut(labels.title, config.width - 2) .. ' '
+  config.footer = labels.footer and ' ' .. labels.footer .. ' '
+  return config
+end
+
+--- Gives a window another place, size and labels.
 ---@param win integer
 ---@param spot ralph.Spot
----@param footer string
-function M.move(win, spot, footer)
+---@param labels { title: string, footer?: string }
+function M.move(win, spot, labels)
   spots[win] = spot
-  local looks = { title = vim.api.nvim_win_get_config(win).title, footer = ' ' .. footer .. ' ' }
-  vim.api.nvim_win_set_config(win, vim.tbl_extend('error', place(spot), looks))
+  vim.api.nvim_win_set_config(win, labelled(spot, labels))
 end
 
 --- Shows a buffer in a window and goes there, but not into the corner. The buffer goes
@@ -67,19 +80,14 @@ end
 ---@param buf integer
 ---@param size { width: integer, height: integer } wanted, in cells
 ---@param labels { title: string, footer?: string }
----@param corner? boolean
+---@param is_corner? boolean
 ---@return integer win
-function M.open(buf, size, labels, corner)
+function M.open(buf, size, labels, is_corner)
   vim.bo[buf].bufhidden = 'wipe'
-  local looks = {
-    style = 'minimal',
-    border = 'rounded',
-    title = ' ' .. labels.title .. ' ',
-    footer = labels.footer and ' ' .. labels.footer .. ' ',
-  }
-  local spot = { size = size, corner = corner }
-  local config = vim.tbl_extend('error', place(spot), looks)
-  local win = vim.api.nvim_open_win(buf, not corner, config)
+  local spot = { size = size, corner = is_corner }
+  local looks = { style = 'minimal', border = 'rounded' }
+  local config = vim.tbl_extend('error', labelled(spot, labels), looks)
+  local win = vim.api.nvim_open_win(buf, not is_corner, config)
   spots[win] = spot
   local group = vim.api.nvim_create_augroup('ralph.float.' .. win, { clear = true })
   vim.api.nvim_create_autocmd('VimResized', {

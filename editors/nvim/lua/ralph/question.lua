@@ -4,7 +4,6 @@ local ask = require('ralph.ask')
 local config = require('ralph.config')
 local events = require('ralph.events')
 local float = require('ralph.float')
-local format = require('ralph.format')
 local idle = require('ralph.idle')
 local loops = require('ralph.loops')
 local notify = require('ralph.notify')
@@ -15,6 +14,7 @@ local M = {}
 
 local namespace = vim.api.nvim_create_namespace('ralph.question')
 local least_width = 46 -- cells
+local rule = ('─'):rep(20) -- between the keys and what is asked
 
 --- What the answers are given by, where it isn't their number.
 local letters = {
@@ -156,37 +156,6 @@ local function answers(question)
   return list
 end
 
---- Fills the window: with the keys where they can be typed.
----@param is_entered boolean
-local function fill(is_entered)
-  local question, buf = shown.question, shown.buf
-  local lines = vim.split(vim.trim(question.detail or question.title), '\n', { plain = true })
-  if question.placeholder then
-    table.insert(lines, ('(%s)'):format(question.placeholder))
-  end
-  local keys = is_entered and answers(question) or {}
-  for index, one in ipairs(keys) do
-    table.insert(lines, index, (' %-4s %s'):format(one[1], one[2]))
-  end
-  local size = float.fit(lines)
-  size.width = math.max(size.width, least_width)
-  if #keys > 0 then
-    table.insert(lines, #keys + 1, ('─'):rep(size.width))
-    size.height = size.height + 1
-  end
-  vim.bo[buf].modifiable = true
-  vim.api.nvim_buf_set_lines(buf, 0, -1, false, lines)
-  vim.bo[buf].modifiable = false
-  vim.api.nvim_buf_clear_namespace(buf, namespace, 0, -1)
-  for row, one in ipairs(keys) do
-    local mark = { end_col = 1 + #one[1], hl_group = 'Special' }
-    vim.api.nvim_buf_set_extmark(buf, namespace, row - 1, 1, mark)
-  end
-  local footer = is_entered and 'g? lists the keys' or ':Ralph answer'
-  float.move(shown.win, { size = size, corner = not is_entered }, footer)
-  vim.api.nvim_win_set_cursor(shown.win, { 1, 0 })
-end
-
 --- What a question begins with: who asks what.
 ---@param question ralph.Question
 ---@return string
@@ -195,13 +164,50 @@ local function heading(question)
   return name .. (question.agent and ': ' or ' ') .. question.text
 end
 
+--- Fills the window: with the keys where they can be typed.
+---@param is_entered boolean
+local function fill(is_entered)
+  local question, buf = shown.question, shown.buf
+  local detail = vim.trim(question.detail or question.title)
+  local lines = vim.split(detail, '\n', { plain = true })
+  if question.placeholder then
+    table.insert(lines, ('(%s)'):format(question.placeholder))
+  end
+  local is_long = vim.api.nvim_strwidth(heading(question)) > least_width
+  if is_long and not vim.endswith(question.title, detail) then
+    table.insert(lines, 1, question.title) -- of the window's own title not all may be seen
+  end
+  local keys = is_entered and answers(question) or {}
+  for index, one in ipairs(keys) do
+    table.insert(lines, index, (' %-4s %s'):format(one[1], one[2]))
+  end
+  if #keys > 0 then
+    table.insert(lines, #keys + 1, rule)
+  end
+  local size = float.fit(lines)
+  size.width = math.max(size.width, least_width)
+  vim.bo[buf].modifiable = true
+  vim.api.nvim_buf_set_lines(buf, 0, -1, false, lines)
+  vim.bo[buf].modifiable = false
+  vim.api.nvim_buf_clear_namespace(buf, namespace, 0, -1)
+  for row, one in ipairs(keys) do
+    local mark = { end_col = 1 + #one[1], hl_group = 'Special' }
+    vim.api.nvim_buf_set_extmark(buf, namespace, row - 1, 1, mark)
+  end
+  local labels = {
+    title = heading(question),
+    footer = is_entered and 'g? lists the keys' or ':Ralph answer',
+  }
+  float.move(shown.win, { size = size, corner = not is_entered }, labels)
+  vim.api.nvim_win_set_cursor(shown.win, { 1, 0 })
+end
+
 ---@param question ralph.Question
 local function open(question)
   local buf = vim.api.nvim_create_buf(false, true)
   vim.bo[buf].syntax = vim.startswith(question.detail or '', '--- ') and 'diff' or ''
-  local title = format.cut(heading(question), vim.o.columns - 14)
   local size = { width = least_width, height = 1 }
-  local win = float.open(buf, size, { title = title, footer = ':Ralph answer' }, true)
+  local win = float.open(buf, size, { title = heading(question) }, true)
   vim.wo[win].wrap = true
   require('ralph.keys').set(buf, 'Ralph asks', answers(question))
   shown = { win = win, buf = buf, question = question }
