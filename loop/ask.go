@@ -237,7 +237,7 @@ func (l *Loop) sayAnswered(m *mirror, taken []asked, a Answer) {
 		l.say(m, Answered{q.Question, a})
 	}
 	l.showWaiting(m)
-	l.activity.touch()
+	l.activity.excuse()
 }
 
 // close takes questions off the table.

@@ -35,6 +35,7 @@ type crew struct {
 	grace    time.Duration
 	members  []*member // of the step under way
 	failed   *member   // the first one that did
+	silent   *member   // who was silent for longest when they were ended, or is
 	session  stream.SessionStart
 
 	usages map[*member]stream.Usage // so far; the loop's progress guards it
@@ -65,6 +66,9 @@ func (l *Loop) runSteps(plan plannedRun) (report, error) {
 	}
 	r := assess(exit, cause, completion, time.Now())
 	r.promise = completion.Promise
+	if cause == StopStalled && c.silent != nil {
+		r.problem = fmt.Sprintf("%s: %s", c.silent.place, r.problem)
+	}
 	switch {
 	case !c.whole:
 		r.verdict = stream.Verdict{}
@@ -178,7 +182,8 @@ func (c *crew) member(w Worker, at place, previous string) *member {
 // join takes a running agent in.
 func (c *crew) join(m *member, agent Agent) {
 	c.mu.Lock()
-	m.agent = agent
+	m.agent, m.working = agent, true
+	m.activity.touch()
 	isEnding, grace, isFirst := c.stopping || c.failed != nil, c.grace, !c.guided
 	c.guided = true
 	c.mu.Unlock()

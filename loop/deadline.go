@@ -1,23 +1,39 @@
 package loop
 
-import "time"
+import (
+	"sync/atomic"
+	"time"
+)
+
+// activity is when an agent last gave a sign of life; the reader of
+// its output writes it for each line.
+type activity struct{ nanos, excused atomic.Int64 }
+
+func (a *activity) touch()          { a.nanos.Store(time.Now().UnixNano()) }
+func (a *activity) last() time.Time { return time.Unix(0, a.nanos.Load()) }
+
+// excuse says that until now nobody could give one.
+func (a *activity) excuse() {
+	a.touch()
+	a.excused.Store(a.nanos.Load())
+}
 
 // deadlines are the moments at which the running agent has been silent, or has
 // worked, for too long.
 func (l *Loop) deadlines() (idle, overtime time.Time) {
 	never := time.Now().Add(1000 * time.Hour)
 	idle, overtime = never, never
+	last := l.lastSign()
 	l.look(func(p *progress) {
 		if len(p.asks.open) > 0 { // it is the user who takes the time
 			return
 		}
 		if limit := p.status.Limits.IdleTimeout; limit > 0 {
-			idle = l.activity.last()
-			if retry := p.status.Retry; retry != nil && idle.Before(retry.ResumeAt) { // it has said that it will be silent
+			idle = last
+			// What it said that it will be silent for; the agents of a crew tell each for itself.
+			_, isCrew := p.running.(*crew)
+			if retry := p.status.Retry; retry != nil && !isCrew && idle.Before(retry.ResumeAt) {
 				idle = retry.ResumeAt
-			}
-			if idle.Before(p.patience) {
-				idle = p.patience
 			}
 			idle = idle.Add(limit)
 		}
@@ -29,6 +45,43 @@ func (l *Loop) deadlines() (idle, overtime time.Time) {
 		}
 	})
 	return idle, overtime
+}
+
+// lastSign is since when the running agent is silent; of several, the one that has been for longest.
+func (l *Loop) lastSign() time.Time {
+	var running Agent
+	l.look(func(p *progress) { running = p.running })
+	if c, ok := running.(*crew); ok {
+		if last, ok := c.lastSign(); ok {
+			return last
+		}
+	}
+	return l.activity.last()
+}
+
+// lastSign is that of the agent that has been silent for longest. ok is false when none works.
+func (c *crew) lastSign() (last time.Time, ok bool) {
+	excused := time.Unix(0, c.loop.activity.excused.Load())
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, m := range c.members {
+		if !m.working {
+			continue
+		}
+		sign := m.activity.last()
+		for _, until := range []time.Time{excused, m.patience} {
+			if sign.Before(until) {
+				sign = until
+			}
+		}
+		if !ok || sign.Before(last) {
+			last, ok = sign, true
+			if !c.stopping {
+				c.silent = m
+			}
+		}
+	}
+	return last, ok
 }
 
 // overtime is when the run under way has worked for as long as it may.

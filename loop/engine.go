@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"ralph-lsp/backends"
@@ -313,7 +312,7 @@ func (l *Loop) openIteration(plan plannedRun) {
 			p.wears = plan.turn.Hat.Name
 		}
 		p.ending = false
-		st.IterationCost, st.Tool, p.stopped, p.patience = stream.Cost{}, nil, 0, time.Time{}
+		st.IterationCost, st.Tool, p.stopped = stream.Cost{}, nil, 0
 		p.line.buf = p.line.buf[:0]
 		p.deeds = deeds{}
 		spent = p.base.cost
@@ -358,7 +357,7 @@ func (l *Loop) beat(last time.Time) (now time.Time) {
 				p.stopped += late
 			}
 		})
-		l.activity.touch()
+		l.activity.excuse()
 	}
 	return now
 }
@@ -489,10 +488,3 @@ func errText(err error) string {
 	}
 	return err.Error()
 }
-
-// activity is when the running agent last gave a sign of life; the reader of
-// its output writes it for each line.
-type activity struct{ nanos atomic.Int64 }
-
-func (a *activity) touch()          { a.nanos.Store(time.Now().UnixNano()) }
-func (a *activity) last() time.Time { return time.Unix(0, a.nanos.Load()) }

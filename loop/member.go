@@ -19,9 +19,12 @@ type member struct {
 	prompt string // what it is given, with all that it is told besides
 
 	partner
-	scope  *backends.Scope // it and agent: only its own goroutine writes them, under the crew's lock
-	agent  Agent           // nil until it runs
-	goesOn bool            // another turn follows; only its reader uses it
+	activity activity
+	working  bool            // guarded by the crew's lock
+	patience time.Time       // until then it has said that it will be silent; the same
+	scope    *backends.Scope // it and agent: only its own goroutine writes them, under the crew's lock
+	agent    Agent           // nil until it runs
+	goesOn   bool            // another turn follows; only its reader uses it
 	report
 	err error // it could not be started
 }
@@ -78,7 +81,7 @@ func (m *member) play() error {
 	}
 	spec := backends.Spec{
 		Backend: m.worker.Backend, Ours: args, Args: m.worker.Args, Prompt: prompt, Dir: l.cfg.Folder,
-		Scope: m.scope, Iteration: c.plan.iteration, Handler: &m.below, Rest: l.rest, OnOutput: l.activity.touch,
+		Scope: m.scope, Iteration: c.plan.iteration, Handler: &m.below, Rest: l.rest, OnOutput: m.touch,
 		Ask: l.asker(m.call.ID, m.place.name),
 	}
 	record, err := l.recordFile(run)
@@ -96,12 +99,21 @@ func (m *member) play() error {
 	}
 	c.join(m, agent)
 	exit := agent.Wait()
+	c.mu.Lock()
+	m.working = false
+	c.mu.Unlock()
 	l.part(&m.partner)
 	l.endQuestions(m.call.ID)
 	exit.Result.Denials = l.withoutDenied(exit.Result.Denials)
 	m.report = assess(exit, "", m.completion(), time.Now())
 	l.change(func(*progress) { c.usages[m] = exit.Result.Usage })
 	return nil
+}
+
+// touch takes note of a sign of life.
+func (m *member) touch() {
+	m.activity.touch()
+	m.crew.loop.activity.touch()
 }
 
 // completion is what the agent has to say to end the loop.
@@ -171,12 +183,9 @@ func (m *member) own(e stream.Event) {
 		m.goesOn = strings.HasPrefix(e.StopReason, "tool")
 		m.lookAtCap()
 	case stream.Retry:
-		until := time.Now().Add(e.Delay)
-		l.change(func(p *progress) {
-			if until.After(p.patience) {
-				p.patience = until
-			}
-		})
+		c.mu.Lock()
+		m.patience = time.Now().Add(e.Delay)
+		c.mu.Unlock()
 		l.Handle(e)
 	case stream.Moot:
 		l.mootOf(m.call.ID, e.ID)

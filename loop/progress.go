@@ -54,12 +54,11 @@ type progress struct {
 	longest time.Duration // how long it may take; 0: no limit
 	stopped time.Duration // in which this process was stopped
 	conversation
-	asks     asks
-	goesOn   bool // tools were called, so another turn follows
-	deeds    deeds
-	line     lineBuffer
-	guiding  []Guidance // what it was told; told again if it doesn't count
-	patience time.Time  // until then an agent of a step has said that it will be silent
+	asks    asks
+	goesOn  bool // tools were called, so another turn follows
+	deeds   deeds
+	line    lineBuffer
+	guiding []Guidance // what it was told; told again if it doesn't count
 
 	concluded bool // nothing keeps the loop from its end any more; changes under fileMu
 

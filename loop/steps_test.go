@@ -380,6 +380,30 @@ func TestAnAgentOfAStepMayWait(t *testing.T) {
 	})
 }
 
+// Who is silent is ended, however much the others say; who waits on purpose isn't silent.
+func TestOneSilentAgentOfSeveralIsNoticed(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		hangs, waits, talks := speaks(1, "x"), says("y"), speaks(1, "z")
+		hangs.lasts, talks.lasts = time.Hour, time.Hour
+		waits.events, waits.lasts = []stream.Event{stream.Retry{Attempt: 1, Delay: 20 * time.Minute}}, time.Hour
+		r, tr := crewed(t, []string{"talks waits hangs", "last"}, func(c *Config) { c.Limits.IdleTimeout, c.Limits.MaxFailures = 2*time.Minute, 1 }, map[string][]run{
+			"talks": {talks}, "waits": {waits}, "hangs": {hangs}, "last": {says("never")},
+		})
+		time.Sleep(time.Second)
+		tr.mu.Lock()
+		says := tr.specs["talks"][0].OnOutput
+		tr.mu.Unlock()
+		for range 20 {
+			time.Sleep(10 * time.Second)
+			says()
+		}
+		end := r.Wait()
+		if want := "step 1 of 2 (hangs): no output for longer than the idle timeout"; end.Error != want || r.log.ends[0].Outcome != OutcomeTimeout || r.log.ends[0].Error != want || end.Duration > 3*time.Minute {
+			t.Errorf("%+v\n%s", end, strings.Join(r.log.lines, "\n"))
+		}
+	})
+}
+
 func TestAPromiseOfSeveralIsThatOfAll(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		done, not := says("<promise>DONE</promise>"), says("not yet")
