@@ -18,10 +18,15 @@ type marker struct {
 	Base   string `json:"base"`
 	Repo   string `json:"repo"`
 	Made   bool   `json:"made"`
+	Sub    string `json:"sub,omitempty"` // from the top to the loop's folder
 }
 
 func writeMarker(t Tree) error {
-	data, err := json.Marshal(marker{t.Branch, t.Base, t.Repo, t.Made})
+	sub, err := filepath.Rel(t.Path, t.Folder)
+	if err != nil {
+		return fmt.Errorf("marking a worktree: %w", err)
+	}
+	data, err := json.Marshal(marker{t.Branch, t.Base, t.Repo, t.Made, filepath.ToSlash(sub)})
 	if err == nil {
 		err = os.WriteFile(filepath.Join(t.Admin, markerName), data, 0o666)
 	}
@@ -76,6 +81,9 @@ func read(admin string) (t Tree, ok bool) {
 		return t, false
 	}
 	t = Tree{Path: paths.Real(filepath.Dir(back)), Branch: m.Branch, Repo: m.Repo, Base: m.Base, Made: m.Made, Admin: admin}
+	if t.Folder = t.Path; filepath.IsLocal(m.Sub) {
+		t.Folder = filepath.Join(t.Path, filepath.FromSlash(m.Sub))
+	}
 	if top := commonOf(m.Repo); top != common {
 		t.Repo = mainTop(common) // it was moved, or is gone
 	}

@@ -96,10 +96,15 @@ func (rec *record) write() error {
 
 // remove ends it: there is nothing to be taken away any more.
 func (rec *record) remove() error {
+	if rec.lock == nil {
+		return nil
+	}
 	os.Remove(rec.indexFile())
 	os.Remove(rec.indexFile() + ".lock")
-	err := os.Remove(rec.file())
+	err := rec.lock.Truncate(0) // what says nothing removes nothing, should it stay
 	rec.lock.Close()
+	rec.lock = nil
+	err = errors.Join(err, os.Remove(rec.file()))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("ending the record of a worktree: %w", err)
 	}

@@ -25,6 +25,7 @@ import (
 // Tree is a worktree of ours. Paths are absolute and without links.
 type Tree struct {
 	Path   string // its top
+	Folder string // the loop's: in the tree what the start's folder is in Repo
 	Branch string // the loop's, without refs/heads/
 	Repo   string // the work tree that it was started in; of a bare repository, its folder
 	Base   string // the commit that it began with
@@ -62,7 +63,6 @@ func (e *Error) Error() string { return "no worktree: " + e.Why + "; " + e.Fix }
 // Making is a tree that isn't whole before Done.
 type Making struct {
 	Tree
-	Folder string   // the start's, in the tree
 	Notes  []string // what the user should know
 	record *record
 }
@@ -79,7 +79,9 @@ func Plan(ctx context.Context, o Options) (Tree, error) {
 		return Tree{}, err
 	}
 	rec, err := r.choose(ctx, o)
-	return rec.tree(r), err
+	t := rec.tree(r)
+	t.Folder = In(r.top, t.Path, o.Folder)
+	return t, err
 }
 
 // Add makes a tree. Done or Drop has to follow.
@@ -128,10 +130,10 @@ func (m *Making) make(ctx context.Context, r repo, o Options) (err error) {
 		return &Error{"another worktree of that name was made at the same moment", "start again"}
 	}
 	m.Path, m.Admin = paths.Real(m.Path), paths.Real(m.Admin)
+	m.Folder = In(r.top, m.Path, o.Folder)
 	if err := writeMarker(m.Tree); err != nil {
 		return err
 	}
-	m.Folder = In(r.top, m.Path, o.Folder)
 	if info, err := os.Stat(m.Folder); err != nil || !info.IsDir() {
 		return &Error{fmt.Sprintf("%s isn't in the commit that it begins with", o.Folder), "commit it first, or say --with-changes"}
 	}
@@ -141,10 +143,11 @@ func (m *Making) make(ctx context.Context, r repo, o Options) (err error) {
 	return nil
 }
 
-// Done says that the tree is whole: whatever happens from now on, it stays.
+// Done says that the tree is whole: it stays, unless Drop is called.
 func (m *Making) Done() error { return m.record.remove() }
 
-// Drop takes away what there is of the tree, and the branch that was made for it.
+// Drop takes away what there is of the tree, and the branch that was made for it. Nobody
+// may have worked in it.
 func (m *Making) Drop() error { return m.record.undo() }
 
 // submodules are their paths in a tree.

@@ -20,8 +20,6 @@ type work struct {
 func newWork(t *testing.T) *work {
 	t.Helper()
 	dir := paths.Real(t.TempDir())
-	t.Setenv("HOME", dir)
-	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
 	w := &work{t, dir, filepath.Join(dir, "app")}
 	w.write("app/a", "one\n", "app/sub/b", "two\n", "app/.gitignore", "ignored\n")
 	w.git("init", "-q", "-b", "main")
@@ -128,9 +126,9 @@ func TestATreeBesideTheRepository(t *testing.T) {
 	w.must(err)
 	m := w.add(Options{Title: "Build the X!"})
 	head := strings.TrimSpace(w.git("rev-parse", "HEAD"))
-	want := Tree{Path: filepath.Join(w.dir, "app.worktrees/build-the-x"), Branch: "ralph/build-the-x", Repo: w.repo, Base: head, Made: true,
+	want := Tree{Path: filepath.Join(w.dir, "app.worktrees/build-the-x"), Folder: filepath.Join(w.dir, "app.worktrees/build-the-x"), Branch: "ralph/build-the-x", Repo: w.repo, Base: head, Made: true,
 		Admin: filepath.Join(w.repo, ".git/worktrees/build-the-x")}
-	if m.Tree != want || planned != want || m.Folder != want.Path {
+	if m.Tree != want || planned != want {
 		t.Errorf("%+v\nplanned %+v\nwant %+v", m, planned, want)
 	}
 	w.has(filepath.Join(m.Path, "a"), "one\n")
@@ -223,6 +221,8 @@ func TestStartsInAllKindsOfPlaces(t *testing.T) {
 	w := newWork(t)
 	if m := w.add(Options{Title: "sub", Folder: filepath.Join(w.repo, "sub")}); m.Folder != filepath.Join(m.Path, "sub") || m.Repo != w.repo {
 		t.Errorf("%+v", m)
+	} else if got, _ := Find(m.Path); got != m.Tree {
+		t.Errorf("%+v, and %+v", got, m.Tree)
 	}
 	if m := w.add(Options{Title: "placed", Place: "../my trees/{repo}"}); m.Path != filepath.Join(w.dir, "my trees/app/placed") {
 		t.Errorf("%+v", m)

@@ -1,0 +1,175 @@
+package worktree
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// Bring copies and links files and folders into the tree that the commit doesn't have, by
+// their paths in the repository. Of a linked folder, what is in it is linked: so git
+// ignores it where it ignores the folder. Nothing leads out of the repository or the
+// tree, and nothing that is there is written over. Notes say what was left out.
+func (m *Making) Bring(copies, links []string) (notes []string, err error) {
+	if len(copies)+len(links) == 0 {
+		return nil, nil
+	}
+	from, err := os.OpenRoot(m.Repo)
+	if err != nil {
+		return nil, fmt.Errorf("filling the worktree: %w", err)
+	}
+	defer from.Close()
+	to, err := os.OpenRoot(m.Path)
+	if err != nil {
+		return nil, fmt.Errorf("filling the worktree: %w", err)
+	}
+	defer to.Close()
+	b := bringer{from, to, m.Repo, &notes}
+	for _, name := range copies {
+		if err := b.bring(name, "copied", b.copy); err != nil {
+			return notes, err
+		}
+	}
+	for _, name := range links {
+		if err := b.bring(name, "linked", b.link); err != nil {
+			return notes, err
+		}
+	}
+	return notes, nil
+}
+
+type bringer struct {
+	from, to *os.Root
+	repo     string
+	notes    *[]string
+}
+
+// CheckName says what is wrong with a path that is to be brought; "" when nothing is.
+func CheckName(name string) string {
+	if local := filepath.FromSlash(name); !filepath.IsLocal(local) || filepath.Clean(local) == "." {
+		return "is no path of a file or folder in the repository; leave it out"
+	}
+	return ""
+}
+
+// bring brings one. What can't be is noted, but for want of space or the like.
+func (b bringer) bring(name, how string, do func(name string) error) error {
+	leave := func(why string) error {
+		*b.notes = append(*b.notes, fmt.Sprintf("%s is not %s into the worktree: %s", name, how, why))
+		return nil
+	}
+	if why := CheckName(name); why != "" {
+		return leave("it " + why)
+	}
+	name = path.Clean(filepath.ToSlash(name))
+	if first, _, _ := strings.Cut(name, "/"); first == ".git" {
+		return leave("it is git's own")
+	}
+	if _, err := b.from.Stat(name); errors.Is(err, fs.ErrNotExist) {
+		return leave("there is none in the repository")
+	} else if err != nil {
+		return leave("it leads out of the repository, or can't be read")
+	}
+	if _, err := b.to.Lstat(name); err == nil {
+		return leave("it is there already")
+	}
+	if parent := path.Dir(name); parent != "." {
+		if err := b.to.MkdirAll(parent, 0o777); err != nil {
+			return leave("its folder can't be made: " + err.Error())
+		}
+	}
+	if err := do(name); err != nil {
+		return fmt.Errorf("filling the worktree: %s can't be %s: %w", name, how, err)
+	}
+	return nil
+}
+
+// copy copies a file, or a folder with all that is in it.
+func (b bringer) copy(name string) error {
+	info, err := b.from.Stat(name) // through a link that stays in the repository
+	if err != nil {
+		*b.notes = append(*b.notes, name+" is not copied into the worktree: it leads out of the repository, or can't be read")
+		return nil
+	}
+	switch {
+	case info.IsDir():
+		if err := b.to.Mkdir(name, info.Mode().Perm()|0o700); err != nil {
+			return err
+		}
+		entries, err := fs.ReadDir(b.from.FS(), name)
+		if err != nil {
+			return err
+		}
+		for _, entry := range entries {
+			if err := b.copyEntry(name, entry); err != nil {
+				return err
+			}
+		}
+		return nil
+	case info.Mode().IsRegular():
+		return b.copyFile(name, info.Mode().Perm())
+	}
+	return nil // a socket, say
+}
+
+// copyEntry copies what is in a folder. A link stays one where it leads nowhere else.
+func (b bringer) copyEntry(dir string, entry fs.DirEntry) error {
+	name := path.Join(dir, entry.Name())
+	if entry.Type()&fs.ModeSymlink == 0 {
+		return b.copy(name)
+	}
+	target, err := b.from.Readlink(name)
+	if _, statErr := b.from.Stat(name); err != nil || statErr != nil || filepath.IsAbs(target) {
+		*b.notes = append(*b.notes, name+" is not copied into the worktree: it leads out of the repository, or nowhere")
+		return nil
+	}
+	return b.to.Symlink(target, name)
+}
+
+func (b bringer) copyFile(name string, mode fs.FileMode) error {
+	in, err := b.from.Open(name)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := b.to.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
+}
+
+// link links a file, or all that is in a folder.
+func (b bringer) link(name string) error {
+	info, err := b.from.Stat(name)
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		return b.to.Symlink(filepath.Join(b.repo, filepath.FromSlash(name)), name)
+	}
+	if err := b.to.Mkdir(name, info.Mode().Perm()|0o700); err != nil {
+		return err
+	}
+	entries, err := fs.ReadDir(b.from.FS(), name)
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		at := path.Join(name, entry.Name())
+		if _, err := b.from.Stat(at); err != nil {
+			*b.notes = append(*b.notes, at+" is not linked into the worktree: it leads out of the repository, or nowhere")
+			continue
+		}
+		if err := b.to.Symlink(filepath.Join(b.repo, filepath.FromSlash(at)), at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
