@@ -13,6 +13,7 @@ import (
 	"ralph-lsp/sandbox"
 	"ralph-lsp/stream"
 	"ralph-lsp/verify"
+	"ralph-lsp/worktree"
 )
 
 // Type is what a key's value is.
@@ -174,6 +175,16 @@ var keys = slices.Concat([]Key{
 		Doc: "How long the snapshots of a loop are kept after its last change."},
 	{Path: path("changes.max_file_mb"), Type: Count, Yields: Always, Default: "50", Samples: []string{"50", "500"}, Zero: "no limit",
 		Doc: "How large a file may be, in megabytes; of a larger one nothing is kept."},
+
+	{Path: path("worktree"), Type: Table, Doc: "Git worktrees that loops work in, for starts with `--worktree`."},
+	{Path: path("worktree.place"), Type: Text, Yields: Always, Default: strconv.Quote(worktree.DefaultPlace), Samples: []string{`"../{repo}.worktrees"`}, check: checkPresent,
+		Doc: "The folder that they are in, relative to the repository; `{repo}` stands for its name."},
+	{Path: path("worktree.setup"), Type: Texts, Yields: Demands, Default: "[]", Samples: []string{`["npm ci"]`}, check: checkPresent,
+		Doc: "Commands that the shell runs in a new one before the loop begins. One that fails keeps the loop from starting."},
+	{Path: path("worktree.copy"), Type: Texts, Yields: Always, Default: "[]", Samples: []string{`[".env"]`}, check: worktree.CheckName,
+		Doc: "Files and folders that git ignores and the work needs: a new one gets a copy."},
+	{Path: path("worktree.link"), Type: Texts, Yields: Always, Default: "[]", Samples: []string{`["node_modules"]`}, check: worktree.CheckName,
+		Doc: "The same, but what is in them is linked. What is changed there changes in your folder."},
 
 	{Path: path("backends"), Type: Table, Doc: "Settings of the known backends, and backends of your own."},
 	{Path: path("backends.*"), Type: Table, Doc: "A backend: one of the known ones, or one of your own, which needs a `command`."},

@@ -15,6 +15,8 @@ import (
 	"strings"
 
 	"github.com/BurntSushi/toml"
+
+	"ralph-lsp/worktree"
 )
 
 // UserName is the file's name in the user's folder.
@@ -35,6 +37,7 @@ type Files struct {
 	UserDir string   // see UserDir; "" has none, and remembers nothing
 	Builtin []string // names of the known backends
 	Trusted bool     // the folder is, whatever is remembered
+	Origin  string   // the folder of a repository that Folder, in a worktree of ours, stands for; "" for any other
 }
 
 // FilesOf says where the settings of a folder are. Who has no folder for
@@ -44,7 +47,15 @@ func FilesOf(folder string, builtin []string) Files {
 	if err != nil {
 		userDir = ""
 	}
-	return Files{Folder: folder, UserDir: userDir, Builtin: builtin}
+	return Files{Folder: folder, UserDir: userDir, Builtin: builtin, Origin: originOf(folder)}
+}
+
+// originOf is the folder that stands for one in a worktree of ours in its repository.
+func originOf(folder string) string {
+	if tree, ok := worktree.Find(folder); ok {
+		return worktree.In(tree.Path, tree.Repo, folder)
+	}
+	return ""
 }
 
 // FileProblem is something wrong in one of the files.

@@ -141,7 +141,8 @@ func TestValuesAreListedWithTheirSources(t *testing.T) {
 		`limits.max_cost_usd = 2.5 user`, `limits.max_duration = "4h" default`, `limits.idle_timeout = "10m" default`,
 		`limits.max_consecutive_failures = 5 default`, `limits.max_unchanged_iterations = 5 default`, `iteration.parallel_at_once = 4 default`, `completion.instruct = true default`, `verify.when = "promise" default`,
 		`verify.timeout = "10m" default`, `verify.max_failures = 5 default`, `verify.protect = [] default`, `verify.diagnostics = "off" default`, `sandbox.mode = "off" default`, `sandbox.engine = "auto" default`, `sandbox.network = "on" default`, `sandbox.verify_network = "off" default`,
-		`sandbox.write = [] default`, `sandbox.hide = [] default`, `sandbox.protect = [] default`, `sandbox.hosts = [] default`, `sandbox.env = [] default`, `history.enabled = true default`, `changes.keep = "30d" default`, `changes.max_file_mb = 50 default`, `hats.b.backend = "pi" folder`,
+		`sandbox.write = [] default`, `sandbox.hide = [] default`, `sandbox.protect = [] default`, `sandbox.hosts = [] default`, `sandbox.env = [] default`, `history.enabled = true default`, `changes.keep = "30d" default`, `changes.max_file_mb = 50 default`,
+		`worktree.place = "../{repo}.worktrees" default`, `worktree.setup = [] default`, `worktree.copy = [] default`, `worktree.link = [] default`, `hats.b.backend = "pi" folder`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -41,6 +41,14 @@ type Changes struct {
 	MaxFileMB int64
 }
 
+// Worktree says how worktrees of loops are made.
+type Worktree struct {
+	Place string   // the folder they are in, see worktree.Options
+	Setup []string // commands that the shell runs in a new one
+	Copy  []string // files and folders that the commit doesn't have, by their paths in the repository
+	Link  []string // the same
+}
+
 // BackendSettings are what the files say about one backend. Empty fields are
 // as the backend has them, or for a custom one as the key's default.
 type BackendSettings struct {
@@ -80,6 +88,7 @@ type Settings struct {
 	Instruct   bool
 	History    History
 	Changes    Changes
+	Worktree   Worktree
 	Verify     verify.Check // what a promise has to pass
 	Sandbox    sandbox.Spec // the walls around agents; its paths are absolute
 	Backends   map[string]BackendSettings
@@ -119,6 +128,10 @@ var setters = map[string]func(s *Settings, name string, v any){
 	"history.folder":              func(s *Settings, _ string, v any) { s.History.Folder = v.(string) },
 	"changes.keep":                func(s *Settings, _ string, v any) { s.Changes.Keep = duration(v) },
 	"changes.max_file_mb":         func(s *Settings, _ string, v any) { s.Changes.MaxFileMB = v.(int64) },
+	"worktree.place":              func(s *Settings, _ string, v any) { s.Worktree.Place = v.(string) },
+	"worktree.setup":              func(s *Settings, _ string, v any) { s.Worktree.Setup = texts(v) },
+	"worktree.copy":               func(s *Settings, _ string, v any) { s.Worktree.Copy = texts(v) },
+	"worktree.link":               func(s *Settings, _ string, v any) { s.Worktree.Link = texts(v) },
 	"verify.command":              setCommand,
 	"verify.when":                 func(s *Settings, _ string, v any) { s.Verify.When = verify.When(v.(string)) },
 	"verify.timeout":              func(s *Settings, _ string, v any) { s.Verify.Timeout = duration(v) },

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"ralph-lsp/internal/paths"
@@ -86,8 +87,19 @@ func (f Files) CheckAgents(files []Planted) error {
 	return e
 }
 
-// trusts says whether the user trusts the folder's file as it is.
-func (f Files) trusts(file source) bool { return f.Trusted || f.remembers(file.hash()) }
+// trusts says whether the user trusts the folder's file as it is. One in a worktree of
+// ours is trusted when one that says the same would be in the repository.
+func (f Files) trusts(file source) bool {
+	if f.Trusted || f.remembers(file.hash()) {
+		return true
+	}
+	rel, err := filepath.Rel(f.Folder, file.name)
+	if f.Origin == "" || err != nil || !filepath.IsLocal(rel) || file.target != "" {
+		return false
+	}
+	file.name = filepath.Join(f.Origin, rel)
+	return f.remembers(file.hash())
+}
 
 // demands are the lines of a folder's file that keep loops from starting before
 // it is trusted.
@@ -229,6 +241,10 @@ func (f Files) Forget() (known bool, err error) {
 	if f.UserDir == "" {
 		return false, nil
 	}
+	names := []string{inRealFolder(name)}
+	if f.Origin != "" {
+		names = append(names, inRealFolder(filepath.Join(f.Origin, Name)))
+	}
 	dir := trustedName(f.UserDir, "")
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -237,7 +253,7 @@ func (f Files) Forget() (known bool, err error) {
 	for _, entry := range entries {
 		path := filepath.Join(dir, entry.Name())
 		about, err := os.ReadFile(path)
-		if err != nil || inRealFolder(strings.TrimSuffix(string(about), "\n")) != inRealFolder(name) {
+		if err != nil || !slices.Contains(names, inRealFolder(strings.TrimSuffix(string(about), "\n"))) {
 			continue // another's
 		}
 		if err := os.Remove(path); err != nil {
