@@ -46,7 +46,9 @@ func FolderStatus(folder string) (status Status, owner loopstate.Owner, owned bo
 	if err != nil {
 		return Status{}, owner, owned, err
 	}
-	return statusOf(state, file.Path(), folder, owned), owner, owned, nil
+	status = statusOf(state, file.Path(), folder, owned)
+	status.Worktree = treeOf(folder)
+	return status, owner, owned, nil
 }
 
 // InTheWay says why no new loop can start in a folder: an *AlreadyRunningError, an

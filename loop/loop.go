@@ -321,7 +321,7 @@ func (l *Loop) init(s loopstate.State) {
 			p.guiding = append(p.guiding, p.newGuidance(text))
 		}
 		p.status = Status{
-			LoopID: l.id, Folder: l.cfg.Folder, State: StateStarting, Iteration: s.Iteration,
+			LoopID: l.id, Folder: l.cfg.Folder, Worktree: treeOf(l.cfg.Folder), State: StateStarting, Iteration: s.Iteration,
 			Limits: s.Limits(), Promise: s.CompletionPromise, Title: history.Title(s.Prompt), Hat: s.Hat, StartedAt: s.StartedAt, Sandbox: wallsOf(s),
 			Session:   stream.SessionStart{Backend: l.cfg.Backend.Name, Model: l.cfg.Model},
 			Cost:      used.cost,

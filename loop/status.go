@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"ralph-lsp/stream"
+	"ralph-lsp/worktree"
 )
 
 // State is where a loop stands.
@@ -84,6 +85,7 @@ type RetryStatus struct {
 type Status struct {
 	LoopID             string
 	Folder             string
+	Worktree           *worktree.Tree // of ours that Folder is in; nil: it is in none
 	State              State
 	Iteration          int
 	Limits             Limits
@@ -121,6 +123,14 @@ type Status struct {
 	Error          string       // the last failure, in one line
 	StateFile      string
 	SessionFile    string // "": the loop isn't kept
+}
+
+// treeOf is the worktree of ours that a folder is in, nil for none.
+func treeOf(folder string) *worktree.Tree {
+	if tree, ok := worktree.Find(folder); ok {
+		return &tree
+	}
+	return nil
 }
 
 // SilentSince is since when the agent has given no sign; zero until that is told.

@@ -22,6 +22,7 @@ const (
 	messageError   messageType = 1
 	messageWarning messageType = 2
 	messageInfo    messageType = 3
+	messageLog     messageType = 4
 )
 
 // messageTypes are the types of messages by the class of what they say.

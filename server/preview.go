@@ -12,6 +12,7 @@ import (
 	"ralph-lsp/server/rpc"
 	"ralph-lsp/stream"
 	"ralph-lsp/wire"
+	"ralph-lsp/worktree"
 )
 
 // Plan is a start that is looked at and not done.
@@ -20,6 +21,22 @@ type Plan struct {
 	Sources start.Sources // nil if there is no configuration
 	Replace bool          // the loop that is there may go
 	Met     []error       // why it would be refused, as far as that is known
+
+	tree      *worktree.Tree // that the loop would get; nil: none
+	asTheyAre bool           // with the files as they are
+}
+
+// InTree says that the loop would work in a worktree of its own, where that is wanted.
+func (p *Plan) InTree(ctx context.Context, wanted start.Tree, settings config.Worktree) {
+	if wanted == (start.Tree{}) || p.Sources == nil {
+		return
+	}
+	tree, err := wanted.Plan(ctx, p.Config, settings)
+	if err != nil {
+		p.Met = append(p.Met, err)
+		return
+	}
+	p.tree, p.asTheyAre = &tree, wanted.WithChanges
 }
 
 // Preview tells what the start would do, and adds to Met what is found. Nothing is written, nobody is asked, and
@@ -39,10 +56,17 @@ func (p *Plan) Preview(ctx context.Context, instead func(reason string) []wire.C
 			version, broken = p.Config.Backend.Version(ctx)
 		}
 	}
-	if !p.Replace {
+	if !p.Replace && p.tree == nil {
 		p.Met = append(p.Met, loop.InTheWay(p.Config.Folder))
 	}
-	result := wire.PreviewOf(p.Config, p.Sources, argv, prompt, version)
+	cfg := p.Config
+	if p.tree != nil {
+		cfg.Folder = p.tree.Folder
+	}
+	result := wire.PreviewOf(cfg, p.Sources, argv, prompt, version)
+	if p.tree != nil {
+		result.Details = append(result.Details, wire.WorktreeRow(*p.tree, p.asTheyAre))
+	}
 	for _, warning := range p.Config.Warnings {
 		result.Warnings = append(result.Warnings, stream.Line(warning, maxWarning))
 	}
@@ -86,6 +110,8 @@ func (s *starter) dryRun(ctx context.Context, asked, p wire.StartParams, request
 	settings, err := plan.SettingsFor(files)
 	if err == nil {
 		plan.Config, plan.Sources, err = s.configOf(ctx, p, request, folder, settings)
+		plan.Config.Folder = folder
+		plan.InTree(ctx, treeWanted(p, request), settings.Worktree)
 	}
 	if isInvalid(err) {
 		return nil, err

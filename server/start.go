@@ -85,9 +85,9 @@ func (s *starter) start(ctx context.Context, p wire.StartParams) (any, error) {
 	}
 	files := s.files(folder)
 	var cfg loop.Config
-	err = s.withTrust(ctx, p.Trust, func() error {
-		settings, err := loadSettings(files)
-		if err == nil && p.Trust && settings.Trust != nil {
+	var settings config.Settings
+	err = s.withTrust(ctx, p.Trust, func() (err error) {
+		if settings, err = loadSettings(files); err == nil && p.Trust && settings.Trust != nil {
 			return settings.Trust
 		}
 		if err == nil {
@@ -101,23 +101,34 @@ func (s *starter) start(ctx context.Context, p wire.StartParams) (any, error) {
 	if _, _, err := CheckStart(cfg); err != nil {
 		return nil, err
 	}
-	if p.Replace {
-		if err := s.launcher.clear(ctx, cfg.Folder, ""); err != nil {
-			return nil, err
-		}
-	}
-	r, err := s.launcher.launch(cfg)
-	if decide := s.questions.decisionFor(err, cfg); decide != nil { // a client without a plugin has nobody else to ask
-		r, err = decide(ctx)
-	}
+	r, err := s.launchAsWanted(ctx, &cfg, treeWanted(p, request), p.Replace, settings)
 	if err != nil {
 		return nil, err
 	}
+	files = s.files(cfg.Folder)
 	turnOf(ctx).end()
 	start.Remember(files, cfg, r.Status().LoopID)
 	r.feed.AwaitBegin(ctx)
 	st := r.Status()
-	return wire.StartResult{LoopID: st.LoopID, State: string(st.State), StateFileURI: wire.FileURI(st.StateFile), SessionFileURI: wire.SessionURI(st), Warnings: s.warn(cfg)}, nil
+	return wire.StartResult{LoopID: st.LoopID, State: string(st.State), StateFileURI: wire.FileURI(st.StateFile), SessionFileURI: wire.SessionURI(st), Worktree: wire.StatusOf(st, true).Worktree, Warnings: s.warn(cfg)}, nil
+}
+
+// launchAsWanted starts a loop where the start wants it. What is in the way may be
+// replaced, or the user is asked.
+func (s *starter) launchAsWanted(ctx context.Context, cfg *loop.Config, wanted start.Tree, replace bool, settings config.Settings) (*managed, error) {
+	if wanted != (start.Tree{}) {
+		return s.launchInTree(ctx, cfg, wanted, settings.Worktree)
+	}
+	if replace {
+		if err := s.launcher.clear(ctx, cfg.Folder, ""); err != nil {
+			return nil, err
+		}
+	}
+	r, err := s.launcher.launch(*cfg)
+	if decide := s.questions.decisionFor(err, *cfg); decide != nil { // a client without a plugin has nobody else to ask
+		return decide(ctx)
+	}
+	return r, err
 }
 
 // maxWarning is how long a warning of a start is at most, in runes.

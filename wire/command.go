@@ -54,6 +54,7 @@ const (
 	ReasonBadPrompt       = "bad_prompt"
 	ReasonLimitReached    = "limit_reached"
 	ReasonNoFolder        = "no_folder"
+	ReasonNoWorktree      = "no_worktree"
 	ReasonNoSession       = "no_session"
 	ReasonNoOutput        = "no_output"
 	ReasonInterrupted     = "interrupted"
@@ -248,19 +249,21 @@ type StartParams struct {
 	Text      string `json:"text,omitempty"`
 	Selection string `json:"selection,omitempty"` // stands behind the prompt of Text, or is the prompt
 	Choices
-	Agent      string    `json:"agent,omitempty"`      // the name of an agent of a markdown file, which does the work
-	Chain      []string  `json:"chain,omitempty"`      // names of several, one after the other
-	Parallel   []string  `json:"parallel,omitempty"`   // names of several, side by side; they only read
-	LimitsText string    `json:"limitsText,omitempty"` // limits and the promise as in the Text of ChangeParams; win over Text
-	Verify     string    `json:"verify,omitempty"`     // the promise counts when this command passes; the shell runs it
-	Until      string    `json:"until,omitempty"`      // the loop ends when this one does, without any promise
-	Live       string    `json:"live,omitempty"`       // "auto", "on", "off": whether the agent can be told something while it works
-	Sandbox    string    `json:"sandbox,omitempty"`    // "workspace", "off": whether there are walls around the agents
-	NoVerify   bool      `json:"noVerify,omitempty"`   // believe the promise, whatever the files say
-	Replace    bool      `json:"replace,omitempty"`    // cancel or discard the loop that is there
-	Trust      bool      `json:"trust,omitempty"`      // the user trusts what the folder's ralph.toml would run, as it is now
-	DryRun     bool      `json:"dryRun,omitempty"`
-	Settings   *Settings `json:"settings,omitempty"` // of the editor: the start wins over them, they over the files
+	Agent       string        `json:"agent,omitempty"`       // the name of an agent of a markdown file, which does the work
+	Chain       []string      `json:"chain,omitempty"`       // names of several, one after the other
+	Parallel    []string      `json:"parallel,omitempty"`    // names of several, side by side; they only read
+	LimitsText  string        `json:"limitsText,omitempty"`  // limits and the promise as in the Text of ChangeParams; win over Text
+	Verify      string        `json:"verify,omitempty"`      // the promise counts when this command passes; the shell runs it
+	Until       string        `json:"until,omitempty"`       // the loop ends when this one does, without any promise
+	Live        string        `json:"live,omitempty"`        // "auto", "on", "off": whether the agent can be told something while it works
+	Sandbox     string        `json:"sandbox,omitempty"`     // "workspace", "off": whether there are walls around the agents
+	Worktree    WorktreeParam `json:"worktree,omitzero"`     // work in a git worktree of its own
+	WithChanges bool          `json:"withChanges,omitempty"` // it begins with the files as they are, not with the last commit
+	NoVerify    bool          `json:"noVerify,omitempty"`    // believe the promise, whatever the files say
+	Replace     bool          `json:"replace,omitempty"`     // cancel or discard the loop that is there
+	Trust       bool          `json:"trust,omitempty"`       // the user trusts what the folder's ralph.toml would run, as it is now
+	DryRun      bool          `json:"dryRun,omitempty"`
+	Settings    *Settings     `json:"settings,omitempty"` // of the editor: the start wins over them, they over the files
 }
 
 // Settings are what an editor chooses for all starts.
@@ -289,11 +292,12 @@ type Choices struct {
 
 // StartResult is what a start answers, at once; the loop runs on.
 type StartResult struct {
-	LoopID         string   `json:"loopId"`
-	State          string   `json:"state"`
-	StateFileURI   string   `json:"stateFileUri"`
-	SessionFileURI string   `json:"sessionFileUri,omitempty"`
-	Warnings       []string `json:"warnings,omitempty"` // what the user should know; updates tell it as well
+	LoopID         string    `json:"loopId"`
+	State          string    `json:"state"`
+	StateFileURI   string    `json:"stateFileUri"`
+	SessionFileURI string    `json:"sessionFileUri,omitempty"`
+	Worktree       *Worktree `json:"worktree,omitempty"` // that was made for it
+	Warnings       []string  `json:"warnings,omitempty"` // what the user should know; updates tell it as well
 }
 
 // SlashResult answers a start whose text is a command and no start; a dry run

@@ -20,6 +20,9 @@ func detailsOf(l LoopStatus, s loop.Status) []Detail {
 	}
 	add("Agent", SessionText(s.Session))
 	add("Walls", wallsRow(s.Sandbox))
+	if t := s.Worktree; t != nil {
+		add("Worktree", JoinFacts(sentence(t.Branch), sentence(t.Path)))
+	}
 	add("Hat", l.Hat)
 	add("At work", agentsRow(l.Agents))
 	add("Asks", strings.TrimPrefix(questionsText(l.Questions), "asks: "))

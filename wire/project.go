@@ -160,7 +160,7 @@ func ResultOf(r stream.Result) Iteration {
 // this process drives the loop.
 func StatusOf(s loop.Status, owned bool) LoopStatus {
 	out := LoopStatus{
-		LoopID: s.LoopID, Folder: FileURI(s.Folder), State: string(s.State),
+		LoopID: s.LoopID, Folder: FileURI(s.Folder), Worktree: worktreeOf(s.Worktree), State: string(s.State),
 		Iteration: s.Iteration, MaxIterations: s.Limits.MaxIterations,
 		StartedAt: history.TimeOf(s.StartedAt), IterationStartedAt: history.TimeOf(s.IterationStartedAt), SilentSince: history.TimeOf(s.SilentSince()), Hat: stream.Plain(s.Hat), Refuted: s.Refuted, Unchecked: stream.Plain(s.Unchecked),
 		Cost: projectCost(s), Time: TimeStatus{s.Spent.Milliseconds(), s.Limits.MaxDuration.Milliseconds()}, StopReason: string(s.StopReason), Error: stream.Plain(s.Error), EndedAt: history.TimeOf(s.EndedAt), Owned: owned,
@@ -228,7 +228,12 @@ func (l *LoopStatus) say(s loop.Status) {
 }
 
 // titleOf tells a loop from those in other folders.
-func titleOf(s loop.Status) string { return stream.Plain(filepath.Base(s.Folder)) }
+func titleOf(s loop.Status) string {
+	if t := s.Worktree; t != nil {
+		return stream.Plain(filepath.Base(t.Repo) + " (" + t.Branch + ")")
+	}
+	return stream.Plain(filepath.Base(s.Folder))
+}
 
 // TellApart adds to the titles of loops whose folders have the same name where
 // those are.

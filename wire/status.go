@@ -59,12 +59,13 @@ func SortByNeed(loops []LoopStatus) []LoopStatus {
 // LoopStatus is one loop in a ralph/status snapshot.
 type LoopStatus struct {
 	LoopID             string        `json:"loopId,omitempty"`
-	Folder             string        `json:"folder"`          // file URI
-	Title              string        `json:"title,omitempty"` // tells it from others
-	Name               string        `json:"name,omitempty"`  // begins what a user is told of it: "Ralph", and which one where there are several
-	State              string        `json:"state"`           // a loop.State, or "idle"
-	Text               string        `json:"text,omitempty"`  // how it stands, in one line: "failed at 3/50: ..."
-	Line               string        `json:"line,omitempty"`  // the same for a status bar, with what it does now: "3/50 · $1.42 · bash go test"
+	Folder             string        `json:"folder"`             // file URI
+	Worktree           *Worktree     `json:"worktree,omitempty"` // of a loop that works in one of ours
+	Title              string        `json:"title,omitempty"`    // tells it from others
+	Name               string        `json:"name,omitempty"`     // begins what a user is told of it: "Ralph", and which one where there are several
+	State              string        `json:"state"`              // a loop.State, or "idle"
+	Text               string        `json:"text,omitempty"`     // how it stands, in one line: "failed at 3/50: ..."
+	Line               string        `json:"line,omitempty"`     // the same for a status bar, with what it does now: "3/50 · $1.42 · bash go test"
 	Class              Class         `json:"class"`
 	Question           string        `json:"question,omitempty"`   // of one that goes on: to be asked before its folder gets another task
 	Offers             []Command     `json:"offers,omitempty"`     // what can be done about its end, the safe one first

@@ -21,6 +21,7 @@ import (
 	"ralph-lsp/loop/start"
 	"ralph-lsp/stream"
 	"ralph-lsp/verify"
+	"ralph-lsp/worktree"
 )
 
 var update = flag.Bool("update", false, "write the files of testdata/wire")
@@ -198,6 +199,9 @@ func rareExamples(text func(string) TextContent) []any {
 		UndoneOf(changes.Undone{Merged: []string{"src/b.go"}, HeadMoved: true}, "undone"),
 		StartParams{Prompt: "Mend it", Verify: "go test ./..."}, StartParams{Prompt: "Mend it", Until: "make"}, StartParams{Prompt: "Mend it", NoVerify: true},
 		StartParams{Prompt: "Mend it", Agent: "scout"}, StartParams{Prompt: "Mend it", Chain: []string{"scout", "worker"}}, StartParams{Prompt: "Mend it", Parallel: []string{"scout", "critic"}},
+		StartParams{Prompt: "Mend it", Worktree: WorktreeParam{Wanted: true}, WithChanges: true}, StartParams{Prompt: "Mend it", Worktree: WorktreeParam{true, "feature/x"}},
+		StatusOf(loop.Status{Folder: "/w/app.worktrees/build-x", LoopID: "ralph-ca7igygdcr4i", State: loop.StateRunning, Iteration: 1,
+			Worktree: &worktree.Tree{Path: "/w/app.worktrees/build-x", Folder: "/w/app.worktrees/build-x", Branch: "ralph/build-x", Repo: "/w/app"}}, true),
 		ResumeParams{LoopParams: LoopParams{LoopID: "ralph-ca7igygdcr4i"}, Accept: true},
 		ChangeParams{LoopParams: LoopParams{LoopID: "ralph-ca7igygdcr4i"}, Disallow: []string{"Bash(go test:*)"}},
 		StatusOf(loop.Status{Folder: "/w/app", LoopID: "ralph-ca7igygdcr4i", State: loop.StateRunning, Hat: "builder", Iteration: 5, Hats: exampleHats()}, true),

@@ -72,7 +72,7 @@ const checkoutPatience = time.Hour
 
 // Plan says what Add would make, and makes nothing: Base is empty with WithChanges.
 //
-// Errors: *Error, git.ErrMissing, and what the system says.
+// Errors: *Error, and what the system says.
 func Plan(ctx context.Context, o Options) (Tree, error) {
 	r, err := open(ctx, o.Folder)
 	if err != nil {
@@ -176,7 +176,7 @@ type repo struct {
 // open finds the repository that a folder is in.
 func open(ctx context.Context, folder string) (r repo, err error) {
 	if r.git.Program, err = git.Find(); err != nil {
-		return r, err
+		return r, &Error{err.Error(), "install it, or leave --worktree out"}
 	}
 	r.git.Dir = folder
 	out, err := r.git.Text(ctx, nil, "rev-parse", "--is-bare-repository", "--git-common-dir")

@@ -24,6 +24,7 @@ type loopFlags struct {
 	limits start.Limits
 	check  start.Check
 	live   start.Live
+	tree   start.Tree
 	once   once
 	walls  start.Walls
 	accept bool // what couldn't be verified
@@ -80,6 +81,9 @@ these are just a prompt.`,
 				if flags.replace {
 					return errors.New("--continue goes on with the loop that --replace would discard; leave one of them out")
 				}
+				if flags.tree != (start.Tree{}) {
+					return errors.New("--continue goes on where the loop is, and --worktree begins one elsewhere; leave one of them out")
+				}
 				if len(args) > 0 || promptFile != "" {
 					return errors.New("--continue goes on with the prompt in the state file; change it there, or leave --continue out")
 				}
@@ -89,6 +93,7 @@ these are just a prompt.`,
 		},
 	}
 	flags.addFlags(cmd)
+	flags.tree.AddFlags(cmd.Flags())
 	flags.once.addFlags(cmd.Flags())
 	cmd.Flags().StringVar(&promptFile, "prompt-file", "", "read the prompt from `FILE`; - is standard input")
 	cmd.Flags().BoolVar(&goOn, "continue", false, "go on with the interrupted or failed loop in the folder")
@@ -158,12 +163,16 @@ func (l *loopFlags) start(cmd *cobra.Command, words []string, promptFile string,
 	cfg.Folder = folder
 	if l.dryRun {
 		plan.Config, plan.Sources, plan.Met = cfg, sources, append(plan.Met, err)
+		plan.InTree(contextOf(cmd), resolver.Start.Tree, settings.Worktree)
 		return l.tellPlan(cmd, plan)
 	}
 	if err != nil {
 		return err
 	}
-	return startOrReplace(cmd, cfg, l.replace, func() error { return l.drive(cmd, cfg, files) })
+	if tree := resolver.Start.Tree; tree != (start.Tree{}) {
+		return l.driveInTree(cmd, cfg, tree, settings)
+	}
+	return startOrReplace(cmd, cfg, l.replace, func() error { return l.drive(cmd, cfg, files, func() {}) })
 }
 
 // resume goes on with a loop that nobody drives. What its file says that it runs
@@ -190,7 +199,7 @@ func (l *loopFlags) resume(cmd *cobra.Command, quiet bool) error {
 		return err
 	}
 	cfg.Folder = folder
-	return l.drive(cmd, cfg, files)
+	return l.drive(cmd, cfg, files, func() {})
 }
 
 // tellMissing tells a program that reads JSON what was looked for in vain, and
@@ -212,7 +221,7 @@ func (l *loopFlags) resolver(cmd *cobra.Command, settings config.Settings, quiet
 	patch := l.limits.Patch()
 	patch.Accept = l.accept
 	return start.Resolver{
-		Start:    start.Options{Agent: l.agent, Team: l.team, Limits: patch, Quiet: quiet, Check: l.check, Live: l.live, Walls: l.walls},
+		Start:    start.Options{Agent: l.agent, Team: l.team, Limits: patch, Quiet: quiet, Check: l.check, Live: l.live, Walls: l.walls, Tree: l.tree},
 		Settings: settings,
 		Attended: isAttended(cmd),
 		Detect:   start.Installed,
@@ -220,8 +229,8 @@ func (l *loopFlags) resolver(cmd *cobra.Command, settings config.Settings, quiet
 }
 
 // drive runs the loop to its end, and remembers what the user started: it may be
-// continued later without asking for trust again.
-func (l *loopFlags) drive(cmd *cobra.Command, cfg loop.Config, files config.Files) error {
+// continued later without asking for trust again. began is called when it has begun.
+func (l *loopFlags) drive(cmd *cobra.Command, cfg loop.Config, files config.Files, began func()) error {
 	cfg.Version = programVersion()
 	if l.record != "" {
 		dir, err := filepath.Abs(l.record)
@@ -232,6 +241,7 @@ func (l *loopFlags) drive(cmd *cobra.Command, cfg loop.Config, files config.File
 	}
 	cfg.Once = l.once.wanted
 	begun := func(begun *loop.Loop, over <-chan struct{}) {
+		began()
 		start.Remember(files, cfg, begun.ID())
 		l.once.hold(cmd.InOrStdin(), begun, over)
 	}

@@ -12,9 +12,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ralph-lsp/internal/paths"
 	"ralph-lsp/loop"
 	"ralph-lsp/loopstate"
 	"ralph-lsp/wire"
+	"ralph-lsp/worktree"
 )
 
 func newStatus() *cobra.Command {
@@ -23,7 +25,8 @@ func newStatus() *cobra.Command {
 		Short: "Show where the loop in the folder stands",
 		Args:  noArguments,
 	}
-	asJSON := cmd.Flags().Bool("json", false, "print one JSON object")
+	cmd.Long = "Show where the loop in the folder stands, and those in the worktrees of its repository."
+	asJSON := cmd.Flags().Bool("json", false, "print one JSON object per loop, that of the folder first")
 	inFolder(cmd, func(cmd *cobra.Command, dir string, _ []string) error {
 		status, owner, owned, err := loop.FolderStatus(dir)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -32,14 +35,41 @@ func newStatus() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		out := cmd.OutOrStdout()
-		if *asJSON {
-			return printJSON(out, wire.StatusOf(status, false)) // never ours: it is another process's
+		all := append([]seen{{status, owner, owned}}, loopsInTrees(dir)...)
+		if len(all) > 1 && status.State == wire.StateIdle && !*asJSON {
+			all = all[1:]
 		}
-		printStatus(out, paletteFor(out), status, owner, owned, time.Now())
+		out := cmd.OutOrStdout()
+		for _, s := range all {
+			if !*asJSON {
+				printStatus(out, paletteFor(out), s.status, s.owner, s.owned, time.Now())
+			} else if err := printJSON(out, wire.StatusOf(s.status, false)); err != nil { // never ours: it is another process's
+				return err
+			}
+		}
 		return nil
 	})
 	return cmd
+}
+
+// seen is a loop that another process drives, or nobody.
+type seen struct {
+	status loop.Status
+	owner  loopstate.Owner
+	owned  bool
+}
+
+// loopsInTrees are those in the worktrees of a folder's repository.
+func loopsInTrees(dir string) (loops []seen) {
+	for _, tree := range worktree.List(dir) {
+		if tree.Folder == paths.Real(dir) {
+			continue
+		}
+		if status, owner, owned, err := loop.FolderStatus(tree.Folder); err == nil {
+			loops = append(loops, seen{status, owner, owned})
+		}
+	}
+	return loops
 }
 
 // printJSON prints a value in one line. What agents and files wrote stays readable:

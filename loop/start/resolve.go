@@ -24,6 +24,7 @@ type Options struct {
 	Live   Live
 	Walls  Walls
 	Check  Check
+	Tree   Tree
 }
 
 // Over is o where it says something, else below; arguments of both count.
@@ -43,6 +44,9 @@ func (o Options) Over(below Options) Options {
 	}
 	if !o.Check.isSet() {
 		out.Check = below.Check
+	}
+	if out.Tree = o.Tree; o.Tree == (Tree{}) {
+		out.Tree = below.Tree
 	}
 	if !o.Team.IsSet() {
 		out.Team = below.Team

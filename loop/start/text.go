@@ -42,6 +42,7 @@ func Parse(text string) (Request, error) {
 	r.Live.AddFlags(flags)
 	r.Walls.AddFlags(flags)
 	r.Check.AddFlags(flags)
+	r.Tree.AddFlags(flags)
 	words, err := split(text, flags)
 	if err != nil {
 		return Request{}, err

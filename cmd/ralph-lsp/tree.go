@@ -1,0 +1,41 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os/signal"
+
+	"github.com/spf13/cobra"
+
+	"ralph-lsp/backends"
+	"ralph-lsp/config"
+	"ralph-lsp/loop"
+	"ralph-lsp/loop/start"
+	"ralph-lsp/server"
+)
+
+// driveInTree runs a loop in a worktree that is made for it. One that can't begin
+// leaves none.
+func (l *loopFlags) driveInTree(cmd *cobra.Command, cfg loop.Config, tree start.Tree, settings config.Settings) error {
+	if _, _, err := server.CheckStart(cfg); err != nil {
+		return err
+	}
+	stderr := cmd.ErrOrStderr()
+	ctx, stop := signal.NotifyContext(contextOf(cmd), signals...)
+	made, err := tree.Make(ctx, &cfg, settings.Worktree, stderr)
+	interrupted := ctx.Err() != nil
+	stop()
+	switch {
+	case err != nil && interrupted:
+		return &exitError{exitCancelled, err.Error()}
+	case err != nil:
+		return err
+	}
+	fmt.Fprintf(stderr, "works in the worktree %s, on the branch %s; other commands find it with%s\n", plainLine(cfg.Folder), plainLine(made.Branch), inFolderOf(cfg.Folder))
+	began := false
+	err = l.drive(cmd, cfg, config.FilesOf(cfg.Folder, backends.Names()), func() { began = true })
+	if !began {
+		err = errors.Join(err, made.Drop())
+	}
+	return err
+}

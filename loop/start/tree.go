@@ -1,0 +1,159 @@
+package start
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+
+	"github.com/spf13/pflag"
+
+	"ralph-lsp/backends"
+	"ralph-lsp/config"
+	"ralph-lsp/history"
+	"ralph-lsp/loop"
+	"ralph-lsp/verify"
+	"ralph-lsp/worktree"
+)
+
+// Tree says whether a loop works in a git worktree of its own.
+type Tree struct {
+	Wanted      bool
+	Branch      string // "" is one named after the prompt
+	WithChanges bool   // it begins with the files as they are, not with HEAD
+}
+
+// AddFlags adds its flags to a set.
+func (t *Tree) AddFlags(f *pflag.FlagSet) {
+	f.Var((*treeFlag)(t), "worktree", "work in a git worktree beside the repository, on a branch of its own, or on `BRANCH`")
+	f.Lookup("worktree").NoOptDefVal = anyBranch
+	f.BoolVar(&t.WithChanges, "with-changes", false, "let the worktree begin with the files as they are, not with the last commit")
+}
+
+// anyBranch is the value of the flag without one; no branch can be called so.
+const anyBranch = "ralph/..."
+
+type treeFlag Tree
+
+func (t *treeFlag) Type() string   { return "BRANCH" }
+func (t *treeFlag) String() string { return t.Branch }
+
+func (t *treeFlag) Set(branch string) error {
+	if branch == "" {
+		return errors.New("the branch has no name; leave the = out for one that is named after the prompt")
+	}
+	if t.Wanted, t.Branch = true, branch; branch == anyBranch {
+		t.Branch = ""
+	}
+	return nil
+}
+
+// check says what a start can't have.
+func (t Tree) check() error {
+	if t.WithChanges && !t.Wanted {
+		return errors.New("--with-changes says what a worktree begins with; say --worktree too, or leave it out")
+	}
+	return nil
+}
+
+// options are those of the tree that a loop would have.
+func (t Tree) options(cfg loop.Config, s config.Worktree) worktree.Options {
+	return worktree.Options{Folder: cfg.Folder, Title: history.Title(cfg.Prompt), Branch: t.Branch, WithChanges: t.WithChanges, Place: s.Place}
+}
+
+// Plan says which tree a loop would get. Nothing is made.
+func (t Tree) Plan(ctx context.Context, cfg loop.Config, s config.Worktree) (worktree.Tree, error) {
+	if err := t.check(); err != nil {
+		return worktree.Tree{}, err
+	}
+	return worktree.Plan(ctx, t.options(cfg, s))
+}
+
+// Make makes the tree of a loop, brings into it what the settings say, and leads the
+// configuration there. Drop takes it away, should the loop not begin. What is run prints to out.
+//
+// Errors: *worktree.Error, *SetupError, and what the system says.
+func (t Tree) Make(ctx context.Context, cfg *loop.Config, s config.Worktree, out io.Writer) (*worktree.Making, error) {
+	if err := t.check(); err != nil {
+		return nil, err
+	}
+	m, err := worktree.Add(ctx, t.options(*cfg, s))
+	if err != nil {
+		return nil, err
+	}
+	notes, err := m.Bring(s.Copy, s.Link)
+	if err == nil {
+		err = setUp(ctx, m.Path, s.Setup, out)
+	}
+	if err == nil {
+		err = m.Done()
+	}
+	if err != nil {
+		return nil, errors.Join(err, m.Drop())
+	}
+	cfg.Folder = m.Folder
+	cfg.Warnings = slices.Concat(cfg.Warnings, m.Notes, notes)
+	return m, nil
+}
+
+// SetupError says which command that prepares a worktree failed.
+type SetupError struct{ Command, Why, Output string }
+
+func (e *SetupError) Error() string {
+	text := fmt.Sprintf("the worktree couldn't be set up: %s %s", e.Command, e.Why)
+	if e.Output != "" {
+		text += ": " + e.Output
+	}
+	return text + "; nothing was started, and the worktree is gone. Mend [worktree] setup in " + config.Name + ", or start without --worktree"
+}
+
+// oneAtATime lets only one goroutine write.
+type oneAtATime struct {
+	mu sync.Mutex
+	to io.Writer
+}
+
+func (w *oneAtATime) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.to.Write(p)
+}
+
+// setUp runs commands in a tree, one after the other. Nothing that they start outlives them.
+func setUp(ctx context.Context, dir string, commands []string, out io.Writer) error {
+	if len(commands) == 0 {
+		return nil
+	}
+	scope, err := backends.OpenScope("")
+	if err != nil {
+		return err
+	}
+	defer scope.Close()
+	out = &oneAtATime{to: out}
+	for _, command := range commands {
+		fmt.Fprintf(out, "$ %s\n", command)
+		said := &verify.Output{}
+		p, err := backends.Start(backends.Spec{
+			Backend: backends.Program(verify.Check{Shell: command}.Argv(), dir), Dir: dir, Scope: scope, Raw: io.MultiWriter(said, out),
+		})
+		if err != nil {
+			return &SetupError{Command: command, Why: "can't be run: " + err.Error()}
+		}
+		over := context.AfterFunc(ctx, func() { p.Stop(backends.Grace) })
+		exit := p.Wait()
+		over()
+		switch {
+		case ctx.Err() != nil:
+			return &SetupError{Command: command, Why: "was interrupted"}
+		case exit.Survivor != nil:
+			return &SetupError{Command: command, Why: "left something running: " + exit.Survivor.Error()}
+		case exit.Code != 0:
+			how := cmp.Or(exit.Signal, fmt.Sprintf("exit code %d", exit.Code))
+			return &SetupError{Command: command, Why: "failed (" + how + ")", Output: said.Tail()}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,90 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"errors"
+
+	"ralph-lsp/config"
+	"ralph-lsp/loop"
+	"ralph-lsp/loop/start"
+	"ralph-lsp/stream"
+	"ralph-lsp/wire"
+)
+
+// treeWanted is the worktree that a start asks for.
+func treeWanted(p wire.StartParams, request start.Request) start.Tree {
+	own := start.Tree{Wanted: p.Worktree.Wanted, Branch: p.Worktree.Branch, WithChanges: p.WithChanges}
+	return start.Options{Tree: own}.Over(request.Options).Tree
+}
+
+// launchInTree starts a loop in a worktree that is made for it. Without a loop, there is
+// none afterwards.
+func (s *starter) launchInTree(ctx context.Context, cfg *loop.Config, wanted start.Tree, settings config.Worktree) (*managed, error) {
+	turnOf(ctx).end() // to set it up may take long
+	done, err := s.workspace.hold()
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(s.ctx, cancel)()
+	out := &setupLog{env: s.env, ctx: ctx}
+	made, err := wanted.Make(ctx, cfg, settings, out)
+	out.flush()
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.launcher.launch(*cfg)
+	if err != nil {
+		return nil, errors.Join(err, made.Drop())
+	}
+	return r, nil
+}
+
+// setupLog shows the editor what the commands print that prepare a worktree, line by line.
+type setupLog struct {
+	*env
+	ctx  context.Context
+	line []byte
+}
+
+// maxSetupLine is how long such a line is at most, in runes.
+const maxSetupLine = 2000
+
+func (w *setupLog) Write(p []byte) (int, error) {
+	w.line = append(w.line, p...)
+	for {
+		end := bytes.IndexByte(w.line, '\n')
+		if end < 0 && len(w.line) < 4*maxSetupLine {
+			return len(p), nil
+		}
+		if end < 0 {
+			end = len(w.line) - 1
+		}
+		w.show(w.line[:end])
+		w.line = w.line[end+1:]
+	}
+}
+
+func (w *setupLog) flush() {
+	if len(w.line) > 0 {
+		w.show(w.line)
+	}
+}
+
+func (w *setupLog) show(line []byte) {
+	_ = w.ed.Send(w.ctx, "window/logMessage", messageParams{Type: messageLog, Message: stream.Line(string(line), maxSetupLine)})
+}
+
+// hold lets the server not end before done is called. It fails while it ends.
+func (w *workspace) hold() (done func(), err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return nil, failed(wire.ReasonNotRunning, errors.New("the server is shutting down"), nil)
+	}
+	w.wg.Add(1)
+	return w.wg.Done, nil
+}
