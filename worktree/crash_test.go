@@ -56,7 +56,7 @@ func addUntilKilled(repo string) {
 // What it had finished is whole, and the next start takes away all else.
 // RALPH_TEST_KILLS says how often.
 func TestKilledAtAnyMoment(t *testing.T) {
-	kills := 20
+	kills := 10
 	if n, err := strconv.Atoi(os.Getenv("RALPH_TEST_KILLS")); err == nil {
 		kills = n
 	}
