@@ -19,7 +19,6 @@ import (
 	"ralph-lsp/sandbox"
 	"ralph-lsp/server/rpc"
 	"ralph-lsp/wire"
-	"ralph-lsp/worktree"
 )
 
 // command reads the one object that its request has.
@@ -178,8 +177,6 @@ func asWireError(err error) error {
 		return failed(wire.ReasonLimitReached, err, map[string]any{"stopReason": capped.Reason, "iterations": capped.Used.MaxIterations})
 	case errors.Is(err, loop.ErrNotRunning), errors.Is(err, loop.ErrNothingToGoOn):
 		return failed(wire.ReasonNotRunning, err, nil)
-	case errors.As(err, new(*worktree.Error)), errors.As(err, new(*start.SetupError)):
-		return failed(wire.ReasonNoWorktree, err, nil)
 	case errors.Is(err, loop.ErrNoRun):
 		return failed(wire.ReasonNoRun, err, nil)
 	case errors.As(err, new(*loop.AnswerError)):

@@ -33,7 +33,7 @@ func (p *Plan) InTree(ctx context.Context, wanted start.Tree, settings config.Wo
 	}
 	tree, err := wanted.Plan(ctx, p.Config, settings)
 	if err != nil {
-		p.Met = append(p.Met, err)
+		p.Met = append(p.Met, noTree(err))
 		return
 	}
 	p.tree, p.asTheyAre = &tree, wanted.WithChanges

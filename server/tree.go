@@ -10,6 +10,7 @@ import (
 	"ralph-lsp/loop/start"
 	"ralph-lsp/stream"
 	"ralph-lsp/wire"
+	"ralph-lsp/worktree"
 )
 
 // treeWanted is the worktree that a start asks for.
@@ -34,13 +35,21 @@ func (s *starter) launchInTree(ctx context.Context, cfg *loop.Config, wanted sta
 	made, err := wanted.Make(ctx, cfg, settings, out)
 	out.flush()
 	if err != nil {
-		return nil, err
+		return nil, noTree(err)
 	}
 	r, err := s.launcher.launch(*cfg)
 	if err != nil {
 		return nil, errors.Join(err, made.Drop())
 	}
 	return r, nil
+}
+
+// noTree gives the errors of a start's worktree their reason.
+func noTree(err error) error {
+	if errors.As(err, new(*worktree.Error)) || errors.As(err, new(*start.SetupError)) {
+		return failed(wire.ReasonNoWorktree, err, nil)
+	}
+	return err
 }
 
 // setupLog shows the editor what the commands print that prepare a worktree, line by line.
