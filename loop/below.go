@@ -48,11 +48,31 @@ func (b *below) Handle(e stream.Event) {
 	}
 }
 
+// Tools by which the loop's own agents are shown.
+const (
+	stepCall   = "step"
+	reviewCall = "review"
+)
+
+// isOurs says whether an event begins or ends an agent of the loop's own.
+func isOurs(e stream.Event) bool {
+	switch e := e.(type) {
+	case stream.ToolCall:
+		return e.ParentToolCallID == ""
+	case stream.ToolResult:
+		return e.ParentToolCallID == ""
+	}
+	return false
+}
+
 // tellEvent hands an event on that is about no run of the iteration's own.
 func (l *Loop) tellEvent(e stream.Event) {
 	switch e.(type) {
 	case stream.ToolCall, stream.ToolResult:
 		l.change(func(p *progress) { p.status.Agents.Follow(e, time.Now()) })
+		if isOurs(e) {
+			l.setOwner()
+		}
 	}
 	l.emitMu.Lock()
 	defer l.emitMu.Unlock()

@@ -48,6 +48,9 @@ func FolderStatus(folder string) (status Status, owner loopstate.Owner, owned bo
 	}
 	status = statusOf(state, file.Path(), folder, owned)
 	status.Worktree = treeOf(folder)
+	if status.State == StateRunning {
+		status.Agents = atWork(owner.AtWork)
+	}
 	return status, owner, owned, nil
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"ralph-lsp/backends"
 	"ralph-lsp/loopstate"
+	"ralph-lsp/stream"
 )
 
 // endLeftovers ends agents of an owner that died before it could do so. What
@@ -34,6 +35,24 @@ func endRemains(dead loopstate.Owner) error {
 	return errors.Join(errs...)
 }
 
+// workersOf are the agents that this loop has work, for the record.
+func workersOf(agents AtWork) (workers []loopstate.Worker) {
+	for _, t := range agents {
+		if t.Call.ParentToolCallID == "" && (t.Call.Name == stepCall || t.Call.Name == reviewCall) {
+			workers = append(workers, loopstate.Worker{Call: t.Call.ID, Name: t.Call.Name, Input: t.Call.Input, Since: t.StartedAt})
+		}
+	}
+	return workers
+}
+
+// atWork is the reverse.
+func atWork(workers []loopstate.Worker) (agents AtWork) {
+	for _, w := range workers {
+		agents.Follow(stream.ToolCall{ID: w.Call, Name: w.Name, Input: w.Input}, w.Since)
+	}
+	return agents
+}
+
 // setOwner writes the lock's record, with what leads whoever has to end our
 // agents if we can't to them.
 func (l *Loop) setOwner() {
@@ -46,6 +65,7 @@ func (l *Loop) setOwner() {
 	var running Agent
 	l.look(func(p *progress) {
 		running, owner.Leaving, owner.Live = p.running, p.concluded || p.cause != "", p.isLive()
+		owner.AtWork = workersOf(p.status.Agents)
 	})
 	var remains []backends.Remains
 	if l.scope != nil {

@@ -236,7 +236,7 @@ func quoted(tag, text string) string { return strings.ReplaceAll(text, "</"+tag,
 func (l *Loop) newReview(q *question, p *partner) *below {
 	q.reviews++
 	input, _ := json.Marshal(map[string]string{"description": l.cfg.Verify.Reviewer}) // texts can always be encoded
-	call := stream.ToolCall{ID: fmt.Sprintf("review-%d-%d", q.iteration, q.reviews), Name: "review", Input: input}
+	call := stream.ToolCall{ID: fmt.Sprintf("review-%d-%d", q.iteration, q.reviews), Name: reviewCall, Input: input}
 	h := &below{
 		call: call,
 		tell: func(e stream.Event) {

@@ -118,7 +118,7 @@ func (w Worker) callOf(at place, id, prompt string) stream.ToolCall {
 		Step  int    `json:"step"`
 		Of    int    `json:"of"`
 	}{at.name, shown, at.step, at.of})
-	return stream.ToolCall{ID: id, Name: "step", Input: input}
+	return stream.ToolCall{ID: id, Name: stepCall, Input: input}
 }
 
 // briefOf is what an agent of a step is started with, see brief. run has its task as the prompt.

@@ -3,9 +3,11 @@
 package loop
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -78,8 +80,17 @@ func TestAgentsAtOnceHaveProcessesOfTheirOwn(t *testing.T) {
 	waits.ReadOnly = true
 	quick := shell("quick", "cat >/dev/null; until [ -p go ]; do sleep 0.01; done; echo quick; echo LOOP_COMPLETE", backends.PromptStdin)
 	var owner loopstate.Owner
+	var working []string // as another process sees it
 	w := &whenDone{id: "step-1-1-1", then: func() {
 		owner, _, _ = file.Owner()
+		status, _, _, err := FolderStatus(folder)
+		for _, a := range status.Agents.Outermost() {
+			sub, _ := a.Call.Subagent()
+			working = append(working, fmt.Sprintf("%s %d/%d", sub.Agent, sub.Step, sub.Of))
+		}
+		if err != nil {
+			t.Error(err)
+		}
 		go func() { // it opens when the other reads
 			if f, err := os.OpenFile(pipe, os.O_WRONLY, 0); err == nil {
 				f.WriteString("slow\n")
@@ -94,6 +105,9 @@ func TestAgentsAtOnceHaveProcessesOfTheirOwn(t *testing.T) {
 	l.Wait()
 	if got := w.ends[0]; got.Outcome != OutcomeOK || got.Text != "## quick\n\nquick\nLOOP_COMPLETE\n\n## slow\n\nslow" {
 		t.Errorf("got %+v", got)
+	}
+	if status, _, _, err := FolderStatus(folder); !slices.Equal(working, []string{"slow 1/1"}) || len(status.Agents) > 0 {
+		t.Errorf("at work were %q, at the end %+v, %v", working, status.Agents, err)
 	}
 	if runtime.GOOS != "linux" {
 		return

@@ -41,10 +41,19 @@ type Owner struct {
 	Version      string    `json:"version,omitempty"`
 	Leaving      bool      `json:"leaving,omitempty"` // the loop is about to end, whatever its file says
 	Live         bool      `json:"live,omitempty"`    // an agent runs that can be told something
+	AtWork       []Worker  `json:"atWork,omitempty"`  // in steps and reviews, for others to show
 	Agents       []Agent   `json:"agents,omitempty"`
 	// Reapers are the owner's own, and those of dead owners before it for as long
 	// as what they kept isn't ended.
 	Reapers []Reaper `json:"reapers,omitempty"`
+}
+
+// Worker is an agent at work, as the tool call that it is shown as.
+type Worker struct {
+	Call  string          `json:"call"` // its id
+	Name  string          `json:"name"` // of the tool
+	Input json.RawMessage `json:"input,omitempty"`
+	Since time.Time       `json:"since"`
 }
 
 // Reaper is a process that keeps agents together, below which they are.
