@@ -82,6 +82,12 @@ const (
 	Always
 )
 
+// The values of the key permissions.
+const (
+	PermissionsAgent = "agent" // its own settings say what it may do
+	PermissionsAsk   = "ask"   // its user does
+)
+
 // formats are what a program can print, the default first.
 func formats() []string {
 	names := []string{string(stream.FormatText)}
@@ -99,6 +105,10 @@ var keys = slices.Concat([]Key{
 		Doc: "The agent that runs the loop. `auto` takes the first one that is installed."},
 	{Path: path("live"), Type: Text, Default: `"auto"`, Values: []string{Auto, "on", "off"},
 		Doc: "Whether pi and claude can be told something while they work. `auto`: where somebody is there to do so, in an editor or at a terminal."},
+	{Path: path("permissions"), Type: Text, Yields: ToStricter, Default: `"agent"`, Values: []string{PermissionsAgent, PermissionsAsk},
+		Doc: "Who says what pi and claude may do. `agent`: their own settings, and nobody is asked. `ask`: you, in the editor or the terminal, before a tool runs that these don't allow."},
+	{Path: path("ask_timeout"), Type: Duration, Default: `"0"`, Samples: []string{`"10m"`}, Zero: "no limit",
+		Doc: "How long an agent waits for your answer; then it is a no."},
 	{Path: path("prompt_file"), Type: Text, Default: `"PROMPT.md"`, check: checkPresent,
 		Doc: "The file with the prompt, relative to the folder, when a start doesn't bring one."},
 

@@ -137,7 +137,7 @@ func TestValuesAreListedWithTheirSources(t *testing.T) {
 		got = append(got, v.Key+" = "+v.Text+" "+string(v.Source))
 	}
 	want := []string{
-		`backend = "auto" default`, `live = "auto" default`, `prompt_file = "PROMPT.md" default`, `limits.max_iterations = 50 default`,
+		`backend = "auto" default`, `live = "auto" default`, `permissions = "agent" default`, `ask_timeout = "0" default`, `prompt_file = "PROMPT.md" default`, `limits.max_iterations = 50 default`,
 		`limits.max_cost_usd = 2.5 user`, `limits.max_duration = "4h" default`, `limits.idle_timeout = "10m" default`,
 		`limits.max_consecutive_failures = 5 default`, `limits.max_unchanged_iterations = 5 default`, `iteration.parallel_at_once = 4 default`, `completion.instruct = true default`, `verify.when = "promise" default`,
 		`verify.timeout = "10m" default`, `verify.max_failures = 5 default`, `verify.protect = [] default`, `verify.diagnostics = "off" default`, `sandbox.mode = "off" default`, `sandbox.engine = "auto" default`, `sandbox.network = "on" default`, `sandbox.verify_network = "off" default`,

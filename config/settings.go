@@ -83,20 +83,23 @@ type Settings struct {
 	Backend    string // a name, or Auto
 	PromptFile string // as it is written; see PromptPath
 	Live       string // "auto", "on" or "off"
-	Limits     limits.Limits
-	Promise    string // "" is none
-	Instruct   bool
-	History    History
-	Changes    Changes
-	Worktree   Worktree
-	Verify     verify.Check // what a promise has to pass
-	Sandbox    sandbox.Spec // the walls around agents; its paths are absolute
-	Backends   map[string]BackendSettings
-	Hats       map[string]Hat
-	Required   []string // topics that have to be published before a promise counts
-	Steps      []Step   // what an iteration consists of; nil: one run
-	AtOnce     int      // how many agents of a step work at the same time
-	Files      Files    // where they were read
+	// Permissions is PermissionsAgent or PermissionsAsk.
+	Permissions string
+	AskTimeout  time.Duration // after which nobody's answer is a no; 0: never
+	Limits      limits.Limits
+	Promise     string // "" is none
+	Instruct    bool
+	History     History
+	Changes     Changes
+	Worktree    Worktree
+	Verify      verify.Check // what a promise has to pass
+	Sandbox     sandbox.Spec // the walls around agents; its paths are absolute
+	Backends    map[string]BackendSettings
+	Hats        map[string]Hat
+	Required    []string // topics that have to be published before a promise counts
+	Steps       []Step   // what an iteration consists of; nil: one run
+	AtOnce      int      // how many agents of a step work at the same time
+	Files       Files    // where they were read
 
 	// Held is what the folder's file says and isn't trusted to say; it counts
 	// for nothing. Trust is that file, nil when nothing is held.
@@ -118,6 +121,8 @@ type setting struct {
 var setters = map[string]func(s *Settings, name string, v any){
 	"backend":                     func(s *Settings, _ string, v any) { s.Backend = v.(string) },
 	"live":                        func(s *Settings, _ string, v any) { s.Live = v.(string) },
+	"permissions":                 func(s *Settings, _ string, v any) { s.Permissions = v.(string) },
+	"ask_timeout":                 func(s *Settings, _ string, v any) { s.AskTimeout = duration(v) },
 	"prompt_file":                 func(s *Settings, _ string, v any) { s.PromptFile = v.(string) },
 	"completion.promise":          func(s *Settings, _ string, v any) { s.Promise = v.(string) },
 	"completion.required_topics":  func(s *Settings, _ string, v any) { s.Required = texts(v) },

@@ -29,6 +29,8 @@ func TestAFolderThatIsNotTrustedLoosensNothing(t *testing.T) {
 		{"another agent than the user's", "backend = \"pi\"", "backend = \"claude\"", []string{"backend = \"pi\"|\"claude\""}},
 		{"no history", "history.enabled = false", "", []string{"history.enabled = false|true"}},
 		{"history that the user doesn't want", "history.enabled = true", "history.enabled = false", []string{"history.enabled = true|false"}},
+		{"an agent that asks", "permissions = \"ask\"", "", nil},
+		{"an agent that doesn't ask the user who wants it", "permissions = \"agent\"", "permissions = \"ask\"", []string{"permissions = \"agent\"|\"ask\""}},
 		{"a hat of its own", "hats.a.backend = \"pi\"", "hats.b.backend = \"pi\"", nil},
 		{"the user's hat", "hats.a.backend = \"pi\"", "hats.a.backend = \"pi\"", nil},
 		{"another hat than the user's", "hats.a.backend = \"pi\"", "hats.a.backend = { type = \"pi\", args = [\"--read-only\"] }", []string{"hats.a.backend = \"pi\"|"}},
@@ -93,7 +95,7 @@ func TestWhoIsAskedForTrustSeesWhatElseWouldCount(t *testing.T) {
 
 // Each key of the table is one that a stranger may set, or says what happens then.
 func TestEachKeyThatMayLoosenYields(t *testing.T) {
-	free := []string{"live", "prompt_file", "completion.promise", "completion.instruct", "sandbox.hide", "sandbox.protect"} // prompt_file asks when it leads out
+	free := []string{"live", "ask_timeout", "prompt_file", "completion.promise", "completion.instruct", "sandbox.hide", "sandbox.protect"} // prompt_file asks when it leads out
 	for _, key := range Keys() {
 		name := strings.Join(key.Path, ".")
 		if key.Type != Table && (key.Yields == Never) != (strings.Contains(strings.Join(free, " "), name)) {

@@ -103,8 +103,7 @@ func (c Config) forgetAsks(s *loopstate.State) {
 	if c.Stranger {
 		s.Allowed = nil
 	}
-	s.Permissions = ""
-	if c.Ask {
+	if s.Permissions, s.AskTimeout = "", c.AskTimeout; c.Ask {
 		s.Permissions = "ask"
 	}
 }

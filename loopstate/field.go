@@ -73,6 +73,7 @@ var fields = []field{
 	listField("guidance_next", func(s *State) *[]string { return &s.GuidanceNext }),
 	listField("guided", func(s *State) *[]string { return &s.Guided }),
 	textField("permissions", func(s *State) *string { return &s.Permissions }),
+	unless(formatDuration(0), durationField("ask_timeout", func(s *State) *time.Duration { return &s.AskTimeout })),
 	listField("allowed", func(s *State) *[]string { return &s.Allowed }),
 	listField("questions", func(s *State) *[]string { return &s.Questions }),
 	listField("answers", func(s *State) *[]string { return &s.Answers }),

@@ -43,21 +43,22 @@ type State struct {
 	Tokens        Tokens        // used so far
 	Begun         bool          // the iteration runs, was cut off when its owner died, or failed
 	InARow        InARow
-	Checking      bool     // what the last iteration did is to be verified before another one
-	Promised      string   // what it promised, while that isn't verified
-	Unchecked     string   // why that could not be verified: the loop pauses
-	Accept        bool     // a request: count that promise all the same
-	Refutation    string   // what the next run is told of the last verification
-	Topics        []string // pending ones, the oldest first; that of the hat that runs is the first
-	HatRuns       []string // how often each hat has run: "builder 4"
-	HatCosts      []string // what each hat's runs have cost, in dollars: "builder 1.2"; "+" behind it: at least, "?": nobody knows
-	Published     []string // which topics came how often, with which payload: "build.done 2 1a2b3c4d"
-	Permissions   string   // "ask": the agents ask the user before they do something; "" is not
-	Allowed       []string // rules of what they needn't ask for any more: "Bash(git commit:*)"
-	Questions     []string // what they wait to be told, each as JSON; for other processes to show
-	Answers       []string // requests: answers to them, each as JSON
-	EndIteration  int      // a request: end that iteration, and go on with the next
-	Cancel        bool     // a request: end the loop now and remove the file
+	Checking      bool          // what the last iteration did is to be verified before another one
+	Promised      string        // what it promised, while that isn't verified
+	Unchecked     string        // why that could not be verified: the loop pauses
+	Accept        bool          // a request: count that promise all the same
+	Refutation    string        // what the next run is told of the last verification
+	Topics        []string      // pending ones, the oldest first; that of the hat that runs is the first
+	HatRuns       []string      // how often each hat has run: "builder 4"
+	HatCosts      []string      // what each hat's runs have cost, in dollars: "builder 1.2"; "+" behind it: at least, "?": nobody knows
+	Published     []string      // which topics came how often, with which payload: "build.done 2 1a2b3c4d"
+	Permissions   string        // "ask": the agents ask the user before they do something; "" is not
+	AskTimeout    time.Duration // after which they are denied what nobody has answered; 0: never
+	Allowed       []string      // rules of what they needn't ask for any more: "Bash(git commit:*)"
+	Questions     []string      // what they wait to be told, each as JSON; for other processes to show
+	Answers       []string      // requests: answers to them, each as JSON
+	EndIteration  int           // a request: end that iteration, and go on with the next
+	Cancel        bool          // a request: end the loop now and remove the file
 	SessionFile   string
 
 	Prompt string

@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
+	"time"
 
 	"ralph-lsp/config"
 	"ralph-lsp/internal/limits"
@@ -157,6 +159,21 @@ func (s *starter) startFolder(uri string) (string, error) {
 	return path, nil
 }
 
+// askOf is what a start says of its agents' questions.
+func askOf(p wire.StartParams) (a start.Ask, err error) {
+	if a.Permissions = p.Permissions; !a.Valid() {
+		return a, invalidKey("permissions", "permissions is %q: say agent or ask", p.Permissions)
+	}
+	if ms := p.AskTimeoutMs; ms != nil {
+		if *ms < 0 || *ms > math.MaxInt64/int64(time.Millisecond) {
+			return a, invalidKey("askTimeoutMs", "askTimeoutMs is %d: say milliseconds, 0 for no limit", *ms)
+		}
+		timeout := time.Duration(*ms) * time.Millisecond
+		a.Timeout = &timeout
+	}
+	return a, nil
+}
+
 // configOf makes a loop's configuration of a start's parameters, and tells
 // where its values come from. Without an agent it is all but that, and an error.
 func (s *starter) configOf(ctx context.Context, p wire.StartParams, request start.Request, folder string, settings config.Settings) (loop.Config, start.Sources, error) {
@@ -168,6 +185,9 @@ func (s *starter) configOf(ctx context.Context, p wire.StartParams, request star
 	}
 	if err == nil {
 		own.Walls, err = wallsOf(p.Sandbox)
+	}
+	if err == nil {
+		own.Ask, err = askOf(p)
 	}
 	if err != nil {
 		return loop.Config{}, nil, err

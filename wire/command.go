@@ -249,21 +249,25 @@ type StartParams struct {
 	Text      string `json:"text,omitempty"`
 	Selection string `json:"selection,omitempty"` // stands behind the prompt of Text, or is the prompt
 	Choices
-	Agent       string        `json:"agent,omitempty"`       // the name of an agent of a markdown file, which does the work
-	Chain       []string      `json:"chain,omitempty"`       // names of several, one after the other
-	Parallel    []string      `json:"parallel,omitempty"`    // names of several, side by side; they only read
-	LimitsText  string        `json:"limitsText,omitempty"`  // limits and the promise as in the Text of ChangeParams; win over Text
-	Verify      string        `json:"verify,omitempty"`      // the promise counts when this command passes; the shell runs it
-	Until       string        `json:"until,omitempty"`       // the loop ends when this one does, without any promise
-	Live        string        `json:"live,omitempty"`        // "auto", "on", "off": whether the agent can be told something while it works
-	Sandbox     string        `json:"sandbox,omitempty"`     // "workspace", "off": whether there are walls around the agents
-	Worktree    WorktreeParam `json:"worktree,omitzero"`     // work in a git worktree of its own
-	WithChanges bool          `json:"withChanges,omitempty"` // it begins with the files as they are, not with the last commit
-	NoVerify    bool          `json:"noVerify,omitempty"`    // believe the promise, whatever the files say
-	Replace     bool          `json:"replace,omitempty"`     // cancel or discard the loop that is there
-	Trust       bool          `json:"trust,omitempty"`       // the user trusts what the folder's ralph.toml would run, as it is now
-	DryRun      bool          `json:"dryRun,omitempty"`
-	Settings    *Settings     `json:"settings,omitempty"` // of the editor: the start wins over them, they over the files
+	Agent      string   `json:"agent,omitempty"`      // the name of an agent of a markdown file, which does the work
+	Chain      []string `json:"chain,omitempty"`      // names of several, one after the other
+	Parallel   []string `json:"parallel,omitempty"`   // names of several, side by side; they only read
+	LimitsText string   `json:"limitsText,omitempty"` // limits and the promise as in the Text of ChangeParams; win over Text
+	Verify     string   `json:"verify,omitempty"`     // the promise counts when this command passes; the shell runs it
+	Until      string   `json:"until,omitempty"`      // the loop ends when this one does, without any promise
+	// Permissions is "ask" where the user is asked what the agent may do, "agent" where its own
+	// settings say so; AskTimeoutMs denies what nobody has answered by then, 0 is never.
+	Permissions  string        `json:"permissions,omitempty"`
+	AskTimeoutMs *int64        `json:"askTimeoutMs,omitempty"`
+	Live         string        `json:"live,omitempty"`        // "auto", "on", "off": whether the agent can be told something while it works
+	Sandbox      string        `json:"sandbox,omitempty"`     // "workspace", "off": whether there are walls around the agents
+	Worktree     WorktreeParam `json:"worktree,omitzero"`     // work in a git worktree of its own
+	WithChanges  bool          `json:"withChanges,omitempty"` // it begins with the files as they are, not with the last commit
+	NoVerify     bool          `json:"noVerify,omitempty"`    // believe the promise, whatever the files say
+	Replace      bool          `json:"replace,omitempty"`     // cancel or discard the loop that is there
+	Trust        bool          `json:"trust,omitempty"`       // the user trusts what the folder's ralph.toml would run, as it is now
+	DryRun       bool          `json:"dryRun,omitempty"`
+	Settings     *Settings     `json:"settings,omitempty"` // of the editor: the start wins over them, they over the files
 }
 
 // Settings are what an editor chooses for all starts.

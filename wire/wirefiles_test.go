@@ -46,7 +46,7 @@ func examples() map[string]any {
 		"result-diagnostics": DiagnosticsResult{Settled: true, Seen: []string{"file:///w/app/src/a.go"},
 			Diagnostics: []Diagnostic{{"file:///w/app/src/a.go", Range{Point{2, 4}, Point{2, 5}}, 1, json.RawMessage(`"UndeclaredName"`), "compiler", "undefined: x"}}},
 
-		"command-start": StartParams{Folder: "file:///w/app", Prompt: "Build X", Live: "on", Sandbox: "workspace", Choices: Choices{Backend: "pi", Hat: "builder", Args: []string{"--thinking", "high"},
+		"command-start": StartParams{Folder: "file:///w/app", Prompt: "Build X", Live: "on", Permissions: "ask", AskTimeoutMs: new(int64(600_000)), Sandbox: "workspace", Choices: Choices{Backend: "pi", Hat: "builder", Args: []string{"--thinking", "high"},
 			LimitParams: LimitParams{limits.Message{MaxIterations: new(20), MaxCostUSD: new(5.0), MaxDurationMs: new(int64(3600000))}, new("DONE")}}},
 		"command-cancel":  CancelParams{LoopParams: LoopParams{LoopID: "ralph-ca7igygdcr4i"}, When: "afterIteration"},
 		"command-resume":  ResumeParams{LoopParams: LoopParams{Folder: "file:///w/app"}, LimitParams: LimitParams{Message: limits.Message{MaxIterations: new(100)}}, Sandbox: "off"},

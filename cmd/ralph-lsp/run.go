@@ -25,6 +25,7 @@ type loopFlags struct {
 	check  start.Check
 	live   start.Live
 	tree   start.Tree
+	ask    start.Ask
 	once   once
 	walls  start.Walls
 	accept bool // what couldn't be verified
@@ -42,6 +43,7 @@ func (l *loopFlags) addFlags(cmd *cobra.Command) {
 	l.check.AddFlags(cmd.Flags())
 	l.live.AddFlags(cmd.Flags())
 	l.walls.AddFlags(cmd.Flags())
+	l.ask.AddFlags(cmd.Flags())
 	l.shown.addFlags(cmd)
 	cmd.Flags().StringVar(&l.record, "record", "", "keep each run's raw output in `DIR`")
 	ofFlag(cmd.MarkFlagDirname("record"))
@@ -221,7 +223,7 @@ func (l *loopFlags) resolver(cmd *cobra.Command, settings config.Settings, quiet
 	patch := l.limits.Patch()
 	patch.Accept = l.accept
 	return start.Resolver{
-		Start:    start.Options{Agent: l.agent, Team: l.team, Limits: patch, Quiet: quiet, Check: l.check, Live: l.live, Walls: l.walls, Tree: l.tree},
+		Start:    start.Options{Agent: l.agent, Team: l.team, Limits: patch, Quiet: quiet, Check: l.check, Live: l.live, Ask: l.ask, Walls: l.walls, Tree: l.tree},
 		Settings: settings,
 		Attended: isAttended(cmd),
 		Detect:   start.Installed,

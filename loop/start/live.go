@@ -42,11 +42,15 @@ func (l *Live) AddFlags(f *pflag.FlagSet) {
 	flag("no-live", "tell it only with the next run", LiveOff)
 }
 
-// talk lets the agents be talked to that can be, where that is wanted.
-func (r Resolver) talk(ctx context.Context, cfg *loop.Config) {
+// talk lets the agents be talked to that can be, where that is wanted. The error says which
+// can't ask that has to.
+func (r Resolver) talk(ctx context.Context, cfg *loop.Config) error {
 	live := cmp.Or(r.Start.Live, Live(r.Settings.Live))
+	if cmp.Or(r.Start.Ask.Permissions, r.Settings.Permissions) == config.PermissionsAsk {
+		return r.letAsk(ctx, cfg, live)
+	}
 	if live == LiveOff || live != LiveOn && !r.Attended {
-		return
+		return nil
 	}
 	cfg.Backend = cfg.Backend.Talking(ctx, cfg.Args)
 	for i := range cfg.Roles {
@@ -63,4 +67,5 @@ func (r Resolver) talk(ctx context.Context, cfg *loop.Config) {
 	if live == LiveOn && cfg.Backend.Prompt != backends.PromptLive {
 		cfg.Warnings = append(cfg.Warnings, cfg.Backend.Name+" can't be told anything while it works (see docs/BACKENDS.md); the next run is told")
 	}
+	return nil
 }

@@ -23,6 +23,7 @@ type Options struct {
 	Quiet  bool // the agent isn't told of the loop
 	Live   Live
 	Walls  Walls
+	Ask    Ask
 	Check  Check
 	Tree   Tree
 }
@@ -40,6 +41,7 @@ func (o Options) Over(below Options) Options {
 		Quiet:  o.Quiet || below.Quiet,
 		Live:   cmp.Or(o.Live, below.Live),
 		Walls:  cmp.Or(o.Walls, below.Walls),
+		Ask:    o.Ask.Over(below.Ask),
 		Check:  o.Check,
 	}
 	if !o.Check.isSet() {
@@ -135,6 +137,7 @@ func (r Resolver) Resolve(ctx context.Context) (loop.Config, Sources, error) {
 		cfg.Model, sources["model"] = r.Host.Model, config.FromEditor
 	}
 	sources["live"] = first(r.Start.Live != "", false, r.Settings.Source("live"))
+	sources["permissions"] = first(r.Start.Ask.Permissions != "", false, r.Settings.Source("permissions"))
 	if team.isSet() {
 		sources["agents"] = team.from
 		err = r.enlist(ctx, team, &cfg)
@@ -144,7 +147,9 @@ func (r Resolver) Resolve(ctx context.Context) (loop.Config, Sources, error) {
 		return cfg, sources, err
 	}
 	cfg.Required = r.Settings.Required
-	r.talk(ctx, &cfg)
+	if err := r.talk(ctx, &cfg); err != nil {
+		return cfg, sources, err
+	}
 	if cfg.Hat != "" {
 		sources["hat"] = first(r.Start.Agent.Hat != "", true, "")
 	}
@@ -253,6 +258,7 @@ type Found struct {
 	Sandbox       string // its walls; "" is none
 	SandboxEngine string // what made them
 	Handing       bool   // hats hand over to each other
+	Ask           Ask
 	Limits        loop.Limits
 }
 
@@ -263,6 +269,7 @@ func FoundIn(folder string) (Found, error) {
 	return Found{
 		File: file, LoopID: s.LoopID, Backend: s.Backend, Hat: s.Hat, Agents: s.Agents, Args: s.BackendArgs,
 		Output: s.BackendOutput, Prompt: s.BackendPrompt, Quiet: s.Quiet, Sandbox: s.Sandbox, SandboxEngine: s.SandboxEngine, Handing: len(s.Topics) > 0, Limits: s.Limits(),
+		Ask: askOf(s.Permissions, s.AskTimeout),
 	}, err
 }
 
@@ -286,6 +293,7 @@ func (r Resolver) Continue(ctx context.Context, found Found, files config.Files)
 	r.keep(&cfg)
 	r.keepWalls(&cfg, found)
 	r.tighten(&cfg, found, files)
+	r.Start.Ask = r.Start.Ask.Over(found.Ask)
 	known := r
 	was, mark := files.CheckOf(found.LoopID)
 	if was.IsSet() { // that from its start, whatever the files say by now
@@ -334,7 +342,9 @@ func (r Resolver) Continue(ctx context.Context, found Found, files config.Files)
 	}
 	isFilesProgram := fromFile && IsPath(named.Name)
 	isFilesArgs := len(cfg.Args) > 0 && len(named.Args) == 0 && !slices.Equal(cfg.Args, agent.args)
-	r.talk(ctx, &cfg)
+	if err := r.talk(ctx, &cfg); err != nil {
+		return cfg, err
+	}
 	switch {
 	case isFilesArgs: // with the program that they will go to, whatever the file says
 		return cfg, files.CheckRun(found.File, agent.backend.Name, cfg.Args)

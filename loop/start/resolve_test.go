@@ -164,7 +164,7 @@ func TestLimitsHaveTheirPrecedence(t *testing.T) {
 	wantSources := Sources{
 		"maxIterations": config.FromStart, "maxCostUsd": config.FromEditor, "maxDurationMs": config.FromFolder,
 		"idleTimeoutMs": config.FromDefault, "maxConsecutiveFailures": config.FromDefault, "maxUnchangedIterations": config.FromDefault, "completionPromise": config.FromEditor,
-		"backend": config.FromDefault, "args": config.FromDefault, "model": config.FromDefault, "instruct": config.FromFolder, "live": config.FromDefault, "sandbox": config.FromDefault, "verify": config.FromDefault,
+		"backend": config.FromDefault, "args": config.FromDefault, "model": config.FromDefault, "instruct": config.FromFolder, "live": config.FromDefault, "permissions": config.FromDefault, "sandbox": config.FromDefault, "verify": config.FromDefault,
 	}
 	if diff := cmp.Diff(wantSources, sources); diff != "" {
 		t.Error(diff)

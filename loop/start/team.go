@@ -293,7 +293,9 @@ func (r Resolver) enlist(ctx context.Context, c crew, cfg *loop.Config) error {
 	if len(c.roles) > 0 {
 		cfg.Hat = c.roles[0].Name
 	}
-	r.talk(ctx, cfg)
+	if err := r.talk(ctx, cfg); err != nil {
+		return err
+	}
 	cfg.Warnings = append(cfg.Warnings, c.warnings...)
 	return r.Settings.Files.CheckAgents(c.planted)
 }

@@ -41,6 +41,7 @@ func Parse(text string) (Request, error) {
 	flags.BoolVar(&r.Quiet, "no-instruct", false, "")
 	r.Live.AddFlags(flags)
 	r.Walls.AddFlags(flags)
+	r.Ask.AddFlags(flags)
 	r.Check.AddFlags(flags)
 	r.Tree.AddFlags(flags)
 	words, err := split(text, flags)

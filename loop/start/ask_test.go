@@ -1,0 +1,85 @@
+package start
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// askStart resolves a start.
+func askStart(t *testing.T, text string) (argv []string, may string, asks bool, err error) {
+	t.Helper()
+	request, err := Parse(text)
+	if err != nil {
+		return nil, "", false, err
+	}
+	cfg, _, err := Resolver{Prompt: "x", Start: request.Options, Settings: settings(t, "")}.Resolve(t.Context())
+	may, _ = cfg.Backend.Permissions(cfg.Args)
+	return cfg.Backend.Argv(nil, cfg.Args), may, cfg.Ask, err
+}
+
+// programs are agents of which nobody knows the version.
+func programs(t *testing.T, names ...string) (folder string) {
+	t.Helper()
+	folder = t.TempDir()
+	for _, name := range names {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte("#!/bin/sh\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return folder
+}
+
+func TestClaudeAsksItsUser(t *testing.T) {
+	t.Setenv("PATH", programs(t, "claude"))
+	argv, may, asks, err := askStart(t, `"x" --backend claude --permissions ask`)
+	if line := strings.Join(argv, " "); err != nil || !asks || !strings.HasSuffix(line, "--permission-prompt-tool stdio --permission-mode default") ||
+		strings.Contains(line, "acceptEdits") || !strings.Contains(line, "--input-format stream-json") {
+		t.Errorf("%v: %s", err, line)
+	}
+	if !strings.HasPrefix(may, "claude asks you before") {
+		t.Error(may)
+	}
+	argv, may, _, err = askStart(t, `"x" --backend claude --permissions ask --backend-arg --permission-mode=acceptEdits`)
+	if err != nil || slices.Contains(argv, "default") || !strings.Contains(may, "unasked; asks you before it runs a command") {
+		t.Errorf("%v: %q, %s", err, argv, may)
+	}
+	if argv, _, asks, err := askStart(t, `"x" --backend claude --permissions agent`); err != nil || asks || slices.Contains(argv, "stdio") {
+		t.Errorf("%v: %q", err, argv)
+	}
+}
+
+// Who wants to be asked isn't told afterwards that nothing could ask.
+func TestWhatCannotAskIsRefusedAtTheStart(t *testing.T) {
+	t.Setenv("PATH", programs(t, "claude", "codex", "pi"))
+	for text, want := range map[string]string{
+		`"x" --backend codex --permissions ask`:                                             `codex can't ask you before it does something: choose pi or claude, or leave out permissions = "ask"`,
+		`"x" --backend pi --permissions ask`:                                                `pi can't ask you before version 0.80.4`,
+		`"x" --backend claude --permissions ask --no-live`:                                  `has to be live: leave out live = "off"`,
+		`"x" --backend claude --permissions ask --backend-arg --permission-prompt-tool=mcp`: `asks somebody else than you`,
+		`"x" --backend claude --permissions ask --backend-arg --output-format=json`:         `can't ask you with these arguments of yours`,
+		`"x" --backend claude --permissions maybe`:                                          `"maybe" is unknown`,
+		`"x" --backend claude --permissions ask --ask-timeout 10`:                           `10s, 10m or 10h`,
+	} {
+		if _, _, _, err := askStart(t, text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// A state file may have been written by anybody: it can ask for more, and not for less.
+func TestALoopThatGoesOnStillAsks(t *testing.T) {
+	if a := askOf("agent", time.Minute); a != (Ask{}) {
+		t.Errorf("%+v", a)
+	}
+	a := askOf("ask", time.Minute)
+	if a.Permissions != "ask" || *a.Timeout != time.Minute {
+		t.Errorf("%+v", a)
+	}
+	if now := (Ask{Permissions: "agent"}).Over(a); now.Permissions != "agent" || now.Timeout != a.Timeout {
+		t.Errorf("the start's word: %+v", now)
+	}
+}
