@@ -28,6 +28,7 @@ const patience = 3 * time.Minute
 // update is a line of "ralph-lsp run --output json", as far as tests read it.
 type update struct {
 	SessionUpdate string    `json:"sessionUpdate"`
+	ID            string    `json:"id"`
 	LoopID        string    `json:"loopId"`
 	Iteration     int       `json:"iteration"`
 	Time          time.Time `json:"time"`

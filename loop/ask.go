@@ -148,7 +148,7 @@ func (l *Loop) ask(it asked) {
 	})
 	switch refused {
 	case "":
-		l.noteSpending()
+		l.noteAtOnce()
 		l.poke()
 	case "-":
 		it.answer(backends.Answer{Yes: true})
@@ -226,7 +226,7 @@ func (l *Loop) take(a Answer, isMeant func(asked) bool) (taken []asked, err erro
 		l.sayAnswered(m, taken, a)
 	})
 	if err == nil {
-		l.noteSpending()
+		l.noteAtOnce()
 		l.poke()
 	}
 	return taken, err
@@ -266,7 +266,7 @@ func (l *Loop) moot(isMeant func(asked) bool) {
 		l.sayAnswered(m, closed, Answer{Kind: AnswerMoot})
 	})
 	if len(closed) > 0 {
-		l.noteSpending()
+		l.noteAtOnce()
 		l.poke()
 	}
 }

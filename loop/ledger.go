@@ -145,6 +145,15 @@ func (l *Loop) noteSpending() {
 	}
 }
 
+// noteAtOnce is noteSpending for what others wait to see in the file.
+func (l *Loop) noteAtOnce() {
+	l.noteSpending()
+	select {
+	case l.hurry <- struct{}{}:
+	default:
+	}
+}
+
 // bookInterval is the least time between two writes of what a run spends. Each
 // waits for the disk, and an editor that has the file open reads it again.
 const bookInterval = time.Second
@@ -162,6 +171,7 @@ func (l *Loop) keepBooks(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
+		case <-l.hurry:
 		case <-time.After(bookInterval):
 		}
 	}

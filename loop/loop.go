@@ -77,6 +77,7 @@ type Loop struct {
 	published []hats.Seen // by this loop's hats; only the engine's goroutine uses it
 
 	wake  chan struct{} // something above changed; 1-buffered
+	hurry chan struct{} // the next write of what it spends doesn't wait; 1-buffered
 	spent chan struct{} // the run under way has spent more; 1-buffered
 	done  chan struct{}
 	end   End // set before done is closed
@@ -306,7 +307,7 @@ func (l *Loop) takeUp(found loopstate.State) (loopstate.State, error) {
 func (l *Loop) init(s loopstate.State) {
 	l.snapshots.going, l.snapshots.stopGoing = context.WithCancel(context.Background())
 	l.snapshots.alive, l.snapshots.stopAlive = context.WithCancel(context.Background())
-	l.wake, l.spent, l.done = make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{})
+	l.wake, l.spent, l.hurry, l.done = make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{})
 	l.mark = strings.ToLower(rand.Text()[:3])
 	l.circles.refuted = lasting(s.Refutation)
 	if !l.cfg.Stranger { // what an agent wrote there while a loop was at work, its next save took out

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,6 +18,7 @@ import (
 type shown struct {
 	style   start.Choice
 	verbose bool
+	answers bool // what agents ask is answered here
 }
 
 func (s *shown) addFlags(cmd *cobra.Command) {
@@ -38,7 +40,7 @@ func drive(cfg loop.Config, stdout, stderr io.Writer, how shown, begun func(l *l
 	defer stop()
 	out := checked(stdout)
 	screen := describe(stdout, stderr, how.verbose)
-	screen.out = out
+	screen.out, screen.folder, screen.answers = out, cfg.Folder, how.answers
 	screen.verbatim = cfg.Backend.Output == stream.FormatText
 	q := newQueue(func(clock func() time.Time) style {
 		screen.now = clock
@@ -52,6 +54,9 @@ func drive(cfg loop.Config, stdout, stderr io.Writer, how shown, begun func(l *l
 	begun(l, over)
 	q.Start(l.Status)
 	giveUp := answerSignals(caught, out.broken, over, l, q.Note)
+	if how.answers {
+		go answerHere(os.Stdin, l, over, q.Note)
+	}
 	end := l.Wait()
 	q.Close(giveUp)
 	close(over)

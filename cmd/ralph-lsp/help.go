@@ -26,6 +26,7 @@ From another terminal, in the same folder (or with -C DIR)
   ralph-lsp status                          where the loop stands
   ralph-lsp watch                           what it does, until it ends
   ralph-lsp steer "Leave the parser alone"  tell the next run something
+  ralph-lsp answer                          what an agent asks (permissions = "ask")
   ralph-lsp update --max-iterations 100     change limits or the promise
   ralph-lsp pause | resume                  stop after this run | go on
   ralph-lsp cancel                          end it now

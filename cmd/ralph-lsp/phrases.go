@@ -49,6 +49,9 @@ const goOn = "go on with ralph-lsp resume"
 func stateLine(e loop.StateChanged, now time.Time) string {
 	switch e.State {
 	case loop.StateWaiting:
+		if e.Reason == loop.WaitPermission {
+			return "" // the question was told
+		}
 		return wire.WaitText(e.Reason, e.ResumeAt, now)
 	case loop.StatePaused:
 		if e.Reason == loop.PauseUnchecked {

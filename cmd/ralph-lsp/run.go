@@ -247,6 +247,7 @@ func (l *loopFlags) drive(cmd *cobra.Command, cfg loop.Config, files config.File
 		start.Remember(files, cfg, begun.ID())
 		l.once.hold(cmd.InOrStdin(), begun, over)
 	}
+	l.shown.answers = cfg.Ask && isAttended(cmd) && !l.once.wanted
 	end, err := drive(cfg, cmd.OutOrStdout(), cmd.ErrOrStderr(), l.shown, begun)
 	if unseen := (*exitError)(nil); errors.As(err, &unseen) {
 		unseen.message += "; " + goOn

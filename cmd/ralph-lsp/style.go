@@ -51,6 +51,8 @@ type styleConfig struct {
 	thinking bool       // show the model's reasoning
 	verbatim bool       // the agent's text is no markdown, and comes in whole lines
 	now      func() time.Time
+	folder   string // of the loop that runs; "" where it is over
+	answers  bool   // what its agents ask is answered here
 }
 
 // newStyle builds the style called name; "" chooses by where the output goes.
@@ -104,8 +106,13 @@ type quietStyle struct {
 }
 
 func (s *quietStyle) HandleLoop(e loop.Event) {
-	if end, ok := e.(loop.End); ok {
-		fmt.Fprintln(s.cfg.out, wire.EndLine(end))
+	switch e := e.(type) {
+	case loop.Asked:
+		for _, line := range s.cfg.ask(e.Question) {
+			fmt.Fprintln(s.cfg.notes, line)
+		}
+	case loop.End:
+		fmt.Fprintln(s.cfg.out, wire.EndLine(e))
 	}
 }
 

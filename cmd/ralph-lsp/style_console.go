@@ -94,6 +94,12 @@ func (s *consoleStyle) HandleLoop(e loop.Event) {
 		for _, line := range offerLines(e.Offer) {
 			s.line(line)
 		}
+	case loop.Asked:
+		for _, line := range s.cfg.ask(e.Question) {
+			s.line(line)
+		}
+	case loop.Answered:
+		s.line(p.yellow(wire.AnsweredText(e.Question, e.Answer)))
 	case loop.Published:
 		s.line(p.dim(wire.TopicText(stream.Topic(e))))
 	case loop.Guidance:

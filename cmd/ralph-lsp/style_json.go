@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -95,6 +96,7 @@ type jsonStyle struct {
 	lines     *jsonLines
 	projector wire.Projector
 	stamp     stamp
+	told      bool // how a question is answered
 	mute
 }
 
@@ -118,6 +120,10 @@ func (s *jsonStyle) HandleLoop(e loop.Event) {
 	if end, ok := e.(loop.End); ok {
 		end.Status.Limits = loop.Limits{} // what ended at one is gone with this process: no offer can raise it
 		e = end
+	}
+	if q, ok := e.(loop.Asked); ok && s.cfg.folder != "" && !s.told {
+		s.told = true
+		s.Note("an agent asks; " + strings.TrimSpace(howToAnswer(q.Question, s.cfg.folder)))
 	}
 	for _, u := range s.projector.Unfinished(e) {
 		s.write(u)

@@ -67,9 +67,12 @@ func (s *prettyStyle) Live(status func() loop.Status) {
 		ticker := time.NewTicker(redrawEvery)
 		defer ticker.Stop()
 		for frame := 0; ; frame++ {
-			if s.cfg.job.foreground() {
+			if st := status(); s.cfg.answers && len(st.Questions) > 0 { // what the user types stands there
+				s.screen.draw("")
+				s.screen.abandon()
+			} else if s.cfg.job.foreground() {
 				// One cell is left free: some terminals wrap a full line.
-				s.screen.draw(liveLine(status(), frame, time.Now(), s.cfg.width()-1, s.cfg.palette))
+				s.screen.draw(liveLine(st, frame, time.Now(), s.cfg.width()-1, s.cfg.palette))
 			} else {
 				s.screen.abandon()
 			}
@@ -148,6 +151,15 @@ func (s *prettyStyle) HandleLoop(e loop.Event) {
 		for _, line := range offerLines(e.Offer) {
 			s.note(line)
 		}
+	case loop.Asked:
+		for i, line := range s.cfg.ask(e.Question) {
+			if i == 0 {
+				line = p.paint(sgrBold+";"+sgrYellow, "? "+line)
+			}
+			s.note(line)
+		}
+	case loop.Answered:
+		s.note(p.yellow(wire.AnsweredText(e.Question, e.Answer)))
 	case loop.Published:
 		s.note(p.dim(wire.TopicText(stream.Topic(e))))
 	case loop.Guidance:

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"os"
+	"strings"
+	"time"
+
+	"ralph-lsp/loop"
+)
+
+// lookAgain is how often it is looked whether something is asked, or typed.
+const lookAgain = 100 * time.Millisecond
+
+// tooSoon is for how long after a question appears nothing that is typed answers it: it was
+// meant for another one.
+const tooSoon = 500 * time.Millisecond
+
+// answerHere takes answers from the terminal that the loop runs in, until over is closed. It
+// reads only while something is asked and the terminal is this job's.
+func answerHere(tty *os.File, l *loop.Loop, over <-chan struct{}, note func(string)) {
+	in := bufio.NewReader(tty)
+	var last string // the question that is answered now
+	var since time.Time
+	for {
+		open := l.Status().Questions
+		if len(open) > 0 && open[0].ID != last {
+			last, since = open[0].ID, time.Now()
+		}
+		select {
+		case <-over:
+			return
+		default:
+		}
+		if len(open) == 0 || in.Buffered() == 0 && !(job{tty}.foreground() && isTyped(tty, lookAgain)) {
+			select {
+			case <-over:
+				return
+			case <-time.After(lookAgain):
+			}
+			continue
+		}
+		line, err := in.ReadString('\n')
+		if err != nil { // Ctrl-D, or the terminal is gone
+			time.Sleep(lookAgain)
+			continue
+		}
+		if said := answerLine(l, last, line, time.Since(since) < tooSoon); said != "" {
+			note(said)
+		}
+	}
+}
+
+// answerLine answers the oldest question with a line. It returns what the user is to be told: an
+// empty line is no answer.
+func answerLine(l *loop.Loop, id, line string, isEarly bool) string {
+	open := l.Status().Questions
+	words := strings.Fields(line)
+	switch {
+	case len(open) == 0:
+		return ""
+	case len(words) == 0:
+		return answersTo(open[0]) + "?"
+	case isEarly, open[0].ID != id:
+		return "that came before the question was there to be read: " + answersTo(open[0]) + "?"
+	}
+	q, a, err := answerOf(open[:1], words)
+	if err == nil {
+		err = l.Answer(q.ID, a)
+	}
+	if err != nil && !errors.Is(err, loop.ErrNoQuestion) || errors.As(err, new(*loop.AnswerError)) {
+		return err.Error()
+	}
+	return ""
+}

@@ -1,0 +1,172 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"ralph-lsp/internal/fakemodel"
+	"ralph-lsp/internal/proctest"
+)
+
+// asks runs an agent that has to ask, in a loop of its own.
+func (p *program) asks(more ...string) {
+	p.start(append([]string{"--permissions", "ask", "--completion-promise", "DONE", "--max-iterations", "1"}, append(more, prompt)...)...)
+}
+
+// question waits until one is asked, which has a text in it, and stands in the state file, where other terminals look.
+func (p *program) question(text string) (id string) {
+	p.t.Helper()
+	q := p.await("the question "+text, func(u update) bool { return u.SessionUpdate == "_ralph/question" && strings.Contains(u.line, text) })
+	for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
+		if data, err := os.ReadFile(p.stateFile()); err == nil && strings.Contains(string(data), q.ID) {
+			return q.ID
+		}
+		if time.Now().After(deadline) {
+			p.fatalf("the state file never has the question %s", q.ID)
+		}
+	}
+}
+
+// answer answers from another terminal.
+func (p *program) answer(words ...string) {
+	p.t.Helper()
+	if err := p.ralphCommand(append([]string{"answer", "-C", p.box.Dir}, words...)...); err != nil {
+		p.fatalf("answering %q: %v", words, err)
+	}
+}
+
+func isMoot(u update) bool {
+	return u.SessionUpdate == "_ralph/answer" && strings.Contains(u.line, `"moot"`)
+}
+
+func (p *program) exists(name string) bool {
+	_, err := os.Stat(filepath.Join(p.box.Dir, name))
+	return err == nil
+}
+
+// claude asks before each command; what is allowed in the loop it needn't ask again, and it reads why not.
+func TestClaudeAsksBeforeItRunsACommand(t *testing.T) {
+	t.Parallel()
+	stopped := says("I leave it. <promise>DONE</promise>")
+	stopped.Match = "not that folder"
+	p := prepare(t, claude, fakemodel.Script{Turns: []fakemodel.Turn{
+		stopped,
+		does(claude.bash("touch once")), does(claude.bash("git init -q")), does(claude.bash("git init -q --bare b")), does(claude.bash("rm -rf src")),
+		says("I did it all the same."),
+	}})
+	if err := os.Mkdir(filepath.Join(p.box.Dir, "src"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p.asks()
+	p.answer(p.question("touch once"), "once")
+	p.answer(p.question("git init"), "loop")
+	id := p.question("rm -rf src")
+	if !p.exists("once") || !p.exists("b") {
+		p.fatalf("what was allowed wasn't done")
+	}
+	p.answer(id, "deny", "not", "that", "folder")
+	if exit := p.wait(); exit != exitDone {
+		p.fatalf("exit %d", exit)
+	}
+	if !p.exists("src") || !slices.Equal(p.outcomes(), []string{"ok"}) {
+		p.fatalf("it went on: %q", p.outcomes())
+	}
+	if n := count(p.all(), func(u update) bool { return u.SessionUpdate == "_ralph/question" }); n != 3 {
+		p.fatalf("%d questions were asked", n)
+	}
+	shown := strings.Join(p.transcript(p.session()), "\n")
+	for _, want := range []string{"touch once", "rm -rf src", "not that folder"} {
+		if !strings.Contains(shown, want) {
+			p.fatalf("the session doesn't have %q:\n%s", want, shown)
+		}
+	}
+}
+
+// count is how many updates are so.
+func count(all []update, ok func(update) bool) (n int) {
+	for _, u := range all {
+		if ok(u) {
+			n++
+		}
+	}
+	return n
+}
+
+// Who isn't there in time has said no.
+func TestNobodyAnswersClaudeInTime(t *testing.T) {
+	t.Parallel()
+	heard := says("So I leave it. <promise>DONE</promise>")
+	heard.Match = "nobody answered within"
+	p := prepare(t, claude, fakemodel.Script{Turns: []fakemodel.Turn{heard, does(claude.bash("touch it")), says("No.")}})
+	p.asks("--ask-timeout", "1s")
+	if exit := p.wait(); exit != exitDone || p.exists("it") {
+		p.fatalf("exit %d, done: %v", exit, p.exists("it"))
+	}
+}
+
+// A cancel takes the question back, and leaves nothing.
+func TestALoopIsCancelledWhileItAsks(t *testing.T) {
+	t.Parallel()
+	p := prepare(t, claude, fakemodel.Script{Turns: []fakemodel.Turn{does(claude.bash("touch it")), says("No.")}})
+	p.asks()
+	id := p.question("touch it")
+	if err := p.ralphCommand("cancel", "-C", p.box.Dir); err != nil {
+		t.Fatal(err)
+	}
+	p.wait()
+	if !p.has(isMoot) || p.exists("it") || p.ralphCommand("answer", "-C", p.box.Dir, id, "once") == nil {
+		p.fatalf("the question is still open")
+	}
+	proctest.CheckNone(t, goneWithin, p.mark)
+}
+
+// A kill in the middle of a question forgets it; the loop that goes on still asks.
+func TestALoopIsKilledWhileItAsks(t *testing.T) {
+	t.Parallel()
+	done := says("<promise>DONE</promise>")
+	done.Match = "made-it"
+	p := prepare(t, claude, fakemodel.Script{Turns: []fakemodel.Turn{done, {Repeat: -1, Steps: []fakemodel.Step{claude.bash("touch it && echo made-it")}}}})
+	p.asks("--max-iterations", "2")
+	old := p.question("touch it")
+	if err := p.cmd.Process.Signal(syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	p.wait()
+	next := p.again()
+	id := next.question("touch it")
+	if id == old || next.ralphCommand("answer", "-C", p.box.Dir, old, "once") == nil {
+		next.fatalf("the question of before is open")
+	}
+	next.answer(id, "once")
+	if exit := next.wait(); exit != exitDone || !next.exists("it") {
+		next.fatalf("exit %d", exit)
+	}
+}
+
+// An extension of pi's asks its user, and gets what the user says.
+func TestAnExtensionOfPiAsks(t *testing.T) {
+	t.Parallel()
+	denied := says("So I leave it. <promise>DONE</promise>")
+	denied.Match = "no rm here"
+	p := prepare(t, pi, fakemodel.Script{Turns: []fakemodel.Turn{denied, does(pi.bash("touch first")), does(pi.bash("touch second")), says("I stop.")}})
+	extension := filepath.Join(p.box.Dir, "guard.ts")
+	if err := os.WriteFile(extension, []byte(`export default (pi: any) => pi.on("tool_call", async (e: any, ctx: any) => {
+	if (!(await ctx.ui.confirm("Run it?", e.input.command))) return { block: true, reason: "no" }
+})
+`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.asks("--backend-arg", "--extension", "--backend-arg", extension)
+	p.answer(p.question("touch first"), "yes")
+	p.answer(p.question("touch second"), "deny", "no rm here")
+	if exit := p.wait(); exit != exitDone || !p.exists("first") || p.exists("second") {
+		p.fatalf("exit %d", exit)
+	}
+}
