@@ -29,8 +29,8 @@ help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
 
 .PHONY: build
-build: ## the program, as bin/ralph-lsp
-	@CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/ralph-lsp ./cmd/ralph-lsp
+build: ## the programs, as bin/ralph-lsp and bin/ralph-fleet
+	@CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/ ./cmd/...
 
 # Each editor adds its tests, what they need and figures; EDITORS=off leaves them out, loudly.
 EDITOR_TESTS :=

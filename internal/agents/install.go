@@ -53,11 +53,14 @@ func CacheDir() (string, error) {
 }
 
 // BuildRalph builds ralph-lsp into a folder and returns the program's path.
-func BuildRalph(dir string) (string, error) {
-	program := filepath.Join(dir, "ralph-lsp")
-	build := exec.Command("go", "build", "-buildvcs=false", "-o", program, "ralph-lsp/cmd/ralph-lsp")
+func BuildRalph(dir string) (string, error) { return Build(dir, "ralph-lsp") }
+
+// Build builds one of this project's programs into a folder and returns its path.
+func Build(dir, name string) (string, error) {
+	program := filepath.Join(dir, name)
+	build := exec.Command("go", "build", "-buildvcs=false", "-o", program, "ralph-lsp/cmd/"+name)
 	if out, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("building ralph-lsp: %w\n%s", err, out)
+		return "", fmt.Errorf("building %s: %w\n%s", name, err, out)
 	}
 	return program, nil
 }

@@ -1,0 +1,242 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"ralph-lsp/fleet"
+)
+
+// newControl is a command that does something to loops.
+func newControl(name, short string, do func(ctx context.Context, bus fleet.Bus, id string) (string, error)) *cobra.Command {
+	var bus busFlags
+	var all bool
+	cmd := &cobra.Command{
+		Use:   name + " LOOP...",
+		Short: short,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 && !all {
+				return errNobodyNamed
+			}
+			connected, err := bus.dial(cmd.Context(), name)
+			if err != nil {
+				return err
+			}
+			defer connected.Close()
+			found, err := find(cmd.Context(), connected, args)
+			if err != nil {
+				return err
+			}
+			var problems []error
+			for _, r := range found {
+				if all && r.Phase == fleet.Ended {
+					continue
+				}
+				text, err := do(cmd.Context(), connected, r.ID)
+				if err != nil {
+					problems = append(problems, err)
+					continue
+				}
+				fmt.Fprintf(cmd.OutOrStdout(), "%s  %s  %s\n", r.ID, r.Name, text)
+			}
+			return errors.Join(problems...)
+		},
+	}
+	bus.addFlags(cmd)
+	cmd.Flags().BoolVar(&all, "all", false, "all loops that haven't ended")
+	return cmd
+}
+
+func pauseLoop(ctx context.Context, bus fleet.Bus, id string) (string, error) {
+	r, err := fleet.Change(ctx, bus, id, func(r *fleet.Record) error { return r.Pause(time.Now().UTC()) })
+	if r.Phase == fleet.Running {
+		return "pauses behind its iteration", err
+	}
+	return "paused", err
+}
+
+func resumeLoop(ctx context.Context, bus fleet.Bus, id string) (string, error) {
+	_, err := fleet.ResumeLoop(ctx, bus, id)
+	return "goes on", err
+}
+
+// cancelLoop ends a loop and waits until its worker has ended all of it.
+func cancelLoop(ctx context.Context, bus fleet.Bus, id string) (string, error) {
+	r, err := fleet.Change(ctx, bus, id, func(r *fleet.Record) error { return r.Cancel(time.Now().UTC()) })
+	if err != nil || r.Phase == fleet.Ended {
+		return "cancelled", err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	changes, err := bus.Watch(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	for now := range changes {
+		if now.Phase == fleet.Ended {
+			return "cancelled", nil
+		}
+	}
+	return "", fmt.Errorf("%s: its worker (%s) hasn't answered yet; it ends when that does, or its lease is over", id, r.Worker)
+}
+
+func newSteer() *cobra.Command {
+	var bus busFlags
+	cmd := &cobra.Command{
+		Use:   "steer LOOP TEXT...",
+		Short: "Tell a loop something",
+		Args:  cobra.MinimumNArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			connected, err := bus.dial(cmd.Context(), "steer")
+			if err != nil {
+				return err
+			}
+			defer connected.Close()
+			found, err := find(cmd.Context(), connected, args[:1])
+			if err != nil {
+				return err
+			}
+			_, err = fleet.Change(cmd.Context(), connected, found[0].ID, func(r *fleet.Record) error { return r.Steer(strings.Join(args[1:], " "), time.Now().UTC()) })
+			if err == nil {
+				fmt.Fprintln(cmd.OutOrStdout(), "it will be told")
+			}
+			return err
+		},
+	}
+	bus.addFlags(cmd)
+	return cmd
+}
+
+func newFetch() *cobra.Command {
+	var bus busFlags
+	var repo string
+	cmd := &cobra.Command{
+		Use:   "fetch LOOP...",
+		Short: "Put what loops have done into a repository, each as a branch ralph/<name>",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return errors.New("say which loops: their ids or names")
+			}
+			dir, err := filepath.Abs(repo)
+			if err != nil {
+				return err
+			}
+			if _, err := os.Stat(dir); err != nil {
+				return err
+			}
+			connected, err := bus.dial(cmd.Context(), "fetch")
+			if err != nil {
+				return err
+			}
+			defer connected.Close()
+			found, err := find(cmd.Context(), connected, args)
+			if err != nil {
+				return err
+			}
+			for _, r := range found {
+				branch, err := fleet.Fetch(cmd.Context(), connected, r, dir)
+				if err != nil {
+					return err
+				}
+				fmt.Fprintf(cmd.OutOrStdout(), "%s  %s\n", r.ID, branch)
+			}
+			return nil
+		},
+	}
+	bus.addFlags(cmd)
+	cmd.Flags().StringVar(&repo, "into", ".", "the `FOLDER` of the repository")
+	return cmd
+}
+
+func newRemove() *cobra.Command {
+	var bus busFlags
+	cmd := &cobra.Command{
+		Use:   "remove LOOP...",
+		Short: "Take loops that have ended off the bus, with all that is kept of them",
+		Args:  cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			connected, err := bus.dial(cmd.Context(), "remove")
+			if err != nil {
+				return err
+			}
+			defer connected.Close()
+			found, err := find(cmd.Context(), connected, args)
+			if err != nil {
+				return err
+			}
+			for _, r := range found {
+				if r.Phase != fleet.Ended {
+					return fmt.Errorf("%s hasn't ended: cancel it first", r.ID)
+				}
+				if err := connected.Remove(cmd.Context(), r.ID); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	bus.addFlags(cmd)
+	return cmd
+}
+
+func newLimits() *cobra.Command {
+	var bus busFlags
+	var maxUSD float64
+	var perHour int
+	var atOnce map[string]int
+	cmd := &cobra.Command{
+		Use:   "limits",
+		Short: "Show the limits of all loops together, or set those that are given",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			connected, err := bus.dial(cmd.Context(), "limits")
+			if err != nil {
+				return err
+			}
+			defer connected.Close()
+			var now fleet.Ledger
+			f := cmd.Flags()
+			err = fleet.ChangeLedger(cmd.Context(), connected, func(l *fleet.Ledger) bool {
+				if f.Changed("max-cost") {
+					l.Limits.MaxUSD = maxUSD
+				}
+				if f.Changed("per-hour") {
+					l.Limits.PerHour = perHour
+				}
+				for key, n := range atOnce {
+					if l.Limits.AtOnce == nil {
+						l.Limits.AtOnce = map[string]int{}
+					}
+					l.Limits.AtOnce[key] = n
+				}
+				now = *l
+				return f.Changed("max-cost") || f.Changed("per-hour") || len(atOnce) > 0
+			})
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "cost      %s\nper hour  %s\nat once   %v\nspent     $%.2f, %d iterations run\n",
+				orNone("$%.2f", now.Limits.MaxUSD), orNone("%.0f", float64(now.Limits.PerHour)), now.Limits.AtOnce, now.Spent, len(now.Running))
+			return nil
+		},
+	}
+	bus.addFlags(cmd)
+	cmd.Flags().Float64Var(&maxUSD, "max-cost", 0, "dollars that all loops together may cost; 0: no limit")
+	cmd.Flags().IntVar(&perHour, "per-hour", 0, "iterations that may begin within an hour; 0: no limit")
+	cmd.Flags().StringToIntVar(&atOnce, "at-once", nil, "`KEY=N`: so many loops of a key at once; the key * is any other")
+	return cmd
+}
+
+func orNone(format string, value float64) string {
+	if value == 0 {
+		return "no limit"
+	}
+	return fmt.Sprintf(format, value)
+}

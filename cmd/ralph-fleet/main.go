@@ -1,0 +1,122 @@
+// Command ralph-fleet runs loops on many machines: a bus, workers, and what a user says to them.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"ralph-lsp/fleet"
+	"ralph-lsp/fleet/natsbus"
+	"ralph-lsp/stream"
+)
+
+// version is set by the build.
+var version = "devel"
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	os.Exit(execute(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// execute runs the command line and returns the exit code.
+func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	root := &cobra.Command{
+		Use: "ralph-fleet", Short: "Run Ralph loops on many machines", Version: version, SilenceErrors: true, SilenceUsage: true,
+	}
+	root.SetArgs(args)
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	root.AddCommand(newServe(), newWorker(), newSubmit(), newStatus(), newWatch(), newFetch(), newLimits(), newRemove(),
+		newControl("pause", "Let loops end their iteration, and begin no other", pauseLoop), newControl("resume", "Let paused or waiting loops go on", resumeLoop),
+		newControl("cancel", "End loops; returns when nothing of them is left", cancelLoop), newSteer())
+	if err := root.ExecuteContext(ctx); err != nil {
+		fmt.Fprintln(stderr, "ralph-fleet: "+stream.Plain(err.Error()))
+		return 1
+	}
+	return 0
+}
+
+// busFlags say which bus a command speaks to.
+type busFlags struct {
+	url, tokenFile, ca string
+	replicas           int
+}
+
+func (b *busFlags) addFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&b.url, "bus", "", "the `URL` of the bus (RALPH_BUS; default nats://127.0.0.1:4222)")
+	f.StringVar(&b.tokenFile, "token-file", "", "the `FILE` with the token of the bus (else RALPH_TOKEN)")
+	f.StringVar(&b.ca, "ca", "", "the `FILE` with the certificate that the bus is known by")
+}
+
+// token is the secret of the bus, "" when there is none.
+func (b *busFlags) token() (string, error) {
+	if b.tokenFile == "" {
+		return os.Getenv("RALPH_TOKEN"), nil
+	}
+	data, err := os.ReadFile(b.tokenFile)
+	if err != nil {
+		return "", fmt.Errorf("the token: %w", err)
+	}
+	return strings.TrimSpace(string(data)), nil
+}
+
+// dial connects to the bus.
+func (b *busFlags) dial(ctx context.Context, name string) (*natsbus.Bus, error) {
+	token, err := b.token()
+	if err != nil {
+		return nil, err
+	}
+	url := b.url
+	for _, other := range []string{os.Getenv("RALPH_BUS"), "nats://127.0.0.1:4222"} {
+		if url == "" {
+			url = other
+		}
+	}
+	within, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	return natsbus.Dial(within, natsbus.Options{URL: url, Token: token, CA: b.ca, Name: name, Replicas: b.replicas})
+}
+
+// find returns the loops that are named: by id, the beginning of one, or name; all of
+// them where none is.
+func find(ctx context.Context, bus fleet.Bus, names []string) ([]fleet.Record, error) {
+	all, err := bus.List(ctx)
+	if err != nil || len(names) == 0 {
+		return all, err
+	}
+	var found []fleet.Record
+	for _, name := range names {
+		var named []fleet.Record
+		for _, r := range all {
+			switch {
+			case r.ID == name, r.Name == name:
+				named = append(named, r)
+			case len(name) >= 4 && strings.HasPrefix(r.ID, name):
+				named = append(named, r)
+			}
+		}
+		switch len(named) {
+		case 0:
+			return nil, fmt.Errorf("there is no loop %s; ralph-fleet status lists them", name)
+		case 1:
+			found = append(found, named[0])
+		default:
+			return nil, fmt.Errorf("%d loops are called %s: say the id of one (ralph-fleet status)", len(named), name)
+		}
+	}
+	return found, nil
+}
+
+var errNobodyNamed = errors.New("say which loops: their ids or names, or --all")

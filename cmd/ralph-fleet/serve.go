@@ -1,0 +1,133 @@
+package main
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"ralph-lsp/fleet"
+	"ralph-lsp/fleet/natsbus"
+)
+
+func newServe() *cobra.Command {
+	var bus busFlags
+	var o natsbus.ServeOptions
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Serve the bus: JetStream, with its files in a folder",
+		Long: `Serve the bus on which loops wait, and on which all that is kept of them stands. It listens
+on this machine alone until it has a token. Whoever knows the token can run commands on
+every worker: keep it as you keep a key.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var err error
+			if o.Token, err = bus.token(); err != nil {
+				return err
+			}
+			if o.Dir == "" {
+				if o.Dir, err = stateDir("bus"); err != nil {
+					return err
+				}
+			}
+			served, err := natsbus.Serve(o)
+			if err != nil {
+				return err
+			}
+			defer served.Close()
+			fmt.Fprintf(cmd.OutOrStdout(), "the bus is ready: %s, its files are in %s\n", served.URL(), o.Dir)
+			<-cmd.Context().Done()
+			return nil
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.Dir, "dir", "", "keep everything in `DIR` (default: a folder of yours)")
+	f.StringVar(&o.Listen, "listen", "127.0.0.1:4222", "the `ADDRESS` to listen on; port 0 is any that is free")
+	f.StringVar(&bus.tokenFile, "token-file", "", "the `FILE` with the token that clients have to know (else RALPH_TOKEN)")
+	f.StringVar(&o.Cert, "tls-cert", "", "the `FILE` with the certificate of the bus")
+	f.StringVar(&o.Key, "tls-key", "", "the `FILE` with its key")
+	return cmd
+}
+
+// stateDir is a folder of the user's for what has to last.
+func stateDir(name string) (string, error) {
+	dir := os.Getenv("XDG_STATE_HOME")
+	if !filepath.IsAbs(dir) {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", err
+		}
+		dir = filepath.Join(home, ".local", "state")
+	}
+	return filepath.Join(dir, "ralph-fleet", name), nil
+}
+
+func newWorker() *cobra.Command {
+	var bus busFlags
+	var w fleet.Worker
+	cmd := &cobra.Command{
+		Use:   "worker",
+		Short: "Run iterations of loops here",
+		Long: `Take loops from the bus and run an iteration of each, in checkouts below --dir, with the
+agents, logins and keys of this machine. A loop is this worker's for the length of the
+lease, which is renewed; when the worker dies, another one goes on with the iteration.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			switch {
+			case w.Slots < 1:
+				return fmt.Errorf("--slots %d: a worker has at least one", w.Slots)
+			case w.Lease < time.Second:
+				return fmt.Errorf("--lease %s is too short: 30s suits most", w.Lease)
+			}
+			if w.Program == "" {
+				if w.Program, err = sibling(); err != nil {
+					return err
+				}
+			}
+			if w.Name == "" {
+				host, _ := os.Hostname()
+				w.Name = host + "-" + strconv.Itoa(os.Getpid())
+			}
+			if w.Dir == "" {
+				if w.Dir, err = stateDir("worker"); err != nil {
+					return err
+				}
+			}
+			connected, err := bus.dial(cmd.Context(), "worker "+w.Name)
+			if err != nil {
+				return err
+			}
+			defer connected.Close()
+			w.Bus, w.Log = connected, slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil))
+			w.Log.Info("ready", "worker", w.Name, "slots", w.Slots, "dir", w.Dir)
+			return w.Run(cmd.Context())
+		},
+	}
+	bus.addFlags(cmd)
+	f := cmd.Flags()
+	f.IntVar(&w.Slots, "slots", 1, "run so many iterations at the same time")
+	f.DurationVar(&w.Lease, "lease", 30*time.Second, "a loop is taken over when nothing is heard of its worker for so `long`; longer than a restart of the bus takes")
+	f.StringVar(&w.Dir, "dir", "", "keep repositories and checkouts in `DIR` (default: a folder of yours); each worker needs its own")
+	f.StringVar(&w.Name, "name", "", "what the worker is called in the status (default: host and process)")
+	f.StringVar(&w.Program, "ralph-lsp", "", "the `PROGRAM` that runs iterations (default: beside this one, or in PATH)")
+	return cmd
+}
+
+// sibling finds ralph-lsp.
+func sibling() (string, error) {
+	if self, err := os.Executable(); err == nil {
+		if beside := filepath.Join(filepath.Dir(self), "ralph-lsp"); exec.Command(beside).Err == nil {
+			return beside, nil
+		}
+	}
+	path, err := exec.LookPath("ralph-lsp")
+	if err != nil {
+		return "", fmt.Errorf("there is no ralph-lsp beside this program or in PATH: install it, or say where it is with --ralph-lsp")
+	}
+	return path, nil
+}

@@ -1,0 +1,212 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"ralph-lsp/fleet"
+	"ralph-lsp/internal/tell"
+	"ralph-lsp/stream"
+)
+
+func newStatus() *cobra.Command {
+	var bus busFlags
+	var asJSON bool
+	var labels []string
+	cmd := &cobra.Command{
+		Use:   "status [LOOP...]",
+		Short: "Show the loops on the bus",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			want, err := labelsOf(labels)
+			if err != nil {
+				return err
+			}
+			connected, err := bus.dial(cmd.Context(), "status")
+			if err != nil {
+				return err
+			}
+			defer connected.Close()
+			found, err := find(cmd.Context(), connected, args)
+			if err != nil {
+				return err
+			}
+			found = slices.DeleteFunc(found, func(r fleet.Record) bool {
+				for key, value := range want {
+					if r.Labels[key] != value {
+						return true
+					}
+				}
+				return false
+			})
+			slices.SortStableFunc(found, func(a, b fleet.Record) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.ID, b.ID)) })
+			if asJSON {
+				return printJSON(cmd.OutOrStdout(), found)
+			}
+			ledger, _, err := connected.Ledger(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return printTable(cmd.OutOrStdout(), found, ledger, time.Now())
+		},
+	}
+	bus.addFlags(cmd)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print an object per line")
+	cmd.Flags().StringArrayVar(&labels, "label", nil, "only loops with that `KEY=VALUE`; may be given again")
+	return cmd
+}
+
+// shownLoop is a loop for programs, in the words of the wire's LoopStatus.
+type shownLoop struct {
+	LoopID     string            `json:"loopId"`
+	Name       string            `json:"name"`
+	State      fleet.Phase       `json:"state"`
+	Text       string            `json:"text"`
+	Host       string            `json:"host,omitempty"`
+	Iterations int               `json:"iterations"`
+	CostUSD    float64           `json:"costUsd"`
+	StopReason string            `json:"stopReason,omitempty"`
+	ResumeAt   time.Time         `json:"resumeAt,omitzero"`
+	Labels     map[string]string `json:"labels,omitempty"`
+	Attempt    int               `json:"attempt"`
+	UpdatedAt  time.Time         `json:"updatedAt"`
+}
+
+func printJSON(w io.Writer, records []fleet.Record) error {
+	out := json.NewEncoder(w)
+	for _, r := range records {
+		err := out.Encode(shownLoop{r.ID, r.Name, r.Phase, sentence(r, time.Now()), r.Worker, r.Iterations, r.CostUSD, r.StopReason, r.ResumeAt, r.Labels, r.Attempt, r.UpdatedAt})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func printTable(w io.Writer, records []fleet.Record, ledger fleet.Ledger, now time.Time) error {
+	if len(records) == 0 {
+		_, err := fmt.Fprintln(w, "no loops; put some there with ralph-fleet submit")
+		return err
+	}
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	counts := map[fleet.Phase]int{}
+	spent := 0.0
+	for _, r := range records {
+		counts[r.Phase]++
+		spent += r.CostUSD
+		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%s\t%s\n", r.ID, r.Name, r.Phase, r.Iterations, tell.USD(r.CostUSD), stream.Line(sentence(r, now), 100))
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	var sums []string
+	for _, p := range []fleet.Phase{fleet.Running, fleet.Queued, fleet.Paused, fleet.Ended} {
+		if counts[p] > 0 {
+			sums = append(sums, fmt.Sprintf("%d %s", counts[p], p))
+		}
+	}
+	money := tell.USD(spent)
+	if limit := ledger.Limits.MaxUSD; limit > 0 {
+		money = fmt.Sprintf("%s; all loops %s of %s", money, tell.USD(ledger.Spent), tell.USD(limit))
+	}
+	_, err := fmt.Fprintf(w, "%s · %s\n", strings.Join(sums, ", "), money)
+	return err
+}
+
+// sentence says in one line how a loop stands.
+func sentence(r fleet.Record, now time.Time) string {
+	switch {
+	case r.Phase == fleet.Running && r.Wish == fleet.WishCancel:
+		return "stopping on " + r.Worker
+	case r.Phase == fleet.Running && r.Wish == fleet.WishPause:
+		return "on " + r.Worker + ", pauses behind this iteration"
+	case r.Phase == fleet.Running:
+		return "on " + r.Worker
+	case r.Phase == fleet.Queued && r.ResumeAt.After(now):
+		return "waits until " + r.ResumeAt.Local().Format(time.TimeOnly) + orNothing(": ", r.Reason)
+	case r.Phase == fleet.Queued:
+		return "waits for a worker" + orNothing(": ", r.Reason)
+	}
+	return cmp.Or(r.Text, r.StopReason)
+}
+
+func orNothing(before, text string) string {
+	if text == "" {
+		return ""
+	}
+	return before + text
+}
+
+func newWatch() *cobra.Command {
+	var bus busFlags
+	cmd := &cobra.Command{
+		Use:   "watch LOOP",
+		Short: "Print what a loop does, as updates of the wire, until it ends",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			connected, err := bus.dial(cmd.Context(), "watch")
+			if err != nil {
+				return err
+			}
+			defer connected.Close()
+			found, err := find(cmd.Context(), connected, args)
+			if err != nil {
+				return err
+			}
+			return watch(cmd.Context(), connected, found[0], cmd.OutOrStdout())
+		},
+	}
+	bus.addFlags(cmd)
+	return cmd
+}
+
+// watch prints what is kept of a loop, and then what it says.
+func watch(ctx context.Context, bus fleet.Bus, r fleet.Record, w io.Writer) error {
+	for _, n := range r.Kept {
+		log, err := bus.File(ctx, r.TranscriptFile(n))
+		if err != nil {
+			return err
+		}
+		_, err = io.Copy(w, log)
+		log.Close()
+		if err != nil {
+			return err
+		}
+	}
+	if r.Phase == fleet.Ended {
+		return nil
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	lines, err := bus.Hear(ctx, r.ID)
+	if err != nil {
+		return err
+	}
+	changes, err := bus.Watch(ctx, r.ID)
+	if err != nil {
+		return err
+	}
+	for {
+		select {
+		case line, ok := <-lines:
+			if !ok {
+				return ctx.Err()
+			}
+			if _, err := w.Write(line); err != nil {
+				return err
+			}
+		case now, ok := <-changes:
+			if !ok || now.Phase == fleet.Ended {
+				return nil
+			}
+		}
+	}
+}

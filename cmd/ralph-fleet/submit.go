@@ -1,0 +1,162 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"ralph-lsp/fleet"
+	"ralph-lsp/loop/start"
+)
+
+// loopFlags are those of ralph-lsp run that a task may have. They are checked here, and
+// passed on as they were given.
+type loopFlags struct {
+	agent  start.Agent
+	team   start.Team
+	limits start.Limits
+	check  start.Check
+	given  []string
+}
+
+func (l *loopFlags) addFlags(f *pflag.FlagSet) {
+	own := pflag.NewFlagSet("", pflag.ContinueOnError)
+	l.agent.AddFlags(own)
+	l.team.AddFlags(own)
+	l.limits.AddFlags(own)
+	l.check.AddFlags(own)
+	own.VisitAll(func(flag *pflag.Flag) { flag.Value = recorded{flag.Value, flag.Name, l} })
+	f.AddFlagSet(own)
+}
+
+// recorded is a flag's value that remembers how it was given.
+type recorded struct {
+	pflag.Value
+	name  string
+	flags *loopFlags
+}
+
+func (r recorded) Set(text string) error {
+	err := r.Value.Set(text)
+	if err == nil {
+		r.flags.given = append(r.flags.given, "--"+r.name+"="+text)
+	}
+	return err
+}
+
+func newSubmit() *cobra.Command {
+	var bus busFlags
+	var flags loopFlags
+	var s fleet.Submission
+	var promptFile, each, priority string
+	var labels []string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "submit --repo URL|FOLDER [flags] [--] PROMPT...",
+		Short: "Put a loop on the bus, or one for each line of a file",
+		Long: `Put loops on the bus. Each works on a commit of the repository in a checkout of its own,
+and what it does can be fetched as a branch. With --each, every line of the file is a task
+(an object), and {task.field} in the prompt and the name stands for a field of it. The
+same task submitted again is the same loop.
+
+A worker runs the setup, the verification and whatever the agent does as its own user.`,
+		Example: `  ralph-fleet submit --repo . --max-iterations 20 --completion-promise DONE "Make the tests pass"
+  ralph-fleet submit --repo https://example.org/app.git --prompt-file PROMPT.md --each files.jsonl --key anthropic`,
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if s.Prompt, err = promptOf(args, promptFile, cmd.InOrStdin()); err != nil {
+				return err
+			}
+			if each != "" {
+				if s.Tasks, err = readTasks(each, cmd.InOrStdin()); err != nil {
+					return fmt.Errorf("the tasks in %s: %w", each, err)
+				}
+			}
+			if s.Task.Priority = fleet.Priority(priority); !slices.Contains(fleet.Priorities, s.Task.Priority) {
+				return fmt.Errorf("--priority %s: it is high, normal or low", priority)
+			}
+			if s.Task.Labels, err = labelsOf(labels); err != nil {
+				return err
+			}
+			s.Task.Flags = flags.given
+			connected, err := bus.dial(cmd.Context(), "submit")
+			if err != nil {
+				return err
+			}
+			defer connected.Close()
+			return fleet.Submit(cmd.Context(), connected, s, func(one fleet.Submitted) {
+				if asJSON {
+					json.NewEncoder(cmd.OutOrStdout()).Encode(one)
+					return
+				}
+				word := "submitted"
+				if !one.IsNew {
+					word = "there already: " + string(one.Phase)
+				}
+				fmt.Fprintf(cmd.OutOrStdout(), "%s  %s  %s\n", one.ID, one.Name, word)
+			})
+		},
+	}
+	bus.addFlags(cmd)
+	flags.addFlags(cmd.Flags())
+	f := cmd.Flags()
+	f.StringVar(&s.Repo, "repo", ".", "the repository: a `URL` that workers can reach, or a folder, which is sent along")
+	f.StringVar(&s.Commit, "commit", "", "what the loops begin with: a `COMMIT`, or a ref (default HEAD)")
+	f.StringVar(&promptFile, "prompt-file", "", "read the prompt from `FILE`; - is standard input")
+	f.StringVar(&each, "each", "", "a loop for each line of `FILE`, which has JSON objects")
+	f.StringVar(&s.Name, "name", "", "what the loop is called (default: the task's name, or the prompt's first words)")
+	f.StringArrayVar(&s.Task.Setup, "setup", nil, "a `COMMAND` for the shell that prepares a fresh checkout; may be given again")
+	f.BoolVar(&s.Task.Trust, "trust", false, "what the ralph.toml of that commit runs may run on the workers (see ralph-lsp trust)")
+	f.StringVar(&priority, "priority", "normal", "high, normal or low")
+	f.StringArrayVar(&labels, "label", nil, "`KEY=VALUE`, for status; may be given again")
+	f.StringVar(&s.Task.Key, "key", "default", "the provider's account that it uses: limits are kept for each")
+	f.Float64Var(&s.Task.Reserve, "reserve", 0, "dollars that an iteration costs at most, kept back from the budget while it runs")
+	f.BoolVar(&asJSON, "json", false, "print an object per line")
+	return cmd
+}
+
+func promptOf(words []string, file string, stdin io.Reader) (string, error) {
+	switch {
+	case file == "" && len(words) == 0:
+		return "", errors.New("there is no prompt: say what the agent should do, or give --prompt-file")
+	case file != "" && len(words) > 0:
+		return "", errors.New("there are two prompts: leave the words or --prompt-file out")
+	case file == "":
+		return strings.Join(words, " "), nil
+	case file == "-":
+		data, err := io.ReadAll(stdin)
+		return string(data), err
+	}
+	data, err := os.ReadFile(file)
+	return string(data), err
+}
+
+func readTasks(name string, stdin io.Reader) ([]map[string]any, error) {
+	if name == "-" {
+		return fleet.ReadTasks(stdin)
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return fleet.ReadTasks(f)
+}
+
+func labelsOf(pairs []string) (map[string]string, error) {
+	labels := map[string]string{}
+	for _, pair := range pairs {
+		key, value, ok := strings.Cut(pair, "=")
+		if !ok || key == "" {
+			return nil, fmt.Errorf("--label %s: say it as KEY=VALUE", pair)
+		}
+		labels[key] = value
+	}
+	return labels, nil
+}

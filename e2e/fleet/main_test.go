@@ -1,0 +1,128 @@
+//go:build e2e
+
+package fleet
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"ralph-lsp/internal/agents"
+	"ralph-lsp/internal/proctest"
+	"ralph-lsp/internal/testhome"
+)
+
+// roleEnv names what the test binary plays instead of testing, and logEnv the file in
+// which an agent says what it does.
+const (
+	roleEnv = "RALPH_FLEET_ROLE"
+	logEnv  = "RALPH_FLEET_LOG"
+)
+
+// programs is the folder with the programs under test, built once.
+var programs string
+
+func TestMain(m *testing.M) {
+	switch os.Getenv(roleEnv) {
+	case "agent":
+		agent()
+		os.Exit(0)
+	case "deaf":
+		deaf()
+	}
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	proctest.HeedSignals()
+	remove, err := testhome.Use()
+	if err != nil {
+		panic(err)
+	}
+	defer remove()
+	if programs, err = os.MkdirTemp("", "ralph-fleet-programs-"); err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(programs)
+	for _, name := range []string{"ralph-lsp", "ralph-fleet"} {
+		if _, err := agents.Build(programs, name); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+	}
+	return m.Run()
+}
+
+// agent does what its prompt says: runs=N it promises in the N-th run, nap=D it works so
+// long, hang=N it hangs in that run, the first time, detach it leaves a tool that is deaf, commit it commits, told it says what it was told.
+func agent() {
+	data, _ := io.ReadAll(os.Stdin)
+	prompt := string(data)
+	wish := func(key string) string {
+		for word := range strings.FieldsSeq(prompt) {
+			if value, ok := strings.CutPrefix(word, key+"="); ok {
+				return value
+			}
+		}
+		return ""
+	}
+	n := 1
+	if text, err := os.ReadFile("count"); err == nil {
+		n, _ = strconv.Atoi(strings.TrimSpace(string(text)))
+		n++
+	}
+	note := func(what string) {
+		f, err := os.OpenFile(os.Getenv(logEnv), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+		if err != nil {
+			panic(err)
+		}
+		defer f.Close()
+		fmt.Fprintf(f, "%s %s %d\n", what, wish("name"), n)
+	}
+	note("begin")
+	if os.Getenv("RALPH_TOKEN") != "" {
+		note("knows the token")
+	}
+	if strings.Contains(prompt, "detach") {
+		tool := exec.Command(os.Args[0])
+		tool.Env = append(os.Environ(), roleEnv+"=deaf")
+		tool.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		if err := tool.Start(); err != nil {
+			panic(err)
+		}
+		note("detached")
+	}
+	if did, _ := os.ReadFile(os.Getenv(logEnv)); wish("hang") == strconv.Itoa(n) && !strings.Contains(string(did), "hung") {
+		note("hung")
+		time.Sleep(time.Hour)
+	}
+	nap, _ := time.ParseDuration(wish("nap"))
+	time.Sleep(nap)
+	for range strings.Count(prompt, "the magic word") {
+		note("told")
+	}
+	os.WriteFile("count", []byte(strconv.Itoa(n)+"\n"), 0o600)
+	os.WriteFile("ignored", []byte("x"), 0o600)
+	if strings.Contains(prompt, "commit") {
+		exec.Command("git", "add", "count").Run()
+		exec.Command("git", "-c", "user.name=Agent", "-c", "user.email=a@x", "commit", "-q", "-m", "run "+strconv.Itoa(n)).Run()
+	}
+	note("end")
+	if runs, _ := strconv.Atoi(wish("runs")); n >= runs {
+		fmt.Println("<promise>DONE</promise>")
+		return
+	}
+	fmt.Println("run", n)
+}
+
+func deaf() {
+	signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
+	time.Sleep(time.Hour)
+}

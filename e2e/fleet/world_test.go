@@ -1,0 +1,221 @@
+//go:build e2e
+
+package fleet
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"ralph-lsp/internal/proctest"
+)
+
+// patience bounds what a test waits for; only a hang reaches it.
+const patience = 4 * time.Minute
+
+// token opens the bus.
+const token = "open-sesame"
+
+// lease is that of the workers here.
+const lease = 6 * time.Second
+
+// world is a bus, and a repository for its loops.
+type world struct {
+	t    *testing.T
+	dir  string
+	addr string // of the bus
+	repo string
+	log  string // what agents did
+	mark string // of all processes of this world
+	bus  *exec.Cmd
+}
+
+// newWorld serves a bus.
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	t.Parallel()
+	w := &world{t: t, dir: t.TempDir()}
+	w.repo, w.log, w.mark = filepath.Join(w.dir, "repo"), filepath.Join(w.dir, "log"), "RALPH_FLEET_WORLD="+w.dir
+	l, err := net.Listen("tcp", "127.0.0.1:0") // the same port after a restart
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.addr = l.Addr().String()
+	l.Close()
+	for _, args := range [][]string{{"init", "-q", w.repo}, {"-C", w.repo, "config", "user.name", "User"}, {"-C", w.repo, "config", "user.email", "u@x"}} {
+		w.git(args...)
+	}
+	w.write("repo/.gitignore", "ignored\n")
+	w.write("repo/a.txt", "one\n")
+	w.git("-C", w.repo, "add", "-A")
+	w.git("-C", w.repo, "commit", "-q", "-m", "base")
+	t.Cleanup(func() { proctest.CheckNone(t, patience, w.mark) })
+	w.serve()
+	return w
+}
+
+func (w *world) write(name, text string) {
+	w.t.Helper()
+	if err := os.WriteFile(filepath.Join(w.dir, name), []byte(text), 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) git(args ...string) string {
+	w.t.Helper()
+	out, err := exec.Command("git", args...).CombinedOutput()
+	if err != nil {
+		w.t.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// start starts ralph-fleet; what it says goes to a file, and to the test's log at the end.
+func (w *world) start(name string, args ...string) *exec.Cmd {
+	w.t.Helper()
+	cmd := exec.Command(filepath.Join(programs, "ralph-fleet"), args...)
+	cmd.Env = append(os.Environ(), w.mark, roleEnv+"=agent", logEnv+"="+w.log, "RALPH_TEST_KEY=sk-very-secret", "RALPH_TOKEN="+token)
+	said, err := os.OpenFile(filepath.Join(w.dir, name+".said"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	cmd.Stdout, cmd.Stderr = said, said
+	if err := cmd.Start(); err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() {
+		cmd.Process.Signal(syscall.SIGCONT)
+		cmd.Process.Signal(syscall.SIGTERM)
+		cmd.Wait()
+		said.Close()
+		if w.t.Failed() {
+			text, _ := os.ReadFile(said.Name())
+			w.t.Logf("%s said:\n%s", name, text)
+		}
+	})
+	return cmd
+}
+
+// serve starts the bus, and waits until it takes connections.
+func (w *world) serve() {
+	w.t.Helper()
+	w.bus = w.start("bus", "serve", "--dir", filepath.Join(w.dir, "bus"), "--listen", w.addr)
+	w.until("the bus", func() bool {
+		conn, err := net.Dial("tcp", w.addr)
+		if err == nil {
+			conn.Close()
+		}
+		return err == nil
+	})
+}
+
+// worker starts a worker that reaches the bus at an address.
+func (w *world) worker(name string, slots int, addr string) *exec.Cmd {
+	w.t.Helper()
+	return w.start(name, "worker", "--bus", "nats://"+addr, "--name", name, "--dir", filepath.Join(w.dir, name), "--slots", fmt.Sprint(slots), "--lease", lease.String())
+}
+
+// run runs a command of a user's.
+func (w *world) run(args ...string) (string, error) {
+	cmd := exec.Command(filepath.Join(programs, "ralph-fleet"), append(args, "--bus", "nats://"+w.addr)...)
+	var out, problem bytes.Buffer
+	cmd.Env, cmd.Stdout, cmd.Stderr = append(os.Environ(), w.mark, "RALPH_TOKEN="+token), &out, &problem
+	if err := cmd.Run(); err != nil {
+		return out.String(), fmt.Errorf("ralph-fleet %v: %w: %s", args, err, problem.String())
+	}
+	return out.String(), nil
+}
+
+func (w *world) must(args ...string) string {
+	w.t.Helper()
+	out, err := w.run(args...)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return out
+}
+
+// submit submits a loop with this name, whose agent does what the words say.
+func (w *world) submit(name, words string, flags ...string) {
+	w.t.Helper()
+	w.must(append([]string{"submit", "--repo", w.repo, "--name", name, "--backend", os.Args[0], "--completion-promise", "DONE",
+		"name=" + name + " " + words}, flags...)...)
+}
+
+// seen is a loop in the status.
+type seen struct {
+	LoopID, Name, State, Text, Host, StopReason string
+	Iterations, Attempt                         int
+}
+
+func (w *world) status() (all map[string]seen) {
+	w.t.Helper()
+	all = map[string]seen{}
+	out, err := w.run("status", "--json")
+	if err != nil {
+		return all // the bus may be away
+	}
+	for line := range strings.Lines(out) {
+		var s seen
+		if err := json.Unmarshal([]byte(line), &s); err != nil {
+			w.t.Fatal(err)
+		}
+		all[s.Name] = s
+	}
+	return all
+}
+
+// until waits for something.
+func (w *world) until(what string, is func() bool) {
+	w.t.Helper()
+	for end := time.Now().Add(patience); !is(); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(end) {
+			w.t.Fatalf("not within %s: %s\nagents: %s\nloops: %+v", patience, what, w.did(), w.status())
+		}
+	}
+}
+
+// ends waits for the end of a loop.
+func (w *world) ends(name string) (s seen) {
+	w.t.Helper()
+	w.until("the end of "+name, func() bool {
+		s = w.status()[name]
+		return s.State == "ended"
+	})
+	return s
+}
+
+// did is what the agents did, a line each: "begin one 3".
+func (w *world) did() string {
+	data, _ := os.ReadFile(w.log) // none yet
+	return string(data)
+}
+
+func (w *world) hasDone(line string) func() bool {
+	return func() bool { return strings.Contains("\n"+w.did(), "\n"+line+"\n") }
+}
+
+// counted checks what a loop came to, in a branch of the user's.
+func (w *world) counted(name string, runs int) {
+	w.t.Helper()
+	branch := strings.Fields(w.must("fetch", name, "--into", w.repo))[1]
+	if got := w.git("-C", w.repo, "show", branch+":count"); got != fmt.Sprint(runs) {
+		w.t.Errorf("%s counted %s runs, want %d", name, got, runs)
+	}
+}
+
+func kill(t *testing.T, cmd *exec.Cmd) {
+	t.Helper()
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	cmd.Wait()
+}

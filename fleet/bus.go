@@ -1,0 +1,107 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+)
+
+// The errors of a Bus.
+var (
+	ErrExists   = errors.New("it is there already")
+	ErrNotFound = errors.New("there is no such loop")
+	ErrConflict = errors.New("somebody else changed it meanwhile")
+)
+
+// Bus is what the parts of a fleet share. All of it may be called from many goroutines.
+type Bus interface {
+	// Create adds a loop; ErrExists when there is one with its id.
+	Create(ctx context.Context, r Record) error
+	// Get returns a loop and its revision; ErrNotFound.
+	Get(ctx context.Context, id string) (Record, uint64, error)
+	// Put replaces a loop that still has that revision, else it is ErrConflict.
+	Put(ctx context.Context, r Record, revision uint64) error
+	// Remove takes a loop away, with all that is kept of it.
+	Remove(ctx context.Context, id string) error
+	// List returns all loops.
+	List(ctx context.Context) ([]Record, error)
+	// Watch sends a loop as it is and whenever it changes, until ctx is done; "" is all loops.
+	Watch(ctx context.Context, id string) (<-chan Record, error)
+
+	// Ledger returns the ledger and its revision; a new one is empty and has revision 0.
+	Ledger(ctx context.Context) (Ledger, uint64, error)
+	// PutLedger replaces the ledger that still has that revision, else it is ErrConflict.
+	PutLedger(ctx context.Context, l Ledger, revision uint64) error
+
+	// Enqueue makes a loop one that workers take. It is harmless to do so twice.
+	Enqueue(ctx context.Context, r Record) error
+	// Take waits for a loop that wants a worker. For lease nobody else gets it.
+	Take(ctx context.Context, lease time.Duration) (Ticket, error)
+
+	// PutFile keeps what r reads under a name; a file of that name is replaced.
+	PutFile(ctx context.Context, name string, r io.Reader) error
+	// File opens a file; ErrNotFound.
+	File(ctx context.Context, name string) (io.ReadCloser, error)
+
+	// Tell adds a line to what a loop says live, and Forget drops all that it said there.
+	Tell(ctx context.Context, id string, line []byte) error
+	Forget(ctx context.Context, id string) error
+	// Hear sends what a loop has said live and says, until ctx is done.
+	Hear(ctx context.Context, id string) (<-chan []byte, error)
+}
+
+// Ticket is a loop's wish for a worker. It comes again when nobody says anything for
+// the length of the lease.
+type Ticket interface {
+	ID() string                                        // of the loop
+	Renew(ctx context.Context) error                   // an error: the bus may not know
+	Later(ctx context.Context, in time.Duration) error // it comes again then
+	Done(ctx context.Context) error                    // it doesn't come again
+}
+
+// Change changes a loop by compare-and-set, as often as it takes. change may be called
+// more than once, each time with the loop as it is; its error ends that.
+func Change(ctx context.Context, bus Bus, id string, change func(*Record) error) (Record, error) {
+	for {
+		r, revision, err := bus.Get(ctx, id)
+		if err != nil {
+			return r, err
+		}
+		if err := change(&r); err != nil {
+			return r, err
+		}
+		if err = bus.Put(ctx, r, revision); !errors.Is(err, ErrConflict) {
+			return r, err
+		}
+	}
+}
+
+// ChangeLedger is Change for the ledger. One that change doesn't want changed is left as it is.
+func ChangeLedger(ctx context.Context, bus Bus, change func(*Ledger) bool) error {
+	for {
+		l, revision, err := bus.Ledger(ctx)
+		if err != nil {
+			return err
+		}
+		if !change(&l) {
+			return nil
+		}
+		if err = bus.PutLedger(ctx, l, revision); !errors.Is(err, ErrConflict) {
+			return err
+		}
+	}
+}
+
+// ResumeLoop lets a loop go on that is paused or waits.
+func ResumeLoop(ctx context.Context, bus Bus, id string) (Record, error) {
+	enqueue := false
+	r, err := Change(ctx, bus, id, func(r *Record) (err error) {
+		enqueue, err = r.Resume(time.Now().UTC())
+		return err
+	})
+	if err == nil && enqueue {
+		err = bus.Enqueue(ctx, r)
+	}
+	return r, err
+}

@@ -1,0 +1,235 @@
+package fleet
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"ralph-lsp/loopstate"
+)
+
+// stopPatience is how long a child may take to end all that it has started.
+const stopPatience = 20 * time.Second
+
+// goesOn is the exit code of a child whose loop has more to do.
+const goesOn = 3
+
+// child is a process that runs one iteration of a loop (ralph-lsp run --once). It ends
+// with its input, and when nothing comes there for the length of its lease.
+type child struct {
+	cmd   *exec.Cmd
+	input io.WriteCloser
+	tail  tail // of what it says on stderr
+
+	mu   sync.Mutex
+	said ended
+}
+
+// ended is the last update of a child, of the wire's _ralph/end.
+type ended struct {
+	SessionUpdate string   `json:"sessionUpdate"`
+	StopReason    string   `json:"stopReason"`
+	Iterations    int      `json:"iterations"`
+	CostUSD       *float64 `json:"costUsd"`
+	Text          string   `json:"text"`
+}
+
+const endUpdate = "_ralph/end"
+
+// startChild starts the next iteration. say gets each line that it prints.
+func startChild(program, tree, promptFile string, r Record, lease time.Duration, say func(line []byte)) (*child, error) {
+	args := []string{"run", "--once", "--lease", lease.String(), "--output", "json", "-C", tree}
+	if r.HasState {
+		args = append(args, "--continue")
+	} else {
+		args = append(args, "--prompt-file", promptFile)
+	}
+	c := &child{cmd: exec.Command(program, append(args, r.Flags...)...)}
+	c.cmd.Dir, c.cmd.Stderr, c.cmd.Env = tree, &c.tail, environ()
+	var err error
+	if c.input, err = c.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	out, err := c.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := c.cmd.Start(); err != nil {
+		return nil, err
+	}
+	go c.read(out, say)
+	return c, nil
+}
+
+// read passes on what the child prints.
+func (c *child) read(out io.Reader, say func([]byte)) {
+	lines := bufio.NewReaderSize(out, 64<<10)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if len(line) > 0 {
+			var last ended
+			if strings.Contains(string(line[:min(len(line), 200)]), endUpdate) && json.Unmarshal(line, &last) == nil && last.SessionUpdate == endUpdate {
+				c.mu.Lock()
+				c.said = last
+				c.mu.Unlock()
+			}
+			say(line)
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// renew tells the child that its lease goes on.
+func (c *child) renew() { c.input.Write([]byte("\n")) }
+
+// wait waits for its end. When ctx is done it has to end, with all that it has started.
+func (c *child) wait(ctx context.Context) error {
+	done := make(chan error, 1)
+	go func() { done <- c.cmd.Wait() }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+	}
+	c.input.Close()
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(stopPatience):
+		c.cmd.Process.Kill() // its reaper ends the rest
+		return <-done
+	}
+}
+
+// outcome says what the child came to: by its exit, its last words, and the state that it left.
+func (c *child) outcome(exit error, tree string) (o Outcome, limited bool, err error) {
+	c.mu.Lock()
+	said := c.said
+	c.mu.Unlock()
+	code := c.cmd.ProcessState.ExitCode()
+	if said.StopReason == "" {
+		return o, false, fmt.Errorf("ralph-lsp ended with %d (%v) and didn't say how its loop stands: %s", code, exit, c.tail.text())
+	}
+	o = Outcome{Iterations: said.Iterations, Text: said.Text, CostOpen: said.CostUSD == nil}
+	if said.CostUSD != nil {
+		o.CostUSD = *said.CostUSD
+	}
+	state, err := readState(tree)
+	switch {
+	case errors.Is(err, fs.ErrNotExist): // it is over
+		o.StopReason = said.StopReason
+		return o, false, nil
+	case err != nil:
+		return o, false, err
+	}
+	o.HasState = true
+	switch {
+	case code == goesOn:
+		o.Paused, o.ResumeAt = !state.Active, state.ResumeAt
+		limited = state.InARow.RateLimits > 0
+	case said.StopReason == "interrupted":
+	default: // it failed: who mends that can go on with its state
+		o.StopReason = said.StopReason
+	}
+	return o, limited, nil
+}
+
+func readState(tree string) (loopstate.State, error) {
+	file, err := loopstate.Open(tree)
+	if err != nil {
+		return loopstate.State{}, err
+	}
+	return file.Load()
+}
+
+// listener tells the loop in a checkout what its user wants it to know, in the
+// order in which it was said.
+type listener struct {
+	mu     sync.Mutex
+	tree   string // "": no time to tell it
+	wanted []string
+	told   int // pieces of wanted that its state has
+}
+
+// begin lets the loop in a checkout be told things.
+func (l *listener) begin(tree string, wanted []string) {
+	l.mu.Lock()
+	l.tree = tree
+	if len(wanted) > len(l.wanted) {
+		l.wanted = wanted
+	}
+	l.mu.Unlock()
+	l.tell()
+}
+
+// hear takes note of what it is to know; the first pieces are those that it has been told.
+func (l *listener) hear(wanted []string) {
+	l.mu.Lock()
+	l.wanted = wanted
+	l.mu.Unlock()
+	l.tell()
+}
+
+// tell writes into the loop's state what it doesn't know yet. Where there is no state,
+// there will be one, or it is over.
+func (l *listener) tell() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.tree == "" || l.told >= len(l.wanted) {
+		return
+	}
+	if _, err := os.Stat(filepath.Join(l.tree, stateName)); err != nil {
+		return
+	}
+	file, err := loopstate.Open(l.tree)
+	if err != nil {
+		return
+	}
+	_, err = file.Update(func(s *loopstate.State) error {
+		s.Guidance = append(s.Guidance, l.wanted[l.told:]...)
+		return nil
+	})
+	if err == nil {
+		l.told = len(l.wanted)
+	}
+}
+
+// end ends that, and says how many pieces the loop's state has.
+func (l *listener) end() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.tree = ""
+	return l.told
+}
+
+// tail keeps the last words of a program.
+type tail struct {
+	mu   sync.Mutex
+	kept []byte
+}
+
+func (t *tail) Write(data []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.kept = append(t.kept, data...)
+	t.kept = t.kept[max(len(t.kept)-maxSetupWords, 0):]
+	return len(data), nil
+}
+
+func (t *tail) text() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return strings.TrimSpace(string(t.kept))
+}

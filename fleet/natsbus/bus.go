@@ -1,0 +1,260 @@
+// Package natsbus is a fleet's bus on NATS JetStream: a work queue of the loops that want
+// a worker, a key-value bucket with their records, an object store with their files, and
+// a stream of what they say live.
+package natsbus
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"ralph-lsp/fleet"
+)
+
+// The names of what a bus has in JetStream.
+const (
+	workStream = "RALPH_WORK" // ralph.work.<priority>.<loop>, at most one message of each loop
+	liveStream = "RALPH_LIVE" // ralph.live.<loop>
+	loopBucket = "RALPH_LOOPS"
+	sumBucket  = "RALPH_LEDGER"
+	fileStore  = "RALPH_FILES"
+	ledgerKey  = "ledger"
+)
+
+// maxLine bounds what a loop says live in one message, in bytes.
+const maxLine = 200 << 10
+
+// retention is how long what a loop said live is kept when nobody takes it away.
+const retention = 7 * 24 * time.Hour
+
+// Options say how to reach a bus.
+type Options struct {
+	URL      string
+	Token    string
+	CA       string // a file with the certificates of its server; "" is the system's
+	Name     string // of this client, for the server's own lists
+	Replicas int    // of what it keeps, in a cluster; 0 is one
+}
+
+// Bus is a connection to a fleet's bus.
+type Bus struct {
+	conn  *nats.Conn
+	js    jetstream.JetStream
+	loops jetstream.KeyValue
+	sums  jetstream.KeyValue
+	files jetstream.ObjectStore
+	work  jetstream.Stream
+	live  jetstream.Stream
+
+	mu     sync.Mutex
+	queues map[fleet.Priority]jetstream.Consumer
+}
+
+// Dial connects to a bus and makes what it lacks. A connection that is lost comes back by itself.
+func Dial(ctx context.Context, o Options) (*Bus, error) {
+	options := []nats.Option{nats.Name(o.Name), nats.MaxReconnects(-1), nats.ReconnectWait(500 * time.Millisecond), nats.RetryOnFailedConnect(false), nats.Timeout(5 * time.Second)}
+	if o.Token != "" {
+		options = append(options, nats.Token(o.Token))
+	}
+	if o.CA != "" {
+		options = append(options, nats.RootCAs(o.CA))
+	}
+	conn, err := nats.Connect(o.URL, options...)
+	if err != nil {
+		return nil, fmt.Errorf("connecting to the bus %s: %w: is ralph-fleet serve running there?", o.URL, err)
+	}
+	b := &Bus{conn: conn, queues: map[fleet.Priority]jetstream.Consumer{}}
+	if err := b.open(ctx, max(o.Replicas, 1)); err != nil {
+		conn.Close()
+		return nil, fmt.Errorf("opening the bus %s: %w", o.URL, err)
+	}
+	return b, nil
+}
+
+// open finds or makes the streams and buckets.
+func (b *Bus) open(ctx context.Context, replicas int) (err error) {
+	if b.js, err = jetstream.New(b.conn); err != nil {
+		return err
+	}
+	b.work, err = b.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
+		Name: workStream, Subjects: []string{"ralph.work.*.*"}, Retention: jetstream.WorkQueuePolicy, Replicas: replicas,
+		MaxMsgsPerSubject: 1, Discard: jetstream.DiscardNew, DiscardNewPerSubject: true,
+	})
+	if err != nil {
+		return err
+	}
+	b.live, err = b.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
+		Name: liveStream, Subjects: []string{"ralph.live.*"}, MaxAge: retention, MaxMsgsPerSubject: 100_000, Replicas: replicas,
+	})
+	if err != nil {
+		return err
+	}
+	if b.loops, err = b.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: loopBucket, Replicas: replicas}); err != nil {
+		return err
+	}
+	if b.sums, err = b.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: sumBucket, Replicas: replicas}); err != nil {
+		return err
+	}
+	b.files, err = b.js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: fileStore, Replicas: replicas})
+	return err
+}
+
+// Close ends the connection.
+func (b *Bus) Close() { b.conn.Close() }
+
+// Create implements fleet.Bus.
+func (b *Bus) Create(ctx context.Context, r fleet.Record) error {
+	data, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	_, err = b.loops.Create(ctx, r.ID, data)
+	return errorOf(err)
+}
+
+// Get implements fleet.Bus.
+func (b *Bus) Get(ctx context.Context, id string) (r fleet.Record, revision uint64, err error) {
+	entry, err := b.loops.Get(ctx, id)
+	if err != nil {
+		return r, 0, errorOf(err)
+	}
+	return r, entry.Revision(), json.Unmarshal(entry.Value(), &r)
+}
+
+// Put implements fleet.Bus.
+func (b *Bus) Put(ctx context.Context, r fleet.Record, revision uint64) error {
+	data, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	_, err = b.loops.Update(ctx, r.ID, data, revision)
+	return conflict(err)
+}
+
+// Remove implements fleet.Bus.
+func (b *Bus) Remove(ctx context.Context, id string) error {
+	r, revision, err := b.Get(ctx, id)
+	if err != nil {
+		return err
+	}
+	for n := 1; n <= r.Attempt; n++ {
+		for _, name := range []string{r.StateFile(n), r.CheckpointFile(n), r.TranscriptFile(n)} {
+			if err := b.files.Delete(ctx, name); err != nil && !errors.Is(err, jetstream.ErrObjectNotFound) {
+				return err
+			}
+		}
+	}
+	if err := b.files.Delete(ctx, r.PromptFile()); err != nil && !errors.Is(err, jetstream.ErrObjectNotFound) {
+		return err
+	}
+	if err := b.Forget(ctx, id); err != nil {
+		return err
+	}
+	return conflict(b.loops.Purge(ctx, id, jetstream.LastRevision(revision)))
+}
+
+// List implements fleet.Bus.
+func (b *Bus) List(ctx context.Context) (all []fleet.Record, err error) {
+	w, err := b.loops.WatchAll(ctx, jetstream.IgnoreDeletes())
+	if err != nil {
+		return nil, err
+	}
+	defer w.Stop()
+	for entry := range w.Updates() {
+		if entry == nil {
+			return all, nil
+		}
+		var r fleet.Record
+		if err := json.Unmarshal(entry.Value(), &r); err != nil {
+			return nil, fmt.Errorf("the record of %s: %w", entry.Key(), err)
+		}
+		all = append(all, r)
+	}
+	return all, ctx.Err()
+}
+
+// Watch implements fleet.Bus.
+func (b *Bus) Watch(ctx context.Context, id string) (<-chan fleet.Record, error) {
+	if id == "" {
+		id = ">"
+	}
+	w, err := b.loops.Watch(ctx, id, jetstream.IgnoreDeletes())
+	if err != nil {
+		return nil, err
+	}
+	records := make(chan fleet.Record)
+	go func() {
+		defer close(records)
+		defer w.Stop()
+		for entry := range w.Updates() {
+			var r fleet.Record
+			if entry == nil || json.Unmarshal(entry.Value(), &r) != nil {
+				continue
+			}
+			select {
+			case records <- r:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return records, nil
+}
+
+// Ledger implements fleet.Bus.
+func (b *Bus) Ledger(ctx context.Context) (l fleet.Ledger, revision uint64, err error) {
+	entry, err := b.sums.Get(ctx, ledgerKey)
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
+		return l, 0, nil
+	} else if err != nil {
+		return l, 0, err
+	}
+	return l, entry.Revision(), json.Unmarshal(entry.Value(), &l)
+}
+
+// PutLedger implements fleet.Bus.
+func (b *Bus) PutLedger(ctx context.Context, l fleet.Ledger, revision uint64) error {
+	data, err := json.Marshal(l)
+	if err != nil {
+		return err
+	}
+	_, err = b.sums.Update(ctx, ledgerKey, data, revision)
+	return conflict(err)
+}
+
+// PutFile implements fleet.Bus.
+func (b *Bus) PutFile(ctx context.Context, name string, r io.Reader) error {
+	_, err := b.files.Put(ctx, jetstream.ObjectMeta{Name: name}, r)
+	return err
+}
+
+// File implements fleet.Bus.
+func (b *Bus) File(ctx context.Context, name string) (io.ReadCloser, error) {
+	file, err := b.files.Get(ctx, name)
+	return file, errorOf(err)
+}
+
+func errorOf(err error) error {
+	switch {
+	case errors.Is(err, jetstream.ErrKeyExists):
+		return fleet.ErrExists
+	case errors.Is(err, jetstream.ErrKeyNotFound), errors.Is(err, jetstream.ErrObjectNotFound):
+		return fleet.ErrNotFound
+	}
+	return err
+}
+
+// conflict is the error of an update: a revision that isn't the last one is fleet.ErrConflict.
+func conflict(err error) error {
+	if api := (*jetstream.APIError)(nil); errors.As(err, &api) && api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence {
+		return fleet.ErrConflict
+	}
+	return errorOf(err)
+}

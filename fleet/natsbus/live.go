@@ -1,0 +1,54 @@
+package natsbus
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Tell implements fleet.Bus. It waits for nobody: what is said while the bus is away is
+// sent when it is back.
+func (b *Bus) Tell(_ context.Context, id string, line []byte) error {
+	if len(line) > maxLine {
+		line = fmt.Appendf(nil, `{"sessionUpdate":"_ralph/note","text":"an update of %d KiB is left out here"}%s`, len(line)>>10, "\n")
+	}
+	return b.conn.Publish("ralph.live."+id, line)
+}
+
+// Forget implements fleet.Bus.
+func (b *Bus) Forget(ctx context.Context, id string) error {
+	return b.live.Purge(ctx, jetstream.WithPurgeSubject("ralph.live."+id))
+}
+
+// Hear implements fleet.Bus.
+func (b *Bus) Hear(ctx context.Context, id string) (<-chan []byte, error) {
+	consumer, err := b.live.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{FilterSubjects: []string{"ralph.live." + id}, DeliverPolicy: jetstream.DeliverAllPolicy})
+	if err != nil {
+		return nil, err
+	}
+	messages, err := consumer.Messages()
+	if err != nil {
+		return nil, err
+	}
+	lines := make(chan []byte)
+	go func() {
+		<-ctx.Done()
+		messages.Stop()
+	}()
+	go func() {
+		defer close(lines)
+		for {
+			m, err := messages.Next()
+			if err != nil {
+				return
+			}
+			select {
+			case lines <- m.Data():
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return lines, nil
+}

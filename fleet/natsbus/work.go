@@ -1,0 +1,116 @@
+package natsbus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"ralph-lsp/fleet"
+)
+
+// alreadyThere is the error code of a message more than one of a subject.
+const alreadyThere = 10077
+
+// Enqueue implements fleet.Bus. A loop's message stays until its ticket is Done, so a
+// second one is refused.
+func (b *Bus) Enqueue(ctx context.Context, r fleet.Record) error {
+	_, err := b.js.Publish(ctx, fmt.Sprintf("ralph.work.%s.%s", r.Priority, r.ID), nil)
+	if api := (*jetstream.APIError)(nil); errors.As(err, &api) && api.ErrorCode == alreadyThere {
+		return nil
+	}
+	return err
+}
+
+// idle is how long the queue of the usual loops is listened to before the others are looked at.
+const idle = time.Second
+
+// Take implements fleet.Bus.
+func (b *Bus) Take(ctx context.Context, lease time.Duration) (fleet.Ticket, error) {
+	for {
+		for _, p := range append(fleet.Priorities, fleet.Normal) {
+			t, err := b.takeOf(ctx, p, lease, p == fleet.Normal)
+			if t != nil || err != nil {
+				return t, err
+			}
+		}
+	}
+}
+
+// takeOf takes a loop of one priority, if there is one.
+func (b *Bus) takeOf(ctx context.Context, p fleet.Priority, lease time.Duration, waits bool) (fleet.Ticket, error) {
+	queue, err := b.queue(ctx, p, lease)
+	if err != nil {
+		return nil, err
+	}
+	fetch := func() (jetstream.MessageBatch, error) { return queue.FetchNoWait(1) }
+	if waits {
+		within, cancel := context.WithTimeout(ctx, idle)
+		defer cancel()
+		fetch = func() (jetstream.MessageBatch, error) { return queue.Fetch(1, jetstream.FetchContext(within)) }
+	}
+	batch, err := fetch()
+	if err != nil {
+		return nil, errors.Join(ctx.Err(), err)
+	}
+	for m := range batch.Messages() {
+		return ticket{b, m}, nil
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if err := batch.Error(); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		return nil, err
+	}
+	return nil, nil
+}
+
+// queue returns the consumer of the loops of a priority. All workers share it.
+func (b *Bus) queue(ctx context.Context, p fleet.Priority, lease time.Duration) (queue jetstream.Consumer, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if queue = b.queues[p]; queue != nil {
+		return queue, nil
+	}
+	queue, err = b.work.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
+		Durable: "ralph-" + string(p), FilterSubject: "ralph.work." + string(p) + ".*", AckPolicy: jetstream.AckExplicitPolicy,
+		AckWait: lease, MaxAckPending: -1, MaxDeliver: -1,
+	})
+	if err == nil {
+		b.queues[p] = queue
+	}
+	return queue, err
+}
+
+type ticket struct {
+	bus     *Bus
+	message jetstream.Msg
+}
+
+// ID implements fleet.Ticket.
+func (t ticket) ID() string {
+	subject := t.message.Subject()
+	return subject[strings.LastIndexByte(subject, '.')+1:]
+}
+
+// Renew implements fleet.Ticket. It is sure only when the server has answered behind it.
+func (t ticket) Renew(ctx context.Context) error {
+	if err := t.message.InProgress(); err != nil {
+		return err
+	}
+	return t.bus.conn.FlushWithContext(ctx)
+}
+
+// Later implements fleet.Ticket.
+func (t ticket) Later(_ context.Context, in time.Duration) error {
+	if in <= 0 {
+		return t.message.Nak()
+	}
+	return t.message.NakWithDelay(in)
+}
+
+// Done implements fleet.Ticket.
+func (t ticket) Done(ctx context.Context) error { return t.message.DoubleAck(ctx) }

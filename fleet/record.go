@@ -1,0 +1,208 @@
+package fleet
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Phase says how a loop stands on the bus.
+type Phase string
+
+// The phases.
+const (
+	Queued  Phase = "queued"  // somebody may take its next iteration, once ResumeAt is past
+	Running Phase = "running" // a worker has it, for as long as its lease
+	Paused  Phase = "paused"
+	Ended   Phase = "ended"
+)
+
+// Wish is what a user wants of a loop that runs.
+type Wish string
+
+// The wishes; "" is none.
+const (
+	WishPause  Wish = "pause" // behind its iteration
+	WishCancel Wish = "cancel"
+)
+
+// Record is a loop, as the bus has it. It says where files are, so it stays small.
+type Record struct {
+	Task
+	Phase   Phase  `json:"phase"`
+	Wish    Wish   `json:"wish,omitempty"`
+	Attempt int    `json:"attempt"`          // the last one that began; it says whose word counts
+	Worker  string `json:"worker,omitempty"` // who has it, or had it last
+
+	Committed  int       `json:"committed"` // the attempt whose files count; 0: none
+	HasState   bool      `json:"hasState,omitempty"`
+	Kept       []int     `json:"kept,omitempty"` // attempts that have a transcript, oldest first
+	Iterations int       `json:"iterations"`
+	CostUSD    float64   `json:"costUsd,omitempty"`
+	CostOpen   bool      `json:"costOpen,omitempty"` // it has cost more than is known
+	ResumeAt   time.Time `json:"resumeAt,omitzero"`
+	Reason     string    `json:"reason,omitempty"` // why it waits
+
+	Guidance []string `json:"guidance,omitempty"` // that no state has yet, oldest first
+	Told     int      `json:"told,omitempty"`     // pieces that some state has taken
+
+	StopReason string    `json:"stopReason,omitempty"`
+	Text       string    `json:"text,omitempty"`     // its last words in one line
+	Failures   int       `json:"failures,omitempty"` // attempts in a row that came to nothing
+	UpdatedAt  time.Time `json:"updatedAt"`
+}
+
+// The errors of what a record can't do.
+var (
+	ErrEnded  = errors.New("the loop has ended")
+	ErrNotOur = errors.New("another worker has the loop by now")
+)
+
+// maxAttempts in a row that come to nothing end a loop: no checkout, no program, a child
+// that dies each time.
+const maxAttempts = 5
+
+// Begin gives the loop to a worker. Whoever had it before has lost it.
+func (r *Record) Begin(worker string, now time.Time) {
+	if r.Phase == Running { // nobody has said how that went
+		r.CostOpen = true
+	}
+	r.Phase, r.Attempt, r.Worker, r.UpdatedAt = Running, r.Attempt+1, worker, now
+}
+
+// Outcome is what an attempt came to.
+type Outcome struct {
+	HasState   bool // there is more to do; the files of the attempt have the state
+	Iterations int
+	CostUSD    float64 // of the loop so far
+	CostOpen   bool
+	ResumeAt   time.Time
+	Reason     string // why it waits
+	Paused     bool
+	StopReason string // of one that is over
+	Text       string
+	Took       int // pieces of guidance that its state has
+}
+
+// Commit takes over what an attempt came to, if it is the loop's last one.
+func (r *Record) Commit(attempt int, o Outcome, now time.Time) error {
+	if r.Attempt != attempt || r.Phase != Running {
+		return ErrNotOur
+	}
+	r.Committed, r.HasState, r.Kept = attempt, o.HasState, append(slices.Clone(r.Kept), attempt)
+	r.Iterations, r.CostUSD, r.CostOpen = o.Iterations, o.CostUSD, r.CostOpen || o.CostOpen
+	r.ResumeAt, r.Reason, r.Text, r.Failures = o.ResumeAt, o.Reason, o.Text, 0
+	r.Guidance, r.Told = r.Guidance[min(o.Took, len(r.Guidance)):], r.Told+o.Took
+	switch {
+	case o.StopReason != "":
+		r.Phase, r.StopReason = Ended, o.StopReason
+	case r.Wish == WishCancel:
+		r.Phase, r.StopReason = Ended, "cancelled"
+	case r.Wish == WishPause || o.Paused:
+		r.Phase = Paused
+	default:
+		r.Phase = Queued
+	}
+	r.Wish, r.UpdatedAt = "", now
+	return nil
+}
+
+// Fail takes note of an attempt that came to nothing.
+func (r *Record) Fail(attempt int, why string, now time.Time) error {
+	if r.Attempt != attempt || r.Phase != Running {
+		return ErrNotOur
+	}
+	r.Failures, r.Text, r.UpdatedAt = r.Failures+1, why, now
+	switch {
+	case r.Wish == WishCancel:
+		r.Phase, r.StopReason = Ended, "cancelled"
+	case r.Failures >= maxAttempts:
+		r.Phase, r.StopReason = Ended, "worker_failures"
+	case r.Wish == WishPause:
+		r.Phase = Paused
+	default:
+		r.Phase, r.ResumeAt, r.Reason = Queued, now.Add(time.Second<<min(r.Failures, 6)), why
+	}
+	r.Wish = ""
+	return nil
+}
+
+// GiveBack puts the loop back without anything having been done with it.
+func (r *Record) GiveBack(attempt int, now time.Time) error {
+	if r.Attempt != attempt || r.Phase != Running {
+		return ErrNotOur
+	}
+	r.Phase, r.UpdatedAt = Queued, now
+	r.obey()
+	return nil
+}
+
+// obey does at once what is wished of a loop that nobody has.
+func (r *Record) obey() {
+	switch r.Wish {
+	case WishCancel:
+		r.Phase, r.StopReason = Ended, "cancelled"
+	case WishPause:
+		r.Phase = Paused
+	}
+	r.Wish = ""
+}
+
+// Pause keeps the loop from its next iteration.
+func (r *Record) Pause(now time.Time) error { return r.want(WishPause, now) }
+
+// Cancel ends the loop: at once where nobody has it, else when its worker has ended all.
+func (r *Record) Cancel(now time.Time) error { return r.want(WishCancel, now) }
+
+func (r *Record) want(w Wish, now time.Time) error {
+	if r.Phase == Ended {
+		return fmt.Errorf("%s: %w", r.ID, ErrEnded)
+	}
+	r.Wish, r.UpdatedAt = w, now
+	if r.Phase != Running {
+		r.obey()
+	}
+	return nil
+}
+
+// Resume lets a loop go on that is paused, or waits. It says whether it has to be enqueued.
+func (r *Record) Resume(now time.Time) (enqueue bool, err error) {
+	switch r.Phase {
+	case Ended:
+		return false, fmt.Errorf("%s: %w", r.ID, ErrEnded)
+	case Paused:
+		r.Phase, enqueue = Queued, true
+	}
+	r.Wish, r.ResumeAt, r.Reason, r.UpdatedAt = "", time.Time{}, "", now
+	return enqueue, nil
+}
+
+// maxGuidance bounds what waits to be told, in bytes.
+const maxGuidance = 64 << 10
+
+// Steer tells the loop something, in the iteration that runs or the next one.
+func (r *Record) Steer(text string, now time.Time) error {
+	if r.Phase == Ended {
+		return fmt.Errorf("%s: %w", r.ID, ErrEnded)
+	}
+	size := len(text)
+	for _, g := range r.Guidance {
+		size += len(g)
+	}
+	if size > maxGuidance {
+		return fmt.Errorf("%s: more than %d KiB wait to be told: wait for the next iteration", r.ID, maxGuidance>>10)
+	}
+	r.Guidance, r.UpdatedAt = append(slices.Clone(r.Guidance), text), now
+	return nil
+}
+
+// StateFile, CheckpointFile and TranscriptFile name the files of an attempt on the bus. Each
+// attempt writes its own, once; the record says which count.
+func (r Record) StateFile(attempt int) string { return fmt.Sprintf("loop/%s/%d/state", r.ID, attempt) }
+func (r Record) CheckpointFile(attempt int) string {
+	return fmt.Sprintf("loop/%s/%d/bundle", r.ID, attempt)
+}
+func (r Record) TranscriptFile(attempt int) string {
+	return fmt.Sprintf("loop/%s/%d/log", r.ID, attempt)
+}

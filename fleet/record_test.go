@@ -1,0 +1,110 @@
+package fleet
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+)
+
+var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+
+// queued is a loop that waits for a worker.
+func queued() Record {
+	return Record{Task: Task{ID: "f1", Name: "one", Priority: Normal, Key: "k"}, Phase: Queued}
+}
+
+func TestALoopOnTheBus(t *testing.T) {
+	begin := func(r *Record) error { r.Begin("w", noon); return nil }
+	commits := func(attempt int, o Outcome) func(*Record) error {
+		return func(r *Record) error { return r.Commit(attempt, o, noon) }
+	}
+	pause := func(r *Record) error { return r.Pause(noon) }
+	cancel := func(r *Record) error { return r.Cancel(noon) }
+	resume := func(r *Record) error { _, err := r.Resume(noon); return err }
+	steer := func(text string) func(*Record) error { return func(r *Record) error { return r.Steer(text, noon) } }
+	fail := func(attempt int) func(*Record) error {
+		return func(r *Record) error { return r.Fail(attempt, "no git", noon) }
+	}
+	giveBack := func(attempt int) func(*Record) error {
+		return func(r *Record) error { return r.GiveBack(attempt, noon) }
+	}
+	more := Outcome{HasState: true, Iterations: 1, CostUSD: 2}
+	tests := []struct {
+		name string
+		do   []func(*Record) error
+		want Phase
+		err  error // of the last
+		also func(Record) bool
+	}{
+		{"an iteration", []func(*Record) error{begin, commits(1, more)}, Queued, nil, func(r Record) bool { return r.Committed == 1 && r.CostUSD == 2 && r.HasState }},
+		{"the last one", []func(*Record) error{begin, commits(1, Outcome{StopReason: "promise"})}, Ended, nil, func(r Record) bool { return r.StopReason == "promise" }},
+		{"a worker that was lost", []func(*Record) error{begin, begin, commits(1, more)}, Running, ErrNotOur, func(r Record) bool { return r.Committed == 0 && r.Attempt == 2 && r.CostOpen }},
+		{"the same, the other one", []func(*Record) error{begin, begin, commits(2, more)}, Queued, nil, func(r Record) bool { return r.Committed == 2 }},
+		{"a commit twice", []func(*Record) error{begin, commits(1, more), commits(1, more)}, Queued, ErrNotOur, nil},
+		{"pause at once", []func(*Record) error{pause}, Paused, nil, nil},
+		{"pause behind the iteration", []func(*Record) error{begin, pause, commits(1, more)}, Paused, nil, func(r Record) bool { return r.Wish == "" }},
+		{"a pause that is taken back", []func(*Record) error{begin, pause, resume, commits(1, more)}, Queued, nil, nil},
+		{"a loop that pauses itself", []func(*Record) error{begin, commits(1, Outcome{HasState: true, Paused: true})}, Paused, nil, nil},
+		{"resume", []func(*Record) error{pause, resume}, Queued, nil, nil},
+		{"cancel at once", []func(*Record) error{cancel}, Ended, nil, func(r Record) bool { return r.StopReason == "cancelled" }},
+		{"cancel while it runs", []func(*Record) error{begin, cancel}, Running, nil, func(r Record) bool { return r.Wish == WishCancel }},
+		{"and its worker answers", []func(*Record) error{begin, cancel, commits(1, more)}, Ended, nil, func(r Record) bool { return r.StopReason == "cancelled" }},
+		{"or fails", []func(*Record) error{begin, cancel, fail(1)}, Ended, nil, nil},
+		{"or ends", []func(*Record) error{begin, cancel, giveBack(1)}, Ended, nil, nil},
+		{"a promise beats a cancel", []func(*Record) error{begin, cancel, commits(1, Outcome{StopReason: "promise"})}, Ended, nil, func(r Record) bool { return r.StopReason == "promise" }},
+		{"nothing wakes the dead", []func(*Record) error{cancel, resume}, Ended, ErrEnded, nil},
+		{"nobody steers them", []func(*Record) error{cancel, steer("x")}, Ended, ErrEnded, nil},
+		{"a failure", []func(*Record) error{begin, fail(1)}, Queued, nil, func(r Record) bool { return r.ResumeAt.After(noon) && r.Reason == "no git" && r.Failures == 1 }},
+		{"failures in a row", []func(*Record) error{begin, fail(1), begin, fail(2), begin, fail(3), begin, fail(4), begin, fail(5)}, Ended, nil, func(r Record) bool { return r.StopReason == "worker_failures" }},
+		{"not in a row", []func(*Record) error{begin, fail(1), begin, fail(2), begin, fail(3), begin, fail(4), begin, commits(5, more), begin, fail(6)}, Queued, nil, func(r Record) bool { return r.Failures == 1 }},
+		{"a failure that doesn't count", []func(*Record) error{begin, begin, fail(1)}, Running, ErrNotOur, func(r Record) bool { return r.Failures == 0 }},
+		{"given back", []func(*Record) error{begin, giveBack(1)}, Queued, nil, func(r Record) bool { return r.Failures == 0 && r.Attempt == 1 }},
+		{"guidance that a state took", []func(*Record) error{steer("a"), begin, steer("b"), commits(1, Outcome{HasState: true, Took: 1})}, Queued, nil,
+			func(r Record) bool { return len(r.Guidance) == 1 && r.Guidance[0] == "b" && r.Told == 1 }},
+		{"guidance of an attempt that is lost is told again", []func(*Record) error{steer("a"), begin, begin}, Running, nil, func(r Record) bool { return len(r.Guidance) == 1 }},
+		{"a novel", []func(*Record) error{steer(strings.Repeat("x", maxGuidance))}, Queued, nil, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r := queued()
+			for i, do := range tt.do {
+				err := do(&r)
+				if i < len(tt.do)-1 && err != nil {
+					t.Fatalf("step %d: %v", i, err)
+				}
+				if i == len(tt.do)-1 && !errors.Is(err, tt.err) {
+					t.Fatalf("got error %v, want %v", err, tt.err)
+				}
+			}
+			if r.Phase != tt.want || tt.also != nil && !tt.also(r) {
+				t.Errorf("got %+v, want it %s", r, tt.want)
+			}
+		})
+	}
+	r := queued()
+	if err := r.Steer(strings.Repeat("x", maxGuidance+1), noon); err == nil || len(r.Guidance) != 0 {
+		t.Error("more than may wait was taken")
+	}
+}
+
+func TestWhoWantsAWorker(t *testing.T) {
+	tests := []struct {
+		name  string
+		r     Record
+		later time.Duration
+		wants bool
+	}{
+		{"queued", Record{Phase: Queued}, 0, true},
+		{"waiting", Record{Phase: Queued, ResumeAt: noon.Add(time.Minute)}, time.Minute, false},
+		{"has waited", Record{Phase: Queued, ResumeAt: noon}, 0, true},
+		{"its worker is lost", Record{Phase: Running, ResumeAt: noon.Add(time.Minute)}, 0, true},
+		{"paused", Record{Phase: Paused}, done, false},
+		{"ended", Record{Phase: Ended}, done, false},
+	}
+	for _, tt := range tests {
+		if later, wants := tt.r.due(noon); later != tt.later || wants != tt.wants {
+			t.Errorf("%s: got %v, %v", tt.name, later, wants)
+		}
+	}
+}

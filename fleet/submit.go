@@ -1,0 +1,195 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"ralph-lsp/internal/git"
+)
+
+// Submission is what a user asks for: a loop, or one for each task.
+type Submission struct {
+	Repo   string // a URL, or a folder of the user's
+	Commit string // that the loops begin with; "" is HEAD
+	Prompt string // {task.field} stands for a field of the task
+	Name   string // the same; "" is the task's name, or the prompt's first words
+	Tasks  []map[string]any
+	Task   Task // the rest, for all of them
+}
+
+// Submitted is what became of one loop.
+type Submitted struct {
+	Record
+	IsNew bool `json:"new"`
+}
+
+// Submit puts loops on the bus. What is there already stays as it is. tell hears of each.
+func Submit(ctx context.Context, bus Bus, s Submission, tell func(Submitted)) error {
+	if err := s.resolve(ctx, bus); err != nil {
+		return err
+	}
+	tasks := s.Tasks
+	if tasks == nil {
+		tasks = []map[string]any{{}}
+	}
+	type one struct {
+		Task
+		prompt string
+	}
+	var all []one
+	names := map[string]bool{}
+	for i, fields := range tasks {
+		t, prompt, err := s.taskOf(fields)
+		if err != nil {
+			return fmt.Errorf("task %d: %w", i+1, err)
+		}
+		for base, n := t.Name, 2; names[t.Name]; n++ {
+			t.Name = fmt.Sprintf("%s-%d", base, n)
+		}
+		names[t.Name] = true
+		t.Identify(prompt)
+		all = append(all, one{t, prompt})
+	}
+	for _, t := range all {
+		r, isNew, err := enter(ctx, bus, t.Task, t.prompt)
+		if err != nil {
+			return fmt.Errorf("%s: %w; submit the same again, what is there already stays", t.Name, err)
+		}
+		tell(Submitted{r, isNew})
+	}
+	return nil
+}
+
+// taskOf fills in what a task says.
+func (s Submission) taskOf(fields map[string]any) (t Task, prompt string, err error) {
+	t = s.Task
+	if prompt, err = Fill(s.Prompt, fields); err != nil {
+		return t, "", fmt.Errorf("the prompt: %w", err)
+	}
+	if strings.TrimSpace(prompt) == "" {
+		return t, "", errors.New("the prompt is empty: say what the agent should do")
+	}
+	name := s.Name
+	if name == "" {
+		name, _ = fields["name"].(string)
+	}
+	if name == "" {
+		name = prompt
+	}
+	if name, err = Fill(name, fields); err != nil {
+		return t, "", fmt.Errorf("the name: %w", err)
+	}
+	if t.Name = Slug(name); t.Name == "" {
+		t.Name = "loop"
+	}
+	return t, prompt, nil
+}
+
+// enter creates a loop and lets workers take it. Each step may be done again.
+func enter(ctx context.Context, bus Bus, t Task, prompt string) (r Record, isNew bool, err error) {
+	t.At = time.Now().UTC()
+	if r, _, err = bus.Get(ctx, t.ID); errors.Is(err, ErrNotFound) {
+		if err := bus.PutFile(ctx, t.PromptFile(), strings.NewReader(prompt)); err != nil {
+			return r, false, err
+		}
+		r = Record{Task: t, Phase: Queued, UpdatedAt: t.At}
+		if err = bus.Create(ctx, r); errors.Is(err, ErrExists) {
+			r, _, err = bus.Get(ctx, t.ID)
+		} else {
+			isNew = true
+		}
+	}
+	if err != nil {
+		return r, false, err
+	}
+	if r.Phase == Queued {
+		err = bus.Enqueue(ctx, r)
+	}
+	return r, isNew, err
+}
+
+// resolve finds the commit that the loops begin with. A folder's is put on the bus, as
+// far as it isn't there.
+func (s *Submission) resolve(ctx context.Context, bus Bus) error {
+	program, err := git.Find()
+	if err != nil {
+		return err
+	}
+	g := fetcher(program, "")
+	if info, err := os.Stat(s.Repo); err == nil && info.IsDir() {
+		if s.Repo, err = filepath.Abs(s.Repo); err != nil {
+			return err
+		}
+		g.Dir = s.Repo
+		return s.bundle(ctx, bus, g)
+	}
+	if !strings.Contains(s.Repo, ":") {
+		return fmt.Errorf("there is no folder %s, and it is no URL", s.Repo)
+	}
+	want := s.Commit
+	if want == "" {
+		want = "HEAD"
+	}
+	if isCommit(want) {
+		s.Task.Repo, s.Task.Base = s.Repo, want
+		return nil
+	}
+	out, err := g.Run(ctx, nil, "ls-remote", "--quiet", "--exit-code", s.Repo, want)
+	if err != nil {
+		return fmt.Errorf("asking %s for %s: %w", s.Repo, want, err)
+	}
+	s.Task.Repo = s.Repo
+	s.Task.Base, _, _ = strings.Cut(string(out), "\t")
+	return nil
+}
+
+// bundle puts the commit of a folder's repository on the bus.
+func (s *Submission) bundle(ctx context.Context, bus Bus, g git.Git) error {
+	want := s.Commit
+	if want == "" {
+		want = "HEAD"
+	}
+	out, err := g.Run(ctx, nil, "rev-parse", "--verify", "--quiet", want+"^{commit}")
+	if err != nil {
+		return fmt.Errorf("%s has no commit %s: a fleet's loops begin with one", s.Repo, want)
+	}
+	s.Task.Repo, s.Task.Base, s.Task.Bundled = s.Repo, strings.TrimSpace(string(out)), true
+	if file, err := bus.File(ctx, s.Task.RepoFile()); err == nil {
+		return file.Close()
+	} else if !errors.Is(err, ErrNotFound) {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "ralph-fleet-*")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	// A bundle is of refs; this one is in a repository of its own, so that the user's has none more.
+	if _, err := g.Run(ctx, nil, "clone", "--quiet", "--bare", "--shared", s.Repo, filepath.Join(dir, "repo")); err != nil {
+		return err
+	}
+	own := g
+	own.Dir = filepath.Join(dir, "repo")
+	name := filepath.Join(dir, "bundle")
+	for _, args := range [][]string{{"update-ref", "refs/heads/ralph-fleet", s.Task.Base}, {"bundle", "create", "--quiet", name, "refs/heads/ralph-fleet"}} {
+		if _, err := own.Run(ctx, nil, args...); err != nil {
+			return err
+		}
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return bus.PutFile(ctx, s.Task.RepoFile(), io.Reader(f))
+}
+
+func isCommit(text string) bool {
+	return len(text) >= 40 && strings.Trim(text, "0123456789abcdef") == ""
+}

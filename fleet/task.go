@@ -1,0 +1,129 @@
+// Package fleet runs loops on many machines. A loop is a Record on a bus; workers take
+// one iteration of it at a time, run it as a child (ralph-lsp run --once) in a
+// checkout of its own, and put what came of it back for whoever takes the next one.
+// The package knows no engine: package natsbus has the one that there is.
+package fleet
+
+import (
+	"crypto/sha256"
+	"encoding/base32"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Priority says which loops come first.
+type Priority string
+
+// The priorities.
+const (
+	High   Priority = "high"
+	Normal Priority = "normal"
+	Low    Priority = "low"
+)
+
+// Priorities has them in the order in which they are served.
+var Priorities = []Priority{High, Normal, Low}
+
+// Task is what was submitted. It never changes.
+type Task struct {
+	ID       string            `json:"id"`
+	Name     string            `json:"name"`              // of its branch and for people
+	Repo     string            `json:"repo"`              // a URL, or the path of whoever submitted it
+	Bundled  bool              `json:"bundled,omitempty"` // the bus has the repository, as file "repo/"+Base
+	Base     string            `json:"base"`              // the commit that it begins with
+	Flags    []string          `json:"flags,omitempty"`   // of ralph-lsp run
+	Setup    []string          `json:"setup,omitempty"`   // commands for the shell in each fresh checkout
+	Trust    bool              `json:"trust,omitempty"`   // what the commit's ralph.toml says counts
+	Priority Priority          `json:"priority"`
+	Labels   map[string]string `json:"labels,omitempty"`
+	Key      string            `json:"key"`               // whose limits it shares: a provider's account
+	Reserve  float64           `json:"reserve,omitempty"` // dollars that an iteration is expected to cost at most
+	At       time.Time         `json:"at"`
+}
+
+// PromptFile names the file on the bus that has the task's prompt.
+func (t Task) PromptFile() string { return "prompt/" + t.ID }
+
+// RepoFile names the file on the bus that has the task's repository, a git bundle.
+func (t Task) RepoFile() string { return "repo/" + t.Base }
+
+// Identify gives the task its id, which says what it is: the same task submitted twice
+// is one loop.
+func (t *Task) Identify(prompt string) {
+	sum := sha256.New()
+	for _, part := range slices.Concat([]string{t.Repo, t.Base, t.Name, t.Key, prompt, strconv.Itoa(len(t.Flags))}, t.Flags, t.Setup) {
+		fmt.Fprintf(sum, "%d:%s", len(part), part)
+	}
+	t.ID = "f" + strings.ToLower(base32.StdEncoding.EncodeToString(sum.Sum(nil))[:15])
+}
+
+var notInNames = regexp.MustCompile(`[^\pL\pN]+`)
+
+// Slug is a text as it can stand in the name of a branch.
+func Slug(text string) string {
+	slug := strings.Trim(notInNames.ReplaceAllString(strings.ToLower(text), "-"), "-")
+	if r := []rune(slug); len(r) > 40 {
+		slug = strings.Trim(string(r[:40]), "-")
+	}
+	return slug
+}
+
+var field = regexp.MustCompile(`\{task\.([A-Za-z0-9_.-]+)\}`)
+
+// Fill puts a task's fields in the place of {task.field} in a text. The error names
+// those that it doesn't have.
+func Fill(text string, task map[string]any) (string, error) {
+	var missing []string
+	filled := field.ReplaceAllStringFunc(text, func(found string) string {
+		name := field.FindStringSubmatch(found)[1]
+		switch v := task[name].(type) {
+		case nil:
+			missing = append(missing, found)
+			return found
+		case string:
+			return v
+		default:
+			data, _ := json.Marshal(v) // it was JSON
+			return string(data)
+		}
+	})
+	if missing != nil {
+		return "", fmt.Errorf("the task has no %s", strings.Join(missing, ", "))
+	}
+	return filled, nil
+}
+
+// maxTasks bounds what one file may submit.
+const maxTasks = 100_000
+
+// ReadTasks reads a file with an object a line. The error says in which line something is wrong.
+func ReadTasks(r io.Reader) (tasks []map[string]any, err error) {
+	data, err := io.ReadAll(io.LimitReader(r, 64<<20+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(data) > 64<<20 {
+		return nil, errors.New("it has more than 64 MiB: submit it in parts")
+	}
+	line := 0
+	for text := range strings.Lines(string(data)) {
+		if line++; strings.TrimSpace(text) == "" {
+			continue
+		}
+		var task map[string]any
+		if err := json.Unmarshal([]byte(text), &task); err != nil {
+			return nil, fmt.Errorf("line %d: %w: it has to be an object, such as {\"name\": \"one\"}", line, err)
+		}
+		if tasks = append(tasks, task); len(tasks) > maxTasks {
+			return nil, fmt.Errorf("line %d: more than %d tasks: submit them in parts", line, maxTasks)
+		}
+	}
+	return tasks, nil
+}

@@ -1,0 +1,385 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"ralph-lsp/internal/git"
+)
+
+// Worker takes loops from a bus and runs an iteration of each.
+type Worker struct {
+	Bus     Bus
+	Name    string        // unique among the workers
+	Dir     string        // for repositories and checkouts
+	Program string        // ralph-lsp
+	Slots   int           // iterations at the same time
+	Lease   time.Duration // for which a loop is its own, until it says so again
+	Log     *slog.Logger
+
+	checkouts *checkouts
+}
+
+// Run works until ctx is done, and all that it has begun has ended.
+func (w *Worker) Run(ctx context.Context) error {
+	program, err := git.Find()
+	if err != nil {
+		return err
+	}
+	if w.Dir, err = filepath.Abs(w.Dir); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(w.Dir, 0o700); err != nil {
+		return err
+	}
+	w.checkouts = &checkouts{dir: w.Dir, bus: w.Bus, program: program, ralph: w.Program, repos: map[string]*sync.Mutex{}}
+	slots := make(chan struct{}, w.Slots)
+	var working sync.WaitGroup
+	defer working.Wait()
+	for {
+		select {
+		case slots <- struct{}{}:
+		case <-ctx.Done():
+			return nil
+		}
+		ticket, err := w.Bus.Take(ctx, w.Lease)
+		if err != nil {
+			<-slots
+			if ctx.Err() != nil {
+				return nil
+			}
+			w.Log.Warn("no loop could be taken; trying again", "error", err)
+			pause(ctx, time.Second)
+			continue
+		}
+		working.Go(func() {
+			defer func() { <-slots }()
+			w.serve(ctx, ticket)
+		})
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
+}
+
+// serve does what a ticket's loop wants: an iteration, or nothing now.
+func (w *Worker) serve(ctx context.Context, t Ticket) {
+	log := w.Log.With("loop", t.ID())
+	a, later, err := w.begin(ctx, t)
+	if err == nil && a != nil {
+		later, err = w.run(ctx, a)
+	}
+	settled, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer cancel()
+	switch {
+	case errors.Is(err, ErrNotFound):
+		err = t.Done(settled)
+	case err != nil:
+		log.Warn("the attempt came to nothing", "error", err)
+		err = t.Later(settled, time.Second)
+	case later < 0:
+		err = w.leave(settled, t)
+	default:
+		err = t.Later(settled, min(later, lookAgain))
+	}
+	if err != nil {
+		log.Warn("the bus didn't take the ticket back; it comes again after its lease", "error", err)
+	}
+}
+
+// leave ends the ticket of a loop that wants no worker. If a user has let it go on
+// meanwhile, it is enqueued again: that was refused while there was this ticket.
+func (w *Worker) leave(ctx context.Context, t Ticket) error {
+	if err := t.Done(ctx); err != nil {
+		return err
+	}
+	r, _, err := w.Bus.Get(ctx, t.ID())
+	if errors.Is(err, ErrNotFound) || err == nil && r.Phase != Queued {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	return w.Bus.Enqueue(ctx, r)
+}
+
+// lookAgain bounds how long a ticket waits: a user may let its loop go on earlier.
+const lookAgain = 30 * time.Second
+
+// done is how long a ticket waits whose loop wants no worker: for ever.
+const done = time.Duration(-1)
+
+// attempt is an iteration that this worker runs.
+type attempt struct {
+	Record
+	ticket  Ticket
+	log     *slog.Logger
+	listens listener
+}
+
+// begin takes the loop, if it wants a worker and the limits of all loops let it.
+func (w *Worker) begin(ctx context.Context, t Ticket) (a *attempt, later time.Duration, err error) {
+	r, _, err := w.Bus.Get(ctx, t.ID())
+	if err != nil {
+		return nil, 0, err
+	}
+	if later, wants := r.due(time.Now()); !wants {
+		return nil, later, nil
+	}
+	var wait time.Duration
+	var why string
+	err = ChangeLedger(ctx, w.Bus, func(l *Ledger) bool {
+		wait, why = l.Admit(r, time.Now())
+		return wait == 0
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	if wait > 0 {
+		if r.Reason != why {
+			_, err = Change(ctx, w.Bus, r.ID, func(r *Record) error { r.Reason = why; return nil })
+		}
+		return nil, wait, err
+	}
+	before, wants := r.Attempt, true
+	r, err = Change(ctx, w.Bus, r.ID, func(r *Record) error {
+		if _, wants = r.due(time.Now()); !wants || r.Attempt != before {
+			return ErrNotOur
+		}
+		r.Begin(w.Name, time.Now().UTC())
+		return nil
+	})
+	if err != nil {
+		w.settle(ctx, t.ID(), before+1, 0)
+		if errors.Is(err, ErrNotOur) {
+			return nil, 0, nil // it is looked at again
+		}
+		return nil, 0, err
+	}
+	return &attempt{Record: r, ticket: t, log: w.Log.With("loop", r.ID, "name", r.Name, "attempt", r.Attempt)}, 0, nil
+}
+
+// due says whether the loop wants a worker now, and if not, when: done is never.
+func (r *Record) due(now time.Time) (later time.Duration, wants bool) {
+	switch {
+	case r.Phase == Ended, r.Phase == Paused:
+		return done, false
+	case r.Phase == Queued && r.ResumeAt.After(now):
+		return r.ResumeAt.Sub(now), false
+	}
+	return 0, true
+}
+
+// settle gives back what an attempt had reserved.
+func (w *Worker) settle(ctx context.Context, id string, attempt int, usd float64) error {
+	return ChangeLedger(ctx, w.Bus, func(l *Ledger) bool {
+		l.Settle(id, attempt, usd)
+		return true
+	})
+}
+
+// run runs an iteration and commits what it came to. later says when the loop wants the next one.
+func (w *Worker) run(ctx context.Context, a *attempt) (later time.Duration, err error) {
+	begun := time.Now()
+	held, lose := context.WithCancelCause(ctx)
+	defer lose(nil)
+	beat := make(chan func(), 1)
+	go w.hold(held, a, beat, lose)
+	o, limited, err := w.iterate(held, a, beat)
+	if errors.Is(context.Cause(held), ErrNotOur) {
+		a.log.Warn("another worker has the loop; what this attempt did doesn't count")
+		return 0, ErrNotOur
+	}
+	lose(nil)
+	settled := context.WithoutCancel(ctx)
+	spent := o.CostUSD - a.CostUSD
+	if err != nil { // nobody knows
+		spent = a.Reserve
+	}
+	var r Record
+	commit := func() (errCommit error) {
+		r, errCommit = Change(settled, w.Bus, a.ID, func(r *Record) error {
+			now := time.Now().UTC()
+			switch {
+			case err == nil:
+				return r.Commit(a.Attempt, o, now)
+			case ctx.Err() != nil:
+				return r.GiveBack(a.Attempt, now)
+			}
+			return r.Fail(a.Attempt, err.Error(), now)
+		})
+		return errCommit
+	}
+	if errCommit := w.persist(a, commit); errCommit != nil {
+		return 0, errCommit
+	}
+	if err := w.persist(a, func() error { return w.settle(settled, a.ID, a.Attempt, spent) }); err != nil {
+		return 0, err
+	}
+	if err != nil {
+		a.log.Warn("the attempt failed", "error", err)
+	} else {
+		a.log.Info("an iteration", "phase", r.Phase, "iterations", r.Iterations, "usd", r.CostUSD, "took", time.Since(begun).Round(time.Millisecond), "text", r.Text)
+		w.after(settled, a, r, limited)
+	}
+	if later, wants := r.due(time.Now()); !wants {
+		return later, nil
+	}
+	return 0, nil
+}
+
+// after does what is to be done once an attempt counts. If it isn't, nothing is lost.
+func (w *Worker) after(ctx context.Context, a *attempt, r Record, limited bool) {
+	problem := w.Bus.Forget(ctx, r.ID)
+	if limited {
+		problem = errors.Join(problem, ChangeLedger(ctx, w.Bus, func(l *Ledger) bool {
+			l.Hold(r.Key, r.ResumeAt)
+			return true
+		}))
+	}
+	if r.Phase == Ended {
+		problem = errors.Join(problem, w.checkouts.remove(r))
+	} else {
+		problem = errors.Join(problem, w.checkouts.committed(r))
+	}
+	if problem != nil {
+		a.log.Warn("tidying up", "error", problem)
+	}
+}
+
+// persistLimit bounds how long a result is kept for a bus that is away.
+const persistLimit = 10 * time.Minute
+
+// persist does something with the bus, as often as it takes while that is away. What
+// somebody else decided meanwhile stays so.
+func (w *Worker) persist(a *attempt, do func() error) error {
+	for end := time.Now().Add(persistLimit); ; time.Sleep(500 * time.Millisecond) {
+		err := do()
+		if err == nil || errors.Is(err, ErrNotOur) || errors.Is(err, ErrNotFound) || time.Now().After(end) {
+			return err
+		}
+		a.log.Warn("the bus doesn't answer; trying again", "error", err)
+		a.ticket.Renew(context.Background())
+	}
+}
+
+// hold keeps the loop for this worker, and lets the child know. It ends the attempt when
+// the loop is another worker's, or is to end.
+func (w *Worker) hold(ctx context.Context, a *attempt, beat chan func(), lose context.CancelCauseFunc) {
+	var renewed func()
+	changes, err := w.Bus.Watch(ctx, a.ID)
+	if err != nil {
+		a.log.Warn("the loop can't be watched", "error", err)
+	}
+	ticks := time.NewTicker(w.Lease / 3)
+	defer ticks.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case renewed = <-beat:
+		case r, ok := <-changes:
+			switch {
+			case !ok:
+				changes = nil
+			case r.Attempt > a.Attempt:
+				lose(ErrNotOur)
+			case r.Wish == WishCancel:
+				lose(errCancelled)
+			default:
+				a.listens.hear(r.Guidance)
+			}
+		case <-ticks.C:
+			within, cancel := context.WithTimeout(ctx, w.Lease/3)
+			err := a.ticket.Renew(within)
+			cancel()
+			if err == nil && renewed != nil {
+				renewed()
+			}
+		}
+	}
+}
+
+var errCancelled = errors.New("it is cancelled")
+
+// iterate makes the checkout, runs the child, and puts on the bus what is left.
+func (w *Worker) iterate(ctx context.Context, a *attempt, beat chan<- func()) (o Outcome, limited bool, err error) {
+	tree, err := w.checkouts.prepare(ctx, a.Record)
+	if err != nil {
+		return o, false, err
+	}
+	a.listens.begin(tree, a.Guidance)
+	prompt, err := w.checkouts.download(ctx, a.PromptFile())
+	if err != nil {
+		return o, false, err
+	}
+	defer os.Remove(prompt)
+	transcript, err := os.CreateTemp(w.Dir, "log-*")
+	if err != nil {
+		return o, false, err
+	}
+	defer os.Remove(transcript.Name())
+	defer transcript.Close()
+	c, err := startChild(w.Program, tree, prompt, a.Record, w.Lease, func(line []byte) {
+		transcript.Write(line)
+		w.Bus.Tell(ctx, a.ID, line)
+		a.listens.tell()
+	})
+	if err != nil {
+		return o, false, err
+	}
+	beat <- c.renew
+	exit := c.wait(ctx)
+	took := a.listens.end()
+	cancelled := errors.Is(context.Cause(ctx), errCancelled)
+	if ctx.Err() != nil && !cancelled {
+		return o, false, context.Cause(ctx)
+	}
+	if o, limited, err = c.outcome(exit, tree); err != nil {
+		return o, false, err
+	}
+	o.Took = took
+	if cancelled && o.StopReason == "" {
+		o.StopReason, o.HasState = "cancelled", false
+	}
+	return o, limited, w.upload(context.WithoutCancel(ctx), a.Record, tree, transcript, o.HasState)
+}
+
+// upload puts the files of an attempt on the bus. They count once the attempt does.
+func (w *Worker) upload(ctx context.Context, r Record, tree string, transcript *os.File, hasState bool) error {
+	bundle, err := w.checkouts.checkpoint(ctx, r, tree)
+	if err != nil {
+		return fmt.Errorf("making a checkpoint: %w", err)
+	}
+	defer os.Remove(bundle)
+	put := func(name, path string) error {
+		f, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		return w.Bus.PutFile(ctx, name, f)
+	}
+	if err := put(r.CheckpointFile(r.Attempt), bundle); err != nil {
+		return err
+	}
+	if hasState {
+		if err := put(r.StateFile(r.Attempt), filepath.Join(tree, stateName)); err != nil {
+			return err
+		}
+	}
+	if _, err := transcript.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	return w.Bus.PutFile(ctx, r.TranscriptFile(r.Attempt), transcript)
+}
