@@ -137,7 +137,12 @@ func init() {
 		if err != nil {
 			panic(err)
 		}
-		p, err := Start(Spec{Backend: fake(stream.FormatPi), Scope: scope, Dir: os.TempDir(), Iteration: 1,
+		if os.Getenv("WALLS") != "" {
+			if scope.Walls, err = wallsAround(filepath.Dir(os.Getenv("FILE"))); err != nil {
+				panic(err)
+			}
+		}
+		p, err := Start(Spec{Backend: fake(stream.FormatPi), Scope: scope, Dir: filepath.Dir(os.Getenv("FILE")), Iteration: 1,
 			Env: withRole("worker"),
 			Handler: stream.HandlerFunc(func(e stream.Event) {
 				message, ok := e.(stream.MessageEnd)

@@ -104,6 +104,11 @@ var roles = map[string]func(){
 		time.Sleep(200 * time.Millisecond)
 		os.Exit(4)
 	},
+	"kills itself": func() {
+		self, _ := os.FindProcess(os.Getpid())
+		self.Kill()
+		time.Sleep(time.Hour)
+	},
 	"hangs": func() { time.Sleep(time.Hour) },
 	"closes its output": func() { // and goes on without it
 		say("still talking")
