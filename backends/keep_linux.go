@@ -106,6 +106,7 @@ type child struct {
 	stopped <-chan struct{} // it has suspended itself
 	agent   *reaper.Agent
 	walled  bool
+	settle  func() // when all that it started is gone
 }
 
 // status is how the child ended: an exit code, or a signal; or it was lost. Walls have only

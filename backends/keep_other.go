@@ -38,6 +38,7 @@ type child struct {
 	group   int           // the process whose group gets the signals
 	known   map[proc]bool
 	ended   func() syscall.WaitStatus
+	settle  func() // when all that it started is gone
 }
 
 // launch starts a process. Seated, it is the foreground job of the terminal that is its stdin.

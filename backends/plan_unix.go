@@ -63,6 +63,7 @@ func (p Plan) Run(in, out *os.File) (PlanExit, error) {
 
 	var exit PlanExit
 	_, exit.Survivor = agent.sweep(strayGrace) // what it left behind
+	agent.settle()
 	select {
 	case <-shown:
 	case <-time.After(drainLimit): // a stranger holds the other end

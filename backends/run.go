@@ -382,6 +382,7 @@ func (p *Process) end(grace time.Duration) {
 
 // finish fills in the Exit.
 func (p *Process) finish() {
+	p.child.settle()
 	status, lost := p.child.status()
 	p.exit.Code = status.ExitStatus()
 	p.exit.Signal = signalName(status)

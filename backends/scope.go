@@ -30,16 +30,22 @@ func (s *Scope) start(cmd *exec.Cmd, run sandbox.Run, isolated bool) (*child, er
 	if err := errors.Join(cmd.Err, checkArgs(cmd.Args)); err != nil {
 		return nil, err
 	}
+	settle := func() {}
 	if s.Walls != nil {
 		run.TempDir = s.TempDir
-		if _, err := os.Stat(cmd.Path); err != nil {
+		_, err := os.Stat(cmd.Path)
+		if err != nil {
 			return nil, startProblem(cmd, err)
 		}
-		if err := s.Walls.Wrap(cmd, run); err != nil {
+		if settle, err = s.Walls.Wrap(cmd, run); err != nil {
 			return nil, err
 		}
 	}
-	return s.launch(cmd, isolated, run.OnSeat)
+	c, err := s.launch(cmd, isolated, run.OnSeat)
+	if err == nil {
+		c.settle = settle
+	}
+	return c, err
 }
 
 // OpenScope opens the scope of the loop with that id. At most one run of it may be under way.

@@ -10,6 +10,7 @@ import (
 // raiseWalls raises the walls that are wanted. Without them nothing starts.
 func (l *Loop) raiseWalls() (err error) {
 	l.walls, err = sandbox.Raise(context.Background(), l.cfg.Sandbox, l.cfg.Folder)
+	l.walls.Tell(func(b sandbox.Breach) { l.emit(Warning{Message: b.Path + " " + b.Text}) })
 	return err
 }
 

@@ -52,9 +52,9 @@ func (w *Walls) try(ctx context.Context) error {
 	}
 	defer os.RemoveAll(dir)
 	for _, isCheck := range []bool{false, true} {
-		args, err := w.arguments(w.folder, w.self, Run{TempDir: dir, IsCheck: isCheck})
+		p, err := w.arguments(w.folder, w.self, Run{TempDir: dir, IsCheck: isCheck})
 		if err == nil {
-			err = try(ctx, w.bwrap, args...)
+			err = try(ctx, w.bwrap, p.args...)
 		}
 		if err != nil {
 			return err

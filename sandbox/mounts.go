@@ -16,6 +16,7 @@ import (
 type plan struct {
 	args    []string
 	pinned  map[string]bool // are mount points, so that nobody can move them away
+	fixed   []string        // are read-only
 	emptied []string        // are as big as a folder in memory may be
 }
 
@@ -44,6 +45,7 @@ func (p *plan) fix(root, path string) {
 	}
 	p.show(path)
 	p.pinned[path] = true
+	p.fixed = append(p.fixed, path)
 }
 
 // hide empties path.
@@ -56,7 +58,7 @@ func (p *plan) hide(path, empty string) {
 }
 
 // arguments are bubblewrap's for a run.
-func (w *Walls) arguments(dir, program string, run Run) ([]string, error) {
+func (w *Walls) arguments(dir, program string, run Run) (*plan, error) {
 	empty := filepath.Join(run.TempDir, ".empty")
 	if err := os.WriteFile(empty, nil, 0o400); err != nil && !exists(empty) {
 		return nil, err
@@ -100,7 +102,7 @@ func (w *Walls) arguments(dir, program string, run Run) ([]string, error) {
 		}
 	}
 	p.add("--chdir", dir)
-	return p.args, nil
+	return p, nil
 }
 
 // showNeeded brings back what a start needs of the rooms that are emptied.

@@ -98,6 +98,14 @@ type Walls struct {
 	bwrap  string
 	self   string // this program
 	made   []string
+	told   func(Breach)
+}
+
+// Tell has someone told of breaches, on a goroutine of the run's.
+func (w *Walls) Tell(told func(Breach)) {
+	if w != nil {
+		w.told = told
+	}
 }
 
 // Raise raises walls for a folder, nil where none are wanted. They were tried: an
@@ -155,15 +163,16 @@ func (w *Walls) Engine() string {
 }
 
 // Wrap makes cmd one that runs behind the walls. Its folder, streams and attributes stay.
-func (w *Walls) Wrap(cmd *exec.Cmd, run Run) error {
+// settle is called when all that it started is gone: it looks after what is read-only.
+func (w *Walls) Wrap(cmd *exec.Cmd, run Run) (settle func(), err error) {
 	cmd.Env = w.environ(cmd.Environ(), run)
-	args, err := w.arguments(cmd.Dir, cmd.Path, run)
+	p, err := w.arguments(cmd.Dir, cmd.Path, run)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	cmd.Args = slices.Concat([]string{w.bwrap}, args, []string{"--", cmd.Path}, cmd.Args[1:])
+	cmd.Args = slices.Concat([]string{w.bwrap}, p.args, []string{"--", cmd.Path}, cmd.Args[1:])
 	cmd.Path = w.bwrap
-	return nil
+	return w.watch(p.fixed), nil
 }
 
 // checkFolder refuses a folder that leaves no walls to be had, and paths that can't be opened.

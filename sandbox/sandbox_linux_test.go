@@ -47,7 +47,9 @@ func (p place) run(t *testing.T, walls *sandbox.Walls, run sandbox.Run, argv ...
 	}
 	cmd.Env = append(os.Environ(), "TMPDIR="+run.TempDir, "HOME="+p.home)
 	if walls != nil {
-		must(t, walls.Wrap(cmd, run))
+		settle, err := walls.Wrap(cmd, run)
+		must(t, err)
+		defer settle()
 	}
 	out, err := cmd.CombinedOutput()
 	return string(out), err

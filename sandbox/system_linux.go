@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"io/fs"
 	"os"
 	"strconv"
 	"syscall"
@@ -9,8 +10,8 @@ import (
 // tempShare is which part of the machine's memory what a run keeps in TMPDIR may take.
 const tempShare = 6
 
-// tempSize bounds a folder in memory, in bytes.
-func tempSize() string {
+// tempSize bounds a folder in memory, in bytes. Tests have less.
+var tempSize = func() string {
 	var info syscall.Sysinfo_t
 	size := uint64(1 << 30)
 	if syscall.Sysinfo(&info) == nil {
@@ -18,6 +19,9 @@ func tempSize() string {
 	}
 	return strconv.FormatUint(size, 10)
 }
+
+// links is how many names a file has.
+func links(info fs.FileInfo) uint64 { return uint64(info.Sys().(*syscall.Stat_t).Nlink) }
 
 // privileges takes away those of root. Of them only the one to write files of others stays
 // where the folder is somebody else's, as in a container.

@@ -2,7 +2,9 @@
 package walltest
 
 import (
+	"context"
 	"os"
+	"sync"
 	"testing"
 
 	"ralph-lsp/sandbox"
@@ -11,10 +13,12 @@ import (
 // Required is the variable with which no test may do without walls, as in make test.
 const Required = "RALPH_TEST_SANDBOX"
 
+var check = sync.OnceValue(func() error { return sandbox.Check(context.Background(), sandbox.Bubblewrap) })
+
 // Need ends the test where walls can't be raised: it fails if they are required, else it is skipped.
 func Need(t testing.TB) {
 	t.Helper()
-	err := sandbox.Check(t.Context(), sandbox.Bubblewrap)
+	err := check()
 	switch {
 	case err == nil:
 	case os.Getenv(Required) != "":

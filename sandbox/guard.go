@@ -1,0 +1,135 @@
+package sandbox
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// A file that is read-only behind the walls is no more when somebody outside puts another
+// one in its place, as git and editors do when they save: the kernel takes the walls' own
+// view of it away. So what is read-only is looked at once more when a run is over.
+
+// Breach is something that walls could not keep as it was, or nobody knows whether they did.
+type Breach struct{ Path, Text string }
+
+// maxWatched bounds the files whose content is remembered, in bytes.
+const maxWatched = 1 << 20
+
+// watched is a path as it was before a run.
+type watched struct {
+	info    fs.FileInfo // nil: there was nothing
+	content []byte
+}
+
+func look(path string) watched {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return watched{}
+	}
+	seen := watched{info: info}
+	if info.Mode().IsRegular() && info.Size() < maxWatched {
+		seen.content, _ = os.ReadFile(path)
+	}
+	return seen
+}
+
+// watch remembers how things are, and returns what compares.
+func (w *Walls) watch(fixed []string) (settle func()) {
+	before := map[string]watched{}
+	for _, path := range fixed {
+		before[path] = look(path)
+	}
+	for _, name := range guarded {
+		path := filepath.Join(w.folder, name)
+		before[path] = look(path)
+	}
+	r, hasRepository := findRepository(w.folder)
+	if !hasRepository {
+		before[filepath.Join(w.folder, ".git")] = watched{}
+	}
+	detour := filepath.Join(r.common, "commondir") // git would take configuration and hooks from where it says
+	return func() {
+		if hasRepository && exists(detour) && os.Remove(detour) == nil {
+			w.tell(detour, "was made by what ran, and is removed: git would have run what it leads to")
+		}
+		for _, path := range slices.Sorted(maps.Keys(before)) {
+			if hasRepository && filepath.Base(path) == "config" && within(path, r.common) {
+				w.settleGit(path, before[path])
+				continue
+			}
+			w.settle(path, before[path], look(path))
+		}
+	}
+}
+
+// settle tells what may have been changed by what ran.
+func (w *Walls) settle(path string, before, now watched) {
+	switch {
+	case before.info == nil && now.info == nil:
+	case before.info == nil && filepath.Base(path) == ".git":
+		w.tell(path, "was made while the agent ran: its hooks and its configuration may be the agent's, so look at them before you use git here")
+	case before.info == nil:
+		w.tell(path, "was made while the agent ran, so it may be the agent's: look at it before you use it")
+	case now.info == nil: // only outside can it be removed, and somebody knows
+	case os.SameFile(before.info, now.info) && links(now.info) > 1 && !bytes.Equal(before.content, now.content):
+		w.tell(path, "has another name, and was changed while the agent ran: look at it before you use it")
+	case os.SameFile(before.info, now.info) || bytes.Equal(before.content, now.content) && now.info.Mode().IsRegular():
+	default:
+		w.tell(path, "was replaced while the agent ran, and wasn't read-only for it from then on: look at it before you use it")
+	}
+}
+
+// harmless are the parts of git's configuration that run nothing.
+var harmless = []string{"branch.", "user.", "color.", "remote.", "submodule.", "core.repositoryformatversion", "core.filemode", "core.bare", "core.logallrefupdates", "core.ignorecase", "core.precomposeunicode", "core.symlinks"}
+
+// settleGit takes back what git would run, where its configuration was saved during the run.
+func (w *Walls) settleGit(path string, before watched) {
+	now := look(path)
+	if before.info == nil || now.info == nil || os.SameFile(before.info, now.info) && links(now.info) == 1 {
+		return
+	}
+	old, current := settingsOf(before.content), settingsOf(now.content)
+	for _, key := range slices.Sorted(maps.Keys(current)) {
+		isHarmless := slices.ContainsFunc(harmless, func(begin string) bool { return strings.HasPrefix(key, begin) }) &&
+			!strings.HasSuffix(key, "uploadpack") && !strings.HasSuffix(key, "receivepack") && !strings.HasSuffix(key, ".vcs") && !strings.HasSuffix(key, ".update")
+		if isHarmless || slices.Equal(old[key], current[key]) {
+			continue
+		}
+		err := exec.Command("git", "config", "--file", path, "--unset-all", key).Run()
+		for _, value := range old[key] {
+			err = exec.Command("git", "config", "--file", path, "--add", key, value).Run()
+		}
+		text := "was taken back: it came while the agent ran and the file was being saved, and git would run it; set it again if it is yours"
+		if err != nil {
+			text = "came while the agent ran and the file was being saved, and git may run it: look at it before you use git here"
+		}
+		w.tell(path, fmt.Sprintf("%s %s", key, text))
+	}
+}
+
+// settingsOf has the values of a configuration of git's, by their keys.
+func settingsOf(content []byte) map[string][]string {
+	cmd := exec.Command("git", "config", "--file", "-", "--no-includes", "--list", "-z")
+	cmd.Stdin = bytes.NewReader(content)
+	out, _ := cmd.Output()
+	found := map[string][]string{}
+	for entry := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+		if key, value, _ := strings.Cut(entry, "\n"); key != "" {
+			found[key] = append(found[key], value)
+		}
+	}
+	return found
+}
+
+func (w *Walls) tell(path, text string) {
+	if w.told != nil {
+		w.told(Breach{path, text})
+	}
+}
