@@ -68,10 +68,13 @@ func TestNothingIsLeftBehindWalls(t *testing.T) {
 			d := drive(t, "deaf", "WALLS=1")
 			awaitProcesses(1, d.file)
 			way.end(t, d)
-			if said := d.line(t); !strings.Contains(said, "the stream ended before the agent was done") {
+			said := d.line(t)
+			if !strings.HasPrefix(said, "over") { // why comes first, unless the sweep was faster and the agent ended well
+				said = d.line(t)
+			}
+			if said != "over <nil>" {
 				t.Errorf("the run ends with %q", said)
 			}
-			d.isOver(t)
 			proctest.CheckNone(t, 0, d.file)
 		})
 	}
