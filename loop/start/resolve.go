@@ -333,6 +333,10 @@ func (r Resolver) Continue(ctx context.Context, found Found, files config.Files)
 	}
 	cfg.Args = slices.Concat(agent.args, named.Args)
 	isFilesAgent := fromFile || named.Hat == "" && agent.backend.Name == found.Backend
+	if gone := without(found.Args, cfg.Args); len(named.Args) > 0 && isFilesAgent && len(gone) > 0 {
+		cfg.Warnings = append(cfg.Warnings, fmt.Sprintf("the agent no longer has the arguments %s, which the loop was started with: those of --backend-arg replace them; name all that it should have",
+			strings.Join(gone, " ")))
+	}
 	if len(named.Args) == 0 && isFilesAgent && (found.Backend != "" || len(found.Args) > 0) {
 		cfg.Args = found.Args
 		if n := len(agent.args); n > 0 && !slices.Equal(found.Args[:min(n, len(found.Args))], agent.args) {
@@ -354,6 +358,16 @@ func (r Resolver) Continue(ctx context.Context, found Found, files config.Files)
 		return cfg, files.CheckRun(found.File, agent.backend.Name, cfg.Args)
 	}
 	return cfg, nil
+}
+
+// without returns the items of a list that another one hasn't.
+func without(list, other []string) (gone []string) {
+	for _, item := range list {
+		if !slices.Contains(other, item) {
+			gone = append(gone, item)
+		}
+	}
+	return gone
 }
 
 // Remember takes down the loop that the user started, with its program or

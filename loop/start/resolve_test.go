@@ -320,7 +320,8 @@ backend = { command = "/bin/coder", args = ["--code"] }
 		backend   string
 		args      []string
 		untrusted bool
-		keeps     bool // and the settings say others by now
+		keeps     bool   // and the settings say others by now
+		loses     string // of the arguments that it was started with
 	}{
 		{name: "a known backend", found: Found{Backend: "claude"}, backend: "claude"},
 		{name: "one of the configuration", found: Found{Backend: "mine"}, backend: "mine"},
@@ -342,7 +343,11 @@ backend = { command = "/bin/coder", args = ["--code"] }
 			backend: "claude", args: []string{}},
 		{name: "the same backend doesn't vouch for the arguments", found: Found{Backend: "pi", Args: []string{"--evil"}}, named: Agent{Name: "pi"}, untrusted: true},
 		{name: "a known program with arguments of the user's", found: Found{Backend: "/bin/agent", Args: []string{"--danger"}}, named: Agent{Args: []string{"--good"}},
-			backend: "/bin/agent", args: []string{"--good"}},
+			backend: "/bin/agent", args: []string{"--good"}, loses: "the arguments --danger, which"},
+		{name: "more arguments", found: Found{Backend: "pi", Args: []string{"--thinking", "low", "--started-here"}}, named: Agent{Args: []string{"--started-here", "--more"}},
+			backend: "pi", args: []string{"--thinking", "low", "--started-here", "--more"}},
+		{name: "another argument", found: Found{Backend: "pi", Args: []string{"--thinking", "low", "--started-here"}}, named: Agent{Args: []string{"--more"}},
+			backend: "pi", args: []string{"--thinking", "low", "--more"}, loses: "the arguments --started-here, which"},
 		{name: "a program with other arguments", found: Found{Backend: "/bin/evil"}, named: Agent{Args: []string{"--good"}}, untrusted: true},
 		{name: "all is named again", found: Found{Backend: "pi", Args: []string{"--evil"}}, named: Agent{Name: "claude", Args: []string{"--good"}},
 			backend: "claude", args: []string{"--good"}},
@@ -359,6 +364,9 @@ backend = { command = "/bin/coder", args = ["--code"] }
 				t.Errorf("got %s %q", cfg.Backend.Name, cfg.Args)
 			}
 			if warned := strings.Join(cfg.Warnings, "\n"); !tt.untrusted && strings.Contains(warned, "keeps the arguments") != tt.keeps {
+				t.Errorf("warned %q", warned)
+			}
+			if warned := strings.Join(cfg.Warnings, "\n"); !tt.untrusted && (strings.Contains(warned, "no longer has") != (tt.loses != "") || !strings.Contains(warned, tt.loses)) {
 				t.Errorf("warned %q", warned)
 			}
 		})
