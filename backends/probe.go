@@ -41,7 +41,7 @@ func (b Backend) Probe(ctx context.Context) Probe {
 	exit, err := b.ask(ctx, probe.Path, &stdout)
 	probe.Version = cmp.Or(firstLine(stdout.String()), firstLine(exit.Stderr))
 	question := b.Command + " " + strings.Join(b.VersionArgs, " ")
-	said := cmp.Or(firstLine(exit.Stderr), firstLine(stdout.String()))
+	said := cmp.Or(ReasonIn(exit.Stderr), firstLine(stdout.String()))
 	switch {
 	case err != nil:
 		probe.Err = err

@@ -3,7 +3,6 @@ package loop
 import (
 	"fmt"
 	"regexp"
-	"strings"
 	"time"
 
 	"ralph-lsp/backends"
@@ -121,7 +120,7 @@ func isNobody(exit backends.Exit) bool {
 	case res.Failure != nil && (res.Terminal || res.Failure.Kind == stream.KindAuth):
 		return res.Failure.Kind == stream.KindAuth
 	}
-	return res.Lines <= 1 && res.Text == "" && stream.ClassifyError(0, reasonIn(exit.Stderr), time.Time{}).Kind == stream.KindAuth
+	return res.Lines <= 1 && res.Text == "" && stream.ClassifyError(0, backends.ReasonIn(exit.Stderr), time.Time{}).Kind == stream.KindAuth
 }
 
 // assessRefusal says whether the provider refused the run, and until when.
@@ -173,60 +172,10 @@ func problemOf(exit backends.Exit) string {
 
 // withStderr adds the reason that an agent gave on stderr.
 func withStderr(problem, stderr string) string {
-	if reason := reasonIn(stderr); reason != "" {
+	if reason := backends.ReasonIn(stderr); reason != "" {
 		return problem + ": " + reason
 	}
 	return problem
-}
-
-// fewLines is how many lines of stderr are a message; more are a log, and what
-// counts in it stands at its ends.
-const fewLines = 8
-
-// errorLine matches a line that says itself that it has the reason, whichever
-// way the languages write that: "Error: ...", "TypeError [CODE]: ...",
-// "json.decoder.JSONDecodeError: ...", "panic: ...", "fatal: ...".
-var errorLine = regexp.MustCompile(`^((Uncaught )?[\w.]*(Error|Exception)( \[\w+\])?|error|panic|fatal( error)?|FATAL|ERROR): `)
-
-// traceLine matches a line that only says where something happened.
-var traceLine = regexp.MustCompile(`^(\s+at |goroutine \d+ \[)`)
-
-// reasonIn finds in what a program wrote to stderr why it failed, in one line;
-// "" when it wrote nothing. Of a stack trace only the error counts; what stands
-// before an error doesn't. A few lines without such are one message, and of many
-// the first and the last count.
-func reasonIn(stderr string) string {
-	var lines []string
-	var traced, unwinding bool // unwinding: within a traceback of Python's
-	failed, raised := -1, -1   // the last line with an error, and the last one behind a traceback
-	for line := range strings.SplitSeq(stream.Plain(stderr), "\n") {
-		if strings.TrimSpace(line) == "" {
-			continue
-		}
-		switch {
-		case strings.HasPrefix(line, "Traceback ("):
-			unwinding = true
-		case unwinding && strings.TrimLeft(line, " ") == line:
-			unwinding, raised = false, len(lines) // whatever the exception is called
-		case errorLine.MatchString(line):
-			failed = len(lines)
-		}
-		traced = traced || traceLine.MatchString(line)
-		lines = append(lines, line)
-	}
-	switch {
-	case len(lines) == 0:
-		return ""
-	case raised > failed: // else it was dealt with
-		return oneLine(lines[raised])
-	case failed >= 0 && traced:
-		return oneLine(lines[failed])
-	case failed >= 0:
-		return oneLine(strings.Join(lines[failed:], " "))
-	case len(lines) > fewLines:
-		return halfLine(lines[0]) + " … " + halfLine(lines[len(lines)-1])
-	}
-	return oneLine(strings.Join(lines, " "))
 }
 
 // lineLimit is how long a line of the status may be, in characters.
@@ -234,9 +183,6 @@ const lineLimit = 300
 
 // oneLine is s fit for a status line.
 func oneLine(s string) string { return stream.Line(s, lineLimit) }
-
-// halfLine is s fit for a status line that holds two such.
-func halfLine(s string) string { return stream.Line(s, lineLimit/2) }
 
 // tally counts what came in a row.
 type tally struct {

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -33,11 +32,11 @@ trusted even if it changes.`,
 			if err != nil {
 				return err
 			}
-			said := "%s wasn't trusted\n"
+			said := "nothing in %s was trusted\n"
 			if known {
-				said = "%s is no longer trusted, in any version\n"
+				said = config.Name + " and agents of %s are no longer trusted, in any version\n"
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), said, plainLine(filepath.Join(dir, config.Name)))
+			fmt.Fprintf(cmd.OutOrStdout(), said, plainLine(dir))
 			return nil
 		}
 		settings, err := files.Load()

@@ -1,0 +1,61 @@
+package backends
+
+import (
+	"regexp"
+	"strings"
+
+	"ralph-lsp/stream"
+)
+
+// lineLimit is how long a reason may be, in characters.
+const lineLimit = 300
+
+// fewLines is how many lines of stderr are a message; more are a log, and what
+// counts in it stands at its ends.
+const fewLines = 8
+
+// errorLine matches a line that says itself that it has the reason, whichever
+// way the languages write that: "Error: ...", "TypeError [CODE]: ...",
+// "json.decoder.JSONDecodeError: ...", "panic: ...", "fatal: ...".
+var errorLine = regexp.MustCompile(`^((Uncaught )?[\w.]*(Error|Exception)( \[\w+\])?|error|panic|fatal( error)?|FATAL|ERROR): `)
+
+// traceLine matches a line that only says where something happened.
+var traceLine = regexp.MustCompile(`^(\s+at |goroutine \d+ \[)`)
+
+// ReasonIn finds in what a program wrote to stderr why it failed, in one line;
+// "" when it wrote nothing. Of a stack trace only the error counts; what stands
+// before an error doesn't. A few lines without such are one message, and of many
+// the first and the last count.
+func ReasonIn(stderr string) string {
+	var lines []string
+	var traced, unwinding bool // unwinding: within a traceback of Python's
+	failed, raised := -1, -1   // the last line with an error, and the last one behind a traceback
+	for line := range strings.SplitSeq(stream.Plain(stderr), "\n") {
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		switch {
+		case strings.HasPrefix(line, "Traceback ("):
+			unwinding = true
+		case unwinding && strings.TrimLeft(line, " ") == line:
+			unwinding, raised = false, len(lines) // whatever the exception is called
+		case errorLine.MatchString(line):
+			failed = len(lines)
+		}
+		traced = traced || traceLine.MatchString(line)
+		lines = append(lines, line)
+	}
+	switch {
+	case len(lines) == 0:
+		return ""
+	case raised > failed: // else it was dealt with
+		return stream.Line(lines[raised], lineLimit)
+	case failed >= 0 && traced:
+		return stream.Line(lines[failed], lineLimit)
+	case failed >= 0:
+		return stream.Line(strings.Join(lines[failed:], " "), lineLimit)
+	case len(lines) > fewLines:
+		return stream.Line(lines[0], lineLimit/2) + " … " + stream.Line(lines[len(lines)-1], lineLimit/2)
+	}
+	return stream.Line(strings.Join(lines, " "), lineLimit)
+}
