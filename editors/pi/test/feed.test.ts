@@ -81,3 +81,14 @@ test('what can be done is asked of what is told', () => {
   ] });
   assert.deepEqual([texts(), offers], [['not yet'], ['not yet']]);
 });
+
+test('what an agent asks stands in the conversation with all of it', () => {
+  const { feed, told } = listening();
+  feed.status({ message: '', loops: [loop('a', true)] });
+  const asks = (detail: string): Update => ({ sessionUpdate: '_ralph/question', text: 'asks', class: 'warning', detail });
+  feed.updates({ loopId: 'a', cursor: '1', updates: [asks('git commit\ngit push\n'), asks('--- a.go\n+++ a.go\n+new\n')] });
+  assert.deepEqual(told.map(({ rows, patch }) => ({ rows, patch })), [
+    { rows: ['git commit', 'git push'], patch: undefined },
+    { rows: ['--- a.go', '+++ a.go', '+new'], patch: ['--- a.go', '+++ a.go', '+new'] },
+  ]);
+});
