@@ -285,3 +285,40 @@ func TestALoopOfAnotherTerminalInsidePi(t *testing.T) {
 	s.types("", "C-d")
 	s.awaitOnlyTheShell()
 }
+
+// What an extension of the loop's pi asks, the user answers in the pi that they look at, even
+// after a change of the session.
+func TestALoopAsksInsidePi(t *testing.T) {
+	t.Parallel()
+	s := insidePi(t, fakemodel.Script{Turns: []fakemodel.Turn{
+		does(pi.bash("rm -rf precious")), does(pi.bash("rm -rf rubbish")), says("<promise>LOOP_COMPLETE</promise>"),
+	}})
+	s.make("precious")
+	s.make("rubbish")
+	gate, err := os.ReadFile(filepath.Join(installed.BinDir(pi.pin), "..", "@earendil-works", "pi-coding-agent", "examples", "extensions", "permission-gate.ts"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(s.box.Dir, "gate.ts"), gate, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.tells("/ralph-loop --permissions ask --backend-arg=-e --backend-arg=gate.ts Build it")
+	s.notes(`(?s)Dangerous command:.*rm -rf precious.*→ None of These`)
+	s.notes(`(?m)^Ralph 1/50 .*asks: `)
+	s.types("", "Escape")
+	s.hides("→ None of These")
+	s.tells("/new")
+	s.sees("New session started")
+	s.notes(`(?s)rm -rf precious.*→ None of These`)
+	s.types("", "Down", "Down", "Enter") // No
+	s.notes(`(?s)rm -rf rubbish.*→ None of These`)
+	s.types("", "Down", "Enter") // Yes
+	s.sees("▌ Ralph done: LOOP_COMPLETE after 1 iteration")
+	for name, want := range map[string]bool{"precious": true, "rubbish": false} {
+		if _, err := os.Stat(filepath.Join(s.box.Dir, name)); (err == nil) != want {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	s.types("", "C-d")
+	s.awaitOnlyTheShell()
+}

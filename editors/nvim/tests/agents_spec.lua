@@ -68,16 +68,17 @@ local agents = {
     tools = { bash = 'bash', write = 'write', path = 'path' },
   },
   claude = {
-    flags = { '--allowedTools=Bash' },
+    flags = {},
     tools = { bash = 'Bash', write = 'Write', path = 'file_path' },
   },
 }
 
---- A Neovim whose loops run a real agent. The model's job is the second value.
-local function start(name, script)
+--- A Neovim whose loops run a real agent, with more arguments of that if need be. The
+--- model's job is the second value.
+local function start(name, script, more)
   local url, job = start_model(script)
   local flags = { '--backend=' .. name }
-  for _, flag in ipairs(agents[name].flags) do
+  for _, flag in ipairs(vim.list_extend(vim.list_slice(agents[name].flags), more or {})) do
     table.insert(flags, '--backend-arg=' .. flag)
   end
   local nvim = child.start({
@@ -164,7 +165,7 @@ for _, name in ipairs({ 'pi', 'claude' }) do
         does(tools.bash, { command = 'until test -e go; do sleep 0.1; done' }),
         writes('that.txt'),
       },
-    })
+    }, name == 'claude' and { '--allowedTools=Bash' })
     nvim:command('Ralph start --completion-promise=DONE --max-iterations=1 Write that.txt')
     nvim:wait([[require('ralph').statusline():find('until test')]])
     nvim:command('Ralph output')
@@ -179,3 +180,37 @@ for _, name in ipairs({ 'pi', 'claude' }) do
     nvim:wait([[vim.fn.search('^› stop, not that file', 'nw') > 0]])
   end)
 end
+
+it('denies and allows what claude asks, in the same run', function()
+  local function runs(command, match)
+    return { match = match, steps = { { tool = { name = 'Bash', args = { command = command } } } } }
+  end
+  local nvim = start('claude', {
+    turns = {
+      runs('touch mine.txt', 'not that file'),
+      runs('touch yours.txt'),
+      { text = 'As you say. <promise>DONE</promise>' },
+    },
+  })
+  nvim:command('Ralph start --permissions=ask --completion-promise=DONE --max-iterations=1 Go on')
+  local function answer(file, keys)
+    nvim:wait(
+      'vim.iter(vim.api.nvim_list_bufs()):find(function(buf) '
+        .. 'return vim.api.nvim_buf_get_lines(buf, 0, 1, false)[1] == want end)',
+      'touch ' .. file
+    )
+    nvim:command('Ralph answer')
+    nvim:type(keys)
+  end
+  nvim:answer('^Why not', 'not that file')
+  answer('yours.txt', 'D')
+  answer('mine.txt', 'o')
+  local ended = nvim:wait_event('RalphEnded')
+  expect.equal({ ended.stopReason, ended.iterations }, { 'promise', 1 })
+  expect.equal(child.read(nvim.dir .. '/yours.txt'), nil)
+  expect.equal(child.read(nvim.dir .. '/mine.txt'), '')
+  nvim:command('Ralph output')
+  nvim:wait([[vim.fn.search('denied: Bash touch yours.txt: not that file', 'nw') > 0]])
+  nvim:wait([[vim.fn.search('allowed once: Bash touch mine.txt', 'nw') > 0]])
+  expect.equal(nvim:lua('return #vim.api.nvim_list_wins()'), 2)
+end)
