@@ -17,6 +17,8 @@ type folder struct {
 	real      string             // the path without links: two names may mean one folder
 	names     []string           // the paths under which the editor has it open
 	removed   bool               // the editor had it open, and has no more
+	isTree    bool               // it is in a worktree of a folder that the editor had open
+	origin    string             // the folder that the worktree of our loop was made in, which takes it along when it is closed
 	ctx       context.Context    // ends when the folder is forgotten
 	unwatch   context.CancelFunc // ends it
 	looked    chan struct{}      // closed when its state file was looked at once

@@ -64,7 +64,7 @@ type openDocuments interface {
 func newManager(ed client.Editor, version string, log *slog.Logger) *manager {
 	e := &env{ed: ed, version: version, log: log, user: dialog{ed, new(atomic.Bool)}, problems: newProblems(ed)}
 	e.ctx, e.leave = context.WithCancel(context.Background())
-	w := &workspace{env: e, folders: map[string]*folder{}, asked: map[askedOf]bool{}}
+	w := &workspace{env: e, opened: make(chan struct{}, 1), folders: map[string]*folder{}, asked: map[askedOf]bool{}}
 	q := &questions{env: e, workspace: w}
 	a := &permissions{env: e, workspace: w, asked: map[askedQuestion]*asking{}}
 	m := &manager{env: e, workspace: w, loops: &loops{w}, lookout: &lookout{e, w, q, a}, permissions: a, agents: &agents{}}
@@ -85,6 +85,7 @@ func newManager(ed client.Editor, version string, log *slog.Logger) *manager {
 // begin looks for the installed agents; called once after initialized, so that
 // nothing of it delays the editor's start.
 func (m *manager) begin() {
+	m.wg.Go(func() { m.workspace.watchTrees(m.ctx) })
 	m.wg.Go(func() {
 		m.agents.probe(m.ctx)
 		for _, path := range m.workspace.list() {

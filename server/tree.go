@@ -28,6 +28,7 @@ func (s *starter) launchInTree(ctx context.Context, cfg *loop.Config, wanted sta
 		return nil, err
 	}
 	defer done()
+	origin := cfg.Folder
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(s.ctx, cancel)()
@@ -41,6 +42,7 @@ func (s *starter) launchInTree(ctx context.Context, cfg *loop.Config, wanted sta
 	if err != nil {
 		return nil, errors.Join(err, made.Drop())
 	}
+	s.workspace.madeIn(cfg.Folder, origin)
 	return r, nil
 }
 

@@ -15,7 +15,8 @@ import (
 // workspace has the folders that loops run in, by each of their names.
 type workspace struct {
 	*env
-	lookout *lookout // looks at each folder
+	lookout *lookout      // looks at each folder
+	opened  chan struct{} // holds one signal: other folders are open
 
 	mu      sync.Mutex
 	closed  bool
@@ -55,9 +56,9 @@ func (w *workspace) realNow(path string) string {
 func (w *workspace) changeFolders(added, removed []string) {
 	for _, path := range removed {
 		w.mu.Lock()
-		running := w.closeFolder(path)
+		over := w.closeFolder(path)
 		w.mu.Unlock()
-		if running != nil {
+		for _, running := range over {
 			w.wg.Go(running.Interrupt)
 		}
 	}
@@ -74,11 +75,15 @@ func (w *workspace) changeFolders(added, removed []string) {
 		w.mu.Unlock()
 	}
 	w.changed("")
+	select {
+	case w.opened <- struct{}{}:
+	default: // it looks soon
+	}
 }
 
-// closeFolder takes a name from a folder. It returns the loop that has to end
-// before a folder that has no other name is forgotten. The caller holds mu.
-func (w *workspace) closeFolder(path string) (running *managed) {
+// closeFolder takes a name from a folder. It returns the loops that have to end
+// before a folder that has no other name is forgotten, with those in its worktrees. The caller holds mu.
+func (w *workspace) closeFolder(path string) (running []*managed) {
 	f := w.at(path, path)
 	if f == nil || !slices.Contains(f.names, path) {
 		return nil
@@ -87,9 +92,15 @@ func (w *workspace) closeFolder(path string) (running *managed) {
 	if len(f.names) > 0 {
 		return nil
 	}
-	f.removed = true
-	w.forget(f)
-	return f.running
+	for _, other := range w.folders {
+		if other == f || other.origin == f.path && len(other.names) == 0 {
+			if other.removed = true; other.running != nil {
+				running = append(running, other.running)
+			}
+			w.forget(other)
+		}
+	}
+	return running
 }
 
 // folder returns the folder at path, which is watched from now on. The caller holds mu.

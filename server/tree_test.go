@@ -1,0 +1,104 @@
+package server
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ralph-lsp/internal/paths"
+	"ralph-lsp/wire"
+)
+
+// repository makes a folder with a repository in it, whose worktrees are beside it.
+func repository(t *testing.T) (dir string) {
+	t.Helper()
+	dir = filepath.Join(paths.Real(t.TempDir()), "app")
+	writeFile(t, filepath.Join(dir, "a"), "one\n")
+	git(t, dir, "init", "-q", "-b", "main")
+	git(t, dir, "add", "-A")
+	git(t, dir, "-c", "user.name=Ann", "-c", "user.email=ann@example.com", "commit", "-qm", "first")
+	return dir
+}
+
+func git(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("git %s: %v\n%s", args, err, out)
+	}
+	return string(out)
+}
+
+func TestALoopInAWorktree(t *testing.T) {
+	dir := repository(t)
+	tree := filepath.Join(filepath.Dir(dir), "app.worktrees", "build-x")
+	writeFile(t, filepath.Join(dir, "ralph.toml"), "[worktree]\nsetup = [\"echo prepared\"]\n")
+	c := dial(t, optedIn, dir)
+	other := dial(t, optedIn, dir) // another editor of the same folder
+	start := map[string]any{"text": "Build X --worktree", "backend": agentThat(t, "never"), "trust": true}
+	start["dryRun"] = true
+	preview := c.dryRun(start)
+	if got := rowOf(preview, "Worktree"); got != "ralph/build-x, from the last commit · "+tree || preview.Cwd != tree || rowOf(preview, "Folder") != tree {
+		t.Errorf("%q %q", got, preview.Cwd)
+	}
+	delete(start, "dryRun")
+	started := result[wire.StartResult](c, c.Command(wire.CommandStart, start))
+	want := wire.Worktree{Branch: "ralph/build-x", Repository: wire.FileURI(dir), Path: wire.FileURI(tree)}
+	if started.Worktree == nil || *started.Worktree != want {
+		t.Errorf("%+v", started)
+	}
+	c.Hears("window/logMessage", "prepared")
+	for _, editor := range []*dialled{c, other} {
+		l := editor.status(tree, inState("running"))
+		if l.Worktree == nil || *l.Worktree != want || l.Title != "app (ralph/build-x)" {
+			t.Errorf("%+v", l)
+		}
+	}
+	other.Must(other.Command(wire.CommandCancel, wire.CancelParams{LoopParams: wire.LoopParams{LoopID: started.LoopID}}))
+	c.status(tree, inState("ended"))
+	other.statusWithout(tree)
+	if _, err := os.Stat(filepath.Join(dir, ".pi")); err == nil {
+		t.Error("the user's folder was written to")
+	}
+
+	// Its branch is checked out there, so it can't have another worktree.
+	m := c.Command(wire.CommandStart, map[string]any{"prompt": "x", "worktree": "ralph/build-x", "backend": agentThat(t, "never"), "trust": true})
+	if reason(t, m) != wire.ReasonNoWorktree || !strings.Contains(m.Error.Message, "is checked out in "+tree) {
+		t.Errorf("%+v", m.Error)
+	}
+}
+
+func TestASetupThatFailsStartsNothing(t *testing.T) {
+	dir := repository(t)
+	writeFile(t, filepath.Join(dir, "ralph.toml"), "[worktree]\nsetup = [\"echo no such luck; exit 1\"]\n")
+	c := dial(t, optedIn, dir)
+	m := c.Command(wire.CommandStart, map[string]any{"prompt": "x", "worktree": true, "backend": agentThat(t, "never")})
+	if reason(t, m) != wire.ReasonUntrusted {
+		t.Errorf("%+v", m.Error)
+	}
+	m = c.Command(wire.CommandStart, map[string]any{"prompt": "x", "worktree": true, "backend": agentThat(t, "never"), "trust": true})
+	if reason(t, m) != wire.ReasonNoWorktree || !strings.Contains(m.Error.Message, "no such luck") {
+		t.Errorf("%+v", m.Error)
+	}
+	if _, err := os.Stat(dir + ".worktrees"); err == nil || git(t, dir, "branch", "--list", "ralph/*") != "" {
+		t.Error("something is left of it")
+	}
+}
+
+// A loop in a worktree of a folder that the editor closes is interrupted, as in the folder itself.
+func TestAClosedFolderTakesItsTreesWithIt(t *testing.T) {
+	dir := repository(t)
+	tree := dir + ".worktrees/x"
+	c := dial(t, optedIn, dir)
+	c.Must(c.Command(wire.CommandStart, map[string]any{"prompt": "x", "worktree": true, "backend": agentThat(t, "never")}))
+	c.status(tree, inState("running"))
+	c.Notify("workspace/didChangeWorkspaceFolders", map[string]any{"event": map[string]any{"added": []any{}, "removed": []any{map[string]any{"uri": wire.FileURI(dir), "name": "app"}}}})
+	c.statusWithout(tree)
+	if data, err := os.ReadFile(filepath.Join(tree, ".pi", "ralph-loop.local.md")); err != nil || !strings.Contains(string(data), "iteration: 1") {
+		t.Errorf("it can't be continued: %v %s", err, data)
+	}
+}
