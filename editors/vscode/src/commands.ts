@@ -88,6 +88,7 @@ function editorCommands({ sidecar, loops, starter, options, transcripts, panels,
     },
     'ralph.showLog': () => sidecar.log.show(),
     'ralph.openStateFile': (a?: LoopArgument) => controls.openStateFile(a),
+    'ralph.openWorktree': (a?: LoopArgument) => controls.openWorktree(a),
     'ralph.openSession': (a?: LoopArgument) => controls.openSession(a),
     'ralph.continueInPi': async (a?: LoopArgument) => {
       const loop = await chooseSession(loops, a);

@@ -58,6 +58,12 @@ export class Controls {
     if (loop) await this.sidecar.execute(command.open, { folder: loop.folder });
   }
 
+  /** Opens the folder of a loop's worktree beside what is open. */
+  async openWorktree(argument?: LoopArgument): Promise<void> {
+    const loop = await chooseLoop(this.loops, argument, (l) => l.worktree !== undefined);
+    if (loop?.worktree) await vscode.commands.executeCommand('vscode.openFolder', vscode.Uri.parse(loop.worktree.path), { forceNewWindow: true });
+  }
+
   /** Opens the file that a loop's session is kept in, also a past loop's. */
   async openSession(argument?: LoopArgument): Promise<void> {
     const file = (await chooseSession(this.loops, argument))?.sessionFileUri;

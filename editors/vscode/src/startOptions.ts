@@ -12,7 +12,7 @@ export interface Look { answers: Answers; preview(answers: Answers): Promise<Dry
 export type Edit = (answers: Answers) => Answers;
 
 /** The rows of a preview that can be changed, by the server's labels. */
-export const changeable = ['Agent', 'Model', 'Limits', 'Promise', 'Verified by'] as const;
+export const changeable = ['Agent', 'Model', 'Limits', 'Promise', 'Verified by', 'Folder'] as const;
 export type Changeable = (typeof changeable)[number];
 
 const icons: Record<string, string> = {
@@ -62,6 +62,7 @@ export class StartOptions {
       case 'Promise':
         return type(look, { title: t('Ralph: promise'), value: answers.completionPromise, prompt: t('The loop is done when the agent writes it in <promise> tags. Empty: none.') },
           (text) => (now) => ({ ...now, completionPromise: text }));
+      case 'Folder': return this.place(look);
       case 'Verified by':
         return type(look, { title: t('Ralph: verify'), value: answers.verify, prompt: t('A command that has to pass before the promise counts. Empty: as the files say.') },
           (text) => (now) => ({ ...now, verify: text || undefined }));
@@ -86,6 +87,20 @@ export class StartOptions {
     const chosen = await pick(rows, t('Ralph: agent'), t('Which agent runs?'), back);
     if (chosen && !chosen.agent.installed) installer(chosen.agent);
     return chosen?.agent.installed ? chosen.agent.name : undefined;
+  }
+
+  /** Asks where it works. */
+  private async place(look: Look): Promise<Edit | undefined> {
+    const works = (worktree?: true | string, withChanges?: true): Edit => (now) => ({ ...now, worktree, withChanges });
+    const chosen = await pick([
+      { label: t('In this folder'), edit: works() },
+      { label: t('In a new worktree'), description: t('on a branch of its own, from the last commit'), edit: works(true) },
+      { label: t('In a new worktree, with what is not committed'), edit: works(true, true) },
+      { label: t('In a worktree on a branch...'), edit: undefined },
+    ], t('Ralph: folder'), t('Where does it work?'), back);
+    if (!chosen || chosen.edit) return chosen?.edit;
+    const value = typeof look.answers.worktree === 'string' ? look.answers.worktree : '';
+    return type(look, { title: t('Ralph: branch'), value, prompt: t('A new branch, or one that is checked out nowhere.') }, (branch) => works(branch || undefined));
   }
 
   private async model(look: Look): Promise<Edit | undefined> {

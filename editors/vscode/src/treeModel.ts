@@ -54,12 +54,24 @@ export interface TreeInput {
 
 export function roots(input: TreeInput): Node[] {
   const shown = new Set(input.loops.map((l) => l.loopId));
-  const nodes = input.loops.map((l) => loopNode(l, input));
+  const nodes = input.loops.filter((l) => !l.worktree).map((l) => loopNode(l, input));
+  const inTrees = input.loops.filter((l) => l.worktree);
+  const byRepository = new Map(inTrees.map((l) => [l.worktree!.repository, inTrees.filter((other) => other.worktree!.repository === l.worktree!.repository)]));
+  for (const [repository, loops] of byRepository) nodes.push(repositoryNode(repository, loops, input));
   const past = input.past.filter((p) => !shown.has(p.loopId));
   if (past.length > 0) {
     nodes.push({ id: 'past', label: t('Past loops'), description: String(past.length), icon: 'history', children: () => past.map((p) => pastNode(p, input)) });
   }
   return nodes;
+}
+
+/** The loops in the worktrees of a repository. */
+function repositoryNode(repository: string, loops: LoopStatus[], input: TreeInput): Node {
+  const below = () => loops.map((l) => ({ ...loopNode(l, input), label: l.worktree!.branch }));
+  return {
+    id: `repository/${repository}`, label: decodeURIComponent(repository.slice(repository.lastIndexOf('/') + 1)), description: t('worktrees'), icon: 'repo',
+    expanded: true, below: loops.map((l) => l.loopId).join(' '), parts: below, children: below,
+  };
 }
 
 function loopNode(l: LoopStatus, input: TreeInput): Node {
@@ -71,7 +83,7 @@ function loopNode(l: LoopStatus, input: TreeInput): Node {
     description: facts(l.text, l.live ? '' : l.backend?.name), // what it does right now is a row below
     icon: iconOf(l),
     colour: colours[l.class],
-    context: ['ralph.loop', ...l.can ?? [], l.busy ? 'busy' : 'idle'].join(' '),
+    context: ['ralph.loop', ...l.can ?? [], ...(l.worktree ? ['worktree'] : []), l.busy ? 'busy' : 'idle'].join(' '),
     hover: () => `**${escaped(l.title)}**\n\n${table([[t('Now'), l.line], ...(l.details ?? []).map((d): [string, string] => [d.label, d.text])])}`,
     loop,
     target: loop,

@@ -54,6 +54,8 @@ export interface LoopStatus extends Said {
   loopId?: string;
   /** File URI. */
   folder: string;
+  /** The one of ours that it works in. Both are file URIs. */
+  worktree?: { branch: string; repository: string; path: string };
   /** Tells it from others. */
   title: string;
   state: string;
@@ -212,6 +214,10 @@ export interface StartParams extends Choices {
   /** Limits and promise as a person types them; the server reads them. */
   limitsText?: string;
   verify?: string;
+  /** True, or the name of a branch: it works in a git worktree of its own. */
+  worktree?: true | string;
+  /** That begins with the files as they are. */
+  withChanges?: boolean;
   replace?: boolean;
   trust?: boolean;
   dryRun?: boolean;
