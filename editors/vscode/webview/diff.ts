@@ -33,6 +33,12 @@ const patchLine = (line: string): DiffLine => {
   return { sign, text: sign === ' ' ? line.replace(/^ /, '') : line.slice(1) };
 };
 
+/** The lines of a text that begins as a diff; empty: it is none. */
+export function unified(text: string): DiffLine[] {
+  if (!/^(--- .*\n)?\+\+\+ /.test(text)) return [];
+  return linesOf(text).slice(0, maxLines).map((line, i) => (i < 2 && /^(---|\+\+\+) /.test(line) ? { sign: ' ', text: line } : patchLine(line)));
+}
+
 /** The lines of both, by their longest common part. */
 export function compare(before: string[], after: string[]): DiffLine[] {
   const gone = (text: string): DiffLine => ({ sign: '-', text });

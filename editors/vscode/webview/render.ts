@@ -2,7 +2,7 @@
 import { elapsed } from '../src/show';
 import type { Words } from '../src/panel/words';
 import type { Offer } from '../src/wire';
-import { diffOf, type DiffLine } from './diff';
+import { diffOf, unified, type DiffLine } from './diff';
 import { markdown, withPlaces } from './markdown';
 import type { HeaderRow, Iterations, Row, SaidRow, TextRow, ToolRow } from './model';
 
@@ -140,7 +140,7 @@ function said(e: HTMLElement, row: SaidRow, look: Look, open: boolean | undefine
   const line = html('span', { class: 'words' }, withPlaces(row.text));
   e.append(open === undefined ? line : foldButton(open, line));
   const offers = look.offersOf(row).map((offer, n) => h('button', { class: 'offer', 'data-do': 'offer', 'data-n': String(n) }, offer.title));
-  const more = open ? [diff(diffOf({ patch: row.more })) ?? html('pre', { class: 'output' }, withPlaces(row.more ?? ''))] : [];
+  const more = open ? [diff(row.question ? unified(row.more ?? '') : []) ?? html('pre', { class: 'output' }, withPlaces(row.more ?? ''))] : [];
   if (row.question) e.append(...more, ...offers); // to be read before it is answered
   else e.append(...offers, ...more);
   e.setAttribute('aria-label', row.text);

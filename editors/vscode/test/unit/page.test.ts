@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import type { Iteration, Update } from '../../src/wire';
-import { compare, diffOf } from '../../webview/diff';
+import { compare, diffOf, unified } from '../../webview/diff';
 import { piecesOf, placeOf } from '../../webview/links';
 import { markdown, withPlaces } from '../../webview/markdown';
 import { Part, textOf, type Row } from '../../webview/model';
@@ -206,4 +206,11 @@ test('a question has all there is to read, and what came of it a row of its own'
   const [asked, answered] = rowsOf(read('question'), read('answer'));
   assert.ok(asked?.kind === 'said' && asked.question?.id === 'q1' && asked.question.at && asked.more === 'git commit -m wip', JSON.stringify(asked));
   assert.ok(answered?.kind === 'said' && !answered.question && answered.text === 'denied: Bash git commit -m wip: not that folder', JSON.stringify(answered));
+});
+
+test('what a question would change is shown as a diff, and a command is not', () => {
+  const signs = (text: string): string => unified(text).map(({ sign, text: line }) => `${sign}|${line}`).join(' ');
+  assert.equal(signs('--- a.go\n+++ a.go\n@@\n--- old\n+new\n'), ' |--- a.go  |+++ a.go  |@@ -|-- old +|new');
+  assert.equal(signs('+++ a.go\n+new'), ' |+++ a.go +|new');
+  assert.equal(signs('git diff\n+++ a'), '');
 });

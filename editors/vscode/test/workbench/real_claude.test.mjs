@@ -1,0 +1,88 @@
+// The real claude, against a scripted model on this machine: it asks before it runs a
+// command, and hears its user while it works.
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import { after, before, test } from 'node:test';
+import { offline, programsOf, scriptedModel, until, Workbench } from './world.mjs';
+
+const bash = (command) => ({ steps: [{ tool: { name: 'Bash', args: { command, description: 'It has to be.' } } }] });
+const script = {
+  turns: [
+    bash('touch approved.txt'),
+    bash('rm -rf build'),
+    { match: 'not that folder', steps: [{ tool: { name: 'Write', args: { file_path: 'src/steps.txt', content: 'one\ntwo\n' } } }] },
+    { match: 'steps.txt', ...bash('touch begun.txt && until [ -e go ]; do sleep 0.1; done') },
+    { match: 'stop, not that file', text: 'I leave that file alone. <promise>DONE</promise>' },
+  ],
+};
+
+let model;
+before(async () => (model = await scriptedModel(script)));
+after(() => model?.stop());
+
+test('what the real claude asks is answered in the editor, and it hears its user', { timeout: 1_800_000 }, async () => {
+  const w = await Workbench.open({
+    programs: programsOf('claude-'), viewport: { width: 1100, height: 640 }, files: { 'ralph.toml': 'permissions = "ask"\n' },
+    env: { ANTHROPIC_BASE_URL: model.url, ANTHROPIC_API_KEY: 'fake', CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', DISABLE_AUTOUPDATER: '1', ...offline },
+    machine: { 'ralph.backend': 'claude' }, settings: { 'ralph.transcript.openOnStart': true },
+    keybindings: [{ key: 'ctrl+alt+r', command: 'ralph.start', args: { prompt: 'Tidy up', completionPromise: 'DONE', maxIterations: 5 } }],
+  });
+  const link = (text) => w.page.locator('.notification-list-item').filter({ hasText: 'asks: Bash' }).locator('a').filter({ hasText: text });
+  const noNotification = () => until('the notification is gone', async () => (await w.page.locator('.notification-list-item').filter({ hasText: 'asks: Bash' }).count()) === 0);
+  fs.mkdirSync(w.file('build'));
+  try {
+    await w.step('a command is approved', async () => {
+      await w.run('Ralph: Focus on Loops View');
+      await w.page.keyboard.press('Control+Alt+r');
+      await w.statusIs(/Ralph 1\/5 · .*asks: Bash touch approved\.txt/);
+      await link('Allow Once').waitFor();
+      await w.transcriptRow('asks: Bash touch approved.txt').getByRole('button', { name: 'Deny' }).waitFor();
+      await w.treeRow('Bash touch approved.txt').waitFor();
+      await w.screenshot('question');
+      assert.equal(fs.existsSync(w.file('approved.txt')), false);
+      await link('Allow Once').click();
+      await w.transcriptRow('allowed once: Bash touch approved.txt').waitFor();
+    });
+    await w.step('a command is denied in the transcript, with words', async () => {
+      const row = w.transcriptRow('asks: Bash rm -rf build');
+      await row.getByRole('button', { name: 'Deny' }).click();
+      await w.page.locator('.quick-input-widget').filter({ hasText: 'Denied: Bash rm -rf build' }).waitFor();
+      await w.screenshot('denying');
+      await w.answer('Denied: Bash rm -rf build', 'not that folder');
+      await w.transcriptRow('denied: Bash rm -rf build: not that folder').waitFor();
+      await row.getByRole('button', { name: 'Deny' }).waitFor({ state: 'detached' });
+      assert.equal(fs.existsSync(w.file('approved.txt')), true);
+      assert.equal(fs.existsSync(w.file('build')), true);
+    });
+    await w.step('a kind of change is allowed for the loop, and that is taken back', async () => {
+      const row = w.transcriptRow('asks: Write src/steps.txt');
+      await row.locator('.diff ins').filter({ hasText: 'two' }).waitFor();
+      await w.screenshot('question-diff');
+      await row.getByRole('button', { name: /^Allow .* in This Loop$/ }).click();
+      await until('the file is written', () => fs.existsSync(w.file('src/steps.txt')));
+      const allowed = w.treeRow('allowed in this loop');
+      await until('it is taken back', async () => { // the button is there as long as the pointer is, and the row may move away from it
+        await allowed.hover({ timeout: 2000 }).then(() => allowed.getByRole('button', { name: 'Take Back' }).click({ timeout: 2000 })).catch(() => {});
+        return (await allowed.count()) === 0;
+      });
+    });
+    await w.step('it hears its user in the middle of a tool', async () => {
+      await w.statusIs(/asks: Bash touch begun\.txt/);
+      await w.status().click();
+      await w.choose('Allow Once');
+      await noNotification();
+      await until('the command runs', () => fs.existsSync(w.file('begun.txt')));
+      await w.run('Ralph: Steer...');
+      await w.answer('What should the agent know?', 'stop, not that file');
+      await w.transcriptRow('guidance for the running agent: stop, not that file').waitFor();
+      fs.writeFileSync(w.file('go'), '');
+      await w.statusIs(/Ralph done/);
+      await w.transcriptRow('guidance delivered: stop, not that file').waitFor();
+      await w.transcriptRow('done: DONE after 1 iteration').waitFor();
+      await w.page.mouse.move(700, 200);
+      await w.screenshot('steered');
+    });
+  } finally {
+    await w.close();
+  }
+});
