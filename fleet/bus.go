@@ -47,8 +47,8 @@ type Bus interface {
 	// Tell adds a line to what a loop says live, and Forget drops all that it said there.
 	Tell(ctx context.Context, id string, line []byte) error
 	Forget(ctx context.Context, id string) error
-	// Hear sends what a loop has said live and says, until ctx is done.
-	Hear(ctx context.Context, id string) (<-chan []byte, error)
+	// Hear sends what a loop has said live and, unless that is all, says, until ctx is done.
+	Hear(ctx context.Context, id string, all bool) (<-chan []byte, error)
 }
 
 // Ticket is a loop's wish for a worker. It comes again when nobody says anything for

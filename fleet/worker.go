@@ -40,6 +40,7 @@ func (w *Worker) Run(ctx context.Context) error {
 		return err
 	}
 	w.checkouts = &checkouts{dir: w.Dir, bus: w.Bus, program: program, ralph: w.Program, repos: map[string]*sync.Mutex{}}
+	w.tidy(ctx)
 	slots := make(chan struct{}, w.Slots)
 	var working sync.WaitGroup
 	defer working.Wait()
@@ -66,6 +67,25 @@ func (w *Worker) Run(ctx context.Context) error {
 	}
 }
 
+// tidy removes the checkouts of loops that have ended, or went on elsewhere.
+func (w *Worker) tidy(ctx context.Context) {
+	all, err := os.ReadDir(filepath.Join(w.Dir, "loops"))
+	if err != nil {
+		return // there are none
+	}
+	for _, loop := range all {
+		r, _, err := w.Bus.Get(ctx, loop.Name())
+		if errors.Is(err, ErrNotFound) {
+			r.ID = loop.Name()
+		} else if err != nil || r.Phase != Ended && r.Worker == w.Name {
+			continue
+		}
+		if err := w.checkouts.remove(r); err != nil {
+			w.Log.Warn("an old checkout stays", "error", err)
+		}
+	}
+}
+
 func pause(ctx context.Context, d time.Duration) {
 	select {
 	case <-time.After(d):
@@ -83,6 +103,9 @@ func (w *Worker) serve(ctx context.Context, t Ticket) {
 	settled, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
 	switch {
+	case errors.Is(err, ErrNotOur): // nor is the ticket
+		log.Warn("what this attempt did doesn't count", "error", err)
+		return
 	case errors.Is(err, ErrNotFound):
 		err = t.Done(settled)
 	case err != nil:
@@ -132,6 +155,15 @@ func (w *Worker) begin(ctx context.Context, t Ticket) (a *attempt, later time.Du
 	r, _, err := w.Bus.Get(ctx, t.ID())
 	if err != nil {
 		return nil, 0, err
+	}
+	if r.Phase == Running && r.Wish != "" { // its worker is gone, and can't do that any more
+		r, err = Change(ctx, w.Bus, r.ID, func(now *Record) error { return now.GiveBack(r.Attempt, time.Now().UTC()) })
+		if err != nil {
+			return nil, 0, err
+		}
+		if err := w.settle(ctx, r.ID, r.Attempt, r.Reserve); err != nil {
+			return nil, 0, err
+		}
 	}
 	if later, wants := r.due(time.Now()); !wants {
 		return nil, later, nil
@@ -197,7 +229,6 @@ func (w *Worker) run(ctx context.Context, a *attempt) (later time.Duration, err 
 	go w.hold(held, a, beat, lose)
 	o, limited, err := w.iterate(held, a, beat)
 	if errors.Is(context.Cause(held), ErrNotOur) {
-		a.log.Warn("another worker has the loop; what this attempt did doesn't count")
 		return 0, ErrNotOur
 	}
 	lose(nil)

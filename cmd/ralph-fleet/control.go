@@ -67,13 +67,16 @@ func resumeLoop(ctx context.Context, bus fleet.Bus, id string) (string, error) {
 	return "goes on", err
 }
 
+// cancelPatience is how long a cancel waits for a worker: longer than a lease.
+const cancelPatience = 90 * time.Second
+
 // cancelLoop ends a loop and waits until its worker has ended all of it.
 func cancelLoop(ctx context.Context, bus fleet.Bus, id string) (string, error) {
 	r, err := fleet.Change(ctx, bus, id, func(r *fleet.Record) error { return r.Cancel(time.Now().UTC()) })
 	if err != nil || r.Phase == fleet.Ended {
 		return "cancelled", err
 	}
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := context.WithTimeout(ctx, cancelPatience)
 	defer cancel()
 	changes, err := bus.Watch(ctx, id)
 	if err != nil {

@@ -147,6 +147,7 @@ func orNothing(before, text string) string {
 
 func newWatch() *cobra.Command {
 	var bus busFlags
+	var now bool
 	cmd := &cobra.Command{
 		Use:   "watch LOOP",
 		Short: "Print what a loop does, as updates of the wire, until it ends",
@@ -161,15 +162,16 @@ func newWatch() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return watch(cmd.Context(), connected, found[0], cmd.OutOrStdout())
+			return watch(cmd.Context(), connected, found[0], now, cmd.OutOrStdout())
 		},
 	}
+	cmd.Flags().BoolVar(&now, "now", false, "print what there is, and don't wait for more")
 	bus.addFlags(cmd)
 	return cmd
 }
 
 // watch prints what is kept of a loop, and then what it says.
-func watch(ctx context.Context, bus fleet.Bus, r fleet.Record, w io.Writer) error {
+func watch(ctx context.Context, bus fleet.Bus, r fleet.Record, now bool, w io.Writer) error {
 	for _, n := range r.Kept {
 		log, err := bus.File(ctx, r.TranscriptFile(n))
 		if err != nil {
@@ -186,7 +188,7 @@ func watch(ctx context.Context, bus fleet.Bus, r fleet.Record, w io.Writer) erro
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	lines, err := bus.Hear(ctx, r.ID)
+	lines, err := bus.Hear(ctx, r.ID, now)
 	if err != nil {
 		return err
 	}
@@ -198,7 +200,7 @@ func watch(ctx context.Context, bus fleet.Bus, r fleet.Record, w io.Writer) erro
 		select {
 		case line, ok := <-lines:
 			if !ok {
-				return ctx.Err()
+				return nil
 			}
 			if _, err := w.Write(line); err != nil {
 				return err

@@ -123,6 +123,22 @@ func TestCancelIsAnsweredWhenNothingIsLeft(t *testing.T) {
 	}
 }
 
+func TestALoopIsCancelledWhoseWorkerIsDead(t *testing.T) {
+	w := newWorld(t)
+	first := w.worker("first", 1, w.addr)
+	w.submit("one", "runs=9 nap=1h detach")
+	w.until("a tool", w.hasDone("detached one 1"))
+	kill(t, first)
+	if log := w.must("watch", "one", "--now"); !strings.Contains(log, `"phase":"begin"`) {
+		t.Errorf("what a dead worker's loop said is %q", log)
+	}
+	w.worker("second", 1, w.addr)
+	w.must("cancel", "one")
+	if s := w.status()["one"]; s.StopReason != "cancelled" || strings.Count(w.did(), "begin") != 1 {
+		t.Errorf("it is %+v\n%s", s, w.did())
+	}
+}
+
 // ofWorld are those of the processes that belong to this test.
 func ofWorld(all []proctest.Process, w *world) (found []proctest.Process) {
 	mine := map[int]bool{}

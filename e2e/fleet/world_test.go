@@ -29,7 +29,7 @@ const lease = 6 * time.Second
 
 // world is a bus, and a repository for its loops.
 type world struct {
-	t    *testing.T
+	t    testing.TB
 	dir  string
 	addr string // of the bus
 	repo string
@@ -39,9 +39,11 @@ type world struct {
 }
 
 // newWorld serves a bus.
-func newWorld(t *testing.T) *world {
+func newWorld(t testing.TB) *world {
 	t.Helper()
-	t.Parallel()
+	if test, ok := t.(*testing.T); ok {
+		test.Parallel()
+	}
 	w := &world{t: t, dir: t.TempDir()}
 	w.repo, w.log, w.mark = filepath.Join(w.dir, "repo"), filepath.Join(w.dir, "log"), "RALPH_FLEET_WORLD="+w.dir
 	l, err := net.Listen("tcp", "127.0.0.1:0") // the same port after a restart

@@ -22,16 +22,25 @@ func (b *Bus) Forget(ctx context.Context, id string) error {
 }
 
 // Hear implements fleet.Bus.
-func (b *Bus) Hear(ctx context.Context, id string) (<-chan []byte, error) {
+func (b *Bus) Hear(ctx context.Context, id string, all bool) (<-chan []byte, error) {
 	consumer, err := b.live.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{FilterSubjects: []string{"ralph.live." + id}, DeliverPolicy: jetstream.DeliverAllPolicy})
 	if err != nil {
 		return nil, err
+	}
+	info, err := consumer.Info(ctx)
+	if err != nil {
+		return nil, err
+	}
+	waiting := info.NumPending
+	lines := make(chan []byte)
+	if all && waiting == 0 {
+		close(lines)
+		return lines, nil
 	}
 	messages, err := consumer.Messages()
 	if err != nil {
 		return nil, err
 	}
-	lines := make(chan []byte)
 	go func() {
 		<-ctx.Done()
 		messages.Stop()
@@ -46,6 +55,9 @@ func (b *Bus) Hear(ctx context.Context, id string) (<-chan []byte, error) {
 			select {
 			case lines <- m.Data():
 			case <-ctx.Done():
+				return
+			}
+			if waiting--; all && waiting == 0 {
 				return
 			}
 		}
