@@ -1,11 +1,35 @@
 package loop
 
 import (
+	"cmp"
+	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
 	"ralph-lsp/stream"
+	"ralph-lsp/worktree"
 )
+
+// commitIteration commits what an iteration left uncommitted, where its worktree is to
+// have that. What goes wrong is told once and ends nothing: landing commits it.
+func (l *Loop) commitIteration(plan plannedRun, words string) {
+	tree, ok := worktree.Find(l.cfg.Folder)
+	if !ok || !tree.Commits {
+		return
+	}
+	var title string
+	l.look(func(p *progress) { title = p.status.Title })
+	message := cmp.Or(CommitMessage(words), CommitMessage(fmt.Sprintf("Iteration %d: %s", plan.iteration, title)))
+	_, err := tree.Commit(l.snapshots.alive, message, ownFilesIn(tree))
+	if err == nil || l.snapshots.alive.Err() != nil {
+		return
+	}
+	if told := fmt.Sprintf("iteration %d isn't committed: %v", plan.iteration, err); !slices.Contains(l.snapshots.told, err.Error()) {
+		l.snapshots.told = append(l.snapshots.told, err.Error())
+		l.emit(Warning{Message: told})
+	}
+}
 
 // What bounds the message of a commit: its subject, in runes, and its body, in bytes.
 const (

@@ -440,6 +440,7 @@ func (l *Loop) closeIteration(plan plannedRun, r report) {
 	}
 	changed := l.snapshotAfter(plan.iteration)
 	undone := l.undoReading(plan, changed)
+	l.commitIteration(plan, res.Text)
 	l.emit(IterationEnd{
 		Iteration: plan.iteration, Hat: plan.turn.Hat.Name, Outcome: r.outcome, Duration: r.exit.Duration,
 		Cost: res.Usage.Cost, Tokens: res.Usage.Tokens, Turns: res.Turns, ToolCalls: res.ToolCalls,

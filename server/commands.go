@@ -54,6 +54,7 @@ func (m *manager) table() map[string]command {
 		wire.CommandUndo:    with(v.undo),
 		wire.CommandRedo:    with(v.redo),
 		wire.CommandKeep:    with(v.keep),
+		wire.CommandLand:    with(v.land),
 		wire.CommandPlan:    with(s.plan),
 		wire.CommandHelp:    with(m.help),
 		wire.CommandDoctor:  with(m.doctor),

@@ -48,6 +48,7 @@ const (
 	aboutReplacing
 	aboutLeftBehind // a start met a loop that nobody drives
 	aboutUndoing
+	aboutDiscarding // a worktree with what is in it
 )
 
 // answers are those to each question. Some clients choose the first one when
@@ -61,6 +62,7 @@ var answers = [...]struct {
 	aboutReplacing:  {actionKeep, []string{actionCancelAndStart}},
 	aboutLeftBehind: {actionKeep, []string{actionContinue, actionDiscardAndStart}},
 	aboutUndoing:    {actionLeave, []string{actionUndo}},
+	aboutDiscarding: {actionLeave, []string{wire.TitleDiscardTree}},
 }
 
 // dialog speaks with the user of a client.

@@ -8,6 +8,7 @@ import (
 	"ralph-lsp/loop"
 	"ralph-lsp/loopstate"
 	"ralph-lsp/wire"
+	"ralph-lsp/worktree"
 )
 
 // folder is one folder that loops run in: of the workspace, or named by a start.
@@ -166,6 +167,11 @@ func (f *folder) status() (wire.LoopStatus, bool) {
 		return wire.LoopStatus{}, false
 	}
 	status := wire.StatusOf(now, f.running != nil || f.seen == nil)
+	if now.Worktree != nil && now.State.Over() {
+		if _, isThere := worktree.Find(now.Folder); !isThere {
+			status.Offers, status.Can = nil, nil // it has landed, say
+		}
+	}
 	if f.last != nil && f.last.ID() != now.LoopID {
 		status.Title += ": " + now.Title
 	}

@@ -18,7 +18,7 @@ func (rd *reader) history(_ context.Context, p wire.HistoryParams) (any, error) 
 	if limit > 0 {
 		limit++ // one may run
 	}
-	sessions, err := history.List(rd.sessions(path), path, limit, true)
+	sessions, err := history.List(rd.keptIn(path), path, limit, true)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func (rd *reader) prompts(_ context.Context, p wire.PromptsParams) (any, error) 
 	}
 	var found []history.Prompt
 	for _, path := range folders {
-		own, err := history.Prompts(rd.sessions(path), path)
+		own, err := history.Prompts(rd.keptIn(path), path)
 		if err != nil {
 			return nil, err
 		}
@@ -60,10 +60,10 @@ func (rd *reader) prompts(_ context.Context, p wire.PromptsParams) (any, error) 
 	return wire.PromptsOf(history.Newest(found, limit)), nil
 }
 
-// sessions says where the loops of a folder are kept. Settings that can't be
+// keptIn says where the loops of a folder are kept. Settings that can't be
 // read count for nothing: what is past can be shown all the same.
-func (rd *reader) sessions(path string) history.Options {
-	settings, err := rd.files(path).Load()
+func (e *env) keptIn(path string) history.Options {
+	settings, err := e.files(path).Load()
 	if err != nil {
 		return history.Options{}
 	}

@@ -144,7 +144,7 @@ func (l loopLog) readable() (loopLog, error) {
 // the last one of a folder.
 func (rd *reader) pastLog(folders []string, folder, id string) (loopLog, error) {
 	if id == "" {
-		last, err := history.List(rd.sessions(folder), folder, 1, true)
+		last, err := history.List(rd.keptIn(folder), folder, 1, true)
 		if err == nil && len(last) == 0 {
 			err = failed(wire.ReasonNoSession, fmt.Errorf("no loop of %s was kept", folder), nil)
 		}
@@ -154,7 +154,7 @@ func (rd *reader) pastLog(folders []string, folder, id string) (loopLog, error) 
 		return loopLog{path: last[0].Path}, nil
 	}
 	for _, folder := range folders {
-		path, err := history.Find(rd.sessions(folder), folder, id)
+		path, err := history.Find(rd.keptIn(folder), folder, id)
 		if err != nil || path != "" {
 			return loopLog{id: id, path: path}, err
 		}

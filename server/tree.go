@@ -15,7 +15,7 @@ import (
 
 // treeWanted is the worktree that a start asks for.
 func treeWanted(p wire.StartParams, request start.Request) start.Tree {
-	own := start.Tree{Wanted: p.Worktree.Wanted, Branch: p.Worktree.Branch, WithChanges: p.WithChanges}
+	own := start.Tree{Wanted: p.Worktree.Wanted, Branch: p.Worktree.Branch, WithChanges: p.WithChanges, Commit: p.Commit}
 	return start.Options{Tree: own}.Over(request.Options).Tree
 }
 

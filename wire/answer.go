@@ -37,6 +37,8 @@ func AnswerOf(result any) Said {
 		return Said{Text: withRows(r.Text, r.Files, func(f ChangedFile) string { return OneLine(f.Path) + " " + f.Text }), Class: r.Class}
 	case UndoResult:
 		return Said{Text: withRows(r.Text, r.Refused, func(f RefusedFile) string { return f.Text }), Class: r.Class}
+	case LandResult:
+		return Said{Text: r.Text, Class: r.Class}
 	case AgentsResult:
 		return listed("no agent is known", "agent", r.Agents, func(a AgentInfo) string { return a.Text })
 	case OutputResult:

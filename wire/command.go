@@ -34,6 +34,7 @@ const (
 	CommandUndo    = "ralph.loop.undo"
 	CommandRedo    = "ralph.loop.redo"
 	CommandKeep    = "ralph.loop.keep"
+	CommandLand    = "ralph.loop.land"
 	CommandPlan    = "ralph.plan"
 	CommandHelp    = "ralph.help"
 	CommandDoctor  = "ralph.doctor"
@@ -263,6 +264,7 @@ type StartParams struct {
 	Sandbox      string        `json:"sandbox,omitempty"`     // "workspace", "off": whether there are walls around the agents
 	Worktree     WorktreeParam `json:"worktree,omitzero"`     // work in a git worktree of its own
 	WithChanges  bool          `json:"withChanges,omitempty"` // it begins with the files as they are, not with the last commit
+	Commit       bool          `json:"commit,omitempty"`      // each iteration is committed on its branch
 	NoVerify     bool          `json:"noVerify,omitempty"`    // believe the promise, whatever the files say
 	Replace      bool          `json:"replace,omitempty"`     // cancel or discard the loop that is there
 	Trust        bool          `json:"trust,omitempty"`       // the user trusts what the folder's ralph.toml would run, as it is now

@@ -79,7 +79,7 @@ func OffersAfter(s loop.Status) []Command {
 			offer("Open State File", CommandOpen, it)
 		}
 	}
-	return offers
+	return append(offers, offersOfTree(s)...)
 }
 
 // ControlsOf are the commands for what is done most with a loop, in the order of

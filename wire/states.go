@@ -34,6 +34,7 @@ const (
 	CanAnswer  = "answer"
 	CanNext    = "next"
 	CanDiscard = "discard"
+	CanLand    = "land" // what it did in its worktree
 	CanOpen    = "open" // its state file
 )
 
@@ -149,6 +150,9 @@ func can(s loop.Status) []string {
 	}
 	if i := slices.Index(all, CanPause); s.Pausing && i >= 0 {
 		all[i] = CanResume
+	}
+	if s.Worktree != nil && s.State.Over() {
+		all = append(all, CanLand)
 	}
 	return all
 }

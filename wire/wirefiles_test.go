@@ -81,6 +81,7 @@ func examples() map[string]any {
 		"result-changes":    exampleChanges(),
 		"result-file":       FileOf(changes.Content{Data: []byte("package main\n")}),
 		"result-undo":       exampleUndo(),
+		"result-land":       exampleLand(),
 		"result-keep":       KeptOf([]string{"src/a.go"}, true),
 		"permission":        QuestionOf(exampleQuestion, "ralph-ca7igygdcr4i", "/w/app"),
 		"questions":         exampleQuestions(),
@@ -173,6 +174,13 @@ func exampleUndo() UndoResult {
 	return UndoneBy(p, changes.Undone{Paths: []string{"src/a.go"}, Refused: []changes.Refusal{{Path: "src/b.go", Reason: "it was changed since in the same place", CanMerge: true}}})
 }
 
+// exampleLand is a landing that was refused for what the user hasn't committed.
+func exampleLand() LandResult {
+	p := LandParams{LoopParams: LoopParams{LoopID: "ralph-ca7igygdcr4i", Folder: "file:///w/app.worktrees/fix-it"}}
+	return LandRefused(p, &worktree.Refused{Reason: worktree.ReasonUncommitted, Text: "landing would touch what isn't committed in /w/app",
+		Paths: []worktree.InTheWay{{Path: "src/a.go", Why: "has changes that aren't committed"}}, Fix: []string{"commit or move it (git -C /w/app stash -u), then land again"}})
+}
+
 // examplePast is a loop that ended, nil: that has no end.
 func examplePast(end *history.LoopEnd) PastLoop {
 	return PastOf(history.Summary{
@@ -190,6 +198,8 @@ func rareExamples(text func(string) TextContent) []any {
 		StartParams{PromptURI: "file:///w/app/PROMPT.md", Selection: "func main() {}", LimitsText: "80, $5, 2h", Replace: true, Trust: true, DryRun: true,
 			Settings: &Settings{Choices: Choices{Backend: "auto"}, Host: &Host{Backend: "pi", Model: "anthropic/claude-sonnet"}}},
 		StatusesOf([]LoopStatus{}),
+		LandParams{LoopParams: LoopParams{Folder: "file:///w/app"}, Text: "fix-it --squash"}, LandParams{How: "squash", Message: "Fix it", Keep: true}, LandedOf(LandParams{}, worktree.Landed{Branch: "ralph/fix-it", Into: "main", Commit: "195bbad4d06d40e09ac9dea8f11dd9e655abe5cf", Commits: 2, Files: 3, Leftover: []string{"a"}, Gone: true}),
+		DiscardQuestion(LandParams{Discard: true}, worktree.Discarded{Branch: "ralph/fix-it", Commits: []string{"Fix it"}, Leftover: []string{"a", "b"}, Ref: "refs/ralph/discarded/fix-it"}),
 		ReadResult{Updates: []json.RawMessage{}, Cursor: "eyJsb2ciOiIx", Complete: true, Reset: true},
 		ChangesResult{LoopID: "ralph-ca7igygdcr4i", Folder: "file:///w/app", Files: []ChangedFile{}, Iterations: []ChangedIteration{}, More: true},
 		FileParams{Before: new(3), Path: "src/a.go"},
@@ -199,7 +209,7 @@ func rareExamples(text func(string) TextContent) []any {
 		UndoneOf(changes.Undone{Merged: []string{"src/b.go"}, HeadMoved: true}, "undone"),
 		StartParams{Prompt: "Mend it", Verify: "go test ./..."}, StartParams{Prompt: "Mend it", Until: "make"}, StartParams{Prompt: "Mend it", NoVerify: true},
 		StartParams{Prompt: "Mend it", Agent: "scout"}, StartParams{Prompt: "Mend it", Chain: []string{"scout", "worker"}}, StartParams{Prompt: "Mend it", Parallel: []string{"scout", "critic"}},
-		StartParams{Prompt: "Mend it", Worktree: WorktreeParam{Wanted: true}, WithChanges: true}, StartParams{Prompt: "Mend it", Worktree: WorktreeParam{true, "feature/x"}},
+		StartParams{Prompt: "Mend it", Worktree: WorktreeParam{Wanted: true}, WithChanges: true, Commit: true}, StartParams{Prompt: "Mend it", Worktree: WorktreeParam{true, "feature/x"}},
 		StatusOf(loop.Status{Folder: "/w/app.worktrees/build-x", LoopID: "ralph-ca7igygdcr4i", State: loop.StateRunning, Iteration: 1,
 			Worktree: &worktree.Tree{Path: "/w/app.worktrees/build-x", Folder: "/w/app.worktrees/build-x", Branch: "ralph/build-x", Repo: "/w/app"}}, true),
 		ResumeParams{LoopParams: LoopParams{LoopID: "ralph-ca7igygdcr4i"}, Accept: true},

@@ -18,6 +18,7 @@ type marker struct {
 	Base   string `json:"base"`
 	Repo   string `json:"repo"`
 	Made   bool   `json:"made"`
+	Commit bool   `json:"commit,omitempty"`
 	Sub    string `json:"sub,omitempty"` // from the top to the loop's folder
 }
 
@@ -26,7 +27,7 @@ func writeMarker(t Tree) error {
 	if err != nil {
 		return fmt.Errorf("marking a worktree: %w", err)
 	}
-	data, err := json.Marshal(marker{t.Branch, t.Base, t.Repo, t.Made, filepath.ToSlash(sub)})
+	data, err := json.Marshal(marker{t.Branch, t.Base, t.Repo, t.Made, t.Commits, filepath.ToSlash(sub)})
 	if err == nil {
 		err = os.WriteFile(filepath.Join(t.Admin, markerName), data, 0o666)
 	}
@@ -80,7 +81,7 @@ func read(admin string) (t Tree, ok bool) {
 	if back == "" || exists(rec.file()) {
 		return t, false
 	}
-	t = Tree{Path: paths.Real(filepath.Dir(back)), Branch: m.Branch, Repo: m.Repo, Base: m.Base, Made: m.Made, Admin: admin}
+	t = Tree{Path: paths.Real(filepath.Dir(back)), Branch: m.Branch, Repo: m.Repo, Base: m.Base, Made: m.Made, Commits: m.Commit, Admin: admin}
 	if t.Folder = t.Path; filepath.IsLocal(m.Sub) {
 		t.Folder = filepath.Join(t.Path, filepath.FromSlash(m.Sub))
 	}

@@ -24,13 +24,14 @@ import (
 
 // Tree is a worktree of ours. Paths are absolute and without links.
 type Tree struct {
-	Path   string // its top
-	Folder string // the loop's: in the tree what the start's folder is in Repo
-	Branch string // the loop's, without refs/heads/
-	Repo   string // the work tree that it was started in; of a bare repository, its folder
-	Base   string // the commit that it began with
-	Made   bool   // Branch was made for it
-	Admin  string // git's folder for it, <common>/worktrees/<name>
+	Path    string // its top
+	Folder  string // the loop's: in the tree what the start's folder is in Repo
+	Branch  string // the loop's, without refs/heads/
+	Repo    string // the work tree that it was started in; of a bare repository, its folder
+	Base    string // the commit that it began with
+	Made    bool   // Branch was made for it
+	Commits bool   // each iteration is committed there
+	Admin   string // git's folder for it, <common>/worktrees/<name>
 }
 
 // In is the folder in the tree that stands for one of its repository, and the other way
@@ -48,6 +49,7 @@ type Options struct {
 	Folder      string // where the loop would run without one
 	Title       string // names the branch where Branch is empty
 	Branch      string // one that exists is taken as it is
+	Commit      bool   // each iteration is to be committed there
 	WithChanges bool   // it begins with the files as they are, not with HEAD
 	Place       string // the folder of the trees, from the repository's on; {repo} is its name; "" is DefaultPlace
 }
@@ -130,7 +132,7 @@ func (m *Making) make(ctx context.Context, r repo, o Options) (err error) {
 		return &Error{"another worktree of that name was made at the same moment", "start again"}
 	}
 	m.Path, m.Admin = paths.Real(m.Path), paths.Real(m.Admin)
-	m.Folder = In(r.top, m.Path, o.Folder)
+	m.Folder, m.Commits = In(r.top, m.Path, o.Folder), o.Commit
 	if err := writeMarker(m.Tree); err != nil {
 		return err
 	}

@@ -24,6 +24,7 @@ type Tree struct {
 	Wanted      bool
 	Branch      string // "" is one named after the prompt
 	WithChanges bool   // it begins with the files as they are, not with HEAD
+	Commit      bool   // each iteration is committed on its branch
 }
 
 // AddFlags adds its flags to a set.
@@ -31,6 +32,7 @@ func (t *Tree) AddFlags(f *pflag.FlagSet) {
 	f.Var((*treeFlag)(t), "worktree", "work in a git worktree beside the repository, on a branch of its own, or on `BRANCH`")
 	f.Lookup("worktree").NoOptDefVal = anyBranch
 	f.BoolVar(&t.WithChanges, "with-changes", false, "let the worktree begin with the files as they are, not with the last commit")
+	f.BoolVar(&t.Commit, "commit", false, "commit each iteration on the worktree's branch")
 }
 
 // anyBranch is the value of the flag without one; no branch can be called so.
@@ -56,12 +58,15 @@ func (t Tree) check() error {
 	if t.WithChanges && !t.Wanted {
 		return errors.New("--with-changes says what a worktree begins with; say --worktree too, or leave it out")
 	}
+	if t.Commit && !t.Wanted {
+		return errors.New("--commit commits on the branch of a worktree, never on yours; say --worktree too, or leave it out")
+	}
 	return nil
 }
 
 // options are those of the tree that a loop would have.
 func (t Tree) options(cfg loop.Config, s config.Worktree) worktree.Options {
-	return worktree.Options{Folder: cfg.Folder, Title: history.Title(cfg.Prompt), Branch: t.Branch, WithChanges: t.WithChanges, Place: s.Place}
+	return worktree.Options{Folder: cfg.Folder, Title: history.Title(cfg.Prompt), Branch: t.Branch, WithChanges: t.WithChanges, Commit: t.Commit, Place: s.Place}
 }
 
 // Plan says which tree a loop would get. Nothing is made.

@@ -43,6 +43,10 @@ const all: Record<string, SlashCommand> = {
     complete: (ralph, typed) => completeFlags(ralph, 'limits-text', typed),
   },
   'ralph-changes': { description: 'What the loop changed, or one iteration: 3', run: changes, complete: completeIterations },
+  'ralph-land': {
+    description: 'Bring what the loop did in its worktree to your branch: --squash, --rebase, -m TEXT, --discard',
+    run: (ralph, text) => run(ralph, commands.land, { text }),
+  },
   'ralph-help': { description: 'How loops work', run: (ralph) => ralph.run(commands.help, {}) },
 };
 

@@ -24,6 +24,7 @@ export interface Result {
   class?: Class;
   markdown?: string;
   checks?: { ok: boolean; message: string; fix?: string }[];
+  offers?: Command[];
 }
 
 /** A file that the sidecar had shown. */
@@ -104,6 +105,7 @@ export class Ralph {
       this.shown = undefined;
       const result = await this.execute(command, argument) as R;
       if (present) present(result);
+      else if (result?.text && result.offers?.length) await this.choose(`Ralph: ${result.text}`, result.offers);
       else this.show(result);
     } catch (error) {
       const { question, offers } = (error as Partial<Refusal>).data ?? {}; // it may be of the extension's last life

@@ -16,6 +16,7 @@ export const commands = {
   status: 'ralph.loop.status',
   read: 'ralph.loop.read',
   changes: 'ralph.loop.changes',
+  land: 'ralph.loop.land',
   help: 'ralph.help',
 } as const;
 

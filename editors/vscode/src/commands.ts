@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import { showStatus } from './actions';
 import { chooseFolder, chooseLoop, chooseSession, type LoopArgument } from './choose';
 import { reached } from './contextKeys';
-import { Controls } from './control';
+import { Controls, landing } from './control';
 import type { Diffs, DiffTarget } from './diffs';
 import type { Loops } from './loops';
 import { showError } from './notifications';
@@ -70,6 +70,8 @@ function editorCommands({ sidecar, loops, starter, options, transcripts, panels,
     'ralph.answer': (a?: LoopArgument & Partial<Answer>) => questions.answer(a),
     'ralph.question': (n: number, what: number | 'choose' | 'show') => questions.chosen(n, what),
     'ralph.takeBack': ({ offer }: { offer: Offer }) => sidecar.execute(command.update, offer.arguments?.[0]),
+    'ralph.land': (a?: LoopArgument) => controls.land(a),
+    'ralph.discardWorktree': (a?: LoopArgument) => controls.land({ ...a, discard: true }),
     'ralph.steer': (a?: LoopArgument) => controls.steer(a),
     'ralph.changeLimits': (a?: LoopArgument) => controls.changeLimits(a),
     'ralph.showStatus': () => showStatus(sidecar, loops),
@@ -135,6 +137,7 @@ function lensCommands({ sidecar, starter, diffs, review, pages, questions }: Par
     [command.answer]: (a: LoopArgument & Partial<Answer>) => questions.answer(a),
     [command.undo]: (a: LoopParams) => review.take(command.undo, a),
     [command.redo]: (a: LoopParams) => review.take(command.redo, a),
+    [command.land]: (a: LoopParams) => landing(sidecar, a),
     [command.start]: async (a: StartArgument) => {
       if (!a.dryRun) return a.replace || a.trust ? starter.start(a) : starter.confirm(a);
       const result = await starter.dryRun(a);

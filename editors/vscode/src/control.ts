@@ -3,12 +3,19 @@ import * as vscode from 'vscode';
 import { chooseLoop, chooseSession, type LoopArgument } from './choose';
 import { t } from './l10n';
 import type { Loops } from './loops';
-import { shownFor } from './notifications';
+import { ask, shownFor } from './notifications';
 import { CommandError, type Sidecar } from './sidecar';
-import { command, limitKeys, type CommandId, type Limits, type LoopParams, type LoopResult, type LoopStatus } from './wire';
+import { command, limitKeys, type CommandId, type Limits, type LoopParams, type LoopResult, type LoopStatus, type Said } from './wire';
 
 const named = (l: LoopStatus): LoopParams => (l.loopId ? { loopId: l.loopId } : { folder: l.folder });
 const can = (...what: string[]) => (l: LoopStatus): boolean => what.some((w) => l.can?.includes(w));
+
+/** Lands a worktree or discards it, and says what came of it, with what can be done then. */
+export async function landing(sidecar: Sidecar, argument: object): Promise<Said> {
+  const result = await sidecar.execute<Said>(command.land, argument);
+  void ask(result.class ?? 'ok', `Ralph: ${result.text}`, result.offers ?? []);
+  return result;
+}
 
 export class Controls {
   constructor(private readonly sidecar: Sidecar, private readonly loops: Loops) {}
@@ -18,6 +25,12 @@ export class Controls {
     const loop = await chooseLoop(this.loops, argument, can('cancel', 'discard'));
     // Whatever runs in its folder: the loop may have been replaced a moment ago.
     return loop && this.run(command.cancel, { folder: loop.folder, when: argument?.when });
+  }
+
+  /** Brings what a loop did in its worktree to the user's branch, or with discard removes it; the server asks first. */
+  async land(argument?: LoopArgument & { discard?: boolean }): Promise<Said | undefined> {
+    const loop = await chooseLoop(this.loops, argument, can('land'));
+    return loop && landing(this.sidecar, { loopId: loop.loopId, folder: loop.folder, discard: argument?.discard });
   }
 
   /** Lets the iteration finish, and starts no other. */

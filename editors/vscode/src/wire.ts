@@ -32,6 +32,7 @@ export const command = {
   keep: 'ralph.loop.keep',
   undo: 'ralph.loop.undo',
   redo: 'ralph.loop.redo',
+  land: 'ralph.loop.land',
   plan: 'ralph.plan',
   help: 'ralph.help',
   doctor: 'ralph.doctor',

@@ -231,6 +231,17 @@ M.all = {
     end,
   },
   keep = review('changes', 'keep'),
+  land = {
+    run = function(invocation)
+      loops.land(nil, invocation.rest)
+    end,
+    complete = function(lead)
+      return beginning_with(
+        lead,
+        { '--squash', '--rebase', '--message', '--keep', '--discard', '--dry-run' }
+      )
+    end,
+  },
   problems = {
     run = function()
       require('ralph.problems').quickfix(config.folder())

@@ -32,6 +32,8 @@ function M.run(folder, command, argument, callback, handle)
         notify.error(err.message)
       elseif result and result.details then
         require('ralph.show').preview(result)
+      elseif result and result.text and #(result.offers or {}) > 0 then
+        require('ralph.ask').offer('Ralph: ' .. result.text, folder, result.offers)
       elseif result and result.text then
         notify.info(result.text)
       elseif result and result.checks then
@@ -204,6 +206,19 @@ end
 ---@param callback? ralph.Callback
 function M.steer(text, folder, callback)
   M.run(folder, wire.commands.steer, { text = text }, callback)
+end
+
+--- Brings what a loop did in its worktree to the user's branch, or discards it.
+---@param folder? string
+---@param text string the loop and flags, as they are typed
+---@param callback? ralph.Callback
+function M.land(folder, text, callback)
+  M.run(folder, wire.commands.land, { text = text }, function(err, result)
+    require('ralph.files').check_all(config.folder(folder))
+    if callback then
+      callback(err, result)
+    end
+  end)
 end
 
 --- Lists the loops that ended in a folder, for the callback.

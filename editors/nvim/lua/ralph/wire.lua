@@ -32,6 +32,7 @@ M.commands = {
   undo = 'ralph.loop.undo',
   redo = 'ralph.loop.redo',
   keep = 'ralph.loop.keep',
+  land = 'ralph.loop.land',
   plan = 'ralph.plan',
   doctor = 'ralph.doctor',
 }

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"ralph-lsp/loop"
+	"ralph-lsp/loop/start"
+	"ralph-lsp/wire"
+	"ralph-lsp/worktree"
+)
+
+func newLand() *cobra.Command {
+	var p wire.LandParams
+	var l start.Landing
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "land [LOOP]",
+		Short: "Bring what a loop did in its worktree to your branch",
+		Long: `Merge the branch of a loop that worked in a git worktree into the branch that you are
+on, and remove the worktree. What the loop hasn't committed is committed first. What
+doesn't merge cleanly, or would touch what you haven't committed, is refused and changes
+nothing. LOOP is a loop's id or its branch; with one worktree it needn't be named. No hook
+runs, and nothing is pushed.`,
+		Example: `  ralph-lsp land
+  ralph-lsp land fix-the-parser --squash -m "Fix the parser"
+  ralph-lsp land --dry-run
+  ralph-lsp land fix-the-parser --discard`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: completeTrees,
+	}
+	f := cmd.Flags()
+	l.AddFlags(f)
+	f.BoolVar(&p.Confirmed, "yes", false, "with --discard: don't ask")
+	f.BoolVar(&asJSON, "json", false, "print one JSON object")
+	cmd.MarkFlagsMutuallyExclusive("dry-run", "yes")
+	inFolder(cmd, func(cmd *cobra.Command, dir string, args []string) error {
+		if p.Confirmed && !l.Discard {
+			return errors.New("--yes answers the question of --discard; a landing asks nothing")
+		}
+		if len(args) > 0 {
+			l.Name = args[0]
+		}
+		if err := p.Take(l); err != nil {
+			return err
+		}
+		p.Folder = wire.FileURI(dir)
+		return landIn(cmd, dir, p, asJSON)
+	})
+	return cmd
+}
+
+// landIn lands or discards a loop of a folder's repository, and says so.
+func landIn(cmd *cobra.Command, dir string, p wire.LandParams, asJSON bool) error {
+	kept, err := sessionsOf(cmd, dir)
+	if err != nil {
+		return err
+	}
+	tree, err := loop.FindTree(dir, p.LoopID, kept)
+	if err != nil {
+		return err
+	}
+	ctx := contextOf(cmd)
+	if p.Discard && !p.Confirmed {
+		would, err := loop.Discard(ctx, tree, true)
+		if err != nil {
+			return landingFailed(cmd, p, err, asJSON)
+		}
+		question := wire.DiscardQuestion(p, would)
+		if p.DryRun {
+			return printLanding(cmd.OutOrStdout(), question, asJSON)
+		}
+		yes, asked := confirm(cmd, question.Text)
+		if !asked {
+			return fmt.Errorf("%s Nobody can be asked here; --yes answers", question.Text)
+		}
+		if !yes {
+			return printLanding(cmd.OutOrStdout(), wire.NothingDiscarded(), asJSON)
+		}
+	}
+	if p.Discard {
+		done, err := loop.Discard(ctx, tree, false)
+		if err != nil {
+			return landingFailed(cmd, p, err, asJSON)
+		}
+		return printLanding(cmd.OutOrStdout(), wire.DiscardedOf(done), asJSON)
+	}
+	o, err := p.Options()
+	if err != nil {
+		return err
+	}
+	done, err := loop.Land(ctx, tree, o, kept)
+	if err != nil {
+		return landingFailed(cmd, p, err, asJSON)
+	}
+	return printLanding(cmd.OutOrStdout(), wire.LandedOf(p, done), asJSON)
+}
+
+// landingFailed says why nothing landed: the exit code is 1.
+func landingFailed(cmd *cobra.Command, p wire.LandParams, err error, asJSON bool) error {
+	refused, ok := errors.AsType[*worktree.Refused](err)
+	if !ok {
+		return err
+	}
+	said := wire.LandRefused(p, refused)
+	if asJSON {
+		if err := printJSON(cmd.OutOrStdout(), said); err != nil {
+			return err
+		}
+		return &exitError{exitFailed, said.Text}
+	}
+	out := cmd.ErrOrStderr()
+	for _, f := range said.Refused {
+		fmt.Fprintln(out, paletteFor(out).yellow("in the way: ")+plainLine(f.Text))
+	}
+	for _, next := range refused.Fix {
+		fmt.Fprintln(out, "to go on: "+plainLine(next))
+	}
+	return &exitError{exitFailed, wire.NothingLanded + refused.Text}
+}
+
+func printLanding(out io.Writer, r wire.LandResult, asJSON bool) error {
+	if asJSON {
+		return printJSON(out, r)
+	}
+	_, err := fmt.Fprintln(out, plainLine(r.Text))
+	return err
+}
+
+// completeTrees offers the branches of the loops that have worktrees.
+func completeTrees(cmd *cobra.Command, args []string, _ string) (branches []cobra.Completion, _ cobra.ShellCompDirective) {
+	dir, err := resolveFolder(cmd.Flag("dir").Value.String())
+	if err == nil && len(args) == 0 {
+		for _, tree := range worktree.List(dir) {
+			branches = append(branches, tree.Branch)
+		}
+	}
+	return branches, cobra.ShellCompDirectiveNoFileComp
+}

@@ -1,0 +1,168 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"ralph-lsp/changes"
+	"ralph-lsp/history"
+	"ralph-lsp/internal/paths"
+	"ralph-lsp/internal/tell"
+	"ralph-lsp/loopstate"
+	"ralph-lsp/stream"
+	"ralph-lsp/worktree"
+)
+
+// NoTreeError says that a loop to be landed wasn't found, or which there are.
+type NoTreeError struct {
+	Folder, Name string          // where, and what was asked for; "" is any
+	Trees        []worktree.Tree // to choose from
+}
+
+func (e *NoTreeError) Error() string {
+	switch {
+	case len(e.Trees) > 0 && e.Name == "":
+		return fmt.Sprintf("%s has %s of loops; say which one: %s", e.Folder, tell.Counted(len(e.Trees), "worktree"), e.names())
+	case len(e.Trees) > 0:
+		return fmt.Sprintf("no worktree of a loop in %s is called %s; there are %s", e.Folder, e.Name, e.names())
+	}
+	return fmt.Sprintf("no loop has a worktree in %s; ralph-lsp run --worktree makes one", e.Folder)
+}
+
+func (e *NoTreeError) names() string {
+	var names []string
+	for _, t := range e.Trees {
+		names = append(names, t.Branch)
+	}
+	return strings.Join(names, ", ")
+}
+
+// FindTree finds the worktree of a loop: the one that a folder is in, or one of the
+// repository that it is in. The name is the loop's id, its branch, or the end of that;
+// "" is enough where there is only one. The error is a *NoTreeError.
+func FindTree(folder, name string, h history.Options) (worktree.Tree, error) {
+	if t, ok := worktree.Find(folder); ok && (name == "" || isNamed(t, name, h)) {
+		return t, nil
+	}
+	trees := slices.Concat(worktree.List(folder), worktree.Lost(folder))
+	var found []worktree.Tree
+	for _, t := range trees {
+		if name == "" || isNamed(t, name, h) {
+			found = append(found, t)
+		}
+	}
+	if len(found) == 1 {
+		return found[0], nil
+	}
+	return worktree.Tree{}, &NoTreeError{Folder: folder, Name: name, Trees: trees}
+}
+
+// isNamed says whether a tree is that of a loop.
+func isNamed(t worktree.Tree, name string, h history.Options) bool {
+	if name == t.Branch || name == strings.TrimPrefix(t.Branch, "ralph/") || paths.Real(name) == t.Path {
+		return true
+	}
+	if _, state, err := StateIn(t.Folder); err == nil && state.LoopID == name {
+		return true
+	}
+	s, err := changes.Find(t.Folder, "", changes.Options{})
+	if err == nil && s.LoopID() == name {
+		return true
+	}
+	sessions, err := history.List(h, t.Folder, 0, true)
+	return err == nil && slices.ContainsFunc(sessions, func(s history.Summary) bool { return s.Loop.LoopID == name })
+}
+
+// Land lands a loop's worktree, as worktree.Land does. A loop that somebody drives is
+// refused; one that was left goes with its worktree. Words for commits are the agent's
+// last ones, from the loop's session.
+func Land(ctx context.Context, t worktree.Tree, o worktree.LandOptions, h history.Options) (worktree.Landed, error) {
+	release, err := holdTree(t)
+	if err != nil {
+		return worktree.Landed{}, err
+	}
+	defer release()
+	o.Skip, o.Words = ownFilesIn(t), CommitMessage(lastWords(ctx, t.Folder, h))
+	return worktree.Land(ctx, t, o)
+}
+
+// Discard removes a loop's worktree, as worktree.Discard does.
+func Discard(ctx context.Context, t worktree.Tree, dryRun bool) (worktree.Discarded, error) {
+	release, err := holdTree(t)
+	if err != nil {
+		return worktree.Discarded{}, err
+	}
+	defer release()
+	return worktree.Discard(ctx, t, worktree.DiscardOptions{Skip: ownFilesIn(t), DryRun: dryRun})
+}
+
+// holdTree keeps loops out of a tree, and ends what a dead one may have left running.
+// The error is a *worktree.Refused while somebody drives one there.
+func holdTree(t worktree.Tree) (release func(), err error) {
+	file, err := loopstate.Open(t.Folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return func() {}, nil // it was removed by hand
+	}
+	if err != nil {
+		return nil, err
+	}
+	lock, err := file.Lock(loopstate.Owner{})
+	if held, ok := errors.AsType[*loopstate.LockedError](err); ok {
+		return nil, &worktree.Refused{Reason: worktree.ReasonRunning, Text: fmt.Sprintf("the loop in %s is still running (process %d)", t.Folder, held.Owner.PID),
+			Fix: []string{"wait for its end, or end it: ralph-lsp cancel -C " + tell.ShellWord(t.Folder)}}
+	}
+	if err != nil {
+		return nil, err
+	}
+	previous, _ := lock.Previous()
+	if err := endRemains(previous); err != nil {
+		return nil, errors.Join(err, lock.Release())
+	}
+	return func() { _ = lock.Release() }, nil // its folder may be gone by then
+}
+
+// ownFilesIn are the beginnings of the paths of a loop's own files in its tree.
+func ownFilesIn(t worktree.Tree) []string {
+	prefix := ""
+	if rel, err := filepath.Rel(t.Path, t.Folder); err == nil && rel != "." {
+		prefix = filepath.ToSlash(rel) + "/"
+	}
+	var own []string
+	for _, name := range loopstate.OwnFiles() {
+		own = append(own, prefix+name)
+	}
+	return own
+}
+
+// lastWords are what the last agent of a folder's last loop said at its end, "" when
+// nobody knows.
+func lastWords(ctx context.Context, folder string, h history.Options) (words string) {
+	sessions, err := history.List(h, folder, 1, true)
+	if err != nil || len(sessions) == 0 {
+		return ""
+	}
+	reader, err := history.NewReader(sessions[0].Path, history.Cursor{})
+	if err != nil {
+		return ""
+	}
+	defer reader.Close()
+	for ctx.Err() == nil && reader.Next(lastMessage{&words}) {
+	}
+	return words
+}
+
+// lastMessage keeps the last message of a session that isn't a subagent's.
+type lastMessage struct{ words *string }
+
+func (lastMessage) HandleRecord(history.Record) {}
+
+func (m lastMessage) Handle(e stream.Event) {
+	if end, ok := e.(stream.MessageEnd); ok && end.ParentToolCallID == "" && !end.Discarded && strings.TrimSpace(end.Text) != "" {
+		*m.words = end.Text
+	}
+}

@@ -1,0 +1,173 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ralph-lsp/history"
+	"ralph-lsp/internal/paths"
+	"ralph-lsp/loopstate"
+	"ralph-lsp/worktree"
+)
+
+// repository is a folder of the user's with a commit, and a tree of a loop's beside it.
+func repository(t *testing.T, commits bool) (repo string, tree worktree.Tree) {
+	t.Helper()
+	dir := paths.Real(t.TempDir())
+	t.Setenv("HOME", dir)
+	t.Setenv("XDG_STATE_HOME", "")
+	repo = filepath.Join(dir, "app")
+	put(t, filepath.Join(repo, "a"), "one\n")
+	gitIn(t, repo, "init", "-q", "-b", "main")
+	gitIn(t, repo, "config", "user.name", "Ann")
+	gitIn(t, repo, "config", "user.email", "ann@example.com")
+	gitIn(t, repo, "add", "-A")
+	gitIn(t, repo, "commit", "-qm", "first")
+	m, err := worktree.Add(context.Background(), worktree.Options{Folder: repo, Title: "Fix it", Commit: commits})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Done(); err != nil {
+		t.Fatal(err)
+	}
+	return repo, m.Tree
+}
+
+func gitIn(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("git %s: %v\n%s", args, err, out)
+	}
+	return string(out)
+}
+
+func TestEachIterationIsCommitted(t *testing.T) {
+	_, tree := repository(t, true)
+	a, own := filepath.Join(tree.Path, "a"), filepath.Join(tree.Path, "own")
+	first, second, third := writes(t, a, "two\n"), writes(t, own, "own\n"), writes(t)
+	first.result.Text = "**Changed a.**\n\nAs asked."
+	second.during = func() {
+		put(t, own, "own\n")
+		gitIn(t, tree.Path, "add", "own")
+		gitIn(t, tree.Path, "commit", "-qm", "The agent's own")
+		put(t, a, "three\n")
+	}
+	second.result.Text = "<promise>NO</promise>"
+	r := start(t, func(c *Config) {
+		kept(t, tree.Path)(c)
+		c.Limits.MaxIterations = 3
+	}, first, second, third)
+	r.over(StopMaxIterations, 3)
+	r.changed("1: 1 +1 -1", "2: 2 +2 -1", "3: 0 +0 -0")
+	log := gitIn(t, tree.Path, "log", "--format=%an: %s", "main..")
+	if log != "Ann: Iteration 2: Build it\nAnn: The agent's own\nAnn: Changed a\n" {
+		t.Errorf("%q", log)
+	}
+	if body := gitIn(t, tree.Path, "log", "-1", "--format=%b", "HEAD~2"); strings.TrimSpace(body) != "As asked." {
+		t.Errorf("%q", body)
+	}
+	if status := gitIn(t, tree.Path, "status", "--porcelain"); status != "" {
+		t.Errorf("git status says %q", status)
+	}
+}
+
+func TestNothingIsCommittedUnasked(t *testing.T) {
+	_, tree := repository(t, false)
+	r := start(t, kept(t, tree.Path), writes(t, filepath.Join(tree.Path, "a"), "two\n"), writes(t))
+	r.over(StopMaxIterations, 2)
+	if log := gitIn(t, tree.Path, "log", "--format=%s"); log != "first\n" {
+		t.Errorf("%q", log)
+	}
+}
+
+func TestAnIterationThatCannotBeCommittedIsAWarningOnce(t *testing.T) {
+	repo, tree := repository(t, true)
+	gitIn(t, repo, "config", "--unset", "user.name")
+	a := filepath.Join(tree.Path, "a")
+	r := start(t, kept(t, tree.Path), writes(t, a, "two\n"), writes(t, a, "three\n"))
+	r.over(StopMaxIterations, 2)
+	if n := r.log.count("isn't committed: git doesn't know who you are"); n != 1 {
+		t.Errorf("warned %d times: %q", n, r.log.lines)
+	}
+	r.changed("1: 1 +1 -1", "2: 1 +1 -1")
+}
+
+func TestALoopThatRunsIsNotLanded(t *testing.T) {
+	repo, tree := repository(t, false)
+	put(t, filepath.Join(tree.Path, "c"), "c\n")
+	file, err := loopstate.Open(tree.Folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lock, err := file.Lock(loopstate.Owner{LoopID: "ralph-other"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = Land(context.Background(), tree, worktree.LandOptions{}, history.Options{})
+	if refused, ok := errors.AsType[*worktree.Refused](err); !ok || refused.Reason != worktree.ReasonRunning {
+		t.Errorf("landing says %v", err)
+	}
+	_, err = Discard(context.Background(), tree, false)
+	if refused, ok := errors.AsType[*worktree.Refused](err); !ok || refused.Reason != worktree.ReasonRunning {
+		t.Errorf("a discard says %v", err)
+	}
+	if err := lock.Release(); err != nil {
+		t.Fatal(err)
+	}
+	if done, err := Land(context.Background(), tree, worktree.LandOptions{}, history.Options{}); err != nil || !done.Gone {
+		t.Errorf("%+v %v", done, err)
+	}
+	if data, _ := os.ReadFile(filepath.Join(repo, "c")); string(data) != "c\n" {
+		t.Errorf("%q", data)
+	}
+}
+
+// A loop that was left goes with its worktree, and its file doesn't land.
+func TestALoopThatWasLeftLands(t *testing.T) {
+	repo, tree := repository(t, false)
+	put(t, filepath.Join(tree.Path, "c"), "c\n", filepath.Join(tree.Path, loopstate.Name), "---\nactive: true\niteration: 3\nloop_id: ralph-left\n---\nFix it\n")
+	found, err := FindTree(repo, "ralph-left", history.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if done, err := Land(context.Background(), found, worktree.LandOptions{}, history.Options{}); err != nil || !done.Gone || done.Files != 1 {
+		t.Errorf("%+v %v", done, err)
+	}
+	if _, err := os.Stat(filepath.Join(repo, ".pi")); err == nil {
+		t.Error("the state file has landed")
+	}
+}
+
+func TestATreeIsFoundByItsNames(t *testing.T) {
+	repo, tree := repository(t, false)
+	for _, name := range []string{"", "ralph/fix-it", "fix-it", tree.Path} {
+		if found, err := FindTree(repo, name, history.Options{}); err != nil || found.Path != tree.Path {
+			t.Errorf("%q: %+v %v", name, found, err)
+		}
+	}
+	if found, err := FindTree(tree.Path, "", history.Options{}); err != nil || found.Path != tree.Path {
+		t.Errorf("from within: %+v %v", found, err)
+	}
+	for name, want := range map[string]string{"other": "there are ralph/fix-it", "": "say which one: ralph/fix-it, ralph/two"} {
+		if name == "" {
+			m, err := worktree.Add(context.Background(), worktree.Options{Folder: repo, Title: "Two"})
+			if err != nil || m.Done() != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := FindTree(repo, name, history.Options{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+	if _, err := FindTree(t.TempDir(), "", history.Options{}); err == nil || !strings.Contains(err.Error(), "run --worktree") {
+		t.Errorf("%v", err)
+	}
+}

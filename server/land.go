@@ -1,0 +1,91 @@
+package server
+
+import (
+	"context"
+	"errors"
+
+	"ralph-lsp/history"
+	"ralph-lsp/loop"
+	"ralph-lsp/wire"
+	"ralph-lsp/worktree"
+)
+
+// land brings what a loop did in its worktree to the user's branch, or discards it.
+func (v *reviewer) land(ctx context.Context, p wire.LandParams) (any, error) {
+	if err := p.Typed(); err != nil {
+		return nil, invalidKey("text", "%v", err)
+	}
+	o, err := p.Options()
+	if err != nil {
+		return nil, invalidKey("how", "%v", err)
+	}
+	tree, kept, err := v.treeOf(ctx, p.LoopParams)
+	if err != nil {
+		return nil, err
+	}
+	p.LoopParams = wire.LoopParams{LoopID: p.LoopID, Folder: wire.FileURI(tree.Folder)} // what is offered is about no other one
+	defer v.changed(tree.Folder)
+	if p.Discard {
+		return v.discard(ctx, tree, p)
+	}
+	done, err := loop.Land(ctx, tree, o, kept)
+	if err != nil {
+		return refusedLanding(p, err)
+	}
+	return wire.LandedOf(p, done), nil
+}
+
+// refusedLanding is the answer to a landing that changed nothing.
+func refusedLanding(p wire.LandParams, err error) (any, error) {
+	if refused, ok := errors.AsType[*worktree.Refused](err); ok {
+		return wire.LandRefused(p, refused), nil
+	}
+	if errors.Is(err, worktree.ErrGone) {
+		err = failed(wire.ReasonNoWorktree, err, nil)
+	}
+	return nil, err
+}
+
+// discard removes a worktree. Before, the user is told what is lost.
+func (v *reviewer) discard(ctx context.Context, tree worktree.Tree, p wire.LandParams) (any, error) {
+	if !p.Confirmed || p.DryRun {
+		would, err := loop.Discard(ctx, tree, true)
+		if err != nil {
+			return refusedLanding(p, err)
+		}
+		question := wire.DiscardQuestion(p, would)
+		if p.DryRun || v.ed.Client().OptedIn {
+			return question, nil
+		}
+		if v.user.ask(ctx, question.Text, aboutDiscarding) != wire.TitleDiscardTree || ctx.Err() != nil {
+			return wire.NothingDiscarded(), nil
+		}
+	}
+	done, err := loop.Discard(ctx, tree, false)
+	if err != nil {
+		return refusedLanding(p, err)
+	}
+	return wire.DiscardedOf(done), nil
+}
+
+// treeOf finds the worktree of a loop in the folders that are open, and where its
+// loops are kept.
+func (v *reviewer) treeOf(ctx context.Context, p wire.LoopParams) (tree worktree.Tree, kept history.Options, err error) {
+	v.workspace.awaitLooks(ctx)
+	var folders []string
+	if p.Folder == "" {
+		v.workspace.mu.Lock()
+		folders = v.workspace.paths()
+		v.workspace.mu.Unlock()
+	} else if path, err := wire.PathOf(p.Folder); err == nil {
+		folders = []string{path}
+	}
+	err = &loop.NoTreeError{Name: p.LoopID}
+	for _, folder := range folders {
+		kept = v.keptIn(folder)
+		if tree, err = loop.FindTree(folder, p.LoopID, kept); err == nil {
+			return tree, kept, nil
+		}
+	}
+	return tree, kept, failed(wire.ReasonNoWorktree, err, nil)
+}

@@ -1,0 +1,122 @@
+package server
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"ralph-lsp/internal/paths"
+	"ralph-lsp/wire"
+)
+
+// inTree is a client in whose repository a loop has worked in a worktree of its own:
+// it wrote a line into log.txt.
+func inTree(t *testing.T, capabilities string) (c *dialled, repo string, tree wire.Worktree, id string) {
+	t.Helper()
+	dir := paths.Real(t.TempDir())
+	repo = filepath.Join(dir, "app")
+	writeFile(t, filepath.Join(repo, "log.txt"), "begun\n")
+	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"config", "user.name", "Ann"}, {"config", "user.email", "ann@example.com"}, {"add", "-A"}, {"commit", "-qm", "first"}} {
+		gitIn(t, repo, args...)
+	}
+	c = dial(t, optedIn, repo)
+	started := result[wire.StartResult](c, c.Command(wire.CommandStart, map[string]any{"prompt": "Build X", "backend": agentThat(t, "writes"), "maxIterations": 1, "worktree": true}))
+	path, err := wire.PathOf(started.Worktree.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.status(path, inState("ended"))
+	if capabilities != optedIn { // the morning after
+		c.hangUp()
+		c = dial(t, capabilities, repo)
+	}
+	return c, repo, *started.Worktree, started.LoopID
+}
+
+func gitIn(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("git %s: %v\n%s", args, err, out)
+	}
+	return string(out)
+}
+
+// click runs an offer by its title.
+func click[T any](c *dialled, offers []wire.Command, title string) T {
+	c.t.Helper()
+	i := slices.IndexFunc(offers, func(o wire.Command) bool { return o.Title == title })
+	if i < 0 {
+		c.t.Fatalf("no %q in %+v", title, offers)
+	}
+	return result[T](c, c.Command(offers[i].Command, offers[i].Arguments[0]))
+}
+
+// The end of a loop in a worktree offers to land it. What is in the way is said, and
+// can be tried again.
+func TestALoopLandsByWhatItsEndOffers(t *testing.T) {
+	c, repo, tree, _ := inTree(t, optedIn)
+	path, _ := wire.PathOf(tree.Path)
+	ended := c.status(path, inState("ended"))
+	log := filepath.Join(repo, "log.txt")
+	writeFile(t, log, "mine\n")
+	refused := click[wire.LandResult](c, ended.Offers, "Land")
+	if refused.Reason != "uncommitted" || len(refused.Refused) != 1 || refused.Refused[0].Path != "log.txt" || readFile(t, log) != "mine\n" {
+		t.Errorf("%+v", refused)
+	}
+	gitIn(t, repo, "checkout", "-q", "log.txt")
+	landed := click[wire.LandResult](c, refused.Offers, "Land Again")
+	if !strings.HasPrefix(landed.Text, "landed 1 commit of ralph/build-x on main") || landed.Commit != strings.TrimSpace(gitIn(t, repo, "rev-parse", "HEAD")) {
+		t.Errorf("%+v", landed)
+	}
+	if readFile(t, log) != "begun\nline 1\n" {
+		t.Errorf("log.txt is %q", readFile(t, log))
+	}
+	if _, err := os.Stat(path); err == nil {
+		t.Error("the worktree is still there")
+	}
+	c.status(path, func(l wire.LoopStatus) bool { return len(l.Offers) == 0 })
+}
+
+func TestADiscardIsAQuestionFirst(t *testing.T) {
+	c, repo, tree, id := inTree(t, optedIn)
+	path, _ := wire.PathOf(tree.Path)
+	question := result[wire.LandResult](c, c.Command(wire.CommandLand, wire.LandParams{LoopParams: wire.LoopParams{LoopID: id}, Discard: true}))
+	if !strings.HasPrefix(question.Text, "Discard ralph/build-x? It has 2 uncommitted files (1.txt, log.txt).") {
+		t.Errorf("%+v", question)
+	}
+	if _, err := os.Stat(path); err != nil {
+		t.Fatal("the worktree is gone before the answer")
+	}
+	done := click[wire.LandResult](c, question.Offers, "Discard Worktree")
+	if done.Text != "discarded ralph/build-x; back with: git branch ralph/build-x refs/ralph/discarded/build-x" {
+		t.Errorf("%+v", done)
+	}
+	if got := gitIn(t, repo, "show", "refs/ralph/discarded/build-x:log.txt"); got != "begun\nline 1\n" {
+		t.Errorf("%q", got)
+	}
+	if answer := c.Command(wire.CommandLand, wire.LandParams{}); answer.Error == nil || !strings.Contains(answer.Error.Message, "no loop has a worktree") {
+		t.Errorf("%+v", answer)
+	}
+}
+
+func TestAPlainClientLandsAndIsAskedBeforeADiscard(t *testing.T) {
+	c, repo, tree, _ := inTree(t, plain)
+	path, _ := wire.PathOf(tree.Path)
+	c.answers(actionLeave)
+	left := result[wire.LandResult](c, c.Command(wire.CommandLand, wire.LandParams{Discard: true}))
+	c.Hears("window/showMessageRequest", "Discard ralph/build-x? It has 2 uncommitted files")
+	if _, err := os.Stat(path); err != nil || left.Text != "nothing was discarded" {
+		t.Errorf("%+v %v", left, err)
+	}
+	c.Must(c.Command(wire.CommandLand, wire.LandParams{How: "squash", Message: "Mine"}))
+	c.Hears("window/showMessage", "landed 1 commit of ralph/build-x on main")
+	if subject := gitIn(t, repo, "log", "-1", "--format=%an %s"); subject != "Ann Mine\n" {
+		t.Errorf("%q", subject)
+	}
+}
