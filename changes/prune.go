@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"ralph-lsp/internal/git"
 )
 
 // Prune removes the snapshots of loops that have changed nothing for as long as
@@ -48,6 +50,10 @@ func forget(ctx context.Context, program, home string) error {
 			return err
 		}
 		defer release()
+		if _, err := os.Stat(s.book.GitDir); err != nil && filepath.Base(filepath.Dir(s.book.GitDir)) == "worktrees" {
+			s.book.GitDir = filepath.Dir(filepath.Dir(s.book.GitDir)) // the worktree is gone, and its repository has the refs
+			s.git = git.Git{Program: program, Dir: s.book.GitDir, Settings: ownSettings, Env: []string{"GIT_DIR=" + s.book.GitDir}, Lock: s.git.Lock}
+		}
 		if _, err := os.Stat(s.book.GitDir); err == nil {
 			refs, err := s.git.Run(ctx, nil, "for-each-ref", "--format=delete %(refname)", s.refsOf())
 			if err == nil && len(bytes.TrimSpace(refs)) > 0 {

@@ -368,6 +368,28 @@ func TestPrune(t *testing.T) {
 	}
 }
 
+// The snapshots of a loop in a worktree that was removed go, too.
+func TestPruneWhereTheWorktreeIsGone(t *testing.T) {
+	t.Parallel()
+	f := repository(t, "a", "1\n")
+	tree := filepath.Join(t.TempDir(), "tree")
+	f.git("worktree", "add", "-q", tree)
+	s, err := Create(context.Background(), tree, "ralph-test", f.opts)
+	f.must(err)
+	_, err = s.Start(context.Background())
+	f.must(err)
+	if f.git("for-each-ref", "refs/ralph") == "" {
+		t.Fatal("no refs")
+	}
+	f.git("worktree", "remove", "--force", tree)
+	o := f.opts
+	o.Keep = 0
+	f.must(Prune(context.Background(), o))
+	if left := f.git("for-each-ref", "refs/ralph"); left != "" {
+		t.Errorf("refs are left: %s", left)
+	}
+}
+
 func TestAMergeUnderWay(t *testing.T) {
 	t.Parallel()
 	f := repository(t, "a", "1\n", "b", "1\n")
