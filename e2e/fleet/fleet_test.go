@@ -201,6 +201,54 @@ func TestLimitsOverAllLoops(t *testing.T) {
 	}
 }
 
+func TestABudgetOverAllLoops(t *testing.T) {
+	w := newWorld(t)
+	w.must("limits", "--max-cost", "2")
+	for i := range 4 {
+		w.submit(fmt.Sprintf("loop-%d", i), "runs=2 usd=0.5", "--backend-output", "pi-stream-json", "--reserve", "0.5")
+	}
+	w.worker("first", 3, w.addr)
+	w.worker("second", 3, w.addr)
+	w.until("the budget", func() bool {
+		waiting := 0
+		for _, s := range w.status() {
+			if strings.Contains(s.Text, "the budget of $2.00 is used up") {
+				waiting++
+			}
+		}
+		return strings.Count(w.did(), "end ") == 4 && waiting > 0
+	})
+	if n := strings.Count(w.did(), "begin "); n != 4 {
+		t.Errorf("%d iterations of $0.50 began\n%s", n, w.did())
+	}
+	w.must("limits", "--max-cost", "0")
+	for i := range 4 {
+		w.run("resume", fmt.Sprintf("loop-%d", i)) // one that has ended refuses
+	}
+	for i := range 4 {
+		w.ends(fmt.Sprintf("loop-%d", i))
+	}
+	if out := w.must("limits"); !strings.Contains(out, "$4.00, 0 iterations run") {
+		t.Errorf("the ledger says %s", out)
+	}
+}
+
+func TestARateLimitHoldsItsKey(t *testing.T) {
+	w := newWorld(t)
+	w.submit("limited", "runs=3 usd=0.1 limited=1", "--backend-output", "pi-stream-json", "--key", "a")
+	w.worker("first", 1, w.addr)
+	w.until("the refusal", func() bool {
+		return w.status()["limited"].State == "queued" && strings.Contains(w.did(), "end limited 1")
+	})
+	w.submit("same", "runs=1", "--key", "a")
+	w.submit("other", "runs=1", "--key", "b")
+	w.ends("other") // the slot is free
+	w.until("the wait", func() bool { return strings.Contains(w.status()["same"].Text, "its provider takes no requests") })
+	if strings.Contains(w.did(), "begin same") {
+		t.Errorf("it began all the same\n%s", w.did())
+	}
+}
+
 func TestWhatALoopLeaves(t *testing.T) {
 	w := newWorld(t)
 	w.worker("first", 1, w.addr)

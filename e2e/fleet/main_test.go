@@ -61,7 +61,8 @@ func run(m *testing.M) int {
 }
 
 // agent does what its prompt says: runs=N it promises in the N-th run, nap=D it works so
-// long, hang=N it hangs in that run, the first time, detach it leaves a tool that is deaf, commit it commits, told it says what it was told.
+// long, usd=X it says as pi does that it has cost so much, limited=N its provider refuses that
+// run, hang=N it hangs in that run, the first time, detach it leaves a tool that is deaf, commit it commits, told it says what it was told.
 func agent() {
 	data, _ := io.ReadAll(os.Stdin)
 	prompt := string(data)
@@ -115,11 +116,34 @@ func agent() {
 		exec.Command("git", "-c", "user.name=Agent", "-c", "user.email=a@x", "commit", "-q", "-m", "run "+strconv.Itoa(n)).Run()
 	}
 	note("end")
-	if runs, _ := strconv.Atoi(wish("runs")); n >= runs {
+	if usd := wish("usd"); usd != "" {
+		saysAsPi(n >= atoi(wish("runs")), usd, wish("limited") == strconv.Itoa(n))
+		return
+	}
+	if n >= atoi(wish("runs")) {
 		fmt.Println("<promise>DONE</promise>")
 		return
 	}
 	fmt.Println("run", n)
+}
+
+// saysAsPi prints a run as pi does, with what it has cost; or the provider refuses it.
+func saysAsPi(isDone bool, usd string, isLimited bool) {
+	text, stop := "more to do", `"stopReason":"stop"`
+	if isDone {
+		text = "<promise>DONE</promise>"
+	}
+	if isLimited {
+		usd, stop = "0", `"stopReason":"error","errorMessage":"429 {\"error\":{\"type\":\"rate_limit_error\"}}"`
+	}
+	fmt.Println(`{"type":"session","version":3,"id":"s"}`)
+	fmt.Printf(`{"type":"message_end","message":{"role":"assistant","content":[{"type":"text","text":%q}],"usage":{"input":1,"output":1,"totalTokens":2,"cost":{"total":%s}},%s}}`+"\n", text, usd, stop)
+	fmt.Println(`{"type":"agent_settled"}`)
+}
+
+func atoi(text string) int {
+	n, _ := strconv.Atoi(text)
+	return n
 }
 
 func deaf() {
