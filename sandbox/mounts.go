@@ -14,10 +14,9 @@ import (
 
 // plan collects what is mounted where, each over those before it.
 type plan struct {
-	args    []string
-	pinned  map[string]bool // are mount points, so that nobody can move them away
-	fixed   []string        // are read-only
-	emptied []string        // are as big as a folder in memory may be
+	args   []string
+	pinned map[string]bool // are mount points, so that nobody can move them away
+	fixed  []string        // are read-only
 }
 
 func (p *plan) add(args ...string) { p.args = append(p.args, args...) }
@@ -78,7 +77,6 @@ func (w *Walls) arguments(dir, program string, run Run) (*plan, error) {
 	for _, room := range rooms {
 		if room = real(room); exists(room) {
 			p.add("--perms", "1777", "--size", size, "--tmpfs", room)
-			p.emptied = append(p.emptied, room)
 		}
 	}
 	w.showNeeded(p, program, run)
@@ -126,12 +124,12 @@ func (w *Walls) showNeeded(p *plan, program string, run Run) {
 	}
 }
 
-// packageOf is the outermost folder with packages that a program belongs to, or its own.
+// packageOf is the outermost folder with packages that a program belongs to, or the program.
 func packageOf(program string) string {
 	if before, _, ok := strings.Cut(program, "/node_modules/"); ok {
 		return before + "/node_modules"
 	}
-	return filepath.Dir(program)
+	return program
 }
 
 func isSocket(path string) bool {
@@ -142,11 +140,7 @@ func isSocket(path string) bool {
 // temp gives the run a TMPDIR in memory, which is bounded and goes with it. What this
 // program and the run hand each other stays shared.
 func (w *Walls) temp(p *plan, run Run, size string) {
-	if slices.ContainsFunc(p.emptied, func(room string) bool { return within(run.TempDir, room) }) {
-		p.add("--perms", "0700", "--dir", run.TempDir)
-	} else {
-		p.add("--perms", "0700", "--size", size, "--tmpfs", run.TempDir)
-	}
+	p.add("--perms", "0700", "--size", size, "--tmpfs", run.TempDir)
 	for _, path := range run.Writable {
 		p.open(path)
 	}
@@ -160,10 +154,13 @@ func (w *Walls) openState(p *plan, agent Agent) {
 	var roots []string
 	for _, path := range agent.State {
 		path, isDir := w.stateOf(path)
-		if isDir && path != "" && !exists(path) {
+		if path == "" {
+			continue
+		}
+		if isDir && !exists(path) {
 			os.MkdirAll(path, 0o700)
 		}
-		if path = real(path); path != "" && exists(path) {
+		if path = real(path); exists(path) {
 			p.open(path)
 			roots = append(roots, path)
 		}

@@ -84,6 +84,17 @@ func TestWorkGoesOnInside(t *testing.T) {
 	}
 }
 
+// What no variable names isn't opened: an empty path would be the folder that we are in.
+func TestAStateFolderThatNoVariableNames(t *testing.T) {
+	p := newPlace(t)
+	t.Setenv("AN_AGENTS_HOME", "")
+	walls := raise(t, sandbox.Spec{}, p.folder)
+	out, err := p.run(t, walls, sandbox.Run{Agent: sandbox.Agent{State: []string{"$AN_AGENTS_HOME/", "~/.agent/"}}}, "/bin/sh", "-c", "echo x >~/.agent/x && cat ~/.agent/x")
+	if err != nil || out != "x\n" {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
 func TestWithoutWallsNothingIsRaised(t *testing.T) {
 	for _, mode := range []string{"", sandbox.Off} {
 		walls, err := sandbox.Raise(t.Context(), sandbox.Spec{Mode: mode}, "/nowhere")
