@@ -136,6 +136,17 @@ unit: bubblewrap ## the tests that need nothing installed, under the race detect
 agents: ## installs the pinned agents that e2e runs
 	@go run ./internal/agents/install
 
+# What sandbox-runtime needs besides bubblewrap, for the tests that run it.
+.PHONY: sandbox-tools
+sandbox-tools:
+ifneq ($(SANDBOX),off)
+ifeq ($(shell uname),Linux)
+	@mkdir -p $(CACHE); for tool in socat:socat rg:ripgrep; do \
+		RALPH_EDITORS_CACHE=$(CACHE)/editors tools/editors/get-debian.sh bookworm usr/bin/$${tool%:*} $${tool#*:} >/dev/null 2>$(CACHE)/sandbox-tools.log || { cat $(CACHE)/sandbox-tools.log >&2; exit 1; }; \
+	done
+endif
+endif
+
 .PHONY: clients
 clients:
 	@mkdir -p $(CACHE); for suite in forky trixie; do \
@@ -147,7 +158,7 @@ ifeq ($(E2E),off)
 e2e:
 	@echo "*** E2E=off: the real agents (pi, claude) were NOT tested ***" >&2
 else
-e2e: agents bubblewrap ## the program with the real agents, against a scripted model
+e2e: agents sandbox-tools bubblewrap ## the program with the real agents, against a scripted model
 	@go test -tags e2e -count=1 -p 1 -parallel 2 -timeout 30m ./e2e/... | $(RESULTS)
 endif
 

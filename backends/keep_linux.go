@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ralph-lsp/backends/reaper"
+	"ralph-lsp/sandbox"
 )
 
 // keeper starts a scope's agents, and ends what they leave: below a reaper of
@@ -72,7 +73,7 @@ func (s *Scope) launch(cmd *exec.Cmd, isolated, seated bool) (*child, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the process that keeps its processes together: %w", err)
 	}
-	c := reaper.Command{Path: cmd.Path, Args: cmd.Args, Env: cmd.Environ(), Detached: isolated, OnTerminal: seated, Walled: s.Walls != nil}
+	c := reaper.Command{Path: cmd.Path, Args: cmd.Args, Env: cmd.Environ(), Detached: isolated, OnTerminal: seated, Walled: s.Walls.Engine() == sandbox.Bubblewrap}
 	if c.Dir, err = filepath.Abs(cmd.Dir); err != nil { // the reaper's own is another one
 		return nil, err
 	}
@@ -86,7 +87,7 @@ func (s *Scope) launch(cmd *exec.Cmd, isolated, seated bool) (*child, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &child{pid: agent.PID, start: agent.Start, exited: agent.Exited, stopped: agent.Stopped, agent: agent, walled: c.Walled}, nil
+	return &child{pid: agent.PID, start: agent.Start, exited: agent.Exited, stopped: agent.Stopped, agent: agent, walled: s.Walls != nil}, nil
 }
 
 func (k *keeper) close() {

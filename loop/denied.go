@@ -20,7 +20,7 @@ type refusals struct {
 // Bounds of what a user is told of refusals.
 const (
 	maxRefused     = 200 // in a loop
-	maxRefusedText = 5   // in one warning
+	maxRefusedText = 180 // bytes of places in one line
 )
 
 // add takes down what is new of it.
@@ -38,26 +38,35 @@ func (r *refusals) add(found []sandbox.Refusal) {
 	}
 }
 
-// take says what was refused since the last time.
-func (r *refusals) take() []string {
+// take says what was refused since the last time, in a line for each kind.
+func (r *refusals) take() (lines []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	fresh, more := r.fresh, r.more
 	r.fresh, r.more = nil, 0
-	if len(fresh) == 0 {
-		return nil
-	}
-	var said []string
-	for i, one := range fresh {
-		if i == maxRefusedText {
-			more += len(fresh) - i
-			break
+	for _, kind := range []struct{ what, key string }{{sandbox.Write, "write"}, {sandbox.Read, "hide"}, {sandbox.Reach, "hosts"}} {
+		var places []string
+		left := 0
+		for _, one := range fresh {
+			switch {
+			case one.What != kind.what:
+			case len(strings.Join(places, ", "))+len(one.Path) > maxRefusedText && len(places) > 0:
+				left++
+			default:
+				places = append(places, one.Path)
+			}
 		}
-		said = append(said, one.String())
+		if kind.what == sandbox.Write {
+			left += more
+		}
+		if len(places) == 0 {
+			continue
+		}
+		text := "the sandbox refused to " + kind.what + " " + strings.Join(places, ", ")
+		if left > 0 {
+			text += fmt.Sprintf(" and %d more", left)
+		}
+		lines = append(lines, text+" (see "+kind.key+" below [sandbox])")
 	}
-	text := "the sandbox refused: " + strings.Join(said, ", ")
-	if more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return []string{text + " (to allow it, see [sandbox] write in docs/SANDBOX.md)"}
+	return lines
 }

@@ -2,12 +2,14 @@ package loop
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"ralph-lsp/backends"
+	"ralph-lsp/changes"
 	"ralph-lsp/history"
 	"ralph-lsp/internal/limits"
 	"ralph-lsp/internal/walltest"
@@ -60,7 +62,7 @@ func TestWhatTheWallsRefuseIsTold(t *testing.T) {
 			told = append(told, line)
 		}
 	}
-	want := "the sandbox refused: write " + filepath.Join(home, "out") + ", write " + filepath.Join(folder, loopstate.Name)
+	want := "the sandbox refused to write " + filepath.Join(home, "out") + ", " + filepath.Join(folder, loopstate.Name)
 	if len(told) != 1 || !strings.Contains(told[0], want+" (") {
 		t.Errorf("told %q, want %q", told, want)
 	}
@@ -84,5 +86,36 @@ func TestTheStateFileSaysWhichWallsThereAre(t *testing.T) {
 		if s.Sandbox != tt.want.Sandbox || s.SandboxEngine != tt.want.SandboxEngine {
 			t.Errorf("%+v: got %q, %q", tt.spec, s.Sandbox, s.SandboxEngine)
 		}
+	}
+}
+
+// With this file, git would take its configuration from where the agent wants, outside the walls, too.
+func TestNobodyPointsGitElsewhere(t *testing.T) {
+	walltest.Need(t)
+	folder, ran := t.TempDir(), filepath.Join(t.TempDir(), "ran")
+	t.Setenv("HOME", t.TempDir())
+	git := func(args ...string) {
+		if out, err := exec.Command("git", append([]string{"-C", folder}, args...)...).CombinedOutput(); err != nil {
+			t.Fatalf("%s", out)
+		}
+	}
+	git("init", "-q")
+	script := `cp -r .git evil; printf '[core]\n\tfsmonitor = "touch ` + ran + `; false"\n' >> evil/config; echo ../evil > .git/commondir; echo LOOP_COMPLETE`
+	log := &watcher{}
+	l, err := Start(Config{Folder: folder, Prompt: "x", History: history.Options{Folder: t.TempDir()}, Limits: limits.Default(), Quiet: true,
+		Sandbox: sandbox.Spec{Mode: sandbox.Workspace}, Changes: changes.Options{Keep: time.Hour},
+		Backend: backends.Custom("/bin/sh", []string{"-c", script}, backends.PromptStdin, stream.FormatText)}, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if end := l.Wait(); end.Reason != StopPromise {
+		t.Fatalf("%+v", end)
+	}
+	git("status", "--short")
+	if _, err := os.Stat(ran); err == nil {
+		t.Error("git has run what the agent wrote")
+	}
+	if log.count(filepath.Join(folder, ".git", "commondir")+" was made by what ran, and is removed") != 1 {
+		t.Errorf("nobody was told: %q", log.lines)
 	}
 }

@@ -438,6 +438,7 @@ func (l *Loop) closeIteration(plan plannedRun, r report) {
 	if r.exit.Survivor != nil {
 		l.emit(Warning{Message: r.exit.Survivor.Error()})
 	}
+	l.refused.add(l.walls.Observed()) // before git is asked anything
 	changed := l.snapshotAfter(plan.iteration)
 	undone := l.undoReading(plan, changed)
 	l.commitIteration(plan, res.Text)

@@ -34,7 +34,11 @@ func findBubblewrap(isTheirs func(path string) bool) (string, error) {
 
 // Check says whether walls could be raised here, with an *Error if not.
 func Check(ctx context.Context, engine string) error {
-	if (Spec{Engine: engine}).EngineOf() != Bubblewrap {
+	switch (Spec{Engine: engine}).EngineOf() {
+	case Bubblewrap:
+	case Runtime:
+		return checkRuntime(ctx)
+	default:
 		return unknownEngine(engine)
 	}
 	bwrap, err := findBubblewrap(func(string) bool { return false })

@@ -242,6 +242,9 @@ func (w *Walls) moduleProxy() string {
 // guards lists what is read-only in the folder, and makes what nobody is to make.
 func (w *Walls) guards() []string {
 	for _, name := range guardedDirs {
+		if w.tools != nil { // which sees to that itself
+			break
+		}
 		if dir := filepath.Join(w.folder, name); os.Mkdir(dir, 0o755) == nil {
 			w.made = append(w.made, dir)
 		}

@@ -11,11 +11,15 @@ import (
 // Refusal is what the walls kept from being done.
 type Refusal struct {
 	Path string // absolute, or a host with its port
-	What string // "write", "read", "reach"
+	What string
 }
 
-// String says it in a few words: "write /etc/hosts".
-func (r Refusal) String() string { return r.What + " " + r.Path }
+// What walls refuse.
+const (
+	Write = "write"
+	Read  = "read"
+	Reach = "reach"
+)
 
 // maxRefusals is how many one output is looked through for.
 const maxRefusals = 20
@@ -40,12 +44,12 @@ func (w *Walls) Refusals(output, dir string) []Refusal {
 	for line := range strings.Lines(output) {
 		var r Refusal
 		if sign := cantWrite.FindStringIndex(line); sign != nil {
-			r = Refusal{w.place(pathIn(line, sign), dir), "write"}
+			r = Refusal{w.place(pathIn(line, sign), dir), Write}
 			if r.Path != "" && isReadOnly(r.Path) {
 				continue
 			}
 		} else if sign := isMissing.FindStringIndex(line); sign != nil {
-			r = Refusal{w.place(pathIn(line, sign), dir), "read"}
+			r = Refusal{w.place(pathIn(line, sign), dir), Read}
 			if !slices.ContainsFunc(w.hidden(), func(hidden string) bool { return within(r.Path, hidden) }) || !exists(r.Path) {
 				continue
 			}

@@ -99,6 +99,9 @@ type Walls struct {
 	self   string // this program
 	made   []string
 	told   func(Breach)
+
+	tools     *tools   // of the engine Runtime; nil for Bubblewrap
+	mayBeLeft []string // what that may leave in the folder
 }
 
 // Tell has someone told of breaches, on a goroutine of the run's.
@@ -114,10 +117,11 @@ func Raise(ctx context.Context, spec Spec, folder string) (*Walls, error) {
 	if !spec.IsOn() {
 		return nil, nil
 	}
-	if engine := spec.EngineOf(); engine != Bubblewrap {
+	engine := spec.EngineOf()
+	if engine != Bubblewrap && engine != Runtime {
 		return nil, unknownEngine(engine)
 	}
-	if len(spec.Hosts) > 0 {
+	if len(spec.Hosts) > 0 && engine == Bubblewrap {
 		return nil, &Error{cantRaise, "bubblewrap can't tell hosts apart", `say engine = "sandbox-runtime" below [sandbox], or take hosts out`}
 	}
 	w := &Walls{spec: spec}
@@ -134,6 +138,13 @@ func Raise(ctx context.Context, spec Spec, folder string) (*Walls, error) {
 	if err := w.checkFolder(); err != nil {
 		return nil, err
 	}
+	if engine == Runtime {
+		if err := w.raiseRuntime(ctx); err != nil {
+			w.Close()
+			return nil, err
+		}
+		return w, nil
+	}
 	if w.bwrap, err = findBubblewrap(func(path string) bool { return w.mayWrite(path) }); err != nil {
 		return nil, err
 	}
@@ -149,6 +160,7 @@ func (w *Walls) Close() {
 	if w == nil {
 		return
 	}
+	w.clean()
 	for _, dir := range w.made {
 		os.Remove(dir) // fails for what has something in it
 	}
@@ -166,6 +178,9 @@ func (w *Walls) Engine() string {
 // settle is called when all that it started is gone: it looks after what is read-only.
 func (w *Walls) Wrap(cmd *exec.Cmd, run Run) (settle func(), err error) {
 	cmd.Env = w.environ(cmd.Environ(), run)
+	if w.tools != nil {
+		return w.watch(nil), w.wrapRuntime(cmd, run)
+	}
 	p, err := w.arguments(cmd.Dir, cmd.Path, run)
 	if err != nil {
 		return nil, err

@@ -21,8 +21,11 @@ var (
 	Claude = Pin{Name: "claude", Package: "@anthropic-ai/claude-code", Version: "2.1.329", Bin: "claude"}
 )
 
-// All are the agents that Install installs, besides the node they need.
-var All = []Pin{Pi, Pi073, Claude}
+// SandboxRuntime is no agent: it makes walls around them.
+var SandboxRuntime = Pin{Name: "sandbox-runtime", Package: "@anthropic-ai/sandbox-runtime", Version: "0.0.83", Bin: "srt"}
+
+// All are what Install installs, besides the node they need.
+var All = []Pin{Pi, Pi073, Claude, SandboxRuntime}
 
 func (p Pin) String() string { return p.Name + " " + p.Version }
 

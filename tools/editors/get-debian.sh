@@ -31,7 +31,7 @@ exec 9>"$prefix.lock"
 flock -w 300 9 || die "another get-debian.sh for $name of $suite has run for 5 minutes"
 
 check() { # does the program run?
-  "$prefix/$program" --version >/dev/null 2>&1 9>&- || return 1
+  "$prefix/$program" --version >/dev/null 2>&1 9>&- || "$prefix/$program" -V >/dev/null 2>&1 9>&- || return 1
   say "$name of $suite at $prefix ($(du -sm "$prefix" | cut -f1) MB)"
 }
 if [ -f "$prefix/.complete" ] && check; then echo "$prefix/$program"; exit 0; fi
@@ -91,7 +91,7 @@ loader=$(find "$tmp" -name 'ld-linux*.so.*' -type f | head -1)
 final() { printf '%s' "$prefix${1#"$tmp"}"; }
 say "pointing $name at its own libc"
 "$loader" --library-path "$libdir" "$tmp/usr/bin/patchelf" \
-  --set-interpreter "$(final "$loader")" --force-rpath --set-rpath "$(final "$libdir")" "$(realpath "$tmp/$program")"
+  --set-interpreter "$(final "$loader")" --force-rpath --set-rpath "$(final "$libdir"):$(final "$tmp/lib${libdir##*/lib}"):$(final "$tmp/usr/lib${libdir##*/lib}")" "$(realpath "$tmp/$program")"
 ls "$apt/archives" | grep '\.deb$' > "$tmp/packages.txt"
 mv "$tmp" "$prefix"
 check || die "the unpacked $name does not start"

@@ -1,0 +1,296 @@
+package sandbox
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// tools are the programs that the engine Runtime needs. Those who are to be walled can't
+// have put one of them where it is.
+type tools struct {
+	node, index        string // index: of the package
+	bwrap, socat, grep string // Linux only; grep is ripgrep
+
+	mu   sync.Mutex
+	logs map[string]int64 // where runs write what was refused, and how much of it was read
+}
+
+//go:embed runtime.mjs
+var runtimeScript string
+
+// placeholders are what the package makes in the folder to mount something there. A run that is killed leaves them.
+var placeholders = []string{".gitconfig", ".gitmodules", ".bashrc", ".bash_profile", ".zshrc", ".zprofile", ".profile", ".ripgreprc", ".mcp.json", ".vscode", ".idea", ".claude", "ralph.toml", ".envrc"}
+
+const installRuntime = "npm install -g @anthropic-ai/sandbox-runtime"
+
+// findTools looks for them in PATH.
+func findTools(isTheirs func(path string) bool) (*tools, error) {
+	t := &tools{logs: map[string]int64{}}
+	var srt string
+	needed := []struct {
+		name, of, fix string
+		to            *string
+	}{{"srt", "sandbox-runtime", "install it: " + installRuntime, &srt}, {"node", "node", "install node 22.12 or newer", &t.node}, {"rg", "ripgrep", "install it (Debian, Ubuntu: apt install ripgrep; macOS: brew install ripgrep)", &t.grep}}
+	if runtime.GOOS == "linux" {
+		needed = append(needed, needed[2], needed[2])
+		needed[3].name, needed[3].of, needed[3].fix, needed[3].to = "socat", "socat", "install it (Debian, Ubuntu: apt install socat)", &t.socat
+		needed[4].name, needed[4].of, needed[4].fix, needed[4].to = "bwrap", "bubblewrap", "install it (Debian, Ubuntu: apt install bubblewrap)", &t.bwrap
+	}
+	for _, n := range needed {
+		if *n.to = lookFor(n.name, isTheirs); *n.to == "" {
+			return nil, &Error{cantRaise, n.of + " is not installed", n.fix}
+		}
+	}
+	t.index = filepath.Join(filepath.Dir(real(srt)), "index.js")
+	if !exists(t.index) {
+		return nil, &Error{cantRaise, srt + " is no program of @anthropic-ai/sandbox-runtime", "install that: " + installRuntime}
+	}
+	return t, nil
+}
+
+// lookFor finds a program in PATH that isn't theirs, "" for none.
+func lookFor(name string, isTheirs func(path string) bool) string {
+	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
+		path := filepath.Join(dir, name)
+		if info, err := os.Stat(path); filepath.IsAbs(path) && err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 && !isTheirs(path) && !isTheirs(real(path)) {
+			return path
+		}
+	}
+	return ""
+}
+
+// settings are those of the package, as far as they are used here.
+type settings struct {
+	Open    bool `json:"open"` // ours: no host is refused
+	Network struct {
+		Allowed []string `json:"allowedDomains"`
+		Denied  []string `json:"deniedDomains"`
+		Strict  bool     `json:"strictAllowlist,omitempty"`
+	} `json:"network"`
+	Files struct {
+		DenyRead   []literal `json:"denyRead"`
+		AllowWrite []literal `json:"allowWrite"`
+		DenyWrite  []literal `json:"denyWrite"`
+	} `json:"filesystem"`
+	Bwrap   string   `json:"bwrapPath,omitempty"`
+	Socat   string   `json:"socatPath,omitempty"`
+	Ripgrep *command `json:"ripgrep,omitempty"`
+}
+
+// literal is a path that is no pattern, whatever is in its name.
+type literal struct {
+	Path    string `json:"path"`
+	Literal bool   `json:"literal"`
+}
+
+type command struct {
+	Command string `json:"command"`
+}
+
+// settings says to the package what the walls are to be for a run.
+func (w *Walls) settings(run Run, log string) settings {
+	s := settings{Bwrap: w.tools.bwrap, Socat: w.tools.socat, Ripgrep: &command{w.tools.grep}}
+	network := w.spec.Network
+	if run.IsCheck {
+		network = w.spec.VerifyNetwork
+	}
+	s.Network.Allowed, s.Network.Denied = []string{}, []string{}
+	s.Network.Strict = !network || len(w.spec.Hosts) > 0
+	if s.Open = !s.Network.Strict; network {
+		s.Network.Allowed = append(s.Network.Allowed, w.spec.Hosts...)
+	}
+	write := []string{w.folder, run.TempDir}
+	for _, path := range run.Agent.State {
+		path, isDir := w.stateOf(path)
+		if isDir && path != "" && !exists(path) {
+			os.MkdirAll(path, 0o700)
+		}
+		if path = real(path); path != "" && exists(path) {
+			write = append(write, path)
+		}
+	}
+	for _, path := range w.spec.Write {
+		write = append(write, w.expand(path))
+	}
+	write = append(write, run.Writable...)
+	keep := append(w.guards(), run.Readable...)
+	for _, name := range guarded { // those that aren't there can't be made, either
+		keep = append(keep, filepath.Join(w.folder, name))
+	}
+	for _, path := range run.Agent.Fixed {
+		if path, _ := w.stateOf(path); path != "" {
+			keep = append(keep, path)
+		}
+	}
+	if r, ok := findRepository(w.folder); ok {
+		write = append(write, r.own, r.common)
+		for _, dir := range []string{r.own, r.common} {
+			keep = append(keep, filepath.Join(dir, "hooks"), filepath.Join(dir, "config"))
+			for _, name := range []string{"config.worktree", "commondir", "gitdir"} { // git can't do with what would stand in their place
+				if path := filepath.Join(dir, name); exists(path) {
+					keep = append(keep, path)
+				}
+			}
+		}
+	}
+	if log != "" {
+		keep = append(keep, filepath.Dir(log))
+	}
+	s.Files.DenyRead, s.Files.AllowWrite, s.Files.DenyWrite = literals(w.hidden()), literals(write), literals(keep)
+	return s
+}
+
+func literals(paths []string) []literal {
+	list := []literal{}
+	for _, path := range paths {
+		if l := (literal{path, true}); filepath.IsAbs(path) && !slices.Contains(list, l) {
+			list = append(list, l)
+		}
+	}
+	return list
+}
+
+// wrapRuntime makes cmd one that the package runs.
+func (w *Walls) wrapRuntime(cmd *exec.Cmd, run Run) error {
+	log := filepath.Join(run.TempDir, ".refused", "log")
+	if err := os.MkdirAll(filepath.Dir(log), 0o700); err != nil {
+		return err
+	}
+	if err := os.WriteFile(log, nil, 0o600); err != nil {
+		return err
+	}
+	w.tools.mu.Lock()
+	w.tools.logs[log] = 0
+	w.tools.mu.Unlock()
+	said, err := json.Marshal(w.settings(run, log))
+	if err != nil {
+		return err
+	}
+	cmd.Env = append(cmd.Env, "NODE_USE_ENV_PROXY=1") // else node's own requests would pass the proxy by, and reach nothing
+	cmd.Args = slices.Concat([]string{w.tools.node, "--input-type=module", "-e", runtimeScript, "--", w.tools.index, string(said), log, cmd.Path}, cmd.Args[1:])
+	cmd.Path = w.tools.node
+	return nil
+}
+
+// raiseRuntime tries the walls with a program that does nothing.
+func (w *Walls) raiseRuntime(ctx context.Context) (err error) {
+	if w.tools, err = findTools(w.mayWrite); err != nil {
+		return err
+	}
+	for _, name := range placeholders {
+		if path := filepath.Join(w.folder, name); !exists(path) {
+			w.mayBeLeft = append(w.mayBeLeft, path)
+		}
+	}
+	dir, err := os.MkdirTemp("", "ralph-walls-")
+	if err != nil {
+		return &Error{cantRaise, err.Error(), "set TMPDIR to a folder that can be written to"}
+	}
+	defer os.RemoveAll(dir)
+	program, err := exec.LookPath("true")
+	if err != nil {
+		return &Error{cantRaise, err.Error(), "put a program true into PATH to try it with"}
+	}
+	inside := exec.Command(program)
+	if err := w.wrapRuntime(inside, Run{TempDir: dir}); err != nil {
+		return &Error{cantRaise, err.Error(), ""}
+	}
+	cmd := exec.CommandContext(ctx, inside.Path, inside.Args[1:]...)
+	cmd.Dir = w.folder
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	if err := cmd.Run(); err != nil {
+		said := strings.TrimSpace(stderr.String())
+		if line, _, _ := strings.Cut(said, "\n"); line != "" {
+			said = line
+		} else {
+			said = err.Error()
+		}
+		if w.tools.bwrap != "" {
+			return refusal(w.tools.bwrap, said)
+		}
+		return &Error{cantRaise, said, "see the requirements of sandbox-runtime"}
+	}
+	return nil
+}
+
+// clean removes what runs that were killed have left of the package in the folder.
+func (w *Walls) clean() {
+	for _, path := range w.mayBeLeft {
+		if info, err := os.Lstat(path); err == nil && (info.IsDir() || info.Mode().IsRegular() && info.Size() == 0) {
+			os.Remove(path) // fails for a folder with something in it
+		}
+	}
+}
+
+// violation is a line of the package's: "deny openat /etc/hosts", "deny(1) file-write-create /etc/hosts",
+// "deny network-outbound example.com:443 (no rule)".
+var violation = regexp.MustCompile(`^(?:.*? )?deny(?:\(\d+\))? (\S+) (.+)$`)
+
+// Observed is what the engine itself has seen refused since the last time.
+func (w *Walls) Observed() (found []Refusal) {
+	if w == nil || w.tools == nil {
+		return nil
+	}
+	w.tools.mu.Lock()
+	defer w.tools.mu.Unlock()
+	for name, read := range w.tools.logs {
+		data, err := os.ReadFile(name)
+		if err != nil || int64(len(data)) <= read {
+			continue
+		}
+		end := bytes.LastIndexByte(data, '\n') + 1
+		w.tools.logs[name] = int64(end)
+		lines := bufio.NewScanner(bytes.NewReader(data[min(int(read), end):end]))
+		lines.Buffer(nil, 1<<20)
+		for lines.Scan() {
+			var line string
+			if json.Unmarshal(lines.Bytes(), &line) != nil {
+				continue
+			}
+			if r := refusalIn(line); r.Path != "" && !slices.Contains(found, r) {
+				found = append(found, r)
+			}
+		}
+	}
+	return found
+}
+
+func refusalIn(line string) Refusal {
+	m := violation.FindStringSubmatch(line)
+	switch {
+	case m == nil:
+		return Refusal{}
+	case strings.HasPrefix(m[1], "network"):
+		host, _, _ := strings.Cut(m[2], " (")
+		return Refusal{host, Reach}
+	case strings.HasPrefix(m[1], "file-read"):
+		return Refusal{m[2], Read}
+	case !filepath.IsAbs(m[2]):
+		return Refusal{}
+	}
+	return Refusal{m[2], Write}
+}
+
+// checkRuntime raises walls around an empty folder.
+func checkRuntime(ctx context.Context) error {
+	dir, err := os.MkdirTemp("", "ralph-walls-")
+	if err != nil {
+		return &Error{cantRaise, err.Error(), "set TMPDIR to a folder that can be written to"}
+	}
+	defer os.RemoveAll(dir)
+	walls, err := Raise(ctx, Spec{Mode: Workspace, Engine: Runtime}, dir)
+	walls.Close()
+	return err
+}

@@ -1,0 +1,102 @@
+package sandbox
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestTheWordsOfSandboxRuntime(t *testing.T) {
+	for line, want := range map[string]Refusal{
+		"deny openat /etc/hosts":                                 {"/etc/hosts", "write"},
+		"deny mkdirat /home/ann/a b":                             {"/home/ann/a b", "write"},
+		"deny network-outbound example.com:443 (no rule)":        {"example.com:443", "reach"},
+		"node(4711) deny(1) file-write-create /Users/ann/.zshrc": {"/Users/ann/.zshrc", "write"},
+		"deny(1) file-read-data /Users/ann/.ssh/id_ed25519":      {"/Users/ann/.ssh/id_ed25519", "read"},
+		"bash(12) deny(1) mach-lookup com.apple.SecurityServer":  {},
+		"allowed": {},
+	} {
+		if got := refusalIn(line); got != want {
+			t.Errorf("%q: got %+v", line, got)
+		}
+	}
+}
+
+// What the package is told is what bubblewrap is: no more may be written or read.
+func TestTheSettingsOfSandboxRuntime(t *testing.T) {
+	home, folder := real(t.TempDir()), real(t.TempDir())
+	t.Setenv("HOME", home)
+	for _, dir := range []string{".ssh", ".agent"} {
+		if err := os.Mkdir(filepath.Join(home, dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := Run{TempDir: "/t", Agent: Agent{State: []string{"~/.agent/"}, Fixed: []string{"~/.agent/settings.json"}}}
+	has := func(list []literal, path string) bool { return slices.Contains(list, literal{path, true}) }
+	for _, tt := range []struct {
+		name  string
+		spec  Spec
+		check bool
+		open  bool
+		hosts string
+	}{
+		{"the network", Spec{Network: true}, false, true, ""},
+		{"hosts", Spec{Network: true, Hosts: []string{"a.example", "*.b.example"}}, false, false, "a.example *.b.example"},
+		{"no network, whatever the hosts", Spec{Hosts: []string{"a.example"}}, false, false, ""},
+		{"the verification", Spec{Network: true}, true, false, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := &Walls{spec: tt.spec, folder: folder, home: home, tools: &tools{}}
+			run.IsCheck = tt.check
+			s := w.settings(run, "/t/.refused/log")
+			if s.Open != tt.open || s.Network.Strict == tt.open || strings.Join(s.Network.Allowed, " ") != tt.hosts {
+				t.Errorf("network: %+v, open %v", s.Network, s.Open)
+			}
+			f := s.Files
+			if !has(f.AllowWrite, folder) || !has(f.AllowWrite, "/t") || !has(f.AllowWrite, filepath.Join(home, ".agent")) || len(f.AllowWrite) != 3 {
+				t.Errorf("writable: %+v", f.AllowWrite)
+			}
+			if !has(f.DenyRead, filepath.Join(home, ".ssh")) {
+				t.Errorf("hidden: %+v", f.DenyRead)
+			}
+			for _, path := range []string{filepath.Join(folder, "ralph.toml"), filepath.Join(folder, ".pi"), filepath.Join(home, ".agent", "settings.json"), "/t/.refused"} {
+				if !has(f.DenyWrite, path) {
+					t.Errorf("%s may be written: %+v", path, f.DenyWrite)
+				}
+			}
+		})
+	}
+}
+
+// A program that those inside could have put there would be run outside.
+func TestTheToolsOfSandboxRuntimeAreNotTheirs(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("scripts")
+	}
+	theirs, ours := real(t.TempDir()), real(t.TempDir())
+	for _, dir := range []string{theirs, ours} {
+		for _, name := range []string{"srt", "node", "rg", "socat", "bwrap", "index.js"} {
+			if err := os.WriteFile(filepath.Join(dir, name), nil, 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	isTheirs := func(path string) bool { return within(path, theirs) }
+	t.Setenv("PATH", theirs)
+	if _, err := findTools(isTheirs); err == nil || !strings.Contains(err.Error(), "sandbox-runtime is not installed") {
+		t.Errorf("got %v", err)
+	}
+	t.Setenv("PATH", theirs+string(filepath.ListSeparator)+ours)
+	if found, err := findTools(isTheirs); err != nil || filepath.Dir(found.node) != ours || filepath.Dir(found.index) != ours {
+		t.Errorf("got %+v, %v", found, err)
+	}
+	if err := os.Remove(filepath.Join(ours, "index.js")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := findTools(isTheirs); err == nil || !strings.Contains(err.Error(), "is no program of @anthropic-ai/sandbox-runtime") {
+		t.Errorf("another srt: %v", err)
+	}
+}
