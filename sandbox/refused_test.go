@@ -57,3 +57,14 @@ func TestTheWordsOfTools(t *testing.T) {
 		t.Errorf("without walls: %v", got)
 	}
 }
+
+// A folder that a variable names, which isn't set, is none: it once was the working directory.
+func TestAVariableThatIsNotSetOpensNothing(t *testing.T) {
+	t.Setenv("NOBODY_SETS_THIS", "")
+	w := &Walls{folder: real(t.TempDir()), home: real(t.TempDir())}
+	p := &plan{pinned: map[string]bool{}}
+	w.openState(p, Agent{State: []string{"$NOBODY_SETS_THIS/"}, Fixed: []string{"$NOBODY_SETS_THIS/settings.json"}})
+	if len(p.args) > 0 {
+		t.Errorf("got %q", p.args)
+	}
+}

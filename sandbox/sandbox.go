@@ -241,8 +241,11 @@ func (w *Walls) expand(path string) string {
 	return real(path)
 }
 
-// real is path without links, as far as it exists.
+// real is path without links, as far as it exists; "" stays what it is.
 func real(path string) string {
+	if path == "" { // else it would be the working directory
+		return ""
+	}
 	if found, err := filepath.EvalSymlinks(path); err == nil {
 		return found
 	}
