@@ -26,12 +26,14 @@ const maxRefusals = 20
 
 // Signs of what walls refuse, in the words of system calls' errors.
 var (
-	cantWrite = regexp.MustCompile(`(?i)read-only file system`)
+	cantWrite = regexp.MustCompile(`(?i)read-only file system|Error code: EROFS`)
 	isMissing = regexp.MustCompile(`(?i)no such file or directory`)
 	inQuotes  = regexp.MustCompile("['\"`‘]([^'\"`‘’]+)['\"`’]")
 	// behindVerb is a path behind what was tried with it: "open /etc/hosts: ", "cannot create /etc/x: ".
 	behindVerb = regexp.MustCompile(`\b(?:open|openat|create|creat|mkdir|mkdirat|rename|link|symlink|unlink|remove|rmdir|chmod|chown|truncate|write|touch|file) ((?:~|\.{0,2}/)?[^:'"]+?): *$`)
-	asPart     = regexp.MustCompile(`(?:^|: )([^:]+?): *$`)
+	// ofPi is how pi's edit says it: "Could not edit file: ralph.toml. Error code: EROFS."
+	ofPi   = regexp.MustCompile(`file: (.+?)\. *$`)
+	asPart = regexp.MustCompile(`(?:^|: )([^:]+?): *$`)
 )
 
 // Refusals are what a tool's output says was refused, as far as it was the walls: who looks at
@@ -88,7 +90,7 @@ func pathIn(line string, sign []int) string {
 	if all := inQuotes.FindAllStringSubmatch(before, -1); all != nil {
 		return all[len(all)-1][1]
 	}
-	for _, form := range []*regexp.Regexp{behindVerb, asPart} {
+	for _, form := range []*regexp.Regexp{ofPi, behindVerb, asPart} {
 		if m := form.FindStringSubmatch(before); m != nil {
 			return strings.TrimSpace(m[1])
 		}

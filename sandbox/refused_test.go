@@ -34,6 +34,7 @@ func TestTheWordsOfTools(t *testing.T) {
 		"error: could not lock config file .git/config: Read-only file system":                   {filepath.Join(real(folder), ".git/config"), "write"},
 		"fatal: Unable to create '" + at("r", ".git", "index.lock") + "': Read-only file system": {at("r", ".git", "index.lock"), "write"},
 		"mv: cannot move '.git/hooks' to 'x': Read-only file system":                             {filepath.Join(real(folder), "x"), "write"},
+		"Could not edit file: ralph.toml. Error code: EROFS.":                                    {filepath.Join(real(folder), "ralph.toml"), "write"},
 		"cat: " + real(key) + ": No such file or directory":                                      {real(key), "read"},
 		"cat: ~/.ssh/id_ed25519: No such file or directory":                                      {real(key), "read"},
 		"ENOENT: no such file or directory, open '" + real(key) + "'":                            {real(key), "read"},
