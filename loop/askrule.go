@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -26,8 +27,14 @@ import (
 // it is "git commit". Of all others only the whole command is a rule.
 var subcommands = map[string]int{
 	"git": 2, "go": 2, "cargo": 2, "dotnet": 2, "mvn": 2, "gradle": 2, "pip": 2,
+	"git bisect": runsAnything, "git config": runsAnything, "git difftool": runsAnything, "git filter-branch": runsAnything,
+	"git mergetool": runsAnything, "git rebase": runsAnything, "git submodule": runsAnything, "go run": runsAnything, "go generate": runsAnything,
+	"npm exec": runsAnything, "npm x": runsAnything, "pnpm exec": runsAnything, "pnpm dlx": runsAnything, "yarn exec": runsAnything, "yarn dlx": runsAnything, "bun x": runsAnything,
 	"npm": 2, "npm run": 3, "pnpm": 2, "pnpm run": 3, "yarn": 2, "yarn run": 3, "bun": 2, "bun run": 3,
 }
+
+// runsAnything is a subcommand that may run other programs, as its arguments say.
+const runsAnything = -1
 
 // ruleFor is the rule for what a tool wants to do in a folder; "" where none says it safely.
 func ruleFor(dir, tool string, input json.RawMessage) string {
@@ -59,9 +66,9 @@ func ruleFor(dir, tool string, input json.RawMessage) string {
 func bashRule(words []string) string {
 	n := subcommands[words[0]]
 	if len(words) > 1 && n > 0 {
-		n = max(n, subcommands[words[0]+" "+words[1]])
+		n = cmp.Or(subcommands[words[0]+" "+words[1]], n)
 	}
-	if n == 0 {
+	if n <= 0 {
 		return "Bash(" + strings.Join(words, " ") + ")"
 	}
 	if len(words) < n || slices.ContainsFunc(words[:n], func(w string) bool { return !isPlainWord(w) || strings.HasPrefix(w, "-") }) {
@@ -213,11 +220,11 @@ func fileOf(dir, tool string, input json.RawMessage) (path string, ok bool) {
 	if !ok || name == "" || dir == "" {
 		return "", false
 	}
-	if !filepath.IsAbs(name) {
-		name = filepath.Join(dir, name)
-	}
 	if slices.Contains(strings.Split(filepath.ToSlash(name), "/"), "..") { // behind a link it means something else
 		return "", false
+	}
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(dir, name)
 	}
 	rel, err := filepath.Rel(dir, filepath.Clean(name))
 	if err != nil || !filepath.IsLocal(rel) || rel == "." {

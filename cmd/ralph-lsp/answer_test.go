@@ -1,0 +1,72 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"ralph-lsp/loop"
+)
+
+func TestWordsThatAnswer(t *testing.T) {
+	permission := loop.Question{ID: "q1abc", Kind: loop.AskPermission, Title: "Bash git push", Rule: "Bash(git push:*)"}
+	confirm := loop.Question{ID: "q2abc", Kind: loop.AskConfirm, Title: "Sure?"}
+	pick := loop.Question{ID: "q3abc", Kind: loop.AskSelect, Title: "Which?", Options: []string{"A", "B C", "1"}}
+	input := loop.Question{ID: "q4abc", Kind: loop.AskInput, Title: "Name?"}
+	for _, c := range []struct {
+		open  []loop.Question
+		words string
+		want  string // ID, kind and text, or the error
+	}{
+		{[]loop.Question{permission}, "deny", "q1abc deny "},
+		{[]loop.Question{permission}, "d not that one", "q1abc deny not that one"},
+		{[]loop.Question{permission}, "q1abc once", "q1abc once "},
+		{[]loop.Question{permission}, "Loop", "q1abc loop "},
+		{[]loop.Question{permission}, "once more", `"once more" is no answer: deny [words for the agent], once, loop (Bash(git push:*))`},
+		{[]loop.Question{permission}, "git", `"git" is no answer`},
+		{[]loop.Question{permission}, "q1abc", "the answer is missing"},
+		{[]loop.Question{confirm}, "y", "q2abc once "},
+		{[]loop.Question{confirm}, "no", "q2abc deny "},
+		{[]loop.Question{pick}, "2", "q3abc value B C"},
+		{[]loop.Question{pick}, "1", "q3abc value 1"},
+		{[]loop.Question{pick}, "B C", "q3abc value B C"},
+		{[]loop.Question{pick}, "no", "q3abc value no"}, // which is none of the options, as the loop says
+		{[]loop.Question{input}, "Jane Doe", "q4abc value Jane Doe"},
+		{[]loop.Question{input}, "deny", "q4abc deny "},
+		{[]loop.Question{permission, input}, "deny", "2 questions are open: say which one is meant, as in ralph-lsp answer q1abc deny"},
+		{[]loop.Question{permission, input}, "q4abc x", "q4abc value x"},
+		{nil, "deny", "no such question is open"},
+	} {
+		q, a, err := answerOf(c.open, strings.Fields(c.words))
+		got := q.ID + " " + a.Kind + " " + a.Text
+		if err != nil {
+			got = err.Error()
+		}
+		if err == nil && got != c.want || err != nil && !strings.HasPrefix(got, c.want) {
+			t.Errorf("%q: %s", c.words, got)
+		}
+	}
+}
+
+// A user sees all of the command, and the safe answer first.
+func TestAQuestionAtTheTerminal(t *testing.T) {
+	q := loop.Question{ID: "q1abc", Kind: loop.AskPermission, Agent: "scout", Title: "Bash echo a …", Detail: "echo a\necho b\n\x1b[2J", Rule: "Bash(git push:*)"}
+	got := strings.Join(styleConfig{folder: "/w/a b", answers: true}.ask(q), "\n")
+	for _, want := range []string{"scout asks: Bash echo a …", "  echo a\n  echo b\n", "deny [words for the agent], once, loop (Bash(git push:*))?"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("it doesn't say %q:\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "\x1b") {
+		t.Errorf("%q", got)
+	}
+	if got := (styleConfig{folder: "/w/a b"}).ask(q); !strings.Contains(got[len(got)-1], "ralph-lsp answer -C '/w/a b' q1abc ...") {
+		t.Errorf("%q", got)
+	}
+	if got := (styleConfig{}).ask(q); strings.Contains(strings.Join(got, "\n"), "once") {
+		t.Errorf("a question of the past wants an answer: %q", got)
+	}
+	q.Detail = strings.Repeat("x\n", 100)
+	if got := (styleConfig{}).ask(q); len(got) > maxAskLines+3 || !strings.Contains(got[len(got)-1], "60 more lines, see ralph-lsp answer") {
+		t.Errorf("%d lines, %q", len(got), got[len(got)-1])
+	}
+}

@@ -1,0 +1,196 @@
+package loop
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ralph-lsp/internal/paths"
+)
+
+func commandInput(command string) json.RawMessage {
+	return []byte(jsonText(map[string]string{"command": command}))
+}
+
+func fileInput(path string) json.RawMessage {
+	return []byte(jsonText(map[string]string{"file_path": path, "old_string": "a", "new_string": "b"}))
+}
+
+// ruledFolder has files and links of all kinds.
+func ruledFolder(t testing.TB) (dir string) {
+	t.Helper()
+	dir, outside := paths.Real(t.TempDir()), t.TempDir()
+	for _, folder := range []string{"src/deep", ".git", ".pi"} {
+		if err := os.MkdirAll(filepath.Join(dir, folder), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for link, to := range map[string]string{"src/out": outside, "src/in": filepath.Join(dir, ".git"), "src/link.go": filepath.Join(outside, "x")} {
+		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// What "in this loop" offers, and "" where nothing can be said safely.
+func TestWhatARuleOffers(t *testing.T) {
+	dir := ruledFolder(t)
+	for _, c := range []struct{ tool, input, want string }{
+		{"Bash", `{"command":"git commit -m 'a b; c'"}`, "Bash(git commit:*)"},
+		{"Bash", `{"command":"git commit -m x","description":"Commit","timeout":5000}`, "Bash(git commit:*)"},
+		{"Bash", `{"command":"npm run lint -- --fix"}`, "Bash(npm run lint:*)"},
+		{"Bash", `{"command":"go test ./..."}`, "Bash(go test:*)"},
+		{"Bash", `{"command":"rm -rf build"}`, "Bash(rm -rf build)"},
+		{"Bash", `{"command":"  ls\t-la "}`, "Bash(ls -la)"},
+		{"Bash", `{"command":"git rebase -i --exec make"}`, "Bash(git rebase -i --exec make)"},
+		{"Bash", `{"command":"npm exec -- 'a b'"}`, ""},
+		{"Bash", `{"command":"git"}`, ""},
+		{"Bash", `{"command":"npm run"}`, ""},
+		{"Bash", `{"command":"git -C /tmp push"}`, ""},
+		{"Bash", `{"command":"git 'com mit'"}`, ""},
+		{"Bash", `{"command":"echo 'a b'"}`, ""},
+		{"Bash", `{"command":"FOO=1 make"}`, ""},
+		{"Bash", `{"command":"make && rm x"}`, ""},
+		{"Bash", `{"command":""}`, ""},
+		{"Bash", `{"command":"ls","dangerouslyDisableSandbox":true}`, ""},
+		{"Bash", `{"command":"ls","run_in_background":true}`, ""},
+		{"Bash", `{"command":"ls","command":"rm x"}`, ""},
+		{"Bash", `{"command":["ls"]}`, ""},
+		{"Bash", `{`, ""},
+		{"Bash", ``, ""},
+		{"Edit", `{"file_path":"src/a.go"}`, "Edit(src/*)"},
+		{"Edit", `{"file_path":"` + filepath.ToSlash(dir) + `/src/deep/a.go"}`, "Edit(src/deep/*)"},
+		{"Write", `{"file_path":"README.md","content":"x"}`, "Write(README.md)"},
+		{"NotebookEdit", `{"notebook_path":"src/n.ipynb","new_source":"x"}`, "NotebookEdit(src/*)"},
+		{"Write", `{"file_path":"src/../../x"}`, ""},
+		{"Write", `{"file_path":"src/deep/../x"}`, ""},
+		{"Write", `{"file_path":"/etc/passwd"}`, ""},
+		{"Write", `{"file_path":"src/out/x"}`, ""},
+		{"Write", `{"file_path":"src/in/config"}`, ""},
+		{"Write", `{"file_path":"src/link.go"}`, ""},
+		{"Write", `{"file_path":".git/config"}`, ""},
+		{"Write", `{"file_path":".pi/ralph-loop.local.md"}`, ""},
+		{"Write", `{"file_path":"src/.env"}`, ""},
+		{"Write", `{"file_path":"ralph.toml"}`, ""},
+		{"Write", `{"file_path":"Ralph.TOML"}`, ""},
+		{"Write", `{"file_path":"src"}`, ""},
+		{"Write", `{"file_path":"a b.go"}`, ""},
+		{"Write", `{"file_path":""}`, ""},
+		{"Write", `{}`, ""},
+		{"Write", `{"file_path":"src/a.go","path":"/etc/passwd"}`, ""},
+		{"mcp__tracker__search", `{"q":"x"}`, "mcp__tracker__search"},
+		{"mcp__x", `{}`, ""},
+		{"WebFetch", `{"url":"https://example.com"}`, ""},
+		{"Read", `{"file_path":"src/a.go"}`, ""},
+		{"", `{}`, ""},
+	} {
+		if got := ruleFor(dir, c.tool, []byte(c.input)); got != c.want {
+			t.Errorf("%s %s offers %q, not %q", c.tool, c.input, got, c.want)
+		}
+	}
+}
+
+func TestWhatARulePermits(t *testing.T) {
+	dir := ruledFolder(t)
+	for rule, calls := range map[string]struct{ yes, no []string }{
+		"Bash(git commit:*)": {
+			yes: []string{"git commit", "git commit -m x", `git commit -m "it's done"`, "git  commit"},
+			no: []string{"git", "git commits", "git -c a.b=c commit", "git push", "git commit; rm x", "git commit && rm x", "git commit | sh", "git commit > x", "git commit < x",
+				"git commit `rm x`", "git commit $(rm x)", `git commit -m "$(rm x)"`, `git commit -m "$x"`, "git commit\nrm x", "git commit\rrm x", "git commit &", "git commit \\\nx", "x git commit",
+				"git commit *", "git commit {a,b}", "git commit ~/x", "git commit #x", "git commit 'x", "(git commit)", "! git commit", "git commit\u00a0x\u2028rm", "git commit !!", "git commit -m \x00"},
+		},
+		"Bash(rm -rf build)": {yes: []string{"rm -rf build", "rm '-rf' build"}, no: []string{"rm -rf build x", "rm -rf", "rm -rf 'build '", "rm -rf build/"}},
+		"Bash":               {no: []string{"ls"}},
+		"Bash()":             {no: []string{"ls"}},
+		"Bash(:*)":           {no: []string{"ls"}},
+		"Bash(*)":            {no: []string{"ls", "*"}},
+		"Bash(ls":            {no: []string{"ls"}},
+		"bash(ls)":           {no: []string{"ls"}},
+		"Bash(ls) x":         {no: []string{"ls"}},
+	} {
+		for _, command := range calls.yes {
+			if !permits(rule, dir, "Bash", commandInput(command)) {
+				t.Errorf("%s doesn't permit %q", rule, command)
+			}
+		}
+		for _, command := range calls.no {
+			if permits(rule, dir, "Bash", commandInput(command)) {
+				t.Errorf("%s permits %q", rule, command)
+			}
+		}
+	}
+	for rule, calls := range map[string]struct{ yes, no []string }{
+		"Edit(src/*)":     {yes: []string{"src/a.go", dir + "/src/b"}, no: []string{"src/deep/a.go", "a.go", "src/out/a", "src/in/a", "src/link.go", "src/../a", "lib/a", "/src/a.go", "src"}},
+		"Edit(README.md)": {yes: []string{"README.md", "./README.md"}, no: []string{"src/README.md", "README.md/x", "../README.md"}},
+		"Edit(*)":         {no: []string{"README.md", "src/a"}},
+		"Edit(/*)":        {no: []string{"README.md", "src/a", "/etc/passwd"}},
+		"Edit(../*)":      {no: []string{"../x"}},
+		"Edit":            {no: []string{"README.md"}},
+		"Write(src/*)":    {no: []string{"src/a.go"}},
+	} {
+		for _, path := range calls.yes {
+			if !permits(rule, dir, "Edit", fileInput(path)) {
+				t.Errorf("%s doesn't permit %q", rule, path)
+			}
+		}
+		for _, path := range calls.no {
+			if permits(rule, dir, "Edit", fileInput(path)) {
+				t.Errorf("%s permits %q", rule, path)
+			}
+		}
+	}
+}
+
+// Whatever an agent asks, what a rule permits is one simple command that begins as the rule says.
+func FuzzARulePermitsOneSimpleCommand(f *testing.F) {
+	for _, command := range []string{"git commit -m x", "git commit; ls", "git commit 'a b'", "git\tcommit", `git "commit"`, "git commit $x", "git commit\n", "rm -rf build", "git commit --x=\"y\""} {
+		f.Add(command)
+	}
+	f.Fuzz(func(t *testing.T, command string) {
+		const rule = "Bash(git commit:*)"
+		input := commandInput(command)
+		if permits(rule, "", "Bash", input) {
+			// Without its quoted parts, nothing is left that means anything to a shell.
+			bare := command
+			for _, quote := range []string{"'", `"`} {
+				if strings.Contains(command, quote) {
+					return // the table has those
+				}
+			}
+			if strings.ContainsAny(bare, "|&;<>()$`\\*?[]{}~#!\n\r\x00") || strings.Join(strings.Fields(bare)[:2], " ") != "git commit" {
+				t.Errorf("%q is permitted", command)
+			}
+		}
+		if own := ruleFor("", "Bash", input); own != "" && !permits(own, "", "Bash", input) {
+			t.Errorf("%q isn't permitted by its own rule %q", command, own)
+		}
+	})
+}
+
+// A path that a rule permits is in the folder, as the system sees it too.
+func FuzzARulePermitsNoFileOutside(f *testing.F) {
+	for _, path := range []string{"src/a", "src/../x", "src/out/a", "/etc/passwd", "src//a", "src/./a", "src/in/x", "\\src\\a", "src/deep/..", "src/a\x00"} {
+		f.Add(path)
+	}
+	f.Fuzz(func(t *testing.T, path string) {
+		dir := ruledFolder(t)
+		input := fileInput(path)
+		rule := ruleFor(dir, "Edit", input)
+		if rule == "" {
+			return
+		}
+		if strings.Contains(path, "..") && strings.Contains("/"+filepath.ToSlash(path)+"/", "/../") {
+			t.Errorf("%q: %s", path, rule)
+		}
+		full := path
+		if !filepath.IsAbs(full) {
+			full = filepath.Join(dir, path)
+		}
+		if real := paths.Real(filepath.Dir(full)); real != dir && !strings.HasPrefix(real, dir+string(filepath.Separator)) {
+			t.Errorf("%q leads to %s: %s", path, real, rule)
+		}
+	})
+}
