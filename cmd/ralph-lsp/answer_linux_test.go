@@ -1,0 +1,105 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"ralph-lsp/loop"
+)
+
+// askingClaude speaks as claude does when it wants to use a tool.
+const askingClaude = `#!/bin/sh
+read -r prompt
+echo '{"type":"system","subtype":"init","session_id":"s","model":"m","tools":[]}'
+echo '{"type":"control_request","request_id":"r1","request":{"subtype":"can_use_tool","tool_name":"Bash","input":{"command":"git push"},"tool_use_id":"t1"}}'
+read -r answer
+case "$answer" in
+*'"allow"'*) said="I pushed it. <promise>DONE</promise>" ;;
+*'not that branch'*) said="I leave it. <promise>DONE</promise>" ;;
+*) said="What?" ;;
+esac
+echo '{"type":"assistant","session_id":"s","message":{"id":"m1","model":"m","role":"assistant","stop_reason":"end_turn","content":[{"type":"text","text":"'"$said"'"}]}}'
+echo '{"type":"result","subtype":"success","is_error":false,"num_turns":1,"session_id":"s","total_cost_usd":0.01,"result":"'"$said"'"}'
+read -r more || exit 0
+`
+
+const runsAsking = `ralph-lsp run --output console --max-iterations 1 --backend claude --permissions ask --completion-promise DONE Push it`
+
+func inFolderWithClaude(t *testing.T) {
+	t.Helper()
+	inFolderWithAgent(t)
+	bin := t.TempDir()
+	if err := os.WriteFile(filepath.Join(bin, "claude"), []byte(askingClaude), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
+}
+
+// answers types an answer until it comes late enough for its user to have read the question.
+func (term *testTerminal) answers(words string) (said string) {
+	for {
+		term.types(words + "\n")
+		term.await(words + "\r\n")
+		if said = term.await("\r\n"); !strings.Contains(said, "came before") {
+			return said
+		}
+	}
+}
+
+func TestAnAgentIsAnsweredInItsTerminal(t *testing.T) {
+	for words, want := range map[string]string{"once": "allowed once: Bash git push", "loop": "in this loop: Bash(git push:*)", "no not that branch": "denied: Bash git push: not that branch"} {
+		inFolderWithClaude(t)
+		term := runsAt(t, runsAsking)
+		term.await("asks: Bash git push")
+		term.await("deny [words for the agent], once, loop (Bash(git push:*))?")
+		for _, nothing := range []string{"\n", "maybe\n"} {
+			term.types(nothing)
+			term.await("deny [words")
+		}
+		if said := term.answers(words); !strings.Contains(said, want) {
+			t.Errorf("after %q: %q", words, said)
+		}
+		term.await("done: DONE")
+		term.await("<ended 0>")
+	}
+}
+
+// Without a terminal a question waits, says how to answer it, and is answered from elsewhere.
+func TestAnAgentIsAnsweredFromAnotherTerminal(t *testing.T) {
+	inFolderWithClaude(t)
+	owner := runsAt(t, runsAsking+" </dev/null")
+	owner.await("ralph-lsp answer -C ")
+	var st loop.Status
+	for late := time.Now().Add(deadline); len(st.Questions) == 0; time.Sleep(10 * time.Millisecond) { // the file follows what is printed
+		var err error
+		if st, _, _, err = loop.FolderStatus("."); err != nil || time.Now().After(late) {
+			t.Fatalf("the state file has no question: %s, %v", st.State, err)
+		}
+	}
+	if st.State != loop.StateWaiting || len(st.Questions) != 1 {
+		t.Errorf("%s: %+v", st.State, st.Questions)
+	}
+	out, err := exec.Command("ralph-lsp", "status").Output()
+	if err != nil || !strings.Contains(string(out), "asks: Bash git push") {
+		t.Errorf("status: %v, %s", err, out)
+	}
+	shown, err := exec.Command("ralph-lsp", "answer").Output()
+	if err != nil || !strings.Contains(string(shown), "asks: Bash git push ["+st.Questions[0].ID+"]") {
+		t.Errorf("answer: %v, %s", err, shown)
+	}
+	if out, err := exec.Command("ralph-lsp", "answer", "maybe").CombinedOutput(); err == nil {
+		t.Errorf("no answer is taken: %s", out)
+	}
+	if out, err := exec.Command("ralph-lsp", "answer", "deny", "not", "that", "branch").CombinedOutput(); err != nil || !strings.Contains(string(out), "denied: Bash git push: not that branch") {
+		t.Errorf("%v: %s", err, out)
+	}
+	owner.await("denied: Bash git push")
+	owner.await("<ended 0>")
+	if out, err := exec.Command("ralph-lsp", "answer", "deny").CombinedOutput(); err == nil {
+		t.Errorf("the loop is over, and takes an answer: %s", out)
+	}
+}
