@@ -133,7 +133,7 @@ func (d *driven) commands() (names []string) {
 	return names
 }
 
-var insideCommands = []string{"cancel-ralph", "ralph-answer", "ralph-changes", "ralph-help", "ralph-loop", "ralph-next", "ralph-pause", "ralph-resume", "ralph-status", "ralph-steer", "ralph-update"}
+var insideCommands = []string{"cancel-ralph", "ralph-answer", "ralph-changes", "ralph-help", "ralph-land", "ralph-loop", "ralph-next", "ralph-pause", "ralph-resume", "ralph-status", "ralph-steer", "ralph-update"}
 
 func TestALoopThroughPisRPCMode(t *testing.T) {
 	t.Parallel()
