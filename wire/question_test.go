@@ -72,6 +72,13 @@ func TestALoopThatAsks(t *testing.T) {
 	if want := []Detail{{"Asks", "Bash git commit -m wip"}, {"Allowed", "Bash(go test:*)"}}; !reflect.DeepEqual(l.Details[:2], want) {
 		t.Errorf("%q", l.Details)
 	}
+	var controls []string
+	for _, c := range ControlsOf(l) {
+		controls = append(controls, c.Title)
+	}
+	if want := []string{"Deny: Bash git commit -m wip", "Allow Once: Bash git commit -m wip", "Allow Bash(git commit:*) in This Loop: Bash git commit -m wip", "Cancel", "Pause"}; !slices.Equal(controls, want) {
+		t.Errorf("a client without a plugin has %q", controls)
+	}
 	s.Questions = append(s.Questions, loop.Question{ID: "q2", Kind: loop.AskInput, Agent: "scout", Title: "Which version?"})
 	if l := StatusOf(s, true); l.Line != "3/50 · asks: Bash git commit -m wip · 1 more question" {
 		t.Error(l.Line)

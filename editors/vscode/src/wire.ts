@@ -215,6 +215,8 @@ export interface StartParams extends Choices {
   /** Limits and promise as a person types them; the server reads them. */
   limitsText?: string;
   verify?: string;
+  /** Who says what the agent may do: its own settings, or the user, each time. */
+  permissions?: 'agent' | 'ask';
   /** True, or the name of a branch: it works in a git worktree of its own. */
   worktree?: true | string;
   /** That begins with the files as they are. */

@@ -61,10 +61,11 @@ test('what the real claude asks is answered in the editor, and it hears its user
       await row.getByRole('button', { name: /^Allow .* in This Loop$/ }).click();
       await until('the file is written', () => fs.existsSync(w.file('src/steps.txt')));
       const allowed = w.treeRow('allowed in this loop');
-      await until('it is taken back', async () => { // the button is there as long as the pointer is, and the row may move away from it
-        await allowed.hover({ timeout: 2000 }).then(() => allowed.getByRole('button', { name: 'Take Back' }).click({ timeout: 2000 })).catch(() => {});
-        return (await allowed.count()) === 0;
-      });
+      await allowed.waitFor();
+      // The button is there as long as the pointer is, and the row may move away from it.
+      await until('it is taken back', () => allowed.hover({ timeout: 2000 })
+        .then(() => allowed.getByRole('button', { name: 'Take Back' }).click({ timeout: 2000, noWaitAfter: true })).then(() => true, async () => (await allowed.count()) === 0));
+      await allowed.waitFor({ state: 'detached' });
     });
     await w.step('it hears its user in the middle of a tool', async () => {
       await w.statusIs(/asks: Bash touch begun\.txt/);
@@ -79,7 +80,7 @@ test('what the real claude asks is answered in the editor, and it hears its user
       await w.statusIs(/Ralph done/);
       await w.transcriptRow('guidance delivered: stop, not that file').waitFor();
       await w.transcriptRow('done: DONE after 1 iteration').waitFor();
-      await w.page.mouse.move(700, 200);
+      await w.transcript().locator('#status').click(); // away from the status bar's tooltip
       await w.screenshot('steered');
     });
   } finally {
