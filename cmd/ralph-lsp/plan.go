@@ -10,6 +10,7 @@ import (
 
 	"ralph-lsp/backends"
 	"ralph-lsp/loop/start"
+	"ralph-lsp/sandbox"
 )
 
 func newPlan() *cobra.Command {
@@ -48,11 +49,18 @@ func plan(cmd *cobra.Command, dir string, agent start.Agent, prompt string) erro
 	if err != nil {
 		return err
 	}
+	walls, err := sandbox.Raise(contextOf(cmd), settings.Sandbox, dir)
+	if err != nil {
+		return err
+	}
+	defer walls.Close()
+	walls.Tell(func(b sandbox.Breach) { fmt.Fprintln(cmd.ErrOrStderr(), plainLine(b.Path+" "+b.Text)) })
 	scope, err := backends.OpenScope("ralph-plan-" + strings.ToLower(rand.Text()[:12]))
 	if err != nil {
 		return err
 	}
 	defer scope.Close()
+	scope.Walls = walls
 	exit, err := backends.Plan{Backend: backend, Argv: argv, Dir: dir, Scope: scope}.Run(in, out)
 	if err != nil {
 		return err

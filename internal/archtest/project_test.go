@@ -43,7 +43,7 @@ var picture = Rules{
 		"server/feed":         {"looplog", "server/client", "wire", "loop", "stream"},
 		"server/documents":    {"agents", "sandbox", "server/client", "server/rpc", "wire", "loop", "loop/start", "stream", "backends", "loopstate", "config", "internal/limits", "internal/paths"},
 		"server":              {"worktree", "agents", "sandbox", "looplog", "verify", "server/rpc", "server/client", "server/documents", "server/feed", "wire", "loop", "loop/start", "stream", "backends", "changes", "loopstate", "history", "config", "internal/limits", "internal/paths", "internal/tell"},
-		"cmd/ralph-lsp":       {"worktree", "internal/paths", "agents", "changes", "hats", "verify", "server", "looplog", "wire", "loop", "loop/start", "stream", "backends", "loopstate", "history", "config", "config/orchestrator", "internal/limits", "internal/tell"},
+		"cmd/ralph-lsp":       {"worktree", "internal/paths", "agents", "changes", "hats", "verify", "server", "looplog", "wire", "loop", "loop/start", "stream", "backends", "sandbox", "loopstate", "history", "config", "config/orchestrator", "internal/limits", "internal/tell"},
 		"fleet":               {"loopstate", "internal/git"},
 		"fleet/natsbus":       {"fleet"},
 		"cmd/ralph-fleet":     {"fleet", "fleet/natsbus", "loop/start", "stream", "internal/tell"},
