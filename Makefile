@@ -163,13 +163,14 @@ e2e: agents sandbox-tools bubblewrap ## the program with the real agents, agains
 endif
 
 .PHONY: bench
-bench: ## how fast it is, as ratios (docs/PERFORMANCE.md)
+bench: bubblewrap ## how fast it is, as ratios (docs/PERFORMANCE.md)
 	@{ go test -run '^$$' -bench 'Decode/.*/(scan|ours)' -benchtime 20x -count 3 ./stream; \
 	   go test -run '^$$' -bench 'Decode/.*/encoding' -benchtime 1x ./stream; } | go run ./internal/benchtable
 	@go test -run '^$$' -bench '^Benchmark(IterationGap|Handle|Turn)$$' ./loop | $(FIGURES)
 	@go test -run '^$$' -bench '^BenchmarkTake$$' -benchtime 20x ./changes | $(FIGURES)
 	@go test -run '^$$' -bench '^BenchmarkFeed$$' ./server/feed | $(FIGURES)
 	@go test -run '^$$' -bench '^Benchmark(Initialize|Reaper)$$' -benchtime 1x ./cmd/ralph-lsp | $(FIGURES)
+	@go test -run '^$$' -bench '^BenchmarkWalls$$' -benchtime 1x ./sandbox | $(FIGURES)
 	@go test -tags e2e -run '^$$' -bench . -benchtime 1x -timeout 1h ./e2e/sidecar | $(FIGURES)
 	@go test -tags e2e -run '^$$' -bench . -benchtime 1x -timeout 1h ./e2e/fleet | $(FIGURES)
 	@go test -tags e2e -run '^$$' -bench Live -benchtime 1x -timeout 1h ./e2e | $(FIGURES)
