@@ -215,7 +215,6 @@ func (l *landing) mergeTree(ctx context.Context, ours, theirs string) (tree stri
 // kinds are git's words for conflicts, and ours.
 var kinds = map[string]string{
 	"CONFLICT (contents)":            "both changed the same lines",
-	"CONFLICT (add/add)":             "both made it",
 	"CONFLICT (modify/delete)":       "one changed it, the other deleted it",
 	"CONFLICT (rename/rename)":       "both renamed it",
 	"CONFLICT (rename/delete)":       "one renamed it, the other deleted it",
