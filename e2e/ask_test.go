@@ -170,3 +170,35 @@ func TestAnExtensionOfPiAsks(t *testing.T) {
 		p.fatalf("exit %d", exit)
 	}
 }
+
+// What claude asks with its own tool is a question with options, and it reads the one that is chosen.
+func TestClaudeAsksItsUserToChoose(t *testing.T) {
+	t.Parallel()
+	chosen := says("It is. <promise>DONE</promise>")
+	chosen.Match = "production"
+	ask := fakemodel.Call("AskUserQuestion", map[string]any{"questions": []any{map[string]any{
+		"question": "Where to?", "header": "Place", "multiSelect": false,
+		"options": []any{map[string]string{"label": "staging", "description": "safe"}, map[string]string{"label": "production", "description": "live"}},
+	}}})
+	p := prepare(t, claude, fakemodel.Script{Turns: []fakemodel.Turn{chosen, does(ask), says("Nobody told me.")}})
+	p.asks()
+	p.answer(p.question("Where to?"), "2")
+	if exit := p.wait(); exit != exitDone {
+		p.fatalf("exit %d", exit)
+	}
+}
+
+// Agents of a step ask each for itself, and the question says who.
+func TestAgentsOfAStepAsk(t *testing.T) {
+	t.Parallel()
+	p := prepare(t, claude, fakemodel.Script{Turns: []fakemodel.Turn{does(claude.bash("touch it")), says("Looked."), says("<promise>DONE</promise>")}})
+	agentFiles(p, "scout", "worker")
+	if err := p.ralphCommand("trust", "-C", p.box.Dir); err != nil {
+		t.Fatal(err)
+	}
+	p.asks("--chain", "scout,worker")
+	p.answer(p.question(`"agent":"scout"`), "once")
+	if exit := p.wait(); exit != exitDone || !p.exists("it") {
+		p.fatalf("exit %d", exit)
+	}
+}
