@@ -55,6 +55,31 @@ it('stays at its loop and column while lines come and go', function()
   expect.equal(nvim:lua([[return vim.fn.col('.')]]), column)
 end)
 
+it('has loops in worktrees below their repository, and opens their folders', function()
+  local nvim, base = with_loops({})
+  local app, git = base .. '/app', { 'git', '-c', 'user.name=Ann', '-c', 'user.email=a@b.c' }
+  vim.fn.mkdir(app)
+  vim.fn.writefile({ 'one' }, app .. '/a')
+  for _, args in ipairs({ { 'init', '-q' }, { 'add', '-A' }, { 'commit', '-qm', 'first' } }) do
+    local done = vim.system(vim.list_extend(vim.list_extend({}, git), args), { cwd = app }):wait()
+    expect.equal(done.code, 0)
+  end
+  local start = [[require('ralph').start({ folder = ..., text = select(2, ...) })]]
+  nvim:lua(start, app, "--worktree=feature/x --max-iterations=4 'agent: hang'")
+  nvim:wait([[vim.fn.search('app (feature/x)', 'nw') > 0]])
+  nvim:lua(start, app, hang)
+  nvim:wait([[vim.api.nvim_buf_line_count(0) == 2]])
+  nvim:wait(
+    [[vim.fn.search('^▸ app  ', 'nw') == 1 and vim.fn.search('app (feature/x)', 'nw') == 2]]
+  )
+  nvim:lua([[vim.fn.search('feature/x', 'w')]])
+  nvim:type('o')
+  nvim:wait(
+    [[vim.uv.fs_realpath(vim.fn.getcwd()) == vim.uv.fs_realpath(want)]],
+    app .. '.worktrees/feature-x'
+  )
+end)
+
 it('names each agent at work once', function()
   local function render(line, titles)
     local agents = vim.tbl_map(function(title)

@@ -95,6 +95,27 @@ local function agent_lines(loop, width)
   end, #agents > 1 and agents or {})
 end
 
+--- The loops with those in worktrees right behind that of their repository.
+---@param loops ralph.Loop[]
+---@return ralph.Loop[]
+local function by_repository(loops)
+  local first, sorted = {}, {}
+  for index, loop in ipairs(loops) do
+    local home = loop.worktree and loop.worktree.repository or loop.folder
+    first[home] = math.min(first[home] or index, index)
+    table.insert(sorted, { loop = loop, home = home, index = loop.worktree and index or 0 })
+  end
+  table.sort(sorted, function(a, b)
+    if first[a.home] ~= first[b.home] then
+      return first[a.home] < first[b.home]
+    end
+    return a.index < b.index
+  end)
+  return vim.tbl_map(function(one)
+    return one.loop
+  end, sorted)
+end
+
 --- The overview of loops.
 ---@param loops ralph.Loop[]
 ---@param width integer cells
@@ -113,7 +134,7 @@ function M.render(loops, width, open)
   local most = math.min(title_width.most, math.floor(width / 3))
   local widths = { title = math.min(title, most), all = width }
   local lines = {}
-  for _, loop in ipairs(loops) do
+  for _, loop in ipairs(by_repository(loops)) do
     local is_open = open[key(loop)] == true
     table.insert(lines, loop_line(loop, widths, is_open))
     if is_open then
@@ -224,9 +245,22 @@ local function toggle()
   end
 end
 
+--- Opens the folder of the loop's worktree, which is the tab's from then on.
+local function worktree()
+  local loop = current()
+  if not loop or not loop.worktree then
+    return notify.info('there is no worktree here')
+  end
+  local path = vim.fn.fnameescape(vim.uri_to_fname(loop.worktree.path))
+  vim.cmd('tabnew')
+  vim.cmd('tcd ' .. path)
+  vim.cmd('edit ' .. path)
+end
+
 ---@type ralph.Key[]
 local own = {
   require('ralph.keys').close,
+  { 'o', "open the folder of the loop's worktree in a tab", worktree },
   { '<Tab>', 'show what else is known of the loop, or hide it', toggle },
   {
     '<CR>',

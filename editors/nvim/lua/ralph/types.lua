@@ -50,6 +50,7 @@
 ---@field costText? string
 ---@field limitTexts? string[]
 ---@field details? { label: string, text: string }[] what there is to know of it besides
+---@field worktree? { branch: string, repository: string, path: string } that it works in; both are file URIs
 ---@field iteration? integer
 ---@field maxIterations? integer absent: unlimited
 ---@field startedAt? string RFC 3339
