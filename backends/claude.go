@@ -50,7 +50,7 @@ var claude = Backend{
 		State: []string{"$CLAUDE_CONFIG_DIR/", "~/.claude/", "~/.claude.json"},
 		Fixed: []string{"$CLAUDE_CONFIG_DIR/settings.json", "$CLAUDE_CONFIG_DIR/hooks", "$CLAUDE_CONFIG_DIR/plugins", "~/.claude/settings.json", "~/.claude/settings.local.json",
 			"~/.claude/hooks", "~/.claude/plugins", "~/.claude/commands", "~/.claude/agents", "~/.claude/skills", "~/.claude/CLAUDE.md"},
-		Env: []string{"ANTHROPIC_*", "CLAUDE_*", "DISABLE_*", "API_TIMEOUT_MS", "BASH_*", "MAX_THINKING_TOKENS", "MAX_MCP_OUTPUT_TOKENS", "MCP_*", "AWS_REGION", "AWS_BEARER_TOKEN_BEDROCK", "CLOUD_ML_REGION"},
+		Env: []string{"ANTHROPIC_*", "CLAUDE_*", "DISABLE_*", "IS_SANDBOX", "API_TIMEOUT_MS", "BASH_*", "MAX_THINKING_TOKENS", "MAX_MCP_OUTPUT_TOKENS", "MCP_*", "AWS_REGION", "AWS_BEARER_TOKEN_BEDROCK", "CLOUD_ML_REGION"},
 	},
 	Stop:        []os.Signal{os.Interrupt, terminate},
 	VersionArgs: []string{"--version"},
