@@ -39,6 +39,7 @@ const child = spawn(wrapped, { shell: '/bin/sh', stdio: 'inherit', detached: tru
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => forward(signal));
 child.on('error', (err) => fail(err.message));
 child.on('exit', async (code, signal) => {
+  for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate); // what was seen before its end is still to be read
   SandboxManager.cleanupAfterCommand?.();
   await SandboxManager.reset?.();
   process.exit(code ?? 128 + (os.constants.signals[signal] ?? 0));
