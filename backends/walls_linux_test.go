@@ -134,6 +134,7 @@ func TestWhatARunNeedsIsBehindItsWalls(t *testing.T) {
 		}
 	})
 	t.Run("caches are kept, and not those of other runs", func(t *testing.T) {
+		t.Setenv("XDG_CACHE_HOME", t.TempDir())
 		folder := t.TempDir()
 		for _, run := range []struct {
 			prompt, want string

@@ -239,15 +239,22 @@ func (w *Walls) moduleProxy() string {
 	return "file://" + modules + "," + others
 }
 
+// make makes a folder to mount on where there is none, until Close.
+func (w *Walls) make(dir string) {
+	if os.Mkdir(dir, 0o755) == nil {
+		w.making.Lock()
+		defer w.making.Unlock()
+		w.made = append(w.made, dir)
+	}
+}
+
 // guards lists what is read-only in the folder, and makes what nobody is to make.
 func (w *Walls) guards() []string {
 	for _, name := range guardedDirs {
 		if w.tools != nil { // which sees to that itself
 			break
 		}
-		if dir := filepath.Join(w.folder, name); os.Mkdir(dir, 0o755) == nil {
-			w.made = append(w.made, dir)
-		}
+		w.make(filepath.Join(w.folder, name))
 	}
 	var paths []string
 	for _, name := range guarded {

@@ -124,9 +124,7 @@ func (w *Walls) openRepository(p *plan) {
 
 // fixGitDir keeps hooks and configuration of a git folder as they are.
 func (w *Walls) fixGitDir(p *plan, dir string) {
-	if hooks := filepath.Join(dir, "hooks"); os.Mkdir(hooks, 0o755) == nil {
-		w.made = append(w.made, hooks)
-	}
+	w.make(filepath.Join(dir, "hooks"))
 	for _, name := range []string{"hooks", "config", "config.worktree"} {
 		if path := filepath.Join(dir, name); exists(path) {
 			p.fix(dir, path)

@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Modes of a Spec.
@@ -96,8 +97,9 @@ type Walls struct {
 	folder string // without links
 	home   string // the same
 	bwrap  string
-	self   string // this program
-	made   []string
+	self   string     // this program
+	making sync.Mutex // agents of a step start at the same time
+	made   []string   // guarded by making
 	told   func(Breach)
 
 	tools     *tools   // of the engine Runtime; nil for Bubblewrap
