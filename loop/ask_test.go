@@ -221,7 +221,7 @@ func TestTheUsersTimeIsNotTheAgents(t *testing.T) {
 				<-got
 			}, promise)
 		end := r.over(StopPromise, 2)
-		if end.Duration > time.Minute || r.log.ends[0].Duration > time.Minute {
+		if end.Duration > time.Minute || r.log.ends[0].Duration > time.Minute || r.log.ends[0].Outcome != OutcomeOK {
 			t.Errorf("it took %v, %v", end.Duration, r.log.ends[0].Duration)
 		}
 	})
