@@ -23,6 +23,7 @@ type loopFlags struct {
 	team   start.Team
 	limits start.Limits
 	check  start.Check
+	walls  start.Walls
 	given  []string
 }
 
@@ -32,6 +33,7 @@ func (l *loopFlags) addFlags(f *pflag.FlagSet) {
 	l.team.AddFlags(own)
 	l.limits.AddFlags(own)
 	l.check.AddFlags(own)
+	l.walls.AddFlags(own)
 	own.VisitAll(func(flag *pflag.Flag) { flag.Value = recorded{flag.Value, flag.Name, l} })
 	f.AddFlagSet(own)
 }
