@@ -29,7 +29,8 @@ const goesOn = 3
 type child struct {
 	cmd   *exec.Cmd
 	input io.WriteCloser
-	tail  tail // of what it says on stderr
+	tail  tail          // of what it says on stderr
+	read  chan struct{} // closed when all that it printed is read
 
 	mu   sync.Mutex
 	said ended
@@ -54,7 +55,7 @@ func startChild(program, tree, promptFile string, r Record, lease time.Duration,
 	} else {
 		args = append(args, "--prompt-file", promptFile)
 	}
-	c := &child{cmd: exec.Command(program, append(args, r.Flags...)...)}
+	c := &child{cmd: exec.Command(program, append(args, r.Flags...)...), read: make(chan struct{})}
 	c.cmd.Dir, c.cmd.Stderr, c.cmd.Env = tree, &c.tail, environ()
 	var err error
 	if c.input, err = c.cmd.StdinPipe(); err != nil {
@@ -67,12 +68,13 @@ func startChild(program, tree, promptFile string, r Record, lease time.Duration,
 	if err := c.cmd.Start(); err != nil {
 		return nil, err
 	}
-	go c.read(out, say)
+	go c.pass(out, say)
 	return c, nil
 }
 
-// read passes on what the child prints.
-func (c *child) read(out io.Reader, say func([]byte)) {
+// pass passes on what the child prints.
+func (c *child) pass(out io.Reader, say func([]byte)) {
+	defer close(c.read)
 	lines := bufio.NewReaderSize(out, 64<<10)
 	for {
 		line, err := lines.ReadBytes('\n')
@@ -97,7 +99,10 @@ func (c *child) renew() { c.input.Write([]byte("\n")) }
 // wait waits for its end. When ctx is done it has to end, with all that it has started.
 func (c *child) wait(ctx context.Context) error {
 	done := make(chan error, 1)
-	go func() { done <- c.cmd.Wait() }()
+	go func() {
+		<-c.read // its last words would be lost: Wait closes the pipe
+		done <- c.cmd.Wait()
+	}()
 	select {
 	case err := <-done:
 		return err

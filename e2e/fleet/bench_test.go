@@ -28,7 +28,7 @@ func BenchmarkManyLoops(b *testing.B) {
 		w.bare(loops, workers*slots)
 		bare := time.Since(begun)
 		for i := range workers {
-			w.worker(fmt.Sprintf("worker-%d", i), slots, w.addr)
+			w.worker(fmt.Sprintf("worker-%d", i), slots, w.addr, long)
 		}
 		begun = time.Now()
 		w.must("submit", "--repo", w.repo, "--each", filepath.Join(w.dir, "tasks.jsonl"), "--backend", os.Args[0], "--completion-promise", "DONE", "name={task.name} runs=1 nap=2s")

@@ -24,8 +24,11 @@ const patience = 4 * time.Minute
 // token opens the bus.
 const token = "open-sesame"
 
-// lease is that of the workers here.
-const lease = 6 * time.Second
+// A worker's lease: a short one where it is to be lost, and else one that no load can exceed.
+const (
+	short = 8 * time.Second
+	long  = 2 * time.Minute
+)
 
 // world is a bus, and a repository for its loops.
 type world struct {
@@ -120,7 +123,7 @@ func (w *world) serve() {
 }
 
 // worker starts a worker that reaches the bus at an address.
-func (w *world) worker(name string, slots int, addr string) *exec.Cmd {
+func (w *world) worker(name string, slots int, addr string, lease time.Duration) *exec.Cmd {
 	w.t.Helper()
 	return w.start(name, "worker", "--bus", "nats://"+addr, "--name", name, "--dir", filepath.Join(w.dir, name), "--slots", fmt.Sprint(slots), "--lease", lease.String())
 }
