@@ -59,6 +59,14 @@ var attacks = map[string]attack{
 				os.WriteFile(".git/commondir", []byte("../other\n"), 0o644))
 		}, worked: configured("core.fsmonitor"),
 	},
+	"a record of what a later start takes away": {
+		strike: func(string) error {
+			return first(os.MkdirAll(".git/ralph", 0o755), os.WriteFile(".git/ralph/key.json", []byte("evil"), 0o644))
+		},
+		worked: func(t *testing.T, s *scene, _ string) bool {
+			return contains(s.in(".git", "ralph", "key.json"), "evil")
+		},
+	},
 	"the configuration after the user saved it": {
 		prepare: func(t *testing.T, s *scene) { s.git(t, "config", "user.name", "Ann") },
 		strike:  afterASave(func() error { return git("config", "core.fsmonitor", "evil") }),

@@ -86,6 +86,10 @@ func (w *Walls) openRepository(p *plan) {
 			}
 		}
 	}
+	records := filepath.Join(r.common, "ralph") // of worktrees that are to be taken away
+	if w.make(records); exists(records) {
+		p.fix(r.common, records)
+	}
 	trees := filepath.Join(r.common, "worktrees")
 	if entries, err := os.ReadDir(trees); err == nil {
 		p.open(trees)
@@ -96,8 +100,10 @@ func (w *Walls) openRepository(p *plan) {
 				continue
 			}
 			p.open(path)
-			for _, name := range []string{"commondir", "gitdir"} {
-				p.fix(path, filepath.Join(path, name))
+			for _, name := range []string{"commondir", "gitdir", "ralph.json"} { // the last says which tree lands, and where
+				if entry := filepath.Join(path, name); exists(entry) {
+					p.fix(path, entry)
+				}
 			}
 		}
 	}

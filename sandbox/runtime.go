@@ -136,8 +136,8 @@ func (w *Walls) settings(run Run, log string) settings {
 	if r, ok := findRepository(w.folder); ok {
 		write = append(write, r.own, r.common)
 		for _, dir := range []string{r.own, r.common} {
-			keep = append(keep, filepath.Join(dir, "hooks"), filepath.Join(dir, "config"))
-			for _, name := range []string{"config.worktree", "commondir", "gitdir"} { // git can't do with what would stand in their place
+			keep = append(keep, filepath.Join(dir, "hooks"), filepath.Join(dir, "config"), filepath.Join(dir, "ralph"))
+			for _, name := range []string{"config.worktree", "commondir", "gitdir", "ralph.json"} { // git can't do with what would stand in their place
 				if path := filepath.Join(dir, name); exists(path) {
 					keep = append(keep, path)
 				}

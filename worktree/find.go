@@ -72,7 +72,7 @@ func List(folder string) []Tree {
 func read(admin string) (t Tree, ok bool) {
 	data, err := os.ReadFile(filepath.Join(admin, markerName))
 	var m marker
-	if err != nil || json.Unmarshal(data, &m) != nil {
+	if err != nil || json.Unmarshal(data, &m) != nil || !isObject(m.Base) {
 		return t, false
 	}
 	common := filepath.Dir(filepath.Dir(admin))

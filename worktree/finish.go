@@ -135,6 +135,9 @@ func finishRemovals(ctx context.Context, common string) error {
 	if !exists(dir) {
 		return nil
 	}
+	if err := makeRecords(common); err != nil {
+		return err
+	}
 	release, err := lockFile(ctx, filepath.Join(dir, "lock"))
 	if err != nil {
 		return err
@@ -154,7 +157,7 @@ func (l *landing) remove(ctx context.Context) (stays string) {
 	}
 	rec := record{ID: filepath.Base(l.tree.Admin), Path: l.tree.Path, Branch: l.tree.Branch, Base: l.at, Repo: l.tree.Repo,
 		Made: l.tree.Made && !l.isElsewhere(ctx), Place: strings.HasSuffix(filepath.Dir(l.tree.Path), ".worktrees"), Common: l.common}
-	if err := os.MkdirAll(recordsOf(l.common), 0o777); err != nil {
+	if err := makeRecords(l.common); err != nil {
 		return err.Error()
 	}
 	if err := rec.create(); err != nil {

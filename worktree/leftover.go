@@ -25,18 +25,23 @@ type index struct{ checkout }
 // copyIndex copies the index of a work tree, so that git needn't read all files
 // again.
 func copyIndex(ctx context.Context, g checkout, to string) (index, error) {
-	from, err := g.line(ctx, "rev-parse", "--path-format=absolute", "--git-path", "index")
+	gitDir, err := g.line(ctx, "rev-parse", "--absolute-git-dir")
 	if err != nil {
 		return index{}, err
 	}
+	from := filepath.Join(gitDir, "index")
 	own := index{g.with("GIT_INDEX_FILE=" + to)}
-	info, err := os.Stat(from)
+	os.Remove(to) // which may be a link of an agent's
+	info, err := os.Lstat(from)
 	if os.IsNotExist(err) {
-		os.Remove(to)
 		return own, nil
 	}
 	var data []byte
-	if err == nil {
+	switch {
+	case err != nil:
+	case !info.Mode().IsRegular(): // git would write through a link
+		err = fmt.Errorf("%s is no file; remove it", from)
+	default:
 		data, err = os.ReadFile(from)
 	}
 	if err == nil {

@@ -42,10 +42,20 @@ func (rec *record) tree(r repo) Tree {
 	return Tree{Path: rec.Path, Branch: rec.Branch, Repo: r.top, Base: rec.Base, Made: rec.Made, Admin: rec.admin()}
 }
 
+// makeRecords makes the folder of the records. One that leads elsewhere isn't it.
+func makeRecords(common string) error {
+	dir := recordsOf(common)
+	err := os.MkdirAll(dir, 0o777)
+	if info, statErr := os.Lstat(dir); err == nil && statErr == nil && !info.IsDir() {
+		err = fmt.Errorf("%s is no folder; remove it", dir)
+	}
+	return err
+}
+
 // begin chooses a tree and takes it down. Two that begin at once choose differently.
 func (r repo) begin(ctx context.Context, o Options) (*record, error) {
 	dir := recordsOf(r.common)
-	if err := os.MkdirAll(dir, 0o777); err != nil {
+	if err := makeRecords(r.common); err != nil {
 		return nil, &Error{"the repository can't be written to: " + err.Error(), "leave --worktree out, or start where you may write"}
 	}
 	release, err := lockFile(ctx, filepath.Join(dir, "lock"))
@@ -111,6 +121,17 @@ func (rec *record) remove() error {
 	return nil
 }
 
+// isSound says whether a record that was read is one that we wrote: whoever can write
+// into the repository can write one, and nothing but a tree's goes by it.
+func (rec *record) isSound(id string) bool {
+	return rec.ID == id && id != "." && id != ".." && filepath.Base(rec.Path) == id && filepath.IsAbs(rec.Path) &&
+		filepath.IsLocal(rec.Branch) && filepath.Clean(rec.Branch) == filepath.FromSlash(rec.Branch) && isObject(rec.Base)
+}
+
+// isObject says whether a text is a name of git's for a commit, and so no flag; there
+// may be none.
+func isObject(name string) bool { return strings.Trim(name, "0123456789abcdef") == "" }
+
 // clean takes away what makers have left that were killed.
 func (r repo) clean() error {
 	entries, err := os.ReadDir(recordsOf(r.common))
@@ -119,7 +140,7 @@ func (r repo) clean() error {
 	}
 	for _, entry := range entries {
 		id, ok := strings.CutSuffix(entry.Name(), ".json")
-		if !ok {
+		if !ok || !entry.Type().IsRegular() { // a link leads to what isn't ours
 			continue
 		}
 		rec := record{Common: r.common, ID: id}
@@ -131,7 +152,7 @@ func (r repo) clean() error {
 			continue // somebody is at it
 		}
 		data, err := os.ReadFile(rec.file())
-		if err == nil && json.Unmarshal(data, &rec) == nil && rec.ID == id && filepath.Base(rec.Path) == id {
+		if err == nil && json.Unmarshal(data, &rec) == nil && rec.isSound(id) {
 			err = rec.undo()
 		} else {
 			err = rec.remove()
@@ -152,20 +173,25 @@ func (rec *record) undo() error {
 			return fmt.Errorf("removing an unfinished worktree: %w", err)
 		}
 	}
-	os.Remove(rec.Path) // when it is empty
+	removeEmpty(rec.Path)
 	if rec.Place {
-		os.Remove(filepath.Dir(rec.Path)) // the same
+		removeEmpty(filepath.Dir(rec.Path))
 	}
+	within, err := os.OpenRoot(rec.Common) // whose folders may be links that lead out
+	if err != nil {
+		return fmt.Errorf("removing an unfinished worktree: %w", err)
+	}
+	defer within.Close()
 	if !exists(rec.Path) || linkOf(rec.Path) == "" {
 		if back := backOf(rec.admin()); back == "" || filepath.Dir(back) == rec.Path || paths.Real(filepath.Dir(back)) == paths.Real(rec.Path) {
-			if err := os.RemoveAll(rec.admin()); err != nil {
+			if err := within.RemoveAll(filepath.Join("worktrees", rec.ID)); err != nil {
 				return fmt.Errorf("removing an unfinished worktree: %w", err)
 			}
-			os.Remove(filepath.Dir(rec.admin())) // git has it only with something in it
+			removeEmpty(filepath.Dir(rec.admin())) // git has it only with something in it
 		}
 	}
 	if rec.Made {
-		if err := rec.dropBranch(); err != nil {
+		if err := rec.dropBranch(within); err != nil {
 			return err
 		}
 	}
@@ -173,14 +199,14 @@ func (rec *record) undo() error {
 }
 
 // dropBranch removes the branch unless it has moved.
-func (rec *record) dropBranch() error {
+func (rec *record) dropBranch(within *os.Root) error {
 	program, err := git.Find()
 	if err != nil {
 		return err
 	}
 	g := git.Git{Program: program, Dir: rec.Common, Env: []string{"GIT_DIR=" + rec.Common}, Lock: rec.lock}
 	ref := "refs/heads/" + rec.Branch
-	clearLock(filepath.Join(rec.Common, filepath.FromSlash(ref)+".lock"))
+	clearLock(within, filepath.FromSlash(ref)+".lock")
 	_, err = g.Run(context.Background(), nil, "update-ref", "-d", ref, rec.Base)
 	if tip, e := g.Text(context.Background(), nil, "rev-parse", "--verify", "--quiet", ref); err != nil && (git.ExitCode(e) == 1 || e == nil && tip != rec.Base) {
 		err = nil // it never was, or somebody used it
@@ -195,13 +221,20 @@ func (rec *record) dropBranch() error {
 const briefly = time.Second
 
 // clearLock removes the lock of a branch of ours that a git which was killed has left.
-func clearLock(path string) {
+func clearLock(within *os.Root, path string) {
 	for end := time.Now().Add(briefly); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if info, err := os.Lstat(path); err != nil || time.Since(info.ModTime()) > briefly {
+		if info, err := within.Lstat(path); err != nil || time.Since(info.ModTime()) > briefly {
 			break
 		}
 	}
-	os.Remove(path)
+	_ = within.Remove(path) // there may be none
+}
+
+// removeEmpty removes a folder with nothing in it, and no file.
+func removeEmpty(path string) {
+	if info, err := os.Lstat(path); err == nil && info.IsDir() {
+		os.Remove(path)
+	}
 }
 
 // empty removes all of a tree but the file that says whose it is, and that last. What a
