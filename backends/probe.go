@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"ralph-lsp/sandbox"
 	"ralph-lsp/stream"
 )
 
@@ -57,6 +59,33 @@ func (b Backend) Probe(ctx context.Context) Probe {
 	return probe
 }
 
+// asker is who asks for versions: a loop in a folder, with its walls.
+type asker struct {
+	walls  sandbox.Spec
+	folder string
+}
+
+type askerKey struct{}
+
+// ForLoop makes Probe, and all that use it, put a loop's walls around programs that its agents
+// may write; several loops add up. Where the walls can't be had, such a program isn't run.
+func ForLoop(ctx context.Context, walls sandbox.Spec, folder string) context.Context {
+	by, _ := ctx.Value(askerKey{}).([]asker)
+	return context.WithValue(ctx, askerKey{}, append(slices.Clip(by), asker{walls, folder}))
+}
+
+// wallsFor raises the walls that a program of the asker's must have, nil if it needs none.
+func (b Backend) wallsFor(ctx context.Context, program string) (walls *sandbox.Walls, folder string, err error) {
+	all, _ := ctx.Value(askerKey{}).([]asker)
+	for _, by := range all {
+		if by.folder != "" && by.walls.Opens(by.folder, program, b.Inside) {
+			walls, err = sandbox.Raise(ctx, by.walls, by.folder)
+			return walls, by.folder, err
+		}
+	}
+	return nil, "", nil
+}
+
 // ask runs the program with the arguments that make it print its version, until
 // ctx is done at the latest.
 func (b Backend) ask(ctx context.Context, path string, stdout *tail) (Exit, error) {
@@ -64,13 +93,20 @@ func (b Backend) ask(ctx context.Context, path string, stdout *tail) (Exit, erro
 	if err != nil {
 		return Exit{}, err
 	}
+	walls, folder, err := b.wallsFor(ctx, path)
+	if err != nil {
+		return Exit{}, err
+	}
+	defer walls.Close()
 	scope, err := openScope("", 0)
 	if err != nil {
 		return Exit{}, err
 	}
 	defer scope.Close()
+	scope.Walls = walls
 	asked := Custom(path, b.VersionArgs, PromptStdin, stream.FormatText)
-	asked.Name, asked.Env, asked.Kept = b.Name, b.Env, b.Kept
+	asked.Name, asked.Env, asked.Kept, asked.Inside = b.Name, b.Env, b.Kept, b.Inside
+	dir = cmp.Or(folder, dir)
 	p, err := Start(Spec{Backend: asked, Dir: dir, Scope: scope, Record: stdout})
 	if err != nil {
 		return Exit{}, err

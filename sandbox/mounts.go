@@ -114,12 +114,17 @@ func (w *Walls) showNeeded(p *plan, program string, run Run) {
 		}
 	}
 	slices.SortFunc(needed, func(a, b string) int { return len(a) - len(b) })
+	var shown []string
 	for _, path := range slices.Compact(needed) {
+		if slices.ContainsFunc(shown, func(dir string) bool { return within(path, dir) }) {
+			continue // a link that is there can't be mounted on
+		}
 		if !filepath.IsAbs(path) || slices.Contains(rooms, path) || !slices.ContainsFunc(rooms, func(room string) bool { return within(path, real(room)) }) {
 			continue
 		}
 		if _, err := os.Stat(path); err == nil && !isSocket(path) {
 			p.show(path)
+			shown = append(shown, path)
 		}
 	}
 }

@@ -232,6 +232,25 @@ func (w *Walls) mayWrite(path string) bool {
 	return false
 }
 
+// Opens says whether an agent behind walls around folder may write a path, which is absolute.
+func (s Spec) Opens(folder, path string, agent Agent) bool {
+	if !s.IsOn() {
+		return false
+	}
+	w := &Walls{spec: s, folder: real(folder)}
+	if home, err := os.UserHomeDir(); err == nil {
+		w.home = real(home)
+	}
+	path = real(path)
+	isIn := func(places []string) bool {
+		return slices.ContainsFunc(places, func(place string) bool {
+			place, _ = w.stateOf(place)
+			return place != "" && within(path, place)
+		})
+	}
+	return w.mayWrite(path) || isIn(agent.State) && !isIn(agent.Fixed)
+}
+
 // expand is a path of the configuration, without links.
 func (w *Walls) expand(path string) string {
 	if rest, ok := strings.CutPrefix(path, "~"); ok && (rest == "" || rest[0] == '/') {

@@ -57,7 +57,7 @@ func (s *starter) listAgents(ctx context.Context, p wire.FolderParams) (any, err
 		return nil, err
 	}
 	settings, _ := s.files(path).Load() // an untrusted file names no agents, one with mistakes is told elsewhere
-	probes := backends.Look(ctx)
+	probes := backends.Look(backends.ForLoop(ctx, settings.Sandbox, path))
 	for _, name := range slices.Sorted(maps.Keys(settings.Backends)) {
 		own := settings.Backends[name]
 		i := slices.IndexFunc(probes, func(p backends.Probe) bool { return p.Backend.Name == name })

@@ -27,7 +27,7 @@ import (
 func Examine(ctx context.Context, version string, files config.Files) []wire.Check {
 	checks := []wire.Check{{ID: "version", OK: true, Message: fmt.Sprintf("ralph-lsp %s, %s/%s", version, runtime.GOOS, runtime.GOARCH)}}
 	settings, err := files.Load()
-	checks = append(checks, backendChecks(backends.ProbeAll(ctx))...)
+	checks = append(checks, backendChecks(backends.ProbeAll(backends.ForLoop(ctx, settings.Sandbox, files.Folder)))...)
 	if err == nil && settings.Backend != config.Auto { // what is installed doesn't choose
 		checks[len(checks)-1] = checkChoice(ctx, settings)
 	}

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"ralph-lsp/backends"
 	"ralph-lsp/looplog"
 	"ralph-lsp/server/client"
 	"ralph-lsp/server/documents"
@@ -87,7 +88,12 @@ func newManager(ed client.Editor, version string, log *slog.Logger) *manager {
 func (m *manager) begin() {
 	m.wg.Go(func() { m.workspace.watchTrees(m.ctx) })
 	m.wg.Go(func() {
-		m.agents.probe(m.ctx)
+		asking := m.ctx
+		for _, path := range m.workspace.list() {
+			settings, _ := m.files(path).Load()
+			asking = backends.ForLoop(asking, settings.Sandbox, path)
+		}
+		m.agents.probe(asking)
 		for _, path := range m.workspace.list() {
 			m.docs.Republish(path)
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 
+	"ralph-lsp/backends"
 	"ralph-lsp/config"
 	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"
@@ -53,7 +54,7 @@ func (p *Plan) Preview(ctx context.Context, instead func(reason string) []wire.C
 		}
 		p.Met = append(p.Met, err)
 		if err == nil {
-			version, broken = p.Config.Backend.Version(ctx)
+			version, broken = p.Config.Backend.Version(backends.ForLoop(ctx, p.Config.Sandbox, p.Config.Folder))
 		}
 	}
 	if !p.Replace && p.tree == nil {

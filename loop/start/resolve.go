@@ -98,6 +98,7 @@ func (r Resolver) Resolve(ctx context.Context) (loop.Config, Sources, error) {
 	}
 	cfg.PromiseFrom = string(sources["completionPromise"])
 	sources["sandbox"] = r.wall(&cfg)
+	ctx = backends.ForLoop(ctx, cfg.Sandbox, r.Settings.Files.Folder)
 	r.offerWalls(ctx, &cfg, sources["sandbox"])
 	var err error
 	if cfg.Verify, sources["verify"], err = r.check(); err != nil {
@@ -291,7 +292,7 @@ func (r Resolver) Continue(ctx context.Context, found Found, files config.Files)
 	}
 	cfg := loop.Config{Continue: true, Stranger: !files.HasStarted(found.LoopID), Change: r.Start.Limits, PromiseFrom: string(config.FromStart), Model: named.Model, Quiet: r.quiet() || found.Quiet}
 	r.keep(&cfg)
-	r.keepWalls(&cfg, found)
+	ctx = r.keepWalls(ctx, &cfg, found)
 	r.tighten(&cfg, found, files)
 	r.Start.Ask = r.Start.Ask.Over(found.Ask)
 	known := r
@@ -387,6 +388,7 @@ func Remember(files config.Files, cfg loop.Config, loopID string) {
 // Interactive returns the command line of the chosen agent's own terminal
 // interface, with the prompt if there is one.
 func (r Resolver) Interactive(ctx context.Context, prompt string) (b backends.Backend, argv []string, err error) {
+	ctx = backends.ForLoop(ctx, r.Settings.Sandbox, r.Settings.Files.Folder)
 	agent, err := r.chooser().choose(ctx, r.Start.Agent, r.Editor.Agent)
 	if err != nil {
 		return b, nil, err

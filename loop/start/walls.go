@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"ralph-lsp/backends"
 	"ralph-lsp/config"
 	"ralph-lsp/loop"
 	"ralph-lsp/sandbox"
@@ -53,8 +54,9 @@ func (r Resolver) wall(cfg *loop.Config) config.Source {
 	return first(r.Start.Walls != "", false, r.Settings.Source("sandbox.mode"))
 }
 
-// keepWalls puts the walls up again that a loop had, which only its user takes away.
-func (r Resolver) keepWalls(cfg *loop.Config, found Found) {
+// keepWalls puts the walls up again that a loop had, which only its user takes away. Programs
+// are asked for their versions behind them, with the context.
+func (r Resolver) keepWalls(ctx context.Context, cfg *loop.Config, found Found) context.Context {
 	r.wall(cfg)
 	if r.Start.Walls == "" && found.Sandbox == sandbox.Workspace {
 		cfg.Sandbox.Mode = found.Sandbox
@@ -62,6 +64,7 @@ func (r Resolver) keepWalls(cfg *loop.Config, found Found) {
 	if cfg.Sandbox.Engine == "" {
 		cfg.Sandbox.Engine = found.SandboxEngine
 	}
+	return backends.ForLoop(ctx, cfg.Sandbox, r.Settings.Files.Folder)
 }
 
 // offerOfWalls is what config remembers that it was made.
