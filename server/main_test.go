@@ -63,6 +63,23 @@ var roles = map[string]func(){
 			time.Sleep(5 * time.Millisecond)
 		}
 	},
+	// asks wants to push, in claude's words, and leaves in its folder what it is told.
+	"asks": func() {
+		if err := os.WriteFile("pid", []byte(fmt.Sprint(os.Getpid())), 0o600); err != nil {
+			panic(err)
+		}
+		lines := bufio.NewScanner(os.Stdin)
+		lines.Scan()
+		fmt.Println(`{"type":"system","subtype":"init","session_id":"s","model":"m","tools":[]}`)
+		fmt.Println(`{"type":"control_request","request_id":"r1","request":{"subtype":"can_use_tool","tool_name":"Bash","input":{"command":"git push"},"tool_use_id":"t1"}}`)
+		if !lines.Scan() {
+			return
+		}
+		if err := os.WriteFile("told", lines.Bytes(), 0o600); err != nil {
+			panic(err)
+		}
+		fmt.Println(`{"type":"result","subtype":"success","is_error":false,"num_turns":1,"session_id":"s","total_cost_usd":0.01,"result":"Well."}`)
+	},
 	// writes adds a line to log.txt and makes a file of its own.
 	"writes": writes,
 	// writesAndInsists does so, and makes the promise.

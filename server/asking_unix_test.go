@@ -1,0 +1,148 @@
+//go:build unix
+
+package server
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"ralph-lsp/internal/limits"
+	"ralph-lsp/loop"
+	"ralph-lsp/loopstate"
+	"ralph-lsp/wire"
+)
+
+// asksHere starts a loop of the server's own whose agent speaks as claude does when it wants to
+// push, and waits until the client is asked.
+func asksHere(t *testing.T) (c *dialled, dir string, q wire.Question) {
+	t.Helper()
+	bin := t.TempDir()
+	if err := os.Symlink(agentThat(t, "asks"), filepath.Join(bin, "claude")); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	dir = t.TempDir()
+	c = dial(t, permitted, dir)
+	c.Must(c.Command(wire.CommandStart, wire.StartParams{Prompt: "Push it", Permissions: "ask", Choices: wire.Choices{Backend: "claude",
+		LimitParams: wire.LimitParams{Message: limits.Message{MaxIterations: new(1)}}}}))
+	return c, dir, permissionOf(t, c.Hears(wire.MethodPermission, "git push"))
+}
+
+// gone waits until the agent that worked in a folder is dead, and returns what it was told.
+func gone(t *testing.T, dir string) (told string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, "pid"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(string(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for late := time.Now().Add(patience); !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(late) {
+			t.Fatal("the agent is left running")
+		}
+	}
+	answer, _ := os.ReadFile(filepath.Join(dir, "told"))
+	return string(answer)
+}
+
+func stateIn(t *testing.T, dir string) loopstate.State {
+	t.Helper()
+	_, s, err := loop.StateIn(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestTheAgentOfAnOwnLoopIsAnswered(t *testing.T) {
+	for kind, want := range map[string]string{loop.AnswerOnce: `"behavior":"allow"`, loop.AnswerLoop: `"behavior":"allow"`, loop.AnswerDeny: "not that branch"} {
+		t.Run(kind, func(t *testing.T) {
+			c, dir, q := asksHere(t)
+			if l := c.status(dir, inState("waiting")); !l.Owned || len(l.Questions) != 1 || l.Questions[0].ID != q.ID {
+				t.Errorf("%+v", l)
+			}
+			c.Must(c.Command(wire.CommandAnswer, wire.AnswerParams{LoopParams: wire.LoopParams{LoopID: q.LoopID}, ID: q.ID, Answer: kind, Text: "not that branch"}))
+			c.Hears("$/cancelRequest", "")
+			c.status(dir, inState("ended"))
+			if told := gone(t, dir); !strings.Contains(told, want) {
+				t.Errorf("it is told %s", told)
+			}
+		})
+	}
+}
+
+// A second editor on the same folder sees the question in the state file, and either may answer.
+func TestTheSecondEditorAnswersTheFirstOnesLoop(t *testing.T) {
+	c, dir, q := asksHere(t)
+	other := dial(t, permitted, dir)
+	if got := permissionOf(t, other.Hears(wire.MethodPermission, "git push")); got.ID != q.ID || got.LoopID != q.LoopID {
+		t.Errorf("the other is asked %+v", got)
+	}
+	other.Must(other.Command(wire.CommandAnswer, wire.AnswerParams{ID: q.ID, Answer: loop.AnswerDeny, Text: "not that branch"}))
+	for _, client := range []*dialled{c, other} {
+		client.Hears("$/cancelRequest", "")
+	}
+	c.status(dir, inState("ended"))
+	if told := gone(t, dir); !strings.Contains(told, "not that branch") {
+		t.Errorf("it is told %s", told)
+	}
+}
+
+func TestALoopThatAsksIsCancelled(t *testing.T) {
+	c, dir, q := asksHere(t)
+	c.Must(c.Command(wire.CommandCancel, struct{}{}))
+	c.Hears("$/cancelRequest", "")
+	c.status(dir, inState("ended"))
+	if _, _, err := loop.StateIn(dir); !errors.Is(err, loop.ErrNothingToGoOn) {
+		t.Errorf("the state file is left: %v", err)
+	}
+	if m := c.Command(wire.CommandAnswer, wire.AnswerParams{ID: q.ID, Answer: loop.AnswerOnce}); reason(t, m) != wire.ReasonNoQuestion {
+		t.Errorf("%+v", m)
+	}
+	if told := gone(t, dir); strings.Contains(told, `"allow"`) {
+		t.Errorf("it is told %s", told)
+	}
+}
+
+// Whatever way an editor goes, its agent is allowed nothing and left nowhere, and the loop can go on.
+func TestTheEditorGoesWhileItIsAsked(t *testing.T) {
+	for name, leave := range map[string]func(c *dialled){
+		"shutdown and exit": func(c *dialled) {
+			c.Must(c.Call("shutdown", nil))
+			c.Notify("exit", nil)
+		},
+		"exit alone": func(c *dialled) { c.Notify("exit", nil) },
+		"crash":      func(c *dialled) { c.Close() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, dir, q := asksHere(t)
+			c.Answer(wire.MethodPermission, func(json.RawMessage) any { return wire.PermissionResult{Answer: loop.AnswerOnce} })
+			leave(c)
+			code := <-c.exit
+			c.exit <- code
+			if told := gone(t, dir); strings.Contains(told, `"allow"`) {
+				t.Errorf("it is told %s", told)
+			}
+			if n := heardOf(c, wire.MethodPermission, ""); n != 1 {
+				t.Errorf("asked %d times", n)
+			}
+			if s := stateIn(t, dir); len(s.Questions)+len(s.Answers)+len(s.Allowed) > 0 || s.Permissions != "ask" {
+				t.Errorf("the state file has %q, %q, %q, %q", s.Questions, s.Answers, s.Allowed, s.Permissions)
+			}
+			now, _, _, err := loop.FolderStatus(dir)
+			if err != nil || !now.State.Left() || now.LoopID != q.LoopID {
+				t.Errorf("%v: the loop is %s", err, now.State)
+			}
+		})
+	}
+}
