@@ -355,7 +355,7 @@ func (l *Loop) Disallow(rule string) error {
 		if err := disallowing(rule)(s); err != nil {
 			return err
 		}
-		l.change(func(p *progress) { p.asks.allowed = nil })
+		l.change(func(p *progress) { p.known.Allowed, p.asks.allowed = s.Allowed, nil })
 		return nil
 	})
 }

@@ -207,6 +207,44 @@ func TestAQuestionIsAnsweredThroughTheStateFile(t *testing.T) {
 	})
 }
 
+// What an agent writes into the state file while it works allows it nothing, and is taken out.
+// The user may take a rule out there, and who puts it back isn't believed.
+func TestAnAgentAllowsItselfNothing(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := asking(t, nil, func(r *rig, ask func(stream.Question) chan backends.Answer) {
+			edit := func(rules ...string) {
+				r.file.edit(func(s *loopstate.State) { s.Allowed = rules })
+				time.Sleep(2 * bookInterval)
+			}
+			asks := func(what, id, command string) {
+				if got := ask(wants(id, "Bash", `{"command":"`+command+`"}`)); len(got) > 0 {
+					t.Errorf("%s: it isn't asked", what)
+				}
+				if err := r.Answer(r.open(0).ID, Answer{Kind: AnswerDeny}); err != nil {
+					t.Error(err)
+				}
+			}
+			one := ask(wants("1", "Bash", `{"command":"git commit"}`))
+			r.Answer(r.open(0).ID, Answer{Kind: AnswerLoop})
+			<-one
+			time.Sleep(2 * bookInterval)
+			edit("Bash(git commit:*)", "Bash(git push:*)")
+			asks("planted", "2", "git push")
+			if got := r.file.now().Allowed; !slices.Equal(got, []string{"Bash(git commit:*)"}) || !slices.Equal(r.Status().Allowed, got) || !slices.Equal(r.Resumable().Allowed, got) {
+				t.Errorf("the file has %q, the loop %q, it goes on with %q", got, r.Status().Allowed, r.Resumable().Allowed)
+			}
+			if a := <-ask(wants("3", "Bash", `{"command":"git commit"}`)); !a.Yes {
+				t.Error("what the user allowed is asked again")
+			}
+			edit()
+			asks("taken out", "4", "git commit")
+			edit("Bash(git commit:*)")
+			asks("put back", "5", "git commit")
+		}, promise)
+		r.over(StopPromise, 2)
+	})
+}
+
 // A question is open for as long as its user needs: that isn't the agent's time.
 func TestTheUsersTimeIsNotTheAgents(t *testing.T) {
 	bubble(t, func(t *testing.T) {

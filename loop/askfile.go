@@ -39,12 +39,19 @@ func (p *progress) enterAsks(s *loopstate.State) (answers, rules []string) {
 		s.Questions = append(s.Questions, jsonText(it))
 	}
 	answers, s.Answers = s.Answers, nil
+	s.Allowed = p.granted(s.Allowed)
 	for _, rule := range p.asks.allowed {
 		if !slices.Contains(s.Allowed, rule) {
 			s.Allowed = append(s.Allowed, rule)
 		}
 	}
 	return answers, slices.Clone(p.asks.allowed)
+}
+
+// granted are those rules of a state file that the user's answers have put there. The user may
+// take out any; what is new there may be from the agent, and counts for nothing.
+func (p *progress) granted(rules []string) []string {
+	return slices.DeleteFunc(slices.Clone(rules), func(rule string) bool { return !slices.Contains(p.known.Allowed, rule) })
 }
 
 // wroteRules takes note that they stand in the file.

@@ -84,7 +84,8 @@ func permits(rule, dir, tool string, input json.RawMessage) bool {
 		return false
 	}
 	if !hasArg {
-		return isMCP(tool)
+		var said any
+		return isMCP(tool) && json.Unmarshal(input, &said) == nil && !ruling.MatchString(jsonText(said))
 	}
 	arg, closed := strings.CutSuffix(arg, ")")
 	switch {
@@ -132,11 +133,15 @@ func commandOf(input json.RawMessage) (words []string, ok bool) {
 		return nil, false
 	}
 	words, ok = simpleWords(command)
-	if !ok || len(words) == 0 || strings.Contains(words[0], "=") { // a variable is set
+	if !ok || len(words) == 0 || strings.Contains(words[0], "=") || slices.ContainsFunc(words, ruling.MatchString) { // a variable is set
 		return nil, false
 	}
 	return words, true
 }
+
+// ruling are words with which an agent could answer itself: the file that has the answers, its
+// folder, and this program.
+var ruling = regexp.MustCompile(`(?i)(^|[^a-z0-9_-])\.pi($|[^a-z0-9_.-])|ralph-loop|ralph-lsp|ralph\.toml`)
 
 // fieldsOf reads a tool's input. ok is false where it has others than these fields, or one of
 // them twice.
