@@ -39,7 +39,11 @@ func changesLine(e loop.End) string {
 	if what == "" {
 		return ""
 	}
-	return wire.JoinFacts(what, "ralph-lsp changes shows it, ralph-lsp undo --since 1 takes it back")
+	in := ""
+	if e.Status.Folder != "" { // it is that of another place where it works in a worktree
+		in = inFolderOf(e.Status.Folder)
+	}
+	return wire.JoinFacts(what, fmt.Sprintf("ralph-lsp changes%[1]s shows it, ralph-lsp undo%[1]s --since 1 takes it back", in))
 }
 
 // goOn is what helps with a loop that stands still.

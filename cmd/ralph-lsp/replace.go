@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"ralph-lsp/internal/paths"
 	"ralph-lsp/internal/tell"
 	"ralph-lsp/loop"
 	"ralph-lsp/server"
@@ -105,7 +105,7 @@ func readLine(in io.Reader) string {
 // inFolderOf is what a command needs to be about a folder: " -C DIR", or "" in
 // the folder itself.
 func inFolderOf(folder string) string {
-	if here, err := os.Getwd(); err == nil && filepath.Clean(folder) == here {
+	if here, err := os.Getwd(); err == nil && paths.Real(folder) == paths.Real(here) {
 		return ""
 	}
 	return " -C " + shellWord(folder)

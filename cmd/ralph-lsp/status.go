@@ -118,7 +118,7 @@ func printStatus(out io.Writer, p palette, st loop.Status, owner loopstate.Owner
 	case l.Live:
 		fmt.Fprintln(out, "cost and work are those of its last turn")
 	case wire.IsLeft(l):
-		fmt.Fprintln(out, wrapped("no process drives it; "+goOn+", or discard it with ralph-lsp cancel", width, 2))
+		fmt.Fprintln(out, wrapped("no process drives it; "+goOn+inFolderOf(st.Folder)+", or discard it with ralph-lsp cancel"+inFolderOf(st.Folder), width, 2))
 	}
 }
 

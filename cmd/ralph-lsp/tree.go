@@ -35,7 +35,8 @@ func (l *loopFlags) driveInTree(cmd *cobra.Command, cfg loop.Config, tree start.
 	began := false
 	err = l.drive(cmd, cfg, config.FilesOf(cfg.Folder, backends.Names()), func() { began = true })
 	if !began {
-		err = errors.Join(err, made.Drop())
+		return errors.Join(err, made.Drop())
 	}
+	fmt.Fprintf(stderr, "ralph-lsp land %s lands its work on your branch, with --discard it goes\n", shellWord(made.Branch))
 	return err
 }
