@@ -136,6 +136,20 @@ it('offers to make a promise that nobody set the promise', function()
   assert(#asked == 1, vim.inspect(asked))
 end)
 
+it('offers what a loop says before its status has come', function()
+  local nvim = child.start()
+  nvim:answer('^Ralph, there are walls', 'Leave it')
+  nvim:lua(
+    [[require('ralph.ask').offered({ loopId = 'new', folder = ... }, {
+      text = 'there are walls',
+      offers = { { title = 'Sandbox My Loops', command = 'ralph.sandbox' } },
+    })]],
+    nvim.dir
+  )
+  nvim:wait('#answers == 0')
+  expect.equal(nvim:lua('return asked[1].labels'), { 'Leave it', 'Sandbox My Loops' })
+end)
+
 it("says which limits of a folder's file do not count", function()
   local dir = child.folder()
   child.write(dir .. '/ralph.toml', '[limits]\nmax_iterations = 0\n')

@@ -55,19 +55,31 @@ it('stays at its loop and column while lines come and go', function()
   expect.equal(nvim:lua([[return vim.fn.col('.')]]), column)
 end)
 
-it('has loops in worktrees below their repository, and opens their folders', function()
-  local nvim, base = with_loops({})
-  local app, git = base .. '/app', { 'git', '-c', 'user.name=Ann', '-c', 'user.email=a@b.c' }
-  vim.fn.mkdir(app)
-  vim.fn.writefile({ 'one' }, app .. '/a')
-  for _, args in ipairs({ { 'init', '-q' }, { 'add', '-A' }, { 'commit', '-qm', 'first' } }) do
-    local done = vim.system(vim.list_extend(vim.list_extend({}, git), args), { cwd = app }):wait()
+--- Makes a repository with a commit, by Ann.
+local function repository(dir)
+  vim.fn.mkdir(dir)
+  vim.fn.writefile({ 'one' }, dir .. '/a')
+  for _, args in ipairs({
+    { 'init', '-q' },
+    { 'config', 'user.name', 'Ann' },
+    { 'config', 'user.email', 'ann@example.com' },
+    { 'add', '-A' },
+    { 'commit', '-qm', 'first' },
+  }) do
+    local done = vim.system(vim.list_extend({ 'git' }, args), { cwd = dir }):wait()
     expect.equal(done.code, 0)
   end
-  local start = [[require('ralph').start({ folder = ..., text = select(2, ...) })]]
-  nvim:lua(start, app, "--worktree=feature/x --max-iterations=4 'agent: hang'")
+  return dir
+end
+
+local start_loop = [[require('ralph').start({ folder = ..., text = select(2, ...) })]]
+
+it('has loops in worktrees below their repository, and opens their folders', function()
+  local nvim, base = with_loops({})
+  local app = repository(base .. '/app')
+  nvim:lua(start_loop, app, "--worktree=feature/x --max-iterations=4 'agent: hang'")
   nvim:wait([[vim.fn.search('app (feature/x)', 'nw') > 0]])
-  nvim:lua(start, app, hang)
+  nvim:lua(start_loop, app, hang)
   nvim:wait([[vim.api.nvim_buf_line_count(0) == 2]])
   nvim:wait(
     [[vim.fn.search('^▸ app  ', 'nw') == 1 and vim.fn.search('app (feature/x)', 'nw') == 2]]
@@ -78,6 +90,25 @@ it('has loops in worktrees below their repository, and opens their folders', fun
     [[vim.uv.fs_realpath(vim.fn.getcwd()) == vim.uv.fs_realpath(want)]],
     app .. '.worktrees/feature-x'
   )
+end)
+
+it('lands what a loop did in its worktree, or discards it', function()
+  local app = repository(child.folder() .. '/app')
+  local nvim = child.start({ dir = app, ralph = { notify = 'always' } })
+  local tree = app .. '.worktrees/feature-x'
+  local promising = "--worktree=feature/x --completion-promise=DONE 'agent: promise 1'"
+  nvim:answer('^Ralph: done', 'Discard Worktree')
+  nvim:answer('^Ralph: Discard feature/x.*1 uncommitted file', 'Discard Worktree')
+  nvim:lua(start_loop, app, promising)
+  nvim:wait_note('discarded feature/x')
+  expect.equal(vim.uv.fs_stat(tree), nil)
+  expect.equal(child.read(app .. '/work.txt'), nil)
+
+  nvim:answer('^Ralph: done', 'Land')
+  nvim:lua(start_loop, app, promising)
+  nvim:wait_note('landed 1 commit of feature/x on ')
+  expect.equal(vim.uv.fs_stat(tree), nil)
+  expect.equal(child.read(app .. '/work.txt'), 'iteration 1\n')
 end)
 
 it('names each agent at work once', function()

@@ -115,8 +115,8 @@ function M.offered(source, update)
   end
   idle.run(function()
     local status = require('ralph.status')
-    local loop = status.by_id(source.loopId)
-    if loop and loop.live then
+    local loop = status.by_id(source.loopId) -- that of one that has just begun may come later
+    if not loop or loop.live then
       M.offer(status.name(loop) .. ', ' .. update.text, source.folder, update.offers)
     end
   end)
