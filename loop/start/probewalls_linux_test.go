@@ -1,0 +1,51 @@
+package start
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"ralph-lsp/config"
+	"ralph-lsp/internal/walltest"
+	"ralph-lsp/sandbox"
+)
+
+// Who looks for an agent runs no program of the folder outside the walls of the loop.
+func TestAnAgentOfTheFolderIsFoundBehindItsWalls(t *testing.T) {
+	walltest.Need(t)
+	for name, find := range map[string]func(Resolver) error{
+		"a start":   func(r Resolver) error { r.Start.Walls = "workspace"; _, _, err := r.Resolve(t.Context()); return err },
+		"a session": func(r Resolver) error { _, _, err := r.Interactive(t.Context(), "x"); return err },
+		"one that goes on": func(r Resolver) error {
+			r.Settings.Sandbox.Mode = ""
+			_, err := r.Continue(t.Context(), Found{Sandbox: sandbox.Workspace}, r.Settings.Files)
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			home := t.TempDir()
+			t.Setenv("HOME", home)
+			folder := filepath.Join(home, "tree")
+			bin := filepath.Join(folder, "bin")
+			if err := os.MkdirAll(bin, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(bin, "pi"), []byte("#!/bin/sh\necho in >\""+folder+"/ran\"\necho out 2>/dev/null >~/out\necho 1.2.3\n"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			t.Setenv("PATH", bin+":/usr/bin:/bin")
+			settings := config.Default()
+			settings.Files = config.Files{Folder: folder}
+			settings.Sandbox.Mode = sandbox.Workspace
+			if err := find(Resolver{Prompt: "x", Settings: settings, Detect: Installed}); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := os.Stat(filepath.Join(folder, "ran")); err != nil {
+				t.Errorf("it wasn't asked: %v", err)
+			}
+			if _, err := os.Stat(filepath.Join(home, "out")); err == nil {
+				t.Error("it wrote outside")
+			}
+		})
+	}
+}
