@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import { showStatus } from './actions';
 import { chooseFolder, chooseLoop, chooseSession, type LoopArgument } from './choose';
 import { reached } from './contextKeys';
-import { Controls, landing } from './control';
+import { Controls, telling } from './control';
 import type { Diffs, DiffTarget } from './diffs';
 import type { Loops } from './loops';
 import { showError } from './notifications';
@@ -137,7 +137,8 @@ function lensCommands({ sidecar, starter, diffs, review, pages, questions }: Par
     [command.answer]: (a: LoopArgument & Partial<Answer>) => questions.answer(a),
     [command.undo]: (a: LoopParams) => review.take(command.undo, a),
     [command.redo]: (a: LoopParams) => review.take(command.redo, a),
-    [command.land]: (a: LoopParams) => landing(sidecar, a),
+    [command.land]: (a: LoopParams) => telling(sidecar, command.land, a),
+    [command.sandbox]: (a: object) => telling(sidecar, command.sandbox, a),
     [command.start]: async (a: StartArgument) => {
       if (!a.dryRun) return a.replace || a.trust ? starter.start(a) : starter.confirm(a);
       const result = await starter.dryRun(a);

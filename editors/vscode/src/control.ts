@@ -10,9 +10,9 @@ import { command, limitKeys, type CommandId, type Limits, type LoopParams, type 
 const named = (l: LoopStatus): LoopParams => (l.loopId ? { loopId: l.loopId } : { folder: l.folder });
 const can = (...what: string[]) => (l: LoopStatus): boolean => what.some((w) => l.can?.includes(w));
 
-/** Lands a worktree or discards it, and says what came of it, with what can be done then. */
-export async function landing(sidecar: Sidecar, argument: object): Promise<Said> {
-  const result = await sidecar.execute<Said>(command.land, argument);
+/** Runs one of the server's commands, and says what came of it, with what can be done then. */
+export async function telling(sidecar: Sidecar, id: CommandId, argument: object): Promise<Said> {
+  const result = await sidecar.execute<Said>(id, argument);
   void ask(result.class ?? 'ok', `Ralph: ${result.text}`, result.offers ?? []);
   return result;
 }
@@ -30,7 +30,7 @@ export class Controls {
   /** Brings what a loop did in its worktree to the user's branch, or with discard removes it; the server asks first. */
   async land(argument?: LoopArgument & { discard?: boolean }): Promise<Said | undefined> {
     const loop = await chooseLoop(this.loops, argument, can('land'));
-    return loop && landing(this.sidecar, { loopId: loop.loopId, folder: loop.folder, discard: argument?.discard });
+    return loop && telling(this.sidecar, command.land, { loopId: loop.loopId, folder: loop.folder, discard: argument?.discard });
   }
 
   /** Lets the iteration finish, and starts no other. */

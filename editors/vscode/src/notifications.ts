@@ -70,10 +70,10 @@ async function over(title: string | undefined, said: Said, loop: LoopParams): Pr
   await tell(title, said, looks);
 }
 
-/** Shows what a loop says; first are the buttons that change nothing. */
+/** Shows what a loop says; first are the buttons that change nothing. The status bar has no place for any. */
 async function tell(title: string | undefined, { text, class: kind = 'info', offers = [] }: Said, first: Button[] = []): Promise<void> {
   const message = title ? `Ralph (${title}): ${text}` : `Ralph: ${text}`;
-  if (kind === 'info') vscode.window.setStatusBarMessage(message, shownFor);
+  if (kind === 'info' && offers.length === 0) vscode.window.setStatusBarMessage(message, shownFor);
   else await ask(kind, message, [...first, ...offers]);
 }
 

@@ -152,6 +152,7 @@ const titles: Record<string, (text: string, all: string) => string> = {
   Model: (text) => `$(symbol-misc) ${short(text, 24)}`,
   Limits: (_, all) => `$(dashboard) ${all.split(' · ').at(-1)}`,
   Promise: (text) => `$(pass) ${short(text, 28)}`,
+  Worktree: (text) => `$(git-branch) ${short(text.split(', ')[0]!, 32)}`,
   Permissions: (text) => `$(shield) ${short(text, 40)}`,
 };
 

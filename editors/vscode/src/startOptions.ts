@@ -12,11 +12,11 @@ export interface Look { answers: Answers; preview(answers: Answers): Promise<Dry
 export type Edit = (answers: Answers) => Answers;
 
 /** The rows of a preview that can be changed, by the server's labels. */
-export const changeable = ['Agent', 'Model', 'Limits', 'Promise', 'Verified by', 'Folder'] as const;
+export const changeable = ['Agent', 'Model', 'Limits', 'Promise', 'Verified by', 'Folder', 'Worktree'] as const;
 export type Changeable = (typeof changeable)[number];
 
 const icons: Record<string, string> = {
-  Agent: 'hubot', Model: 'symbol-misc', Permissions: 'shield', Limits: 'dashboard', Promise: 'pass', 'Verified by': 'beaker', Folder: 'folder', Prompt: 'markdown',
+  Agent: 'hubot', Model: 'symbol-misc', Permissions: 'shield', Limits: 'dashboard', Promise: 'pass', 'Verified by': 'beaker', Folder: 'folder', Prompt: 'markdown', Walls: 'lock', Worktree: 'git-branch',
 };
 
 interface Row extends vscode.QuickPickItem { start?: true; change?: Changeable; offer?: Offer; opens?: true }
@@ -62,7 +62,8 @@ export class StartOptions {
       case 'Promise':
         return type(look, { title: t('Ralph: promise'), value: answers.completionPromise, prompt: t('The loop is done when the agent writes it in <promise> tags. Empty: none.') },
           (text) => (now) => ({ ...now, completionPromise: text }));
-      case 'Folder': return this.place(look);
+      case 'Folder':
+      case 'Worktree': return this.place(look);
       case 'Verified by':
         return type(look, { title: t('Ralph: verify'), value: answers.verify, prompt: t('A command that has to pass before the promise counts. Empty: as the files say.') },
           (text) => (now) => ({ ...now, verify: text || undefined }));

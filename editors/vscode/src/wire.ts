@@ -33,6 +33,7 @@ export const command = {
   undo: 'ralph.loop.undo',
   redo: 'ralph.loop.redo',
   land: 'ralph.loop.land',
+  sandbox: 'ralph.sandbox',
   plan: 'ralph.plan',
   help: 'ralph.help',
   doctor: 'ralph.doctor',

@@ -46,6 +46,21 @@ describe('a loop', () => {
     assert.deepEqual(said, ['this loop is done when the agent says <promise>DONE</promise> (from the prompt)']);
   });
 
+  it('offers what it tells of, even where that is no warning, and says what came of it', async () => {
+    const { showInformationMessage } = vscode.window;
+    const told = [];
+    vscode.window.showInformationMessage = (...args) => Promise.resolve(told.push(args) && args[1]);
+    try {
+      const offer = { title: 'No Sandbox', command: 'ralph.sandbox', arguments: [{ mode: 'off' }] }; // walls aren't to be had everywhere
+      api.sidecar.updateEmitter.fire({ loopId: 'told', updates: [{ sessionUpdate: '_ralph/warning', text: 'there are walls', class: 'info', notify: true, offers: [offer] }] });
+      await until('the answer', () => told.length === 2);
+      assert.deepEqual(told[0], ['Ralph: there are walls', 'No Sandbox']);
+      assert.match(told[1][0], /^Ralph: your loops have no sandbox from their next start on /);
+    } finally {
+      vscode.window.showInformationMessage = showInformationMessage;
+    }
+  });
+
   it('cancels, and the agent is gone @oldest', async () => {
     await run('ralph.start', { folder: at(0), prompt: 'wait' });
     await until('the tool', () => loop()?.tool?.title === 'make everything');
