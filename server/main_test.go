@@ -65,11 +65,12 @@ var roles = map[string]func(){
 	},
 	// asks wants to push, in claude's words, and leaves in its folder what it is told.
 	"asks": func() {
-		if err := os.WriteFile("pid", []byte(fmt.Sprint(os.Getpid())), 0o600); err != nil {
-			panic(err)
-		}
 		lines := bufio.NewScanner(os.Stdin)
-		lines.Scan()
+		if lines.Scan() { // else it is only asked for its version, wherever
+			if err := os.WriteFile("pid", []byte(fmt.Sprint(os.Getpid())), 0o600); err != nil {
+				panic(err)
+			}
+		}
 		fmt.Println(`{"type":"system","subtype":"init","session_id":"s","model":"m","tools":[]}`)
 		fmt.Println(`{"type":"control_request","request_id":"r1","request":{"subtype":"can_use_tool","tool_name":"Bash","input":{"command":"git push"},"tool_use_id":"t1"}}`)
 		if !lines.Scan() {
