@@ -35,8 +35,9 @@ func newStatus() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		all := append([]seen{{status, owner, owned}}, loopsInTrees(dir)...)
-		if len(all) > 1 && status.State == wire.StateIdle && !*asJSON {
+		others, done := loopsInTrees(dir)
+		all := append([]seen{{status, owner, owned}}, others...)
+		if len(others)+len(done) > 0 && status.State == wire.StateIdle && !*asJSON {
 			all = all[1:]
 		}
 		out := cmd.OutOrStdout()
@@ -45,6 +46,12 @@ func newStatus() *cobra.Command {
 				printStatus(out, paletteFor(out), s.status, s.owner, s.owned, time.Now())
 			} else if err := printJSON(out, wire.StatusOf(s.status, false)); err != nil { // never ours: it is another process's
 				return err
+			}
+		}
+		for _, tree := range done {
+			if !*asJSON {
+				branch := plainLine(tree.Branch)
+				fmt.Fprintln(out, wrapped("no loop works in "+plainLine(tree.Folder)+" any more: ralph-lsp land "+branch+" lands "+branch, lineWidth(out), 2))
 			}
 		}
 		return nil
@@ -59,17 +66,22 @@ type seen struct {
 	owned  bool
 }
 
-// loopsInTrees are those in the worktrees of a folder's repository.
-func loopsInTrees(dir string) (loops []seen) {
+// loopsInTrees are those in the worktrees of a folder's repository, and the worktrees whose
+// loops are over.
+func loopsInTrees(dir string) (loops []seen, done []worktree.Tree) {
 	for _, tree := range worktree.List(dir) {
 		if tree.Folder == paths.Real(dir) {
 			continue
 		}
-		if status, owner, owned, err := loop.FolderStatus(tree.Folder); err == nil {
+		status, owner, owned, err := loop.FolderStatus(tree.Folder)
+		switch {
+		case err == nil:
 			loops = append(loops, seen{status, owner, owned})
+		case errors.Is(err, fs.ErrNotExist):
+			done = append(done, tree)
 		}
 	}
-	return loops
+	return loops, done
 }
 
 // printJSON prints a value in one line. What agents and files wrote stays readable:
