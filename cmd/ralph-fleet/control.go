@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph-lsp/fleet"
+	"ralph-lsp/fleet/natsbus"
 )
 
 // newControl is a command that does something to loops.
@@ -25,28 +26,21 @@ func newControl(name, short string, do func(ctx context.Context, bus fleet.Bus, 
 			if len(args) == 0 && !all {
 				return errNobodyNamed
 			}
-			connected, err := bus.dial(cmd.Context(), name)
-			if err != nil {
-				return err
-			}
-			defer connected.Close()
-			found, err := find(cmd.Context(), connected, args)
-			if err != nil {
-				return err
-			}
-			var problems []error
-			for _, r := range found {
-				if all && r.Phase == fleet.Ended {
-					continue
+			return bus.withLoops(cmd, args, func(ctx context.Context, bus *natsbus.Bus, found []fleet.Record) error {
+				var problems []error
+				for _, r := range found {
+					if all && r.Phase == fleet.Ended {
+						continue
+					}
+					text, err := do(ctx, bus, r.ID)
+					if err != nil {
+						problems = append(problems, err)
+						continue
+					}
+					fmt.Fprintf(cmd.OutOrStdout(), "%s  %s  %s\n", r.ID, r.Name, text)
 				}
-				text, err := do(cmd.Context(), connected, r.ID)
-				if err != nil {
-					problems = append(problems, err)
-					continue
-				}
-				fmt.Fprintf(cmd.OutOrStdout(), "%s  %s  %s\n", r.ID, r.Name, text)
-			}
-			return errors.Join(problems...)
+				return errors.Join(problems...)
+			})
 		},
 	}
 	bus.addFlags(cmd)
@@ -97,20 +91,13 @@ func newSteer() *cobra.Command {
 		Short: "Tell a loop something",
 		Args:  cobra.MinimumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			connected, err := bus.dial(cmd.Context(), "steer")
-			if err != nil {
+			return bus.withLoops(cmd, args[:1], func(ctx context.Context, bus *natsbus.Bus, found []fleet.Record) error {
+				_, err := fleet.Change(ctx, bus, found[0].ID, func(r *fleet.Record) error { return r.Steer(strings.Join(args[1:], " "), time.Now().UTC()) })
+				if err == nil {
+					fmt.Fprintln(cmd.OutOrStdout(), "it will be told")
+				}
 				return err
-			}
-			defer connected.Close()
-			found, err := find(cmd.Context(), connected, args[:1])
-			if err != nil {
-				return err
-			}
-			_, err = fleet.Change(cmd.Context(), connected, found[0].ID, func(r *fleet.Record) error { return r.Steer(strings.Join(args[1:], " "), time.Now().UTC()) })
-			if err == nil {
-				fmt.Fprintln(cmd.OutOrStdout(), "it will be told")
-			}
-			return err
+			})
 		},
 	}
 	bus.addFlags(cmd)
@@ -134,23 +121,16 @@ func newFetch() *cobra.Command {
 			if _, err := os.Stat(dir); err != nil {
 				return err
 			}
-			connected, err := bus.dial(cmd.Context(), "fetch")
-			if err != nil {
-				return err
-			}
-			defer connected.Close()
-			found, err := find(cmd.Context(), connected, args)
-			if err != nil {
-				return err
-			}
-			for _, r := range found {
-				branch, err := fleet.Fetch(cmd.Context(), connected, r, dir)
-				if err != nil {
-					return err
+			return bus.withLoops(cmd, args, func(ctx context.Context, bus *natsbus.Bus, found []fleet.Record) error {
+				for _, r := range found {
+					branch, err := fleet.Fetch(ctx, bus, r, dir)
+					if err != nil {
+						return err
+					}
+					fmt.Fprintf(cmd.OutOrStdout(), "%s  %s\n", r.ID, branch)
 				}
-				fmt.Fprintf(cmd.OutOrStdout(), "%s  %s\n", r.ID, branch)
-			}
-			return nil
+				return nil
+			})
 		},
 	}
 	bus.addFlags(cmd)
@@ -165,24 +145,17 @@ func newRemove() *cobra.Command {
 		Short: "Take loops that have ended off the bus, with all that is kept of them",
 		Args:  cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			connected, err := bus.dial(cmd.Context(), "remove")
-			if err != nil {
-				return err
-			}
-			defer connected.Close()
-			found, err := find(cmd.Context(), connected, args)
-			if err != nil {
-				return err
-			}
-			for _, r := range found {
-				if r.Phase != fleet.Ended {
-					return fmt.Errorf("%s hasn't ended: cancel it first", r.ID)
+			return bus.withLoops(cmd, args, func(ctx context.Context, bus *natsbus.Bus, found []fleet.Record) error {
+				for _, r := range found {
+					if r.Phase != fleet.Ended {
+						return fmt.Errorf("%s hasn't ended: cancel it first", r.ID)
+					}
+					if err := bus.Remove(ctx, r.ID); err != nil {
+						return err
+					}
 				}
-				if err := connected.Remove(cmd.Context(), r.ID); err != nil {
-					return err
-				}
-			}
-			return nil
+				return nil
+			})
 		},
 	}
 	bus.addFlags(cmd)
@@ -199,35 +172,32 @@ func newLimits() *cobra.Command {
 		Short: "Show the limits of all loops together, or set those that are given",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			connected, err := bus.dial(cmd.Context(), "limits")
-			if err != nil {
-				return err
-			}
-			defer connected.Close()
-			var now fleet.Ledger
-			f := cmd.Flags()
-			err = fleet.ChangeLedger(cmd.Context(), connected, func(l *fleet.Ledger) bool {
-				if f.Changed("max-cost") {
-					l.Limits.MaxUSD = maxUSD
-				}
-				if f.Changed("per-hour") {
-					l.Limits.PerHour = perHour
-				}
-				for key, n := range atOnce {
-					if l.Limits.AtOnce == nil {
-						l.Limits.AtOnce = map[string]int{}
+			return bus.with(cmd, func(ctx context.Context, bus *natsbus.Bus) error {
+				var now fleet.Ledger
+				f := cmd.Flags()
+				err := fleet.ChangeLedger(ctx, bus, func(l *fleet.Ledger) bool {
+					if f.Changed("max-cost") {
+						l.Limits.MaxUSD = maxUSD
 					}
-					l.Limits.AtOnce[key] = n
+					if f.Changed("per-hour") {
+						l.Limits.PerHour = perHour
+					}
+					for key, n := range atOnce {
+						if l.Limits.AtOnce == nil {
+							l.Limits.AtOnce = map[string]int{}
+						}
+						l.Limits.AtOnce[key] = n
+					}
+					now = *l
+					return f.Changed("max-cost") || f.Changed("per-hour") || len(atOnce) > 0
+				})
+				if err != nil {
+					return err
 				}
-				now = *l
-				return f.Changed("max-cost") || f.Changed("per-hour") || len(atOnce) > 0
+				fmt.Fprintf(cmd.OutOrStdout(), "cost      %s\nper hour  %s\nat once   %v\nspent     $%.2f, %d iterations run\n",
+					orNone("$%.2f", now.Limits.MaxUSD), orNone("%.0f", float64(now.Limits.PerHour)), now.Limits.AtOnce, now.Spent, len(now.Running))
+				return nil
 			})
-			if err != nil {
-				return err
-			}
-			fmt.Fprintf(cmd.OutOrStdout(), "cost      %s\nper hour  %s\nat once   %v\nspent     $%.2f, %d iterations run\n",
-				orNone("$%.2f", now.Limits.MaxUSD), orNone("%.0f", float64(now.Limits.PerHour)), now.Limits.AtOnce, now.Spent, len(now.Running))
-			return nil
 		},
 	}
 	bus.addFlags(cmd)

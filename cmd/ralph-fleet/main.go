@@ -89,6 +89,27 @@ func (b *busFlags) dial(ctx context.Context, name string) (*natsbus.Bus, error) 
 	return natsbus.Dial(within, natsbus.Options{URL: url, Token: token, CA: b.ca, Name: name, Replicas: b.replicas})
 }
 
+// with connects a command to the bus while do runs.
+func (b *busFlags) with(cmd *cobra.Command, do func(ctx context.Context, bus *natsbus.Bus) error) error {
+	bus, err := b.dial(cmd.Context(), cmd.Name())
+	if err != nil {
+		return err
+	}
+	defer bus.Close()
+	return do(cmd.Context(), bus)
+}
+
+// withLoops is with, for the loops that are named; all of them where none is.
+func (b *busFlags) withLoops(cmd *cobra.Command, names []string, do func(ctx context.Context, bus *natsbus.Bus, found []fleet.Record) error) error {
+	return b.with(cmd, func(ctx context.Context, bus *natsbus.Bus) error {
+		found, err := find(ctx, bus, names)
+		if err != nil {
+			return err
+		}
+		return do(ctx, bus, found)
+	})
+}
+
 // find returns the loops that are named: by id, the beginning of one, or name; all of
 // them where none is.
 func find(ctx context.Context, bus fleet.Bus, names []string) ([]fleet.Record, error) {

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph-lsp/fleet"
+	"ralph-lsp/fleet/natsbus"
 	"ralph-lsp/internal/tell"
 	"ralph-lsp/stream"
 )
@@ -30,32 +31,25 @@ func newStatus() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			connected, err := bus.dial(cmd.Context(), "status")
-			if err != nil {
-				return err
-			}
-			defer connected.Close()
-			found, err := find(cmd.Context(), connected, args)
-			if err != nil {
-				return err
-			}
-			found = slices.DeleteFunc(found, func(r fleet.Record) bool {
-				for key, value := range want {
-					if r.Labels[key] != value {
-						return true
+			return bus.withLoops(cmd, args, func(ctx context.Context, bus *natsbus.Bus, found []fleet.Record) error {
+				found = slices.DeleteFunc(found, func(r fleet.Record) bool {
+					for key, value := range want {
+						if r.Labels[key] != value {
+							return true
+						}
 					}
+					return false
+				})
+				slices.SortStableFunc(found, func(a, b fleet.Record) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.ID, b.ID)) })
+				if asJSON {
+					return printJSON(cmd.OutOrStdout(), found)
 				}
-				return false
+				ledger, _, err := bus.Ledger(ctx)
+				if err != nil {
+					return err
+				}
+				return printTable(cmd.OutOrStdout(), found, ledger, time.Now())
 			})
-			slices.SortStableFunc(found, func(a, b fleet.Record) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.ID, b.ID)) })
-			if asJSON {
-				return printJSON(cmd.OutOrStdout(), found)
-			}
-			ledger, _, err := connected.Ledger(cmd.Context())
-			if err != nil {
-				return err
-			}
-			return printTable(cmd.OutOrStdout(), found, ledger, time.Now())
 		},
 	}
 	bus.addFlags(cmd)
@@ -153,16 +147,9 @@ func newWatch() *cobra.Command {
 		Short: "Print what a loop does, as updates of the wire, until it ends",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			connected, err := bus.dial(cmd.Context(), "watch")
-			if err != nil {
-				return err
-			}
-			defer connected.Close()
-			found, err := find(cmd.Context(), connected, args)
-			if err != nil {
-				return err
-			}
-			return watch(cmd.Context(), connected, found[0], now, cmd.OutOrStdout())
+			return bus.withLoops(cmd, args, func(ctx context.Context, bus *natsbus.Bus, found []fleet.Record) error {
+				return watch(ctx, bus, found[0], now, cmd.OutOrStdout())
+			})
 		},
 	}
 	cmd.Flags().BoolVar(&now, "now", false, "print what there is, and don't wait for more")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"ralph-lsp/fleet"
+	"ralph-lsp/fleet/natsbus"
 	"ralph-lsp/loop/start"
 )
 
@@ -87,21 +89,18 @@ A worker runs the setup, the verification and whatever the agent does as its own
 				return err
 			}
 			s.Task.Flags = flags.given
-			connected, err := bus.dial(cmd.Context(), "submit")
-			if err != nil {
-				return err
-			}
-			defer connected.Close()
-			return fleet.Submit(cmd.Context(), connected, s, func(one fleet.Submitted) {
-				if asJSON {
-					json.NewEncoder(cmd.OutOrStdout()).Encode(one)
-					return
-				}
-				word := "submitted"
-				if !one.IsNew {
-					word = "there already: " + string(one.Phase)
-				}
-				fmt.Fprintf(cmd.OutOrStdout(), "%s  %s  %s\n", one.ID, one.Name, word)
+			return bus.with(cmd, func(ctx context.Context, bus *natsbus.Bus) error {
+				return fleet.Submit(ctx, bus, s, func(one fleet.Submitted) {
+					if asJSON {
+						json.NewEncoder(cmd.OutOrStdout()).Encode(one)
+						return
+					}
+					word := "submitted"
+					if !one.IsNew {
+						word = "there already: " + string(one.Phase)
+					}
+					fmt.Fprintf(cmd.OutOrStdout(), "%s  %s  %s\n", one.ID, one.Name, word)
+				})
 			})
 		},
 	}
