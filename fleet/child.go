@@ -133,8 +133,10 @@ func (c *child) outcome(exit error, tree string) (o Outcome, limited bool, err e
 	}
 	state, err := readState(tree)
 	switch {
-	case errors.Is(err, fs.ErrNotExist): // it is over
-		o.StopReason = said.StopReason
+	case errors.Is(err, fs.ErrNotExist): // it is over, or never began
+		if said.StopReason != "interrupted" {
+			o.StopReason = said.StopReason
+		}
 		return o, false, nil
 	case err != nil:
 		return o, false, err

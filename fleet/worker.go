@@ -380,8 +380,12 @@ func (w *Worker) iterate(ctx context.Context, a *attempt, beat chan<- func()) (o
 		return o, false, err
 	}
 	o.Took = took
-	if cancelled && o.StopReason == "" {
+	switch {
+	case o.StopReason != "":
+	case cancelled:
 		o.StopReason, o.HasState = "cancelled", false
+	case !o.HasState:
+		return o, false, errors.New("the iteration was interrupted before the loop had a state")
 	}
 	return o, limited, w.upload(context.WithoutCancel(ctx), a.Record, tree, transcript, o.HasState)
 }

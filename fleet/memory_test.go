@@ -1,0 +1,188 @@
+package fleet
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"slices"
+	"sync"
+	"time"
+)
+
+// memory is a bus in memory. Leases are over when a test says so.
+type memory struct {
+	mu       sync.Mutex
+	loops    map[string][]byte
+	revision map[string]uint64
+	ledger   []byte
+	ledgers  uint64
+	files    map[string][]byte
+	live     map[string][][]byte
+	queue    chan *memoryTicket
+	queued   map[string]bool
+	watchers map[chan Record]string
+}
+
+func newMemory() *memory {
+	return &memory{
+		loops: map[string][]byte{}, revision: map[string]uint64{}, files: map[string][]byte{}, live: map[string][][]byte{},
+		queue: make(chan *memoryTicket, 100), queued: map[string]bool{}, watchers: map[chan Record]string{},
+	}
+}
+
+func (m *memory) Create(_ context.Context, r Record) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.loops[r.ID] != nil {
+		return ErrExists
+	}
+	m.put(r)
+	return nil
+}
+
+func (m *memory) put(r Record) {
+	m.loops[r.ID], _ = json.Marshal(r)
+	m.revision[r.ID]++
+	for to, id := range m.watchers {
+		if id == r.ID || id == "" {
+			to <- r
+		}
+	}
+}
+
+func (m *memory) Get(_ context.Context, id string) (r Record, revision uint64, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	data := m.loops[id]
+	if data == nil {
+		return r, 0, ErrNotFound
+	}
+	return r, m.revision[id], json.Unmarshal(data, &r)
+}
+
+func (m *memory) Put(_ context.Context, r Record, revision uint64) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.revision[r.ID] != revision {
+		return ErrConflict
+	}
+	m.put(r)
+	return nil
+}
+
+func (m *memory) Remove(_ context.Context, id string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.loops, id)
+	return nil
+}
+
+func (m *memory) List(ctx context.Context) (all []Record, err error) {
+	for id := range m.loops {
+		r, _, _ := m.Get(ctx, id)
+		all = append(all, r)
+	}
+	return all, nil
+}
+
+func (m *memory) Watch(_ context.Context, id string) (<-chan Record, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	to := make(chan Record, 100)
+	m.watchers[to] = id
+	return to, nil
+}
+
+func (m *memory) Ledger(context.Context) (l Ledger, revision uint64, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.ledger == nil {
+		return l, 0, nil
+	}
+	return l, m.ledgers, json.Unmarshal(m.ledger, &l)
+}
+
+func (m *memory) PutLedger(_ context.Context, l Ledger, revision uint64) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.ledgers != revision {
+		return ErrConflict
+	}
+	m.ledger, _ = json.Marshal(l)
+	m.ledgers++
+	return nil
+}
+
+func (m *memory) Enqueue(_ context.Context, r Record) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.queued[r.ID] {
+		m.queued[r.ID] = true
+		m.queue <- &memoryTicket{m, r.ID}
+	}
+	return nil
+}
+
+func (m *memory) Take(ctx context.Context, _ time.Duration) (Ticket, error) {
+	select {
+	case t := <-m.queue:
+		return t, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (m *memory) PutFile(_ context.Context, name string, r io.Reader) error {
+	data, err := io.ReadAll(r)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.files[name] = data
+	return err
+}
+
+func (m *memory) File(_ context.Context, name string) (io.ReadCloser, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	data, ok := m.files[name]
+	if !ok {
+		return nil, ErrNotFound
+	}
+	return io.NopCloser(bytes.NewReader(data)), nil
+}
+
+func (m *memory) Tell(_ context.Context, id string, line []byte) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.live[id] = append(m.live[id], slices.Clone(line))
+	return nil
+}
+
+func (m *memory) Forget(_ context.Context, id string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.live, id)
+	return nil
+}
+
+func (m *memory) Hear(context.Context, string, bool) (<-chan []byte, error) { return nil, nil }
+
+type memoryTicket struct {
+	bus *memory
+	id  string
+}
+
+func (t *memoryTicket) ID() string                  { return t.id }
+func (t *memoryTicket) Renew(context.Context) error { return nil }
+
+func (t *memoryTicket) Later(_ context.Context, in time.Duration) error {
+	time.AfterFunc(min(in, 10*time.Millisecond), func() { t.bus.queue <- t }) // as if time had passed
+	return nil
+}
+
+func (t *memoryTicket) Done(context.Context) error {
+	t.bus.mu.Lock()
+	defer t.bus.mu.Unlock()
+	t.bus.queued[t.id] = false
+	return nil
+}

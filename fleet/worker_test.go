@@ -1,0 +1,246 @@
+package fleet
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// child is a stand-in for ralph-lsp: it counts its runs in the checkout, costs a dollar each
+// time, and promises in the third.
+const standIn = `#!/bin/sh
+case "$1" in trust) echo trusted >trusted; exit;; esac
+n=$(($(cat count 2>/dev/null || echo 0) + 1))
+echo "$* [$n]" >>"$RALPH_TEST_LOG"
+end() { echo '{"sessionUpdate":"_ralph/end","stopReason":"'$1'","iterations":'$n',"costUsd":'$n',"text":"'$1'"}'; }
+if [ -f "$RALPH_TEST_LOG.hang" ]; then rm "$RALPH_TEST_LOG.hang"; echo hangs; cat >/dev/null; end interrupted; exit 130; fi
+if [ -f "$RALPH_TEST_LOG.dies" ]; then rm "$RALPH_TEST_LOG.dies"; echo "no such model" >&2; exit 1; fi
+echo $n >count
+if [ $n -ge 3 ]; then rm -f .pi/ralph-loop.local.md; end promise; exit 0; fi
+mkdir -p .pi
+test -f .pi/ralph-loop.local.md && grep '^ *- ' .pi/ralph-loop.local.md >>"$RALPH_TEST_LOG"
+printf -- '---\nactive: true\niteration: %d\n---\nDo it\n' $((n + 1)) >.pi/ralph-loop.local.md
+end once
+exit 3
+`
+
+// works is a worker and a bus on which one loop stands.
+type works struct {
+	t      *testing.T
+	bus    *memory
+	log    string
+	dir    string
+	repo   string
+	task   Task
+	worker *Worker
+}
+
+func newWorks(t *testing.T) *works {
+	t.Helper()
+	w := &works{t: t, bus: newMemory(), dir: t.TempDir()}
+	w.log, w.repo = filepath.Join(w.dir, "log"), filepath.Join(w.dir, "repo")
+	t.Setenv("RALPH_TEST_LOG", w.log)
+	program := filepath.Join(w.dir, "ralph-lsp")
+	if err := os.WriteFile(program, []byte(standIn), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	w.git("init", "-q", w.repo)
+	w.git("-C", w.repo, "-c", "user.name=U", "-c", "user.email=u@x", "commit", "-q", "--allow-empty", "-m", "base")
+	w.worker = &Worker{Bus: w.bus, Name: "w", Dir: filepath.Join(w.dir, "w"), Program: program, Slots: 1, Lease: time.Minute, Log: slog.New(slog.DiscardHandler)}
+	return w
+}
+
+func (w *works) git(args ...string) string {
+	w.t.Helper()
+	out, err := exec.Command("git", args...).CombinedOutput()
+	if err != nil {
+		w.t.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// submit puts the loop on the bus.
+func (w *works) submit() Record {
+	w.t.Helper()
+	var r Record
+	w.task.Priority = Normal
+	err := Submit(w.t.Context(), w.bus, Submission{Repo: w.repo, Prompt: "Do it", Name: "one", Task: w.task}, func(s Submitted) { r = s.Record })
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return r
+}
+
+// until runs the worker until the loop is as it should be.
+func (w *works) until(r Record, is func(Record) bool) Record {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(w.t.Context(), 2*time.Minute)
+	ended := make(chan error, 1)
+	go func() { ended <- w.worker.Run(ctx) }()
+	defer func() {
+		cancel()
+		if err := <-ended; err != nil {
+			w.t.Error(err)
+		}
+	}()
+	for ctx.Err() == nil {
+		now, _, err := w.bus.Get(ctx, r.ID)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if is(now) {
+			return now
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	now, _, _ := w.bus.Get(context.Background(), r.ID)
+	w.t.Fatalf("it is %+v\n%s", now, w.said())
+	return now
+}
+
+func (w *works) said() string {
+	data, _ := os.ReadFile(w.log)
+	return string(data)
+}
+
+func (w *works) change(r Record, change func(*Record) error) {
+	w.t.Helper()
+	if _, err := Change(w.t.Context(), w.bus, r.ID, change); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func isEnded(r Record) bool  { return r.Phase == Ended }
+func isPaused(r Record) bool { return r.Phase == Paused }
+
+func TestAWorkerTakesALoopToItsEnd(t *testing.T) {
+	w := newWorks(t)
+	w.task.Flags, w.task.Setup, w.task.Trust = []string{"--backend=pi"}, []string{"echo ready >prepared"}, true
+	r := w.until(w.submit(), isEnded)
+	if r.StopReason != "promise" || r.Iterations != 3 || r.CostUSD != 3 || r.Committed != 3 || len(r.Kept) != 3 || r.HasState {
+		t.Errorf("it is %+v", r)
+	}
+	lines := strings.Split(strings.TrimSpace(w.said()), "\n")
+	if len(lines) != 3 || !strings.Contains(lines[0], "--prompt-file") || !strings.Contains(lines[1], "--continue") || !strings.HasSuffix(lines[2], "--backend=pi [3]") {
+		t.Errorf("the child ran as\n%s", w.said())
+	}
+	l, _, _ := w.bus.Ledger(t.Context())
+	if l.Spent != 3 || len(l.Running) != 0 {
+		t.Errorf("the ledger says %+v", l)
+	}
+	if _, err := os.Stat(filepath.Join(w.worker.Dir, "loops", r.ID)); err == nil {
+		t.Error("the checkout of a loop that is over stays")
+	}
+	w.git("-C", w.repo, "config", "user.name", "U")
+	w.git("-C", w.repo, "config", "user.email", "u@x")
+	branch, err := Fetch(t.Context(), w.bus, r, w.repo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := w.git("-C", w.repo, "ls-tree", "--name-only", branch); got != "count\nprepared\ntrusted" {
+		t.Errorf("%s has\n%s", branch, got)
+	}
+}
+
+func TestAnotherWorkerGoesOn(t *testing.T) {
+	w := newWorks(t)
+	w.task.Setup = []string{"echo ready >prepared", "test ! -f count || touch again"}
+	loop := w.submit()
+	w.change(loop, func(r *Record) error { return nil })
+	r := w.until(loop, func(r Record) bool { return r.Committed == 1 && r.Phase == Queued || r.Committed > 1 })
+	w.change(r, func(r *Record) error { return r.Steer("mind the gap", time.Now()) })
+	w.worker = &Worker{Bus: w.bus, Name: "other", Dir: filepath.Join(w.dir, "other"), Program: w.worker.Program, Slots: 1, Lease: time.Minute, Log: w.worker.Log}
+	if r = w.until(r, isEnded); r.StopReason != "promise" || r.Iterations != 3 || r.Worker != "other" {
+		t.Errorf("it is %+v", r)
+	}
+	if r.Committed == 3 && strings.Count(w.said(), "mind the gap") > 1 {
+		t.Errorf("it was told more than once\n%s", w.said())
+	}
+}
+
+func TestAnAttemptThatFails(t *testing.T) {
+	w := newWorks(t)
+	os.WriteFile(w.log+".dies", nil, 0o600)
+	w.task.Reserve = 2
+	loop := w.submit()
+	r := w.until(loop, func(r Record) bool { return r.Failures == 1 })
+	if !strings.Contains(r.Text, "ended with 1") || !strings.Contains(r.Text, "no such model") || r.Phase != Queued || !r.ResumeAt.After(time.Now()) {
+		t.Errorf("it is %+v", r)
+	}
+	if l, _, _ := w.bus.Ledger(t.Context()); l.Spent != 2 {
+		t.Errorf("what a failed attempt has cost nobody knows, so its reservation counts: %+v", l)
+	}
+	w.change(r, func(r *Record) error { r.ResumeAt = time.Time{}; return nil })
+	if r = w.until(loop, isEnded); r.StopReason != "promise" || r.Failures != 0 {
+		t.Errorf("it is %+v", r)
+	}
+}
+
+func TestALoopIsCancelledWhileItRuns(t *testing.T) {
+	w := newWorks(t)
+	os.WriteFile(w.log+".hang", nil, 0o600)
+	loop := w.submit()
+	cancelled := false
+	r := w.until(loop, func(r Record) bool {
+		if !cancelled && strings.Contains(w.said(), "[1]") {
+			cancelled = true
+			w.change(r, func(r *Record) error { return r.Cancel(time.Now()) })
+		}
+		return r.Phase == Ended
+	})
+	if r.StopReason != "cancelled" || r.HasState || r.Committed != 1 {
+		t.Errorf("it is %+v", r)
+	}
+}
+
+func TestALoopThatIsTakenAwayDoesNotCount(t *testing.T) {
+	w := newWorks(t)
+	os.WriteFile(w.log+".hang", nil, 0o600)
+	loop := w.submit()
+	taken := false
+	r := w.until(loop, func(r Record) bool {
+		if !taken && strings.Contains(w.said(), "[1]") {
+			taken = true
+			w.change(r, func(r *Record) error { r.Begin("thief", time.Now()); return nil })
+		}
+		return taken && r.Worker == "thief"
+	})
+	if r.Phase != Running || r.Committed != 0 || r.Attempt != 2 {
+		t.Errorf("it is %+v", r)
+	}
+}
+
+func TestAPausedLoopWaitsForItsUser(t *testing.T) {
+	w := newWorks(t)
+	loop := w.submit()
+	w.change(loop, func(r *Record) error { return r.Pause(time.Now()) })
+	if r := w.until(loop, isPaused); r.Attempt != 0 {
+		t.Errorf("it is %+v", r)
+	}
+	if _, err := ResumeLoop(t.Context(), w.bus, loop.ID); err != nil {
+		t.Fatal(err)
+	}
+	if r := w.until(loop, isEnded); r.Iterations != 3 {
+		t.Errorf("it is %+v", r)
+	}
+}
+
+func TestAWorkerThatIsStoppedGivesBack(t *testing.T) {
+	w := newWorks(t)
+	os.WriteFile(w.log+".hang", nil, 0o600)
+	loop := w.submit()
+	w.until(loop, func(r Record) bool { return strings.Contains(w.said(), "[1]") }) // and the worker is stopped
+	r, _, err := w.bus.Get(t.Context(), loop.ID)
+	if err != nil || r.Phase != Queued || r.Failures != 0 || r.Committed != 0 {
+		t.Errorf("it is %+v, %v", r, err)
+	}
+	if r = w.until(loop, isEnded); r.StopReason != "promise" || r.Attempt != 4 {
+		t.Errorf("it is %+v", fmt.Sprint(r))
+	}
+}
