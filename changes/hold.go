@@ -20,19 +20,7 @@ func (s *Store) hold(ctx context.Context) (release func(), err error) {
 	if err != nil {
 		return nil, fmt.Errorf("locking the snapshots: %w", err)
 	}
-	for {
-		locked, err := filelock.Try(file, true)
-		if locked {
-			break
-		}
-		if err == nil {
-			select {
-			case <-ctx.Done():
-				err = ctx.Err()
-			case <-time.After(5 * time.Millisecond):
-				continue
-			}
-		}
+	if err := filelock.Wait(ctx, file); err != nil {
 		file.Close()
 		return nil, fmt.Errorf("locking the snapshots: %w", err)
 	}

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"ralph-lsp/internal/filelock"
 	"ralph-lsp/internal/paths"
@@ -32,19 +31,7 @@ func holdLanding(ctx context.Context, common string) (home string, lock *os.File
 	if err != nil {
 		return "", nil, nil, fmt.Errorf("locking the landing: %w", err)
 	}
-	for {
-		locked, err := filelock.Try(lock, true)
-		if locked {
-			break
-		}
-		if err == nil {
-			select {
-			case <-ctx.Done():
-				err = ctx.Err()
-			case <-time.After(10 * time.Millisecond):
-				continue
-			}
-		}
+	if err := filelock.Wait(ctx, lock); err != nil {
 		lock.Close()
 		return "", nil, nil, fmt.Errorf("waiting for another landing: %w", err)
 	}

@@ -282,20 +282,9 @@ func lockFile(ctx context.Context, path string) (release func(), err error) {
 	if err != nil {
 		return nil, &Error{"the repository can't be written to: " + err.Error(), "leave --worktree out, or start where you may write"}
 	}
-	for {
-		locked, err := filelock.Try(file, true)
-		if locked {
-			return func() { filelock.Unlock(file); file.Close() }, nil
-		}
-		if err == nil {
-			select {
-			case <-ctx.Done():
-				err = ctx.Err()
-			case <-time.After(5 * time.Millisecond):
-				continue
-			}
-		}
+	if err := filelock.Wait(ctx, file); err != nil {
 		file.Close()
 		return nil, fmt.Errorf("waiting for another start of a worktree: %w", err)
 	}
+	return func() { filelock.Unlock(file); file.Close() }, nil
 }
