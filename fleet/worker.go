@@ -233,9 +233,10 @@ func (w *Worker) run(ctx context.Context, a *attempt) (later time.Duration, err 
 	}
 	lose(nil)
 	settled := context.WithoutCancel(ctx)
+	o.CostUSD = max(o.CostUSD, a.CostUSD) // it is 0 where the agent doesn't tell
 	spent := o.CostUSD - a.CostUSD
-	if err != nil { // nobody knows
-		spent = a.Reserve
+	if err != nil || o.CostOpen { // nobody knows
+		spent = max(spent, a.Reserve)
 	}
 	var r Record
 	commit := func() (errCommit error) {

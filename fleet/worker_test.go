@@ -20,12 +20,15 @@ n=$(($(cat count 2>/dev/null || echo 0) + 1))
 echo "$* [$n]" >>"$RALPH_TEST_LOG"
 end() { echo '{"sessionUpdate":"_ralph/end","stopReason":"'$1'","iterations":'$n',"costUsd":'$n',"text":"'$1'"}'; }
 if [ -f "$RALPH_TEST_LOG.hang" ]; then rm "$RALPH_TEST_LOG.hang"; echo hangs; cat >/dev/null; end interrupted; exit 130; fi
-if [ -f "$RALPH_TEST_LOG.dies" ]; then rm "$RALPH_TEST_LOG.dies"; echo "no such model" >&2; exit 1; fi
+if [ -f "$RALPH_TEST_LOG.dies" ]; then echo "no such model" >&2; exit 1; fi
 echo $n >count
+if [ -f "$RALPH_TEST_LOG.free" ]; then end() { echo '{"sessionUpdate":"_ralph/end","stopReason":"'$1'","iterations":'$n',"text":"'$1'"}'; }; fi
 if [ $n -ge 3 ]; then rm -f .pi/ralph-loop.local.md; end promise; exit 0; fi
 mkdir -p .pi
-test -f .pi/ralph-loop.local.md && grep '^ *- ' .pi/ralph-loop.local.md >>"$RALPH_TEST_LOG"
-printf -- '---\nactive: true\niteration: %d\n---\nDo it\n' $((n + 1)) >.pi/ralph-loop.local.md
+test -f .pi/ralph-loop.local.md && grep 'mind the gap' .pi/ralph-loop.local.md >>"$RALPH_TEST_LOG"
+active=true
+if [ -f "$RALPH_TEST_LOG.pauses" ]; then rm "$RALPH_TEST_LOG.pauses"; active=false; fi
+printf -- '---\nactive: %s\niteration: %d\n---\nDo it\n' $active $((n + 1)) >.pi/ralph-loop.local.md
 end once
 exit 3
 `
@@ -150,17 +153,21 @@ func TestAWorkerTakesALoopToItsEnd(t *testing.T) {
 
 func TestAnotherWorkerGoesOn(t *testing.T) {
 	w := newWorks(t)
-	w.task.Setup = []string{"echo ready >prepared", "test ! -f count || touch again"}
-	loop := w.submit()
-	w.change(loop, func(r *Record) error { return nil })
-	r := w.until(loop, func(r Record) bool { return r.Committed == 1 && r.Phase == Queued || r.Committed > 1 })
+	os.WriteFile(w.log+".pauses", nil, 0o600)
+	r := w.until(w.submit(), isPaused)
+	if r.Committed != 1 {
+		t.Fatalf("it is %+v", r)
+	}
 	w.change(r, func(r *Record) error { return r.Steer("mind the gap", time.Now()) })
+	if _, err := ResumeLoop(t.Context(), w.bus, r.ID); err != nil {
+		t.Fatal(err)
+	}
 	w.worker = &Worker{Bus: w.bus, Name: "other", Dir: filepath.Join(w.dir, "other"), Program: w.worker.Program, Slots: 1, Lease: time.Minute, Log: w.worker.Log}
-	if r = w.until(r, isEnded); r.StopReason != "promise" || r.Iterations != 3 || r.Worker != "other" {
+	if r = w.until(r, isEnded); r.StopReason != "promise" || r.Iterations != 3 || r.Worker != "other" || len(r.Guidance) != 0 || r.Told != 1 {
 		t.Errorf("it is %+v", r)
 	}
-	if r.Committed == 3 && strings.Count(w.said(), "mind the gap") > 1 {
-		t.Errorf("it was told more than once\n%s", w.said())
+	if n := strings.Count(w.said(), "mind the gap"); n != 1 {
+		t.Errorf("it was told %d times\n%s", n, w.said())
 	}
 }
 
@@ -169,16 +176,31 @@ func TestAnAttemptThatFails(t *testing.T) {
 	os.WriteFile(w.log+".dies", nil, 0o600)
 	w.task.Reserve = 2
 	loop := w.submit()
-	r := w.until(loop, func(r Record) bool { return r.Failures == 1 })
-	if !strings.Contains(r.Text, "ended with 1") || !strings.Contains(r.Text, "no such model") || r.Phase != Queued || !r.ResumeAt.After(time.Now()) {
+	r := w.until(loop, func(r Record) bool { return r.Failures > 0 })
+	if !strings.Contains(r.Text, "ended with 1") || !strings.Contains(r.Text, "no such model") || !r.ResumeAt.After(r.UpdatedAt) {
 		t.Errorf("it is %+v", r)
 	}
-	if l, _, _ := w.bus.Ledger(t.Context()); l.Spent != 2 {
-		t.Errorf("what a failed attempt has cost nobody knows, so its reservation counts: %+v", l)
+	r, _, _ = w.bus.Get(t.Context(), loop.ID)
+	if l, _, _ := w.bus.Ledger(t.Context()); l.Spent != 2*float64(r.Attempt) {
+		t.Errorf("what %d failed attempts have cost nobody knows, so their reservations count: %+v", r.Attempt, l)
 	}
+	os.Remove(w.log + ".dies")
 	w.change(r, func(r *Record) error { r.ResumeAt = time.Time{}; return nil })
 	if r = w.until(loop, isEnded); r.StopReason != "promise" || r.Failures != 0 {
 		t.Errorf("it is %+v", r)
+	}
+}
+
+func TestAnUnknownCostCountsAsWhatWasReserved(t *testing.T) {
+	w := newWorks(t)
+	os.WriteFile(w.log+".free", nil, 0o600)
+	w.task.Reserve = 2
+	r := w.until(w.submit(), isEnded)
+	if r.CostUSD != 0 || !r.CostOpen {
+		t.Errorf("it is %+v", r)
+	}
+	if l, _, _ := w.bus.Ledger(t.Context()); l.Spent != 6 {
+		t.Errorf("three iterations with $2 each are in the ledger as %+v", l)
 	}
 }
 
@@ -211,6 +233,7 @@ func TestALoopThatIsTakenAwayDoesNotCount(t *testing.T) {
 		}
 		return taken && r.Worker == "thief"
 	})
+	r, _, _ = w.bus.Get(t.Context(), r.ID) // now that the worker has ended
 	if r.Phase != Running || r.Committed != 0 || r.Attempt != 2 {
 		t.Errorf("it is %+v", r)
 	}
