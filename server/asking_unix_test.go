@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"ralph-lsp/internal/limits"
+	"ralph-lsp/internal/lsptest"
 	"ralph-lsp/loop"
 	"ralph-lsp/loopstate"
 	"ralph-lsp/wire"
@@ -33,6 +34,30 @@ func asksHere(t *testing.T) (c *dialled, dir string, q wire.Question) {
 	c.Must(c.Command(wire.CommandStart, wire.StartParams{Prompt: "Push it", Permissions: "ask", Choices: wire.Choices{Backend: "claude",
 		LimitParams: wire.LimitParams{Message: limits.Message{MaxIterations: new(1)}}}}))
 	return c, dir, permissionOf(t, c.Hears(wire.MethodPermission, "git push"))
+}
+
+// The editor's settings can have the user asked, and nothing else: they loosen no file.
+func TestAnEditorsSettingHasTheUserAsked(t *testing.T) {
+	bin := t.TempDir()
+	if err := os.WriteFile(filepath.Join(bin, "claude"), []byte("#!/bin/sh\necho 2.1.0\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin)
+	c := dial(t, optedIn, configured(t, ""))
+	asks := func(permissions, settings string) lsptest.Message {
+		return c.Command(wire.CommandStart, map[string]any{"prompt": "x", "dryRun": true, "backend": "claude", "permissions": permissions, "settings": map[string]any{"permissions": settings}})
+	}
+	for _, tt := range []struct{ start, settings, asks string }{
+		{"", "", ""}, {"", "ask", " (from your editor's settings)"}, {"ask", "ask", "allow"}, {"agent", "ask", ""},
+	} {
+		row := rowOf(result[wire.DryRunResult](c, asks(tt.start, tt.settings)), "Permissions")
+		if strings.Contains(row, "asks you before") != (tt.asks != "") || !strings.HasSuffix(row, tt.asks) {
+			t.Errorf("%+v: %q", tt, row)
+		}
+	}
+	if m := asks("", "agent"); m.Error == nil || !strings.Contains(m.Error.Message, `say ask`) || dataOf[struct{ Key string }](t, m).Key != "permissions" {
+		t.Errorf("%+v", m.Error)
+	}
 }
 
 // gone waits until the agent that worked in a folder is dead, and returns what it was told.

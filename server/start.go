@@ -197,6 +197,11 @@ func (s *starter) configOf(ctx context.Context, p wire.StartParams, request star
 		if resolver.Editor, err = optionsOf(p.Settings.Choices); err != nil {
 			return loop.Config{}, nil, err
 		}
+		switch resolver.Editor.Ask.Permissions = p.Settings.Permissions; p.Settings.Permissions {
+		case "", config.PermissionsAsk:
+		default:
+			return loop.Config{}, nil, invalidKey("permissions", "the settings' permissions is %q: say ask, or leave it out", p.Settings.Permissions)
+		}
 		if host := p.Settings.Host; host != nil {
 			resolver.Host = start.Agent{Name: host.Backend, Model: host.Model}
 		}

@@ -275,7 +275,8 @@ type StartParams struct {
 // Settings are what an editor chooses for all starts.
 type Settings struct {
 	Choices
-	Host *Host `json:"host,omitempty"` // the editor is an agent itself
+	Permissions string `json:"permissions,omitempty"` // "ask": the user is asked what agents may do; nothing else, so it only asks for more
+	Host        *Host  `json:"host,omitempty"`        // the editor is an agent itself
 }
 
 // Host is an agent that the loop is started in.

@@ -134,8 +134,11 @@ func (p preview) rows(agent string, argv []string) []Detail {
 		add("Model", p.model())
 		add("Arguments", p.from(OneLine(strings.Join(p.args(), " ")), "args"))
 		may, own := cfg.Backend.Permissions(p.args())
-		if may = sentence(may); own {
+		switch may = sentence(may); {
+		case own:
 			may = p.from(may, "args")
+		case cfg.Ask:
+			may = p.from(may, "permissions")
 		}
 		add("Permissions", may)
 		add("Walls", p.from(WallsText(cfg.Sandbox), "sandbox"))

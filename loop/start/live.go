@@ -46,7 +46,7 @@ func (l *Live) AddFlags(f *pflag.FlagSet) {
 // can't ask that has to.
 func (r Resolver) talk(ctx context.Context, cfg *loop.Config) error {
 	live := cmp.Or(r.Start.Live, Live(r.Settings.Live))
-	if cmp.Or(r.Start.Ask.Permissions, r.Settings.Permissions) == config.PermissionsAsk {
+	if cmp.Or(r.Start.Ask.Permissions, r.Editor.Ask.Permissions, r.Settings.Permissions) == config.PermissionsAsk {
 		return r.letAsk(ctx, cfg, live)
 	}
 	if live == LiveOff || live != LiveOn && !r.Attended {

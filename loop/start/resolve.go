@@ -138,7 +138,7 @@ func (r Resolver) Resolve(ctx context.Context) (loop.Config, Sources, error) {
 		cfg.Model, sources["model"] = r.Host.Model, config.FromEditor
 	}
 	sources["live"] = first(r.Start.Live != "", false, r.Settings.Source("live"))
-	sources["permissions"] = first(r.Start.Ask.Permissions != "", false, r.Settings.Source("permissions"))
+	sources["permissions"] = first(r.Start.Ask.Permissions != "", r.Editor.Ask.Permissions != "", r.Settings.Source("permissions"))
 	if team.isSet() {
 		sources["agents"] = team.from
 		err = r.enlist(ctx, team, &cfg)
