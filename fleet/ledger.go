@@ -12,6 +12,7 @@ type Limits struct {
 	MaxUSD  float64        `json:"maxUsd,omitempty"`
 	PerHour int            `json:"perHour,omitempty"` // iterations
 	AtOnce  map[string]int `json:"atOnce,omitempty"`  // loops of a key, by its name; "*" is any other
+	rest    rest
 }
 
 // Ledger is what all workers share to keep the limits. It changes by compare-and-set.
@@ -21,6 +22,8 @@ type Ledger struct {
 	Running map[string]Reservation `json:"running"`         // by the loop's id
 	Held    map[string]time.Time   `json:"held,omitempty"`  // keys that a provider refuses, until when
 	Begun   []Minute               `json:"begun,omitempty"` // iterations of the last hour
+	Needs   []string               `json:"needs,omitempty"` // features without which a worker begins nothing
+	rest    rest
 }
 
 // Reservation is what an attempt may cost, until it is settled.
@@ -28,21 +31,29 @@ type Reservation struct {
 	Attempt int     `json:"attempt"`
 	Key     string  `json:"key"`
 	USD     float64 `json:"usd,omitempty"`
+	rest    rest
 }
 
 // Minute counts the iterations that began in a minute.
 type Minute struct {
-	At int64 `json:"at"` // minutes since 1970
-	N  int   `json:"n"`
+	At   int64 `json:"at"` // minutes since 1970
+	N    int   `json:"n"`
+	rest rest
 }
 
 // retryFull is how long a loop waits when all places of its key are taken. It holds no slot meanwhile.
 const retryFull = 2 * time.Second
 
+// retryNewer is how long a loop waits that an older worker can't take.
+const retryNewer = 5 * time.Second
+
 // Admit lets an attempt begin, and reserves what it may cost; else it says how long to
 // wait, and why. An attempt before it that was never settled is taken to have cost all
 // that it had reserved.
 func (l *Ledger) Admit(r Record, now time.Time) (wait time.Duration, why string) {
+	if unknown := lacks(l.Needs); unknown != "" {
+		return retryNewer, "the limits need a newer one (" + unknown + ")"
+	}
 	if until := l.Held[r.Key]; until.After(now) {
 		return until.Sub(now), "its provider takes no requests"
 	}
@@ -82,7 +93,7 @@ func (l *Ledger) Admit(r Record, now time.Time) (wait time.Duration, why string)
 	if n := len(begun); n > 0 && begun[n-1].At == minute {
 		begun[n-1].N++
 	} else {
-		begun = append(begun, Minute{minute, 1})
+		begun = append(begun, Minute{At: minute, N: 1})
 	}
 	running[r.ID] = Reservation{Attempt: r.Attempt + 1, Key: r.Key, USD: r.Reserve}
 	l.Running, l.Spent, l.Begun = running, spent, begun

@@ -40,7 +40,7 @@ func TestLimitsOverAllLoops(t *testing.T) {
 		{"the budget", Ledger{Limits: Limits{MaxUSD: 5}}, "k", 2, 2, 30 * time.Second},
 		{"the budget, without reservations", Ledger{Limits: Limits{MaxUSD: 5}}, "k", 0, 10, 0},
 		{"a budget that is spent", Ledger{Limits: Limits{MaxUSD: 5}, Spent: 5}, "k", 0, 0, 30 * time.Second},
-		{"an hour", Ledger{Limits: Limits{PerHour: 7}, Begun: []Minute{{noon.Unix()/60 - 60, 100}, {noon.Unix()/60 - 59, 4}}}, "k", 0, 3, 2 * time.Minute},
+		{"an hour", Ledger{Limits: Limits{PerHour: 7}, Begun: []Minute{{At: noon.Unix()/60 - 60, N: 100}, {At: noon.Unix()/60 - 59, N: 4}}}, "k", 0, 3, 2 * time.Minute},
 		{"a key that is held", Ledger{Held: map[string]time.Time{"k": noon.Add(time.Hour)}}, "k", 0, 0, time.Hour},
 		{"a key that was held", Ledger{Held: map[string]time.Time{"k": noon}}, "k", 0, 10, 0},
 	}

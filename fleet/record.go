@@ -51,6 +51,9 @@ type Record struct {
 	Text       string    `json:"text,omitempty"`     // its last words in one line
 	Failures   int       `json:"failures,omitempty"` // attempts in a row that came to nothing
 	UpdatedAt  time.Time `json:"updatedAt"`
+
+	Needs []string `json:"needs,omitempty"` // features without which a worker leaves it alone
+	rest  rest
 }
 
 // The errors of what a record can't do.

@@ -156,6 +156,9 @@ func (w *Worker) begin(ctx context.Context, t Ticket) (a *attempt, later time.Du
 	if err != nil {
 		return nil, 0, err
 	}
+	if unknown := lacks(r.Needs); unknown != "" {
+		return nil, retryNewer, w.waits(ctx, r, "it needs a newer one ("+unknown+")")
+	}
 	if r.Phase == Running && r.Wish != "" { // its worker is gone, and can't do that any more
 		r, err = Change(ctx, w.Bus, r.ID, func(now *Record) error { return now.GiveBack(r.Attempt, time.Now().UTC()) })
 		if err != nil {
@@ -178,10 +181,7 @@ func (w *Worker) begin(ctx context.Context, t Ticket) (a *attempt, later time.Du
 		return nil, 0, err
 	}
 	if wait > 0 {
-		if r.Reason != why {
-			_, err = Change(ctx, w.Bus, r.ID, func(r *Record) error { r.Reason = why; return nil })
-		}
-		return nil, wait, err
+		return nil, wait, w.waits(ctx, r, why)
 	}
 	before, wants := r.Attempt, true
 	r, err = Change(ctx, w.Bus, r.ID, func(r *Record) error {
@@ -199,6 +199,16 @@ func (w *Worker) begin(ctx context.Context, t Ticket) (a *attempt, later time.Du
 		return nil, 0, err
 	}
 	return &attempt{Record: r, ticket: t, log: w.Log.With("loop", r.ID, "name", r.Name, "attempt", r.Attempt)}, 0, nil
+}
+
+// waits says in the loop's record why no worker has it, once.
+func (w *Worker) waits(ctx context.Context, r Record, why string) error {
+	if r.Reason == why {
+		return nil
+	}
+	w.Log.Info("a loop waits", "loop", r.ID, "name", r.Name, "reason", why)
+	_, err := Change(ctx, w.Bus, r.ID, func(r *Record) error { r.Reason = why; return nil })
+	return err
 }
 
 // due says whether the loop wants a worker now, and if not, when: done is never.

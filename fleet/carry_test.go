@@ -1,0 +1,125 @@
+package fleet
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// later adds a key of a later version to every object in a JSON text, but to maps from names.
+func later(t *testing.T, v any) any {
+	t.Helper()
+	switch v := v.(type) {
+	case map[string]any:
+		for key, value := range v {
+			v[key] = later(t, value)
+		}
+		if _, isMap := v["f1"]; !isMap {
+			v["later"] = map[string]any{"big": 12345678901234567, "text": "<ü>"}
+		}
+	case []any:
+		for i := range v {
+			v[i] = later(t, v[i])
+		}
+	}
+	return v
+}
+
+// tree is a JSON text as values that can be compared.
+func tree(t *testing.T, data []byte) (v any) {
+	t.Helper()
+	d := json.NewDecoder(strings.NewReader(string(data)))
+	d.UseNumber()
+	if err := d.Decode(&v); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// changed reads something as a later version wrote it, changes and writes it, and reads that.
+func changed[T any](t *testing.T, was T, change func(*T)) (wrote, kept any) {
+	t.Helper()
+	data, err := json.Marshal(was)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err = json.Marshal(later(t, tree(t, data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var now T
+	if err := json.Unmarshal(data, &now); err != nil {
+		t.Fatal(err)
+	}
+	change(&now)
+	again, err := json.Marshal(now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tree(t, data), tree(t, again)
+}
+
+func TestWhatALaterVersionWroteStays(t *testing.T) {
+	l := Ledger{
+		Limits: Limits{MaxUSD: 3, AtOnce: map[string]int{"f1": 2}}, Running: map[string]Reservation{"f1": {Attempt: 1, Key: "k", USD: 1}},
+		Begun: []Minute{{At: noon.Unix() / 60, N: 3}},
+	}
+	wrote, kept := changed(t, l, func(l *Ledger) { l.Settle("another", 1, 1) })
+	if diff := cmp.Diff(wrote, kept); diff != "" {
+		t.Errorf("of the ledger is lost (-), or new (+):\n%s", diff)
+	}
+	_, kept = changed(t, l, func(l *Ledger) { l.Admit(of("f2", "k", 1), noon) })
+	now := kept.(map[string]any)
+	if now["later"] == nil || now["limits"].(map[string]any)["later"] == nil || now["begun"].([]any)[0].(map[string]any)["later"] == nil {
+		t.Errorf("behind an attempt the ledger is %v", kept)
+	}
+	for name, change := range map[string]func(*Record){
+		"begin":    func(r *Record) { r.Begin("w", noon) },
+		"steer":    func(r *Record) { r.Steer("x", noon) },
+		"cancel":   func(r *Record) { r.Cancel(noon) },
+		"complete": func(r *Record) { r.Begin("w", noon); r.Commit(1, Outcome{StopReason: "promise"}, noon) },
+	} {
+		_, kept := changed(t, queued(), change)
+		if kept.(map[string]any)["later"] == nil {
+			t.Errorf("%s loses what a later version wrote: %v", name, kept)
+		}
+	}
+	var r Record
+	if err := json.Unmarshal([]byte(`{"id":"f1","phase":"queued","later":7}`), &r); err != nil {
+		t.Fatal(err)
+	}
+	said, err := json.Marshal(Submitted{Record: r, IsNew: true})
+	if s, _ := tree(t, said).(map[string]any); err != nil || s["new"] != true || s["id"] != "f1" || s["later"] == nil {
+		t.Errorf("a submitted loop is %s, %v", said, err)
+	}
+}
+
+func TestWhatNeedsANewerWorkerIsLeftAlone(t *testing.T) {
+	w := newWorks(t)
+	r := w.submit()
+	if _, err := Change(t.Context(), w.bus, r.ID, func(r *Record) error { r.Needs = []string{"telepathy"}; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	_, before, _ := w.bus.Get(t.Context(), r.ID)
+	for range 3 { // it says why once
+		ticket, err := w.bus.Take(t.Context(), w.worker.Lease)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, wait, err := w.worker.begin(t.Context(), ticket)
+		if a != nil || wait != retryNewer || err != nil {
+			t.Fatalf("it took %+v, waits %v, %v", a, wait, err)
+		}
+		ticket.Later(t.Context(), 0)
+	}
+	r, after, _ := w.bus.Get(t.Context(), r.ID)
+	if r.Phase != Queued || r.Attempt != 0 || after != before+1 || r.Reason != "it needs a newer one (telepathy)" {
+		t.Errorf("after %d changes it is %+v", after-before, r)
+	}
+	l := Ledger{Needs: []string{"telepathy"}}
+	if wait, why := l.Admit(queued(), noon); wait != retryNewer || !strings.Contains(why, "telepathy") || len(l.Running) != 0 {
+		t.Errorf("it waits %v for %q: %+v", wait, why, l)
+	}
+}
