@@ -275,6 +275,10 @@ it('checks the settings', function()
   end
   expect.equal(problems(nil), {})
   expect.equal(problems({ notify = 'never', output = { max_lines = 500 } }), {})
+  expect.equal(problems({ permissions = 'ask' }), {})
+  expect.equal(problems({ permissions = 'agent' }), {
+    'permissions must be "ask" or "", not "agent"',
+  })
   expect.equal(problems({ notfy = 'never' }), { 'unknown key notfy, did you mean notify?' })
   local found, settings =
     problems({ notify = 'loud', output = { max_lines = 'many', splitt = 'x' } })

@@ -5,6 +5,7 @@ local M = {}
 M.defaults = {
   cmd = nil,
   flags = {},
+  permissions = '',
   root = nil,
   prompt_file = 'PROMPT.md',
   notify = 'always',
@@ -41,6 +42,12 @@ local rules = {
     end,
   },
   flags = { 'a list of strings', is_strings },
+  permissions = {
+    '"ask" or ""',
+    function(v)
+      return v == 'ask' or v == ''
+    end,
+  },
   root = { 'a function', vim.is_callable },
   prompt_file = 'string',
   notify = {

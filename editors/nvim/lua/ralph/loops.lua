@@ -68,6 +68,13 @@ local function with_flags(text)
   return table.concat(vim.list_extend(all, { text }), ' ')
 end
 
+--- What the user has set for all starts, as far as it isn't flags.
+---@return { permissions: 'ask' }?
+local function settings()
+  local permissions = config.get().permissions
+  return permissions ~= '' and { permissions = permissions } or nil
+end
+
 ---@param options ralph.StartOptions
 ---@return table
 local function start_argument(options)
@@ -76,6 +83,7 @@ local function start_argument(options)
     selection = options.text and options.prompt,
     promptUri = options.prompt_file and vim.uri_from_fname(options.prompt_file),
     text = with_flags(options.text),
+    settings = settings(),
     backend = options.backend,
     model = options.model,
     args = options.args,
@@ -139,7 +147,7 @@ end
 ---@param folder string
 ---@param argument table of the command, without a text
 function M.start_clicked(folder, argument)
-  argument.text = with_flags(nil)
+  argument.text, argument.settings = with_flags(nil), settings()
   begin({ folder = folder, prompt_file = argument.promptUri }, argument, M.started)
 end
 

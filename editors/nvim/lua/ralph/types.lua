@@ -5,6 +5,7 @@
 ---@class ralph.Config
 ---@field cmd? string[] the sidecar's command line; default: ralph-lsp from PATH or the checkout
 ---@field flags? string[] flags for every start, as { '--backend=pi' }; those of the start win
+---@field permissions? ''|'ask' all agents that can ask their user do; default: what files and flags say
 ---@field root? fun(): string the folder of the loop; default: the working directory
 ---@field prompt_file? string offered when a start has no prompt
 ---@field notify? 'always'|'unfocused'|'never' when a loop's end is notified
