@@ -41,6 +41,7 @@ local function window(nvim)
     local config = vim.api.nvim_win_get_config(win)
     return config.relative ~= '' and config.title and {
       win = win, title = config.title[1][1], anchor = config.anchor,
+      footer = config.footer[1][1],
       lines = vim.api.nvim_buf_get_lines(vim.api.nvim_win_get_buf(win), 0, -1, false),
     } or nil
   end):totable()[1] ]])
@@ -150,6 +151,19 @@ it('shows the whole of a long command', function()
   enter(nvim)
   nvim:type('G')
   nvim:wait([[vim.fn.getline('.') == 'the end' and vim.fn.line('w$') == vim.fn.line('$')]])
+end)
+
+it('says a long command once, and how long it is', function()
+  local nvim = child.start()
+  local long = vim.deepcopy(questions.q1)
+  long.detail = 'make check &&\n' .. ('echo one more step &&\n'):rep(40) .. 'true'
+  long.title = 'Bash make check && echo one more step && echo…'
+  long.text = 'asks: ' .. long.title
+  questions.long = long
+  asks(nvim, 'long')
+  local shown = window(nvim)
+  expect.equal(table.concat(shown.lines, '\n'), long.detail)
+  expect.equal(shown.footer, ' :Ralph answer · 42 lines ')
 end)
 
 it('shows the whole of a long title', function()

@@ -40,19 +40,28 @@ end
 ---@type table<integer, ralph.Spot> by window
 local spots = {}
 
---- How large a window has to be for lines, which wrap.
+--- How large a window has to be for lines, as long as none wraps.
 ---@param lines string[]
 ---@return { width: integer, height: integer }
 function M.fit(lines)
-  local width, height = 0, 0
+  local width = 0
   for _, line in ipairs(lines) do
     width = math.max(width, vim.api.nvim_strwidth(line) + 2)
   end
-  width = math.min(width, vim.o.columns - 8)
-  for _, line in ipairs(lines) do
-    height = height + math.max(1, math.ceil(vim.api.nvim_strwidth(line) / width))
+  return { width = width, height = #lines }
+end
+
+--- Wraps lines between words, in a window that is as high as that takes.
+---@param win integer
+---@return boolean are all lines seen?
+function M.wrap(win)
+  for name, value in pairs({ wrap = true, linebreak = true, fillchars = 'lastline:.' }) do
+    vim.wo[win][0][name] = value
   end
-  return { width = width, height = height }
+  spots[win].size.height = vim.api.nvim_win_text_height(win, {}).all
+  local config = place(spots[win])
+  vim.api.nvim_win_set_config(win, config)
+  return config.height >= spots[win].size.height
 end
 
 --- A window's place with its labels.

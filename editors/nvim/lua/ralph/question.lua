@@ -4,6 +4,7 @@ local ask = require('ralph.ask')
 local config = require('ralph.config')
 local events = require('ralph.events')
 local float = require('ralph.float')
+local format = require('ralph.format')
 local idle = require('ralph.idle')
 local loops = require('ralph.loops')
 local notify = require('ralph.notify')
@@ -164,6 +165,17 @@ local function heading(question)
   return name .. (question.agent and ': ' or ' ') .. question.text
 end
 
+--- Whether what is asked in full says the title again.
+---@param question ralph.Question
+---@param detail string
+---@return boolean
+local function repeats(question, detail)
+  local title = question.title:gsub('…$', '')
+  title = title:gsub('^' .. vim.pesc(question.tool or '') .. ' ', '')
+  local words = detail:gsub('%s+', ' ')
+  return vim.startswith(words, title) or vim.endswith(title, words)
+end
+
 --- Fills the window: with the keys where they can be typed.
 ---@param is_entered boolean
 local function fill(is_entered)
@@ -174,7 +186,7 @@ local function fill(is_entered)
     table.insert(lines, ('(%s)'):format(question.placeholder))
   end
   local is_long = vim.api.nvim_strwidth(heading(question)) > least_width
-  if is_long and not vim.endswith(question.title, detail) then
+  if is_long and not repeats(question, detail) then
     table.insert(lines, 1, question.title) -- of the window's own title not all may be seen
   end
   local keys = is_entered and answers(question) or {}
@@ -198,7 +210,12 @@ local function fill(is_entered)
     title = heading(question),
     footer = is_entered and 'g? lists the keys' or ':Ralph answer',
   }
-  float.move(shown.win, { size = size, corner = not is_entered }, labels)
+  local spot = { size = size, corner = not is_entered }
+  float.move(shown.win, spot, labels)
+  if not float.wrap(shown.win) then
+    labels.footer = ('%s · %s'):format(labels.footer, format.count(#lines, 'line'))
+    float.move(shown.win, spot, labels)
+  end
   vim.api.nvim_win_set_cursor(shown.win, { 1, 0 })
 end
 
@@ -208,7 +225,6 @@ local function open(question)
   vim.bo[buf].syntax = vim.startswith(question.detail or '', '--- ') and 'diff' or ''
   local size = { width = least_width, height = 1 }
   local win = float.open(buf, size, { title = heading(question) }, true)
-  vim.wo[win].wrap = true
   require('ralph.keys').set(buf, 'Ralph asks', answers(question))
   shown = { win = win, buf = buf, question = question }
   fill(false)

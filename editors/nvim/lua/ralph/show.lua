@@ -15,7 +15,7 @@ function M.lines(title, lines)
   vim.bo[buf].modifiable = false
   vim.bo[buf].filetype = 'markdown'
   local win = float.open(buf, float.fit(lines), { title = title })
-  vim.wo[win].wrap = true
+  float.wrap(win)
   vim.keymap.set('n', 'q', '<Cmd>close<CR>', { buffer = buf, nowait = true, desc = 'Close' })
   return buf
 end
