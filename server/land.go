@@ -24,6 +24,7 @@ func (v *reviewer) land(ctx context.Context, p wire.LandParams) (any, error) {
 		return nil, err
 	}
 	p.LoopParams = wire.LoopParams{LoopID: p.LoopID, Folder: wire.FileURI(tree.Folder)} // what is offered is about no other one
+	defer v.workspace.lookSoon()
 	defer v.changed(tree.Folder)
 	if p.Discard {
 		return v.discard(ctx, tree, p)

@@ -80,7 +80,16 @@ func TestALoopLandsByWhatItsEndOffers(t *testing.T) {
 	if _, err := os.Stat(path); err == nil {
 		t.Error("the worktree is still there")
 	}
-	c.status(path, func(l wire.LoopStatus) bool { return len(l.Offers) == 0 })
+	c.statusWithout(path)
+}
+
+// Another process may have landed it, or the user has removed it.
+func TestALoopIsShownNoMoreWhenItsWorktreeIsGone(t *testing.T) {
+	c, repo, tree, _ := inTree(t, optedIn)
+	path, _ := wire.PathOf(tree.Path)
+	c.status(path, inState("ended"))
+	gitIn(t, repo, "worktree", "remove", "--force", path)
+	c.statusWithout(path)
 }
 
 func TestADiscardIsAQuestionFirst(t *testing.T) {

@@ -55,7 +55,9 @@ func (w *workspace) lookForTrees(known map[string]treesOf) map[string]treesOf {
 	for _, path := range slices.Sorted(maps.Keys(now)) {
 		all = append(all, now[path].folders...)
 	}
-	w.haveTrees(all)
+	if w.haveTrees(all) {
+		w.changed("")
+	}
 	return now
 }
 
@@ -76,22 +78,23 @@ func markOf(common string) (mark [2]time.Time, settled bool) {
 }
 
 // haveTrees takes the folders of trees into the workspace, and those out of it that are
-// no trees of open folders any more. Where a loop of ours is, it stays.
-func (w *workspace) haveTrees(all []string) {
+// no trees of open folders any more: it says whether there were such. Where a loop of ours is, it stays.
+func (w *workspace) haveTrees(all []string) (gone bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closed {
-		return
+		return false
 	}
 	for _, path := range all {
 		w.folder(path, path).isTree = true
 	}
 	for _, f := range w.folders {
 		if f.isTree && len(f.names) == 0 && !f.hasOurs() && !slices.Contains(all, f.real) {
-			f.removed = true
+			f.removed, gone = true, true
 			w.forget(f)
 		}
 	}
+	return gone
 }
 
 // madeIn says in which folder the worktree of our loop was made.

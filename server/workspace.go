@@ -16,7 +16,7 @@ import (
 type workspace struct {
 	*env
 	lookout *lookout      // looks at each folder
-	opened  chan struct{} // holds one signal: other folders are open
+	opened  chan struct{} // holds one signal: the worktrees are others
 
 	mu      sync.Mutex
 	closed  bool
@@ -75,9 +75,14 @@ func (w *workspace) changeFolders(added, removed []string) {
 		w.mu.Unlock()
 	}
 	w.changed("")
+	w.lookSoon()
+}
+
+// lookSoon has the worktrees looked for now: some may be new, or gone.
+func (w *workspace) lookSoon() {
 	select {
 	case w.opened <- struct{}{}:
-	default: // it looks soon
+	default: // it does
 	}
 }
 
