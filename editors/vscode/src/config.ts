@@ -1,6 +1,6 @@
 // The settings, typed.
 import * as vscode from 'vscode';
-import type { Choices, Limits } from './wire';
+import type { Limits, Settings } from './wire';
 
 function get<T>(key: string, scope?: vscode.Uri): T | undefined {
   return vscode.workspace.getConfiguration('ralph', scope).get<T | null>(key) ?? undefined;
@@ -42,13 +42,14 @@ function limits(scope?: vscode.Uri): Limits {
 }
 
 /** What the settings say about a start in a folder. */
-export function choices(scope?: vscode.Uri): Choices {
+export function choices(scope?: vscode.Uri): Settings {
   const args = get<string[]>('backendArgs', scope) ?? [];
   return withoutUndefined({
     ...limits(scope),
     backend: get<string>('backend', scope) || undefined,
     model: get<string>('model', scope) || undefined,
     args: args.length > 0 ? args : undefined,
+    permissions: get<string>('permissions') === 'ask' ? 'ask' : undefined,
   });
 }
 

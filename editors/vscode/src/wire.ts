@@ -226,8 +226,10 @@ export interface StartParams extends Choices {
   trust?: boolean;
   dryRun?: boolean;
   /** The start wins over them, they over ralph.toml. */
-  settings?: Choices;
+  settings?: Settings;
 }
+/** What the editor's settings say of all starts. They can have the user asked, and nothing looser. */
+export interface Settings extends Choices { permissions?: 'ask' }
 export interface StartResult { loopId: string; state: string; stateFileUri: string; sessionFileUri?: string }
 /** What a start would do: in one line, and a row for each thing to know. */
 export interface DryRunResult {

@@ -3,7 +3,7 @@ const assert = require('node:assert/strict');
 const fs = require('node:fs');
 const path = require('node:path');
 const vscode = require('vscode');
-const { extension, until, folder, quiet } = require('./world.cjs');
+const { extension, until, folder, setting, quiet } = require('./world.cjs');
 
 const questions = () => JSON.parse(fs.readFileSync(path.join(extension().extensionPath, '../../testdata/wire/questions.json'), 'utf8'));
 const run = (id, argument) => vscode.commands.executeCommand(id, argument);
@@ -121,6 +121,19 @@ describe('what an agent asks', () => {
     const { withdraw } = ask({ ...q, text: 'asks: Bash [here](command:workbench.action.quit)' });
     assert.ok(!last().message.includes('](command:workbench'));
     withdraw();
+  });
+
+  it('is asked for in all loops by a setting, which no workspace has', async () => {
+    const { inspect, update } = vscode.workspace.getConfiguration('ralph');
+    assert.equal(inspect('permissions').defaultValue, '');
+    await assert.rejects(Promise.resolve(update('permissions', 'ask', vscode.ConfigurationTarget.Workspace)));
+    await setting('ralph.permissions', 'ask');
+    try {
+      const { problems } = await run('ralph.loop.start', { folder: folder().toString(), prompt: 'x', backend: 'pi', dryRun: true });
+      assert.match(problems[0].text, /pi can't ask you before version/); // the stand-in is as old as that
+    } finally {
+      await setting('ralph.permissions', undefined);
+    }
   });
 
   it('is answered late without an answer', async () => {
