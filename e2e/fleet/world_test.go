@@ -39,15 +39,27 @@ type world struct {
 	log  string // what agents did
 	mark string // of all processes of this world
 	bus  *exec.Cmd
+
+	programs string // the folder with those that it runs
+}
+
+// with is the same world, in which other programs are run.
+func (w *world) with(programs string) *world {
+	other := *w
+	other.programs = programs
+	return &other
 }
 
 // newWorld serves a bus.
-func newWorld(t testing.TB) *world {
+func newWorld(t testing.TB) *world { return newWorldOf(t, programs) }
+
+// newWorldOf serves a bus of that folder's programs; all else is of today.
+func newWorldOf(t testing.TB, bus string) *world {
 	t.Helper()
 	if test, ok := t.(*testing.T); ok {
 		test.Parallel()
 	}
-	w := &world{t: t, dir: t.TempDir()}
+	w := &world{t: t, dir: t.TempDir(), programs: bus}
 	w.repo, w.log, w.mark = filepath.Join(w.dir, "repo"), filepath.Join(w.dir, "log"), "RALPH_FLEET_WORLD="+w.dir
 	l, err := net.Listen("tcp", "127.0.0.1:0") // the same port after a restart
 	if err != nil {
@@ -64,6 +76,7 @@ func newWorld(t testing.TB) *world {
 	w.git("-C", w.repo, "commit", "-q", "-m", "base")
 	t.Cleanup(func() { proctest.CheckNone(t, patience, w.mark) })
 	w.serve()
+	w.programs = programs
 	return w
 }
 
@@ -86,7 +99,7 @@ func (w *world) git(args ...string) string {
 // start starts ralph-fleet; what it says goes to a file, and to the test's log at the end.
 func (w *world) start(name string, args ...string) *exec.Cmd {
 	w.t.Helper()
-	cmd := exec.Command(filepath.Join(programs, "ralph-fleet"), args...)
+	cmd := exec.Command(filepath.Join(w.programs, "ralph-fleet"), args...)
 	cmd.Env = append(os.Environ(), w.mark, roleEnv+"=agent", logEnv+"="+w.log, "RALPH_TEST_KEY=sk-very-secret", "RALPH_TOKEN="+token)
 	said, err := os.OpenFile(filepath.Join(w.dir, name+".said"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -130,7 +143,7 @@ func (w *world) worker(name string, slots int, addr string, lease time.Duration)
 
 // run runs a command of a user's.
 func (w *world) run(args ...string) (string, error) {
-	cmd := exec.Command(filepath.Join(programs, "ralph-fleet"), append(args, "--bus", "nats://"+w.addr)...)
+	cmd := exec.Command(filepath.Join(w.programs, "ralph-fleet"), append(args, "--bus", "nats://"+w.addr)...)
 	var out, problem bytes.Buffer
 	cmd.Env, cmd.Stdout, cmd.Stderr = append(os.Environ(), w.mark, "RALPH_TOKEN="+token), &out, &problem
 	if err := cmd.Run(); err != nil {
