@@ -17,6 +17,10 @@ import (
 func addAgentFlags(cmd *cobra.Command, a *start.Agent, t *start.Team) {
 	a.AddFlags(cmd.Flags())
 	t.AddFlags(cmd.Flags())
+	completeAgentFlags(cmd, a)
+}
+
+func completeAgentFlags(cmd *cobra.Command, a *start.Agent) {
 	completeTeam(cmd)
 	// All formats in the place of the value's name would push the other flags
 	// out of the screen.
@@ -28,13 +32,11 @@ func addAgentFlags(cmd *cobra.Command, a *start.Agent, t *start.Team) {
 
 // newStartText has the flags that the text of a start may have (start.Parse).
 func newStartText() *cobra.Command {
-	var agent start.Agent
-	var team start.Team
+	var request start.Request
 	var limits start.Limits
 	cmd := flagsOfText("start-text")
-	addAgentFlags(cmd, &agent, &team)
-	limits.AddFlags(cmd.Flags())
-	cmd.Flags().Bool("no-instruct", false, "don't tell the agent about the loop and its promise")
+	request.AddFlags(cmd.Flags(), &limits)
+	completeAgentFlags(cmd, &request.Agent)
 	return withoutFiles(cmd)
 }
 
@@ -47,7 +49,8 @@ func newLimitsText() *cobra.Command {
 }
 
 // flagsOfText is a command for the flags of a text. It is there for its
-// completion only: editors ask for that as a shell does.
+// completion only: editors ask for that as a shell does. Behind the description of
+// a flag that must have a value stands a tab and what comes next, a =.
 func flagsOfText(name string) *cobra.Command {
 	return &cobra.Command{
 		Use:               name,
@@ -59,14 +62,27 @@ func flagsOfText(name string) *cobra.Command {
 
 // withoutFiles completes no value with the names of files, and no help.
 func withoutFiles(cmd *cobra.Command) *cobra.Command {
+	completeChoices(cmd)
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if _, ok := cmd.GetFlagCompletionFunc(f.Name); !ok {
 			completeWith(cmd, f.Name)
+		}
+		if f.NoOptDefVal == "" {
+			f.Usage += "\t="
 		}
 	})
 	cmd.Flags().BoolP("help", "h", false, "")
 	ofFlag(cmd.Flags().MarkHidden("help"))
 	return cmd
+}
+
+// completeChoices completes the values of flags that take one of a few words.
+func completeChoices(cmd *cobra.Command) {
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if _, ok := cmd.GetFlagCompletionFunc(f.Name); !ok && strings.Contains(f.Value.Type(), "|") {
+			completeWith(cmd, f.Name, strings.Split(f.Value.Type(), "|")...)
+		}
+	})
 }
 
 // completeAgent completes the names of backends and hats.

@@ -44,6 +44,7 @@ func (l *loopFlags) addFlags(cmd *cobra.Command) {
 	l.live.AddFlags(cmd.Flags())
 	l.walls.AddFlags(cmd.Flags())
 	l.ask.AddFlags(cmd.Flags())
+	completeChoices(cmd)
 	l.shown.addFlags(cmd)
 	cmd.Flags().StringVar(&l.record, "record", "", "keep each run's raw output in `DIR`")
 	ofFlag(cmd.MarkFlagDirname("record"))

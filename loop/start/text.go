@@ -35,15 +35,7 @@ func Parse(text string) (Request, error) {
 		text = inner
 	}
 	flags := newFlagSet()
-	r.Agent.AddFlags(flags)
-	r.Team.AddFlags(flags)
-	limits.AddFlags(flags)
-	flags.BoolVar(&r.Quiet, "no-instruct", false, "")
-	r.Live.AddFlags(flags)
-	r.Walls.AddFlags(flags)
-	r.Ask.AddFlags(flags)
-	r.Check.AddFlags(flags)
-	r.Tree.AddFlags(flags)
+	r.AddFlags(flags, &limits)
 	words, err := split(text, flags)
 	if err != nil {
 		return Request{}, err
@@ -62,6 +54,19 @@ func Parse(text string) (Request, error) {
 		return Request{}, fmt.Errorf("%s takes nothing after it; put a prompt that begins so after --", r.Slash)
 	}
 	return r, nil
+}
+
+// AddFlags adds the flags that a text may have to a set.
+func (r *Request) AddFlags(f *pflag.FlagSet, limits *Limits) {
+	r.Agent.AddFlags(f)
+	r.Team.AddFlags(f)
+	limits.AddFlags(f)
+	f.BoolVar(&r.Quiet, "no-instruct", false, "don't tell the agent about the loop and its promise")
+	r.Live.AddFlags(f)
+	r.Walls.AddFlags(f)
+	r.Ask.AddFlags(f)
+	r.Check.AddFlags(f)
+	r.Tree.AddFlags(f)
 }
 
 // newFlagSet returns a set of flags that prints nothing.

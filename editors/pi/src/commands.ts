@@ -174,8 +174,8 @@ async function completeFlags(ralph: Ralph, texts: 'start-text' | 'limits-text', 
   const { stdout } = await promisify(execFile)(ralph.program, ['__complete', texts, lead], { cwd: ralph.ctx.cwd, timeout: completionPatience });
   const lines = stdout.trimEnd().split('\n').slice(0, -1); // the last says what a shell is to do
   const items = lines.map((line) => {
-    const [word = '', description = ''] = line.split('\t');
-    const value = flag + word + (flag || word.startsWith('--no-') ? '' : '=');
+    const [word = '', description = '', behind = ''] = line.split('\t'); // a = where the flag must have a value
+    const value = flag + word + behind;
     return { value: typed.slice(0, typed.length - lead.length) + value, label: word, description: description.replaceAll('`', '') };
   });
   return items.filter((item) => item.value.startsWith(typed) && item.value !== typed);

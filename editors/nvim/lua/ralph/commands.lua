@@ -107,9 +107,8 @@ local function complete_flag(texts, lead)
     table.remove(words) -- what a shell is to do
   end
   return vim.tbl_map(function(word)
-    word = word:match('^[^\t]*')
-    local takes_value = not flag and not vim.startswith(word, '--no-')
-    return (flag or '') .. word .. (takes_value and '=' or '')
+    local behind = word:match('\t(=)$') or '' -- of a flag that must have a value
+    return (flag or '') .. word:match('^[^\t]*') .. behind
   end, beginning_with(value or lead, words))
 end
 
