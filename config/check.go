@@ -18,6 +18,7 @@ const maxSyntaxErrors = 10
 // checker collects the problems of a document.
 type checker struct {
 	*Document
+	keys     table
 	builtin  []string       // names of the known backends
 	hats     []string       // of other files
 	allHats  bool           // there are no more than these and the file's
@@ -34,10 +35,23 @@ func Check(data []byte, builtin []string) []Problem { return check(data, builtin
 // check is Check for a file to which hats of other files may belong; all: there are no
 // others.
 func check(data []byte, builtin, hats []string, all bool) []Problem {
-	c := &checker{Document: Parse(data), builtin: builtin, hats: hats, allHats: all, bad: map[string]bool{}}
+	c := &checker{Document: Parse(data), keys: keys, builtin: builtin, hats: hats, allHats: all, bad: map[string]bool{}}
+	if c.checkEntries() {
+		c.checkBackends()
+		c.checkHats()
+		c.checkReviewer()
+		c.checkRing()
+		c.checkSteps()
+		c.checkEnd()
+	}
+	return c.sorted()
+}
+
+// checkEntries checks each entry by itself. It says whether the file is one to look at.
+func (c *checker) checkEntries() bool {
 	switch nul := strings.IndexByte(c.text, 0); {
-	case len(data) > MaxSize:
-		c.report(span{}, Error, "", fmt.Sprintf("the file has %d bytes, more than %d; that isn't a configuration file", len(data), MaxSize))
+	case c.size > MaxSize:
+		c.report(span{}, Error, "", fmt.Sprintf("the file has %d bytes, more than %d; that isn't a configuration file", c.size, MaxSize))
 	case nul >= 0:
 		c.report(span{nul, nul + 1}, Error, "", "a NUL byte; save the file as UTF-8 text")
 	case c.deep >= 0:
@@ -50,13 +64,13 @@ func check(data []byte, builtin, hats []string, all bool) []Problem {
 				c.checkEntry(&c.entries[i])
 			}
 		}
-		c.checkBackends()
-		c.checkHats()
-		c.checkReviewer()
-		c.checkRing()
-		c.checkSteps()
-		c.checkEnd()
+		return true
 	}
+	return false
+}
+
+// sorted are the problems in the order of their places.
+func (c *checker) sorted() []Problem {
 	slices.SortStableFunc(c.problems, func(a, b Problem) int {
 		if a.Line != b.Line {
 			return a.Line - b.Line
@@ -171,8 +185,8 @@ func (c *checker) checkEntry(e *entry) {
 			continue // its own header or key was checked
 		}
 		name := e.parts[n-above-1]
-		key, ok := Lookup(path...)
-		isInList := InList(path...) // another item may be as bad
+		key, ok := c.keys.lookup(path...)
+		isInList := c.keys.inList(path...) // another item may be as bad
 		if !ok {
 			c.bad[id] = !isInList
 			c.reportUnknown(name, path)
@@ -194,10 +208,10 @@ func (c *checker) checkEntry(e *entry) {
 
 // entryProblem completes "KEY ..." for the first n names of an entry.
 func (c *checker) entryProblem(e *entry, key Key, n int) string {
-	table := key.Type == Table || len(Children(e.path[:n]...)) > 0
+	table := key.Type == Table || len(c.keys.children(e.path[:n]...)) > 0
 	value, ok := c.lookup(e.path[:n]...)
 	switch _, isTable := value.(map[string]any); {
-	case !ok && InList(e.path[:n]...):
+	case !ok && c.keys.inList(e.path[:n]...):
 		return c.itemProblem(e, key)
 	case !ok, isTable && table:
 		return ""
@@ -210,7 +224,7 @@ func (c *checker) entryProblem(e *entry, key Key, n int) string {
 func (c *checker) reportUnknown(name part, path []string) {
 	parent, last := path[:len(path)-1], path[len(path)-1]
 	var known []string
-	for _, k := range Children(parent...) {
+	for _, k := range c.keys.children(parent...) {
 		known = append(known, k.Name())
 	}
 	dotted := strings.Join(path, ".")
@@ -219,7 +233,7 @@ func (c *checker) reportUnknown(name part, path []string) {
 		message = strings.Join(parent, ".") + " has no keys below it"
 	}
 	fix := nearestFix(last, known, "")
-	if home := homes(last); len(home) > 0 {
+	if home := c.keys.homes(last); len(home) > 0 {
 		message, fix = message+"; it belongs below "+strings.Join(home, " or "), nil
 	} else if fix != nil {
 		message += "; did you mean " + fix.Text + "?"
@@ -228,9 +242,9 @@ func (c *checker) reportUnknown(name part, path []string) {
 }
 
 // homes returns the headers below which a key of that name is known.
-func homes(name string) []string {
+func (t table) homes(name string) []string {
 	var headers []string
-	for _, k := range keys {
+	for _, k := range t {
 		if k.Name() == name && len(k.Path) == 2 && k.Path[1] != Any {
 			headers = append(headers, "["+k.Path[0]+"]")
 		}

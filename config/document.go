@@ -9,6 +9,7 @@ import (
 // what can't be read is skipped.
 type Document struct {
 	text    string
+	size    int   // of the file, in bytes
 	lines   []int // where each begins
 	entries []entry
 	deep    int             // see scan
@@ -23,7 +24,7 @@ func Parse(data []byte) *Document {
 	if strings.HasPrefix(text, bom) {
 		text = strings.Repeat(" ", len(bom)) + text[len(bom):]
 	}
-	d := &Document{text: text, lines: []int{0}, first: map[string]part{}}
+	d := &Document{text: text, size: len(data), lines: []int{0}, first: map[string]part{}}
 	for i := range len(text) {
 		if text[i] == '\n' {
 			d.lines = append(d.lines, i+1)

@@ -99,8 +99,11 @@ func formats() []string {
 	return names
 }
 
-// keys is the table, parents before children.
-var keys = slices.Concat([]Key{
+// table is what a file may have, parents before children.
+type table []Key
+
+// keys is the table of ralph.toml.
+var keys = table(slices.Concat([]Key{
 	{Path: path("backend"), Type: Backend, Yields: ToUsers, Default: `"auto"`,
 		Doc: "The agent that runs the loop. `auto` takes the first one that is installed."},
 	{Path: path("live"), Type: Text, Default: `"auto"`, Values: []string{Auto, "on", "off"},
@@ -236,7 +239,7 @@ var keys = slices.Concat([]Key{
 		Doc: "How long one run may take. It is ended then, counts as a failure, and the hat goes on."},
 	{Path: path("hats.*.may_finish"), Type: Switch, Yields: Demands,
 		Doc: "Whether the agent's promise ends the loop. Where no hat says `true`, each may that doesn't say `false`."},
-})
+}))
 
 // limitKeys are the keys below [limits].
 func limitKeys() []Key {
@@ -268,19 +271,23 @@ func path(dotted string) []string { return strings.Split(dotted, ".") }
 func Keys() []Key { return slices.Clone(keys) }
 
 // Lookup returns the key with a path as it stands in a file.
-func Lookup(path ...string) (Key, bool) {
-	i := slices.IndexFunc(keys, func(k Key) bool { return len(k.Path) == len(path) && k.under(path) })
+func Lookup(path ...string) (Key, bool) { return keys.lookup(path...) }
+
+func (t table) lookup(path ...string) (Key, bool) {
+	i := slices.IndexFunc(t, func(k Key) bool { return len(k.Path) == len(path) && k.under(path) })
 	if i < 0 {
 		return Key{}, false
 	}
-	return keys[i], true
+	return t[i], true
 }
 
 // Children returns the keys right below a table.
-func Children(table ...string) []Key {
+func Children(table ...string) []Key { return keys.children(table...) }
+
+func (t table) children(above ...string) []Key {
 	var children []Key
-	for _, k := range keys {
-		if len(k.Path) == len(table)+1 && k.under(table) {
+	for _, k := range t {
+		if len(k.Path) == len(above)+1 && k.under(above) {
 			children = append(children, k)
 		}
 	}

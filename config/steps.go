@@ -30,9 +30,11 @@ func tables(v any) (items []map[string]any, ok bool) {
 }
 
 // InList says whether a path is below a list of tables: what has it is there several times.
-func InList(path ...string) bool {
+func InList(path ...string) bool { return keys.inList(path...) }
+
+func (t table) inList(path ...string) bool {
 	for n := 1; n < len(path); n++ {
-		if key, ok := Lookup(path[:n]...); ok && key.Type == Tables {
+		if key, ok := t.lookup(path[:n]...); ok && key.Type == Tables {
 			return true
 		}
 	}

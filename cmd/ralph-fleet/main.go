@@ -2,6 +2,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 
 	"ralph-lsp/fleet"
 	"ralph-lsp/fleet/natsbus"
+	"ralph-lsp/internal/tell"
 	"ralph-lsp/stream"
 )
 
@@ -32,6 +34,13 @@ func main() {
 func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root := &cobra.Command{
 		Use: "ralph-fleet", Short: "Run Ralph loops on many machines", Version: version, SilenceErrors: true, SilenceUsage: true,
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			file, err := userFile()
+			if err != nil {
+				return err
+			}
+			return fillIn(cmd, file)
+		},
 	}
 	root.SetArgs(args)
 	root.SetIn(stdin)
@@ -41,7 +50,7 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 		newControl("pause", "Let loops end their iteration, and begin no other", pauseLoop), newControl("resume", "Let paused or waiting loops go on", resumeLoop),
 		newControl("cancel", "End loops; returns when nothing of them is left", cancelLoop), newSteer())
 	if err := root.ExecuteContext(ctx); err != nil {
-		fmt.Fprintln(stderr, "ralph-fleet: "+stream.Plain(err.Error()))
+		fmt.Fprintln(stderr, "ralph-fleet: "+stream.Plain(tell.WithoutUserinfo(err.Error())))
 		return 1
 	}
 	return 0
@@ -78,12 +87,7 @@ func (b *busFlags) dial(ctx context.Context, name string) (*natsbus.Bus, error) 
 	if err != nil {
 		return nil, err
 	}
-	url := b.url
-	for _, other := range []string{os.Getenv("RALPH_BUS"), "nats://127.0.0.1:4222"} {
-		if url == "" {
-			url = other
-		}
-	}
+	url := cmp.Or(b.url, "nats://127.0.0.1:4222")
 	within, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	return natsbus.Dial(within, natsbus.Options{URL: url, Token: token, CA: b.ca, Name: name, Replicas: b.replicas})

@@ -9,10 +9,11 @@ import (
 	"strings"
 	"testing"
 
+	"ralph-lsp/config"
 	"ralph-lsp/internal/limits"
 )
 
-var update = flag.Bool("update", false, "rewrite docs/ralph.schema.json and the table in docs/CONFIG.md")
+var update = flag.Bool("update", false, "rewrite docs/ralph.schema.json and the tables of keys in docs")
 
 // What is written about the configuration is made of its table of keys.
 func TestTheSchemaIsThatOfTheKeys(t *testing.T) {
@@ -22,16 +23,21 @@ func TestTheSchemaIsThatOfTheKeys(t *testing.T) {
 
 var keyTable = regexp.MustCompile(`(?s)(<!-- keys -->\n).*(<!-- end of keys -->\n)`)
 
-func TestTheDocumentListsTheKeys(t *testing.T) {
-	const name = "../../docs/CONFIG.md"
+func TestTheDocumentsListTheKeys(t *testing.T) {
+	compareKeys(t, "../../docs/CONFIG.md", config.Keys())
+	compareKeys(t, "../../docs/FLEET.md", config.FleetKeys())
+}
+
+func compareKeys(t *testing.T, name string, keys []config.Key) {
+	t.Helper()
 	text, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !keyTable.Match(text) {
-		t.Fatal("docs/CONFIG.md has no place for the keys")
+		t.Fatal(name + " has no place for the keys")
 	}
-	literal := strings.ReplaceAll(keysAsTable(), "$", "$$")
+	literal := strings.ReplaceAll(keysAsTable(keys), "$", "$$")
 	compareFile(t, name, keyTable.ReplaceAll(text, []byte("${1}"+literal+"${2}")))
 }
 

@@ -124,10 +124,10 @@ func description(k config.Key) string {
 var marks = map[config.Yield]string{config.Demands: " (trust)", config.ToStricter: " (stricter)", config.ToUsers: " (yours first)", config.Always: " (yours)"}
 
 // keysAsTable returns the table of all keys as Markdown.
-func keysAsTable() string {
+func keysAsTable(keys []config.Key) string {
 	var b strings.Builder
 	b.WriteString("| key | value | default | meaning |\n|---|---|---|---|\n")
-	for _, key := range config.Keys() {
+	for _, key := range keys {
 		if key.Type == config.Table {
 			continue
 		}

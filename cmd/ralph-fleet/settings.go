@@ -1,0 +1,73 @@
+package main
+
+import (
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"ralph-lsp/config"
+)
+
+// fromEnv are the keys of fleet.toml that the environment may say, too.
+var fromEnv = map[string]string{"bus": "RALPH_BUS"}
+
+// keyOf is the key of fleet.toml that stands for a flag of a command.
+func keyOf(command, flag string) string {
+	name := strings.ReplaceAll(flag, "-", "_")
+	switch command {
+	case "worker", "serve":
+		if own := command + "." + name; isFleetKey(own) {
+			return own
+		}
+	}
+	return name
+}
+
+func isFleetKey(name string) bool {
+	for _, key := range config.FleetKeys() {
+		if strings.Join(key.Path, ".") == name && key.Type != config.Table {
+			return true
+		}
+	}
+	return false
+}
+
+// userFile is what the user's fleet.toml says; nothing for one without a home.
+func userFile() (config.Fleet, error) {
+	dir, err := config.UserDir()
+	if err != nil {
+		return nil, nil
+	}
+	return config.LoadFleet(dir)
+}
+
+// fillIn gives a command's flags that weren't given what the environment or the user's
+// file says.
+func fillIn(cmd *cobra.Command, file config.Fleet) error {
+	var problem error
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		values := setting(keyOf(cmd.Name(), f.Name), file)
+		if f.Changed || problem != nil {
+			return
+		}
+		for _, value := range values {
+			if problem = f.Value.Set(value); problem != nil {
+				return
+			}
+		}
+	})
+	return problem
+}
+
+// setting is what the environment says of a key, or else the file.
+func setting(key string, file config.Fleet) []string {
+	if value := os.Getenv(fromEnv[key]); fromEnv[key] != "" && value != "" {
+		return []string{value}
+	}
+	if key == "token_file" && os.Getenv("RALPH_TOKEN") != "" {
+		return nil // that wins
+	}
+	return file[key]
+}
