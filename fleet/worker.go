@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"ralph-lsp/internal/git"
+	"ralph-lsp/internal/tell"
 )
 
 // Worker takes loops from a bus and runs an iteration of each.
@@ -258,7 +259,7 @@ func (w *Worker) run(ctx context.Context, a *attempt) (later time.Duration, err 
 			case ctx.Err() != nil:
 				return r.GiveBack(a.Attempt, now)
 			}
-			return r.Fail(a.Attempt, err.Error(), now)
+			return r.Fail(a.Attempt, tell.WithoutUserinfo(err.Error()), now)
 		})
 		return errCommit
 	}
@@ -271,7 +272,7 @@ func (w *Worker) run(ctx context.Context, a *attempt) (later time.Duration, err 
 	if err != nil {
 		a.log.Warn("the attempt failed", "error", err)
 	} else {
-		a.log.Info("an iteration", "phase", r.Phase, "iterations", r.Iterations, "usd", r.CostUSD, "took", time.Since(begun).Round(time.Millisecond), "text", r.Text)
+		a.log.Info("an iteration", "phase", r.Phase, "iterations", r.Iterations, "usd", r.CostUSD, "took", time.Since(begun).Round(time.Millisecond), "reason", r.StopReason)
 		w.after(settled, a, r, limited)
 	}
 	if later, wants := r.due(time.Now()); !wants {

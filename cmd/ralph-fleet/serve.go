@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,6 +16,7 @@ import (
 
 func newServe() *cobra.Command {
 	var bus busFlags
+	var log logFlags
 	var o natsbus.ServeOptions
 	cmd := &cobra.Command{
 		Use:   "serve",
@@ -35,12 +35,16 @@ every worker: keep it as you keep a key.`,
 					return err
 				}
 			}
+			logger, err := log.logger(cmd.ErrOrStderr(), o.Token)
+			if err != nil {
+				return err
+			}
 			served, err := natsbus.Serve(o)
 			if err != nil {
 				return err
 			}
 			defer served.Close()
-			fmt.Fprintf(cmd.OutOrStdout(), "the bus is ready: %s, its files are in %s\n", served.URL(), o.Dir)
+			logger.Info("the bus is ready", "url", served.URL(), "dir", o.Dir, "version", version)
 			<-cmd.Context().Done()
 			return nil
 		},
@@ -51,6 +55,7 @@ every worker: keep it as you keep a key.`,
 	f.StringVar(&bus.tokenFile, "token-file", "", "the `FILE` with the token that clients have to know (else RALPH_TOKEN)")
 	f.StringVar(&o.Cert, "tls-cert", "", "the `FILE` with the certificate of the bus")
 	f.StringVar(&o.Key, "tls-key", "", "the `FILE` with its key")
+	log.addFlags(f)
 	return cmd
 }
 
@@ -69,6 +74,7 @@ func stateDir(name string) (string, error) {
 
 func newWorker() *cobra.Command {
 	var bus busFlags
+	var log logFlags
 	var w fleet.Worker
 	cmd := &cobra.Command{
 		Use:   "worker",
@@ -98,13 +104,20 @@ lease, which is renewed; when the worker dies, another one goes on with the iter
 					return err
 				}
 			}
+			token, err := bus.token()
+			if err != nil {
+				return err
+			}
+			if w.Log, err = log.logger(cmd.ErrOrStderr(), token); err != nil {
+				return err
+			}
 			connected, err := bus.dial(cmd.Context(), "worker "+w.Name)
 			if err != nil {
 				return err
 			}
 			defer connected.Close()
-			w.Bus, w.Log = connected, slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil))
-			w.Log.Info("ready", "worker", w.Name, "slots", w.Slots, "dir", w.Dir)
+			w.Bus, w.Log = connected, w.Log.With("worker", w.Name)
+			w.Log.Info("ready", "slots", w.Slots, "dir", w.Dir, "version", version)
 			return w.Run(cmd.Context())
 		},
 	}
@@ -114,6 +127,7 @@ lease, which is renewed; when the worker dies, another one goes on with the iter
 	f.DurationVar(&w.Lease, "lease", 30*time.Second, "a loop is taken over when nothing is heard of its worker for so `long`; longer than a restart of the bus takes")
 	f.StringVar(&w.Dir, "dir", "", "keep repositories and checkouts in `DIR` (default: a folder of yours); each worker needs its own")
 	f.StringVar(&w.Name, "name", "", "what the worker is called in the status (default: host and process)")
+	log.addFlags(f)
 	f.StringVar(&w.Program, "ralph-lsp", "", "the `PROGRAM` that runs iterations (default: beside this one, or in PATH)")
 	return cmd
 }

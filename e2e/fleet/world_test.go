@@ -136,9 +136,9 @@ func (w *world) serve() {
 }
 
 // worker starts a worker that reaches the bus at an address.
-func (w *world) worker(name string, slots int, addr string, lease time.Duration) *exec.Cmd {
+func (w *world) worker(name string, slots int, addr string, lease time.Duration, flags ...string) *exec.Cmd {
 	w.t.Helper()
-	return w.start(name, "worker", "--bus", "nats://"+addr, "--name", name, "--dir", filepath.Join(w.dir, name), "--slots", fmt.Sprint(slots), "--lease", lease.String())
+	return w.start(name, append([]string{"worker", "--bus", "nats://" + addr, "--name", name, "--dir", filepath.Join(w.dir, name), "--slots", fmt.Sprint(slots), "--lease", lease.String()}, flags...)...)
 }
 
 // run runs a command of a user's.
