@@ -54,9 +54,9 @@ func (c *checkouts) tree(r Record) string { return filepath.Join(c.dir, "loops",
 func (c *checkouts) marker(r Record) string { return filepath.Join(c.dir, "loops", r.ID, "attempt") }
 
 // prepare makes the loop's checkout as its last attempt that counts has left it. One that
-// is here already stays, with all that git ignores in it. It returns what setup printed
-// when that failed.
-func (c *checkouts) prepare(ctx context.Context, r Record) (tree string, err error) {
+// is here already stays, with all that git ignores in it. beat gets what renews the lease
+// of a child that works for it.
+func (c *checkouts) prepare(ctx context.Context, r Record, lease time.Duration, beat chan<- func()) (tree string, err error) {
 	tree = c.tree(r)
 	has, _ := os.ReadFile(c.marker(r)) // that can't be read is another one
 	if string(has) == strconv.Itoa(r.Committed) && r.Committed > 0 {
@@ -78,7 +78,7 @@ func (c *checkouts) prepare(ctx context.Context, r Record) (tree string, err err
 			return tree, fmt.Errorf("the checkpoint of attempt %d: %w", r.Committed, err)
 		}
 	}
-	return tree, c.setUp(ctx, r, tree)
+	return tree, c.setUp(ctx, r, tree, lease, beat)
 }
 
 // clone makes a checkout of the commit that the task begins with.
@@ -193,12 +193,20 @@ func (c *checkouts) placeState(ctx context.Context, r Record, tree string) error
 // maxSetupWords is how much of what a setup printed is told.
 const maxSetupWords = 2 << 10
 
-// setUp runs the task's setup in a fresh checkout.
-func (c *checkouts) setUp(ctx context.Context, r Record, tree string) error {
-	for _, command := range r.Setup {
-		if err := run(ctx, tree, "sh", "-c", command); err != nil {
-			return fmt.Errorf("the setup %q: %w", command, err)
-		}
+// setUp runs the task's setup in a fresh checkout, as a child that ends as one of an
+// iteration does, with all that it has started.
+func (c *checkouts) setUp(ctx context.Context, r Record, tree string, lease time.Duration, beat chan<- func()) error {
+	if len(r.Setup) == 0 {
+		return nil
+	}
+	args := append([]string{"setup", "--lease", lease.String(), "-C", tree, "--"}, r.Setup...)
+	s, err := spawn(c.ralph, tree, args, func([]byte) {})
+	if err != nil {
+		return err
+	}
+	s.holds(ctx, beat)
+	if err := s.wait(ctx); err != nil {
+		return fmt.Errorf("%w: %s", err, s.tail.text())
 	}
 	return nil
 }

@@ -55,7 +55,12 @@ func startChild(program, tree, promptFile string, r Record, lease time.Duration,
 	} else {
 		args = append(args, "--prompt-file", promptFile)
 	}
-	c := &child{cmd: exec.Command(program, append(args, r.Flags...)...), read: make(chan struct{})}
+	return spawn(program, tree, append(args, r.Flags...), say)
+}
+
+// spawn starts ralph-lsp as a child. say gets each line that it prints.
+func spawn(program, tree string, args []string, say func(line []byte)) (*child, error) {
+	c := &child{cmd: exec.Command(program, args...), read: make(chan struct{})}
 	c.cmd.Dir, c.cmd.Stderr, c.cmd.Env = tree, &c.tail, environ()
 	var err error
 	if c.input, err = c.cmd.StdinPipe(); err != nil {
@@ -90,6 +95,14 @@ func (c *child) pass(out io.Reader, say func([]byte)) {
 		if err != nil {
 			return
 		}
+	}
+}
+
+// holds lets beat renew the child's lease.
+func (c *child) holds(ctx context.Context, beat chan<- func()) {
+	select {
+	case beat <- c.renew:
+	case <-ctx.Done():
 	}
 }
 

@@ -357,7 +357,7 @@ var errCancelled = errors.New("it is cancelled")
 
 // iterate makes the checkout, runs the child, and puts on the bus what is left.
 func (w *Worker) iterate(ctx context.Context, a *attempt, beat chan<- func()) (o Outcome, limited bool, err error) {
-	tree, err := w.checkouts.prepare(ctx, a.Record)
+	tree, err := w.checkouts.prepare(ctx, a.Record, w.Lease, beat)
 	if err != nil {
 		return o, false, err
 	}
@@ -381,7 +381,7 @@ func (w *Worker) iterate(ctx context.Context, a *attempt, beat chan<- func()) (o
 	if err != nil {
 		return o, false, err
 	}
-	beat <- c.renew
+	c.holds(ctx, beat)
 	exit := c.wait(ctx)
 	took := a.listens.end()
 	cancelled := errors.Is(context.Cause(ctx), errCancelled)

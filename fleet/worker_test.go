@@ -15,7 +15,7 @@ import (
 // child is a stand-in for ralph-lsp: it counts its runs in the checkout, costs a dollar each
 // time, and promises in the third.
 const standIn = `#!/bin/sh
-case "$1" in trust) echo trusted >trusted; exit;; esac
+case "$1" in trust) echo trusted >trusted; exit;; setup) shift 6; for c; do sh -c "$c" || exit; done; exit;; esac
 n=$(($(cat count 2>/dev/null || echo 0) + 1))
 echo "$* [$n]" >>"$RALPH_TEST_LOG"
 end() { echo '{"sessionUpdate":"_ralph/end","stopReason":"'$1'","iterations":'$n',"costUsd":'$n',"text":"'$1'"}'; }

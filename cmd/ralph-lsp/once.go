@@ -7,8 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-
-	"ralph-lsp/loop"
 )
 
 // once are the flags of a run that does one iteration for a program that holds the loop.
@@ -35,9 +33,9 @@ func (o *once) check(cmd *cobra.Command, promptFile string) error {
 	return nil
 }
 
-// hold interrupts the loop when its holder is gone (in ends), or has said nothing for the
-// length of the lease. over is closed when the loop is over.
-func (o *once) hold(in io.Reader, l *loop.Loop, over <-chan struct{}) {
+// hold interrupts what runs when its holder is gone (in ends), or has said nothing for the
+// length of the lease. over is closed when it has ended.
+func (o *once) hold(in io.Reader, interrupt func(), over <-chan struct{}) {
 	if !o.wanted {
 		return
 	}
@@ -55,7 +53,7 @@ func (o *once) hold(in io.Reader, l *loop.Loop, over <-chan struct{}) {
 			}
 		}
 	}()
-	go o.watch(signs, gone, over, l.Interrupt)
+	go o.watch(signs, gone, over, interrupt)
 }
 
 func (o *once) watch(signs, gone, over <-chan struct{}, interrupt func()) {

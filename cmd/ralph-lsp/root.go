@@ -74,7 +74,7 @@ func newRoot() *cobra.Command {
 func addCommands(root *cobra.Command) {
 	root.AddCommand(
 		newRun(), newDemo(), newStatus(), newWatch(), newCancel(), newPause(), newNext(), newResume(), newSteer(), newAnswer(), newUpdate(), newTrust(), newSandbox(), newPlan(), newHats(), newAgents(), newInit(),
-		newChanges(), newUndo(), newRedo(), newLand(), newDecode(), newHistory(), newDoctor(), newEmit(), newVersion(), newStartText(), newLimitsText(), newDemoAgent(), newDemoCheck(),
+		newChanges(), newUndo(), newRedo(), newLand(), newDecode(), newHistory(), newDoctor(), newEmit(), newVersion(), newStartText(), newLimitsText(), newDemoAgent(), newDemoCheck(), newSetup(),
 	)
 	root.SetHelpCommand(newHelp())
 	addCompletion(root)

@@ -246,7 +246,7 @@ func (l *loopFlags) drive(cmd *cobra.Command, cfg loop.Config, files config.File
 	begun := func(begun *loop.Loop, over <-chan struct{}) {
 		began()
 		start.Remember(files, cfg, begun.ID())
-		l.once.hold(cmd.InOrStdin(), begun, over)
+		l.once.hold(cmd.InOrStdin(), begun.Interrupt, over)
 	}
 	l.shown.answers = cfg.Ask && isAttended(cmd) && !l.once.wanted
 	end, err := drive(cfg, cmd.OutOrStdout(), cmd.ErrOrStderr(), l.shown, begun)

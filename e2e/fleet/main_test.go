@@ -36,6 +36,9 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	case "deaf":
 		deaf()
+	case "setup":
+		setup()
+		os.Exit(0)
 	}
 	os.Exit(run(m))
 }
@@ -79,25 +82,13 @@ func agent() {
 		n, _ = strconv.Atoi(strings.TrimSpace(string(text)))
 		n++
 	}
-	note := func(what string) {
-		f, err := os.OpenFile(os.Getenv(logEnv), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
-		if err != nil {
-			panic(err)
-		}
-		defer f.Close()
-		fmt.Fprintf(f, "%s %s %d\n", what, wish("name"), n)
-	}
+	note := func(what string) { noteLine("%s %s %d\n", what, wish("name"), n) }
 	note("begin")
 	if os.Getenv("RALPH_TOKEN") != "" {
 		note("knows the token")
 	}
 	if strings.Contains(prompt, "detach") {
-		tool := exec.Command(os.Args[0])
-		tool.Env = append(os.Environ(), roleEnv+"=deaf")
-		tool.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-		if err := tool.Start(); err != nil {
-			panic(err)
-		}
+		detach()
 		note("detached")
 	}
 	if did, _ := os.ReadFile(os.Getenv(logEnv)); wish("hang") == strconv.Itoa(n) && !strings.Contains(string(did), "hung") {
@@ -125,6 +116,35 @@ func agent() {
 		return
 	}
 	fmt.Println("run", n)
+}
+
+func noteLine(format string, args ...any) {
+	f, err := os.OpenFile(os.Getenv(logEnv), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		panic(err)
+	}
+	defer f.Close()
+	fmt.Fprintf(f, format, args...)
+}
+
+// detach leaves a tool that is deaf, in a session of its own.
+func detach() {
+	tool := exec.Command(os.Args[0])
+	tool.Env = append(os.Environ(), roleEnv+"=deaf")
+	tool.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := tool.Start(); err != nil {
+		panic(err)
+	}
+}
+
+// setup prepares a checkout: the first time it leaves a tool and hangs.
+func setup() {
+	if did, _ := os.ReadFile(os.Getenv(logEnv)); strings.Contains(string(did), "setup hangs") {
+		return
+	}
+	detach()
+	noteLine("setup hangs\n")
+	time.Sleep(time.Hour)
 }
 
 // saysAsPi prints a run as pi does, with what it has cost; or the provider refuses it.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -91,7 +92,7 @@ func (t Tree) Make(ctx context.Context, cfg *loop.Config, s config.Worktree, out
 	}
 	notes, err := m.Bring(s.Copy, s.Link)
 	if err == nil {
-		err = setUp(ctx, m.Path, s.Setup, out)
+		err = SetUp(ctx, m.Path, s.Setup, backends.Grace, out)
 	}
 	if err == nil {
 		err = m.Done()
@@ -107,12 +108,17 @@ func (t Tree) Make(ctx context.Context, cfg *loop.Config, s config.Worktree, out
 // SetupError says which command that prepares a worktree failed.
 type SetupError struct{ Command, Why, Output string }
 
-func (e *SetupError) Error() string {
-	text := fmt.Sprintf("the worktree couldn't be set up: %s %s", e.Command, e.Why)
+// Words say what failed, and how.
+func (e *SetupError) Words() string {
+	text := e.Command + " " + e.Why
 	if e.Output != "" {
 		text += ": " + e.Output
 	}
-	return text + "; nothing was started, and the worktree is gone. Mend [worktree] setup in " + config.Name + ", or start without --worktree"
+	return text
+}
+
+func (e *SetupError) Error() string {
+	return "the worktree couldn't be set up: " + e.Words() + "; nothing was started, and the worktree is gone. Mend [worktree] setup in " + config.Name + ", or start without --worktree"
 }
 
 // oneAtATime lets only one goroutine write.
@@ -127,8 +133,9 @@ func (w *oneAtATime) Write(p []byte) (int, error) {
 	return w.to.Write(p)
 }
 
-// setUp runs commands in a tree, one after the other. Nothing that they start outlives them.
-func setUp(ctx context.Context, dir string, commands []string, out io.Writer) error {
+// SetUp runs commands in a tree, one after the other. Nothing that they start outlives
+// them. When ctx is done they have grace to end. Errors: *SetupError, and what the system says.
+func SetUp(ctx context.Context, dir string, commands []string, grace time.Duration, out io.Writer) error {
 	if len(commands) == 0 {
 		return nil
 	}
@@ -147,7 +154,7 @@ func setUp(ctx context.Context, dir string, commands []string, out io.Writer) er
 		if err != nil {
 			return &SetupError{Command: command, Why: "can't be run: " + err.Error()}
 		}
-		over := context.AfterFunc(ctx, func() { p.Stop(backends.Grace) })
+		over := context.AfterFunc(ctx, func() { p.Stop(grace) })
 		exit := p.Wait()
 		over()
 		switch {
