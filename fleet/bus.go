@@ -12,6 +12,7 @@ var (
 	ErrExists   = errors.New("it is there already")
 	ErrNotFound = errors.New("there is no such loop")
 	ErrConflict = errors.New("somebody else changed it meanwhile")
+	ErrNobody   = errors.New("no worker runs an iteration of it now")
 )
 
 // Bus is what the parts of a fleet share. All of it may be called from many goroutines.
@@ -49,6 +50,33 @@ type Bus interface {
 	Forget(ctx context.Context, id string) error
 	// Hear sends what a loop has said live and, unless that is all, says, until ctx is done.
 	Hear(ctx context.Context, id string, all bool) (<-chan []byte, error)
+
+	// Show says in the place of what it said before how an iteration stands now. The bus
+	// keeps that for no longer than the worker is there, and until an empty Status.
+	Show(ctx context.Context, s Shown) error
+	// Shown sends what is shown of each loop and each change of it, until ctx is done. Who
+	// reads slowly gets the latest of each loop only, and some of them more than once.
+	Shown(ctx context.Context) (<-chan Shown, error)
+
+	// Ask asks the worker that runs a loop's iteration. It is ErrNobody at once when there is none.
+	Ask(ctx context.Context, id string, request []byte) ([]byte, error)
+	// Listen answers what is asked about a loop, one request at a time, until stop is called.
+	// An answer of nil is none: it is left to another worker, that has the loop by now.
+	Listen(ctx context.Context, id string, answer func(request []byte) []byte) (stop func(), err error)
+}
+
+// Shown is how an iteration stands, as it says itself. It is of the present only while the
+// loop's record says Running and has the same Attempt (Record.IsNow); otherwise that
+// iteration has ended, or is lost, and the record alone tells how the loop stands.
+type Shown struct {
+	ID      string // of the loop
+	Attempt int
+	Status  []byte // a wire.LoopStatus as JSON, of a checkout on the worker
+}
+
+// IsNow says whether what an iteration shows is still true of the loop.
+func (r Record) IsNow(s Shown) bool {
+	return r.Phase == Running && r.ID == s.ID && r.Attempt == s.Attempt
 }
 
 // Ticket is a loop's wish for a worker. It comes again when nobody says anything for

@@ -22,12 +22,16 @@ type memory struct {
 	queue    chan *memoryTicket
 	queued   map[string]bool
 	watchers map[chan Record]string
+	shown    map[string]Shown
+	viewers  []chan Shown
+	asked    map[string]func([]byte) []byte
 }
 
 func newMemory() *memory {
 	return &memory{
 		loops: map[string][]byte{}, revision: map[string]uint64{}, files: map[string][]byte{}, live: map[string][][]byte{},
 		queue: make(chan *memoryTicket, 100), queued: map[string]bool{}, watchers: map[chan Record]string{},
+		shown: map[string]Shown{}, asked: map[string]func([]byte) []byte{},
 	}
 }
 
@@ -166,6 +170,52 @@ func (m *memory) Forget(_ context.Context, id string) error {
 }
 
 func (m *memory) Hear(context.Context, string, bool) (<-chan []byte, error) { return nil, nil }
+
+func (m *memory) Show(_ context.Context, s Shown) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(s.Status) == 0 {
+		delete(m.shown, s.ID)
+		return nil
+	}
+	m.shown[s.ID] = s
+	for _, to := range m.viewers {
+		to <- s
+	}
+	return nil
+}
+
+func (m *memory) Shown(context.Context) (<-chan Shown, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	to := make(chan Shown, 1000)
+	for _, s := range m.shown {
+		to <- s
+	}
+	m.viewers = append(m.viewers, to)
+	return to, nil
+}
+
+func (m *memory) Ask(_ context.Context, id string, request []byte) ([]byte, error) {
+	m.mu.Lock()
+	answer := m.asked[id]
+	m.mu.Unlock()
+	if answer == nil {
+		return nil, ErrNobody
+	}
+	return answer(request), nil
+}
+
+func (m *memory) Listen(_ context.Context, id string, answer func([]byte) []byte) (stop func(), err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.asked[id] = answer
+	return func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		delete(m.asked, id)
+	}, nil
+}
 
 type memoryTicket struct {
 	bus *memory

@@ -55,6 +55,7 @@ type Bus struct {
 
 	mu     sync.Mutex
 	queues map[fleet.Priority]jetstream.Consumer
+	shows  shows
 }
 
 // Dial connects to a bus and makes what it lacks. A connection that is lost comes back by itself.
@@ -70,7 +71,11 @@ func Dial(ctx context.Context, o Options) (*Bus, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connecting to the bus %s: %w: is ralph-fleet serve running there?", o.URL, err)
 	}
-	b := &Bus{conn: conn, queues: map[fleet.Priority]jetstream.Consumer{}}
+	b := &Bus{
+		conn: conn, queues: map[fleet.Priority]jetstream.Consumer{},
+		shows: shows{latest: map[string]fleet.Shown{}, viewers: map[*viewer]struct{}{}},
+	}
+	conn.SetReconnectHandler(func(*nats.Conn) { b.back() })
 	if err := b.open(ctx, max(o.Replicas, 1)); err != nil {
 		conn.Close()
 		return nil, fmt.Errorf("opening the bus %s: %w", o.URL, err)

@@ -1,0 +1,189 @@
+package natsbus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"ralph-lsp/fleet"
+)
+
+// The subjects of what isn't kept by the server.
+const (
+	shownSubject = "ralph.shown" // .<loop>.<attempt>: how an iteration stands
+	whoShows     = "ralph.show"  // whoever shows something says it again, to the reply's subject
+	askSubject   = "ralph.ask"   // .<loop>: a request to its worker
+)
+
+// shows is what the iterations of this client show. It is kept here and not by the server:
+// so it is gone with its worker, and there again when the server was away.
+type shows struct {
+	mu      sync.Mutex
+	latest  map[string]fleet.Shown
+	hearsOf bool                 // whoShows
+	viewers map[*viewer]struct{} // of Shown
+}
+
+// Show implements fleet.Bus.
+func (b *Bus) Show(_ context.Context, s fleet.Shown) error {
+	b.shows.mu.Lock()
+	defer b.shows.mu.Unlock()
+	if !b.shows.hearsOf {
+		_, err := b.conn.Subscribe(whoShows, func(m *nats.Msg) { b.showAll(m.Reply) })
+		if err != nil {
+			return err
+		}
+		b.shows.hearsOf = true
+	}
+	if len(s.Status) == 0 {
+		delete(b.shows.latest, s.ID)
+		return nil
+	}
+	b.shows.latest[s.ID] = s
+	if !b.conn.IsConnected() {
+		return nil // it is said when the server is back
+	}
+	return b.say(shownSubject, s)
+}
+
+func (b *Bus) say(to string, s fleet.Shown) error {
+	return b.conn.Publish(fmt.Sprintf("%s.%s.%d", to, s.ID, s.Attempt), s.Status)
+}
+
+// showAll says again all that is shown here.
+func (b *Bus) showAll(to string) {
+	b.shows.mu.Lock()
+	defer b.shows.mu.Unlock()
+	for _, s := range b.shows.latest {
+		b.say(to, s) // the connection is lost: it is said when there is a new one
+	}
+}
+
+// back makes up for what was missed while the server was away.
+func (b *Bus) back() {
+	b.showAll(shownSubject)
+	b.shows.mu.Lock()
+	defer b.shows.mu.Unlock()
+	for v := range b.shows.viewers {
+		b.conn.PublishRequest(whoShows, v.inbox, nil) // as above
+	}
+}
+
+// Shown implements fleet.Bus.
+func (b *Bus) Shown(ctx context.Context) (<-chan fleet.Shown, error) {
+	v := &viewer{inbox: nats.NewInbox(), latest: map[string]fleet.Shown{}, some: make(chan struct{}, 1)}
+	var heard [2]*nats.Subscription
+	for i, subject := range []string{shownSubject, v.inbox} {
+		var err error
+		if heard[i], err = b.conn.Subscribe(subject+".*.*", v.hear); err != nil {
+			return nil, err
+		}
+	}
+	b.shows.mu.Lock()
+	b.shows.viewers[v] = struct{}{}
+	b.shows.mu.Unlock()
+	to := make(chan fleet.Shown)
+	go func() {
+		defer close(to)
+		v.send(ctx, to)
+		b.shows.mu.Lock()
+		delete(b.shows.viewers, v)
+		b.shows.mu.Unlock()
+		for _, h := range heard {
+			h.Unsubscribe() // the connection is closed
+		}
+	}()
+	return to, b.conn.PublishRequest(whoShows, v.inbox, nil)
+}
+
+// viewer has of each loop the latest that its reader hasn't got yet.
+type viewer struct {
+	inbox string
+	some  chan struct{}
+
+	mu     sync.Mutex
+	latest map[string]fleet.Shown
+}
+
+func (v *viewer) hear(m *nats.Msg) {
+	parts := strings.Split(m.Subject, ".")
+	attempt, err := strconv.Atoi(parts[len(parts)-1])
+	if err != nil {
+		return
+	}
+	v.note(fleet.Shown{ID: parts[len(parts)-2], Attempt: attempt, Status: m.Data})
+}
+
+func (v *viewer) note(s fleet.Shown) {
+	v.mu.Lock()
+	if v.latest[s.ID].Attempt <= s.Attempt { // a worker that has lost the loop doesn't know yet
+		v.latest[s.ID] = s
+	}
+	v.mu.Unlock()
+	select {
+	case v.some <- struct{}{}:
+	default:
+	}
+}
+
+func (v *viewer) send(ctx context.Context, to chan<- fleet.Shown) {
+	for {
+		v.mu.Lock()
+		ready := v.latest
+		v.latest = map[string]fleet.Shown{}
+		v.mu.Unlock()
+		for _, s := range ready {
+			select {
+			case to <- s:
+			case <-ctx.Done():
+				return
+			}
+		}
+		select {
+		case <-v.some:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// askPatience is how long a worker may take to answer.
+const askPatience = 20 * time.Second
+
+// Ask implements fleet.Bus.
+func (b *Bus) Ask(ctx context.Context, id string, request []byte) ([]byte, error) {
+	if !b.conn.IsConnected() { // the request would be sent when nobody waits for its answer any more
+		return nil, errors.New("the bus is away: try again when it is back")
+	}
+	ctx, cancel := context.WithTimeout(ctx, askPatience)
+	defer cancel()
+	m, err := b.conn.RequestWithContext(ctx, askSubject+"."+id, request)
+	if errors.Is(err, nats.ErrNoResponders) {
+		return nil, fleet.ErrNobody
+	} else if err != nil {
+		return nil, fmt.Errorf("asking the worker of %s: %w", id, err)
+	}
+	return m.Data, nil
+}
+
+// Listen implements fleet.Bus.
+func (b *Bus) Listen(ctx context.Context, id string, answer func([]byte) []byte) (stop func(), err error) {
+	s, err := b.conn.Subscribe(askSubject+"."+id, func(m *nats.Msg) {
+		if a := answer(m.Data); a != nil {
+			m.Respond(a) // who asked learns by its own time limit
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	within, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	b.conn.FlushWithContext(within)  // a server that is away learns when it is back
+	return func() { s.Drain() }, nil // what is on its way is answered
+}

@@ -1,0 +1,160 @@
+package natsbus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"ralph-lsp/fleet"
+)
+
+// serve serves a bus, and returns what connects to it.
+func serve(t *testing.T) (connect func(name string) *Bus) {
+	t.Helper()
+	served, err := Serve(ServeOptions{Dir: t.TempDir(), Listen: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(served.Close)
+	return func(name string) *Bus {
+		bus, err := Dial(t.Context(), Options{URL: served.URL(), Name: name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(bus.Close)
+		return bus
+	}
+}
+
+// wants reads what is shown until all that was among it. It returns what else was.
+func wants(t *testing.T, shown <-chan fleet.Shown, want ...string) (others []string) {
+	t.Helper()
+	for len(want) > 0 {
+		select {
+		case s := <-shown:
+			got := fmt.Sprintf("%s %d %s", s.ID, s.Attempt, s.Status)
+			if i := slices.Index(want, got); i >= 0 {
+				want = slices.Delete(want, i, i+1)
+			} else {
+				others = append(others, got)
+			}
+		case <-time.After(time.Minute):
+			t.Fatalf("%q isn't shown, only %q", want, others)
+		}
+	}
+	return others
+}
+
+func show(t *testing.T, bus *Bus, id string, attempt int, status string) {
+	t.Helper()
+	if err := bus.Show(t.Context(), fleet.Shown{ID: id, Attempt: attempt, Status: []byte(status)}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func shownOn(t *testing.T, bus *Bus) <-chan fleet.Shown {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	shown, err := bus.Shown(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cancel()
+		for range shown { // it is closed in the end
+		}
+	})
+	return shown
+}
+
+func TestWhatIterationsShow(t *testing.T) {
+	connect := serve(t)
+	worker, desk := connect("worker"), connect("desk")
+	early := shownOn(t, desk)
+	show(t, worker, "f1", 1, "begins")
+	show(t, worker, "f2", 7, "waits")
+	wants(t, early, "f1 1 begins", "f2 7 waits")
+	show(t, worker, "f1", 1, "works")
+	wants(t, early, "f1 1 works")
+
+	late := shownOn(t, desk)
+	if others := wants(t, late, "f1 1 works", "f2 7 waits"); others != nil {
+		t.Errorf("who comes late is shown %q too", others)
+	}
+	// What was missed while a connection was away is made up for, at both ends.
+	for _, bus := range []*Bus{worker, desk} {
+		if err := bus.conn.ForceReconnect(); err != nil {
+			t.Fatal(err)
+		}
+		wants(t, late, "f1 1 works", "f2 7 waits")
+	}
+
+	show(t, worker, "f1", 1, "")
+	show(t, worker, "f2", 8, "the next one")
+	wants(t, late, "f2 8 the next one")
+	later := shownOn(t, desk)
+	others := wants(t, later, "f2 8 the next one")
+	show(t, worker, "f3", 1, "begins")
+	if others = append(others, wants(t, later, "f3 1 begins")...); others != nil {
+		t.Errorf("who comes when an iteration is over is shown %q too", others)
+	}
+}
+
+func TestWhoReadsSlowlyGetsTheLatest(t *testing.T) {
+	v := &viewer{some: make(chan struct{}, 1), latest: map[string]fleet.Shown{}}
+	for n := range 1000 {
+		v.note(fleet.Shown{ID: "f1", Attempt: 2, Status: fmt.Append(nil, n)})
+	}
+	v.note(fleet.Shown{ID: "f1", Attempt: 1, Status: []byte("lost")})
+	v.note(fleet.Shown{ID: "f2", Attempt: 1, Status: []byte("first")})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	to := make(chan fleet.Shown)
+	go v.send(ctx, to)
+	got := map[string]string{}
+	for range 2 {
+		s := <-to
+		got[s.ID] = string(s.Status)
+	}
+	if got["f1"] != "999" || got["f2"] != "first" {
+		t.Errorf("shown is %v", got)
+	}
+}
+
+func TestAskingAWorker(t *testing.T) {
+	connect := serve(t)
+	worker, desk := connect("worker"), connect("desk")
+	if _, err := desk.Ask(t.Context(), "f1", []byte("hello")); !errors.Is(err, fleet.ErrNobody) {
+		t.Errorf("asking about a loop that nobody runs: %v", err)
+	}
+	answer := func(request []byte) []byte { return append(request, '!') }
+	if _, err := worker.Listen(t.Context(), "f1", answer); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := connect("lost").Listen(t.Context(), "f1", func([]byte) []byte { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	for range 10 {
+		if a, err := desk.Ask(t.Context(), "f1", []byte("hello")); err != nil || string(a) != "hello!" {
+			t.Fatalf("the answer is %q, %v", a, err)
+		}
+	}
+	stop, err := worker.Listen(t.Context(), "f2", answer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, err := desk.Ask(t.Context(), "f2", []byte("hello")); err != nil || string(a) != "hello!" {
+		t.Fatalf("the answer is %q, %v", a, err)
+	}
+	stop()
+	for { // what is on its way is answered yet
+		if _, err := desk.Ask(t.Context(), "f2", nil); errors.Is(err, fleet.ErrNobody) {
+			return
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
