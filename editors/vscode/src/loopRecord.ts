@@ -1,6 +1,6 @@
 // What a loop did, as its updates tell it: iterations and their tool calls. The
 // agent's text isn't kept here.
-import type { Class, End, ToolCall, ToolKind, Update } from './wire';
+import type { Class, End, Iteration, ToolCall, ToolKind, Update } from './wire';
 
 export interface ToolRecord {
   id: string;
@@ -29,6 +29,8 @@ export interface IterationRecord {
   tools: ToolRecord[];
   /** Tool calls that are no longer in tools. */
   forgotten: number;
+  /** Only its end is known; see fill. */
+  unread?: boolean;
 }
 
 const maxTools = 200;
@@ -40,8 +42,9 @@ export class LoopRecord {
 
   constructor(readonly loopId: string) {}
 
-  /** Takes the updates of one notification. */
-  add(updates: readonly Update[]): void {
+  /** Takes the updates of one notification, which may be from the middle of an iteration. */
+  add(updates: readonly Update[], iteration?: number): void {
+    if (iteration && iteration !== this.iterations.at(-1)?.number && updates[0]?.sessionUpdate === 'tool_call') this.beginIteration(iteration);
     for (const u of updates) {
       switch (u.sessionUpdate) {
         case '_ralph/iteration': this.iteration(u); break;
@@ -50,6 +53,27 @@ export class LoopRecord {
         case '_ralph/end': this.end = u; break;
       }
     }
+  }
+
+  /** Takes how those iterations ended of which nothing is known. */
+  outline(ends: readonly Iteration[]): void {
+    for (const { iteration: number, hat, text, class: kind, changes } of ends) {
+      if (this.iterations.some((i) => i.number === number)) continue;
+      const behind = this.iterations.findIndex((i) => i.number > number);
+      const it: IterationRecord = { number, running: false, hat, text, class: kind, files: changes?.files, tools: [], forgotten: 0, unread: true };
+      this.iterations.splice(behind < 0 ? this.iterations.length : behind, 0, it);
+    }
+  }
+
+  /** Takes what an iteration did of which only its end is known. */
+  fill(number: number, updates: readonly Update[]): void {
+    const it = this.iterations.find((i) => i.number === number && i.unread);
+    if (!it) return;
+    const read = new LoopRecord(this.loopId);
+    read.add(updates, number);
+    read.interrupted();
+    const { tools, forgotten } = read.iterations.at(-1) ?? it;
+    Object.assign(it, { tools, forgotten, unread: false });
   }
 
   /** The loop was interrupted, and whoever ran it says no more. */

@@ -1,17 +1,21 @@
 // All that is known of the workspace's loops, and who is told when it changes.
 import * as vscode from 'vscode';
 import { LoopRecord } from './loopRecord';
+import { Log } from './panel/log';
 import type { Sidecar } from './sidecar';
 import { notified } from './show';
 import { endOf, type Model, type Server } from './statusText';
-import { command, type End, type LoopStatus, type PastLoop, type ReadResult, type Said } from './wire';
+import { command, type End, type LoopStatus, type PastLoop, type Said, type Update } from './wire';
 
 const clockTick = 1000;
+/** Parts of an iteration that its row is made of, the last ones: of about 512 KiB each. */
+const maxParts = 8;
 
 export class Loops implements vscode.Disposable {
   status: LoopStatus[] = [];
   past: PastLoop[] = [];
   readonly records = new Map<string, LoopRecord>();
+  private readonly logs = new Map<string, Promise<Log>>(); // those that were read, by loop id
   private isTold = false; // this server has told of its loops
   private readonly seen = new Set<string>();
   private asked = 0; // how often the past was asked for, and the newest answer so far
@@ -43,8 +47,8 @@ export class Loops implements vscode.Disposable {
         for (const l of p.loops) this.take(l);
         this.changed();
       }),
-      sidecar.onUpdate(({ loopId, updates }) => {
-        this.record(loopId).add(updates);
+      sidecar.onUpdate(({ loopId, iteration, updates }) => {
+        this.record(loopId).add(updates, iteration);
         this.changed();
         for (const u of updates) {
           if (u.sessionUpdate === '_ralph/end') {
@@ -111,7 +115,7 @@ export class Loops implements vscode.Disposable {
 
   private take(l: LoopStatus): void {
     if (!l.loopId) return;
-    if (!l.live && !this.records.has(l.loopId)) void this.read(l.loopId);
+    if (!l.host && !this.records.has(l.loopId)) void this.read(l.loopId); // of far ones there may be many: they are read when they are looked at
     if (l.state === 'interrupted') this.records.get(l.loopId)?.interrupted(); // any other tells its end itself
   }
 
@@ -121,21 +125,36 @@ export class Loops implements vscode.Disposable {
     else this.timer = void clearInterval(this.timer);
   }
 
-  /** Reads what a loop did before this window was there. */
-  async read(loopId: string): Promise<LoopRecord> {
+  /** Reads how the iterations of a loop ended before this window was there, once, and what one of them did. */
+  async read(loopId: string, iteration?: number): Promise<LoopRecord> {
+    let reading = this.logs.get(loopId);
+    if (!reading) this.logs.set(loopId, (reading = this.readLog(loopId)));
+    const log = await reading;
     const record = this.record(loopId);
-    try {
-      for (let after = '', more = true; more;) {
-        const page: ReadResult = await this.sidecar.execute(command.read, { loopId, after });
-        record.add(page.updates);
-        [after, more] = [page.cursor, page.more];
-      }
-      if (!this.byId(loopId)?.live) record.interrupted();
-      this.changed();
-    } catch (e) {
-      this.sidecar.log.debug(`reading a loop's log: ${String(e)}`);
-    }
+    if (iteration === undefined) return record;
+    const parts = [...Array(log.partCount).keys()].filter((index) => log.iterationAt(index) === iteration).slice(-maxParts);
+    const updates: Update[] = [];
+    for (const index of parts) updates.push(...(await log.part(index)) ?? []);
+    record.fill(iteration, updates);
     return record;
+  }
+
+  private async readLog(loopId: string): Promise<Log> {
+    const record = this.record(loopId);
+    const isLive = this.byId(loopId)?.live;
+    const log = new Log(this.sidecar, loopId, {
+      opened: (_, iterations) => record.outline(iterations.filter((i) => i.phase === 'end' || !isLive)),
+      tail: (updates) => isLive || record.add(updates),
+      failed: (reason) => {
+        this.logs.delete(loopId);
+        this.sidecar.log.debug(`reading a loop's log: ${reason}`);
+      },
+    });
+    await log.open();
+    log.close();
+    if (!this.byId(loopId)?.live) record.interrupted();
+    this.changed();
+    return log;
   }
 
   private async readPast(): Promise<void> {

@@ -21,7 +21,7 @@ class Provider implements vscode.TreeDataProvider<Node> {
     const nothing = (): undefined => undefined;
     this.rows = new Rows(() => ({
       loops: loops.status, records: loops.records, past: loops.past,
-      read: (id) => loops.read(id), changes: (target) => changes.of(target).catch(nothing),
+      read: (...what) => loops.read(...what), changes: (target) => changes.of(target).catch(nothing),
     }));
   }
 

@@ -46,8 +46,8 @@ export interface TreeInput {
   loops: LoopStatus[];
   records: ReadonlyMap<string, LoopRecord>;
   past: PastLoop[];
-  /** Reads what a past loop did. */
-  read: (loopId: string) => Promise<LoopRecord>;
+  /** Reads how a loop's iterations ended that this window hasn't seen, or what one of them did. */
+  read: (loopId: string, iteration?: number) => Promise<LoopRecord>;
   /** What a loop or its iteration changed; undefined: nobody knows. */
   changes: (target: Target) => Promise<ChangesResult | undefined>;
 }
@@ -123,7 +123,7 @@ function pastNode(p: PastLoop, input: TreeInput): Node {
     target: loop,
     place: loop,
     reveals: true,
-    children: async () => whatItDid(input.records.get(p.loopId) ?? (await input.read(p.loopId)), loop, input),
+    children: async () => whatItDid(await input.read(p.loopId), loop, input),
   };
 }
 
@@ -148,14 +148,17 @@ function iterationNode(record: LoopRecord, it: IterationRecord, target: Target, 
     description: it.running ? facts(it.hat, t('running')) : it.text,
     icon: it.running ? 'loading~spin' : icons[it.class ?? 'info'],
     colour: it.running ? undefined : colours[it.class ?? 'info'],
-    hover: () => table([[t('Iteration {0}', it.number), it.running ? t('running') : it.text], [t('Files'), it.files?.toString()], [t('Tool calls'), String(it.forgotten + it.tools.length)]]),
+    hover: () => table([[t('Iteration {0}', it.number), it.running ? t('running') : it.text], [t('Files'), it.files?.toString()], [t('Tool calls'), it.unread ? undefined : String(it.forgotten + it.tools.length)]]),
     expanded: isNewest,
     context: hasFiles ? 'ralph.changes iteration' : 'ralph.iteration',
     target,
     place: target,
     below: `${it.forgotten + it.tools.length}`,
     parts: () => toolNodes(record, it, target),
-    children: async () => [...(hasFiles ? (await input.changes(target))?.files ?? [] : []).map((f) => fileNode(f, target, id)), ...toolNodes(record, it, target)],
+    children: async () => {
+      if (it.unread) await input.read(record.loopId, it.number);
+      return [...(hasFiles ? (await input.changes(target))?.files ?? [] : []).map((f) => fileNode(f, target, id)), ...toolNodes(record, it, target)];
+    },
   };
 }
 

@@ -60,6 +60,10 @@ export interface LoopStatus extends Said {
   worktree?: { branch: string; repository: string; path: string };
   /** Tells it from others. */
   title: string;
+  /** Where it runs, if that isn't this machine. */
+  host?: string;
+  /** The open folder that it was submitted from, if it runs elsewhere: a file URI. */
+  origin?: string;
   state: string;
   text?: string;
   /** text, with what it does now. */
@@ -117,6 +121,7 @@ export interface StatusParams {
 /** The cursors are the places in the loop's log before and after the updates; without after, some are missing. */
 export interface UpdateParams {
   loopId: string;
+  iteration?: number;
   after?: string;
   cursor?: string;
   updates: Update[];

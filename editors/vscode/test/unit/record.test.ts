@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { LoopRecord } from '../../src/loopRecord';
 import { roots, type Node, type TreeInput } from '../../src/treeModel';
-import type { ChangedFile, LoopStatus, ToolCall, Update } from '../../src/wire';
+import type { ChangedFile, Iteration, LoopStatus, ToolCall, Update } from '../../src/wire';
 
 const edit = (id: string, path: string): ToolCall => ({ sessionUpdate: 'tool_call', toolCallId: id, name: 'edit', title: path, kind: 'edit', status: 'in_progress' });
 const done = (id: string, status: 'completed' | 'failed' = 'completed'): Update => ({ sessionUpdate: 'tool_call_update', toolCallId: id, status });
@@ -38,6 +38,42 @@ test('only the last tool calls of an iteration are kept', () => {
   const r = record(begin(1), ...Array.from({ length: 1000 }, (_, i) => [edit(`t${i}`, `f${i}`), done(`t${i}`)]).flat());
   assert.equal(r.iterations[0]?.tools.length, 200);
   assert.equal(r.iterations[0]?.forgotten, 800);
+});
+
+test('what was before is known by its end, and what it did once it is asked for', () => {
+  const r = record(begin(3), edit('t9', 'c'));
+  r.outline([end(1, 2), end(2), begin(3)] as Iteration[]);
+  const shown = () => r.iterations.map((i) => [i.number, i.running, i.text, i.tools.map((tool) => `${tool.title} ${tool.status}`).join()]);
+  assert.deepEqual(shown(), [[1, false, 'ok · $0.31 · 1m01s', ''], [2, false, 'ok · $0.31 · 1m01s', ''], [3, true, undefined, 'c in_progress']]);
+  r.fill(1, [begin(1), edit('t1', 'a'), done('t1'), end(1, 2)]);
+  r.fill(2, [edit('t2', 'b')]); // its last part
+  r.fill(3, [begin(3)]);
+  assert.deepEqual(shown().map((i) => i[3]), ['a completed', 'b failed', 'c in_progress']);
+});
+
+test('of a past loop only what is opened is read', async () => {
+  const asked: unknown[] = [];
+  const r = new LoopRecord('p');
+  const read: TreeInput['read'] = (loopId, iteration) => {
+    asked.push([loopId, iteration]);
+    if (iteration) r.fill(iteration, [edit('t1', `in ${iteration}`)]);
+    else r.outline([end(1), end(2)] as Iteration[]);
+    return Promise.resolve(r);
+  };
+  const [group] = roots(input({ past: [{ loopId: 'p', title: 'p', startedAt: '2026-01-02T10:00:00Z', text: 'done', class: 'ok' }], read }));
+  const below = async (n?: Node): Promise<Node[]> => (await n?.children?.()) ?? [];
+  const [second, first] = await below((await below(group))[0]);
+  assert.deepEqual([second?.label, first?.label, asked], ['Iteration 2', 'Iteration 1', [['p', undefined]]]);
+  assert.deepEqual((await below(first)).map((n) => n.label), ['in 1']);
+  await below(first);
+  assert.deepEqual(asked, [['p', undefined], ['p', 1]]);
+});
+
+test('what comes from the middle of an iteration is of that one', () => {
+  const r = new LoopRecord('a');
+  r.add([edit('t1', 'a')], 7);
+  r.add([edit('t2', 'a')], 7);
+  assert.deepEqual(r.iterations.map((i) => [i.number, i.tools.length]), [[7, 2]]);
 });
 
 const loop: LoopStatus = { loopId: 'a', folder: 'file:///w/app', title: 'app', state: 'running', text: '2/5 · working', line: '2/5 · working', class: 'info', live: true, busy: true, can: ['pause'], owned: true };
