@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"ralph-lsp/internal/clienttest"
 	"ralph-lsp/loop"
@@ -21,6 +22,35 @@ import (
 func TestFloodForAnEditorThatNeverReads(t *testing.T) {
 	t.Run("mostly text", func(t *testing.T) { neverRead(t, 100_000, 1_000) })
 	t.Run("mostly tools", func(t *testing.T) { neverRead(t, 80_000, 20_000) })
+}
+
+// What is dropped while a part of it is on its way isn't waited for.
+func TestDroppedWhileItIsSent(t *testing.T) {
+	sending, unstuck := make(chan struct{}, 1000), make(chan struct{})
+	ed := &clienttest.Editor{Is: clienttest.Full, Sends: func(context.Context) error {
+		sending <- struct{}{}
+		<-unstuck
+		return nil
+	}}
+	f := startFeed(ed)
+	say(f, "first words")
+	<-sending
+	say(f, strings.Repeat("a", maxBacklog-minShed))
+	unstuck <- struct{}{}
+	<-sending // the first of many
+	say(f, strings.Repeat("b", 2*minShed))
+	f.mu.Lock()
+	if f.backlog.dropped == 0 {
+		t.Error("nothing was dropped: this tests nothing")
+	}
+	f.mu.Unlock()
+	f.Close()
+	close(unstuck)
+	select {
+	case <-f.done:
+	case <-time.After(time.Minute):
+		t.Fatal("the sender goes round and round")
+	}
 }
 
 func neverRead(t *testing.T, events, tools int) {

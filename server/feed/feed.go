@@ -256,6 +256,10 @@ func (f *Feed) send(loopID string) {
 		for waiting > 0 { // what comes meanwhile waits for the next round
 			f.mu.Lock()
 			before := f.backlog.size()
+			if before == 0 { // some of it was merged or dropped meanwhile
+				f.mu.Unlock()
+				break
+			}
 			taken = f.backlog.take(maxNotification, taken[:0])
 			waiting -= before - f.backlog.size()
 			sender.dropped += f.backlog.takeDropped()
