@@ -20,7 +20,7 @@ func (l *Loop) questionOf(q stream.Question) Question {
 	case "can_use_tool":
 		it.Kind = AskPermission
 		it.Title = strings.TrimSpace(q.Tool + " " + l.inFolder(q.Message))
-		it.Detail = detailOf(q.Tool, q.Input)
+		it.Detail = l.detailOf(q.Tool, q.Input)
 		it.Rule = ruleFor(l.dir, q.Tool, q.Input)
 	case "confirm":
 		it.Kind = AskConfirm
@@ -68,7 +68,7 @@ type edit struct {
 }
 
 // detailOf is all that a tool wants to do: a command, a diff, or its input.
-func detailOf(tool string, input json.RawMessage) string {
+func (l *Loop) detailOf(tool string, input json.RawMessage) string {
 	var in struct {
 		edit
 		Command     string
@@ -87,10 +87,8 @@ func detailOf(tool string, input json.RawMessage) string {
 			return in.Command
 		}
 	case "Write":
-		if in.Content != nil {
-			fmt.Fprintf(&b, "+++ %s\n", in.File)
-			prefixed(&b, "+", *in.Content)
-			return b.String()
+		if _, ok := fieldsOf(input, "file_path", "content"); ok && in.Content != nil {
+			return l.writeDetail(in.File, *in.Content)
 		}
 	case "Edit", "MultiEdit":
 		edits := in.Edits

@@ -4,11 +4,14 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"testing"
 
 	"ralph-lsp/backends"
 	"ralph-lsp/history"
 	"ralph-lsp/internal/limits"
+	"ralph-lsp/internal/paths"
 	"ralph-lsp/internal/walltest"
 	"ralph-lsp/sandbox"
 	"ralph-lsp/stream"
@@ -53,5 +56,39 @@ func TestTheAgentOfALoopIsBehindItsWalls(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(folder, ".vscode")); err == nil {
 		t.Error("what was made to mount on is left")
+	}
+}
+
+// The session file has the question, and the agent may read that.
+func TestAWriteShowsNothingThatTheWallsHide(t *testing.T) {
+	walltest.Need(t)
+	dir := paths.Real(t.TempDir())
+	put(t, filepath.Join(dir, ".env"), "secret", filepath.Join(dir, "keys/a"), "secret", filepath.Join(dir, "other"), "old")
+	if err := os.Symlink(".env", filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	l := &Loop{dir: dir, cfg: Config{Folder: dir, Sandbox: sandbox.Spec{Mode: sandbox.Workspace, Hide: []string{".env", "keys"}}}}
+	if err := l.raiseWalls(); err != nil {
+		t.Fatal(err)
+	}
+	defer l.walls.Close()
+	for _, name := range []string{".env", "keys/a", "link"} {
+		if got := l.showsWrite(name, "new"); got != "--- "+name+" (hidden by the sandbox, so it isn't compared)\n+++ "+name+"\n+new" {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+	if got := l.showsWrite("other", "new"); !strings.Contains(got, "-old") {
+		t.Errorf("%s", got)
+	}
+}
+
+// Opening a pipe would wait for ever.
+func TestAWriteOpensNoPipe(t *testing.T) {
+	dir, shown := shownWrites(t)
+	if err := syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := shown("pipe", "new"); got != "--- pipe (not a regular file, so it isn't compared)\n+++ pipe\n+new" {
+		t.Errorf("%s", got)
 	}
 }

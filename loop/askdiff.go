@@ -1,0 +1,123 @@
+package loop
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"unicode/utf8"
+
+	"github.com/rogpeppe/go-internal/diff"
+
+	"ralph-lsp/internal/paths"
+	"ralph-lsp/internal/tell"
+	"ralph-lsp/stream"
+)
+
+const (
+	// maxCompared is how large a file may be to be compared with what an agent wants to write, in bytes.
+	maxCompared = 1 << 20
+	// maxTaken is how much is shown of lines in a row that a long diff takes out, in bytes.
+	maxTaken = 1 << 10
+)
+
+// writeDetail is what writing a text over a file would change there: a diff, or why there is
+// none and all of the text.
+func (l *Loop) writeDetail(name, text string) string {
+	var b strings.Builder
+	title := stream.Line(name, MaxDetail)
+	old, err := l.present(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		b.WriteString("--- " + title + " (" + err.Error() + ", so it isn't compared)\n")
+	case string(old) == text:
+		return "--- " + title + "\n+++ " + title + "\nThe file is like that already.\n"
+	default:
+		return "--- " + title + "\n+++ " + title + "\n" + hunks(old, []byte(text))
+	}
+	b.WriteString("+++ " + title + "\n")
+	prefixed(&b, "+", text)
+	return b.String()
+}
+
+// hunks are those of a diff. What would be written counts most: where a diff is long, what it
+// takes out is shortened.
+func hunks(old, text []byte) string {
+	_, all, _ := bytes.Cut(diff.Diff("", old, "", text), []byte("\n@@"))
+	long := "@@" + string(all)
+	if len(long) <= maxFileDetail {
+		return long
+	}
+	var b, run strings.Builder
+	mark := byte('@')
+	flush := func() {
+		part := run.String()
+		if mark == '-' || mark == ' ' {
+			part, _, _ = tell.Excerpt(part, maxTaken)
+		}
+		b.WriteString(part)
+		run.Reset()
+	}
+	for line := range strings.Lines(long) {
+		if line[0] != mark {
+			flush()
+			mark = line[0]
+		}
+		run.WriteString(line)
+	}
+	flush()
+	return b.String()
+}
+
+// present is the text that a file of the folder has. The error is fs.ErrNotExist, or says in
+// words why it isn't read: an agent names the file, and no walls are around who reads it.
+func (l *Loop) present(name string) (text []byte, err error) {
+	rel := l.inFolder(name)
+	if !filepath.IsLocal(rel) {
+		return nil, errors.New("outside of the folder")
+	}
+	root, err := os.OpenRoot(l.dir)
+	if err != nil {
+		return nil, errors.New("not readable")
+	}
+	defer root.Close()
+	switch info, err := root.Stat(rel); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fs.ErrNotExist
+	case err != nil:
+		return nil, errors.New("not readable, or outside of the folder")
+	case !info.Mode().IsRegular(): // even opening it may do something to a device
+		return nil, errors.New("not a regular file")
+	}
+	place := paths.Real(filepath.Join(l.dir, rel))
+	file, err := root.OpenFile(rel, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, errors.New("not readable")
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return nil, errors.New("not a regular file")
+	}
+	if now, err := os.Lstat(place); err != nil || !os.SameFile(info, now) { // a link took the file's place meanwhile
+		return nil, errors.New("it changes right now")
+	}
+	if l.walls != nil && l.walls.Refuses(place) == "hidden" { // the agent can read what it asks in the session file
+		return nil, errors.New("hidden by the sandbox")
+	}
+	if info.Size() > maxCompared {
+		return nil, errors.New("larger than 1 MiB")
+	}
+	if text, err = io.ReadAll(io.LimitReader(file, maxCompared)); err != nil {
+		return nil, errors.New("not readable")
+	}
+	if !utf8.Valid(text) || bytes.IndexByte(text, 0) >= 0 {
+		return nil, errors.New("not a text")
+	}
+	return text, nil
+}
