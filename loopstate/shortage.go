@@ -3,6 +3,9 @@ package loopstate
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"syscall"
 )
 
@@ -32,11 +35,42 @@ func Shortage(err error) (advice string) {
 	return ""
 }
 
+// NotWritableError says that nothing can be put into a loop's folder.
+type NotWritableError struct {
+	Folder string
+	Err    error
+}
+
+// Error says what to do about it.
+func (e *NotWritableError) Error() string {
+	advice := "change its permissions, or use another folder"
+	if errors.Is(e.Err, syscall.EROFS) {
+		advice = "use another folder"
+	}
+	return fmt.Sprintf("folder %s is not writable: %v; %s", e.Folder, e.Err, advice)
+}
+
+// Unwrap returns what the system says.
+func (e *NotWritableError) Unwrap() error { return e.Err }
+
+// CheckWritable says why no loop can be started in a folder, as far as that can be told without
+// writing there. The error is a *NotWritableError.
+func CheckWritable(folder string) error {
+	dir := filepath.Join(folder, stateDir)
+	if _, err := os.Stat(dir); err != nil { // it is to be made
+		dir = folder
+	}
+	if err := mayWrite(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return &NotWritableError{folder, &fs.PathError{Op: "write", Path: dir, Err: err}}
+	}
+	return nil
+}
+
 // notWritable says that nothing can be put into the loop's folder, or only not
 // at the moment.
 func (f *File) notWritable(err error) error {
 	if Shortage(err) != "" {
 		return fmt.Errorf("writing to the folder %s: %w", f.folder, err)
 	}
-	return fmt.Errorf("folder %s is not writable: %w", f.folder, err)
+	return &NotWritableError{f.folder, err}
 }

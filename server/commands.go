@@ -130,16 +130,12 @@ func asWireError(err error) error {
 		capped      *loop.CapError
 		missing     *backends.NotFoundError
 		unknown     *backends.UnknownError
-		syntax      *loopstate.SyntaxError
-		outside     *loopstate.OutsideError
 		invalid     *config.InvalidError
 		untrusted   *config.UntrustedError
 		noHat       *start.UnknownHatError
 		noAgent     *agentfiles.UnknownError
 		unusable    *exec.Error
 		atWork      *loop.AtWorkError
-		elsewhere   *changes.OutsideError
-		tooLarge    *changes.TooLargeError
 		noWalls     *sandbox.Error
 	)
 	switch {
@@ -162,7 +158,7 @@ func asWireError(err error) error {
 		return failed(wire.ReasonBackendNotFound, err, map[string]any{"checked": []string{unknown.Name}, "known": unknown.Known})
 	case errors.As(err, &unusable): // a folder, or nothing that can be executed
 		return failed(wire.ReasonBackendNotFound, err, map[string]any{"checked": []string{unusable.Name}})
-	case errors.As(err, &syntax), errors.As(err, &outside):
+	case errors.As(err, new(*loopstate.SyntaxError)), errors.As(err, new(*loopstate.OutsideError)):
 		return failed(wire.ReasonBadStateFile, err, nil)
 	case errors.As(err, &invalid):
 		return failed(wire.ReasonBadConfig, err, map[string]any{"problems": wire.ProblemsOf(invalid)})
@@ -188,12 +184,14 @@ func asWireError(err error) error {
 		return failed(wire.ReasonNothingToAccept, err, nil)
 	case errors.As(err, &noWalls):
 		return failed(wire.ReasonNoSandbox, err, map[string]any{"fix": noWalls.Fix})
+	case errors.As(err, new(*loopstate.NotWritableError)):
+		return failed(wire.ReasonNotWritable, err, nil)
 	case errors.As(err, &atWork):
 		return failed(wire.ReasonAtWork, fmt.Errorf("%w: pause the loop, and undo when it has ended", err),
 			map[string]any{"iteration": atWork.Iteration, "offers": wire.OffersAtWork(atWork.Folder)})
-	case errors.As(err, &elsewhere):
+	case errors.As(err, new(*changes.OutsideError)):
 		return invalidKey("paths", "%v", err)
-	case errors.As(err, &tooLarge):
+	case errors.As(err, new(*changes.TooLargeError)):
 		return failed(wire.ReasonTooLarge, err, nil)
 	case errors.Is(err, changes.ErrNone), errors.Is(err, changes.ErrNoGit):
 		return failed(wire.ReasonNoSnapshots, err, nil)

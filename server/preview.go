@@ -10,6 +10,7 @@ import (
 	"ralph-lsp/config"
 	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"
+	"ralph-lsp/loopstate"
 	"ralph-lsp/server/rpc"
 	"ralph-lsp/stream"
 	"ralph-lsp/wire"
@@ -57,8 +58,11 @@ func (p *Plan) Preview(ctx context.Context, instead func(reason string) []wire.C
 			version, broken = p.Config.Backend.Version(backends.ForLoop(ctx, p.Config.Sandbox, p.Config.Folder))
 		}
 	}
-	if !p.Replace && p.tree == nil {
-		p.Met = append(p.Met, loop.InTheWay(p.Config.Folder))
+	if p.tree == nil {
+		if !p.Replace {
+			p.Met = append(p.Met, loop.InTheWay(p.Config.Folder))
+		}
+		p.Met = append(p.Met, loopstate.CheckWritable(p.Config.Folder))
 	}
 	cfg := p.Config
 	if p.tree != nil {

@@ -56,6 +56,7 @@ const (
 	ReasonLimitReached    = "limit_reached"
 	ReasonNoFolder        = "no_folder"
 	ReasonNoWorktree      = "no_worktree"
+	ReasonNotWritable     = "not_writable"
 	ReasonNoSession       = "no_session"
 	ReasonNoOutput        = "no_output"
 	ReasonInterrupted     = "interrupted"

@@ -1,0 +1,49 @@
+package server
+
+import (
+	"errors"
+	"os"
+	"testing"
+
+	"ralph-lsp/backends"
+	"ralph-lsp/config"
+	"ralph-lsp/internal/limits"
+	"ralph-lsp/internal/proctest"
+	"ralph-lsp/loop"
+	"ralph-lsp/loop/start"
+	"ralph-lsp/loopstate"
+	"ralph-lsp/stream"
+	"ralph-lsp/wire"
+	"ralph-lsp/worktree"
+)
+
+// What a start would find out by writing, a dry run says without. A loop in a worktree doesn't write there.
+func TestADryRunSaysThatTheFolderIsNotWritable(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o555); err != nil {
+		t.Fatal(err)
+	}
+	proctest.Obedient(t, func() {
+		plan := func() Plan {
+			return Plan{Sources: start.Sources{"backend": config.FromStart}, Config: loop.Config{Folder: dir, Prompt: "x", Limits: limits.Default(),
+				Backend: backends.Custom(os.Args[0], nil, backends.PromptStdin, stream.FormatText)}}
+		}
+		for _, replace := range []bool{false, true} {
+			p := plan()
+			p.Replace = replace
+			got, err := p.Preview(t.Context(), func(string) []wire.Command { return nil })
+			if err != nil || len(got.Problems) != 1 || got.Problems[0].Reason != wire.ReasonNotWritable || got.Problems[0].Class != wire.ClassError ||
+				got.Problems[0].Text != "folder "+dir+" is not writable: write "+dir+": permission denied; change its permissions, or use another folder" {
+				t.Errorf("%v, %+v", err, got.Problems)
+			}
+			if len(p.Met) != 1 || !errors.As(p.Met[0], new(*loopstate.NotWritableError)) {
+				t.Errorf("%v", p.Met)
+			}
+		}
+		p := plan()
+		p.tree = &worktree.Tree{Folder: dir}
+		if got, err := p.Preview(t.Context(), func(string) []wire.Command { return nil }); err != nil || len(got.Problems) > 0 {
+			t.Errorf("in a worktree: %v, %+v", err, got.Problems)
+		}
+	})
+}
