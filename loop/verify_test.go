@@ -67,6 +67,16 @@ func verified(t *testing.T, checks []checked, configure func(*Config), runs ...r
 
 func verifiedAfter(t *testing.T, found *loopstate.State, checks []checked, configure func(*Config), runs ...run) *rig {
 	t.Helper()
+	r := prepareVerified(t, found, checks, configure, runs...)
+	if err := r.begin(); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// prepareVerified is a rig whose promises are verified, before it begins.
+func prepareVerified(t *testing.T, found *loopstate.State, checks []checked, configure func(*Config), runs ...run) *rig {
+	t.Helper()
 	r := prepare(t, found, func(c *Config) {
 		c.Verify = verify.Check{Command: []string{"go", "test", "./..."}, When: verify.OnPromise, Timeout: 10 * time.Minute, MaxFailures: 5}
 		if configure != nil {
@@ -74,9 +84,6 @@ func verifiedAfter(t *testing.T, found *loopstate.State, checks []checked, confi
 		}
 	}, runs...)
 	r.agents.checks = checks
-	if err := r.begin(); err != nil {
-		t.Fatal(err)
-	}
 	return r
 }
 
