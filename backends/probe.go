@@ -45,6 +45,7 @@ func (b Backend) Probe(ctx context.Context) Probe {
 	question := b.Command + " " + strings.Join(b.VersionArgs, " ")
 	said := cmp.Or(ReasonIn(exit.Stderr), firstLine(stdout.String()))
 	switch {
+	case err == errNotAsked:
 	case err != nil:
 		probe.Err = err
 	case exit.Stopped && errors.Is(ctx.Err(), context.DeadlineExceeded):
@@ -67,24 +68,33 @@ type asker struct {
 
 type askerKey struct{}
 
-// ForLoop makes Probe, and all that use it, put a loop's walls around programs that its agents
-// may write; several loops add up. Where the walls can't be had, such a program isn't run.
+// ForLoop makes Probe, and all that use it, put a loop's walls around the programs that it asks:
+// what manages versions runs what it finds in the folder, and agents may write that. Of several
+// loops those count that may write the program, else the first with walls. Where they can't be
+// had, nothing is run.
 func ForLoop(ctx context.Context, walls sandbox.Spec, folder string) context.Context {
 	by, _ := ctx.Value(askerKey{}).([]asker)
 	return context.WithValue(ctx, askerKey{}, append(slices.Clip(by), asker{walls, folder}))
 }
 
-// wallsFor raises the walls that a program of the asker's must have, nil if it needs none.
-func (b Backend) wallsFor(ctx context.Context, program string) (walls *sandbox.Walls, folder string, err error) {
+// askerOf is whose walls a program must have, nil if it needs none. isTheirs says that its
+// agents may write it.
+func (b Backend) askerOf(ctx context.Context, program string) (by *asker, isTheirs bool) {
 	all, _ := ctx.Value(askerKey{}).([]asker)
-	for _, by := range all {
-		if by.folder != "" && by.walls.Opens(by.folder, program, b.Inside) {
-			walls, err = sandbox.Raise(ctx, by.walls, by.folder)
-			return walls, by.folder, err
+	for i, it := range all {
+		switch {
+		case it.folder == "" || !it.walls.IsOn():
+		case it.walls.Opens(it.folder, program, b.Inside):
+			return &all[i], true
+		case by == nil:
+			by = &all[i]
 		}
 	}
-	return nil, "", nil
+	return by, false
 }
+
+// errNotAsked says that a program wasn't run, which may be all right.
+var errNotAsked = errors.New("there are no walls to ask it behind")
 
 // ask runs the program with the arguments that make it print its version, until
 // ctx is done at the latest.
@@ -93,11 +103,18 @@ func (b Backend) ask(ctx context.Context, path string, stdout *tail) (Exit, erro
 	if err != nil {
 		return Exit{}, err
 	}
-	walls, folder, err := b.wallsFor(ctx, path)
-	if err != nil {
-		return Exit{}, err
+	var walls *sandbox.Walls
+	if by, isTheirs := b.askerOf(ctx, path); by != nil {
+		walls, err = sandbox.Raise(ctx, by.walls, by.folder)
+		if err != nil && !isTheirs && ctx.Err() == nil {
+			err = errNotAsked // whatever starts behind these walls says why
+		}
+		if err != nil {
+			return Exit{}, err
+		}
+		defer walls.Close()
+		dir = by.folder
 	}
-	defer walls.Close()
 	scope, err := openScope("", 0)
 	if err != nil {
 		return Exit{}, err
@@ -106,7 +123,6 @@ func (b Backend) ask(ctx context.Context, path string, stdout *tail) (Exit, erro
 	scope.Walls = walls
 	asked := Custom(path, b.VersionArgs, PromptStdin, stream.FormatText)
 	asked.Name, asked.Env, asked.Kept, asked.Inside = b.Name, b.Env, b.Kept, b.Inside
-	dir = cmp.Or(folder, dir)
 	p, err := Start(Spec{Backend: asked, Dir: dir, Scope: scope, Record: stdout})
 	if err != nil {
 		return Exit{}, err

@@ -46,7 +46,7 @@ func (c *probeCache) probe(ctx context.Context, b Backend) Probe {
 
 // remember keeps what is known of a program that worked.
 func (c *probeCache) remember(p Probe) {
-	if p.Err != nil {
+	if p.Err != nil || p.Version == "" {
 		return
 	}
 	key, err := programAt(p.Backend.Name, p.Path)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"time"
 
 	"ralph-lsp/backends"
@@ -101,7 +102,7 @@ func backendChecks(probes []backends.Probe) []wire.Check {
 		missing := (*backends.NotFoundError)(nil)
 		switch {
 		case probe.Err == nil:
-			c.Message = fmt.Sprintf("%s %s at %s", probe.Backend.Name, wire.OneLine(probe.Version), probe.Path)
+			c.Message = strings.TrimSpace(probe.Backend.Name+" "+wire.OneLine(probe.Version)) + " at " + probe.Path
 			if found == "" {
 				found = probe.Backend.Name
 			}
