@@ -16,10 +16,14 @@ type reviewer struct {
 	*env
 	workspace *workspace
 	questions *questions
+	afar      *afar
 }
 
 // snapshots finds those of a loop that runs here or elsewhere, or is over.
 func (v *reviewer) snapshots(ctx context.Context, p wire.LoopParams) (s *changes.Store, folder string, err error) {
+	if v.afar.find(p) != "" {
+		return v.afar.place.Snapshots(ctx, p)
+	}
 	v.workspace.awaitLooks(ctx)
 	var folders []string
 	if p.LoopID != "" && p.Folder == "" {

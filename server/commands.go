@@ -26,8 +26,10 @@ type command func(argument json.RawMessage) (task, error)
 
 // task is a command that was read: what it does, and which loop it is about.
 type task struct {
-	run    rpc.Work
-	target wire.LoopParams
+	run      rpc.Work
+	argument any
+	target   wire.LoopParams
+	lane     string // of its turn, where that isn't the folder's
 }
 
 // table has the commands; what it lists, the server announces.
@@ -55,6 +57,7 @@ func (m *manager) table() map[string]command {
 		wire.CommandRedo:    with(v.redo),
 		wire.CommandKeep:    with(v.keep),
 		wire.CommandLand:    with(v.land),
+		wire.CommandFetch:   with(m.afar.fetch),
 		wire.CommandPlan:    with(s.plan),
 		wire.CommandHelp:    with(m.help),
 		wire.CommandDoctor:  with(m.doctor),
@@ -83,7 +86,8 @@ func (m *manager) execute(id string, arguments []json.RawMessage) (rpc.Work, err
 		m.user.answer(nil, err)
 		return nil, err
 	}
-	own := m.takeTurn(id, task.target)
+	task = m.afar.reroute(id, task)
+	own := m.takeTurn(id, task)
 	return func(ctx context.Context) (any, error) {
 		defer own.end()
 		if err := own.await(ctx); err != nil {
@@ -137,8 +141,11 @@ func asWireError(err error) error {
 		unusable    *exec.Error
 		atWork      *loop.AtWorkError
 		noWalls     *sandbox.Error
+		failure     *wire.Failure
 	)
 	switch {
+	case errors.As(err, &failure):
+		return asFailure(failure)
 	case errors.As(err, &known):
 		return known
 	case errors.As(err, &running):
@@ -149,11 +156,7 @@ func asWireError(err error) error {
 			"stopReason": interrupted.Reason(), "question": wire.QuestionAbout(err),
 		})
 	case errors.As(err, &missing):
-		details := wire.MissingOf(missing)
-		if len(details.Checked) > 1 {
-			err = fmt.Errorf("%w: the doctor says how to install one", err)
-		}
-		return failed(wire.ReasonBackendNotFound, err, map[string]any{"checked": details.Checked, "path": details.Path, "install": details.Install})
+		return asMissing(err, missing)
 	case errors.As(err, &unknown):
 		return failed(wire.ReasonBackendNotFound, err, map[string]any{"checked": []string{unknown.Name}, "known": unknown.Known})
 	case errors.As(err, &unusable): // a folder, or nothing that can be executed
@@ -199,4 +202,13 @@ func asWireError(err error) error {
 		return err // the core answers it as the specification says
 	}
 	return &rpc.Error{Code: rpc.CodeRequestFailed, Message: err.Error()}
+}
+
+// asMissing is the error for agents that weren't found.
+func asMissing(err error, missing *backends.NotFoundError) error {
+	details := wire.MissingOf(missing)
+	if len(details.Checked) > 1 {
+		err = fmt.Errorf("%w: the doctor says how to install one", err)
+	}
+	return failed(wire.ReasonBackendNotFound, err, map[string]any{"checked": details.Checked, "path": details.Path, "install": details.Install})
 }

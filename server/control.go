@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,6 +23,7 @@ type controls struct {
 	lookout     *lookout
 	starter     *starter
 	permissions *permissions
+	afar        *afar
 }
 
 func resultOf(r *managed) wire.LoopResult {
@@ -272,9 +274,14 @@ type showDocument struct {
 // list is the pull twin of ralph/status.
 func (c *controls) list(ctx context.Context, p wire.FolderParams) (any, error) {
 	c.workspace.awaitLooks(ctx)
-	all := c.loops.snapshot()
+	others, text := c.afar.list()
 	if p.Folder == "" {
-		return wire.StatusesOf(wire.SortByNeed(all)), nil
+		result := wire.StatusesOf(wire.SortByNeed(append(c.loops.snapshot(), others...)))
+		result.Text = cmp.Or(text, result.Text)
+		return result, nil
+	}
+	if id := c.afar.find(wire.LoopParams{Folder: p.Folder}); id != "" {
+		return wire.StatusesOf([]wire.LoopStatus{(askerAfar{c.afar, id}).status()}), nil
 	}
 	path, err := c.workspace.folderPath(p.Folder)
 	if err != nil {

@@ -22,7 +22,7 @@ func TestConversations(t *testing.T) {
 		t.Run(c.Title, func(t *testing.T) {
 			t.Parallel()
 			if c.Runs != "outside" {
-				t.Run("inside", func(t *testing.T) { startInside(t).Play(c.Steps) })
+				t.Run("inside", func(t *testing.T) { startInside(t, Options{}).Play(c.Steps) })
 			}
 			if c.Runs != "inside" {
 				t.Run("outside", func(t *testing.T) { startOutside(t, program).Play(c.Steps) })
@@ -41,13 +41,14 @@ func buildProgram(t *testing.T) string {
 	return program
 }
 
-func startInside(t *testing.T) *lsptest.Speaker {
+func startInside(t *testing.T, o Options) *lsptest.Speaker {
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
 	exit := make(chan int, 1)
 	log := new(lsptest.LogBuffer)
+	o.Version, o.Log = "test", slog.New(slog.NewTextHandler(log, nil))
 	go func() {
-		exit <- Run(t.Context(), inR, outW, Options{Version: "test", Log: slog.New(slog.NewTextHandler(log, nil))})
+		exit <- Run(t.Context(), inR, outW, o)
 		_, _ = inR.Close(), outW.Close() // as the end of a process does
 	}()
 	t.Cleanup(func() { _, _ = inW.Close(), outR.Close() })

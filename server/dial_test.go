@@ -31,11 +31,18 @@ const (
 // dial starts a server, initialises it with these folders, and ends it with the test.
 func dial(t *testing.T, capabilities string, folders ...string) *dialled {
 	t.Helper()
+	return dialWith(t, Options{}, capabilities, folders...)
+}
+
+// dialWith is dial for a server with options.
+func dialWith(t *testing.T, o Options, capabilities string, folders ...string) *dialled {
+	t.Helper()
+	o.Version, o.Log = "test", slog.New(slog.DiscardHandler)
 	in, to := io.Pipe()
 	from, out := io.Pipe()
 	c := &dialled{lsptest.New(t, to, from, patience), t, make(chan int, 1)}
 	go func() {
-		c.exit <- Run(context.Background(), in, out, Options{Version: "test", Log: slog.New(slog.DiscardHandler)})
+		c.exit <- Run(context.Background(), in, out, o)
 		in.Close()
 		out.Close()
 	}()

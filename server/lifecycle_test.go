@@ -303,7 +303,7 @@ func FuzzDispatch(f *testing.F) {
 		if !harmless(body) {
 			return
 		}
-		c := startInside(t)
+		c := startInside(t, Options{})
 		c.Play([]lsptest.Step{
 			{Where: "handshake", Verb: "send", Rest: sayInitialize},
 			{Where: "handshake", Verb: "expect", Rest: `{"id":1,"result":"*"}`},

@@ -11,6 +11,7 @@ import (
 	"ralph-lsp/server/client"
 	"ralph-lsp/server/documents"
 	"ralph-lsp/server/feed"
+	"ralph-lsp/wire"
 )
 
 // manager answers commands. It only puts its parts together.
@@ -20,6 +21,7 @@ type manager struct {
 	loops       *loops
 	lookout     *lookout
 	permissions *permissions
+	afar        *afar
 	launcher    *launcher
 	starter     *starter
 	controls    *controls
@@ -62,24 +64,25 @@ type openDocuments interface {
 }
 
 // newManager returns a manager without folders. Its docs are set before it is used.
-func newManager(ed client.Editor, version string, log *slog.Logger) *manager {
-	e := &env{ed: ed, version: version, log: log, user: dialog{ed, new(atomic.Bool)}, problems: newProblems(ed)}
+func newManager(ed client.Editor, o Options, log *slog.Logger) *manager {
+	e := &env{ed: ed, version: o.Version, log: log, user: dialog{ed, new(atomic.Bool)}, problems: newProblems(ed)}
 	e.ctx, e.leave = context.WithCancel(context.Background())
 	w := &workspace{env: e, opened: make(chan struct{}, 1), folders: map[string]*folder{}, asked: map[askedOf]bool{}}
 	q := &questions{env: e, workspace: w}
 	a := &permissions{env: e, workspace: w, asked: map[askedQuestion]*asking{}}
 	m := &manager{env: e, workspace: w, loops: &loops{w}, lookout: &lookout{e, w, q, a}, permissions: a, agents: &agents{}}
+	m.afar = &afar{env: e, place: o.Elsewhere, workspace: w, permissions: a}
 	m.launcher = &launcher{e, w, m.lookout, q, a}
 	m.starter = &starter{env: e, workspace: w, loops: m.loops, launcher: m.launcher, agents: m.agents, questions: q}
-	m.controls = &controls{e, w, m.loops, m.lookout, m.starter, a}
-	m.reader = &reader{e, w, m.loops, m.lookout}
-	m.reviewer = &reviewer{e, w, q}
+	m.controls = &controls{e, w, m.loops, m.lookout, m.starter, a, m.afar}
+	m.reader = &reader{e, w, m.loops, m.lookout, m.afar}
+	m.reviewer = &reviewer{e, w, q, m.afar}
 	m.commands = m.table()
 	// These know each other: what happens in a folder may be a question, whose
 	// answer changes what happens there.
 	w.lookout, m.starter.controls = m.lookout, m.controls
 	q.launcher, q.starter, q.controls, q.commands = m.launcher, m.starter, m.controls, m.commands
-	e.status = feed.NewStatus(ed, m.loops.snapshot)
+	e.status = feed.NewStatus(ed, m.snapshot)
 	return m
 }
 
@@ -87,6 +90,7 @@ func newManager(ed client.Editor, version string, log *slog.Logger) *manager {
 // nothing of it delays the editor's start.
 func (m *manager) begin() {
 	m.wg.Go(func() { m.workspace.watchTrees(m.ctx) })
+	m.afar.run()
 	m.wg.Go(func() {
 		asking := m.ctx
 		for _, path := range m.workspace.list() {
@@ -98,6 +102,12 @@ func (m *manager) begin() {
 			m.docs.Republish(path)
 		}
 	})
+}
+
+// snapshot is what ralph/status says of all loops, and of those elsewhere in general.
+func (m *manager) snapshot() ([]wire.LoopStatus, string) {
+	others, text := m.afar.list()
+	return append(m.loops.snapshot(), others...), text
 }
 
 // view is what documents show of the loops.

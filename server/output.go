@@ -24,32 +24,12 @@ func (rd *reader) output(ctx context.Context, p wire.OutputParams) (any, error) 
 	if p.ToolCallID == "" {
 		return nil, invalidKey("toolCallId", "toolCallId is missing: say which call the output is of")
 	}
-	from, err := rd.logOf(ctx, wire.ReadParams{LoopParams: p.LoopParams, SessionFileURI: p.SessionFileURI})
+	from, output, err := rd.outputOf(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	var output string
-	var found bool
-	if from.path != "" {
-		output, found, err = history.Output(ctx, from.path, p.Iteration, p.ToolCallID)
-	}
-	if foreign := (*history.FormatError)(nil); errors.As(err, &foreign) {
-		return nil, failed(wire.ReasonNoSession, foreign, nil)
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	if !found {
-		why := fmt.Sprintf("the session has no output of the tool call %s in iteration %d", stream.Line(p.ToolCallID, wire.MaxTitle), p.Iteration)
-		if from.path == "" {
-			why = "this loop keeps no history, so the whole output is gone"
-		} else if from.goes {
-			why += " yet; it gets it when the agent goes on"
-		}
-		return nil, failed(wire.ReasonNoOutput, errors.New(why), nil)
-	}
 	output = stream.Plain(output)
-	name := fmt.Sprintf("output-%.8x.txt", sha256.Sum256(fmt.Append(nil, from.path, "\n", p.Iteration, "\n", p.ToolCallID)))
+	name := fmt.Sprintf("output-%.8x.txt", sha256.Sum256(fmt.Append(nil, from, "\n", p.Iteration, "\n", p.ToolCallID)))
 	path, err := writeOutput(name, output)
 	if err != nil {
 		return nil, err
@@ -60,6 +40,39 @@ func (rd *reader) output(ctx context.Context, p wire.OutputParams) (any, error) 
 		}
 	}
 	return wire.OutputOf(path, output), nil
+}
+
+// outputOf finds what a tool gave, and says what it is from.
+func (rd *reader) outputOf(ctx context.Context, p wire.OutputParams) (name, output string, err error) {
+	if loopID := rd.afar.find(p.LoopParams); loopID != "" {
+		result, err := rd.afar.place.Do(ctx, wire.CommandOutput, p)
+		output, _ = result.(string)
+		return loopID, output, err
+	}
+	from, err := rd.logOf(ctx, wire.ReadParams{LoopParams: p.LoopParams, SessionFileURI: p.SessionFileURI})
+	if err != nil {
+		return "", "", err
+	}
+	var found bool
+	if from.path != "" {
+		output, found, err = history.Output(ctx, from.path, p.Iteration, p.ToolCallID)
+	}
+	if foreign := (*history.FormatError)(nil); errors.As(err, &foreign) {
+		return "", "", failed(wire.ReasonNoSession, foreign, nil)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", "", err
+	}
+	if !found {
+		why := fmt.Sprintf("the session has no output of the tool call %s in iteration %d", stream.Line(p.ToolCallID, wire.MaxTitle), p.Iteration)
+		if from.path == "" {
+			why = "this loop keeps no history, so the whole output is gone"
+		} else if from.goes {
+			why += " yet; it gets it when the agent goes on"
+		}
+		return "", "", failed(wire.ReasonNoOutput, errors.New(why), nil)
+	}
+	return from.path, output, nil
 }
 
 const (

@@ -27,8 +27,15 @@ type permissions struct {
 
 // askedQuestion is an open question of which the client was told.
 type askedQuestion struct {
-	folder     *folder
+	asker
 	loopID, id string
+}
+
+// asker is a place whose loop may have questions: a folder, or a loop elsewhere.
+type asker interface {
+	waiting() []waiting      // the open questions, oldest first
+	within() context.Context // ends when nobody sees the loop any more
+	name() string            // begins what a user is told of it
 }
 
 // asking is a request to the client.
@@ -39,21 +46,26 @@ type asking struct {
 
 // waiting is a question that waits for its answer.
 type waiting struct {
-	loop.Question
-	loopID string
-	folder *folder
-	ours   *managed // nil: another process drives the loop
+	wire.Question
+	asker
+	tell func(loop.Answer) (wire.AnswerResult, error) // answers the agent
 }
 
-func (w waiting) key() askedQuestion { return askedQuestion{w.folder, w.loopID, w.ID} }
+func (w waiting) key() askedQuestion { return askedQuestion{w.asker, w.LoopID, w.ID} }
 
-// tell answers the agent.
-func (w waiting) tell(a loop.Answer) error {
-	if w.ours != nil {
-		return w.ours.Answer(w.ID, a)
-	}
-	return loop.AnswerFolder(w.folder.path, w.ID, a)
+// waitingIn is a question of the loop in a folder; ours is nil where another process drives it.
+func waitingIn(f *folder, ours *managed, loopID string, q loop.Question) waiting {
+	return waiting{wire.QuestionOf(q, loopID, f.path), f, func(a loop.Answer) (wire.AnswerResult, error) {
+		said := wire.AnswerResult{Text: wire.AnsweredText(q, a), Class: wire.ClassInfo}
+		if ours != nil {
+			return said, ours.Answer(q.ID, a)
+		}
+		return said, loop.AnswerFolder(f.path, q.ID, a)
+	}}
 }
+
+func (f *folder) within() context.Context { return f.ctx }
+func (f *folder) name() string            { return wire.NameIn(f.path, f.workspace.list()) }
 
 // waiting lists the open questions of the folder's loop, oldest first; none while the server
 // shuts down, or of a folder that is open no more.
@@ -74,18 +86,33 @@ func (f *folder) waiting() (all []waiting) {
 		return nil
 	}
 	for _, q := range now.Questions {
-		all = append(all, waiting{q, now.LoopID, f, f.running})
+		all = append(all, waitingIn(f, f.running, now.LoopID, q))
 	}
 	return all
 }
 
-// look asks what is new in a folder, and withdraws what needs no answer any more.
-func (p *permissions) look(f *folder) {
+// lookAgain looks at what some askers were asked.
+func (p *permissions) lookAgain(of func(asker) bool) {
+	p.mu.Lock()
+	askers := map[asker]bool{}
+	for key := range p.asked {
+		if of(key.asker) {
+			askers[key.asker] = true
+		}
+	}
+	p.mu.Unlock()
+	for from := range askers {
+		p.look(from)
+	}
+}
+
+// look asks what is new with an asker, and withdraws what needs no answer any more.
+func (p *permissions) look(from asker) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	open := f.waiting()
+	open := from.waiting()
 	for key, a := range p.asked {
-		if key.folder == f && !slices.ContainsFunc(open, func(w waiting) bool { return w.key() == key }) {
+		if key.asker == from && !slices.ContainsFunc(open, func(w waiting) bool { return w.key() == key }) {
 			a.withdraw()
 			delete(p.asked, key)
 		}
@@ -108,35 +135,34 @@ func (p *permissions) queues() bool { return p.ed.Client().Permissions && !p.dea
 
 // ask sends one question. The caller holds mu.
 func (p *permissions) ask(w waiting) {
-	ctx, withdraw := context.WithCancel(w.folder.ctx)
+	ctx, withdraw := context.WithCancel(w.within())
 	a := &asking{withdraw: withdraw}
 	p.asked[w.key()] = a
 	p.wg.Go(func() {
 		defer withdraw()
 		answer := p.put(ctx, w)
 		if ctx.Err() == nil && answer != nil {
-			if err := w.tell(*answer); err != nil && !errors.Is(err, loop.ErrNoQuestion) { // else somebody was faster
-				p.log.Warn("an answer didn't reach the agent", "folder", w.folder.path, "error", err)
+			if _, err := w.tell(*answer); err != nil && !errors.Is(err, loop.ErrNoQuestion) { // else somebody was faster
+				p.log.Warn("an answer didn't reach the agent", "folder", w.Folder, "error", err)
 			}
 		}
 		p.mu.Lock()
 		a.over = true
 		p.mu.Unlock()
-		p.look(w.folder) // for the next one
+		p.look(w.asker) // for the next one
 	})
 }
 
 // put asks the client, and returns what its user answers; nil leaves the question open.
 func (p *permissions) put(ctx context.Context, w waiting) *loop.Answer {
-	q := wire.QuestionOf(w.Question, w.loopID, w.folder.path)
 	if !p.queues() {
-		return p.putPlainly(ctx, w, q)
+		return p.putPlainly(ctx, w)
 	}
 	var raw json.RawMessage
-	err := p.ed.Request(ctx, wire.MethodPermission, q, &raw)
+	err := p.ed.Request(ctx, wire.MethodPermission, w.Question, &raw)
 	if rpc.IsUnknownMethod(err) {
 		p.deaf.Store(true)
-		return p.putPlainly(ctx, w, q)
+		return p.putPlainly(ctx, w)
 	}
 	var result *wire.PermissionResult
 	if err == nil {
@@ -156,16 +182,16 @@ func (p *permissions) said(kind, text string) *loop.Answer {
 }
 
 // putPlainly asks with what every client has: words and buttons.
-func (p *permissions) putPlainly(ctx context.Context, w waiting, q wire.Question) *loop.Answer {
-	message := wire.NameIn(w.folder.path, p.workspace.list()) + " " + wire.AskedInFull(q)
+func (p *permissions) putPlainly(ctx context.Context, w waiting) *loop.Answer {
+	message := w.name() + " " + wire.AskedInFull(w.Question)
 	if !p.user.mute.Load() {
 		var titles []string
-		for _, o := range q.Offers {
+		for _, o := range w.Offers {
 			titles = append(titles, o.Title)
 		}
 		chosen := slices.Index(titles, p.user.askWith(ctx, messageWarning, message, titles[0], titles[1:]...))
 		if chosen >= 0 {
-			answer := q.Offers[chosen].Arguments[0].(wire.AnswerParams)
+			answer := w.Offers[chosen].Arguments[0].(wire.AnswerParams)
 			return p.said(answer.Answer, answer.Text)
 		}
 	}
@@ -179,7 +205,7 @@ func (p *permissions) putPlainly(ctx context.Context, w waiting, q wire.Question
 func (p *permissions) again(w waiting) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !slices.ContainsFunc(w.folder.waiting(), func(other waiting) bool { return other.key() == w.key() }) {
+	if !slices.ContainsFunc(w.waiting(), func(other waiting) bool { return other.key() == w.key() }) {
 		return // it was answered a moment ago
 	}
 	if a := p.asked[w.key()]; a != nil {
@@ -201,13 +227,13 @@ func (c *controls) answer(ctx context.Context, p wire.AnswerParams) (any, error)
 	}
 	if p.Answer == "" {
 		c.permissions.again(w)
-		return wire.AnswerResult{Text: wire.AsksText(w.Question), Class: wire.ClassWarning}, nil
+		return wire.AnswerResult{Text: w.Text, Class: wire.ClassWarning}, nil
 	}
-	answer := c.permissions.said(p.Answer, p.Text)
-	if err := w.tell(*answer); err != nil {
+	said, err := w.tell(*c.permissions.said(p.Answer, p.Text))
+	if err != nil {
 		return nil, err
 	}
-	return wire.AnswerResult{Text: wire.AnsweredText(w.Question, *answer), Class: wire.ClassInfo}, nil
+	return said, nil
 }
 
 // waitingFor finds the open question that an argument is about: the oldest, if it names none.
@@ -226,13 +252,13 @@ func (c *controls) waitingFor(ctx context.Context, p wire.AnswerParams) (found w
 			continue
 		}
 		for _, w := range f.waiting() {
-			isMeant := (p.LoopID == "" || p.LoopID == w.loopID) && (p.ID == "" || p.ID == w.ID)
-			if isMeant && (found.folder == nil || w.At.Before(found.At)) {
+			isMeant := (p.LoopID == "" || p.LoopID == w.LoopID) && (p.ID == "" || p.ID == w.ID)
+			if isMeant && (found.asker == nil || w.At.Before(found.At)) {
 				found = w
 			}
 		}
 	}
-	if found.folder == nil {
+	if found.asker == nil {
 		return found, loop.ErrNoQuestion
 	}
 	return found, nil

@@ -28,6 +28,7 @@ type reader struct {
 	workspace *workspace
 	loops     *loops
 	lookout   *lookout
+	afar      *afar
 }
 
 // read reads a loop's log: one that runs here or elsewhere, or is over.

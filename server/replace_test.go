@@ -83,7 +83,7 @@ func (e *askedEditor) Request(ctx context.Context, method string, params, result
 func askedManager(t *testing.T, dir string) (*manager, *askedEditor) {
 	t.Helper()
 	ed := &askedEditor{asked: make(chan string, 8), answers: make(chan string), over: make(chan struct{}, 8)}
-	m := newManager(ed, "test", slog.New(slog.DiscardHandler))
+	m := newManager(ed, Options{Version: "test"}, slog.New(slog.DiscardHandler))
 	m.docs = documents.New(ed, m.view())
 	t.Cleanup(m.launcher.close)
 	m.workspace.changeFolders([]string{dir}, nil)

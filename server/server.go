@@ -14,6 +14,7 @@ import (
 	"ralph-lsp/loopstate"
 	"ralph-lsp/server/client"
 	"ralph-lsp/server/documents"
+	"ralph-lsp/server/elsewhere"
 	"ralph-lsp/server/rpc"
 )
 
@@ -22,6 +23,8 @@ type Options struct {
 	Version string       // of this program
 	Log     *slog.Logger // nil logs to the client only
 	Parent  int          // the process whose death ends the server; 0: the one that initialize names
+
+	Elsewhere elsewhere.Place // that has loops of other machines; nil: none
 }
 
 // How long the end of the server may take: PROTOCOL.md promises a second.
@@ -64,7 +67,7 @@ func newServer(ctx context.Context, in io.Reader, opts Options) *Server {
 	s := &Server{version: opts.Version, parent: opts.Parent}
 	s.ctx, s.leave = context.WithCancelCause(ctx)
 	s.log = newLogger(opts.Log, s)
-	s.manager = newManager(s, opts.Version, s.log)
+	s.manager = newManager(s, opts, s.log)
 	s.docs = documents.New(s, s.manager.view())
 	s.manager.docs = s.docs
 	s.stopLoops = sync.OnceFunc(s.manager.launcher.close)

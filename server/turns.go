@@ -19,7 +19,7 @@ type turns struct {
 // turn is a command's place in the order.
 type turn struct {
 	turns  *turns
-	folder string          // "": whichever has the loop
+	folder string          // or another lane; "": whichever has the loop
 	before []chan struct{} // closed when those before it are done
 	done   chan struct{}
 }
@@ -118,10 +118,13 @@ func turnOf(ctx context.Context) *turn {
 
 // takeTurn gives a command its turn, while it is still on the read loop; nil
 // to one that has no place in the order.
-func (m *manager) takeTurn(id string, target wire.LoopParams) *turn {
+func (m *manager) takeTurn(id string, t task) *turn {
 	order, ok := inOrder[id]
 	if !ok {
 		return nil
 	}
-	return m.turns.take(order.lane+m.loops.aim(target), order.holds)
+	if t.lane == "" {
+		t.lane = order.lane + m.loops.aim(t.target)
+	}
+	return m.turns.take(t.lane, order.holds)
 }

@@ -41,6 +41,8 @@ func AnswerOf(result any) Said {
 		return Said{Text: r.Text, Class: r.Class}
 	case AgentsResult:
 		return listed("no agent is known", "agent", r.Agents, func(a AgentInfo) string { return a.Text })
+	case FetchResult:
+		return Said{Text: r.Text, Class: r.Class}
 	case OutputResult:
 		return info(r.Text)
 	case SandboxResult:

@@ -35,6 +35,7 @@ const (
 	CommandRedo    = "ralph.loop.redo"
 	CommandKeep    = "ralph.loop.keep"
 	CommandLand    = "ralph.loop.land"
+	CommandFetch   = "ralph.loop.fetch"
 	CommandPlan    = "ralph.plan"
 	CommandHelp    = "ralph.help"
 	CommandDoctor  = "ralph.doctor"
@@ -67,6 +68,8 @@ const (
 	ReasonNothingToAccept = "nothing_to_accept"
 	ReasonNoRun           = "no_run"
 	ReasonNoQuestion      = "no_question"
+	ReasonElsewhere       = "elsewhere" // it can't be done with a loop of another machine
+	ReasonBusAway         = "bus_away"  // nobody can reach that machine now
 )
 
 // MissingOf are the details of agents that weren't found.

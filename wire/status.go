@@ -26,6 +26,7 @@ type StatusParams struct {
 	Health  string       `json:"health"`
 	Busy    bool         `json:"busy"` // an agent is at work
 	Message string       `json:"message"`
+	Text    string       `json:"text,omitempty"` // what there is to say of loops of other places: that some aren't listed, or can't be reached
 	Loops   []LoopStatus `json:"loops"`
 }
 
@@ -34,13 +35,17 @@ type StatusParams struct {
 func NewStatus(loops []LoopStatus) StatusParams {
 	status := StatusParams{Health: HealthOK, Message: "Ralph", Loops: SortByNeed(loops)}
 	for i, l := range status.Loops {
-		status.Busy = status.Busy || factsOf(l).busy
+		status.Busy = status.Busy || l.Busy || l.Host == "" && factsOf(l).busy
 		status.Loops[i].Name = nameOf(l, len(loops))
 	}
 	if len(loops) > 0 {
 		first := status.Loops[0]
 		status.Health = health(classOfLoop(first))
-		if text := TextOf(first); len(loops) > 1 {
+		text := TextOf(first)
+		if first.Host != "" { // who made it knows more of it
+			text = first.Text
+		}
+		if len(loops) > 1 {
 			status.Message += " " + cmp.Or(first.Title, "loop") + ": " + text
 		} else {
 			status.Message = strings.TrimSpace(status.Message + " " + text)
@@ -61,6 +66,8 @@ type LoopStatus struct {
 	LoopID             string        `json:"loopId,omitempty"`
 	Folder             string        `json:"folder"`             // file URI
 	Worktree           *Worktree     `json:"worktree,omitempty"` // of a loop that works in one of ours
+	Host               string        `json:"host,omitempty"`     // of a loop of a fleet: the worker that has it or had it last, HostFleet before; absent: it is of this machine
+	Origin             string        `json:"origin,omitempty"`   // file URI of the open folder whose repository such a loop works on, where there is one
 	Title              string        `json:"title,omitempty"`    // tells it from others
 	Name               string        `json:"name,omitempty"`     // begins what a user is told of it: "Ralph", and which one where there are several
 	State              string        `json:"state"`              // a loop.State, or "idle"

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph-lsp/internal/tell"
+	"ralph-lsp/server/stdio"
 	"ralph-lsp/stream"
 )
 
@@ -44,14 +45,14 @@ func execute(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 }
 
 func newRoot() *cobra.Command {
-	var serve sidecar
+	var serve stdio.Sidecar
 	root := &cobra.Command{
 		Use:           "ralph-lsp",
 		Short:         "Run coding agents in Ralph loops",
 		SilenceErrors: true, // execute prints them
 		SilenceUsage:  true,
 		Args:          noUnknownCommand,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return serve.run(cmd) },
+		RunE:          func(cmd *cobra.Command, _ []string) error { return serveEditor(cmd, &serve) },
 		Version:       programVersion(),
 		// The suggestions of noUnknownCommand fit on the line of the error.
 		DisableSuggestions: true,
@@ -59,7 +60,8 @@ func newRoot() *cobra.Command {
 	root.SetVersionTemplate("ralph-lsp {{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", helpWidth)))
-	serve.addFlags(root)
+	serve.AddFlags(root.Flags())
+	root.Flags().SortFlags = false
 	general := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
 		if cmd == root {

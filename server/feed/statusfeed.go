@@ -11,13 +11,13 @@ import (
 // for all loops.
 type Status struct {
 	ed       client.Editor
-	snapshot func() []wire.LoopStatus
+	snapshot func() (loops []wire.LoopStatus, text string)
 	pacer    *pacer
 	last     wire.StatusParams // sent; of the pacer's runs
 }
 
 // newStatusFeed returns a status feed of the loops that snapshot returns.
-func NewStatus(ed client.Editor, snapshot func() []wire.LoopStatus) *Status {
+func NewStatus(ed client.Editor, snapshot func() (loops []wire.LoopStatus, text string)) *Status {
 	s := &Status{ed: ed, snapshot: snapshot}
 	s.pacer = newPacer(reportInterval, s.send)
 	return s
@@ -40,8 +40,9 @@ func (s *Status) send() {
 	if !s.ed.Client().OptedIn {
 		return
 	}
-	next := wire.NewStatus(s.snapshot())
-	next.Seq = s.last.Seq
+	loops, text := s.snapshot()
+	next := wire.NewStatus(loops)
+	next.Text, next.Seq = text, s.last.Seq
 	if reflect.DeepEqual(next, s.last) {
 		return
 	}

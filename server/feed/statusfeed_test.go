@@ -56,9 +56,11 @@ func TestStatusOfLoops(t *testing.T) {
 }
 
 // counter is a loop that is somewhere else each time it is looked at.
-func counter() func() []wire.LoopStatus {
+func counter() func() ([]wire.LoopStatus, string) {
 	var n atomic.Int64
-	return func() []wire.LoopStatus { return []wire.LoopStatus{{State: "running", Iteration: int(n.Add(1))}} }
+	return func() ([]wire.LoopStatus, string) {
+		return []wire.LoopStatus{{State: "running", Iteration: int(n.Add(1))}}, ""
+	}
 }
 
 func TestStatusKeepsItsRate(t *testing.T) {
@@ -100,16 +102,16 @@ func TestStatusKeepsItsRate(t *testing.T) {
 func TestStatusThatDoesNotChangeIsNotSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ed := &clienttest.Editor{Is: client.Info{OptedIn: true}}
-		s := NewStatus(ed, func() []wire.LoopStatus {
-			return []wire.LoopStatus{{State: "paused", Cost: &wire.CostStatus{Amount: 1}}}
+		s := NewStatus(ed, func() ([]wire.LoopStatus, string) {
+			return []wire.LoopStatus{{State: "paused", Cost: &wire.CostStatus{Amount: 1}}}, "more"
 		})
 		defer s.Close()
 		for range 10 {
 			s.Changed(true)
 			time.Sleep(time.Second)
 		}
-		if sent, _ := clienttest.Received[wire.StatusParams](ed, wire.MethodStatus); len(sent) != 1 {
-			t.Errorf("sent %d times", len(sent))
+		if sent, _ := clienttest.Received[wire.StatusParams](ed, wire.MethodStatus); len(sent) != 1 || sent[0].Text != "more" {
+			t.Errorf("sent %v", sent)
 		}
 	})
 }

@@ -1,4 +1,4 @@
-package main
+package stdio
 
 import (
 	"bytes"
@@ -31,12 +31,13 @@ func (w *stuckWriter) Write(p []byte) (int, error) {
 
 func TestAnEditorThatDoesNotReadTheLog(t *testing.T) {
 	complaints := strings.Repeat(say("[]"), 2*lossyQueue) // each is a line of the log
+	const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"processId":null,"rootUri":null,"capabilities":{}}}`
 	visit := say(initialize) + complaints + say(`{"jsonrpc":"2.0","id":2,"method":"shutdown"}`, `{"jsonrpc":"2.0","method":"exit"}`)
 	stderr := &stuckWriter{release: make(chan struct{})}
 	defer close(stderr.release)
 	var stdout bytes.Buffer
-	if code := execute([]string{"--stdio"}, strings.NewReader(visit), &stdout, stderr); code != exitDone {
-		t.Errorf("exit code %d, want %d", code, exitDone)
+	if code, err := new(Sidecar).Run(strings.NewReader(visit), &stdout, stderr, "test", nil); code != 0 || err != nil {
+		t.Errorf("exit code %d, %v", code, err)
 	}
 	if !strings.Contains(stdout.String(), `"id":2,"result":null`) {
 		t.Error("shutdown isn't answered")

@@ -1,0 +1,267 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"ralph-lsp/changes"
+	"ralph-lsp/internal/lsptest"
+	"ralph-lsp/loop"
+	"ralph-lsp/looplog"
+	"ralph-lsp/server/elsewhere"
+	"ralph-lsp/wire"
+)
+
+// moon is a place with two loops: m1 does what it is told and asks q1, m2 has ended.
+type moon struct {
+	mu       sync.Mutex
+	watcher  elsewhere.Watcher
+	m1       wire.LoopStatus
+	answered chan wire.AnswerParams
+	told     int // updates of m1
+}
+
+const moonFolder = "file:///moon/m1"
+
+func newMoon() *moon {
+	return &moon{answered: make(chan wire.AnswerParams, 9), m1: wire.LoopStatus{LoopID: "m1", Folder: moonFolder, Title: "crater", Host: "rover", State: "running", Text: "1/9 · on rover", Live: true, Busy: true}}
+}
+
+func (m *moon) Run(ctx context.Context, w elsewhere.Watcher) {
+	m.mu.Lock()
+	m.watcher = w
+	m.mu.Unlock()
+	w.Changed()
+	<-ctx.Done()
+}
+
+func (m *moon) Loops() ([]wire.LoopStatus, string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return []wire.LoopStatus{{LoopID: "m2", Folder: "file:///moon/m2", Title: "dust", Host: "rover", State: "ended", StopReason: "promise", Text: "done"}, m.m1}, "7 more aren't listed"
+}
+
+func (m *moon) Find(p wire.LoopParams) string {
+	if (p.LoopID == "" || p.LoopID == "m1") && (p.Folder == "" || p.Folder == moonFolder) {
+		return "m1"
+	}
+	return ""
+}
+
+func (m *moon) Do(ctx context.Context, command string, argument any) (any, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch p := argument.(type) {
+	case wire.AnswerParams:
+		if len(m.m1.Questions) == 0 || p.ID != "" && p.ID != m.m1.Questions[0].ID {
+			return nil, loop.ErrNoQuestion
+		}
+		m.m1.Questions, m.m1.State = nil, "running"
+		m.answered <- p
+		return wire.AnswerResult{Text: "told", Class: wire.ClassInfo}, nil
+	case wire.SteerParams:
+		if p.Text == "fly" {
+			return nil, &wire.Failure{Key: "text", Err: errors.New("it has no wings")}
+		}
+		return wire.SteerResult{Text: "it will be told: " + p.Text}, nil
+	case wire.OutputParams:
+		return "one\ntwo\n", nil
+	case wire.ReadParams:
+		return wire.ReadResult{Updates: []json.RawMessage{}, Cursor: "c" + p.After}, nil
+	}
+	if command == wire.CommandNext {
+		return nil, &wire.Failure{Reason: wire.ReasonBusAway, Err: errors.New("the bus is away")}
+	}
+	m.m1.State = "paused"
+	return wire.LoopResult{LoopID: "m1", State: m.m1.State, Text: command}, nil
+}
+
+func (m *moon) Snapshots(context.Context, wire.LoopParams) (*changes.Store, string, error) {
+	return nil, "", changes.ErrNone
+}
+
+// ask lets m1 ask something.
+func (m *moon) ask(id string) {
+	q := wire.QuestionOf(loop.Question{ID: id, Kind: loop.AskPermission, Tool: "Bash", Title: "Bash dig"}, "m1", "/moon/m1")
+	m.mu.Lock()
+	m.m1.State, m.m1.Questions = "waiting", []wire.Question{q}
+	m.mu.Unlock()
+	m.watcher.Changed()
+}
+
+// say sends a text and a tool of m1.
+func (m *moon) say(t *testing.T, text string) {
+	t.Helper()
+	after := fmt.Sprint("c", m.told)
+	m.told += 2
+	page := looplog.Page{Cursor: fmt.Sprint("c", m.told), Items: []looplog.Item{
+		{Text: true, Iteration: 3, JSON: lsptest.JSON(wire.Chunk{SessionUpdate: wire.KindMessageChunk, Content: wire.TextContent{Type: "text", Text: text}})},
+		{Iteration: 3, JSON: lsptest.JSON(wire.ToolCall{SessionUpdate: wire.KindToolCall, Name: "dig", Title: text})},
+	}}
+	if err := m.watcher.Tell(t.Context(), "m1", after, page); err != nil {
+		t.Error(err)
+	}
+}
+
+// seesMoon dials a server with a moon, and waits until its loops are known.
+func seesMoon(t *testing.T, capabilities string, folders ...string) (*moon, *dialled) {
+	m := newMoon()
+	c := dialWith(t, Options{Elsewhere: m}, capabilities, folders...)
+	for statuses := (wire.StatusResult{}); len(statuses.Loops) < 2; {
+		statuses = result[wire.StatusResult](c, c.Command(wire.CommandStatus, map[string]any{}))
+	}
+	return m, c
+}
+
+// The conversations are had with the moon's loops in view.
+func TestConversationsAboutLoopsElsewhere(t *testing.T) {
+	for _, c := range lsptest.ReadConversations(t, "testdata/elsewhere/*.txt") {
+		t.Run(c.Title, func(t *testing.T) {
+			t.Parallel()
+			startInside(t, Options{Elsewhere: newMoon()}).Play(c.Steps)
+		})
+	}
+}
+
+func TestEveryCommandKnowsWhetherItReachesOtherPlaces(t *testing.T) {
+	for name := range (&manager{afar: &afar{}}).table() {
+		if r, ok := reaches[name]; !ok || r.sent && r.not != "" {
+			t.Errorf("afar.go doesn't say whether %s can be done with a loop of another place", name)
+		}
+	}
+}
+
+func TestAQuestionFromElsewhereIsAskedOnce(t *testing.T) {
+	m, c := seesMoon(t, permitted)
+	c.Answer(wire.MethodPermission, func(json.RawMessage) any { return json.RawMessage(`{"answer":"deny","text":"no holes"}`) })
+	m.ask("q1")
+	q := permissionOf(t, c.Hears(wire.MethodPermission, "q1"))
+	if q.LoopID != "m1" || q.Folder != moonFolder || len(q.Offers) == 0 {
+		t.Errorf("asked %+v", q)
+	}
+	if a := take(t, m.answered); a.ID != "q1" || a.Answer != loop.AnswerDeny || a.Text != "no holes" || a.LoopID != "m1" {
+		t.Errorf("answered %+v", a)
+	}
+	m.ask("q2")
+	take(t, m.answered)
+	if n := heardOf(c, wire.MethodPermission, "q1"); n != 1 {
+		t.Errorf("asked %d times", n)
+	}
+}
+
+func TestAQuestionFromElsewhereIsWithdrawn(t *testing.T) {
+	m, c := seesMoon(t, permitted)
+	m.ask("q1")
+	c.Hears(wire.MethodPermission, "q1")
+	if again := result[wire.AnswerResult](c, c.Command(wire.CommandAnswer, wire.AnswerParams{LoopParams: wire.LoopParams{LoopID: "m1"}})); again.Text != "asks: Bash dig" {
+		t.Errorf("asked again: %+v", again)
+	}
+	c.Hears("$/cancelRequest", "")
+	m.ask("q2")
+	c.Hears(wire.MethodPermission, "q2")
+	c.Until("withdrawal", func(heard []lsptest.Message) bool {
+		n := 0
+		for _, h := range heard {
+			if h.Method == "$/cancelRequest" {
+				n++
+			}
+		}
+		return n == 2
+	})
+}
+
+// A client without a plugin is asked with words and buttons.
+func TestAPlainClientIsAskedFromElsewhere(t *testing.T) {
+	m, c := seesMoon(t, plain)
+	c.Answer("window/showMessageRequest", func(params json.RawMessage) any {
+		if !strings.Contains(string(params), "Ralph in crater asks: Bash dig") {
+			t.Errorf("asked %s", params)
+		}
+		return messageItem{"Allow Once"}
+	})
+	m.ask("q1")
+	if a := take(t, m.answered); a.Answer != loop.AnswerOnce {
+		t.Errorf("answered %+v", a)
+	}
+}
+
+func TestUpdatesFromElsewhereObeyTheLevel(t *testing.T) {
+	m, c := seesMoon(t, optedIn)
+	m.say(t, "whole")
+	u := c.Hears(wire.MethodUpdate, "whole")
+	if text := string(u.Params); !strings.Contains(text, `"after":"c0"`) || !strings.Contains(text, `"cursor":"c2"`) || !strings.Contains(text, `"loopId":"m1"`) || !strings.Contains(text, `"iteration":3`) {
+		t.Errorf("heard %s", text)
+	}
+	level := func(level string, wants bool) {
+		t.Helper()
+		c.Notify(wire.MethodSetUpdates, wire.SetUpdatesParams{Level: level})
+		result[wire.StatusResult](c, c.Command(wire.CommandStatus, map[string]any{})) // it was heard
+		if got := m.watcher.Wants(); got != wants {
+			t.Errorf("at %s wants %v", level, got)
+		}
+	}
+	level(wire.LevelTools, true)
+	m.say(t, "tools")
+	if text := string(c.Hears(wire.MethodUpdate, "tools").Params); strings.Contains(text, wire.KindMessageChunk) {
+		t.Errorf("heard %s", text)
+	}
+	level(wire.LevelNone, false)
+	m.say(t, "none")
+	level(wire.LevelAll, true)
+	m.say(t, "all")
+	c.Hears(wire.MethodUpdate, "all")
+	if n := heardOf(c, wire.MethodUpdate, "none"); n > 0 {
+		t.Error("heard what it didn't want")
+	}
+}
+
+func TestLoopsElsewhereStandBesideOurs(t *testing.T) {
+	dir := t.TempDir()
+	asksIn(t, dir)
+	_, c := seesMoon(t, optedIn, dir)
+	var status json.RawMessage
+	c.Until("a status of all", func(heard []lsptest.Message) bool {
+		for _, m := range heard {
+			status = m.Params
+			if text := string(status); m.Method == wire.MethodStatus && strings.Contains(text, `"ralph-1"`) && strings.Contains(text, `"m1"`) {
+				return true
+			}
+		}
+		return false
+	})
+	for _, want := range []string{`"busy":true`, `"loopId":"m1"`, `"host":"rover"`, `"text":"7 more aren't listed"`} {
+		if !strings.Contains(string(status), want) {
+			t.Errorf("%s isn't in %s", want, status)
+		}
+	}
+	var p wire.StatusParams
+	if err := json.Unmarshal(status, &p); err != nil || len(p.Loops) != 3 || p.Loops[2].LoopID != "m2" {
+		t.Errorf("%v, %+v", err, p.Loops)
+	}
+}
+
+func TestAStatusIsAskedForByTheFolderOfALoopElsewhere(t *testing.T) {
+	_, c := seesMoon(t, optedIn)
+	got := result[wire.StatusResult](c, c.Command(wire.CommandStatus, wire.FolderParams{Folder: moonFolder}))
+	if len(got.Loops) != 1 || got.Loops[0].LoopID != "m1" {
+		t.Errorf("got %+v", got)
+	}
+	if text := wire.NewStatus(got.Loops).Message; text != "Ralph 1/9 · on rover" {
+		t.Errorf("the status bar says %q", text)
+	}
+}
+
+func TestTheOutputOfAToolElsewhere(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	_, c := seesMoon(t, optedIn)
+	o := result[wire.OutputResult](c, c.Command(wire.CommandOutput, wire.OutputParams{LoopParams: wire.LoopParams{LoopID: "m1"}, ToolCallID: "t1"}))
+	path, err := wire.PathOf(o.URI)
+	if err != nil || readFile(t, path) != "one\ntwo\n" || o.Lines != 2 {
+		t.Errorf("%+v, %v", o, err)
+	}
+}

@@ -1,0 +1,101 @@
+// Package stdio runs the server as a program that an editor has started: on standard input
+// and output, until the editor goes away in whichever way.
+package stdio
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/pflag"
+
+	"ralph-lsp/server"
+	"ralph-lsp/server/elsewhere"
+)
+
+// Sidecar is the program as editors start it: without a command.
+type Sidecar struct {
+	Wanted  bool // it was asked for, so it serves a terminal too
+	logFile string
+	parent  int
+}
+
+// AddFlags adds what editors give.
+func (s *Sidecar) AddFlags(f *pflag.FlagSet) {
+	f.BoolVar(&s.Wanted, "stdio", false, "serve an editor on standard input and output (the default without a terminal)")
+	f.StringVar(&s.logFile, "log", "", "write the log to `FILE` instead of standard error")
+	// The name is the protocol's; clients add it by themselves.
+	f.IntVar(&s.parent, "clientProcessId", 0, "end when the process `PID` does; it must be an ancestor of this one")
+}
+
+// Run serves an editor with the loops of this machine and those elsewhere, and returns the
+// exit code; place may be nil. Out takes frames only, as they are.
+func (s *Sidecar) Run(in io.Reader, out, stderr io.Writer, version string, place func(*slog.Logger) elsewhere.Place) (code int, err error) {
+	log, closeLog, err := s.openLog(stderr)
+	if err != nil {
+		return 1, err
+	}
+	defer closeLog()
+	ctx, stop := editorContext(out)
+	defer stop()
+	o := server.Options{Version: version, Log: log, Parent: s.parent}
+	if place != nil {
+		o.Elsewhere = place(log)
+	}
+	return server.Run(ctx, in, out, o), nil
+}
+
+// openLog returns the logger that doesn't disturb the protocol.
+func (s *Sidecar) openLog(stderr io.Writer) (log *slog.Logger, closeLog func(), err error) {
+	to := stderr
+	if s.logFile != "" {
+		// Closed by the end of the process: it is written to until then.
+		if to, err = os.OpenFile(s.logFile, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600); err != nil {
+			return nil, nil, fmt.Errorf("opening the log file: %w", err)
+		}
+	}
+	w := newLossyWriter(to)
+	return slog.New(slog.NewTextHandler(w, nil)), w.close, nil
+}
+
+// signals are those that say that the editor goes away. SIGPIPE is among them so that a
+// broken pipe is an error of a write.
+var signals = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE}
+
+// editorContext ends when a signal says that the editor goes away, or when
+// nobody can read stdout any more.
+func editorContext(stdout io.Writer) (ctx context.Context, stop func()) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	caught := make(chan os.Signal, 8)
+	signal.Notify(caught, signals...)
+	go func() {
+		for {
+			select {
+			case sig := <-caught:
+				if sig != syscall.SIGPIPE {
+					cancel(fmt.Errorf("signal: %v", sig))
+				}
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	if f, ok := stdout.(*os.File); ok {
+		go func() {
+			if awaitHangUp(ctx, f) {
+				cancel(errStdoutClosed)
+			}
+		}()
+	}
+	return ctx, func() {
+		signal.Stop(caught)
+		cancel(nil)
+	}
+}
+
+var errStdoutClosed = errors.New("standard output is closed")
