@@ -137,7 +137,7 @@ export class Feed {
     }
     if (update.detail) Object.assign(entry, detailed(update.detail.trimEnd().split('\n')));
     this.watcher.tell(entry);
-    if (update.notify && update.offers) this.watcher.offered(loop, update);
+    if (update.notify && update.offers && update.sessionUpdate !== '_ralph/end') this.watcher.offered(loop, update); // of an end the status has them
   }
 }
 

@@ -78,8 +78,9 @@ test('what can be done is asked of what is told', () => {
   feed.updates({ loopId: 'a', cursor: '1', updates: [
     { sessionUpdate: '_ralph/promise', text: 'not yet', class: 'warning', notify: true, offers: [{ title: 'Accept', command: 'ralph.loop.update' }] },
     { sessionUpdate: '_ralph/retry', text: 'waits' }, { sessionUpdate: '_ralph/state', text: 'waiting' }, { sessionUpdate: 'no_such_update' },
+    { sessionUpdate: '_ralph/end', text: 'stopped', class: 'warning', notify: true, offers: [{ title: 'Go On', command: 'ralph.loop.resume' }] },
   ] });
-  assert.deepEqual([texts(), offers], [['not yet'], ['not yet']]);
+  assert.deepEqual([texts(), offers], [['not yet', 'stopped'], ['not yet']], 'what an end offers is asked with the status');
 });
 
 test('what an agent asks stands in the conversation with all of it', () => {
