@@ -29,12 +29,14 @@ func extension(t *testing.T) string {
 	return path
 }
 
-// insidePi opens a terminal in which pi runs with the extension.
-func insidePi(t *testing.T, script fakemodel.Script) *shell {
+// insidePi opens a terminal in which pi runs with the extension, behind commands of the shell.
+func insidePi(t *testing.T, script fakemodel.Script, before ...string) *shell {
 	t.Helper()
 	s := sitDown(t, pi, script)
 	s.tmux("set-option", "-s", "extended-keys", "off")
-	s.types("export RALPH_LSP="+ralph, "Enter")
+	for _, command := range append(before, "export RALPH_LSP="+ralph) {
+		s.types(command, "Enter")
+	}
 	s.pi("-e", extension(t))
 	return s
 }
@@ -318,6 +320,42 @@ func TestALoopAsksInsidePi(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(s.box.Dir, name)); (err == nil) != want {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+	s.types("", "C-d")
+	s.awaitOnlyTheShell()
+}
+
+// A loop in a worktree is steered in the middle of a tool, and tells what it changed: the
+// commands are about it, as no other runs.
+func TestSteeringALoopOfAWorktreeInsidePi(t *testing.T) {
+	t.Parallel()
+	told := does(pi.write("this.txt", "mine\n"))
+	told.Match = "stop, not that file"
+	s := insidePi(t, fakemodel.Script{Turns: []fakemodel.Turn{
+		told, {Match: "this.txt", Text: "As you say.\n\n<promise>DONE</promise>"},
+		does(fakemodel.Step{Text: new("I wait for it.")}, pi.bash(untilThere("go"))),
+		does(pi.write("that.txt", "not mine\n")),
+	}}, "export PATH="+installed.BinDir(pi.pin)+":$PATH") // so that pi needn't be asked for its version, which takes long on a busy machine
+	for _, args := range [][]string{{"init", "-q"}, {"commit", "-q", "--allow-empty", "-m", "first"}} {
+		if out, err := s.box.Command(t.Context(), "git", append([]string{"-c", "user.name=Ann", "-c", "user.email=ann@example.com"}, args...)...).CombinedOutput(); err != nil {
+			t.Fatalf("git %q: %v: %s", args, err, out)
+		}
+	}
+	tree := filepath.Join(s.box.Dir+".worktrees", "fix-it")
+	s.tells("/ralph-loop --worktree=fix-it --completion-promise DONE --max-iterations 1 Write that.txt")
+	s.notes(`(?m)^Ralph 1/1 · \$0\.\d+ · bash until .*`)
+	s.tells("/ralph-steer stop, not that file")
+	s.sees("Ralph: the running agent is told at its next step")
+	if err := os.WriteFile(filepath.Join(tree, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.sees("▌ Ralph done: DONE after 1 iteration")
+	s.sees("Discard Worktree")
+	s.types("", "Enter")
+	s.tells("/ralph-changes")
+	s.notes(`▌ Ralph Changes: 2 files, \+1 -0\n(.*\n)* +this.txt \+1 -0`)
+	if _, err := os.Stat(filepath.Join(tree, "that.txt")); err == nil {
+		t.Error("the agent went on with that file")
 	}
 	s.types("", "C-d")
 	s.awaitOnlyTheShell()

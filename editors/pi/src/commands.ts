@@ -45,7 +45,7 @@ const all: Record<string, SlashCommand> = {
   'ralph-changes': { description: 'What the loop changed, or one iteration: 3', run: changes, complete: completeIterations },
   'ralph-land': {
     description: 'Bring what the loop did in its worktree to your branch: --squash, --rebase, -m TEXT, --discard',
-    run: (ralph, text) => run(ralph, commands.land, { text }),
+    run: (ralph, text) => ralph.run(commands.land, { folder: ralph.folder, text }),
   },
   'ralph-help': { description: 'How loops work', run: (ralph) => ralph.run(commands.help, {}) },
 };
@@ -74,16 +74,16 @@ export function commandIn(text: string): { run: SlashCommand['run']; rest: strin
   return command && { run: command.run, rest: rest.trim() };
 }
 
-/** Runs a command about the session's folder. */
+/** Runs a command about the session's loop. */
 async function run(ralph: Ralph, command: string, argument: Record<string, unknown> = {}): Promise<void> {
-  await ralph.run(command, { folder: ralph.folder, ...argument });
+  await ralph.run(command, { ...await ralph.target(), ...argument });
 }
 
 /** The session's model is the loop's, where nobody names another. */
 async function start(ralph: Ralph, text: string): Promise<void> {
   const { model } = ralph.ctx;
   const host = { backend: 'pi', ...model && { model: `${model.provider}/${model.id}` } };
-  await run(ralph, commands.start, { text, settings: { host } });
+  await ralph.run(commands.start, { folder: ralph.folder, text, settings: { host } });
 }
 
 async function steer(ralph: Ralph, typed: string): Promise<void> {
@@ -145,7 +145,7 @@ async function changes(ralph: Ralph, which: string): Promise<void> {
     return;
   }
   const what = iteration === undefined ? 'Changes' : `Changes of iteration ${iteration}`;
-  await ralph.run(commands.changes, { folder: ralph.folder, show: true, ...range }, (answer: Changes) => ralph.tell({
+  await ralph.run(commands.changes, { ...await ralph.target(), show: true, ...range }, (answer: Changes) => ralph.tell({
     text: `${what}: ${answer.text}`,
     class: answer.class ?? 'info',
     rows: answer.files.map((file) => `${file.path} ${file.text}`),
@@ -161,7 +161,7 @@ function patchOf(shown: Shown | undefined): string[] | undefined {
 }
 
 async function completeIterations(ralph: Ralph, typed: string): Promise<AutocompleteItem[] | null> {
-  const { iterations, text = '' } = await ralph.execute(commands.changes, { folder: ralph.folder }) as Changes;
+  const { iterations, text = '' } = await ralph.execute(commands.changes, { folder: (ralph.loop() ?? ralph).folder }) as Changes;
   const items = [{ value: wholeLoop, label: wholeLoop, description: text }, ...iterations.map((i) => ({ value: `${i.iteration}`, label: `${i.iteration}`, description: i.text }))];
   return items.filter((item) => item.value.startsWith(typed) && item.value !== typed);
 }

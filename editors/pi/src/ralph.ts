@@ -88,10 +88,24 @@ export class Ralph {
     return this.estate?.program ?? findProgram(process.env);
   }
 
-  /** The loop of the session's folder. */
+  /** The loop that the session is about: that of its folder, or the only one, in a worktree. One that is over gives way to one that isn't. */
   loop(): Loop | undefined {
-    const uri = this.estate ? this.folder : undefined;
-    return this.feed.loops.find((loop) => loop.folder === uri) ?? (this.feed.loops.length === 1 ? this.feed.loops[0] : undefined);
+    const { loops } = this.feed;
+    const own = this.estate && loops.find((loop) => loop.folder === this.folder);
+    const live = loops.filter((loop) => loop.live);
+    if (!own?.live && live.length === 1) return live[0];
+    return own ?? (loops.length === 1 ? loops[0] : undefined);
+  }
+
+  /** What a command is about: that loop, or the one that the user chooses of those in worktrees. */
+  async target(): Promise<{ folder: string; loopId?: string }> {
+    let loop = this.loop();
+    if (!loop && this.feed.loops.length > 0) {
+      const titles = this.feed.loops.map((one) => plain(`${one.title ?? ''}: ${one.text ?? one.state}`));
+      const chosen = await this.questions.choose('Which loop?', titles);
+      loop = this.feed.loops[titles.indexOf(chosen ?? '')];
+    }
+    return loop ? { folder: loop.folder, ...loop.loopId && { loopId: loop.loopId } } : { folder: this.folder };
   }
 
   async execute(command: string, argument: Record<string, unknown>): Promise<unknown> {
