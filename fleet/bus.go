@@ -17,6 +17,8 @@ var (
 
 // Bus is what the parts of a fleet share. All of it may be called from many goroutines.
 type Bus interface {
+	Attendance
+
 	// Create adds a loop; ErrExists when there is one with its id.
 	Create(ctx context.Context, r Record) error
 	// Get returns a loop and its revision; ErrNotFound.

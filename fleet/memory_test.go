@@ -25,6 +25,8 @@ type memory struct {
 	shown    map[string]Shown
 	viewers  []chan Shown
 	asked    map[string]func([]byte) []byte
+	present  []Presence
+	left     []string
 }
 
 func newMemory() *memory {

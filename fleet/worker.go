@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"ralph-lsp/internal/git"
@@ -24,7 +25,10 @@ type Worker struct {
 	Slots   int           // iterations at the same time
 	Lease   time.Duration // for which a loop is its own, until it says so again
 	Log     *slog.Logger
+	Version string
+	Labels  []string // what people should know of it
 
+	busy      atomic.Int64 // slots that run an iteration
 	checkouts *checkouts
 }
 
@@ -42,6 +46,9 @@ func (w *Worker) Run(ctx context.Context) error {
 	}
 	w.checkouts = &checkouts{dir: w.Dir, bus: w.Bus, program: program, ralph: w.Program, repos: map[string]*sync.Mutex{}}
 	w.tidy(ctx)
+	var there sync.WaitGroup
+	there.Go(func() { w.attend(ctx) })
+	defer there.Wait()
 	slots := make(chan struct{}, w.Slots)
 	var working sync.WaitGroup
 	defer working.Wait()
@@ -233,6 +240,8 @@ func (w *Worker) settle(ctx context.Context, id string, attempt int, usd float64
 
 // run runs an iteration and commits what it came to. later says when the loop wants the next one.
 func (w *Worker) run(ctx context.Context, a *attempt) (later time.Duration, err error) {
+	w.busy.Add(1)
+	defer w.busy.Add(-1)
 	begun := time.Now()
 	held, lose := context.WithCancelCause(ctx)
 	defer lose(nil)

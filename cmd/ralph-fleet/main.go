@@ -48,7 +48,7 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	root.SetErr(stderr)
 	root.AddCommand(newServe(), newWorker(), newSubmit(), newStatus(), newWatch(), newFetch(), newLimits(), newRemove(),
 		newControl("pause", "Let loops end their iteration, and begin no other", pauseLoop), newControl("resume", "Let paused or waiting loops go on", resumeLoop),
-		newControl("cancel", "End loops; returns when nothing of them is left", cancelLoop), newSteer())
+		newControl("cancel", "End loops; returns when nothing of them is left", cancelLoop), newSteer(), newDoctor())
 	if err := root.ExecuteContext(ctx); err != nil {
 		fmt.Fprintln(stderr, "ralph-fleet: "+stream.Plain(tell.WithoutUserinfo(err.Error())))
 		return 1
@@ -81,16 +81,21 @@ func (b *busFlags) token() (string, error) {
 	return strings.TrimSpace(string(data)), nil
 }
 
+// options say how to reach the bus.
+func (b *busFlags) options(name string) (natsbus.Options, error) {
+	token, err := b.token()
+	return natsbus.Options{URL: cmp.Or(b.url, "nats://127.0.0.1:4222"), Token: token, CA: b.ca, Name: name, Replicas: b.replicas}, err
+}
+
 // dial connects to the bus.
 func (b *busFlags) dial(ctx context.Context, name string) (*natsbus.Bus, error) {
-	token, err := b.token()
+	o, err := b.options(name)
 	if err != nil {
 		return nil, err
 	}
-	url := cmp.Or(b.url, "nats://127.0.0.1:4222")
 	within, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	return natsbus.Dial(within, natsbus.Options{URL: url, Token: token, CA: b.ca, Name: name, Replicas: b.replicas})
+	return natsbus.Dial(within, o)
 }
 
 // with connects a command to the bus while do runs.

@@ -116,6 +116,7 @@ lease, which is renewed; when the worker dies, another one goes on with the iter
 				return err
 			}
 			defer connected.Close()
+			w.Version = version
 			w.Bus, w.Log = connected, w.Log.With("worker", w.Name)
 			w.Log.Info("ready", "slots", w.Slots, "dir", w.Dir, "version", version)
 			return w.Run(cmd.Context())
@@ -127,6 +128,7 @@ lease, which is renewed; when the worker dies, another one goes on with the iter
 	f.DurationVar(&w.Lease, "lease", 30*time.Second, "a loop is taken over when nothing is heard of its worker for so `long`; longer than a restart of the bus takes")
 	f.StringVar(&w.Dir, "dir", "", "keep repositories and checkouts in `DIR` (default: a folder of yours); each worker needs its own")
 	f.StringVar(&w.Name, "name", "", "what the worker is called in the status (default: host and process)")
+	f.StringArrayVar(&w.Labels, "label", nil, "a `WORD` that people see with its name; may be given again")
 	log.addFlags(f)
 	f.StringVar(&w.Program, "ralph-lsp", "", "the `PROGRAM` that runs iterations (default: beside this one, or in PATH)")
 	return cmd

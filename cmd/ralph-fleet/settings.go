@@ -16,6 +16,9 @@ var fromEnv = map[string]string{"bus": "RALPH_BUS"}
 // keyOf is the key of fleet.toml that stands for a flag of a command.
 func keyOf(command, flag string) string {
 	name := strings.ReplaceAll(flag, "-", "_")
+	if name == "label" {
+		name = "labels"
+	}
 	switch command {
 	case "worker", "serve":
 		if own := command + "." + name; isFleetKey(own) {

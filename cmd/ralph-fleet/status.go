@@ -48,7 +48,16 @@ func newStatus() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return printTable(cmd.OutOrStdout(), found, ledger, time.Now())
+				if err := printTable(cmd.OutOrStdout(), found, ledger, time.Now()); err != nil {
+					return err
+				}
+				workers, err := bus.Workers(ctx)
+				if err == nil && len(workers) == 0 {
+					_, err = fmt.Fprintln(cmd.OutOrStdout(), tellWorkers(workers)+": start one with ralph-fleet worker")
+				} else if err == nil {
+					_, err = fmt.Fprintln(cmd.OutOrStdout(), tellWorkers(workers))
+				}
+				return err
 			})
 		},
 	}

@@ -46,3 +46,58 @@ func TestLogsAreForProgramsAndHaveNoSecrets(t *testing.T) {
 		}
 	}
 }
+
+func TestDoctorAndStatusSayWhoIsThere(t *testing.T) {
+	w := newWorld(t)
+	if out := w.must("status"); !strings.Contains(out, "no worker is there: start one with ralph-fleet worker") {
+		t.Errorf("without a worker: %s", out)
+	}
+	doctor := func(args ...string) (checks map[string]string, isWell bool) {
+		t.Helper()
+		out, err := w.run(append([]string{"doctor", "--json", "--dir", filepath.Join(w.dir, "doctor")}, args...)...)
+		var said struct {
+			Checks []struct {
+				ID, Message string
+				OK          bool
+			}
+		}
+		if problem := json.Unmarshal([]byte(out), &said); problem != nil {
+			t.Fatalf("%v\n%s", problem, out)
+		}
+		checks = map[string]string{}
+		for _, c := range said.Checks {
+			checks[c.ID] += map[bool]string{true: "good: ", false: "bad: "}[c.OK] + c.Message
+		}
+		return checks, err == nil
+	}
+	if checks, isWell := doctor("--only", "bus", "--expect", "first"); isWell || checks["workers"] != "bad: no worker is there" || checks["worker.first"] != "bad: worker first isn't there" {
+		t.Errorf("without a worker: %v, %v", checks, isWell)
+	}
+	first := w.worker("first", 3, w.addr, long, "--label", "gpu")
+	w.until("the worker", func() bool { return strings.Contains(w.must("status"), "1 worker is there, 0 of 3 slots busy") })
+	checks, isWell := doctor("--only", "bus", "--expect", "first")
+	if !isWell || !strings.Contains(checks["worker.first"], "(gpu)") || !strings.HasPrefix(checks["bus"], "good: the bus nats://"+w.addr) || !strings.Contains(checks["token"], "RALPH_TOKEN") ||
+		!strings.Contains(checks["setting.bus"], "(the arguments)") || !strings.HasPrefix(checks["clock"], "good") || checks["git"] != "" {
+		t.Errorf("with a worker: %v, %v", checks, isWell)
+	}
+	checks, _ = doctor("--only", "worker")
+	for _, id := range []string{"git", "ralph-lsp", "folder", "worker.free", "backend.pi", "sandbox"} {
+		if checks[id] == "" {
+			t.Errorf("this machine as a worker: nothing of %s in %v", id, checks)
+		}
+	}
+	if checks["bus"] != "" || strings.HasPrefix(checks["ralph-lsp"], "bad") {
+		t.Errorf("this machine as a worker: %v", checks)
+	}
+	w.submit("one", "runs=1 nap=1h")
+	w.until("a busy slot", func() bool { return strings.Contains(w.must("status"), "1 of 3 slots busy") })
+	w.must("cancel", "one")
+	first.Process.Signal(os.Interrupt)
+	first.Wait()
+	if out := w.must("status"); !strings.Contains(out, "no worker is there") {
+		t.Errorf("it has left: %s", out)
+	}
+	if out, err := w.run("doctor", "--only", "bus"); err != nil || !strings.Contains(out, "✓ the bus") || !strings.Contains(out, "– no worker is there\n  start one") {
+		t.Errorf("for people: %s, %v", out, err)
+	}
+}

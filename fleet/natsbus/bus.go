@@ -45,13 +45,14 @@ type Options struct {
 
 // Bus is a connection to a fleet's bus.
 type Bus struct {
-	conn  *nats.Conn
-	js    jetstream.JetStream
-	loops jetstream.KeyValue
-	sums  jetstream.KeyValue
-	files jetstream.ObjectStore
-	work  jetstream.Stream
-	live  jetstream.Stream
+	conn    *nats.Conn
+	js      jetstream.JetStream
+	loops   jetstream.KeyValue
+	sums    jetstream.KeyValue
+	workers jetstream.KeyValue
+	files   jetstream.ObjectStore
+	work    jetstream.Stream
+	live    jetstream.Stream
 
 	mu     sync.Mutex
 	queues map[fleet.Priority]jetstream.Consumer
@@ -105,6 +106,9 @@ func (b *Bus) open(ctx context.Context, replicas int) (err error) {
 		return err
 	}
 	if b.sums, err = b.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: sumBucket, Replicas: replicas}); err != nil {
+		return err
+	}
+	if err := b.openAttendance(ctx, replicas); err != nil {
 		return err
 	}
 	b.files, err = b.js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: fileStore, Replicas: replicas})

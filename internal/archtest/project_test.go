@@ -48,7 +48,7 @@ var picture = Rules{
 		"cmd/ralph-lsp":       {"worktree", "internal/paths", "agents", "changes", "hats", "verify", "server", "server/stdio", "looplog", "wire", "loop", "loop/start", "stream", "backends", "sandbox", "loopstate", "history", "config", "config/orchestrator", "internal/limits", "internal/tell"},
 		"fleet":               {"loopstate", "internal/git", "internal/tell"},
 		"fleet/natsbus":       {"fleet"},
-		"cmd/ralph-fleet":     {"fleet", "fleet/natsbus", "config", "loop/start", "stream", "internal/tell"},
+		"cmd/ralph-fleet":     {"fleet", "fleet/natsbus", "config", "loop/start", "stream", "wire", "internal/git", "internal/tell"},
 		"e2e/...":             {"internal/..."},
 		"internal/clienttest": {"server/client", "wire"},
 		"internal/walltest":   {"sandbox"},

@@ -45,3 +45,18 @@ func OfMax(n, limit int) string {
 	}
 	return fmt.Sprintf("%d/%d", n, limit)
 }
+
+// Bytes writes a size: 940 B, 12.3 kB, 4.0 GB.
+func Bytes(n int64) string {
+	size, unit := float64(n), "B"
+	for _, larger := range []string{"kB", "MB", "GB", "TB"} {
+		if size < 999.95 {
+			break
+		}
+		size, unit = size/1000, larger
+	}
+	if unit == "B" {
+		return fmt.Sprintf("%d B", n)
+	}
+	return fmt.Sprintf("%.1f %s", size, unit)
+}

@@ -1,0 +1,411 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"ralph-lsp/config"
+	"ralph-lsp/fleet"
+	"ralph-lsp/fleet/natsbus"
+	"ralph-lsp/internal/git"
+	"ralph-lsp/internal/tell"
+	"ralph-lsp/stream"
+	"ralph-lsp/wire"
+)
+
+// doctor looks at a fleet from one machine.
+type doctor struct {
+	bus     busFlags
+	command *cobra.Command
+	file    config.Fleet
+	only    string // "bus", "worker"; "" is both
+	expects string // a worker that has to be there
+	dir     string // the worker's
+	program string // ralph-lsp
+	checks  []wire.Check
+}
+
+func newDoctor() *cobra.Command {
+	var d doctor
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Check the bus, its workers, and whether this machine can be one",
+		Args:  cobra.NoArgs,
+		// A file with mistakes is one of the things that are looked at.
+		PersistentPreRunE: func(*cobra.Command, []string) error { return nil },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if d.only != "" && d.only != "bus" && d.only != "worker" {
+				return fmt.Errorf("--only %s: it is bus or worker", d.only)
+			}
+			d.command = cmd
+			d.examine(cmd.Context())
+			if asJSON {
+				return errors.Join(json.NewEncoder(cmd.OutOrStdout()).Encode(wire.DoctorResult{Checks: d.checks}), d.problems())
+			}
+			printChecks(cmd.OutOrStdout(), d.checks)
+			return d.problems()
+		},
+	}
+	d.bus.addFlags(cmd)
+	f := cmd.Flags()
+	f.StringVar(&d.only, "only", "", "look at the `PART` alone: bus, or worker (this machine as one)")
+	f.StringVar(&d.expects, "expect", "", "the worker of that `NAME` has to be there")
+	f.StringVar(&d.dir, "dir", "", "the `DIR` of this machine's worker (default: a folder of yours)")
+	f.StringVar(&d.program, "ralph-lsp", "", "the `PROGRAM` that runs its iterations (default: beside this one, or in PATH)")
+	f.BoolVar(&asJSON, "json", false, "print one JSON object")
+	return cmd
+}
+
+// problems is an error if something keeps loops from running.
+func (d *doctor) problems() error {
+	n := 0
+	for _, c := range d.checks {
+		if !c.OK && !c.Optional {
+			n++
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	return errors.New(tell.Counted(n, "problem") + " found, marked ✗ above; a fleet can't run as it should until that is mended")
+}
+
+func printChecks(out io.Writer, checks []wire.Check) {
+	for _, c := range checks {
+		mark := "✓"
+		switch {
+		case !c.OK && c.Optional:
+			mark = "–"
+		case !c.OK:
+			mark = "✗"
+		}
+		fmt.Fprintln(out, mark+" "+c.Message)
+		if !c.OK && c.Fix != "" {
+			fmt.Fprintln(out, "  "+c.Fix)
+		}
+	}
+}
+
+func (d *doctor) add(c wire.Check) {
+	c.Message, c.Fix = stream.Line(tell.WithoutUserinfo(c.Message), 500), stream.Line(c.Fix, 500)
+	d.checks = append(d.checks, c)
+}
+
+func (d *doctor) good(id, format string, args ...any) {
+	d.add(wire.Check{ID: id, OK: true, Message: fmt.Sprintf(format, args...)})
+}
+
+func (d *doctor) bad(id, fix, format string, args ...any) {
+	d.add(wire.Check{ID: id, Message: fmt.Sprintf(format, args...), Fix: fix})
+}
+
+func (d *doctor) note(id, fix, format string, args ...any) {
+	d.add(wire.Check{ID: id, Optional: true, Message: fmt.Sprintf(format, args...), Fix: fix})
+}
+
+func (d *doctor) examine(ctx context.Context) {
+	d.good("version", "ralph-fleet %s, %s/%s", version, runtime.GOOS, runtime.GOARCH)
+	d.checkSettings()
+	if d.only != "worker" {
+		d.checkBus(ctx)
+	}
+	if d.only != "bus" {
+		d.checkMachine(ctx)
+	}
+}
+
+// checkSettings says what counts here, and where it comes from.
+func (d *doctor) checkSettings() {
+	dir, err := config.UserDir()
+	if err != nil {
+		d.note("config", "set HOME, or give everything as flags", "there is no %s: %v", config.FleetName, err)
+	} else {
+		name := filepath.Join(dir, config.FleetName)
+		d.file, err = config.LoadFleet(dir)
+		switch invalid := (*config.InvalidError)(nil); {
+		case errors.As(err, &invalid):
+			for _, p := range invalid.Problems {
+				d.bad("config", "mend it: no command runs until then", "%s:%d:%d: %s", p.File, p.Line, p.Column, p.Message)
+			}
+		case err != nil:
+			d.bad("config", "", "%v", err)
+		case !isThere(name):
+			d.good("config", "there is no %s: flags and the environment say everything", name)
+		default:
+			d.good("config", "%s is read", name)
+		}
+	}
+	if err := fillIn(d.command, d.file); err != nil {
+		d.bad("config", "", "%v", err)
+	}
+	for _, key := range config.FleetKeys() {
+		name := strings.Join(key.Path, ".")
+		if value, from := d.source(key, name); key.Type != config.Table && value != "" {
+			d.good("setting."+name, "%s = %s (%s)", name, value, from)
+		}
+	}
+	d.checkToken()
+}
+
+func isThere(name string) bool {
+	_, err := os.Stat(name)
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// source is what counts of a key, and who says it.
+func (d *doctor) source(key config.Key, name string) (value, from string) {
+	flag := d.command.Flags().Lookup(strings.ReplaceAll(name, "_", "-"))
+	if name == "worker.dir" {
+		flag = d.command.Flags().Lookup("dir")
+	}
+	values := setting(name, d.file)
+	switch {
+	case flag != nil && flag.Changed:
+		return flag.Value.String(), "the arguments"
+	case len(values) > 0 && len(d.file[name]) > 0 && slices.Equal(values, d.file[name]) && os.Getenv(fromEnv[name]) == "":
+		return strings.Join(values, ", "), "your " + config.FleetName
+	case len(values) > 0:
+		return strings.Join(values, ", "), fromEnv[name]
+	}
+	return strings.Trim(key.Default, `"`), "built in"
+}
+
+// checkToken says whether there is one, and who can read it.
+func (d *doctor) checkToken() {
+	file := d.bus.tokenFile
+	if file == "" {
+		if os.Getenv("RALPH_TOKEN") != "" {
+			d.good("token", "there is a token (RALPH_TOKEN)")
+		} else {
+			d.good("token", "there is no token: a bus that this machine alone can reach needs none")
+		}
+		return
+	}
+	info, err := os.Stat(file)
+	token, errToken := d.bus.token()
+	switch {
+	case err != nil:
+		d.bad("token", "write the token there, or name another file", "the token: %v", err)
+	case errToken != nil:
+		d.bad("token", "let the user that runs this read it", "%v", errToken)
+	case token == "":
+		d.bad("token", "write the token there, or name another file", "the token: %s is empty", file)
+	case runtime.GOOS != "windows" && info.Mode().Perm()&0o044 != 0:
+		d.note("token", "chmod 600 "+file, "others than you can read the token: %s (%s)", file, info.Mode().Perm())
+	default:
+		d.good("token", "the token is in %s", file)
+	}
+}
+
+// busPatience is how long the bus may take for all that the doctor asks.
+const busPatience = 15 * time.Second
+
+// farApart is how much clocks may differ before waits and leases get strange.
+const farApart = 2 * time.Second
+
+func (d *doctor) checkBus(ctx context.Context) {
+	o, err := d.bus.options("doctor")
+	if err != nil {
+		return // the token's check says so
+	}
+	ctx, cancel := context.WithTimeout(ctx, busPatience)
+	defer cancel()
+	bus, err := natsbus.Dial(ctx, o)
+	if err != nil {
+		p := natsbus.Explain(err, o)
+		d.bad("bus", p.Fix, "the bus %s can't be used: %s", o.URL, p.What)
+		return
+	}
+	defer bus.Close()
+	h, err := bus.Look(ctx)
+	if err != nil {
+		p := natsbus.Explain(err, o)
+		d.bad("bus", p.Fix, "the bus %s can't be looked at: %s", o.URL, p.What)
+		return
+	}
+	walls := "without TLS"
+	if h.IsTLS {
+		walls = "with TLS"
+	}
+	d.good("bus", "the bus %s answers in %s, %s: %s", o.URL, h.Took.Round(100*time.Microsecond), walls, h.Server)
+	d.checkStores(h)
+	d.checkClock("clock", "this machine's clock", h.Ahead, h.Took)
+	d.checkWorkers(ctx, bus)
+}
+
+func (d *doctor) checkStores(h natsbus.Health) {
+	kept := fmt.Sprintf("JetStream keeps %s", tell.Bytes(int64(h.Used)))
+	for _, s := range h.Stores {
+		kept += fmt.Sprintf("; %s %s", s.Name, tell.Bytes(int64(s.Bytes)))
+		if s.Replicas > 1 {
+			kept += fmt.Sprintf(" on %d servers", s.Replicas)
+		}
+	}
+	switch {
+	case h.Max > 0 && int64(h.Used) > h.Max/10*9:
+		d.bad("bus.store", "remove loops that have ended (ralph-fleet remove), or let it keep more", "%s of %s that it may", kept, tell.Bytes(h.Max))
+	case h.Max > 0:
+		d.good("bus.store", "%s; it may keep %s", kept, tell.Bytes(h.Max))
+	default:
+		d.good("bus.store", "%s", kept)
+	}
+	dir := strings.Join(d.file["serve.dir"], "")
+	if dir == "" {
+		dir, _ = stateDir("bus")
+	}
+	if isThere(dir) {
+		d.checkFree("bus.free", dir)
+	}
+}
+
+// littleSpace is when a disk is as good as full.
+const littleSpace = 1 << 30
+
+func (d *doctor) checkFree(id, dir string) {
+	switch free, err := freeSpace(dir); {
+	case err != nil:
+		d.note(id, "", "how much space %s has can't be said: %v", dir, err)
+	case free < littleSpace:
+		d.bad(id, "make space: at least 1 GB", "%s has only %s left", dir, tell.Bytes(free))
+	default:
+		d.good(id, "%s has %s left", dir, tell.Bytes(free))
+	}
+}
+
+func (d *doctor) checkClock(id, whose string, ahead, give time.Duration) {
+	apart := ahead.Abs()
+	word := "ahead of"
+	if ahead < 0 {
+		word = "behind"
+	}
+	if apart > farApart+give {
+		d.bad(id, "let both follow a time server: waits end at the wrong time else", "%s is %s %s the bus's", whose, apart.Round(time.Millisecond), word)
+	} else if id == "clock" {
+		d.good(id, "%s is that of the bus, give or take %s", whose, (apart + give).Round(time.Millisecond))
+	}
+}
+
+func (d *doctor) checkWorkers(ctx context.Context, bus *natsbus.Bus) {
+	workers, err := bus.Workers(ctx)
+	if err != nil {
+		d.bad("workers", "", "which workers are there can't be said: %v", err)
+		return
+	}
+	c := wire.Check{ID: "workers", OK: len(workers) > 0, Optional: d.only == "bus" && d.expects == "", Message: tellWorkers(workers), Fix: "start one where the agents are: ralph-fleet worker"}
+	d.add(c)
+	found := d.expects == ""
+	for _, w := range workers {
+		line := fmt.Sprintf("worker %s: %s, %d of %s busy, there since %s", w.Name, w.Version, w.Busy, tell.Counted(w.Slots, "slot"), w.Since.Local().Format(time.DateTime))
+		if len(w.Labels) > 0 {
+			line += " (" + strings.Join(w.Labels, ", ") + ")"
+		}
+		if w.Version != version {
+			d.note("worker."+w.Name, "install the same version on all machines when you can", "%s; that is another version than this one", line)
+		} else {
+			d.good("worker."+w.Name, "%s", line)
+		}
+		d.checkClock("worker."+w.Name+".clock", "the clock of worker "+w.Name, w.Ahead, time.Second)
+		found = found || w.Name == d.expects
+	}
+	if !found {
+		d.bad("worker."+d.expects, "see its log", "worker %s isn't there", d.expects)
+	}
+}
+
+// tellWorkers says in a line who is there.
+func tellWorkers(workers []fleet.Presence) string {
+	if len(workers) == 0 {
+		return "no worker is there"
+	}
+	slots, busy := 0, 0
+	for _, w := range workers {
+		slots, busy = slots+w.Slots, busy+w.Busy
+	}
+	return fmt.Sprintf("%s there, %d of %s busy", areWorkers(len(workers)), busy, tell.Counted(slots, "slot"))
+}
+
+func areWorkers(n int) string {
+	if n == 1 {
+		return "1 worker is"
+	}
+	return fmt.Sprintf("%d workers are", n)
+}
+
+// checkMachine says whether this machine can be a worker.
+func (d *doctor) checkMachine(ctx context.Context) {
+	if program, err := git.Find(); err != nil {
+		d.bad("git", "install git", "%v", err)
+	} else {
+		out, _ := exec.CommandContext(ctx, program, "--version").Output() // what it says is for people
+		d.good("git", "%s at %s", strings.TrimSpace(string(out)), program)
+	}
+	dir, err := d.workerDir()
+	if err != nil {
+		d.bad("worker.dir", "name one: --dir, or dir below [worker] in fleet.toml", "%v", err)
+		return
+	}
+	d.checkFree("worker.free", dir)
+	program := d.program
+	if program == "" {
+		if program, err = sibling(); err != nil {
+			d.bad("ralph-lsp", "", "%v", err)
+			return
+		}
+	}
+	d.askSibling(ctx, program, dir)
+}
+
+// workerDir makes the folder of this machine's worker.
+func (d *doctor) workerDir() (dir string, err error) {
+	if dir = d.dir; dir == "" {
+		dir = strings.Join(d.file["worker.dir"], "")
+	}
+	if dir == "" {
+		if dir, err = stateDir("worker"); err != nil {
+			return "", err
+		}
+	}
+	return dir, os.MkdirAll(dir, 0o700)
+}
+
+// loopsHere are the checks of ralph-lsp's doctor that say whether a worker's loops can run.
+var loopsHere = []string{"version", "folder", "backend", "config", "sandbox"}
+
+// askSibling has the program that runs iterations look at this machine.
+func (d *doctor) askSibling(ctx context.Context, program, dir string) {
+	cmd := exec.CommandContext(ctx, program, "doctor", "--json", "-C", dir)
+	out, err := cmd.Output()
+	var said wire.DoctorResult
+	if problem := json.Unmarshal(out, &said); problem != nil {
+		d.bad("ralph-lsp", "run it yourself to see why: "+program+" doctor", "%s says nothing of use: %v", program, errors.Join(err, problem))
+		return
+	}
+	for _, c := range said.Checks {
+		isBackend := strings.HasPrefix(c.ID, "backend.")
+		if !isBackend && !slices.Contains(loopsHere, c.ID) {
+			continue
+		}
+		c.Optional = isBackend || c.ID == "sandbox"
+		if c.ID == "version" {
+			c.ID, c.Message = "ralph-lsp", c.Message+" at "+program
+			if !strings.HasPrefix(c.Message, "ralph-lsp "+version+",") {
+				c.OK, c.Optional, c.Fix = false, true, "install both programs of one version"
+			}
+		}
+		d.add(c)
+	}
+}

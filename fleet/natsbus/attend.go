@@ -1,0 +1,62 @@
+package natsbus
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"ralph-lsp/fleet"
+)
+
+// attendanceBucket has the workers that are there. Each has to say so again and again.
+const attendanceBucket = "RALPH_WORKERS"
+
+func (b *Bus) openAttendance(ctx context.Context, replicas int) (err error) {
+	b.workers, err = b.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: attendanceBucket, TTL: fleet.PresenceLasts, Replicas: replicas})
+	return err
+}
+
+// attendanceKey is a worker's name in the letters that a key may have.
+func attendanceKey(name string) string { return base64.RawURLEncoding.EncodeToString([]byte(name)) }
+
+// Attend implements fleet.Attendance.
+func (b *Bus) Attend(ctx context.Context, p fleet.Presence) error {
+	data, err := json.Marshal(p)
+	if err != nil {
+		return err
+	}
+	_, err = b.workers.Put(ctx, attendanceKey(p.Name), data)
+	return err
+}
+
+// Leave implements fleet.Attendance.
+func (b *Bus) Leave(ctx context.Context, name string) error {
+	return b.workers.Purge(ctx, attendanceKey(name))
+}
+
+// Workers implements fleet.Attendance.
+func (b *Bus) Workers(ctx context.Context) (all []fleet.Presence, err error) {
+	w, err := b.workers.WatchAll(ctx, jetstream.IgnoreDeletes())
+	if err != nil {
+		return nil, err
+	}
+	defer w.Stop()
+	for entry := range w.Updates() {
+		if entry == nil {
+			break
+		}
+		var p fleet.Presence
+		if json.Unmarshal(entry.Value(), &p) != nil {
+			continue // of a version to come
+		}
+		p.Ahead = p.At.Sub(entry.Created())
+		all = append(all, p)
+	}
+	slices.SortFunc(all, func(a, b fleet.Presence) int { return cmp.Compare(a.Name, b.Name) })
+	return all, errors.Join(ctx.Err())
+}

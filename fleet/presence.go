@@ -1,0 +1,51 @@
+package fleet
+
+import (
+	"context"
+	"time"
+)
+
+// Presence is a worker that is there, in its own words.
+type Presence struct {
+	Name    string        `json:"name"`
+	Version string        `json:"version,omitempty"`
+	Slots   int           `json:"slots"`
+	Busy    int           `json:"busy"`             // slots that run an iteration
+	Labels  []string      `json:"labels,omitempty"` // for people
+	Since   time.Time     `json:"since"`
+	At      time.Time     `json:"at"` // when it said so, by its own clock
+	Ahead   time.Duration `json:"-"`  // of its clock, as the bus sees it
+}
+
+// PresenceLasts is for how long the bus believes in a worker that says nothing more.
+const PresenceLasts = 30 * time.Second
+
+// Attendance is the part of a Bus that knows which workers are there.
+type Attendance interface {
+	// Attend says that a worker is there, which holds for PresenceLasts.
+	Attend(ctx context.Context, p Presence) error
+	// Leave says that it isn't any more.
+	Leave(ctx context.Context, name string) error
+	// Workers returns those that are there, in the order of their names.
+	Workers(ctx context.Context) ([]Presence, error)
+}
+
+// attend says that the worker is there, until ctx is done.
+func (w *Worker) attend(ctx context.Context) {
+	since := time.Now().UTC()
+	again := time.NewTicker(PresenceLasts / 3)
+	defer again.Stop()
+	for ctx.Err() == nil {
+		p := Presence{Name: w.Name, Version: w.Version, Slots: w.Slots, Busy: int(w.busy.Load()), Labels: w.Labels, Since: since, At: time.Now().UTC()}
+		if err := w.Bus.Attend(ctx, p); err != nil && ctx.Err() == nil {
+			w.Log.Debug("the bus doesn't know that this worker is there", "error", err)
+		}
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+		}
+	}
+	leaving, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+	defer cancel()
+	w.Bus.Leave(leaving, w.Name) // else it is forgotten soon
+}

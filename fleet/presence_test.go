@@ -1,0 +1,39 @@
+package fleet
+
+import (
+	"context"
+	"testing"
+)
+
+func TestAWorkerIsThereAsLongAsItRuns(t *testing.T) {
+	w := newWorks(t)
+	w.worker.Version, w.worker.Labels = "1.2", []string{"gpu"}
+	r := w.submit()
+	w.until(r, func(r Record) bool { return r.Phase == Ended })
+	if len(w.bus.present) == 0 || w.bus.present[0].Name != "w" || w.bus.present[0].Version != "1.2" || w.bus.present[0].Slots != 1 || w.bus.present[0].Labels[0] != "gpu" {
+		t.Errorf("it said %+v", w.bus.present)
+	}
+	if len(w.bus.left) != 1 || w.bus.left[0] != "w" {
+		t.Errorf("left: %v", w.bus.left)
+	}
+}
+
+func (m *memory) Attend(_ context.Context, p Presence) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.present = append(m.present, p)
+	return nil
+}
+
+func (m *memory) Leave(_ context.Context, name string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.left = append(m.left, name)
+	return nil
+}
+
+func (m *memory) Workers(context.Context) ([]Presence, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.present, nil
+}
