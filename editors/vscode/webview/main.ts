@@ -100,6 +100,7 @@ export class Page {
     this.localise(m.words);
     this.goal = place;
     if (!place) this.list.follow();
+    editor.setState({ ...this.loop, place }); // a tab without rows comes back after a reload, too
     this.changed();
   }
 

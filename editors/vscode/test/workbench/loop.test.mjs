@@ -96,6 +96,7 @@ describe('a loop in the workbench', { timeout: 1_800_000 }, () => {
     await w.row('Pause after this iteration').waitFor();
     await w.screenshot('actions');
     await w.page.keyboard.press('Escape');
+    await w.transcriptRow('This takes a while.').waitFor(); // so the window knows its tab when it is loaded again
   });
 
   it('asks after a reload of the window whether it should go on', async () => {
