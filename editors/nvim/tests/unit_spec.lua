@@ -279,6 +279,10 @@ it('checks the settings', function()
   expect.equal(problems({ permissions = 'agent' }), {
     'permissions must be "ask" or "", not "agent"',
   })
+  expect.equal(problems({ fleet = { bus = 'tls://bus:4222,tls://other:4222' } }), {})
+  for _, bad in ipairs({ 'host:4222', 'nats://user:secret@host', 'nats://', 3 }) do
+    expect.matches(problems({ fleet = { bus = bad } })[1], 'fleet.bus must be the URL of a bus')
+  end
   expect.equal(problems({ notfy = 'never' }), { 'unknown key notfy, did you mean notify?' })
   local found, settings =
     problems({ notify = 'loud', output = { max_lines = 'many', splitt = 'x' } })

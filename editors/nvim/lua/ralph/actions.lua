@@ -26,8 +26,12 @@ end
 ---@type table<string, fun(loop: ralph.Loop, folder: string)>
 local acts = {}
 
-function acts.changes(_, folder)
-  require('ralph.changes').quickfix(folder, {})
+function acts.changes(loop, folder)
+  local changes = require('ralph.changes')
+  if wire.is_afar(loop) then -- its files aren't here
+    return changes.patch(folder)
+  end
+  changes.quickfix(folder, {})
 end
 
 function acts.cancel(loop, folder)

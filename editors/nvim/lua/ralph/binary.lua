@@ -5,38 +5,91 @@ local M = {}
 
 local install = 'install it with "go install ./cmd/ralph-lsp" in the project, '
   .. 'put it on PATH, or set vim.g.ralph = { cmd = { "/path/to/ralph-lsp", "--stdio" } }'
+local install_fleet = 'run "make build" in the project and put its bin/ralph-fleet '
+  .. 'beside ralph-lsp or on PATH, or take fleet out of vim.g.ralph'
+
+---@param name string
+---@return string
+local function executable(name)
+  return vim.fn.has('win32') == 1 and name .. '.exe' or name
+end
 
 --- Where "make build" of the checkout that has this plugin puts the program.
 ---@return string
 local function built()
   local here = debug.getinfo(1, 'S').source:sub(2)
   local checkout = vim.fn.fnamemodify(here, ':p:h:h:h:h:h')
-  local name = vim.fn.has('win32') == 1 and 'ralph-lsp.exe' or 'ralph-lsp'
-  return vim.fs.joinpath(checkout, 'bin', name)
+  return vim.fs.joinpath(checkout, 'bin', executable('ralph-lsp'))
 end
 
---- The sidecar's command line, or why there is none and what to do.
+--- A program of ours that stands beside another.
+---@param path string
+---@param name string
+---@return string? path
+local function beside(path, name)
+  local dir = vim.fs.dirname(vim.fn.exepath(path))
+  local found = vim.fs.joinpath(dir, executable(name))
+  return vim.fn.executable(found) == 1 and found or nil
+end
+
+--- The command line of ralph-lsp, or of what the user has in its place.
 ---@return string[]? cmd
 ---@return string? problem
-function M.command()
+local function own()
   local cmd = config.get().cmd
   if cmd then
     if vim.fn.executable(cmd[1]) == 0 then
       return nil,
         ('%s (cmd in vim.g.ralph) is not an executable program: %s'):format(cmd[1], install)
     end
-    cmd = vim.list_slice(cmd)
-  else
-    local path = vim.fn.exepath('ralph-lsp')
-    if path == '' then
-      path = vim.fn.executable(built()) == 1 and built() or ''
-    end
-    if path == '' then
-      return nil, 'ralph-lsp was not found: ' .. install
-    end
-    cmd = { path, '--stdio' }
+    return vim.list_slice(cmd)
   end
-  return cmd
+  local path = vim.fn.exepath('ralph-lsp')
+  if path == '' then
+    path = vim.fn.executable(built()) == 1 and built() or ''
+  end
+  if path == '' then
+    return nil, 'ralph-lsp was not found: ' .. install
+  end
+  return { path, '--stdio' }
+end
+
+---@class ralph.Sidecar
+---@field cmd string[] the command line
+---@field env table<string, string> what its environment has besides ours
+---@field lack? string why it doesn't show the fleet, and what to do
+
+--- The sidecar that is to be run, or why there is none and what to do. With a fleet it
+--- is ralph-fleet in the place of ralph-lsp; any other program of the user's runs as it is.
+---@return ralph.Sidecar? sidecar
+---@return string? problem
+function M.sidecar()
+  local cmd, problem = own()
+  if not cmd then
+    return nil, problem
+  end
+  local bus = config.get().fleet.bus
+  if not bus then
+    return { cmd = cmd, env = {} }
+  end
+  local sidecar = { cmd = cmd, env = { RALPH_BUS = bus } }
+  if vim.fs.basename(cmd[1]) == executable('ralph-lsp') then
+    local fleet = beside(cmd[1], 'ralph-fleet') or vim.fn.exepath('ralph-fleet')
+    if fleet == '' then
+      local lack = 'the loops of %s are not shown, as ralph-fleet was not found: %s'
+      sidecar.lack = lack:format(bus, install_fleet)
+    else
+      cmd[1] = fleet
+    end
+  end
+  return sidecar
+end
+
+--- The program that completes flags.
+---@return string
+function M.completer()
+  local cmd = own() or { '' }
+  return beside(cmd[1], 'ralph-lsp') or cmd[1]
 end
 
 --- What the program says of its version.
@@ -45,7 +98,10 @@ end
 ---@return string? problem
 function M.version(cmd)
   local ok, result = pcall(function()
-    return vim.system({ cmd[1], 'version' }, { text = true, timeout = 3000 }):wait()
+    local is_fleet = vim.fs.basename(cmd[1]):find('ralph-fleet', 1, true)
+    return vim
+      .system({ cmd[1], is_fleet and '--version' or 'version' }, { text = true, timeout = 3000 })
+      :wait()
   end)
   if not ok then
     return nil, tostring(result)

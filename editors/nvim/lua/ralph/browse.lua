@@ -1,5 +1,7 @@
 --- From a loop's output to the files that it names, and from iteration to iteration.
 local notify = require('ralph.notify')
+local status = require('ralph.status')
+local wire = require('ralph.wire')
 
 local M = {}
 
@@ -49,8 +51,11 @@ end
 ---@param folder string
 ---@param line string
 ---@param column integer zero-based, in bytes
----@return ralph.Place?
+---@return ralph.Place? nil, too, where the files are on another machine
 function M.find(folder, line, column)
+  if wire.is_afar(status.in_folder(folder)) then
+    return nil -- a file of the same name here would be another one
+  end
   local title = line:match('^ *[●✓✗]+ %S+  (.+)$')
   local whole = title and file(folder, title)
   if whole then

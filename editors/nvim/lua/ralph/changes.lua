@@ -112,6 +112,14 @@ local function quickfix(title, items)
   vim.cmd('botright copen')
 end
 
+--- Shows all that a loop changed as a patch.
+---@param folder string
+function M.patch(folder)
+  M.request(folder, wire.commands.changes, { show = true }, function(result)
+    notify.info(result.text)
+  end)
+end
+
 --- Fills the quickfix list with the places that the loop changed, and opens it.
 ---@param folder string
 ---@param chosen ralph.Chosen without an iteration: all of them

@@ -127,15 +127,20 @@ end
 ---@param folder string
 ---@return string? problem
 local function spawn(folder)
-  local cmd, problem = binary.command()
-  if not cmd then
+  local sidecar, problem = binary.sidecar()
+  if not sidecar then
     return problem
   end
+  if sidecar.lack then
+    notify.warn(sidecar.lack)
+  end
+  local cmd = sidecar.cmd
   if not vim.list_contains(cmd, '--log') then
     vim.list_extend(cmd, require('ralph.log').flags())
   end
   local feed = require('ralph.feed')
-  local connect, process_end = transport.new(cmd, { cwd = folder, is_behind = feed.is_behind })
+  local connect, process_end =
+    transport.new(cmd, { cwd = folder, env = sidecar.env, is_behind = feed.is_behind })
   folders = { [folder] = true }
   id = vim.lsp.start({
     name = 'ralph',
@@ -197,10 +202,10 @@ function M.start(folder, callback)
   end
 end
 
---- Tells the sidecar of a folder.
+--- Tells the sidecar of a folder. That of a loop of another machine is none here.
 ---@param folder string
 function M.add_folder(folder)
-  if folders[folder] then
+  if folders[folder] or wire.is_afar(require('ralph.status').in_folder(folder)) then
     return
   end
   folders[folder] = true

@@ -98,8 +98,8 @@ local function complete_flag(texts, lead)
   if flag == '--backend=' and value:match('[/\\]') then
     words = vim.fn.getcompletion(value, 'file')
   else
-    local cmd = require('ralph.binary').command()
-    local argv = { cmd and cmd[1] or '', '__complete', texts, lead == '' and '-' or lead }
+    local argv =
+      { require('ralph.binary').completer(), '__complete', texts, lead == '' and '-' or lead }
     local ok, result = pcall(function()
       return vim.system(argv, { text = true, cwd = config.folder(), timeout = 2000 }):wait()
     end)

@@ -4,6 +4,7 @@ local M = {}
 ---@type ralph.Config
 M.defaults = {
   cmd = nil,
+  fleet = {},
   flags = {},
   permissions = '',
   root = nil,
@@ -40,6 +41,14 @@ local rules = {
     function(v)
       return is_strings(v) and #v > 0
     end,
+  },
+  fleet = {
+    bus = {
+      'the URL of a bus, as in "nats://host:4222", without a secret (RALPH_TOKEN has that)',
+      function(v)
+        return type(v) == 'string' and v:match('^%a+://[^@%s]+$') ~= nil
+      end,
+    },
   },
   flags = { 'a list of strings', is_strings },
   permissions = {

@@ -182,7 +182,8 @@ end
 
 --- Tells once of a loop that is over and about which something can be done.
 ---@param loop ralph.Loop
-local function tell_over(loop)
+---@param was_live? boolean
+local function tell_over(loop, was_live)
   local key = loop.loopId or loop.folder
   local how = not loop.live and loop.state .. (loop.endedAt or '') or nil
   if over[key] == how then
@@ -193,7 +194,11 @@ local function tell_over(loop)
     local source = { loopId = loop.loopId, folder = wire.folder(loop), iteration = loop.iteration }
     events.fire('Interrupted', source)
   end
-  if loop.offers then
+  if wire.is_afar(loop) then -- of a fleet many may end: r asks
+    if how and loop.origin and was_live then
+      notify.said(loop.name .. ' ', loop)
+    end
+  elseif loop.offers then
     require('ralph.ask').over(loop)
   end
 end
@@ -204,8 +209,8 @@ function M.status(params)
   status.set(params)
   for _, loop in ipairs(params.loops) do
     local id = loop.loopId
+    local was_live = (known[id] or none).live
     if id then
-      local was_live = (known[id] or none).live
       local now = { folder = wire.folder(loop), owned = loop.owned, live = loop.live }
       known[id] = now
       local waiting = early[id]
@@ -216,7 +221,7 @@ function M.status(params)
         follow(now, waiting)
       end
     end
-    tell_over(loop)
+    tell_over(loop, was_live)
   end
   require('ralph.question').look()
 end

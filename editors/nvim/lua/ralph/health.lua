@@ -64,16 +64,19 @@ end
 
 local function check_sidecar()
   vim.health.start('ralph: sidecar')
-  local cmd, problem = binary.command()
-  if not cmd then
+  local sidecar, problem = binary.sidecar()
+  if not sidecar then
     vim.health.error(problem --[[@as string]])
     return
   end
-  local version, failure = binary.version(cmd)
+  local version, failure = binary.version(sidecar.cmd)
   if version then
-    vim.health.ok(('%s (%s)'):format(version, cmd[1]))
+    vim.health.ok(('%s (%s)'):format(version, sidecar.cmd[1]))
   else
     vim.health.error(failure --[[@as string]])
+  end
+  if sidecar.lack then
+    vim.health.warn(sidecar.lack)
   end
   local log = require('ralph.log').path()
   vim.health.info(log and 'log: ' .. log or 'no log (log = false)')

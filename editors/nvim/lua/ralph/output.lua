@@ -399,7 +399,9 @@ local reading = {
     'open the file under the cursor',
     function()
       if not browse.open(vim.b.ralph_folder, false) then
-        notify.info('no file is named here')
+        local loop = status.in_folder(vim.b.ralph_folder)
+        local afar = loop and loop.host and 'its files are on %s; at its end r offers to fetch them'
+        notify.info(afar and afar:format(loop.host) or 'no file is named here')
       end
     end,
   },

@@ -41,7 +41,17 @@ local groups = {
   error = 'ralphLoopError',
 }
 
---- The line of a loop: its title, how it stands, and its folder where there is room.
+--- Where a loop is: its folder, or the machine that has it.
+---@param loop ralph.Loop
+---@return ralph.Detail
+local function place(loop)
+  if wire.is_afar(loop) then
+    return { label = 'Host', text = loop.host }
+  end
+  return { label = 'Folder', text = vim.fn.fnamemodify(wire.folder(loop), ':~') }
+end
+
+--- The line of a loop: its title, how it stands, and its place where there is room.
 ---@param loop ralph.Loop
 ---@param widths { title: integer, all: integer }
 ---@param is_open boolean
@@ -54,16 +64,16 @@ local function loop_line(loop, widths, is_open)
   local room = widths.all - vim.api.nvim_strwidth(head)
   local clock = loop.live and 9 or 0 -- its cells
   local line = status.with_clock(loop, format.cut(loop.line or '', room - clock))
-  local folder = vim.fn.fnamemodify(wire.folder(loop), ':~')
+  local where = place(loop).text
   local text = head .. line
   local marks = {
     { #mark, #mark + #title, 'ralphLoopTitle' },
     { #head, #text, groups[loop.class] or 'ralphLoopInfo' },
   }
-  local free = widths.all - vim.api.nvim_strwidth(text) - vim.api.nvim_strwidth(folder)
+  local free = widths.all - vim.api.nvim_strwidth(text) - vim.api.nvim_strwidth(where)
   if free >= 2 then
     local from = #text + free
-    text = text .. (' '):rep(free) .. folder
+    text = text .. (' '):rep(free) .. where
     table.insert(marks, { from, #text, 'ralphLoopFolder' })
   end
   return { text = text, loop = loop, marks = marks }
@@ -74,7 +84,7 @@ end
 ---@return ralph.OverviewLine[]
 local function detail_lines(loop)
   local rows = vim.list_extend({}, loop.details or {})
-  table.insert(rows, 1, { label = 'Folder', text = vim.fn.fnamemodify(wire.folder(loop), ':~') })
+  table.insert(rows, 1, place(loop))
   local lines = {}
   for index, text in ipairs(show.rows(rows)) do
     local marks = { { 4, 4 + #rows[index].label, 'ralphLoopLabel' } }
@@ -95,15 +105,15 @@ local function agent_lines(loop, width)
   end, #agents > 1 and agents or {})
 end
 
---- The loops with those in worktrees right behind that of their repository.
+--- The loops with those in worktrees, and of other machines, right behind that of their repository.
 ---@param loops ralph.Loop[]
 ---@return ralph.Loop[]
 local function by_repository(loops)
   local first, sorted = {}, {}
   for index, loop in ipairs(loops) do
-    local home = loop.worktree and loop.worktree.repository or loop.folder
+    local home = loop.worktree and loop.worktree.repository or loop.origin or loop.folder
     first[home] = math.min(first[home] or index, index)
-    table.insert(sorted, { loop = loop, home = home, index = loop.worktree and index or 0 })
+    table.insert(sorted, { loop = loop, home = home, index = home ~= loop.folder and index or 0 })
   end
   table.sort(sorted, function(a, b)
     if first[a.home] ~= first[b.home] then
@@ -120,11 +130,14 @@ end
 ---@param loops ralph.Loop[]
 ---@param width integer cells
 ---@param open table<string, true> folders whose details are shown
+---@param besides? string what is to be known of all
 ---@return ralph.OverviewLine[]
-function M.render(loops, width, open)
+function M.render(loops, width, open, besides)
+  local last = besides and { text = besides, marks = { { 0, #besides, 'ralphLoopFolder' } } }
   if #loops == 0 then
     return {
       { text = 'No loop is known. S starts one here, g? lists the keys.', marks = {} },
+      last,
     }
   end
   local title = title_width.least
@@ -143,6 +156,7 @@ function M.render(loops, width, open)
       vim.list_extend(lines, agent_lines(loop, width))
     end
   end
+  table.insert(lines, last)
   return lines
 end
 
@@ -216,7 +230,8 @@ local function refresh()
   end
   local places = cursors()
   local width = vim.api.nvim_win_get_width(win) - vim.fn.getwininfo(win)[1].textoff
-  local lines = M.render(status.get().loops, width, unfolded)
+  local now = status.get()
+  local lines = M.render(now.loops, width, unfolded, now.text)
   at = {}
   for row, line in ipairs(lines) do
     at[row] = line.loop

@@ -21,7 +21,7 @@ function M.lines(title, lines)
 end
 
 --- Rows of a table, as the sidecar has them.
----@param rows { label: string, text: string }[]
+---@param rows ralph.Detail[]
 ---@return string[] lines
 function M.rows(rows)
   local width = 0

@@ -8,7 +8,7 @@ local M = {}
 --- Starts the sidecar in the current folder; a missing one is no news here.
 ---@param callback? fun(err: ralph.Error?)
 local function start(callback)
-  if binary.command() then
+  if binary.sidecar() then
     client.start(config.folder(), callback)
   end
 end

@@ -9,6 +9,7 @@ local kept_errors = 2000 -- bytes of standard error that are kept
 
 ---@class ralph.TransportOptions
 ---@field cwd string
+---@field env table<string, string> what its environment has besides ours
 ---@field is_behind fun(): boolean nothing more is to be read for now
 
 ---@class ralph.ProcessEnd
@@ -161,6 +162,20 @@ function Transport:terminate()
   end
 end
 
+--- Our environment with more; nil: it is as ours.
+---@param more table<string, string>
+---@return string[]?
+local function environment(more)
+  if next(more) == nil then
+    return nil
+  end
+  local list = {}
+  for name, value in pairs(vim.tbl_extend('force', vim.fn.environ(), more)) do
+    table.insert(list, name .. '=' .. value)
+  end
+  return list
+end
+
 ---@param cmd string[]
 ---@return string? problem
 function Transport:spawn(cmd)
@@ -168,6 +183,7 @@ function Transport:spawn(cmd)
   local process, problem = vim.uv.spawn(cmd[1], {
     args = vim.list_slice(cmd, 2),
     cwd = self.options.cwd,
+    env = environment(self.options.env),
     stdio = { self.stdin, self.stdout, self.stderr },
     detached = vim.fn.has('win32') == 0, -- the terminal's signals are ours
     hide = true,

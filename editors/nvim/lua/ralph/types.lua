@@ -4,6 +4,7 @@
 
 ---@class ralph.Config
 ---@field cmd? string[] the sidecar's command line; default: ralph-lsp from PATH or the checkout
+---@field fleet? { bus?: string } loops of a bus are shown as well: its URL; default: none
 ---@field flags? string[] flags for every start, as { '--backend=pi' }; those of the start win
 ---@field permissions? ''|'ask' all agents that can ask their user do; default: what files and flags say
 ---@field root? fun(): string the folder of the loop; default: the working directory
@@ -38,6 +39,11 @@
 ---@field notify? boolean the user is told wherever they look, not only in the output
 ---@field offers? ralph.Command[] what can be done about it
 
+--- A row of a table.
+---@class ralph.Detail
+---@field label string
+---@field text string
+
 ---@class ralph.Loop: ralph.Said
 ---@field loopId? string
 ---@field folder string file URI
@@ -50,7 +56,9 @@
 ---@field can? string[] what can be done with it: "cancel", "pause", "resume", ...
 ---@field costText? string
 ---@field limitTexts? string[]
----@field details? { label: string, text: string }[] what there is to know of it besides
+---@field details? ralph.Detail[] what there is to know of it besides
+---@field host? string the worker that has it or had it last; nil: it is of this machine
+---@field origin? string file URI of the folder that a loop of another machine came from
 ---@field worktree? { branch: string, repository: string, path: string } that it works in; both are file URIs
 ---@field iteration? integer
 ---@field maxIterations? integer absent: unlimited
@@ -96,6 +104,7 @@
 ---@field health 'ok'|'warning'|'error'
 ---@field busy boolean an agent is at work
 ---@field message string
+---@field text? string what is to be known of all loops: that some aren't listed
 ---@field loops ralph.Loop[]
 
 ---@class ralph.Update: ralph.Said
@@ -110,7 +119,7 @@
 --- What a start would run.
 ---@class ralph.Preview
 ---@field text string one line
----@field details { label: string, text: string }[]
+---@field details ralph.Detail[]
 ---@field problems? { text: string, class: string, offers?: ralph.Command[] }[] in its way
 ---@field warnings? string[]
 

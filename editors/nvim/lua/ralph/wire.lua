@@ -80,4 +80,11 @@ function M.folder(loop)
   return vim.uri_to_fname(loop.folder)
 end
 
+--- Whether a loop is of another machine: its files aren't here.
+---@param loop ralph.Loop?
+---@return boolean
+function M.is_afar(loop)
+  return loop ~= nil and loop.host ~= nil
+end
+
 return M
