@@ -12,23 +12,23 @@ export interface Target extends LoopParams { iteration?: number; paths?: string[
 export class Changes implements vscode.Disposable {
   private readonly known = new Map<string, Promise<ChangesResult>>();
   private busy = false; // an agent is at work
-  private readonly files = new Set<string>(); // those of it, by URI
+  private readonly files = new Set<string>(); // those that are shown, by path
+  private watcher: vscode.Disposable | undefined;
+  private readonly forgetSoon = throttled(() => this.forget(), interval);
   private readonly emitter = new vscode.EventEmitter<void>();
   /** What was known isn't any more. */
   readonly onChange = this.emitter.event;
   private readonly subscriptions: vscode.Disposable[];
 
   constructor(private readonly sidecar: Sidecar) {
-    // An undo in a terminal is told by nobody. While an agent works, its iteration's end is.
-    const forget = throttled(() => this.forget(), interval);
-    const touched = (uri: vscode.Uri) => this.files.has(uri.fsPath) && !this.busy && forget();
-    const watcher = vscode.workspace.createFileSystemWatcher('**/*');
     this.subscriptions = [
       this.emitter,
       sidecar.onServer((s) => s.state === 'running' && this.forget()),
       sidecar.onUpdate(({ updates }) => updates.some(makesSnapshot) && this.forget()),
-      sidecar.onStatus((p) => (this.busy = p.loops.some((l) => l.busy))),
-      watcher, watcher.onDidCreate(touched), watcher.onDidChange(touched), watcher.onDidDelete(touched),
+      sidecar.onStatus((p) => {
+        this.busy = p.loops.some((l) => l.busy && !l.host);
+        this.watch();
+      }),
     ];
   }
 
@@ -54,7 +54,19 @@ export class Changes implements vscode.Disposable {
       more = page.more;
     }
     for (const f of all.files) this.files.add(vscode.Uri.parse(f.uri).fsPath);
+    this.watch();
     return all;
+  }
+
+  /** An undo in a terminal is told by nobody. While an agent works, its iteration's end is, and files change by the thousand. */
+  private watch(): void {
+    const wanted = this.files.size > 0 && !this.busy;
+    if (wanted === (this.watcher !== undefined)) return;
+    this.watcher?.dispose();
+    if (!wanted) return void (this.watcher = undefined);
+    const touched = (uri: vscode.Uri) => this.files.has(uri.fsPath) && this.forgetSoon();
+    const watcher = vscode.workspace.createFileSystemWatcher('**/*');
+    this.watcher = vscode.Disposable.from(watcher, watcher.onDidCreate(touched), watcher.onDidChange(touched), watcher.onDidDelete(touched));
   }
 
   /** Something was kept or undone, or an iteration has ended. */
@@ -65,6 +77,7 @@ export class Changes implements vscode.Disposable {
   }
 
   dispose(): void {
+    this.watcher?.dispose();
     for (const d of this.subscriptions) d.dispose();
   }
 }
