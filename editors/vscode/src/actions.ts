@@ -1,6 +1,6 @@
 // The list of actions behind the status bar: where the loops stand, and what can be done.
 import * as vscode from 'vscode';
-import { doing } from './can';
+import { canOf, doing } from './can';
 import { t } from './l10n';
 import type { Loops } from './loops';
 import { facts, since } from './show';
@@ -25,7 +25,7 @@ function loopActions(loop: LoopStatus): Action[] {
   const action = (command: string, icon: string, label: string): Action => ({ label: `$(${icon}) ${label}`, command, loop });
   return [
     { label: title, kind: vscode.QuickPickItemKind.Separator },
-    ...(loop.can ?? []).filter((can) => can !== 'start').flatMap((can) => doing(can) ?? []).map((d) => action(d.command, d.icon, d.title)),
+    ...canOf(loop).filter((can) => can !== 'start').flatMap((can) => doing(can) ?? []).map((d) => action(d.command, d.icon, d.title)),
     ...(loop.allowed ?? []).map((rule): Action => ({ label: `$(discard) ${t('Take back: {0}', rule.text)}`, command: 'ralph.takeBack', argument: { offer: rule.offers[0] } })),
     action('ralph.showOutput', 'output', t('Show output')), action('ralph.openChanges', 'diff-multiple', t('Open changes')),
   ];

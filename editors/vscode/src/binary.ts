@@ -1,4 +1,5 @@
-// Finds the sidecar: the setting, the one that came with the extension, PATH.
+// Finds the sidecar: the setting, the one that came with the extension, PATH. Where loops of
+// other machines are wanted it is ralph-fleet, which is beside ralph-lsp or on PATH.
 import { execFile } from 'node:child_process';
 import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
@@ -24,7 +25,7 @@ export interface Places {
   searchPath: string;
 }
 
-const program = process.platform === 'win32' ? 'ralph-lsp.exe' : 'ralph-lsp';
+const suffix = process.platform === 'win32' ? '.exe' : '';
 const versionTimeout = 20_000;
 
 /** Returns the first sidecar there is; a setting that leads nowhere is an error. */
@@ -36,11 +37,27 @@ export async function findBinary(places: Places): Promise<Binary> {
     }
     return check(file);
   }
-  const candidates = [path.join(places.extension, 'server', program), ...places.searchPath.split(path.delimiter).filter(Boolean).map((d) => path.join(d, program))];
-  for (const file of candidates) {
-    if (await isExecutable(file)) return check(file);
+  const found = await firstOf('ralph-lsp', [path.join(places.extension, 'server'), ...foldersOf(places.searchPath)]);
+  if (!found) throw new NoBinaryError(t('ralph-lsp was not found: not with the extension, not on PATH. Install it, or set ralph.server.path.'));
+  return check(found);
+}
+
+/** Returns the ralph-fleet that goes with a sidecar. */
+export async function findFleet(sidecar: Binary, searchPath: string): Promise<Binary> {
+  const beside = path.dirname(sidecar.path);
+  const found = await firstOf('ralph-fleet', [beside, ...foldersOf(searchPath)]);
+  if (!found) throw new NoBinaryError(t('ralph-fleet was not found, not in {0} and not on PATH: loops of other machines are not shown. Put it there, or clear ralph.fleet.bus.', beside));
+  return check(found, '--version');
+}
+
+const foldersOf = (searchPath: string): string[] => searchPath.split(path.delimiter).filter(Boolean);
+
+async function firstOf(program: string, folders: string[]): Promise<string | undefined> {
+  for (const folder of folders) {
+    const file = path.join(folder, program + suffix);
+    if (await isExecutable(file)) return file;
   }
-  throw new NoBinaryError(t('ralph-lsp was not found: not with the extension, not on PATH. Install it, or set ralph.server.path.'));
+  return undefined;
 }
 
 function absolute(setting: string, folder: string | undefined): string {
@@ -57,15 +74,15 @@ async function isExecutable(file: string): Promise<boolean> {
   }
 }
 
-async function check(file: string): Promise<Binary> {
+async function check(file: string, ask = 'version'): Promise<Binary> {
   let version: string | undefined;
   try {
-    const { stdout } = await promisify(execFile)(file, ['version'], { timeout: versionTimeout, killSignal: 'SIGKILL' });
+    const { stdout } = await promisify(execFile)(file, [ask], { timeout: versionTimeout, killSignal: 'SIGKILL' });
     version = versionIn(stdout);
   } catch (e) {
     throw new NoBinaryError(t('{0} does not run: {1}', file, firstLine(e)));
   }
-  if (!version) throw new NoBinaryError(t('{0} is not ralph-lsp', file));
+  if (!version) throw new NoBinaryError(t('{0} is not {1}', file, ask === 'version' ? 'ralph-lsp' : 'ralph-fleet'));
   if (isTooOld(version)) throw new NoBinaryError(t('{0} is too old: version {1}, and {2} is needed', file, version, minVersion));
   return { path: file, version };
 }

@@ -1,7 +1,11 @@
 // What can be done with a loop, by the names that the server has for it.
 import { t } from './l10n';
+import { command, type LoopStatus } from './wire';
 
 export interface Doing { command: string; icon: string; title: string }
+
+/** All that can be done with a loop: an ended one of another machine has it among its offers. */
+export const canOf = (l: LoopStatus): string[] => [...l.can ?? [], ...(l.offers?.some((o) => o.command === command.fetch) ? ['fetch'] : [])];
 
 /** Undefined for what only a later server knows. */
 export function doing(can: string): Doing | undefined {
@@ -15,6 +19,7 @@ export function doing(can: string): Doing | undefined {
     resume: { command: 'ralph.resume', icon: 'debug-continue', title: t('Resume') },
     steer: { command: 'ralph.steer', icon: 'comment', title: t('Steer...') },
     open: { command: 'ralph.openStateFile', icon: 'go-to-file', title: t('Open state file') },
+    fetch: { command: 'ralph.fetch', icon: 'cloud-download', title: t('Fetch its branch') },
     update: { command: 'ralph.changeLimits', icon: 'dashboard', title: t('Change limits...') },
   };
   return all[can];

@@ -10,8 +10,8 @@ import { protocolVersion } from './wire';
 
 const tokenPrefix = 'ralph/';
 
-/** Makes a client; it neither restarts nor tells the user of failures by itself. */
-export function newClient(binary: Binary, log: vscode.LogOutputChannel, diagnoses: Diagnoses): LanguageClient {
+/** Makes a client of a program, which gets env besides its environment; it neither restarts nor tells the user of failures by itself. */
+export function newClient(binary: Binary, env: Record<string, string>, log: vscode.LogOutputChannel, diagnoses: Diagnoses): LanguageClient {
   const files = { scheme: 'file' };
   const options: LanguageClientOptions = {
     documentSelector: [
@@ -35,7 +35,7 @@ export function newClient(binary: Binary, log: vscode.LogOutputChannel, diagnose
       },
     },
   };
-  const client = new QuietClient('ralph', 'Ralph', { command: binary.path, args: ['--stdio'] }, options);
+  const client = new QuietClient('ralph', 'Ralph', { command: binary.path, args: ['--stdio'], options: { env: { ...process.env, ...env } } }, options);
   client.registerFeature({
     fillClientCapabilities: (capabilities) => {
       capabilities.experimental = { ...(capabilities.experimental as object | undefined),

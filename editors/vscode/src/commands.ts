@@ -71,6 +71,7 @@ function editorCommands({ sidecar, loops, starter, options, transcripts, panels,
     'ralph.question': (n: number, what: number | 'choose' | 'show') => questions.chosen(n, what),
     'ralph.takeBack': ({ offer }: { offer: Offer }) => sidecar.execute(command.update, offer.arguments?.[0]),
     'ralph.land': (a?: LoopArgument) => controls.land(a),
+    'ralph.fetch': (a?: LoopArgument) => controls.fetch(a),
     'ralph.discardWorktree': (a?: LoopArgument) => controls.land({ ...a, discard: true }),
     'ralph.steer': (a?: LoopArgument) => controls.steer(a),
     'ralph.changeLimits': (a?: LoopArgument) => controls.changeLimits(a),
@@ -138,6 +139,7 @@ function lensCommands({ sidecar, starter, diffs, review, pages, questions }: Par
     [command.undo]: (a: LoopParams) => review.take(command.undo, a),
     [command.redo]: (a: LoopParams) => review.take(command.redo, a),
     [command.land]: (a: LoopParams) => telling(sidecar, command.land, a),
+    [command.fetch]: (a: LoopParams) => telling(sidecar, command.fetch, a),
     [command.sandbox]: (a: object) => telling(sidecar, command.sandbox, a),
     [command.start]: async (a: StartArgument) => {
       if (!a.dryRun) return a.replace || a.trust ? starter.start(a) : starter.confirm(a);

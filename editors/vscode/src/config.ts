@@ -7,6 +7,8 @@ function get<T>(key: string, scope?: vscode.Uri): T | undefined {
 }
 
 export const serverPath = (): string => get<string>('server.path')?.trim() ?? '';
+/** The URL of the bus whose loops are shown; '' is none. */
+export const fleetBus = (): string => get<string>('fleet.bus')?.trim() ?? '';
 export const notify = (): string => get<string>('notify') ?? 'always';
 export const hideWhenIdle = (): boolean => get<boolean>('statusBar.hideWhenIdle') ?? true;
 export const openOnStart = (): boolean => get<boolean>('transcript.openOnStart') ?? true;

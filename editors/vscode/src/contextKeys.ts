@@ -3,6 +3,7 @@
 // with some loop. The walkthrough has keys for what the user has come to, once:
 // ralph.hasAgent, ralph.hasStarted and ralph.hasWatched.
 import * as vscode from 'vscode';
+import { canOf } from './can';
 import type { Loops } from './loops';
 
 export const reached = (key: 'hasAgent' | 'hasStarted' | 'hasWatched'): void => void vscode.commands.executeCommand('setContext', `ralph.${key}`, true);
@@ -10,7 +11,7 @@ export const reached = (key: 'hasAgent' | 'hasStarted' | 'hasWatched'): void => 
 export function keepContextKeys(loops: Loops): vscode.Disposable {
   let last = new Set<string>();
   const update = () => {
-    const now = new Set(loops.status.flatMap((l) => l.can ?? []).map((can) => `ralph.can.${can}`));
+    const now = new Set(loops.status.flatMap(canOf).map((can) => `ralph.can.${can}`));
     if (loops.server.state === 'running') now.add('ralph.available');
     if (loops.server.state === 'failed') now.add('ralph.failed');
     if (loops.status.some((l) => l.live)) now.add('ralph.running');

@@ -1,5 +1,6 @@
 // Commands for a loop that is there.
 import * as vscode from 'vscode';
+import { canOf } from './can';
 import { chooseLoop, chooseSession, type LoopArgument } from './choose';
 import { t } from './l10n';
 import type { Loops } from './loops';
@@ -8,7 +9,7 @@ import { CommandError, type Sidecar } from './sidecar';
 import { command, limitKeys, type CommandId, type Limits, type LoopParams, type LoopResult, type LoopStatus, type Said } from './wire';
 
 const named = (l: LoopStatus): LoopParams => (l.loopId ? { loopId: l.loopId } : { folder: l.folder });
-const can = (...what: string[]) => (l: LoopStatus): boolean => what.some((w) => l.can?.includes(w));
+const can = (...what: string[]) => (l: LoopStatus): boolean => what.some((w) => canOf(l).includes(w));
 
 /** Runs one of the server's commands, and says what came of it, with what can be done then. */
 export async function telling(sidecar: Sidecar, id: CommandId, argument: object): Promise<Said> {
@@ -31,6 +32,12 @@ export class Controls {
   async land(argument?: LoopArgument & { discard?: boolean }): Promise<Said | undefined> {
     const loop = await chooseLoop(this.loops, argument, can('land'));
     return loop && telling(this.sidecar, command.land, { loopId: loop.loopId, folder: loop.folder, discard: argument?.discard });
+  }
+
+  /** Brings what a loop of another machine did into the repository that it is of, as a branch. */
+  async fetch(argument?: LoopArgument): Promise<Said | undefined> {
+    const loop = await chooseLoop(this.loops, argument, can('fetch'));
+    return loop && telling(this.sidecar, command.fetch, named(loop));
   }
 
   /** Lets the iteration finish, and starts no other. */

@@ -58,7 +58,7 @@ export function activate(context: vscode.ExtensionContext): Api {
     server.onServer((s) => s.state === 'running' && void lookForAgent(server)),
     vscode.workspace.onDidOpenTextDocument(colour),
     vscode.workspace.onDidChangeConfiguration((e) => {
-      if (e.affectsConfiguration('ralph.server')) void restartWhenAllowed(server, loops);
+      if (e.affectsConfiguration('ralph.server') || e.affectsConfiguration('ralph.fleet')) void restartWhenAllowed(server, loops);
     }),
   );
   vscode.workspace.textDocuments.forEach(colour);

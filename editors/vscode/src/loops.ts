@@ -14,10 +14,13 @@ const maxParts = 8;
 export class Loops implements vscode.Disposable {
   status: LoopStatus[] = [];
   past: PastLoop[] = [];
+  /** What there is to say of the loops of other machines. */
+  text: string | undefined;
   readonly records = new Map<string, LoopRecord>();
   private readonly logs = new Map<string, Promise<Log>>(); // those that were read, by loop id
   private isTold = false; // this server has told of its loops
   private readonly seen = new Set<string>();
+  private readonly met = new Set<string>(); // the loops of other machines that this window knows
   private asked = 0; // how often the past was asked for, and the newest answer so far
   private answered = 0;
   private timer: NodeJS.Timeout | undefined;
@@ -44,6 +47,7 @@ export class Loops implements vscode.Disposable {
       sidecar.onStatus((p) => {
         this.isTold = this.server.state === 'running';
         this.status = p.loops;
+        this.text = p.text;
         for (const l of p.loops) this.take(l);
         this.changed();
       }),
@@ -53,7 +57,7 @@ export class Loops implements vscode.Disposable {
         for (const u of updates) {
           if (u.sessionUpdate === '_ralph/end') {
             this.endEmitter.fire({ loopId, end: u });
-            void this.readPast();
+            if (!this.byId(loopId)?.host) void this.readPast();
           }
           const said = notified(u);
           if (said) this.saidEmitter.fire({ loopId, said });
@@ -115,6 +119,10 @@ export class Loops implements vscode.Disposable {
 
   private take(l: LoopStatus): void {
     if (!l.loopId) return;
+    if (l.host && !this.met.has(l.loopId)) {
+      this.met.add(l.loopId);
+      if (l.state === 'ended') this.seen.add(endOf(l)); // it was over before this window was there
+    }
     if (!l.host && !this.records.has(l.loopId)) void this.read(l.loopId); // of far ones there may be many: they are read when they are looked at
     if (l.state === 'interrupted') this.records.get(l.loopId)?.interrupted(); // any other tells its end itself
   }

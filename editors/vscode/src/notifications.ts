@@ -34,12 +34,18 @@ export class Notifications implements vscode.Disposable {
     for (const d of this.subscriptions) d.dispose();
   }
 
+  /** A fleet has loops of many people: those that are of no open folder are seen in the view. */
+  private isOurs(loopId: string): boolean {
+    const loop = this.loops.byId(loopId);
+    return !loop?.host || loop.origin !== undefined;
+  }
+
   private async said(loopId: string, said: Said): Promise<void> {
-    if (config.notify() !== 'never') await tell(this.loops.byId(loopId)?.title, said);
+    if (config.notify() !== 'never' && this.isOurs(loopId)) await tell(this.loops.byId(loopId)?.title, said);
   }
 
   private async ended(loopId: string, end: End): Promise<void> {
-    if (end.offers?.some((o) => o.command === command.cancel)) return; // it is left, and its status tells
+    if (!this.isOurs(loopId) || end.offers?.some((o) => o.command === command.cancel)) return; // one that is left is told by its status
     await over(this.loops.byId(loopId)?.title ?? end.title, end, { loopId, folder: this.loops.folderOf(loopId) });
   }
 
@@ -53,9 +59,10 @@ export class Notifications implements vscode.Disposable {
     await over(loop.title, { ...loop, text: facts(loop.text, loop.error) }, { loopId: loop.loopId, folder: loop.folder });
   }
 
-  /** Says that the sidecar can't run: it isn't started again by itself then. */
+  /** Says that the sidecar can't run: it isn't started again by itself then. One that runs may lack something. */
   private async serverChanged(): Promise<void> {
     const server = this.sidecar.state;
+    if (server.state === 'running' && server.warning) await ask('warning', `Ralph: ${server.warning}`, [settings('ralph.fleet.bus'), button(t('Restart Server'), 'ralph.restartServer')]);
     if (server.state !== 'failed') return;
     await ask('error', `Ralph: ${server.reason}`, [button(t('Restart Server'), 'ralph.restartServer'), settings('ralph.server.path'), button(t('Show Log'), 'ralph.showLog')]);
   }

@@ -2,7 +2,7 @@
 import type { ChildProcess } from 'node:child_process';
 import * as vscode from 'vscode';
 import { State, type LanguageClient } from 'vscode-languageclient/node';
-import { findBinary } from './binary';
+import { findBinary, findFleet, NoBinaryError, type Binary } from './binary';
 import { newClient } from './client';
 import * as config from './config';
 import { Diagnoses } from './diagnostics';
@@ -130,12 +130,11 @@ export class Sidecar implements vscode.Disposable {
     this.attempt = new AbortController();
     this.become({ state: 'starting' });
     try {
-      const binary = await findBinary({
-        setting: config.serverPath(), extension: this.extensionPath, searchPath: process.env.PATH ?? '',
-        folder: vscode.workspace.workspaceFolders?.[0]?.uri.fsPath,
-      });
+      const { binary, env, warning } = await this.program();
       this.log.info(`starting ${binary.path}, version ${binary.version}`);
-      await this.connect(newClient(binary, this.log, this.diagnoses), binary.path);
+      await this.connect(newClient(binary, env, this.log, this.diagnoses), binary.path);
+      this.become({ state: 'running', warning });
+      this.tellLevel();
     } catch (e) {
       const reason = e instanceof Error ? e.message : String(e);
       this.log.error(reason);
@@ -155,8 +154,23 @@ export class Sidecar implements vscode.Disposable {
     client.onDidChangeState((e) => {
       if (e.newState === State.Stopped && this.client === client) void this.enqueue(() => this.ended(t('the Ralph server ended')));
     });
-    this.become({ state: 'running' });
-    this.tellLevel();
+  }
+
+  /** What is to run: with a bus ralph-fleet, which has its loops too. Without that, loops of this machine run all the same. */
+  private async program(): Promise<{ binary: Binary; env: Record<string, string>; warning?: string }> {
+    const searchPath = process.env.PATH ?? '';
+    const binary = await findBinary({
+      setting: config.serverPath(), extension: this.extensionPath, searchPath, folder: vscode.workspace.workspaceFolders?.[0]?.uri.fsPath,
+    });
+    const bus = config.fleetBus();
+    if (!bus) return { binary, env: {} };
+    try {
+      return { binary: await findFleet(binary, searchPath), env: { RALPH_BUS: bus } };
+    } catch (e) {
+      if (!(e instanceof NoBinaryError)) throw e;
+      this.log.warn(e.message);
+      return { binary, env: {}, warning: e.message };
+    }
   }
 
   /** Waits for a start, but neither too long nor when another one is wanted. */

@@ -1,5 +1,5 @@
 // What the status bar shows, apart from how it is put there.
-import { doing } from './can';
+import { canOf, doing } from './can';
 import { t } from './l10n';
 import type { LoopRecord } from './loopRecord';
 import { escaped, facts, iconOf, since, table } from './show';
@@ -7,7 +7,7 @@ import type { Class, LoopParams, LoopStatus } from './wire';
 
 /** How the sidecar is. */
 export type Server =
-  | { state: 'starting' | 'running' | 'stopped' }
+  | { state: 'starting' | 'running' | 'stopped'; /** What it runs without. */ warning?: string }
   | { state: 'failed'; reason: string };
 
 /** All that the status bar depends on. */
@@ -44,13 +44,18 @@ export function bar(m: Model): Bar {
 
 const item = (icon: string, words: string, kind: Class = 'info'): Bar => ({ text: `$(${icon}) ${words}`, class: kind, label: words, idle: false });
 
+/** Loops in the tooltip: those that need the user most. */
+const maxLoops = 10;
+
 /** The tooltip in markdown: a table per loop, and links to commands. now is in milliseconds. */
 export function tooltip(m: Model, now: number): string {
   if (m.server.state === 'failed') {
     return `**Ralph** ${escaped(m.server.reason)}\n\n${links([['ralph.restartServer', t('Restart Server')], ['ralph.showLog', t('Show Log')]])}`;
   }
   if (m.loops.length === 0) return `**Ralph** ${t('no loop')}\n\n${links([['ralph.start', t('Start')], ['ralph.help', t('Help')]])}`;
-  return m.loops.map((l) => `${loopTable(l, m, now)}\n\n${loopLinks(l)}`).join('\n\n---\n\n');
+  const shown = m.loops.slice(0, maxLoops).map((l) => `${loopTable(l, m, now)}\n\n${loopLinks(l)}`);
+  if (m.loops.length > maxLoops) shown.push(t('... {0} more loops', m.loops.length - maxLoops));
+  return shown.join('\n\n---\n\n');
 }
 
 function loopTable(l: LoopStatus, m: Model, now: number): string {
@@ -66,7 +71,7 @@ function loopTable(l: LoopStatus, m: Model, now: number): string {
 }
 
 function loopLinks(l: LoopStatus): string {
-  const can = (l.can ?? []).flatMap((c) => doing(c) ?? []).map((d): [string, string] => [d.command, d.title]);
+  const can = canOf(l).flatMap((c) => doing(c) ?? []).map((d): [string, string] => [d.command, d.title]);
   return links([...can, ['ralph.showOutput', t('Transcript')], ['ralph.openChanges', t('Changes')]], { loopId: l.loopId, folder: l.folder });
 }
 
@@ -78,6 +83,6 @@ function links(all: [string, string][], loop?: LoopParams): string {
 
 /** The commands that the tooltip may run. */
 export const tooltipCommands = [
-  'ralph.start', 'ralph.cancel', 'ralph.pause', 'ralph.next', 'ralph.answer', 'ralph.resume', 'ralph.steer', 'ralph.changeLimits', 'ralph.openStateFile', 'ralph.showOutput',
+  'ralph.start', 'ralph.cancel', 'ralph.pause', 'ralph.next', 'ralph.answer', 'ralph.resume', 'ralph.steer', 'ralph.changeLimits', 'ralph.openStateFile', 'ralph.fetch', 'ralph.showOutput',
   'ralph.openChanges', 'ralph.restartServer', 'ralph.showLog', 'ralph.help',
 ];

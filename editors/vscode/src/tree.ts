@@ -57,5 +57,6 @@ class Provider implements vscode.TreeDataProvider<Node> {
 export function createTree(loops: Loops, changes: Changes): vscode.Disposable {
   const provider = new Provider(loops, changes);
   const view = vscode.window.createTreeView('ralph.loops', { treeDataProvider: provider, showCollapseAll: true });
-  return vscode.Disposable.from(view, loops.onChange(provider.refresh), changes.onChange(provider.refreshLoops));
+  const tell = () => view.message !== loops.text && (view.message = loops.text);
+  return vscode.Disposable.from(view, loops.onChange(tell), loops.onChange(provider.refresh), changes.onChange(provider.refreshLoops));
 }

@@ -1,4 +1,5 @@
 // The tree of loops, apart from how it is shown.
+import { canOf } from './can';
 import { t } from './l10n';
 import type { Target } from './changes';
 import type { Place } from './panel/panels';
@@ -52,12 +53,14 @@ export interface TreeInput {
   changes: (target: Target) => Promise<ChangesResult | undefined>;
 }
 
+/** The host of a loop that no machine has had yet. */
+const anywhere = 'fleet';
+
 export function roots(input: TreeInput): Node[] {
   const shown = new Set(input.loops.map((l) => l.loopId));
-  const nodes = input.loops.filter((l) => !l.worktree).map((l) => loopNode(l, input));
-  const inTrees = input.loops.filter((l) => l.worktree);
-  const byRepository = new Map(inTrees.map((l) => [l.worktree!.repository, inTrees.filter((other) => other.worktree!.repository === l.worktree!.repository)]));
-  for (const [repository, loops] of byRepository) nodes.push(repositoryNode(repository, loops, input));
+  const nodes = input.loops.filter((l) => groupOf(l) === undefined).map((l) => loopNode(l, input));
+  const groups = new Set(input.loops.flatMap((l) => groupOf(l) ?? []));
+  for (const group of groups) nodes.push(groupNode(group, input.loops.filter((l) => groupOf(l) === group), input));
   const past = input.past.filter((p) => !shown.has(p.loopId));
   if (past.length > 0) {
     nodes.push({ id: 'past', label: t('Past loops'), description: String(past.length), icon: 'history', children: () => past.map((p) => pastNode(p, input)) });
@@ -65,11 +68,15 @@ export function roots(input: TreeInput): Node[] {
   return nodes;
 }
 
-/** The loops in the worktrees of a repository. */
-function repositoryNode(repository: string, loops: LoopStatus[], input: TreeInput): Node {
-  const below = () => loops.map((l) => ({ ...loopNode(l, input), label: l.worktree!.branch }));
+/** What a loop stands below that isn't in an open folder: the repository that it is of, '' where that isn't open either. */
+const groupOf = (l: LoopStatus): string | undefined => l.worktree?.repository ?? (l.host ? l.origin ?? '' : undefined);
+
+/** The loops in the worktrees of a repository, and those of it that run elsewhere. */
+function groupNode(group: string, loops: LoopStatus[], input: TreeInput): Node {
+  const below = () => loops.map((l) => ({ ...loopNode(l, input), label: l.worktree?.branch ?? l.title }));
+  const holds = facts(loops.some((l) => l.worktree) && t('worktrees'), group && loops.some((l) => l.host) && t('fleet'));
   return {
-    id: `repository/${repository}`, label: decodeURIComponent(repository.slice(repository.lastIndexOf('/') + 1)), description: t('worktrees'), icon: 'repo',
+    id: `repository/${group}`, label: group ? decodeURIComponent(group.slice(group.lastIndexOf('/') + 1)) : t('Fleet'), description: holds, icon: group ? 'repo' : 'server-environment',
     expanded: true, below: loops.map((l) => l.loopId).join(' '), parts: below, children: below,
   };
 }
@@ -80,19 +87,22 @@ function loopNode(l: LoopStatus, input: TreeInput): Node {
   return {
     id: `loop/${l.loopId ?? l.folder}`,
     label: l.title,
-    description: facts(l.text, l.live ? '' : l.backend?.name), // what it does right now is a row below
+    description: facts(l.host !== anywhere && l.host, l.text, l.live ? '' : l.backend?.name), // what it does right now is a row below
     icon: iconOf(l),
     colour: colours[l.class],
-    context: ['ralph.loop', ...l.can ?? [], ...(l.worktree ? ['worktree'] : []), l.busy ? 'busy' : 'idle'].join(' '),
+    context: ['ralph.loop', ...canOf(l), ...(l.worktree ? ['worktree'] : []), l.host ? 'far' : '', l.busy ? 'busy' : 'idle'].filter(Boolean).join(' '),
     hover: () => `**${escaped(l.title)}**\n\n${table([[t('Now'), l.line], ...(l.details ?? []).map((d): [string, string] => [d.label, d.text])])}`,
     loop,
     target: loop,
     place: loop,
-    expanded: true,
+    expanded: !l.host, // of those there may be many
     below: [record?.iterations.map((it) => `${it.number} ${it.running}`), l.questions?.map((q) => q.id), l.allowed?.map((a) => a.rule)].join(' / '),
     parts: () => record?.iterations.map((it) => iterationNode(record, it, { ...loop, iteration: it.number }, input)) ?? [],
     // From the start: a row that could not be expanded at first stays closed.
-    children: async () => [...decisions(l), ...(record ? await whatItDid(record, loop, input) : [])],
+    children: async () => {
+      const known = l.host && l.loopId ? await input.read(l.loopId) : record;
+      return [...decisions(l), ...(known ? await whatItDid(known, loop, input) : [])];
+    },
   };
 }
 
@@ -127,14 +137,19 @@ function pastNode(p: PastLoop, input: TreeInput): Node {
   };
 }
 
+/** What menus know a row by. Of a loop of another machine there are no files here to open, to keep or to undo. */
+function context(words: string, loopId: string | undefined, { loops }: TreeInput): string {
+  return loops.some((l) => l.loopId === loopId && l.host) ? words.replace('ralph.', 'ralph.far ') : words;
+}
+
 /** All that it changed, then the iterations, the newest first. */
 async function whatItDid(record: LoopRecord, loop: LoopParams, input: TreeInput): Promise<Node[]> {
   const iterations = [...record.iterations].reverse().map((it) => iterationNode(record, it, { ...loop, iteration: it.number }, input));
   const all = record.iterations.some((it) => it.files !== 0 && !it.running) ? await input.changes(loop) : undefined;
   if (!all || all.files.length === 0) return iterations;
   const id = `loop/${record.loopId}/all`;
-  const children = () => all.files.map((f) => fileNode(f, loop, id));
-  return [{ id, label: t('All changes'), description: all.text, icon: 'diff-multiple', context: 'ralph.changes', target: loop, children }, ...iterations];
+  const children = () => all.files.map((f) => fileNode(f, loop, id, input));
+  return [{ id, label: t('All changes'), description: all.text, icon: 'diff-multiple', context: context('ralph.changes', record.loopId, input), target: loop, children }, ...iterations];
 }
 
 function iterationNode(record: LoopRecord, it: IterationRecord, target: Target, input: TreeInput): Node {
@@ -150,19 +165,19 @@ function iterationNode(record: LoopRecord, it: IterationRecord, target: Target, 
     colour: it.running ? undefined : colours[it.class ?? 'info'],
     hover: () => table([[t('Iteration {0}', it.number), it.running ? t('running') : it.text], [t('Files'), it.files?.toString()], [t('Tool calls'), it.unread ? undefined : String(it.forgotten + it.tools.length)]]),
     expanded: isNewest,
-    context: hasFiles ? 'ralph.changes iteration' : 'ralph.iteration',
+    context: context(hasFiles ? 'ralph.changes iteration' : 'ralph.iteration', record.loopId, input),
     target,
     place: target,
     below: `${it.forgotten + it.tools.length}`,
     parts: () => toolNodes(record, it, target),
     children: async () => {
       if (it.unread) await input.read(record.loopId, it.number);
-      return [...(hasFiles ? (await input.changes(target))?.files ?? [] : []).map((f) => fileNode(f, target, id)), ...toolNodes(record, it, target)];
+      return [...(hasFiles ? (await input.changes(target))?.files ?? [] : []).map((f) => fileNode(f, target, id, input)), ...toolNodes(record, it, target)];
     },
   };
 }
 
-function fileNode(file: ChangedFile, target: Target, id: string): Node {
+function fileNode(file: ChangedFile, target: Target, id: string, input: TreeInput): Node {
   const [name, folder] = [file.path.slice(file.path.lastIndexOf('/') + 1), file.path.slice(0, Math.max(0, file.path.lastIndexOf('/')))];
   return {
     id: `${id}/file/${file.path}`,
@@ -170,7 +185,7 @@ function fileNode(file: ChangedFile, target: Target, id: string): Node {
     description: facts(file.text, folder, file.kept && t('kept')),
     icon: changeIcons[file.status],
     colour: changeColours[file.status],
-    context: ['ralph.file', file.kept ? 'kept' : 'open', ...(target.iteration === undefined ? [] : ['iteration'])].join(' '),
+    context: context(['ralph.file', file.kept ? 'kept' : 'open', ...(target.iteration === undefined ? [] : ['iteration'])].join(' '), target.loopId, input),
     hover: () => table([[t('File'), file.path], [t('Was'), file.from], [t('Change'), facts(file.status, file.text)]]),
     uri: file.uri,
     target: { ...target, paths: [file.path] },

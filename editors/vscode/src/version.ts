@@ -1,11 +1,11 @@
-// What "ralph-lsp version" prints.
+// What "ralph-lsp version" and "ralph-fleet --version" print.
 
 /** The oldest sidecar that speaks this extension's wire format. */
 export const minVersion = '0.1.0';
 
 /** The version that the sidecar's output names, undefined: it isn't the sidecar's. */
 export function versionIn(output: string): string | undefined {
-  return /^ralph-lsp (\S+)/.exec(output)?.[1];
+  return /^ralph-(?:lsp|fleet version) (\S+)/.exec(output)?.[1];
 }
 
 /** A build from a checkout has no version to compare and counts as new enough. */

@@ -33,6 +33,7 @@ export const command = {
   undo: 'ralph.loop.undo',
   redo: 'ralph.loop.redo',
   land: 'ralph.loop.land',
+  fetch: 'ralph.loop.fetch',
   sandbox: 'ralph.sandbox',
   plan: 'ralph.plan',
   help: 'ralph.help',
@@ -115,6 +116,8 @@ export interface AllowedRule { rule: string; text: string; offers: Offer[] }
 
 export interface StatusParams {
   message: string;
+  /** What there is to say of the loops of other machines. */
+  text?: string;
   loops: LoopStatus[];
 }
 

@@ -20,6 +20,8 @@ export class Panel implements vscode.Disposable {
   private generation = 0;
   /** The page is there and listens. */
   private isReady = false;
+  /** The log of a loop that nobody knew could not be read. */
+  private hasFailed = false;
   private goal: Place | undefined;
   private status = '';
   private search = 0;
@@ -36,7 +38,10 @@ export class Panel implements vscode.Disposable {
         if (showsEnd) void this.sendPart(this.generation, parts.length - 1).catch((e: unknown) => void showError(e)); // before it asks
       },
       tail: (updates, live, complete) => this.post({ type: 'tail', generation: this.generation, updates, live, complete }),
-      failed: (text) => this.post({ type: 'failed', text }),
+      failed: (text) => {
+        this.hasFailed = !this.loops.byId(loop.loopId);
+        this.post({ type: 'failed', text });
+      },
     });
     const icon = (name: string) => vscode.Uri.joinPath(extension, 'images', name);
     view.iconPath = { light: icon('ralph.svg'), dark: icon('ralph-dark.svg') };
@@ -47,9 +52,12 @@ export class Panel implements vscode.Disposable {
       }),
       view.onDidChangeViewState(() => this.seen()),
       sidecar.onUpdate((p) => this.isReady && this.log.take(p)),
-      sidecar.onServer((server) => server.state === 'running' && this.isReady && void this.log.open()),
-      loops.onChange(() => this.tellStatus()),
-      vscode.workspace.onDidChangeConfiguration((e) => e.affectsConfiguration('ralph.transcript.thinking') && this.isReady && void this.log.open()),
+      sidecar.onServer((server) => server.state === 'running' && this.isReady && void this.open()),
+      loops.onChange(() => {
+        if (this.isReady && this.hasFailed && loops.byId(loop.loopId)) void this.open(); // a bus tells of its loops later
+        this.tellStatus();
+      }),
+      vscode.workspace.onDidChangeConfiguration((e) => e.affectsConfiguration('ralph.transcript.thinking') && this.isReady && void this.open()),
     ];
     view.webview.options = { enableScripts: true, localResourceRoots: [vscode.Uri.joinPath(extension, 'dist')] };
     view.webview.html = pageOf(view.webview, extension);
@@ -88,6 +96,11 @@ export class Panel implements vscode.Disposable {
     this.reveal({ iteration: picked.iteration });
   }
 
+  private open(): Promise<void> {
+    this.hasFailed = false;
+    return this.log.open();
+  }
+
   private post(m: ToPage): void {
     void this.view.webview.postMessage(m);
   }
@@ -119,7 +132,7 @@ export class Panel implements vscode.Disposable {
         this.isReady = true;
         this.status = '';
         this.tellStatus();
-        return this.log.open();
+        return this.open();
       case 'want': return this.sendPart(m.generation, m.index);
       case 'open': return this.openFile(m.path, m.line, m.column);
       case 'offer': return void (await vscode.commands.executeCommand(m.offer.command, ...(m.offer.arguments ?? [])));
@@ -139,6 +152,8 @@ export class Panel implements vscode.Disposable {
   /** Opens a file of the loop's folder; any other is none of its business. */
   private async openFile(path: string, line = 1, column = 1): Promise<void> {
     const folder = this.loop.folder ?? this.loops.folderOf(this.loop.loopId);
+    const host = this.loops.byId(this.loop.loopId)?.host;
+    if (host) return void vscode.window.setStatusBarMessage(t('{0} is on {1}; what the loop changed can be opened', path, host), shownFor);
     const file = folder && (await fileIn(vscode.Uri.parse(folder).fsPath, path));
     if (!file) return void vscode.window.setStatusBarMessage(t('{0} is no file of the folder', path), 5000);
     const at = new vscode.Position(Math.max(0, line - 1), Math.max(0, column - 1));

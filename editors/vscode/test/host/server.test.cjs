@@ -103,6 +103,28 @@ describe('the sidecar', () => {
     assert.ok(api.loops.status.some((l) => l.tool));
   });
 
+  it('is ralph-fleet where there is a bus; without that program it is as ever, and the user is told', async () => {
+    const { showWarningMessage } = vscode.window;
+    const [told, asked] = [[], path.join(scratch, 'asked')];
+    vscode.window.showWarningMessage = async (message) => void told.push(message);
+    try {
+      await setting('ralph.server.path', program('ralph-lsp', `exec "${usual}" "$@"`));
+      await setting('ralph.fleet.bus', 'nats://127.0.0.1:1');
+      await until('it is told', () => told.some((m) => m.includes(`ralph-fleet was not found, not in ${scratch} and not on PATH`)));
+      assert.match(await run('ralph.help'), /Ralph/);
+      program('ralph-fleet', `if [ "$1" = --version ]; then echo "ralph-fleet version 9.0.0"; else echo "$RALPH_BUS $*" > ${asked}; exec "${usual}" "$@"; fi`);
+      await run('ralph.restartServer');
+      assert.match(await run('ralph.help'), /Ralph/);
+      assert.equal(fs.readFileSync(asked, 'utf8'), 'nats://127.0.0.1:1 --stdio\n');
+      fs.rmSync(asked);
+    } finally {
+      vscode.window.showWarningMessage = showWarningMessage;
+      await setting('ralph.fleet.bus', undefined);
+    }
+    await until('it runs without', () => api.sidecar.state.state === 'running');
+    assert.ok(!fs.existsSync(asked));
+  });
+
   it('is refused when it is too old', async () => {
     await setting('ralph.server.path', program('old', 'echo "ralph-lsp 0.0.9 (go1.26)"'));
     await failed(/too old: version 0\.0\.9/);

@@ -6,6 +6,7 @@ import test from 'node:test';
 import { doing } from '../../src/can';
 import { colours, iconOf, icons, notified } from '../../src/show';
 import { bar, tooltip, tooltipCommands, type Model } from '../../src/statusText';
+import { LoopRecord } from '../../src/loopRecord';
 import { roots, type TreeInput } from '../../src/treeModel';
 import type { LoopStatus, PastLoop, Said } from '../../src/wire';
 
@@ -54,6 +55,33 @@ test('no place has forgotten a state', () => {
   const { loops }: { loops: LoopStatus[] } = wire('states');
   assert.ok(loops.length >= 8);
   assert.deepEqual(loops.flatMap((l) => forgotten(l).map((where) => `${l.state}: ${where}`)), []);
+});
+
+test('a loop of another machine stands below its repository, and is offered what can be done from here', async () => {
+  const [local] = (wire('states').loops as LoopStatus[]).filter((l) => l.state === 'ended');
+  const far = (loopId: string, more: Partial<LoopStatus>): LoopStatus => ({ ...local!, loopId, folder: `file:///seen/${loopId}`, title: loopId, text: 'done', can: [], host: 'box-1', owned: false, worktree: undefined, ...more });
+  const offers = [{ title: 'Fetch', command: 'ralph.loop.fetch' }];
+  const record = new LoopRecord('f1');
+  record.outline([{ sessionUpdate: '_ralph/iteration', phase: 'end', iteration: 1, text: 'ok', changes: { files: 1 } }]);
+  const input = tree({
+    loops: [far('f1', { origin: 'file:///w/app', offers }), far('f2', { host: 'fleet' }), { ...far('w1', { host: undefined }), worktree: { branch: 'b', repository: 'file:///w/app', path: 'file:///w/t' } }],
+    records: new Map([['f1', record]]), read: () => Promise.resolve(record),
+    changes: () => Promise.resolve({ loopId: 'f1', folder: 'file:///seen/f1', text: '1 file', iterations: [], files: [{ path: 'a.go', uri: 'file:///seen/f1/a.go', status: 'modified' as const, text: '+1' }] }),
+  });
+  const groups = roots(input);
+  assert.deepEqual(groups.map((n) => [n.label, n.description]), [['app', 'worktrees · fleet'], ['Fleet', '']]);
+  const [first, tree1] = await groups[0]!.children!();
+  assert.deepEqual([first!.label, first!.description, first!.expanded, tree1!.label], ['f1', `box-1 · done${local!.backend ? ` · ${local!.backend.name}` : ''}`, false, 'b']);
+  assert.ok((await groups[1]!.children!())[0]!.description!.startsWith('done'), 'nobody has had it');
+  const has = (command: string, context: string) => menus['view/item/context']!.some((m) => m.command === command && new RegExp(m.when.match(/=~ \/(.*)\//)?.[1] ?? '^$').test(context));
+  assert.deepEqual(['ralph.fetch', 'ralph.openSession', 'ralph.continueInPi', 'ralph.land', 'ralph.openStateFile', 'ralph.openWorktree'].filter((c) => has(c, first!.context!)), ['ralph.fetch']);
+  const rows = await first!.children!();
+  const files = await rows[0]!.children!();
+  assert.deepEqual([...rows, ...files].map((n) => n.label), ['All changes', 'Iteration 1', 'a.go']);
+  for (const row of [...rows, ...files]) {
+    const what = ['ralph.openChanges', 'ralph.keepChanges', 'ralph.undoChanges', 'ralph.reviewAgain', 'ralph.openFile', 'ralph.compareWithFile'].filter((c) => has(c, row.context!));
+    assert.deepEqual(what, ['ralph.openChanges'], row.label);
+  }
 });
 
 test('what is to be told wherever the user looks pops up, and nothing else', () => {
