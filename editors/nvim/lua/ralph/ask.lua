@@ -13,6 +13,8 @@ local M = {}
 ---@param choices { [1]: string, [2]: fun() }[]
 ---@param safe? string what the one that does nothing is called
 function M.choose(prompt, choices, safe)
+  require('ralph.status').show() -- Neovim's own picker holds the screen
+  vim.cmd.redraw()
   vim.ui.select({ { safe or 'Leave it' }, unpack(choices) }, {
     prompt = prompt,
     kind = 'ralph',

@@ -30,12 +30,18 @@ local function redraw()
   end
   redraw_pending = true
   local wait = math.max(0, last_redraw + redraw_interval - vim.uv.now())
-  vim.defer_fn(function()
-    redraw_pending = false
-    last_redraw = vim.uv.now()
-    vim.cmd.redrawstatus({ bang = true })
-    vim.api.nvim_exec_autocmds('User', { pattern = 'RalphStatus', modeline = false })
-  end, wait)
+  vim.defer_fn(M.show, wait)
+end
+
+--- Shows at once what is new, if anything is.
+function M.show()
+  if not redraw_pending then
+    return
+  end
+  redraw_pending = false
+  last_redraw = vim.uv.now()
+  vim.cmd.redrawstatus({ bang = true })
+  vim.api.nvim_exec_autocmds('User', { pattern = 'RalphStatus', modeline = false })
 end
 
 --- A text about a loop with the time behind it that it has run until now.
