@@ -30,6 +30,7 @@ type Bus interface {
 	// List returns all loops.
 	List(ctx context.Context) ([]Record, error)
 	// Watch sends a loop as it is and whenever it changes, until ctx is done; "" is all loops.
+	// One that is removed comes once more, as Removed.
 	Watch(ctx context.Context, id string) (<-chan Record, error)
 
 	// Ledger returns the ledger and its revision; a new one is empty and has revision 0.
@@ -47,7 +48,7 @@ type Bus interface {
 	// File opens a file; ErrNotFound.
 	File(ctx context.Context, name string) (io.ReadCloser, error)
 
-	// Tell adds a line to what a loop says live, and Forget drops all that it said there.
+	// Tell adds a line (see Tag) to what a loop says live, and Forget drops all that it said there.
 	Tell(ctx context.Context, id string, line []byte) error
 	Forget(ctx context.Context, id string) error
 	// Hear sends what a loop has said live and, unless that is all, says, until ctx is done.

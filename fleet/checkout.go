@@ -39,10 +39,10 @@ const stateName = ".pi/ralph-loop.local.md"
 // fetching is how long git may take to fetch.
 const fetching = 10 * time.Minute
 
-func (c *checkouts) git(dir string) git.Git { return fetcher(c.program, dir) }
+func (c *checkouts) git(dir string) git.Git { return Fetcher(c.program, dir) }
 
-// fetcher is git that may fetch: what the user named, as the user.
-func fetcher(program, dir string) git.Git {
+// Fetcher is git that may fetch: what the user named, as the user.
+func Fetcher(program, dir string) git.Git {
 	return git.Git{Program: program, Dir: dir, Patience: fetching, Settings: []string{"protocol.allow=always", "core.autocrlf=false"},
 		Env: []string{"GIT_ALLOW_PROTOCOL=file:https:ssh:http:git"}}
 }

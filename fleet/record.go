@@ -16,6 +16,7 @@ const (
 	Running Phase = "running" // a worker has it, for as long as its lease
 	Paused  Phase = "paused"
 	Ended   Phase = "ended"
+	Removed Phase = "removed" // it is on the bus no more; only Watch tells it
 )
 
 // Wish is what a user wants of a loop that runs.

@@ -31,7 +31,7 @@ func Fetch(ctx context.Context, bus Bus, r Record, repo string) (branch string, 
 	if err != nil {
 		return "", err
 	}
-	g := fetcher(program, repo)
+	g := Fetcher(program, repo)
 	tmp := "refs/ralph-fleet/" + r.ID
 	defer g.Run(context.WithoutCancel(ctx), nil, "update-ref", "-d", tmp)
 	if _, err := g.Run(ctx, nil, "fetch", "--quiet", "--no-write-fetch-head", "--no-tags", bundle, "+"+workRef+":"+tmp); err != nil {

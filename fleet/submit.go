@@ -121,7 +121,7 @@ func (s *Submission) resolve(ctx context.Context, bus Bus) error {
 	if err != nil {
 		return err
 	}
-	g := fetcher(program, "")
+	g := Fetcher(program, "")
 	if info, err := os.Stat(s.Repo); err == nil && info.IsDir() {
 		if s.Repo, err = filepath.Abs(s.Repo); err != nil {
 			return err

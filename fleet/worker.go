@@ -382,9 +382,11 @@ func (w *Worker) iterate(ctx context.Context, a *attempt, beat chan<- func()) (o
 	}
 	defer os.Remove(transcript.Name())
 	defer transcript.Close()
+	lines := 0
 	c, err := startChild(w.Program, tree, prompt, a.Record, w.Lease, func(line []byte) {
 		transcript.Write(line)
-		w.Bus.Tell(ctx, a.ID, line)
+		lines++
+		w.Bus.Tell(ctx, a.ID, Tag(line, a.Attempt, lines))
 		a.listens.tell()
 	})
 	if err != nil {

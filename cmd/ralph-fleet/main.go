@@ -32,8 +32,10 @@ func main() {
 
 // execute runs the command line and returns the exit code.
 func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	var editor editor
 	root := &cobra.Command{
 		Use: "ralph-fleet", Short: "Run Ralph loops on many machines", Version: version, SilenceErrors: true, SilenceUsage: true,
+		Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return editor.serve(cmd) },
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			file, err := userFile()
 			if err != nil {
@@ -42,14 +44,18 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 			return fillIn(cmd, file)
 		},
 	}
+	editor.addFlags(root)
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	root.AddCommand(newServe(), newWorker(), newSubmit(), newStatus(), newWatch(), newFetch(), newLimits(), newRemove(),
 		newControl("pause", "Let loops end their iteration, and begin no other", pauseLoop), newControl("resume", "Let paused or waiting loops go on", resumeLoop),
-		newControl("cancel", "End loops; returns when nothing of them is left", cancelLoop), newSteer(), newDoctor())
+		newControl("cancel", "End loops; returns when nothing of them is left", cancelLoop), newSteer(), newDoctor(), newEmit())
 	if err := root.ExecuteContext(ctx); err != nil {
+		if exit := (exitCode)(0); errors.As(err, &exit) {
+			return int(exit) // the log has said why
+		}
 		fmt.Fprintln(stderr, "ralph-fleet: "+stream.Plain(tell.WithoutUserinfo(err.Error())))
 		return 1
 	}
@@ -87,13 +93,16 @@ func (b *busFlags) options(name string) (natsbus.Options, error) {
 	return natsbus.Options{URL: cmp.Or(b.url, "nats://127.0.0.1:4222"), Token: token, CA: b.ca, Name: name, Replicas: b.replicas}, err
 }
 
+// dialPatience bounds how long it may take to open a bus.
+const dialPatience = 30 * time.Second
+
 // dial connects to the bus.
 func (b *busFlags) dial(ctx context.Context, name string) (*natsbus.Bus, error) {
 	o, err := b.options(name)
 	if err != nil {
 		return nil, err
 	}
-	within, cancel := context.WithTimeout(ctx, 30*time.Second)
+	within, cancel := context.WithTimeout(ctx, dialPatience)
 	defer cancel()
 	return natsbus.Dial(within, o)
 }

@@ -198,6 +198,7 @@ func watch(ctx context.Context, bus fleet.Bus, r fleet.Record, now bool, w io.Wr
 			if !ok {
 				return nil
 			}
+			_, _, line = fleet.Untag(line)
 			if _, err := w.Write(line); err != nil {
 				return err
 			}

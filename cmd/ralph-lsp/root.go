@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ralph-lsp/internal/emit"
 	"ralph-lsp/internal/tell"
 	"ralph-lsp/server/stdio"
 	"ralph-lsp/stream"
@@ -76,7 +77,7 @@ func newRoot() *cobra.Command {
 func addCommands(root *cobra.Command) {
 	root.AddCommand(
 		newRun(), newDemo(), newStatus(), newWatch(), newCancel(), newPause(), newNext(), newResume(), newSteer(), newAnswer(), newUpdate(), newTrust(), newSandbox(), newPlan(), newHats(), newAgents(), newInit(),
-		newChanges(), newUndo(), newRedo(), newLand(), newDecode(), newHistory(), newDoctor(), newEmit(), newVersion(), newStartText(), newLimitsText(), newDemoAgent(), newDemoCheck(), newSetup(),
+		newChanges(), newUndo(), newRedo(), newLand(), newDecode(), newHistory(), newDoctor(), emit.New(), newVersion(), newStartText(), newLimitsText(), newDemoAgent(), newDemoCheck(), newSetup(),
 	)
 	root.SetHelpCommand(newHelp())
 	addCompletion(root)

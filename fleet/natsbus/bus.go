@@ -41,6 +41,7 @@ type Options struct {
 	CA       string // a file with the certificates of its server; "" is the system's
 	Name     string // of this client, for the server's own lists
 	Replicas int    // of what it keeps, in a cluster; 0 is one
+	Lost     func() // called when the connection is lost, each time; nil: nobody wants to know
 }
 
 // Bus is a connection to a fleet's bus.
@@ -67,6 +68,9 @@ func Dial(ctx context.Context, o Options) (*Bus, error) {
 	}
 	if o.CA != "" {
 		options = append(options, nats.RootCAs(o.CA))
+	}
+	if o.Lost != nil {
+		options = append(options, nats.DisconnectErrHandler(func(*nats.Conn, error) { o.Lost() }))
 	}
 	conn, err := nats.Connect(o.URL, options...)
 	if err != nil {
@@ -194,7 +198,7 @@ func (b *Bus) Watch(ctx context.Context, id string) (<-chan fleet.Record, error)
 	if id == "" {
 		id = ">"
 	}
-	w, err := b.loops.Watch(ctx, id, jetstream.IgnoreDeletes())
+	w, err := b.loops.Watch(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -202,9 +206,18 @@ func (b *Bus) Watch(ctx context.Context, id string) (<-chan fleet.Record, error)
 	go func() {
 		defer close(records)
 		defer w.Stop()
+		isNews := false // what was removed before is none
 		for entry := range w.Updates() {
 			var r fleet.Record
-			if entry == nil || json.Unmarshal(entry.Value(), &r) != nil {
+			switch {
+			case entry == nil:
+				isNews = true
+				continue
+			case entry.Operation() != jetstream.KeyValuePut:
+				if r.ID, r.Phase = entry.Key(), fleet.Removed; !isNews {
+					continue
+				}
+			case json.Unmarshal(entry.Value(), &r) != nil:
 				continue
 			}
 			select {

@@ -1,4 +1,6 @@
-package main
+// Package emit is the command with which an agent hands its work over. The agent calls the
+// program that runs its loop, so each that does has it.
+package emit
 
 import (
 	"encoding/json"
@@ -13,10 +15,11 @@ import (
 	"ralph-lsp/backends"
 	"ralph-lsp/hats"
 	"ralph-lsp/loop"
+	"ralph-lsp/stream"
 )
 
-// newEmit is for agents: it publishes a topic from inside of a run.
-func newEmit() *cobra.Command {
+// New is for agents: it publishes a topic from inside of a run.
+func New() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "emit TOPIC [PAYLOAD...]",
 		Short: "Hand work over to another hat, as an agent in a run",
@@ -51,7 +54,7 @@ work over to each other. The payload "-" is read from standard input.`,
 		}
 		refused, err := loop.Emit(spool, hats.Topic{Name: args[0], For: *target, Payload: payload})
 		if err == nil && refused != "" {
-			err = errors.New(plainLine(refused))
+			err = errors.New(strings.Join(strings.Fields(stream.Plain(refused)), " "))
 		}
 		if err == nil {
 			fmt.Fprintln(cmd.OutOrStdout(), "published; the next hat is told when this run has ended well")

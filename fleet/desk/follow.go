@@ -1,0 +1,300 @@
+package desk
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"ralph-lsp/fleet"
+)
+
+const (
+	maxFollowed = 24                 // loops whose live updates are listened to
+	fewRunning  = 12                 // so many are listened to that nobody has read
+	keptFor     = 7 * 24 * time.Hour // what is cached of a loop that nobody has looked at
+	maxKept     = 50                 // loops of which something is cached
+	batch       = 60 << 10           // bytes of updates that are sent at once
+	lookAgain   = 2 * time.Second    // after something could not be read
+)
+
+// logs are the transcripts that were read, and who listens to them.
+type logs struct {
+	desk *Desk
+
+	mu     sync.Mutex
+	read   []string // loops that were read, the last one first
+	opened map[string]*transcript
+	follow map[string]*follower
+}
+
+// follower listens to a loop and tells the editor.
+type follower struct {
+	stop func()
+	news chan struct{}
+}
+
+func (l *logs) init(d *Desk) {
+	l.desk, l.opened, l.follow = d, map[string]*transcript{}, map[string]*follower{}
+}
+
+// transcript returns that of a loop. The caller holds mu.
+func (l *logs) transcript(id string) *transcript {
+	t := l.opened[id]
+	if t == nil {
+		dir := filepath.Join(l.desk.folder(id), "log")
+		os.MkdirAll(dir, 0o700) // what can't be written there says so
+		t = &transcript{id: id, dir: dir, filled: make(chan struct{})}
+		l.opened[id] = t
+	}
+	return t
+}
+
+// open returns a loop's transcript for who reads it, and what is closed when all that it has
+// said live is there. From now on it is listened to.
+func (l *logs) open(r fleet.Record) (t *transcript, filled <-chan struct{}) {
+	l.mu.Lock()
+	t = l.transcript(r.ID)
+	if len(l.read) == 0 || l.read[0] != r.ID {
+		l.read = append([]string{r.ID}, slices.DeleteFunc(l.read, func(id string) bool { return id == r.ID })...)
+		l.read = l.read[:min(len(l.read), maxFollowed)]
+	}
+	l.mu.Unlock()
+	now := time.Now()
+	os.Chtimes(l.desk.folder(r.ID), now, now) // it was looked at
+	if r.Phase == fleet.Ended || !l.listen(r.ID) {
+		done := make(chan struct{})
+		close(done)
+		return t, done
+	}
+	return t, t.filled
+}
+
+// listen begins to listen to a loop. It is false where there is no bus.
+func (l *logs) listen(id string) bool {
+	d := l.desk
+	d.mu.Lock()
+	bus := d.bus
+	d.mu.Unlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if bus == nil || l.follow[id] != nil {
+		return bus != nil
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	t := l.transcript(id)
+	f := &follower{stop: cancel, news: make(chan struct{}, 1)}
+	l.follow[id] = f
+	go d.followLoop(ctx, bus, t, f)
+	return true
+}
+
+// choose listens to the loops that matter: those that were read last, and where only few
+// run, all of them.
+func (l *logs) choose() {
+	d := l.desk
+	wants := d.watcher.Wants()
+	d.mu.Lock()
+	var running []string
+	ended := map[string]bool{}
+	for id, r := range d.records {
+		if r.Phase == fleet.Running {
+			running = append(running, id)
+		}
+		ended[id] = r.Phase == fleet.Ended
+	}
+	d.mu.Unlock()
+	want := map[string]bool{}
+	l.mu.Lock()
+	for _, id := range l.read {
+		if over, known := ended[id]; known && !over {
+			want[id] = true
+		}
+	}
+	if wants && len(running) <= fewRunning {
+		for _, id := range running {
+			want[id] = true
+		}
+	}
+	for id, f := range l.follow {
+		if !want[id] && !ended[id] { // one that has ended stops by itself when all is told
+			f.stop()
+			delete(l.follow, id)
+		}
+	}
+	l.mu.Unlock()
+	for id := range want {
+		l.listen(id)
+	}
+}
+
+// changed lets who listens to a loop look at it.
+func (l *logs) changed(id string) {
+	l.mu.Lock()
+	f := l.follow[id]
+	l.mu.Unlock()
+	if f != nil {
+		f.look()
+	}
+}
+
+// stop listens to nothing any more: the bus is away.
+func (l *logs) stop() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for id, f := range l.follow {
+		f.stop()
+		delete(l.follow, id)
+	}
+}
+
+// gone says that a follower has ended by itself.
+func (l *logs) gone(id string, f *follower) {
+	f.stop()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.follow[id] == f {
+		delete(l.follow, id)
+	}
+}
+
+func (f *follower) look() {
+	select {
+	case f.news <- struct{}{}:
+	default:
+	}
+}
+
+// followLoop listens to a loop until it has ended and all is told, or ctx is done.
+func (d *Desk) followLoop(ctx context.Context, bus fleet.Bus, t *transcript, f *follower) {
+	defer d.logs.gone(t.id, f)
+	d.fill(ctx, bus, t)
+	lines, err := bus.Hear(ctx, t.id, false)
+	if err != nil {
+		d.Log.Warn("a loop can't be listened to", "loop", t.id, "error", err)
+		return
+	}
+	go func() {
+		for nth := 1; ; nth++ {
+			line, ok := <-lines
+			if !ok {
+				return
+			}
+			d.hear(t, line, nth)
+			f.look()
+		}
+	}()
+	r, _ := d.now(t.id)
+	told := t.cursor(t.end(r))
+	for {
+		r, ok := d.now(t.id)
+		if !ok {
+			return
+		}
+		var again <-chan time.Time
+		page, err := d.page(ctx, bus, t, r, told, options{bytes: batch, oneIteration: true})
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			d.Log.Debug("a log can't be read", "loop", t.id, "error", err)
+			again = time.After(lookAgain)
+		case page.Reset: // what was told of an attempt that came to nothing is of no use: whoever has it reads again
+			told = t.cursor(place{max(r.Attempt, t.heard()), 0})
+			continue
+		default:
+			if len(page.Items) > 0 {
+				if err := d.watcher.Tell(ctx, t.id, told, page); err != nil {
+					return
+				}
+				told = page.Cursor
+			}
+			if page.More {
+				continue
+			}
+			if page.Complete {
+				return
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-again:
+			continue
+		case <-f.news:
+		}
+		select { // what comes at once is told at once
+		case <-ctx.Done():
+			return
+		case <-time.After(gather):
+		}
+	}
+}
+
+// gather is how long updates are gathered before they are told.
+const gather = 50 * time.Millisecond
+
+// fill hears all that a loop has said live up to now.
+func (d *Desk) fill(ctx context.Context, bus fleet.Bus, t *transcript) {
+	defer func() {
+		d.logs.mu.Lock()
+		defer d.logs.mu.Unlock()
+		select {
+		case <-t.filled:
+		default:
+			close(t.filled)
+		}
+	}()
+	lines, err := bus.Hear(ctx, t.id, true)
+	if err != nil {
+		return
+	}
+	for nth := 1; ; nth++ {
+		line, ok := <-lines
+		if !ok {
+			return
+		}
+		d.hear(t, line, nth)
+	}
+}
+
+func (d *Desk) hear(t *transcript, line []byte, nth int) {
+	r, _ := d.now(t.id)
+	if err := t.hear(line, nth, r.Attempt); err != nil {
+		d.Log.Warn("what a loop says can't be kept", "loop", t.id, "error", err)
+	}
+}
+
+// now is a loop as it was heard of last.
+func (d *Desk) now(id string) (fleet.Record, bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	r, ok := d.records[id]
+	return r, ok
+}
+
+// prune removes what is cached of loops that nobody has looked at for long.
+func prune(dir string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	type kept struct {
+		path string
+		at   time.Time
+	}
+	var all []kept
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && e.IsDir() {
+			all = append(all, kept{filepath.Join(dir, e.Name()), info.ModTime()})
+		}
+	}
+	slices.SortFunc(all, func(a, b kept) int { return b.at.Compare(a.at) })
+	for i, k := range all {
+		if i >= maxKept || time.Since(k.at) > keptFor {
+			os.RemoveAll(k.path) // the next time, if it can't be done
+		}
+	}
+}

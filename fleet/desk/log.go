@@ -1,0 +1,428 @@
+package desk
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"ralph-lsp/fleet"
+	"ralph-lsp/loop"
+	"ralph-lsp/looplog"
+	"ralph-lsp/wire"
+)
+
+// transcript is the log of a loop: what each attempt that counts has said, a file of the bus
+// that is cached here, and what the one that runs has said so far. Both have the same lines,
+// so a place is an attempt and a number of lines. An attempt that came to nothing is no part
+// of it, as if it had not been.
+type transcript struct {
+	id  string
+	dir string // of the cached files
+
+	mu      sync.Mutex
+	live    *os.File // what attempt says, without a name in its folder
+	attempt int      // 0: nothing was heard
+	lines   int      // of live
+	size    int64
+	filled  chan struct{} // closed when all that was said before is heard
+}
+
+// place is a place in a transcript.
+type place struct{ attempt, line int }
+
+func (t *transcript) cursor(at place) string {
+	return fmt.Sprintf("%s.%d.%d", t.id, at.attempt, at.line)
+}
+
+// parse reads a cursor; ok is false for one of another log.
+func (t *transcript) parse(cursor string) (at place, ok bool) {
+	rest, ok := strings.CutPrefix(cursor, t.id+".")
+	if !ok {
+		return at, false
+	}
+	_, err := fmt.Sscanf(rest, "%d.%d", &at.attempt, &at.line)
+	return at, err == nil && at.attempt >= 0 && at.line >= 0
+}
+
+// parts are the attempts that the log has. The last one may be live.
+func (t *transcript) parts(r fleet.Record) (attempts []int, live int) {
+	attempts = slices.Clone(r.Kept)
+	t.mu.Lock()
+	last := max(r.Attempt, t.attempt)
+	t.mu.Unlock()
+	if len(attempts) == 0 || last > attempts[len(attempts)-1] {
+		return append(attempts, last), last
+	}
+	return attempts, -1
+}
+
+// said is a line of a transcript, as far as a reader has to know it.
+type said struct {
+	SessionUpdate    string          `json:"sessionUpdate"`
+	MessageID        string          `json:"messageId"`
+	ParentToolCallID string          `json:"parentToolCallId"`
+	ToolCallID       string          `json:"toolCallId"`
+	Status           string          `json:"status"`
+	State            string          `json:"state"`
+	StopReason       string          `json:"stopReason"`
+	Iteration        int             `json:"iteration"`
+	Content          json.RawMessage `json:"content"`
+}
+
+// isOfAttempt says whether a line is about the process that ran an iteration, and not about the loop.
+func (u said) isOfAttempt() bool {
+	switch u.SessionUpdate {
+	case wire.KindEnd:
+		return u.StopReason == string(loop.StopOnce) || u.StopReason == string(loop.StopInterrupted)
+	case wire.KindState:
+		return loop.State(u.State).Over()
+	}
+	return u.SessionUpdate == ""
+}
+
+// options say what a reader wants.
+type options struct {
+	limit        int // updates; 0: any number
+	bytes        int
+	oneIteration bool
+	before       string
+}
+
+// What ends the reading of a page.
+var (
+	errFull = errors.New("the page is full")
+	errEnd  = errors.New("here it was to end")
+)
+
+// pager makes a page of lines.
+type pager struct {
+	options
+	page  looplog.Page
+	at    place // behind the last line
+	taken place // behind the last line that is in the page
+	size  int
+	last  said         // of the page's last item
+	text  bytes.Buffer // of the last item, where that is text
+	moves func(line []byte) []byte
+}
+
+// take takes a line; errFull says that it is for the next page.
+func (p *pager) take(line []byte) error {
+	line = bytes.TrimSpace(line)
+	var u said
+	if len(line) == 0 || json.Unmarshal(line, &u) != nil || u.isOfAttempt() {
+		p.at.line++
+		return nil
+	}
+	text := ""
+	isText := u.SessionUpdate == wire.KindMessageChunk || u.SessionUpdate == wire.KindThoughtChunk
+	if isText {
+		var content wire.TextContent
+		json.Unmarshal(u.Content, &content) // without a text there is none
+		text = content.Text
+	}
+	joins := isText && p.text.Len() > 0 && p.text.Len()+len(text) <= wire.MaxText && u.SessionUpdate == p.last.SessionUpdate &&
+		u.MessageID == p.last.MessageID && u.ParentToolCallID == p.last.ParentToolCallID && u.Iteration == p.last.Iteration
+	if n := len(p.page.Items); n > 0 {
+		full := p.limit > 0 && n == p.limit && !joins || p.size+len(line) > p.bytes
+		if full || p.oneIteration && u.Iteration != p.page.Items[0].Iteration {
+			return errFull
+		}
+	}
+	p.at.line++
+	p.taken = p.at
+	p.size += len(line)
+	if joins {
+		p.text.WriteString(text)
+		return nil
+	}
+	p.seal()
+	p.last = u
+	if isText {
+		p.text.WriteString(text)
+	}
+	p.page.Items = append(p.page.Items, looplog.Item{JSON: p.moves(line), Text: isText || u.SessionUpdate == wire.KindDiscard, Iteration: u.Iteration})
+	return nil
+}
+
+// seal ends the text that was joined.
+func (p *pager) seal() {
+	if n := len(p.page.Items); p.text.Len() > 0 {
+		u := wire.Chunk{SessionUpdate: p.last.SessionUpdate, MessageID: p.last.MessageID, ParentToolCallID: p.last.ParentToolCallID, Content: wire.TextContent{Type: "text", Text: p.text.String()}}
+		if encoded, err := wire.NewEncoder().Encode(u, false); err == nil {
+			p.page.Items[n-1].JSON = bytes.Clone(encoded)
+		}
+	}
+	p.text.Reset()
+}
+
+// page reads what comes behind a cursor.
+func (d *Desk) page(ctx context.Context, bus fleet.Bus, t *transcript, r fleet.Record, after string, o options) (looplog.Page, error) {
+	attempts, live := t.parts(r)
+	at, ok := t.parse(after)
+	isReset := after != "" && (!ok || at.attempt != 0 && !slices.Contains(attempts, at.attempt))
+	if isReset {
+		at = place{}
+	}
+	end, bounded := t.parse(o.before)
+	p := &pager{options: o, at: at, taken: at, moves: func(line []byte) []byte { return moved(line, r.ID, d.folder(r.ID)) }}
+	p.page.Reset = isReset
+	for _, attempt := range attempts {
+		if attempt < at.attempt || bounded && attempt > end.attempt {
+			continue
+		}
+		skip := 0
+		if attempt == at.attempt {
+			skip = at.line
+		}
+		p.at = place{attempt, skip}
+		err := d.eachLine(ctx, bus, t, r, attempt, attempt == live, skip, func(line []byte) error {
+			if bounded && p.at.attempt == end.attempt && p.at.line >= end.line {
+				return errEnd
+			}
+			return p.take(line)
+		})
+		if err == errFull {
+			p.page.More = true
+			break
+		}
+		if err != nil && err != errEnd {
+			return p.page, err
+		}
+	}
+	p.seal()
+	p.page.Cursor = t.cursor(p.taken)
+	if bounded && !p.page.More {
+		p.page.Cursor = o.before
+	}
+	p.page.Complete = !p.page.More && r.Phase == fleet.Ended
+	return p.page, nil
+}
+
+// eachLine calls take with each line of an attempt behind the first ones.
+func (d *Desk) eachLine(ctx context.Context, bus fleet.Bus, t *transcript, r fleet.Record, attempt int, isLive bool, skip int, take func([]byte) error) error {
+	var from io.Reader
+	if isLive {
+		t.mu.Lock()
+		if t.live != nil && t.attempt == attempt {
+			from = io.NewSectionReader(t.live, 0, t.size)
+		}
+		t.mu.Unlock()
+		if from == nil {
+			return nil
+		}
+	} else {
+		f, err := t.file(ctx, bus, r, attempt)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		from = f
+	}
+	lines := bufio.NewReaderSize(from, 64<<10)
+	for n := 0; ; n++ {
+		if n < skip {
+			switch err := skipLine(lines); {
+			case err == io.EOF:
+				return nil
+			case err != nil:
+				return err
+			}
+			continue
+		}
+		line, err := lines.ReadBytes('\n')
+		if err == io.EOF && len(line) == 0 {
+			return nil
+		}
+		if err != nil && err != io.EOF {
+			return err
+		}
+		if err := take(line); err != nil {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+}
+
+func skipLine(r *bufio.Reader) error {
+	for {
+		_, err := r.ReadSlice('\n')
+		if err != bufio.ErrBufferFull {
+			return err
+		}
+	}
+}
+
+// file opens what an attempt has said that counts: here, or fetched from the bus.
+func (t *transcript) file(ctx context.Context, bus fleet.Bus, r fleet.Record, attempt int) (*os.File, error) {
+	name := filepath.Join(t.dir, fmt.Sprintf("%d.log", attempt))
+	if f, err := os.Open(name); err == nil {
+		return f, nil
+	}
+	if bus == nil {
+		return nil, &wire.Failure{Reason: wire.ReasonBusAway, Err: errors.New("the log isn't here, and the bus can't be reached")}
+	}
+	temp, err := download(ctx, bus, r.TranscriptFile(attempt), t.dir)
+	if errors.Is(err, fleet.ErrNotFound) { // it was removed
+		return nil, &wire.Failure{Reason: wire.ReasonNoSession, Err: err}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Rename(temp, name); err != nil {
+		os.Remove(temp)
+		return nil, err
+	}
+	return os.Open(name)
+}
+
+// hear takes a live line. An older worker doesn't number them: nth is which one of what is
+// there it is, and attempt the one that runs.
+func (t *transcript) hear(line []byte, nth, attempt int) error {
+	at, n, rest := fleet.Untag(line)
+	if at == 0 {
+		at, n = attempt, nth
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	had := 0
+	if at == t.attempt {
+		had = t.lines
+	}
+	if at < t.attempt || n <= had || n-had > maxMissing {
+		return nil // of an attempt that came to nothing, or heard before
+	}
+	if t.live == nil {
+		f, err := os.CreateTemp(t.dir, "live-*")
+		if err != nil {
+			return err
+		}
+		os.Remove(f.Name()) // nothing is left of it; where that can't be done, it is pruned
+		t.live = f
+	}
+	if at > t.attempt {
+		if err := t.live.Truncate(0); err != nil {
+			return err
+		}
+		t.attempt, t.lines, t.size = at, 0, 0
+	}
+	missing := bytes.Repeat([]byte("\n"), n-had-1) // what was lost on its way
+	data := append(append(missing, bytes.TrimRight(rest, "\n")...), '\n')
+	if _, err := t.live.WriteAt(data, t.size); err != nil {
+		return err
+	}
+	t.size += int64(len(data))
+	t.lines = n
+	return nil
+}
+
+// end is the place behind all that was said, as far as it can be known without reading it.
+func (t *transcript) end(r fleet.Record) place {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case slices.Contains(r.Kept, max(r.Attempt, t.attempt)):
+		return place{max(r.Attempt, t.attempt), math.MaxInt32}
+	case t.attempt >= r.Attempt:
+		return place{t.attempt, t.lines}
+	}
+	return place{r.Attempt, 0}
+}
+
+// heard is the attempt that was heard last.
+func (t *transcript) heard() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.attempt
+}
+
+// moved is a line as one of the loop on the bus: its commands name that, and not the
+// checkout that it ran in.
+func moved(line []byte, id, folder string) []byte {
+	if at := bytes.LastIndex(line, []byte(`,"loopId":"`)); at > 0 { // where it was said is told beside
+		var stamp map[string]any
+		if json.Unmarshal(append([]byte("{"), line[at+1:]...), &stamp) == nil {
+			line = append(slices.Clone(line[:at]), '}')
+		}
+	}
+	if len(line) <= maxLine && !bytes.Contains(line, []byte(`"offers":`)) {
+		return slices.Clone(line)
+	}
+	var u map[string]any
+	if json.Unmarshal(line, &u) != nil {
+		return slices.Clone(line)
+	}
+	moveOffers(u, id, folder)
+	if len(line) > maxLine {
+		shrink(u)
+	}
+	encoded, err := json.Marshal(u)
+	if err != nil {
+		return slices.Clone(line)
+	}
+	return encoded
+}
+
+// maxMissing bounds how many lines may be lost: the bus keeps 100,000 of a loop.
+const maxMissing = 10_000_000
+
+// maxLine bounds an update, in bytes.
+const maxLine = 2 * wire.MaxText
+
+// shrink takes out of an update what is large: all of it is in the transcript.
+func shrink(u map[string]any) {
+	delete(u, "rawInput")
+	u["truncated"] = true
+	var cut func(v any) any
+	cut = func(v any) any {
+		switch v := v.(type) {
+		case string:
+			return v[:wire.FirstText(v, wire.MaxText/4)]
+		case []any:
+			for i := range v[:min(len(v), 100)] {
+				v[i] = cut(v[i])
+			}
+			return v[:min(len(v), 100)]
+		case map[string]any:
+			for key := range v {
+				v[key] = cut(v[key])
+			}
+		}
+		return v
+	}
+	cut(u)
+}
+
+// moveOffers makes the commands of an update such about the loop on the bus. Those that
+// it can't be given are left out.
+func moveOffers(u map[string]any, id, folder string) {
+	offers, _ := u["offers"].([]any)
+	var kept []any
+	for _, o := range offers {
+		offer, _ := o.(map[string]any)
+		arguments, _ := offer["arguments"].([]any)
+		if offer["command"] != wire.CommandUpdate || len(arguments) == 0 {
+			continue
+		}
+		if p, ok := arguments[0].(map[string]any); ok {
+			p["loopId"], p["folder"] = id, wire.FileURI(folder)
+			kept = append(kept, offer)
+		}
+	}
+	delete(u, "offers")
+	if kept != nil {
+		u["offers"] = kept
+	}
+}

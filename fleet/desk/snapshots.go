@@ -1,0 +1,267 @@
+package desk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+
+	"ralph-lsp/changes"
+	"ralph-lsp/fleet"
+	"ralph-lsp/internal/git"
+	"ralph-lsp/wire"
+)
+
+// snapshots are what loops changed: those of their last checkpoints, fetched into a
+// repository of each loop's own.
+type snapshots struct {
+	desk *Desk
+	mu   sync.Mutex // one is fetched at a time
+}
+
+// Snapshots implements elsewhere.Place.
+func (d *Desk) Snapshots(ctx context.Context, p wire.LoopParams) (*changes.Store, string, error) {
+	r, bus, err := d.record(p)
+	if err != nil {
+		return nil, "", err
+	}
+	if r.Committed == 0 {
+		return nil, "", fmt.Errorf("%w: no iteration of the loop has ended yet", changes.ErrNone)
+	}
+	d.snapshots.mu.Lock()
+	defer d.snapshots.mu.Unlock()
+	folder := d.folder(r.ID)
+	home := filepath.Join(folder, "changes")
+	if has, err := os.ReadFile(filepath.Join(home, "attempt")); err != nil || string(has) != strconv.Itoa(r.Committed) {
+		if err := d.snapshots.get(ctx, bus, r, home); err != nil {
+			return nil, "", err
+		}
+	}
+	s, err := changes.Open(home)
+	return s, folder, err
+}
+
+// get fetches the snapshots of a loop's last checkpoint.
+func (s *snapshots) get(ctx context.Context, bus fleet.Bus, r fleet.Record, home string) error {
+	repo := filepath.Join(home, "git")
+	program, err := git.Find()
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(repo, 0o700); err != nil {
+		return err
+	}
+	g := fleet.Fetcher(program, repo)
+	if _, err := os.Stat(filepath.Join(repo, "HEAD")); err != nil {
+		if _, err := g.Run(ctx, nil, "init", "--quiet", "--bare"); err != nil {
+			return err
+		}
+	}
+	if err := s.base(ctx, bus, g, r); err != nil {
+		return err
+	}
+	bundle, err := download(ctx, bus, r.CheckpointFile(r.Committed), home)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(bundle)
+	if _, err := g.Run(ctx, nil, "fetch", "--quiet", "--no-write-fetch-head", "--no-tags", bundle, "+refs/ralph/*:refs/ralph/*"); err != nil {
+		return err
+	}
+	if err := changes.Adopt(ctx, home, filepath.Dir(home), repo, r.ID); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(home, "attempt"), []byte(strconv.Itoa(r.Committed)), 0o600)
+}
+
+// base gets the commit that the loop began with: from the repository of its origin, or
+// from the bus.
+func (s *snapshots) base(ctx context.Context, bus fleet.Bus, g git.Git, r fleet.Record) error {
+	has := func() bool {
+		_, err := g.Run(ctx, nil, "cat-file", "-e", r.Base+"^{commit}")
+		return err == nil
+	}
+	if has() {
+		return nil
+	}
+	if origin := s.desk.originOf(r); origin != "" {
+		from := fleet.Fetcher(g.Program, origin)
+		if objects, err := from.Text(ctx, nil, "rev-parse", "--git-path", "objects"); err == nil {
+			if !filepath.IsAbs(objects) {
+				objects = filepath.Join(origin, objects)
+			}
+			if err := os.WriteFile(filepath.Join(g.Dir, "objects", "info", "alternates"), []byte(objects+"\n"), 0o600); err != nil {
+				return err
+			}
+			if has() {
+				return nil
+			}
+		}
+	}
+	if !r.Bundled {
+		return &wire.Failure{Reason: wire.ReasonNoSnapshots, Err: fmt.Errorf("what it changed is kept as differences to a commit of %s: open a clone of that which has %.12s, or fetch the loop's branch into one (ralph-fleet fetch)", r.Repo, r.Base)}
+	}
+	bundle, err := download(ctx, bus, r.RepoFile(), filepath.Dir(g.Dir))
+	if err != nil {
+		return err
+	}
+	defer os.Remove(bundle)
+	_, err = g.Run(ctx, nil, "fetch", "--quiet", "--no-write-fetch-head", "--no-tags", bundle, "+refs/heads/*:refs/base/*")
+	return err
+}
+
+// download fetches a file from the bus into a folder. The caller removes it.
+func download(ctx context.Context, bus fleet.Bus, name, dir string) (path string, err error) {
+	from, err := bus.File(ctx, name)
+	if err != nil {
+		return "", fmt.Errorf("the file %s of the bus: %w", name, err)
+	}
+	defer from.Close()
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	f, err := os.CreateTemp(dir, "download-*")
+	if err != nil {
+		return "", err
+	}
+	_, err = io.Copy(f, from)
+	if err = errors.Join(err, f.Close()); err != nil {
+		os.Remove(f.Name())
+		return "", err
+	}
+	return f.Name(), nil
+}
+
+// fetch brings what a loop did into the repository of its origin.
+func (d *Desk) fetch(ctx context.Context, bus fleet.Bus, r fleet.Record) (any, error) {
+	origin := d.originOf(r)
+	if origin == "" {
+		return nil, &wire.Failure{Reason: wire.ReasonNoFolder, Err: fmt.Errorf("no open folder has the repository %s: open it, or run ralph-fleet fetch %s --into FOLDER", r.Repo, r.Name)}
+	}
+	if r.Committed == 0 {
+		return nil, &wire.Failure{Reason: wire.ReasonNoSnapshots, Err: errors.New("there is nothing to fetch: no iteration of the loop has ended yet")}
+	}
+	branch, err := fleet.Fetch(ctx, bus, r, origin)
+	if err != nil {
+		return nil, err
+	}
+	return wire.Fetched(branch), nil
+}
+
+// originOf is the open folder whose repository a loop works on; "" for none.
+func (d *Desk) originOf(r fleet.Record) string {
+	d.mu.Lock()
+	watcher := d.watcher
+	d.mu.Unlock()
+	if watcher == nil {
+		return ""
+	}
+	return d.origins.find(r, watcher.Folders())
+}
+
+// origins know of which repositories the open folders are.
+type origins struct {
+	mu    sync.Mutex
+	repos map[string]repository // of folders
+	asked map[string]bool
+}
+
+// repository says what a folder's repository is called by: its own place, and the URLs of its remotes.
+type repository struct {
+	top     string
+	remotes []string
+}
+
+// of is find for who can't wait: a folder that isn't known yet is looked at, and news is called then.
+func (o *origins) of(r fleet.Record, folders []string, news func()) string {
+	var unknown []string
+	o.mu.Lock()
+	if o.asked == nil {
+		o.asked, o.repos = map[string]bool{}, map[string]repository{}
+	}
+	for _, folder := range folders {
+		if !o.asked[folder] {
+			o.asked[folder] = true
+			unknown = append(unknown, folder)
+		}
+	}
+	o.mu.Unlock()
+	if len(unknown) > 0 {
+		go func() {
+			for _, folder := range unknown {
+				o.look(folder)
+			}
+			news()
+		}()
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.match(r, folders)
+}
+
+// find looks at folders that aren't known yet.
+func (o *origins) find(r fleet.Record, folders []string) string {
+	for _, folder := range folders {
+		o.mu.Lock()
+		_, known := o.repos[folder]
+		o.mu.Unlock()
+		if !known {
+			o.look(folder)
+		}
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.match(r, folders)
+}
+
+func (o *origins) match(r fleet.Record, folders []string) string {
+	for _, folder := range folders {
+		repo, ok := o.repos[folder]
+		if !ok || repo.top == "" {
+			continue
+		}
+		if r.Bundled && (r.Repo == folder || r.Repo == repo.top || strings.HasPrefix(r.Repo, repo.top+string(filepath.Separator))) {
+			return folder
+		}
+		for _, url := range repo.remotes {
+			if !r.Bundled && sameURL(url, r.Repo) {
+				return folder
+			}
+		}
+	}
+	return ""
+}
+
+func sameURL(a, b string) bool {
+	short := func(url string) string { return strings.TrimSuffix(strings.TrimSuffix(url, "/"), ".git") }
+	return short(a) == short(b)
+}
+
+// look asks git which repository a folder is of.
+func (o *origins) look(folder string) {
+	var repo repository
+	if program, err := git.Find(); err == nil {
+		g := git.Git{Program: program, Dir: folder}
+		ctx := context.Background() // git has its own patience
+		if top, err := g.Text(ctx, nil, "rev-parse", "--show-toplevel"); err == nil {
+			repo.top = filepath.FromSlash(top)
+			if urls, err := g.Text(ctx, nil, "config", "--get-regexp", `^remote\..*\.url$`); err == nil {
+				for line := range strings.Lines(urls) {
+					_, url, _ := strings.Cut(strings.TrimSpace(line), " ")
+					repo.remotes = append(repo.remotes, url)
+				}
+			}
+		}
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.repos == nil {
+		o.repos, o.asked = map[string]repository{}, map[string]bool{}
+	}
+	o.repos[folder], o.asked[folder] = repo, true
+}

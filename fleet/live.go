@@ -1,0 +1,30 @@
+package fleet
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+)
+
+// Tag puts in front of a line of a transcript which attempt says it, and which line of that
+// it is, from 1 on: what is told live comes from several attempts, and may come twice.
+func Tag(line []byte, attempt, n int) []byte {
+	rest, ok := bytes.CutPrefix(line, []byte("{"))
+	if !ok {
+		return line
+	}
+	return append(fmt.Appendf(nil, `{"attempt":%d,"line":%d,`, attempt, n), rest...)
+}
+
+// Untag is the reverse. The attempt is 0 for a line that an older worker has told.
+func Untag(line []byte) (attempt, n int, rest []byte) {
+	after, isTagged := bytes.CutPrefix(line, []byte(`{"attempt":`))
+	first, after, ok := bytes.Cut(after, []byte(`,"line":`))
+	second, after, more := bytes.Cut(after, []byte(","))
+	attempt, err := strconv.Atoi(string(first))
+	n, err2 := strconv.Atoi(string(second))
+	if !isTagged || !ok || !more || err != nil || err2 != nil || attempt < 1 || n < 1 {
+		return 0, 0, line
+	}
+	return attempt, n, append([]byte("{"), after...)
+}
