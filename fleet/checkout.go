@@ -62,6 +62,8 @@ func (c *checkouts) prepare(ctx context.Context, r Record, lease time.Duration, 
 	if string(has) == strconv.Itoa(r.Committed) && r.Committed > 0 {
 		return tree, os.Remove(c.marker(r))
 	}
+	end := step(ctx, StepCheckout)
+	defer func() { end(err) }()
 	if err := os.RemoveAll(filepath.Dir(tree)); err != nil {
 		return tree, err
 	}
@@ -78,6 +80,7 @@ func (c *checkouts) prepare(ctx context.Context, r Record, lease time.Duration, 
 			return tree, fmt.Errorf("the checkpoint of attempt %d: %w", r.Committed, err)
 		}
 	}
+	end(nil)
 	return tree, c.setUp(ctx, r, tree, lease, beat)
 }
 
@@ -195,10 +198,12 @@ const maxSetupWords = 2 << 10
 
 // setUp runs the task's setup in a fresh checkout, as a child that ends as one of an
 // iteration does, with all that it has started.
-func (c *checkouts) setUp(ctx context.Context, r Record, tree string, lease time.Duration, beat chan<- func()) error {
+func (c *checkouts) setUp(ctx context.Context, r Record, tree string, lease time.Duration, beat chan<- func()) (err error) {
 	if len(r.Setup) == 0 {
 		return nil
 	}
+	end := step(ctx, StepSetup)
+	defer func() { end(err) }()
 	args := append([]string{"setup", "--lease", lease.String(), "-C", tree, "--"}, r.Setup...)
 	s, err := spawn(c.ralph, tree, args, func([]byte) {})
 	if err != nil {

@@ -28,6 +28,8 @@ type Worker struct {
 	Version string
 	Labels  []string // what people should know of it
 
+	Observers []Observer
+
 	busy      atomic.Int64 // slots that run an iteration
 	checkouts *checkouts
 }
@@ -242,44 +244,48 @@ func (w *Worker) settle(ctx context.Context, id string, attempt int, usd float64
 func (w *Worker) run(ctx context.Context, a *attempt) (later time.Duration, err error) {
 	w.busy.Add(1)
 	defer w.busy.Add(-1)
-	begun := time.Now()
-	held, lose := context.WithCancelCause(ctx)
+	begun, told := time.Now(), w.began(a.Record)
+	held, lose := context.WithCancelCause(told.in(ctx))
 	defer lose(nil)
 	beat := make(chan func(), 1)
 	go w.hold(held, a, beat, lose)
-	o, limited, err := w.iterate(held, a, beat)
+	o, limited, tried := w.iterate(held, a, beat)
+	var r Record
+	spent := 0.0
+	defer func() { told.ended(ctx, tried, err, limited, r, spent) }()
 	if errors.Is(context.Cause(held), ErrNotOur) {
 		return 0, ErrNotOur
 	}
 	lose(nil)
 	settled := context.WithoutCancel(ctx)
 	o.CostUSD = max(o.CostUSD, a.CostUSD) // it is 0 where the agent doesn't tell
-	spent := o.CostUSD - a.CostUSD
-	if err != nil || o.CostOpen { // nobody knows
+	spent = o.CostUSD - a.CostUSD
+	if tried != nil || o.CostOpen { // nobody knows
 		spent = max(spent, a.Reserve)
 	}
-	var r Record
 	commit := func() (errCommit error) {
 		r, errCommit = Change(settled, w.Bus, a.ID, func(r *Record) error {
 			now := time.Now().UTC()
 			switch {
-			case err == nil:
+			case tried == nil:
 				return r.Commit(a.Attempt, o, now)
 			case ctx.Err() != nil:
 				return r.GiveBack(a.Attempt, now)
 			}
-			return r.Fail(a.Attempt, tell.WithoutUserinfo(err.Error()), now)
+			return r.Fail(a.Attempt, tell.WithoutUserinfo(tried.Error()), now)
 		})
 		return errCommit
 	}
-	if errCommit := w.persist(a, commit); errCommit != nil {
-		return 0, errCommit
+	end := step(held, StepCommit)
+	err = w.persist(a, commit)
+	if end(err); err != nil {
+		return 0, err
 	}
 	if err := w.persist(a, func() error { return w.settle(settled, a.ID, a.Attempt, spent) }); err != nil {
 		return 0, err
 	}
-	if err != nil {
-		a.log.Warn("the attempt failed", "error", err)
+	if tried != nil {
+		a.log.Warn("the attempt failed", "error", tried)
 	} else {
 		a.log.Info("an iteration", "phase", r.Phase, "iterations", r.Iterations, "usd", r.CostUSD, "took", time.Since(begun).Round(time.Millisecond), "reason", r.StopReason)
 		w.after(settled, a, r, limited)
@@ -393,7 +399,9 @@ func (w *Worker) iterate(ctx context.Context, a *attempt, beat chan<- func()) (o
 		return o, false, err
 	}
 	c.holds(ctx, beat)
+	end := step(ctx, StepIteration)
 	exit := c.wait(ctx)
+	end(context.Cause(ctx))
 	took := a.listens.end()
 	cancelled := errors.Is(context.Cause(ctx), errCancelled)
 	if ctx.Err() != nil && !cancelled {
@@ -414,7 +422,9 @@ func (w *Worker) iterate(ctx context.Context, a *attempt, beat chan<- func()) (o
 }
 
 // upload puts the files of an attempt on the bus. They count once the attempt does.
-func (w *Worker) upload(ctx context.Context, r Record, tree string, transcript *os.File, hasState bool) error {
+func (w *Worker) upload(ctx context.Context, r Record, tree string, transcript *os.File, hasState bool) (err error) {
+	end := step(ctx, StepUpload)
+	defer func() { end(err) }()
 	bundle, err := w.checkouts.checkpoint(ctx, r, tree)
 	if err != nil {
 		return fmt.Errorf("making a checkpoint: %w", err)

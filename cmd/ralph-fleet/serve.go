@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph-lsp/fleet"
+	"ralph-lsp/fleet/metrics"
 	"ralph-lsp/fleet/natsbus"
 )
 
@@ -18,6 +19,7 @@ func newServe() *cobra.Command {
 	var bus busFlags
 	var log logFlags
 	var o natsbus.ServeOptions
+	var metricsAt string
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Serve the bus: JetStream, with its files in a folder",
@@ -44,6 +46,16 @@ every worker: keep it as you keep a key.`,
 				return err
 			}
 			defer served.Close()
+			if metricsAt != "" {
+				inside, err := served.Bus(cmd.Context(), natsbus.Options{Token: o.Token, Name: "metrics"})
+				if err != nil {
+					return fmt.Errorf("the metrics: %w", err)
+				}
+				defer inside.Close()
+				if err := metrics.Serve(cmd.Context(), metricsAt, metrics.NewBus(cmd.Context(), version, inside).Registry(), logger); err != nil {
+					return err
+				}
+			}
 			logger.Info("the bus is ready", "url", served.URL(), "dir", o.Dir, "version", version)
 			<-cmd.Context().Done()
 			return nil
@@ -55,6 +67,7 @@ every worker: keep it as you keep a key.`,
 	f.StringVar(&bus.tokenFile, "token-file", "", "the `FILE` with the token that clients have to know (else RALPH_TOKEN)")
 	f.StringVar(&o.Cert, "tls-cert", "", "the `FILE` with the certificate of the bus")
 	f.StringVar(&o.Key, "tls-key", "", "the `FILE` with its key")
+	f.StringVar(&metricsAt, "metrics", "", "serve metrics for Prometheus at `ADDRESS`, as 127.0.0.1:9464")
 	log.addFlags(f)
 	return cmd
 }
@@ -76,6 +89,7 @@ func newWorker() *cobra.Command {
 	var bus busFlags
 	var log logFlags
 	var w fleet.Worker
+	var metricsAt string
 	cmd := &cobra.Command{
 		Use:   "worker",
 		Short: "Run iterations of loops here",
@@ -118,6 +132,13 @@ lease, which is renewed; when the worker dies, another one goes on with the iter
 			defer connected.Close()
 			w.Version = version
 			w.Bus, w.Log = connected, w.Log.With("worker", w.Name)
+			if metricsAt != "" {
+				figures := metrics.NewWorker(version, w.Slots)
+				w.Observers = append(w.Observers, figures)
+				if err := metrics.Serve(cmd.Context(), metricsAt, figures.Registry(), w.Log); err != nil {
+					return err
+				}
+			}
 			w.Log.Info("ready", "slots", w.Slots, "dir", w.Dir, "version", version)
 			return w.Run(cmd.Context())
 		},
@@ -128,6 +149,7 @@ lease, which is renewed; when the worker dies, another one goes on with the iter
 	f.DurationVar(&w.Lease, "lease", 30*time.Second, "a loop is taken over when nothing is heard of its worker for so `long`; longer than a restart of the bus takes")
 	f.StringVar(&w.Dir, "dir", "", "keep repositories and checkouts in `DIR` (default: a folder of yours); each worker needs its own")
 	f.StringVar(&w.Name, "name", "", "what the worker is called in the status (default: host and process)")
+	f.StringVar(&metricsAt, "metrics", "", "serve metrics for Prometheus at `ADDRESS`, as 127.0.0.1:9465")
 	f.StringArrayVar(&w.Labels, "label", nil, "a `WORD` that people see with its name; may be given again")
 	log.addFlags(f)
 	f.StringVar(&w.Program, "ralph-lsp", "", "the `PROGRAM` that runs iterations (default: beside this one, or in PATH)")

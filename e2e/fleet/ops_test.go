@@ -4,8 +4,11 @@ package fleet
 
 import (
 	"encoding/json"
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -99,5 +102,76 @@ func TestDoctorAndStatusSayWhoIsThere(t *testing.T) {
 	}
 	if out, err := w.run("doctor", "--only", "bus"); err != nil || !strings.Contains(out, "✓ the bus") || !strings.Contains(out, "– no worker is there\n  start one") {
 		t.Errorf("for people: %s, %v", out, err)
+	}
+}
+
+var metricsURL = regexp.MustCompile(`http://127\.0\.0\.1:\d+/metrics`)
+
+// scrape asks a part of the fleet for its metrics.
+func (w *world) scrape(name string) (text string) {
+	w.t.Helper()
+	w.until("the metrics of "+name, func() bool {
+		urls := metricsURL.FindAllString(w.said(name), -1)
+		if len(urls) == 0 {
+			return false
+		}
+		answer, err := http.Get(urls[len(urls)-1])
+		if err != nil {
+			return false
+		}
+		defer answer.Body.Close()
+		data, err := io.ReadAll(answer.Body)
+		text = string(data)
+		return err == nil && answer.StatusCode == http.StatusOK
+	})
+	return text
+}
+
+func TestMetricsOfRealProcesses(t *testing.T) {
+	w := newWorld(t)
+	kill(t, w.bus)
+	w.serve("--metrics", "127.0.0.1:0")
+	w.worker("first", 2, w.addr, long, "--metrics", "127.0.0.1:0")
+	w.must("limits", "--max-cost", "5")
+	w.submit("one", "runs=2 usd=0.5", "--backend-output", "pi-stream-json", "--setup", "true")
+	w.submit("two", "runs=1 nap=1h", "--priority", "low")
+	w.ends("one")
+	w.until("a loop that hangs", w.hasDone("begin two 1"))
+	has := func(part string, want ...string) {
+		t.Helper()
+		var text string
+		w.until("figures of "+part+": "+strings.Join(want, ", "), func() bool {
+			text = w.scrape(part)
+			for _, line := range want {
+				if !strings.Contains(text, "\nralph_fleet_"+line+"\n") {
+					return false
+				}
+			}
+			return true
+		})
+	}
+	has("first", `attempts_total{result="goes_on"} 1`, `attempts_total{result="ended"} 1`, `loops_ended_total{reason="promise"} 1`, `cost_dollars_total 1`, `slots 2`, `slots_busy 1`,
+		`step_duration_seconds_count{step="setup"} 1`, `step_duration_seconds_count{step="upload"} 2`)
+	has("bus", `loops{phase="ended"} 1`, `loops{phase="running"} 1`, `queue_loops{priority="low"} 0`, `budget_spent_dollars 1`, `budget_limit_dollars 5`, `workers 1`, `workers_slots 2`)
+	w.must("cancel", "two")
+	w.must("remove", "one", "two")
+	has("bus", `loops{phase="ended"} 0`)
+	docs, err := os.ReadFile(filepath.Join("..", "..", "docs", "FLEET.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := map[string]bool{}
+	for _, m := range regexp.MustCompile(`(?m)^# TYPE (ralph_fleet_\S+)`).FindAllStringSubmatch(w.scrape("first")+w.scrape("bus"), -1) {
+		if told[m[1]] = true; !regexp.MustCompile("`" + m[1] + "[`{]").Match(docs) {
+			t.Errorf("docs/FLEET.md doesn't say what %s is", m[1])
+		}
+	}
+	for _, m := range regexp.MustCompile("`(ralph_fleet_[a-z_]+)[`{]").FindAllStringSubmatch(string(docs), -1) {
+		if !told[m[1]] {
+			t.Errorf("docs/FLEET.md has %s, which nobody tells", m[1])
+		}
+	}
+	if regexp.MustCompile(`="(one|two|f[a-z0-9]{15})"`).MatchString(w.scrape("first") + w.scrape("bus")) {
+		t.Error("a label says which loop")
 	}
 }

@@ -123,9 +123,9 @@ func (w *world) start(name string, args ...string) *exec.Cmd {
 }
 
 // serve starts the bus, and waits until it takes connections.
-func (w *world) serve() {
+func (w *world) serve(flags ...string) {
 	w.t.Helper()
-	w.bus = w.start("bus", "serve", "--dir", filepath.Join(w.dir, "bus"), "--listen", w.addr)
+	w.bus = w.start("bus", append([]string{"serve", "--dir", filepath.Join(w.dir, "bus"), "--listen", w.addr}, flags...)...)
 	w.until("the bus", func() bool {
 		conn, err := net.Dial("tcp", w.addr)
 		if err == nil {

@@ -61,8 +61,10 @@ type Bus struct {
 }
 
 // Dial connects to a bus and makes what it lacks. A connection that is lost comes back by itself.
-func Dial(ctx context.Context, o Options) (*Bus, error) {
-	options := []nats.Option{nats.Name(o.Name), nats.MaxReconnects(-1), nats.ReconnectWait(500 * time.Millisecond), nats.RetryOnFailedConnect(false), nats.Timeout(5 * time.Second)}
+func Dial(ctx context.Context, o Options) (*Bus, error) { return dial(ctx, o) }
+
+func dial(ctx context.Context, o Options, more ...nats.Option) (*Bus, error) {
+	options := append(more, nats.Name(o.Name), nats.MaxReconnects(-1), nats.ReconnectWait(500*time.Millisecond), nats.RetryOnFailedConnect(false), nats.Timeout(5*time.Second))
 	if o.Token != "" {
 		options = append(options, nats.Token(o.Token))
 	}

@@ -1,6 +1,7 @@
 package natsbus
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
 )
 
 // ServeOptions say how a bus is served by this process.
@@ -67,6 +69,11 @@ func Serve(o ServeOptions) (*Served, error) {
 		return nil, errors.New("the bus isn't ready: is its address taken, or its folder used by another one?")
 	}
 	return &Served{s}, nil
+}
+
+// Bus connects to it from within this process.
+func (s *Served) Bus(ctx context.Context, o Options) (*Bus, error) {
+	return dial(ctx, o, nats.InProcessServer(s.server))
 }
 
 // URL is where clients reach it.

@@ -50,7 +50,8 @@ var picture = Rules{
 		"fleet":               {"loopstate", "internal/git", "internal/tell"},
 		"fleet/desk":          {"fleet", "changes", "looplog", "loop", "server/elsewhere", "stream", "wire", "internal/git", "internal/limits", "internal/tell"},
 		"fleet/natsbus":       {"fleet"},
-		"cmd/ralph-fleet":     {"fleet", "fleet/desk", "fleet/natsbus", "server/elsewhere", "server/stdio", "internal/emit", "config", "loop/start", "stream", "wire", "internal/git", "internal/tell"},
+		"fleet/metrics":       {"fleet"},
+		"cmd/ralph-fleet":     {"fleet", "fleet/desk", "fleet/natsbus", "fleet/metrics", "server/elsewhere", "server/stdio", "internal/emit", "config", "loop/start", "stream", "wire", "internal/git", "internal/tell"},
 		"e2e/...":             {"internal/..."},
 		"internal/clienttest": {"server/client", "wire"},
 		"internal/walltest":   {"sandbox"},
@@ -64,6 +65,7 @@ var picture = Rules{
 		"github.com/BurntSushi/toml":   {"config"},
 		"github.com/spf13/":            {"internal/emit", "server/stdio", "cmd/ralph-lsp", "cmd/ralph-fleet", "loop/start"},
 		"github.com/nats-io/":          {"fleet/natsbus"},
+		"github.com/prometheus/":       {"fleet/metrics"},
 		"github.com/shirou/gopsutil/":  {"backends", "loopstate"},
 	},
 }

@@ -1,0 +1,94 @@
+package metrics
+
+import (
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"ralph-lsp/fleet"
+)
+
+// Worker has the figures of a worker. It is a fleet.Observer.
+type Worker struct {
+	registry *prometheus.Registry
+	attempts *prometheus.CounterVec
+	ended    *prometheus.CounterVec
+	steps    *prometheus.HistogramVec
+	losses   prometheus.Counter
+	dollars  prometheus.Counter
+	busy     prometheus.Gauge
+
+	mu      sync.Mutex
+	reasons map[string]bool
+}
+
+// durations are of steps, from a checkout that is there to an iteration of an hour.
+var durations = []float64{.01, .05, .1, .5, 1, 5, 15, 60, 300, 900, 3600, 4 * 3600}
+
+// NewWorker makes the figures of a worker with so many slots.
+func NewWorker(version string, slots int) *Worker {
+	w := &Worker{
+		registry: newRegistry(version),
+		attempts: prometheus.NewCounterVec(prometheus.CounterOpts{Name: prefix + "attempts_total", Help: "Attempts at an iteration, by what became of them."}, []string{"result"}),
+		ended:    prometheus.NewCounterVec(prometheus.CounterOpts{Name: prefix + "loops_ended_total", Help: "Loops that ended here, by the reason."}, []string{"reason"}),
+		steps:    prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: prefix + "step_duration_seconds", Help: "How long the parts of an attempt took.", Buckets: durations}, []string{"step"}),
+		losses:   prometheus.NewCounter(prometheus.CounterOpts{Name: prefix + "lease_losses_total", Help: "Attempts whose loop another worker had in the end."}),
+		dollars:  prometheus.NewCounter(prometheus.CounterOpts{Name: prefix + "cost_dollars_total", Help: "What attempts here have cost, or had reserved where nobody knows."}),
+		busy:     prometheus.NewGauge(prometheus.GaugeOpts{Name: prefix + "slots_busy", Help: "Slots that run an attempt."}),
+		reasons:  map[string]bool{},
+	}
+	has := prometheus.NewGauge(prometheus.GaugeOpts{Name: prefix + "slots", Help: "Slots of this worker."})
+	has.Set(float64(slots))
+	w.registry.MustRegister(w.attempts, w.ended, w.steps, w.losses, w.dollars, w.busy, has)
+	for _, result := range fleet.Results { // 0 from the beginning, so that the first one can be seen to come
+		w.attempts.WithLabelValues(string(result))
+	}
+	for _, step := range fleet.Steps {
+		w.steps.WithLabelValues(string(step))
+	}
+	return w
+}
+
+// Registry has all of them.
+func (w *Worker) Registry() prometheus.Gatherer { return w.registry }
+
+// Began implements fleet.Observer.
+func (w *Worker) Began(fleet.Record) fleet.Watcher {
+	w.busy.Inc()
+	return watcher{w}
+}
+
+type watcher struct{ *Worker }
+
+// Step implements fleet.Watcher.
+func (w watcher) Step(s fleet.Step) func(error) {
+	begun := time.Now()
+	return func(error) { w.steps.WithLabelValues(string(s)).Observe(time.Since(begun).Seconds()) }
+}
+
+// Ended implements fleet.Watcher.
+func (w watcher) Ended(what fleet.Result, r fleet.Record, usd float64) {
+	w.busy.Dec()
+	w.attempts.WithLabelValues(string(what)).Inc()
+	w.dollars.Add(max(usd, 0))
+	if what == fleet.Lost {
+		w.losses.Inc()
+	}
+	if r.Phase == fleet.Ended {
+		w.ended.WithLabelValues(w.bounded(r.StopReason)).Inc()
+	}
+}
+
+// maxReasons bounds how many reasons are told apart: a newer ralph-lsp may have others.
+const maxReasons = 40
+
+func (w *Worker) bounded(reason string) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.reasons[reason] && len(w.reasons) >= maxReasons {
+		return "other"
+	}
+	w.reasons[reason] = true
+	return reason
+}

@@ -1,0 +1,67 @@
+package natsbus
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"ralph-lsp/fleet"
+)
+
+// A bus with TLS and a token is looked at from inside, whatever its certificate says.
+func TestLoopsAreFollowedFromInside(t *testing.T) {
+	cert, key := certificate(t)
+	s, err := Serve(ServeOptions{Dir: t.TempDir(), Listen: "127.0.0.1:0", Token: "sesame", Cert: cert, Key: key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	b, err := s.Bus(ctx, Options{Token: "sesame"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	for _, id := range []string{"a", "b"} {
+		r := fleet.Record{Task: fleet.Task{ID: id, Priority: fleet.Low}, Phase: fleet.Queued}
+		if err := b.Create(ctx, r); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.Enqueue(ctx, r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	depth := func(want int) {
+		t.Helper()
+		if depths, err := b.Depths(ctx); err != nil || depths[fleet.Low] != want || depths[fleet.High] != 0 {
+			t.Errorf("depths %v, %v", depths, err)
+		}
+	}
+	depth(2)
+	if _, err := b.Take(ctx, time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	depth(1)
+	if used, err := b.Used(ctx); err != nil || used == 0 {
+		t.Errorf("it keeps %d bytes, %v", used, err)
+	}
+	told := make(chan string, 10)
+	go b.Follow(ctx, func(id string, r *fleet.Record) {
+		if r == nil {
+			id = "no " + id
+		}
+		told <- id
+	}, func() { told <- "known" })
+	for _, want := range []string{"a", "b", "known"} {
+		if got := <-told; got != want {
+			t.Errorf("told %s, want %s", got, want)
+		}
+	}
+	if err := b.loops.Delete(ctx, "a"); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-told; got != "no a" {
+		t.Errorf("told %s of one that is removed", got)
+	}
+}

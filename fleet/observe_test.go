@@ -1,0 +1,95 @@
+package fleet
+
+import (
+	"context"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// notes are what an observer has heard.
+type notes struct {
+	mu    sync.Mutex
+	heard []string
+}
+
+func (n *notes) note(words ...string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.heard = append(n.heard, strings.Join(words, " "))
+}
+
+func (n *notes) Began(Record) Watcher { n.note("began"); return n }
+
+func (n *notes) Step(s Step) func(error) {
+	return func(err error) {
+		word := "well"
+		if err != nil {
+			word = "badly"
+		}
+		n.note(string(s), word)
+	}
+}
+
+func (n *notes) Ended(what Result, _ Record, _ float64) { n.note("ended", string(what)) }
+
+func TestAnObserverHearsEachAttempt(t *testing.T) {
+	w := newWorks(t)
+	n := &notes{}
+	w.worker.Observers = []Observer{n}
+	r := w.submit()
+	w.until(r, func(r Record) bool { return r.Phase == Ended })
+	want := []string{"began", "checkout well", "iteration well", "upload well", "commit well", "ended goes_on", "began", "iteration well", "upload well", "commit well", "ended goes_on", "began"}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if len(n.heard) < len(want) || !slices.Equal(n.heard[:len(want)], want) || n.heard[len(n.heard)-1] != "ended ended" {
+		t.Errorf("heard %q", n.heard)
+	}
+}
+
+func TestAnObserverHearsWhatFails(t *testing.T) {
+	w := newWorks(t)
+	n := &notes{}
+	w.worker.Observers = []Observer{n}
+	if err := os.WriteFile(w.log+".dies", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := w.submit()
+	w.until(r, func(r Record) bool { return r.Failures > 0 })
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if !slices.Contains(n.heard, "ended failed") {
+		t.Errorf("heard %q", n.heard)
+	}
+}
+
+func TestWhatBecameOfAnAttempt(t *testing.T) {
+	stopped, cancel := context.WithCancel(t.Context())
+	cancel()
+	tests := []struct {
+		ctx        context.Context
+		tried, err error
+		limited    bool
+		r          Record
+		want       Result
+	}{
+		{t.Context(), nil, nil, false, Record{Phase: Queued}, GoesOn},
+		{t.Context(), nil, nil, true, Record{Phase: Queued}, Limited},
+		{t.Context(), nil, nil, false, Record{Phase: Paused}, Pauses},
+		{t.Context(), nil, nil, true, Record{Phase: Ended}, Ends},
+		{t.Context(), errCancelled, nil, false, Record{Phase: Queued}, Failed},
+		{stopped, errCancelled, nil, false, Record{Phase: Queued}, GivenBack},
+		{stopped, errCancelled, ErrNotOur, false, Record{}, Lost},
+		{t.Context(), nil, ErrNotOur, false, Record{}, Lost},
+		{t.Context(), nil, context.DeadlineExceeded, false, Record{}, Failed},
+	}
+	for _, tt := range tests {
+		n := &notes{}
+		watchers{n}.ended(tt.ctx, tt.tried, tt.err, tt.limited, tt.r, 0)
+		if n.heard[0] != "ended "+string(tt.want) {
+			t.Errorf("%+v: %s", tt, n.heard[0])
+		}
+	}
+}
