@@ -8,12 +8,12 @@ pattern=${1:-}
 
 export RALPH_EDITORS_CACHE=${RALPH_EDITORS_CACHE:-$PWD/.cache/editors}
 out=$RALPH_EDITORS_CACHE/nvim-test
-export RALPH_BIN=$out/bin/ralph-lsp RALPH_AGENTS=$out/agents
+export RALPH_BIN=$out/bin/ralph-lsp RALPH_FLEET_BIN=$out/bin/ralph-fleet RALPH_AGENTS=$out/agents
 export RALPH_FAKE_MODEL=$out/bin/fakemodel RALPH_REAL_AGENTS=$PWD/.cache/agents
 
 editors/nvim/tests/fetch.sh
 tools/editors/lib/nvim-lint.sh
-CGO_ENABLED=0 go build -trimpath -buildvcs=false -o "$RALPH_BIN" ./cmd/ralph-lsp
+CGO_ENABLED=0 go build -trimpath -buildvcs=false -o "$out/bin/" ./cmd/ralph-lsp ./cmd/ralph-fleet
 CGO_ENABLED=0 go build -trimpath -buildvcs=false -o "$RALPH_AGENTS/pi" ./editors/nvim/tests/agent
 CGO_ENABLED=0 go build -trimpath -buildvcs=false -o "$RALPH_FAKE_MODEL" ./internal/fakemodel/serve
 go run ./internal/agents/install

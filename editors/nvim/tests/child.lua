@@ -11,6 +11,7 @@ local here = vim.fs.dirname(vim.fn.fnamemodify(debug.getinfo(1, 'S').source:sub(
 local plugin = vim.fs.dirname(here)
 
 local children = {}
+local jobs = {}
 
 --- How the child is set up: what the user is told and asked is kept, events too.
 local prepare = [[
@@ -262,8 +263,21 @@ function Child:finish()
   end
 end
 
---- Ends all children of a test, and fails for the first that wasn't clean.
+--- Starts a program that ends with the test at the latest.
+function M.job(command, options)
+  local job = vim.fn.jobstart(command, options)
+  assert(job > 0, command[1] .. ' could not be started')
+  table.insert(jobs, job)
+  return job
+end
+
+--- Ends all children and jobs of a test, and fails for the first child that wasn't clean.
 function M.end_all()
+  for _, job in ipairs(jobs) do
+    vim.fn.jobstop(job)
+  end
+  vim.fn.jobwait(jobs, M.patience)
+  jobs = {}
   local ended, problem = children, nil
   children = {}
   for _, child in ipairs(ended) do

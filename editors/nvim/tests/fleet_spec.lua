@@ -33,8 +33,8 @@ it('shows loops of other machines below where they come from, with their host', 
   local app = { loopId = 'r1', title = 'app', folder = 'file:///w/app', text = '3/50' }
   local dust = { loopId = 'f2', title = 'dust', host = 'fleet', text = 'waits for a worker' }
   local from = vim.tbl_extend('error', crater, { origin = 'file:///w/app' })
-  nvim:command('Ralph')
   says(nvim, dust, from, app)
+  nvim:command('Ralph')
   nvim:wait([[vim.api.nvim_buf_line_count(0) == 4]])
   local lines = nvim:lua('return vim.api.nvim_buf_get_lines(0, 0, -1, false)')
   expect.matches(lines[1], '^▸ dust +waits for a worker +fleet$')
@@ -104,4 +104,94 @@ it('runs loops as ever where ralph-fleet is missing, and says what to do', funct
   nvim:wait_event('RalphEnded', { stopReason = 'promise' })
   nvim:command('checkhealth ralph')
   nvim:wait([[vim.fn.search('WARNING the loops of nats', 'nw') > 0]])
+end)
+
+--- Starts a part of a fleet, and waits until it logs what matches, which is returned.
+local function part(home, pattern, ...)
+  local log = ''
+  child.job({ vim.env.RALPH_FLEET_BIN, ... }, {
+    clear_env = true,
+    env = { HOME = home, PATH = vim.env.RALPH_AGENTS .. ':/usr/local/bin:/usr/bin:/bin' },
+    on_stderr = function(_, lines)
+      log = log .. table.concat(lines, '\n')
+    end,
+  })
+  local ok = vim.wait(child.patience, function()
+    return log:match(pattern .. '%s') ~= nil
+  end, 10)
+  assert(ok, log)
+  return log:match(pattern)
+end
+
+--- Runs a command that has to end well.
+local function run(command, cwd)
+  local done = vim.system(command, { cwd = cwd, text = true }):wait(child.patience)
+  assert(done.code == 0, vim.inspect(done))
+  return done.stdout
+end
+
+it('shows loops of a real bus, and does with them what all others know', function()
+  local base = child.folder()
+  local app = base .. '/app'
+  vim.fn.mkdir(app)
+  child.write(app .. '/a', 'one\n')
+  run({ 'git', 'init', '-q' }, app)
+  run({ 'git', 'config', 'user.name', 'Ann' }, app)
+  run({ 'git', 'config', 'user.email', 'ann@example.com' }, app)
+  run({ 'git', 'add', '-A' }, app)
+  run({ 'git', 'commit', '-qm', 'first' }, app)
+  local here = '--listen=127.0.0.1:0'
+  local bus = part(base, 'nats://[%d.:]+', 'serve', here, '--dir=' .. base .. '/bus')
+  local at = '--bus=' .. bus
+  part(base, 'ready', 'worker', '--name=box-1', '--slots=2', '--dir=' .. base .. '/work', at)
+  local function submit(name, ...)
+    local task = { '--repo=' .. app, '--name=' .. name, '--backend=pi', ... }
+    run(vim.list_extend({ vim.env.RALPH_FLEET_BIN, 'submit', at }, task))
+  end
+  submit('long', '--max-iterations=3', 'agent: hang')
+  submit('short', '--completion-promise=DONE', 'agent: promise 2')
+
+  local nvim = child.start({ dir = app, ralph = { fleet = { bus = bus } } })
+  nvim:command('Ralph')
+  nvim:wait([[vim.fn.search('^▸ long .*1/3 .* box-1$', 'nw') > 0]])
+  nvim:wait([[vim.fn.search('^▸ short .*done.* box-1$', 'w') > 0]])
+  expect.equal(
+    nvim:lua([[return require('ralph').status().loops[1].origin]]),
+    vim.uri_from_fname(app)
+  )
+
+  local function goes_to(title)
+    nvim:command('Ralph')
+    nvim:wait(
+      [[vim.bo.filetype == 'ralphloops' and vim.fn.search('^▸ ' .. want, 'w') > 0]],
+      title
+    )
+  end
+  goes_to('short')
+  nvim:type('<CR>')
+  nvim:wait([[vim.fn.search('■ done: DONE after 2 iterations', 'nw') > 0]])
+  goes_to('short')
+  nvim:answer('short', 'Fetch Its Branch')
+  nvim:type('r')
+  nvim:wait_note('ralph/short')
+  expect.equal(run({ 'git', 'show', 'ralph/short:work.txt' }, app), 'iteration 2\n')
+  nvim:type('C')
+  nvim:wait([[vim.fn.search('^+iteration 2', 'nw') > 0]])
+
+  goes_to('long')
+  nvim:type('<CR>')
+  nvim:wait([[vim.fn.search('● bash  sleep 900', 'nw') > 0]])
+  nvim:answer('^Tell the loop in long', 'another way')
+  nvim:type('s')
+  nvim:wait([[vim.fn.search('guidance .*another way', 'nw') > 0]])
+  nvim:answer('^Cancel the loop in long', 'Cancel it')
+  nvim:type('c')
+  nvim:wait([[vim.fn.search('✗ bash  sleep 900', 'nw') > 0]])
+  nvim:wait([[not require('ralph').status().busy]])
+
+  nvim:command('Ralph start --completion-promise=DONE hello') -- here, as ever
+  nvim:wait_event('RalphEnded', { stopReason = 'promise', folder = app })
+  nvim:command('checkhealth ralph')
+  nvim:wait([[vim.fn.search('OK .*ralph-fleet)', 'nw') > 0]])
+  nvim:wait([[vim.fn.search('OK the bus ' .. want .. ' answers, with 2 loops', 'nw') > 0]], bus)
 end)
