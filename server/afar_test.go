@@ -81,6 +81,10 @@ func (m *moon) Do(ctx context.Context, command string, argument any) (any, error
 	return wire.LoopResult{LoopID: "m1", State: m.m1.State, Text: command}, nil
 }
 
+func (m *moon) Check(context.Context) wire.Check {
+	return wire.Check{ID: "moon", OK: true, Message: "the moon is up"}
+}
+
 func (m *moon) Snapshots(context.Context, wire.LoopParams) (*changes.Store, string, error) {
 	return nil, "", changes.ErrNone
 }
@@ -92,6 +96,14 @@ func (m *moon) ask(id string) {
 	m.m1.State, m.m1.Questions = "waiting", []wire.Question{q}
 	m.mu.Unlock()
 	m.watcher.Changed()
+}
+
+func TestTheDoctorLooksAtOtherPlaces(t *testing.T) {
+	_, c := seesMoon(t, optedIn)
+	found := result[wire.DoctorResult](c, c.Command(wire.CommandDoctor, struct{}{})).Checks
+	if last := found[len(found)-1]; last.ID != "moon" || !last.OK || last.Message != "the moon is up" {
+		t.Errorf("found %+v", last)
+	}
 }
 
 // say sends a text and a tool of m1.

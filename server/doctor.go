@@ -223,7 +223,11 @@ func (m *manager) doctor(ctx context.Context, p wire.FolderParams) (any, error) 
 	if err != nil && p.Folder != "" {
 		return nil, err
 	}
-	return wire.DoctorResult{Checks: Examine(ctx, m.version, m.files(path))}, nil
+	checks := Examine(ctx, m.version, m.files(path))
+	if m.afar.place != nil {
+		checks = append(checks, m.afar.place.Check(ctx))
+	}
+	return wire.DoctorResult{Checks: checks}, nil
 }
 
 func (m *manager) help(context.Context, struct{}) (any, error) {

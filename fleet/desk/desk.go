@@ -13,7 +13,9 @@ import (
 	"time"
 
 	"ralph-lsp/fleet"
+	"ralph-lsp/internal/tell"
 	"ralph-lsp/server/elsewhere"
+	"ralph-lsp/stream"
 	"ralph-lsp/wire"
 )
 
@@ -273,6 +275,31 @@ func (d *Desk) Find(p wire.LoopParams) string {
 		return ""
 	}
 	return id
+}
+
+// Check implements elsewhere.Place. A bus that is being dialled for the first time is waited for.
+func (d *Desk) Check(ctx context.Context) wire.Check {
+	const patience, interval = 3 * time.Second, 50 * time.Millisecond
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for {
+		d.mu.Lock()
+		isHere, why, n := d.bus != nil, d.why, len(d.records)
+		d.mu.Unlock()
+		if why == nil && !isHere {
+			why = ctx.Err()
+		}
+		switch {
+		case isHere:
+			return wire.Check{ID: "bus", OK: true, Message: fmt.Sprintf("the bus %s answers, with %s", d.Name, tell.Counted(n, "loop"))}
+		case why != nil:
+			return wire.Check{ID: "bus", Optional: true, Message: fmt.Sprintf("the bus %s can't be reached: %s", d.Name, stream.Line(why.Error(), 200)), Fix: "ralph-fleet doctor --only bus says why; loops of this machine need none"}
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(interval):
+		}
+	}
 }
 
 // record returns a loop as it was heard of last, and the bus.

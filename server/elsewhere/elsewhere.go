@@ -10,7 +10,7 @@ import (
 	"ralph-lsp/wire"
 )
 
-// Place has loops that aren't of this machine. No method but Do, Snapshots and Run may block.
+// Place has loops that aren't of this machine. No method but Do, Snapshots, Check and Run may block.
 type Place interface {
 	// Run looks after the loops until ctx is done, which it obeys at once. It is called once.
 	Run(ctx context.Context, w Watcher)
@@ -22,6 +22,8 @@ type Place interface {
 	// for the command, and so is the result; of ralph.loop.output it is the whole output as
 	// a string. Errors may be *wire.Failure.
 	Do(ctx context.Context, command string, argument any) (result any, err error)
+	// Check says whether the loops can be reached now.
+	Check(ctx context.Context) wire.Check
 	// Snapshots returns those of such a loop, and the folder that stands for it.
 	Snapshots(ctx context.Context, p wire.LoopParams) (s *changes.Store, folder string, err error)
 }
