@@ -1,9 +1,11 @@
 package fleet
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -96,7 +98,8 @@ func (r *Record) Commit(attempt int, o Outcome, now time.Time) error {
 	}
 	r.Committed, r.HasState, r.Kept = attempt, o.HasState, append(slices.Clone(r.Kept), attempt)
 	r.Iterations, r.CostUSD, r.CostOpen = o.Iterations, o.CostUSD, r.CostOpen || o.CostOpen
-	r.ResumeAt, r.Reason, r.Text, r.Failures = o.ResumeAt, o.Reason, o.Text, 0
+	r.ResumeAt, r.Reason, r.Text, r.Failures = o.ResumeAt, clip(o.Reason), clip(o.Text), 0
+	r.Kept = r.Kept[max(len(r.Kept)-maxKept, 0):]
 	r.Guidance, r.Told = r.Guidance[min(o.Took, len(r.Guidance)):], r.Told+o.Took
 	switch {
 	case o.StopReason != "":
@@ -117,6 +120,7 @@ func (r *Record) Fail(attempt int, why string, now time.Time) error {
 	if r.Attempt != attempt || r.Phase != Running {
 		return ErrNotOur
 	}
+	why = clip(why)
 	r.Failures, r.Text, r.UpdatedAt = r.Failures+1, why, now
 	switch {
 	case r.Wish == WishCancel:
@@ -182,19 +186,36 @@ func (r *Record) Resume(now time.Time) (enqueue bool, err error) {
 	return enqueue, nil
 }
 
-// maxGuidance bounds what waits to be told, in bytes.
+// maxGuidance bounds what waits to be told, in bytes of the record.
 const maxGuidance = 64 << 10
+
+// What else a record has is bounded by these, so that it fits into a message: words in bytes, and
+// attempts whose transcripts it names.
+const (
+	maxWords = 4 << 10
+	maxKept  = 5000
+)
+
+// clip is the beginning of a text.
+func clip(text string) string {
+	if len(text) <= maxWords {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxWords], "") + "…"
+}
+
+// sizeOf is how long something is in a record, in bytes.
+func sizeOf(v any) int {
+	data, _ := json.Marshal(v) // strings, numbers and maps of them
+	return len(data)
+}
 
 // Steer tells the loop something, in the iteration that runs or the next one.
 func (r *Record) Steer(text string, now time.Time) error {
 	if r.Phase == Ended {
 		return fmt.Errorf("%s: %w", r.ID, ErrEnded)
 	}
-	size := len(text)
-	for _, g := range r.Guidance {
-		size += len(g)
-	}
-	if size > maxGuidance {
+	if sizeOf(append(slices.Clone(r.Guidance), text)) > maxGuidance {
 		return fmt.Errorf("%s: more than %d KiB wait to be told: wait for the next iteration", r.ID, maxGuidance>>10)
 	}
 	r.Guidance, r.UpdatedAt = append(slices.Clone(r.Guidance), text), now

@@ -66,7 +66,11 @@ func TestALoopOnTheBus(t *testing.T) {
 		{"guidance that a state took", []func(*Record) error{steer("a"), begin, steer("b"), commits(1, Outcome{HasState: true, Took: 1})}, Queued, nil,
 			func(r Record) bool { return len(r.Guidance) == 1 && r.Guidance[0] == "b" && r.Told == 1 }},
 		{"guidance of an attempt that is lost is told again", []func(*Record) error{steer("a"), begin, begin}, Running, nil, func(r Record) bool { return len(r.Guidance) == 1 }},
-		{"a novel", []func(*Record) error{steer(strings.Repeat("x", maxGuidance))}, Queued, nil, nil},
+		{"a novel", []func(*Record) error{steer(strings.Repeat("x", maxGuidance-4))}, Queued, nil, nil},
+		{"long words", []func(*Record) error{begin, commits(1, Outcome{HasState: true, Text: strings.Repeat("ü", 1<<20), Reason: strings.Repeat("x", 1<<20)})}, Queued, nil,
+			func(r Record) bool {
+				return len(r.Text)+len(r.Reason) < 3*maxWords && strings.HasSuffix(r.Text, "ü…")
+			}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -86,8 +90,10 @@ func TestALoopOnTheBus(t *testing.T) {
 		})
 	}
 	r := queued()
-	if err := r.Steer(strings.Repeat("x", maxGuidance+1), noon); err == nil || len(r.Guidance) != 0 {
-		t.Error("more than may wait was taken")
+	for _, text := range []string{strings.Repeat("x", maxGuidance), strings.Repeat("\x01", maxGuidance/4)} {
+		if err := r.Steer(text, noon); err == nil || len(r.Guidance) != 0 {
+			t.Error("more than may wait was taken")
+		}
 	}
 }
 

@@ -66,6 +66,9 @@ func Submit(ctx context.Context, bus Bus, s Submission, tell func(Submitted)) er
 	return nil
 }
 
+// maxTask bounds what a task's record has, in bytes. The prompt is a file, and can be longer.
+const maxTask = 64 << 10
+
 // taskOf fills in what a task says.
 func (s Submission) taskOf(fields map[string]any) (t Task, prompt string, err error) {
 	t = s.Task
@@ -87,6 +90,9 @@ func (s Submission) taskOf(fields map[string]any) (t Task, prompt string, err er
 	}
 	if t.Name = Slug(name); t.Name == "" {
 		t.Name = "loop"
+	}
+	if size := sizeOf(t); size > maxTask {
+		return t, "", fmt.Errorf("its flags, setup and labels have %d KiB, and at most %d are possible: put long texts into the prompt, or into a file of the repository", size>>10, maxTask>>10)
 	}
 	return t, prompt, nil
 }

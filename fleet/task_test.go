@@ -65,3 +65,14 @@ func TestSlug(t *testing.T) {
 		}
 	}
 }
+
+func TestATaskThatIsTooLong(t *testing.T) {
+	s := Submission{Prompt: strings.Repeat("x", 1<<20), Name: "one"}
+	if _, _, err := s.taskOf(nil); err != nil {
+		t.Errorf("a long prompt is refused: %v", err)
+	}
+	s.Task.Setup = []string{strings.Repeat("x", maxTask)}
+	if _, _, err := s.taskOf(nil); err == nil || !strings.Contains(err.Error(), "put long texts into the prompt") {
+		t.Errorf("a long setup: %v", err)
+	}
+}

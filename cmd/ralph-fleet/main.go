@@ -64,15 +64,16 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 
 // busFlags say which bus a command speaks to.
 type busFlags struct {
-	url, tokenFile, ca string
-	replicas           int
+	url, tokenFile, ca, creds, nkey string
 }
 
 func (b *busFlags) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&b.url, "bus", "", "the `URL` of the bus (RALPH_BUS; default nats://127.0.0.1:4222)")
+	f.StringVar(&b.url, "bus", "", "the `URL` of the bus, or of each server of a cluster with commas between (RALPH_BUS; default nats://127.0.0.1:4222)")
 	f.StringVar(&b.tokenFile, "token-file", "", "the `FILE` with the token of the bus (else RALPH_TOKEN)")
 	f.StringVar(&b.ca, "ca", "", "the `FILE` with the certificate that the bus is known by")
+	f.StringVar(&b.creds, "creds", "", "the `FILE` with the credentials of a user of an existing NATS")
+	f.StringVar(&b.nkey, "nkey", "", "the `FILE` with the seed of a key that an existing NATS knows")
 }
 
 // token is the secret of the bus, "" when there is none.
@@ -90,7 +91,7 @@ func (b *busFlags) token() (string, error) {
 // options say how to reach the bus.
 func (b *busFlags) options(name string) (natsbus.Options, error) {
 	token, err := b.token()
-	return natsbus.Options{URL: cmp.Or(b.url, "nats://127.0.0.1:4222"), Token: token, CA: b.ca, Name: name, Replicas: b.replicas}, err
+	return natsbus.Options{URL: cmp.Or(b.url, "nats://127.0.0.1:4222"), Token: token, Creds: b.creds, NKey: b.nkey, CA: b.ca, Name: name}, err
 }
 
 // dialPatience bounds how long it may take to open a bus.

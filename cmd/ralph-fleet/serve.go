@@ -41,6 +41,7 @@ every worker: keep it as you keep a key.`,
 			if err != nil {
 				return err
 			}
+			o.Log = logger
 			served, err := natsbus.Serve(o)
 			if err != nil {
 				return err
@@ -68,6 +69,11 @@ every worker: keep it as you keep a key.`,
 	f.StringVar(&o.Cert, "tls-cert", "", "the `FILE` with the certificate of the bus")
 	f.StringVar(&o.Key, "tls-key", "", "the `FILE` with its key")
 	f.StringVar(&metricsAt, "metrics", "", "serve metrics for Prometheus at `ADDRESS`, as 127.0.0.1:9464")
+	f.BoolVar(&o.SyncAlways, "sync", false, "survive a power failure too: what is kept is on the disk before it counts")
+	f.StringVar(&o.Name, "name", "", "what this server is called in a cluster")
+	f.StringVar(&o.Cluster, "cluster-listen", "", "be one of a cluster: the `ADDRESS` for its other servers")
+	f.StringSliceVar(&o.Routes, "routes", nil, "the `ADDRESSES` of the other servers of the cluster, with commas between")
+	f.StringVar(&o.CA, "ca", "", "the `FILE` with the certificate that the servers of a cluster are known by, with TLS")
 	log.addFlags(f)
 	return cmd
 }

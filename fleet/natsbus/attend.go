@@ -16,22 +16,12 @@ import (
 // attendanceBucket has the workers that are there. Each has to say so again and again.
 const attendanceBucket = "RALPH_WORKERS"
 
-func (b *Bus) openAttendance(ctx context.Context, replicas int) (err error) {
-	b.workers, err = b.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: attendanceBucket, TTL: fleet.PresenceLasts, Replicas: replicas})
-	return err
-}
-
 // attendanceKey is a worker's name in the letters that a key may have.
 func attendanceKey(name string) string { return base64.RawURLEncoding.EncodeToString([]byte(name)) }
 
 // Attend implements fleet.Attendance.
 func (b *Bus) Attend(ctx context.Context, p fleet.Presence) error {
-	data, err := json.Marshal(p)
-	if err != nil {
-		return err
-	}
-	_, err = b.workers.Put(ctx, attendanceKey(p.Name), data)
-	return err
+	return b.workers.put(ctx, attendanceKey(p.Name), p)
 }
 
 // Leave implements fleet.Attendance.

@@ -177,6 +177,7 @@ func readBoth(t *testing.T, data []byte, now, before any) {
 
 // standIn is a ralph-lsp that ends a loop in its next run, and says what it found.
 const standIn = `#!/bin/sh
+[ "$1" = run ] || exit 0
 echo "$*: count $(cat count), $(grep -h -e iteration: -e 'mind the gap' .pi/ralph-loop.local.md | tr '\n' ' ')" >>"$RALPH_TEST_LOG"
 rm -f .pi/ralph-loop.local.md
 echo '{"sessionUpdate":"_ralph/end","stopReason":"promise","iterations":2,"costUsd":1,"text":"done"}'

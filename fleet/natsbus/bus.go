@@ -10,9 +10,8 @@ import (
 	"fmt"
 	"io"
 	"sync"
-	"time"
+	"sync/atomic"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"ralph-lsp/fleet"
@@ -28,97 +27,22 @@ const (
 	ledgerKey  = "ledger"
 )
 
-// maxLine bounds what a loop says live in one message, in bytes.
-const maxLine = 200 << 10
-
-// retention is how long what a loop said live is kept when nobody takes it away.
-const retention = 7 * 24 * time.Hour
-
-// Options say how to reach a bus.
-type Options struct {
-	URL      string
-	Token    string
-	CA       string // a file with the certificates of its server; "" is the system's
-	Name     string // of this client, for the server's own lists
-	Replicas int    // of what it keeps, in a cluster; 0 is one
-	Lost     func() // called when the connection is lost, each time; nil: nobody wants to know
-}
-
 // Bus is a connection to a fleet's bus.
 type Bus struct {
-	conn    *nats.Conn
+	conn    link
 	js      jetstream.JetStream
-	loops   jetstream.KeyValue
-	sums    jetstream.KeyValue
-	workers jetstream.KeyValue
+	loops   bucket
+	sums    bucket
+	workers bucket
 	files   jetstream.ObjectStore
 	work    jetstream.Stream
 	live    jetstream.Stream
 
+	denied atomic.Pointer[string] // what the server has refused last
+
 	mu     sync.Mutex
 	queues map[fleet.Priority]jetstream.Consumer
 	shows  shows
-}
-
-// Dial connects to a bus and makes what it lacks. A connection that is lost comes back by itself.
-func Dial(ctx context.Context, o Options) (*Bus, error) { return dial(ctx, o) }
-
-func dial(ctx context.Context, o Options, more ...nats.Option) (*Bus, error) {
-	options := append(more, nats.Name(o.Name), nats.MaxReconnects(-1), nats.ReconnectWait(500*time.Millisecond), nats.RetryOnFailedConnect(false), nats.Timeout(5*time.Second))
-	if o.Token != "" {
-		options = append(options, nats.Token(o.Token))
-	}
-	if o.CA != "" {
-		options = append(options, nats.RootCAs(o.CA))
-	}
-	if o.Lost != nil {
-		options = append(options, nats.DisconnectErrHandler(func(*nats.Conn, error) { o.Lost() }))
-	}
-	conn, err := nats.Connect(o.URL, options...)
-	if err != nil {
-		return nil, fmt.Errorf("connecting to the bus %s: %w: is ralph-fleet serve running there?", o.URL, err)
-	}
-	b := &Bus{
-		conn: conn, queues: map[fleet.Priority]jetstream.Consumer{},
-		shows: shows{latest: map[string]fleet.Shown{}, viewers: map[*viewer]struct{}{}},
-	}
-	conn.SetReconnectHandler(func(*nats.Conn) { b.back() })
-	if err := b.open(ctx, max(o.Replicas, 1)); err != nil {
-		conn.Close()
-		return nil, fmt.Errorf("opening the bus %s: %w", o.URL, err)
-	}
-	return b, nil
-}
-
-// open finds or makes the streams and buckets.
-func (b *Bus) open(ctx context.Context, replicas int) (err error) {
-	if b.js, err = jetstream.New(b.conn); err != nil {
-		return err
-	}
-	b.work, err = b.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
-		Name: workStream, Subjects: []string{"ralph.work.*.*"}, Retention: jetstream.WorkQueuePolicy, Replicas: replicas,
-		MaxMsgsPerSubject: 1, Discard: jetstream.DiscardNew, DiscardNewPerSubject: true,
-	})
-	if err != nil {
-		return err
-	}
-	b.live, err = b.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
-		Name: liveStream, Subjects: []string{"ralph.live.*"}, MaxAge: retention, MaxMsgsPerSubject: 100_000, Replicas: replicas,
-	})
-	if err != nil {
-		return err
-	}
-	if b.loops, err = b.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: loopBucket, Replicas: replicas}); err != nil {
-		return err
-	}
-	if b.sums, err = b.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: sumBucket, Replicas: replicas}); err != nil {
-		return err
-	}
-	if err := b.openAttendance(ctx, replicas); err != nil {
-		return err
-	}
-	b.files, err = b.js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: fileStore, Replicas: replicas})
-	return err
 }
 
 // Close ends the connection.
@@ -126,12 +50,7 @@ func (b *Bus) Close() { b.conn.Close() }
 
 // Create implements fleet.Bus.
 func (b *Bus) Create(ctx context.Context, r fleet.Record) error {
-	data, err := json.Marshal(r)
-	if err != nil {
-		return err
-	}
-	_, err = b.loops.Create(ctx, r.ID, data)
-	return errorOf(err)
+	return b.loops.create(ctx, r.ID, r)
 }
 
 // Get implements fleet.Bus.
@@ -145,12 +64,7 @@ func (b *Bus) Get(ctx context.Context, id string) (r fleet.Record, revision uint
 
 // Put implements fleet.Bus.
 func (b *Bus) Put(ctx context.Context, r fleet.Record, revision uint64) error {
-	data, err := json.Marshal(r)
-	if err != nil {
-		return err
-	}
-	_, err = b.loops.Update(ctx, r.ID, data, revision)
-	return conflict(err)
+	return b.loops.update(ctx, r.ID, r, revision)
 }
 
 // Remove implements fleet.Bus.
@@ -245,12 +159,7 @@ func (b *Bus) Ledger(ctx context.Context) (l fleet.Ledger, revision uint64, err 
 
 // PutLedger implements fleet.Bus.
 func (b *Bus) PutLedger(ctx context.Context, l fleet.Ledger, revision uint64) error {
-	data, err := json.Marshal(l)
-	if err != nil {
-		return err
-	}
-	_, err = b.sums.Update(ctx, ledgerKey, data, revision)
-	return conflict(err)
+	return b.sums.update(ctx, ledgerKey, l, revision)
 }
 
 // PutFile implements fleet.Bus.

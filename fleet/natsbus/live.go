@@ -2,7 +2,6 @@ package natsbus
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -12,12 +11,9 @@ import (
 // Tell implements fleet.Bus. It waits for nobody: what is said while the bus is away is
 // sent when it is back.
 func (b *Bus) Tell(_ context.Context, id string, line []byte) error {
-	if len(line) > maxLine {
-		attempt, n, _ := fleet.Untag(line)
-		line = fmt.Appendf(nil, `{"sessionUpdate":"_ralph/note","text":"an update of %d KiB is left out here"}%s`, len(line)>>10, "\n")
-		if attempt > 0 {
-			line = fleet.Tag(line, attempt, n)
-		}
+	attempt, n, line := fleet.Untag(line)
+	if line = short(line); attempt > 0 {
+		line = fleet.Tag(line, attempt, n)
 	}
 	return b.conn.Publish("ralph.live."+id, line)
 }

@@ -1,10 +1,13 @@
 package natsbus
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
+	"net/url"
 	"os"
 	"strconv"
 	"time"
@@ -15,38 +18,53 @@ import (
 
 // ServeOptions say how a bus is served by this process.
 type ServeOptions struct {
-	Dir           string // where it keeps its files
-	Listen        string // HOST:PORT; port 0 is any that is free
-	Token         string // that its clients have to know; "" is none
-	Cert, Key     string // files, for TLS; "" is without
+	Dir           string   // where it keeps its files
+	Listen        string   // HOST:PORT; port 0 is any that is free
+	Token         string   // that its clients have to know; "" is none
+	Cert, Key     string   // files, for TLS; "" is without
+	CA            string   // a file with the certificates that the others of a cluster are known by
+	Name          string   // of this one in a cluster
+	Cluster       string   // HOST:PORT for the others of a cluster; "" is none
+	Routes        []string // HOST:PORT of the others
+	SyncAlways    bool     // what is answered is on the disk, and survives a power failure
 	ReadyPatience time.Duration
+	Log           *slog.Logger // hears of what goes wrong; nil is nobody
 }
+
+// warnings passes on what the server warns of, and why it gives up.
+type warnings struct {
+	log   *slog.Logger
+	fatal chan<- string
+}
+
+func (w warnings) Fatalf(format string, v ...any) {
+	select {
+	case w.fatal <- fmt.Sprintf(format, v...):
+	default: // what comes behind the first is of no interest
+	}
+}
+
+func (w warnings) Warnf(format string, v ...any)  { w.log.Warn(fmt.Sprintf(format, v...)) }
+func (w warnings) Errorf(format string, v ...any) { w.log.Error(fmt.Sprintf(format, v...)) }
+func (warnings) Noticef(string, ...any)           {}
+func (warnings) Debugf(string, ...any)            {}
+func (warnings) Tracef(string, ...any)            {}
 
 // Served is a bus that this process serves.
 type Served struct{ server *server.Server }
 
 // Serve serves a bus. Without a token and TLS it listens on loopback only.
 func Serve(o ServeOptions) (*Served, error) {
-	host, portText, err := net.SplitHostPort(o.Listen)
+	host, port, err := o.address(o.Listen)
 	if err != nil {
-		return nil, fmt.Errorf("the address %q: %w: say it as 127.0.0.1:4222", o.Listen, err)
-	}
-	port, err := strconv.Atoi(portText)
-	if err != nil || port < 0 || port > 65535 {
-		return nil, fmt.Errorf("the address %q has no port: say it as 127.0.0.1:4222", o.Listen)
-	}
-	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) && o.Token == "" {
-		return nil, fmt.Errorf("%s can be reached by others, who could run agents on all workers: set a token (RALPH_TOKEN, or --token-file)", o.Listen)
-	}
-	if port == 0 {
-		port = server.RANDOM_PORT
+		return nil, err
 	}
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("the folder of the bus: %w", err)
 	}
 	options := &server.Options{
-		ServerName: "ralph-fleet", Host: host, Port: port, JetStream: true, StoreDir: o.Dir, Authorization: o.Token,
-		NoSigs: true, NoLog: true, MaxPayload: 1 << 20, JetStreamMaxMemory: 64 << 20, JetStreamMaxStore: 1 << 40,
+		ServerName: cmp.Or(o.Name, "ralph-fleet"), Host: host, Port: port, JetStream: true, StoreDir: o.Dir, Authorization: o.Token,
+		NoSigs: true, NoLog: true, MaxPayload: maxMessage, JetStreamMaxMemory: 64 << 20, JetStreamMaxStore: 1 << 40, SyncAlways: o.SyncAlways,
 	}
 	if o.Cert != "" || o.Key != "" {
 		tls, err := server.GenTLSConfig(&server.TLSConfigOpts{CertFile: o.Cert, KeyFile: o.Key})
@@ -55,20 +73,87 @@ func Serve(o ServeOptions) (*Served, error) {
 		}
 		options.TLS, options.TLSConfig = true, tls
 	}
+	if o.Cluster != "" {
+		if err := o.join(options); err != nil {
+			return nil, err
+		}
+	}
 	s, err := server.NewServer(options)
 	if err != nil {
 		return nil, err
 	}
+	fatal := make(chan string, 1)
+	s.SetLogger(warnings{cmp.Or(o.Log, slog.New(slog.DiscardHandler)), fatal}, false, false)
 	go s.Start()
-	patience := o.ReadyPatience
-	if patience == 0 {
-		patience = time.Minute
+	ready := make(chan bool, 1)
+	go func() { ready <- s.ReadyForConnections(cmp.Or(o.ReadyPatience, time.Minute)) }()
+	select {
+	case why := <-fatal:
+		err = fmt.Errorf("the bus can't start: %s", why)
+	case isReady := <-ready:
+		if isReady {
+			return &Served{s}, nil
+		}
+		err = errors.New("the bus isn't ready: is its folder used by another one?")
 	}
-	if !s.ReadyForConnections(patience) {
-		s.Shutdown()
-		return nil, errors.New("the bus isn't ready: is its address taken, or its folder used by another one?")
+	s.Shutdown()
+	return nil, err
+}
+
+// address reads where to listen.
+func (o ServeOptions) address(text string) (host string, port int, err error) {
+	host, portText, err := net.SplitHostPort(text)
+	if err != nil {
+		return "", 0, fmt.Errorf("the address %q: %w: say it as 127.0.0.1:4222", text, err)
 	}
-	return &Served{s}, nil
+	if port, err = strconv.Atoi(portText); err != nil || port < 0 || port > 65535 {
+		return "", 0, fmt.Errorf("the address %q has no port: say it as 127.0.0.1:4222", text)
+	}
+	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) && o.Token == "" {
+		return "", 0, fmt.Errorf("%s can be reached by others, who could run agents on all workers: set a token (RALPH_TOKEN, or --token-file)", text)
+	}
+	if port == 0 {
+		port = server.RANDOM_PORT
+	}
+	return host, port, nil
+}
+
+// clusterName is that of our own clusters, and of their user.
+const clusterName = "ralph-fleet"
+
+// join makes the server one of a cluster. They know each other by the token and, with TLS, by certificates.
+func (o ServeOptions) join(options *server.Options) error {
+	switch {
+	case o.Name == "":
+		return errors.New("a server of a cluster needs a name of its own (--name)")
+	case len(o.Routes) == 0:
+		return errors.New("a server of a cluster needs the addresses of the others (--routes)")
+	case o.Cert != "" && o.CA == "":
+		return errors.New("servers of a cluster with TLS know each other by certificates: give the one that signed them (--ca)")
+	}
+	host, port, err := o.address(o.Cluster)
+	if err != nil {
+		return err
+	}
+	options.Cluster = server.ClusterOpts{Name: clusterName, Host: host, Port: port}
+	var user *url.Userinfo
+	if o.Token != "" {
+		options.Cluster.Username, options.Cluster.Password = clusterName, o.Token
+		user = url.UserPassword(clusterName, o.Token)
+	}
+	for _, r := range o.Routes {
+		if _, _, err := net.SplitHostPort(r); err != nil {
+			return fmt.Errorf("the route %q: %w: say it as host:6222", r, err)
+		}
+		options.Routes = append(options.Routes, &url.URL{Scheme: "nats-route", Host: r, User: user})
+	}
+	if o.Cert != "" {
+		if options.Cluster.TLSConfig, err = server.GenTLSConfig(&server.TLSConfigOpts{CertFile: o.Cert, KeyFile: o.Key, CaFile: o.CA, Verify: true}); err != nil {
+			return fmt.Errorf("the certificate for the cluster: %w", err)
+		}
+		options.Cluster.TLSConfig.RootCAs = options.Cluster.TLSConfig.ClientCAs
+	}
+	return nil
 }
 
 // Bus connects to it from within this process.

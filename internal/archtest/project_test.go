@@ -49,7 +49,7 @@ var picture = Rules{
 		"cmd/ralph-lsp":       {"internal/emit", "worktree", "internal/paths", "agents", "changes", "hats", "verify", "server", "server/stdio", "looplog", "wire", "loop", "loop/start", "stream", "backends", "sandbox", "loopstate", "history", "config", "config/orchestrator", "internal/limits", "internal/tell"},
 		"fleet":               {"loopstate", "internal/git", "internal/tell"},
 		"fleet/desk":          {"fleet", "changes", "looplog", "loop", "server/elsewhere", "stream", "wire", "internal/git", "internal/limits", "internal/tell"},
-		"fleet/natsbus":       {"fleet"},
+		"fleet/natsbus":       {"fleet", "internal/tell"},
 		"fleet/metrics":       {"fleet"},
 		"cmd/ralph-fleet":     {"fleet", "fleet/desk", "fleet/natsbus", "fleet/metrics", "server/elsewhere", "server/stdio", "internal/emit", "config", "loop/start", "stream", "wire", "internal/git", "internal/tell"},
 		"e2e/...":             {"internal/..."},

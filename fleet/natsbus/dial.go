@@ -1,0 +1,158 @@
+package natsbus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"ralph-lsp/fleet"
+	"ralph-lsp/internal/tell"
+)
+
+// retention is how long what a loop said live is kept when nobody takes it away.
+const retention = 7 * 24 * time.Hour
+
+// Options say how to reach a bus.
+type Options struct {
+	URL      string // or several with commas between them, of the servers of a cluster
+	Token    string
+	Creds    string // a file with the credentials that an existing NATS gave its user
+	NKey     string // a file with the seed of a key that an existing NATS knows
+	CA       string // a file with the certificates of its server; "" is the system's
+	Name     string // of this client, for the server's own lists
+	Replicas int    // of what it keeps, when this client makes it; 0 is three in a cluster, else one
+	Lost     func() // called when the connection is lost, each time; nil: nobody wants to know
+}
+
+// Dial connects to a bus and makes what it lacks. A connection that is lost comes back by itself.
+func Dial(ctx context.Context, o Options) (*Bus, error) { return dial(ctx, o) }
+
+func dial(ctx context.Context, o Options, more ...nats.Option) (*Bus, error) {
+	b := &Bus{
+		queues: map[fleet.Priority]jetstream.Consumer{},
+		shows:  shows{latest: map[string]fleet.Shown{}, viewers: map[*viewer]struct{}{}},
+	}
+	options := append(more,
+		nats.Name(o.Name), nats.MaxReconnects(-1), nats.ReconnectWait(500*time.Millisecond), nats.RetryOnFailedConnect(false), nats.Timeout(5*time.Second),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
+			if errors.Is(err, nats.ErrPermissionViolation) {
+				text := err.Error()
+				b.denied.Store(&text)
+			}
+		}))
+	if o.Lost != nil {
+		options = append(options, nats.DisconnectErrHandler(func(*nats.Conn, error) { o.Lost() }))
+	}
+	if o.Token != "" {
+		options = append(options, nats.Token(o.Token))
+	}
+	if o.Creds != "" {
+		options = append(options, nats.UserCredentials(o.Creds))
+	}
+	if o.NKey != "" {
+		key, err := nats.NkeyOptionFromSeed(o.NKey)
+		if err != nil {
+			return nil, fmt.Errorf("the key in %s: %w", o.NKey, err)
+		}
+		options = append(options, key)
+	}
+	if o.CA != "" {
+		options = append(options, nats.RootCAs(o.CA))
+	}
+	conn, err := nats.Connect(o.URL, options...)
+	if err != nil {
+		return nil, fmt.Errorf("connecting to the bus %s: %w: %s", tell.WithoutUserinfo(o.URL), err, Explain(err, o).Fix)
+	}
+	b.conn = link{conn}
+	conn.SetReconnectHandler(func(*nats.Conn) { b.back() })
+	if o.Replicas == 0 {
+		o.Replicas = 1
+		if conn.ConnectedClusterName() != "" {
+			o.Replicas = 3
+		}
+	}
+	for {
+		if err = b.open(ctx, o.Replicas); err == nil {
+			return b, nil
+		}
+		if what := b.denied.Load(); what != nil {
+			err = fmt.Errorf("%s: its user needs more rights (docs/FLEET.md has the list)", *what)
+			break
+		}
+		if conn.ConnectedClusterName() == "" {
+			break
+		}
+		if pause(ctx, 250*time.Millisecond); ctx.Err() != nil { // it may be choosing its leader
+			err = fmt.Errorf("%w: do two of its servers run, and three at the very first time?", err)
+			break
+		}
+	}
+	conn.Close()
+	return nil, fmt.Errorf("opening the bus %s: %w", tell.WithoutUserinfo(o.URL), err)
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
+}
+
+// open finds or makes the streams and buckets. What is there stays as it is: another
+// client may have made it with more replicas.
+func (b *Bus) open(ctx context.Context, replicas int) (err error) {
+	if b.js, err = jetstream.New(b.conn.Conn); err != nil {
+		return err
+	}
+	stream := func(c jetstream.StreamConfig) (jetstream.Stream, error) {
+		c.Replicas = replicas
+		return findOrMake(func() (jetstream.Stream, error) { return b.js.Stream(ctx, c.Name) }, func() (jetstream.Stream, error) { return b.js.CreateStream(ctx, c) })
+	}
+	values := func(c jetstream.KeyValueConfig) (kept bucket, err error) {
+		c.Replicas = replicas
+		kept.KeyValue, err = findOrMake(func() (jetstream.KeyValue, error) { return b.js.KeyValue(ctx, c.Bucket) }, func() (jetstream.KeyValue, error) { return b.js.CreateKeyValue(ctx, c) })
+		return kept, err
+	}
+	b.work, err = stream(jetstream.StreamConfig{
+		Name: workStream, Subjects: []string{"ralph.work.*.*"}, Retention: jetstream.WorkQueuePolicy,
+		MaxMsgsPerSubject: 1, Discard: jetstream.DiscardNew, DiscardNewPerSubject: true,
+	})
+	if err != nil {
+		return err
+	}
+	b.live, err = stream(jetstream.StreamConfig{Name: liveStream, Subjects: []string{"ralph.live.*"}, MaxAge: retention, MaxMsgsPerSubject: 100_000})
+	if err != nil {
+		return err
+	}
+	if b.loops, err = values(jetstream.KeyValueConfig{Bucket: loopBucket}); err != nil {
+		return err
+	}
+	if b.sums, err = values(jetstream.KeyValueConfig{Bucket: sumBucket}); err != nil {
+		return err
+	}
+	if b.workers, err = values(jetstream.KeyValueConfig{Bucket: attendanceBucket, TTL: fleet.PresenceLasts}); err != nil {
+		return err
+	}
+	b.files, err = findOrMake(func() (jetstream.ObjectStore, error) { return b.js.ObjectStore(ctx, fileStore) },
+		func() (jetstream.ObjectStore, error) {
+			return b.js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: fileStore, Replicas: replicas})
+		})
+	return err
+}
+
+// findOrMake makes what isn't found, and finds what another client has just made.
+func findOrMake[T any](find, make func() (T, error)) (T, error) {
+	found, err := find()
+	if !errors.Is(err, jetstream.ErrStreamNotFound) && !errors.Is(err, jetstream.ErrBucketNotFound) {
+		return found, err
+	}
+	made, err := make()
+	if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) || errors.Is(err, jetstream.ErrBucketExists) {
+		return find()
+	}
+	return made, err
+}
