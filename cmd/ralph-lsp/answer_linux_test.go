@@ -103,3 +103,35 @@ func TestAnAgentIsAnsweredFromAnotherTerminal(t *testing.T) {
 		t.Errorf("the loop is over, and takes an answer: %s", out)
 	}
 }
+
+// Who comes back with fg sees again what is asked, and what was typed before Ctrl-Z or for the
+// shell answers nothing.
+func TestCtrlZWhileAnAgentAsks(t *testing.T) {
+	inFolderWithClaude(t)
+	write(t, "script.sh", "set -m\n"+runsAsking+`
+echo "<stopped>"; read _
+bg; echo "<behind>"; read _
+fg; echo "<ended $?>"
+`)
+	term := newTestTerminal(t, exec.Command("sh", "script.sh"))
+	const asks = "deny [words for the agent], once, loop (Bash(git push:*))?"
+	term.await(asks)
+	term.types("onc")
+	term.await("onc")
+	term.types("\x1a")
+	term.await("<stopped>")
+	term.types("\n")
+	term.await("<behind>")
+	term.types("once\n") // the shell reads it
+	if again := term.await(asks); !strings.Contains(again, "asks: Bash git push [") || strings.Contains(again, "allowed") {
+		t.Errorf("it is asked again with %q", again)
+	}
+	const no = "no not that branch\n"
+	term.types(no)
+	for said := ""; !strings.Contains(said, "denied: Bash git push: not that branch"); said = term.await("\r\n") { // the shell may have said twice that we go on
+		if strings.Contains(said, "came before") {
+			term.types(no)
+		}
+	}
+	term.await("<ended 0>")
+}

@@ -23,8 +23,23 @@ func answerHere(tty *os.File, l *loop.Loop, over <-chan struct{}, note func(stri
 	in := bufio.NewReader(tty)
 	var last string // the question that is answered now
 	var since time.Time
+	back, unwatch := goesOn()
+	defer unwatch()
+	var isBack bool // what is asked may have left the screen
+	var shown time.Time
 	for {
 		open := l.Status().Questions
+		select {
+		case <-back:
+			isBack = time.Since(shown) > tooSoon // of a job behind the shell, bg and fg both tell so
+		default:
+		}
+		if isBack && len(open) > 0 && (job{tty}).foreground() {
+			for _, line := range append(askLines(open[0], maxAskLines), "  "+answersTo(open[0])+"?") {
+				note(line)
+			}
+			isBack, shown = false, time.Now()
+		}
 		if len(open) > 0 && open[0].ID != last {
 			last, since = open[0].ID, time.Now()
 		}

@@ -51,6 +51,13 @@ func (j job) watch(hide, show func()) (stop func()) {
 	return func() { close(done) }
 }
 
+// goesOn tells when this process goes on that its shell had stopped, until stop is called.
+func goesOn() (told <-chan os.Signal, stop func()) {
+	continued := make(chan os.Signal, 1)
+	signal.Notify(continued, unix.SIGCONT)
+	return continued, func() { signal.Stop(continued) }
+}
+
 // suspend stops this process until its shell continues it. The stop's signal is
 // not the one that was caught: Go ignores that from then on. This one too stops
 // nobody whom no shell could continue, as SIGSTOP would.
