@@ -170,6 +170,7 @@ func (f *folder) status() (wire.LoopStatus, bool) {
 	if now.Worktree != nil && now.State.Over() {
 		if _, isThere := worktree.Find(now.Folder); !isThere {
 			status.Offers, status.Can = nil, nil // it has landed, say
+			status.Details = append(status.Details, wire.TreeIsGone)
 		}
 	}
 	if f.last != nil && f.last.ID() != now.LoopID {

@@ -92,6 +92,18 @@ func TestALoopIsShownNoMoreWhenItsWorktreeIsGone(t *testing.T) {
 	c.statusWithout(path)
 }
 
+// A folder that the editor has open stays, and so does what is known of its loop.
+func TestALoopWhoseFolderIsOpenSaysThatItsWorktreeIsGone(t *testing.T) {
+	c, repo, tree, _ := inTree(t, optedIn)
+	path, _ := wire.PathOf(tree.Path)
+	c.Notify("workspace/didChangeWorkspaceFolders", map[string]any{"event": map[string]any{"added": []any{map[string]any{"uri": tree.Path, "name": "x"}}, "removed": []any{}}})
+	c.Must(c.Command(wire.CommandLand, wire.LandParams{LoopParams: wire.LoopParams{Folder: wire.FileURI(repo)}}))
+	gone := c.status(path, func(l wire.LoopStatus) bool { return l.State == "ended" && len(l.Offers) == 0 })
+	if i := slices.IndexFunc(gone.Details, func(d wire.Detail) bool { return d == wire.TreeIsGone }); i < 0 || len(gone.Can) > 0 {
+		t.Errorf("%+v", gone)
+	}
+}
+
 func TestADiscardIsAQuestionFirst(t *testing.T) {
 	c, repo, tree, id := inTree(t, optedIn)
 	path, _ := wire.PathOf(tree.Path)

@@ -50,6 +50,9 @@ func worktreeOf(t *worktree.Tree) *Worktree {
 	return &Worktree{Branch: stream.Plain(t.Branch), Repository: FileURI(t.Repo), Path: FileURI(t.Path)}
 }
 
+// TreeIsGone is the row of a loop whose worktree isn't there any more.
+var TreeIsGone = Detail{Label: "Removed", Text: "its worktree is gone: it has landed, or was discarded"}
+
 // WorktreeRow says in a table which worktree a start would make.
 func WorktreeRow(t worktree.Tree, withChanges bool) Detail {
 	from := "from the last commit"
