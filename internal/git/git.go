@@ -149,12 +149,25 @@ func ExitCode(err error) int {
 // mainLine is what git gave up for. What is behind that line is advice.
 func mainLine(complaint string) string {
 	lines := strings.Split(strings.TrimSpace(complaint), "\n")
-	for _, line := range lines {
+	for i, line := range lines {
 		if why, ok := strings.CutPrefix(line, "fatal: "); ok {
-			return why
+			return why + saidBy(why, lines[:i])
 		}
 	}
 	return lines[len(lines)-1]
+}
+
+// saidBy is what a filter or its shell has said before git gave up, which doesn't know why.
+func saidBy(why string, before []string) string {
+	if !strings.Contains(why, " filter ") && !strings.HasPrefix(why, "the remote end hung up") {
+		return ""
+	}
+	for _, line := range before {
+		if !strings.HasPrefix(line, "error: ") && !strings.HasPrefix(line, "Preparing worktree") {
+			return " (" + line + ")"
+		}
+	}
+	return ""
 }
 
 // Fields splits what git prints with -z.
