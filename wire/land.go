@@ -8,6 +8,7 @@ import (
 	"ralph-lsp/internal/tell"
 	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"
+	"ralph-lsp/stream"
 	"ralph-lsp/worktree"
 )
 
@@ -86,11 +87,14 @@ func LandedOf(p LandParams, done worktree.Landed) LandResult {
 	case done.Gone:
 		r.Text += "; the worktree is removed"
 	case done.Stays != "":
-		r.Text += "; the worktree stays: " + OneLine(done.Stays)
+		r.Text += "; the worktree stays: " + whole(done.Stays)
 		r.Class = ClassWarning
 	}
 	return r
 }
+
+// whole is a text in one line that ends with a command line: half of one is of no use.
+func whole(s string) string { return stream.Line(s, maxProblem) }
 
 func filesNotCommitted(n int) string { return tell.Counted(n, "uncommitted file") }
 
@@ -105,7 +109,7 @@ func LandRefused(p LandParams, e *worktree.Refused) LandResult {
 		r.Refused = append(r.Refused, RefusedFile{Path: path, Reason: f.Why, Text: OneLine(path) + ": " + f.Why})
 	}
 	for _, next := range e.Fix {
-		r.Next = append(r.Next, OneLine(next))
+		r.Next = append(r.Next, whole(next))
 	}
 	again := func(title string, change func(*LandParams)) {
 		with := p
@@ -157,10 +161,10 @@ func lostText(d worktree.Discarded) string {
 func DiscardedOf(d worktree.Discarded) LandResult {
 	r := LandResult{Text: "discarded " + OneLine(d.Branch), Class: ClassOK}
 	if d.Ref != "" {
-		r.Text += "; back with: git branch " + tell.ShellWord(OneLine(d.Branch)) + " " + tell.ShellWord(OneLine(d.Ref))
+		r.Text += "; back with: git branch " + tell.ShellWord(whole(d.Branch)) + " " + tell.ShellWord(whole(d.Ref))
 	}
 	if d.Stays != "" {
-		r.Text, r.Class = "the worktree of "+OneLine(d.Branch)+" stays: "+OneLine(d.Stays), ClassWarning
+		r.Text, r.Class = "the worktree of "+OneLine(d.Branch)+" stays: "+whole(d.Stays), ClassWarning
 	}
 	return r
 }
