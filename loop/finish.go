@@ -16,7 +16,7 @@ func (l *Loop) leaveFile(end End, now time.Time) State {
 	state := ending.State
 	switch {
 	case ending.Untouched:
-	case state.Left():
+	case state.Left() || l.cfg.Once && end.Reason.Capped(): // whose program may raise the limit
 		_, err := l.save(func(s *loopstate.State) {
 			if end.Reason != StopOnce {
 				s.ResumeAt = time.Time{}

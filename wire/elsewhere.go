@@ -1,5 +1,7 @@
 package wire
 
+import "ralph-lsp/loop"
+
 // HostFleet is the host of a loop that no worker has had yet.
 const HostFleet = "fleet"
 
@@ -24,3 +26,21 @@ type Failure struct {
 
 func (f *Failure) Error() string { return f.Err.Error() }
 func (f *Failure) Unwrap() error { return f.Err }
+
+// As returns the status for who knows the loop by another id, and has another folder for it:
+// nothing in it names the files of the machine that it runs on.
+func (l LoopStatus) As(loopID, folder string) LoopStatus {
+	l.LoopID, l.Folder, l.Worktree, l.StateFileURI, l.SessionFileURI = loopID, FileURI(folder), nil, "", ""
+	questions, rules := l.Questions, l.Allowed
+	l.Questions, l.Allowed = nil, nil
+	for _, q := range questions {
+		l.Questions = append(l.Questions, QuestionOf(loop.Question{
+			ID: q.ID, Kind: q.Kind, Tool: q.Tool, CallID: q.ToolCallID, Agent: q.Agent, Title: q.Title, Detail: q.Detail,
+			Options: q.Options, Placeholder: q.Placeholder, Rule: q.Rule, At: q.At,
+		}, loopID, folder))
+	}
+	for _, r := range rules {
+		l.Allowed = append(l.Allowed, allowedOf(loop.Status{LoopID: loopID, Folder: folder, Allowed: []string{r.Rule}})...)
+	}
+	return l
+}

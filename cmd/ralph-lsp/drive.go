@@ -19,6 +19,7 @@ type shown struct {
 	style   start.Choice
 	verbose bool
 	answers bool // what agents ask is answered here
+	once    bool // for a program that holds the loop
 }
 
 func (s *shown) addFlags(cmd *cobra.Command) {
@@ -40,7 +41,7 @@ func drive(cfg loop.Config, stdout, stderr io.Writer, how shown, begun func(l *l
 	defer stop()
 	out := checked(stdout)
 	screen := describe(stdout, stderr, how.verbose)
-	screen.out, screen.folder, screen.answers = out, cfg.Folder, how.answers
+	screen.out, screen.folder, screen.answers, screen.statuses = out, cfg.Folder, how.answers, how.once
 	screen.verbatim = cfg.Backend.Output == stream.FormatText
 	q := newQueue(func(clock func() time.Time) style {
 		screen.now = clock
@@ -53,6 +54,9 @@ func drive(cfg loop.Config, stdout, stderr io.Writer, how shown, begun func(l *l
 	over := make(chan struct{})
 	begun(l, over)
 	q.Start(l.Status)
+	if how.once {
+		go lookOften(q, over)
+	}
 	giveUp := answerSignals(caught, out.broken, over, l, q.Note)
 	if how.answers {
 		go answerHere(os.Stdin, l, over, q.Note)

@@ -74,3 +74,20 @@ func (o *once) watch(signs, gone, over <-chan struct{}, interrupt func()) {
 		return
 	}
 }
+
+// looking is how often the loop's status is looked at for a program that holds it.
+const looking = 500 * time.Millisecond
+
+// lookOften has what is new of the loop's status written until it is over.
+func lookOften(q *queue, over <-chan struct{}) {
+	ticks := time.NewTicker(looking)
+	defer ticks.Stop()
+	for {
+		select {
+		case <-ticks.C:
+			q.Look()
+		case <-over:
+			return
+		}
+	}
+}

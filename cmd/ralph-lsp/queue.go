@@ -41,6 +41,7 @@ type queued struct {
 	text  []byte // of the agent's Text, when more was joined to it
 	own   loop.Event
 	note  string
+	look  bool // at the loop's status
 }
 
 // newQueue returns a queue for the style that build makes; the style's clock
@@ -115,6 +116,18 @@ func (q *queue) Note(text string) {
 	q.push(queued{note: text}, eventWeight+len(text))
 }
 
+// looker is a style that looks at the loop's status from time to time.
+type looker interface{ Look() }
+
+// Look has the style look at the status, if it does so at all.
+func (q *queue) Look() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if n := len(q.items); n == 0 || !q.items[n-1].look {
+		q.push(queued{look: true}, eventWeight)
+	}
+}
+
 func (q *queue) push(item queued, size int) {
 	item.at = q.now()
 	q.items = append(q.items, item)
@@ -187,6 +200,10 @@ func (q *queue) hand(item queued) {
 		q.style.Handle(item.agent)
 	case item.own != nil:
 		q.style.HandleLoop(item.own)
+	case item.look:
+		if s, ok := q.style.(looker); ok {
+			s.Look()
+		}
 	default:
 		q.style.Note(item.note)
 	}

@@ -242,7 +242,7 @@ func (l *loopFlags) drive(cmd *cobra.Command, cfg loop.Config, files config.File
 		}
 		cfg.RecordDir = dir
 	}
-	cfg.Once = l.once.wanted
+	cfg.Once, l.shown.once = l.once.wanted, l.once.wanted
 	begun := func(begun *loop.Loop, over <-chan struct{}) {
 		began()
 		start.Remember(files, cfg, begun.ID())

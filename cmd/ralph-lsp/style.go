@@ -53,6 +53,7 @@ type styleConfig struct {
 	now      func() time.Time
 	folder   string // of the loop that runs; "" where it is over
 	answers  bool   // what its agents ask is answered here
+	statuses bool   // a program is told how the loop stands, too
 }
 
 // newStyle builds the style called name; "" chooses by where the output goes.

@@ -97,6 +97,8 @@ type jsonStyle struct {
 	projector wire.Projector
 	stamp     stamp
 	told      bool // how a question is answered
+	status    func() loop.Status
+	latest    []byte // status that was written
 	mute
 }
 
@@ -104,7 +106,9 @@ func newJSONStyle(cfg styleConfig) *jsonStyle {
 	return &jsonStyle{cfg: cfg, lines: newJSONLines(cfg.out)}
 }
 
-func (s *jsonStyle) Live(status func() loop.Status) { s.stamp.LoopID = status().LoopID }
+func (s *jsonStyle) Live(status func() loop.Status) {
+	s.stamp.LoopID, s.status = status().LoopID, status
+}
 
 func (s *jsonStyle) Handle(e stream.Event) {
 	if _, thinking := e.(stream.Thinking); thinking && !s.cfg.thinking {
@@ -129,6 +133,23 @@ func (s *jsonStyle) HandleLoop(e loop.Event) {
 		s.write(u)
 	}
 	s.write(s.projector.Loop(e))
+	switch e.(type) {
+	case loop.Asked, loop.Answered, loop.StateChanged, loop.IterationStart:
+		s.Look()
+	}
+}
+
+// Look writes how the loop stands, if that is new.
+func (s *jsonStyle) Look() {
+	if !s.cfg.statuses || s.status == nil {
+		return
+	}
+	u := wire.StatusUpdateOf(s.status())
+	now, err := json.Marshal(u)
+	if err == nil && !bytes.Equal(now, s.latest) {
+		s.latest = now
+		s.write(u)
+	}
 }
 
 func (s *jsonStyle) write(u wire.Update) {

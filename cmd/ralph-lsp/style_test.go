@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -352,5 +353,59 @@ func TestCursorComesBackAfterAPanic(t *testing.T) {
 	}()
 	if !strings.HasSuffix(out.String(), showCursor) {
 		t.Errorf("got %q", out.String())
+	}
+}
+
+// A program that holds the loop is told how it stands: what is new, and at once what it asks.
+func TestTheStatusForAProgramThatHoldsTheLoop(t *testing.T) {
+	var out bytes.Buffer
+	now := loop.Status{LoopID: "ralph-1", Folder: "/w", State: loop.StateRunning, Iteration: 1}
+	said := func() (lines int) {
+		lines = strings.Count(out.String(), `{"sessionUpdate":"_ralph/status","status":{"loopId":"ralph-1"`)
+		out.Reset()
+		return lines
+	}
+	s := newJSONStyle(styleConfig{out: &out, notes: io.Discard, statuses: true, now: time.Now})
+	s.Look() // before there is a loop
+	s.Live(func() loop.Status { return now })
+	s.Look()
+	if n := said(); n != 1 {
+		t.Errorf("first it is said %d times", n)
+	}
+	s.Look()
+	s.HandleLoop(loop.StateChanged{State: loop.StateRunning})
+	if n := said(); n != 0 {
+		t.Errorf("what isn't new is said %d times", n)
+	}
+	q := loop.Question{ID: "q1", Kind: loop.AskConfirm, Title: "Really?"}
+	for _, e := range []loop.Event{loop.IterationStart{Iteration: 2}, loop.Asked{Question: q}, loop.Answered{Question: q}, loop.StateChanged{State: loop.StatePaused}} {
+		now.Iteration++ // something is new
+		s.HandleLoop(e)
+		if n := said(); n != 1 {
+			t.Errorf("%T: it is said %d times", e, n)
+		}
+	}
+	now.Iteration++
+	s.HandleLoop(loop.End{Reason: loop.StopOnce})
+	if n := said(); n != 0 {
+		t.Errorf("at the end it is said %d times", n)
+	}
+	others := newJSONStyle(styleConfig{out: &out, notes: io.Discard, now: time.Now})
+	others.Live(func() loop.Status { return now })
+	others.Look()
+	if n := said(); n != 0 {
+		t.Errorf("without such a program it is said %d times", n)
+	}
+}
+
+func TestAQueueLooksOnceForASlowReader(t *testing.T) {
+	q := newQueue(func(func() time.Time) style { return newJSONStyle(styleConfig{notes: io.Discard}) })
+	for range 1000 {
+		q.Look()
+	}
+	q.Note("x")
+	q.Look()
+	if len(q.items) != 3 {
+		t.Errorf("%d looks wait", len(q.items)-1)
 	}
 }
