@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"time"
+
+	"ralph-lsp/loop"
 )
 
 // The errors of a Bus.
@@ -124,11 +126,11 @@ func ChangeLedger(ctx context.Context, bus Bus, change func(*Ledger) bool) error
 	}
 }
 
-// ResumeLoop lets a loop go on that is paused or waits.
-func ResumeLoop(ctx context.Context, bus Bus, id string) (Record, error) {
+// ResumeLoop lets a loop go on, see Record.Resume.
+func ResumeLoop(ctx context.Context, bus Bus, id string, p loop.Patch) (Record, error) {
 	enqueue := false
 	r, err := Change(ctx, bus, id, func(r *Record) (err error) {
-		enqueue, err = r.Resume(time.Now().UTC())
+		enqueue, err = r.Resume(p, time.Now().UTC())
 		return err
 	})
 	if err == nil && enqueue {

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -55,7 +56,7 @@ func startChild(program, tree, promptFile string, r Record, lease time.Duration,
 	} else {
 		args = append(args, "--prompt-file", promptFile)
 	}
-	return spawn(program, tree, append(args, r.Flags...), say)
+	return spawn(program, tree, slices.Concat(args, r.Flags, r.Changed), say)
 }
 
 // spawn starts ralph-lsp as a child. say gets each line that it prints.

@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"ralph-lsp/loop"
+	"ralph-lsp/loop/start"
 )
 
 // Phase says how a loop stands on the bus.
@@ -33,10 +36,11 @@ const (
 // Record is a loop, as the bus has it. It says where files are, so it stays small.
 type Record struct {
 	Task
-	Phase   Phase  `json:"phase"`
-	Wish    Wish   `json:"wish,omitempty"`
-	Attempt int    `json:"attempt"`          // the last one that began; it says whose word counts
-	Worker  string `json:"worker,omitempty"` // who has it, or had it last
+	Phase   Phase    `json:"phase"`
+	Wish    Wish     `json:"wish,omitempty"`
+	Changed []string `json:"changed,omitempty"` // limits and promise as flags that win over the task's
+	Attempt int      `json:"attempt"`           // the last one that began; it says whose word counts
+	Worker  string   `json:"worker,omitempty"`  // who has it, or had it last
 
 	Committed  int       `json:"committed"` // the attempt whose files count; 0: none
 	HasState   bool      `json:"hasState,omitempty"`
@@ -68,6 +72,9 @@ var (
 // maxAttempts in a row that come to nothing end a loop: no checkout, no program, a child
 // that dies each time.
 const maxAttempts = 5
+
+// workerFailures is the stop reason of such a loop.
+const workerFailures = "worker_failures"
 
 // Begin gives the loop to a worker. Whoever had it before has lost it.
 func (r *Record) Begin(worker string, now time.Time) {
@@ -126,7 +133,7 @@ func (r *Record) Fail(attempt int, why string, now time.Time) error {
 	case r.Wish == WishCancel:
 		r.Phase, r.StopReason = Ended, "cancelled"
 	case r.Failures >= maxAttempts:
-		r.Phase, r.StopReason = Ended, "worker_failures"
+		r.Phase, r.StopReason = Ended, workerFailures
 	case r.Wish == WishPause:
 		r.Phase = Paused
 	default:
@@ -174,14 +181,45 @@ func (r *Record) want(w Wish, now time.Time) error {
 	return nil
 }
 
-// Resume lets a loop go on that is paused, or waits. It says whether it has to be enqueued.
-func (r *Record) Resume(now time.Time) (enqueue bool, err error) {
-	switch r.Phase {
-	case Ended:
+// Bound changes limits and the promise for all iterations to come.
+func (r *Record) Bound(p loop.Patch) error {
+	if r.Phase == Ended {
+		return fmt.Errorf("%s: %w", r.ID, ErrEnded)
+	}
+	r.bound(p)
+	return nil
+}
+
+func (r *Record) bound(p loop.Patch) {
+	now := start.LimitsIn(r.Changed)
+	now.Given = p.Given.Or(now.Given)
+	if p.Promise != nil {
+		now.Promise = p.Promise
+	}
+	r.Changed = start.FlagsOf(now)
+}
+
+// Bounds are the limits and the promise that were given for the loop.
+func (r Record) Bounds() loop.Patch { return start.LimitsIn(slices.Concat(r.Flags, r.Changed)) }
+
+// CanGoOn says whether a loop that has ended can be resumed: at a limit, or when it failed.
+func (r Record) CanGoOn() bool {
+	return r.Phase == Ended && r.StopReason != "cancelled" && (r.HasState || r.StopReason == workerFailures)
+}
+
+// Resume lets a loop go on that is paused, waits, or has ended and can go on (CanGoOn), with
+// new limits if p has some. It says whether it has to be enqueued.
+func (r *Record) Resume(p loop.Patch, now time.Time) (enqueue bool, err error) {
+	switch {
+	case r.Phase == Ended && !r.CanGoOn():
 		return false, fmt.Errorf("%s: %w", r.ID, ErrEnded)
-	case Paused:
+	case r.Phase == Ended && loop.StopReason(r.StopReason).Capped() && p == (loop.Patch{}):
+		return false, fmt.Errorf("%s: %w: %s; resume it with a higher limit", r.ID, ErrEnded, loop.StopReason(r.StopReason).Ending())
+	case r.Phase == Paused || r.Phase == Ended:
+		r.StopReason, r.Failures = "", 0
 		r.Phase, enqueue = Queued, true
 	}
+	r.bound(p)
 	r.Wish, r.ResumeAt, r.Reason, r.UpdatedAt = "", time.Time{}, "", now
 	return enqueue, nil
 }

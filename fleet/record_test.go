@@ -5,6 +5,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ralph-lsp/internal/limits"
+	"ralph-lsp/loop"
 )
 
 var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
@@ -21,7 +24,7 @@ func TestALoopOnTheBus(t *testing.T) {
 	}
 	pause := func(r *Record) error { return r.Pause(noon) }
 	cancel := func(r *Record) error { return r.Cancel(noon) }
-	resume := func(r *Record) error { _, err := r.Resume(noon); return err }
+	resume := func(r *Record) error { _, err := r.Resume(loop.Patch{}, noon); return err }
 	steer := func(text string) func(*Record) error { return func(r *Record) error { return r.Steer(text, noon) } }
 	fail := func(attempt int) func(*Record) error {
 		return func(r *Record) error { return r.Fail(attempt, "no git", noon) }
@@ -115,5 +118,62 @@ func TestWhoWantsAWorker(t *testing.T) {
 		if later, wants := tt.r.due(noon); later != tt.later || wants != tt.wants {
 			t.Errorf("%s: got %v, %v", tt.name, later, wants)
 		}
+	}
+}
+
+func TestWhatCanGoOn(t *testing.T) {
+	more := loop.Patch{Given: limits.Given{MaxIterations: new(9)}}
+	tests := []struct {
+		name     string
+		reason   string
+		hasState bool
+		limits   loop.Patch
+		want     string // of the error; "" is none
+	}{
+		{"at its limit, with a higher one", "max_iterations", true, more, ""},
+		{"at its limit", "max_iterations", true, loop.Patch{}, "iteration limit reached; resume it with a higher limit"},
+		{"at its limit, of an older worker", "max_cost", false, more, "has ended"},
+		{"cancelled", "cancelled", true, more, "has ended"},
+		{"done", "promise", false, more, "has ended"},
+		{"failed", "failures", true, loop.Patch{}, ""},
+		{"never begun", workerFailures, false, loop.Patch{}, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r := queued()
+			r.Phase, r.StopReason, r.HasState, r.Failures = Ended, tt.reason, tt.hasState, 5
+			enqueue, err := r.Resume(tt.limits, noon)
+			if tt.want != "" {
+				if err == nil || !strings.Contains(err.Error(), tt.want) || r.Phase != Ended {
+					t.Errorf("it is %+v, %v", r, err)
+				}
+				return
+			}
+			if err != nil || !enqueue || r.Phase != Queued || r.StopReason != "" || r.Failures != 0 {
+				t.Errorf("it is %+v, %v", r, err)
+			}
+		})
+	}
+}
+
+func TestLimitsThatAreChangedStay(t *testing.T) {
+	r := queued()
+	r.Flags = []string{"--model=x", "--max-iterations=5", "--completion-promise=DONE", "--max-cost=2"}
+	for _, p := range []loop.Patch{
+		{Given: limits.Given{MaxIterations: new(7)}},
+		{Given: limits.Given{MaxDuration: new(90 * time.Minute)}, Promise: new("ALL DONE")},
+		{Given: limits.Given{MaxIterations: new(8)}},
+		{},
+	} {
+		if err := r.Bound(p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := strings.Join(r.Changed, " "); got != "--max-iterations=8 --max-time=1h30m --completion-promise=ALL DONE" {
+		t.Errorf("changed is %q", got)
+	}
+	now := r.Bounds()
+	if *now.MaxIterations != 8 || *now.MaxCostUSD != 2 || *now.MaxDuration != 90*time.Minute || *now.Promise != "ALL DONE" {
+		t.Errorf("the bounds are %+v", now)
 	}
 }

@@ -389,7 +389,21 @@ func (w *Worker) iterate(ctx context.Context, a *attempt, beat chan<- func()) (o
 	defer os.Remove(transcript.Name())
 	defer transcript.Close()
 	lines := 0
+	asked := &asked{ctx: ctx, tree: tree}
+	stop, err := w.Bus.Listen(ctx, a.ID, asked.answer)
+	if err != nil {
+		return o, false, err
+	}
+	defer stop()
+	defer asked.end()
+	defer w.Bus.Show(context.WithoutCancel(ctx), Shown{ID: a.ID, Attempt: a.Attempt})
 	c, err := startChild(w.Program, tree, prompt, a.Record, w.Lease, func(line []byte) {
+		if status := statusIn(line); status != nil {
+			if ctx.Err() == nil {
+				w.Bus.Show(ctx, Shown{a.ID, a.Attempt, status})
+			}
+			return
+		}
 		transcript.Write(line)
 		lines++
 		w.Bus.Tell(ctx, a.ID, Tag(line, a.Attempt, lines))
@@ -402,6 +416,7 @@ func (w *Worker) iterate(ctx context.Context, a *attempt, beat chan<- func()) (o
 	end := step(ctx, StepIteration)
 	exit := c.wait(ctx)
 	end(context.Cause(ctx))
+	asked.end()
 	took := a.listens.end()
 	cancelled := errors.Is(context.Cause(ctx), errCancelled)
 	if ctx.Err() != nil && !cancelled {

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -10,6 +11,10 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ralph-lsp/internal/limits"
+	"ralph-lsp/loop"
+	"ralph-lsp/wire"
 )
 
 // child is a stand-in for ralph-lsp: it counts its runs in the checkout, costs a dollar each
@@ -19,7 +24,7 @@ case "$1" in trust) echo trusted >trusted; exit;; setup) shift 6; for c; do sh -
 n=$(($(cat count 2>/dev/null || echo 0) + 1))
 echo "$* [$n]" >>"$RALPH_TEST_LOG"
 end() { echo '{"sessionUpdate":"_ralph/end","stopReason":"'$1'","iterations":'$n',"costUsd":'$n',"text":"'$1'"}'; }
-if [ -f "$RALPH_TEST_LOG.hang" ]; then rm "$RALPH_TEST_LOG.hang"; echo hangs; cat >/dev/null; end interrupted; exit 130; fi
+if [ -f "$RALPH_TEST_LOG.hang" ]; then rm "$RALPH_TEST_LOG.hang"; echo hangs; echo '{"sessionUpdate":"_ralph/status","status":{"state":"running","line":"1/3"},"loopId":"x"}'; cat >/dev/null; end interrupted; exit 130; fi
 if [ -f "$RALPH_TEST_LOG.dies" ]; then echo "no such model" >&2; exit 1; fi
 echo $n >count
 if [ -f "$RALPH_TEST_LOG.free" ]; then end() { echo '{"sessionUpdate":"_ralph/end","stopReason":"'$1'","iterations":'$n',"text":"'$1'"}'; }; fi
@@ -159,7 +164,7 @@ func TestAnotherWorkerGoesOn(t *testing.T) {
 		t.Fatalf("it is %+v", r)
 	}
 	w.change(r, func(r *Record) error { return r.Steer("mind the gap", time.Now()) })
-	if _, err := ResumeLoop(t.Context(), w.bus, r.ID); err != nil {
+	if _, err := ResumeLoop(t.Context(), w.bus, r.ID, loop.Patch{}); err != nil {
 		t.Fatal(err)
 	}
 	w.worker = &Worker{Bus: w.bus, Name: "other", Dir: filepath.Join(w.dir, "other"), Program: w.worker.Program, Slots: 1, Lease: time.Minute, Log: w.worker.Log}
@@ -175,18 +180,18 @@ func TestAnAttemptThatFails(t *testing.T) {
 	w := newWorks(t)
 	os.WriteFile(w.log+".dies", nil, 0o600)
 	w.task.Reserve = 2
-	loop := w.submit()
-	r := w.until(loop, func(r Record) bool { return r.Failures > 0 })
+	submitted := w.submit()
+	r := w.until(submitted, func(r Record) bool { return r.Failures > 0 })
 	if !strings.Contains(r.Text, "ended with 1") || !strings.Contains(r.Text, "no such model") || !r.ResumeAt.After(r.UpdatedAt) {
 		t.Errorf("it is %+v", r)
 	}
-	r, _, _ = w.bus.Get(t.Context(), loop.ID)
+	r, _, _ = w.bus.Get(t.Context(), submitted.ID)
 	if l, _, _ := w.bus.Ledger(t.Context()); l.Spent != 2*float64(r.Attempt) {
 		t.Errorf("what %d failed attempts have cost nobody knows, so their reservations count: %+v", r.Attempt, l)
 	}
 	os.Remove(w.log + ".dies")
 	w.change(r, func(r *Record) error { r.ResumeAt = time.Time{}; return nil })
-	if r = w.until(loop, isEnded); r.StopReason != "promise" || r.Failures != 0 {
+	if r = w.until(submitted, isEnded); r.StopReason != "promise" || r.Failures != 0 {
 		t.Errorf("it is %+v", r)
 	}
 }
@@ -207,9 +212,9 @@ func TestAnUnknownCostCountsAsWhatWasReserved(t *testing.T) {
 func TestALoopIsCancelledWhileItRuns(t *testing.T) {
 	w := newWorks(t)
 	os.WriteFile(w.log+".hang", nil, 0o600)
-	loop := w.submit()
+	submitted := w.submit()
 	cancelled := false
-	r := w.until(loop, func(r Record) bool {
+	r := w.until(submitted, func(r Record) bool {
 		if !cancelled && strings.Contains(w.said(), "[1]") {
 			cancelled = true
 			w.change(r, func(r *Record) error { return r.Cancel(time.Now()) })
@@ -224,9 +229,9 @@ func TestALoopIsCancelledWhileItRuns(t *testing.T) {
 func TestALoopThatIsTakenAwayDoesNotCount(t *testing.T) {
 	w := newWorks(t)
 	os.WriteFile(w.log+".hang", nil, 0o600)
-	loop := w.submit()
+	submitted := w.submit()
 	taken := false
-	r := w.until(loop, func(r Record) bool {
+	r := w.until(submitted, func(r Record) bool {
 		if !taken && strings.Contains(w.said(), "[1]") {
 			taken = true
 			w.change(r, func(r *Record) error { r.Begin("thief", time.Now()); return nil })
@@ -241,15 +246,15 @@ func TestALoopThatIsTakenAwayDoesNotCount(t *testing.T) {
 
 func TestAPausedLoopWaitsForItsUser(t *testing.T) {
 	w := newWorks(t)
-	loop := w.submit()
-	w.change(loop, func(r *Record) error { return r.Pause(time.Now()) })
-	if r := w.until(loop, isPaused); r.Attempt != 0 {
+	submitted := w.submit()
+	w.change(submitted, func(r *Record) error { return r.Pause(time.Now()) })
+	if r := w.until(submitted, isPaused); r.Attempt != 0 {
 		t.Errorf("it is %+v", r)
 	}
-	if _, err := ResumeLoop(t.Context(), w.bus, loop.ID); err != nil {
+	if _, err := ResumeLoop(t.Context(), w.bus, submitted.ID, loop.Patch{}); err != nil {
 		t.Fatal(err)
 	}
-	if r := w.until(loop, isEnded); r.Iterations != 3 {
+	if r := w.until(submitted, isEnded); r.Iterations != 3 {
 		t.Errorf("it is %+v", r)
 	}
 }
@@ -257,13 +262,69 @@ func TestAPausedLoopWaitsForItsUser(t *testing.T) {
 func TestAWorkerThatIsStoppedGivesBack(t *testing.T) {
 	w := newWorks(t)
 	os.WriteFile(w.log+".hang", nil, 0o600)
-	loop := w.submit()
-	w.until(loop, func(r Record) bool { return strings.Contains(w.said(), "[1]") }) // and the worker is stopped
-	r, _, err := w.bus.Get(t.Context(), loop.ID)
+	submitted := w.submit()
+	w.until(submitted, func(r Record) bool { return strings.Contains(w.said(), "[1]") }) // and the worker is stopped
+	r, _, err := w.bus.Get(t.Context(), submitted.ID)
 	if err != nil || r.Phase != Queued || r.Failures != 0 || r.Committed != 0 {
 		t.Errorf("it is %+v, %v", r, err)
 	}
-	if r = w.until(loop, isEnded); r.StopReason != "promise" || r.Attempt != 4 {
+	if r = w.until(submitted, isEnded); r.StopReason != "promise" || r.Attempt != 4 {
 		t.Errorf("it is %+v", fmt.Sprint(r))
+	}
+}
+
+// What an iteration shows goes to the bus, and not into the log; what is asked of it is
+// answered as long as it runs.
+func TestWhatAnIterationShowsAndIsAsked(t *testing.T) {
+	w := newWorks(t)
+	os.WriteFile(w.log+".hang", nil, 0o600)
+	submitted := w.submit()
+	shown, _ := w.bus.Shown(t.Context())
+	ask := func() error {
+		return AskWorker(t.Context(), w.bus, submitted.ID, wire.CommandNext, "me", wire.LoopParams{}, new(wire.LoopResult))
+	}
+	if err := ask(); !errors.Is(err, ErrNobody) {
+		t.Errorf("before its iteration: %v", err)
+	}
+	w.until(submitted, func(now Record) bool {
+		if now.Phase != Running {
+			return false
+		}
+		s := <-shown
+		if !now.IsNow(s) || string(s.Status) != `{"state":"running","line":"1/3"}` {
+			t.Errorf("shown is %+v: %s", s, s.Status)
+		}
+		var refused *wire.Failure
+		if err := ask(); !errors.As(err, &refused) || refused.Reason != wire.ReasonNotRunning {
+			t.Errorf("of a child without a state: %v", err)
+		}
+		return true
+	})
+	if err := ask(); !errors.Is(err, ErrNobody) {
+		t.Errorf("behind its iteration: %v", err)
+	}
+	if all := fmt.Sprintf("%s", w.bus.live[submitted.ID]); !strings.Contains(all, "hangs") || strings.Contains(all, "_ralph/status") {
+		t.Errorf("said live is %s", all)
+	}
+	if len(w.bus.shown) != 0 {
+		t.Errorf("shown is yet %v", w.bus.shown)
+	}
+}
+
+func TestNewLimitsReachAllChildren(t *testing.T) {
+	w := newWorks(t)
+	w.task.Flags = []string{"--max-iterations=2", "--backend=pi"}
+	submitted := w.submit()
+	if _, err := UpdateLoop(t.Context(), w.bus, submitted.ID, "me", wire.ChangeParams{LimitParams: wire.ParamsOf(limits.Given{MaxIterations: new(7)}, "")}); err != nil {
+		t.Fatal(err)
+	}
+	w.until(submitted, isEnded)
+	for line := range strings.Lines(w.said()) {
+		if !strings.Contains(line, "--max-iterations=2 --backend=pi --max-iterations=7 [") {
+			t.Errorf("the child ran as %s", line)
+		}
+	}
+	if _, err := UpdateLoop(t.Context(), w.bus, submitted.ID, "me", wire.ChangeParams{}); !errors.Is(err, ErrEnded) {
+		t.Errorf("of one that has ended: %v", err)
 	}
 }

@@ -10,9 +10,12 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"ralph-lsp/fleet"
 	"ralph-lsp/fleet/natsbus"
+	"ralph-lsp/loop/start"
+	"ralph-lsp/wire"
 )
 
 // newControl is a command that does something to loops.
@@ -56,9 +59,28 @@ func pauseLoop(ctx context.Context, bus fleet.Bus, id string) (string, error) {
 	return "paused", err
 }
 
-func resumeLoop(ctx context.Context, bus fleet.Bus, id string) (string, error) {
-	_, err := fleet.ResumeLoop(ctx, bus, id)
-	return "goes on", err
+func newResume() *cobra.Command {
+	var limits start.Limits
+	cmd := newControl("resume", "Let loops go on that are paused, wait, failed, or have reached a limit that you raise", func(ctx context.Context, bus fleet.Bus, id string) (string, error) {
+		_, err := fleet.ResumeLoop(ctx, bus, id, limits.Patch())
+		return "goes on", err
+	})
+	limits.AddFlags(cmd.Flags())
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { f.DefValue = "" }) // without a flag nothing changes
+	return cmd
+}
+
+// byTerminal is who asks here, for the agent.
+const byTerminal = "terminal"
+
+// nextIteration ends the iteration that a loop is in.
+func nextIteration(ctx context.Context, bus fleet.Bus, id string) (string, error) {
+	var result wire.LoopResult
+	err := fleet.AskWorker(ctx, bus, id, wire.CommandNext, byTerminal, wire.LoopParams{}, &result)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", id, err)
+	}
+	return result.Text, err
 }
 
 // cancelPatience is how long a cancel waits for a worker: longer than a lease.

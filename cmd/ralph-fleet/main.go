@@ -50,7 +50,7 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	root.AddCommand(newServe(), newWorker(), newSubmit(), newStatus(), newWatch(), newFetch(), newLimits(), newRemove(),
-		newControl("pause", "Let loops end their iteration, and begin no other", pauseLoop), newControl("resume", "Let paused or waiting loops go on", resumeLoop),
+		newControl("pause", "Let loops end their iteration, and begin no other", pauseLoop), newResume(), newControl("next", "End the iterations that loops are in; the next ones begin", nextIteration), newAnswer(),
 		newControl("cancel", "End loops; returns when nothing of them is left", cancelLoop), newSteer(), newDoctor(), newEmit())
 	if err := root.ExecuteContext(ctx); err != nil {
 		if exit := (exitCode)(0); errors.As(err, &exit) {

@@ -17,6 +17,7 @@ import (
 	"ralph-lsp/fleet/natsbus"
 	"ralph-lsp/internal/tell"
 	"ralph-lsp/stream"
+	"ralph-lsp/wire"
 )
 
 func newStatus() *cobra.Command {
@@ -41,14 +42,18 @@ func newStatus() *cobra.Command {
 					return false
 				})
 				slices.SortStableFunc(found, func(a, b fleet.Record) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.ID, b.ID)) })
+				shown, err := fleet.Gather(ctx, bus, found, gathering)
+				if err != nil {
+					return err
+				}
 				if asJSON {
-					return printJSON(cmd.OutOrStdout(), found)
+					return printJSON(cmd.OutOrStdout(), found, shown)
 				}
 				ledger, _, err := bus.Ledger(ctx)
 				if err != nil {
 					return err
 				}
-				if err := printTable(cmd.OutOrStdout(), found, ledger, time.Now()); err != nil {
+				if err := printTable(cmd.OutOrStdout(), found, shown, ledger, time.Now()); err != nil {
 					return err
 				}
 				workers, err := bus.Workers(ctx)
@@ -67,14 +72,16 @@ func newStatus() *cobra.Command {
 	return cmd
 }
 
-// shownLoop is a loop for programs, in the words of the wire's LoopStatus.
+// gathering is how long the status waits for what running iterations say of themselves.
+const gathering = 400 * time.Millisecond
+
+// shownLoop is a loop for programs: a LoopStatus of the wire, and what only a fleet's have.
 type shownLoop struct {
-	LoopID     string            `json:"loopId"`
+	wire.LoopStatus
+	ID         string            `json:"id"`
 	Name       string            `json:"name"`
-	State      fleet.Phase       `json:"state"`
-	Text       string            `json:"text"`
-	Host       string            `json:"host,omitempty"`
-	Iterations int               `json:"iterations"`
+	Phase      fleet.Phase       `json:"phase"`
+	Iterations int               `json:"iterations"` // that count
 	CostUSD    float64           `json:"costUsd"`
 	StopReason string            `json:"stopReason,omitempty"`
 	ResumeAt   time.Time         `json:"resumeAt,omitzero"`
@@ -83,10 +90,11 @@ type shownLoop struct {
 	UpdatedAt  time.Time         `json:"updatedAt"`
 }
 
-func printJSON(w io.Writer, records []fleet.Record) error {
+func printJSON(w io.Writer, records []fleet.Record, shown map[string]fleet.Shown) error {
 	out := json.NewEncoder(w)
 	for _, r := range records {
-		err := out.Encode(shownLoop{r.ID, r.Name, r.Phase, sentence(r, time.Now()), r.Worker, r.Iterations, r.CostUSD, r.StopReason, r.ResumeAt, r.Labels, r.Attempt, r.UpdatedAt})
+		l := fleet.StatusOf(r, shown[r.ID], "", time.Now())
+		err := out.Encode(shownLoop{l, r.ID, r.Name, r.Phase, r.Iterations, r.CostUSD, r.StopReason, r.ResumeAt, r.Labels, r.Attempt, r.UpdatedAt})
 		if err != nil {
 			return err
 		}
@@ -94,7 +102,7 @@ func printJSON(w io.Writer, records []fleet.Record) error {
 	return nil
 }
 
-func printTable(w io.Writer, records []fleet.Record, ledger fleet.Ledger, now time.Time) error {
+func printTable(w io.Writer, records []fleet.Record, shown map[string]fleet.Shown, ledger fleet.Ledger, now time.Time) error {
 	if len(records) == 0 {
 		_, err := fmt.Fprintln(w, "no loops; put some there with ralph-fleet submit")
 		return err
@@ -105,7 +113,7 @@ func printTable(w io.Writer, records []fleet.Record, ledger fleet.Ledger, now ti
 	for _, r := range records {
 		counts[r.Phase]++
 		spent += r.CostUSD
-		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%s\t%s\n", r.ID, r.Name, r.Phase, r.Iterations, tell.USD(r.CostUSD), stream.Line(sentence(r, now), 100))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%s\t%s\n", r.ID, r.Name, r.Phase, r.Iterations, tell.USD(r.CostUSD), stream.Line(lineOf(r, shown[r.ID], now), 100))
 	}
 	if err := table.Flush(); err != nil {
 		return err
@@ -124,28 +132,13 @@ func printTable(w io.Writer, records []fleet.Record, ledger fleet.Ledger, now ti
 	return err
 }
 
-// sentence says in one line how a loop stands.
-func sentence(r fleet.Record, now time.Time) string {
-	switch {
-	case r.Phase == fleet.Running && r.Wish == fleet.WishCancel:
-		return "stopping on " + r.Worker
-	case r.Phase == fleet.Running && r.Wish == fleet.WishPause:
-		return "on " + r.Worker + ", pauses behind this iteration"
-	case r.Phase == fleet.Running:
-		return "on " + r.Worker
-	case r.Phase == fleet.Queued && r.ResumeAt.After(now):
-		return "waits until " + r.ResumeAt.Local().Format(time.TimeOnly) + orNothing(": ", r.Reason)
-	case r.Phase == fleet.Queued:
-		return "waits for a worker" + orNothing(": ", r.Reason)
+// lineOf says how a loop stands: where it is, and what it does there or waits for.
+func lineOf(r fleet.Record, s fleet.Shown, now time.Time) string {
+	line := r.Sentence(now)
+	if r.IsNow(s) && r.Wish == "" {
+		line += ": " + fleet.StatusOf(r, s, "", now).Line
 	}
-	return cmp.Or(r.Text, r.StopReason)
-}
-
-func orNothing(before, text string) string {
-	if text == "" {
-		return ""
-	}
-	return before + text
+	return line
 }
 
 func newWatch() *cobra.Command {

@@ -26,6 +26,7 @@ type loopFlags struct {
 	limits start.Limits
 	check  start.Check
 	walls  start.Walls
+	ask    start.Ask
 	given  []string
 }
 
@@ -36,6 +37,7 @@ func (l *loopFlags) addFlags(f *pflag.FlagSet) {
 	l.limits.AddFlags(own)
 	l.check.AddFlags(own)
 	l.walls.AddFlags(own)
+	l.ask.AddFlags(own)
 	own.VisitAll(func(flag *pflag.Flag) { flag.Value = recorded{flag.Value, flag.Name, l} })
 	f.AddFlagSet(own)
 }

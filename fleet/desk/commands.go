@@ -44,10 +44,14 @@ func (d *Desk) do(ctx context.Context, bus fleet.Bus, r fleet.Record, command st
 		if r.Phase == fleet.Running && r.Wish == "" {
 			return d.ask(ctx, bus, r, command, p, new(wire.LoopResult))
 		}
-		if p.LimitParams != (wire.LimitParams{}) || strings.TrimSpace(p.Text) != "" || p.Accept || p.Backend != "" || p.Sandbox != "" {
-			return nil, &wire.Failure{Reason: wire.ReasonElsewhere, Err: errors.New("a loop of a fleet goes on as it was submitted: resume it first, and change its limits when it runs")}
+		if strings.TrimSpace(p.Text) != "" || p.Accept || p.Backend != "" || p.Sandbox != "" {
+			return nil, &wire.Failure{Reason: wire.ReasonElsewhere, Err: errors.New("a loop of a fleet goes on as it was submitted: say new limits as such, and leave the rest out")}
 		}
-		r, err := fleet.ResumeLoop(ctx, bus, r.ID)
+		patch, err := p.LimitParams.Patch()
+		if err != nil {
+			return nil, err
+		}
+		r, err := fleet.ResumeLoop(ctx, bus, r.ID, patch)
 		return d.result(r, "the loop goes on"), err
 	case wire.SteerParams:
 		if strings.TrimSpace(p.Text) == "" {

@@ -27,6 +27,31 @@ func (l *Limits) addFlags(f *pflag.FlagSet, now *loop.Limits) {
 	})
 }
 
+// LimitsIn are those among a command line's flags that are written as --max-iterations=5;
+// others, and what can't be read, say nothing.
+func LimitsIn(flags []string) loop.Patch {
+	var l Limits
+	for _, flag := range flags {
+		own := newFlagSet()
+		l.AddFlags(own)
+		_ = own.Parse([]string{flag})
+	}
+	return l.patch
+}
+
+// FlagsOf are limits and a promise as flags, one word each.
+func FlagsOf(p loop.Patch) (flags []string) {
+	for _, limit := range limits.All() {
+		if limit.IsIn(p.Given) {
+			flags = append(flags, "--"+limit.Flag+"="+limit.Text(p.Given.Over(loop.Limits{})))
+		}
+	}
+	if p.Promise != nil {
+		flags = append(flags, "--completion-promise="+*p.Promise)
+	}
+	return flags
+}
+
 // Patch are those that were given.
 func (l *Limits) Patch() loop.Patch { return l.patch }
 

@@ -1,0 +1,207 @@
+package fleet
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"ralph-lsp/internal/limits"
+	"ralph-lsp/loop"
+	"ralph-lsp/wire"
+)
+
+// Request is what the worker that runs a loop's iteration is asked to do with it.
+type Request struct {
+	Command string          `json:"command"` // wire.CommandAnswer, CommandNext or CommandUpdate
+	Params  json.RawMessage `json:"params"`  // as the wire has them; their loopId and folder say nothing
+	By      string          `json:"by,omitempty"`
+}
+
+// Reply is what came of a Request: Result as the wire has it, or Failure.
+type Reply struct {
+	Result  json.RawMessage `json:"result,omitempty"`
+	Failure *Refusal        `json:"error,omitempty"`
+}
+
+// Refusal says why nothing came of a request.
+type Refusal struct {
+	Reason  string `json:"reason,omitempty"` // of the wire
+	Key     string `json:"key,omitempty"`    // of the argument that is wrong
+	Message string `json:"message"`
+}
+
+// AskWorker has the worker that runs a loop's iteration carry out a command, with the
+// parameters that the wire has for it, and reads what came of it into result. by is who
+// asks, for the agent. Errors are ErrNobody, of type *wire.Failure, or the bus'.
+func AskWorker(ctx context.Context, bus Bus, id, command, by string, params, result any) error {
+	text, err := json.Marshal(params)
+	if err != nil {
+		return err
+	}
+	request, err := json.Marshal(Request{command, text, by})
+	if err != nil {
+		return err
+	}
+	answer, err := bus.Ask(ctx, id, request)
+	if err != nil {
+		return err
+	}
+	var reply Reply
+	if err := json.Unmarshal(answer, &reply); err != nil {
+		return fmt.Errorf("the worker's answer: %w", err)
+	}
+	if f := reply.Failure; f != nil {
+		return &wire.Failure{Reason: f.Reason, Key: f.Key, Err: errors.New(f.Message)}
+	}
+	return json.Unmarshal(reply.Result, result)
+}
+
+// asked answers what is asked of the loop in a checkout while its iteration runs.
+type asked struct {
+	ctx context.Context // of the iteration: done when it is lost or cancelled
+
+	mu   sync.Mutex
+	tree string // "": it has ended
+}
+
+// end has nothing done with the checkout any more.
+func (a *asked) end() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.tree = ""
+}
+
+// answer carries out a request. Once the loop is another worker's it is silent.
+func (a *asked) answer(text []byte) []byte {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if errors.Is(context.Cause(a.ctx), ErrNotOur) {
+		return nil
+	}
+	var reply Reply
+	result, err := a.do(text)
+	if err == nil {
+		reply.Result, err = json.Marshal(result)
+	}
+	if err != nil {
+		reply = Reply{Failure: refusalOf(err)}
+	}
+	data, _ := json.Marshal(reply) // texts can always be encoded
+	return data
+}
+
+func (a *asked) do(text []byte) (any, error) {
+	var r Request
+	if err := json.Unmarshal(text, &r); err != nil {
+		return nil, err
+	}
+	if a.tree == "" || a.ctx.Err() != nil {
+		return nil, loop.ErrNotRunning
+	}
+	switch r.Command {
+	case wire.CommandAnswer:
+		var p wire.AnswerParams
+		if err := json.Unmarshal(r.Params, &p); err != nil {
+			return nil, err
+		}
+		return answerIn(a.tree, p, r.By)
+	case wire.CommandNext:
+		iteration, err := loop.NextFolder(a.tree, "")
+		return wire.LoopResult{Iteration: iteration, Text: wire.NextText(iteration)}, err
+	case wire.CommandUpdate:
+		var p wire.ChangeParams
+		if err := json.Unmarshal(r.Params, &p); err != nil {
+			return nil, err
+		}
+		return updateIn(a.tree, p)
+	case wire.CommandResume: // it tries again at once
+		return wire.LoopResult{}, loop.ResumeFolder(a.tree, "", loop.Patch{})
+	}
+	return nil, fmt.Errorf("this worker doesn't know how to do %s: it may be of an older version", r.Command)
+}
+
+// answerIn answers a question of the loop in a checkout.
+func answerIn(tree string, p wire.AnswerParams, by string) (any, error) {
+	now, _, owned, err := loop.FolderStatus(tree)
+	if err != nil || !owned {
+		return nil, errors.Join(loop.ErrNotRunning, err)
+	}
+	i := slices.IndexFunc(now.Questions, func(q loop.Question) bool { return p.ID == "" || q.ID == p.ID })
+	if i < 0 {
+		return nil, loop.ErrNoQuestion
+	}
+	a := loop.Answer{Kind: p.Answer, Text: p.Text, By: by}
+	if err := loop.AnswerFolder(tree, now.Questions[i].ID, a); err != nil {
+		return nil, err
+	}
+	return wire.AnswerResult{Text: wire.AnsweredText(now.Questions[i], a), Class: wire.ClassInfo}, nil
+}
+
+// updateIn changes limits, promise, prompt and what is allowed of the loop in a checkout.
+func updateIn(tree string, p wire.ChangeParams) (any, error) {
+	for _, rule := range p.Disallow {
+		if err := loop.DisallowFolder(tree, "", rule); err != nil {
+			return nil, err
+		}
+	}
+	patch, err := p.Patch()
+	if patch.Prompt = p.Prompt; err != nil {
+		return nil, err
+	}
+	if p.Prompt != nil && strings.TrimSpace(*p.Prompt) == "" {
+		return nil, loop.ErrEmptyPrompt
+	}
+	if patch == (loop.Patch{}) {
+		return wire.LoopResult{Text: wire.DisallowedText(p.Disallow)}, nil
+	}
+	if err := loop.UpdateFolder(tree, "", patch); err != nil {
+		return nil, err
+	}
+	now, _, _, err := loop.FolderStatus(tree)
+	return wire.LoopResult{Text: now.Limits.Line(now.Promise)}, err
+}
+
+// refusalOf says for a program why something can't be done.
+func refusalOf(err error) *Refusal {
+	r := &Refusal{Message: err.Error()}
+	var limit *limits.Error
+	switch {
+	case errors.As(err, new(*loop.AnswerError)):
+		r.Key = "answer"
+	case errors.Is(err, loop.ErrNoQuestion):
+		r.Reason = wire.ReasonNoQuestion
+	case errors.Is(err, loop.ErrNotRunning):
+		r.Reason = wire.ReasonNotRunning
+	case errors.Is(err, loop.ErrNoRun):
+		r.Reason = wire.ReasonNoRun
+	case errors.Is(err, loop.ErrEmptyPrompt):
+		r.Reason = wire.ReasonEmptyPrompt
+	case errors.As(err, &limit):
+		r.Key = limit.Limit.Wire
+	}
+	return r
+}
+
+// UpdateLoop changes what bounds a loop, and its promise, for good: the iteration that runs
+// and all others obey. Its prompt and what it is allowed can be changed while one runs.
+func UpdateLoop(ctx context.Context, bus Bus, id, by string, p wire.ChangeParams) (result wire.LoopResult, err error) {
+	patch, err := p.Patch()
+	if err != nil {
+		return result, err
+	}
+	r, err := Change(ctx, bus, id, func(r *Record) error { return r.Bound(patch) })
+	if err != nil {
+		return result, err
+	}
+	err = AskWorker(ctx, bus, id, wire.CommandUpdate, by, p, &result)
+	var refused *wire.Failure
+	isIdle := errors.Is(err, ErrNobody) || errors.As(err, &refused) && refused.Reason == wire.ReasonNotRunning
+	if isIdle && p.Prompt == nil && len(p.Disallow) == 0 {
+		err, result.Text = nil, r.Bounds().Given.Over(limits.Default()).Line("")
+	}
+	return result, err
+}

@@ -1,0 +1,172 @@
+package fleet
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"ralph-lsp/internal/limits"
+	"ralph-lsp/loop"
+	"ralph-lsp/stream"
+	"ralph-lsp/wire"
+)
+
+// statusIn is the status in a line that a child prints, nil where there is none.
+func statusIn(line []byte) []byte {
+	if !bytes.HasPrefix(line, []byte(`{"sessionUpdate":"`+wire.OnceStatus+`"`)) || len(line) > 2*wire.MaxStatusUpdate {
+		return nil
+	}
+	var u struct {
+		Status json.RawMessage `json:"status"`
+	}
+	if json.Unmarshal(line, &u) != nil {
+		return nil
+	}
+	return u.Status
+}
+
+// StatusOf is how a loop stands: what its iteration shows while that is of the present (see
+// Shown), and else what the record knows. folder is what this machine has for the loop.
+func StatusOf(r Record, s Shown, folder string, now time.Time) (l wire.LoopStatus) {
+	isShown := r.IsNow(s) && json.Unmarshal(s.Status, &l) == nil
+	if isShown {
+		l = l.As(r.ID, folder)
+	} else {
+		l = r.known(folder, now)
+	}
+	l.Host, l.Title, l.Owned = cmp.Or(r.Worker, wire.HostFleet), r.Name, false
+	switch {
+	case r.Phase == Running && r.Wish == WishCancel:
+		l.State, l.Text, l.Questions = string(loop.StateCancelling), r.Sentence(now), nil
+		l.Line = l.Text
+	case r.Phase == Running && r.Wish == WishPause:
+		l.Pausing = true
+	}
+	l.Can = slices.DeleteFunc(l.Can, func(what string) bool {
+		switch what {
+		case wire.CanCancel, wire.CanPause, wire.CanSteer, wire.CanUpdate:
+			return r.Phase == Ended || r.Wish == WishCancel
+		case wire.CanResume:
+			return r.Phase == Ended && !r.CanGoOn()
+		case wire.CanNext, wire.CanAnswer:
+			return !isShown || r.Wish == WishCancel
+		}
+		return true
+	})
+	l.Offers = slices.DeleteFunc(l.Offers, func(c wire.Command) bool { return c.Command != wire.CommandResume || !r.CanGoOn() })
+	return l
+}
+
+// known is the status as far as the record knows it.
+func (r Record) known(folder string, now time.Time) wire.LoopStatus {
+	bounds := r.Bounds()
+	s := loop.Status{
+		LoopID: r.ID, Folder: folder, State: r.state(now), Iteration: r.Iterations, Limits: bounds.Given.Over(limits.Default()),
+		Title: r.Name, StartedAt: r.At, StopReason: loop.StopReason(r.StopReason), CostIncomplete: r.CostOpen,
+	}
+	if bounds.Promise != nil {
+		s.Promise = *bounds.Promise
+	}
+	if r.CostUSD > 0 {
+		s.Cost = stream.USD(r.CostUSD)
+	}
+	switch s.State {
+	case loop.StateEnded, loop.StateFailed:
+		s.EndedAt = r.UpdatedAt
+	case loop.StateWaiting:
+		s.Retry = &loop.RetryStatus{ResumeAt: r.ResumeAt, Reason: r.Reason}
+	}
+	if s.State == loop.StateFailed {
+		s.Error = r.Text
+	}
+	l := wire.StatusOf(s, false)
+	l.Busy, l.Question = false, ""
+	l.Text = stream.Line(r.Sentence(now), maxSentence)
+	l.Line = l.Text
+	return l
+}
+
+// maxSentence bounds how a loop stands in one line, in bytes.
+const maxSentence = 500
+
+// state is the state of a loop of which nothing is shown.
+func (r Record) state(now time.Time) loop.State {
+	switch r.Phase {
+	case Paused:
+		return loop.StatePaused
+	case Ended:
+		if r.StopReason == workerFailures || loop.StopReason(r.StopReason).Failed() {
+			return loop.StateFailed
+		}
+		return loop.StateEnded
+	case Queued:
+		if r.Reason != "" || r.ResumeAt.After(now) {
+			return loop.StateWaiting
+		}
+	}
+	return loop.StateStarting
+}
+
+// Sentence says in one line how a loop stands.
+func (r Record) Sentence(now time.Time) string {
+	switch {
+	case r.Phase == Running && r.Wish == WishCancel:
+		return "stopping on " + r.Worker
+	case r.Phase == Running && r.Wish == WishPause:
+		return "on " + r.Worker + ", pauses behind this iteration"
+	case r.Phase == Running:
+		return "on " + r.Worker
+	case r.Phase == Paused:
+		return "paused"
+	case r.Phase == Queued && r.ResumeAt.After(now):
+		return "waits until " + r.ResumeAt.Local().Format(time.TimeOnly) + behind(": ", r.Reason)
+	case r.Phase == Queued:
+		return "waits for a worker" + behind(": ", r.Reason)
+	}
+	return cmp.Or(r.Text, r.StopReason)
+}
+
+func behind(between, text string) string {
+	if text == "" {
+		return ""
+	}
+	return between + text
+}
+
+// Gather returns what the iterations of these loops show now. Workers say so at once, but one
+// that prepares a checkout has nothing to show: so it waits no longer than that.
+func Gather(ctx context.Context, bus Bus, records []Record, patience time.Duration) (map[string]Shown, error) {
+	all, running := map[string]Shown{}, map[string]Record{}
+	for _, r := range records {
+		if r.Phase == Running {
+			running[r.ID] = r
+		}
+	}
+	if len(running) == 0 {
+		return all, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	shown, err := bus.Shown(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for len(running) > 0 {
+		select {
+		case s, ok := <-shown:
+			if !ok {
+				return all, nil
+			}
+			if r, wanted := running[s.ID]; wanted && r.IsNow(s) {
+				all[s.ID] = s
+				delete(running, s.ID)
+			}
+		case <-ctx.Done():
+			return all, nil
+		}
+	}
+	return all, nil
+}
