@@ -3,11 +3,13 @@
 package fleet
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -32,7 +34,11 @@ var programs string
 func TestMain(m *testing.M) {
 	switch os.Getenv(roleEnv) {
 	case "agent":
-		agent()
+		if filepath.Base(os.Args[0]) == "claude" {
+			asks()
+		} else {
+			agent()
+		}
 		os.Exit(0)
 	case "deaf":
 		deaf()
@@ -159,6 +165,28 @@ func saysAsPi(isDone bool, usd string, isLimited bool) {
 	fmt.Println(`{"type":"session","version":3,"id":"s"}`)
 	fmt.Printf(`{"type":"message_end","message":{"role":"assistant","content":[{"type":"text","text":%q}],"usage":{"input":1,"output":1,"totalTokens":2,"cost":{"total":%s}},%s}}`+"\n", text, usd, stop)
 	fmt.Println(`{"type":"agent_settled"}`)
+}
+
+// asks wants to push, as claude does that asks its user, and ends when it was told.
+func asks() {
+	lines := bufio.NewScanner(os.Stdin)
+	if !lines.Scan() {
+		return // it is only asked for its version
+	}
+	fmt.Println(`{"type":"system","subtype":"init","session_id":"s","model":"m","tools":[]}`)
+	detach()
+	noteLine("asks\n")
+	fmt.Println(`{"type":"control_request","request_id":"r1","request":{"subtype":"can_use_tool","tool_name":"Bash","input":{"command":"git push"},"tool_use_id":"t1"}}`)
+	if !lines.Scan() {
+		return
+	}
+	told := "no"
+	if strings.Contains(lines.Text(), `"behavior":"allow"`) {
+		told = "yes"
+	}
+	noteLine("told %s\n", told)
+	os.WriteFile("count", []byte(told+"\n"), 0o600)
+	fmt.Println(`{"type":"result","subtype":"success","is_error":false,"num_turns":1,"session_id":"s","total_cost_usd":0.01,"result":"Well."}`)
 }
 
 func atoi(text string) int {

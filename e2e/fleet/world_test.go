@@ -4,6 +4,7 @@ package fleet
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -100,7 +101,7 @@ func (w *world) git(args ...string) string {
 func (w *world) start(name string, args ...string) *exec.Cmd {
 	w.t.Helper()
 	cmd := exec.Command(filepath.Join(w.programs, "ralph-fleet"), args...)
-	cmd.Env = append(os.Environ(), w.mark, roleEnv+"=agent", logEnv+"="+w.log, "RALPH_TEST_KEY=sk-very-secret", "RALPH_TOKEN="+token)
+	cmd.Env = append(os.Environ(), w.mark, "PATH="+filepath.Join(w.dir, "bin")+":"+os.Getenv("PATH"), roleEnv+"=agent", logEnv+"="+w.log, "RALPH_TEST_KEY=sk-very-secret", "RALPH_TOKEN="+token)
 	said, err := os.OpenFile(filepath.Join(w.dir, name+".said"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		w.t.Fatal(err)
@@ -172,6 +173,8 @@ func (w *world) submit(name, words string, flags ...string) {
 type seen struct {
 	LoopID, Name, State, Text, Host, StopReason string
 	Iterations, Attempt                         int
+	Phase                                       string
+	Questions                                   []struct{ ID, Title string }
 }
 
 func (w *world) status() (all map[string]seen) {
@@ -186,6 +189,7 @@ func (w *world) status() (all map[string]seen) {
 		if err := json.Unmarshal([]byte(line), &s); err != nil {
 			w.t.Fatal(err)
 		}
+		s.State = cmp.Or(s.Phase, s.State) // tests look at how it stands on the bus
 		all[s.Name] = s
 	}
 	return all
