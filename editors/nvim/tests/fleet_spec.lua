@@ -41,6 +41,12 @@ it('shows loops of other machines below where they come from, with their host', 
   expect.matches(lines[2], '^▸ app +3/50 +/w/app$')
   expect.matches(lines[3], '^▸ crater +1/9 · %$0.10 +box%-1$')
   expect.equal(lines[4], '7 more are not listed')
+  nvim:lua([[
+    local now = require('ralph').status()
+    now.text = 'the bus is away'
+    require('ralph.feed').status(now)
+  ]])
+  nvim:wait([[vim.fn.getline(4) == 'the bus is away']])
   nvim:lua([[vim.fn.search('crater', 'w')]])
   nvim:type('<Tab>')
   nvim:wait([[vim.fn.search('^    Host  box-1', 'nw') > 0]])

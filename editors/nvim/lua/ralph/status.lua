@@ -95,6 +95,9 @@ end
 --- Takes a snapshot from the sidecar.
 ---@param status ralph.Status
 function M.set(status)
+  if status.text ~= snapshot.text then
+    redraw()
+  end
   snapshot = status
   live = vim.tbl_filter(function(loop)
     return loop.live
