@@ -70,6 +70,7 @@ func (d *Desk) Run(ctx context.Context, w elsewhere.Watcher) {
 	d.watcher = w
 	d.mu.Unlock()
 	go prune(d.Dir)
+	defer d.logs.end()
 	var running sync.WaitGroup
 	defer running.Wait()
 	running.Go(func() { d.report(ctx) })

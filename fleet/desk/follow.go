@@ -28,6 +28,8 @@ type logs struct {
 	read   []string // loops that were read, the last one first
 	opened map[string]*transcript
 	follow map[string]*follower
+	over   bool // nobody listens any more
+	at     sync.WaitGroup
 }
 
 // follower listens to a loop and tells the editor.
@@ -80,14 +82,14 @@ func (l *logs) listen(id string) bool {
 	d.mu.Unlock()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if bus == nil || l.follow[id] != nil {
-		return bus != nil
+	if bus == nil || l.over || l.follow[id] != nil {
+		return bus != nil && !l.over
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	t := l.transcript(id)
 	f := &follower{stop: cancel, news: make(chan struct{}, 1)}
 	l.follow[id] = f
-	go d.followLoop(ctx, bus, t, f)
+	l.at.Go(func() { d.followLoop(ctx, bus, t, f) })
 	return true
 }
 
@@ -150,6 +152,15 @@ func (l *logs) stop() {
 	}
 }
 
+// end is stop for good. It waits until nobody listens.
+func (l *logs) end() {
+	l.mu.Lock()
+	l.over = true
+	l.mu.Unlock()
+	l.stop()
+	l.at.Wait()
+}
+
 // gone says that a follower has ended by itself.
 func (l *logs) gone(id string, f *follower) {
 	f.stop()
@@ -171,6 +182,19 @@ func (f *follower) look() {
 func (d *Desk) followLoop(ctx context.Context, bus fleet.Bus, t *transcript, f *follower) {
 	defer d.logs.gone(t.id, f)
 	d.fill(ctx, bus, t)
+	r, _ := d.now(t.id)
+	told := t.cursor(t.end(r)) // what comes from here on is told, however early it comes
+	t.mu.Lock()
+	if before, ok := t.parse(t.told); ok && before.attempt >= r.Attempt-1 { // the bus was away
+		told = t.told
+	}
+	t.mu.Unlock()
+	defer func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.told = told
+	}()
+	t.isFilled()
 	lines, err := bus.Hear(ctx, t.id, false)
 	if err != nil {
 		d.Log.Warn("a loop can't be listened to", "loop", t.id, "error", err)
@@ -186,8 +210,6 @@ func (d *Desk) followLoop(ctx context.Context, bus fleet.Bus, t *transcript, f *
 			f.look()
 		}
 	}()
-	r, _ := d.now(t.id)
-	told := t.cursor(t.end(r))
 	for {
 		r, ok := d.now(t.id)
 		if !ok {
@@ -238,15 +260,6 @@ const gather = 50 * time.Millisecond
 
 // fill hears all that a loop has said live up to now.
 func (d *Desk) fill(ctx context.Context, bus fleet.Bus, t *transcript) {
-	defer func() {
-		d.logs.mu.Lock()
-		defer d.logs.mu.Unlock()
-		select {
-		case <-t.filled:
-		default:
-			close(t.filled)
-		}
-	}()
 	lines, err := bus.Hear(ctx, t.id, true)
 	if err != nil {
 		return
@@ -257,6 +270,17 @@ func (d *Desk) fill(ctx context.Context, bus fleet.Bus, t *transcript) {
 			return
 		}
 		d.hear(t, line, nth)
+	}
+}
+
+// isFilled lets those read who wait for that.
+func (t *transcript) isFilled() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	select {
+	case <-t.filled:
+	default:
+		close(t.filled)
 	}
 }
 

@@ -26,8 +26,9 @@ import (
 // so a place is an attempt and a number of lines. An attempt that came to nothing is no part
 // of it, as if it had not been.
 type transcript struct {
-	id  string
-	dir string // of the cached files
+	id   string
+	dir  string // of the cached files
+	told string // the cursor up to which the editor was told; of who follows it
 
 	mu      sync.Mutex
 	live    *os.File // what attempt says, without a name in its folder

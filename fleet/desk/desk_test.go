@@ -1,0 +1,255 @@
+package desk
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"ralph-lsp/fleet"
+	"ralph-lsp/internal/lsptest"
+	"ralph-lsp/loop"
+	"ralph-lsp/wire"
+)
+
+func TestHowALoopStands(t *testing.T) {
+	change := func(r fleet.Record, do func(*fleet.Record)) fleet.Record { do(&r); return r }
+	ended := func(reason, text string) fleet.Record {
+		return change(loopOf("f1", fleet.Ended), func(r *fleet.Record) {
+			r.StopReason, r.Text, r.Worker, r.Iterations, r.Committed = reason, text, "box", 3, 3
+		})
+	}
+	for name, tt := range map[string]struct {
+		r     fleet.Record
+		away  bool
+		state loop.State
+		text  string
+		host  string
+		class wire.Class
+		can   string
+		offer string
+	}{
+		"queued":            {loopOf("f1", fleet.Queued), false, loop.StateStarting, "1/9 · waits for a worker", "fleet", wire.ClassInfo, "cancel pause steer update", ""},
+		"running":           {change(loopOf("f1", fleet.Running), func(r *fleet.Record) { r.Worker, r.Iterations = "box", 2 }), false, loop.StateRunning, "2/9 · on box", "box", wire.ClassInfo, "cancel pause next steer update", ""},
+		"running, bus away": {change(loopOf("f1", fleet.Running), func(r *fleet.Record) { r.Worker = "box" }), true, loop.StateRunning, "1/9 · on box · the bus is away", "box", wire.ClassInfo, "cancel pause next steer update", ""},
+		"is to pause":       {change(loopOf("f1", fleet.Running), func(r *fleet.Record) { r.Worker, r.Wish = "box", fleet.WishPause }), false, loop.StateRunning, "1/9 · on box · pausing", "box", wire.ClassInfo, "cancel resume next steer update", ""},
+		"is to end":         {change(loopOf("f1", fleet.Running), func(r *fleet.Record) { r.Worker, r.Wish = "box", fleet.WishCancel }), false, loop.StateCancelling, "stopping on box", "box", wire.ClassInfo, "", ""},
+		"paused":            {loopOf("f1", fleet.Paused), false, loop.StatePaused, "1/9 · paused", "fleet", wire.ClassInfo, "resume cancel steer update", ""},
+		"done":              {ended("promise", "done after 3 iterations"), false, loop.StateEnded, "done after 3 iterations", "box", wire.ClassOK, "", wire.CommandFetch},
+		"cancelled":         {ended("cancelled", "interrupted after 3"), false, loop.StateEnded, "cancelled", "box", wire.ClassInfo, "", wire.CommandFetch},
+		"failed":            {ended("failures", "failed: no key"), true, loop.StateFailed, "failed: no key", "box", wire.ClassError, "", wire.CommandFetch},
+		"its workers fail":  {ended("worker_failures", "no checkout"), false, loop.StateFailed, "no checkout", "box", wire.ClassError, "", wire.CommandFetch},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := New(Options{Dir: "/s/seen"}).statusOf(tt.r, fleet.Shown{}, tt.away)
+			if l.State != string(tt.state) || !strings.HasPrefix(l.Text, tt.text) || l.Host != tt.host || l.Class != tt.class || strings.Join(l.Can, " ") != tt.can {
+				t.Errorf("got %s %q on %s, %s, can %v", l.State, l.Text, l.Host, l.Class, l.Can)
+			}
+			if l.LoopID != "f1" || l.Folder != "file:///s/seen/f1" || l.Title != "name-f1" || l.Owned || l.MaxIterations != 9 {
+				t.Errorf("got %+v", l)
+			}
+			if tt.offer == "" && len(l.Offers) > 0 || tt.offer != "" && (len(l.Offers) != 1 || l.Offers[0].Command != tt.offer) {
+				t.Errorf("offers %+v", l.Offers)
+			}
+		})
+	}
+}
+
+// What an iteration says of itself is of a checkout on its worker.
+func TestAnIterationSaysHowItStands(t *testing.T) {
+	r := loopOf("f1", fleet.Running)
+	r.Attempt, r.Worker = 4, "box"
+	q := loop.Question{ID: "q1", Kind: loop.AskPermission, Tool: "Bash", Title: "Bash make"}
+	shown := wire.StatusOf(loop.Status{LoopID: "ralph-1", Folder: "/box/tree", State: loop.StateWaiting, Iteration: 4, Questions: []loop.Question{q}, Allowed: []string{"Edit(src/*)"}, StateFile: "/box/tree/.pi/x"}, true)
+	d := New(Options{Dir: "/s/seen"})
+	l := d.statusOf(r, fleet.Shown{ID: "f1", Attempt: 4, Status: lsptest.JSON(shown)}, false)
+	if text := string(lsptest.JSON(l)); strings.Contains(text, "/box/") || strings.Contains(text, "ralph-1") {
+		t.Errorf("it is told of the worker's checkout: %s", text)
+	}
+	if !slices.Contains(l.Can, wire.CanAnswer) || slices.Contains(l.Can, wire.CanOpen) || len(l.Questions) != 1 || l.Iteration != 4 {
+		t.Errorf("got %+v", l)
+	}
+	if p, ok := l.Questions[0].Offers[0].Arguments[0].(wire.AnswerParams); !ok || p.LoopID != "f1" || p.ID != "q1" || p.Answer != loop.AnswerDeny {
+		t.Errorf("offers %+v", l.Questions[0].Offers)
+	}
+	if old := d.statusOf(r, fleet.Shown{ID: "f1", Attempt: 3, Status: lsptest.JSON(shown)}, false); len(old.Questions) > 0 {
+		t.Error("what a lost attempt has shown counts")
+	}
+}
+
+func TestAStatusIsBounded(t *testing.T) {
+	var records []fleet.Record
+	for i := range 1000 {
+		r := loopOf(fmt.Sprintf("f%d", i), fleet.Queued)
+		switch {
+		case i < 3:
+			r.Phase = fleet.Running
+		case i == 3:
+			r.Phase, r.StopReason = fleet.Ended, "failures"
+		case i >= 700:
+			r.Phase, r.StopReason, r.UpdatedAt = fleet.Ended, "promise", time.Now().Add(-25*time.Hour)
+		case i >= 500:
+			r.Phase, r.StopReason = fleet.Ended, "promise"
+		}
+		records = append(records, r)
+	}
+	d, _ := atDesk(t, newBus(records...))
+	loops, text := d.Loops()
+	if len(loops) != maxListed || loops[0].LoopID != "f3" || loops[1].State != string(loop.StateRunning) {
+		t.Errorf("%d loops, the first is %s", len(loops), loops[0].LoopID)
+	}
+	if want := "800 loops more on the bus: 300 queued, 500 ended (ralph-fleet status)"; text != want {
+		t.Errorf("says %q, want %q", text, want)
+	}
+}
+
+func TestALoopIsFoundByIdAndFolder(t *testing.T) {
+	d, _ := atDesk(t, newBus(loopOf("f1", fleet.Queued)))
+	folder := wire.FileURI(d.folder("f1"))
+	for p, want := range map[wire.LoopParams]string{
+		{LoopID: "f1"}: "f1", {Folder: folder}: "f1", {LoopID: "f1", Folder: folder}: "f1",
+		{LoopID: "f2"}: "", {LoopID: "f2", Folder: folder}: "", {Folder: folder + "/x"}: "", {Folder: "file:///w/f1"}: "", {Folder: "x:y"}: "",
+	} {
+		if got := d.Find(p); got != want {
+			t.Errorf("%+v is %q, want %q", p, got, want)
+		}
+	}
+}
+
+func TestCommands(t *testing.T) {
+	b := newBus(loopOf("f1", fleet.Running), loopOf("f2", fleet.Paused), loopOf("f3", fleet.Ended))
+	asked := ""
+	b.answer = func(id string, request []byte) ([]byte, error) {
+		asked = string(request)
+		if strings.Contains(asked, "q9") {
+			return []byte(`{"error":{"reason":"no_question","message":"nothing is asked"}}`), nil
+		}
+		return []byte(`{"result":{"text":"told"}}`), nil
+	}
+	d, _ := atDesk(t, b)
+	do := func(command string, argument any) (any, error) {
+		t.Helper()
+		return d.Do(t.Context(), command, argument)
+	}
+	if got, err := do(wire.CommandPause, named("f1")); err != nil || got.(wire.LoopResult).Text != "the loop pauses after this iteration" || b.records["f1"].Wish != fleet.WishPause {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if got, err := do(wire.CommandResume, wire.ResumeParams{LoopParams: named("f2")}); err != nil || b.records["f2"].Phase != fleet.Queued {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if got, err := do(wire.CommandSteer, wire.SteerParams{LoopParams: named("f1"), Text: "mind the gap"}); err != nil || !slices.Equal(b.records["f1"].Guidance, []string{"mind the gap"}) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	answer := wire.AnswerParams{LoopParams: wire.LoopParams{LoopID: "f1", Folder: wire.FileURI(d.folder("f1"))}, ID: "q1", Answer: loop.AnswerOnce}
+	if got, err := do(wire.CommandAnswer, answer); err != nil || got.(wire.AnswerResult).Text != "told" || asked != `{"command":"ralph.loop.answer","params":{"id":"q1","answer":"once"}}` {
+		t.Errorf("%+v, %v; asked %s", got, err, asked)
+	}
+	answer.ID = "q9"
+	if _, err := do(wire.CommandAnswer, answer); !errors.Is(err, loop.ErrNoQuestion) {
+		t.Error(err)
+	}
+	b.answer = nil
+	for name, tt := range map[string]struct {
+		command  string
+		argument any
+		reason   string
+	}{
+		"an end later":        {wire.CommandCancel, wire.CancelParams{LoopParams: named("f1"), When: wire.WhenAfterIteration}, wire.ReasonElsewhere},
+		"nobody runs it":      {wire.CommandNext, named("f2"), wire.ReasonNoRun},
+		"it is over":          {wire.CommandPause, named("f3"), wire.ReasonNotRunning},
+		"another agent":       {wire.CommandResume, wire.ResumeParams{LoopParams: named("f2"), Backend: "pi"}, wire.ReasonElsewhere},
+		"nothing to fetch to": {wire.CommandFetch, named("f3"), wire.ReasonNoFolder},
+		"no such loop":        {wire.CommandPause, named("f9"), wire.ReasonNotRunning},
+		"what isn't known":    {"ralph.loop.dance", named("f1"), wire.ReasonElsewhere},
+	} {
+		_, err := do(tt.command, tt.argument)
+		if f := (*wire.Failure)(nil); !errors.As(err, &f) || f.Reason != tt.reason {
+			t.Errorf("%s: %v, want %s", name, err, tt.reason)
+		}
+	}
+	if f := (*wire.Failure)(nil); !errors.As(second(do(wire.CommandSteer, wire.SteerParams{LoopParams: named("f1"), Text: " "})), &f) || f.Key != "text" {
+		t.Error("an empty text is taken")
+	}
+}
+
+func second(_ any, err error) error { return err }
+
+func TestCancelIsAnsweredWhenTheWorkerIsDone(t *testing.T) {
+	b := newBus(loopOf("f1", fleet.Running))
+	d, s := atDesk(t, b)
+	answered := make(chan error, 1)
+	go func() {
+		_, err := d.Do(t.Context(), wire.CommandCancel, wire.CancelParams{LoopParams: named("f1")})
+		answered <- err
+	}()
+	s.until(t, "the wish", func() bool { r, _ := d.now("f1"); return r.Wish == fleet.WishCancel })
+	select {
+	case err := <-answered:
+		t.Fatalf("answered (%v) while its worker is at it", err)
+	default:
+	}
+	b.set(t, "f1", func(r *fleet.Record) { r.Phase, r.StopReason = fleet.Ended, "cancelled" })
+	if err := <-answered; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestABusThatIsAwayIsDialledAgain(t *testing.T) {
+	b := newBus(loopOf("f1", fleet.Running))
+	lose := make(chan func(), 9)
+	refuse := make(chan bool, 1)
+	refuse <- false
+	d := New(Options{Name: "nats://bus", Dir: t.TempDir(), Dial: func(_ context.Context, lost func()) (fleet.Bus, func(), error) {
+		if no := <-refuse; no {
+			return nil, nil, errors.New("nobody listens")
+		}
+		lose <- lost
+		return b, func() {}, nil
+	}})
+	s := &screen{changed: make(chan struct{}, 1)}
+	ctx, cancel := context.WithCancel(context.Background())
+	over := make(chan struct{})
+	go func() { defer close(over); d.Run(ctx, s) }()
+	text := func() string { _, text := d.Loops(); return text }
+	lost := <-lose
+	s.until(t, "the loop", func() bool { return d.Find(named("f1")) != "" })
+	lost()
+	s.until(t, "that it is away", func() bool { return strings.Contains(text(), "the bus nats://bus can't be reached since ") })
+	if loops, _ := d.Loops(); len(loops) != 1 || !strings.HasSuffix(loops[0].Text, "the bus is away") {
+		t.Errorf("loops are %+v", loops)
+	}
+	if f := (*wire.Failure)(nil); !errors.As(second(d.Do(ctx, wire.CommandPause, named("f1"))), &f) || f.Reason != wire.ReasonBusAway {
+		t.Error("a command is carried out without a bus")
+	}
+	refuse <- true
+	s.until(t, "why", func() bool { return strings.Contains(text(), "nobody listens") })
+	b.mu.Lock()
+	b.records = map[string]fleet.Record{"f2": loopOf("f2", fleet.Queued)}
+	b.mu.Unlock()
+	refuse <- false
+	s.until(t, "the new loop", func() bool { return text() == "" && d.Find(named("f2")) != "" && d.Find(named("f1")) == "" })
+	cancel()
+	<-over
+}
+
+func TestARemovedLoopIsListedNoMore(t *testing.T) {
+	b := newBus(loopOf("f1", fleet.Ended), loopOf("f2", fleet.Queued))
+	d, s := atDesk(t, b)
+	b.watchers[0] <- fleet.Record{Task: fleet.Task{ID: "f1"}, Phase: fleet.Removed}
+	s.until(t, "that it is gone", func() bool { return d.Find(named("f1")) == "" })
+}
+
+// messages are those of updates, in their order.
+func messages(updates []json.RawMessage) (all []string) {
+	for _, u := range updates {
+		var w struct{ Message string }
+		if json.Unmarshal(u, &w) == nil {
+			all = append(all, w.Message)
+		}
+	}
+	return all
+}

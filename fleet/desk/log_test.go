@@ -1,0 +1,238 @@
+package desk
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"ralph-lsp/fleet"
+	"ralph-lsp/wire"
+)
+
+func readAll(t *testing.T, d *Desk, p wire.ReadParams) (updates []json.RawMessage, last wire.ReadResult) {
+	t.Helper()
+	for more := true; more; more = last.More {
+		result, err := d.Do(t.Context(), wire.CommandRead, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		isReset := last.Reset
+		last = result.(wire.ReadResult)
+		last.Reset = last.Reset || isReset
+		updates, p.After = append(updates, last.Updates...), last.Cursor
+	}
+	return updates, last
+}
+
+// saidBy is what attempts with so many lines say.
+func saidBy(attempts ...[2]int) (all []string) {
+	for _, a := range attempts {
+		for i := range a[1] {
+			all = append(all, fmt.Sprintf("%d.%d", a[0], i+1))
+		}
+	}
+	return all
+}
+
+// reader is an editor that joins what it reads with what it is told, as docs/PROTOCOL.md says.
+type reader struct {
+	t      *testing.T
+	d      *Desk
+	s      *screen
+	has    []string
+	cursor string
+	taken  int // of what the screen was told
+	reads  int
+}
+
+// take takes what was told until the reader has as much as it wants.
+func (r *reader) until(want []string) {
+	r.t.Helper()
+	r.s.until(r.t, fmt.Sprintf("%v", want), func() bool {
+		for _, m := range r.s.heard()[r.taken:] {
+			r.taken++
+			if m.after == r.cursor {
+				r.has = append(r.has, messages(m.page.Updates(false))...)
+				r.cursor = m.page.Cursor
+				continue
+			}
+			r.read()
+		}
+		return slices.Equal(r.has, want)
+	})
+}
+
+func (r *reader) read() {
+	r.reads++
+	updates, last := readAll(r.t, r.d, wire.ReadParams{LoopParams: named("f1"), After: r.cursor, Limit: 2})
+	if last.Reset {
+		r.has = nil
+	}
+	r.has, r.cursor = append(r.has, messages(updates)...), last.Cursor
+}
+
+// A transcript that an editor has open goes on without gap or double, whatever happens to
+// the attempt that it shows.
+func TestATranscriptGoesOn(t *testing.T) {
+	b := newBus(loopOf("f1", fleet.Queued))
+	d, s := atDesk(t, b)
+	b.begin(t, "f1")
+	b.tell("f1", 1, 1, 3)
+	r := &reader{t: t, d: d, s: s}
+	s.until(t, "attempt 1", func() bool { now, _ := d.now("f1"); return now.Attempt == 1 })
+	r.read()
+	r.until(saidBy([2]int{1, 3}))
+
+	b.tell("f1", 1, 4, 5) // it says more, and its last line only with the file
+	r.until(saidBy([2]int{1, 5}))
+	b.commit(t, "f1", 1, 6, fleet.Outcome{HasState: true, Iterations: 1})
+	r.until(saidBy([2]int{1, 6}))
+
+	b.begin(t, "f1") // its worker dies
+	b.tell("f1", 2, 1, 4)
+	r.until(saidBy([2]int{1, 6}, [2]int{2, 4}))
+	b.begin(t, "f1") // another one takes over
+	b.tell("f1", 3, 1, 2)
+	r.until(saidBy([2]int{1, 6}, [2]int{3, 2}))
+	b.tell("f1", 2, 5, 6) // the dead one wasn't quite dead
+	b.tell("f1", 3, 3, 3)
+	r.until(saidBy([2]int{1, 6}, [2]int{3, 3}))
+
+	b.tell("f1", 3, 5, 6) // one line is lost on its way
+	r.until(append(saidBy([2]int{1, 6}, [2]int{3, 3}), "3.5", "3.6"))
+	b.commit(t, "f1", 3, 8, fleet.Outcome{StopReason: "promise", Iterations: 2})
+	r.until(append(saidBy([2]int{1, 6}, [2]int{3, 3}), "3.5", "3.6", "3.7", "3.8"))
+	updates, last := readAll(t, d, wire.ReadParams{LoopParams: named("f1")})
+	if got := messages(updates); !slices.Equal(got, saidBy([2]int{1, 6}, [2]int{3, 8})) || !last.Complete {
+		t.Errorf("read from its beginning it is %v, complete %v", got, last.Complete)
+	}
+	if r.reads > 12 {
+		t.Errorf("it was read %d times", r.reads)
+	}
+}
+
+func TestAWorkerOfAnOlderVersionNumbersNothing(t *testing.T) {
+	b := newBus(loopOf("f1", fleet.Queued))
+	d, s := atDesk(t, b)
+	b.begin(t, "f1")
+	s.until(t, "attempt 1", func() bool { now, _ := d.now("f1"); return now.Attempt == 1 })
+	for _, line := range attemptOf(1, 3) {
+		b.say("f1", line)
+	}
+	r := &reader{t: t, d: d, s: s}
+	r.read()
+	b.say("f1", attemptOf(1, 4)[3])
+	r.until(saidBy([2]int{1, 4}))
+}
+
+func TestACursorOfAnotherLogBeginsAnew(t *testing.T) {
+	b := newBus(loopOf("f1", fleet.Queued), loopOf("f2", fleet.Queued))
+	d, s := atDesk(t, b)
+	b.begin(t, "f1")
+	s.until(t, "attempt 1", func() bool { now, _ := d.now("f1"); return now.Attempt == 1 })
+	b.commit(t, "f1", 1, 3, fleet.Outcome{HasState: true})
+	s.until(t, "its commit", func() bool { now, _ := d.now("f1"); return now.Committed == 1 })
+	for _, cursor := range []string{"eyJsb2ciOiIx", "f2.1.1", "f1.7.0", "f1.-1.2", "f1.1", "f1.x.y"} {
+		updates, last := readAll(t, d, wire.ReadParams{LoopParams: named("f1"), After: cursor})
+		if !last.Reset || len(updates) != 3 {
+			t.Errorf("%s: reset %v, %d updates", cursor, last.Reset, len(updates))
+		}
+	}
+	if updates, last := readAll(t, d, wire.ReadParams{LoopParams: named("f1"), After: "f1.1.99"}); last.Reset || len(updates) > 0 {
+		t.Errorf("behind its end it has %d updates, reset %v", len(updates), last.Reset)
+	}
+}
+
+func TestAnOutlineIsReadInParts(t *testing.T) {
+	b := newBus(loopOf("f1", fleet.Queued))
+	d, s := atDesk(t, b)
+	long := strings.Repeat("x", 4096)
+	for attempt := 1; attempt <= 2; attempt++ {
+		b.begin(t, "f1")
+		lines := fmt.Sprintf(`{"sessionUpdate":"_ralph/iteration","phase":"begin","iteration":%d,"loopId":"ralph-1","time":"2026-01-02T12:00:00Z"}`+"\n", attempt)
+		for i := range 300 {
+			lines += fmt.Sprintf(`{"sessionUpdate":"_ralph/warning","message":"%d.%d","text":"%s","loopId":"ralph-1","iteration":%d}`+"\n", attempt, i+1, long, attempt)
+		}
+		b.mu.Lock()
+		b.files[loopOf("f1", "").TranscriptFile(attempt)] = lines
+		b.mu.Unlock()
+		b.set(t, "f1", func(r *fleet.Record) { r.Kept, r.Committed, r.Phase = append(r.Kept, attempt), attempt, fleet.Queued })
+	}
+	s.until(t, "both", func() bool { now, _ := d.now("f1"); return now.Committed == 2 })
+	result, err := d.Do(t.Context(), wire.CommandOutline, wire.OutlineParams{LoopParams: named("f1")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := result.(wire.OutlineResult)
+	if len(o.Parts) != 6 || len(o.Iterations) != 2 || o.Parts[0].Iteration != 1 || o.Parts[5].Iteration != 2 {
+		t.Fatalf("%d parts, %d iterations", len(o.Parts), len(o.Iterations))
+	}
+	var got []string
+	for i, part := range o.Parts {
+		before := o.Cursor
+		if i+1 < len(o.Parts) {
+			before = o.Parts[i+1].Cursor
+		}
+		updates, last := readAll(t, d, wire.ReadParams{LoopParams: named("f1"), After: part.Cursor, Before: before})
+		if last.Cursor != before {
+			t.Errorf("part %d ends at %s, not at %s", i, last.Cursor, before)
+		}
+		got = append(got, messages(updates)...)
+	}
+	got = slices.DeleteFunc(got, func(text string) bool { return text == "" })
+	if !slices.Equal(got, saidBy([2]int{1, 300}, [2]int{2, 300})) {
+		t.Errorf("the parts have %d messages", len(got))
+	}
+}
+
+func TestWhatAnUpdateBecomes(t *testing.T) {
+	const stamp = `,"loopId":"ralph-1","iteration":2,"time":"2026-01-02T12:00:00Z"}`
+	big := strings.Repeat("y", 400_000)
+	for name, tt := range map[string]struct{ in, want string }{
+		"its stamp goes": {`{"sessionUpdate":"_ralph/note","text":"a"` + stamp, `{"sessionUpdate":"_ralph/note","text":"a"}`},
+		"without one":    {`{"sessionUpdate":"_ralph/note","text":"a"}`, `{"sessionUpdate":"_ralph/note","text":"a"}`},
+		"a text like one": {`{"sessionUpdate":"_ralph/note","text":",\"loopId\":\"x\"}"}`,
+			`{"sessionUpdate":"_ralph/note","text":",\"loopId\":\"x\"}"}`},
+		"an offer that works": {`{"sessionUpdate":"_ralph/promise","offers":[{"title":"A","command":"ralph.loop.update","arguments":[{"loopId":"ralph-1","completionPromise":"X"}]}]` + stamp,
+			`{"offers":[{"arguments":[{"completionPromise":"X","folder":"file:///s/f1","loopId":"f1"}],"command":"ralph.loop.update","title":"A"}],"sessionUpdate":"_ralph/promise"}`},
+		"one that doesn't": {`{"sessionUpdate":"_ralph/end","offers":[{"title":"A","command":"ralph.loop.open","arguments":[{"loopId":"ralph-1"}]}]` + stamp, `{"sessionUpdate":"_ralph/end"}`},
+		"too long":         {`{"sessionUpdate":"tool_call","title":"a","rawInput":{"content":"` + big + `"}` + stamp, `{"sessionUpdate":"tool_call","title":"a","truncated":true}`},
+	} {
+		if got := string(moved([]byte(tt.in), "f1", "/s/f1")); got != tt.want {
+			t.Errorf("%s: got %.300s", name, got)
+		}
+	}
+}
+
+// The text of a message comes in one piece, and the ends of the processes that ran its
+// iterations aren't the loop's.
+func TestWhatAPageHas(t *testing.T) {
+	b := newBus(loopOf("f1", fleet.Queued))
+	d, s := atDesk(t, b)
+	b.begin(t, "f1")
+	chunk := func(message, text string) string {
+		return fmt.Sprintf(`{"sessionUpdate":"agent_message_chunk","messageId":"%s","content":{"type":"text","text":"%s"},"loopId":"ralph-1","iteration":1}`+"\n", message, text)
+	}
+	b.mu.Lock()
+	b.files[loopOf("f1", "").TranscriptFile(1)] = chunk("m1", "a") + chunk("m1", "b") + chunk("m2", "c") +
+		`{"sessionUpdate":"tool_call_update","toolCallId":"t1","status":"completed","content":[{"type":"content","content":{"type":"text","text":"out"}}],"loopId":"ralph-1","iteration":1}` + "\n" +
+		`no JSON` + "\n" + `{"sessionUpdate":"_ralph/state","state":"interrupted","iteration":1}` + "\n" + `{"sessionUpdate":"_ralph/end","stopReason":"once","notify":true,"iteration":1}` + "\n"
+	b.mu.Unlock()
+	b.set(t, "f1", func(r *fleet.Record) { r.Kept, r.Committed, r.Phase = []int{1}, 1, fleet.Ended })
+	s.until(t, "its end", func() bool { now, _ := d.now("f1"); return now.Phase == fleet.Ended })
+	updates, last := readAll(t, d, wire.ReadParams{LoopParams: named("f1")})
+	want := []string{`{"sessionUpdate":"agent_message_chunk","messageId":"m1","content":{"type":"text","text":"ab"}}`, `{"sessionUpdate":"agent_message_chunk","messageId":"m2","content":{"type":"text","text":"c"}}`}
+	if len(updates) != 3 || string(updates[0]) != want[0] || string(updates[1]) != want[1] || !last.Complete {
+		t.Errorf("got %s", updates)
+	}
+	output := wire.OutputParams{LoopParams: named("f1"), Iteration: 1, ToolCallID: "t1"}
+	if got, err := d.Do(t.Context(), wire.CommandOutput, output); err != nil || got != "out" {
+		t.Errorf("the output is %v, %v", got, err)
+	}
+	output.Iteration = 2
+	if _, err := d.Do(t.Context(), wire.CommandOutput, output); err == nil {
+		t.Error("a call of another iteration has an output")
+	}
+}
