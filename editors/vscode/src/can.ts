@@ -19,7 +19,7 @@ export function doing(can: string): Doing | undefined {
     resume: { command: 'ralph.resume', icon: 'debug-continue', title: t('Resume') },
     steer: { command: 'ralph.steer', icon: 'comment', title: t('Steer...') },
     open: { command: 'ralph.openStateFile', icon: 'go-to-file', title: t('Open state file') },
-    fetch: { command: 'ralph.fetch', icon: 'cloud-download', title: t('Fetch its branch') },
+    fetch: { command: 'ralph.fetch', icon: 'cloud-download', title: t('Fetch Its Branch') },
     update: { command: 'ralph.changeLimits', icon: 'dashboard', title: t('Change limits...') },
   };
   return all[can];

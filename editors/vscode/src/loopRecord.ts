@@ -44,7 +44,8 @@ export class LoopRecord {
 
   /** Takes the updates of one notification, which may be from the middle of an iteration. */
   add(updates: readonly Update[], iteration?: number): void {
-    if (iteration && iteration !== this.iterations.at(-1)?.number && updates[0]?.sessionUpdate === 'tool_call') this.beginIteration(iteration);
+    const first = updates.find((u) => u.sessionUpdate === 'tool_call' || u.sessionUpdate === '_ralph/iteration');
+    if (iteration && iteration !== this.iterations.at(-1)?.number && first?.sessionUpdate === 'tool_call') this.beginIteration(iteration);
     for (const u of updates) {
       switch (u.sessionUpdate) {
         case '_ralph/iteration': this.iteration(u); break;
@@ -85,6 +86,7 @@ export class LoopRecord {
 
   private iteration(u: Extract<Update, { sessionUpdate: '_ralph/iteration' }>): void {
     let it = this.iterations.at(-1);
+    if (u.phase === 'end' && this.iterations.some((i) => i.number === u.iteration && !i.running)) return; // what was read comes once more
     if (u.phase === 'begin' || it?.number !== u.iteration) it = this.beginIteration(u.iteration, u.hat);
     if (u.phase === 'end') {
       Object.assign(it, { running: false, text: u.text, class: u.class, files: u.changes?.files });
@@ -111,6 +113,7 @@ export class LoopRecord {
 
   private begin(u: ToolCall): void {
     const it = this.iterations.at(-1) ?? this.beginIteration(1);
+    if (it.tools.some((known) => known.id === u.toolCallId)) return;
     const tool: ToolRecord = { id: u.toolCallId, name: u.name, title: u.title, kind: u.kind, status: u.status, parent: u.parentToolCallId, isAgent: u.subagent !== undefined };
     it.tools.push(tool);
     if (it.tools.length > maxTools) {

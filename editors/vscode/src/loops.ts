@@ -150,9 +150,13 @@ export class Loops implements vscode.Disposable {
   private async readLog(loopId: string): Promise<Log> {
     const record = this.record(loopId);
     const isLive = this.byId(loopId)?.live;
+    let isMet = false; // what goes on is told: it isn't read as well
     const log = new Log(this.sidecar, loopId, {
-      opened: (_, iterations) => record.outline(iterations.filter((i) => i.phase === 'end' || !isLive)),
-      tail: (updates) => isLive || record.add(updates),
+      opened: (_, iterations) => {
+        isMet = isLive === true && record.iterations.length > 0;
+        record.outline(iterations.filter((i) => i.phase === 'end' || !isLive));
+      },
+      tail: (updates) => isMet || record.add(updates),
       failed: (reason) => {
         this.logs.delete(loopId);
         this.sidecar.log.debug(`reading a loop's log: ${reason}`);

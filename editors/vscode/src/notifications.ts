@@ -46,7 +46,8 @@ export class Notifications implements vscode.Disposable {
 
   private async ended(loopId: string, end: End): Promise<void> {
     if (!this.isOurs(loopId) || end.offers?.some((o) => o.command === command.cancel)) return; // one that is left is told by its status
-    await over(this.loops.byId(loopId)?.title ?? end.title, end, { loopId, folder: this.loops.folderOf(loopId) });
+    const far = this.loops.byId(loopId)?.host !== undefined;
+    await over(this.loops.byId(loopId)?.title ?? end.title, end, { loopId, folder: this.loops.folderOf(loopId) }, far);
   }
 
   /** Tells once of each loop that somebody has to go on with, or to discard. */
@@ -68,12 +69,13 @@ export class Notifications implements vscode.Disposable {
   }
 }
 
-/** Tells of a loop that is over. */
-async function over(title: string | undefined, said: Said, loop: LoopParams): Promise<void> {
+/** Tells of a loop that is over, here or far away. */
+async function over(title: string | undefined, said: Said, loop: LoopParams, far = false): Promise<void> {
   const when = config.notify();
   if (when === 'never' || (when === 'unfocused' && vscode.window.state.focused)) return;
   const looks = [button(t('Show Output'), 'ralph.showOutput', loop)];
   if (said.class === 'ok') looks.push(button(t('Open Changes'), 'ralph.openChanges', loop));
+  if (far) looks.push(button(t('Fetch Its Branch'), 'ralph.fetch', loop));
   await tell(title, said, looks);
 }
 

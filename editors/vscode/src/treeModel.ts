@@ -87,7 +87,7 @@ function loopNode(l: LoopStatus, input: TreeInput): Node {
   return {
     id: `loop/${l.loopId ?? l.folder}`,
     label: l.title,
-    description: facts(l.host !== anywhere && l.host, l.text, l.live ? '' : l.backend?.name), // what it does right now is a row below
+    description: facts(l.host !== anywhere && !l.text?.includes(l.host ?? '') && l.host, l.text, l.live ? '' : l.backend?.name), // what it does right now is a row below
     icon: iconOf(l),
     colour: colours[l.class],
     context: ['ralph.loop', ...canOf(l), ...(l.worktree ? ['worktree'] : []), l.host ? 'far' : '', l.busy ? 'busy' : 'idle'].filter(Boolean).join(' '),
@@ -100,8 +100,8 @@ function loopNode(l: LoopStatus, input: TreeInput): Node {
     parts: () => record?.iterations.map((it) => iterationNode(record, it, { ...loop, iteration: it.number }, input)) ?? [],
     // From the start: a row that could not be expanded at first stays closed.
     children: async () => {
-      const known = l.host && l.loopId ? await input.read(l.loopId) : record;
-      return [...decisions(l), ...(known ? await whatItDid(known, loop, input) : [])];
+      if (l.host && l.loopId) void input.read(l.loopId); // once; the row is drawn again when that is there
+      return [...decisions(l), ...(record ? await whatItDid(record, loop, input) : [])];
     },
   };
 }

@@ -34,6 +34,14 @@ test('nothing runs on after an iteration or an interruption', () => {
   }
 });
 
+test('what was read and comes once more is there once', () => {
+  const r = record(begin(1), edit('t1', 'a'), done('t1'), end(1), begin(2), edit('t1', 'b'));
+  r.add([end(1)]);
+  r.add([begin(2), edit('t1', 'b')], 2);
+  r.add([edit('t1', 'b'), done('t1'), edit('t2', 'c')], 2);
+  assert.deepEqual(r.iterations.map((i) => [i.number, i.running, i.tools.map((tool) => `${tool.title} ${tool.status}`)]), [[1, false, ['a completed']], [2, true, ['b completed', 'c in_progress']]]);
+});
+
 test('only the last tool calls of an iteration are kept', () => {
   const r = record(begin(1), ...Array.from({ length: 1000 }, (_, i) => [edit(`t${i}`, `f${i}`), done(`t${i}`)]).flat());
   assert.equal(r.iterations[0]?.tools.length, 200);
@@ -71,7 +79,7 @@ test('of a past loop only what is opened is read', async () => {
 
 test('what comes from the middle of an iteration is of that one', () => {
   const r = new LoopRecord('a');
-  r.add([edit('t1', 'a')], 7);
+  r.add([{ sessionUpdate: 'usage_update' }, edit('t1', 'a')], 7);
   r.add([edit('t2', 'a')], 7);
   assert.deepEqual(r.iterations.map((i) => [i.number, i.tools.length]), [[7, 2]]);
 });

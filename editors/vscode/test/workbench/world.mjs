@@ -7,7 +7,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { installation, installExtension, scratch, startBrowser, startServer } from '../../../../tools/editors/lib/vscode.mjs';
 
-const extension = fileURLToPath(new URL('../..', import.meta.url));
+export const extension = fileURLToPath(new URL('../..', import.meta.url));
 export const version = process.env.RALPH_VSCODE ?? '1.139';
 const out = path.join(extension, 'out', `workbench-${version}`);
 const statusId = 'ralph-lsp.ralph.ralph.status';
@@ -26,6 +26,7 @@ export class Workbench {
     // Links of this run's own tell its processes from those of others.
     w.sidecar = path.join(w.work.root, 'ralph-lsp');
     fs.symlinkSync(path.resolve(process.env.RALPH_LSP), w.sidecar);
+    fs.symlinkSync(path.resolve(process.env.RALPH_LSP, '../ralph-fleet'), path.join(w.work.root, 'ralph-fleet'));
     w.agent = path.join(w.work.dir('programs'), 'pi');
     fs.symlinkSync(path.join(extension, 'test/agent/pi'), w.agent);
     const vscode = installation(version);
