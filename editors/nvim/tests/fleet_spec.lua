@@ -159,7 +159,7 @@ it('shows loops of a real bus, and does with them what all others know', functio
 
   local nvim = child.start({ dir = app, ralph = { fleet = { bus = bus } } })
   nvim:command('Ralph')
-  nvim:wait([[vim.fn.search('^▸ long .*1/3 .* box-1$', 'nw') > 0]])
+  nvim:wait([[vim.fn.search('^▸ long .*1/3 .*bash sleep 900.* box-1$', 'nw') > 0]])
   nvim:wait([[vim.fn.search('^▸ short .*done.* box-1$', 'w') > 0]])
   expect.equal(
     nvim:lua([[return require('ralph').status().loops[1].origin]]),
