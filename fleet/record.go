@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"ralph-lsp/internal/limits"
 	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"
 )
@@ -191,16 +192,14 @@ func (r *Record) Bound(p loop.Patch) error {
 }
 
 func (r *Record) bound(p loop.Patch) {
-	now := start.LimitsIn(r.Changed)
-	now.Given = p.Given.Or(now.Given)
-	if p.Promise != nil {
-		now.Promise = p.Promise
-	}
-	r.Changed = start.FlagsOf(now)
+	r.Changed = start.FlagsOf(p.Or(start.LimitsIn(r.Changed)))
 }
 
 // Bounds are the limits and the promise that were given for the loop.
 func (r Record) Bounds() loop.Patch { return start.LimitsIn(slices.Concat(r.Flags, r.Changed)) }
+
+// Limits are what bounds the loop, as far as its submission says it.
+func (r Record) Limits() loop.Limits { return r.Bounds().Given.Over(limits.Default()) }
 
 // CanGoOn says whether a loop that has ended can be resumed: at a limit, or when it failed.
 func (r Record) CanGoOn() bool {

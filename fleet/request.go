@@ -11,6 +11,7 @@ import (
 
 	"ralph-lsp/internal/limits"
 	"ralph-lsp/loop"
+	"ralph-lsp/loop/start"
 	"ralph-lsp/wire"
 )
 
@@ -186,14 +187,32 @@ func refusalOf(err error) *Refusal {
 	return r
 }
 
+// PatchOf reads new limits of a loop: as parameters, and as a person types them.
+func (r Record) PatchOf(given wire.LimitParams, text string) (loop.Patch, error) {
+	patch, err := given.Patch()
+	if err != nil || strings.TrimSpace(text) == "" {
+		return patch, err
+	}
+	said, err := start.ParseChange(text, r.Limits(), loop.StopReason(r.StopReason).Ending().Limit)
+	if err != nil {
+		return patch, &wire.Failure{Key: "text", Err: err}
+	}
+	return patch.Or(said), nil
+}
+
 // UpdateLoop changes what bounds a loop, and its promise, for good: the iteration that runs
 // and all others obey. Its prompt and what it is allowed can be changed while one runs.
 func UpdateLoop(ctx context.Context, bus Bus, id, by string, p wire.ChangeParams) (result wire.LoopResult, err error) {
-	patch, err := p.Patch()
+	r, _, err := bus.Get(ctx, id)
 	if err != nil {
 		return result, err
 	}
-	r, err := Change(ctx, bus, id, func(r *Record) error { return r.Bound(patch) })
+	patch, err := r.PatchOf(p.LimitParams, p.Text)
+	if err != nil {
+		return result, err
+	}
+	p.LimitParams, p.Text = wire.LimitParams{Message: patch.Message(), CompletionPromise: patch.Promise}, ""
+	r, err = Change(ctx, bus, id, func(r *Record) error { return r.Bound(patch) })
 	if err != nil {
 		return result, err
 	}
@@ -201,7 +220,7 @@ func UpdateLoop(ctx context.Context, bus Bus, id, by string, p wire.ChangeParams
 	var refused *wire.Failure
 	isIdle := errors.Is(err, ErrNobody) || errors.As(err, &refused) && refused.Reason == wire.ReasonNotRunning
 	if isIdle && p.Prompt == nil && len(p.Disallow) == 0 {
-		err, result.Text = nil, r.Bounds().Given.Over(limits.Default()).Line("")
+		err, result.Text = nil, r.Limits().Line("")
 	}
 	return result, err
 }

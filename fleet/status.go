@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"ralph-lsp/internal/limits"
 	"ralph-lsp/loop"
 	"ralph-lsp/stream"
 	"ralph-lsp/wire"
@@ -64,7 +63,7 @@ func StatusOf(r Record, s Shown, folder string, now time.Time) (l wire.LoopStatu
 func (r Record) known(folder string, now time.Time) wire.LoopStatus {
 	bounds := r.Bounds()
 	s := loop.Status{
-		LoopID: r.ID, Folder: folder, State: r.state(now), Iteration: r.Iterations, Limits: bounds.Given.Over(limits.Default()),
+		LoopID: r.ID, Folder: folder, State: r.state(now), Iteration: r.Iterations, Limits: r.Limits(),
 		Title: r.Name, StartedAt: r.At, StopReason: loop.StopReason(r.StopReason), CostIncomplete: r.CostOpen,
 	}
 	if bounds.Promise != nil {

@@ -318,9 +318,19 @@ func TestNewLimitsReachAllChildren(t *testing.T) {
 	if _, err := UpdateLoop(t.Context(), w.bus, submitted.ID, "me", wire.ChangeParams{LimitParams: wire.ParamsOf(limits.Given{MaxIterations: new(7)}, "")}); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := UpdateLoop(t.Context(), w.bus, submitted.ID, "me", wire.ChangeParams{Text: "+many"}); err == nil {
+		t.Error("what isn't a limit is one")
+	}
+	result, err := UpdateLoop(t.Context(), w.bus, submitted.ID, "me", wire.ChangeParams{Text: "+1"})
+	if err != nil || !strings.HasPrefix(result.Text, "8 iterations") {
+		t.Errorf("changed to %+v, %v", result, err)
+	}
+	if _, err := UpdateLoop(t.Context(), w.bus, submitted.ID, "me", wire.ChangeParams{Prompt: new("Do more")}); !errors.Is(err, ErrNobody) {
+		t.Errorf("the prompt of a loop that nobody runs: %v", err)
+	}
 	w.until(submitted, isEnded)
 	for line := range strings.Lines(w.said()) {
-		if !strings.Contains(line, "--max-iterations=2 --backend=pi --max-iterations=7 [") {
+		if !strings.Contains(line, "--max-iterations=2 --backend=pi --max-iterations=8 [") {
 			t.Errorf("the child ran as %s", line)
 		}
 	}

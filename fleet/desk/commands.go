@@ -44,10 +44,10 @@ func (d *Desk) do(ctx context.Context, bus fleet.Bus, r fleet.Record, command st
 		if r.Phase == fleet.Running && r.Wish == "" {
 			return d.ask(ctx, bus, r, command, p, new(wire.LoopResult))
 		}
-		if strings.TrimSpace(p.Text) != "" || p.Accept || p.Backend != "" || p.Sandbox != "" {
+		if p.Accept || p.Backend != "" || p.Sandbox != "" {
 			return nil, &wire.Failure{Reason: wire.ReasonElsewhere, Err: errors.New("a loop of a fleet goes on as it was submitted: say new limits as such, and leave the rest out")}
 		}
-		patch, err := p.LimitParams.Patch()
+		patch, err := r.PatchOf(p.LimitParams, p.Text)
 		if err != nil {
 			return nil, err
 		}
@@ -66,7 +66,10 @@ func (d *Desk) do(ctx context.Context, bus fleet.Bus, r fleet.Record, command st
 	case wire.AnswerParams:
 		return d.ask(ctx, bus, r, command, p, new(wire.AnswerResult))
 	case wire.ChangeParams:
-		return d.ask(ctx, bus, r, command, p, new(wire.LoopResult))
+		p.LoopParams = wire.LoopParams{}
+		result, err := fleet.UpdateLoop(ctx, bus, r.ID, "", p)
+		result.LoopID = r.ID
+		return result, err
 	}
 	switch command {
 	case wire.CommandPause:
@@ -86,7 +89,7 @@ func (d *Desk) do(ctx context.Context, bus fleet.Bus, r fleet.Record, command st
 
 // result is where a command left its loop.
 func (d *Desk) result(r fleet.Record, text string) wire.LoopResult {
-	s := stateOf(r)
+	s := d.stateOf(r)
 	return wire.LoopResult{LoopID: r.ID, State: string(s.State), Iteration: s.Iteration, Text: text}
 }
 
@@ -188,9 +191,6 @@ func (d *Desk) ask(ctx context.Context, bus fleet.Bus, r fleet.Record, command s
 func withoutLoop(params any) any {
 	switch p := params.(type) {
 	case wire.AnswerParams:
-		p.LoopParams = wire.LoopParams{}
-		return p
-	case wire.ChangeParams:
 		p.LoopParams = wire.LoopParams{}
 		return p
 	case wire.ResumeParams:

@@ -5,12 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"ralph-lsp/fleet"
-	"ralph-lsp/internal/limits"
 	"ralph-lsp/internal/tell"
 	"ralph-lsp/loop"
 	"ralph-lsp/stream"
@@ -49,7 +47,7 @@ func (d *Desk) statusOf(r fleet.Record, s fleet.Shown, away bool) wire.LoopStatu
 	folder := wire.FileURI(d.folder(r.ID))
 	var l wire.LoopStatus
 	if !r.IsNow(s) || json.Unmarshal(s.Status, &l) != nil {
-		l = wire.StatusOf(stateOf(r), false)
+		l = wire.StatusOf(d.stateOf(r), false)
 		l.Line, _ = strings.CutSuffix(l.Line, " · in another process")
 		if text := sentence(r); text != "" {
 			l.Text = wire.JoinFacts(tell.OfMax(max(r.Iterations, 1), l.MaxIterations), text)
@@ -72,16 +70,16 @@ func (d *Desk) statusOf(r fleet.Record, s fleet.Shown, away bool) wire.LoopStatu
 		back := wire.ChangeParams{LoopParams: wire.LoopParams{LoopID: r.ID, Folder: folder}, Disallow: []string{a.Rule}}
 		l.Allowed[i].Offers = []wire.Command{{Title: "Take Back", Command: wire.CommandUpdate, Arguments: []any{back}}}
 	}
-	l.Offers = nil
+	l.Offers = slices.DeleteFunc(l.Offers, func(c wire.Command) bool { return c.Command != wire.CommandResume || !r.CanGoOn() })
 	l.Can = slices.DeleteFunc(l.Can, func(can string) bool {
-		return !slices.Contains(works, can) || can == wire.CanResume && r.Phase == fleet.Ended
+		return !slices.Contains(works, can) || can == wire.CanResume && r.Phase == fleet.Ended && !r.CanGoOn()
 	})
 	if l.Can == nil {
 		l.Can = []string{}
 	}
 	switch {
 	case r.Phase == fleet.Ended && r.Committed > 0:
-		l.Offers = []wire.Command{{Title: "Fetch Its Branch", Command: wire.CommandFetch, Arguments: []any{wire.LoopParams{LoopID: r.ID, Folder: folder}}}}
+		l.Offers = append(l.Offers, wire.Command{Title: "Fetch Its Branch", Command: wire.CommandFetch, Arguments: []any{wire.LoopParams{LoopID: r.ID, Folder: folder}}})
 	case r.Wish == fleet.WishCancel:
 		l.State, l.Text, l.Line, l.Can = string(loop.StateCancelling), "stopping on "+l.Host, "stopping on "+l.Host, []string{}
 	case r.Wish == fleet.WishPause && !l.Pausing:
@@ -113,9 +111,9 @@ func questionOf(q wire.Question, id, folder string) wire.Question {
 }
 
 // stateOf is what a record says of its loop.
-func stateOf(r fleet.Record) loop.Status {
+func (d *Desk) stateOf(r fleet.Record) loop.Status {
 	s := loop.Status{
-		LoopID: r.ID, State: loop.StateStarting, Iteration: r.Iterations, Limits: limitsOf(r.Flags), StartedAt: r.At,
+		LoopID: r.ID, Folder: d.folder(r.ID), State: loop.StateStarting, Iteration: r.Iterations, Limits: r.Limits(), StartedAt: r.At,
 		CostIncomplete: r.CostOpen, StopReason: loop.StopReason(r.StopReason),
 	}
 	if r.CostUSD > 0 || r.Iterations > 0 && !r.CostOpen {
@@ -137,20 +135,6 @@ func stateOf(r fleet.Record) loop.Status {
 		}
 	}
 	return s
-}
-
-// limitsOf are the limits that the flags of a submission say.
-func limitsOf(flags []string) loop.Limits {
-	l := limits.Default()
-	for _, f := range flags {
-		if text, ok := strings.CutPrefix(f, "--max-iterations="); ok {
-			l.MaxIterations, _ = strconv.Atoi(text) // it was checked
-		}
-		if text, ok := strings.CutPrefix(f, "--max-cost="); ok {
-			l.MaxCostUSD, _ = strconv.ParseFloat(strings.TrimPrefix(text, "$"), 64)
-		}
-	}
-	return l
 }
 
 // sentence says in one line how a loop stands that no iteration speaks of; "" says what

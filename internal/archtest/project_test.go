@@ -48,7 +48,7 @@ var picture = Rules{
 		"server":              {"server/elsewhere", "worktree", "agents", "sandbox", "looplog", "verify", "server/rpc", "server/client", "server/documents", "server/feed", "wire", "loop", "loop/start", "stream", "backends", "changes", "loopstate", "history", "config", "internal/limits", "internal/paths", "internal/tell"},
 		"cmd/ralph-lsp":       {"internal/emit", "worktree", "internal/paths", "agents", "changes", "hats", "verify", "server", "server/stdio", "looplog", "wire", "loop", "loop/start", "stream", "backends", "sandbox", "loopstate", "history", "config", "config/orchestrator", "internal/limits", "internal/tell"},
 		"fleet":               {"wire", "loop", "loop/start", "stream", "internal/limits", "loopstate", "internal/git", "internal/tell"},
-		"fleet/desk":          {"fleet", "changes", "looplog", "loop", "server/elsewhere", "stream", "wire", "internal/git", "internal/limits", "internal/tell"},
+		"fleet/desk":          {"fleet", "changes", "looplog", "loop", "server/elsewhere", "stream", "wire", "internal/git", "internal/tell"},
 		"fleet/natsbus":       {"fleet", "internal/tell"},
 		"fleet/metrics":       {"fleet"},
 		"cmd/ralph-fleet":     {"fleet", "fleet/desk", "fleet/natsbus", "fleet/metrics", "server/elsewhere", "server/stdio", "internal/emit", "config", "loop/start", "stream", "wire", "internal/git", "internal/tell", "loop"},
