@@ -13,6 +13,7 @@ import (
 	"ralph-lsp/fleet"
 	"ralph-lsp/fleet/metrics"
 	"ralph-lsp/fleet/natsbus"
+	"ralph-lsp/fleet/spans"
 )
 
 func newServe() *cobra.Command {
@@ -144,6 +145,14 @@ lease, which is renewed; when the worker dies, another one goes on with the iter
 				if err := metrics.Serve(cmd.Context(), metricsAt, figures.Registry(), w.Log); err != nil {
 					return err
 				}
+			}
+			if spans.Wanted() {
+				traced, err := spans.Start(cmd.Context(), w.Name, version, w.Log)
+				if err != nil {
+					return fmt.Errorf("the collector that OTEL_EXPORTER_OTLP_ENDPOINT names: %w", err)
+				}
+				defer traced.Close()
+				w.Observers = append(w.Observers, traced)
 			}
 			w.Log.Info("ready", "slots", w.Slots, "dir", w.Dir, "version", version)
 			return w.Run(cmd.Context())

@@ -51,7 +51,8 @@ var picture = Rules{
 		"fleet/desk":          {"fleet", "changes", "looplog", "loop", "server/elsewhere", "stream", "wire", "internal/git", "internal/tell"},
 		"fleet/natsbus":       {"fleet", "internal/tell"},
 		"fleet/metrics":       {"fleet"},
-		"cmd/ralph-fleet":     {"fleet", "fleet/desk", "fleet/natsbus", "fleet/metrics", "server/elsewhere", "server/stdio", "internal/emit", "config", "loop/start", "stream", "wire", "internal/git", "internal/tell", "loop"},
+		"fleet/spans":         {"fleet"},
+		"cmd/ralph-fleet":     {"fleet", "fleet/desk", "fleet/natsbus", "fleet/metrics", "fleet/spans", "server/elsewhere", "server/stdio", "internal/emit", "config", "loop/start", "stream", "wire", "internal/git", "internal/tell", "loop"},
 		"e2e/...":             {"internal/..."},
 		"internal/clienttest": {"server/client", "wire"},
 		"internal/walltest":   {"sandbox"},
@@ -66,6 +67,7 @@ var picture = Rules{
 		"github.com/spf13/":            {"internal/emit", "server/stdio", "cmd/ralph-lsp", "cmd/ralph-fleet", "loop/start"},
 		"github.com/nats-io/":          {"fleet/natsbus"},
 		"github.com/prometheus/":       {"fleet/metrics"},
+		"go.opentelemetry.io/":         {"fleet/spans"},
 		"github.com/shirou/gopsutil/":  {"backends", "loopstate"},
 	},
 }
