@@ -27,8 +27,8 @@ type Bus interface {
 	Get(ctx context.Context, id string) (Record, uint64, error)
 	// Put replaces a loop that still has that revision, else it is ErrConflict.
 	Put(ctx context.Context, r Record, revision uint64) error
-	// Remove takes a loop away, with all that is kept of it.
-	Remove(ctx context.Context, id string) error
+	// Remove takes a loop away that still has that revision, else it is ErrConflict; then all that is kept of it.
+	Remove(ctx context.Context, r Record, revision uint64) error
 	// List returns all loops.
 	List(ctx context.Context) ([]Record, error)
 	// Watch sends a loop as it is and whenever it changes, until ctx is done; "" is all loops.
@@ -49,6 +49,10 @@ type Bus interface {
 	PutFile(ctx context.Context, name string, r io.Reader) error
 	// File opens a file; ErrNotFound.
 	File(ctx context.Context, name string) (io.ReadCloser, error)
+	// RemoveFile takes a file away; one that isn't there is.
+	RemoveFile(ctx context.Context, name string) error
+	// Files calls each with all files, and when they were put there.
+	Files(ctx context.Context, each func(name string, at time.Time)) error
 
 	// Tell adds a line (see Tag) to what a loop says live, and Forget drops all that it said there.
 	Tell(ctx context.Context, id string, line []byte) error

@@ -12,7 +12,9 @@ type Limits struct {
 	MaxUSD  float64        `json:"maxUsd,omitempty"`
 	PerHour int            `json:"perHour,omitempty"` // iterations
 	AtOnce  map[string]int `json:"atOnce,omitempty"`  // loops of a key, by its name; "*" is any other
-	rest    rest
+
+	KeepEnded time.Duration `json:"keepEnded,omitempty"` // loops that ended so long ago are removed
+	rest      rest
 }
 
 // Ledger is what all workers share to keep the limits. It changes by compare-and-set.
@@ -22,6 +24,7 @@ type Ledger struct {
 	Running map[string]Reservation `json:"running"`         // by the loop's id
 	Held    map[string]time.Time   `json:"held,omitempty"`  // keys that a provider refuses, until when
 	Begun   []Minute               `json:"begun,omitempty"` // iterations of the last hour
+	Swept   time.Time              `json:"swept,omitzero"`  // when somebody last looked for what nobody wants any more
 	Needs   []string               `json:"needs,omitempty"` // features without which a worker begins nothing
 	rest    rest
 }

@@ -77,16 +77,24 @@ func (m *memory) Put(_ context.Context, r Record, revision uint64) error {
 	return nil
 }
 
-func (m *memory) Remove(_ context.Context, id string) error {
+func (m *memory) Remove(_ context.Context, r Record, revision uint64) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	delete(m.loops, id)
+	if m.revision[r.ID] != revision {
+		return ErrConflict
+	}
+	delete(m.loops, r.ID)
 	return nil
 }
 
-func (m *memory) List(ctx context.Context) (all []Record, err error) {
-	for id := range m.loops {
-		r, _, _ := m.Get(ctx, id)
+func (m *memory) List(context.Context) (all []Record, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, data := range m.loops {
+		var r Record
+		if err := json.Unmarshal(data, &r); err != nil {
+			return nil, err
+		}
 		all = append(all, r)
 	}
 	return all, nil

@@ -50,6 +50,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	w.tidy(ctx)
 	var there sync.WaitGroup
 	there.Go(func() { w.attend(ctx) })
+	there.Go(func() { w.sweep(ctx) })
 	defer there.Wait()
 	slots := make(chan struct{}, w.Slots)
 	var working sync.WaitGroup
@@ -304,6 +305,10 @@ func (w *Worker) after(ctx context.Context, a *attempt, r Record, limited bool) 
 			l.Hold(r.Key, r.ResumeAt)
 			return true
 		}))
+	}
+	if n := len(r.Kept); n > 2 { // the last one stays for who fetches it just now
+		old := r.Kept[n-3]
+		problem = errors.Join(problem, w.Bus.RemoveFile(ctx, r.CheckpointFile(old)), w.Bus.RemoveFile(ctx, r.StateFile(old)))
 	}
 	if r.Phase == Ended {
 		problem = errors.Join(problem, w.checkouts.remove(r))

@@ -14,6 +14,8 @@ import (
 
 	"ralph-lsp/fleet"
 	"ralph-lsp/fleet/natsbus"
+	"ralph-lsp/internal/limits"
+	"ralph-lsp/internal/tell"
 	"ralph-lsp/loop/start"
 	"ralph-lsp/wire"
 )
@@ -169,10 +171,7 @@ func newRemove() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return bus.withLoops(cmd, args, func(ctx context.Context, bus *natsbus.Bus, found []fleet.Record) error {
 				for _, r := range found {
-					if r.Phase != fleet.Ended {
-						return fmt.Errorf("%s hasn't ended: cancel it first", r.ID)
-					}
-					if err := bus.Remove(ctx, r.ID); err != nil {
+					if err := fleet.RemoveEnded(ctx, bus, r.ID, time.Time{}); err != nil {
 						return err
 					}
 				}
@@ -189,6 +188,7 @@ func newLimits() *cobra.Command {
 	var maxUSD float64
 	var perHour int
 	var atOnce map[string]int
+	var keepEnded string
 	cmd := &cobra.Command{
 		Use:   "limits",
 		Short: "Show the limits of all loops together, or set those that are given",
@@ -197,7 +197,11 @@ func newLimits() *cobra.Command {
 			return bus.with(cmd, func(ctx context.Context, bus *natsbus.Bus) error {
 				var now fleet.Ledger
 				f := cmd.Flags()
-				err := fleet.ChangeLedger(ctx, bus, func(l *fleet.Ledger) bool {
+				keep, err := limits.ParseSpan(keepEnded)
+				if err != nil {
+					return fmt.Errorf("--keep-ended: %w", err)
+				}
+				err = fleet.ChangeLedger(ctx, bus, func(l *fleet.Ledger) bool {
 					if f.Changed("max-cost") {
 						l.Limits.MaxUSD = maxUSD
 					}
@@ -210,23 +214,34 @@ func newLimits() *cobra.Command {
 						}
 						l.Limits.AtOnce[key] = n
 					}
+					if f.Changed("keep-ended") {
+						l.Limits.KeepEnded = keep
+					}
 					now = *l
-					return f.Changed("max-cost") || f.Changed("per-hour") || len(atOnce) > 0
+					return f.Changed("keep-ended") || f.Changed("max-cost") || f.Changed("per-hour") || len(atOnce) > 0
 				})
 				if err != nil {
 					return err
 				}
-				fmt.Fprintf(cmd.OutOrStdout(), "cost      %s\nper hour  %s\nat once   %v\nspent     $%.2f, %d iterations run\n",
-					orNone("$%.2f", now.Limits.MaxUSD), orNone("%.0f", float64(now.Limits.PerHour)), now.Limits.AtOnce, now.Spent, len(now.Running))
+				fmt.Fprintf(cmd.OutOrStdout(), "cost      %s\nper hour  %s\nat once   %v\nkept      %s\nspent     $%.2f, %d iterations run\n",
+					orNone("$%.2f", now.Limits.MaxUSD), orNone("%.0f", float64(now.Limits.PerHour)), now.Limits.AtOnce, keptFor(now.Limits.KeepEnded), now.Spent, len(now.Running))
 				return nil
 			})
 		},
 	}
 	bus.addFlags(cmd)
+	cmd.Flags().StringVar(&keepEnded, "keep-ended", "0", "loops that ended so `long` ago (30d) are removed, with all that is kept of them; 0: never")
 	cmd.Flags().Float64Var(&maxUSD, "max-cost", 0, "dollars that all loops together may cost; 0: no limit")
 	cmd.Flags().IntVar(&perHour, "per-hour", 0, "iterations that may begin within an hour; 0: no limit")
 	cmd.Flags().StringToIntVar(&atOnce, "at-once", nil, "`KEY=N`: so many loops of a key at once; the key * is any other")
 	return cmd
+}
+
+func keptFor(d time.Duration) string {
+	if d == 0 {
+		return "loops that have ended, until they are removed"
+	}
+	return "loops that have ended, for " + tell.Elapsed(d)
 }
 
 func orNone(format string, value float64) string {

@@ -11,6 +11,7 @@ import (
 	"io"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -68,25 +69,41 @@ func (b *Bus) Put(ctx context.Context, r fleet.Record, revision uint64) error {
 }
 
 // Remove implements fleet.Bus.
-func (b *Bus) Remove(ctx context.Context, id string) error {
-	r, revision, err := b.Get(ctx, id)
+func (b *Bus) Remove(ctx context.Context, r fleet.Record, revision uint64) error {
+	if err := conflict(b.loops.Purge(ctx, r.ID, jetstream.LastRevision(revision))); err != nil {
+		return err
+	}
+	problem := b.Forget(ctx, r.ID)
+	for n := 1; n <= r.Attempt; n++ {
+		for _, name := range []string{r.StateFile(n), r.CheckpointFile(n), r.TranscriptFile(n)} {
+			problem = errors.Join(problem, b.RemoveFile(ctx, name))
+		}
+	}
+	return errors.Join(problem, b.RemoveFile(ctx, r.PromptFile()))
+}
+
+// RemoveFile implements fleet.Bus.
+func (b *Bus) RemoveFile(ctx context.Context, name string) error {
+	if err := b.files.Delete(ctx, name); err != nil && !errors.Is(err, jetstream.ErrObjectNotFound) {
+		return err
+	}
+	return nil
+}
+
+// Files implements fleet.Bus.
+func (b *Bus) Files(ctx context.Context, each func(name string, at time.Time)) error {
+	w, err := b.files.Watch(ctx, jetstream.IgnoreDeletes())
 	if err != nil {
 		return err
 	}
-	for n := 1; n <= r.Attempt; n++ {
-		for _, name := range []string{r.StateFile(n), r.CheckpointFile(n), r.TranscriptFile(n)} {
-			if err := b.files.Delete(ctx, name); err != nil && !errors.Is(err, jetstream.ErrObjectNotFound) {
-				return err
-			}
+	defer w.Stop()
+	for info := range w.Updates() {
+		if info == nil {
+			return nil
 		}
+		each(info.Name, info.ModTime)
 	}
-	if err := b.files.Delete(ctx, r.PromptFile()); err != nil && !errors.Is(err, jetstream.ErrObjectNotFound) {
-		return err
-	}
-	if err := b.Forget(ctx, id); err != nil {
-		return err
-	}
-	return conflict(b.loops.Purge(ctx, id, jetstream.LastRevision(revision)))
+	return ctx.Err()
 }
 
 // List implements fleet.Bus.

@@ -425,7 +425,11 @@ func tryAll(t *testing.T, b *Bus) {
 	if err := b.Leave(ctx, "w"); err != nil {
 		t.Error(err)
 	}
-	if err := b.Remove(ctx, "f1"); err != nil {
+	r, revision, err := b.Get(ctx, "f1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Remove(ctx, r, revision); err != nil {
 		t.Error(err)
 	}
 }

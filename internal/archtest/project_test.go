@@ -52,7 +52,7 @@ var picture = Rules{
 		"fleet/natsbus":       {"fleet", "internal/tell"},
 		"fleet/metrics":       {"fleet"},
 		"fleet/spans":         {"fleet"},
-		"cmd/ralph-fleet":     {"fleet", "fleet/desk", "fleet/natsbus", "fleet/metrics", "fleet/spans", "server/elsewhere", "server/stdio", "internal/emit", "config", "loop/start", "stream", "wire", "internal/git", "internal/tell", "loop"},
+		"cmd/ralph-fleet":     {"fleet", "fleet/desk", "fleet/natsbus", "fleet/metrics", "fleet/spans", "server/elsewhere", "server/stdio", "internal/emit", "config", "loop/start", "stream", "wire", "internal/git", "internal/limits", "internal/tell", "loop"},
 		"e2e/...":             {"internal/..."},
 		"internal/clienttest": {"server/client", "wire"},
 		"internal/walltest":   {"sandbox"},

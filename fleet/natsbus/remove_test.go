@@ -1,0 +1,58 @@
+package natsbus
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"ralph-lsp/fleet"
+)
+
+func TestALoopIsRemovedOnlyAsItWas(t *testing.T) {
+	b, err := Dial(t.Context(), Options{URL: "nats://" + served(t, ServeOptions{})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	r := fleet.Record{Task: fleet.Task{ID: "fa"}, Phase: fleet.Ended, Attempt: 1}
+	if err := b.Create(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	_, revision, err := b.Get(t.Context(), "fa")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{r.PromptFile(), r.TranscriptFile(1), "prompt/other"} {
+		if err := b.PutFile(t.Context(), name, strings.NewReader("x")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := b.Put(t.Context(), r, revision); err != nil {
+		t.Fatal(err)
+	}
+	files := func() (names string) {
+		t.Helper()
+		err := b.Files(t.Context(), func(name string, at time.Time) {
+			if names += name + " "; time.Since(at).Abs() > time.Minute {
+				t.Errorf("%s is of %s", name, at)
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return names
+	}
+	if err := b.Remove(t.Context(), r, revision); !errors.Is(err, fleet.ErrConflict) || strings.Count(files(), " ") != 3 {
+		t.Errorf("it changed meanwhile: %v, %s", err, files())
+	}
+	if err := b.Remove(t.Context(), r, revision+1); err != nil || files() != "prompt/other " {
+		t.Errorf("removed: %v, %s", err, files())
+	}
+	if _, _, err := b.Get(t.Context(), "fa"); !errors.Is(err, fleet.ErrNotFound) {
+		t.Errorf("it is there: %v", err)
+	}
+	if err := errors.Join(b.RemoveFile(t.Context(), "prompt/other"), b.RemoveFile(t.Context(), "prompt/other")); err != nil || files() != "" {
+		t.Errorf("a file: %v, %s", err, files())
+	}
+}

@@ -1,0 +1,151 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// sweepEvery is how often one of the workers takes away what nobody wants any more.
+const sweepEvery = time.Hour
+
+// grace is how old a file has to be that no loop speaks of: one that is being written
+// belongs to a record that says so later.
+const grace = time.Hour
+
+// Swept is what a sweep took away.
+type Swept struct{ Loops, Files int }
+
+// sweep takes part in sweeping until ctx is done.
+func (w *Worker) sweep(ctx context.Context) {
+	look := time.NewTicker(sweepEvery / 6)
+	defer look.Stop()
+	for {
+		done, err := Sweep(ctx, w.Bus, time.Now())
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			w.Log.Warn("what nobody wants any more stays for now", "error", err)
+		case done != Swept{}:
+			w.Log.Info("swept", "loops", done.Loops, "files", done.Files)
+		}
+		select {
+		case <-look.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// Sweep removes loops that ended longer ago than the limits keep them, and files that no
+// loop speaks of. Of all that call it, one does so in an hour: who writes it down first.
+func Sweep(ctx context.Context, bus Bus, now time.Time) (done Swept, err error) {
+	isMine, keep := false, time.Duration(0)
+	err = ChangeLedger(ctx, bus, func(l *Ledger) bool {
+		isMine, keep = now.Sub(l.Swept) >= sweepEvery, l.Limits.KeepEnded
+		l.Swept = now.UTC()
+		return isMine
+	})
+	if err != nil || !isMine {
+		return done, err
+	}
+	all, err := bus.List(ctx)
+	if err != nil {
+		return done, err
+	}
+	loops, repos := map[string]Record{}, map[string]bool{}
+	for _, r := range all {
+		if keep > 0 && r.Phase == Ended && now.Sub(r.UpdatedAt) > keep {
+			if err := RemoveEnded(ctx, bus, r.ID, now.Add(-keep)); err == nil {
+				done.Loops++
+				continue
+			} else if !errors.Is(err, errGoesOn) && !errors.Is(err, ErrConflict) && !errors.Is(err, ErrNotFound) {
+				return done, err
+			}
+		}
+		loops[r.ID], repos[r.RepoFile()] = r, true
+	}
+	var old []string
+	err = bus.Files(ctx, func(name string, at time.Time) {
+		if now.Sub(at) > grace && !isWanted(name, loops, repos) {
+			old = append(old, name)
+		}
+	})
+	if err != nil {
+		return done, err
+	}
+	for _, name := range old {
+		if strings.HasPrefix(name, "repo/") {
+			if again, err := isSubmitted(ctx, bus, name); err != nil || again {
+				continue
+			}
+		}
+		if err := bus.RemoveFile(ctx, name); err != nil {
+			return done, err
+		}
+		done.Files++
+	}
+	return done, nil
+}
+
+var errGoesOn = errors.New("it hasn't ended: cancel it first")
+
+// RemoveEnded removes a loop that ended before a time, or whenever for none. Who lets it go on meanwhile wins.
+func RemoveEnded(ctx context.Context, bus Bus, id string, before time.Time) error {
+	r, revision, err := bus.Get(ctx, id)
+	if err != nil {
+		return err
+	}
+	if r.Phase != Ended {
+		return fmt.Errorf("%s: %w", id, errGoesOn)
+	}
+	if !before.IsZero() && r.UpdatedAt.After(before) {
+		return fmt.Errorf("%s: %w", id, ErrConflict)
+	}
+	return bus.Remove(ctx, r, revision)
+}
+
+// isWanted says whether a loop speaks of a file. Names that no version here has made are wanted.
+func isWanted(name string, loops map[string]Record, repos map[string]bool) bool {
+	part := strings.Split(name, "/")
+	switch {
+	case part[0] == "repo":
+		return repos[name]
+	case part[0] == "prompt" && len(part) == 2:
+		_, ok := loops[part[1]]
+		return ok
+	case part[0] != "loop" || len(part) != 4:
+		return true
+	}
+	r, ok := loops[part[1]]
+	n, err := strconv.Atoi(part[2])
+	switch {
+	case err != nil:
+		return true
+	case !ok:
+		return false
+	case n >= r.Committed: // it counts, or may still
+		return n == r.Committed || n == r.Attempt && r.Phase == Running
+	case part[3] == "log":
+		return slices.Contains(r.Kept, n)
+	case part[3] == "bundle", part[3] == "state":
+		return false
+	}
+	return true
+}
+
+// isSubmitted says whether a loop of a repository has come meanwhile.
+func isSubmitted(ctx context.Context, bus Bus, repo string) (bool, error) {
+	all, err := bus.List(ctx)
+	for _, r := range all {
+		if r.RepoFile() == repo {
+			return true, nil
+		}
+	}
+	return false, err
+}

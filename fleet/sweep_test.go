@@ -1,0 +1,137 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+func (m *memory) RemoveFile(_ context.Context, name string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.files, name)
+	return nil
+}
+
+func (m *memory) Files(_ context.Context, each func(string, time.Time)) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for name := range m.files {
+		each(name, time.Now())
+	}
+	return nil
+}
+
+// keeps puts files on the bus.
+func (m *memory) keeps(t *testing.T, names ...string) {
+	t.Helper()
+	for _, name := range names {
+		if err := m.PutFile(t.Context(), name, strings.NewReader("x")); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestASweepTakesAwayWhatNoLoopSpeaksOf(t *testing.T) {
+	m := newMemory()
+	now := time.Now()
+	for _, r := range []Record{
+		{Task: Task{ID: "fa", Base: "b1"}, Phase: Running, Attempt: 5, Committed: 3, Kept: []int{1, 3}, UpdatedAt: now},
+		{Task: Task{ID: "fb", Base: "b2"}, Phase: Ended, Attempt: 2, Committed: 2, Kept: []int{2}, UpdatedAt: now.Add(-48 * time.Hour)},
+		{Task: Task{ID: "fc", Base: "b3"}, Phase: Paused, UpdatedAt: now.Add(-48 * time.Hour)},
+	} {
+		if err := m.Create(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stay := []string{"loop/fa/1/log", "loop/fa/3/bundle", "loop/fa/3/log", "loop/fa/3/state", "loop/fa/5/bundle", "loop/fa/5/log", "loop/fa/x/log", "loop/fb/2/bundle", "loop/fb/2/log", "other/thing", "prompt/fa", "prompt/fb", "prompt/fc", "repo/b1", "repo/b2", "repo/b3"}
+	m.keeps(t, stay...)
+	m.keeps(t, "loop/fa/1/bundle", "loop/fa/1/state", "loop/fa/2/log", "loop/fa/4/bundle", "loop/fb/1/log", "loop/fgone/1/log", "prompt/fgone", "repo/b0")
+	if done, err := Sweep(t.Context(), m, now.Add(time.Minute)); err != nil || done != (Swept{}) {
+		t.Errorf("what is young: %+v, %v", done, err)
+	}
+	done, err := Sweep(t.Context(), m, now.Add(2*time.Hour))
+	if err != nil || done != (Swept{Files: 8}) {
+		t.Errorf("swept %+v, %v", done, err)
+	}
+	if got := slices.Sorted(maps.Keys(m.files)); !slices.Equal(got, stay) {
+		t.Errorf("left is %q", got)
+	}
+	err = ChangeLedger(t.Context(), m, func(l *Ledger) bool { l.Limits.KeepEnded = 24 * time.Hour; return true })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if done, err := Sweep(t.Context(), m, now.Add(4*time.Hour)); err != nil || done.Loops != 1 {
+		t.Errorf("swept %+v, %v", done, err)
+	}
+	all, err := m.List(t.Context())
+	if err != nil || len(all) != 2 {
+		t.Errorf("left are %+v, %v", all, err)
+	}
+}
+
+func TestOneOfAllWorkersSweeps(t *testing.T) {
+	m := newMemory()
+	m.keeps(t, "prompt/fgone")
+	now := time.Now().Add(2 * time.Hour)
+	var all sync.WaitGroup
+	swept := make(chan Swept, 8)
+	for range 8 {
+		all.Go(func() {
+			done, err := Sweep(t.Context(), m, now)
+			if err != nil {
+				t.Error(err)
+			}
+			swept <- done
+		})
+	}
+	all.Wait()
+	close(swept)
+	files := 0
+	for done := range swept {
+		files += done.Files
+	}
+	if files != 1 {
+		t.Errorf("%d files were removed", files)
+	}
+}
+
+func TestALoopThatGoesOnIsNotRemoved(t *testing.T) {
+	m := newMemory()
+	r := Record{Task: Task{ID: "fa"}, Phase: Ended, UpdatedAt: time.Now().Add(-time.Hour)}
+	if err := m.Create(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	if err := RemoveEnded(t.Context(), m, "fa", r.UpdatedAt.Add(-time.Minute)); !errors.Is(err, ErrConflict) {
+		t.Errorf("it ended later: %v", err)
+	}
+	_, revision, err := m.Get(t.Context(), "fa")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Phase = Queued
+	if err := m.Put(t.Context(), r, revision); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Remove(t.Context(), r, revision); !errors.Is(err, ErrConflict) {
+		t.Errorf("it was resumed meanwhile: %v", err)
+	}
+	if err := RemoveEnded(t.Context(), m, "fa", time.Time{}); !errors.Is(err, errGoesOn) {
+		t.Errorf("it goes on: %v", err)
+	}
+}
+
+func TestOldCheckpointsGoAtOnce(t *testing.T) {
+	w := newWorks(t)
+	r := w.until(w.submit(), func(r Record) bool { return r.Phase == Ended })
+	w.bus.mu.Lock()
+	defer w.bus.mu.Unlock()
+	if w.bus.files[r.CheckpointFile(1)] != nil || w.bus.files[r.StateFile(1)] != nil || w.bus.files[r.CheckpointFile(3)] == nil || w.bus.files[r.TranscriptFile(1)] == nil {
+		t.Errorf("kept are %q", slices.Sorted(maps.Keys(w.bus.files)))
+	}
+}
