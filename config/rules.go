@@ -128,16 +128,9 @@ func (c *checker) ring() hats.Ring {
 // DrawHats draws which hat of a file wakes which, a line for each topic; "" where none
 // hand over or one of them is wrong. builtin is as of Check.
 func DrawHats(data []byte, builtin []string) string {
-	c := &checker{Document: Parse(data), builtin: builtin, bad: map[string]bool{}}
-	if len(data) > MaxSize || c.deep >= 0 || strings.IndexByte(c.text, 0) >= 0 {
+	c := &checker{Document: Parse(data), keys: keys, builtin: builtin, bad: map[string]bool{}}
+	if !c.checkEntries() {
 		return ""
-	}
-	c.masked = make([]bool, len(c.entries))
-	c.decode()
-	for i := range c.entries {
-		if !c.masked[i] {
-			c.checkEntry(&c.entries[i])
-		}
 	}
 	if ring := c.ring(); ring.HandsOver() {
 		return ring.Text()
