@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math/rand/v2"
 	"time"
 
 	"ralph-lsp/loop"
@@ -100,7 +101,8 @@ type Ticket interface {
 // Change changes a loop by compare-and-set, as often as it takes. change may be called
 // more than once, each time with the loop as it is; its error ends that.
 func Change(ctx context.Context, bus Bus, id string, change func(*Record) error) (Record, error) {
-	for {
+	for tries := 0; ; tries++ {
+		yield(ctx, tries)
 		r, revision, err := bus.Get(ctx, id)
 		if err != nil {
 			return r, err
@@ -116,7 +118,8 @@ func Change(ctx context.Context, bus Bus, id string, change func(*Record) error)
 
 // ChangeLedger is Change for the ledger. One that change doesn't want changed is left as it is.
 func ChangeLedger(ctx context.Context, bus Bus, change func(*Ledger) bool) error {
-	for {
+	for tries := 0; ; tries++ {
+		yield(ctx, tries)
 		l, revision, err := bus.Ledger(ctx)
 		if err != nil {
 			return err
@@ -127,6 +130,13 @@ func ChangeLedger(ctx context.Context, bus Bus, change func(*Ledger) bool) error
 		if err = bus.PutLedger(ctx, l, revision); !errors.Is(err, ErrConflict) {
 			return err
 		}
+	}
+}
+
+// yield lets others go first, longer each time: many that try again at once only keep each other from it.
+func yield(ctx context.Context, tries int) {
+	if tries > 0 {
+		pause(ctx, rand.N(time.Millisecond<<min(tries, 6)))
 	}
 }
 

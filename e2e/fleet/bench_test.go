@@ -74,3 +74,56 @@ func (w *world) bare(loops, atOnce int) {
 	}
 	running.Wait()
 }
+
+// BenchmarkNoOpLoops runs loops whose agents do nothing, 100 of one iteration or as many as
+// RALPH_FLEET_LOOPS says: what it takes then is the fleet's.
+func BenchmarkNoOpLoops(b *testing.B) {
+	const workers, slots, runs = 4, 10, 1
+	loops := max(atoi(os.Getenv("RALPH_FLEET_LOOPS")), 100)
+	w := newWorld(b)
+	var tasks strings.Builder
+	for i := range loops {
+		fmt.Fprintf(&tasks, "{\"name\": \"loop-%d\"}\n", i)
+	}
+	w.write("tasks.jsonl", tasks.String())
+	for b.Loop() {
+		begun := time.Now()
+		w.must("submit", "--repo", w.repo, "--each", filepath.Join(w.dir, "tasks.jsonl"), "--backend", os.Args[0], "--completion-promise", "DONE", fmt.Sprintf("name={task.name} runs=%d", runs))
+		b.ReportMetric(float64(loops)/time.Since(begun).Seconds(), "submitted/s")
+		begun = time.Now()
+		var all []*exec.Cmd
+		for i := range workers {
+			all = append(all, w.worker(fmt.Sprintf("worker-%d", i), slots, w.addr, long))
+		}
+		for ended := 0; ended < loops && time.Since(begun) < time.Hour; {
+			time.Sleep(time.Second) // or the status is what is measured
+			ended = 0
+			for _, s := range w.status() {
+				if s.State == "ended" {
+					ended++
+				}
+			}
+		}
+		took := time.Since(begun)
+		for name, s := range w.status() {
+			if s.StopReason != "promise" || s.Iterations != runs {
+				b.Errorf("%s ended as %+v", name, s)
+			}
+		}
+		b.ReportMetric(float64(loops)/took.Seconds(), "loops/s")
+		b.ReportMetric(took.Seconds()*1000/float64(loops*runs), "ms/iteration")
+		b.ReportMetric(memory(w.bus), "MiB-bus")
+		b.ReportMetric(memory(all[0]), "MiB-worker")
+		b.ReportMetric(0, "ns/op")
+	}
+}
+
+// memory is the most that a process had resident, in MiB.
+func memory(cmd *exec.Cmd) float64 {
+	data, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", cmd.Process.Pid)) // elsewhere it is 0
+	_, after, _ := strings.Cut(string(data), "VmHWM:")
+	if words := strings.Fields(after); len(words) > 0 {
+		return float64(atoi(words[0])) / 1024
+	}
+	return 0
+}

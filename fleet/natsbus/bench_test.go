@@ -1,0 +1,123 @@
+package natsbus
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"ralph-lsp/fleet"
+)
+
+// served is a bus for a benchmark.
+func servedTo(b *testing.B, o ServeOptions) *Bus {
+	b.Helper()
+	o.Dir, o.Listen = b.TempDir(), "127.0.0.1:0"
+	served, err := Serve(o)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(served.Close)
+	bus, err := Dial(b.Context(), Options{URL: served.URL(), Name: "test"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(bus.Close)
+	return bus
+}
+
+// task is one of many.
+func task(i int) fleet.Record {
+	return fleet.Record{Phase: fleet.Queued, Task: fleet.Task{
+		ID: fmt.Sprintf("f%015d", i), Name: fmt.Sprintf("port-the-file-%d", i), Repo: "https://example.org/app.git", Base: strings.Repeat("0", 40), Priority: fleet.Normal, Key: "k",
+		Flags: []string{"--backend=claude", "--completion-promise=DONE", "--max-iterations=20"}, Labels: map[string]string{"kind": "port"}, At: time.Now(),
+	}}
+}
+
+// BenchmarkList lists 10,000 loops: -benchtime 3x is enough.
+func BenchmarkList(b *testing.B) {
+	bus := servedTo(b, ServeOptions{})
+	for i := range 10_000 {
+		if err := bus.Create(b.Context(), task(i)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if all, err := bus.List(b.Context()); err != nil || len(all) != 10_000 {
+			b.Fatal(len(all), err)
+		}
+	}
+}
+
+// BenchmarkIteration is what a bus has to do for an iteration of a loop, of 40 at a time: all but the agent and git.
+// The ledger is what they share; how often one of them has to try again is a figure of its own.
+func BenchmarkIteration(b *testing.B) {
+	for name, o := range map[string]ServeOptions{"plain": {}, "sync": {SyncAlways: true}} {
+		b.Run(name, func(b *testing.B) {
+			const slots = 40
+			bus := servedTo(b, o)
+			for i := range slots {
+				if err := bus.Create(b.Context(), task(i)); err != nil {
+					b.Fatal(err)
+				}
+			}
+			var tries atomic.Int64
+			var turn atomic.Int64
+			var working sync.WaitGroup
+			for i := range slots {
+				working.Go(func() {
+					for turn.Add(1) <= int64(b.N) {
+						if err := iteration(b, bus, i, &tries); err != nil {
+							b.Error(err)
+							return
+						}
+					}
+				})
+			}
+			working.Wait()
+			b.ReportMetric(float64(tries.Load())/float64(2*b.N), "tries/ledger-change")
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "iterations/s")
+		})
+	}
+}
+
+// iteration does to the bus what a worker does, with a loop that is said to have nothing to do.
+func iteration(b *testing.B, bus *Bus, i int, tries *atomic.Int64) error {
+	ctx := b.Context()
+	r, _, err := bus.Get(ctx, task(i).ID)
+	if err != nil {
+		return err
+	}
+	change := func(do func(*fleet.Ledger)) error {
+		return fleet.ChangeLedger(ctx, bus, func(l *fleet.Ledger) bool { tries.Add(1); do(l); return true })
+	}
+	if err := change(func(l *fleet.Ledger) { l.Admit(r, time.Now()) }); err != nil {
+		return err
+	}
+	if r, err = fleet.Change(ctx, bus, r.ID, func(r *fleet.Record) error { r.Begin("w", time.Now()); return nil }); err != nil {
+		return err
+	}
+	for range 10 {
+		if err := bus.Tell(ctx, r.ID, []byte(strings.Repeat("x", 200)+"\n")); err != nil {
+			return err
+		}
+	}
+	for _, name := range []string{"bundle", "state", "log"} {
+		if err := bus.PutFile(ctx, filepath.Join("loop", r.ID, fmt.Sprint(r.Attempt), name), strings.NewReader(strings.Repeat("x", 1000))); err != nil {
+			return err
+		}
+	}
+	if _, err = fleet.Change(ctx, bus, r.ID, func(now *fleet.Record) error {
+		return now.Commit(r.Attempt, fleet.Outcome{HasState: true}, time.Now())
+	}); err != nil {
+		return err
+	}
+	if err := bus.Forget(ctx, r.ID); err != nil {
+		return err
+	}
+	return change(func(l *fleet.Ledger) { l.Settle(r.ID, r.Attempt, 0) })
+}
