@@ -10,33 +10,14 @@ import (
 	"testing"
 
 	"ralph-lsp/backends"
+	"ralph-lsp/internal/testhome"
 )
 
 // place makes files in a home folder and in a loop's folder, by names such as
 // "home/.claude/agents/a.md" and "folder/.pi/agents/b.md", and returns the loop's folder.
 func place(t *testing.T, files map[string]string) (folder string) {
 	t.Helper()
-	dir := t.TempDir()
-	for name, content := range files {
-		path := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, name := range []string{"home", "folder"} {
-		if err := os.MkdirAll(filepath.Join(dir, name), 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, name := range []string{"HOME", "USERPROFILE"} {
-		t.Setenv(name, filepath.Join(dir, "home"))
-	}
-	t.Setenv("PI_CODING_AGENT_DIR", "")
-	t.Setenv("CLAUDE_CONFIG_DIR", "")
-	return filepath.Join(dir, "folder")
+	return filepath.Join(testhome.Place(t, files), "folder")
 }
 
 // file is an agent's file.

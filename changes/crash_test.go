@@ -15,6 +15,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ralph-lsp/internal/proctest"
 )
 
 // takeUntilKilled changes a folder, makes snapshots and undoes them for ever. Its
@@ -73,7 +75,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 		time.Sleep(time.Duration(rand.IntN(60)) * time.Millisecond) // any moment
 		var children []int
 		if i%2 == 0 {
-			children = childrenOf(cmd.Process.Pid)
+			children = proctest.Children(cmd.Process.Pid)
 		}
 		cmd.Process.Kill()
 		for _, pid := range children {
@@ -140,19 +142,6 @@ func (f *folder) locks() (found []string) {
 func (f *folder) books() []string {
 	found, _ := filepath.Glob(filepath.Join(f.opts.Dir, "*", tipName))
 	return found
-}
-
-// childrenOf are the processes that a process has started and that still run.
-func childrenOf(pid int) (children []int) {
-	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
-	for _, list := range lists {
-		data, _ := os.ReadFile(list)
-		for _, word := range strings.Fields(string(data)) {
-			child, _ := strconv.Atoi(word)
-			children = append(children, child)
-		}
-	}
-	return children
 }
 
 // A git that was killed has left its locks. Those of the loop's own refs are

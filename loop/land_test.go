@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"ralph-lsp/history"
 	"ralph-lsp/internal/paths"
+	"ralph-lsp/internal/testhome"
 	"ralph-lsp/loopstate"
 	"ralph-lsp/worktree"
 )
@@ -23,11 +23,11 @@ func repository(t *testing.T, commits bool) (repo string, tree worktree.Tree) {
 	t.Setenv("XDG_STATE_HOME", "")
 	repo = filepath.Join(dir, "app")
 	put(t, filepath.Join(repo, "a"), "one\n")
-	gitIn(t, repo, "init", "-q", "-b", "main")
-	gitIn(t, repo, "config", "user.name", "Ann")
-	gitIn(t, repo, "config", "user.email", "ann@example.com")
-	gitIn(t, repo, "add", "-A")
-	gitIn(t, repo, "commit", "-qm", "first")
+	testhome.Git(t, repo, "init", "-q", "-b", "main")
+	testhome.Git(t, repo, "config", "user.name", "Ann")
+	testhome.Git(t, repo, "config", "user.email", "ann@example.com")
+	testhome.Git(t, repo, "add", "-A")
+	testhome.Git(t, repo, "commit", "-qm", "first")
 	m, err := worktree.Add(context.Background(), worktree.Options{Folder: repo, Title: "Fix it", Commit: commits})
 	if err != nil {
 		t.Fatal(err)
@@ -38,17 +38,6 @@ func repository(t *testing.T, commits bool) (repo string, tree worktree.Tree) {
 	return repo, m.Tree
 }
 
-func gitIn(t *testing.T, dir string, args ...string) string {
-	t.Helper()
-	cmd := exec.Command("git", args...)
-	cmd.Dir = dir
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("git %s: %v\n%s", args, err, out)
-	}
-	return string(out)
-}
-
 func TestEachIterationIsCommitted(t *testing.T) {
 	_, tree := repository(t, true)
 	a, own := filepath.Join(tree.Path, "a"), filepath.Join(tree.Path, "own")
@@ -56,8 +45,8 @@ func TestEachIterationIsCommitted(t *testing.T) {
 	first.result.Text = "**Changed a.**\n\nAs asked."
 	second.during = func() {
 		put(t, own, "own\n")
-		gitIn(t, tree.Path, "add", "own")
-		gitIn(t, tree.Path, "commit", "-qm", "The agent's own")
+		testhome.Git(t, tree.Path, "add", "own")
+		testhome.Git(t, tree.Path, "commit", "-qm", "The agent's own")
 		put(t, a, "three\n")
 	}
 	second.result.Text = "<promise>NO</promise>"
@@ -67,14 +56,14 @@ func TestEachIterationIsCommitted(t *testing.T) {
 	}, first, second, third)
 	r.over(StopMaxIterations, 3)
 	r.changed("1: 1 +1 -1", "2: 2 +2 -1", "3: 0 +0 -0")
-	log := gitIn(t, tree.Path, "log", "--format=%an: %s", "main..")
+	log := testhome.Git(t, tree.Path, "log", "--format=%an: %s", "main..")
 	if log != "Ann: Iteration 2: Build it\nAnn: The agent's own\nAnn: Changed a\n" {
 		t.Errorf("%q", log)
 	}
-	if body := gitIn(t, tree.Path, "log", "-1", "--format=%b", "HEAD~2"); strings.TrimSpace(body) != "As asked." {
+	if body := testhome.Git(t, tree.Path, "log", "-1", "--format=%b", "HEAD~2"); strings.TrimSpace(body) != "As asked." {
 		t.Errorf("%q", body)
 	}
-	if status := gitIn(t, tree.Path, "status", "--porcelain"); status != "" {
+	if status := testhome.Git(t, tree.Path, "status", "--porcelain"); status != "" {
 		t.Errorf("git status says %q", status)
 	}
 }
@@ -83,14 +72,14 @@ func TestNothingIsCommittedUnasked(t *testing.T) {
 	_, tree := repository(t, false)
 	r := start(t, kept(t, tree.Path), writes(t, filepath.Join(tree.Path, "a"), "two\n"), writes(t))
 	r.over(StopMaxIterations, 2)
-	if log := gitIn(t, tree.Path, "log", "--format=%s"); log != "first\n" {
+	if log := testhome.Git(t, tree.Path, "log", "--format=%s"); log != "first\n" {
 		t.Errorf("%q", log)
 	}
 }
 
 func TestAnIterationThatCannotBeCommittedIsAWarningOnce(t *testing.T) {
 	repo, tree := repository(t, true)
-	gitIn(t, repo, "config", "--unset", "user.name")
+	testhome.Git(t, repo, "config", "--unset", "user.name")
 	a := filepath.Join(tree.Path, "a")
 	r := start(t, kept(t, tree.Path), writes(t, a, "two\n"), writes(t, a, "three\n"))
 	r.over(StopMaxIterations, 2)

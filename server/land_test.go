@@ -2,13 +2,13 @@ package server
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"ralph-lsp/internal/paths"
+	"ralph-lsp/internal/testhome"
 	"ralph-lsp/wire"
 )
 
@@ -20,7 +20,7 @@ func inTree(t *testing.T, capabilities string) (c *dialled, repo string, tree wi
 	repo = filepath.Join(dir, "app")
 	writeFile(t, filepath.Join(repo, "log.txt"), "begun\n")
 	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"config", "user.name", "Ann"}, {"config", "user.email", "ann@example.com"}, {"add", "-A"}, {"commit", "-qm", "first"}} {
-		gitIn(t, repo, args...)
+		testhome.Git(t, repo, args...)
 	}
 	c = dial(t, optedIn, repo)
 	started := result[wire.StartResult](c, c.Command(wire.CommandStart, map[string]any{"prompt": "Build X", "backend": agentThat(t, "writes"), "maxIterations": 1, "worktree": true}))
@@ -34,17 +34,6 @@ func inTree(t *testing.T, capabilities string) (c *dialled, repo string, tree wi
 		c = dial(t, capabilities, repo)
 	}
 	return c, repo, *started.Worktree, started.LoopID
-}
-
-func gitIn(t *testing.T, dir string, args ...string) string {
-	t.Helper()
-	cmd := exec.Command("git", args...)
-	cmd.Dir = dir
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("git %s: %v\n%s", args, err, out)
-	}
-	return string(out)
 }
 
 // click runs an offer by its title.
@@ -69,9 +58,9 @@ func TestALoopLandsByWhatItsEndOffers(t *testing.T) {
 	if refused.Reason != "uncommitted" || len(refused.Refused) != 1 || refused.Refused[0].Path != "log.txt" || readFile(t, log) != "mine\n" {
 		t.Errorf("%+v", refused)
 	}
-	gitIn(t, repo, "checkout", "-q", "log.txt")
+	testhome.Git(t, repo, "checkout", "-q", "log.txt")
 	landed := click[wire.LandResult](c, refused.Offers, "Land Again")
-	if !strings.HasPrefix(landed.Text, "landed 1 commit of ralph/build-x on main") || landed.Commit != strings.TrimSpace(gitIn(t, repo, "rev-parse", "HEAD")) {
+	if !strings.HasPrefix(landed.Text, "landed 1 commit of ralph/build-x on main") || landed.Commit != strings.TrimSpace(testhome.Git(t, repo, "rev-parse", "HEAD")) {
 		t.Errorf("%+v", landed)
 	}
 	if readFile(t, log) != "begun\nline 1\n" {
@@ -88,7 +77,7 @@ func TestALoopIsShownNoMoreWhenItsWorktreeIsGone(t *testing.T) {
 	c, repo, tree, _ := inTree(t, optedIn)
 	path, _ := wire.PathOf(tree.Path)
 	c.status(path, inState("ended"))
-	gitIn(t, repo, "worktree", "remove", "--force", path)
+	testhome.Git(t, repo, "worktree", "remove", "--force", path)
 	c.statusWithout(path)
 }
 
@@ -118,7 +107,7 @@ func TestADiscardIsAQuestionFirst(t *testing.T) {
 	if done.Text != "discarded ralph/build-x; back with: git branch ralph/build-x refs/ralph/discarded/build-x" {
 		t.Errorf("%+v", done)
 	}
-	if got := gitIn(t, repo, "show", "refs/ralph/discarded/build-x:log.txt"); got != "begun\nline 1\n" {
+	if got := testhome.Git(t, repo, "show", "refs/ralph/discarded/build-x:log.txt"); got != "begun\nline 1\n" {
 		t.Errorf("%q", got)
 	}
 	if answer := c.Command(wire.CommandLand, wire.LandParams{}); answer.Error == nil || !strings.Contains(answer.Error.Message, "no loop has a worktree") {
@@ -137,7 +126,7 @@ func TestAPlainClientLandsAndIsAskedBeforeADiscard(t *testing.T) {
 	}
 	c.Must(c.Command(wire.CommandLand, wire.LandParams{How: "squash", Message: "Mine"}))
 	c.Hears("window/showMessage", "landed 1 commit of ralph/build-x on main")
-	if subject := gitIn(t, repo, "log", "-1", "--format=%an %s"); subject != "Ann Mine\n" {
+	if subject := testhome.Git(t, repo, "log", "-1", "--format=%an %s"); subject != "Ann Mine\n" {
 		t.Errorf("%q", subject)
 	}
 }

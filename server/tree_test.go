@@ -2,12 +2,12 @@ package server
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"ralph-lsp/internal/paths"
+	"ralph-lsp/internal/testhome"
 	"ralph-lsp/wire"
 )
 
@@ -16,21 +16,10 @@ func repository(t *testing.T) (dir string) {
 	t.Helper()
 	dir = filepath.Join(paths.Real(t.TempDir()), "app")
 	writeFile(t, filepath.Join(dir, "a"), "one\n")
-	git(t, dir, "init", "-q", "-b", "main")
-	git(t, dir, "add", "-A")
-	git(t, dir, "-c", "user.name=Ann", "-c", "user.email=ann@example.com", "commit", "-qm", "first")
+	testhome.Git(t, dir, "init", "-q", "-b", "main")
+	testhome.Git(t, dir, "add", "-A")
+	testhome.Git(t, dir, "-c", "user.name=Ann", "-c", "user.email=ann@example.com", "commit", "-qm", "first")
 	return dir
-}
-
-func git(t *testing.T, dir string, args ...string) string {
-	t.Helper()
-	cmd := exec.Command("git", args...)
-	cmd.Dir = dir
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("git %s: %v\n%s", args, err, out)
-	}
-	return string(out)
 }
 
 func TestALoopInAWorktree(t *testing.T) {
@@ -84,7 +73,7 @@ func TestASetupThatFailsStartsNothing(t *testing.T) {
 	if reason(t, m) != wire.ReasonNoWorktree || !strings.Contains(m.Error.Message, "no such luck") {
 		t.Errorf("%+v", m.Error)
 	}
-	if _, err := os.Stat(dir + ".worktrees"); err == nil || git(t, dir, "branch", "--list", "ralph/*") != "" {
+	if _, err := os.Stat(dir + ".worktrees"); err == nil || testhome.Git(t, dir, "branch", "--list", "ralph/*") != "" {
 		t.Error("something is left of it")
 	}
 }

@@ -84,7 +84,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 		time.Sleep(time.Duration(rand.IntN(80)) * time.Millisecond) // any moment
 		var children []int
 		if i%2 == 0 {
-			children = childrenOf(cmd.Process.Pid)
+			children = proctest.Children(cmd.Process.Pid)
 		}
 		cmd.Process.Kill()
 		for _, pid := range children {
@@ -165,19 +165,6 @@ func (w *work) nothingHalf(known map[string]bool) {
 	if locks, _ := filepath.Glob(filepath.Join(w.repo, ".git", "refs", "heads", "ralph", "*.lock")); len(locks) > 0 {
 		w.Errorf("left behind: %q", locks)
 	}
-}
-
-// childrenOf are the processes that one has started, where the system tells.
-func childrenOf(pid int) (children []int) {
-	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
-	for _, list := range lists {
-		data, _ := os.ReadFile(list)
-		for _, word := range strings.Fields(string(data)) {
-			child, _ := strconv.Atoi(word)
-			children = append(children, child)
-		}
-	}
-	return children
 }
 
 // A power cut in the middle of the last step: git dies while it writes the user's files. The

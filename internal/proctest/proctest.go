@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -108,4 +109,17 @@ func Kill(t testing.TB, marks ...string) {
 			p.Kill()
 		}
 	}
+}
+
+// Children are the processes that a process has started and that still run.
+func Children(pid int) (children []int) {
+	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	for _, list := range lists {
+		data, _ := os.ReadFile(list)
+		for _, word := range strings.Fields(string(data)) {
+			child, _ := strconv.Atoi(word)
+			children = append(children, child)
+		}
+	}
+	return children
 }

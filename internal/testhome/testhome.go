@@ -75,3 +75,43 @@ func Offered(config string) error {
 	}
 	return os.WriteFile(filepath.Join(dir, "offered"), []byte("sandbox\n"), 0o600)
 }
+
+// Place makes files in a home folder, which is the user's until the test ends, and in a
+// loop's folder, by names such as "home/.claude/agents/a.md" and "folder/.pi/agents/b.md".
+// It returns the folder that has both.
+func Place(t testing.TB, files map[string]string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	for _, name := range []string{"home", "folder"} {
+		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, content := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"HOME", "USERPROFILE"} {
+		t.Setenv(name, filepath.Join(dir, "home"))
+	}
+	t.Setenv("PI_CODING_AGENT_DIR", "")
+	t.Setenv("CLAUDE_CONFIG_DIR", "")
+	return dir
+}
+
+// Git runs git in a folder, and returns what it prints.
+func Git(t testing.TB, dir string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("git %s: %v\n%s", args, err, out)
+	}
+	return string(out)
+}

@@ -3,6 +3,7 @@ package start
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +12,7 @@ import (
 
 	"ralph-lsp/agents"
 	"ralph-lsp/config"
+	"ralph-lsp/internal/testhome"
 	"ralph-lsp/loop"
 )
 
@@ -18,30 +20,14 @@ import (
 // pi, critic the user's on claude, worker the folder's on pi.
 func teamPlace(t *testing.T, more map[string]string) config.Files {
 	t.Helper()
-	dir := t.TempDir()
 	files := map[string]string{
 		"home/.pi/agent/agents/scout.md":  "---\nname: scout\ndescription: Looks\ntools: read, bash\nmodel: a/small\n---\nYou scout.",
 		"home/.claude/agents/critic.md":   "---\nname: critic\ntools: [Read]\n---\nYou object.",
 		"folder/.pi/agents/worker.md":     "---\nname: worker\ndescription: Works\n---\nYou work.",
 		"home/.pi/agent/agents/claude.md": "---\nname: planner\nmodel: claude-opus-4\n---\nYou plan.",
 	}
-	for name, content := range more {
-		files[name] = content
-	}
-	for name, content := range files {
-		path := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, name := range []string{"HOME", "USERPROFILE"} {
-		t.Setenv(name, filepath.Join(dir, "home"))
-	}
-	t.Setenv("PI_CODING_AGENT_DIR", "")
-	t.Setenv("CLAUDE_CONFIG_DIR", "")
+	maps.Copy(files, more)
+	dir := testhome.Place(t, files)
 	return config.Files{Folder: filepath.Join(dir, "folder"), UserDir: filepath.Join(dir, "user"), Builtin: []string{"pi", "claude", "codex"}}
 }
 

@@ -1,7 +1,6 @@
 package documents
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -10,6 +9,7 @@ import (
 	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
 
+	"ralph-lsp/internal/testhome"
 	"ralph-lsp/loop"
 )
 
@@ -106,17 +106,7 @@ func TestDiagnostics(t *testing.T) {
 
 // A name that no file has is told at its place.
 func TestAnAgentThatNoFileHasIsTold(t *testing.T) {
-	t.Setenv("HOME", t.TempDir())
-	t.Setenv("PI_CODING_AGENT_DIR", "")
-	t.Setenv("CLAUDE_CONFIG_DIR", "")
-	dir := t.TempDir()
-	file := filepath.Join(dir, ".pi", "agents", "scout.md")
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte("---\nname: scout\ndescription: finds\n---\nYou find.\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	dir := filepath.Join(testhome.Place(t, map[string]string{"folder/.pi/agents/scout.md": "---\nname: scout\ndescription: finds\n---\nYou find.\n"}), "folder")
 	text, _, ranges := cut("[iteration]\nsteps = [{ agent = \"scout\" }, { parallel = [{ agent = «\"scuot\"» }, { agent = \"scout\" }] }, { agent = «'cook'» }]\n")
 	u := uri.File(filepath.Join(dir, "ralph.toml"))
 	d := withDoc(u, text, true, nil)
