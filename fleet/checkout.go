@@ -17,41 +17,49 @@ import (
 	"ralph-lsp/internal/git"
 )
 
-// checkouts are the folders of a worker: what it has fetched of repositories, and the
-// checkouts of the loops that it has run.
+// checkouts are the folders of a worker: copies of repositories, and the checkouts of the
+// loops that it has run. A checkout needs no copy.
 type checkouts struct {
 	dir     string
 	bus     Bus
 	program string // git
 	ralph   string // ralph-lsp
 
+	keep    int    // checkouts, and copies, that aren't used now
+	minFree uint64 // bytes of the disk
+	free    func(dir string) uint64
+	lock    *os.File // held by each git that works here
+
 	mu    sync.Mutex
-	repos map[string]*sync.Mutex // one fetch of a repository at a time
+	repos map[string]*sync.RWMutex // who uses a copy
+	used  map[string]int           // loops that are run
 }
 
 // workRef is what a checkpoint has beside the loop's snapshots: a commit of the work tree,
-// whose parent is HEAD.
-const workRef = "refs/ralph-fleet/work"
+// whose parent is HEAD. bundledRef is the commit of a repository that is sent along.
+const (
+	workRef    = "refs/ralph-fleet/work"
+	bundledRef = "refs/heads/ralph-fleet"
+)
 
-// stateName is where a loop has its state, below its checkout.
-const stateName = ".pi/ralph-loop.local.md"
+// stateName is where a loop has its state, below its checkout, and attemptName says beside
+// that what the checkout has.
+const (
+	stateName   = ".pi/ralph-loop.local.md"
+	attemptName = "attempt"
+)
 
-// fetching is how long git may take to fetch.
-const fetching = 10 * time.Minute
-
-func (c *checkouts) git(dir string) git.Git { return Fetcher(c.program, dir) }
-
-// Fetcher is git that may fetch: what the user named, as the user.
-func Fetcher(program, dir string) git.Git {
-	return git.Git{Program: program, Dir: dir, Patience: fetching, Settings: []string{"protocol.allow=always", "core.autocrlf=false"},
-		Env: []string{"GIT_ALLOW_PROTOCOL=file:https:ssh:http:git"}}
+func (c *checkouts) git(dir string) git.Git {
+	g := Fetcher(c.program, dir)
+	g.Lock = c.lock
+	return g
 }
 
 // tree is where a loop's checkout is.
 func (c *checkouts) tree(r Record) string { return filepath.Join(c.dir, "loops", r.ID, "tree") }
 
 // marker says of which attempt the checkout has what came of it; it isn't there while one runs.
-func (c *checkouts) marker(r Record) string { return filepath.Join(c.dir, "loops", r.ID, "attempt") }
+func (c *checkouts) marker(r Record) string { return filepath.Join(c.dir, "loops", r.ID, attemptName) }
 
 // prepare makes the loop's checkout as its last attempt that counts has left it. One that
 // is here already stays, with all that git ignores in it. beat gets what renews the lease
@@ -86,18 +94,28 @@ func (c *checkouts) prepare(ctx context.Context, r Record, lease time.Duration, 
 
 // clone makes a checkout of the commit that the task begins with.
 func (c *checkouts) clone(ctx context.Context, r Record, tree string) error {
-	mirror, err := c.mirror(ctx, r)
-	if err != nil {
-		return fmt.Errorf("fetching %s: %w", r.Repo, err)
-	}
 	if err := os.MkdirAll(filepath.Dir(tree), 0o700); err != nil {
 		return err
 	}
-	if _, err := c.git(filepath.Dir(tree)).Run(ctx, nil, "clone", "--quiet", "--shared", "--no-checkout", mirror, tree); err != nil {
-		return err
-	}
 	g := c.git(tree)
-	if _, err := g.Run(ctx, nil, "checkout", "--quiet", "-B", "ralph/"+r.Name, r.Base); err != nil {
+	err := c.mirror(ctx, r, func(mirror string) error {
+		if err := os.RemoveAll(tree); err != nil {
+			return err
+		}
+		if _, err := c.git(filepath.Dir(tree)).Run(ctx, nil, "clone", "--quiet", "--local", "--no-checkout", "--", mirror, tree); err != nil {
+			return err
+		}
+		_, err := g.Run(ctx, nil, "checkout", "--quiet", "-B", "ralph/"+r.Name, r.Base)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("fetching %s: %w", r.Repo, err)
+	}
+	origin := []string{"remote", "set-url", "origin", r.Repo}
+	if r.Bundled { // it is a folder of somebody else's machine
+		origin = []string{"remote", "remove", "origin"}
+	}
+	if _, err := g.Run(ctx, nil, origin...); err != nil {
 		return err
 	}
 	exclude := filepath.Join(tree, ".git", "info", "exclude")
@@ -107,49 +125,6 @@ func (c *checkouts) clone(ctx context.Context, r Record, tree string) error {
 	return os.WriteFile(exclude, []byte("/"+stateName+"*\n"), 0o600)
 }
 
-// mirror fetches the task's commit into the worker's copy of its repository.
-func (c *checkouts) mirror(ctx context.Context, r Record) (string, error) {
-	name := Slug(r.Repo)
-	c.mu.Lock()
-	if c.repos[name] == nil {
-		c.repos[name] = new(sync.Mutex)
-	}
-	lock := c.repos[name]
-	c.mu.Unlock()
-	lock.Lock()
-	defer lock.Unlock()
-	dir := filepath.Join(c.dir, "repos", name+".git")
-	g := c.git(dir)
-	if _, err := os.Stat(filepath.Join(dir, "HEAD")); err != nil {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return "", err
-		}
-		if _, err := g.Run(ctx, nil, "init", "--quiet", "--bare"); err != nil {
-			return "", err
-		}
-	}
-	if _, err := g.Run(ctx, nil, "cat-file", "-e", r.Base+"^{commit}"); err == nil {
-		return dir, nil
-	}
-	from := r.Repo
-	if r.Bundled {
-		bundle, err := c.download(ctx, r.RepoFile())
-		if err != nil {
-			return "", err
-		}
-		defer os.Remove(bundle)
-		from = bundle
-	}
-	_, err := g.Run(ctx, nil, "fetch", "--quiet", "--no-write-fetch-head", from, "+refs/*:refs/remotes/origin/*")
-	if err != nil {
-		return "", err
-	}
-	if _, err := g.Run(ctx, nil, "cat-file", "-e", r.Base+"^{commit}"); err != nil {
-		return "", fmt.Errorf("it doesn't have the commit %s any more", r.Base)
-	}
-	return dir, nil
-}
-
 // restore makes a fresh checkout what a checkpoint says.
 func (c *checkouts) restore(ctx context.Context, r Record, tree string) error {
 	bundle, err := c.download(ctx, r.CheckpointFile(r.Committed))
@@ -157,9 +132,12 @@ func (c *checkouts) restore(ctx context.Context, r Record, tree string) error {
 		return err
 	}
 	defer os.Remove(bundle)
-	g := c.git(tree)
+	g, err := unfiltered(ctx, c.git(tree))
+	if err != nil {
+		return err
+	}
 	for _, args := range [][]string{
-		{"fetch", "--quiet", "--no-write-fetch-head", bundle, "+refs/*:refs/*"},
+		{"fetch", "--quiet", "--no-write-fetch-head", bundle, "+refs/ralph/*:refs/ralph/*", "+" + workRef + ":" + workRef},
 		{"read-tree", "--reset", "-u", workRef},
 		{"update-ref", "HEAD", workRef + "^"},
 		{"read-tree", "HEAD"},
@@ -171,13 +149,18 @@ func (c *checkouts) restore(ctx context.Context, r Record, tree string) error {
 	return c.placeState(ctx, r, tree)
 }
 
-// placeState puts the state that counts where the loop looks for it.
+// placeState puts the state that counts where the loop looks for it. No link of an agent's
+// leads that out of the checkout.
 func (c *checkouts) placeState(ctx context.Context, r Record, tree string) error {
-	name := filepath.Join(tree, stateName)
 	if !r.HasState {
 		return nil
 	}
-	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+	root, err := os.OpenRoot(tree)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if err := root.MkdirAll(filepath.Dir(stateName), 0o700); err != nil {
 		return err
 	}
 	state, err := c.bus.File(ctx, r.StateFile(r.Committed))
@@ -185,7 +168,7 @@ func (c *checkouts) placeState(ctx context.Context, r Record, tree string) error
 		return err
 	}
 	defer state.Close()
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	f, err := root.OpenFile(stateName, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
@@ -234,33 +217,75 @@ func run(ctx context.Context, dir, program string, args ...string) error {
 	return fmt.Errorf("%w: %s", err, words[max(len(words)-maxSetupWords, 0):])
 }
 
-// checkpoint makes a bundle of what the checkout has beyond the task's commit.
+// checkpoint makes a bundle of what the checkout has beyond the task's commit: files as
+// they are, no filter changes them. What is in a repository within it isn't there, but for
+// a submodule's commit.
 func (c *checkouts) checkpoint(ctx context.Context, r Record, tree string) (bundle string, err error) {
+	own := filepath.Join(tree, ".git")
+	_, foreign := os.Lstat(filepath.Join(own, "commondir"))
+	if info, err := os.Lstat(own); err != nil || !info.IsDir() || foreign == nil {
+		return "", errors.New("the agent has removed .git, or made it another repository's")
+	}
 	g := c.git(tree)
-	index := filepath.Join(tree, ".git", "ralph-fleet-index")
+	g.Env = append(g.Env, "GIT_DIR="+own, "GIT_WORK_TREE="+tree)
+	if g, err = unfiltered(ctx, g); err != nil {
+		return "", err
+	}
+	index := filepath.Join(filepath.Dir(tree), "index")
 	defer os.Remove(index)
-	private := g
-	private.Env = append(private.Env[:len(private.Env):len(private.Env)], "GIT_INDEX_FILE="+index)
-	for _, args := range [][]string{{"read-tree", "HEAD"}, {"add", "--all", "--", "."}} {
-		if _, err := private.Run(ctx, nil, args...); err != nil {
+	if data, err := os.ReadFile(filepath.Join(own, "index")); err == nil { // it knows which files haven't changed
+		if err := os.WriteFile(index, data, 0o600); err != nil {
 			return "", err
 		}
 	}
-	made, err := private.Run(ctx, nil, "write-tree")
+	private := g
+	private.Env = append(private.Env[:len(private.Env):len(private.Env)], "GIT_INDEX_FILE="+index)
+	if _, err := private.Run(ctx, nil, "read-tree", "--reset", "HEAD"); err != nil {
+		return "", err
+	}
+	others, err := private.Run(ctx, nil, "ls-files", "--others", "--exclude-standard", "-z")
+	if err != nil {
+		return "", err
+	}
+	paths := []string{"."}
+	for _, name := range git.Fields(others) {
+		if nested, ok := strings.CutSuffix(name, "/"); ok {
+			paths = append(paths, ":(exclude,literal)"+nested)
+		}
+	}
+	if _, err := private.Run(ctx, []byte(strings.Join(paths, "\x00")), "add", "--all", "--pathspec-from-file=-", "--pathspec-file-nul"); err != nil {
+		return "", err
+	}
+	made, err := private.Text(ctx, nil, "write-tree")
 	if err != nil {
 		return "", err
 	}
 	g.Env = append(g.Env, identity...)
-	commit, err := g.Run(ctx, []byte(r.Name+"\n"), "commit-tree", strings.TrimSpace(string(made)), "-p", "HEAD")
+	commit, err := g.Text(ctx, []byte(r.Name+"\n"), "commit-tree", made, "-p", "HEAD")
 	if err != nil {
 		return "", err
 	}
-	if _, err := g.Run(ctx, nil, "update-ref", workRef, strings.TrimSpace(string(commit))); err != nil {
+	if _, err := g.Run(ctx, nil, "update-ref", workRef, commit); err != nil {
 		return "", err
 	}
 	bundle = filepath.Join(filepath.Dir(tree), "bundle")
 	_, err = g.Run(ctx, nil, "bundle", "create", "--quiet", bundle, "--glob=refs/ralph/*", workRef, "^"+r.Base)
 	return bundle, err
+}
+
+// unfiltered is g without the filters that are set up: an agent's would run outside of its walls,
+// and one as that of git LFS would keep the content here.
+func unfiltered(ctx context.Context, g git.Git) (git.Git, error) {
+	out, err := g.Run(ctx, nil, "config", "--null", "--name-only", "--get-regexp", `^filter\.`)
+	if err != nil && git.ExitCode(err) != 1 { // 1: there are none
+		return g, err
+	}
+	keys := git.Fields(out)
+	g.Env = append(slices.Clone(g.Env), fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(keys)))
+	for i, key := range keys {
+		g.Env = append(g.Env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", i, key), fmt.Sprintf("GIT_CONFIG_VALUE_%d=", i))
+	}
+	return g, nil
 }
 
 // identity is who made the commits of checkpoints. What is fetched is made anew, by its user.
@@ -272,9 +297,6 @@ var identity = []string{
 func (c *checkouts) committed(r Record) error {
 	return os.WriteFile(c.marker(r), []byte(strconv.Itoa(r.Committed)), 0o600)
 }
-
-// remove takes away what the worker has of a loop.
-func (c *checkouts) remove(r Record) error { return os.RemoveAll(filepath.Dir(c.tree(r))) }
 
 // download fetches a file from the bus. The caller removes it.
 func (c *checkouts) download(ctx context.Context, name string) (path string, err error) {

@@ -54,6 +54,9 @@ func Submit(ctx context.Context, bus Bus, s Submission, tell func(Submitted)) er
 		}
 		names[t.Name] = true
 		t.Identify(prompt)
+		if err := t.Check(); err != nil {
+			return fmt.Errorf("task %d: %w", i+1, err)
+		}
 		all = append(all, one{t, prompt})
 	}
 	for _, t := range all {
@@ -146,7 +149,7 @@ func (s *Submission) resolve(ctx context.Context, bus Bus) error {
 		s.Task.Repo, s.Task.Base = s.Repo, want
 		return nil
 	}
-	out, err := g.Run(ctx, nil, "ls-remote", "--quiet", "--exit-code", s.Repo, want)
+	out, err := remote(ctx, g).Run(ctx, nil, "ls-remote", "--quiet", "--exit-code", "--", s.Repo, want)
 	if err != nil {
 		return fmt.Errorf("asking %s for %s: %w", s.Repo, want, err)
 	}

@@ -64,6 +64,29 @@ func (t *Task) Identify(prompt string) {
 	t.ID = "f" + strings.ToLower(base32.StdEncoding.EncodeToString(sum.Sum(nil))[:15])
 }
 
+// The forms of what a task says: none leads out of a folder, or is an option.
+var (
+	idForm     = regexp.MustCompile(`^[a-z0-9-]{1,64}$`)
+	nameForm   = regexp.MustCompile(`^[\pL\pN]+(-[\pL\pN]+)*$`)
+	commitForm = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
+	repoForm   = regexp.MustCompile(`^[^-\x00-\x1f\x7f][^\x00-\x1f\x7f]*$`)
+)
+
+// Check says what is wrong with a task, which may be anybody's who reaches the bus.
+func (t Task) Check() error {
+	switch {
+	case !idForm.MatchString(t.ID):
+		return fmt.Errorf("%q is no id of a loop", t.ID)
+	case !nameForm.MatchString(t.Name) || len(t.Name) > 200:
+		return fmt.Errorf("%q is no name of a loop", t.Name)
+	case !commitForm.MatchString(t.Base):
+		return fmt.Errorf("%q is no commit", t.Base)
+	case !repoForm.MatchString(t.Repo):
+		return fmt.Errorf("%q is no repository", t.Repo)
+	}
+	return nil
+}
+
 var notInNames = regexp.MustCompile(`[^\pL\pN]+`)
 
 // Slug is a text as it can stand in the name of a branch.

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,6 +25,8 @@ type Worker struct {
 	Program string        // ralph-lsp
 	Slots   int           // iterations at the same time
 	Lease   time.Duration // for which a loop is its own, until it says so again
+	Keep    int           // checkouts and repositories that it doesn't use now
+	MinFree uint64        // bytes of the disk that stay free: with less it takes no loop
 	Log     *slog.Logger
 	Version string
 	Labels  []string // what people should know of it
@@ -46,8 +49,13 @@ func (w *Worker) Run(ctx context.Context) error {
 	if err := os.MkdirAll(w.Dir, 0o700); err != nil {
 		return err
 	}
-	w.checkouts = &checkouts{dir: w.Dir, bus: w.Bus, program: program, ralph: w.Program, repos: map[string]*sync.Mutex{}}
-	w.tidy(ctx)
+	w.checkouts = &checkouts{dir: w.Dir, bus: w.Bus, program: program, ralph: w.Program, keep: w.Keep, minFree: w.MinFree, free: freeOn,
+		repos: map[string]*sync.RWMutex{}, used: map[string]int{}}
+	release, err := w.checkouts.hold(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
 	var there sync.WaitGroup
 	there.Go(func() { w.attend(ctx) })
 	there.Go(func() { w.sweep(ctx) })
@@ -55,7 +63,11 @@ func (w *Worker) Run(ctx context.Context) error {
 	slots := make(chan struct{}, w.Slots)
 	var working sync.WaitGroup
 	defer working.Wait()
+	working.Go(func() { w.tidy(ctx) })
 	for {
+		if w.awaitRoom(ctx); ctx.Err() != nil {
+			return nil
+		}
 		select {
 		case slots <- struct{}{}:
 		case <-ctx.Done():
@@ -78,22 +90,27 @@ func (w *Worker) Run(ctx context.Context) error {
 	}
 }
 
-// tidy removes the checkouts of loops that have ended, or went on elsewhere.
+// tidy removes what the worker doesn't need any more, now and then.
 func (w *Worker) tidy(ctx context.Context) {
-	all, err := os.ReadDir(filepath.Join(w.Dir, "loops"))
-	if err != nil {
-		return // there are none
+	for ctx.Err() == nil {
+		if err := w.checkouts.tidy(ctx, w.Name); err != nil {
+			w.Log.Warn("something old stays", "error", err)
+		}
+		pause(ctx, tidying)
 	}
-	for _, loop := range all {
-		r, _, err := w.Bus.Get(ctx, loop.Name())
-		if errors.Is(err, ErrNotFound) {
-			r.ID = loop.Name()
-		} else if err != nil || r.Phase != Ended && r.Worker == w.Name {
-			continue
+}
+
+// awaitRoom waits until there is room on the disk for what a loop does.
+func (w *Worker) awaitRoom(ctx context.Context) {
+	for told := false; ctx.Err() == nil; told = true {
+		isEnough, err := w.checkouts.room()
+		if isEnough {
+			return
 		}
-		if err := w.checkouts.remove(r); err != nil {
-			w.Log.Warn("an old checkout stays", "error", err)
+		if !told {
+			w.Log.Warn("the disk is full: no loop is taken until there is room", "dir", w.Dir, "wanted", w.MinFree, "error", err)
 		}
+		pause(ctx, time.Second)
 	}
 }
 
@@ -118,6 +135,7 @@ func (w *Worker) serve(ctx context.Context, t Ticket) {
 		log.Warn("what this attempt did doesn't count", "error", err)
 		return
 	case errors.Is(err, ErrNotFound):
+		log.Warn("the loop isn't one that a worker can take", "error", err)
 		err = t.Done(settled)
 	case err != nil:
 		log.Warn("the attempt came to nothing", "error", err)
@@ -166,6 +184,9 @@ func (w *Worker) begin(ctx context.Context, t Ticket) (a *attempt, later time.Du
 	r, _, err := w.Bus.Get(ctx, t.ID())
 	if err != nil {
 		return nil, 0, err
+	}
+	if problem := r.Check(); r.ID != t.ID() || problem != nil {
+		return nil, 0, fmt.Errorf("%w as %s on the bus: %w", ErrNotFound, t.ID(), cmp.Or(problem, errOther))
 	}
 	if unknown := lacks(r.Needs); unknown != "" {
 		return nil, retryNewer, w.waits(ctx, r, "it needs a newer one ("+unknown+")")
@@ -245,7 +266,8 @@ func (w *Worker) settle(ctx context.Context, id string, attempt int, usd float64
 func (w *Worker) run(ctx context.Context, a *attempt) (later time.Duration, err error) {
 	w.busy.Add(1)
 	defer w.busy.Add(-1)
-	begun, told := time.Now(), w.began(a.Record)
+	begun, told, release := time.Now(), w.began(a.Record), w.checkouts.use(a.ID)
+	defer release()
 	held, lose := context.WithCancelCause(told.in(ctx))
 	defer lose(nil)
 	beat := make(chan func(), 1)
@@ -311,7 +333,7 @@ func (w *Worker) after(ctx context.Context, a *attempt, r Record, limited bool) 
 		problem = errors.Join(problem, w.Bus.RemoveFile(ctx, r.CheckpointFile(old)), w.Bus.RemoveFile(ctx, r.StateFile(old)))
 	}
 	if r.Phase == Ended {
-		problem = errors.Join(problem, w.checkouts.remove(r))
+		problem = errors.Join(problem, w.checkouts.remove(r.ID))
 	} else {
 		problem = errors.Join(problem, w.checkouts.committed(r))
 	}
@@ -372,6 +394,8 @@ func (w *Worker) hold(ctx context.Context, a *attempt, beat chan func(), lose co
 		}
 	}
 }
+
+var errOther = errors.New("what stands there is another one")
 
 var errCancelled = errors.New("it is cancelled")
 
@@ -450,19 +474,24 @@ func (w *Worker) upload(ctx context.Context, r Record, tree string, transcript *
 		return fmt.Errorf("making a checkpoint: %w", err)
 	}
 	defer os.Remove(bundle)
-	put := func(name, path string) error {
-		f, err := os.Open(path)
+	put := func(name, dir, path string) error {
+		root, err := os.OpenRoot(dir) // no link of an agent's leads out of its checkout
+		if err != nil {
+			return err
+		}
+		defer root.Close()
+		f, err := root.Open(path)
 		if err != nil {
 			return err
 		}
 		defer f.Close()
 		return w.Bus.PutFile(ctx, name, f)
 	}
-	if err := put(r.CheckpointFile(r.Attempt), bundle); err != nil {
+	if err := put(r.CheckpointFile(r.Attempt), filepath.Dir(bundle), filepath.Base(bundle)); err != nil {
 		return err
 	}
 	if hasState {
-		if err := put(r.StateFile(r.Attempt), filepath.Join(tree, stateName)); err != nil {
+		if err := put(r.StateFile(r.Attempt), tree, stateName); err != nil {
 			return err
 		}
 	}

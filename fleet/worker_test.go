@@ -25,6 +25,7 @@ n=$(($(cat count 2>/dev/null || echo 0) + 1))
 echo "$* [$n]" >>"$RALPH_TEST_LOG"
 end() { echo '{"sessionUpdate":"_ralph/end","stopReason":"'$1'","iterations":'$n',"costUsd":'$n',"text":"'$1'"}'; }
 if [ -f "$RALPH_TEST_LOG.hang" ]; then rm "$RALPH_TEST_LOG.hang"; echo hangs; echo '{"sessionUpdate":"_ralph/status","status":{"state":"running","line":"1/3"},"loopId":"x"}'; cat >/dev/null; end interrupted; exit 130; fi
+if [ -f "$RALPH_TEST_LOG.does" ]; then . "$RALPH_TEST_LOG.does"; fi
 if [ -f "$RALPH_TEST_LOG.dies" ]; then echo "no such model" >&2; exit 1; fi
 echo $n >count
 if [ -f "$RALPH_TEST_LOG.free" ]; then end() { echo '{"sessionUpdate":"_ralph/end","stopReason":"'$1'","iterations":'$n',"text":"'$1'"}'; }; fi
@@ -60,7 +61,7 @@ func newWorks(t *testing.T) *works {
 	}
 	w.git("init", "-q", w.repo)
 	w.git("-C", w.repo, "-c", "user.name=U", "-c", "user.email=u@x", "commit", "-q", "--allow-empty", "-m", "base")
-	w.worker = &Worker{Bus: w.bus, Name: "w", Dir: filepath.Join(w.dir, "w"), Program: program, Slots: 1, Lease: time.Minute, Log: slog.New(slog.DiscardHandler)}
+	w.worker = &Worker{Bus: w.bus, Name: "w", Dir: filepath.Join(w.dir, "w"), Program: program, Slots: 1, Lease: time.Minute, Keep: 10, Log: slog.New(slog.DiscardHandler)}
 	return w
 }
 
@@ -167,7 +168,7 @@ func TestAnotherWorkerGoesOn(t *testing.T) {
 	if _, err := ResumeLoop(t.Context(), w.bus, r.ID, loop.Patch{}); err != nil {
 		t.Fatal(err)
 	}
-	w.worker = &Worker{Bus: w.bus, Name: "other", Dir: filepath.Join(w.dir, "other"), Program: w.worker.Program, Slots: 1, Lease: time.Minute, Log: w.worker.Log}
+	w.worker = &Worker{Bus: w.bus, Name: "other", Dir: filepath.Join(w.dir, "other"), Program: w.worker.Program, Slots: 1, Lease: time.Minute, Keep: 10, Log: w.worker.Log}
 	if r = w.until(r, isEnded); r.StopReason != "promise" || r.Iterations != 3 || r.Worker != "other" || len(r.Guidance) != 0 || r.Told != 1 {
 		t.Errorf("it is %+v", r)
 	}

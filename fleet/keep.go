@@ -1,0 +1,156 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"ralph-lsp/internal/filelock"
+)
+
+// Of what a worker keeps: how many checkouts of loops that it doesn't run now, how much of the
+// disk stays free, in bytes, and how often it looks.
+const (
+	DefaultKeep    = 32
+	DefaultMinFree = 1 << 30
+	tidying        = time.Minute
+)
+
+// orphans is how long the git programs of a worker that was killed may still use its folder.
+const orphans = 15 * time.Second
+
+// hold keeps the folder for this worker, once no git of one before it is at work there,
+// and removes what that was making.
+func (c *checkouts) hold(ctx context.Context) (release func(), err error) {
+	lock, err := os.OpenFile(filepath.Join(c.dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	within, cancel := context.WithTimeout(ctx, orphans)
+	defer cancel()
+	if err := filelock.Wait(within, lock); err != nil {
+		lock.Close()
+		return nil, fmt.Errorf("%s is another worker's: each needs a folder of its own (--dir): %w", c.dir, err)
+	}
+	c.lock = lock
+	for _, left := range []string{"download-*", "log-*", filepath.Join("repos", "*.new")} {
+		found, _ := filepath.Glob(filepath.Join(c.dir, left))
+		for _, path := range found {
+			os.RemoveAll(path)
+		}
+	}
+	return func() { lock.Close() }, nil // a git that is still at work has it, too
+}
+
+// use keeps the checkout of a loop from being removed.
+func (c *checkouts) use(id string) (release func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.used[id]++
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.used[id]--; c.used[id] == 0 {
+			delete(c.used, id)
+		}
+	}
+}
+
+// remove removes the checkout of a loop that has ended.
+func (c *checkouts) remove(id string) error { return os.RemoveAll(filepath.Join(c.dir, "loops", id)) }
+
+// drop removes the checkout of a loop that isn't run now.
+func (c *checkouts) drop(id string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.used[id] > 0 {
+		return nil
+	}
+	return c.remove(id)
+}
+
+// kept is a folder that may go.
+type kept struct {
+	path   string
+	remove func() error
+	used   time.Time
+}
+
+// idle are the checkouts of loops that aren't run now, or the copies of repositories: least
+// recently used first.
+func (c *checkouts) idle(kind string) (found []kept) {
+	all, _ := os.ReadDir(filepath.Join(c.dir, kind)) // there are none yet
+	for _, e := range all {
+		k := kept{path: filepath.Join(c.dir, kind, e.Name())}
+		if info, err := os.Stat(k.path); err == nil {
+			k.used = info.ModTime()
+		}
+		c.mu.Lock()
+		isUsed := c.used[e.Name()] > 0
+		c.mu.Unlock()
+		switch {
+		case isUsed:
+			continue
+		case kind == "loops":
+			k.remove = func() error { return c.drop(e.Name()) }
+		default:
+			k.remove = func() error { return c.dropMirror(k.path) }
+		}
+		found = append(found, k)
+	}
+	slices.SortFunc(found, func(a, b kept) int { return a.used.Compare(b.used) })
+	return found
+}
+
+// dropMirror removes a copy of a repository, unless it is used now. Checkouts don't need it.
+func (c *checkouts) dropMirror(dir string) error {
+	lock := c.lockOf(dir)
+	if !lock.TryLock() {
+		return nil
+	}
+	defer lock.Unlock()
+	return os.RemoveAll(dir)
+}
+
+// tidy removes the checkouts of loops that have ended or went on elsewhere, and those
+// and copies of repositories beyond what is kept, least recently used first.
+func (c *checkouts) tidy(ctx context.Context, worker string) error {
+	var problems []error
+	for _, k := range c.idle("loops") {
+		id := filepath.Base(k.path)
+		r, _, err := c.bus.Get(ctx, id)
+		has, _ := os.ReadFile(filepath.Join(k.path, attemptName))
+		isOurs := err == nil && r.Phase != Ended && r.Worker == worker && string(has) == strconv.Itoa(r.Committed)
+		if isOurs || err != nil && !errors.Is(err, ErrNotFound) {
+			continue
+		}
+		problems = append(problems, k.remove())
+	}
+	for _, kind := range []string{"loops", "repos"} {
+		for found := c.idle(kind); len(found) > c.keep; found = found[1:] {
+			problems = append(problems, found[0].remove())
+		}
+	}
+	_, err := c.room()
+	return errors.Join(append(problems, err)...)
+}
+
+// room makes room on the disk, and says how much there is: nothing that is used is removed.
+func (c *checkouts) room() (isEnough bool, err error) {
+	if c.free(c.dir) >= c.minFree {
+		return true, nil
+	}
+	var problems []error
+	for _, k := range append(c.idle("loops"), c.idle("repos")...) {
+		problems = append(problems, k.remove())
+		if isEnough = c.free(c.dir) >= c.minFree; isEnough {
+			break
+		}
+	}
+	return isEnough, errors.Join(problems...)
+}
