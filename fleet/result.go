@@ -2,7 +2,9 @@ package fleet
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,34 +12,24 @@ import (
 	"ralph-lsp/internal/git"
 )
 
+// fetched is what a loop has done, in a repository of the user's that has its base.
+type fetched struct {
+	Record
+	git  git.Git
+	tree string // of the files as the loop has left them
+	head string // the last commit of the agent's, or the base
+}
+
 // Fetch puts what a loop has done into a repository, as branch ralph/<name>, and returns
-// the branch. Nothing else there changes; a branch of that name with other work stays, and
-// this one gets a number.
+// the branch. Fetched again, the branch goes on. One that anybody else made, changed or has
+// checked out stays as it is, and this one gets a number. Nothing else there changes.
 func Fetch(ctx context.Context, bus Bus, r Record, repo string) (branch string, err error) {
-	if r.Committed == 0 {
-		return "", fmt.Errorf("%s: no iteration of it has ended yet", r.ID)
-	}
-	program, err := git.Find()
+	f, done, err := bring(ctx, bus, r, repo)
 	if err != nil {
 		return "", err
 	}
-	dir, err := os.MkdirTemp("", "ralph-fleet-*")
-	if err != nil {
-		return "", err
-	}
-	defer os.RemoveAll(dir)
-	c := &checkouts{dir: dir, bus: bus, program: program}
-	bundle, err := c.download(ctx, r.CheckpointFile(r.Committed))
-	if err != nil {
-		return "", err
-	}
-	g := Fetcher(program, repo)
-	tmp := "refs/ralph-fleet/" + r.ID
-	defer g.Run(context.WithoutCancel(ctx), nil, "update-ref", "-d", tmp)
-	if _, err := g.Run(ctx, nil, "fetch", "--quiet", "--no-write-fetch-head", "--no-tags", bundle, "+"+workRef+":"+tmp); err != nil {
-		return "", fmt.Errorf("%s: %w: is %s the repository that was submitted?", r.ID, err, filepath.Base(repo))
-	}
-	commit, err := remake(ctx, g, r, tmp)
+	defer done()
+	fresh, err := f.commit(ctx, f.head)
 	if err != nil {
 		return "", err
 	}
@@ -46,42 +38,205 @@ func Fetch(ctx context.Context, bus Bus, r Record, repo string) (branch string, 
 		if n > 1 {
 			branch = fmt.Sprintf("ralph/%s-%d", r.Name, n)
 		}
-		if out, err := g.Run(ctx, nil, "rev-parse", "--verify", "--quiet", "refs/heads/"+branch); err == nil {
-			if strings.TrimSpace(string(out)) == commit {
-				return branch, nil
-			}
-			continue
+		tip, err := f.git.Text(ctx, nil, "rev-parse", "--verify", "--quiet", "refs/heads/"+branch)
+		switch {
+		case err != nil:
+			return branch, f.move(ctx, branch, fresh, strings.Repeat("0", len(fresh)))
+		case tip == fresh:
+			return branch, nil
 		}
-		_, err := g.Run(ctx, nil, "update-ref", "refs/heads/"+branch, commit, strings.Repeat("0", len(commit)))
-		return branch, err
+		if known, _ := f.git.Text(ctx, nil, "config", fetchedKey(branch)); known != r.ID+" "+tip {
+			continue // it isn't ours, or not any more
+		}
+		next, err := f.behind(ctx, tip)
+		if err != nil || next == tip {
+			return branch, err
+		}
+		trees, err := f.git.Text(ctx, nil, "worktree", "list", "--porcelain")
+		if err != nil {
+			return branch, err
+		}
+		if !strings.Contains(trees+"\n", "\nbranch refs/heads/"+branch+"\n") {
+			return branch, f.move(ctx, branch, next, tip)
+		}
 	}
 }
 
-// remake makes of a checkpoint a commit of the user's: the agent's own commits as they are,
-// and what it left uncommitted as one behind them. The same checkpoint gives the same commit.
-func remake(ctx context.Context, g git.Git, r Record, checkpoint string) (string, error) {
-	text := func(args ...string) (string, error) {
-		out, err := g.Run(ctx, nil, args...)
-		return strings.TrimSpace(string(out)), err
+// fetchedKey is where git's configuration says what a branch was when it was fetched: git
+// takes that away with the branch.
+func fetchedKey(branch string) string { return "branch." + branch + ".ralphFetched" }
+
+func (f fetched) move(ctx context.Context, branch, to, from string) error {
+	if _, err := f.git.Run(ctx, nil, "update-ref", "refs/heads/"+branch, to, from); err != nil {
+		return err
 	}
-	tree, err := text("rev-parse", checkpoint+"^{tree}")
+	_, err := f.git.Run(ctx, nil, "config", fetchedKey(branch), f.ID+" "+to)
+	return err
+}
+
+// bring fetches the loop's last checkpoint. done has to be called.
+func bring(ctx context.Context, bus Bus, r Record, repo string) (f fetched, done func(), err error) {
+	if err := r.Check(); err != nil {
+		return f, nil, err
+	}
+	if r.Committed == 0 {
+		return f, nil, fmt.Errorf("%s: no iteration of it has ended yet", r.ID)
+	}
+	program, err := git.Find()
 	if err != nil {
-		return "", err
+		return f, nil, err
 	}
-	parent, err := text("rev-parse", checkpoint+"^")
+	g := Fetcher(program, repo)
+	if _, err := g.Run(ctx, nil, "cat-file", "-e", r.Base+"^{commit}"); err != nil {
+		return f, nil, fmt.Errorf("%s isn't the repository of %s (%s), or hasn't fetched its commit %.12s: say where that is with --into, or fetch there first", repo, r.Name, r.Repo, r.Base)
+	}
+	dir, err := os.MkdirTemp("", "ralph-fleet-*")
 	if err != nil {
-		return "", err
+		return f, nil, err
 	}
-	if has, err := text("rev-parse", parent+"^{tree}"); err == nil && has == tree {
-		return parent, nil // it has committed all itself
+	defer os.RemoveAll(dir)
+	bundle, err := (&checkouts{dir: dir, bus: bus}).download(ctx, r.CheckpointFile(r.Committed))
+	if err != nil {
+		return f, nil, err
 	}
-	at := fmt.Sprintf("%d +0000", r.UpdatedAt.Unix())
+	tmp := "refs/ralph-fleet/" + r.ID
+	done = func() { g.Run(context.WithoutCancel(ctx), nil, "update-ref", "-d", tmp) }
+	f = fetched{Record: r, git: g}
+	_, err = g.Run(ctx, nil, "fetch", "--quiet", "--no-write-fetch-head", "--no-tags", bundle, "+"+workRef+":"+tmp)
+	if err == nil {
+		f.tree, err = g.Text(ctx, nil, "rev-parse", tmp+"^{tree}")
+	}
+	if err == nil {
+		f.head, err = g.Text(ctx, nil, "rev-parse", tmp+"^")
+	}
+	if err != nil {
+		done()
+		return f, nil, fmt.Errorf("%s: %w", r.ID, err)
+	}
+	return f, done, nil
+}
+
+// commit makes the files as the loop has left them a commit of the user's behind others,
+// unless the only one is that already. The same gives the same commit.
+func (f fetched) commit(ctx context.Context, parents ...string) (string, error) {
+	if has, err := f.git.Text(ctx, nil, "rev-parse", parents[0]+"^{tree}"); err == nil && has == f.tree && len(parents) == 1 {
+		return parents[0], nil
+	}
+	args := []string{"commit-tree", f.tree}
+	for _, p := range parents {
+		args = append(args, "-p", p)
+	}
+	at := fmt.Sprintf("%d +0000", f.UpdatedAt.Unix())
+	g := f.git
 	g.Env = append(g.Env[:len(g.Env):len(g.Env)], "GIT_AUTHOR_DATE="+at, "GIT_COMMITTER_DATE="+at)
-	out, err := g.Run(ctx, []byte(messageOf(r)), "commit-tree", tree, "-p", parent)
-	return strings.TrimSpace(string(out)), err
+	return g.Text(ctx, fmt.Appendf(nil, "%s\n\n%s\n", f.Name, f.Text), args...)
 }
 
-// messageOf is the message of a loop's commit.
-func messageOf(r Record) string {
-	return fmt.Sprintf("%s\n\n%s\n", r.Name, r.Text)
+// behind is the commit with which a branch goes on that was fetched before.
+func (f fetched) behind(ctx context.Context, tip string) (string, error) {
+	isBehind := func(a, b string) bool {
+		_, err := f.git.Run(ctx, nil, "merge-base", "--is-ancestor", a, b)
+		return err == nil
+	}
+	switch {
+	case isBehind(f.head, tip):
+		return f.commit(ctx, tip)
+	case isBehind(tip, f.head):
+		return f.commit(ctx, f.head)
+	}
+	return f.commit(ctx, tip, f.head) // the agent has committed what was fetched uncommitted
+}
+
+// Form is a file that has what a loop has done.
+type Form string
+
+// The forms: what git fetch takes, and what git am and git apply take.
+const (
+	Bundle Form = "bundle"
+	Patch  Form = "patch"
+)
+
+// FetchFile is Fetch into a file, or into one in a folder, called <name>.<form>. repo is
+// where the base is; no ref changes there. A file that is there is an error.
+func FetchFile(ctx context.Context, bus Bus, r Record, repo string, form Form, path string) (file string, err error) {
+	f, done, err := bring(ctx, bus, r, repo)
+	if err != nil {
+		return "", err
+	}
+	defer done()
+	commit, err := f.commit(ctx, f.head)
+	if err != nil {
+		return "", err
+	}
+	if commit == r.Base {
+		return "", fmt.Errorf("%s (%s) has changed nothing", r.Name, r.ID)
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		path = filepath.Join(path, r.Name+"."+string(form))
+	}
+	into, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return "", err
+	}
+	if form == Patch {
+		err = f.patch(ctx, commit, into)
+	} else {
+		err = f.bundle(ctx, commit, into)
+	}
+	if err = errors.Join(err, into.Close()); err != nil {
+		os.Remove(path)
+	}
+	return path, err
+}
+
+// patch writes the commits as mails; one of all where some are merges, which no mail can be.
+func (f fetched) patch(ctx context.Context, commit string, into io.Writer) error {
+	merges, err := f.git.Text(ctx, nil, "rev-list", "--merges", "--max-count=1", f.Base+".."+commit)
+	if err == nil && merges != "" {
+		commit, err = f.commit(ctx, f.Base)
+	}
+	if err != nil {
+		return err
+	}
+	out, err := f.git.Run(ctx, nil, "format-patch", "--stdout", "--binary", "--full-index", "--no-signature", f.Base+".."+commit)
+	if err == nil {
+		_, err = into.Write(out)
+	}
+	return err
+}
+
+// bundle writes a bundle with the branch. It is of a ref, so a repository is made that has it
+// and the objects of the user's.
+func (f fetched) bundle(ctx context.Context, commit string, into io.Writer) error {
+	dir, err := os.MkdirTemp("", "ralph-fleet-*")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	objects, err := f.git.Text(ctx, nil, "rev-parse", "--path-format=absolute", "--git-path", "objects")
+	if err != nil {
+		return err
+	}
+	own := f.git
+	own.Dir = dir
+	if _, err := own.Run(ctx, nil, "init", "--quiet", "--bare"); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "objects", "info", "alternates"), []byte(objects+"\n"), 0o600); err != nil {
+		return err
+	}
+	branch := "refs/heads/ralph/" + f.Name
+	if _, err := own.Run(ctx, nil, "update-ref", branch, commit); err != nil {
+		return err
+	}
+	if _, err := own.Run(ctx, nil, "bundle", "create", "--quiet", "made", "^"+f.Base, branch); err != nil {
+		return err
+	}
+	made, err := os.Open(filepath.Join(dir, "made"))
+	if err != nil {
+		return err
+	}
+	defer made.Close()
+	_, err = io.Copy(into, made)
+	return err
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -125,40 +123,6 @@ func newSteer() *cobra.Command {
 		},
 	}
 	bus.addFlags(cmd)
-	return cmd
-}
-
-func newFetch() *cobra.Command {
-	var bus busFlags
-	var repo string
-	cmd := &cobra.Command{
-		Use:   "fetch LOOP...",
-		Short: "Put what loops have done into a repository, each as a branch ralph/<name>",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return errors.New("say which loops: their ids or names")
-			}
-			dir, err := filepath.Abs(repo)
-			if err != nil {
-				return err
-			}
-			if _, err := os.Stat(dir); err != nil {
-				return err
-			}
-			return bus.withLoops(cmd, args, func(ctx context.Context, bus *natsbus.Bus, found []fleet.Record) error {
-				for _, r := range found {
-					branch, err := fleet.Fetch(ctx, bus, r, dir)
-					if err != nil {
-						return err
-					}
-					fmt.Fprintf(cmd.OutOrStdout(), "%s  %s\n", r.ID, branch)
-				}
-				return nil
-			})
-		},
-	}
-	bus.addFlags(cmd)
-	cmd.Flags().StringVar(&repo, "into", ".", "the `FOLDER` of the repository")
 	return cmd
 }
 
