@@ -81,11 +81,14 @@ func (l *Ledger) Admit(r Record, now time.Time) (wait time.Duration, why string)
 	if most > 0 && ofKey >= most {
 		return retryFull, fmt.Sprintf("%d loops of %s run already", ofKey, r.Key)
 	}
+	if limit := l.Limits.MaxUSD; limit > 0 && r.Reserve > limit {
+		return lookAgain, fmt.Sprintf("it never begins: it reserves $%.2f, more than the budget of $%.2f", r.Reserve, limit)
+	}
 	if limit := l.Limits.MaxUSD; limit > 0 && (spent >= limit || spent+reserved > limit) {
 		return 30 * time.Second, fmt.Sprintf("the budget of $%.2f is used up", limit)
 	}
 	minute := now.Unix() / 60
-	begun := slices.DeleteFunc(slices.Clone(l.Begun), func(m Minute) bool { return m.At <= minute-60 })
+	begun := slices.DeleteFunc(slices.Clone(l.Begun), func(m Minute) bool { return m.At < minute-60 })
 	inHour := 0
 	for _, m := range begun {
 		inHour += m.N

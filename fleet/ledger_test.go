@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"math/rand/v2"
 	"strconv"
 	"testing"
 	"time"
@@ -40,7 +41,9 @@ func TestLimitsOverAllLoops(t *testing.T) {
 		{"the budget", Ledger{Limits: Limits{MaxUSD: 5}}, "k", 2, 2, 30 * time.Second},
 		{"the budget, without reservations", Ledger{Limits: Limits{MaxUSD: 5}}, "k", 0, 10, 0},
 		{"a budget that is spent", Ledger{Limits: Limits{MaxUSD: 5}, Spent: 5}, "k", 0, 0, 30 * time.Second},
-		{"an hour", Ledger{Limits: Limits{PerHour: 7}, Begun: []Minute{{At: noon.Unix()/60 - 60, N: 100}, {At: noon.Unix()/60 - 59, N: 4}}}, "k", 0, 3, 2 * time.Minute},
+		{"a budget that was lowered", Ledger{Limits: Limits{MaxUSD: 5}, Spent: 9}, "k", 0, 0, 30 * time.Second},
+		{"a reservation beyond the budget", Ledger{Limits: Limits{MaxUSD: 5}}, "k", 6, 0, lookAgain},
+		{"an hour", Ledger{Limits: Limits{PerHour: 7}, Begun: []Minute{{At: noon.Unix()/60 - 61, N: 100}, {At: noon.Unix()/60 - 59, N: 4}}}, "k", 0, 3, 2 * time.Minute},
 		{"a key that is held", Ledger{Held: map[string]time.Time{"k": noon.Add(time.Hour)}}, "k", 0, 0, time.Hour},
 		{"a key that was held", Ledger{Held: map[string]time.Time{"k": noon}}, "k", 0, 10, 0},
 	}
@@ -84,5 +87,80 @@ func TestWhatAnAttemptHasReserved(t *testing.T) {
 	l.Hold("k", noon)
 	if l.Held["k"] != noon.Add(time.Minute) {
 		t.Errorf("held until %v", l.Held["k"])
+	}
+}
+
+// Whatever comes in whatever order, all loops together never exceed the budget by more than
+// what iterations cost beyond their reservation.
+func TestTheBudgetHolds(t *testing.T) {
+	for seed := range uint64(300) {
+		random := rand.New(rand.NewPCG(seed, 0))
+		l := Ledger{Limits: Limits{MaxUSD: 10, PerHour: 1 + random.IntN(30), AtOnce: map[string]int{"a": 1 + random.IntN(3)}}}
+		loops := make([]Record, 8)
+		for i := range loops {
+			loops[i] = of(strconv.Itoa(i), []string{"a", "b"}[i%2], float64(random.IntN(4)))
+		}
+		overs, now := 0.0, noon
+		var begun []time.Time
+		for range 400 {
+			r := &loops[random.IntN(len(loops))]
+			held, runs := l.Running[r.ID]
+			switch random.IntN(3) {
+			case 0: // one begins; if it ran already, its worker was lost
+				if wait, why := l.Admit(*r, now); wait < 0 || wait == 0 != (why == "") {
+					t.Fatalf("seed %d: waits %v: %q", seed, wait, why)
+				} else if wait == 0 {
+					r.Attempt++
+					begun = append(begun, now)
+				}
+			case 1: // one ends, and says so as often as it likes
+				usd := held.USD * random.Float64() * 1.5
+				if !runs {
+					usd = 100
+				} else {
+					overs += max(usd-held.USD, 0)
+				}
+				for range 1 + random.IntN(2) {
+					l.Settle(r.ID, r.Attempt, usd)
+				}
+			case 2:
+				l.Settle(r.ID, r.Attempt-1, 100) // a worker that lost it
+				now = now.Add(time.Duration(random.IntN(240)) * time.Second)
+			}
+			reserved, ofKey := 0.0, 0
+			for _, other := range l.Running {
+				reserved += other.USD
+				if other.Key == "a" {
+					ofKey++
+				}
+			}
+			if l.Spent+reserved > 10+overs+1e-9 || ofKey > l.Limits.AtOnce["a"] {
+				t.Fatalf("seed %d: $%.2f spent, $%.2f reserved, %d of a key: %+v", seed, l.Spent, reserved, ofKey, l)
+			}
+			inHour := 0
+			for _, at := range begun {
+				if now.Sub(at) < time.Hour {
+					inHour++
+				}
+			}
+			if inHour > l.Limits.PerHour {
+				t.Fatalf("seed %d: %d iterations began within an hour: %+v", seed, inHour, l)
+			}
+		}
+	}
+}
+
+// What is to wait for an hour does so until then, and no longer.
+func TestTheTurnOfTheHour(t *testing.T) {
+	l := Ledger{Limits: Limits{PerHour: 1}}
+	at := noon.Add(59 * time.Second)
+	l.Admit(of("a", "k", 0), at)
+	wait, _ := l.Admit(of("b", "k", 0), at.Add(time.Minute))
+	again := at.Add(time.Minute).Add(wait)
+	if again.Sub(at) < time.Hour || again.Sub(at) > time.Hour+time.Minute {
+		t.Errorf("the next one may begin after %v", again.Sub(at))
+	}
+	if wait, why := l.Admit(of("b", "k", 0), again); wait != 0 {
+		t.Errorf("then it waits for %v: %s", wait, why)
 	}
 }

@@ -27,6 +27,7 @@ type memory struct {
 	asked    map[string]func([]byte) []byte
 	present  []Presence
 	left     []string
+	ahead    time.Duration     // of all clocks but its own
 	lies     map[string]Record // that it says, whatever stands there
 }
 

@@ -32,16 +32,12 @@ type Attendance interface {
 
 // attend says that the worker is there, until ctx is done.
 func (w *Worker) attend(ctx context.Context) {
-	since := time.Now().UTC()
 	again := time.NewTicker(PresenceLasts / 3)
 	defer again.Stop()
 	for ctx.Err() == nil {
-		p := Presence{Name: w.Name, Version: w.Version, Slots: w.Slots, Busy: int(w.busy.Load()), Labels: w.Labels, Since: since, At: time.Now().UTC()}
-		if err := w.Bus.Attend(ctx, p); err != nil && ctx.Err() == nil {
-			w.Log.Debug("the bus doesn't know that this worker is there", "error", err)
-		}
 		select {
 		case <-again.C:
+			w.sayThere(ctx)
 		case <-ctx.Done():
 		}
 	}
@@ -49,3 +45,33 @@ func (w *Worker) attend(ctx context.Context) {
 	defer cancel()
 	w.Bus.Leave(leaving, w.Name) // else it is forgotten soon
 }
+
+func (w *Worker) sayThere(ctx context.Context) {
+	p := Presence{Name: w.Name, Version: w.Version, Slots: w.Slots, Busy: int(w.busy.Load()), Labels: w.Labels, Since: w.since, At: time.Now().UTC()}
+	if err := w.Bus.Attend(ctx, p); err != nil && ctx.Err() == nil {
+		w.Log.Debug("the bus doesn't know that this worker is there", "error", err)
+	}
+}
+
+// alike is how far clocks may differ and count as the same: the way to the bus takes time.
+const alike = 5 * time.Second
+
+// readClock says that the worker is there, and sees by that how far its clock is from the
+// bus's, by which all workers say when a loop goes on and what an hour is.
+func (w *Worker) readClock(ctx context.Context) {
+	w.since = time.Now().UTC()
+	w.sayThere(ctx)
+	all, err := w.Bus.Workers(ctx)
+	if err != nil {
+		w.Log.Warn("the bus doesn't say how late it is", "error", err)
+	}
+	for _, p := range all {
+		if p.Name == w.Name && p.Ahead.Abs() > alike {
+			w.ahead.Store(int64(p.Ahead))
+			w.Log.Warn("this machine's clock isn't the bus's: that one counts", "ahead", p.Ahead.Round(time.Second))
+		}
+	}
+}
+
+// now is how late it is by the clock of the bus.
+func (w *Worker) now() time.Time { return time.Now().Add(-time.Duration(w.ahead.Load())).UTC() }

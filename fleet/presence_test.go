@@ -21,6 +21,7 @@ func TestAWorkerIsThereAsLongAsItRuns(t *testing.T) {
 func (m *memory) Attend(_ context.Context, p Presence) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	p.Ahead = m.ahead
 	m.present = append(m.present, p)
 	return nil
 }

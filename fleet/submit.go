@@ -43,16 +43,21 @@ func Submit(ctx context.Context, bus Bus, s Submission, tell func(Submitted)) er
 		prompt string
 	}
 	var all []one
-	names := map[string]bool{}
+	names, same := map[string]int{}, map[string]bool{}
 	for i, fields := range tasks {
 		t, prompt, err := s.taskOf(fields)
 		if err != nil {
 			return fmt.Errorf("task %d: %w", i+1, err)
 		}
-		for base, n := t.Name, 2; names[t.Name]; n++ {
-			t.Name = fmt.Sprintf("%s-%d", base, n)
+		if t.Identify(prompt); same[t.ID] {
+			continue // said twice
 		}
-		names[t.Name] = true
+		same[t.ID] = true
+		for base := t.Name; names[t.Name] > 0; {
+			names[base]++
+			t.Name = fmt.Sprintf("%s-%d", base, names[base])
+		}
+		names[t.Name] = 1
 		t.Identify(prompt)
 		if err := t.Check(); err != nil {
 			return fmt.Errorf("task %d: %w", i+1, err)
@@ -147,7 +152,7 @@ func (s *Submission) resolve(ctx context.Context, bus Bus) error {
 	}
 	if isCommit(want) {
 		s.Task.Repo, s.Task.Base = s.Repo, want
-		return nil
+		return isPushed(ctx, remote(ctx, g), s.Task)
 	}
 	out, err := remote(ctx, g).Run(ctx, nil, "ls-remote", "--quiet", "--exit-code", "--", s.Repo, want)
 	if err != nil {
@@ -155,6 +160,26 @@ func (s *Submission) resolve(ctx context.Context, bus Bus) error {
 	}
 	s.Task.Repo = s.Repo
 	s.Task.Base, _, _ = strings.Cut(string(out), "\t")
+	return nil
+}
+
+// isPushed says whether a repository elsewhere has a commit: workers would find out later. One
+// that doesn't give away commits by name is believed.
+func isPushed(ctx context.Context, g git.Git, t Task) (err error) {
+	if g.Dir, err = os.MkdirTemp("", "ralph-fleet-*"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(g.Dir)
+	if _, err := g.Run(ctx, nil, "init", "--quiet", "--bare"); err != nil {
+		return err
+	}
+	_, err = g.Run(ctx, nil, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--depth=1", "--filter=tree:0", "--", t.Repo, t.Base)
+	if err != nil && strings.Contains(err.Error(), "Server does not allow request for unadvertised") {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("asking %s for the commit %.12s: %w: has it been pushed?", t.Repo, t.Base, err)
+	}
 	return nil
 }
 
@@ -167,6 +192,9 @@ func (s *Submission) bundle(ctx context.Context, bus Bus, g git.Git) error {
 	out, err := g.Run(ctx, nil, "rev-parse", "--verify", "--quiet", want+"^{commit}")
 	if err != nil {
 		return fmt.Errorf("%s has no commit %s: a fleet's loops begin with one", s.Repo, want)
+	}
+	if shallow, err := g.Text(ctx, nil, "rev-parse", "--is-shallow-repository"); err != nil || shallow == "true" {
+		return fmt.Errorf("%s has only a part of its history, so it can't be sent along: run git fetch --unshallow there, or give its URL", s.Repo)
 	}
 	s.Task.Repo, s.Task.Base, s.Task.Bundled = s.Repo, strings.TrimSpace(string(out)), true
 	if file, err := bus.File(ctx, s.Task.RepoFile()); err == nil {

@@ -34,6 +34,8 @@ type Worker struct {
 	Observers []Observer
 
 	busy      atomic.Int64 // slots that run an iteration
+	since     time.Time    // it is there
+	ahead     atomic.Int64 // of the bus's clock, in nanoseconds
 	checkouts *checkouts
 }
 
@@ -56,6 +58,7 @@ func (w *Worker) Run(ctx context.Context) error {
 		return err
 	}
 	defer release()
+	w.readClock(ctx)
 	var there sync.WaitGroup
 	there.Go(func() { w.attend(ctx) })
 	there.Go(func() { w.sweep(ctx) })
@@ -192,7 +195,7 @@ func (w *Worker) begin(ctx context.Context, t Ticket) (a *attempt, later time.Du
 		return nil, retryNewer, w.waits(ctx, r, "it needs a newer one ("+unknown+")")
 	}
 	if r.Phase == Running && r.Wish != "" { // its worker is gone, and can't do that any more
-		r, err = Change(ctx, w.Bus, r.ID, func(now *Record) error { return now.GiveBack(r.Attempt, time.Now().UTC()) })
+		r, err = Change(ctx, w.Bus, r.ID, func(now *Record) error { return now.GiveBack(r.Attempt, w.now()) })
 		if err != nil {
 			return nil, 0, err
 		}
@@ -200,13 +203,13 @@ func (w *Worker) begin(ctx context.Context, t Ticket) (a *attempt, later time.Du
 			return nil, 0, err
 		}
 	}
-	if later, wants := r.due(time.Now()); !wants {
+	if later, wants := r.due(w.now()); !wants {
 		return nil, later, nil
 	}
 	var wait time.Duration
 	var why string
 	err = ChangeLedger(ctx, w.Bus, func(l *Ledger) bool {
-		wait, why = l.Admit(r, time.Now())
+		wait, why = l.Admit(r, w.now())
 		return wait == 0
 	})
 	if err != nil {
@@ -217,10 +220,10 @@ func (w *Worker) begin(ctx context.Context, t Ticket) (a *attempt, later time.Du
 	}
 	before, wants := r.Attempt, true
 	r, err = Change(ctx, w.Bus, r.ID, func(r *Record) error {
-		if _, wants = r.due(time.Now()); !wants || r.Attempt != before {
+		if _, wants = r.due(w.now()); !wants || r.Attempt != before {
 			return ErrNotOur
 		}
-		r.Begin(w.Name, time.Now().UTC())
+		r.Begin(w.Name, w.now())
 		return nil
 	})
 	if err != nil {
@@ -281,6 +284,9 @@ func (w *Worker) run(ctx context.Context, a *attempt) (later time.Duration, err 
 	}
 	lose(nil)
 	settled := context.WithoutCancel(ctx)
+	if !o.ResumeAt.IsZero() { // by this machine's clock
+		o.ResumeAt = o.ResumeAt.Add(-time.Duration(w.ahead.Load()))
+	}
 	o.CostUSD = max(o.CostUSD, a.CostUSD) // it is 0 where the agent doesn't tell
 	spent = o.CostUSD - a.CostUSD
 	if tried != nil || o.CostOpen { // nobody knows
@@ -288,7 +294,7 @@ func (w *Worker) run(ctx context.Context, a *attempt) (later time.Duration, err 
 	}
 	commit := func() (errCommit error) {
 		r, errCommit = Change(settled, w.Bus, a.ID, func(r *Record) error {
-			now := time.Now().UTC()
+			now := w.now()
 			switch {
 			case tried == nil:
 				return r.Commit(a.Attempt, o, now)
@@ -313,7 +319,7 @@ func (w *Worker) run(ctx context.Context, a *attempt) (later time.Duration, err 
 		a.log.Info("an iteration", "phase", r.Phase, "iterations", r.Iterations, "usd", r.CostUSD, "took", time.Since(begun).Round(time.Millisecond), "reason", r.StopReason)
 		w.after(settled, a, r, limited)
 	}
-	if later, wants := r.due(time.Now()); !wants {
+	if later, wants := r.due(w.now()); !wants {
 		return later, nil
 	}
 	return 0, nil

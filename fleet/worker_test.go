@@ -34,7 +34,7 @@ mkdir -p .pi
 test -f .pi/ralph-loop.local.md && grep 'mind the gap' .pi/ralph-loop.local.md >>"$RALPH_TEST_LOG"
 active=true
 if [ -f "$RALPH_TEST_LOG.pauses" ]; then rm "$RALPH_TEST_LOG.pauses"; active=false; fi
-printf -- '---\nactive: %s\niteration: %d\n---\nDo it\n' $active $((n + 1)) >.pi/ralph-loop.local.md
+printf -- '---\nactive: %s\niteration: %d\n%s\n---\nDo it\n' $active $((n + 1)) "${resume:-}" >.pi/ralph-loop.local.md
 end once
 exit 3
 `
@@ -337,5 +337,30 @@ func TestNewLimitsReachAllChildren(t *testing.T) {
 	}
 	if _, err := UpdateLoop(t.Context(), w.bus, submitted.ID, "me", wire.ChangeParams{}); !errors.Is(err, ErrEnded) {
 		t.Errorf("of one that has ended: %v", err)
+	}
+}
+
+// A worker goes by the clock of the bus: it neither passes a wait over nor makes one longer.
+func TestAClockThatIsWrong(t *testing.T) {
+	for _, ahead := range []time.Duration{time.Hour, -time.Hour} {
+		w := newWorks(t)
+		w.bus.ahead = ahead
+		w.write("log.pauses", "") // it waits until three hours of its own clock from now
+		w.write("log.does", "resume=\"resume_at: \\\"$(date -u -d '+3 hours' +%FT%TZ)\\\"\"")
+		r := w.until(w.submit(), isPaused)
+		if in := time.Until(r.ResumeAt.Add(ahead)); in < 2*time.Hour || in > 3*time.Hour {
+			t.Errorf("%v ahead it waits until %v", ahead, r.ResumeAt)
+		}
+		w.bus.ledger, w.bus.ledgers = nil, 0
+		held := time.Now().Add(-ahead + 30*time.Minute).UTC()
+		ChangeLedger(t.Context(), w.bus, func(l *Ledger) bool { l.Hold("", held); return true })
+		os.Remove(w.log + ".does")
+		if _, err := ResumeLoop(t.Context(), w.bus, r.ID, loop.Patch{}); err != nil {
+			t.Fatal(err)
+		}
+		r = w.until(r, func(r Record) bool { return r.Reason != "" || r.Phase == Ended })
+		if l, _, _ := w.bus.Ledger(t.Context()); r.Phase == Ended || !l.Held[""].Equal(held) {
+			t.Errorf("%v ahead the hold of a key is passed over: %+v", ahead, r)
+		}
 	}
 }

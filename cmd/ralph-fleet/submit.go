@@ -57,6 +57,16 @@ func (r recorded) Set(text string) error {
 	return err
 }
 
+// notHere are flags of ralph-lsp run that a worker can't obey, and why.
+var notHere = map[string]string{
+	"C": ownCheckout, "dir": ownCheckout, "worktree": ownCheckout, "with-changes": ownCheckout,
+	"once": "workers run one iteration at a time as it is", "lease": "it is the worker's",
+	"continue": "ralph-fleet resume lets a loop go on", "replace": "ralph-fleet cancel ends the other loop",
+	"output": "ralph-fleet watch shows what a loop does", "record": "ralph-fleet watch shows what a loop does",
+}
+
+const ownCheckout = "each loop works in a checkout of its own; say what it begins with by --repo and --commit"
+
 func newSubmit() *cobra.Command {
 	var bus busFlags
 	var flags loopFlags
@@ -106,6 +116,14 @@ A worker runs the setup, the verification and whatever the agent does as its own
 			})
 		},
 	}
+	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+		for flag, why := range notHere {
+			if strings.HasSuffix(err.Error(), "unknown flag: --"+flag) || strings.Contains(err.Error(), "unknown shorthand flag: '"+flag+"'") {
+				return fmt.Errorf("--%s is of ralph-lsp run: %s", strings.Replace(flag, "C", "dir (-C)", 1), why)
+			}
+		}
+		return err
+	})
 	bus.addFlags(cmd)
 	flags.addFlags(cmd.Flags())
 	f := cmd.Flags()
