@@ -93,30 +93,6 @@ func (w *Worker) Run(ctx context.Context) error {
 	}
 }
 
-// tidy removes what the worker doesn't need any more, now and then.
-func (w *Worker) tidy(ctx context.Context) {
-	for ctx.Err() == nil {
-		if err := w.checkouts.tidy(ctx, w.Name); err != nil {
-			w.Log.Warn("something old stays", "error", err)
-		}
-		pause(ctx, tidying)
-	}
-}
-
-// awaitRoom waits until there is room on the disk for what a loop does.
-func (w *Worker) awaitRoom(ctx context.Context) {
-	for told := false; ctx.Err() == nil; told = true {
-		isEnough, err := w.checkouts.room()
-		if isEnough {
-			return
-		}
-		if !told {
-			w.Log.Warn("the disk is full: no loop is taken until there is room", "dir", w.Dir, "wanted", w.MinFree, "error", err)
-		}
-		pause(ctx, time.Second)
-	}
-}
-
 func pause(ctx context.Context, d time.Duration) {
 	select {
 	case <-time.After(d):
