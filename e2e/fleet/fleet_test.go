@@ -14,6 +14,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"ralph-lsp/internal/proctest"
 )
@@ -21,10 +22,13 @@ import (
 func TestAWorkerThatIsKilledLosesOneIteration(t *testing.T) {
 	w := newWorld(t)
 	first := w.worker("first", 1, w.addr, short)
-	w.submit("one", "runs=6 nap=1s detach")
-	w.until("iteration 3", w.hasDone("detached one 3"))
-	kill(t, first)
+	w.submit("one", "runs=6 hang=3 detach")
+	w.until("iteration 3", w.hasDone("hung one 3"))
 	w.worker("second", 1, w.addr, short)
+	kill(t, first)
+	killed := time.Now()
+	w.until("iteration 3 again", func() bool { return strings.Count(w.did(), "begin one 3\n") == 2 })
+	t.Logf("taken over %v after the death of its worker, whose lease is %v", time.Since(killed).Round(time.Millisecond), short)
 	end := w.ends("one")
 	if end.StopReason != "promise" || end.Iterations != 6 || end.Host != "second" || end.Attempt < 7 {
 		t.Errorf("ended as %+v", end)
@@ -106,9 +110,11 @@ func TestCancelIsAnsweredWhenNothingIsLeft(t *testing.T) {
 	w.worker("first", 1, w.addr, long)
 	w.submit("one", "runs=9 nap=1h detach")
 	w.until("a tool", w.hasDone("detached one 1"))
+	begun := time.Now()
 	if out := w.must("cancel", "one"); !strings.Contains(out, "cancelled") {
 		t.Errorf("said %q", out)
 	}
+	t.Logf("cancelled within %v", time.Since(begun).Round(time.Millisecond))
 	if left := proctest.Find(roleEnv + "=deaf"); len(ofWorld(left, w)) > 0 {
 		t.Errorf("left: %v", left)
 	}
