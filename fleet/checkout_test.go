@@ -317,7 +317,7 @@ func TestCheckoutsThatArentUsedGo(t *testing.T) {
 func TestAFullDiskTakesNoLoop(t *testing.T) {
 	w := newWorks(t)
 	loop := w.submit()
-	w.worker.MinFree = 1 << 62
+	w.worker.MinFree = 1 << 40
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
 	if err := w.worker.Run(ctx); err != nil {

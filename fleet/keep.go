@@ -14,10 +14,10 @@ import (
 )
 
 // Of what a worker keeps: how many checkouts of loops that it doesn't run now, how much of the
-// disk stays free, in bytes, and how often it looks.
+// disk stays free, in MiB, and how often it looks.
 const (
 	DefaultKeep    = 32
-	DefaultMinFree = 1 << 30
+	DefaultMinFree = 1 << 10
 	tidying        = time.Minute
 )
 

@@ -26,7 +26,7 @@ type Worker struct {
 	Slots   int           // iterations at the same time
 	Lease   time.Duration // for which a loop is its own, until it says so again
 	Keep    int           // checkouts and repositories that it doesn't use now
-	MinFree uint64        // bytes of the disk that stay free: with less it takes no loop
+	MinFree uint64        // MiB of the disk that stay free: with less it takes no loop
 	Log     *slog.Logger
 	Version string
 	Labels  []string // what people should know of it
@@ -51,7 +51,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	if err := os.MkdirAll(w.Dir, 0o700); err != nil {
 		return err
 	}
-	w.checkouts = &checkouts{dir: w.Dir, bus: w.Bus, program: program, ralph: w.Program, keep: w.Keep, minFree: w.MinFree, free: freeOn,
+	w.checkouts = &checkouts{dir: w.Dir, bus: w.Bus, program: program, ralph: w.Program, keep: w.Keep, minFree: w.MinFree << 20, free: freeOn,
 		repos: map[string]*sync.RWMutex{}, used: map[string]int{}}
 	release, err := w.checkouts.hold(ctx)
 	if err != nil {

@@ -97,7 +97,6 @@ func newWorker() *cobra.Command {
 	var log logFlags
 	var w fleet.Worker
 	var metricsAt string
-	var minFree uint64
 	cmd := &cobra.Command{
 		Use:   "worker",
 		Short: "Run iterations of loops here",
@@ -155,7 +154,6 @@ lease, which is renewed; when the worker dies, another one goes on with the iter
 				defer traced.Close()
 				w.Observers = append(w.Observers, traced)
 			}
-			w.MinFree = minFree << 20
 			w.Log.Info("ready", "slots", w.Slots, "dir", w.Dir, "version", version)
 			return w.Run(cmd.Context())
 		},
@@ -169,7 +167,7 @@ lease, which is renewed; when the worker dies, another one goes on with the iter
 	f.StringVar(&metricsAt, "metrics", "", "serve metrics for Prometheus at `ADDRESS`, as 127.0.0.1:9465")
 	f.StringArrayVar(&w.Labels, "label", nil, "a `WORD` that people see with its name; may be given again")
 	f.IntVar(&w.Keep, "keep", fleet.DefaultKeep, "keep so many checkouts of loops that it doesn't run at the moment, and copies of so many repositories")
-	f.Uint64Var(&minFree, "min-free", fleet.DefaultMinFree>>20, "take no loop when less than so many `MIB` of the disk are free, and remove what isn't used")
+	f.Uint64Var(&w.MinFree, "min-free", fleet.DefaultMinFree, "take no loop when less than so many `MIB` of the disk are free, and remove what isn't used")
 	log.addFlags(f)
 	f.StringVar(&w.Program, "ralph-lsp", "", "the `PROGRAM` that runs iterations (default: beside this one, or in PATH)")
 	return cmd
