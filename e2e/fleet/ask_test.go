@@ -15,13 +15,19 @@ import (
 // asksOn submits a loop whose agent asks before it pushes, to a worker, and waits for the question.
 func (w *world) asksOn(worker, name string) (id string) {
 	w.t.Helper()
+	w.submitsAsker(name)
+	return w.question(worker, name)
+}
+
+// submitsAsker submits a loop whose agent asks before it pushes.
+func (w *world) submitsAsker(name string) {
+	w.t.Helper()
 	bin := filepath.Join(w.dir, "bin")
 	if err := os.MkdirAll(bin, 0o700); err != nil {
 		w.t.Fatal(err)
 	}
 	os.Symlink(os.Args[0], filepath.Join(bin, "claude")) // it is there from the last one
 	w.submit(name, "", "--backend", "claude", "--permissions", "ask", "--max-iterations", "1")
-	return w.question(worker, name)
 }
 
 // question waits until a loop asks on a worker, and the status says so.

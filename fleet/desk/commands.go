@@ -2,14 +2,12 @@ package desk
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"ralph-lsp/fleet"
-	"ralph-lsp/loop"
 	"ralph-lsp/wire"
 )
 
@@ -41,9 +39,6 @@ func (d *Desk) do(ctx context.Context, bus fleet.Bus, r fleet.Record, command st
 	case wire.CancelParams:
 		return d.cancel(ctx, bus, r, p)
 	case wire.ResumeParams:
-		if r.Phase == fleet.Running && r.Wish == "" {
-			return d.ask(ctx, bus, r, command, p, new(wire.LoopResult))
-		}
 		if p.Accept || p.Backend != "" || p.Sandbox != "" {
 			return nil, &wire.Failure{Reason: wire.ReasonElsewhere, Err: errors.New("a loop of a fleet goes on as it was submitted: say new limits as such, and leave the rest out")}
 		}
@@ -64,10 +59,11 @@ func (d *Desk) do(ctx context.Context, bus fleet.Bus, r fleet.Record, command st
 		}
 		return wire.SteerResult{Text: text}, err
 	case wire.AnswerParams:
-		return d.ask(ctx, bus, r, command, p, new(wire.AnswerResult))
+		var result wire.AnswerResult
+		err := fleet.AskWorker(ctx, bus, r.ID, command, editor, p, &result)
+		return result, err
 	case wire.ChangeParams:
-		p.LoopParams = wire.LoopParams{}
-		result, err := fleet.UpdateLoop(ctx, bus, r.ID, "", p)
+		result, err := fleet.UpdateLoop(ctx, bus, r.ID, editor, p)
 		result.LoopID = r.ID
 		return result, err
 	}
@@ -80,17 +76,23 @@ func (d *Desk) do(ctx context.Context, bus fleet.Bus, r fleet.Record, command st
 		}
 		return d.result(r, text), err
 	case wire.CommandNext:
-		return d.ask(ctx, bus, r, command, wire.LoopParams{}, new(wire.LoopResult))
+		var result wire.LoopResult
+		err := fleet.AskWorker(ctx, bus, r.ID, command, editor, wire.LoopParams{}, &result)
+		result.LoopID = r.ID
+		return result, err
 	case wire.CommandFetch:
 		return d.fetch(ctx, bus, r)
 	}
 	return nil, &wire.Failure{Reason: wire.ReasonElsewhere, Err: fmt.Errorf("%s can't be done with a loop of a fleet", command)}
 }
 
+// editor is who answers, for the agent.
+const editor = "editor"
+
 // result is where a command left its loop.
 func (d *Desk) result(r fleet.Record, text string) wire.LoopResult {
-	s := d.stateOf(r)
-	return wire.LoopResult{LoopID: r.ID, State: string(s.State), Iteration: s.Iteration, Text: text}
+	l := d.statusOf(r, fleet.Shown{}, false)
+	return wire.LoopResult{LoopID: r.ID, State: l.State, Iteration: l.Iteration, Text: text}
 }
 
 // plainly gives the errors of a fleet their reasons.
@@ -134,68 +136,4 @@ func (d *Desk) cancel(ctx context.Context, bus fleet.Bus, r fleet.Record, p wire
 		r = now
 	}
 	return d.result(r, "the loop is cancelled"), nil
-}
-
-// request is what a worker is asked.
-type request struct {
-	Command string `json:"command"`
-	Params  any    `json:"params"`
-}
-
-// answer is what it says.
-type answer struct {
-	Result json.RawMessage `json:"result"`
-	Error  *struct {
-		Reason  string `json:"reason"`
-		Message string `json:"message"`
-	} `json:"error"`
-}
-
-// ask has the worker that runs an iteration carry out a command on its checkout.
-func (d *Desk) ask(ctx context.Context, bus fleet.Bus, r fleet.Record, command string, params, result any) (any, error) {
-	data, err := json.Marshal(request{command, withoutLoop(params)})
-	if err != nil {
-		return nil, err
-	}
-	said, err := bus.Ask(ctx, r.ID, data)
-	if err != nil {
-		return nil, err
-	}
-	var a answer
-	if err := json.Unmarshal(said, &a); err != nil {
-		return nil, fmt.Errorf("what the worker %s answers can't be read: %w", r.Worker, err)
-	}
-	if a.Error != nil {
-		if a.Error.Reason == wire.ReasonNoQuestion {
-			return nil, loop.ErrNoQuestion
-		}
-		if a.Error.Reason == "" {
-			return nil, errors.New(a.Error.Message)
-		}
-		return nil, &wire.Failure{Reason: a.Error.Reason, Err: errors.New(a.Error.Message)}
-	}
-	if err := json.Unmarshal(a.Result, result); err != nil {
-		return nil, fmt.Errorf("what the worker %s answers can't be read: %w", r.Worker, err)
-	}
-	switch r2 := result.(type) {
-	case *wire.LoopResult:
-		r2.LoopID = r.ID
-		return *r2, nil
-	case *wire.AnswerResult:
-		return *r2, nil
-	}
-	return result, nil
-}
-
-// withoutLoop takes the loop's name out of parameters: on its worker it has another one.
-func withoutLoop(params any) any {
-	switch p := params.(type) {
-	case wire.AnswerParams:
-		p.LoopParams = wire.LoopParams{}
-		return p
-	case wire.ResumeParams:
-		p.LoopParams = wire.LoopParams{}
-		return p
-	}
-	return params
 }

@@ -26,33 +26,28 @@ func TestHowALoopStands(t *testing.T) {
 	for name, tt := range map[string]struct {
 		r     fleet.Record
 		away  bool
-		state loop.State
 		text  string
 		host  string
-		class wire.Class
-		can   string
-		offer string
+		busy  bool
+		offer string // the first
 	}{
-		"queued":            {loopOf("f1", fleet.Queued), false, loop.StateStarting, "1/9 · waits for a worker", "fleet", wire.ClassInfo, "cancel pause steer update", ""},
-		"running":           {change(loopOf("f1", fleet.Running), func(r *fleet.Record) { r.Worker, r.Iterations = "box", 2 }), false, loop.StateRunning, "2/9 · on box", "box", wire.ClassInfo, "cancel pause next steer update", ""},
-		"running, bus away": {change(loopOf("f1", fleet.Running), func(r *fleet.Record) { r.Worker = "box" }), true, loop.StateRunning, "1/9 · on box · the bus is away", "box", wire.ClassInfo, "cancel pause next steer update", ""},
-		"is to pause":       {change(loopOf("f1", fleet.Running), func(r *fleet.Record) { r.Worker, r.Wish = "box", fleet.WishPause }), false, loop.StateRunning, "1/9 · on box · pausing", "box", wire.ClassInfo, "cancel resume next steer update", ""},
-		"is to end":         {change(loopOf("f1", fleet.Running), func(r *fleet.Record) { r.Worker, r.Wish = "box", fleet.WishCancel }), false, loop.StateCancelling, "stopping on box", "box", wire.ClassInfo, "", ""},
-		"paused":            {loopOf("f1", fleet.Paused), false, loop.StatePaused, "1/9 · paused", "fleet", wire.ClassInfo, "resume cancel steer update", ""},
-		"done":              {ended("promise", "done after 3 iterations"), false, loop.StateEnded, "done after 3 iterations", "box", wire.ClassOK, "", wire.CommandFetch},
-		"cancelled":         {ended("cancelled", "interrupted after 3"), false, loop.StateEnded, "cancelled", "box", wire.ClassInfo, "", wire.CommandFetch},
-		"failed":            {ended("failures", "failed: no key"), true, loop.StateFailed, "failed: no key", "box", wire.ClassError, "", wire.CommandFetch},
-		"its workers fail":  {ended("worker_failures", "no checkout"), false, loop.StateFailed, "no checkout", "box", wire.ClassError, "", wire.CommandFetch},
+		"queued":            {loopOf("f1", fleet.Queued), false, "waits for a worker", "fleet", false, ""},
+		"running":           {change(loopOf("f1", fleet.Running), func(r *fleet.Record) { r.Worker, r.Iterations = "box", 2 }), false, "on box", "box", true, ""},
+		"running, bus away": {change(loopOf("f1", fleet.Running), func(r *fleet.Record) { r.Worker = "box" }), true, "on box · the bus is away", "box", true, ""},
+		"is to end":         {change(loopOf("f1", fleet.Running), func(r *fleet.Record) { r.Worker, r.Wish = "box", fleet.WishCancel }), false, "stopping on box", "box", true, ""},
+		"paused":            {loopOf("f1", fleet.Paused), false, "paused", "fleet", false, ""},
+		"done":              {ended("promise", "done after 3 iterations"), false, "done after 3 iterations", "box", false, wire.CommandFetch},
+		"failed":            {ended("failures", "failed: no key"), true, "failed: no key", "box", false, wire.CommandFetch},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := New(Options{Dir: "/s/seen"}).statusOf(tt.r, fleet.Shown{}, tt.away)
-			if l.State != string(tt.state) || !strings.HasPrefix(l.Text, tt.text) || l.Host != tt.host || l.Class != tt.class || strings.Join(l.Can, " ") != tt.can {
-				t.Errorf("got %s %q on %s, %s, can %v", l.State, l.Text, l.Host, l.Class, l.Can)
+			if l.Text != tt.text || l.Host != tt.host || l.Busy != tt.busy {
+				t.Errorf("got %q on %s, busy %v", l.Text, l.Host, l.Busy)
 			}
 			if l.LoopID != "f1" || l.Folder != "file:///s/seen/f1" || l.Title != "name-f1" || l.Owned || l.MaxIterations != 9 {
 				t.Errorf("got %+v", l)
 			}
-			if tt.offer == "" && len(l.Offers) > 0 || tt.offer != "" && (len(l.Offers) != 1 || l.Offers[0].Command != tt.offer) {
+			if tt.offer == "" && len(l.Offers) > 0 || tt.offer != "" && (len(l.Offers) == 0 || l.Offers[0].Command != tt.offer) {
 				t.Errorf("offers %+v", l.Offers)
 			}
 		})
@@ -79,6 +74,10 @@ func TestAnIterationSaysHowItStands(t *testing.T) {
 	if old := d.statusOf(r, fleet.Shown{ID: "f1", Attempt: 3, Status: lsptest.JSON(shown)}, false); len(old.Questions) > 0 {
 		t.Error("what a lost attempt has shown counts")
 	}
+	shown.State = string(loop.StateEnded)
+	if early := d.statusOf(r, fleet.Shown{ID: "f1", Attempt: 4, Status: lsptest.JSON(shown)}, false); early.State == shown.State || early.Text != "on box" {
+		t.Errorf("it has ended before the bus knows: %s %q", early.State, early.Text)
+	}
 }
 
 func TestAStatusIsBounded(t *testing.T) {
@@ -99,7 +98,7 @@ func TestAStatusIsBounded(t *testing.T) {
 	}
 	d, _ := atDesk(t, newBus(records...))
 	loops, text := d.Loops()
-	if len(loops) != maxListed || loops[0].LoopID != "f3" || loops[1].State != string(loop.StateRunning) {
+	if len(loops) != maxListed || loops[0].LoopID != "f3" || !loops[1].Busy {
 		t.Errorf("%d loops, the first is %s", len(loops), loops[0].LoopID)
 	}
 	if want := "800 loops more on the bus: 300 queued, 500 ended (ralph-fleet status)"; text != want {
@@ -145,11 +144,11 @@ func TestCommands(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	answer := wire.AnswerParams{LoopParams: wire.LoopParams{LoopID: "f1", Folder: wire.FileURI(d.folder("f1"))}, ID: "q1", Answer: loop.AnswerOnce}
-	if got, err := do(wire.CommandAnswer, answer); err != nil || got.(wire.AnswerResult).Text != "told" || asked != `{"command":"ralph.loop.answer","params":{"id":"q1","answer":"once"}}` {
+	if got, err := do(wire.CommandAnswer, answer); err != nil || got.(wire.AnswerResult).Text != "told" || !strings.Contains(asked, `"command":"ralph.loop.answer"`) || !strings.Contains(asked, `"id":"q1","answer":"once"`) {
 		t.Errorf("%+v, %v; asked %s", got, err, asked)
 	}
 	answer.ID = "q9"
-	if _, err := do(wire.CommandAnswer, answer); !errors.Is(err, loop.ErrNoQuestion) {
+	if _, err := do(wire.CommandAnswer, answer); !errors.As(err, new(*wire.Failure)) || !strings.Contains(err.Error(), "nothing is asked") {
 		t.Error(err)
 	}
 	b.answer = nil
