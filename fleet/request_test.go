@@ -121,3 +121,17 @@ func TestWhoIsAskedTooLate(t *testing.T) {
 		t.Errorf("the state is %+v, %v", s, err)
 	}
 }
+
+// Limits that are changed while an iteration begins or ends are those of the next one.
+func TestAWorkerThatRefusesAnUpdate(t *testing.T) {
+	for reason, isFine := range map[string]bool{wire.ReasonNotRunning: true, wire.ReasonNoRun: false} {
+		bus := newMemory()
+		r := queued()
+		bus.Create(t.Context(), r)
+		bus.Listen(t.Context(), r.ID, func([]byte) []byte { return []byte(`{"error":{"reason":"` + reason + `","message":"no"}}`) })
+		_, err := UpdateLoop(t.Context(), bus, r.ID, "me", wire.ChangeParams{LimitParams: wire.ParamsOf(limits.Given{MaxIterations: new(7)}, "")})
+		if (err == nil) != isFine {
+			t.Errorf("%s: %v", reason, err)
+		}
+	}
+}

@@ -41,6 +41,8 @@ func TestHowALoopStands(t *testing.T) {
 		{"of the attempt before", running, func(r Record) Shown { r.Attempt--; return showing(t, r, asks) }, "starting box on box [cancel pause steer update]"},
 		{"broken", running, func(r Record) Shown { return Shown{r.ID, r.Attempt, []byte("{")} }, "starting box on box [cancel pause steer update]"},
 		{"stopping", func(r *Record) { running(r); r.Wish = WishCancel }, func(r Record) Shown { return showing(t, r, asks) }, "cancelling box stopping on box []"},
+		{"pausing", func(r *Record) { running(r); r.Wish = WishPause }, nil, "starting box on box, pauses behind this iteration [cancel pause steer update]"},
+		{"not before", func(r *Record) { r.ResumeAt = noon.Add(time.Hour) }, nil, "waiting fleet waits until " + noon.Add(time.Hour).Local().Format(time.TimeOnly) + " [resume cancel pause steer update]"},
 		{"paused", func(r *Record) { r.Phase = Paused }, nil, "paused fleet paused [resume cancel steer update]"},
 		{"paused, what it showed", func(r *Record) { running(r); r.Phase = Paused }, func(r Record) Shown { return showing(t, r, asks) }, "paused box paused [resume cancel steer update]"},
 		{"at its limit", func(r *Record) { r.Phase, r.StopReason, r.HasState, r.Text = Ended, "max_iterations", true, "stopped" }, nil, "ended fleet stopped [resume]"},
@@ -72,6 +74,9 @@ func TestHowALoopStands(t *testing.T) {
 			}
 			if tt.name == "asking" && (!strings.Contains(string(data), `"disallow":["Bash(make:*)"]`) || !strings.Contains(string(data), `"loopId":"f1","folder":"file:///here/f1","id":"q1","answer":"loop"`)) {
 				t.Errorf("its offers are %s", data)
+			}
+			if l.Pausing != (r.Wish == WishPause) {
+				t.Errorf("it pauses soon: %v", l.Pausing)
 			}
 			offers := slices.ContainsFunc(l.Offers, func(c wire.Command) bool { return c.Command == wire.CommandResume })
 			if offers != (tt.name == "at its limit") || len(l.Offers) > 1 {
