@@ -37,6 +37,7 @@ func TestHowALoopStands(t *testing.T) {
 		"is to end":         {change(loopOf("f1", fleet.Running), func(r *fleet.Record) { r.Worker, r.Wish = "box", fleet.WishCancel }), false, "stopping on box", "box", true, ""},
 		"paused":            {loopOf("f1", fleet.Paused), false, "paused", "fleet", false, ""},
 		"done":              {ended("promise", "done after 3 iterations"), false, "done after 3 iterations", "box", false, wire.CommandFetch},
+		"cancelled":         {ended("cancelled", "interrupted after 3"), false, "cancelled", "box", false, wire.CommandFetch},
 		"failed":            {ended("failures", "failed: no key"), true, "failed: no key", "box", false, wire.CommandFetch},
 	} {
 		t.Run(name, func(t *testing.T) {
