@@ -89,7 +89,7 @@ func TestAShimIsAskedBehindTheWallsOfTheLoop(t *testing.T) {
 		}
 	}
 	t.Setenv("PATH", filepath.Join(home, "shims")+":"+os.Getenv("PATH"))
-	t.Chdir(folder)
+	t.Chdir(other) // not by where we are
 	ctx := ForLoop(ForLoop(context.Background(), sandbox.Spec{}, other), sandbox.Spec{Mode: sandbox.Workspace}, folder)
 	if probe := pi.Probe(ctx); probe.Version != "pi 1.2.3 in work" || probe.Err != nil {
 		t.Errorf("got %+v", probe)

@@ -101,6 +101,10 @@ func TestALongDiffShowsWhatIsWritten(t *testing.T) {
 	if !strings.Contains(got, "-old text\n… ") || !strings.Contains(got, " lines left out …\n-old text\n") || !strings.HasSuffix(got, "\n+new text") || len(got) > 2*maxTaken {
 		t.Errorf("%s", got)
 	}
+	put(t, filepath.Join(dir, "short"), strings.Repeat("old text\n", 1000))
+	if got := shown("short", "new text\n"); strings.Count(got, "-old text\n") != 1000 {
+		t.Errorf("one that isn't long has all: %s", got)
+	}
 	if got := shown("line", "keep "+strings.Repeat("x", 100_000)+"\nnew\n"); !strings.HasSuffix(got, "\n-old\n+new") || len(got) > 2*maxTaken {
 		t.Errorf("%s", got)
 	}
