@@ -1,0 +1,147 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v4"
+
+	"ralph-lsp/config"
+)
+
+const deploy = "../../deploy"
+
+func readDeploy(t *testing.T, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(deploy, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+var flagWord = regexp.MustCompile(`(?:^|\s)--([a-z][a-z-]+)`)
+
+// checkFlags wants a command to have all flags of a line.
+func checkFlags(t *testing.T, where, name, line string) {
+	t.Helper()
+	commands := map[string]*cobra.Command{"serve": newServe(), "worker": newWorker(), "doctor": newDoctor(), "status": newStatus()}
+	cmd := commands[name]
+	if cmd == nil {
+		t.Errorf("%s: there is no command %q", where, name)
+		return
+	}
+	for _, m := range flagWord.FindAllStringSubmatch(line, -1) {
+		if cmd.Flags().Lookup(m[1]) == nil {
+			t.Errorf("%s: ralph-fleet %s has no --%s", where, name, m[1])
+		}
+	}
+}
+
+var commandLine = regexp.MustCompile(`ralph-fleet ([a-z]+)((?:[ \t]+[^\s|]+)*)`)
+
+func TestUnitsStartWhatThereIs(t *testing.T) {
+	for _, name := range []string{"serve", "worker"} {
+		unit := readDeploy(t, "systemd/ralph-fleet-"+name+".service")
+		m := regexp.MustCompile(`(?m)^ExecStart=/usr/local/bin/ralph-fleet ([a-z]+)(.*)$`).FindStringSubmatch(unit)
+		if m == nil || m[1] != name {
+			t.Fatalf("the unit of %s starts %q", name, m)
+		}
+		checkFlags(t, name+".service", m[1], m[2])
+		for _, want := range []string{"LoadCredential=token:", "StateDirectory=", "ProtectSystem=strict", "Restart=", "TimeoutStopSec=60", "NoNewPrivileges=yes"} {
+			if !strings.Contains(unit, "\n"+want) {
+				t.Errorf("the unit of %s has no %s", name, want)
+			}
+		}
+	}
+	if !strings.Contains(readDeploy(t, "systemd/ralph-fleet-worker.service"), "\nKillMode=mixed\n") {
+		t.Error("systemd signals a worker's children behind its back")
+	}
+}
+
+func TestTheComposeFileStartsWhatThereIs(t *testing.T) {
+	var file struct {
+		Secrets  map[string]struct{ File string }
+		Services map[string]struct {
+			Command, Entrypoint, Secrets []string
+			Build                        struct{ Dockerfile, Target string }
+			Healthcheck                  struct{ Test []string }
+		}
+	}
+	if err := yaml.Load([]byte(readDeploy(t, "compose.yaml")), &file); err != nil {
+		t.Fatal(err)
+	}
+	dockerfile := readDeploy(t, "Dockerfile")
+	for service, command := range map[string]string{"bus": "serve", "worker": "worker"} {
+		s := file.Services[service]
+		line := strings.Join(s.Entrypoint, " ") + " " + strings.Join(s.Command, " ")
+		if !strings.Contains(line, command) || !strings.Contains(line, "--token-file /run/secrets/token") {
+			t.Errorf("%s runs %q", service, line)
+		}
+		checkFlags(t, service, command, line)
+		health := commandLine.FindStringSubmatch(strings.Join(s.Healthcheck.Test[1:], " "))
+		if health == nil {
+			t.Fatalf("%s: who says that it is well? %q", service, s.Healthcheck.Test)
+		}
+		checkFlags(t, service+"'s health", health[1], health[2])
+		if len(s.Secrets) != 1 || file.Secrets[s.Secrets[0]].File == "" {
+			t.Errorf("%s has the secrets %q", service, s.Secrets)
+		}
+		if s.Build.Dockerfile != "deploy/Dockerfile" || !strings.Contains(dockerfile, " AS "+s.Build.Target+"\n") {
+			t.Errorf("%s is built as %+v", service, s.Build)
+		}
+	}
+	for _, m := range commandLine.FindAllStringSubmatch(strings.ReplaceAll(readDeploy(t, "compose.yaml"), ",", " "), -1) {
+		checkFlags(t, "compose.yaml", m[1], m[2])
+	}
+}
+
+func TestTheSampleFileIsOneThatCounts(t *testing.T) {
+	sample := readDeploy(t, config.FleetName)
+	for _, text := range []string{sample, regexp.MustCompile(`(?m)^# ([a-z_]+ = )`).ReplaceAllString(sample, "$1")} {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, config.FleetName), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		file, err := config.LoadFleet(dir)
+		if err != nil || len(file) < 7 {
+			t.Fatalf("%v: %v", file, err)
+		}
+		for _, cmd := range []*cobra.Command{newServe(), newWorker(), newDoctor()} {
+			if err := fillIn(cmd, file); err != nil {
+				t.Errorf("%s: %v", cmd.Name(), err)
+			}
+		}
+	}
+}
+
+// Each key of fleet.toml has a flag, or it would say nothing.
+func TestEachKeyHasAFlag(t *testing.T) {
+	used := map[string]bool{}
+	for _, cmd := range []*cobra.Command{newServe(), newWorker(), newStatus()} {
+		for _, key := range config.FleetKeys() {
+			name := strings.Join(key.Path, ".")
+			flag := key.Name()
+			if flag == "labels" {
+				flag = "label"
+			}
+			if f := cmd.Flags().Lookup(strings.ReplaceAll(flag, "_", "-")); f != nil && keyOf(cmd.Name(), f.Name) == name {
+				used[name] = true
+			}
+		}
+	}
+	var out bytes.Buffer
+	for _, key := range config.FleetKeys() {
+		if name := strings.Join(key.Path, "."); key.Type != config.Table && !used[name] {
+			out.WriteString(" " + name)
+		}
+	}
+	if out.Len() > 0 {
+		t.Errorf("no command has a flag for%s", out.String())
+	}
+}
