@@ -66,7 +66,7 @@ func (t *Task) Identify(prompt string) {
 
 // The forms of what a task says: none leads out of a folder, or is an option.
 var (
-	idForm     = regexp.MustCompile(`^[a-z0-9-]{1,64}$`)
+	idForm     = regexp.MustCompile(`^f[a-z0-9]{1,63}$`) // loops of one machine have ids with another letter
 	nameForm   = regexp.MustCompile(`^[\pL\pN]+(-[\pL\pN]+)*$`)
 	commitForm = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 	repoForm   = regexp.MustCompile(`^[^-\x00-\x1f\x7f][^\x00-\x1f\x7f]*$`)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -245,7 +246,7 @@ func (s *screen) until(t *testing.T, what string, is func() bool) {
 }
 
 func loopOf(id string, phase fleet.Phase) fleet.Record {
-	return fleet.Record{Task: fleet.Task{ID: id, Name: "name-" + id, Repo: "/w/app", Bundled: true, Base: "c0ffee", Flags: []string{"--max-iterations=9"}}, Phase: phase, UpdatedAt: time.Now()}
+	return fleet.Record{Task: fleet.Task{ID: id, Name: "name-" + id, Repo: "/w/app", Bundled: true, Base: strings.Repeat("c0ffee00", 5), Flags: []string{"--max-iterations=9"}}, Phase: phase, UpdatedAt: time.Now()}
 }
 
 func named(id string) wire.LoopParams { return wire.LoopParams{LoopID: id} }

@@ -126,10 +126,7 @@ func (d *Desk) serve(ctx context.Context) (served bool, err error) {
 			if !ok {
 				return true, nil
 			}
-			d.mu.Lock()
-			d.shown[s.ID] = s
-			d.mu.Unlock()
-			d.changed()
+			d.show(s)
 		}
 	}
 }
@@ -140,7 +137,27 @@ func (d *Desk) arrive(bus fleet.Bus, all []fleet.Record) {
 	d.bus, d.why = bus, nil
 	clear(d.records)
 	for _, r := range all {
-		d.records[r.ID] = r
+		d.keep(r)
+	}
+	d.mu.Unlock()
+	d.changed()
+}
+
+// keep keeps a loop, unless it is one that nobody can have submitted: its id names a folder
+// here, and may be anybody's who reaches the bus. The caller holds mu.
+func (d *Desk) keep(r fleet.Record) {
+	if err := r.Check(); err != nil {
+		d.Log.Warn("a loop of the bus is left out", "error", err)
+		return
+	}
+	d.records[r.ID] = r
+}
+
+// show takes note of what an iteration shows. It may be heard of before its loop is.
+func (d *Desk) show(s fleet.Shown) {
+	d.mu.Lock()
+	if d.records[s.ID].ID != "" || len(d.shown) < len(d.records)+maxListed {
+		d.shown[s.ID] = s
 	}
 	d.mu.Unlock()
 	d.changed()
@@ -151,8 +168,9 @@ func (d *Desk) note(r fleet.Record) {
 	d.mu.Lock()
 	if r.Phase == fleet.Removed {
 		delete(d.records, r.ID)
+		delete(d.shown, r.ID)
 	} else {
-		d.records[r.ID] = r
+		d.keep(r)
 	}
 	if s := d.shown[r.ID]; !r.IsNow(s) && r.Attempt >= s.Attempt {
 		delete(d.shown, r.ID)

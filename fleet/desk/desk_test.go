@@ -243,6 +243,52 @@ func TestARemovedLoopIsListedNoMore(t *testing.T) {
 	s.until(t, "that it is gone", func() bool { return d.Find(named("f1")) == "" })
 }
 
+// What a bus says of loops may be anybody's who reaches it: it names no folder but a loop's
+// own, is no loop of this machine, and has nothing in it that an editor shows otherwise.
+func TestARecordThatNoTaskCanHaveIsNoLoop(t *testing.T) {
+	bad := []fleet.Record{loopOf("../../etc", fleet.Running), loopOf("", fleet.Running), loopOf("ralph-abcdefghijkl", fleet.Running), loopOf("f2", fleet.Running), loopOf("f3", fleet.Running)}
+	bad[3].Name, bad[4].Base = "two\x1b[2J", "--upload-pack=x"
+	b := newBus(append(bad, loopOf("f1", fleet.Queued))...)
+	d, s := atDesk(t, b)
+	for _, r := range append(bad, loopOf("f4", fleet.Queued)) {
+		b.watchers[0] <- r
+	}
+	s.until(t, "the last loop", func() bool { return d.Find(named("f4")) != "" })
+	for _, r := range bad {
+		if d.Find(named(r.ID)) != "" {
+			t.Errorf("%q is a loop", r.ID)
+		}
+	}
+	if loops, _ := d.Loops(); len(loops) != 2 {
+		t.Errorf("%d loops", len(loops))
+	}
+}
+
+// What is shown of loops that aren't there is bounded, and of removed ones it is forgotten.
+func TestWhatNoLoopShowsIsForgotten(t *testing.T) {
+	b := newBus(loopOf("f1", fleet.Running))
+	d, s := atDesk(t, b)
+	for i := range 2 * maxListed {
+		b.shown <- fleet.Shown{ID: fmt.Sprintf("f9%d", i), Attempt: 1, Status: []byte("{}")}
+	}
+	b.shown <- fleet.Shown{ID: "f1", Attempt: 1, Status: []byte("{}")}
+	kept := func() (n int, hasF1 bool) {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		_, hasF1 = d.shown["f1"]
+		return len(d.shown), hasF1
+	}
+	s.until(t, "what is shown", func() bool { _, has := kept(); return has })
+	if n, _ := kept(); n > maxListed+2 {
+		t.Errorf("%d are kept of loops that there aren't", n)
+	}
+	b.watchers[0] <- fleet.Record{Task: fleet.Task{ID: "f1"}, Phase: fleet.Removed}
+	s.until(t, "that it is gone", func() bool { return d.Find(named("f1")) == "" })
+	if _, has := kept(); has {
+		t.Error("what a removed loop has shown is kept")
+	}
+}
+
 // messages are those of updates, in their order.
 func messages(updates []json.RawMessage) (all []string) {
 	for _, u := range updates {
