@@ -122,6 +122,9 @@ func (f fetched) commit(ctx context.Context, parents ...string) (string, error) 
 	if has, err := f.git.Text(ctx, nil, "rev-parse", parents[0]+"^{tree}"); err == nil && has == f.tree && len(parents) == 1 {
 		return parents[0], nil
 	}
+	if !f.git.KnowsUser(ctx) {
+		return "", errors.New(git.Nobody + "; " + git.IntroduceYourself + ", then fetch again")
+	}
 	args := []string{"commit-tree", f.tree}
 	for _, p := range parents {
 		args = append(args, "-p", p)

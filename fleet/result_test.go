@@ -30,6 +30,19 @@ func (w *works) isUser() {
 	w.git("-C", w.repo, "config", "user.email", "u@x")
 }
 
+func TestSomebodyUnknownToGitIsToldWhatHelps(t *testing.T) {
+	w := newWorks(t)
+	r := w.iteration(w.submit(), "echo 1 >f")
+	w.git("-C", w.repo, "config", "user.name", "")
+	_, err := Fetch(t.Context(), w.bus, r, w.repo)
+	if err == nil || !strings.Contains(err.Error(), "git doesn't know who you are") || !strings.HasSuffix(err.Error(), "user.email ADDRESS, then fetch again") {
+		t.Errorf("it says %v", err)
+	}
+	if got := w.git("-C", w.repo, "for-each-ref", "refs/ralph-fleet", "refs/heads/ralph"); got != "" {
+		t.Errorf("there is %s", got)
+	}
+}
+
 func TestABranchGoesOnWhenItIsFetchedAgain(t *testing.T) {
 	for name, does := range map[string][2]string{
 		"the agent never commits":          {"echo 1 >f", "echo 2 >f"},

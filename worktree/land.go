@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"ralph-lsp/internal/git"
 	"ralph-lsp/internal/tell"
 )
 
@@ -282,11 +283,8 @@ func (l *landing) commitAs(ctx context.Context, g checkout, tree, message string
 
 // knowsWho says whether git knows whose commit it would make.
 func knowsWho(ctx context.Context, g checkout) error {
-	for _, who := range []string{"GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"} {
-		if _, err := g.run(ctx, "", "-c", "user.useConfigOnly=true", "var", who); err != nil {
-			return refuse(ReasonNobody, "git doesn't know who you are, so it can't make a commit in your name",
-				"git config --global user.name NAME && git config --global user.email ADDRESS, then land again")
-		}
+	if !g.git.KnowsUser(ctx) {
+		return refuse(ReasonNobody, git.Nobody, git.IntroduceYourself+", then land again")
 	}
 	return nil
 }

@@ -137,6 +137,22 @@ func (g Git) Text(ctx context.Context, stdin []byte, args ...string) (string, er
 	return strings.TrimSuffix(string(out), "\n"), err
 }
 
+// What is said, and helps, where git doesn't know whose commit it would make.
+const (
+	Nobody            = "git doesn't know who you are, so it can't make a commit in your name"
+	IntroduceYourself = "git config --global user.name NAME && git config --global user.email ADDRESS"
+)
+
+// KnowsUser says whether git knows whose commit it would make.
+func (g Git) KnowsUser(ctx context.Context) bool {
+	for _, who := range []string{"GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"} {
+		if _, err := g.Run(ctx, nil, "-c", "user.useConfigOnly=true", "var", who); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
 // ExitCode is that of the git which an error of Run's is about; -1 for none.
 func ExitCode(err error) int {
 	var exit *exec.ExitError
