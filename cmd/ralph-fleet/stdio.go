@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 
@@ -66,6 +67,9 @@ func (e *editor) dial(ctx context.Context, lost func()) (fleet.Bus, func(), erro
 	within, cancel := context.WithTimeout(ctx, dialPatience)
 	defer cancel()
 	bus, err := natsbus.Dial(within, o)
+	if why := (*natsbus.Problem)(nil); errors.As(err, &why) {
+		return nil, nil, why // the desk names the bus
+	}
 	if err != nil {
 		return nil, nil, err
 	}

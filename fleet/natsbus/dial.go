@@ -65,7 +65,7 @@ func dial(ctx context.Context, o Options, more ...nats.Option) (*Bus, error) {
 	}
 	conn, err := nats.Connect(o.URL, options...)
 	if err != nil {
-		return nil, fmt.Errorf("connecting to the bus %s: %w: %s", tell.WithoutUserinfo(o.URL), err, Explain(err, o).Fix)
+		return nil, &Unreached{tell.WithoutUserinfo(o.URL), Explain(err, o)}
 	}
 	b.conn = link{conn}
 	conn.SetReconnectHandler(func(*nats.Conn) { b.back() })
@@ -92,7 +92,11 @@ func dial(ctx context.Context, o Options, more ...nats.Option) (*Bus, error) {
 		}
 	}
 	conn.Close()
-	return nil, fmt.Errorf("opening the bus %s: %w", tell.WithoutUserinfo(o.URL), err)
+	p := Explain(err, o)
+	if p.What == err.Error() {
+		p.Fix = "" // it says what helps
+	}
+	return nil, &Unreached{tell.WithoutUserinfo(o.URL), p}
 }
 
 func pause(ctx context.Context, d time.Duration) {

@@ -37,6 +37,23 @@ type Problem struct{ What, Fix string }
 
 func (p *Problem) Error() string { return p.What }
 
+// Unreached is the error of Dial.
+type Unreached struct {
+	URL string // without a password
+	Why *Problem
+}
+
+func (u *Unreached) Error() string {
+	text := "the bus " + u.URL + " can't be used: " + u.Why.What
+	if u.Why.Fix != "" {
+		text += "; " + u.Why.Fix
+	}
+	return text
+}
+
+// Unwrap is why, for who has named the bus.
+func (u *Unreached) Unwrap() error { return u.Why }
+
 // Look looks at a connected bus.
 func (b *Bus) Look(ctx context.Context) (h Health, err error) {
 	if h.Took, err = b.conn.RTT(); err != nil {
@@ -76,14 +93,18 @@ func Explain(err error, o Options) *Problem {
 		record  tls.RecordHeaderError
 		name    *net.DNSError
 		network net.Error
+		known   *Problem
 	)
 	switch {
+	case errors.As(err, &known):
+		return known
 	case errors.Is(err, nats.ErrAuthorization) && o.Token == "":
 		return &Problem{"it wants a token, and there is none", "give it: RALPH_TOKEN, --token-file, or token_file in fleet.toml"}
 	case errors.Is(err, nats.ErrAuthorization):
 		return &Problem{"it refuses the token", "use the one that ralph-fleet serve was given (RALPH_TOKEN, --token-file, token_file in fleet.toml)"}
 	case errors.As(err, &unknown), errors.As(err, &host), errors.As(err, &invalid):
-		return &Problem{"its certificate isn't trusted: " + err.Error(), "name the certificate that it is known by: --ca, or ca in fleet.toml; and use the host's name that stands in it"}
+		_, why, _ := strings.Cut(err.Error(), "x509: ")
+		return &Problem{"its certificate isn't trusted: " + why, "name the certificate that it is known by: --ca, or ca in fleet.toml; and use the host's name that stands in it"}
 	case errors.Is(err, nats.ErrSecureConnWanted), errors.As(err, &record):
 		return &Problem{"it speaks no TLS", "use nats:// instead of tls://, or serve it with --tls-cert and --tls-key"}
 	case errors.Is(err, nats.ErrNoResponders), errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount):

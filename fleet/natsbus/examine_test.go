@@ -98,6 +98,9 @@ func TestWhyABusCannotBeUsed(t *testing.T) {
 		if p := Explain(err, tt.o); !strings.Contains(p.What, tt.want) || p.Fix == "" {
 			t.Errorf("%+v: %+v of %v", tt.o, p, err)
 		}
+		if text := err.Error(); strings.Count(text, tt.o.URL) != 1 || strings.Contains(text, "nats: ") || !strings.Contains(text, tt.want) {
+			t.Errorf("%+v: it is called %q", tt.o, text)
+		}
 	}
 	b, err := Dial(ctx, Options{URL: "tls://" + walled, CA: cert})
 	if err != nil {
