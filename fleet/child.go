@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -139,7 +140,7 @@ func (c *child) outcome(exit error, tree string) (o Outcome, limited bool, err e
 	c.mu.Unlock()
 	code := c.cmd.ProcessState.ExitCode()
 	if said.StopReason == "" {
-		return o, false, fmt.Errorf("ralph-lsp ended with %d (%v) and didn't say how its loop stands: %s", code, exit, c.tail.text())
+		return o, false, fmt.Errorf("%s (it ended with %d, %v, and didn't say how its loop stands)", cmp.Or(c.tail.text(), "ralph-lsp said nothing"), code, exit)
 	}
 	o = Outcome{Iterations: said.Iterations, Text: said.Text, CostOpen: said.CostUSD == nil}
 	if said.CostUSD != nil {

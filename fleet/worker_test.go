@@ -183,7 +183,7 @@ func TestAnAttemptThatFails(t *testing.T) {
 	w.task.Reserve = 2
 	submitted := w.submit()
 	r := w.until(submitted, func(r Record) bool { return r.Failures > 0 })
-	if !strings.Contains(r.Text, "ended with 1") || !strings.Contains(r.Text, "no such model") || !r.ResumeAt.After(r.UpdatedAt) {
+	if !strings.HasPrefix(r.Text, "no such model") || !strings.Contains(r.Text, "ended with 1") || !r.ResumeAt.After(r.UpdatedAt) {
 		t.Errorf("it is %+v", r)
 	}
 	r, _, _ = w.bus.Get(t.Context(), submitted.ID)
