@@ -44,7 +44,12 @@ func (r *refusals) take() (lines []string) {
 	defer r.mu.Unlock()
 	fresh, more := r.fresh, r.more
 	r.fresh, r.more = nil, 0
-	for _, kind := range []struct{ what, key string }{{sandbox.Write, "write"}, {sandbox.Read, "hide"}, {sandbox.Reach, "hosts"}} {
+	for _, kind := range []struct{ what, verb, why string }{
+		{sandbox.Write, "write", "see write below [sandbox]"},
+		{sandbox.Guard, "write", "no agent may, or protect below [sandbox] names it"},
+		{sandbox.Read, "read", "see hide below [sandbox]"},
+		{sandbox.Reach, "reach", "see hosts below [sandbox]"},
+	} {
 		var places []string
 		left := 0
 		for _, one := range fresh {
@@ -62,11 +67,11 @@ func (r *refusals) take() (lines []string) {
 		if len(places) == 0 {
 			continue
 		}
-		text := "the sandbox refused to " + kind.what + " " + strings.Join(places, ", ")
+		text := "the sandbox refused to " + kind.verb + " " + strings.Join(places, ", ")
 		if left > 0 {
 			text += fmt.Sprintf(" and %d more", left)
 		}
-		lines = append(lines, text+" (see "+kind.key+" below [sandbox])")
+		lines = append(lines, text+" ("+kind.why+")")
 	}
 	return lines
 }

@@ -19,6 +19,7 @@ const (
 	Write = "write"
 	Read  = "read"
 	Reach = "reach"
+	Guard = "guard" // a write where the walls are open but for what stays as it is
 )
 
 // maxRefusals is how many one output is looked through for.
@@ -56,13 +57,21 @@ func (w *Walls) Refusals(output, dir string) []Refusal {
 				continue
 			}
 		}
-		if r.Path != "" && !slices.Contains(found, r) {
+		if r = w.classed(r); r.Path != "" && !slices.Contains(found, r) {
 			if found = append(found, r); len(found) == maxRefusals {
 				break
 			}
 		}
 	}
 	return found
+}
+
+// classed tells what stays as it is from what is merely not open.
+func (w *Walls) classed(r Refusal) Refusal {
+	if r.What == Write && r.Path != "" && w.mayWrite(r.Path) {
+		r.What = Guard
+	}
+	return r
 }
 
 // place is a path as a tool names it, from the root on and without links; "" for what is none.

@@ -259,7 +259,7 @@ func (w *Walls) Observed() (found []Refusal) {
 			if json.Unmarshal(lines.Bytes(), &line) != nil {
 				continue
 			}
-			if r := refusalIn(line); r.Path != "" && !slices.Contains(found, r) {
+			if r := w.classed(refusalIn(line)); r.Path != "" && !slices.Contains(found, r) {
 				found = append(found, r)
 			}
 		}
