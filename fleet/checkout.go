@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"ralph-lsp/config"
 	"ralph-lsp/internal/git"
 )
 
@@ -173,7 +174,16 @@ func (c *checkouts) placeState(ctx context.Context, r Record, tree string) error
 		return err
 	}
 	_, err = io.Copy(f, state)
-	return errors.Join(err, f.Close())
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	s, err := readState(tree)
+	if err != nil {
+		return err
+	}
+	// It comes from another worker and is no stranger's. Without that note less of it counts, as its user's answers.
+	_ = config.FilesOf(tree, nil).RememberLoop(s.LoopID)
+	return nil
 }
 
 // maxSetupWords is how much of what a setup printed is told.

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"ralph-lsp/config"
 	"ralph-lsp/internal/git"
 	"ralph-lsp/loop"
 )
@@ -349,4 +350,20 @@ func TestAFolderIsOneWorkers(t *testing.T) {
 		t.Error(err)
 	}
 	release()
+}
+
+// What a loop was refuted, allowed and published elsewhere counts: its state is no stranger's.
+func TestALoopFromAnotherWorkerIsNoStranger(t *testing.T) {
+	w := newWorks(t)
+	w.goesOnElsewhere(`resume="loop_id: ralph-it"`)
+	loops, err := w.bus.List(t.Context())
+	if err != nil || len(loops) != 1 {
+		t.Fatal(loops, err)
+	}
+	for name, want := range map[string]bool{"other": true, "w": false} {
+		tree := filepath.Join(w.dir, name, "loops", loops[0].ID, "tree")
+		if got := config.FilesOf(tree, nil).HasStarted("ralph-it"); got != want {
+			t.Errorf("the loop was started in %s: %v", tree, got)
+		}
+	}
 }

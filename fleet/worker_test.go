@@ -55,6 +55,7 @@ func newWorks(t *testing.T) *works {
 	w := &works{t: t, bus: newMemory(), dir: t.TempDir()}
 	w.log, w.repo = filepath.Join(w.dir, "log"), filepath.Join(w.dir, "repo")
 	t.Setenv("RALPH_TEST_LOG", w.log)
+	t.Setenv("XDG_CONFIG_HOME", filepath.Join(w.dir, "config"))
 	program := filepath.Join(w.dir, "ralph-lsp")
 	if err := os.WriteFile(program, []byte(standIn), 0o700); err != nil {
 		t.Fatal(err)

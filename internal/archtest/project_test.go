@@ -47,7 +47,7 @@ var picture = Rules{
 		"server/stdio":        {"server", "server/elsewhere"},
 		"server":              {"server/elsewhere", "worktree", "agents", "sandbox", "looplog", "verify", "server/rpc", "server/client", "server/documents", "server/feed", "wire", "loop", "loop/start", "stream", "backends", "changes", "loopstate", "history", "config", "internal/limits", "internal/paths", "internal/tell"},
 		"cmd/ralph-lsp":       {"internal/emit", "worktree", "internal/paths", "agents", "changes", "hats", "verify", "server", "server/stdio", "looplog", "wire", "loop", "loop/start", "stream", "backends", "sandbox", "loopstate", "history", "config", "config/orchestrator", "internal/limits", "internal/tell"},
-		"fleet":               {"wire", "loop", "loop/start", "stream", "internal/limits", "loopstate", "internal/git", "internal/filelock", "internal/tell"},
+		"fleet":               {"config", "wire", "loop", "loop/start", "stream", "internal/limits", "loopstate", "internal/git", "internal/filelock", "internal/tell"},
 		"fleet/desk":          {"fleet", "changes", "looplog", "loop", "server/elsewhere", "stream", "wire", "internal/git", "internal/tell"},
 		"fleet/natsbus":       {"fleet", "internal/tell"},
 		"fleet/metrics":       {"fleet"},
