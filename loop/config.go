@@ -167,6 +167,9 @@ func (e *InterruptedError) Reason() StopReason {
 	return StopInterrupted
 }
 
+// isHandedOn says whether another process had the loop, and told what is to be told when it begins.
+func (c Config) isHandedOn() bool { return c.Once && c.Continue }
+
 // newState is the state file of a loop that begins.
 func (c Config) newState(id string, now time.Time) loopstate.State {
 	s := loopstate.State{

@@ -18,7 +18,9 @@ func (l *Loop) leaveFile(end End, now time.Time) State {
 	case ending.Untouched:
 	case state.Left() || l.cfg.Once && end.Reason.Capped(): // whose program may raise the limit
 		_, err := l.save(func(s *loopstate.State) {
-			if end.Reason != StopOnce {
+			if end.Reason == StopOnce {
+				s.Stuck = l.circles.stuck
+			} else {
 				s.ResumeAt = time.Time{}
 			}
 			if state == StateFailed {

@@ -121,8 +121,11 @@ func retryOf(e stream.Retry) *RetryStatus {
 	return &RetryStatus{Attempt: e.Attempt, ResumeAt: time.Now().Add(e.Delay), Reason: string(e.Kind)}
 }
 
+// nearlySpent is the part of the cost cap of which the user is warned.
+const nearlySpent = 0.8
+
 // countUsage takes over what the run has used so far. It returns a warning when
-// 80 % of the cost cap are spent.
+// the cost cap is nearly spent.
 func (p *progress) countUsage(u stream.Usage) (warning string) {
 	st := &p.status
 	p.current = u
@@ -135,7 +138,7 @@ func (p *progress) countUsage(u stream.Usage) (warning string) {
 		st.ContextSize = u.ContextSize
 	}
 	limit := st.Limits.MaxCostUSD
-	if limit > 0 && st.Cost.USD >= 0.8*limit && p.warned != limit {
+	if limit > 0 && st.Cost.USD >= nearlySpent*limit && p.warned != limit {
 		p.warned = limit
 		return tell.USD(st.Cost.USD) + " of " + tell.USD(limit) + " are spent"
 	}

@@ -186,8 +186,7 @@ func oneLine(s string) string { return stream.Line(s, lineLimit) }
 
 // tally counts what came in a row.
 type tally struct {
-	begun         bool // an agent has begun to work, at any time
-	startFailures int
+	begun bool // an agent has begun to work, at any time
 	loopstate.InARow
 }
 
@@ -205,7 +204,7 @@ func (t *tally) add(r report) {
 		return
 	}
 	bump(&t.Failures, r.outcome == OutcomeError || r.outcome == OutcomeTimeout)
-	bump(&t.startFailures, r.neverBegan)
+	bump(&t.StartFailures, r.neverBegan)
 	bump(&t.Stalls, r.outcome == OutcomeTimeout && r.cause == StopStalled)
 	bump(&t.Denials, len(r.exit.Result.Denials) > 0)
 	bump(&t.ShortRuns, r.isShort())
@@ -232,9 +231,9 @@ func decide(r report, cause StopReason, t tally, s spent, check verify.Check, li
 		return StopUnverified
 	case t.Denials >= maxDenials:
 		return StopPermissionDenied
-	case r.nobody && limits.MaxFailures > 0 && (!t.begun || t.startFailures >= maxNobodies):
+	case r.nobody && limits.MaxFailures > 0 && (!t.begun || t.StartFailures >= maxNobodies):
 		return StopUnauthorized
-	case !t.begun && (r.unstartable || limits.MaxFailures > 0 && t.startFailures >= min(maxStartFailures, limits.MaxFailures)):
+	case !t.begun && (r.unstartable || limits.MaxFailures > 0 && t.StartFailures >= min(maxStartFailures, limits.MaxFailures)):
 		return StopBackendError
 	case t.Stalls >= maxStalls:
 		return StopStalled

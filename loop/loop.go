@@ -274,6 +274,8 @@ func (l *Loop) takeUp(found loopstate.State) (loopstate.State, error) {
 	if found.LoopID != "" {
 		l.id, l.owner.LoopID = found.LoopID, found.LoopID
 	}
+	l.takeUpTold(found)
+	l.circles.stuck = found.Stuck
 	l.circles.cutOff = found.Begun && found.StopReason == ""
 	l.setOwner()
 	l.openMirror(found.SessionFile)
@@ -296,6 +298,7 @@ func (l *Loop) takeUp(found loopstate.State) (loopstate.State, error) {
 			s.Hat = l.cfg.Hat
 		}
 		s.Iteration, s.Begun, s.ResumeAt, s.Unchecked = usedBy(*s).iterations+1, false, time.Time{}, ""
+		s.Stuck = ""
 		if path := l.mirror.writer.Path(); path != "" {
 			s.SessionFile = path
 		}
@@ -316,8 +319,11 @@ func (l *Loop) init(s loopstate.State) {
 	used := usedBy(s)
 	l.change(func(p *progress) {
 		p.base, p.known, p.written = used, s, ledgerOf(s)
-		p.counts = tally{begun: l.cfg.Continue, InARow: s.InARow}
+		p.counts = tally{begun: l.cfg.Continue && (!l.cfg.Once || used.iterations > s.InARow.StartFailures), InARow: s.InARow}
 		p.proof = takeUpProof(s)
+		if limit := s.Limits().MaxCostUSD; l.cfg.isHandedOn() && used.cost.USD >= nearlySpent*limit {
+			p.warned = limit
+		}
 		for _, text := range s.Guided { // the iteration that was told this is run again
 			p.guiding = append(p.guiding, p.newGuidance(text))
 		}

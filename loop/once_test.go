@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -58,4 +59,104 @@ func TestOneIterationAtATime(t *testing.T) {
 			})
 		})
 	}
+}
+
+// handed takes a loop through processes, one for each run, to its end. It returns the last one and all that the user was told.
+func handed(t *testing.T, configure func(*Config), ends StopReason, runs ...run) (last *rig, told *watcher) {
+	t.Helper()
+	var left *loopstate.State
+	told = &watcher{}
+	for i, one := range runs {
+		r, err := tryStart(t, left, func(c *Config) {
+			c.Limits.MaxFailures = 9
+			if configure(c); left != nil {
+				c.Continue, c.Prompt, c.Promise = true, "", ""
+			}
+			c.Once = true
+		}, one)
+		if err != nil {
+			t.Fatalf("process %d: %v", i, err)
+		}
+		want := StopOnce
+		if i == len(runs)-1 {
+			want = ends
+		}
+		r.over(want, 1)
+		told.lines = append(told.lines, r.log.lines...)
+		last, left = r, r.file.state
+	}
+	return last, told
+}
+
+// What the user is told when a loop begins is told by the process that begins it.
+func TestProcessesTellOnceWhatTheLoopIs(t *testing.T) {
+	for name, tt := range map[string]struct {
+		configure func(*Config)
+		once      string
+	}{
+		"its goal":                  {func(c *Config) {}, "goal DONE"},
+		"that nothing ends it":      {func(c *Config) { c.Promise, c.Limits.MaxIterations = "", 0 }, "no promise, no iteration limit"},
+		"what its prompt speaks of": {func(c *Config) { c.Prompt = "Say <promise>READY</promise>" }, "the prompt speaks of"},
+		"that money runs out":       {func(c *Config) { c.Limits.MaxCostUSD = 10 }, "of $10.00 are spent"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				_, told := handed(t, tt.configure, StopOnce, costs(8.5, "no"), costs(0.1, "no"), costs(0.1, "no"), costs(0.1, "no"))
+				if n := told.count(tt.once); n != 1 {
+					t.Errorf("told %d times: %q", n, told.lines)
+				}
+			})
+		})
+	}
+	t.Run("another promise is told", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			promise := "OTHER"
+			_, told := handed(t, func(c *Config) { c.Change.Promise = &promise }, StopOnce, costs(1, "no"), costs(1, "no"), costs(1, "no"))
+			if told.count("goal DONE") != 1 || told.count("goal OTHER") != 1 {
+				t.Errorf("told %q", told.lines)
+			}
+		})
+	})
+}
+
+// What ends a loop of one process ends it over processes.
+func TestProcessesCountTogether(t *testing.T) {
+	neverBegins := run{code: 1, silent: true}
+	noLogin := fails(stream.KindAuth, "401 no key")
+	busy := func(until time.Duration) run { // since the bubble began
+		return run{result: stream.Result{Failure: &stream.Error{Kind: stream.KindOverloaded, Message: "529", ResetsAt: time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).Add(until)}}}
+	}
+	work := withTime(costs(1, "no"), 2*time.Minute)
+	for name, tt := range map[string]struct {
+		configure func(*Config)
+		ends      StopReason
+		runs      []run
+	}{
+		"cost":                     {func(c *Config) { c.Limits.MaxCostUSD = 3.5 }, StopMaxCost, []run{costs(1, "no"), costs(1, "no"), costs(1, "no"), costs(1, "no")}},
+		"time":                     {func(c *Config) { c.Limits.MaxDuration = 7 * time.Minute }, StopMaxTime, []run{work, work, work, work}},
+		"time of waits, busy":      {func(c *Config) { c.Limits.MaxDuration = 50 * time.Second }, StopMaxTime, []run{busy(20 * time.Second), busy(20 * time.Second), busy(20 * time.Second)}},
+		"an agent that can't run":  {func(*Config) {}, StopBackendError, []run{neverBegins, neverBegins, neverBegins}},
+		"a login that has run out": {func(*Config) {}, StopUnauthorized, []run{costs(1, "no"), noLogin, noLogin}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) { handed(t, tt.configure, tt.ends, tt.runs...) })
+		})
+	}
+}
+
+// What an iteration tried in vain again and again is told to the next one, in another process.
+func TestTheNextProcessIsToldWhatFailed(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		stubborn := says("no")
+		for range maxSame + 1 {
+			stubborn.events = append(stubborn.events, stream.ToolCall{ID: "1", Name: "Bash", Input: []byte(`{"command":"make"}`)}, stream.ToolResult{ID: "1", IsError: true})
+		}
+		last, _ := handed(t, func(*Config) {}, StopOnce, stubborn, says("no"))
+		if given := last.given(0); !strings.Contains(given, "failed 21 times in the last iteration") {
+			t.Errorf("given %s", given)
+		}
+		if last.file.state.Stuck != "" {
+			t.Errorf("it is told again: %q", last.file.state.Stuck)
+		}
+	})
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"ralph-lsp/loopstate"
 	"ralph-lsp/stream"
 	"ralph-lsp/verify"
 )
@@ -46,6 +47,16 @@ func (l *Loop) tellGoal() {
 	if goal != (Goal{}) && !told {
 		l.emit(goal)
 	}
+}
+
+// takeUpTold takes down that the process that began the loop has told its goal.
+func (l *Loop) takeUpTold(found loopstate.State) {
+	if promise := l.cfg.Change.Promise; !l.cfg.isHandedOn() || promise != nil && *promise != found.CompletionPromise {
+		return
+	}
+	l.change(func(p *progress) {
+		p.promises.goalTold, p.promises.prompt = true, found.Prompt+"\x00"+found.CompletionPromise
+	})
 }
 
 // promiseFrom is where the loop's promise comes from.

@@ -80,7 +80,16 @@ func (l *Loop) waitAfter(r report, counts tally) {
 
 // handOn ends a loop that was to run once: the state file says until when to wait.
 func (l *Loop) handOn(r report, counts tally) End {
-	if p := pauseAfter(r, counts, time.Now()); p.reason != "" {
+	now := time.Now()
+	switch p := pauseAfter(r, counts, now); p.reason {
+	case "":
+	case WaitOverloaded: // nobody is here to count it later
+		l.change(func(g *progress) { g.base.elapsed += max(g.untilLimit(p.until, now).Sub(now), 0) })
+		l.enterWait(p.reason, p.attempt, p.until)
+	case WaitPacing:
+		l.tellPacing(p.attempt)
+		l.enterWait(p.reason, p.attempt, p.until)
+	default:
 		l.enterWait(p.reason, p.attempt, p.until)
 	}
 	end, _ := l.conclude(r, func() StopReason {
@@ -101,13 +110,17 @@ func (r report) resumeOr(other, now time.Time) time.Time {
 // waitAtCost waits for what may never come, such as an overloaded provider. That
 // counts as running time: else nothing would end the wait.
 func (l *Loop) waitAtCost(reason string, attempt int, until, now time.Time) {
-	l.look(func(p *progress) {
-		if limit := p.status.Limits.MaxDuration; limit > 0 {
-			until = earlier(until, now.Add(limit-p.base.elapsed))
-		}
-	})
+	l.look(func(p *progress) { until = p.untilLimit(until, now) })
 	l.wait(reason, attempt, until)
 	l.change(func(p *progress) { p.base.elapsed += time.Since(now) })
+}
+
+// untilLimit is a time, or when the loop has run for as long as it may if that is earlier.
+func (p *progress) untilLimit(until, now time.Time) time.Time {
+	if limit := p.status.Limits.MaxDuration; limit > 0 {
+		return earlier(until, now.Add(limit-p.base.elapsed))
+	}
+	return until
 }
 
 // tellPacing says once that runs are kept apart that may have done nothing.
@@ -195,6 +208,9 @@ func (l *Loop) warnAtStart() {
 	var prompt string
 	l.look(func(p *progress) { prompt = p.known.Prompt })
 	l.lookAtPrompt(prompt)
+	if l.cfg.isHandedOn() {
+		return
+	}
 	st := l.Status()
 	if st.Limits.MaxCostUSD > 0 && !l.cfg.Backend.Output.HasCost() {
 		l.emit(Warning{Message: fmt.Sprintf("%s doesn't tell what a run costs, so the cost cap can't be enforced", l.cfg.Backend.Name)})

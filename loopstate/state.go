@@ -55,6 +55,7 @@ type State struct {
 	Permissions   string        // "ask": the agents ask the user before they do something; "" is not
 	AskTimeout    time.Duration // after which they are denied what nobody has answered; 0: never
 	Allowed       []string      // rules of what they needn't ask for any more: "Bash(git commit:*)"
+	Stuck         string        // what the last iteration tried in vain again and again, for the next process
 	Questions     []string      // what they wait to be told, each as JSON; for other processes to show
 	Answers       []string      // requests: answers to them, each as JSON
 	EndIteration  int           // a request: end that iteration, and go on with the next
@@ -69,14 +70,15 @@ type Tokens struct{ Input, Output, CacheRead, CacheWrite int64 }
 
 // InARow counts the runs at the end of a loop that went the same way.
 type InARow struct {
-	Failures   int
-	Stalls     int // silent for longer than the idle timeout
-	Denials    int // permissions were refused
-	ShortRuns  int // ended well at once, without a tool
-	RateLimits int // refused by a rate limit
-	Overloads  int // refused as the provider was overloaded
-	Refuted    int // promises that weren't true
-	NoProgress int // brought nothing new
+	Failures      int
+	StartFailures int // no agent began to work
+	Stalls        int // silent for longer than the idle timeout
+	Denials       int // permissions were refused
+	ShortRuns     int // ended well at once, without a tool
+	RateLimits    int // refused by a rate limit
+	Overloads     int // refused as the provider was overloaded
+	Refuted       int // promises that weren't true
+	NoProgress    int // brought nothing new
 }
 
 // defaultState is what a file says that has a prompt and nothing else.
