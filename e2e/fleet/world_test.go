@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -57,17 +56,21 @@ func newWorld(t testing.TB) *world { return newWorldOf(t, programs) }
 // newWorldOf serves a bus of that folder's programs; all else is of today.
 func newWorldOf(t testing.TB, bus string) *world {
 	t.Helper()
+	w := prepare(t)
+	w.addr, w.programs = freeAddresses(t, 1)[0], bus // the same port after a restart
+	w.serve()
+	w.programs = programs
+	return w
+}
+
+// prepare makes a world without a bus.
+func prepare(t testing.TB) *world {
+	t.Helper()
 	if test, ok := t.(*testing.T); ok {
 		test.Parallel()
 	}
-	w := &world{t: t, dir: t.TempDir(), programs: bus}
+	w := &world{t: t, dir: t.TempDir(), programs: programs}
 	w.repo, w.log, w.mark = filepath.Join(w.dir, "repo"), filepath.Join(w.dir, "log"), "RALPH_FLEET_WORLD="+w.dir
-	l, err := net.Listen("tcp", "127.0.0.1:0") // the same port after a restart
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.addr = l.Addr().String()
-	l.Close()
 	for _, args := range [][]string{{"init", "-q", w.repo}, {"-C", w.repo, "config", "user.name", "User"}, {"-C", w.repo, "config", "user.email", "u@x"}} {
 		w.git(args...)
 	}
@@ -76,8 +79,6 @@ func newWorldOf(t testing.TB, bus string) *world {
 	w.git("-C", w.repo, "add", "-A")
 	w.git("-C", w.repo, "commit", "-q", "-m", "base")
 	t.Cleanup(func() { proctest.CheckNone(t, patience, w.mark) })
-	w.serve()
-	w.programs = programs
 	return w
 }
 
@@ -127,13 +128,7 @@ func (w *world) start(name string, args ...string) *exec.Cmd {
 func (w *world) serve(flags ...string) {
 	w.t.Helper()
 	w.bus = w.start("bus", append([]string{"serve", "--dir", filepath.Join(w.dir, "bus"), "--listen", w.addr}, flags...)...)
-	w.until("the bus", func() bool {
-		conn, err := net.Dial("tcp", w.addr)
-		if err == nil {
-			conn.Close()
-		}
-		return err == nil
-	})
+	w.until("the bus", func() bool { return isReady(w.addr) })
 }
 
 // worker starts a worker that reaches the bus at an address.

@@ -69,21 +69,28 @@ func dial(ctx context.Context, o Options, more ...nats.Option) (*Bus, error) {
 	}
 	b.conn = link{conn}
 	conn.SetReconnectHandler(func(*nats.Conn) { b.back() })
+	isCluster := conn.ConnectedClusterName() != ""
 	if o.Replicas == 0 {
 		o.Replicas = 1
-		if conn.ConnectedClusterName() != "" {
+		if isCluster {
 			o.Replicas = 3
 		}
 	}
 	for {
-		if err = b.open(ctx, o.Replicas); err == nil {
+		try, cancel := ctx, func() {}
+		if isCluster {
+			try, cancel = context.WithTimeout(ctx, openPatience)
+		}
+		err = b.open(try, o.Replicas)
+		cancel()
+		if err == nil {
 			return b, nil
 		}
 		if what := b.denied.Load(); what != nil {
 			err = fmt.Errorf("%s: its user needs more rights (docs/FLEET.md has the list)", *what)
 			break
 		}
-		if conn.ConnectedClusterName() == "" {
+		if !isCluster {
 			break
 		}
 		if pause(ctx, 250*time.Millisecond); ctx.Err() != nil { // it may be choosing its leader
@@ -98,6 +105,9 @@ func dial(ctx context.Context, o Options, more ...nats.Option) (*Bus, error) {
 	}
 	return nil, &Unreached{tell.WithoutUserinfo(o.URL), p}
 }
+
+// openPatience bounds one try with a cluster: servers without a leader answer nobody, not even later.
+const openPatience = 5 * time.Second
 
 func pause(ctx context.Context, d time.Duration) {
 	select {

@@ -1,0 +1,90 @@
+//go:build e2e
+
+package fleet
+
+import (
+	"fmt"
+	"net"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Three servers are one bus. Each of them is killed in turn, so those that lead are, too.
+func TestEachServerOfAClusterIsKilledInMidRun(t *testing.T) {
+	w := prepare(t)
+	const loops, runs = 6, 6
+	var addrs, routes [3]string
+	for i, addr := range freeAddresses(t, 6) {
+		if i < 3 {
+			addrs[i] = addr
+		} else {
+			routes[i-3] = addr
+		}
+	}
+	w.addr = strings.Join(addrs[:], ",") // clients know all of them
+	start := func(i int) *exec.Cmd {
+		name := fmt.Sprintf("server-%d", i+1)
+		return w.start(name, "serve", "--name", name, "--dir", filepath.Join(w.dir, name), "--listen", addrs[i],
+			"--cluster-listen", routes[i], "--routes", routes[(i+1)%3]+","+routes[(i+2)%3])
+	}
+	var servers [3]*exec.Cmd
+	for i := range servers {
+		servers[i] = start(i)
+	}
+	w.until("the servers", func() bool { return isReady(addrs[0]) && isReady(addrs[1]) && isReady(addrs[2]) })
+	const lease = 15 * time.Second // a ticket that was on its way from a server that dies comes again then
+	w.worker("first", 3, w.addr, lease)
+	w.worker("second", 3, w.addr, lease)
+	w.until("the cluster", func() bool {
+		out, err := w.run("doctor", "--only", "bus", "--expect", "first")
+		return err == nil && strings.Contains(out, "first")
+	})
+	for i := range loops {
+		w.submit(fmt.Sprintf("loop-%d", i), fmt.Sprintf("runs=%d nap=1s", runs))
+	}
+	begun := time.Now()
+	phase := func(what string) { t.Logf("%s: %s", time.Since(begun).Round(time.Millisecond), what) }
+	phase("submitted")
+	for i := range servers {
+		before := strings.Count(w.did(), "end ")
+		kill(t, servers[i])
+		w.until("work without "+servers[i].Args[3], func() bool { return strings.Count(w.did(), "end ") >= before+4 })
+		phase("work went on without " + servers[i].Args[3])
+		servers[i] = start(i)
+		w.until("all servers again", func() bool { return isReady(addrs[i]) })
+	}
+	phase("all servers are back")
+	for i := range loops {
+		name := fmt.Sprintf("loop-%d", i)
+		if end := w.ends(name); end.StopReason != "promise" || end.Iterations != runs {
+			t.Errorf("ended as %+v", end)
+		}
+		w.counted(name, runs)
+	}
+	phase("all loops have ended")
+}
+
+func isReady(addr string) bool {
+	conn, err := net.Dial("tcp", addr)
+	if err == nil {
+		conn.Close()
+	}
+	return err == nil
+}
+
+// freeAddresses are n addresses on loopback that nobody listens on.
+func freeAddresses(t testing.TB, n int) (all []string) {
+	t.Helper()
+	for range n {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		all = append(all, l.Addr().String())
+	}
+	return all
+}
