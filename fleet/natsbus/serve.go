@@ -64,7 +64,7 @@ func Serve(o ServeOptions) (*Served, error) {
 	}
 	options := &server.Options{
 		ServerName: cmp.Or(o.Name, "ralph-fleet"), Host: host, Port: port, JetStream: true, StoreDir: o.Dir, Authorization: o.Token,
-		NoSigs: true, NoLog: true, MaxPayload: maxMessage, JetStreamMaxMemory: 64 << 20, JetStreamMaxStore: 1 << 40, SyncAlways: o.SyncAlways,
+		NoSigs: true, NoLog: true, MaxPayload: maxMessage, JetStreamMaxMemory: 64 << 20, JetStreamMaxStore: 1 << 40, SyncAlways: o.SyncAlways, SyncInterval: syncInterval,
 	}
 	if o.Cert != "" || o.Key != "" {
 		tls, err := server.GenTLSConfig(&server.TLSConfigOpts{CertFile: o.Cert, KeyFile: o.Key})
@@ -117,6 +117,9 @@ func (o ServeOptions) address(text string) (host string, port int, err error) {
 	}
 	return host, port, nil
 }
+
+// syncInterval bounds what a power failure may cost without SyncAlways. JetStream's own is two minutes.
+const syncInterval = time.Second
 
 // clusterName is that of our own clusters, and of their user.
 const clusterName = "ralph-fleet"
