@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"time"
@@ -151,4 +152,32 @@ func ResumeLoop(ctx context.Context, bus Bus, id string, p loop.Patch) (Record, 
 		err = bus.Enqueue(ctx, r)
 	}
 	return r, err
+}
+
+// cancelPatience is how long a cancel waits for a worker: longer than a lease.
+const cancelPatience = 90 * time.Second
+
+// CancelLoop ends a loop, and returns when its worker has ended all of it.
+func CancelLoop(ctx context.Context, bus Bus, id string) (r Record, err error) {
+	ctx, stop := context.WithTimeout(ctx, cancelPatience)
+	defer stop()
+	changes, err := bus.Watch(ctx, id)
+	if err != nil {
+		return r, err
+	}
+	r, err = Change(ctx, bus, id, func(r *Record) error { return r.Cancel(time.Now().UTC()) })
+	if err != nil {
+		return r, err
+	}
+	for worker := r.Worker; r.Phase != Ended && r.Phase != Removed; {
+		var ok bool
+		select {
+		case r, ok = <-changes:
+		case <-ctx.Done():
+		}
+		if !ok {
+			return r, fmt.Errorf("%s: its worker (%s) hasn't answered yet; it ends when that does, or its lease is over", id, worker)
+		}
+	}
+	return r, nil
 }

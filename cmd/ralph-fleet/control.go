@@ -83,27 +83,10 @@ func nextIteration(ctx context.Context, bus fleet.Bus, id string) (string, error
 	return result.Text, err
 }
 
-// cancelPatience is how long a cancel waits for a worker: longer than a lease.
-const cancelPatience = 90 * time.Second
-
 // cancelLoop ends a loop and waits until its worker has ended all of it.
 func cancelLoop(ctx context.Context, bus fleet.Bus, id string) (string, error) {
-	r, err := fleet.Change(ctx, bus, id, func(r *fleet.Record) error { return r.Cancel(time.Now().UTC()) })
-	if err != nil || r.Phase == fleet.Ended {
-		return "cancelled", err
-	}
-	ctx, cancel := context.WithTimeout(ctx, cancelPatience)
-	defer cancel()
-	changes, err := bus.Watch(ctx, id)
-	if err != nil {
-		return "", err
-	}
-	for now := range changes {
-		if now.Phase == fleet.Ended {
-			return "cancelled", nil
-		}
-	}
-	return "", fmt.Errorf("%s: its worker (%s) hasn't answered yet; it ends when that does, or its lease is over", id, r.Worker)
+	_, err := fleet.CancelLoop(ctx, bus, id)
+	return "cancelled", err
 }
 
 func newSteer() *cobra.Command {

@@ -37,7 +37,11 @@ func (d *Desk) do(ctx context.Context, bus fleet.Bus, r fleet.Record, command st
 	now := time.Now().UTC()
 	switch p := argument.(type) {
 	case wire.CancelParams:
-		return d.cancel(ctx, bus, r, p)
+		if p.When != "" && p.When != wire.WhenNow {
+			return nil, &wire.Failure{Reason: wire.ReasonElsewhere, Err: errors.New("a loop of a fleet is cancelled at once; to end it behind its iteration, pause it and cancel it then")}
+		}
+		r, err := fleet.CancelLoop(ctx, bus, r.ID)
+		return d.result(r, "the loop is cancelled"), err
 	case wire.ResumeParams:
 		if p.Accept || p.Backend != "" || p.Sandbox != "" {
 			return nil, &wire.Failure{Reason: wire.ReasonElsewhere, Err: errors.New("a loop of a fleet goes on as it was submitted: say new limits as such, and leave the rest out")}
@@ -107,33 +111,4 @@ func (d *Desk) plainly(err error) error {
 		return &wire.Failure{Reason: wire.ReasonNoRun, Err: fmt.Errorf("%w: it can be told that while an iteration runs", err)}
 	}
 	return err
-}
-
-// cancelPatience is how long a cancel waits for a worker: longer than a lease.
-const cancelPatience = 90 * time.Second
-
-// cancel ends a loop. It answers when its worker has ended all of it.
-func (d *Desk) cancel(ctx context.Context, bus fleet.Bus, r fleet.Record, p wire.CancelParams) (any, error) {
-	switch p.When {
-	case "", wire.WhenNow:
-	default:
-		return nil, &wire.Failure{Reason: wire.ReasonElsewhere, Err: errors.New("a loop of a fleet is cancelled at once; to end it behind its iteration, pause it and cancel it then")}
-	}
-	ctx, stop := context.WithTimeout(ctx, cancelPatience)
-	defer stop()
-	changes, err := bus.Watch(ctx, r.ID)
-	if err != nil {
-		return nil, err
-	}
-	if r, err = fleet.Change(ctx, bus, r.ID, func(r *fleet.Record) error { return r.Cancel(time.Now().UTC()) }); err != nil {
-		return nil, err
-	}
-	for r.Phase != fleet.Ended {
-		now, ok := <-changes
-		if !ok {
-			return nil, fmt.Errorf("the worker of the loop (%s) hasn't answered yet; it ends when that does, or its lease is over", r.Worker)
-		}
-		r = now
-	}
-	return d.result(r, "the loop is cancelled"), nil
 }

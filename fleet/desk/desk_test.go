@@ -198,6 +198,25 @@ func TestCancelIsAnsweredWhenTheWorkerIsDone(t *testing.T) {
 	}
 }
 
+func TestCancelOfALoopThatIsRemovedIsAnswered(t *testing.T) {
+	b := newBus(loopOf("f1", fleet.Running))
+	d, s := atDesk(t, b)
+	answered := make(chan error, 1)
+	go func() {
+		_, err := d.Do(t.Context(), wire.CommandCancel, wire.CancelParams{LoopParams: named("f1")})
+		answered <- err
+	}()
+	s.until(t, "the wish", func() bool { r, _ := d.now("f1"); return r.Wish == fleet.WishCancel })
+	b.mu.Lock()
+	for _, w := range b.watchers {
+		w <- fleet.Record{Task: fleet.Task{ID: "f1"}, Phase: fleet.Removed}
+	}
+	b.mu.Unlock()
+	if err := <-answered; err != nil {
+		t.Error(err)
+	}
+}
+
 func TestABusThatIsAwayIsDialledAgain(t *testing.T) {
 	b := newBus(loopOf("f1", fleet.Running))
 	lose := make(chan func(), 9)
