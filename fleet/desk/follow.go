@@ -126,6 +126,10 @@ func (l *logs) choose() {
 			delete(l.follow, id)
 		}
 	}
+	for id := range l.opened {
+		over, known := ended[id]
+		l.letGo(id, over || !known)
+	}
 	l.mu.Unlock()
 	for id := range want {
 		l.listen(id)
@@ -164,10 +168,20 @@ func (l *logs) end() {
 // gone says that a follower has ended by itself.
 func (l *logs) gone(id string, f *follower) {
 	f.stop()
+	r, known := l.desk.now(id)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.follow[id] == f {
 		delete(l.follow, id)
+	}
+	l.letGo(id, !known || r.Phase == fleet.Ended)
+}
+
+// letGo closes the transcript of a loop that says nothing more, once nobody follows or reads
+// it: what it said live is an open file. The caller holds mu.
+func (l *logs) letGo(id string, isOver bool) {
+	if isOver && l.follow[id] == nil {
+		delete(l.opened, id)
 	}
 }
 

@@ -358,11 +358,11 @@ func moved(line []byte, id, folder string) []byte {
 			line = append(slices.Clone(line[:at]), '}')
 		}
 	}
-	if len(line) <= maxLine && !bytes.Contains(line, []byte(`"offers":`)) {
+	if len(line) <= maxLine && !bytes.Contains(line, []byte(`offers"`)) && !bytes.Contains(line, []byte(`\u00`)) { // which may spell it
 		return slices.Clone(line)
 	}
 	var u map[string]any
-	if json.Unmarshal(line, &u) != nil {
+	if json.Unmarshal(line, &u) != nil || len(line) <= maxLine && u["offers"] == nil {
 		return slices.Clone(line)
 	}
 	moveOffers(u, id, folder)

@@ -197,12 +197,36 @@ func TestWhatAnUpdateBecomes(t *testing.T) {
 			`{"sessionUpdate":"_ralph/note","text":",\"loopId\":\"x\"}"}`},
 		"an offer that works": {`{"sessionUpdate":"_ralph/promise","offers":[{"title":"A","command":"ralph.loop.update","arguments":[{"loopId":"ralph-1","completionPromise":"X"}]}]` + stamp,
 			`{"offers":[{"arguments":[{"completionPromise":"X","folder":"file:///s/f1","loopId":"f1"}],"command":"ralph.loop.update","title":"A"}],"sessionUpdate":"_ralph/promise"}`},
-		"one that doesn't": {`{"sessionUpdate":"_ralph/end","offers":[{"title":"A","command":"ralph.loop.open","arguments":[{"loopId":"ralph-1"}]}]` + stamp, `{"sessionUpdate":"_ralph/end"}`},
-		"too long":         {`{"sessionUpdate":"tool_call","title":"a","rawInput":{"content":"` + big + `"}` + stamp, `{"sessionUpdate":"tool_call","title":"a","truncated":true}`},
+		"one that doesn't":              {`{"sessionUpdate":"_ralph/end","offers":[{"title":"A","command":"ralph.loop.open","arguments":[{"loopId":"ralph-1"}]}]` + stamp, `{"sessionUpdate":"_ralph/end"}`},
+		"one that is spelled otherwise": {`{"sessionUpdate":"_ralph/note","off\u0065rs":[{"title":"A","command":"ralph.loop.start","arguments":[{"prompt":"x"}]}]}`, `{"sessionUpdate":"_ralph/note"}`},
+		"one that stands apart":         {`{"sessionUpdate":"_ralph/note","offers" : [{"title":"A","command":"ralph.loop.start","arguments":[{"prompt":"x"}]}]}`, `{"sessionUpdate":"_ralph/note"}`},
+		"too long":                      {`{"sessionUpdate":"tool_call","title":"a","rawInput":{"content":"` + big + `"}` + stamp, `{"sessionUpdate":"tool_call","title":"a","truncated":true}`},
 	} {
 		if got := string(moved([]byte(tt.in), "f1", "/s/f1")); got != tt.want {
 			t.Errorf("%s: got %.300s", name, got)
 		}
+	}
+}
+
+// What a loop said live is a file that is open, so it isn't kept beyond the loop.
+func TestTheTranscriptOfALoopThatIsOverIsLetGo(t *testing.T) {
+	b := newBus(loopOf("f1", fleet.Queued), loopOf("f2", fleet.Queued))
+	d, s := atDesk(t, b)
+	has := func(id string) bool {
+		d.logs.mu.Lock()
+		defer d.logs.mu.Unlock()
+		return d.logs.opened[id] != nil
+	}
+	for _, id := range []string{"f1", "f2"} {
+		b.begin(t, id)
+		b.tell(id, 1, 1, 3)
+		s.until(t, "what it says", func() bool { return has(id) })
+	}
+	b.commit(t, "f1", 1, 3, fleet.Outcome{Iterations: 1, StopReason: "promise"})
+	b.watchers[0] <- fleet.Record{Task: fleet.Task{ID: "f2"}, Phase: fleet.Removed}
+	s.until(t, "that they are let go", func() bool { return !has("f1") && !has("f2") })
+	if updates, _ := readAll(t, d, wire.ReadParams{LoopParams: named("f1")}); !slices.Equal(messages(updates), saidBy([2]int{1, 3})) {
+		t.Errorf("it is read as %s", updates)
 	}
 }
 
