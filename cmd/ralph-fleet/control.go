@@ -1,9 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -61,7 +64,7 @@ func pauseLoop(ctx context.Context, bus fleet.Bus, id string) (string, error) {
 
 func newResume() *cobra.Command {
 	var limits start.Limits
-	cmd := newControl("resume", "Let loops go on that are paused, wait, failed, or have reached a limit that you raise", func(ctx context.Context, bus fleet.Bus, id string) (string, error) {
+	cmd := newControl("resume", "Let loops go on that are paused, wait, failed, or reached a limit", func(ctx context.Context, bus fleet.Bus, id string) (string, error) {
 		_, err := fleet.ResumeLoop(ctx, bus, id, limits.Patch())
 		return "goes on", err
 	})
@@ -170,18 +173,29 @@ func newLimits() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				fmt.Fprintf(cmd.OutOrStdout(), "cost      %s\nper hour  %s\nat once   %v\nkept      %s\nspent     $%.2f, %d iterations run\n",
-					orNone("$%.2f", now.Limits.MaxUSD), orNone("%.0f", float64(now.Limits.PerHour)), now.Limits.AtOnce, keptFor(now.Limits.KeepEnded), now.Spent, len(now.Running))
+				fmt.Fprintf(cmd.OutOrStdout(), "cost      %s\nper hour  %s\nat once   %s\nkept      %s\nspent     $%.2f, %d iterations run\n",
+					orNone("$%.2f", now.Limits.MaxUSD), orNone("%.0f", float64(now.Limits.PerHour)), ofKeys(now.Limits.AtOnce), keptFor(now.Limits.KeepEnded), now.Spent, len(now.Running))
 				return nil
 			})
 		},
 	}
 	bus.addFlags(cmd)
-	cmd.Flags().StringVar(&keepEnded, "keep-ended", "0", "loops that ended so `long` ago (30d) are removed, with all that is kept of them; 0: never")
+	cmd.Flags().StringVar(&keepEnded, "keep-ended", "0", "this `TIME` (30d) after its end a loop is removed, with all that is kept of it; 0: never")
 	cmd.Flags().Float64Var(&maxUSD, "max-cost", 0, "dollars that all loops together may cost; 0: no limit")
 	cmd.Flags().IntVar(&perHour, "per-hour", 0, "iterations that may begin within an hour; 0: no limit")
 	cmd.Flags().StringToIntVar(&atOnce, "at-once", nil, "`KEY=N`: so many loops of a key at once; the key * is any other")
+	for _, name := range []string{"keep-ended", "at-once"} {
+		cmd.Flags().Lookup(name).DefValue = "" // without a flag nothing changes
+	}
 	return cmd
+}
+
+func ofKeys(atOnce map[string]int) string {
+	var all []string
+	for _, key := range slices.Sorted(maps.Keys(atOnce)) {
+		all = append(all, fmt.Sprintf("%d of %s", atOnce[key], key))
+	}
+	return cmp.Or(strings.Join(all, ", "), "no limit")
 }
 
 func keptFor(d time.Duration) string {

@@ -20,8 +20,8 @@ func newFetch() *cobra.Command {
 		Use:   "fetch LOOP...",
 		Short: "Put what loops have done into a repository, each as a branch ralph/<name>",
 		Long: `Put what loops have done into a repository, each as a branch ralph/<name>; a branch that
-was fetched before goes on. With --bundle or --patch write files instead, for git fetch, or
-git am and git apply. The repository has to be the one of the loops.`,
+was fetched before goes on. With --bundle or --patch write files instead, for git fetch,
+or git am and git apply. The repository has to be the one of the loops.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return errors.New("say which loops: their ids or names")

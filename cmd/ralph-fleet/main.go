@@ -45,6 +45,7 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 		},
 	}
 	editor.addFlags(root)
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", tell.HelpWidth)))
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(stdout)

@@ -24,9 +24,9 @@ func newServe() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Serve the bus: JetStream, with its files in a folder",
-		Long: `Serve the bus on which loops wait, and on which all that is kept of them stands. It listens
-on this machine alone until it has a token. Whoever knows the token can run commands on
-every worker: keep it as you keep a key.`,
+		Long: `Serve the bus on which loops wait, and on which all that is kept of them stands. It
+listens on this machine alone until it has a token. Whoever knows the token can run
+commands on every worker: keep it as you keep a key.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var err error
@@ -161,7 +161,7 @@ lease, which is renewed; when the worker dies, another one goes on with the iter
 	bus.addFlags(cmd)
 	f := cmd.Flags()
 	f.IntVar(&w.Slots, "slots", 1, "run so many iterations at the same time")
-	f.DurationVar(&w.Lease, "lease", 30*time.Second, "a loop is taken over when nothing is heard of its worker for so `long`; longer than a restart of the bus takes")
+	f.DurationVar(&w.Lease, "lease", 30*time.Second, "a loop is taken over when nothing is heard of its worker for this `TIME`; longer than a restart of the bus takes")
 	f.StringVar(&w.Dir, "dir", "", "keep repositories and checkouts in `DIR` (default: a folder of yours); each worker needs its own")
 	f.StringVar(&w.Name, "name", "", "what the worker is called in the status (default: host and process)")
 	f.StringVar(&metricsAt, "metrics", "", "serve metrics for Prometheus at `ADDRESS`, as 127.0.0.1:9465")

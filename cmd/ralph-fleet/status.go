@@ -109,11 +109,11 @@ func printTable(w io.Writer, records []fleet.Record, shown map[string]fleet.Show
 	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	counts := map[fleet.Phase]int{}
-	spent := 0.0
+	spent, isOpen := 0.0, false
 	for _, r := range records {
 		counts[r.Phase]++
-		spent += r.CostUSD
-		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%s\t%s\n", r.ID, r.Name, r.Phase, r.Iterations, tell.USD(r.CostUSD), stream.Line(lineOf(r, shown[r.ID], now), 100))
+		spent, isOpen = spent+r.CostUSD, isOpen || r.CostOpen
+		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%s\t%s\n", r.ID, r.Name, r.Phase, r.Iterations, costOf(r.CostUSD, r.CostOpen), stream.Line(lineOf(r, shown[r.ID], now), 100))
 	}
 	if err := table.Flush(); err != nil {
 		return err
@@ -124,12 +124,17 @@ func printTable(w io.Writer, records []fleet.Record, shown map[string]fleet.Show
 			sums = append(sums, fmt.Sprintf("%d %s", counts[p], p))
 		}
 	}
-	money := tell.USD(spent)
+	money := costOf(spent, isOpen)
 	if limit := ledger.Limits.MaxUSD; limit > 0 {
 		money = fmt.Sprintf("%s; all loops %s of %s", money, tell.USD(ledger.Spent), tell.USD(limit))
 	}
 	_, err := fmt.Fprintf(w, "%s · %s\n", strings.Join(sums, ", "), money)
 	return err
+}
+
+// costOf says what is known of a cost; isOpen: there was more.
+func costOf(usd float64, isOpen bool) string {
+	return cmp.Or(wire.CostText(stream.Cost{USD: usd, Known: usd > 0 || !isOpen}, isOpen), "cost unknown")
 }
 
 // lineOf says how a loop stands: where it is, and what it does there or waits for.

@@ -38,7 +38,12 @@ func (l *loopFlags) addFlags(f *pflag.FlagSet) {
 	l.check.AddFlags(own)
 	l.walls.AddFlags(own)
 	l.ask.AddFlags(own)
-	own.VisitAll(func(flag *pflag.Flag) { flag.Value = recorded{flag.Value, flag.Name, l} })
+	own.VisitAll(func(flag *pflag.Flag) {
+		flag.Value = recorded{flag.Value, flag.Name, l}
+		if flag.DefValue == "[]" {
+			flag.DefValue = "" // the help knows an empty list only without what records it
+		}
+	})
 	f.AddFlagSet(own)
 }
 
@@ -83,8 +88,9 @@ and what it does can be fetched as a branch. With --each, every line of the file
 same task submitted again is the same loop.
 
 A worker runs the setup, the verification and whatever the agent does as its own user.`,
-		Example: `  ralph-fleet submit --repo . --max-iterations 20 --completion-promise DONE "Make the tests pass"
-  ralph-fleet submit --repo https://example.org/app.git --prompt-file PROMPT.md --each files.jsonl --key anthropic`,
+		Example: `  ralph-fleet submit --max-iterations 20 --completion-promise DONE "Make the tests pass"
+  ralph-fleet submit --repo https://example.org/app.git --prompt-file PROMPT.md \
+    --each files.jsonl --key anthropic`,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if s.Prompt, err = promptOf(args, promptFile, cmd.InOrStdin()); err != nil {
 				return err

@@ -22,9 +22,6 @@ func addAgentFlags(cmd *cobra.Command, a *start.Agent, t *start.Team) {
 
 func completeAgentFlags(cmd *cobra.Command, a *start.Agent) {
 	completeTeam(cmd)
-	// All formats in the place of the value's name would push the other flags
-	// out of the screen.
-	cmd.Flags().Lookup("backend-output").Usage = "the `FORMAT` that a program of your own prints: " + strings.Join(a.Output.Of, ", ") + " (default text)"
 	completeWith(cmd, "backend-output", a.Output.Of...)
 	completeWith(cmd, "backend-prompt", a.Prompt.Of...)
 	completeAgent(cmd)

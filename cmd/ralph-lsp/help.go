@@ -6,9 +6,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// helpWidth is how wide the list of a command's flags is, in cells.
-const helpWidth = 90
-
 // overview is the general help: what a newcomer needs, in one screen.
 const overview = `ralph-lsp runs a coding agent (pi, claude, or any program) in a Ralph loop:
 the same prompt again and again, each time with a fresh context, until the agent

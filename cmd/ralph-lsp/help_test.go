@@ -5,9 +5,10 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"ralph-lsp/internal/tell"
 )
 
-// Help that a terminal wraps can't be read.
 func TestHelpIsNarrow(t *testing.T) {
 	u := newUser(t)
 	var look func(path []string, cmd *cobra.Command)
@@ -17,7 +18,7 @@ func TestHelpIsNarrow(t *testing.T) {
 			t.Errorf("help %q: exit code %d, %q, %q", path, code, stdout, stderr)
 		}
 		for line := range strings.Lines(stdout) {
-			if n := cells(strings.TrimRight(line, "\n")); n > helpWidth {
+			if n := cells(strings.TrimRight(line, "\n")); n > tell.HelpWidth {
 				t.Errorf("help %q: a line of %d cells: %s", path, n, line)
 			}
 		}

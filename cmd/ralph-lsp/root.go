@@ -60,7 +60,7 @@ func newRoot() *cobra.Command {
 	}
 	root.SetVersionTemplate("ralph-lsp {{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
-	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", helpWidth)))
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", tell.HelpWidth)))
 	serve.AddFlags(root.Flags())
 	root.Flags().SortFlags = false
 	general := root.HelpFunc()

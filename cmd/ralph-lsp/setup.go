@@ -19,7 +19,7 @@ func newSetup() *cobra.Command {
 		Hidden: true,
 		Args:   cobra.MinimumNArgs(1),
 	}
-	cmd.Flags().DurationVar(&held.lease, "lease", 0, "end when standard input brings no line for so `long`")
+	cmd.Flags().DurationVar(&held.lease, "lease", 0, "end when standard input brings no line for this `TIME`")
 	inFolder(cmd, func(cmd *cobra.Command, dir string, commands []string) error {
 		ctx, interrupt := context.WithCancel(cmd.Context())
 		defer interrupt()

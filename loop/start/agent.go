@@ -26,7 +26,7 @@ type Agent struct {
 func (a *Agent) AddFlags(f *pflag.FlagSet) {
 	a.Output, a.Prompt = outputs(), prompts()
 	a.AddInteractiveFlags(f)
-	f.Var(&a.Output, "backend-output", "what a program of your own prints (default text)")
+	f.Var(&a.Output, "backend-output", "the `FORMAT` that a program of your own prints: "+strings.Join(a.Output.Of, ", ")+" (default text)")
 	f.Var(&a.Prompt, "backend-prompt", "how a program of your own gets the prompt (default stdin)")
 	f.StringVar(&a.Model, "model", "", "the model, in the agent's own words")
 }
