@@ -25,7 +25,7 @@ func (w *Worker) sweep(ctx context.Context) {
 	look := time.NewTicker(sweepEvery / 6)
 	defer look.Stop()
 	for {
-		done, err := Sweep(ctx, w.Bus, time.Now())
+		done, err := Sweep(ctx, w.Bus, w.now())
 		switch {
 		case ctx.Err() != nil:
 			return

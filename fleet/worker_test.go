@@ -352,6 +352,13 @@ func TestAClockThatIsWrong(t *testing.T) {
 		if in := time.Until(r.ResumeAt.Add(ahead)); in < 2*time.Hour || in > 3*time.Hour {
 			t.Errorf("%v ahead it waits until %v", ahead, r.ResumeAt)
 		}
+		var l Ledger
+		for l, _, _ = w.bus.Ledger(t.Context()); l.Swept.IsZero(); l, _, _ = w.bus.Ledger(t.Context()) {
+			time.Sleep(time.Millisecond)
+		}
+		if off := time.Until(l.Swept.Add(ahead)); off.Abs() > time.Hour/2 {
+			t.Errorf("%v ahead it sweeps as if it were %v", ahead, l.Swept)
+		}
 		w.bus.ledger, w.bus.ledgers = nil, 0
 		held := time.Now().Add(-ahead + 30*time.Minute).UTC()
 		ChangeLedger(t.Context(), w.bus, func(l *Ledger) bool { l.Hold("", held); return true })
