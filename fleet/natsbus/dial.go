@@ -63,8 +63,11 @@ func dial(ctx context.Context, o Options, more ...nats.Option) (*Bus, error) {
 	if o.CA != "" {
 		options = append(options, nats.RootCAs(o.CA))
 	}
-	conn, err := nats.Connect(o.URL, options...)
-	if err != nil {
+	conn, err := connect(ctx, o.URL, options)
+	switch {
+	case errors.Is(err, context.Canceled):
+		return nil, err
+	case err != nil:
 		return nil, &Unreached{tell.WithoutUserinfo(o.URL), Explain(err, o)}
 	}
 	b.conn = link{conn}
@@ -108,6 +111,31 @@ func dial(ctx context.Context, o Options, more ...nats.Option) (*Bus, error) {
 
 // openPatience bounds one try with a cluster: servers without a leader answer nobody, not even later.
 const openPatience = 5 * time.Second
+
+// connect is nats.Connect that ends with ctx: a server that says nothing is given up in the background.
+func connect(ctx context.Context, url string, options []nats.Option) (*nats.Conn, error) {
+	var conn *nats.Conn
+	var err error
+	done := make(chan struct{})
+	go func() {
+		conn, err = nats.Connect(url, options...)
+		close(done)
+	}()
+	select {
+	case <-done:
+		return conn, err
+	case <-ctx.Done():
+		go func() {
+			if <-done; conn != nil {
+				conn.Close()
+			}
+		}()
+		if err := ctx.Err(); !errors.Is(err, context.DeadlineExceeded) {
+			return nil, err
+		}
+		return nil, nats.ErrTimeout
+	}
+}
 
 func pause(ctx context.Context, d time.Duration) {
 	select {

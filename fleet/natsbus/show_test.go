@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"slices"
 	"testing"
 	"time"
@@ -156,5 +157,29 @@ func TestAskingAWorker(t *testing.T) {
 		} else if err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// A program ends at once, however long a server that says nothing is waited for.
+func TestDiallingEndsWithItsContext(t *testing.T) {
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	dialled := make(chan error, 1)
+	go func() {
+		_, err := Dial(ctx, Options{URL: "nats://" + silent.Addr().String(), Name: "test"})
+		dialled <- err
+	}()
+	conn, err := silent.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	cancel()
+	if err := <-dialled; !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
 	}
 }
