@@ -18,39 +18,54 @@ import (
 func BenchmarkManyLoops(b *testing.B) {
 	const loops, workers, slots = 200, 4, 10
 	w := newWorld(b)
-	var tasks strings.Builder
-	for i := range loops {
-		fmt.Fprintf(&tasks, "{\"name\": \"loop-%d\"}\n", i)
-	}
-	w.write("tasks.jsonl", tasks.String())
 	for b.Loop() {
 		begun := time.Now()
 		w.bare(loops, workers*slots)
 		bare := time.Since(begun)
-		for i := range workers {
-			w.worker(fmt.Sprintf("worker-%d", i), slots, w.addr, long)
-		}
-		begun = time.Now()
-		w.must("submit", "--repo", w.repo, "--each", filepath.Join(w.dir, "tasks.jsonl"), "--backend", os.Args[0], "--completion-promise", "DONE", "name={task.name} runs=1 nap=2s")
-		w.until("the end of all", func() bool {
-			ended := 0
-			for _, s := range w.status() {
-				if s.State == "ended" {
-					ended++
-				}
-			}
-			return ended == loops
-		})
-		took := time.Since(begun)
-		for name, s := range w.status() {
-			if s.StopReason != "promise" {
-				b.Errorf("%s ended as %+v", name, s)
-			}
-		}
+		took := w.many(loops, workers, slots, "2s")
 		b.ReportMetric(took.Seconds(), "s-fleet")
 		b.ReportMetric(bare.Seconds(), "s-bare")
 		b.ReportMetric(took.Seconds()/bare.Seconds(), "ratio")
 	}
+}
+
+func TestManyLoops(t *testing.T) { newWorld(t).many(200, 4, 10, "500ms") }
+
+// many runs loops of one iteration over workers, and returns what they took. None may fail.
+func (w *world) many(loops, workers, slots int, nap string) time.Duration {
+	w.t.Helper()
+	for i := range workers {
+		w.worker(fmt.Sprintf("worker-%d", i), slots, w.addr, long)
+	}
+	begun := time.Now()
+	w.must("submit", "--repo", w.repo, "--each", w.tasks(loops), "--backend", os.Args[0], "--completion-promise", "DONE", "name={task.name} runs=1 nap="+nap)
+	w.until("the end of all", func() bool {
+		ended := 0
+		for _, s := range w.status() {
+			if s.State == "ended" {
+				ended++
+			}
+		}
+		return ended == loops
+	})
+	took := time.Since(begun)
+	for name, s := range w.status() {
+		if s.StopReason != "promise" || s.Attempt != 1 {
+			w.t.Errorf("%s ended as %+v", name, s)
+		}
+	}
+	return took
+}
+
+// tasks writes a file with so many tasks.
+func (w *world) tasks(n int) string {
+	w.t.Helper()
+	var tasks strings.Builder
+	for i := range n {
+		fmt.Fprintf(&tasks, "{\"name\": \"loop-%d\"}\n", i)
+	}
+	w.write("tasks.jsonl", tasks.String())
+	return filepath.Join(w.dir, "tasks.jsonl")
 }
 
 // bare runs loops with ralph-lsp alone, some at a time, each in a clone of the repository.
@@ -81,14 +96,9 @@ func BenchmarkNoOpLoops(b *testing.B) {
 	const workers, slots, runs = 4, 10, 1
 	loops := max(atoi(os.Getenv("RALPH_FLEET_LOOPS")), 100)
 	w := newWorld(b)
-	var tasks strings.Builder
-	for i := range loops {
-		fmt.Fprintf(&tasks, "{\"name\": \"loop-%d\"}\n", i)
-	}
-	w.write("tasks.jsonl", tasks.String())
 	for b.Loop() {
 		begun := time.Now()
-		w.must("submit", "--repo", w.repo, "--each", filepath.Join(w.dir, "tasks.jsonl"), "--backend", os.Args[0], "--completion-promise", "DONE", fmt.Sprintf("name={task.name} runs=%d", runs))
+		w.must("submit", "--repo", w.repo, "--each", w.tasks(loops), "--backend", os.Args[0], "--completion-promise", "DONE", fmt.Sprintf("name={task.name} runs=%d", runs))
 		b.ReportMetric(float64(loops)/time.Since(begun).Seconds(), "submitted/s")
 		begun = time.Now()
 		var all []*exec.Cmd

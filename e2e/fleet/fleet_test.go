@@ -47,12 +47,7 @@ func TestTheBusIsKilledInMidRun(t *testing.T) {
 	const loops = 20
 	w.worker("first", 4, w.addr, short)
 	w.worker("second", 4, w.addr, short)
-	var tasks strings.Builder
-	for i := range loops {
-		fmt.Fprintf(&tasks, "{\"name\": \"loop-%d\"}\n", i)
-	}
-	w.write("tasks.jsonl", tasks.String())
-	submit := []string{"submit", "--repo", w.repo, "--each", filepath.Join(w.dir, "tasks.jsonl"), "--backend", os.Args[0], "--completion-promise", "DONE", "name={task.name} runs=3 nap=300ms"}
+	submit := []string{"submit", "--repo", w.repo, "--each", w.tasks(loops), "--backend", os.Args[0], "--completion-promise", "DONE", "name={task.name} runs=3 nap=300ms"}
 	if out := w.must(submit...); strings.Count(out, "submitted") != loops {
 		t.Fatalf("submitted: %s", out)
 	}
