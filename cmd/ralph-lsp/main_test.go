@@ -15,6 +15,7 @@ import (
 
 	"ralph-lsp/internal/proctest"
 	"ralph-lsp/internal/testhome"
+	"ralph-lsp/internal/walltest"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -128,7 +129,13 @@ func TestCommandLine(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "../../testdata/cli",
 		RequireExplicitExec: true,
-		UpdateScripts:       *update,
+		Condition: func(name string) (bool, error) {
+			if name == "walls" {
+				return walltest.Had()
+			}
+			return false, fmt.Errorf("there is no condition %s", name)
+		},
+		UpdateScripts: *update,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("AGENT", agent)
 			env.Setenv("RALPH", program) // for scripts that change the PATH
