@@ -211,7 +211,7 @@ func (r Record) CanGoOn() bool {
 func (r *Record) Resume(p loop.Patch, now time.Time) (enqueue bool, err error) {
 	switch {
 	case r.Phase == Ended && !r.CanGoOn():
-		return false, fmt.Errorf("%s: %w", r.ID, ErrEnded)
+		return false, fmt.Errorf("%s: %w (%s) and can't go on; submit another", r.ID, ErrEnded, r.StopReason)
 	case r.Phase == Ended && loop.StopReason(r.StopReason).Capped() && p == (loop.Patch{}):
 		return false, fmt.Errorf("%s: %w: %s; resume it with a higher limit", r.ID, ErrEnded, loop.StopReason(r.StopReason).Ending())
 	case r.Phase == Paused || r.Phase == Ended:

@@ -134,7 +134,7 @@ func TestWhatCanGoOn(t *testing.T) {
 		{"at its limit", "max_iterations", true, loop.Patch{}, "iteration limit reached; resume it with a higher limit"},
 		{"at its limit, of an older worker", "max_cost", false, more, "has ended"},
 		{"cancelled", "cancelled", true, more, "has ended"},
-		{"done", "promise", false, more, "has ended"},
+		{"done", "promise", false, more, "the loop has ended (promise) and can't go on; submit another"},
 		{"failed", "failures", true, loop.Patch{}, ""},
 		{"never begun", workerFailures, false, loop.Patch{}, ""},
 	}

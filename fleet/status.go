@@ -124,6 +124,8 @@ func (r Record) Sentence(now time.Time) string {
 		return "waits until " + r.ResumeAt.Local().Format(time.TimeOnly) + behind(": ", r.Reason)
 	case r.Phase == Queued:
 		return "waits for a worker" + behind(": ", r.Reason)
+	case r.StopReason == string(loop.StopCancelled): // its worker's last words are that it was interrupted
+		return r.StopReason
 	}
 	return cmp.Or(r.Text, r.StopReason)
 }

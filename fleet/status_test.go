@@ -46,6 +46,7 @@ func TestHowALoopStands(t *testing.T) {
 		{"paused", func(r *Record) { r.Phase = Paused }, nil, "paused fleet paused [resume cancel steer update]"},
 		{"paused, what it showed", func(r *Record) { running(r); r.Phase = Paused }, func(r Record) Shown { return showing(t, r, asks) }, "paused box paused [resume cancel steer update]"},
 		{"at its limit", func(r *Record) { r.Phase, r.StopReason, r.HasState, r.Text = Ended, "max_iterations", true, "stopped" }, nil, "ended fleet stopped [resume]"},
+		{"cancelled", func(r *Record) { r.Phase, r.StopReason, r.Text = Ended, "cancelled", "interrupted after 2 iterations" }, nil, "ended fleet cancelled []"},
 		{"done", func(r *Record) { r.Phase, r.StopReason, r.Text = Ended, "promise", "done" }, nil, "ended fleet done []"},
 		{"failed", func(r *Record) { r.Phase, r.StopReason, r.Text = Ended, workerFailures, "no such model" }, nil, "failed fleet no such model [resume]"},
 	}

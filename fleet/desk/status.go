@@ -44,9 +44,6 @@ func (d *Desk) statusOf(r fleet.Record, s fleet.Shown, away bool) wire.LoopStatu
 	if r.Phase != fleet.Ended && loop.State(l.State).Over() { // its process is, and what came of it isn't on the bus yet
 		l = fleet.StatusOf(r, fleet.Shown{}, folder, time.Now())
 	}
-	if r.StopReason == string(loop.StopCancelled) { // the record has what its worker said, which was interrupted
-		l.Text, l.Line = r.StopReason, r.StopReason
-	}
 	if l.Can == nil {
 		l.Can = []string{}
 	}
