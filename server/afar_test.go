@@ -23,7 +23,8 @@ type moon struct {
 	watcher  elsewhere.Watcher
 	m1       wire.LoopStatus
 	answered chan wire.AnswerParams
-	told     int // updates of m1
+	told     int  // updates of m1
+	deaf     bool // no answer reaches it
 }
 
 const moonFolder = "file:///moon/m1"
@@ -58,6 +59,10 @@ func (m *moon) Do(ctx context.Context, command string, argument any) (any, error
 	defer m.mu.Unlock()
 	switch p := argument.(type) {
 	case wire.AnswerParams:
+		if m.deaf {
+			m.answered <- p
+			return nil, &wire.Failure{Reason: wire.ReasonBusAway, Err: errors.New("the moon is behind a cloud")}
+		}
 		if len(m.m1.Questions) == 0 || p.ID != "" && p.ID != m.m1.Questions[0].ID {
 			return nil, loop.ErrNoQuestion
 		}
@@ -185,6 +190,18 @@ func TestAQuestionFromElsewhereIsWithdrawn(t *testing.T) {
 		}
 		return n == 2
 	})
+}
+
+// Who has answered learns that it was for nothing: the agent waits on.
+func TestAnAnswerThatDoesNotReachTheAgentIsTold(t *testing.T) {
+	m, c := seesMoon(t, permitted)
+	c.Answer(wire.MethodPermission, func(json.RawMessage) any { return json.RawMessage(`{"answer":"once"}`) })
+	m.mu.Lock()
+	m.deaf = true
+	m.mu.Unlock()
+	m.ask("q1")
+	take(t, m.answered)
+	c.Hears("window/showMessage", "Ralph in crater: the answer didn't reach the agent: the moon is behind a cloud")
 }
 
 // A client without a plugin is asked with words and buttons.

@@ -142,8 +142,9 @@ func (p *permissions) ask(w waiting) {
 		defer withdraw()
 		answer := p.put(ctx, w)
 		if ctx.Err() == nil && answer != nil {
-			if _, err := w.tell(*answer); err != nil && !errors.Is(err, loop.ErrNoQuestion) { // else somebody was faster
+			if _, err := w.tell(*answer); err != nil && ctx.Err() == nil && !isAnswered(err) {
 				p.log.Warn("an answer didn't reach the agent", "folder", w.Folder, "error", err)
+				p.user.show(messageWarning, w.name()+": the answer didn't reach the agent: "+err.Error())
 			}
 		}
 		p.mu.Lock()
@@ -151,6 +152,12 @@ func (p *permissions) ask(w waiting) {
 		p.mu.Unlock()
 		p.look(w.asker) // for the next one
 	})
+}
+
+// isAnswered says whether an answer came to nothing as somebody was faster.
+func isAnswered(err error) bool {
+	failure := (*wire.Failure)(nil)
+	return errors.Is(err, loop.ErrNoQuestion) || errors.As(err, &failure) && failure.Reason == wire.ReasonNoQuestion
 }
 
 // put asks the client, and returns what its user answers; nil leaves the question open.
