@@ -367,3 +367,17 @@ func TestALoopFromAnotherWorkerIsNoStranger(t *testing.T) {
 		}
 	}
 }
+
+func TestACopyOfARepositoryThatIsWellStays(t *testing.T) {
+	w := newWorks(t)
+	first := w.until(w.submit(), isEnded)
+	mark := filepath.Join((&checkouts{dir: w.worker.Dir}).mirrorDir(first.Task), "mark")
+	if err := os.WriteFile(mark, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.task.Key = "another"
+	w.until(w.submit(), isEnded)
+	if _, err := os.Stat(mark); err != nil {
+		t.Errorf("the copy was made anew: %v", err)
+	}
+}

@@ -372,3 +372,14 @@ func TestAClockThatIsWrong(t *testing.T) {
 		}
 	}
 }
+
+// A provider that refuses a loop holds all that have its key.
+func TestARefusalHoldsTheKey(t *testing.T) {
+	w := newWorks(t)
+	w.task.Key = "anthropic"
+	w.write("log.does", "resume='rate_limits: 1\nresume_at: \"2100-01-01T00:00:00Z\"'")
+	w.until(w.submit(), func(Record) bool {
+		l, _, err := w.bus.Ledger(t.Context())
+		return err == nil && l.Held["anthropic"].Year() == 2100
+	})
+}
