@@ -115,6 +115,8 @@ func kindOf(u wire.Update) kind {
 		return kindNote
 	case wire.End:
 		return kindEnd
+	case wire.StatusUpdate: // of no client's log
+		return passing
 	}
 	return passing
 }
