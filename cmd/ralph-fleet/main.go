@@ -35,7 +35,7 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	var editor editor
 	root := &cobra.Command{
 		Use: "ralph-fleet", Short: "Run Ralph loops on many machines", Version: version, SilenceErrors: true, SilenceUsage: true,
-		Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return editor.serve(cmd) },
+		Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return editor.serve(cmd, stdout) },
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			file, err := userFile()
 			if err != nil {
@@ -48,8 +48,9 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", tell.HelpWidth)))
 	root.SetArgs(args)
 	root.SetIn(stdin)
-	root.SetOut(stdout)
-	root.SetErr(stderr)
+	plain := &stream.PlainWriter{To: stderr}
+	root.SetOut(&stream.PlainWriter{To: stdout}) // what the bus has is written by others
+	root.SetErr(plain)
 	root.AddCommand(newServe(), newWorker(), newSubmit(), newStatus(), newWatch(), newFetch(), newLimits(), newRemove(),
 		newControl("pause", "Let loops end their iteration, and begin no other", pauseLoop), newResume(), newControl("next", "End the iterations that loops are in; the next ones begin", nextIteration), newAnswer(),
 		newControl("cancel", "End loops; returns when nothing of them is left", cancelLoop), newSteer(), newDoctor(), newEmit())
@@ -57,7 +58,7 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 		if exit := (exitCode)(0); errors.As(err, &exit) {
 			return int(exit) // the log has said why
 		}
-		fmt.Fprintln(stderr, "ralph-fleet: "+stream.Plain(tell.WithoutUserinfo(err.Error())))
+		fmt.Fprintln(plain, "ralph-fleet: "+tell.WithoutUserinfo(err.Error()))
 		return 1
 	}
 	return 0

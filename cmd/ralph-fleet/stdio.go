@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 
 	"github.com/spf13/cobra"
@@ -36,7 +37,7 @@ func (c exitCode) Error() string { return fmt.Sprintf("exit code %d", int(c)) }
 
 // serve serves an editor, or shows the help to a person. The start doesn't wait for the bus,
 // and without one that somebody has named there is none: nothing is looked for in the network.
-func (e *editor) serve(cmd *cobra.Command) error {
+func (e *editor) serve(cmd *cobra.Command, stdout io.Writer) error {
 	if !e.Wanted {
 		return cmd.Help()
 	}
@@ -50,7 +51,7 @@ func (e *editor) serve(cmd *cobra.Command) error {
 			return desk.New(desk.Options{Dial: e.dial, Name: tell.WithoutUserinfo(e.bus.url), Dir: dir, Log: log})
 		}
 	}
-	code, err := e.Run(cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr(), version, place)
+	code, err := e.Run(cmd.InOrStdin(), stdout, cmd.ErrOrStderr(), version, place)
 	if err == nil && code != 0 {
 		return exitCode(code)
 	}

@@ -81,7 +81,7 @@ func unchecked(stream any) any {
 		stream = o.Writer
 	}
 	if f, ok := stream.(*fence); ok {
-		return f.to
+		return f.To
 	}
 	return stream
 }

@@ -4,7 +4,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"ralph-lsp/stream"
 )
@@ -14,57 +13,32 @@ import (
 // the codes of our own, and those only to a terminal. Who prints a text of
 // somebody else's makes it plain as well: it must have none of our codes.
 type fence struct {
-	to    io.Writer
+	stream.PlainWriter
 	codes bool
-	ascii bool   // the locale isn't UTF-8: our marks are ASCII
-	rest  []byte // the beginning of a character whose end comes with the next write
+	ascii bool // the locale isn't UTF-8: our marks are ASCII
 }
 
 func newFence(to io.Writer) *fence {
 	_, terminal := isTerminal(to)
-	return &fence{to: to, codes: terminal, ascii: !utf8Locale()}
+	return fenced(to, terminal, !utf8Locale())
 }
 
-func (f *fence) Write(p []byte) (int, error) {
-	if len(f.rest) == 0 && isPlainASCII(p) {
-		return f.to.Write(p)
-	}
-	text := append(f.rest, p...)
-	whole := len(text) - cutOff(text)
-	f.rest = append([]byte(nil), text[whole:]...)
-	passes := f.plain(string(text[:whole]))
+func fenced(to io.Writer, codes, ascii bool) *fence {
+	f := &fence{codes: codes, ascii: ascii}
+	f.To, f.Passes = to, f.passes
+	return f
+}
+
+// passes is what may pass of s.
+func (f *fence) passes(s string) string {
+	s = f.plain(s)
 	if f.ascii {
-		passes = inASCII.Replace(passes)
+		s = inASCII.Replace(s)
 	}
-	if _, err := io.WriteString(f.to, passes); err != nil {
-		return 0, err
-	}
-	return len(p), nil
+	return s
 }
 
-func isPlainASCII(p []byte) bool {
-	for _, c := range p {
-		if c < ' ' && c != '\n' && c != '\t' || c >= 0x7f {
-			return false
-		}
-	}
-	return true
-}
-
-// cutOff is the number of bytes at the end that only begin a character.
-func cutOff(p []byte) int {
-	for n := 1; n < utf8.UTFMax && n <= len(p); n++ {
-		if c := p[len(p)-n]; utf8.RuneStart(c) {
-			if utf8.FullRune(p[len(p)-n:]) {
-				return 0
-			}
-			return n
-		}
-	}
-	return 0
-}
-
-// plain is s with what may pass.
+// plain is s without what isn't plain, nor a code of ours.
 func (f *fence) plain(s string) string {
 	if !f.codes {
 		return stream.Plain(s)

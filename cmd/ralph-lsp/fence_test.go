@@ -33,13 +33,13 @@ func TestAFenceLetsOnlyOurCodesThrough(t *testing.T) {
 		{true, "\x1b[1", ""},
 	} {
 		var out bytes.Buffer
-		f := &fence{to: &out, codes: tt.codes}
+		f := fenced(&out, tt.codes, false)
 		if n, err := f.Write([]byte(tt.in)); n != len(tt.in) || err != nil || out.String() != tt.want {
 			t.Errorf("%q: got %q, want %q (%d, %v)", tt.in, out.String(), tt.want, n, err)
 		}
 	}
 	var out bytes.Buffer
-	f := &fence{to: &out}
+	f := fenced(&out, false, false)
 	for _, c := range []byte("é日👩\u200d💻") { // a character may come in pieces
 		f.Write([]byte{c})
 	}

@@ -65,7 +65,7 @@ func (w *jsonLines) write(u wire.Update, at stamp) error {
 // escapeHidden writes the characters of a line of JSON that nobody sees, and
 // those that a terminal obeys, as \uXXXX. Whoever parses it reads the same.
 func escapeHidden(line []byte) []byte {
-	if isPlainASCII(line) {
+	if stream.IsPlainASCII(line) {
 		return line
 	}
 	var out []byte // nil as long as there is none
