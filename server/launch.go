@@ -70,7 +70,11 @@ func (l *launcher) retire(f *folder, r *managed, end loop.End) {
 	defer close(r.retired)
 	r.offered.moot()
 	r.feed.Close()
-	isOpen, closing := f.ended(r, seenIn(f.path)) // now, so that nobody sees the loop without what it left
+	left := seenIn(f.path) // now, so that nobody sees the loop without what it left
+	isOpen, closing := f.ended(r, left)
+	if left == nil && r.Status().State.Left() { // it was discarded meanwhile
+		l.problems.clear(f.path)
+	}
 	f.changed()
 	l.permissions.look(f)
 	l.changed(f.path)
