@@ -6,10 +6,12 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -21,10 +23,16 @@ func (w *world) said(name string) string {
 
 func TestLogsAreForProgramsAndHaveNoSecrets(t *testing.T) {
 	w := newWorld(t)
-	w.worker("first", 1, token+"@"+w.addr, long, "--log-format", "json", "--log-level", "debug")
+	worker := w.worker("first", 1, token+"@"+w.addr, long, "--log-format", "json", "--log-level", "debug")
 	w.submit("one", "runs=2 very-private-prompt")
 	w.ends("one")
-	w.must("submit", "--repo", "http://ann:hunter2@127.0.0.1:1/x.git", "--commit", strings.Repeat("a", 40), "--name", "two", "--backend", os.Args[0], "x")
+	// A repository that is there when the loop is submitted, and gone when it is fetched.
+	w.git("-C", w.repo, "update-server-info")
+	host := httptest.NewServer(http.FileServer(http.Dir(filepath.Join(w.repo, ".git"))))
+	worker.Process.Signal(syscall.SIGSTOP)
+	w.must("submit", "--repo", strings.Replace(host.URL, "http://", "http://ann:hunter2@", 1)+"/", "--name", "two", "--backend", os.Args[0], "x")
+	host.Close()
+	worker.Process.Signal(syscall.SIGCONT)
 	w.until("a failure", func() bool { return strings.Contains(w.status()["two"].Text, "fetching http://***@127.0.0.1") })
 	log := w.said("first")
 	for line := range strings.Lines(log) {
