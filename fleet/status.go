@@ -42,7 +42,10 @@ func StatusOf(r Record, s Shown, folder string, now time.Time) (l wire.LoopStatu
 		l.State, l.Text, l.Questions = string(loop.StateCancelling), r.Sentence(now), nil
 		l.Line = l.Text
 	case r.Phase == Running && r.Wish == WishPause:
-		l.Pausing = true
+		if l.Pausing = true; isShown {
+			l.Text = wire.TextOf(l)
+			l.Line = l.Text
+		}
 	}
 	l.Can = slices.DeleteFunc(l.Can, func(what string) bool {
 		switch what {

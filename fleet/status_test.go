@@ -42,6 +42,9 @@ func TestHowALoopStands(t *testing.T) {
 		{"broken", running, func(r Record) Shown { return Shown{r.ID, r.Attempt, []byte("{")} }, "starting box on box [cancel pause steer update]"},
 		{"stopping", func(r *Record) { running(r); r.Wish = WishCancel }, func(r Record) Shown { return showing(t, r, asks) }, "cancelling box stopping on box []"},
 		{"pausing", func(r *Record) { running(r); r.Wish = WishPause }, nil, "starting box on box, pauses behind this iteration [cancel pause steer update]"},
+		{"pausing, what it shows", func(r *Record) { running(r); r.Wish = WishPause }, func(r Record) Shown {
+			return showing(t, r, loop.Status{LoopID: "ralph-1", State: loop.StateRunning, Iteration: 3})
+		}, "running box 3 · pausing after iteration 3 [cancel pause next steer update]"},
 		{"not before", func(r *Record) { r.ResumeAt = noon.Add(time.Hour) }, nil, "waiting fleet waits until " + noon.Add(time.Hour).Local().Format(time.TimeOnly) + " [resume cancel pause steer update]"},
 		{"paused", func(r *Record) { r.Phase = Paused }, nil, "paused fleet paused [resume cancel steer update]"},
 		{"paused, what it showed", func(r *Record) { running(r); r.Phase = Paused }, func(r Record) Shown { return showing(t, r, asks) }, "paused box paused [resume cancel steer update]"},
