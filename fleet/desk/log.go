@@ -210,7 +210,8 @@ func (d *Desk) page(ctx context.Context, bus fleet.Bus, t *transcript, r fleet.R
 	return p.page, nil
 }
 
-// eachLine calls take with each line of an attempt behind the first ones.
+// eachLine calls take with each line of an attempt behind the first ones. Of one that is live
+// it is those before the end of its iteration.
 func (d *Desk) eachLine(ctx context.Context, bus fleet.Bus, t *transcript, r fleet.Record, attempt int, isLive bool, skip int, take func([]byte) error) error {
 	var from io.Reader
 	if isLive {
@@ -248,6 +249,9 @@ func (d *Desk) eachLine(ctx context.Context, bus fleet.Bus, t *transcript, r fle
 		if err != nil && err != io.EOF {
 			return err
 		}
+		if isLive && endsIteration(line) {
+			return nil // it has ended when the bus knows what came of it: what it changed can be asked for then
+		}
 		if err := take(line); err != nil {
 			return err
 		}
@@ -255,6 +259,12 @@ func (d *Desk) eachLine(ctx context.Context, bus fleet.Bus, t *transcript, r fle
 			return err
 		}
 	}
+}
+
+// endsIteration says whether a line tells that its iteration is over.
+func endsIteration(line []byte) bool {
+	var u struct{ SessionUpdate, Phase string }
+	return bytes.Contains(line, []byte(wire.KindIteration)) && json.Unmarshal(line, &u) == nil && u.SessionUpdate == wire.KindIteration && u.Phase == wire.PhaseEnd
 }
 
 func skipLine(r *bufio.Reader) error {
