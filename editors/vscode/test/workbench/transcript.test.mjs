@@ -77,11 +77,15 @@ describe('the transcript', { timeout: 1_800_000 }, () => {
     await view().focus();
     await w.page.keyboard.press('Home');
     await until('the first row', async () => /Iteration 1/.test(await active().getAttribute('aria-label').catch(() => '')));
-    while (!/do-1/.test(await active().getAttribute('aria-label'))) await w.page.keyboard.press('j');
-    const fold = active().locator('.fold');
-    assert.equal(await fold.getAttribute('aria-expanded'), 'true');
+    for (;;) {
+      const row = await active().getAttribute('data-key');
+      if (/do-1/.test(await active().getAttribute('aria-label'))) break;
+      await w.page.keyboard.press('j');
+      await until('the next row', async () => (await active().getAttribute('data-key')) !== row);
+    }
+    assert.equal(await active().locator('.fold').getAttribute('aria-expanded'), 'true');
     await w.page.keyboard.press('Enter');
-    assert.equal(await active().locator('.fold').getAttribute('aria-expanded'), 'false');
+    await until('it is closed', async () => (await active().locator('.fold').getAttribute('aria-expanded')) === 'false');
     await w.page.keyboard.press('n');
     await until('the next iteration', async () => /Iteration 2/.test(await active().getAttribute('aria-label')));
     await w.page.keyboard.press('p');
