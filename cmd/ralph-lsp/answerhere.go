@@ -48,7 +48,7 @@ func answerHere(tty *os.File, l *loop.Loop, over <-chan struct{}, note func(stri
 			return
 		default:
 		}
-		if len(open) == 0 || in.Buffered() == 0 && !(job{tty}.foreground() && isTyped(tty, lookAgain)) {
+		if len(open) == 0 || in.Buffered() == 0 && !(job{tty}).hasTyped(lookAgain) {
 			select {
 			case <-over:
 				return
@@ -88,4 +88,11 @@ func answerLine(l *loop.Loop, id, line string, isEarly bool) string {
 		return err.Error()
 	}
 	return ""
+}
+
+// hasTyped waits until this job's user has typed a line, for so long at most. What is typed
+// once the job is behind the shell, even if only since the wait began, is the shell's: to read
+// it would stop this process, and what fg finds then is a read that waits.
+func (j job) hasTyped(wait time.Duration) bool {
+	return j.foreground() && isTyped(j.tty, wait) && j.foreground()
 }
