@@ -72,6 +72,11 @@ var attacks = map[string]attack{
 		strike:  afterASave(func() error { return git("config", "core.fsmonitor", "evil") }),
 		worked:  configured("core.fsmonitor"),
 	},
+	"the configuration after the user saved it, by the number that its file had": {
+		prepare: func(t *testing.T, s *scene) {},
+		strike:  takeNumber(".git/config", "[core]\nfsmonitor = evil\n"),
+		worked:  configured("core.fsmonitor"),
+	},
 	"the configuration by another name of its": {
 		prepare: func(t *testing.T, s *scene) {},
 		strike: func(string) error {

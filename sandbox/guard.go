@@ -26,6 +26,7 @@ const maxWatched = 1 << 20
 type watched struct {
 	info    fs.FileInfo // nil: there was nothing
 	content []byte
+	held    *os.File // nil: it could not be held
 }
 
 func look(path string) watched {
@@ -40,15 +41,37 @@ func look(path string) watched {
 	return seen
 }
 
+// hold looks at a path and holds it. A file that nothing holds is gone when another one takes
+// its place, and file systems give its number away again: the other one may look the same.
+func hold(path string) watched {
+	held, err := pin(path)
+	seen := look(path)
+	if err != nil {
+		return seen
+	}
+	if opened, err := held.Stat(); err != nil || seen.info == nil || !os.SameFile(seen.info, opened) {
+		held.Close()
+		return seen
+	}
+	seen.held = held
+	return seen
+}
+
+// isStill says whether a path's file is the one that was held. One that could not be held
+// counts as another one.
+func (w watched) isStill(now watched) bool {
+	return w.held != nil && os.SameFile(w.info, now.info)
+}
+
 // watch remembers how things are, and returns what compares.
 func (w *Walls) watch(fixed []string) (settle func()) {
 	before := map[string]watched{}
 	for _, path := range fixed {
-		before[path] = look(path)
+		before[path] = hold(path)
 	}
 	for _, name := range guarded {
 		path := filepath.Join(w.folder, name)
-		before[path] = look(path)
+		before[path] = hold(path)
 	}
 	r, hasRepository := findRepository(w.folder)
 	if !hasRepository {
@@ -62,9 +85,10 @@ func (w *Walls) watch(fixed []string) (settle func()) {
 		for _, path := range slices.Sorted(maps.Keys(before)) {
 			if hasRepository && filepath.Base(path) == "config" && within(path, r.common) {
 				w.settleGit(path, before[path])
-				continue
+			} else {
+				w.settle(path, before[path], look(path))
 			}
-			w.settle(path, before[path], look(path))
+			before[path].held.Close() // one that isn't there says so, and nobody listens
 		}
 	}
 }
@@ -78,9 +102,9 @@ func (w *Walls) settle(path string, before, now watched) {
 	case before.info == nil:
 		w.tell(path, "was made while the agent ran, so it may be the agent's: look at it before you use it")
 	case now.info == nil: // only outside can it be removed, and somebody knows
-	case os.SameFile(before.info, now.info) && links(now.info) > 1 && !bytes.Equal(before.content, now.content):
+	case before.isStill(now) && links(now.info) > 1 && !bytes.Equal(before.content, now.content):
 		w.tell(path, "has another name, and was changed while the agent ran: look at it before you use it")
-	case os.SameFile(before.info, now.info) || bytes.Equal(before.content, now.content) && now.info.Mode().IsRegular():
+	case before.isStill(now) || bytes.Equal(before.content, now.content) && now.info.Mode().IsRegular():
 	default:
 		w.tell(path, "was replaced while the agent ran, and wasn't read-only for it from then on: look at it before you use it")
 	}
@@ -92,7 +116,7 @@ var harmless = []string{"branch.", "user.", "color.", "remote.", "submodule.", "
 // settleGit takes back what git would run, where its configuration was saved during the run.
 func (w *Walls) settleGit(path string, before watched) {
 	now := look(path)
-	if before.info == nil || now.info == nil || os.SameFile(before.info, now.info) && links(now.info) == 1 {
+	if before.info == nil || now.info == nil || before.isStill(now) && links(now.info) == 1 {
 		return
 	}
 	old, current := settingsOf(before.content), settingsOf(now.content)

@@ -159,6 +159,25 @@ func afterASave(strike func() error) func(string) error {
 	}
 }
 
+// takeNumber puts a file in the place of one that the user saved, with the inode number that the
+// user's had before: most file systems give it away again.
+func takeNumber(name, text string) func(string) error {
+	return func(string) error {
+		var old, mine unix.Stat_t
+		err := unix.Stat(name, &old)
+		strike := func() (err error) {
+			for i := 0; i < 1000 && mine.Ino != old.Ino && err == nil; i++ {
+				err = first(os.WriteFile(fmt.Sprint(name, i), []byte(text), 0o644), unix.Stat(fmt.Sprint(name, i), &mine))
+				if mine.Ino == old.Ino || i == 999 {
+					err = first(err, os.Rename(fmt.Sprint(name, i), name))
+				}
+			}
+			return err
+		}
+		return first(err, afterASave(strike)(""))
+	}
+}
+
 // save is the user, who saves by renaming when the attacker is ready.
 func (s *scene) save(t *testing.T, done <-chan struct{}) {
 	for {

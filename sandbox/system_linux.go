@@ -5,6 +5,8 @@ import (
 	"os"
 	"strconv"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // tempShare is which part of the machine's memory what a run keeps in TMPDIR may take.
@@ -18,6 +20,11 @@ var tempSize = func() string {
 		size = max(uint64(info.Totalram)*uint64(info.Unit)/tempShare, 256<<20)
 	}
 	return strconv.FormatUint(size, 10)
+}
+
+// pin keeps the file of a path from being forgotten, readable or not, and a link as a link.
+func pin(path string) (*os.File, error) {
+	return os.OpenFile(path, unix.O_PATH|unix.O_NOFOLLOW, 0)
 }
 
 // links is how many names a file has.
