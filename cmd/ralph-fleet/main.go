@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ralph-lsp/config"
 	"ralph-lsp/fleet"
 	"ralph-lsp/fleet/natsbus"
 	"ralph-lsp/internal/tell"
@@ -37,11 +38,10 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 		Use: "ralph-fleet", Short: "Run Ralph loops on many machines", Version: version, SilenceErrors: true, SilenceUsage: true,
 		Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return editor.serve(cmd, stdout) },
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			file, err := userFile()
-			if err != nil {
-				return err
+			if cmd == cmd.Root() || cmd.Flags().Lookup("token-file") == nil { // it settles itself, or needs no bus
+				return nil
 			}
-			return fillIn(cmd, file)
+			return settle(cmd)
 		},
 	}
 	editor.addFlags(root)
@@ -85,7 +85,7 @@ func (b *busFlags) token() (string, error) {
 	}
 	data, err := os.ReadFile(b.tokenFile)
 	if err != nil {
-		return "", fmt.Errorf("the token: %w", err)
+		return "", fmt.Errorf("the token: %w: write it there, or name another file (--token-file, or token_file in %s)", err, config.FleetName)
 	}
 	return strings.TrimSpace(string(data)), nil
 }

@@ -46,6 +46,15 @@ func userFile() (config.Fleet, error) {
 	return config.LoadFleet(dir)
 }
 
+// settle gives a command's flags that weren't given what the user has settled.
+func settle(cmd *cobra.Command) error {
+	file, err := userFile()
+	if err != nil {
+		return err
+	}
+	return fillIn(cmd, file)
+}
+
 // fillIn gives a command's flags that weren't given what the environment or the user's
 // file says.
 func fillIn(cmd *cobra.Command, file config.Fleet) error {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -45,22 +44,10 @@ func TestFlagsWinOverEnvironmentOverFile(t *testing.T) {
 }
 
 func TestAMistakeInTheFileKeepsCommandsFromRunning(t *testing.T) {
-	home := t.TempDir()
-	t.Setenv("HOME", home)
-	t.Setenv("XDG_CONFIG_HOME", filepath.Join(home, "config"))
-	t.Setenv("AppData", filepath.Join(home, "config"))
+	dir := home(t)
 	t.Chdir(t.TempDir())
-	dir, err := config.UserDir()
-	if err != nil {
-		t.Fatal(err)
-	}
 	run := func(text, in string) string {
-		if err := os.MkdirAll(in, 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(in, config.FleetName), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, filepath.Join(in, config.FleetName), text)
 		var out bytes.Buffer
 		if code := execute(t.Context(), []string{"worker", "--slots", "0"}, nil, &out, &out); code != 1 {
 			t.Errorf("it ended with %d", code)

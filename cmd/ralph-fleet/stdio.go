@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ralph-lsp/config"
 	"ralph-lsp/fleet"
 	"ralph-lsp/fleet/desk"
 	"ralph-lsp/fleet/natsbus"
@@ -37,18 +39,31 @@ func (c exitCode) Error() string { return fmt.Sprintf("exit code %d", int(c)) }
 
 // serve serves an editor, or shows the help to a person. The start doesn't wait for the bus,
 // and without one that somebody has named there is none: nothing is looked for in the network.
+// Loops of this machine need no bus: what is wrong with its settings is told in its place.
 func (e *editor) serve(cmd *cobra.Command, stdout io.Writer) error {
 	if !e.Wanted {
 		return cmd.Help()
 	}
+	problem := settle(cmd)
 	var place func(*slog.Logger) elsewhere.Place
-	if e.bus.url != "" {
-		dir, err := stateDir("seen")
-		if err != nil {
-			return err
+	if e.bus.url != "" || problem != nil {
+		dir, noDir := stateDir("seen")
+		dial := func(ctx context.Context, lost func()) (fleet.Bus, func(), error) {
+			if problem != nil {
+				problem = settle(cmd) // it may be mended
+			}
+			switch {
+			case problem != nil:
+				return nil, nil, &desk.Unset{Why: problem}
+			case noDir != nil:
+				return nil, nil, &desk.Unset{Why: fmt.Errorf("there is no folder for what they say: %w", noDir)}
+			case e.bus.url == "":
+				return nil, nil, &desk.Unset{Why: errors.New("no bus is named: write bus = \"nats://HOST:4222\" into your " + config.FleetName)}
+			}
+			return e.dial(ctx, lost)
 		}
 		place = func(log *slog.Logger) elsewhere.Place {
-			return desk.New(desk.Options{Dial: e.dial, Name: tell.WithoutUserinfo(e.bus.url), Dir: dir, Log: log})
+			return desk.New(desk.Options{Dial: dial, Name: cmp.Or(tell.WithoutUserinfo(e.bus.url), "of your "+config.FleetName), Dir: dir, Log: log})
 		}
 	}
 	code, err := e.Run(cmd.InOrStdin(), stdout, cmd.ErrOrStderr(), version, place)

@@ -15,7 +15,6 @@ import (
 	"ralph-lsp/fleet"
 	"ralph-lsp/internal/tell"
 	"ralph-lsp/server/elsewhere"
-	"ralph-lsp/stream"
 	"ralph-lsp/wire"
 )
 
@@ -27,6 +26,14 @@ type Options struct {
 	Dir  string       // of what is kept of loops on this machine, a folder for each
 	Log  *slog.Logger // nil: nothing is logged
 }
+
+// Unset is the error of Dial where what says which bus there is has a mistake.
+type Unset struct{ Why error }
+
+func (u *Unset) Error() string { return u.Why.Error() }
+
+// Unwrap is the mistake.
+func (u *Unset) Unwrap() error { return u.Why }
 
 // Desk implements elsewhere.Place.
 type Desk struct {
@@ -312,7 +319,7 @@ func (d *Desk) Check(ctx context.Context) wire.Check {
 		case isHere:
 			return wire.Check{ID: "bus", OK: true, Message: fmt.Sprintf("the bus %s answers, with %s", d.Name, tell.Counted(n, "loop"))}
 		case why != nil:
-			return wire.Check{ID: "bus", Optional: true, Message: fmt.Sprintf("the bus %s can't be reached: %s", d.Name, stream.Line(why.Error(), 200)), Fix: "ralph-fleet doctor --only bus says why; loops of this machine need none"}
+			return wire.Check{ID: "bus", Optional: true, Message: awayText(d.Name, why, time.Time{}), Fix: "ralph-fleet doctor --only bus says more; loops of this machine need none"}
 		}
 		select {
 		case <-ctx.Done():

@@ -2,6 +2,7 @@ package desk
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -61,11 +62,29 @@ func (d *Desk) statusOf(r fleet.Record, s fleet.Shown, away bool) wire.LoopStatu
 	return l
 }
 
+// maxWhy bounds why there is no bus, in bytes.
+const maxWhy = 500
+
+// mistakes makes one line of the mistakes of a file.
+var mistakes = strings.NewReplacer(":\n", ":", "\n", ";")
+
+// awayText says that there is no bus, and why.
+func awayText(name string, why error, since time.Time) string {
+	text := stream.Line(mistakes.Replace(why.Error()), maxWhy)
+	switch {
+	case errors.As(why, new(*Unset)):
+		return "loops of the fleet aren't shown: " + text + "; once that is mended, they are"
+	case since.IsZero():
+		return fmt.Sprintf("the bus %s can't be reached: %s", name, text)
+	}
+	return fmt.Sprintf("the bus %s can't be reached since %s: %s", name, since.Local().Format("15:04"), text)
+}
+
 // textOf says what the list lacks, and that the bus is away.
 func textOf(left map[string]int, name string, why error, since time.Time) string {
 	var parts []string
 	if why != nil {
-		parts = append(parts, fmt.Sprintf("the bus %s can't be reached since %s: %s", name, since.Local().Format("15:04"), stream.Line(why.Error(), 200)))
+		parts = append(parts, awayText(name, why, since))
 	}
 	var counts []string
 	sum := 0

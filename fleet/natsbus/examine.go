@@ -35,7 +35,12 @@ type Store struct {
 // Problem is why a bus can't be used, and what helps.
 type Problem struct{ What, Fix string }
 
-func (p *Problem) Error() string { return p.What }
+func (p *Problem) Error() string {
+	if p.Fix == "" {
+		return p.What
+	}
+	return p.What + "; " + p.Fix
+}
 
 // Unreached is the error of Dial.
 type Unreached struct {
@@ -44,11 +49,7 @@ type Unreached struct {
 }
 
 func (u *Unreached) Error() string {
-	text := "the bus " + u.URL + " can't be used: " + u.Why.What
-	if u.Why.Fix != "" {
-		text += "; " + u.Why.Fix
-	}
-	return text
+	return "the bus " + u.URL + " can't be used: " + u.Why.Error()
 }
 
 // Unwrap is why, for who has named the bus.
