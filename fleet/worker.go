@@ -282,11 +282,11 @@ func (w *Worker) run(ctx context.Context, a *attempt) (later time.Duration, err 
 		return errCommit
 	}
 	end := step(held, StepCommit)
-	err = w.persist(a, commit)
+	err = w.persist(ctx, a, commit)
 	if end(err); err != nil {
 		return 0, err
 	}
-	if err := w.persist(a, func() error { return w.settle(settled, a.ID, a.Attempt, spent) }); err != nil {
+	if err := w.persist(ctx, a, func() error { return w.settle(settled, a.ID, a.Attempt, spent) }); err != nil {
 		return 0, err
 	}
 	if tried != nil {
@@ -324,19 +324,34 @@ func (w *Worker) after(ctx context.Context, a *attempt, r Record, limited bool) 
 	}
 }
 
-// persistLimit bounds how long a result is kept for a bus that is away.
-const persistLimit = 10 * time.Minute
+// persistLimit bounds how long a result is kept for a bus that is away, and stopLimit how long
+// by a worker that is to stop: what ends it by force is due then.
+const (
+	persistLimit = 10 * time.Minute
+	stopLimit    = 30 * time.Second
+)
 
 // persist does something with the bus, as often as it takes while that is away. What
 // somebody else decided meanwhile stays so.
-func (w *Worker) persist(a *attempt, do func() error) error {
-	for end := time.Now().Add(persistLimit); ; time.Sleep(500 * time.Millisecond) {
+func (w *Worker) persist(ctx context.Context, a *attempt, do func() error) error {
+	begun, stopped := time.Now(), ctx.Done()
+	late := time.NewTimer(persistLimit)
+	defer late.Stop()
+	for {
 		err := do()
-		if err == nil || errors.Is(err, ErrNotOur) || errors.Is(err, ErrNotFound) || time.Now().After(end) {
+		if err == nil || errors.Is(err, ErrNotOur) || errors.Is(err, ErrNotFound) {
 			return err
 		}
 		a.log.Warn("the bus doesn't answer; trying again", "error", err)
-		a.ticket.Renew(context.Background())
+		a.ticket.Renew(context.WithoutCancel(ctx))
+		select {
+		case <-late.C:
+			return err
+		case <-stopped:
+			stopped = nil
+			late.Reset(min(stopLimit, persistLimit-time.Since(begun)))
+		case <-time.After(500 * time.Millisecond):
+		}
 	}
 }
 
