@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -80,14 +79,6 @@ func (b *Bus) Remove(ctx context.Context, r fleet.Record, revision uint64) error
 		}
 	}
 	return errors.Join(problem, b.RemoveFile(ctx, r.PromptFile()))
-}
-
-// RemoveFile implements fleet.Bus.
-func (b *Bus) RemoveFile(ctx context.Context, name string) error {
-	if err := b.files.Delete(ctx, name); err != nil && !errors.Is(err, jetstream.ErrObjectNotFound) {
-		return err
-	}
-	return nil
 }
 
 // Files implements fleet.Bus.
@@ -177,18 +168,6 @@ func (b *Bus) Ledger(ctx context.Context) (l fleet.Ledger, revision uint64, err 
 // PutLedger implements fleet.Bus.
 func (b *Bus) PutLedger(ctx context.Context, l fleet.Ledger, revision uint64) error {
 	return b.sums.update(ctx, ledgerKey, l, revision)
-}
-
-// PutFile implements fleet.Bus.
-func (b *Bus) PutFile(ctx context.Context, name string, r io.Reader) error {
-	_, err := b.files.Put(ctx, jetstream.ObjectMeta{Name: name}, r)
-	return err
-}
-
-// File implements fleet.Bus.
-func (b *Bus) File(ctx context.Context, name string) (io.ReadCloser, error) {
-	file, err := b.files.Get(ctx, name)
-	return file, errorOf(err)
 }
 
 func errorOf(err error) error {

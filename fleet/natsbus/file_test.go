@@ -1,0 +1,92 @@
+package natsbus
+
+import (
+	"bytes"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Who is busy with other things, or has a slow network, gets all of a file.
+func TestAFileIsReadHoweverLongThatTakes(t *testing.T) {
+	t.Parallel()
+	b := newBus(t)
+	long := bytes.Repeat([]byte("0123456789abcdef"), 200<<10)
+	if err := b.PutFile(t.Context(), "prompt/f1", bytes.NewReader(long)); err != nil {
+		t.Fatal(err)
+	}
+	f, err := b.File(t.Context(), "prompt/f1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	begin := make([]byte, 1000)
+	if _, err := io.ReadFull(f, begin); err != nil {
+		t.Fatal(err)
+	}
+	<-time.After(5500 * time.Millisecond) // more than the client's own limit
+	rest, err := io.ReadAll(f)
+	if got := append(begin, rest...); err != nil || !bytes.Equal(got, long) {
+		t.Errorf("read are %d bytes of %d: %v", len(got), len(long), err)
+	}
+}
+
+// What says that it is a file, of somebody who may write to the bus.
+func TestAFileThatIsNone(t *testing.T) {
+	b := newBus(t)
+	about := func(name string, size int, nuid, digest, options string) string {
+		return fmt.Sprintf(`{"name":%q,"bucket":%q,"nuid":%q,"size":%d,"chunks":1,"digest":%q,"options":{%s}}`, name, fileStore, nuid, size, digest, options)
+	}
+	for i, tt := range []struct{ meta, want string }{
+		{about("$", 4, "NUID", "DIGEST", ""), ""},
+		{about("$", 0, "empty", "SHA-256=47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU=", ""), ""},
+		{about("$", 1<<30, "NUID", "DIGEST", ""), "it has 4 bytes of 1073741824"},
+		{about("$", 3, "NUID", "DIGEST", ""), "it has more than 3 bytes"},
+		{about("$", 4, "NUID", "SHA-256=AAAA", ""), "it isn't what was put there"},
+		{about("$", 0, "NUID", "SHA-256=AAAA", ""), "it isn't what was put there"},
+		{about("$", 4, "nobody", "DIGEST", ""), "nothing of it is there"},
+		{about("$", 4, ">", "DIGEST", ""), "isn't of a file"},
+		{about("$", 4, "", "DIGEST", ""), "isn't of a file"},
+		{about("$", 4, "NUID", "", ""), "isn't of a file"},
+		{about("$", 4, "NUID", "DIGEST", `"link":{"bucket":"RALPH_FILES","name":"$"}`), "isn't of a file"}, // to itself
+		{about("$", 4, "NUID", "DIGEST", `"link":{"bucket":"RALPH_FILES","name":"loop/f1/1/state"}`), "isn't of a file"},
+		{`{"name":"$"`, jetstream.ErrBadObjectMeta.Error()},
+	} {
+		name := fmt.Sprintf("loop/f2/%d/state", i)
+		subject := "$O." + fileStore + ".M." + base64.URLEncoding.EncodeToString([]byte(name))
+		is, err := b.files.PutBytes(t.Context(), "loop/f1/1/state", []byte("well"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		meta := strings.NewReplacer("$", name, "NUID", is.NUID, "DIGEST", is.Digest).Replace(tt.meta)
+		if _, err := b.js.Publish(t.Context(), subject, []byte(meta)); err != nil {
+			t.Fatal(err)
+		}
+		var data []byte
+		f, err := b.File(t.Context(), name)
+		if err == nil {
+			data, err = io.ReadAll(f)
+			f.Close()
+		}
+		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: read is %q, %v; want %q", tt.meta, data, err, tt.want)
+		}
+		if strings.Contains(tt.meta, `">"`) { // which the client takes for all parts when it tidies up
+			continue
+		}
+		if err := b.PutFile(t.Context(), name, strings.NewReader("anew")); err != nil {
+			t.Errorf("%s can't be replaced: %v", tt.meta, err)
+			continue
+		}
+		if f, err := b.File(t.Context(), name); err != nil {
+			t.Errorf("%s stays: %v", tt.meta, err)
+		} else if data, err := io.ReadAll(f); err != nil || string(data) != "anew" {
+			t.Errorf("%s: in its place is %q, %v", tt.meta, data, err)
+		}
+	}
+}
