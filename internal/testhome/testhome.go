@@ -3,6 +3,7 @@
 package testhome
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -60,10 +61,24 @@ func Use() (remove func(), err error) {
 			return nil, err
 		}
 	}
-	if err := Offered(home); err != nil {
+	if err := errors.Join(Offered(home), noTelemetry()); err != nil {
 		return nil, err
 	}
 	return func() { os.RemoveAll(home) }, nil
+}
+
+// noTelemetry keeps the go command from leaving a process behind at its first start in a
+// home: that process writes there, even while the home is being removed.
+func noTelemetry() error {
+	config, err := os.UserConfigDir()
+	if err != nil {
+		return err
+	}
+	dir := filepath.Join(config, "go", "telemetry")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "mode"), []byte("off\n"), 0o600)
 }
 
 // Offered makes a folder for settings one of a user who was offered a sandbox already: the

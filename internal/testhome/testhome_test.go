@@ -29,6 +29,9 @@ func TestUse(t *testing.T) {
 	if after, err := exec.Command("go", "env", "GOMODCACHE").Output(); err != nil || string(after) != string(before) {
 		t.Errorf("the module cache moved from %s to %s", before, after)
 	}
+	if mode, err := exec.Command("go", "env", "GOTELEMETRY").Output(); err != nil || string(mode) != "off\n" {
+		t.Errorf("go starts a process that outlives it: telemetry is %s, %v", mode, err)
+	}
 	remove()
 	if _, err := os.Stat(home); !os.IsNotExist(err) {
 		t.Errorf("%s is left behind", home)
