@@ -28,6 +28,9 @@ func start(t *testing.T) (cmd *exec.Cmd, variable, argument string) {
 		cmd.Process.Kill()
 		cmd.Wait()
 	})
+	for len(Find(argument)) == 0 || len(Find(variable)) == 0 { // an exec hides both for a moment
+		time.Sleep(time.Millisecond)
+	}
 	return cmd, variable, argument
 }
 
