@@ -1,6 +1,7 @@
 package history
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -357,17 +358,21 @@ func TestAWriteIsCutOff(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	if err := full.SetWriteDeadline(time.Now().Add(100 * time.Millisecond)); err != nil {
-		t.Fatal(err)
-	}
+	taken := make(chan []byte, 1)
+	go func() {
+		begun := make([]byte, maxHeld/2) // of what is too long
+		io.ReadFull(r, begun)
+		taken <- begun
+		full.SetWriteDeadline(time.Unix(1, 0)) // now it is full
+	}()
 	w.file = full
-	sayTurns(w, "whole", strings.Repeat("x", 2*maxHeld))
+	sayTurns(w, "whole", strings.Repeat("x", 4*maxHeld))
 	w.Flush()
 	full.Close()
 	if w.Err() == nil {
 		t.Fatal("it was written")
 	}
-	if _, err := io.Copy(file, r); err != nil {
+	if _, err := io.Copy(file, io.MultiReader(bytes.NewReader(<-taken), r)); err != nil {
 		t.Fatal(err)
 	}
 	w.file = file
