@@ -178,10 +178,10 @@ func (b *fakeBus) commit(t *testing.T, id string, attempt, lines int, o fleet.Ou
 
 // screen is an editor that notes what it is told.
 type screen struct {
-	folders []string
-	deaf    bool // it wants no updates
+	deaf bool // it wants no updates
 
 	mu      sync.Mutex
+	folders []string
 	told    []told
 	changed chan struct{}
 }
@@ -191,8 +191,19 @@ type told struct {
 	page          looplog.Page
 }
 
-func (s *screen) Folders() []string { return s.folders }
-func (s *screen) Wants() bool       { return !s.deaf }
+func (s *screen) Folders() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.folders
+}
+
+// open lets the editor have these folders open.
+func (s *screen) open(folders ...string) {
+	s.mu.Lock()
+	s.folders = folders
+	s.mu.Unlock()
+}
+func (s *screen) Wants() bool { return !s.deaf }
 
 func (s *screen) Changed() {
 	select {

@@ -76,11 +76,11 @@ func (d *Desk) Run(ctx context.Context, w elsewhere.Watcher) {
 	d.mu.Lock()
 	d.watcher = w
 	d.mu.Unlock()
-	go prune(d.Dir)
 	defer d.logs.end()
 	var running sync.WaitGroup
 	defer running.Wait()
 	running.Go(func() { d.report(ctx) })
+	running.Go(func() { d.logs.prune(ctx) })
 	for wait := redialFirst; ctx.Err() == nil; wait = min(2*wait, redialLast) {
 		served, err := d.serve(ctx)
 		if ctx.Err() != nil {

@@ -17,6 +17,7 @@ const (
 	keptFor     = 7 * 24 * time.Hour // what is cached of a loop that nobody has looked at
 	maxKept     = 50                 // loops of which something is cached
 	batch       = 60 << 10           // bytes of updates that are sent at once
+	pruneEach   = time.Hour          // and when there is more of it
 	lookAgain   = 2 * time.Second    // after something could not be read
 )
 
@@ -28,7 +29,8 @@ type logs struct {
 	read   []string // loops that were read, the last one first
 	opened map[string]*transcript
 	follow map[string]*follower
-	over   bool // nobody listens any more
+	over   bool          // nobody listens any more
+	grown  chan struct{} // holds one signal: there may be more folders
 	at     sync.WaitGroup
 }
 
@@ -39,7 +41,7 @@ type follower struct {
 }
 
 func (l *logs) init(d *Desk) {
-	l.desk, l.opened, l.follow = d, map[string]*transcript{}, map[string]*follower{}
+	l.desk, l.opened, l.follow, l.grown = d, map[string]*transcript{}, map[string]*follower{}, make(chan struct{}, 1)
 }
 
 // transcript returns that of a loop. The caller holds mu.
@@ -48,6 +50,10 @@ func (l *logs) transcript(id string) *transcript {
 	if t == nil {
 		dir := filepath.Join(l.desk.folder(id), "log")
 		os.MkdirAll(dir, 0o700) // what can't be written there says so
+		select {
+		case l.grown <- struct{}{}:
+		default:
+		}
 		t = &transcript{id: id, dir: dir, filled: make(chan struct{})}
 		l.opened[id] = t
 	}
@@ -313,8 +319,29 @@ func (d *Desk) now(id string) (fleet.Record, bool) {
 	return r, ok
 }
 
-// prune removes what is cached of loops that nobody has looked at for long.
-func prune(dir string) {
+// prune removes what is cached of loops that nobody has looked at for long, until ctx is done.
+func (l *logs) prune(ctx context.Context) {
+	each := time.NewTicker(pruneEach)
+	defer each.Stop()
+	for {
+		l.mu.Lock()
+		isUsed := map[string]bool{}
+		for id := range l.follow {
+			isUsed[id] = true
+		}
+		l.mu.Unlock()
+		prune(l.desk.Dir, isUsed)
+		select {
+		case <-ctx.Done():
+			return
+		case <-each.C:
+		case <-l.grown:
+		}
+	}
+}
+
+// prune leaves the folders that were looked at last, and those that are used now.
+func prune(dir string, isUsed map[string]bool) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return
@@ -331,7 +358,7 @@ func prune(dir string) {
 	}
 	slices.SortFunc(all, func(a, b kept) int { return b.at.Compare(a.at) })
 	for i, k := range all {
-		if i >= maxKept || time.Since(k.at) > keptFor {
+		if (i >= maxKept || time.Since(k.at) > keptFor) && !isUsed[filepath.Base(k.path)] {
 			os.RemoveAll(k.path) // the next time, if it can't be done
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"sync"
 
 	"ralph-lsp/changes"
@@ -37,7 +36,12 @@ func (d *Desk) Snapshots(ctx context.Context, p wire.LoopParams) (*changes.Store
 	defer d.snapshots.mu.Unlock()
 	folder := d.folder(r.ID)
 	home := filepath.Join(folder, "changes")
-	if has, err := os.ReadFile(filepath.Join(home, "attempt")); err != nil || string(has) != strconv.Itoa(r.Committed) {
+	has, err := os.ReadFile(filepath.Join(home, "attempt"))
+	if err == nil && !hasCommits(ctx, filepath.Join(home, "git"), r.Base)[r.Base] { // the clone that it was taken from has moved, say
+		os.RemoveAll(home) // what stays says so when it is fetched anew
+		has = nil
+	}
+	if string(has) != strconv.Itoa(r.Committed) {
 		if err := d.snapshots.get(ctx, bus, r, home); err != nil {
 			return nil, "", err
 		}
@@ -82,10 +86,7 @@ func (s *snapshots) get(ctx context.Context, bus fleet.Bus, r fleet.Record, home
 // base gets the commit that the loop began with: from the repository of its origin, or
 // from the bus.
 func (s *snapshots) base(ctx context.Context, bus fleet.Bus, g git.Git, r fleet.Record) error {
-	has := func() bool {
-		_, err := g.Run(ctx, nil, "cat-file", "-e", r.Base+"^{commit}")
-		return err == nil
-	}
+	has := func() bool { return hasCommits(ctx, g.Dir, r.Base)[r.Base] }
 	if has() {
 		return nil
 	}
@@ -141,7 +142,7 @@ func download(ctx context.Context, bus fleet.Bus, name, dir string) (path string
 func (d *Desk) fetch(ctx context.Context, bus fleet.Bus, r fleet.Record) (any, error) {
 	origin := d.originOf(r)
 	if origin == "" {
-		return nil, &wire.Failure{Reason: wire.ReasonNoFolder, Err: fmt.Errorf("no open folder has the repository %s: open it, or run ralph-fleet fetch %s --into FOLDER", r.Repo, r.Name)}
+		return nil, &wire.Failure{Reason: wire.ReasonNoFolder, Err: fmt.Errorf("no open folder is the repository %s and has its commit %.12s: open it, fetch there with git, or run ralph-fleet fetch %s --into FOLDER", r.Repo, r.Base, r.Name)}
 	}
 	if r.Committed == 0 {
 		return nil, &wire.Failure{Reason: wire.ReasonNoSnapshots, Err: errors.New("there is nothing to fetch: no iteration of the loop has ended yet")}
@@ -151,117 +152,4 @@ func (d *Desk) fetch(ctx context.Context, bus fleet.Bus, r fleet.Record) (any, e
 		return nil, err
 	}
 	return wire.Fetched(branch), nil
-}
-
-// originOf is the open folder whose repository a loop works on; "" for none.
-func (d *Desk) originOf(r fleet.Record) string {
-	d.mu.Lock()
-	watcher := d.watcher
-	d.mu.Unlock()
-	if watcher == nil {
-		return ""
-	}
-	return d.origins.find(r, watcher.Folders())
-}
-
-// origins know of which repositories the open folders are.
-type origins struct {
-	mu    sync.Mutex
-	repos map[string]repository // of folders
-	asked map[string]bool
-}
-
-// repository says what a folder's repository is called by: its own place, and the URLs of its remotes.
-type repository struct {
-	top     string
-	remotes []string
-}
-
-// of is find for who can't wait: a folder that isn't known yet is looked at, and news is called then.
-func (o *origins) of(r fleet.Record, folders []string, news func()) string {
-	var unknown []string
-	o.mu.Lock()
-	if o.asked == nil {
-		o.asked, o.repos = map[string]bool{}, map[string]repository{}
-	}
-	for _, folder := range folders {
-		if !o.asked[folder] {
-			o.asked[folder] = true
-			unknown = append(unknown, folder)
-		}
-	}
-	o.mu.Unlock()
-	if len(unknown) > 0 {
-		go func() {
-			for _, folder := range unknown {
-				o.look(folder)
-			}
-			news()
-		}()
-	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.match(r, folders)
-}
-
-// find looks at folders that aren't known yet.
-func (o *origins) find(r fleet.Record, folders []string) string {
-	for _, folder := range folders {
-		o.mu.Lock()
-		_, known := o.repos[folder]
-		o.mu.Unlock()
-		if !known {
-			o.look(folder)
-		}
-	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.match(r, folders)
-}
-
-func (o *origins) match(r fleet.Record, folders []string) string {
-	for _, folder := range folders {
-		repo, ok := o.repos[folder]
-		if !ok || repo.top == "" {
-			continue
-		}
-		if r.Bundled && (r.Repo == folder || r.Repo == repo.top || strings.HasPrefix(r.Repo, repo.top+string(filepath.Separator))) {
-			return folder
-		}
-		for _, url := range repo.remotes {
-			if !r.Bundled && sameURL(url, r.Repo) {
-				return folder
-			}
-		}
-	}
-	return ""
-}
-
-func sameURL(a, b string) bool {
-	short := func(url string) string { return strings.TrimSuffix(strings.TrimSuffix(url, "/"), ".git") }
-	return short(a) == short(b)
-}
-
-// look asks git which repository a folder is of.
-func (o *origins) look(folder string) {
-	var repo repository
-	if program, err := git.Find(); err == nil {
-		g := git.Git{Program: program, Dir: folder}
-		ctx := context.Background() // git has its own patience
-		if top, err := g.Text(ctx, nil, "rev-parse", "--show-toplevel"); err == nil {
-			repo.top = filepath.FromSlash(top)
-			if urls, err := g.Text(ctx, nil, "config", "--get-regexp", `^remote\..*\.url$`); err == nil {
-				for line := range strings.Lines(urls) {
-					_, url, _ := strings.Cut(strings.TrimSpace(line), " ")
-					repo.remotes = append(repo.remotes, url)
-				}
-			}
-		}
-	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.repos == nil {
-		o.repos, o.asked = map[string]repository{}, map[string]bool{}
-	}
-	o.repos[folder], o.asked[folder] = repo, true
 }

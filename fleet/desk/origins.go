@@ -1,0 +1,205 @@
+package desk
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"ralph-lsp/fleet"
+	"ralph-lsp/internal/git"
+)
+
+// originOf is the open folder whose repository a loop works on; "" for none.
+func (d *Desk) originOf(r fleet.Record) string {
+	d.mu.Lock()
+	watcher := d.watcher
+	d.mu.Unlock()
+	if watcher == nil {
+		return ""
+	}
+	return d.origins.find(r, watcher.Folders())
+}
+
+// origins know of which repositories the open folders are. Machines call different
+// repositories the same: one counts only if it has the commit that the loop began with.
+type origins struct {
+	asking sync.Mutex // one git at a time
+
+	mu    sync.Mutex
+	repos map[string]*repository // of folders
+	busy  bool                   // somebody looks
+}
+
+// repository says what a folder's repository is called by: its own place, and the URLs of its
+// remotes; and which commits it has.
+type repository struct {
+	top     string
+	remotes []string
+	known   bool                 // that was looked at
+	has     map[string]bool      // commits that it has
+	hadNot  map[string]time.Time // when others weren't there
+	wanted  map[string]bool      // which is to be looked for
+}
+
+// askAgain is when a commit is looked for again that a repository hadn't.
+const askAgain = time.Minute
+
+// of is find for who can't wait: what isn't known yet is looked at, and news is called then.
+func (o *origins) of(r fleet.Record, folders []string, news func()) string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	origin, isKnown := o.match(r, folders)
+	if !isKnown && !o.busy {
+		o.busy = true
+		go func() {
+			if o.look(context.Background()) { // git has its own patience
+				news()
+			}
+		}()
+	}
+	return origin
+}
+
+// find waits for what isn't known, and looks again for what wasn't there.
+func (o *origins) find(r fleet.Record, folders []string) string {
+	for range 2 { // which repositories, and then what they have
+		o.mu.Lock()
+		for _, repo := range o.repos {
+			delete(repo.hadNot, r.Base)
+		}
+		origin, isKnown := o.match(r, folders)
+		o.mu.Unlock()
+		if isKnown {
+			return origin
+		}
+		o.look(context.Background())
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	origin, _ := o.match(r, folders)
+	return origin
+}
+
+// match returns the folder that a loop is of. isKnown is false when there is something to look
+// at, which is noted. The caller holds mu.
+func (o *origins) match(r fleet.Record, folders []string) (origin string, isKnown bool) {
+	if o.repos == nil {
+		o.repos = map[string]*repository{}
+	}
+	isKnown = true
+	for _, folder := range folders {
+		repo := o.repos[folder]
+		if repo == nil {
+			repo = &repository{has: map[string]bool{}, hadNot: map[string]time.Time{}, wanted: map[string]bool{}}
+			o.repos[folder] = repo
+		}
+		switch {
+		case !repo.known:
+			isKnown = false
+		case !repo.isCalled(r, folder):
+		case repo.has[r.Base]:
+			return folder, true
+		case time.Since(repo.hadNot[r.Base]) > askAgain:
+			repo.wanted[r.Base] = true
+			isKnown = false
+		}
+	}
+	return "", isKnown
+}
+
+// isCalled says whether a loop's repository has the names of this one.
+func (repo *repository) isCalled(r fleet.Record, folder string) bool {
+	if r.Bundled {
+		return repo.top != "" && (r.Repo == folder || r.Repo == repo.top || strings.HasPrefix(r.Repo, repo.top+string(filepath.Separator)))
+	}
+	for _, url := range repo.remotes {
+		if sameURL(url, r.Repo) {
+			return true
+		}
+	}
+	return false
+}
+
+func sameURL(a, b string) bool {
+	short := func(url string) string { return strings.TrimSuffix(strings.TrimSuffix(url, "/"), ".git") }
+	return short(a) == short(b)
+}
+
+// look asks git for all that was noted, and says whether there is news.
+func (o *origins) look(ctx context.Context) (isNews bool) {
+	o.asking.Lock()
+	defer o.asking.Unlock()
+	o.mu.Lock()
+	var unknown []string
+	wanted := map[string][]string{}
+	for folder, repo := range o.repos {
+		if !repo.known {
+			unknown = append(unknown, folder)
+		}
+		for commit := range repo.wanted {
+			wanted[folder] = append(wanted[folder], commit)
+		}
+	}
+	o.busy = false // what is noted from here on needs another look
+	o.mu.Unlock()
+	for _, folder := range unknown {
+		top, remotes := namesOf(ctx, folder)
+		o.mu.Lock()
+		repo := o.repos[folder]
+		repo.top, repo.remotes, repo.known, isNews = top, remotes, true, true
+		o.mu.Unlock()
+	}
+	for folder, commits := range wanted {
+		has := hasCommits(ctx, folder, commits...)
+		o.mu.Lock()
+		repo := o.repos[folder]
+		for _, commit := range commits {
+			delete(repo.wanted, commit)
+			if has[commit] {
+				repo.has[commit], isNews = true, true
+			} else {
+				repo.hadNot[commit] = time.Now()
+			}
+		}
+		o.mu.Unlock()
+	}
+	return isNews
+}
+
+// namesOf asks git which repository a folder is of.
+func namesOf(ctx context.Context, folder string) (top string, remotes []string) {
+	program, err := git.Find()
+	if err != nil {
+		return "", nil
+	}
+	g := git.Git{Program: program, Dir: folder}
+	if top, err = g.Text(ctx, nil, "rev-parse", "--show-toplevel"); err != nil {
+		return "", nil
+	}
+	if urls, err := g.Text(ctx, nil, "config", "--get-regexp", `^remote\..*\.url$`); err == nil {
+		for line := range strings.Lines(urls) {
+			_, url, _ := strings.Cut(strings.TrimSpace(line), " ")
+			remotes = append(remotes, url)
+		}
+	}
+	return filepath.FromSlash(top), remotes
+}
+
+// hasCommits says which of these commits a repository has.
+func hasCommits(ctx context.Context, dir string, commits ...string) map[string]bool {
+	has := map[string]bool{}
+	program, err := git.Find()
+	if err != nil {
+		return has
+	}
+	g := git.Git{Program: program, Dir: dir}
+	out, _ := g.Text(ctx, []byte(strings.Join(commits, "\n")+"\n"), "cat-file", "--batch-check=%(objectname) %(objecttype)") // what isn't said isn't there
+	for line := range strings.Lines(out) {
+		if commit, isOne := strings.CutSuffix(strings.TrimSpace(line), " commit"); isOne {
+			has[commit] = true
+		}
+	}
+	return has
+}
