@@ -103,7 +103,11 @@ func (c *checkouts) clone(ctx context.Context, r Record, tree string) error {
 		if err := os.RemoveAll(tree); err != nil {
 			return err
 		}
-		if _, err := c.git(filepath.Dir(tree)).Run(ctx, nil, "clone", "--quiet", "--local", "--no-checkout", "--", mirror, tree); err != nil {
+		// What a clone does takes three processes more, and without its template it has 17 files less.
+		if _, err := c.git(filepath.Dir(tree)).Run(ctx, nil, "init", "--quiet", "--template=", tree); err != nil {
+			return err
+		}
+		if err := linkAll(filepath.Join(mirror, "objects"), filepath.Join(tree, ".git", "objects")); err != nil {
 			return err
 		}
 		_, err := g.Run(ctx, nil, "checkout", "--quiet", "-B", "ralph/"+r.Name, r.Base)
@@ -112,12 +116,10 @@ func (c *checkouts) clone(ctx context.Context, r Record, tree string) error {
 	if err != nil {
 		return fmt.Errorf("fetching %s: %w", r.Repo, err)
 	}
-	origin := []string{"remote", "set-url", "origin", r.Repo}
-	if r.Bundled { // it is a folder of somebody else's machine
-		origin = []string{"remote", "remove", "origin"}
-	}
-	if _, err := g.Run(ctx, nil, origin...); err != nil {
-		return err
+	if !r.Bundled { // or it is a folder of somebody else's machine
+		if _, err := g.Run(ctx, nil, "remote", "add", "origin", r.Repo); err != nil {
+			return err
+		}
 	}
 	exclude := filepath.Join(tree, ".git", "info", "exclude")
 	if err := os.MkdirAll(filepath.Dir(exclude), 0o700); err != nil {

@@ -40,20 +40,30 @@ func (c *checkouts) mirrorDir(t Task) string {
 	return filepath.Join(c.dir, "repos", fmt.Sprintf("%s-%x.git", Slug(t.Repo), sum[:6]))
 }
 
-// mirror fetches the task's commit into the worker's copy of its repository, and lets use
-// have it. A copy that is of no use is made anew, if that works.
+// mirror lets use have the worker's copy of the task's repository, if that works as it is; else once the
+// task's commit is fetched into it. A copy that is of no use is made anew.
 func (c *checkouts) mirror(ctx context.Context, r Record, use func(dir string) error) error {
 	dir := c.mirrorDir(r.Task)
 	lock := c.lockOf(dir)
-	lock.Lock()
+	try := func() error {
+		lock.RLock()
+		defer lock.RUnlock()
+		now := time.Now()
+		os.Chtimes(dir, now, now) // it is the one used last
+		return use(dir)
+	}
 	_, problem := os.Lstat(dir)
 	isNew := errors.Is(problem, fs.ErrNotExist)
+	if !isNew {
+		if err := try(); err == nil || ctx.Err() != nil {
+			return err
+		}
+	}
+	lock.Lock()
 	problem = c.fill(ctx, r, dir)
 	lock.Unlock()
 	if problem == nil {
-		lock.RLock()
-		problem = use(dir)
-		lock.RUnlock()
+		problem = try()
 	}
 	if problem == nil || isNew || ctx.Err() != nil {
 		return problem
@@ -83,10 +93,8 @@ func (c *checkouts) fill(ctx context.Context, r Record, dir string) error {
 		return err
 	}
 	unlock(dir)
-	now := time.Now()
-	os.Chtimes(dir, now, now) // it is the one used last
 	g := c.git(dir)
-	if _, err := g.Run(ctx, nil, "init", "--quiet", "--bare"); err != nil {
+	if _, err := g.Run(ctx, nil, "init", "--quiet", "--bare", "--template="); err != nil {
 		return err
 	}
 	has := func() bool {
@@ -139,4 +147,22 @@ func unlock(dir string) {
 		}
 		return nil
 	})
+}
+
+// linkAll makes a folder with the files of another one: links, or copies where the disk has no links.
+func linkAll(from, to string) error {
+	err := filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		other := filepath.Join(to, strings.TrimPrefix(path, from))
+		if d.IsDir() {
+			return os.MkdirAll(other, 0o700)
+		}
+		return os.Link(path, other)
+	})
+	if err == nil {
+		return nil
+	}
+	return errors.Join(os.RemoveAll(to), os.CopyFS(to, os.DirFS(from)))
 }
