@@ -37,6 +37,7 @@ type Worker struct {
 	since     time.Time    // it is there
 	ahead     atomic.Int64 // of the bus's clock, in nanoseconds
 	checkouts *checkouts
+	ledger    sync.Mutex // held by the slot that changes the bus's ledger
 }
 
 // Run works until ctx is done, and all that it has begun has ended.
@@ -160,7 +161,7 @@ type attempt struct {
 
 // begin takes the loop, if it wants a worker and the limits of all loops let it.
 func (w *Worker) begin(ctx context.Context, t Ticket) (a *attempt, later time.Duration, err error) {
-	r, _, err := w.Bus.Get(ctx, t.ID())
+	r, revision, err := w.Bus.Get(ctx, t.ID())
 	if err != nil {
 		return nil, 0, err
 	}
@@ -172,19 +173,17 @@ func (w *Worker) begin(ctx context.Context, t Ticket) (a *attempt, later time.Du
 	}
 	if r.Phase == Running && r.Wish != "" { // its worker is gone, and can't do that any more
 		r, err = Change(ctx, w.Bus, r.ID, func(now *Record) error { return now.GiveBack(r.Attempt, w.now()) })
-		if err != nil {
-			return nil, 0, err
+		if err == nil {
+			err = w.settle(ctx, r.ID, r.Attempt, r.Reserve)
 		}
-		if err := w.settle(ctx, r.ID, r.Attempt, r.Reserve); err != nil {
-			return nil, 0, err
-		}
+		return nil, 0, err // it is looked at again
 	}
 	if later, wants := r.due(w.now()); !wants {
 		return nil, later, nil
 	}
 	var wait time.Duration
 	var why string
-	err = ChangeLedger(ctx, w.Bus, func(l *Ledger) bool {
+	err = w.changeLedger(ctx, func(l *Ledger) bool {
 		wait, why = l.Admit(r, w.now())
 		return wait == 0
 	})
@@ -194,17 +193,10 @@ func (w *Worker) begin(ctx context.Context, t Ticket) (a *attempt, later time.Du
 	if wait > 0 {
 		return nil, wait, w.waits(ctx, r, why)
 	}
-	before, wants := r.Attempt, true
-	r, err = Change(ctx, w.Bus, r.ID, func(r *Record) error {
-		if _, wants = r.due(w.now()); !wants || r.Attempt != before {
-			return ErrNotOur
-		}
-		r.Begin(w.Name, w.now())
-		return nil
-	})
-	if err != nil {
-		w.settle(ctx, t.ID(), before+1, 0)
-		if errors.Is(err, ErrNotOur) {
+	r.Begin(w.Name, w.now())
+	if err := w.Bus.Put(ctx, r, revision); err != nil {
+		w.settle(ctx, r.ID, r.Attempt, 0)
+		if errors.Is(err, ErrConflict) {
 			return nil, 0, nil // it is looked at again
 		}
 		return nil, 0, err
@@ -235,10 +227,17 @@ func (r *Record) due(now time.Time) (later time.Duration, wants bool) {
 
 // settle gives back what an attempt had reserved.
 func (w *Worker) settle(ctx context.Context, id string, attempt int, usd float64) error {
-	return ChangeLedger(ctx, w.Bus, func(l *Ledger) bool {
+	return w.changeLedger(ctx, func(l *Ledger) bool {
 		l.Settle(id, attempt, usd)
 		return true
 	})
+}
+
+// changeLedger is ChangeLedger for one slot at a time: those of a worker needn't compete with each other.
+func (w *Worker) changeLedger(ctx context.Context, change func(*Ledger) bool) error {
+	w.ledger.Lock()
+	defer w.ledger.Unlock()
+	return ChangeLedger(ctx, w.Bus, change)
 }
 
 // run runs an iteration and commits what it came to. later says when the loop wants the next one.
@@ -305,7 +304,7 @@ func (w *Worker) run(ctx context.Context, a *attempt) (later time.Duration, err 
 func (w *Worker) after(ctx context.Context, a *attempt, r Record, limited bool) {
 	problem := w.Bus.Forget(ctx, r.ID)
 	if limited {
-		problem = errors.Join(problem, ChangeLedger(ctx, w.Bus, func(l *Ledger) bool {
+		problem = errors.Join(problem, w.changeLedger(ctx, func(l *Ledger) bool {
 			l.Hold(r.Key, r.ResumeAt)
 			return true
 		}))
@@ -403,11 +402,13 @@ func (w *Worker) iterate(ctx context.Context, a *attempt, beat chan<- func()) (o
 		return o, false, err
 	}
 	a.listens.begin(tree, a.Guidance)
-	prompt, err := w.checkouts.download(ctx, a.PromptFile())
-	if err != nil {
-		return o, false, err
+	prompt := ""
+	if !a.HasState { // its state has it
+		if prompt, err = w.checkouts.download(ctx, a.PromptFile()); err != nil {
+			return o, false, err
+		}
+		defer os.Remove(prompt)
 	}
-	defer os.Remove(prompt)
 	transcript, err := os.CreateTemp(w.Dir, "log-*")
 	if err != nil {
 		return o, false, err
