@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"ralph-lsp/internal/git"
@@ -29,25 +30,78 @@ type Submitted struct {
 	IsNew bool `json:"new"`
 }
 
-// Submit puts loops on the bus. What is there already stays as it is. tell hears of each.
+// entering is how many loops are put on the bus at the same time.
+const entering = 16
+
+// Submit puts loops on the bus. What is there already stays as it is. tell hears of each, in the order of the tasks.
 func Submit(ctx context.Context, bus Bus, s Submission, tell func(Submitted)) error {
 	if err := s.resolve(ctx, bus); err != nil {
 		return err
 	}
+	all, err := s.plan()
+	if err != nil {
+		return err
+	}
+	type entered struct {
+		Submitted
+		err error
+	}
+	var busy sync.WaitGroup
+	defer busy.Wait()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	inOrder := make(chan chan entered, entering-2) // beside one that is waited for, and one that waits to be
+	busy.Go(func() {
+		defer close(inOrder)
+		for _, t := range all {
+			if ctx.Err() != nil {
+				return
+			}
+			t.At = time.Now().UTC() // so they are listed in their order
+			done := make(chan entered, 1)
+			busy.Go(func() {
+				r, isNew, err := s.enter(ctx, bus, t)
+				done <- entered{Submitted{r, isNew}, err}
+			})
+			select {
+			case inOrder <- done:
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+	for i := range all {
+		var one entered
+		if done, ok := <-inOrder; ok {
+			one = <-done
+		} else {
+			one.err = ctx.Err()
+		}
+		if one.err != nil {
+			return fmt.Errorf("%s: %w; submit the same again, what is there already stays", all[i].Name, one.err)
+		}
+		tell(one.Submitted)
+	}
+	return nil
+}
+
+// planned is a loop to be. Its prompt is made anew when it is needed: all of them at once may be too much.
+type planned struct {
+	Task
+	fields map[string]any
+}
+
+// plan says what the loops are, each once. Its error names the first task that can't be one.
+func (s Submission) plan() (all []planned, err error) {
 	tasks := s.Tasks
 	if tasks == nil {
 		tasks = []map[string]any{{}}
 	}
-	type one struct {
-		Task
-		prompt string
-	}
-	var all []one
 	names, same := map[string]int{}, map[string]bool{}
 	for i, fields := range tasks {
 		t, prompt, err := s.taskOf(fields)
 		if err != nil {
-			return fmt.Errorf("task %d: %w", i+1, err)
+			return nil, fmt.Errorf("task %d: %w", i+1, err)
 		}
 		if t.Identify(prompt); same[t.ID] {
 			continue // said twice
@@ -60,18 +114,11 @@ func Submit(ctx context.Context, bus Bus, s Submission, tell func(Submitted)) er
 		names[t.Name] = 1
 		t.Identify(prompt)
 		if err := t.Check(); err != nil {
-			return fmt.Errorf("task %d: %w", i+1, err)
+			return nil, fmt.Errorf("task %d: %w", i+1, err)
 		}
-		all = append(all, one{t, prompt})
+		all = append(all, planned{t, fields})
 	}
-	for _, t := range all {
-		r, isNew, err := enter(ctx, bus, t.Task, t.prompt)
-		if err != nil {
-			return fmt.Errorf("%s: %w; submit the same again, what is there already stays", t.Name, err)
-		}
-		tell(Submitted{r, isNew})
-	}
-	return nil
+	return all, nil
 }
 
 // maxTask bounds what a task's record has, in bytes. The prompt is a file, and can be longer.
@@ -106,26 +153,30 @@ func (s Submission) taskOf(fields map[string]any) (t Task, prompt string, err er
 }
 
 // enter creates a loop and lets workers take it. Each step may be done again.
-func enter(ctx context.Context, bus Bus, t Task, prompt string) (r Record, isNew bool, err error) {
-	t.At = time.Now().UTC()
-	if r, _, err = bus.Get(ctx, t.ID); errors.Is(err, ErrNotFound) {
-		if err := bus.PutFile(ctx, t.PromptFile(), strings.NewReader(prompt)); err != nil {
-			return r, false, err
-		}
-		r = Record{Task: t, Phase: Queued, UpdatedAt: t.At}
-		if err = bus.Create(ctx, r); errors.Is(err, ErrExists) {
-			r, _, err = bus.Get(ctx, t.ID)
-		} else {
-			isNew = true
+func (s Submission) enter(ctx context.Context, bus Bus, p planned) (r Record, isNew bool, err error) {
+	if r, _, err = bus.Get(ctx, p.ID); errors.Is(err, ErrNotFound) {
+		r, err = s.create(ctx, bus, p)
+		if isNew = err == nil; errors.Is(err, ErrExists) {
+			r, _, err = bus.Get(ctx, p.ID)
 		}
 	}
-	if err != nil {
-		return r, false, err
-	}
-	if r.Phase == Queued {
+	if err == nil && r.Phase == Queued {
 		err = bus.Enqueue(ctx, r)
 	}
 	return r, isNew, err
+}
+
+// create puts a loop on the bus, behind what its record speaks of.
+func (s Submission) create(ctx context.Context, bus Bus, p planned) (r Record, err error) {
+	_, prompt, err := s.taskOf(p.fields)
+	if err != nil {
+		return r, err
+	}
+	if err := bus.PutFile(ctx, p.PromptFile(), strings.NewReader(prompt)); err != nil {
+		return r, err
+	}
+	r = Record{Task: p.Task, Phase: Queued, UpdatedAt: p.At}
+	return r, bus.Create(ctx, r)
 }
 
 // resolve finds the commit that the loops begin with. A folder's is put on the bus, as

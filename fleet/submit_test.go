@@ -1,11 +1,16 @@
 package fleet
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"math/rand/v2"
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // put submits tasks, and returns how many were new, and the error.
@@ -54,6 +59,70 @@ func TestTheSameTasks(t *testing.T) {
 	both.Wait()
 	if news[0]+news[1] != 5000 {
 		t.Errorf("two at once made %v", news)
+	}
+}
+
+// slowly is a bus on which each loop takes a while, and one may fail.
+type slowly struct {
+	*memory
+	at, most atomic.Int64 // created at the same time
+	fail     string       // the name of a loop
+}
+
+func (s *slowly) Create(ctx context.Context, r Record) error {
+	for now := s.at.Add(1); ; {
+		most := s.most.Load()
+		if now <= most || s.most.CompareAndSwap(most, now) {
+			break
+		}
+	}
+	defer s.at.Add(-1)
+	if r.Name == s.fail {
+		return errors.New("the bus is full")
+	}
+	time.Sleep(rand.N(5 * time.Millisecond))
+	return s.memory.Create(ctx, r)
+}
+
+func TestManyAreSubmittedAtOnceAndToldInOrder(t *testing.T) {
+	const loops = 500
+	w := newWorks(t)
+	w.bus.queue = make(chan *memoryTicket, loops)
+	bus := &slowly{memory: w.bus, fail: "loop-300"}
+	s := Submission{Repo: w.repo, Prompt: "Do {task.name}", Task: Task{Priority: Normal}}
+	for i := range loops {
+		s.Tasks = append(s.Tasks, map[string]any{"name": fmt.Sprintf("loop-%d", i)})
+	}
+	told := 0
+	submit := func(ctx context.Context, enough int) error {
+		told = 0
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		return Submit(ctx, bus, s, func(one Submitted) {
+			if want := fmt.Sprintf("loop-%d", told); one.Name != want {
+				t.Errorf("%s is told in the place of %s", one.Name, want)
+			}
+			if told++; told == enough {
+				cancel()
+			}
+		})
+	}
+	if err := submit(t.Context(), 100); !errors.Is(err, context.Canceled) || told == loops {
+		t.Errorf("with Ctrl-C: %d are told, %v", told, err)
+	}
+	if err := submit(t.Context(), 0); err == nil || !strings.Contains(err.Error(), "loop-300: the bus is full; submit the same again") || told != 300 {
+		t.Errorf("one that fails: %d are told, %v", told, err)
+	}
+	bus.fail = ""
+	if err := submit(t.Context(), 0); err != nil || told != loops {
+		t.Errorf("submitted again: %d are told, %v", told, err)
+	}
+	all := must(w.bus.List(t.Context()))
+	if len(all) != loops || len(w.bus.queue) != loops {
+		t.Errorf("%d loops, %d of them for workers", len(all), len(w.bus.queue))
+	}
+	if most := bus.most.Load(); most < 2 || most > entering {
+		t.Errorf("%d at once, want more than one and at most %d", most, entering)
 	}
 }
 
