@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"slices"
 	"sync"
@@ -27,6 +28,7 @@ type memory struct {
 	asked    map[string]func([]byte) []byte
 	present  []Presence
 	left     []string
+	deaf     int               // watches that it refuses
 	ahead    time.Duration     // of all clocks but its own
 	lies     map[string]Record // that it says, whatever stands there
 }
@@ -108,8 +110,16 @@ func (m *memory) List(context.Context) (all []Record, err error) {
 func (m *memory) Watch(_ context.Context, id string) (<-chan Record, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.deaf > 0 {
+		m.deaf--
+		return nil, errors.New("no answer")
+	}
 	to := make(chan Record, 100)
 	m.watchers[to] = id
+	var now Record
+	if data := m.loops[id]; data != nil && json.Unmarshal(data, &now) == nil {
+		to <- now
+	}
 	return to, nil
 }
 

@@ -323,45 +323,18 @@ func (w *Worker) after(ctx context.Context, a *attempt, r Record, limited bool) 
 	}
 }
 
-// persistLimit bounds how long a result is kept for a bus that is away, and stopLimit how long
-// by a worker that is to stop: what ends it by force is due then.
-const (
-	persistLimit = 10 * time.Minute
-	stopLimit    = 30 * time.Second
-)
-
-// persist does something with the bus, as often as it takes while that is away. What
-// somebody else decided meanwhile stays so.
-func (w *Worker) persist(ctx context.Context, a *attempt, do func() error) error {
-	begun, stopped := time.Now(), ctx.Done()
-	late := time.NewTimer(persistLimit)
-	defer late.Stop()
-	for {
-		err := do()
-		if err == nil || errors.Is(err, ErrNotOur) || errors.Is(err, ErrNotFound) {
-			return err
-		}
-		a.log.Warn("the bus doesn't answer; trying again", "error", err)
-		a.ticket.Renew(context.WithoutCancel(ctx))
-		select {
-		case <-late.C:
-			return err
-		case <-stopped:
-			stopped = nil
-			late.Reset(min(stopLimit, persistLimit-time.Since(begun)))
-		case <-time.After(500 * time.Millisecond):
-		}
-	}
-}
-
 // hold keeps the loop for this worker, and lets the child know. It ends the attempt when
 // the loop is another worker's, or is to end.
 func (w *Worker) hold(ctx context.Context, a *attempt, beat chan func(), lose context.CancelCauseFunc) {
 	var renewed func()
-	changes, err := w.Bus.Watch(ctx, a.ID)
-	if err != nil {
-		a.log.Warn("the loop can't be watched", "error", err)
+	var changes <-chan Record
+	watch := func() {
+		var err error
+		if changes, err = w.Bus.Watch(ctx, a.ID); err != nil {
+			a.log.Warn("the loop can't be watched; trying again", "error", err)
+		}
 	}
+	watch()
 	ticks := time.NewTicker(w.Lease / 3)
 	defer ticks.Stop()
 	for {
@@ -371,7 +344,7 @@ func (w *Worker) hold(ctx context.Context, a *attempt, beat chan func(), lose co
 		case renewed = <-beat:
 		case r, ok := <-changes:
 			switch {
-			case !ok:
+			case !ok: // it is watched again with the next tick
 				changes = nil
 			case r.Attempt > a.Attempt:
 				lose(ErrNotOur)
@@ -386,6 +359,9 @@ func (w *Worker) hold(ctx context.Context, a *attempt, beat chan func(), lose co
 			cancel()
 			if err == nil && renewed != nil {
 				renewed()
+			}
+			if changes == nil && ctx.Err() == nil {
+				watch()
 			}
 		}
 	}

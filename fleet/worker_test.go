@@ -211,8 +211,17 @@ func TestAnUnknownCostCountsAsWhatWasReserved(t *testing.T) {
 	}
 }
 
-func TestALoopIsCancelledWhileItRuns(t *testing.T) {
+func TestALoopIsCancelledWhileItRuns(t *testing.T) { newWorks(t).cancelWhileItRuns() }
+
+// A bus that is away as an iteration begins is asked again, or nobody could cancel it.
+func TestALoopIsCancelledThatCouldNotBeWatched(t *testing.T) {
 	w := newWorks(t)
+	w.bus.deaf, w.worker.Lease = 1, 300*time.Millisecond
+	w.cancelWhileItRuns()
+}
+
+func (w *works) cancelWhileItRuns() {
+	w.t.Helper()
 	os.WriteFile(w.log+".hang", nil, 0o600)
 	submitted := w.submit()
 	cancelled := false
@@ -224,7 +233,7 @@ func TestALoopIsCancelledWhileItRuns(t *testing.T) {
 		return r.Phase == Ended
 	})
 	if r.StopReason != "cancelled" || r.HasState || r.Committed != 1 {
-		t.Errorf("it is %+v", r)
+		w.t.Errorf("it is %+v", r)
 	}
 }
 
