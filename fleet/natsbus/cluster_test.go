@@ -176,6 +176,20 @@ func TestAClusterOfThree(t *testing.T) {
 	if c := b.work.CachedInfo().Config; c.Replicas != 3 {
 		t.Errorf("%s has %d replicas", c.Name, c.Replicas)
 	}
+	wantLed(t, b)
+	files, err := b.js.Stream(t.Context(), filesStream)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := files.CachedInfo().Config
+	before.AllowDirect = true // as it was made once
+	if _, err := b.js.UpdateStream(t.Context(), before); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.open(t.Context(), 3); err != nil {
+		t.Fatal(err)
+	}
+	wantLed(t, b)
 	for i := range 3 {
 		enter(t, b, fmt.Sprint("f", i))
 	}
@@ -213,6 +227,17 @@ func TestAClusterOfThree(t *testing.T) {
 			return err == nil
 		})
 		until(t, "its end", func() bool { return ticket.Done(t.Context()) == nil })
+	}
+}
+
+// wantLed wants that no server answers for what is kept but the one that leads: one that is
+// behind would say that a loop which was just submitted is none, and no worker would take it.
+func wantLed(t *testing.T, b *Bus) {
+	t.Helper()
+	for _, name := range []string{"KV_" + loopBucket, "KV_" + sumBucket, filesStream} {
+		if s, err := b.js.Stream(t.Context(), name); err != nil || s.CachedInfo().Config.AllowDirect {
+			t.Errorf("any server answers for %s, even one that is behind (%v)", name, err)
+		}
 	}
 }
 

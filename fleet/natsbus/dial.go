@@ -156,7 +156,9 @@ func (b *Bus) open(ctx context.Context, replicas int) (err error) {
 	}
 	values := func(c jetstream.KeyValueConfig) (kept bucket, err error) {
 		c.Replicas = replicas
-		kept.KeyValue, err = findOrMake(func() (jetstream.KeyValue, error) { return b.js.KeyValue(ctx, c.Bucket) }, func() (jetstream.KeyValue, error) { return b.js.CreateKeyValue(ctx, c) })
+		kept.KeyValue, err = findOrMake(
+			led(ctx, b, "KV_"+c.Bucket, func() (jetstream.KeyValue, error) { return b.js.KeyValue(ctx, c.Bucket) }),
+			func() (jetstream.KeyValue, error) { return b.js.CreateKeyValue(ctx, c) })
 		return kept, err
 	}
 	b.work, err = stream(jetstream.StreamConfig{
@@ -179,21 +181,39 @@ func (b *Bus) open(ctx context.Context, replicas int) (err error) {
 	if b.workers, err = values(jetstream.KeyValueConfig{Bucket: attendanceBucket, TTL: fleet.PresenceLasts}); err != nil {
 		return err
 	}
-	b.files, err = findOrMake(func() (jetstream.ObjectStore, error) { return b.js.ObjectStore(ctx, fileStore) },
+	b.files, err = findOrMake(led(ctx, b, filesStream, func() (jetstream.ObjectStore, error) { return b.js.ObjectStore(ctx, fileStore) }),
 		func() (jetstream.ObjectStore, error) {
 			return b.js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: fileStore, Replicas: replicas})
 		})
 	return err
 }
 
-// findOrMake makes what isn't found, and finds what another client has just made.
+// led finds what only the leader of its stream answers for. Any server that keeps it would else,
+// even one that is behind: for that one, a loop that was just made is none.
+func led[T any](ctx context.Context, b *Bus, stream string, find func() (T, error)) func() (T, error) {
+	return func() (found T, err error) {
+		s, err := b.js.Stream(ctx, stream)
+		if err != nil {
+			return found, err
+		}
+		if c := s.CachedInfo().Config; c.AllowDirect && c.Replicas > 1 { // as the library makes it
+			c.AllowDirect = false
+			if _, err := b.js.UpdateStream(ctx, c); err != nil {
+				return found, err
+			}
+		}
+		return find()
+	}
+}
+
+// findOrMake makes what isn't found, and finds what was made, by this client or another one.
 func findOrMake[T any](find, make func() (T, error)) (T, error) {
 	found, err := find()
 	if !errors.Is(err, jetstream.ErrStreamNotFound) && !errors.Is(err, jetstream.ErrBucketNotFound) {
 		return found, err
 	}
 	made, err := make()
-	if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) || errors.Is(err, jetstream.ErrBucketExists) {
+	if err == nil || errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) || errors.Is(err, jetstream.ErrBucketExists) {
 		return find()
 	}
 	return made, err
