@@ -21,6 +21,7 @@ import (
 type Summary struct {
 	Path      string
 	ID        string
+	Folder    string // where the agent worked
 	StartedAt time.Time
 	Loop      *LoopStart // nil: no loop's
 	// End is how the loop ended; nil while it runs, and when nobody was left to
@@ -43,24 +44,53 @@ const (
 // folder that doesn't exist has none. Files that are no sessions, and links, are
 // left out.
 func List(o Options, cwd string, limit int, loopsOnly bool) ([]Summary, error) {
-	cwd = paths.Real(cwd)
-	dir, err := o.dir(cwd)
-	if err != nil {
-		return nil, err
+	return ListAll(o, []string{cwd}, limit, loopsOnly)
+}
+
+// ListAll is List of several working directories together.
+func ListAll(o Options, cwds []string, limit int, loopsOnly bool) ([]Summary, error) {
+	wanted := map[string]bool{}
+	dirs := map[string]bool{} // one may have the sessions of all
+	for _, cwd := range cwds {
+		cwd = paths.Real(cwd)
+		dir, err := o.dir(cwd)
+		if err != nil {
+			return nil, err
+		}
+		wanted[cwd], dirs[dir] = true, true
 	}
+	sessions := []Summary{}
+	for dir := range dirs {
+		found, err := listIn(dir, limit, func(s Summary) bool { return wanted[s.Folder] && (s.Loop != nil || !loopsOnly) })
+		if err != nil {
+			return nil, err
+		}
+		sessions = append(sessions, found...)
+	}
+	if len(dirs) > 1 {
+		slices.SortStableFunc(sessions, func(a, b Summary) int { return b.StartedAt.Compare(a.StartedAt) })
+	}
+	if limit > 0 && len(sessions) > limit {
+		sessions = sessions[:limit]
+	}
+	return sessions, nil
+}
+
+// listIn returns the sessions in a folder that are wanted, newest first.
+func listIn(dir string, limit int, wanted func(Summary) bool) ([]Summary, error) {
 	names, err := sessionNames(dir)
 	if err != nil {
 		return nil, err
 	}
-	sessions := []Summary{}
+	var sessions []Summary
 	for len(names) > 0 {
 		batch := len(names)
 		if limit > 0 {
 			batch = min(batch, limit-len(sessions))
 		}
 		for _, s := range summaries(dir, names[:batch]) {
-			if s.cwd == cwd && (s.Loop != nil || !loopsOnly) {
-				sessions = append(sessions, s.Summary)
+			if wanted(s) {
+				sessions = append(sessions, s)
 			}
 		}
 		names = names[batch:]
@@ -91,14 +121,9 @@ func sessionNames(dir string) ([]string, error) {
 	return names, nil
 }
 
-type summary struct {
-	Summary
-	cwd string
-}
-
 // summaries reads the beginnings and ends of files, in their order.
-func summaries(dir string, names []string) []summary {
-	found := make([]summary, len(names))
+func summaries(dir string, names []string) []Summary {
+	found := make([]Summary, len(names))
 	var wg sync.WaitGroup
 	for first := range min(listers, len(names)) {
 		wg.Go(func() {
@@ -109,12 +134,12 @@ func summaries(dir string, names []string) []summary {
 		})
 	}
 	wg.Wait()
-	return slices.DeleteFunc(found, func(s summary) bool { return s.ID == "" })
+	return slices.DeleteFunc(found, func(s Summary) bool { return s.ID == "" })
 }
 
 // summarize reads what a list shows of a session; one without an ID is none.
 // buf is for reading.
-func summarize(path string, buf *[]byte) (s summary) {
+func summarize(path string, buf *[]byte) (s Summary) {
 	file, err := OpenRegular(path, os.O_RDONLY)
 	if err != nil {
 		return s
@@ -126,7 +151,7 @@ func summarize(path string, buf *[]byte) (s summary) {
 	if !n.ok || n.kind != "session" {
 		return s
 	}
-	s.Path, s.ID, s.cwd = path, n.id, n.cwd
+	s.Path, s.ID, s.Folder = path, n.id, n.cwd
 	s.StartedAt, _ = time.Parse(time.RFC3339, n.time) // the zero time for what is none
 	second, _, _ := bytes.Cut(rest, []byte{'\n'})
 	start, ok := recordIn(second).(LoopStart)
@@ -158,7 +183,7 @@ func readHead(file *os.File, buf *[]byte) (head []byte, whole bool) {
 }
 
 // readEnd looks for the loop's end from the end of the file on.
-func (s *summary) readEnd(file *os.File, buf *[]byte) {
+func (s *Summary) readEnd(file *os.File, buf *[]byte) {
 	info, err := file.Stat()
 	if err != nil {
 		return
@@ -179,7 +204,7 @@ func (s *summary) readEnd(file *os.File, buf *[]byte) {
 }
 
 // findEnd looks for the last thing that a loop did in a part of its session.
-func (s *summary) findEnd(part []byte) bool {
+func (s *Summary) findEnd(part []byte) bool {
 	mark := []byte(`"chatEventType":"`)
 	for end := len(part); ; {
 		i := bytes.LastIndex(part[:end], mark)
@@ -220,18 +245,4 @@ func recordIn(line []byte) Record {
 		return nil
 	}
 	return r
-}
-
-// Find returns the session of a loop in a working directory, "" if there is none.
-func Find(o Options, cwd, loopID string) (path string, err error) {
-	sessions, err := List(o, cwd, 0, true)
-	if err != nil {
-		return "", err
-	}
-	for _, s := range sessions {
-		if s.Loop.LoopID == loopID {
-			return s.Path, nil
-		}
-	}
-	return "", nil
 }
