@@ -58,7 +58,9 @@ func Discard(ctx context.Context, t Tree, o DiscardOptions) (Discarded, error) {
 			return done, fmt.Errorf("keeping what is discarded: %w", err)
 		}
 	}
-	done.Stays = l.remove(ctx)
+	past := l.tree.past(FateDiscarded)
+	past.Ref = done.Ref
+	done.Stays = l.remove(ctx, past)
 	done.Gone = done.Stays == ""
 	return done, nil
 }

@@ -95,7 +95,11 @@ func (l *landing) landedBefore(ctx context.Context) (bool, error) {
 // why they stay.
 func (l *landing) finish(ctx context.Context, done *Landed) error {
 	if !l.o.Keep {
-		if done.Stays = l.remove(ctx); done.Stays == "" {
+		past := l.tree.past(FateLanded)
+		if past.Into = done.Into; !done.Already {
+			past.Commit = done.Commit
+		}
+		if done.Stays = l.remove(ctx, past); done.Stays == "" {
 			done.Gone = true
 			return nil
 		}
@@ -136,7 +140,7 @@ func finishRemovals(ctx context.Context, common string) error {
 // remove removes the worktree and its branch, and says why they stay, "" if they
 // don't. A record says what goes before anything does, so a half of the folder never
 // looks as if the loop had deleted the rest.
-func (l *landing) remove(ctx context.Context) (stays string) {
+func (l *landing) remove(ctx context.Context, past Past) (stays string) {
 	if exists(filepath.Join(l.tree.Path, ".git")) {
 		if stays := l.isInUse(ctx); stays != "" {
 			return stays
@@ -145,6 +149,9 @@ func (l *landing) remove(ctx context.Context) (stays string) {
 	rec := record{ID: filepath.Base(l.tree.Admin), Path: l.tree.Path, Branch: l.tree.Branch, Base: l.at, Repo: l.tree.Repo,
 		Made: l.tree.Made && !l.isElsewhere(ctx), Place: strings.HasSuffix(filepath.Dir(l.tree.Path), ".worktrees"), Common: l.common}
 	if err := makeRecords(l.common); err != nil {
+		return err.Error()
+	}
+	if err := takeDown(l.common, past); err != nil {
 		return err.Error()
 	}
 	if err := rec.create(); err != nil {

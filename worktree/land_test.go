@@ -102,7 +102,7 @@ func (w *work) isClean(t Tree) {
 	if refs := w.git("for-each-ref", "refs/heads/ralph", "refs/ralph/landing"); refs != "" {
 		w.Errorf("refs are left: %s", refs)
 	}
-	if entries, _ := os.ReadDir(recordsOf(filepath.Join(w.repo, ".git"))); slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() != "lock" }) {
+	if entries, _ := os.ReadDir(recordsOf(filepath.Join(w.repo, ".git"))); slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() != "lock" && e.Name() != pastName }) {
 		w.Errorf("records are left: %v", entries)
 	}
 }

@@ -146,7 +146,12 @@ func (m *Making) make(ctx context.Context, r repo, o Options) (err error) {
 }
 
 // Done says that the tree is whole: it stays, unless Drop is called.
-func (m *Making) Done() error { return m.record.remove() }
+func (m *Making) Done() error {
+	if err := takeDown(m.record.Common, m.past(FateMade)); err != nil {
+		return err
+	}
+	return m.record.remove()
+}
 
 // Drop takes away what there is of the tree, and the branch that was made for it. Nobody
 // may have worked in it.
