@@ -4,10 +4,12 @@ import (
 	"context"
 
 	"ralph-lsp/history"
+	"ralph-lsp/loop"
 	"ralph-lsp/wire"
 )
 
-// history lists the loops of a folder that have a session file and don't run.
+// history lists the loops that have a session file and don't run: of a folder, and of its
+// worktrees that are gone. Those that are there are folders of their own.
 func (rd *reader) history(_ context.Context, p wire.HistoryParams) (any, error) {
 	path, err := rd.workspace.folderPath(p.Folder)
 	if err != nil {
@@ -18,7 +20,7 @@ func (rd *reader) history(_ context.Context, p wire.HistoryParams) (any, error) 
 	if limit > 0 {
 		limit++ // one may run
 	}
-	sessions, err := history.List(rd.keptIn(path), path, limit, true)
+	sessions, err := loop.PastOf(path, rd.keptIn(path), limit, true, rd.workspace.list()...)
 	if err != nil {
 		return nil, err
 	}
@@ -26,7 +28,7 @@ func (rd *reader) history(_ context.Context, p wire.HistoryParams) (any, error) 
 	past := []wire.PastLoop{}
 	for _, s := range sessions {
 		if s.Path != running && (p.Limit <= 0 || len(past) < p.Limit) {
-			past = append(past, wire.PastOf(s))
+			past = append(past, wire.PastIn(s))
 		}
 	}
 	return wire.HistoryResult{Loops: past}, nil

@@ -72,6 +72,31 @@ func TestALoopLandsByWhatItsEndOffers(t *testing.T) {
 	c.statusWithout(path)
 }
 
+// What a loop did is read when its worktree is gone, from the folder where it was started. While
+// the worktree is there, it is a folder of its own.
+func TestALoopThatLandedIsInTheHistoryOfItsRepository(t *testing.T) {
+	c, repo, tree, id := inTree(t, optedIn)
+	path, _ := wire.PathOf(tree.Path)
+	c.status(path, inState("ended"))
+	history := func() []wire.PastLoop {
+		return result[wire.HistoryResult](c, c.Command(wire.CommandHistory, wire.HistoryParams{Folder: wire.FileURI(repo), Limit: 5})).Loops
+	}
+	if past := history(); len(past) != 0 {
+		t.Errorf("before it lands: %+v", past)
+	}
+	landed := result[wire.LandResult](c, c.Command(wire.CommandLand, wire.LandParams{LoopParams: wire.LoopParams{LoopID: id}}))
+	c.statusWithout(path)
+	past := history()
+	if len(past) != 1 || past[0].LoopID != id || past[0].Branch != "ralph/build-x" || past[0].LandedOn != "main" || past[0].Commit != landed.Commit ||
+		!strings.HasSuffix(past[0].Text, " · ralph/build-x landed on main ("+landed.Commit[:9]+")") {
+		t.Fatalf("%+v", past)
+	}
+	updates, page := readAll(t, c, wire.ReadParams{LoopParams: wire.LoopParams{LoopID: id}})
+	if log := string(slices.Concat(updates...)); !page.Complete || !strings.Contains(log, "iteration limit reached") {
+		t.Errorf("its log is %s", log)
+	}
+}
+
 // Another process may have landed it, or the user has removed it.
 func TestALoopIsShownNoMoreWhenItsWorktreeIsGone(t *testing.T) {
 	c, repo, tree, _ := inTree(t, optedIn)

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"ralph-lsp/history"
+	"ralph-lsp/loop"
 	"ralph-lsp/looplog"
 	"ralph-lsp/wire"
 )
@@ -155,9 +156,12 @@ func (rd *reader) pastLog(folders []string, folder, id string) (loopLog, error) 
 		return loopLog{path: last[0].Path}, nil
 	}
 	for _, folder := range folders {
-		path, err := history.Find(rd.keptIn(folder), folder, id)
-		if err != nil || path != "" {
-			return loopLog{id: id, path: path}, err
+		past, err := loop.FindPast(folder, rd.keptIn(folder), id)
+		if err != nil {
+			return loopLog{}, err
+		}
+		if past != nil {
+			return loopLog{id: past.Loop.LoopID, path: past.Path}, nil
 		}
 	}
 	return loopLog{}, failed(wire.ReasonNoSession, fmt.Errorf("no session of the loop %s is here", id), nil)

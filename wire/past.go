@@ -8,6 +8,7 @@ import (
 	"ralph-lsp/internal/tell"
 	"ralph-lsp/loop"
 	"ralph-lsp/stream"
+	"ralph-lsp/worktree"
 )
 
 // HistoryParams is the argument of ralph.loop.history.
@@ -36,7 +37,10 @@ type PastLoop struct {
 	DurationMs     int64     `json:"durationMs"`
 	Error          string    `json:"error,omitempty"`
 	SessionFileURI string    `json:"sessionFileUri"`
-	Text           string    `json:"text"` // how it ended, in one line
+	Branch         string    `json:"branch,omitempty"`   // of the worktree that it worked in
+	LandedOn       string    `json:"landedOn,omitempty"` // the branch that has its work, where the worktree has landed
+	Commit         string    `json:"commit,omitempty"`   // of that branch then
+	Text           string    `json:"text"`               // how it ended, and what became of its branch, in one line
 	Class          Class     `json:"class"`
 }
 
@@ -67,6 +71,34 @@ func PromptsOf(prompts []history.Prompt) PromptsResult {
 		r.Prompts = append(r.Prompts, PastPrompt{p.Text, history.Title(p.Text), history.TimeOf(p.At), FileURI(p.Folder), p.Uses})
 	}
 	return r
+}
+
+// PastIn is PastOf, with the worktree.
+func PastIn(p loop.Past) PastLoop {
+	past := PastOf(p.Summary)
+	if t := p.Tree; t != nil {
+		past.Branch, past.LandedOn, past.Commit = stream.Plain(t.Branch), stream.Plain(t.Into), t.Commit
+		past.Text = JoinFacts(past.Text, FateText(*t))
+	}
+	return past
+}
+
+// FateText says what became of a worktree.
+func FateText(t worktree.Past) string {
+	branch := stream.Plain(t.Branch)
+	switch {
+	case t.Fate == worktree.FateLanded && t.Commit != "":
+		return branch + " landed on " + stream.Plain(t.Into) + " (" + t.Commit[:min(len(t.Commit), 9)] + ")"
+	case t.Fate == worktree.FateLanded:
+		return branch + " landed on " + stream.Plain(t.Into)
+	case t.Ref != "":
+		return branch + " was discarded, " + stream.Plain(t.Ref) + " has it"
+	case t.Fate == worktree.FateDiscarded:
+		return branch + " was discarded"
+	case t.Here:
+		return "in the worktree of " + branch
+	}
+	return "the worktree of " + branch + " is gone"
 }
 
 // PastOf returns the wire's form of a loop's session. One without an end

@@ -76,7 +76,7 @@ func examples() map[string]any {
 		"result-read":    ReadResult{Updates: []json.RawMessage{lsptest.JSON(Chunk{KindMessageChunk, "m7", "", text("Hello")})}, Cursor: "eyJsb2ciOiIxdjJ4In0", Complete: true, SkippedLines: 1},
 		"result-output":  OutputOf("/h/.local/state/ralph-lsp/outputs/output-5f1c0b8e.txt", "1\n2\n"),
 		"result-history": HistoryResult{[]PastLoop{examplePast(&history.LoopEnd{StopReason: "promise", Promise: "DONE", Iterations: 7, CostUSD: new(3.1),
-			Tokens: *tokens, DurationMs: 720000})}},
+			Tokens: *tokens, DurationMs: 720000}), exampleLandedPast()}},
 		"result-prompts":    PromptsOf([]history.Prompt{{Text: "Build X\nand test it", At: noon, Folder: "/w/app", Uses: 3}}),
 		"result-changes":    exampleChanges(),
 		"result-file":       FileOf(changes.Content{Data: []byte("package main\n")}),
@@ -180,6 +180,16 @@ func exampleLand() LandResult {
 	p := LandParams{LoopParams: LoopParams{LoopID: "ralph-ca7igygdcr4i", Folder: "file:///w/app.worktrees/fix-it"}}
 	return LandRefused(p, &worktree.Refused{Reason: worktree.ReasonUncommitted, Text: "landing would touch what isn't committed in /w/app",
 		Paths: []worktree.InTheWay{{Path: "src/a.go", Why: "has changes that aren't committed"}}, Fix: []string{"commit or move it (git -C /w/app stash -u), then land again"}})
+}
+
+// exampleLandedPast is one whose worktree has landed.
+func exampleLandedPast() PastLoop {
+	end := history.LoopEnd{StopReason: "promise", Promise: "DONE", Iterations: 7}
+	return PastIn(loop.Past{
+		Summary: history.Summary{Path: "/h/.pi/agent/sessions/--w-app.worktrees-fix-it--/2026-11-20T12-00-00-000Z_01a1f8b5.jsonl",
+			Loop: &history.LoopStart{LoopID: "ralph-da7igygdcr4i", Title: "Fix it", Backend: "pi", StartedAt: noon}, End: &end},
+		Tree: &worktree.Past{Fate: worktree.FateLanded, Branch: "ralph/fix-it", Into: "main", Commit: "1b9d2c4e5f60718293a4b5c6d7e8f90112233445"},
+	})
 }
 
 // examplePast is a loop that ended, nil: that has no end.

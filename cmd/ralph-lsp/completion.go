@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"ralph-lsp/changes"
-	"ralph-lsp/history"
 	"ralph-lsp/loop"
 	"ralph-lsp/wire"
 )
@@ -132,15 +131,22 @@ func completeFiles(*cobra.Command, []string, string) ([]cobra.Completion, cobra.
 }
 
 // completeLoops offers the ids of the folder's loops.
-func completeLoops(cmd *cobra.Command, args []string, _ string) (ids []cobra.Completion, _ cobra.ShellCompDirective) {
+func completeLoops(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return loopIDs(cmd, args, false)
+}
+
+// loopIDs offers the ids of the folder's loops, and of those in worktrees that stood for it.
+func loopIDs(cmd *cobra.Command, args []string, inTrees bool) (ids []cobra.Completion, _ cobra.ShellCompDirective) {
 	dir, err := resolveFolder(cmd.Flag("dir").Value.String())
 	if err != nil || len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	if kept, _, err := keptOf(dir); err == nil {
-		sessions, _ := history.List(kept, dir, 0, true) // none are offered where they can't be read
-		for _, s := range sessions {
-			ids = append(ids, cobra.CompletionWithDesc(s.Loop.LoopID, plainLine(s.Loop.Title)))
+		past, _ := loop.PastOf(dir, kept, 0, true) // none are offered where they can't be read
+		for _, p := range past {
+			if inTrees || p.Tree == nil {
+				ids = append(ids, cobra.CompletionWithDesc(p.Loop.LoopID, plainLine(p.Loop.Title)))
+			}
 		}
 	}
 	return ids, cobra.ShellCompDirectiveNoFileComp
@@ -156,7 +162,7 @@ func completeLoopThenFiles(cmd *cobra.Command, args []string, begun string) ([]c
 
 // completeLoopOrFile offers the ids of loops, and paths once one is begun.
 func completeLoopOrFile(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	ids, directive := completeLoops(cmd, args, begun)
+	ids, directive := loopIDs(cmd, args, true)
 	if strings.ContainsAny(begun, "./~") || len(ids) == 0 {
 		return completeFiles(cmd, args, begun)
 	}

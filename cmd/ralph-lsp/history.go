@@ -50,7 +50,7 @@ func newHistoryList() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		sessions, err := history.List(kept, dir, *limit, !*all)
+		sessions, err := loop.PastOf(dir, kept, *limit, !*all)
 		if err != nil {
 			return err
 		}
@@ -60,7 +60,7 @@ func newHistoryList() *cobra.Command {
 		}
 		for _, s := range sessions {
 			if *asJSON {
-				err = printJSON(out, wire.PastOf(s))
+				err = printJSON(out, wire.PastIn(s))
 			} else {
 				err = printPast(out, paletteFor(out), s)
 			}
@@ -94,16 +94,19 @@ func keptOf(dir string) (kept history.Options, untrusted *config.UntrustedError,
 }
 
 // printPast prints two lines of a session: what came of it, and where it is.
-func printPast(out io.Writer, p palette, s history.Summary) error {
-	title, outcome := "a session of pi's", ""
+func printPast(out io.Writer, p palette, s loop.Past) error {
+	title, outcome, fate := "a session of pi's", "", ""
 	if s.Loop != nil {
 		title = plainLine(s.Loop.Title)
 		outcome = fmt.Sprintf("not ended, iteration %d", s.Iteration)
 		if s.End != nil {
-			outcome = wire.PastOf(s).Text
+			outcome = wire.PastOf(s.Summary).Text
 		}
 	}
-	_, err := fmt.Fprintf(out, "%s  %s\n  %s\n", p.dim(s.StartedAt.Local().Format(time.DateTime)), wire.JoinFacts(p.bold(title), outcome), p.dim(plainLine(s.Path)))
+	if s.Tree != nil {
+		fate = wire.FateText(*s.Tree)
+	}
+	_, err := fmt.Fprintf(out, "%s  %s\n  %s\n", p.dim(s.StartedAt.Local().Format(time.DateTime)), wire.JoinFacts(p.bold(title), outcome, fate), p.dim(plainLine(s.Path)))
 	return err
 }
 
@@ -145,13 +148,16 @@ func sessionNamed(cmd *cobra.Command, dir string, args []string) (string, error)
 		return "", err
 	}
 	if len(args) == 1 {
-		path, err := history.Find(kept, dir, args[0])
-		if err == nil && path == "" {
+		past, err := loop.FindPast(dir, kept, args[0])
+		if err == nil && past == nil {
 			err = fmt.Errorf("there is no file and no loop %s; see ralph-lsp history list", args[0])
 		}
-		return path, err
+		if err != nil {
+			return "", err
+		}
+		return past.Path, nil
 	}
-	last, err := history.List(kept, dir, 1, true)
+	last, err := loop.PastOf(dir, kept, 1, true)
 	if err != nil {
 		return "", err
 	}

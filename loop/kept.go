@@ -1,0 +1,65 @@
+package loop
+
+import (
+	"slices"
+	"strings"
+
+	"ralph-lsp/history"
+	"ralph-lsp/worktree"
+)
+
+// Past is a loop that is kept, and the worktree where it worked.
+type Past struct {
+	history.Summary
+	Tree *worktree.Past // nil: in no worktree
+}
+
+// PastOf lists the sessions that are kept of a folder and of the worktrees that stood for
+// it, as history.List does, but those of the folders without.
+func PastOf(folder string, h history.Options, limit int, loopsOnly bool, without ...string) ([]Past, error) {
+	trees := worktree.PastOf(folder)
+	folders := []string{folder}
+	for _, t := range trees {
+		if !slices.Contains(without, t.Folder) {
+			folders = append(folders, t.Folder)
+		}
+	}
+	sessions, err := history.ListAll(h, folders, limit, loopsOnly)
+	if err != nil {
+		return nil, err
+	}
+	past := make([]Past, len(sessions))
+	for i, s := range sessions {
+		past[i] = Past{s, keptTree(s, trees)}
+	}
+	return past, nil
+}
+
+// keptTree is the tree that a session was made in. Several may have had its folder, one
+// after the other.
+func keptTree(s history.Summary, trees []worktree.Past) (in *worktree.Past) {
+	for i, t := range trees {
+		if t.Folder != s.Folder {
+			continue
+		}
+		if t.Fate != worktree.FateMade && !s.StartedAt.After(t.At) {
+			return &trees[i]
+		}
+		if t.Fate == worktree.FateMade && (in == nil || !s.StartedAt.Before(t.At)) {
+			in = &trees[i]
+		}
+	}
+	return in
+}
+
+// FindPast finds the last loop that is kept of a folder, or of a worktree that stood for it, by
+// its id, its branch, or the end of that; nil for none.
+func FindPast(folder string, h history.Options, name string) (*Past, error) {
+	all, err := PastOf(folder, h, 0, true)
+	for i, p := range all {
+		if p.Loop.LoopID == name || p.Tree != nil && (p.Tree.Branch == name || strings.TrimPrefix(p.Tree.Branch, "ralph/") == name) {
+			return &all[i], nil
+		}
+	}
+	return nil, err
+}
