@@ -58,6 +58,7 @@ export class Page {
     for (const [id, run] of [['before', () => this.iteration(-1)], ['after', () => this.iteration(1)], ['goto', () => editor.postMessage({ type: 'goTo' })], ['search', () => this.bar.open()]] as const) {
       element(id).addEventListener('click', run);
     }
+    element('bar').hidden = false; // a script waits for the style: before that it would be seen without
     setInterval(() => this.tick(), 1000);
     window.addEventListener('message', (e: MessageEvent<ToPage>) => this.take(e.data));
     editor.postMessage({ type: 'ready' });

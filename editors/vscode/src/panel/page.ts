@@ -16,7 +16,7 @@ export function pageOf(webview: vscode.Webview, extension: vscode.Uri): string {
 <link rel="stylesheet" href="${uri('transcript.css')}">
 </head>
 <body>
-<div id="bar">
+<div id="bar" hidden>
 <span id="status" role="status" aria-live="polite"></span>
 <button id="before">↑</button><button id="after">↓</button><button id="goto">#</button><button id="search">⌕</button>
 </div>
