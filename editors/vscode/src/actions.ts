@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import { canOf, doing } from './can';
 import { t } from './l10n';
 import type { Loops } from './loops';
-import { facts, since } from './show';
+import { facts, iconless, short, since } from './show';
 import type { Sidecar } from './sidecar';
 import type { LoopStatus } from './wire';
 
@@ -24,9 +24,9 @@ function loopActions(loop: LoopStatus): Action[] {
   const title = facts(loop.title, loop.line, loop.live ? since(loop.startedAt, Date.now()) : loop.backend?.name);
   const action = (command: string, icon: string, label: string): Action => ({ label: `$(${icon}) ${label}`, command, loop });
   return [
-    { label: title, kind: vscode.QuickPickItemKind.Separator },
+    { label: short(title), kind: vscode.QuickPickItemKind.Separator }, // longer, it would lie over the first action
     ...canOf(loop).filter((can) => can !== 'start').flatMap((can) => doing(can) ?? []).map((d) => action(d.command, d.icon, d.title)),
-    ...(loop.allowed ?? []).map((rule): Action => ({ label: `$(discard) ${t('Take back: {0}', rule.text)}`, command: 'ralph.takeBack', argument: { offer: rule.offers[0] } })),
+    ...(loop.allowed ?? []).map((rule): Action => ({ label: `$(discard) ${iconless(t('Take back: {0}', rule.text))}`, command: 'ralph.takeBack', argument: { offer: rule.offers[0] } })),
     action('ralph.showOutput', 'output', t('Show output')), action('ralph.openChanges', 'diff-multiple', t('Open changes')),
   ];
 }

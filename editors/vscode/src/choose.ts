@@ -3,7 +3,7 @@ import * as path from 'node:path';
 import * as vscode from 'vscode';
 import { t } from './l10n';
 import type { Loops } from './loops';
-import { facts } from './show';
+import { facts, iconless } from './show';
 import type { LoopParams, LoopStatus, PastLoop } from './wire';
 
 /** A command's argument as keybindings and other extensions give it, or an item of the tree. */
@@ -40,10 +40,10 @@ export async function chooseSession(loops: Loops, argument: LoopArgument): Promi
   return items.length === 1 ? items[0]?.loop : (await vscode.window.showQuickPick(items, { title: t('Which loop?'), matchOnDescription: true }))?.loop;
 }
 
-const currentItem = (loop: LoopStatus) => ({ label: loop.title, description: loop.line, loop });
+const currentItem = (loop: LoopStatus) => ({ label: iconless(loop.title), description: iconless(loop.line ?? ''), loop });
 
 const pastItem = (loop: PastLoop) => ({
-  label: loop.title, description: facts(new Date(loop.startedAt).toLocaleString(), loop.text), loop,
+  label: iconless(loop.title), description: iconless(facts(new Date(loop.startedAt).toLocaleString(), loop.text)), loop,
 });
 
 /** The URI of a folder that is given as such or as a path. */

@@ -4,7 +4,7 @@ import { canOf } from './can';
 import { chooseLoop, chooseSession, type LoopArgument } from './choose';
 import { t } from './l10n';
 import type { Loops } from './loops';
-import { ask, shownFor } from './notifications';
+import { ask, mention } from './notifications';
 import { CommandError, type Sidecar } from './sidecar';
 import { command, limitKeys, type CommandId, type Limits, type LoopParams, type LoopResult, type LoopStatus, type Said } from './wire';
 
@@ -93,7 +93,7 @@ export class Controls {
   /** Runs one of the server's commands, and says what came of it. */
   private async run(id: CommandId, argument: object): Promise<LoopResult> {
     const result = await this.sidecar.execute<LoopResult>(id, argument);
-    if (result.text) vscode.window.setStatusBarMessage(`Ralph: ${result.text}`, shownFor);
+    if (result.text) mention(result.text);
     return result;
   }
 

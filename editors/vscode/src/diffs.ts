@@ -3,6 +3,7 @@ import * as path from 'node:path';
 import * as vscode from 'vscode';
 import type { Changes, Target } from './changes';
 import { t } from './l10n';
+import { ask } from './notifications';
 import type { Moment, Snapshots } from './snapshots';
 import type { ChangedFile, ChangesResult } from './wire';
 
@@ -81,5 +82,5 @@ async function isThere(uri: vscode.Uri): Promise<boolean> {
 }
 
 function tellNothing({ text }: ChangesResult): void {
-  void vscode.window.showInformationMessage(`Ralph: ${text}`);
+  void ask('info', `Ralph: ${text}`, []);
 }

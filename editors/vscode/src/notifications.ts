@@ -4,12 +4,12 @@ import * as vscode from 'vscode';
 import * as config from './config';
 import { t } from './l10n';
 import type { Loops } from './loops';
-import { facts, linkable } from './show';
+import { facts, iconless, linkable } from './show';
 import { CommandError, type Sidecar } from './sidecar';
 import { command, type Class, type End, type ErrorData, type LoopParams, type LoopStatus, type Said } from './wire';
 
 /** Milliseconds that the status bar shows what needs no answer. */
-export const shownFor = 15_000;
+const shownFor = 15_000;
 
 interface Button { title: string; command: string; arguments?: unknown[] }
 
@@ -81,10 +81,14 @@ async function over(title: string | undefined, said: Said, loop: LoopParams, far
 
 /** Shows what a loop says; first are the buttons that change nothing. The status bar has no place for any. */
 async function tell(title: string | undefined, { text, class: kind = 'info', offers = [] }: Said, first: Button[] = []): Promise<void> {
-  const message = title ? `Ralph (${title}): ${text}` : `Ralph: ${text}`;
-  if (kind === 'info' && offers.length === 0) vscode.window.setStatusBarMessage(message, shownFor);
-  else await ask(kind, message, [...first, ...offers]);
+  if (kind === 'info' && offers.length === 0) mention(text, title);
+  else await ask(kind, saidOf(text, title), [...first, ...offers]);
 }
+
+const saidOf = (text = '', title?: string): string => (title ? `Ralph (${title}): ${text}` : `Ralph: ${text}`);
+
+/** Shows in the status bar what needs no answer. */
+export const mention = (text?: string, title?: string): void => void vscode.window.setStatusBarMessage(iconless(saidOf(text, title)), shownFor);
 
 /** Shows why a command of the user's failed, with what helps. Where something else can be done, returns what came of that. */
 export async function showError(e: unknown): Promise<unknown> {

@@ -6,6 +6,7 @@ import * as config from './config';
 import { folderOf, promptDocument, promptScheme, type Answers, type Drafts } from './drafts';
 import { t } from './l10n';
 import type { Loops } from './loops';
+import { iconless, short } from './show';
 import type { Sidecar } from './sidecar';
 import type { Changeable, Edit, StartOptions } from './startOptions';
 import { command, isSlash, type DryRunResult, type RecentPrompt, type SlashResult, type StartParams } from './wire';
@@ -80,7 +81,7 @@ export class PromptEditor implements vscode.CodeLensProvider, vscode.Disposable 
   /** Puts a prompt of an earlier loop into the document; undo takes it out again. */
   async recent(document: vscode.TextDocument): Promise<void> {
     const { prompts } = await this.sidecar.execute<{ prompts: RecentPrompt[] }>(command.prompts, { folder: folderOf(document.uri).toString() });
-    const items = prompts.map((p) => ({ label: p.title, description: new Date(p.at).toLocaleString(), text: p.text }));
+    const items = prompts.map((p) => ({ label: iconless(p.title), description: new Date(p.at).toLocaleString(), text: p.text }));
     const chosen = await vscode.window.showQuickPick(items, { title: t('Ralph: recent prompts'), placeHolder: items.length > 0 ? t('Which one?') : t('No loop has run here yet.') });
     if (chosen) await replace(document, chosen.text);
   }
@@ -103,13 +104,13 @@ export class PromptEditor implements vscode.CodeLensProvider, vscode.Disposable 
     const start = lens(`$(play) ${t('Start')} (${process.platform === 'darwin' ? '⌘' : 'Ctrl+'}Enter)`, 'ralph.prompt.start');
     const preview = this.previews.get(document.uri.toString());
     if (!preview) return [start];
-    if ('problem' in preview) return [start, lens(`$(error) ${preview.problem}`, 'ralph.prompt.options')];
+    if ('problem' in preview) return [start, lens(`$(error) ${iconless(preview.problem)}`, 'ralph.prompt.options')];
     const { result } = preview;
     if (isSlash(result)) return [start, lens(result.command, '')];
-    const problems = (result.problems ?? []).map((p) => lens(`$(${p.class}) ${short(p.text)}`, 'ralph.prompt.options', p.text));
+    const problems = (result.problems ?? []).map((p) => lens(`$(${p.class}) ${iconless(short(p.text))}`, 'ralph.prompt.options', p.text));
     const rows = Object.entries(titles).flatMap(([label, title]) => {
       const row = result.details.find((d) => d.label === label);
-      return row ? [lens(title(row.text, result.text), 'ralph.prompt.options', `${label}: ${row.text}`, label)] : [];
+      return row ? [lens(title(iconless(row.text), iconless(result.text)), 'ralph.prompt.options', `${label}: ${row.text}`, label)] : [];
     });
     return [start, ...problems, ...rows];
   }
@@ -155,5 +156,3 @@ const titles: Record<string, (text: string, all: string) => string> = {
   Worktree: (text) => `$(git-branch) ${short(text.split(', ')[0]!, 32)}`,
   Permissions: (text) => `$(shield) ${short(text, 40)}`,
 };
-
-const short = (text: string, length = 60): string => (text.length > length ? `${text.slice(0, length - 1)}…` : text);

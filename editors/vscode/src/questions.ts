@@ -4,9 +4,9 @@ import { chooseLoop, type LoopArgument } from './choose';
 import * as config from './config';
 import { t } from './l10n';
 import type { Loops } from './loops';
-import { shownFor } from './notifications';
+import { mention } from './notifications';
 import type { Sidecar } from './sidecar';
-import { linkable } from './show';
+import { iconless, linkable } from './show';
 import { command, type Answer, type LoopParams, type LoopResult, type Question } from './wire';
 
 /** A question that a notification is for. */
@@ -19,12 +19,15 @@ export class Questions implements vscode.Disposable {
   private readonly queue: Asking[] = [];
   private count = 0;
   private draw: (() => void) | undefined;
+  private readonly named: vscode.Disposable;
 
   constructor(private readonly sidecar: Sidecar, private readonly loops: Loops, private readonly show: (loop: LoopParams) => void) {
     sidecar.permissions = (question, token) => this.ask(question, token);
+    this.named = loops.onChange(() => this.draw?.()); // its loop may be told of later than it
   }
 
   dispose(): void {
+    this.named.dispose();
     for (const asking of [...this.queue]) asking.done();
   }
 
@@ -33,7 +36,7 @@ export class Questions implements vscode.Disposable {
     const loop = await chooseLoop(this.loops, argument, (l) => Boolean(l.questions));
     if (!loop) return;
     const open = (loop.questions ?? []).filter((q) => !argument?.id || q.id === argument.id);
-    const question = open.length > 1 ? (await vscode.window.showQuickPick(open.map((q) => ({ label: q.title, q })), { title: t('Which question?') }))?.q : open[0];
+    const question = open.length > 1 ? (await vscode.window.showQuickPick(open.map((q) => ({ label: iconless(q.title), q })), { title: t('Which question?') }))?.q : open[0];
     if (question) await this.say(question, argument);
     else if (open.length === 0) void vscode.window.showInformationMessage(t('That needs no answer any more.'));
   }
@@ -65,7 +68,7 @@ export class Questions implements vscode.Disposable {
   /** The user doesn't want to decide now. */
   private leave(asking: Asking): void {
     asking.done();
-    vscode.window.setStatusBarMessage(`Ralph: ${t('It still waits: a click on Ralph here answers.')}`, shownFor);
+    mention(t('It still waits: a click on Ralph here answers.'));
   }
 
   private remove(asking: Asking, resolve: () => void): void {
@@ -82,7 +85,12 @@ export class Questions implements vscode.Disposable {
       const asking = shown;
       await vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, cancellable: true }, (progress, closed) => new Promise<void>((resolve) => {
         closed.onCancellationRequested(() => this.leave(asking));
-        this.draw = () => (this.queue[0] === asking ? progress.report({ message: this.message(asking) }) : resolve());
+        let said = '';
+        this.draw = () => {
+          if (this.queue[0] !== asking) return resolve();
+          const message = this.message(asking);
+          if (message !== said) progress.report({ message: (said = message) });
+        };
         this.draw();
       }));
       this.draw = undefined;
@@ -103,7 +111,7 @@ export class Questions implements vscode.Disposable {
     const said = await this.whileOpen(question, (token) => choose(question, given, token));
     if (!said) return;
     const result = await this.sidecar.execute<LoopResult>(command.answer, said);
-    if (result.text) vscode.window.setStatusBarMessage(`Ralph: ${result.text}`, shownFor);
+    if (result.text) mention(result.text);
     this.queue.find((asking) => asking.question.id === question.id && asking.question.loopId === question.loopId)?.done();
   }
 
@@ -116,7 +124,7 @@ export class Questions implements vscode.Disposable {
     try {
       const said = await ask(source.token);
       if (!source.token.isCancellationRequested) return said;
-      vscode.window.setStatusBarMessage(`Ralph: ${t('That needs no answer any more.')}`, shownFor);
+      mention(t('That needs no answer any more.'));
       return undefined;
     } finally {
       changed.dispose();
@@ -129,14 +137,14 @@ export class Questions implements vscode.Disposable {
 async function choose(q: Question, given: Said | undefined, token: vscode.CancellationToken): Promise<Said | undefined> {
   const said: Said = { loopId: q.loopId, folder: q.folder, id: q.id, answer: given?.answer, text: given?.text };
   if (!said.answer) {
-    const offers = (q.offers ?? []).map((o) => ({ label: o.title, said: o.arguments?.[0] as Said }));
+    const offers = (q.offers ?? []).map((o) => ({ label: iconless(o.title), said: o.arguments?.[0] as Said }));
     const write = q.kind === 'input' ? [{ label: t('Write an answer...'), said: { answer: 'value' as const } }] : [];
     const picked = await vscode.window.showQuickPick([...offers, ...write], { title: q.text, placeHolder: q.detail?.slice(0, 300), ignoreFocusOut: true }, token);
     if (!picked) return undefined;
     Object.assign(said, picked.said);
   }
   if (said.text === undefined && said.answer === 'value') {
-    said.text = await vscode.window.showInputBox({ title: q.text, prompt: q.detail?.slice(0, 300), placeHolder: q.placeholder, ignoreFocusOut: true }, token);
+    said.text = await vscode.window.showInputBox({ title: q.text, prompt: q.detail && linkable(q.detail.slice(0, 300)), placeHolder: q.placeholder, ignoreFocusOut: true }, token);
     return said.text === undefined ? undefined : said;
   }
   if (said.text === undefined && said.answer === 'deny' && q.kind === 'permission') {

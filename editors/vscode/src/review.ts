@@ -3,7 +3,8 @@ import * as path from 'node:path';
 import * as vscode from 'vscode';
 import type { Changes, Target } from './changes';
 import { t } from './l10n';
-import { ask, shownFor } from './notifications';
+import { ask, mention } from './notifications';
+import { iconless } from './show';
 import type { Sidecar } from './sidecar';
 import { command, type ChangedFile, type KeepResult, type UndoResult } from './wire';
 
@@ -22,7 +23,7 @@ export class Review {
     const { loopId, folder, iteration } = target;
     const result = await this.sidecar.execute<KeepResult>(command.keep, { loopId, folder, iteration, paths, kept });
     this.changes.forget();
-    vscode.window.setStatusBarMessage(`Ralph: ${result.text}`, shownFor);
+    mention(result.text);
     return result;
   }
 
@@ -66,7 +67,7 @@ export class Review {
 
 /** Lets the user pick a file that was left as it is, and what to do with it. */
 export async function showRefused(refused: Refused[]): Promise<void> {
-  const items = refused.map((r) => ({ label: r.path, description: r.reason, r }));
+  const items = refused.map((r) => ({ label: iconless(r.path), description: r.reason, r }));
   const picked = await vscode.window.showQuickPick(items, { title: t('Left as they are'), matchOnDescription: true });
   if (picked) await ask('warning', `Ralph: ${picked.r.text}`, picked.r.offers ?? []);
 }

@@ -46,11 +46,24 @@ export const escaped = (text: string): string => text.replace(/[\\`*_{}[\]<>()#+
 
 /** A table in markdown of the rows that have something in them. */
 export function table(rows: [string, string | undefined][]): string {
-  return ['| | |', '|:--|:--|', ...rows.flatMap(([k, v]) => (v ? [`| ${escaped(k)} | ${escaped(v)} |`] : []))].join('\n');
+  return ['| | |', '|:--|:--|', ...rows.flatMap(([k, v]) => (v ? [`| ${escaped(k).replaceAll(' ', '\u00a0')} | ${escaped(v)} |`] : []))].join('\n');
 }
 
 /** The text in a notification, in which a link could be anybody's. */
 export const linkable = (text: string): string => text.replaceAll('](', '] (');
+
+/** The text in a label, where `$(date)` would be an icon. */
+export const iconless = (text: string): string => text.replace(/\$\((?=[a-z0-9~-]+\))/gi, '\\$(');
+
+/** The text in a block of markdown, which nothing in it ends. */
+export function block(text: string): string {
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
+  const fence = '`'.repeat(longest + 1);
+  return [fence, text, fence].join('\n');
+}
+
+/** The text, cut where it is longer than its place. */
+export const short = (text: string, length = 60): string => (text.length > length ? `${text.slice(0, length - 1)}…` : text);
 
 /** Joins the facts that there are. */
 export const facts = (...all: (string | false | undefined)[]): string => all.filter(Boolean).join(' · ');

@@ -5,6 +5,7 @@ import { chooseFolder } from './choose';
 import * as config from './config';
 import { type Answers, type Drafts } from './drafts';
 import { t } from './l10n';
+import { ask } from './notifications';
 import type { PromptEditor } from './prompt';
 import type { Sidecar } from './sidecar';
 import type { Changeable, StartOptions } from './startOptions';
@@ -106,7 +107,7 @@ export class Starter {
     await this.editor.started(folder, params.prompt);
     if (isSlash(result)) {
       if (result.command === '/ralph-help') void vscode.commands.executeCommand('ralph.help');
-      else if (result.text) void vscode.window.showInformationMessage(`Ralph: ${result.text}`);
+      else if (result.text) void ask('info', `Ralph: ${result.text}`, []);
       return undefined;
     }
     const { settings, replace, trust, ...last } = params;

@@ -2,6 +2,7 @@
 import * as vscode from 'vscode';
 import type { Answers } from './drafts';
 import { t } from './l10n';
+import { iconless, linkable } from './show';
 import { command, limitKeys, type Agent, type DryRunResult, type Offer } from './wire';
 import type { Sidecar } from './sidecar';
 
@@ -127,15 +128,15 @@ function rows({ text, details, problems = [], warnings = [] }: DryRunResult): Ro
   const isRefused = problems.some((p) => p.class === 'error');
   return [
     ...problems.flatMap((p): Row[] => [
-      { label: `$(${p.class}) ${p.text}` },
+      { label: `$(${p.class}) ${iconless(p.text)}` },
       ...(p.offers ?? []).map((offer) => ({ label: `$(arrow-right) ${offer.title}`, offer })),
     ]),
-    ...(isRefused ? [] : [{ label: `$(play) ${t('Start')}`, description: text, start: true as const }]),
+    ...(isRefused ? [] : [{ label: `$(play) ${t('Start')}`, description: iconless(text), start: true as const }]),
     { label: '', kind: Separator },
-    ...details.map(({ label, text: description }): Row => ({
-      label: `$(${icons[label] ?? 'dash'}) ${label}`, description, change: changeable.find((c) => c === label), ...(label === 'Prompt' && { opens: true }),
+    ...details.map(({ label, text }): Row => ({
+      label: `$(${icons[label] ?? 'dash'}) ${label}`, description: iconless(text), change: changeable.find((c) => c === label), ...(label === 'Prompt' && { opens: true }),
     })),
-    ...warnings.map((w): Row => ({ label: `$(warning) ${w}` })),
+    ...warnings.map((w): Row => ({ label: `$(warning) ${iconless(w)}` })),
   ];
 }
 
@@ -154,7 +155,7 @@ async function type(look: Look, options: vscode.InputBoxOptions, editOf: (text: 
   const check = async () => {
     const text = box.value;
     const problem = await look.preview(editOf(text.trim())(look.answers)).then(() => '', (e: unknown) => (e instanceof Error ? e.message : String(e)));
-    if (box.value === text) box.validationMessage = problem;
+    if (box.value === text) box.validationMessage = linkable(problem);
     return !problem;
   };
   box.onDidChangeValue(check);

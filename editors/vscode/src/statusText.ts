@@ -2,7 +2,7 @@
 import { canOf, doing } from './can';
 import { t } from './l10n';
 import type { LoopRecord } from './loopRecord';
-import { escaped, facts, iconOf, since, table } from './show';
+import { escaped, facts, iconless, iconOf, since, table } from './show';
 import type { Class, LoopParams, LoopStatus } from './wire';
 
 /** How the sidecar is. */
@@ -42,7 +42,7 @@ export function bar(m: Model): Bar {
   return item(iconOf(first), words, first.class === 'ok' ? 'info' : first.class);
 }
 
-const item = (icon: string, words: string, kind: Class = 'info'): Bar => ({ text: `$(${icon}) ${words}`, class: kind, label: words, idle: false });
+const item = (icon: string, words: string, kind: Class = 'info'): Bar => ({ text: `$(${icon}) ${iconless(words)}`, class: kind, label: words, idle: false });
 
 /** Loops in the tooltip: those that need the user most. */
 const maxLoops = 10;

@@ -4,7 +4,7 @@ import { t } from './l10n';
 import type { Target } from './changes';
 import type { Place } from './panel/panels';
 import type { IterationRecord, LoopRecord, ToolRecord } from './loopRecord';
-import { changeColours, changeIcons, colours, facts, iconOf, icons, escaped, table } from './show';
+import { block, changeColours, changeIcons, colours, facts, iconOf, icons, escaped, table } from './show';
 import type { ChangedFile, ChangesResult, LoopParams, LoopStatus, Offer, PastLoop } from './wire';
 
 export interface Node {
@@ -111,7 +111,7 @@ function decisions(l: LoopStatus): Node[] {
   const id = `loop/${l.loopId}`;
   const asks = (l.questions ?? []).map((q): Node => ({
     id: `${id}/question/${q.id}`, label: q.title, description: t('Answer...'), icon: 'question', colour: colours.warning, context: 'ralph.question',
-    hover: () => ['```', q.detail ?? q.title, '```'].join('\n'), answers: { loopId: l.loopId, folder: l.folder, id: q.id },
+    hover: () => block(q.detail ?? q.title), answers: { loopId: l.loopId, folder: l.folder, id: q.id },
   }));
   const allowed = (l.allowed ?? []).map((a): Node => ({
     id: `${id}/allowed/${a.rule}`, label: a.text, description: t('allowed in this loop'), icon: 'pass', context: 'ralph.allowed', offer: a.offers[0],

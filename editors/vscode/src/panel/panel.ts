@@ -4,7 +4,7 @@ import { partRows } from '../../webview/rows';
 import * as config from '../config';
 import { t } from '../l10n';
 import type { Loops } from '../loops';
-import { shownFor, showError } from '../notifications';
+import { mention, showError } from '../notifications';
 import { facts } from '../show';
 import type { Sidecar } from '../sidecar';
 import { command, type LoopParams } from '../wire';
@@ -153,9 +153,9 @@ export class Panel implements vscode.Disposable {
   private async openFile(path: string, line = 1, column = 1): Promise<void> {
     const folder = this.loop.folder ?? this.loops.folderOf(this.loop.loopId);
     const host = this.loops.byId(this.loop.loopId)?.host;
-    if (host) return void vscode.window.setStatusBarMessage(t('{0} is on {1}; what the loop changed can be opened', path, host), shownFor);
+    if (host) return mention(t('{0} is on {1}; what the loop changed can be opened', path, host));
     const file = folder && (await fileIn(vscode.Uri.parse(folder).fsPath, path));
-    if (!file) return void vscode.window.setStatusBarMessage(t('{0} is no file of the folder', path), 5000);
+    if (!file) return mention(t('{0} is no file of the folder', path));
     const at = new vscode.Position(Math.max(0, line - 1), Math.max(0, column - 1));
     await vscode.window.showTextDocument(vscode.Uri.file(file), { selection: new vscode.Range(at, at) });
   }
@@ -164,7 +164,7 @@ export class Panel implements vscode.Disposable {
     const { loopId, folder } = this.loop;
     const { uri, text } = await this.sidecar.execute<{ uri: string; text: string }>(command.output, { loopId, folder, iteration, toolCallId });
     await vscode.window.showTextDocument(vscode.Uri.parse(uri), { preview: true });
-    vscode.window.setStatusBarMessage(`Ralph: ${text}`, shownFor);
+    mention(text);
   }
 
   /** Looks through all parts; a newer search ends it. */

@@ -123,6 +123,24 @@ describe('what an agent asks', () => {
     withdraw();
   });
 
+  it('has none where words are typed either', async () => {
+    const input = { ...asked().find((one) => one.kind === 'input'), detail: 'see [here](command:workbench.action.quit)' };
+    status(input);
+    picked = () => 'Write an answer...';
+    typed = ({ prompt }) => prompt;
+    await run('ralph.answer');
+    assert.deepEqual(told.map((t) => t.text), ['see [here] (command:workbench.action.quit)']);
+  });
+
+  it('names its loop as soon as that is known', () => {
+    const [q] = asked();
+    const { withdraw } = ask(q);
+    assert.match(last().message, /^Ralph asks:/);
+    status(q);
+    assert.match(last().message, /^Ralph \(app\) asks:/);
+    withdraw();
+  });
+
   it('is asked for in all loops by a setting, which no workspace has', async () => {
     const { inspect, update } = vscode.workspace.getConfiguration('ralph');
     assert.equal(inspect('permissions').defaultValue, '');

@@ -15,6 +15,13 @@ function record(...updates: Update[]): LoopRecord {
   return r;
 }
 
+test('nothing in what an agent asks ends the block that shows it', async () => {
+  const asking: LoopStatus = { loopId: 'a', folder: 'file:///w', title: 'w', state: 'waiting', class: 'warning', live: true, busy: false, owned: true, questions: [{ id: 'q', kind: 'permission', title: 'Bash', detail: '```\n![p](http://evil/p.png)\n````', text: 'asks' }] };
+  const [loop] = roots({ loops: [asking], records: new Map(), past: [], read: () => Promise.reject(new Error('not asked for')), changes: () => Promise.resolve(undefined) });
+  const [question] = await loop!.children!();
+  assert.equal(question!.hover!(), '`````\n```\n![p](http://evil/p.png)\n````\n`````');
+});
+
 test('an interrupted iteration begins again in its place', () => {
   const cancelled: Update = { sessionUpdate: '_ralph/iteration', phase: 'end', iteration: 2, text: 'cancelled', class: 'info' };
   for (const last of [[cancelled], []]) {
