@@ -225,8 +225,17 @@ end)
 
 it('compares files that were added, deleted and renamed', function()
   local nvim = after_loop(
-    { ['gone.txt'] = 'x\n', ['old.txt'] = ten, ['dos.txt'] = '1\r\n2\r\n', bin = '\0\1' },
-    [[ echo new >added.txt; rm gone.txt; mv old.txt new.txt; sed -i s/2/two/ dos.txt; printf '\0\2' >bin ]]
+    {
+      ['gone.txt'] = 'x\n',
+      ['old.txt'] = ten,
+      ['dos.txt'] = '1\r\n2\r\n',
+      ['mac.txt'] = '1\r2\r',
+      bin = '\0\1',
+    },
+    [[
+      echo new >added.txt; rm gone.txt; mv old.txt new.txt
+      sed -i s/2/two/ dos.txt mac.txt; printf '\0\2' >bin
+    ]]
   )
   local function sides(name)
     nvim:command('Ralph diff ' .. name)
@@ -239,6 +248,10 @@ it('compares files that were added, deleted and renamed', function()
   end
   expect.equal(sides('added.txt'), { '', 'new' })
   expect.equal(sides('dos.txt'), { '1 2', '1 two' })
+  expect.equal(sides('mac.txt'), { '1\r2\r', '1\rtwo\r' })
+  nvim:command('set fileformats+=mac')
+  nvim:command('bwipeout mac.txt')
+  expect.equal(sides('mac.txt'), { '1 2', '1 two' })
   expect.equal(sides('gone.txt'), { 'x', '' })
   nvim:command('normal! do')
   nvim:command('write')

@@ -4,6 +4,9 @@ local notify = require('ralph.notify')
 
 local M = {}
 
+--- What ends a line, by 'fileformat'.
+local newlines = { unix = '\n', dos = '\r\n', mac = '\r' }
+
 --- Ends the diffs of the current tab page. The cursor is in a file's window then.
 local function close_all()
   for _, win in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
@@ -57,6 +60,9 @@ local function tie(base, win, work)
       if vim.api.nvim_win_is_valid(win) and vim.api.nvim_win_get_buf(win) == work then
         return vim.api.nvim_win_call(win, leave)
       end
+      if not vim.api.nvim_buf_is_valid(work) then
+        return -- wiped out, and its options with it
+      end
       -- With the buffer a window gets back the options that it had.
       vim.api.nvim_create_autocmd('BufWinEnter', { buffer = work, once = true, callback = leave })
     end,
@@ -80,7 +86,7 @@ local function compare(name, text, path)
   local win, work = vim.api.nvim_get_current_win(), vim.api.nvim_get_current_buf()
   local base = vim.api.nvim_create_buf(false, true)
   vim.api.nvim_buf_set_name(base, name)
-  local newline = vim.bo[work].fileformat == 'dos' and '\r\n' or '\n'
+  local newline = newlines[vim.bo[work].fileformat]
   local lines = vim.split(text, newline, { plain = true })
   if lines[#lines] == '' then
     table.remove(lines)
