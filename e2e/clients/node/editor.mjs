@@ -72,6 +72,7 @@ export class Editor {
   withdrawn = 0; // questions that the server no longer needs an answer to
   progress = new Map(); // the values of each token
   refreshes = 0; // of the code lenses
+  isGone = false; // without a goodbye
   surprises = []; // what a client of the standard can't make sense of
   answers = {}; // what a question's message has in it -> the action to choose; a question that matches nothing stays open
 
@@ -89,7 +90,7 @@ export class Editor {
   }
 
   #connect() {
-    const surprise = text => this.surprises.push(text);
+    const surprise = text => this.isGone || this.surprises.push(text);
     const logger = { error: surprise, warn: surprise, info() {}, log() {} };
     const c = this.connection = lsp.createProtocolConnection(
       new lsp.StreamMessageReader(this.server.stdout), new lsp.StreamMessageWriter(this.server.stdin), logger);
@@ -152,8 +153,13 @@ export class Editor {
   question(pattern) { return until(`question ${pattern}`, () => this.questions.find(({ message }) => pattern.test(message))); }
 
   /** Waits for a progress of the loop whose message matches. */
-  progressOf(loopId, pattern) {
-    return until(`progress ${pattern}`, () => this.progress.get(`ralph/${loopId}`)?.find(({ message }) => pattern.test(message)));
+  async progressOf(loopId, pattern) {
+    const values = () => this.progress.get(`ralph/${loopId}`);
+    try {
+      return await until(`progress ${pattern}`, () => values()?.find(({ message }) => pattern.test(message)));
+    } catch (error) {
+      throw new Error(`${error.message}; it was ${JSON.stringify(values())}, and told were ${JSON.stringify(this.messages)}`);
+    }
   }
 
   /** Says goodbye, and returns the exit code. */
@@ -161,6 +167,12 @@ export class Editor {
     await this.ask(lsp.ShutdownRequest);
     await this.tell(lsp.ExitNotification);
     return this.exit();
+  }
+
+  /** Goes without a goodbye. What it would still answer isn't sent any more. */
+  go() {
+    this.isGone = true;
+    this.server.stdin.end();
   }
 
   /** The server's exit code. */

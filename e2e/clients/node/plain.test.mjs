@@ -7,6 +7,7 @@ import { test } from 'node:test';
 import { Editor, agentIn, isAlive, lsp, makeFolder, stateFile, until, uriOf } from './editor.mjs';
 
 const task = 'Make all tests pass.\n'; // its loop is done after two iterations
+const patient = 'Make all tests pass when I say go-ahead.\n'; // it isn't done before there is a file go-ahead
 const endless = 'Polish the code until I stop you.\n'; // its loop goes on for ever
 
 /** Runs a test in an editor that has a folder open with this prompt in PROMPT.md. */
@@ -26,12 +27,14 @@ function inProject(name, prompt, body) {
   });
 }
 
-inProject('a lens runs a loop, progress and a message tell of it', task, async (editor, document) => {
+inProject('a lens runs a loop, progress and a message tell of it', patient, async (editor, document, folder) => {
   const lenses = await editor.lenses(document);
   assert.ok(lenses.every(lens => lsp.CodeLens.is(lens)));
   assert.deepEqual(lenses.map(({ command }) => command.title), ['Run Ralph loop', 'Dry run']);
   const { loopId } = await editor.click(document, /^Run/);
-  await editor.progressOf(loopId, /^done: LOOP_COMPLETE after 2 iterations · \$0\.02 · \d+s$/);
+  await editor.progressOf(loopId, /^[12]\/50/); // one of a loop that ends before the editor agreed to it isn't shown
+  fs.writeFileSync(path.join(folder, 'go-ahead'), '');
+  await editor.progressOf(loopId, /^done: LOOP_COMPLETE after 2 iterations · \$0\.02 · [\d.hms]+$/);
   const values = editor.progress.get(`ralph/${loopId}`);
   assert.deepEqual(values.filter(({ kind }) => kind !== 'report').map(({ kind }) => kind), ['begin', 'end']);
   const [begin] = values;
@@ -130,7 +133,7 @@ inProject('two folders run their loops side by side', endless, async (editor, do
 inProject('an editor that goes takes the agent with it, the next one is asked', endless, async (editor, document, folder) => {
   await editor.click(document, /^Run/);
   const agent = await agentIn(folder);
-  editor.server.stdin.end();
+  editor.go();
   assert.equal(await editor.exit(), 1, 'exit code without shutdown');
   await until('the end of the agent', () => !isAlive(agent));
 
