@@ -2,20 +2,18 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"ralph-lsp/fleet"
 	"ralph-lsp/fleet/natsbus"
+	"ralph-lsp/internal/tell"
 	"ralph-lsp/loop"
-	"ralph-lsp/stream"
 	"ralph-lsp/wire"
 )
 
@@ -23,30 +21,43 @@ func newAnswer() *cobra.Command {
 	var bus busFlags
 	var id string
 	cmd := &cobra.Command{
-		Use:   "answer LOOP [deny|once|loop|VALUE] [WORDS...]",
+		Use:   "answer LOOP [ID] [deny|once|loop|VALUE] [WORDS...]",
 		Short: "Answer what an agent of a loop asks",
 		Long: `Answer what an agent asks that waits for you (submit --permissions ask). Without an answer
 it shows what is open. Words behind deny are for the agent. once allows it this time, loop
-all that its rule says for as long as the loop lasts.`,
+all that its rule says for as long as the loop lasts. Without an ID the only open
+question is meant.`,
 		Example: `  ralph-fleet answer make-the-tests-pass
-  ralph-fleet answer make-the-tests-pass --id q2kxw deny "Leave that file alone"`,
+  ralph-fleet answer make-the-tests-pass q2kxw deny "Leave that file alone"`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return bus.withLoops(cmd, args[:1], func(ctx context.Context, bus *natsbus.Bus, found []fleet.Record) error {
-				open, err := questionsOf(ctx, bus, found[0])
+				r, words := found[0], args[1:]
+				open, err := questionsOf(ctx, bus, r)
 				if err != nil {
 					return err
 				}
-				if len(args) == 1 {
-					return printQuestions(cmd.OutOrStdout(), open)
+				usage := "ralph-fleet answer " + tell.ShellWord(args[0])
+				if id != "" {
+					words = append([]string{id}, words...)
+					if !slices.ContainsFunc(open, func(q loop.Question) bool { return q.ID == id }) {
+						open = nil
+					}
 				}
-				p, err := answerOf(open, id, args[1:])
+				switch {
+				case r.Phase == fleet.Ended:
+					return fmt.Errorf("%s has ended (%s): its agent asks nothing any more", r.Name, r.Sentence(time.Now()))
+				case len(words) == 0:
+					return printQuestions(cmd.OutOrStdout(), r, open, usage+flagsOf(cmd))
+				}
+				q, a, err := wire.ReadAnswer(open, words, usage, byTerminal)
 				if err != nil {
-					return fmt.Errorf("%s: %w", found[0].ID, err)
+					return fmt.Errorf("%s: %w", r.Name, err)
 				}
 				var result wire.AnswerResult
-				if err := fleet.AskWorker(ctx, bus, found[0].ID, wire.CommandAnswer, byTerminal, p, &result); err != nil {
-					return fmt.Errorf("%s: %w", found[0].ID, err)
+				p := wire.AnswerParams{ID: q.ID, Answer: a.Kind, Text: a.Text} // a late answer is to no other question
+				if err := fleet.AskWorker(ctx, bus, r.ID, wire.CommandAnswer, byTerminal, p, &result); err != nil {
+					return fmt.Errorf("%s: %w", r.Name, err)
 				}
 				fmt.Fprintln(cmd.OutOrStdout(), result.Text)
 				return nil
@@ -54,7 +65,7 @@ all that its rule says for as long as the loop lasts.`,
 		},
 	}
 	bus.addFlags(cmd)
-	cmd.Flags().StringVar(&id, "id", "", "the `ID` of the question that is meant; without it the only one is")
+	cmd.Flags().StringVar(&id, "id", "", "the `ID` of the question that is meant, said so")
 	return cmd
 }
 
@@ -62,57 +73,54 @@ all that its rule says for as long as the loop lasts.`,
 const askPatience = 10 * time.Second
 
 // questionsOf are those of a loop that are open, the oldest first.
-func questionsOf(ctx context.Context, bus fleet.Bus, r fleet.Record) ([]wire.Question, error) {
+func questionsOf(ctx context.Context, bus fleet.Bus, r fleet.Record) ([]loop.Question, error) {
 	shown, err := fleet.Gather(ctx, bus, []fleet.Record{r}, askPatience)
-	if err != nil || shown[r.ID].Status == nil {
+	if err != nil {
 		return nil, err
 	}
-	var l wire.LoopStatus
-	return l.Questions, json.Unmarshal(shown[r.ID].Status, &l)
+	return openOf(r, shown[r.ID]), nil
 }
 
-func printQuestions(w io.Writer, open []wire.Question) error {
+// openOf are the questions that an iteration shows.
+func openOf(r fleet.Record, s fleet.Shown) (open []loop.Question) {
+	for _, q := range fleet.StatusOf(r, s, "", time.Now()).Questions {
+		open = append(open, asked(q))
+	}
+	return open
+}
+
+// asked is a question of the wire as a loop asks it.
+func asked(q wire.Question) loop.Question {
+	return loop.Question{ID: q.ID, Kind: q.Kind, Tool: q.Tool, Agent: q.Agent, Title: q.Title, Detail: q.Detail, Options: q.Options, Placeholder: q.Placeholder, Rule: q.Rule}
+}
+
+// howToAnswer is the command line that answers.
+func howToAnswer(q loop.Question, usage string) string {
+	return fmt.Sprintf("  answer: %s %s ... (%s)", usage, wire.OneLine(q.ID), wire.AnswersTo(q))
+}
+
+// printQuestions shows what is open, and the command line that answers it.
+func printQuestions(w io.Writer, r fleet.Record, open []loop.Question, usage string) error {
 	if len(open) == 0 {
-		_, err := fmt.Fprintln(w, "no agent asks anything")
+		_, err := fmt.Fprintf(w, "no agent asks anything: %s is %s\n", r.Name, r.Sentence(time.Now()))
 		return err
 	}
 	for _, q := range open {
-		fmt.Fprintf(w, "%s [%s]\n", q.Text, stream.Line(q.ID, maxID))
-		for line := range strings.Lines(strings.TrimSpace(stream.Plain(q.Detail))) {
-			fmt.Fprintln(w, "  "+strings.TrimRight(line, "\n"))
-		}
-		for _, option := range q.Options {
-			fmt.Fprintln(w, "  - "+stream.Line(option, maxID))
-		}
-		if q.Rule != "" {
-			fmt.Fprintln(w, "  loop would allow "+stream.Line(q.Rule, maxID))
+		for _, line := range append(wire.AskedLines(q, 0, ""), howToAnswer(q, usage)) {
+			fmt.Fprintln(w, line)
 		}
 	}
 	return nil
 }
 
-// maxID bounds what stands in a line beside a question, in bytes.
-const maxID = 200
-
-// answerOf reads an answer to one of the questions that are open. A question is always
-// named to its worker: a late answer is to no other.
-func answerOf(open []wire.Question, id string, words []string) (p wire.AnswerParams, err error) {
-	i := slices.IndexFunc(open, func(q wire.Question) bool { return id == "" || q.ID == id })
-	switch {
-	case i < 0:
-		return p, loop.ErrNoQuestion
-	case id == "" && len(open) > 1:
-		return p, fmt.Errorf("%d questions are open: say which one is meant, as in --id %s", len(open), open[0].ID)
-	}
-	p.ID, p.Answer, p.Text = open[i].ID, words[0], strings.Join(words[1:], " ")
-	switch p.Answer {
-	case loop.AnswerDeny:
-	case loop.AnswerOnce, loop.AnswerLoop:
-		if p.Text != "" {
-			return p, errors.New("words are for deny: leave them out")
+// flagsOf are those that say which bus a command was given, for another command line.
+func flagsOf(cmd *cobra.Command) (flags string) {
+	var bus pflag.FlagSet
+	new(busFlags).addTo(&bus)
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if bus.Lookup(f.Name) != nil {
+			flags += " --" + f.Name + " " + tell.ShellWord(tell.WithoutUserinfo(f.Value.String()))
 		}
-	default:
-		p.Answer, p.Text = loop.AnswerValue, strings.Join(words, " ")
-	}
-	return p, nil
+	})
+	return flags
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"ralph-lsp/config"
 	"ralph-lsp/fleet"
@@ -70,8 +71,9 @@ type busFlags struct {
 	url, tokenFile, ca, creds, nkey string
 }
 
-func (b *busFlags) addFlags(cmd *cobra.Command) {
-	f := cmd.Flags()
+func (b *busFlags) addFlags(cmd *cobra.Command) { b.addTo(cmd.Flags()) }
+
+func (b *busFlags) addTo(f *pflag.FlagSet) {
 	f.StringVar(&b.url, "bus", "", "the `URL` of the bus, or of each server of a cluster with commas between (RALPH_BUS; default nats://127.0.0.1:4222)")
 	f.StringVar(&b.tokenFile, "token-file", "", "the `FILE` with the token of the bus (else RALPH_TOKEN)")
 	f.StringVar(&b.ca, "ca", "", "the `FILE` with the certificate that the bus is known by")

@@ -56,6 +56,7 @@ func newStatus() *cobra.Command {
 				if err := printTable(cmd.OutOrStdout(), found, shown, ledger, time.Now()); err != nil {
 					return err
 				}
+				printAsking(cmd.OutOrStdout(), found, shown, flagsOf(cmd))
 				workers, err := bus.Workers(ctx)
 				if err == nil && len(workers) == 0 {
 					_, err = fmt.Fprintln(cmd.OutOrStdout(), tellWorkers(workers)+": start one with ralph-fleet worker")
@@ -132,6 +133,25 @@ func printTable(w io.Writer, records []fleet.Record, shown map[string]fleet.Show
 	return err
 }
 
+// maxAsking is of how many loops the status says how to answer them.
+const maxAsking = 5
+
+// printAsking says how the loops are answered whose agents ask something.
+func printAsking(w io.Writer, records []fleet.Record, shown map[string]fleet.Shown, flags string) {
+	n := 0
+	for _, r := range records {
+		if len(openOf(r, shown[r.ID])) == 0 {
+			continue
+		}
+		if n++; n <= maxAsking {
+			fmt.Fprintf(w, "%s waits for an answer: ralph-fleet answer %s%s\n", r.Name, r.ID, flags)
+		}
+	}
+	if n > maxAsking {
+		fmt.Fprintf(w, "%s more wait for answers\n", tell.Counted(n-maxAsking, "loop"))
+	}
+}
+
 // costOf says what is known of a cost; isOpen: there was more.
 func costOf(usd float64, isOpen bool) string {
 	return cmp.Or(wire.CostText(stream.Cost{USD: usd, Known: usd > 0 || !isOpen}, isOpen), "cost unknown")
@@ -144,66 +164,4 @@ func lineOf(r fleet.Record, s fleet.Shown, now time.Time) string {
 		line += ": " + fleet.StatusOf(r, s, "", now).Line
 	}
 	return line
-}
-
-func newWatch() *cobra.Command {
-	var bus busFlags
-	var now bool
-	cmd := &cobra.Command{
-		Use:   "watch LOOP",
-		Short: "Print what a loop does, as updates of the wire, until it ends",
-		Args:  cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return bus.withLoops(cmd, args, func(ctx context.Context, bus *natsbus.Bus, found []fleet.Record) error {
-				return watch(ctx, bus, found[0], now, cmd.OutOrStdout())
-			})
-		},
-	}
-	cmd.Flags().BoolVar(&now, "now", false, "print what there is, and don't wait for more")
-	bus.addFlags(cmd)
-	return cmd
-}
-
-// watch prints what is kept of a loop, and then what it says.
-func watch(ctx context.Context, bus fleet.Bus, r fleet.Record, now bool, w io.Writer) error {
-	for _, n := range r.Kept {
-		log, err := bus.File(ctx, r.TranscriptFile(n))
-		if err != nil {
-			return err
-		}
-		_, err = io.Copy(w, log)
-		log.Close()
-		if err != nil {
-			return err
-		}
-	}
-	if r.Phase == fleet.Ended {
-		return nil
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	lines, err := bus.Hear(ctx, r.ID, now)
-	if err != nil {
-		return err
-	}
-	changes, err := bus.Watch(ctx, r.ID)
-	if err != nil {
-		return err
-	}
-	for {
-		select {
-		case line, ok := <-lines:
-			if !ok {
-				return nil
-			}
-			_, _, line = fleet.Untag(line)
-			if _, err := w.Write(line); err != nil {
-				return err
-			}
-		case now, ok := <-changes:
-			if !ok || now.Phase == fleet.Ended {
-				return nil
-			}
-		}
-	}
 }

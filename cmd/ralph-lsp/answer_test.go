@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"ralph-lsp/loop"
+	"ralph-lsp/wire"
 )
 
 func TestWordsThatAnswer(t *testing.T) {
@@ -36,7 +37,7 @@ func TestWordsThatAnswer(t *testing.T) {
 		{[]loop.Question{permission, input}, "q4abc x", "q4abc value x"},
 		{nil, "deny", "no such question is open"},
 	} {
-		q, a, err := answerOf(c.open, strings.Fields(c.words))
+		q, a, err := wire.ReadAnswer(c.open, strings.Fields(c.words), "ralph-lsp answer", byTerminal)
 		got := q.ID + " " + a.Kind + " " + a.Text
 		if err != nil {
 			got = err.Error()

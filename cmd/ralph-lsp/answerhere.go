@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ralph-lsp/loop"
+	"ralph-lsp/wire"
 )
 
 // lookAgain is how often it is looked whether something is asked, or typed.
@@ -35,7 +36,7 @@ func answerHere(tty *os.File, l *loop.Loop, over <-chan struct{}, note func(stri
 		default:
 		}
 		if isBack && len(open) > 0 && (job{tty}).foreground() {
-			for _, line := range append(askLines(open[0], maxAskLines), "  "+answersTo(open[0])+"?") {
+			for _, line := range append(askLines(open[0]), "  "+wire.AnswersTo(open[0])+"?") {
 				note(line)
 			}
 			isBack, shown = false, time.Now()
@@ -76,11 +77,11 @@ func answerLine(l *loop.Loop, id, line string, isEarly bool) string {
 	case len(open) == 0:
 		return ""
 	case len(words) == 0:
-		return answersTo(open[0]) + "?"
+		return wire.AnswersTo(open[0]) + "?"
 	case isEarly, open[0].ID != id:
-		return "that came before the question was there to be read: " + answersTo(open[0]) + "?"
+		return "that came before the question was there to be read: " + wire.AnswersTo(open[0]) + "?"
 	}
-	q, a, err := answerOf(open[:1], words)
+	q, a, err := wire.ReadAnswer(open[:1], words, "ralph-lsp answer", byTerminal)
 	if err == nil {
 		err = l.Answer(q.ID, a)
 	}

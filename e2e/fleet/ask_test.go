@@ -84,7 +84,7 @@ func TestAQuestionIsAnsweredOnceFromElsewhere(t *testing.T) {
 	if end := w.ends("one"); end.Iterations != 1 || !w.hasDone(want)() || strings.Count(w.did(), "told") != 1 || len(end.Questions) != 0 {
 		t.Errorf("ended as %+v\n%s", end, w.did())
 	}
-	if log := w.must("watch", "one"); !strings.Contains(log, `"_ralph/answer"`) || strings.Contains(log, "_ralph/status") {
+	if log := w.must("watch", "one", "--json", "--now"); !strings.Contains(log, `"_ralph/answer"`) || strings.Contains(log, "_ralph/status") {
 		t.Errorf("the transcript has\n%s", log)
 	}
 	if _, err := w.run("answer", "one", "once"); err == nil {

@@ -130,7 +130,7 @@ func TestALoopIsCancelledWhoseWorkerIsDead(t *testing.T) {
 	w.submit("one", "runs=9 nap=1h detach")
 	w.until("a tool", w.hasDone("detached one 1"))
 	kill(t, first)
-	if log := w.must("watch", "one", "--now"); !strings.Contains(log, `"phase":"begin"`) {
+	if log := w.must("watch", "one", "--json", "--now"); !strings.Contains(log, `"phase":"begin"`) {
 		t.Errorf("what a dead worker's loop said is %q", log)
 	}
 	w.start("cancel", "cancel", "one", "--bus", "nats://"+w.addr)
@@ -275,7 +275,7 @@ func TestWhatALoopLeaves(t *testing.T) {
 	if got := w.git("-C", w.repo, "status", "--porcelain") + w.git("-C", w.repo, "for-each-ref", "refs/ralph-fleet"); got != "" {
 		t.Errorf("the user's repository has %q", got)
 	}
-	log := w.must("watch", "one")
+	log := w.must("watch", "one", "--json", "--now")
 	for _, want := range []string{`"text":"run 1`, `"stopReason":"once"`, `"stopReason":"promise"`} {
 		if !strings.Contains(log, want) {
 			t.Errorf("the transcript lacks %s\n%s", want, log)

@@ -1,0 +1,248 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"ralph-lsp/fleet"
+	"ralph-lsp/fleet/natsbus"
+	"ralph-lsp/internal/tell"
+	"ralph-lsp/loop"
+)
+
+// The exit codes of watch are those of ralph-lsp run.
+const (
+	exitFailed    = 1
+	exitCapped    = 2
+	exitCancelled = 130
+)
+
+func newWatch() *cobra.Command {
+	var bus busFlags
+	var now, asJSON bool
+	cmd := &cobra.Command{
+		Use:   "watch LOOP...",
+		Short: "Read along what loops do, until they end",
+		Long: `Read along what loops do, from their beginning until they end, and end as ralph-lsp run
+would: with 0 for a loop that is done, 2 at a limit, 130 for a cancelled one, else 1.
+Ctrl-C ends the reading alone: loops go on. --json prints the updates of the wire.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case len(args) == 0:
+				return errors.New("say which loops: their ids or names")
+			case asJSON && len(args) > 1:
+				return errors.New("--json is of one loop: its updates don't say which one they are of")
+			}
+			return bus.withLoops(cmd, args, func(ctx context.Context, bus *natsbus.Bus, found []fleet.Record) error {
+				return watchAll(ctx, bus, found, now, asJSON, flagsOf(cmd), cmd.OutOrStdout(), cmd.ErrOrStderr())
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&now, "now", false, "print what there is, and don't wait for more")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the updates of the wire, an object per line")
+	bus.addFlags(cmd)
+	return cmd
+}
+
+// watchAll prints what loops do until the last of them has ended. The error is their exit code.
+func watchAll(ctx context.Context, bus fleet.Bus, found []fleet.Record, now, asJSON bool, flags string, out, notes io.Writer) error {
+	var mu sync.Mutex // one line after another
+	code := 0
+	var problems []error
+	var all sync.WaitGroup
+	for _, r := range found {
+		var show func(line []byte, isLive bool) error
+		story := &story{out: out, loop: r.ID, flags: flags}
+		if show = story.take; asJSON {
+			show = func(line []byte, _ bool) error { _, err := out.Write(line); return err }
+		}
+		if len(found) > 1 {
+			story.name = r.Name
+		}
+		w := &watcher{bus: bus, id: r.ID, told: map[int]int{}, show: func(line []byte, isLive bool) error {
+			mu.Lock()
+			defer mu.Unlock()
+			return show(line, isLive)
+		}}
+		if !asJSON {
+			w.stands = func(r fleet.Record) {
+				mu.Lock()
+				defer mu.Unlock()
+				story.stands(r)
+			}
+		}
+		all.Go(func() {
+			last, err := w.run(ctx, now)
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil && ctx.Err() == nil {
+				problems = append(problems, fmt.Errorf("%s: %w", r.Name, err))
+			} else if last.Phase == fleet.Ended && !now {
+				code = max(code, exitOf(last))
+			} else if ctx.Err() != nil {
+				fmt.Fprintf(notes, "%s goes on without being watched; ralph-fleet cancel %s%s ends it\n", r.Name, r.ID, flags)
+				code = exitCancelled
+			}
+		})
+	}
+	all.Wait()
+	if err := errors.Join(problems...); err != nil || code == 0 {
+		return err
+	}
+	return exitCode(code)
+}
+
+// exitOf is how the loop ended, for a shell.
+func exitOf(r fleet.Record) int {
+	reason := loop.StopReason(r.StopReason)
+	switch class := reason.Ending().Class; {
+	case class == loop.ClassOK:
+		return 0
+	case reason.Capped():
+		return exitCapped
+	case class == loop.ClassError:
+		return exitFailed
+	}
+	return exitCancelled
+}
+
+// watcher reads what a loop has said and says: the files of the attempts that count, and the
+// lines of the one that runs, each once.
+type watcher struct {
+	bus    fleet.Bus
+	id     string
+	told   map[int]int // lines, of each attempt
+	at     int         // the attempt that is told
+	show   func(line []byte, isLive bool) error
+	stands func(fleet.Record) // is told how the loop stands; may be nil
+}
+
+// run returns the loop as it was last: ended, unless now or ctx ends it before.
+func (w *watcher) run(ctx context.Context, now bool) (r fleet.Record, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if r, err = w.look(ctx); err != nil || r.Phase == fleet.Ended {
+		return r, err
+	}
+	lines, err := w.bus.Hear(ctx, w.id, now)
+	if err != nil {
+		return r, err
+	}
+	changes, err := w.bus.Watch(ctx, w.id)
+	if err != nil {
+		return r, err
+	}
+	for {
+		select {
+		case line, ok := <-lines:
+			if !ok {
+				return r, nil
+			}
+			at, n, line := fleet.Untag(line)
+			if at == 0 { // an older worker doesn't number them
+				at = max(r.Attempt, 1)
+				n = w.told[at] + 1
+			}
+			if at >= w.at && w.told[at] == 0 { // what counts of those before comes first, and who runs it
+				if r, err = w.look(ctx); err != nil {
+					return r, err
+				}
+			}
+			if at < w.at || n <= w.told[at] {
+				continue
+			}
+			w.at, w.told[at] = at, n
+			if err := w.show(line, true); err != nil {
+				return r, err
+			}
+		case last, ok := <-changes:
+			switch {
+			case !ok:
+				return r, ctx.Err()
+			case last.Phase == fleet.Removed:
+				return r, errors.New("it was removed from the bus")
+			}
+			if r, err = w.look(ctx); err != nil || r.Phase == fleet.Ended {
+				return r, err
+			}
+		}
+	}
+}
+
+// look reads the loop's record, and tells what it has that wasn't told.
+func (w *watcher) look(ctx context.Context) (fleet.Record, error) {
+	r, _, err := w.bus.Get(ctx, w.id)
+	if err != nil {
+		return r, err
+	}
+	for _, attempt := range r.Kept {
+		if attempt < w.at {
+			continue // it is told
+		}
+		if err := w.file(ctx, r, attempt); err != nil {
+			return r, err
+		}
+		w.at = attempt
+	}
+	if n := len(r.Kept); n > 0 && w.at == r.Kept[n-1] {
+		w.at++ // all of it is told
+	}
+	if w.stands != nil {
+		w.stands(r)
+	}
+	return r, nil
+}
+
+// file tells what an attempt said that wasn't told.
+func (w *watcher) file(ctx context.Context, r fleet.Record, attempt int) error {
+	from, err := w.bus.File(ctx, r.TranscriptFile(attempt))
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	lines := bufio.NewReaderSize(from, 64<<10)
+	for n := 1; ; n++ {
+		line, err := lines.ReadBytes('\n')
+		if len(line) > 0 && n > w.told[attempt] {
+			w.told[attempt] = n
+			if err := w.show(append(bytes.TrimRight(line, "\n"), '\n'), false); err != nil {
+				return err
+			}
+		}
+		if err == io.EOF {
+			return ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// stands says where the loop is, when that has changed, and at last how it has ended.
+func (s *story) stands(r fleet.Record) {
+	said := r.Sentence(time.Now())
+	if said == s.stood {
+		return
+	}
+	s.stood = said
+	if r.Phase == fleet.Ended {
+		if said != r.Text { // what its child has said of its end has all of that
+			said += fmt.Sprintf(" after %s · %s", tell.Counted(r.Iterations, "iteration"), costOf(r.CostUSD, r.CostOpen))
+		}
+		s.line(said)
+		return
+	}
+	if r.Phase == fleet.Running && !slices.Contains([]fleet.Wish{fleet.WishPause, fleet.WishCancel}, r.Wish) {
+		said = "runs " + said
+	}
+	s.line("(" + said + ")")
+}

@@ -1,0 +1,306 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"ralph-lsp/fleet"
+	"ralph-lsp/fleet/natsbus"
+	"ralph-lsp/internal/lsptest"
+	"ralph-lsp/loop"
+	"ralph-lsp/wire"
+)
+
+// yard is a bus with loops on it, and what a worker says of them.
+type yard struct {
+	t   *testing.T
+	url string
+	bus *natsbus.Bus
+}
+
+func newYard(t *testing.T) *yard {
+	t.Helper()
+	home(t)
+	served, err := natsbus.Serve(natsbus.ServeOptions{Dir: t.TempDir(), Listen: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(served.Close)
+	bus, err := natsbus.Dial(t.Context(), natsbus.Options{URL: served.URL(), Name: "worker"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(bus.Close)
+	return &yard{t, served.URL(), bus}
+}
+
+func (y *yard) must(err error) {
+	y.t.Helper()
+	if err != nil {
+		y.t.Fatal(err)
+	}
+}
+
+// put puts a loop on the bus.
+func (y *yard) put(id, name string) {
+	y.t.Helper()
+	r := fleet.Record{Task: fleet.Task{ID: id, Name: name, Repo: "/w/app", Base: strings.Repeat("c0ffee00", 5), At: time.Now()}, Phase: fleet.Queued, UpdatedAt: time.Now()}
+	y.must(y.bus.Create(y.t.Context(), r))
+}
+
+func (y *yard) change(id string, do func(*fleet.Record)) {
+	y.t.Helper()
+	_, err := fleet.Change(y.t.Context(), y.bus, id, func(r *fleet.Record) error { do(r); return nil })
+	y.must(err)
+}
+
+// begin lets a worker begin an iteration.
+func (y *yard) begin(id, worker string) {
+	y.change(id, func(r *fleet.Record) { r.Begin(worker, time.Now()) })
+}
+
+// say says lines of an attempt live, the first of them as number from.
+func (y *yard) say(id string, attempt, from int, lines ...string) {
+	for i, line := range lines {
+		y.must(y.bus.Tell(y.t.Context(), id, fleet.Tag([]byte(line+"\n"), attempt, from+i)))
+	}
+}
+
+// commit lets an attempt count: what it said is a file now, and is said live no more.
+func (y *yard) commit(id string, attempt int, o fleet.Outcome, lines ...string) {
+	y.t.Helper()
+	name := fleet.Record{Task: fleet.Task{ID: id}}.TranscriptFile(attempt)
+	y.must(y.bus.PutFile(y.t.Context(), name, strings.NewReader(strings.Join(lines, "\n")+"\n")))
+	y.change(id, func(r *fleet.Record) {
+		if err := r.Commit(attempt, o, time.Now()); err != nil {
+			y.t.Error(err)
+		}
+	})
+	y.must(y.bus.Forget(y.t.Context(), id))
+}
+
+// asks shows a question of a loop's iteration.
+func (y *yard) asks(id string, attempt int, questions ...loop.Question) {
+	y.t.Helper()
+	l := wire.StatusOf(loop.Status{LoopID: "ralph-1", Folder: "/box", State: loop.StateWaiting, Iteration: 1, Questions: questions}, true)
+	y.must(y.bus.Show(y.t.Context(), fleet.Shown{ID: id, Attempt: attempt, Status: lsptest.JSON(l)}))
+}
+
+// said is what a command has printed so far.
+type said struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (s *said) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(p)
+}
+
+func (s *said) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
+}
+
+// run runs a command of the user's.
+func (y *yard) run(args ...string) (code int, out string) {
+	var all said
+	code = execute(y.t.Context(), append(args, "--bus", y.url), strings.NewReader(""), &all, &all)
+	return code, all.String()
+}
+
+// watches begins to watch.
+func (y *yard) watches(ctx context.Context, args ...string) (out *said, code chan int) {
+	out, code = &said{}, make(chan int, 1)
+	go func() {
+		code <- execute(ctx, append(append([]string{"watch"}, args...), "--bus", y.url), strings.NewReader(""), out, out)
+	}()
+	return out, code
+}
+
+// until waits for what a command prints.
+func (y *yard) until(out *said, part string) {
+	y.t.Helper()
+	for late := time.After(lsptest.Patience); !strings.Contains(out.String(), part); {
+		select {
+		case <-late:
+			y.t.Fatalf("it doesn't say %q:\n%s", part, out)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+func begins(n int) string {
+	return fmt.Sprintf(`{"sessionUpdate":"_ralph/iteration","phase":"begin","iteration":%d,"text":"iteration %d of 9 · builder"}`, n, n)
+}
+
+func ends(n int) string {
+	return fmt.Sprintf(`{"sessionUpdate":"_ralph/iteration","phase":"end","iteration":%d,"text":"ok · $0.10"}`, n)
+}
+
+func chunk(text string) string {
+	return string(lsptest.JSON(wire.Chunk{SessionUpdate: wire.KindMessageChunk, MessageID: "m1", Content: wire.TextContent{Type: "text", Text: text}}))
+}
+
+func TestWatchReadsLikeARun(t *testing.T) {
+	y := newYard(t)
+	y.put("f1", "one")
+	first := []string{begins(1), chunk("I look "), chunk("at it.\nNow"), `{"sessionUpdate":"tool_call","toolCallId":"c1","title":"Bash make","status":"in_progress"}`,
+		`{"sessionUpdate":"tool_call_update","toolCallId":"c1","status":"failed","facts":"2s","content":[{"type":"content","content":{"type":"text","text":"no rule\nmore\n"}}]}`,
+		`{"sessionUpdate":"usage_update","used":7}`, `{"sessionUpdate":"_ralph/warning","message":"x","text":"mind the gap"}`, ends(1), `{"sessionUpdate":"_ralph/end","stopReason":"once","text":"left"}`}
+	y.begin("f1", "box")
+	y.say("f1", 1, 1, first[:3]...)
+	out, code := y.watches(t.Context(), "one")
+	y.until(out, "Now")
+	y.say("f1", 1, 3, first[2], first[3]) // the first of them again
+	y.until(out, "> Bash make")
+	y.commit("f1", 1, fleet.Outcome{Iterations: 1}, first...) // the rest was said while nobody heard it
+	y.begin("f1", "other")
+	y.say("f1", 2, 1, begins(2))
+	y.until(out, "iteration 2 of 9")
+	y.commit("f1", 2, fleet.Outcome{Iterations: 2, CostUSD: 0.2, StopReason: "promise", Text: "done: DONE after 2 iterations · $0.20"}, begins(2), chunk("done"), ends(2))
+	if got := <-code; got != 0 {
+		t.Errorf("it ends with %d", got)
+	}
+	want := `(runs on box)
+--- iteration 1 of 9 · builder ---
+I look at it.
+Now
+> Bash make
+  failed · 2s · no rule (+ 1 line)
+mind the gap
+--- ok · $0.10
+(waits for a worker)
+(runs on other)
+--- iteration 2 of 9 · builder ---
+done
+--- ok · $0.10
+done: DONE after 2 iterations · $0.20
+`
+	got := strings.Replace(out.String(), "(waits for a worker)\n", "", 1)
+	if got != strings.Replace(want, "(waits for a worker)\n", "", 1) {
+		t.Errorf("it prints\n%s", out)
+	}
+}
+
+func TestWhoWatchesSeveralLoopsSeesWhichOneSpeaks(t *testing.T) {
+	y := newYard(t)
+	y.put("f1", "one")
+	y.put("f2", "two")
+	y.begin("f1", "box")
+	y.begin("f2", "box")
+	out, code := y.watches(t.Context(), "one", "two")
+	y.say("f1", 1, 1, chunk("half a "))
+	y.say("f2", 1, 1, chunk("mine\nand"), begins(1))
+	y.until(out, "two | --- iteration 1")
+	y.say("f1", 1, 2, chunk("line\n"))
+	y.until(out, "one | half a line\n")
+	for _, whole := range []string{"two | mine\n", "two | and\n"} {
+		if !strings.Contains(out.String(), whole) {
+			t.Errorf("%q isn't whole:\n%s", whole, out)
+		}
+	}
+	y.commit("f1", 1, fleet.Outcome{Iterations: 1, StopReason: "max_iterations", Text: "stopped after 1 iteration"}, chunk("half a "), chunk("line\n"))
+	y.until(out, "one | stopped after 1 iteration")
+	y.commit("f2", 1, fleet.Outcome{Iterations: 1, StopReason: "promise", Text: "done"}, chunk("mine\nand"), begins(1))
+	if got := <-code; got != exitCapped {
+		t.Errorf("it ends with %d", got)
+	}
+}
+
+func TestCtrlCLeavesAWatchedLoopAlone(t *testing.T) {
+	y := newYard(t)
+	y.put("f1", "one")
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	out, code := y.watches(ctx, "one")
+	y.until(out, "(waits for a worker)")
+	interrupt()
+	if got := <-code; got != exitCancelled || !strings.Contains(out.String(), "one goes on without being watched; ralph-fleet cancel f1 --bus "+y.url+" ends it") {
+		t.Errorf("it ends with %d and\n%s", got, out)
+	}
+	if r, _, err := y.bus.Get(t.Context(), "f1"); err != nil || r.Phase != fleet.Queued || r.Wish != "" {
+		t.Errorf("the loop is %s %q, %v", r.Phase, r.Wish, err)
+	}
+}
+
+func TestWatchForPrograms(t *testing.T) {
+	y := newYard(t)
+	y.put("f1", "one")
+	y.begin("f1", "box")
+	y.commit("f1", 1, fleet.Outcome{Iterations: 1, StopReason: "failures", Text: "failed"}, begins(1), ends(1))
+	code, out := y.run("watch", "one", "--json")
+	if code != exitFailed || out != begins(1)+"\n"+ends(1)+"\n" {
+		t.Errorf("it ends with %d and\n%s", code, out)
+	}
+	y.put("f2", "two")
+	if code, out := y.run("watch", "--json", "one", "two"); code != 1 || !strings.Contains(out, "--json is of one loop") {
+		t.Errorf("it ends with %d and\n%s", code, out)
+	}
+	if code, out := y.run("watch", "two", "--now"); code != 0 || out != "(waits for a worker)\n" {
+		t.Errorf("it ends with %d and\n%s", code, out)
+	}
+}
+
+func TestWhoAnswersSeesWhatIsAskedAndHow(t *testing.T) {
+	y := newYard(t)
+	y.put("f1", "one two's")
+	y.begin("f1", "box")
+	push := loop.Question{ID: "q1abc", Kind: loop.AskPermission, Title: "Bash git push …", Detail: "git push\n  --force", Rule: "Bash(git push:*)"}
+	which := loop.Question{ID: "q2abc", Kind: loop.AskSelect, Title: "Which?", Options: []string{"A", "B C"}}
+	y.asks("f1", 1, push, which)
+	code, out := y.run("answer", "one two's")
+	want := `asks: Bash git push … [q1abc]
+  git push
+    --force
+  answer: ralph-fleet answer 'one two'\''s' --bus ` + y.url + ` q1abc ... (deny [words for the agent], once, loop (Bash(git push:*)))
+asks: Which? [q2abc]
+  1: A
+  2: B C
+  answer: ralph-fleet answer 'one two'\''s' --bus ` + y.url + ` q2abc ... (deny, or a number)
+`
+	if code != 0 || out != want {
+		t.Errorf("it ends with %d and\n%s", code, out)
+	}
+	var asked []string
+	stop, err := y.bus.Listen(t.Context(), "f1", func(request []byte) []byte {
+		var r fleet.Request
+		y.must(json.Unmarshal(request, &r))
+		asked = append(asked, string(r.Params))
+		return []byte(`{"result":{"text":"told"}}`)
+	})
+	y.must(err)
+	defer stop()
+	for _, tt := range []struct{ args, says string }{
+		{"q2abc 2", "told\n"},
+		{"--id q1abc no not that branch", "told\n"},
+		{"q1abc maybe", "one two's: \"maybe\" is no answer: deny [words for the agent], once"},
+		{"q1abc", "one two's: the answer is missing: deny"},
+		{"once", "one two's: 2 questions are open: say which one is meant, as in ralph-fleet answer 'one two'\\''s' q1abc deny"},
+		{"--id q9 once", "one two's: no such question is open"},
+	} {
+		code, out := y.run(append([]string{"answer", "one two's"}, strings.Fields(tt.args)...)...)
+		if wantCode := map[bool]int{true: 0, false: 1}[tt.says == "told\n"]; code != wantCode || !strings.Contains(out, tt.says) {
+			t.Errorf("answer %s ends with %d and says %s", tt.args, code, out)
+		}
+	}
+	if got := strings.Join(asked, "\n"); got != `{"id":"q2abc","answer":"value","text":"B C"}`+"\n"+`{"id":"q1abc","answer":"deny","text":"not that branch"}` {
+		t.Errorf("the worker is asked\n%s", got)
+	}
+	if _, out := y.run("status"); !strings.Contains(out, "one two's waits for an answer: ralph-fleet answer f1 --bus "+y.url+"\n") {
+		t.Errorf("the status says\n%s", out)
+	}
+	stop()
+	y.change("f1", func(r *fleet.Record) { r.Phase, r.StopReason, r.Text = fleet.Ended, "promise", "done" })
+	if code, out := y.run("answer", "f1"); code != 1 || !strings.Contains(out, "one two's has ended (done): its agent asks nothing any more") {
+		t.Errorf("of an ended loop it ends with %d and says %s", code, out)
+	}
+}

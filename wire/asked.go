@@ -1,0 +1,93 @@
+package wire
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ralph-lsp/loop"
+	"ralph-lsp/stream"
+)
+
+// AskedLines are what an agent asks, for a terminal: all of the command or the diff, but for
+// what is behind a number of lines (0: all), which more says how to see; and the choices.
+func AskedLines(q loop.Question, limit int, more string) []string {
+	lines := []string{AsksText(q) + " [" + OneLine(q.ID) + "]"}
+	detail := strings.Split(strings.TrimRight(stream.Plain(q.Detail), "\n"), "\n")
+	if len(detail) == 1 && (detail[0] == "" || strings.HasSuffix(q.Title, detail[0])) {
+		detail = nil
+	}
+	for i, line := range detail {
+		if limit > 0 && i == limit {
+			lines = append(lines, fmt.Sprintf("  ... %d more lines, see %s", len(detail)-i, more))
+			break
+		}
+		lines = append(lines, "  "+line)
+	}
+	for i, option := range q.Options {
+		lines = append(lines, fmt.Sprintf("  %d: %s", i+1, OneLine(option)))
+	}
+	return lines
+}
+
+// AnswersTo says how a question can be answered at a terminal, the safe way first.
+func AnswersTo(q loop.Question) string {
+	switch {
+	case q.Kind == loop.AskSelect:
+		return "deny, or a number"
+	case q.Kind == loop.AskInput:
+		return "deny, or a text"
+	case q.Rule != "":
+		return "deny [words for the agent], once, loop (" + OneLine(q.Rule) + ")"
+	}
+	return "deny [words for the agent], once"
+}
+
+// ReadAnswer reads what a person types as the answer to one of the questions that are open:
+// its id, unless there is only one, and the answer. usage is a command line that answers, up
+// to the id.
+func ReadAnswer(open []loop.Question, words []string, usage, by string) (q loop.Question, a loop.Answer, err error) {
+	i := slices.IndexFunc(open, func(q loop.Question) bool { return q.ID == words[0] })
+	switch {
+	case i >= 0:
+		words = words[1:]
+	case len(open) == 0:
+		return q, a, loop.ErrNoQuestion
+	case len(open) > 1:
+		return q, a, fmt.Errorf("%d questions are open: say which one is meant, as in %s %s deny", len(open), usage, open[0].ID)
+	default:
+		i = 0
+	}
+	q = open[i]
+	a, err = answerIn(q, words)
+	a.By = by
+	return q, a, err
+}
+
+// answerIn reads an answer to a question.
+func answerIn(q loop.Question, words []string) (a loop.Answer, err error) {
+	a = loop.Answer{Kind: loop.AnswerValue, Text: strings.Join(words, " ")}
+	if len(words) == 0 {
+		return a, errors.New("the answer is missing: " + AnswersTo(q))
+	}
+	first := strings.ToLower(words[0])
+	isOneOf := func(all ...string) bool { return slices.Contains(all, first) }
+	isYesNo := q.Kind == loop.AskPermission || q.Kind == loop.AskConfirm
+	switch {
+	case first == loop.AnswerDeny, isYesNo && isOneOf("d", "n", "no"):
+		a.Kind, a.Text = loop.AnswerDeny, strings.Join(words[1:], " ")
+	case isYesNo && len(words) == 1 && isOneOf(loop.AnswerOnce, "o", "y", "yes"):
+		a.Kind, a.Text = loop.AnswerOnce, ""
+	case isYesNo && len(words) == 1 && isOneOf(loop.AnswerLoop, "l"):
+		a.Kind, a.Text = loop.AnswerLoop, ""
+	case isYesNo:
+		return a, fmt.Errorf("%q is no answer: %s", strings.Join(words, " "), AnswersTo(q))
+	case q.Kind == loop.AskSelect:
+		if n, err := strconv.Atoi(a.Text); err == nil && n >= 1 && n <= len(q.Options) && !slices.Contains(q.Options, a.Text) {
+			a.Text = q.Options[n-1]
+		}
+	}
+	return a, nil
+}
