@@ -140,7 +140,7 @@ func (c *checkouts) restore(ctx context.Context, r Record, tree string) error {
 		return err
 	}
 	for _, args := range [][]string{
-		{"fetch", "--quiet", "--no-write-fetch-head", bundle, "+refs/ralph/*:refs/ralph/*", "+" + workRef + ":" + workRef},
+		{"fetch", "--quiet", "--no-write-fetch-head", "--no-tags", bundle, "+refs/ralph/*:refs/ralph/*", "+" + workRef + ":" + workRef},
 		{"read-tree", "--reset", "-u", workRef},
 		{"update-ref", "HEAD", workRef + "^"},
 		{"read-tree", "HEAD"},
@@ -166,7 +166,7 @@ func (c *checkouts) placeState(ctx context.Context, r Record, tree string) error
 	if err := root.MkdirAll(filepath.Dir(stateName), 0o700); err != nil {
 		return err
 	}
-	state, err := c.bus.File(ctx, r.StateFile(r.Committed))
+	state, err := c.file(ctx, r.StateFile(r.Committed))
 	if err != nil {
 		return err
 	}
@@ -175,8 +175,7 @@ func (c *checkouts) placeState(ctx context.Context, r Record, tree string) error
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(f, state)
-	if err = errors.Join(err, f.Close()); err != nil {
+	if err = errors.Join(c.copy(f, state), f.Close()); err != nil {
 		return err
 	}
 	s, err := readState(tree)
@@ -312,19 +311,43 @@ func (c *checkouts) committed(r Record) error {
 
 // download fetches a file from the bus. The caller removes it.
 func (c *checkouts) download(ctx context.Context, name string) (path string, err error) {
-	from, err := c.bus.File(ctx, name)
+	from, err := c.file(ctx, name)
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", name, err)
+		return "", err
 	}
 	defer from.Close()
 	f, err := os.CreateTemp(c.dir, "download-*")
 	if err != nil {
 		return "", err
 	}
-	if _, err = io.Copy(f, from); err != nil {
+	if err = c.copy(f, from); err != nil {
 		f.Close()
 		os.Remove(f.Name())
 		return "", err
 	}
 	return f.Name(), f.Close()
+}
+
+// file opens a file of the bus.
+func (c *checkouts) file(ctx context.Context, name string) (io.ReadCloser, error) {
+	f, err := c.bus.File(ctx, name)
+	if errors.Is(err, ErrNotFound) {
+		return nil, fmt.Errorf("the bus doesn't have the file %s any more", name)
+	}
+	return f, err
+}
+
+// copy copies what may have any length, while there is room for it.
+func (c *checkouts) copy(to io.Writer, from io.Reader) error {
+	for {
+		if c.minFree > 0 && c.free(c.dir) < c.minFree {
+			return fmt.Errorf("there is no room for it: less than %d MiB of the disk are free", c.minFree>>20)
+		}
+		switch _, err := io.CopyN(to, from, 16<<20); {
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return err
+		}
+	}
 }

@@ -109,11 +109,27 @@ func bring(ctx context.Context, bus Bus, r Record, repo string) (f fetched, done
 	if err == nil {
 		f.head, err = g.Text(ctx, nil, "rev-parse", tmp+"^")
 	}
+	if err == nil {
+		err = f.check(ctx, filepath.Join(dir, "index"))
+	}
 	if err != nil {
 		done()
 		return f, nil, fmt.Errorf("%s: %w", r.ID, err)
 	}
 	return f, done, nil
+}
+
+// check sees to it that git would make these files: a worker that lies may have a tree with a way out of a checkout,
+// that other programs follow.
+func (f fetched) check(ctx context.Context, index string) error {
+	g := f.git
+	g.Env = append(g.Env[:len(g.Env):len(g.Env)], "GIT_INDEX_FILE="+index)
+	for _, tree := range []string{f.head, f.tree} {
+		if _, err := g.Run(ctx, nil, "read-tree", "--reset", tree); err != nil {
+			return fmt.Errorf("what it has left can't be checked out, so it is not fetched: %w", err)
+		}
+	}
+	return nil
 }
 
 // commit makes the files as the loop has left them a commit of the user's behind others,
