@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -41,6 +42,9 @@ type world struct {
 	bus  *exec.Cmd
 
 	programs string // the folder with those that it runs
+
+	flags []string // with which workers and users reach the bus
+	env   []string // of all that is started
 }
 
 // with is the same world, in which other programs are run.
@@ -103,6 +107,7 @@ func (w *world) start(name string, args ...string) *exec.Cmd {
 	w.t.Helper()
 	cmd := exec.Command(filepath.Join(w.programs, "ralph-fleet"), args...)
 	cmd.Env = append(os.Environ(), w.mark, "PATH="+filepath.Join(w.dir, "bin")+":"+os.Getenv("PATH"), roleEnv+"=agent", logEnv+"="+w.log, "RALPH_TEST_KEY=sk-very-secret", "RALPH_TOKEN="+token)
+	cmd.Env = append(cmd.Env, w.env...)
 	said, err := os.OpenFile(filepath.Join(w.dir, name+".said"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		w.t.Fatal(err)
@@ -134,12 +139,12 @@ func (w *world) serve(flags ...string) {
 // worker starts a worker that reaches the bus at an address.
 func (w *world) worker(name string, slots int, addr string, lease time.Duration, flags ...string) *exec.Cmd {
 	w.t.Helper()
-	return w.start(name, append([]string{"worker", "--bus", "nats://" + addr, "--name", name, "--dir", filepath.Join(w.dir, name), "--slots", fmt.Sprint(slots), "--lease", lease.String()}, flags...)...)
+	return w.start(name, append([]string{"worker", "--bus", "nats://" + addr, "--name", name, "--dir", filepath.Join(w.dir, name), "--slots", fmt.Sprint(slots), "--lease", lease.String()}, slices.Concat(w.flags, flags)...)...)
 }
 
 // run runs a command of a user's.
 func (w *world) run(args ...string) (string, error) {
-	cmd := exec.Command(filepath.Join(w.programs, "ralph-fleet"), append(args, "--bus", "nats://"+w.addr)...)
+	cmd := exec.Command(filepath.Join(w.programs, "ralph-fleet"), slices.Concat(args, []string{"--bus", "nats://" + w.addr}, w.flags)...)
 	var out, problem bytes.Buffer
 	cmd.Env, cmd.Stdout, cmd.Stderr = append(os.Environ(), w.mark, "RALPH_TOKEN="+token), &out, &problem
 	if err := cmd.Run(); err != nil {

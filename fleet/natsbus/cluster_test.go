@@ -2,14 +2,7 @@ package natsbus
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
 	"fmt"
-	"math/big"
 	mathrand "math/rand/v2"
 	"net"
 	"os"
@@ -21,70 +14,13 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 
 	"ralph-lsp/fleet"
+	"ralph-lsp/internal/certtest"
 )
 
-// authority makes certificates in a folder: ca.pem, and NAME.pem with NAME-key.pem.
-type authority struct {
-	t    *testing.T
-	dir  string
-	cert *x509.Certificate
-	key  *ecdsa.PrivateKey
-}
-
-func newAuthority(t *testing.T) *authority {
-	t.Helper()
-	a := &authority{t: t, dir: t.TempDir()}
-	a.cert, a.key = a.sign("ca", &x509.Certificate{IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign})
-	return a
-}
-
-func (a *authority) file(name string) string { return filepath.Join(a.dir, name) }
-
-// sign makes a certificate, and a key for it. The first one signs itself.
-func (a *authority) sign(name string, c *x509.Certificate) (*x509.Certificate, *ecdsa.PrivateKey) {
-	a.t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	c.SerialNumber, c.Subject = big.NewInt(time.Now().UnixNano()), pkix.Name{CommonName: name}
-	c.NotBefore, c.NotAfter = time.Now().Add(-time.Hour), time.Now().Add(time.Hour)
-	by, with := a.cert, a.key
-	if by == nil {
-		by, with = c, key
-	}
-	der, err := x509.CreateCertificate(rand.Reader, c, by, &key.PublicKey, with)
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	private, err := x509.MarshalECPrivateKey(key)
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	for file, block := range map[string]*pem.Block{name + ".pem": {Type: "CERTIFICATE", Bytes: der}, name + "-key.pem": {Type: "EC PRIVATE KEY", Bytes: private}} {
-		if err := os.WriteFile(a.file(file), pem.EncodeToMemory(block), 0o600); err != nil {
-			a.t.Fatal(err)
-		}
-	}
-	made, err := x509.ParseCertificate(der)
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	return made, key
-}
-
-// server makes the certificate of a server on loopback.
-func (a *authority) server(name string) {
-	a.sign(name, &x509.Certificate{
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, DNSNames: []string{"localhost"}, KeyUsage: x509.KeyUsageDigitalSignature,
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
-	})
-}
-
 func TestWhoMaySpeakToTheBus(t *testing.T) {
-	ours, theirs := newAuthority(t), newAuthority(t)
-	ours.server("bus")
-	served, err := Serve(ServeOptions{Dir: t.TempDir(), Listen: "127.0.0.1:0", Token: "sesame", Cert: ours.file("bus.pem"), Key: ours.file("bus-key.pem")})
+	ours, theirs := certtest.New(t), certtest.New(t)
+	ours.Server("bus")
+	served, err := Serve(ServeOptions{Dir: t.TempDir(), Listen: "127.0.0.1:0", Token: "sesame", Cert: ours.File("bus.pem"), Key: ours.File("bus-key.pem")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,16 +32,16 @@ func TestWhoMaySpeakToTheBus(t *testing.T) {
 		o    Options
 		want string // in the error
 	}{
-		{"right", Options{URL: "tls://" + addr, Token: "sesame", CA: ours.file("ca.pem")}, ""},
-		{"by another name", Options{URL: "nats://localhost:" + port, Token: "sesame", CA: ours.file("ca.pem")}, ""},
-		{"the wrong authority", Options{URL: "tls://" + addr, Token: "sesame", CA: theirs.file("ca.pem")}, "--ca"},
+		{"right", Options{URL: "tls://" + addr, Token: "sesame", CA: ours.File("ca.pem")}, ""},
+		{"by another name", Options{URL: "nats://localhost:" + port, Token: "sesame", CA: ours.File("ca.pem")}, ""},
+		{"the wrong authority", Options{URL: "tls://" + addr, Token: "sesame", CA: theirs.File("ca.pem")}, "--ca"},
 		{"no authority", Options{URL: "nats://" + addr, Token: "sesame"}, "--ca"},
-		{"a file without one", Options{URL: "tls://" + addr, Token: "sesame", CA: ours.file("bus-key.pem")}, "bus-key.pem"},
+		{"a file without one", Options{URL: "tls://" + addr, Token: "sesame", CA: ours.File("bus-key.pem")}, "bus-key.pem"},
 		{"no such file", Options{URL: "tls://" + addr, Token: "sesame", CA: "nowhere.pem"}, "nowhere.pem"},
-		{"the wrong token", Options{URL: "tls://" + addr, Token: "open", CA: ours.file("ca.pem")}, "--token-file"},
-		{"no token", Options{URL: "tls://" + addr, CA: ours.file("ca.pem")}, "--token-file"},
-		{"no credentials", Options{URL: "tls://" + addr, Creds: "nowhere.creds", CA: ours.file("ca.pem")}, "nowhere.creds"},
-		{"no key", Options{URL: "tls://" + addr, NKey: "nowhere.nk", CA: ours.file("ca.pem")}, "nowhere.nk"},
+		{"the wrong token", Options{URL: "tls://" + addr, Token: "open", CA: ours.File("ca.pem")}, "--token-file"},
+		{"no token", Options{URL: "tls://" + addr, CA: ours.File("ca.pem")}, "--token-file"},
+		{"no credentials", Options{URL: "tls://" + addr, Creds: "nowhere.creds", CA: ours.File("ca.pem")}, "nowhere.creds"},
+		{"no key", Options{URL: "tls://" + addr, NKey: "nowhere.nk", CA: ours.File("ca.pem")}, "nowhere.nk"},
 		{"nobody there", Options{URL: "nats://127.0.0.1:1"}, "start it with ralph-fleet serve"},
 	}
 	for _, tt := range tests {
@@ -137,14 +73,14 @@ func free(t *testing.T) string {
 }
 
 // nodes are what three servers of a cluster are served with.
-func nodes(t *testing.T, a *authority) (all [3]ServeOptions) {
+func nodes(t *testing.T, a *certtest.Authority) (all [3]ServeOptions) {
 	t.Helper()
 	var routes []string
 	for i := range all {
-		a.server(fmt.Sprint("bus", i))
+		a.Server(fmt.Sprint("bus", i))
 		all[i] = ServeOptions{
 			Dir: t.TempDir(), Listen: free(t), Cluster: free(t), Name: fmt.Sprint("bus", i), Token: "sesame",
-			Cert: a.file(fmt.Sprintf("bus%d.pem", i)), Key: a.file(fmt.Sprintf("bus%d-key.pem", i)), CA: a.file("ca.pem"),
+			Cert: a.File(fmt.Sprintf("bus%d.pem", i)), Key: a.File(fmt.Sprintf("bus%d-key.pem", i)), CA: a.File("ca.pem"),
 		}
 		routes = append(routes, all[i].Cluster)
 	}
@@ -156,7 +92,7 @@ func nodes(t *testing.T, a *authority) (all [3]ServeOptions) {
 
 // A server of three goes, and comes back with what happened meanwhile.
 func TestAClusterOfThree(t *testing.T) {
-	a := newAuthority(t)
+	a := certtest.New(t)
 	all := nodes(t, a)
 	var served [3]*Served
 	var urls []string
@@ -168,7 +104,7 @@ func TestAClusterOfThree(t *testing.T) {
 		}
 		defer func() { served[i].Close() }()
 	}
-	b, err := Dial(t.Context(), Options{URL: strings.Join(urls, ","), Token: "sesame", CA: a.file("ca.pem"), Name: "test"})
+	b, err := Dial(t.Context(), Options{URL: strings.Join(urls, ","), Token: "sesame", CA: a.File("ca.pem"), Name: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -288,9 +224,9 @@ func TestABadCluster(t *testing.T) {
 		{"set a token", func(o *ServeOptions) { o.Cluster = "0.0.0.0:6222" }},
 		{"set a token", func(o *ServeOptions) { o.Listen = "0.0.0.0:4222" }},
 		{"(--ca)", func(o *ServeOptions) {
-			a := newAuthority(t)
-			a.server("x")
-			o.Cert, o.Key = a.file("x.pem"), a.file("x-key.pem")
+			a := certtest.New(t)
+			a.Server("x")
+			o.Cert, o.Key = a.File("x.pem"), a.File("x-key.pem")
 		}},
 	}
 	for _, tt := range tests {

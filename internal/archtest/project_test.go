@@ -67,7 +67,7 @@ var picture = Rules{
 		"github.com/spf13/":            {"internal/emit", "server/stdio", "cmd/ralph-lsp", "cmd/ralph-fleet", "loop/start"},
 		"github.com/nats-io/":          {"fleet/natsbus"},
 		"github.com/prometheus/":       {"fleet/metrics"},
-		"go.opentelemetry.io/":         {"fleet/spans"},
+		"go.opentelemetry.io/":         {"fleet/spans", "e2e/fleet"},
 		"github.com/shirou/gopsutil/":  {"backends", "loopstate"},
 	},
 }
