@@ -51,8 +51,11 @@ type Bus interface {
 	PutFile(ctx context.Context, name string, r io.Reader) error
 	// File opens a file; ErrNotFound.
 	File(ctx context.Context, name string) (io.ReadCloser, error)
-	// RemoveFile takes a file away; one that isn't there is.
-	RemoveFile(ctx context.Context, name string) error
+	// KeepFile says that a file is wanted, as if it was put there now; ErrNotFound.
+	KeepFile(ctx context.Context, name string) error
+	// RemoveFile takes a file away that was put there before a time, or whenever for none. One that is younger
+	// stays, and one that isn't there is no error.
+	RemoveFile(ctx context.Context, name string, before time.Time) error
 	// Files calls each with all files, and when they were put there.
 	Files(ctx context.Context, each func(name string, at time.Time)) error
 

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"ralph-lsp/loop"
 )
@@ -91,7 +92,7 @@ var hostile = []struct {
 	isTaken bool
 }{
 	{"whose state is gone", func(f forge, r Record, _ []byte) []byte {
-		f.bus.RemoveFile(f.t.Context(), r.StateFile(1))
+		f.bus.RemoveFile(f.t.Context(), r.StateFile(1), time.Time{})
 		return f.work(r, entry{"100644", "count", f.blob("1\n")})
 	}, false},
 	{"without a state", func(f forge, r Record, was []byte) []byte {

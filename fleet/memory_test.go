@@ -19,6 +19,7 @@ type memory struct {
 	ledger   []byte
 	ledgers  uint64
 	files    map[string][]byte
+	putAt    map[string]time.Time
 	live     map[string][][]byte
 	queue    chan *memoryTicket
 	queued   map[string]bool
@@ -35,7 +36,7 @@ type memory struct {
 
 func newMemory() *memory {
 	return &memory{
-		loops: map[string][]byte{}, revision: map[string]uint64{}, files: map[string][]byte{}, live: map[string][][]byte{},
+		loops: map[string][]byte{}, revision: map[string]uint64{}, files: map[string][]byte{}, putAt: map[string]time.Time{}, live: map[string][][]byte{},
 		queue: make(chan *memoryTicket, 100), queued: map[string]bool{}, watchers: map[chan Record]string{},
 		shown: map[string]Shown{}, asked: map[string]func([]byte) []byte{},
 	}
@@ -166,7 +167,7 @@ func (m *memory) PutFile(_ context.Context, name string, r io.Reader) error {
 	data, err := io.ReadAll(r)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.files[name] = data
+	m.files[name], m.putAt[name] = data, time.Now()
 	return err
 }
 

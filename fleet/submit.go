@@ -248,9 +248,7 @@ func (s *Submission) bundle(ctx context.Context, bus Bus, g git.Git) error {
 		return fmt.Errorf("%s has only a part of its history, so it can't be sent along: run git fetch --unshallow there, or give its URL", s.Repo)
 	}
 	s.Task.Repo, s.Task.Base, s.Task.Bundled = s.Repo, strings.TrimSpace(string(out)), true
-	if file, err := bus.File(ctx, s.Task.RepoFile()); err == nil {
-		return file.Close()
-	} else if !errors.Is(err, ErrNotFound) {
+	if err := bus.KeepFile(ctx, s.Task.RepoFile()); !errors.Is(err, ErrNotFound) { // no sweep takes it before a loop speaks of it
 		return err
 	}
 	dir, err := os.MkdirTemp("", "ralph-fleet-*")

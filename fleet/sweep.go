@@ -80,12 +80,7 @@ func Sweep(ctx context.Context, bus Bus, now time.Time) (done Swept, err error) 
 		return done, err
 	}
 	for _, name := range old {
-		if strings.HasPrefix(name, "repo/") {
-			if again, err := isSubmitted(ctx, bus, name); err != nil || again {
-				continue
-			}
-		}
-		if err := bus.RemoveFile(ctx, name); err != nil {
+		if err := bus.RemoveFile(ctx, name, now.Add(-grace)); err != nil {
 			return done, err
 		}
 		done.Files++
@@ -137,15 +132,4 @@ func isWanted(name string, loops map[string]Record, repos map[string]bool) bool 
 		return false
 	}
 	return true
-}
-
-// isSubmitted says whether a loop of a repository has come meanwhile.
-func isSubmitted(ctx context.Context, bus Bus, repo string) (bool, error) {
-	all, err := bus.List(ctx)
-	for _, r := range all {
-		if r.RepoFile() == repo {
-			return true, nil
-		}
-	}
-	return false, err
 }

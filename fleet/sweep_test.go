@@ -11,10 +11,22 @@ import (
 	"time"
 )
 
-func (m *memory) RemoveFile(_ context.Context, name string) error {
+func (m *memory) RemoveFile(_ context.Context, name string, before time.Time) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	delete(m.files, name)
+	if before.IsZero() || m.putAt[name].Before(before) {
+		delete(m.files, name)
+	}
+	return nil
+}
+
+func (m *memory) KeepFile(_ context.Context, name string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, ok := m.files[name]; !ok {
+		return ErrNotFound
+	}
+	m.putAt[name] = time.Now()
 	return nil
 }
 
@@ -22,7 +34,7 @@ func (m *memory) Files(_ context.Context, each func(string, time.Time)) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for name := range m.files {
-		each(name, time.Now())
+		each(name, m.putAt[name])
 	}
 	return nil
 }
@@ -133,5 +145,45 @@ func TestOldCheckpointsGoAtOnce(t *testing.T) {
 	defer w.bus.mu.Unlock()
 	if w.bus.files[r.CheckpointFile(1)] != nil || w.bus.files[r.StateFile(1)] != nil || w.bus.files[r.CheckpointFile(3)] == nil || w.bus.files[r.TranscriptFile(1)] == nil {
 		t.Errorf("kept are %q", slices.Sorted(maps.Keys(w.bus.files)))
+	}
+}
+
+// between is a bus on which somebody else does something while a sweep has listed the files.
+type between struct {
+	*memory
+	do func()
+}
+
+func (b between) Files(ctx context.Context, each func(string, time.Time)) error {
+	err := b.memory.Files(ctx, each)
+	b.do()
+	return err
+}
+
+func TestARepositoryThatIsJustSubmittedStays(t *testing.T) {
+	w := newWorks(t)
+	old := func() { // that a loop had which is removed
+		for name := range w.bus.files {
+			w.bus.putAt[name] = time.Now().Add(-2 * time.Hour)
+		}
+	}
+	first := w.submit()
+	if err := w.bus.Remove(t.Context(), first, 1); err != nil {
+		t.Fatal(err)
+	}
+	old()
+	var again Record
+	done, err := Sweep(t.Context(), between{w.bus, func() { w.task.Key = "another"; again = w.submit() }}, time.Now())
+	if err != nil || done.Files == 0 || w.bus.files[again.RepoFile()] == nil || w.bus.files[first.PromptFile()] != nil {
+		t.Errorf("swept %+v, %v; left are %q", done, err, slices.Sorted(maps.Keys(w.bus.files)))
+	}
+	if err := w.bus.Remove(t.Context(), again, 1); err != nil {
+		t.Fatal(err)
+	}
+	old()
+	w.bus.ledger = nil // as an hour later
+	w.bus.ledgers = 0
+	if done, err := Sweep(t.Context(), w.bus, time.Now()); err != nil || done.Files == 0 || w.bus.files[again.RepoFile()] != nil {
+		t.Errorf("swept %+v, %v; left are %q", done, err, slices.Sorted(maps.Keys(w.bus.files)))
 	}
 }

@@ -311,7 +311,7 @@ func (w *Worker) after(ctx context.Context, a *attempt, r Record, limited bool) 
 	}
 	if n := len(r.Kept); n > 2 { // the last one stays for who fetches it just now
 		old := r.Kept[n-3]
-		problem = errors.Join(problem, w.Bus.RemoveFile(ctx, r.CheckpointFile(old)), w.Bus.RemoveFile(ctx, r.StateFile(old)))
+		problem = errors.Join(problem, w.Bus.RemoveFile(ctx, r.CheckpointFile(old), time.Time{}), w.Bus.RemoveFile(ctx, r.StateFile(old), time.Time{}))
 	}
 	if r.Phase == Ended {
 		problem = errors.Join(problem, w.checkouts.remove(r.ID))

@@ -35,6 +35,7 @@ type Bus struct {
 	sums    bucket
 	workers bucket
 	files   jetstream.ObjectStore
+	store   jetstream.Stream // of files
 	work    jetstream.Stream
 	live    jetstream.Stream
 
@@ -75,10 +76,10 @@ func (b *Bus) Remove(ctx context.Context, r fleet.Record, revision uint64) error
 	problem := b.Forget(ctx, r.ID)
 	for n := 1; n <= r.Attempt; n++ {
 		for _, name := range []string{r.StateFile(n), r.CheckpointFile(n), r.TranscriptFile(n)} {
-			problem = errors.Join(problem, b.RemoveFile(ctx, name))
+			problem = errors.Join(problem, b.RemoveFile(ctx, name, time.Time{}))
 		}
 	}
-	return errors.Join(problem, b.RemoveFile(ctx, r.PromptFile()))
+	return errors.Join(problem, b.RemoveFile(ctx, r.PromptFile(), time.Time{}))
 }
 
 // Files implements fleet.Bus.

@@ -185,6 +185,10 @@ func (b *Bus) open(ctx context.Context, replicas int) (err error) {
 		func() (jetstream.ObjectStore, error) {
 			return b.js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: fileStore, Replicas: replicas})
 		})
+	if err != nil {
+		return err
+	}
+	b.store, err = b.js.Stream(ctx, filesStream)
 	return err
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"hash"
@@ -13,6 +14,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"ralph-lsp/fleet"
 )
 
 // PutFile implements fleet.Bus.
@@ -21,9 +24,11 @@ func (b *Bus) PutFile(ctx context.Context, name string, r io.Reader) error {
 		_, err := b.files.Put(ctx, jetstream.ObjectMeta{Name: name}, &paced{ctx: ctx, conn: b.conn, from: r})
 		return err
 	}
-	err := put() // which looks first at what is there
-	if b.clear(ctx, name, err) {
-		err = put()
+	err := put()
+	if errors.Is(err, jetstream.ErrBadObjectMeta) { // of the one that is to be replaced
+		if err = b.RemoveFile(ctx, name, time.Time{}); err == nil {
+			err = put()
+		}
 	}
 	return err
 }
@@ -55,23 +60,90 @@ func (p *paced) Read(data []byte) (n int, err error) {
 	return n, err
 }
 
-// RemoveFile implements fleet.Bus.
-func (b *Bus) RemoveFile(ctx context.Context, name string) error {
-	err := b.files.Delete(ctx, name)
-	if errors.Is(err, jetstream.ErrObjectNotFound) || b.clear(ctx, name, err) {
+// RemoveFile implements fleet.Bus. What is said of a file goes first, if nobody has said anything else meanwhile,
+// and leaves no mark behind, as one of the client's own would stay for ever.
+func (b *Bus) RemoveFile(ctx context.Context, name string, before time.Time) error {
+	said, err := b.store.GetLastMsgForSubject(ctx, saidOf(name))
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		return nil
 	}
+	if err != nil || !before.IsZero() && !said.Time.Before(before) {
+		return err
+	}
+	isGone, err := b.purge(ctx, saidOf(name), said.Sequence)
+	if err != nil || !isGone {
+		return err
+	}
+	var info jetstream.ObjectInfo
+	if json.Unmarshal(said.Data, &info) != nil || !partForm.MatchString(info.NUID) {
+		return nil
+	}
+	_, err = b.purge(ctx, partsOf(info.NUID), 0)
 	return err
 }
 
-// clear takes away what is said of a file when nobody can read that: not even the client, that would replace it.
-func (b *Bus) clear(ctx context.Context, name string, problem error) bool {
-	if !errors.Is(problem, jetstream.ErrBadObjectMeta) {
-		return false
+// KeepFile implements fleet.Bus: it says the same of the file again, unless that has gone meanwhile.
+func (b *Bus) KeepFile(ctx context.Context, name string) error {
+	for {
+		said, err := b.store.GetLastMsgForSubject(ctx, saidOf(name))
+		if errors.Is(err, jetstream.ErrMsgNotFound) {
+			return fleet.ErrNotFound
+		} else if err != nil {
+			return err
+		}
+		var info jetstream.ObjectInfo
+		if json.Unmarshal(said.Data, &info) != nil || info.Deleted {
+			return fleet.ErrNotFound
+		}
+		again := nats.NewMsg(saidOf(name))
+		again.Data = said.Data
+		again.Header.Set(jetstream.MsgRollup, jetstream.MsgRollupSubject)
+		_, err = b.js.PublishMsg(ctx, again, jetstream.WithExpectLastSequencePerSubject(said.Sequence))
+		if err = conflict(err); !errors.Is(err, fleet.ErrConflict) {
+			return err
+		}
+		if pause(ctx, 10*time.Millisecond); ctx.Err() != nil { // a server of a cluster may not know yet
+			return ctx.Err()
+		}
 	}
-	files, err := b.js.Stream(ctx, filesStream)
-	return err == nil && files.Purge(ctx, jetstream.WithPurgeSubject("$O."+fileStore+".M."+base64.URLEncoding.EncodeToString([]byte(name)))) == nil
 }
+
+// purge takes away what there is of a subject, up to a message where one is given, and says whether there was anything.
+func (b *Bus) purge(ctx context.Context, subject string, last uint64) (isGone bool, err error) {
+	request := struct {
+		Filter string `json:"filter"`
+		Behind uint64 `json:"seq,omitempty"`
+	}{Filter: subject}
+	if last > 0 {
+		request.Behind = last + 1
+	}
+	data, err := json.Marshal(request)
+	if err != nil {
+		return false, err
+	}
+	within, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	answer, err := b.conn.RequestWithContext(within, "$JS.API.STREAM.PURGE."+filesStream, data)
+	if err != nil {
+		return false, err
+	}
+	var done struct {
+		Error  *jetstream.APIError
+		Purged int
+	}
+	if err := json.Unmarshal(answer.Data, &done); err != nil {
+		return false, err
+	}
+	if done.Error != nil {
+		return false, done.Error
+	}
+	return done.Purged > 0, nil
+}
+
+func saidOf(name string) string {
+	return "$O." + fileStore + ".M." + base64.URLEncoding.EncodeToString([]byte(name))
+}
+func partsOf(nuid string) string { return "$O." + fileStore + ".C." + nuid }
 
 // File implements fleet.Bus. The client's own reader gives up after five seconds in all, follows
 // links that lead in a circle, and believes what is said of a file's length.
@@ -91,7 +163,7 @@ func (b *Bus) File(ctx context.Context, name string) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.parts, err = js.SubscribeSync("$O."+fileStore+".C."+info.NUID, nats.OrderedConsumer(), nats.BindStream(filesStream)); err != nil {
+	if f.parts, err = js.SubscribeSync(partsOf(info.NUID), nats.OrderedConsumer(), nats.BindStream(filesStream)); err != nil {
 		return nil, err
 	}
 	if n, err := f.parts.InitialConsumerPending(); err == nil && n == 0 {

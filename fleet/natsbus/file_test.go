@@ -2,14 +2,17 @@ package natsbus
 
 import (
 	"bytes"
-	"encoding/base64"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"ralph-lsp/fleet"
 )
 
 // Who is busy with other things, or has a slow network, gets all of a file.
@@ -58,13 +61,12 @@ func TestAFileThatIsNone(t *testing.T) {
 		{`{"name":"$"`, jetstream.ErrBadObjectMeta.Error()},
 	} {
 		name := fmt.Sprintf("loop/f2/%d/state", i)
-		subject := "$O." + fileStore + ".M." + base64.URLEncoding.EncodeToString([]byte(name))
 		is, err := b.files.PutBytes(t.Context(), "loop/f1/1/state", []byte("well"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		meta := strings.NewReplacer("$", name, "NUID", is.NUID, "DIGEST", is.Digest).Replace(tt.meta)
-		if _, err := b.js.Publish(t.Context(), subject, []byte(meta)); err != nil {
+		if _, err := b.js.Publish(t.Context(), saidOf(name), []byte(meta)); err != nil {
 			t.Fatal(err)
 		}
 		var data []byte
@@ -87,6 +89,70 @@ func TestAFileThatIsNone(t *testing.T) {
 			t.Errorf("%s stays: %v", tt.meta, err)
 		} else if data, err := io.ReadAll(f); err != nil || string(data) != "anew" {
 			t.Errorf("%s: in its place is %q, %v", tt.meta, data, err)
+		}
+	}
+}
+
+// A file that is removed leaves no mark: a bus would be full of them one day.
+func TestAFileThatIsRemovedLeavesNothing(t *testing.T) {
+	b := newBus(t)
+	long := strings.Repeat("x", 300<<10)
+	left := func() uint64 {
+		t.Helper()
+		info, err := b.store.Info(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.State.Msgs
+	}
+	for range 3 {
+		if err := b.PutFile(t.Context(), "repo/x", strings.NewReader(long)); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.RemoveFile(t.Context(), "repo/x", time.Now().Add(-time.Hour)); err != nil || left() == 0 {
+			t.Errorf("a young file: %v, %d messages are left", err, left())
+		}
+		if err := b.RemoveFile(t.Context(), "repo/x", time.Time{}); err != nil || left() != 0 {
+			t.Errorf("removed: %v, %d messages are left", err, left())
+		}
+		if err := b.KeepFile(t.Context(), "repo/x"); !errors.Is(err, fleet.ErrNotFound) {
+			t.Errorf("what isn't there is kept: %v", err)
+		}
+	}
+}
+
+// Who still wants a file and who sweeps it may come at once: then it is whole, or gone and known to be.
+func TestAFileIsKeptOrRemoved(t *testing.T) {
+	b := newBus(t)
+	long := strings.Repeat("x", 300<<10)
+	for range 50 {
+		if err := b.PutFile(t.Context(), "repo/x", strings.NewReader(long)); err != nil {
+			t.Fatal(err)
+		}
+		said, err := b.store.GetLastMsgForSubject(t.Context(), saidOf("repo/x"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var both sync.WaitGroup
+		var kept, removed error
+		both.Go(func() { kept = b.KeepFile(t.Context(), "repo/x") })
+		both.Go(func() { removed = b.RemoveFile(t.Context(), "repo/x", said.Time.Add(time.Nanosecond)) })
+		both.Wait()
+		if removed != nil || kept != nil && !errors.Is(kept, fleet.ErrNotFound) {
+			t.Fatalf("%v, %v", kept, removed)
+		}
+		f, err := b.File(t.Context(), "repo/x")
+		if kept != nil {
+			if !errors.Is(err, fleet.ErrNotFound) {
+				t.Errorf("it is gone, and is opened with %v", err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatalf("it is kept: %v", err)
+		}
+		if data, err := io.ReadAll(f); err != nil || string(data) != long {
+			t.Errorf("of what is kept there are %d bytes, %v", len(data), err)
 		}
 	}
 }

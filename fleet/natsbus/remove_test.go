@@ -52,7 +52,7 @@ func TestALoopIsRemovedOnlyAsItWas(t *testing.T) {
 	if _, _, err := b.Get(t.Context(), "fa"); !errors.Is(err, fleet.ErrNotFound) {
 		t.Errorf("it is there: %v", err)
 	}
-	if err := errors.Join(b.RemoveFile(t.Context(), "prompt/other"), b.RemoveFile(t.Context(), "prompt/other")); err != nil || files() != "" {
+	if err := errors.Join(b.RemoveFile(t.Context(), "prompt/other", time.Time{}), b.RemoveFile(t.Context(), "prompt/other", time.Time{})); err != nil || files() != "" {
 		t.Errorf("a file: %v, %s", err, files())
 	}
 }

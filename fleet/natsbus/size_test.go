@@ -34,11 +34,11 @@ func full(t *testing.T) fleet.Record {
 
 func TestNoMessageIsTooLong(t *testing.T) {
 	b := newBus(t)
-	wire, err := b.conn.SubscribeSync(">")
+	said, err := b.conn.SubscribeSync(">")
 	if err != nil {
 		t.Fatal(err)
 	}
-	wire.SetPendingLimits(-1, -1)
+	said.SetPendingLimits(-1, -1)
 	r := full(t)
 	if err := b.Create(t.Context(), r); err != nil {
 		t.Errorf("a record that is full: %v", err)
@@ -77,9 +77,9 @@ func TestNoMessageIsTooLong(t *testing.T) {
 	if err := b.conn.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	n, _, _ := wire.Pending()
+	n, _, _ := said.Pending()
 	for range n {
-		m, err := wire.NextMsg(time.Minute)
+		m, err := said.NextMsg(time.Minute)
 		if err != nil {
 			t.Fatal(err)
 		}
