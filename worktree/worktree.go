@@ -125,7 +125,12 @@ func (m *Making) make(ctx context.Context, r repo, o Options) (err error) {
 	if m.Made {
 		args = []string{"worktree", "add", "--quiet", "-b", m.Branch, m.Path, m.Base}
 	}
-	if _, err := g.Run(ctx, nil, args...); err != nil {
+	release, err := lockFile(ctx, filepath.Join(recordsOf(r.common), "lock")) // a git that meets the half of another tree gives up
+	if err != nil {
+		return err
+	}
+	_, err = g.Run(ctx, nil, args...)
+	if release(); err != nil {
 		return &Error{err.Error(), "nothing is left of it"}
 	}
 	if linkOf(m.Path) != paths.Real(m.Admin) {

@@ -7,7 +7,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"ralph-lsp/internal/filelock"
 	"ralph-lsp/internal/paths"
 )
 
@@ -341,4 +343,34 @@ func TestADroppedTreeLeavesNothing(t *testing.T) {
 	if after := w.everything(); after != before {
 		t.Errorf("left behind:\n%s\nbefore:\n%s", after, before)
 	}
+}
+
+// Trees are made one after the other: a git that meets the half of another one gives up, and
+// its loop would have none.
+func TestOneTreeIsMadeAtATime(t *testing.T) {
+	w := newWork(t)
+	begun, goOn := filepath.Join(w.dir, "begun"), filepath.Join(w.dir, "go on")
+	w.write("app/.gitattributes", "a filter=slow\n")
+	w.git("add", "-A")
+	w.git("commit", "-qm", "slow")
+	w.git("config", "filter.slow.smudge", "touch '"+begun+"'; until test -e '"+goOn+"'; do sleep 0.01; done; cat")
+	made := make(chan error, 1)
+	go func() {
+		m, err := Add(context.Background(), Options{Folder: w.repo, Title: "first"})
+		if err == nil {
+			err = m.Done()
+		}
+		made <- err
+	}()
+	for _, err := os.Stat(begun); err != nil && len(made) == 0; _, err = os.Stat(begun) {
+		time.Sleep(time.Millisecond)
+	}
+	other, err := os.Open(filepath.Join(recordsOf(filepath.Join(w.repo, ".git")), "lock"))
+	w.must(err)
+	defer other.Close()
+	if free, err := filelock.Try(other, true); free || err != nil {
+		t.Errorf("another start needn't wait: %v", err)
+	}
+	w.write("go on", "")
+	w.must(<-made)
 }
