@@ -63,6 +63,12 @@ func (w watched) isStill(now watched) bool {
 	return w.held != nil && os.SameFile(w.info, now.info)
 }
 
+// isAlike says whether a file has what it had, as far as that is known: of one that is too
+// large, a link or a folder it isn't.
+func (w watched) isAlike(now watched) bool {
+	return w.content != nil && now.content != nil && bytes.Equal(w.content, now.content)
+}
+
 // watch remembers how things are, and returns what compares.
 func (w *Walls) watch(fixed []string) (settle func()) {
 	before := map[string]watched{}
@@ -102,9 +108,9 @@ func (w *Walls) settle(path string, before, now watched) {
 	case before.info == nil:
 		w.tell(path, "was made while the agent ran, so it may be the agent's: look at it before you use it")
 	case now.info == nil: // only outside can it be removed, and somebody knows
-	case before.isStill(now) && links(now.info) > 1 && !bytes.Equal(before.content, now.content):
+	case before.isStill(now) && now.info.Mode().IsRegular() && links(now.info) > 1 && !before.isAlike(now):
 		w.tell(path, "has another name, and was changed while the agent ran: look at it before you use it")
-	case before.isStill(now) || bytes.Equal(before.content, now.content) && now.info.Mode().IsRegular():
+	case before.isStill(now) || before.isAlike(now):
 	default:
 		w.tell(path, "was replaced while the agent ran, and wasn't read-only for it from then on: look at it before you use it")
 	}

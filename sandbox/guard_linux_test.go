@@ -1,0 +1,203 @@
+package sandbox
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// site is a folder that is watched while somebody does something in it.
+type site struct {
+	*testing.T
+	dir string
+}
+
+func (s site) path(name string) string { return filepath.Join(s.dir, name) }
+
+func (s site) must(err error) {
+	s.Helper()
+	if err != nil {
+		s.Fatal(err)
+	}
+}
+
+// write writes a file where it is, save puts another one in its place.
+func (s site) write(name, text string) {
+	s.Helper()
+	s.must(os.MkdirAll(filepath.Dir(s.path(name)), 0o700))
+	s.must(os.WriteFile(s.path(name), []byte(text), 0o600))
+}
+
+func (s site) save(name, text string) {
+	s.Helper()
+	s.write(name+"~", text)
+	s.must(os.Rename(s.path(name+"~"), s.path(name)))
+}
+
+func (s site) git(args ...string) string {
+	s.Helper()
+	out, err := exec.Command("git", append([]string{"-C", s.dir}, args...)...).Output()
+	if err != nil && len(out) > 0 {
+		s.Fatalf("git %q: %v", args, err)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// watched returns what is told of what is done, without the folder.
+func (s site) watched(fixed []string, do func()) (told []string) {
+	s.Helper()
+	w := &Walls{folder: s.dir, told: func(b Breach) {
+		told = append(told, strings.TrimPrefix(b.Path, s.dir+"/")+" "+b.Text)
+	}}
+	for i := range fixed {
+		fixed[i] = s.path(fixed[i])
+	}
+	settle := w.watch(fixed)
+	do()
+	settle()
+	return told
+}
+
+func newSite(t *testing.T) site {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return site{t, dir}
+}
+
+// What the user's programs obey is read-only for an agent. Where it was not, they are told.
+func TestWhatMayNotBeAsItWas(t *testing.T) {
+	const made, gitMade = ".envrc was made while the agent ran, so it may be the agent's", ".git was made while the agent ran: its hooks"
+	const named, replaced = ".envrc has another name, and was changed", ".envrc was replaced while the agent ran"
+	large := strings.Repeat("x", maxWatched)
+	for name, tt := range map[string]struct {
+		before func(site)
+		do     func(site)
+		want   string // the beginning of what is told; "": nothing is
+	}{
+		"nothing is there, nor comes":       {nil, nil, ""},
+		"it is left alone":                  {func(s site) { s.write(".envrc", "a") }, nil, ""},
+		"it comes":                          {nil, func(s site) { s.write(".envrc", "a") }, made},
+		"a repository comes":                {nil, func(s site) { s.write(".git/HEAD", "x") }, gitMade},
+		"it goes":                           {func(s site) { s.write(".envrc", "a") }, func(s site) { s.must(os.Remove(s.path(".envrc"))) }, ""},
+		"it is written, which no wall lets": {func(s site) { s.write(".envrc", "a") }, func(s site) { s.write(".envrc", "b") }, ""},
+		"it is saved as it was":             {func(s site) { s.write(".envrc", "a") }, func(s site) { s.save(".envrc", "a") }, ""},
+		"it is saved":                       {func(s site) { s.write(".envrc", "a") }, func(s site) { s.save(".envrc", "b") }, replaced},
+		"an empty one is saved, large":      {func(s site) { s.write(".envrc", "") }, func(s site) { s.save(".envrc", large) }, replaced},
+		"a large one is saved":              {func(s site) { s.write(".envrc", large) }, func(s site) { s.save(".envrc", large) }, replaced},
+		"it becomes a link": {func(s site) { s.write(".envrc", ""); s.write("other", "") }, func(s site) {
+			s.must(os.Symlink("other", s.path("link")))
+			s.must(os.Rename(s.path("link"), s.path(".envrc")))
+		}, replaced},
+		"it has another name": {func(s site) { s.write(".envrc", "a"); s.must(os.Link(s.path(".envrc"), s.path("other"))) }, nil, ""},
+		"by which it is written": {func(s site) { s.write(".envrc", "a"); s.must(os.Link(s.path(".envrc"), s.path("other"))) },
+			func(s site) { s.write("other", "b") }, named},
+		"by which an empty one gets large": {func(s site) { s.write(".envrc", ""); s.must(os.Link(s.path(".envrc"), s.path("other"))) },
+			func(s site) { s.write("other", large) }, named},
+		"a folder gets another one": {func(s site) { s.write(".pi/a", "") }, func(s site) { s.write(".pi/b/c", "") }, ""},
+		"a folder is another one": {func(s site) { s.write(".pi/a", "") }, func(s site) {
+			s.write("new/a", "")
+			s.must(os.Rename(s.path(".pi"), s.path("old")))
+			s.must(os.Rename(s.path("new"), s.path(".pi")))
+		}, ".pi was replaced while the agent ran"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t)
+			if tt.before != nil {
+				tt.before(s)
+			}
+			told := s.watched(nil, func() {
+				if tt.do != nil {
+					tt.do(s)
+				}
+			})
+			if tt.want == "" && told != nil || tt.want != "" && (len(told) != 1 || !strings.HasPrefix(told[0], tt.want)) {
+				t.Errorf("told %q, want %q", told, tt.want)
+			}
+		})
+	}
+}
+
+// A file that could not be held may be another one that looks the same.
+func TestOnlyAFileThatWasHeldIsStillTheSame(t *testing.T) {
+	s := newSite(t)
+	s.write("a", "a")
+	seen, held := look(s.path("a")), hold(s.path("a"))
+	if seen.isStill(look(s.path("a"))) || !held.isStill(look(s.path("a"))) {
+		t.Error("one that was held isn't the same, or one that wasn't is")
+	}
+	if s.save("a", "a"); held.isStill(look(s.path("a"))) {
+		t.Error("another one is the same")
+	}
+	if none := hold(s.path("none")); none.info != nil || none.held != nil {
+		t.Errorf("what isn't there is held: %+v", none)
+	}
+	held.held.Close()
+}
+
+// Of git's configuration only what git runs is taken back.
+func TestWhatGitWouldRunIsTakenBack(t *testing.T) {
+	const back, replaced = ".git/config core.fsmonitor was taken back", "was replaced while the agent ran"
+	set := func(s site, args ...string) { s.git(append([]string{"config"}, args...)...) } // git saves it
+	inPlace := func(s site) { s.write(".git/config", s.read(".git/config")+"[core]\n\tfsmonitor = evil\n") }
+	for name, tt := range map[string]struct {
+		before func(site)
+		do     func(site)
+		told   string
+		key    string
+		value  string // of the key, then
+	}{
+		"nothing":                            {nil, nil, "", "core.fsmonitor", ""},
+		"a program":                          {nil, func(s site) { set(s, "core.fsmonitor", "evil") }, back, "core.fsmonitor", ""},
+		"another program":                    {func(s site) { set(s, "core.fsmonitor", "mine") }, func(s site) { set(s, "core.fsmonitor", "evil") }, back, "core.fsmonitor", "mine"},
+		"the program of before":              {func(s site) { set(s, "core.fsmonitor", "mine") }, func(s site) { set(s, "user.name", "Ann") }, "", "core.fsmonitor", "mine"},
+		"a name":                             {nil, func(s site) { set(s, "user.name", "Ann") }, "", "user.name", "Ann"},
+		"where a remote is":                  {nil, func(s site) { set(s, "remote.x.url", "u") }, "", "remote.x.url", "u"},
+		"what a remote runs":                 {nil, func(s site) { set(s, "remote.x.uploadpack", "evil") }, ".git/config remote.x.uploadpack was taken back", "remote.x.uploadpack", ""},
+		"what a remote runs to take":         {nil, func(s site) { set(s, "remote.x.receivepack", "evil") }, ".git/config remote.x.receivepack was taken back", "remote.x.receivepack", ""},
+		"what a remote is":                   {nil, func(s site) { set(s, "remote.x.vcs", "evil") }, ".git/config remote.x.vcs was taken back", "remote.x.vcs", ""},
+		"what an update of a submodule runs": {nil, func(s site) { set(s, "submodule.x.update", "!evil") }, ".git/config submodule.x.update was taken back", "submodule.x.update", ""},
+		"written, which no wall lets":        {nil, inPlace, "", "core.fsmonitor", "evil"},
+		"written by another name":            {func(s site) { s.must(os.Link(s.path(".git/config"), s.path("other"))) }, inPlace, back, "core.fsmonitor", ""},
+		"it goes":                            {nil, func(s site) { s.must(os.Remove(s.path(".git/config"))) }, "", "core.fsmonitor", ""},
+		"another file of that name":          {func(s site) { s.write("config", "a") }, func(s site) { s.save("config", "b") }, "config " + replaced, "core.fsmonitor", ""},
+		"the hooks": {func(s site) { s.write(".git/hooks/a", "") }, func(s site) {
+			s.must(os.Rename(s.path(".git/hooks"), s.path(".git/old")))
+			s.write(".git/hooks/a", "evil")
+		}, ".git/hooks " + replaced, "core.fsmonitor", ""},
+		"where git is to look": {nil, func(s site) { s.write(".git/commondir", "/evil") }, ".git/commondir was made by what ran, and is removed", "core.fsmonitor", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t)
+			s.git("init", "-q")
+			if tt.before != nil {
+				tt.before(s)
+			}
+			told := s.watched([]string{".git/config", ".git/hooks", "config"}, func() {
+				if tt.do != nil {
+					tt.do(s)
+				}
+			})
+			if tt.told == "" && told != nil || tt.told != "" && (len(told) != 1 || !strings.HasPrefix(told[0], tt.told)) {
+				t.Errorf("told %q, want %q", told, tt.told)
+			}
+			if got := s.git("config", "--file", ".git/config", tt.key); got != tt.value {
+				t.Errorf("%s is %q, want %q", tt.key, got, tt.value)
+			}
+			if exists(s.path(".git/commondir")) {
+				t.Error("git would look elsewhere")
+			}
+		})
+	}
+}
+
+func (s site) read(name string) string {
+	s.Helper()
+	data, err := os.ReadFile(s.path(name))
+	s.must(err)
+	return string(data)
+}
