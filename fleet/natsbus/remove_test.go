@@ -31,6 +31,10 @@ func TestALoopIsRemovedOnlyAsItWas(t *testing.T) {
 	if err := b.Put(t.Context(), r, revision); err != nil {
 		t.Fatal(err)
 	}
+	changes, err := b.Watch(t.Context(), "fa")
+	if err != nil {
+		t.Fatal(err)
+	}
 	files := func() (names string) {
 		t.Helper()
 		err := b.Files(t.Context(), func(name string, at time.Time) {
@@ -51,6 +55,22 @@ func TestALoopIsRemovedOnlyAsItWas(t *testing.T) {
 	}
 	if _, _, err := b.Get(t.Context(), "fa"); !errors.Is(err, fleet.ErrNotFound) {
 		t.Errorf("it is there: %v", err)
+	}
+	for phase := fleet.Ended; phase != fleet.Removed; { // Watch begins with how it is
+		now := <-changes
+		if phase = now.Phase; now.ID != "fa" || phase != fleet.Ended && phase != fleet.Removed {
+			t.Fatalf("who watches it is told %+v", now)
+		}
+	}
+	if err := b.Create(t.Context(), fleet.Record{Task: fleet.Task{ID: "fb"}, Phase: fleet.Queued}); err != nil {
+		t.Fatal(err)
+	}
+	later, err := b.Watch(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first := <-later; first.ID != "fb" {
+		t.Errorf("who watches from then on is told %+v", first)
 	}
 	if err := errors.Join(b.RemoveFile(t.Context(), "prompt/other", time.Time{}), b.RemoveFile(t.Context(), "prompt/other", time.Time{})); err != nil || files() != "" {
 		t.Errorf("a file: %v, %s", err, files())

@@ -26,7 +26,7 @@ const (
 type shows struct {
 	mu      sync.Mutex
 	latest  map[string]fleet.Shown
-	hearsOf bool                 // whoShows
+	hears   *nats.Subscription   // whoShows; nil: there was nothing to show yet
 	viewers map[*viewer]struct{} // of Shown
 }
 
@@ -34,12 +34,11 @@ type shows struct {
 func (b *Bus) Show(_ context.Context, s fleet.Shown) error {
 	b.shows.mu.Lock()
 	defer b.shows.mu.Unlock()
-	if !b.shows.hearsOf {
-		_, err := b.conn.Subscribe(whoShows, func(m *nats.Msg) { b.showAll(m.Reply) })
-		if err != nil {
+	if b.shows.hears == nil {
+		var err error
+		if b.shows.hears, err = b.conn.Subscribe(whoShows, func(m *nats.Msg) { b.showAll(m.Reply) }); err != nil {
 			return err
 		}
-		b.shows.hearsOf = true
 	}
 	if len(s.Status) == 0 {
 		delete(b.shows.latest, s.ID)

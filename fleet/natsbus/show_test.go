@@ -1,10 +1,12 @@
 package natsbus
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"slices"
 	"testing"
 	"time"
@@ -181,5 +183,17 @@ func TestDiallingEndsWithItsContext(t *testing.T) {
 	cancel()
 	if err := <-dialled; !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
+	}
+	// When it speaks after all, nobody stays connected.
+	conn.SetDeadline(time.Now().Add(time.Minute))
+	fmt.Fprint(conn, "INFO {\"server_id\":\"late\",\"max_payload\":1048576}\r\n")
+	said := bufio.NewScanner(conn)
+	for said.Scan() {
+		if said.Text() == "PING" {
+			fmt.Fprint(conn, "PONG\r\n")
+		}
+	}
+	if err := said.Err(); errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("it is connected yet: %v", err)
 	}
 }

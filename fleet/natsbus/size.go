@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -118,11 +117,7 @@ func cut(v any, most int) any {
 		if len(v) <= most {
 			return v
 		}
-		end := most
-		for end > 0 && !utf8.RuneStart(v[end]) {
-			end--
-		}
-		return fmt.Sprintf("%s… (%d KiB more in the transcript)", v[:end], (len(v)-end)>>10)
+		return fmt.Sprintf("%s… (%d KiB more in the transcript)", strings.ToValidUTF8(v[:most], ""), (len(v)-most)>>10)
 	}
 	return v
 }

@@ -65,7 +65,7 @@ func TestNoMessageIsTooLong(t *testing.T) {
 		t.Error(err)
 	}
 	for _, line := range []string{
-		`{"sessionUpdate":"agent_message_chunk","messageId":"m1","content":{"type":"text","text":"` + strings.Repeat("ü", 1<<19) + `"}}`,
+		`{"sessionUpdate":"agent_message_chunk","messageId":"m1","content":{"type":"text","text":"x` + strings.Repeat("ü", 1<<19) + `"}}`,
 		`{"sessionUpdate":"tool_call_update","toolCallId":"t1","list":[` + strings.Repeat(`"`+strings.Repeat("x", 1<<12)+`",`, 1<<8) + `1]}`,
 		`{"sessionUpdate":"other","list":[` + strings.Repeat(`1,`, 1<<19) + `1]}`,
 		strings.Repeat("not json", 1<<17),
@@ -100,7 +100,7 @@ func TestNoMessageIsTooLong(t *testing.T) {
 		if err := json.Unmarshal(line, &update); err != nil || len(line) > maxLine+1 || line[len(line)-1] != '\n' {
 			t.Errorf("%v: a line of %d bytes: %.100s", err, len(line), line)
 		}
-		words := strings.TrimLeft(update.Text+update.Content.Text, "ü")
+		words := strings.TrimLeft(update.Text+update.Content.Text, "xü")
 		heard = append(heard, fmt.Sprint(update.SessionUpdate, update.MessageID, update.ToolCallID, " ", words))
 	}
 	want := []string{

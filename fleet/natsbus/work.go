@@ -79,9 +79,7 @@ func (b *Bus) queue(ctx context.Context, p fleet.Priority, lease time.Duration) 
 		Durable: "ralph-" + string(p), FilterSubject: "ralph.work." + string(p) + ".*", AckPolicy: jetstream.AckExplicitPolicy,
 		AckWait: lease, MaxAckPending: -1, MaxDeliver: -1,
 	})
-	if err == nil {
-		b.queues[p] = queue
-	}
+	b.queues[p] = queue // nil behind an error: the next one tries again
 	return queue, err
 }
 
