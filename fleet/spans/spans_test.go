@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -93,6 +94,9 @@ func TestALoopIsOneTraceOverAllWorkers(t *testing.T) {
 	if len(root[0].ParentSpanId) != 0 || time.Duration(root[0].EndTimeUnixNano-root[0].StartTimeUnixNano) < time.Hour {
 		t.Errorf("the loop's span is %v", root[0])
 	}
+	if !strings.Contains(fmt.Sprint(root[0].Attributes), "promise") {
+		t.Errorf("the loop's span doesn't say how it ended: %v", root[0].Attributes)
+	}
 	for _, span := range r.spans {
 		if string(span.TraceId) != string(root[0].TraceId) {
 			t.Errorf("%s is in trace %s", span.Name, hex.EncodeToString(span.TraceId))
@@ -101,6 +105,9 @@ func TestALoopIsOneTraceOverAllWorkers(t *testing.T) {
 	for i, of := range [][]string{{"checkout", "setup"}, {"iteration"}} {
 		if string(attempts[i].ParentSpanId) != string(root[0].SpanId) {
 			t.Errorf("attempt %d isn't below the loop", i)
+		}
+		if attempts[i].Flags&uint32(pb.SpanFlags_SPAN_FLAGS_CONTEXT_IS_REMOTE_MASK) == 0 {
+			t.Errorf("attempt %d is below a span of its own process, which may be another worker's", i)
 		}
 		for _, name := range of {
 			if step := r.named(name)[0]; string(step.ParentSpanId) != string(attempts[i].SpanId) {
