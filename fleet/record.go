@@ -25,6 +25,9 @@ const (
 	Removed Phase = "removed" // it is on the bus no more; only Watch tells it
 )
 
+// Phases has those of the loops on the bus.
+var Phases = []Phase{Running, Queued, Paused, Ended}
+
 // Wish is what a user wants of a loop that runs.
 type Wish string
 

@@ -2,6 +2,8 @@ package fleet
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -96,6 +98,31 @@ func TestALoopOnTheBus(t *testing.T) {
 	for _, text := range []string{strings.Repeat("x", maxGuidance), strings.Repeat("\x01", maxGuidance/4)} {
 		if err := r.Steer(text, noon); err == nil || len(r.Guidance) != 0 {
 			t.Error("more than may wait was taken")
+		}
+	}
+}
+
+// Programs and people read the names of what a fleet does in the documents.
+func TestTheDocumentsNameWhatAFleetSays(t *testing.T) {
+	names := map[string][]string{"PROTOCOL.md": {string(loop.StopCancelled), workerFailures}, "FLEET.md": {workerFailures}}
+	for _, p := range Phases {
+		names["FLEET.md"] = append(names["FLEET.md"], string(p))
+	}
+	for _, s := range Steps {
+		names["FLEET.md"] = append(names["FLEET.md"], string(s))
+	}
+	for _, r := range Results {
+		names["FLEET.md"] = append(names["FLEET.md"], string(r))
+	}
+	for file, names := range names {
+		text, err := os.ReadFile(filepath.Join("..", "docs", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range names {
+			if !strings.Contains(string(text), "`"+name+"`") {
+				t.Errorf("docs/%s doesn't say what %s is", file, name)
+			}
 		}
 	}
 }

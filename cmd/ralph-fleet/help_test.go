@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -10,8 +11,9 @@ import (
 	"ralph-lsp/internal/tell"
 )
 
+var ofCommand = regexp.MustCompile(`(?m)^  ([a-z]+)  `)
+
 func TestHelpIsNarrow(t *testing.T) {
-	ofCommand := regexp.MustCompile(`(?m)^  ([a-z]+)  `)
 	helpOf := func(words ...string) string {
 		var out bytes.Buffer
 		if code := execute(t.Context(), append([]string{"help"}, words...), nil, &out, &out); code != 0 {
@@ -54,5 +56,23 @@ func TestLimitsOfKeysAreReadable(t *testing.T) {
 	}
 	if got := ofKeys(map[string]int{"openai": 2, "*": 1}); got != "1 of *, 2 of openai" {
 		t.Errorf("two: %q", got)
+	}
+}
+
+// Nobody finds a command that docs/FLEET.md forgot.
+func TestTheDocumentNamesEveryCommand(t *testing.T) {
+	docs, err := os.ReadFile("../../docs/FLEET.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var help bytes.Buffer
+	if code := execute(t.Context(), []string{"help"}, nil, &help, &help); code != 0 {
+		t.Fatalf("help ended with %d: %s", code, help.String())
+	}
+	for _, c := range ofCommand.FindAllStringSubmatch(help.String(), -1) {
+		row := regexp.MustCompile("(?m)^\\|[^|]*`" + c[1] + "`[^|]*\\|")
+		if c[1] != "completion" && c[1] != "help" && !row.Match(docs) { // those two tell of themselves
+			t.Errorf("docs/FLEET.md has no row for ralph-fleet %s", c[1])
+		}
 	}
 }

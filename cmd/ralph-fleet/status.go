@@ -120,7 +120,7 @@ func printTable(w io.Writer, records []fleet.Record, shown map[string]fleet.Show
 		return err
 	}
 	var sums []string
-	for _, p := range []fleet.Phase{fleet.Running, fleet.Queued, fleet.Paused, fleet.Ended} {
+	for _, p := range fleet.Phases {
 		if counts[p] > 0 {
 			sums = append(sums, fmt.Sprintf("%d %s", counts[p], p))
 		}

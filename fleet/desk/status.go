@@ -88,7 +88,7 @@ func textOf(left map[string]int, name string, why error, since time.Time) string
 	}
 	var counts []string
 	sum := 0
-	for _, phase := range []fleet.Phase{fleet.Running, fleet.Paused, fleet.Queued, fleet.Ended} {
+	for _, phase := range fleet.Phases {
 		if n := left[string(phase)]; n > 0 {
 			counts = append(counts, fmt.Sprintf("%d %s", n, phase))
 			sum += n

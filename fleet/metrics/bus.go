@@ -31,9 +31,6 @@ type Bus struct {
 	known  bool
 }
 
-// phases has all of them, so that one without loops is told, too.
-var phases = []fleet.Phase{fleet.Queued, fleet.Running, fleet.Paused, fleet.Ended}
-
 func desc(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc(prefix+name, help, labels, nil)
 }
@@ -101,7 +98,7 @@ func (b *Bus) Collect(to chan<- prometheus.Metric) {
 		to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
 	}
 	b.mu.Lock()
-	for _, p := range phases {
+	for _, p := range fleet.Phases { // one without loops is told, too
 		if b.known {
 			tell(loopsDesc, float64(b.counts[p]), string(p))
 		}
