@@ -82,11 +82,11 @@ func (d *Desk) Run(ctx context.Context, w elsewhere.Watcher) {
 	running.Go(func() { d.report(ctx) })
 	running.Go(func() { d.logs.prune(ctx) })
 	for wait := redialFirst; ctx.Err() == nil; wait = min(2*wait, redialLast) {
-		served, err := d.serve(ctx)
+		err := d.serve(ctx)
 		if ctx.Err() != nil {
 			return
 		}
-		if served {
+		if err == nil {
 			wait = redialFirst
 		}
 		d.away(err)
@@ -97,41 +97,41 @@ func (d *Desk) Run(ctx context.Context, w elsewhere.Watcher) {
 	}
 }
 
-// serve looks after the loops for as long as there is a connection.
-func (d *Desk) serve(ctx context.Context) (served bool, err error) {
+// serve looks after the loops for as long as there is a connection. It is an error that there is none.
+func (d *Desk) serve(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	bus, hangUp, err := d.Dial(ctx, cancel)
 	if err != nil {
-		return false, err
+		return err
 	}
 	defer hangUp()
 	records, err := bus.Watch(ctx, "")
 	if err != nil {
-		return false, err
+		return err
 	}
 	shown, err := bus.Shown(ctx)
 	if err != nil {
-		return false, err
+		return err
 	}
 	all, err := bus.List(ctx)
 	if err != nil {
-		return false, err
+		return err
 	}
 	d.arrive(bus, all)
 	defer d.logs.stop()
 	for {
 		select {
 		case <-ctx.Done():
-			return true, nil
+			return nil
 		case r, ok := <-records:
 			if !ok {
-				return true, nil
+				return nil
 			}
 			d.note(r)
 		case s, ok := <-shown:
 			if !ok {
-				return true, nil
+				return nil
 			}
 			d.show(s)
 		}

@@ -87,7 +87,9 @@ func TestAStatusIsBounded(t *testing.T) {
 		r := loopOf(fmt.Sprintf("f%d", i), fleet.Queued)
 		switch {
 		case i < 3:
-			r.Phase = fleet.Running
+			r.Phase, r.Attempt = fleet.Running, 2
+		case i == 4:
+			r.Phase, r.UpdatedAt = fleet.Paused, time.Now().Add(-25*time.Hour)
 		case i == 3:
 			r.Phase, r.StopReason = fleet.Ended, "failures"
 		case i >= 700:
@@ -97,10 +99,16 @@ func TestAStatusIsBounded(t *testing.T) {
 		}
 		records = append(records, r)
 	}
-	d, _ := atDesk(t, newBus(records...))
-	loops, text := d.Loops()
-	if len(loops) != maxListed || loops[0].LoopID != "f3" || !loops[1].Busy {
-		t.Errorf("%d loops, the first is %s", len(loops), loops[0].LoopID)
+	b := newBus(records...)
+	d, s := atDesk(t, b)
+	asks := lsptest.JSON(wire.StatusOf(loop.Status{State: loop.StateWaiting, Questions: []loop.Question{{ID: "q1", Kind: loop.AskPermission, Title: "Bash make"}}}, true))
+	b.shown <- fleet.Shown{ID: "f1", Attempt: 1, Status: asks} // of an attempt that is lost
+	b.shown <- fleet.Shown{ID: "f2", Attempt: 2, Status: asks}
+	var loops []wire.LoopStatus
+	var text string
+	s.until(t, "the question", func() bool { loops, text = d.Loops(); return loops[0].LoopID == "f2" })
+	if len(loops) != maxListed || loops[1].LoopID != "f3" || !loops[2].Busy || !loops[3].Busy || loops[4].LoopID != "f4" {
+		t.Errorf("%d loops, the second is %s", len(loops), loops[1].LoopID)
 	}
 	if want := "800 loops more on the bus: 300 queued, 500 ended (ralph-fleet status)"; text != want {
 		t.Errorf("says %q, want %q", text, want)

@@ -121,7 +121,7 @@ type pager struct {
 func (p *pager) take(line []byte) error {
 	line = bytes.TrimSpace(line)
 	var u said
-	if len(line) == 0 || json.Unmarshal(line, &u) != nil || u.isOfAttempt() {
+	if json.Unmarshal(line, &u) != nil || u.isOfAttempt() {
 		p.at.line++
 		return nil
 	}
@@ -243,10 +243,10 @@ func (d *Desk) eachLine(ctx context.Context, bus fleet.Bus, t *transcript, r fle
 			continue
 		}
 		line, err := lines.ReadBytes('\n')
-		if err == io.EOF && len(line) == 0 {
+		switch {
+		case err == io.EOF: // a line without an end isn't whole
 			return nil
-		}
-		if err != nil && err != io.EOF {
+		case err != nil:
 			return err
 		}
 		if isLive && endsIteration(line) {
