@@ -153,6 +153,48 @@ func TestEveryCommandKnowsWhetherItReachesOtherPlaces(t *testing.T) {
 	}
 }
 
+// echo is a place that says which command it was asked for.
+type echo struct{ *moon }
+
+func (echo) Do(_ context.Context, command string, _ any) (any, error) { return command, nil }
+
+func TestWhatIsCarriedOutInOtherPlaces(t *testing.T) {
+	a := &afar{place: echo{newMoon()}}
+	for _, name := range []string{
+		wire.CommandCancel, wire.CommandPause, wire.CommandNext, wire.CommandResume, wire.CommandUpdate, wire.CommandSteer,
+		wire.CommandAnswer, wire.CommandRead, wire.CommandOutline, wire.CommandFetch,
+	} {
+		here := task{run: func(context.Context) (any, error) { return "here", nil }}
+		for loopID, want := range map[string]string{"m1": name, "ralph-1": "here"} {
+			here.target.LoopID = loopID
+			if got, err := a.reroute(name, here).run(t.Context()); got != want || err != nil {
+				t.Errorf("%s of %s: %v, %v", name, loopID, got, err)
+			}
+		}
+	}
+}
+
+func TestOneOfSeveralQuestionsFromElsewhereIsAskedAgain(t *testing.T) {
+	m, c := seesMoon(t, permitted)
+	var all []wire.Question
+	for _, title := range []string{"dig", "fill"} {
+		all = append(all, wire.QuestionOf(loop.Question{ID: "q-" + title, Kind: loop.AskPermission, Tool: "Bash", Title: "Bash " + title}, "m1", "/moon/m1"))
+	}
+	m.mu.Lock()
+	m.m1.State, m.m1.Questions = "waiting", all
+	m.mu.Unlock()
+	m.watcher.Changed()
+	c.Hears(wire.MethodPermission, "q-fill")
+	answer := wire.AnswerParams{LoopParams: wire.LoopParams{LoopID: "m1"}, ID: "q-fill"}
+	if again := result[wire.AnswerResult](c, c.Command(wire.CommandAnswer, answer)); again.Text != "asks: Bash fill" {
+		t.Errorf("asked again: %+v", again)
+	}
+	answer.ID = "q-other"
+	if got := reason(t, c.Command(wire.CommandAnswer, answer)); got != wire.ReasonNoQuestion {
+		t.Errorf("one that isn't open: %s", got)
+	}
+}
+
 func TestAQuestionFromElsewhereIsAskedOnce(t *testing.T) {
 	m, c := seesMoon(t, permitted)
 	c.Answer(wire.MethodPermission, func(json.RawMessage) any { return json.RawMessage(`{"answer":"deny","text":"no holes"}`) })
