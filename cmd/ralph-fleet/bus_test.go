@@ -1,0 +1,344 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"ralph-lsp/fleet"
+	"ralph-lsp/fleet/natsbus"
+	"ralph-lsp/loop"
+	"ralph-lsp/wire"
+)
+
+// user gives commands to a bus of their own.
+type user struct {
+	*testing.T
+	bus *natsbus.Bus
+	url string
+}
+
+func newUser(t *testing.T) user {
+	t.Helper()
+	home := t.TempDir()
+	for _, name := range []string{"HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "AppData", "USERPROFILE"} {
+		t.Setenv(name, home)
+	}
+	t.Setenv("RALPH_BUS", "")
+	t.Setenv("RALPH_TOKEN", "")
+	served, err := natsbus.Serve(natsbus.ServeOptions{Dir: t.TempDir(), Listen: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(served.Close)
+	bus, err := natsbus.Dial(t.Context(), natsbus.Options{URL: served.URL(), Name: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(bus.Close)
+	return user{t, bus, served.URL()}
+}
+
+// submits puts a loop on the bus.
+func (u user) submits(r fleet.Record) fleet.Record {
+	u.Helper()
+	r.ID = fmt.Sprintf("f%015s", r.Name)
+	if err := u.bus.Create(u.Context(), r); err != nil {
+		u.Fatal(err)
+	}
+	return r
+}
+
+func (u user) must(err error) {
+	u.Helper()
+	if err != nil {
+		u.Fatal(err)
+	}
+}
+
+// runs runs a command with what is typed, and returns what it prints, with one blank for many.
+func (u user) runs(typed, line string, more ...string) (said string, code int) {
+	var out bytes.Buffer
+	args := append(strings.Fields(line), more...)
+	args = append(args[:1:1], append([]string{"--bus", u.url}, args[1:]...)...)
+	code = execute(u.Context(), args, strings.NewReader(typed), &out, &out)
+	return strings.Join(strings.Fields(out.String()), " "), code
+}
+
+// says wants a command to print something, and not what has a ! before it.
+func (u user) says(line string, want ...string) {
+	u.Helper()
+	u.ends(0, line, want...)
+}
+
+// refuses wants a command to fail, in such words.
+func (u user) refuses(line string, want ...string) {
+	u.Helper()
+	u.ends(1, line, want...)
+}
+
+func (u user) ends(want int, line string, words ...string) {
+	u.Helper()
+	said, code := u.runs("", line)
+	if code != want {
+		u.Errorf("%s ends with %d: %s", line, code, said)
+	}
+	for _, w := range words {
+		if no, isNot := strings.CutPrefix(w, "!"); strings.Contains(said, no) == isNot {
+			u.Errorf("%s says %s; want %q", line, said, w)
+		}
+	}
+}
+
+// shows lets the worker of a loop say how it stands.
+func (u user) shows(r fleet.Record, s loop.Status) {
+	u.Helper()
+	data, err := json.Marshal(wire.StatusUpdateOf(s).Status)
+	u.must(err)
+	u.must(u.bus.Show(u.Context(), fleet.Shown{ID: r.ID, Attempt: r.Attempt, Status: data}))
+}
+
+func (u user) record(id string) fleet.Record {
+	u.Helper()
+	r, _, err := u.bus.Get(u.Context(), id)
+	u.must(err)
+	return r
+}
+
+func TestAUserLooksAfterLoops(t *testing.T) {
+	u := newUser(t)
+	u.says("status", "no loops; put some there with ralph-fleet submit", "no worker is there: start one with ralph-fleet worker")
+	began := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	one := u.submits(fleet.Record{Task: fleet.Task{Name: "one", At: began, Priority: fleet.Normal, Labels: map[string]string{"team": "a"}}, Phase: fleet.Queued})
+	two := u.submits(fleet.Record{Task: fleet.Task{Name: "two", At: began.Add(time.Hour), Labels: map[string]string{"team": "b"}}, Phase: fleet.Running, Attempt: 1, Worker: "box", Iterations: 2, CostUSD: 1.25})
+	three := u.submits(fleet.Record{Task: fleet.Task{Name: "three", At: began.Add(2 * time.Hour)}, Phase: fleet.Ended, StopReason: "promise", Text: "done after 3 iterations", CostUSD: 2, CostOpen: true, Kept: []int{1}})
+	u.shows(two, loop.Status{State: loop.StateRunning, Iteration: 3, Limits: loop.Limits{MaxIterations: 9}})
+
+	for late := time.Now().Add(time.Minute); ; { // the status waits for no worker for long
+		if said, _ := u.runs("", "status two"); strings.Contains(said, " two running 2 $1.25 on box: 3/9 ") {
+			break
+		} else if time.Now().After(late) {
+			t.Fatalf("what it does isn't shown: %s", said)
+		}
+	}
+	u.says("status", "one queued 0 $0.00 waits for a worker "+two.ID+" two running 2 $1.25 on box", "three ended 0 at least $2.00 done after 3 iterations", "1 running, 1 queued, 1 ended · at least $3.25 no worker")
+	u.says("status --label team=a", "1 queued · $0.00", "!two")
+	u.says("status two", "1 running · $1.25")
+	u.says("status "+three.ID[:14], "1 ended") // an id needs no end
+	u.refuses("status --label team", "--label team: say it as KEY=VALUE")
+	u.refuses("status --label =a", "--label =a: say it as KEY=VALUE")
+	u.refuses("status four", "there is no loop four; ralph-fleet status lists them")
+	u.says("status --json one", `"phase":"queued"`, `"team":"a"`)
+
+	u.refuses("pause", "which loop")
+	u.says("pause one", "one paused")
+	u.says("pause two", "two pauses behind its iteration")
+	u.says("status two", "on box, pauses behind this iteration 1 running", "!3/9")
+	u.says("resume one two", "one goes on", "two goes on")
+	u.says("pause --all", "one paused", "two pauses", "!three")
+	u.says("resume --all", "two goes on")
+	u.says("steer one mind the gap", "it will be told")
+	if r := u.record(one.ID); len(r.Guidance) != 1 || r.Guidance[0] != "mind the gap" {
+		t.Errorf("it will be told %q", r.Guidance)
+	}
+	u.refuses("steer three hello", "the loop has ended")
+	u.refuses("next one", "no worker runs")
+
+	u.must(u.bus.PutFile(t.Context(), three.TranscriptFile(1), strings.NewReader("{\"a\":1}\n")))
+	u.must(u.bus.Tell(t.Context(), two.ID, fleet.Tag([]byte("{\"b\":2}\n"), 1, 1)))
+	u.says("watch --json three", `{"a":1}`)
+	u.says("watch --json --now two", `{"b":2}`)
+	u.says("watch --now one")
+
+	u.refuses("remove one", "it hasn't ended: cancel it first")
+	u.says("remove three")
+	u.says("cancel one", "one cancelled")
+	u.says("status", "!three", "1 running, 1 ended")
+	twin := two
+	twin.ID = "ftwin0000000000"
+	u.must(u.bus.Create(t.Context(), twin))
+	u.refuses("status two", "2 loops are called two: say the id of one")
+	u.says("status ftwi", "1 running")
+	u.refuses("status ftw", "there is no loop ftw")
+}
+
+func TestAUserAnswersAgents(t *testing.T) {
+	u := newUser(t)
+	one := u.submits(fleet.Record{Task: fleet.Task{Name: "one"}, Phase: fleet.Running, Attempt: 1, Worker: "box"})
+	u.submits(fleet.Record{Task: fleet.Task{Name: "idle"}, Phase: fleet.Queued})
+	var mu sync.Mutex
+	var asked fleet.Request
+	stop, err := u.bus.Listen(t.Context(), one.ID, func(request []byte) []byte {
+		mu.Lock()
+		defer mu.Unlock()
+		asked = fleet.Request{}
+		json.Unmarshal(request, &asked)
+		return []byte(`{"result":{"text":"it knows"}}`)
+	})
+	u.must(err)
+	t.Cleanup(stop)
+	told := func(line string, want wire.AnswerParams) {
+		t.Helper()
+		u.says(line, "it knows")
+		mu.Lock()
+		defer mu.Unlock()
+		var got wire.AnswerParams
+		json.Unmarshal(asked.Params, &got)
+		if got != want || asked.Command != wire.CommandAnswer || asked.By != byTerminal {
+			t.Errorf("%s: its worker is asked %+v", line, asked)
+		}
+	}
+	push := loop.Question{ID: "q1", Kind: loop.AskPermission, Tool: "Bash", Title: "Bash git push", Detail: "git push\norigin", Rule: "Bash(git push:*)"}
+	pick := loop.Question{ID: "q2", Kind: loop.AskSelect, Title: "Which one?", Options: []string{"left", "right"}}
+	u.shows(one, loop.Status{State: loop.StateWaiting, Iteration: 1, Questions: []loop.Question{push, pick}})
+	u.says("answer idle", "no agent asks anything")
+	u.says("answer one", "Bash git push [q1] git push origin", "loop (Bash(git push:*))", "[q2]", "1: left 2: right")
+	u.refuses("answer one once", "2 questions are open: say which one is meant")
+	u.refuses("answer one --id q9 once", "no such question is open")
+	u.refuses("answer one --id q1 once more", "\"once more\" is no answer")
+	u.refuses("answer idle once", "no such question is open")
+	told("answer one --id q1 loop", wire.AnswerParams{ID: "q1", Answer: loop.AnswerLoop})
+	told("answer one --id q1 deny not that", wire.AnswerParams{ID: "q1", Answer: loop.AnswerDeny, Text: "not that"})
+	told("answer one --id q2 the left one", wire.AnswerParams{ID: "q2", Answer: loop.AnswerValue, Text: "the left one"})
+	u.shows(one, loop.Status{State: loop.StateWaiting, Iteration: 1, Questions: []loop.Question{push}})
+	told("answer one once", wire.AnswerParams{ID: "q1", Answer: loop.AnswerOnce})
+	u.says("next one", "one it knows")
+}
+
+func TestAUserBoundsAllLoops(t *testing.T) {
+	u := newUser(t)
+	u.submits(fleet.Record{Task: fleet.Task{Name: "one"}, Phase: fleet.Queued})
+	u.says("limits", "cost no limit per hour no limit at once no limit kept loops that have ended, until they are removed spent $0.00, 0 iterations run")
+	u.says("limits --max-cost 5", "cost $5.00 per hour no limit")
+	u.says("limits --per-hour 3", "cost $5.00 per hour 3")
+	u.says("limits --at-once a=2", "at once 2 of a kept")
+	u.says("limits --at-once b=1", "at once 2 of a, 1 of b kept")
+	u.says("limits --keep-ended 30d", "kept loops that have ended, for 720h")
+	u.refuses("limits --keep-ended soon", "--keep-ended: ")
+	u.says("limits", "cost $5.00 per hour 3 at once 2 of a, 1 of b kept loops that have ended, for 720h")
+	u.says("status", "$0.00; all loops $0.00 of $5.00")
+	u.says("limits --max-cost 0", "cost no limit")
+}
+
+func TestAUserSubmitsAndFetches(t *testing.T) {
+	u := newUser(t)
+	dir := t.TempDir()
+	t.Chdir(dir)
+	for _, args := range [][]string{{"init", "-q"}, {"-c", "user.name=U", "-c", "user.email=u@x", "commit", "-q", "--allow-empty", "-m", "base"}} {
+		if out, err := exec.Command("git", args...).CombinedOutput(); err != nil {
+			t.Fatalf("git %q: %v: %s", args, err, out)
+		}
+	}
+	prompt := filepath.Join(dir, "PROMPT.md")
+	u.must(os.WriteFile(prompt, []byte("Do the rest"), 0o600))
+	u.must(os.WriteFile("tasks", []byte("{\"n\":1}\n{\"n\":2}\n"), 0o600))
+	for line, want := range map[string]string{
+		"submit":                               "there is no prompt: say what the agent should do, or give --prompt-file",
+		"submit --prompt-file PROMPT.md x":     "there are two prompts: leave the words or --prompt-file out",
+		"submit --priority soon x":             "--priority soon: it is high, normal or low",
+		"submit --label team x":                "--label team: say it as KEY=VALUE",
+		"submit --label =a x":                  "--label =a: say it as KEY=VALUE",
+		"submit --each nothing x":              "the tasks in nothing: ",
+		"submit --worktree x":                  "--worktree is of ralph-lsp run: each loop works in a checkout of its own",
+		"submit -C . x":                        "--dir (-C) is of ralph-lsp run: each loop works in a checkout of its own",
+		"submit --dance x":                     "unknown flag: --dance",
+		"fetch":                                "say which loops: their ids or names",
+		"fetch one two --bundle out":           "--bundle out: several loops need a folder that is there",
+		"fetch one two --patch PROMPT.md":      "--patch PROMPT.md: several loops need a folder that is there",
+		"fetch one --into nowhere":             "nowhere",
+		"fetch one":                            "there is no loop one",
+		"worker --lease 1ms":                   "--lease 1ms is too short: 30s suits most",
+		"worker --slots 0":                     "--slots 0: a worker has at least one",
+		"doctor --only moon":                   "--only moon: it is bus or worker",
+		"submit --token-file nothing --each x": "there is no prompt",
+	} {
+		u.refuses(line, want)
+	}
+	u.says("submit --name one Do it", " one submitted")
+	u.says("submit --name one Do it", " one there already: queued")
+	u.says("submit --json --name one Do it", `"name":"one"`, `"new":false`)
+	u.says("submit --prompt-file PROMPT.md", " do-the-rest submitted")
+	u.says("submit --each tasks --name t{task.n} Do {task.n}", " t1 submitted", " t2 submitted")
+	if said, code := u.runs("Typed words", "submit --prompt-file -"); code != 0 || !strings.Contains(said, " typed-words submitted") {
+		t.Errorf("a prompt that is typed: %d, %s", code, said)
+	}
+	if said, code := u.runs("{\"n\":3}\n", "submit --each - --name t{task.n} Do {task.n}"); code != 0 || !strings.Contains(said, " t3 submitted") {
+		t.Errorf("tasks that are typed: %d, %s", code, said)
+	}
+	u.refuses("fetch one", "no iteration of it has ended yet")
+}
+
+func TestADoctorForPeople(t *testing.T) {
+	u := newUser(t)
+	u.says("doctor --only bus", "✓ ralph-fleet "+version, "bus = "+u.url+" (the arguments)", "✓ there is no token", "✓ the bus "+u.url+" answers in ", ", without TLS: ", "✓ JetStream keeps ",
+		"✓ this machine's clock is that of the bus", "– no worker is there start one where the agents are", "!git")
+	u.refuses("doctor --only bus --expect box", "✗ no worker is there", "✗ worker box isn't there see its log", "2 problems found, marked ✗ above")
+	attends := func(p fleet.Presence, ahead time.Duration) {
+		t.Helper()
+		p.Since, p.At = time.Now(), time.Now().Add(ahead)
+		u.must(u.bus.Attend(t.Context(), p))
+	}
+	box := fleet.Presence{Name: "box", Version: version, Slots: 2, Busy: 1, Labels: []string{"gpu"}}
+	attends(box, 2*time.Second) // as much as clocks may differ, so that the way to the bus may take long
+	u.says("doctor --only bus --expect box", "✓ 1 worker is there, 1 of 2 slots busy ✓ worker box: "+version+", 1 of 2 slots busy, there since ", " (gpu)", "!another version")
+	attends(box, 0)
+	u.says("status", "1 worker is there, 1 of 2 slots busy")
+	attends(box, 0)
+	attends(fleet.Presence{Name: "old", Version: "0.1", Slots: 1}, time.Hour)
+	u.refuses("doctor --only bus", "2 workers are there, 1 of 3 slots busy", "– worker old: 0.1, 0 of 1 slot busy", "that is another version than this one install the same version", "✗ the clock of worker old is ", " ahead of the bus's")
+
+	token := filepath.Join(t.TempDir(), "token")
+	u.refuses("doctor --only bus --token-file "+token, "✗ the token: ", "write the token there, or name another file")
+	u.must(os.WriteFile(token, []byte("\n"), 0o600))
+	u.refuses("doctor --only bus --token-file "+token, "✗ the token: "+token+" is empty")
+	u.must(os.WriteFile(token, []byte("sesame\n"), 0o600))
+	u.refuses("doctor --only bus --token-file "+token, "✓ the token is in "+token)
+	u.must(os.Chmod(token, 0o644))
+	u.refuses("doctor --only bus --token-file "+token, "– others than you can read the token: "+token)
+	t.Setenv("RALPH_TOKEN", "sesame")
+	u.refuses("doctor --only bus", "✓ there is a token (RALPH_TOKEN)")
+	u.refuses("doctor --only worker --ralph-lsp "+token, "!the bus ", "✓ git version ", "says nothing of use")
+}
+
+func TestWhatTheDoctorFinds(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	for name, tt := range map[string]struct {
+		look func(*doctor)
+		want string // the checks in short
+	}{
+		"a full bus":            {func(d *doctor) { d.checkStores(natsbus.Health{Used: 95, Max: 100}) }, "✗ JetStream keeps 95 B of 100 B that it may"},
+		"a bus with room":       {func(d *doctor) { d.checkStores(natsbus.Health{Used: 85, Max: 100}) }, "✓ JetStream keeps 85 B; it may keep 100 B"},
+		"a bus without a bound": {func(d *doctor) { d.checkStores(natsbus.Health{Used: 85}) }, "✓ JetStream keeps 85 B"},
+		"a store": {func(d *doctor) {
+			d.checkStores(natsbus.Health{Used: 9, Stores: []natsbus.Store{{Name: "RALPH_WORK", Bytes: 5, Replicas: 1}}})
+		}, "✓ JetStream keeps 9 B; RALPH_WORK 5 B"},
+		"a store of a cluster": {func(d *doctor) {
+			d.checkStores(natsbus.Health{Used: 9, Stores: []natsbus.Store{{Name: "RALPH_WORK", Bytes: 5, Replicas: 3}}})
+		}, "✓ JetStream keeps 9 B; RALPH_WORK 5 B on 3 servers"},
+		"a clock like the bus's": {func(d *doctor) { d.checkClock("clock", "it", time.Second, 0) }, "✓ it is that of the bus, give or take 1s"},
+		"a clock ahead":          {func(d *doctor) { d.checkClock("clock", "it", 3*time.Second, 0) }, "✗ it is 3s ahead of the bus's"},
+		"a clock behind":         {func(d *doctor) { d.checkClock("clock", "it", -3*time.Second, 0) }, "✗ it is 3s behind the bus's"},
+		"a slow bus":             {func(d *doctor) { d.checkClock("clock", "it", 3*time.Second, time.Second) }, "✓ it is that of the bus, give or take 4s"},
+		"a worker's clock":       {func(d *doctor) { d.checkClock("worker.x.clock", "it", 0, 0) }, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var d doctor
+			tt.look(&d)
+			var out bytes.Buffer
+			printChecks(&out, d.checks)
+			if first, _, _ := strings.Cut(out.String(), "\n"); first != tt.want {
+				t.Errorf("it says %q, want %q", out.String(), tt.want)
+			}
+			if bad := strings.HasPrefix(tt.want, "✗"); (d.problems() != nil) != bad {
+				t.Errorf("problems: %v", d.problems())
+			}
+		})
+	}
+}
