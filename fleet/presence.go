@@ -30,7 +30,10 @@ type Attendance interface {
 	Workers(ctx context.Context) ([]Presence, error)
 }
 
-// attend says that the worker is there, until ctx is done.
+// betweenWords is how soon a worker says the next time how many of its slots are busy.
+const betweenWords = time.Second / 4
+
+// attend says that the worker is there, and how many slots are busy, until ctx is done.
 func (w *Worker) attend(ctx context.Context) {
 	again := time.NewTicker(PresenceLasts / 3)
 	defer again.Stop()
@@ -38,12 +41,24 @@ func (w *Worker) attend(ctx context.Context) {
 		select {
 		case <-again.C:
 			w.sayThere(ctx)
+		case <-w.changed:
+			w.sayThere(ctx)
+			pause(ctx, betweenWords)
 		case <-ctx.Done():
 		}
 	}
 	leaving, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer cancel()
 	w.Bus.Leave(leaving, w.Name) // else it is forgotten soon
+}
+
+// occupy takes a slot (1), or frees one (-1).
+func (w *Worker) occupy(n int64) {
+	w.busy.Add(n)
+	select {
+	case w.changed <- struct{}{}:
+	default: // it is about to be said
+	}
 }
 
 func (w *Worker) sayThere(ctx context.Context) {

@@ -3,7 +3,29 @@ package fleet
 import (
 	"context"
 	"testing"
+	"testing/synctest"
+	"time"
 )
+
+func TestAWorkerSaysSoonHowBusyItIs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemory()
+		w := &Worker{Bus: m, Name: "w", Slots: 40, changed: make(chan struct{}, 1)}
+		ctx, cancel := context.WithCancel(t.Context())
+		go w.attend(ctx)
+		for range 40 {
+			w.occupy(1)
+			time.Sleep(time.Millisecond)
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if n := len(m.present); n == 0 || n > 4 || m.present[n-1].Busy != 40 {
+			t.Errorf("a second later it has said %+v", m.present)
+		}
+		cancel()
+		synctest.Wait()
+	})
+}
 
 func TestAWorkerIsThereAsLongAsItRuns(t *testing.T) {
 	w := newWorks(t)

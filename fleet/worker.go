@@ -33,9 +33,10 @@ type Worker struct {
 
 	Observers []Observer
 
-	busy      atomic.Int64 // slots that run an iteration
-	since     time.Time    // it is there
-	ahead     atomic.Int64 // of the bus's clock, in nanoseconds
+	busy      atomic.Int64  // slots that run an iteration
+	changed   chan struct{} // that is another number
+	since     time.Time     // it is there
+	ahead     atomic.Int64  // of the bus's clock, in nanoseconds
 	checkouts *checkouts
 	ledger    sync.Mutex // held by the slot that changes the bus's ledger
 }
@@ -59,6 +60,7 @@ func (w *Worker) Run(ctx context.Context) error {
 		return err
 	}
 	defer release()
+	w.changed = make(chan struct{}, 1)
 	w.readClock(ctx)
 	var there sync.WaitGroup
 	there.Go(func() { w.attend(ctx) })
@@ -242,8 +244,8 @@ func (w *Worker) changeLedger(ctx context.Context, change func(*Ledger) bool) er
 
 // run runs an iteration and commits what it came to. later says when the loop wants the next one.
 func (w *Worker) run(ctx context.Context, a *attempt) (later time.Duration, err error) {
-	w.busy.Add(1)
-	defer w.busy.Add(-1)
+	w.occupy(1)
+	defer w.occupy(-1)
 	begun, told, release := time.Now(), w.began(a.Record), w.checkouts.use(a.ID)
 	defer release()
 	held, lose := context.WithCancelCause(told.in(ctx))
