@@ -25,19 +25,55 @@ func (b *Bus) Enqueue(ctx context.Context, r fleet.Record) error {
 	return err
 }
 
-// idle is how long the queue of the usual loops is listened to before the others are looked at.
+// idle is how long a loop is waited for at a time.
 const idle = time.Second
 
-// Take implements fleet.Bus.
+// Take implements fleet.Bus. When no loop waits, it waits for one of any priority: what comes
+// beside the first goes back.
 func (b *Bus) Take(ctx context.Context, lease time.Duration) (fleet.Ticket, error) {
 	for {
-		for _, p := range append(fleet.Priorities, fleet.Normal) {
-			t, err := b.takeOf(ctx, p, lease, p == fleet.Normal)
+		for _, p := range fleet.Priorities {
+			t, err := b.takeOf(ctx, p, lease, false)
 			if t != nil || err != nil {
 				return t, err
 			}
 		}
+		t, err := b.await(ctx, lease)
+		if t != nil || err != nil {
+			return t, err
+		}
 	}
+}
+
+// await takes the first loop that comes, if one does.
+func (b *Bus) await(ctx context.Context, lease time.Duration) (first fleet.Ticket, problem error) {
+	type taken struct {
+		fleet.Ticket
+		err error
+	}
+	came := make(chan taken)
+	for _, p := range fleet.Priorities {
+		go func() {
+			t, err := b.takeOf(ctx, p, lease, true)
+			came <- taken{t, err}
+		}()
+	}
+	for n := len(fleet.Priorities); n > 0; n-- {
+		one := <-came
+		problem = errors.Join(problem, one.err)
+		if one.Ticket == nil {
+			continue
+		}
+		go func() {
+			for ; n > 1; n-- {
+				if other := <-came; other.Ticket != nil {
+					other.Later(ctx, 0) // else it comes after its lease
+				}
+			}
+		}()
+		return one.Ticket, nil
+	}
+	return nil, problem
 }
 
 // takeOf takes a loop of one priority, if there is one.

@@ -1,0 +1,81 @@
+package natsbus
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"ralph-lsp/fleet"
+)
+
+// TestTheFirstOfAnyPriority waits for a loop while none is there: whichever comes is taken, and what
+// came beside it is there for the next one, long before a lease is over.
+func TestTheFirstOfAnyPriority(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+	defer cancel()
+	connect := serve(t)
+	b := connect("worker")
+	const rounds = 10
+	for range rounds {
+		took := make(chan fleet.Ticket)
+		go func() {
+			defer close(took)
+			for range fleet.Priorities {
+				one, err := b.Take(ctx, time.Hour)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				took <- one
+			}
+		}()
+		for _, p := range fleet.Priorities {
+			if err := b.Enqueue(ctx, fleet.Record{Task: fleet.Task{ID: string(p), Priority: p}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		seen := map[string]bool{}
+		for one := range took {
+			seen[one.ID()] = true
+			if err := one.Done(ctx); err != nil {
+				t.Error(err)
+			}
+		}
+		if len(seen) != len(fleet.Priorities) {
+			t.Fatalf("only %v came", seen)
+		}
+	}
+}
+
+// BenchmarkTakeOfEachPriority is how long a loop waits for a worker that waits for one.
+func BenchmarkTakeOfEachPriority(b *testing.B) {
+	bus := servedTo(b, ServeOptions{})
+	for _, p := range fleet.Priorities {
+		b.Run(string(p), func(b *testing.B) {
+			var waited time.Duration
+			for i := 0; b.Loop(); i++ {
+				took := make(chan fleet.Ticket)
+				go func() {
+					one, err := bus.Take(b.Context(), time.Minute)
+					if err != nil {
+						b.Error(err)
+					}
+					took <- one
+				}()
+				time.Sleep(time.Duration(200+i*37%700) * time.Millisecond) // a worker that has waited for a while
+				r, begun := task(i), time.Now()
+				r.Priority = p
+				if err := bus.Enqueue(b.Context(), r); err != nil {
+					b.Fatal(err)
+				}
+				one := <-took
+				waited += time.Since(begun)
+				if err := one.Done(b.Context()); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(waited.Milliseconds())/float64(b.N), "ms-waited")
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+}
