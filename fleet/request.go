@@ -142,13 +142,9 @@ func answerIn(tree string, p wire.AnswerParams, by string) (any, error) {
 	return wire.AnswerResult{Text: wire.AnsweredText(now.Questions[i], a), Class: wire.ClassInfo}, nil
 }
 
-// updateIn changes limits, promise, prompt and what is allowed of the loop in a checkout.
+// updateIn changes limits, promise, prompt and what is allowed of the loop in a checkout: all
+// of it or, as far as can be known before, nothing.
 func updateIn(tree string, p wire.ChangeParams) (any, error) {
-	for _, rule := range p.Disallow {
-		if err := loop.DisallowFolder(tree, "", rule); err != nil {
-			return nil, err
-		}
-	}
 	patch, err := p.Patch()
 	if patch.Prompt = p.Prompt; err != nil {
 		return nil, err
@@ -156,13 +152,29 @@ func updateIn(tree string, p wire.ChangeParams) (any, error) {
 	if p.Prompt != nil && strings.TrimSpace(*p.Prompt) == "" {
 		return nil, loop.ErrEmptyPrompt
 	}
+	now, _, _, err := loop.FolderStatus(tree)
+	if err != nil {
+		return nil, err
+	}
+	for _, rule := range p.Disallow {
+		if !slices.Contains(now.Allowed, rule) {
+			return nil, fmt.Errorf("nothing allows %s in this loop", rule)
+		}
+	}
+	if patch != (loop.Patch{}) {
+		if err := loop.UpdateFolder(tree, "", patch); err != nil {
+			return nil, err
+		}
+	}
+	for _, rule := range p.Disallow {
+		if err := loop.DisallowFolder(tree, "", rule); err != nil {
+			return nil, err
+		}
+	}
 	if patch == (loop.Patch{}) {
 		return wire.LoopResult{Text: wire.DisallowedText(p.Disallow)}, nil
 	}
-	if err := loop.UpdateFolder(tree, "", patch); err != nil {
-		return nil, err
-	}
-	now, _, _, err := loop.FolderStatus(tree)
+	now, _, _, err = loop.FolderStatus(tree)
 	return wire.LoopResult{Text: now.Limits.Line(now.Promise)}, err
 }
 
@@ -201,7 +213,8 @@ func (r Record) PatchOf(given wire.LimitParams, text string) (loop.Patch, error)
 }
 
 // UpdateLoop changes what bounds a loop, and its promise, for good: the iteration that runs
-// and all others obey. Its prompt and what it is allowed can be changed while one runs.
+// and all others obey. Its prompt and what it is allowed can be changed while one runs. All
+// is taken or nothing.
 func UpdateLoop(ctx context.Context, bus Bus, id, by string, p wire.ChangeParams) (result wire.LoopResult, err error) {
 	r, _, err := bus.Get(ctx, id)
 	if err != nil {
@@ -212,15 +225,24 @@ func UpdateLoop(ctx context.Context, bus Bus, id, by string, p wire.ChangeParams
 		return result, err
 	}
 	p.LimitParams, p.Text = wire.LimitParams{Message: patch.Message(), CompletionPromise: patch.Promise}, ""
-	r, err = Change(ctx, bus, id, func(r *Record) error { return r.Bound(patch) })
-	if err != nil {
+	if err := r.Bound(patch); err != nil { // before anybody is told
 		return result, err
 	}
-	err = AskWorker(ctx, bus, id, wire.CommandUpdate, by, p, &result)
+	tell := func() error { return AskWorker(ctx, bus, id, wire.CommandUpdate, by, p, &result) }
+	err = tell()
 	var refused *wire.Failure
 	isIdle := errors.Is(err, ErrNobody) || errors.As(err, &refused) && refused.Reason == wire.ReasonNotRunning
-	if isIdle && p.Prompt == nil && len(p.Disallow) == 0 {
-		err, result.Text = nil, r.Limits().Line("")
+	if err != nil && !(isIdle && p.Prompt == nil && len(p.Disallow) == 0) {
+		return result, err
 	}
-	return result, err
+	r, err = Change(ctx, bus, id, func(r *Record) error { return r.Bound(patch) })
+	switch {
+	case err != nil && !isIdle:
+		return result, fmt.Errorf("the iteration that runs obeys, but the loop hasn't kept it for the next ones: %w; say it again", err)
+	case err != nil:
+		return result, err
+	case isIdle && tell() != nil: // an iteration may have begun meanwhile
+		result.Text = r.Limits().Line("")
+	}
+	return result, nil
 }

@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"strings"
 	"testing"
@@ -130,8 +131,33 @@ func TestAWorkerThatRefusesAnUpdate(t *testing.T) {
 		bus.Create(t.Context(), r)
 		bus.Listen(t.Context(), r.ID, func([]byte) []byte { return []byte(`{"error":{"reason":"` + reason + `","message":"no"}}`) })
 		_, err := UpdateLoop(t.Context(), bus, r.ID, "me", wire.ChangeParams{LimitParams: wire.ParamsOf(limits.Given{MaxIterations: new(7)}, "")})
-		if (err == nil) != isFine {
-			t.Errorf("%s: %v", reason, err)
+		kept, _, _ := bus.Get(t.Context(), r.ID)
+		if (err == nil) != isFine || (len(kept.Changed) > 0) != isFine {
+			t.Errorf("%s: %v, and the loop keeps %q", reason, err, kept.Changed)
+		}
+	}
+}
+
+// Of an update all is taken or nothing.
+func TestLimitsAreNotKeptWithoutTheRest(t *testing.T) {
+	seven := wire.ParamsOf(limits.Given{MaxIterations: new(7)}, "")
+	bus := newMemory()
+	r := queued()
+	bus.Create(t.Context(), r)
+	_, err := UpdateLoop(t.Context(), bus, r.ID, "me", wire.ChangeParams{LimitParams: seven, Prompt: new("Do more")})
+	if kept, _, _ := bus.Get(t.Context(), r.ID); !errors.Is(err, ErrNobody) || len(kept.Changed) > 0 {
+		t.Errorf("while nobody can be told the prompt: %v, and the loop keeps %q", err, kept.Changed)
+	}
+	tree, file := asking(t)
+	for _, p := range []wire.ChangeParams{
+		{LimitParams: seven, Disallow: []string{"Bash(make:*)", "Bash"}},
+		{Prompt: new(" "), Disallow: []string{"Bash(make:*)"}},
+	} {
+		params, _ := json.Marshal(p)
+		request, _ := json.Marshal(Request{wire.CommandUpdate, params, "me"})
+		got := string((&asked{ctx: t.Context(), tree: tree}).answer(request))
+		if s, err := file.Load(); err != nil || !strings.Contains(got, `"error"`) || len(s.Allowed) != 1 || *s.Given.MaxIterations != 5 {
+			t.Errorf("%s: it replies %s, and the state is %+v (%v)", params, got, s, err)
 		}
 	}
 }
