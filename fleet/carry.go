@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"bytes"
 	"encoding/json"
 	"reflect"
 	"slices"
@@ -14,6 +15,11 @@ type rest map[string]json.RawMessage
 
 // read reads an object into the struct that into points to, and returns the rest of it.
 func read(data []byte, into any) (rest, error) {
+	strict := json.NewDecoder(bytes.NewReader(data))
+	strict.DisallowUnknownFields()
+	if strict.Decode(into) == nil { // nearly always: what is written here
+		return nil, nil
+	}
 	if err := json.Unmarshal(data, into); err != nil {
 		return nil, err
 	}
