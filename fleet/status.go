@@ -27,6 +27,23 @@ func statusIn(line []byte) []byte {
 	return u.Status
 }
 
+// Rank says how much a loop needs its user, with what its iteration shows: the lower, the more.
+func (r Record) Rank(s Shown) int {
+	switch {
+	case r.IsNow(s) && bytes.Contains(s.Status, []byte(`"questions":[{`)):
+		return 0
+	case r.Phase == Ended && loop.StopReason(r.StopReason).Ending().Class == loop.ClassError:
+		return 1
+	case r.Phase == Running:
+		return 2
+	case r.Phase == Paused:
+		return 3
+	case r.Phase == Queued:
+		return 4
+	}
+	return 5
+}
+
 // StatusOf is how a loop stands: what its iteration shows while that is of the present (see
 // Shown), and else what the record knows. folder is what this machine has for the loop.
 func StatusOf(r Record, s Shown, folder string, now time.Time) (l wire.LoopStatus) {

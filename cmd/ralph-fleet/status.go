@@ -114,10 +114,15 @@ func printTable(w io.Writer, records []fleet.Record, shown map[string]fleet.Show
 	for _, r := range records {
 		counts[r.Phase]++
 		spent, isOpen = spent+r.CostUSD, isOpen || r.CostOpen
+	}
+	for _, r := range rowsOf(records, shown) {
 		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%s\t%s\n", r.ID, r.Name, r.Phase, r.Iterations, costOf(r.CostUSD, r.CostOpen), stream.Line(lineOf(r, shown[r.ID], now), 100))
 	}
 	if err := table.Flush(); err != nil {
 		return err
+	}
+	if more := len(records) - maxRows; more > 0 {
+		fmt.Fprintf(w, "and %d more: name some, or give --label, or --json for all\n", more)
 	}
 	var sums []string
 	for _, p := range fleet.Phases {
@@ -131,6 +136,21 @@ func printTable(w io.Writer, records []fleet.Record, shown map[string]fleet.Show
 	}
 	_, err := fmt.Fprintf(w, "%s · %s\n", strings.Join(sums, ", "), money)
 	return err
+}
+
+// maxRows is how many loops a table has: more of them nobody reads.
+const maxRows = 200
+
+// rowsOf are the loops that a table shows: of many, those that need their user most, and of these the newest.
+func rowsOf(records []fleet.Record, shown map[string]fleet.Shown) []fleet.Record {
+	if len(records) <= maxRows {
+		return records
+	}
+	first := slices.Clone(records)
+	slices.SortStableFunc(first, func(a, b fleet.Record) int {
+		return cmp.Or(cmp.Compare(a.Rank(shown[a.ID]), b.Rank(shown[b.ID])), b.UpdatedAt.Compare(a.UpdatedAt))
+	})
+	return first[:maxRows]
 }
 
 // maxAsking is of how many loops the status says how to answer them.

@@ -250,10 +250,9 @@ func (d *Desk) Loops() (loops []wire.LoopStatus, text string) {
 		}
 		all = append(all, r)
 	}
-	asks := func(r fleet.Record) bool { return r.IsNow(d.shown[r.ID]) && asksSomething(d.shown[r.ID].Status) }
 	ranks := make(map[string]int, len(all))
 	for _, r := range all {
-		ranks[r.ID] = rankOf(r, asks(r))
+		ranks[r.ID] = r.Rank(d.shown[r.ID])
 	}
 	slices.SortFunc(all, func(a, b fleet.Record) int {
 		return cmp.Or(cmp.Compare(ranks[a.ID], ranks[b.ID]), b.UpdatedAt.Compare(a.UpdatedAt), cmp.Compare(a.ID, b.ID))

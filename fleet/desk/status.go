@@ -1,7 +1,6 @@
 package desk
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -14,29 +13,6 @@ import (
 	"ralph-lsp/stream"
 	"ralph-lsp/wire"
 )
-
-// rankOf says how much a loop needs its user: the lower, the more.
-func rankOf(r fleet.Record, asks bool) int {
-	switch {
-	case asks:
-		return 0
-	case r.Phase == fleet.Ended && failed(r):
-		return 1
-	case r.Phase == fleet.Running:
-		return 2
-	case r.Phase == fleet.Paused:
-		return 3
-	case r.Phase == fleet.Queued:
-		return 4
-	}
-	return 5
-}
-
-func asksSomething(status []byte) bool { return bytes.Contains(status, []byte(`"questions":[{`)) }
-
-func failed(r fleet.Record) bool {
-	return loop.StopReason(r.StopReason).Ending().Class == loop.ClassError
-}
 
 // statusOf is a loop as the editor is told of it.
 func (d *Desk) statusOf(r fleet.Record, s fleet.Shown, away bool) wire.LoopStatus {

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"ralph-lsp/fleet"
+)
+
+// manyLoops are loops that have ended, each later than the one before.
+func manyLoops(n int) (all []fleet.Record) {
+	start := time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC)
+	for i := range n {
+		r := fleet.Record{Task: fleet.Task{ID: fmt.Sprintf("f%d", i), Name: fmt.Sprintf("loop-%d", i)}, Phase: fleet.Ended, StopReason: "promise", CostUSD: 0.5}
+		r.UpdatedAt = start.Add(time.Duration(i) * time.Second)
+		all = append(all, r)
+	}
+	return all
+}
+
+func TestATableOfManyLoops(t *testing.T) {
+	all := manyLoops(1000)
+	all[300].Phase, all[400].Phase, all[400].Attempt = fleet.Running, fleet.Running, 1
+	all[500].StopReason = "worker_failures"
+	shown := map[string]fleet.Shown{"f400": {ID: "f400", Attempt: 1, Status: []byte(`{"questions":[{"questionId":"q1"}]}`)}}
+	var table strings.Builder
+	if err := printTable(&table, all, shown, fleet.Ledger{}, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(table.String()), "\n")
+	if len(lines) != maxRows+2 {
+		t.Fatalf("%d lines, of %d rows and two", len(lines), maxRows)
+	}
+	for i, want := range []string{"f400 ", "f500 ", "f300 ", "f999 ", "f998 "} {
+		if !strings.HasPrefix(lines[i], want) {
+			t.Errorf("row %d is %q, want %s", i, lines[i], want)
+		}
+	}
+	if end := strings.Join(lines[maxRows:], "\n"); !strings.HasPrefix(end, "and 800 more: name some") || !strings.Contains(end, "2 running, 998 ended · $500") {
+		t.Errorf("it ends with %q", end)
+	}
+	var objects strings.Builder
+	if err := printJSON(&objects, all, shown); err != nil || strings.Count(objects.String(), "\n") != len(all) {
+		t.Errorf("%d objects of %d loops, %v", strings.Count(objects.String(), "\n"), len(all), err)
+	}
+	table.Reset()
+	if err := printTable(&table, all[:maxRows], nil, fleet.Ledger{}, time.Now()); err != nil || strings.Contains(table.String(), "more") || !strings.HasPrefix(table.String(), "f0 ") {
+		t.Errorf("of few, in their order: %s, %v", table.String(), err)
+	}
+}
