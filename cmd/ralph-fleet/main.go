@@ -136,13 +136,21 @@ func (b *busFlags) withLoops(cmd *cobra.Command, names []string, do func(ctx con
 
 // find returns the loops that are named: by id, the beginning of one, or name; all of
 // them where none is.
-func find(ctx context.Context, bus fleet.Bus, names []string) ([]fleet.Record, error) {
-	all, err := bus.List(ctx)
-	if err != nil || len(names) == 0 {
-		return all, err
+func find(ctx context.Context, bus fleet.Bus, names []string) (found []fleet.Record, err error) {
+	if len(names) == 0 {
+		return bus.List(ctx)
 	}
-	var found []fleet.Record
+	var all []fleet.Record
 	for _, name := range names {
+		if r, _, err := bus.Get(ctx, name); err == nil { // there may be 100,000
+			found = append(found, r)
+			continue
+		}
+		if all == nil {
+			if all, err = bus.List(ctx); err != nil {
+				return nil, err
+			}
+		}
 		var named []fleet.Record
 		for _, r := range all {
 			switch {
