@@ -219,7 +219,7 @@ func environ() []string {
 // run runs a program in a folder. The error has its last words.
 func run(ctx context.Context, dir, program string, args ...string) error {
 	cmd := exec.CommandContext(ctx, program, args...)
-	cmd.Dir, cmd.WaitDelay, cmd.Env = dir, time.Second, environ()
+	cmd.Dir, cmd.WaitDelay, cmd.Env = dir, 10*time.Second, environ()
 	out, err := cmd.CombinedOutput()
 	if err == nil {
 		return nil

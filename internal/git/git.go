@@ -97,6 +97,13 @@ func (b *bounded) Write(data []byte) (int, error) {
 	return b.kept.Write(data)
 }
 
+// pipePatience is how long what a git has started may keep its pipes when it has ended well, as a
+// daemon that a hook starts does. What git itself printed is read by then, even on a busy machine.
+const pipePatience = 10 * time.Second
+
+// deafPatience is how long a git may take to end that is asked to.
+const deafPatience = time.Second
+
 // Run returns what git prints. An error says what it complained of.
 func (g Git) Run(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, cmp.Or(g.Patience, time.Minute))
@@ -107,18 +114,19 @@ func (g Git) Run(ctx context.Context, stdin []byte, args ...string) ([]byte, err
 	}
 	cmd := exec.CommandContext(ctx, g.Program, append(line, args...)...)
 	cmd.Dir, cmd.Stdin = g.Dir, bytes.NewReader(stdin)
-	cmd.WaitDelay = time.Second // for a git that is deaf, and for filters that keep the pipes
+	cmd.WaitDelay = pipePatience
 	for _, kv := range os.Environ() {
 		if !strings.HasPrefix(strings.ToUpper(kv), "GIT_") {
 			cmd.Env = append(cmd.Env, kv)
 		}
 	}
 	cmd.Env = append(append(cmd.Env, ours...), g.Env...)
-	keepApart(cmd, g.Lock)
+	end := keepApart(cmd, g.Lock)
 	out, complaint := bounded{most: g.Most}, bytes.Buffer{}
 	cmd.Stdout, cmd.Stderr = &out, &complaint
 	err := cmd.Run()
-	if err == nil {
+	end()
+	if err == nil || errors.Is(err, exec.ErrWaitDelay) {
 		return out.kept.Bytes(), nil
 	}
 	if out.full {

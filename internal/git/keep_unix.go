@@ -7,14 +7,19 @@ import (
 	"os"
 	"os/exec"
 	"syscall"
+	"time"
 )
 
 // keepApart lets no Ctrl-C at the terminal end a git. The lock is held as
 // long as the child lives, also when this process is killed. Asked to end, git
 // takes its own locks away; so do those that it has started, of which it ends none.
-func keepApart(cmd *exec.Cmd, lock *os.File) {
+// Who is deaf to that is killed. end is called when cmd has ended.
+func keepApart(cmd *exec.Cmd, lock *os.File) (end func()) {
+	var force *time.Timer
 	cmd.Cancel = func() error {
-		err := syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM)
+		group := -cmd.Process.Pid
+		err := syscall.Kill(group, syscall.SIGTERM)
+		force = time.AfterFunc(deafPatience, func() { syscall.Kill(group, syscall.SIGKILL) })
 		if errors.Is(err, syscall.ESRCH) {
 			err = os.ErrProcessDone
 		}
@@ -23,5 +28,10 @@ func keepApart(cmd *exec.Cmd, lock *os.File) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if lock != nil {
 		cmd.ExtraFiles = []*os.File{lock}
+	}
+	return func() {
+		if force != nil {
+			force.Stop() // the number may be another's from here on
+		}
 	}
 }

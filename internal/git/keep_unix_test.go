@@ -7,6 +7,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -14,10 +17,26 @@ import (
 // A git that is ended takes along what it has started, such as the checkout of a worktree:
 // else that would go on writing files when nobody is there who would take them away.
 func TestAGitThatIsEndedTakesItsChildrenAlong(t *testing.T) {
-	program := filepath.Join(t.TempDir(), "git")
-	if err := os.WriteFile(program, []byte("#!/bin/sh\nsleep 300 &\necho begun >&3\nwait\n"), 0o755); err != nil {
+	for name, script := range map[string]string{
+		"that end when they are asked": "sleep 300 &\necho begun >&3\nwait",
+		"that are deaf":                "trap '' TERM\nsleep 300 &\necho begun >&3\nwait\nsleep 300",
+	} {
+		t.Run(name, func(t *testing.T) { endsAll(t, program(t, script)) })
+	}
+}
+
+// program is a stand-in for git.
+func program(t *testing.T, script string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "git")
+	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
+	return path
+}
+
+func endsAll(t *testing.T, program string) {
+	t.Helper()
 	alive, lock, err := os.Pipe() // it has an end when nobody holds the lock
 	if err != nil {
 		t.Fatal(err)
@@ -43,5 +62,23 @@ func TestAGitThatIsEndedTakesItsChildrenAlong(t *testing.T) {
 	}
 	if _, err := alive.Read(make([]byte, 1)); err != io.EOF {
 		t.Errorf("something that it started goes on: %v", err)
+	}
+}
+
+// A daemon that a hook starts may keep git's pipes: what git did is done all the same.
+func TestAGitWhosePipesAreKeptHasEndedWell(t *testing.T) {
+	for name, keeps := range map[string]string{"for a while": "2", "for long": "300"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			pid := filepath.Join(t.TempDir(), "pid")
+			out, err := Git{Program: program(t, "echo printed\nsleep "+keeps+" &\necho $! >"+pid)}.Run(t.Context(), nil, "status")
+			if string(out) != "printed\n" || err != nil {
+				t.Errorf("%q, %v", out, err)
+			}
+			data, _ := os.ReadFile(pid)
+			if daemon, err := strconv.Atoi(strings.TrimSpace(string(data))); err == nil {
+				syscall.Kill(daemon, syscall.SIGKILL)
+			}
+		})
 	}
 }
