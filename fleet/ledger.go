@@ -64,7 +64,9 @@ func (l *Ledger) Admit(r Record, now time.Time) (wait time.Duration, why string)
 	maps.Copy(running, l.Running)
 	spent := l.Spent
 	if lost, ok := running[r.ID]; ok {
-		spent += lost.USD
+		if lost.Attempt <= r.Attempt { // a later one hasn't begun, or is counted by who has it
+			spent += lost.USD
+		}
 		delete(running, r.ID)
 	}
 	ofKey, reserved := 0, r.Reserve

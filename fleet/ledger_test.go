@@ -90,6 +90,20 @@ func TestWhatAnAttemptHasReserved(t *testing.T) {
 	}
 }
 
+// Two workers may want the same attempt. What it costs counts once, whoever of them has it.
+func TestAnAttemptThatTwoWorkersWant(t *testing.T) {
+	l := Ledger{Limits: Limits{MaxUSD: 3, AtOnce: map[string]int{"k": 1}}}
+	r := of("a", "k", 1)
+	for worker := range 2 {
+		if wait, why := l.Admit(r, noon); wait != 0 || l.Spent != 0 {
+			t.Errorf("worker %d waits for %v: %s, %+v", worker+1, wait, why, l)
+		}
+	}
+	if l.Settle("a", 1, 0.5); l.Spent != 0.5 || len(l.Running) != 0 {
+		t.Errorf("it has cost $0.50: %+v", l)
+	}
+}
+
 // Whatever comes in whatever order, all loops together never exceed the budget by more than
 // what iterations cost beyond their reservation.
 func TestTheBudgetHolds(t *testing.T) {
