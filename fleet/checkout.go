@@ -244,9 +244,12 @@ func (c *checkouts) checkpoint(ctx context.Context, r Record, tree string) (bund
 	}
 	index := filepath.Join(filepath.Dir(tree), "index")
 	defer os.Remove(index)
-	if data, err := os.ReadFile(filepath.Join(own, "index")); err == nil { // it knows which files haven't changed
-		if err := os.WriteFile(index, data, 0o600); err != nil {
-			return "", err
+	theirs := filepath.Join(own, "index")
+	if info, err := os.Lstat(theirs); err == nil && info.Mode().IsRegular() { // it knows which files haven't changed; a pipe in its place would be waited for
+		if data, err := os.ReadFile(theirs); err == nil {
+			if err := os.WriteFile(index, data, 0o600); err != nil {
+				return "", err
+			}
 		}
 	}
 	private := g

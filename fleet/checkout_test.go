@@ -89,6 +89,11 @@ func TestWhatAnAgentMakesOfItsCheckout(t *testing.T) {
 				t.Error("the worker has run a program of the agent's")
 			}
 		}},
+		{"a pipe for an index", "rm .git/index; mkfifo .git/index; echo kept >kept", func(t *testing.T, w *works, branch string) {
+			if got := w.git("-C", w.repo, "ls-tree", "-r", "--name-only", branch); got != "count\nkept" {
+				t.Errorf("%s has\n%s", branch, got)
+			}
+		}},
 		{"links", "ln -s /nowhere broken; ln -s ../../.. up; mkdir d; echo x >d/f; ln -s d/f link", func(t *testing.T, w *works, branch string) {
 			if got := w.git("-C", w.repo, "ls-tree", "-r", branch, "--format=%(objectmode) %(path)"); !strings.Contains(got, "120000 broken\n") || !strings.Contains(got, "120000 up") {
 				t.Errorf("%s has\n%s", branch, got)

@@ -29,6 +29,7 @@ type memory struct {
 	asked    map[string]func([]byte) []byte
 	present  []Presence
 	left     []string
+	away     int               // files that it doesn't take
 	deaf     int               // watches that it refuses
 	ahead    time.Duration     // of all clocks but its own
 	lies     map[string]Record // that it says, whatever stands there
@@ -167,6 +168,10 @@ func (m *memory) PutFile(_ context.Context, name string, r io.Reader) error {
 	data, err := io.ReadAll(r)
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.away > 0 {
+		m.away--
+		return errors.New("no answer")
+	}
 	m.files[name], m.putAt[name] = data, time.Now()
 	return err
 }

@@ -3,6 +3,10 @@ package fleet
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
 	"time"
 )
 
@@ -35,4 +39,51 @@ func (w *Worker) persist(ctx context.Context, a *attempt, do func() error) error
 		case <-time.After(500 * time.Millisecond):
 		}
 	}
+}
+
+// upload puts the files of an attempt on the bus, even when ctx is done meanwhile. They count once the attempt does.
+func (w *Worker) upload(ctx context.Context, a *attempt, tree string, transcript *os.File, hasState bool) (err error) {
+	end := step(ctx, StepUpload)
+	defer func() { end(err) }()
+	bundle, err := w.checkouts.checkpoint(context.WithoutCancel(ctx), a.Record, tree)
+	if err != nil {
+		return fmt.Errorf("making a checkpoint: %w", err)
+	}
+	defer os.Remove(bundle)
+	if err := w.uploadIn(ctx, a, a.CheckpointFile(a.Attempt), filepath.Dir(bundle), filepath.Base(bundle)); err != nil {
+		return err
+	}
+	if hasState {
+		if err := w.uploadIn(ctx, a, a.StateFile(a.Attempt), tree, stateName); err != nil {
+			return err
+		}
+	}
+	return w.uploadFile(ctx, a, a.TranscriptFile(a.Attempt), transcript)
+}
+
+// uploadIn uploads a file of a folder; no link of an agent's leads out of that.
+func (w *Worker) uploadIn(ctx context.Context, a *attempt, name, dir, path string) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	f, err := root.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return w.uploadFile(ctx, a, name, f)
+}
+
+func (w *Worker) uploadFile(ctx context.Context, a *attempt, name string, f *os.File) error {
+	return w.persist(ctx, a, func() error {
+		if errors.Is(context.Cause(ctx), ErrNotOur) {
+			return ErrNotOur
+		}
+		if _, err := f.Seek(0, io.SeekStart); err != nil {
+			return err
+		}
+		return w.Bus.PutFile(context.WithoutCancel(ctx), name, f)
+	})
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -197,7 +196,10 @@ func (w *Worker) begin(ctx context.Context, t Ticket) (a *attempt, later time.Du
 	}
 	r.Begin(w.Name, w.now())
 	if err := w.Bus.Put(ctx, r, revision); err != nil {
-		w.settle(ctx, r.ID, r.Attempt, 0)
+		now, _, _ := w.Bus.Get(ctx, r.ID)
+		if isOthers := errors.Is(err, ErrConflict) && now.Attempt >= r.Attempt; !isOthers { // else so is what is reserved
+			w.settle(ctx, r.ID, r.Attempt, 0)
+		}
 		if errors.Is(err, ErrConflict) {
 			return nil, 0, nil // it is looked at again
 		}
@@ -438,41 +440,5 @@ func (w *Worker) iterate(ctx context.Context, a *attempt, beat chan<- func()) (o
 	case !o.HasState:
 		return o, false, errors.New("the iteration was interrupted before the loop had a state")
 	}
-	return o, limited, w.upload(context.WithoutCancel(ctx), a.Record, tree, transcript, o.HasState)
-}
-
-// upload puts the files of an attempt on the bus. They count once the attempt does.
-func (w *Worker) upload(ctx context.Context, r Record, tree string, transcript *os.File, hasState bool) (err error) {
-	end := step(ctx, StepUpload)
-	defer func() { end(err) }()
-	bundle, err := w.checkouts.checkpoint(ctx, r, tree)
-	if err != nil {
-		return fmt.Errorf("making a checkpoint: %w", err)
-	}
-	defer os.Remove(bundle)
-	put := func(name, dir, path string) error {
-		root, err := os.OpenRoot(dir) // no link of an agent's leads out of its checkout
-		if err != nil {
-			return err
-		}
-		defer root.Close()
-		f, err := root.Open(path)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		return w.Bus.PutFile(ctx, name, f)
-	}
-	if err := put(r.CheckpointFile(r.Attempt), filepath.Dir(bundle), filepath.Base(bundle)); err != nil {
-		return err
-	}
-	if hasState {
-		if err := put(r.StateFile(r.Attempt), tree, stateName); err != nil {
-			return err
-		}
-	}
-	if _, err := transcript.Seek(0, io.SeekStart); err != nil {
-		return err
-	}
-	return w.Bus.PutFile(ctx, r.TranscriptFile(r.Attempt), transcript)
+	return o, limited, w.upload(ctx, a, tree, transcript, o.HasState)
 }

@@ -237,6 +237,61 @@ func (w *works) cancelWhileItRuns() {
 	}
 }
 
+// late is a bus that says once how a loop was before.
+type late struct {
+	*memory
+	before []Record
+}
+
+func (l *late) Get(ctx context.Context, id string) (Record, uint64, error) {
+	r, revision, err := l.memory.Get(ctx, id)
+	if len(l.before) > 0 {
+		r, revision, l.before = l.before[0], revision-1, nil
+	}
+	return r, revision, err
+}
+
+// Who comes too late for an attempt leaves alone what is reserved for who has it.
+func TestAnAttemptThatAnotherWorkerHas(t *testing.T) {
+	tests := map[string]struct {
+		meanwhile func(*Record) error
+		reserved  int
+	}{
+		"another worker":     {func(r *Record) error { r.Begin("other", time.Now()); return nil }, 1},
+		"its user, a change": {func(r *Record) error { return r.Pause(time.Now()) }, 0},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := newWorks(t)
+			w.task.Reserve = 2
+			r := w.submit()
+			ticket, err := w.bus.Take(t.Context(), time.Minute)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.change(r, test.meanwhile)
+			w.worker.Bus = &late{w.bus, []Record{r}}
+			if a, later, err := w.worker.begin(t.Context(), ticket); a != nil || later != 0 || err != nil {
+				t.Errorf("it is begun as %+v, in %s, %v", a, later, err)
+			}
+			if l, _, _ := w.bus.Ledger(t.Context()); len(l.Running) != test.reserved || l.Spent != 0 {
+				t.Errorf("the ledger is %+v, want %d reservations", l, test.reserved)
+			}
+		})
+	}
+}
+
+// An iteration that ends while the bus is away counts when that is back: it isn't run again.
+func TestAnIterationThatEndsWhileTheBusIsAway(t *testing.T) {
+	w := newWorks(t)
+	submitted := w.submit()
+	w.bus.away = 3
+	r := w.until(submitted, isEnded)
+	if r.Attempt != 3 || strings.Count(w.said(), "--once") != 3 || w.bus.away != 0 {
+		t.Errorf("it has %d attempts:\n%s", r.Attempt, w.said())
+	}
+}
+
 func TestALoopThatIsTakenAwayDoesNotCount(t *testing.T) {
 	w := newWorks(t)
 	os.WriteFile(w.log+".hang", nil, 0o600)
