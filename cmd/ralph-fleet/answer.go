@@ -12,6 +12,7 @@ import (
 
 	"ralph-lsp/fleet"
 	"ralph-lsp/fleet/natsbus"
+	"ralph-lsp/internal/cli"
 	"ralph-lsp/internal/tell"
 	"ralph-lsp/loop"
 	"ralph-lsp/wire"
@@ -29,7 +30,8 @@ all that its rule says for as long as the loop lasts. Without an ID the only ope
 question is meant.`,
 		Example: `  ralph-fleet answer make-the-tests-pass
   ralph-fleet answer make-the-tests-pass q2kxw deny "Leave that file alone"`,
-		Args: cobra.MinimumNArgs(1),
+		Args:        cli.Needs("ralph-fleet answer make-the-tests-pass", "say which loop is meant"),
+		Annotations: map[string]string{cli.TakesText: "answer"},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return bus.withLoops(cmd, args[:1], func(ctx context.Context, bus *natsbus.Bus, found []fleet.Record) error {
 				r, words := found[0], args[1:]
@@ -65,6 +67,7 @@ question is meant.`,
 		},
 	}
 	bus.addFlags(cmd)
+	bus.completeLoops(cmd, 1)
 	cmd.Flags().StringVar(&id, "id", "", "the `ID` of the question that is meant, said so")
 	return cmd
 }

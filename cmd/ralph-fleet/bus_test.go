@@ -215,7 +215,7 @@ func TestAUserAnswersAgents(t *testing.T) {
 func TestAUserBoundsAllLoops(t *testing.T) {
 	u := newUser(t)
 	u.submits(fleet.Record{Task: fleet.Task{Name: "one"}, Phase: fleet.Queued})
-	u.says("limits", "cost no limit per hour no limit at once no limit kept loops that have ended, until they are removed spent $0.00, 0 iterations run")
+	u.says("limits", "cost no limit per hour no limit at once no limit kept loops that have ended, until they are removed spent $0.00, 0 iterations are running")
 	u.says("limits --max-cost 5", "cost $5.00 per hour no limit")
 	u.says("limits --per-hour 3", "cost $5.00 per hour 3")
 	u.says("limits --at-once a=2", "at once 2 of a kept")
@@ -242,13 +242,13 @@ func TestAUserSubmitsAndFetches(t *testing.T) {
 	for line, want := range map[string]string{
 		"submit":                               "there is no prompt: say what the agent should do, or give --prompt-file",
 		"submit --prompt-file PROMPT.md x":     "there are two prompts: leave the words or --prompt-file out",
-		"submit --priority soon x":             "--priority soon: it is high, normal or low",
+		"submit --priority soon x":             "--priority: \"soon\" is unknown: known are high, normal, low",
 		"submit --label team x":                "--label team: say it as KEY=VALUE",
 		"submit --label =a x":                  "--label =a: say it as KEY=VALUE",
 		"submit --each nothing x":              "the tasks in nothing: ",
 		"submit --worktree x":                  "--worktree is of ralph-lsp run: each loop works in a checkout of its own",
 		"submit -C . x":                        "--dir (-C) is of ralph-lsp run: each loop works in a checkout of its own",
-		"submit --dance x":                     "unknown flag: --dance",
+		"submit --dance x":                     "unknown flag --dance",
 		"fetch":                                "say which loops: their ids or names",
 		"fetch one two --bundle out":           "--bundle out: several loops need a folder that is there",
 		"fetch one two --patch PROMPT.md":      "--patch PROMPT.md: several loops need a folder that is there",
@@ -256,7 +256,7 @@ func TestAUserSubmitsAndFetches(t *testing.T) {
 		"fetch one":                            "there is no loop one",
 		"worker --lease 1ms":                   "--lease 1ms is too short: 30s suits most",
 		"worker --slots 0":                     "--slots 0: a worker has at least one",
-		"doctor --only moon":                   "--only moon: it is bus or worker",
+		"doctor --only moon":                   "--only: \"moon\" is unknown: known are bus, worker",
 		"submit --token-file nothing --each x": "there is no prompt",
 	} {
 		u.refuses(line, want)

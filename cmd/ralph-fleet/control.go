@@ -15,6 +15,7 @@ import (
 
 	"ralph-lsp/fleet"
 	"ralph-lsp/fleet/natsbus"
+	"ralph-lsp/internal/cli"
 	"ralph-lsp/internal/limits"
 	"ralph-lsp/internal/tell"
 	"ralph-lsp/loop/start"
@@ -50,6 +51,7 @@ func newControl(name, short string, do func(ctx context.Context, bus fleet.Bus, 
 		},
 	}
 	bus.addFlags(cmd)
+	bus.completeLoops(cmd, anyLoops)
 	cmd.Flags().BoolVar(&all, "all", false, "all loops that haven't ended")
 	return cmd
 }
@@ -95,9 +97,10 @@ func cancelLoop(ctx context.Context, bus fleet.Bus, id string) (string, error) {
 func newSteer() *cobra.Command {
 	var bus busFlags
 	cmd := &cobra.Command{
-		Use:   "steer LOOP TEXT...",
-		Short: "Tell a loop something",
-		Args:  cobra.MinimumNArgs(2),
+		Use:         "steer LOOP TEXT...",
+		Short:       "Tell a loop something",
+		Args:        cli.Needs(`ralph-fleet steer make-the-tests-pass "Leave the parser alone"`, "say which loop is meant", "say what it should be told"),
+		Annotations: map[string]string{cli.TakesText: "text"},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return bus.withLoops(cmd, args[:1], func(ctx context.Context, bus *natsbus.Bus, found []fleet.Record) error {
 				_, err := fleet.Change(ctx, bus, found[0].ID, func(r *fleet.Record) error { return r.Steer(strings.Join(args[1:], " "), time.Now().UTC()) })
@@ -109,6 +112,7 @@ func newSteer() *cobra.Command {
 		},
 	}
 	bus.addFlags(cmd)
+	bus.completeLoops(cmd, 1)
 	return cmd
 }
 
@@ -117,19 +121,21 @@ func newRemove() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "remove LOOP...",
 		Short: "Take loops that have ended off the bus, with all that is kept of them",
-		Args:  cobra.MinimumNArgs(1),
+		Args:  cli.Needs("ralph-fleet remove make-the-tests-pass", "say which loops"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return bus.withLoops(cmd, args, func(ctx context.Context, bus *natsbus.Bus, found []fleet.Record) error {
 				for _, r := range found {
 					if err := fleet.RemoveEnded(ctx, bus, r.ID, time.Time{}); err != nil {
 						return err
 					}
+					fmt.Fprintf(cmd.OutOrStdout(), "%s  %s  removed\n", r.ID, r.Name)
 				}
 				return nil
 			})
 		},
 	}
 	bus.addFlags(cmd)
+	bus.completeLoops(cmd, anyLoops)
 	return cmd
 }
 
@@ -142,7 +148,7 @@ func newLimits() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "limits",
 		Short: "Show the limits of all loops together, or set those that are given",
-		Args:  cobra.NoArgs,
+		Args:  cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return bus.with(cmd, func(ctx context.Context, bus *natsbus.Bus) error {
 				var now fleet.Ledger
@@ -173,7 +179,7 @@ func newLimits() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				fmt.Fprintf(cmd.OutOrStdout(), "cost      %s\nper hour  %s\nat once   %s\nkept      %s\nspent     $%.2f, %d iterations run\n",
+				fmt.Fprintf(cmd.OutOrStdout(), "cost      %s\nper hour  %s\nat once   %s\nkept      %s\nspent     $%.2f, %d iterations are running\n",
 					orNone("$%.2f", now.Limits.MaxUSD), orNone("%.0f", float64(now.Limits.PerHour)), ofKeys(now.Limits.AtOnce), keptFor(now.Limits.KeepEnded), now.Spent, len(now.Running))
 				return nil
 			})
@@ -181,8 +187,8 @@ func newLimits() *cobra.Command {
 	}
 	bus.addFlags(cmd)
 	cmd.Flags().StringVar(&keepEnded, "keep-ended", "0", "this `TIME` (30d) after its end a loop is removed, with all that is kept of it; 0: never")
-	cmd.Flags().Float64Var(&maxUSD, "max-cost", 0, "dollars that all loops together may cost; 0: no limit")
-	cmd.Flags().IntVar(&perHour, "per-hour", 0, "iterations that may begin within an hour; 0: no limit")
+	cmd.Flags().Float64Var(&maxUSD, "max-cost", 0, "`USD` that all loops together may cost; 0: no limit")
+	cmd.Flags().IntVar(&perHour, "per-hour", 0, "`N` iterations may begin within an hour; 0: no limit")
 	cmd.Flags().StringToIntVar(&atOnce, "at-once", nil, "`KEY=N`: so many loops of a key at once; the key * is any other")
 	for _, name := range []string{"keep-ended", "at-once"} {
 		cmd.Flags().Lookup(name).DefValue = "" // without a flag nothing changes

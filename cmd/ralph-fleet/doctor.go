@@ -20,8 +20,10 @@ import (
 	"ralph-lsp/config"
 	"ralph-lsp/fleet"
 	"ralph-lsp/fleet/natsbus"
+	"ralph-lsp/internal/cli"
 	"ralph-lsp/internal/git"
 	"ralph-lsp/internal/tell"
+	"ralph-lsp/loop/start"
 	"ralph-lsp/stream"
 	"ralph-lsp/wire"
 )
@@ -31,10 +33,10 @@ type doctor struct {
 	bus     busFlags
 	command *cobra.Command
 	file    config.Fleet
-	only    string // "bus", "worker"; "" is both
-	expects string // a worker that has to be there
-	dir     string // the worker's
-	program string // ralph-lsp
+	only    start.Choice // "" is both
+	expects string       // a worker that has to be there
+	dir     string       // the worker's
+	program string       // ralph-lsp
 	checks  []wire.Check
 }
 
@@ -44,13 +46,10 @@ func newDoctor() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check the bus, its workers, and whether this machine can be one",
-		Args:  cobra.NoArgs,
+		Args:  cli.NoArguments,
 		// A file with mistakes is one of the things that are looked at.
 		PersistentPreRunE: func(*cobra.Command, []string) error { return nil },
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if d.only != "" && d.only != "bus" && d.only != "worker" {
-				return fmt.Errorf("--only %s: it is bus or worker", d.only)
-			}
 			d.command = cmd
 			d.examine(cmd.Context())
 			if asJSON {
@@ -62,7 +61,8 @@ func newDoctor() *cobra.Command {
 	}
 	d.bus.addFlags(cmd)
 	f := cmd.Flags()
-	f.StringVar(&d.only, "only", "", "look at the `PART` alone: bus, or worker (this machine as one)")
+	d.only.Of = []string{"bus", "worker"}
+	f.Var(&d.only, "only", "look at one part alone; worker is this machine as one")
 	f.StringVar(&d.expects, "expect", "", "the worker of that `NAME` has to be there")
 	f.StringVar(&d.dir, "dir", "", "the `DIR` of this machine's worker (default: a folder of yours)")
 	f.StringVar(&d.program, "ralph-lsp", "", "the `PROGRAM` that runs its iterations (default: beside this one, or in PATH)")
@@ -120,10 +120,10 @@ func (d *doctor) note(id, fix, format string, args ...any) {
 func (d *doctor) examine(ctx context.Context) {
 	d.good("version", "ralph-fleet %s, %s/%s", version, runtime.GOOS, runtime.GOARCH)
 	d.checkSettings()
-	if d.only != "worker" {
+	if d.only.Value != "worker" {
 		d.checkBus(ctx)
 	}
-	if d.only != "bus" {
+	if d.only.Value != "bus" {
 		d.checkMachine(ctx)
 	}
 }
@@ -305,7 +305,7 @@ func (d *doctor) checkWorkers(ctx context.Context, bus *natsbus.Bus) {
 		d.bad("workers", "", "which workers are there can't be said: %v", err)
 		return
 	}
-	c := wire.Check{ID: "workers", OK: len(workers) > 0, Optional: d.only == "bus" && d.expects == "", Message: tellWorkers(workers), Fix: "start one where the agents are: ralph-fleet worker"}
+	c := wire.Check{ID: "workers", OK: len(workers) > 0, Optional: d.only.Value == "bus" && d.expects == "", Message: tellWorkers(workers), Fix: "start one where the agents are: ralph-fleet worker"}
 	d.add(c)
 	found := d.expects == ""
 	for _, w := range workers {

@@ -24,7 +24,7 @@ was fetched before goes on. With --bundle or --patch write files instead, for gi
 or git am and git apply. The repository has to be the one of the loops.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return errors.New("say which loops: their ids or names")
+				return errors.New("say which loops: their ids or names (ralph-fleet status lists them)")
 			}
 			dir, err := filepath.Abs(repo)
 			if err != nil {
@@ -60,6 +60,7 @@ or git am and git apply. The repository has to be the one of the loops.`,
 		},
 	}
 	bus.addFlags(cmd)
+	bus.completeLoops(cmd, anyLoops)
 	f := cmd.Flags()
 	f.StringVar(&repo, "into", ".", "the `FOLDER` of the repository")
 	f.StringVar(&bundle, "bundle", "", "write a bundle for git fetch to `FILE`, or into a folder")

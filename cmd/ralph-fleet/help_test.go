@@ -2,41 +2,123 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"regexp"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
+	"ralph-lsp/internal/cli"
 	"ralph-lsp/internal/tell"
 )
 
-var ofCommand = regexp.MustCompile(`(?m)^  ([a-z]+)  `)
+// typed runs the program as a user does, and returns what it says.
+func typed(t *testing.T, words ...string) (string, int) {
+	t.Helper()
+	var out bytes.Buffer
+	code := execute(t.Context(), words, nil, &out, &out)
+	return out.String(), code
+}
 
 func TestHelpIsNarrow(t *testing.T) {
-	helpOf := func(words ...string) string {
-		var out bytes.Buffer
-		if code := execute(t.Context(), append([]string{"help"}, words...), nil, &out, &out); code != 0 {
+	noUserFile(t)
+	narrow := func(words ...string) {
+		help, code := typed(t, append([]string{"help"}, words...)...)
+		if code != 0 || help == "" {
 			t.Errorf("help %q ended with %d", words, code)
 		}
-		for line := range strings.Lines(out.String()) {
+		for line := range strings.Lines(help) {
 			if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > tell.HelpWidth {
 				t.Errorf("help %q: a line of %d cells: %s", words, n, line)
 			}
 		}
-		if strings.Contains(out.String(), "[])") || strings.Contains(out.String(), "(default )") {
+		if strings.Contains(help, "[])") || strings.Contains(help, "(default )") {
 			t.Errorf("help %q has nothing for a default", words)
 		}
-		return out.String()
-	}
-	commands := ofCommand.FindAllStringSubmatch(helpOf(), -1)
-	if len(commands) < 15 {
-		t.Errorf("there are but %q", commands)
-	}
-	for _, c := range commands {
-		if c[1] != "completion" { // its text is the library's
-			helpOf(c[1])
+		if m := regexp.MustCompile(`--\S+ (string|int|uint|float)\b`).FindString(help); m != "" {
+			t.Errorf("help %q: %s has no name for its value", words, m)
 		}
+	}
+	narrow()
+	root := newRoot(io.Discard)
+	cli.AddCompletion(root)
+	for _, c := range root.Commands() {
+		if !c.Hidden {
+			narrow(c.Name())
+		}
+	}
+	narrow("completion", "bash")
+}
+
+// The general help names each command.
+func TestTheOverviewIsComplete(t *testing.T) {
+	for _, c := range newRoot(io.Discard).Commands() {
+		if !c.Hidden && !strings.Contains(overview, c.Name()) {
+			t.Errorf("%s is missing in\n%s", c.Name(), overview)
+		}
+	}
+}
+
+// noUserFile hides the settings of whoever runs the tests.
+func noUserFile(t *testing.T) {
+	t.Helper()
+	home := t.TempDir()
+	for _, name := range []string{"HOME", "XDG_CONFIG_HOME", "AppData"} {
+		t.Setenv(name, home)
+	}
+}
+
+func TestWhatIsWrongWithACommandLineIsSaid(t *testing.T) {
+	noUserFile(t)
+	for line, want := range map[string]string{
+		"statu":                  `unknown command "statu"; did you mean status?`,
+		"nothing":                `unknown command "nothing"; ralph-fleet help shows the commands`,
+		"help submt":             `unknown command "submt"; did you mean submit?`,
+		"do it now":              `unknown command "do"; a loop starts with ralph-fleet submit "..."`,
+		"worker --slot 3":        "unknown flag --slot; did you mean --slots?",
+		"worker --slots many":    `--slots: "many" is not a valid value; see ralph-fleet help worker`,
+		"worker more":            `worker takes no arguments, but got "more"; see ralph-fleet help worker`,
+		"worker --log-level odd": `--log-level: "odd" is unknown: known are debug, info, warn, error`,
+		"submit --priority x y":  `--priority: "x" is unknown: known are high, normal, low`,
+		"submit --worktree x":    "--worktree is of ralph-lsp run",
+		"submit -x":              "(put text that begins with - after --)",
+		"doctor --only me":       `--only: "me" is unknown: known are bus, worker`,
+		"steer":                  "say which loop is meant, as in ralph-fleet steer",
+		"steer mine":             "say what it should be told, as in ralph-fleet steer",
+		"watch":                  "say which loops: their ids or names",
+		"answer":                 "say which loop is meant, as in ralph-fleet answer",
+		"remove":                 "say which loops, as in ralph-fleet remove",
+		"cancel":                 "say which loops: their ids or names",
+		"completion":             "completion needs a command: bash, fish, powershell, zsh",
+	} {
+		got, code := typed(t, strings.Fields(line)...)
+		if code != 1 || !strings.Contains(got, want) || strings.Count(got, "\n") != 1 {
+			t.Errorf("%s: ended with %d, said %q, want %q", line, code, got, want)
+		}
+	}
+}
+
+func TestShellsCompleteWhatCanStand(t *testing.T) {
+	noUserFile(t)
+	const noFiles = ":4"
+	for line, want := range map[string]string{
+		"worker --log-format":  "text\njson\n" + noFiles,
+		"submit --priority":    "high\nnormal\nlow\n" + noFiles,
+		"submit --permissions": "agent\nask\n" + noFiles,
+		"submit --key":         noFiles,
+		"submit --repo":        ":0",
+		"worker --token-file":  ":0",
+		"worker":               noFiles,
+	} {
+		got, _ := typed(t, append(append([]string{"__complete"}, strings.Fields(line)...), "")...)
+		if !strings.HasPrefix(got, want+"\n") {
+			t.Errorf("%s completes %q, want %q", line, got, want)
+		}
+	}
+	script, code := typed(t, "completion", "bash")
+	if code != 0 || strings.Contains(script, "ralph-lsp") || !strings.Contains(script, "complete -o default") {
+		t.Errorf("the script for bash: %d, %.200s", code, script)
 	}
 }
 
@@ -65,14 +147,10 @@ func TestTheDocumentNamesEveryCommand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var help bytes.Buffer
-	if code := execute(t.Context(), []string{"help"}, nil, &help, &help); code != 0 {
-		t.Fatalf("help ended with %d: %s", code, help.String())
-	}
-	for _, c := range ofCommand.FindAllStringSubmatch(help.String(), -1) {
-		row := regexp.MustCompile("(?m)^\\|[^|]*`" + c[1] + "`[^|]*\\|")
-		if c[1] != "completion" && c[1] != "help" && !row.Match(docs) { // those two tell of themselves
-			t.Errorf("docs/FLEET.md has no row for ralph-fleet %s", c[1])
+	for _, c := range newRoot(io.Discard).Commands() {
+		row := regexp.MustCompile("(?m)^\\|[^|]*`" + c.Name() + "`[^|]*\\|")
+		if !c.Hidden && c.Name() != "help" && !row.Match(docs) { // that one tells of itself
+			t.Errorf("docs/FLEET.md has no row for ralph-fleet %s", c.Name())
 		}
 	}
 }

@@ -4,31 +4,30 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
 
 	"ralph-lsp/config"
 	"ralph-lsp/internal/tell"
+	"ralph-lsp/loop/start"
 )
 
 // logFlags say how a part that runs for long logs.
-type logFlags struct{ format, level string }
+type logFlags struct{ format, level start.Choice }
 
 func (l *logFlags) addFlags(f *pflag.FlagSet) {
-	f.StringVar(&l.format, "log-format", "text", "log as "+strings.Join(config.LogFormats, " or "))
-	f.StringVar(&l.level, "log-level", "info", "log from this `LEVEL` on: "+strings.Join(config.LogLevels, ", "))
+	l.format = start.Choice{Value: "text", Of: config.LogFormats}
+	l.level = start.Choice{Value: "info", Of: config.LogLevels}
+	f.Var(&l.format, "log-format", "how to log")
+	f.Var(&l.level, "log-level", "from which level on to log")
 }
 
 // logger logs to w. What opens the bus, and who may use a URL, is in no line.
 func (l logFlags) logger(w io.Writer, token string) (*slog.Logger, error) {
-	if !slices.Contains(config.LogFormats, l.format) {
-		return nil, fmt.Errorf("--log-format %s: it is %s", l.format, strings.Join(config.LogFormats, " or "))
-	}
-	level := slog.LevelInfo
-	if !slices.Contains(config.LogLevels, l.level) || level.UnmarshalText([]byte(l.level)) != nil {
-		return nil, fmt.Errorf("--log-level %s: it is one of %s", l.level, strings.Join(config.LogLevels, ", "))
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(l.level.Value)); err != nil {
+		return nil, fmt.Errorf("--log-level: %w", err)
 	}
 	o := &slog.HandlerOptions{Level: level, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
 		switch v := a.Value.Any().(type) {
@@ -39,7 +38,7 @@ func (l logFlags) logger(w io.Writer, token string) (*slog.Logger, error) {
 		}
 		return a
 	}}
-	if l.format == "json" {
+	if l.format.Value == "json" {
 		return slog.New(slog.NewJSONHandler(w, o)), nil
 	}
 	return slog.New(slog.NewTextHandler(w, o)), nil

@@ -19,6 +19,7 @@ import (
 	"ralph-lsp/config"
 	"ralph-lsp/fleet"
 	"ralph-lsp/fleet/natsbus"
+	"ralph-lsp/internal/cli"
 	"ralph-lsp/internal/tell"
 	"ralph-lsp/stream"
 )
@@ -35,27 +36,13 @@ func main() {
 
 // execute runs the command line and returns the exit code.
 func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	var editor editor
-	root := &cobra.Command{
-		Use: "ralph-fleet", Short: "Run Ralph loops on many machines", Version: version, SilenceErrors: true, SilenceUsage: true,
-		Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return editor.serve(cmd, stdout) },
-		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			if cmd == cmd.Root() || cmd.Flags().Lookup("token-file") == nil { // it settles itself, or needs no bus
-				return nil
-			}
-			return settle(cmd)
-		},
-	}
-	editor.addFlags(root)
-	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", tell.HelpWidth)))
+	plain := &stream.PlainWriter{To: stderr}
+	root := newRoot(stdout)
 	root.SetArgs(args)
 	root.SetIn(stdin)
-	plain := &stream.PlainWriter{To: stderr}
 	root.SetOut(&stream.PlainWriter{To: stdout}) // what the bus has is written by others
 	root.SetErr(plain)
-	root.AddCommand(newServe(), newWorker(), newSubmit(), newStatus(), newWatch(), newFetch(), newLimits(), newRemove(),
-		newControl("pause", "Let loops end their iteration, and begin no other", pauseLoop), newResume(), newControl("next", "End the iterations that loops are in; the next ones begin", nextIteration), newAnswer(),
-		newControl("cancel", "End loops; returns when nothing of them is left", cancelLoop), newSteer(), newDoctor(), newEmit())
+	cli.AddCompletion(root)
 	if err := root.ExecuteContext(ctx); err != nil {
 		if exit := (exitCode)(0); errors.As(err, &exit) {
 			return int(exit) // the log has said why
@@ -64,6 +51,30 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 		return 1
 	}
 	return 0
+}
+
+// newRoot is the program without its output; the wire goes to stdout as it is.
+func newRoot(stdout io.Writer) *cobra.Command {
+	var editor editor
+	root := &cobra.Command{
+		Use: "ralph-fleet", Short: "Run Ralph loops on many machines", Version: version, SilenceErrors: true, SilenceUsage: true,
+		Annotations: map[string]string{cli.Begins: `ralph-fleet submit "..."`},
+		RunE:        func(cmd *cobra.Command, _ []string) error { return editor.serve(cmd, stdout) },
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if cmd == cmd.Root() || cmd.Flags().Lookup("token-file") == nil { // it settles itself, or needs no bus
+				return nil
+			}
+			return settle(cmd)
+		},
+	}
+	root.SetVersionTemplate("ralph-fleet {{.Version}}\n")
+	editor.addFlags(root)
+	cli.Overview(root, overview)
+	root.AddCommand(newServe(), newWorker(), newSubmit(), newStatus(), newWatch(), newFetch(), newLimits(), newRemove(),
+		newControl("pause", "Let loops end their iteration, and begin no other", pauseLoop), newResume(), newControl("next", "End the iterations that loops are in; the next ones begin", nextIteration), newAnswer(),
+		newControl("cancel", "End loops; returns when nothing of them is left", cancelLoop), newSteer(), newDoctor(), newEmit())
+	root.SetHelpCommand(cli.NewHelp())
+	return root
 }
 
 // busFlags say which bus a command speaks to.
@@ -172,4 +183,4 @@ func find(ctx context.Context, bus fleet.Bus, names []string) (found []fleet.Rec
 	return found, nil
 }
 
-var errNobodyNamed = errors.New("say which loops: their ids or names, or --all")
+var errNobodyNamed = errors.New("say which loops: their ids or names (ralph-fleet status lists them), or --all")

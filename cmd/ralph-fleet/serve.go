@@ -14,6 +14,7 @@ import (
 	"ralph-lsp/fleet/metrics"
 	"ralph-lsp/fleet/natsbus"
 	"ralph-lsp/fleet/spans"
+	"ralph-lsp/internal/cli"
 )
 
 func newServe() *cobra.Command {
@@ -27,7 +28,7 @@ func newServe() *cobra.Command {
 		Long: `Serve the bus on which loops wait, and on which all that is kept of them stands. It
 listens on this machine alone until it has a token. Whoever knows the token can run
 commands on every worker: keep it as you keep a key.`,
-		Args: cobra.NoArgs,
+		Args: cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var err error
 			if o.Token, err = bus.token(); err != nil {
@@ -71,7 +72,7 @@ commands on every worker: keep it as you keep a key.`,
 	f.StringVar(&o.Key, "tls-key", "", "the `FILE` with its key")
 	f.StringVar(&metricsAt, "metrics", "", "serve metrics for Prometheus at `ADDRESS`, as 127.0.0.1:9464")
 	f.BoolVar(&o.SyncAlways, "sync", false, "survive a power failure too: what is kept is on the disk before it counts")
-	f.StringVar(&o.Name, "name", "", "what this server is called in a cluster")
+	f.StringVar(&o.Name, "name", "", "the `NAME` of this server in a cluster")
 	f.StringVar(&o.Cluster, "cluster-listen", "", "be one of a cluster: the `ADDRESS` for its other servers")
 	f.StringSliceVar(&o.Routes, "routes", nil, "the `ADDRESSES` of the other servers of the cluster, with commas between")
 	f.StringVar(&o.CA, "ca", "", "the `FILE` with the certificate that the servers of a cluster are known by, with TLS")
@@ -103,7 +104,7 @@ func newWorker() *cobra.Command {
 		Long: `Take loops from the bus and run an iteration of each, in checkouts below --dir, with the
 agents, logins and keys of this machine. A loop is this worker's for the length of the
 lease, which is renewed; when the worker dies, another one goes on with the iteration.`,
-		Args: cobra.NoArgs,
+		Args: cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			switch {
 			case w.Slots < 1:
@@ -160,14 +161,14 @@ lease, which is renewed; when the worker dies, another one goes on with the iter
 	}
 	bus.addFlags(cmd)
 	f := cmd.Flags()
-	f.IntVar(&w.Slots, "slots", 1, "run so many iterations at the same time")
+	f.IntVar(&w.Slots, "slots", 1, "run `N` iterations at the same time")
 	f.DurationVar(&w.Lease, "lease", 30*time.Second, "a loop is taken over when nothing is heard of its worker for this `TIME`; longer than a restart of the bus takes")
 	f.StringVar(&w.Dir, "dir", "", "keep repositories and checkouts in `DIR` (default: a folder of yours); each worker needs its own")
-	f.StringVar(&w.Name, "name", "", "what the worker is called in the status (default: host and process)")
+	f.StringVar(&w.Name, "name", "", "the `NAME` of the worker in the status (default: host and process)")
 	f.StringVar(&metricsAt, "metrics", "", "serve metrics for Prometheus at `ADDRESS`, as 127.0.0.1:9465")
 	f.StringArrayVar(&w.Labels, "label", nil, "a `WORD` that people see with its name; may be given again")
-	f.IntVar(&w.Keep, "keep", fleet.DefaultKeep, "keep so many checkouts of loops that it doesn't run at the moment, and copies of so many repositories")
-	f.Uint64Var(&w.MinFree, "min-free", fleet.DefaultMinFree, "take no loop when less than so many `MIB` of the disk are free, and remove what isn't used")
+	f.IntVar(&w.Keep, "keep", fleet.DefaultKeep, "keep `N` checkouts of loops that it doesn't run at the moment, and copies of N repositories")
+	f.Uint64Var(&w.MinFree, "min-free", fleet.DefaultMinFree, "take no loop when less than `MIB` of the disk are free, and remove what isn't used")
 	log.addFlags(f)
 	f.StringVar(&w.Program, "ralph-lsp", "", "the `PROGRAM` that runs iterations (default: beside this one, or in PATH)")
 	return cmd

@@ -68,6 +68,7 @@ func newStatus() *cobra.Command {
 		},
 	}
 	bus.addFlags(cmd)
+	bus.completeLoops(cmd, anyLoops)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print an object per line")
 	cmd.Flags().StringArrayVar(&labels, "label", nil, "only loops with that `KEY=VALUE`; may be given again")
 	return cmd

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,6 +14,7 @@ import (
 
 	"ralph-lsp/fleet"
 	"ralph-lsp/fleet/natsbus"
+	"ralph-lsp/internal/cli"
 	"ralph-lsp/loop/start"
 )
 
@@ -76,7 +76,11 @@ func newSubmit() *cobra.Command {
 	var bus busFlags
 	var flags loopFlags
 	var s fleet.Submission
-	var promptFile, each, priority string
+	var promptFile, each string
+	priority := start.Choice{Value: string(fleet.Normal)}
+	for _, p := range fleet.Priorities {
+		priority.Of = append(priority.Of, string(p))
+	}
 	var labels []string
 	var asJSON bool
 	cmd := &cobra.Command{
@@ -91,6 +95,7 @@ A worker runs the setup, the verification and whatever the agent does as its own
 		Example: `  ralph-fleet submit --max-iterations 20 --completion-promise DONE "Make the tests pass"
   ralph-fleet submit --repo https://example.org/app.git --prompt-file PROMPT.md \
     --each files.jsonl --key anthropic`,
+		Annotations: map[string]string{cli.TakesText: "prompt"},
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if s.Prompt, err = promptOf(args, promptFile, cmd.InOrStdin()); err != nil {
 				return err
@@ -100,9 +105,7 @@ A worker runs the setup, the verification and whatever the agent does as its own
 					return fmt.Errorf("the tasks in %s: %w", each, err)
 				}
 			}
-			if s.Task.Priority = fleet.Priority(priority); !slices.Contains(fleet.Priorities, s.Task.Priority) {
-				return fmt.Errorf("--priority %s: it is high, normal or low", priority)
-			}
+			s.Task.Priority = fleet.Priority(priority.Value)
 			if s.Task.Labels, err = labelsOf(labels); err != nil {
 				return err
 			}
@@ -122,13 +125,13 @@ A worker runs the setup, the verification and whatever the agent does as its own
 			})
 		},
 	}
-	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		for flag, why := range notHere {
 			if strings.HasSuffix(err.Error(), "unknown flag: --"+flag) || strings.Contains(err.Error(), "unknown shorthand flag: '"+flag+"'") {
 				return fmt.Errorf("--%s is of ralph-lsp run: %s", strings.Replace(flag, "C", "dir (-C)", 1), why)
 			}
 		}
-		return err
+		return cli.FlagError(cmd, err)
 	})
 	bus.addFlags(cmd)
 	flags.addFlags(cmd.Flags())
@@ -137,13 +140,13 @@ A worker runs the setup, the verification and whatever the agent does as its own
 	f.StringVar(&s.Commit, "commit", "", "what the loops begin with: a `COMMIT`, or a ref (default HEAD)")
 	f.StringVar(&promptFile, "prompt-file", "", "read the prompt from `FILE`; - is standard input")
 	f.StringVar(&each, "each", "", "a loop for each line of `FILE`, which has JSON objects")
-	f.StringVar(&s.Name, "name", "", "what the loop is called (default: the task's name, or the prompt's first words)")
+	f.StringVar(&s.Name, "name", "", "the `NAME` of the loop (default: the task's name, or the prompt's first words)")
 	f.StringArrayVar(&s.Task.Setup, "setup", nil, "a `COMMAND` for the shell that prepares a fresh checkout; may be given again")
 	f.BoolVar(&s.Task.Trust, "trust", false, "what the ralph.toml of that commit runs may run on the workers (see ralph-lsp trust)")
-	f.StringVar(&priority, "priority", "normal", "high, normal or low")
+	f.Var(&priority, "priority", "which loops are served first")
 	f.StringArrayVar(&labels, "label", nil, "`KEY=VALUE`, for status; may be given again")
-	f.StringVar(&s.Task.Key, "key", "default", "the provider's account that it uses: limits are kept for each")
-	f.Float64Var(&s.Task.Reserve, "reserve", 0, "dollars that an iteration costs at most, kept back from the budget while it runs")
+	f.StringVar(&s.Task.Key, "key", "default", "the `NAME` of the provider's account that it uses: limits are kept for each")
+	f.Float64Var(&s.Task.Reserve, "reserve", 0, "`USD` that an iteration costs at most, kept back from the budget while it runs")
 	f.BoolVar(&asJSON, "json", false, "print an object per line")
 	return cmd
 }

@@ -50,6 +50,7 @@ Ctrl-C ends the reading alone: loops go on. --json prints the updates of the wir
 	cmd.Flags().BoolVar(&now, "now", false, "print what there is, and don't wait for more")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the updates of the wire, an object per line")
 	bus.addFlags(cmd)
+	bus.completeLoops(cmd, anyLoops)
 	return cmd
 }
 

@@ -10,6 +10,7 @@ import (
 	"ralph-lsp/agents"
 	"ralph-lsp/backends"
 	"ralph-lsp/config"
+	"ralph-lsp/internal/cli"
 	"ralph-lsp/loop/start"
 )
 
@@ -23,7 +24,7 @@ a system prompt behind it. They are looked for in ~/.pi/agent/agents and ~/.clau
 and in .pi/agents and .claude/agents of the folder.`,
 	}
 	cmd.AddCommand(newAgentsList())
-	ofCommands(cmd)
+	cli.OfCommands(cmd)
 	return cmd
 }
 
@@ -51,7 +52,7 @@ func newAgentsList() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the agents that a loop in the folder can use",
-		Args:  noArguments,
+		Args:  cli.NoArguments,
 	}
 	asJSON := cmd.Flags().Bool("json", false, "print one JSON object per agent, and per problem of a file")
 	inFolder(cmd, func(cmd *cobra.Command, dir string, _ []string) error {
@@ -114,11 +115,11 @@ func foldersAgents(dir string) (planted []config.Planted) {
 
 // completeTeam completes the names of agents.
 func completeTeam(cmd *cobra.Command) {
-	ofFlag(cmd.RegisterFlagCompletionFunc("agent", func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	cli.OfFlag(cmd.RegisterFlagCompletionFunc("agent", func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return agentsHere(cmd, ""), cobra.ShellCompDirectiveNoFileComp
 	}))
 	for _, flag := range []string{"chain", "parallel"} {
-		ofFlag(cmd.RegisterFlagCompletionFunc(flag, func(cmd *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		cli.OfFlag(cmd.RegisterFlagCompletionFunc(flag, func(cmd *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			return agentsHere(cmd, begun[:strings.LastIndexByte(begun, ',')+1]), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 		}))
 	}

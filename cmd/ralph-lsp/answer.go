@@ -3,9 +3,11 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 
 	"github.com/spf13/cobra"
 
+	"ralph-lsp/internal/cli"
 	"ralph-lsp/loop"
 	"ralph-lsp/wire"
 )
@@ -25,7 +27,7 @@ question is meant.`,
 		Example: `  ralph-lsp answer
   ralph-lsp answer deny "Leave that file alone"
   ralph-lsp answer q2kxw once`,
-		Annotations: map[string]string{takesText: "answer"},
+		Annotations: map[string]string{cli.TakesText: "answer"},
 	}
 	inFolder(cmd, func(cmd *cobra.Command, dir string, args []string) error {
 		if takeBack != "" {
@@ -36,8 +38,11 @@ question is meant.`,
 			return nil
 		}
 		st, _, owned, err := loop.FolderStatus(dir)
-		if err != nil || !owned {
-			return orLeft(dir, errors.Join(err, loop.ErrNotRunning))
+		switch {
+		case errors.Is(err, fs.ErrNotExist), err == nil && !owned:
+			return orLeft(dir, loop.ErrNotRunning)
+		case err != nil:
+			return err
 		}
 		if len(args) == 0 {
 			for _, q := range st.Questions {

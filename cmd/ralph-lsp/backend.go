@@ -3,13 +3,13 @@ package main
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"ralph-lsp/backends"
 	"ralph-lsp/config"
+	"ralph-lsp/internal/cli"
 	"ralph-lsp/loop/start"
 )
 
@@ -22,8 +22,8 @@ func addAgentFlags(cmd *cobra.Command, a *start.Agent, t *start.Team) {
 
 func completeAgentFlags(cmd *cobra.Command, a *start.Agent) {
 	completeTeam(cmd)
-	completeWith(cmd, "backend-output", a.Output.Of...)
-	completeWith(cmd, "backend-prompt", a.Prompt.Of...)
+	cli.CompleteWith(cmd, "backend-output", a.Output.Of...)
+	cli.CompleteWith(cmd, "backend-prompt", a.Prompt.Of...)
 	completeAgent(cmd)
 }
 
@@ -53,39 +53,32 @@ func flagsOfText(name string) *cobra.Command {
 		Use:               name,
 		Hidden:            true,
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return noUnknownCommand(cmd.Root(), []string{cmd.Name()}) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return cli.UnknownCommand(cmd.Root(), []string{cmd.Name()})
+		},
 	}
 }
 
 // withoutFiles completes no value with the names of files, and no help.
 func withoutFiles(cmd *cobra.Command) *cobra.Command {
-	completeChoices(cmd)
+	cli.CompleteChoices(cmd)
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if _, ok := cmd.GetFlagCompletionFunc(f.Name); !ok {
-			completeWith(cmd, f.Name)
+			cli.CompleteWith(cmd, f.Name)
 		}
 		if f.NoOptDefVal == "" {
 			f.Usage += "\t="
 		}
 	})
 	cmd.Flags().BoolP("help", "h", false, "")
-	ofFlag(cmd.Flags().MarkHidden("help"))
+	cli.OfFlag(cmd.Flags().MarkHidden("help"))
 	return cmd
-}
-
-// completeChoices completes the values of flags that take one of a few words.
-func completeChoices(cmd *cobra.Command) {
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if _, ok := cmd.GetFlagCompletionFunc(f.Name); !ok && strings.Contains(f.Value.Type(), "|") {
-			completeWith(cmd, f.Name, strings.Split(f.Value.Type(), "|")...)
-		}
-	})
 }
 
 // completeAgent completes the names of backends and hats.
 func completeAgent(cmd *cobra.Command) {
-	ofFlag(cmd.RegisterFlagCompletionFunc("backend", completeBackend))
-	ofFlag(cmd.RegisterFlagCompletionFunc("hat", completeHat))
+	cli.OfFlag(cmd.RegisterFlagCompletionFunc("backend", completeBackend))
+	cli.OfFlag(cmd.RegisterFlagCompletionFunc("hat", completeHat))
 }
 
 // completeBackend offers the known agents and those of the files, and paths

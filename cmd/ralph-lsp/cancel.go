@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ralph-lsp/internal/cli"
 	"ralph-lsp/loop"
 	"ralph-lsp/loopstate"
 )
@@ -16,7 +17,7 @@ func newCancel() *cobra.Command {
 		Use:   "cancel",
 		Short: "End the loop in the folder now",
 		Long:  "End the loop in the folder: its agent, everything that it started, and its state file.\nAn interrupted or failed loop, which nobody drives, is discarded.",
-		Args:  noArguments,
+		Args:  cli.NoArguments,
 	}
 	inFolder(cmd, func(cmd *cobra.Command, dir string, _ []string) error { return cancelLoop(cmd, dir) })
 	return cmd

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph-lsp/backends"
+	"ralph-lsp/internal/cli"
 	"ralph-lsp/loop/start"
 	"ralph-lsp/stream"
 	"ralph-lsp/wire"
@@ -41,7 +42,7 @@ func newDecode() *cobra.Command {
 The last line sums it up.`,
 		Example:           "  ralph-lsp decode --format pi recorded.jsonl\n  ralph-lsp decode --format claude --summary - < recorded.jsonl",
 		Args:              atMostOneFile,
-		ValidArgsFunction: completeFiles,
+		ValidArgsFunction: cli.CompleteFiles,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if format.Value == "" {
 				return fmt.Errorf("--format is missing; say which agent the stream is of: %s", strings.Join(names, ", "))
@@ -57,7 +58,7 @@ The last line sums it up.`,
 	cmd.Flags().Var(&format, "format", "the agent whose stream it is")
 	cmd.Flags().BoolVar(&verbose, "verbose", false, "print the model's reasoning too")
 	cmd.Flags().BoolVar(&summary, "summary", false, "print the last line only")
-	completeWith(cmd, "format", format.Of...)
+	cli.CompleteWith(cmd, "format", format.Of...)
 	return cmd
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"ralph-lsp/backends"
 	"ralph-lsp/history"
+	"ralph-lsp/internal/cli"
 	"ralph-lsp/internal/limits"
 	"ralph-lsp/loop"
 	"ralph-lsp/stream"
@@ -41,7 +42,7 @@ func newDemo() *cobra.Command {
 folder, on a little program that fails its check. Each run is a new process that
 remembers nothing and mends one mistake, until the agent can promise that all is
 right.`,
-		Args: noArguments,
+		Args: cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return runDemo(cmd.OutOrStdout(), cmd.ErrOrStderr(), how, keep, fast)
 		},
@@ -49,7 +50,7 @@ right.`,
 	how.addFlags(cmd)
 	cmd.Flags().BoolVar(&keep, "keep", false, "keep the temporary folder")
 	cmd.Flags().BoolVar(&fast, "fast", false, "don't pause for the reader")
-	ofFlag(cmd.Flags().MarkHidden("fast"))
+	cli.OfFlag(cmd.Flags().MarkHidden("fast"))
 	return cmd
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph-lsp/backends"
+	"ralph-lsp/internal/cli"
 )
 
 // demoRuns are what the demo's agent prints in each of its runs, in pi's JSON mode.
@@ -33,7 +34,7 @@ func newDemoAgent() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:    "demo-agent",
 		Hidden: true,
-		Args:   noArguments,
+		Args:   cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			// It knows what to do; but who closes a pipe unread breaks it for the writer.
 			if _, err := io.Copy(io.Discard, cmd.InOrStdin()); err != nil {

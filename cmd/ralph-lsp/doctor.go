@@ -9,6 +9,7 @@ import (
 
 	"ralph-lsp/backends"
 	"ralph-lsp/config"
+	"ralph-lsp/internal/cli"
 	"ralph-lsp/internal/tell"
 	"ralph-lsp/server"
 	"ralph-lsp/wire"
@@ -18,7 +19,7 @@ func newDoctor() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check that a loop can run here",
-		Args:  noArguments,
+		Args:  cli.NoArguments,
 	}
 	asJSON := cmd.Flags().Bool("json", false, "print one JSON object")
 	inFolder(cmd, func(cmd *cobra.Command, dir string, _ []string) error {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ralph-lsp/internal/cli"
 	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"
 	"ralph-lsp/stream"
@@ -26,12 +27,7 @@ func (s *shown) addFlags(cmd *cobra.Command) {
 	s.style = start.Choice{Of: styleNames}
 	cmd.Flags().Var(&s.style, "output", outputUsage)
 	cmd.Flags().BoolVar(&s.verbose, "verbose", false, "show the model's reasoning too")
-	completeWith(cmd, "output", styleNames...)
-}
-
-// completeWith offers words for a flag in the shell's completion.
-func completeWith(cmd *cobra.Command, flag string, words ...string) {
-	ofFlag(cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)))
+	cli.CompleteWith(cmd, "output", styleNames...)
 }
 
 // drive runs a loop in this terminal to its end. begun is told when it has begun; over

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"github.com/spf13/cobra"
-
 	"ralph-lsp/backends"
 	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"
@@ -61,32 +59,4 @@ func explain(err error) string {
 		message += fmt.Sprintf(" (ralph-lsp resume%[1]s, ralph-lsp cancel%[1]s, or run --replace)", in)
 	}
 	return plainLine(message)
-}
-
-// flagError says in one line what is wrong with a flag. Of a command that isn't
-// one, the flags don't matter.
-func flagError(cmd *cobra.Command, err error) error {
-	if words := cmd.Flags().Args(); !cmd.HasParent() && len(words) > 0 {
-		return noUnknownCommand(cmd, words)
-	}
-	return start.FlagError(cmd.Flags(), err, "see ralph-lsp help "+cmd.Name(), wordsHint(cmd))
-}
-
-// wordsHint tells how words that look like flags get into a text argument.
-func wordsHint(cmd *cobra.Command) string {
-	if !cmd.Flags().HasAvailableFlags() || cmd.Annotations[takesText] == "" {
-		return ""
-	}
-	return " (put text that begins with - after --)"
-}
-
-// takesText marks commands whose arguments are free text.
-const takesText = "takes-text"
-
-// noArguments is cobra.NoArgs in our words.
-func noArguments(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return fmt.Errorf("%s takes no arguments, but got %q; see ralph-lsp help %s", cmd.Name(), args[0], cmd.Name())
-	}
-	return nil
 }

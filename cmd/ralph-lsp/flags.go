@@ -8,13 +8,6 @@ import (
 	"path/filepath"
 )
 
-// ofFlag takes the error of what is done to a flag, which the caller has added.
-func ofFlag(err error) {
-	if err != nil {
-		panic(err)
-	}
-}
-
 // resolveFolder returns the absolute path of a folder that must exist.
 func resolveFolder(dir string) (string, error) {
 	path, err := filepath.Abs(dir)

@@ -10,6 +10,7 @@ import (
 	"ralph-lsp/backends"
 	"ralph-lsp/config"
 	"ralph-lsp/hats"
+	"ralph-lsp/internal/cli"
 	"ralph-lsp/stream"
 )
 
@@ -20,7 +21,7 @@ func newHats() *cobra.Command {
 		Short: "Show which hats hand work over to which",
 		Long: `Show which topics wake which hats, as [hats] of the folder's ralph.toml and of yours
 say, and what doesn't fit together.`,
-		Args: noArguments,
+		Args: cli.NoArguments,
 	}
 	mermaid := cmd.Flags().Bool("mermaid", false, "draw a flowchart in Mermaid's language")
 	inFolder(cmd, func(cmd *cobra.Command, dir string, _ []string) error {

@@ -1,11 +1,5 @@
 package main
 
-import (
-	"fmt"
-
-	"github.com/spf13/cobra"
-)
-
 // overview is the general help: what a newcomer needs, in one screen.
 const overview = `ralph-lsp runs a coding agent (pi, claude, or any program) in a Ralph loop:
 the same prompt again and again, each time with a fresh context, until the agent
@@ -46,34 +40,3 @@ More
 
 Exit codes: 0 done, 2 a limit was reached, 1 failed, 130 cancelled or interrupted.
 `
-
-// newHelp replaces cobra's own, which answers an unknown word with the help of
-// everything.
-func newHelp() *cobra.Command {
-	return &cobra.Command{
-		Use:   "help [COMMAND]",
-		Short: "Show how to use ralph-lsp or one of its commands",
-		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-			var names []cobra.Completion
-			for _, c := range cmd.Root().Commands() {
-				if !c.Hidden && len(args) == 0 {
-					names = append(names, cobra.CompletionWithDesc(c.Name(), c.Short))
-				}
-			}
-			return names, cobra.ShellCompDirectiveNoFileComp
-		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			target, rest, err := cmd.Root().Find(args)
-			switch {
-			case err != nil:
-				return noUnknownCommand(cmd.Root(), args)
-			case len(rest) > 0 && target.HasSubCommands():
-				return noUnknownCommand(target, rest)
-			case len(rest) > 0:
-				return fmt.Errorf("%s has no commands, so there is no help for %q; see ralph-lsp help %[1]s", target.Name(), rest[0])
-			}
-			target.InitDefaultHelpFlag() // else --help is missing in the list: only running a command adds it
-			return target.Help()
-		},
-	}
-}

@@ -16,6 +16,7 @@ import (
 	"ralph-lsp/backends"
 	"ralph-lsp/config"
 	"ralph-lsp/history"
+	"ralph-lsp/internal/cli"
 	"ralph-lsp/internal/tell"
 	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"
@@ -31,7 +32,7 @@ func newHistory() *cobra.Command {
 (pi --session FILE), in pi's own folder for the working directory.`,
 	}
 	cmd.AddCommand(newHistoryList(), newHistoryShow(), newHistoryRepair())
-	ofCommands(cmd)
+	cli.OfCommands(cmd)
 	return cmd
 }
 
@@ -39,7 +40,7 @@ func newHistoryList() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the loops of the folder, the newest first",
-		Args:  noArguments,
+		Args:  cli.NoArguments,
 	}
 	limit := cmd.Flags().Int("limit", 0, "show at most `N`; 0 shows all")
 	all := cmd.Flags().Bool("all", false, "also list sessions that pi made itself")
@@ -121,7 +122,7 @@ Without an argument the folder's last loop is shown.`,
 	}
 	style := start.Choice{Of: styleNames}
 	cmd.Flags().Var(&style, "output", outputUsage)
-	completeWith(cmd, "output", styleNames...)
+	cli.CompleteWith(cmd, "output", styleNames...)
 	verbose := cmd.Flags().Bool("verbose", false, "show the model's reasoning too")
 	inFolder(cmd, func(cmd *cobra.Command, dir string, args []string) error {
 		path, err := sessionNamed(cmd, dir, args)
@@ -262,7 +263,7 @@ func newHistoryRepair() *cobra.Command {
 		Long: `Mend a session file of pi's format: results without their call, calls without a
 result, lines that are cut off, duplicate ids, missing parents, a missing header.
 The original stays beside it; a healthy file isn't touched.`,
-		ValidArgsFunction: completeFiles,
+		ValidArgsFunction: cli.CompleteFiles,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return errors.New("history repair takes one file: a session, see ralph-lsp history list")

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph-lsp/config"
+	"ralph-lsp/internal/cli"
 	"ralph-lsp/internal/tell"
 )
 
@@ -32,10 +33,10 @@ as they are. Presets with hats: ` + strings.Join(presetNames(), ", ") + `.
 
 With --from ralph.yml they take over the hats and limits of ralph-orchestrator's
 file, and you are told which lines have no counterpart or mean something else here.`,
-		Args: noArguments,
+		Args: cli.NoArguments,
 	}
 	preset := cmd.Flags().String("preset", plainPreset, "which ralph.toml")
-	ofFlag(cmd.RegisterFlagCompletionFunc("preset", cobra.FixedCompletions(presetNames(), cobra.ShellCompDirectiveNoFileComp)))
+	cli.OfFlag(cmd.RegisterFlagCompletionFunc("preset", cobra.FixedCompletions(presetNames(), cobra.ShellCompDirectiveNoFileComp)))
 	from := cmd.Flags().String("from", "", "take over ralph-orchestrator's `FILE`")
 	cmd.MarkFlagsMutuallyExclusive("preset", "from")
 	inFolder(cmd, func(cmd *cobra.Command, dir string, _ []string) error {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ralph-lsp/internal/cli"
 	"ralph-lsp/loop"
 	"ralph-lsp/wire"
 )
@@ -15,7 +16,7 @@ func newPause() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "pause",
 		Short: "Pause the loop after this iteration",
-		Args:  noArguments,
+		Args:  cli.NoArguments,
 	}
 	inFolder(cmd, func(cmd *cobra.Command, dir string, _ []string) error {
 		if err := loop.PauseFolder(dir, ""); err != nil {
@@ -32,7 +33,7 @@ func newNext() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "next",
 		Short: "End this iteration now and begin the next",
-		Args:  noArguments,
+		Args:  cli.NoArguments,
 	}
 	inFolder(cmd, func(cmd *cobra.Command, dir string, _ []string) error {
 		iteration, err := loop.NextFolder(dir, "")

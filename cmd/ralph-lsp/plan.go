@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph-lsp/backends"
+	"ralph-lsp/internal/cli"
 	"ralph-lsp/loop/start"
 	"ralph-lsp/sandbox"
 )
@@ -22,7 +23,7 @@ func newPlan() *cobra.Command {
 give one, to plan before a loop runs. The exit code is the agent's.`,
 		Example: `  ralph-lsp plan "Let's write PROMPT.md for the new parser"
   ralph-lsp plan --backend pi --hat planner`,
-		Annotations: map[string]string{takesText: "prompt"},
+		Annotations: map[string]string{cli.TakesText: "prompt"},
 	}
 	agent.AddInteractiveFlags(cmd.Flags())
 	completeAgent(cmd)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ralph-lsp/internal/cli"
 	"ralph-lsp/loop"
 )
 
@@ -20,7 +21,7 @@ func newResume() *cobra.Command {
 that waits for a rate limit tries again now. An interrupted or failed loop, which no
 process drives any more, goes on in this terminal, as with run --continue; the flags
 below are for that.`,
-		Args: noArguments,
+		Args: cli.NoArguments,
 	}
 	flags.addFlags(cmd)
 	cmd.Flags().BoolVar(&flags.accept, "accept", false, "believe the promise that couldn't be verified, this once")

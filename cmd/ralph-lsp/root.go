@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ralph-lsp/internal/cli"
 	"ralph-lsp/internal/emit"
-	"ralph-lsp/internal/tell"
 	"ralph-lsp/server/stdio"
 	"ralph-lsp/stream"
 )
@@ -52,25 +52,14 @@ func newRoot() *cobra.Command {
 		Short:         "Run coding agents in Ralph loops",
 		SilenceErrors: true, // execute prints them
 		SilenceUsage:  true,
-		Args:          noUnknownCommand,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return serveEditor(cmd, &serve) },
 		Version:       programVersion(),
-		// The suggestions of noUnknownCommand fit on the line of the error.
-		DisableSuggestions: true,
+		Annotations:   map[string]string{cli.Begins: `ralph-lsp run "..."`},
 	}
 	root.SetVersionTemplate("ralph-lsp {{.Version}}\n")
-	root.SetFlagErrorFunc(flagError)
-	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", tell.HelpWidth)))
+	cli.Overview(root, overview)
 	serve.AddFlags(root.Flags())
 	root.Flags().SortFlags = false
-	general := root.HelpFunc()
-	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
-		if cmd == root {
-			fmt.Fprint(cmd.OutOrStdout(), overview)
-			return
-		}
-		general(cmd, args)
-	})
 	return root
 }
 
@@ -79,52 +68,15 @@ func addCommands(root *cobra.Command) {
 		newRun(), newDemo(), newStatus(), newWatch(), newCancel(), newPause(), newNext(), newResume(), newSteer(), newAnswer(), newUpdate(), newTrust(), newSandbox(), newPlan(), newHats(), newAgents(), newInit(),
 		newChanges(), newUndo(), newRedo(), newLand(), newDecode(), newHistory(), newDoctor(), emit.New(), newVersion(), newStartText(), newLimitsText(), newDemoAgent(), newDemoCheck(), newSetup(),
 	)
-	root.SetHelpCommand(newHelp())
-	addCompletion(root)
-}
-
-// noUnknownCommand refuses words that are none of cmd's commands, with those
-// that may be meant.
-func noUnknownCommand(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	names := commandNames(cmd)
-	_, path, _ := strings.Cut(cmd.CommandPath()+" ", " ") // without the program's name
-	hint := "ralph-lsp help shows the commands"
-	if near := tell.DidYouMean(args[0], path, names); near != "" {
-		hint = near
-	} else if cmd.HasParent() {
-		hint = "known are " + strings.Join(names, ", ")
-	} else if strings.ContainsAny(args[0], " \n") || len(args) > 1 {
-		hint = `a loop starts with ralph-lsp run "..."`
-	}
-	return fmt.Errorf("unknown command %q; %s", path+args[0], hint)
-}
-
-// ofCommands makes a command one that has no use but its own commands.
-func ofCommands(cmd *cobra.Command) {
-	cmd.Args = noUnknownCommand
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		return fmt.Errorf("%s needs a command: %s; see ralph-lsp help %[1]s", cmd.Name(), strings.Join(commandNames(cmd), ", "))
-	}
-}
-
-func commandNames(cmd *cobra.Command) []string {
-	var names []string
-	for _, c := range cmd.Commands() {
-		if !c.Hidden {
-			names = append(names, c.Name())
-		}
-	}
-	return names
+	root.SetHelpCommand(cli.NewHelp())
+	cli.AddCompletion(root)
 }
 
 // folderFlag adds -C to a command and returns what resolves it: an absolute
 // path of a folder that exists.
 func folderFlag(cmd *cobra.Command) func() (string, error) {
 	dir := cmd.Flags().StringP("dir", "C", ".", "the folder of the loop")
-	ofFlag(cmd.MarkFlagDirname("dir"))
+	cli.OfFlag(cmd.MarkFlagDirname("dir"))
 	return func() (string, error) { return resolveFolder(*dir) }
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"ralph-lsp/backends"
 	"ralph-lsp/config"
+	"ralph-lsp/internal/cli"
 	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"
 	"ralph-lsp/server"
@@ -44,10 +45,10 @@ func (l *loopFlags) addFlags(cmd *cobra.Command) {
 	l.live.AddFlags(cmd.Flags())
 	l.walls.AddFlags(cmd.Flags())
 	l.ask.AddFlags(cmd.Flags())
-	completeChoices(cmd)
+	cli.CompleteChoices(cmd)
 	l.shown.addFlags(cmd)
 	cmd.Flags().StringVar(&l.record, "record", "", "keep each run's raw output in `DIR`")
-	ofFlag(cmd.MarkFlagDirname("record"))
+	cli.OfFlag(cmd.MarkFlagDirname("record"))
 }
 
 func newRun() *cobra.Command {
@@ -72,7 +73,7 @@ these are just a prompt.`,
   ralph-lsp run --prompt-file PROMPT.md --backend claude --max-iterations 20 --max-cost 5
   ralph-lsp run --backend ./my-agent --backend-arg --fast "Tidy up"
   ralph-lsp run --continue --max-iterations 100`,
-		Annotations: map[string]string{takesText: "prompt"},
+		Annotations: map[string]string{cli.TakesText: "prompt"},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := flags.once.check(cmd, promptFile); err != nil {
 				return err

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ralph-lsp/internal/cli"
 	"ralph-lsp/internal/paths"
 	"ralph-lsp/loop"
 	"ralph-lsp/loopstate"
@@ -23,7 +24,7 @@ func newStatus() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Show where the loop in the folder stands",
-		Args:  noArguments,
+		Args:  cli.NoArguments,
 	}
 	cmd.Long = "Show where the loop in the folder stands, and those in the worktrees of its repository."
 	asJSON := cmd.Flags().Bool("json", false, "print one JSON object per loop, that of the folder first")

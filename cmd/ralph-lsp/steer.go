@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ralph-lsp/internal/cli"
 	"ralph-lsp/loop"
 	"ralph-lsp/wire"
 )
@@ -21,7 +22,7 @@ func newSteer() *cobra.Command {
 		Long: `Tell the loop something. pi and claude read it at their next step where the loop is live
 (docs/BACKENDS.md); else, and with --next, the next run is told.`,
 		Example:     `  ralph-lsp steer "Leave the parser alone, fix the tests first"`,
-		Annotations: map[string]string{takesText: "text"},
+		Annotations: map[string]string{cli.TakesText: "text"},
 	}
 	inFolder(cmd, func(cmd *cobra.Command, dir string, args []string) error {
 		text := strings.TrimSpace(strings.Join(args, " "))

@@ -9,6 +9,7 @@ import (
 
 	"ralph-lsp/backends"
 	"ralph-lsp/config"
+	"ralph-lsp/internal/cli"
 )
 
 // newTrust is the command that lets a folder's file count. It shows what it trusts
@@ -22,7 +23,7 @@ folder, and loosen your limits, and let loops use the agents of the folder's mar
 files (see ralph-lsp agents list). Trust is remembered for each file as it is now:
 after any change you are asked again. A program in the folder that the file names stays
 trusted even if it changes.`,
-		Args: noArguments,
+		Args: cli.NoArguments,
 	}
 	forget := cmd.Flags().Bool("forget", false, "don't trust it any more")
 	inFolder(cmd, func(cmd *cobra.Command, dir string, _ []string) error {

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"ralph-lsp/internal/cli"
 	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"
 )
@@ -20,7 +21,7 @@ func newUpdate() *cobra.Command {
 what you leave out stays as it is. To change the prompt, edit the state file.`,
 		Example: `  ralph-lsp update --completion-promise DONE
   ralph-lsp update --max-iterations 100 --max-cost 7.50`,
-		Args: noArguments,
+		Args: cli.NoArguments,
 	}
 	limits.AddFlags(cmd.Flags())
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { f.DefValue = "" }) // without a flag nothing changes

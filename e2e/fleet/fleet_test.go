@@ -230,7 +230,7 @@ func TestABudgetOverAllLoops(t *testing.T) {
 	for i := range 4 {
 		w.ends(fmt.Sprintf("loop-%d", i))
 	}
-	if out := w.must("limits"); !strings.Contains(out, "$4.00, 0 iterations run") {
+	if out := w.must("limits"); !strings.Contains(out, "$4.00, 0 iterations are running") {
 		t.Errorf("the ledger says %s", out)
 	}
 }
@@ -284,6 +284,11 @@ func TestWhatALoopLeaves(t *testing.T) {
 	if out := w.must("status", "--label", "kind=other", "--json"); out != "" {
 		t.Errorf("another label has %s", out)
 	}
+	shell := exec.Command(filepath.Join(w.programs, "ralph-fleet"), "__complete", "fetch", "")
+	shell.Env = append(os.Environ(), "RALPH_BUS=nats://"+w.addr, "RALPH_TOKEN="+token)
+	if out, err := shell.Output(); err != nil || !strings.HasPrefix(string(out), "one\tended\n") {
+		t.Errorf("a shell completes %q, %v", out, err)
+	}
 	w.noSecret()
 	if strings.Contains(w.did(), "knows the token") {
 		t.Error("an agent knows what opens the bus")
@@ -329,7 +334,7 @@ func TestBadInput(t *testing.T) {
 		{[]string{"submit", "--repo", w.dir, "x"}, "has no commit HEAD"},
 		{[]string{"submit", "--repo", "nowhere", "x"}, "there is no folder nowhere"},
 		{[]string{"submit", "--repo", w.repo}, "there is no prompt"},
-		{[]string{"submit", "--repo", w.repo, "--priority", "urgent", "x"}, "high, normal or low"},
+		{[]string{"submit", "--repo", w.repo, "--priority", "urgent", "x"}, "known are high, normal, low"},
 		{[]string{"submit", "--repo", w.repo, "--max-iterations", "x", "y"}, "max-iterations"},
 		{[]string{"submit", "--repo", w.repo, "--label", "x", "y"}, "KEY=VALUE"},
 		{[]string{"submit", "--repo", w.repo, "{task.gone}"}, "the task has no {task.gone}"},

@@ -52,7 +52,7 @@ func TestLogsAreForProgramsAndHaveNoSecrets(t *testing.T) {
 		}
 	}
 	for _, wrong := range [][]string{{"--log-format", "xml"}, {"--log-level", "loud"}} {
-		if _, err := w.run(append([]string{"worker"}, wrong...)...); err == nil || !strings.Contains(err.Error(), wrong[1]+": it is") {
+		if _, err := w.run(append([]string{"worker"}, wrong...)...); err == nil || !strings.Contains(err.Error(), `"`+wrong[1]+`" is unknown: known are`) {
 			t.Errorf("%v: %v", wrong, err)
 		}
 	}

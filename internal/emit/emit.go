@@ -14,6 +14,7 @@ import (
 
 	"ralph-lsp/backends"
 	"ralph-lsp/hats"
+	"ralph-lsp/internal/cli"
 	"ralph-lsp/loop"
 	"ralph-lsp/stream"
 )
@@ -28,7 +29,7 @@ message does. It works only for an agent, and what that runs, in a loop whose ha
 work over to each other. The payload "-" is read from standard input.`,
 		Example: `  ralph-lsp emit build.done "all tests pass"
   git diff --stat | ralph-lsp emit review.rejected --for builder -`,
-		Args: cobra.MinimumNArgs(1),
+		Args: cli.Needs(`ralph-lsp emit build.done "all tests pass"`, "say which topic"),
 	}
 	target := cmd.Flags().String("for", "", "the hat that it is for, whoever listens to the topic")
 	isJSON := cmd.Flags().Bool("json", false, "the payload is JSON, and is refused when it isn't")

@@ -28,7 +28,7 @@ func (a *Agent) AddFlags(f *pflag.FlagSet) {
 	a.AddInteractiveFlags(f)
 	f.Var(&a.Output, "backend-output", "the `FORMAT` that a program of your own prints: "+strings.Join(a.Output.Of, ", ")+" (default text)")
 	f.Var(&a.Prompt, "backend-prompt", "how a program of your own gets the prompt (default stdin)")
-	f.StringVar(&a.Model, "model", "", "the model, in the agent's own words")
+	f.StringVar(&a.Model, "model", "", "the `NAME` of the model, in the agent's own words")
 }
 
 // outputs are the ways in which a program of the user's own may speak.
@@ -78,8 +78,8 @@ func (a *Agent) goOnAs(found Found) error {
 
 // AddInteractiveFlags adds those that also count for an agent's own interface.
 func (a *Agent) AddInteractiveFlags(f *pflag.FlagSet) {
-	f.StringVar(&a.Name, "backend", "", "the agent: "+strings.Join(backends.Names(), ", ")+", one of ralph.toml, or a path to a program (default: the first that is installed)")
-	f.StringVar(&a.Hat, "hat", "", "the role, one of ralph.toml's [hats]")
+	f.StringVar(&a.Name, "backend", "", "the `AGENT`: "+strings.Join(backends.Names(), ", ")+", one of ralph.toml, or a path to a program (default: the first that is installed)")
+	f.StringVar(&a.Hat, "hat", "", "the `NAME` of the role, one of ralph.toml's [hats]")
 	f.StringArrayVar(&a.Args, "backend-arg", nil, "an argument for the agent; may be repeated")
 }
 

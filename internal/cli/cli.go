@@ -1,0 +1,149 @@
+// Package cli is what the programs' command lines have in common: what is said of words
+// and flags that aren't there, the help of commands, and completion in shells.
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"ralph-lsp/internal/tell"
+	"ralph-lsp/loop/start"
+)
+
+// Annotations of commands.
+const (
+	TakesText = "takes-text" // the arguments are free text
+	Begins    = "begins"     // of a root: what begins a loop, for one who has left the command out
+)
+
+// Overview gives a root its general help, and all commands a width.
+func Overview(root *cobra.Command, text string) {
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", tell.HelpWidth)))
+	root.SetFlagErrorFunc(FlagError)
+	root.DisableSuggestions = true // those of UnknownCommand fit on the line of the error
+	root.Args = UnknownCommand
+	general := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		if cmd == root {
+			fmt.Fprint(cmd.OutOrStdout(), text)
+			return
+		}
+		general(cmd, args)
+	})
+}
+
+// UnknownCommand refuses words that are none of cmd's commands, with those
+// that may be meant.
+func UnknownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	names := commandNames(cmd)
+	_, path, _ := strings.Cut(cmd.CommandPath()+" ", " ") // without the program's name
+	hint := cmd.Root().Name() + " help shows the commands"
+	if near := tell.DidYouMean(args[0], path, names); near != "" {
+		hint = near
+	} else if cmd.HasParent() {
+		hint = "known are " + strings.Join(names, ", ")
+	} else if strings.ContainsAny(args[0], " \n") || len(args) > 1 {
+		hint = "a loop starts with " + cmd.Root().Annotations[Begins]
+	}
+	return fmt.Errorf("unknown command %q; %s", path+args[0], hint)
+}
+
+// OfCommands makes a command one that has no use but its own commands.
+func OfCommands(cmd *cobra.Command) {
+	cmd.Args = UnknownCommand
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		return fmt.Errorf("%s needs a command: %s; see %s help %[1]s", cmd.Name(), strings.Join(commandNames(cmd), ", "), cmd.Root().Name())
+	}
+}
+
+func commandNames(cmd *cobra.Command) []string {
+	var names []string
+	for _, c := range cmd.Commands() {
+		if !c.Hidden {
+			names = append(names, c.Name())
+		}
+	}
+	return names
+}
+
+// NoArguments is cobra.NoArgs in our words.
+func NoArguments(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("%s takes no arguments, but got %q; see %s help %s", cmd.Name(), args[0], cmd.Root().Name(), cmd.Name())
+	}
+	return nil
+}
+
+// Needs wants an argument for each of the words, with an example of a whole line.
+func Needs(example string, words ...string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) < len(words) {
+			return errors.New(words[len(args)] + ", as in " + example)
+		}
+		return nil
+	}
+}
+
+// FlagError says in one line what is wrong with a flag. Of a command that isn't
+// one, the flags don't matter.
+func FlagError(cmd *cobra.Command, err error) error {
+	if words := cmd.Flags().Args(); !cmd.HasParent() && len(words) > 0 {
+		return UnknownCommand(cmd, words)
+	}
+	hint := ""
+	if cmd.Flags().HasAvailableFlags() && cmd.Annotations[TakesText] != "" {
+		hint = " (put text that begins with - after --)"
+	}
+	return start.FlagError(cmd.Flags(), err, strings.TrimSpace("see "+cmd.Root().Name()+" help "+nameBelowRoot(cmd)), hint)
+}
+
+func nameBelowRoot(cmd *cobra.Command) string {
+	if !cmd.HasParent() {
+		return ""
+	}
+	return cmd.Name()
+}
+
+// OfFlag takes the error of what is done to a flag, which the caller has added.
+func OfFlag(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+// NewHelp replaces cobra's own, which answers an unknown word with the help of
+// everything.
+func NewHelp() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Show how to use the program or one of its commands",
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			var names []cobra.Completion
+			for _, c := range cmd.Root().Commands() {
+				if !c.Hidden && len(args) == 0 {
+					names = append(names, cobra.CompletionWithDesc(c.Name(), c.Short))
+				}
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			target, rest, err := cmd.Root().Find(args)
+			switch {
+			case err != nil:
+				return UnknownCommand(cmd.Root(), args)
+			case len(rest) > 0 && target.HasSubCommands():
+				return UnknownCommand(target, rest)
+			case len(rest) > 0:
+				return fmt.Errorf("%s has no commands, so there is no help for %q; see %s help %[1]s", target.Name(), rest[0], cmd.Root().Name())
+			}
+			target.InitDefaultHelpFlag() // else --help is missing in the list: only running a command adds it
+			return target.Help()
+		},
+	}
+}
