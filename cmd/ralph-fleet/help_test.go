@@ -54,7 +54,7 @@ func TestHelpIsNarrow(t *testing.T) {
 // The general help names each command.
 func TestTheOverviewIsComplete(t *testing.T) {
 	for _, c := range newRoot(io.Discard).Commands() {
-		if !c.Hidden && !strings.Contains(overview, c.Name()) {
+		if !c.Hidden && !regexp.MustCompile(`\b`+c.Name()+`\b`).MatchString(overview) {
 			t.Errorf("%s is missing in\n%s", c.Name(), overview)
 		}
 	}

@@ -16,20 +16,22 @@ Start here
 From another terminal, in the same folder (or with -C DIR)
   ralph-lsp status                          where the loop stands
   ralph-lsp watch                           what it does, until it ends
-  ralph-lsp steer "Leave the parser alone"  tell the next run something
+  ralph-lsp steer "Leave the parser alone"  tell it something
   ralph-lsp answer                          what an agent asks (permissions = "ask")
   ralph-lsp update --max-iterations 100     change limits or the promise
-  ralph-lsp pause | resume                  stop after this run | go on
+  ralph-lsp pause | resume | next           stop after this run | go on | end this run
   ralph-lsp cancel                          end it now
   (or edit .pi/ralph-loop.local.md: limits count at once, the prompt from the next run)
 
 What it changed
   ralph-lsp changes --iteration 3           which files, whoever wrote them
   ralph-lsp undo --since 3 | redo           take it back | take that back
+  ralph-lsp land                            merge what run --worktree did, or discard it
 
 More
   ralph-lsp trust                           let the folder's ralph.toml name programs
-  ralph-lsp hats                            which hats hand over to which
+  ralph-lsp sandbox workspace               walls around the agents of all your loops
+  ralph-lsp hats | emit                     who hands over to whom | hand over, in a run
   ralph-lsp agents list                     the agents of markdown files
   ralph-lsp --stdio [--log FILE]            serve an editor (its plugin runs this)
   ralph-lsp history list | show | repair    past loops; pi can open them too

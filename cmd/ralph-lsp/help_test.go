@@ -1,6 +1,7 @@
 package main
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 
@@ -31,4 +32,15 @@ func TestHelpIsNarrow(t *testing.T) {
 	root := newRoot()
 	addCommands(root)
 	look(nil, root)
+}
+
+// The general help names each command but itself.
+func TestTheOverviewIsComplete(t *testing.T) {
+	root := newRoot()
+	addCommands(root)
+	for _, c := range root.Commands() {
+		if !c.Hidden && !regexp.MustCompile(`\b`+c.Name()+`\b`).MatchString(overview) {
+			t.Errorf("%s is missing in\n%s", c.Name(), overview)
+		}
+	}
 }
