@@ -31,6 +31,8 @@ type Bus interface {
 	Put(ctx context.Context, r Record, revision uint64) error
 	// Remove takes a loop away that still has that revision, else it is ErrConflict; then all that is kept of it.
 	Remove(ctx context.Context, r Record, revision uint64) error
+	// Tidy drops the marks of loops that were removed before a time, by the clock of the bus. They tell who watches.
+	Tidy(ctx context.Context, before time.Time) error
 	// List returns all loops.
 	List(ctx context.Context) ([]Record, error)
 	// Watch sends a loop as it is and whenever it changes, until ctx is done; "" is all loops.

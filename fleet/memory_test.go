@@ -29,7 +29,8 @@ type memory struct {
 	asked    map[string]func([]byte) []byte
 	present  []Presence
 	left     []string
-	away     int               // files that it doesn't take
+	away     int // files that it doesn't take
+	tidied   time.Time
 	deaf     int               // watches that it refuses
 	ahead    time.Duration     // of all clocks but its own
 	lies     map[string]Record // that it says, whatever stands there
@@ -93,6 +94,13 @@ func (m *memory) Remove(_ context.Context, r Record, revision uint64) error {
 		return ErrConflict
 	}
 	delete(m.loops, r.ID)
+	return nil
+}
+
+func (m *memory) Tidy(_ context.Context, before time.Time) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.tidied = before
 	return nil
 }
 

@@ -17,6 +17,9 @@ const sweepEvery = time.Hour
 // belongs to a record that says so later.
 const grace = time.Hour
 
+// marksLast is how long the mark of a removed loop stays: who watches and was away is told by it.
+const marksLast = 24 * time.Hour
+
 // Swept is what a sweep took away.
 type Swept struct{ Loops, Files int }
 
@@ -85,7 +88,7 @@ func Sweep(ctx context.Context, bus Bus, now time.Time) (done Swept, err error) 
 		}
 		done.Files++
 	}
-	return done, nil
+	return done, bus.Tidy(ctx, now.Add(-marksLast))
 }
 
 var errGoesOn = errors.New("it hasn't ended: cancel it first")

@@ -71,6 +71,9 @@ func TestASweepTakesAwayWhatNoLoopSpeaksOf(t *testing.T) {
 	if err != nil || done != (Swept{Files: 8}) {
 		t.Errorf("swept %+v, %v", done, err)
 	}
+	if want := now.Add(2*time.Hour - marksLast); !m.tidied.Equal(want) {
+		t.Errorf("marks are dropped of before %s, want %s", m.tidied, want)
+	}
 	if got := slices.Sorted(maps.Keys(m.files)); !slices.Equal(got, stay) {
 		t.Errorf("left is %q", got)
 	}

@@ -82,6 +82,31 @@ func (b *Bus) Remove(ctx context.Context, r fleet.Record, revision uint64) error
 	return errors.Join(problem, b.RemoveFile(ctx, r.PromptFile(), time.Time{}))
 }
 
+// Tidy implements fleet.Bus. The client's own PurgeDeletes would take a loop away that has the id by now of one
+// that was removed.
+func (b *Bus) Tidy(ctx context.Context, before time.Time) error {
+	w, err := b.loops.WatchAll(ctx, jetstream.MetaOnly())
+	if err != nil {
+		return err
+	}
+	defer w.Stop()
+	marks := map[string]uint64{}
+	for entry := range w.Updates() {
+		if entry == nil {
+			break
+		}
+		if entry.Operation() != jetstream.KeyValuePut && entry.Created().Before(before) {
+			marks[entry.Key()] = entry.Revision()
+		}
+	}
+	for key, revision := range marks {
+		if _, err := b.purge(ctx, "KV_"+loopBucket, "$KV."+loopBucket+"."+key, revision); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
 // Files implements fleet.Bus.
 func (b *Bus) Files(ctx context.Context, each func(name string, at time.Time)) error {
 	w, err := b.files.Watch(ctx, jetstream.IgnoreDeletes())

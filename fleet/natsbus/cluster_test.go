@@ -393,4 +393,7 @@ func tryAll(t *testing.T, b *Bus) {
 	if err := b.Remove(ctx, r, revision); err != nil {
 		t.Error(err)
 	}
+	if err := b.Tidy(ctx, time.Now().Add(time.Hour)); err != nil {
+		t.Error(err)
+	}
 }

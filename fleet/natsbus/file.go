@@ -70,7 +70,7 @@ func (b *Bus) RemoveFile(ctx context.Context, name string, before time.Time) err
 	if err != nil || !before.IsZero() && !said.Time.Before(before) {
 		return err
 	}
-	isGone, err := b.purge(ctx, saidOf(name), said.Sequence)
+	isGone, err := b.purge(ctx, filesStream, saidOf(name), said.Sequence)
 	if err != nil || !isGone {
 		return err
 	}
@@ -78,7 +78,7 @@ func (b *Bus) RemoveFile(ctx context.Context, name string, before time.Time) err
 	if json.Unmarshal(said.Data, &info) != nil || !partForm.MatchString(info.NUID) {
 		return nil
 	}
-	_, err = b.purge(ctx, partsOf(info.NUID), 0)
+	_, err = b.purge(ctx, filesStream, partsOf(info.NUID), 0)
 	return err
 }
 
@@ -108,8 +108,8 @@ func (b *Bus) KeepFile(ctx context.Context, name string) error {
 	}
 }
 
-// purge takes away what there is of a subject, up to a message where one is given, and says whether there was anything.
-func (b *Bus) purge(ctx context.Context, subject string, last uint64) (isGone bool, err error) {
+// purge takes away what a stream has of a subject, up to a message where one is given, and says whether there was anything.
+func (b *Bus) purge(ctx context.Context, stream, subject string, last uint64) (isGone bool, err error) {
 	request := struct {
 		Filter string `json:"filter"`
 		Behind uint64 `json:"seq,omitempty"`
@@ -123,7 +123,7 @@ func (b *Bus) purge(ctx context.Context, subject string, last uint64) (isGone bo
 	}
 	within, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	answer, err := b.conn.RequestWithContext(within, "$JS.API.STREAM.PURGE."+filesStream, data)
+	answer, err := b.conn.RequestWithContext(within, "$JS.API.STREAM.PURGE."+stream, data)
 	if err != nil {
 		return false, err
 	}

@@ -76,3 +76,46 @@ func TestALoopIsRemovedOnlyAsItWas(t *testing.T) {
 		t.Errorf("a file: %v, %s", err, files())
 	}
 }
+
+// A bus would be full of marks one day: each loop that is removed leaves one.
+func TestMarksOfRemovedLoopsGo(t *testing.T) {
+	b := newBus(t)
+	remove := func(id string) {
+		t.Helper()
+		r, revision, err := b.Get(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := b.Remove(t.Context(), r, revision); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, id := range []string{"fa", "fb", "fc"} {
+		if err := b.Create(t.Context(), fleet.Record{Task: fleet.Task{ID: id}, Phase: fleet.Ended}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	remove("fa")
+	remove("fb")
+	if err := b.Create(t.Context(), fleet.Record{Task: fleet.Task{ID: "fb"}, Phase: fleet.Queued}); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		before time.Time
+		left   uint64 // records and marks
+	}{{time.Now().Add(-time.Hour), 3}, {time.Now().Add(time.Hour), 2}} {
+		if err := b.Tidy(t.Context(), c.before); err != nil {
+			t.Fatal(err)
+		}
+		kept, err := b.loops.Status(t.Context())
+		if err != nil || kept.Values() != c.left {
+			t.Errorf("%d are left, want %d; %v", kept.Values(), c.left, err)
+		}
+	}
+	if all, err := b.List(t.Context()); err != nil || len(all) != 2 {
+		t.Errorf("there are %v, %v", all, err)
+	}
+	if err := b.Create(t.Context(), fleet.Record{Task: fleet.Task{ID: "fa"}, Phase: fleet.Queued}); err != nil {
+		t.Errorf("a loop whose mark is gone is submitted again: %v", err)
+	}
+}
