@@ -1,0 +1,97 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// lease is a ticket that the bus renews, or doesn't.
+type lease struct {
+	memoryTicket
+	problem error
+}
+
+func (l *lease) Renew(context.Context) error { return l.problem }
+
+// A child goes on only while the bus says that its loop is still its worker's.
+func TestAChildsLeaseIsThatOfItsLoop(t *testing.T) {
+	for name, test := range map[string]struct {
+		problem error
+		want    int64 // beats within three thirds of the lease
+	}{
+		"renewed":     {nil, 3},
+		"not renewed": {errors.New("no answer"), 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				bus := newMemory()
+				worker := Worker{Bus: bus, Lease: 30 * time.Second}
+				a := &attempt{ticket: &lease{problem: test.problem}, log: slog.New(slog.DiscardHandler)}
+				ctx, lose := context.WithCancelCause(t.Context())
+				beat := make(chan func(), 1)
+				var beats atomic.Int64
+				done := make(chan struct{})
+				go func() { worker.hold(ctx, a, beat, lose); close(done) }()
+				time.Sleep(11 * time.Second) // there is no child yet
+				beat <- func() { beats.Add(1) }
+				time.Sleep(30 * time.Second)
+				lose(nil)
+				<-done
+				if got := beats.Load(); got != test.want {
+					t.Errorf("%d beats, want %d", got, test.want)
+				}
+			})
+		})
+	}
+}
+
+// A wish for a loop whose worker is dead is carried out by the next one, which runs nothing for it.
+func TestAWishForALoopWhoseWorkerIsDead(t *testing.T) {
+	for name, test := range map[string]struct {
+		wish func(*Record) error
+		want Phase
+	}{
+		"cancel": {func(r *Record) error { return r.Cancel(time.Now()) }, Ended},
+		"pause":  {func(r *Record) error { return r.Pause(time.Now()) }, Paused},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorks(t)
+			w.task.Reserve = 2
+			r := w.submit()
+			must(0, ChangeLedger(t.Context(), w.bus, func(l *Ledger) bool { l.Admit(r, time.Now()); return true }))
+			w.change(r, func(r *Record) error { r.Begin("dead", time.Now()); return nil })
+			w.change(r, test.wish)
+			r = w.until(r, func(r Record) bool { return r.Phase == test.want })
+			if w.said() != "" || r.Committed != 0 {
+				t.Errorf("it was run: %s%+v", w.said(), r)
+			}
+			if l, _, _ := w.bus.Ledger(t.Context()); len(l.Running) != 0 || l.Spent != 2 {
+				t.Errorf("nobody knows what the dead one has spent: %+v", l)
+			}
+		})
+	}
+}
+
+// A cancel returns when nothing of the loop is left.
+func TestACancelOfALoopThatRuns(t *testing.T) {
+	w := newWorks(t)
+	w.write("log.hang", "")
+	submitted := w.submit()
+	cancelled := make(chan Record, 1)
+	asked := false
+	w.until(submitted, func(r Record) bool {
+		if !asked && r.Phase == Running && len(w.said()) > 0 {
+			asked = true
+			go func() { cancelled <- must(CancelLoop(t.Context(), w.bus, r.ID)) }()
+		}
+		return len(cancelled) == 1
+	})
+	if r := <-cancelled; r.Phase != Ended || r.StopReason != "cancelled" {
+		t.Errorf("it is %+v", r)
+	}
+}
