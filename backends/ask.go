@@ -23,12 +23,14 @@ func (b Backend) Asking(ctx context.Context, user []string) (Backend, error) {
 	if _, err := b.Find(); err != nil {
 		return b, err
 	}
-	b = b.Talking(ctx, user)
+	b, unknown := b.talking(ctx, user)
 	switch live := b.Live; {
 	case live == nil:
 		return b, fmt.Errorf("%s can't ask you before it does something: choose pi or claude, or leave out permissions = \"ask\"", b.Name)
 	case b.Prompt != PromptLive && live.refuses(user):
 		return b, fmt.Errorf("%s can't ask you with these arguments of yours: %v; leave them out, or permissions = \"ask\"", b.Name, user)
+	case unknown != nil:
+		return b, fmt.Errorf("%s can't ask you while its version is unknown: %w; run it yourself, then try again, or leave out permissions = \"ask\"", b.Name, unknown)
 	case b.Prompt != PromptLive:
 		return b, fmt.Errorf("%s can't ask you before version %s: update it, or leave out permissions = \"ask\"", b.Name, live.Since)
 	case HasFlag(user, live.AskUnless...):

@@ -46,13 +46,22 @@ type Live struct {
 // user's own arguments; as it is when it can't be. It asks the program
 // for its version only where no file tells.
 func (b Backend) Talking(ctx context.Context, user []string) Backend {
-	if b.Live == nil || b.Prompt != PromptStdin || b.Live.refuses(user) || !b.isSince(ctx, b.Live) {
-		return b
+	b, _ = b.talking(ctx, user)
+	return b
+}
+
+// talking is Talking, with an error where nobody knows the version.
+func (b Backend) talking(ctx context.Context, user []string) (Backend, error) {
+	if b.Live == nil || b.Prompt != PromptStdin || b.Live.refuses(user) {
+		return b, nil
+	}
+	if isNew, err := b.isSince(ctx, b.Live); !isNew {
+		return b, err
 	}
 	live := *b.Live
 	live.silent = b.Args
 	b.Live, b.Args, b.Prompt = &live, live.Args, PromptLive
-	return b
+	return b, nil
 }
 
 // Silent is Talking's end: the backend as it is where nobody talks to it.
@@ -73,17 +82,17 @@ func (l *Live) refuses(user []string) bool {
 	})
 }
 
-// isSince says whether the agent's program is new enough.
-func (b Backend) isSince(ctx context.Context, l *Live) bool {
+// isSince says whether the agent's program is new enough, or why it doesn't tell.
+func (b Backend) isSince(ctx context.Context, l *Live) (bool, error) {
 	path, err := b.Find()
 	if err != nil || l.Since == "" {
-		return err == nil
+		return err == nil, err
 	}
 	version := packaged(path, l.Package)
 	if version == "" {
-		version, _ = b.Version(ctx)
+		version, err = b.Version(ctx)
 	}
-	return version != "" && !isOlder(version, l.Since)
+	return version != "" && !isOlder(version, l.Since), err
 }
 
 // packaged is the version of the npm package that a program belongs to, "" when it

@@ -83,6 +83,21 @@ func TestAProbeHasItsTime(t *testing.T) {
 	proctest.CheckNone(t, 0, marks...)
 }
 
+// Whose version is unknown isn't old: there is nothing to update.
+func TestAnAgentThatDoesNotTellItsVersionInTimeIsNotCalledOld(t *testing.T) {
+	defer func(limit time.Duration) { probeTimeout = limit }(probeTimeout)
+	probeTimeout = 50 * time.Millisecond
+	t.Setenv("ROLE", "hangs with a child")
+	marks := markProbes(t)
+	install(t, "pi")
+	_, err := pi.Asking(t.Context(), nil)
+	want := `pi can't ask you while its version is unknown: pi --version gave no answer within 50ms; run it yourself, then try again, or leave out permissions = "ask"`
+	if !errors.Is(err, ErrNoAnswer) || err.Error() != want {
+		t.Errorf("got %v", err)
+	}
+	proctest.CheckNone(t, 0, marks...)
+}
+
 func TestDetectLeavesNothing(t *testing.T) {
 	t.Setenv("ROLE", "hangs with a child unless it is claude")
 	marks := markProbes(t)
