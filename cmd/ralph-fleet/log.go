@@ -5,6 +5,7 @@ import (
 	"io"
 	"log/slog"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -35,6 +36,8 @@ func (l logFlags) logger(w io.Writer, token string) (*slog.Logger, error) {
 			a.Value = slog.StringValue(harmless(v, token))
 		case error:
 			a.Value = slog.StringValue(harmless(v.Error(), token))
+		case time.Duration: // in JSON it would be a number without its unit
+			a.Value = slog.StringValue(v.String())
 		}
 		return a
 	}}
