@@ -33,8 +33,8 @@ type Bus interface {
 	Remove(ctx context.Context, r Record, revision uint64) error
 	// Tidy drops the marks of loops that were removed before a time, by the clock of the bus. They tell who watches.
 	Tidy(ctx context.Context, before time.Time) error
-	// List returns all loops.
-	List(ctx context.Context) ([]Record, error)
+	// List returns all loops, and the ids of those whose records can't be read.
+	List(ctx context.Context) (all []Record, unread []string, err error)
 	// Watch sends a loop as it is and whenever it changes, until ctx is done; "" is all loops.
 	// One that is removed comes once more, as Removed.
 	Watch(ctx context.Context, id string) (<-chan Record, error)

@@ -361,7 +361,7 @@ func TestAFolderIsOneWorkers(t *testing.T) {
 func TestALoopFromAnotherWorkerIsNoStranger(t *testing.T) {
 	w := newWorks(t)
 	w.goesOnElsewhere(`resume="loop_id: ralph-it"`)
-	loops, err := w.bus.List(t.Context())
+	loops, _, err := w.bus.List(t.Context())
 	if err != nil || len(loops) != 1 {
 		t.Fatal(loops, err)
 	}

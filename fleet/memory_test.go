@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"sync"
+	"testing"
 	"time"
 )
 
@@ -104,17 +105,28 @@ func (m *memory) Tidy(_ context.Context, before time.Time) error {
 	return nil
 }
 
-func (m *memory) List(context.Context) (all []Record, err error) {
+func (m *memory) List(context.Context) (all []Record, unread []string, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, data := range m.loops {
+	for id, data := range m.loops {
 		var r Record
-		if err := json.Unmarshal(data, &r); err != nil {
-			return nil, err
+		if json.Unmarshal(data, &r) != nil {
+			unread = append(unread, id)
+			continue
 		}
 		all = append(all, r)
 	}
-	return all, nil
+	return all, unread, nil
+}
+
+// all has the loops.
+func (m *memory) all(t *testing.T) []Record {
+	t.Helper()
+	all, unread, err := m.List(t.Context())
+	if len(unread) > 0 || err != nil {
+		t.Fatalf("unread %q, %v", unread, err)
+	}
+	return all
 }
 
 func (m *memory) Watch(_ context.Context, id string) (<-chan Record, error) {

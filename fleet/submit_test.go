@@ -36,7 +36,7 @@ func TestTheSameTasks(t *testing.T) {
 		t.Errorf("submitted again: %d, %d new, %v", all, fresh, err)
 	}
 	names := map[string]bool{}
-	for _, r := range must(w.bus.List(t.Context())) {
+	for _, r := range w.bus.all(t) {
 		names[r.Name] = true
 	}
 	if !names["one"] || !names["one-2"] {
@@ -117,7 +117,7 @@ func TestManyAreSubmittedAtOnceAndToldInOrder(t *testing.T) {
 	if err := submit(t.Context(), 0); err != nil || told != loops {
 		t.Errorf("submitted again: %d are told, %v", told, err)
 	}
-	all := must(w.bus.List(t.Context()))
+	all := w.bus.all(t)
 	if len(all) != loops || len(w.bus.queue) != loops {
 		t.Errorf("%d loops, %d of them for workers", len(all), len(w.bus.queue))
 	}

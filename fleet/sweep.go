@@ -21,7 +21,10 @@ const grace = time.Hour
 const marksLast = 24 * time.Hour
 
 // Swept is what a sweep took away.
-type Swept struct{ Loops, Files int }
+type Swept struct {
+	Loops, Files int
+	Unread       int // loops that can't be read: what is kept of them stays
+}
 
 // sweep takes part in sweeping until ctx is done.
 func (w *Worker) sweep(ctx context.Context) {
@@ -34,6 +37,8 @@ func (w *Worker) sweep(ctx context.Context) {
 			return
 		case err != nil:
 			w.Log.Warn("what nobody wants any more stays for now", "error", err)
+		case done.Unread > 0:
+			w.Log.Warn("swept, but what is kept of loops that can't be read stays", "loops", done.Loops, "files", done.Files, "unread", done.Unread)
 		case done != Swept{}:
 			w.Log.Info("swept", "loops", done.Loops, "files", done.Files)
 		}
@@ -57,7 +62,7 @@ func Sweep(ctx context.Context, bus Bus, now time.Time) (done Swept, err error) 
 	if err != nil || !isMine {
 		return done, err
 	}
-	all, err := bus.List(ctx)
+	all, unread, err := bus.List(ctx)
 	if err != nil {
 		return done, err
 	}
@@ -73,9 +78,10 @@ func Sweep(ctx context.Context, bus Bus, now time.Time) (done Swept, err error) 
 		}
 		loops[r.ID], repos[r.RepoFile()] = r, true
 	}
+	done.Unread = len(unread)
 	var old []string
 	err = bus.Files(ctx, func(name string, at time.Time) {
-		if now.Sub(at) > grace && !isWanted(name, loops, repos) {
+		if now.Sub(at) > grace && !isWanted(name, loops, repos) && !mayBeOf(unread, name) {
 			old = append(old, name)
 		}
 	})
@@ -106,6 +112,13 @@ func RemoveEnded(ctx context.Context, bus Bus, id string, before time.Time) erro
 		return fmt.Errorf("%s: %w", id, ErrConflict)
 	}
 	return bus.Remove(ctx, r, revision)
+}
+
+// mayBeOf says whether a file may be of a loop that can't be read: which repository that has isn't known.
+func mayBeOf(unread []string, name string) bool {
+	kind, rest, _ := strings.Cut(name, "/")
+	id, _, _ := strings.Cut(rest, "/")
+	return len(unread) > 0 && (kind == "repo" || slices.Contains(unread, id))
 }
 
 // isWanted says whether a loop speaks of a file. Names that no version here has made are wanted.

@@ -84,9 +84,24 @@ func TestASweepTakesAwayWhatNoLoopSpeaksOf(t *testing.T) {
 	if done, err := Sweep(t.Context(), m, now.Add(4*time.Hour)); err != nil || done.Loops != 1 {
 		t.Errorf("swept %+v, %v", done, err)
 	}
-	all, err := m.List(t.Context())
+	all, _, err := m.List(t.Context())
 	if err != nil || len(all) != 2 {
 		t.Errorf("left are %+v, %v", all, err)
+	}
+}
+
+func TestASweepKeepsWhatMayBeOfALoopThatCannotBeRead(t *testing.T) {
+	m := newMemory()
+	m.loops["fx"] = []byte("no JSON")
+	stay := []string{"loop/fx/1/bundle", "loop/fx/1/log", "prompt/fx", "repo/b1"}
+	m.keeps(t, stay...)
+	m.keeps(t, "loop/fgone/1/log", "prompt/fgone")
+	done, err := Sweep(t.Context(), m, time.Now().Add(2*time.Hour))
+	if err != nil || done != (Swept{Files: 2, Unread: 1}) {
+		t.Errorf("swept %+v, %v", done, err)
+	}
+	if got := slices.Sorted(maps.Keys(m.files)); !slices.Equal(got, stay) {
+		t.Errorf("left is %q", got)
 	}
 }
 

@@ -55,7 +55,7 @@ func (b *busFlags) completeLoops(cmd *cobra.Command, most int) {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		defer bus.Close()
-		all, _ := bus.List(ctx) // none are offered where they can't be read
+		all, _, _ := bus.List(ctx) // none are offered where they can't be read
 		called := map[string]int{}
 		for _, r := range all {
 			called[r.Name]++

@@ -137,7 +137,7 @@ func (b *busFlags) with(cmd *cobra.Command, do func(ctx context.Context, bus *na
 // withLoops is with, for the loops that are named; all of them where none is.
 func (b *busFlags) withLoops(cmd *cobra.Command, names []string, do func(ctx context.Context, bus *natsbus.Bus, found []fleet.Record) error) error {
 	return b.with(cmd, func(ctx context.Context, bus *natsbus.Bus) error {
-		found, err := find(ctx, bus, names)
+		found, err := find(ctx, bus, names, cmd.ErrOrStderr())
 		if err != nil {
 			return err
 		}
@@ -146,10 +146,17 @@ func (b *busFlags) withLoops(cmd *cobra.Command, names []string, do func(ctx con
 }
 
 // find returns the loops that are named: by id, the beginning of one, or name; all of
-// them where none is.
-func find(ctx context.Context, bus fleet.Bus, names []string) (found []fleet.Record, err error) {
+// them where none is. What can't be read is told in notes.
+func find(ctx context.Context, bus fleet.Bus, names []string, notes io.Writer) (found []fleet.Record, err error) {
+	list := func() (all []fleet.Record, err error) {
+		all, unread, err := bus.List(ctx)
+		if len(unread) > 0 {
+			fmt.Fprintf(notes, "%s on the bus can't be read: %s\n", tell.Counted(len(unread), "loop"), stream.Line(strings.Join(unread, ", "), 200))
+		}
+		return all, err
+	}
 	if len(names) == 0 {
-		return bus.List(ctx)
+		return list()
 	}
 	var all []fleet.Record
 	for _, name := range names {
@@ -158,7 +165,7 @@ func find(ctx context.Context, bus fleet.Bus, names []string) (found []fleet.Rec
 			continue
 		}
 		if all == nil {
-			if all, err = bus.List(ctx); err != nil {
+			if all, err = list(); err != nil {
 				return nil, err
 			}
 		}

@@ -41,13 +41,13 @@ func newBus(records ...fleet.Record) *fakeBus {
 	return b
 }
 
-func (b *fakeBus) List(context.Context) (all []fleet.Record, err error) {
+func (b *fakeBus) List(context.Context) (all []fleet.Record, unread []string, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, r := range b.records {
 		all = append(all, r)
 	}
-	return all, nil
+	return all, nil, nil
 }
 
 func (b *fakeBus) Get(_ context.Context, id string) (fleet.Record, uint64, error) {

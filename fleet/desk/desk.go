@@ -114,7 +114,7 @@ func (d *Desk) serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	all, err := bus.List(ctx)
+	all, _, err := bus.List(ctx)
 	if err != nil {
 		return err
 	}

@@ -198,7 +198,7 @@ func TestWorkersOfTheVersionBefore(t *testing.T) {
 			t.Fatalf("%s: %v", m.Subject, err)
 		}
 	}
-	all, err := b.List(t.Context())
+	all, _, err := b.List(t.Context())
 	if err != nil || len(all) != 4 {
 		t.Fatalf("there are %d loops, %v", len(all), err)
 	}

@@ -47,7 +47,7 @@ func BenchmarkList(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if all, err := bus.List(b.Context()); err != nil || len(all) != 10_000 {
+		if all, _, err := bus.List(b.Context()); err != nil || len(all) != 10_000 {
 			b.Fatal(len(all), err)
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -124,23 +123,24 @@ func (b *Bus) Files(ctx context.Context, each func(name string, at time.Time)) e
 }
 
 // List implements fleet.Bus.
-func (b *Bus) List(ctx context.Context) (all []fleet.Record, err error) {
+func (b *Bus) List(ctx context.Context) (all []fleet.Record, unread []string, err error) {
 	w, err := b.loops.WatchAll(ctx, jetstream.IgnoreDeletes())
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer w.Stop()
 	for entry := range w.Updates() {
 		if entry == nil {
-			return all, nil
+			return all, unread, nil
 		}
 		var r fleet.Record
-		if err := json.Unmarshal(entry.Value(), &r); err != nil {
-			return nil, fmt.Errorf("the record of %s: %w", entry.Key(), err)
+		if json.Unmarshal(entry.Value(), &r) != nil || r.ID != entry.Key() {
+			unread = append(unread, entry.Key())
+			continue
 		}
 		all = append(all, r)
 	}
-	return all, ctx.Err()
+	return all, unread, ctx.Err()
 }
 
 // Watch implements fleet.Bus.

@@ -136,7 +136,7 @@ func TestAClusterOfThree(t *testing.T) {
 	leader := int(info.Cluster.Leader[len("bus")] - '0')
 	served[leader].Close()
 	enter(t, b, "f3")
-	if all, err := b.List(t.Context()); err != nil || len(all) != 4 {
+	if all, _, err := b.List(t.Context()); err != nil || len(all) != 4 {
 		t.Errorf("without a server there are %d loops, %v", len(all), err)
 	}
 	if served[leader], err = Serve(all[leader]); err != nil {
@@ -377,7 +377,7 @@ func tryAll(t *testing.T, b *Bus) {
 	if line := <-lines; string(line) != "{}\n" {
 		t.Errorf("heard %q", line)
 	}
-	if all, err := b.List(ctx); err != nil || len(all) != 1 {
+	if all, _, err := b.List(ctx); err != nil || len(all) != 1 {
 		t.Errorf("there are %v, %v", all, err)
 	}
 	if err := ticket.Done(ctx); err != nil {

@@ -2,6 +2,7 @@ package natsbus
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -112,10 +113,26 @@ func TestMarksOfRemovedLoopsGo(t *testing.T) {
 			t.Errorf("%d are left, want %d; %v", kept.Values(), c.left, err)
 		}
 	}
-	if all, err := b.List(t.Context()); err != nil || len(all) != 2 {
+	if all, _, err := b.List(t.Context()); err != nil || len(all) != 2 {
 		t.Errorf("there are %v, %v", all, err)
 	}
 	if err := b.Create(t.Context(), fleet.Record{Task: fleet.Task{ID: "fa"}, Phase: fleet.Queued}); err != nil {
 		t.Errorf("a loop whose mark is gone is submitted again: %v", err)
+	}
+}
+
+func TestARecordThatIsNoneHidesNoOther(t *testing.T) {
+	b := newBus(t)
+	if err := b.Create(t.Context(), fleet.Record{Task: fleet.Task{ID: "fa"}, Phase: fleet.Ended}); err != nil {
+		t.Fatal(err)
+	}
+	for key, value := range map[string]string{"fb": "no JSON", "fc": `{"id":7}`, "fd": "null", "fe": `{"id":"fa"}`} {
+		if _, err := b.loops.Put(t.Context(), key, []byte(value)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, unread, err := b.List(t.Context())
+	if slices.Sort(unread); err != nil || len(all) != 1 || all[0].ID != "fa" || !slices.Equal(unread, []string{"fb", "fc", "fd", "fe"}) {
+		t.Errorf("there are %v, unread %q, %v", all, unread, err)
 	}
 }
