@@ -86,7 +86,11 @@ func (t Tree) Make(ctx context.Context, cfg *loop.Config, s config.Worktree, out
 	if err := t.check(); err != nil {
 		return nil, err
 	}
-	m, err := worktree.Add(ctx, t.options(*cfg, s))
+	var m *worktree.Making
+	var err error
+	whenSlow(out, "git writes the files of the worktree, which takes a while where there are many; a cancel leaves none", func() {
+		m, err = worktree.Add(ctx, t.options(*cfg, s))
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -103,6 +107,25 @@ func (t Tree) Make(ctx context.Context, cfg *loop.Config, s config.Worktree, out
 	cfg.Folder = m.Folder
 	cfg.Warnings = slices.Concat(cfg.Warnings, m.Notes, notes)
 	return m, nil
+}
+
+// slow is how long somebody waits without a word.
+const slow = 2 * time.Second
+
+// whenSlow does something, and prints a line if that takes long.
+func whenSlow(out io.Writer, text string, do func()) {
+	done := make(chan struct{})
+	var telling sync.WaitGroup
+	telling.Go(func() {
+		select {
+		case <-done:
+		case <-time.After(slow):
+			fmt.Fprintln(out, text)
+		}
+	})
+	do()
+	close(done)
+	telling.Wait() // out is for one at a time
 }
 
 // SetupError says which command that prepares a worktree failed.
