@@ -57,7 +57,12 @@ func (c *checkouts) git(dir string) git.Git {
 }
 
 // tree is where a loop's checkout is.
-func (c *checkouts) tree(r Record) string { return filepath.Join(c.dir, "loops", r.ID, "tree") }
+func (c *checkouts) tree(r Record) string {
+	return filepath.Join(c.dir, filepath.FromSlash(TreeOf(r.ID)))
+}
+
+// TreeOf is where a loop's checkout is below its worker's folder, with slashes.
+func TreeOf(id string) string { return "loops/" + id + "/tree" }
 
 // marker says of which attempt the checkout has what came of it; it isn't there while one runs.
 func (c *checkouts) marker(r Record) string { return filepath.Join(c.dir, "loops", r.ID, attemptName) }

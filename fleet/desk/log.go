@@ -176,7 +176,8 @@ func (d *Desk) page(ctx context.Context, bus fleet.Bus, t *transcript, r fleet.R
 		at = place{}
 	}
 	end, bounded := t.parse(o.before)
-	p := &pager{options: o, at: at, taken: at, moves: func(line []byte) []byte { return moved(line, r.ID, d.folder(r.ID)) }}
+	origin := d.knownOrigin(r)
+	p := &pager{options: o, at: at, taken: at, moves: func(line []byte) []byte { return moved(line, r.ID, d.folder(r.ID), origin) }}
 	p.page.Reset = isReset
 	for _, attempt := range attempts {
 		if attempt < at.attempt || bounded && attempt > end.attempt {
@@ -360,22 +361,23 @@ func (t *transcript) heard() int {
 }
 
 // moved is a line as one of the loop on the bus: its commands name that, and not the
-// checkout that it ran in.
-func moved(line []byte, id, folder string) []byte {
+// checkout that it ran in. Files are those of its origin, "" for none.
+func moved(line []byte, id, folder, origin string) []byte {
 	if at := bytes.LastIndex(line, []byte(`,"loopId":"`)); at > 0 { // where it was said is told beside
 		var stamp map[string]any
 		if json.Unmarshal(append([]byte("{"), line[at+1:]...), &stamp) == nil {
 			line = append(slices.Clone(line[:at]), '}')
 		}
 	}
-	if len(line) <= maxLine && !bytes.Contains(line, []byte(`offers"`)) && !bytes.Contains(line, []byte(`\u00`)) { // which may spell it
+	if len(line) <= maxLine && !bytes.Contains(line, []byte(`offers"`)) && !bytes.Contains(line, []byte(`locations"`)) && !bytes.Contains(line, []byte(`\u00`)) { // which may spell it
 		return slices.Clone(line)
 	}
 	var u map[string]any
-	if json.Unmarshal(line, &u) != nil || len(line) <= maxLine && u["offers"] == nil {
+	if json.Unmarshal(line, &u) != nil || len(line) <= maxLine && u["offers"] == nil && u["locations"] == nil {
 		return slices.Clone(line)
 	}
 	moveOffers(u, id, folder)
+	moveLocations(u, id, origin)
 	if len(line) > maxLine {
 		shrink(u)
 	}
@@ -435,5 +437,28 @@ func moveOffers(u map[string]any, id, folder string) {
 	delete(u, "offers")
 	if kept != nil {
 		u["offers"] = kept
+	}
+}
+
+// moveLocations makes files of a loop's checkout on its worker those of its origin. What is
+// somewhere else, or has none, is left out: it isn't on this machine.
+func moveLocations(u map[string]any, id, origin string) {
+	locations, _ := u["locations"].([]any)
+	var kept []any
+	for _, l := range locations {
+		location, _ := l.(map[string]any)
+		path, _ := location["path"].(string)
+		_, inTree, isBelow := strings.Cut(path, "/"+fleet.TreeOf(id)+"/")
+		if !isBelow {
+			inTree = path
+		}
+		if inTree = filepath.FromSlash(inTree); origin != "" && filepath.IsLocal(inTree) {
+			location["path"] = filepath.Join(origin, inTree)
+			kept = append(kept, location)
+		}
+	}
+	delete(u, "locations")
+	if kept != nil {
+		u["locations"] = kept
 	}
 }

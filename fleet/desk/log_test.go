@@ -201,10 +201,21 @@ func TestWhatAnUpdateBecomes(t *testing.T) {
 		"one that is spelled otherwise": {`{"sessionUpdate":"_ralph/note","off\u0065rs":[{"title":"A","command":"ralph.loop.start","arguments":[{"prompt":"x"}]}]}`, `{"sessionUpdate":"_ralph/note"}`},
 		"one that stands apart":         {`{"sessionUpdate":"_ralph/note","offers" : [{"title":"A","command":"ralph.loop.start","arguments":[{"prompt":"x"}]}]}`, `{"sessionUpdate":"_ralph/note"}`},
 		"too long":                      {`{"sessionUpdate":"tool_call","title":"a","rawInput":{"content":"` + big + `"}` + stamp, `{"sessionUpdate":"tool_call","title":"a","truncated":true}`},
+		"a file of its checkout":        {`{"sessionUpdate":"tool_call","locations":[{"path":"/w/loops/f1/tree/a/b.txt","line":3}]` + stamp, `{"locations":[{"line":3,"path":"/me/app/a/b.txt"}],"sessionUpdate":"tool_call"}`},
+		"one by its name there":         {`{"sessionUpdate":"tool_call","locations":[{"path":"a.txt"}]}`, `{"locations":[{"path":"/me/app/a.txt"}],"sessionUpdate":"tool_call"}`},
+		"files of its worker":           {`{"sessionUpdate":"tool_call","locations":[{"path":"/etc/passwd"},{"path":"/w/loops/f2/tree/a"},{"path":"/w/loops/f1/tree/../x"}]}`, `{"sessionUpdate":"tool_call"}`},
 	} {
-		if got := string(moved([]byte(tt.in), "f1", "/s/f1")); got != tt.want {
+		if got := string(moved([]byte(tt.in), "f1", "/s/f1", "/me/app")); got != tt.want {
 			t.Errorf("%s: got %.300s", name, got)
 		}
+	}
+}
+
+// A loop of a repository that no folder is of has no files here.
+func TestALoopWithoutAnOriginNamesNoFiles(t *testing.T) {
+	got := string(moved([]byte(`{"sessionUpdate":"tool_call","locations":[{"path":"/w/loops/f1/tree/a.txt"}]}`), "f1", "/s/f1", ""))
+	if got != `{"sessionUpdate":"tool_call"}` {
+		t.Errorf("got %s", got)
 	}
 }
 

@@ -22,6 +22,17 @@ func (d *Desk) originOf(r fleet.Record) string {
 	return d.origins.find(r, watcher.Folders())
 }
 
+// knownOrigin is originOf for who can't wait: "" where that isn't known yet.
+func (d *Desk) knownOrigin(r fleet.Record) string {
+	d.mu.Lock()
+	watcher := d.watcher
+	d.mu.Unlock()
+	if watcher == nil {
+		return ""
+	}
+	return d.origins.of(r, watcher.Folders(), d.changed)
+}
+
 // origins know of which repositories the open folders are. Machines call different
 // repositories the same: one counts only if it has the commit that the loop began with.
 type origins struct {

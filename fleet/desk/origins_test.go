@@ -55,9 +55,12 @@ func TestALoopIsShownBelowTheRepositoryThatHasItsCommit(t *testing.T) {
 	of := func(id, repo, base string) fleet.Record {
 		r := loopOf(id, fleet.Ended)
 		r.Repo, r.Base, r.Bundled, r.Committed = repo, base, !strings.Contains(repo, ":"), 1
+		r.Kept = []int{1}
 		return r
 	}
-	d, s := atDesk(t, newBus(of("f1", app, base), of("f2", app, other), of("f3", filepath.Join(app, "sub"), base), of("f4", url, base)))
+	b := newBus(of("f1", app, base), of("f2", app, other), of("f3", filepath.Join(app, "sub"), base), of("f4", url, base))
+	b.files[loopOf("f1", "").TranscriptFile(1)] = `{"sessionUpdate":"tool_call","locations":[{"path":"/w/loops/f1/tree/a.txt"}]}` + "\n"
+	d, s := atDesk(t, b)
 	s.open(filepath.Join(dir, "other"), clone, app)
 	origins := func() string {
 		all := map[string]string{}
@@ -77,6 +80,9 @@ func TestALoopIsShownBelowTheRepositoryThatHasItsCommit(t *testing.T) {
 	}
 	if got := origins(); got != "map[f1:/app f2: f3:/app f4:/clone]" {
 		t.Errorf("loops are below %s", got)
+	}
+	if updates, _ := readAll(t, d, wire.ReadParams{LoopParams: named("f1")}); len(updates) != 1 || !strings.Contains(string(updates[0]), filepath.Join(app, "a.txt")) {
+		t.Errorf("a file of it is %s", updates)
 	}
 }
 

@@ -84,7 +84,7 @@ func (d *Desk) outline(ctx context.Context, p wire.OutlineParams) (any, error) {
 					told[iteration] = n
 					result.Iterations = append(result.Iterations, nil)
 				}
-				result.Iterations[n] = moved(line[:len(line)-1], r.ID, d.folder(r.ID))
+				result.Iterations[n] = moved(line[:len(line)-1], r.ID, d.folder(r.ID), "")
 			}
 			return nil
 		})
