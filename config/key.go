@@ -181,7 +181,7 @@ var keys = table(slices.Concat([]Key{
 	{Path: path("history.enabled"), Type: Switch, Yields: Always, Default: "true",
 		Doc: "Whether loops are kept."},
 	{Path: path("history.folder"), Type: Text, Yields: Demands, check: checkPresent,
-		Doc: "The folder of the sessions, relative to the loop's, instead of pi's own."},
+		Doc: "The folder of the sessions, relative to the loop's (for one in a worktree, to the folder it was started in), instead of pi's own."},
 
 	{Path: path("changes"), Type: Table, Doc: "Snapshots of the folder, which show and undo what a loop changed."},
 	{Path: path("changes.keep"), Type: Duration, Yields: Always, Default: `"30d"`, Zero: "none are made",

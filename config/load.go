@@ -58,6 +58,15 @@ func originOf(folder string) string {
 	return ""
 }
 
+// ofUser is a path as it counts from the user's folder: what is written into a worktree
+// goes with it.
+func (f Files) ofUser(path string) string {
+	if filepath.IsAbs(path) || f.Folder == "" || path == "~" || strings.HasPrefix(path, "~/") || strings.HasPrefix(path, `~\`) {
+		return path
+	}
+	return filepath.Join(cmp.Or(f.Origin, f.Folder), path)
+}
+
 // FileProblem is something wrong in one of the files.
 type FileProblem struct {
 	File string

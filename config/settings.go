@@ -32,7 +32,7 @@ const (
 // History says how loops are kept.
 type History struct {
 	Enabled bool
-	Folder  string // as it is written; "" is pi's own
+	Folder  string // absolute or below ~ where a folder is known; "" is pi's own
 }
 
 // Changes says how snapshots of the folder are made.
@@ -130,7 +130,7 @@ var setters = map[string]func(s *Settings, name string, v any){
 	"iteration.steps":             setSteps,
 	"iteration.parallel_at_once":  func(s *Settings, _ string, v any) { s.AtOnce = int(v.(int64)) },
 	"history.enabled":             func(s *Settings, _ string, v any) { s.History.Enabled = v.(bool) },
-	"history.folder":              func(s *Settings, _ string, v any) { s.History.Folder = v.(string) },
+	"history.folder":              func(s *Settings, _ string, v any) { s.History.Folder = s.Files.ofUser(v.(string)) },
 	"changes.keep":                func(s *Settings, _ string, v any) { s.Changes.Keep = duration(v) },
 	"changes.max_file_mb":         func(s *Settings, _ string, v any) { s.Changes.MaxFileMB = v.(int64) },
 	"worktree.place":              func(s *Settings, _ string, v any) { s.Worktree.Place = v.(string) },
