@@ -149,7 +149,8 @@ func TestAUserLooksAfterLoops(t *testing.T) {
 		t.Errorf("it will be told %q", r.Guidance)
 	}
 	u.refuses("steer three hello", "the loop has ended")
-	u.refuses("next one", "no worker runs")
+	u.refuses("next one", "one is in no iteration: waits for a worker")
+	u.refuses("next three", "three is in no iteration: done after 3 iterations")
 
 	u.must(u.bus.PutFile(t.Context(), three.TranscriptFile(1), strings.NewReader("{\"a\":1}\n")))
 	u.must(u.bus.Tell(t.Context(), two.ID, fleet.Tag([]byte("{\"b\":2}\n"), 1, 1)))
@@ -164,7 +165,7 @@ func TestAUserLooksAfterLoops(t *testing.T) {
 	twin := two
 	twin.ID = "ftwin0000000000"
 	u.must(u.bus.Create(t.Context(), twin))
-	u.refuses("status two", "2 loops are called two: say the id of one")
+	u.refuses("status two", "2 loops are called two: say the id of one, ", twin.ID+" (running)", two.ID+" (running)")
 	u.says("status ftwi", "1 running")
 	u.refuses("status ftw", "there is no loop ftw")
 }

@@ -82,6 +82,9 @@ const byTerminal = "terminal"
 func nextIteration(ctx context.Context, bus fleet.Bus, id string) (string, error) {
 	var result wire.LoopResult
 	err := fleet.AskWorker(ctx, bus, id, wire.CommandNext, byTerminal, wire.LoopParams{}, &result)
+	if r, _, lost := bus.Get(ctx, id); lost == nil && errors.Is(err, fleet.ErrNobody) {
+		return "", fmt.Errorf("%s is in no iteration: %s", r.Name, r.Sentence(time.Now()))
+	}
 	if err != nil {
 		err = fmt.Errorf("%s: %w", id, err)
 	}

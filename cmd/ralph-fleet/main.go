@@ -184,7 +184,11 @@ func find(ctx context.Context, bus fleet.Bus, names []string, notes io.Writer) (
 		case 1:
 			found = append(found, named[0])
 		default:
-			return nil, fmt.Errorf("%d loops are called %s: say the id of one (ralph-fleet status)", len(named), name)
+			var ids []string
+			for _, r := range named {
+				ids = append(ids, fmt.Sprintf("%s (%s)", r.ID, r.Phase))
+			}
+			return nil, fmt.Errorf("%d loops are called %s: say the id of one, %s", len(named), name, strings.Join(ids, " or "))
 		}
 	}
 	return found, nil
