@@ -178,6 +178,7 @@ func Find(folder, loopID string, o Options) (*Store, error) {
 	if found == nil {
 		return nil, ErrNone
 	}
+	found.outlive(program)
 	if _, err := os.Stat(found.book.GitDir); errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w any more: the repository %s is gone", ErrNone, found.book.GitDir)
 	}

@@ -50,10 +50,7 @@ func forget(ctx context.Context, program, home string) error {
 			return err
 		}
 		defer release()
-		if _, err := os.Stat(s.book.GitDir); err != nil && filepath.Base(filepath.Dir(s.book.GitDir)) == "worktrees" {
-			s.book.GitDir = filepath.Dir(filepath.Dir(s.book.GitDir)) // the worktree is gone, and its repository has the refs
-			s.git = git.Git{Program: program, Dir: s.book.GitDir, Settings: ownSettings, Env: []string{"GIT_DIR=" + s.book.GitDir}, Lock: s.git.Lock}
-		}
+		s.outlive(program)
 		if _, err := os.Stat(s.book.GitDir); err == nil {
 			refs, err := s.git.Run(ctx, nil, "for-each-ref", "--format=delete %(refname)", s.refsOf())
 			if err == nil && len(bytes.TrimSpace(refs)) > 0 {
@@ -68,4 +65,16 @@ func forget(ctx context.Context, program, home string) error {
 		return fmt.Errorf("removing old snapshots: %w", err)
 	}
 	return nil
+}
+
+// outlive leads to the refs of a worktree that is gone: its repository has them.
+func (s *Store) outlive(program string) {
+	if _, err := os.Stat(s.book.GitDir); err == nil || filepath.Base(filepath.Dir(s.book.GitDir)) != "worktrees" {
+		return
+	}
+	s.book.GitDir = filepath.Dir(filepath.Dir(s.book.GitDir))
+	s.git = git.Git{Program: program, Dir: s.book.GitDir, Settings: ownSettings, Env: []string{"GIT_DIR=" + s.book.GitDir, "GIT_LITERAL_PATHSPECS=1"}, Lock: s.git.Lock}
+	s.MayWrite = func() error {
+		return fmt.Errorf("the worktree %s is gone, so nothing can be undone in it; what landed is in git", s.book.Top)
+	}
 }

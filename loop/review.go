@@ -5,16 +5,25 @@ import (
 	"fmt"
 
 	"ralph-lsp/changes"
+	"ralph-lsp/worktree"
 )
 
 // SnapshotsIn finds the snapshots of a loop in a folder; without an id those of
-// the loop that is there, else of the one that changed something last. Undo and
+// the loop that is there, else of the one that changed something last. A loop with an
+// id may have been in a worktree that stood for the folder, even one that is gone. Undo and
 // redo fail with an *AtWorkError while the files are under an agent's hands.
 //
 // Errors: changes.ErrNone, changes.ErrNoGit, and what the system says.
 func SnapshotsIn(folder, loopID string) (*changes.Store, error) {
 	s, err := findSnapshots(folder, loopID)
-	if err == nil {
+	if loopID != "" && errors.Is(err, changes.ErrNone) {
+		for _, t := range worktree.PastOf(folder) {
+			if in, e := changes.Find(t.Folder, loopID, changes.Options{}); e == nil {
+				s, err, folder = in, nil, t.Folder
+			}
+		}
+	}
+	if err == nil && s.MayWrite == nil { // the folder is there
 		s.MayWrite = func() error { return checkAtWork(folder) }
 	}
 	return s, err
