@@ -60,6 +60,9 @@ func TestALinkToTheConfigurationStaysOne(t *testing.T) {
 	if err := os.WriteFile(kept, []byte("backend = \"pi\"\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.Chmod(kept, 0o644); err != nil { // whatever the umask is
+		t.Fatal(err)
+	}
 	if err := os.Symlink(kept, own); err != nil {
 		t.Skip(err)
 	}
