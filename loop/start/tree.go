@@ -16,6 +16,7 @@ import (
 	"ralph-lsp/config"
 	"ralph-lsp/history"
 	"ralph-lsp/loop"
+	"ralph-lsp/loopstate"
 	"ralph-lsp/verify"
 	"ralph-lsp/worktree"
 )
@@ -92,7 +93,7 @@ func (t Tree) Make(ctx context.Context, cfg *loop.Config, s config.Worktree, out
 		m, err = worktree.Add(ctx, t.options(*cfg, s))
 	})
 	if err != nil {
-		return nil, err
+		return nil, advised(err)
 	}
 	notes, err := m.Bring(s.Copy, s.Link)
 	if err == nil {
@@ -126,6 +127,14 @@ func whenSlow(out io.Writer, text string, do func()) {
 	do()
 	close(done)
 	telling.Wait() // out is for one at a time
+}
+
+// advised adds what to do where this machine is short of something.
+func advised(err error) error {
+	if advice := loopstate.Shortage(err); advice != "" {
+		return fmt.Errorf("%w; %s", err, advice)
+	}
+	return err
 }
 
 // SetupError says which command that prepares a worktree failed.
