@@ -77,6 +77,44 @@ func TestAWishForALoopWhoseWorkerIsDead(t *testing.T) {
 	}
 }
 
+// What is reserved isn't reserved for ever when a worker dies between its commit and the ledger.
+func TestAWorkerThatDiesBeforeItSettles(t *testing.T) {
+	for name, after := range map[string]func(w *works, r Record){
+		"ended": func(w *works, r Record) {
+			w.change(r, func(r *Record) error { return r.Commit(1, Outcome{StopReason: "promise"}, time.Now()) })
+		},
+		"paused": func(w *works, r Record) {
+			w.change(r, func(r *Record) error { return r.Commit(1, Outcome{HasState: true, Paused: true}, time.Now()) })
+		},
+		"removed": func(w *works, r Record) {
+			w.change(r, func(r *Record) error { return r.Commit(1, Outcome{StopReason: "promise"}, time.Now()) })
+			now, revision, err := w.bus.Get(w.t.Context(), r.ID)
+			if err == nil {
+				err = w.bus.Remove(w.t.Context(), now, revision)
+			}
+			if err != nil {
+				w.t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorks(t)
+			w.task.Reserve = 2
+			r := w.submit()
+			ticket := must(w.bus.Take(t.Context(), time.Minute))
+			if err := ChangeLedger(t.Context(), w.bus, func(l *Ledger) bool { l.Admit(r, time.Now()); return true }); err != nil {
+				t.Fatal(err)
+			}
+			w.change(r, func(r *Record) error { r.Begin("dead", time.Now()); return nil })
+			after(w, r)
+			w.worker.serve(t.Context(), ticket)
+			if l, _, _ := w.bus.Ledger(t.Context()); len(l.Running) != 0 || l.Spent != 2 {
+				t.Errorf("the ledger is %+v", l)
+			}
+		})
+	}
+}
+
 // A cancel returns when nothing of the loop is left.
 func TestACancelOfALoopThatRuns(t *testing.T) {
 	w := newWorks(t)

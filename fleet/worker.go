@@ -117,7 +117,7 @@ func (w *Worker) serve(ctx context.Context, t Ticket) {
 		return
 	case errors.Is(err, ErrNotFound):
 		log.Warn("the loop isn't one that a worker can take", "error", err)
-		err = t.Done(settled)
+		err = errors.Join(w.forfeit(settled, t.ID()), t.Done(settled))
 	case err != nil:
 		log.Warn("the attempt came to nothing", "error", err)
 		err = t.Later(settled, time.Second)
@@ -180,7 +180,10 @@ func (w *Worker) begin(ctx context.Context, t Ticket) (a *attempt, later time.Du
 		return nil, 0, err // it is looked at again
 	}
 	if later, wants := r.due(w.now()); !wants {
-		return nil, later, nil
+		if later == done {
+			err = w.forfeit(ctx, r.ID)
+		}
+		return nil, later, err
 	}
 	var wait time.Duration
 	var why string
@@ -234,6 +237,18 @@ func (w *Worker) settle(ctx context.Context, id string, attempt int, usd float64
 	return w.changeLedger(ctx, func(l *Ledger) bool {
 		l.Settle(id, attempt, usd)
 		return true
+	})
+}
+
+// forfeit takes what is reserved for a loop that wants no worker as spent: a worker died that had
+// committed its attempt, but not settled it.
+func (w *Worker) forfeit(ctx context.Context, id string) error {
+	return w.changeLedger(ctx, func(l *Ledger) bool {
+		lost, ok := l.Running[id]
+		if ok {
+			l.Settle(id, lost.Attempt, lost.USD)
+		}
+		return ok
 	})
 }
 
