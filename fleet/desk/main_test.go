@@ -1,0 +1,9 @@
+package desk
+
+import (
+	"testing"
+
+	"ralph-lsp/internal/testhome"
+)
+
+func TestMain(m *testing.M) { testhome.Main(m, "NO_ROLE", nil) }
