@@ -130,7 +130,7 @@ func TestNextEndsTheIteration(t *testing.T) {
 	if end := w.ends("one"); end.StopReason != "promise" || end.Iterations != 2 {
 		t.Errorf("ended as %+v\n%s", end, w.did())
 	}
-	if out, err := w.run("next", "one"); err == nil || !strings.Contains(err.Error(), "no worker runs") {
+	if out, err := w.run("next", "one"); err == nil || !strings.Contains(err.Error(), "is in no iteration: done") {
 		t.Errorf("a loop that is over: %s, %v", out, err)
 	}
 }

@@ -58,5 +58,5 @@ func TestWorkersAreKilledAtRandom(t *testing.T) {
 		}
 	}
 	w.noTools()
-	w.until("what is given back", func() bool { return strings.Contains(w.must("limits"), ", 0 iterations run") })
+	w.until("what is given back", func() bool { return strings.Contains(w.must("limits"), ", 0 iterations are running") })
 }
