@@ -69,7 +69,7 @@ git's own commits: in a repository, git diff refs/ralph/LOOP/0 works as well.`,
 	cmd.Flags().IntVar(&from, "from", 0, "what changed since the end of iteration `N`")
 	cmd.Flags().IntVar(&to, "to", 0, "with --from: up to the end of iteration `M`")
 	cmd.Flags().Bool("stat", true, "a line per file with the lines added and removed")
-	cmd.Flags().BoolVar(&asPatch, "patch", false, "the lines themselves, to be read")
+	cmd.Flags().BoolVar(&asPatch, "patch", false, "the lines themselves; in a pipe they are what git apply takes")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per file")
 	completeIterations(cmd, "iteration", "from", "to")
 	cmd.MarkFlagsMutuallyExclusive("iteration", "from")
@@ -90,7 +90,7 @@ git's own commits: in a repository, git diff refs/ralph/LOOP/0 works as well.`,
 		if asPatch {
 			patch, err := s.Patch(contextOf(cmd), r, paths)
 			if err == nil {
-				_, err = verbatim(out).Write(patch)
+				_, err = raw(out).Write(forReaders(out, patch))
 			}
 			return err
 		}
@@ -101,6 +101,17 @@ git's own commits: in a repository, git diff refs/ralph/LOOP/0 works as well.`,
 		return printChanges(out, files, asJSON)
 	})
 	return cmd
+}
+
+// bareCR shows a CR as git does where no line ends with it: all behind it would stand in its line's place.
+var bareCR = strings.NewReplacer("\r\n", "\r\n", "\r", "^M")
+
+// forReaders is a patch as it can be read, where out is a terminal.
+func forReaders(out io.Writer, patch []byte) []byte {
+	if _, terminal := isTerminal(out); !terminal {
+		return patch
+	}
+	return []byte(bareCR.Replace(string(patch)))
 }
 
 // printChanges prints a line per file, and for people their sum.

@@ -16,6 +16,7 @@ type fence struct {
 	stream.PlainWriter
 	codes bool
 	ascii bool // the locale isn't UTF-8: our marks are ASCII
+	open  bool // bytes for a program pass as they are
 }
 
 func newFence(to io.Writer) *fence {
@@ -27,6 +28,13 @@ func fenced(to io.Writer, codes, ascii bool) *fence {
 	f := &fence{codes: codes, ascii: ascii}
 	f.To, f.Passes = to, f.passes
 	return f
+}
+
+func (f *fence) Write(p []byte) (int, error) {
+	if f.open {
+		return f.To.Write(p)
+	}
+	return f.PlainWriter.Write(p)
 }
 
 // passes is what may pass of s.

@@ -141,3 +141,19 @@ func TestNoCommandPrintsAFoldersNameAsItIs(t *testing.T) {
 		t.Error("it ran")
 	}
 }
+
+func TestABareCRIsSeenInAPatch(t *testing.T) {
+	if got := bareCR.Replace("-a\rb\r\n+a\rB\r"); got != "-a^Mb\r\n+a^MB^M" {
+		t.Errorf("%q", got)
+	}
+}
+
+// A program gets the bytes of a patch; a terminal doesn't.
+func TestAnOpenFenceLetsBytesThrough(t *testing.T) {
+	const bytesOf = "a\r\n\xff\x1b[2J\r"
+	var out bytes.Buffer
+	f := newFence(&out)
+	if _, err := raw(checked(f)).Write([]byte(bytesOf)); err != nil || out.String() != bytesOf {
+		t.Errorf("%q, %v", out.String(), err)
+	}
+}

@@ -33,12 +33,26 @@ func ellipsis() string {
 
 // verbatim returns an output for programs, which get every character as it is.
 func verbatim(out io.Writer) io.Writer {
-	fenced := out
-	if o, ok := out.(*checkedOutput); ok {
-		fenced = o.Writer
-	}
-	if f, ok := fenced.(*fence); ok {
+	if f := fenceOf(out); f != nil {
 		f.ascii = false // what is for programs is all that the command prints
 	}
 	return out
+}
+
+// raw returns an output for programs, which get every byte as it is; a terminal doesn't.
+func raw(out io.Writer) io.Writer {
+	if f := fenceOf(out); f != nil {
+		_, terminal := isTerminal(out)
+		f.open = !terminal
+	}
+	return verbatim(out)
+}
+
+// fenceOf is the fence that stands in front of an output, nil where there is none.
+func fenceOf(out io.Writer) *fence {
+	if o, ok := out.(*checkedOutput); ok {
+		out = o.Writer
+	}
+	f, _ := out.(*fence)
+	return f
 }
