@@ -278,7 +278,7 @@ func TestAUserSubmitsAndFetches(t *testing.T) {
 
 func TestADoctorForPeople(t *testing.T) {
 	u := newUser(t)
-	u.says("doctor --only bus", "✓ ralph-fleet "+version, "bus = "+u.url+" (the arguments)", "✓ there is no token", "✓ the bus "+u.url+" answers in ", ", without TLS: ", "✓ JetStream keeps ",
+	u.says("doctor --only bus", "✓ ralph-fleet "+programVersion(), "bus = "+u.url+" (the arguments)", "✓ there is no token", "✓ the bus "+u.url+" answers in ", ", without TLS: ", "✓ JetStream keeps ",
 		"✓ this machine's clock is that of the bus", "– no worker is there start one where the agents are", "!git")
 	u.refuses("doctor --only bus --expect box", "✗ no worker is there", "✗ worker box isn't there see its log", "2 problems found, marked ✗ above")
 	attends := func(p fleet.Presence, ahead time.Duration) {
@@ -286,9 +286,9 @@ func TestADoctorForPeople(t *testing.T) {
 		p.Since, p.At = time.Now(), time.Now().Add(ahead)
 		u.must(u.bus.Attend(t.Context(), p))
 	}
-	box := fleet.Presence{Name: "box", Version: version, Slots: 2, Busy: 1, Labels: []string{"gpu"}}
+	box := fleet.Presence{Name: "box", Version: programVersion(), Slots: 2, Busy: 1, Labels: []string{"gpu"}}
 	attends(box, 2*time.Second) // as much as clocks may differ, so that the way to the bus may take long
-	u.says("doctor --only bus --expect box", "✓ 1 worker is there, 1 of 2 slots busy ✓ worker box: "+version+", 1 of 2 slots busy, there since ", " (gpu)", "!another version")
+	u.says("doctor --only bus --expect box", "✓ 1 worker is there, 1 of 2 slots busy ✓ worker box: "+programVersion()+", 1 of 2 slots busy, there since ", " (gpu)", "!another version")
 	attends(box, 0)
 	u.says("status", "1 worker is there, 1 of 2 slots busy")
 	attends(box, 0)

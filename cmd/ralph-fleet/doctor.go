@@ -118,7 +118,7 @@ func (d *doctor) note(id, fix, format string, args ...any) {
 }
 
 func (d *doctor) examine(ctx context.Context) {
-	d.good("version", "ralph-fleet %s, %s/%s", version, runtime.GOOS, runtime.GOARCH)
+	d.good("version", "ralph-fleet %s, %s/%s", programVersion(), runtime.GOOS, runtime.GOARCH)
 	d.checkSettings()
 	if d.only.Value != "worker" {
 		d.checkBus(ctx)
@@ -313,7 +313,7 @@ func (d *doctor) checkWorkers(ctx context.Context, bus *natsbus.Bus) {
 		if len(w.Labels) > 0 {
 			line += " (" + strings.Join(w.Labels, ", ") + ")"
 		}
-		if w.Version != version {
+		if w.Version != programVersion() {
 			d.note("worker."+w.Name, "install the same version on all machines when you can", "%s; that is another version than this one", line)
 		} else {
 			d.good("worker."+w.Name, "%s", line)
@@ -402,7 +402,7 @@ func (d *doctor) askSibling(ctx context.Context, program, dir string) {
 		c.Optional = isBackend || c.ID == "sandbox"
 		if c.ID == "version" {
 			c.ID, c.Message = "ralph-lsp", c.Message+" at "+program
-			if !strings.HasPrefix(c.Message, "ralph-lsp "+version+",") {
+			if !strings.HasPrefix(c.Message, "ralph-lsp "+programVersion()+",") {
 				c.OK, c.Optional, c.Fix = false, true, "install both programs of one version"
 			}
 		}

@@ -34,6 +34,7 @@ The fleet
   ralph-fleet --stdio                      serve an editor, with the loops of the bus
   ralph-fleet completion bash|zsh|fish|powershell   (help completion bash says how)
   ralph-fleet help COMMAND                 all flags of a command
+  ralph-fleet version
 
 The bus is nats://127.0.0.1:4222, or what --bus, RALPH_BUS or fleet.toml says.
 `

@@ -24,9 +24,6 @@ import (
 	"ralph-lsp/stream"
 )
 
-// version is set by the build.
-var version = "devel"
-
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
@@ -57,7 +54,7 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 func newRoot(stdout io.Writer) *cobra.Command {
 	var editor editor
 	root := &cobra.Command{
-		Use: "ralph-fleet", Short: "Run Ralph loops on many machines", Version: version, SilenceErrors: true, SilenceUsage: true,
+		Use: "ralph-fleet", Short: "Run Ralph loops on many machines", SilenceErrors: true, SilenceUsage: true,
 		Annotations: map[string]string{cli.Begins: `ralph-fleet submit "..."`},
 		RunE:        func(cmd *cobra.Command, _ []string) error { return editor.serve(cmd, stdout) },
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
@@ -67,12 +64,12 @@ func newRoot(stdout io.Writer) *cobra.Command {
 			return settle(cmd)
 		},
 	}
-	root.SetVersionTemplate("ralph-fleet {{.Version}}\n")
 	editor.addFlags(root)
 	cli.Overview(root, overview)
 	root.AddCommand(newServe(), newWorker(), newSubmit(), newStatus(), newWatch(), newFetch(), newLimits(), newRemove(),
 		newControl("pause", "Let loops end their iteration, and begin no other", pauseLoop), newResume(), newControl("next", "End the iterations that loops are in; the next ones begin", nextIteration), newAnswer(),
 		newControl("cancel", "End loops; returns when nothing of them is left", cancelLoop), newSteer(), newDoctor(), newEmit())
+	cli.Versioned(root, programVersion())
 	root.SetHelpCommand(cli.NewHelp())
 	return root
 }

@@ -55,11 +55,11 @@ commands on every worker: keep it as you keep a key.`,
 					return fmt.Errorf("the metrics: %w", err)
 				}
 				defer inside.Close()
-				if err := metrics.Serve(cmd.Context(), metricsAt, metrics.NewBus(cmd.Context(), version, inside).Registry(), logger); err != nil {
+				if err := metrics.Serve(cmd.Context(), metricsAt, metrics.NewBus(cmd.Context(), programVersion(), inside).Registry(), logger); err != nil {
 					return err
 				}
 			}
-			logger.Info("the bus is ready", "url", served.URL(), "dir", o.Dir, "version", version)
+			logger.Info("the bus is ready", "url", served.URL(), "dir", o.Dir, "version", programVersion())
 			<-cmd.Context().Done()
 			return nil
 		},
@@ -138,24 +138,24 @@ lease, which is renewed; when the worker dies, another one goes on with the iter
 				return err
 			}
 			defer connected.Close()
-			w.Version = version
+			w.Version = programVersion()
 			w.Bus, w.Log = connected, w.Log.With("worker", w.Name)
 			if metricsAt != "" {
-				figures := metrics.NewWorker(version, w.Slots)
+				figures := metrics.NewWorker(programVersion(), w.Slots)
 				w.Observers = append(w.Observers, figures)
 				if err := metrics.Serve(cmd.Context(), metricsAt, figures.Registry(), w.Log); err != nil {
 					return err
 				}
 			}
 			if spans.Wanted() {
-				traced, err := spans.Start(cmd.Context(), w.Name, version, w.Log)
+				traced, err := spans.Start(cmd.Context(), w.Name, programVersion(), w.Log)
 				if err != nil {
 					return fmt.Errorf("the collector that OTEL_EXPORTER_OTLP_ENDPOINT names: %w", err)
 				}
 				defer traced.Close()
 				w.Observers = append(w.Observers, traced)
 			}
-			w.Log.Info("ready", "slots", w.Slots, "dir", w.Dir, "version", version)
+			w.Log.Info("ready", "slots", w.Slots, "dir", w.Dir, "version", programVersion())
 			return w.Run(cmd.Context())
 		},
 	}

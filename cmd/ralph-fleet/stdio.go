@@ -66,7 +66,7 @@ func (e *editor) serve(cmd *cobra.Command, stdout io.Writer) error {
 			return desk.New(desk.Options{Dial: dial, Name: cmp.Or(tell.WithoutUserinfo(e.bus.url), "of your "+config.FleetName), Dir: dir, Log: log})
 		}
 	}
-	code, err := e.Run(cmd.InOrStdin(), stdout, cmd.ErrOrStderr(), version, place)
+	code, err := e.Run(cmd.InOrStdin(), stdout, cmd.ErrOrStderr(), programVersion(), place)
 	if err == nil && code != 0 {
 		return exitCode(code)
 	}

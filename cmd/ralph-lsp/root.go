@@ -53,10 +53,9 @@ func newRoot() *cobra.Command {
 		SilenceErrors: true, // execute prints them
 		SilenceUsage:  true,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return serveEditor(cmd, &serve) },
-		Version:       programVersion(),
 		Annotations:   map[string]string{cli.Begins: `ralph-lsp run "..."`},
 	}
-	root.SetVersionTemplate("ralph-lsp {{.Version}}\n")
+	cli.Versioned(root, programVersion())
 	cli.Overview(root, overview)
 	serve.AddFlags(root.Flags())
 	root.Flags().SortFlags = false
@@ -66,7 +65,7 @@ func newRoot() *cobra.Command {
 func addCommands(root *cobra.Command) {
 	root.AddCommand(
 		newRun(), newDemo(), newStatus(), newWatch(), newCancel(), newPause(), newNext(), newResume(), newSteer(), newAnswer(), newUpdate(), newTrust(), newSandbox(), newPlan(), newHats(), newAgents(), newInit(),
-		newChanges(), newUndo(), newRedo(), newLand(), newDecode(), newHistory(), newDoctor(), emit.New(), newVersion(), newStartText(), newLimitsText(), newDemoAgent(), newDemoCheck(), newSetup(),
+		newChanges(), newUndo(), newRedo(), newLand(), newDecode(), newHistory(), newDoctor(), emit.New(), newStartText(), newLimitsText(), newDemoAgent(), newDemoCheck(), newSetup(),
 	)
 	root.SetHelpCommand(cli.NewHelp())
 	cli.AddCompletion(root)

@@ -47,7 +47,7 @@ export async function findFleet(sidecar: Binary, searchPath: string): Promise<Bi
   const beside = path.dirname(sidecar.path);
   const found = await firstOf('ralph-fleet', [beside, ...foldersOf(searchPath)]);
   if (!found) throw new NoBinaryError(t('ralph-fleet was not found, not in {0} and not on PATH: loops of other machines are not shown. Put it there, or clear ralph.fleet.bus.', beside));
-  return check(found, '--version');
+  return check(found, 'ralph-fleet');
 }
 
 const foldersOf = (searchPath: string): string[] => searchPath.split(path.delimiter).filter(Boolean);
@@ -74,15 +74,15 @@ async function isExecutable(file: string): Promise<boolean> {
   }
 }
 
-async function check(file: string, ask = 'version'): Promise<Binary> {
+async function check(file: string, program = 'ralph-lsp'): Promise<Binary> {
   let version: string | undefined;
   try {
-    const { stdout } = await promisify(execFile)(file, [ask], { timeout: versionTimeout, killSignal: 'SIGKILL' });
-    version = versionIn(stdout);
+    const { stdout } = await promisify(execFile)(file, ['version'], { timeout: versionTimeout, killSignal: 'SIGKILL' });
+    version = versionIn(program, stdout);
   } catch (e) {
     throw new NoBinaryError(t('{0} does not run: {1}', file, firstLine(e)));
   }
-  if (!version) throw new NoBinaryError(t('{0} is not {1}', file, ask === 'version' ? 'ralph-lsp' : 'ralph-fleet'));
+  if (!version) throw new NoBinaryError(t('{0} is not {1}', file, program));
   if (isTooOld(version)) throw new NoBinaryError(t('{0} is too old: version {1}, and {2} is needed', file, version, minVersion));
   return { path: file, version };
 }

@@ -1,11 +1,12 @@
-// What "ralph-lsp version" and "ralph-fleet --version" print.
+// What a program's command "version" prints.
 
 /** The oldest sidecar that speaks this extension's wire format. */
 export const minVersion = '0.1.0';
 
-/** The version that the sidecar's output names, undefined: it isn't the sidecar's. */
-export function versionIn(output: string): string | undefined {
-  return /^ralph-(?:lsp|fleet version) (\S+)/.exec(output)?.[1];
+/** The version that the program's output names, undefined: it is another's. */
+export function versionIn(program: string, output: string): string | undefined {
+  const [name, version] = output.split(/\s/, 2);
+  return name === program ? version : undefined;
 }
 
 /** A build from a checkout has no version to compare and counts as new enough. */

@@ -98,10 +98,7 @@ end
 ---@return string? problem
 function M.version(cmd)
   local ok, result = pcall(function()
-    local is_fleet = vim.fs.basename(cmd[1]):find('ralph-fleet', 1, true)
-    return vim
-      .system({ cmd[1], is_fleet and '--version' or 'version' }, { text = true, timeout = 3000 })
-      :wait()
+    return vim.system({ cmd[1], 'version' }, { text = true, timeout = 3000 }):wait()
   end)
   if not ok then
     return nil, tostring(result)

@@ -112,7 +112,7 @@ describe('the sidecar', () => {
       await setting('ralph.fleet.bus', 'nats://127.0.0.1:1');
       await until('it is told', () => told.some((m) => m.includes(`ralph-fleet was not found, not in ${scratch} and not on PATH`)));
       assert.match(await run('ralph.help'), /Ralph/);
-      program('ralph-fleet', `if [ "$1" = --version ]; then echo "ralph-fleet version 9.0.0"; else echo "$RALPH_BUS $*" > ${asked}; exec "${usual}" "$@"; fi`);
+      program('ralph-fleet', `if [ "$1" = version ]; then echo "ralph-fleet 9.0.0 (go1.26, linux/amd64)"; else echo "$RALPH_BUS $*" > ${asked}; exec "${usual}" "$@"; fi`);
       await run('ralph.restartServer');
       assert.match(await run('ralph.help'), /Ralph/);
       assert.equal(fs.readFileSync(asked, 'utf8'), 'nats://127.0.0.1:1 --stdio\n');
