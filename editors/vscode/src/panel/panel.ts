@@ -149,13 +149,13 @@ export class Panel implements vscode.Disposable {
     if (updates) this.post({ type: 'part', generation, index, updates });
   }
 
-  /** Opens a file of the loop's folder; any other is none of its business. */
+  /** Opens a file of the loop's folder, or of its origin; any other is none of its business. */
   private async openFile(path: string, line = 1, column = 1): Promise<void> {
-    const folder = this.loop.folder ?? this.loops.folderOf(this.loop.loopId);
-    const host = this.loops.byId(this.loop.loopId)?.host;
-    if (host) return mention(t('{0} is on {1}; what the loop changed can be opened', path, host));
+    const { host, origin } = this.loops.byId(this.loop.loopId) ?? {};
+    const folder = host ? origin : this.loop.folder ?? this.loops.folderOf(this.loop.loopId);
     const file = folder && (await fileIn(vscode.Uri.parse(folder).fsPath, path));
-    if (!file) return mention(t('{0} is no file of the folder', path));
+    if (!file) return mention(host ? t('{0} is on {1}; what the loop changed can be opened', path, host) : t('{0} is no file of the folder', path));
+    if (host) mention(t('{0} as it is here; {1} has its own', vscode.workspace.asRelativePath(file), host));
     const at = new vscode.Position(Math.max(0, line - 1), Math.max(0, column - 1));
     await vscode.window.showTextDocument(vscode.Uri.file(file), { selection: new vscode.Range(at, at) });
   }

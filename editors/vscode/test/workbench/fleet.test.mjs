@@ -77,11 +77,11 @@ test('a loop of a fleet is followed, steered and fetched as one of this machine'
       await w.statusIs(/done/);
       await w.screenshot('fleet-done');
     });
-    await w.step('a file of the other machine opens none of this one', async () => {
+    await w.step('a file that it changed opens as it is here, which is said', async () => {
       const article = w.transcript().getByRole('article', { name: /^edit, .*completed/ }).last();
       await article.locator('.fold').click();
       await article.getByText('notes.txt:1').click();
-      await w.page.locator('.statusbar').getByText('notes.txt is on box-1; what the loop changed can be opened').waitFor();
+      await w.page.locator('.statusbar').getByText('notes.txt as it is here; box-1 has its own').waitFor();
     });
     await w.step('what it changed is seen, and comes as a branch', async () => {
       await w.treeRow('notes.txt+1 -1').click();
