@@ -11,12 +11,13 @@ const git = (...args) => execFileSync('git', args, { cwd: folder(here).fsPath, e
 
 describe('a loop in a worktree', () => {
   let api, real, told;
-  /** Presses a button wherever it is offered. */
-  const press = (title) => {
+  /** Presses a button wherever it is offered, once that is ready. */
+  const press = (title, ready) => {
     for (const show of Object.keys(real)) {
-      vscode.window[show] = (message, ...buttons) => {
+      vscode.window[show] = async (message, ...buttons) => {
         told.push(message);
-        return Promise.resolve(buttons.find((b) => (b.title ?? b) === title));
+        await ready;
+        return buttons.find((b) => (b.title ?? b) === title);
       };
     }
   };
@@ -37,9 +38,11 @@ describe('a loop in a worktree', () => {
 
   /** Runs a loop to its end, where one of its offers is pressed; returns its worktree. */
   async function ends(branch, offer) {
-    press(offer);
+    let isSeen; // a loop that has landed leaves the list
+    press(offer, new Promise((resolve) => (isSeen = resolve)));
     const { loopId } = await vscode.commands.executeCommand('ralph.start', { folder: repository(), prompt: 'do 1', completionPromise: 'DONE', worktree: branch });
     const { worktree } = await until('it is known', () => api.loops.byId(loopId));
+    isSeen();
     assert.equal(vscode.Uri.parse(worktree.repository).toString(), repository()); // it stands below it
     assert.equal(worktree.branch, branch);
     return vscode.Uri.parse(worktree.path).fsPath;
