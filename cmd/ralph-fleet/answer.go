@@ -19,7 +19,7 @@ import (
 )
 
 func newAnswer() *cobra.Command {
-	var bus busFlags
+	var one choice
 	var id string
 	cmd := &cobra.Command{
 		Use:   "answer LOOP [ID] [deny|once|loop|VALUE] [WORDS...]",
@@ -33,7 +33,7 @@ question is meant.`,
 		Args:        cli.Needs("ralph-fleet answer make-the-tests-pass", "say which loop is meant"),
 		Annotations: map[string]string{cli.TakesText: "answer"},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return bus.withLoops(cmd, args[:1], func(ctx context.Context, bus *natsbus.Bus, found []fleet.Record) error {
+			return one.with(cmd, args[:1], func(ctx context.Context, bus *natsbus.Bus, found []fleet.Record) error {
 				r, words := found[0], args[1:]
 				open, err := questionsOf(ctx, bus, r)
 				if err != nil {
@@ -66,8 +66,8 @@ question is meant.`,
 			})
 		},
 	}
-	bus.addFlags(cmd)
-	bus.completeLoops(cmd, 1)
+	one.bus.addFlags(cmd)
+	one.bus.completeLoops(cmd, 1)
 	cmd.Flags().StringVar(&id, "id", "", "the `ID` of the question that is meant, said so")
 	return cmd
 }

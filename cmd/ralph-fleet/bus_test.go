@@ -144,7 +144,7 @@ func TestAUserLooksAfterLoops(t *testing.T) {
 	u.says("resume one two", "one goes on", "two goes on")
 	u.says("pause --all", "one paused", "two pauses", "!three")
 	u.says("resume --all", "two goes on")
-	u.says("steer one mind the gap", "it will be told")
+	u.says("steer one mind the gap", "one will be told")
 	if r := u.record(one.ID); len(r.Guidance) != 1 || r.Guidance[0] != "mind the gap" {
 		t.Errorf("it will be told %q", r.Guidance)
 	}
@@ -168,6 +168,63 @@ func TestAUserLooksAfterLoops(t *testing.T) {
 	u.refuses("status two", "2 loops are called two: say the id of one, ", twin.ID+" (running)", two.ID+" (running)")
 	u.says("status ftwi", "1 running")
 	u.refuses("status ftw", "there is no loop ftw")
+}
+
+func TestAUserChoosesLoopsByLabel(t *testing.T) {
+	u := newUser(t)
+	u.refuses("pause --label team=a", "no loop has the label team=a, or any other: submit --label gives them")
+	put := func(name, labels string, r fleet.Record) fleet.Record {
+		has, err := labelsOf(strings.Fields(labels))
+		u.must(err)
+		r.Task = fleet.Task{Name: name, Labels: has, Priority: fleet.Normal}
+		return u.submits(r)
+	}
+	put("one", "team=a when=nightly", fleet.Record{Phase: fleet.Queued})
+	put("two", "team=b when=nightly", fleet.Record{Phase: fleet.Queued})
+	put("three", "team=a", fleet.Record{Phase: fleet.Queued})
+	done := put("done", "team=a when=nightly", fleet.Record{Phase: fleet.Ended, StopReason: "promise", Kept: []int{1}})
+	put("capped", "team=b kind=x", fleet.Record{Phase: fleet.Ended, StopReason: "max_iterations", HasState: true})
+	put("plain", "", fleet.Record{Phase: fleet.Queued})
+	u.must(u.bus.PutFile(t.Context(), done.TranscriptFile(1), strings.NewReader("{\"a\":1}\n")))
+
+	u.says("status --label when=nightly", " one ", " two ", " done ", "!three", "!plain")
+	u.says("status --label team=a --label when=nightly", " one ", " done ", "!two", "!three")
+	u.says("status one two --label when=nightly", " one ", " two ", "!done")
+	u.says("pause --label when=nightly --label team=a", "one paused", "!two", "!done")
+	u.says("resume --label team=a", "one goes on", "three goes on", "!done")
+	u.says("pause --all --label team=a", "one paused", "three paused", "!two", "!plain")
+	u.says("resume --label team=b", "two goes on", "!capped")
+	u.says("resume --label kind=x", "nothing to do: there is no loop with kind=x that hasn't ended, or with new limits ended at one")
+	u.says("resume --label kind=x --max-iterations 80", "capped goes on")
+	u.says("steer --label team=b mind the gap", "two will be told", "capped will be told", "!three")
+	for name, want := range map[string]string{"two": "mind the gap", "three": ""} {
+		if r := u.record(fmt.Sprintf("f%015s", name)); strings.Join(r.Guidance, "") != want {
+			t.Errorf("%s will be told %q", name, r.Guidance)
+		}
+	}
+	u.says("next --label team=a", "nothing to do: there is no loop with team=a that is in an iteration")
+	u.says("watch --json --label team=a --label when=nightly done", `{"a":1}`)
+	u.says("cancel --label when=nightly", "one cancelled", "two cancelled", "!done", "!three", "!plain")
+	u.says("cancel --label when=nightly", "nothing to do: there is no loop with when=nightly that hasn't ended")
+	u.says("remove --label team=a", "one removed", "done removed", "!three")
+	u.says("status", " two ", " three ", " capped ", " plain ", "! one queued", "! one ended", "! done ended")
+
+	const known = " known are kind=x, team=a, team=b, when=nightly"
+	u.refuses("cancel --label nightly", "--label nightly: say it as KEY=VALUE")
+	u.refuses("cancel --label tean=a", "no loop has the label tean=a; did you mean team=a?"+known)
+	u.refuses("status --label team=c --json", "no loop has the label team=c; ", known)
+	u.refuses("fetch --label moon=full", "no loop has the label moon=full;"+known)
+	u.refuses("pause --label team=a --label kind=x", "no loop has all of these labels: team=a, kind=x")
+	u.refuses("pause --label team=a --label team=b", "--label team=b: it is team=a as well")
+	u.refuses("pause three --label team=b", "three hasn't the label team=b: leave its name or the label out")
+	u.refuses("pause three --all", "--all is every loop, and three is one of them")
+	u.refuses("watch --json --label team=b", "--json is of one loop")
+	u.refuses("fetch --label team=b --patch out", "--patch out: several loops need a folder that is there")
+	u.says("status", "2 queued, 1 paused, 1 ended") // what is refused does nothing
+	said, _ := u.runs("", "__complete cancel --label", "")
+	if want := "kind=x 1 loop team=a 1 loop team=b 2 loops when=nightly 1 loop :4"; !strings.HasPrefix(said, want) {
+		t.Errorf("a shell completes %q", said)
+	}
 }
 
 func TestAUserAnswersAgents(t *testing.T) {
@@ -250,7 +307,7 @@ func TestAUserSubmitsAndFetches(t *testing.T) {
 		"submit --worktree x":                  "--worktree is of ralph-lsp run: each loop works in a checkout of its own",
 		"submit -C . x":                        "--dir (-C) is of ralph-lsp run: each loop works in a checkout of its own",
 		"submit --dance x":                     "unknown flag --dance",
-		"fetch":                                "say which loops: their ids or names",
+		"fetch":                                "say which loops: their names or ids",
 		"fetch one two --bundle out":           "--bundle out: several loops need a folder that is there",
 		"fetch one two --patch PROMPT.md":      "--patch PROMPT.md: several loops need a folder that is there",
 		"fetch one --into nowhere":             "nowhere",

@@ -18,41 +18,25 @@ import (
 	"ralph-lsp/internal/cli"
 	"ralph-lsp/internal/limits"
 	"ralph-lsp/internal/tell"
+	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"
 	"ralph-lsp/wire"
 )
 
 // newControl is a command that does something to loops.
-func newControl(name, short string, do func(ctx context.Context, bus fleet.Bus, id string) (string, error)) *cobra.Command {
-	var bus busFlags
-	var all bool
+func newControl(name, short string, loops choice, do func(ctx context.Context, bus fleet.Bus, id string) (string, error)) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   name + " LOOP...",
 		Short: short,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 && !all {
-				return errNobodyNamed
-			}
-			return bus.withLoops(cmd, args, func(ctx context.Context, bus *natsbus.Bus, found []fleet.Record) error {
-				var problems []error
-				for _, r := range found {
-					if all && r.Phase == fleet.Ended {
-						continue
-					}
-					text, err := do(ctx, bus, r.ID)
-					if err != nil {
-						problems = append(problems, err)
-						continue
-					}
-					fmt.Fprintf(cmd.OutOrStdout(), "%s  %s  %s\n", r.ID, r.Name, text)
-				}
-				return errors.Join(problems...)
+			return loops.each(cmd, args, func(ctx context.Context, bus fleet.Bus, r fleet.Record) (string, error) {
+				text, err := do(ctx, bus, r.ID)
+				return r.Name + "  " + text, err
 			})
 		},
 	}
-	bus.addFlags(cmd)
-	bus.completeLoops(cmd, anyLoops)
-	cmd.Flags().BoolVar(&all, "all", false, "all loops that haven't ended")
+	loops.addFlags(cmd)
+	cmd.Flags().BoolVar(&loops.all, "all", false, "every loop "+loops.what)
 	return cmd
 }
 
@@ -66,17 +50,27 @@ func pauseLoop(ctx context.Context, bus fleet.Bus, id string) (string, error) {
 
 func newResume() *cobra.Command {
 	var limits start.Limits
-	cmd := newControl("resume", "Let loops go on that are paused, wait, failed, or reached a limit", func(ctx context.Context, bus fleet.Bus, id string) (string, error) {
+	which := choice{what: "that hasn't ended, or with new limits ended at one", fits: func(r fleet.Record) bool {
+		return r.Phase != fleet.Ended || limits.Patch() != (loop.Patch{}) && r.CanGoOn() && loop.StopReason(r.StopReason).Capped()
+	}}
+	cmd := newControl("resume", "Let loops go on that are paused, wait, failed, or reached a limit", which, func(ctx context.Context, bus fleet.Bus, id string) (string, error) {
 		_, err := fleet.ResumeLoop(ctx, bus, id, limits.Patch())
 		return "goes on", err
 	})
-	limits.AddFlags(cmd.Flags())
-	cmd.Flags().VisitAll(func(f *pflag.Flag) { f.DefValue = "" }) // without a flag nothing changes
+	own := pflag.NewFlagSet("", pflag.ContinueOnError)
+	limits.AddFlags(own)
+	own.VisitAll(func(f *pflag.Flag) { f.DefValue = "" }) // without a flag nothing changes
+	cmd.Flags().AddFlagSet(own)
 	return cmd
 }
 
 // byTerminal is who asks here, for the agent.
 const byTerminal = "terminal"
+
+func newNext() *cobra.Command {
+	running := choice{what: "that is in an iteration", fits: func(r fleet.Record) bool { return r.Phase == fleet.Running }}
+	return newControl("next", "End the iterations that loops are in; the next ones begin", running, nextIteration)
+}
 
 // nextIteration ends the iteration that a loop is in.
 func nextIteration(ctx context.Context, bus fleet.Bus, id string) (string, error) {
@@ -98,47 +92,40 @@ func cancelLoop(ctx context.Context, bus fleet.Bus, id string) (string, error) {
 }
 
 func newSteer() *cobra.Command {
-	var bus busFlags
+	loops := thatGoOn()
 	cmd := &cobra.Command{
-		Use:         "steer LOOP TEXT...",
-		Short:       "Tell a loop something",
-		Args:        cli.Needs(`ralph-fleet steer make-the-tests-pass "Leave the parser alone"`, "say which loop is meant", "say what it should be told"),
+		Use:   "steer LOOP|--label KEY=VALUE TEXT...",
+		Short: "Tell loops something",
+		Args: func(cmd *cobra.Command, args []string) error {
+			words := []string{"say which loop is meant", "say what it should be told"}
+			return cli.Needs(`ralph-fleet steer make-the-tests-pass "Leave the parser alone"`, words[min(len(loops.labels), 1):]...)(cmd, args)
+		},
 		Annotations: map[string]string{cli.TakesText: "text"},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return bus.withLoops(cmd, args[:1], func(ctx context.Context, bus *natsbus.Bus, found []fleet.Record) error {
-				_, err := fleet.Change(ctx, bus, found[0].ID, func(r *fleet.Record) error { return r.Steer(strings.Join(args[1:], " "), time.Now().UTC()) })
-				if err == nil {
-					fmt.Fprintln(cmd.OutOrStdout(), "it will be told")
-				}
-				return err
+			named := 1 - min(len(loops.labels), 1)
+			return loops.each(cmd, args[:named], func(ctx context.Context, bus fleet.Bus, r fleet.Record) (string, error) {
+				_, err := fleet.Change(ctx, bus, r.ID, func(r *fleet.Record) error { return r.Steer(strings.Join(args[named:], " "), time.Now().UTC()) })
+				return r.Name + "  will be told", err
 			})
 		},
 	}
-	bus.addFlags(cmd)
-	bus.completeLoops(cmd, 1)
+	loops.addFlags(cmd)
+	loops.bus.completeLoops(cmd, 1)
 	return cmd
 }
 
 func newRemove() *cobra.Command {
-	var bus busFlags
+	loops := choice{what: "that has ended", fits: func(r fleet.Record) bool { return r.Phase == fleet.Ended }}
 	cmd := &cobra.Command{
 		Use:   "remove LOOP...",
 		Short: "Take loops that have ended off the bus, with all that is kept of them",
-		Args:  cli.Needs("ralph-fleet remove make-the-tests-pass", "say which loops"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return bus.withLoops(cmd, args, func(ctx context.Context, bus *natsbus.Bus, found []fleet.Record) error {
-				for _, r := range found {
-					if err := fleet.RemoveEnded(ctx, bus, r.ID, time.Time{}); err != nil {
-						return err
-					}
-					fmt.Fprintf(cmd.OutOrStdout(), "%s  %s  removed\n", r.ID, r.Name)
-				}
-				return nil
+			return loops.each(cmd, args, func(ctx context.Context, bus fleet.Bus, r fleet.Record) (string, error) {
+				return r.Name + "  removed", fleet.RemoveEnded(ctx, bus, r.ID, time.Time{})
 			})
 		},
 	}
-	bus.addFlags(cmd)
-	bus.completeLoops(cmd, anyLoops)
+	loops.addFlags(cmd)
 	return cmd
 }
 

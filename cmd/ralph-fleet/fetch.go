@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,11 +9,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph-lsp/fleet"
-	"ralph-lsp/fleet/natsbus"
 )
 
 func newFetch() *cobra.Command {
-	var bus busFlags
+	var loops choice
 	var repo, bundle, patch string
 	cmd := &cobra.Command{
 		Use:   "fetch LOOP...",
@@ -23,9 +21,6 @@ func newFetch() *cobra.Command {
 was fetched before goes on. With --bundle or --patch write files instead, for git fetch,
 or git am and git apply. The repository has to be the one of the loops.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return errors.New("say which loops: their ids or names (ralph-fleet status lists them)")
-			}
 			dir, err := filepath.Abs(repo)
 			if err != nil {
 				return err
@@ -40,27 +35,17 @@ or git am and git apply. The repository has to be the one of the loops.`,
 				if path == "" {
 					continue
 				}
-				if info, err := os.Stat(path); len(args) > 1 && (err != nil || !info.IsDir()) {
+				if info, err := os.Stat(path); (len(args) > 1 || len(loops.labels) > 0) && (err != nil || !info.IsDir()) {
 					return fmt.Errorf("--%s %s: several loops need a folder that is there", form, path)
 				}
 				fetch = func(ctx context.Context, bus fleet.Bus, r fleet.Record) (string, error) {
 					return fleet.FetchFile(ctx, bus, r, dir, form, path)
 				}
 			}
-			return bus.withLoops(cmd, args, func(ctx context.Context, bus *natsbus.Bus, found []fleet.Record) error {
-				var problems []error
-				for _, r := range found {
-					what, err := fetch(ctx, bus, r)
-					if problems = append(problems, err); err == nil {
-						fmt.Fprintf(cmd.OutOrStdout(), "%s  %s\n", r.ID, what)
-					}
-				}
-				return errors.Join(problems...)
-			})
+			return loops.each(cmd, args, fetch)
 		},
 	}
-	bus.addFlags(cmd)
-	bus.completeLoops(cmd, anyLoops)
+	loops.addFlags(cmd)
 	f := cmd.Flags()
 	f.StringVar(&repo, "into", ".", "the `FOLDER` of the repository")
 	f.StringVar(&bundle, "bundle", "", "write a bundle for git fetch to `FILE`, or into a folder")

@@ -1,11 +1,6 @@
 package main
 
-import (
-	"context"
-	"time"
-
-	"github.com/spf13/cobra"
-)
+import "time"
 
 // overview is the general help: what a newcomer needs, in one screen.
 const overview = `ralph-fleet runs Ralph loops on many machines. A bus keeps the loops; workers
@@ -18,7 +13,7 @@ Start here, in a repository (the first two in terminals of their own)
   ralph-fleet status                       how loops stand, which workers are there
   ralph-fleet fetch make-the-tests-pass    what the loop did, as a branch
 
-Loops, by name or id
+Loops, by name or id, or many at once by --label KEY=VALUE (given to submit)
   ralph-fleet watch LOOP...                what it does, until it ends
   ralph-fleet steer LOOP "Leave it alone"  tell its agent something
   ralph-fleet answer LOOP                  what its agent asks (--permissions ask)
@@ -41,36 +36,6 @@ The bus is nats://127.0.0.1:4222, or what --bus, RALPH_BUS or fleet.toml says.
 
 // completionPatience bounds how long a shell waits for the names of loops.
 const completionPatience = 2 * time.Second
-
-// completeLoops offers the names of the loops on the bus, and ids where two have one name:
-// as first argument, or as all.
-func (b *busFlags) completeLoops(cmd *cobra.Command, most int) {
-	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, _ string) (names []cobra.Completion, _ cobra.ShellCompDirective) {
-		if len(args) >= most || settle(cmd) != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		ctx, cancel := context.WithTimeout(cmd.Context(), completionPatience)
-		defer cancel()
-		bus, err := b.dial(ctx, "completion")
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		defer bus.Close()
-		all, _, _ := bus.List(ctx) // none are offered where they can't be read
-		called := map[string]int{}
-		for _, r := range all {
-			called[r.Name]++
-		}
-		for _, r := range all {
-			name, about := r.Name, string(r.Phase)
-			if called[name] > 1 {
-				name, about = r.ID, r.Name+", "+about
-			}
-			names = append(names, cobra.CompletionWithDesc(name, about))
-		}
-		return names, cobra.ShellCompDirectiveNoFileComp
-	}
-}
 
 // anyLoops is how many loops a command takes that takes some.
 const anyLoops = 1 << 10

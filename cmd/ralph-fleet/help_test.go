@@ -85,11 +85,12 @@ func TestWhatIsWrongWithACommandLineIsSaid(t *testing.T) {
 		"submit -x":              "(put text that begins with - after --)",
 		"doctor --only me":       `--only: "me" is unknown: known are bus, worker`,
 		"steer":                  "say which loop is meant, as in ralph-fleet steer",
+		"steer --label a=b":      "say what it should be told, as in ralph-fleet steer",
 		"steer mine":             "say what it should be told, as in ralph-fleet steer",
-		"watch":                  "say which loops: their ids or names",
+		"watch":                  "say which loops: their names or ids (ralph-fleet status lists them), --label KEY=VALUE\n",
 		"answer":                 "say which loop is meant, as in ralph-fleet answer",
-		"remove":                 "say which loops, as in ralph-fleet remove",
-		"cancel":                 "say which loops: their ids or names",
+		"remove":                 "say which loops: their names or ids",
+		"cancel":                 "(ralph-fleet status lists them), --label KEY=VALUE, or --all\n",
 		"completion":             "completion needs a command: bash, fish, powershell, zsh",
 	} {
 		got, code := typed(t, strings.Fields(line)...)

@@ -17,7 +17,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"ralph-lsp/config"
-	"ralph-lsp/fleet"
 	"ralph-lsp/fleet/natsbus"
 	"ralph-lsp/internal/cli"
 	"ralph-lsp/internal/tell"
@@ -67,8 +66,8 @@ func newRoot(stdout io.Writer) *cobra.Command {
 	editor.addFlags(root)
 	cli.Overview(root, overview)
 	root.AddCommand(newServe(), newWorker(), newSubmit(), newStatus(), newWatch(), newFetch(), newLimits(), newRemove(),
-		newControl("pause", "Let loops end their iteration, and begin no other", pauseLoop), newResume(), newControl("next", "End the iterations that loops are in; the next ones begin", nextIteration), newAnswer(),
-		newControl("cancel", "End loops; returns when nothing of them is left", cancelLoop), newSteer(), newDoctor(), newEmit())
+		newControl("pause", "Let loops end their iteration, and begin no other", thatGoOn(), pauseLoop), newResume(), newNext(), newAnswer(),
+		newControl("cancel", "End loops; returns when nothing of them is left", thatGoOn(), cancelLoop), newSteer(), newDoctor(), newEmit())
 	cli.Versioned(root, programVersion())
 	root.SetHelpCommand(cli.NewHelp())
 	return root
@@ -130,65 +129,3 @@ func (b *busFlags) with(cmd *cobra.Command, do func(ctx context.Context, bus *na
 	defer bus.Close()
 	return do(cmd.Context(), bus)
 }
-
-// withLoops is with, for the loops that are named; all of them where none is.
-func (b *busFlags) withLoops(cmd *cobra.Command, names []string, do func(ctx context.Context, bus *natsbus.Bus, found []fleet.Record) error) error {
-	return b.with(cmd, func(ctx context.Context, bus *natsbus.Bus) error {
-		found, err := find(ctx, bus, names, cmd.ErrOrStderr())
-		if err != nil {
-			return err
-		}
-		return do(ctx, bus, found)
-	})
-}
-
-// find returns the loops that are named: by id, the beginning of one, or name; all of
-// them where none is. What can't be read is told in notes.
-func find(ctx context.Context, bus fleet.Bus, names []string, notes io.Writer) (found []fleet.Record, err error) {
-	list := func() (all []fleet.Record, err error) {
-		all, unread, err := bus.List(ctx)
-		if len(unread) > 0 {
-			fmt.Fprintf(notes, "%s on the bus can't be read: %s\n", tell.Counted(len(unread), "loop"), stream.Line(strings.Join(unread, ", "), 200))
-		}
-		return all, err
-	}
-	if len(names) == 0 {
-		return list()
-	}
-	var all []fleet.Record
-	for _, name := range names {
-		if r, _, err := bus.Get(ctx, name); err == nil { // there may be 100,000
-			found = append(found, r)
-			continue
-		}
-		if all == nil {
-			if all, err = list(); err != nil {
-				return nil, err
-			}
-		}
-		var named []fleet.Record
-		for _, r := range all {
-			switch {
-			case r.ID == name, r.Name == name:
-				named = append(named, r)
-			case len(name) >= 4 && strings.HasPrefix(r.ID, name):
-				named = append(named, r)
-			}
-		}
-		switch len(named) {
-		case 0:
-			return nil, fmt.Errorf("there is no loop %s; ralph-fleet status lists them", name)
-		case 1:
-			found = append(found, named[0])
-		default:
-			var ids []string
-			for _, r := range named {
-				ids = append(ids, fmt.Sprintf("%s (%s)", r.ID, r.Phase))
-			}
-			return nil, fmt.Errorf("%d loops are called %s: say the id of one, %s", len(named), name, strings.Join(ids, " or "))
-		}
-	}
-	return found, nil
-}
-
-var errNobodyNamed = errors.New("say which loops: their ids or names (ralph-fleet status lists them), or --all")

@@ -21,26 +21,14 @@ import (
 )
 
 func newStatus() *cobra.Command {
-	var bus busFlags
+	var loops choice
 	var asJSON bool
-	var labels []string
 	cmd := &cobra.Command{
 		Use:   "status [LOOP...]",
 		Short: "Show the loops on the bus",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			want, err := labelsOf(labels)
-			if err != nil {
-				return err
-			}
-			return bus.withLoops(cmd, args, func(ctx context.Context, bus *natsbus.Bus, found []fleet.Record) error {
-				found = slices.DeleteFunc(found, func(r fleet.Record) bool {
-					for key, value := range want {
-						if r.Labels[key] != value {
-							return true
-						}
-					}
-					return false
-				})
+			loops.all = len(args)+len(loops.labels) == 0
+			return loops.with(cmd, args, func(ctx context.Context, bus *natsbus.Bus, found []fleet.Record) error {
 				slices.SortStableFunc(found, func(a, b fleet.Record) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.ID, b.ID)) })
 				shown, err := fleet.Gather(ctx, bus, found, gathering)
 				if err != nil {
@@ -67,10 +55,8 @@ func newStatus() *cobra.Command {
 			})
 		},
 	}
-	bus.addFlags(cmd)
-	bus.completeLoops(cmd, anyLoops)
+	loops.addFlags(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print an object per line")
-	cmd.Flags().StringArrayVar(&labels, "label", nil, "only loops with that `KEY=VALUE`; may be given again")
 	return cmd
 }
 

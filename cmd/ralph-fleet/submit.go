@@ -144,7 +144,8 @@ A worker runs the setup, the verification and whatever the agent does as its own
 	f.StringArrayVar(&s.Task.Setup, "setup", nil, "a `COMMAND` for the shell that prepares a fresh checkout; may be given again")
 	f.BoolVar(&s.Task.Trust, "trust", false, "what the ralph.toml of that commit runs may run on the workers (see ralph-lsp trust)")
 	f.Var(&priority, "priority", "which loops are served first")
-	f.StringArrayVar(&labels, "label", nil, "`KEY=VALUE`, for status; may be given again")
+	f.StringArrayVar(&labels, "label", nil, "`KEY=VALUE`, by which loops can be chosen; may be given again")
+	bus.completeLabels(cmd)
 	f.StringVar(&s.Task.Key, "key", "default", "the `NAME` of the provider's account that it uses: limits are kept for each")
 	f.Float64Var(&s.Task.Reserve, "reserve", 0, "`USD` that an iteration costs at most, kept back from the budget while it runs")
 	f.BoolVar(&asJSON, "json", false, "print an object per line")
@@ -177,16 +178,4 @@ func readTasks(name string, stdin io.Reader) ([]map[string]any, error) {
 	}
 	defer f.Close()
 	return fleet.ReadTasks(f)
-}
-
-func labelsOf(pairs []string) (map[string]string, error) {
-	labels := map[string]string{}
-	for _, pair := range pairs {
-		key, value, ok := strings.Cut(pair, "=")
-		if !ok || key == "" {
-			return nil, fmt.Errorf("--label %s: say it as KEY=VALUE", pair)
-		}
-		labels[key] = value
-	}
-	return labels, nil
 }

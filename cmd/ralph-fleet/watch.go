@@ -27,7 +27,7 @@ const (
 )
 
 func newWatch() *cobra.Command {
-	var bus busFlags
+	var loops choice
 	var now, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "watch LOOP...",
@@ -36,21 +36,17 @@ func newWatch() *cobra.Command {
 would: with 0 for a loop that is done, 2 at a limit, 130 for a cancelled one, else 1.
 Ctrl-C ends the reading alone: loops go on. --json prints the updates of the wire.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			switch {
-			case len(args) == 0:
-				return errors.New("say which loops: their ids or names")
-			case asJSON && len(args) > 1:
-				return errors.New("--json is of one loop: its updates don't say which one they are of")
-			}
-			return bus.withLoops(cmd, args, func(ctx context.Context, bus *natsbus.Bus, found []fleet.Record) error {
+			return loops.with(cmd, args, func(ctx context.Context, bus *natsbus.Bus, found []fleet.Record) error {
+				if asJSON && len(found) > 1 {
+					return errors.New("--json is of one loop: its updates don't say which one they are of")
+				}
 				return watchAll(ctx, bus, found, now, asJSON, flagsOf(cmd), cmd.OutOrStdout(), cmd.ErrOrStderr())
 			})
 		},
 	}
 	cmd.Flags().BoolVar(&now, "now", false, "print what there is, and don't wait for more")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the updates of the wire, an object per line")
-	bus.addFlags(cmd)
-	bus.completeLoops(cmd, anyLoops)
+	loops.addFlags(cmd)
 	return cmd
 }
 
