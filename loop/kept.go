@@ -2,7 +2,6 @@ package loop
 
 import (
 	"slices"
-	"strings"
 
 	"ralph-lsp/history"
 	"ralph-lsp/worktree"
@@ -57,7 +56,7 @@ func keptTree(s history.Summary, trees []worktree.Past) (in *worktree.Past) {
 func FindPast(folder string, h history.Options, name string) (*Past, error) {
 	all, err := PastOf(folder, h, 0, true)
 	for i, p := range all {
-		if p.Loop.LoopID == name || p.Tree != nil && (p.Tree.Branch == name || strings.TrimPrefix(p.Tree.Branch, "ralph/") == name) {
+		if p.Loop.LoopID == name || p.Tree != nil && worktree.IsNamed(p.Tree.Branch, name) {
 			return &all[i], nil
 		}
 	}

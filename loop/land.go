@@ -64,7 +64,7 @@ func FindTree(folder, name string, h history.Options) (worktree.Tree, error) {
 
 // isNamed says whether a tree is that of a loop.
 func isNamed(t worktree.Tree, name string, h history.Options) bool {
-	if name == t.Branch || name == strings.TrimPrefix(t.Branch, "ralph/") || paths.Real(name) == t.Path {
+	if worktree.IsNamed(t.Branch, name) || paths.Real(name) == t.Path {
 		return true
 	}
 	if _, state, err := StateIn(t.Folder); err == nil && state.LoopID == name {

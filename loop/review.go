@@ -8,25 +8,41 @@ import (
 	"ralph-lsp/worktree"
 )
 
-// SnapshotsIn finds the snapshots of a loop in a folder; without an id those of
-// the loop that is there, else of the one that changed something last. A loop with an
-// id may have been in a worktree that stood for the folder, even one that is gone. Undo and
-// redo fail with an *AtWorkError while the files are under an agent's hands.
+// SnapshotsIn finds the snapshots of a loop in a folder; without a name those of
+// the loop that is there, else of the one that changed something last. A name is a loop's
+// id, or the branch of a worktree that stood for the folder, even of one that is gone: it
+// has those of its last loop. Undo and redo fail with an *AtWorkError while the files are
+// under an agent's hands.
 //
 // Errors: changes.ErrNone, changes.ErrNoGit, and what the system says.
-func SnapshotsIn(folder, loopID string) (*changes.Store, error) {
-	s, err := findSnapshots(folder, loopID)
-	if loopID != "" && errors.Is(err, changes.ErrNone) {
-		for _, t := range worktree.PastOf(folder) {
-			if in, e := changes.Find(t.Folder, loopID, changes.Options{}); e == nil {
-				s, err, folder = in, nil, t.Folder
-			}
-		}
+func SnapshotsIn(folder, name string) (*changes.Store, error) {
+	s, err := findSnapshots(folder, name)
+	if name != "" && errors.Is(err, changes.ErrNone) {
+		s, folder, err = snapshotsOfTree(folder, name)
 	}
 	if err == nil && s.MayWrite == nil { // the folder is there
 		s.MayWrite = func() error { return checkAtWork(folder) }
 	}
 	return s, err
+}
+
+// snapshotsOfTree finds those of a loop that isn't in the folder by its id, and that one's folder.
+func snapshotsOfTree(folder, name string) (s *changes.Store, in string, err error) {
+	if t, ok := worktree.Find(folder); ok && worktree.IsNamed(t.Branch, name) {
+		s, err = findSnapshots(folder, "")
+		return s, folder, err
+	}
+	err = changes.ErrNone
+	for _, t := range worktree.PastOf(folder) {
+		id := name
+		if worktree.IsNamed(t.Branch, name) {
+			id = ""
+		}
+		if found, e := findSnapshots(t.Folder, id); e == nil {
+			s, in, err = found, t.Folder, nil
+		}
+	}
+	return s, in, err
 }
 
 func findSnapshots(folder, loopID string) (*changes.Store, error) {

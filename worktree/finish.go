@@ -46,7 +46,7 @@ func holdLanding(ctx context.Context, common string) (home string, lock *os.File
 
 // slug is the end of a loop's branch, as a part of other names.
 func landSlug(branch string) string {
-	return strings.ReplaceAll(strings.TrimPrefix(branch, "ralph/"), "/", "-")
+	return strings.ReplaceAll(strings.TrimPrefix(branch, ownBranches), "/", "-")
 }
 
 // noteRef names a commit that says what is about to land, and as what: its parents

@@ -11,6 +11,15 @@ import (
 	"ralph-lsp/internal/git"
 )
 
+// ownBranches begins the names of branches that are made for loops.
+const ownBranches = "ralph/"
+
+// IsNamed says whether a loop's user means the one on a branch: its whole name, or what is
+// behind ralph/.
+func IsNamed(branch, name string) bool {
+	return name != "" && (name == branch || name == strings.TrimPrefix(branch, ownBranches))
+}
+
 // maxSlug is how long a name made of a title is at most, in bytes.
 const maxSlug = 40
 
@@ -54,7 +63,7 @@ func (r repo) choose(ctx context.Context, o Options) (record, error) {
 	if o.Branch != "" {
 		return r.chooseNamed(ctx, rec, o, place)
 	}
-	slug, prefix := Slug(o.Title), "ralph/"
+	slug, prefix := Slug(o.Title), ownBranches
 	if r.hasBranch(ctx, "ralph") { // there can be nothing below it
 		prefix = "ralph-"
 	}
@@ -87,7 +96,7 @@ func (r repo) chooseNamed(ctx context.Context, rec record, o Options, place stri
 		}
 		rec.Base = tip
 	}
-	slug := Slug(strings.TrimPrefix(o.Branch, "ralph/"))
+	slug := Slug(strings.TrimPrefix(o.Branch, ownBranches))
 	for n := 1; n < most; n++ {
 		if rec.name(place, numbered(slug, n)); rec.isFree() {
 			return rec, nil

@@ -14,29 +14,29 @@ import (
 	"ralph-lsp/wire"
 )
 
-// completeLoops offers the ids of the folder's loops.
-func completeLoops(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	return loopIDs(cmd, args, false)
-}
-
-// loopIDs offers the ids of the folder's loops, and of those in worktrees that stood for it.
-func loopIDs(cmd *cobra.Command, args []string, inTrees bool) (ids []cobra.Completion, _ cobra.ShellCompDirective) {
+// completeLoops offers the folder's loops by their ids, and those in worktrees that stood for
+// it by their branches, of which each has the last loop.
+func completeLoops(cmd *cobra.Command, args []string, _ string) (names []cobra.Completion, _ cobra.ShellCompDirective) {
 	dir, err := resolveFolder(cmd.Flag("dir").Value.String())
 	if err != nil || len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	if kept, _, err := keptOf(dir); err == nil {
 		past, _ := loop.PastOf(dir, kept, 0, true) // none are offered where they can't be read
+		branches := map[string]bool{}
 		for _, p := range past {
-			if inTrees || p.Tree == nil {
-				ids = append(ids, cobra.CompletionWithDesc(p.Loop.LoopID, plainLine(p.Loop.Title)))
+			name := p.Loop.LoopID
+			if p.Tree != nil && !branches[p.Tree.Branch] {
+				name = p.Tree.Branch
+				branches[name] = true
 			}
+			names = append(names, cobra.CompletionWithDesc(name, plainLine(p.Loop.Title)))
 		}
 	}
-	return ids, cobra.ShellCompDirectiveNoFileComp
+	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeLoopThenFiles offers the ids of loops, and behind -- files.
+// completeLoopThenFiles offers loops, and behind -- files.
 func completeLoopThenFiles(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if slices.Contains(os.Args, "--") { // cobra puts one behind the arguments, so it can't tell
 		return cli.CompleteFiles(cmd, args, begun)
@@ -44,13 +44,13 @@ func completeLoopThenFiles(cmd *cobra.Command, args []string, begun string) ([]c
 	return completeLoops(cmd, args, begun)
 }
 
-// completeLoopOrFile offers the ids of loops, and paths once one is begun.
+// completeLoopOrFile offers loops, and paths where no loop begins as what is there.
 func completeLoopOrFile(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	ids, directive := loopIDs(cmd, args, true)
-	if strings.ContainsAny(begun, "./~") || len(ids) == 0 {
+	names, directive := completeLoops(cmd, args, begun)
+	if !slices.ContainsFunc(names, func(n string) bool { return strings.HasPrefix(n, begun) }) {
 		return cli.CompleteFiles(cmd, args, begun)
 	}
-	return ids, directive
+	return names, directive
 }
 
 // completeIterations offers, for flags, the iterations of the loop that changed

@@ -115,8 +115,8 @@ func newHistoryShow() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show [FILE|LOOP]",
 		Short: "Show what happened in a loop, or in a session of pi's or claude's",
-		Long: `Show a session file as it was seen live. Name it by its path, or a loop by its id.
-Without an argument the folder's last loop is shown.`,
+		Long: `Show a session file as it was seen live. Name it by its path, or a loop by its id or
+its branch. Without an argument the folder's last loop is shown.`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: completeLoopOrFile,
 	}

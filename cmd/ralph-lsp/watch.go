@@ -15,6 +15,7 @@ import (
 	"ralph-lsp/history"
 	"ralph-lsp/loop"
 	"ralph-lsp/stream"
+	"ralph-lsp/worktree"
 )
 
 func newWatch() *cobra.Command {
@@ -24,7 +25,7 @@ func newWatch() *cobra.Command {
 		Short: "Show a loop that runs in another terminal or in an editor",
 		Long: `Show the folder's loop, whoever drives it, from its current iteration on and until
 it ends; Ctrl-C ends only the watching. Of a loop that is over it is the last
-iteration. A loop is named by its id, see ralph-lsp history list.
+iteration. A loop is named by its id (ralph-lsp history list) or its branch.
 
 The exit codes are those of ralph-lsp run.`,
 		Args:              cobra.MaximumNArgs(1),
@@ -115,6 +116,14 @@ func (a *atWork) of(st loop.Status, now time.Time) loop.Status {
 
 // find finds the loop's session, and where its current iteration begins.
 func (w *watcher) find(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		for _, t := range worktree.List(w.dir) {
+			if worktree.IsNamed(t.Branch, args[0]) {
+				w.dir, args = t.Folder, nil
+				break
+			}
+		}
+	}
 	status, _, _, err := loop.FolderStatus(w.dir)
 	switch {
 	case err == nil && (len(args) == 0 || args[0] == status.LoopID):
