@@ -23,6 +23,7 @@ export class Log {
   private reading: Promise<void> | undefined;
   private again = false;
   private opens = 0;
+  private ahead: Promise<OutlineResult | undefined> | undefined;
   private grown = 0;
 
   constructor(private readonly sidecar: Pick<Sidecar, 'execute'>, private readonly loopId: string, private readonly listener: Listener) {}
@@ -35,12 +36,19 @@ export class Log {
     return this.outline.parts[index]?.iteration ?? 0;
   }
 
+  /** Reads ahead what open tells first, for an open that comes soon: a page takes longer to be made. What is news by then is in the tail. */
+  prepare(): void {
+    this.ahead ??= this.readOutline().catch(() => undefined); // open asks again
+  }
+
   /** Tells all anew: what the log consists of, and the tail. */
   async open(): Promise<void> {
     const turn = ++this.opens;
     this.cursor = undefined;
+    const { ahead } = this;
+    this.ahead = undefined;
     try {
-      const outline = await this.sidecar.execute<OutlineResult>(command.outline, { loopId: this.loopId });
+      const outline = (await ahead) ?? (await this.readOutline());
       await this.reading; // what comes of it is of before
       if (turn !== this.opens) return;
       this.outline = outline;
@@ -59,6 +67,7 @@ export class Log {
   close(): void {
     this.opens++;
     this.cursor = undefined;
+    this.ahead = undefined;
   }
 
   /** Takes what comes while it happens. */
@@ -88,6 +97,10 @@ export class Log {
       [after, more] = [page.cursor, page.more];
     }
     return updates;
+  }
+
+  private readOutline(): Promise<OutlineResult> {
+    return this.sidecar.execute<OutlineResult>(command.outline, { loopId: this.loopId });
   }
 
   /** Reads what is behind the cursor. */

@@ -109,6 +109,7 @@ export class Panel implements vscode.Disposable {
   private seen(): void {
     const isSeen = this.view.visible;
     this.sidecar.watch(this, isSeen);
+    if (isSeen && !this.isReady) this.log.prepare();
     if (isSeen) return;
     this.isReady = false;
     this.log.close();

@@ -10,10 +10,11 @@ const begin = (iteration: number) => ({ sessionUpdate: '_ralph/iteration' as con
 interface Read { after?: string; before?: string }
 
 /** A log, what its listener was told, and what the server was asked. */
-function logOf(read: (p: Read) => object, outline = { parts: [{ cursor: 'a', iteration: 1, bytes: 9 }, { cursor: 'b', iteration: 2, bytes: 9 }], iterations: [begin(1), begin(2)], cursor: 'c' }) {
+function logOf(read: (p: Read) => object, outline = { parts: [{ cursor: 'a', iteration: 1, bytes: 9 }, { cursor: 'b', iteration: 2, bytes: 9 }], iterations: [begin(1), begin(2)], cursor: 'c' }, isUp = () => true) {
   const told: string[] = [];
   const asked: string[] = [];
   const execute = async (id: string, p: Read): Promise<never> => {
+    if (!isUp()) throw new Error('down');
     asked.push(id === 'ralph.loop.outline' ? 'outline' : `${p.after}-${p.before ?? ''}`);
     return (id === 'ralph.loop.outline' ? outline : { more: false, complete: false, cursor: 'd', updates: [], ...read(p) }) as never;
   };
@@ -25,6 +26,26 @@ function logOf(read: (p: Read) => object, outline = { parts: [{ cursor: 'a', ite
   return { log, told, asked };
 }
 const update = (after: string | undefined, cursor: string, ...updates: Update[]): UpdateParams => ({ loopId: 'x', after, cursor, updates });
+
+test('what is known first can be read ahead, once for each beginning', async () => {
+  const { log, told, asked } = logOf(() => ({ updates: [say('t')] }));
+  log.prepare();
+  log.prepare();
+  assert.deepEqual([asked, told], [['outline'], []]);
+  await log.open();
+  assert.deepEqual([asked, told], [['outline', 'c-'], ['opened 2', 'tail t']]);
+  await log.open();
+  assert.deepEqual(asked, ['outline', 'c-', 'outline', 'c-']);
+});
+
+test('what could not be read ahead is asked for again', async () => {
+  let isUp = false;
+  const { log, told } = logOf(() => ({}), undefined, () => isUp);
+  log.prepare();
+  isUp = true;
+  await log.open();
+  assert.deepEqual(told, ['opened 2', 'tail ']);
+});
 
 test('the parts are known first, and only what is behind them is read', async () => {
   const { log, told, asked } = logOf(() => ({ updates: [say('t')] }));
