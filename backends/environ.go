@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"ralph-lsp/internal/paths"
 	"ralph-lsp/sandbox"
 )
 
@@ -22,6 +23,7 @@ const (
 // wrong session. Settings and credentials of the user's are not among them.
 var sessionMarks = map[string]bool{
 	EnvSpool:                           true, // of a loop around this one
+	paths.EnvState:                     true,
 	"CLAUDECODE":                       true,
 	"CLAUDE_CODE_ENTRYPOINT":           true,
 	"CLAUDE_CODE_EXECPATH":             true,

@@ -114,7 +114,7 @@ func TestAPromptIsNoOptionOfItsAgent(t *testing.T) {
 
 func TestTheEnvironment(t *testing.T) {
 	p, _ := startRole(t, "environment", func(s *Spec) {
-		s.Env = append(s.Env, "CLAUDECODE=1", "AI_AGENT=pi", "RALPH_LOOP_ID=outer", "TMPDIR=/elsewhere",
+		s.Env = append(s.Env, "CLAUDECODE=1", "AI_AGENT=pi", "RALPH_LOOP_ID=outer", "RALPH_STATE_DIR=/elsewhere", "TMPDIR=/elsewhere",
 			"ANTHROPIC_API_KEY=users", "B=users")
 		s.Backend.Env = []string{"A=ours", "B=ours"}
 	})

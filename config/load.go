@@ -16,6 +16,7 @@ import (
 
 	"github.com/BurntSushi/toml"
 
+	"ralph-lsp/internal/paths"
 	"ralph-lsp/worktree"
 )
 
@@ -34,7 +35,8 @@ func UserDir() (string, error) {
 // Files say where settings are.
 type Files struct {
 	Folder  string   // of the loop, absolute; "" has no file
-	UserDir string   // see UserDir; "" has none, and remembers nothing
+	UserDir string   // see UserDir; "" has none
+	OwnDir  string   // has what is trusted from now on in place of UserDir, of which it still counts; "" has none
 	Builtin []string // names of the known backends
 	Trusted bool     // the folder is, whatever is remembered
 	Origin  string   // the folder of a repository that Folder, in a worktree of ours, stands for; "" for any other
@@ -47,7 +49,7 @@ func FilesOf(folder string, builtin []string) Files {
 	if err != nil {
 		userDir = ""
 	}
-	return Files{Folder: folder, UserDir: userDir, Builtin: builtin, Origin: originOf(folder)}
+	return Files{Folder: folder, UserDir: userDir, OwnDir: paths.Own(""), Builtin: builtin, Origin: originOf(folder)}
 }
 
 // originOf is the folder that stands for one in a worktree of ours in its repository.

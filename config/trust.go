@@ -31,10 +31,10 @@ type UntrustedError struct {
 	// Agents: files that describe agents want to be used. File is the first of them.
 	Agents bool
 
-	runs    string // before the keys of the agent that the file chooses: "backends.mine."
-	userDir string
-	hashes  []string // of what is wanted
-	about   string   // the file by which all that was said of it is found
+	runs   string   // before the keys of the agent that the file chooses: "backends.mine."
+	memory string   // see Files.memory
+	hashes []string // of what is wanted
+	about  string   // the file by which all that was said of it is found
 }
 
 func (e *UntrustedError) Error() string {
@@ -46,11 +46,11 @@ func (e *UntrustedError) Error() string {
 
 // Remember trusts what the file wants, as it was read.
 func (e *UntrustedError) Remember() error {
-	if e.userDir == "" {
+	if e.memory == "" {
 		return errors.New("there is no folder of your configuration to remember it in; set HOME")
 	}
 	for _, hash := range e.hashes {
-		if err := remember(e.userDir, hash, e.about); err != nil {
+		if err := remember(e.memory, hash, e.about); err != nil {
 			return err
 		}
 	}
@@ -59,7 +59,7 @@ func (e *UntrustedError) Remember() error {
 
 // untrusted is the error for what a folder's file wants.
 func (f Files) untrusted(file source, wants []string) *UntrustedError {
-	return &UntrustedError{File: file.name, Wants: wants, userDir: f.UserDir, hashes: []string{file.hash()}, about: file.name}
+	return &UntrustedError{File: file.name, Wants: wants, memory: f.memory(), hashes: []string{file.hash()}, about: file.name}
 }
 
 // Planted is a file that the folder brought along, and that wants to be used.
@@ -72,7 +72,7 @@ type Planted struct {
 // CheckAgents returns an *UntrustedError for the files with agents that the user doesn't trust as
 // they are. What was said of them is forgotten together with that of the folder's file.
 func (f Files) CheckAgents(files []Planted) error {
-	e := &UntrustedError{Agents: true, userDir: f.UserDir, about: filepath.Join(f.Folder, Name)}
+	e := &UntrustedError{Agents: true, memory: f.memory(), about: filepath.Join(f.Folder, Name)}
 	for _, p := range files {
 		file := source{name: p.File, data: p.Data}
 		if f.trusts(file) {
@@ -129,10 +129,10 @@ func (l leaf) demandsTrust(user map[string]any) bool {
 // RememberRun takes down that the user started a program with arguments in the
 // folder: it may be continued from a state file, which anybody can write.
 func (f Files) RememberRun(backend string, args []string) error {
-	if f.UserDir == "" {
+	if f.memory() == "" {
 		return nil
 	}
-	return remember(f.UserDir, f.runHash(backend, args), f.Folder)
+	return remember(f.memory(), f.runHash(backend, args), f.Folder)
 }
 
 // CheckRun returns an *UntrustedError for a program with arguments that a file
@@ -152,16 +152,16 @@ func (f Files) CheckRun(file, backend string, args []string, agents ...string) e
 	if len(args) > 0 {
 		wants = append(wants, "backend_args = "+text(args))
 	}
-	return &UntrustedError{File: file, Wants: wants, userDir: f.UserDir, hashes: []string{hash}, about: file}
+	return &UntrustedError{File: file, Wants: wants, memory: f.memory(), hashes: []string{hash}, about: file}
 }
 
 // RememberLoop takes down which loop the user started last in the folder: what
 // the state file says of it is the user's.
 func (f Files) RememberLoop(id string) error {
-	if f.UserDir == "" {
+	if f.memory() == "" {
 		return nil
 	}
-	return remember(f.UserDir, f.loopHash(), f.Folder+"\n"+id)
+	return remember(f.memory(), f.loopHash(), f.Folder+"\n"+id)
 }
 
 // KnowsLoop says whether RememberLoop was told of a loop, or the folder is
@@ -170,11 +170,8 @@ func (f Files) KnowsLoop(id string) bool { return f.Trusted || f.HasStarted(id) 
 
 // HasStarted says whether RememberLoop was told of a loop.
 func (f Files) HasStarted(id string) bool {
-	if f.UserDir == "" || id == "" {
-		return false
-	}
-	about, err := os.ReadFile(trustedName(f.UserDir, f.loopHash()))
-	return err == nil && strings.HasSuffix(string(about), "\n"+id+"\n")
+	about, ok := f.recall(f.loopHash())
+	return ok && id != "" && strings.HasSuffix(about, "\n"+id+"\n")
 }
 
 // kept is a check as it is remembered.
@@ -186,32 +183,31 @@ type kept struct {
 // RememberCheck takes down how the promises of a loop that the user started are
 // verified: an agent that changes the folder's file, or the state file, changes nothing
 // about that. mark tells the reviewer's hat from another one of its name.
-func (f Files) RememberCheck(id string, check verify.Check, mark string) error {
-	name := trustedName(f.UserDir, f.checkHash())
+func (f Files) RememberCheck(id string, check verify.Check, mark string) (err error) {
 	switch {
-	case f.UserDir == "":
+	case f.memory() == "":
 		return nil
 	case !check.IsSet():
-		return os.RemoveAll(name)
+		for _, dir := range f.memories() {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(dir, f.checkHash())))
+		}
+		return err
 	}
 	said, err := json.Marshal(kept{check, mark})
 	if err != nil {
 		return fmt.Errorf("remembering how a loop is verified: %w", err)
 	}
-	return remember(f.UserDir, f.checkHash(), f.Folder+"\n"+id+"\n"+string(said))
+	return remember(f.memory(), f.checkHash(), f.Folder+"\n"+id+"\n"+string(said))
 }
 
 // CheckOf is what RememberCheck was told of a loop; the zero value is nothing.
 func (f Files) CheckOf(id string) (check verify.Check, mark string) {
-	if f.UserDir == "" || id == "" {
-		return check, ""
-	}
-	about, err := os.ReadFile(trustedName(f.UserDir, f.checkHash()))
-	if err != nil {
+	about, ok := f.recall(f.checkHash())
+	if !ok || id == "" {
 		return check, ""
 	}
 	var was kept
-	lines := strings.Split(string(about), "\n") // a folder's name may have line breaks
+	lines := strings.Split(about, "\n") // a folder's name may have line breaks
 	if n := len(lines); n < 4 || lines[n-3] != id || json.Unmarshal([]byte(lines[n-2]), &was) != nil {
 		return check, ""
 	}
@@ -227,39 +223,34 @@ func (f Files) runHash(backend string, args []string) string {
 }
 
 func (f Files) remembers(hash string) bool {
-	if f.UserDir == "" {
-		return false
-	}
-	_, err := os.Stat(trustedName(f.UserDir, hash))
-	return err == nil
+	_, ok := f.recall(hash)
+	return ok
 }
 
 // Forget makes the folder's file untrusted again, whatever it said when it was
 // trusted. known says that it was, once.
 func (f Files) Forget() (known bool, err error) {
 	name := filepath.Join(f.Folder, Name)
-	if f.UserDir == "" {
-		return false, nil
-	}
 	names := []string{inRealFolder(name)}
 	if f.Origin != "" {
 		names = append(names, inRealFolder(filepath.Join(f.Origin, Name)))
 	}
-	dir := trustedName(f.UserDir, "")
-	entries, err := os.ReadDir(dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return false, fmt.Errorf("forgetting that %s is trusted: %w", name, err)
-	}
-	for _, entry := range entries {
-		path := filepath.Join(dir, entry.Name())
-		about, err := os.ReadFile(path)
-		if err != nil || !slices.Contains(names, inRealFolder(strings.TrimSuffix(string(about), "\n"))) {
-			continue // another's
-		}
-		if err := os.Remove(path); err != nil {
+	for _, dir := range f.memories() {
+		entries, err := os.ReadDir(dir)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return known, fmt.Errorf("forgetting that %s is trusted: %w", name, err)
 		}
-		known = true
+		for _, entry := range entries {
+			path := filepath.Join(dir, entry.Name())
+			about, err := os.ReadFile(path)
+			if err != nil || !slices.Contains(names, inRealFolder(strings.TrimSuffix(string(about), "\n"))) {
+				continue // another's
+			}
+			if err := os.Remove(path); err != nil {
+				return known, fmt.Errorf("forgetting that %s is trusted: %w", name, err)
+			}
+			known = true
+		}
 	}
 	return known, nil
 }
@@ -273,15 +264,35 @@ func fingerprint(parts ...string) string {
 	return hex.EncodeToString(hash.Sum(nil))
 }
 
-func trustedName(userDir, hash string) string { return filepath.Join(userDir, "trusted", hash) }
+// memories are the folders with what is trusted.
+func (f Files) memories() (dirs []string) {
+	for _, dir := range []string{f.OwnDir, f.UserDir} {
+		if dir != "" {
+			dirs = append(dirs, filepath.Join(dir, "trusted"))
+		}
+	}
+	return dirs
+}
+
+// memory is the one of them in which more is remembered; "" is none.
+func (f Files) memory() string { return append(f.memories(), "")[0] }
+
+// recall is what was remembered with a hash.
+func (f Files) recall(hash string) (about string, ok bool) {
+	for _, dir := range f.memories() {
+		if about, err := os.ReadFile(filepath.Join(dir, hash)); err == nil {
+			return string(about), true
+		}
+	}
+	return "", false
+}
 
 // remember makes the file of a hash; the path of what it is about stands in it.
-func remember(userDir, hash, about string) error {
-	name := trustedName(userDir, hash)
-	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+func remember(memory, hash, about string) error {
+	if err := os.MkdirAll(memory, 0o700); err != nil {
 		return fmt.Errorf("remembering what is trusted: %w", err)
 	}
-	if err := os.WriteFile(name, []byte(about+"\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(memory, hash), []byte(about+"\n"), 0o600); err != nil {
 		return fmt.Errorf("remembering what is trusted: %w", err)
 	}
 	return nil

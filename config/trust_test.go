@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"ralph-lsp/verify"
 )
 
 const demanding = `
@@ -296,5 +298,42 @@ func TestAgentsAreTrustedAsTheyAre(t *testing.T) {
 	f.Trusted = true
 	if err := f.CheckAgents([]Planted{changed}); err != nil {
 		t.Errorf("in a trusted folder: %v", err)
+	}
+}
+
+// What is trusted in a folder that goes is remembered beside it; what the user has trusted before counts there.
+func TestTrustGoesWithItsFolder(t *testing.T) {
+	users := place(t, demanding, "")
+	if err := users.RememberRun("pi", []string{"-before"}); err != nil {
+		t.Fatal(err)
+	}
+	own := users
+	own.OwnDir = t.TempDir()
+	var untrusted *UntrustedError
+	if _, err := own.Load(); !errors.As(err, &untrusted) {
+		t.Fatal(err)
+	}
+	check := verify.Check{Shell: "make"}
+	for _, err := range []error{untrusted.Remember(), own.RememberRun("pi", []string{"-x"}), own.RememberLoop("one"), own.RememberCheck("one", check, ""), own.CheckRun("state.md", "pi", []string{"-before"})} {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	knows := func(f Files) (all []bool) {
+		_, err := f.Load()
+		kept, _ := f.CheckOf("one")
+		return []bool{err == nil, f.CheckRun("state.md", "pi", []string{"-x"}) == nil, f.HasStarted("one"), kept.Shell == "make"}
+	}
+	if got := knows(own); slices.Contains(got, false) {
+		t.Errorf("beside it are %v", got)
+	}
+	if got := knows(users); slices.Contains(got, true) {
+		t.Errorf("in the user's folder are %v", got)
+	}
+	if known, err := own.Forget(); !known || err != nil || knows(own)[0] {
+		t.Errorf("it is not forgotten: %v, %v", known, err)
+	}
+	if err := own.RememberCheck("one", verify.Check{}, ""); err != nil || knows(own)[3] {
+		t.Errorf("the check stays: %v", err)
 	}
 }

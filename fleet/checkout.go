@@ -16,6 +16,7 @@ import (
 
 	"ralph-lsp/config"
 	"ralph-lsp/internal/git"
+	"ralph-lsp/internal/paths"
 )
 
 // checkouts are the folders of a worker: copies of repositories, and the checkouts of the
@@ -43,11 +44,12 @@ const (
 	bundledRef = "refs/heads/ralph-fleet"
 )
 
-// stateName is where a loop has its state, below its checkout, and attemptName says beside
-// that what the checkout has.
+// stateName is where a loop has its state, below its checkout. attemptName says beside
+// that what the checkout has, and keptName is what ralph-lsp keeps of it, which goes with it.
 const (
 	stateName   = ".pi/ralph-loop.local.md"
 	attemptName = "attempt"
+	keptName    = "kept"
 )
 
 func (c *checkouts) git(dir string) git.Git {
@@ -64,6 +66,9 @@ func (c *checkouts) tree(r Record) string {
 // TreeOf is where a loop's checkout is below its worker's folder, with slashes.
 func TreeOf(id string) string { return "loops/" + id + "/tree" }
 
+// keptOf is the folder beside a checkout for what ralph-lsp keeps of it.
+func keptOf(tree string) string { return filepath.Join(filepath.Dir(tree), keptName) }
+
 // marker says of which attempt the checkout has what came of it; it isn't there while one runs.
 func (c *checkouts) marker(r Record) string { return filepath.Join(c.dir, "loops", r.ID, attemptName) }
 
@@ -78,7 +83,7 @@ func (c *checkouts) prepare(ctx context.Context, r Record, lease time.Duration, 
 	}
 	end := step(ctx, StepCheckout)
 	defer func() { end(err) }()
-	if err := os.RemoveAll(filepath.Dir(tree)); err != nil {
+	if err := c.remove(r.ID); err != nil {
 		return tree, err
 	}
 	if err := c.clone(ctx, r, tree); err != nil {
@@ -188,7 +193,9 @@ func (c *checkouts) placeState(ctx context.Context, r Record, tree string) error
 		return err
 	}
 	// It comes from another worker and is no stranger's. Without that note less of it counts, as its user's answers.
-	_ = config.FilesOf(tree, nil).RememberLoop(s.LoopID)
+	files := config.FilesOf(tree, nil)
+	files.OwnDir = keptOf(tree)
+	_ = files.RememberLoop(s.LoopID)
 	return nil
 }
 
@@ -215,16 +222,17 @@ func (c *checkouts) setUp(ctx context.Context, r Record, tree string, lease time
 	return nil
 }
 
-// environ is what the programs of a loop get: not what opens the bus, or an agent could
-// tell all workers what to run.
-func environ() []string {
-	return slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, "RALPH_TOKEN=") })
+// environ is what the programs of a checkout's loop get: not what opens the bus, or an agent could
+// tell all workers what to run. ralph-lsp keeps what it keeps beside the checkout.
+func environ(tree string) []string {
+	env := slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, "RALPH_TOKEN=") })
+	return append(env, paths.EnvState+"="+keptOf(tree))
 }
 
-// run runs a program in a folder. The error has its last words.
-func run(ctx context.Context, dir, program string, args ...string) error {
+// run runs a program in a checkout. The error has its last words.
+func run(ctx context.Context, tree, program string, args ...string) error {
 	cmd := exec.CommandContext(ctx, program, args...)
-	cmd.Dir, cmd.WaitDelay, cmd.Env = dir, 10*time.Second, environ()
+	cmd.Dir, cmd.WaitDelay, cmd.Env = tree, 10*time.Second, environ(tree)
 	out, err := cmd.CombinedOutput()
 	if err == nil {
 		return nil

@@ -11,6 +11,7 @@ import (
 
 	"ralph-lsp/config"
 	"ralph-lsp/internal/git"
+	"ralph-lsp/internal/paths"
 	"ralph-lsp/loop"
 )
 
@@ -284,6 +285,9 @@ func TestCheckoutsThatArentUsedGo(t *testing.T) {
 	add("ended", "w", Ended, "3")
 	add("older", "w", Queued, "2")
 	add("half", "w", Running, "")
+	if err := os.Chmod(filepath.Join(w.dir, "loops", "half", "tree"), 0o500); err != nil { // as a cache of Go's
+		t.Fatal(err)
+	}
 	add("runs", "w", Running, "")
 	release := c.use("runs")
 	for i, id := range []string{"oldest", "second", "third"} {
@@ -360,16 +364,20 @@ func TestAFolderIsOneWorkers(t *testing.T) {
 // What a loop was refuted, allowed and published elsewhere counts: its state is no stranger's.
 func TestALoopFromAnotherWorkerIsNoStranger(t *testing.T) {
 	w := newWorks(t)
-	w.goesOnElsewhere(`resume="loop_id: ralph-it"`)
-	loops, _, err := w.bus.List(t.Context())
-	if err != nil || len(loops) != 1 {
-		t.Fatal(loops, err)
+	w.write("log.pauses", "")
+	w.write("log.does", `resume="loop_id: ralph-it"`)
+	r := w.until(w.submit(), isPaused)
+	c := &checkouts{dir: filepath.Join(w.dir, "other"), bus: w.bus, program: must(git.Find()), free: freeOn, repos: map[string]*sync.RWMutex{}, used: map[string]int{}}
+	tree, err := c.prepare(t.Context(), r, time.Minute, nil)
+	if err != nil {
+		t.Fatal(err)
 	}
-	for name, want := range map[string]bool{"other": true, "w": false} {
-		tree := filepath.Join(w.dir, name, "loops", loops[0].ID, "tree")
-		if got := config.FilesOf(tree, nil).HasStarted("ralph-it"); got != want {
-			t.Errorf("the loop was started in %s: %v", tree, got)
-		}
+	if config.FilesOf(tree, nil).HasStarted("ralph-it") {
+		t.Error("the home of the worker's user knows of it")
+	}
+	t.Setenv(paths.EnvState, keptOf(tree))
+	if !config.FilesOf(tree, nil).HasStarted("ralph-it") {
+		t.Error("it is a stranger")
 	}
 }
 

@@ -63,7 +63,7 @@ func startChild(program, tree, promptFile string, r Record, lease time.Duration,
 // spawn starts ralph-lsp as a child. say gets each line that it prints.
 func spawn(program, tree string, args []string, say func(line []byte)) (*child, error) {
 	c := &child{cmd: exec.Command(program, args...), read: make(chan struct{})}
-	c.cmd.Dir, c.cmd.Stderr, c.cmd.Env = tree, &c.tail, environ()
+	c.cmd.Dir, c.cmd.Stderr, c.cmd.Env = tree, &c.tail, environ(tree)
 	var err error
 	if c.input, err = c.cmd.StdinPipe(); err != nil {
 		return nil, err

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"ralph-lsp/internal/filelock"
+	"ralph-lsp/internal/paths"
 )
 
 // Of what a worker keeps: how many checkouts of loops that it doesn't run now, how much of the
@@ -62,7 +63,9 @@ func (c *checkouts) use(id string) (release func()) {
 }
 
 // remove removes the checkout of a loop that has ended.
-func (c *checkouts) remove(id string) error { return os.RemoveAll(filepath.Join(c.dir, "loops", id)) }
+func (c *checkouts) remove(id string) error {
+	return paths.RemoveAll(filepath.Join(c.dir, "loops", id))
+}
 
 // drop removes the checkout of a loop that isn't run now.
 func (c *checkouts) drop(id string) error {

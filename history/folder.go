@@ -26,7 +26,7 @@ const (
 const sessionSuffix = ".jsonl"
 
 // Dir returns the folder of the sessions for a working directory: the one that
-// was set, else pi's, which has a folder for each. It need not exist.
+// was set, else that of paths.EnvState, else pi's, which has one for each working directory. It need not exist.
 func (o Options) Dir(cwd string) (string, error) { return o.dir(paths.Real(cwd)) }
 
 // dir is Dir for a real path: an agent sees its working directory without links.
@@ -44,6 +44,9 @@ func (o Options) dir(cwd string) (string, error) {
 			return "", err
 		}
 		return filepath.Abs(dir)
+	}
+	if own := paths.Own("sessions"); own != "" {
+		return own, nil
 	}
 	agent := os.Getenv(envAgentDir)
 	if agent == "" {

@@ -190,17 +190,20 @@ func TestFolders(t *testing.T) {
 	}
 	cwd := paths.Real(t.TempDir())
 	name := "--" + strings.ReplaceAll(strings.TrimPrefix(cwd, "/"), "/", "-") + "--"
-	for _, tt := range []struct{ name, agentDir, sessionDir, folder, want string }{
-		{"pi's own", "", "", "", home + "/.pi/agent/sessions/" + name},
-		{"pi's, moved", "/agent", "", "", "/agent/sessions/" + name},
-		{"pi's, moved below home", "~/x", "", "", home + "/x/sessions/" + name},
-		{"pi's sessions, moved", "/agent", "/sessions", "", "/sessions"},
-		{"set, beside the code", "/agent", "/sessions", ".pi/kept", filepath.ToSlash(cwd) + "/.pi/kept"},
-		{"set", "/agent", "/sessions", "~/kept", home + "/kept"},
+	for _, tt := range []struct{ name, agentDir, sessionDir, state, folder, want string }{
+		{"pi's own", "", "", "", "", home + "/.pi/agent/sessions/" + name},
+		{"pi's, moved", "/agent", "", "", "", "/agent/sessions/" + name},
+		{"pi's, moved below home", "~/x", "", "", "", home + "/x/sessions/" + name},
+		{"pi's sessions, moved", "/agent", "/sessions", "", "", "/sessions"},
+		{"of a folder that goes", "/agent", "", "/kept", "", "/kept/sessions"},
+		{"of a folder that goes, and pi's sessions, moved", "/agent", "/sessions", "/kept", "", "/sessions"},
+		{"set, beside the code", "/agent", "/sessions", "", ".pi/kept", filepath.ToSlash(cwd) + "/.pi/kept"},
+		{"set", "/agent", "/sessions", "", "~/kept", home + "/kept"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Setenv(envAgentDir, tt.agentDir)
 			t.Setenv(envSessionDir, tt.sessionDir)
+			t.Setenv(paths.EnvState, tt.state)
 			if got, err := (Options{Folder: tt.folder}).Dir(cwd); err != nil || filepath.ToSlash(got) != tt.want {
 				t.Errorf("got %s %v, want %s", got, err, tt.want)
 			}

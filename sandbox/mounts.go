@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"ralph-lsp/internal/paths"
 	"ralph-lsp/verify"
 )
 
@@ -198,12 +199,15 @@ func (w *Walls) stateOf(path string) (place string, isDir bool) {
 
 // openCaches gives the folder caches of its own.
 func (w *Walls) openCaches(p *plan, run Run) {
-	user, err := os.UserCacheDir()
-	if err != nil {
-		return
+	root := paths.Own("walls")
+	if root == "" {
+		user, err := os.UserCacheDir()
+		if err != nil {
+			return
+		}
+		sum := sha256.Sum256([]byte(w.folder))
+		root = filepath.Join(user, "ralph-lsp", "walls", hex.EncodeToString(sum[:8]))
 	}
-	sum := sha256.Sum256([]byte(w.folder))
-	root := filepath.Join(user, "ralph-lsp", "walls", hex.EncodeToString(sum[:8]))
 	if os.MkdirAll(root, 0o700) != nil {
 		return
 	}

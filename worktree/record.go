@@ -250,7 +250,7 @@ func empty(path string) error {
 			return os.Remove(filepath.Join(path, ".git"))
 		}
 		for _, entry := range entries {
-			err = errors.Join(err, removeAll(filepath.Join(path, entry.Name())))
+			err = errors.Join(err, paths.RemoveAll(filepath.Join(path, entry.Name())))
 		}
 		if err != nil && tries == 20 {
 			return err
@@ -259,21 +259,6 @@ func empty(path string) error {
 			time.Sleep(50 * time.Millisecond)
 		}
 	}
-}
-
-// removeAll is os.RemoveAll that makes folders writable, as some tools leave caches that aren't.
-func removeAll(path string) error {
-	err := os.RemoveAll(path)
-	if errors.Is(err, fs.ErrPermission) {
-		_ = filepath.WalkDir(path, func(p string, d fs.DirEntry, _ error) error {
-			if d != nil && d.IsDir() {
-				_ = os.Chmod(p, 0o700) // before its entries are read
-			}
-			return nil
-		})
-		err = os.RemoveAll(path)
-	}
-	return err
 }
 
 // lockFile waits for the lock of a file of ours.

@@ -3,6 +3,7 @@
 package fleet
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -253,11 +254,15 @@ func TestARateLimitHoldsItsKey(t *testing.T) {
 
 func TestWhatALoopLeaves(t *testing.T) {
 	w := newWorld(t)
+	home := filepath.Join(w.dir, "home") // of the worker's user
+	for _, name := range []string{"HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "PI_CODING_AGENT_DIR"} {
+		w.env = append(w.env, name+"="+home)
+	}
 	w.worker("first", 1, w.addr, long)
 	w.write("repo/ralph.toml", "[verify]\ncommand = \"echo verified >> verified.txt\"\n")
 	w.git("-C", w.repo, "add", "ralph.toml")
 	w.git("-C", w.repo, "commit", "-q", "-m", "verification")
-	w.submit("one", "runs=2 commit", "--trust", "--setup", "echo prepared >> setup.txt", "--label", "kind=test")
+	w.submit("one", "runs=2 commit", "--trust", "--setup", "echo prepared$RALPH_STATE_DIR >> setup.txt", "--label", "kind=test")
 	end := w.ends("one")
 	branch := strings.Fields(w.must("fetch", "one", "--into", w.repo))[1]
 	if again := strings.Fields(w.must("fetch", end.LoopID, "--into", w.repo))[1]; again != branch {
@@ -292,6 +297,10 @@ func TestWhatALoopLeaves(t *testing.T) {
 	w.noSecret()
 	if strings.Contains(w.did(), "knows the token") {
 		t.Error("an agent knows what opens the bus")
+	}
+	if _, err := os.Stat(home); !errors.Is(err, fs.ErrNotExist) {
+		left, _ := filepath.Glob(filepath.Join(home, "*", "*", "*"))
+		t.Errorf("in the home of the worker's user are %v, %v", left, err)
 	}
 	t.Run("without the token", func(t *testing.T) {
 		conn, err := exec.Command(filepath.Join(programs, "ralph-fleet"), "status", "--bus", "nats://"+w.addr).CombinedOutput()

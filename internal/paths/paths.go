@@ -1,7 +1,12 @@
-// Package paths says how a path is compared with others.
+// Package paths says how a path is compared with others, and where what is kept goes.
 package paths
 
-import "path/filepath"
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
 
 // Real is the absolute path without symbolic links, or the path with them where
 // that can't be had.
@@ -13,4 +18,19 @@ func Real(path string) string {
 		path = abs
 	}
 	return path
+}
+
+// RemoveAll is os.RemoveAll that makes folders writable, as some tools leave caches that aren't.
+func RemoveAll(path string) error {
+	err := os.RemoveAll(path)
+	if errors.Is(err, fs.ErrPermission) {
+		_ = filepath.WalkDir(path, func(p string, d fs.DirEntry, _ error) error {
+			if d != nil && d.IsDir() {
+				_ = os.Chmod(p, 0o700) // before its entries are read
+			}
+			return nil
+		})
+		err = os.RemoveAll(path)
+	}
+	return err
 }

@@ -20,3 +20,36 @@ func TestReal(t *testing.T) {
 		}
 	}
 }
+
+func TestStateOfAFolderThatGoes(t *testing.T) {
+	t.Setenv(EnvState, "relative")
+	users, err := State("changes")
+	if err != nil || Own("changes") != "" || filepath.Base(filepath.Dir(users)) != "ralph-lsp" {
+		t.Errorf("the user's is %s, %v", users, err)
+	}
+	dir := t.TempDir()
+	t.Setenv(EnvState, dir)
+	if own, err := State("changes"); err != nil || own != filepath.Join(dir, "changes") || Own("changes") != own {
+		t.Errorf("its own is %s, %v", own, err)
+	}
+}
+
+func TestRemoveAll(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "cache")
+	locked := filepath.Join(dir, "module")
+	if err := os.MkdirAll(locked, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(locked, "f"), nil, 0o400); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(locked, 0o500); err != nil {
+		t.Fatal(err)
+	}
+	if err := RemoveAll(dir); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(dir); !os.IsNotExist(err) {
+		t.Errorf("it is there: %v", err)
+	}
+}

@@ -7,8 +7,24 @@ import (
 	"runtime"
 )
 
+// EnvState names the folder for all that this program keeps of the loops of a folder that goes
+// with what is kept of it, as a worker's checkout: snapshots' books, sessions, what is trusted there,
+// the caches of its walls. Nothing of that is written into the user's folders then.
+const EnvState = "RALPH_STATE_DIR"
+
+// Own is the folder with a name in the one that EnvState names; "" where there is none.
+func Own(name string) string {
+	if dir := os.Getenv(EnvState); filepath.IsAbs(dir) {
+		return filepath.Join(dir, name)
+	}
+	return ""
+}
+
 // State is the folder with a name in what this program keeps in the user's state folder.
 func State(name string) (string, error) {
+	if own := Own(name); own != "" {
+		return own, nil
+	}
 	dir := os.Getenv("XDG_STATE_HOME")
 	switch {
 	case runtime.GOOS == "windows" || runtime.GOOS == "darwin":
