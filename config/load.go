@@ -118,7 +118,7 @@ func (f Files) Load() (Settings, error) {
 	}
 	isTrusted := f.trusts(file)
 	if file.target != "" && !isTrusted { // not a word of it is told
-		return settings, cmp.Or(invalid.orNil(), error(f.untrusted(file, []string{file.name + " -> " + file.target})))
+		return settings, cmp.Or(invalid.orNil(), error(f.untrusted(file, []string{Name + " -> " + file.target})))
 	}
 	folder = invalid.decode(file.name, file.data, f.known(user), hatsOf(user), true)
 	if err := invalid.orNil(); err != nil {

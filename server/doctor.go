@@ -129,12 +129,12 @@ func checkChoice(ctx context.Context, settings config.Settings) wire.Check {
 	c := wire.Check{ID: "backend"}
 	cfg, sources, err := start.Resolver{Settings: settings, Detect: start.Installed}.Resolve(ctx)
 	if err != nil {
-		c.Message = wire.OneLine(err.Error())
+		c.Message = stream.Line(err.Error(), maxWarning)
 		return c
 	}
 	program, err := cfg.Backend.Find()
 	if err != nil {
-		c.Message, c.Fix = wire.OneLine(err.Error()), cfg.Backend.HowToInstall()
+		c.Message, c.Fix = stream.Line(err.Error(), maxWarning), cfg.Backend.HowToInstall()
 		return c
 	}
 	c.OK, c.Message = true, fmt.Sprintf("%s is used: %s (%s)", cfg.Backend.Name, program, wire.SourceText[sources["backend"]])
@@ -146,7 +146,7 @@ func checkFolder(dir string) wire.Check {
 	c := wire.Check{ID: "folder", OK: true, Message: "the folder " + dir + " is writable"}
 	probe, err := os.CreateTemp(dir, ".ralph-lsp-doctor-*")
 	if err != nil {
-		c.OK, c.Message = false, "the folder "+dir+" is not writable: "+wire.OneLine(err.Error())
+		c.OK, c.Message = false, "the folder "+dir+" is not writable: "+stream.Line(err.Error(), maxWarning)
 		c.Fix = "change its permissions, or use another folder"
 		return c
 	}
@@ -160,12 +160,12 @@ func checkState(dir string) wire.Check {
 	c := wire.Check{ID: "state"}
 	file, err := loopstate.Open(dir)
 	if err != nil {
-		c.Message, c.Fix = wire.OneLine(err.Error()), "move it away"
+		c.Message, c.Fix = stream.Line(err.Error(), maxWarning), "move it away"
 		return c
 	}
 	owner, owned, err := file.Owner()
 	if err != nil {
-		c.Message, c.Fix = wire.OneLine(err.Error()), "see the lock file beside the state file"
+		c.Message, c.Fix = stream.Line(err.Error(), maxWarning), "see the lock file beside the state file"
 		return c
 	}
 	state, err := file.Load()
@@ -174,7 +174,7 @@ func checkState(dir string) wire.Check {
 	case errors.Is(err, fs.ErrNotExist):
 		c.OK, c.Message = true, "no loop in the folder"
 	case err != nil:
-		c.Message, c.Fix = wire.OneLine(err.Error()), "mend that line, or delete the file"
+		c.Message, c.Fix = stream.Line(err.Error(), maxWarning), "mend that line, or delete the file"
 	case owned:
 		c.OK = true
 		c.Message = fmt.Sprintf("a loop at iteration %s, driven by process %d on %s since %s", at, owner.PID, owner.Host, owner.StartedAt.Local().Format(time.DateTime))
@@ -195,13 +195,13 @@ func configChecks(settings config.Settings, err error) []wire.Check {
 	case errors.As(err, &invalid):
 		var checks []wire.Check
 		for _, p := range invalid.Problems {
-			checks = append(checks, wire.Check{ID: "config", Message: fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, wire.OneLine(p.Message)), Fix: "mend it: no loop starts until then"})
+			checks = append(checks, wire.Check{ID: "config", Message: fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, stream.Line(p.Message, maxWarning)), Fix: "mend it: no loop starts until then"})
 		}
 		return checks
 	case errors.As(err, &untrusted):
 		return []wire.Check{{ID: "config", Optional: true, Message: wire.OneLine(untrusted.Error()), Fix: "if you trust that, say so with ralph-lsp trust"}}
 	case err != nil:
-		return []wire.Check{{ID: "config", Message: wire.OneLine(err.Error())}}
+		return []wire.Check{{ID: "config", Message: stream.Line(err.Error(), maxWarning)}}
 	}
 	var checks []wire.Check
 	for _, h := range settings.Held {

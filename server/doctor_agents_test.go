@@ -3,10 +3,13 @@ package server
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"ralph-lsp/backends"
+	"ralph-lsp/loopstate"
 )
 
 // Who has an agent that is only slow isn't told to install it.
@@ -27,5 +30,20 @@ func TestTheDoctorsAdviceFitsWhatIsWrong(t *testing.T) {
 		if got.OK || got.Message != tt.message || !strings.HasPrefix(got.Fix, tt.does) {
 			t.Errorf("%s: %q, fix %q", name, got.Message, got.Fix)
 		}
+	}
+}
+
+// What is wrong stands behind the path, however long that is.
+func TestTheDoctorSaysWhatIsWrongInADeepFolder(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), strings.Repeat("deep/", 40))
+	path := filepath.Join(dir, filepath.FromSlash(loopstate.Name))
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte("---\niteration: many\n---\nDo it\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if c := checkState(dir); c.OK || !strings.Contains(c.Message, "ralph-loop.local.md:2: ") {
+		t.Errorf("got %q", c.Message)
 	}
 }
