@@ -16,6 +16,7 @@ import (
 
 	"ralph-lsp/internal/fakemodel"
 	"ralph-lsp/internal/proctest"
+	"ralph-lsp/internal/testhome"
 )
 
 // shell is a shell in tmux, as somebody's terminal.
@@ -32,7 +33,7 @@ func sitDown(t *testing.T, a agent, script fakemodel.Script) *shell {
 	s.started = filepath.Join(s.box.Tmp, "started")
 	s.watchStart()
 	s.box.Setenv("PS1", "sit> ")
-	s.socket = filepath.Join(s.box.Tmp, "tmux")
+	s.socket = filepath.Join(testhome.Short(t), "tmux")
 	s.tmux("new-session", "-d", "-x", "100", "-y", "40", "bash", "--norc")
 	t.Cleanup(func() {
 		s.box.Command(context.Background(), "tmux", "-S", s.socket, "kill-server").Run()

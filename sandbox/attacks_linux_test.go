@@ -128,13 +128,17 @@ var attacks = map[string]attack{
 		strike:  connect("tcp"), worked: saysSecret,
 	},
 	"reach an abstract socket": {
-		prepare: func(t *testing.T, s *scene) { s.listen(t, "unix", "@"+s.home) },
+		prepare: func(t *testing.T, s *scene) { s.listen(t, "unix", "@"+s.home[max(0, len(s.home)-80):]) },
 		strike:  connect("unix"), worked: saysSecret,
 	},
 	"ask the user's ssh-agent": {
 		prepare: func(t *testing.T, s *scene) {
 			s.network = true
-			s.listen(t, "unix", filepath.Join(s.home, "agent.sock"))
+			socket := filepath.Join(s.home, "agent.sock")
+			if len(socket) > 107 {
+				t.Skip("the kernel takes no socket with so long a path: set a shorter TMPDIR")
+			}
+			s.listen(t, "unix", socket)
 			t.Setenv("SSH_AUTH_SOCK", s.target)
 		},
 		strike: connect("unix"), worked: saysSecret,

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"ralph-lsp/internal/proctest"
+	"ralph-lsp/internal/testhome"
 )
 
 // screen is a terminal in which an editor runs, as its user sees it.
@@ -29,7 +30,7 @@ const (
 func newScreen(t *testing.T, dir string, environ []string, program string, args ...string) *screen {
 	t.Helper()
 	install(t, "tmux", "tmux")
-	s := &screen{t, filepath.Join(t.TempDir(), "tmux")}
+	s := &screen{t, filepath.Join(testhome.Short(t), "tmux")}
 	mark := "RALPH_CLIENTS_TEST=" + filepath.Base(s.socket) + "-" + t.TempDir()
 	t.Cleanup(func() { proctest.CheckNone(t, goneWithin, mark) })
 	t.Cleanup(func() { exec.Command("tmux", "-S", s.socket, "kill-server").Run() })

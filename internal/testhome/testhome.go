@@ -130,3 +130,15 @@ func Git(t testing.TB, dir string, args ...string) string {
 	}
 	return string(out)
 }
+
+// Short makes a temporary folder that is removed when the test ends. The kernel takes no
+// socket with a path of over 107 bytes, and the path of t.TempDir has the test's name.
+func Short(t testing.TB) (dir string) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
