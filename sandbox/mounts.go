@@ -107,7 +107,9 @@ func (w *Walls) arguments(dir, program string, run Run) (*plan, error) {
 // showNeeded brings back what a start needs of the rooms that are emptied.
 func (w *Walls) showNeeded(p *plan, program string, run Run) {
 	needed := append([]string{w.home, w.self, program, packageOf(real(program))}, openings...)
-	needed = append(needed, filepath.SplitList(os.Getenv("PATH"))...)
+	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
+		needed = append(needed, dir, packageOf(dir))
+	}
 	for i, path := range needed {
 		needed[i] = path
 		if path != "" {
@@ -130,7 +132,8 @@ func (w *Walls) showNeeded(p *plan, program string, run Run) {
 	}
 }
 
-// packageOf is the outermost folder with packages that a program belongs to, or the program.
+// packageOf is the outermost folder with packages that a program, or a folder of links to
+// programs, belongs to, or what it was given.
 func packageOf(program string) string {
 	if before, _, ok := strings.Cut(program, "/node_modules/"); ok {
 		return before + "/node_modules"

@@ -95,6 +95,21 @@ func TestAStateFolderThatNoVariableNames(t *testing.T) {
 	}
 }
 
+// npm's folder for PATH has links into the packages beside it, which may lie in /tmp.
+func TestAProgramOfAPackageIsFoundOnPath(t *testing.T) {
+	p := newPlace(t)
+	packages := filepath.Join(t.TempDir(), "node_modules")
+	write(t, filepath.Join(packages, "tool", "bin.sh"), "#!/bin/sh\necho the tool\n")
+	must(t, os.Chmod(filepath.Join(packages, "tool", "bin.sh"), 0o755))
+	must(t, os.Mkdir(filepath.Join(packages, ".bin"), 0o755))
+	must(t, os.Symlink("../tool/bin.sh", filepath.Join(packages, ".bin", "tool")))
+	t.Setenv("PATH", filepath.Join(packages, ".bin")+":"+os.Getenv("PATH"))
+	out, err := p.run(t, raise(t, sandbox.Spec{}, p.folder), sandbox.Run{}, "/bin/sh", "-c", "tool")
+	if err != nil || out != "the tool\n" {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
 func TestWithoutWallsNothingIsRaised(t *testing.T) {
 	for _, mode := range []string{"", sandbox.Off} {
 		walls, err := sandbox.Raise(t.Context(), sandbox.Spec{Mode: mode}, "/nowhere")
