@@ -15,8 +15,9 @@ import (
 	"ralph-lsp/stream"
 )
 
-// probeTimeout bounds one "--version": a probe may hang.
-var probeTimeout = 5 * time.Second
+// probeTimeout bounds one "--version": a probe may hang. On a busy machine an agent that works
+// takes more than five seconds to start.
+var probeTimeout = 20 * time.Second
 
 // ErrNoAnswer is a Probe's error when the program didn't say its version in time. It
 // may work all the same: the machine may be busy.
