@@ -110,7 +110,7 @@ func TestAPlainClientSeesWhatADryRunFinds(t *testing.T) {
 	dir := t.TempDir()
 	c := dial(t, plain, dir)
 	c.dryRun(map[string]any{"prompt": "Build X", "backend": agentThat(t, "never"), "maxIterations": 7, "completionPromise": "DONE"})
-	shown := c.Hears("window/showMessage", "Ralph: would run "+os.Args[0])
+	shown := c.Hears("window/showMessage", "Ralph: would run "+wire.OneLine(os.Args[0]))
 	for _, part := range []string{"Limits: 7 iterations · 4h of running", "Promise: DONE", "Prompt: 7 bytes · Build X", `"type":3`} {
 		if !strings.Contains(string(shown.Params), part) {
 			t.Errorf("%s isn't in %s", part, shown.Params)

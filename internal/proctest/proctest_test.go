@@ -36,7 +36,7 @@ func start(t *testing.T) (cmd *exec.Cmd, variable, argument string) {
 
 func TestFind(t *testing.T) {
 	cmd, variable, argument := start(t)
-	want := fmt.Sprintf("[%d (tail -f %s)]", cmd.Process.Pid, argument)
+	want := fmt.Sprint([]Process{{cmd.Process.Pid, "tail -f " + argument}})
 	for name, tt := range map[string]struct {
 		marks []string
 		want  string
