@@ -21,12 +21,16 @@ func newDoctor() *cobra.Command {
 		Short: "Check that a loop can run here",
 		Args:  cli.NoArguments,
 	}
-	asJSON := cmd.Flags().Bool("json", false, "print one JSON object")
+	all := cmd.Flags().Bool("all", false, "list even the settings that are built in")
+	asJSON := cmd.Flags().Bool("json", false, "print one JSON object, with all settings")
 	inFolder(cmd, func(cmd *cobra.Command, dir string, _ []string) error {
 		out := cmd.OutOrStdout()
 		checks := examine(cmd, dir)
 		if *asJSON {
 			return printJSON(out, wire.DoctorResult{Checks: checks})
+		}
+		if !*all {
+			checks = wire.Brief(checks)
 		}
 		return printChecks(out, paletteFor(out), checks)
 	})
