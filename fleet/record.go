@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -176,7 +177,7 @@ func (r *Record) Cancel(now time.Time) error { return r.want(WishCancel, now) }
 
 func (r *Record) want(w Wish, now time.Time) error {
 	if r.Phase == Ended {
-		return fmt.Errorf("%s: %w", r.ID, ErrEnded)
+		return ErrEnded
 	}
 	r.Wish, r.UpdatedAt = w, now
 	if r.Phase != Running {
@@ -188,7 +189,7 @@ func (r *Record) want(w Wish, now time.Time) error {
 // Bound changes limits and the promise for all iterations to come.
 func (r *Record) Bound(p loop.Patch) error {
 	if r.Phase == Ended {
-		return fmt.Errorf("%s: %w", r.ID, ErrEnded)
+		return ErrEnded
 	}
 	r.bound(p)
 	return nil
@@ -214,9 +215,9 @@ func (r Record) CanGoOn() bool {
 func (r *Record) Resume(p loop.Patch, now time.Time) (enqueue bool, err error) {
 	switch {
 	case r.Phase == Ended && !r.CanGoOn():
-		return false, fmt.Errorf("%s: %w (%s) and can't go on; submit another", r.ID, ErrEnded, r.StopReason)
+		return false, fmt.Errorf("%w (%s) and can't go on; submit another", ErrEnded, r.StopReason)
 	case r.Phase == Ended && loop.StopReason(r.StopReason).Capped() && p == (loop.Patch{}):
-		return false, fmt.Errorf("%s: %w: %s; resume it with a higher limit", r.ID, ErrEnded, loop.StopReason(r.StopReason).Ending())
+		return false, fmt.Errorf("%w: %s; resume it with a higher limit, such as %s", ErrEnded, loop.StopReason(r.StopReason).Ending(), r.higher())
 	case r.Phase == Paused || r.Phase == Ended:
 		r.StopReason, r.Failures = "", 0
 		r.Phase, enqueue = Queued, true
@@ -224,6 +225,17 @@ func (r *Record) Resume(p loop.Patch, now time.Time) (enqueue bool, err error) {
 	r.bound(p)
 	r.Wish, r.ResumeAt, r.Reason, r.UpdatedAt = "", time.Time{}, "", now
 	return enqueue, nil
+}
+
+// higher is the flag that raises the limit which the loop has reached, above what it has used.
+func (r Record) higher() string {
+	limit, _ := limits.ByName(loop.StopReason(r.StopReason).Ending().Limit)
+	now, used := r.Limits(), limits.Limits{MaxIterations: r.Iterations, MaxCostUSD: math.Ceil(r.CostUSD)}
+	if limit.IsZero(now) { // a file of the repository has it
+		now = used
+	}
+	more, _ := now.Raise(limit.Name, used)
+	return "--" + limit.Flag + " " + limit.Text(more.Over(now))
 }
 
 // maxGuidance bounds what waits to be told, in bytes of the record.
@@ -253,10 +265,10 @@ func sizeOf(v any) int {
 // Steer tells the loop something, in the iteration that runs or the next one.
 func (r *Record) Steer(text string, now time.Time) error {
 	if r.Phase == Ended {
-		return fmt.Errorf("%s: %w", r.ID, ErrEnded)
+		return ErrEnded
 	}
 	if sizeOf(append(slices.Clone(r.Guidance), text)) > maxGuidance {
-		return fmt.Errorf("%s: more than %d KiB wait to be told: wait for the next iteration", r.ID, maxGuidance>>10)
+		return fmt.Errorf("more than %d KiB wait to be told: wait for the next iteration", maxGuidance>>10)
 	}
 	r.Guidance, r.UpdatedAt = append(slices.Clone(r.Guidance), text), now
 	return nil

@@ -3,7 +3,6 @@ package fleet
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -106,10 +105,10 @@ func RemoveEnded(ctx context.Context, bus Bus, id string, before time.Time) erro
 		return err
 	}
 	if r.Phase != Ended {
-		return fmt.Errorf("%s: %w", id, errGoesOn)
+		return errGoesOn
 	}
 	if !before.IsZero() && r.UpdatedAt.After(before) {
-		return fmt.Errorf("%s: %w", id, ErrConflict)
+		return ErrConflict
 	}
 	return bus.Remove(ctx, r, revision)
 }
