@@ -75,8 +75,13 @@ func NewWriter(o Options, cwd string) (*Writer, error) {
 	}, nil
 }
 
+// ErrElsewhere says that a session isn't of a folder: it was moved, or another machine has it.
+var ErrElsewhere = errors.New("it isn't in the folder of sessions")
+
 // ContinueWriter prepares to append to the session file at path, which must be
 // one for cwd in the folder of sessions. A last line that was cut off is dropped.
+//
+// Errors: ErrElsewhere, what NewWriter says, and what the system says.
 func ContinueWriter(o Options, cwd, path string) (*Writer, error) {
 	if o.Off {
 		return nil, nil
@@ -95,7 +100,7 @@ func ContinueWriter(o Options, cwd, path string) (*Writer, error) {
 // written: it has to be a session of this folder.
 func (w *Writer) takeUp(path string) error {
 	if filepath.Dir(paths.Real(path)) != paths.Real(filepath.Dir(w.path)) {
-		return errors.New("it isn't in the folder of sessions")
+		return ErrElsewhere
 	}
 	f, err := OpenRegular(path, os.O_RDWR|os.O_APPEND)
 	if err != nil {

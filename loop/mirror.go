@@ -29,7 +29,8 @@ func (l *Loop) openMirror(sessionFile string) {
 			l.mirror.writer = w
 			return
 		}
-		if !errors.Is(err, fs.ErrNotExist) {
+		isTheirs := l.cfg.isHandedOn() && errors.Is(err, history.ErrElsewhere) // of the process that had the loop
+		if !isTheirs && !errors.Is(err, fs.ErrNotExist) {
 			l.mirror.failed = err
 		}
 	}
