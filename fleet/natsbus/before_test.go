@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -17,6 +16,9 @@ import (
 
 	"ralph-lsp/fleet"
 )
+
+// patience bounds what a test waits for; only a hang reaches it.
+const patience = 2 * time.Minute
 
 // newBus is a bus that this test serves.
 func newBus(t *testing.T) *Bus {
@@ -213,10 +215,13 @@ func TestWorkersOfTheVersionBefore(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "ralph-lsp"), []byte(standIn), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	ctx, stop := context.WithCancel(t.Context())
+	ctx, stop := context.WithTimeout(t.Context(), patience)
 	w := fleet.Worker{Bus: b, Name: "second", Dir: filepath.Join(dir, "w"), Program: filepath.Join(dir, "ralph-lsp"), Slots: 1, Lease: time.Minute, Log: slog.New(slog.DiscardHandler)}
-	var working sync.WaitGroup
-	working.Go(func() { w.Run(ctx) })
+	worked := make(chan error, 1)
+	go func() {
+		defer stop() // what it doesn't do nobody does
+		worked <- w.Run(ctx)
+	}()
 	changes, err := b.Watch(ctx, "")
 	if err != nil {
 		t.Fatal(err)
@@ -230,8 +235,14 @@ func TestWorkersOfTheVersionBefore(t *testing.T) {
 			break
 		}
 	}
+	if len(ended) < len(ends) {
+		now, _, err := b.List(t.Context())
+		t.Fatalf("only %d loops ended within %s: now they are %+v, %v", len(ended), patience, now, err)
+	}
 	stop()
-	working.Wait()
+	if err := <-worked; err != nil {
+		t.Errorf("the worker: %v", err)
+	}
 	for name, why := range ends {
 		if r := ended[name]; r.StopReason != why {
 			t.Errorf("%s ended as %+v, want %s", name, r, why)
