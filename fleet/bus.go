@@ -17,6 +17,7 @@ var (
 	ErrNotFound = errors.New("there is no such loop")
 	ErrConflict = errors.New("somebody else changed it meanwhile")
 	ErrNobody   = errors.New("no worker runs an iteration of it now")
+	ErrLedger   = errors.New("what the bus keeps of limits and spending can't be read")
 )
 
 // Bus is what the parts of a fleet share. All of it may be called from many goroutines.
@@ -39,7 +40,8 @@ type Bus interface {
 	// One that is removed comes once more, as Removed.
 	Watch(ctx context.Context, id string) (<-chan Record, error)
 
-	// Ledger returns the ledger and its revision; a new one is empty and has revision 0.
+	// Ledger returns the ledger and its revision; a new one is empty and has revision 0. ErrLedger when
+	// what is there isn't one: it stays as it is.
 	Ledger(ctx context.Context) (Ledger, uint64, error)
 	// PutLedger replaces the ledger that still has that revision, else it is ErrConflict.
 	PutLedger(ctx context.Context, l Ledger, revision uint64) error

@@ -191,6 +191,9 @@ func (w *Worker) begin(ctx context.Context, t Ticket) (a *attempt, later time.Du
 		wait, why = l.Admit(r, w.now())
 		return wait == 0
 	})
+	if errors.Is(err, ErrLedger) {
+		return nil, lookAgain, w.waits(ctx, r, ErrLedger.Error())
+	}
 	if err != nil {
 		return nil, 0, err
 	}

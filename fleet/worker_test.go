@@ -447,3 +447,17 @@ func TestARefusalHoldsTheKey(t *testing.T) {
 		return err == nil && l.Held["anthropic"].Year() == 2100
 	})
 }
+
+// noLedger is a bus whose ledger isn't one.
+type noLedger struct{ *memory }
+
+func (noLedger) Ledger(context.Context) (Ledger, uint64, error) { return Ledger{}, 0, ErrLedger }
+
+func TestALoopWaitsForALedger(t *testing.T) {
+	w := newWorks(t)
+	w.worker.Bus = noLedger{w.bus}
+	r := w.until(w.submit(), func(r Record) bool { return r.Reason != "" })
+	if r.Phase != Queued || r.Attempt != 0 || r.Reason != ErrLedger.Error() {
+		t.Errorf("it is %+v", r)
+	}
+}

@@ -2,8 +2,11 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -404,4 +407,25 @@ func TestWhatTheDoctorFinds(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Loops are shown though nobody can read what was spent, and who looks is told what helps.
+func TestALedgerThatIsNone(t *testing.T) {
+	u := newUser(t)
+	u.submits(fleet.Record{Task: fleet.Task{Name: "one"}, Phase: fleet.Queued})
+	conn, err := net.Dial("tcp", strings.TrimPrefix(u.url, "nats://"))
+	u.must(err)
+	defer conn.Close()
+	_, err = fmt.Fprint(conn, "CONNECT {\"verbose\":false}\r\nPUB $KV.RALPH_LEDGER.ledger 8\r\nnot JSON\r\n") // as any client of NATS may
+	u.must(err)
+	ctx, cancel := context.WithTimeout(u.Context(), time.Minute)
+	defer cancel()
+	for !errors.Is(err, fleet.ErrLedger) {
+		_, _, err = u.bus.Ledger(ctx)
+		u.must(ctx.Err())
+	}
+	u.refuses("status", "one", "1 queued", "what the bus keeps of limits and spending can't be read: ", "nats kv get RALPH_LEDGER ledger --raw")
+	u.says("status --json", `"name":"one"`)
+	u.refuses("limits --max-cost 5", "what the bus keeps of limits and spending can't be read: ", "nats kv put RALPH_LEDGER ledger")
+	u.refuses("doctor --only bus", "✗ what the bus keeps of limits and spending can't be read: ", "nats kv get RALPH_LEDGER ledger --raw", "set limits again then")
 }

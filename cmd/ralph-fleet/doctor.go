@@ -243,6 +243,10 @@ func (d *doctor) checkBus(ctx context.Context) {
 	}
 	d.good("bus", "the bus %s answers in %s, %s: %s", o.URL, h.Took.Round(100*time.Microsecond), walls, h.Server)
 	d.checkStores(h)
+	if _, _, err := bus.Ledger(ctx); err != nil {
+		p := natsbus.Explain(err, o)
+		d.bad("ledger", p.Fix, "%s", p.What)
+	}
 	d.checkClock("clock", "this machine's clock", h.Ahead, h.Took)
 	d.checkWorkers(ctx, bus)
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -37,9 +38,9 @@ func newStatus() *cobra.Command {
 				if asJSON {
 					return printJSON(cmd.OutOrStdout(), found, shown)
 				}
-				ledger, _, err := bus.Ledger(ctx)
-				if err != nil {
-					return err
+				ledger, _, errLedger := bus.Ledger(ctx)
+				if errLedger != nil && !errors.Is(errLedger, fleet.ErrLedger) {
+					return errLedger
 				}
 				if err := printTable(cmd.OutOrStdout(), found, shown, ledger, time.Now()); err != nil {
 					return err
@@ -51,7 +52,7 @@ func newStatus() *cobra.Command {
 				} else if err == nil {
 					_, err = fmt.Fprintln(cmd.OutOrStdout(), tellWorkers(workers))
 				}
-				return err
+				return cmp.Or(err, errLedger)
 			})
 		},
 	}

@@ -188,11 +188,32 @@ func (b *Bus) Ledger(ctx context.Context) (l fleet.Ledger, revision uint64, err 
 	} else if err != nil {
 		return l, 0, err
 	}
-	return l, entry.Revision(), json.Unmarshal(entry.Value(), &l)
+	if err := json.Unmarshal(entry.Value(), &l); err != nil {
+		return l, 0, badLedger{&Problem{fleet.ErrLedger.Error() + ": " + err.Error(), mendLedger}}
+	}
+	return l, entry.Revision(), nil
 }
 
-// PutLedger implements fleet.Bus.
+// mendLedger is what helps: nobody else can know what was spent.
+const mendLedger = "nothing begins until it is mended, with NATS's own tool: nats kv get " + sumBucket + " " + ledgerKey + " --raw shows it, nats kv put " + sumBucket + " " + ledgerKey + " writes it. " +
+	"Is it lost, nats kv del " + sumBucket + " " + ledgerKey + " begins a new one, without limits and with nothing spent: set limits again then"
+
+// badLedger is fleet.ErrLedger, with what helps.
+type badLedger struct{ *Problem }
+
+func (badLedger) Is(err error) bool { return err == fleet.ErrLedger }
+
+func (b badLedger) Unwrap() error { return b.Problem }
+
+// PutLedger implements fleet.Bus. One that was deleted has left a mark, which has a revision.
 func (b *Bus) PutLedger(ctx context.Context, l fleet.Ledger, revision uint64) error {
+	if revision == 0 {
+		err := b.sums.create(ctx, ledgerKey, l)
+		if errors.Is(err, fleet.ErrExists) {
+			return fleet.ErrConflict
+		}
+		return err
+	}
 	return b.sums.update(ctx, ledgerKey, l, revision)
 }
 
