@@ -1,18 +1,22 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
 
+	"github.com/clipperhouse/displaywidth"
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"ralph-lsp/fleet"
 	"ralph-lsp/fleet/natsbus"
@@ -42,7 +46,7 @@ func newStatus() *cobra.Command {
 				if errLedger != nil && !errors.Is(errLedger, fleet.ErrLedger) {
 					return errLedger
 				}
-				if err := printTable(cmd.OutOrStdout(), found, shown, ledger, time.Now()); err != nil {
+				if err := printTable(cmd.OutOrStdout(), found, shown, ledger, time.Now(), widthOf(cmd.OutOrStdout())); err != nil {
 					return err
 				}
 				printAsking(cmd.OutOrStdout(), found, shown, flagsOf(cmd))
@@ -91,12 +95,14 @@ func printJSON(w io.Writer, records []fleet.Record, shown map[string]fleet.Shown
 	return nil
 }
 
-func printTable(w io.Writer, records []fleet.Record, shown map[string]fleet.Shown, ledger fleet.Ledger, now time.Time) error {
+// printTable prints a row for each loop, as wide as a terminal is; 0 is no limit.
+func printTable(w io.Writer, records []fleet.Record, shown map[string]fleet.Shown, ledger fleet.Ledger, now time.Time, width int) error {
 	if len(records) == 0 {
 		_, err := fmt.Fprintln(w, "no loops; put some there with ralph-fleet submit")
 		return err
 	}
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	var rows bytes.Buffer
+	table := tabwriter.NewWriter(&rows, 0, 0, 2, ' ', 0)
 	counts := map[fleet.Phase]int{}
 	spent, isOpen := 0.0, false
 	for _, r := range records {
@@ -106,8 +112,14 @@ func printTable(w io.Writer, records []fleet.Record, shown map[string]fleet.Show
 	for _, r := range rowsOf(records, shown) {
 		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%s\t%s\n", r.ID, r.Name, r.Phase, r.Iterations, costOf(r.CostUSD, r.CostOpen), stream.Line(lineOf(r, shown[r.ID], now), 100))
 	}
-	if err := table.Flush(); err != nil {
-		return err
+	table.Flush() // a buffer takes all
+	for row := range strings.Lines(rows.String()) {
+		if row = strings.TrimSuffix(row, "\n"); width > 0 {
+			row = displaywidth.TruncateString(row, width, "…")
+		}
+		if _, err := fmt.Fprintln(w, row); err != nil {
+			return err
+		}
 	}
 	if more := len(records) - maxRows; more > 0 {
 		fmt.Fprintf(w, "and %d more: name some, or give --label, or --json for all\n", more)
@@ -124,6 +136,22 @@ func printTable(w io.Writer, records []fleet.Record, shown map[string]fleet.Show
 	}
 	_, err := fmt.Fprintf(w, "%s · %s\n", strings.Join(sums, ", "), money)
 	return err
+}
+
+// widthOf is how many columns the terminal has that w prints to; 0: it is none.
+func widthOf(w io.Writer) int {
+	if plain, ok := w.(*stream.PlainWriter); ok {
+		w = plain.To
+	}
+	f, ok := w.(*os.File)
+	if !ok {
+		return 0
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
 }
 
 // maxRows is how many loops a table has: more of them nobody reads.

@@ -26,7 +26,7 @@ func TestATableOfManyLoops(t *testing.T) {
 	all[500].StopReason = "worker_failures"
 	shown := map[string]fleet.Shown{"f400": {ID: "f400", Attempt: 1, Status: []byte(`{"questions":[{"questionId":"q1"}]}`)}}
 	var table strings.Builder
-	if err := printTable(&table, all, shown, fleet.Ledger{}, time.Now()); err != nil {
+	if err := printTable(&table, all, shown, fleet.Ledger{}, time.Now(), 0); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSpace(table.String()), "\n")
@@ -46,7 +46,7 @@ func TestATableOfManyLoops(t *testing.T) {
 		t.Errorf("%d objects of %d loops, %v", strings.Count(objects.String(), "\n"), len(all), err)
 	}
 	table.Reset()
-	if err := printTable(&table, all[:maxRows], nil, fleet.Ledger{}, time.Now()); err != nil || strings.Contains(table.String(), "more") || !strings.HasPrefix(table.String(), "f0 ") {
+	if err := printTable(&table, all[:maxRows], nil, fleet.Ledger{}, time.Now(), 0); err != nil || strings.Contains(table.String(), "more") || !strings.HasPrefix(table.String(), "f0 ") {
 		t.Errorf("of few, in their order: %s, %v", table.String(), err)
 	}
 }
