@@ -74,12 +74,12 @@ func (w *Walls) arguments(dir, program string, run Run) (*plan, error) {
 	p.add(privileges(w.folder)...)
 	p.add("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc")
 	size := tempSize()
-	p.add("--size", size, "--tmpfs", "/dev/shm", "--remount-ro", "/dev")
 	for _, room := range rooms {
 		if room = real(room); exists(room) {
 			p.add("--perms", "1777", "--size", size, "--tmpfs", room)
 		}
 	}
+	p.add("--remount-ro", "/dev")
 	w.showNeeded(p, program, run)
 	for _, path := range w.hidden() {
 		p.hide(path, empty)

@@ -95,19 +95,31 @@ func TestAStateFolderThatNoVariableNames(t *testing.T) {
 	}
 }
 
-// npm's folder for PATH has links into the packages beside it, which may lie in /tmp.
+// npm's folder for PATH has links into the packages beside it, which may lie where the walls
+// show nothing else.
 func TestAProgramOfAPackageIsFoundOnPath(t *testing.T) {
-	p := newPlace(t)
-	packages := filepath.Join(t.TempDir(), "node_modules")
-	write(t, filepath.Join(packages, "tool", "bin.sh"), "#!/bin/sh\necho the tool\n")
-	must(t, os.Chmod(filepath.Join(packages, "tool", "bin.sh"), 0o755))
-	must(t, os.Mkdir(filepath.Join(packages, ".bin"), 0o755))
-	must(t, os.Symlink("../tool/bin.sh", filepath.Join(packages, ".bin", "tool")))
-	t.Setenv("PATH", filepath.Join(packages, ".bin")+":"+os.Getenv("PATH"))
-	out, err := p.run(t, raise(t, sandbox.Spec{}, p.folder), sandbox.Run{}, "/bin/sh", "-c", "tool")
-	if err != nil || out != "the tool\n" {
-		t.Errorf("%v\n%s", err, out)
+	for _, room := range []string{"/tmp", "/dev/shm"} {
+		p := newPlace(t)
+		packages := filepath.Join(roomIn(t, room), "node_modules")
+		write(t, filepath.Join(packages, "tool", "bin.sh"), "#!/bin/sh\necho the tool\n")
+		must(t, os.Chmod(filepath.Join(packages, "tool", "bin.sh"), 0o755))
+		must(t, os.Mkdir(filepath.Join(packages, ".bin"), 0o755))
+		must(t, os.Symlink("../tool/bin.sh", filepath.Join(packages, ".bin", "tool")))
+		t.Setenv("PATH", filepath.Join(packages, ".bin")+":"+os.Getenv("PATH"))
+		out, err := p.run(t, raise(t, sandbox.Spec{}, p.folder), sandbox.Run{}, "/bin/sh", "-c", "tool")
+		if err != nil || out != "the tool\n" {
+			t.Errorf("%s: %v\n%s", room, err, out)
+		}
 	}
+}
+
+// roomIn makes a folder of the test's in one that all users have.
+func roomIn(t *testing.T, dir string) string {
+	t.Helper()
+	room, err := os.MkdirTemp(dir, "ralph-room-")
+	must(t, err)
+	t.Cleanup(func() { os.RemoveAll(room) })
+	return room
 }
 
 func TestWithoutWallsNothingIsRaised(t *testing.T) {

@@ -20,7 +20,7 @@ var secrets = []string{
 }
 
 // rooms are emptied: sockets of services, of the desktop and of other programs are there.
-var rooms = []string{"/tmp", "/run"}
+var rooms = []string{"/tmp", "/run", "/dev/shm"}
 
 // openings of rooms stay: how names are resolved, and where NixOS has its programs.
 var openings = []string{"/run/systemd/resolve/resolv.conf", "/run/systemd/resolve/stub-resolv.conf", "/run/NetworkManager/resolv.conf", "/run/resolvconf", "/run/current-system", "/run/opengl-driver"}
