@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"ralph-lsp/internal/testhome"
 )
 
 // roleVariable makes the test binary another process of a test: it names what
@@ -27,6 +29,7 @@ var roles = map[string]func(folder string) error{
 func TestMain(m *testing.M) {
 	role, ok := roles[os.Getenv(roleVariable)]
 	if !ok {
+		testhome.ForgetGit()
 		os.Exit(m.Run())
 	}
 	if err := role(os.Args[1]); err != nil {

@@ -52,6 +52,7 @@ func Use() (remove func(), err error) {
 	if err := os.Setenv("LC_ALL", "C.UTF-8"); err != nil { // the marks that tests expect
 		return nil, err
 	}
+	ForgetGit()
 	home, err := os.MkdirTemp("", "ralph-home-")
 	if err != nil {
 		return nil, err
@@ -65,6 +66,16 @@ func Use() (remove func(), err error) {
 		return nil, err
 	}
 	return func() { os.RemoveAll(home) }, nil
+}
+
+// ForgetGit forgets what git tells the tests of its repository and commits in which they are
+// run by a hook, or by git rebase --exec.
+func ForgetGit() {
+	for _, kv := range os.Environ() {
+		if name, _, _ := strings.Cut(kv, "="); strings.HasPrefix(name, "GIT_") && !strings.HasPrefix(name, "GIT_SSL_") {
+			os.Unsetenv(name)
+		}
+	}
 }
 
 // noTelemetry keeps the go command from leaving a process behind at its first start in a

@@ -3,6 +3,7 @@ package testhome
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -14,6 +15,7 @@ func TestUse(t *testing.T) {
 			os.Unsetenv(name)
 		}
 	}
+	t.Setenv("GIT_DIR", "/nowhere")
 	before, err := exec.Command("go", "env", "GOMODCACHE").Output()
 	if err != nil {
 		t.Fatal(err)
@@ -25,6 +27,9 @@ func TestUse(t *testing.T) {
 	home, err := os.UserHomeDir()
 	if err != nil || !strings.Contains(home, "ralph-home-") {
 		t.Errorf("home is %s, %v", home, err)
+	}
+	if out, err := exec.Command("git", "init", "-q", filepath.Join(home, "repository")).CombinedOutput(); err != nil {
+		t.Errorf("git in a hook of git's: %v\n%s", err, out)
 	}
 	if after, err := exec.Command("go", "env", "GOMODCACHE").Output(); err != nil || string(after) != string(before) {
 		t.Errorf("the module cache moved from %s to %s", before, after)
