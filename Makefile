@@ -129,8 +129,8 @@ endif
 
 .PHONY: unit
 unit: bubblewrap ## the tests that need nothing installed, under the race detector but for those of large amounts
-	@go test -race -timeout 10m ./... | $(RESULTS)
-	@$(BULK); go test -timeout 10m -run "^($$tests)$$" $$packages | $(RESULTS)
+	@go test -race -timeout 30m ./... | $(RESULTS)
+	@$(BULK); go test -timeout 30m -run "^($$tests)$$" $$packages | $(RESULTS)
 
 .PHONY: agents
 agents: ## installs the pinned agents that e2e runs
