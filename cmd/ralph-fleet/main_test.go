@@ -1,0 +1,9 @@
+package main
+
+import (
+	"testing"
+
+	"ralph-lsp/internal/testhome"
+)
+
+func TestMain(m *testing.M) { testhome.Main(m, "RALPH_FLEET_TEST_ROLE", nil) }
