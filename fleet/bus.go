@@ -168,12 +168,17 @@ const cancelPatience = 90 * time.Second
 func CancelLoop(ctx context.Context, bus Bus, id string) (r Record, err error) {
 	ctx, stop := context.WithTimeout(ctx, cancelPatience)
 	defer stop()
+	r, err = Change(ctx, bus, id, func(r *Record) error { return r.Cancel(time.Now().UTC()) })
+	if err != nil || r.Phase == Ended { // it was nobody's, as nearly all of many are: to watch one takes ten times as long as to end it
+		return r, err
+	}
 	changes, err := bus.Watch(ctx, id)
 	if err != nil {
 		return r, err
 	}
-	r, err = Change(ctx, bus, id, func(r *Record) error { return r.Cancel(time.Now().UTC()) })
-	if err != nil {
+	if _, _, err := bus.Get(ctx, id); errors.Is(err, ErrNotFound) { // it was removed before it was watched, which is no news
+		r.Phase = Removed
+	} else if err != nil {
 		return r, err
 	}
 	for worker := r.Worker; r.Phase != Ended && r.Phase != Removed; {

@@ -133,3 +133,37 @@ func TestACancelOfALoopThatRuns(t *testing.T) {
 		t.Errorf("it is %+v", r)
 	}
 }
+
+// A loop that waits is nobody's: its end needs no watch, which costs more than the rest.
+func TestACancelOfALoopThatWaits(t *testing.T) {
+	w := newWorks(t)
+	r := w.submit()
+	w.bus.deaf = 1
+	if r, err := CancelLoop(t.Context(), w.bus, r.ID); err != nil || r.Phase != Ended || w.bus.deaf != 1 {
+		t.Errorf("it is %+v, %v", r, err)
+	}
+}
+
+// removes is a bus on which a loop that is watched was removed just before.
+type removes struct{ *memory }
+
+func (b removes) Watch(ctx context.Context, id string) (<-chan Record, error) {
+	r, revision, err := b.Get(ctx, id)
+	if err == nil {
+		err = b.Remove(ctx, r, revision)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return b.memory.Watch(ctx, id)
+}
+
+// A cancel doesn't wait for a loop that is gone.
+func TestACancelOfALoopThatIsRemoved(t *testing.T) {
+	w := newWorks(t)
+	r := w.submit()
+	w.change(r, func(r *Record) error { r.Begin("dead", time.Now()); return nil })
+	if r, err := CancelLoop(t.Context(), removes{w.bus}, r.ID); err != nil || r.Phase != Removed {
+		t.Errorf("it is %+v, %v", r, err)
+	}
+}

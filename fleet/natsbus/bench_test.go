@@ -121,3 +121,20 @@ func iteration(b *testing.B, bus *Bus, i int, tries *atomic.Int64) error {
 	}
 	return change(func(l *fleet.Ledger) { l.Settle(r.ID, r.Attempt, 0) })
 }
+
+// BenchmarkCancel ends a loop that waits for a worker.
+func BenchmarkCancel(b *testing.B) {
+	bus := servedTo(b, ServeOptions{})
+	for i := range b.N {
+		if err := bus.Create(b.Context(), task(i)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportAllocs()
+	b.ResetTimer()
+	for i := range b.N {
+		if _, err := fleet.CancelLoop(b.Context(), bus, task(i).ID); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
