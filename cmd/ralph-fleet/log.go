@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/spf13/pflag"
 
@@ -49,8 +51,39 @@ func (l logFlags) logger(w io.Writer, token string) (*slog.Logger, error) {
 
 // harmless is a text without the token, and without names and passwords in URLs.
 func harmless(text, token string) string {
-	if token != "" {
-		text = strings.ReplaceAll(text, token, "***")
+	return tell.WithoutUserinfo(without(token, text))
+}
+
+// shortToken is the length in bytes below which a token is blotted out only where it stands for itself:
+// one that is called test would else take its letters out of latest.
+const shortToken = 8
+
+// without blots a token out.
+func without(token, text string) string {
+	switch {
+	case token == "":
+		return text
+	case len(token) >= shortToken:
+		return strings.ReplaceAll(text, token, "***")
 	}
-	return tell.WithoutUserinfo(text)
+	isPart := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+	first, _ := utf8.DecodeRuneInString(token)
+	last, _ := utf8.DecodeLastRuneInString(token)
+	var out strings.Builder
+	for at := 0; ; {
+		n := strings.Index(text[at:], token)
+		if n < 0 {
+			return out.String() + text[at:]
+		}
+		begin, end := at+n, at+n+len(token)
+		before, _ := utf8.DecodeLastRuneInString(text[:begin])
+		after, _ := utf8.DecodeRuneInString(text[end:])
+		out.WriteString(text[at:begin])
+		if at = end; isPart(before) && isPart(first) || isPart(last) && isPart(after) {
+			out.WriteByte(text[begin])
+			at = begin + 1
+		} else {
+			out.WriteString("***")
+		}
+	}
 }
