@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -17,6 +18,7 @@ import (
 	"ralph-lsp/fleet/natsbus"
 	"ralph-lsp/internal/tell"
 	"ralph-lsp/loop"
+	"ralph-lsp/wire"
 )
 
 // The exit codes of watch are those of ralph-lsp run.
@@ -40,7 +42,9 @@ Ctrl-C ends the reading alone: loops go on. --json prints the updates of the wir
 				if asJSON && len(found) > 1 {
 					return errors.New("--json is of one loop: its updates don't say which one they are of")
 				}
-				return watchAll(ctx, bus, found, now, asJSON, flagsOf(cmd), cmd.OutOrStdout(), cmd.ErrOrStderr())
+				v := &view{asJSON: asJSON, flags: flagsOf(cmd), out: cmd.OutOrStdout(), notes: cmd.ErrOrStderr()}
+				bus.Notice(v.away, v.back)
+				return v.watchAll(ctx, bus, found, now)
 			})
 		},
 	}
@@ -50,43 +54,71 @@ Ctrl-C ends the reading alone: loops go on. --json prints the updates of the wir
 	return cmd
 }
 
+// view is where it is printed what loops do.
+type view struct {
+	mu     sync.Mutex // one line after another
+	asJSON bool
+	flags  string // of command lines about the bus
+	out    io.Writer
+	notes  io.Writer
+	isAway bool // and that was told
+}
+
+// away says once that the bus is away: until it is there again nothing else is said.
+func (v *view) away() {
+	v.tell(true, "the bus is away: loops go on, and are shown again once it is there")
+}
+func (v *view) back() { v.tell(false, "the bus is there again") }
+
+func (v *view) tell(isAway bool, text string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.isAway == isAway {
+		return
+	}
+	if v.isAway = isAway; v.asJSON {
+		json.NewEncoder(v.out).Encode(wire.Warning{SessionUpdate: wire.KindWarning, Message: text, Said: wire.Said{Text: text, Class: wire.ClassWarning}})
+		return
+	}
+	fmt.Fprintf(v.notes, "(%s)\n", text)
+}
+
 // watchAll prints what loops do until the last of them has ended. The error is their exit code.
-func watchAll(ctx context.Context, bus fleet.Bus, found []fleet.Record, now, asJSON bool, flags string, out, notes io.Writer) error {
-	var mu sync.Mutex // one line after another
+func (v *view) watchAll(ctx context.Context, bus fleet.Bus, found []fleet.Record, now bool) error {
 	code := 0
 	var problems []error
 	var all sync.WaitGroup
 	for _, r := range found {
 		var show func(line []byte, isLive bool) error
-		story := &story{out: out, loop: r.ID, flags: flags}
-		if show = story.take; asJSON {
-			show = func(line []byte, _ bool) error { _, err := out.Write(line); return err }
+		story := &story{out: v.out, loop: r.ID, flags: v.flags}
+		if show = story.take; v.asJSON {
+			show = func(line []byte, _ bool) error { _, err := v.out.Write(line); return err }
 		}
 		if len(found) > 1 {
 			story.name = r.Name
 		}
 		w := &watcher{bus: bus, id: r.ID, told: map[int]int{}, show: func(line []byte, isLive bool) error {
-			mu.Lock()
-			defer mu.Unlock()
+			v.mu.Lock()
+			defer v.mu.Unlock()
 			return show(line, isLive)
 		}}
-		if !asJSON {
+		if !v.asJSON {
 			w.stands = func(r fleet.Record) {
-				mu.Lock()
-				defer mu.Unlock()
+				v.mu.Lock()
+				defer v.mu.Unlock()
 				story.stands(r)
 			}
 		}
 		all.Go(func() {
 			last, err := w.run(ctx, now)
-			mu.Lock()
-			defer mu.Unlock()
+			v.mu.Lock()
+			defer v.mu.Unlock()
 			if err != nil && ctx.Err() == nil {
 				problems = append(problems, fmt.Errorf("%s: %w", r.Name, err))
 			} else if last.Phase == fleet.Ended && !now {
 				code = max(code, exitOf(last))
 			} else if ctx.Err() != nil {
-				fmt.Fprintf(notes, "%s goes on without being watched; ralph-fleet cancel %s%s ends it\n", r.Name, r.ID, flags)
+				fmt.Fprintf(v.notes, "%s goes on without being watched; ralph-fleet cancel %s%s ends it\n", r.Name, r.ID, v.flags)
 				code = exitCancelled
 			}
 		})

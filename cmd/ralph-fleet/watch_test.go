@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
+	"net"
 	"strings"
 	"sync"
 	"testing"
@@ -229,6 +231,74 @@ func TestCtrlCLeavesAWatchedLoopAlone(t *testing.T) {
 	}
 	if r, _, err := y.bus.Get(t.Context(), "f1"); err != nil || r.Phase != fleet.Queued || r.Wish != "" {
 		t.Errorf("the loop is %s %q, %v", r.Phase, r.Wish, err)
+	}
+}
+
+// cable leads to the bus, and can be cut.
+type cable struct {
+	mu    sync.Mutex
+	isCut bool
+	ends  []net.Conn
+}
+
+func (c *cable) cut(isCut bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for c.isCut = isCut; len(c.ends) > 0; c.ends = c.ends[1:] {
+		c.ends[0].Close()
+	}
+}
+
+// cable leads what asks for the bus over one.
+func (y *yard) cable() *cable {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	y.must(err)
+	y.t.Cleanup(func() { l.Close() })
+	c, bus := &cable{}, strings.TrimPrefix(y.url, "nats://")
+	y.url = "nats://" + l.Addr().String()
+	go func() {
+		for {
+			here, err := l.Accept()
+			if err != nil {
+				return
+			}
+			c.mu.Lock()
+			if c.isCut {
+				here.Close()
+			} else if there, err := net.Dial("tcp", bus); err != nil {
+				here.Close()
+			} else {
+				c.ends = append(c.ends, here, there)
+				go func() { io.Copy(there, here); there.Close() }()
+				go func() { io.Copy(here, there); here.Close() }()
+			}
+			c.mu.Unlock()
+		}
+	}()
+	y.t.Cleanup(func() { c.cut(true) })
+	return c
+}
+
+func TestWhoWatchesIsToldThatTheBusIsAway(t *testing.T) {
+	for _, tt := range []struct{ flag, away, back string }{
+		{"--json=false", "(the bus is away: loops go on, ", "(the bus is there again)\n"},
+		{"--json", `{"sessionUpdate":"_ralph/warning","message":"the bus is away: loops go on, `, `"message":"the bus is there again"`},
+	} {
+		y := newYard(t)
+		c := y.cable()
+		y.put("f1", "one")
+		y.begin("f1", "box")
+		y.say("f1", 1, 1, begins(1))
+		out, code := y.watches(t.Context(), "one", tt.flag)
+		y.until(out, "iteration 1 of 9")
+		c.cut(true)
+		y.until(out, tt.away)
+		c.cut(false)
+		y.until(out, tt.back)
+		y.commit("f1", 1, fleet.Outcome{Iterations: 1, StopReason: "promise", Text: "done"}, begins(1), ends(1))
+		if got := <-code; got != 0 || strings.Count(out.String(), tt.away) != 1 || strings.Count(out.String(), tt.back) != 1 {
+			t.Errorf("it ends with %d and\n%s", got, out)
+		}
 	}
 }
 

@@ -109,6 +109,20 @@ func dial(ctx context.Context, o Options, more ...nats.Option) (*Bus, error) {
 	return nil, &Unreached{tell.WithoutUserinfo(o.URL), p}
 }
 
+// Notice has somebody told when the connection is lost, and when it is there again; from
+// goroutines of their own.
+func (b *Bus) Notice(lost, back func()) {
+	b.conn.SetDisconnectErrHandler(func(_ *nats.Conn, err error) {
+		if err != nil { // else it was closed
+			lost()
+		}
+	})
+	b.conn.SetReconnectHandler(func(*nats.Conn) {
+		b.back()
+		back()
+	})
+}
+
 // openPatience bounds one try with a cluster: servers without a leader answer nobody, not even later.
 const openPatience = 5 * time.Second
 
