@@ -6,6 +6,13 @@ SHELL := bash
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
+# What make knows is divided by spaces: it would write, and clean, beside this folder.
+ifneq ($(words $(CURDIR)),1)
+ifneq ($(filter-out build help,$(MAKECMDGOALS)),)
+$(error the path of this checkout has a space, "$(CURDIR)": make can only build there. Move it to a path without one)
+endif
+endif
+
 CACHE    := $(CURDIR)/.cache
 FUZZTIME ?= 20s
 E2E      ?= on
