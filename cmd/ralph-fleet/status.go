@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"context"
@@ -34,7 +35,7 @@ func newStatus() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			loops.all = len(args)+len(loops.labels) == 0
 			return loops.with(cmd, args, func(ctx context.Context, bus *natsbus.Bus, found []fleet.Record) error {
-				slices.SortStableFunc(found, func(a, b fleet.Record) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.ID, b.ID)) })
+				slices.SortFunc(found, func(a, b fleet.Record) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.ID, b.ID)) })
 				shown, err := fleet.Gather(ctx, bus, found, gathering)
 				if err != nil {
 					return err
@@ -84,7 +85,8 @@ type shownLoop struct {
 }
 
 func printJSON(w io.Writer, records []fleet.Record, shown map[string]fleet.Shown) error {
-	out := json.NewEncoder(w)
+	lines := bufio.NewWriterSize(w, 64<<10)
+	out := json.NewEncoder(lines)
 	for _, r := range records {
 		l := fleet.StatusOf(r, shown[r.ID], "", time.Now())
 		err := out.Encode(shownLoop{l, r.ID, r.Name, r.Phase, r.Iterations, r.CostUSD, r.StopReason, r.ResumeAt, r.Labels, r.Attempt, r.UpdatedAt})
@@ -92,7 +94,7 @@ func printJSON(w io.Writer, records []fleet.Record, shown map[string]fleet.Shown
 			return err
 		}
 	}
-	return nil
+	return lines.Flush()
 }
 
 // printTable prints a row for each loop, as wide as a terminal is; 0 is no limit.
@@ -162,11 +164,19 @@ func rowsOf(records []fleet.Record, shown map[string]fleet.Shown) []fleet.Record
 	if len(records) <= maxRows {
 		return records
 	}
-	first := slices.Clone(records)
-	slices.SortStableFunc(first, func(a, b fleet.Record) int {
-		return cmp.Or(cmp.Compare(a.Rank(shown[a.ID]), b.Rank(shown[b.ID])), b.UpdatedAt.Compare(a.UpdatedAt))
+	ranks := make([]int, len(records))
+	order := make([]int, len(records)) // a record is large: there may be 100,000
+	for i, r := range records {
+		ranks[i], order[i] = r.Rank(shown[r.ID]), i
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(ranks[a], ranks[b]), records[b].UpdatedAt.Compare(records[a].UpdatedAt), cmp.Compare(a, b))
 	})
-	return first[:maxRows]
+	first := make([]fleet.Record, maxRows)
+	for i := range first {
+		first[i] = records[order[i]]
+	}
+	return first
 }
 
 // maxAsking is of how many loops the status says how to answer them.
