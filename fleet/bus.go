@@ -188,7 +188,7 @@ func CancelLoop(ctx context.Context, bus Bus, id string) (r Record, err error) {
 		case <-ctx.Done():
 		}
 		if !ok {
-			return r, fmt.Errorf("its worker (%s) hasn't answered yet; it ends when that does, or its lease is over", worker)
+			return r, fmt.Errorf("%s: its worker (%s) hasn't answered yet; it ends when that does, or its lease is over", id, worker)
 		}
 	}
 	return r, nil

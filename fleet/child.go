@@ -17,7 +17,9 @@ import (
 	"sync"
 	"time"
 
+	"ralph-lsp/loop"
 	"ralph-lsp/loopstate"
+	"ralph-lsp/wire"
 )
 
 // stopPatience is how long a child may take to end all that it has started.
@@ -34,8 +36,9 @@ type child struct {
 	tail  tail          // of what it says on stderr
 	read  chan struct{} // closed when all that it printed is read
 
-	mu   sync.Mutex
-	said ended
+	mu    sync.Mutex
+	begun bool // its iteration has: that may cost something
+	said  ended
 }
 
 // ended is the last update of a child, of the wire's _ralph/end.
@@ -46,8 +49,6 @@ type ended struct {
 	CostUSD       *float64 `json:"costUsd"`
 	Text          string   `json:"text"`
 }
-
-const endUpdate = "_ralph/end"
 
 // startChild starts the next iteration. say gets each line that it prints.
 func startChild(program, tree, promptFile string, r Record, lease time.Duration, say func(line []byte)) (*child, error) {
@@ -86,17 +87,26 @@ func (c *child) pass(out io.Reader, say func([]byte)) {
 	for {
 		line, err := lines.ReadBytes('\n')
 		if len(line) > 0 {
-			var last ended
-			if strings.Contains(string(line[:min(len(line), 200)]), endUpdate) && json.Unmarshal(line, &last) == nil && last.SessionUpdate == endUpdate {
-				c.mu.Lock()
-				c.said = last
-				c.mu.Unlock()
-			}
+			c.hear(line)
 			say(line)
 		}
 		if err != nil {
 			return
 		}
+	}
+}
+
+// hear takes note of how far it is.
+func (c *child) hear(line []byte) {
+	head := string(line[:min(len(line), 200)])
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var last ended
+	switch {
+	case strings.Contains(head, `"`+wire.KindIteration+`"`):
+		c.begun = true
+	case strings.Contains(head, wire.KindEnd) && json.Unmarshal(line, &last) == nil && last.SessionUpdate == wire.KindEnd:
+		c.said = last
 	}
 }
 
@@ -133,19 +143,24 @@ func (c *child) wait(ctx context.Context) error {
 	}
 }
 
-// outcome says what the child came to: by its exit, its last words, and the state that it left.
+// outcome says what the child came to: by its exit, its last words, and the state that it left. What it
+// has cost is said with an error too.
 func (c *child) outcome(exit error, tree string) (o Outcome, limited bool, err error) {
 	c.mu.Lock()
 	said := c.said
+	o.CostOpen = c.begun
 	c.mu.Unlock()
 	code := c.cmd.ProcessState.ExitCode()
 	if said.StopReason == "" {
 		return o, false, fmt.Errorf("%s (it ended with %d, %v, and didn't say how its loop stands)", cmp.Or(c.tail.text(), "ralph-lsp said nothing"), code, exit)
 	}
-	o = Outcome{Iterations: said.Iterations, Text: said.Text, CostOpen: said.CostUSD == nil}
-	if said.CostUSD != nil {
+	if o.CostOpen = said.CostUSD == nil; !o.CostOpen {
 		o.CostUSD = *said.CostUSD
 	}
+	if loop.StopReason(said.StopReason).OfMachine() {
+		return o, false, errors.New(cmp.Or(said.Text, said.StopReason))
+	}
+	o.Iterations, o.Text = said.Iterations, said.Text
 	state, err := readState(tree)
 	switch {
 	case errors.Is(err, fs.ErrNotExist): // it is over, or never began

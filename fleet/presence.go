@@ -10,12 +10,17 @@ type Presence struct {
 	Name    string        `json:"name"`
 	Version string        `json:"version,omitempty"`
 	Slots   int           `json:"slots"`
-	Busy    int           `json:"busy"`             // slots that run an iteration
-	Labels  []string      `json:"labels,omitempty"` // for people
+	Busy    int           `json:"busy"`              // slots that run an iteration
+	Labels  []string      `json:"labels,omitempty"`  // for people
+	Failed  int           `json:"failed,omitempty"`  // attempts in a row that failed there
+	Problem string        `json:"problem,omitempty"` // of the last one of these
 	Since   time.Time     `json:"since"`
 	At      time.Time     `json:"at"` // when it said so, by its own clock
 	Ahead   time.Duration `json:"-"`  // of its clock, as the bus sees it
 }
+
+// Fails says whether attempts fail there one after the other: one alone may be the loop's fault.
+func (p Presence) Fails() bool { return p.Failed > 1 }
 
 // PresenceLasts is for how long the bus believes in a worker that says nothing more.
 const PresenceLasts = 30 * time.Second
@@ -62,7 +67,8 @@ func (w *Worker) occupy(n int64) {
 }
 
 func (w *Worker) sayThere(ctx context.Context) {
-	p := Presence{Name: w.Name, Version: w.Version, Slots: w.Slots, Busy: int(w.busy.Load()), Labels: w.Labels, Since: w.since, At: time.Now().UTC()}
+	failed, problem := w.judged()
+	p := Presence{Name: w.Name, Version: w.Version, Slots: w.Slots, Busy: int(w.busy.Load()), Labels: w.Labels, Failed: failed, Problem: problem, Since: w.since, At: time.Now().UTC()}
 	if err := w.Bus.Attend(ctx, p); err != nil && ctx.Err() == nil {
 		w.Log.Debug("the bus doesn't know that this worker is there", "error", err)
 	}

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -45,6 +46,7 @@ func (m *memory) Attend(_ context.Context, p Presence) error {
 	defer m.mu.Unlock()
 	p.Ahead = m.ahead
 	m.present = append(m.present, p)
+	m.left = slices.DeleteFunc(m.left, func(name string) bool { return name == p.Name })
 	return nil
 }
 
@@ -58,5 +60,11 @@ func (m *memory) Leave(_ context.Context, name string) error {
 func (m *memory) Workers(context.Context) ([]Presence, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.present, nil
+	var all []Presence
+	for _, p := range slices.Backward(m.present) {
+		if !slices.Contains(m.left, p.Name) && !slices.ContainsFunc(all, func(later Presence) bool { return later.Name == p.Name }) {
+			all = append(all, p)
+		}
+	}
+	return all, nil
 }

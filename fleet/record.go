@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -62,6 +61,7 @@ type Record struct {
 	StopReason string    `json:"stopReason,omitempty"`
 	Text       string    `json:"text,omitempty"`     // its last words in one line
 	Failures   int       `json:"failures,omitempty"` // attempts in a row that came to nothing
+	FailedOn   []string  `json:"failedOn,omitempty"` // the workers that these were of
 	UpdatedAt  time.Time `json:"updatedAt"`
 
 	Needs []string `json:"needs,omitempty"` // features without which a worker leaves it alone
@@ -111,6 +111,7 @@ func (r *Record) Commit(attempt int, o Outcome, now time.Time) error {
 	r.Committed, r.HasState, r.Kept = attempt, o.HasState, append(slices.Clone(r.Kept), attempt)
 	r.Iterations, r.CostUSD, r.CostOpen = o.Iterations, o.CostUSD, r.CostOpen || o.CostOpen
 	r.ResumeAt, r.Reason, r.Text, r.Failures = o.ResumeAt, clip(o.Reason), clip(o.Text), 0
+	r.FailedOn = nil
 	r.Kept = r.Kept[max(len(r.Kept)-maxKept, 0):]
 	r.Guidance, r.Told = r.Guidance[min(o.Took, len(r.Guidance)):], r.Told+o.Took
 	switch {
@@ -134,6 +135,9 @@ func (r *Record) Fail(attempt int, why string, now time.Time) error {
 	}
 	why = clip(why)
 	r.Failures, r.Text, r.UpdatedAt = r.Failures+1, why, now
+	if !slices.Contains(r.FailedOn, r.Worker) {
+		r.FailedOn = append(slices.Clone(r.FailedOn), r.Worker)
+	}
 	switch {
 	case r.Wish == WishCancel:
 		r.Phase, r.StopReason = Ended, "cancelled"
@@ -177,7 +181,7 @@ func (r *Record) Cancel(now time.Time) error { return r.want(WishCancel, now) }
 
 func (r *Record) want(w Wish, now time.Time) error {
 	if r.Phase == Ended {
-		return ErrEnded
+		return fmt.Errorf("%s: %w", r.ID, ErrEnded)
 	}
 	r.Wish, r.UpdatedAt = w, now
 	if r.Phase != Running {
@@ -189,7 +193,7 @@ func (r *Record) want(w Wish, now time.Time) error {
 // Bound changes limits and the promise for all iterations to come.
 func (r *Record) Bound(p loop.Patch) error {
 	if r.Phase == Ended {
-		return ErrEnded
+		return fmt.Errorf("%s: %w", r.ID, ErrEnded)
 	}
 	r.bound(p)
 	return nil
@@ -215,27 +219,16 @@ func (r Record) CanGoOn() bool {
 func (r *Record) Resume(p loop.Patch, now time.Time) (enqueue bool, err error) {
 	switch {
 	case r.Phase == Ended && !r.CanGoOn():
-		return false, fmt.Errorf("%w (%s) and can't go on; submit another", ErrEnded, r.StopReason)
+		return false, fmt.Errorf("%s: %w (%s) and can't go on; submit another", r.ID, ErrEnded, r.StopReason)
 	case r.Phase == Ended && loop.StopReason(r.StopReason).Capped() && p == (loop.Patch{}):
-		return false, fmt.Errorf("%w: %s; resume it with a higher limit, such as %s", ErrEnded, loop.StopReason(r.StopReason).Ending(), r.higher())
+		return false, fmt.Errorf("%s: %w: %s; resume it with a higher limit", r.ID, ErrEnded, loop.StopReason(r.StopReason).Ending())
 	case r.Phase == Paused || r.Phase == Ended:
 		r.StopReason, r.Failures = "", 0
 		r.Phase, enqueue = Queued, true
 	}
 	r.bound(p)
-	r.Wish, r.ResumeAt, r.Reason, r.UpdatedAt = "", time.Time{}, "", now
+	r.Wish, r.ResumeAt, r.Reason, r.FailedOn, r.UpdatedAt = "", time.Time{}, "", nil, now
 	return enqueue, nil
-}
-
-// higher is the flag that raises the limit which the loop has reached, above what it has used.
-func (r Record) higher() string {
-	limit, _ := limits.ByName(loop.StopReason(r.StopReason).Ending().Limit)
-	now, used := r.Limits(), limits.Limits{MaxIterations: r.Iterations, MaxCostUSD: math.Ceil(r.CostUSD)}
-	if limit.IsZero(now) { // a file of the repository has it
-		now = used
-	}
-	more, _ := now.Raise(limit.Name, used)
-	return "--" + limit.Flag + " " + limit.Text(more.Over(now))
 }
 
 // maxGuidance bounds what waits to be told, in bytes of the record.
@@ -265,10 +258,10 @@ func sizeOf(v any) int {
 // Steer tells the loop something, in the iteration that runs or the next one.
 func (r *Record) Steer(text string, now time.Time) error {
 	if r.Phase == Ended {
-		return ErrEnded
+		return fmt.Errorf("%s: %w", r.ID, ErrEnded)
 	}
 	if sizeOf(append(slices.Clone(r.Guidance), text)) > maxGuidance {
-		return fmt.Errorf("more than %d KiB wait to be told: wait for the next iteration", maxGuidance>>10)
+		return fmt.Errorf("%s: more than %d KiB wait to be told: wait for the next iteration", r.ID, maxGuidance>>10)
 	}
 	r.Guidance, r.UpdatedAt = append(slices.Clone(r.Guidance), text), now
 	return nil

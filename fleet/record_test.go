@@ -158,9 +158,7 @@ func TestWhatCanGoOn(t *testing.T) {
 		want     string // of the error; "" is none
 	}{
 		{"at its limit, with a higher one", "max_iterations", true, more, ""},
-		{"at its limit", "max_iterations", true, loop.Patch{}, "iteration limit reached; resume it with a higher limit, such as --max-iterations 100"},
-		{"at its limit of money, which a file has", "max_cost", true, loop.Patch{}, "cost limit reached; resume it with a higher limit, such as --max-cost 4"},
-		{"at its limit of time", "max_time", true, loop.Patch{}, "time limit reached; resume it with a higher limit, such as --max-time 8h"},
+		{"at its limit", "max_iterations", true, loop.Patch{}, "iteration limit reached; resume it with a higher limit"},
 		{"at its limit, of an older worker", "max_cost", false, more, "has ended"},
 		{"cancelled", "cancelled", true, more, "has ended"},
 		{"done", "promise", false, more, "the loop has ended (promise) and can't go on; submit another"},
@@ -170,7 +168,7 @@ func TestWhatCanGoOn(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			r := queued()
-			r.Phase, r.StopReason, r.HasState, r.Failures, r.Iterations, r.CostUSD = Ended, tt.reason, tt.hasState, 5, 50, 1.23
+			r.Phase, r.StopReason, r.HasState, r.Failures = Ended, tt.reason, tt.hasState, 5
 			enqueue, err := r.Resume(tt.limits, noon)
 			if tt.want != "" {
 				if err == nil || !strings.Contains(err.Error(), tt.want) || r.Phase != Ended {

@@ -80,7 +80,7 @@ func bring(ctx context.Context, bus Bus, r Record, repo string) (f fetched, done
 		return f, nil, err
 	}
 	if r.Committed == 0 {
-		return f, nil, errors.New("no iteration of it has ended yet")
+		return f, nil, fmt.Errorf("%s: no iteration of it has ended yet", r.ID)
 	}
 	program, err := git.Find()
 	if err != nil {
@@ -114,7 +114,7 @@ func bring(ctx context.Context, bus Bus, r Record, repo string) (f fetched, done
 	}
 	if err != nil {
 		done()
-		return f, nil, err
+		return f, nil, fmt.Errorf("%s: %w", r.ID, err)
 	}
 	return f, done, nil
 }
@@ -188,7 +188,7 @@ func FetchFile(ctx context.Context, bus Bus, r Record, repo string, form Form, p
 		return "", err
 	}
 	if commit == r.Base {
-		return "", errors.New("it has changed nothing")
+		return "", fmt.Errorf("%s (%s) has changed nothing", r.Name, r.ID)
 	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		path = filepath.Join(path, r.Name+"."+string(form))

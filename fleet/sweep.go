@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -105,10 +106,10 @@ func RemoveEnded(ctx context.Context, bus Bus, id string, before time.Time) erro
 		return err
 	}
 	if r.Phase != Ended {
-		return errGoesOn
+		return fmt.Errorf("%s: %w", id, errGoesOn)
 	}
 	if !before.IsZero() && r.UpdatedAt.After(before) {
-		return ErrConflict
+		return fmt.Errorf("%s: %w", id, ErrConflict)
 	}
 	return bus.Remove(ctx, r, revision)
 }

@@ -38,6 +38,10 @@ type Worker struct {
 	ahead     atomic.Int64  // of the bus's clock, in nanoseconds
 	checkouts *checkouts
 	ledger    sync.Mutex // held by the slot that changes the bus's ledger
+
+	trouble sync.Mutex // held for the two below
+	failed  int        // attempts in a row, here
+	problem string     // of the last one
 }
 
 // Run works until ctx is done, and all that it has begun has ended.
@@ -91,6 +95,7 @@ func (w *Worker) Run(ctx context.Context) error {
 		working.Go(func() {
 			defer func() { <-slots }()
 			w.serve(ctx, ticket)
+			w.rest(ctx)
 		})
 	}
 }
@@ -184,6 +189,9 @@ func (w *Worker) begin(ctx context.Context, t Ticket) (a *attempt, later time.Du
 			err = w.forfeit(ctx, r.ID)
 		}
 		return nil, later, err
+	}
+	if w.leaves(ctx, r) {
+		return nil, leaveFor, nil
 	}
 	var wait time.Duration
 	var why string
@@ -286,7 +294,7 @@ func (w *Worker) run(ctx context.Context, a *attempt) (later time.Duration, err 
 	}
 	o.CostUSD = max(o.CostUSD, a.CostUSD) // it is 0 where the agent doesn't tell
 	spent = o.CostUSD - a.CostUSD
-	if tried != nil || o.CostOpen { // nobody knows
+	if o.CostOpen { // nobody knows
 		spent = max(spent, a.Reserve)
 	}
 	commit := func() (errCommit error) {
@@ -310,6 +318,7 @@ func (w *Worker) run(ctx context.Context, a *attempt) (later time.Duration, err 
 	if err := w.persist(ctx, a, func() error { return w.settle(settled, a.ID, a.Attempt, spent) }); err != nil {
 		return 0, err
 	}
+	w.judge(tried)
 	if tried != nil {
 		a.log.Warn("the attempt failed", "error", tried)
 	} else {
@@ -393,7 +402,8 @@ var errOther = errors.New("what stands there is another one")
 
 var errCancelled = errors.New("it is cancelled")
 
-// iterate makes the checkout, runs the child, and puts on the bus what is left.
+// iterate makes the checkout, runs the child, and puts on the bus what is left. The outcome of
+// a failure says what it has cost, no more.
 func (w *Worker) iterate(ctx context.Context, a *attempt, beat chan<- func()) (o Outcome, limited bool, err error) {
 	tree, err := w.checkouts.prepare(ctx, a.Record, w.Lease, beat)
 	if err != nil {
@@ -445,6 +455,7 @@ func (w *Worker) iterate(ctx context.Context, a *attempt, beat chan<- func()) (o
 	took := a.listens.end()
 	cancelled := errors.Is(context.Cause(ctx), errCancelled)
 	if ctx.Err() != nil && !cancelled {
+		o.CostOpen = true
 		return o, false, context.Cause(ctx)
 	}
 	if o, limited, err = c.outcome(exit, tree); err != nil {

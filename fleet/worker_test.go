@@ -179,22 +179,35 @@ func TestAnotherWorkerGoesOn(t *testing.T) {
 }
 
 func TestAnAttemptThatFails(t *testing.T) {
-	w := newWorks(t)
-	os.WriteFile(w.log+".dies", nil, 0o600)
-	w.task.Reserve = 2
-	submitted := w.submit()
-	r := w.until(submitted, func(r Record) bool { return r.Failures > 0 })
-	if !strings.HasPrefix(r.Text, "no such model") || !strings.Contains(r.Text, "ended with 1") || !r.ResumeAt.After(r.UpdatedAt) {
-		t.Errorf("it is %+v", r)
-	}
-	r, _, _ = w.bus.Get(t.Context(), submitted.ID)
-	if l, _, _ := w.bus.Ledger(t.Context()); l.Spent != 2*float64(r.Attempt) {
-		t.Errorf("what %d failed attempts have cost nobody knows, so their reservations count: %+v", r.Attempt, l)
-	}
-	os.Remove(w.log + ".dies")
-	w.change(r, func(r *Record) error { r.ResumeAt = time.Time{}; return nil })
-	if r = w.until(submitted, isEnded); r.StopReason != "promise" || r.Failures != 0 {
-		t.Errorf("it is %+v", r)
+	for name, test := range map[string]struct {
+		does string
+		cost float64 // of an attempt, with a reservation of 2
+	}{
+		"before its agent ran":                   {"", 0},
+		"nobody knows what its agent has cost":   {`echo '{"sessionUpdate":"_ralph/iteration"}'`, 2},
+		"what it says of its cost is what it is": {`echo '{"sessionUpdate":"_ralph/iteration"}'; echo '{"sessionUpdate":"_ralph/end","stopReason":"unauthorized","costUsd":0.5,"text":"no such model"}'; exit 1`, 0.5},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorks(t)
+			w.write("log.dies", "")
+			w.write("log.does", test.does)
+			w.task.Reserve = 2
+			submitted := w.submit()
+			r := w.until(submitted, func(r Record) bool { return r.Failures > 0 })
+			if !strings.HasPrefix(r.Text, "no such model") || strings.Contains(r.Text, "ended with 1") == strings.Contains(test.does, "end") || !r.ResumeAt.After(r.UpdatedAt) {
+				t.Errorf("it is %+v", r)
+			}
+			r, _, _ = w.bus.Get(t.Context(), submitted.ID)
+			if l, _, _ := w.bus.Ledger(t.Context()); l.Spent != test.cost*float64(r.Attempt) {
+				t.Errorf("%d failed attempts have cost %+v", r.Attempt, l)
+			}
+			os.Remove(w.log + ".dies")
+			os.Remove(w.log + ".does")
+			w.change(r, func(r *Record) error { r.ResumeAt = time.Time{}; return nil })
+			if r = w.until(submitted, isEnded); r.StopReason != "promise" || r.Failures != 0 || r.FailedOn != nil {
+				t.Errorf("it is %+v", r)
+			}
+		})
 	}
 }
 

@@ -61,6 +61,7 @@ type Ending struct {
 	Class     Class
 	Limit     limits.Name // the one that was reached; "" is none
 	State     State       // that the loop is left in; of one that is Left the state file stays
+	OfMachine bool        // it is about where it ran: on another machine it may go well
 	Untouched bool        // nothing is done to the state file: it is gone, or the user's to mend
 	What      string      // in words: "stopped"
 	Why       string      // in words: "iteration limit reached"; "" when What says all
@@ -93,11 +94,11 @@ var endings = []Ending{
 	{Reason: StopPermissionDenied, Class: ClassError, State: StateFailed, What: "failed", Why: "the agent was refused permission", Remedies: left,
 		Caution: "A loop keeps the arguments that its agent was started with, whatever the settings say by now.",
 		Advice:  "change the prompt, or allow it: in the agent's own settings, or with --backend-arg when you resume (see its permission flags)"},
-	{Reason: StopUnauthorized, Class: ClassError, State: StateFailed, What: "failed", Why: "the agent isn't logged in", Remedies: left,
+	{Reason: StopUnauthorized, Class: ClassError, State: StateFailed, OfMachine: true, What: "failed", Why: "the agent isn't logged in", Remedies: left,
 		Advice: "log in with the agent itself, or set its key"},
 	{Reason: StopStalled, Class: ClassError, State: StateFailed, What: "failed", Why: "the agent fell silent", Remedies: left,
 		Advice: "raise --idle-timeout (0: no limit)"},
-	{Reason: StopBackendError, Class: ClassError, State: StateEnded, What: "failed", Why: "the agent could not be started", Remedies: []Remedy{RemedyDoctor},
+	{Reason: StopBackendError, Class: ClassError, State: StateEnded, OfMachine: true, What: "failed", Why: "the agent could not be started", Remedies: []Remedy{RemedyDoctor},
 		Advice: "see ralph-lsp doctor"},
 	{Reason: StopInterrupted, Class: ClassWarning, State: StateInterrupted, What: "interrupted", Remedies: left},
 	{Reason: StopOnce, Class: ClassInfo, State: StateInterrupted, What: "left", Why: "one iteration was asked for", Remedies: left},
@@ -128,6 +129,9 @@ func (r StopReason) Capped() bool {
 // Failed says whether the loop stopped because its runs failed. Its state file
 // stays and says so, as the loop can go on once that is seen to.
 func (r StopReason) Failed() bool { return r.Ending().State == StateFailed }
+
+// OfMachine says whether the loop stopped because of where it ran: on another machine it may go well.
+func (r StopReason) OfMachine() bool { return r.Ending().OfMachine }
 
 // String is how and why a loop ended: "stopped: iteration limit reached".
 func (e Ending) String() string { return e.With("") }

@@ -212,7 +212,7 @@ func configChecks(settings config.Settings, err error) []wire.Check {
 		checks = append(checks, wire.Check{ID: "config", Optional: true, Message: stream.Line(fmt.Sprintf("%s in the folder's %s is not taken%s", h.Line, config.Name, counts), maxWarning), Fix: "if you trust the file, say so with ralph-lsp trust"})
 	}
 	for _, v := range settings.Values() {
-		checks = append(checks, wire.Check{ID: "setting." + v.Key, OK: true, Message: fmt.Sprintf("%s = %s (%s)", v.Key, wire.OneLine(v.Text), wire.SourceText[v.Source]), BuiltIn: v.Source == config.FromDefault})
+		checks = append(checks, wire.Check{ID: "setting." + v.Key, OK: true, Message: fmt.Sprintf("%s = %s (%s)", v.Key, wire.OneLine(v.Text), wire.SourceText[v.Source])})
 	}
 	return checks
 }
@@ -227,7 +227,7 @@ func (m *manager) doctor(ctx context.Context, p wire.FolderParams) (any, error) 
 	if m.afar.place != nil {
 		checks = append(checks, m.afar.place.Check(ctx))
 	}
-	return wire.DoctorResult{Checks: wire.Brief(checks)}, nil
+	return wire.DoctorResult{Checks: checks}, nil
 }
 
 func (m *manager) help(context.Context, struct{}) (any, error) {

@@ -18,24 +18,20 @@ func (rd *reader) history(_ context.Context, p wire.HistoryParams) (any, error) 
 	rd.lookout.lookAt(path)
 	limit := p.Limit
 	if limit > 0 {
-		limit += 2 // one may run, and one tells that there are more
+		limit++ // one may run
 	}
 	sessions, err := loop.PastOf(path, rd.keptIn(path), limit, true, rd.workspace.list()...)
 	if err != nil {
 		return nil, err
 	}
 	running := rd.loops.runningSession(path)
-	past := wire.HistoryResult{Loops: []wire.PastLoop{}}
+	past := []wire.PastLoop{}
 	for _, s := range sessions {
-		switch {
-		case s.Path == running:
-		case p.Limit > 0 && len(past.Loops) == p.Limit:
-			past.Text = wire.OlderText(p.Limit)
-		default:
-			past.Loops = append(past.Loops, wire.PastIn(s))
+		if s.Path != running && (p.Limit <= 0 || len(past) < p.Limit) {
+			past = append(past, wire.PastIn(s))
 		}
 	}
-	return past, nil
+	return wire.HistoryResult{Loops: past}, nil
 }
 
 // maxPrompts is how many prompts a client is told at most.

@@ -135,19 +135,6 @@ func TestAnotherServerReadsOn(t *testing.T) {
 	}
 }
 
-func TestAListOfThePastSaysThatThereAreOlderLoops(t *testing.T) {
-	dir := t.TempDir()
-	finished(t, dial(t, optedIn, dir), dir)
-	c := dial(t, optedIn, dir)
-	newest := finished(t, c, dir)
-	for limit, want := range map[int]string{0: "", 1: "the newest 1; ralph-lsp history list has all", 2: "", 5: ""} {
-		past := result[wire.HistoryResult](c, c.Command(wire.CommandHistory, wire.HistoryParams{Limit: limit}))
-		if past.Text != want || past.Loops[0].LoopID != newest || limit > 0 && len(past.Loops) > limit {
-			t.Errorf("at most %d: %+v", limit, past)
-		}
-	}
-}
-
 func TestARunningLoopIsRead(t *testing.T) {
 	dir := t.TempDir()
 	c := dial(t, optedIn, dir)

@@ -2,7 +2,6 @@ package wire
 
 import (
 	"cmp"
-	"fmt"
 	"time"
 
 	"ralph-lsp/history"
@@ -21,12 +20,6 @@ type HistoryParams struct {
 // HistoryResult lists the loops that ended in a folder, newest first.
 type HistoryResult struct {
 	Loops []PastLoop `json:"loops"`
-	Text  string     `json:"text,omitempty"` // that there are older ones, for the end of the list
-}
-
-// OlderText says that of the loops of the past only the newest are listed.
-func OlderText(listed int) string {
-	return fmt.Sprintf("the newest %d; ralph-lsp history list has all", listed)
 }
 
 // PastLoop is a loop that ended. What isn't known of one that was never ended

@@ -2,12 +2,9 @@ package wire
 
 import (
 	"encoding/json"
-	"fmt"
-	"slices"
 
 	"ralph-lsp/backends"
 	"ralph-lsp/config"
-	"ralph-lsp/internal/tell"
 	"ralph-lsp/loop"
 	"ralph-lsp/stream"
 )
@@ -91,27 +88,6 @@ type Check struct {
 	Message  string `json:"message"`
 	Fix      string `json:"fix,omitempty"`
 	Optional bool   `json:"-"` // fine without: not every agent is installed
-	BuiltIn  bool   `json:"-"` // a setting that nobody has chosen
-}
-
-// Brief is what a user reads first of the doctor's findings: one line stands for all
-// settings that are built in.
-func Brief(checks []Check) []Check {
-	brief := make([]Check, 0, len(checks))
-	builtIn, at := 0, 0
-	for _, c := range checks {
-		if !c.BuiltIn {
-			brief = append(brief, c)
-			continue
-		}
-		builtIn++
-		at = len(brief)
-	}
-	if builtIn == 0 {
-		return brief
-	}
-	rest := Check{ID: "settings", OK: true, Message: fmt.Sprintf("as built in: %s; ralph-lsp doctor --all lists them", tell.Counted(builtIn, "setting"))}
-	return slices.Insert(brief, at, rest)
 }
 
 // SourceText says where a value comes from.

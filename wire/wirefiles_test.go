@@ -75,7 +75,7 @@ func examples() map[string]any {
 		"result-outline": OutlineResult{Parts: []LogPart{{"eyJsb2ciOiIxdjJ4In0", 3, 52000}}, Iterations: []json.RawMessage{lsptest.JSON(Iteration{SessionUpdate: KindIteration, Phase: PhaseBegin, Iteration: 3, Said: info("iteration 3")})}, Cursor: "eyJsb2ciOiIxdjJ5In0"},
 		"result-read":    ReadResult{Updates: []json.RawMessage{lsptest.JSON(Chunk{KindMessageChunk, "m7", "", text("Hello")})}, Cursor: "eyJsb2ciOiIxdjJ4In0", Complete: true, SkippedLines: 1},
 		"result-output":  OutputOf("/h/.local/state/ralph-lsp/outputs/output-5f1c0b8e.txt", "1\n2\n"),
-		"result-history": HistoryResult{Text: OlderText(2), Loops: []PastLoop{examplePast(&history.LoopEnd{StopReason: "promise", Promise: "DONE", Iterations: 7, CostUSD: new(3.1),
+		"result-history": HistoryResult{[]PastLoop{examplePast(&history.LoopEnd{StopReason: "promise", Promise: "DONE", Iterations: 7, CostUSD: new(3.1),
 			Tokens: *tokens, DurationMs: 720000}), exampleLandedPast()}},
 		"result-prompts":    PromptsOf([]history.Prompt{{Text: "Build X\nand test it", At: noon, Folder: "/w/app", Uses: 3}}),
 		"result-changes":    exampleChanges(),

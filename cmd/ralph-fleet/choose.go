@@ -149,22 +149,13 @@ func (c *choice) each(cmd *cobra.Command, names []string, do func(ctx context.Co
 		for _, r := range found {
 			text, err := do(ctx, bus, r)
 			if err != nil {
-				problems = append(problems, fmt.Errorf("%s: %w", called(r, names, found), err))
+				problems = append(problems, err)
 				continue
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "%s  %s\n", r.ID, text)
 		}
 		return errors.Join(problems...)
 	})
-}
-
-// called is what an error calls a loop: its name, and its id where others may have that name.
-func called(r fleet.Record, names []string, found []fleet.Record) string {
-	isOther := func(other fleet.Record) bool { return other.Name == r.Name && other.ID != r.ID }
-	if len(names) > 0 && slices.Contains(names, r.Name) || len(names) == 0 && !slices.ContainsFunc(found, isOther) {
-		return r.Name
-	}
-	return r.Name + " (" + r.ID + ")"
 }
 
 // find returns the loops that are named: by id, the beginning of one, or name; all of

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -78,7 +77,10 @@ func nextIteration(ctx context.Context, bus fleet.Bus, id string) (string, error
 	var result wire.LoopResult
 	err := fleet.AskWorker(ctx, bus, id, wire.CommandNext, byTerminal, wire.LoopParams{}, &result)
 	if r, _, lost := bus.Get(ctx, id); lost == nil && errors.Is(err, fleet.ErrNobody) {
-		return "", fmt.Errorf("it is in no iteration: %s", r.Sentence(time.Now()))
+		return "", fmt.Errorf("%s is in no iteration: %s", r.Name, r.Sentence(time.Now()))
+	}
+	if err != nil {
+		err = fmt.Errorf("%s: %w", id, err)
 	}
 	return result.Text, err
 }
@@ -196,10 +198,7 @@ func keptFor(d time.Duration) string {
 	if d == 0 {
 		return "loops that have ended, until they are removed"
 	}
-	if days := d.Hours() / 24; days == math.Trunc(days) {
-		return fmt.Sprintf("loops that have ended, for %.0fd", days)
-	}
-	return "loops that have ended, for " + tell.Duration(d)
+	return "loops that have ended, for " + tell.Elapsed(d)
 }
 
 func orNone(format string, value float64) string {

@@ -322,6 +322,9 @@ func (d *doctor) checkWorkers(ctx context.Context, bus *natsbus.Bus) {
 		} else {
 			d.good("worker."+w.Name, "%s", line)
 		}
+		if w.Fails() {
+			d.note("worker."+w.Name+".attempts", "see its log, and ralph-fleet doctor --only worker on its machine", "the last %d attempts failed on worker %s: %s", w.Failed, w.Name, w.Problem)
+		}
 		d.checkClock("worker."+w.Name+".clock", "the clock of worker "+w.Name, w.Ahead, time.Second)
 		found = found || w.Name == d.expects
 	}
@@ -335,11 +338,14 @@ func tellWorkers(workers []fleet.Presence) string {
 	if len(workers) == 0 {
 		return "no worker is there"
 	}
-	slots, busy := 0, 0
+	slots, busy, failing := 0, 0, ""
 	for _, w := range workers {
 		slots, busy = slots+w.Slots, busy+w.Busy
+		if w.Fails() {
+			failing += "; each attempt fails on " + w.Name
+		}
 	}
-	return fmt.Sprintf("%s there, %d of %s busy", areWorkers(len(workers)), busy, tell.Counted(slots, "slot"))
+	return fmt.Sprintf("%s there, %d of %s busy%s", areWorkers(len(workers)), busy, tell.Counted(slots, "slot"), failing)
 }
 
 func areWorkers(n int) string {

@@ -62,27 +62,15 @@ func (r recorded) Set(text string) error {
 	return err
 }
 
-// notHere are the flags of ralph-lsp run that a loop of a fleet doesn't take: why, and what to do.
+// notHere are flags of ralph-lsp run that a worker can't obey, and why.
 var notHere = map[string]string{
 	"C": ownCheckout, "dir": ownCheckout, "worktree": ownCheckout, "with-changes": ownCheckout,
-	"once": onceAnyway, "lease": onceAnyway,
-	"continue":    "ralph-fleet resume lets a loop go on",
-	"replace":     "loops of a fleet don't get in each other's way; ralph-fleet cancel ends one",
-	"output":      shownLater,
-	"verbose":     shownLater,
-	"record":      "workers keep no raw output; ralph-fleet watch --json LOOP prints all that a loop says",
-	"dry-run":     "what would run depends on the worker; try it with ralph-lsp run --dry-run in a checkout, and ralph-fleet doctor on the worker",
-	"no-instruct": "a setting of the repository says it; commit instruct = false below [completion] in its ralph.toml",
-	"live":        liveSetting,
-	"no-live":     liveSetting,
+	"once": "workers run one iteration at a time as it is", "lease": "it is the worker's",
+	"continue": "ralph-fleet resume lets a loop go on", "replace": "ralph-fleet cancel ends the other loop",
+	"output": "ralph-fleet watch shows what a loop does", "record": "ralph-fleet watch shows what a loop does",
 }
 
-const (
-	ownCheckout = "each loop works in a checkout of its own; say what it begins with by --repo and --commit"
-	onceAnyway  = "workers run one iteration at a time as it is; ralph-fleet help worker has their --lease"
-	shownLater  = "nothing runs in this terminal; ralph-fleet watch LOOP shows what a loop does"
-	liveSetting = "a setting of the repository says it; commit live = \"on\" or \"off\" in its ralph.toml"
-)
+const ownCheckout = "each loop works in a checkout of its own; say what it begins with by --repo and --commit"
 
 func newSubmit() *cobra.Command {
 	var bus busFlags
@@ -138,10 +126,9 @@ A worker runs the setup, the verification and whatever the agent does as its own
 		},
 	}
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		if unknown := (*pflag.NotExistError)(nil); errors.As(err, &unknown) {
-			name := unknown.GetSpecifiedName()
-			if why := notHere[name]; why != "" {
-				return fmt.Errorf("--%s is of ralph-lsp run: %s", strings.Replace(name, "C", "dir (-C)", 1), why)
+		for flag, why := range notHere {
+			if strings.HasSuffix(err.Error(), "unknown flag: --"+flag) || strings.Contains(err.Error(), "unknown shorthand flag: '"+flag+"'") {
+				return fmt.Errorf("--%s is of ralph-lsp run: %s", strings.Replace(flag, "C", "dir (-C)", 1), why)
 			}
 		}
 		return cli.FlagError(cmd, err)

@@ -21,16 +21,12 @@ func newDoctor() *cobra.Command {
 		Short: "Check that a loop can run here",
 		Args:  cli.NoArguments,
 	}
-	all := cmd.Flags().Bool("all", false, "list even the settings that are built in")
-	asJSON := cmd.Flags().Bool("json", false, "print one JSON object, with all settings")
+	asJSON := cmd.Flags().Bool("json", false, "print one JSON object")
 	inFolder(cmd, func(cmd *cobra.Command, dir string, _ []string) error {
 		out := cmd.OutOrStdout()
 		checks := examine(cmd, dir)
 		if *asJSON {
 			return printJSON(out, wire.DoctorResult{Checks: checks})
-		}
-		if !*all {
-			checks = wire.Brief(checks)
 		}
 		return printChecks(out, paletteFor(out), checks)
 	})

@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"sync"
 	"syscall"
@@ -360,32 +359,6 @@ func TestBadInput(t *testing.T) {
 	}
 	if all := w.status(); len(all) != 0 {
 		t.Errorf("on the bus is %+v", all)
-	}
-}
-
-// Nobody has to guess which flags of ralph-lsp run a loop of a fleet can have.
-func TestEachFlagOfRunIsTakenOrExplained(t *testing.T) {
-	help := func(program, command string) string {
-		out, err := exec.Command(filepath.Join(programs, program), "help", command).Output()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(out)
-	}
-	of := regexp.MustCompile(`(?m)^ +(?:-\w, )?--([a-z-]+)`)
-	taken, explained := help("ralph-fleet", "submit"), 0
-	for _, flag := range of.FindAllStringSubmatch(help("ralph-lsp", "run"), -1) {
-		if regexp.MustCompile(`(?m)^ +(?:-\w, )?--` + flag[1] + `\b`).MatchString(taken) {
-			continue
-		}
-		explained++
-		out, err := exec.Command(filepath.Join(programs, "ralph-fleet"), "submit", "--"+flag[1], "x").CombinedOutput()
-		if err == nil || !strings.Contains(string(out), "--"+flag[1]+" is of ralph-lsp run: ") {
-			t.Errorf("--%s isn't explained: %s", flag[1], out)
-		}
-	}
-	if explained < 10 {
-		t.Errorf("only %d flags aren't taken: is the help another one?", explained)
 	}
 }
 

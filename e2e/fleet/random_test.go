@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -59,4 +60,24 @@ func TestWorkersAreKilledAtRandom(t *testing.T) {
 	}
 	w.noTools()
 	w.until("what is given back", func() bool { return strings.Contains(w.must("limits"), ", 0 iterations are running") })
+}
+
+// A machine that can run no loop is the quickest to take the next one. It fails none for the others.
+func TestAMachineThatCanRunNoLoop(t *testing.T) {
+	w := newWorld(t)
+	w.write("broken", "#!/bin/sh\necho the agent is not installed >&2; exit 1\n")
+	if err := os.Chmod(filepath.Join(w.dir, "broken"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	w.worker("good", 1, w.addr, long)
+	w.worker("broken-machine", 4, w.addr, long, "--ralph-lsp", filepath.Join(w.dir, "broken"))
+	w.until("both workers", func() bool { out, _ := w.run("status"); return strings.Contains(out, "2 workers are there") })
+	for i := range 4 {
+		w.submit(fmt.Sprintf("loop-%d", i), "runs=2 nap=300ms")
+	}
+	for i := range 4 {
+		if end := w.ends(fmt.Sprintf("loop-%d", i)); end.StopReason != "promise" || end.Host != "good" {
+			t.Errorf("ended as %+v", end)
+		}
+	}
 }

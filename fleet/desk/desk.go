@@ -337,7 +337,7 @@ func (d *Desk) record(p wire.LoopParams) (fleet.Record, fleet.Bus, error) {
 	case !ok:
 		return r, nil, &wire.Failure{Reason: wire.ReasonNotRunning, Err: fmt.Errorf("the bus %s has no such loop any more", d.Name)}
 	case d.bus == nil:
-		return r, nil, &wire.Failure{Reason: wire.ReasonBusAway, Err: fmt.Errorf("the bus is away: try again when it is back (%s: %v)", d.Name, d.why)}
+		return r, nil, &wire.Failure{Reason: wire.ReasonBusAway, Err: fmt.Errorf("the bus %s can't be reached (%v): try again when it is back", d.Name, d.why)}
 	}
 	return r, d.bus, nil
 }

@@ -33,12 +33,10 @@ func (d *Desk) statusOf(r fleet.Record, s fleet.Shown, away bool) wire.LoopStatu
 		l.Offers = append(l.Offers, fetch)
 	}
 	if away && r.Phase != fleet.Ended {
-		l.Text, l.Line = wire.JoinFacts(busAway, l.Text), wire.JoinFacts(busAway, l.Line) // first: where there is little room the end is cut
+		l.Text, l.Line = wire.JoinFacts(l.Text, "the bus is away"), wire.JoinFacts(l.Line, "the bus is away")
 	}
 	return l
 }
-
-const busAway = "the bus is away"
 
 // maxWhy bounds why there is no bus, in bytes.
 const maxWhy = 500

@@ -14,7 +14,6 @@ const maxParts = 8;
 export class Loops implements vscode.Disposable {
   status: LoopStatus[] = [];
   past: PastLoop[] = [];
-  older?: string; // says that there are more of these
   /** What there is to say of the loops of other machines. */
   text: string | undefined;
   readonly records = new Map<string, LoopRecord>();
@@ -174,10 +173,9 @@ export class Loops implements vscode.Disposable {
     const turn = ++this.asked;
     const folders = (vscode.workspace.workspaceFolders ?? []).map((f) => f.uri.toString());
     try {
-      const all = await Promise.all(folders.map((folder) => this.sidecar.execute<{ loops: PastLoop[]; text?: string }>(command.history, { folder, limit: 50 })));
+      const all = await Promise.all(folders.map((folder) => this.sidecar.execute<{ loops: PastLoop[] }>(command.history, { folder, limit: 50 })));
       if (turn < this.answered) return; // an older answer that came later knows less
       this.answered = turn;
-      this.older = all.find((r) => r.text)?.text;
       this.past = all.flatMap((r, i) => r.loops.map((l) => ({ ...l, folder: folders[i] }))).sort((a, b) => b.startedAt.localeCompare(a.startedAt));
       this.changed();
     } catch (e) {

@@ -20,7 +20,7 @@ class Provider implements vscode.TreeDataProvider<Node> {
   constructor(loops: Loops, changes: Changes) {
     const nothing = (): undefined => undefined;
     this.rows = new Rows(() => ({
-      loops: loops.status, records: loops.records, past: loops.past, older: loops.older,
+      loops: loops.status, records: loops.records, past: loops.past,
       read: (...what) => loops.read(...what), changes: (target) => changes.of(target).catch(nothing),
     }));
   }

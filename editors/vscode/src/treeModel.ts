@@ -47,8 +47,6 @@ export interface TreeInput {
   loops: LoopStatus[];
   records: ReadonlyMap<string, LoopRecord>;
   past: PastLoop[];
-  /** Says that there are older ones. */
-  older?: string;
   /** Reads how a loop's iterations ended that this window hasn't seen, or what one of them did. */
   read: (loopId: string, iteration?: number) => Promise<LoopRecord>;
   /** What a loop or its iteration changed; undefined: nobody knows. */
@@ -65,8 +63,7 @@ export function roots(input: TreeInput): Node[] {
   for (const group of groups) nodes.push(groupNode(group, input.loops.filter((l) => groupOf(l) === group), input));
   const past = input.past.filter((p) => !shown.has(p.loopId));
   if (past.length > 0) {
-    const older = input.older ? [{ id: 'past/older', label: input.older, icon: 'ellipsis' }] : [];
-    nodes.push({ id: 'past', label: t('Past loops'), description: String(past.length), icon: 'history', children: () => [...past.map((p) => pastNode(p, input)), ...older] });
+    nodes.push({ id: 'past', label: t('Past loops'), description: String(past.length), icon: 'history', children: () => past.map((p) => pastNode(p, input)) });
   }
   return nodes;
 }

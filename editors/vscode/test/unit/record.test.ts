@@ -158,11 +158,6 @@ test('past loops are below, without the one that is shown above', () => {
   assert.deepEqual(nodes.map((n) => `${n.label} ${n.description}`), ['app 2/5 · working', 'Past loops 1']);
 });
 
-test('that there are older loops is said behind the last one', async () => {
-  const [group] = roots(input({ past: [pastLoop('a')], older: 'the newest 1; ralph-lsp history list has all' }));
-  assert.deepEqual((await group!.children!()).map((n) => n.label), ['Build X', 'the newest 1; ralph-lsp history list has all']);
-});
-
 test('ids are unique', async () => {
   const r = record(...[1, 2].flatMap((n) => [begin(n), edit('same', 'a'), done('same'), edit('same', 'a'), done('same'), end(n, 2)]));
   const files = [file('a'), file('b/a')];

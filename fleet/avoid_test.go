@@ -1,0 +1,111 @@
+package fleet
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"ralph-lsp/loop"
+)
+
+func TestALoopThatFailedHereIsLeftToAnother(t *testing.T) {
+	for name, test := range map[string]struct {
+		failedOn, there []string
+		isLeft          bool
+	}{
+		"it never failed":               {nil, []string{"w", "other"}, false},
+		"it failed on another":          {[]string{"other"}, []string{"w", "other"}, false},
+		"it failed here":                {[]string{"w"}, []string{"w", "other"}, true},
+		"nobody else is there":          {[]string{"w"}, []string{"w"}, false},
+		"nobody else would do better":   {[]string{"w", "other"}, []string{"w", "other"}, false},
+		"one of the others may do":      {[]string{"other", "w"}, []string{"w", "other", "third"}, true},
+		"who would do better went away": {[]string{"w"}, nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorks(t)
+			r := w.submit()
+			ticket := must(w.bus.Take(t.Context(), time.Minute))
+			w.change(r, func(r *Record) error { r.FailedOn = test.failedOn; return nil })
+			for _, name := range test.there {
+				w.bus.Attend(t.Context(), Presence{Name: name})
+			}
+			a, later, err := w.worker.begin(t.Context(), ticket)
+			if err != nil || (a == nil) != test.isLeft || (later > 0) != test.isLeft {
+				t.Errorf("begun: %v, later: %s, %v", a != nil, later, err)
+			}
+		})
+	}
+}
+
+func TestWhereALoopFailed(t *testing.T) {
+	now := time.Now()
+	var r Record
+	fails := func(worker string) {
+		r.Begin(worker, now)
+		if err := r.Fail(r.Attempt, "no agent", now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fails("a")
+	fails("b")
+	fails("a")
+	if want := []string{"a", "b"}; !slices.Equal(r.FailedOn, want) || r.Failures != 3 {
+		t.Errorf("%d times, on %v", r.Failures, r.FailedOn)
+	}
+	if _, err := r.Resume(loop.Patch{}, now); err != nil || r.FailedOn != nil {
+		t.Errorf("its user thinks that it goes now: %v, %v", r.FailedOn, err)
+	}
+	fails("b")
+	r.Begin("c", now)
+	if err := r.Commit(r.Attempt, Outcome{HasState: true}, now); err != nil || r.FailedOn != nil {
+		t.Errorf("it went well: %v, %v", r.FailedOn, err)
+	}
+}
+
+// A machine that can't run loops fails them faster than any other runs them.
+func TestASlotRestsWhereAttemptsFail(t *testing.T) {
+	for name, test := range map[string]struct {
+		failed int
+		others bool
+		want   time.Duration
+	}{
+		"none failed": {0, true, 0},
+		"one failed":  {1, true, 2 * time.Second},
+		"three":       {3, true, 8 * time.Second},
+		"a hundred":   {100, true, 30 * time.Second},
+		"it is alone": {100, false, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := Worker{Bus: newMemory(), Name: "w"}
+				w.Bus.Attend(t.Context(), Presence{Name: "w"})
+				if test.others {
+					w.Bus.Attend(t.Context(), Presence{Name: "other"})
+				}
+				w.judge(errors.New("no agent"))
+				w.judge(nil)
+				for range test.failed {
+					w.judge(errors.New("no agent"))
+				}
+				before := time.Now()
+				w.rest(t.Context())
+				if took := time.Since(before); took != test.want {
+					t.Errorf("it rests for %s", took)
+				}
+			})
+		})
+	}
+}
+
+func TestAWorkerSaysThatAttemptsFailThere(t *testing.T) {
+	w := newWorks(t)
+	w.write("log.dies", "")
+	w.until(w.submit(), func(r Record) bool { return r.Failures > 0 })
+	w.worker.sayThere(t.Context())
+	last := w.bus.present[len(w.bus.present)-1]
+	if last.Failed == 0 || last.Problem == "" {
+		t.Errorf("it says %+v", last)
+	}
+}
