@@ -120,7 +120,7 @@ func (c *checkouts) clone(ctx context.Context, r Record, tree string) error {
 		if err := linkAll(filepath.Join(mirror, "objects"), filepath.Join(tree, ".git", "objects")); err != nil {
 			return err
 		}
-		_, err := g.Run(ctx, nil, "checkout", "--quiet", "-B", "ralph/"+r.Name, r.Base)
+		_, err := g.Afresh().Run(ctx, nil, "checkout", "--quiet", "-B", "ralph/"+r.Name, r.Base)
 		return err
 	})
 	if err != nil {

@@ -129,7 +129,7 @@ func (m *Making) make(ctx context.Context, r repo, o Options) (err error) {
 	if err != nil {
 		return err
 	}
-	_, err = g.Run(ctx, nil, args...)
+	_, err = g.Afresh().Run(ctx, nil, args...)
 	if release(); err != nil {
 		return &Error{err.Error(), "nothing is left of it"}
 	}

@@ -69,6 +69,13 @@ func (g Git) UpTo(most int) Git {
 	return g
 }
 
+// Afresh is g that makes the files of a new folder with as many processes as there are cores. A git
+// that is killed leaves more of them half written, so it is for no folder that has files.
+func (g Git) Afresh() Git {
+	g.Settings = append(slices.Clone(g.Settings), "checkout.workers=0")
+	return g
+}
+
 // RunSome is Run, and says whether that was all: git is ended when it prints more
 // than it may.
 func (g Git) RunSome(ctx context.Context, args ...string) (out []byte, all bool, err error) {

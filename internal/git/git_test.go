@@ -1,6 +1,9 @@
 package git
 
-import "testing"
+import (
+	"os"
+	"testing"
+)
 
 func TestMainLineIsWhatGitGaveUpFor(t *testing.T) {
 	if got := mainLine("fatal: Unable to create 'x.lock': File exists.\n\nAnother git process seems to be running in this repository.\nremove the file manually to continue."); got != "Unable to create 'x.lock': File exists." {
@@ -22,5 +25,25 @@ func TestMainLineIsWhatGitGaveUpFor(t *testing.T) {
 	}
 	if got := mainLine("error: this\nthat\n"); got != "that" {
 		t.Errorf("%q", got)
+	}
+}
+
+// What is set for a new folder's files is so for no other git.
+func TestSeveralWriteTheFilesOfANewFolder(t *testing.T) {
+	program, err := Find()
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := Git{Program: program, Dir: t.TempDir(), Settings: make([]string, 0, 9), Env: []string{"GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_CONFIG_NOSYSTEM=1"}}
+	for name, test := range map[string]struct {
+		git  Git
+		want string
+	}{
+		"afresh":    {g.Afresh(), "0"},
+		"any other": {g, "none"},
+	} {
+		if got, err := test.git.Text(t.Context(), nil, "config", "--default", "none", "--get", "checkout.workers"); err != nil || got != test.want {
+			t.Errorf("%s: %q workers, %v", name, got, err)
+		}
 	}
 }
