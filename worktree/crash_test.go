@@ -18,9 +18,16 @@ import (
 	"ralph-lsp/internal/testhome"
 )
 
+// roles are what a process does that a test kills: it makes no home, which nobody would remove.
+var roles = map[string]func(argument string) error{"add-trees": addUntilKilled}
+
 func TestMain(m *testing.M) {
-	if len(os.Args) == 3 && os.Args[1] == "add-trees" {
-		addUntilKilled(os.Args[2])
+	if len(os.Args) == 3 && roles[os.Args[1]] != nil {
+		if err := roles[os.Args[1]](os.Args[2]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
 	}
 	proctest.HeedSignals()
 	remove, err := testhome.Use()
@@ -33,7 +40,7 @@ func TestMain(m *testing.M) {
 }
 
 // addUntilKilled makes trees for ever, and drops every third when all of it is there.
-func addUntilKilled(repo string) {
+func addUntilKilled(repo string) error {
 	for n := 1; ; n++ {
 		m, err := Add(context.Background(), Options{Folder: repo, Title: "x", WithChanges: n%2 == 0})
 		if err == nil {
@@ -47,8 +54,7 @@ func addUntilKilled(repo string) {
 			}
 		}
 		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
+			return err
 		}
 	}
 }

@@ -15,21 +15,21 @@ import (
 	"testing"
 )
 
-// TestLandingProcess is the process that TestAKillAtAnyMoment kills.
-func TestLandingProcess(t *testing.T) {
+func init() { roles["land-tree"] = landUntilKilled }
+
+// landUntilKilled lands a tree, as JSON.
+func landUntilKilled(data string) error {
 	var tree Tree
-	if json.Unmarshal([]byte(os.Getenv("LANDING_TREE")), &tree) != nil {
-		t.Skip("it is for another test")
+	err := json.Unmarshal([]byte(data), &tree)
+	if err != nil {
+		return err
 	}
-	var err error
 	if how := How(os.Getenv("LANDING_HOW")); how == "discard" {
 		_, err = Discard(context.Background(), tree, DiscardOptions{})
 	} else {
 		_, err = Land(context.Background(), tree, LandOptions{How: how})
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	return err
 }
 
 // killer is a git that kills who called it, at one call of many: before the real one
@@ -84,8 +84,8 @@ func (w *work) killOnce(how string, at int, when, program string) (killed bool) 
 	w.must(err)
 	count := filepath.Join(w.dir, "count")
 	w.must(os.WriteFile(count, []byte("0"), 0o666))
-	cmd := exec.Command(os.Args[0], "-test.run=^TestLandingProcess$")
-	cmd.Env = append(os.Environ(), "LANDING_TREE="+string(data), "LANDING_HOW="+how, "KILLER_COUNT="+count, "KILLER_AT="+strconv.Itoa(at),
+	cmd := exec.Command(os.Args[0], "land-tree", string(data))
+	cmd.Env = append(os.Environ(), "LANDING_HOW="+how, "KILLER_COUNT="+count, "KILLER_AT="+strconv.Itoa(at),
 		"KILLER_WHEN="+when, "KILLER_GIT="+program, "PATH="+filepath.Join(w.dir, "bin")+":"+os.Getenv("PATH"))
 	out, err := cmd.CombinedOutput()
 	if killed = err != nil; killed && !strings.Contains(err.Error(), "killed") {
