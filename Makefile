@@ -107,7 +107,7 @@ tidy:
 
 .PHONY: cross
 cross:
-	@go run ./internal/crosscheck $(PLATFORMS)
+	@go run ./internal/test/crosscheck $(PLATFORMS)
 
 # The tests of large amounts, in files that are built without the race detector: it
 # makes them ten times slower and finds no more in them than in the others.
@@ -141,7 +141,7 @@ unit: bubblewrap ## the tests that need nothing installed, under the race detect
 
 .PHONY: agents
 agents: ## installs the pinned agents that e2e runs
-	@go run ./internal/agents/install
+	@go run ./internal/test/agents/install
 
 # What sandbox-runtime needs besides bubblewrap, for the tests that run it.
 .PHONY: sandbox-tools
@@ -172,7 +172,7 @@ endif
 .PHONY: bench
 bench: bubblewrap ## how fast it is, as ratios (docs/PERFORMANCE.md)
 	@{ go test -run '^$$' -bench 'Decode/.*/(scan|ours)' -benchtime 20x -count 3 ./stream; \
-	   go test -run '^$$' -bench 'Decode/.*/encoding' -benchtime 1x ./stream; } | go run ./internal/benchtable
+	   go test -run '^$$' -bench 'Decode/.*/encoding' -benchtime 1x ./stream; } | go run ./internal/test/benchtable
 	@go test -run '^$$' -bench '^Benchmark(IterationGap|Handle|Turn)$$' ./loop | $(FIGURES)
 	@go test -run '^$$' -bench '^BenchmarkTake$$' -benchtime 20x ./changes | $(FIGURES)
 	@go test -run '^$$' -bench '^BenchmarkFeed$$' ./server/feed | $(FIGURES)

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"ralph-lsp/backends"
-	"ralph-lsp/internal/testhome"
+	"ralph-lsp/internal/test/testhome"
 )
 
 // place makes files in a home folder and in a loop's folder, by names such as

@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"testing"
 
-	"ralph-lsp/internal/agents"
+	"ralph-lsp/internal/test/agents"
 )
 
 // docs/BACKENDS.md has a line for each agent in each of its tables, and says
@@ -71,7 +71,7 @@ func checkPin(t *testing.T, b Backend, program, knownBy string) {
 	}
 	said, run := strings.Contains(knownBy, "make test"), strings.Contains(string(table), `backend: "`+b.Name+`"`)
 	if said != pinned || said != run {
-		t.Errorf("%s: known by `make test` in docs/BACKENDS.md: %t; in internal/agents/pins.go: %t; in e2e/agent_test.go: %t", b.Name, said, pinned, run)
+		t.Errorf("%s: known by `make test` in docs/BACKENDS.md: %t; in internal/test/agents/pins.go: %t; in e2e/agent_test.go: %t", b.Name, said, pinned, run)
 	}
 }
 

@@ -21,7 +21,7 @@ import (
 	"github.com/creack/pty"
 
 	"ralph-lsp/backends/reaper"
-	"ralph-lsp/internal/proctest"
+	"ralph-lsp/internal/test/proctest"
 	"ralph-lsp/stream"
 )
 

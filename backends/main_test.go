@@ -15,7 +15,7 @@ import (
 
 	"github.com/creack/pty"
 
-	"ralph-lsp/internal/testhome"
+	"ralph-lsp/internal/test/testhome"
 	"ralph-lsp/stream"
 )
 

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/internal/proctest"
+	"ralph-lsp/internal/test/proctest"
 )
 
 func TestProbeOfABrokenAgent(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"ralph-lsp/internal/walltest"
+	"ralph-lsp/internal/test/walltest"
 	"ralph-lsp/sandbox"
 )
 

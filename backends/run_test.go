@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/internal/proctest"
+	"ralph-lsp/internal/test/proctest"
 	"ralph-lsp/stream"
 )
 

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"ralph-lsp/backends/reaper"
-	"ralph-lsp/internal/proctest"
-	"ralph-lsp/internal/walltest"
+	"ralph-lsp/internal/test/proctest"
+	"ralph-lsp/internal/test/walltest"
 	"ralph-lsp/sandbox"
 )
 

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/internal/proctest"
+	"ralph-lsp/internal/test/proctest"
 )
 
 // takeUntilKilled changes a folder, makes snapshots and undoes them for ever. Its

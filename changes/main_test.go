@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/internal/proctest"
-	"ralph-lsp/internal/testhome"
+	"ralph-lsp/internal/test/proctest"
+	"ralph-lsp/internal/test/testhome"
 )
 
 func TestMain(m *testing.M) {

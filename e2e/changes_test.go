@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/internal/fakemodel"
+	"ralph-lsp/internal/test/fakemodel"
 )
 
 // edit is the model's calls that replace a word in a file: it reads the file first.

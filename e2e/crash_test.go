@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/internal/fakemodel"
+	"ralph-lsp/internal/test/fakemodel"
 )
 
 // fiveDollars is what a turn of the fake model costs with so many tokens.

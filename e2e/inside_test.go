@@ -12,9 +12,9 @@ import (
 	"syscall"
 	"testing"
 
-	"ralph-lsp/internal/agents"
-	"ralph-lsp/internal/fakemodel"
-	"ralph-lsp/internal/proctest"
+	"ralph-lsp/internal/test/agents"
+	"ralph-lsp/internal/test/fakemodel"
+	"ralph-lsp/internal/test/proctest"
 )
 
 // The tests of editors/pi drive the real pi, in a terminal and by its rpc mode.

@@ -16,9 +16,9 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/internal/agents"
-	"ralph-lsp/internal/fakemodel"
-	"ralph-lsp/internal/proctest"
+	"ralph-lsp/internal/test/agents"
+	"ralph-lsp/internal/test/fakemodel"
+	"ralph-lsp/internal/test/proctest"
 )
 
 // said is a line of pi's rpc mode, as far as tests read it.

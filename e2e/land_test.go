@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/internal/fakemodel"
+	"ralph-lsp/internal/test/fakemodel"
 )
 
 // TestThreeLoopsLand lets real agents work in three worktrees of one repository at once.

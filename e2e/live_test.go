@@ -11,8 +11,8 @@ import (
 	"syscall"
 	"testing"
 
-	"ralph-lsp/internal/fakemodel"
-	"ralph-lsp/internal/proctest"
+	"ralph-lsp/internal/test/fakemodel"
+	"ralph-lsp/internal/test/proctest"
 )
 
 // untilFile is a command that runs until a file is there.

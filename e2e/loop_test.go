@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/internal/fakemodel"
-	"ralph-lsp/internal/proctest"
+	"ralph-lsp/internal/test/fakemodel"
+	"ralph-lsp/internal/test/proctest"
 )
 
 // The program's exit codes.

@@ -8,8 +8,8 @@ import (
 	"os"
 	"testing"
 
-	"ralph-lsp/internal/agents"
-	"ralph-lsp/internal/proctest"
+	"ralph-lsp/internal/test/agents"
+	"ralph-lsp/internal/test/proctest"
 )
 
 // What all tests share; set once by TestMain.

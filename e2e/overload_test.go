@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/internal/fakemodel"
+	"ralph-lsp/internal/test/fakemodel"
 )
 
 // TestAnOverloadedProviderIsWaitedFor has agents give up on a provider that has no

@@ -14,9 +14,9 @@ import (
 	"syscall"
 	"testing"
 
-	"ralph-lsp/internal/fakemodel"
-	"ralph-lsp/internal/proctest"
-	"ralph-lsp/internal/testhome"
+	"ralph-lsp/internal/test/fakemodel"
+	"ralph-lsp/internal/test/proctest"
+	"ralph-lsp/internal/test/testhome"
 )
 
 // shell is a shell in tmux, as somebody's terminal.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"ralph-lsp/internal/proctest"
+	"ralph-lsp/internal/test/proctest"
 )
 
 const (

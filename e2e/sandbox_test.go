@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/internal/agents"
-	"ralph-lsp/internal/walltest"
+	"ralph-lsp/internal/test/agents"
+	"ralph-lsp/internal/test/walltest"
 )
 
 // intruder tries what walls are for, and says what it got.

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/internal/fakemodel"
-	"ralph-lsp/internal/proctest"
+	"ralph-lsp/internal/test/fakemodel"
+	"ralph-lsp/internal/test/proctest"
 )
 
 // fourth is a check that fails until four files are there.

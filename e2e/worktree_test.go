@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/internal/fakemodel"
 	"ralph-lsp/internal/paths"
-	"ralph-lsp/internal/proctest"
+	"ralph-lsp/internal/test/fakemodel"
+	"ralph-lsp/internal/test/proctest"
 )
 
 // TestThreeLoopsInThreeWorktrees has loops of pi and claude work in one repository at

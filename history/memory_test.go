@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/internal/memtest"
+	"ralph-lsp/internal/test/memtest"
 	"ralph-lsp/stream"
 )
 

@@ -13,7 +13,7 @@ import (
 	"ralph-lsp/changes"
 	"ralph-lsp/history"
 	"ralph-lsp/internal/limits"
-	"ralph-lsp/internal/walltest"
+	"ralph-lsp/internal/test/walltest"
 	"ralph-lsp/loopstate"
 	"ralph-lsp/sandbox"
 	"ralph-lsp/stream"

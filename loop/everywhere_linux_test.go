@@ -16,7 +16,7 @@ import (
 	"ralph-lsp/hats"
 	"ralph-lsp/history"
 	"ralph-lsp/internal/limits"
-	"ralph-lsp/internal/walltest"
+	"ralph-lsp/internal/test/walltest"
 	"ralph-lsp/sandbox"
 	"ralph-lsp/verify"
 )

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"ralph-lsp/history"
-	"ralph-lsp/internal/testhome"
+	"ralph-lsp/internal/test/testhome"
 	"ralph-lsp/worktree"
 )
 

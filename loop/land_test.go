@@ -10,7 +10,7 @@ import (
 
 	"ralph-lsp/history"
 	"ralph-lsp/internal/paths"
-	"ralph-lsp/internal/testhome"
+	"ralph-lsp/internal/test/testhome"
 	"ralph-lsp/loopstate"
 	"ralph-lsp/worktree"
 )

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"ralph-lsp/changes"
-	"ralph-lsp/internal/proctest"
+	"ralph-lsp/internal/test/proctest"
 	"ralph-lsp/loopstate"
 )
 

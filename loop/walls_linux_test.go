@@ -12,7 +12,7 @@ import (
 	"ralph-lsp/history"
 	"ralph-lsp/internal/limits"
 	"ralph-lsp/internal/paths"
-	"ralph-lsp/internal/walltest"
+	"ralph-lsp/internal/test/walltest"
 	"ralph-lsp/sandbox"
 	"ralph-lsp/stream"
 )

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/internal/testhome"
+	"ralph-lsp/internal/test/testhome"
 )
 
 // roleVariable makes the test binary another process of a test: it names what

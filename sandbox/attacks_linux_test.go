@@ -16,7 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"ralph-lsp/internal/proctest"
+	"ralph-lsp/internal/test/proctest"
 	"ralph-lsp/sandbox"
 )
 

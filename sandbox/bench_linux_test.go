@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/internal/walltest"
+	"ralph-lsp/internal/test/walltest"
 	"ralph-lsp/sandbox"
 )
 

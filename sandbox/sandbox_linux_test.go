@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/internal/walltest"
+	"ralph-lsp/internal/test/walltest"
 	"ralph-lsp/sandbox"
 )
 

@@ -15,7 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"ralph-lsp/internal/testhome"
+	"ralph-lsp/internal/test/testhome"
 	"ralph-lsp/sandbox"
 )
 

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"ralph-lsp/changes"
-	"ralph-lsp/internal/lsptest"
+	"ralph-lsp/internal/test/lsptest"
 	"ralph-lsp/loop"
 	"ralph-lsp/looplog"
 	"ralph-lsp/server/elsewhere"

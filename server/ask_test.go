@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"ralph-lsp/internal/clienttest"
+	"ralph-lsp/internal/test/clienttest"
 )
 
 // eagerEditor is one whose user presses Return whatever is asked.

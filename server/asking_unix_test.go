@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"ralph-lsp/internal/limits"
-	"ralph-lsp/internal/lsptest"
+	"ralph-lsp/internal/test/lsptest"
 	"ralph-lsp/loop"
 	"ralph-lsp/loopstate"
 	"ralph-lsp/wire"

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/internal/lsptest"
+	"ralph-lsp/internal/test/lsptest"
 	"ralph-lsp/server/rpc"
 	"ralph-lsp/wire"
 )

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"ralph-lsp/internal/lsptest"
+	"ralph-lsp/internal/test/lsptest"
 )
 
 // patience bounds every wait of a test for something that must happen.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/internal/clienttest"
-	"ralph-lsp/internal/lsptest"
+	"ralph-lsp/internal/test/clienttest"
+	"ralph-lsp/internal/test/lsptest"
 	"ralph-lsp/wire"
 )
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"ralph-lsp/internal/limits"
-	"ralph-lsp/internal/lsptest"
+	"ralph-lsp/internal/test/lsptest"
 	"ralph-lsp/loop"
 	"ralph-lsp/server/client"
 	"ralph-lsp/server/rpc"

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"ralph-lsp/history"
-	"ralph-lsp/internal/clienttest"
-	"ralph-lsp/internal/lsptest"
+	"ralph-lsp/internal/test/clienttest"
+	"ralph-lsp/internal/test/lsptest"
 	"ralph-lsp/loop"
 	"ralph-lsp/looplog"
 	"ralph-lsp/server/client"

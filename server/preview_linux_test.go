@@ -8,7 +8,7 @@ import (
 	"ralph-lsp/backends"
 	"ralph-lsp/config"
 	"ralph-lsp/internal/limits"
-	"ralph-lsp/internal/proctest"
+	"ralph-lsp/internal/test/proctest"
 	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"
 	"ralph-lsp/loopstate"

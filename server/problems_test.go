@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"ralph-lsp/internal/lsptest"
+	"ralph-lsp/internal/test/lsptest"
 	"ralph-lsp/wire"
 )
 

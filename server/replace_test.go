@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/internal/clienttest"
-	"ralph-lsp/internal/lsptest"
+	"ralph-lsp/internal/test/clienttest"
+	"ralph-lsp/internal/test/lsptest"
 	"ralph-lsp/loop"
 	"ralph-lsp/loopstate"
 	"ralph-lsp/server/documents"

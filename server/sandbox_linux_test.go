@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/internal/walltest"
+	"ralph-lsp/internal/test/walltest"
 	"ralph-lsp/wire"
 )
 

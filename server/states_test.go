@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/internal/clienttest"
 	"ralph-lsp/internal/limits"
+	"ralph-lsp/internal/test/clienttest"
 	"ralph-lsp/loopstate"
 	"ralph-lsp/wire"
 )

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"ralph-lsp/internal/paths"
-	"ralph-lsp/internal/testhome"
+	"ralph-lsp/internal/test/testhome"
 	"ralph-lsp/wire"
 )
 

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"ralph-lsp/config"
-	"ralph-lsp/internal/lsptest"
+	"ralph-lsp/internal/test/lsptest"
 	"ralph-lsp/loop/start"
 	"ralph-lsp/loopstate"
 	"ralph-lsp/wire"

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"ralph-lsp/internal/limits"
-	"ralph-lsp/internal/lsptest"
+	"ralph-lsp/internal/test/lsptest"
 	"ralph-lsp/wire"
 )
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/internal/lsptest"
+	"ralph-lsp/internal/test/lsptest"
 	"ralph-lsp/loop"
 )
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/internal/lsptest"
+	"ralph-lsp/internal/test/lsptest"
 	"ralph-lsp/loop"
 	"ralph-lsp/stream"
 )

@@ -15,7 +15,7 @@ import (
 	"testing/iotest"
 	"time"
 
-	"ralph-lsp/internal/proctest"
+	"ralph-lsp/internal/test/proctest"
 )
 
 // bears makes the test binary a process with that limit of file locks, to the end of its stdin.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"ralph-lsp/config"
-	"ralph-lsp/internal/lsptest"
+	"ralph-lsp/internal/test/lsptest"
 	"ralph-lsp/wire"
 )
 

@@ -13,9 +13,9 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"ralph-lsp/internal/proctest"
-	"ralph-lsp/internal/testhome"
-	"ralph-lsp/internal/walltest"
+	"ralph-lsp/internal/test/proctest"
+	"ralph-lsp/internal/test/testhome"
+	"ralph-lsp/internal/test/walltest"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")

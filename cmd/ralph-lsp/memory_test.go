@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"ralph-lsp/backends"
-	"ralph-lsp/internal/memtest"
+	"ralph-lsp/internal/test/memtest"
 	"ralph-lsp/loop"
 	"ralph-lsp/stream"
 )

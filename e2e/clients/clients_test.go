@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/internal/proctest"
+	"ralph-lsp/internal/test/proctest"
 )
 
 const (

@@ -15,7 +15,7 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"ralph-lsp/internal/agents"
+	"ralph-lsp/internal/test/agents"
 )
 
 const (

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"ralph-lsp/internal/proctest"
+	"ralph-lsp/internal/test/proctest"
 )
 
 // asksOn submits a loop whose agent asks before it pushes, to a worker, and waits for the question.

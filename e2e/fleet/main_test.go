@@ -16,9 +16,9 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/internal/agents"
-	"ralph-lsp/internal/proctest"
-	"ralph-lsp/internal/testhome"
+	"ralph-lsp/internal/test/agents"
+	"ralph-lsp/internal/test/proctest"
+	"ralph-lsp/internal/test/testhome"
 )
 
 // roleEnv names what the test binary plays instead of testing, and logEnv the file in

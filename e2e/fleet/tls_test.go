@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/internal/certtest"
+	"ralph-lsp/internal/test/certtest"
 )
 
 func TestTLS(t *testing.T) {

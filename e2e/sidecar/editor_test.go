@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/internal/lsptest"
+	"ralph-lsp/internal/test/lsptest"
 )
 
 // patience bounds every wait: only what hangs takes longer.

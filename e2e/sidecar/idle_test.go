@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/internal/lsptest"
+	"ralph-lsp/internal/test/lsptest"
 )
 
 // A hundred loops, one in each of as many folders.

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/internal/proctest"
+	"ralph-lsp/internal/test/proctest"
 )
 
 // times is how often in a row each way to end is tried.

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"ralph-lsp/fleet"
-	"ralph-lsp/internal/lsptest"
+	"ralph-lsp/internal/test/lsptest"
 	"ralph-lsp/looplog"
 	"ralph-lsp/wire"
 )

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"ralph-lsp/fleet"
-	"ralph-lsp/internal/lsptest"
+	"ralph-lsp/internal/test/lsptest"
 	"ralph-lsp/loop"
 	"ralph-lsp/wire"
 )

@@ -14,7 +14,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 
 	"ralph-lsp/fleet"
-	"ralph-lsp/internal/certtest"
+	"ralph-lsp/internal/test/certtest"
 )
 
 func TestWhoMaySpeakToTheBus(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"ralph-lsp/config"
-	"ralph-lsp/internal/walltest"
+	"ralph-lsp/internal/test/walltest"
 	"ralph-lsp/sandbox"
 )
 

@@ -12,7 +12,7 @@ import (
 
 	"ralph-lsp/agents"
 	"ralph-lsp/config"
-	"ralph-lsp/internal/testhome"
+	"ralph-lsp/internal/test/testhome"
 	"ralph-lsp/loop"
 )
 

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/internal/clienttest"
+	"ralph-lsp/internal/test/clienttest"
 	"ralph-lsp/loop"
 	"ralph-lsp/looplog"
 	"ralph-lsp/stream"

@@ -10,9 +10,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"ralph-lsp/internal/clienttest"
-	"ralph-lsp/internal/lsptest"
 	"ralph-lsp/internal/tell"
+	"ralph-lsp/internal/test/clienttest"
+	"ralph-lsp/internal/test/lsptest"
 	"ralph-lsp/loop"
 	"ralph-lsp/looplog"
 	"ralph-lsp/server/client"

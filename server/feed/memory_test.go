@@ -7,8 +7,8 @@ import (
 	"io"
 	"testing"
 
-	"ralph-lsp/internal/clienttest"
-	"ralph-lsp/internal/memtest"
+	"ralph-lsp/internal/test/clienttest"
+	"ralph-lsp/internal/test/memtest"
 	"ralph-lsp/loop"
 	"ralph-lsp/looplog"
 	"ralph-lsp/stream"

@@ -9,8 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"ralph-lsp/internal/clienttest"
-	"ralph-lsp/internal/lsptest"
+	"ralph-lsp/internal/test/clienttest"
+	"ralph-lsp/internal/test/lsptest"
 	"ralph-lsp/loop"
 	"ralph-lsp/looplog"
 	"ralph-lsp/server/client"

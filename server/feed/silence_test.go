@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"ralph-lsp/internal/clienttest"
+	"ralph-lsp/internal/test/clienttest"
 	"ralph-lsp/loop"
 	"ralph-lsp/looplog"
 	"ralph-lsp/stream"

@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"ralph-lsp/internal/clienttest"
+	"ralph-lsp/internal/test/clienttest"
 	"ralph-lsp/server/client"
 	"ralph-lsp/wire"
 )

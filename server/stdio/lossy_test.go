@@ -7,7 +7,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"ralph-lsp/internal/lsptest"
+	"ralph-lsp/internal/test/lsptest"
 )
 
 func say(messages ...string) string {

@@ -15,8 +15,8 @@ editors/nvim/tests/fetch.sh
 tools/editors/lib/nvim-lint.sh
 CGO_ENABLED=0 go build -trimpath -buildvcs=false -o "$out/bin/" ./cmd/ralph-lsp ./cmd/ralph-fleet
 CGO_ENABLED=0 go build -trimpath -buildvcs=false -o "$RALPH_AGENTS/pi" ./editors/nvim/tests/agent
-CGO_ENABLED=0 go build -trimpath -buildvcs=false -o "$RALPH_FAKE_MODEL" ./internal/fakemodel/serve
-go run ./internal/agents/install
+CGO_ENABLED=0 go build -trimpath -buildvcs=false -o "$RALPH_FAKE_MODEL" ./internal/test/fakemodel/serve
+go run ./internal/test/agents/install
 
 # test VERSION: all that it says goes into a log.
 test_version() {

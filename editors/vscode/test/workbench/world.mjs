@@ -259,12 +259,12 @@ export function programsOf(agent) {
 const nowhere = 'http://127.0.0.1:9'; // what would leave the machine fails at once
 export const offline = { HTTP_PROXY: nowhere, HTTPS_PROXY: nowhere, NO_PROXY: '127.0.0.1,localhost' };
 
-/** A model that says what a script has (internal/fakemodel). */
+/** A model that says what a script has (internal/test/fakemodel). */
 export async function scriptedModel(script) {
   const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'ralph-model-'));
   const file = path.join(dir, 'script.json');
   fs.writeFileSync(file, JSON.stringify(script));
-  const model = spawn('go', ['run', '-buildvcs=false', './internal/fakemodel/serve', '-script', file, '-watch-stdin'], { cwd: path.join(extension, '../..'), stdio: ['pipe', 'pipe', 'inherit'] });
+  const model = spawn('go', ['run', '-buildvcs=false', './internal/test/fakemodel/serve', '-script', file, '-watch-stdin'], { cwd: path.join(extension, '../..'), stdio: ['pipe', 'pipe', 'inherit'] });
   const url = String((await once(model.stdout, 'data'))[0]).trim();
   return {
     url,

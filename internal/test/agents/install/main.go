@@ -9,7 +9,7 @@ import (
 	"os"
 	"os/signal"
 
-	"ralph-lsp/internal/agents"
+	"ralph-lsp/internal/test/agents"
 )
 
 func main() {

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/internal/testhome"
+	"ralph-lsp/internal/test/testhome"
 )
 
 // Sandbox is a place where an agent runs that reaches nothing but a fake model:

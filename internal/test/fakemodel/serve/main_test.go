@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/internal/fakemodel"
+	"ralph-lsp/internal/test/fakemodel"
 )
 
 func TestServeNamesTheScriptThatIsWrong(t *testing.T) {

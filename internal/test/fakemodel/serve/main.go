@@ -1,7 +1,7 @@
 // Command serve runs a fake model by hand, for instance to record what an
 // agent prints:
 //
-//	go run ./internal/fakemodel/serve -script s.json -log requests.log
+//	go run ./internal/test/fakemodel/serve -script s.json -log requests.log
 //
 // The first line on stdout is the base URL.
 package main
@@ -17,7 +17,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"ralph-lsp/internal/fakemodel"
+	"ralph-lsp/internal/test/fakemodel"
 )
 
 func main() {

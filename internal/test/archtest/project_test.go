@@ -1,0 +1,129 @@
+package archtest
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// picture is ARCHITECTURE.md's: an arrow leads from a package to what it may
+// know.
+var picture = Rules{
+	Module: "ralph-lsp",
+	Arrows: map[string][]string{
+		// The internal packages that serve the program.
+		"internal/cli":        {"internal/tell", "loop/start"},
+		"internal/emit":       {"internal/cli", "backends", "hats", "loop", "stream"},
+		"internal/filelock":   {},
+		"internal/git":        {},
+		"internal/jsoncursor": {},
+		"internal/limits":     {"internal/tell"},
+		"internal/paths":      {},
+		"internal/tell":       {},
+
+		"stream":                   {"internal/jsoncursor"},
+		"loopstate":                {"internal/filelock", "internal/limits", "internal/tell"},
+		"changes":                  {"internal/filelock", "internal/git", "internal/paths"},
+		"worktree":                 {"internal/filelock", "internal/git", "internal/paths", "internal/tell"},
+		"verify":                   {"stream", "internal/paths", "internal/tell"},
+		"hats":                     {"internal/tell"},
+		"agents":                   {"stream", "backends", "internal/paths", "internal/tell"},
+		"config":                   {"worktree", "stream", "verify", "hats", "sandbox", "internal/limits", "internal/paths", "internal/tell"},
+		"config/orchestrator":      {"config", "hats", "stream"},
+		"sandbox":                  {"verify", "internal/paths"},
+		"backends":                 {"stream", "backends/reaper", "sandbox", "internal/paths", "internal/tell"},
+		"backends/reaper":          {},
+		"history":                  {"stream", "internal/jsoncursor", "internal/limits", "internal/paths", "internal/tell"},
+		"loop":                     {"worktree", "changes", "hats", "internal/paths", "stream", "backends", "sandbox", "loopstate", "history", "verify", "internal/limits", "internal/tell"},
+		"loop/start":               {"history", "worktree", "agents", "sandbox", "changes", "hats", "loop", "verify", "backends", "stream", "loopstate", "config", "internal/limits", "internal/tell"},
+		"wire":                     {"worktree", "sandbox", "changes", "verify", "loop", "loop/start", "stream", "backends", "history", "config", "internal/limits", "internal/tell"},
+		"looplog":                  {"wire", "verify", "loop", "history", "stream"},
+		"server/rpc":               {"stream"},
+		"server/client":            {"wire"},
+		"server/feed":              {"looplog", "server/client", "wire", "loop", "stream"},
+		"server/documents":         {"agents", "sandbox", "server/client", "server/rpc", "wire", "loop", "loop/start", "stream", "backends", "loopstate", "config", "internal/limits", "internal/paths"},
+		"server/elsewhere":         {"changes", "looplog", "wire"},
+		"server/stdio":             {"server", "server/elsewhere"},
+		"server":                   {"server/elsewhere", "worktree", "agents", "sandbox", "looplog", "verify", "server/rpc", "server/client", "server/documents", "server/feed", "wire", "loop", "loop/start", "stream", "backends", "changes", "loopstate", "history", "config", "internal/limits", "internal/paths", "internal/tell"},
+		"cmd/ralph-lsp":            {"internal/cli", "internal/emit", "worktree", "internal/paths", "agents", "changes", "hats", "verify", "server", "server/stdio", "looplog", "wire", "loop", "loop/start", "stream", "backends", "sandbox", "loopstate", "history", "config", "config/orchestrator", "internal/limits", "internal/tell"},
+		"fleet":                    {"config", "wire", "loop", "loop/start", "stream", "internal/limits", "loopstate", "internal/git", "internal/filelock", "internal/paths", "internal/tell"},
+		"fleet/desk":               {"fleet", "changes", "looplog", "loop", "server/elsewhere", "stream", "wire", "internal/git", "internal/tell"},
+		"fleet/natsbus":            {"fleet", "internal/tell"},
+		"fleet/metrics":            {"fleet"},
+		"fleet/spans":              {"fleet"},
+		"cmd/ralph-fleet":          {"fleet", "fleet/desk", "fleet/natsbus", "fleet/metrics", "fleet/spans", "server/elsewhere", "server/stdio", "internal/cli", "internal/emit", "config", "loop/start", "stream", "wire", "internal/git", "internal/limits", "internal/tell", "loop"},
+		"e2e/...":                  {"internal/..."},
+		"internal/test/clienttest": {"server/client", "wire"},
+		"internal/test/walltest":   {"sandbox"},
+		"internal/...":             {"internal/..."},
+		"editors/...":              {}, // stand-in agents of their tests
+	},
+	Fenced: map[string][]string{
+		"go.lsp.dev/":                  {"server", "server/rpc", "server/documents"},
+		"github.com/creack/pty":        {"backends"},
+		"github.com/fsnotify/fsnotify": {"loopstate"},
+		"github.com/BurntSushi/toml":   {"config"},
+		"github.com/spf13/":            {"internal/cli", "internal/emit", "server/stdio", "cmd/ralph-lsp", "cmd/ralph-fleet", "loop/start"},
+		"github.com/nats-io/":          {"fleet/natsbus"},
+		"github.com/prometheus/":       {"fleet/metrics"},
+		"go.opentelemetry.io/":         {"fleet/spans", "e2e/fleet"},
+		"github.com/shirou/gopsutil/":  {"backends", "loopstate"},
+	},
+}
+
+// Limits of a function and of a file, in lines.
+const (
+	maxFunction = 80
+	maxFile     = 500
+)
+
+const root = "../../.."
+
+func TestArrows(t *testing.T) {
+	problems, err := Imports(os.DirFS(root), picture)
+	report(t, problems, err)
+}
+
+func TestEveryArrowIsUsed(t *testing.T) {
+	problems, err := Unused(os.DirFS(root), picture)
+	report(t, problems, err)
+}
+
+func TestFunctionsAreShort(t *testing.T) {
+	problems, err := LongFunctions(os.DirFS(root), maxFunction)
+	report(t, problems, err)
+}
+
+func TestFilesAreShort(t *testing.T) {
+	problems, err := LongFiles(os.DirFS(root), maxFile)
+	report(t, problems, err)
+}
+
+// The patterns are put together from parts, or this file would match them.
+func TestNoPathsOfOneMachine(t *testing.T) {
+	unwanted := map[*regexp.Regexp]string{
+		regexp.MustCompile(`\.\./` + `shared\b`):                     "a path outside the repository",
+		regexp.MustCompile(`https?://[^/"\s]*` + `registry[^/"\s]*`): "which registry is used is the user's setting",
+	}
+	checkout, err := filepath.Abs(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Count(filepath.ToSlash(checkout), "/") > 1 { // a short path may be an ordinary word
+		unwanted[regexp.MustCompile(regexp.QuoteMeta(checkout)+`\b`)] = "the path of this checkout"
+	}
+	problems, err := Words(os.DirFS(root), unwanted)
+	report(t, problems, err)
+}
+
+func report(t *testing.T, problems []string, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range problems {
+		t.Error(p)
+	}
+}
