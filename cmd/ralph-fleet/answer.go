@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"ralph-lsp/cmd/internal/cli"
 	"ralph-lsp/fleet"
 	"ralph-lsp/fleet/natsbus"
-	"ralph-lsp/internal/cli"
 	"ralph-lsp/internal/tell"
 	"ralph-lsp/loop"
 	"ralph-lsp/wire"

@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ralph-lsp/cmd/internal/cli"
 	"ralph-lsp/fleet"
 	"ralph-lsp/fleet/natsbus"
-	"ralph-lsp/internal/cli"
 	"ralph-lsp/internal/tell"
 	"ralph-lsp/stream"
 )

@@ -17,10 +17,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ralph-lsp/cmd/internal/cli"
 	"ralph-lsp/config"
 	"ralph-lsp/fleet"
 	"ralph-lsp/fleet/natsbus"
-	"ralph-lsp/internal/cli"
 	"ralph-lsp/internal/git"
 	"ralph-lsp/internal/tell"
 	"ralph-lsp/loop/start"

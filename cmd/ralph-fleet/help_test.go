@@ -9,7 +9,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"ralph-lsp/internal/cli"
+	"ralph-lsp/cmd/internal/cli"
 	"ralph-lsp/internal/tell"
 )
 

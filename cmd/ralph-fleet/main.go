@@ -16,9 +16,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"ralph-lsp/cmd/internal/cli"
 	"ralph-lsp/config"
 	"ralph-lsp/fleet/natsbus"
-	"ralph-lsp/internal/cli"
 	"ralph-lsp/internal/tell"
 	"ralph-lsp/stream"
 )

@@ -10,11 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ralph-lsp/cmd/internal/cli"
 	"ralph-lsp/fleet"
 	"ralph-lsp/fleet/metrics"
 	"ralph-lsp/fleet/natsbus"
 	"ralph-lsp/fleet/spans"
-	"ralph-lsp/internal/cli"
 )
 
 func newServe() *cobra.Command {

@@ -10,11 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ralph-lsp/cmd/internal/emit"
 	"ralph-lsp/config"
 	"ralph-lsp/fleet"
 	"ralph-lsp/fleet/desk"
 	"ralph-lsp/fleet/natsbus"
-	"ralph-lsp/internal/emit"
 	"ralph-lsp/internal/tell"
 	"ralph-lsp/server/elsewhere"
 	"ralph-lsp/server/stdio"

@@ -9,8 +9,8 @@ import (
 
 	"ralph-lsp/agents"
 	"ralph-lsp/backends"
+	"ralph-lsp/cmd/internal/cli"
 	"ralph-lsp/config"
-	"ralph-lsp/internal/cli"
 	"ralph-lsp/loop/start"
 )
 

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph-lsp/backends"
+	"ralph-lsp/cmd/internal/cli"
 	"ralph-lsp/history"
-	"ralph-lsp/internal/cli"
 	"ralph-lsp/internal/limits"
 	"ralph-lsp/loop"
 	"ralph-lsp/stream"

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph-lsp/backends"
-	"ralph-lsp/internal/cli"
+	"ralph-lsp/cmd/internal/cli"
 )
 
 // demoRuns are what the demo's agent prints in each of its runs, in pi's JSON mode.

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph-lsp/backends"
+	"ralph-lsp/cmd/internal/cli"
 	"ralph-lsp/config"
-	"ralph-lsp/internal/cli"
 	"ralph-lsp/internal/tell"
 	"ralph-lsp/server"
 	"ralph-lsp/wire"

@@ -8,9 +8,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph-lsp/backends"
+	"ralph-lsp/cmd/internal/cli"
 	"ralph-lsp/config"
 	"ralph-lsp/hats"
-	"ralph-lsp/internal/cli"
 	"ralph-lsp/stream"
 )
 

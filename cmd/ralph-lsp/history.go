@@ -14,9 +14,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph-lsp/backends"
+	"ralph-lsp/cmd/internal/cli"
 	"ralph-lsp/config"
 	"ralph-lsp/history"
-	"ralph-lsp/internal/cli"
 	"ralph-lsp/internal/tell"
 	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"

@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ralph-lsp/cmd/internal/cli"
 	"ralph-lsp/config"
-	"ralph-lsp/internal/cli"
 	"ralph-lsp/internal/tell"
 )
 

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ralph-lsp/internal/cli"
+	"ralph-lsp/cmd/internal/cli"
 	"ralph-lsp/loop"
 	"ralph-lsp/wire"
 )

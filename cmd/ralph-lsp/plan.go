@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph-lsp/backends"
-	"ralph-lsp/internal/cli"
+	"ralph-lsp/cmd/internal/cli"
 	"ralph-lsp/loop/start"
 	"ralph-lsp/sandbox"
 )

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ralph-lsp/internal/cli"
-	"ralph-lsp/internal/emit"
+	"ralph-lsp/cmd/internal/cli"
+	"ralph-lsp/cmd/internal/emit"
 	"ralph-lsp/server/stdio"
 	"ralph-lsp/stream"
 )

@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph-lsp/backends"
+	"ralph-lsp/cmd/internal/cli"
 	"ralph-lsp/config"
-	"ralph-lsp/internal/cli"
 	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"
 	"ralph-lsp/server"

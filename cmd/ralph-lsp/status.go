@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ralph-lsp/internal/cli"
+	"ralph-lsp/cmd/internal/cli"
 	"ralph-lsp/internal/paths"
 	"ralph-lsp/loop"
 	"ralph-lsp/loopstate"

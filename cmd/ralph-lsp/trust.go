@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph-lsp/backends"
+	"ralph-lsp/cmd/internal/cli"
 	"ralph-lsp/config"
-	"ralph-lsp/internal/cli"
 )
 
 // newTrust is the command that lets a folder's file count. It shows what it trusts

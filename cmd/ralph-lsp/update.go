@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"ralph-lsp/internal/cli"
+	"ralph-lsp/cmd/internal/cli"
 	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"
 )

@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph-lsp/backends"
+	"ralph-lsp/cmd/internal/cli"
 	"ralph-lsp/hats"
-	"ralph-lsp/internal/cli"
 	"ralph-lsp/loop"
 	"ralph-lsp/stream"
 )
