@@ -2,6 +2,8 @@ module ralph-lsp
 
 go 1.26.0
 
+ignore node_modules // npm makes and removes folders in it while packages are looked for
+
 require (
 	github.com/BurntSushi/toml v1.6.0
 	github.com/agnivade/levenshtein v1.2.2
