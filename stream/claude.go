@@ -272,7 +272,7 @@ func readClaudeTask(c *jsoncursor.Cursor) (t claudeTask) {
 		case "totalTokens", "total_tokens":
 			t.spent.Tokens = c.Count()
 		case "totalDurationMs", "duration_ms":
-			t.spent.Duration = milliseconds{count(c.Count())}.duration()
+			t.spent.Duration = milliseconds{jsoncursor.Int(c.Count())}.duration()
 		}
 	}
 	return t
@@ -295,7 +295,7 @@ func (d *claudeDecoder) taskEnded(s claudeSystem, emit func(Event)) {
 
 // claudeQuota is the state of a window of the subscription.
 type claudeQuota struct {
-	ResetsAt    count // seconds since 1970
+	ResetsAt    jsoncursor.Int // seconds since 1970
 	Utilization amount
 }
 

@@ -284,7 +284,7 @@ func claudeError(status int, message, name string) Error {
 	e := ClassifyError(status, cmp.Or(message, name, "the model request failed"), time.Now())
 	if e.Kind == KindOther {
 		e.Kind = ClassifyError(0, name, time.Now()).Kind
-		e.Retryable = e.Kind.retryable()
+		e.Retryable = e.Kind.Retryable()
 	}
 	return e
 }

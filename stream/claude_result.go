@@ -15,8 +15,8 @@ type claudeResult struct {
 	Errors     []string       // claude's
 	Error      string         // amp's
 	StopReason string         `json:"stop_reason"`
-	Turns      count          `json:"num_turns"`
-	Status     count          `json:"api_error_status"`
+	Turns      jsoncursor.Int `json:"num_turns"`
+	Status     jsoncursor.Int `json:"api_error_status"`
 	Cost       amount         `json:"total_cost_usd"`
 	Models     claudeModels   `json:"modelUsage"`
 	Denials    []claudeDenial `json:"permission_denials"`
@@ -110,7 +110,7 @@ func (r claudeResult) error() Error {
 	case r.Terminal == "max_turns":
 		e.Kind = KindOther
 	}
-	e.Retryable = e.Kind.retryable()
+	e.Retryable = e.Kind.Retryable()
 	return e
 }
 

@@ -3,6 +3,7 @@ package stream
 import (
 	"cmp"
 	"encoding/json"
+	"ralph-lsp/internal/jsoncursor"
 )
 
 // claudeSystem holds the fields of all the kinds of system events that matter.
@@ -12,11 +13,11 @@ type claudeSystem struct {
 	Model     string
 	Version   string `json:"claude_code_version"`
 
-	Attempt     count        // api_retry
-	MaxRetries  count        `json:"max_retries"`
-	RetryDelay  milliseconds `json:"retry_delay_ms"`
-	ErrorStatus count        `json:"error_status"` // of HTTP, 0 for no answer at all
-	Error       string       // what went wrong
+	Attempt     jsoncursor.Int // api_retry
+	MaxRetries  jsoncursor.Int `json:"max_retries"`
+	RetryDelay  milliseconds   `json:"retry_delay_ms"`
+	ErrorStatus jsoncursor.Int `json:"error_status"` // of HTTP, 0 for no answer at all
+	Error       string         // what went wrong
 
 	Status          string // status: "requesting", "compacting" or none
 	CompactResult   string `json:"compact_result"`

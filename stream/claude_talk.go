@@ -79,7 +79,7 @@ func (d *claudeDecoder) lifecycle(uuid, state string, emit func(Event)) {
 	}
 	i := slices.Index(d.queued, uuid)
 	if state == "queued" {
-		if i < 0 && len(d.queued) < maxRecent {
+		if i < 0 && len(d.queued) < MaxRecent {
 			d.queued = append(d.queued, uuid)
 		}
 		return

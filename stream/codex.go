@@ -2,6 +2,8 @@ package stream
 
 import (
 	"cmp"
+	"ralph-lsp/internal/jsoncursor"
+	"ralph-lsp/internal/lazy"
 	"strconv"
 	"time"
 )
@@ -43,10 +45,10 @@ type codexEvent struct {
 }
 
 type codexUsage struct {
-	Input      count `json:"input_tokens"`
-	CacheRead  count `json:"cached_input_tokens"`
-	CacheWrite count `json:"cache_write_input_tokens"`
-	Output     count `json:"output_tokens"`
+	Input      jsoncursor.Int `json:"input_tokens"`
+	CacheRead  jsoncursor.Int `json:"cached_input_tokens"`
+	CacheWrite jsoncursor.Int `json:"cache_write_input_tokens"`
+	Output     jsoncursor.Int `json:"output_tokens"`
 }
 
 // tokens splits a turn's usage: its input counts what came from the cache, and
@@ -93,7 +95,7 @@ func (d *codexDecoder) Decode(line []byte, emit func(Event)) error {
 	return nil
 }
 
-var codexReconnecting = lazy(`^Reconnecting\.\.\. (\d+)/(\d+)(?: \((.*)\))?$`)
+var codexReconnecting = lazy.Regexp(`^Reconnecting\.\.\. (\d+)/(\d+)(?: \((.*)\))?$`)
 
 // codexRetry reads the error that says that codex tries again. There is no event
 // for that: a failure that counts has the same type, and other words.

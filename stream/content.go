@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
+	"unicode/utf8"
 
 	"ralph-lsp/internal/jsoncursor"
 )
@@ -81,5 +82,5 @@ func compactJSON(raw []byte) json.RawMessage {
 	if len(raw) == 0 || json.Compact(&b, raw) != nil {
 		return nil
 	}
-	return bytes.ToValidUTF8(b.Bytes(), []byte(replacement))
+	return bytes.ToValidUTF8(b.Bytes(), []byte(string(utf8.RuneError)))
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"ralph-lsp/internal/jsoncursor"
 	"time"
 )
 
@@ -43,8 +44,8 @@ func (d *copilotDecoder) Close(emit func(Event)) { d.message.end(emit) }
 // copilotEvent holds the fields of all the kinds of events that matter.
 type copilotEvent struct {
 	Type      string
-	SessionID string `json:"sessionId"` // of result
-	ExitCode  count  // of result
+	SessionID string         `json:"sessionId"` // of result
+	ExitCode  jsoncursor.Int // of result
 	Data      copilotData
 }
 
@@ -66,12 +67,12 @@ type copilotData struct {
 
 	Message      string // of session.error
 	Reason       string
-	StatusCode   count
-	RetryAttempt count
+	StatusCode   jsoncursor.Int
+	RetryAttempt jsoncursor.Int
 	ErrorMessage string // of model.call_failure
 	Aborted      bool   // of assistant.idle
 
-	InputTokens, OutputTokens, CacheReadTokens, CacheWriteTokens count // of assistant.usage
+	InputTokens, OutputTokens, CacheReadTokens, CacheWriteTokens jsoncursor.Int // of assistant.usage
 }
 
 func (d *copilotDecoder) Decode(line []byte, emit func(Event)) error {

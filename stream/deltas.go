@@ -2,12 +2,10 @@ package stream
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"ralph-lsp/internal/jsoncursor"
 )
-
-// replacement stands for whatever isn't valid Unicode.
-const replacement = "\uFFFD"
 
 // joiner turns the raw strings of consecutive deltas into text. pi cuts an
 // emoji in half between two of them; the first half waits for the second.
@@ -29,7 +27,7 @@ func (j *joiner) flush() string {
 		return ""
 	}
 	j.high = 0
-	return replacement
+	return string(utf8.RuneError)
 }
 
 // arena makes the strings of a stream's deltas. They are small and many, so

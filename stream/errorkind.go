@@ -1,15 +1,17 @@
 package stream
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"ralph-lsp/internal/jsoncursor"
+	"ralph-lsp/internal/lazy"
 )
 
-// retryable says whether the same request may succeed later.
-func (k ErrorKind) retryable() bool {
+// Retryable says whether the same request may succeed later.
+func (k ErrorKind) Retryable() bool {
 	return k == KindRateLimit || k == KindOverloaded || k == KindServer
 }
 
@@ -36,7 +38,7 @@ func ClassifyError(status int, text string, now time.Time) Error {
 		e.Message = message
 	}
 	e.Kind = kindOf(status, rest)
-	e.Retryable = e.Kind.retryable()
+	e.Retryable = e.Kind.Retryable()
 	if e.Retryable {
 		e.ResetsAt = resetTime(rest, now)
 	}
@@ -80,26 +82,26 @@ func providerMessage(text string) (message string) {
 
 // limitPattern matches what providers and agents say when a quota is used up.
 // It beats the status, because some of them say it with a 400 or 403.
-var limitPattern = lazy(`(?i)rate[ _-]?limit|too many requests|` +
+var limitPattern = lazy.Regexp(`(?i)rate[ _-]?limit|too many requests|` +
 	`(usage|session|weekly|daily|hourly|5-hour|spend|spending|request|token)s?[ _-]limit|` +
 	`hit your (\w+ ){0,2}limit|reached your (\w+ ){0,3}limit|quota (exceeded|exhausted|reached)|` +
 	`exceeded your (\w+ ){0,2}quota|insufficient_quota|resource_exhausted`)
 
 // overloadPattern matches what providers say that have no room at the moment.
-var overloadPattern = lazy(`(?i)overloaded|at capacity|service unavailable`)
+var overloadPattern = lazy.Regexp(`(?i)overloaded|at capacity|service unavailable`)
 
 // kindPatterns sort the errors that come without a telling status.
 var kindPatterns = []struct {
 	kind    ErrorKind
-	pattern lazyRegexp
+	pattern func() *regexp.Regexp
 }{
 	{KindOverloaded, overloadPattern},
-	{KindAuth, lazy(`(?i)api[ _-]?key|authenticat|unauthorized|permission_error|not logged in|/login|` +
+	{KindAuth, lazy.Regexp(`(?i)api[ _-]?key|authenticat|unauthorized|permission_error|not logged in|/login|` +
 		`oauth token|credentials|forbidden`)},
-	{KindAborted, lazy(`(?i)\baborted\b|\bretry cancell?ed\b|interrupted by user`)},
-	{KindRequest, lazy(`(?i)prompt[ _]is[ _]too[ _]long|context (window|length)|invalid[ _]request|` +
+	{KindAborted, lazy.Regexp(`(?i)\baborted\b|\bretry cancell?ed\b|interrupted by user`)},
+	{KindRequest, lazy.Regexp(`(?i)prompt[ _]is[ _]too[ _]long|context (window|length)|invalid[ _]request|` +
 		`not_found_error|model not found|credit balance|billing|refused to complete`)},
-	{KindServer, lazy(`(?i)server[ _]error|\bapi_error\b|internal error|bad gateway|gateway timeout|` +
+	{KindServer, lazy.Regexp(`(?i)server[ _]error|\bapi_error\b|internal error|bad gateway|gateway timeout|` +
 		`terminated|connection|network|socket|econn|enotfound|etimedout|eai_again|fetch failed|timed? ?out|` +
 		`(stream|body|response) (has )?ended|ended (early|before|without|unexpectedly)|premature|unexpected eof|hang up`)},
 }

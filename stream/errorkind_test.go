@@ -96,7 +96,7 @@ func TestResetTimes(t *testing.T) {
 		"429 rate limit, retry-after: 30":                                  now.Add(30 * time.Second),
 		"Claude AI usage limit reached|1795190000":                         time.Unix(1795190000, 0),
 		"Claude AI usage limit reached|1795190000000":                      time.Unix(1795190000, 0),
-		"rate limit: try again in 99999999999999999999 days":               now.Add(maxDelay),
+		"rate limit: try again in 99999999999999999999 days":               now.Add(MaxDelay),
 		"rate limit":                              {},
 		"rate limit, try again in a moment":       {},
 		"rate limit, resets 5":                    {},

@@ -3,6 +3,7 @@ package stream
 import (
 	"cmp"
 	"encoding/json"
+	"ralph-lsp/internal/jsoncursor"
 	"strings"
 	"time"
 )
@@ -59,10 +60,10 @@ type geminiEvent struct {
 
 // geminiStats are the totals of the run.
 type geminiStats struct {
-	Total  count `json:"total_tokens"`
-	Input  count `json:"input_tokens"`
-	Output count `json:"output_tokens"`
-	Cached count
+	Total  jsoncursor.Int `json:"total_tokens"`
+	Input  jsoncursor.Int `json:"input_tokens"`
+	Output jsoncursor.Int `json:"output_tokens"`
+	Cached jsoncursor.Int
 }
 
 // tokens splits the totals. What came from the cache is in the input, and what

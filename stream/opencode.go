@@ -3,6 +3,8 @@ package stream
 import (
 	"cmp"
 	"encoding/json"
+	"ralph-lsp/internal/jsoncursor"
+	"ralph-lsp/internal/lazy"
 	"time"
 )
 
@@ -46,7 +48,7 @@ type opencodeEvent struct {
 		Name string
 		Data struct {
 			Message    string
-			StatusCode count
+			StatusCode jsoncursor.Int
 		}
 	}
 	Part opencodePart
@@ -61,8 +63,8 @@ type opencodePart struct {
 	State     opencodeState
 	Reason    string // why the step ended
 	Tokens    struct {
-		Input, Output, Reasoning count
-		Cache                    struct{ Read, Write count }
+		Input, Output, Reasoning jsoncursor.Int
+		Cache                    struct{ Read, Write jsoncursor.Int }
 	}
 	Cost amount
 }
@@ -72,7 +74,7 @@ type opencodeState struct {
 	Status        string
 	Input         json.RawMessage
 	Output, Error string
-	Metadata      struct{ Exit count } // of a command
+	Metadata      struct{ Exit jsoncursor.Int } // of a command
 }
 
 // usage is that of a step.
@@ -132,7 +134,7 @@ func (d *opencodeDecoder) tool(p opencodePart, emit func(Event)) {
 	}
 }
 
-var opencodeRefusal = lazy(`^The user (rejected permission|has specified a rule which prevents)`)
+var opencodeRefusal = lazy.Regexp(`^The user (rejected permission|has specified a rule which prevents)`)
 
 // finish ends a step. opencode goes on after tools, unless one was refused: then it
 // ends, with exit code 0 and no word more.

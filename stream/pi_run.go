@@ -16,7 +16,7 @@ type piEvent struct {
 		Usage piUsage
 	}
 
-	Attempt, MaxAttempts count // of auto_retry_start
+	Attempt, MaxAttempts jsoncursor.Int // of auto_retry_start
 	DelayMs              milliseconds
 	ErrorMessage         string // of compaction_end, too
 	Success              bool   // of auto_retry_end, response
@@ -38,7 +38,7 @@ type piEvent struct {
 	Aborted bool // of agent_settled, compaction_end
 	Result  struct {
 		Usage                *piUsage
-		EstimatedTokensAfter count
+		EstimatedTokensAfter jsoncursor.Int
 	}
 }
 

@@ -70,7 +70,7 @@ func (d *piDecoder) toolSpent(id string, u Usage, emit func(Event)) {
 	i := slices.IndexFunc(d.tools, func(t toolSpending) bool { return t.id == id })
 	switch {
 	case i < 0:
-		if len(d.tools) == maxRecent {
+		if len(d.tools) == MaxRecent {
 			d.settleTools()
 		}
 		d.tools = append(d.tools, toolSpending{id, u})

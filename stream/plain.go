@@ -25,7 +25,7 @@ func Plain(s string) string {
 	}
 	// Line by line, so that an escape sequence that never ends hides no more
 	// than its line.
-	lines := strings.Split(strings.ToValidUTF8(s, replacement), "\n")
+	lines := strings.Split(strings.ToValidUTF8(s, string(utf8.RuneError)), "\n")
 	for i, line := range lines {
 		lines[i] = visible(withoutControls(line))
 	}

@@ -1,11 +1,11 @@
 package stream
 
-// maxRecent is how many ids of a run are remembered. A run has no end of
+// MaxRecent is how many ids of a run are remembered. A run has no end of
 // messages and tool calls, but few of them are open at once.
-const maxRecent = 1024
+const MaxRecent = 1024
 
 // Recent remembers what belongs to an id, such as a tool call's, for the last
-// maxRecent ids that were put in. The zero value is empty.
+// MaxRecent ids that were put in. The zero value is empty.
 type Recent[V any] struct {
 	values map[string]recentValue[V]
 	ring   []string // the ids by the order in which they were put in
@@ -26,7 +26,7 @@ func (r *Recent[V]) Put(id string, value V) {
 	if r.values == nil {
 		r.values = map[string]recentValue[V]{}
 	}
-	if len(r.ring) < maxRecent {
+	if len(r.ring) < MaxRecent {
 		r.ring = append(r.ring, id)
 	} else {
 		// An id that was dropped and came again has another place by now.
@@ -36,7 +36,7 @@ func (r *Recent[V]) Put(id string, value V) {
 		r.ring[r.next] = id
 	}
 	r.values[id] = recentValue[V]{value, r.next}
-	r.next = (r.next + 1) % maxRecent
+	r.next = (r.next + 1) % MaxRecent
 }
 
 // Get returns the value of an id, if it is remembered.

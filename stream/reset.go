@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"ralph-lsp/internal/lazy"
 	"strconv"
 	"strings"
 	"time"
@@ -11,16 +12,19 @@ import (
 // A clock time that passed longer ago is meant for tomorrow.
 const stale = 5 * time.Minute
 
+// MaxDelay bounds the waiting times that an agent announces.
+const MaxDelay = 1000 * time.Hour
+
 var (
-	resetIn = lazy(`(?i)\b(?:try again|retry|retrying|resets?|available|reset)\b[^.\n]{0,30}?\b(?:in|after)[ :=]+` +
+	resetIn = lazy.Regexp(`(?i)\b(?:try again|retry|retrying|resets?|available|reset)\b[^.\n]{0,30}?\b(?:in|after)[ :=]+` +
 		`((?:\d+(?:\.\d+)?\s*[a-z]+[ ,]*(?:and )?)+)`)
-	retryAfter   = lazy(`(?i)\bretry[-_ ]after"?[ :=]+"?(\d{1,6})\b`) // the header, in seconds
-	durationPart = lazy(`(?i)(\d+(?:\.\d+)?)\s*([a-z]+)`)
-	resetUnix    = lazy(`limit reached\|(\d{10}|\d{13})\b`)
-	resetClock   = lazy(`(?i)\b(?:resets?|try again|regain access|available)(?: again)?(?: at| on)? ` +
+	retryAfter   = lazy.Regexp(`(?i)\bretry[-_ ]after"?[ :=]+"?(\d{1,6})\b`) // the header, in seconds
+	durationPart = lazy.Regexp(`(?i)(\d+(?:\.\d+)?)\s*([a-z]+)`)
+	resetUnix    = lazy.Regexp(`limit reached\|(\d{10}|\d{13})\b`)
+	resetClock   = lazy.Regexp(`(?i)\b(?:resets?|try again|regain access|available)(?: again)?(?: at| on)? ` +
 		`(?:(?:on )?([a-z]{3})[a-z]* (\d{1,2})(?:st|nd|rd|th)?,?(?: at)? )?` +
 		`(\d{1,2})(?::(\d{2}))?(?::\d{2})?\s*(am|pm)?\b(?: ?\(?([A-Z][A-Za-z_]+(?:/[A-Za-z_+-]+)+|UTC|GMT)\)?)?`)
-	resetDate = lazy(`(?i)\b(?:resets?|try again|regain access|available)(?: again)?(?: at| on)? ` +
+	resetDate = lazy.Regexp(`(?i)\b(?:resets?|try again|regain access|available)(?: again)?(?: at| on)? ` +
 		`(\d{4}-\d{2}-\d{2})(?: at |T| )(\d{2}:\d{2})(?::\d{2})?(?:\.\d+)? ?(?:UTC|GMT|Z)`)
 )
 
@@ -61,9 +65,9 @@ func spokenDuration(text string) (sum time.Duration) {
 		if err != nil || unit == 0 {
 			break
 		}
-		sum += time.Duration(min(n*float64(unit), float64(maxDelay)))
+		sum += time.Duration(min(n*float64(unit), float64(MaxDelay)))
 	}
-	return min(sum, maxDelay)
+	return min(sum, MaxDelay)
 }
 
 func timeUnit(name string) time.Duration {

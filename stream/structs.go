@@ -25,23 +25,12 @@ func readEvent(line []byte, event any) error {
 	return nil
 }
 
-// count is a whole number, 0 for anything that can't be one.
-type count int64
-
-func (n *count) UnmarshalJSON(data []byte) error {
-	*n = count(jsoncursor.New(data).Count())
-	return nil
-}
-
 // milliseconds is a waiting time, 0 for anything that can't be one.
-type milliseconds struct{ count }
+type milliseconds struct{ jsoncursor.Int }
 
 func (n milliseconds) duration() time.Duration {
-	return time.Duration(min(int64(n.count), maxDelay.Milliseconds())) * time.Millisecond
+	return time.Duration(min(int64(n.Int), MaxDelay.Milliseconds())) * time.Millisecond
 }
-
-// maxDelay bounds the waiting times that an agent announces.
-const maxDelay = 1000 * time.Hour
 
 // amount is a Cost in dollars.
 type amount Cost

@@ -3,6 +3,7 @@ package stream
 import (
 	"cmp"
 	"encoding/json"
+	"ralph-lsp/internal/jsoncursor"
 	"strings"
 )
 
@@ -44,7 +45,7 @@ type delegation struct {
 
 	Description, Task, Prompt string
 
-	Step, Of count
+	Step, Of jsoncursor.Int
 
 	Tasks, Chain []delegation // pi
 }

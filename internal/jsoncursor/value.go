@@ -68,6 +68,15 @@ func (c *Cursor) Count() int64 {
 	return int64(f)
 }
 
+// Int is a field of a struct that is a whole number, 0 for anything that can't be one.
+type Int int64
+
+// UnmarshalJSON implements json.Unmarshaler. There is no error.
+func (n *Int) UnmarshalJSON(data []byte) error {
+	*n = Int(New(data).Count())
+	return nil
+}
+
 // token goes over the number, true, false or null at the cursor.
 func (c *Cursor) token() {
 	start := c.pos

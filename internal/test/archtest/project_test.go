@@ -19,11 +19,12 @@ var picture = Rules{
 		"internal/filelock":   {},
 		"internal/git":        {},
 		"internal/jsoncursor": {},
+		"internal/lazy":       {},
 		"internal/limits":     {"internal/tell"},
 		"internal/paths":      {},
 		"internal/tell":       {},
 
-		"stream":                   {"internal/jsoncursor"},
+		"stream":                   {"internal/jsoncursor", "internal/lazy", "internal/tell"},
 		"loopstate":                {"internal/filelock", "internal/limits", "internal/tell"},
 		"changes":                  {"internal/filelock", "internal/git", "internal/paths"},
 		"worktree":                 {"internal/filelock", "internal/git", "internal/paths", "internal/tell"},
