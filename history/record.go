@@ -220,7 +220,7 @@ func (Note) record() string           { return "" }
 // KnownCost returns a cost as records hold it: nil when it is unknown, or not
 // to be believed.
 func KnownCost(c stream.Cost) *float64 {
-	if !c.Known || !(c.USD >= 0 && c.USD <= maxUSD) {
+	if !c.Known || !stream.CostOf(c.USD).Known {
 		return nil
 	}
 	return &c.USD
@@ -229,15 +229,14 @@ func KnownCost(c stream.Cost) *float64 {
 // CostOf is the reverse of KnownCost. What is in a file may be anything, and
 // sums of it must stay numbers.
 func CostOf(usd *float64) stream.Cost {
-	if usd == nil || !(*usd >= 0 && *usd <= maxUSD) {
+	if usd == nil {
 		return stream.Cost{}
 	}
-	return stream.USD(*usd)
+	return stream.CostOf(*usd)
 }
 
 // What is more than that was no measurement.
 const (
-	maxUSD    = 1e9
 	maxTokens = 1e15
 )
 

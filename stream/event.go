@@ -3,6 +3,8 @@ package stream
 import (
 	"encoding/json"
 	"time"
+
+	"ralph-lsp/internal/tell"
 )
 
 // Event is one thing that an agent did or said, the same for every backend.
@@ -117,6 +119,14 @@ type Cost struct {
 
 // USD returns the known cost of amount dollars.
 func USD(amount float64) Cost { return Cost{USD: amount, Known: true} }
+
+// CostOf is a cost that somebody says; what can't be one is unknown.
+func CostOf(usd float64) Cost {
+	if !(usd >= 0 && usd <= tell.MaxUSD) {
+		return Cost{}
+	}
+	return USD(usd)
+}
 
 // Plus adds two costs; an unknown one adds nothing, and two of them stay unknown.
 func (c Cost) Plus(d Cost) Cost { return Cost{USD: c.USD + d.USD, Known: c.Known || d.Known} }

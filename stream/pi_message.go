@@ -86,12 +86,12 @@ func readPiUsage(c *jsoncursor.Cursor) (u Usage) {
 			u.Tokens.CacheWrite = c.Count()
 		case "cost":
 			if c.Peek() != '{' { // the subagent tool among pi's examples writes only the sum
-				u.Cost.USD, u.Cost.Known = c.Amount()
+				u.Cost = costAt(c)
 				continue
 			}
 			for cost := c.Object(); cost.Next(); {
 				if string(cost.Key) == "total" {
-					u.Cost.USD, u.Cost.Known = c.Amount()
+					u.Cost = costAt(c)
 				}
 			}
 		}

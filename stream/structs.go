@@ -36,8 +36,17 @@ func (n milliseconds) duration() time.Duration {
 type amount Cost
 
 func (a *amount) UnmarshalJSON(data []byte) error {
-	a.USD, a.Known = jsoncursor.New(data).Amount()
+	*a = amount(costAt(jsoncursor.New(data)))
 	return nil
+}
+
+// costAt is the cost at a cursor.
+func costAt(c *jsoncursor.Cursor) Cost {
+	usd, ok := c.Amount()
+	if !ok {
+		return Cost{}
+	}
+	return CostOf(usd)
 }
 
 // errorObject is an error as agents write it: an object or a mere text.
