@@ -29,7 +29,7 @@ func rules(iteration int, limits Limits, promise string, spelled bool) string {
 	if spelled {
 		ending = "the words LOOP and COMPLETE in capital letters, joined by an underscore"
 	}
-	if promise = strings.Join(strings.Fields(promise), " "); promise != "" {
+	if promise = stream.Normal(promise); promise != "" {
 		ending, when = stream.Tag(promise), "that statement is true"
 		if spelled {
 			ending = fmt.Sprintf("the statement %q between an opening and a closing XML tag of the name promise", promise)

@@ -110,7 +110,7 @@ const maxOffers = 3
 // the loop's, and which; "" when it doesn't.
 func strayPromises(prompt, promise string) (why string, others []string) {
 	said := PromisesIn(prompt)
-	if len(said) == 0 || slices.Contains(said, strings.Join(strings.Fields(promise), " ")) || slices.Equal(said, []string{stream.DefaultWord}) {
+	if len(said) == 0 || slices.Contains(said, stream.Normal(promise)) || slices.Equal(said, []string{stream.DefaultWord}) {
 		return "", nil
 	}
 	tags := make([]string, 0, maxOffers)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // DefaultWord is the word that ends a loop when it ends the last message.
@@ -94,7 +96,7 @@ func (c Completion) Judge(r Result) Verdict {
 	if c.Word == "" {
 		c.Word = DefaultWord
 	}
-	c.Promise = collapse(c.Promise)
+	c.Promise = Normal(c.Promise)
 	text := c.own(r.Text)
 	tags := tagsIn(text)
 	word, hasWord := lastWord(text, c.Word, tags)
@@ -131,12 +133,15 @@ func (c Completion) withoutGiven(text string) string {
 	return text
 }
 
-// prepared returns a message without event blocks, its lines ended by LF.
-func prepared(text string) string {
+// prepared returns a message without event blocks, as it is compared.
+func prepared(text string) string { return norm.NFC.String(withoutTopics(plainLines(text))) }
+
+// plainLines is a text whose lines end in LF.
+func plainLines(text string) string {
 	if strings.IndexByte(text, '\r') >= 0 {
 		text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
 	}
-	return withoutTopics(text)
+	return text
 }
 
 // promiseIn returns what the first tag promises that stands for itself in a

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 const (
@@ -95,7 +97,7 @@ func findTags(text string) (tags []mention) {
 			at = start + len(tagOpen)
 		case strings.EqualFold(tag, tagClose):
 			if end := start + len(tag); open >= 0 {
-				if said := collapse(text[open+len(tagOpen) : start]); said != "" {
+				if said := Normal(text[open+len(tagOpen) : start]); said != "" {
 					tags = append(tags, mention{said: said, exact: exact && tag == tagClose, start: open, end: end})
 				}
 			}
@@ -281,6 +283,9 @@ func lineEnd(text string, at int) int {
 func lineAt(text string, at int) string {
 	return strings.TrimSpace(text[lineStart(text, at):lineEnd(text, at)])
 }
+
+// Normal is a text as it is compared: its white space collapsed, its characters composed.
+func Normal(s string) string { return norm.NFC.String(collapse(s)) }
 
 // collapse trims s and makes each run of white space inside it one space.
 func collapse(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -240,6 +240,21 @@ func TestAnEchoIsNobodysPromise(t *testing.T) {
 	}
 }
 
+// The same text in other characters is the same promise.
+func TestThePromiseInComposedCharacters(t *testing.T) {
+	composed, decomposed := "Prüfung bestanden, café", "Pru\u0308fung bestanden, cafe\u0301"
+	for _, promise := range []string{composed, decomposed} {
+		for _, said := range []string{composed, decomposed} {
+			if v := (Completion{Promise: promise}).Judge(Result{Text: "All is done.\n\n" + Tag(said)}); !v.Matched || v.Promise != composed {
+				t.Errorf("%q for %q: %+v", said, promise, v)
+			}
+		}
+	}
+	if got := Promises(Tag(composed) + Tag(decomposed)); len(got) != 1 {
+		t.Errorf("%q", got)
+	}
+}
+
 // FuzzDecoration checks that decoration never changes a verdict.
 func FuzzDecoration(f *testing.F) {
 	f.Add("All done.", "DONE", uint8(0), uint8(3))
