@@ -64,6 +64,8 @@ const (
 	NearCode     NearKind = "in_a_code_block"
 	NearQuote    NearKind = "in_a_quote"
 	NearComment  NearKind = "in_a_comment"
+	NearList     NearKind = "in_a_list"
+	NearDetails  NearKind = "in_details"
 	NearSeveral  NearKind = "several"
 	NearCase     NearKind = "capital_letters"
 	NearText     NearKind = "another_text"
@@ -81,17 +83,17 @@ const (
 // A promise is made by its tag, white space in it collapsed, where the tag
 // stands for itself:
 //
-//   - on a line of its own. Emphasis, a code span, a heading's or a list's mark,
-//     an emoji before it, and punctuation and emoji behind it are decoration;
+//   - on a line of its own. Emphasis, a heading's mark, an emoji before it, and punctuation
+//     and emoji behind it are decoration. The last line before it that isn't blank doesn't
+//     end in the middle of a sentence, and what comes behind it doesn't go on with one;
 //   - or at the very end of the message, right behind the end of a sentence:
 //     nothing but white space, emphasis, punctuation and emoji follows it.
 //
-// Inside a sentence ("I can not output <promise>DONE</promise>."), a fenced
-// block, a quote or an HTML comment it is talked about and doesn't count. The
-// word counts in the same places where nothing follows it in the message, in a
-// fenced block that holds nothing else there, and in the tag. Tags that stand
-// for themselves and say different things promise nothing. Text inside event
-// blocks doesn't count.
+// Inside a sentence ("I can not output <promise>DONE</promise>."), code, a quote, a list's
+// item, <details> or an HTML comment it is talked about and doesn't count. The
+// word counts in the same places where nothing follows it in the message, and in
+// the tag. Tags that stand for themselves and say different things promise nothing. Text inside
+// event blocks doesn't count.
 func (c Completion) Judge(r Result) Verdict {
 	if c.Word == "" {
 		c.Word = DefaultWord
@@ -183,10 +185,12 @@ var placeSentences = map[place]struct {
 	kind NearKind
 	why  string
 }{
-	inSentence: {NearSentence, "The agent wrote %s inside a sentence; it counts on a line of its own."},
-	inCode:     {NearCode, "The agent wrote %s in a code block; it counts on a line of its own outside of one."},
+	inSentence: {NearSentence, "The agent wrote %s inside a sentence; it counts on a line of its own, behind one that is over."},
+	inCode:     {NearCode, "The agent wrote %s as code; it counts on a line of its own outside of code."},
 	inQuote:    {NearQuote, "The agent wrote %s in a quote; it counts on a line of its own outside of one."},
 	inComment:  {NearComment, "The agent wrote %s in an HTML comment; it counts on a line of its own outside of one."},
+	inList:     {NearList, "The agent wrote %s in a list; it counts on a line of its own outside of one."},
+	inDetails:  {NearDetails, "The agent wrote %s inside of <details>; it counts on a line of its own outside of that."},
 }
 
 // nearTag explains why tags promise nothing.

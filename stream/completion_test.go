@@ -15,7 +15,7 @@ func TestCompletion(t *testing.T) {
 	}{
 		{"tag", "DONE", "All done. <promise>DONE</promise>", "DONE"},
 		{"tag in mid-text", "DONE", "So <promise>DONE</promise> it is.\nBye", ""},
-		{"tag on a line in mid-text", "DONE", "So\n<promise>DONE</promise>\nit is.\nBye", "DONE"},
+		{"tag on a line in mid-text", "DONE", "So.\n<promise>DONE</promise>\nIt is.\nBye", "DONE"},
 		{"white space on both sides", " all \n tests  pass ", "<promise>\n  all tests\tpass\n</promise>", "all tests pass"},
 		{"another text", "DONE", "<promise>NOT DONE</promise>", ""},
 		{"capital letters", "DONE", "<promise>done</promise>", ""},
@@ -81,7 +81,7 @@ func TestNearMisses(t *testing.T) {
 		{"no end tag", Result{Text: "<promise>DONE"}, "DONE", want, "never closed"},
 		{"in a sentence", Result{Text: "I can not output <promise>DONE</promise>."}, "DONE", want, "inside a sentence"},
 		{"another one stands", Result{Text: "No <promise>DONE</promise> yet.\n<promise>NOT YET</promise>"}, "NOT YET", want, `promised "NOT YET"`},
-		{"in a code block", Result{Text: "```\n<promise>DONE</promise>\n```"}, "DONE", want, "in a code block"},
+		{"in a code block", Result{Text: "```\n<promise>DONE</promise>\n```"}, "DONE", want, "as code"},
 		{"in a quote", Result{Text: "> <promise>DONE</promise>"}, "DONE", want, "in a quote"},
 		{"in a comment", Result{Text: "<!-- <promise>DONE</promise> -->"}, "DONE", want, "in an HTML comment"},
 		{"word in mid-text", Result{Text: "LOOP_COMPLETE\nor not"}, "LOOP_COMPLETE", "LOOP_COMPLETE", "counts as the last line"},

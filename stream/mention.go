@@ -69,15 +69,22 @@ const (
 	inCode
 	inQuote
 	inComment
+	inList
+	inDetails
 )
 
 // tagsIn returns the tags of a text with their places.
 func tagsIn(text string) []mention {
 	tags := findTags(text)
-	locate(text, tags)
-	endsAt := len(strings.TrimRightFunc(text, isTail))
-	judgeTags(text, tags, endsAt)
+	settle(text, tags, len(strings.TrimRightFunc(text, isTail)))
 	return tags
+}
+
+// settle finds out where the mentions are, which are in their order. endsAt is where the text ends
+// but for decoration.
+func settle(text string, found []mention, endsAt int) {
+	locate(text, found)
+	judgeLines(text, found, endsAt)
 }
 
 // findTags returns the tags of a text in their order. Each closing one belongs
@@ -106,38 +113,43 @@ func findTags(text string) (tags []mention) {
 	}
 }
 
-// judgeTags finds out which of the tags outside of code, quotes and comments
+// judgeLines finds out which of the mentions outside of code, quotes and the like
 // stand for themselves. endsAt is where the text ends but for decoration.
-func judgeTags(text string, tags []mention, endsAt int) {
-	type side struct{ line, sentence bool }
-	before := make([]side, len(tags)) // the tag begins its line; a sentence ends before it
+func judgeLines(text string, found []mention, endsAt int) {
+	type side struct{ line, sentence, open bool }
+	before := make([]side, len(found)) // it begins its line; a sentence ends before it; one is open
 	from := 0
-	for i, tag := range tags {
-		gap := text[from:tag.start]
-		from = tag.end
+	for i, m := range found {
+		gap := text[from:m.start]
+		from = m.end
 		switch line := strings.LastIndexByte(gap, '\n') + 1; {
+		case i > 0 && found[i-1].place == stands && endsLine(gap): // nothing is said between the two
+			before[i] = side{line > 0 || before[i-1].line, line == 0 && before[i-1].sentence, before[i-1].open}
 		case line > 0 || i == 0:
-			before[i] = side{beginsLine(gap[line:]), endsSentence(gap[line:])}
-		case endsLine(gap): // nothing is said between the two
-			before[i] = before[i-1]
+			before[i] = side{beginsLine(gap[line:]), endsSentence(gap[line:]), isOpen(gap[:line])}
 		default:
 			before[i].sentence = endsSentence(gap)
 		}
 	}
-	var after side // the tag ends its line; the text
+	var after side // it ends its line; the text; a sentence goes on behind it
 	to := len(text)
-	for i := len(tags) - 1; i >= 0; i-- {
-		gap := text[tags[i].end:to]
-		switch end := strings.IndexByte(gap, '\n'); {
-		case end >= 0 || to == len(text):
-			line, _, _ := strings.Cut(gap, "\n")
-			after = side{endsLine(line), tags[i].end >= endsAt}
-		case !endsLine(gap):
+	for i := len(found) - 1; i >= 0; i-- {
+		gap := text[found[i].end:to]
+		isLast := i == len(found)-1
+		switch line, _, more := strings.Cut(gap, "\n"); {
+		case !isLast && found[i+1].place <= inSentence && endsLine(gap):
+			after.line = after.line || more
+			after.sentence = after.sentence || found[i].end >= endsAt
+		case more || isLast:
+			after = side{endsLine(line), found[i].end >= endsAt, goesOn(gap)}
+		default:
 			after = side{}
 		}
-		to = tags[i].start
-		if tags[i].place == stands && !(before[i].line && after.line || before[i].sentence && after.sentence) {
-			tags[i].place = inSentence
+		to = found[i].start
+		b := before[i]
+		isAlone := b.line && after.line && !b.open
+		if found[i].place == stands && (after.open || !isAlone && !(b.sentence && !b.line && after.sentence)) {
+			found[i].place = inSentence
 		}
 	}
 }
@@ -158,17 +170,15 @@ func lastWord(text, word string, tags []mention) (m mention, ok bool) {
 		}
 	}
 	found := []mention{m}
-	opened := locate(text, found)
+	locate(text, found)
 	m = found[0]
 	line := lineStart(text, m.start)
-	before, end := text[line:m.start], lineEnd(text, m.end)
-	isLast := m.end >= len(strings.TrimRightFunc(text, isFence))
+	before, after := text[line:m.start], text[m.end:lineEnd(text, m.end)]
+	isLast := m.end >= len(strings.TrimRightFunc(text, isTail))
 	switch {
-	case m.place == inCode && isLast && opened <= m.start && beginsLine(text[opened:m.start]):
-		m.place = stands // the block holds nothing else
 	case m.place != stands:
-	case isLast && beginsLine(before) && endsLine(text[m.end:end]):
-	case m.end >= len(strings.TrimRightFunc(text, isTail)) && endsSentence(before):
+	case isLast && beginsLine(before) && endsLine(after) && !isOpen(text[:line]):
+	case isLast && !beginsLine(before) && endsSentence(before):
 	default:
 		m.place = inSentence
 	}
@@ -195,7 +205,7 @@ func isLetter(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.I
 // beginsLine says whether what stands before a tag in its line is decoration.
 func beginsLine(before string) bool {
 	for field := range strings.FieldsSeq(before) {
-		if strings.TrimLeftFunc(field, isLead) != "" && !isMark(strings.Trim(field, "*_`")) {
+		if strings.TrimLeftFunc(field, isLead) != "" {
 			return false
 		}
 	}
@@ -213,31 +223,7 @@ func isMark(field string) bool {
 
 // endsLine says whether what follows a tag in its line is decoration.
 func endsLine(after string) bool {
-	return strings.TrimLeftFunc(after, func(r rune) bool { return r == '`' || isTail(r) }) == ""
-}
-
-// endsSentence says whether a sentence ends where a tag begins. An ellipsis
-// and an abbreviation end none, and whether a question does is left open.
-func endsSentence(before string) bool {
-	before = strings.TrimRightFunc(before, isBlank)
-	if last, _ := utf8.DecodeLastRuneInString(before); isEmoji(last) {
-		return true
-	}
-	before = strings.TrimRightFunc(before, func(r rune) bool { return isBlank(r) || strings.ContainsRune(`)]"'”’»」`, r) })
-	last, size := utf8.DecodeLastRuneInString(before)
-	switch before = before[:len(before)-size]; last {
-	case '!', '！', '。':
-		return true
-	case '.':
-		return !strings.HasSuffix(before, ".") && !isAbbreviation(before[strings.LastIndexAny(before, " \t(")+1:])
-	}
-	return false
-}
-
-// isAbbreviation says whether a word is like "e.g", to which a point belongs.
-func isAbbreviation(word string) bool {
-	letters := strings.Split(word, ".")
-	return len(letters) > 1 && !slices.ContainsFunc(letters, func(s string) bool { return utf8.RuneCountInString(s) != 1 })
+	return strings.TrimLeftFunc(after, isTail) == ""
 }
 
 // isBlank is white space, what can't be seen, and emphasis.
@@ -245,10 +231,8 @@ func isBlank(r rune) bool {
 	return unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) || r == '*' || r == '_' || isEmojiPart(r)
 }
 
-// isLead is decoration before a tag: emphasis, code spans, headings, lists, emoji.
-func isLead(r rune) bool {
-	return isBlank(r) || isEmoji(r) || strings.ContainsRune("`#-+•–—→", r)
-}
+// isLead is decoration before a tag: emphasis, headings, emoji, arrows.
+func isLead(r rune) bool { return isBlank(r) || isEmoji(r) || r == '#' || r == '→' }
 
 // isTail is decoration behind a tag: emphasis, emoji, and all punctuation that
 // neither asks nor closes what was opened before.
@@ -258,9 +242,6 @@ func isTail(r rune) bool {
 	}
 	return unicode.In(r, unicode.Po, unicode.Pd, unicode.Pc) && !strings.ContainsRune(`?？؟"'\/@&%`, r)
 }
-
-// isFence is what may follow the word at the end of a text.
-func isFence(r rune) bool { return r == '`' || r == '~' || isTail(r) }
 
 // refusals are emoji that say no, or not yet.
 const refusals = "❌✗✘✖❎☐⬜🔲⏳⌛🚫⛔🛑🚧👎❓❔⚠"
