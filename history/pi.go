@@ -182,9 +182,6 @@ func (d *decoder) assistant(e piEntry) {
 	d.tell(id, text)
 	if text != "" || m.stopReason != "error" {
 		d.h.Handle(stream.MessageEnd{MessageID: id, Text: text})
-		for _, topic := range stream.Topics(text) {
-			d.h.Handle(topic)
-		}
 	}
 	for _, p := range m.parts {
 		if p.kind == "toolCall" {

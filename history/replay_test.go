@@ -105,7 +105,6 @@ type view struct {
 	Results  map[string]string
 	Cost     stream.Usage
 	Errors   []string
-	Topics   int
 	Inputs   []string // with who said them
 }
 
@@ -135,8 +134,6 @@ func viewOf(l *log) view {
 			v.Cost = e
 		case stream.Error:
 			v.Errors = append(v.Errors, fmt.Sprint(e))
-		case stream.Topic:
-			v.Topics++
 		}
 	}
 	return v

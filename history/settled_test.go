@@ -136,7 +136,6 @@ func TestWhatIsKeptBackIsntSettled(t *testing.T) {
 		"an ended message":     {stream.Text{Delta: "x"}, stream.MessageEnd{Text: "x"}},
 		"thoughts":             {stream.Thinking{Delta: "x"}},
 		"a result":             {call, stream.ToolCall{ID: "t2", Name: "bash"}, stream.ToolResult{ID: "t1"}},
-		"topics":               {stream.Text{Delta: topicText}, stream.MessageEnd{Text: topicText}, call},
 		"a subagent's message": {call, stream.Text{Delta: "x", ParentToolCallID: "t1"}},
 	} {
 		w, err := NewWriter(Options{Folder: t.TempDir()}, t.TempDir())
@@ -160,5 +159,3 @@ func TestWhatIsKeptBackIsntSettled(t *testing.T) {
 		}
 	}
 }
-
-const topicText = `<event topic="done">x</event>`

@@ -22,13 +22,12 @@ type turn struct {
 	thinking  strings.Builder
 	calls     []stream.ToolCall
 	results   []stream.ToolResult
-	size      int  // of calls and results, in bytes
-	topics    bool // text has some: they are read with the message
+	size      int // of calls and results, in bytes
 }
 
 // isTold says that all of the turn is in the file, though not as a message yet.
 func (t *turn) isTold() bool {
-	return len(t.text) <= t.told && t.thinking.Len() == 0 && len(t.results) == 0 && !t.topics
+	return len(t.text) <= t.told && t.thinking.Len() == 0 && len(t.results) == 0
 }
 
 // breakTurn writes a turn that has become large before it ends: some agents tell
@@ -175,7 +174,6 @@ func (w *Writer) endMessage(e stream.MessageEnd) {
 		if !t.split && shown != strings.TrimSpace(e.Text) { // else the white space stays as it was shown
 			t.text = []byte(e.Text)
 		}
-		t.topics = len(stream.Topics(e.Text)) > 0
 	}
 }
 

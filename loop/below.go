@@ -41,7 +41,7 @@ func (b *below) Handle(e stream.Event) {
 	}
 	switch e.(type) {
 	case stream.SessionStart, stream.Usage, stream.Retry, stream.Quota, stream.Compaction,
-		stream.TurnEnd, stream.Error, stream.Topic, stream.Heard, stream.Question, stream.Moot, stream.Complete:
+		stream.TurnEnd, stream.Error, stream.Heard, stream.Question, stream.Moot, stream.Complete:
 		b.run(e)
 	default:
 		b.tell(stream.Below(e, b.call.ID))

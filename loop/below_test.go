@@ -15,7 +15,7 @@ import (
 var kinds = []stream.Event{
 	stream.SessionStart{}, stream.Text{MessageID: "m"}, stream.Thinking{MessageID: "m"}, stream.MessageEnd{MessageID: "m"},
 	stream.ToolCall{ID: "t"}, stream.ToolProgress{ID: "t"}, stream.ToolResult{ID: "t"}, stream.Usage{}, stream.Retry{},
-	stream.Quota{}, stream.Compaction{}, stream.TurnEnd{}, stream.Error{}, stream.Topic{}, stream.Denied{Denial: stream.Denial{ID: "t"}}, stream.Complete{},
+	stream.Quota{}, stream.Compaction{}, stream.TurnEnd{}, stream.Error{}, stream.Denied{Denial: stream.Denial{ID: "t"}}, stream.Complete{},
 	stream.Heard{ID: "h"}, stream.Question{ID: "q"}, stream.Moot{ID: "q"},
 }
 

@@ -13,7 +13,7 @@ import (
 // whole are the kinds of events that are about a run as a whole.
 var whole = []Event{
 	SessionStart{Backend: "pi"}, Usage{Context: 1}, Retry{Attempt: 1}, Quota{Window: "week"}, Compaction{Reason: "full"},
-	TurnEnd{StopReason: "stop"}, Error{Message: "no"}, Topic{Topic: "done"}, Complete{Result{Turns: 1}},
+	TurnEnd{StopReason: "stop"}, Error{Message: "no"}, Complete{Result{Turns: 1}},
 	Heard{ID: "h"}, Question{ID: "q"}, Moot{ID: "q"},
 }
 

@@ -118,8 +118,13 @@ func (c Completion) Judge(r Result) Verdict {
 	return c.nearWord(text, word, hasWord)
 }
 
-// Topics are those that the agent itself publishes in its last message.
-func (c Completion) Topics(r Result) []Topic { return Topics(c.withoutGiven(r.Text)) }
+// Topics are those that the agent itself publishes in its run, and the misses.
+func (c Completion) Topics(r Result) ([]Topic, []TopicMiss) {
+	if len(c.Echo) == 0 {
+		return r.Topics, r.TopicMisses
+	}
+	return Topics(c.withoutGiven(r.Text)) // which is all that it has printed
+}
 
 // own is what the agent itself wrote in its last message.
 func (c Completion) own(text string) string { return prepared(c.withoutGiven(text)) }

@@ -105,49 +105,94 @@ func TestNearMisses(t *testing.T) {
 	}
 }
 
-func TestEarlierPromise(t *testing.T) {
-	_, result := decodeLines(t, FormatPi,
-		piLine("message_end", "stop", "", "<promise> all\ndone </promise>"), piLine("turn_end", "toolUse", "", ""),
-		piLine("message_end", "toolUse", ""), // only a tool call: not the last message
-		piLine("message_end", "stop", "", `<event topic="t"><promise>no</promise></event> still at it`), piSettled)
-	if result.EarlierPromise != "all done" || !strings.HasSuffix(result.Text, "still at it") {
-		t.Errorf("result %+v", result)
-	}
-}
-
 func TestTopics(t *testing.T) {
-	text := `Before <event topic="build.done" target='reviewer'>
+	text := `Before.
+<event topic="build.done" target='reviewer'>
   tests: pass
   <b>x</b>
-</event> between <event target="x">no topic</event>
-<event topic="empty"/><event topic="a/b"></event> <event topic="open">never closed`
+</event> <event target="x">no topic</event>
+**<event topic="empty"/>**
+<event topic="a/b"></event> <event topic="c">Say <promise>DONE</promise></event>
+
+Built. <event topic="end">behind a sentence</event>
+<promise>DONE</promise>`
 	want := []Topic{
 		{Topic: "build.done", Target: "reviewer", Payload: "tests: pass\n  <b>x</b>"},
 		{Topic: "empty"},
 		{Topic: "a/b"},
+		{Topic: "c", Payload: "Say <promise>DONE</promise>"},
+		{Topic: "end", Payload: "behind a sentence"},
 	}
-	if got := Topics(text); !reflect.DeepEqual(got, want) {
-		t.Errorf("topics %+v\nwant   %+v", got, want)
+	if got, misses := Topics(text); !reflect.DeepEqual(got, want) || misses != nil {
+		t.Errorf("topics %+v %+v\nwant   %+v", got, misses, want)
 	}
-	if got := Topics("an <eventual> topic"); got != nil {
-		t.Errorf("topics %+v, want none", got)
+	for _, text := range []string{"an <eventual> topic", "<event", "<event>", "<event topic=\"\"/>", "<event target=\"x\">y</event>", "<EVENT>x</EVENT>"} {
+		if got, misses := Topics(text); got != nil || misses != nil {
+			t.Errorf("%q: %+v %+v, want none", text, got, misses)
+		}
 	}
 }
 
-func TestTopicsComeRightBehindTheirMessage(t *testing.T) {
-	event := `<event topic="a">b</event>`
-	sub := claudeSays("s", claudeTextBlock(`<event topic="sub">x</event>`), "t1", "")
-	events, _ := decodeLines(t, FormatClaude, sub, claudeText("a", event+" "+event), claudeGood)
-	for i, e := range events {
-		if m, ok := e.(MessageEnd); ok && m.MessageID == "a" {
-			if events[i+1] != (Topic{Topic: "a", Payload: "b"}) || events[i+2] != events[i+1] {
-				t.Errorf("behind the message: %+v", events[i+1:])
-			}
+// Topics count where promises do.
+func TestTopicsInTheSamePlaces(t *testing.T) {
+	const tag, event = "<promise>DONE</promise>", `<event topic="a">x</event>`
+	for _, text := range kept {
+		if !strings.Contains(text, tag) {
+			continue
+		}
+		if got, misses := Topics(strings.ReplaceAll(text, tag, event)); len(got) == 0 || misses != nil && !strings.Contains(text, "> ") {
+			t.Errorf("%q: %+v %+v", text, got, misses)
 		}
 	}
-	if n := len(only[Topic](events)); n != 2 {
-		t.Errorf("%d topics, want only the 2 of the main agent", n)
+	for text, kind := range talked {
+		if got, misses := Topics(strings.ReplaceAll(text, tag, event)); got != nil || len(misses) != 1 || misses[0].Kind != kind || !strings.Contains(misses[0].Why, "publishes nothing") {
+			t.Errorf("%q: %+v %+v, want %s", text, got, misses, kind)
+		}
 	}
+}
+
+func TestTopicsThatAreNone(t *testing.T) {
+	for text, kind := range map[string]NearKind{
+		`<EVENT topic="a">x</EVENT>`:    NearTagCase,
+		`<EVENT TOPIC="a">x</EVENT>`:    NearTagCase,
+		`<Event topic="a"/>`:            NearTagCase,
+		`<event TOPIC="a"/>`:            NearTagCase,
+		`<event topic="a">never closed`: NearOpen,
+		`<event topic = "a">x</event>`:  NearBlank,
+		`<event topic ="a">x</event>`:   NearBlank,
+		`<event topic= 'a'>x</event>`:   NearBlank,
+		`<event topic=a>x</event>`:      NearQuotes,
+		`<event topic=“a”>x</event>`:    NearQuotes,
+	} {
+		if got, misses := Topics(text); got != nil || len(misses) != 1 || misses[0].Kind != kind || !strings.Contains(misses[0].Why, `<event topic="a">`) {
+			t.Errorf("%q: %+v %+v, want %s", text, got, misses, kind)
+		}
+	}
+	got, misses := Topics("<event topic=\"a\">Never closed\n\n<event topic=\"b\">x</event>\n<event topic=\"c\">Open\n<event topic=\"d\">Open")
+	if len(got) != 1 || got[0] != (Topic{Topic: "b", Payload: "x"}) || len(misses) != 1 || misses[0].Kind != NearOpen {
+		t.Errorf("%+v %+v", got, misses)
+	}
+}
+
+// FuzzTopics checks that what is published was written so.
+func FuzzTopics(f *testing.F) {
+	for _, text := range []string{`<event topic="a">x</event>`, "<event topic=\"a\">\n<event topic='b'/>", "<EVENT topic=\"a\"/>\n- <event topic=\"b\"></event>", "`<event topic=\"a\"/>`", "<event x><event></event>"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		topics, misses := Topics(text)
+		for _, topic := range topics {
+			if topic.Topic == "" || !strings.Contains(text, topic.Topic) || strings.Count(text, "<event") < len(topics) {
+				t.Errorf("%+v", topics)
+			}
+		}
+		for i, m := range misses {
+			if m.Kind == NearNone || m.Why == "" || i > 0 && m.Kind == misses[i-1].Kind {
+				t.Errorf("%+v", misses)
+			}
+		}
+		Completion{Promise: "a"}.Judge(Result{Text: text})
+	})
 }
 
 func FuzzCompletion(f *testing.F) {

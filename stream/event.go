@@ -103,6 +103,11 @@ func (t Tokens) Plus(u Tokens) Tokens {
 	return Tokens{t.Input + u.Input, t.Output + u.Output, t.CacheRead + u.CacheRead, t.CacheWrite + u.CacheWrite}
 }
 
+// Above is by how much t is more than u, and never less.
+func (t Tokens) Above(u Tokens) Tokens {
+	return Tokens{max(t.Input-u.Input, 0), max(t.Output-u.Output, 0), max(t.CacheRead-u.CacheRead, 0), max(t.CacheWrite-u.CacheWrite, 0)}
+}
+
 // Minus returns the differences of t and u.
 func (t Tokens) Minus(u Tokens) Tokens {
 	return Tokens{t.Input - u.Input, t.Output - u.Output, t.CacheRead - u.CacheRead, t.CacheWrite - u.CacheWrite}
@@ -207,7 +212,7 @@ type Error struct {
 	Refused   bool      `json:"refused,omitempty"` // the prompt wasn't taken: nothing was begun
 }
 
-// Topic is an <event topic="..." target="...">payload</event> block in the text.
+// Topic is an <event topic="..." target="...">payload</event> block in a message.
 type Topic struct {
 	Topic   string `json:"topic"`
 	Target  string `json:"target,omitempty"`
@@ -267,7 +272,10 @@ type Result struct {
 	// EarlierPromise is the content of the first <promise> tag in an earlier
 	// message, when there was one: it doesn't complete a loop, but explains why.
 	EarlierPromise string `json:"earlierPromise,omitempty"`
-	StopReason     string `json:"stopReason,omitempty"`
+	// Topics are those that the main agent's messages publish, in their order, each once.
+	Topics      []Topic     `json:"topics,omitempty"`
+	TopicMisses []TopicMiss `json:"topicMisses,omitempty"` // the first of each kind
+	StopReason  string      `json:"stopReason,omitempty"`
 	// Terminal: the agent said that it was done (a stream without structure never does).
 	Terminal bool `json:"terminal"`
 	// CutOff: the stream ended in mid-line.
@@ -298,7 +306,6 @@ func (Quota) event()        {}
 func (Compaction) event()   {}
 func (TurnEnd) event()      {}
 func (Error) event()        {}
-func (Topic) event()        {}
 func (Denied) event()       {}
 func (Heard) event()        {}
 func (Question) event()     {}

@@ -131,11 +131,6 @@ func (run *readerRun) pass(e Event) {
 		return
 	}
 	run.Handler.Handle(e)
-	if m, ok := e.(MessageEnd); ok && m.ParentToolCallID == "" {
-		for _, topic := range Topics(m.Text) {
-			run.Handler.Handle(topic)
-		}
-	}
 }
 
 // result adds to the summary how the stream ended. readErr is why it couldn't

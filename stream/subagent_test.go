@@ -2,8 +2,6 @@ package stream
 
 import (
 	"encoding/json"
-	"os"
-	"strings"
 	"testing"
 )
 
@@ -48,17 +46,4 @@ func TestOtherToolsHaveNobodyWork(t *testing.T) {
 			t.Errorf("%q: got %+v", tool, s)
 		}
 	}
-}
-
-func TestWhomTheRecordedClaudeHasWork(t *testing.T) {
-	recorded, err := os.ReadFile("../testdata/claude/subagent.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, call := range only[ToolCall](decodeAll(t, FormatClaude, strings.NewReader(string(recorded)))) {
-		if s, ok := call.Subagent(); ok && s == (Subagent{Agent: "general-purpose", Task: "sub", Mode: ModeSingle, Count: 1}) {
-			return
-		}
-	}
-	t.Error("no call of its has an agent work")
 }

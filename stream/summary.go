@@ -1,7 +1,12 @@
 package stream
 
+import "slices"
+
 // maxDenials is how many denials of a run its Result lists: more than anybody reads.
 const maxDenials = 100
+
+// maxTopics is how many topics of a run its Result has.
+const maxTopics = 1000
 
 // Summary folds a run's events into a Result. Its zero value is an empty run.
 type Summary struct {
@@ -47,6 +52,18 @@ func (s *Summary) message(text string) {
 		s.result.EarlierPromise = promise
 	}
 	s.result.Text = text
+	r := &s.result
+	topics, misses := Topics(text)
+	for _, t := range topics {
+		if len(r.Topics) < maxTopics && !slices.Contains(r.Topics, t) {
+			r.Topics = append(r.Topics, t)
+		}
+	}
+	for _, miss := range misses {
+		if !slices.ContainsFunc(r.TopicMisses, func(m TopicMiss) bool { return m.Kind == miss.Kind }) {
+			r.TopicMisses = append(r.TopicMisses, miss)
+		}
+	}
 }
 
 // Result returns what the events so far come to. How the stream ended (Lines,

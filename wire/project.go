@@ -67,8 +67,6 @@ func (p *Projector) Event(e stream.Event) Update {
 		return Retry{KindRetry, e.Attempt, e.MaxAttempts, e.Delay.Milliseconds(), string(e.Kind), stream.Plain(e.Message), Said{Text: RetryText(e), Class: ClassWarning}}
 	case stream.Compaction:
 		return Compaction{KindCompaction, e.Done, stream.Plain(e.Reason), stream.Plain(e.Error), info(CompactionText(e))}
-	case stream.Topic:
-		return projectTopic(e)
 	case stream.Error:
 		return ErrorUpdate{KindError, stream.Plain(e.Message), e.Retryable, string(e.Kind), Said{Text: sentence(e.Message), Class: ClassError}}
 	}

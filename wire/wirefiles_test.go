@@ -268,7 +268,7 @@ func exampleUpdates(tokens *Tokens, text func(string) TextContent) map[string]Up
 		KindState:      p.Loop(loop.StateChanged{State: loop.StatePaused, Reason: "user"}),
 		KindRetry:      p.Event(stream.Retry{Attempt: 1, MaxAttempts: 3, Delay: 2 * time.Second, Kind: stream.KindOverloaded, Message: "529"}),
 		KindCompaction: p.Event(stream.Compaction{Done: true, Reason: "threshold"}),
-		KindTopic:      p.Event(stream.Topic{Topic: "build.done", Target: "reviewer", Payload: "tests: pass"}),
+		KindTopic:      p.Loop(loop.Published{Topic: "build.done", Target: "reviewer", Payload: "tests: pass"}),
 		KindGoal:       p.Loop(loop.Goal{Promise: "DONE", From: "prompt", Verify: "go test ./...", Besides: "the reviewer critic approves"}),
 		KindPromise: p.Loop(loop.NearMiss{Found: "DONE", Why: "The agent wrote <promise>DONE</promise>, but this loop has no promise, so that doesn't end it.",
 			Offer: loop.Offer{LoopID: "ralph-ca7igygdcr4i", Promises: []string{"DONE"}}}),
