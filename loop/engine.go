@@ -243,9 +243,9 @@ func (l *Loop) runOnce(plan plannedRun) report {
 // could be started.
 func (l *Loop) runAgent(plan plannedRun) (report, error) {
 	cfg := l.cfg.worn(plan.turn.Hat.Name)
-	spool := l.openSpool(plan.turn)
+	spool := cfg.ring().OpenSpool(l.scope.TempDir, plan.turn.Hat)
 	if spool != "" {
-		plan.emit = cfg.emitCommand()
+		plan.emit = cfg.emitCommand(l.scope.TempDir)
 	}
 	prompt, args := cfg.brief(plan)
 	spec := backends.Spec{

@@ -2,11 +2,13 @@ package loop
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
 	"ralph-lsp/backends"
 	"ralph-lsp/hats"
+	"ralph-lsp/internal/paths"
 	"ralph-lsp/internal/tell"
 	"ralph-lsp/loopstate"
 	"ralph-lsp/stream"
@@ -262,4 +264,17 @@ func (c Config) roleOf(turn hats.Turn, emit string) string {
 		parts = append(parts, "You can't end the loop: never say that all is done.")
 	}
 	return strings.Join(parts, "\n\n")
+}
+
+// plainPath matches paths that need no quotes in a shell.
+var plainPath = regexp.MustCompile(`^[\w./+-]+$`)
+
+// emitCommand is how the agent of a run calls hats.Emit; "" where it might not be allowed to.
+// Its program is kept in dir where an update has taken it away.
+func (c Config) emitCommand(dir string) string {
+	self, err := paths.Program(dir)
+	if err != nil || !plainPath.MatchString(self) || !c.Backend.RunsAnything(c.Args) {
+		return ""
+	}
+	return self + " emit"
 }

@@ -1,12 +1,8 @@
 package loop
 
 import (
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"ralph-lsp/hats"
@@ -16,7 +12,7 @@ import (
 func emits(r *rig, i int, last run, topics ...hats.Topic) run {
 	last.during = func() {
 		for _, topic := range topics {
-			refused, err := Emit(r.agents.specs[i].Spool, topic)
+			refused, err := hats.Emit(r.agents.specs[i].Spool, topic)
 			if isRefused := refused != ""; err != nil || isRefused != (topic.Name == "x.y") {
 				r.t.Errorf("%s: refused %q, %v", topic.Name, refused, err)
 			}
@@ -60,44 +56,6 @@ func TestProgramsPublish(t *testing.T) {
 			t.Error(strings.Join(r.log.lines, "\n"))
 		}
 	})
-}
-
-// Many processes publish at once: none is lost, none comes twice, each has its order.
-func TestManyPublishAtOnce(t *testing.T) {
-	spool := t.TempDir()
-	put(t, filepath.Join(spool, hatName), "{}")
-	var all sync.WaitGroup
-	for who := range 8 {
-		all.Go(func() {
-			for n := range 20 {
-				if _, err := Emit(spool, hats.Topic{Name: fmt.Sprint("a", who), Payload: fmt.Sprint(n)}); err != nil {
-					t.Error(err)
-				}
-			}
-		})
-	}
-	all.Wait()
-	put(t, filepath.Join(spool, ".new-1"), "{", filepath.Join(spool, "999999"), "{")
-	next := map[string]int{}
-	topics, emitted := takeSpool(spool, nil)
-	if len(emitted) != len(topics) {
-		t.Errorf("%d of %d are told", len(emitted), len(topics))
-	}
-	for _, topic := range topics {
-		if topic.Payload != fmt.Sprint(next[topic.Name]) {
-			t.Errorf("%s has %s, want %d", topic.Name, topic.Payload, next[topic.Name])
-		}
-		next[topic.Name]++
-	}
-	if fmt.Sprint(next) != "map[a0:20 a1:20 a2:20 a3:20 a4:20 a5:20 a6:20 a7:20]" {
-		t.Error(next)
-	}
-	if _, err := Emit(spool, hats.Topic{Name: "late"}); !errors.Is(err, ErrRunOver) {
-		t.Errorf("behind the end: %v", err)
-	}
-	if _, err := os.Stat(spool); !os.IsNotExist(err) {
-		t.Errorf("the spool is left: %v", err)
-	}
 }
 
 // Only an agent that may run any command is told of the program.

@@ -15,7 +15,6 @@ import (
 	"ralph-lsp/backends"
 	"ralph-lsp/cmd/internal/cli"
 	"ralph-lsp/hats"
-	"ralph-lsp/loop"
 	"ralph-lsp/stream"
 )
 
@@ -53,7 +52,7 @@ work over to each other. The payload "-" is read from standard input.`,
 		if *isJSON && !json.Valid([]byte(payload)) {
 			return errors.New("the payload isn't JSON; leave out --json for a text")
 		}
-		refused, err := loop.Emit(spool, hats.Topic{Name: args[0], For: *target, Payload: payload})
+		refused, err := hats.Emit(spool, hats.Topic{Name: args[0], For: *target, Payload: payload})
 		if err == nil && refused != "" {
 			err = errors.New(strings.Join(strings.Fields(stream.Plain(refused)), " "))
 		}

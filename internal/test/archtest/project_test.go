@@ -15,7 +15,8 @@ var picture = Rules{
 	Arrows: map[string][]string{
 		// The internal packages that serve the program.
 		"cmd/internal/cli":    {"internal/tell", "loop/start"},
-		"cmd/internal/emit":   {"cmd/internal/cli", "backends", "hats", "loop", "stream"},
+		"cmd/internal/keeper": {"journal", "loop", "loop/start", "config", "backends", "internal/paths", "stream"},
+		"cmd/internal/emit":   {"cmd/internal/cli", "backends", "hats", "stream"},
 		"internal/filelock":   {},
 		"internal/git":        {},
 		"internal/jsoncursor": {},

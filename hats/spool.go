@@ -1,4 +1,4 @@
-package loop
+package hats
 
 import (
 	"encoding/json"
@@ -7,25 +7,22 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
-
-	"ralph-lsp/hats"
 )
 
 // A spool is a folder of one run's, in which its programs put topics: files named by
 // numbers in the order in which they came. Who was killed half-way left none.
 const (
 	maxSpooled   = 1000
-	maxSpoolFile = 8 * hats.MaxPayload // of its JSON
-	hatName      = "hat"               // in a spool: who runs, and who there is
+	maxSpoolFile = 8 * MaxPayload // of its JSON
+	hatName      = "hat"          // in a spool: who runs, and who there is
 )
 
 // spooled is what Emit has to know of a run.
 type spooled struct {
-	Hat  hats.Hat
-	Ring hats.Ring
+	Hat  Hat
+	Ring Ring
 }
 
 // ErrRunOver is Emit's word for a run that is over.
@@ -33,7 +30,7 @@ var ErrRunOver = errors.New("the run is over, so nobody takes what it publishes"
 
 // Emit publishes a topic from inside of a run, by its spool (backends.EnvSpool). refused
 // says why nobody gets it; the loop tells its user so, too.
-func Emit(spool string, t hats.Topic) (refused string, err error) {
+func Emit(spool string, t Topic) (refused string, err error) {
 	data, err := os.ReadFile(filepath.Join(spool, hatName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", ErrRunOver
@@ -97,18 +94,17 @@ func lastSpooled(spool string) (n int) {
 	return n
 }
 
-// openSpool makes the spool of a run; "" where none is needed, or none can be made: the
-// agent still has its last message.
-func (l *Loop) openSpool(turn hats.Turn) string {
-	ring := l.cfg.ring()
-	if ring == nil || l.scope == nil {
+// OpenSpool makes the spool of a run of a hat in a folder; "" where none is needed, or none can be
+// made: the agent still has its last message.
+func (r Ring) OpenSpool(in string, hat Hat) string {
+	if r == nil {
 		return ""
 	}
-	dir, err := os.MkdirTemp(l.scope.TempDir, "topics-")
+	dir, err := os.MkdirTemp(in, "topics-")
 	if err != nil {
 		return ""
 	}
-	run := spooled{Hat: turn.Hat, Ring: slices.Clone(ring)}
+	run := spooled{Hat: hat, Ring: slices.Clone(r)}
 	run.Hat.Instructions = ""
 	for i := range run.Ring {
 		run.Ring[i].Instructions = ""
@@ -121,45 +117,28 @@ func (l *Loop) openSpool(turn hats.Turn) string {
 	return dir
 }
 
-// takeSpool returns what programs of a run published, and behind that, what its last
-// message publishes besides; emitted is what that doesn't. Whoever comes later finds no spool.
-func takeSpool(spool string, said []hats.Topic) (topics, emitted []hats.Topic) {
+// TakeSpool returns what programs of a run published, and behind that, what its
+// messages publish besides: who does both means one. Whoever comes later finds no spool.
+func TakeSpool(spool string, said []Topic) (topics []Topic) {
 	if spool == "" {
-		return said, nil
+		return said
 	}
 	for _, name := range numbered(spool) {
 		file := filepath.Join(spool, name)
-		var t hats.Topic
+		var t Topic
 		if info, err := os.Lstat(file); err != nil || info.Size() > maxSpoolFile {
 			continue
 		}
 		if data, err := os.ReadFile(file); err == nil && json.Unmarshal(data, &t) == nil {
-			topics = append(topics, hats.Topic{Name: t.Name, For: t.For, Payload: t.Payload})
+			topics = append(topics, Topic{Name: t.Name, For: t.For, Payload: t.Payload})
 		}
 	}
 	os.RemoveAll(spool)
-	for _, t := range topics { // who does both means one
-		if !slices.Contains(said, t) {
-			emitted = append(emitted, t)
-		}
-	}
 	spooled := slices.Clone(topics)
 	for _, t := range said {
 		if !slices.Contains(spooled, t) {
 			topics = append(topics, t)
 		}
 	}
-	return topics, emitted
-}
-
-// plainPath matches paths that need no quotes in a shell.
-var plainPath = regexp.MustCompile(`^[\w./+-]+$`)
-
-// emitCommand is how the agent of a run calls Emit; "" where it might not be allowed to.
-func (c Config) emitCommand() string {
-	self, err := os.Executable()
-	if err != nil || !plainPath.MatchString(self) || !c.Backend.RunsAnything(c.Args) {
-		return ""
-	}
-	return self + " emit"
+	return topics
 }

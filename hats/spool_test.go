@@ -1,0 +1,51 @@
+package hats
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+)
+
+// Many processes publish at once: none is lost, none comes twice, each has its order.
+func TestManyPublishAtOnce(t *testing.T) {
+	spool := t.TempDir()
+	leave := func(name, content string) {
+		if err := os.WriteFile(filepath.Join(spool, name), []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	leave(hatName, "{}")
+	var all sync.WaitGroup
+	for who := range 8 {
+		all.Go(func() {
+			for n := range 20 {
+				if _, err := Emit(spool, Topic{Name: fmt.Sprint("a", who), Payload: fmt.Sprint(n)}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	leave(".new-1", "{")
+	leave("999999", "{")
+	next := map[string]int{}
+	topics := TakeSpool(spool, nil)
+	for _, topic := range topics {
+		if topic.Payload != fmt.Sprint(next[topic.Name]) {
+			t.Errorf("%s has %s, want %d", topic.Name, topic.Payload, next[topic.Name])
+		}
+		next[topic.Name]++
+	}
+	if fmt.Sprint(next) != "map[a0:20 a1:20 a2:20 a3:20 a4:20 a5:20 a6:20 a7:20]" {
+		t.Error(next)
+	}
+	if _, err := Emit(spool, Topic{Name: "late"}); !errors.Is(err, ErrRunOver) {
+		t.Errorf("behind the end: %v", err)
+	}
+	if _, err := os.Stat(spool); !os.IsNotExist(err) {
+		t.Errorf("the spool is left: %v", err)
+	}
+}
