@@ -82,10 +82,14 @@ func (r Ring) Done(q *Queue, turn Turn, published []Topic) (handed []Topic, warn
 		published = published[n-maxPublished:]
 	}
 	for _, t := range published {
+		size := len(t.Payload)
 		t.From, t.Payload = h.Name, bounded(t.Payload)
 		if why := r.refuse(q, h, t); why != "" {
 			warnings = append(warnings, why)
 			continue
+		}
+		if size > MaxPayload {
+			warnings = append(warnings, fmt.Sprintf("%s published %s with %s; the first %s count", h.Name, t.Name, tell.Amount(size, "byte"), tell.Amount(MaxPayload, "byte")))
 		}
 		handed = append(handed, t)
 	}
