@@ -39,7 +39,8 @@ may_finish = true
 func TestHatsOfTwoAgentsHandOver(t *testing.T) {
 	t.Parallel()
 	p := prepare(t, pi, fakemodel.Script{Turns: []fakemodel.Turn{
-		says(`A plan. <event topic="plan.ready">first the parser</event>`),
+		{Text: `A plan. <event topic="plan.ready">first the parser</event>`, Steps: []fakemodel.Step{pi.bash("touch planned")}},
+		says("I handed it over."),             // what was published before counts
 		does(claude.bash(longTool("killed"))), // and here it is killed
 		does(claude.bash("touch built")), says(`Built. <event topic="build.done">built, untested</event>`),
 		says("It is all there.\n<promise>DONE</promise>"), // which the check refutes

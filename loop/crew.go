@@ -75,7 +75,8 @@ func (l *Loop) runSteps(plan plannedRun) (report, error) {
 	case len(c.last) > 1:
 		r.verdict = c.agreed(r.outcome)
 	default:
-		r.topics = topicsOf(completion.Topics(exit.Result))
+		said, misses := completion.Topics(exit.Result)
+		r.topics, r.topicMisses = topicsOf(said), misses
 	}
 	if f := c.failed; cause == "" && f != nil && f.nobody { // whoever worked before it
 		r.nobody, r.neverBegan = true, true

@@ -279,12 +279,9 @@ func (l *Loop) runAgent(plan plannedRun) (report, error) {
 	exit.Result.Denials = l.withoutDenied(exit.Result.Denials)
 	completion := cfg.completion(l.Status().Promise, prompt, plan)
 	r := assess(exit, cause, completion, time.Now())
-	var emitted []hats.Topic
 	r.promise = completion.Promise
-	r.topics, emitted = takeSpool(spool, topicsOf(completion.Topics(exit.Result)))
-	for _, t := range emitted {
-		l.emit(Published{Topic: t.Name, Target: t.For, Payload: t.Payload})
-	}
+	said, misses := completion.Topics(exit.Result)
+	r.topics, r.topicMisses = hats.TakeSpool(spool, topicsOf(said)), misses
 	return r, nil
 }
 

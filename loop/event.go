@@ -143,8 +143,7 @@ type LimitsChanged struct {
 // Told is a piece of guidance that the agent of an iteration is given.
 type Told struct{ Text string }
 
-// Published is a topic that a program in the agent's run has published (Emit). Those of its own
-// text are the agent's events.
+// Published is a topic that a run has handed over.
 type Published stream.Topic
 
 // Settled says that the loop's session file has all that was told until now in

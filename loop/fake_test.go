@@ -232,6 +232,9 @@ func (p *played) play() {
 		p.during()
 	}
 	exit := backends.Exit{Code: p.code, Result: p.result}
+	if exit.Result.Topics == nil {
+		exit.Result.Topics, exit.Result.TopicMisses = stream.Topics(p.result.Text)
+	}
 	exit.Result.Terminal = p.code == 0
 	if !p.silent {
 		exit.Result.Lines = 5

@@ -146,6 +146,7 @@ func (l *Loop) handOver(turn hats.Turn, r *report) {
 	}
 	var warnings []string
 	var q hats.Queue
+	var handed []hats.Topic
 	var before proof
 	l.look(func(p *progress) { before = p.proof })
 	said := r.verdict
@@ -156,8 +157,8 @@ func (l *Loop) handOver(turn hats.Turn, r *report) {
 	l.fileMu.Lock()
 	state, err := l.save(func(s *loopstate.State) { // which may be called again
 		q, _ = l.queueOf(*s)
-		if warnings = nil; isWell {
-			_, warnings = ring.Done(&q, turn, r.topics)
+		if handed, warnings = nil, nil; isWell {
+			handed, warnings = ring.Done(&q, turn, r.topics)
 		}
 		if r.verdict = said; said.Matched && l.notYet(ring, turn, q) != "" {
 			revoke(l.notYet(ring, turn, q))
@@ -172,7 +173,7 @@ func (l *Loop) handOver(turn hats.Turn, r *report) {
 	}
 	l.fileMu.Unlock()
 	if err != nil { // it shows at the next iteration, which is then this hat's again
-		warnings, r.verdict = nil, said
+		handed, warnings, r.verdict = nil, nil, said
 		l.change(func(p *progress) { p.proof = before })
 		switch why := l.notYet(ring, turn, q); {
 		case !said.Matched:
@@ -182,7 +183,11 @@ func (l *Loop) handOver(turn hats.Turn, r *report) {
 			revoke(fmt.Sprintf("%s says that all is done, but nobody can tell what was published: %v", turn.Hat.Name, err))
 		}
 	}
+	for _, t := range handed {
+		l.emit(Published{Topic: t.Name, Target: t.For, Payload: t.Payload})
+	}
 	l.warn(warnings)
+	l.tellTopicMisses(r.topicMisses)
 }
 
 // notYet says why a hat's promise doesn't count; "" when it does.
@@ -257,7 +262,7 @@ func (c Config) roleOf(turn hats.Turn, emit string) string {
 		if emit != "" {
 			also = "Instead of the tag you can run `" + emit + " TOPIC 'what the next one has to know'` (- reads it from standard input). "
 		}
-		parts = append(parts, `When your part is done, hand over: put <event topic="TOPIC">what the next one has to know</event> into your last message. `+
+		parts = append(parts, `When your part is done, hand over: put <event topic="TOPIC">what the next one has to know</event> on lines of its own into your last message. `+
 			also+"You may publish "+strings.Join(h.Publishes, ", ")+". As long as your part isn't done, publish nothing; then you are called again.")
 	}
 	if !ring.MayFinish(h) {

@@ -45,15 +45,18 @@ type report struct {
 	verdict     stream.Verdict
 	promise     string       // that it was judged by
 	topics      []hats.Topic // that it published
-	handed      int          // so many of them are handed over
-	neverBegan  bool         // a start failure
-	unstartable bool         // there wasn't even a process
-	nobody      bool         // the agent isn't logged in
-	checked     bool         // it was to be verified: its word alone doesn't count
-	passed      bool         // and that ends the loop
-	guards      string       // what it was verified by and the loop changed
-	limited     bool         // refused by a rate limit
-	overloaded  bool         // refused as the provider was overloaded
+	topicMisses []stream.TopicMiss
+	handed      int    // so many of them are handed over
+	neverBegan  bool   // a start failure
+	unstartable bool   // there wasn't even a process
+	nobody      bool   // the agent isn't logged in
+	checked     bool   // it was to be verified: its word alone doesn't count
+	passed      bool   // and that ends the loop
+	verified    string // by what, and how that went
+	guards      string // what it was verified by and the loop changed
+	limited     bool   // refused by a rate limit
+	overloaded  bool   // refused as the provider was overloaded
+	unpriced    bool   // what it has cost is unknown
 	resumeAt    time.Time
 }
 
