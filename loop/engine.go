@@ -24,6 +24,7 @@ type plannedRun struct {
 	guidance  []Guidance
 	// refutation is what the last verification found.
 	refutation string
+	missed     string // what the run before said in a way that doesn't count
 	// circles say that the loop turns in them; "" when it doesn't.
 	circles string
 	emit    string    // the command by which its programs publish topics; "" isn't told
@@ -217,6 +218,7 @@ func (l *Loop) claim() (plannedRun, error) {
 	l.change(func(p *progress) {
 		p.guiding, p.skip = append(p.guiding, fresh...), false
 		plan.guidance, plan.refutation = slices.Clone(p.guiding), p.proof.refutation
+		plan.missed = p.promises.next
 		plan.limits = p.status.Limits
 		plan.circles = l.circles.rule(p.counts.NoProgress, plan.limits.MaxUnchanged)
 		plan.budget = max(plan.limits.MaxCostUSD-p.base.cost.USD, 0)
@@ -447,7 +449,7 @@ func (l *Loop) closeIteration(plan plannedRun, r report) {
 	})
 	l.warn(append(undone, l.refused.take()...))
 	l.warnOfMirror()
-	l.tellNearMiss(r.verdict, r.promise)
+	l.tellNearMiss(r)
 }
 
 // causeOf is why the loop is to end, or why the run was ended.

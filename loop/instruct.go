@@ -79,8 +79,10 @@ func (c Config) rulesFor(run plannedRun) (parts []string) {
 
 // saidTo is what a run is told because of those before it.
 func saidTo(run plannedRun) (parts []string) {
-	if run.refutation != "" {
-		parts = append(parts, run.refutation)
+	for _, said := range []string{run.missed, run.refutation} {
+		if said != "" {
+			parts = append(parts, said)
+		}
 	}
 	if len(run.guidance) > 0 {
 		parts = append(parts, guidanceSection(run.guidance))

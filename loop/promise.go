@@ -15,6 +15,7 @@ type promises struct {
 	goalTold bool
 	prompt   string                   // the one that was looked at last, with the loop's promise
 	told     string                   // what was said about it
+	next     string                   // what the next run is told of them
 	missed   map[stream.NearKind]bool // near misses that the user was told
 }
 
@@ -144,24 +145,50 @@ func PromisesIn(prompt string) []string {
 	return slices.DeleteFunc(stream.Promises(prompt), func(p string) bool { return checkPromise(p) != nil })
 }
 
-// tellNearMiss says why a run didn't complete the loop, the first time for
-// each kind of reason. judgedBy is the promise that the run had to keep: who has
-// set another one meanwhile wants to hear no more of that one.
-func (l *Loop) tellNearMiss(v stream.Verdict, judgedBy string) {
-	if !v.Near {
-		return
+// tellTopicMisses says what a run meant to publish and didn't, the first time for each kind.
+func (l *Loop) tellTopicMisses(misses []stream.TopicMiss) {
+	for _, m := range misses {
+		if l.isNew("topic_" + m.Kind) {
+			l.emit(Warning{Message: m.Why})
+		}
 	}
-	var known bool
+}
+
+// retell tells the next run how to write what the last one wrote in a way that doesn't count: a
+// loop whose agent is done, and isn't believed, costs its user an iteration each time. It has no
+// promise in it that somebody could repeat.
+func retell(v stream.Verdict, misses []stream.TopicMiss) string {
+	var said []string
+	switch v.Kind {
+	case stream.NearSentence, stream.NearCode, stream.NearQuote, stream.NearComment, stream.NearList, stream.NearDetails, stream.NearWord:
+		said = append(said, "The last iteration spoke of the end of this loop where that doesn't count ("+strings.ReplaceAll(string(v.Kind), "_", " ")+"). "+
+			"If all is done, say so alone on a line, outside of code, quotes, lists, comments and <details>. The line before it ends a sentence, not in a colon.")
+	}
+	for _, m := range misses {
+		said = append(said, "Of the last iteration: "+m.Why)
+	}
+	return strings.Join(said, "\n\n")
+}
+
+// isNew says whether the user wasn't told of a kind of misses, and is told now.
+func (l *Loop) isNew(kind stream.NearKind) (isNew bool) {
 	l.change(func(p *progress) {
-		known = p.promises.missed[v.Kind] || judgedBy != p.status.Promise
 		if p.promises.missed == nil {
 			p.promises.missed = map[stream.NearKind]bool{}
 		}
-		if !known {
-			p.promises.missed[v.Kind] = true
-		}
+		isNew = !p.promises.missed[kind]
+		p.promises.missed[kind] = true
 	})
-	if known {
+	return isNew
+}
+
+// tellNearMiss says why a run didn't complete the loop, the first time for
+// each kind of reason. Who has set another promise than the run had to keep wants to hear
+// no more of that one.
+func (l *Loop) tellNearMiss(r report) {
+	v := r.verdict
+	l.change(func(p *progress) { p.promises.next = retell(v, r.topicMisses) })
+	if !v.Near || r.promise != l.Status().Promise || !l.isNew(v.Kind) {
 		return
 	}
 	miss := NearMiss{Found: v.Found, Expected: v.Expected, Why: v.Why}

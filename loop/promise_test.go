@@ -34,10 +34,10 @@ func TestANearMissOfAnEarlierPromiseIsNotTold(t *testing.T) {
 		promise := "DONE"
 		r.Update(Patch{Promise: &promise})
 		miss := stream.Completion{}.Judge(stream.Result{Text: "<promise>DONE</promise>"})
-		if r.tellNearMiss(miss, ""); r.log.count("near miss") != 0 {
+		if r.tellNearMiss(report{verdict: miss}); r.log.count("near miss") != 0 {
 			t.Error("a near miss of a promise that counts by now was told")
 		}
-		if r.tellNearMiss(miss, promise); r.log.count("near miss") != 1 {
+		if r.tellNearMiss(report{verdict: miss, promise: promise}); r.log.count("near miss") != 1 {
 			t.Error("a near miss of the promise was not told")
 		}
 		r.over(StopPromise, 2)
@@ -229,6 +229,35 @@ func FuzzInstructions(f *testing.F) {
 		}
 		if v := c.Judge(stream.Result{Text: "All done\n" + ending}); !v.Matched {
 			t.Errorf("%q doesn't end the loop: %+v", ending, v)
+		}
+	})
+}
+
+// A finished agent that wasn't believed is told why, once.
+func TestTheNextRunIsToldHowToPromise(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := start(t, nil, says("I will output:\n\n<promise>DONE</promise>"), says("Working."), promise)
+		r.over(StopPromise, 3)
+		if told := r.told(1); !strings.Contains(told, "where that doesn't count (in a sentence)") {
+			t.Errorf("told %s", told)
+		}
+		if told := r.told(2); strings.Contains(told, "doesn't count") {
+			t.Errorf("told again %s", told)
+		}
+	})
+}
+
+// What a run meant to publish is told, once per kind, and to the next run.
+func TestTopicsThatWereMeant(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		wrong := says("```\n<event topic=\"plan.ready\">x</event>\n```")
+		r := start(t, func(c *Config) { team(c); c.Roles[0].MaxRuns = 0 }, wrong, wrong, publishes("plan.ready: x"), publishes("build.done: x"), promise)
+		r.Wait()
+		if r.log.count(`The agent wrote <event topic="plan.ready"> as code`) != 1 || r.log.count("published plan.ready") != 1 {
+			t.Errorf("%s", strings.Join(r.log.lines, "\n"))
+		}
+		if told := r.told(1); !strings.Contains(told, `Of the last iteration: The agent wrote <event topic="plan.ready"> as code`) {
+			t.Errorf("told %s", told)
 		}
 	})
 }

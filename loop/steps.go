@@ -128,7 +128,7 @@ func (c Config) briefOf(w Worker, at place, run plannedRun) (prompt string, args
 	}
 	c.Backend, c.Args = w.Backend, w.Args
 	if at.step > 1 && !at.isLast() { // the first and the last speak for all
-		run.guidance, run.refutation = nil, ""
+		run.guidance, run.refutation, run.missed = nil, "", ""
 	}
 	var parts []string
 	switch {
