@@ -25,6 +25,7 @@ type circles struct {
 	refuted string             // the last refutation of a promise, but for what is new each time
 	how     string             // what was wrong with the last of those in a row
 	alike   int                // so many of them changed nothing
+	handed  map[string]bool    // the hats that handed over since anything was new
 	stuck   string             // the call that failed again and again in the last run, in words
 }
 
@@ -138,7 +139,7 @@ func (c *circles) count(n int, p passage) int {
 	where, how := c.judge(p)
 	switch where {
 	case onward:
-		n, c.how, c.alike = 0, "", 0
+		n, c.how, c.alike, c.handed = 0, "", 0, nil
 	case turning:
 		n++
 		c.how = how
@@ -147,6 +148,17 @@ func (c *circles) count(n int, p passage) int {
 		}
 	}
 	return n
+}
+
+// isFirst takes note that a hat hands over, and says whether it is the first time since anything was
+// new: to hand over again and again is no progress.
+func (c *circles) isFirst(hat string) bool {
+	if c.handed == nil {
+		c.handed = map[string]bool{}
+	}
+	isFirst := !c.handed[hat]
+	c.handed[hat] = true
+	return isFirst
 }
 
 // words say what came of the last n runs, of which each brought nothing new:
@@ -204,8 +216,8 @@ func (l *Loop) noteProgress(plan plannedRun, r report) {
 	if l.cfg.worn(plan.turn.Hat.Name).Backend.Output == stream.FormatText { // nobody sees its tools
 		p.waited = r.exit.Duration >= longWork
 	}
-	p.waited = p.waited || r.handed > 0 // who hands over waits for others
-	p.beyond = func() bool { return l.wroteBeyond(now.deeds.wrote) }
+	p.waited = p.waited || r.handed > 0 && c.isFirst(plan.turn.Hat.Name) // who hands over waits for others
+	p.beyond = func() bool { return l.snapshots.wroteBeyond(now.deeds.wrote) }
 	if r.checked {
 		l.snapshots.last = time.Time{} // what the check wrote is no run's work
 	}

@@ -11,6 +11,7 @@ import (
 
 	"ralph-lsp/backends"
 	"ralph-lsp/changes"
+	"ralph-lsp/hats"
 	"ralph-lsp/loopstate"
 	"ralph-lsp/stream"
 	"ralph-lsp/verify"
@@ -97,6 +98,7 @@ var commandFact = regexp.MustCompile(`^bash (.*?)( fails)? for (\S+)$`)
 func (r *replay) run(n int, run recordedRun) (told string, why StopReason) {
 	rep, after := report{outcome: OutcomeOK}, changes.State{Tree: run.tree}
 	var calls []string
+	var turn hats.Turn
 	for _, fact := range run.facts {
 		word, rest, _ := strings.Cut(fact, " ")
 		switch {
@@ -120,6 +122,8 @@ func (r *replay) run(n int, run recordedRun) (told string, why StopReason) {
 			rep.outcome = OutcomeCancelled
 		case fact == "denied":
 			rep.exit.Result.Denials = []stream.Denial{{Tool: "Bash"}}
+		case word == "hands":
+			rep.handed, turn.Hat.Name = 1, rest
 		case word == "user":
 			r.files = rest
 		case fact == "steered":
@@ -155,10 +159,10 @@ func (r *replay) run(n int, run recordedRun) (told string, why StopReason) {
 		r.trees = append(r.trees, changes.Past{Tree: run.tree, Iteration: n})
 	}
 	r.aside = 0
-	r.circles.now = after
-	r.noteProgress(plannedRun{iteration: n, prompt: r.prompt, guidance: r.guidance}, rep)
-	if r.circles.now.Aside != 0 {
-		r.circles.now.Aside = 7
+	r.snapshots.circles.now = after
+	r.noteProgress(plannedRun{iteration: n, turn: turn, prompt: r.prompt, guidance: r.guidance}, rep)
+	if r.snapshots.circles.now.Aside != 0 {
+		r.snapshots.circles.now.Aside = 7
 	}
 	r.guidance = nil
 	var now progress
