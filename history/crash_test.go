@@ -79,7 +79,7 @@ func writeForEver(o Options, file string) {
 	}
 	fmt.Println(w.Path())
 	for n := 1; ; n++ {
-		w.HandleRecord(Warning{Message: fmt.Sprintf("%d %s", n, strings.Repeat("x", n%5000))})
+		w.HandleRecord(Event{"warning", fmt.Sprintf("%d %s", n, strings.Repeat("x", n%5000))})
 		if w.Err() != nil {
 			panic(w.Err())
 		}

@@ -36,7 +36,7 @@ func (d *decoder) custom(e piEntry, line []byte) bool {
 }
 
 // event tells an event of ours. It returns false for a payload that isn't what
-// the event has; an event that we don't know is shown.
+// the event has.
 func (d *decoder) event(event string, payload []byte) bool {
 	switch event {
 	case eventSession:
@@ -75,8 +75,7 @@ func (d *decoder) event(event string, payload []byte) bool {
 		return false
 	}
 	if record == nil {
-		d.note(event, string(payload))
-		return true
+		record = Event{Name: event, Payload: json.RawMessage(bytes.Clone(payload))}
 	}
 	d.record(record)
 	return true

@@ -16,18 +16,10 @@ const (
 // session_start, error and compaction are the stream's own events.
 const (
 	eventLoopStart      = "loop_start"
-	eventGoal           = "goal"
 	eventIterationStart = "iteration_start"
 	eventIterationEnd   = "iteration_end"
 	eventLoopEnd        = "loop_end"
-	eventPublished      = "published"
-	eventNearMiss       = "near_miss"
-	eventGuidance       = "guidance"
-	eventVerification   = "verification"
-	eventQuestion       = "question"
-	eventAnswer         = "answer"
-	eventWarning        = "warning"
-	eventLimits         = "limits"
+	EventVerification   = "verification" // whose payload may have a cost
 	eventInterrupt      = "interrupt"
 	eventSession        = "session_start"
 	eventToolCall       = "tool_call"
@@ -44,18 +36,9 @@ const (
 // records decode the payloads of the records that stand in the file as they are.
 var records = map[string]func(payload []byte) (Record, error){
 	eventLoopStart:      decodeRecord[LoopStart],
-	eventGoal:           decodeRecord[Goal],
 	eventIterationStart: decodeRecord[IterationStart],
 	eventIterationEnd:   decodeRecord[IterationEnd],
 	eventLoopEnd:        decodeRecord[LoopEnd],
-	eventPublished:      decodeRecord[Published],
-	eventNearMiss:       decodeRecord[NearMiss],
-	eventGuidance:       decodeRecord[Guidance],
-	eventVerification:   decodeRecord[Verification],
-	eventQuestion:       decodeRecord[Question],
-	eventAnswer:         decodeRecord[Answer],
-	eventWarning:        decodeRecord[Warning],
-	eventLimits:         decodeRecord[Limits],
 	eventInterrupt:      decodeRecord[Interrupt],
 }
 

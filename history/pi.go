@@ -302,7 +302,10 @@ func (d *decoder) customMessage(e piEntry) {
 const maxNote = 2000
 
 // note shows an entry of another program's.
-func (d *decoder) note(label, text string) {
+func (d *decoder) note(label, text string) { d.h.HandleRecord(noteOf(label, text)) }
+
+// noteOf shortens what is to be shown.
+func noteOf(label, text string) Note {
 	if len(text) > maxNote {
 		text = text[:maxNote]
 		for !utf8.ValidString(text) {
@@ -313,5 +316,5 @@ func (d *decoder) note(label, text string) {
 	if label == "" {
 		label = "custom"
 	}
-	d.h.HandleRecord(Note{Label: label, Text: strings.TrimSpace(text)})
+	return Note{Label: label, Text: strings.TrimSpace(text)}
 }

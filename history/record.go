@@ -1,10 +1,10 @@
 package history
 
 import (
+	"encoding/json"
 	"math"
 	"time"
 
-	"ralph-lsp/internal/limits"
 	"ralph-lsp/stream"
 )
 
@@ -12,6 +12,19 @@ import (
 // is closed. Most records stand in the file as they are here, as the payload of
 // an event with the name that record returns.
 type Record interface{ record() string }
+
+// Event is what a session keeps for somebody else: this room knows neither its
+// names nor what belongs to them. What it reads may be anything.
+type Event struct {
+	Name    string
+	Payload any // a json.RawMessage of one that was read
+}
+
+// Note is how an event looks to who doesn't know it.
+func (e Event) Note() Note {
+	payload, _ := e.Payload.(json.RawMessage)
+	return noteOf(e.Name, string(payload))
+}
 
 // Handler sees a session: the agent's events through Handle, everything else
 // through HandleRecord, in order.
@@ -32,37 +45,6 @@ type LoopStart struct {
 	Promise       string    `json:"promise,omitempty"`
 	MaxIterations int       `json:"maxIterations,omitempty"` // 0: unlimited
 	MaxCostUSD    float64   `json:"maxCostUsd,omitempty"`
-}
-
-// Goal is the promise that the user was told ends the loop.
-type Goal struct {
-	Promise string `json:"promise"`
-	From    string `json:"from,omitempty"`    // "prompt", "folder", ...
-	Verify  string `json:"verify,omitempty"`  // the command that has to pass besides
-	Until   string `json:"until,omitempty"`   // the command that needs no promise
-	Besides string `json:"besides,omitempty"` // what has to be so on top of that
-}
-
-// Verification is what a check of the loop's work came to.
-type Verification struct {
-	Gate       string    `json:"gate,omitempty"` // command, diagnostics, protect, reviewer; of older sessions "", which is command
-	State      string    `json:"state"`          // verified, refuted, unchecked
-	Command    string    `json:"command"`
-	Promised   bool      `json:"promised,omitempty"`
-	Why        string    `json:"why,omitempty"` // completes the command
-	ExitCode   *int      `json:"exitCode,omitempty"`
-	DurationMs int64     `json:"durationMs"`
-	CostUSD    *float64  `json:"costUsd,omitempty"` // of a reviewer
-	Output     string    `json:"output,omitempty"`
-	Problems   []Problem `json:"problems,omitempty"`
-}
-
-// Problem is a place in a file where something failed.
-type Problem struct {
-	Path    string `json:"path"`
-	Line    int    `json:"line,omitempty"`
-	Column  int    `json:"column,omitempty"`
-	Message string `json:"message"`
 }
 
 // IterationStart opens an iteration.
@@ -119,9 +101,6 @@ type HatCost struct {
 	Estimated bool     `json:"estimated,omitempty"` // that of some runs isn't known
 }
 
-// Published is a topic that a program in an agent's run published.
-type Published stream.Topic
-
 // InputKind says from whom an input came.
 type InputKind string
 
@@ -142,53 +121,6 @@ type Input struct {
 	FromSessionID string
 }
 
-// NearMiss says why a loop goes on although the agent seems to have promised.
-type NearMiss struct {
-	Found    string `json:"found"`
-	Expected string `json:"expected,omitempty"`
-	Why      string `json:"why,omitempty"`
-}
-
-// Guidance tells how far a piece of guidance has come.
-type Guidance struct {
-	ID    string `json:"guidanceId"`
-	State string `json:"state"` // queued, delivered
-}
-
-// Question is what an agent waited to be told.
-type Question struct {
-	ID          string    `json:"questionId"`
-	Kind        string    `json:"kind"` // permission, confirm, select, input
-	Tool        string    `json:"tool,omitempty"`
-	CallID      string    `json:"toolCallId,omitempty"`
-	Agent       string    `json:"agent,omitempty"` // where several worked
-	Title       string    `json:"title"`
-	Detail      string    `json:"detail,omitempty"`
-	Options     []string  `json:"options,omitempty"`
-	Placeholder string    `json:"placeholder,omitempty"`
-	Rule        string    `json:"rule,omitempty"`
-	At          time.Time `json:"at"`
-}
-
-// Answer is what it was told.
-type Answer struct {
-	Question
-	Kind string `json:"answer"` // deny, once, loop, value; moot: nobody had to answer any more
-	Text string `json:"text,omitempty"`
-	By   string `json:"by,omitempty"`
-}
-
-// Warning is something that the user was told.
-type Warning struct {
-	Message string `json:"message"`
-}
-
-// Limits says that the limits or the promise changed. What isn't given has no limit.
-type Limits struct {
-	limits.Message
-	Promise string `json:"promise,omitempty"`
-}
-
 // Interrupt says that the agent was stopped in mid-run.
 type Interrupt struct {
 	Reason string `json:"reason,omitempty"`
@@ -201,19 +133,11 @@ type Note struct {
 }
 
 func (LoopStart) record() string      { return eventLoopStart }
-func (Goal) record() string           { return eventGoal }
 func (IterationStart) record() string { return eventIterationStart }
 func (IterationEnd) record() string   { return eventIterationEnd }
 func (LoopEnd) record() string        { return eventLoopEnd }
 func (Input) record() string          { return "" }
-func (Published) record() string      { return eventPublished }
-func (NearMiss) record() string       { return eventNearMiss }
-func (Guidance) record() string       { return eventGuidance }
-func (Verification) record() string   { return eventVerification }
-func (Question) record() string       { return eventQuestion }
-func (Answer) record() string         { return eventAnswer }
-func (Warning) record() string        { return eventWarning }
-func (Limits) record() string         { return eventLimits }
+func (e Event) record() string        { return e.Name }
 func (Interrupt) record() string      { return eventInterrupt }
 func (Note) record() string           { return "" }
 

@@ -217,6 +217,9 @@ func (w *Writer) record(r Record) {
 	case Interrupt:
 		w.endRun(true, r.Reason)
 		return
+	case Event:
+		w.event(r.Name, r.Payload)
+		return
 	}
 	w.event(r.record(), r)
 }

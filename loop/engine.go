@@ -482,10 +482,3 @@ func (p *progress) account(r report) {
 	}
 	p.status.Cost, p.status.Tokens = p.base.cost, p.base.tokens
 }
-
-func errText(err error) string {
-	if err == nil {
-		return ""
-	}
-	return err.Error()
-}

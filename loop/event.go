@@ -67,11 +67,12 @@ type IterationEnd struct {
 
 // Goal says in the first iteration what ends the loop.
 type Goal struct {
-	Promise string // "": none is set, and none is needed when there is an Until
-	From    string // where the promise comes from, see Config.PromiseFrom
-	Verify  string // the command that has to pass besides, "" for none
-	Until   string // the command that ends the loop when it passes, "" for none
-	Besides string // what has to be so on top of that, see verify.Check.Besides
+	Promise   string `json:"promise"`             // "": none is set, and none is needed when there is an Until
+	From      string `json:"from,omitempty"`      // where the promise comes from, see Config.PromiseFrom
+	Verify    string `json:"verify,omitempty"`    // the command that has to pass besides, "" for none
+	Until     string `json:"until,omitempty"`     // the command that ends the loop when it passes, "" for none
+	Besides   string `json:"besides,omitempty"`   // what has to be so on top of that, see verify.Check.Besides
+	Suggested string `json:"suggested,omitempty"` // a command that could verify it, where none does; "" for none that is known
 }
 
 // Offer is what the user may do about an event: make one of the promises the
@@ -87,10 +88,10 @@ type Offer struct {
 // NearMiss says why a loop goes on although the agent seems to have promised.
 // It comes once for each kind of miss, until the promise changes.
 type NearMiss struct {
-	Found    string // what the agent wrote
-	Expected string // "": no promise is set
-	Why      string // one sentence for the user
-	Offer    Offer
+	Found    string `json:"found"`              // what the agent wrote
+	Expected string `json:"expected,omitempty"` // "": no promise is set
+	Why      string `json:"why,omitempty"`      // one sentence for the user
+	Offer    Offer  `json:"-"`
 }
 
 // Verify tells how far the check of the loop's work has come.
@@ -121,17 +122,17 @@ const (
 
 // Guidance acknowledges a piece of guidance from the user.
 type Guidance struct {
-	ID    string
-	Text  string
-	State GuidanceState
-	Next  bool // it is for the next run, whatever the running agent could be told
+	ID    string        `json:"guidanceId"`
+	Text  string        `json:"-"`
+	State GuidanceState `json:"state"`
+	Next  bool          `json:"-"` // it is for the next run, whatever the running agent could be told
 }
 
 // Warning is something that the user should know and that doesn't stop the
 // loop: 80 % of a limit, a cap that can't be enforced, a broken state file.
 type Warning struct {
-	Message string
-	Offer   Offer
+	Message string `json:"message"`
+	Offer   Offer  `json:"-"`
 }
 
 // LimitsChanged says that limits or the promise changed while the loop runs.

@@ -425,16 +425,13 @@ func (l *Loop) poke() {
 	}
 }
 
-// emit hands an event of the loop's own to the observer.
+// emit hands an event of the loop's own to the observer and the session file.
 func (l *Loop) emit(e Event) {
-	l.tell(func(m *mirror) { l.say(m, e) })
-}
-
-// sayGoodbye is the last that the observer hears. The session file has it already.
-func (l *Loop) sayGoodbye(state State, end End) {
-	l.tell(func(*mirror) {
-		l.obs.HandleLoop(StateChanged{State: state})
-		l.obs.HandleLoop(end)
+	l.tell(func(m *mirror) {
+		l.obs.HandleLoop(e)
+		if r := RecordOf(e); r != nil {
+			m.writer.HandleRecord(r)
+		}
 	})
 }
 

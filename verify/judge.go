@@ -38,10 +38,10 @@ type Result struct {
 
 // Problem is a place in a file where something failed.
 type Problem struct {
-	Path    string // as it was printed
-	Line    int    // 1 is the first
-	Column  int    // 0: not said
-	Message string
+	Path    string `json:"path"`             // as it was printed
+	Line    int    `json:"line,omitempty"`   // 1 is the first
+	Column  int    `json:"column,omitempty"` // 0: not said
+	Message string `json:"message"`
 }
 
 // The exit codes with which shells, and what runs commands for others, say that a

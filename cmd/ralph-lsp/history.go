@@ -203,6 +203,8 @@ func (v sessionViewer) HandleRecord(r history.Record) {
 	default:
 		if e := loop.EventOf(r); e != nil {
 			v.HandleLoop(e)
+		} else if of, ok := r.(history.Event); ok {
+			v.HandleRecord(of.Note())
 		}
 	}
 }

@@ -98,8 +98,10 @@ func (a *atWork) record(r history.Record) {
 	case history.IterationEnd:
 		a.spent += time.Duration(r.DurationMs) * time.Millisecond
 		a.begun, a.tool, a.agents = time.Time{}, nil, nil
-	case history.Verification:
-		a.spent += time.Duration(r.DurationMs) * time.Millisecond
+	case history.Event:
+		if v, ok := loop.EventOf(r).(loop.Verify); ok {
+			a.spent += v.Duration
+		}
 	}
 }
 
