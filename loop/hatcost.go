@@ -86,22 +86,6 @@ func hatCostsOf(texts []string) (h hatCosts) {
 	return h
 }
 
-// edited are the costs after the user has made now of was in the state file. The run
-// under way is part of both.
-func (h hatCosts) edited(was, now hatCosts) (edited hatCosts) {
-	for _, c := range now {
-		old, has := was.find(c.Hat), h.find(c.Hat)
-		c.Cost.USD += has.Cost.USD - old.Cost.USD
-		edited = append(edited, c)
-	}
-	for _, c := range h { // that the file didn't have yet
-		if isIt := func(other HatCost) bool { return other.Hat == c.Hat }; !slices.ContainsFunc(slices.Concat(was, now), isIt) {
-			edited = append(edited, c)
-		}
-	}
-	return edited
-}
-
 // costs are what the hats have cost, with the run under way.
 func (p *progress) hatCosts() hatCosts {
 	return p.base.hats.plus(p.wears, p.current.Cost, false)

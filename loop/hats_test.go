@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ralph-lsp/backends"
 	"ralph-lsp/hats"
 	"ralph-lsp/loopstate"
@@ -332,24 +330,6 @@ func TestWhatEachHatCosts(t *testing.T) {
 	})
 }
 
-// What the user writes into the state file counts, also while a run costs.
-func TestTheUserSetsWhatAHatHasCost(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		long := withTime(costs(1, ""), time.Minute)
-		long.result.Text = `<event topic="plan.ready">x</event>`
-		r := start(t, team, long, withTime(costs(0.25, ""), time.Hour))
-		time.Sleep(10 * time.Second)
-		r.file.edit(func(s *loopstate.State) { s.HatCosts = []string{"planner $5", "reviewer ?", "nonsense"} })
-		time.Sleep(80 * time.Second)
-		if got := hatsIn(r.Status().Hats); got != "planner 5 (1), reviewer ? (0), builder 0.25 (0)" {
-			t.Error(got)
-		}
-		if left := r.killed(); strings.Join(left.HatCosts, ", ") != "planner 5, reviewer ?, builder 0.25" {
-			t.Errorf("in the file: %q", left.HatCosts)
-		}
-	})
-}
-
 // A loop with one hat, or none, has no such list.
 func TestOneHatIsTheLoop(t *testing.T) {
 	bubble(t, func(t *testing.T) {
@@ -385,22 +365,6 @@ func TestALoopEndsAtItsTimeNotAtAHats(t *testing.T) {
 		r := start(t, func(c *Config) { team(c); c.Roles[0].Timeout, c.Limits.MaxDuration = 9*time.Minute, 8*time.Minute }, slow)
 		r.over(StopMaxTime, 1)
 	})
-}
-
-// What a hat has cost since the file was written isn't lost when the user edits the file.
-func TestEditsOfWhatHatsHaveCostKeepWhatTheFileDoesNotHaveYet(t *testing.T) {
-	costs := func(texts ...string) hatCosts { return hatCostsOf(texts) }
-	for name, c := range map[string]struct{ known, was, now, want hatCosts }{
-		"another is put in":  {costs("builder 0.5"), nil, costs("planner 1"), costs("planner 1", "builder 0.5")},
-		"one is changed":     {costs("builder 0.75"), costs("builder 0.5"), costs("builder 2"), costs("builder 2.25")},
-		"one is taken out":   {costs("builder 0.5", "planner 1"), costs("builder 0.5", "planner 1"), costs("planner 1"), costs("planner 1")},
-		"all are taken out":  {costs("builder 0.5"), costs("builder 0.5"), nil, nil},
-		"the file is behind": {costs("planner 1", "builder 0.5"), costs("planner 1"), costs("planner 3"), costs("planner 3", "builder 0.5")},
-	} {
-		if diff := cmp.Diff(c.want.texts(), c.known.edited(c.was, c.now).texts()); diff != "" {
-			t.Errorf("%s: %s", name, diff)
-		}
-	}
 }
 
 // An agent of a file is no hat to itself.

@@ -12,8 +12,7 @@ import (
 
 // ledger is what the state file says of what the loop counts. A loop that was
 // killed has nothing else to go on with, so the file is kept up to date while an
-// agent spends. It is also the user's: a number that was never there is the user's
-// own and counts from then on (see past for those that were).
+// agent spends.
 type ledger struct {
 	iteration int
 	begun     bool
@@ -33,28 +32,15 @@ func ledgerOf(s loopstate.State) ledger {
 	return b
 }
 
-// takeOver makes the user's changes of the state file's numbers the loop's. What an
-// editor brings back with a buffer of before is none: it stays as it was, and the
-// file is to be written again: stale.
+// takeOver counts what the file says more than was written there: whoever writes a higher
+// number wants it. A lower one isn't believed, as it may be of a buffer that an editor has read
+// long ago, or an agent's. Where the file says anything else, it is to be written again: stale.
 func (p *progress) takeOver(found ledger) (stale bool) {
 	was := p.written
-	now := p.past.without(found, was)
-	if now != found {
-		p.past.add(found) // it is found again until it is written over, and whenever the editor saves
+	if stale = found != was; !stale {
+		return false
 	}
-	if stale = now != found || found.begun != was.begun; stale {
-		p.outdated = true
-	}
-	if now == was {
-		return stale
-	}
-	p.remember(now)
-	if now.iteration != was.iteration {
-		p.base.iterations = max(now.iteration-1, 0)
-	}
-	if now.inARow != was.inARow {
-		p.counts.InARow = now.inARow
-	}
+	p.outdated = true
 	// The run under way is part of these sums, and goes on.
 	p.base.elapsed += now.elapsed - was.elapsed
 	p.base.tokens = p.base.tokens.Plus(now.tokens.Minus(was.tokens))
@@ -64,8 +50,6 @@ func (p *progress) takeOver(found ledger) (stale bool) {
 	if now.hats != was.hats {
 		p.base.hats = p.base.hats.edited(hatCostsOf(strings.Split(was.hats, "\n")), hatCostsOf(strings.Split(now.hats, "\n")))
 	}
-	p.status.Cost, p.status.Tokens = p.base.cost.Plus(p.current.Cost), p.base.tokens.Plus(p.current.Tokens)
-	return stale
 }
 
 // enter puts into a state what is ours to write: the iteration that runs or runs
@@ -115,7 +99,7 @@ func (l *Loop) saveBy(update func(func(*loopstate.State) error) (loopstate.State
 	})
 	if err == nil {
 		l.change(func(p *progress) {
-			p.remember(ledgerOf(state))
+			p.written = ledgerOf(state)
 			p.outdated = false
 			p.wroteHeard(heard)
 			p.wroteRules(state, rules)
@@ -123,14 +107,6 @@ func (l *Loop) saveBy(update func(func(*loopstate.State) error) (loopstate.State
 	}
 	l.takeAnswers(answers)
 	return state, err
-}
-
-// remember takes note of what the state file says now.
-func (p *progress) remember(now ledger) {
-	if now != p.written {
-		p.past.add(p.written)
-		p.written = now
-	}
 }
 
 func (l *Loop) setUnderWay(now bool) {

@@ -227,7 +227,7 @@ func TestSpendingIsWrittenDownWhileItIsSpent(t *testing.T) {
 }
 
 // The user's own numbers count, also while a run goes on spending.
-func TestTheUsersNumbersCount(t *testing.T) {
+func TestHigherNumbersOfTheUsersCount(t *testing.T) {
 	set := func(s *loopstate.State) {
 		usd := 10.0
 		s.CostUSD, s.Iteration, s.Elapsed, s.Tokens.Input, s.InARow.Failures = &usd, 7, time.Hour, 1000, 3
@@ -265,27 +265,6 @@ func TestTheUsersNumbersCount(t *testing.T) {
 			})
 		})
 	}
-	t.Run("of failures", func(t *testing.T) {
-		bubble(t, func(t *testing.T) {
-			bad := fails(stream.KindServer, "500")
-			r := start(t, func(c *Config) { c.Limits.MaxFailures = 5 }, bad)
-			time.Sleep(1100 * time.Millisecond) // it waits for the second
-			r.file.edit(func(s *loopstate.State) { s.InARow.Failures = 4 })
-			r.over(StopFailures, 2)
-		})
-	})
-	t.Run("of what is unknown again", func(t *testing.T) {
-		bubble(t, func(t *testing.T) {
-			r := start(t, nil, costs(1, "no"), withTime(says("no"), time.Hour))
-			time.Sleep(10 * time.Second)
-			r.file.edit(func(s *loopstate.State) { s.CostUSD = nil })
-			synctest.Wait()
-			if st := r.Status(); st.Cost != (stream.Cost{}) {
-				t.Errorf("it cost %+v", st.Cost)
-			}
-			r.Kill()
-		})
-	})
 }
 
 // A loop that is continued after a crash tells its next iteration what the one was

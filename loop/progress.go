@@ -74,8 +74,7 @@ type progress struct {
 	// What the state file says.
 	known     loopstate.State
 	written   ledger // of what is counted
-	past      past   // what it said before
-	outdated  bool   // it says again what it said before
+	outdated  bool   // it says something else
 	waitNoted bool   // it says until when the loop waits
 
 	// What the user was told.

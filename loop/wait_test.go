@@ -88,10 +88,10 @@ func TestThePaceIsInTheStateFile(t *testing.T) {
 		if resume := r.Status().Retry.ResumeAt; time.Until(resume) < 14*time.Second {
 			t.Errorf("it goes on in %v", time.Until(resume))
 		}
-		r.file.edit(func(s *loopstate.State) { s.ResumeAt, s.InARow.ShortRuns = time.Time{}, 0 })
+		r.file.edit(func(s *loopstate.State) { s.ResumeAt = time.Time{} })
 		synctest.Wait()
 		time.Sleep(100 * time.Millisecond)
-		if n := r.runs(); n != 3 { // two at once, as at the beginning
+		if n := r.runs(); n != 2 { // it doesn't wait for this one
 			t.Errorf("%d runs", n)
 		}
 		r.Kill()
