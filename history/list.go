@@ -167,6 +167,15 @@ func summarize(path string, buf *[]byte) (s Summary) {
 	return s
 }
 
+// LoopOf is the id of the loop that a session file is of, "" for one that is no loop's.
+func LoopOf(path string) string {
+	buf := make([]byte, headSize)
+	if s := summarize(path, &buf); s.Loop != nil {
+		return s.Loop.LoopID
+	}
+	return ""
+}
+
 // readHead reads the first two lines, or all of a short file.
 func readHead(file *os.File, buf *[]byte) (head []byte, whole bool) {
 	for {

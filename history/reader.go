@@ -91,6 +91,9 @@ func (r *Reader) Stats() Stats {
 // Cursor returns the place behind the last line that was handed on.
 func (r *Reader) Cursor() Cursor { return Cursor{Offset: r.lines.offset, State: r.state.clone()} }
 
+// Offset is that of Cursor.
+func (r *Reader) Offset() int64 { return r.lines.offset }
+
 func (s state) clone() state {
 	s.Calls, s.Asked = maps.Clone(s.Calls), maps.Clone(s.Asked)
 	return s

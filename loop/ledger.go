@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"ralph-lsp/history"
 	"ralph-lsp/loopstate"
 	"ralph-lsp/stream"
 )
@@ -42,13 +43,29 @@ func (p *progress) takeOver(found ledger) (stale bool) {
 	}
 	p.outdated = true
 	// The run under way is part of these sums, and goes on.
-	p.base.elapsed += now.elapsed - was.elapsed
-	p.base.tokens = p.base.tokens.Plus(now.tokens.Minus(was.tokens))
-	if now.cost != was.cost {
-		p.base.cost = stream.Cost{USD: p.base.cost.USD + now.cost.USD - was.cost.USD, Known: now.cost.Known || p.current.Cost.Known}
+	p.base.iterations += max(found.iteration-was.iteration, 0)
+	p.base.elapsed += max(found.elapsed-was.elapsed, 0)
+	p.base.tokens = p.base.tokens.Plus(found.tokens.Above(was.tokens))
+	if found.cost.Known && found.cost.USD > was.cost.USD {
+		p.base.cost = p.base.cost.Plus(stream.USD(found.cost.USD - was.cost.USD))
+		was.cost = found.cost
 	}
-	if now.hats != was.hats {
-		p.base.hats = p.base.hats.edited(hatCostsOf(strings.Split(was.hats, "\n")), hatCostsOf(strings.Split(now.hats, "\n")))
+	was.iteration, was.elapsed = max(was.iteration, found.iteration), max(was.elapsed, found.elapsed)
+	was.tokens = was.tokens.Plus(found.tokens.Above(was.tokens))
+	p.written = was
+	p.status.Cost, p.status.Tokens = p.base.cost.Plus(p.current.Cost), p.base.tokens.Plus(p.current.Tokens)
+	return true
+}
+
+// findCost makes the cost of a loop that was cut off at least what its session has: the file is
+// written once a second, and the session with each answer.
+func (l *Loop) findCost(s *loopstate.State) {
+	if s.SessionFile == "" || !s.Begun {
+		return
+	}
+	kept, err := history.CostOfLoop(s.SessionFile, s.LoopID)
+	if err == nil && kept.Known && (s.CostUSD == nil || *s.CostUSD < kept.USD) {
+		s.CostUSD = &kept.USD
 	}
 }
 

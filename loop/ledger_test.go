@@ -298,3 +298,95 @@ func TestElapsedLeavesOutAStop(t *testing.T) {
 		r.Kill()
 	})
 }
+
+// An editor that saves what it read long ago, and an agent that writes what it likes, lower no
+// number: else each such save would lift the limits a little.
+func TestAnOldBufferLowersNoNumber(t *testing.T) {
+	for name, tt := range map[string]struct {
+		types func(*loopstate.State) // what the user types into the buffer
+		cost  float64                // that the loop has used then
+		next  int                    // the iteration that begins then
+	}{
+		"untouched":            {func(s *loopstate.State) {}, 3, 4},
+		"with another prompt":  {func(s *loopstate.State) { s.Prompt = "Build more" }, 3, 4},
+		"with another number":  {func(s *loopstate.State) { s.Iteration = 20 }, 3, 21},
+		"with failures undone": {func(s *loopstate.State) { s.InARow.Failures = 0 }, 3, 4},
+		"with no cost":         {func(s *loopstate.State) { usd := 0.0; s.CostUSD = &usd }, 3, 4},
+		"with an unknown cost": {func(s *loopstate.State) { s.CostUSD = nil }, 3, 4},
+		"with a higher cost":   {func(s *loopstate.State) { usd := 9.0; s.CostUSD = &usd }, 9, 4},
+	} {
+		for at, age := range map[string]time.Duration{"of the start": 0, "of the first run": time.Second / 2, "of the second": 90 * time.Second} {
+			t.Run(name+", "+at, func(t *testing.T) {
+				bubble(t, func(t *testing.T) {
+					run := withTime(costs(1, "no"), time.Minute)
+					r := start(t, nil, run, run, run, withTime(says("no"), time.Hour))
+					time.Sleep(age)
+					old, err := r.file.Load()
+					if err != nil {
+						t.Fatal(err)
+					}
+					time.Sleep(2*time.Minute + 30*time.Second - age) // in the third run, its dollar is spent
+					before, _ := r.file.Load()
+					tt.types(&old)
+					for range 2 { // an editor may save it more than once
+						r.file.edit(func(s *loopstate.State) { *s = old })
+						time.Sleep(2 * bookInterval) // it is written over
+					}
+					state, err := r.file.Load()
+					if err != nil || state.Tokens != before.Tokens || state.Elapsed < before.Elapsed || !state.Begun || state.Prompt != old.Prompt {
+						t.Errorf("the file says %+v, %v, before %+v", state, err, before)
+					}
+					if st := r.Status(); st.Cost.USD != tt.cost || *state.CostUSD != tt.cost {
+						t.Errorf("cost %v, the file says %v", st.Cost, *state.CostUSD)
+					}
+					time.Sleep(time.Minute)
+					if st := r.Status(); st.Iteration != tt.next {
+						t.Errorf("iteration %d", st.Iteration)
+					}
+					r.Kill()
+				})
+			})
+		}
+	}
+}
+
+// A pause may be long, and the process may be killed in it.
+func TestAnOldBufferInAPauseIsWrittenOver(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := start(t, nil, withTime(costs(1, "no"), time.Minute))
+		old, _ := r.file.Load()
+		time.Sleep(time.Second)
+		old.Active = false
+		r.Pause()
+		time.Sleep(2 * time.Minute)
+		r.file.edit(func(s *loopstate.State) { *s = old })
+		synctest.Wait()
+		time.Sleep(2 * bookInterval)
+		if state, err := r.file.Load(); err != nil || state.CostUSD == nil || *state.CostUSD != 1 || state.Iteration != 2 || state.Active {
+			t.Errorf("the file says %+v, %v", state, err)
+		}
+		r.Kill()
+	})
+}
+
+// What the session knows of the money counts, also of runs that were killed before they were written down.
+func TestTheLargerOfFileAndSessionCounts(t *testing.T) {
+	for name, tt := range map[string]struct{ file, want float64 }{"the session": {0.5, 2}, "the file": {7, 7}} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				r := start(t, nil, withTime(costs(2, "no"), time.Hour))
+				time.Sleep(time.Minute)
+				left := r.killed()
+				left.CostUSD = &tt.file
+				again, err := tryStart(t, &left, func(c *Config) { c.Continue, c.History = true, r.cfg.History; c.Folder = r.cfg.Folder }, withTime(says("no"), time.Hour))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := again.Status().Cost; got != stream.USD(tt.want) || *stateFileOf(again).CostUSD != tt.want {
+					t.Errorf("it goes on at %v, its file says %v", got, *stateFileOf(again).CostUSD)
+				}
+				again.Kill()
+			})
+		})
+	}
+}

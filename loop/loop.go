@@ -280,6 +280,7 @@ func (l *Loop) takeUp(found loopstate.State) (loopstate.State, error) {
 	l.setOwner()
 	l.openMirror(found.SessionFile)
 	return l.store.Update(func(s *loopstate.State) error {
+		s.CostUSD = found.CostUSD
 		s.Accept = false // only the user's word counts, which is this one
 		if l.cfg.Stranger {
 			proof{}.enter(s)

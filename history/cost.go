@@ -1,0 +1,64 @@
+package history
+
+import (
+	"encoding/json"
+
+	"ralph-lsp/stream"
+)
+
+// CostOfLoop is what a session says that a loop has cost so far, with the runs that were cut off:
+// whoever drove it may have been killed before it wrote that down elsewhere.
+func CostOfLoop(path, loopID string) (stream.Cost, error) {
+	r, err := NewReader(path, Cursor{})
+	if err != nil {
+		return stream.Cost{}, err
+	}
+	defer r.Close()
+	b := bill{loopID: loopID}
+	for r.Next(&b) {
+	}
+	b.endRun(nil)
+	return b.total, r.Err()
+}
+
+// bill adds up what a loop has cost.
+type bill struct {
+	loopID string
+	isIts  bool        // what comes is the loop's
+	run    stream.Cost // of the iteration so far
+	total  stream.Cost
+}
+
+func (b *bill) Handle(e stream.Event) {
+	if u, ok := e.(stream.Usage); ok && u.Cost.Known && u.Cost.USD > b.run.USD {
+		b.run = u.Cost
+	}
+}
+
+func (b *bill) HandleRecord(r Record) {
+	switch r := r.(type) {
+	case LoopStart:
+		b.endRun(nil)
+		b.isIts = r.LoopID == b.loopID
+	case IterationStart:
+		b.endRun(nil)
+	case IterationEnd:
+		b.endRun(r.CostUSD)
+	case Event:
+		var of struct{ CostUSD *float64 }
+		if payload, _ := r.Payload.(json.RawMessage); r.Name == EventVerification && json.Unmarshal(payload, &of) == nil { // a reviewer's
+			b.endRun(of.CostUSD)
+		}
+	}
+}
+
+// endRun adds what a run has cost: as its end says, or as far as it came.
+func (b *bill) endRun(usd *float64) {
+	if known := CostOf(usd); known.Known {
+		b.run = known
+	}
+	if b.isIts {
+		b.total = b.total.Plus(b.run)
+	}
+	b.run = stream.Cost{}
+}

@@ -1,0 +1,33 @@
+package history
+
+import (
+	"testing"
+
+	"ralph-lsp/stream"
+)
+
+func TestWhatALoopHasCost(t *testing.T) {
+	w, _, _ := newTestWriter(t)
+	turn := func(usd float64) {
+		w.Handle(stream.TurnEnd{Usage: stream.Usage{Cost: stream.USD(usd), Tokens: stream.Tokens{Input: 1}}})
+	}
+	w.HandleRecord(LoopStart{LoopID: "ralph-1"})
+	w.HandleRecord(IterationStart{Iteration: 1})
+	turn(1)
+	usd := 1.5 // with what its tools spent
+	w.HandleRecord(IterationEnd{Iteration: 1, CostUSD: &usd})
+	w.HandleRecord(Event{EventVerification, map[string]float64{"costUsd": usd}})
+	w.HandleRecord(IterationStart{Iteration: 2})
+	turn(2)
+	turn(3) // and then it was killed
+	w.HandleRecord(LoopStart{LoopID: "ralph-1", Continued: true})
+	w.HandleRecord(IterationStart{Iteration: 3})
+	turn(4)
+	path := closed(t, w)
+	if got, err := CostOfLoop(path, "ralph-1"); err != nil || got != stream.USD(12) {
+		t.Errorf("it cost %v, %v", got, err)
+	}
+	if got, err := CostOfLoop(path, "ralph-2"); err != nil || got.Known {
+		t.Errorf("another one cost %v, %v", got, err)
+	}
+}
