@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"ralph-lsp/internal/caller"
 	"ralph-lsp/internal/paths"
 	"ralph-lsp/sandbox"
 )
@@ -12,7 +13,7 @@ import (
 // What every agent and its tools carry in their environment. It tells the agent
 // where it is, and nobody whose the process is: anybody may have a copy.
 const (
-	EnvLoopID    = "RALPH_LOOP_ID"
+	EnvLoopID    = caller.EnvLoopID
 	EnvIteration = "RALPH_ITERATION"
 	// EnvSpool is the folder in which the programs of one run publish topics.
 	EnvSpool = "RALPH_SPOOL"

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"sync"
 	"syscall"
 	"time"
@@ -29,8 +28,7 @@ type keeper struct {
 	closed bool
 }
 
-// open makes the scope's temporary folder, which has the mark's name so that
-// whoever knows the one finds the other.
+// open makes the scope's temporary folder.
 func (k *keeper) open(grace time.Duration) (tempDir string, err error) {
 	k.mark, k.grace = reaper.NewMark(), grace
 	return makeTempDir(k.mark)
@@ -51,7 +49,7 @@ func makeTempDir(mark uint64) (string, error) {
 }
 
 func tempDirOf(mark uint64) (string, error) {
-	return filepath.Abs(filepath.Join(os.TempDir(), "ralph-agents-"+strconv.FormatUint(mark, 36)))
+	return filepath.Abs(filepath.Join(os.TempDir(), reaper.TempName(mark)))
 }
 
 // living returns the scope's reaper: the first, or a new one if it was killed.

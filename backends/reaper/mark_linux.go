@@ -36,8 +36,16 @@ func markBelow(limit uint64) uint64 {
 	if limit < minMark {
 		return 0
 	}
-	return limit/2 + rand.Uint64N(limit/2)
+	return (limit/2 + rand.Uint64N(limit/2)) | 1
 }
+
+// IsMark says whether a number can be a mark of NewMark's. Marks are odd: a limit that an
+// administrator has set for everybody hardly is.
+func IsMark(mark uint64) bool { return mark >= minMark/2 && mark < maxMark && mark%2 == 1 }
+
+// TempName is what the temporary folder of those who bear a mark is called, so that whoever
+// knows the one finds the other.
+func TempName(mark uint64) string { return "ralph-agents-" + strconv.FormatUint(mark, 36) }
 
 // bear gives this process the mark, and all that it starts from now on.
 func bear(mark uint64) {

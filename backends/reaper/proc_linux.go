@@ -29,6 +29,29 @@ func (p Proc) Alive() bool {
 // Signal sends sig to exactly this process.
 func (p Proc) Signal(sig syscall.Signal) { signalPidfd(p.PID, sig, p.Alive) }
 
+// Above returns the number of the reaper that a process is below, of the nearest if there are
+// several; 0: it is below none, as far as can be seen.
+func Above(pid int) int {
+	for range maxDepth {
+		s, ok := readStat(pid)
+		if !ok || s.parent == 0 {
+			return 0
+		}
+		if pid = s.parent; isReaper(pid) {
+			return pid
+		}
+	}
+	return 0
+}
+
+// maxDepth bounds the way up: the tree may change meanwhile.
+const maxDepth = 1000
+
+func isReaper(pid int) bool {
+	line, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
+	return err == nil && len(line) > len(program) && string(line[:len(program)+1]) == program+"\x00"
+}
+
 // Below lists the living descendants of the process.
 func (p Proc) Below() []Proc {
 	var found []Proc

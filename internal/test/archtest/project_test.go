@@ -14,6 +14,8 @@ var picture = Rules{
 	Module: "ralph-lsp",
 	Arrows: map[string][]string{
 		// The internal packages that serve the program.
+		"internal/control":    {},
+		"internal/caller":     {"backends/reaper"},
 		"cmd/internal/cli":    {"internal/tell", "loop/start"},
 		"cmd/internal/keeper": {"journal", "loop", "loop/start", "config", "backends", "internal/paths", "stream"},
 		"cmd/internal/emit":   {"cmd/internal/cli", "backends", "hats", "stream"},

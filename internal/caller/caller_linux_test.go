@@ -1,0 +1,169 @@
+package caller
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"ralph-lsp/backends/reaper"
+	"ralph-lsp/internal/test/proctest"
+)
+
+// asks makes the test binary a program that asks for something, away one that detaches itself first.
+const asks, away = "RALPH_TEST_ASKS", "RALPH_TEST_AWAY"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(away) != "" { // its parent ends, and it leads a session
+		program, err := os.StartProcess("/proc/self/exe", os.Args[:1], &os.ProcAttr{
+			Files: []*os.File{os.Stdin, os.Stdout}, Env: slices.DeleteFunc(os.Environ(), isAway), Sys: &syscall.SysProcAttr{Setsid: true},
+		})
+		if err != nil || program.Release() != nil {
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	if what, ok := os.LookupEnv(asks); ok {
+		said := "yes"
+		here, _ := os.Getwd()
+		if err := Check(what, here); err != nil {
+			said = err.Error()
+		}
+		fmt.Println(said)
+		fmt.Println(os.Getpid())
+		bufio.NewReader(os.Stdin).ReadString('\n') // for as long as it is looked at
+		os.Exit(0)
+	}
+	proctest.HeedSignals()
+	os.Exit(m.Run())
+}
+
+func isAway(kv string) bool { return strings.HasPrefix(kv, away+"=") }
+
+// run starts the program below a reaper, and returns what it says, and what is seen of it from outside.
+func run(t *testing.T, mark uint64, dir string, env ...string) (said string, who Who) {
+	t.Helper()
+	r, err := reaper.Start(mark, 0, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.Close)
+	in, theirIn, _ := os.Pipe()
+	out, theirOut, _ := os.Pipe()
+	null, _ := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	for _, f := range []*os.File{theirIn, out, null} {
+		t.Cleanup(func() { f.Close() })
+	}
+	self, _ := os.Executable()
+	command := reaper.Command{Path: self, Dir: dir, Args: []string{self}, Env: env}
+	command.Files[0], command.Files[1], command.Files[2] = in, theirOut, null
+	if _, err := r.Run(command); err != nil {
+		t.Fatal(err)
+	}
+	in.Close()
+	theirOut.Close()
+	lines := bufio.NewScanner(out)
+	lines.Scan()
+	said = lines.Text()
+	lines.Scan()
+	pid, err := strconv.Atoi(lines.Text())
+	if err != nil {
+		t.Fatalf("it said %q: %v", said, err)
+	}
+	return said, Of(pid)
+}
+
+func TestWhatIsBelowALoopIsAnAgentWhateverItDoes(t *testing.T) {
+	const refused = "an agent of this loop can't trust what files run; its user can"
+	mark := reaper.NewMark()
+	for name, tt := range map[string]struct {
+		mark uint64
+		env  []string
+	}{
+		"as it is":                    {mark, []string{EnvLoopID + "=ralph-1"}},
+		"without its environment":     {mark, nil},
+		"detached, in a session":      {mark, []string{away + "=detached"}},
+		"where marks can't be":        {0, nil},
+		"the same, but detached":      {0, []string{away + "=detached"}},
+		"the same, with another loop": {0, []string{EnvLoopID + "=ralph-2"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			said, who := run(t, tt.mark, "/", append(tt.env, asks+"=trust")...)
+			if said != refused {
+				t.Errorf("it hears %q", said)
+			}
+			if !who.IsAgent() || who.isUserOf(Who{}) {
+				t.Errorf("seen from outside it is %+v", who)
+			}
+			for _, owner := range []Who{{}, Self(), {mark: mark - 2}} {
+				if err := who.May(Update, owner, "/"); err == nil {
+					t.Errorf("it may loosen the loop of %+v", owner)
+				}
+			}
+		})
+	}
+	if err := Check(Trust, "/"); err != nil {
+		t.Errorf("a user is refused: %v", err)
+	}
+	if said, _ := run(t, mark, "/", asks+"=status"); said != "yes" {
+		t.Errorf("status says %q", said)
+	}
+}
+
+// What an agent starts itself is its own: a loop below it, and what is in its temporary folder.
+func TestAnAgentsOwn(t *testing.T) {
+	mark := reaper.NewMark()
+	_, outer := run(t, mark, "/", asks+"=status")
+	_, owner := run(t, mark, "/", asks+"=status", EnvLoopID+"=ralph-1")
+	owner.reaper = outer.reaper // of one run
+	if err := outer.May(Resume, owner, "/"); err != nil {
+		t.Errorf("the loop that it started: %v", err)
+	}
+	_, inner := run(t, reaper.NewMark(), "/", asks+"=status")
+	if err := inner.May(Resume, owner, "/"); err == nil {
+		t.Error("an agent of that loop may resume it")
+	}
+	temp := filepath.Join(t.TempDir(), reaper.TempName(mark), "project")
+	if err := os.MkdirAll(temp, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if said, _ := run(t, mark, temp, asks+"=trust", "PWD="+temp); said != "yes" {
+		t.Errorf("in its temporary folder it hears %q", said)
+	}
+	if err := outer.May(Update, Who{}, filepath.Dir(filepath.Dir(temp))); err == nil {
+		t.Error("what is around its temporary folder is its own")
+	}
+}
+
+func TestWhoIsGoneIsNoUser(t *testing.T) {
+	process, err := os.StartProcess("/bin/true", []string{"true"}, &os.ProcAttr{})
+	if err != nil {
+		t.Skip(err)
+	}
+	if _, err := process.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if err := Of(process.Pid).May(Answer, Who{}, "/"); err == nil {
+		t.Error("it may answer")
+	}
+}
+
+func TestRights(t *testing.T) {
+	agent := Who{loop: "ralph-1"}
+	for command, isRefused := range map[string]bool{
+		"pause": false, "ralph.loop.pause": false, "ralph.loop.update": true, "update": true, "ralph.agents.list": false,
+		"land": true, "ralph.loop.land": true, "ralph.plan": true, "never heard of": true,
+	} {
+		if err := agent.May(command, Who{}, "/"); (err != nil) != isRefused {
+			t.Errorf("%s: %v", command, err)
+		}
+		if err := agent.May(command, Who{loop: "ralph-1"}, "/"); err != nil && rightTo(command).loop {
+			t.Errorf("%s of a loop that it started: %v", command, err)
+		}
+	}
+}

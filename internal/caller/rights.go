@@ -1,0 +1,122 @@
+package caller
+
+import "strings"
+
+// A right says who may ask for something. The zero value lets anybody.
+type right struct {
+	user bool // only users may
+	// loop: it is about a loop that is there. Its user may, and so may an agent for the loops
+	// that it started. The loop decides, as it may depend on how much is asked for.
+	loop  bool
+	words string // completes "an agent of this loop can't ..."
+}
+
+func users(words string) right  { return right{user: true, words: words} }
+func ofLoop(words string) right { return right{loop: true, words: words} }
+
+// rights has all that the programs can be asked for: the commands of both command lines and of
+// the wire, by their own words, and what is a part of some. What isn't here is a user's.
+var rights = map[string]right{
+	// What shows something, tells the loop something of its own run, or starts a loop of the
+	// agent's own, which counts in the one around it.
+	"": {}, "emit": {}, "status": {}, "watch": {}, "attach": {}, "changes": {}, "file": {}, "history": {}, "history list": {}, "history show": {}, "history repair": {},
+	"read": {}, "outline": {}, "output": {}, "prompts": {}, "open": {}, "agents": {}, "agents list": {}, "hats": {}, "doctor": {}, "decode": {},
+	"help": {}, "version": {}, "completion": {}, "start-text": {}, "limits-text": {}, "sandbox": {}, "run": {}, "start": {}, "demo": {}, "demo-agent": {}, "demo-check": {},
+	"setup": {}, "serve": {}, "worker": {}, "fetch": {},
+	"pause": {}, "disallow": {},
+
+	Update:   ofLoop("loosen what bounds a loop"),
+	Resume:   ofLoop("resume a loop"),
+	Answer:   ofLoop("answer for its user"),
+	Steer:    ofLoop("speak for its user"),
+	Next:     ofLoop("end an iteration"),
+	Cancel:   ofLoop("end a loop"),
+	Detach:   users("let a loop go on alone"),
+	"keeper": users("let a loop go on alone"),
+	Continue: ofLoop("go on with a loop that nobody drives"),
+
+	Trust:    users("trust what files run"),
+	Walls:    users("change which walls its user's loops have"),
+	"trust":  users("trust what files run"),
+	"init":   users("set up a folder"),
+	"plan":   users("open an agent's own interface"),
+	"land":   users("land a branch"),
+	"undo":   users("undo changes"),
+	"redo":   users("redo changes"),
+	"keep":   users("review changes"),
+	"submit": users("submit loops to a fleet"),
+	"limits": users("change what the loops of a fleet may use"),
+	"remove": users("remove loops of a fleet"),
+}
+
+// What loops and settings ask about. Those that are commands have their names.
+const (
+	Update   = "update"
+	Resume   = "resume"
+	Answer   = "answer"
+	Steer    = "steer"
+	Next     = "next"
+	Cancel   = "cancel"
+	Detach   = "detach"
+	Continue = "continue"
+	Trust    = "trust files"
+	Walls    = "set walls"
+)
+
+// Refused says that an agent asked for what only a user may have.
+type Refused struct{ Words string }
+
+func (e *Refused) Error() string { return "an agent of this loop can't " + e.Words + "; its user can" }
+
+// nameOf is a command without what its program, or the wire, has before it.
+func nameOf(command string) string {
+	name, isWire := strings.CutPrefix(command, "ralph.")
+	if isWire {
+		return strings.ReplaceAll(strings.TrimPrefix(name, "loop."), ".", " ")
+	}
+	return command
+}
+
+func rightTo(command string) right {
+	name := nameOf(command)
+	if r, known := rights[name]; known {
+		return r
+	}
+	return users("use " + name)
+}
+
+// Check returns a *Refused when this process may not ask for something about a folder. Of
+// rights that are about a loop, that loop decides: Who.May.
+func Check(command, folder string) error {
+	if r := rightTo(command); r.user {
+		return Self().mayBe(r, folder)
+	}
+	return nil
+}
+
+// CheckAfar is Check about loops of other machines, none of which an agent here started.
+func CheckAfar(command string) error {
+	if r := rightTo(command); r.user || r.loop {
+		return Self().mayBe(r, "")
+	}
+	return nil
+}
+
+// May returns a *Refused when it may not ask for something about the loop in a folder that owner drives.
+// A loop that nobody drives has the zero owner.
+func (w Who) May(command string, owner Who, folder string) error {
+	if r := rightTo(command); (r.user || r.loop) && !w.isUserOf(owner) {
+		return w.mayBe(r, folder)
+	}
+	return nil
+}
+
+func (w Who) mayBe(r right, folder string) error {
+	if w.IsAgent() && !w.has(folder) {
+		return &Refused{r.words}
+	}
+	return nil
+}
+
+// Knows says whether it is settled who may ask for a command.
+func Knows(command string) bool { _, known := rights[nameOf(command)]; return known }
