@@ -10,6 +10,7 @@ import (
 
 	"ralph-lsp/hats"
 	"ralph-lsp/internal/limits"
+	"ralph-lsp/internal/settings"
 	"ralph-lsp/sandbox"
 	"ralph-lsp/stream"
 	"ralph-lsp/verify"
@@ -51,7 +52,7 @@ var want = map[Type]string{
 const Any = "*"
 
 // Auto as a backend's name means: the first one that is installed.
-const Auto = "auto"
+const Auto = settings.Auto
 
 // Key describes one key of the file.
 type Key struct {
@@ -70,22 +71,15 @@ type Key struct {
 }
 
 // Yield says when a key doesn't count in a folder's file that isn't trusted.
-type Yield int
+type Yield = settings.Yield
 
-// The rules. What only yields keeps no loop from starting: the user's value
-// counts, and the user is told.
+// The rules, see there.
 const (
-	Never      Yield = iota
-	Demands          // always, and no loop starts before the file is trusted: it says what runs
-	ToStricter       // when the user's value, or the built-in one, is stricter; Values name the loosest first
-	ToUsers          // when the user's file says something else
-	Always
-)
-
-// The values of the key permissions.
-const (
-	PermissionsAgent = "agent" // its own settings say what it may do
-	PermissionsAsk   = "ask"   // its user does
+	Never      = settings.Never
+	Demands    = settings.Demands
+	ToStricter = settings.ToStricter
+	ToUsers    = settings.ToUsers
+	Always     = settings.Always
 )
 
 // formats are what a program can print, the default first.
@@ -106,12 +100,7 @@ type table []Key
 var keys = table(slices.Concat([]Key{
 	{Path: path("backend"), Type: Backend, Yields: ToUsers, Default: `"auto"`,
 		Doc: "The agent that runs the loop. `auto` takes the first one that is installed."},
-	{Path: path("live"), Type: Text, Default: `"auto"`, Values: []string{Auto, "on", "off"},
-		Doc: "Whether pi and claude can be told something while they work. `auto`: where somebody is there to do so, in an editor or at a terminal."},
-	{Path: path("permissions"), Type: Text, Yields: ToStricter, Default: `"agent"`, Values: []string{PermissionsAgent, PermissionsAsk},
-		Doc: "Who says what pi and claude may do. `agent`: their own settings, and nobody is asked. `ask`: you, in the editor or the terminal, before a tool runs that these don't allow."},
-	{Path: path("ask_timeout"), Type: Duration, Default: `"0"`, Samples: []string{`"10m"`}, Zero: "no limit",
-		Doc: "How long an agent waits for your answer; then it is a no."},
+}, settingKeys(""), []Key{
 	{Path: path("prompt_file"), Type: Text, Default: `"PROMPT.md"`, check: checkPresent,
 		Doc: "The file with the prompt, relative to the folder, when a start doesn't bring one."},
 
@@ -135,9 +124,7 @@ var keys = table(slices.Concat([]Key{
 	{Path: path("completion"), Type: Table, Doc: "How the agent says that it is done."},
 	{Path: path("completion.promise"), Type: Text, Samples: []string{`"DONE"`}, check: stream.CheckPromise,
 		Doc: "The statement that ends the loop when the agent outputs it as `<promise>...</promise>`. The bare word `LOOP_COMPLETE` in its last line always does."},
-	{Path: path("completion.instruct"), Type: Switch, Default: "true",
-		Doc: "Whether each run is told its iteration, the limit and how to finish."},
-
+}, settingKeys("completion"), []Key{
 	{Path: path("completion.required_topics"), Type: Texts, Yields: Always, Samples: []string{`["build.done"]`}, check: hats.CheckTopic,
 		Doc: "Topics that hats have to publish before a promise counts."},
 
@@ -157,9 +144,10 @@ var keys = table(slices.Concat([]Key{
 	{Path: path("verify.reviewer"), Type: Text, Yields: Demands, check: checkPresent,
 		Doc: "A hat that looks at what the loop did when all else is passed, and may refute it."},
 
+	{Path: path("loop"), Type: Table, Doc: "What becomes of loops."},
+}, settingKeys("loop"), []Key{
 	{Path: path("sandbox"), Type: Table, Doc: "Walls around the agent and all that it starts."},
-	{Path: path("sandbox.mode"), Type: Text, Yields: ToStricter, Default: `"off"`, Values: []string{sandbox.Off, sandbox.Workspace},
-		Doc: "What the agents of a loop may write. `workspace`: the folder, their own state and a temporary folder, and they see no keys of yours. `off`: what you may."},
+}, settingKeys("sandbox"), []Key{
 	{Path: path("sandbox.engine"), Type: Text, Yields: Always, Default: `"auto"`, Values: []string{Auto, sandbox.Bubblewrap, sandbox.Runtime},
 		Doc: "What makes the walls. `auto`: `bubblewrap` on Linux, `sandbox-runtime` elsewhere and where `hosts` are listed."},
 	{Path: path("sandbox.network"), Type: Text, Yields: ToStricter, Default: `"on"`, Values: []string{"on", "off"},
@@ -251,6 +239,25 @@ func limitKeys() []Key {
 		}
 		for i, sample := range key.Samples {
 			key.Samples[i] = limitText(l, sample)
+		}
+		keys = append(keys, key)
+	}
+	return keys
+}
+
+// settingKeys are the keys of settings right below a table; "" is none.
+func settingKeys(table string) []Key {
+	var keys []Key
+	for _, s := range settings.All() {
+		key := Key{Path: path(s.Key), Type: Type(s.Kind()), Values: s.Values, Yields: s.Yields, Zero: s.Zero, Doc: s.Doc, Default: s.Default}
+		if strings.Join(key.Path[:len(key.Path)-1], ".") != table {
+			continue
+		}
+		if key.Type != Switch && s.Default != "" {
+			key.Default = strconv.Quote(s.Default)
+		}
+		for _, sample := range s.Samples {
+			key.Samples = append(key.Samples, strconv.Quote(sample))
 		}
 		keys = append(keys, key)
 	}

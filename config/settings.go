@@ -12,6 +12,7 @@ import (
 
 	"ralph-lsp/hats"
 	"ralph-lsp/internal/limits"
+	"ralph-lsp/internal/settings"
 	"ralph-lsp/sandbox"
 	"ralph-lsp/verify"
 )
@@ -82,24 +83,20 @@ type StepAgent struct {
 type Settings struct {
 	Backend    string // a name, or Auto
 	PromptFile string // as it is written; see PromptPath
-	Live       string // "auto", "on" or "off"
-	// Permissions is PermissionsAgent or PermissionsAsk.
-	Permissions string
-	AskTimeout  time.Duration // after which nobody's answer is a no; 0: never
-	Limits      limits.Limits
-	Promise     string // "" is none
-	Instruct    bool
-	History     History
-	Changes     Changes
-	Worktree    Worktree
-	Verify      verify.Check // what a promise has to pass
-	Sandbox     sandbox.Spec // the walls around agents; its paths are absolute
-	Backends    map[string]BackendSettings
-	Hats        map[string]Hat
-	Required    []string // topics that have to be published before a promise counts
-	Steps       []Step   // what an iteration consists of; nil: one run
-	AtOnce      int      // how many agents of a step work at the same time
-	Files       Files    // where they were read
+	Said       settings.Said
+	Limits     limits.Limits
+	Promise    string // "" is none
+	History    History
+	Changes    Changes
+	Worktree   Worktree
+	Verify     verify.Check // what a promise has to pass
+	Sandbox    sandbox.Spec // the walls around agents; its paths are absolute
+	Backends   map[string]BackendSettings
+	Hats       map[string]Hat
+	Required   []string // topics that have to be published before a promise counts
+	Steps      []Step   // what an iteration consists of; nil: one run
+	AtOnce     int      // how many agents of a step work at the same time
+	Files      Files    // where they were read
 
 	// Held is what the folder's file says and isn't trusted to say; it counts
 	// for nothing. Trust is that file, nil when nothing is held.
@@ -117,16 +114,12 @@ type setting struct {
 }
 
 // setters put a key's decoded value into settings, by the key's path in the
-// table, but for the limits. name is what stands for Any.
+// table, but for limits and settings. name is what stands for Any.
 var setters = map[string]func(s *Settings, name string, v any){
 	"backend":                     func(s *Settings, _ string, v any) { s.Backend = v.(string) },
-	"live":                        func(s *Settings, _ string, v any) { s.Live = v.(string) },
-	"permissions":                 func(s *Settings, _ string, v any) { s.Permissions = v.(string) },
-	"ask_timeout":                 func(s *Settings, _ string, v any) { s.AskTimeout = duration(v) },
 	"prompt_file":                 func(s *Settings, _ string, v any) { s.PromptFile = v.(string) },
 	"completion.promise":          func(s *Settings, _ string, v any) { s.Promise = v.(string) },
 	"completion.required_topics":  func(s *Settings, _ string, v any) { s.Required = texts(v) },
-	"completion.instruct":         func(s *Settings, _ string, v any) { s.Instruct = v.(bool) },
 	"iteration.steps":             setSteps,
 	"iteration.parallel_at_once":  func(s *Settings, _ string, v any) { s.AtOnce = int(v.(int64)) },
 	"history.enabled":             func(s *Settings, _ string, v any) { s.History.Enabled = v.(bool) },
@@ -144,7 +137,6 @@ var setters = map[string]func(s *Settings, name string, v any){
 	"verify.protect":              func(s *Settings, _ string, v any) { s.Verify.Protect = texts(v) },
 	"verify.diagnostics":          func(s *Settings, _ string, v any) { s.Verify.Diagnostics = v.(string) },
 	"verify.reviewer":             func(s *Settings, _ string, v any) { s.Verify.Reviewer = v.(string) },
-	"sandbox.mode":                func(s *Settings, _ string, v any) { s.Sandbox.Mode = v.(string) },
 	"sandbox.engine":              setEngine,
 	"sandbox.network":             func(s *Settings, _ string, v any) { s.Sandbox.Network = v == "on" },
 	"sandbox.verify_network":      func(s *Settings, _ string, v any) { s.Sandbox.VerifyNetwork = v == "on" },
@@ -295,15 +287,16 @@ func (s *Settings) apply(values map[string]any, from Source, dir string) {
 		if l.key.Adds {
 			value = s.adding(l)
 		}
+		key := strings.Join(l.key.Path, ".")
 		if limit, ok := limits.ByKey(l.key.Name()); ok {
 			setLimit(&s.Limits, limit, value)
-		} else {
-			key := strings.Join(l.key.Path, ".")
-			set := setters[key]
-			if set == nil {
-				panic("there is no setter of " + key)
-			}
+		} else if setting, ok := settings.ByKey(key); ok {
+			_ = setting.Set(&s.Said, fmt.Sprint(value)) // which was checked
+			s.Sandbox.Mode = s.Said.Sandbox
+		} else if set := setters[key]; set != nil {
 			set(s, name, value)
+		} else {
+			panic("there is no setter of " + key)
 		}
 		s.sources[strings.Join(l.path, ".")] = setting{value, from}
 	}

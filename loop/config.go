@@ -13,6 +13,7 @@ import (
 	"ralph-lsp/hats"
 	"ralph-lsp/history"
 	"ralph-lsp/internal/limits"
+	"ralph-lsp/internal/settings"
 	"ralph-lsp/internal/tell"
 	"ralph-lsp/loopstate"
 	"ralph-lsp/sandbox"
@@ -42,6 +43,8 @@ type Config struct {
 	Promise  string // "" is none; the word LOOP_COMPLETE works always
 	// PromiseFrom is where the promise comes from, a config.Source; only shown.
 	PromiseFrom string
+	// Said is what is said of the loop in one value each.
+	Said settings.Said
 	// Quiet keeps the loop's rules (iteration, limit, how to finish) from the agent.
 	Quiet bool
 	// Ask has the agents' questions answered by the user (the backends are made so, see

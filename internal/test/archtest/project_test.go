@@ -24,6 +24,7 @@ var picture = Rules{
 		"internal/jsoncursor": {},
 		"internal/lazy":       {},
 		"internal/limits":     {"internal/tell"},
+		"internal/settings":   {"internal/limits", "internal/tell"},
 		"internal/paths":      {},
 		"internal/tell":       {},
 
@@ -34,7 +35,7 @@ var picture = Rules{
 		"verify":                   {"stream", "internal/paths", "internal/tell"},
 		"hats":                     {"internal/tell"},
 		"agents":                   {"stream", "backends", "internal/paths", "internal/tell"},
-		"config":                   {"worktree", "stream", "verify", "hats", "sandbox", "internal/limits", "internal/paths", "internal/tell"},
+		"config":                   {"internal/caller", "worktree", "stream", "verify", "hats", "sandbox", "internal/limits", "internal/settings", "internal/paths", "internal/tell"},
 		"config/orchestrator":      {"config", "hats", "stream"},
 		"sandbox":                  {"verify", "internal/paths"},
 		"backends":                 {"stream", "backends/reaper", "sandbox", "internal/paths", "internal/tell"},

@@ -1,0 +1,100 @@
+package settings
+
+import (
+	"encoding/json"
+	"math"
+	"reflect"
+	"strconv"
+	"time"
+
+	"ralph-lsp/internal/limits"
+	"ralph-lsp/internal/tell"
+)
+
+// place is where a setting is in Said, whatever its type.
+type place interface {
+	// Kind is what a value is: "text", "duration", "true or false".
+	Kind() string
+	// IsIn says whether the setting is said.
+	IsIn(Said) bool
+	// Text is its value as a flag has it, "" where nothing is said.
+	Text(Said) string
+
+	set(to *Said, text string) error
+	copy(to *Said, from Said)
+}
+
+// spot is the place of a setting of one type, of which the zero value says nothing.
+type spot[T comparable] struct {
+	kind  string
+	at    func(*Said) *T
+	parse func(string) (T, error)
+	text  func(T) string
+}
+
+func (s spot[T]) Kind() string { return s.kind }
+
+func (s spot[T]) IsIn(said Said) bool {
+	var none T
+	return *s.at(&said) != none
+}
+
+func (s spot[T]) Text(said Said) string {
+	if !s.IsIn(said) {
+		return ""
+	}
+	return s.text(*s.at(&said))
+}
+
+func (s spot[T]) set(to *Said, text string) error {
+	v, err := s.parse(text)
+	if err == nil {
+		*s.at(to) = v
+	}
+	return err
+}
+
+func (s spot[T]) copy(to *Said, from Said) { *s.at(to) = *s.at(&from) }
+
+// word is the place of a text.
+func word(at func(*Said) *string) place {
+	return spot[string]{"text", at, func(text string) (string, error) { return text, nil }, func(text string) string { return text }}
+}
+
+// yesNo is the place of a switch.
+func yesNo(at func(*Said) **bool) place {
+	return spot[*bool]{"true or false", at, func(text string) (*bool, error) {
+		v, err := strconv.ParseBool(text)
+		if err != nil {
+			err = &ValueError{text, []string{"true", "false"}}
+		}
+		return &v, err
+	}, func(v *bool) string { return strconv.FormatBool(*v) }}
+}
+
+// span is the place of a length of time.
+func span(at func(*Said) **Span) place {
+	return spot[*Span]{string(limits.Span), at, func(text string) (*Span, error) {
+		d, err := limits.ParseSpan(text)
+		return (*Span)(&d), err
+	}, func(d *Span) string { return tell.Duration(time.Duration(*d)) }}
+}
+
+// Span is a length of time, in milliseconds as JSON.
+type Span time.Duration
+
+// MarshalJSON writes milliseconds.
+func (d Span) MarshalJSON() ([]byte, error) {
+	return json.Marshal(time.Duration(d).Milliseconds())
+}
+
+// UnmarshalJSON reads milliseconds. Errors are of type *json.UnmarshalTypeError.
+func (d *Span) UnmarshalJSON(data []byte) error {
+	var ms int64
+	err := json.Unmarshal(data, &ms)
+	if err == nil && (ms < 0 || ms > math.MaxInt64/int64(time.Millisecond)) {
+		err = &json.UnmarshalTypeError{Value: "number " + string(data), Type: reflect.TypeFor[Span]()}
+	}
+	*d = Span(time.Duration(ms) * time.Millisecond)
+	return err
+}

@@ -1,0 +1,191 @@
+// Package settings has what can be said of a loop in one value: one table with the name of
+// each setting in every place that knows it, what it may be, and its words. Flags, ralph.toml, the
+// arguments of an editor's start, a dry run and the documents are derived from it. Limits
+// have a table of their own (internal/limits).
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Said is what somebody says: a start, an editor, the files, a loop that goes on. What is ""
+// or nil is left to whoever is asked next. Its form as JSON is that of a start's argument.
+type Said struct {
+	Live        string `json:"live,omitempty"`
+	Permissions string `json:"permissions,omitempty"`
+	AskTimeout  *Span  `json:"askTimeoutMs,omitempty"` // after which nobody's answer is a no; 0: never
+	Sandbox     string `json:"sandbox,omitempty"`
+	OnClose     string `json:"onClose,omitempty"`  // what becomes of the loop without its window
+	Instruct    *bool  `json:"instruct,omitempty"` // the agent is told of the loop and its rules
+}
+
+// Values of settings.
+const (
+	Auto = "auto"
+	On   = "on"
+	Off  = "off"
+
+	PermissionsAgent = "agent" // its own settings say what it may do
+	PermissionsAsk   = "ask"   // its user does
+
+	SandboxWorkspace = "workspace"
+
+	OnCloseKeep = "keep" // it goes on alone
+	OnCloseEnd  = "end"  // it is interrupted
+)
+
+// Setting describes one of them.
+type Setting struct {
+	Key     string   // in ralph.toml: "sandbox.mode"
+	Wire    string   // in a start's argument, and where its values' sources are told
+	Flags   []Flag   // of a start
+	Label   string   // of its row in a dry run; "": another row tells it
+	Values  []string // all that it may be, the loosest first; nil: more than a few words
+	Default string   // as a flag has it; "" is none
+	Samples []string // values to suggest, the same
+	Doc     string   // one sentence or two, Markdown
+	Zero    string   // what 0 means
+	Yields  Yield    // when a folder's file may not have it
+	Editor  []string // what an editor's settings may say for all starts; nil: nothing
+	NoFleet string   // why a loop of a fleet can't have it; "": it can
+	place
+}
+
+// Flag is a flag of a start.
+type Flag struct {
+	Name, Usage string
+	Means       string // the value that the flag stands for; "": it takes one
+}
+
+// Yield says when a key doesn't count in a folder's file that isn't trusted.
+type Yield int
+
+// The rules. What only yields keeps no loop from starting: the user's value
+// counts, and the user is told.
+const (
+	Never      Yield = iota
+	Demands          // always, and no loop starts before the file is trusted: it says what runs
+	ToStricter       // when the user's value, or the built-in one, is stricter; Values name the loosest first
+	ToUsers          // when the user's file says something else
+	Always
+)
+
+var table = []Setting{
+	{
+		Key: "live", Wire: "live", Values: []string{Auto, On, Off}, Default: Auto,
+		Flags: []Flag{
+			{"live", "let the agent be told something while it works, even if nobody is at the terminal (pi, claude)", On},
+			{"no-live", "tell it only with the next run", Off},
+		},
+		Doc:     "Whether pi and claude can be told something while they work. `auto`: where somebody is there to do so, in an editor or at a terminal.",
+		NoFleet: "workers tell an agent with its next run",
+		place:   word(func(s *Said) *string { return &s.Live }),
+	}, {
+		Key: "permissions", Wire: "permissions", Values: []string{PermissionsAgent, PermissionsAsk}, Default: PermissionsAgent,
+		Flags:  []Flag{{Name: "permissions", Usage: "who says what the agent may do: its own settings, or you, each time (pi, claude)"}},
+		Doc:    "Who says what pi and claude may do. `agent`: their own settings, and nobody is asked. `ask`: you, in the editor or the terminal, before a tool runs that these don't allow.",
+		Yields: ToStricter, Editor: []string{PermissionsAsk}, // so it only asks for more
+		place: word(func(s *Said) *string { return &s.Permissions }),
+	}, {
+		Key: "ask_timeout", Wire: "askTimeoutMs", Label: "Ask timeout", Samples: []string{"10m"}, Zero: "no limit",
+		Flags: []Flag{{Name: "ask-timeout", Usage: "deny what nobody has answered after this `DURATION`; 0 is never. Without it, a loop that nobody looks at ends after 30m"}},
+		Doc:   "How long an agent waits for your answer; then it is a no. Without this key, a loop that nobody looks at (no terminal, no editor) ends after 30 minutes of waiting for you, and can be resumed.",
+		place: span(func(s *Said) **Span { return &s.AskTimeout }),
+	}, {
+		Key: "completion.instruct", Wire: "instruct", Default: "true",
+		Flags: []Flag{{"no-instruct", "don't tell the agent about the loop and its promise", "false"}},
+		Doc:   "Whether each run is told its iteration, the limit and how to finish.",
+		place: yesNo(func(s *Said) **bool { return &s.Instruct }),
+	}, {
+		Key: "sandbox.mode", Wire: "sandbox", Values: []string{Off, SandboxWorkspace}, Default: Off,
+		Flags:  []Flag{{Name: "sandbox", Usage: "walls around the agent: `MODE` workspace lets it write the folder and little else, off what you may (see docs/SANDBOX.md)"}},
+		Doc:    "What the agents of a loop may write. `workspace`: the folder and a temporary folder, and they see of your home what programs need. `off`: what you may.",
+		Yields: ToStricter,
+		place:  word(func(s *Said) *string { return &s.Sandbox }),
+	}, {
+		Key: "loop.on_close", Wire: "onClose", Label: "On close", Values: []string{OnCloseKeep, OnCloseEnd}, Default: OnCloseEnd,
+		Flags:  []Flag{{Name: "on-close", Usage: "what becomes of the loop without its window or terminal: it ends, and can be resumed, or is kept and goes on alone"}},
+		Doc:    "What becomes of a loop when its editor or terminal is closed. `end`: it is interrupted, and can be resumed. `keep`: it goes on alone, with the limits that it has.",
+		Yields: Always, Editor: []string{OnCloseKeep, OnCloseEnd}, NoFleet: "a loop of a fleet belongs to no window",
+		place: word(func(s *Said) *string { return &s.OnClose }),
+	},
+}
+
+// All returns the settings in the order in which people are told of them.
+func All() []Setting { return slices.Clone(table) }
+
+// ByKey returns the setting that ralph.toml knows by a key.
+func ByKey(key string) (Setting, bool) {
+	i := slices.IndexFunc(table, func(s Setting) bool { return s.Key == key })
+	if i < 0 {
+		return Setting{}, false
+	}
+	return table[i], true
+}
+
+// Set reads a value as a flag has it. Errors complete "NAME ..." and are a *ValueError, or a
+// *limits.ValueError.
+func (s Setting) Set(to *Said, text string) error {
+	if s.Values != nil && !slices.Contains(s.Values, text) {
+		return &ValueError{text, s.Values}
+	}
+	return s.place.set(to, text)
+}
+
+// ValueError says that a value isn't one of those that there are.
+type ValueError struct {
+	Text  string
+	Known []string
+}
+
+func (e *ValueError) Error() string {
+	return fmt.Sprintf("is %q; write one of %s", e.Text, strings.Join(e.Known, ", "))
+}
+
+// Error says what is wrong with a setting.
+type Error struct {
+	Setting Setting
+	Err     error // completes "NAME ..."
+}
+
+func (e *Error) Error() string { return e.Setting.Wire + " " + e.Err.Error() }
+func (e *Error) Unwrap() error { return e.Err }
+
+// Check says what is wrong with what is said. Errors are of type *Error.
+func (s Said) Check() error {
+	for _, setting := range table {
+		if !setting.IsIn(s) {
+			continue
+		}
+		if err := setting.Set(new(Said), setting.Text(s)); err != nil {
+			return &Error{setting, err}
+		}
+	}
+	return nil
+}
+
+// CheckEditor is Check for what an editor says of all its starts.
+func (s Said) CheckEditor() error {
+	for _, setting := range table {
+		switch text := setting.Text(s); {
+		case setting.IsIn(s) && setting.Editor == nil:
+			return &Error{setting, errors.New("is for a start, not for all of them")}
+		case setting.IsIn(s) && !slices.Contains(setting.Editor, text):
+			return &Error{setting, &ValueError{text, setting.Editor}}
+		}
+	}
+	return nil
+}
+
+// Or is what is said, and for the rest what another one says.
+func (s Said) Or(other Said) Said {
+	for _, setting := range table {
+		if !setting.IsIn(s) {
+			setting.copy(&s, other)
+		}
+	}
+	return s
+}
