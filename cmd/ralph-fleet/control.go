@@ -49,16 +49,16 @@ func pauseLoop(ctx context.Context, bus fleet.Bus, id string) (string, error) {
 }
 
 func newResume() *cobra.Command {
-	var limits start.Limits
+	var patch loop.Patch
 	which := choice{what: "that hasn't ended, or with new limits ended at one", fits: func(r fleet.Record) bool {
-		return r.Phase != fleet.Ended || limits.Patch() != (loop.Patch{}) && r.CanGoOn() && loop.StopReason(r.StopReason).Capped()
+		return r.Phase != fleet.Ended || patch != (loop.Patch{}) && r.CanGoOn() && loop.StopReason(r.StopReason).Capped()
 	}}
 	cmd := newControl("resume", "Let loops go on that are paused, wait, failed, or reached a limit", which, func(ctx context.Context, bus fleet.Bus, id string) (string, error) {
-		_, err := fleet.ResumeLoop(ctx, bus, id, limits.Patch())
+		_, err := fleet.ResumeLoop(ctx, bus, id, patch)
 		return "goes on", err
 	})
 	own := pflag.NewFlagSet("", pflag.ContinueOnError)
-	limits.AddFlags(own)
+	start.AddLimits(own, &patch)
 	own.VisitAll(func(f *pflag.Flag) { f.DefValue = "" }) // without a flag nothing changes
 	cmd.Flags().AddFlagSet(own)
 	return cmd

@@ -20,24 +20,11 @@ import (
 
 // loopFlags are those of ralph-lsp run that a task may have. They are checked here, and
 // passed on as they were given.
-type loopFlags struct {
-	agent  start.Agent
-	team   start.Team
-	limits start.Limits
-	check  start.Check
-	walls  start.Walls
-	ask    start.Ask
-	given  []string
-}
+type loopFlags struct{ given []string }
 
 func (l *loopFlags) addFlags(f *pflag.FlagSet) {
 	own := pflag.NewFlagSet("", pflag.ContinueOnError)
-	l.agent.AddFlags(own)
-	l.team.AddFlags(own)
-	l.limits.AddFlags(own)
-	l.check.AddFlags(own)
-	l.walls.AddFlags(own)
-	l.ask.AddFlags(own)
+	start.AddFlags(own, new(start.Options), start.ToSubmit)
 	own.VisitAll(func(flag *pflag.Flag) {
 		flag.Value = recorded{flag.Value, flag.Name, l}
 		if flag.DefValue == "[]" {
@@ -63,14 +50,20 @@ func (r recorded) Set(text string) error {
 }
 
 // notHere are flags of ralph-lsp run that a worker can't obey, and why.
-var notHere = map[string]string{
-	"C": ownCheckout, "dir": ownCheckout, "worktree": ownCheckout, "with-changes": ownCheckout,
-	"once": "workers run one iteration at a time as it is", "lease": "it is the worker's",
-	"continue": "ralph-fleet resume lets a loop go on", "replace": "ralph-fleet cancel ends the other loop",
-	"output": "ralph-fleet watch shows what a loop does", "record": "ralph-fleet watch shows what a loop does",
+func notHere() map[string]string {
+	flags := map[string]string{
+		"C": start.OwnCheckout, "dir": start.OwnCheckout,
+		"once": "workers run one iteration at a time as it is", "lease": "it is the worker's",
+		"continue": "ralph-fleet resume lets a loop go on", "replace": "ralph-fleet cancel ends the other loop",
+		"output": "ralph-fleet watch shows what a loop does", "record": "ralph-fleet watch shows what a loop does",
+	}
+	for _, flag := range start.Flags() {
+		if flag.NotSubmit != "" {
+			flags[flag.Name] = flag.NotSubmit
+		}
+	}
+	return flags
 }
-
-const ownCheckout = "each loop works in a checkout of its own; say what it begins with by --repo and --commit"
 
 func newSubmit() *cobra.Command {
 	var bus busFlags
@@ -126,7 +119,7 @@ A worker runs the setup, the verification and whatever the agent does as its own
 		},
 	}
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		for flag, why := range notHere {
+		for flag, why := range notHere() {
 			if strings.HasSuffix(err.Error(), "unknown flag: --"+flag) || strings.Contains(err.Error(), "unknown shorthand flag: '"+flag+"'") {
 				return fmt.Errorf("--%s is of ralph-lsp run: %s", strings.Replace(flag, "C", "dir (-C)", 1), why)
 			}

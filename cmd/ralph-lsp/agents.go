@@ -113,16 +113,14 @@ func foldersAgents(dir string) (planted []config.Planted) {
 	return planted
 }
 
-// completeTeam completes the names of agents.
-func completeTeam(cmd *cobra.Command) {
-	cli.OfFlag(cmd.RegisterFlagCompletionFunc("agent", func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		return agentsHere(cmd, ""), cobra.ShellCompDirectiveNoFileComp
-	}))
-	for _, flag := range []string{"chain", "parallel"} {
-		cli.OfFlag(cmd.RegisterFlagCompletionFunc(flag, func(cmd *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
-			return agentsHere(cmd, begun[:strings.LastIndexByte(begun, ',')+1]), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
-		}))
-	}
+// completeTeam completes the name of an agent.
+func completeTeam(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return agentsHere(cmd, ""), cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeTeams completes the names of several, with commas between them.
+func completeTeams(cmd *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return agentsHere(cmd, begun[:strings.LastIndexByte(begun, ',')+1]), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }
 
 // agentsHere are the agents of the folder that a command is about, behind those that are

@@ -10,38 +10,34 @@ import (
 	"ralph-lsp/backends"
 	"ralph-lsp/cmd/internal/cli"
 	"ralph-lsp/config"
+	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"
 )
 
-// addAgentFlags adds the flags that choose the agent, and what the shell completes them with.
-func addAgentFlags(cmd *cobra.Command, a *start.Agent, t *start.Team) {
-	a.AddFlags(cmd.Flags())
-	t.AddFlags(cmd.Flags())
-	completeAgentFlags(cmd, a)
-}
-
-func completeAgentFlags(cmd *cobra.Command, a *start.Agent) {
-	completeTeam(cmd)
-	cli.CompleteWith(cmd, "backend-output", a.Output.Of...)
-	cli.CompleteWith(cmd, "backend-prompt", a.Prompt.Of...)
-	completeAgent(cmd)
+// addStartFlags adds the flags of a start to a command, and what the shell completes them with.
+func addStartFlags(cmd *cobra.Command, o *start.Options, use start.Use) {
+	start.AddFlags(cmd.Flags(), o, use)
+	for flag, complete := range map[string]cobra.CompletionFunc{
+		"backend": completeBackend, "hat": completeHat, "agent": completeTeam, "chain": completeTeams, "parallel": completeTeams,
+	} {
+		if cmd.Flags().Lookup(flag) != nil {
+			cli.OfFlag(cmd.RegisterFlagCompletionFunc(flag, complete))
+		}
+	}
+	cli.CompleteChoices(cmd)
 }
 
 // newStartText has the flags that the text of a start may have (start.Parse).
 func newStartText() *cobra.Command {
-	var request start.Request
-	var limits start.Limits
 	cmd := flagsOfText("start-text")
-	request.AddFlags(cmd.Flags(), &limits)
-	completeAgentFlags(cmd, &request.Agent)
+	addStartFlags(cmd, new(start.Options), start.ToStart)
 	return withoutFiles(cmd)
 }
 
 // newLimitsText has the flags that new limits may have (start.ParseChange).
 func newLimitsText() *cobra.Command {
-	var limits start.Limits
 	cmd := flagsOfText("limits-text")
-	limits.AddFlags(cmd.Flags())
+	start.AddLimits(cmd.Flags(), new(loop.Patch))
 	return withoutFiles(cmd)
 }
 
@@ -73,12 +69,6 @@ func withoutFiles(cmd *cobra.Command) *cobra.Command {
 	cmd.Flags().BoolP("help", "h", false, "")
 	cli.OfFlag(cmd.Flags().MarkHidden("help"))
 	return cmd
-}
-
-// completeAgent completes the names of backends and hats.
-func completeAgent(cmd *cobra.Command) {
-	cli.OfFlag(cmd.RegisterFlagCompletionFunc("backend", completeBackend))
-	cli.OfFlag(cmd.RegisterFlagCompletionFunc("hat", completeHat))
 }
 
 // completeBackend offers the known agents and those of the files, and paths

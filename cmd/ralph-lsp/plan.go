@@ -15,7 +15,7 @@ import (
 )
 
 func newPlan() *cobra.Command {
-	var agent start.Agent
+	var options start.Options
 	cmd := &cobra.Command{
 		Use:   "plan [flags] [--] [PROMPT...]",
 		Short: "Talk with the agent in its own interface",
@@ -25,17 +25,16 @@ give one, to plan before a loop runs. The exit code is the agent's.`,
   ralph-lsp plan --backend pi --hat planner`,
 		Annotations: map[string]string{cli.TakesText: "prompt"},
 	}
-	agent.AddInteractiveFlags(cmd.Flags())
-	completeAgent(cmd)
+	addStartFlags(cmd, &options, start.ToTalk)
 	inFolder(cmd, func(cmd *cobra.Command, dir string, args []string) error {
-		return plan(cmd, dir, agent, strings.Join(args, " "))
+		return plan(cmd, dir, options, strings.Join(args, " "))
 	})
 	return cmd
 }
 
 // plan runs a session in the terminal. Its scope ends whatever the agent leaves
 // running, as after an iteration.
-func plan(cmd *cobra.Command, dir string, agent start.Agent, prompt string) error {
+func plan(cmd *cobra.Command, dir string, options start.Options, prompt string) error {
 	in, isIn := isTerminal(cmd.InOrStdin())
 	out, isOut := isTerminal(cmd.OutOrStdout())
 	if !isIn || !isOut {
@@ -45,7 +44,7 @@ func plan(cmd *cobra.Command, dir string, agent start.Agent, prompt string) erro
 	if err != nil {
 		return err
 	}
-	resolver := start.Resolver{Start: start.Options{Agent: agent}, Settings: settings, Detect: start.Installed}
+	resolver := start.Resolver{Start: options, Settings: settings, Detect: start.Installed}
 	backend, argv, err := resolver.Interactive(contextOf(cmd), prompt)
 	if err != nil {
 		return err

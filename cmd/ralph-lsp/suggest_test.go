@@ -24,7 +24,7 @@ func TestSuggestedFlags(t *testing.T) {
 		{"max_iterations", "did you mean --max-iterations?"},
 		{"MAX-COST", "did you mean --max-cost?"},
 		{"max-tiem", "did you mean --max-time?"},
-		{"max", "did you mean --max-cost, --max-failures, --max-iterations, --max-time or --max-unchanged-iterations?"},
+		{"max", "did you mean --max-cost, --max-failures, --max-iterations, --max-time, --max-unchanged-iterations or --max-unknown-cost-runs?"},
 		{"completion-promis", "did you mean --completion-promise?"},
 		{"verbos", "did you mean --verbose?"},
 		{"modle", "did you mean --model?"},

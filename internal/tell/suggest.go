@@ -8,7 +8,7 @@ import (
 
 const (
 	minBeginning = 3 // letters that tell which name is meant
-	maxSuggested = 5 // names; more help nobody
+	maxSuggested = 6 // names; more help nobody
 )
 
 // DidYouMean asks for those of names that word may stand for, as in "did you

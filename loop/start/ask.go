@@ -1,93 +1,53 @@
 package start
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"time"
 
-	"github.com/spf13/pflag"
-
 	"ralph-lsp/backends"
-	"ralph-lsp/config"
-	"ralph-lsp/internal/limits"
-	"ralph-lsp/internal/tell"
+	"ralph-lsp/internal/settings"
 	"ralph-lsp/loop"
+	"ralph-lsp/loopstate"
 	"ralph-lsp/verify"
 )
 
-// Ask says whether agents ask their user before they do something; what is "" or nil is left
-// to the settings.
-type Ask struct {
-	Permissions string         // config.PermissionsAsk or config.PermissionsAgent
-	Timeout     *time.Duration // after which nobody's answer is a no; 0: never
-}
-
-// askOf is what a state file says. Only what asks more counts: anybody may have written it.
-func askOf(permissions string, timeout time.Duration) (a Ask) {
-	if permissions != config.PermissionsAsk {
-		return a
+// saidIn is what a state file says. Only what asks more, or shows less, counts: anybody may have written it.
+func saidIn(s loopstate.State) (said settings.Said) {
+	if s.Permissions == settings.PermissionsAsk {
+		said.Permissions = s.Permissions
+		if s.AskTimeout > 0 {
+			said.AskTimeout = (*settings.Span)(&s.AskTimeout)
+		}
 	}
-	if a.Permissions = permissions; timeout > 0 {
-		a.Timeout = &timeout
+	if s.Sandbox == settings.SandboxWorkspace {
+		said.Sandbox = s.Sandbox
 	}
-	return a
-}
-
-// Over is a where it says something, else below.
-func (a Ask) Over(below Ask) Ask {
-	return Ask{cmp.Or(a.Permissions, below.Permissions), cmp.Or(a.Timeout, below.Timeout)}
-}
-
-// Valid says whether Permissions can be.
-func (a Ask) Valid() bool {
-	return a.Permissions == "" || a.Permissions == config.PermissionsAsk || a.Permissions == config.PermissionsAgent
-}
-
-// AddFlags adds its flags to a set.
-func (a *Ask) AddFlags(f *pflag.FlagSet) {
-	f.Var((*permissions)(&a.Permissions), "permissions", "who says what the agent may do: its own settings, or you, each time (pi, claude)")
-	f.Var((*timeout)(a), "ask-timeout", "deny what nobody has answered after this `DURATION`; 0 is never")
-}
-
-type permissions string
-
-func (p *permissions) String() string { return string(*p) }
-func (p *permissions) Type() string   { return config.PermissionsAgent + "|" + config.PermissionsAsk }
-func (p *permissions) Set(text string) error {
-	c := Choice{Of: []string{config.PermissionsAgent, config.PermissionsAsk}}
-	err := c.Set(text)
-	*p = permissions(c.Value)
-	return err
-}
-
-type timeout Ask
-
-func (t *timeout) Type() string { return "duration" }
-func (t *timeout) String() string {
-	if t.Timeout == nil {
-		return ""
+	if s.Quiet {
+		said.Instruct = new(false)
 	}
-	return tell.Duration(*t.Timeout)
+	return said
 }
-func (t *timeout) Set(text string) error {
-	d, err := limits.ParseSpan(text)
-	if err != nil {
-		return badValue("%v", err)
+
+// unanswered is how long a loop waits for its user where nobody looks at it and nobody has said.
+const unanswered = 30 * time.Minute
+
+// bound says for how long the loop waits for its user.
+func bound(cfg *loop.Config) {
+	cfg.Unanswered = unanswered
+	if said := cfg.Said.AskTimeout; said != nil {
+		cfg.Unanswered = time.Duration(*said)
 	}
-	t.Timeout = &d
-	return nil
 }
 
 // letAsk has all agents of the loop ask their user.
-func (r Resolver) letAsk(ctx context.Context, cfg *loop.Config, live Live) (err error) {
-	if live == LiveOff {
+func (r Resolver) letAsk(ctx context.Context, cfg *loop.Config) (err error) {
+	if cfg.Said.Live == settings.Off {
 		return errors.New(`an agent that asks you has to be live: leave out live = "off" (--no-live), or permissions = "ask"`)
 	}
-	cfg.Ask, cfg.AskTimeout = true, r.Settings.AskTimeout
-	if r.Start.Ask.Timeout != nil {
-		cfg.AskTimeout = *r.Start.Ask.Timeout
+	if cfg.Ask = true; cfg.Said.AskTimeout != nil {
+		cfg.AskTimeout = cfg.Unanswered
 	}
 	asking := func(b *backends.Backend, args []string, who string) {
 		made, why := b.Asking(ctx, args)

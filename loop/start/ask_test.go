@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ralph-lsp/internal/settings"
+	"ralph-lsp/loopstate"
 )
 
 // askStart resolves a start.
@@ -16,7 +19,7 @@ func askStart(t *testing.T, text string) (argv []string, may string, asks bool, 
 	if err != nil {
 		return nil, "", false, err
 	}
-	cfg, _, err := Resolver{Prompt: "x", Start: request.Options, Settings: settings(t, "")}.Resolve(t.Context())
+	cfg, _, err := Resolver{Prompt: "x", Start: request.Options, Settings: settingsOf(t, "")}.Resolve(t.Context())
 	may, _ = cfg.Backend.Permissions(cfg.Args)
 	return cfg.Backend.Argv(nil, cfg.Args), may, cfg.Ask, err
 }
@@ -72,14 +75,14 @@ func TestWhatCannotAskIsRefusedAtTheStart(t *testing.T) {
 
 // A state file may have been written by anybody: it can ask for more, and not for less.
 func TestALoopThatGoesOnStillAsks(t *testing.T) {
-	if a := askOf("agent", time.Minute); a != (Ask{}) {
-		t.Errorf("%+v", a)
+	if said := saidIn(loopstate.State{Permissions: "agent", AskTimeout: time.Minute, Sandbox: "off"}); said != (settings.Said{}) {
+		t.Errorf("%+v", said)
 	}
-	a := askOf("ask", time.Minute)
-	if a.Permissions != "ask" || *a.Timeout != time.Minute {
-		t.Errorf("%+v", a)
+	said := saidIn(loopstate.State{Permissions: "ask", AskTimeout: time.Minute})
+	if said.Permissions != "ask" || time.Duration(*said.AskTimeout) != time.Minute {
+		t.Errorf("%+v", said)
 	}
-	if now := (Ask{Permissions: "agent"}).Over(a); now.Permissions != "agent" || now.Timeout != a.Timeout {
+	if now := (settings.Said{Permissions: "agent"}).Or(said); now.Permissions != "agent" || now.AskTimeout != said.AskTimeout {
 		t.Errorf("the start's word: %+v", now)
 	}
 }

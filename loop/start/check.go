@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/spf13/pflag"
-
 	"ralph-lsp/config"
 	"ralph-lsp/loop"
 	"ralph-lsp/verify"
@@ -18,13 +16,6 @@ type Check struct {
 	Verify string // a command that the shell runs when the agent promises
 	Until  string // one that ends the loop when it passes, without any promise
 	Off    bool   // nothing is verified, whatever the files say
-}
-
-// AddFlags adds its flags to a set.
-func (c *Check) AddFlags(f *pflag.FlagSet) {
-	f.StringVar(&c.Verify, "verify", "", "the promise counts when `CMD` passes; the shell runs it in the folder")
-	f.StringVar(&c.Until, "until", "", "the loop ends when `CMD` passes, without any promise; it is run before the first iteration too")
-	f.BoolVar(&c.Off, "no-verify", false, "believe the promise, whatever ralph.toml says")
 }
 
 // isSet says whether the start says anything.

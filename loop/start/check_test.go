@@ -25,13 +25,13 @@ func TestWhoSaysHowALoopIsVerified(t *testing.T) {
 		{"the start, until", file, Check{Until: "make"}, "make", verify.OnUntil, config.FromStart},
 		{"the start, not at all", file, Check{Off: true}, "", "", config.FromStart},
 	} {
-		cfg, sources := resolve(t, Resolver{Settings: settings(t, tt.file), Start: Options{Check: tt.said}})
+		cfg, sources := resolve(t, Resolver{Settings: settingsOf(t, tt.file), Start: Options{Check: tt.said}})
 		if got := cfg.Verify; got.String() != tt.want || got.When != tt.when || sources["verify"] != tt.from {
 			t.Errorf("%s: %+v from %s", tt.name, got, sources["verify"])
 		}
 	}
 	for _, said := range []Check{{Verify: "a", Until: "b"}, {Verify: "a", Off: true}, {Until: "a", Off: true}, {Verify: " "}} {
-		r := Resolver{Settings: settings(t, ""), Start: Options{Check: said}, Detect: detectPi}
+		r := Resolver{Settings: settingsOf(t, ""), Start: Options{Check: said}, Detect: detectPi}
 		if _, _, err := r.Resolve(t.Context()); err == nil {
 			t.Errorf("%+v is taken", said)
 		}
@@ -53,7 +53,7 @@ func TestALoopThatGoesOnHasTheCheckOfItsStart(t *testing.T) {
 	Remember(files, loopConfig(t, Check{Verify: "make check"}), "ralph-1")
 	goOn := func(said Check, id string) string {
 		found.LoopID = id
-		cfg, err := Resolver{Settings: settings(t, "verify.command = \"true\""), Start: Options{Check: said}, Detect: detectPi}.Continue(t.Context(), found, files)
+		cfg, err := Resolver{Settings: settingsOf(t, "verify.command = \"true\""), Start: Options{Check: said}, Detect: detectPi}.Continue(t.Context(), found, files)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,7 +77,7 @@ func TestALoopThatGoesOnHasTheCheckOfItsStart(t *testing.T) {
 // loopConfig is that of a loop which was started with a check.
 func loopConfig(t *testing.T, said Check) loop.Config {
 	t.Helper()
-	cfg, _ := resolve(t, Resolver{Settings: settings(t, ""), Start: Options{Check: said}})
+	cfg, _ := resolve(t, Resolver{Settings: settingsOf(t, ""), Start: Options{Check: said}})
 	return cfg
 }
 
@@ -87,7 +87,7 @@ func TestALoopThatWasNotStartedHereIsAStrangers(t *testing.T) {
 	files := config.Files{Folder: t.TempDir(), UserDir: t.TempDir(), Trusted: true}
 	Remember(files, loopConfig(t, Check{}), "ralph-mine")
 	for id, want := range map[string]bool{"ralph-mine": false, "ralph-found": true, "": true} {
-		cfg, err := Resolver{Settings: settings(t, ""), Detect: detectPi}.Continue(t.Context(), Found{LoopID: id, Backend: "pi"}, files)
+		cfg, err := Resolver{Settings: settingsOf(t, ""), Detect: detectPi}.Continue(t.Context(), Found{LoopID: id, Backend: "pi"}, files)
 		if err != nil || cfg.Stranger != want {
 			t.Errorf("%s: %v, %v", id, cfg.Stranger, err)
 		}
@@ -97,7 +97,7 @@ func TestALoopThatWasNotStartedHereIsAStrangers(t *testing.T) {
 func TestTheReviewerIsTheHatOfTheLoopsStart(t *testing.T) {
 	const file = "verify.reviewer = \"critic\"\n[hats.critic]\nbackend = { type = \"claude\", args = [\"--model\", \"strict\"] }\n"
 	files := config.Files{Folder: t.TempDir(), UserDir: t.TempDir(), Trusted: true}
-	cfg, _ := resolve(t, Resolver{Settings: settings(t, file)})
+	cfg, _ := resolve(t, Resolver{Settings: settingsOf(t, file)})
 	if r := cfg.Reviewer; cfg.Verify.Reviewer != "critic" || r.Backend.Name != "claude" || strings.Join(r.Args, " ") != "--model strict" {
 		t.Errorf("got %+v", r)
 	}
@@ -107,7 +107,7 @@ func TestTheReviewerIsTheHatOfTheLoopsStart(t *testing.T) {
 		same bool
 	}{{file, true}, {strings.ReplaceAll(file, "strict", "meek"), false}} {
 		goOn := func() loop.Config {
-			cfg, err := Resolver{Settings: settings(t, tt.file), Detect: detectPi}.Continue(t.Context(), Found{LoopID: "ralph-1", Backend: "pi"}, files)
+			cfg, err := Resolver{Settings: settingsOf(t, tt.file), Detect: detectPi}.Continue(t.Context(), Found{LoopID: "ralph-1", Backend: "pi"}, files)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -121,11 +121,11 @@ func TestTheReviewerIsTheHatOfTheLoopsStart(t *testing.T) {
 			Remember(files, cfg, "ralph-1")
 		}
 	}
-	_, _, err := Resolver{Settings: settings(t, "verify.command = \"make\""), Start: Options{Check: Check{Off: true}}, Detect: detectPi}.Resolve(t.Context())
+	_, _, err := Resolver{Settings: settingsOf(t, "verify.command = \"make\""), Start: Options{Check: Check{Off: true}}, Detect: detectPi}.Resolve(t.Context())
 	if err != nil {
 		t.Error(err)
 	}
-	s := settings(t, "")
+	s := settingsOf(t, "")
 	s.Verify.Reviewer = "nobody"
 	if _, _, err := (Resolver{Settings: s, Detect: detectPi}).Resolve(t.Context()); !errors.As(err, new(*UnknownHatError)) || !strings.Contains(err.Error(), "the reviewer: there is no hat") {
 		t.Errorf("got %v", err)

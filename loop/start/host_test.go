@@ -27,7 +27,7 @@ func TestInsideAnAgent(t *testing.T) {
 		"a hat has none":           {"[hats.x]\ndescription = \"does\"", Agent{Hat: "x"}, "pi", "fake/one", config.FromEditor},
 	} {
 		t.Run(name, func(t *testing.T) {
-			cfg, sources, err := Resolver{Settings: settings(t, tt.file), Start: Options{Agent: tt.start}, Host: Agent{Name: "pi", Model: "fake/one"}}.Resolve(t.Context())
+			cfg, sources, err := Resolver{Settings: settingsOf(t, tt.file), Start: Options{Agent: tt.start}, Host: Agent{Name: "pi", Model: "fake/one"}}.Resolve(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -10,19 +10,16 @@ import (
 	"ralph-lsp/loop"
 )
 
-// Limits are the flags that bound a loop.
-type Limits struct{ patch loop.Patch }
+// AddLimits adds the flags that bound a loop to a set, with the defaults of a new loop.
+func AddLimits(f *pflag.FlagSet, to *loop.Patch) { addLimits(f, to, nil) }
 
-// AddFlags adds them to a set, with the defaults of a new loop.
-func (l *Limits) AddFlags(f *pflag.FlagSet) { l.addFlags(f, nil) }
-
-// addFlags adds them for a loop with the limits now; nil for a new one.
-func (l *Limits) addFlags(f *pflag.FlagSet, now *loop.Limits) {
+// addLimits adds them for a loop with the limits now; nil for a new one.
+func addLimits(f *pflag.FlagSet, to *loop.Patch, now *loop.Limits) {
 	for _, limit := range limits.All() {
-		f.Var(&limitFlag{limit, &l.patch.Given, now}, limit.Flag, limit.Usage)
+		f.Var(&limitFlag{limit, &to.Given, now}, limit.Flag, limit.Usage)
 	}
 	f.Func("completion-promise", "the loop is done when the agent says <promise>`TEXT`</promise>", func(text string) error {
-		l.patch.Promise = &text
+		to.Promise = &text
 		return nil
 	})
 }
@@ -30,13 +27,13 @@ func (l *Limits) addFlags(f *pflag.FlagSet, now *loop.Limits) {
 // LimitsIn are those among a command line's flags that are written as --max-iterations=5;
 // others, and what can't be read, say nothing.
 func LimitsIn(flags []string) loop.Patch {
-	var l Limits
+	var p loop.Patch
 	for _, flag := range flags {
 		own := newFlagSet()
-		l.AddFlags(own)
+		AddLimits(own, &p)
 		_ = own.Parse([]string{flag})
 	}
-	return l.patch
+	return p
 }
 
 // FlagsOf are limits and a promise as flags, one word each.
@@ -51,9 +48,6 @@ func FlagsOf(p loop.Patch) (flags []string) {
 	}
 	return flags
 }
-
-// Patch are those that were given.
-func (l *Limits) Patch() loop.Patch { return l.patch }
 
 // limitFlag is the flag of a limit.
 type limitFlag struct {
@@ -85,9 +79,9 @@ func (f *limitFlag) Set(text string) error {
 // reached; of a loop that has reached none, what is written as dollars (also
 // 0.5 and 0,5) or as a time is one of the cost or the time, and any other of the iterations.
 func ParseChange(text string, now loop.Limits, reached limits.Name) (loop.Patch, error) {
-	var l Limits
+	var p loop.Patch
 	flags := newFlagSet()
-	l.addFlags(flags, &now)
+	addLimits(flags, &p, &now)
 	words, err := shellWords(text)
 	if err != nil {
 		return loop.Patch{}, err
@@ -101,11 +95,11 @@ func ParseChange(text string, now loop.Limits, reached limits.Name) (loop.Patch,
 		if value == "0" {
 			return loop.Patch{}, fmt.Errorf("0 would be %s; say --%s 0 for that", limit.Words(loop.Limits{}), limit.Flag)
 		}
-		if err := limit.SetFrom(now, &l.patch.Given, value); err != nil {
+		if err := limit.SetFrom(now, &p.Given, value); err != nil {
 			return loop.Patch{}, fmt.Errorf("the %s limit %w", limit.Name, err)
 		}
 	}
-	return l.patch, nil
+	return p, nil
 }
 
 // limitMeant is the limit that a value alone is one of.

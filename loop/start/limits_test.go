@@ -8,14 +8,19 @@ import (
 	"github.com/spf13/pflag"
 
 	"ralph-lsp/internal/limits"
+	"ralph-lsp/internal/settings"
 	"ralph-lsp/loop"
 )
 
 func TestEachLimitHasAFlagAndASource(t *testing.T) {
-	var l Limits
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-	l.AddFlags(flags)
-	_, sources := resolve(t, Resolver{Settings: settings(t, "")})
+	AddLimits(flags, new(loop.Patch))
+	_, sources := resolve(t, Resolver{Settings: settingsOf(t, "")})
+	for _, s := range settings.All() {
+		if sources[s.Wire] == "" {
+			t.Errorf("%s comes from nowhere", s.Wire)
+		}
+	}
 	for _, limit := range limits.All() {
 		flag := flags.Lookup(limit.Flag)
 		if flag == nil || flag.Value.Type() == "" || flag.DefValue == "" {

@@ -9,6 +9,7 @@ import (
 
 	"ralph-lsp/backends"
 	"ralph-lsp/config"
+	"ralph-lsp/internal/settings"
 	"ralph-lsp/loop"
 )
 
@@ -32,7 +33,7 @@ func TestWhenAnAgentIsTalkedTo(t *testing.T) {
 	installPi(t)
 	for _, c := range []struct {
 		file     string
-		start    Live
+		start    string
 		attended bool
 		want     bool
 		from     config.Source
@@ -41,11 +42,11 @@ func TestWhenAnAgentIsTalkedTo(t *testing.T) {
 		{"", "", false, false, config.FromDefault},
 		{"live = \"on\"\n", "", false, true, config.FromFolder},
 		{"live = \"off\"\n", "", true, false, config.FromFolder},
-		{"live = \"off\"\n", LiveOn, false, true, config.FromStart},
-		{"live = \"on\"\n", LiveOff, true, false, config.FromStart},
-		{"live = \"off\"\n", LiveAuto, true, true, config.FromStart},
+		{"live = \"off\"\n", settings.On, false, true, config.FromStart},
+		{"live = \"on\"\n", settings.Off, true, false, config.FromStart},
+		{"live = \"off\"\n", settings.Auto, true, true, config.FromStart},
 	} {
-		r := Resolver{Prompt: "Build", Start: Options{Agent: Agent{Name: "pi"}, Live: c.start}, Settings: settings(t, c.file), Attended: c.attended}
+		r := Resolver{Prompt: "Build", Start: Options{Agent: Agent{Name: "pi"}, Said: settings.Said{Live: c.start}}, Settings: settingsOf(t, c.file), Attended: c.attended}
 		cfg, sources, err := r.Resolve(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -85,9 +86,10 @@ func TestAgentsOfStepsAndTheReviewerAreTalkedToToo(t *testing.T) {
 
 // Whoever asks for what can't be is told so, and nobody else is.
 func TestAnAgentThatCanNotBeTalkedToIsRunAsBefore(t *testing.T) {
-	for live, warnings := range map[Live]int{LiveOn: 1, LiveAuto: 0} {
+	for live, warnings := range map[string]int{settings.On: 1, settings.Auto: 0} {
 		cfg := loop.Config{Backend: backends.Backend{Name: "codex", Prompt: backends.PromptStdin}}
-		Resolver{Start: Options{Live: live}, Attended: true}.talk(context.Background(), &cfg)
+		cfg.Said.Live = live
+		Resolver{Attended: true}.talk(context.Background(), &cfg)
 		if cfg.Backend.Prompt != backends.PromptStdin || len(cfg.Warnings) != warnings {
 			t.Errorf("%s: %s, %q", live, cfg.Backend.Prompt, cfg.Warnings)
 		}
@@ -95,7 +97,7 @@ func TestAnAgentThatCanNotBeTalkedToIsRunAsBefore(t *testing.T) {
 }
 
 func TestTheTextOfAStartMaySayLive(t *testing.T) {
-	for text, want := range map[string]Live{"Build": "", "Build --live": LiveOn, "--no-live Build": LiveOff, "--live --no-live Build": LiveOff} {
+	for text, want := range map[string]string{"Build": "", "Build --live": settings.On, "--no-live Build": settings.Off, "--live --no-live Build": settings.Off} {
 		if r, err := Parse(text); err != nil || r.Live != want || r.Prompt != "Build" {
 			t.Errorf("%q: %q, %q, %v", text, r.Live, r.Prompt, err)
 		}

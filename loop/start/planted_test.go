@@ -13,7 +13,7 @@ import (
 )
 
 func TestAStateFileOfNobodysLoopOnlyTightens(t *testing.T) {
-	s := settings(t, "[limits]\nmax_cost_usd = 2\n") // and 50, 4h, 10m, 5, 5
+	s := settingsOf(t, "[limits]\nmax_cost_usd = 2\n") // and 50, 4h, 10m, 5, 5, 3
 	home := t.TempDir()
 	files := config.Files{Folder: t.TempDir(), UserDir: home}
 	if err := files.RememberLoop("ralph-mine"); err != nil {
@@ -35,7 +35,7 @@ func TestAStateFileOfNobodysLoopOnlyTightens(t *testing.T) {
 		want   loop.Limits
 		told   int
 	}{
-		{"a stranger's loop", "ralph-found", files, loose, loop.Patch{}, own, 6},
+		{"a stranger's loop", "ralph-found", files, loose, loop.Patch{}, own, 7},
 		{"a stricter one", "ralph-found", files, strict, loop.Patch{}, strict, 0},
 		{"a loop without an id", "", files, loose, loop.Patch{}, own, 6},
 		{"the user's loop", "ralph-mine", files, loose, loop.Patch{}, loose, 0},
@@ -77,7 +77,7 @@ func TestOnlyTheLastLoopOfAFolderIsKnown(t *testing.T) {
 }
 
 func TestAStateFileOfNobodysLoopChoosesNoOtherAgentThanTheUser(t *testing.T) {
-	own := settings(t, "backend = \"claude\"")
+	own := settingsOf(t, "backend = \"claude\"")
 	files := config.Files{Folder: t.TempDir(), UserDir: t.TempDir(), Builtin: backends.Names()}
 	if err := files.RememberLoop("ralph-mine"); err != nil {
 		t.Fatal(err)
@@ -93,7 +93,7 @@ func TestAStateFileOfNobodysLoopChoosesNoOtherAgentThanTheUser(t *testing.T) {
 		{"the user's agent", own, Found{Backend: "claude"}, Agent{}, false},
 		{"in the user's loop", own, Found{Backend: "pi", LoopID: "ralph-mine"}, Agent{}, false},
 		{"named by the start", own, Found{Backend: "pi"}, Agent{Name: "pi"}, false},
-		{"no agent of the user's", settings(t, ""), Found{Backend: "pi"}, Agent{}, false},
+		{"no agent of the user's", settingsOf(t, ""), Found{Backend: "pi"}, Agent{}, false},
 	} {
 		tt.found.File = "state.md"
 		_, err := Resolver{Settings: tt.settings, Start: Options{Agent: tt.named}, Detect: detectPi}.Continue(t.Context(), tt.found, files)
@@ -118,7 +118,7 @@ func TestAStateFileAsThePromptLoosensNoLimit(t *testing.T) {
 		{"the editor allows more", false, loop.Patch{}, loop.Patch{Given: limits.Given{MaxFailures: new(9), MaxIterations: new(60)}}, loop.Limits{MaxIterations: 60, MaxCostUSD: 1, MaxDuration: 4 * time.Hour, IdleTimeout: 10 * time.Minute, MaxFailures: 6, MaxUnchanged: 5}, 2},
 		{"the start says so", false, loop.Patch{Given: limits.Given{MaxIterations: new(0), MaxDuration: new(6 * time.Hour)}}, loop.Patch{}, loop.Limits{MaxIterations: 0, MaxCostUSD: 1, MaxDuration: 6 * time.Hour, IdleTimeout: 10 * time.Minute, MaxFailures: 5, MaxUnchanged: 5}, 1},
 	} {
-		r := Resolver{Start: Options{Limits: tt.start}, Editor: Options{Limits: tt.editor}, Settings: settings(t, "[limits]\nmax_cost_usd = 2\n")}
+		r := Resolver{Start: Options{Limits: tt.start}, Editor: Options{Limits: tt.editor}, Settings: settingsOf(t, "[limits]\nmax_cost_usd = 2\n")}
 		warnings := strings.Join(r.Adopt(Options{Limits: file}, tt.isOwn), " ")
 		var cfg loop.Config
 		r.limits(&cfg)

@@ -7,6 +7,7 @@ import (
 
 	"ralph-lsp/config"
 	"ralph-lsp/internal/test/walltest"
+	"ralph-lsp/loopstate"
 	"ralph-lsp/sandbox"
 )
 
@@ -14,11 +15,11 @@ import (
 func TestAnAgentOfTheFolderIsFoundBehindItsWalls(t *testing.T) {
 	walltest.Need(t)
 	for name, find := range map[string]func(Resolver) error{
-		"a start":   func(r Resolver) error { r.Start.Walls = "workspace"; _, _, err := r.Resolve(t.Context()); return err },
+		"a start":   func(r Resolver) error { r.Start.Sandbox = "workspace"; _, _, err := r.Resolve(t.Context()); return err },
 		"a session": func(r Resolver) error { _, _, err := r.Interactive(t.Context(), "x"); return err },
 		"one that goes on": func(r Resolver) error {
 			r.Settings.Sandbox.Mode = ""
-			_, err := r.Continue(t.Context(), Found{Sandbox: sandbox.Workspace}, r.Settings.Files)
+			_, err := r.Continue(t.Context(), Found{Said: saidIn(loopstate.State{Sandbox: sandbox.Workspace})}, r.Settings.Files)
 			return err
 		},
 	} {

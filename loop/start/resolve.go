@@ -11,55 +11,20 @@ import (
 	"ralph-lsp/changes"
 	"ralph-lsp/config"
 	"ralph-lsp/internal/limits"
+	"ralph-lsp/internal/settings"
+	"ralph-lsp/internal/tell"
 	"ralph-lsp/loop"
 )
 
 // Options are what a start says, or an editor's settings. What is empty or nil
 // is left to those behind it.
 type Options struct {
+	settings.Said
 	Agent  Agent
 	Team   Team
 	Limits loop.Patch
-	Quiet  bool // the agent isn't told of the loop
-	Live   Live
-	Walls  Walls
-	Ask    Ask
 	Check  Check
 	Tree   Tree
-}
-
-// Over is o where it says something, else below; arguments of both count.
-func (o Options) Over(below Options) Options {
-	a, b := o.Agent, below.Agent
-	out := Options{
-		Agent: Agent{
-			Name: cmp.Or(a.Name, b.Name), Hat: cmp.Or(a.Hat, b.Hat), Model: cmp.Or(a.Model, b.Model),
-			Output: a.Output, Prompt: a.Prompt, Args: slices.Concat(b.Args, a.Args),
-		},
-		Team:   o.Team,
-		Limits: o.Limits.Or(below.Limits),
-		Quiet:  o.Quiet || below.Quiet,
-		Live:   cmp.Or(o.Live, below.Live),
-		Walls:  cmp.Or(o.Walls, below.Walls),
-		Ask:    o.Ask.Over(below.Ask),
-		Check:  o.Check,
-	}
-	if !o.Check.isSet() {
-		out.Check = below.Check
-	}
-	if out.Tree = o.Tree; o.Tree == (Tree{}) {
-		out.Tree = below.Tree
-	}
-	if !o.Team.IsSet() {
-		out.Team = below.Team
-	}
-	if a.Output.Value == "" {
-		out.Agent.Output = b.Output
-	}
-	if a.Prompt.Value == "" {
-		out.Agent.Prompt = b.Prompt
-	}
-	return out
 }
 
 // Sources tell where the values of a loop's configuration come from, by their
@@ -87,8 +52,8 @@ func (r Resolver) Resolve(ctx context.Context) (loop.Config, Sources, error) {
 	cfg := loop.Config{
 		Prompt: r.Prompt,
 		Model:  cmp.Or(r.Start.Agent.Model, r.Editor.Agent.Model),
-		Quiet:  r.quiet(),
 	}
+	r.say(&cfg)
 	r.keep(&cfg)
 	sources := r.limits(&cfg)
 	if sources["completionPromise"] == config.FromDefault {
@@ -97,7 +62,7 @@ func (r Resolver) Resolve(ctx context.Context) (loop.Config, Sources, error) {
 		}
 	}
 	cfg.PromiseFrom = string(sources["completionPromise"])
-	sources["sandbox"] = r.wall(&cfg)
+	r.wall(&cfg)
 	ctx = backends.ForLoop(ctx, cfg.Sandbox, r.Settings.Files.Folder)
 	r.offerWalls(ctx, &cfg, sources["sandbox"])
 	var err error
@@ -109,7 +74,6 @@ func (r Resolver) Resolve(ctx context.Context) (loop.Config, Sources, error) {
 		return cfg, sources, err
 	}
 	sources["model"] = first(r.Start.Agent.Model != "", r.Editor.Agent.Model != "", config.FromDefault)
-	sources["instruct"] = first(r.Start.Quiet, false, r.Settings.Source("completion.instruct"))
 	own := slices.Concat(r.Editor.Agent.Args, r.Start.Agent.Args)
 	if err := checkArguments(own); err != nil {
 		return cfg, sources, err
@@ -137,8 +101,6 @@ func (r Resolver) Resolve(ctx context.Context) (loop.Config, Sources, error) {
 	if r.isHosts(agent.backend, cfg) {
 		cfg.Model, sources["model"] = r.Host.Model, config.FromEditor
 	}
-	sources["live"] = first(r.Start.Live != "", false, r.Settings.Source("live"))
-	sources["permissions"] = first(r.Start.Ask.Permissions != "", r.Editor.Ask.Permissions != "", r.Settings.Source("permissions"))
 	if team.isSet() {
 		sources["agents"] = team.from
 		err = r.enlist(ctx, team, &cfg)
@@ -199,7 +161,12 @@ func (r Resolver) keep(cfg *loop.Config) {
 	cfg.History.Off, cfg.History.Folder = !r.Settings.History.Enabled, r.Settings.History.Folder
 }
 
-func (r Resolver) quiet() bool { return r.Start.Quiet || !r.Settings.Instruct }
+// say sets what is said of the loop in one value each.
+func (r Resolver) say(cfg *loop.Config) {
+	cfg.Said = r.Start.Said.Or(r.Editor.Said).Or(r.Settings.Said)
+	cfg.Quiet = cfg.Said.Instruct != nil && !*cfg.Said.Instruct
+	bound(cfg)
+}
 
 func (r Resolver) chooser() chooser {
 	if r.Host.Name == "" {
@@ -214,12 +181,15 @@ func (r Resolver) isHosts(agent backends.Backend, cfg loop.Config) bool {
 		!slices.ContainsFunc(cfg.Args, func(arg string) bool { return arg == agent.ModelFlag || strings.HasPrefix(arg, agent.ModelFlag+"=") })
 }
 
-// limits sets limits and promise, and tells their sources.
+// limits sets limits and promise, and tells their sources and those of settings.
 func (r Resolver) limits(cfg *loop.Config) Sources {
 	s, e := r.Start.Limits, r.Editor.Limits
 	cfg.Limits, cfg.Promise = e.Over(r.Settings.Limits, r.Settings.Promise)
 	cfg.Limits, cfg.Promise = s.Over(cfg.Limits, cfg.Promise)
 	sources := Sources{"completionPromise": first(s.Promise != nil, e.Promise != nil, r.Settings.Source("completion.promise"))}
+	for _, s := range settings.All() {
+		sources[s.Wire] = first(s.IsIn(r.Start.Said), s.IsIn(r.Editor.Said), r.Settings.Source(s.Key))
+	}
 	for _, l := range limits.All() {
 		sources[l.Wire] = first(l.IsIn(s.Given), l.IsIn(e.Given), r.Settings.Source("limits."+l.Key))
 	}
@@ -255,11 +225,9 @@ type Found struct {
 	Args          []string
 	Output        string // of a program of the user's own; "" is text
 	Prompt        string // the same; "" is stdin
-	Quiet         bool   // it isn't told the loop's rules
-	Sandbox       string // its walls; "" is none
-	SandboxEngine string // what made them
+	SandboxEngine string // what made its walls
 	Handing       bool   // hats hand over to each other
-	Ask           Ask
+	Said          settings.Said
 	Limits        loop.Limits
 }
 
@@ -269,8 +237,8 @@ func FoundIn(folder string) (Found, error) {
 	file, s, err := loop.StateIn(folder)
 	return Found{
 		File: file, LoopID: s.LoopID, Backend: s.Backend, Hat: s.Hat, Agents: s.Agents, Args: s.BackendArgs,
-		Output: s.BackendOutput, Prompt: s.BackendPrompt, Quiet: s.Quiet, Sandbox: s.Sandbox, SandboxEngine: s.SandboxEngine, Handing: len(s.Topics) > 0, Limits: s.Limits(),
-		Ask: askOf(s.Permissions, s.AskTimeout),
+		Output: s.BackendOutput, Prompt: s.BackendPrompt, SandboxEngine: s.SandboxEngine, Handing: len(s.Topics) > 0, Limits: s.Limits(),
+		Said: saidIn(s),
 	}, err
 }
 
@@ -290,22 +258,22 @@ func (r Resolver) Continue(ctx context.Context, found Found, files config.Files)
 			named.Name = found.Backend
 		}
 	}
-	cfg := loop.Config{Continue: true, Stranger: !files.HasStarted(found.LoopID), Change: r.Start.Limits, PromiseFrom: string(config.FromStart), Model: named.Model, Quiet: r.quiet() || found.Quiet}
+	cfg := loop.Config{Continue: true, Stranger: !files.HasStarted(found.LoopID), Change: r.Start.Limits, PromiseFrom: string(config.FromStart), Model: named.Model}
+	r.Start.Said = r.Start.Said.Or(found.Said)
+	r.say(&cfg)
 	r.keep(&cfg)
 	ctx = r.keepWalls(ctx, &cfg, found)
 	r.tighten(&cfg, found, files)
-	r.Start.Ask = r.Start.Ask.Over(found.Ask)
 	known := r
 	was, mark := files.CheckOf(found.LoopID)
 	if was.IsSet() { // that from its start, whatever the files say by now
 		known.Settings.Verify = was
 	}
-	check, _, err := known.check()
-	if err != nil {
+	var err error
+	if cfg.Verify, _, err = known.check(); err != nil {
 		return cfg, err
 	}
-	cfg.Verify = check
-	if cfg.Reviewer, err = r.Reviewer(ctx, check); err != nil {
+	if cfg.Reviewer, err = r.Reviewer(ctx, cfg.Verify); err != nil {
 		return cfg, err
 	}
 	cfg.Reviewer.Mark = mark

@@ -14,12 +14,13 @@ import (
 	"ralph-lsp/backends"
 	"ralph-lsp/config"
 	"ralph-lsp/internal/limits"
+	"ralph-lsp/internal/settings"
 	"ralph-lsp/loop"
 	"ralph-lsp/stream"
 )
 
 // settings reads a ralph.toml that is trusted.
-func settings(t *testing.T, file string) config.Settings {
+func settingsOf(t *testing.T, file string) config.Settings {
 	t.Helper()
 	files := config.Files{Folder: t.TempDir(), Builtin: backends.Names(), Trusted: true}
 	if err := os.WriteFile(filepath.Join(files.Folder, config.Name), []byte(file), 0o600); err != nil {
@@ -52,7 +53,7 @@ var piArgs = []string{"-p", "--mode", "json", "--no-session"}
 // it creates a CliBackend with command pi, args ["-p", "--mode", "json",
 // "--no-session"], and OutputFormat::PiStreamJson."
 func TestGivenBackendPiWhenRalphResolvesTheBackendThenItHasCommandArgsAndFormat(t *testing.T) {
-	cfg, sources := resolve(t, Resolver{Settings: settings(t, `backend = "pi"`)})
+	cfg, sources := resolve(t, Resolver{Settings: settingsOf(t, `backend = "pi"`)})
 	if b := cfg.Backend; b.Name != "pi" || b.Command != "pi" || b.Output != stream.FormatPi {
 		t.Errorf("got %+v", b)
 	}
@@ -72,7 +73,7 @@ func TestGivenBackendPiWithExtraArgsWhenRalphResolvesTheBackendThenTheyAreAppend
 		"of a hat":       "[hats.planner]\nbackend = { type = \"pi\", args = [\"--provider\", \"anthropic\"] }\n",
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := Resolver{Settings: settings(t, file)}
+			r := Resolver{Settings: settingsOf(t, file)}
 			if name == "of a hat" {
 				r.Start.Agent.Hat = "planner"
 			}
@@ -91,7 +92,7 @@ func TestGivenBackendPiWithExtraArgsWhenRalphResolvesTheBackendThenTheyAreAppend
 // Seed: "from_hat_backend() with NamedWithArgs { type: "pi", args: [...] }", and
 // the two hats of its ralph.yml.
 func TestPerHatBackends(t *testing.T) {
-	s := settings(t, `
+	s := settingsOf(t, `
 [backends.pi]
 args = ["--thinking", "low"]
 [hats.planner]
@@ -127,7 +128,7 @@ backend = "auto"
 }
 
 func TestWhoChoosesTheBackend(t *testing.T) {
-	s := settings(t, "backend = \"claude\"\n[hats.a]\nbackend = \"pi\"\n")
+	s := settingsOf(t, "backend = \"claude\"\n[hats.a]\nbackend = \"pi\"\n")
 	tests := []struct {
 		name          string
 		start, editor Agent
@@ -150,7 +151,7 @@ func TestWhoChoosesTheBackend(t *testing.T) {
 }
 
 func TestLimitsHaveTheirPrecedence(t *testing.T) {
-	s := settings(t, "[limits]\nmax_iterations = 1\nmax_cost_usd = 1\nmax_duration = \"1h\"\n[completion]\npromise = \"A\"\ninstruct = false\n")
+	s := settingsOf(t, "[limits]\nmax_iterations = 1\nmax_cost_usd = 1\nmax_duration = \"1h\"\n[completion]\npromise = \"A\"\ninstruct = false\n")
 	cfg, sources := resolve(t, Resolver{
 		Settings: s,
 		Start:    Options{Limits: loop.Patch{Given: limits.Given{MaxIterations: new(3)}}},
@@ -163,8 +164,8 @@ func TestLimitsHaveTheirPrecedence(t *testing.T) {
 	}
 	wantSources := Sources{
 		"maxIterations": config.FromStart, "maxCostUsd": config.FromEditor, "maxDurationMs": config.FromFolder,
-		"idleTimeoutMs": config.FromDefault, "maxConsecutiveFailures": config.FromDefault, "maxUnchangedIterations": config.FromDefault, "completionPromise": config.FromEditor,
-		"backend": config.FromDefault, "args": config.FromDefault, "model": config.FromDefault, "instruct": config.FromFolder, "live": config.FromDefault, "permissions": config.FromDefault, "sandbox": config.FromDefault, "verify": config.FromDefault,
+		"idleTimeoutMs": config.FromDefault, "maxConsecutiveFailures": config.FromDefault, "maxUnchangedIterations": config.FromDefault, "maxUnknownCostRuns": config.FromDefault, "completionPromise": config.FromEditor,
+		"backend": config.FromDefault, "args": config.FromDefault, "model": config.FromDefault, "instruct": config.FromFolder, "live": config.FromDefault, "permissions": config.FromDefault, "onClose": config.FromDefault, "askTimeoutMs": config.FromDefault, "sandbox": config.FromDefault, "verify": config.FromDefault,
 	}
 	if diff := cmp.Diff(wantSources, sources); diff != "" {
 		t.Error(diff)
@@ -172,7 +173,7 @@ func TestLimitsHaveTheirPrecedence(t *testing.T) {
 }
 
 func TestWhoseThePromiseIs(t *testing.T) {
-	none, folder := config.Default(), settings(t, "[completion]\npromise = \"FOLDER\"\n")
+	none, folder := config.Default(), settingsOf(t, "[completion]\npromise = \"FOLDER\"\n")
 	one := "Do it, then `<promise>\n ALL  DONE </promise>`, I mean <promise>ALL DONE</promise>.\n"
 	said := func(promise string) Options { return Options{Limits: loop.Patch{Promise: &promise}} }
 	for _, tt := range []struct {
@@ -205,7 +206,7 @@ func TestWhoseThePromiseIs(t *testing.T) {
 }
 
 func TestCustomBackends(t *testing.T) {
-	s := settings(t, `
+	s := settingsOf(t, `
 backend = "mine"
 [backends.mine]
 command = "my-agent"
@@ -230,7 +231,7 @@ prompt = "arg"
 }
 
 func TestWhatCantBeResolved(t *testing.T) {
-	s := settings(t, "[backends.mine]\ncommand = \"x\"\n[hats.builder]\nbackend = \"mine\"\n")
+	s := settingsOf(t, "[backends.mine]\ncommand = \"x\"\n[hats.builder]\nbackend = \"mine\"\n")
 	tests := []struct {
 		name  string
 		agent Agent
@@ -239,7 +240,7 @@ func TestWhatCantBeResolved(t *testing.T) {
 		{"unknown backend", Agent{Name: "mein"}, `unknown backend "mein": did you mean mine? known are ` + strings.Join(backends.Names(), ", ") + ", mine"},
 		{"unknown hat", Agent{Hat: "bilder"}, `there is no hat "bilder": did you mean builder? known are builder`},
 		{"hat and another backend", Agent{Hat: "builder", Name: "pi"}, "the hat builder is one of mine; leave out the backend pi, or the hat"},
-		{"format of a known backend", Agent{Name: "mine", Output: Choice{Value: "text"}}, "go with a program of your own"},
+		{"format of a known backend", Agent{Name: "mine", Output: "text"}, "go with a program of your own"},
 	}
 	for _, tt := range tests {
 		_, _, err := Resolver{Settings: s, Start: Options{Agent: tt.agent}, Detect: detectPi}.Resolve(t.Context())
@@ -262,7 +263,7 @@ func TestGivenRalphPlanWithBackendPiWhenLaunchingInteractiveModeThenPiIsInvokedA
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", bin)
-	s := settings(t, `
+	s := settingsOf(t, `
 backend = "pi"
 [backends.pi]
 args = ["--thinking", "low"]
@@ -292,7 +293,7 @@ backend = { type = "pi", args = ["--model", "opus"] }
 }
 
 func TestContinue(t *testing.T) {
-	s := settings(t, `
+	s := settingsOf(t, `
 [backends.mine]
 command = "my-agent"
 [backends.pi]
@@ -371,7 +372,7 @@ backend = { command = "/bin/coder", args = ["--code"] }
 			}
 		})
 	}
-	program := Found{File: "state.md", Backend: "/bin/agent", Output: "pi-stream-json", Prompt: "arg", Quiet: true}
+	program := Found{File: "state.md", Backend: "/bin/agent", Output: "pi-stream-json", Prompt: "arg", Said: settings.Said{Instruct: new(false)}}
 	cfg, err := Resolver{Settings: s, Start: Options{Agent: Agent{Name: "/bin/agent"}}}.Continue(t.Context(), program, files)
 	if err != nil || string(cfg.Backend.Output) != program.Output || string(cfg.Backend.Prompt) != program.Prompt || !cfg.Quiet {
 		t.Errorf("a program is spoken to as before: %+v, %v", cfg.Backend, err)
@@ -417,7 +418,7 @@ backend = { type = "claude", args = ["--model", "opus"] }
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.found.File = "state.md"
-			resolver := Resolver{Settings: settings(t, tt.settings+text), Start: Options{Agent: tt.named}, Detect: detectPi}
+			resolver := Resolver{Settings: settingsOf(t, tt.settings+text), Start: Options{Agent: tt.named}, Detect: detectPi}
 			cfg, err := resolver.Continue(t.Context(), tt.found, files)
 			if errors.As(err, new(*config.UntrustedError)) != tt.untrusted || err != nil && !tt.untrusted {
 				t.Fatalf("got %v", err)
@@ -428,7 +429,7 @@ backend = { type = "claude", args = ["--model", "opus"] }
 		})
 	}
 	nothing := func(context.Context) (backends.Backend, error) { return backends.Backend{}, &backends.NotFoundError{} }
-	if _, err := (Resolver{Settings: settings(t, ""), Detect: nothing}).Continue(t.Context(), Found{File: "state.md"}, files); !errors.As(err, new(*backends.NotFoundError)) {
+	if _, err := (Resolver{Settings: settingsOf(t, ""), Detect: nothing}).Continue(t.Context(), Found{File: "state.md"}, files); !errors.As(err, new(*backends.NotFoundError)) {
 		t.Errorf("without an agent: %v", err)
 	}
 }

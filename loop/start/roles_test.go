@@ -45,7 +45,7 @@ func TestWhoWearsWhichHat(t *testing.T) {
 			`first on pi ["--tools" "read,grep,find,ls"]: Go first.; alone on claude []: Alone.; last on pi ["--tools" "read,bash"]: `, "pi"},
 		"none needs another": {ringFile, "[hats.first.backend]\ntype = \"codex\"\nargs = [\"-x\"]\n", Options{}, `first on codex ["-x"]: Go first.; alone on claude []: Alone.`, "codex"},
 	} {
-		s := settings(t, tt.file+tt.more)
+		s := settingsOf(t, tt.file+tt.more)
 		first := s.Hats["first"]
 		if first.InstructionsFile != "" {
 			if err := os.WriteFile(first.InstructionsFile, []byte("Go first."), 0o600); err != nil {
@@ -72,7 +72,7 @@ func TestAHatThatCannotBeWorn(t *testing.T) {
 		"[hats.a]\ntriggers = [\"loop.start\"]\ninstructions_file = '" + large + "'\n": "large.md is larger than 64 KiB",
 		"[hats.a]\ntriggers = [\"x\"]\n":                                               "the hats of ralph.toml: no hat is woken by loop.start",
 	} {
-		if _, _, err := (Resolver{Settings: settings(t, file), Detect: detectPi}).Resolve(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := (Resolver{Settings: settingsOf(t, file), Detect: detectPi}).Resolve(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", file, err)
 		}
 	}
@@ -81,7 +81,7 @@ func TestAHatThatCannotBeWorn(t *testing.T) {
 // A loop whose hats hand over goes on so; in a state file that may be a stranger's they
 // need trust.
 func TestALoopGoesOnWithItsHats(t *testing.T) {
-	s := settings(t, strings.ReplaceAll(ringFile, `instructions_file = "first.md"`, ""))
+	s := settingsOf(t, strings.ReplaceAll(ringFile, `instructions_file = "first.md"`, ""))
 	files := config.Files{Folder: t.TempDir(), UserDir: t.TempDir()}
 	found := Found{File: "state.md", LoopID: "ralph-own", Backend: "pi", Hat: "alone", Handing: true}
 	r := Resolver{Settings: s, Detect: detectPi}

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/spf13/pflag"
-
 	"ralph-lsp/agents"
 	"ralph-lsp/config"
 	"ralph-lsp/hats"
@@ -22,13 +20,6 @@ type Team struct {
 	Agent    string   // the only one
 	Chain    []string // one after the other
 	Parallel []string // side by side
-}
-
-// AddFlags adds its flags to a set.
-func (t *Team) AddFlags(f *pflag.FlagSet) {
-	f.StringVar(&t.Agent, "agent", "", "the `NAME` of the agent that does the work, as its markdown file says it")
-	f.Var((*nameList)(&t.Chain), "chain", "the `NAMES` of agents that work one after the other, as in scout,planner,worker")
-	f.Var((*nameList)(&t.Parallel), "parallel", "the `NAMES` of agents that work side by side; they only read")
 }
 
 // nameList is a flag that takes names with commas between them.
@@ -70,9 +61,9 @@ func (t Team) Flags(backend string) string {
 
 // TeamOf reads what Flags wrote.
 func TeamOf(flags string) (t Team, backend string, err error) {
+	var o Options
 	set := newFlagSet()
-	t.AddFlags(set)
-	set.StringVar(&backend, "backend", "", "")
+	AddFlags(set, &o, toName)
 	words, err := shellWords(flags)
 	if err == nil {
 		err = set.Parse(words)
@@ -80,7 +71,7 @@ func TeamOf(flags string) (t Team, backend string, err error) {
 	if err == nil && set.NArg() > 0 {
 		err = fmt.Errorf("%q is no flag", set.Arg(0))
 	}
-	return t, backend, err
+	return o.Team, o.Agent.Name, err
 }
 
 // steps are what the agents do, in the words of the files' steps.

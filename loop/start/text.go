@@ -30,12 +30,11 @@ type Request struct {
 // Behind a lone -- all is prompt.
 func Parse(text string) (Request, error) {
 	var r Request
-	var limits Limits
 	if inner, ok := unquote(strings.TrimSpace(text)); ok && SlashOf(inner) != "" {
 		text = inner
 	}
 	flags := newFlagSet()
-	r.AddFlags(flags, &limits)
+	AddFlags(flags, &r.Options, ToStart)
 	words, err := split(text, flags)
 	if err != nil {
 		return Request{}, err
@@ -46,7 +45,7 @@ func Parse(text string) (Request, error) {
 		}
 		return Request{}, FlagError(flags, err, "see /ralph-help", " (put text that begins with - after --)")
 	}
-	r.Limits, r.Prompt = limits.Patch(), words.prompt
+	r.Prompt = words.prompt
 	if words.slash != SlashStart {
 		r.Slash = words.slash
 	}
@@ -54,19 +53,6 @@ func Parse(text string) (Request, error) {
 		return Request{}, fmt.Errorf("%s takes nothing after it; put a prompt that begins so after --", r.Slash)
 	}
 	return r, nil
-}
-
-// AddFlags adds the flags that a text may have to a set.
-func (r *Request) AddFlags(f *pflag.FlagSet, limits *Limits) {
-	r.Agent.AddFlags(f)
-	r.Team.AddFlags(f)
-	limits.AddFlags(f)
-	f.BoolVar(&r.Quiet, "no-instruct", false, "don't tell the agent about the loop and its promise")
-	r.Live.AddFlags(f)
-	r.Walls.AddFlags(f)
-	r.Ask.AddFlags(f)
-	r.Check.AddFlags(f)
-	r.Tree.AddFlags(f)
 }
 
 // newFlagSet returns a set of flags that prints nothing.

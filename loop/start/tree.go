@@ -10,8 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/spf13/pflag"
-
 	"ralph-lsp/backends"
 	"ralph-lsp/config"
 	"ralph-lsp/history"
@@ -27,14 +25,6 @@ type Tree struct {
 	Branch      string // "" is one named after the prompt
 	WithChanges bool   // it begins with the files as they are, not with HEAD
 	Commit      bool   // each iteration is committed on its branch
-}
-
-// AddFlags adds its flags to a set.
-func (t *Tree) AddFlags(f *pflag.FlagSet) {
-	f.Var((*treeFlag)(t), "worktree", "work in a git worktree beside the repository, on a branch of its own, or on `BRANCH`")
-	f.Lookup("worktree").NoOptDefVal = anyBranch
-	f.BoolVar(&t.WithChanges, "with-changes", false, "let the worktree begin with the files as they are, not with the last commit")
-	f.BoolVar(&t.Commit, "commit", false, "commit each iteration on the worktree's branch")
 }
 
 // anyBranch is the value of the flag without one; no branch can be called so.

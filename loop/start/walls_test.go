@@ -5,6 +5,8 @@ import (
 
 	"ralph-lsp/backends"
 	"ralph-lsp/config"
+	"ralph-lsp/internal/settings"
+	"ralph-lsp/loopstate"
 	"ralph-lsp/sandbox"
 )
 
@@ -13,7 +15,7 @@ const walled = "[sandbox]\nmode = \"workspace\"\nhide = [\"~/keys\"]\n"
 func TestWhoSaysWhetherThereAreWalls(t *testing.T) {
 	for _, c := range []struct {
 		file  string
-		start Walls
+		start string
 		want  bool
 		from  config.Source
 	}{
@@ -22,7 +24,7 @@ func TestWhoSaysWhetherThereAreWalls(t *testing.T) {
 		{"", sandbox.Workspace, true, config.FromStart},
 		{walled, sandbox.Off, false, config.FromStart},
 	} {
-		r := Resolver{Prompt: "Build", Start: Options{Agent: Agent{Name: "/bin/agent"}, Walls: c.start}, Settings: settings(t, c.file)}
+		r := Resolver{Prompt: "Build", Start: Options{Agent: Agent{Name: "/bin/agent"}, Said: settings.Said{Sandbox: c.start}}, Settings: settingsOf(t, c.file)}
 		cfg, sources, err := r.Resolve(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -40,7 +42,7 @@ func TestWhoSaysWhetherThereAreWalls(t *testing.T) {
 func TestALoopThatGoesOnHasTheWallsThatItHad(t *testing.T) {
 	for _, c := range []struct {
 		name, file string
-		start      Walls
+		start      string
 		found      string
 		engine     string
 		want       bool
@@ -55,8 +57,8 @@ func TestALoopThatGoesOnHasTheWallsThatItHad(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			files := config.Files{Folder: t.TempDir(), UserDir: t.TempDir(), Builtin: backends.Names()}
-			r := Resolver{Start: Options{Walls: c.start}, Settings: settings(t, c.file)}
-			cfg, err := r.Continue(t.Context(), Found{Backend: "pi", Sandbox: c.found, SandboxEngine: c.engine}, files)
+			r := Resolver{Start: Options{Said: settings.Said{Sandbox: c.start}}, Settings: settingsOf(t, c.file)}
+			cfg, err := r.Continue(t.Context(), Found{Backend: "pi", Said: saidIn(loopstate.State{Sandbox: c.found}), SandboxEngine: c.engine}, files)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -68,8 +70,8 @@ func TestALoopThatGoesOnHasTheWallsThatItHad(t *testing.T) {
 }
 
 func TestTheTextOfAStartMayWantWalls(t *testing.T) {
-	for text, want := range map[string]Walls{"Build": "", "Build --sandbox workspace": sandbox.Workspace, "--sandbox=off Build": sandbox.Off} {
-		if r, err := Parse(text); err != nil || r.Walls != want || r.Prompt != "Build" {
+	for text, want := range map[string]string{"Build": "", "Build --sandbox workspace": sandbox.Workspace, "--sandbox=off Build": sandbox.Off} {
+		if r, err := Parse(text); err != nil || r.Sandbox != want || r.Prompt != "Build" {
 			t.Errorf("%q: %+v, %v", text, r, err)
 		}
 	}
