@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"ralph-lsp/internal/limits"
+	"ralph-lsp/internal/settings"
 	"ralph-lsp/internal/test/lsptest"
 	"ralph-lsp/loop"
 	"ralph-lsp/loopstate"
@@ -31,7 +32,7 @@ func asksHere(t *testing.T) (c *dialled, dir string, q wire.Question) {
 	t.Setenv("PATH", bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
 	dir = t.TempDir()
 	c = dial(t, permitted, dir)
-	c.Must(c.Command(wire.CommandStart, wire.StartParams{Prompt: "Push it", Permissions: "ask", Choices: wire.Choices{Backend: "claude",
+	c.Must(c.Command(wire.CommandStart, wire.StartParams{Prompt: "Push it", Said: settings.Said{Permissions: "ask"}, Choices: wire.Choices{Backend: "claude",
 		LimitParams: wire.LimitParams{Message: limits.Message{MaxIterations: new(1)}}}}))
 	return c, dir, permissionOf(t, c.Hears(wire.MethodPermission, "git push"))
 }
@@ -55,7 +56,7 @@ func TestAnEditorsSettingHasTheUserAsked(t *testing.T) {
 			t.Errorf("%+v: %q", tt, row)
 		}
 	}
-	if m := asks("", "agent"); m.Error == nil || !strings.Contains(m.Error.Message, `say ask`) || dataOf[struct{ Key string }](t, m).Key != "permissions" {
+	if m := asks("", "agent"); m.Error == nil || !strings.Contains(m.Error.Message, `write one of ask`) || dataOf[struct{ Key string }](t, m).Key != "permissions" {
 		t.Errorf("%+v", m.Error)
 	}
 }

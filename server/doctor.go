@@ -231,7 +231,7 @@ func (m *manager) doctor(ctx context.Context, p wire.FolderParams) (any, error) 
 }
 
 func (m *manager) help(context.Context, struct{}) (any, error) {
-	return wire.HelpResult{Markdown: helpText}, nil
+	return wire.HelpResult{Markdown: helpText + start.FlagList()}, nil
 }
 
 // helpText is what an editor shows of help.
@@ -244,7 +244,7 @@ context, until it promises that it is done or a limit is reached.
   a line of its own, or ends with the line ` + "`LOOP_COMPLETE`" + `. A prompt with one such tag sets the promise; each run is told it.
 - **Limits**: 50 iterations, 4 hours of running, 10 minutes of silence, 5 failures in a row,
   5 iterations without progress, unless you say otherwise; a budget in dollars if you give one. All of them can be changed while the loop runs.
-- **Pause** finishes the running iteration; **resume** goes on, or ends a wait. **Steer** tells the next run something.
+- **Pause** finishes the running iteration; **resume** goes on, or ends a wait. **Steer** tells the agent something: at once where it listens (pi, claude), else with its next run.
 - **Cancel** ends the agent and everything it started, and answers when all of it is gone.
 - The loop's state is in ` + "`.pi/ralph-loop.local.md`" + `: edit the prompt or the limits there, or delete the file to end the loop.
 - Defaults for a folder (backend, limits, roles) are in its ` + "`ralph.toml`" + `, yours in ralph-lsp/config.toml in your
@@ -252,7 +252,6 @@ context, until it promises that it is done or a limit is reached.
 - If the editor goes away, the loop is interrupted and can be continued at the same iteration.
 
 The text of a start may have flags: ` + "`/ralph-loop \"Build X\" --completion-promise \"DONE\" --max-iterations=20`" + `.
-Flags next to such a text win over those in it. ` + "`/cancel-ralph`" + ` and ` + "`/ralph-help`" + ` are understood too.
-Others are --backend, --hat, --backend-arg, --model, --max-cost, --max-time, --idle-timeout, --max-failures,
---max-unchanged-iterations, --no-instruct.
+Flags next to such a text win over those in it. ` + "`/cancel-ralph`" + ` and ` + "`/ralph-help`" + ` are understood too. A start takes:
+
 `

@@ -6,7 +6,6 @@ import (
 
 	"ralph-lsp/backends"
 	"ralph-lsp/config"
-	"ralph-lsp/loop/start"
 	"ralph-lsp/sandbox"
 	"ralph-lsp/stream"
 	"ralph-lsp/wire"
@@ -37,7 +36,7 @@ func CheckSandbox(ctx context.Context, settings config.Settings) wire.Check {
 // SetSandbox writes into the user's configuration whether there are walls around the agents of
 // all loops. Walls that can't be put up here are no use: it says why instead.
 func SetSandbox(ctx context.Context, files config.Files, mode string) (wire.SandboxResult, error) {
-	if why := start.Walls(mode).Check(); why != "" || mode == "" {
+	if mode != sandbox.Workspace && mode != sandbox.Off {
 		return wire.SandboxResult{}, invalidKey("mode", "mode is %q: say workspace or off", mode)
 	}
 	settings, err := config.Files{UserDir: files.UserDir, Builtin: files.Builtin}.Load()

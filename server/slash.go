@@ -13,7 +13,7 @@ func (s *starter) slash(ctx context.Context, command start.Slash, p wire.StartPa
 	switch {
 	case p.DryRun:
 	case command == start.SlashHelp:
-		result.HelpResult = &wire.HelpResult{Markdown: helpText}
+		result.HelpResult = &wire.HelpResult{Markdown: helpText + start.FlagList()}
 	default:
 		answer, err := s.controls.cancel(ctx, wire.CancelParams{LoopParams: wire.LoopParams{Folder: p.Folder}})
 		if err != nil {

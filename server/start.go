@@ -5,12 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"os"
-	"time"
 
 	"ralph-lsp/config"
 	"ralph-lsp/internal/limits"
+	"ralph-lsp/internal/settings"
 	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"
 	"ralph-lsp/server/rpc"
@@ -54,13 +53,12 @@ func optionsOf(c wire.Choices) (start.Options, error) {
 	return start.Options{Agent: start.Agent{Name: c.Backend, Hat: c.Hat, Model: c.Model, Args: c.Args}, Limits: patch}, err
 }
 
-// wallsOf reads which walls a start wants.
-func wallsOf(mode string) (start.Walls, error) {
-	walls := start.Walls(mode)
-	if why := walls.Check(); why != "" {
-		return "", invalidKey("sandbox", "sandbox %s", why)
+// invalid is the error for a setting, by its name on the wire.
+func invalid(err error) error {
+	if bad := (*settings.Error)(nil); errors.As(err, &bad) {
+		return invalidKey(bad.Setting.Wire, "%v", err)
 	}
-	return walls, nil
+	return err
 }
 
 // start starts a loop, or tells what that would do.
@@ -159,49 +157,25 @@ func (s *starter) startFolder(uri string) (string, error) {
 	return path, nil
 }
 
-// askOf is what a start says of its agents' questions.
-func askOf(p wire.StartParams) (a start.Ask, err error) {
-	if a.Permissions = p.Permissions; !a.Valid() {
-		return a, invalidKey("permissions", "permissions is %q: say agent or ask", p.Permissions)
-	}
-	if ms := p.AskTimeoutMs; ms != nil {
-		if *ms < 0 || *ms > math.MaxInt64/int64(time.Millisecond) {
-			return a, invalidKey("askTimeoutMs", "askTimeoutMs is %d: say milliseconds, 0 for no limit", *ms)
-		}
-		timeout := time.Duration(*ms) * time.Millisecond
-		a.Timeout = &timeout
-	}
-	return a, nil
-}
-
 // configOf makes a loop's configuration of a start's parameters, and tells
 // where its values come from. Without an agent it is all but that, and an error.
 func (s *starter) configOf(ctx context.Context, p wire.StartParams, request start.Request, folder string, settings config.Settings) (loop.Config, start.Sources, error) {
 	own, err := optionsOf(p.Choices)
 	own.Team = start.Team{Agent: p.Agent, Chain: p.Chain, Parallel: p.Parallel}
 	own.Check = start.Check{Verify: p.Verify, Until: p.Until, Off: p.NoVerify}
-	if own.Live = start.Live(p.Live); !own.Live.Valid() {
-		return loop.Config{}, nil, invalidKey("live", "live is %q: say auto, on or off", p.Live)
-	}
-	if err == nil {
-		own.Walls, err = wallsOf(p.Sandbox)
-	}
-	if err == nil {
-		own.Ask, err = askOf(p)
-	}
-	if err != nil {
-		return loop.Config{}, nil, err
+	own.Said = p.Said
+	if err = cmp.Or(err, own.Said.Check()); err != nil {
+		return loop.Config{}, nil, invalid(err)
 	}
 	resolver := start.Resolver{Start: own, Settings: settings, Detect: s.agents.detect, Attended: true}
 	if p.Settings != nil {
 		if resolver.Editor, err = optionsOf(p.Settings.Choices); err != nil {
 			return loop.Config{}, nil, err
 		}
-		switch resolver.Editor.Ask.Permissions = p.Settings.Permissions; p.Settings.Permissions {
-		case "", config.PermissionsAsk:
-		default:
-			return loop.Config{}, nil, invalidKey("permissions", "the settings' permissions is %q: say ask, or leave it out", p.Settings.Permissions)
+		if err := p.Settings.CheckEditor(); err != nil {
+			return loop.Config{}, nil, invalid(fmt.Errorf("the settings' %w", err))
 		}
+		resolver.Editor.Said = p.Settings.Said
 		if host := p.Settings.Host; host != nil {
 			resolver.Host = start.Agent{Name: host.Backend, Model: host.Model}
 		}

@@ -3,6 +3,7 @@ package wire
 import (
 	"ralph-lsp/backends"
 	"ralph-lsp/internal/limits"
+	"ralph-lsp/internal/settings"
 	"ralph-lsp/internal/tell"
 	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"
@@ -118,11 +119,11 @@ type CancelParams struct {
 type ResumeParams struct {
 	LoopParams
 	LimitParams
-	Accept  bool   `json:"accept,omitempty"` // a promise that could not be verified counts all the same, this once
-	Text    string `json:"text,omitempty"`   // see ChangeParams
-	Backend string `json:"backend,omitempty"`
-	Sandbox string `json:"sandbox,omitempty"` // as of a start; without it the loop has the walls that it had
-	Trust   bool   `json:"trust,omitempty"`   // the user trusts what the files would run, as they are now
+	Accept        bool   `json:"accept,omitempty"` // a promise that could not be verified counts all the same, this once
+	Text          string `json:"text,omitempty"`   // see ChangeParams
+	Backend       string `json:"backend,omitempty"`
+	settings.Said        // without them the loop has the walls that it had, and asks as it did
+	Trust         bool   `json:"trust,omitempty"` // the user trusts what the files would run, as they are now
 }
 
 // ChangeParams is the argument of ralph.loop.update. Text has limits and the
@@ -254,33 +255,28 @@ type StartParams struct {
 	Text      string `json:"text,omitempty"`
 	Selection string `json:"selection,omitempty"` // stands behind the prompt of Text, or is the prompt
 	Choices
-	Agent      string   `json:"agent,omitempty"`      // the name of an agent of a markdown file, which does the work
-	Chain      []string `json:"chain,omitempty"`      // names of several, one after the other
-	Parallel   []string `json:"parallel,omitempty"`   // names of several, side by side; they only read
-	LimitsText string   `json:"limitsText,omitempty"` // limits and the promise as in the Text of ChangeParams; win over Text
-	Verify     string   `json:"verify,omitempty"`     // the promise counts when this command passes; the shell runs it
-	Until      string   `json:"until,omitempty"`      // the loop ends when this one does, without any promise
-	// Permissions is "ask" where the user is asked what the agent may do, "agent" where its own
-	// settings say so; AskTimeoutMs denies what nobody has answered by then, 0 is never.
-	Permissions  string        `json:"permissions,omitempty"`
-	AskTimeoutMs *int64        `json:"askTimeoutMs,omitempty"`
-	Live         string        `json:"live,omitempty"`        // "auto", "on", "off": whether the agent can be told something while it works
-	Sandbox      string        `json:"sandbox,omitempty"`     // "workspace", "off": whether there are walls around the agents
-	Worktree     WorktreeParam `json:"worktree,omitzero"`     // work in a git worktree of its own
-	WithChanges  bool          `json:"withChanges,omitempty"` // it begins with the files as they are, not with the last commit
-	Commit       bool          `json:"commit,omitempty"`      // each iteration is committed on its branch
-	NoVerify     bool          `json:"noVerify,omitempty"`    // believe the promise, whatever the files say
-	Replace      bool          `json:"replace,omitempty"`     // cancel or discard the loop that is there
-	Trust        bool          `json:"trust,omitempty"`       // the user trusts what the folder's ralph.toml would run, as it is now
-	DryRun       bool          `json:"dryRun,omitempty"`
-	Settings     *Settings     `json:"settings,omitempty"` // of the editor: the start wins over them, they over the files
+	settings.Said
+	Agent       string        `json:"agent,omitempty"`       // the name of an agent of a markdown file, which does the work
+	Chain       []string      `json:"chain,omitempty"`       // names of several, one after the other
+	Parallel    []string      `json:"parallel,omitempty"`    // names of several, side by side; they only read
+	LimitsText  string        `json:"limitsText,omitempty"`  // limits and the promise as in the Text of ChangeParams; win over Text
+	Verify      string        `json:"verify,omitempty"`      // the promise counts when this command passes; the shell runs it
+	Until       string        `json:"until,omitempty"`       // the loop ends when this one does, without any promise
+	Worktree    WorktreeParam `json:"worktree,omitzero"`     // work in a git worktree of its own
+	WithChanges bool          `json:"withChanges,omitempty"` // it begins with the files as they are, not with the last commit
+	Commit      bool          `json:"commit,omitempty"`      // each iteration is committed on its branch
+	NoVerify    bool          `json:"noVerify,omitempty"`    // believe the promise, whatever the files say
+	Replace     bool          `json:"replace,omitempty"`     // cancel or discard the loop that is there
+	Trust       bool          `json:"trust,omitempty"`       // the user trusts what the folder's ralph.toml would run, as it is now
+	DryRun      bool          `json:"dryRun,omitempty"`
+	Settings    *Settings     `json:"settings,omitempty"` // of the editor: the start wins over them, they over the files
 }
 
 // Settings are what an editor chooses for all starts.
 type Settings struct {
 	Choices
-	Permissions string `json:"permissions,omitempty"` // "ask": the user is asked what agents may do; nothing else, so it only asks for more
-	Host        *Host  `json:"host,omitempty"`        // the editor is an agent itself
+	settings.Said       // as far as CheckEditor takes it
+	Host          *Host `json:"host,omitempty"` // the editor is an agent itself
 }
 
 // Host is an agent that the loop is started in.

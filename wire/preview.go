@@ -10,6 +10,7 @@ import (
 	"ralph-lsp/config"
 	"ralph-lsp/history"
 	"ralph-lsp/internal/limits"
+	"ralph-lsp/internal/settings"
 	"ralph-lsp/internal/tell"
 	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"
@@ -147,6 +148,11 @@ func (p preview) rows(agent string, argv []string) []Detail {
 	}
 	if cfg.Backend.Prompt == backends.PromptLive {
 		add("Live", p.from("it can be told something while it works", "live"))
+	}
+	for _, s := range settings.All() {
+		if s.Label != "" {
+			add(s.Label, p.from(OneLine(s.Text(cfg.Said)), s.Wire))
+		}
 	}
 	if p.sources != nil {
 		add("Limits", p.limits())

@@ -15,6 +15,7 @@ import (
 	"ralph-lsp/config"
 	"ralph-lsp/history"
 	"ralph-lsp/internal/limits"
+	"ralph-lsp/internal/settings"
 	"ralph-lsp/internal/tell"
 	"ralph-lsp/internal/test/lsptest"
 	"ralph-lsp/loop"
@@ -46,10 +47,10 @@ func examples() map[string]any {
 		"result-diagnostics": DiagnosticsResult{Settled: true, Seen: []string{"file:///w/app/src/a.go"},
 			Diagnostics: []Diagnostic{{"file:///w/app/src/a.go", Range{Point{2, 4}, Point{2, 5}}, 1, json.RawMessage(`"UndeclaredName"`), "compiler", "undefined: x"}}},
 
-		"command-start": StartParams{Folder: "file:///w/app", Prompt: "Build X", Live: "on", Permissions: "ask", AskTimeoutMs: new(int64(600_000)), Sandbox: "workspace", Choices: Choices{Backend: "pi", Hat: "builder", Args: []string{"--thinking", "high"},
+		"command-start": StartParams{Folder: "file:///w/app", Prompt: "Build X", Said: settings.Said{Live: "on", Permissions: "ask", AskTimeout: new(settings.Span(10 * time.Minute)), Sandbox: "workspace", Instruct: new(false)}, Choices: Choices{Backend: "pi", Hat: "builder", Args: []string{"--thinking", "high"},
 			LimitParams: LimitParams{limits.Message{MaxIterations: new(20), MaxCostUSD: new(5.0), MaxDurationMs: new(int64(3600000))}, new("DONE")}}},
 		"command-cancel":  CancelParams{LoopParams: LoopParams{LoopID: "ralph-ca7igygdcr4i"}, When: "afterIteration"},
-		"command-resume":  ResumeParams{LoopParams: LoopParams{Folder: "file:///w/app"}, LimitParams: LimitParams{Message: limits.Message{MaxIterations: new(100)}}, Sandbox: "off"},
+		"command-resume":  ResumeParams{LoopParams: LoopParams{Folder: "file:///w/app"}, LimitParams: LimitParams{Message: limits.Message{MaxIterations: new(100)}}, Said: settings.Said{Sandbox: "off"}},
 		"command-update":  ChangeParams{LimitParams: LimitParams{Message: limits.Message{MaxCostUSD: new(7.5)}}, Text: "--max-iterations +10", Prompt: new("Build Y")},
 		"command-steer":   SteerParams{Text: "Leave the parser alone", Next: true},
 		"command-read":    ReadParams{LoopParams: LoopParams{LoopID: "ralph-ca7igygdcr4i"}, After: "eyJsb2ciOiIxdjJ4In0", Before: "eyJsb2ciOiIxdjJ5In0", Limit: 500},
