@@ -6,6 +6,7 @@ import (
 	"io/fs"
 
 	"ralph-lsp/history"
+	"ralph-lsp/internal/tell"
 	"ralph-lsp/loopstate"
 )
 
@@ -47,7 +48,7 @@ func (l *Loop) mirrorStart() {
 	l.look(func(p *progress) { s = p.known })
 	l.keep(history.LoopStart{
 		LoopID: l.id, Backend: l.cfg.Backend.Name, Title: s.Prompt, StartedAt: s.StartedAt, Continued: l.cfg.Continue,
-		Model: l.cfg.Model, Args: l.cfg.Args, Promise: s.CompletionPromise, MaxIterations: s.Limits().MaxIterations,
+		Model: l.cfg.Model, Args: tell.Masked(l.cfg.Args), Promise: s.CompletionPromise, MaxIterations: s.Limits().MaxIterations,
 		MaxCostUSD: s.Limits().MaxCostUSD,
 	})
 	l.warnOfMirror()

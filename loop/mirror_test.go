@@ -3,6 +3,7 @@ package loop
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -102,10 +103,21 @@ func TestALoopGoesOnWithoutItsHistory(t *testing.T) {
 		if n := r.log.count("history is not complete"); n != 1 {
 			t.Errorf("%d warnings\n%s", n, strings.Join(r.log.lines, "\n"))
 		}
-		for behind, at := range r.log.settled {
-			if !at.Lost {
-				t.Errorf("settled at %+v behind %q", at, behind)
-			}
+	})
+}
+
+// A loop that goes on needs its agent's arguments; its session is kept, and read by others.
+func TestNoSecretIsInTheSession(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := start(t, func(c *Config) { c.Args, c.Limits.MaxIterations = []string{"--api-key", "hunter2"}, 1 }, run{})
+		path := r.Status().SessionFile
+		r.over(StopMaxIterations, 1)
+		data, err := os.ReadFile(path)
+		if err != nil || strings.Contains(string(data), "hunter2") || !strings.Contains(string(data), `["--api-key","***"]`) {
+			t.Errorf("%v: %s", err, data)
+		}
+		if got := r.agents.specs[0].Args; !slices.Equal(got, []string{"--api-key", "hunter2"}) {
+			t.Errorf("the agent gets %q", got)
 		}
 	})
 }

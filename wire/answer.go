@@ -50,7 +50,7 @@ func AnswerOf(result any) Said {
 	case KeepResult:
 		return info(r.Text)
 	case PlanResult:
-		return info("to plan, run in a terminal in " + OneLine(r.Cwd) + ": " + OneLine(strings.Join(r.Argv, " ")))
+		return info("to plan, run in a terminal in " + OneLine(r.Cwd) + ": " + OneLine(strings.Join(tell.Masked(r.Argv), " ")))
 	case DoctorResult:
 		return doctorAnswer(r)
 	case HelpResult:

@@ -59,7 +59,7 @@ const maxProblem = 1000
 // knows. A configuration that couldn't be made has no sources.
 func PreviewOf(cfg loop.Config, sources start.Sources, argv []string, prompt, version string) DryRunResult {
 	r := DryRunResult{
-		Argv: argv, Cwd: cfg.Folder, PromptBytes: cmp.Or(len(prompt), len(cfg.Prompt)), Hat: cfg.Hat, Sources: sources,
+		Argv: tell.Masked(argv), Cwd: cfg.Folder, PromptBytes: cmp.Or(len(prompt), len(cfg.Prompt)), Hat: cfg.Hat, Sources: sources,
 	}
 	if r.Sources == nil {
 		r.Sources = start.Sources{}
@@ -133,7 +133,7 @@ func (p preview) rows(agent string, argv []string) []Detail {
 			add("Agents", p.from(sentence(about), "agents"))
 		}
 		add("Model", p.model())
-		add("Arguments", p.from(OneLine(strings.Join(p.args(), " ")), "args"))
+		add("Arguments", p.from(OneLine(strings.Join(tell.Masked(p.args()), " ")), "args"))
 		may, own := cfg.Backend.Permissions(p.args())
 		switch may = sentence(may); {
 		case own:

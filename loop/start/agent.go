@@ -4,10 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"ralph-lsp/backends"
-	"ralph-lsp/stream"
+	"ralph-lsp/internal/tell"
 )
 
 // Agent is what a start says of the agent.
@@ -71,4 +72,15 @@ func (a *Agent) checkProgramFlags() error {
 		return errors.New("--backend-output and --backend-prompt go with a program of your own; name it with --backend ./PROGRAM")
 	}
 	return nil
+}
+
+// secretsIn warns of arguments that hold secrets. A loop that goes on needs them, so the state
+// file has them.
+func secretsIn(args []string) []string {
+	masked := tell.Masked(args)
+	if slices.Equal(masked, args) {
+		return nil
+	}
+	return []string{"the agent's arguments hold a secret (" + strings.Join(masked, " ") + "): they stand in the state file while the loop lasts, " +
+		"and any process here may read them; the agent gets your environment, which is for keys"}
 }

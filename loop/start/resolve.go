@@ -96,6 +96,7 @@ func (r Resolver) Resolve(ctx context.Context) (loop.Config, Sources, error) {
 	}
 	cfg.Backend, cfg.Hat = agent.backend, agent.hat
 	cfg.Args = slices.Concat(agent.args, own)
+	cfg.Warnings = append(cfg.Warnings, secretsIn(own)...)
 	sources["backend"] = agent.from
 	sources["args"] = first(len(r.Start.Agent.Args) > 0, len(r.Editor.Agent.Args) > 0, r.argsSource(agent))
 	if r.isHosts(agent.backend, cfg) {
@@ -304,13 +305,13 @@ func (r Resolver) Continue(ctx context.Context, found Found, files config.Files)
 	isFilesAgent := fromFile || named.Hat == "" && agent.backend.Name == found.Backend
 	if gone := without(found.Args, cfg.Args); len(named.Args) > 0 && isFilesAgent && len(gone) > 0 {
 		cfg.Warnings = append(cfg.Warnings, fmt.Sprintf("the agent no longer has the arguments %s, which the loop was started with: those of --backend-arg replace them; name all that it should have",
-			strings.Join(gone, " ")))
+			strings.Join(tell.Masked(gone), " ")))
 	}
 	if len(named.Args) == 0 && isFilesAgent && (found.Backend != "" || len(found.Args) > 0) {
 		cfg.Args = found.Args
 		if n := len(agent.args); n > 0 && !slices.Equal(found.Args[:min(n, len(found.Args))], agent.args) {
 			cfg.Warnings = append(cfg.Warnings, fmt.Sprintf("the agent keeps the arguments that it was started with (%s), not those of the settings by now (%s); "+
-				"to use these, name them again with --backend-arg, or start anew", cmp.Or(strings.Join(found.Args, " "), "none"), strings.Join(agent.args, " ")))
+				"to use these, name them again with --backend-arg, or start anew", cmp.Or(strings.Join(tell.Masked(found.Args), " "), "none"), strings.Join(tell.Masked(agent.args), " ")))
 		}
 	}
 	isFilesProgram := fromFile && IsPath(named.Name)

@@ -1,0 +1,36 @@
+package tell
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// hidden stands for a secret.
+const hidden = "***"
+
+// secretName is what names of secrets end in: --api-key, OPENAI_API_KEY, "authToken", x-api-key.
+const secretName = `(?:(?:^|[^a-z])(?:key|token|auth|pat|pwd)|(?:api|access|private|secret)[-_]?key|(?:auth|access|bearer)[-_]?token|secret|passw(?:or)?d|passphrase|credentials?|authorization)`
+
+var (
+	secretFlag  = regexp.MustCompile(`(?i)^--?[a-z][\w.-]*$`)
+	secretEnd   = regexp.MustCompile(`(?i)` + secretName + `$`)
+	secretValue = regexp.MustCompile(`(?i)(` + secretName + `["']?\s*(?:=|:)\s*)("(?:[^"\\]|\\.)*"|'[^']*'|[^\s"'].*)`)
+)
+
+// Masked are arguments without the secrets that they name: "--api-key X", "--api-key=X", "KEY=X",
+// "Authorization: X", and the same in JSON. What has no name can't be told from other texts.
+func Masked(args []string) []string {
+	masked := slices.Clone(args)
+	isNext := false
+	for i, arg := range args {
+		switch {
+		case isNext && !strings.HasPrefix(arg, "--"):
+			masked[i], isNext = hidden, false
+		default:
+			masked[i] = secretValue.ReplaceAllString(arg, "${1}"+hidden)
+			isNext = secretFlag.MatchString(arg) && secretEnd.MatchString(arg)
+		}
+	}
+	return masked
+}
