@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"ralph-lsp/internal/tell"
 	"ralph-lsp/loopstate"
 	"ralph-lsp/stream"
 	"ralph-lsp/verify"
@@ -83,6 +84,9 @@ func (l *Loop) lookAtPrompt(prompt string) {
 	})
 	if !isNew {
 		return
+	}
+	if bad, ok := tell.FindBadByte(prompt); ok {
+		l.emit(Warning{Message: fmt.Sprintf("the agent gets another prompt than the state file has: in its line %d, %s", bad.Line, bad)})
 	}
 	why, others := strayPromises(prompt, promise)
 	l.change(func(p *progress) {

@@ -78,12 +78,16 @@ func (r prompts) given(p wire.StartParams) (prompt string, says start.Options, e
 func (r prompts) at(path string) (prompt string, says start.Options, err error) {
 	text, open := r.docs.OpenText(path)
 	if !open {
-		if text, err = readText(path); err != nil {
-			if !errors.Is(err, fs.ErrNotExist) {
-				err = badPrompt(path, err)
-			}
-			return "", says, err
-		}
+		text, err = readText(path)
+	}
+	if err == nil {
+		text, err = start.PromptText(path, []byte(text))
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", says, err
+	case err != nil:
+		return "", says, badPrompt(path, err)
 	}
 	if prompt, says, err = start.PromptIn(path, text); err != nil {
 		return "", says, err

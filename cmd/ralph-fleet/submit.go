@@ -155,10 +155,19 @@ func promptOf(words []string, file string, stdin io.Reader) (string, error) {
 		return strings.Join(words, " "), nil
 	case file == "-":
 		data, err := io.ReadAll(stdin)
-		return string(data), err
+		return textOf("standard input", data, err)
 	}
 	data, err := os.ReadFile(file)
-	return string(data), err
+	return textOf(file, data, err)
+}
+
+// textOf is the text of a prompt that was read.
+func textOf(name string, data []byte, err error) (string, error) {
+	if err != nil {
+		return "", err
+	}
+	text, err := start.PromptText(name, data)
+	return text, errors.Join(err, start.CheckTemplate(text))
 }
 
 func readTasks(name string, stdin io.Reader) ([]map[string]any, error) {

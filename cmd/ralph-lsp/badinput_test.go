@@ -190,7 +190,7 @@ func TestLockOfADeadProcessIsTakenOver(t *testing.T) {
 
 func TestGivenPrompt(t *testing.T) {
 	u := newUser(t)
-	odd := "---\niteration: 9\r\n\n-x @file \xff $HOME\n\n"
+	odd := "---\niteration: 9\r\n\n-x @file \u00ff\x1b $HOME\n\n"
 	write(t, "PROMPT.md", odd)
 	tests := []struct {
 		name  string
@@ -211,5 +211,11 @@ func TestGivenPrompt(t *testing.T) {
 				t.Errorf("in %s: got %q (%v), want %q", u.folder, got, err, tt.want)
 			}
 		})
+	}
+	for name, stdin := range map[string]string{"PROMPT.md": "", "-": "Mend\n\xff"} { // what no model would read as its user wrote it
+		write(t, "PROMPT.md", "Mend\n\xff")
+		if got, err := readPrompt(nil, name, strings.NewReader(stdin)); err == nil || !strings.HasPrefix(err.Error(), name+":2: column 1 has the byte 0xFF") {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"ralph-lsp/cmd/internal/cli"
 	"ralph-lsp/config"
 	"ralph-lsp/internal/tell"
+	"ralph-lsp/loop/start"
 )
 
 //go:embed presets
@@ -47,12 +48,8 @@ file, and you are told which lines have no counterpart or mean something else he
 		if err != nil || strings.ContainsAny(*preset, `/\`) {
 			return fmt.Errorf("there is no preset %q: %s", *preset, tell.Known(*preset, presetNames()))
 		}
-		prompt, err := presets.ReadFile("presets/PROMPT.md")
-		if err != nil {
-			return err
-		}
-		_, there := os.Stat(filepath.Join(dir, config.Name))
-		err = writeNew(cmd, dir, []newFile{{config.Name, settings}, {"PROMPT.md", prompt}})
+		_, there := os.Lstat(filepath.Join(dir, config.Name))
+		err = writeNew(cmd, dir, []newFile{{config.Name, settings}, {"PROMPT.md", []byte(start.Template)}})
 		if err == nil && there != nil && *preset != plainPreset {
 			fmt.Fprint(cmd.OutOrStdout(), nextWithHats(dir))
 		}

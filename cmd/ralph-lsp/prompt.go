@@ -13,10 +13,13 @@ import (
 
 const noPrompt = `the prompt is empty; give it as words (ralph-lsp run "..."), with --prompt-file FILE, or on standard input with --prompt-file -`
 
-// readPrompt returns the prompt byte for byte: the words joined by a blank, or
-// what is in file, where "-" is stdin.
+// readPrompt returns the prompt: the words joined by a blank, or the text
+// in file, where "-" is stdin.
 func readPrompt(words []string, file string, stdin io.Reader) (string, error) {
-	prompt := strings.Join(words, " ")
+	prompt, err := start.PromptText("the prompt", []byte(strings.Join(words, " ")))
+	if err != nil {
+		return "", err
+	}
 	if file != "" {
 		if len(words) > 0 {
 			return "", fmt.Errorf("there are two prompts: --prompt-file %s and the words %q; give one of them", file, plainLine(prompt))
@@ -25,7 +28,9 @@ func readPrompt(words []string, file string, stdin io.Reader) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		prompt = string(data)
+		if prompt, err = start.PromptText(file, data); err != nil {
+			return "", err
+		}
 		if strings.TrimSpace(prompt) == "" {
 			return "", emptyPromptIn(file)
 		}

@@ -47,10 +47,15 @@ func configuredPrompt(folder string, settings config.Settings) (string, error) {
 		return "", errors.New(noPrompt)
 	case err != nil:
 		return "", fmt.Errorf("reading the configured prompt file: %w", err)
-	case strings.TrimSpace(string(data)) == "":
+	}
+	prompt, err := start.PromptText(path, data)
+	switch {
+	case err != nil:
+		return "", err
+	case strings.TrimSpace(prompt) == "":
 		return "", emptyPromptIn(path)
 	}
-	return string(data), start.CheckFile(path, string(data))
+	return prompt, start.CheckFile(path, prompt)
 }
 
 // contextOf is the command's context; there is none without cobra's ExecuteContext.

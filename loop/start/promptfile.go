@@ -1,11 +1,83 @@
 package start
 
 import (
+	_ "embed"
+	"encoding/binary"
+	"fmt"
 	"path/filepath"
 	"strings"
+	"unicode/utf16"
 
+	"ralph-lsp/internal/tell"
 	"ralph-lsp/loopstate"
 )
+
+// Template is the prompt file that a folder begins with.
+//
+//go:embed PROMPT.md
+var Template string
+
+// TemplateError says that a prompt is still the text that asks for one.
+type TemplateError struct{}
+
+func (*TemplateError) Error() string {
+	return "the prompt still begins as the template does (\"" + templateBegins() + " ...\"); write over it what the agent should do"
+}
+
+func templateBegins() string {
+	begins, _, _ := strings.Cut(Template, ":")
+	return begins + ":"
+}
+
+// CheckTemplate refuses a prompt that nobody has filled in.
+func CheckTemplate(prompt string) error {
+	if strings.HasPrefix(strings.TrimSpace(prompt), templateBegins()) {
+		return &TemplateError{}
+	}
+	return nil
+}
+
+// PromptText is the text that a prompt file holds, whatever an editor saved it as: UTF-8, or
+// UTF-16 with its mark. What is neither is refused with its place, as the agent would get
+// something else than its user wrote.
+func PromptText(name string, data []byte) (string, error) {
+	switch text := string(data); {
+	case strings.HasPrefix(text, "\xFF\xFE"):
+		return fromUTF16(name, data[2:], binary.LittleEndian)
+	case strings.HasPrefix(text, "\xFE\xFF"):
+		return fromUTF16(name, data[2:], binary.BigEndian)
+	default:
+		if bad, ok := tell.FindBadByte(text); ok {
+			return "", fmt.Errorf("%s:%d: %s", name, bad.Line, bad)
+		}
+		if i := strings.IndexByte(text, 0); i >= 0 {
+			return "", fmt.Errorf("%s:%d: there is a NUL character (byte %d of the text); save it as UTF-8", name, 1+strings.Count(text[:i], "\n"), i+1)
+		}
+		return strings.TrimPrefix(text, "\uFEFF"), nil
+	}
+}
+
+func fromUTF16(name string, data []byte, order binary.ByteOrder) (string, error) {
+	units := make([]uint16, len(data)/2)
+	line := 1
+	for i := range units {
+		units[i] = order.Uint16(data[2*i:])
+	}
+	for i := 0; i < len(units); i++ {
+		switch u := rune(units[i]); {
+		case u == '\n':
+			line++
+		case utf16.IsSurrogate(u) && (i+1 == len(units) || utf16.DecodeRune(u, rune(units[i+1])) == '\uFFFD'):
+			return "", fmt.Errorf("%s:%d: half a character of UTF-16 (byte %d of the file); save it as UTF-8", name, line, 2*i+3)
+		case utf16.IsSurrogate(u):
+			i++
+		}
+	}
+	if len(data)%2 == 1 {
+		return "", fmt.Errorf("%s:%d: the file ends in half a character of UTF-16 (byte %d); save it as UTF-8", name, line, len(data)+2)
+	}
+	return string(utf16.Decode(units)), nil
+}
 
 // PromptIn returns the prompt that a file holds: all of it, or what is behind
 // the front matter of a state file, with the limits and the promise

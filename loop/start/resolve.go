@@ -236,6 +236,9 @@ type Found struct {
 // when there is none.
 func FoundIn(folder string) (Found, error) {
 	file, s, err := loop.StateIn(folder)
+	if bad, ok := tell.FindBadByte(s.Prompt); err == nil && ok {
+		err = fmt.Errorf("%s: line %d of the prompt, %s", file, bad.Line, bad)
+	}
 	return Found{
 		File: file, LoopID: s.LoopID, Backend: s.Backend, Hat: s.Hat, Agents: s.Agents, Args: s.BackendArgs,
 		Output: s.BackendOutput, Prompt: s.BackendPrompt, SandboxEngine: s.SandboxEngine, Handing: len(s.Topics) > 0, Limits: s.Limits(),
