@@ -19,6 +19,9 @@ const (
 // much is counted.
 func (e *UntrustedError) Lines() []string {
 	wants := slices.Clone(e.Wants)
+	for i, want := range wants {
+		wants[i] = readable(want)
+	}
 	slices.SortStableFunc(wants, func(a, b string) int { return e.rank(a) - e.rank(b) })
 	var lines []string
 	for i, line := range wants {
@@ -28,6 +31,23 @@ func (e *UntrustedError) Lines() []string {
 		lines = append(lines, bounded(line, stream.Plain(e.File)))
 	}
 	return lines
+}
+
+// maxTold is how many characters are shown of what an agent is told, which runs nothing.
+const maxTold = 120
+
+// readable is what an agent is told in one line of plain text. A program's line
+// breaks stay to be seen: they may be commands.
+func readable(want string) string {
+	key, _, _ := strings.Cut(want, " = ")
+	if !strings.HasSuffix(key, ".instructions") && !strings.HasSuffix(key, ".description") {
+		return want
+	}
+	want = strings.ReplaceAll(want, `\n`, " ")
+	if runes := []rune(want); len(runes) > maxTold {
+		want = strings.TrimSpace(string(runes[:maxTold])) + "…\""
+	}
+	return want
 }
 
 // rank puts the chosen agent first, and programs before all else of them.

@@ -201,6 +201,9 @@ func (s *starter) configOf(ctx context.Context, p wire.StartParams, request star
 	}
 	resolver.Prompt = prompt
 	cfg, sources, err := resolver.Resolve(ctx)
+	if errors.As(err, new(*start.TemplateError)) {
+		return loop.Config{}, nil, failed(wire.ReasonBadPrompt, err, nil)
+	}
 	cfg.Folder, cfg.Version, cfg.Warnings = folder, s.version, append(cfg.Warnings, warnings...)
 	if sources != nil {
 		sources["prompt"] = promptFrom

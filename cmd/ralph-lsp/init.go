@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"embed"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ralph-lsp/backends"
 	"ralph-lsp/cmd/internal/cli"
 	"ralph-lsp/config"
 	"ralph-lsp/internal/tell"
@@ -51,11 +53,26 @@ file, and you are told which lines have no counterpart or mean something else he
 		_, there := os.Lstat(filepath.Join(dir, config.Name))
 		err = writeNew(cmd, dir, []newFile{{config.Name, settings}, {"PROMPT.md", []byte(start.Template)}})
 		if err == nil && there != nil && *preset != plainPreset {
-			fmt.Fprint(cmd.OutOrStdout(), nextWithHats(dir))
+			err = trustOurs(dir, settings)
+			fmt.Fprintf(cmd.OutOrStdout(), "next: say in PROMPT.md what is to be done; ralph-lsp hats%s draws the hats of %s, which is trusted as it is now\n", inFolderOf(dir), config.Name)
 		}
 		return err
 	})
 	return cmd
+}
+
+// trustOurs trusts the folder's file if it says what we have just written: no more, whoever
+// was faster.
+func trustOurs(dir string, written []byte) error {
+	files := config.FilesOf(dir, backends.Names())
+	if data, err := os.ReadFile(filepath.Join(dir, config.Name)); err != nil || !bytes.Equal(data, written) {
+		return err
+	}
+	_, err := files.Load()
+	if untrusted := (*config.UntrustedError)(nil); errors.As(err, &untrusted) {
+		return untrusted.Remember()
+	}
+	return err
 }
 
 func nextWithHats(dir string) string {

@@ -49,6 +49,17 @@ type Resolver struct {
 // *NoModelError, *ArgumentError, *agents.UnknownError; *config.UntrustedError behind a
 // configuration that is whole.
 func (r Resolver) Resolve(ctx context.Context) (loop.Config, Sources, error) {
+	cfg, sources, err := r.resolve(ctx)
+	if err == nil {
+		err = checkBrought(cfg, r.Settings.Files)
+	}
+	return cfg, sources, err
+}
+
+func (r Resolver) resolve(ctx context.Context) (loop.Config, Sources, error) {
+	if err := CheckTemplate(r.Prompt); err != nil {
+		return loop.Config{}, nil, err
+	}
 	cfg := loop.Config{
 		Prompt: r.Prompt,
 		Model:  cmp.Or(r.Start.Agent.Model, r.Editor.Agent.Model),
