@@ -272,6 +272,21 @@ func TestSignedWhereTheUserSigns(t *testing.T) {
 	}
 }
 
+// Who the user is may stand in a configuration that a variable names.
+func TestTheUserIsKnownByAConfigurationElsewhere(t *testing.T) {
+	w := newWork(t)
+	tree := w.loopTree("Fix it")
+	w.git("config", "--unset", "user.name")
+	w.git("config", "--unset", "user.email")
+	w.landingRefused(tree, LandOptions{How: HowSquash}, ReasonNobody)
+	w.write("elsewhere", "[user]\nname = Eve\nemail = eve@example.com\n")
+	t.Setenv("GIT_CONFIG_GLOBAL", filepath.Join(w.dir, "elsewhere"))
+	w.land(tree, LandOptions{How: HowSquash})
+	if who := w.git("log", "-1", "--format=%an %ce"); who != "Eve eve@example.com\n" {
+		t.Errorf("it is by %s", who)
+	}
+}
+
 func TestModesLinksAndRenamesLand(t *testing.T) {
 	w := newWork(t)
 	w.write("app/long", strings.Repeat("a line of a long file\n", 30))

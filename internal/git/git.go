@@ -55,6 +55,9 @@ var ours = []string{
 	"LC_ALL=C",
 }
 
+// theirs are the variables of the caller that say where the user's configuration is.
+var theirs = []string{"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"}
+
 // Find finds the program. The error is ErrMissing.
 func Find() (program string, err error) {
 	if program, err = exec.LookPath("git"); err != nil {
@@ -122,12 +125,7 @@ func (g Git) Run(ctx context.Context, stdin []byte, args ...string) ([]byte, err
 	cmd := exec.CommandContext(ctx, g.Program, append(line, args...)...)
 	cmd.Dir, cmd.Stdin = g.Dir, bytes.NewReader(stdin)
 	cmd.WaitDelay = pipePatience
-	for _, kv := range os.Environ() {
-		if !strings.HasPrefix(strings.ToUpper(kv), "GIT_") {
-			cmd.Env = append(cmd.Env, kv)
-		}
-	}
-	cmd.Env = append(append(cmd.Env, ours...), g.Env...)
+	cmd.Env = append(append(environ(), ours...), g.Env...)
 	end := keepApart(cmd, g.Lock)
 	out, complaint := bounded{most: g.Most}, bytes.Buffer{}
 	cmd.Stdout, cmd.Stderr = &out, &complaint
@@ -144,6 +142,19 @@ func (g Git) Run(ctx context.Context, stdin []byte, args ...string) ([]byte, err
 		err = fmt.Errorf("%s: %w", why, err)
 	}
 	return out.kept.Bytes(), fmt.Errorf("git %s: %w", args[0], err)
+}
+
+// environ is the caller's environment but for git's, of which only the user's configuration counts. A path
+// that depends on where git works would be whoever's has that folder.
+func environ() (env []string) {
+	for _, kv := range os.Environ() {
+		name, value, _ := strings.Cut(kv, "=")
+		name = strings.ToUpper(name)
+		if !strings.HasPrefix(name, "GIT_") || slices.Contains(theirs, name) && (name == "GIT_CONFIG_NOSYSTEM" || value == "" || filepath.IsAbs(value)) {
+			env = append(env, kv)
+		}
+	}
+	return env
 }
 
 // Text is what git prints in one line.
