@@ -1,6 +1,6 @@
 // Package git runs the git program with nothing that the user's own git status and
 // git add wouldn't run: no hook, no monitor of files, no signing, no cleaning up, no
-// network, no question.
+// network, no question, and no program that only the repository's configuration names.
 package git
 
 import (
@@ -26,6 +26,8 @@ type Git struct {
 	Lock     *os.File      // held by what it starts, too; nil: none
 	Most     int           // bytes that it may print; 0: any number
 	Patience time.Duration // how long one may take; 0: a minute
+
+	NoFilters bool // nobody's filters run
 }
 
 // ErrMissing says that there is no git program.
@@ -43,7 +45,11 @@ var always = []string{
 	"gc.auto=0",
 	"maintenance.auto=false",
 	"protocol.allow=never",
+	anyoneMakes,
 }
+
+// anyoneMakes keeps git from taking files of a folder for a repository: nobody has to be asked to check them out.
+const anyoneMakes = "safe.bareRepository=explicit"
 
 // ours is the environment of each git, instead of the caller's GIT_*.
 var ours = []string{
@@ -116,10 +122,31 @@ const deafPatience = time.Second
 
 // Run returns what git prints. An error says what it complained of.
 func (g Git) Run(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
+	u, err := g.unheeded(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("git %s: %w", args[0], err)
+	}
+	g.Env = slices.Concat(g.Env, u.env)
+	out, err := g.run(ctx, stdin, slices.Concat(always, g.Settings), args)
+	if len(u.keys) > 0 && err != nil && ExitCode(err) != 1 { // 1 is an answer
+		err = fmt.Errorf("%w (what only the repository's configuration names doesn't run: %s; git config --global names it for you)", err, strings.Join(u.keys[:min(3, len(u.keys))], ", "))
+	}
+	return out, err
+}
+
+// Config is git config as the user would run it. It runs nothing.
+func (g Git) Config(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
+	return g.UpTo(maxConfig).run(ctx, stdin, slices.Concat([]string{anyoneMakes}, g.Settings), append([]string{"config"}, args...))
+}
+
+// maxConfig bounds a configuration, in bytes.
+const maxConfig = 1 << 20
+
+func (g Git) run(ctx context.Context, stdin []byte, settings, args []string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, cmp.Or(g.Patience, time.Minute))
 	defer cancel()
-	line := make([]string, 0, 2*len(always)+len(args))
-	for _, setting := range slices.Concat(always, g.Settings) {
+	line := make([]string, 0, 2*len(settings)+len(args))
+	for _, setting := range settings {
 		line = append(line, "-c", setting)
 	}
 	cmd := exec.CommandContext(ctx, g.Program, append(line, args...)...)

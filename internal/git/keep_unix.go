@@ -4,6 +4,7 @@ package git
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"syscall"
@@ -34,4 +35,12 @@ func keepApart(cmd *exec.Cmd, lock *os.File) (end func()) {
 			force.Stop() // the number may be another's from here on
 		}
 	}
+}
+
+// fileNumber tells a file from another one in its place.
+func fileNumber(info fs.FileInfo) any {
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+		return stat.Ino
+	}
+	return nil
 }

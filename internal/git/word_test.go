@@ -1,0 +1,268 @@
+package git
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// desk is a home of a user and a repository of somebody's.
+type desk struct {
+	*testing.T
+	git   Git
+	ran   string // a file that is there once something of theirs has run
+	evil  string // a program that makes it
+	users string // one of the user's, which is silent
+}
+
+func newDesk(t *testing.T) *desk {
+	t.Helper()
+	program, err := Find()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &desk{T: t, ran: filepath.Join(dir, "ran"), evil: filepath.Join(dir, "evil"), users: filepath.Join(dir, "users")}
+	t.Setenv("HOME", filepath.Join(dir, "home"))
+	t.Setenv("XDG_CONFIG_HOME", "")
+	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+	d.git = Git{Program: program, Dir: filepath.Join(dir, "repo")}
+	d.write("evil", "#!/bin/sh\necho \"$0 $*\" >>'"+d.ran+"'\ncat\n")
+	d.write("users", "#!/bin/sh\nsed s/^/mine:/\n")
+	d.must(os.Chmod(d.evil, 0o755))
+	d.must(os.Chmod(d.users, 0o755))
+	d.write("home/.gitconfig", "[user]\nname = ann\nemail = ann@localhost\n")
+	d.must(os.Mkdir(d.git.Dir, 0o755))
+	d.run("init", "-q")
+	return d
+}
+
+func (d *desk) must(err error) {
+	d.Helper()
+	if err != nil {
+		d.Fatal(err)
+	}
+}
+
+func (d *desk) write(name, text string) {
+	d.Helper()
+	path := filepath.Join(filepath.Dir(d.git.Dir), name)
+	d.must(os.MkdirAll(filepath.Dir(path), 0o755))
+	d.must(os.WriteFile(path, []byte(text), 0o644))
+}
+
+func (d *desk) run(args ...string) string {
+	d.Helper()
+	out, err := d.git.Text(d.Context(), nil, args...)
+	d.must(err)
+	return out
+}
+
+func (d *desk) config(args ...string) {
+	d.Helper()
+	_, err := d.git.Config(d.Context(), nil, args...)
+	d.must(err)
+}
+
+// stage takes a file into the index, which is when filters run.
+func (d *desk) stage(text string) (content string, err error) {
+	d.Helper()
+	d.write("repo/.gitattributes", "* filter=f=x merge=m diff=d\n")
+	d.write("repo/file", text)
+	if _, err := d.git.Run(d.Context(), nil, "update-index", "--add", "file"); err != nil {
+		return "", err
+	}
+	return d.run("show", ":file"), nil
+}
+
+// Whatever a repository's configuration says is to be run, we don't run it.
+func TestWhatOnlyARepositoryNamesDoesNotRun(t *testing.T) {
+	for name, plant := range map[string]func(d *desk){
+		"by name":      func(d *desk) { d.config("filter.f=x.clean", d.evil) },
+		"as a process": func(d *desk) { d.config("filter.f=x.process", d.evil) },
+		"in its include": func(d *desk) {
+			d.write("repo/more", "[filter \"f=x\"]\nclean = "+d.evil+"\n")
+			d.config("include.path", "../more")
+		},
+		"of a work tree alone": func(d *desk) {
+			d.config("extensions.worktreeConfig", "true")
+			d.config("--worktree", "filter.f=x.clean", d.evil)
+		},
+		"after it was asked": func(d *desk) {
+			if _, err := d.stage("first"); err != nil {
+				d.Fatal(err)
+			}
+			d.config("filter.f=x.clean", d.evil)
+		},
+		"in an include, after it was asked": func(d *desk) {
+			d.config("include.path", "../more")
+			if _, err := d.stage("first"); err != nil {
+				d.Fatal(err)
+			}
+			d.write("repo/more", "[filter \"f=x\"]\nclean = "+d.evil+"\n")
+		},
+		"as what the user names": func(d *desk) {
+			d.config("--global", "filter.other.clean", d.users)
+			d.config("filter.f=x.clean", d.evil)
+		},
+		"as a monitor of files": func(d *desk) { d.config("core.fsmonitor", d.evil) },
+		"as a textconv and a command of diff": func(d *desk) {
+			d.config("diff.d.textconv", d.evil)
+			d.config("diff.external", d.evil)
+			d.config("diff.d.command", d.evil)
+		},
+		"as a pager, an alias, an editor": func(d *desk) {
+			d.config("core.pager", d.evil)
+			d.config("alias.show", "!"+d.evil)
+			d.config("core.editor", d.evil)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t)
+			plant(d)
+			if got, err := d.stage("text"); got != "text" || err != nil {
+				t.Errorf("%q, %v", got, err)
+			}
+			if _, err := os.Stat(d.ran); err == nil {
+				t.Error("it ran")
+			}
+		})
+	}
+}
+
+// A merge by a driver that doesn't run is no merge that went well.
+func TestAMergeDriverThatDoesNotRunLeavesAConflict(t *testing.T) {
+	d := newDesk(t)
+	commit := func(text string, parents ...string) string {
+		if _, err := d.stage(text); err != nil {
+			t.Fatal(err)
+		}
+		d.run("update-index", "--add", ".gitattributes")
+		args := []string{"commit-tree", "-m", text}
+		for _, parent := range parents {
+			args = append(args, "-p", parent)
+		}
+		return d.run(append(args, d.run("write-tree"))...)
+	}
+	base := commit("0\n")
+	one, two := commit("1\n", base), commit("2\n", base)
+	d.config("merge.m.driver", d.evil)
+	if out, err := d.git.Run(t.Context(), nil, "merge-tree", "--write-tree", one, two); ExitCode(err) != 1 {
+		t.Errorf("%s, %v", out, err)
+	}
+	if _, err := os.Stat(d.ran); err == nil {
+		t.Error("it ran")
+	}
+}
+
+// What the user's configuration names runs, as in the user's own git, whatever a repository says of it.
+func TestWhatTheUserNamesRuns(t *testing.T) {
+	for name, plant := range map[string]func(d *desk){
+		"nothing":         func(*desk) {},
+		"another program": func(d *desk) { d.config("filter.f=x.clean", d.evil) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t)
+			d.config("--global", "filter.f=x.clean", d.users)
+			plant(d)
+			if got, err := d.stage("text"); got != "mine:text" || err != nil {
+				t.Errorf("%q, %v", got, err)
+			}
+			d.git.NoFilters = true
+			if got, err := d.stage("new"); got != "new" || err != nil {
+				t.Errorf("with no filters: %q, %v", got, err)
+			}
+			if _, err := os.Stat(d.ran); err == nil {
+				t.Error("it ran")
+			}
+		})
+	}
+}
+
+// A file that can't do without its filter isn't kept as it is, and the error says what helps.
+func TestAFilterThatIsRequiredAndDoesNotRun(t *testing.T) {
+	d := newDesk(t)
+	d.config("filter.f=x.clean", d.evil)
+	d.config("filter.f=x.required", "true")
+	_, err := d.stage("text")
+	for _, want := range []string{"clean filter 'f=x' failed", "filter.f=x.clean", "git config --global"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	if keys, err := d.git.Unheeded(t.Context()); !slices.Equal(keys, []string{"filter.f=x.clean"}) || err != nil {
+		t.Errorf("%q, %v", keys, err)
+	}
+}
+
+// Files that look like a repository are none: they come with a plain clone. Those who know it name it.
+func TestFilesOfAFolderAreNoRepository(t *testing.T) {
+	d := newDesk(t)
+	d.config("--global", "init.defaultBranch", "main")
+	d.run("init", "-q", "--bare", "sub")
+	d.git.Dir = filepath.Join(d.git.Dir, "sub")
+	d.config("--file", "config", "core.bare", "false")
+	d.config("--file", "config", "core.worktree", d.git.Dir)
+	if out, err := d.git.Text(t.Context(), nil, "rev-parse", "--absolute-git-dir"); err == nil {
+		t.Errorf("it is one: %s", out)
+	}
+	d.git.Env = []string{"GIT_DIR=" + d.git.Dir}
+	d.run("rev-parse", "--absolute-git-dir")
+}
+
+// The user's configuration may stand elsewhere, but not where that depends on the folder.
+func TestTheUsersConfigurationIsWhereTheUserSays(t *testing.T) {
+	d := newDesk(t)
+	d.write("other", "[user]\nname = eve\nemail = e@localhost\n")
+	d.write("repo/other", "[user]\nname = evil\nemail = e@localhost\n")
+	name := func() string { return d.run("var", "GIT_AUTHOR_IDENT") }
+	if got := name(); !strings.HasPrefix(got, "ann ") {
+		t.Error(got)
+	}
+	for variable, want := range map[string]string{"GIT_CONFIG_GLOBAL": "eve ", "GIT_CONFIG_SYSTEM": "ann "} {
+		t.Setenv("GIT_CONFIG_NOSYSTEM", "0")
+		t.Setenv(variable, filepath.Join(filepath.Dir(d.git.Dir), "other"))
+		if got := name(); !strings.HasPrefix(got, want) {
+			t.Errorf("%s: %s", variable, got)
+		}
+		t.Setenv(variable, "other")
+		if got := name(); !strings.HasPrefix(got, "ann ") {
+			t.Errorf("%s of the folder: %s", variable, got)
+		}
+		os.Unsetenv(variable)
+	}
+}
+
+// What git does to submodules is done by a git in them, by their configuration.
+func TestNothingRunsInSubmodules(t *testing.T) {
+	d := newDesk(t)
+	top := d.git
+	d.write("repo/sub/.gitattributes", "* filter=f\n")
+	d.write("repo/sub/file", "1\n")
+	d.git.Dir = filepath.Join(top.Dir, "sub")
+	d.run("init", "-q")
+	d.run("add", "-A")
+	d.run("commit", "-qm", "first")
+	d.config("filter.f.clean", d.evil)
+	d.write("repo/sub/file", "2\n")
+	d.git = top
+	d.write("repo/.gitmodules", "[submodule \"sub\"]\npath = sub\nurl = x\nignore = none\n")
+	d.run("add", "sub")
+	if _, err := d.stage("1"); err != nil {
+		t.Fatal(err)
+	}
+	d.write("repo/file", "2")
+	os.Remove(d.ran)
+	d.must(d.git.StageKnown(t.Context()))
+	if got := d.run("show", ":file"); got != "2" {
+		t.Errorf("staged %q", got)
+	}
+	if ran, err := os.ReadFile(d.ran); err == nil {
+		t.Errorf("it ran: %s", ran)
+	}
+}
