@@ -223,13 +223,18 @@ func (s *Store) writeOwn(name string, data []byte) error {
 	return os.Rename(path+".new", path)
 }
 
-// discover finds the folder's repository. It stays out of one that ignores the
-// folder: nothing would be seen.
+// discover finds the folder's repository. It stays out of one that ignores the folder: nothing
+// would be seen. Filters that only the repository names don't run, so it stays out of one
+// that has some: files would be kept as git keeps none there.
 func discover(ctx context.Context, program string, b book) book {
 	g := git.Git{Program: program, Dir: b.Folder}
 	out, err := g.Run(ctx, nil, "rev-parse", "--is-inside-work-tree", "--show-toplevel", "--absolute-git-dir")
 	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
 	if err != nil || len(lines) != 3 || lines[0] != "true" {
+		return b
+	}
+	names, err := g.Unheeded(ctx)
+	if err != nil || slices.ContainsFunc(names, func(key string) bool { return strings.HasPrefix(key, "filter.") }) {
 		return b
 	}
 	found := b

@@ -64,7 +64,7 @@ func TestAFileIsReadAsItWas(t *testing.T) {
 func TestAFileComesThroughItsFilters(t *testing.T) {
 	f := repository(t, ".gitattributes", "*.crlf eol=crlf\n*.big filter=grow\n", "a.crlf", "1\r\n")
 	f.opts.MaxFile = 0
-	f.git("config", "filter.grow.smudge", "cat; head -c 20000000 /dev/zero")
+	f.setForUser("filter.grow.smudge", "cat; head -c 20000000 /dev/zero")
 	f.loop()
 	f.after(1, "large", strings.Repeat("x", MaxContent+1), "most", strings.Repeat("x", MaxContent), "pointer.big", "small")
 	f.holds(1, "a.crlf", "1\r\n")

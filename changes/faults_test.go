@@ -28,7 +28,7 @@ type scene struct {
 func with(do func(f *folder)) func(t testing.TB) *folder {
 	return func(t testing.TB) *folder {
 		t.Helper()
-		f := repository(t, "work", ten, "other", "1\n", "far/away", "1\n", ".gitattributes", "*.up filter=up\n")
+		f := repository(t, "work", ten, "other", "1\n", "far/away", "1\n", ".gitattributes", "*.up filter=up\n*.lost filter=lost\n*.own filter=own\n")
 		do(f)
 		return f
 	}
@@ -95,16 +95,22 @@ var scenes = []scene{
 		f.dir = f.path("built")
 	})},
 	{name: "filters", begin: with(func(f *folder) {
-		f.git("config", "filter.up.clean", "tr A-Z a-z")
-		f.git("config", "filter.up.smudge", "tr a-z A-Z")
-		f.git("config", "filter.up.required", "true")
+		f.setForUser("filter.up.clean", "tr A-Z a-z")
+		f.setForUser("filter.up.smudge", "tr a-z A-Z")
+		f.setForUser("filter.up.required", "true")
 		f.write("a.up", "ONE\n")
 		f.git("add", "a.up")
 	})},
-	{name: "a filter that isn't installed", notes: []string{"a.up (git update-index: a.up: clean filter 'up' failed: exit status 128)"}, begin: with(func(f *folder) {
-		f.git("config", "filter.up.clean", "exit 127")
-		f.git("config", "filter.up.required", "true")
-		f.write("a.up", "ONE\n")
+	{name: "a filter that isn't installed", notes: []string{"a.lost (git update-index: a.lost: clean filter 'lost' failed: exit status 128)"}, begin: with(func(f *folder) {
+		f.setForUser("filter.lost.clean", "exit 127")
+		f.setForUser("filter.lost.required", "true")
+		f.write("a.lost", "ONE\n")
+	})},
+	{name: "a filter that only the repository names", own: true, begin: with(func(f *folder) {
+		f.git("config", "filter.own.clean", "tr A-Z a-z")
+		f.git("config", "filter.own.smudge", "tr A-Z a-z")
+		f.git("config", "filter.own.required", "true")
+		f.write("a.own", "ONE\n")
 	})},
 	{name: "sparse checkout", begin: with(func(f *folder) { f.git("sparse-checkout", "set", "--no-cone", "/*", "!/far/") })},
 	{name: "sparse index", begin: with(func(f *folder) { f.git("sparse-checkout", "set", "--cone", "--sparse-index", "near") })},
@@ -159,7 +165,7 @@ func (f *folder) users() string {
 			fmt.Fprintf(&b, "%s %q\n", name, data)
 		}
 	}
-	for _, name := range []string{"work", "other", "far/away", "made/by", "lib/lib.c", "nested/file", "a.up", "new"} {
+	for _, name := range []string{"work", "other", "far/away", "made/by", "lib/lib.c", "nested/file", "a.up", "a.lost", "a.own", "new"} {
 		data, err := os.ReadFile(f.path(name))
 		fmt.Fprintf(&b, "%s %q %t\n", name, data, err == nil)
 	}
@@ -298,18 +304,18 @@ func TestAFolderThatIgnoresCase(t *testing.T) {
 // the other files can be named.
 func TestAFilterThatFailsAtAnUndo(t *testing.T) {
 	t.Parallel()
-	f := repository(t, "a", "1\n", ".gitattributes", "*.up filter=up\n", "a.up", "1\n")
-	f.git("config", "filter.up.clean", "cat")
-	f.git("config", "filter.up.smudge", "exit 1")
-	f.git("config", "filter.up.required", "true")
+	f := repository(t, "a", "1\n", ".gitattributes", "*.stuck filter=stuck\n", "a.stuck", "1\n")
+	f.setForUser("filter.stuck.clean", "cat")
+	f.setForUser("filter.stuck.smudge", "exit 1")
+	f.setForUser("filter.stuck.required", "true")
 	f.loop()
-	f.after(1, "a", "2\n", "a.up", "2\n")
-	if _, err := f.Undo(context.Background(), Undo{Iteration: 1}); err == nil || !strings.Contains(err.Error(), "a.up: smudge filter up failed") {
+	f.after(1, "a", "2\n", "a.stuck", "2\n")
+	if _, err := f.Undo(context.Background(), Undo{Iteration: 1}); err == nil || !strings.Contains(err.Error(), "a.stuck: smudge filter stuck failed") {
 		t.Error(err)
 	}
-	f.has("a", "2\n", "a.up", "2\n")
+	f.has("a", "2\n", "a.stuck", "2\n")
 	f.undo(Undo{Iteration: 1, Paths: []string{"a"}}, []string{"a"})
-	f.has("a", "1\n", "a.up", "2\n")
+	f.has("a", "1\n", "a.stuck", "2\n")
 }
 
 // git isn't to look at a file: nothing of it is told, and nothing is undone.

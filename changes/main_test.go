@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -135,6 +136,16 @@ func (f *folder) git(args ...string) string {
 		f.t.Fatalf("git %s: %v\n%s", args, err, out)
 	}
 	return string(out)
+}
+
+var configuring sync.Mutex
+
+// setForUser sets something in the configuration of the user of all these tests.
+func (f *folder) setForUser(key, value string) {
+	f.t.Helper()
+	configuring.Lock()
+	defer configuring.Unlock()
+	f.git("config", "--global", key, value)
 }
 
 // has checks the content of files; gone is for those that aren't there.

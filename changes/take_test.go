@@ -277,8 +277,8 @@ func TestSubmodulesAndSparseFilesStayOut(t *testing.T) {
 func TestFiltersRunAsInTheUsersOwnAdd(t *testing.T) {
 	t.Parallel()
 	f := repository(t, ".gitattributes", "*.up filter=up\n*.txt text eol=crlf\n")
-	f.git("config", "filter.up.clean", "tr A-Z a-z")
-	f.git("config", "filter.up.smudge", "tr a-z A-Z")
+	f.setForUser("filter.up.clean", "tr A-Z a-z")
+	f.setForUser("filter.up.smudge", "tr a-z A-Z")
 	f.write("a.up", "ONE\n", "a.txt", "1\r\n")
 	f.git("add", "-A")
 	f.loop()

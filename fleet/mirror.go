@@ -22,7 +22,7 @@ const fetching = 10 * time.Minute
 // takes no program for a transport.
 func Fetcher(program, dir string) git.Git {
 	return git.Git{Program: program, Dir: dir, Patience: fetching,
-		Settings: []string{"protocol.allow=always", "core.autocrlf=false", "submodule.recurse=false", "fetch.recurseSubmodules=false", "fetch.unpackLimit=1", "http.lowSpeedLimit=1000", "http.lowSpeedTime=60"},
+		Settings: []string{"protocol.allow=always", "safe.bareRepository=all", "core.autocrlf=false", "submodule.recurse=false", "fetch.recurseSubmodules=false", "fetch.unpackLimit=1", "http.lowSpeedLimit=1000", "http.lowSpeedTime=60"},
 		Env:      []string{"GIT_ALLOW_PROTOCOL=file:https:ssh:http:git", "GIT_ASKPASS=", "GIT_LFS_SKIP_SMUDGE=1"}}
 }
 

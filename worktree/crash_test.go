@@ -185,11 +185,11 @@ func TestGitIsKilledWhileItWritesTheUsersFiles(t *testing.T) {
 		w.writeTo(tree.Path, "b", "b2\n")
 		w.writeTo(tree.Path, "c", "c2\n")
 		before := w.git("rev-parse", "HEAD")
-		w.git("config", "filter.deadly.smudge", "kill -9 $PPID")
+		w.git("config", "--global", "filter.deadly.smudge", "kill -9 $PPID")
 		if _, err := Land(context.Background(), tree, LandOptions{}); err == nil {
 			t.Fatalf("%s: git wasn't killed", last)
 		}
-		w.git("config", "--remove-section", "filter.deadly")
+		w.git("config", "--global", "--remove-section", "filter.deadly")
 		if now := w.git("rev-parse", "HEAD"); now != before {
 			t.Errorf("%s: HEAD is %s", last, now)
 		}

@@ -263,7 +263,7 @@ func TestSignedWhereTheUserSigns(t *testing.T) {
 	w := newWork(t)
 	w.write("sign", "#!/bin/sh\ncat >/dev/null; echo '[GNUPG:] SIG_CREATED ' >&2; printf -- '-----BEGIN PGP SIGNATURE-----\\n\\nx\\n-----END PGP SIGNATURE-----\\n'\n")
 	w.must(os.Chmod(filepath.Join(w.dir, "sign"), 0o755))
-	w.git("config", "gpg.program", filepath.Join(w.dir, "sign"))
+	w.git("config", "--global", "gpg.program", filepath.Join(w.dir, "sign"))
 	tree := w.loopTree("Fix it")
 	w.git("config", "commit.gpgSign", "true")
 	w.land(tree, LandOptions{How: HowSquash})

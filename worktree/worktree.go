@@ -191,6 +191,9 @@ func open(ctx context.Context, folder string) (r repo, err error) {
 		return r, &Error{err.Error(), "install it, or leave --worktree out"}
 	}
 	r.git.Dir = folder
+	if own := paths.Real(folder); isRepository(own) && CommonDir(filepath.Dir(own)) == "" { // a bare one; within another it is but files
+		r.git.Env = []string{"GIT_DIR=" + own}
+	}
 	out, err := r.git.Text(ctx, nil, "rev-parse", "--is-bare-repository", "--git-common-dir")
 	bare, common, ok := strings.Cut(out, "\n")
 	switch {
