@@ -145,10 +145,8 @@ func (c *checkouts) restore(ctx context.Context, r Record, tree string) error {
 		return err
 	}
 	defer os.Remove(bundle)
-	g, err := unfiltered(ctx, c.git(tree))
-	if err != nil {
-		return err
-	}
+	g := c.git(tree)
+	g.NoFilters = true
 	for _, args := range [][]string{
 		{"fetch", "--quiet", "--no-write-fetch-head", "--no-tags", bundle, "+refs/ralph/*:refs/ralph/*", "+" + workRef + ":" + workRef},
 		{"read-tree", "--reset", "-u", workRef},
@@ -252,9 +250,7 @@ func (c *checkouts) checkpoint(ctx context.Context, r Record, tree string) (bund
 	}
 	g := c.git(tree)
 	g.Env = append(g.Env, "GIT_DIR="+own, "GIT_WORK_TREE="+tree)
-	if g, err = unfiltered(ctx, g); err != nil {
-		return "", err
-	}
+	g.NoFilters = true // an agent's would run outside of its walls, and one as that of git LFS would keep the content here
 	index := filepath.Join(filepath.Dir(tree), "index")
 	defer os.Remove(index)
 	theirs := filepath.Join(own, "index")
@@ -270,17 +266,15 @@ func (c *checkouts) checkpoint(ctx context.Context, r Record, tree string) (bund
 	if _, err := private.Run(ctx, nil, "read-tree", "--reset", "HEAD"); err != nil {
 		return "", err
 	}
+	if err := private.StageKnown(ctx); err != nil {
+		return "", err
+	}
 	others, err := private.Run(ctx, nil, "ls-files", "--others", "--exclude-standard", "-z")
 	if err != nil {
 		return "", err
 	}
-	paths := []string{"."}
-	for _, name := range git.Fields(others) {
-		if nested, ok := strings.CutSuffix(name, "/"); ok {
-			paths = append(paths, ":(exclude,literal)"+nested)
-		}
-	}
-	if _, err := private.Run(ctx, []byte(strings.Join(paths, "\x00")), "add", "--all", "--pathspec-from-file=-", "--pathspec-file-nul"); err != nil {
+	paths := slices.DeleteFunc(git.Fields(others), func(name string) bool { return strings.HasSuffix(name, "/") }) // repositories within
+	if _, err := private.Run(ctx, []byte(strings.Join(paths, "\x00")), "update-index", "-z", "--add", "--stdin"); err != nil {
 		return "", err
 	}
 	made, err := private.Text(ctx, nil, "write-tree")
@@ -298,21 +292,6 @@ func (c *checkouts) checkpoint(ctx context.Context, r Record, tree string) (bund
 	bundle = filepath.Join(filepath.Dir(tree), "bundle")
 	_, err = g.Run(ctx, nil, "bundle", "create", "--quiet", bundle, "--glob=refs/ralph/*", workRef, "^"+r.Base)
 	return bundle, err
-}
-
-// unfiltered is g without the filters that are set up: an agent's would run outside of its walls,
-// and one as that of git LFS would keep the content here.
-func unfiltered(ctx context.Context, g git.Git) (git.Git, error) {
-	out, err := g.Run(ctx, nil, "config", "--null", "--name-only", "--get-regexp", `^filter\.`)
-	if err != nil && git.ExitCode(err) != 1 { // 1: there are none
-		return g, err
-	}
-	keys := git.Fields(out)
-	g.Env = append(slices.Clone(g.Env), fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(keys)))
-	for i, key := range keys {
-		g.Env = append(g.Env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", i, key), fmt.Sprintf("GIT_CONFIG_VALUE_%d=", i))
-	}
-	return g, nil
 }
 
 // identity is who made the commits of checkpoints. What is fetched is made anew, by its user.

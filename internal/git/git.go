@@ -190,6 +190,21 @@ func (g Git) Text(ctx context.Context, stdin []byte, args ...string) (string, er
 	return strings.TrimSuffix(string(out), "\n"), err
 }
 
+// StageKnown takes the files that the index knows into it as they are, in the folder of the work tree's top. What
+// git add --update does runs git in submodules, whose configuration may be anybody's.
+func (g Git) StageKnown(ctx context.Context) error {
+	for _, take := range [][2]string{{"--diff-filter=D", "--force-remove"}, {"--diff-filter=d", "--add"}} { // a file that only a link leads to by now is gone
+		changed, err := g.Run(ctx, nil, "diff-files", "-z", "--name-only", "--no-ext-diff", "--ignore-submodules=dirty", take[0])
+		if err == nil && len(changed) > 0 {
+			_, err = g.Run(ctx, changed, "update-index", "-z", take[1], "--stdin")
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // What is said, and helps, where git doesn't know whose commit it would make.
 const (
 	Nobody            = "git doesn't know who you are, so it can't make a commit in your name"
