@@ -49,6 +49,28 @@ func TestWhatIsPlantedInARepositoryHarmsNothingOutside(t *testing.T) {
 	}
 }
 
+// A git that is killed may have made the tree's .git and written nothing into it.
+func TestATreeThatSaysNothingYetIsTakenAway(t *testing.T) {
+	for name, isIts := range map[string]bool{"of git's": true, "of nobody's": false} {
+		t.Run(name, func(t *testing.T) {
+			w := newWork(t)
+			path := filepath.Join(w.dir, "app.worktrees", "x")
+			if isIts {
+				w.git("worktree", "add", "-q", "-b", "b", path)
+			}
+			w.write("app.worktrees/x/.git", "", "app.worktrees/x/a", "")
+			w.plant("x", `"path":"`+path+`","made":true,"place":true,"base":"`+strings.TrimSpace(w.git("rev-parse", "HEAD"))+`"`)
+			w.must(w.add(Options{Title: "next"}).Drop())
+			if exists(path) == isIts {
+				t.Errorf("it is there: %t", !isIts)
+			}
+			if left := w.git("worktree", "list", "--porcelain") + w.git("branch", "--list", "b"); strings.Contains(left, "worktrees/x") || strings.Contains(left, "b\n  ") {
+				t.Errorf("left: %s", left)
+			}
+		})
+	}
+}
+
 // plant writes a record as somebody else would.
 func (w *work) plant(id, fields string) {
 	w.Helper()

@@ -168,7 +168,7 @@ func (r repo) clean() error {
 // only a folder that git's own folder for this tree names is removed, and only a branch
 // that is where it began.
 func (rec *record) undo() error {
-	if at := linkOf(rec.Path); at == paths.Real(rec.admin()) {
+	if at := linkOf(rec.Path); at == paths.Real(rec.admin()) || rec.isBegun() {
 		if err := empty(rec.Path); err != nil {
 			return fmt.Errorf("removing an unfinished worktree: %w", err)
 		}
@@ -196,6 +196,14 @@ func (rec *record) undo() error {
 		}
 	}
 	return rec.remove()
+}
+
+// isBegun says whether git was killed when it had made the tree's .git and hadn't written it: git's own
+// folder for the tree names it already.
+func (rec *record) isBegun() bool {
+	dot := filepath.Join(rec.Path, ".git")
+	info, err := os.Lstat(dot)
+	return err == nil && info.Mode().IsRegular() && info.Size() == 0 && paths.Real(backOf(rec.admin())) == paths.Real(dot)
 }
 
 // dropBranch removes the branch unless it has moved.
