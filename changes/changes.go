@@ -29,6 +29,14 @@ type Options struct {
 	MaxFile int64         // bytes; a larger file is only noted. 0: no limit
 	Skip    []string      // beginnings of paths in the folder that are nobody's work
 	Dir     string        // where the books are; "" is the user's state folder
+	// Printed finds the files that whoever runs the loop prints into; they are nobody's work. May be nil.
+	Printed func() []os.FileInfo
+}
+
+// Check says why no snapshots can be made on this machine.
+func (o Options) Check() error {
+	_, _, err := o.find()
+	return err
 }
 
 // Errors of Create and Find.
@@ -48,6 +56,9 @@ type Store struct {
 	seen  stamp  // the folder as it was before the last look of git's
 	left  uint64 // what that has left out
 	blind bool   // and some of it can't be summed up
+
+	findPrinted func() []os.FileInfo // see Options.Printed
+	printed     printed              // as found for this snapshot
 
 	// MayWrite is asked before an undo or a redo, even a dry run, begins, while
 	// whoever calls Await waits. Its error is theirs; nil: they always may.

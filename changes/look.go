@@ -48,9 +48,9 @@ func (s stamp) same(older stamp) bool {
 
 var seed = maphash.MakeSeed()
 
-// look makes a stamp of the folder; the zero one of a folder that isn't small
-// or can't be read.
-func (b book) look() stamp {
+// look makes a stamp of the folder, but for files that are printed into; the zero one
+// of a folder that isn't small or can't be read.
+func (b book) look(but printed) stamp {
 	s := stamp{sum: 1, taken: time.Now()}
 	left := smallFolder
 	var visit func(dir, path string) bool
@@ -69,6 +69,9 @@ func (b book) look() stamp {
 				if !visit(full, name+"/") {
 					return false
 				}
+				continue
+			}
+			if but.has(full) {
 				continue
 			}
 			t, err := traceOf(full)

@@ -90,7 +90,8 @@ func (s *Store) take(ctx context.Context, next step) (taken Taken, err error) {
 			os.Remove(agent)
 		}
 	}()
-	now, refs := s.book.look(), s.refsNow()
+	s.printed = printedOf(s.findPrinted)
+	now, refs := s.book.look(s.printed), s.refsNow()
 	if last.commit != "" && s.seen.tip == last && now.same(s.seen) {
 		return Taken{State: s.state(last.tree, refs)}, nil
 	}
@@ -330,6 +331,9 @@ func (s *Store) choose(c *candidates, file string) {
 		return
 	}
 	info, err := os.Lstat(filepath.Join(s.book.Top, filepath.FromSlash(file)))
+	if err == nil && s.printed.are(info) {
+		return
+	}
 	if err == nil && info.Mode().IsRegular() {
 		if most := s.book.MaxFile; most > 0 && info.Size() > most {
 			c.leaveOut(s, file, sizeWords(info.Size()))

@@ -436,6 +436,9 @@ func (l *Loop) emit(e Event) {
 	})
 }
 
+// recordName is how the file of a run's raw output begins.
+func recordName(loopID, run string) string { return loopID + "-" + run }
+
 // recordFile opens the file for the raw output of one run, a new one each time.
 func (l *Loop) recordFile(run string) (*os.File, error) {
 	if l.cfg.RecordDir == "" {
@@ -445,11 +448,11 @@ func (l *Loop) recordFile(run string) (*os.File, error) {
 		return nil, err
 	}
 	for try := 1; ; try++ {
-		name := fmt.Sprintf("%s-%s.jsonl", l.id, run)
+		name := recordName(l.id, run)
 		if try > 1 { // the iteration was run again after a rate limit or an interruption
-			name = fmt.Sprintf("%s-%s-%d.jsonl", l.id, run, try)
+			name += fmt.Sprintf("-%d", try)
 		}
-		f, err := os.OpenFile(filepath.Join(l.cfg.RecordDir, name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		f, err := os.OpenFile(filepath.Join(l.cfg.RecordDir, name+".jsonl"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 		if !errors.Is(err, fs.ErrExist) {
 			return f, err
 		}

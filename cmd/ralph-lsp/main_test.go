@@ -64,6 +64,10 @@ func fakeAgent() {
 		case "write": // NAME=TEXT
 			name, text, _ := strings.Cut(rest, "=")
 			must(os.WriteFile(name, []byte(text+"\n"), 0o600))
+		case "rotate": // give a file another name, once
+			_ = os.Rename(rest, rest+".1")
+		case "hide": // remove a file
+			must(os.Remove(rest))
 		case "touch": // make a file
 			must(appendFile(rest, ""))
 		case "wait": // until a file is there
