@@ -269,7 +269,8 @@ func TestALoopThatTurnsInCirclesEnds(t *testing.T) {
 		{"small steps", Limits{MaxUnchanged: 1, MaxIterations: 5}, true, []string{"1", "2", "3", "4", "5"}, StopMaxIterations, 5, "", ""},
 		{"the cap comes first", Limits{MaxUnchanged: 1, MaxIterations: 2}, true, []string{"1"}, StopMaxIterations, 2, "", ""},
 		{"it may turn", Limits{MaxIterations: 9}, true, []string{"1"}, StopMaxIterations, 9, "", ""},
-		{"without snapshots", Limits{MaxUnchanged: 2, MaxIterations: 9}, false, []string{"1"}, StopMaxIterations, 9, "", ""},
+		{"without snapshots", Limits{MaxUnchanged: 2, MaxIterations: 9}, false, []string{"1"}, StopNoProgress, 3,
+			"the last iteration changed nothing. ", "the last 2 iterations changed nothing"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := t.TempDir()
