@@ -16,6 +16,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,6 +29,7 @@ type Options struct {
 	Keep    time.Duration // how long those of a loop stay; 0: none are made
 	MaxFile int64         // bytes; a larger file is only noted. 0: no limit
 	Skip    []string      // beginnings of paths in the folder that are nobody's work
+	Hidden  []string      // files and folders in it that agents may not read, as they may snapshots
 	Dir     string        // where the books are; "" is the user's state folder
 	// Printed finds the files that whoever runs the loop prints into; they are nobody's work. May be nil.
 	Printed func() []os.FileInfo
@@ -73,6 +75,7 @@ type book struct {
 	GitDir  string   `json:"gitDir"` // the repository
 	Own     bool     `json:"own"`    // GitDir is ours
 	Skip    []string `json:"skip,omitempty"`
+	Hidden  []string `json:"hidden,omitempty"`
 	MaxFile int64    `json:"maxFile"`
 }
 
@@ -94,7 +97,7 @@ func (b book) skips(path string) bool {
 			return true
 		}
 	}
-	return false
+	return slices.ContainsFunc(b.Hidden, func(hidden string) bool { return path == hidden || strings.HasPrefix(path, hidden+"/") })
 }
 
 // fits says whether a loop's id may be a part of refs and of file names. It is no
@@ -136,14 +139,14 @@ func Create(ctx context.Context, folder, loopID string, o Options) (*Store, erro
 	}
 	home := filepath.Join(dir, homeName(loopID, folder))
 	if s, err := open(program, home); err == nil {
-		s.book.Skip, s.book.MaxFile = o.Skip, o.MaxFile
+		s.book.Skip, s.book.Hidden, s.book.MaxFile, s.findPrinted = o.Skip, o.Hidden, o.MaxFile, o.Printed
 		return s, nil
 	}
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		return nil, fmt.Errorf("making a folder for snapshots: %w", err)
 	}
-	b := book{LoopID: loopID, Folder: folder, Skip: o.Skip, MaxFile: o.MaxFile}
-	s := &Store{id: loopID, home: home, book: discover(ctx, program, b)}
+	b := book{LoopID: loopID, Folder: folder, Skip: o.Skip, Hidden: o.Hidden, MaxFile: o.MaxFile}
+	s := &Store{id: loopID, home: home, book: discover(ctx, program, b), findPrinted: o.Printed}
 	if s.book.GitDir == "" {
 		if err := s.useOwn(); err != nil {
 			return nil, err

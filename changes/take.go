@@ -129,6 +129,14 @@ func (s *Store) takeWithGit(ctx context.Context, last tip, next step) (taken Tak
 			return taken, last, err
 		}
 	}
+	if last.commit == "" && err == nil {
+		var shown []string
+		shown, err = s.hide(ctx)
+		submodules = append(submodules, shown...)
+		if err != nil {
+			return taken, last, err
+		}
+	}
 	seen, err := s.candidates(ctx)
 	seen.notes = append(submodules, seen.notes...)
 	taken.Notes = seen.notes

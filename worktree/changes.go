@@ -7,17 +7,29 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"ralph-lsp/internal/git"
+	"ralph-lsp/internal/paths"
 )
 
 // changesMessage is that of the commit of what wasn't committed.
 const changesMessage = "Work in progress, as the loop found it"
 
+// hidden are the paths from the top that agents may not read.
+func (r repo) hidden(o Options) (names []string) {
+	for _, name := range o.Hidden {
+		if path, err := filepath.Rel(r.top, filepath.Join(paths.Real(o.Folder), filepath.FromSlash(name))); err == nil && filepath.IsLocal(path) {
+			names = append(names, filepath.ToSlash(path))
+		}
+	}
+	return names
+}
+
 // commitChanges makes a commit of the files as they are, with an index of its own: the
 // user's, and the files, stay as they are. It is head itself when nothing differs.
-func (r repo) commitChanges(ctx context.Context, g git.Git, index, head string) (commit string, notes []string, err error) {
+func (r repo) commitChanges(ctx context.Context, g git.Git, index, head string, hidden []string) (commit string, notes []string, err error) {
 	fail := func(err error) (string, []string, error) {
 		return "", nil, &Error{"what isn't committed can't be taken along: " + err.Error(), "commit it, or leave --with-changes out"}
 	}
@@ -37,10 +49,23 @@ func (r repo) commitChanges(ctx context.Context, g git.Git, index, head string) 
 	if out, err := g.Run(ctx, nil, "ls-files", "-z", "--unmerged"); err != nil || len(out) > 0 {
 		return fail(errors.Join(err, errors.New("a merge has conflicts")))
 	}
-	if _, err = g.Run(ctx, nil, "add", "--update", "--", ":/"); err != nil {
+	others := []string{"ls-files", "-z", "--others", "--exclude-standard", "--", ":/"}
+	if len(hidden) > 0 {
+		known, err := g.Run(ctx, nil, append([]string{"ls-files", "-z", "--"}, hidden...)...)
+		if err == nil {
+			_, err = g.Run(ctx, known, "update-index", "-z", "--assume-unchanged", "--stdin")
+		}
+		if err != nil {
+			return fail(err)
+		}
+		for _, path := range hidden {
+			others = append(others, ":(exclude,literal)"+path)
+		}
+	}
+	if err = g.StageKnown(ctx); err != nil {
 		return fail(err)
 	}
-	out, err := g.Run(ctx, nil, "ls-files", "-z", "--others", "--exclude-standard", "--", ":/")
+	out, err := g.Run(ctx, nil, others...)
 	if err != nil {
 		return fail(err)
 	}

@@ -46,12 +46,13 @@ func In(from, to, folder string) string {
 
 // Options say what tree is wanted.
 type Options struct {
-	Folder      string // where the loop would run without one
-	Title       string // names the branch where Branch is empty
-	Branch      string // one that exists is taken as it is
-	Commit      bool   // each iteration is to be committed there
-	WithChanges bool   // it begins with the files as they are, not with HEAD
-	Place       string // the folder of the trees, from the repository's on; {repo} is its name; "" is DefaultPlace
+	Folder      string   // where the loop would run without one
+	Title       string   // names the branch where Branch is empty
+	Branch      string   // one that exists is taken as it is
+	Commit      bool     // each iteration is to be committed there
+	WithChanges bool     // it begins with the files as they are, not with HEAD
+	Hidden      []string // files and folders of Folder that agents may not read: WithChanges takes none of their changes along
+	Place       string   // the folder of the trees, from the repository's on; {repo} is its name; "" is DefaultPlace
 }
 
 // DefaultPlace is where trees are.
@@ -110,7 +111,7 @@ func (m *Making) make(ctx context.Context, r repo, o Options) (err error) {
 	g := r.git
 	g.Lock, g.Patience = m.record.lock, checkoutPatience
 	if o.WithChanges {
-		if m.Base, m.Notes, err = r.commitChanges(ctx, g, m.record.indexFile(), m.Base); err != nil {
+		if m.Base, m.Notes, err = r.commitChanges(ctx, g, m.record.indexFile(), m.Base, r.hidden(o)); err != nil {
 			return err
 		}
 		m.record.Base = m.Base

@@ -257,6 +257,19 @@ func TestStartsInAllKindsOfPlaces(t *testing.T) {
 	}
 }
 
+// What agents may not read isn't in a commit, nor among git's objects.
+func TestWhatIsHiddenIsNotTakenAlong(t *testing.T) {
+	w := newWork(t)
+	w.write("app/sub/b", "the secret 1\n", "app/sub/keys/x", "the secret 2\n", "app/sub/keyserver", "1\n", "app/a", "changed\n")
+	m := w.add(Options{Title: "x", Folder: filepath.Join(w.repo, "sub"), WithChanges: true, Hidden: []string{"b", "keys"}})
+	w.has(filepath.Join(m.Path, "a"), "changed\n")
+	w.has(filepath.Join(m.Path, "sub/b"), "two\n")
+	w.has(filepath.Join(m.Path, "sub/keyserver"), "1\n")
+	if all := w.git("cat-file", "--batch-all-objects", "--batch"); strings.Contains(all, "secret") {
+		t.Error("git has what is hidden")
+	}
+}
+
 func TestBranchesThatAreNamed(t *testing.T) {
 	w := newWork(t)
 	if m := w.add(Options{Branch: "feature/new"}); m.Branch != "feature/new" || !m.Made || filepath.Base(m.Path) != "feature-new" {

@@ -58,7 +58,7 @@ func (t Tree) check() error {
 
 // options are those of the tree that a loop would have.
 func (t Tree) options(cfg loop.Config, s config.Worktree) worktree.Options {
-	return worktree.Options{Folder: cfg.Folder, Title: history.Title(cfg.Prompt), Branch: t.Branch, WithChanges: t.WithChanges, Commit: t.Commit, Place: s.Place}
+	return worktree.Options{Folder: cfg.Folder, Title: history.Title(cfg.Prompt), Branch: t.Branch, WithChanges: t.WithChanges, Commit: t.Commit, Place: s.Place, Hidden: cfg.Sandbox.HiddenIn(cfg.Folder)}
 }
 
 // Plan says which tree a loop would get. Nothing is made.
