@@ -145,7 +145,16 @@ func (c *Config) check() error {
 	if err := cmp.Or(c.checkReading(), c.findAgents()); err != nil {
 		return err
 	}
-	return c.findReviewer()
+	return cmp.Or(c.findCheck(), c.findReviewer())
+}
+
+// findCheck looks for the programs of the check.
+func (c *Config) findCheck() error {
+	if c.SetUp {
+		return nil
+	}
+	_, err := c.Verify.Find(c.Folder)
+	return err
 }
 
 // findReviewer looks for the reviewer's program, where there is to be one.

@@ -77,6 +77,9 @@ func verifyChecks(ctx context.Context, settings config.Settings) []wire.Check {
 		return []wire.Check{{ID: "verify", OK: true, Message: "nothing verifies a promise: the agent's word counts"}}
 	}
 	checks := []wire.Check{{ID: "verify", OK: true, Message: "a promise is verified by " + by}}
+	if _, err := check.Find(settings.Files.Folder); err != nil {
+		checks = append(checks, wire.Check{ID: "verify.command", Message: wire.OneLine(err.Error())})
+	}
 	reviewer, err := start.Resolver{Settings: settings, Detect: start.Installed}.Reviewer(ctx, check)
 	if err == nil && check.Has(verify.ReviewerGate) {
 		_, err = reviewer.Backend.Find()

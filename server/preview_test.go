@@ -133,3 +133,18 @@ func TestADryRunMeetsALoop(t *testing.T) {
 	}
 	c.Must(c.Command(wire.CommandCancel, struct{}{}))
 }
+
+// A check that can't be run keeps a loop from starting, in the preview and in the start.
+func TestACheckThatIsNotThereIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	c := dial(t, optedIn, dir)
+	start := map[string]any{"prompt": "x", "backend": agentThat(t, "never"), "verify": "nosuchprogram --all"}
+	const why = "the check `nosuchprogram --all` can't be run: nosuchprogram is in no folder of PATH; install it, or name another command"
+	if got := c.dryRun(start); len(got.Problems) != 1 || !strings.HasPrefix(got.Problems[0].Text, why) || got.Problems[0].Class != wire.ClassError {
+		t.Errorf("got %+v", got.Problems)
+	}
+	start["dryRun"] = false
+	if answer := c.Command(wire.CommandStart, start); answer.Error == nil || !strings.HasPrefix(answer.Error.Message, why) {
+		t.Errorf("got %+v", answer)
+	}
+}
