@@ -56,6 +56,12 @@ type Config struct {
 	Sandbox sandbox.Spec
 	// Verify is what has to pass before a promise counts; the zero value: promises count.
 	Verify verify.Check
+	// Suggested is a check that the folder has and the user doesn't want, or doesn't know of;
+	// only shown.
+	Suggested verify.Suggestion
+	// SetUp says that commands will prepare the folder before the loop begins: they may
+	// bring what isn't there yet.
+	SetUp bool
 	// Reviewer is the agent of the hat that Verify names.
 	Reviewer Reviewer
 	// OfferWalls has the user told, when the loop begins, that there could be walls.

@@ -37,7 +37,7 @@ func (l *Loop) tellGoal() {
 		promise, told = p.status.Promise, p.promises.goalTold
 		p.promises.goalTold = true
 	})
-	goal := Goal{Promise: promise, Besides: l.cfg.Verify.Besides()}
+	goal := Goal{Promise: promise, Besides: l.cfg.Verify.Besides(), Suggested: l.cfg.Suggested.Command}
 	if promise != "" {
 		goal.From = l.cfg.promiseFrom()
 	}
@@ -46,14 +46,14 @@ func (l *Loop) tellGoal() {
 	} else {
 		goal.Verify = l.cfg.Verify.String()
 	}
-	if goal != (Goal{}) && !told {
+	if !told {
 		l.emit(goal)
 	}
 }
 
 // takeUpTold takes down that the process that began the loop has told its goal.
 func (l *Loop) takeUpTold(found loopstate.State) {
-	if promise := l.cfg.Change.Promise; !l.cfg.isHandedOn() || promise != nil && *promise != found.CompletionPromise {
+	if promise := l.cfg.Change.Promise; !l.cfg.isHandedOn() || usedBy(found).iterations == 0 || promise != nil && *promise != found.CompletionPromise {
 		return
 	}
 	l.change(func(p *progress) {

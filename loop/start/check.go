@@ -84,3 +84,11 @@ func (r Resolver) check() (verify.Check, config.Source, error) {
 	}
 	return c, from, err
 }
+
+// suggest is a check that the folder has, where no command verifies and none is refused.
+func (r Resolver) suggest(check verify.Check) verify.Suggestion {
+	if check.Has(verify.CommandGate) || r.Start.Check.Off {
+		return verify.Suggestion{}
+	}
+	return verify.Suggest(r.Settings.Files.Folder)
+}

@@ -81,6 +81,8 @@ func (r Resolver) resolve(ctx context.Context) (loop.Config, Sources, error) {
 		return cfg, sources, err
 	}
 	r.gateSources(cfg.Verify, sources)
+	cfg.Suggested = r.suggest(cfg.Verify)
+	cfg.SetUp = r.Start.Tree.Wanted && len(r.Settings.Worktree.Setup) > 0
 	if cfg.Reviewer, err = r.Reviewer(ctx, cfg.Verify); err != nil {
 		return cfg, sources, err
 	}

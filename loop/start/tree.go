@@ -95,7 +95,7 @@ func (t Tree) Make(ctx context.Context, cfg *loop.Config, s config.Worktree, out
 	if err != nil {
 		return nil, errors.Join(err, m.Drop())
 	}
-	cfg.Folder = m.Folder
+	cfg.Folder, cfg.SetUp = m.Folder, false
 	cfg.Warnings = slices.Concat(cfg.Warnings, m.Notes, notes)
 	return m, nil
 }

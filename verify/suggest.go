@@ -1,0 +1,104 @@
+package verify
+
+import (
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// Suggestion is a check that a folder seems to have. It is the folder's code, so it runs only
+// when the user has said so.
+type Suggestion struct {
+	Command string // as it is typed behind --verify; "": none was found
+	File    string // what speaks for it: "go.mod"
+}
+
+// habits are the ways in which projects are tested, the surest first. One fits when a file
+// of its patterns is there, says what it must, and the program is there.
+var habits = []struct {
+	files   string
+	says    func([]byte) bool // nil: anything
+	command string
+}{
+	{"go.mod", nil, "go test ./..."},
+	{"Cargo.toml", nil, "cargo test"},
+	{"package.json", testsWith("pnpm"), "pnpm test"},
+	{"package.json", testsWith("yarn"), "yarn test"},
+	{"package.json", testsWith(""), "npm test"},
+	{"pytest.ini conftest.py tests/conftest.py test_*.py tests/test_*.py", nil, "pytest"},
+	{"pyproject.toml setup.cfg tox.ini", regexp.MustCompile(`\bpytest\b`).Match, "pytest"},
+	{"test_*.py", isUnittest, "python3 -m unittest"},
+	{"tests/test_*.py", isUnittest, "python3 -m unittest discover -s tests"},
+	{"Makefile makefile GNUmakefile", regexp.MustCompile(`(?m)^test[ \t]*::?([^=:]|$)`).Match, "make test"},
+	{"justfile Justfile .justfile", regexp.MustCompile(`(?m)^@?test([ \t][^:\n]*)?:([^=]|$)`).Match, "just test"},
+}
+
+var isUnittest = regexp.MustCompile(`(?m)^(import|from) unittest\b`).Match
+
+// testsWith says whether a package.json has tests that the package manager runs; "" is the one
+// that nobody has to name. What npm writes into a new file is no test.
+func testsWith(manager string) func([]byte) bool {
+	return func(data []byte) bool {
+		var file struct {
+			PackageManager string
+			Scripts        map[string]string
+		}
+		if json.Unmarshal(data, &file) != nil || strings.TrimSpace(file.Scripts["test"]) == "" || strings.Contains(file.Scripts["test"], "no test specified") {
+			return false
+		}
+		return manager == "" || strings.HasPrefix(file.PackageManager, manager+"@")
+	}
+}
+
+// maxHabit is how much of a file is looked at, in bytes, and how many files of a pattern.
+const (
+	maxHabit      = 1 << 20
+	maxHabitFiles = 20
+)
+
+// Suggest looks for a check in a folder. It only reads.
+func Suggest(folder string) Suggestion {
+	for _, habit := range habits {
+		if yet, err := (Check{Shell: habit.command}).Find(folder); err != nil || yet != "" {
+			continue
+		}
+		for pattern := range strings.FieldsSeq(habit.files) {
+			files, _ := filepath.Glob(filepath.Join(escaped(folder), filepath.FromSlash(pattern))) // the pattern is a good one
+			for _, file := range files[:min(len(files), maxHabitFiles)] {
+				data, ok := readHabit(file)
+				if ok && (habit.says == nil || habit.says(data)) {
+					name, _ := filepath.Rel(folder, file) // it is below
+					return Suggestion{habit.command, filepath.ToSlash(name)}
+				}
+			}
+		}
+	}
+	return Suggestion{}
+}
+
+// escaped is a folder as a pattern that only it fits.
+func escaped(folder string) string {
+	if os.PathSeparator == '\\' { // nothing escapes there
+		return folder
+	}
+	return regexp.MustCompile(`[\\*?\[]`).ReplaceAllString(folder, `\$0`)
+}
+
+// readHabit reads the beginning of a file. Whatever else is called so, such as a pipe that
+// nobody writes to, is left alone.
+func readHabit(path string) ([]byte, bool) {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return nil, false
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, false
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, maxHabit))
+	return data, err == nil
+}
