@@ -1,0 +1,239 @@
+// Package registry keeps what there is to know of this user's loops beside their folders:
+// a file for each in the user's state folder, where no loop's agent has to write. The
+// process that drives a loop writes its file when it begins and when it ends.
+//
+// Nothing here is believed over a loop's own state file and lock. It is there for what
+// these can't tell: how a loop ended, with what it can go on, and in which folders loops are.
+package registry
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"ralph-lsp/history"
+	"ralph-lsp/internal/paths"
+)
+
+// version is that of the files. One of a later version isn't read.
+const version = 1
+
+const (
+	// keepEnded is how long a loop is known that is over for good, and keepOpen one that
+	// may go on.
+	keepEnded = 7 * 24 * time.Hour
+	keepOpen  = 30 * 24 * time.Hour
+	// maxEntries bounds how many loops are known: the oldest go.
+	maxEntries = 500
+	// maxSize bounds what is read of a file, in bytes. A prompt is part of it.
+	maxSize = 8 << 20
+
+	suffix     = ".json"
+	tempPrefix = ".new-"
+)
+
+// Entry is a loop.
+type Entry struct {
+	Version     int              `json:"version"`
+	LoopID      string           `json:"loopId"`
+	Folder      string           `json:"folder"` // without links
+	Branch      string           `json:"branch,omitempty"`
+	Title       string           `json:"title,omitempty"`
+	Backend     string           `json:"backend,omitempty"`
+	PID         int              `json:"pid"` // of who drives it, or drove it last
+	StartedAt   time.Time        `json:"startedAt"`
+	ChangedAt   time.Time        `json:"changedAt"`         // when this was written
+	EndedAt     time.Time        `json:"endedAt,omitzero"`  // zero: it runs, or who drove it died
+	End         *history.LoopEnd `json:"end,omitempty"`     // how it ended last
+	State       string           `json:"state,omitempty"`   // the state file with which it goes on, where that isn't in the folder any more
+	GivenUp     bool             `json:"givenUp,omitempty"` // it was discarded after its end
+	SessionFile string           `json:"sessionFile,omitempty"`
+}
+
+// Begin takes down that a loop runs. What others of its folder could go on with is gone.
+func Begin(e Entry) error {
+	e.EndedAt, e.End, e.State, e.GivenUp, e.ChangedAt = time.Time{}, nil, "", false, time.Now()
+	if err := write(e); err != nil {
+		return err
+	}
+	dir, err := folder()
+	if err != nil {
+		return err
+	}
+	for _, name := range names(dir, hash(e.Folder)+"-") {
+		if other, ok := read(dir, name); ok && other.LoopID != e.LoopID && other.State != "" {
+			other.State = ""
+			_ = write(other) // it is found no more all the same: this one is newer
+		}
+	}
+	prune(dir, time.Now())
+	return nil
+}
+
+// End takes down how a loop ended, and with what it can go on.
+func End(e Entry) error {
+	e.ChangedAt = time.Now()
+	return write(e)
+}
+
+// GiveUp takes away with what a loop could go on. How it ended is still known.
+func GiveUp(e Entry) error {
+	e.State, e.GivenUp = "", true
+	return write(e)
+}
+
+// Last is the loop that was driven last in a folder.
+func Last(path string) (Entry, bool) {
+	return newest(hash(path)+"-", func(e Entry) bool { return e.Folder == path })
+}
+
+// Find is the loop with an id.
+func Find(id string) (Entry, bool) {
+	return newest("", func(e Entry) bool { return e.LoopID == id })
+}
+
+// All lists the loops, those that changed last first.
+func All() (all []Entry) {
+	dir, err := folder()
+	if err != nil {
+		return nil
+	}
+	for _, name := range names(dir, "") {
+		if e, ok := read(dir, name); ok {
+			all = append(all, e)
+		}
+	}
+	slices.SortFunc(all, func(a, b Entry) int { return cmp.Or(b.ChangedAt.Compare(a.ChangedAt), cmp.Compare(a.LoopID, b.LoopID)) })
+	return all
+}
+
+// newest is the entry that was written last of those whose files' names begin so.
+func newest(prefix string, is func(Entry) bool) (found Entry, ok bool) {
+	dir, err := folder()
+	if err != nil {
+		return found, false
+	}
+	for _, name := range names(dir, prefix) {
+		if e, isOne := read(dir, name); isOne && is(e) && (!ok || e.ChangedAt.After(found.ChangedAt)) {
+			found, ok = e, true
+		}
+	}
+	return found, ok
+}
+
+func folder() (string, error) { return paths.State("loops") }
+
+// hash is what stands in a file's name for a text that somebody else may have chosen.
+func hash(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:8])
+}
+
+func (e Entry) name() string { return hash(e.Folder) + "-" + hash(e.LoopID) + suffix }
+
+// names lists the files of entries whose names begin so.
+func names(dir, prefix string) (found []string) {
+	entries, _ := os.ReadDir(dir) // without the folder there are none
+	for _, e := range entries {
+		if name := e.Name(); strings.HasPrefix(name, prefix) && strings.HasSuffix(name, suffix) && !strings.HasPrefix(name, ".") {
+			found = append(found, name)
+		}
+	}
+	return found
+}
+
+// read reads an entry. What isn't one, or is somebody else's, is none.
+func read(dir, name string) (e Entry, ok bool) {
+	path := filepath.Join(dir, name)
+	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() || !isOurs(info) {
+		return e, false
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return e, false
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, maxSize+1))
+	if err != nil || len(data) > maxSize || json.Unmarshal(data, &e) != nil {
+		return Entry{}, false
+	}
+	isOne := e.Version > 0 && e.Version <= version && e.name() == name && filepath.IsAbs(e.Folder)
+	return e, isOne
+}
+
+// write exchanges an entry's file: a whole one is there at any moment. One that a loop
+// would go on with is brought to the disk, as its state file may be about to go.
+func write(e Entry) error {
+	e.Version = version
+	dir, err := folder()
+	if err == nil {
+		err = os.MkdirAll(dir, 0o700)
+	}
+	var data []byte
+	if err == nil {
+		data, err = json.Marshal(e)
+	}
+	var temp *os.File
+	if err == nil {
+		temp, err = os.CreateTemp(dir, tempPrefix)
+	}
+	if err != nil {
+		return fmt.Errorf("taking down where the loop is: %w", err)
+	}
+	_, err = temp.Write(data)
+	if err == nil && e.State != "" {
+		err = temp.Sync()
+	}
+	if err = errors.Join(err, temp.Close()); err == nil {
+		err = os.Rename(temp.Name(), filepath.Join(dir, e.name()))
+	}
+	if err != nil {
+		os.Remove(temp.Name())
+		return fmt.Errorf("taking down where the loop is: %w", err)
+	}
+	return nil
+}
+
+// prune forgets what is old, and what is more than there may be.
+func prune(dir string, now time.Time) {
+	type aged struct {
+		name string
+		at   time.Time
+	}
+	var all []aged
+	entries, _ := os.ReadDir(dir)
+	for _, it := range entries {
+		if info, err := it.Info(); err == nil && info.Mode().IsRegular() {
+			all = append(all, aged{it.Name(), info.ModTime()})
+		}
+	}
+	slices.SortFunc(all, func(a, b aged) int { return b.at.Compare(a.at) })
+	for i, it := range all {
+		age := now.Sub(it.at)
+		if i < maxEntries && age < keepEnded {
+			continue
+		}
+		e, ok := read(dir, it.name)
+		isOpen := ok && (e.State != "" || e.End == nil) && isThere(e.Folder)
+		if i >= maxEntries || age >= keepOpen || !isOpen {
+			os.Remove(filepath.Join(dir, it.name))
+		}
+	}
+}
+
+// isThere says whether a folder may be there: one that can't be looked at now may be
+// on a disk that comes back.
+func isThere(path string) bool {
+	_, err := os.Stat(path)
+	return !errors.Is(err, fs.ErrNotExist)
+}
