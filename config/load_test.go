@@ -83,7 +83,7 @@ args = ["--provider", "anthropic"]
 	if s.Backend != "mine" || s.Promise != "ALL DONE" || *s.Said.Instruct {
 		t.Errorf("got %+v", s)
 	}
-	if want := (limits.Limits{MaxIterations: 3, MaxCostUSD: 2, MaxDuration: 4 * time.Hour, MaxFailures: 5, MaxUnchanged: 5}); s.Limits != want {
+	if want := (limits.Limits{MaxIterations: 3, MaxCostUSD: 2, MaxDuration: 4 * time.Hour, MaxFailures: 5, MaxUnchanged: 5, MaxUnknown: 3}); s.Limits != want {
 		t.Errorf("limits %+v, want %+v", s.Limits, want)
 	}
 	want := map[string]BackendSettings{
@@ -142,9 +142,9 @@ func TestValuesAreListedWithTheirSources(t *testing.T) {
 	want := []string{
 		`backend = "auto" default`, `live = "auto" default`, `permissions = "agent" default`, `prompt_file = "PROMPT.md" default`, `limits.max_iterations = 50 default`,
 		`limits.max_cost_usd = 2.5 user`, `limits.max_duration = "4h" default`, `limits.idle_timeout = "10m" default`,
-		`limits.max_consecutive_failures = 5 default`, `limits.max_unchanged_iterations = 5 default`, `iteration.parallel_at_once = 4 default`, `completion.instruct = true default`, `verify.when = "promise" default`,
-		`verify.timeout = "10m" default`, `verify.max_failures = 5 default`, `verify.protect = [] default`, `verify.diagnostics = "off" default`, `sandbox.mode = "off" default`, `sandbox.engine = "auto" default`, `sandbox.network = "on" default`, `sandbox.verify_network = "off" default`,
-		`sandbox.write = [] default`, `sandbox.hide = [] default`, `sandbox.protect = [] default`, `sandbox.hosts = [] default`, `sandbox.env = [] default`, `history.enabled = true default`, `changes.keep = "30d" default`, `changes.max_file_mb = 50 default`,
+		`limits.max_consecutive_failures = 5 default`, `limits.max_unchanged_iterations = 5 default`, `limits.max_unknown_cost_runs = 3 default`, `iteration.parallel_at_once = 4 default`, `completion.instruct = true default`, `verify.when = "promise" default`,
+		`verify.timeout = "10m" default`, `verify.max_failures = 5 default`, `verify.protect = [] default`, `verify.diagnostics = "off" default`, `loop.on_close = "end" default`, `sandbox.mode = "off" default`, `sandbox.engine = "auto" default`, `sandbox.network = "on" default`, `sandbox.verify_network = "off" default`,
+		`sandbox.write = [] default`, `sandbox.read = [] default`, `sandbox.hide = [] default`, `sandbox.protect = [] default`, `sandbox.hosts = [] default`, `sandbox.env = [] default`, `sandbox.processes = 0 default`, `sandbox.memory_mb = 0 default`, `history.enabled = true default`, `changes.keep = "30d" default`, `changes.max_file_mb = 50 default`,
 		`worktree.place = "../{repo}.worktrees" default`, `worktree.setup = [] default`, `worktree.copy = [] default`, `worktree.link = [] default`, `hats.b.backend = "pi" folder`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -32,6 +32,7 @@ type State struct {
 	Sandbox       string        // "workspace": there are walls around the agents; "" is none
 	SandboxEngine string        // the same, what makes them
 	CostUSD       *float64      // spent so far; nil is unknown
+	UnknownCosts  int           // runs so far whose cost isn't in that, as nobody knows it
 	Elapsed       time.Duration // running time so far, without waits and pauses
 	ResumeAt      time.Time     // set while the loop waits; moving it to the past ends the wait
 	StopReason    string        // of a loop that failed: why; Iteration is then the last one that ran
@@ -79,6 +80,7 @@ type InARow struct {
 	Overloads     int // refused as the provider was overloaded
 	Refuted       int // promises that weren't true
 	NoProgress    int // brought nothing new
+	UnknownCosts  int // cost what nobody knows
 }
 
 // defaultState is what a file says that has a prompt and nothing else.

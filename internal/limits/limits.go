@@ -19,6 +19,7 @@ type Limits struct {
 	IdleTimeout   time.Duration // of one run without any output
 	MaxFailures   int           // failed iterations in a row
 	MaxUnchanged  int           // iterations in a row that brought nothing new
+	MaxUnknown    int           // runs in a row of unknown cost, where the cost is limited
 }
 
 // Given are those limits that a file, a flag or a user names; nil says nothing.
@@ -29,6 +30,7 @@ type Given struct {
 	IdleTimeout   *time.Duration
 	MaxFailures   *int
 	MaxUnchanged  *int
+	MaxUnknown    *int
 }
 
 // Limit describes one limit.
@@ -43,6 +45,7 @@ type Limit struct {
 	Usage   string   // the flag's help
 	Doc     string   // one sentence or two, Markdown
 	Zero    string   // what 0 means
+	With    Name     // the limit without which this one is about nothing; "" is none
 	place
 }
 
@@ -57,6 +60,7 @@ const (
 	Silence    Name = "silence"
 	Failures   Name = "failure"
 	Progress   Name = "progress"
+	Unknown    Name = "unknown cost"
 )
 
 var table = []Limit{
@@ -114,11 +118,28 @@ var table = []Limit{
 			counts, func(l *Limits) *int { return &l.MaxUnchanged }, func(g *Given) **int { return &g.MaxUnchanged },
 			func(n int) string { return tell.Counted(n, "iteration") }, " without progress", "no limit of circles",
 		},
+	}, {
+		Name: Unknown, Key: "max_unknown_cost_runs", Wire: "maxUnknownCostRuns", Flag: "max-unknown-cost-runs", Unit: Count, With: Cost,
+		Default: "3", Samples: []string{"3", "1"}, Zero: "the loop never pauses for that",
+		Usage: "runs in a row of unknown cost for which a loop with --max-cost pauses; 0 is never",
+		Doc:   "How many runs in a row may be of unknown cost, where `max_cost_usd` is set; then the loop pauses, as nobody can keep that limit.",
+		place: spot[int]{
+			counts, func(l *Limits) *int { return &l.MaxUnknown }, func(g *Given) **int { return &g.MaxUnknown },
+			func(n int) string { return tell.Counted(n, "run") }, " of unknown cost", "no limit of runs of unknown cost",
+		},
 	},
 }
 
 // All returns the limits in the order in which people are told of them.
 func All() []Limit { return slices.Clone(table) }
+
+// IsTold says whether people are told of a limit: what isn't limited isn't, but for the iterations.
+func (l Limit) IsTold(all Limits) bool {
+	if with, ok := ByName(l.With); ok && with.IsZero(all) {
+		return false
+	}
+	return l.Name == Iterations || !l.IsZero(all)
+}
 
 // ByKey returns the limit that the state file and ralph.toml know by a key.
 func ByKey(key string) (Limit, bool) {
@@ -228,7 +249,7 @@ func (e *Error) Unwrap() error { return e.Err }
 func (l Limits) Texts() []string {
 	var texts []string
 	for _, limit := range table {
-		if limit.Name == Iterations || !limit.IsZero(l) {
+		if limit.IsTold(l) {
 			texts = append(texts, limit.Words(l))
 		}
 	}

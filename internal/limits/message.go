@@ -15,11 +15,12 @@ type Message struct {
 	IdleTimeoutMs          *int64   `json:"idleTimeoutMs,omitempty"`
 	MaxConsecutiveFailures *int     `json:"maxConsecutiveFailures,omitempty"`
 	MaxUnchangedIterations *int     `json:"maxUnchangedIterations,omitempty"`
+	MaxUnknownCostRuns     *int     `json:"maxUnknownCostRuns,omitempty"`
 }
 
 // Message returns what is given as a message has it.
 func (g Given) Message() Message {
-	return Message{g.MaxIterations, g.MaxCostUSD, inMilliseconds(g.MaxDuration), inMilliseconds(g.IdleTimeout), g.MaxFailures, g.MaxUnchanged}
+	return Message{g.MaxIterations, g.MaxCostUSD, inMilliseconds(g.MaxDuration), inMilliseconds(g.IdleTimeout), g.MaxFailures, g.MaxUnchanged, g.MaxUnknown}
 }
 
 // Given returns the limits of a message. Errors are of type *Error.
@@ -30,7 +31,7 @@ func (m Message) Given() (Given, error) {
 			return Given{}, &Error{limit, badValue(strconv.FormatInt(*ms, 10), "milliseconds up to "+strconv.FormatInt(maxMilliseconds, 10))}
 		}
 	}
-	g := Given{m.MaxIterations, m.MaxCostUSD, ofMilliseconds(m.MaxDurationMs), ofMilliseconds(m.IdleTimeoutMs), m.MaxConsecutiveFailures, m.MaxUnchangedIterations}
+	g := Given{m.MaxIterations, m.MaxCostUSD, ofMilliseconds(m.MaxDurationMs), ofMilliseconds(m.IdleTimeoutMs), m.MaxConsecutiveFailures, m.MaxUnchangedIterations, m.MaxUnknownCostRuns}
 	return g, g.Over(Limits{}).Check()
 }
 
