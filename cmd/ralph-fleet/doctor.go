@@ -22,6 +22,7 @@ import (
 	"ralph-lsp/fleet"
 	"ralph-lsp/fleet/natsbus"
 	"ralph-lsp/internal/git"
+	"ralph-lsp/internal/paths"
 	"ralph-lsp/internal/tell"
 	"ralph-lsp/loop/start"
 	"ralph-lsp/stream"
@@ -186,12 +187,12 @@ func (d *doctor) source(key config.Key, name string) (value, from string) {
 
 // checkToken says whether there is one, and who can read it.
 func (d *doctor) checkToken() {
-	file := d.bus.tokenFile
-	if file == "" {
+	file := d.bus.tokenPlace()
+	if file == "" || d.bus.tokenFile == "" && !isThere(file) {
 		if os.Getenv("RALPH_TOKEN") != "" {
 			d.good("token", "there is a token (RALPH_TOKEN)")
 		} else {
-			d.good("token", "there is no token: a bus that this machine alone can reach needs none")
+			d.good("token", "there is no token: ralph-fleet serve makes one for a bus of this machine")
 		}
 		return
 	}
@@ -269,7 +270,7 @@ func (d *doctor) checkStores(h natsbus.Health) {
 	}
 	dir := strings.Join(d.file["serve.dir"], "")
 	if dir == "" {
-		dir, _ = stateDir("bus")
+		dir, _ = paths.Fleet("bus")
 	}
 	if isThere(dir) {
 		d.checkFree("bus.free", dir)
@@ -385,7 +386,7 @@ func (d *doctor) workerDir() (dir string, err error) {
 		dir = strings.Join(d.file["worker.dir"], "")
 	}
 	if dir == "" {
-		if dir, err = stateDir("worker"); err != nil {
+		if dir, err = paths.Fleet("worker"); err != nil {
 			return "", err
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 	"time"
 
@@ -17,7 +16,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"ralph-lsp/cmd/internal/cli"
-	"ralph-lsp/config"
 	"ralph-lsp/fleet/natsbus"
 	"ralph-lsp/internal/tell"
 	"ralph-lsp/stream"
@@ -86,18 +84,6 @@ func (b *busFlags) addTo(f *pflag.FlagSet) {
 	f.StringVar(&b.ca, "ca", "", "the `FILE` with the certificate that the bus is known by")
 	f.StringVar(&b.creds, "creds", "", "the `FILE` with the credentials of a user of an existing NATS")
 	f.StringVar(&b.nkey, "nkey", "", "the `FILE` with the seed of a key that an existing NATS knows")
-}
-
-// token is the secret of the bus, "" when there is none.
-func (b *busFlags) token() (string, error) {
-	if b.tokenFile == "" {
-		return os.Getenv("RALPH_TOKEN"), nil
-	}
-	data, err := os.ReadFile(b.tokenFile)
-	if err != nil {
-		return "", fmt.Errorf("the token: %w: write it there, or name another file (--token-file, or token_file in %s)", err, config.FleetName)
-	}
-	return strings.TrimSpace(string(data)), nil
 }
 
 // options say how to reach the bus.

@@ -15,6 +15,7 @@ import (
 	"ralph-lsp/fleet/metrics"
 	"ralph-lsp/fleet/natsbus"
 	"ralph-lsp/fleet/spans"
+	"ralph-lsp/internal/paths"
 )
 
 func newServe() *cobra.Command {
@@ -26,16 +27,21 @@ func newServe() *cobra.Command {
 		Use:   "serve",
 		Short: "Serve the bus: JetStream, with its files in a folder",
 		Long: `Serve the bus on which loops wait, and on which all that is kept of them stands. It
-listens on this machine alone until it has a token. Whoever knows the token can run
-commands on every worker: keep it as you keep a key.`,
+listens on this machine alone, with a token that only you can read and that your own
+commands find, until you give it one. Whoever knows the token can run commands on every
+worker: keep it as you keep a key.`,
 		Args: cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var err error
+			bus.url = o.Listen
+			if err := bus.makeToken(); err != nil {
+				return err
+			}
 			if o.Token, err = bus.token(); err != nil {
 				return err
 			}
 			if o.Dir == "" {
-				if o.Dir, err = stateDir("bus"); err != nil {
+				if o.Dir, err = paths.Fleet("bus"); err != nil {
 					return err
 				}
 			}
@@ -80,19 +86,6 @@ commands on every worker: keep it as you keep a key.`,
 	return cmd
 }
 
-// stateDir is a folder of the user's for what has to last.
-func stateDir(name string) (string, error) {
-	dir := os.Getenv("XDG_STATE_HOME")
-	if !filepath.IsAbs(dir) {
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return "", err
-		}
-		dir = filepath.Join(home, ".local", "state")
-	}
-	return filepath.Join(dir, "ralph-fleet", name), nil
-}
-
 func newWorker() *cobra.Command {
 	var bus busFlags
 	var log logFlags
@@ -122,7 +115,7 @@ lease, which is renewed; when the worker dies, another one goes on with the iter
 				w.Name = host + "-" + strconv.Itoa(os.Getpid())
 			}
 			if w.Dir == "" {
-				if w.Dir, err = stateDir("worker"); err != nil {
+				if w.Dir, err = paths.Fleet("worker"); err != nil {
 					return err
 				}
 			}

@@ -15,6 +15,7 @@ import (
 	"ralph-lsp/fleet"
 	"ralph-lsp/fleet/desk"
 	"ralph-lsp/fleet/natsbus"
+	"ralph-lsp/internal/paths"
 	"ralph-lsp/internal/tell"
 	"ralph-lsp/server/elsewhere"
 	"ralph-lsp/server/stdio"
@@ -47,7 +48,7 @@ func (e *editor) serve(cmd *cobra.Command, stdout io.Writer) error {
 	problem := settle(cmd)
 	var place func(*slog.Logger) elsewhere.Place
 	if e.bus.url != "" || problem != nil {
-		dir, noDir := stateDir("seen")
+		dir, noDir := paths.Fleet("seen")
 		dial := func(ctx context.Context, lost func()) (fleet.Bus, func(), error) {
 			if problem != nil {
 				problem = settle(cmd) // it may be mended

@@ -42,3 +42,16 @@ func State(name string) (string, error) {
 	}
 	return filepath.Join(dir, "ralph-lsp", name), nil
 }
+
+// Fleet is the file or folder with a name in what a fleet's programs keep for their user.
+func Fleet(name string) (string, error) {
+	dir := os.Getenv("XDG_STATE_HOME")
+	if !filepath.IsAbs(dir) {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", fmt.Errorf("finding the state folder: %w; set HOME", err)
+		}
+		dir = filepath.Join(home, ".local", "state")
+	}
+	return filepath.Join(dir, "ralph-fleet", name), nil
+}

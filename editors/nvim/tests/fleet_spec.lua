@@ -112,12 +112,21 @@ it('runs loops as ever where ralph-fleet is missing, and says what to do', funct
   nvim:wait([[vim.fn.search('WARNING the loops of nats', 'nw') > 0]])
 end)
 
+--- The environment of a fleet's user, whose commands find the bus's token.
+local function user(home)
+  return {
+    HOME = home,
+    XDG_STATE_HOME = home .. '/state',
+    PATH = vim.env.RALPH_AGENTS .. ':/usr/local/bin:/usr/bin:/bin',
+  }
+end
+
 --- Starts a part of a fleet, and waits until it logs what matches, which is returned.
 local function part(home, pattern, ...)
   local log = ''
   child.job({ vim.env.RALPH_FLEET_BIN, ... }, {
     clear_env = true,
-    env = { HOME = home, PATH = vim.env.RALPH_AGENTS .. ':/usr/local/bin:/usr/bin:/bin' },
+    env = user(home),
     on_stderr = function(_, lines)
       log = log .. table.concat(lines, '\n')
     end,
@@ -130,8 +139,8 @@ local function part(home, pattern, ...)
 end
 
 --- Runs a command that has to end well.
-local function run(command, cwd)
-  local done = vim.system(command, { cwd = cwd, text = true }):wait(child.patience)
+local function run(command, cwd, env)
+  local done = vim.system(command, { cwd = cwd, env = env, text = true }):wait(child.patience)
   assert(done.code == 0, vim.inspect(done))
   return done.stdout
 end
@@ -152,15 +161,15 @@ it('shows loops of a real bus, and does with them what all others know', functio
   part(base, 'ready', 'worker', '--name=box-1', '--slots=2', '--dir=' .. base .. '/work', at)
   local function submit(name, ...)
     local task = { '--repo=' .. app, '--name=' .. name, '--backend=pi', ... }
-    run(vim.list_extend({ vim.env.RALPH_FLEET_BIN, 'submit', at }, task))
+    run(vim.list_extend({ vim.env.RALPH_FLEET_BIN, 'submit', at }, task), nil, user(base))
   end
   submit('long', '--max-iterations=3', 'agent: hang')
   submit('short', '--completion-promise=DONE', 'agent: promise 2')
 
-  local nvim = child.start({ dir = app, ralph = { fleet = { bus = bus } } })
+  local nvim = child.start({ dir = app, home = base, ralph = { fleet = { bus = bus } } })
   nvim:command('Ralph')
   nvim:wait([[vim.fn.search('^▸ long .*1/3 .*bash sleep 900.* box-1$', 'nw') > 0]])
-  nvim:wait([[vim.fn.search('^▸ short .*done.* box-1$', 'w') > 0]])
+  nvim:wait([[vim.fn.search('^▸ short .*done: DONE after 2', 'w') > 0]])
   expect.equal(
     nvim:lua([[return require('ralph').status().loops[1].origin]]),
     vim.uri_from_fname(app)

@@ -43,7 +43,7 @@ after(async () => {
 
 test('a loop of a fleet is followed, steered and fetched as one of this machine', { timeout: 1_800_000 }, async () => {
   const w = await Workbench.open({
-    viewport: { width: 1100, height: 640 }, machine: { 'ralph.fleet.bus': bus },
+    viewport: { width: 1100, height: 640 }, machine: { 'ralph.fleet.bus': bus }, env: { XDG_STATE_HOME: env.XDG_STATE_HOME }, // where the bus's token is
     files: { 'notes.txt': notes, 'hold-2-bash': '', '.gitignore': '' },
   });
   const git = (...args) => execFileSync('git', args, { cwd: w.folder, encoding: 'utf8' }).trim();

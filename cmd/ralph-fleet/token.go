@@ -1,0 +1,94 @@
+package main
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"ralph-lsp/config"
+	"ralph-lsp/internal/paths"
+)
+
+// token is the secret of the bus, "" when there is none.
+func (b *busFlags) token() (string, error) {
+	file := b.tokenPlace()
+	if file == "" {
+		return os.Getenv("RALPH_TOKEN"), nil
+	}
+	data, err := os.ReadFile(file)
+	if b.tokenFile == "" && errors.Is(err, fs.ErrNotExist) {
+		return "", nil // a bus of somebody else's, or one from before
+	}
+	if err != nil {
+		return "", fmt.Errorf("the token: %w: write it there, or name another file (--token-file, or token_file in %s)", err, config.FleetName)
+	}
+	return strings.TrimSpace(string(data)), nil
+}
+
+// tokenPlace is the file that has the token: the one that is named, or for a bus of this machine the one that serve
+// makes; "" for none.
+func (b *busFlags) tokenPlace() string {
+	if b.tokenFile != "" || os.Getenv("RALPH_TOKEN") != "" || b.creds != "" || b.nkey != "" || !isHere(b.url) {
+		return b.tokenFile
+	}
+	file, _ := paths.Fleet("token") // without a home there is none
+	return file
+}
+
+// isHere says whether servers, by their URLs or addresses, are all of this machine.
+func isHere(servers string) bool {
+	for server := range strings.SplitSeq(servers, ",") {
+		if _, address, ok := strings.Cut(server, "://"); ok {
+			server = address
+		}
+		u, err := url.Parse("//" + strings.TrimSpace(server))
+		if err != nil || u.User != nil { // it says itself who comes
+			return false
+		}
+		ip := net.ParseIP(u.Hostname())
+		if u.Hostname() != "localhost" && u.Host != "" && (ip == nil || !ip.IsLoopback()) {
+			return false
+		}
+	}
+	return true
+}
+
+// makeToken makes the token of a bus of this machine, once. Whoever reaches its port could have all workers run
+// something else, as an agent does, and other users.
+func (b *busFlags) makeToken() error {
+	file := b.tokenPlace()
+	if file == "" || b.tokenFile != "" {
+		return nil
+	}
+	if _, err := os.Lstat(file); err == nil {
+		return nil
+	}
+	fail := func(err error) error {
+		return fmt.Errorf("making a token for the bus: %w: name a file that has one (--token-file)", err)
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return fail(err)
+	}
+	made, err := os.CreateTemp(filepath.Dir(file), "token-*") // for its user alone
+	if err != nil {
+		return fail(err)
+	}
+	defer os.Remove(made.Name())
+	secret := make([]byte, 32)
+	rand.Read(secret) // never fails
+	_, err = fmt.Fprintln(made, hex.EncodeToString(secret))
+	if err := errors.Join(err, made.Close()); err != nil {
+		return fail(err)
+	}
+	if err := os.Link(made.Name(), file); err != nil && !errors.Is(err, fs.ErrExist) { // another one was faster
+		return fail(err)
+	}
+	return nil
+}
