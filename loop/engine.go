@@ -447,7 +447,7 @@ func (l *Loop) closeIteration(plan plannedRun, r report) {
 		Text: res.Text, Error: r.problem, Skipped: res.SkippedLines,
 		Changes: changed,
 	})
-	l.warn(append(undone, l.refused.take()...))
+	l.warn(append(undone, l.refused.Take()...))
 	l.warnOfMirror()
 	l.tellNearMiss(r)
 }

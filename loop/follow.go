@@ -33,7 +33,7 @@ func (l *Loop) Handle(e stream.Event) {
 		it.Dir = l.dir
 		e = it
 	case stream.ToolResult:
-		l.refused.add(l.walls.Refusals(it.Output, l.dir))
+		l.refused.Add(l.walls.Refusals(it.Output, l.dir))
 	}
 	c := l.follow(e)
 	l.emitMu.Lock()

@@ -56,8 +56,8 @@ type Loop struct {
 	lock    *loopstate.Lock // nil in tests
 	owner   loopstate.Owner
 	scope   *backends.Scope
-	walls   *sandbox.Walls // around all that runs; nil: none
-	refused refusals       // by these
+	walls   *sandbox.Walls   // around all that runs; nil: none
+	refused sandbox.Refusals // by these
 	start   func(backends.Spec) (Agent, error)
 
 	// Two locks are held while the loop does something, so they are its own and not

@@ -1,19 +1,17 @@
-package loop
+package sandbox
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
-
-	"ralph-lsp/sandbox"
 )
 
-// refusals are what the walls kept the loop's agents from doing. Each is told once.
-type refusals struct {
+// Refusals are what walls kept agents from doing. Each is told once.
+type Refusals struct {
 	mu    sync.Mutex
-	told  []sandbox.Refusal
-	fresh []sandbox.Refusal
+	told  []Refusal
+	fresh []Refusal
 	more  int // that nobody is told of any more
 }
 
@@ -23,8 +21,8 @@ const (
 	maxRefusedText = 180 // bytes of places in one line
 )
 
-// add takes down what is new of it.
-func (r *refusals) add(found []sandbox.Refusal) {
+// Add takes down what is new of it.
+func (r *Refusals) Add(found []Refusal) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, one := range found {
@@ -38,17 +36,17 @@ func (r *refusals) add(found []sandbox.Refusal) {
 	}
 }
 
-// take says what was refused since the last time, in a line for each kind.
-func (r *refusals) take() (lines []string) {
+// Take says what was refused since the last time, in a line for each kind.
+func (r *Refusals) Take() (lines []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	fresh, more := r.fresh, r.more
 	r.fresh, r.more = nil, 0
 	for _, kind := range []struct{ what, verb, why string }{
-		{sandbox.Write, "write", "see write below [sandbox]"},
-		{sandbox.Guard, "write", "no agent may, or protect below [sandbox] names it"},
-		{sandbox.Read, "read", "see hide below [sandbox]"},
-		{sandbox.Reach, "reach", "see hosts below [sandbox]"},
+		{Write, "write", "see write below [sandbox]"},
+		{Guard, "write", "no agent may, or protect below [sandbox] names it"},
+		{Read, "read", "see read and hide below [sandbox]"},
+		{Reach, "reach", "see hosts below [sandbox]"},
 	} {
 		var places []string
 		left := 0
@@ -61,7 +59,7 @@ func (r *refusals) take() (lines []string) {
 				places = append(places, one.Path)
 			}
 		}
-		if kind.what == sandbox.Write {
+		if kind.what == Write {
 			left += more
 		}
 		if len(places) == 0 {
