@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ralph-lsp/internal/test/testhome"
+	"ralph-lsp/internal/test/walltest"
 	"ralph-lsp/sandbox"
 )
 
@@ -269,7 +270,7 @@ func TestMain(m *testing.M) {
 		unix.Prctl(unix.PR_SET_PTRACER, ^uintptr(0), 0, 0, 0) // fails where nobody is kept from it
 		fmt.Println("up")
 		time.Sleep(time.Hour)
-	}}
+	}, "listWritable": listWritable}
 	for name, a := range attacks {
 		roles[name] = func() {
 			if err := a.strike(os.Getenv("TARGET")); err != nil {
@@ -316,14 +317,16 @@ func (a attack) strikes(t *testing.T, name string, isWalled bool) bool {
 // Each attack comes off without walls, and doesn't behind them.
 func TestAttacks(t *testing.T) {
 	sandbox.BoundTemp(t)
-	for name, a := range attacks {
-		t.Run(name, func(t *testing.T) {
-			if !a.strikes(t, name, false) {
-				t.Error("it doesn't come off without walls, so it shows nothing")
-			}
-			if a.strikes(t, name, true) {
-				t.Error("it comes off behind walls")
-			}
-		})
-	}
+	walltest.Both(t, func(t *testing.T) {
+		for name, a := range attacks {
+			t.Run(name, func(t *testing.T) {
+				if !a.strikes(t, name, false) {
+					t.Error("it doesn't come off without walls, so it shows nothing")
+				}
+				if a.strikes(t, name, true) {
+					t.Error("it comes off behind walls")
+				}
+			})
+		}
+	})
 }

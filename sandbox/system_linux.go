@@ -43,6 +43,17 @@ func privileges(folder string) []string {
 	return args
 }
 
+// processes shows those inside. For root the kernel's own settings, which are in there, are
+// writable without any privilege; so is the rest that belongs to it. Others need to write there
+// to make namespaces of their own, and may write no setting.
+func processes() []string {
+	args := []string{"--proc", "/proc"}
+	if os.Geteuid() == 0 {
+		args = append(args, "--remount-ro", "/proc")
+	}
+	return args
+}
+
 // isReadOnly says whether nobody can write at a path, walls or not.
 func isReadOnly(path string) bool {
 	const readOnly = 1 // ST_RDONLY
