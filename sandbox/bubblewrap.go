@@ -45,7 +45,13 @@ func Check(ctx context.Context, engine string) error {
 	if err != nil {
 		return err
 	}
-	return try(ctx, bwrap, "--unshare-pid", "--unshare-net", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc")
+	cmd, err := nothing(ctx)
+	if err != nil {
+		return err
+	}
+	cmd.Args = []string{bwrap, "--unshare-pid", "--unshare-net", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--", cmd.Path}
+	cmd.Path = bwrap
+	return try(cmd)
 }
 
 // try raises the walls around a program that does nothing.
@@ -56,10 +62,17 @@ func (w *Walls) try(ctx context.Context) error {
 	}
 	defer os.RemoveAll(dir)
 	for _, isCheck := range []bool{false, true} {
-		p, err := w.arguments(w.folder, w.self, Run{TempDir: dir, IsCheck: isCheck})
-		if err == nil {
-			err = try(ctx, w.bwrap, p.args...)
+		cmd, err := nothing(ctx)
+		if err != nil {
+			return err
 		}
+		cmd.Dir = w.folder
+		_, release, err := w.wrapBubblewrap(cmd, Run{TempDir: dir, IsCheck: isCheck})
+		if err != nil {
+			return err
+		}
+		err = try(cmd)
+		release()
 		if err != nil {
 			return err
 		}
@@ -67,12 +80,17 @@ func (w *Walls) try(ctx context.Context) error {
 	return nil
 }
 
-func try(ctx context.Context, bwrap string, args ...string) error {
+// nothing is a program that does nothing.
+func nothing(ctx context.Context) (*exec.Cmd, error) {
 	program, err := exec.LookPath("true")
 	if err != nil {
-		return &Error{cantRaise, err.Error(), "put a program true into PATH to try it with"}
+		return nil, &Error{cantRaise, err.Error(), "put a program true into PATH to try it with"}
 	}
-	cmd := exec.CommandContext(ctx, bwrap, append(args, "--", program)...)
+	return exec.CommandContext(ctx, program), nil
+}
+
+// try runs a program that does nothing, behind walls.
+func try(cmd *exec.Cmd) error {
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	if err := cmd.Run(); err != nil {
@@ -80,7 +98,7 @@ func try(ctx context.Context, bwrap string, args ...string) error {
 		if said == "" {
 			said = err.Error()
 		}
-		return refusal(bwrap, strings.TrimPrefix(said, "bwrap: "))
+		return refusal(cmd.Path, strings.TrimPrefix(said, "bwrap: "))
 	}
 	return nil
 }

@@ -183,13 +183,21 @@ func (w *Walls) Wrap(cmd *exec.Cmd, run Run) (settle func(), err error) {
 	if w.tools != nil {
 		return w.watch(nil), w.wrapRuntime(cmd, run)
 	}
-	p, err := w.arguments(cmd.Dir, cmd.Path, run)
+	p, release, err := w.wrapBubblewrap(cmd, run)
 	if err != nil {
 		return nil, err
 	}
-	cmd.Args = slices.Concat([]string{w.bwrap}, p.args, []string{"--", cmd.Path}, cmd.Args[1:])
-	cmd.Path = w.bwrap
-	return w.watch(p.fixed), nil
+	compare := both(p.owns, w.watch(p.fixed))
+	return func() { release(); compare() }, nil
+}
+
+// both settles what a run had for its agent's own, and what walls look after.
+func both(owns *placed, settle func()) func() {
+	owns.keep()
+	return func() {
+		owns.settle()
+		settle()
+	}
 }
 
 // checkFolder refuses a folder that leaves no walls to be had, and paths that can't be opened.

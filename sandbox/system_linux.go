@@ -7,6 +7,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"ralph-lsp/sandbox/inside"
 )
 
 // tempShare is which part of the machine's memory what a run keeps in TMPDIR may take.
@@ -25,6 +27,20 @@ var tempSize = func() string {
 // pin keeps the file of a path from being forgotten, readable or not, and a link as a link.
 func pin(path string) (*os.File, error) {
 	return os.OpenFile(path, unix.O_PATH|unix.O_NOFOLLOW, 0)
+}
+
+// numbers holds what is at a path, and says what it is to the kernel.
+func numbers(path string) (*os.File, inside.Place, error) {
+	file, err := pin(path)
+	if err != nil {
+		return nil, inside.Place{}, err
+	}
+	info, err := file.Stat()
+	if err != nil {
+		return nil, inside.Place{}, err
+	}
+	stat := info.Sys().(*syscall.Stat_t)
+	return file, inside.Place{Path: path, Dev: uint64(stat.Dev), Ino: stat.Ino}, nil
 }
 
 // links is how many names a file has.
@@ -60,3 +76,6 @@ func isReadOnly(path string) bool {
 	var fs syscall.Statfs_t
 	return syscall.Statfs(existing(path), &fs) == nil && fs.Flags&readOnly != 0
 }
+
+// dontWait opens a pipe that nobody writes into at once, and follows no link.
+const dontWait = unix.O_NONBLOCK | unix.O_NOFOLLOW
