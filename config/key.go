@@ -164,6 +164,10 @@ var keys = table(slices.Concat([]Key{
 		Doc: "The only hosts that agents reach, by `sandbox-runtime`; without any, all."},
 	{Path: path("sandbox.env"), Type: Texts, Adds: true, Yields: Always, Default: "[]", Samples: []string{`["GOPRIVATE"]`}, check: checkVariable,
 		Doc: "Variables of the environment that pass besides the usual ones and those that the agent needs; a `*` at the end stands for any rest."},
+	{Path: path("sandbox.processes"), Type: Count, Yields: Always, Default: "0", Zero: "4096, and 128 more for each processor", Samples: []string{"500"},
+		Doc: "How many processes and threads a run may have at once. Bubblewrap only; for root, where cgroup v2 is to be had."},
+	{Path: path("sandbox.memory_mb"), Type: Count, Yields: Always, Default: "0", Zero: "80 % of the machine's, where cgroup v2 is to be had", Samples: []string{"8000"},
+		Doc: "How much memory a run may take: all of it together, or each process for itself where there is no cgroup v2. Bubblewrap only."},
 
 	{Path: path("history"), Type: Table, Doc: "How loops are kept, as sessions that pi can open."},
 	{Path: path("history.enabled"), Type: Switch, Yields: Always, Default: "true",

@@ -1,16 +1,19 @@
 package sandbox
 
-import (
-	"strconv"
-	"testing"
-)
+import "testing"
 
 // TestTempBytes is how much runs may keep in memory while BoundTemp holds.
 const TestTempBytes = 8 << 20
 
 // BoundTemp bounds that for a test.
 func BoundTemp(t *testing.T) {
-	before := tempSize
-	t.Cleanup(func() { tempSize = before })
-	tempSize = func() string { return strconv.Itoa(TestTempBytes) }
+	before := tempBytes
+	t.Cleanup(func() { tempBytes = before })
+	tempBytes = func() uint64 { return TestTempBytes }
 }
+
+// What a table tests without a kernel that has it.
+var (
+	MakeGroup = makeGroup
+	Sockets   = sockets
+)

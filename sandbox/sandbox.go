@@ -40,6 +40,9 @@ type Spec struct {
 	Protect       []string
 	Hosts         []string // that may be reached; Runtime only
 	Env           []string // names of variables that pass, with * for any rest
+	Processes     int      // that a run may have at once; 0: as many as no build has
+	MemoryMB      int      // that they may take together; 0: most of the machine's
+	Secrets       []string // what is hidden besides, and isn't the user's to name; absolute
 }
 
 // IsOn says whether there are to be walls.
@@ -126,6 +129,9 @@ func Raise(ctx context.Context, spec Spec, folder string) (*Walls, error) {
 	if len(spec.Hosts) > 0 && engine == Bubblewrap {
 		return nil, &Error{cantRaise, "bubblewrap can't tell hosts apart", `say engine = "sandbox-runtime" below [sandbox], or take hosts out`}
 	}
+	if engine == Runtime && (spec.Processes > 0 || spec.MemoryMB > 0) {
+		return nil, &Error{cantRaise, "sandbox-runtime bounds neither processes nor memory", "take processes and memory_mb out of [sandbox], or what needs that engine"}
+	}
 	w := &Walls{spec: spec}
 	var err error
 	if w.folder, err = filepath.EvalSymlinks(folder); err != nil {
@@ -150,7 +156,11 @@ func Raise(ctx context.Context, spec Spec, folder string) (*Walls, error) {
 	if w.bwrap, err = findBubblewrap(func(path string) bool { return w.mayWrite(path) }); err != nil {
 		return nil, err
 	}
-	if err := w.try(ctx); err != nil {
+	err = w.bind()
+	if err == nil {
+		err = w.try(ctx)
+	}
+	if err != nil {
 		w.Close()
 		return nil, err
 	}

@@ -153,6 +153,8 @@ func TestWhatCantBeWalledIsRefused(t *testing.T) {
 		{"a hidden folder", filepath.Join(p.home, ".ssh", "work"), "", "doesn't exist inside", sandbox.Spec{}},
 		{"all may be written", p.folder, "", "the sandbox can't open ~", sandbox.Spec{Write: []string{"~"}}},
 		{"hosts", p.folder, "", "can't tell hosts apart", sandbox.Spec{Engine: sandbox.Bubblewrap, Hosts: []string{"example.org"}}},
+		{"too little memory", p.folder, "", "memory_mb = 64 is too little", sandbox.Spec{MemoryMB: 64}},
+		{"processes of the other engine", p.folder, "", "bounds neither processes nor memory", sandbox.Spec{Engine: sandbox.Runtime, Processes: 100}},
 		{"another engine", p.folder, "", `no engine "chroot"`, sandbox.Spec{Engine: "chroot"}},
 	}
 	for _, tt := range tests {

@@ -3,7 +3,6 @@ package sandbox
 import (
 	"io/fs"
 	"os"
-	"strconv"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -11,18 +10,22 @@ import (
 	"ralph-lsp/sandbox/inside"
 )
 
-// tempShare is which part of the machine's memory what a run keeps in TMPDIR may take.
-const tempShare = 6
+// tempShare is which part of the machine's memory what a run keeps in memory as files may take.
+const tempShare = 4
 
-// tempSize bounds a folder in memory, in bytes. Tests have less.
-var tempSize = func() string {
+// tempBytes bounds the files that a run has in memory. Tests have less.
+var tempBytes = func() uint64 { return max(totalMemory()/tempShare, 512<<20) }
+
+// totalMemory is the machine's, in bytes.
+func totalMemory() uint64 {
 	var info syscall.Sysinfo_t
-	size := uint64(1 << 30)
-	if syscall.Sysinfo(&info) == nil {
-		size = max(uint64(info.Totalram)*uint64(info.Unit)/tempShare, 256<<20)
+	if syscall.Sysinfo(&info) != nil {
+		return 4 << 30
 	}
-	return strconv.FormatUint(size, 10)
+	return uint64(info.Totalram) * uint64(info.Unit)
 }
+
+func mayWriteFile(path string) bool { return unix.Access(path, unix.W_OK) == nil }
 
 // pin keeps the file of a path from being forgotten, readable or not, and a link as a link.
 func pin(path string) (*os.File, error) {
