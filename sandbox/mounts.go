@@ -18,6 +18,9 @@ type plan struct {
 	args   []string
 	pinned map[string]bool // are mount points, so that nobody can move them away
 	fixed  []string        // are read-only
+	hidden []string        // are empty
+	theirs string          // a link where walls would be led somewhere by it, "" for none
+	owns   *placed         // in the place of what the agent keeps
 }
 
 func (p *plan) add(args ...string) { p.args = append(p.args, args...) }
@@ -39,10 +42,29 @@ func (p *plan) fix(root, path string) {
 		between = append(between, dir)
 	}
 	for _, dir := range slices.Backward(between) {
-		if !p.pinned[dir] {
+		isFixed := slices.ContainsFunc(p.fixed, func(fixed string) bool { return within(dir, fixed) }) // nothing in there can be moved
+		if !p.pinned[dir] && !isFixed {
 			p.open(dir)
 		}
 	}
+}
+
+// direct says whether a path has no links, which whoever is behind walls may have made. With one
+// there is no plan.
+func (p *plan) direct(path string) bool {
+	if real(path) == path {
+		return true
+	}
+	p.theirs = path
+	return false
+}
+
+// fix makes path, which is below root, read-only.
+func (p *plan) fix(root, path string) {
+	if !p.direct(path) {
+		return
+	}
+	p.pin(root, path)
 	p.show(path)
 	p.pinned[path] = true
 	p.fixed = append(p.fixed, path)
@@ -50,6 +72,7 @@ func (p *plan) fix(root, path string) {
 
 // hide empties path.
 func (p *plan) hide(path, empty string) {
+	p.hidden = append(p.hidden, path)
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		p.add("--size", "4096", "--tmpfs", path, "--remount-ro", path)
 		return
@@ -59,6 +82,9 @@ func (p *plan) hide(path, empty string) {
 
 // arguments are bubblewrap's for a run.
 func (w *Walls) arguments(dir, program string, run Run) (*plan, error) {
+	if err := w.checkNamed(); err != nil {
+		return nil, err
+	}
 	empty := filepath.Join(run.TempDir, ".empty")
 	if err := os.WriteFile(empty, nil, 0o400); err != nil && !exists(empty) {
 		return nil, err

@@ -143,6 +143,9 @@ func Raise(ctx context.Context, spec Spec, folder string) (*Walls, error) {
 	if self, err := os.Executable(); err == nil {
 		w.self = real(self)
 	}
+	if err := w.fixNamed(); err != nil {
+		return nil, err
+	}
 	if err := w.checkFolder(); err != nil {
 		return nil, err
 	}
@@ -271,13 +274,7 @@ func (s Spec) Opens(folder, path string, agent Agent) bool {
 
 // expand is a path of the configuration, without links.
 func (w *Walls) expand(path string) string {
-	if rest, ok := strings.CutPrefix(path, "~"); ok && (rest == "" || rest[0] == '/') {
-		path = w.home + rest
-	}
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(w.folder, path)
-	}
-	return real(path)
+	return real(w.named(path))
 }
 
 // real is path without links, as far as it exists; "" stays what it is.

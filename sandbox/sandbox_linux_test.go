@@ -151,7 +151,7 @@ func TestWhatCantBeWalledIsRefused(t *testing.T) {
 		{"the home folder", p.home, "", "your home folder is in it", sandbox.Spec{}},
 		{"above it", filepath.Dir(p.home), "", "your home folder is in it", sandbox.Spec{}},
 		{"a hidden folder", filepath.Join(p.home, ".ssh", "work"), "", "doesn't exist inside", sandbox.Spec{}},
-		{"all may be written", p.folder, "", "the sandbox can't open ~", sandbox.Spec{Write: []string{"~"}}},
+		{"all may be written", p.folder, "", "the sandbox can't open " + p.home + ": your home folder is in it", sandbox.Spec{Write: []string{"~"}}},
 		{"hosts", p.folder, "", "can't tell hosts apart", sandbox.Spec{Engine: sandbox.Bubblewrap, Hosts: []string{"example.org"}}},
 		{"too little memory", p.folder, "", "memory_mb = 64 is too little", sandbox.Spec{MemoryMB: 64}},
 		{"processes of the other engine", p.folder, "", "bounds neither processes nor memory", sandbox.Spec{Engine: sandbox.Runtime, Processes: 100}},
