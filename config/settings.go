@@ -141,6 +141,7 @@ var setters = map[string]func(s *Settings, name string, v any){
 	"sandbox.network":             func(s *Settings, _ string, v any) { s.Sandbox.Network = v == "on" },
 	"sandbox.verify_network":      func(s *Settings, _ string, v any) { s.Sandbox.VerifyNetwork = v == "on" },
 	"sandbox.write":               func(s *Settings, _ string, v any) { s.Sandbox.Write = texts(v) },
+	"sandbox.read":                func(s *Settings, _ string, v any) { s.Sandbox.Read = texts(v) },
 	"sandbox.hide":                func(s *Settings, _ string, v any) { s.Sandbox.Hide = texts(v) },
 	"sandbox.protect":             func(s *Settings, _ string, v any) { s.Sandbox.Protect = texts(v) },
 	"sandbox.hosts":               func(s *Settings, _ string, v any) { s.Sandbox.Hosts = texts(v) },

@@ -10,7 +10,7 @@ import (
 )
 
 func TestWallsAreOffUntilSomebodyWantsThem(t *testing.T) {
-	want := sandbox.Spec{Mode: sandbox.Off, Network: true, Write: []string{}, Hide: []string{}, Protect: []string{}, Hosts: []string{}, Env: []string{}}
+	want := sandbox.Spec{Mode: sandbox.Off, Network: true, Write: []string{}, Read: []string{}, Hide: []string{}, Protect: []string{}, Hosts: []string{}, Env: []string{}}
 	if diff := cmp.Diff(want, Default().Sandbox); diff != "" {
 		t.Error(diff)
 	}
@@ -18,9 +18,9 @@ func TestWallsAreOffUntilSomebodyWantsThem(t *testing.T) {
 
 // What a folder hides and protects comes on top of what its user does.
 func TestTheListsOfWallsAddUp(t *testing.T) {
-	f := place(t, "[sandbox]\nhide = [\".env\", \"~/keys\"]\nprotect = [\"*.pem\"]\n", "[sandbox]\nmode = \"workspace\"\nhide = [\"~/keys\"]\nwrite = [\"~/.cache\"]\n")
+	f := place(t, "[sandbox]\nhide = [\".env\", \"~/keys\"]\nprotect = [\"*.pem\"]\n", "[sandbox]\nmode = \"workspace\"\nhide = [\"~/keys\"]\nwrite = [\"~/.cache\"]\nread = [\"~/src\"]\n")
 	s := load(t, f)
-	want := sandbox.Spec{Mode: sandbox.Workspace, Network: true, Write: []string{"~/.cache"}, Hide: []string{"~/keys", ".env"}, Protect: []string{"*.pem"}, Hosts: []string{}, Env: []string{}}
+	want := sandbox.Spec{Mode: sandbox.Workspace, Network: true, Write: []string{"~/.cache"}, Read: []string{"~/src"}, Hide: []string{"~/keys", ".env"}, Protect: []string{"*.pem"}, Hosts: []string{}, Env: []string{}}
 	if diff := cmp.Diff(want, s.Sandbox); diff != "" {
 		t.Error(diff)
 	}
@@ -39,6 +39,7 @@ func TestWallsThatCannotStandAreRefused(t *testing.T) {
 		`write = ["/"]`:                    "contains /, which is everything",
 		`write = ["~/"]`:                   "which is everything",
 		`write = ["../other"]`:             "leads out of the folder",
+		`read = ["~"]`:                     "which is everything",
 		`hide = ["~ann/x"]`:                "another user's home",
 		`hide = ["*.pem"]`:                 "knows no patterns",
 		`hide = ["."]`:                     "which is everything",

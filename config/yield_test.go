@@ -37,8 +37,8 @@ func TestAFolderThatIsNotTrustedLoosensNothing(t *testing.T) {
 		{"walls where the user has none", "[sandbox]\nmode = \"workspace\"\nnetwork = \"off\"\nhide = [\".env\"]\nprotect = [\"*.pem\"]\n", "", nil},
 		{"no walls where the user has some", "[sandbox]\nmode = \"off\"\nnetwork = \"on\"\nverify_network = \"on\"\n", "[sandbox]\nmode = \"workspace\"\nnetwork = \"off\"\n",
 			[]string{"sandbox.mode = \"off\"|\"workspace\"", "sandbox.network = \"on\"|\"off\"", "sandbox.verify_network = \"on\"|\"off\""}},
-		{"holes in the walls", "[sandbox]\nengine = \"sandbox-runtime\"\nwrite = [\"~/bin\"]\nhosts = [\"evil.example\"]\nenv = [\"TOKEN\"]\n", "sandbox.write = [\"~/.cache\"]",
-			[]string{"sandbox.engine = \"sandbox-runtime\"|\"auto\"", "sandbox.env = [\"TOKEN\"]|[]", "sandbox.hosts = [\"evil.example\"]|[]", "sandbox.write = [\"~/bin\"]|[\"~/.cache\"]"}},
+		{"holes in the walls", "[sandbox]\nengine = \"sandbox-runtime\"\nwrite = [\"~/bin\"]\nread = [\"~/.config\"]\nhosts = [\"evil.example\"]\nenv = [\"TOKEN\"]\n", "sandbox.write = [\"~/.cache\"]",
+			[]string{"sandbox.engine = \"sandbox-runtime\"|\"auto\"", "sandbox.env = [\"TOKEN\"]|[]", "sandbox.hosts = [\"evil.example\"]|[]", "sandbox.read = [\"~/.config\"]|[]", "sandbox.write = [\"~/bin\"]|[\"~/.cache\"]"}},
 		{"promise and rules", "[completion]\npromise = \"X\"\ninstruct = false\n", "completion.promise = \"DONE\"", nil},
 	}
 	for _, tt := range tests {

@@ -1,15 +1,13 @@
 package sandbox
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
-	"ralph-lsp/internal/paths"
 	"ralph-lsp/verify"
 )
 
@@ -34,9 +32,9 @@ func (p *plan) open(path string) {
 // show lets path be read where it is hidden.
 func (p *plan) show(path string) { p.add("--ro-bind", path, path) }
 
-// fix makes path, which is below root, read-only. The folders between are pinned: who
-// could move them away would put others in their place.
-func (p *plan) fix(root, path string) {
+// pin keeps the folders between root and path from being moved away: who could do that would put
+// others in their place.
+func (p *plan) pin(root, path string) {
 	var between []string
 	for dir := filepath.Dir(path); within(dir, root) && dir != root; dir = filepath.Dir(dir) {
 		between = append(between, dir)
@@ -94,68 +92,45 @@ func (w *Walls) arguments(dir, program string, run Run) (*plan, error) {
 	if !run.OnSeat {
 		p.add("--new-session")
 	}
-	if network := w.spec.Network; !network && !run.IsCheck || run.IsCheck && !w.spec.VerifyNetwork {
+	isOff := !w.spec.Network && !run.IsCheck || run.IsCheck && !w.spec.VerifyNetwork
+	if isOff {
 		p.add("--unshare-net")
 	}
 	p.add(privileges(w.folder)...)
-	p.add("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc")
-	size := tempSize()
-	for _, room := range rooms {
-		if room = real(room); exists(room) {
-			p.add("--perms", "1777", "--size", size, "--tmpfs", room)
-		}
-	}
+	p.add("--ro-bind", "/", "/", "--dev", "/dev")
+	p.add(processes()...)
+	w.emptyRooms(p, run)
 	p.add("--remount-ro", "/dev")
-	w.showNeeded(p, program, run)
+	if err := w.there.forProgram(program).fill(p, run); err != nil {
+		return nil, err
+	}
 	for _, path := range w.hidden() {
 		p.hide(path, empty)
 	}
-	w.temp(p, run, size)
-	w.openState(p, run.Agent)
-	w.openCaches(p, run)
-	for _, path := range w.spec.Write {
-		p.open(w.expand(path))
+	w.temp(p, run)
+	owns, err := w.openOwn(p, run)
+	if err != nil {
+		return nil, err
 	}
-	p.open(w.folder)
+	p.owns = owns
+	w.openCaches(p, run)
+	w.openNamed(p)
 	w.openRepository(p)
 	for _, path := range w.guards() {
 		p.fix(w.folder, path)
 	}
-	for _, path := range w.spec.Hide { // the last word, in the folder too
-		if path = w.expand(path); within(path, w.folder) && exists(path) {
-			p.hide(path, empty)
-		}
+	w.hideNamed(p, empty)
+	if isOff {
+		w.hideSockets(p, empty)
+	}
+	if p.theirs != "" {
+		return nil, &Error{"the sandbox can't be raised around " + w.folder, p.theirs + " is a link, or behind one, and an agent may have made it", "look where it leads, and remove it"}
+	}
+	for _, home := range w.there.emptied() {
+		p.add("--remount-ro", home)
 	}
 	p.add("--chdir", dir)
 	return p, nil
-}
-
-// showNeeded brings back what a start needs of the rooms that are emptied.
-func (w *Walls) showNeeded(p *plan, program string, run Run) {
-	needed := append([]string{w.home, w.self, program, packageOf(real(program))}, openings...)
-	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
-		needed = append(needed, dir, packageOf(dir))
-	}
-	for i, path := range needed {
-		needed[i] = path
-		if path != "" {
-			needed = append(needed, real(path))
-		}
-	}
-	slices.SortFunc(needed, func(a, b string) int { return len(a) - len(b) })
-	var shown []string
-	for _, path := range slices.Compact(needed) {
-		if slices.ContainsFunc(shown, func(dir string) bool { return within(path, dir) }) {
-			continue // a link that is there can't be mounted on
-		}
-		if !filepath.IsAbs(path) || slices.Contains(rooms, path) || !slices.ContainsFunc(rooms, func(room string) bool { return within(path, real(room)) }) {
-			continue
-		}
-		if _, err := os.Stat(path); err == nil && !isSocket(path) {
-			p.show(path)
-			shown = append(shown, path)
-		}
-	}
 }
 
 // packageOf is the outermost folder with packages that a program, or a folder of links to
@@ -172,109 +147,37 @@ func isSocket(path string) bool {
 	return err == nil && info.Mode()&fs.ModeSocket != 0
 }
 
+// emptyRooms has nothing but memory where others' sockets and files are. All of it together, with
+// TMPDIR, is bounded.
+func (w *Walls) emptyRooms(p *plan, run Run) {
+	budget, sixteenths := tempBytes(), map[string]uint64{"/run": 1, "/dev/shm": 3, "/tmp": 12}
+	if !isInTmp(run.TempDir) {
+		sixteenths["/tmp"] = 2
+	}
+	for _, room := range rooms {
+		if at := real(room); exists(at) {
+			p.add("--perms", "1777", "--size", strconv.FormatUint(budget/16*sixteenths[room], 10), "--tmpfs", at)
+		}
+	}
+}
+
+// isInTmp says whether a TMPDIR is part of what everybody's temporary folder may take.
+func isInTmp(path string) bool { return within(real(path), real("/tmp")) }
+
 // temp gives the run a TMPDIR in memory, which is bounded and goes with it. What this
 // program and the run hand each other stays shared.
-func (w *Walls) temp(p *plan, run Run, size string) {
-	p.add("--perms", "0700", "--size", size, "--tmpfs", run.TempDir)
+func (w *Walls) temp(p *plan, run Run) {
+	if isInTmp(run.TempDir) {
+		p.add("--perms", "0700", "--dir", run.TempDir)
+	} else {
+		p.add("--perms", "0700", "--size", strconv.FormatUint(tempBytes()/16*10, 10), "--tmpfs", run.TempDir)
+	}
 	for _, path := range run.Writable {
 		p.open(path)
 	}
 	for _, path := range run.Readable {
 		p.show(path)
 	}
-}
-
-// openState opens what the agent keeps, but for what of it works outside, too.
-func (w *Walls) openState(p *plan, agent Agent) {
-	var roots []string
-	for _, path := range agent.State {
-		path, isDir := w.stateOf(path)
-		if path == "" {
-			continue
-		}
-		if isDir && !exists(path) {
-			os.MkdirAll(path, 0o700)
-		}
-		if path = real(path); exists(path) {
-			p.open(path)
-			roots = append(roots, path)
-		}
-	}
-	for _, path := range agent.Fixed {
-		path, _ := w.stateOf(path)
-		for _, root := range roots {
-			if within(path, root) && exists(path) {
-				p.fix(root, path)
-			}
-		}
-	}
-}
-
-// stateOf is a path of an Agent's, "" where its variable isn't set.
-func (w *Walls) stateOf(path string) (place string, isDir bool) {
-	path, isDir = strings.CutSuffix(path, "/")
-	if rest, ok := strings.CutPrefix(path, "$"); ok {
-		name, below, _ := strings.Cut(rest, "/")
-		if path = os.Getenv(name); !filepath.IsAbs(path) {
-			return "", isDir
-		}
-		path = filepath.Join(path, below)
-	}
-	if strings.HasPrefix(path, "~") && w.home == "" {
-		return "", isDir
-	}
-	return w.expand(path), isDir
-}
-
-// openCaches gives the folder caches of its own.
-func (w *Walls) openCaches(p *plan, run Run) {
-	root := paths.Own("walls")
-	if root == "" {
-		user, err := os.UserCacheDir()
-		if err != nil {
-			return
-		}
-		sum := sha256.Sum256([]byte(w.folder))
-		root = filepath.Join(user, "ralph-lsp", "walls", hex.EncodeToString(sum[:8]))
-	}
-	if os.MkdirAll(root, 0o700) != nil {
-		return
-	}
-	root = real(root)
-	p.open(root)
-	for _, name := range run.Caches {
-		if os.MkdirAll(filepath.Join(root, name), 0o700) == nil {
-			p.add("--symlink", filepath.Join(root, name), filepath.Join(run.TempDir, name))
-		}
-	}
-	for _, cache := range caches {
-		if usual := w.expand(cache.usual); w.home != "" && !slices.ContainsFunc(w.spec.Write, func(open string) bool { return within(usual, w.expand(open)) }) {
-			p.add("--setenv", cache.variable, filepath.Join(root, cache.name))
-		}
-	}
-	if proxy := w.moduleProxy(); proxy != "" {
-		p.add("--setenv", "GOPROXY", proxy)
-	}
-}
-
-// moduleProxy lets Go take the modules that are there already from where they are.
-func (w *Walls) moduleProxy() string {
-	modules := filepath.Join(os.Getenv("GOPATH"), "pkg", "mod")
-	if os.Getenv("GOPATH") == "" {
-		modules = w.expand("~/go/pkg/mod")
-	}
-	if known := os.Getenv("GOMODCACHE"); known != "" {
-		modules = known
-	}
-	modules = filepath.Join(modules, "cache", "download")
-	if w.home == "" || !exists(modules) {
-		return ""
-	}
-	others := os.Getenv("GOPROXY")
-	if others == "" {
-		others = "https://proxy.golang.org,direct"
-	}
-	return "file://" + modules + "," + others
 }
 
 // make makes a folder to mount on where there is none, until Close.
@@ -294,10 +197,7 @@ func (w *Walls) guards() []string {
 		}
 		w.make(filepath.Join(w.folder, name))
 	}
-	var paths []string
-	for _, name := range guarded {
-		paths = append(paths, filepath.Join(w.folder, name))
-	}
+	paths := w.guarded()
 	for _, pattern := range w.spec.Protect {
 		paths = append(paths, w.matching(pattern)...)
 	}

@@ -53,7 +53,7 @@ func (w *Walls) Refusals(output, dir string) []Refusal {
 			}
 		} else if sign := isMissing.FindStringIndex(line); sign != nil {
 			r = Refusal{w.place(pathIn(line, sign), dir), Read}
-			if !slices.ContainsFunc(w.hidden(), func(hidden string) bool { return within(r.Path, hidden) }) || !exists(r.Path) {
+			if !w.isHidden(r.Path) || !exists(r.Path) && !w.isHidden(filepath.Dir(r.Path)) || !exists(filepath.Dir(r.Path)) {
 				continue
 			}
 		}

@@ -46,7 +46,7 @@ func TestTheWordsOfTools(t *testing.T) {
 	}
 	for _, output := range []string{
 		"ok\n", "", "Read-only file system", "No such file or directory",
-		"cat: " + at(".ssh", "id_rsa") + ": No such file or directory", // isn't there outside, either
+		"cat: " + at("d", "id_rsa") + ": No such file or directory", // isn't there outside, either
 		"cat: " + at("gone") + ": No such file or directory",
 		"touch: cannot touch '/proc/sys/x': Read-only file system and so on: Permission denied: ",
 	}[:6] {
@@ -63,9 +63,11 @@ func TestTheWordsOfTools(t *testing.T) {
 func TestAVariableThatIsNotSetOpensNothing(t *testing.T) {
 	t.Setenv("NOBODY_SETS_THIS", "")
 	w := &Walls{folder: real(t.TempDir()), home: real(t.TempDir())}
+	w.there = &layout{Walls: w}
 	p := &plan{pinned: map[string]bool{}}
-	w.openState(p, Agent{State: []string{"$NOBODY_SETS_THIS/"}, Fixed: []string{"$NOBODY_SETS_THIS/settings.json"}})
-	if len(p.args) > 0 {
-		t.Errorf("got %q", p.args)
+	owns, err := w.openOwn(p, Run{TempDir: t.TempDir(), Agent: Agent{Own: []Own{{Path: "$NOBODY_SETS_THIS", Read: []string{"settings.json"}}}}})
+	if err != nil || len(p.args) > 0 {
+		t.Errorf("got %q, %v", p.args, err)
 	}
+	owns.settle()
 }

@@ -36,6 +36,7 @@ type Spec struct {
 	Network       bool   // of agents
 	VerifyNetwork bool   // of what verifies their work
 	Write         []string
+	Read          []string // of the home
 	Hide          []string
 	Protect       []string
 	Hosts         []string // that may be reached; Runtime only
@@ -104,6 +105,8 @@ type Walls struct {
 	making sync.Mutex // agents of a step start at the same time
 	made   []string   // guarded by making
 	told   func(Breach)
+	bounds bounds
+	there  *layout // of homes
 
 	tools     *tools   // of the engine Runtime; nil for Bubblewrap
 	mayBeLeft []string // what that may leave in the folder
@@ -147,6 +150,9 @@ func Raise(ctx context.Context, spec Spec, folder string) (*Walls, error) {
 		return nil, err
 	}
 	if err := w.checkFolder(); err != nil {
+		return nil, err
+	}
+	if err := w.lay(); err != nil {
 		return nil, err
 	}
 	if engine == Runtime {
@@ -300,14 +306,12 @@ func within(path, dir string) bool {
 // "" when it may be written there. It is absolute.
 func (w *Walls) Refuses(path string) string {
 	path = real(path)
-	for _, hidden := range w.hidden() {
-		if within(path, hidden) {
-			return "hidden"
-		}
+	if w.isHidden(path) {
+		return "hidden"
 	}
 	if !w.mayWrite(path) {
 		for _, room := range rooms {
-			if within(path, room) {
+			if within(path, room) && !w.there.isOfHome(path) {
 				return ""
 			}
 		}

@@ -21,7 +21,9 @@ func newPlace(t *testing.T) place {
 	p := place{home: t.TempDir()}
 	p.folder = filepath.Join(p.home, "work")
 	t.Setenv("HOME", p.home)
-	t.Setenv("XDG_CACHE_HOME", "")
+	for _, name := range []string{"XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME"} {
+		t.Setenv(name, "")
+	}
 	must(t, os.Mkdir(p.folder, 0o755))
 	p.git(t, "init", "-q")
 	return p

@@ -5,19 +5,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-)
 
-// secrets don't exist behind the walls: keys, logins, and sockets that give orders to others.
-var secrets = []string{
-	"~/.ssh", "~/.aws", "~/.gnupg", "~/.netrc", "~/_netrc", "~/.git-credentials", "~/.config/git/credentials",
-	"~/.azure", "~/.config/gcloud", "~/.kube", "~/.docker", "~/.config/gh", "~/.config/glab-cli", "~/.config/hub", "~/.config/op", "~/.config/doctl", "~/.config/containers",
-	"~/.password-store", "~/.local/share/keyrings", "~/.local/share/kwalletd", "~/.pgpass", "~/.my.cnf", "~/.vault-token", "~/.terraform.d", "~/.pypirc",
-	"~/.npmrc", "~/.yarnrc.yml", "~/.cargo/credentials", "~/.cargo/credentials.toml", "~/.gem/credentials", "~/.m2/settings.xml", "~/.gradle/gradle.properties",
-	"~/.mozilla", "~/.thunderbird", "~/.config/google-chrome", "~/.config/google-chrome-beta", "~/.config/chromium", "~/.config/microsoft-edge",
-	"~/.config/BraveSoftware", "~/.config/vivaldi", "~/.config/opera", "~/.var/app", "~/snap",
-	"~/.Xauthority", "~/.ICEauthority", "~/.bash_history", "~/.zsh_history", "~/.local/share/fish/fish_history", "~/.psql_history", "~/.python_history",
-	"~/.lima", "~/.colima", "~/.rd", "~/.orbstack", "~/.1password", "~/.config/1Password", "~/.bitwarden", "~/.config/Bitwarden",
-}
+	"ralph-lsp/internal/paths"
+)
 
 // rooms are emptied: sockets of services, of the desktop and of other programs are there.
 var rooms = []string{"/tmp", "/run", "/dev/shm"}
@@ -54,12 +44,18 @@ var caches = []struct{ variable, name, usual string }{
 
 // hidden lists what doesn't exist behind the walls, without links.
 func (w *Walls) hidden() []string {
+	hidden := slices.Concat(secrets, w.spec.Secrets, w.spec.Hide)
+	for _, name := range []string{"token", "bus"} { // who has these has each worker run what it likes
+		if path, err := paths.Fleet(name); err == nil {
+			hidden = append(hidden, path)
+		}
+	}
 	var paths []string
-	for _, path := range slices.Concat(secrets, w.spec.Hide) {
+	for _, path := range hidden {
 		if strings.HasPrefix(path, "~") && w.home == "" {
 			continue
 		}
-		if path = w.expand(path); exists(path) {
+		if path = w.expand(path); exists(path) && (w.there == nil || !w.there.isClosed(path)) {
 			paths = append(paths, path)
 		}
 	}
@@ -81,4 +77,9 @@ func (w *Walls) environ(env []string, run Run) []string {
 			return name == want || isOpen && strings.HasPrefix(name, begin)
 		})
 	})
+}
+
+// isHidden says whether a path, which has no links, is kept from being seen.
+func (w *Walls) isHidden(path string) bool {
+	return w.there != nil && w.there.isClosed(path) || slices.ContainsFunc(w.hidden(), func(hidden string) bool { return within(path, hidden) })
 }

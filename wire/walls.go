@@ -35,7 +35,7 @@ func WallsText(s sandbox.Spec) string {
 	for _, more := range []struct {
 		words string
 		of    []string
-	}{{"may write ", s.Write}, {"hidden ", s.Hide}, {"protected ", s.Protect}, {"passes ", s.Env}} {
+	}{{"may write ", s.Write}, {"may read ", s.Read}, {"hidden ", s.Hide}, {"protected ", s.Protect}, {"passes ", s.Env}} {
 		if len(more.of) > 0 {
 			text += "; " + more.words + strings.Join(more.of, ", ")
 		}

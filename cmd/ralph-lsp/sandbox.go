@@ -2,11 +2,17 @@ package main
 
 import (
 	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"ralph-lsp/backends"
 	"ralph-lsp/config"
+	"ralph-lsp/internal/paths"
+	"ralph-lsp/sandbox"
 	"ralph-lsp/server"
 	"ralph-lsp/wire"
 )
@@ -19,7 +25,8 @@ func newSandbox() *cobra.Command {
 		Long: `With workspace, the agents of your loops write the loop's folder and what is their
 own, and see no keys of yours; with off, they may do what you may. That is written into
 your own configuration, and counts for loops that start from now on. For one loop, say
-run --sandbox workspace. Without an argument, it says how it stands here.`,
+run --sandbox workspace. Without an argument, it says how it stands here, and what of
+your home agents see behind walls.`,
 		Args:      cobra.MatchAll(cobra.MaximumNArgs(1), cobra.OnlyValidArgs),
 		ValidArgs: wire.SandboxModes,
 	}
@@ -37,7 +44,39 @@ run --sandbox workspace. Without an argument, it says how it stands here.`,
 			return badConfig(err)
 		}
 		out := cmd.OutOrStdout()
-		return printChecks(out, paletteFor(out), []wire.Check{server.CheckSandbox(contextOf(cmd), settings)})
+		if err := printChecks(out, paletteFor(out), []wire.Check{server.CheckSandbox(contextOf(cmd), settings)}); err != nil {
+			return err
+		}
+		return printOpenings(out, settings.Sandbox, dir)
 	})
 	return cmd
+}
+
+// printOpenings lists what is left of the home inside: what isn't there looks as if it didn't exist.
+func printOpenings(out io.Writer, spec sandbox.Spec, dir string) error {
+	opened, err := spec.Openings(dir)
+	if err != nil {
+		return err
+	}
+	home, _ := os.UserHomeDir()
+	var kinds []string
+	of := map[string][]string{}
+	for _, o := range opened {
+		path := o.Path
+		if rest, ok := strings.CutPrefix(path, paths.Real(home)+"/"); ok {
+			path = "~/" + rest
+		}
+		kind := o.Way + " (" + o.Whose + ")"
+		if !slices.Contains(kinds, kind) {
+			kinds = append(kinds, kind)
+		}
+		of[kind] = append(of[kind], path)
+	}
+	slices.Sort(kinds)
+	fmt.Fprintln(out, "\nOf your home, an agent behind walls sees this folder, its own settings, and")
+	for _, kind := range kinds {
+		fmt.Fprintln(out, "  "+plainLine(kind+": "+strings.Join(of[kind], ", ")))
+	}
+	_, err = fmt.Fprintln(out, `More: read = ["~/lib"] below [sandbox] in `+"your configuration")
+	return err
 }

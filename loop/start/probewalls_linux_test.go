@@ -2,6 +2,7 @@ package start
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -14,6 +15,11 @@ import (
 // Who looks for an agent runs no program of the folder outside the walls of the loop.
 func TestAnAgentOfTheFolderIsFoundBehindItsWalls(t *testing.T) {
 	walltest.Need(t)
+	bubblewrap, err := exec.LookPath("bwrap")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tools := filepath.Dir(bubblewrap)
 	for name, find := range map[string]func(Resolver) error{
 		"a start":   func(r Resolver) error { r.Start.Sandbox = "workspace"; _, _, err := r.Resolve(t.Context()); return err },
 		"a session": func(r Resolver) error { _, _, err := r.Interactive(t.Context(), "x"); return err },
@@ -34,7 +40,7 @@ func TestAnAgentOfTheFolderIsFoundBehindItsWalls(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(bin, "pi"), []byte("#!/bin/sh\necho in >\""+folder+"/ran\"\necho out 2>/dev/null >~/out\necho 1.2.3\n"), 0o755); err != nil {
 				t.Fatal(err)
 			}
-			t.Setenv("PATH", bin+":/usr/bin:/bin")
+			t.Setenv("PATH", bin+":"+tools+":/usr/bin:/bin")
 			settings := config.Default()
 			settings.Files = config.Files{Folder: folder}
 			settings.Sandbox.Mode = sandbox.Workspace

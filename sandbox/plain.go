@@ -1,0 +1,61 @@
+package sandbox
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+)
+
+// Signs of a login in a file of settings: a word for it, a URL with a name and a password,
+// or something that is no word at all. A name alone before a host is how ssh is told it.
+var (
+	loginWord = regexp.MustCompile(`(?i)auth\b|_auth|authoriz|authident|token|passw|passphrase|secret|credential|extraheader|bearer|api_?key|access_?key|private_?key|helper|\b_?key\b *[=:]|pwd|cookie`)
+	loginURL  = regexp.MustCompile(`(?i)://[^/\s@]+:[^/\s@]*@|https?://[^/\s@]+@`)
+	noWord    = regexp.MustCompile(`[A-Za-z0-9+]{24,}`)
+	digit     = regexp.MustCompile(`\d`)
+	letter    = regexp.MustCompile(`[A-Za-z]`)
+	// inXML are the elements of Maven's settings for them.
+	inXML = regexp.MustCompile(`(?s)<servers>.*?</servers>|<password>.*?</password>|<passphrase>.*?</passphrase>|<privateKey>.*?</privateKey>|<username>.*?</username>|<properties>.*?</properties>|<!--.*?-->`)
+)
+
+// plain is a file of settings without the lines that may have logins, and what these go on with.
+func plain(content []byte) []byte {
+	if bytes.HasPrefix(bytes.TrimLeft(content, "\ufeff \t\r\n"), []byte("<")) {
+		content = inXML.ReplaceAll(content, nil)
+	}
+	var kept []string
+	isOut, goesOn, indent := false, false, 0
+	for line := range strings.Lines(string(content)) {
+		text := strings.TrimSpace(line)
+		deep := len(line) - len(strings.TrimLeft(line, " \t"))
+		isPart := isOut && (goesOn || deep > indent && text != "" && text[0] != '[' && text[0] != '<')
+		if isOut = isPart || mayBeLogin(text); !isOut {
+			kept = append(kept, line)
+		} else if !isPart {
+			indent = deep
+		}
+		goesOn = strings.HasSuffix(text, `\`)
+	}
+	return []byte(strings.Join(kept, ""))
+}
+
+func mayBeLogin(line string) bool {
+	if strings.HasPrefix(line, "[") && !strings.Contains(line, "=") && !loginURL.MatchString(line) { // a section
+		return false
+	}
+	if loginWord.MatchString(line) || loginURL.MatchString(line) {
+		return true
+	}
+	for _, word := range noWord.FindAllString(line, -1) {
+		if digit.MatchString(word) && letter.MatchString(word) {
+			return true
+		}
+	}
+	return false
+}
+
+// isPlain says whether a file of settings has no logins.
+func isPlain(path string) bool {
+	content, err := readBounded(path, maxPlain)
+	return err == nil && bytes.Equal(content, plain(content))
+}
