@@ -148,3 +148,13 @@ func checkAddress(text string) string {
 	}
 	return ""
 }
+
+// fleetSecrets are the files that lead to the user's bus, or to what it is served with.
+func fleetSecrets(userDir string) []string {
+	file := filepath.Join(userDir, FleetName)
+	if _, err := os.Lstat(file); err != nil {
+		return nil
+	}
+	fleet, _ := LoadFleet(userDir) // one that isn't right leads nowhere
+	return slices.Concat([]string{file}, fleet["token_file"], fleet["serve.tls_key"])
+}

@@ -107,6 +107,7 @@ func (f Files) Load() (Settings, error) {
 		}
 		user = invalid.decode(filepath.Join(f.UserDir, UserName), data, f.Builtin, nil, false)
 		settings.orderHats(data)
+		settings.Sandbox.Secrets = fleetSecrets(f.UserDir)
 	}
 	settings.apply(user, FromUser, f.UserDir)
 	if f.Folder == "" {

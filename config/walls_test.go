@@ -1,6 +1,9 @@
 package config
 
 import (
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,6 +16,24 @@ func TestWallsAreOffUntilSomebodyWantsThem(t *testing.T) {
 	want := sandbox.Spec{Mode: sandbox.Off, Network: true, Write: []string{}, Read: []string{}, Hide: []string{}, Protect: []string{}, Hosts: []string{}, Env: []string{}}
 	if diff := cmp.Diff(want, Default().Sandbox); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// What leads to the user's bus isn't there for who could have its workers run something.
+func TestWhatLeadsToTheBusIsASecret(t *testing.T) {
+	f := place(t, "", "")
+	write := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(f.UserDir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := load(t, f).Sandbox.Secrets; got != nil {
+		t.Errorf("%q", got)
+	}
+	write(FleetName, "bus = \"nats://127.0.0.1:4222\"\ntoken_file = \"mine\"\n")
+	want := []string{filepath.Join(f.UserDir, FleetName), filepath.Join(f.UserDir, "mine")}
+	if got := load(t, f).Sandbox.Secrets; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 
