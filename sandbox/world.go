@@ -32,16 +32,6 @@ var common = []string{
 	"RALPH_LOOP_ID", "RALPH_ITERATION", "RALPH_SPOOL",
 }
 
-// caches are tools' folders that only save time. What runs outside believes its own, so
-// behind the walls each folder has others, unless the user opens them in Spec.Write.
-var caches = []struct{ variable, name, usual string }{
-	{"GOCACHE", "go-build", "~/.cache/go-build"},
-	{"GOMODCACHE", "go-mod", "~/go/pkg/mod"},
-	{"npm_config_cache", "npm", "~/.npm"},
-	{"PIP_CACHE_DIR", "pip", "~/.cache/pip"},
-	{"UV_CACHE_DIR", "uv", "~/.cache/uv"},
-}
-
 // hidden lists what doesn't exist behind the walls, without links.
 func (w *Walls) hidden() []string {
 	hidden := slices.Concat(secrets, w.spec.Secrets, w.spec.Hide)
