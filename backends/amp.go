@@ -22,9 +22,12 @@ var amp = Backend{
 	Output:    stream.FormatAmp,
 	Transport: TransportPipes,
 	Inside: sandbox.Agent{
-		State: []string{"~/.local/share/amp", "~/.cache/amp", "~/.amp"},
-		Fixed: []string{"~/.amp/bin"},
-		Env:   []string{"AMP_*"},
+		Own: []sandbox.Own{
+			{Path: "$XDG_CONFIG_HOME/amp", Read: []string{"*.json", "*.jsonc", "*.md", "toolboxes", "plugins", "skills", "commands"}},
+			{Path: "$XDG_DATA_HOME/amp", Read: []string{"secrets.json", "session.json", "device-id.json"}},
+			{Path: "~/.amp", Read: []string{"bin"}},
+		},
+		Env: []string{"AMP_*"},
 	},
 	Stop:        []os.Signal{os.Interrupt, terminate},
 	VersionArgs: []string{"--version"},

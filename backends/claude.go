@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"os"
+	"regexp"
 
 	"ralph-lsp/sandbox"
 	"ralph-lsp/stream"
@@ -47,9 +48,12 @@ var claude = Backend{
 		"DISABLE_AUTOUPDATER=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1"},
 	SlashCommands: true,
 	Inside: sandbox.Agent{
-		State: []string{"$CLAUDE_CONFIG_DIR/", "~/.claude/", "~/.claude.json"},
-		Fixed: []string{"$CLAUDE_CONFIG_DIR/settings.json", "$CLAUDE_CONFIG_DIR/hooks", "$CLAUDE_CONFIG_DIR/plugins", "~/.claude/settings.json", "~/.claude/settings.local.json",
-			"~/.claude/hooks", "~/.claude/plugins", "~/.claude/commands", "~/.claude/agents", "~/.claude/skills", "~/.claude/CLAUDE.md"},
+		Own: []sandbox.Own{{
+			Path: "~/.claude", Variable: "CLAUDE_CONFIG_DIR", Beside: "~/.claude.json",
+			Read:  []string{".claude.json", ".config.json", "settings.json", "settings.local.json", "keybindings.json", "*.md", "*.sh", "agents", "commands", "hooks", "local", "output-styles", "plugins", "rules", "skills"},
+			Kept:  func(folder string) string { return "projects/" + notAWord.ReplaceAllString(folder, "-") },
+			Login: ".credentials.json", Tokens: []string{"accessToken", "refreshToken", "expiresAt", "refreshTokenExpiresAt"},
+		}},
 		Env: []string{"ANTHROPIC_*", "CLAUDE_*", "DISABLE_*", "IS_SANDBOX", "API_TIMEOUT_MS", "BASH_*", "MAX_THINKING_TOKENS", "MAX_MCP_OUTPUT_TOKENS", "MCP_*", "AWS_REGION", "AWS_BEARER_TOKEN_BEDROCK", "CLOUD_ML_REGION"},
 	},
 	Stop:        []os.Signal{os.Interrupt, terminate},

@@ -34,9 +34,12 @@ var codex = Backend{
 	ModelFlag:         "--model",
 	ReadOnly:          []string{"--sandbox", "read-only"},
 	Inside: sandbox.Agent{
-		State: []string{"$CODEX_HOME/", "~/.codex/"},
-		Fixed: []string{"$CODEX_HOME/config.toml", "$CODEX_HOME/rules", "$CODEX_HOME/AGENTS.md", "~/.codex/config.toml", "~/.codex/rules", "~/.codex/prompts", "~/.codex/AGENTS.md"},
-		Env:   []string{"CODEX_*", "OPENAI_*"},
+		Own: []sandbox.Own{{
+			Path: "~/.codex", Variable: "CODEX_HOME",
+			Read:  []string{"config.toml", "*.config.toml", "*.md", "version.json", "models_cache.json", "installation_id", "agents", "prompts", "rules", "skills", "plugins"},
+			Login: "auth.json", Tokens: []string{"id_token", "access_token", "refresh_token", "last_refresh"},
+		}},
+		Env: []string{"CODEX_*", "OPENAI_*"},
 	},
 	Stop:        []os.Signal{terminate},
 	VersionArgs: []string{"--version"},

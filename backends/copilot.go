@@ -29,9 +29,11 @@ var copilot = Backend{
 	ModelFlag:         "--model",
 	SlashCommands:     true,
 	Inside: sandbox.Agent{
-		State: []string{"$COPILOT_HOME/", "~/.copilot/"},
-		Fixed: []string{"$COPILOT_HOME/config.json", "$COPILOT_HOME/mcp-config.json", "~/.copilot/mcp-config.json", "~/.copilot/agents"},
-		Env:   []string{"COPILOT_*", "GH_TOKEN", "GITHUB_TOKEN", "GH_HOST"},
+		Own: []sandbox.Own{{
+			Path: "~/.copilot", Variable: "COPILOT_HOME",
+			Read: []string{"config.json", "settings.json", "mcp-config.json", "lsp-config.json", "*.md", "agents", "instructions", "pkg", "skills"},
+		}},
+		Env: []string{"COPILOT_*", "GH_TOKEN", "GITHUB_TOKEN", "GH_HOST"},
 	},
 	Stop:        []os.Signal{os.Interrupt, terminate},
 	VersionArgs: []string{"--version"},

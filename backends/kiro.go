@@ -30,9 +30,12 @@ var kiro = Backend{
 	ModelFlag:         "--model",
 	SlashCommands:     true,
 	Inside: sandbox.Agent{
-		State: []string{"~/.kiro/", "~/.local/share/kiro-cli", "~/.local/share/amazon-q"},
-		Fixed: []string{"~/.kiro/settings", "~/.kiro/agents", "~/.kiro/steering"},
-		Env:   []string{"KIRO_*", "Q_*"},
+		Own: []sandbox.Own{
+			{Path: "~/.kiro", Read: []string{"settings", "agents", "steering", "prompts", "bin"}},
+			{Path: "$XDG_DATA_HOME/kiro-cli", Read: []string{"*.sqlite3", "*.json"}},
+			{Path: "$XDG_DATA_HOME/amazon-q", Read: []string{"*.sqlite3", "*.json"}},
+		},
+		Env: []string{"KIRO_*", "Q_*"},
 	},
 	Stop:        []os.Signal{os.Interrupt, terminate},
 	VersionArgs: []string{"--version"},

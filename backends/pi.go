@@ -33,9 +33,11 @@ var pi = Backend{
 	Env:    []string{"PI_SKIP_VERSION_CHECK=1", "PI_TELEMETRY=0"},
 	Kept:   []string{"node-compile-cache"}, // a third of its start; NODE_COMPILE_CACHE would reach its tools too
 	Inside: sandbox.Agent{
-		State: []string{"$PI_CODING_AGENT_DIR/", "~/.pi/"},
-		Fixed: []string{"$PI_CODING_AGENT_DIR/extensions", "$PI_CODING_AGENT_DIR/settings.json", "$PI_CODING_AGENT_DIR/models.json", "$PI_CODING_AGENT_DIR/skills", "$PI_CODING_AGENT_DIR/prompts",
-			"~/.pi/agent/extensions", "~/.pi/agent/settings.json", "~/.pi/agent/models.json", "~/.pi/agent/skills", "~/.pi/agent/prompts", "~/.pi/agent/npm", "~/.pi/agent/git", "~/.pi/agent/AGENTS.md"},
+		Own: []sandbox.Own{{
+			Path: "~/.pi/agent", Variable: "PI_CODING_AGENT_DIR",
+			Read:  []string{"settings.json", "models.json", "models-store.json", "keybindings.json", "mcp.json", "trust.json", "*.md", "extensions", "skills", "prompts", "themes", "agents", "npm", "git", "bin", "tools"},
+			Login: "auth.json", Tokens: []string{"access", "refresh", "expires"},
+		}},
 		Env: []string{"PI_*", "ANTHROPIC_API_KEY", "ANTHROPIC_OAUTH_TOKEN", "ANTHROPIC_BASE_URL", "OPENAI_*", "AZURE_OPENAI_*", "GEMINI_API_KEY", "GROQ_API_KEY", "CEREBRAS_API_KEY", "XAI_API_KEY",
 			"OPENROUTER_API_KEY", "AI_GATEWAY_API_KEY", "ZAI_API_KEY", "MISTRAL_API_KEY", "DEEPSEEK_API_KEY", "KIMI_API_KEY", "MINIMAX_API_KEY", "OPENCODE_API_KEY", "HF_TOKEN", "AWS_REGION", "AWS_BEARER_TOKEN_BEDROCK"},
 	},

@@ -85,7 +85,7 @@ func (b Backend) askerOf(ctx context.Context, program string) (by *asker, isThei
 	for i, it := range all {
 		switch {
 		case it.folder == "" || !it.walls.IsOn():
-		case it.walls.Opens(it.folder, program, b.Inside):
+		case it.walls.Opens(it.folder, program):
 			return &all[i], true
 		case by == nil:
 			by = &all[i]

@@ -42,10 +42,12 @@ func (s *Scope) start(cmd *exec.Cmd, run sandbox.Run, isolated bool) (*child, er
 		}
 	}
 	c, err := s.launch(cmd, isolated, run.OnSeat)
-	if err == nil {
-		c.settle = settle
+	if err != nil {
+		settle()
+		return nil, err
 	}
-	return c, err
+	c.settle = settle
+	return c, nil
 }
 
 // OpenScope opens the scope of the loop with that id. At most one run of it may be under way.

@@ -80,6 +80,7 @@ type settings struct {
 	} `json:"network"`
 	Files struct {
 		DenyRead   []literal `json:"denyRead"`
+		AllowRead  []literal `json:"allowRead"`
 		AllowWrite []literal `json:"allowWrite"`
 		DenyWrite  []literal `json:"denyWrite"`
 	} `json:"filesystem"`
@@ -99,7 +100,7 @@ type command struct {
 }
 
 // settings says to the package what the walls are to be for a run.
-func (w *Walls) settings(run Run, log string) settings {
+func (w *Walls) settings(run Run, program string, read []string, log string) settings {
 	s := settings{Bwrap: w.tools.bwrap, Socat: w.tools.socat, Ripgrep: &command{w.tools.grep}}
 	network := w.spec.Network
 	if run.IsCheck {
@@ -111,30 +112,24 @@ func (w *Walls) settings(run Run, log string) settings {
 		s.Network.Allowed = append(s.Network.Allowed, w.spec.Hosts...)
 	}
 	write := []string{w.folder, run.TempDir}
-	for _, path := range run.Agent.State {
-		path, isDir := w.stateOf(path)
-		if isDir && path != "" && !exists(path) {
-			os.MkdirAll(path, 0o700)
-		}
-		if path = real(path); path != "" && exists(path) {
-			write = append(write, path)
-		}
-	}
 	for _, path := range w.spec.Write {
 		write = append(write, w.expand(path))
 	}
 	write = append(write, run.Writable...)
 	keep := append(w.guards(), run.Readable...)
-	for _, name := range guarded { // those that aren't there can't be made, either
-		keep = append(keep, filepath.Join(w.folder, name))
-	}
-	for _, path := range run.Agent.Fixed {
-		if path, _ := w.stateOf(path); path != "" {
+	for _, path := range w.guarded() { // of those that aren't there, some can't be made, either
+		top, _, _ := strings.Cut(strings.TrimPrefix(path, w.folder+"/"), "/")
+		if exists(path) || top == ".pi" || slices.Contains(placeholders, top) {
 			keep = append(keep, path)
 		}
 	}
-	if r, ok := findRepository(w.folder); ok {
+	if r, ok := w.repository(); ok {
 		write = append(write, r.own, r.common)
+		for _, path := range slices.Concat(w.leadsTo(r), w.submodules(r)) {
+			if exists(path) {
+				keep = append(keep, path)
+			}
+		}
 		for _, dir := range []string{r.own, r.common} {
 			keep = append(keep, filepath.Join(dir, "hooks"), filepath.Join(dir, "config"), filepath.Join(dir, "ralph"))
 			for _, name := range []string{"config.worktree", "commondir", "gitdir", "ralph.json"} { // git can't do with what would stand in their place
@@ -147,7 +142,13 @@ func (w *Walls) settings(run Run, log string) settings {
 	if log != "" {
 		keep = append(keep, filepath.Dir(log))
 	}
-	s.Files.DenyRead, s.Files.AllowWrite, s.Files.DenyWrite = literals(w.hidden()), literals(write), literals(keep)
+	for _, o := range w.there.forProgram(program).opened {
+		if o.Way == string(asItIs) || isPlain(o.Path) {
+			read = append(read, o.Path)
+		}
+	}
+	s.Files.DenyRead, s.Files.AllowRead = literals(slices.Concat(w.there.homes, w.hidden())), literals(slices.Concat(read, write))
+	s.Files.AllowWrite, s.Files.DenyWrite = literals(write), literals(keep)
 	return s
 }
 
@@ -162,25 +163,33 @@ func literals(paths []string) []literal {
 }
 
 // wrapRuntime makes cmd one that the package runs.
-func (w *Walls) wrapRuntime(cmd *exec.Cmd, run Run) error {
+func (w *Walls) wrapRuntime(cmd *exec.Cmd, run Run) (*placed, error) {
+	if err := w.checkNamed(); err != nil {
+		return nil, err
+	}
 	log := filepath.Join(run.TempDir, ".refused", "log")
 	if err := os.MkdirAll(filepath.Dir(log), 0o700); err != nil {
-		return err
+		return nil, err
 	}
 	if err := os.WriteFile(log, nil, 0o600); err != nil {
-		return err
+		return nil, err
 	}
 	w.tools.mu.Lock()
 	w.tools.logs[log] = 0
 	w.tools.mu.Unlock()
-	said, err := json.Marshal(w.settings(run, log))
+	owns, env, read, err := w.ownByVariable(run)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	cmd.Env = append(cmd.Env, "NODE_USE_ENV_PROXY=1") // else node's own requests would pass the proxy by, and reach nothing
+	said, err := json.Marshal(w.settings(run, cmd.Path, read, log))
+	if err != nil {
+		owns.settle()
+		return nil, err
+	}
+	cmd.Env = append(append(cmd.Env, env...), "NODE_USE_ENV_PROXY=1") // else node's own requests would pass the proxy by, and reach nothing
 	cmd.Args = slices.Concat([]string{w.tools.node, "--input-type=module", "-e", runtimeScript, "--", w.tools.index, string(said), log, cmd.Path}, cmd.Args[1:])
 	cmd.Path = w.tools.node
-	return nil
+	return owns, nil
 }
 
 // raiseRuntime tries the walls with a program that does nothing.
@@ -203,7 +212,7 @@ func (w *Walls) raiseRuntime(ctx context.Context) (err error) {
 		return &Error{cantRaise, err.Error(), "put a program true into PATH to try it with"}
 	}
 	inside := exec.Command(program)
-	if err := w.wrapRuntime(inside, Run{TempDir: dir}); err != nil {
+	if _, err := w.wrapRuntime(inside, Run{TempDir: dir}); err != nil {
 		return &Error{cantRaise, err.Error(), ""}
 	}
 	cmd := exec.CommandContext(ctx, inside.Path, inside.Args[1:]...)

@@ -29,12 +29,13 @@ func TestTheWordsOfSandboxRuntime(t *testing.T) {
 func TestTheSettingsOfSandboxRuntime(t *testing.T) {
 	home, folder := real(t.TempDir()), real(t.TempDir())
 	t.Setenv("HOME", home)
-	for _, dir := range []string{".ssh", ".agent"} {
-		if err := os.Mkdir(filepath.Join(home, dir), 0o700); err != nil {
-			t.Fatal(err)
-		}
+	if err := os.Mkdir(filepath.Join(home, ".agent"), 0o700); err != nil {
+		t.Fatal(err)
 	}
-	run := Run{TempDir: "/t", Agent: Agent{State: []string{"~/.agent/"}, Fixed: []string{"~/.agent/settings.json"}}}
+	if err := os.WriteFile(filepath.Join(home, ".agent", "settings.json"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run := Run{TempDir: "/t", Agent: Agent{Own: []Own{{Path: "~/.agent", Read: []string{"settings.json"}}}}}
 	has := func(list []literal, path string) bool { return slices.Contains(list, literal{path, true}) }
 	for _, tt := range []struct {
 		name  string
@@ -51,18 +52,25 @@ func TestTheSettingsOfSandboxRuntime(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			w := &Walls{spec: tt.spec, folder: folder, home: home, tools: &tools{}}
 			run.IsCheck = tt.check
-			s := w.settings(run, "/t/.refused/log")
+			if err := w.lay(); err != nil {
+				t.Fatal(err)
+			}
+			_, _, read, err := w.ownByVariable(run)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := w.settings(run, "/bin/true", read, "/t/.refused/log")
 			if s.Open != tt.open || s.Network.Strict == tt.open || strings.Join(s.Network.Allowed, " ") != tt.hosts {
 				t.Errorf("network: %+v, open %v", s.Network, s.Open)
 			}
 			f := s.Files
-			if !has(f.AllowWrite, folder) || !has(f.AllowWrite, "/t") || !has(f.AllowWrite, filepath.Join(home, ".agent")) || len(f.AllowWrite) != 3 {
+			if !has(f.AllowWrite, folder) || !has(f.AllowWrite, "/t") || len(f.AllowWrite) != 2 {
 				t.Errorf("writable: %+v", f.AllowWrite)
 			}
-			if !has(f.DenyRead, filepath.Join(home, ".ssh")) {
-				t.Errorf("hidden: %+v", f.DenyRead)
+			if !has(f.DenyRead, home) || !has(f.AllowRead, folder) || !has(f.AllowRead, filepath.Join(home, ".agent", "settings.json")) {
+				t.Errorf("hidden: %+v but %+v", f.DenyRead, f.AllowRead)
 			}
-			for _, path := range []string{filepath.Join(folder, "ralph.toml"), filepath.Join(folder, ".pi"), filepath.Join(home, ".agent", "settings.json"), "/t/.refused"} {
+			for _, path := range []string{filepath.Join(folder, "ralph.toml"), filepath.Join(folder, ".pi"), "/t/.refused"} {
 				if !has(f.DenyWrite, path) {
 					t.Errorf("%s may be written: %+v", path, f.DenyWrite)
 				}

@@ -64,11 +64,8 @@ func (s Spec) EngineOf() string {
 
 // Agent is what one agent needs inside, as data of its backend.
 type Agent struct {
-	// State is what it keeps: "~/.pi/" with a slash is a folder that is made, without one a
-	// file or folder that counts where it exists. "$NAME/" is a folder that a variable names.
-	State []string
-	// Fixed are parts of that it may not change, since they run or allow something outside, too.
-	Fixed []string
+	// Own are the folders that it keeps for itself.
+	Own []Own
 	// Env are the variables that it reads, with * for any rest.
 	Env []string
 }
@@ -200,7 +197,15 @@ func (w *Walls) Engine() string {
 func (w *Walls) Wrap(cmd *exec.Cmd, run Run) (settle func(), err error) {
 	cmd.Env = w.environ(cmd.Environ(), run)
 	if w.tools != nil {
-		return w.watch(nil), w.wrapRuntime(cmd, run)
+		owns, err := w.wrapRuntime(cmd, run)
+		if err != nil {
+			return nil, err
+		}
+		var fixed []string
+		if r, ok := findRepository(w.folder); ok {
+			fixed = slices.Concat(w.leadsTo(r), w.submodules(r))
+		}
+		return both(owns, w.watch(fixed)), nil
 	}
 	p, release, err := w.wrapBubblewrap(cmd, run)
 	if err != nil {
@@ -260,7 +265,7 @@ func (w *Walls) mayWrite(path string) bool {
 }
 
 // Opens says whether an agent behind walls around folder may write a path, which is absolute.
-func (s Spec) Opens(folder, path string, agent Agent) bool {
+func (s Spec) Opens(folder, path string) bool {
 	if !s.IsOn() {
 		return false
 	}
@@ -268,14 +273,7 @@ func (s Spec) Opens(folder, path string, agent Agent) bool {
 	if home, err := os.UserHomeDir(); err == nil {
 		w.home = real(home)
 	}
-	path = real(path)
-	isIn := func(places []string) bool {
-		return slices.ContainsFunc(places, func(place string) bool {
-			place, _ = w.stateOf(place)
-			return place != "" && within(path, place)
-		})
-	}
-	return w.mayWrite(path) || isIn(agent.State) && !isIn(agent.Fixed)
+	return w.mayWrite(real(path))
 }
 
 // expand is a path of the configuration, without links.

@@ -91,7 +91,7 @@ func TestAStateFolderThatNoVariableNames(t *testing.T) {
 	p := newPlace(t)
 	t.Setenv("AN_AGENTS_HOME", "")
 	walls := raise(t, sandbox.Spec{}, p.folder)
-	out, err := p.run(t, walls, sandbox.Run{Agent: sandbox.Agent{State: []string{"$AN_AGENTS_HOME/", "~/.agent/"}}}, "/bin/sh", "-c", "echo x >~/.agent/x && cat ~/.agent/x")
+	out, err := p.run(t, walls, sandbox.Run{Agent: sandbox.Agent{Own: []sandbox.Own{{Path: "$AN_AGENTS_HOME"}, {Path: "~/.agent"}}}}, "/bin/sh", "-c", "echo x >~/.agent/x && cat ~/.agent/x")
 	if err != nil || out != "x\n" {
 		t.Errorf("%v\n%s", err, out)
 	}
