@@ -1,0 +1,41 @@
+package sandbox
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// sockets lists those of the file system that listen, by what the kernel says of them.
+func sockets(said, folder string) (paths []string) {
+	for line := range strings.Lines(said) {
+		fields := strings.Fields(line)
+		if len(fields) < 8 || strings.HasPrefix(fields[7], "@") { // the last ones are those of a network, and are gone with it
+			continue
+		}
+		path := strings.Join(fields[7:], " ")
+		if !filepath.IsAbs(path) { // as it was said, wherever that was
+			path = filepath.Join(folder, path)
+		}
+		if path = real(path); isSocket(path) && !slices.Contains(paths, path) {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
+// hideSockets empties those that could be reached without a network.
+func (w *Walls) hideSockets(p *plan, empty string) {
+	said, _ := os.ReadFile("/proc/net/unix")
+	for _, path := range sockets(string(said), w.folder) {
+		isIn := func(dir string) bool { return within(path, real(dir)) }
+		if slices.ContainsFunc(p.hidden, isIn) || w.there.isClosed(path) || !w.mayWrite(path) && slices.ContainsFunc(rooms, isIn) {
+			continue
+		}
+		if around := outermost(slices.Concat(w.spec.Write, []string{w.folder}), path); around != "" {
+			p.pin(around, path)
+		}
+		p.hide(path, empty)
+	}
+}
