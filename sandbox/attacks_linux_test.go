@@ -1,6 +1,7 @@
 package sandbox_test
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -17,7 +18,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ralph-lsp/internal/test/proctest"
-	"ralph-lsp/sandbox"
 )
 
 var attacks = map[string]attack{
@@ -113,6 +113,19 @@ var attacks = map[string]attack{
 		strike: func(string) error { return printFile(filepath.Join(os.Getenv("HOME"), "vault", "keys", "id_ed25519")) },
 		worked: saysSecret,
 	},
+	"read the token of a fleet": {
+		prepare: func(t *testing.T, s *scene) {
+			t.Setenv("XDG_STATE_HOME", "")
+			write(t, filepath.Join(s.home, ".local", "state", "ralph-fleet", "token"), secret)
+			write(t, filepath.Join(s.home, ".config", "ralph-lsp", "fleet.toml"), secret)
+			t.Setenv("RALPH_TOKEN", secret)
+		},
+		strike: func(string) error {
+			fmt.Println(os.Environ())
+			return errors.Join(printFile(filepath.Join(os.Getenv("HOME"), ".local", "state", "ralph-fleet", "token")), printFile(filepath.Join(os.Getenv("HOME"), ".config", "ralph-lsp", "fleet.toml")))
+		},
+		worked: saysSecret,
+	},
 	"read a netrc": {
 		prepare: func(t *testing.T, s *scene) { write(t, filepath.Join(s.home, ".netrc"), secret) },
 		strike:  func(string) error { return printFile(filepath.Join(os.Getenv("HOME"), ".netrc")) },
@@ -142,6 +155,21 @@ var attacks = map[string]attack{
 			t.Setenv("SSH_AUTH_SOCK", s.target)
 		},
 		strike: connect("unix"), worked: saysSecret,
+	},
+	"ask a service with a socket in the folder, without a network": {
+		prepare: func(t *testing.T, s *scene) {
+			socket := s.in("run", "s")
+			must(t, os.Mkdir(s.in("run"), 0o755))
+			if len(socket) > 107 {
+				t.Skip("the kernel takes no socket with so long a path: set a shorter TMPDIR")
+			}
+			s.listen(t, "unix", socket)
+		},
+		strike: func(target string) error {
+			os.Rename("run", "moved")
+			err := connect("unix")(target)
+			return first(connect("unix")("moved/s"), err)
+		}, worked: saysSecret,
 	},
 	"ask a service with a socket in /tmp": {
 		prepare: func(t *testing.T, s *scene) {
@@ -246,6 +274,75 @@ var attacks = map[string]attack{
 	},
 	"claude's settings": moved(".claude", "settings.json"),
 	".envrc":            inFile(".envrc"),
+	"the keys that the kernel keeps": {
+		strike: func(string) error {
+			_, err := unix.KeyctlGetKeyringID(unix.KEY_SPEC_SESSION_KEYRING, false)
+			return saidIf(err)
+		},
+		worked: saysSecret,
+	},
+	"root's privileges in a namespace of its own": {
+		prepare: func(t *testing.T, s *scene) {
+			if os.Geteuid() != 0 {
+				t.Skip("nothing that matters belongs to others")
+			}
+		},
+		strike: func(string) error {
+			cmd := exec.Command("true")
+			cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS}
+			return saidIf(cmd.Run())
+		},
+		worked: saysSecret,
+	},
+	".nvim.lua":        replaced(".nvim.lua"),
+	"mise.toml":        inFile("mise.toml"),
+	"a workspace":      inFile("all.code-workspace"),
+	"an agent's hooks": moved(".cursor", "hooks.json"),
+	"where a submodule's repository is": {
+		prepare: func(t *testing.T, s *scene) {
+			must(t, os.Mkdir(s.in(".git", "modules"), 0o755))
+			s.git(t, "init", "-q", "--separate-git-dir", ".git/modules/lib", "lib")
+			s.git(t, "-C", "lib", "commit", "-q", "--allow-empty", "-m", "x")
+			s.git(t, "add", "lib")
+			s.git(t, "commit", "-q", "-m", "x")
+		},
+		strike: func(string) error {
+			return first(git("init", "-q", "evil"), os.WriteFile("link", []byte("gitdir: ../evil/.git\n"), 0o644), os.Rename("link", "lib/.git"))
+		},
+		worked: func(t *testing.T, s *scene, _ string) bool { return contains(s.in("lib", ".git"), "evil") },
+	},
+	"what a nested repository runs": {
+		prepare: func(t *testing.T, s *scene) {
+			s.git(t, "init", "-q", "lib")
+			s.git(t, "-C", "lib", "commit", "-q", "--allow-empty", "-m", "x")
+			s.git(t, "add", "lib")
+		},
+		strike: func(string) error { return git("-C", "lib", "config", "core.fsmonitor", "evil") },
+		worked: func(t *testing.T, s *scene, _ string) bool { return contains(s.in("lib", ".git", "config"), "evil") },
+	},
+	"what the configuration includes": {
+		prepare: func(t *testing.T, s *scene) {
+			write(t, s.in("team.gitconfig"), "")
+			s.git(t, "config", "include.path", "../team.gitconfig")
+		},
+		strike: func(string) error { return git("config", "--file", "team.gitconfig", "core.fsmonitor", "evil") },
+		worked: configured("core.fsmonitor"),
+	},
+	"the user's configuration in the folder": {
+		prepare: func(t *testing.T, s *scene) {
+			write(t, s.in("mine.gitconfig"), "")
+			t.Setenv("GIT_CONFIG_GLOBAL", s.in("mine.gitconfig"))
+		},
+		strike: func(string) error { return git("config", "--file", "mine.gitconfig", "core.fsmonitor", "evil") },
+		worked: configured("core.fsmonitor"),
+	},
+	"a work tree's own configuration that isn't there": {
+		prepare: func(t *testing.T, s *scene) { s.git(t, "config", "extensions.worktreeConfig", "true") },
+		strike: func(string) error {
+			return appendTo(".git/config.worktree", "[core]\nfsmonitor = evil\n")
+		},
+		worked: configured("core.fsmonitor"),
+	},
 	"a setuid program": {
 		strike: func(string) error {
 			status, err := os.ReadFile("/proc/self/status")
@@ -324,29 +421,15 @@ var attacks = map[string]attack{
 		worked: saysSecret,
 	},
 	"a file in /dev": {
+		prepare: func(t *testing.T, s *scene) {
+			if os.Geteuid() != 0 {
+				t.Skip("only root may make one")
+			}
+		},
 		strike: func(string) error {
 			defer os.Remove("/dev/" + filler)
 			return saidIf(os.WriteFile("/dev/"+filler, []byte("x"), 0o600))
 		},
 		worked: saysSecret,
-	},
-	"what the agent itself runs outside": {
-		prepare: func(t *testing.T, s *scene) {
-			write(t, filepath.Join(s.home, ".agent", "settings.json"), "{}")
-			s.run.Agent = sandbox.Agent{State: []string{"~/.agent/"}, Fixed: []string{"~/.agent/settings.json"}}
-		},
-		strike: func(string) error {
-			dir := filepath.Join(os.Getenv("HOME"), ".agent")
-			if err := appendTo(filepath.Join(dir, "state"), "kept"); err != nil {
-				panic(err)
-			}
-			return appendTo(filepath.Join(dir, "settings.json"), "evil")
-		},
-		worked: func(t *testing.T, s *scene, _ string) bool {
-			if !contains(filepath.Join(s.home, ".agent", "state"), "kept") {
-				t.Error("it can't keep its state")
-			}
-			return contains(filepath.Join(s.home, ".agent", "settings.json"), "evil")
-		},
 	},
 }

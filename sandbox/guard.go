@@ -6,10 +6,10 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
 
 // A file that is read-only behind the walls is no more when somebody outside puts another
@@ -75,27 +75,38 @@ func (w *Walls) watch(fixed []string) (settle func()) {
 	for _, path := range fixed {
 		before[path] = hold(path)
 	}
-	for _, name := range guarded {
-		path := filepath.Join(w.folder, name)
+	for _, path := range w.guarded() {
 		before[path] = hold(path)
 	}
 	r, hasRepository := findRepository(w.folder)
-	if !hasRepository {
-		before[filepath.Join(w.folder, ".git")] = watched{}
+	if nearer := filepath.Join(w.folder, ".git"); !exists(nearer) { // git would find it before another one above
+		before[nearer] = watched{}
 	}
+	for _, path := range r.unsettled() {
+		before[path] = hold(path)
+	}
+	begun := time.Now()
 	detour := filepath.Join(r.common, "commondir") // git would take configuration and hooks from where it says
 	return func() {
 		if hasRepository && exists(detour) && os.Remove(detour) == nil {
 			w.tell(detour, "was made by what ran, and is removed: git would have run what it leads to")
 		}
 		for _, path := range slices.Sorted(maps.Keys(before)) {
-			if hasRepository && filepath.Base(path) == "config" && within(path, r.common) {
+			if hasRepository && strings.HasPrefix(filepath.Base(path), "config") && within(path, r.common) {
 				w.settleGit(path, before[path])
 			} else {
 				w.settle(path, before[path], look(path))
 			}
 			before[path].held.Close() // one that isn't there says so, and nobody listens
 		}
+		w.tellPlanted(begun, func(path string) bool {
+			for seen := range before {
+				if within(seen, path) {
+					return true
+				}
+			}
+			return false
+		})
 	}
 }
 
@@ -117,12 +128,17 @@ func (w *Walls) settle(path string, before, now watched) {
 }
 
 // harmless are the parts of git's configuration that run nothing.
-var harmless = []string{"branch.", "user.", "color.", "remote.", "submodule.", "core.repositoryformatversion", "core.filemode", "core.bare", "core.logallrefupdates", "core.ignorecase", "core.precomposeunicode", "core.symlinks"}
+var harmless = []string{"branch.", "user.", "color.", "remote.", "submodule.", "core.repositoryformatversion", "core.filemode", "core.bare", "core.logallrefupdates", "core.ignorecase", "core.precomposeunicode", "core.sparsecheckout", "core.symlinks"}
 
 // settleGit takes back what git would run, where its configuration was saved during the run.
 func (w *Walls) settleGit(path string, before watched) {
 	now := look(path)
-	if before.info == nil || now.info == nil || before.isStill(now) && links(now.info) == 1 {
+	isNew := before.info == nil && filepath.Base(path) == "config.worktree" // which git makes when it is first needed
+	if before.info == nil && !isNew || now.info == nil || before.isStill(now) && links(now.info) == 1 {
+		return
+	}
+	if isNew && !now.info.Mode().IsRegular() {
+		w.settle(path, before, now)
 		return
 	}
 	old, current := settingsOf(before.content), settingsOf(now.content)
@@ -132,9 +148,9 @@ func (w *Walls) settleGit(path string, before watched) {
 		if isHarmless || slices.Equal(old[key], current[key]) {
 			continue
 		}
-		err := exec.Command("git", "config", "--file", path, "--unset-all", key).Run()
+		_, err := gitRuns(w.folder, nil, "--file", path, "--unset-all", key)
 		for _, value := range old[key] {
-			err = exec.Command("git", "config", "--file", path, "--add", key, value).Run()
+			_, err = gitRuns(w.folder, nil, "--file", path, "--add", key, value)
 		}
 		text := "was taken back: it came while the agent ran and the file was being saved, and git would run it; set it again if it is yours"
 		if err != nil {
@@ -146,9 +162,7 @@ func (w *Walls) settleGit(path string, before watched) {
 
 // settingsOf has the values of a configuration of git's, by their keys.
 func settingsOf(content []byte) map[string][]string {
-	cmd := exec.Command("git", "config", "--file", "-", "--no-includes", "--list", "-z")
-	cmd.Stdin = bytes.NewReader(content)
-	out, _ := cmd.Output()
+	out, _ := gitRuns("", content, "--file", "-", "--no-includes", "--list", "-z")
 	found := map[string][]string{}
 	for entry := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
 		if key, value, _ := strings.Cut(entry, "\n"); key != "" {

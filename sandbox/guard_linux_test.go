@@ -1,11 +1,14 @@
 package sandbox
 
 import (
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 )
 
 // site is a folder that is watched while somebody does something in it.
@@ -49,7 +52,9 @@ func (s site) git(args ...string) string {
 func (s site) watched(fixed []string, do func()) (told []string) {
 	s.Helper()
 	w := &Walls{folder: s.dir, told: func(b Breach) {
-		told = append(told, strings.TrimPrefix(b.Path, s.dir+"/")+" "+b.Text)
+		name, err := filepath.Rel(s.dir, b.Path)
+		s.must(err)
+		told = append(told, name+" "+b.Text)
 	}}
 	for i := range fixed {
 		fixed[i] = s.path(fixed[i])
@@ -58,6 +63,17 @@ func (s site) watched(fixed []string, do func()) (told []string) {
 	do()
 	settle()
 	return told
+}
+
+// aged waits until what there is doesn't look as if it had just been made.
+func (s site) aged(name string) {
+	s.Helper()
+	s.must(filepath.WalkDir(s.path(name), func(path string, _ fs.DirEntry, err error) error {
+		for changedSince(path, time.Now().Add(-2*slack)) {
+			runtime.Gosched()
+		}
+		return err
+	}))
 }
 
 func newSite(t *testing.T) site {
@@ -72,6 +88,7 @@ func newSite(t *testing.T) site {
 // What the user's programs obey is read-only for an agent. Where it was not, they are told.
 func TestWhatMayNotBeAsItWas(t *testing.T) {
 	const made, gitMade = ".envrc was made while the agent ran, so it may be the agent's", ".git was made while the agent ran: its hooks"
+	const planted, repository = " was made or changed while the agent ran, and programs", " was made or set up while the agent ran: git"
 	const named, replaced = ".envrc has another name, and was changed", ".envrc was replaced while the agent ran"
 	large := strings.Repeat("x", maxWatched)
 	for name, tt := range map[string]struct {
@@ -79,10 +96,26 @@ func TestWhatMayNotBeAsItWas(t *testing.T) {
 		do     func(site)
 		want   string // the beginning of what is told; "": nothing is
 	}{
-		"nothing is there, nor comes":       {nil, nil, ""},
-		"it is left alone":                  {func(s site) { s.write(".envrc", "a") }, nil, ""},
-		"it comes":                          {nil, func(s site) { s.write(".envrc", "a") }, made},
-		"a repository comes":                {nil, func(s site) { s.write(".git/HEAD", "x") }, gitMade},
+		"nothing is there, nor comes": {nil, nil, ""},
+		"it is left alone":            {func(s site) { s.write(".envrc", "a") }, nil, ""},
+		"it comes":                    {nil, func(s site) { s.write(".envrc", "a") }, made},
+		"a repository comes":          {nil, func(s site) { s.write(".git/HEAD", "x") }, gitMade},
+		"a workspace comes":           {nil, func(s site) { s.write("a.code-workspace", "{}") }, "a.code-workspace" + planted},
+		"one below comes":             {nil, func(s site) { s.write("far/away/.envrc", "a") }, "far/away/.envrc" + planted},
+		"one below is changed":        {func(s site) { s.write("far/.vscode/tasks.json", "a") }, func(s site) { s.write("far/.vscode/tasks.json", "b") }, "far/.vscode" + planted},
+		"one below is left alone":     {func(s site) { s.write("far/.vscode/tasks.json", "a"); s.aged("far") }, func(s site) { s.write("far/x", "b") }, ""},
+		"one below, as if it were old": {nil, func(s site) {
+			s.write("far/.exrc", "a")
+			s.must(os.Chtimes(s.path("far/.exrc"), time.Unix(1, 0), time.Unix(1, 0)))
+		}, "far/.exrc" + planted},
+		"a repository below comes":          {nil, func(s site) { s.git("init", "-q", "sub") }, "sub/.git" + repository},
+		"a link to one below":               {nil, func(s site) { s.write("sub/.git", "gitdir: ../x") }, "sub/.git" + repository},
+		"files that look like one":          {nil, func(s site) { s.git("init", "-q", "--bare", "sub") }, "sub" + repository},
+		"files that look like one, here":    {nil, func(s site) { s.git("init", "-q", "--bare", ".") }, "." + repository},
+		"a repository below is set up":      {func(s site) { s.git("init", "-q", "sub"); s.aged("sub") }, func(s site) { s.git("-C", "sub", "config", "a.b", "c") }, "sub/.git" + repository},
+		"one below gets a hook":             {func(s site) { s.git("init", "-q", "sub"); s.aged("sub") }, func(s site) { s.write("sub/.git/hooks/pre-commit", "c") }, "sub/.git" + repository},
+		"one below is worked in":            {func(s site) { s.git("init", "-q", "sub"); s.aged("sub") }, func(s site) { s.write("sub/a", "c"); s.git("-C", "sub", "add", "a") }, ""},
+		"a nearer repository comes":         {func(s site) { s.git("init", "-q", ".."); s.T.Cleanup(func() { os.RemoveAll(s.path("../.git")) }) }, func(s site) { s.write(".git/HEAD", "x") }, gitMade},
 		"it goes":                           {func(s site) { s.write(".envrc", "a") }, func(s site) { s.must(os.Remove(s.path(".envrc"))) }, ""},
 		"it is written, which no wall lets": {func(s site) { s.write(".envrc", "a") }, func(s site) { s.write(".envrc", "b") }, ""},
 		"it is saved as it was":             {func(s site) { s.write(".envrc", "a") }, func(s site) { s.save(".envrc", "a") }, ""},
@@ -169,6 +202,10 @@ func TestWhatGitWouldRunIsTakenBack(t *testing.T) {
 			s.must(os.Rename(s.path(".git/hooks"), s.path(".git/old")))
 			s.write(".git/hooks/a", "evil")
 		}, ".git/hooks " + replaced, "core.fsmonitor", ""},
+		"a work tree's own, which wasn't there": {nil, func(s site) {
+			s.write(".git/config.worktree", "[core]\n\tsparseCheckout = true\n\tfsmonitor = evil\n")
+		}, ".git/config.worktree core.fsmonitor was taken back", "core.sparseCheckout", ""},
+		"that as a link":       {nil, func(s site) { s.must(os.Symlink("config", s.path(".git/config.worktree"))) }, ".git/config.worktree was made while the agent ran", "core.fsmonitor", ""},
 		"where git is to look": {nil, func(s site) { s.write(".git/commondir", "/evil") }, ".git/commondir was made by what ran, and is removed", "core.fsmonitor", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,13 +1,16 @@
 package sandbox
 
 import (
+	"bytes"
 	"context"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
+
+	"ralph-lsp/internal/git"
 )
 
 // repository is where git keeps what belongs to a folder.
@@ -61,9 +64,15 @@ func at(dir, path string) string {
 	return real(path)
 }
 
+// repository is the folder's, unless it is one of the home as a whole, which is hidden.
+func (w *Walls) repository() (repository, bool) {
+	r, ok := findRepository(w.folder)
+	return r, ok && (w.home == "" || !within(w.home, filepath.Dir(r.entry)))
+}
+
 // openRepository lets git work, and keeps from it what it runs for whoever comes later.
 func (w *Walls) openRepository(p *plan) {
-	r, ok := findRepository(w.folder)
+	r, ok := w.repository()
 	if !ok {
 		return
 	}
@@ -91,12 +100,15 @@ func (w *Walls) openRepository(p *plan) {
 		p.fix(r.common, records)
 	}
 	trees := filepath.Join(r.common, "worktrees")
-	if entries, err := os.ReadDir(trees); err == nil {
+	if entries, err := os.ReadDir(trees); err == nil && p.direct(trees) {
 		p.open(trees)
 		for _, tree := range entries {
 			path := filepath.Join(trees, tree.Name())
 			if path != r.own {
 				p.fix(trees, path)
+				continue
+			}
+			if !p.direct(path) {
 				continue
 			}
 			p.open(path)
@@ -108,6 +120,7 @@ func (w *Walls) openRepository(p *plan) {
 		}
 	}
 	modules := filepath.Join(r.common, "modules")
+	p.direct(modules)
 	filepath.WalkDir(modules, func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil || !entry.IsDir():
@@ -121,16 +134,88 @@ func (w *Walls) openRepository(p *plan) {
 		}
 		return nil
 	})
-	if path, err := gitConfig(w.folder, "core.hooksPath"); err == nil {
-		if path = at(filepath.Dir(r.entry), path); within(path, w.folder) && path != w.folder && exists(path) {
+	for _, path := range w.leadsTo(r) {
+		if exists(path) {
 			p.fix(w.folder, path)
+		} else {
+			p.fixed = append(p.fixed, path) // it is told if it comes
 		}
 	}
+	for _, entry := range w.submodules(r) {
+		if info, err := os.Lstat(entry); err == nil && info.IsDir() {
+			p.pin(w.folder, entry)
+			p.open(entry)
+			w.fixGitDir(p, entry)
+		} else if err == nil {
+			p.fix(w.folder, entry)
+		}
+	}
+}
+
+// leadsTo lists what the configuration of a repository leads to in the folder: hooks, and more configuration.
+func (w *Walls) leadsTo(r repository) (paths []string) {
+	add := func(path string) {
+		if within(path, w.folder) && path != w.folder {
+			paths = append(paths, path)
+		}
+	}
+	if path, err := gitConfig(w.folder, "core.hooksPath"); err == nil {
+		add(at(filepath.Dir(r.entry), path))
+	}
+	if path := os.Getenv("GIT_CONFIG_GLOBAL"); filepath.IsAbs(path) {
+		add(real(path))
+	}
+	for _, dir := range []string{r.common, r.own} {
+		for _, name := range []string{"config", "config.worktree"} {
+			path := filepath.Join(dir, name)
+			if data, err := os.ReadFile(path); err != nil || !bytes.Contains(bytes.ToLower(data), []byte("include")) {
+				continue
+			}
+			out, _ := gitRuns(w.folder, nil, "--file", path, "--includes", "--show-origin", "--type=path", "-z", "--get-regexp", `^include(if\..*)?\.path$`)
+			for fields := git.Fields(out); len(fields) > 1; fields = fields[2:] { // "file:PATH", "include.path\nPATH"
+				_, target, _ := strings.Cut(fields[1], "\n")
+				add(at(filepath.Dir(strings.TrimPrefix(fields[0], "file:")), target))
+			}
+		}
+	}
+	slices.Sort(paths)
+	return slices.Compact(paths)
+}
+
+// submodules lists what git takes for their repositories in the folder, as its index has them: .git of each.
+func (w *Walls) submodules(r repository) (entries []string) {
+	if data, err := os.ReadFile(filepath.Join(r.own, "index")); err != nil || !bytes.Contains(data, []byte{0, 0, 0xe0, 0}) { // their mode
+		return nil
+	}
+	program, err := git.Find()
+	if err != nil {
+		return nil
+	}
+	top := filepath.Dir(r.entry)
+	out, _ := git.Git{Program: program, Dir: top}.Run(context.Background(), nil, "ls-files", "-z", "--stage")
+	for _, line := range git.Fields(out) { // "160000 oid 0\tpath"
+		_, name, _ := strings.Cut(line, "\t")
+		if entry := filepath.Join(top, filepath.FromSlash(name), ".git"); strings.HasPrefix(line, "160000 ") && within(entry, w.folder) {
+			entries = append(entries, entry)
+		}
+	}
+	return entries
+}
+
+// unsettled are files that git would obey and that aren't there.
+func (r repository) unsettled() (paths []string) {
+	for _, dir := range []string{r.common, r.own} {
+		if path := filepath.Join(dir, "config.worktree"); dir != "" && !exists(path) {
+			paths = append(paths, path)
+		}
+	}
+	return paths
 }
 
 // fixGitDir keeps hooks and configuration of a git folder as they are.
 func (w *Walls) fixGitDir(p *plan, dir string) {
 	w.make(filepath.Join(dir, "hooks"))
+	w.makeObeyed(dir)
 	for _, name := range []string{"hooks", "config", "config.worktree"} {
 		if path := filepath.Join(dir, name); exists(path) {
 			p.fix(dir, path)
@@ -138,11 +223,33 @@ func (w *Walls) fixGitDir(p *plan, dir string) {
 	}
 }
 
+// makeObeyed makes a configuration that git would obey if it were there, so that nobody else can.
+func (w *Walls) makeObeyed(dir string) {
+	if data, err := os.ReadFile(filepath.Join(dir, "config")); err != nil || !bytes.Contains(bytes.ToLower(data), []byte("worktreeconfig")) {
+		if data, err = os.ReadFile(filepath.Join(dir, "../../config")); err != nil || !bytes.Contains(bytes.ToLower(data), []byte("worktreeconfig")) { // of a worktree
+			return
+		}
+	}
+	path := filepath.Join(dir, "config.worktree")
+	if file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644); err == nil {
+		file.Close()
+		w.making.Lock()
+		defer w.making.Unlock()
+		w.made = append(w.made, path)
+	}
+}
+
 // gitConfig asks git for a value.
 func gitConfig(dir string, question ...string) (string, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", dir, "config", "--type=path"}, question...)...)
-	out, err := cmd.Output()
+	out, err := gitRuns(dir, nil, append([]string{"--type=path"}, question...)...)
 	return strings.TrimSpace(string(out)), err
+}
+
+// gitRuns runs git config, which runs nothing else.
+func gitRuns(dir string, stdin []byte, args ...string) ([]byte, error) {
+	program, err := git.Find()
+	if err != nil {
+		return nil, err
+	}
+	return git.Git{Program: program, Dir: dir, Patience: 5 * time.Second}.Config(context.Background(), stdin, args...)
 }

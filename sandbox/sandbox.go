@@ -179,8 +179,11 @@ func (w *Walls) Close() {
 		return
 	}
 	w.clean()
-	for _, dir := range w.made {
-		os.Remove(dir) // fails for what has something in it
+	w.unbind()
+	for _, path := range w.made {
+		if info, err := os.Lstat(path); err == nil && (info.IsDir() || info.Size() == 0) {
+			os.Remove(path) // fails for what has something in it
+		}
 	}
 }
 

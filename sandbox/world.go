@@ -15,10 +15,7 @@ var rooms = []string{"/tmp", "/run", "/dev/shm"}
 // openings of rooms stay: how names are resolved, and where NixOS has its programs.
 var openings = []string{"/run/systemd/resolve/resolv.conf", "/run/systemd/resolve/stub-resolv.conf", "/run/NetworkManager/resolv.conf", "/run/resolvconf", "/run/current-system", "/run/opengl-driver"}
 
-// guarded are read-only in the folder: what a program of the user's obeys or runs later, outside.
-var guarded = []string{".pi", "ralph.toml", ".vscode", ".idea", ".envrc", ".mcp.json", ".claude/settings.json", ".claude/settings.local.json", ".claude/hooks"}
-
-// guardedDirs of them are made where they are missing, so that nobody else can.
+// guardedDirs of what is read-only in the folder are made where they are missing, so that nobody else can.
 var guardedDirs = []string{".vscode"}
 
 // common are the variables that everybody gets.

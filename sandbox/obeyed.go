@@ -1,0 +1,58 @@
+package sandbox
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// obeyed are files and folders that a program of the user's obeys as soon as it is started in a folder, or opened on
+// it, outside. In the loop's folder those that are there are read-only. What is made or changed elsewhere is told.
+var obeyed = []struct {
+	by    string
+	names []string // with * for any rest of a name
+}{
+	{"ralph-lsp, pi", []string{".pi", "ralph.toml"}},
+	{"claude", []string{".claude/settings*.json", ".claude/hooks", ".mcp.json"}},
+	{"other agents", []string{".cursor/mcp.json", ".cursor/hooks.json", ".codex/config.toml", ".codex/hooks.json", ".gemini/settings.json", "opencode.json", "opencode.jsonc", ".opencode/plugin", ".opencode/plugins"}},
+	{"VS Code", []string{".vscode", "*.code-workspace"}},
+	{"JetBrains", []string{".idea"}},
+	{"Vim, Neovim", []string{".nvim.lua", ".nvimrc", ".exrc", ".vimrc", ".gvimrc", ".lvimrc"}},
+	{"Emacs", []string{".dir-locals.el", ".dir-locals-2.el"}},
+	{"other editors", []string{".zed", ".helix", ".nova", "*.sublime-project"}},
+	{"direnv, mise, autoenv", []string{".envrc", "mise.toml", ".mise.toml", "mise.*.toml", ".mise.*.toml", ".mise", ".config/mise.toml", ".config/mise", ".autoenv.zsh", ".autoenv"}},
+}
+
+// obeyedNames are all of them.
+func obeyedNames() (names []string) {
+	for _, o := range obeyed {
+		names = append(names, o.names...)
+	}
+	return names
+}
+
+// guarded lists those in the folder, whether they are there or could come. A pattern stands for what is there.
+func (w *Walls) guarded() (paths []string) {
+	for _, name := range obeyedNames() {
+		if path := filepath.Join(w.folder, name); !strings.Contains(name, "*") {
+			paths = append(paths, path)
+		} else {
+			paths = append(paths, w.matching(name)...)
+		}
+	}
+	return paths
+}
+
+// isObeyed says whether a path ends in one of the names, or is in a folder that is one.
+func isObeyed(path string) bool {
+	parts := strings.Split(filepath.ToSlash(path), "/")
+	return slices.ContainsFunc(obeyedNames(), func(name string) bool {
+		n := strings.Count(name, "/") + 1
+		for end := n; end <= len(parts); end++ {
+			if ok, _ := filepath.Match(name, strings.Join(parts[end-n:end], "/")); ok {
+				return true
+			}
+		}
+		return false
+	})
+}
