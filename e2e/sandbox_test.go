@@ -9,6 +9,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -23,7 +26,8 @@ echo in > in && echo "wrote the folder"
 touch "$TMPDIR/a" && echo "wrote TMPDIR"
 git commit -q --allow-empty -m x && echo committed
 echo out > ~/out
-cat ~/.ssh/id_ed25519 2>/dev/null | sed 's/^/read /'
+cat ~/.ssh/id_ed25519 ~/.config/rclone/rclone.conf 2>/dev/null | sed 's/^/read /'
+cat ~/.gitconfig
 echo x >> .git/config; echo h > .git/hooks/post-commit
 touch ralph.toml .pi/ralph-loop.local.md
 echo "token ${MY_TOKEN:-unset}"
@@ -33,9 +37,9 @@ done
 echo LOOP_COMPLETE
 `
 
-// The real sandbox-runtime lets through what it is told, and its refusals are told.
-func TestTheWallsOfSandboxRuntime(t *testing.T) {
-	walltest.Need(t)
+// runtimePath is where the engine sandbox-runtime finds what it needs, which is all there.
+func runtimePath(t *testing.T) []string {
+	t.Helper()
 	cache, err := agents.CacheDir()
 	if err != nil {
 		t.Fatal(err)
@@ -52,6 +56,30 @@ func TestTheWallsOfSandboxRuntime(t *testing.T) {
 			t.Skip(tool + " is missing: make sandbox-tools")
 		}
 	}
+	return path
+}
+
+// librariesOfSocat are where those are, for a list in TOML: the one of .cache has its own, which may lie in a home.
+func librariesOfSocat(t *testing.T, path []string) string {
+	t.Helper()
+	for _, dir := range append(path, "/usr/bin", "/bin") {
+		if out, err := exec.Command("ldd", filepath.Join(dir, "socat")).Output(); err == nil {
+			var dirs []string
+			for _, library := range regexp.MustCompile(`/\S+`).FindAllString(string(out), -1) {
+				dirs = append(dirs, strconv.Quote(filepath.Dir(library)))
+			}
+			slices.Sort(dirs)
+			return strings.Join(slices.Compact(dirs), ", ")
+		}
+	}
+	t.Fatal("ldd finds no socat")
+	return ""
+}
+
+// The real sandbox-runtime lets through what it is told, and its refusals are told.
+func TestTheWallsOfSandboxRuntime(t *testing.T) {
+	walltest.Need(t)
+	path := runtimePath(t)
 	open := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "an answer") }))
 	defer open.Close()
 
@@ -67,7 +95,9 @@ func TestTheWallsOfSandboxRuntime(t *testing.T) {
 	}
 	agent := write(0o700, filepath.Join(home, "bin", "intruder"), fmt.Sprintf(intruder, open.URL))
 	write(0o600, filepath.Join(home, ".ssh", "id_ed25519"), "a key\n")
-	write(0o600, filepath.Join(home, ".config", "ralph-lsp", "config.toml"), "[sandbox]\nengine = \"sandbox-runtime\"\nhosts = [\"127.0.0.1\"]\n")
+	write(0o600, filepath.Join(home, ".config", "rclone", "rclone.conf"), "a key\n")
+	write(0o600, filepath.Join(home, ".gitconfig"), "# what git is told\n")
+	write(0o600, filepath.Join(home, ".config", "ralph-lsp", "config.toml"), fmt.Sprintf("[sandbox]\nengine = \"sandbox-runtime\"\nhosts = [\"127.0.0.1\"]\nread = [%s]\n", librariesOfSocat(t, path)))
 	do := func(path []string, name string, args ...string) (string, error) {
 		cmd := exec.Command(name, args...)
 		cmd.Dir = dir
@@ -97,7 +127,7 @@ func TestTheWallsOfSandboxRuntime(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	for _, want := range []string{"wrote the folder", "wrote TMPDIR", "committed", "token unset", "got an answer", "the sandbox refused to write " + filepath.Join(home, "out"), "the sandbox refused to reach evil.example:443", "done: LOOP_COMPLETE"} {
+	for _, want := range []string{"wrote the folder", "wrote TMPDIR", "committed", "token unset", "what git is told", "got an answer", "the sandbox refused to write " + filepath.Join(home, "out"), "the sandbox refused to reach evil.example:443", "done: LOOP_COMPLETE"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is missing", want)
 		}

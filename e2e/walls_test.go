@@ -20,7 +20,7 @@ import (
 
 // assaults are what an agent runs, by what they come to when they succeed.
 var assaults = map[string]string{
-	"rm in the home folder":     `rm -f ~/gone && [ ! -e ~/gone ]`,
+	"rm in the home folder":     `rm ~/gone && [ ! -e ~/gone ]`,
 	"a file in the home folder": `echo evil >>~/.profile`,
 	"a hook":                    `echo evil >>.git/hooks/pre-push`,
 	"hooks, moved":              `mv .git/hooks .git/old && mkdir .git/hooks`,
@@ -28,6 +28,7 @@ var assaults = map[string]string{
 	"core.fsmonitor":            `git config core.fsmonitor false`,
 	"core.sshCommand":           `git config core.sshCommand evil`,
 	"a private key":             `grep secret ~/.ssh/id_ed25519`,
+	"a note in the home folder": `grep x ~/notes`,
 	"the state file":            `echo >>.pi/ralph-loop.local.md`,
 	"ralph.toml":                `echo "# evil" >>ralph.toml`,
 	"ralph.toml, replaced":      `cp ralph.toml evil.toml && mv evil.toml ralph.toml`,
@@ -43,10 +44,6 @@ var assaults = map[string]string{
 // what they should. Without walls each of it comes off.
 func TestRealAgentsBehindWalls(t *testing.T) {
 	walltest.Need(t)
-	bwrap, err := exec.LookPath("bwrap")
-	if err != nil {
-		t.Fatal(err)
-	}
 	script := strings.Builder{}
 	for _, name := range slices.Sorted(maps.Keys(assaults)) {
 		fmt.Fprintf(&script, "( %s ) >>said 2>&1 && echo \"%s\" >>came-off\n", assaults[name], name)
@@ -60,7 +57,7 @@ func TestRealAgentsBehindWalls(t *testing.T) {
 				p := prepare(t, a, fakemodel.Script{Turns: []fakemodel.Turn{
 					does(a.bash("sh ./assault.sh")), does(a.write(filepath.Join("written.txt"), "1\n")), says("<promise>DONE</promise>")}})
 				p.box.Setenv("A_TOKEN", "secret")
-				p.box.Setenv("PATH", strings.Join([]string{pathOf(p), filepath.Dir(bwrap)}, ":"))
+				p.canHaveWalls()
 				for name, text := range map[string]string{"~/gone": "x", "~/notes": "x", "~/.ssh/id_ed25519": "secret", "ralph.toml": "# ours\n", "assault.sh": script.String()} {
 					path := filepath.Join(p.box.Dir, name)
 					if rest, ok := strings.CutPrefix(name, "~/"); ok {
@@ -105,12 +102,25 @@ func TestRealAgentsBehindWalls(t *testing.T) {
 	}
 }
 
-// pathOf is the PATH of a program's sandbox.
-func pathOf(p *program) string {
+// canHaveWalls puts bubblewrap last on the PATH of what the program's sandbox runs.
+func (p *program) canHaveWalls() {
+	p.t.Helper()
+	walltest.Need(p.t)
+	if err := p.finds("bwrap"); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// finds puts the folder of a program of this machine last on the PATH of what the sandbox runs.
+func (p *program) finds(name string) error {
+	found, err := exec.LookPath(name)
+	if err != nil {
+		return err
+	}
 	for _, kv := range p.box.Command(context.Background(), "true").Env {
 		if path, ok := strings.CutPrefix(kv, "PATH="); ok {
-			return path
+			p.box.Setenv("PATH", path+":"+filepath.Dir(found))
 		}
 	}
-	return ""
+	return nil
 }
