@@ -65,6 +65,12 @@ type Backend struct {
 	// knows. It is asked only for what another agent's file says.
 	Models string
 	Tools  Tools
+	// Hooks of its user's and of plugins' have no place in a loop.
+	Hooks  Hooks
+	Brings []Brought
+	// Commands are arguments of the user's own with which it runs any command without asking,
+	// where it runs none by default. Empty: it does, or nobody knows.
+	Commands []string
 	// ReadOnly are arguments with which the agent can change nothing, where Tools don't say how.
 	ReadOnly []string
 	Agents   AgentFiles
@@ -139,6 +145,9 @@ func (b Backend) Argv(ours, user []string) []string {
 		if !HasFlag(user, r.By...) {
 			argv = append(argv, r.Args...)
 		}
+	}
+	if run, known := b.HooksRun(user); known && !run {
+		argv = append(argv, b.Hooks.Off...)
 	}
 	return append(append(argv, ours...), user...)
 }

@@ -10,6 +10,7 @@ import (
 )
 
 func TestArgumentLists(t *testing.T) {
+	const unhooked = ` --settings {"disableAllHooks":true}`
 	for _, tt := range []struct {
 		name       string
 		backend    Backend
@@ -18,11 +19,11 @@ func TestArgumentLists(t *testing.T) {
 	}{
 		{"pi", pi, nil, nil, "-p --mode json --no-session"},
 		{"pi with the user's", pi, nil, []string{"--provider", "anthropic"}, "-p --mode json --no-session --provider anthropic"},
-		{"claude", claude, nil, nil, "-p --output-format stream-json --verbose --include-partial-messages --no-session-persistence --permission-mode acceptEdits"},
+		{"claude", claude, nil, nil, "-p --output-format stream-json --verbose --include-partial-messages --no-session-persistence --permission-mode acceptEdits" + unhooked},
 		{"claude with another mode", claude, []string{"--model", "m"}, []string{"--permission-mode=plan"},
-			"-p --output-format stream-json --verbose --include-partial-messages --no-session-persistence --model m --permission-mode=plan"},
+			"-p --output-format stream-json --verbose --include-partial-messages --no-session-persistence" + unhooked + " --model m --permission-mode=plan"},
 		{"claude without permissions", claude, nil, []string{"--dangerously-skip-permissions"},
-			"-p --output-format stream-json --verbose --include-partial-messages --no-session-persistence --dangerously-skip-permissions"},
+			"-p --output-format stream-json --verbose --include-partial-messages --no-session-persistence" + unhooked + " --dangerously-skip-permissions"},
 		{"kiro", kiro, nil, []string{"--agent", "planner"}, "chat --no-interactive --trust-tools=read,write --agent planner"},
 		{"kiro that trusts all", kiro, nil, []string{"--trust-all-tools"}, "chat --no-interactive --trust-all-tools"},
 		{"gemini", gemini, []string{"--model", "m"}, nil, "--output-format stream-json --approval-mode auto_edit --model m"},

@@ -43,7 +43,14 @@ var claude = Backend{
 		Only: "--tools", Deny: "--disallowedTools", Allow: "--allowedTools",
 		Known: []Tool{{"Read", "read"}, {"Grep", "grep"}, {"Glob", "find"}, {"Glob", "ls"}, {"LS", "ls"}, {"Edit", "edit"}, {"Write", "write"}, {"Bash", "bash"}},
 	},
-	Agents: AgentFiles{Env: "CLAUDE_CONFIG_DIR", Home: ".claude", Folder: ".claude", Deep: true, Loose: true},
+	Hooks: Hooks{Off: []string{"--settings", `{"disableAllHooks":true}`}, By: []string{"--settings"}},
+	Brings: []Brought{
+		{File: ".mcp.json", Keys: []string{"mcpServers"}, Above: true},
+		{File: ".claude/settings.json", Keys: claudePrograms, Hooks: []string{"hooks"}},
+		{File: ".claude/settings.local.json", Keys: claudePrograms, Hooks: []string{"hooks"}},
+	},
+	Commands: []string{"--allowedTools=Bash"}, // root can't bypass its permissions
+	Agents:   AgentFiles{Env: "CLAUDE_CONFIG_DIR", Home: ".claude", Folder: ".claude", Deep: true, Loose: true},
 	Env: []string{"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1", "CLAUDE_CODE_FORWARD_SUBAGENT_TEXT=1", "CLAUDE_CODE_MAX_RETRIES=4",
 		"DISABLE_AUTOUPDATER=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1"},
 	SlashCommands: true,
@@ -60,6 +67,12 @@ var claude = Backend{
 	VersionArgs: []string{"--version"},
 	Install:     "npm install -g @anthropic-ai/claude-code",
 }
+
+// notAWord is what claude replaces in the name of its folder for a project.
+var notAWord = regexp.MustCompile(`[^a-zA-Z0-9]`)
+
+// claudePrograms are the keys of its settings that name programs, or another model's address.
+var claudePrograms = []string{"apiKeyHelper", "awsAuthRefresh", "awsCredentialExport", "gcpAuthRefresh", "otelHeadersHelper", "env"}
 
 // claudeLive is claude's stream-json input. What it has been told when its input ends
 // it still does.

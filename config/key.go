@@ -203,6 +203,8 @@ var keys = table(slices.Concat([]Key{
 		Doc: "How the prompt goes in: on standard input, as the last argument, or in a file that the last argument names."},
 	{Path: path("backends.*.output"), Type: Text, Default: `"text"`, Yields: Demands, Values: formats(),
 		Doc: "What the program prints: text, or the stream of one of the known agents."},
+	{Path: path("backends.*.settings"), Type: Text, Default: `"loop"`, Yields: Demands, Values: []string{SettingsLoop, SettingsUser},
+		Doc: "Which of claude's own settings count. `loop`: all but hooks, yours, the folder's and those of plugins, which else run in each iteration and may keep it from ending. `user`: hooks, too."},
 	{Path: path("backends.*.interactive_args"), Type: Texts, Default: "[]", Yields: Demands, check: CheckArgument,
 		Doc: "Arguments that start the program's own terminal interface; a known backend gets them after its own."},
 

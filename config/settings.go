@@ -58,7 +58,14 @@ type BackendSettings struct {
 	Prompt          string
 	Output          string
 	InteractiveArgs []string
+	Settings        string // SettingsLoop or SettingsUser; "" is the first
 }
+
+// What of an agent's own settings counts in a loop.
+const (
+	SettingsLoop = "loop" // all but hooks
+	SettingsUser = "user"
+)
 
 // Hat is a role: a backend by its name, or a program of its own, and when its turn comes.
 type Hat struct {
@@ -152,6 +159,7 @@ var setters = map[string]func(s *Settings, name string, v any){
 	"backends.*.args":             ofBackend(func(b *BackendSettings, v any) { b.Args = texts(v) }),
 	"backends.*.prompt":           ofBackend(func(b *BackendSettings, v any) { b.Prompt = v.(string) }),
 	"backends.*.output":           ofBackend(func(b *BackendSettings, v any) { b.Output = v.(string) }),
+	"backends.*.settings":         ofBackend(func(b *BackendSettings, v any) { b.Settings = v.(string) }),
 	"backends.*.interactive_args": ofBackend(func(b *BackendSettings, v any) { b.InteractiveArgs = texts(v) }),
 	"hats.*.backend":              ofHat(func(h *Hat, v any) { h.Backend = v.(string) }),
 	"hats.*.backend.type":         ofHat(func(h *Hat, v any) { h.Backend = v.(string) }),

@@ -142,6 +142,7 @@ func (p preview) rows(agent string, argv []string) []Detail {
 			may = p.from(may, "permissions")
 		}
 		add("Permissions", may)
+		add("Hooks", p.hooks())
 		add("Walls", p.from(WallsText(cfg.Sandbox), "sandbox"))
 		p.addHats(add)
 		p.addWorkers(add)
@@ -217,6 +218,19 @@ func (p preview) model() string {
 		return "as the arguments say"
 	}
 	return "the agent's own choice"
+}
+
+// hooks says whether programs of the agent's own settings run in each iteration.
+func (p preview) hooks() string {
+	switch run, known := p.cfg.Backend.HooksRun(p.args()); {
+	case !known:
+		return ""
+	case run && len(p.cfg.Backend.Hooks.Off) > 0:
+		return "yours, the folder's and those of plugins run in each iteration, unless your " + strings.Join(p.cfg.Backend.Hooks.By, ", ") + " says otherwise"
+	case run:
+		return "yours, the folder's and those of plugins run in each iteration"
+	}
+	return "none run; all else of its own settings counts"
 }
 
 // limits are all limits, each with where it comes from.

@@ -39,7 +39,7 @@ func programs(t *testing.T, names ...string) (folder string) {
 func TestClaudeAsksItsUser(t *testing.T) {
 	t.Setenv("PATH", programs(t, "claude"))
 	argv, may, asks, err := askStart(t, `"x" --backend claude --permissions ask`)
-	if line := strings.Join(argv, " "); err != nil || !asks || !strings.HasSuffix(line, "--permission-prompt-tool stdio --permission-mode default") ||
+	if line := strings.Join(argv, " "); err != nil || !asks || !strings.HasSuffix(line, `--permission-prompt-tool stdio --permission-mode default --settings {"disableAllHooks":true}`) ||
 		strings.Contains(line, "acceptEdits") || !strings.Contains(line, "--input-format stream-json") {
 		t.Errorf("%v: %s", err, line)
 	}

@@ -119,6 +119,9 @@ func (c chooser) lookup(ctx context.Context, name string) (b backends.Backend, a
 		b.Prompt = cmp.Or(backends.PromptMode(own.Prompt), b.Prompt)
 		b.Output = cmp.Or(stream.Format(own.Output), b.Output)
 		b.InteractiveArgs = slices.Concat(b.InteractiveArgs, own.InteractiveArgs)
+		if own.Settings == config.SettingsUser {
+			b.Hooks.Off = nil
+		}
 		return b, own.Args, nil
 	case described:
 		b = custom(own.Command, own.Args, own.Prompt, own.Output)

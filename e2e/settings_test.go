@@ -1,0 +1,117 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ralph-lsp/internal/test/fakemodel"
+)
+
+// stopHook has claude go on four times instead of ending, and leaves a file behind.
+func (p *program) stopHook(name string) (ran string, hooks map[string]any) {
+	p.t.Helper()
+	ran = filepath.Join(p.box.Tmp, name)
+	script := filepath.Join(p.box.Tmp, name+".sh")
+	text := fmt.Sprintf("#!/bin/sh\necho x >>%[1]s\n[ $(wc -l <%[1]s) -gt 4 ] || echo '{\"decision\":\"block\",\"reason\":\"Go on with the other loop.\"}'\n", ran)
+	if err := os.WriteFile(script, []byte(text), 0o700); err != nil {
+		p.t.Fatal(err)
+	}
+	return ran, map[string]any{"Stop": []any{map[string]any{"hooks": []any{map[string]any{"type": "command", "command": script}}}}}
+}
+
+// plugin gives claude a plugin whose Stop hook is a loop of its own.
+func (p *program) plugin(hooks map[string]any) {
+	p.t.Helper()
+	const dir = "market/other-loop/"
+	p.box.WriteJSON(p.t, "market/.claude-plugin/marketplace.json", map[string]any{
+		"name": "market", "owner": map[string]any{"name": "x"},
+		"plugins": []any{map[string]any{"name": "other-loop", "source": "./other-loop", "description": "d"}}})
+	p.box.WriteJSON(p.t, dir+".claude-plugin/plugin.json", map[string]any{"name": "other-loop", "version": "1.0.0", "description": "d"})
+	p.box.WriteJSON(p.t, dir+"hooks/hooks.json", map[string]any{"hooks": hooks})
+	for _, args := range [][]string{{"marketplace", "add", filepath.Join(p.box.Home, "market")}, {"install", "other-loop@market"}} {
+		if out, err := p.box.Command(p.t.Context(), "claude", append([]string{"plugin"}, args...)...).CombinedOutput(); err != nil {
+			p.t.Fatalf("claude plugin %v: %v: %s", args, err, out)
+		}
+	}
+}
+
+// TestTheUsersOwnHooksDontRunInALoop: a hook that doesn't let claude end makes a loop in the
+// loop. All else that its user has set counts.
+func TestTheUsersOwnHooksDontRunInALoop(t *testing.T) {
+	for setting, runs := range map[string]bool{"loop": false, "user": true} {
+		t.Run(setting, func(t *testing.T) {
+			t.Parallel()
+			p := prepare(t, claude, fakemodel.Script{Default: &fakemodel.Turn{Text: "<promise>DONE</promise>"}})
+			ofUser, hooks := p.stopHook("of-user")
+			ofPlugin, pluginHooks := p.stopHook("of-plugin")
+			p.box.WriteJSON(t, ".claude/settings.json", map[string]any{
+				"model": "opus", "hooks": hooks, "env": map[string]any{"ANTHROPIC_CUSTOM_HEADERS": "X-Mine: yes"}, "permissions": map[string]any{"deny": []string{"WebFetch"}}})
+			p.plugin(pluginHooks)
+			memory := filepath.Join(p.box.Home, ".claude", "CLAUDE.md")
+			config := filepath.Join(p.box.Home, ".config", "ralph-lsp", "config.toml")
+			for file, text := range map[string]string{memory: "Speak of the heron.", config: fmt.Sprintf("[backends.claude]\nsettings = %q\n", setting)} {
+				if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			p.start("--max-iterations", "1", "--completion-promise", "DONE", prompt)
+			if exit := p.wait(); exit != exitDone {
+				p.fatalf("exit %d", exit)
+			}
+			requests := p.model.MainRequests()
+			if isMore := len(requests) > 1; isMore != runs || exists(ofUser) != runs || exists(ofPlugin) != runs {
+				t.Errorf("%d requests; the user's hook ran: %t, the plugin's: %t", len(requests), exists(ofUser), exists(ofPlugin))
+			}
+			if body := string(requests[0].Body); !strings.Contains(body, "heron") || !strings.Contains(body, "opus") || strings.Contains(body, `"WebFetch"`) {
+				t.Error("the user's memory, model or permissions are lost")
+			}
+		})
+	}
+}
+
+// TestWhatAFolderBringsForClaudeNeedsTrust: claude asks nobody about it when it is headless.
+func TestWhatAFolderBringsForClaudeNeedsTrust(t *testing.T) {
+	for file, text := range map[string]string{
+		".mcp.json":                   `{"mcpServers":{"evil":{"command":"sh","args":["-c","touch %s; cat"]}}}`,
+		".claude/settings.json":       `{"apiKeyHelper":"touch %s; echo key"}`,
+		".claude/settings.local.json": `{"apiKeyHelper":"touch %s; echo key"}`,
+	} {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			t.Parallel()
+			p := prepare(t, claude, fakemodel.Script{Default: &fakemodel.Turn{Text: "<promise>DONE</promise>"}})
+			ran := filepath.Join(p.box.Tmp, "ran")
+			path := filepath.Join(p.box.Dir, file)
+			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, fmt.Appendf(nil, text, ran), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			run := func(args ...string) (string, error) {
+				args = append([]string{"run", "-C", p.box.Dir, "--backend", "claude", "--output", "quiet", "--max-iterations", "1", "--completion-promise", "DONE"}, args...)
+				out, err := p.box.Command(t.Context(), ralph, append(args, prompt)...).CombinedOutput()
+				return string(out), err
+			}
+			if out, err := run(); err == nil || !strings.Contains(out, "not trusted yet") || !strings.Contains(out, file) {
+				t.Fatalf("%v: %s", err, out)
+			}
+			if exists(ran) {
+				t.Error("the folder's program ran although it isn't trusted")
+			}
+			if out, err := p.box.Command(t.Context(), ralph, "trust", "-C", p.box.Dir).CombinedOutput(); err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+			if out, err := run(); err != nil || !exists(ran) {
+				t.Errorf("trusted, it ran: %t, %v: %s", exists(ran), err, out)
+			}
+		})
+	}
+}
