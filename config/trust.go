@@ -39,7 +39,7 @@ type UntrustedError struct {
 
 func (e *UntrustedError) Error() string {
 	if e.Agents {
-		return "the folder's agents are not trusted yet; their files say\n  " + strings.Join(e.Lines(), "\n  ")
+		return "the folder's files for agents are not trusted yet; they say\n  " + strings.Join(e.Lines(), "\n  ")
 	}
 	return fmt.Sprintf("%s is not trusted yet; it says\n  %s", stream.Plain(e.File), strings.Join(e.Lines(), "\n  "))
 }

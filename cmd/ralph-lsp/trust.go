@@ -10,6 +10,7 @@ import (
 	"ralph-lsp/backends"
 	"ralph-lsp/cmd/internal/cli"
 	"ralph-lsp/config"
+	"ralph-lsp/loop/start"
 )
 
 // newTrust is the command that lets a folder's file count. It shows what it trusts
@@ -46,7 +47,7 @@ trusted even if it changes.`,
 			return badConfig(err)
 		}
 		all := []*config.UntrustedError{untrusted, nil}
-		errors.As(files.CheckAgents(foldersAgents(dir)), &all[1])
+		errors.As(files.CheckAgents(append(foldersAgents(dir), start.BroughtTo(dir)...)), &all[1])
 		known := true
 		for _, untrusted := range all {
 			if untrusted == nil {
@@ -55,7 +56,7 @@ trusted even if it changes.`,
 			known = false
 			what := plainLine(untrusted.File) + " is trusted now; it says"
 			if untrusted.Agents {
-				what = "the folder's agents are trusted now"
+				what = "the folder's files for agents are trusted now"
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "%s\n  %s\n", what, strings.Join(untrusted.Lines(), "\n  "))
 			if err := untrusted.Remember(); err != nil {

@@ -266,6 +266,14 @@ func FoundIn(folder string) (Found, error) {
 //
 // Errors are those of Resolve and *config.UntrustedError.
 func (r Resolver) Continue(ctx context.Context, found Found, files config.Files) (loop.Config, error) {
+	cfg, err := r.goOn(ctx, found, files)
+	if err == nil {
+		err = checkBrought(cfg, files)
+	}
+	return cfg, err
+}
+
+func (r Resolver) goOn(ctx context.Context, found Found, files config.Files) (loop.Config, error) {
 	named := r.Start.Agent
 	fromFile := named.Name == "" && named.Hat == ""
 	if fromFile {

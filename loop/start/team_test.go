@@ -177,7 +177,7 @@ func TestATeamGoesOn(t *testing.T) {
 		{"on the backend that was named", files, Found{LoopID: "mine", Backend: "claude", Agents: "--agent planner --backend claude"}, Options{}, "alone planner on claude: --model claude-opus-4 | claude --agent planner --backend claude"},
 		{"as the start says", files, Found{LoopID: "mine", Backend: "pi", Agents: "--chain critic,scout"}, Options{Team: Team{Agent: "scout"}},
 			"alone scout on pi: --tools read,bash --model a/small | pi --agent scout"},
-		{"with the folder's", files, Found{LoopID: "mine", Backend: "pi", Agents: "--agent worker"}, Options{}, "!the folder's agents are not trusted yet"},
+		{"with the folder's", files, Found{LoopID: "mine", Backend: "pi", Agents: "--agent worker"}, Options{}, "!the folder's files for agents are not trusted yet"},
 		{"with the folder's, trusted", trusted, Found{LoopID: "mine", Backend: "pi", Agents: "--agent worker"}, Options{}, "alone worker on pi:  | pi --agent worker"},
 		{"a stranger's choice", files, Found{LoopID: "theirs", Backend: "pi", Agents: "--agent scout"}, Options{}, "!state.md is not trusted yet; it says\n  backend = \"pi\"\n  agents = \"--agent scout\""},
 		{"a stranger's arguments", files, Found{LoopID: "mine", Backend: "pi", Agents: "--agent scout", Args: []string{"--theirs"}}, Options{}, "!state.md is not trusted yet; it says\n  backend = \"pi\"\n  backend_args = [\"--theirs\"]"},

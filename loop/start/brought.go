@@ -1,0 +1,81 @@
+package start
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"ralph-lsp/backends"
+	"ralph-lsp/config"
+	"ralph-lsp/history"
+	"ralph-lsp/loop"
+)
+
+// checkBrought refuses a start whose agents would run what the folder brings along, before
+// their user trusts it.
+func checkBrought(cfg loop.Config, files config.Files) error {
+	var all []config.Planted
+	look := func(b backends.Backend, args []string) {
+		for _, p := range brought(files.Folder, b, args) {
+			if !slices.ContainsFunc(all, func(q config.Planted) bool { return q.File == p.File }) {
+				all = append(all, p)
+			}
+		}
+	}
+	look(cfg.Backend, cfg.Args)
+	for _, r := range cfg.Roles {
+		look(r.Backend, r.Args)
+	}
+	for _, step := range cfg.Steps {
+		for _, w := range step {
+			look(w.Backend, w.Args)
+		}
+	}
+	look(cfg.Reviewer.Backend, cfg.Reviewer.Args)
+	return files.CheckAgents(all)
+}
+
+// BroughtTo is what a folder has for all known agents, as a user is asked about it.
+func BroughtTo(folder string) (all []config.Planted) {
+	for _, name := range backends.Names() {
+		b, _ := backends.Lookup(name) // it is one of them
+		b.Hooks.Off = nil             // whoever wants its hooks trusts the same file
+		all = append(all, brought(folder, b, nil)...)
+	}
+	return all
+}
+
+// brought are the files of a folder that make an agent run something.
+func brought(folder string, b backends.Backend, args []string) (all []config.Planted) {
+	home, _ := os.UserHomeDir() // without one, none is left out
+	for _, file := range b.Brings {
+		for _, path := range file.PlacesOf(folder, home) {
+			data, isThere := readBrought(path)
+			if !isThere {
+				continue
+			}
+			if want := b.Wants(file, data, args); want != "" {
+				name, _ := filepath.Rel(folder, path) // both are absolute
+				all = append(all, config.Planted{File: path, Data: data, Want: filepath.ToSlash(name) + ": " + want})
+			}
+		}
+	}
+	return all
+}
+
+// maxBrought is how much of such a file is read, in bytes; a longer one can't be understood.
+const maxBrought = 1 << 20
+
+func readBrought(path string) (data []byte, isThere bool) {
+	if _, err := os.Stat(path); err != nil {
+		return nil, false
+	}
+	file, err := history.OpenRegular(path, os.O_RDONLY)
+	if err != nil {
+		return nil, true
+	}
+	defer file.Close()
+	data, _ = io.ReadAll(io.LimitReader(file, maxBrought)) // half of it can't be understood
+	return data, true
+}
