@@ -11,6 +11,7 @@ import (
 
 	"ralph-lsp/internal/limits"
 	"ralph-lsp/loop"
+	"ralph-lsp/loop/ask"
 	"ralph-lsp/loop/start"
 	"ralph-lsp/wire"
 )
@@ -131,11 +132,11 @@ func answerIn(tree string, p wire.AnswerParams, by string) (any, error) {
 	if err != nil || !owned {
 		return nil, errors.Join(loop.ErrNotRunning, err)
 	}
-	i := slices.IndexFunc(now.Questions, func(q loop.Question) bool { return p.ID == "" || q.ID == p.ID })
+	i := slices.IndexFunc(now.Questions, func(q ask.Question) bool { return p.ID == "" || q.ID == p.ID })
 	if i < 0 {
-		return nil, loop.ErrNoQuestion
+		return nil, ask.ErrNoQuestion
 	}
-	a := loop.Answer{Kind: p.Answer, Text: p.Text, By: by}
+	a := ask.Answer{Kind: p.Answer, Text: p.Text, By: by}
 	if err := loop.AnswerFolder(tree, now.Questions[i].ID, a); err != nil {
 		return nil, err
 	}
@@ -183,9 +184,9 @@ func refusalOf(err error) *Refusal {
 	r := &Refusal{Message: err.Error()}
 	var limit *limits.Error
 	switch {
-	case errors.As(err, new(*loop.AnswerError)):
+	case errors.As(err, new(*ask.AnswerError)):
 		r.Key = "answer"
-	case errors.Is(err, loop.ErrNoQuestion):
+	case errors.Is(err, ask.ErrNoQuestion):
 		r.Reason = wire.ReasonNoQuestion
 	case errors.Is(err, loop.ErrNotRunning):
 		r.Reason = wire.ReasonNotRunning

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"ralph-lsp/internal/limits"
-	"ralph-lsp/loop"
+	"ralph-lsp/loop/ask"
 	"ralph-lsp/loopstate"
 	"ralph-lsp/wire"
 )
@@ -28,9 +28,9 @@ func asking(t *testing.T) (tree string, file *loopstate.File) {
 	}
 	t.Cleanup(func() { lock.Release() })
 	s := loopstate.State{LoopID: "ralph-1", Active: true, Iteration: 3, Begun: true, Given: limits.Given{MaxIterations: new(5)}, Prompt: "Do it", Allowed: []string{"Bash(make:*)"}}
-	for _, q := range []loop.Question{
-		{ID: "q1", Kind: loop.AskPermission, Tool: "Bash", Title: "Bash git push", Rule: "Bash(git push:*)"},
-		{ID: "q2", Kind: loop.AskConfirm, Title: "Really?"},
+	for _, q := range []ask.Question{
+		{ID: "q1", Kind: ask.Permission, Tool: "Bash", Title: "Bash git push", Rule: "Bash(git push:*)"},
+		{ID: "q2", Kind: ask.Confirm, Title: "Really?"},
 	} {
 		text, _ := json.Marshal(q)
 		s.Questions = append(s.Questions, string(text))

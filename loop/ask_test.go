@@ -11,6 +11,7 @@ import (
 
 	"ralph-lsp/backends"
 	"ralph-lsp/internal/limits"
+	"ralph-lsp/loop/ask"
 	"ralph-lsp/loopstate"
 	"ralph-lsp/stream"
 )
@@ -20,9 +21,9 @@ func wants(id, tool, input string) stream.Question {
 	return stream.Question{ID: id, Method: "can_use_tool", Tool: tool, CallID: "call-" + id, Input: []byte(input), Message: strings.Trim(strings.SplitN(input, ":", 2)[1], `"}`)}
 }
 
-// asking is a loop whose first agent asks its user. ask returns where the answer arrives; an agent
+// asking is a loop whose first agent asks its user. asks returns where the answer arrives; an agent
 // does nothing before it has it.
-func asking(t *testing.T, configure func(*Config), during func(r *rig, ask func(stream.Question) chan backends.Answer), then ...run) *rig {
+func asking(t *testing.T, configure func(*Config), during func(r *rig, asks func(stream.Question) chan backends.Answer), then ...run) *rig {
 	t.Helper()
 	var r *rig
 	first := run{lasts: time.Second, result: stream.Result{Text: "more to do", ToolCalls: 1}}
@@ -54,12 +55,12 @@ func asking(t *testing.T, configure func(*Config), during func(r *rig, ask func(
 }
 
 // open is the question that waits at this place of the row.
-func (r *rig) open(i int) Question {
+func (r *rig) open(i int) ask.Question {
 	r.t.Helper()
 	all := r.Status().Questions
 	if i >= len(all) {
 		r.t.Errorf("only %d questions are open", len(all)) // it isn't the test's own goroutine
-		return Question{}
+		return ask.Question{}
 	}
 	return all[i]
 }
@@ -68,20 +69,20 @@ func TestTheUserIsAsked(t *testing.T) {
 	for _, c := range []struct {
 		q      stream.Question
 		title  string
-		answer Answer
+		answer ask.Answer
 		want   backends.Answer
 	}{
-		{wants("1", "Bash", `{"command":"rm -rf build"}`), "Bash rm -rf build", Answer{Kind: AnswerOnce}, backends.Answer{Yes: true}},
-		{wants("2", "Bash", `{"command":"rm -rf build"}`), "Bash rm -rf build", Answer{Kind: AnswerDeny, Text: "not this one"}, backends.Answer{Text: "not this one"}},
-		{stream.Question{ID: "3", Method: "confirm", Title: "Sure?"}, "Sure?", Answer{Kind: AnswerOnce}, backends.Answer{Yes: true}},
-		{stream.Question{ID: "4", Method: "select", Title: "Which?", Options: []string{"A", "B"}}, "Which?", Answer{Kind: AnswerValue, Text: "B"}, backends.Answer{Yes: true, Text: "B"}},
-		{stream.Question{ID: "5", Method: "input", Title: "Name?"}, "Name?", Answer{Kind: AnswerValue, Text: "x"}, backends.Answer{Yes: true, Text: "x"}},
-		{stream.Question{ID: "6", Method: "editor"}, "the agent asks", Answer{Kind: AnswerDeny}, backends.Answer{}},
+		{wants("1", "Bash", `{"command":"rm -rf build"}`), "Bash rm -rf build", ask.Answer{Kind: ask.Once}, backends.Answer{Yes: true}},
+		{wants("2", "Bash", `{"command":"rm -rf build"}`), "Bash rm -rf build", ask.Answer{Kind: ask.Deny, Text: "not this one"}, backends.Answer{Text: "not this one"}},
+		{stream.Question{ID: "3", Method: "confirm", Title: "Sure?"}, "Sure?", ask.Answer{Kind: ask.Once}, backends.Answer{Yes: true}},
+		{stream.Question{ID: "4", Method: "select", Title: "Which?", Options: []string{"A", "B"}}, "Which?", ask.Answer{Kind: ask.Value, Text: "B"}, backends.Answer{Yes: true, Text: "B"}},
+		{stream.Question{ID: "5", Method: "input", Title: "Name?"}, "Name?", ask.Answer{Kind: ask.Value, Text: "x"}, backends.Answer{Yes: true, Text: "x"}},
+		{stream.Question{ID: "6", Method: "editor"}, "the agent asks", ask.Answer{Kind: ask.Deny}, backends.Answer{}},
 	} {
 		t.Run(c.q.Method+" "+c.answer.Kind, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				r := asking(t, nil, func(r *rig, ask func(stream.Question) chan backends.Answer) {
-					got := ask(c.q)
+				r := asking(t, nil, func(r *rig, asks func(stream.Question) chan backends.Answer) {
+					got := asks(c.q)
 					now := r.Status()
 					if q := r.open(0); now.State != StateWaiting || now.Retry != nil || q.Title != c.title {
 						t.Errorf("it is %s for %q", now.State, q.Title)
@@ -109,22 +110,22 @@ func TestTheUserIsAsked(t *testing.T) {
 // Nothing but an answer to the question that is open does anything, and the first one counts.
 func TestWhatIsNoAnswerDoesNothing(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := asking(t, nil, func(r *rig, ask func(stream.Question) chan backends.Answer) {
-			got := ask(stream.Question{ID: "1", Method: "select", Title: "Which?", Options: []string{"A", "B"}})
+		r := asking(t, nil, func(r *rig, asks func(stream.Question) chan backends.Answer) {
+			got := asks(stream.Question{ID: "1", Method: "select", Title: "Which?", Options: []string{"A", "B"}})
 			id := r.open(0).ID
-			for _, bad := range []Answer{{}, {Kind: "yes"}, {Kind: AnswerOnce}, {Kind: AnswerLoop}, {Kind: AnswerMoot}, {Kind: AnswerValue}, {Kind: AnswerValue, Text: "C"}} {
-				if err := r.Answer(id, bad); !errors.Is(err, ErrNoQuestion) || err.Error() == ErrNoQuestion.Error() {
+			for _, bad := range []ask.Answer{{}, {Kind: "yes"}, {Kind: ask.Once}, {Kind: ask.ForLoop}, {Kind: ask.Moot}, {Kind: ask.Value}, {Kind: ask.Value, Text: "C"}} {
+				if err := r.Answer(id, bad); !errors.Is(err, ask.ErrNoQuestion) || err.Error() == ask.ErrNoQuestion.Error() {
 					t.Errorf("%+v: %v", bad, err)
 				}
 			}
-			if err := r.Answer("q9", Answer{Kind: AnswerDeny}); !errors.Is(err, ErrNoQuestion) {
+			if err := r.Answer("q9", ask.Answer{Kind: ask.Deny}); !errors.Is(err, ask.ErrNoQuestion) {
 				t.Error(err)
 			}
 			if len(got) > 0 || len(r.Status().Questions) != 1 {
 				t.Error("something was answered")
 			}
-			first, second := r.Answer(id, Answer{Kind: AnswerValue, Text: "A"}), r.Answer(id, Answer{Kind: AnswerValue, Text: "B"})
-			if a := <-got; first != nil || second != ErrNoQuestion || a.Text != "A" {
+			first, second := r.Answer(id, ask.Answer{Kind: ask.Value, Text: "A"}), r.Answer(id, ask.Answer{Kind: ask.Value, Text: "B"})
+			if a := <-got; first != nil || second != ask.ErrNoQuestion || a.Text != "A" {
 				t.Errorf("%v, %v: %+v", first, second, a)
 			}
 		}, promise)
@@ -154,22 +155,22 @@ func TestWhatIsAllowedInTheLoopIsNotAskedAgain(t *testing.T) {
 				t.Error("it isn't asked again")
 			}
 		}
-		r := asking(t, nil, func(r *rig, ask func(stream.Question) chan backends.Answer) {
+		r := asking(t, nil, func(r *rig, asks func(stream.Question) chan backends.Answer) {
 			second = r
-			one, two, other := ask(wants("1", "Bash", `{"command":"git commit -m first"}`)), ask(wants("2", "Bash", `{"command":"git commit"}`)), ask(wants("3", "Bash", `{"command":"git push"}`))
-			if err := r.Answer(r.open(0).ID, Answer{Kind: AnswerLoop}); err != nil {
+			one, two, other := asks(wants("1", "Bash", `{"command":"git commit -m first"}`)), asks(wants("2", "Bash", `{"command":"git commit"}`)), asks(wants("3", "Bash", `{"command":"git push"}`))
+			if err := r.Answer(r.open(0).ID, ask.Answer{Kind: ask.ForLoop}); err != nil {
 				t.Error(err)
 			}
 			if a, b := <-one, <-two; !a.Yes || !b.Yes || len(other) > 0 {
 				t.Errorf("%v %v, %d", a, b, len(other))
 			}
-			if a := <-ask(wants("4", "Bash", `{"command":"git commit --amend"}`)); !a.Yes {
+			if a := <-asks(wants("4", "Bash", `{"command":"git commit -m again"}`)); !a.Yes {
 				t.Error("it is asked again")
 			}
 			if q := r.open(0); q.Rule != "Bash(git push:*)" {
 				t.Errorf("%+v", q)
 			}
-			r.Answer(r.open(0).ID, Answer{Kind: AnswerDeny})
+			r.Answer(r.open(0).ID, ask.Answer{Kind: ask.Deny})
 		}, again, promise)
 		r.over(StopPromise, 3)
 	})
@@ -178,8 +179,8 @@ func TestWhatIsAllowedInTheLoopIsNotAskedAgain(t *testing.T) {
 // Other processes see what is open in the state file, and answer there.
 func TestAQuestionIsAnsweredThroughTheStateFile(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := asking(t, nil, func(r *rig, ask func(stream.Question) chan backends.Answer) {
-			one, two := ask(wants("1", "Bash", `{"command":"git push"}`)), ask(wants("2", "Bash", `{"command":"git commit"}`))
+		r := asking(t, nil, func(r *rig, asks func(stream.Question) chan backends.Answer) {
+			one, two := asks(wants("1", "Bash", `{"command":"git push"}`)), asks(wants("2", "Bash", `{"command":"git commit"}`))
 			time.Sleep(2 * bookInterval)
 			s := r.file.now()
 			open := questionsIn(s)
@@ -192,7 +193,7 @@ func TestAQuestionIsAnsweredThroughTheStateFile(t *testing.T) {
 				t.Errorf("for others it is %s", status.State)
 			}
 			r.file.edit(func(s *loopstate.State) {
-				s.Answers = []string{"{", `{"id":"q9","kind":"once"}`, jsonText(answerTo{open[1].ID, Answer{Kind: AnswerLoop}}), jsonText(answerTo{open[1].ID, Answer{Kind: AnswerDeny}})}
+				s.Answers = []string{"{", `{"id":"q9","kind":"once"}`, ask.JSON(answerTo{open[1].ID, ask.Answer{Kind: ask.ForLoop}}), ask.JSON(answerTo{open[1].ID, ask.Answer{Kind: ask.Deny}})}
 			})
 			if a := <-two; !a.Yes || len(one) > 0 {
 				t.Errorf("%+v", a)
@@ -201,7 +202,7 @@ func TestAQuestionIsAnsweredThroughTheStateFile(t *testing.T) {
 			if s := r.file.now(); len(s.Answers) > 0 || len(s.Questions) != 1 || !slices.Equal(s.Allowed, []string{"Bash(git commit:*)"}) {
 				t.Errorf("behind it the file has %q, %q, %q", s.Answers, s.Questions, s.Allowed)
 			}
-			r.Answer(r.open(0).ID, Answer{Kind: AnswerDeny})
+			r.Answer(r.open(0).ID, ask.Answer{Kind: ask.Deny})
 		}, promise)
 		r.over(StopPromise, 2)
 	})
@@ -216,30 +217,30 @@ func TestAnAgentAllowsItselfNothing(t *testing.T) {
 				r.file.edit(func(s *loopstate.State) { s.Allowed = rules })
 				time.Sleep(2 * bookInterval)
 			}
-			asks := func(what, id, command string) {
-				if got := ask(wants(id, "Bash", `{"command":"`+command+`"}`)); len(got) > 0 {
+			isAsked := func(what, id, command string) {
+				if got := asks(wants(id, "Bash", `{"command":"`+command+`"}`)); len(got) > 0 {
 					t.Errorf("%s: it isn't asked", what)
 				}
-				if err := r.Answer(r.open(0).ID, Answer{Kind: AnswerDeny}); err != nil {
+				if err := r.Answer(r.open(0).ID, ask.Answer{Kind: ask.Deny}); err != nil {
 					t.Error(err)
 				}
 			}
-			one := ask(wants("1", "Bash", `{"command":"git commit"}`))
-			r.Answer(r.open(0).ID, Answer{Kind: AnswerLoop})
+			one := asks(wants("1", "Bash", `{"command":"git commit"}`))
+			r.Answer(r.open(0).ID, ask.Answer{Kind: ask.ForLoop})
 			<-one
 			time.Sleep(2 * bookInterval)
 			edit("Bash(git commit:*)", "Bash(git push:*)")
-			asks("planted", "2", "git push")
-			if got := r.file.now().Allowed; !slices.Equal(got, []string{"Bash(git commit:*)"}) || !slices.Equal(r.Status().Allowed, got) || !slices.Equal(r.Resumable().Allowed, got) {
-				t.Errorf("the file has %q, the loop %q, it goes on with %q", got, r.Status().Allowed, r.Resumable().Allowed)
+			isAsked("planted", "2", "git push")
+			if got := r.file.now().Allowed; !slices.Equal(got, []string{"Bash(git commit:*)"}) || !slices.Equal(r.Status().Allowed, got) || !slices.Equal(r.resumable().Allowed, got) {
+				t.Errorf("the file has %q, the loop %q, it goes on with %q", got, r.Status().Allowed, r.resumable().Allowed)
 			}
-			if a := <-ask(wants("3", "Bash", `{"command":"git commit"}`)); !a.Yes {
+			if a := <-asks(wants("3", "Bash", `{"command":"git commit"}`)); !a.Yes {
 				t.Error("what the user allowed is asked again")
 			}
 			edit()
-			asks("taken out", "4", "git commit")
+			isAsked("taken out", "4", "git commit")
 			edit("Bash(git commit:*)")
-			asks("put back", "5", "git commit")
+			isAsked("put back", "5", "git commit")
 		}, promise)
 		r.over(StopPromise, 2)
 	})
@@ -249,13 +250,13 @@ func TestAnAgentAllowsItselfNothing(t *testing.T) {
 func TestTheUsersTimeIsNotTheAgents(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := asking(t, func(c *Config) { c.Limits.IdleTimeout, c.Limits.MaxDuration = time.Minute, 2*time.Minute },
-			func(r *rig, ask func(stream.Question) chan backends.Answer) {
-				got := ask(wants("1", "Bash", `{"command":"ls"}`))
+			func(r *rig, asks func(stream.Question) chan backends.Answer) {
+				got := asks(wants("1", "Bash", `{"command":"ls"}`))
 				time.Sleep(24 * time.Hour)
 				if spent := r.Status().Elapsed; spent > time.Minute {
 					t.Errorf("%v are spent", spent)
 				}
-				r.Answer(r.open(0).ID, Answer{Kind: AnswerOnce})
+				r.Answer(r.open(0).ID, ask.Answer{Kind: ask.Once})
 				<-got
 			}, promise)
 		end := r.over(StopPromise, 2)
@@ -269,9 +270,9 @@ func TestNobodyAnswersInTime(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var denied run
 		denied.result = stream.Result{Text: "refused", ToolCalls: 1, Denials: []stream.Denial{{Tool: "Bash", ID: "call-1"}}}
-		r := asking(t, func(c *Config) { c.AskTimeout = 10 * time.Minute }, func(r *rig, ask func(stream.Question) chan backends.Answer) {
+		r := asking(t, func(c *Config) { c.AskTimeout = 10 * time.Minute }, func(r *rig, asks func(stream.Question) chan backends.Answer) {
 			began := time.Now()
-			a := <-ask(wants("1", "Bash", `{"command":"ls"}`))
+			a := <-asks(wants("1", "Bash", `{"command":"ls"}`))
 			if waited := time.Since(began); a.Yes || !strings.Contains(a.Text, "nobody answered within 10m") || waited != 10*time.Minute {
 				t.Errorf("after %v: %+v", waited, a)
 			}
@@ -289,17 +290,17 @@ func TestAQuestionThatIsMootVanishes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				r := asking(t, nil, func(r *rig, ask func(stream.Question) chan backends.Answer) {
-					got := ask(wants("1", "Bash", `{"command":"ls"}`))
+				r := asking(t, nil, func(r *rig, asks func(stream.Question) chan backends.Answer) {
+					got := asks(wants("1", "Bash", `{"command":"ls"}`))
 					id := r.open(0).ID
 					synctest.Wait()
 					end(r)
 					synctest.Wait()
-					if err := r.Answer(id, Answer{Kind: AnswerOnce}); !errors.Is(err, ErrNoQuestion) || len(got) > 0 || len(r.Status().Questions) > 0 {
+					if err := r.Answer(id, ask.Answer{Kind: ask.Once}); !errors.Is(err, ask.ErrNoQuestion) || len(got) > 0 || len(r.Status().Questions) > 0 {
 						t.Errorf("%v, %d, %d", err, len(got), len(r.Status().Questions))
 					}
 					if name != "taken back" {
-						if a := <-ask(wants("2", "Bash", `{"command":"ls"}`)); a.Yes {
+						if a := <-asks(wants("2", "Bash", `{"command":"ls"}`)); a.Yes {
 							t.Error("it may go on")
 						}
 					}
@@ -316,8 +317,8 @@ func TestAQuestionThatIsMootVanishes(t *testing.T) {
 // An agent that dies while it asks leaves nothing open.
 func TestAnAgentDiesWhileItAsks(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := asking(t, nil, func(r *rig, ask func(stream.Question) chan backends.Answer) {
-			ask(wants("1", "Bash", `{"command":"ls"}`))
+		r := asking(t, nil, func(r *rig, asks func(stream.Question) chan backends.Answer) {
+			asks(wants("1", "Bash", `{"command":"ls"}`))
 		}, promise)
 		r.over(StopPromise, 2)
 		if r.log.count("answered moot") != 1 || len(r.Status().Questions) > 0 || r.Status().State != StateEnded {
@@ -328,14 +329,14 @@ func TestAnAgentDiesWhileItAsks(t *testing.T) {
 
 func TestAFloodOfQuestionsIsDammed(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := asking(t, nil, func(r *rig, ask func(stream.Question) chan backends.Answer) {
-			for i := range MaxQuestions {
-				ask(wants(fmt.Sprint(i), "Bash", `{"command":"ls"}`))
+		r := asking(t, nil, func(r *rig, asks func(stream.Question) chan backends.Answer) {
+			for i := range ask.MaxQuestions {
+				asks(wants(fmt.Sprint(i), "Bash", `{"command":"ls"}`))
 			}
-			if a := <-ask(wants("more", "Bash", `{"command":"ls"}`)); a.Yes || !strings.Contains(a.Text, "32 questions wait") {
+			if a := <-asks(wants("more", "Bash", `{"command":"ls"}`)); a.Yes || !strings.Contains(a.Text, "32 questions wait") {
 				t.Errorf("%+v", a)
 			}
-			if n := len(r.Status().Questions); n != MaxQuestions {
+			if n := len(r.Status().Questions); n != ask.MaxQuestions {
 				t.Errorf("%d are open", n)
 			}
 		}, promise)
@@ -353,7 +354,7 @@ func TestANoOfTheUsersEndsNoLoop(t *testing.T) {
 				runs[i] = run{lasts: time.Minute, result: stream.Result{Text: "no", ToolCalls: 1, Denials: []stream.Denial{{Tool: "Bash", ID: "call-1"}}}}
 				runs[i].during = func() {
 					r.agents.specs[i].Ask(wants("1", "Bash", `{"command":"ls"}`), func(backends.Answer) bool { return true })
-					r.Answer(r.open(0).ID, Answer{Kind: AnswerDeny, By: by})
+					r.Answer(r.open(0).ID, ask.Answer{Kind: ask.Deny, By: by})
 				}
 			}
 			r = prepare(t, nil, func(c *Config) { c.Ask, c.Limits.MaxIterations = true, 4 }, runs...)
@@ -365,7 +366,7 @@ func TestANoOfTheUsersEndsNoLoop(t *testing.T) {
 		if why := deny("terminal"); why != StopMaxIterations {
 			t.Errorf("the user's no ends it: %s", why)
 		}
-		if why := deny(ByTimeout); why != StopPermissionDenied {
+		if why := deny(ask.ByTimeout); why != StopPermissionDenied {
 			t.Errorf("nobody's no ends it: %s", why)
 		}
 	})

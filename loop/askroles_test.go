@@ -8,11 +8,12 @@ import (
 	"time"
 
 	"ralph-lsp/backends"
+	"ralph-lsp/loop/ask"
 	"ralph-lsp/stream"
 )
 
 // asksIn is what a run does whose agent asks about a command and waits: what it was told stands in got.
-func asksIn(r **rig, n int, command string, got *[]backends.Answer, meanwhile func(Question)) func() {
+func asksIn(r **rig, n int, command string, got *[]backends.Answer, meanwhile func(ask.Question)) func() {
 	return func() {
 		told := make(chan backends.Answer, 1)
 		(*r).agents.specs[n].Ask(wants("1", "Bash", `{"command":"`+command+`"}`), func(a backends.Answer) bool { told <- a; return true })
@@ -32,21 +33,21 @@ func TestEachHatAsks(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var r *rig
 		var got []backends.Answer
-		answers := func(kind, text string) func(Question) {
-			return func(q Question) {
+		answers := func(kind, text string) func(ask.Question) {
+			return func(q ask.Question) {
 				if now := r.Status(); q.Agent != "" || now.State != StateWaiting {
 					t.Errorf("%q asks, the loop is %s", q.Agent, now.State)
 				}
-				if err := r.Answer(q.ID, Answer{Kind: kind, Text: text}); err != nil {
+				if err := r.Answer(q.ID, ask.Answer{Kind: kind, Text: text}); err != nil {
 					t.Error(err)
 				}
 			}
 		}
 		plans, builds, reviews, done := publishes("plan.ready"), publishes("build.done"), publishes("review.rejected"), promise
-		plans.during = asksIn(&r, 0, "git commit -m plan", &got, answers(AnswerLoop, ""))
-		builds.during = asksIn(&r, 1, "git commit -m build", &got, func(q Question) { t.Errorf("the builder asks: %+v", q) })
-		reviews.during = asksIn(&r, 2, "git push", &got, answers(AnswerDeny, "not yet"))
-		done.during = asksIn(&r, 3, "git push", &got, answers(AnswerOnce, ""))
+		plans.during = asksIn(&r, 0, "git commit -m plan", &got, answers(ask.ForLoop, ""))
+		builds.during = asksIn(&r, 1, "git commit -m build", &got, func(q ask.Question) { t.Errorf("the builder asks: %+v", q) })
+		reviews.during = asksIn(&r, 2, "git push", &got, answers(ask.Deny, "not yet"))
+		done.during = asksIn(&r, 3, "git push", &got, answers(ask.Once, ""))
 		r = prepare(t, nil, func(c *Config) { team(c); c.Ask = true; c.Roles[1].MayFinish = new(true) }, plans, builds, reviews, done)
 		if err := r.begin(); err != nil {
 			t.Fatal(err)
@@ -68,12 +69,12 @@ func TestAReviewerAsks(t *testing.T) {
 		var got []backends.Answer
 		reviews := approves
 		reviews.lasts = 9 * time.Minute
-		reviews.during = asksIn(&r, 1, "go test ./...", &got, func(q Question) {
+		reviews.during = asksIn(&r, 1, "go test ./...", &got, func(q ask.Question) {
 			if now := r.Status(); q.Agent != "critic" || now.State != StateWaiting {
 				t.Errorf("%q asks, the loop is %s", q.Agent, now.State)
 			}
 			time.Sleep(24 * time.Hour)
-			if err := r.Answer(q.ID, Answer{Kind: AnswerOnce}); err != nil {
+			if err := r.Answer(q.ID, ask.Answer{Kind: ask.Once}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -98,9 +99,9 @@ func TestAReviewerGetsNoTimeOfTheIterations(t *testing.T) {
 		var r *rig
 		var got []backends.Answer
 		first, slow := promise, approves
-		first.during = asksIn(&r, 0, "ls", &got, func(q Question) {
+		first.during = asksIn(&r, 0, "ls", &got, func(q ask.Question) {
 			time.Sleep(time.Hour)
-			r.Answer(q.ID, Answer{Kind: AnswerOnce})
+			r.Answer(q.ID, ask.Answer{Kind: ask.Once})
 		})
 		slow.lasts = 30 * time.Minute
 		r = prepareVerified(t, nil, []checked{passes}, func(c *Config) { critic(c); c.Ask = true; c.Limits.IdleTimeout = 0 }, first, slow)
@@ -119,16 +120,16 @@ func TestAReviewerGetsNoTimeOfTheIterations(t *testing.T) {
 // A no of the user's is nothing against the work, and what nobody needs to answer any more vanishes.
 func TestHowAReviewersQuestionEnds(t *testing.T) {
 	for name, tt := range map[string]struct {
-		end      func(r *rig, q Question)
+		end      func(r *rig, q ask.Question)
 		reason   StopReason
 		answered string
 		timeout  time.Duration
 	}{
-		"denied":      {func(r *rig, q Question) { r.Answer(q.ID, Answer{Kind: AnswerDeny, By: "terminal"}) }, StopPromise, "answered deny", 0},
-		"nobody came": {func(r *rig, q Question) { time.Sleep(5 * time.Minute) }, StopPromise, "answered deny", 5 * time.Minute},
-		"taken back":  {func(r *rig, q Question) { r.agents.specs[1].Handler.Handle(stream.Moot{ID: "1"}) }, StopPromise, "answered moot", 0},
-		"cancelled":   {func(r *rig, q Question) { go r.Cancel() }, StopCancelled, "answered moot", 0},
-		"it ends":     {func(r *rig, q Question) {}, StopPromise, "answered moot", 0},
+		"denied":      {func(r *rig, q ask.Question) { r.Answer(q.ID, ask.Answer{Kind: ask.Deny, By: "terminal"}) }, StopPromise, "answered deny", 0},
+		"nobody came": {func(r *rig, q ask.Question) { time.Sleep(5 * time.Minute) }, StopPromise, "answered deny", 5 * time.Minute},
+		"taken back":  {func(r *rig, q ask.Question) { r.agents.specs[1].Handler.Handle(stream.Moot{ID: "1"}) }, StopPromise, "answered moot", 0},
+		"cancelled":   {func(r *rig, q ask.Question) { go r.Cancel() }, StopCancelled, "answered moot", 0},
+		"it ends":     {func(r *rig, q ask.Question) {}, StopPromise, "answered moot", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
@@ -188,7 +189,7 @@ func TestAgentsOfAStepAsk(t *testing.T) {
 				if q := r.open(0); len(r.Status().Questions) != 1 || q.Agent != "b" {
 					t.Errorf("open are %+v", r.Status().Questions)
 				}
-				if err := r.Answer(r.open(0).ID, Answer{Kind: AnswerLoop}); err != nil {
+				if err := r.Answer(r.open(0).ID, ask.Answer{Kind: ask.ForLoop}); err != nil {
 					t.Error(err)
 				}
 				last = append(last, <-told)

@@ -95,7 +95,7 @@ func (l *Loop) attendGate(agent Agent, mustSpeak bool, beat func()) (exit backen
 		case <-l.wake:
 			timer.Stop()
 			l.tellAgents()
-			l.endAsking()
+			l.desk.EndRuns()
 			l.showCancelling()
 		case <-beats.C:
 			timer.Stop()
@@ -116,8 +116,8 @@ func (l *Loop) gateDeadlines(began time.Time, mustSpeak bool) (idle, slow, overt
 	slow = overtime
 	if limit := l.cfg.Verify.Timeout; limit > 0 {
 		l.look(func(p *progress) {
-			if len(p.asks.open) == 0 {
-				slow = began.Add(limit + p.stopped)
+			if !p.desk.HoldsAgent() {
+				slow = began.Add(limit + p.idle())
 			}
 		})
 	}

@@ -25,7 +25,7 @@ func (l *Loop) deadlines() (idle, overtime time.Time) {
 	idle, overtime = never, never
 	last := l.lastSign()
 	l.look(func(p *progress) {
-		if len(p.asks.open) > 0 { // it is the user who takes the time
+		if p.desk.HoldsAgent() { // it is the user who takes the time
 			return
 		}
 		if limit := p.status.Limits.IdleTimeout; limit > 0 {
@@ -86,7 +86,7 @@ func (c *crew) lastSign() (last time.Time, ok bool) {
 
 // overtime is when the run under way has worked for as long as it may.
 func (p *progress) overtime(limit time.Duration) time.Time {
-	return p.status.IterationStartedAt.Add(limit + p.stopped)
+	return p.status.IterationStartedAt.Add(limit + p.idle())
 }
 
 // overdue says which limit the run under way has worked for too long for.

@@ -11,6 +11,7 @@ import (
 
 	"ralph-lsp/backends"
 	"ralph-lsp/hats"
+	"ralph-lsp/loop/ask"
 	"ralph-lsp/loopstate"
 	"ralph-lsp/stream"
 )
@@ -55,6 +56,7 @@ func (l *Loop) run() {
 	l.mirrorStart()
 	l.warnAtStart()
 	end := l.iterate()
+	l.desk.Moot(func(ask.Call) bool { return true })
 	end.Changes = l.snapshots.close()
 	cancel()
 	<-keeping
@@ -253,7 +255,7 @@ func (l *Loop) runAgent(plan plannedRun) (report, error) {
 	spec := backends.Spec{
 		Spool:   spool,
 		Backend: cfg.Backend, Ours: args, Args: cfg.Args, Prompt: prompt, Dir: l.cfg.Folder,
-		Scope: l.scope, Iteration: plan.iteration, Handler: l, Rest: l.rest, OnOutput: l.activity.touch, Ask: l.asker("", ""),
+		Scope: l.scope, Iteration: plan.iteration, Handler: l, Rest: l.rest, OnOutput: l.activity.touch, Ask: l.desk.For("", ""),
 	}
 	l.self = &partner{fulfils: fulfils(cfg.completion(l.Status().Promise, prompt, plan))}
 	record, err := l.recordFile(fmt.Sprintf("%03d", plan.iteration))
@@ -276,23 +278,15 @@ func (l *Loop) runAgent(plan plannedRun) (report, error) {
 	l.tellDelivered(plan.guidance)
 	l.meet(l.self, agent, cfg.Backend)
 	exit, cause := l.attend(agent)
-	l.endQuestions("")
+	l.desk.End("")
 	l.endConversation()
-	exit.Result.Denials = l.withoutDenied(exit.Result.Denials)
+	exit.Result.Denials = l.desk.WithoutDenied(exit.Result.Denials)
 	completion := cfg.completion(l.Status().Promise, prompt, plan)
 	r := assess(exit, cause, completion, time.Now())
 	r.promise = completion.Promise
 	said, misses := completion.Topics(exit.Result)
 	r.topics, r.topicMisses = hats.TakeSpool(spool, topicsOf(said)), misses
 	return r, nil
-}
-
-// tellDelivered says that an agent was given the user's guidance.
-func (l *Loop) tellDelivered(guidance []Guidance) {
-	for _, g := range guidance {
-		g.State = GuidanceDelivered
-		l.emit(g)
-	}
 }
 
 // openIteration tells everybody that an iteration begins.
@@ -302,7 +296,8 @@ func (l *Loop) openIteration(plan plannedRun) {
 	var spent stream.Cost
 	l.change(func(p *progress) {
 		st := &p.status
-		st.Iteration, st.IterationStartedAt = plan.iteration, now
+		p.beginRun(now)
+		st.Iteration = plan.iteration
 		if hat := plan.turn.Hat.Name; hat != "" {
 			st.Hat = hat
 		}
@@ -311,7 +306,7 @@ func (l *Loop) openIteration(plan plannedRun) {
 			p.wears = plan.turn.Hat.Name
 		}
 		p.ending = false
-		st.IterationCost, st.Tool, p.stopped = stream.Cost{}, nil, 0
+		st.IterationCost, st.Tool = stream.Cost{}, nil
 		p.line.buf = p.line.buf[:0]
 		p.deeds = deeds{}
 		spent = p.base.cost
@@ -352,7 +347,7 @@ func (l *Loop) beat(last time.Time) (now time.Time) {
 	now = time.Now()
 	if late := now.Sub(last) - beatInterval; late > stoppedFor {
 		l.change(func(p *progress) {
-			if len(p.asks.open) == 0 { // else that is part of it
+			if !p.desk.HoldsAgent() { // else that is part of it
 				p.stopped += late
 			}
 		})
@@ -391,7 +386,7 @@ func (l *Loop) attend(agent Agent) (backends.Exit, StopReason) {
 			cause := ours
 			l.look(func(p *progress) {
 				cause = cmp.Or(p.cause, cause)
-				exit.Duration = max(exit.Duration-p.stopped, 0)
+				exit.Duration = max(exit.Duration-p.idle(), 0)
 			})
 			return exit, cause
 		case <-beats.C:
@@ -416,7 +411,7 @@ func (l *Loop) attend(agent Agent) (backends.Exit, StopReason) {
 			if skip {
 				end(skipped, endRun)
 			}
-			l.endAsking()
+			l.desk.EndRuns()
 			l.tellAgents()
 			l.showCancelling()
 		}

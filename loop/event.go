@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"ralph-lsp/changes"
+	"ralph-lsp/loop/ask"
 	"ralph-lsp/stream"
 	"ralph-lsp/verify"
 )

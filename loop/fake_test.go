@@ -15,6 +15,7 @@ import (
 	"ralph-lsp/history"
 	"ralph-lsp/internal/limits"
 	"ralph-lsp/internal/tell"
+	"ralph-lsp/loop/ask"
 	"ralph-lsp/loopstate"
 	"ralph-lsp/stream"
 )
@@ -404,4 +405,12 @@ func (r *rig) over(why StopReason, runs int) End {
 			strings.Join(r.log.lines, "\n"))
 	}
 	return end
+}
+
+// bare is a loop that isn't begun.
+func bare(l *Loop) *Loop {
+	l.desk = &ask.Desk{}
+	l.held.desk = l.desk
+	l.snapshots.folder = l.cfg.Folder
+	return l
 }

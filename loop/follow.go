@@ -19,7 +19,7 @@ func (l *Loop) Handle(e stream.Event) {
 	case stream.Question: // asker has it
 		return
 	case stream.Moot:
-		l.mootOf("", it.ID)
+		l.desk.TakeBack("", it.ID)
 		return
 	case stream.MessageEnd:
 		if it.ParentToolCallID == "" {

@@ -38,7 +38,8 @@ func (l *Loop) pass(g gate, q *question) (result verify.Result, ok bool) {
 		if isStopping = p.cause != ""; isStopping {
 			return
 		}
-		p.status.IterationStartedAt, p.stopped, before = began, 0, p.base.cost
+		p.beginRun(began)
+		before = p.base.cost
 		p.status.Tool = &ToolStatus{Call: l.cfg.gateCall(g), StartedAt: began}
 	})
 	if isStopping {
@@ -55,7 +56,7 @@ func (l *Loop) pass(g gate, q *question) (result verify.Result, ok bool) {
 	result = g.ask(l, q)
 	var took time.Duration
 	l.change(func(p *progress) {
-		took = time.Since(began) - p.stopped
+		took = time.Since(began) - p.idle()
 		p.running, p.status.Tool = nil, nil
 		p.base.elapsed += took
 		isStopping, after = p.cause != "", p.base.cost

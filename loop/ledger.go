@@ -119,7 +119,8 @@ func (l *Loop) saveBy(update func(func(*loopstate.State) error) (loopstate.State
 			p.written = ledgerOf(state)
 			p.outdated = false
 			p.wroteHeard(heard)
-			p.wroteRules(state, rules)
+			p.known.Allowed = state.Allowed
+			p.desk.Wrote(state.Allowed, rules)
 		})
 	}
 	l.takeAnswers(answers)

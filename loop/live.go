@@ -341,3 +341,11 @@ func (p *progress) learnNext(s loopstate.State) (isNew bool) {
 	p.skip = cmp.Or(p.skip, isNew)
 	return isNew
 }
+
+// tellDelivered says that an agent was given the user's guidance.
+func (l *Loop) tellDelivered(guidance []Guidance) {
+	for _, g := range guidance {
+		g.State = GuidanceDelivered
+		l.emit(g)
+	}
+}

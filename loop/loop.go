@@ -21,6 +21,7 @@ import (
 	"ralph-lsp/hats"
 	"ralph-lsp/history"
 	"ralph-lsp/internal/paths"
+	"ralph-lsp/loop/ask"
 	"ralph-lsp/loopstate"
 	"ralph-lsp/sandbox"
 	"ralph-lsp/stream"
@@ -70,7 +71,8 @@ type Loop struct {
 	guarded
 	activity  activity
 	snapshots snapshots
-	circles   circles
+	departure departure
+	desk      *ask.Desk   // where agents ask
 	self      *partner    // the agent of the run under way, where it is the only one
 	mark      string      // of this life of the loop's, in the ids of its questions: an answer may be to one of before
 	crewed    int         // the last iteration that had steps; the engine's
@@ -328,8 +330,8 @@ func (l *Loop) init(s loopstate.State) {
 	}
 	used := usedBy(s)
 	l.change(func(p *progress) {
-		p.base, p.known, p.written = used, s, ledgerOf(s)
-		p.counts = tally{begun: l.cfg.Continue && (!l.cfg.Once || used.iterations > s.InARow.StartFailures), InARow: s.InARow}
+		p.base, p.known, p.written, p.desk = used, s, ledgerOf(s), l.desk
+		p.counts = tally{begun: l.cfg.Continue && (!l.cfg.isHandedOn() || used.iterations > s.InARow.StartFailures), InARow: s.InARow}
 		p.proof = takeUpProof(s)
 		if limit := s.Limits().MaxCostUSD; l.cfg.isHandedOn() && used.cost.USD >= nearlySpent*limit {
 			p.warned = limit

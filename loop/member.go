@@ -82,7 +82,7 @@ func (m *member) play() error {
 	spec := backends.Spec{
 		Backend: m.worker.Backend, Ours: args, Args: m.worker.Args, Prompt: prompt, Dir: l.cfg.Folder,
 		Scope: m.scope, Iteration: c.plan.iteration, Handler: &m.below, Rest: l.rest, OnOutput: m.touch,
-		Ask: l.asker(m.call.ID, m.place.name),
+		Ask: l.desk.For(m.call.ID, m.place.name),
 	}
 	record, err := l.recordFile(run)
 	if err != nil {
@@ -103,8 +103,8 @@ func (m *member) play() error {
 	m.working = false
 	c.mu.Unlock()
 	l.part(&m.partner)
-	l.endQuestions(m.call.ID)
-	exit.Result.Denials = l.withoutDenied(exit.Result.Denials)
+	l.desk.End(m.call.ID)
+	exit.Result.Denials = l.desk.WithoutDenied(exit.Result.Denials)
 	m.report = assess(exit, "", m.completion(), time.Now())
 	l.change(func(*progress) { c.usages[m] = exit.Result.Usage })
 	return nil
@@ -188,7 +188,7 @@ func (m *member) own(e stream.Event) {
 		c.mu.Unlock()
 		l.Handle(e)
 	case stream.Moot:
-		l.mootOf(m.call.ID, e.ID)
+		l.desk.TakeBack(m.call.ID, e.ID)
 	case stream.Quota, stream.Compaction, stream.Error, stream.Heard:
 		l.Handle(e)
 	}

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"ralph-lsp/loop/ask"
 	"ralph-lsp/loopstate"
 	"ralph-lsp/stream"
 )
@@ -53,12 +54,15 @@ type progress struct {
 	ending  bool          // it was asked to end, as a limit is reached or the next iteration is asked for
 	longest time.Duration // how long it may take; 0: no limit
 	stopped time.Duration // in which this process was stopped
+	waited  time.Duration // for the user, before the run
 	conversation
-	asks    asks
-	goesOn  bool // tools were called, so another turn follows
-	deeds   deeds
-	line    lineBuffer
-	guiding []Guidance // what it was told; told again if it doesn't count
+	desk       *ask.Desk
+	waits      bool           // the observer was told that it waits for the user
+	unanswered []ask.Question // those for which the loop ends
+	goesOn     bool           // tools were called, so another turn follows
+	deeds      deeds
+	line       lineBuffer
+	guiding    []Guidance // what it was told; told again if it doesn't count
 
 	concluded bool // nothing keeps the loop from its end any more; changes under fileMu
 
@@ -93,8 +97,8 @@ func (p *progress) snapshot() Status {
 	s.Refuted, s.Unchecked = p.counts.Refuted, p.proof.unchecked
 	s.LastLine = p.line.last()
 	s.Pausing = p.paused && (s.State == StateStarting || s.State == StateRunning)
-	s.Questions, s.Allowed = p.questions(), p.rules()
-	if len(s.Questions) > 0 && s.State == StateRunning {
+	s.Questions, s.Allowed = p.desk.Questions(), p.desk.Rules()
+	if p.desk.HoldsAgent() && s.State == StateRunning {
 		s.State, s.Retry = StateWaiting, nil
 	}
 	return s
@@ -105,5 +109,14 @@ func (p *progress) elapsed() time.Duration {
 	if p.running == nil {
 		return p.base.elapsed
 	}
-	return p.base.elapsed + time.Since(p.status.IterationStartedAt) - p.stopped - p.asking()
+	return p.base.elapsed + time.Since(p.status.IterationStartedAt) - p.idle()
+}
+
+// idle is the time of the run under way that isn't its agent's: this process was stopped, or the
+// user was asked.
+func (p *progress) idle() time.Duration { return p.stopped + p.desk.Waited() - p.waited }
+
+// beginRun has the time count for a run from now on.
+func (p *progress) beginRun(now time.Time) {
+	p.status.IterationStartedAt, p.stopped, p.waited = now, 0, p.desk.Waited()
 }

@@ -12,6 +12,7 @@ import (
 
 	"ralph-lsp/history"
 	"ralph-lsp/internal/limits"
+	"ralph-lsp/loop/ask"
 	"ralph-lsp/stream"
 	"ralph-lsp/verify"
 )

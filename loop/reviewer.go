@@ -69,7 +69,7 @@ func (l *Loop) review(q *question) verify.Result {
 	agent, err := l.start(backends.Spec{
 		Backend: reviewer.Backend, Ours: l.budgetOf(reviewer.Backend), Args: reviewer.Args, Prompt: prompt, Dir: l.cfg.Folder,
 		Scope: l.scope, Iteration: q.iteration, Handler: h, Rest: l.rest, OnOutput: l.activity.touch,
-		Ask: l.asker(h.call.ID, l.cfg.Verify.Reviewer),
+		Ask: l.desk.For(h.call.ID, l.cfg.Verify.Reviewer),
 	})
 	if err != nil {
 		return end(unchecked("could not be asked: " + oneLine(err.Error())))
@@ -82,7 +82,7 @@ func (l *Loop) review(q *question) verify.Result {
 	l.meet(p, agent, reviewer.Backend)
 	exit, why := l.attendGate(agent, true, l.stopBroke)
 	l.endConversation()
-	l.endQuestions(h.call.ID)
+	l.desk.End(h.call.ID)
 	if exit.Survivor != nil {
 		l.emit(Warning{Message: exit.Survivor.Error()})
 	}
@@ -254,7 +254,7 @@ func (l *Loop) newReview(q *question, p *partner) *below {
 			case stream.Heard:
 				l.hasRead(e)
 			case stream.Moot:
-				l.mootOf(call.ID, e.ID)
+				l.desk.TakeBack(call.ID, e.ID)
 			}
 		},
 	}

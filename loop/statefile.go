@@ -82,9 +82,10 @@ type news struct {
 // learn takes over what the state file says, its limits and promise only when
 // they are valid.
 func (p *progress) learn(s loopstate.State, valid bool) (n news) {
-	granted := p.granted(s.Allowed)
+	granted := p.desk.Granted(s.Allowed)
 	n.stale = p.takeOver(ledgerOf(s)) || len(granted) < len(s.Allowed)
 	p.known, p.known.Allowed = s, granted
+	p.desk.Wrote(granted, nil)
 	// What the user took out isn't told again.
 	p.guiding = slices.DeleteFunc(p.guiding, func(g Guidance) bool { return !slices.Contains(s.Guided, g.Text) })
 	st := &p.status

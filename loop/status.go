@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"ralph-lsp/loop/ask"
 	"ralph-lsp/stream"
 	"ralph-lsp/worktree"
 )
@@ -102,27 +103,30 @@ type Status struct {
 	Spent              time.Duration // by the iterations that ended; counts against MaxDuration
 	Elapsed            time.Duration // Spent, and what the running iteration has added up to this snapshot
 
-	Session        stream.SessionStart // who is at work; Backend is always set
-	Cost           stream.Cost         // of the whole loop so far
-	CostIncomplete bool                // some iterations' cost is unknown
-	IterationCost  stream.Cost
-	Hats           []HatCost     // what each has cost so far, where hats hand over
-	Tokens         stream.Tokens // of the whole loop so far
-	Context        int64         // tokens, see stream.Usage
-	ContextSize    int64
-	Quota          []stream.Quota
-	Tool           *ToolStatus  // nil: none
-	Agents         AtWork       // that work for the loop's own, or one step after the other
-	Retry          *RetryStatus // nil: not waiting, or for the user
-	Questions      []Question   // that wait for the user, oldest first
-	Allowed        []string     // rules that the user has allowed for as long as the loop lasts
-	LastSign       time.Time    // of the running agent; zero while it waits or a tool runs
-	LastLine       string       // the last line of the agent's text, for a status line
-	StopReason     StopReason   // ended, failed, interrupted
-	EndedAt        time.Time    // the same; zero is unknown
-	Error          string       // the last failure, in one line
-	StateFile      string
-	SessionFile    string // "": the loop isn't kept
+	Session       stream.SessionStart // who is at work; Backend is always set
+	Cost          stream.Cost         // of the whole loop so far
+	UnknownCosts  int                 // runs whose cost isn't in that, as nobody knows it; -1: some
+	Unpriced      int                 // so many in a row, while the loop pauses for that
+	IterationCost stream.Cost
+	Hats          []HatCost     // what each has cost so far, where hats hand over
+	Tokens        stream.Tokens // of the whole loop so far
+	Context       int64         // tokens, see stream.Usage
+	ContextSize   int64
+	Quota         []stream.Quota
+	Tool          *ToolStatus    // nil: none
+	Agents        AtWork         // that work for the loop's own, or one step after the other
+	Retry         *RetryStatus   // nil: not waiting, or for the user
+	Questions     []ask.Question // that wait for the user, oldest first
+	Allowed       []string       // rules that the user has allowed for as long as the loop lasts
+	LastSign      time.Time      // of the running agent; zero while it waits or a tool runs
+	LastLine      string         // the last line of the agent's text, for a status line
+	StopReason    StopReason     // ended, failed, interrupted
+	EndedAt       time.Time      // the same; zero is unknown
+	Last          *End           // the same, how it ended; nil is unknown
+	GivenUp       bool           // it ended and can't go on any more
+	Error         string         // the last failure, in one line
+	StateFile     string
+	SessionFile   string // "": the loop isn't kept
 }
 
 // treeOf is the worktree of ours that a folder is in, nil for none.

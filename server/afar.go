@@ -161,7 +161,7 @@ func (l askerAfar) status() wire.LoopStatus {
 
 func (l askerAfar) waiting() (all []waiting) {
 	for _, q := range l.status().Questions {
-		all = append(all, waiting{q, l, func(a loop.Answer) (wire.AnswerResult, error) {
+		all = append(all, waiting{q, l, func(a ask.Answer) (wire.AnswerResult, error) {
 			p := wire.AnswerParams{LoopParams: wire.LoopParams{LoopID: l.loopID}, ID: q.ID, Answer: a.Kind, Text: a.Text}
 			result, err := l.place.Do(l.ctx, wire.CommandAnswer, p)
 			said, _ := result.(wire.AnswerResult)
@@ -179,7 +179,7 @@ func (a *afar) askAgain(loopID, id string) (any, error) {
 			return wire.AnswerResult{Text: w.Text, Class: wire.ClassWarning}, nil
 		}
 	}
-	return nil, loop.ErrNoQuestion
+	return nil, ask.ErrNoQuestion
 }
 
 // asFailure is the error of a place as clients have it.

@@ -11,8 +11,8 @@ import (
 
 	"ralph-lsp/changes"
 	"ralph-lsp/internal/test/lsptest"
-	"ralph-lsp/loop"
-	"ralph-lsp/looplog"
+	"ralph-lsp/journal"
+	"ralph-lsp/loop/ask"
 	"ralph-lsp/server/elsewhere"
 	"ralph-lsp/wire"
 )
@@ -64,7 +64,7 @@ func (m *moon) Do(ctx context.Context, command string, argument any) (any, error
 			return nil, &wire.Failure{Reason: wire.ReasonBusAway, Err: errors.New("the moon is behind a cloud")}
 		}
 		if len(m.m1.Questions) == 0 || p.ID != "" && p.ID != m.m1.Questions[0].ID {
-			return nil, loop.ErrNoQuestion
+			return nil, ask.ErrNoQuestion
 		}
 		m.m1.Questions, m.m1.State = nil, "running"
 		m.answered <- p
@@ -96,7 +96,7 @@ func (m *moon) Snapshots(context.Context, wire.LoopParams) (*changes.Store, stri
 
 // ask lets m1 ask something.
 func (m *moon) ask(id string) {
-	q := wire.QuestionOf(loop.Question{ID: id, Kind: loop.AskPermission, Tool: "Bash", Title: "Bash dig"}, "m1", "/moon/m1")
+	q := wire.QuestionOf(ask.Question{ID: id, Kind: ask.Permission, Tool: "Bash", Title: "Bash dig"}, "m1", "/moon/m1")
 	m.mu.Lock()
 	m.m1.State, m.m1.Questions = "waiting", []wire.Question{q}
 	m.mu.Unlock()
@@ -178,7 +178,7 @@ func TestOneOfSeveralQuestionsFromElsewhereIsAskedAgain(t *testing.T) {
 	m, c := seesMoon(t, permitted)
 	var all []wire.Question
 	for _, title := range []string{"dig", "fill"} {
-		all = append(all, wire.QuestionOf(loop.Question{ID: "q-" + title, Kind: loop.AskPermission, Tool: "Bash", Title: "Bash " + title}, "m1", "/moon/m1"))
+		all = append(all, wire.QuestionOf(ask.Question{ID: "q-" + title, Kind: ask.Permission, Tool: "Bash", Title: "Bash " + title}, "m1", "/moon/m1"))
 	}
 	m.mu.Lock()
 	m.m1.State, m.m1.Questions = "waiting", all
@@ -203,7 +203,7 @@ func TestAQuestionFromElsewhereIsAskedOnce(t *testing.T) {
 	if q.LoopID != "m1" || q.Folder != moonFolder || len(q.Offers) == 0 {
 		t.Errorf("asked %+v", q)
 	}
-	if a := take(t, m.answered); a.ID != "q1" || a.Answer != loop.AnswerDeny || a.Text != "no holes" || a.LoopID != "m1" {
+	if a := take(t, m.answered); a.ID != "q1" || a.Answer != ask.Deny || a.Text != "no holes" || a.LoopID != "m1" {
 		t.Errorf("answered %+v", a)
 	}
 	m.ask("q2")
@@ -256,7 +256,7 @@ func TestAPlainClientIsAskedFromElsewhere(t *testing.T) {
 		return messageItem{"Allow Once"}
 	})
 	m.ask("q1")
-	if a := take(t, m.answered); a.Answer != loop.AnswerOnce {
+	if a := take(t, m.answered); a.Answer != ask.Once {
 		t.Errorf("answered %+v", a)
 	}
 }

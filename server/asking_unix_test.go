@@ -17,6 +17,7 @@ import (
 	"ralph-lsp/internal/settings"
 	"ralph-lsp/internal/test/lsptest"
 	"ralph-lsp/loop"
+	"ralph-lsp/loop/ask"
 	"ralph-lsp/loopstate"
 	"ralph-lsp/wire"
 )
@@ -91,7 +92,7 @@ func stateIn(t *testing.T, dir string) loopstate.State {
 }
 
 func TestTheAgentOfAnOwnLoopIsAnswered(t *testing.T) {
-	for kind, want := range map[string]string{loop.AnswerOnce: `"behavior":"allow"`, loop.AnswerLoop: `"behavior":"allow"`, loop.AnswerDeny: "not that branch"} {
+	for kind, want := range map[string]string{ask.Once: `"behavior":"allow"`, ask.ForLoop: `"behavior":"allow"`, ask.Deny: "not that branch"} {
 		t.Run(kind, func(t *testing.T) {
 			c, dir, q := asksHere(t)
 			if l := c.status(dir, inState("waiting")); !l.Owned || len(l.Questions) != 1 || l.Questions[0].ID != q.ID {
@@ -114,7 +115,7 @@ func TestTheSecondEditorAnswersTheFirstOnesLoop(t *testing.T) {
 	if got := permissionOf(t, other.Hears(wire.MethodPermission, "git push")); got.ID != q.ID || got.LoopID != q.LoopID {
 		t.Errorf("the other is asked %+v", got)
 	}
-	other.Must(other.Command(wire.CommandAnswer, wire.AnswerParams{ID: q.ID, Answer: loop.AnswerDeny, Text: "not that branch"}))
+	other.Must(other.Command(wire.CommandAnswer, wire.AnswerParams{ID: q.ID, Answer: ask.Deny, Text: "not that branch"}))
 	for _, client := range []*dialled{c, other} {
 		client.Hears("$/cancelRequest", "")
 	}
@@ -132,7 +133,7 @@ func TestALoopThatAsksIsCancelled(t *testing.T) {
 	if _, _, err := loop.StateIn(dir); !errors.Is(err, loop.ErrNothingToGoOn) {
 		t.Errorf("the state file is left: %v", err)
 	}
-	if m := c.Command(wire.CommandAnswer, wire.AnswerParams{ID: q.ID, Answer: loop.AnswerOnce}); reason(t, m) != wire.ReasonNoQuestion {
+	if m := c.Command(wire.CommandAnswer, wire.AnswerParams{ID: q.ID, Answer: ask.Once}); reason(t, m) != wire.ReasonNoQuestion {
 		t.Errorf("%+v", m)
 	}
 	if told := gone(t, dir); strings.Contains(told, `"allow"`) {
@@ -152,7 +153,7 @@ func TestTheEditorGoesWhileItIsAsked(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, dir, q := asksHere(t)
-			c.Answer(wire.MethodPermission, func(json.RawMessage) any { return wire.PermissionResult{Answer: loop.AnswerOnce} })
+			c.Answer(wire.MethodPermission, func(json.RawMessage) any { return wire.PermissionResult{Answer: ask.Once} })
 			leave(c)
 			code := <-c.exit
 			c.exit <- code

@@ -14,6 +14,7 @@ import (
 	"ralph-lsp/changes"
 	"ralph-lsp/config"
 	"ralph-lsp/loop"
+	"ralph-lsp/loop/ask"
 	"ralph-lsp/loop/start"
 	"ralph-lsp/loopstate"
 	"ralph-lsp/sandbox"
@@ -175,11 +176,7 @@ func asWireError(err error) error {
 		return failed(wire.ReasonEmptyPrompt, err, nil)
 	case errors.As(err, &capped):
 		return failed(wire.ReasonLimitReached, err, map[string]any{"stopReason": capped.Reason, "iterations": capped.Used.MaxIterations})
-	case errors.Is(err, loop.ErrNotRunning), errors.Is(err, loop.ErrNothingToGoOn):
-		return failed(wire.ReasonNotRunning, err, nil)
-	case errors.Is(err, loop.ErrNoRun):
-		return failed(wire.ReasonNoRun, err, nil)
-	case errors.As(err, new(*loop.AnswerError)):
+	case errors.As(err, new(*ask.AnswerError)):
 		return invalidKey("answer", "%v", err)
 	case errors.Is(err, loop.ErrNoQuestion):
 		return failed(wire.ReasonNoQuestion, err, nil)

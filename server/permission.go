@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"ralph-lsp/loop"
+	"ralph-lsp/loop/ask"
 	"ralph-lsp/server/rpc"
 	"ralph-lsp/wire"
 )
@@ -48,14 +49,14 @@ type asking struct {
 type waiting struct {
 	wire.Question
 	asker
-	tell func(loop.Answer) (wire.AnswerResult, error) // answers the agent
+	tell func(ask.Answer) (wire.AnswerResult, error) // answers the agent
 }
 
 func (w waiting) key() askedQuestion { return askedQuestion{w.asker, w.LoopID, w.ID} }
 
 // waitingIn is a question of the loop in a folder; ours is nil where another process drives it.
-func waitingIn(f *folder, ours *managed, loopID string, q loop.Question) waiting {
-	return waiting{wire.QuestionOf(q, loopID, f.path), f, func(a loop.Answer) (wire.AnswerResult, error) {
+func waitingIn(f *folder, ours *managed, loopID string, q ask.Question) waiting {
+	return waiting{wire.QuestionOf(q, loopID, f.path), f, func(a ask.Answer) (wire.AnswerResult, error) {
 		said := wire.AnswerResult{Text: wire.AnsweredText(q, a), Class: wire.ClassInfo}
 		if ours != nil {
 			return said, ours.Answer(q.ID, a)
@@ -157,11 +158,11 @@ func (p *permissions) ask(w waiting) {
 // isAnswered says whether an answer came to nothing as somebody was faster.
 func isAnswered(err error) bool {
 	failure := (*wire.Failure)(nil)
-	return errors.Is(err, loop.ErrNoQuestion) || errors.As(err, &failure) && failure.Reason == wire.ReasonNoQuestion
+	return errors.Is(err, ask.ErrNoQuestion) || errors.As(err, &failure) && failure.Reason == wire.ReasonNoQuestion
 }
 
 // put asks the client, and returns what its user answers; nil leaves the question open.
-func (p *permissions) put(ctx context.Context, w waiting) *loop.Answer {
+func (p *permissions) put(ctx context.Context, w waiting) *ask.Answer {
 	if !p.queues() {
 		return p.putPlainly(ctx, w)
 	}
@@ -184,12 +185,12 @@ func (p *permissions) put(ctx context.Context, w waiting) *loop.Answer {
 	return p.said(result.Answer, result.Text)
 }
 
-func (p *permissions) said(kind, text string) *loop.Answer {
-	return &loop.Answer{Kind: kind, Text: text, By: cmp.Or(p.ed.Client().Name, "editor")}
+func (p *permissions) said(kind, text string) *ask.Answer {
+	return &ask.Answer{Kind: kind, Text: text, By: cmp.Or(p.ed.Client().Name, "editor")}
 }
 
 // putPlainly asks with what every client has: words and buttons.
-func (p *permissions) putPlainly(ctx context.Context, w waiting) *loop.Answer {
+func (p *permissions) putPlainly(ctx context.Context, w waiting) *ask.Answer {
 	message := w.name() + " " + wire.AskedInFull(w.Question)
 	if !p.user.mute.Load() {
 		var titles []string
@@ -224,7 +225,7 @@ func (p *permissions) again(w waiting) {
 // answer is what a user says to an agent's question without being asked.
 func (c *controls) answer(ctx context.Context, p wire.AnswerParams) (any, error) {
 	switch p.Answer {
-	case "", loop.AnswerDeny, loop.AnswerOnce, loop.AnswerLoop, loop.AnswerValue:
+	case "", ask.Deny, ask.Once, ask.ForLoop, ask.Value:
 	default:
 		return nil, invalidKey("answer", "answer is %q: say deny, once, loop or value", p.Answer)
 	}
@@ -266,7 +267,7 @@ func (c *controls) waitingFor(ctx context.Context, p wire.AnswerParams) (found w
 		}
 	}
 	if found.asker == nil {
-		return found, loop.ErrNoQuestion
+		return found, ask.ErrNoQuestion
 	}
 	return found, nil
 }

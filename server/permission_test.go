@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"ralph-lsp/internal/test/lsptest"
-	"ralph-lsp/loop"
+	"ralph-lsp/loop/ask"
 	"ralph-lsp/loopstate"
 	"ralph-lsp/server/rpc"
 	"ralph-lsp/wire"
@@ -19,7 +19,7 @@ import (
 const permitted = `{"window":{"workDoneProgress":true},"experimental":{"ralph":{"version":2,"updates":true,"permissions":true}}}`
 
 // asksIn makes the loop of another process in a folder, whose agent waits to be told things.
-func asksIn(t *testing.T, dir string, questions ...loop.Question) *loopstate.File {
+func asksIn(t *testing.T, dir string, questions ...ask.Question) *loopstate.File {
 	t.Helper()
 	file, err := loopstate.Open(dir)
 	if err != nil {
@@ -37,7 +37,7 @@ func asksIn(t *testing.T, dir string, questions ...loop.Question) *loopstate.Fil
 	return file
 }
 
-func texts(questions []loop.Question) (all []string) {
+func texts(questions []ask.Question) (all []string) {
 	for _, q := range questions {
 		all = append(all, string(lsptest.JSON(q)))
 	}
@@ -45,12 +45,12 @@ func texts(questions []loop.Question) (all []string) {
 }
 
 // wantsTo is a command that an agent asks about.
-func wantsTo(id, command string) loop.Question {
-	return loop.Question{ID: id, Kind: loop.AskPermission, Tool: "Bash", Title: "Bash " + command, Detail: command, Rule: "Bash(" + command + ":*)", At: time.Now()}
+func wantsTo(id, command string) ask.Question {
+	return ask.Question{ID: id, Kind: ask.Permission, Tool: "Bash", Title: "Bash " + command, Detail: command, Rule: "Bash(" + command + ":*)", At: time.Now()}
 }
 
 // open makes these the questions that a loop's agent waits for.
-func open(t *testing.T, file *loopstate.File, questions ...loop.Question) {
+func open(t *testing.T, file *loopstate.File, questions ...ask.Question) {
 	t.Helper()
 	if _, err := file.Update(func(s *loopstate.State) error { s.Questions = texts(questions); return nil }); err != nil {
 		t.Fatal(err)
@@ -120,7 +120,7 @@ func TestAClientIsAskedWhatAnAgentWaitsFor(t *testing.T) {
 			}
 			// It is still open: a command answers.
 			c.status(dir, func(l wire.LoopStatus) bool { return len(l.Questions) == 1 && slices.Contains(l.Can, wire.CanAnswer) })
-			c.Must(c.Command(wire.CommandAnswer, wire.AnswerParams{ID: "q1", Answer: loop.AnswerOnce}))
+			c.Must(c.Command(wire.CommandAnswer, wire.AnswerParams{ID: "q1", Answer: ask.Once}))
 			if got := answersIn(t, file, 1); len(got) != 1 || !strings.Contains(got[0], `"kind":"once"`) {
 				t.Errorf("got %s", got)
 			}
@@ -152,8 +152,8 @@ func TestWhatSomebodyElseAnsweredIsWithdrawn(t *testing.T) {
 	for _, c := range []*dialled{one, two} {
 		ids[c] = c.Hears(wire.MethodPermission, "q1").ID
 	}
-	two.Must(two.Command(wire.CommandAnswer, wire.AnswerParams{LoopParams: wire.LoopParams{LoopID: "ralph-1"}, ID: "q1", Answer: loop.AnswerDeny, Text: "no"}))
-	refused := one.Command(wire.CommandAnswer, wire.AnswerParams{ID: "q1", Answer: loop.AnswerOnce})
+	two.Must(two.Command(wire.CommandAnswer, wire.AnswerParams{LoopParams: wire.LoopParams{LoopID: "ralph-1"}, ID: "q1", Answer: ask.Deny, Text: "no"}))
+	refused := one.Command(wire.CommandAnswer, wire.AnswerParams{ID: "q1", Answer: ask.Once})
 	if refused.Error == nil || !strings.Contains(string(refused.Error.Data), wire.ReasonNoQuestion) {
 		t.Errorf("the second answer: %+v", refused)
 	}
@@ -167,7 +167,7 @@ func TestWhatSomebodyElseAnsweredIsWithdrawn(t *testing.T) {
 		}
 		c.status(dir, func(l wire.LoopStatus) bool { return len(l.Questions) == 0 && l.State == "running" })
 	}
-	if late := one.Command(wire.CommandAnswer, wire.AnswerParams{ID: "q1", Answer: loop.AnswerOnce}); late.Error == nil || !strings.Contains(string(late.Error.Data), wire.ReasonNoQuestion) {
+	if late := one.Command(wire.CommandAnswer, wire.AnswerParams{ID: "q1", Answer: ask.Once}); late.Error == nil || !strings.Contains(string(late.Error.Data), wire.ReasonNoQuestion) {
 		t.Errorf("a late answer: %+v", late)
 	}
 }
@@ -175,15 +175,15 @@ func TestWhatSomebodyElseAnsweredIsWithdrawn(t *testing.T) {
 func TestAnAnswerThatIsNone(t *testing.T) {
 	dir := t.TempDir()
 	c := dial(t, optedIn, dir)
-	asksIn(t, dir, loop.Question{ID: "q1", Kind: loop.AskSelect, Title: "Which?", Options: []string{"A", "B"}})
+	asksIn(t, dir, ask.Question{ID: "q1", Kind: ask.Select, Title: "Which?", Options: []string{"A", "B"}})
 	c.status(dir, inState("waiting"))
-	for _, p := range []wire.AnswerParams{{Answer: "yes"}, {Answer: loop.AnswerValue, Text: "C"}, {Answer: loop.AnswerOnce}} {
+	for _, p := range []wire.AnswerParams{{Answer: "yes"}, {Answer: ask.Value, Text: "C"}, {Answer: ask.Once}} {
 		if m := c.Command(wire.CommandAnswer, p); m.Error == nil || m.Error.Code != rpc.CodeInvalidParams || !strings.Contains(string(m.Error.Data), `"answer"`) {
 			t.Errorf("%+v: %+v", p, m)
 		}
 	}
 	var r wire.AnswerResult
-	if err := json.Unmarshal(c.Must(c.Command(wire.CommandAnswer, wire.AnswerParams{Answer: loop.AnswerValue, Text: "B"})), &r); err != nil || r.Text != "answered: Which?: B" {
+	if err := json.Unmarshal(c.Must(c.Command(wire.CommandAnswer, wire.AnswerParams{Answer: ask.Value, Text: "B"})), &r); err != nil || r.Text != "answered: Which?: B" {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
@@ -194,7 +194,7 @@ func TestAClientIsAskedAgain(t *testing.T) {
 	c.Answer(wire.MethodPermission, func(json.RawMessage) any { return nil })
 	file := asksIn(t, dir, wantsTo("q1", "make"))
 	c.Hears(wire.MethodPermission, "q1")
-	c.Answer(wire.MethodPermission, func(json.RawMessage) any { return wire.PermissionResult{Answer: loop.AnswerOnce} })
+	c.Answer(wire.MethodPermission, func(json.RawMessage) any { return wire.PermissionResult{Answer: ask.Once} })
 	c.Must(c.Command(wire.CommandAnswer, struct{}{}))
 	if got := answersIn(t, file, 1); !strings.Contains(got[0], `"kind":"once"`) {
 		t.Errorf("got %s", got)
@@ -236,7 +236,7 @@ func TestAClientThatCantBeAskedIsTold(t *testing.T) {
 			}
 			file := asksIn(t, dir, wantsTo("q1", "make"))
 			c.Hears("window/showMessage", `Ralph asks: Bash make\n`+wire.HowToAnswer)
-			c.Must(c.Command(wire.CommandAnswer, wire.AnswerParams{Answer: loop.AnswerLoop}))
+			c.Must(c.Command(wire.CommandAnswer, wire.AnswerParams{Answer: ask.ForLoop}))
 			if got := answersIn(t, file, 1); !strings.Contains(got[0], `"kind":"loop"`) {
 				t.Errorf("got %s", got)
 			}
@@ -258,8 +258,8 @@ func TestAClientThatCantBeAskedIsTold(t *testing.T) {
 func TestAFloodOfQuestions(t *testing.T) {
 	dir := t.TempDir()
 	c := dial(t, permitted, dir)
-	var all []loop.Question
-	for i := range loop.MaxQuestions {
+	var all []ask.Question
+	for i := range ask.MaxQuestions {
 		all = append(all, wantsTo(fmt.Sprintf("flood%02d.", i), "make"))
 	}
 	file := asksIn(t, dir, all...)

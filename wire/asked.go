@@ -7,13 +7,13 @@ import (
 	"strconv"
 	"strings"
 
-	"ralph-lsp/loop"
+	"ralph-lsp/loop/ask"
 	"ralph-lsp/stream"
 )
 
 // AskedLines are what an agent asks, for a terminal: all of the command or the diff, but for
 // what is behind a number of lines (0: all), which more says how to see; and the choices.
-func AskedLines(q loop.Question, limit int, more string) []string {
+func AskedLines(q ask.Question, limit int, more string) []string {
 	lines := []string{AsksText(q) + " [" + OneLine(q.ID) + "]"}
 	detail := strings.Split(strings.TrimRight(stream.Plain(q.Detail), "\n"), "\n")
 	if len(detail) == 1 && (detail[0] == "" || strings.HasSuffix(q.Title, detail[0])) {
@@ -33,11 +33,11 @@ func AskedLines(q loop.Question, limit int, more string) []string {
 }
 
 // AnswersTo says how a question can be answered at a terminal, the safe way first.
-func AnswersTo(q loop.Question) string {
+func AnswersTo(q ask.Question) string {
 	switch {
-	case q.Kind == loop.AskSelect:
+	case q.Kind == ask.Select:
 		return "deny, or a number"
-	case q.Kind == loop.AskInput:
+	case q.Kind == ask.Input:
 		return "deny, or a text"
 	case q.Rule != "":
 		return "deny [words for the agent], once, loop (" + OneLine(q.Rule) + ")"
@@ -48,13 +48,13 @@ func AnswersTo(q loop.Question) string {
 // ReadAnswer reads what a person types as the answer to one of the questions that are open:
 // its id, unless there is only one, and the answer. usage is a command line that answers, up
 // to the id.
-func ReadAnswer(open []loop.Question, words []string, usage, by string) (q loop.Question, a loop.Answer, err error) {
-	i := slices.IndexFunc(open, func(q loop.Question) bool { return q.ID == words[0] })
+func ReadAnswer(open []ask.Question, words []string, usage, by string) (q ask.Question, a ask.Answer, err error) {
+	i := slices.IndexFunc(open, func(q ask.Question) bool { return q.ID == words[0] })
 	switch {
 	case i >= 0:
 		words = words[1:]
 	case len(open) == 0:
-		return q, a, loop.ErrNoQuestion
+		return q, a, ask.ErrNoQuestion
 	case len(open) > 1:
 		return q, a, fmt.Errorf("%d questions are open: say which one is meant, as in %s %s deny", len(open), usage, open[0].ID)
 	default:
@@ -67,8 +67,8 @@ func ReadAnswer(open []loop.Question, words []string, usage, by string) (q loop.
 }
 
 // answerIn reads an answer to a question.
-func answerIn(q loop.Question, words []string) (a loop.Answer, err error) {
-	a = loop.Answer{Kind: loop.AnswerValue, Text: strings.Join(words, " ")}
+func answerIn(q ask.Question, words []string) (a ask.Answer, err error) {
+	a = ask.Answer{Kind: ask.Value, Text: strings.Join(words, " ")}
 	if len(words) == 0 {
 		return a, errors.New("the answer is missing: " + AnswersTo(q))
 	}
@@ -76,15 +76,15 @@ func answerIn(q loop.Question, words []string) (a loop.Answer, err error) {
 	isOneOf := func(all ...string) bool { return slices.Contains(all, first) }
 	isYesNo := q.Kind == loop.AskPermission || q.Kind == loop.AskConfirm
 	switch {
-	case first == loop.AnswerDeny, isYesNo && isOneOf("d", "n", "no"):
-		a.Kind, a.Text = loop.AnswerDeny, strings.Join(words[1:], " ")
-	case isYesNo && len(words) == 1 && isOneOf(loop.AnswerOnce, "o", "y", "yes"):
-		a.Kind, a.Text = loop.AnswerOnce, ""
-	case isYesNo && len(words) == 1 && isOneOf(loop.AnswerLoop, "l"):
-		a.Kind, a.Text = loop.AnswerLoop, ""
+	case first == ask.Deny, isYesNo && isOneOf("d", "n", "no"):
+		a.Kind, a.Text = ask.Deny, strings.Join(words[1:], " ")
+	case isYesNo && len(words) == 1 && isOneOf(ask.Once, "o", "y", "yes"):
+		a.Kind, a.Text = ask.Once, ""
+	case isYesNo && len(words) == 1 && isOneOf(ask.ForLoop, "l"):
+		a.Kind, a.Text = ask.ForLoop, ""
 	case isYesNo:
 		return a, fmt.Errorf("%q is no answer: %s", strings.Join(words, " "), AnswersTo(q))
-	case q.Kind == loop.AskSelect:
+	case q.Kind == ask.Select:
 		if n, err := strconv.Atoi(a.Text); err == nil && n >= 1 && n <= len(q.Options) && !slices.Contains(q.Options, a.Text) {
 			a.Text = q.Options[n-1]
 		}

@@ -1,5 +1,7 @@
 package wire
 
+import "ralph-lsp/loop/ask"
+
 import "ralph-lsp/loop"
 
 // HostFleet is the host of a loop that no worker has had yet.
@@ -34,7 +36,7 @@ func (l LoopStatus) As(loopID, folder string) LoopStatus {
 	questions, rules := l.Questions, l.Allowed
 	l.Questions, l.Allowed = nil, nil
 	for _, q := range questions {
-		l.Questions = append(l.Questions, QuestionOf(loop.Question{
+		l.Questions = append(l.Questions, QuestionOf(ask.Question{
 			ID: q.ID, Kind: q.Kind, Tool: q.Tool, CallID: q.ToolCallID, Agent: q.Agent, Title: q.Title, Detail: q.Detail,
 			Options: q.Options, Placeholder: q.Placeholder, Rule: q.Rule, At: q.At,
 		}, loopID, folder))

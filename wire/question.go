@@ -8,6 +8,7 @@ import (
 	"ralph-lsp/history"
 	"ralph-lsp/internal/tell"
 	"ralph-lsp/loop"
+	"ralph-lsp/loop/ask"
 	"ralph-lsp/stream"
 )
 
@@ -84,35 +85,35 @@ type AllowedRule struct {
 }
 
 // QuestionOf returns the wire's form of a question of a loop in a folder.
-func QuestionOf(q loop.Question, loopID, folder string) Question {
+func QuestionOf(q ask.Question, loopID, folder string) Question {
 	out := projectQuestion(q)
 	out.LoopID, out.Folder = loopID, FileURI(folder)
 	offer := func(title, answer, text string) {
 		out.Offers = append(out.Offers, Command{title, CommandAnswer, []any{AnswerParams{LoopParams{loopID, out.Folder}, q.ID, answer, text}}})
 	}
 	switch q.Kind {
-	case loop.AskConfirm:
-		offer("No", loop.AnswerDeny, "")
-		offer("Yes", loop.AnswerOnce, "")
-	case loop.AskSelect:
-		offer("None of These", loop.AnswerDeny, "")
+	case ask.Confirm:
+		offer("No", ask.Deny, "")
+		offer("Yes", ask.Once, "")
+	case ask.Select:
+		offer("None of These", ask.Deny, "")
 		for _, option := range q.Options {
-			offer(OneLine(option), loop.AnswerValue, option)
+			offer(OneLine(option), ask.Value, option)
 		}
 	case loop.AskInput:
 		offer("Give No Answer", loop.AnswerDeny, "")
 	default:
-		offer("Deny", loop.AnswerDeny, "")
-		offer("Allow Once", loop.AnswerOnce, "")
+		offer("Deny", ask.Deny, "")
+		offer("Allow Once", ask.Once, "")
 		if q.Rule != "" {
-			offer("Allow "+OneLine(q.Rule)+" in This Loop", loop.AnswerLoop, "")
+			offer("Allow "+OneLine(q.Rule)+" in This Loop", ask.ForLoop, "")
 		}
 	}
 	return out
 }
 
 // projectQuestion is a question without what only the one who asks has to know.
-func projectQuestion(q loop.Question) Question {
+func projectQuestion(q ask.Question) Question {
 	out := Question{
 		ID: q.ID, Kind: q.Kind, Tool: stream.Plain(q.Tool), ToolCallID: q.CallID, Agent: sentence(q.Agent),
 		Title: OneLine(q.Title), Detail: stream.Plain(q.Detail), Placeholder: OneLine(q.Placeholder), Rule: stream.Plain(q.Rule),
@@ -142,7 +143,7 @@ func AskedInFull(q Question) string {
 	if detail, _, _ := tell.Excerpt(strings.TrimSpace(q.Detail), maxAsked); detail != "" && !strings.HasSuffix(q.Title, detail) {
 		text += "\n" + detail
 	}
-	if q.Kind == loop.AskInput {
+	if q.Kind == ask.Input {
 		text += "\n" + HowToAnswer
 	}
 	return text
@@ -175,30 +176,30 @@ func questionsOf(s loop.Status) []Question {
 func projectAnswer(e loop.Answered) AnswerUpdate {
 	u := AnswerUpdate{SessionUpdate: KindAnswer, ID: e.Question.ID, Answer: e.Answer.Kind, Message: stream.Plain(e.Answer.Text), By: sentence(e.Answer.By)}
 	u.Said = Said{Text: AnsweredText(e.Question, e.Answer), Class: ClassInfo}
-	if e.Answer.Kind == loop.AnswerDeny {
+	if e.Answer.Kind == ask.Deny {
 		u.Class = ClassWarning
 	}
 	return u
 }
 
 // AnsweredText says what came of a question: "denied: Bash rm -rf build: not that folder".
-func AnsweredText(q loop.Question, a loop.Answer) string {
+func AnsweredText(q ask.Question, a ask.Answer) string {
 	title := OneLine(q.Title)
 	said := ""
 	if a.Text != "" {
 		said = ": " + sentence(a.Text)
 	}
 	switch a.Kind {
-	case loop.AnswerDeny:
+	case ask.Deny:
 		return denied(q.Kind) + ": " + title + said
 	case loop.AnswerOnce:
 		if q.Kind == loop.AskConfirm {
 			return "answered yes: " + title
 		}
 		return "allowed once: " + title
-	case loop.AnswerLoop:
+	case ask.ForLoop:
 		return fmt.Sprintf("allowed: %s; from now on in this loop: %s", title, OneLine(q.Rule))
-	case loop.AnswerValue:
+	case ask.Value:
 		return "answered: " + title + said
 	}
 	return "needs no answer any more: " + title
@@ -206,9 +207,9 @@ func AnsweredText(q loop.Question, a loop.Answer) string {
 
 func denied(kind string) string {
 	switch kind {
-	case loop.AskConfirm:
+	case ask.Confirm:
 		return "answered no"
-	case loop.AskSelect, loop.AskInput:
+	case ask.Select, ask.Input:
 		return "not answered"
 	}
 	return "denied"

@@ -6,18 +6,19 @@ import (
 	"testing"
 
 	"ralph-lsp/loop"
+	"ralph-lsp/loop/ask"
 )
 
 // exampleQuestion is a command that claude may not run unasked.
-var exampleQuestion = loop.Question{
-	ID: "q1", Kind: loop.AskPermission, Tool: "Bash", CallID: "toolu_1", Title: "Bash git commit -m wip",
+var exampleQuestion = ask.Question{
+	ID: "q1", Kind: ask.Permission, Tool: "Bash", CallID: "toolu_1", Title: "Bash git commit -m wip",
 	Detail: "git commit -m wip", Rule: "Bash(git commit:*)", At: noon,
 }
 
 // exampleQuestions has one question of each kind, and of an agent below.
 func exampleQuestions() []Question {
 	var all []Question
-	for _, q := range []loop.Question{
+	for _, q := range []ask.Question{
 		exampleQuestion,
 		{ID: "q2", Kind: loop.AskPermission, Tool: "Edit", Agent: "scout", Title: "Edit src/a.go", Detail: "--- src/a.go\n+++ src/a.go\n@@ -1 +1 @@\n-old\n+new\n", At: noon},
 		{ID: "q3", Kind: loop.AskConfirm, Title: "Deploy now?", Detail: "To production.", At: noon},
@@ -32,7 +33,7 @@ func exampleQuestions() []Question {
 // The first offer allows nothing, whatever is asked.
 func TestTheFirstOfferIsTheSafeOne(t *testing.T) {
 	for _, q := range exampleQuestions() {
-		if len(q.Offers) == 0 || q.Offers[0].Arguments[0].(AnswerParams).Answer != loop.AnswerDeny {
+		if len(q.Offers) == 0 || q.Offers[0].Arguments[0].(AnswerParams).Answer != ask.Deny {
 			t.Errorf("%s: %+v", q.Title, q.Offers)
 		}
 		for _, o := range q.Offers {
@@ -45,7 +46,7 @@ func TestTheFirstOfferIsTheSafeOne(t *testing.T) {
 
 // What can't be said safely isn't offered for the whole loop.
 func TestARuleIsNamedInItsOffer(t *testing.T) {
-	titles := func(q loop.Question) (all []string) {
+	titles := func(q ask.Question) (all []string) {
 		for _, o := range QuestionOf(q, "", "/w").Offers {
 			all = append(all, o.Title)
 		}
@@ -61,7 +62,7 @@ func TestARuleIsNamedInItsOffer(t *testing.T) {
 }
 
 func TestALoopThatAsks(t *testing.T) {
-	s := loop.Status{LoopID: "l", Folder: "/w/app", State: loop.StateWaiting, Iteration: 3, Limits: loop.Limits{MaxIterations: 50}, Questions: []loop.Question{exampleQuestion}, Allowed: []string{"Bash(go test:*)"}}
+	s := loop.Status{LoopID: "l", Folder: "/w/app", State: loop.StateWaiting, Iteration: 3, Limits: loop.Limits{MaxIterations: 50}, Questions: []ask.Question{exampleQuestion}, Allowed: []string{"Bash(go test:*)"}}
 	l := StatusOf(s, true)
 	if want := "3/50 · asks: Bash git commit -m wip"; l.Text != want || l.Line != want || l.Class != ClassWarning {
 		t.Errorf("%q, %q, %s", l.Text, l.Line, l.Class)
@@ -79,7 +80,7 @@ func TestALoopThatAsks(t *testing.T) {
 	if want := []string{"Deny: Bash git commit -m wip", "Allow Once: Bash git commit -m wip", "Allow Bash(git commit:*) in This Loop: Bash git commit -m wip", "Cancel", "Pause"}; !slices.Equal(controls, want) {
 		t.Errorf("a client without a plugin has %q", controls)
 	}
-	s.Questions = append(s.Questions, loop.Question{ID: "q2", Kind: loop.AskInput, Agent: "scout", Title: "Which version?"})
+	s.Questions = append(s.Questions, ask.Question{ID: "q2", Kind: ask.Input, Agent: "scout", Title: "Which version?"})
 	if l := StatusOf(s, true); l.Line != "3/50 · asks: Bash git commit -m wip · 1 more question" {
 		t.Error(l.Line)
 	}
@@ -94,22 +95,22 @@ func TestALoopThatAsks(t *testing.T) {
 }
 
 func TestWhatCameOfAQuestion(t *testing.T) {
-	confirm := loop.Question{Kind: loop.AskConfirm, Title: "Deploy now?"}
-	pick := loop.Question{Kind: loop.AskSelect, Title: "Which one?"}
+	confirm := ask.Question{Kind: ask.Confirm, Title: "Deploy now?"}
+	pick := ask.Question{Kind: ask.Select, Title: "Which one?"}
 	for _, tt := range []struct {
-		q    loop.Question
-		a    loop.Answer
+		q    ask.Question
+		a    ask.Answer
 		want string
 	}{
-		{exampleQuestion, loop.Answer{Kind: loop.AnswerDeny}, "denied: Bash git commit -m wip"},
-		{exampleQuestion, loop.Answer{Kind: loop.AnswerDeny, Text: "not\nthat"}, "denied: Bash git commit -m wip: not that"},
-		{exampleQuestion, loop.Answer{Kind: loop.AnswerOnce}, "allowed once: Bash git commit -m wip"},
-		{exampleQuestion, loop.Answer{Kind: loop.AnswerLoop}, "allowed: Bash git commit -m wip; from now on in this loop: Bash(git commit:*)"},
-		{exampleQuestion, loop.Answer{Kind: loop.AnswerMoot}, "needs no answer any more: Bash git commit -m wip"},
-		{confirm, loop.Answer{Kind: loop.AnswerOnce}, "answered yes: Deploy now?"},
-		{confirm, loop.Answer{Kind: loop.AnswerDeny}, "answered no: Deploy now?"},
-		{pick, loop.Answer{Kind: loop.AnswerValue, Text: "staging"}, "answered: Which one?: staging"},
-		{pick, loop.Answer{Kind: loop.AnswerDeny}, "not answered: Which one?"},
+		{exampleQuestion, ask.Answer{Kind: ask.Deny}, "denied: Bash git commit -m wip"},
+		{exampleQuestion, ask.Answer{Kind: ask.Deny, Text: "not\nthat"}, "denied: Bash git commit -m wip: not that"},
+		{exampleQuestion, ask.Answer{Kind: ask.Once}, "allowed once: Bash git commit -m wip"},
+		{exampleQuestion, ask.Answer{Kind: ask.ForLoop}, "allowed: Bash git commit -m wip; from now on in this loop: Bash(git commit:*)"},
+		{exampleQuestion, ask.Answer{Kind: ask.Moot}, "needs no answer any more: Bash git commit -m wip"},
+		{confirm, ask.Answer{Kind: ask.Once}, "answered yes: Deploy now?"},
+		{confirm, ask.Answer{Kind: ask.Deny}, "answered no: Deploy now?"},
+		{pick, ask.Answer{Kind: ask.Value, Text: "staging"}, "answered: Which one?: staging"},
+		{pick, ask.Answer{Kind: ask.Deny}, "not answered: Which one?"},
 	} {
 		if got := AnsweredText(tt.q, tt.a); got != tt.want {
 			t.Errorf("%q, want %q", got, tt.want)

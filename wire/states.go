@@ -8,6 +8,7 @@ import (
 
 	"ralph-lsp/internal/tell"
 	"ralph-lsp/loop"
+	"ralph-lsp/loop/ask"
 	"ralph-lsp/stream"
 )
 

@@ -10,6 +10,7 @@ import (
 
 	"ralph-lsp/history"
 	"ralph-lsp/loop"
+	"ralph-lsp/loop/ask"
 	"ralph-lsp/stream"
 )
 
@@ -20,7 +21,7 @@ func exampleStates() []LoopStatus {
 		{State: loop.StateStarting}, {State: loop.StateRunning}, {State: loop.StatePaused}, {State: loop.StateCancelling},
 		{State: loop.StateInterrupted, StopReason: loop.StopInterrupted},
 		{State: loop.StateWaiting, Retry: &loop.RetryStatus{Attempt: 2, Reason: loop.WaitRateLimit}},
-		{State: loop.StateWaiting, Questions: []loop.Question{exampleQuestion}, Allowed: []string{"Bash(go test:*)"}},
+		{State: loop.StateWaiting, Questions: []ask.Question{exampleQuestion}, Allowed: []string{"Bash(go test:*)"}},
 		{State: loop.StateFailed, StopReason: loop.StopFailures, Error: "500 overloaded", EndedAt: noon},
 		{State: loop.StateEnded, StopReason: loop.StopMaxCost, EndedAt: noon},
 	} {

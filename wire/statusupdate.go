@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"ralph-lsp/loop"
+	"ralph-lsp/loop/ask"
 )
 
 // OnceStatus is the update that says how a loop stands, of a run for the program that
@@ -26,7 +27,7 @@ const MaxStatusUpdate = 128 << 10
 // are cut first, then the last questions and what else there are lists of are left out.
 func StatusUpdateOf(s loop.Status) StatusUpdate {
 	u := StatusUpdate{OnceStatus, StatusOf(s, true)}
-	for most := loop.MaxDetail / 4; u.isTooLong(); most /= 4 {
+	for most := ask.MaxDetail / 4; u.isTooLong(); most /= 4 {
 		if most == 0 {
 			l := &u.Status
 			l.Questions, l.Details, l.Agents, l.Allowed = l.Questions[:len(l.Questions)/2], nil, nil, nil

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ralph-lsp/loop"
+	"ralph-lsp/loop/ask"
 )
 
 func TestAStatusUpdateIsBounded(t *testing.T) {
@@ -17,16 +18,16 @@ func TestAStatusUpdateIsBounded(t *testing.T) {
 		isCut              bool
 	}{
 		{"none", 0, 0, 0, false},
-		{"one with a long detail", 1, loop.MaxDetail, 1, false},
-		{"as many as there may be", loop.MaxQuestions, 200, loop.MaxQuestions, false},
-		{"with long details", loop.MaxQuestions, loop.MaxDetail, loop.MaxQuestions, true},
+		{"one with a long detail", 1, ask.MaxDetail, 1, false},
+		{"as many as there may be", ask.MaxQuestions, 200, ask.MaxQuestions, false},
+		{"with long details", ask.MaxQuestions, ask.MaxDetail, ask.MaxQuestions, true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			s := loop.Status{LoopID: "ralph-1", Folder: "/w", State: loop.StateWaiting}
 			detail := strings.Repeat("ä\"", tt.details/3)
 			for i := range tt.questions {
-				s.Questions = append(s.Questions, loop.Question{ID: fmt.Sprint("q", i), Kind: loop.AskPermission, Title: "Bash", Detail: detail})
+				s.Questions = append(s.Questions, ask.Question{ID: fmt.Sprint("q", i), Kind: ask.Permission, Title: "Bash", Detail: detail})
 			}
 			u := StatusUpdateOf(s)
 			data, err := json.Marshal(u)
@@ -48,11 +49,11 @@ func TestAStatusUpdateIsBounded(t *testing.T) {
 // What can't be cut is left out: the oldest questions stay.
 func TestAStatusUpdateOfTooMuch(t *testing.T) {
 	s := loop.Status{State: loop.StateWaiting}
-	for i := range loop.MaxQuestions {
-		s.Questions = append(s.Questions, loop.Question{ID: fmt.Sprint("q", i), Kind: loop.AskSelect, Options: []string{strings.Repeat("x", 20<<10)}})
+	for i := range ask.MaxQuestions {
+		s.Questions = append(s.Questions, ask.Question{ID: fmt.Sprint("q", i), Kind: ask.Select, Options: []string{strings.Repeat("x", 20<<10)}})
 	}
 	u := StatusUpdateOf(s)
-	if n := len(u.Status.Questions); n == 0 || n == loop.MaxQuestions || u.isTooLong() || u.Status.Questions[0].ID != "q0" {
+	if n := len(u.Status.Questions); n == 0 || n == ask.MaxQuestions || u.isTooLong() || u.Status.Questions[0].ID != "q0" {
 		t.Errorf("%d questions are left", n)
 	}
 	s.Questions = s.Questions[:1]

@@ -19,6 +19,7 @@ import (
 	"ralph-lsp/internal/tell"
 	"ralph-lsp/internal/test/lsptest"
 	"ralph-lsp/loop"
+	"ralph-lsp/loop/ask"
 	"ralph-lsp/loop/start"
 	"ralph-lsp/stream"
 	"ralph-lsp/verify"
@@ -87,9 +88,9 @@ func examples() map[string]any {
 		"result-keep":       KeptOf([]string{"src/a.go"}, true),
 		"permission":        QuestionOf(exampleQuestion, "ralph-ca7igygdcr4i", "/w/app"),
 		"questions":         exampleQuestions(),
-		"result-permission": PermissionResult{loop.AnswerDeny, "not that folder"},
-		"command-answer":    AnswerParams{LoopParams{LoopID: "ralph-ca7igygdcr4i"}, "q1", loop.AnswerDeny, "not that folder"},
-		"result-answer":     AnswerResult{AnsweredText(exampleQuestion, loop.Answer{Kind: loop.AnswerOnce}), ClassInfo},
+		"result-permission": PermissionResult{ask.Deny, "not that folder"},
+		"command-answer":    AnswerParams{LoopParams{LoopID: "ralph-ca7igygdcr4i"}, "q1", ask.Deny, "not that folder"},
+		"result-answer":     AnswerResult{AnsweredText(exampleQuestion, ask.Answer{Kind: ask.Once}), ClassInfo},
 
 		"result-doctor": DoctorResult{[]Check{{ID: "backend.pi", Message: "pi is not installed", Fix: "npm install ..."}}},
 		"result-agents": exampleAgents(),
@@ -265,7 +266,7 @@ func exampleUpdates(tokens *Tokens, text func(string) TextContent) map[string]Up
 		KindIteration: p.Loop(loop.IterationEnd{Iteration: 3, Outcome: loop.OutcomeOK, Cost: stream.USD(0.31), Turns: 4, ToolCalls: 6,
 			Duration: 61 * time.Second, Tokens: *tokens, Changes: &changes.Summary{Files: 3, Added: 12, Removed: 4}}),
 		KindQuestion:   p.Loop(loop.Asked{Question: exampleQuestion}),
-		KindAnswer:     p.Loop(loop.Answered{Question: exampleQuestion, Answer: loop.Answer{Kind: loop.AnswerDeny, Text: "not that folder", By: "Neovim"}}),
+		KindAnswer:     p.Loop(loop.Answered{Question: exampleQuestion, Answer: ask.Answer{Kind: ask.Deny, Text: "not that folder", By: "Neovim"}}),
 		KindState:      p.Loop(loop.StateChanged{State: loop.StatePaused, Reason: "user"}),
 		KindRetry:      p.Event(stream.Retry{Attempt: 1, MaxAttempts: 3, Delay: 2 * time.Second, Kind: stream.KindOverloaded, Message: "529"}),
 		KindCompaction: p.Event(stream.Compaction{Done: true, Reason: "threshold"}),

@@ -14,7 +14,7 @@ import (
 	"ralph-lsp/fleet"
 	"ralph-lsp/fleet/natsbus"
 	"ralph-lsp/internal/tell"
-	"ralph-lsp/loop"
+	"ralph-lsp/loop/ask"
 	"ralph-lsp/wire"
 )
 
@@ -42,7 +42,7 @@ question is meant.`,
 				usage := "ralph-fleet answer " + tell.ShellWord(args[0])
 				if id != "" {
 					words = append([]string{id}, words...)
-					if !slices.ContainsFunc(open, func(q loop.Question) bool { return q.ID == id }) {
+					if !slices.ContainsFunc(open, func(q ask.Question) bool { return q.ID == id }) {
 						open = nil
 					}
 				}
@@ -76,7 +76,7 @@ question is meant.`,
 const askPatience = 10 * time.Second
 
 // questionsOf are those of a loop that are open, the oldest first.
-func questionsOf(ctx context.Context, bus fleet.Bus, r fleet.Record) ([]loop.Question, error) {
+func questionsOf(ctx context.Context, bus fleet.Bus, r fleet.Record) ([]ask.Question, error) {
 	shown, err := fleet.Gather(ctx, bus, []fleet.Record{r}, askPatience)
 	if err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func questionsOf(ctx context.Context, bus fleet.Bus, r fleet.Record) ([]loop.Que
 }
 
 // openOf are the questions that an iteration shows.
-func openOf(r fleet.Record, s fleet.Shown) (open []loop.Question) {
+func openOf(r fleet.Record, s fleet.Shown) (open []ask.Question) {
 	for _, q := range fleet.StatusOf(r, s, "", time.Now()).Questions {
 		open = append(open, asked(q))
 	}
@@ -93,17 +93,17 @@ func openOf(r fleet.Record, s fleet.Shown) (open []loop.Question) {
 }
 
 // asked is a question of the wire as a loop asks it.
-func asked(q wire.Question) loop.Question {
-	return loop.Question{ID: q.ID, Kind: q.Kind, Tool: q.Tool, Agent: q.Agent, Title: q.Title, Detail: q.Detail, Options: q.Options, Placeholder: q.Placeholder, Rule: q.Rule}
+func asked(q wire.Question) ask.Question {
+	return ask.Question{ID: q.ID, Kind: q.Kind, Tool: q.Tool, Agent: q.Agent, Title: q.Title, Detail: q.Detail, Options: q.Options, Placeholder: q.Placeholder, Rule: q.Rule}
 }
 
 // howToAnswer is the command line that answers.
-func howToAnswer(q loop.Question, usage string) string {
+func howToAnswer(q ask.Question, usage string) string {
 	return fmt.Sprintf("  answer: %s %s ... (%s)", usage, wire.OneLine(q.ID), wire.AnswersTo(q))
 }
 
 // printQuestions shows what is open, and the command line that answers it.
-func printQuestions(w io.Writer, r fleet.Record, open []loop.Question, usage string) error {
+func printQuestions(w io.Writer, r fleet.Record, open []ask.Question, usage string) error {
 	if len(open) == 0 {
 		_, err := fmt.Fprintf(w, "no agent asks anything: %s is %s\n", r.Name, r.Sentence(time.Now()))
 		return err

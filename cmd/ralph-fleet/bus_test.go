@@ -18,6 +18,7 @@ import (
 	"ralph-lsp/fleet"
 	"ralph-lsp/fleet/natsbus"
 	"ralph-lsp/loop"
+	"ralph-lsp/loop/ask"
 	"ralph-lsp/wire"
 )
 
@@ -256,20 +257,20 @@ func TestAUserAnswersAgents(t *testing.T) {
 			t.Errorf("%s: its worker is asked %+v", line, asked)
 		}
 	}
-	push := loop.Question{ID: "q1", Kind: loop.AskPermission, Tool: "Bash", Title: "Bash git push", Detail: "git push\norigin", Rule: "Bash(git push:*)"}
-	pick := loop.Question{ID: "q2", Kind: loop.AskSelect, Title: "Which one?", Options: []string{"left", "right"}}
-	u.shows(one, loop.Status{State: loop.StateWaiting, Iteration: 1, Questions: []loop.Question{push, pick}})
+	push := ask.Question{ID: "q1", Kind: ask.Permission, Tool: "Bash", Title: "Bash git push", Detail: "git push\norigin", Rule: "Bash(git push:*)"}
+	pick := ask.Question{ID: "q2", Kind: ask.Select, Title: "Which one?", Options: []string{"left", "right"}}
+	u.shows(one, loop.Status{State: loop.StateWaiting, Iteration: 1, Questions: []ask.Question{push, pick}})
 	u.says("answer idle", "no agent asks anything")
 	u.says("answer one", "Bash git push [q1] git push origin", "loop (Bash(git push:*))", "[q2]", "1: left 2: right")
 	u.refuses("answer one once", "2 questions are open: say which one is meant")
 	u.refuses("answer one --id q9 once", "no such question is open")
 	u.refuses("answer one --id q1 once more", "\"once more\" is no answer")
 	u.refuses("answer idle once", "no such question is open")
-	told("answer one --id q1 loop", wire.AnswerParams{ID: "q1", Answer: loop.AnswerLoop})
-	told("answer one --id q1 deny not that", wire.AnswerParams{ID: "q1", Answer: loop.AnswerDeny, Text: "not that"})
-	told("answer one --id q2 the left one", wire.AnswerParams{ID: "q2", Answer: loop.AnswerValue, Text: "the left one"})
-	u.shows(one, loop.Status{State: loop.StateWaiting, Iteration: 1, Questions: []loop.Question{push}})
-	told("answer one once", wire.AnswerParams{ID: "q1", Answer: loop.AnswerOnce})
+	told("answer one --id q1 loop", wire.AnswerParams{ID: "q1", Answer: ask.ForLoop})
+	told("answer one --id q1 deny not that", wire.AnswerParams{ID: "q1", Answer: ask.Deny, Text: "not that"})
+	told("answer one --id q2 the left one", wire.AnswerParams{ID: "q2", Answer: ask.Value, Text: "the left one"})
+	u.shows(one, loop.Status{State: loop.StateWaiting, Iteration: 1, Questions: []ask.Question{push}})
+	told("answer one once", wire.AnswerParams{ID: "q1", Answer: ask.Once})
 	u.says("next one", "one it knows")
 }
 

@@ -10,6 +10,7 @@ import (
 	"ralph-lsp/fleet"
 	"ralph-lsp/fleet/natsbus"
 	"ralph-lsp/loop"
+	"ralph-lsp/loop/ask"
 	"ralph-lsp/wire"
 )
 
@@ -27,10 +28,10 @@ func TestQuestionsAboutLongDiffs(t *testing.T) {
 	}
 	t.Cleanup(b.Close)
 	s := loop.Status{LoopID: "ralph-1", Folder: "/w/loops/f1/tree", State: loop.StateWaiting, Iteration: 3, Title: strings.Repeat("Do it. ", 100)}
-	diff := strings.Repeat("-\tif a < b && c > \"ä\\n\" { // was\n+\tif a <= b && c >= \"ö\\t\" { // is\n", loop.MaxDetail)[:loop.MaxDetail]
-	for i := range loop.MaxQuestions {
-		s.Questions = append(s.Questions, loop.Question{
-			ID: fmt.Sprintf("q%d", i), Kind: loop.AskPermission, Tool: "Edit", Title: fmt.Sprintf("Edit src/%s/%d.go", strings.Repeat("deep/", 8), i), Detail: diff,
+	diff := strings.Repeat("-\tif a < b && c > \"ä\\n\" { // was\n+\tif a <= b && c >= \"ö\\t\" { // is\n", ask.MaxDetail)[:ask.MaxDetail]
+	for i := range ask.MaxQuestions {
+		s.Questions = append(s.Questions, ask.Question{
+			ID: fmt.Sprintf("q%d", i), Kind: ask.Permission, Tool: "Edit", Title: fmt.Sprintf("Edit src/%s/%d.go", strings.Repeat("deep/", 8), i), Detail: diff,
 			Rule: fmt.Sprintf("Edit(src/%s*)", strings.Repeat("deep/", 8)), At: time.Now(),
 		})
 		s.Allowed = append(s.Allowed, fmt.Sprintf("Bash(make target-%d:*)", i))
@@ -52,7 +53,7 @@ func TestQuestionsAboutLongDiffs(t *testing.T) {
 	}
 	r := fleet.Record{Task: fleet.Task{ID: "f1", Name: "one"}, Phase: fleet.Running, Attempt: 4, Worker: "box"}
 	l := fleet.StatusOf(r, <-shown, "/here/f1", time.Now())
-	if data, err := json.Marshal(l); err != nil || len(data) > 256<<10 || len(l.Questions) != loop.MaxQuestions {
+	if data, err := json.Marshal(l); err != nil || len(data) > 256<<10 || len(l.Questions) != ask.MaxQuestions {
 		t.Fatalf("an editor gets %d questions in %d bytes, %v", len(l.Questions), len(data), err)
 	}
 	stop, err := b.Listen(t.Context(), "f1", func(request []byte) []byte { return fmt.Appendf(nil, `{"result":{"text":%q}}`, request) })

@@ -16,6 +16,7 @@ import (
 	"ralph-lsp/fleet/natsbus"
 	"ralph-lsp/internal/test/lsptest"
 	"ralph-lsp/loop"
+	"ralph-lsp/loop/ask"
 	"ralph-lsp/wire"
 )
 
@@ -88,7 +89,7 @@ func (y *yard) commit(id string, attempt int, o fleet.Outcome, lines ...string) 
 }
 
 // asks shows a question of a loop's iteration.
-func (y *yard) asks(id string, attempt int, questions ...loop.Question) {
+func (y *yard) asks(id string, attempt int, questions ...ask.Question) {
 	y.t.Helper()
 	l := wire.StatusOf(loop.Status{LoopID: "ralph-1", Folder: "/box", State: loop.StateWaiting, Iteration: 1, Questions: questions}, true)
 	y.must(y.bus.Show(y.t.Context(), fleet.Shown{ID: id, Attempt: attempt, Status: lsptest.JSON(l)}))
@@ -324,8 +325,8 @@ func TestWhoAnswersSeesWhatIsAskedAndHow(t *testing.T) {
 	y := newYard(t)
 	y.put("f1", "one two's")
 	y.begin("f1", "box")
-	push := loop.Question{ID: "q1abc", Kind: loop.AskPermission, Title: "Bash git push …", Detail: "git push\n  --force", Rule: "Bash(git push:*)"}
-	which := loop.Question{ID: "q2abc", Kind: loop.AskSelect, Title: "Which?", Options: []string{"A", "B C"}}
+	push := ask.Question{ID: "q1abc", Kind: ask.Permission, Title: "Bash git push …", Detail: "git push\n  --force", Rule: "Bash(git push:*)"}
+	which := ask.Question{ID: "q2abc", Kind: ask.Select, Title: "Which?", Options: []string{"A", "B C"}}
 	y.asks("f1", 1, push, which)
 	code, out := y.run("answer", "one two's")
 	want := `asks: Bash git push … [q1abc]

@@ -9,6 +9,7 @@ import (
 
 	"ralph-lsp/cmd/internal/cli"
 	"ralph-lsp/loop"
+	"ralph-lsp/loop/ask"
 	"ralph-lsp/wire"
 )
 
@@ -73,16 +74,16 @@ question is meant.`,
 const maxAskLines = 40
 
 // askLines are what an agent asks, as far as there is room for while a loop runs.
-func askLines(q loop.Question) []string { return wire.AskedLines(q, maxAskLines, "ralph-lsp answer") }
+func askLines(q ask.Question) []string { return wire.AskedLines(q, maxAskLines, "ralph-lsp answer") }
 
 // howToAnswer is the command line that answers.
-func howToAnswer(q loop.Question, folder string) string {
+func howToAnswer(q ask.Question, folder string) string {
 	return fmt.Sprintf("  answer: ralph-lsp answer -C %s %s ... (%s)", shellWord(folder), plainLine(q.ID), wire.AnswersTo(q))
 }
 
 // ask tells a user of a question, and how to answer: right here, or in another terminal. A loop
 // of the past has no folder, and nobody answers.
-func (c styleConfig) ask(q loop.Question) []string {
+func (c styleConfig) ask(q ask.Question) []string {
 	lines := askLines(q)
 	switch {
 	case c.folder == "":

@@ -4,37 +4,37 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/loop"
+	"ralph-lsp/loop/ask"
 	"ralph-lsp/wire"
 )
 
 func TestWordsThatAnswer(t *testing.T) {
-	permission := loop.Question{ID: "q1abc", Kind: loop.AskPermission, Title: "Bash git push", Rule: "Bash(git push:*)"}
-	confirm := loop.Question{ID: "q2abc", Kind: loop.AskConfirm, Title: "Sure?"}
-	pick := loop.Question{ID: "q3abc", Kind: loop.AskSelect, Title: "Which?", Options: []string{"A", "B C", "1"}}
-	input := loop.Question{ID: "q4abc", Kind: loop.AskInput, Title: "Name?"}
+	permission := ask.Question{ID: "q1abc", Kind: ask.Permission, Title: "Bash git push", Rule: "Bash(git push:*)"}
+	confirm := ask.Question{ID: "q2abc", Kind: ask.Confirm, Title: "Sure?"}
+	pick := ask.Question{ID: "q3abc", Kind: ask.Select, Title: "Which?", Options: []string{"A", "B C", "1"}}
+	input := ask.Question{ID: "q4abc", Kind: ask.Input, Title: "Name?"}
 	for _, c := range []struct {
-		open  []loop.Question
+		open  []ask.Question
 		words string
 		want  string // ID, kind and text, or the error
 	}{
-		{[]loop.Question{permission}, "deny", "q1abc deny "},
-		{[]loop.Question{permission}, "d not that one", "q1abc deny not that one"},
-		{[]loop.Question{permission}, "q1abc once", "q1abc once "},
-		{[]loop.Question{permission}, "Loop", "q1abc loop "},
-		{[]loop.Question{permission}, "once more", `"once more" is no answer: deny [words for the agent], once, loop (Bash(git push:*))`},
-		{[]loop.Question{permission}, "git", `"git" is no answer`},
-		{[]loop.Question{permission}, "q1abc", "the answer is missing"},
-		{[]loop.Question{confirm}, "y", "q2abc once "},
-		{[]loop.Question{confirm}, "no", "q2abc deny "},
-		{[]loop.Question{pick}, "2", "q3abc value B C"},
-		{[]loop.Question{pick}, "1", "q3abc value 1"},
-		{[]loop.Question{pick}, "B C", "q3abc value B C"},
-		{[]loop.Question{pick}, "no", "q3abc value no"}, // which is none of the options, as the loop says
-		{[]loop.Question{input}, "Jane Doe", "q4abc value Jane Doe"},
-		{[]loop.Question{input}, "deny", "q4abc deny "},
-		{[]loop.Question{permission, input}, "deny", "2 questions are open: say which one is meant, as in ralph-lsp answer q1abc deny"},
-		{[]loop.Question{permission, input}, "q4abc x", "q4abc value x"},
+		{[]ask.Question{permission}, "deny", "q1abc deny "},
+		{[]ask.Question{permission}, "d not that one", "q1abc deny not that one"},
+		{[]ask.Question{permission}, "q1abc once", "q1abc once "},
+		{[]ask.Question{permission}, "Loop", "q1abc loop "},
+		{[]ask.Question{permission}, "once more", `"once more" is no answer: deny [words for the agent], once, loop (Bash(git push:*))`},
+		{[]ask.Question{permission}, "git", `"git" is no answer`},
+		{[]ask.Question{permission}, "q1abc", "the answer is missing"},
+		{[]ask.Question{confirm}, "y", "q2abc once "},
+		{[]ask.Question{confirm}, "no", "q2abc deny "},
+		{[]ask.Question{pick}, "2", "q3abc value B C"},
+		{[]ask.Question{pick}, "1", "q3abc value 1"},
+		{[]ask.Question{pick}, "B C", "q3abc value B C"},
+		{[]ask.Question{pick}, "no", "q3abc value no"}, // which is none of the options, as the loop says
+		{[]ask.Question{input}, "Jane Doe", "q4abc value Jane Doe"},
+		{[]ask.Question{input}, "deny", "q4abc deny "},
+		{[]ask.Question{permission, input}, "deny", "2 questions are open: say which one is meant, as in ralph-lsp answer q1abc deny"},
+		{[]ask.Question{permission, input}, "q4abc x", "q4abc value x"},
 		{nil, "deny", "no such question is open"},
 	} {
 		q, a, err := wire.ReadAnswer(c.open, strings.Fields(c.words), "ralph-lsp answer", byTerminal)
@@ -50,7 +50,7 @@ func TestWordsThatAnswer(t *testing.T) {
 
 // A user sees all of the command, and the safe answer first.
 func TestAQuestionAtTheTerminal(t *testing.T) {
-	q := loop.Question{ID: "q1abc", Kind: loop.AskPermission, Agent: "scout", Title: "Bash echo a …", Detail: "echo a\necho b\n\x1b[2J", Rule: "Bash(git push:*)"}
+	q := ask.Question{ID: "q1abc", Kind: ask.Permission, Agent: "scout", Title: "Bash echo a …", Detail: "echo a\necho b\n\x1b[2J", Rule: "Bash(git push:*)"}
 	got := strings.Join(styleConfig{folder: "/w/a b", answers: true}.ask(q), "\n")
 	for _, want := range []string{"scout asks: Bash echo a …", "  echo a\n  echo b\n", "deny [words for the agent], once, loop (Bash(git push:*))?"} {
 		if !strings.Contains(got, want) {

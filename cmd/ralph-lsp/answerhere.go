@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ralph-lsp/loop"
+	"ralph-lsp/loop/ask"
 	"ralph-lsp/wire"
 )
 
@@ -85,7 +86,7 @@ func answerLine(l *loop.Loop, id, line string, isEarly bool) string {
 	if err == nil {
 		err = l.Answer(q.ID, a)
 	}
-	if err != nil && !errors.Is(err, loop.ErrNoQuestion) || errors.As(err, new(*loop.AnswerError)) {
+	if err != nil && !errors.Is(err, ask.ErrNoQuestion) || errors.As(err, new(*ask.AnswerError)) {
 		return err.Error()
 	}
 	return ""

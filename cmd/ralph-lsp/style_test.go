@@ -14,6 +14,7 @@ import (
 
 	"ralph-lsp/history"
 	"ralph-lsp/loop"
+	"ralph-lsp/loop/ask"
 	"ralph-lsp/stream"
 	"ralph-lsp/verify"
 	"ralph-lsp/wire"
@@ -377,7 +378,7 @@ func TestTheStatusForAProgramThatHoldsTheLoop(t *testing.T) {
 	if n := said(); n != 0 {
 		t.Errorf("what isn't new is said %d times", n)
 	}
-	q := loop.Question{ID: "q1", Kind: loop.AskConfirm, Title: "Really?"}
+	q := ask.Question{ID: "q1", Kind: ask.Confirm, Title: "Really?"}
 	for _, e := range []loop.Event{loop.IterationStart{Iteration: 2}, loop.Asked{Question: q}, loop.Answered{Question: q}, loop.StateChanged{State: loop.StatePaused}} {
 		now.Iteration++ // something is new
 		s.HandleLoop(e)

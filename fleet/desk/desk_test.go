@@ -13,6 +13,7 @@ import (
 	"ralph-lsp/fleet"
 	"ralph-lsp/internal/test/lsptest"
 	"ralph-lsp/loop"
+	"ralph-lsp/loop/ask"
 	"ralph-lsp/wire"
 )
 
@@ -59,8 +60,8 @@ func TestHowALoopStands(t *testing.T) {
 func TestAnIterationSaysHowItStands(t *testing.T) {
 	r := loopOf("f1", fleet.Running)
 	r.Attempt, r.Worker = 4, "box"
-	q := loop.Question{ID: "q1", Kind: loop.AskPermission, Tool: "Bash", Title: "Bash make"}
-	shown := wire.StatusOf(loop.Status{LoopID: "ralph-1", Folder: "/box/tree", State: loop.StateWaiting, Iteration: 4, Questions: []loop.Question{q}, Allowed: []string{"Edit(src/*)"}, StateFile: "/box/tree/.pi/x"}, true)
+	q := ask.Question{ID: "q1", Kind: ask.Permission, Tool: "Bash", Title: "Bash make"}
+	shown := wire.StatusOf(loop.Status{LoopID: "ralph-1", Folder: "/box/tree", State: loop.StateWaiting, Iteration: 4, Questions: []ask.Question{q}, Allowed: []string{"Edit(src/*)"}, StateFile: "/box/tree/.pi/x"}, true)
 	d := New(Options{Dir: "/s/seen"})
 	l := d.statusOf(r, fleet.Shown{ID: "f1", Attempt: 4, Status: lsptest.JSON(shown)}, false)
 	if text := string(lsptest.JSON(l)); strings.Contains(text, "/box/") || strings.Contains(text, "ralph-1") {
@@ -69,7 +70,7 @@ func TestAnIterationSaysHowItStands(t *testing.T) {
 	if !slices.Contains(l.Can, wire.CanAnswer) || slices.Contains(l.Can, wire.CanOpen) || len(l.Questions) != 1 || l.Iteration != 4 {
 		t.Errorf("got %+v", l)
 	}
-	if p, ok := l.Questions[0].Offers[0].Arguments[0].(wire.AnswerParams); !ok || p.LoopID != "f1" || p.ID != "q1" || p.Answer != loop.AnswerDeny {
+	if p, ok := l.Questions[0].Offers[0].Arguments[0].(wire.AnswerParams); !ok || p.LoopID != "f1" || p.ID != "q1" || p.Answer != ask.Deny {
 		t.Errorf("offers %+v", l.Questions[0].Offers)
 	}
 	if old := d.statusOf(r, fleet.Shown{ID: "f1", Attempt: 3, Status: lsptest.JSON(shown)}, false); len(old.Questions) > 0 {
@@ -101,7 +102,7 @@ func TestAStatusIsBounded(t *testing.T) {
 	}
 	b := newBus(records...)
 	d, s := atDesk(t, b)
-	asks := lsptest.JSON(wire.StatusOf(loop.Status{State: loop.StateWaiting, Questions: []loop.Question{{ID: "q1", Kind: loop.AskPermission, Title: "Bash make"}}}, true))
+	asks := lsptest.JSON(wire.StatusOf(loop.Status{State: loop.StateWaiting, Questions: []ask.Question{{ID: "q1", Kind: ask.Permission, Title: "Bash make"}}}, true))
 	b.shown <- fleet.Shown{ID: "f1", Attempt: 1, Status: asks} // of an attempt that is lost
 	b.shown <- fleet.Shown{ID: "f2", Attempt: 2, Status: asks}
 	var loops []wire.LoopStatus
@@ -152,7 +153,7 @@ func TestCommands(t *testing.T) {
 	if got, err := do(wire.CommandSteer, wire.SteerParams{LoopParams: named("f1"), Text: "mind the gap"}); err != nil || !slices.Equal(b.records["f1"].Guidance, []string{"mind the gap"}) {
 		t.Errorf("%+v, %v", got, err)
 	}
-	answer := wire.AnswerParams{LoopParams: wire.LoopParams{LoopID: "f1", Folder: wire.FileURI(d.folder("f1"))}, ID: "q1", Answer: loop.AnswerOnce}
+	answer := wire.AnswerParams{LoopParams: wire.LoopParams{LoopID: "f1", Folder: wire.FileURI(d.folder("f1"))}, ID: "q1", Answer: ask.Once}
 	if got, err := do(wire.CommandAnswer, answer); err != nil || got.(wire.AnswerResult).Text != "told" || !strings.Contains(asked, `"command":"ralph.loop.answer"`) || !strings.Contains(asked, `"id":"q1","answer":"once"`) {
 		t.Errorf("%+v, %v; asked %s", got, err, asked)
 	}

@@ -1,4 +1,4 @@
-package loop
+package ask
 
 import (
 	"cmp"
@@ -85,7 +85,7 @@ func permits(rule, dir, tool string, input json.RawMessage) bool {
 	}
 	if !hasArg {
 		var said any
-		return isMCP(tool) && json.Unmarshal(input, &said) == nil && !ruling.MatchString(jsonText(said))
+		return isMCP(tool) && json.Unmarshal(input, &said) == nil && !ruling.MatchString(JSON(said))
 	}
 	arg, closed := strings.CutSuffix(arg, ")")
 	switch {

@@ -1,4 +1,4 @@
-package loop
+package ask
 
 import (
 	"encoding/json"
@@ -11,11 +11,11 @@ import (
 )
 
 func commandInput(command string) json.RawMessage {
-	return []byte(jsonText(map[string]string{"command": command}))
+	return []byte(JSON(map[string]string{"command": command}))
 }
 
 func fileInput(path string) json.RawMessage {
-	return []byte(jsonText(map[string]string{"file_path": path, "old_string": "a", "new_string": "b"}))
+	return []byte(JSON(map[string]string{"file_path": path, "old_string": "a", "new_string": "b"}))
 }
 
 // ruledFolder has files and links of all kinds.

@@ -1,4 +1,4 @@
-package loop
+package ask
 
 import (
 	"bytes"
@@ -13,19 +13,27 @@ import (
 	"ralph-lsp/stream"
 )
 
-// questionOf is what an agent asks as its user is to read it.
-func (l *Loop) questionOf(q stream.Question) Question {
-	it := Question{Kind: AskInput, Tool: q.Tool, CallID: q.CallID, Title: q.Title, Detail: q.Message, Placeholder: stream.Line(q.Placeholder, maxTitle), At: time.Now()}
+// Reader makes of what an agent asks what its user is to read.
+type Reader struct {
+	Dir    string // the loop's folder, without links
+	Folder string // the same, as it is called
+	// Hides says whether walls keep agents from reading a file.
+	Hides func(path string) bool
+}
+
+// Question is what an agent asks as its user is to read it.
+func (r Reader) Question(q stream.Question) Question {
+	it := Question{Kind: Input, Tool: q.Tool, CallID: q.CallID, Title: q.Title, Detail: q.Message, Placeholder: stream.Line(q.Placeholder, maxTitle), At: time.Now()}
 	switch q.Method {
 	case "can_use_tool":
-		it.Kind = AskPermission
-		it.Title = strings.TrimSpace(q.Tool + " " + l.inFolder(q.Message))
-		it.Detail = l.detailOf(q.Tool, q.Input)
-		it.Rule = ruleFor(l.dir, q.Tool, q.Input)
+		it.Kind = Permission
+		it.Title = strings.TrimSpace(q.Tool + " " + r.inFolder(q.Message))
+		it.Detail = r.detailOf(q.Tool, q.Input)
+		it.Rule = ruleFor(r.Dir, q.Tool, q.Input)
 	case "confirm":
-		it.Kind = AskConfirm
+		it.Kind = Confirm
 	case "select":
-		it.Kind = AskSelect
+		it.Kind = Select
 		it.Options = q.Options
 	case "editor":
 		it.Detail = cmp.Or(it.Detail, q.Prefill)
@@ -40,8 +48,8 @@ func (l *Loop) questionOf(q stream.Question) Question {
 const maxTitle = 200
 
 // inFolder is a path from the folder on, where it is one of a file there.
-func (l *Loop) inFolder(path string) string {
-	for _, dir := range []string{l.dir, l.cfg.Folder} {
+func (r Reader) inFolder(path string) string {
+	for _, dir := range []string{r.Dir, r.Folder} {
 		if rel, ok := strings.CutPrefix(path, dir+string(filepath.Separator)); ok {
 			return rel
 		}
@@ -68,7 +76,7 @@ type edit struct {
 }
 
 // detailOf is all that a tool wants to do: a command, a diff, or its input.
-func (l *Loop) detailOf(tool string, input json.RawMessage) string {
+func (r Reader) detailOf(tool string, input json.RawMessage) string {
 	var in struct {
 		edit
 		Command     string
@@ -88,7 +96,7 @@ func (l *Loop) detailOf(tool string, input json.RawMessage) string {
 		}
 	case "Write":
 		if _, ok := fieldsOf(input, "file_path", "content"); ok && in.Content != nil {
-			return l.writeDetail(in.File, *in.Content)
+			return r.writeDetail(in.File, *in.Content)
 		}
 	case "Edit", "MultiEdit":
 		edits := in.Edits

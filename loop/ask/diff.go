@@ -1,4 +1,4 @@
-package loop
+package ask
 
 import (
 	"bytes"
@@ -27,10 +27,10 @@ const (
 
 // writeDetail is what writing a text over a file would change there: a diff, or why there is
 // none and all of the text.
-func (l *Loop) writeDetail(name, text string) string {
+func (r Reader) writeDetail(name, text string) string {
 	var b strings.Builder
 	title := stream.Line(name, MaxDetail)
-	old, err := l.present(name)
+	old, err := r.present(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
@@ -50,7 +50,7 @@ func (l *Loop) writeDetail(name, text string) string {
 func hunks(old, text []byte) string {
 	_, all, _ := bytes.Cut(diff.Diff("", old, "", text), []byte("\n@@"))
 	long := "@@" + string(all)
-	if len(long) <= maxFileDetail {
+	if len(long) <= MaxFileDetail {
 		return long
 	}
 	var b, run strings.Builder
@@ -76,12 +76,12 @@ func hunks(old, text []byte) string {
 
 // present is the text that a file of the folder has. The error is fs.ErrNotExist, or says in
 // words why it isn't read: an agent names the file, and no walls are around who reads it.
-func (l *Loop) present(name string) (text []byte, err error) {
-	rel := l.inFolder(name)
+func (r Reader) present(name string) (text []byte, err error) {
+	rel := r.inFolder(name)
 	if !filepath.IsLocal(rel) {
 		return nil, errors.New("outside of the folder")
 	}
-	root, err := os.OpenRoot(l.dir)
+	root, err := os.OpenRoot(r.Dir)
 	if err != nil {
 		return nil, errors.New("not readable")
 	}
@@ -94,7 +94,7 @@ func (l *Loop) present(name string) (text []byte, err error) {
 	case !info.Mode().IsRegular(): // even opening it may do something to a device
 		return nil, errors.New("not a regular file")
 	}
-	place := paths.Real(filepath.Join(l.dir, rel))
+	place := paths.Real(filepath.Join(r.Dir, rel))
 	file, err := root.OpenFile(rel, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, errors.New("not readable")
@@ -107,7 +107,7 @@ func (l *Loop) present(name string) (text []byte, err error) {
 	if now, err := os.Lstat(place); err != nil || !os.SameFile(info, now) { // a link took the file's place meanwhile
 		return nil, errors.New("it changes right now")
 	}
-	if l.walls != nil && l.walls.Refuses(place) == "hidden" { // the agent can read what it asks in the session file
+	if r.Hides != nil && r.Hides(place) { // the agent can read what it asks in the session file
 		return nil, errors.New("hidden by the sandbox")
 	}
 	if info.Size() > maxCompared {

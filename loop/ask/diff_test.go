@@ -1,6 +1,7 @@
-package loop
+package ask
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,13 +15,20 @@ import (
 // shownWrites is a loop in a folder, and what its user is shown when claude asks to write a file there.
 func shownWrites(t *testing.T) (dir string, shown func(name, content string) string) {
 	dir = paths.Real(t.TempDir())
-	l := &Loop{dir: dir, cfg: Config{Folder: dir}}
-	return dir, l.showsWrite
+	r := Reader{Dir: dir, Folder: dir}
+	return dir, r.showsWrite
 }
 
-func (l *Loop) showsWrite(name, content string) string {
-	input := []byte(jsonText(map[string]string{"file_path": name, "content": content}))
-	return l.questionOf(stream.Question{Method: "can_use_tool", Tool: "Write", Message: name, Input: input}).Detail
+func (r Reader) showsWrite(name, content string) string {
+	input := []byte(JSON(map[string]string{"file_path": name, "content": content}))
+	return r.Question(stream.Question{Method: "can_use_tool", Tool: "Write", Message: name, Input: input}).Detail
+}
+
+func put(t *testing.T, path, content string) {
+	t.Helper()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(content), 0o644)); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // Who is asked about a file that is written anew sees what that changes.
@@ -116,7 +124,7 @@ func TestALongDiffShowsWhatIsWritten(t *testing.T) {
 // Two contents, of which one is shown and the other may be written, are no content.
 func TestAnAmbiguousWriteIsShownAsItIs(t *testing.T) {
 	for _, input := range []string{`{"file_path":"a","content":"evil","Content":"nice"}`, `{"file_path":"a","content":"evil","content":"nice"}`} {
-		q := (&Loop{dir: t.TempDir()}).questionOf(stream.Question{Method: "can_use_tool", Tool: "Write", Input: []byte(input)})
+		q := Reader{Dir: t.TempDir()}.Question(stream.Question{Method: "can_use_tool", Tool: "Write", Input: []byte(input)})
 		if !strings.Contains(q.Detail, "evil") || !strings.Contains(q.Detail, "nice") {
 			t.Errorf("%s: %s", input, q.Detail)
 		}

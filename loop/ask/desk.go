@@ -1,0 +1,289 @@
+package ask
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"ralph-lsp/backends"
+	"ralph-lsp/internal/tell"
+	"ralph-lsp/stream"
+)
+
+// Call is a question on its way to the user.
+type Call struct {
+	Question
+	From   string // the run that asks: "" is the iteration's own
+	Theirs string // the agent's id of it
+	Input  json.RawMessage
+	Answer func(backends.Answer) bool
+	stop   func() // ends the wait for the answer
+}
+
+// Host is what a desk needs of its loop. None of it may wait for the desk.
+type Host struct {
+	// Told hears of each change in its order: a question is open, or closed by an answer.
+	Told func(Question, *Answer)
+	// Changed comes behind each.
+	Changed func()
+	// IsOver says whether the run that asks is ended, so that nothing is to be asked.
+	IsOver func(Question) bool
+	// Await watches that somebody answers at all, as long as the question waits.
+	Await func(stillWaits func() bool) (stop func())
+}
+
+// Desk has the questions of a loop. All methods may be called from any goroutine.
+type Desk struct {
+	On      bool          // agents may ask; else they are told that nobody is there
+	Timeout time.Duration // after which a question is denied; 0: never
+	Mark    string        // of this life of the loop's, in the ids: an answer may be to one of before
+	Reader
+	Host
+
+	turn sync.Mutex // one change, with what is told of it, at a time; taken before mu
+	mu   sync.Mutex // nothing else is waited for under it
+
+	calls   []Call // that are open, oldest first
+	count   int    // so far, for their ids
+	since   time.Time
+	waited  time.Duration // for the user, but for the wait since then
+	granted []string      // rules that the state file has
+	fresh   []string      // those that it doesn't have yet
+	denied  []string      // calls to which the user said no
+}
+
+// For takes the questions of a run; nil: it can't ask. agent says who asks where several work.
+func (d *Desk) For(from, agent string) func(stream.Question, func(backends.Answer) bool) {
+	if !d.On {
+		return nil
+	}
+	return func(q stream.Question, answer func(backends.Answer) bool) {
+		it := Call{Question: d.Reader.Question(q), From: from, Theirs: q.ID, Input: q.Input, Answer: answer}
+		it.Agent = agent
+		d.Ask(it)
+	}
+}
+
+// Ask opens a question, unless a rule has the answer.
+func (d *Desk) Ask(q Call) {
+	refused, isOpen := d.open(&q)
+	switch {
+	case !isOpen:
+		q.Answer(backends.Answer{Yes: refused == "", Text: refused})
+	case q.HoldsAgent():
+		d.bound(q.ID)
+	}
+}
+
+// open puts a question on the desk. Where it isn't, refused says why, "" as a rule permits it.
+func (d *Desk) open(q *Call) (refused string, isOpen bool) {
+	d.turn.Lock()
+	defer d.turn.Unlock()
+	isOver := d.IsOver(q.Question) // whoever ends the run now finds the question
+	d.mu.Lock()
+	isPermitted := q.Kind == Permission && slices.ContainsFunc(d.rules(), func(rule string) bool { return permits(rule, d.Dir, q.Tool, q.Input) })
+	switch {
+	case isPermitted:
+	case isOver:
+		refused = "the run is ended"
+	case len(d.calls) >= MaxQuestions:
+		refused = fmt.Sprintf("%d questions wait for the user already: ask again when they are answered", MaxQuestions)
+	default:
+		isOpen = true
+		d.count++
+		q.ID = fmt.Sprintf("q%d%s", d.count, d.Mark)
+		if q.HoldsAgent() && !d.holdsAgent() {
+			d.since = time.Now()
+		}
+		d.calls = append(d.calls, *q)
+	}
+	d.mu.Unlock()
+	if isOpen {
+		d.Told(q.Question, nil)
+		d.Changed()
+	}
+	return refused, isOpen
+}
+
+// bound ends the wait for an answer when that takes too long: by a no, or with the loop.
+func (d *Desk) bound(id string) {
+	var stop func()
+	if limit := d.Timeout; limit > 0 {
+		timer := time.AfterFunc(limit, func() {
+			_ = d.Answer(id, Answer{Kind: Deny, By: ByTimeout, Text: "nobody answered within " + tell.Duration(limit) + ", so it is not allowed; do without it"}, nil)
+		})
+		stop = func() { timer.Stop() }
+	} else {
+		stop = d.Await(func() bool {
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			return d.index(id) >= 0
+		})
+	}
+	d.mu.Lock()
+	i := d.index(id)
+	if i >= 0 {
+		d.calls[i].stop = stop
+	}
+	d.mu.Unlock()
+	if i < 0 {
+		stop()
+	}
+}
+
+func (d *Desk) index(id string) int {
+	return slices.IndexFunc(d.calls, func(q Call) bool { return q.ID == id })
+}
+
+// Answer answers an open question, and what its rule allows besides. may says of which questions
+// it counts; nil: of all. It is ErrNoQuestion when none is open, or this is no answer to it.
+func (d *Desk) Answer(id string, a Answer, may func(Question) bool) error {
+	taken, err := d.take(id, a, may)
+	for _, q := range taken {
+		q.Answer(backends.Answer{Yes: a.Kind != Deny, Text: a.Text})
+	}
+	return err
+}
+
+func (d *Desk) take(id string, a Answer, may func(Question) bool) (taken []Call, err error) {
+	d.turn.Lock()
+	defer d.turn.Unlock()
+	d.mu.Lock()
+	if i := d.index(id); i < 0 || may != nil && !may(d.calls[i].Question) {
+		err = ErrNoQuestion
+	} else if q := d.calls[i]; q.Takes(a) != nil {
+		err = q.Takes(a)
+	} else {
+		if a.Kind == Deny && a.By != ByTimeout {
+			d.denied = append(d.denied, q.CallID)
+		}
+		if a.Kind == ForLoop {
+			d.fresh = append(d.fresh, q.Rule)
+		}
+		taken = d.close(func(other Call) bool {
+			return other.ID == q.ID || a.Kind == ForLoop && other.Kind == Permission && permits(q.Rule, d.Dir, other.Tool, other.Input)
+		})
+	}
+	d.mu.Unlock()
+	d.told(taken, a)
+	return taken, err
+}
+
+// told says what was closed. The caller holds turn.
+func (d *Desk) told(closed []Call, a Answer) {
+	for _, q := range closed {
+		d.Told(q.Question, &a)
+	}
+	if len(closed) > 0 {
+		d.Changed()
+	}
+}
+
+// close takes questions off the desk. The caller holds mu.
+func (d *Desk) close(isMeant func(Call) bool) (closed []Call) {
+	held := d.holdsAgent()
+	d.calls = slices.DeleteFunc(d.calls, func(q Call) bool {
+		if !isMeant(q) {
+			return false
+		}
+		if q.stop != nil {
+			q.stop()
+		}
+		closed = append(closed, q)
+		return true
+	})
+	if held && !d.holdsAgent() {
+		d.waited += time.Since(d.since)
+	}
+	return closed
+}
+
+// Moot closes questions that need no answer any more.
+func (d *Desk) Moot(isMeant func(Call) bool) {
+	d.turn.Lock()
+	defer d.turn.Unlock()
+	d.moot(isMeant)
+}
+
+// moot is Moot for who holds turn.
+func (d *Desk) moot(isMeant func(Call) bool) {
+	d.mu.Lock()
+	closed := d.close(isMeant)
+	d.mu.Unlock()
+	d.told(closed, Answer{Kind: Moot})
+}
+
+// TakeBack closes the question that an agent takes back.
+func (d *Desk) TakeBack(from, theirs string) {
+	d.Moot(func(q Call) bool { return q.From == from && q.Theirs == theirs })
+}
+
+// End closes all that a run has asked: it is over.
+func (d *Desk) End(from string) {
+	d.Moot(func(q Call) bool { return q.From == from })
+}
+
+// EndRuns closes what agents wait for whose runs are to end.
+func (d *Desk) EndRuns() {
+	d.turn.Lock()
+	defer d.turn.Unlock()
+	var over []string
+	for _, q := range d.Questions() { // the loop isn't asked under mu: it may wait for that
+		if q.HoldsAgent() && d.IsOver(q) {
+			over = append(over, q.ID)
+		}
+	}
+	d.moot(func(q Call) bool { return slices.Contains(over, q.ID) })
+}
+
+func (d *Desk) holdsAgent() bool {
+	return slices.ContainsFunc(d.calls, func(q Call) bool { return q.HoldsAgent() })
+}
+
+// HoldsAgent says whether an agent waits for an answer.
+func (d *Desk) HoldsAgent() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.holdsAgent()
+}
+
+// Waited is for how long agents have waited for the user by now.
+func (d *Desk) Waited() time.Duration {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.holdsAgent() {
+		return d.waited + time.Since(d.since)
+	}
+	return d.waited
+}
+
+// Questions are what is open, oldest first.
+func (d *Desk) Questions() (all []Question) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, q := range d.calls {
+		all = append(all, q.Question)
+	}
+	return all
+}
+
+// IsOpen says whether a run asks something of this title already.
+func (d *Desk) IsOpen(from, title string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.ContainsFunc(d.calls, func(q Call) bool { return q.From == from && q.Title == title })
+}
+
+// WithoutDenied are denials without those that the user has meant.
+func (d *Desk) WithoutDenied(denials []stream.Denial) (left []stream.Denial) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, it := range denials {
+		if it.ID == "" || !slices.Contains(d.denied, it.ID) {
+			left = append(left, it)
+		}
+	}
+	return left
+}
