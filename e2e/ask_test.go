@@ -58,7 +58,7 @@ func TestClaudeAsksBeforeItRunsACommand(t *testing.T) {
 	stopped.Match = "not that folder"
 	p := prepare(t, claude, fakemodel.Script{Turns: []fakemodel.Turn{
 		stopped,
-		does(claude.bash("touch once")), does(claude.bash("git init -q")), does(claude.bash("git init -q --bare b")), does(claude.bash("rm -rf src")),
+		does(claude.bash("touch once")), does(claude.bash("git add once")), does(claude.bash("git add src")), does(claude.bash("rm -rf src")),
 		says("I did it all the same."),
 	}})
 	if err := os.Mkdir(filepath.Join(p.box.Dir, "src"), 0o700); err != nil {
@@ -66,9 +66,9 @@ func TestClaudeAsksBeforeItRunsACommand(t *testing.T) {
 	}
 	p.asks()
 	p.answer(p.question("touch once"), "once")
-	p.answer(p.question("git init"), "loop")
+	p.answer(p.question("git add"), "loop")
 	id := p.question("rm -rf src")
-	if !p.exists("once") || !p.exists("b") {
+	if !p.exists("once") {
 		p.fatalf("what was allowed wasn't done")
 	}
 	p.answer(id, "deny", "not", "that", "folder")
@@ -86,6 +86,28 @@ func TestClaudeAsksBeforeItRunsACommand(t *testing.T) {
 		if !strings.Contains(shown, want) {
 			p.fatalf("the session doesn't have %q:\n%s", want, shown)
 		}
+	}
+}
+
+// What is allowed in the loop isn't asked again, but for flags that nobody allowed: they may run or write anything.
+func TestClaudeAsksAgainForAFlagThatNobodyAllowed(t *testing.T) {
+	t.Parallel()
+	stopped := says("I leave it. <promise>DONE</promise>")
+	stopped.Match = "not there"
+	p := prepare(t, claude, fakemodel.Script{Turns: []fakemodel.Turn{
+		stopped,
+		does(claude.bash("go vet -json ./src")), does(claude.bash("go vet ./more -json")), does(claude.bash("go vet -vettool=./mine ./src")),
+		does(claude.bash("git log --oneline --output=../taken")), says("I wrote it."),
+	}})
+	p.asks()
+	p.answer(p.question("go vet -json ./src"), "loop")
+	p.answer(p.question("-vettool=./mine"), "deny")
+	p.answer(p.question("--output=../taken"), "deny", "not", "there")
+	if exit := p.wait(); exit != exitDone || p.exists("../taken") {
+		p.fatalf("exit %d", exit)
+	}
+	if n := count(p.all(), func(u update) bool { return u.SessionUpdate == "_ralph/question" }); n != 3 { // claude itself permits git log, but not with this flag
+		p.fatalf("%d questions were asked", n)
 	}
 }
 

@@ -51,11 +51,11 @@ func (term *testTerminal) answers(words string) (said string) {
 }
 
 func TestAnAgentIsAnsweredInItsTerminal(t *testing.T) {
-	for words, want := range map[string]string{"once": "allowed once: Bash git push", "loop": "in this loop: Bash(git push:*)", "no not that branch": "denied: Bash git push: not that branch"} {
+	for words, want := range map[string]string{"once": "allowed once: Bash git push", "loop": "in this loop: Bash(git push)", "no not that branch": "denied: Bash git push: not that branch"} {
 		inFolderWithClaude(t)
 		term := runsAt(t, runsAsking)
 		term.await("asks: Bash git push")
-		term.await("deny [words for the agent], once, loop (Bash(git push:*))?")
+		term.await("deny [words for the agent], once, loop (Bash(git push))?")
 		for _, nothing := range []string{"\n", "maybe\n"} {
 			term.types(nothing)
 			term.await("deny [words")
@@ -114,7 +114,7 @@ bg; echo "<behind>"; read _
 fg; echo "<ended $?>"
 `)
 	term := newTestTerminal(t, exec.Command("sh", "script.sh"))
-	const asks = "deny [words for the agent], once, loop (Bash(git push:*))?"
+	const asks = "deny [words for the agent], once, loop (Bash(git push))?"
 	term.await(asks)
 	term.types("onc")
 	term.await("onc")

@@ -1,7 +1,6 @@
 package ask
 
 import (
-	"cmp"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -15,7 +14,7 @@ import (
 
 // A rule says what the user has allowed for as long as a loop lasts:
 //
-//	Bash(git commit:*)    commands that begin with these words
+//	Bash(git commit -m:*) commands that begin with "git commit" and have no other flags
 //	Bash(rm -rf build)    this command and no other
 //	Edit(src/*)           files right in this folder, by this tool
 //	Edit(README.md)       this file
@@ -23,18 +22,24 @@ import (
 //
 // What isn't understood for sure matches no rule: then the user is asked.
 
-// subcommands are programs whose first words say what they do, and how many: of "git commit -m x"
-// it is "git commit". Of all others only the whole command is a rule.
-var subcommands = map[string]int{
-	"git": 2, "go": 2, "cargo": 2, "dotnet": 2, "mvn": 2, "gradle": 2, "pip": 2,
-	"git bisect": runsAnything, "git config": runsAnything, "git difftool": runsAnything, "git filter-branch": runsAnything,
-	"git mergetool": runsAnything, "git rebase": runsAnything, "git submodule": runsAnything, "go run": runsAnything, "go generate": runsAnything,
-	"npm exec": runsAnything, "npm x": runsAnything, "pnpm exec": runsAnything, "pnpm dlx": runsAnything, "yarn exec": runsAnything, "yarn dlx": runsAnything, "bun x": runsAnything,
-	"npm": 2, "npm run": 3, "pnpm": 2, "pnpm run": 3, "yarn": 2, "yarn run": 3, "bun": 2, "bun run": 3,
+// subcommands are what programs do of which the first words of a command say enough: of "git commit"
+// any further words are a commit as well, but for the flags. Whatever else they can do
+// reaches other machines, installs, or runs what its arguments say: of that, as of all other
+// programs, only the whole command is a rule.
+var subcommands = map[string][]string{
+	"git": {"add", "blame", "branch", "checkout", "cherry-pick", "commit", "diff", "grep", "log", "ls-files", "merge", "mv",
+		"reset", "restore", "rev-parse", "revert", "rm", "show", "status", "switch", "tag"},
+	"git stash": {"apply", "list", "pop", "push", "show"},
+	"go":        {"build", "doc", "fmt", "list", "test", "vet"},
+	"go mod":    {"download", "graph", "tidy", "vendor", "verify", "why"},
+	"cargo":     {"bench", "build", "check", "clippy", "doc", "fmt", "test"},
+	"dotnet":    {"build", "format", "restore", "test"},
+	"npm":       {"test"},
+	"npm run":   nil, "pnpm run": nil, "yarn run": nil, "bun run": nil, // any script
 }
 
-// runsAnything is a subcommand that may run other programs, as its arguments say.
-const runsAnything = -1
+// free are flags whose value is only told, or chooses among tests, and the end of flags.
+var free = []string{"-m", "-am", "--message", "-run", "--"}
 
 // ruleFor is the rule for what a tool wants to do in a folder; "" where none says it safely.
 func ruleFor(dir, tool string, input json.RawMessage) string {
@@ -42,7 +47,7 @@ func ruleFor(dir, tool string, input json.RawMessage) string {
 	switch {
 	case tool == "Bash":
 		words, ok := commandOf(input)
-		if !ok || slices.ContainsFunc(words, func(w string) bool { return !isPlainWord(w) }) && subcommands[words[0]] == 0 {
+		if !ok {
 			return ""
 		}
 		rule = bashRule(words)
@@ -62,20 +67,43 @@ func ruleFor(dir, tool string, input json.RawMessage) string {
 	return rule
 }
 
-// bashRule is the rule for a command of these words.
+// bashRule is the rule for a command of these words; one that says less than they do doesn't
+// permit them.
 func bashRule(words []string) string {
-	n := subcommands[words[0]]
-	if len(words) > 1 && n > 0 {
-		n = cmp.Or(subcommands[words[0]+" "+words[1]], n)
-	}
-	if n <= 0 {
+	n := prefixOf(words)
+	if n == 0 {
 		return "Bash(" + strings.Join(words, " ") + ")"
 	}
-	if len(words) < n || slices.ContainsFunc(words[:n], func(w string) bool { return !isPlainWord(w) || strings.HasPrefix(w, "-") }) {
-		return ""
+	rule := slices.Clone(words[:n])
+	for i := n; i < len(words); i++ {
+		if !isFlag(words[i]) {
+			continue
+		}
+		rule = append(rule, words[i])
+		if value := words[i+1:]; len(value) > 0 && !isFlag(value[0]) && !slices.Contains(free, words[i]) {
+			rule = append(rule, value[0])
+			i++
+		}
 	}
-	return "Bash(" + strings.Join(words[:n], " ") + ":*)"
+	return "Bash(" + strings.Join(rule, " ") + ":*)"
 }
+
+// prefixOf says how many words say what a command does, 0 where only all of them do.
+func prefixOf(words []string) int {
+	if len(words) < 2 {
+		return 0
+	}
+	if slices.Contains(subcommands[words[0]], words[1]) {
+		return 2
+	}
+	third, ok := subcommands[words[0]+" "+words[1]]
+	if ok && len(words) > 2 && (third == nil && !isFlag(words[2]) || slices.Contains(third, words[2])) {
+		return 3
+	}
+	return 0
+}
+
+func isFlag(word string) bool { return strings.HasPrefix(word, "-") }
 
 // permits says whether a rule allows what a tool wants to do in a folder, which is its real path.
 func permits(rule, dir, tool string, input json.RawMessage) bool {
@@ -106,16 +134,44 @@ func isMCP(tool string) bool {
 }
 
 // allowsWords says whether the words of a rule are the command's, or with ":*" behind them its first.
+// A flag behind those is the rule's as well, with the same value, and a path doesn't leave the folder.
 func allowsWords(arg string, words []string) bool {
 	arg, isPrefix := strings.CutSuffix(arg, ":*")
 	allowed := strings.Split(arg, " ")
 	if slices.ContainsFunc(allowed, func(w string) bool { return !isPlainWord(w) }) {
 		return false
 	}
-	if isPrefix && len(words) >= len(allowed) {
-		words = words[:len(allowed)]
+	n := prefixOf(words)
+	if !isPrefix || n == 0 || len(allowed) < n {
+		return !isPrefix && slices.Equal(words, allowed)
 	}
-	return slices.Equal(words, allowed)
+	if !slices.Equal(words[:n], allowed[:n]) {
+		return false
+	}
+	for i := n; i < len(words); i++ {
+		isValue := i > n && slices.Contains(free, words[i-1]) && words[i-1] != "--"
+		if isFlag(words[i]) && !allowsFlag(allowed[n:], words[i:]) || !isValue && leavesFolder(words[i]) && !slices.Contains(allowed[n:], words[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// allowsFlag says whether the flag that a command goes on with is among those of a rule. One
+// that a word follows there may have it for its value, so it has the same here.
+func allowsFlag(allowed, command []string) bool {
+	for i, word := range allowed {
+		isLast := i == len(allowed)-1 || len(command) == 1
+		if word == command[0] && (isLast || slices.Contains(free, word) || allowed[i+1] == command[1]) {
+			return true
+		}
+	}
+	return false
+}
+
+// leavesFolder says whether a word may be a path to somewhere else.
+func leavesFolder(word string) bool {
+	return strings.HasPrefix(word, "/") || len(word) > 2 && word[1:3] == ":/" || slices.Contains(strings.Split(word, "/"), "..")
 }
 
 // isPlainWord says whether a word means itself to any shell, and nothing else.

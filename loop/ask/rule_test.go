@@ -39,17 +39,28 @@ func ruledFolder(t testing.TB) (dir string) {
 func TestWhatARuleOffers(t *testing.T) {
 	dir := ruledFolder(t)
 	for _, c := range []struct{ tool, input, want string }{
-		{"Bash", `{"command":"git commit -m 'a b; c'"}`, "Bash(git commit:*)"},
-		{"Bash", `{"command":"git commit -m x","description":"Commit","timeout":5000}`, "Bash(git commit:*)"},
-		{"Bash", `{"command":"npm run lint -- --fix"}`, "Bash(npm run lint:*)"},
+		{"Bash", `{"command":"git commit -m 'a b; c'"}`, "Bash(git commit -m:*)"},
+		{"Bash", `{"command":"git commit -m x","description":"Commit","timeout":5000}`, "Bash(git commit -m:*)"},
+		{"Bash", `{"command":"git commit x.go"}`, "Bash(git commit:*)"},
+		{"Bash", `{"command":"git log --oneline"}`, "Bash(git log --oneline:*)"},
+		{"Bash", `{"command":"git log main --stat -n 5 --oneline"}`, "Bash(git log --stat -n 5 --oneline:*)"},
+		{"Bash", `{"command":"git log --format='%h %s'"}`, ""},
+		{"Bash", `{"command":"git log --format '%h %s'"}`, ""},
+		{"Bash", `{"command":"git stash list"}`, "Bash(git stash list:*)"},
+		{"Bash", `{"command":"git stash clear"}`, "Bash(git stash clear)"},
+		{"Bash", `{"command":"git push origin main"}`, "Bash(git push origin main)"},
+		{"Bash", `{"command":"npm run lint -- --fix"}`, "Bash(npm run lint -- --fix:*)"},
+		{"Bash", `{"command":"npm run --silent lint"}`, "Bash(npm run --silent lint)"},
+		{"Bash", `{"command":"npm install left-pad"}`, "Bash(npm install left-pad)"},
 		{"Bash", `{"command":"go test ./..."}`, "Bash(go test:*)"},
 		{"Bash", `{"command":"rm -rf build"}`, "Bash(rm -rf build)"},
 		{"Bash", `{"command":"  ls\t-la "}`, "Bash(ls -la)"},
 		{"Bash", `{"command":"git rebase -i --exec make"}`, "Bash(git rebase -i --exec make)"},
+		{"Bash", `{"command":"git rebase -i --exec 'rm x'"}`, ""},
 		{"Bash", `{"command":"npm exec -- 'a b'"}`, ""},
-		{"Bash", `{"command":"git"}`, ""},
-		{"Bash", `{"command":"npm run"}`, ""},
-		{"Bash", `{"command":"git -C /tmp push"}`, ""},
+		{"Bash", `{"command":"git"}`, "Bash(git)"},
+		{"Bash", `{"command":"npm run"}`, "Bash(npm run)"},
+		{"Bash", `{"command":"git -C /tmp push"}`, "Bash(git -C /tmp push)"},
 		{"Bash", `{"command":"git 'com mit'"}`, ""},
 		{"Bash", `{"command":"echo 'a b'"}`, ""},
 		{"Bash", `{"command":"FOO=1 make"}`, ""},
@@ -106,17 +117,38 @@ func TestWhatARuleOffers(t *testing.T) {
 func TestWhatARulePermits(t *testing.T) {
 	dir := ruledFolder(t)
 	for rule, calls := range map[string]struct{ yes, no []string }{
-		"Bash(git commit:*)": {
-			yes: []string{"git commit", "git commit -m x", `git commit -m "it's done"`, "git  commit"},
+		"Bash(git commit -m:*)": {
+			yes: []string{"git commit", "git commit -m x", `git commit -m "it's done"`, "git  commit", "git commit a.go -m /x", "git commit -m x -m y"},
 			no: []string{"git", "git commits", "git -c a.b=c commit", "git push", "git commit; rm x", "git commit && rm x", "git commit | sh", "git commit > x", "git commit < x",
 				"git commit `rm x`", "git commit $(rm x)", `git commit -m "$(rm x)"`, `git commit -m "$x"`, "git commit\nrm x", "git commit\rrm x", "git commit &", "git commit \\\nx", "x git commit",
-				"git commit *", "git commit {a,b}", "git commit ~/x", "git commit #x", "git commit 'x", "(git commit)", "! git commit", "git commit\u00a0x\u2028rm", "git commit !!", "git commit -m \x00"},
+				"git commit *", "git commit {a,b}", "git commit ~/x", "git commit #x", "git commit 'x", "(git commit)", "! git commit", "git commit\u00a0x\u2028rm", "git commit !!", "git commit -m \x00",
+				"git commit -mx", "git commit -m -F", "git commit --amend", "git commit '-F' x", "git commit --", "X=1 git commit", "env X=1 git commit"},
 		},
+		// A flag that nobody allowed may write anywhere, or run anything.
+		"Bash(git log --oneline:*)": {
+			yes: []string{"git log", "git log --oneline", "git log main --oneline", "git log --oneline main..work a.go"},
+			no: []string{"git log --output=/home/me/.bashrc", "git log --oneline --output /home/me/.bashrc", "git log --oneline '--output=x'", "git log -ox", "git log --oneline=x", "git log --onelin",
+				"git log -- x", "git --exec-path=. log", "git log /etc/passwd", "git log ../x", "git log a/../../x", "git log C:/x", "git -p log --oneline"},
+		},
+		"Bash(git log --stat --output x.md --oneline:*)": {
+			yes: []string{"git log --output x.md --oneline", "git log --oneline --stat"}, // a flag at the end has no value
+			no:  []string{"git log --output y.md", "git log --stat y.md", "git log --output --oneline"},
+		},
+		"Bash(git diff:*)":      {yes: []string{"git diff a b"}, no: []string{"git diff --output=x", "git diff --no-index a b", "git diff --ext-diff", "git diff a /etc/passwd"}},
+		"Bash(git grep:*)":      {yes: []string{"git grep x"}, no: []string{"git grep '-Osh ./evil.sh' x", "git grep -Osh x", "git grep --open-files-in-pager=sh x"}},
+		"Bash(git fetch:*)":     {no: []string{"git fetch --upload-pack=./x", "git fetch", "git fetch ext::x"}}, // as an older version wrote it
+		"Bash(git stash:*)":     {no: []string{"git stash clear"}},
+		"Bash(go build:*)":      {yes: []string{"go build ./..."}, no: []string{"go build -toolexec=./x", "go build -toolexec ./x .", "go build --toolexec=x"}},
+		"Bash(go vet:*)":        {yes: []string{"go vet ./..."}, no: []string{"go vet -vettool=./x"}},
+		"Bash(go test -run:*)":  {yes: []string{"go test -run TestA ./..."}, no: []string{"go test -run TestA -exec ./x", "go test -run -exec=./x"}},
+		"Bash(npm run lint:*)":  {yes: []string{"npm run lint x"}, no: []string{"npm run lint --script-shell=./x", "npm run lint -- --fix", "npm run --silent lint", "npm run lints"}},
+		"Bash(npm run a -- :*)": {no: []string{"npm run a --"}},
+		"Bash(npm run a --:*)":  {yes: []string{"npm run a -- x", "npm run a"}, no: []string{"npm run a -- -x"}},
 		// What names the loop's own file, or this program, is always asked.
-		"Bash(git diff:*)": {
+		"Bash(git diff --output=x.md:*)": {
 			yes: []string{"git diff --output=x.md", "git diff a.pi .pip"},
-			no: []string{"git diff --output=.pi/ralph-loop.local.md", "git diff --output .PI/Ralph-Loop.local.md", `git diff --output=.p"i/ralph-"loop.local.md`, "git diff --output=ralph-loop.local.md",
-				"git diff --output=.pi/../.pi/x", "git diff --ext-diff ralph-lsp", "git diff --output=ralph.toml"},
+			no: []string{"git diff --output=.pi/ralph-loop.local.md", "git diff .PI/Ralph-Loop.local.md", `git diff .p"i/ralph-"loop.local.md`, "git diff ralph-loop.local.md",
+				"git diff .pi/../.pi/x", "git diff ralph-lsp", "git diff ralph.toml"},
 		},
 		"Bash(ralph-lsp answer once)": {no: []string{"ralph-lsp answer once"}},
 		"Bash(rm -rf build)":          {yes: []string{"rm -rf build", "rm '-rf' build"}, no: []string{"rm -rf build x", "rm -rf", "rm -rf 'build '", "rm -rf build/"}},
@@ -167,7 +199,7 @@ func FuzzARulePermitsOneSimpleCommand(f *testing.F) {
 		f.Add(command)
 	}
 	f.Fuzz(func(t *testing.T, command string) {
-		const rule = "Bash(git commit:*)"
+		const rule = "Bash(git commit -m:*)"
 		input := commandInput(command)
 		if permits(rule, "", "Bash", input) {
 			// Without its quoted parts, nothing is left that means anything to a shell.
@@ -177,7 +209,8 @@ func FuzzARulePermitsOneSimpleCommand(f *testing.F) {
 					return // the table has those
 				}
 			}
-			if strings.ContainsAny(bare, "|&;<>()$`\\*?[]{}~#!\n\r\x00") || strings.Join(strings.Fields(bare)[:2], " ") != "git commit" {
+			if strings.ContainsAny(bare, "|&;<>()$`\\*?[]{}~#!\n\r\x00") || strings.Join(strings.Fields(bare)[:2], " ") != "git commit" ||
+				strings.Contains(strings.ReplaceAll(" "+bare, "\t", " "), " --") {
 				t.Errorf("%q is permitted", command)
 			}
 		}
