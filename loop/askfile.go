@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"slices"
 
+	"ralph-lsp/internal/caller"
+	"ralph-lsp/loop/ask"
 	"ralph-lsp/loopstate"
 )
 
@@ -36,7 +38,9 @@ func (l *Loop) takeAnswers(texts []string) {
 	for _, text := range texts {
 		var a answerTo
 		if json.Unmarshal([]byte(text), &a) == nil {
-			_ = l.Answer(a.ID, a.Answer) // who wrote it has looked, and something may have been faster
+			// Who wrote it has looked, and something may have been faster. What the file may say is
+			// not answered there: the agent may have written both.
+			_ = l.desk.Answer(a.ID, a.Answer, ask.Question.HoldsAgent)
 		}
 	}
 }
@@ -53,23 +57,26 @@ func questionsIn(s loopstate.State) (all []ask.Question) {
 	return all
 }
 
-// AnswerFolder is Loop.Answer for the loop of another process.
-func AnswerFolder(folder, id string, a Answer) error {
-	return changeFolder(folder, "", func(s *loopstate.State) error {
-		all := questionsIn(*s)
-		i := slices.IndexFunc(all, func(q Question) bool { return q.ID == id })
-		if i < 0 || slices.ContainsFunc(s.Answers, func(text string) bool {
-			var other answerTo
-			return json.Unmarshal([]byte(text), &other) == nil && other.ID == id
-		}) {
-			return ErrNoQuestion
-		}
-		if err := all[i].takes(a); err != nil {
+// answering is the edit that puts an answer into the state file.
+func answering(q request) func(*loopstate.State) error {
+	return func(s *loopstate.State) error {
+		if err := caller.Self().May(q.Do, caller.Who{}, ""); err != nil {
 			return err
 		}
-		s.Answers = append(s.Answers, jsonText(answerTo{id, a}))
+		all := questionsIn(*s)
+		i := slices.IndexFunc(all, func(it ask.Question) bool { return it.ID == q.ID })
+		if i < 0 || slices.ContainsFunc(s.Answers, func(text string) bool {
+			var other answerTo
+			return json.Unmarshal([]byte(text), &other) == nil && other.ID == q.ID
+		}) {
+			return ask.ErrNoQuestion
+		}
+		if err := all[i].Takes(q.Answer); err != nil {
+			return err
+		}
+		s.Answers = append(s.Answers, ask.JSON(answerTo{q.ID, q.Answer}))
 		return nil
-	})
+	}
 }
 
 // forgetAsks takes out of a state file what was asked of a loop that goes on now: nobody waits
@@ -86,11 +93,8 @@ func (c Config) forgetAsks(s *loopstate.State) {
 
 // waitingOf makes a status that of a loop that waits for its user, where its file says so.
 func (s *Status) waitingOf(file loopstate.State) {
-	s.Allowed = file.Allowed
-	if s.State != StateRunning {
-		return
-	}
-	if s.Questions = questionsIn(file); len(s.Questions) > 0 {
+	s.Allowed, s.Questions = file.Allowed, questionsIn(file)
+	if s.State == StateRunning && slices.ContainsFunc(s.Questions, ask.Question.HoldsAgent) {
 		s.State = StateWaiting
 	}
 }

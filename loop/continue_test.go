@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"ralph-lsp/internal/caller"
 	"ralph-lsp/internal/limits"
 	"ralph-lsp/loopstate"
 )
@@ -45,6 +46,15 @@ func TestContinue(t *testing.T) {
 				t.Fatal(err)
 			}
 			r.over(StopMaxIterations, 1)
+		})
+	})
+	t.Run("an agent doesn't, whoever's it was", func(t *testing.T) {
+		t.Setenv(caller.EnvLoopID, "ralph-other")
+		bubble(t, func(t *testing.T) {
+			r, err := tryStart(t, found(), func(c *Config) { resume(c); c.Change.MaxIterations = new(500) }, says("no"))
+			if !errors.As(err, new(*caller.Refused)) || stateFileOf(r).Limits().MaxIterations != 6 {
+				t.Errorf("got %v", err)
+			}
 		})
 	})
 	t.Run("when there is nothing", func(t *testing.T) {

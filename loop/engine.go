@@ -342,7 +342,7 @@ const (
 )
 
 // beat is called at least each beatInterval while an agent runs. It takes note
-// of a stop since the last one.
+// of a stop since the last one, and shows others what runs.
 func (l *Loop) beat(last time.Time) (now time.Time) {
 	now = time.Now()
 	if late := now.Sub(last) - beatInterval; late > stoppedFor {

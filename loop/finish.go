@@ -69,6 +69,7 @@ func (e End) Problem() string {
 func (l *Loop) finish(end End) {
 	now := time.Now()
 	state := l.leaveFile(end, now)
+	l.server.Close()
 	l.walls.Close()
 	if err := l.scope.Close(); err != nil {
 		l.emit(Warning{Message: "the temporary folder could not be removed: " + err.Error()})

@@ -10,11 +10,14 @@ import (
 
 	"ralph-lsp/backends"
 	"ralph-lsp/history"
+	"ralph-lsp/internal/caller"
+	"ralph-lsp/internal/control"
+	"ralph-lsp/loop/ask"
 	"ralph-lsp/loopstate"
 	"ralph-lsp/stream"
 )
 
-// These functions speak to a loop of another process, through its state file. Those
+// These functions speak to a loop of another process, as control.go says. Those
 // that take a loop's id do nothing to another one that is in the folder by now, and
 // return ErrNotRunning; "" is whichever is there.
 
@@ -143,10 +146,13 @@ func CancelFolder(ctx context.Context, folder, loopID string) (iteration int, er
 		return discard(file, loopID)
 	}
 	defer file.Settle()
+	if err := mayEnd(file, owner); err != nil {
+		return 0, err
+	}
 	asked := false
 	for now := owner; owned && isSameLoop(owner, now); {
 		if !asked { // a loop that begins has no file yet
-			if iteration, asked, err = askToCancel(file, loopID); err != nil {
+			if iteration, asked, err = askToCancel(ctx, file, now, loopID); err != nil {
 				return iteration, err
 			}
 		}
@@ -174,9 +180,25 @@ func isSameLoop(before, now loopstate.Owner) bool {
 	return before.PID == 0 || now.PID == 0 || before.PID == now.PID && before.StartedAt.Equal(now.StartedAt)
 }
 
+// mayEnd refuses an agent the end of a loop whose user it isn't.
+func mayEnd(file *loopstate.File, owner loopstate.Owner) error {
+	var driver caller.Who
+	if owner.Lives() { // behind walls it is seen by nobody
+		driver = caller.Of(owner.PID)
+	}
+	return caller.Self().May(caller.Cancel, driver, file.Folder())
+}
+
 // askToCancel asks the owner of a state file for its loop's end, unless there
 // is no file.
-func askToCancel(file *loopstate.File, loopID string) (iteration int, asked bool, err error) {
+func askToCancel(ctx context.Context, file *loopstate.File, owner loopstate.Owner, loopID string) (iteration int, asked bool, err error) {
+	if owner.Control != "" {
+		var r reply
+		err := control.Ask(ctx, owner.Control, request{Do: caller.Cancel, LoopID: loopID}, &r)
+		if !errors.Is(err, control.ErrNobody) {
+			return r.Iteration, true, errors.Join(err, r.err())
+		}
+	}
 	state, err := file.Update(func(s *loopstate.State) error {
 		s.Cancel = true
 		return checkIsIt(*s, loopID)
@@ -242,74 +264,71 @@ func discard(file *loopstate.File, loopID string) (iteration int, err error) {
 
 // PauseFolder lets the folder's loop finish its iteration and start no other.
 func PauseFolder(folder, loopID string) error {
-	return changeFolder(folder, loopID, always(func(s *loopstate.State) { s.Active = false }))
+	return tellFolder(folder, request{Do: doPause, LoopID: loopID})
 }
 
 // ResumeFolder lets the folder's loop go on, or try again at once, with what the patch
 // changes. It is ErrNotRunning when no process drives it: then the loop must be continued by one.
 func ResumeFolder(folder, loopID string, p Patch) error {
-	return changeFolder(folder, loopID, func(s *loopstate.State) error {
-		if p.Accept && s.Unchecked == "" {
-			return ErrNothingToAccept
-		}
-		p.apply(s)
-		s.Active, s.ResumeAt = true, time.Time{}
-		return nil
-	})
+	return tellFolder(folder, request{Do: caller.Resume, LoopID: loopID, Patch: p})
 }
 
 // SteerFolder queues guidance for the folder's loop, as Loop.Steer does.
 func SteerFolder(folder, loopID, text string, next bool) error {
-	return changeFolder(folder, loopID, steering(text, next))
+	return tellFolder(folder, request{Do: caller.Steer, LoopID: loopID, Text: text, Next: next})
 }
 
 // UpdateFolder changes limits, promise and prompt of the folder's loop.
 func UpdateFolder(folder, loopID string, p Patch) error {
-	return changeFolder(folder, loopID, always(p.apply))
+	return tellFolder(folder, request{Do: caller.Update, LoopID: loopID, Patch: p})
+}
+
+// DisallowFolder is Loop.Disallow for the loop of another process.
+func DisallowFolder(folder, loopID, rule string) error {
+	return tellFolder(folder, request{Do: doDisallow, LoopID: loopID, Text: rule})
+}
+
+// AnswerFolder is Loop.Answer for the loop of another process.
+func AnswerFolder(folder, id string, a ask.Answer) error {
+	return tellFolder(folder, request{Do: caller.Answer, ID: id, Answer: a})
+}
+
+// NextFolder is Loop.Next for the loop of another process. It returns the iteration
+// that ends.
+func NextFolder(folder, loopID string) (iteration int, err error) {
+	return askOwner(context.Background(), folder, request{Do: caller.Next, LoopID: loopID})
+}
+
+// DetachFolder is Loop.Detach for the loop of another process.
+func DetachFolder(folder, loopID string) (iteration int, err error) {
+	return askOwner(context.Background(), folder, request{Do: caller.Detach, LoopID: loopID})
+}
+
+// InterruptFolder is Loop.Interrupt for the loop of another process.
+func InterruptFolder(folder, loopID string) error {
+	return tellFolder(folder, request{Do: doInterrupt, LoopID: loopID})
+}
+
+func tellFolder(folder string, q request) error {
+	_, err := askOwner(context.Background(), folder, q)
+	return err
 }
 
 // awaitStaying returns ErrNotRunning when no process drives the loop, once one that is
 // about to leave it has left: it takes no word any more, and who resumes the loop has to
 // continue it then. One that doesn't come to its end is not waited for long.
-func awaitStaying(file *loopstate.File) error {
+func awaitStaying(file *loopstate.File) (loopstate.Owner, error) {
 	for deadline := time.Now().Add(backends.Grace + 5*time.Second); ; time.Sleep(10 * time.Millisecond) {
 		owner, owned, err := file.Owner()
 		switch {
 		case err != nil:
-			return err
+			return owner, err
 		case !owned:
-			return ErrNotRunning
+			return owner, ErrNotRunning
 		case !owner.Leaving:
-			return nil
+			return owner, nil
 		case time.Now().After(deadline):
-			return ErrNotRunning
+			return owner, ErrNotRunning
 		}
 	}
-}
-
-// always is an edit of a state file that is never refused.
-func always(edit func(*loopstate.State)) func(*loopstate.State) error {
-	return func(s *loopstate.State) error { edit(s); return nil }
-}
-
-// changeFolder changes the state file of a loop that another process drives.
-func changeFolder(folder, loopID string, edit func(*loopstate.State) error) error {
-	file, err := loopstate.Open(folder)
-	if err != nil {
-		return err
-	}
-	if err := awaitStaying(file); err != nil {
-		return err
-	}
-	defer file.Settle()
-	_, err = file.Update(func(s *loopstate.State) error {
-		if err := errors.Join(checkIsIt(*s, loopID), edit(s)); err != nil {
-			return err
-		}
-		return errors.Join(s.Limits().Check(), checkPromise(s.CompletionPromise))
-	})
-	if errors.Is(err, fs.ErrNotExist) {
-		return ErrNotRunning
-	}
-	return err
 }

@@ -325,15 +325,6 @@ func (l *Loop) Next() error {
 	return l.edit(askForNext)
 }
 
-// NextFolder is Loop.Next for the loop of another process. It returns the iteration that ends.
-func NextFolder(folder, loopID string) (iteration int, err error) {
-	err = changeFolder(folder, loopID, func(s *loopstate.State) error {
-		iteration = s.Iteration
-		return askForNext(s)
-	})
-	return iteration, err
-}
-
 // learnNext takes over that the iteration under way is to be over.
 func (p *progress) learnNext(s loopstate.State) (isNew bool) {
 	isMeant := s.EndIteration != 0 && s.EndIteration == p.base.iterations+1

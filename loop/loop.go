@@ -20,6 +20,8 @@ import (
 	"ralph-lsp/backends"
 	"ralph-lsp/hats"
 	"ralph-lsp/history"
+	"ralph-lsp/internal/caller"
+	"ralph-lsp/internal/control"
 	"ralph-lsp/internal/paths"
 	"ralph-lsp/loop/ask"
 	"ralph-lsp/loopstate"
@@ -55,6 +57,7 @@ type Loop struct {
 	obs     Observer
 	store   Store
 	lock    *loopstate.Lock // nil in tests
+	server  *control.Server // for other processes; nil: they write into the state file
 	owner   loopstate.Owner
 	scope   *backends.Scope
 	walls   *sandbox.Walls   // around all that runs; nil: none
@@ -178,7 +181,12 @@ func checkPromise(promise string) error {
 // begin takes over the folder, whose lock it holds, and sets the loop going.
 func (l *Loop) begin() error {
 	if l.lock != nil {
-		l.endLeftovers()
+		if previous, ok := l.lock.Previous(); ok { // it died before it could end its agents, which is no reason not to start
+			_ = endRemains(previous)
+		}
+		if err := l.joinOuter(); err != nil {
+			return err
+		}
 	}
 	if err := l.raiseWalls(); err != nil {
 		return err
@@ -225,9 +233,12 @@ func (l *Loop) begin() error {
 			return err
 		}
 	}
-	l.setOwner() // before any agent runs
 	l.init(state)
-	l.tell(func(*mirror) {}) // where a loop that goes on begins in its session file
+	l.outer.from = l.Status().Cost.USD
+	if l.lock != nil {
+		l.listen()
+	}
+	l.setOwner() // before any agent runs
 	go l.run()
 	return nil
 }
@@ -262,21 +273,28 @@ func usedBy(s loopstate.State) spent {
 	return used
 }
 
+// mayTakeUp says why a loop can't be made ours.
+func (l *Loop) mayTakeUp(found loopstate.State) error {
+	if err := caller.Self().May(caller.Continue, caller.Who{}, l.dir); err != nil {
+		return err
+	}
+	if l.cfg.Change.Accept && !found.Checking {
+		return ErrNothingToAccept
+	}
+	err := cmp.Or(l.mayGoOn(found), l.cfg.checkReading(), l.cfg.findAgents(), l.cfg.findReviewer())
+	if err == nil && !found.Checking { // else that says so, and no run is paid for
+		err = l.cfg.findCheck()
+	}
+	return err
+}
+
 // takeUp makes the state file's loop ours.
 func (l *Loop) takeUp(found loopstate.State) (loopstate.State, error) {
 	if l.cfg.Stranger {
 		proof{}.enter(&found)
 	}
-	if l.cfg.Change.Accept && !found.Checking {
-		return found, ErrNothingToAccept
-	}
-	if err := l.mayGoOn(found); err != nil {
-		return found, err
-	}
-	if err := cmp.Or(l.cfg.checkReading(), l.cfg.findAgents()); err != nil {
-		return found, err
-	}
-	if err := l.cfg.findReviewer(); err != nil {
+	l.findCost(&found)
+	if err := l.mayTakeUp(found); err != nil {
 		return found, err
 	}
 	if l.cfg.Model == "" && l.cfg.Backend.Name == found.Backend { // another agent has other models

@@ -8,14 +8,6 @@ import (
 	"ralph-lsp/stream"
 )
 
-// endLeftovers ends agents of an owner that died before it could do so. What
-// can't be ended is no reason not to start.
-func (l *Loop) endLeftovers() {
-	if previous, ok := l.lock.Previous(); ok {
-		endRemains(previous)
-	}
-}
-
 // endRemains ends what a dead owner left running.
 func endRemains(dead loopstate.Owner) error {
 	if dead.Lives() { // elsewhere: this folder is a copy
@@ -53,6 +45,34 @@ func atWork(workers []loopstate.Worker) (agents AtWork) {
 	return agents
 }
 
+// toolOf is the tool that runs, for the record, which is small.
+func toolOf(t *ToolStatus) *loopstate.Worker {
+	const most = 1 << 10
+	if t == nil {
+		return nil
+	}
+	w := &loopstate.Worker{Call: t.Call.ID, Name: t.Call.Name, Input: t.Call.Input, Since: t.StartedAt}
+	if len(w.Input) > most {
+		w.Input = nil
+	}
+	return w
+}
+
+// show adds to what a state file tells of a loop what its owner does right now.
+func (s *Status) show(owner loopstate.Owner) {
+	s.Detached, s.Departing = owner.Detached, owner.Departing
+	if s.State == StatePaused && s.Unchecked == "" && !owner.Since.IsZero() { // once this iteration has ended
+		s.State, s.Pausing = StateRunning, true
+	}
+	if s.State != StateRunning {
+		return
+	}
+	s.Agents, s.IterationStartedAt = atWork(owner.AtWork), owner.Since
+	if t := owner.Tool; t != nil && s.Tool == nil {
+		s.Tool = &ToolStatus{Call: stream.ToolCall{ID: t.Call, Name: t.Name, Input: t.Input}, StartedAt: t.Since}
+	}
+}
+
 // setOwner writes the lock's record, with what leads whoever has to end our
 // agents if we can't to them.
 func (l *Loop) setOwner() {
@@ -66,6 +86,9 @@ func (l *Loop) setOwner() {
 	l.look(func(p *progress) {
 		running, owner.Leaving, owner.Live = p.running, p.concluded || p.cause != "", p.isLive()
 		owner.AtWork = workersOf(p.status.Agents)
+		if running != nil {
+			owner.Since, owner.Tool = p.status.IterationStartedAt, toolOf(p.status.Tool)
+		}
 	})
 	var remains []backends.Remains
 	if l.scope != nil {

@@ -9,6 +9,7 @@ import (
 
 	"ralph-lsp/backends"
 	"ralph-lsp/history"
+	"ralph-lsp/internal/caller"
 	"ralph-lsp/loopstate"
 )
 
@@ -187,29 +188,23 @@ func (l *Loop) edit(edit func(*loopstate.State) error) error {
 	return err
 }
 
+// own is the edit of whoever drives the loop, who is its user.
+func (l *Loop) own(q request) error { return l.edit(q.edit(caller.Who{}, caller.Who{}, l.dir)) }
+
 // Pause lets the running iteration finish and starts no other.
-func (l *Loop) Pause() error { return l.edit(always(func(s *loopstate.State) { s.Active = false })) }
+func (l *Loop) Pause() error { return l.own(request{Do: doPause}) }
 
 // Resume goes on after Pause, with new limits if the patch has some; a loop
 // that waits for a rate limit or after a failure tries again at once.
-func (l *Loop) Resume(p Patch) error {
-	return l.edit(func(s *loopstate.State) error {
-		if p.Accept && s.Unchecked == "" {
-			return ErrNothingToAccept
-		}
-		p.apply(s)
-		s.Active, s.ResumeAt = true, time.Time{}
-		return nil
-	})
-}
+func (l *Loop) Resume(p Patch) error { return l.own(request{Do: caller.Resume, Patch: p}) }
 
 // Update changes limits and promise at once, the prompt with the next iteration.
-func (l *Loop) Update(p Patch) error { return l.edit(always(p.apply)) }
+func (l *Loop) Update(p Patch) error { return l.own(request{Do: caller.Update, Patch: p}) }
 
 // Steer queues guidance and returns its id; Guidance events tell when it was delivered: to
 // the running agent where it can be talked to, else, or when it is for the next run, to that.
 func (l *Loop) Steer(text string, next bool) (id string, err error) {
-	err = l.edit(steering(text, next))
+	err = l.own(request{Do: caller.Steer, Text: text, Next: next})
 	l.look(func(p *progress) {
 		for _, g := range slices.Concat(p.guiding, p.heard, p.queued) {
 			if g.Text == text {
@@ -218,15 +213,4 @@ func (l *Loop) Steer(text string, next bool) (id string, err error) {
 		}
 	})
 	return id, err
-}
-
-// steering is the edit that queues guidance.
-func steering(text string, next bool) func(*loopstate.State) error {
-	return always(func(s *loopstate.State) {
-		if next {
-			s.GuidanceNext = append(s.GuidanceNext, text)
-		} else {
-			s.Guidance = append(s.Guidance, text)
-		}
-	})
 }

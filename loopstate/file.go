@@ -55,6 +55,9 @@ func Open(folder string) (*File, error) {
 	return f, nil
 }
 
+// Folder returns the folder, absolute and without links.
+func (f *File) Folder() string { return f.root }
+
 // Path returns the state file's absolute path.
 func (f *File) Path() string { return filepath.Join(f.folder, filepath.FromSlash(Name)) }
 

@@ -39,9 +39,14 @@ type Owner struct {
 	ProcessStart string    `json:"processStart"` // of PID, see ProcessStart
 	LoopID       string    `json:"loopId,omitempty"`
 	Version      string    `json:"version,omitempty"`
-	Leaving      bool      `json:"leaving,omitempty"` // the loop is about to end, whatever its file says
-	Live         bool      `json:"live,omitempty"`    // an agent runs that can be told something
-	AtWork       []Worker  `json:"atWork,omitempty"`  // in steps and reviews, for others to show
+	Leaving      bool      `json:"leaving,omitempty"`   // the loop is about to end, whatever its file says
+	Detached     bool      `json:"detached,omitempty"`  // it runs in a process of its own
+	Departing    bool      `json:"departing,omitempty"` // it will, when its iteration or this process ends
+	Live         bool      `json:"live,omitempty"`      // an agent runs that can be told something
+	Control      string    `json:"control,omitempty"`   // the socket on which it can be asked; "": only the state file
+	Since        time.Time `json:"since,omitzero"`      // when the iteration began that runs; zero: none does
+	Tool         *Worker   `json:"tool,omitempty"`      // that runs, for others to show
+	AtWork       []Worker  `json:"atWork,omitempty"`    // in steps and reviews, for the same
 	Agents       []Agent   `json:"agents,omitempty"`
 	// Reapers are the owner's own, and those of dead owners before it for as long
 	// as what they kept isn't ended.

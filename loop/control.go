@@ -1,0 +1,222 @@
+package loop
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"ralph-lsp/backends"
+	"ralph-lsp/internal/caller"
+	"ralph-lsp/internal/control"
+	"ralph-lsp/internal/paths"
+	"ralph-lsp/loop/ask"
+	"ralph-lsp/loopstate"
+)
+
+// request is what a process asks of a loop that another one drives: on the socket of that one,
+// which learns from the kernel who asks, or where there is none, through the state file.
+type request struct {
+	Do     string     `json:"do"` // a right of caller's
+	LoopID string     `json:"loopId,omitempty"`
+	Patch  Patch      `json:"patch,omitzero"`
+	Text   string     `json:"text,omitempty"` // of guidance; of disallow the rule
+	Next   bool       `json:"next,omitempty"`
+	ID     string     `json:"id,omitempty"` // of a question
+	Answer ask.Answer `json:"answer,omitzero"`
+}
+
+// What is asked for that caller has no name for, as every command has one.
+const (
+	doPause     = "pause"
+	doDisallow  = "disallow"
+	doInterrupt = "interrupt"
+)
+
+// reply is what came of a request.
+type reply struct {
+	Iteration int    `json:"iteration,omitempty"` // where the loop was
+	Error     string `json:"error,omitempty"`
+	Code      string `json:"code,omitempty"` // of an error that the other side knows
+}
+
+// codes are the errors that arrive as what they are.
+var codes = map[string]error{
+	"not_running": ErrNotRunning, "not_detachable": ErrNotDetachable, "nothing_to_accept": ErrNothingToAccept, "no_run": ErrNoRun, "no_question": ask.ErrNoQuestion,
+}
+
+func replyOf(iteration int, err error) reply {
+	r := reply{Iteration: iteration, Error: errText(err)}
+	for code, known := range codes {
+		if errors.Is(err, known) {
+			r.Code = code
+		}
+	}
+	if no := (*ask.AnswerError)(nil); errors.As(err, &no) {
+		r.Code = "answer"
+	}
+	if no := (*caller.Refused)(nil); errors.As(err, &no) {
+		r.Code, r.Error = "agent", no.Words
+	}
+	return r
+}
+
+func (r reply) err() error {
+	known := codes[r.Code]
+	switch {
+	case r.Error == "":
+		return nil
+	case r.Code == "agent":
+		return &caller.Refused{Words: r.Error}
+	case r.Code == "answer":
+		return &ask.AnswerError{Why: r.Error}
+	case known != nil && known.Error() == r.Error:
+		return known
+	}
+	return errors.New(r.Error)
+}
+
+// edit is the change of a state file that is asked for. who may tighten what owner drives, and
+// everything else only as its user.
+func (q request) edit(who, owner caller.Who, folder string) func(*loopstate.State) error {
+	return func(s *loopstate.State) error {
+		before := termsOf(*s)
+		if err := errors.Join(checkIsIt(*s, q.LoopID), q.change(s)); err != nil {
+			return err
+		}
+		if _, _, words := before.loosening(termsOf(*s)); q.Do == caller.Update && len(words) == 0 {
+			return nil
+		}
+		return who.May(q.Do, owner, folder)
+	}
+}
+
+func (q request) change(s *loopstate.State) error {
+	switch q.Do {
+	case doPause:
+		s.Active = false
+	case caller.Resume:
+		if q.Patch.Accept && s.Unchecked == "" {
+			return ErrNothingToAccept
+		}
+		q.Patch.apply(s)
+		s.Active, s.ResumeAt = true, time.Time{}
+	case caller.Update:
+		q.Patch.apply(s)
+	case caller.Steer:
+		if q.Next {
+			s.GuidanceNext = append(s.GuidanceNext, q.Text)
+		} else {
+			s.Guidance = append(s.Guidance, q.Text)
+		}
+	case caller.Next:
+		return askForNext(s)
+	case doDisallow:
+		return disallowing(q.Text)(s)
+	case caller.Cancel:
+		s.Cancel = true
+	default:
+		return fmt.Errorf("this version of ralph-lsp can't %s a loop that it drives: restart it", oneLine(q.Do))
+	}
+	return nil
+}
+
+// listen lets other processes of the user's ask this loop for something. Where that can't be,
+// they write into the state file.
+func (l *Loop) listen() {
+	dir, err := paths.State("control")
+	if err == nil {
+		l.server, err = control.Serve(dir, l.id, l.obey)
+	}
+	if err == nil {
+		l.owner.Control = l.server.Path
+	}
+}
+
+// obey carries out what a process asks for.
+func (l *Loop) obey(pid int, data json.RawMessage) any {
+	var q request
+	if err := json.Unmarshal(data, &q); err != nil {
+		return replyOf(0, fmt.Errorf("that is no request: %w", err))
+	}
+	who, owner := caller.Of(pid), caller.Self()
+	iteration := l.Status().Iteration
+	if q.LoopID != "" && q.LoopID != l.id {
+		return replyOf(iteration, ErrNotRunning)
+	}
+	var err error
+	switch q.Do {
+	case caller.Answer:
+		if err = who.May(q.Do, owner, l.dir); err == nil {
+			err = l.Answer(q.ID, q.Answer)
+		}
+	case caller.Cancel:
+		if err = who.May(q.Do, owner, l.dir); err == nil {
+			go l.Cancel()
+		}
+	case doInterrupt:
+		if err = who.May(caller.Cancel, owner, l.dir); err == nil {
+			go l.Interrupt()
+		}
+	case caller.Detach:
+		if err = who.May(q.Do, owner, l.dir); err == nil {
+			iteration, err = l.Detach()
+		}
+	case doDisallow:
+		err = l.Disallow(q.Text)
+	default:
+		err = l.edit(q.edit(who, owner, l.dir))
+	}
+	return replyOf(iteration, err)
+}
+
+// answerLimit is how long a loop may take to answer: one that is about to end does so first.
+const answerLimit = backends.Grace + 10*time.Second
+
+// askOwner asks whoever drives a folder's loop for something. It is ErrNotRunning when nobody does.
+func askOwner(ctx context.Context, folder string, q request) (iteration int, err error) {
+	file, err := loopstate.Open(folder)
+	if err != nil {
+		return 0, err
+	}
+	owner, err := awaitStaying(file)
+	if err != nil {
+		return 0, err
+	}
+	if owner.Control != "" {
+		var r reply
+		ctx, done := context.WithTimeout(ctx, answerLimit)
+		defer done()
+		err := control.Ask(ctx, owner.Control, q, &r)
+		if ctx.Err() != nil { // once it hears of that, who asked is gone
+			return 0, fmt.Errorf("process %d, which drives the loop, doesn't answer: is it suspended (fg lets it go on)?", owner.PID)
+		}
+		if !errors.Is(err, control.ErrNobody) {
+			return r.Iteration, errors.Join(err, r.err())
+		}
+		if _, err := awaitStaying(file); err != nil { // it was just ending
+			return 0, err
+		}
+	}
+	defer file.Settle()
+	var driver caller.Who
+	if owner.Lives() { // behind walls it is seen by nobody
+		driver = caller.Of(owner.PID)
+	}
+	edit := q.edit(caller.Self(), driver, file.Folder())
+	if q.Do == caller.Answer {
+		edit = answering(q)
+	}
+	state, err := file.Update(func(s *loopstate.State) error {
+		if err := edit(s); err != nil {
+			return err
+		}
+		return termsOf(*s).check()
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		err = ErrNotRunning
+	}
+	return state.Iteration, err
+}
