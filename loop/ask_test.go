@@ -212,7 +212,7 @@ func TestAQuestionIsAnsweredThroughTheStateFile(t *testing.T) {
 // The user may take a rule out there, and who puts it back isn't believed.
 func TestAnAgentAllowsItselfNothing(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := asking(t, nil, func(r *rig, ask func(stream.Question) chan backends.Answer) {
+		r := asking(t, nil, func(r *rig, asks func(stream.Question) chan backends.Answer) {
 			edit := func(rules ...string) {
 				r.file.edit(func(s *loopstate.State) { s.Allowed = rules })
 				time.Sleep(2 * bookInterval)

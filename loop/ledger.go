@@ -100,9 +100,11 @@ func (l *Loop) save(edit func(*loopstate.State)) (loopstate.State, error) {
 func (l *Loop) saveBy(update func(func(*loopstate.State) error) (loopstate.State, error), edit func(*loopstate.State)) (loopstate.State, error) {
 	var heard []Guidance
 	var answers, rules []string
+	var held loosened
 	state, err := update(func(s *loopstate.State) error {
 		var stale bool
 		l.change(func(p *progress) {
+			held = p.hold(s)
 			stale = p.takeOver(ledgerOf(*s))
 			p.enter(s)
 			heard = p.enterHeard(s)
@@ -124,6 +126,7 @@ func (l *Loop) saveBy(update func(func(*loopstate.State) error) (loopstate.State
 		})
 	}
 	l.takeAnswers(answers)
+	l.askTerms(held)
 	return state, err
 }
 

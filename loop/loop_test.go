@@ -333,7 +333,8 @@ func TestThePromptIsReadAgain(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := start(t, nil, withTime(says("no"), time.Minute), says("<promise>CHANGED</promise>"))
 		time.Sleep(time.Second)
-		r.file.edit(func(s *loopstate.State) { s.Prompt, s.CompletionPromise = "Build that", "CHANGED" })
+		r.file.edit(func(s *loopstate.State) { s.Prompt = "Build that" })
+		r.Update(Patch{Promise: new("CHANGED")})
 		r.over(StopPromise, 2)
 		if a, b := r.agents.specs[0].Prompt, r.agents.specs[1].Prompt; a != "Build it" || b != "Build that" {
 			t.Errorf("prompts %q, %q", a, b)

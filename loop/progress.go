@@ -82,9 +82,14 @@ type progress struct {
 	waitNoted bool   // it says until when the loop waits
 
 	// What the user was told.
-	badFile  string // the last complaint about the state file
-	promises promises
-	warned   float64 // the cost cap that is nearly reached
+	lonely      bool   // that nobody looks at the loop
+	loosened    int    // times: that the state file would loosen the terms
+	badFile     string // the last complaint about the state file
+	broughtBack bool   // that it was removed
+	partUnknown bool   // of what the run under way costs, as agents of it don't tell
+	unpriced    int    // runs in a row of unknown cost for which the loop pauses
+	promises    promises
+	warned      float64 // the cost cap that is nearly reached
 }
 
 // snapshot is the loop's status now.

@@ -170,7 +170,9 @@ func (l *Loop) edit(edit func(*loopstate.State) error) error {
 		return ErrNotRunning
 	}
 	defer l.fileMu.Unlock()
+	var held loosened
 	state, err := l.store.Update(func(s *loopstate.State) error {
+		l.look(func(p *progress) { held = p.hold(s) }) // else it would count as the user's
 		if err := edit(s); err != nil {
 			return err
 		}
@@ -183,7 +185,13 @@ func (l *Loop) edit(edit func(*loopstate.State) error) error {
 		return ErrNotRunning
 	}
 	if err == nil {
+		var before, after terms
+		l.look(func(p *progress) { before = p.terms() })
 		l.learn(state)
+		if l.look(func(p *progress) { after = p.terms() }); before != after { // the user has spoken
+			l.desk.End(fromFile)
+		}
+		l.askTerms(held)
 	}
 	return err
 }

@@ -39,6 +39,8 @@ func AnswersTo(q ask.Question) string {
 		return "deny, or a number"
 	case q.Kind == ask.Input:
 		return "deny, or a text"
+	case q.Kind == ask.Limits:
+		return "deny, once"
 	case q.Rule != "":
 		return "deny [words for the agent], once, loop (" + OneLine(q.Rule) + ")"
 	}
@@ -74,7 +76,7 @@ func answerIn(q ask.Question, words []string) (a ask.Answer, err error) {
 	}
 	first := strings.ToLower(words[0])
 	isOneOf := func(all ...string) bool { return slices.Contains(all, first) }
-	isYesNo := q.Kind == loop.AskPermission || q.Kind == loop.AskConfirm
+	isYesNo := q.Kind == ask.Permission || q.Kind == ask.Confirm || q.Kind == ask.Limits
 	switch {
 	case first == ask.Deny, isYesNo && isOneOf("d", "n", "no"):
 		a.Kind, a.Text = ask.Deny, strings.Join(words[1:], " ")

@@ -29,7 +29,7 @@ type Question struct {
 	LoopID        string    `json:"loopId,omitempty"`
 	Folder        string    `json:"folder,omitempty"` // file URI
 	ID            string    `json:"id"`
-	Kind          string    `json:"kind"` // permission, confirm, select, input
+	Kind          string    `json:"kind"` // permission, confirm, select, input, limits
 	Tool          string    `json:"tool,omitempty"`
 	ToolCallID    string    `json:"toolCallId,omitempty"`
 	Agent         string    `json:"agent,omitempty"` // which one, in a step or below; absent: the loop's own
@@ -100,8 +100,11 @@ func QuestionOf(q ask.Question, loopID, folder string) Question {
 		for _, option := range q.Options {
 			offer(OneLine(option), ask.Value, option)
 		}
-	case loop.AskInput:
-		offer("Give No Answer", loop.AnswerDeny, "")
+	case ask.Input:
+		offer("Give No Answer", ask.Deny, "")
+	case ask.Limits:
+		offer("Keep the Limits", ask.Deny, "")
+		offer("Let It Count", ask.Once, "")
 	default:
 		offer("Deny", ask.Deny, "")
 		offer("Allow Once", ask.Once, "")
@@ -126,7 +129,10 @@ func projectQuestion(q ask.Question) Question {
 }
 
 // AsksText says what an agent asks: "asks: Bash rm -rf build".
-func AsksText(q loop.Question) string {
+func AsksText(q ask.Question) string {
+	if q.Kind == ask.Limits { // no agent asks
+		return "the state file was changed: " + OneLine(q.Title)
+	}
 	asks := "asks: " + OneLine(q.Title)
 	if q.Agent != "" {
 		asks = sentence(q.Agent) + " " + asks
@@ -192,9 +198,12 @@ func AnsweredText(q ask.Question, a ask.Answer) string {
 	switch a.Kind {
 	case ask.Deny:
 		return denied(q.Kind) + ": " + title + said
-	case loop.AnswerOnce:
-		if q.Kind == loop.AskConfirm {
+	case ask.Once:
+		switch q.Kind {
+		case ask.Confirm:
 			return "answered yes: " + title
+		case ask.Limits:
+			return "it counts now: " + title
 		}
 		return "allowed once: " + title
 	case ask.ForLoop:
@@ -211,6 +220,8 @@ func denied(kind string) string {
 		return "answered no"
 	case ask.Select, ask.Input:
 		return "not answered"
+	case ask.Limits:
+		return "the limits stay"
 	}
 	return "denied"
 }

@@ -20,10 +20,11 @@ func exampleQuestions() []Question {
 	var all []Question
 	for _, q := range []ask.Question{
 		exampleQuestion,
-		{ID: "q2", Kind: loop.AskPermission, Tool: "Edit", Agent: "scout", Title: "Edit src/a.go", Detail: "--- src/a.go\n+++ src/a.go\n@@ -1 +1 @@\n-old\n+new\n", At: noon},
-		{ID: "q3", Kind: loop.AskConfirm, Title: "Deploy now?", Detail: "To production.", At: noon},
-		{ID: "q4", Kind: loop.AskSelect, Title: "Which one?", Options: []string{"staging", "production"}, At: noon},
-		{ID: "q5", Kind: loop.AskInput, Title: "Which version?", Placeholder: "1.2.3", At: noon},
+		{ID: "q2", Kind: ask.Permission, Tool: "Edit", Agent: "scout", Title: "Edit src/a.go", Detail: "--- src/a.go\n+++ src/a.go\n@@ -1 +1 @@\n-old\n+new\n", At: noon},
+		{ID: "q3", Kind: ask.Confirm, Title: "Deploy now?", Detail: "To production.", At: noon},
+		{ID: "q4", Kind: ask.Select, Title: "Which one?", Options: []string{"staging", "production"}, At: noon},
+		{ID: "q6", Kind: ask.Limits, Title: "may the loop have 500 iterations instead of 3 iterations?", Detail: "The state file was changed so.", At: noon},
+		{ID: "q5", Kind: ask.Input, Title: "Which version?", Placeholder: "1.2.3", At: noon},
 	} {
 		all = append(all, QuestionOf(q, "ralph-ca7igygdcr4i", "/w/app"))
 	}

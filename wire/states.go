@@ -81,11 +81,11 @@ func pausedText(unchecked string) string {
 }
 
 func running(l LoopStatus) string {
-	silent := SilentText(l.SilentSince, time.Time{})
+	facts := JoinFacts(questionsText(l.Questions), SilentText(l.SilentSince, time.Time{}))
 	if l.Pausing {
-		return JoinFacts(pausingText(max(l.Iteration, 1)), silent)
+		return JoinFacts(pausingText(max(l.Iteration, 1)), facts)
 	}
-	return silent
+	return facts
 }
 
 func waitsFor(l LoopStatus) string {
@@ -148,6 +148,8 @@ func can(s loop.Status) []string {
 		all = slices.Insert(all, 0, CanResume)
 	case len(s.Questions) > 0 && s.State == loop.StateWaiting: // its agent works, but for that
 		all = append([]string{CanAnswer}, states[loop.StateRunning].can...)
+	case len(s.Questions) > 0 && !s.State.Over():
+		all = slices.Insert(all, 0, CanAnswer)
 	}
 	if i := slices.Index(all, CanPause); s.Pausing && i >= 0 {
 		all[i] = CanResume
