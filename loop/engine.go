@@ -68,7 +68,9 @@ func (l *Loop) run() {
 
 // iterate runs iterations until the loop ends, and says why it did.
 func (l *Loop) iterate() End {
-	if end, ok := l.verifyFirst(); ok {
+	var end End
+	var isOver bool
+	if l.work(func() { end, isOver = l.verifyFirst() }); isOver {
 		return end
 	}
 	for {
@@ -79,15 +81,9 @@ func (l *Loop) iterate() End {
 			}
 			continue
 		}
-		r := l.runOnce(plan)
+		var r report
+		l.work(func() { r = l.runAndVerify(plan) })
 		var now progress
-		r.handed = l.countHanded(plan.turn, r)
-		l.change(func(p *progress) {
-			p.account(r)
-		})
-		l.handOver(plan.turn, &r)
-		l.verifyRun(&r, plan.iteration)
-		l.noteProgress(plan, r)
 		cause := l.causeOf(r)
 		l.look(func(p *progress) { now = *p })
 		if end, ok := l.conclude(r, func() StopReason { return decide(r, cause, now.counts, now.base, l.cfg.Verify, l.Status().Limits) }); ok {
@@ -98,6 +94,17 @@ func (l *Loop) iterate() End {
 		}
 		l.waitAfter(r, now.counts)
 	}
+}
+
+// runAndVerify is an iteration, and what is to be found out of what it did.
+func (l *Loop) runAndVerify(plan plannedRun) report {
+	r := l.runOnce(plan)
+	r.handed = l.countHanded(plan.turn, r)
+	l.change(func(p *progress) { p.account(r) })
+	l.handOver(plan.turn, &r)
+	l.verifyRun(&r, plan.iteration)
+	l.noteProgress(plan, r)
+	return r
 }
 
 // conclude ends the loop if there is a reason. A change by the user comes before that

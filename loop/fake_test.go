@@ -22,13 +22,14 @@ import (
 
 // memory is a state file in memory.
 type memory struct {
-	mu      sync.Mutex
-	state   *loopstate.State // nil: no file
-	broken  error            // what Load says instead
-	refused error            // what Update says instead
-	changes chan struct{}
-	claims  int // the prompts that were taken to be run
-	saves   []loopstate.State
+	updating sync.Mutex
+	mu       sync.Mutex
+	state    *loopstate.State // nil: no file
+	broken   error            // what Load says instead
+	refused  error            // what Update says instead
+	changes  chan struct{}
+	claims   int // the prompts that were taken to be run
+	saves    []loopstate.State
 }
 
 func (m *memory) Path() string { return "ralph-loop.local.md" }
@@ -66,6 +67,8 @@ func (m *memory) Claim(edit func(*loopstate.State) error) (loopstate.State, erro
 }
 
 func (m *memory) Update(edit func(*loopstate.State) error) (loopstate.State, error) {
+	m.updating.Lock() // in one step, as a file's
+	defer m.updating.Unlock()
 	s, err := m.Load()
 	if err == nil {
 		err = edit(&s)
@@ -124,6 +127,15 @@ func (m *memory) signal() {
 // edit changes the file as its user does, behind the loop's back.
 func (m *memory) edit(change func(*loopstate.State)) {
 	m.Update(func(s *loopstate.State) error { change(s); return nil })
+}
+
+// quietly is edit before anybody has looked.
+func (m *memory) quietly(change func(*loopstate.State)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := *m.state
+	change(&s)
+	m.state = &s
 }
 
 // tell breaks or mends the file.

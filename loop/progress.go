@@ -45,6 +45,7 @@ type progress struct {
 	current  stream.Usage // by the run under way so far
 	counts   tally        // of the runs so far
 	underWay bool         // an iteration is begun, and not counted yet
+	busy     bool         // an agent, or what it wrote, is at work, see Loop.work
 	wears    string       // the hat that the run under way costs, where hats hand over
 
 	proof proof

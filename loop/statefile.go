@@ -21,6 +21,14 @@ func (l *Loop) readFile() error {
 	l.fileMu.Lock()
 	defer l.fileMu.Unlock()
 	state, err := l.store.Load()
+	if errors.Is(err, fs.ErrNotExist) {
+		if back, ok := l.bringBack(); ok {
+			state, err = back, nil
+		}
+	}
+	if err == nil {
+		state = l.putBack(state)
+	}
 	complaint := ""
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

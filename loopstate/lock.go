@@ -229,6 +229,36 @@ func (l *Lock) SetOwner(o Owner) error {
 	return nil
 }
 
+// IsGone says whether the lock's file was removed.
+func (l *Lock) IsGone() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.open != nil && !isFile(l.open, l.path)
+}
+
+// Restore takes the lock of the folder again when its file was removed: who comes next would
+// find none there. It fails when somebody has come already.
+func (l *Lock) Restore() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.open == nil {
+		return fmt.Errorf("restoring the lock file: %w", os.ErrClosed)
+	}
+	if isFile(l.open, l.path) {
+		return nil
+	}
+	open, path, err := l.file.tryOpenLock()
+	if err != nil {
+		return err
+	}
+	if open == nil {
+		return errors.New("restoring the lock file: another process has the folder")
+	}
+	l.open.Close()
+	l.open, l.path, l.written = open, path, nil
+	return nil
+}
+
 // complete fills in what is missing.
 func complete(o Owner) Owner {
 	if o.PID == 0 {
