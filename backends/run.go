@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -126,9 +127,9 @@ func Start(spec Spec) (*Process, error) {
 
 // behindWalls is what the run needs there.
 func (s Spec) behindWalls() sandbox.Run {
-	run := sandbox.Run{Agent: s.Backend.inside(), IsCheck: s.Raw != nil, Caches: s.Backend.Kept}
+	run := sandbox.Run{Agent: s.Backend.inside(), IsCheck: s.Raw != nil, Caches: s.Backend.Kept, Writable: slices.Clone(s.Scope.Shared)}
 	if s.Spool != "" {
-		run.Writable = []string{s.Spool}
+		run.Writable = append(run.Writable, s.Spool)
 	}
 	if s.Backend.Prompt == PromptFile {
 		run.Readable = []string{s.promptFile()}

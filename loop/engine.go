@@ -351,6 +351,8 @@ const (
 // beat is called at least each beatInterval while an agent runs. It takes note
 // of a stop since the last one, and shows others what runs.
 func (l *Loop) beat(last time.Time) (now time.Time) {
+	l.countNested()
+	l.setOwner()
 	now = time.Now()
 	if late := now.Sub(last) - beatInterval; late > stoppedFor {
 		l.change(func(p *progress) {

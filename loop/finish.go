@@ -68,6 +68,8 @@ func (e End) Problem() string {
 // finish leaves the folder as the reason for the end demands, and says goodbye.
 func (l *Loop) finish(end End) {
 	now := time.Now()
+	l.tellOuter()
+	l.change(func(p *progress) { p.status.EndedAt = now })
 	state := l.leaveFile(end, now)
 	l.server.Close()
 	l.walls.Close()

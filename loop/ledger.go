@@ -178,6 +178,7 @@ func (l *Loop) keepBooks(ctx context.Context) {
 // whatever comes next has done that; but numbers that an editor has brought back
 // don't stay, not even in a pause.
 func (l *Loop) writeSpending() {
+	defer l.tellOuter()
 	l.fileMu.Lock()
 	defer l.fileMu.Unlock()
 	var isDue bool

@@ -69,6 +69,9 @@ type Loop struct {
 	fileMu sync.Mutex // one look at the state file, with what follows from it, at a time
 	emitMu sync.Mutex // one event at a time reaches obs and mirror
 	noteMu sync.Mutex // one writes the lock's record at a time
+	tillMu sync.Mutex // one counts what loops of the agents spend, alone
+	tills  tills      // guarded by tillMu
+	outer  outer      // the same
 	mirror mirror     // guarded by emitMu
 
 	guarded

@@ -19,6 +19,7 @@ func (l *Loop) openScope() (*backends.Scope, error) {
 	scope, err := backends.OpenScope(l.id)
 	if err == nil {
 		scope.Walls = l.walls
+		l.openTill(scope)
 	}
 	return scope, err
 }
