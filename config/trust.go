@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"ralph-lsp/internal/caller"
 	"ralph-lsp/internal/paths"
 	"ralph-lsp/stream"
 	"ralph-lsp/verify"
@@ -46,6 +47,9 @@ func (e *UntrustedError) Error() string {
 
 // Remember trusts what the file wants, as it was read.
 func (e *UntrustedError) Remember() error {
+	if err := caller.Check(caller.Trust, filepath.Dir(e.File)); err != nil {
+		return err
+	}
 	if e.memory == "" {
 		return errors.New("there is no folder of your configuration to remember it in; set HOME")
 	}

@@ -8,11 +8,16 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"ralph-lsp/internal/caller"
 )
 
 // SetOwn writes a text of a table into the user's file, and returns the file's path. All
 // else in it stays as it is, byte for byte. A file with a mistake isn't touched.
 func (f Files) SetOwn(table, key, value string) (file string, err error) {
+	if err := caller.Check(caller.Walls, f.UserDir); err != nil {
+		return "", err
+	}
 	if f.UserDir == "" {
 		return "", errors.New("there is no folder of your configuration; set HOME")
 	}

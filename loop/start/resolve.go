@@ -10,6 +10,7 @@ import (
 	"ralph-lsp/backends"
 	"ralph-lsp/changes"
 	"ralph-lsp/config"
+	"ralph-lsp/internal/caller"
 	"ralph-lsp/internal/limits"
 	"ralph-lsp/internal/settings"
 	"ralph-lsp/internal/tell"
@@ -368,6 +369,9 @@ func without(list, other []string) (gone []string) {
 // arguments, so that it can be continued as it is if it is interrupted. Where
 // that can't be done, they must be named again.
 func Remember(files config.Files, cfg loop.Config, loopID string) {
+	if caller.Check(caller.Trust, cfg.Folder) != nil { // an agent has started it
+		return
+	}
 	files.RememberLoop(loopID)
 	if cfg.OfferWalls {
 		files.RememberOffer(offerOfWalls)
