@@ -51,6 +51,11 @@ type Config struct {
 	// backends.Backend.Asking); else they are told that nobody is there.
 	Ask        bool
 	AskTimeout time.Duration // after which a question is denied; 0: never
+	// Attended says whether somebody looks at the loop who can answer; nil: nobody does.
+	Attended func() bool
+	// Unanswered is how long a loop that nobody looks at waits for its user's word; 0: for as
+	// long as it takes.
+	Unanswered time.Duration
 	Limits     Limits
 	// Sandbox says which walls are around all that the loop starts.
 	Sandbox sandbox.Spec

@@ -114,12 +114,17 @@ func (p *progress) endOf(why StopReason, r report) End {
 	switch why {
 	case StopPromise:
 		end.Promise, end.Iterations, end.Guards = r.verdict.Promise, min(end.Iterations, p.base.iterations), r.guards
+		end.Verified = r.verified
 	case StopPermissionDenied:
 		end.Denials = r.exit.Result.Denials
 	case StopMaxIterations:
 		end.Limit = p.status.Limits.MaxIterations
 	}
-	if why.Capped() {
+	if why == StopUnanswered {
+		end.Unanswered, r.problem = p.unanswered, p.unansweredText()
+	}
+	end.Unchecked = p.proof.unchecked
+	if why.Capped() || why == StopDetached { // maybe before its first run
 		end.Iterations = p.base.iterations
 		if p.proof.checking && p.proof.promised != "" {
 			end.Error = "what the agent promised is still to be verified"

@@ -24,7 +24,8 @@ const (
 	StopPermissionDenied StopReason = "permission_denied" // refused twice in a row
 	StopUnauthorized     StopReason = "unauthorized"      // not logged in, or a key that isn't one
 	StopStalled          StopReason = "stalled"           // silent twice in a row
-	StopBackendError     StopReason = "backend_error"     // could not be started at all
+	StopUnanswered       StopReason = "unanswered"        // nobody looked at it, and it waited for its user
+	StopBackendError     StopReason = "backend_error"     // no run of the agent has begun
 	StopInterrupted      StopReason = "interrupted"       // the editor or terminal went away
 	StopOnce             StopReason = "once"              // one iteration was asked for
 	StopBadStateFile     StopReason = "bad_state_file"    // the user's edit can't be read

@@ -1,6 +1,8 @@
 package loop
 
 import (
+	"strings"
+
 	"ralph-lsp/loopstate"
 	"ralph-lsp/stream"
 	"ralph-lsp/verify"
@@ -124,7 +126,7 @@ func (l *Loop) prove(r *report, iteration int) {
 		}
 	}
 	if r.passed = hasPromised || isUntil; r.passed {
-		r.guards = l.guardsText()
+		r.guards, r.verified = l.snapshots.guardsText(l.cfg.Verify, l.cfg.CheckFile), oneLine(strings.Join(q.verdicts, ", "))
 	}
 	l.change(func(p *progress) { p.proof, p.counts.Refuted = proof{}, 0 })
 }
@@ -145,7 +147,7 @@ func (l *Loop) refute(r *report, g gate, result verify.Result) {
 
 // accept lets a run's promise count that nobody could verify.
 func (l *Loop) accept(r *report) {
-	r.passed, r.guards = true, l.guardsText()
+	r.passed, r.guards, r.verified = true, l.snapshots.guardsText(l.cfg.Verify, l.cfg.CheckFile), "the user's word"
 	l.change(func(p *progress) { p.proof = proof{} })
 	l.emit(Warning{Message: "what the agent promised is accepted, although it could not be verified"})
 }
@@ -172,22 +174,37 @@ func (g gate) refutation(subject string, hasPromised bool, r verify.Result) stri
 // pauseUnchecked pauses the loop until the user wants the check to be tried again,
 // or accepts what it couldn't tell. ok is false when the loop is to end.
 func (l *Loop) pauseUnchecked(why string) (accepted, ok bool) {
-	l.fileMu.Lock()                                                         // else the user's word of before, or an agent's, might be read now
-	l.save(func(s *loopstate.State) { s.Active, s.Unchecked = false, why }) // a failure shows at the next iteration
-	l.change(func(p *progress) { p.paused, p.proof.unchecked = true, why })
-	l.setState(StateChanged{State: StatePaused, Reason: PauseUnchecked}, nil)
+	l.pauseFor(PauseUnchecked, func(s *loopstate.State) { s.Unchecked = why }, func(p *progress) { p.proof.unchecked = why })
+	ok = l.awaitGoOn(func(p *progress) {
+		accepted = p.proof.accepted
+		p.proof.unchecked, p.proof.accepted = "", false
+	})
+	return accepted, ok
+}
+
+// pauseFor pauses the loop for a reason that its user has to see to, and notes that.
+func (l *Loop) pauseFor(reason string, write func(*loopstate.State), note func(*progress)) {
+	l.fileMu.Lock()                                                 // else the user's word of before, or an agent's, might be read now
+	l.save(func(s *loopstate.State) { s.Active = false; write(s) }) // a failure shows at the next iteration
+	l.change(func(p *progress) { p.paused = true; note(p) })
+	l.setState(StateChanged{State: StatePaused, Reason: reason}, nil)
 	l.fileMu.Unlock()
+}
+
+// awaitGoOn waits in such a pause until the user wants the loop to go on. ok is false when it
+// is to end.
+func (l *Loop) awaitGoOn(then func(*progress)) (ok bool) {
+	defer l.awaitWord(func(p *progress) bool { return p.paused })()
 	for {
 		var isOver bool
 		l.change(func(p *progress) {
-			isOver = p.cause != "" || p.lastRun
+			isOver = p.cause != "" || p.lastRun || l.departure.wanted.Load()
 			if ok = !p.paused; ok {
-				accepted = p.proof.accepted
-				p.proof.unchecked, p.proof.accepted = "", false
+				then(p)
 			}
 		})
 		if ok || isOver {
-			return accepted, ok
+			return ok
 		}
 		<-l.wake
 	}

@@ -86,3 +86,30 @@ func TestALoopThatGoesOnStillAsks(t *testing.T) {
 		t.Errorf("the start's word: %+v", now)
 	}
 }
+
+// What its user has said counts for a loop that nobody looks at, too; a no is given in time
+// only where somebody has asked for that.
+func TestForHowLongALoopWaitsForItsUser(t *testing.T) {
+	t.Setenv("PATH", programs(t, "claude"))
+	for _, tt := range []struct {
+		file, text         string
+		unanswered, denied time.Duration
+	}{
+		{"", `"x" --backend claude --permissions ask`, 30 * time.Minute, 0},
+		{"", `"x" --backend claude`, 30 * time.Minute, 0},
+		{"", `"x" --backend claude --permissions ask --ask-timeout 0`, 0, 0},
+		{"", `"x" --backend claude --permissions ask --ask-timeout 5m`, 5 * time.Minute, 5 * time.Minute},
+		{`ask_timeout = "0"`, `"x" --backend claude --permissions ask`, 0, 0},
+		{`ask_timeout = "2h"`, `"x" --backend claude --permissions ask`, 2 * time.Hour, 2 * time.Hour},
+		{`ask_timeout = "2h"`, `"x" --backend claude`, 2 * time.Hour, 0},
+	} {
+		request, err := Parse(tt.text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg, _, err := Resolver{Prompt: "x", Start: request.Options, Settings: settingsOf(t, tt.file)}.Resolve(t.Context())
+		if err != nil || cfg.Unanswered != tt.unanswered || cfg.AskTimeout != tt.denied {
+			t.Errorf("%s %s: %v, %v, %v", tt.file, tt.text, cfg.Unanswered, cfg.AskTimeout, err)
+		}
+	}
+}

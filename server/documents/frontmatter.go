@@ -70,7 +70,7 @@ var stateKeys = []config.Key{
 	{Path: []string{"guided"}, Type: config.Texts, Doc: "What the running iteration's agent was told besides the prompt."},
 	{Path: []string{"end_iteration"}, Type: config.Count, Doc: "An iteration that is to be over now, with what it has cost; the next one begins. Any other than the running one isn't meant."},
 	{Path: []string{"permissions"}, Type: config.Text, Values: []string{"agent", "ask"}, Doc: "`ask` has the agents ask you for what they may do."},
-	{Path: []string{"ask_timeout"}, Type: config.Duration, Doc: "How long such a question waits for an answer before it is denied; without it, it waits for you."},
+	{Path: []string{"ask_timeout"}, Type: config.Duration, Doc: "How long such a question waits for an answer before it is denied; without it, it waits for you, in a loop that nobody looks at for 30 minutes."},
 	{Path: []string{"allowed"}, Type: config.Texts, Doc: "What you have allowed in this loop, such as `Bash(git commit:*)`; what you take out is asked again."},
 	{Path: []string{"questions"}, Type: config.Texts, Doc: "What the agents ask now, for other processes; the loop writes it."},
 	{Path: []string{"answers"}, Type: config.Texts, Doc: "Answers of other processes, which the loop takes."},

@@ -1,0 +1,70 @@
+package loop
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"ralph-lsp/backends"
+	"ralph-lsp/internal/tell"
+)
+
+// isWatched says whether somebody looks at the loop who can answer: in the terminal that
+// it runs in, or in the editor.
+func (c Config) isWatched() bool { return c.Attended != nil && c.Attended() }
+
+// awaitWord ends the loop when it has waited for its user's word for as long as it may
+// where nobody looks at it, and still waits. stop ends that: the word was said.
+func (l *Loop) awaitWord(stillWaits func(*progress) bool) (stop func()) {
+	ctx, stop := context.WithCancel(context.Background())
+	limit := l.cfg.Unanswered
+	if limit == 0 {
+		return stop
+	}
+	var isTold bool
+	l.change(func(p *progress) { isTold, p.lonely = p.lonely, true })
+	if !isTold && !l.cfg.isWatched() {
+		l.emit(Warning{Message: fmt.Sprintf("nobody looks at this loop: if nobody answers within %s (--ask-timeout) it ends, and can be resumed", tell.Duration(limit))})
+	}
+	go func() {
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(limit):
+			}
+			if l.cfg.isWatched() {
+				continue
+			}
+			var isOver bool
+			l.change(func(p *progress) {
+				if p.cause == "" && stillWaits(p) {
+					p.cause, p.grace, p.unanswered = StopUnanswered, backends.Grace, l.desk.Questions()
+				}
+				isOver = p.cause == StopUnanswered
+			})
+			if isOver {
+				l.requestStop(StopUnanswered, backends.Grace)
+			}
+			return
+		}
+	}()
+	return stop
+}
+
+// unansweredText says what nobody has answered.
+func (p *progress) unansweredText() string {
+	switch n := len(p.unanswered); {
+	case p.proof.unchecked != "" && p.proof.promised != "":
+		return oneLine(fmt.Sprintf("what the agent promised (%s) could not be verified: %s", p.proof.promised, p.proof.unchecked))
+	case p.proof.unchecked != "":
+		return oneLine("it could not be verified: " + p.proof.unchecked)
+	case p.unpriced > 0:
+		return fmt.Sprintf("what %s in a row cost is unknown, so the cost cap can't be enforced", tell.Counted(p.unpriced, "run"))
+	case n == 1:
+		return oneLine("the agent asked: " + p.unanswered[0].Title)
+	case n > 1:
+		return oneLine(fmt.Sprintf("the agent asked %s, the first one: %s", tell.Counted(n, "question"), p.unanswered[0].Title))
+	}
+	return ""
+}
