@@ -79,18 +79,20 @@ type Changes struct {
 
 // LoopEnd closes a loop.
 type LoopEnd struct {
-	StopReason string          `json:"stopReason"`
-	Promise    string          `json:"promise,omitempty"`
-	Iterations int             `json:"iterations"`
-	Limit      int             `json:"limit,omitempty"` // of iterations, when that ended it; older files don't say it
-	CostUSD    *float64        `json:"costUsd,omitempty"`
-	Tokens     stream.Tokens   `json:"tokens"`
-	Hats       []HatCost       `json:"hats,omitempty"` // where hats handed over
-	DurationMs int64           `json:"durationMs"`
-	Error      string          `json:"error,omitempty"`
-	Denials    []stream.Denial `json:"denials,omitempty"`
-	Changes    *Changes        `json:"changes,omitempty"`
-	Guards     string          `json:"guards,omitempty"` // what it was verified by and the loop changed
+	StopReason   string          `json:"stopReason"`
+	Promise      string          `json:"promise,omitempty"`
+	Iterations   int             `json:"iterations"`
+	Limit        int             `json:"limit,omitempty"` // of iterations, when that ended it; older files don't say it
+	CostUSD      *float64        `json:"costUsd,omitempty"`
+	UnknownCosts int             `json:"unknownCostRuns,omitempty"` // runs whose cost isn't in that, as nobody knows it
+	Tokens       stream.Tokens   `json:"tokens"`
+	Hats         []HatCost       `json:"hats,omitempty"` // where hats handed over
+	DurationMs   int64           `json:"durationMs"`
+	Error        string          `json:"error,omitempty"`
+	Denials      []stream.Denial `json:"denials,omitempty"`
+	Changes      *Changes        `json:"changes,omitempty"`
+	Verified     string          `json:"verified,omitempty"` // of a promise: by what, and how that went
+	Guards       string          `json:"guards,omitempty"`   // what it was verified by and the loop changed
 }
 
 // HatCost is what the runs of a hat have cost. A cost that isn't known is nil.

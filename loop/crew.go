@@ -116,12 +116,12 @@ func (c *crew) work() {
 			break
 		}
 		if step.isReadOnly() && !isLooked {
-			l.snapshotBetween(c.plan.iteration)
+			l.snapshots.afterStep(c.plan.iteration)
 		}
 		places := l.cfg.places(n)
 		c.runStep(step, places, previous)
 		if isLooked = step.isReadOnly(); isLooked && c.mayGoOn() {
-			l.tellOfReaders(places, c.plan.iteration)
+			l.snapshots.tellOfReaders(places, c.plan.iteration)
 		}
 		var texts []string
 		for _, m := range c.last {
@@ -306,7 +306,7 @@ func (c *crew) sum(text string) (all backends.Exit) {
 		all.Strays, all.Survivor = all.Strays+m.exit.Strays, errors.Join(all.Survivor, m.exit.Survivor)
 	}
 	if isIncomplete {
-		c.loop.change(func(p *progress) { p.status.CostIncomplete = true })
+		c.loop.change(func(p *progress) { p.partUnknown = true })
 	}
 	return all
 }

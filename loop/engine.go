@@ -467,22 +467,20 @@ func (l *Loop) causeOf(r report) (why StopReason) {
 
 // account adds a run to what the loop has used, and counts how it went.
 func (p *progress) account(r report) {
+	usage := r.exit.Result.Usage
+	r.unpriced = p.partUnknown || !usage.Cost.Known && r.exit.Result.Lines > 0 && !r.neverBegan && !r.refused()
 	p.counts.add(r)
-	p.underWay, p.current = false, stream.Usage{}
+	p.partUnknown, p.underWay, p.current = false, false, stream.Usage{}
 	if !r.refused() && (r.outcome != OutcomeCancelled || r.cause.Capped() || r.cause == skipped) {
 		p.base.iterations++
 		if !r.neverBegan { // it may be told again to the next one
 			p.guiding, p.proof.refutation = nil, ""
 		}
 	}
-	usage := r.exit.Result.Usage
 	p.base.cost = p.base.cost.Plus(usage.Cost)
-	isUnknown := !usage.Cost.Known && r.exit.Result.Lines > 0
-	p.base.hats, p.wears = p.base.hats.plus(p.wears, usage.Cost, isUnknown), ""
+	p.base.hats, p.wears = p.base.hats.plus(p.wears, usage.Cost, r.unpriced), ""
 	p.base.elapsed += r.exit.Duration
 	p.base.tokens = p.base.tokens.Plus(usage.Tokens)
-	if isUnknown {
-		p.status.CostIncomplete = true
-	}
+	p.bookUnknown(r.unpriced)
 	p.status.Cost, p.status.Tokens = p.base.cost, p.base.tokens
 }

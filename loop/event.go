@@ -24,7 +24,7 @@ type Observer interface {
 type StateChanged struct {
 	State    State
 	ResumeAt time.Time // waiting: when it goes on by itself
-	Reason   string    // why it waits (see WaitReasons) or pauses (PauseUser, PauseUnchecked)
+	Reason   string    // why it waits (see WaitReasons) or pauses (PauseUser, PauseUnchecked, PauseUnknownCost)
 }
 
 // IterationStart opens an iteration; a fresh agent process follows.
@@ -163,6 +163,7 @@ type End struct {
 	Iterations int    // runs that were begun
 	Limit      int    // StopMaxIterations: of iterations; it may have been lowered below them
 	Cost       stream.Cost
+	Unknown    int       // runs whose cost isn't in that, as nobody knows it
 	Hats       []HatCost // the part of each hat, where hats hand over
 	Tokens     stream.Tokens
 	Duration   time.Duration

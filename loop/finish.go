@@ -109,7 +109,7 @@ func (l *Loop) endOf(why StopReason, r report) (end End) {
 // endOf is how the loop stands when it ends after a run.
 func (p *progress) endOf(why StopReason, r report) End {
 	end := End{
-		Reason: why, Iterations: p.status.Iteration, Cost: p.base.cost, Hats: hatsOf(p.base.hats, p.known), Tokens: p.base.tokens, Duration: p.base.elapsed,
+		Reason: why, Iterations: p.status.Iteration, Cost: p.base.cost, Unknown: p.base.unknown, Hats: hatsOf(p.base.hats, p.known), Tokens: p.base.tokens, Duration: p.base.elapsed,
 	}
 	switch why {
 	case StopPromise:

@@ -80,7 +80,8 @@ func InTheWay(folder string) error {
 // statusOf is what a state file tells of its loop.
 func statusOf(s loopstate.State, path, folder string, owned bool) Status {
 	status := Status{
-		LoopID: s.LoopID, Folder: folder, State: StateRunning, Iteration: s.Iteration, Limits: s.Limits(),
+		UnknownCosts: s.UnknownCosts,
+		LoopID:       s.LoopID, Folder: folder, State: StateRunning, Iteration: s.Iteration, Limits: s.Limits(),
 		Promise: s.CompletionPromise, Title: history.Title(s.Prompt), Hat: s.Hat, StartedAt: s.StartedAt, Spent: s.Elapsed, Elapsed: s.Elapsed,
 		Session: stream.SessionStart{Backend: s.Backend, Model: s.Model}, StateFile: path,
 		SessionFile: s.SessionFile, Refuted: s.InARow.Refuted, NoProgress: s.InARow.NoProgress,
@@ -101,6 +102,9 @@ func statusOf(s loopstate.State, path, folder string, owned bool) Status {
 		status.State, status.StopReason = StateInterrupted, StopInterrupted
 	case !s.Active && (!s.Checking || s.Unchecked != ""): // else it pauses after the check
 		status.State, status.Unchecked = StatePaused, s.Unchecked
+		if n := s.InARow.UnknownCosts; n > 0 && isUnpriced(n, s.Limits()) {
+			status.Unpriced = n
+		}
 	case s.ResumeAt.After(time.Now()):
 		status.State = StateWaiting
 		status.Retry = waitOf(s)

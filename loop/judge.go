@@ -211,12 +211,14 @@ func (t *tally) add(r report) {
 	bump(&t.Stalls, r.outcome == OutcomeTimeout && r.cause == StopStalled)
 	bump(&t.Denials, len(r.exit.Result.Denials) > 0)
 	bump(&t.ShortRuns, r.isShort())
+	bump(&t.UnknownCosts, r.unpriced)
 }
 
 // spent is what a loop has used of its limits.
 type spent struct {
 	iterations int // counted ones
 	cost       stream.Cost
+	unknown    int // runs whose cost isn't in that, as nobody knows it
 	tokens     stream.Tokens
 	elapsed    time.Duration
 	hats       hatCosts // where hats hand over

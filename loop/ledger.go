@@ -75,7 +75,7 @@ func (p *progress) enter(s *loopstate.State) {
 	s.Iteration, s.Begun = p.base.iterations+1, p.underWay
 	s.Elapsed = p.elapsed().Truncate(time.Millisecond)
 	s.Tokens = loopstate.Tokens(p.base.tokens.Plus(p.current.Tokens))
-	s.InARow = p.counts.InARow
+	s.InARow, s.UnknownCosts = p.counts.InARow, p.base.unknown
 	s.HatCosts = p.hatCosts().texts()
 	p.proof.enter(s)
 	reopen(s)

@@ -272,7 +272,7 @@ func usedBy(s loopstate.State) spent {
 	if s.CostUSD != nil {
 		used.cost = stream.USD(*s.CostUSD)
 	}
-	used.hats = hatCostsOf(s.HatCosts)
+	used.hats, used.unknown = hatCostsOf(s.HatCosts), s.UnknownCosts
 	return used
 }
 
@@ -321,6 +321,9 @@ func (l *Loop) takeUp(found loopstate.State) (loopstate.State, error) {
 		if s.StopReason == string(StopNoProgress) { // the hats have their runs again
 			s.HatRuns = nil
 		}
+		if !found.Active && !l.cfg.Alone { // who goes on has seen why it stopped
+			s.InARow.UnknownCosts = 0
+		}
 		reopen(s)
 		s.Active, s.LoopID, s.Backend = true, l.id, l.cfg.Backend.Name
 		s.BackendArgs, s.Model, s.Quiet, s.Agents = l.cfg.Args, l.cfg.Model, l.cfg.Quiet, l.cfg.Agents.Flags
@@ -362,9 +365,9 @@ func (l *Loop) init(s loopstate.State) {
 		}
 		p.status = Status{
 			LoopID: l.id, Folder: l.cfg.Folder, Worktree: treeOf(l.cfg.Folder), State: StateStarting, Iteration: s.Iteration,
-			Limits: s.Limits(), Promise: s.CompletionPromise, Title: history.Title(s.Prompt), Hat: s.Hat, StartedAt: s.StartedAt, Sandbox: wallsOf(s),
-			Session:   stream.SessionStart{Backend: l.cfg.Backend.Name, Model: l.cfg.Model},
-			Cost:      used.cost,
+			Limits: s.Limits(), Promise: s.CompletionPromise, Title: history.Title(s.Prompt), Hat: s.Hat, StartedAt: s.StartedAt, Sandbox: wallsOf(s), Detached: l.cfg.Alone,
+			Session: stream.SessionStart{Backend: l.cfg.Backend.Name, Model: l.cfg.Model},
+			Cost:    used.cost, UnknownCosts: used.unknown,
 			Tokens:    used.tokens,
 			StateFile: l.store.Path(), SessionFile: s.SessionFile,
 		}

@@ -99,7 +99,7 @@ func (p *progress) snapshot() Status {
 	s.Spent, s.Elapsed = p.base.elapsed, p.elapsed()
 	s.Quota, s.Agents = slices.Clone(s.Quota), slices.Clone(s.Agents)
 	s.Hats = hatsOf(p.hatCosts(), p.known)
-	s.NoProgress = p.counts.NoProgress
+	s.NoProgress, s.Unpriced = p.counts.NoProgress, p.unpriced
 	s.Refuted, s.Unchecked = p.counts.Refuted, p.proof.unchecked
 	s.LastLine = p.line.last()
 	s.Pausing = p.paused && (s.State == StateStarting || s.State == StateRunning)

@@ -117,9 +117,7 @@ func (l *Loop) bookReview(res stream.Result) {
 		p.base.hats, p.wears = p.base.hats.plus(p.wears, res.Usage.Cost, isUnknown), ""
 		p.base.cost, p.base.tokens = p.base.cost.Plus(res.Usage.Cost), p.base.tokens.Plus(res.Usage.Tokens)
 		p.status.Cost, p.status.Tokens, p.status.Retry = p.base.cost, p.base.tokens, nil
-		if isUnknown {
-			p.status.CostIncomplete = true
-		}
+		p.bookUnknown(isUnknown)
 	})
 }
 

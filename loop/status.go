@@ -55,6 +55,8 @@ const (
 const (
 	PauseUser      = "user"
 	PauseUnchecked = "unchecked" // it couldn't be verified what the agent promised
+	// PauseUnknownCost: the cost is limited, and nobody knows what so many runs in a row cost.
+	PauseUnknownCost = "unknown_cost"
 )
 
 // WaitReasons lists those that a RetryStatus has.

@@ -400,18 +400,18 @@ func TestLimitsAsTheyAreTyped(t *testing.T) {
 	first.Must(first.Command(wire.CommandStart, wire.StartParams{Text: "x --max-iterations 3 --idle-timeout 0 --max-failures 0 --max-unchanged-iterations 0", Choices: wire.Choices{Backend: agentThat(t, "waits")}}))
 	first.status(dir, inState("running"))
 	said(first, wire.CommandUpdate, "--max-time 1h --completion-promise 'ALL DONE'", "3 iterations · 1h of running · promise ALL DONE")
-	said(second, wire.CommandUpdate, "$5 --completion-promise ''", "3 iterations · $5.00 · 1h of running")
+	said(second, wire.CommandUpdate, "$5 --completion-promise ''", "3 iterations · $5.00 · 1h of running · 3 runs of unknown cost")
 	byID := wire.ChangeParams{LoopParams: wire.LoopParams{LoopID: second.status(dir, inState("running")).LoopID}, Text: "+$1"}
-	if got := result[wire.LoopResult](second, second.Command(wire.CommandUpdate, byID)); got.Text != "3 iterations · $6.00 · 1h of running" {
+	if got := result[wire.LoopResult](second, second.Command(wire.CommandUpdate, byID)); got.Text != "3 iterations · $6.00 · 1h of running · 3 runs of unknown cost" {
 		t.Errorf("by its id: %q", got.Text)
 	}
-	said(first, wire.CommandUpdate, "1", "1 iteration · $6.00 · 1h of running")
+	said(first, wire.CommandUpdate, "1", "1 iteration · $6.00 · 1h of running · 3 runs of unknown cost")
 	writeFile(t, filepath.Join(dir, "go"), "")
 	first.status(dir, func(l wire.LoopStatus) bool { return l.StopReason == "max_iterations" })
 	if m := first.Command(wire.CommandResume, wire.ResumeParams{Text: "0"}); m.Error == nil || !strings.Contains(m.Error.Message, "say --max-iterations 0 for that") {
 		t.Errorf("without a limit: %+v", m)
 	}
-	said(first, wire.CommandResume, "+2", "3 iterations · $6.00 · 1h of running")
+	said(first, wire.CommandResume, "+2", "3 iterations · $6.00 · 1h of running · 3 runs of unknown cost")
 	first.status(dir, func(l wire.LoopStatus) bool { return l.StopReason == "max_iterations" && l.Iteration == 3 })
 }
 

@@ -44,7 +44,7 @@ func TestADryRunSaysWhatWillRun(t *testing.T) {
 	for label, want := range map[string]string{
 		"Agent": wire.OneLine(os.Args[0]), "Model": "the agent's own choice", "Arguments": "--fast (from your editor's settings)",
 		"Permissions": filepath.Base(os.Args[0]) + " may do whatever it does by itself: ralph-lsp doesn't know it",
-		"Limits":      "7 iterations (from the folder's ralph.toml) · $0.50 · 1h of running (from your editor's settings) · 10m of silence · 5 failures in a row · 5 iterations without progress",
+		"Limits":      "7 iterations (from the folder's ralph.toml) · $0.50 · 1h of running (from your editor's settings) · 10m of silence · 5 failures in a row · 5 iterations without progress · 3 runs of unknown cost",
 		"Promise":     "DONE (from the prompt)", "Verified by": "make test, which ends the loop as soon as it passes", "Folder": dir,
 		"Prompt": "39 bytes · Build X and say <promise>DONE</promise>",
 	} {

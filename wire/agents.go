@@ -118,5 +118,5 @@ func SpentText(s stream.Spent) string {
 	if s.Tokens > 0 {
 		tokens = tell.Tokens(s.Tokens) + " tokens"
 	}
-	return JoinFacts(took, CostText(s.Cost, false), tokens)
+	return JoinFacts(took, CostText(s.Cost, 0), tokens)
 }

@@ -237,7 +237,7 @@ func (p preview) hooks() string {
 func (p preview) limits() string {
 	var texts []string
 	for _, l := range limits.All() {
-		if l.Name == limits.Iterations || !l.IsZero(p.cfg.Limits) {
+		if l.IsTold(p.cfg.Limits) {
 			texts = append(texts, p.from(l.Words(p.cfg.Limits), l.Wire))
 		}
 	}

@@ -160,7 +160,7 @@ func StatusOf(s loop.Status, owned bool) LoopStatus {
 	out := LoopStatus{
 		LoopID: s.LoopID, Folder: FileURI(s.Folder), Worktree: worktreeOf(s.Worktree), State: string(s.State),
 		Iteration: s.Iteration, MaxIterations: s.Limits.MaxIterations,
-		StartedAt: history.TimeOf(s.StartedAt), IterationStartedAt: history.TimeOf(s.IterationStartedAt), SilentSince: history.TimeOf(s.SilentSince()), Hat: stream.Plain(s.Hat), Refuted: s.Refuted, Unchecked: stream.Plain(s.Unchecked),
+		StartedAt: history.TimeOf(s.StartedAt), IterationStartedAt: history.TimeOf(s.IterationStartedAt), SilentSince: history.TimeOf(s.SilentSince()), Hat: stream.Plain(s.Hat), Refuted: s.Refuted, Unpriced: s.Unpriced, Unchecked: stream.Plain(s.Unchecked),
 		Cost: projectCost(s), Time: TimeStatus{s.Spent.Milliseconds(), s.Limits.MaxDuration.Milliseconds()}, StopReason: string(s.StopReason), Error: stream.Plain(s.Error), EndedAt: history.TimeOf(s.EndedAt), Owned: owned,
 	}
 	if s.Sandbox != "" {
@@ -213,7 +213,7 @@ func (l *LoopStatus) say(s loop.Status) {
 			l.CostText = "not known yet"
 		}
 	}
-	if cost := CostText(s.Cost, s.CostIncomplete); cost != "" {
+	if cost := CostText(s.Cost, s.UnknownCosts); cost != "" {
 		l.CostText = cost
 		if s.Limits.MaxCostUSD > 0 {
 			l.CostText += " of " + tell.USD(s.Limits.MaxCostUSD)
@@ -392,7 +392,7 @@ func projectCost(s loop.Status) *CostStatus {
 	if amount == nil {
 		return nil
 	}
-	return &CostStatus{*amount, "USD", s.Limits.MaxCostUSD, dollars(s.IterationCost), s.CostIncomplete}
+	return &CostStatus{*amount, "USD", s.Limits.MaxCostUSD, dollars(s.IterationCost), s.UnknownCosts != 0, max(s.UnknownCosts, 0)}
 }
 
 // kinds sorts the tools of pi (lower case) and claude (capitalised) that write no file.

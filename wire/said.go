@@ -106,7 +106,7 @@ func IterationEndText(e loop.IterationEnd) string {
 	if e.Error != "" {
 		what += ": " + sentence(e.Error)
 	}
-	facts := []string{what, knownCost(e.Cost)}
+	facts := []string{what, knownCost(e.Cost, 0)}
 	if e.Turns > 0 { // an agent without a structured stream doesn't tell
 		facts = append(facts, tell.Counted(e.Turns, "turn"))
 	}
@@ -151,8 +151,11 @@ func saidOf(e loop.StateChanged) Said {
 		}
 		return Said{Text: WaitText(e.Reason, e.ResumeAt, time.Now()), Class: ClassWarning}
 	case loop.StatePaused:
-		if e.Reason == loop.PauseUnchecked {
+		switch e.Reason {
+		case loop.PauseUnchecked:
 			return Said{Text: "paused: the promise can't be verified", Class: ClassWarning}
+		case loop.PauseUnknownCost:
+			return Said{Text: "paused: what the last runs cost is unknown, so the cost cap can't be enforced", Class: ClassWarning, Notify: true}
 		}
 		return info("paused")
 	}
@@ -273,9 +276,9 @@ func hatsText(hats []loop.HatCost, withRuns bool) string {
 			texts = append(texts, fmt.Sprintf("%d more", len(hats)-i))
 			break
 		}
-		text := OneLine(h.Hat) + " " + knownCost(h.Cost)
+		text := OneLine(h.Hat) + " " + knownCost(h.Cost, 0)
 		if h.Incomplete && h.Cost.Known {
-			text = OneLine(h.Hat) + " " + CostText(h.Cost, true)
+			text = OneLine(h.Hat) + " " + CostText(h.Cost, -1)
 		}
 		if withRuns && h.Runs > 0 {
 			text += " (" + tell.Counted(h.Runs, "run") + ")"
@@ -286,4 +289,6 @@ func hatsText(hats []loop.HatCost, withRuns bool) string {
 }
 
 // knownCost is CostText that says so where nothing is known.
-func knownCost(c stream.Cost) string { return cmp.Or(CostText(c, false), "cost unknown") }
+func knownCost(c stream.Cost, unknown int) string {
+	return cmp.Or(CostText(c, unknown), "cost unknown")
+}

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -70,14 +71,17 @@ func compareNeed(a, b LoopStatus) int {
 
 func saying(word string) func(LoopStatus) string { return func(LoopStatus) string { return word } }
 
-func pausedFor(l LoopStatus) string { return pausedText(l.Unchecked) }
+func pausedFor(l LoopStatus) string { return pausedText(l.Unchecked, l.Unpriced) }
 
 // pausedText says why a loop pauses that the user didn't pause.
-func pausedText(unchecked string) string {
-	if unchecked == "" {
-		return "paused"
+func pausedText(unchecked string, unpriced int) string {
+	switch {
+	case unchecked != "":
+		return "paused: the promise can't be verified: " + OneLine(unchecked)
+	case unpriced > 0:
+		return fmt.Sprintf("paused: what %s in a row cost is unknown, so the cost cap can't be enforced", tell.Counted(unpriced, "run"))
 	}
-	return "paused: the promise can't be verified: " + OneLine(unchecked)
+	return "paused"
 }
 
 func running(l LoopStatus) string {
@@ -213,5 +217,5 @@ func costOf(l LoopStatus) string {
 	if l.Cost == nil {
 		return ""
 	}
-	return CostText(stream.USD(l.Cost.Amount), l.Cost.Estimated)
+	return CostText(stream.USD(l.Cost.Amount), l.Cost.unknown())
 }

@@ -79,6 +79,7 @@ type LoopStatus struct {
 	Live               bool          `json:"live"`                 // somebody drives it: it goes on, at once or when it is told to
 	Busy               bool          `json:"busy"`                 // an agent is at work
 	Refuted            int           `json:"refuted,omitempty"`    // promises in a row that weren't true
+	Unpriced           int           `json:"unpriced,omitempty"`   // so many runs in a row of unknown cost, while the loop pauses for that
 	Unchecked          string        `json:"unchecked,omitempty"`  // why the promise can't be verified, while the loop pauses for that
 	Pausing            bool          `json:"pausing,omitempty"`    // it will pause when its iteration has ended
 	Can                []string      `json:"can,omitempty"`        // what can be done with it: CanStart, CanCancel...
@@ -137,8 +138,17 @@ type CostStatus struct {
 	Amount    float64  `json:"amount"`
 	Currency  string   `json:"currency"` // "USD"
 	Limit     float64  `json:"limit,omitempty"`
-	Iteration *float64 `json:"iteration,omitempty"` // of the running one
-	Estimated bool     `json:"estimated"`           // the cost of some iteration is unknown
+	Iteration *float64 `json:"iteration,omitempty"`   // of the running one
+	Estimated bool     `json:"estimated"`             // the cost of some iteration is unknown
+	Unknown   int      `json:"unknownRuns,omitempty"` // of so many, where that is known
+}
+
+// unknown is of how many runs the cost isn't known; -1: of some.
+func (c CostStatus) unknown() int {
+	if c.Estimated && c.Unknown == 0 {
+		return -1
+	}
+	return c.Unknown
 }
 
 // HatCost is what the runs of a hat have cost.

@@ -55,7 +55,7 @@ func projectVerify(e loop.Verify) Verify {
 // (exit 1): TestParse".
 func VerifyText(e loop.Verify) string {
 	what := OneLine(e.Command) + " " + sentence(e.Why)
-	took := JoinFacts(CostText(e.Cost, false), tell.Elapsed(e.Duration))
+	took := JoinFacts(CostText(e.Cost, 0), tell.Elapsed(e.Duration))
 	switch {
 	case e.State == verify.Running && e.Gate == verify.ReviewerGate:
 		return OneLine(e.Command) + " looks at the work"

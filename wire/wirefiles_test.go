@@ -230,6 +230,7 @@ func rareExamples(text func(string) TextContent) []any {
 		StatusOf(loop.Status{Folder: "/w/app", LoopID: "ralph-ca7igygdcr4i", State: loop.StateRunning, Hat: "builder", Iteration: 5, Hats: exampleHats()}, true),
 		new(Projector).Loop(loop.End{Reason: loop.StopPromise, Promise: "DONE", Iterations: 7, Cost: stream.USD(1.3), Hats: exampleHats()}),
 		StatusOf(loop.Status{Folder: "/w/app", LoopID: "ralph-ca7igygdcr4i", State: loop.StatePaused, Iteration: 3, Refuted: 2, Unchecked: "ran no test"}, true),
+		StatusOf(loop.Status{Folder: "/w/app", LoopID: "ralph-ca7igygdcr4i", State: loop.StatePaused, Iteration: 5, Cost: stream.USD(0.03), UnknownCosts: 4, Unpriced: 3, Limits: loop.Limits{MaxCostUSD: 1}}, true),
 		MissingAgent{Checked: []string{"pi"}, Path: "/usr/bin", Install: map[string]string{"pi": "npm install ..."}},
 		DiagnosticsResult{Diagnostics: []Diagnostic{}, Seen: []string{}, Busy: []string{"file:///w/app/src/a.go"}, Unsaved: []string{"file:///w/app/src/b.go"}},
 		Owner{PID: 4242, Host: "box"},

@@ -36,7 +36,7 @@ func Line(s loop.Status, problem *string, now time.Time) string {
 	if s.Pausing {
 		pausing = pausingText(max(s.Iteration, 1))
 	}
-	return stream.Plain(JoinFacts(position(s.Hat, s.Iteration, s.Limits.MaxIterations), CostText(s.Cost, s.CostIncomplete), wallsText(s.Sandbox), RefutedText(s.Refuted), pausing, Activity(s, problem, now)))
+	return stream.Plain(JoinFacts(position(s.Hat, s.Iteration, s.Limits.MaxIterations), CostText(s.Cost, s.UnknownCosts), wallsText(s.Sandbox), aloneText(s), RefutedText(s.Refuted), pausing, Activity(s, problem, now)))
 }
 
 // Activity is what a loop does right now; now is as in WaitText.
@@ -45,7 +45,7 @@ func Activity(s loop.Status, problem *string, now time.Time) string {
 	case s.State == loop.StateStarting:
 		return JoinFacts(s.Session.Backend, "starting")
 	case s.State == loop.StatePaused:
-		return pausedText(s.Unchecked)
+		return pausedText(s.Unchecked, s.Unpriced)
 	case s.State == loop.StateCancelling:
 		return "stopping"
 	case len(s.Questions) > 0:
@@ -135,13 +135,17 @@ func SilentText(since, now time.Time) string {
 	return "silent for " + tell.Elapsed(now.Sub(since).Round(time.Second))
 }
 
-// CostText writes a cost, or "" when it is unknown: unknown is never $0.00.
-func CostText(c stream.Cost, incomplete bool) string {
+// CostText writes a cost, or "" when it is unknown: unknown is never $0.00. It isn't that of
+// so many runs, -1 is some: "$0.03 and 4 runs of unknown cost".
+func CostText(c stream.Cost, unknown int) string {
 	if c = believed(c); !c.Known {
 		return ""
 	}
-	if incomplete {
+	switch {
+	case unknown < 0:
 		return "at least " + tell.USD(c.USD)
+	case unknown > 0:
+		return tell.USD(c.USD) + " and " + tell.Counted(unknown, "run") + " of unknown cost"
 	}
 	return tell.USD(c.USD)
 }

@@ -200,7 +200,7 @@ func printAsking(w io.Writer, records []fleet.Record, shown map[string]fleet.Sho
 
 // costOf says what is known of a cost; isOpen: there was more.
 func costOf(usd float64, isOpen bool) string {
-	return cmp.Or(wire.CostText(stream.Cost{USD: usd, Known: usd > 0 || !isOpen}, isOpen), "cost unknown")
+	return cmp.Or(wire.CostText(stream.Cost{USD: usd, Known: usd > 0 || !isOpen}, map[bool]int{true: -1}[isOpen]), "cost unknown")
 }
 
 // lineOf says how a loop stands: where it is, and what it does there or waits for.

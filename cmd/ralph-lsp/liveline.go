@@ -27,7 +27,7 @@ func liveLine(st loop.Status, frame int, now time.Time, width int, p palette) st
 	if st.State == loop.StatePaused {
 		mark = "‖"
 	}
-	cost := wire.CostText(st.Cost, st.CostIncomplete)
+	cost := wire.CostText(st.Cost, st.UnknownCosts)
 	head := wire.JoinFacts(fmt.Sprintf("%s Ralph %s", mark, tell.OfMax(st.Iteration, st.Limits.MaxIterations)), cost, wire.RefutedText(st.Refuted), clock(st.Elapsed))
 	doing := wire.Activity(st, nil, now)
 	if st.State == loop.StatePaused {

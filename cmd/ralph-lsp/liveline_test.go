@@ -31,7 +31,7 @@ func TestLiveLine(t *testing.T) {
 		{"no tool", running, 80, "⠋ Ralph 3/50 · $1.42 · 2m13s · working · opus"},
 		{"the agent's last line", with(func(s *loop.Status) { s.LastLine = "Now the\x1b[31m parser" }), 80, "⠋ Ralph 3/50 · $1.42 · 2m13s · Now the parser · opus"},
 		{"cost unknown", with(func(s *loop.Status) { s.Cost = stream.Cost{} }), 80, "⠋ Ralph 3/50 · 2m13s · working · opus"},
-		{"cost partly unknown", with(func(s *loop.Status) { s.CostIncomplete = true }), 80, "⠋ Ralph 3/50 · at least $1.42 · 2m13s · working · opus"},
+		{"cost partly unknown", with(func(s *loop.Status) { s.UnknownCosts = -1 }), 80, "⠋ Ralph 3/50 · at least $1.42 · 2m13s · working · opus"},
 		{"free", with(func(s *loop.Status) { s.Cost = stream.USD(0) }), 80, "⠋ Ralph 3/50 · $0.00 · 2m13s · working · opus"},
 		{"unlimited", with(func(s *loop.Status) { s.Limits.MaxIterations = 0 }), 80, "⠋ Ralph 3 · $1.42 · 2m13s · working · opus"},
 		{"waiting", with(func(s *loop.Status) {

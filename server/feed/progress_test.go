@@ -104,7 +104,7 @@ func TestReportText(t *testing.T) {
 	}{
 		{"text", loop.Status{State: loop.StateRunning, Iteration: 26, Limits: limits, LastLine: "Now the tests."}, nil, "26/50 · Now the tests.", 50},
 		{"unlimited", loop.Status{State: loop.StateRunning, Iteration: 4, LastLine: "x"}, nil, "4 · x", -1},
-		{"part of the cost is unknown", loop.Status{State: loop.StateRunning, Iteration: 1, Cost: stream.USD(2), CostIncomplete: true}, nil, "1 · at least $2.00 · working", -1},
+		{"part of the cost is unknown", loop.Status{State: loop.StateRunning, Iteration: 1, Cost: stream.USD(2), UnknownCosts: 4}, nil, "1 · $2.00 and 4 runs of unknown cost · working", -1},
 		{"no iteration yet", loop.Status{State: loop.StateStarting, Limits: limits}, nil, "1/50 · starting", 0},
 		{"the limit was lowered", loop.Status{State: loop.StateRunning, Iteration: 7, Limits: loop.Limits{MaxIterations: 2}}, nil, "7/2 · working", 100},
 		{"tool without input", loop.Status{State: loop.StateRunning, Iteration: 1, Tool: &loop.ToolStatus{Call: stream.ToolCall{Name: "ask"}}, LastLine: "x"}, nil, "1 · ask", -1},
