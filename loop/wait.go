@@ -211,10 +211,9 @@ func (l *Loop) warnAtStart() {
 	if l.cfg.isHandedOn() {
 		return
 	}
-	st := l.Status()
-	if st.Limits.MaxCostUSD > 0 && !l.cfg.Backend.Output.HasCost() {
-		l.emit(Warning{Message: fmt.Sprintf("%s doesn't tell what a run costs, so the cost cap can't be enforced", l.cfg.Backend.Name)})
-	}
+	st, cfg := l.Status(), l.cfg
+	cfg.Limits = st.Limits
+	l.warn(cfg.Doubts())
 	if st.Limits.MaxIterations == 0 && st.Limits.MaxCostUSD == 0 && st.Promise == "" && l.cfg.Verify.When != verify.OnUntil {
 		ends := "you, the time limit or the word LOOP_COMPLETE"
 		if st.Limits.MaxDuration == 0 {

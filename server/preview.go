@@ -72,7 +72,7 @@ func (p *Plan) Preview(ctx context.Context, instead func(reason string) []wire.C
 	if p.tree != nil {
 		result.Details = append(result.Details, wire.WorktreeRow(*p.tree, p.asTheyAre))
 	}
-	for _, warning := range p.Config.Warnings {
+	for _, warning := range slices.Concat(p.Config.Warnings, p.Config.Doubts()) {
 		result.Warnings = append(result.Warnings, stream.Line(warning, maxWarning))
 	}
 	if broken != nil {

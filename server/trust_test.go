@@ -274,7 +274,7 @@ func TestAFolderThatIsNotTrustedLiftsNoLimit(t *testing.T) {
 	c := dial(t, optedIn, dir)
 	for _, got := range []wire.DryRunResult{c.dryRun(request()), c.dryRun(request("maxDurationMs", 7200000))} {
 		if *got.Limits.MaxCostUSD != 2 || *got.Limits.MaxIterations != 50 || got.Sources["maxCostUsd"] != config.FromUser || got.Sources["maxIterations"] != config.FromDefault ||
-			len(got.Warnings) != 1 || !strings.Contains(got.Warnings[0], "limits.max_cost_usd = 0 is not taken (2 counts)") || !strings.Contains(got.Warnings[0], "ralph-lsp trust") {
+			len(got.Warnings) != 2 || !strings.Contains(got.Warnings[1], "so the cost cap can't be enforced") || !strings.Contains(got.Warnings[0], "limits.max_cost_usd = 0 is not taken (2 counts)") || !strings.Contains(got.Warnings[0], "ralph-lsp trust") {
 			t.Errorf("got %+v", got)
 		}
 	}
