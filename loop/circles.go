@@ -200,7 +200,7 @@ func inARow(limit int) string { return tell.Counted(limit, "such iteration") + "
 
 // noteProgress counts a run that brought nothing new, and warns in time.
 func (l *Loop) noteProgress(plan plannedRun, r report) {
-	c := &l.circles
+	c := &l.snapshots.circles
 	p := passage{
 		iteration: plan.iteration, before: l.snapshots.found, after: c.now,
 		outcome: r.outcome, hindered: r.refused() || len(r.exit.Result.Denials) > 0, promised: r.verdict.Matched,
@@ -233,16 +233,12 @@ func (l *Loop) noteProgress(plan plannedRun, r report) {
 }
 
 // wroteBeyond says whether an agent's tools wrote to a file that snapshots don't have.
-func (l *Loop) wroteBeyond(files []string) bool {
-	s := &l.snapshots
-	if s.store == nil {
-		return false
-	}
+func (s *snapshots) wroteBeyond(files []string) bool {
 	for _, file := range files {
 		if !filepath.IsAbs(file) {
-			file = filepath.Join(l.cfg.Folder, file)
+			file = filepath.Join(s.folder, file)
 		}
-		if !s.store.Shows(s.going, file) {
+		if s.store != nil && !s.store.Shows(s.going, file) || s.bare != nil && !s.bare.Shows(file) {
 			return true
 		}
 	}

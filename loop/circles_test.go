@@ -87,8 +87,8 @@ func newReplay(t *testing.T, limit int) *replay {
 
 // take lets a process take the loop up.
 func (r *replay) take(counts loopstate.InARow, limit int) {
-	r.Loop = &Loop{obs: &watcher{}, cfg: Config{Folder: r.t.TempDir()}}
-	r.circles.takeUp(r.trees)
+	r.Loop = bare(&Loop{obs: &watcher{}, cfg: Config{Folder: r.t.TempDir()}})
+	r.snapshots.circles.takeUp(r.trees)
 	r.change(func(p *progress) { p.counts.InARow, p.status.Limits.MaxUnchanged = counts, limit })
 }
 
@@ -143,13 +143,13 @@ func (r *replay) run(n int, run recordedRun) (told string, why StopReason) {
 		before = changes.State{}
 	}
 	r.isLost = run.tree == ""
-	r.circles.find(before, n-1)
-	r.snapshots.found = r.circles.now
+	r.snapshots.circles.find(before, n-1)
+	r.snapshots.found = r.snapshots.circles.now
 	if before.Tree == "" {
 		r.snapshots.found = changes.State{}
 	}
 	limits := r.Status().Limits
-	r.look(func(p *progress) { told = r.circles.rule(p.counts.NoProgress, limits.MaxUnchanged) })
+	r.look(func(p *progress) { told = r.snapshots.circles.rule(p.counts.NoProgress, limits.MaxUnchanged) })
 	r.change(func(p *progress) { p.deeds = deeds{} })
 	r.act(calls)
 	if after.Aside = 7 + r.aside; run.tree == "" {
@@ -351,8 +351,8 @@ func TestALongRunOfATextAgentMayWait(t *testing.T) {
 	for took, want := range map[time.Duration]int{9 * time.Minute: 1, 10 * time.Minute: 0} {
 		r := newReplay(t, 5)
 		r.cfg.Backend.Output = stream.FormatText
-		r.circles.find(changes.State{Tree: "A"}, 0)
-		r.snapshots.found = r.circles.now
+		r.snapshots.circles.find(changes.State{Tree: "A"}, 0)
+		r.snapshots.found = r.snapshots.circles.now
 		r.noteProgress(plannedRun{iteration: 1}, report{outcome: OutcomeOK, exit: backends.Exit{Duration: took}})
 		if n := r.Status().NoProgress; n != want {
 			t.Errorf("%v: %d, want %d", took, n, want)

@@ -11,23 +11,21 @@ import (
 	"ralph-lsp/worktree"
 )
 
-// commitIteration commits what an iteration left uncommitted, where its worktree is to
+// commit commits what an iteration left uncommitted, where its worktree is to
 // have that. What goes wrong is told once and ends nothing: landing commits it.
-func (l *Loop) commitIteration(plan plannedRun, words string) {
-	tree, ok := worktree.Find(l.cfg.Folder)
+func (s *snapshots) commit(iteration int, title, words string) {
+	tree, ok := worktree.Find(s.folder)
 	if !ok || !tree.Commits {
 		return
 	}
-	var title string
-	l.look(func(p *progress) { title = p.status.Title })
-	message := cmp.Or(CommitMessage(words), CommitMessage(fmt.Sprintf("Iteration %d: %s", plan.iteration, title)))
-	_, err := tree.Commit(l.snapshots.alive, message, ownFilesIn(tree))
-	if err == nil || l.snapshots.alive.Err() != nil {
+	message := cmp.Or(CommitMessage(words), CommitMessage(fmt.Sprintf("Iteration %d: %s", iteration, title)))
+	_, err := tree.Commit(s.alive, message, ownFilesIn(tree))
+	if err == nil || s.alive.Err() != nil {
 		return
 	}
-	if told := fmt.Sprintf("iteration %d isn't committed: %v", plan.iteration, err); !slices.Contains(l.snapshots.told, err.Error()) {
-		l.snapshots.told = append(l.snapshots.told, err.Error())
-		l.emit(Warning{Message: told})
+	if told := fmt.Sprintf("iteration %d isn't committed: %v", iteration, err); !slices.Contains(s.told, err.Error()) {
+		s.told = append(s.told, err.Error())
+		s.warn(told)
 	}
 }
 

@@ -29,7 +29,7 @@ var diagnosticsGate = gate{verify.DiagnosticsGate, true, func(l *Loop, q *questi
 	if l.cfg.Diagnose == nil {
 		return unchecked("could not be asked for: no editor is attached that tells them")
 	}
-	edits, deleted, err := l.edits()
+	edits, deleted, err := l.snapshots.edits()
 	switch {
 	case err != nil:
 		return unchecked("can't be compared with the loop's start: " + oneLine(err.Error()))
@@ -50,7 +50,7 @@ var diagnosticsGate = gate{verify.DiagnosticsGate, true, func(l *Loop, q *questi
 	} else if err != nil {
 		return unchecked("could not be asked for: " + oneLine(err.Error()))
 	}
-	return verify.JudgeDiagnostics(l.diagnosedBefore(), now, edits)
+	return verify.JudgeDiagnostics(l.snapshots.diagnosedBefore(), now, edits)
 }}
 
 // diagnose asks the editor, until the loop is to end.
@@ -62,8 +62,7 @@ func (l *Loop) diagnose(patience time.Duration, paths []string) (verify.Diagnosi
 
 // edits are what became of the folder's files since the loop's start, and how many
 // are gone.
-func (l *Loop) edits() (edits []verify.Edit, deleted int, err error) {
-	s := &l.snapshots
+func (s *snapshots) edits() (edits []verify.Edit, deleted int, err error) {
 	if s.begun == nil {
 		return nil, 0, errNoSnapshots
 	}
@@ -72,7 +71,7 @@ func (l *Loop) edits() (edits []verify.Edit, deleted int, err error) {
 		return nil, 0, s.lost
 	}
 	taken, err := s.store.Start(s.going) // the command and the user may have changed more
-	l.tellOfSnapshot(taken, err)
+	s.tell(taken, err)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -121,8 +120,8 @@ func (l *Loop) diagnoseBefore() {
 
 // diagnosedBefore is what the editor knew before the loop; nothing where nobody
 // could say.
-func (l *Loop) diagnosedBefore() (known verify.Diagnosis) {
-	if data, err := l.snapshots.store.Note(diagnosisNote); err == nil && json.Unmarshal(data, &known) != nil {
+func (s *snapshots) diagnosedBefore() (known verify.Diagnosis) {
+	if data, err := s.store.Note(diagnosisNote); err == nil && json.Unmarshal(data, &known) != nil {
 		return verify.Diagnosis{}
 	}
 	return known

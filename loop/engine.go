@@ -229,7 +229,7 @@ func (l *Loop) claim() (plannedRun, error) {
 		plan.guidance, plan.refutation = slices.Clone(p.guiding), p.proof.refutation
 		plan.missed = p.promises.next
 		plan.limits = p.status.Limits
-		plan.circles = l.circles.rule(p.counts.NoProgress, plan.limits.MaxUnchanged)
+		plan.circles = l.snapshots.circles.rule(p.counts.NoProgress, plan.limits.MaxUnchanged)
 		plan.budget = max(plan.limits.MaxCostUSD-p.base.cost.USD, 0)
 	})
 	return plan, nil
@@ -274,7 +274,7 @@ func (l *Loop) runAgent(plan plannedRun) (report, error) {
 		spec.Record = record
 	}
 	l.snapshotBefore()
-	if err := l.mayOnlyRead(plan.turn.Hat); err != nil {
+	if err := l.snapshots.mayOnlyRead(plan.turn.Hat); err != nil {
 		return report{}, err
 	}
 	agent, err := l.start(spec)
@@ -441,10 +441,10 @@ func (l *Loop) closeIteration(plan plannedRun, r report) {
 	if r.exit.Survivor != nil {
 		l.emit(Warning{Message: r.exit.Survivor.Error()})
 	}
-	l.refused.add(l.walls.Observed()) // before git is asked anything
-	changed := l.snapshotAfter(plan.iteration)
+	l.refused.Add(l.walls.Observed()) // before git is asked anything
+	changed := l.snapshots.after(plan.iteration)
 	undone := l.undoReading(plan, changed)
-	l.commitIteration(plan, res.Text)
+	l.snapshots.commit(plan.iteration, l.Status().Title, res.Text)
 	l.emit(IterationEnd{
 		Iteration: plan.iteration, Hat: plan.turn.Hat.Name, Outcome: r.outcome, Duration: r.exit.Duration,
 		Cost: res.Usage.Cost, Tokens: res.Usage.Tokens, Turns: res.Turns, ToolCalls: res.ToolCalls,

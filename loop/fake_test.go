@@ -394,6 +394,7 @@ func prepare(t *testing.T, found *loopstate.State, configure func(*Config), runs
 	}
 	b.Command = "/bin/true" // it is looked for, and never started
 	cfg := Config{Folder: t.TempDir(), History: history.Options{Folder: t.TempDir()}, Prompt: "Build it", Backend: b, Promise: "DONE", Limits: limits.Default()}
+	cfg.Limits.MaxUnchanged = 0 // its agents change nothing
 	if configure != nil {
 		configure(&cfg)
 	}

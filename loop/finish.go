@@ -97,7 +97,7 @@ func (l *Loop) finish(end End) {
 func (l *Loop) endOf(why StopReason, r report) (end End) {
 	l.change(func(p *progress) {
 		if end = p.endOf(why, r); why == StopNoProgress && r.outcome != "" {
-			end.Error = l.circles.words(p.counts.NoProgress)
+			end.Error = l.snapshots.circles.words(p.counts.NoProgress)
 		}
 		if why.Ending().State != StateInterrupted { // who goes on has mended the reason
 			p.counts = tally{begun: p.counts.begun}

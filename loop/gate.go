@@ -49,7 +49,7 @@ func (l *Loop) pass(g gate, q *question) (result verify.Result, ok bool) {
 	l.fileMu.Lock()
 	l.save(func(*loopstate.State) {}) // who is killed from here on goes on with it; a failure shows at the next iteration
 	l.fileMu.Unlock()
-	l.awaitUndo()
+	l.snapshots.await()
 	if g.name != verify.ProtectGate { // which takes no time
 		l.emit(l.verification(g.name, verify.Running))
 	}

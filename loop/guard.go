@@ -24,7 +24,7 @@ type guards struct {
 
 // protectGate holds a promise back when the loop changed what is protected.
 var protectGate = gate{verify.ProtectGate, false, func(l *Loop, q *question) verify.Result {
-	found, err := l.changedGuards()
+	found, err := l.snapshots.changedGuards(l.cfg.Verify, l.cfg.CheckFile)
 	switch {
 	case err != nil:
 		return unchecked("can't be told from others: " + err.Error())
@@ -38,18 +38,16 @@ var errNoSnapshots = errors.New("there are no snapshots (changes.keep is 0)")
 
 // changedGuards finds the files that the loop changed and that its work is verified
 // by. What its user changed meanwhile isn't the loop's.
-func (l *Loop) changedGuards() (found guards, err error) {
-	if _, err := l.snapshotNow(); err != nil { // the user may have mended it
+func (s *snapshots) changedGuards(check verify.Check, file CheckFile) (found guards, err error) {
+	if _, err := s.take(); err != nil { // the user may have mended it
 		return found, err
 	}
-	s := &l.snapshots
 	touched, err := s.store.Touched(s.going)
 	if err != nil {
 		return found, err
 	}
-	check, file := l.cfg.Verify, l.cfg.CheckFile
 	for _, t := range touched {
-		isNamed := check.Names(l.cfg.Folder, t.Path)
+		isNamed := check.Names(s.folder, t.Path)
 		switch {
 		case check.Protects(t.Path), isNamed && t.Status != changes.Added: // what wasn't there guarded nothing
 			found.protected = append(found.protected, describe(t))
@@ -92,8 +90,8 @@ func bounded(names []string) string {
 }
 
 // guardsText names what the work was verified by and the loop changed, "" for nothing.
-func (l *Loop) guardsText() string {
-	found, err := l.changedGuards()
+func (s *snapshots) guardsText(check verify.Check, file CheckFile) string {
+	found, err := s.changedGuards(check, file)
 	if err != nil { // where that matters, the gate has told
 		return ""
 	}

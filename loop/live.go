@@ -254,7 +254,7 @@ func (l *Loop) endConversation() {
 			}
 		}
 		heard = len(p.heard)
-		l.circles.byUser = l.circles.byUser || p.listened
+		l.snapshots.circles.byUser = l.snapshots.circles.byUser || p.listened
 		p.conversation = conversation{heard: p.heard}
 	})
 	for _, g := range late {

@@ -307,8 +307,8 @@ func (l *Loop) takeUp(found loopstate.State) (loopstate.State, error) {
 		l.id, l.owner.LoopID = found.LoopID, found.LoopID
 	}
 	l.takeUpTold(found)
-	l.circles.stuck = found.Stuck
-	l.circles.cutOff = found.Begun && found.StopReason == ""
+	l.snapshots.circles.stuck = found.Stuck
+	l.snapshots.circles.cutOff = found.Begun && found.StopReason == ""
 	l.setOwner()
 	l.openMirror(found.SessionFile)
 	return l.store.Update(func(s *loopstate.State) error {
@@ -344,6 +344,8 @@ func (l *Loop) takeUp(found loopstate.State) (loopstate.State, error) {
 
 // init sets the loop's own state from the state file's.
 func (l *Loop) init(s loopstate.State) {
+	l.snapshots.folder = l.cfg.Folder
+	l.snapshots.warn = func(message string) { l.emit(Warning{Message: message}) }
 	l.snapshots.going, l.snapshots.stopGoing = context.WithCancel(context.Background())
 	l.snapshots.alive, l.snapshots.stopAlive = context.WithCancel(context.Background())
 	l.wake, l.spent, l.hurry, l.done = make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{})

@@ -25,8 +25,7 @@ func (c Config) checkReading() error {
 
 // mayOnlyRead says why a run that is to read only can't begin: what it changed could not
 // be undone.
-func (l *Loop) mayOnlyRead(h hats.Hat) error {
-	s := &l.snapshots
+func (s *snapshots) mayOnlyRead(h hats.Hat) error {
 	switch {
 	case !h.ReadOnly || s.store != nil && s.found.Tree != "":
 		return nil
@@ -47,7 +46,7 @@ func (l *Loop) undoReading(plan plannedRun, changed *changes.Summary) (warnings 
 		return []string{begin + ", and nobody can tell what it changed: that isn't undone"}
 	}
 	if changed.Files == 0 {
-		if s.found.Aside != l.circles.now.Aside {
+		if s.found.Aside != s.now.Aside {
 			return []string{begin + ", and changed something of the repository, by a commit, say: that stays"}
 		}
 		return nil
@@ -67,7 +66,7 @@ func (l *Loop) undoReading(plan plannedRun, changed *changes.Summary) (warnings 
 		return append(warnings, fmt.Sprintf("%s, and %s that it changed could not be undone: %v", begin, tell.Counted(changed.Files, "file"), err))
 	}
 	if taken, err := s.store.Start(s.alive); err == nil { // else the undo would be the user's
-		l.circles.now, s.last = taken.State, time.Now()
+		s.now, s.last = taken.State, time.Now()
 	}
 	if len(done.Paths) > 0 {
 		warnings = append(warnings, fmt.Sprintf("%s: what it changed is undone: %s (ralph-lsp redo brings it back)", begin, bounded(done.Paths)))
@@ -134,15 +133,5 @@ func changedAt(file string, since time.Time) time.Time {
 			return info.ModTime()
 		}
 		file = filepath.Dir(file)
-	}
-}
-
-// tellOfCutOff says that a run was killed which was to read only: nobody can tell what it
-// changed from what the user did since.
-func (l *Loop) tellOfCutOff(taken changes.Taken) {
-	var name string
-	l.look(func(p *progress) { name = p.known.Hat })
-	if hat, ok := l.cfg.hat(name); ok && hat.ReadOnly && l.circles.cutOff && taken.Files > 0 {
-		l.warn([]string{fmt.Sprintf("the hat %s is read_only, and its run was cut off: %s changed then or since, and nothing is undone", name, tell.Counted(taken.Files, "file"))})
 	}
 }

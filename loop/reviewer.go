@@ -57,7 +57,7 @@ func (l *Loop) review(q *question) verify.Result {
 	if reviewer.Mark != "" && reviewer.Mark != reviewer.OwnMark() {
 		return unchecked("isn't the one from the loop's start: its hat was changed meanwhile")
 	}
-	l.snapshotNow()
+	l.snapshots.take()
 	prompt := l.reviewPrompt(q)
 	p := &partner{fulfils: fulfils(l.approvalOf(prompt))}
 	h := l.newReview(q, p)
@@ -87,7 +87,7 @@ func (l *Loop) review(q *question) verify.Result {
 		l.emit(Warning{Message: exit.Survivor.Error()})
 	}
 	l.bookReview(exit.Result)
-	l.tellOfReviewersChanges()
+	l.snapshots.tellOfReviewer(l.cfg.Verify.Reviewer)
 	return end(judgeReview(exit, why, l.approvalOf(prompt), time.Now()))
 }
 
@@ -151,9 +151,8 @@ func judgeReview(exit backends.Exit, late string, wanted stream.Completion, now 
 	return verify.Result{State: verify.Refuted, Why: "objects: " + oneLine(text), Output: text, Code: -1}
 }
 
-// snapshotNow has what was changed since the last snapshot be nobody's iteration's.
-func (l *Loop) snapshotNow() (taken changes.Taken, err error) {
-	s := &l.snapshots
+// take has what was changed since the last snapshot be nobody's iteration's.
+func (s *snapshots) take() (taken changes.Taken, err error) {
 	if s.begun == nil {
 		return taken, errNoSnapshots
 	}
@@ -162,15 +161,15 @@ func (l *Loop) snapshotNow() (taken changes.Taken, err error) {
 	}
 	taken, err = s.store.Start(s.going)
 	s.last = time.Now()
-	l.tellOfSnapshot(taken, err)
+	s.tell(taken, err)
 	return taken, err
 }
 
-// tellOfReviewersChanges says that a reviewer didn't only read.
-func (l *Loop) tellOfReviewersChanges() {
-	if taken, err := l.snapshotNow(); err == nil && taken.Files > 0 {
-		l.emit(Warning{Message: fmt.Sprintf("the reviewer %s changed %s (+%d -%d), although it is to read only; that doesn't count as the loop's work",
-			l.cfg.Verify.Reviewer, tell.Counted(taken.Files, "file"), taken.Added, taken.Removed)})
+// tellOfReviewer says that a reviewer didn't only read.
+func (s *snapshots) tellOfReviewer(name string) {
+	if taken, err := s.take(); err == nil && taken.Files > 0 {
+		s.warn(fmt.Sprintf("the reviewer %s changed %s (+%d -%d), although it is to read only; that doesn't count as the loop's work",
+			name, tell.Counted(taken.Files, "file"), taken.Added, taken.Removed))
 	}
 }
 
@@ -192,15 +191,14 @@ func (l *Loop) reviewPrompt(q *question) string {
 	for _, verdict := range q.verdicts {
 		fmt.Fprintf(&b, "Checked: %s.\n", verdict)
 	}
-	b.WriteString(l.diffSection())
+	b.WriteString(l.snapshots.diffSection())
 	fmt.Fprintf(&b, "\nIs all of it done, and right? When it is, and you have looked at it, end your last message with %s, on a line of its own. "+
 		"When it isn't, don't write that; say in your last message what is wrong and where, as briefly as you can: the next agent is given your words, and knows nothing else of you.", tag)
 	return b.String()
 }
 
 // diffSection shows what the loop changed.
-func (l *Loop) diffSection() string {
-	s := &l.snapshots
+func (s *snapshots) diffSection() string {
 	if s.begun == nil || s.store == nil {
 		return "Nobody knows what was changed: look at the files.\n"
 	}

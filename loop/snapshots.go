@@ -2,6 +2,8 @@ package loop
 
 import (
 	"context"
+	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -10,6 +12,7 @@ import (
 	"ralph-lsp/backends"
 	"ralph-lsp/changes"
 	"ralph-lsp/internal/paths"
+	"ralph-lsp/internal/tell"
 	"ralph-lsp/loopstate"
 )
 
@@ -17,7 +20,11 @@ import (
 // reason to stop: the user is warned once for each reason, and the loop goes on.
 // Only the engine's goroutine uses them, but for hurry.
 type snapshots struct {
+	folder string
+	warn   func(message string)
+	circles
 	store *changes.Store // nil: none are made
+	bare  *changes.Bare  // looks at the folder instead; nil: that can't be done either
 	begun chan struct{}  // closed when the first is made, or can't be
 	first changes.Taken
 	past  []changes.Past // of a loop that goes on
@@ -46,48 +53,85 @@ const (
 // beginSnapshots has the folder as it is before the first iteration looked at,
 // while the loop prepares that.
 func (l *Loop) beginSnapshots() {
-	s := &l.snapshots
-	if l.cfg.Changes.Keep == 0 {
-		return
-	}
 	options := l.cfg.Changes
-	options.Skip = loopstate.OwnFiles()
-	if own := l.ownSessions(); own != "" {
-		options.Skip = append(options.Skip, own)
-	}
+	options.Skip, options.Hidden = ownFiles(l.cfg.Folder, l.Status().SessionFile, l.cfg.RecordDir, l.id), l.cfg.Sandbox.HiddenIn(l.cfg.Folder) // even without walls: a later loop may have them
+	l.snapshots.begin(l.id, options, l.diagnoseBefore)
+}
+
+// begin is done when begun is closed. then is called behind the first snapshot.
+func (s *snapshots) begin(loopID string, options changes.Options, then func()) {
 	s.begun, s.pruned = make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(s.pruned)
-		s.store, s.err = changes.Create(s.going, l.cfg.Folder, l.id, options)
-		if s.err == nil {
+		if s.lost = errNoSnapshots; options.Keep > 0 {
+			s.store, s.err = changes.Create(s.going, s.folder, loopID, options)
+		}
+		if s.err == nil && s.store != nil {
 			s.past, _ = s.store.Trees(s.going) // without, it may turn a little longer
 			s.first, s.err = s.store.Start(s.going)
-			l.diagnoseBefore()
+			then()
 		}
 		if s.err != nil {
 			s.store, s.lost = nil, s.err // it won't be better later, and might take as long
 		}
+		if s.store == nil {
+			s.bare, _ = changes.Look(s.folder, options) // what it can't, Doubts has told
+		}
 		s.last = time.Now()
 		close(s.begun)
-		_ = changes.Prune(s.going, options) // the next loop tries again
+		if options.Keep > 0 {
+			_ = changes.Prune(s.going, options) // the next loop tries again
+		}
 	}()
 }
 
-// ownSessions is the folder of the session files where that is in the loop's, as
-// the beginning of paths.
-func (l *Loop) ownSessions() string {
-	var file string
-	l.look(func(p *progress) { file = p.status.SessionFile })
-	rel, err := filepath.Rel(paths.Real(l.cfg.Folder), paths.Real(filepath.Dir(file)))
-	if file == "" || err != nil || rel == "." || !filepath.IsLocal(rel) {
+// ownFiles are what the loop itself writes in its folder, as the beginnings of paths.
+func ownFiles(folder, session, recordDir, loopID string) []string {
+	own := loopstate.OwnFiles()
+	if dir := within(folder, filepath.Dir(session)); session != "" && dir != "." && dir != "" {
+		own = append(own, dir+"/")
+	}
+	if dir := within(folder, recordDir); recordDir != "" && dir != "" {
+		own = append(own, strings.TrimPrefix(dir+"/", "./")+recordName(loopID, ""))
+	}
+	return own
+}
+
+// within is a path from a folder on, "" for one that isn't in it.
+func within(folder, path string) string {
+	there, rest := path, "" // what is there of it may be a link
+	for _, err := os.Lstat(there); err != nil && there != filepath.Dir(there); _, err = os.Lstat(there) {
+		there, rest = filepath.Dir(there), filepath.Join(filepath.Base(there), rest)
+	}
+	rel, err := filepath.Rel(paths.Real(folder), filepath.Join(paths.Real(there), rest))
+	if err != nil || !filepath.IsLocal(rel) {
 		return ""
 	}
-	return filepath.ToSlash(rel) + "/"
+	return filepath.ToSlash(rel)
+}
+
+// lookBare looks at the folder where there are no snapshots of it. The zero value says
+// nothing.
+func (s *snapshots) lookBare() (now changes.State) {
+	if s.bare != nil {
+		now, _ = s.bare.State() // what can't be looked at says nothing
+	}
+	return now
 }
 
 // snapshotBefore makes sure that what an agent finds is in a snapshot.
 func (l *Loop) snapshotBefore() {
-	s := &l.snapshots
+	var iterations int
+	var hat string
+	l.look(func(p *progress) { iterations, hat = p.base.iterations, p.known.Hat })
+	if worn, _ := l.cfg.hat(hat); !worn.ReadOnly {
+		hat = ""
+	}
+	l.snapshots.before(iterations, hat)
+}
+
+// before makes sure of that. reader is the hat of the run before, where that was to read only.
+func (s *snapshots) before(iterations int, reader string) {
 	if s.begun == nil {
 		return
 	}
@@ -98,28 +142,29 @@ func (l *Loop) snapshotBefore() {
 		taken, err = s.store.Start(s.going)
 		s.last = time.Now()
 	} else {
-		l.awaitUndo()
+		s.await()
 	}
 	if s.store != nil {
 		_ = s.store.Begin() // what is wrong, the next snapshot says
 	}
-	l.tellOfSnapshot(taken, err)
-	l.tellOfCutOff(taken)
-	l.circles.takeUp(s.past)
-	s.past = nil
-	if err != nil {
-		l.circles.now = changes.State{}
+	s.tell(taken, err)
+	if reader != "" && s.cutOff && taken.Files > 0 { // nobody can tell what it changed from what the user did since
+		s.warn(oneLine(fmt.Sprintf("the hat %s is read_only, and its run was cut off: %s changed then or since, and nothing is undone", reader, tell.Counted(taken.Files, "file"))))
 	}
-	var iterations int
-	l.look(func(p *progress) { iterations = p.base.iterations })
-	l.circles.find(taken.State, iterations)
-	s.found = l.circles.now
+	s.takeUp(s.past)
+	s.past = nil
+	if s.store == nil {
+		taken.State = s.lookBare()
+	} else if err != nil {
+		s.now = changes.State{}
+	}
+	s.circles.find(taken.State, iterations)
+	s.found = s.now
 }
 
-// awaitUndo waits for an undo that began before the state file said that the
+// await waits for an undo that began before the state file said that the
 // folder is in use. Later ones see that, and are refused.
-func (l *Loop) awaitUndo() {
-	s := &l.snapshots
+func (s *snapshots) await() {
 	if s.begun == nil {
 		return
 	}
@@ -129,21 +174,21 @@ func (l *Loop) awaitUndo() {
 	}
 }
 
-// snapshotAfter says how much an iteration changed; nil when that isn't known.
-func (l *Loop) snapshotAfter(iteration int) *changes.Summary {
-	s := &l.snapshots
+// after says how much an iteration changed; nil when that isn't known.
+func (s *snapshots) after(iteration int) *changes.Summary {
 	if s.begun == nil {
 		return nil
 	}
 	<-s.begun
 	if s.store == nil {
+		s.now = s.lookBare()
 		return nil
 	}
 	taken, err := s.store.After(s.alive, iteration)
 	s.last = time.Now()
-	l.tellOfSnapshot(taken, err)
-	if l.circles.now = taken.State; err != nil {
-		l.circles.now = changes.State{}
+	s.tell(taken, err)
+	if s.now = taken.State; err != nil {
+		s.now = changes.State{}
 		return nil
 	}
 	if s.between {
@@ -157,9 +202,8 @@ func (l *Loop) snapshotAfter(iteration int) *changes.Summary {
 	return &taken.Summary
 }
 
-// tellOfSnapshot warns of what isn't in a snapshot.
-func (l *Loop) tellOfSnapshot(taken changes.Taken, err error) {
-	s := &l.snapshots
+// tell warns of what isn't in a snapshot.
+func (s *snapshots) tell(taken changes.Taken, err error) {
 	isNew := func(what string) bool {
 		if slices.Contains(s.told, what) {
 			return false
@@ -171,7 +215,7 @@ func (l *Loop) tellOfSnapshot(taken changes.Taken, err error) {
 	case err != nil && s.going.Err() != nil: // the loop ends
 	case err != nil:
 		if isNew(err.Error()) {
-			l.emit(Warning{Message: "what the loop changes can't be shown or undone: " + err.Error()})
+			s.warn("what the loop changes can't be shown or undone: " + err.Error())
 		}
 	}
 	const most = 5
@@ -183,7 +227,7 @@ func (l *Loop) tellOfSnapshot(taken changes.Taken, err error) {
 	if len(fresh) > most {
 		names += ", ..."
 	}
-	l.emit(Warning{Message: "what becomes of these can't be shown or undone: " + names})
+	s.warn("what becomes of these can't be shown or undone: " + names)
 }
 
 // hurry lets no snapshot keep the loop from its end.
@@ -192,7 +236,7 @@ func (s *snapshots) hurry(why StopReason, grace time.Duration) {
 		return
 	}
 	s.stopGoing()
-	if why == StopInterrupted || grace == 0 {
+	if why.Ending().State == StateInterrupted || grace == 0 {
 		time.AfterFunc(backends.QuickGrace+lastLook, s.stopAlive)
 	}
 }

@@ -174,14 +174,13 @@ func (s Step) isReadOnly() bool {
 	return !slices.ContainsFunc(s, func(w Worker) bool { return !w.ReadOnly })
 }
 
-// snapshotBetween says how much the last step changed. That is the iteration's all the same.
-func (l *Loop) snapshotBetween(iteration int) (files int) {
-	s := &l.snapshots
+// afterStep says how much the last step changed. That is the iteration's all the same.
+func (s *snapshots) afterStep(iteration int) (files int) {
 	if s.begun == nil || s.store == nil {
 		return 0
 	}
 	taken, err := s.store.After(s.going, iteration)
-	l.tellOfSnapshot(taken, err)
+	s.tell(taken, err)
 	_ = s.store.Begin() // what is wrong, the next snapshot says
 	if err != nil {
 		return 0
@@ -191,8 +190,8 @@ func (l *Loop) snapshotBetween(iteration int) (files int) {
 }
 
 // tellOfReaders says that agents of a step changed files, although they were to read only.
-func (l *Loop) tellOfReaders(places []place, iteration int) {
-	if n := l.snapshotBetween(iteration); n > 0 {
+func (s *snapshots) tellOfReaders(places []place, iteration int) {
+	if n := s.afterStep(iteration); n > 0 {
 		var names []string
 		for _, at := range places {
 			names = append(names, at.name)
@@ -203,6 +202,6 @@ func (l *Loop) tellOfReaders(places []place, iteration int) {
 		if len(places) > 1 {
 			verb = "are"
 		}
-		l.emit(Warning{Message: fmt.Sprintf("%s changed while %s ran, which %s to read only", tell.Counted(n, "file"), who, verb)})
+		s.warn(fmt.Sprintf("%s changed while %s ran, which %s to read only", tell.Counted(n, "file"), who, verb))
 	}
 }
