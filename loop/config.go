@@ -76,7 +76,8 @@ type Config struct {
 	// Diagnose asks the editor that is attached for what it knows of files, see
 	// verify.Diagnosis; without paths, at once for what it knows of any. Nil: there is none.
 	Diagnose func(ctx context.Context, paths []string) (verify.Diagnosis, error)
-	// Continue goes on with the loop that the state file describes. Prompt,
+	// Continue goes on with the loop that the state file describes, or, where there is none,
+	// the registry of the one that ended last in the folder. Prompt,
 	// promise, limits and, unless it is given, the model come from there, then
 	// Change. What runs doesn't: anybody can write such a file.
 	Continue bool

@@ -79,9 +79,9 @@ func TestACappedLoopCanBeContinued(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		first := start(t, func(c *Config) { c.Limits.MaxIterations = 2 }, costs(1, "no"))
 		first.over(StopMaxIterations, 2)
-		from, more := first.Resumable(), 3
+		more := 3
 		r, err := tryStart(t, nil, func(c *Config) {
-			*c = Config{Folder: c.Folder, History: c.History, Backend: c.Backend, Continue: true, From: &from, Change: Patch{Given: limits.Given{MaxIterations: &more}}}
+			*c = Config{Folder: first.cfg.Folder, History: c.History, Backend: c.Backend, Continue: true, Change: Patch{Given: limits.Given{MaxIterations: &more}}}
 		}, costs(1, "no"))
 		if err != nil {
 			t.Fatal(err)

@@ -52,6 +52,7 @@ func (l *Loop) run() {
 		defer close(keeping)
 		l.keepBooks(ctx)
 	}()
+	_ = l.register(nil, "") // the end tells what can't be kept
 	l.beginSnapshots()
 	l.mirrorStart()
 	l.warnAtStart()

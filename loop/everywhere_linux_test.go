@@ -101,11 +101,11 @@ func TestALoopThatGoesOnHasItsWalls(t *testing.T) {
 	c := walled(t, feels("agent", "echo no"))
 	c.Limits.MaxIterations = 1
 	l, _ := c.runs(t, StopMaxIterations)
-	from, more := l.Resumable(), 2
+	from, more := l.resumable(), 2
 	if from.Sandbox != sandbox.Workspace {
 		t.Errorf("what is left of the loop says %q", from.Sandbox)
 	}
-	Config{Folder: c.Folder, History: c.History, Backend: c.Backend, Continue: true, From: &from,
+	Config{Folder: c.Folder, History: c.History, Backend: c.Backend, Continue: true,
 		Sandbox: sandbox.Spec{Mode: from.Sandbox, Engine: from.SandboxEngine}, Change: Patch{Given: limits.Given{MaxIterations: &more}}}.runs(t, StopMaxIterations)
 	if got := readText(t, filepath.Join(c.Folder, "ran")); got != "agent walled\nagent walled\n" {
 		t.Errorf("got %q", got)

@@ -13,10 +13,20 @@ import (
 // the state in which that leaves the loop.
 func (l *Loop) leaveFile(end End, now time.Time) State {
 	ending := end.Reason.Ending()
-	state := ending.State
+	state, goesOn := ending.State, ""
+	if ending.Kept && !l.cfg.Once {
+		goesOn = string(loopstate.NewDocument(l.resumable()).Bytes())
+	}
+	err := l.register(&end, goesOn)
+	if err != nil {
+		l.emit(Warning{Message: "how the loop ended isn't kept: " + err.Error()})
+	}
 	switch {
 	case ending.Untouched:
-	case state.Left() || l.cfg.Once && end.Reason.Capped(): // whose program may raise the limit
+	case state.Left(), goesOn != "" && err != nil, l.cfg.Once && end.Reason.Capped(): // whose program may raise the limit
+		if goesOn != "" {
+			state = StateInterrupted // its file is all that there is
+		}
 		_, err := l.save(func(s *loopstate.State) {
 			if end.Reason == StopOnce {
 				s.Stuck = l.circles.stuck
@@ -24,7 +34,9 @@ func (l *Loop) leaveFile(end End, now time.Time) State {
 				s.ResumeAt = time.Time{}
 			}
 			if state == StateFailed {
-				writeFailure(s, end, now)
+				// That iteration counts: the next one begins when the loop goes on.
+				s.Active, s.Iteration, s.Begun = false, max(s.Iteration-1, 1), s.Iteration > 1
+				s.StopReason, s.StopError, s.StoppedAt = string(end.Reason), end.Problem(), now.UTC().Truncate(time.Second)
 			}
 		})
 		if errors.Is(err, fs.ErrNotExist) {
@@ -39,13 +51,6 @@ func (l *Loop) leaveFile(end End, now time.Time) State {
 		}
 	}
 	return state
-}
-
-// writeFailure puts into the state file why the loop failed, and in which
-// iteration. That one counts: the next one begins when the loop goes on.
-func writeFailure(s *loopstate.State, end End, now time.Time) {
-	s.Active, s.Iteration, s.Begun = false, max(s.Iteration-1, 1), true
-	s.StopReason, s.StopError, s.StoppedAt = string(end.Reason), end.Problem(), now.UTC().Truncate(time.Second)
 }
 
 // reopen takes out of a state file why its loop failed, as that goes on.
@@ -80,9 +85,10 @@ func (l *Loop) finish(end End) {
 	if l.lock != nil {
 		l.lock.Release()
 	}
+	last := end
 	l.change(func(p *progress) {
 		st := &p.status
-		st.State, st.StopReason, st.EndedAt, st.Retry = state, end.Reason, now, nil
+		st.State, st.StopReason, st.Retry, st.Last = state, end.Reason, nil, &last
 		if problem := end.Problem(); problem != "" {
 			st.Error = problem
 		}

@@ -21,7 +21,8 @@ import (
 // that take a loop's id do nothing to another one that is in the folder by now, and
 // return ErrNotRunning; "" is whichever is there.
 
-// StateIn reads a folder's state file. Without one it is ErrNothingToGoOn.
+// StateIn reads a folder's state file, or what is kept of the loop that ended there and can
+// go on. Without one it is ErrNothingToGoOn.
 func StateIn(folder string) (path string, s loopstate.State, err error) {
 	file, err := loopstate.Open(folder)
 	if err != nil {
@@ -29,14 +30,16 @@ func StateIn(folder string) (path string, s loopstate.State, err error) {
 	}
 	s, err = file.Load()
 	if errors.Is(err, fs.ErrNotExist) {
-		err = ErrNothingToGoOn
+		if _, s, err = keptIn(folder); err != nil {
+			err = ErrNothingToGoOn
+		}
 	}
 	return file.Path(), s, err
 }
 
-// FolderStatus tells how a folder's loop stands as far as its state file says.
-// owned: a living process drives it, and owner says which. A folder without
-// a loop gives fs.ErrNotExist.
+// FolderStatus tells how a folder's loop stands as far as its state file says, or how one
+// ended there that can go on. owned: a living process drives it, and owner says which. A
+// folder without a loop gives fs.ErrNotExist.
 func FolderStatus(folder string) (status Status, owner loopstate.Owner, owned bool, err error) {
 	file, err := loopstate.Open(folder)
 	if err != nil {
@@ -46,13 +49,19 @@ func FolderStatus(folder string) (status Status, owner loopstate.Owner, owned bo
 		return Status{}, owner, false, err
 	}
 	state, err := file.Load()
+	if errors.Is(err, fs.ErrNotExist) && !owned {
+		status, err = endedStatus(folder, file.Path())
+		return status, owner, false, err
+	}
 	if err != nil {
 		return Status{}, owner, owned, err
 	}
 	status = statusOf(state, file.Path(), folder, owned)
-	status.Worktree = treeOf(folder)
-	if status.State == StateRunning {
-		status.Agents = atWork(owner.AtWork)
+	if status.Worktree = treeOf(folder); status.State.Over() {
+		status.Last = lastOf(folder, status.LoopID)
+	}
+	if owned {
+		status.show(owner)
 	}
 	return status, owner, owned, nil
 }
@@ -147,7 +156,7 @@ func CancelFolder(ctx context.Context, folder, loopID string) (iteration int, er
 		return 0, err
 	}
 	if !owned {
-		return discard(file, loopID)
+		return discard(file, folder, loopID)
 	}
 	defer file.Settle()
 	if err := mayEnd(file, owner); err != nil {
@@ -169,10 +178,10 @@ func CancelFolder(ctx context.Context, folder, loopID string) (iteration int, er
 			return iteration, err
 		}
 	}
-	// An owner that was about to go, as its editor had, may not have seen what
-	// was asked of it.
-	if left, err := file.Load(); !owned && err == nil && left.Cancel {
-		return discard(file, loopID)
+	// An owner that was about to go, as its editor had, leaves the loop to be continued,
+	// whatever was asked of it.
+	if left, err := file.Load(); asked && !owned && err == nil && left.LoopID == owner.LoopID {
+		return discard(file, folder, left.LoopID)
 	}
 	return iteration, nil
 }
@@ -231,7 +240,7 @@ func checkIsIt(s loopstate.State, loopID string) error {
 func DiscardFolder(folder, loopID string) error {
 	file, err := loopstate.Open(folder)
 	if err == nil {
-		_, err = discard(file, loopID)
+		_, err = discard(file, folder, loopID)
 	}
 	if errors.As(err, new(*loopstate.LockedError)) {
 		return ErrNotRunning
@@ -241,12 +250,16 @@ func DiscardFolder(folder, loopID string) error {
 
 // discard removes a loop that nobody drives, and what it may have left running.
 // A file that can't be read stays for its user to look at.
-func discard(file *loopstate.File, loopID string) (iteration int, err error) {
+func discard(file *loopstate.File, folder, loopID string) (iteration int, err error) {
 	state, err := file.Load()
 	if errors.Is(err, fs.ErrNotExist) {
-		return 0, ErrNotRunning
+		if _, _, err := keptIn(folder); err != nil {
+			return 0, ErrNotRunning
+		}
+	} else if err != nil {
+		return 0, err
 	}
-	if err != nil {
+	if err := mayEnd(file, loopstate.Owner{}); err != nil {
 		return 0, err
 	}
 	lock, err := file.Lock(loopstate.Owner{LoopID: state.LoopID})
@@ -254,7 +267,8 @@ func discard(file *loopstate.File, loopID string) (iteration int, err error) {
 		return state.Iteration, err
 	}
 	if state, err = file.Load(); errors.Is(err, fs.ErrNotExist) {
-		err = ErrNotRunning
+		iteration, err := giveUp(folder, loopID)
+		return iteration, errors.Join(err, lock.Release())
 	}
 	if err = errors.Join(err, checkIsIt(state, loopID)); err != nil { // somebody was faster
 		return 0, errors.Join(err, lock.Release())
@@ -263,6 +277,7 @@ func discard(file *loopstate.File, loopID string) (iteration int, err error) {
 	if err := endRemains(previous); err != nil {
 		return state.Iteration, errors.Join(err, lock.Release())
 	}
+	_, _ = giveUp(folder, state.LoopID) // it isn't known how it ended, else
 	return state.Iteration, errors.Join(file.Remove(), lock.Release())
 }
 

@@ -14,12 +14,12 @@ type Past struct {
 }
 
 // PastOf lists the sessions that are kept of a folder and of the worktrees that stood for
-// it, as history.List does, but those of the folders without.
+// it, as history.List does, but those of the folders without that are there still.
 func PastOf(folder string, h history.Options, limit int, loopsOnly bool, without ...string) ([]Past, error) {
 	trees := worktree.PastOf(folder)
 	folders := []string{folder}
 	for _, t := range trees {
-		if !slices.Contains(without, t.Folder) {
+		if isHere := slices.ContainsFunc(trees, func(other worktree.Past) bool { return other.Here && other.Folder == t.Folder }); !isHere || !slices.Contains(without, t.Folder) {
 			folders = append(folders, t.Folder)
 		}
 	}

@@ -196,18 +196,20 @@ func (l *Loop) begin() error {
 	}
 	state, err := l.store.Load()
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && l.cfg.Continue && l.cfg.From != nil:
-		if err := l.mayGoOn(*l.cfg.From); err != nil {
-			return err
-		}
-		if err := l.store.Create(*l.cfg.From); err != nil {
-			return err
-		}
-		if state, err = l.takeUp(*l.cfg.From); err != nil {
-			return err
-		}
 	case errors.Is(err, fs.ErrNotExist) && l.cfg.Continue:
-		return ErrNothingToGoOn
+		_, kept, err := keptIn(l.cfg.Folder)
+		if err != nil {
+			return ErrNothingToGoOn
+		}
+		if err := l.mayTakeUp(kept); err != nil { // else it would be in the folder now
+			return err
+		}
+		if err := l.store.Create(kept); err != nil {
+			return err
+		}
+		if state, err = l.takeUp(kept); err != nil {
+			return err
+		}
 	case errors.Is(err, fs.ErrNotExist):
 		// The folder is written to when nothing else can go wrong.
 		if l.scope, err = l.openScope(); err != nil {
@@ -413,18 +415,7 @@ func (l *Loop) CancelAfterIteration() {
 	l.poke()
 }
 
-// Resumable is the state with which a loop that ended can be continued, after a
-// cap or a cancel that removed its file; see Config.From.
-func (l *Loop) Resumable() (s loopstate.State) {
-	l.look(func(p *progress) {
-		s = p.known
-		p.enter(&s)
-	})
-	s.Active, s.Cancel, s.ResumeAt = true, false, time.Time{}
-	return s
-}
-
-// Kill is Cancel without any grace, also after a Cancel.
+// Kill is Cancel without any grace, also after a Cancel or an Interrupt.
 func (l *Loop) Kill() { l.stop(StopCancelled, 0) }
 
 // Interrupt ends the loop quickly and keeps its state file, so that it can be

@@ -47,7 +47,7 @@ func TestALoopIsKeptInOneSession(t *testing.T) {
 		r := start(t, func(c *Config) { c.Limits.MaxIterations = 2 }, run{}, run{})
 		path := r.Status().SessionFile
 		r.over(StopMaxIterations, 2)
-		if named := r.Resumable().SessionFile; path == "" || named != path {
+		if named := r.resumable().SessionFile; path == "" || named != path {
 			t.Errorf("the status names %q, the state %q", path, named)
 		}
 		kept := readSession(t, path)
@@ -66,9 +66,9 @@ func TestALoopIsKeptInOneSession(t *testing.T) {
 			t.Errorf("the limit that ended it isn't kept: %+v", kept[len(kept)-1])
 		}
 
-		from, more := r.Resumable(), 3
+		more := 3
 		again := start(t, func(c *Config) {
-			*c = Config{Folder: r.cfg.Folder, History: r.cfg.History, Backend: c.Backend, Continue: true, From: &from, Change: Patch{Given: limits.Given{MaxIterations: &more}}}
+			*c = Config{Folder: r.cfg.Folder, History: r.cfg.History, Backend: c.Backend, Continue: true, Change: Patch{Given: limits.Given{MaxIterations: &more}}}
 		}, run{})
 		again.over(StopMaxIterations, 1)
 		if again.Status().SessionFile != path {

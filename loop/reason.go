@@ -64,6 +64,8 @@ type Ending struct {
 	State     State       // that the loop is left in; of one that is Left the state file stays
 	OfMachine bool        // it is about where it ran: on another machine it may go well
 	Untouched bool        // nothing is done to the state file: it is gone, or the user's to mend
+	HandsOn   bool        // another process goes on where it stands: what it waits for stays as it is
+	Kept      bool        // the state file is removed, and the registry has with what the loop goes on
 	What      string      // in words: "stopped"
 	Why       string      // in words: "iteration limit reached"; "" when What says all
 	Remedies  []Remedy    // what can be done in an editor, the safest first
@@ -73,16 +75,16 @@ type Ending struct {
 
 // What can be done about a loop at a limit, and about one that was left.
 var (
-	raise = []Remedy{RemedyRaise}
+	raise = []Remedy{RemedyRaise, RemedyDiscard}
 	left  = []Remedy{RemedyResume, RemedyDiscard}
 )
 
 // endings has every reason once, in the order in which they are listed.
 var endings = []Ending{
 	{Reason: StopPromise, Class: ClassOK, State: StateEnded, What: "done"},
-	{Reason: StopMaxIterations, Class: ClassWarning, Limit: limits.Iterations, State: StateEnded, What: "stopped", Why: "iteration limit reached", Remedies: raise},
-	{Reason: StopMaxCost, Class: ClassWarning, Limit: limits.Cost, State: StateEnded, What: "stopped", Why: "cost limit reached", Remedies: raise},
-	{Reason: StopMaxTime, Class: ClassWarning, Limit: limits.Time, State: StateEnded, What: "stopped", Why: "time limit reached", Remedies: raise},
+	{Reason: StopMaxIterations, Class: ClassWarning, Limit: limits.Iterations, State: StateEnded, Kept: true, What: "stopped", Why: "iteration limit reached", Remedies: raise},
+	{Reason: StopMaxCost, Class: ClassWarning, Limit: limits.Cost, State: StateEnded, Kept: true, What: "stopped", Why: "cost limit reached", Remedies: raise},
+	{Reason: StopMaxTime, Class: ClassWarning, Limit: limits.Time, State: StateEnded, Kept: true, What: "stopped", Why: "time limit reached", Remedies: raise},
 	{Reason: StopCancelled, Class: ClassInfo, State: StateEnded, What: "cancelled"},
 	{Reason: StopStateRemoved, Class: ClassInfo, State: StateEnded, Untouched: true, What: "cancelled", Why: "state file removed"},
 	{Reason: StopUnverified, Class: ClassError, State: StateFailed, What: "failed", Why: "the promises weren't true", Remedies: left,
@@ -94,12 +96,14 @@ var endings = []Ending{
 		Advice: "fix the cause"},
 	{Reason: StopPermissionDenied, Class: ClassError, State: StateFailed, What: "failed", Why: "the agent was refused permission", Remedies: left,
 		Caution: "A loop keeps the arguments that its agent was started with, whatever the settings say by now.",
-		Advice:  "change the prompt, or allow it: in the agent's own settings, or with --backend-arg when you resume (see its permission flags)"},
+		Advice:  "change the prompt, or allow it: in the agent's own settings, or with its permission flags (--backend-arg)"},
 	{Reason: StopUnauthorized, Class: ClassError, State: StateFailed, OfMachine: true, What: "failed", Why: "the agent isn't logged in", Remedies: left,
 		Advice: "log in with the agent itself, or set its key"},
 	{Reason: StopStalled, Class: ClassError, State: StateFailed, What: "failed", Why: "the agent fell silent", Remedies: left,
 		Advice: "raise --idle-timeout (0: no limit)"},
-	{Reason: StopBackendError, Class: ClassError, State: StateEnded, OfMachine: true, What: "failed", Why: "the agent could not be started", Remedies: []Remedy{RemedyDoctor},
+	{Reason: StopUnanswered, Class: ClassError, State: StateFailed, What: "stopped", Why: "nobody answered", Remedies: left,
+		Advice: "be there when it asks again, let it wait longer with --ask-timeout, or believe a promise with resume --accept"},
+	{Reason: StopBackendError, Class: ClassError, State: StateEnded, Kept: true, OfMachine: true, What: "failed", Why: "the agent never began to work", Remedies: []Remedy{RemedyDoctor, RemedyResume, RemedyDiscard},
 		Advice: "see ralph-lsp doctor"},
 	{Reason: StopInterrupted, Class: ClassWarning, State: StateInterrupted, What: "interrupted", Remedies: left},
 	{Reason: StopOnce, Class: ClassInfo, State: StateInterrupted, What: "left", Why: "one iteration was asked for", Remedies: left},

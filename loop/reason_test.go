@@ -56,7 +56,10 @@ func TestEveryReasonIsInTheTable(t *testing.T) {
 			t.Errorf("%s is of the class %s", reason, e.Class)
 		case e.State == StateFailed && (e.Advice == "" || e.Why == ""):
 			t.Errorf("%s doesn't say why the loop failed, or what helps: %+v", reason, e)
-		case e.State.Left() != slices.Contains(e.Remedies, RemedyResume), (e.Limit != "") != slices.ContainsFunc(e.Remedies, func(r Remedy) bool { return r == RemedyRaise || r == RemedyLift }):
+		case reason == StopDetached && e.Remedies != nil:
+			t.Errorf("%s offers something, and the loop goes on by itself", reason)
+		case reason == StopDetached:
+		case (e.State.Left() || e.Kept) != slices.ContainsFunc(e.Remedies, func(r Remedy) bool { return r == RemedyResume || r == RemedyRaise }), (e.State.Left() || e.Kept) != slices.Contains(e.Remedies, RemedyDiscard), (e.Limit != "") != slices.ContainsFunc(e.Remedies, func(r Remedy) bool { return r == RemedyRaise || r == RemedyLift }):
 			t.Errorf("%s offers %q", reason, e.Remedies)
 		case e.Untouched && e.State.Left():
 			t.Errorf("%s leaves a loop that its file doesn't tell of", reason)

@@ -154,12 +154,12 @@ func TestAReviewersCostIsTheLoops(t *testing.T) {
 		if end.Cost != stream.USD(6) || end.Duration > time.Minute || end.Problem() != "what the agent promised is still to be verified" {
 			t.Errorf("got %+v", end)
 		}
-		left = r.Resumable()
+		left = r.resumable()
 	})
 	bubble(t, func(t *testing.T) { // with more money it is asked again
-		r := verified(t, []checked{passes}, func(c *Config) {
+		r := verifiedAfter(t, &left, []checked{passes}, func(c *Config) {
 			critic(c)
-			c.Continue, c.From = true, &left
+			c.Continue = true
 			c.Change.MaxCostUSD = new(9.0)
 		}, approves)
 		r.over(StopPromise, 1)

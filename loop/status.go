@@ -139,6 +139,11 @@ func treeOf(folder string) *worktree.Tree {
 	return nil
 }
 
+// CanGoOn says whether the loop is over and can be continued.
+func (s Status) CanGoOn() bool {
+	return s.State.Left() || s.State == StateEnded && !s.GivenUp && s.StopReason.Ending().Kept
+}
+
 // SilentSince is since when the agent has given no sign; zero until that is told.
 func (s Status) SilentSince() time.Time {
 	if time.Since(s.LastSign) < SilentAfter {

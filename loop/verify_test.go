@@ -373,20 +373,20 @@ func TestTimeEndsACheckThatIsStillToBeDone(t *testing.T) {
 		if end := r.over(StopMaxTime, 1); end.Duration > 11*time.Minute || r.log.has("verify unchecked") {
 			t.Errorf("got %+v", end)
 		}
-		left = r.Resumable()
+		left = r.resumable()
 	})
 	if !left.Checking || left.Promised != "DONE" {
 		t.Errorf("it is forgotten: %+v", left)
 	}
 	bubble(t, func(t *testing.T) {
-		r := prepare(t, nil, func(c *Config) { c.Continue, c.From = true, &left }, says("no"))
+		r := prepare(t, &left, func(c *Config) { c.Continue = true }, says("no"))
 		if err := r.begin(); !errors.As(err, new(*CapError)) {
 			t.Errorf("it goes on without time: %v", err)
 		}
 	})
 	bubble(t, func(t *testing.T) {
-		r := verified(t, []checked{passes}, func(c *Config) {
-			c.Continue, c.From = true, &left
+		r := verifiedAfter(t, &left, []checked{passes}, func(c *Config) {
+			c.Continue = true
 			c.Change.MaxDuration = new(time.Hour)
 		}, says("no"))
 		r.over(StopPromise, 0)

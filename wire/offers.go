@@ -50,27 +50,31 @@ func OffersAfter(s loop.Status) []Command {
 	offer := func(title, command string, argument any) {
 		offers = append(offers, Command{title, command, []any{argument}})
 	}
-	ending := s.StopReason.Ending()
+	ending, goesOn := s.StopReason.Ending(), s.CanGoOn() // else it was discarded meanwhile
 	for _, remedy := range ending.Remedies {
 		switch remedy {
 		case loop.RemedyRaise:
 			change, words := s.Limits.Raise(ending.Limit, usedBy(s))
+			if !goesOn {
+				continue
+			}
 			if change.Over(s.Limits) == s.Limits { // it is no limit any more
+				offer("Resume", CommandResume, ResumeParams{LoopParams: it})
 				continue
 			}
 			offer("Raise to "+words+" and Go On", CommandResume, ResumeParams{LoopParams: it, LimitParams: ParamsOf(change, "")})
 		case loop.RemedyResume:
-			if s.State.Left() { // else it was discarded meanwhile
+			if goesOn {
 				offer("Resume", CommandResume, ResumeParams{LoopParams: it})
 			}
 		case loop.RemedyLift:
-			if limit, ok := limits.ByName(ending.Limit); ok && s.State.Left() {
+			if limit, ok := limits.ByName(ending.Limit); ok && goesOn {
 				var none limits.Given
 				limit.Take(&none, limits.Limits{})
 				offer("Resume without This Limit", CommandResume, ResumeParams{LoopParams: it, LimitParams: ParamsOf(none, "")})
 			}
 		case loop.RemedyDiscard:
-			if s.State.Left() {
+			if goesOn {
 				offer("Discard", CommandCancel, CancelParams{LoopParams: it, When: WhenLeft})
 			}
 		case loop.RemedyDoctor:

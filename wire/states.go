@@ -148,9 +148,11 @@ func isNearLimit(l LoopStatus) bool {
 func can(s loop.Status) []string {
 	all := slices.Clone(states[s.State].can)
 	switch {
-	case s.State == loop.StateEnded && s.StopReason.Capped():
-		all = slices.Insert(all, 0, CanResume)
-	case len(s.Questions) > 0 && s.State == loop.StateWaiting: // its agent works, but for that
+	case s.State.Left() && s.StopReason == loop.StopDetached: // it goes on by itself
+		return []string{CanOpen}
+	case s.State == loop.StateEnded && s.CanGoOn():
+		all = append([]string{CanResume, CanDiscard}, all...)
+	case slices.ContainsFunc(s.Questions, ask.Question.HoldsAgent) && s.State == loop.StateWaiting: // its agent works, but for that
 		all = append([]string{CanAnswer}, states[loop.StateRunning].can...)
 	case len(s.Questions) > 0 && !s.State.Over():
 		all = slices.Insert(all, 0, CanAnswer)

@@ -121,10 +121,6 @@ func (s *jsonStyle) HandleLoop(e loop.Event) {
 	if start, ok := e.(loop.IterationStart); ok {
 		s.stamp.Iteration = start.Iteration
 	}
-	if end, ok := e.(loop.End); ok {
-		end.Status.Limits = loop.Limits{} // what ended at one is gone with this process: no offer can raise it
-		e = end
-	}
 	if q, ok := e.(loop.Asked); ok && s.cfg.folder != "" && !s.told {
 		s.told = true
 		s.Note("an agent asks; " + strings.TrimSpace(howToAnswer(q.Question, s.cfg.folder)))

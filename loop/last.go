@@ -1,0 +1,107 @@
+package loop
+
+import (
+	"io/fs"
+	"os"
+	"time"
+
+	"ralph-lsp/history"
+	"ralph-lsp/internal/paths"
+	"ralph-lsp/loopstate"
+	"ralph-lsp/registry"
+)
+
+// register takes down in the user's registry that the loop runs, or how it ended and with
+// what it goes on. What another program holds is that one's to know.
+func (l *Loop) register(end *End, goesOn string) error {
+	if l.cfg.Once {
+		return nil
+	}
+	now := l.Status()
+	e := registry.Entry{
+		LoopID: l.id, Folder: paths.Real(l.cfg.Folder), Title: now.Title, Backend: l.cfg.Backend.Name, PID: os.Getpid(),
+		StartedAt: now.StartedAt, SessionFile: now.SessionFile, State: goesOn,
+	}
+	if now.Worktree != nil {
+		e.Branch = now.Worktree.Branch
+	}
+	if end == nil {
+		return registry.Begin(e)
+	}
+	e.EndedAt, e.End = now.EndedAt, new(endRecord(*end))
+	return registry.End(e)
+}
+
+// resumable is the state with which a loop goes on whose state file is removed at its end.
+func (l *Loop) resumable() (s loopstate.State) {
+	l.look(func(p *progress) {
+		s = p.known
+		p.enter(&s)
+	})
+	s.Active, s.Cancel, s.ResumeAt = true, false, time.Time{}
+	return s
+}
+
+// keptIn is the loop that ended in a folder and can go on, with its state.
+func keptIn(folder string) (registry.Entry, loopstate.State, error) {
+	e, ok := registry.Last(paths.Real(folder))
+	if !ok || e.End == nil || e.State == "" {
+		return e, loopstate.State{}, fs.ErrNotExist
+	}
+	doc, err := loopstate.Parse([]byte(e.State))
+	if err != nil { // somebody else has written it
+		return e, loopstate.State{}, fs.ErrNotExist
+	}
+	return e, doc.State(), nil
+}
+
+// EndOf is how a loop ended that the registry knows. It has no status but what is known there.
+func EndOf(e registry.Entry) (end End, ok bool) {
+	if e.End == nil {
+		return end, false
+	}
+	end = endEvent(*e.End)
+	end.Status = Status{
+		LoopID: e.LoopID, Folder: e.Folder, Worktree: treeOf(e.Folder), State: StateEnded, StopReason: end.Reason, Title: history.Title(e.Title),
+		Iteration: end.Iterations, StartedAt: e.StartedAt, EndedAt: e.EndedAt, SessionFile: e.SessionFile, GivenUp: e.GivenUp || e.State == "",
+	}
+	return end, true
+}
+
+// LastIn is how the loop ended that was driven last in a folder.
+func LastIn(folder string) (End, bool) {
+	if e, ok := registry.Last(paths.Real(folder)); ok {
+		return EndOf(e)
+	}
+	return End{}, false
+}
+
+// lastOf is how a loop that is over ended, nil where that isn't known.
+func lastOf(folder, loopID string) *End {
+	if end, ok := LastIn(folder); ok && end.Status.LoopID == loopID {
+		return &end
+	}
+	return nil
+}
+
+// endedStatus tells how the loop stands that ended in a folder and can go on.
+func endedStatus(folder, path string) (Status, error) {
+	e, state, err := keptIn(folder)
+	if err != nil {
+		return Status{}, err
+	}
+	end, _ := EndOf(e)
+	status := statusOf(state, path, folder, false)
+	status.State, status.StopReason, status.EndedAt, status.Error = StateEnded, end.Reason, e.EndedAt, end.Problem()
+	status.Iteration, status.Worktree, status.Last = max(end.Iterations, 1), end.Status.Worktree, &end
+	return status, nil
+}
+
+// giveUp discards the loop that ended in a folder. The caller has its lock.
+func giveUp(folder, loopID string) (iteration int, err error) {
+	e, ok := registry.Last(paths.Real(folder))
+	if !ok || e.End == nil || e.GivenUp || loopID != "" && e.LoopID != loopID {
+		return 0, ErrNotRunning
+	}
+	return e.End.Iterations, registry.GiveUp(e)
+}
