@@ -223,6 +223,14 @@ func (l *LoopStatus) say(s loop.Status) {
 		l.LimitTexts = limitTexts(s.Limits, s.Promise)
 	}
 	l.Details = detailsOf(*l, s)
+	if s.Last != nil {
+		last := *s.Last
+		if s.State != StateIdle {
+			last.Status = s
+			l.Details = append(l.Details, Detail{"Result", EndLine(last)})
+		}
+		l.Last = new(ReceiptOf(last, InFolder(s.Folder)))
+	}
 }
 
 // titleOf tells a loop from those in other folders.

@@ -104,7 +104,7 @@ func TestLoopEventsOnTheWire(t *testing.T) {
 		{"limits", loop.LimitsChanged{Limits: loop.Limits{MaxIterations: 9, MaxDuration: time.Hour}, Promise: "DONE"},
 			`{"sessionUpdate":"_ralph/limits","maxIterations":9,"maxDurationMs":3600000,"completionPromise":"DONE","text":"limits changed: 9 iterations · 1h of running · promise DONE","class":"info"}`},
 		{"end", loop.End{Reason: loop.StopPromise, Promise: "DONE", Iterations: 7, Cost: stream.USD(3.1), Duration: 12 * time.Minute},
-			`{"sessionUpdate":"_ralph/end","stopReason":"promise","promise":"DONE","iterations":7,"costUsd":3.1,"durationMs":720000,"text":"done: DONE after 7 iterations · $3.10 · 12m00s","class":"ok","notify":true}`},
+			`{"sessionUpdate":"_ralph/end","stopReason":"promise","promise":"DONE","iterations":7,"costUsd":3.1,"durationMs":720000,"text":"done: DONE after 7 iterations · $3.10 · 12m00s · nothing verified this","class":"ok","notify":true}`},
 		{"end by denials", loop.End{Reason: loop.StopPermissionDenied, Iterations: 2, Denials: []stream.Denial{{Tool: "Bash", Detail: "rm -rf x"}}},
 			`{"sessionUpdate":"_ralph/end","stopReason":"permission_denied","iterations":2,"durationMs":0,"denials":[{"tool":"Bash","detail":"rm -rf x"}],"text":"failed after 2 iterations: the agent was refused permission · cost unknown · 0s · refused: Bash rm -rf x","class":"error","notify":true}`},
 	}

@@ -252,11 +252,7 @@ func EndLine(e loop.End) string {
 	if e.Limit > 0 && e.Iterations > e.Limit { // it was lowered
 		what += fmt.Sprintf(" (it is %d)", e.Limit)
 	}
-	guards := ""
-	if e.Guards != "" {
-		guards = "verified by what the loop changed: " + sentence(e.Guards)
-	}
-	return JoinFacts(what, knownCost(e.Cost), hatsText(e.Hats, false), tell.Elapsed(e.Duration), guards)
+	return JoinFacts(what, knownCost(e.Cost, e.Unknown), hatsText(e.Hats, false), tell.Elapsed(e.Duration), proofText(e), unchangedText(e))
 }
 
 // EndText is EndLine with what went wrong.

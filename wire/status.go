@@ -108,6 +108,7 @@ type LoopStatus struct {
 	StopReason         string        `json:"stopReason,omitempty"`
 	Error              string        `json:"error,omitempty"`
 	EndedAt            time.Time     `json:"endedAt,omitzero"` // of one that is over, where that is known
+	Last               *Receipt      `json:"last,omitempty"`   // how the folder's last loop ended, of one that is over
 	Owned              bool          `json:"owned"`            // false: another process drives it, or none
 	StateFileURI       string        `json:"stateFileUri,omitempty"`
 	SessionFileURI     string        `json:"sessionFileUri,omitempty"`

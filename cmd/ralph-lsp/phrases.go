@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"ralph-lsp/loop"
@@ -22,7 +23,7 @@ func failure(e loop.End) string {
 	if ending.Advice != "" {
 		why += "; " + ending.Advice
 	}
-	if ending.State == loop.StateFailed {
+	if e.Status.CanGoOn() {
 		why += ", then ralph-lsp resume, or start anew with run --replace"
 	}
 	return why
@@ -46,6 +47,18 @@ func changesLine(e loop.End) string {
 	return wire.JoinFacts(what, fmt.Sprintf("ralph-lsp changes%[1]s shows it, ralph-lsp undo%[1]s --since 1 takes it back", in))
 }
 
+// goOnLine says how a loop goes on that ended and didn't fail, "" for none.
+func goOnLine(e loop.End) string {
+	if !e.Status.CanGoOn() || e.Reason.Ending().HandsOn || e.Reason.Ending().Class == loop.ClassError {
+		return ""
+	}
+	var facts []string
+	for _, c := range wire.CommandsAfter(loop.End{Reason: e.Reason, Status: e.Status}, inFolderOf(e.Status.Folder))[:2] {
+		facts = append(facts, c.Line+" "+c.Text)
+	}
+	return strings.Join(facts, ", ")
+}
+
 // goOn is what helps with a loop that stands still.
 const goOn = "go on with ralph-lsp resume"
 
@@ -61,7 +74,7 @@ func stateLine(e loop.StateChanged, now time.Time) string {
 		if e.Reason == loop.PauseUnchecked {
 			return "" // it was told with what can be done
 		}
-		return "paused; " + goOn
+		return wire.SaidOf(e).Text + "; " + goOn
 	}
 	return ""
 }

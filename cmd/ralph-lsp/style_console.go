@@ -110,8 +110,10 @@ func (s *consoleStyle) HandleLoop(e loop.Event) {
 		s.line(p.dim(wire.LimitsText(e)))
 	case loop.End:
 		s.line(p.bold(wire.EndLine(e)))
-		if line := changesLine(e); line != "" {
-			s.line(line)
+		for _, line := range []string{changesLine(e), goOnLine(e)} {
+			if line != "" {
+				s.line(line)
+			}
 		}
 	}
 }

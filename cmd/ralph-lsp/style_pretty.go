@@ -204,8 +204,10 @@ func (s *prettyStyle) end(e loop.End) {
 		line = p.paint(sgrBold+";"+sgrYellow, "■ "+line)
 	}
 	s.section(sectionHead, line)
-	if changed := changesLine(e); changed != "" {
-		s.section(sectionNote, p.dim("  "+changed))
+	for _, more := range []string{changesLine(e), goOnLine(e)} {
+		if more != "" {
+			s.section(sectionNote, p.dim("  "+more))
+		}
 	}
 }
 

@@ -234,7 +234,7 @@ func TestEnds(t *testing.T) {
 		line string
 		code int
 	}{
-		{loop.End{Reason: loop.StopPromise, Promise: "DONE", Iterations: 7, Cost: stream.USD(3.1), Duration: 12 * time.Minute}, "done: DONE after 7 iterations · $3.10 · 12m00s", 0},
+		{loop.End{Reason: loop.StopPromise, Promise: "DONE", Iterations: 7, Cost: stream.USD(3.1), Duration: 12 * time.Minute}, "done: DONE after 7 iterations · $3.10 · 12m00s · nothing verified this", 0},
 		{loop.End{Reason: loop.StopMaxIterations, Iterations: 1, Limit: 1}, "stopped after 1 iteration: iteration limit reached · cost unknown · 0s", 2},
 		{loop.End{Reason: loop.StopMaxIterations, Iterations: 5, Limit: 2}, "stopped after 5 iterations: iteration limit reached (it is 2) · cost unknown · 0s", 2},
 		{loop.End{Reason: loop.StopMaxCost, Iterations: 2, Cost: stream.USD(5)}, "stopped after 2 iterations: cost limit reached · $5.00 · 0s", 2},
@@ -245,7 +245,7 @@ func TestEnds(t *testing.T) {
 		{loop.End{Reason: loop.StopFailures, Iterations: 5}, "failed after 5 iterations: too many failures in a row · cost unknown · 0s", 1},
 		{loop.End{Reason: loop.StopPermissionDenied, Iterations: 2}, "failed after 2 iterations: the agent was refused permission · cost unknown · 0s", 1},
 		{loop.End{Reason: loop.StopStalled, Iterations: 2}, "failed after 2 iterations: the agent fell silent · cost unknown · 0s", 1},
-		{loop.End{Reason: loop.StopBackendError, Iterations: 1}, "failed after 1 iteration: the agent could not be started · cost unknown · 0s", 1},
+		{loop.End{Reason: loop.StopBackendError, Iterations: 1}, "failed after 1 iteration: the agent never began to work · cost unknown · 0s", 1},
 		{loop.End{Reason: loop.StopBadStateFile, Iterations: 1}, "failed after 1 iteration: the state file can't be used · cost unknown · 0s", 1},
 	}
 	for _, tt := range tests {

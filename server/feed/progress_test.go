@@ -84,7 +84,7 @@ func TestProgressOfALoop(t *testing.T) {
 			`$/progress {"token":"ralph/l1","value":{"kind":"begin","title":"Ralph","cancellable":true,"message":"1/50 · pi · starting","percentage":0}}`,
 			`$/progress {"token":"ralph/l1","value":{"kind":"report","message":"1/50 · working","percentage":0}}`,
 			`$/progress {"token":"ralph/l1","value":{"kind":"report","message":"3/50 · $1.42 · bash go test ./...","percentage":4}}`,
-			`$/progress {"token":"ralph/l1","value":{"kind":"end","message":"done: DONE after 7 iterations · $3.10 · 12m03s"}}`,
+			`$/progress {"token":"ralph/l1","value":{"kind":"end","message":"done: DONE after 7 iterations · $3.10 · 12m03s · nothing verified this"}}`,
 		}
 		if fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("got:\n%v\nwant:\n%v", got, want)
@@ -129,8 +129,9 @@ func TestReportText(t *testing.T) {
 
 func TestEndText(t *testing.T) {
 	for want, e := range map[string]loop.End{
-		"done: ALL GREEN after 1 iteration · $0.00 · 9s":                                                      {Reason: loop.StopPromise, Promise: "ALL GREEN", Iterations: 1, Cost: stream.USD(0), Duration: 9 * time.Second},
+		"done: ALL GREEN after 1 iteration · $0.00 · 9s · nothing verified this":                              {Reason: loop.StopPromise, Promise: "ALL GREEN", Iterations: 1, Cost: stream.USD(0), Duration: 9 * time.Second},
 		"stopped after 50 iterations: iteration limit reached · cost unknown · 1h02m":                         {Reason: loop.StopMaxIterations, Iterations: 50, Duration: 62 * time.Minute},
+		"done: ALL GREEN after 2 iterations · cost unknown · 9s · verified: make passed · no file changed":    {Reason: loop.StopPromise, Promise: "ALL GREEN", Iterations: 2, Duration: 9 * time.Second, Verified: "make passed", Changes: &changes.Summary{}},
 		"cancelled after 0 iterations · cost unknown · 0s":                                                    {Reason: loop.StopCancelled},
 		"failed after 5 iterations: too many failures in a row · cost unknown · 3s · 401 key is not accepted": {Reason: loop.StopFailures, Iterations: 5, Duration: 3 * time.Second, Error: "401 key is not accepted"},
 		"ended after 2 iterations: new reason · cost unknown · 0s":                                            {Reason: "new_reason", Iterations: 2},

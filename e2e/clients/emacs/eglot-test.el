@@ -43,7 +43,7 @@ The jsonrpc.el of Emacs 28 leaves it until the server says something more."
   (with-project ralph-task
     (setq ralph-answers '(("Pick an action" . "Run Ralph loop with the selection")))
     (eglot-code-actions (point-min) (point-max) nil t)
-    (ralph-await-message "(type=3): Ralph done: LOOP_COMPLETE after 2 iterations · \\$0\\.02 · [0-9.hms]+$")
+    (ralph-await-message "(type=3): Ralph done: LOOP_COMPLETE after 2 iterations · \\$0\\.02 · [0-9.hms]+ · nothing verified this$")
     (should-not (file-exists-p (ralph-state-file)))))
 
 (defun act (title)

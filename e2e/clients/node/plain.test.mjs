@@ -34,7 +34,7 @@ inProject('a lens runs a loop, progress and a message tell of it', patient, asyn
   const { loopId } = await editor.click(document, /^Run/);
   await editor.progressOf(loopId, /^[12]\/50/); // one of a loop that ends before the editor agreed to it isn't shown
   fs.writeFileSync(path.join(folder, 'go-ahead'), '');
-  await editor.progressOf(loopId, /^done: LOOP_COMPLETE after 2 iterations · \$0\.02 · [\d.hms]+$/);
+  await editor.progressOf(loopId, /^done: LOOP_COMPLETE after 2 iterations · \$0\.02 · [\d.hms]+ · nothing verified this$/);
   const values = editor.progress.get(`ralph/${loopId}`);
   assert.deepEqual(values.filter(({ kind }) => kind !== 'report').map(({ kind }) => kind), ['begin', 'end']);
   const [begin] = values;

@@ -1,0 +1,131 @@
+package wire
+
+import (
+	"fmt"
+	"time"
+
+	"ralph-lsp/history"
+	"ralph-lsp/internal/limits"
+	"ralph-lsp/internal/tell"
+	"ralph-lsp/loop"
+	"ralph-lsp/stream"
+)
+
+// Receipt is how a loop ended that isn't at work any more, for who looks at it later.
+type Receipt struct {
+	LoopID  string    `json:"loopId"`
+	EndedAt time.Time `json:"endedAt,omitzero"`
+	End
+	Verified string        `json:"verified,omitempty"` // of a promise: by what, and how that went
+	Rows     []Detail      `json:"rows"`               // in words, for a table
+	Commands []CommandLine `json:"commands,omitempty"`
+}
+
+// CommandLine is a command line that helps, and what it does.
+type CommandLine struct {
+	Line string `json:"line"`
+	Text string `json:"text"`
+}
+
+// proofText says what a promise was verified by: it may be nothing.
+func proofText(e loop.End) string {
+	switch {
+	case e.Reason != loop.StopPromise:
+		return ""
+	case e.Guards != "":
+		return "verified by what the loop changed: " + sentence(e.Guards)
+	case e.Verified != "":
+		return "verified: " + sentence(e.Verified)
+	}
+	return "nothing verified this"
+}
+
+// unchangedText says that a loop has worked and changed nothing.
+func unchangedText(e loop.End) string {
+	if e.Changes == nil || e.Changes.Files > 0 || e.Iterations == 0 {
+		return ""
+	}
+	return "no file changed"
+}
+
+// InFolder is what a command line needs to be about a folder from anywhere.
+func InFolder(folder string) string { return " -C " + tell.ShellWord(stream.Plain(folder)) }
+
+// ReceiptOf is the receipt of a loop's end. in is what a command line needs to be about the
+// loop's folder, see InFolder.
+func ReceiptOf(e loop.End, in string) Receipt {
+	s := e.Status
+	r := Receipt{LoopID: s.LoopID, EndedAt: history.TimeOf(s.EndedAt), End: projectEnd(e), Verified: stream.Plain(e.Verified), Rows: []Detail{}, Commands: CommandsAfter(e, in)}
+	add := func(label, text string) {
+		if text != "" {
+			r.Rows = append(r.Rows, Detail{label, text})
+		}
+	}
+	add("Ended", endedText(r.EndedAt))
+	add("Result", EndLine(e))
+	add("Problem", sentence(e.Problem()))
+	add("Changed", ChangesText(e.Changes))
+	if s.GivenUp && e.Reason.Ending().Kept {
+		add("Goes on", "no: it was discarded, or another loop was started here")
+	}
+	return r
+}
+
+// endedText is when a loop ended: the day too, where it was another one.
+func endedText(at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return at.Local().Format(time.DateTime)
+}
+
+// CommandsAfter are the command lines that help after a loop's end.
+func CommandsAfter(e loop.End, in string) (lines []CommandLine) {
+	add := func(line, text string) { lines = append(lines, CommandLine{"ralph-lsp " + line, text}) }
+	s, ending := e.Status, e.Reason.Ending()
+	if s.CanGoOn() {
+		resume := "resume" + in
+		if limit, ok := limits.ByName(ending.Limit); ok && e.Reason.Capped() {
+			change, _ := s.Limits.Raise(ending.Limit, usedBy(s))
+			resume += " --" + limit.Flag + " " + limit.Text(change.Over(s.Limits))
+		}
+		add(resume, "goes on")
+		add("cancel"+in, "discards it")
+	}
+	if ChangesText(e.Changes) != "" {
+		add("changes"+in, "shows what it changed")
+		add("undo"+in+" --since 1", "takes that back")
+	}
+	if t := s.Worktree; t != nil {
+		add("land "+tell.ShellWord(sentence(t.Branch)), "lands its work on your branch")
+	}
+	return lines
+}
+
+// NowText says since when a loop's iteration and its tool run: "iteration 3 for 2m10s, bash
+// go test for 12s"; "" where that isn't known.
+func NowText(s loop.Status, now time.Time) string {
+	since := func(what string, at time.Time) string {
+		return what + " for " + tell.Elapsed(max(now.Sub(at), 0).Truncate(time.Second))
+	}
+	if s.State != loop.StateRunning || s.IterationStartedAt.IsZero() {
+		return ""
+	}
+	text := since(fmt.Sprintf("iteration %d", s.Iteration), s.IterationStartedAt)
+	if s.Tool != nil && !s.Tool.StartedAt.IsZero() {
+		text += ", " + since(CallTitle(s.Tool.Call), s.Tool.StartedAt)
+	}
+	return text
+}
+
+// StandText says in one line how a loop stands, or ended.
+func StandText(s loop.Status, now time.Time) string {
+	l := StatusOf(s, false)
+	switch {
+	case l.Live:
+		return Line(s, nil, now)
+	case s.Last != nil && !IsLeft(l):
+		return l.Last.Text
+	}
+	return l.Text
+}
