@@ -262,5 +262,5 @@ func (p preview) verified() string {
 		}
 		return p.from(text, start.GateSource(g))
 	})
-	return cmp.Or(by, "nothing: the agent's word counts")
+	return cmp.Or(by, "nothing: the agent's word counts"+suggestion(p.cfg.Suggested))
 }

@@ -103,7 +103,7 @@ func (p *Projector) Loop(e loop.Event) Update {
 		p.Spent = p.Spent.Plus(believed(e.Cost))
 		return iterationEnd(e)
 	case loop.Goal:
-		return Goal{KindGoal, stream.Plain(e.Promise), sentence(e.Verify), sentence(e.Until), sentence(e.Besides), stream.Plain(e.From), Said{Text: GoalText(e), Class: ClassInfo, Notify: true}}
+		return Goal{KindGoal, stream.Plain(e.Promise), sentence(e.Verify), sentence(e.Until), sentence(e.Besides), stream.Plain(e.From), Said{Text: GoalText(e), Class: ClassInfo, Notify: e != (loop.Goal{})}}
 	case loop.Verify:
 		return projectVerify(e)
 	case loop.NearMiss:

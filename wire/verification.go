@@ -88,13 +88,18 @@ func VerifyClass(e loop.Verify) Class {
 func GoalText(e loop.Goal) string {
 	says := "the agent says " + sentence(stream.Tag(e.Promise))
 	if e.Promise == "" {
-		says = "the agent says " + stream.DefaultWord
+		says = "the agent says " + stream.DefaultWord + " (no promise is set)"
 	}
 	if from := SourceText[config.Source(e.From)]; from != "" {
 		says += " (from " + from + ")"
 	}
+	if e.Promise == "null" { // as the state file writes that there is none
+		says += `, the text "null" (--completion-promise "" sets none)`
+	}
 	text := "this loop is done when " + says
 	switch {
+	case e.Until == "" && e.Verify == "" && e.Besides == "":
+		text += "; nothing verifies that" + suggestion(verify.Suggestion{Command: e.Suggested})
 	case e.Until != "":
 		text = "this loop is done when this passes: " + OneLine(e.Until)
 	case e.Verify != "":
@@ -102,6 +107,18 @@ func GoalText(e loop.Goal) string {
 	}
 	if e.Besides != "" {
 		text += "; besides: " + OneLine(e.Besides)
+	}
+	return text
+}
+
+// suggestion tells behind a text how a promise could be verified.
+func suggestion(s verify.Suggestion) string {
+	if s.Command == "" {
+		return ""
+	}
+	text := fmt.Sprintf("; --verify %q would", OneLine(s.Command))
+	if s.File != "" { // of a row that doesn't say what it would
+		text += " verify it (there is " + OneLine(s.File) + ")"
 	}
 	return text
 }

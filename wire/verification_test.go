@@ -13,7 +13,9 @@ func TestAGoalNamesAllThatHasToBeSo(t *testing.T) {
 		goal loop.Goal
 		want string
 	}{
-		{loop.Goal{Promise: "DONE"}, "this loop is done when the agent says <promise>DONE</promise>"},
+		{loop.Goal{Promise: "DONE"}, "this loop is done when the agent says <promise>DONE</promise>; nothing verifies that"},
+		{loop.Goal{Promise: "null"}, `this loop is done when the agent says <promise>null</promise>, the text "null" (--completion-promise "" sets none); nothing verifies that`},
+		{loop.Goal{Suggested: "go test ./..."}, `this loop is done when the agent says LOOP_COMPLETE (no promise is set); nothing verifies that; --verify "go test ./..." would`},
 		{loop.Goal{Promise: "DONE", Verify: "make"}, "this loop is done when the agent says <promise>DONE</promise>, and this passes: make"},
 		{loop.Goal{Until: "make", Besides: "the reviewer critic approves"}, "this loop is done when this passes: make; besides: the reviewer critic approves"},
 		{loop.Goal{Promise: "DONE", Besides: "the editor shows no new errors"}, "this loop is done when the agent says <promise>DONE</promise>; besides: the editor shows no new errors"},
