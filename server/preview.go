@@ -127,9 +127,13 @@ func (s *starter) dryRun(ctx context.Context, asked, p wire.StartParams, request
 	if err != nil {
 		return nil, err
 	}
-	return plan.Preview(ctx, func(reason string) []wire.Command {
+	result, err := plan.Preview(ctx, func(reason string) []wire.Command {
 		return wire.OffersInstead(reason, wire.CommandStart, argument)
 	})
+	if plan.Sources != nil {
+		result.Offers = wire.OffersAtStart(plan.Config.Suggested, start.Permits(ctx, plan.Config), argument)
+	}
+	return result, err
 }
 
 // isInvalid says whether an error is for what no start can have, and not for how

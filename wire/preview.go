@@ -32,6 +32,7 @@ type DryRunResult struct {
 	Sources     start.Sources  `json:"sources"`          // where each value comes from
 	Warnings    []string       `json:"warnings,omitempty"`
 	Problems    []StartProblem `json:"problems,omitempty"`
+	Offers      []Command      `json:"offers,omitempty"` // what the start leaves open; they start with more
 }
 
 // StartProblem is why a start would be refused.

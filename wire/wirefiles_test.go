@@ -150,6 +150,7 @@ func exampleDryRun() DryRunResult {
 	r.Warnings = []string{"the folder's ralph.toml isn't trusted: limits.max_iterations = 0 is not taken (50 counts); to accept it, run ralph-lsp trust"}
 	met := &loop.AlreadyRunningError{Folder: "/w/app"}
 	r.Problems = []StartProblem{ProblemOf(met, ReasonAlreadyRunning, OffersInstead(ReasonAlreadyRunning, CommandStart, []byte(`{"prompt":"Build X"}`)))}
+	r.Offers = OffersAtStart(verify.Suggestion{Command: "go test ./...", File: "go.mod"}, nil, []byte(`{"prompt":"Build X"}`))
 	return r
 }
 

@@ -1,0 +1,57 @@
+package start
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"ralph-lsp/backends"
+	"ralph-lsp/internal/settings"
+	"ralph-lsp/internal/tell"
+	"ralph-lsp/loop"
+	"ralph-lsp/sandbox"
+)
+
+// Permit is a way to let an agent run commands that else has them refused.
+type Permit struct {
+	Title   string
+	Options Options // what the start says for it
+}
+
+// Permits are the ways for a loop whose agent may run no commands but those that its own
+// settings allow, the safest first; none where its user has said what it may do.
+func Permits(ctx context.Context, cfg loop.Config) []Permit {
+	b := cfg.Backend
+	_, isOwn := b.Permissions(cfg.Args)
+	about := slices.DeleteFunc([]string{b.Tools.Only, b.Tools.Deny, b.Tools.Allow}, func(flag string) bool { return flag == "" })
+	if len(b.Commands) == 0 || isOwn || cfg.Ask || len(cfg.Steps) > 0 || len(cfg.Roles) > 0 || backends.HasFlag(cfg.Args, about...) {
+		return nil
+	}
+	anything := Options{Agent: Agent{Args: b.Commands}}
+	asking := Permit{"ask you before it runs a command", Options{Said: settings.Said{Permissions: settings.PermissionsAsk}}}
+	switch behind := (Options{Agent: anything.Agent, Said: settings.Said{Sandbox: sandbox.Workspace}}); {
+	case cfg.Sandbox.IsOn():
+		return []Permit{{"run any command behind the walls", anything}, asking}
+	case sandbox.Check(ctx, cfg.Sandbox.EngineOf()) == nil:
+		return []Permit{{"run any command behind walls: it can write this folder and little else", behind}, asking, {"run any command, as you may", anything}}
+	}
+	return []Permit{asking, {"run any command, as you may", anything}}
+}
+
+// Flags are the permit's on a command line, behind arguments that the agent has already.
+func (p Permit) Flags(args ...string) string {
+	var words []string
+	if p.Options.Sandbox != "" {
+		words = append(words, "--sandbox", p.Options.Sandbox)
+	}
+	if len(p.Options.Agent.Args) == 0 {
+		args = nil
+	}
+	for _, arg := range append(slices.Clone(args), p.Options.Agent.Args...) {
+		words = append(words, "--backend-arg", tell.ShellWord(arg))
+	}
+	if p.Options.Permissions != "" {
+		words = append(words, "--permissions", p.Options.Permissions)
+	}
+	return strings.Join(words, " ")
+}

@@ -1,0 +1,47 @@
+package wire
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"ralph-lsp/loop/start"
+	"ralph-lsp/verify"
+)
+
+// OffersAtStart are the commands that start with what a start leaves open: the folder's own
+// check, and the ways to let its agent run commands.
+func OffersAtStart(check verify.Suggestion, permits []start.Permit, argument json.RawMessage) []Command {
+	given := map[string]any{}
+	if json.Unmarshal(argument, &given) != nil {
+		return nil
+	}
+	var offers []Command
+	offer := func(title string, with map[string]any) {
+		all := maps.Clone(given)
+		maps.Copy(all, with)
+		offers = append(offers, Command{OneLine(title), CommandStart, []any{all}})
+	}
+	if check.Command != "" {
+		offer("Verify with "+check.Command+" ("+check.File+")", map[string]any{"verify": check.Command})
+	}
+	for _, p := range permits {
+		with := map[string]any{}
+		if p.Options.Sandbox != "" {
+			with["sandbox"] = p.Options.Sandbox
+		}
+		if p.Options.Permissions != "" {
+			with["permissions"] = p.Options.Permissions
+		}
+		if len(p.Options.Agent.Args) > 0 {
+			args, _ := given["args"].([]any)
+			args = slices.Clone(args)
+			for _, arg := range p.Options.Agent.Args {
+				args = append(args, arg)
+			}
+			with["args"] = args
+		}
+		offer("Let it "+p.Title, with)
+	}
+	return offers
+}
