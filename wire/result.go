@@ -87,7 +87,7 @@ type Check struct {
 	OK       bool   `json:"ok"`
 	Message  string `json:"message"`
 	Fix      string `json:"fix,omitempty"`
-	Optional bool   `json:"-"` // fine without: not every agent is installed
+	Optional bool   `json:"optional,omitempty"` // fine without: not every agent is installed
 }
 
 // SourceText says where a value comes from.

@@ -92,7 +92,7 @@ func examples() map[string]any {
 		"command-answer":    AnswerParams{LoopParams{LoopID: "ralph-ca7igygdcr4i"}, "q1", ask.Deny, "not that folder"},
 		"result-answer":     AnswerResult{AnsweredText(exampleQuestion, ask.Answer{Kind: ask.Once}), ClassInfo},
 
-		"result-doctor": DoctorResult{[]Check{{ID: "backend.pi", Message: "pi is not installed", Fix: "npm install ..."}}},
+		"result-doctor": DoctorResult{[]Check{{ID: "backend.pi", Message: "pi is not installed", Fix: "npm install ...", Optional: true}}},
 		"result-agents": exampleAgents(),
 		"result-help":   HelpResult{"# Ralph loops"},
 		"result-plan":   PlanResult{Argv: []string{"/bin/pi", "--no-session", "What next?"}, Env: map[string]string{}, Cwd: "/w/app"},

@@ -55,6 +55,6 @@ export class Pages implements vscode.TextDocumentContentProvider, vscode.Disposa
 
 function doctorPage(checks: Check[]): string {
   const weight = (c: Check) => (c.ok ? 1 : c.id.startsWith('backend.') ? 2 : 0); // what keeps loops from running comes first, what could be there besides last
-  const lines = [...checks].sort((a, b) => weight(a) - weight(b)).map((c) => `- ${c.ok ? '✓' : '✗'} **${c.id}** ${c.message}${c.fix ? `\n  - ${c.fix}` : ''}`);
+  const lines = [...checks].sort((a, b) => weight(a) - weight(b)).map((c) => `- ${c.ok ? '✓' : c.optional ? '–' : '✗'} **${c.id}** ${c.message}${c.fix ? `\n  - ${c.fix}` : ''}`);
   return [`# ${t('Ralph Doctor')}`, '', ...lines, ''].join('\n');
 }

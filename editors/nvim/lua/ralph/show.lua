@@ -48,11 +48,12 @@ function M.preview(preview)
 end
 
 --- Shows what the doctor found.
----@param checks { ok: boolean, message: string, fix?: string }[]
+---@param checks { ok: boolean, message: string, fix?: string, optional?: boolean }[]
 function M.doctor(checks)
   local lines = {}
   for _, check in ipairs(checks) do
-    table.insert(lines, ('%s %s'):format(check.ok and '✓' or '✗', check.message))
+    local mark = check.ok and '✓' or check.optional and '–' or '✗'
+    table.insert(lines, ('%s %s'):format(mark, check.message))
     if check.fix and not check.ok then
       table.insert(lines, '    ' .. check.fix)
     end
