@@ -1,0 +1,283 @@
+package journal
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"ralph-lsp/internal/filelock"
+	"ralph-lsp/internal/paths"
+)
+
+const (
+	// keepFor is how long a journal is kept that nobody writes to.
+	keepFor = 30 * 24 * time.Hour
+	// maxJournals is how many are kept of them, and maxKept how many bytes they may have: the oldest go.
+	maxJournals = 200
+	maxKept     = 1 << 30
+
+	suffix = ".jsonl"
+)
+
+func folder() (string, error) {
+	dir, err := paths.State("loops")
+	return filepath.Join(dir, "journals"), err
+}
+
+// fileOf is the name of a loop's journal. A loop's id may be somebody else's word.
+func fileOf(loopID string) string {
+	sum := sha256.Sum256([]byte(loopID))
+	return hex.EncodeToString(sum[:16]) + suffix
+}
+
+// pathOf is where the journal of a loop is, if it has one.
+func pathOf(loopID string) (string, error) {
+	dir, err := folder()
+	return filepath.Join(dir, fileOf(loopID)), err
+}
+
+// errForeign says that a file isn't a journal that we wrote.
+var errForeign = errors.New("it is no file of this user's alone")
+
+// open opens a file that is this user's, no link to elsewhere, and known by one name only.
+func open(path string, flags int) (*os.File, error) {
+	before, err := os.Lstat(path)
+	switch {
+	case err != nil && (flags&os.O_CREATE == 0 || !errors.Is(err, fs.ErrNotExist)):
+		return nil, err
+	case err == nil && !before.Mode().IsRegular():
+		return nil, &fs.PathError{Op: "open", Path: path, Err: errForeign}
+	}
+	file, err := os.OpenFile(path, flags|dontFollow, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	info, err := file.Stat()
+	if err == nil && (!info.Mode().IsRegular() || !isOurs(info)) {
+		err = &fs.PathError{Op: "open", Path: path, Err: errForeign}
+	}
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	return file, nil
+}
+
+func openToRead(path string) (*os.File, error) { return open(path, os.O_RDONLY) }
+
+var errInUse = errors.New("another process writes it")
+
+// patience is how long a loop waits for the process that had it.
+const patience = 2 * time.Second
+
+// openToWrite opens the journal of a loop behind its last whole line, or makes it.
+func openToWrite(loopID string, keep bool) (file *os.File, h header, first, size int64, err error) {
+	dir, err := folder()
+	if err == nil {
+		err = os.MkdirAll(dir, 0o700)
+	}
+	if err == nil {
+		var info fs.FileInfo
+		if info, err = os.Lstat(dir); err == nil && !info.IsDir() {
+			err = &fs.PathError{Op: "open", Path: dir, Err: errForeign}
+		}
+	}
+	if err != nil {
+		return nil, h, 0, 0, err
+	}
+	path := filepath.Join(dir, fileOf(loopID))
+	if file, err = open(path, os.O_RDWR|os.O_CREATE); errors.Is(err, errForeign) { // the name is ours, what it leads to isn't
+		if err = os.Remove(path); err == nil {
+			file, err = open(path, os.O_RDWR|os.O_CREATE|os.O_EXCL)
+		}
+	}
+	if err != nil {
+		return nil, h, 0, 0, err
+	}
+	h, first, size, err = takeUp(file, keep)
+	if err != nil {
+		file.Close()
+		return nil, h, 0, 0, err
+	}
+	prune(dir, time.Now())
+	return file, h, first, size, nil
+}
+
+// takeUp makes a file one that is written to from size on.
+func takeUp(file *os.File, keep bool) (h header, first, size int64, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if err := filelock.Wait(ctx, file); err != nil {
+		return h, 0, 0, errInUse
+	}
+	h, first, isOne := readHeader(file)
+	switch {
+	case isOne && h.Version > version:
+		return h, 0, 0, fmt.Errorf("%s is of a later version", filepath.Base(file.Name()))
+	case isOne:
+		size, err = wholeLines(file)
+	default: // new, or torn in its first line
+		h = header{Version: version, Name: newName()}
+	}
+	h.Keep = 0
+	if keep {
+		h.Keep = 1
+	}
+	if line := h.line(); !isOne || int64(len(line)) != first {
+		first, size = int64(len(line)), int64(len(line))
+	}
+	if err == nil {
+		err = errors.Join(file.Chmod(0o600), file.Truncate(size))
+	}
+	if err == nil {
+		_, err = file.WriteAt(h.line(), 0)
+	}
+	return h, first, size, err
+}
+
+// wholeLines returns the size of a file up to its last line that is whole.
+func wholeLines(file *os.File) (int64, error) {
+	size, err := file.Seek(0, io.SeekEnd)
+	if err != nil {
+		return 0, err
+	}
+	for chunk := make([]byte, 64<<10); size > 0; {
+		from := max(0, size-int64(len(chunk)))
+		n, err := file.ReadAt(chunk[:size-from], from)
+		if err != nil && err != io.EOF {
+			return 0, err
+		}
+		if last := bytes.LastIndexByte(chunk[:n], '\n'); last >= 0 {
+			return from + int64(last) + 1, nil
+		}
+		size = from
+	}
+	return 0, nil
+}
+
+// prune removes journals that nobody writes to: those that went with their loop's end, but
+// for who was to remove them, old ones, and what is more than there may be.
+func prune(dir string, now time.Time) {
+	type aged struct {
+		path string
+		info fs.FileInfo
+	}
+	var all []aged
+	entries, _ := os.ReadDir(dir)
+	for _, it := range entries {
+		if info, err := it.Info(); err == nil && strings.HasSuffix(it.Name(), suffix) {
+			all = append(all, aged{filepath.Join(dir, it.Name()), info})
+		}
+	}
+	slices.SortFunc(all, func(a, b aged) int {
+		return cmp.Or(b.info.ModTime().Compare(a.info.ModTime()), cmp.Compare(a.path, b.path))
+	})
+	var kept, size int64
+	for _, it := range all {
+		file, err := openToRead(it.path)
+		if err != nil {
+			_ = os.Remove(it.path) // no file of ours has such a name
+			continue
+		}
+		if free, err := filelock.Try(file, true); free && err == nil {
+			h, _, isOne := readHeader(file)
+			size += it.info.Size()
+			kept++
+			if !isOne || h.Keep == 0 || now.Sub(it.info.ModTime()) >= keepFor || kept > maxJournals || size > maxKept {
+				_ = os.Remove(it.path)
+			}
+		}
+		file.Close()
+	}
+}
+
+// Reader reads the journal of a loop that doesn't run here, or has ended.
+type Reader struct {
+	path  string
+	index index
+}
+
+// Open returns the Reader of a loop's journal. The error is fs.ErrNotExist for a loop without one.
+func Open(loopID string) (*Reader, error) {
+	path, err := pathOf(loopID)
+	if err != nil {
+		return nil, err
+	}
+	r := &Reader{path: path}
+	_, file, err := r.source()
+	if err == nil {
+		file.Close()
+	}
+	return r, err
+}
+
+// source opens what can be read now.
+func (r *Reader) source() (source, *os.File, error) {
+	file, err := openToRead(r.path)
+	if err != nil {
+		return source{}, nil, err
+	}
+	h, first, ok := readHeader(file)
+	size, err := file.Seek(0, io.SeekEnd)
+	if err == nil && !ok { // its writer has only begun
+		err = &fs.PathError{Op: "read", Path: r.path, Err: fs.ErrNotExist}
+	}
+	if err != nil {
+		file.Close()
+		return source{}, nil, err
+	}
+	return source{ReaderAt: file, name: h.Name, first: first, end: size}, file, nil
+}
+
+// Read returns what comes behind a cursor. Complete is for the caller to say.
+func (r *Reader) Read(ctx context.Context, after string, o Options) (Page, error) {
+	s, file, err := r.source()
+	if err != nil {
+		return Page{}, err
+	}
+	defer file.Close()
+	page, _, err := s.page(ctx, after, o)
+	return page, err
+}
+
+// Outline is what there is to know of all that is in the file. It reads only what is new.
+// It is for one goroutine.
+func (r *Reader) Outline(ctx context.Context) (Outline, error) {
+	s, file, err := r.source()
+	if err != nil {
+		return Outline{}, err
+	}
+	defer file.Close()
+	return r.index.outline(ctx, s)
+}
+
+// End returns the cursor behind the last whole line.
+func (r *Reader) End() (string, error) {
+	s, file, err := r.source()
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	end, err := wholeLines(file)
+	return cursor{s.name, max(end, s.first)}.String(), err
+}
+
+// Size is how many bytes the file has, 0 for none: another one may be worth a look.
+func (r *Reader) Size() int64 {
+	info, err := os.Lstat(r.path)
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}

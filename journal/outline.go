@@ -1,0 +1,135 @@
+package journal
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"maps"
+	"slices"
+
+	"ralph-lsp/wire"
+)
+
+// partSize is from how many bytes on a part of an iteration is followed by another.
+const partSize = 512 << 10
+
+// Part is a piece of a journal that can be read by itself, in pages: from its
+// cursor on, before the next one's.
+type Part struct {
+	Cursor    string
+	Iteration int // 0: before the first
+	Bytes     int64
+}
+
+// Outline is what a reader who doesn't want all of a journal needs to know of it.
+type Outline struct {
+	Parts      []Part
+	Iterations []json.RawMessage // the last that was told of each, in the order of their begins
+	Cursor     string            // behind the parts
+}
+
+// index has the parts of a journal as far as it was looked through. Each iteration begins a part.
+type index struct {
+	name  string
+	out   Outline
+	told  map[int]int // where an iteration is in out.Iterations
+	at    int64       // so far
+	begun int64       // where the part begins
+	now   int         // the iteration
+	goes  bool        // it has no end yet
+	// cursor makes one of an offset; nil: as a journal has them.
+	cursor func(at int64) string
+}
+
+// outline looks through what is new and returns all. The end of an iteration that goes on is
+// no part: what comes is below its calls, so both are read behind the parts.
+func (x *index) outline(ctx context.Context, s source) (Outline, error) {
+	if _, s.end = s.until(s.first); s.end < s.first {
+		s.end = s.first
+	}
+	if x.name != s.name || x.at > s.end {
+		*x = index{name: s.name, told: map[int]int{}, at: s.first, begun: s.first}
+	}
+	for r := s.from(x.at, s.end); x.at < s.end; {
+		data, size, err := nextLine(r)
+		if err == io.EOF { // it isn't whole
+			break
+		}
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return Outline{}, err
+		}
+		x.take(data)
+		if x.at += size; x.at-x.begun >= partSize {
+			x.flush()
+		}
+	}
+	return x.all(), nil
+}
+
+// all returns what it came to.
+func (x *index) all() Outline {
+	out := x.out
+	out.Iterations = slices.Clone(out.Iterations)
+	out.Parts = slices.Clone(out.Parts)
+	end := x.begun
+	if !x.goes && x.at > x.begun {
+		out.Parts = append(out.Parts, x.part())
+		end = x.at
+	}
+	out.Cursor = x.placeAt(end)
+	return out
+}
+
+// placeAt is the cursor at an offset.
+func (x *index) placeAt(at int64) string {
+	if x.cursor != nil {
+		return x.cursor(at)
+	}
+	return cursor{x.name, at}.String()
+}
+
+// clone is one that can be added to while another reads this.
+func (x index) clone() index {
+	x.told = maps.Clone(x.told)
+	x.out.Parts, x.out.Iterations = slices.Clone(x.out.Parts), slices.Clone(x.out.Iterations)
+	return x
+}
+
+func (x *index) part() Part { return Part{x.placeAt(x.begun), x.now, x.at - x.begun} }
+
+// flush ends the part.
+func (x *index) flush() {
+	if x.at > x.begun {
+		x.out.Parts = append(x.out.Parts, x.part())
+	}
+	x.begun = x.at
+}
+
+var iterationHead = []byte(string(kindHead) + wire.KindIteration + `"`)
+
+// take takes the begin or the end of an iteration.
+func (x *index) take(data []byte) {
+	l, ok := parseLine(data)
+	if !ok || !bytes.HasPrefix(l.update, iterationHead) {
+		return
+	}
+	var u wire.Iteration
+	if json.Unmarshal(l.update, &u) != nil {
+		return
+	}
+	if x.goes = u.Phase == wire.PhaseBegin; x.goes {
+		x.flush()
+		x.now = u.Iteration
+	}
+	at, ok := x.told[u.Iteration]
+	if !ok {
+		at = len(x.out.Iterations)
+		x.out.Iterations = append(x.out.Iterations, nil)
+		x.told[u.Iteration] = at
+	}
+	x.out.Iterations[at] = bytes.Clone(l.update)
+}

@@ -1,0 +1,297 @@
+package journal
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+
+	"ralph-lsp/wire"
+)
+
+const (
+	// MaxPage is how many bytes a page of updates has at most, unless one has more.
+	MaxPage = 1 << 20
+	// maxLine bounds what is taken for a line, in bytes. What we write is far below.
+	maxLine = 4 << 20
+)
+
+// Options say what a reader wants.
+type Options struct {
+	Limit        int    // updates in a page; 0: as many as fit
+	Bytes        int    // of them; 0: MaxPage
+	Thinking     bool   // the model's reasoning too
+	OneIteration bool   // a page ends with its iteration
+	Before       string // a cursor at which the pages end; "": the end of the journal
+}
+
+// Item is an update, as JSON.
+type Item struct {
+	JSON      json.RawMessage
+	Text      bool // of a message
+	Iteration int
+}
+
+// Page is a piece of a journal.
+type Page struct {
+	Items    []Item
+	Cursor   string // behind them
+	More     bool   // there is more right now
+	Complete bool   // nothing will come
+	Reset    bool   // the cursor wasn't known: this is the journal from its beginning
+	Skipped  int    // lines that couldn't be read
+}
+
+// Updates are the page's updates as clients get them, those of messages or not.
+func (p Page) Updates(withoutText bool) []json.RawMessage {
+	updates := make([]json.RawMessage, 0, len(p.Items))
+	for _, it := range p.Items {
+		if !it.Text || !withoutText {
+			updates = append(updates, it.JSON)
+		}
+	}
+	return updates
+}
+
+// source is what lines are read from.
+type source struct {
+	io.ReaderAt
+	name       string
+	first, end int64 // where the lines begin, and where they end now
+	ours       int64 // where those begin that this process has written; 0: none
+	// What lies between isn't kept; they are equal where all is.
+	lostFrom, lostTo int64
+}
+
+// until returns up to where can be read from an offset on, which is moved behind what isn't kept.
+func (s source) until(at int64) (from, end int64) {
+	switch {
+	case s.lostFrom == s.lostTo || at >= s.lostTo:
+		return at, s.end
+	case at < s.lostFrom:
+		return at, s.lostFrom
+	}
+	return s.lostTo, s.end
+}
+
+// page reads what comes behind a cursor, and where that ends.
+func (s source) page(ctx context.Context, after string, o Options) (Page, int64, error) {
+	at, known := s.find(after)
+	p := pager{Options: o, usage: -1}
+	p.page.Reset = !known && after != ""
+	from, end := s.until(at)
+	if from != at {
+		at, p.page.Skipped = from, 1
+	}
+	p.page.More = end < s.end
+	if before, bounded := s.find(o.Before); bounded && before <= end {
+		end, p.page.More = before, false
+	}
+	reader := s.from(at, end)
+	for at < end {
+		data, size, err := nextLine(reader)
+		if err == io.EOF { // it isn't whole
+			break
+		}
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return p.page, at, err
+		}
+		if !p.take(data, s.ours > 0 && at >= s.ours) {
+			p.page.More = true
+			break
+		}
+		at += size
+	}
+	p.seal()
+	p.page.Cursor = cursor{s.name, at}.String()
+	return p.page, at, nil
+}
+
+// find returns the place of a cursor; ok is false for one that leads to no line, and then it is the first.
+func (s source) find(text string) (offset int64, ok bool) {
+	offset, ok = parseCursor(text, s.name)
+	if !ok || offset < s.first || offset > s.end {
+		return s.first, false
+	}
+	last := []byte{'\n'}
+	if offset > s.first && (offset <= s.lostFrom || offset > s.lostTo) {
+		if _, err := s.ReadAt(last, offset-1); err != nil || last[0] != '\n' {
+			return s.first, false
+		}
+	}
+	return offset, true
+}
+
+// from reads lines from an offset on, up to another.
+func (s source) from(at, end int64) *bufio.Reader {
+	const chunk = 64 << 10
+	return bufio.NewReaderSize(io.NewSectionReader(s, at, end-at), int(min(chunk, end-at+1)))
+}
+
+// nextLine returns a line, nil for one that is too long, and how many bytes it has. It is
+// valid until the next.
+func nextLine(r *bufio.Reader) (data []byte, size int64, err error) {
+	data, err = r.ReadSlice('\n')
+	size = int64(len(data))
+	if err != bufio.ErrBufferFull {
+		return data, size, err
+	}
+	long := bytes.Clone(data)
+	for err == bufio.ErrBufferFull {
+		data, err = r.ReadSlice('\n')
+		if size += int64(len(data)); size > maxLine {
+			long = nil
+		} else {
+			long = append(long, data...)
+		}
+	}
+	return long, size, err
+}
+
+// pager makes a page of lines.
+type pager struct {
+	Options
+	page  Page
+	bytes int // of its updates
+	usage int // which item says what the iteration has used, -1: none
+
+	last   wire.Chunk // the last item, where that is text; its text is in text
+	isText bool
+	text   bytes.Buffer
+	joined bool // more than one line is in it
+}
+
+var (
+	kindHead  = []byte(`{"sessionUpdate":"`)
+	errNoKind = errors.New("an update without a kind")
+)
+
+// kindOf is what a line's update is.
+func kindOf(update []byte) (string, error) {
+	if rest, ok := bytes.CutPrefix(update, kindHead); ok {
+		if kind, _, ok := bytes.Cut(rest[:min(len(rest), 64)], []byte(`"`)); ok {
+			return string(kind), nil
+		}
+	}
+	return "", errNoKind
+}
+
+func isText(kind string) bool {
+	return kind == wire.KindMessageChunk || kind == wire.KindThoughtChunk
+}
+
+// isPiece says whether an update is text to which more may be joined. A long one isn't looked at any closer.
+func isPiece(kind string, update []byte) bool { return isText(kind) && len(update) < wire.MaxText/2 }
+
+// take takes a line; false if it has to wait for another page. isOurs: it is whole and right.
+func (p *pager) take(data []byte, isOurs bool) bool {
+	l, ok := parseLine(data)
+	if !ok {
+		p.page.Skipped++
+		return true
+	}
+	kind, err := kindOf(l.update)
+	if err != nil || !isOurs && !isPiece(kind, l.update) && !json.Valid(l.update) {
+		p.page.Skipped++
+		return true
+	}
+	return p.takeUpdate(kind, l)
+}
+
+func (p *pager) takeUpdate(kind string, l line) bool {
+	if kind == wire.KindThoughtChunk && !p.Thinking {
+		return true
+	}
+	if n := len(p.page.Items); n > 0 && p.OneIteration && l.iteration != p.page.Items[0].Iteration {
+		return false
+	}
+	var chunk wire.Chunk
+	isText, isPiece := isText(kind), isPiece(kind, l.update)
+	if isPiece {
+		if json.Unmarshal(l.update, &chunk) != nil {
+			p.page.Skipped++
+			return true
+		}
+		if done, ok := p.join(chunk, l); done {
+			return ok
+		}
+	}
+	if kind == wire.KindUsage && p.usage >= 0 && p.page.Items[p.usage].Iteration == l.iteration {
+		p.page.Items[p.usage].JSON = bytes.Clone(l.update)
+		return true
+	}
+	if p.isFull(len(l.update)) || p.Limit > 0 && len(p.page.Items) == p.Limit {
+		return false
+	}
+	p.seal()
+	if kind == wire.KindUsage {
+		p.usage = len(p.page.Items)
+	}
+	if p.isText = isPiece; isPiece {
+		p.last = chunk
+		p.text.WriteString(chunk.Content.Text)
+	}
+	p.bytes += len(l.update)
+	p.page.Items = append(p.page.Items, Item{JSON: bytes.Clone(l.update), Text: isText || kind == wire.KindDiscard, Iteration: l.iteration})
+	return true
+}
+
+// Pager makes a page of updates that are kept elsewhere than in a journal.
+type Pager struct{ p pager }
+
+// NewPager returns a Pager of an empty page.
+func NewPager(o Options) *Pager { return &Pager{pager{Options: o, usage: -1}} }
+
+// Take takes an update of a kind and an iteration; false if it has to wait for another page.
+func (p *Pager) Take(kind string, iteration int, update []byte) bool {
+	return p.p.takeUpdate(kind, line{iteration, update})
+}
+
+// Page is what was taken. Cursor, Complete and Reset are for the caller to say.
+func (p *Pager) Page() Page {
+	p.p.seal()
+	return p.p.page
+}
+
+// join joins a text to the last item, if it goes on with it. done is false for a text that
+// is an item of its own, ok for one that has to wait.
+func (p *pager) join(c wire.Chunk, l line) (done, ok bool) {
+	n := len(p.page.Items)
+	goesOn := p.isText && c.SessionUpdate == p.last.SessionUpdate && c.MessageID == p.last.MessageID && c.ParentToolCallID == p.last.ParentToolCallID &&
+		l.iteration == p.page.Items[n-1].Iteration && p.text.Len()+len(c.Content.Text) <= wire.MaxText
+	switch {
+	case !goesOn:
+		return false, false
+	case p.isFull(len(l.update)):
+		return true, false
+	}
+	p.joined = true
+	p.bytes += len(l.update)
+	p.text.WriteString(c.Content.Text)
+	return true, true
+}
+
+func (p *pager) isFull(more int) bool {
+	limit := p.Bytes
+	if limit == 0 {
+		limit = MaxPage
+	}
+	return len(p.page.Items) > 0 && p.bytes+more > limit
+}
+
+// seal ends the text that was joined.
+func (p *pager) seal() {
+	if p.joined {
+		p.last.Content.Text = p.text.String()
+		if encoded, err := wire.NewEncoder().Encode(p.last, false); err == nil {
+			p.page.Items[len(p.page.Items)-1].JSON = bytes.Clone(encoded)
+		}
+	}
+	p.text.Reset()
+	p.joined = false
+}

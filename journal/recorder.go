@@ -1,0 +1,109 @@
+package journal
+
+import (
+	"ralph-lsp/loop"
+	"ralph-lsp/stream"
+	"ralph-lsp/verify"
+	"ralph-lsp/wire"
+)
+
+// Start starts a loop whose story is kept; obs sees the loop besides.
+func Start(cfg loop.Config, obs loop.Observer) (*loop.Loop, *Log, error) {
+	r := NewRecorder(obs)
+	l, err := loop.Start(cfg, r)
+	if err != nil {
+		return nil, nil, err
+	}
+	earlier := ""
+	if cfg.Continue {
+		earlier = l.Status().SessionFile
+	}
+	return l, r.Open(l.ID(), earlier, !cfg.History.Off), nil
+}
+
+// Recorder writes down what a loop tells, and passes it on. It is the loop's observer.
+type Recorder struct {
+	next      loop.Observer
+	log       *Log
+	projector wire.Projector
+}
+
+// NewRecorder returns a Recorder. It collects what the loop tells until Open.
+func NewRecorder(next loop.Observer) *Recorder { return &Recorder{next: next, log: newLog()} }
+
+// Open begins to write the journal of a loop, which goes with the loop's end unless it is kept.
+// Where it is new, earlier is the session file of the loop that goes on, "" for none.
+func (r *Recorder) Open(loopID, earlier string, keep bool) *Log {
+	r.log.open(loopID, earlier, keep)
+	return r.log
+}
+
+// Handle takes an event of the agent's.
+func (r *Recorder) Handle(e stream.Event) {
+	r.tell()
+	switch e := e.(type) {
+	case stream.Text:
+		r.log.change(func(l *lines) { l.addText(wire.KindMessageChunk, e.MessageID, e.ParentToolCallID, e.Delta) })
+	case stream.Thinking:
+		r.log.change(func(l *lines) { l.addText(wire.KindThoughtChunk, e.MessageID, e.ParentToolCallID, e.Delta) })
+	default:
+		if u := r.projector.Event(e); u != nil {
+			r.add(u)
+		}
+	}
+	r.next.Handle(e)
+}
+
+// HandleLoop takes an event of the loop's own. Its end is the last.
+func (r *Recorder) HandleLoop(e loop.Event) {
+	r.tell()
+	r.record(e)
+	r.next.HandleLoop(e)
+}
+
+func (r *Recorder) record(e loop.Event) {
+	for _, u := range r.projector.Unfinished(e) {
+		r.add(u)
+	}
+	if begin, ok := e.(loop.IterationStart); ok {
+		r.log.change(func(l *lines) {
+			l.seal()
+			l.iteration = begin.Iteration
+		})
+	}
+	if u := r.projector.Loop(e); u != nil {
+		r.add(u)
+	}
+	if _, isLast := e.(loop.End); isLast {
+		r.log.Close()
+	}
+}
+
+// tell warns once when the journal can't be written. The loop goes on.
+func (r *Recorder) tell() {
+	if err := r.log.failure(); err != nil {
+		w := loop.Warning{Message: err.Error()}
+		r.record(w)
+		r.next.HandleLoop(w)
+	}
+}
+
+// add adds an update. Of what says how far something has come, the last is enough.
+func (r *Recorder) add(u wire.Update) {
+	switch u := u.(type) {
+	case wire.ToolCallUpdate:
+		if u.Status == wire.StatusInProgress {
+			r.log.step(u.ToolCallID, u)
+			return
+		}
+		r.log.step(u.ToolCallID, nil)
+	case wire.Verify:
+		gate := "verify " + u.Gate
+		if u.State == string(verify.Running) && u.Output != "" {
+			r.log.step(gate, u)
+			return
+		}
+		r.log.step(gate, nil)
+	}
+	r.log.change(func(l *lines) { l.add(u) })
+}
