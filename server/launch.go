@@ -6,8 +6,11 @@ import (
 	"os"
 	"sync"
 
+	"ralph-lsp/internal/settings"
+	"ralph-lsp/journal"
 	"ralph-lsp/loop"
 	"ralph-lsp/server/feed"
+	"ralph-lsp/wire"
 )
 
 // launcher runs loops of ours in their folders, from their start to their end.
@@ -34,14 +37,15 @@ func (l *launcher) launch(cfg loop.Config) (*managed, error) {
 	if level := l.workspace.updateLevel(); level != "" {
 		r.feed.SetLevel(level)
 	}
-	if r.Loop, err = loop.Start(cfg, &follower{r.feed, func() { l.docs.Republish(cfg.Folder) }, func() { l.workspace.refreshAt(cfg.Folder) }, func(e loop.Event) { l.told(f, r, e) }}); err != nil {
+	var log *journal.Log
+	if r.Loop, log, err = journal.Start(cfg, &follower{r.feed, func() { l.docs.Republish(cfg.Folder) }, func() { l.workspace.refreshAt(cfg.Folder) }, func(e loop.Event) { l.told(f, r, e) }}); err != nil {
 		r.feed.Close()
 		f.gaveUp()
 		l.lookout.look(f) // for what the watch has left alone meanwhile
 		l.wg.Done()
 		return nil, err
 	}
-	r.feed.Start(r.ID(), r.Status)
+	r.feed.Start(r.ID(), log, r.Status)
 	wanted := f.runs(r)
 	l.permissions.look(f)
 	l.status.Changed(true) // what the loop said until now came too early to be seen

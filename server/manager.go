@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 
 	"ralph-lsp/backends"
-	"ralph-lsp/looplog"
+	"ralph-lsp/journal"
 	"ralph-lsp/server/client"
 	"ralph-lsp/server/documents"
 	"ralph-lsp/server/feed"
@@ -40,8 +40,8 @@ type env struct {
 	user    dialog
 	docs    openDocuments
 	status  *feed.Status
-	pages   looplog.Pages // of session files
 
+	sessions journal.Sessions
 	problems *problems // of the loops' checks
 
 	ctx   context.Context // ends with the editor

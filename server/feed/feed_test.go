@@ -2,19 +2,22 @@ package feed
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 	"unicode/utf8"
 
+	"ralph-lsp/internal/paths"
 	"ralph-lsp/internal/tell"
 	"ralph-lsp/internal/test/clienttest"
 	"ralph-lsp/internal/test/lsptest"
+	"ralph-lsp/journal"
 	"ralph-lsp/loop"
-	"ralph-lsp/looplog"
 	"ralph-lsp/server/client"
 	"ralph-lsp/stream"
 	"ralph-lsp/wire"
@@ -22,14 +25,44 @@ import (
 
 func runningStatus() loop.Status { return loop.Status{State: loop.StateRunning} }
 
+// fed is a feed with the journal that it sends.
+type fed struct {
+	*Feed
+	recorder *journal.Recorder
+}
+
+func newFeed(ed client.Editor, onStatus func(now bool)) *fed {
+	f := New(ed, onStatus)
+	return &fed{f, journal.NewRecorder(f)}
+}
+
+func (f *fed) Handle(e stream.Event)   { f.recorder.Handle(e) }
+func (f *fed) HandleLoop(e loop.Event) { f.recorder.HandleLoop(e) }
+
+// begin begins to send; the journal is one that nobody else has.
+func (f *fed) begin(status func() loop.Status) {
+	f.Start("l1", f.recorder.Open(rand.Text(), "", false), status)
+}
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "feed")
+	if err != nil {
+		panic(err)
+	}
+	os.Setenv(paths.EnvState, dir)
+	code := m.Run()
+	os.RemoveAll(dir)
+	os.Exit(code)
+}
+
 // startFeed returns the feed of a running loop; the test must close it.
-func startFeed(ed *clienttest.Editor) *Feed {
-	f := New(ed, new(looplog.Pages), func(bool) {})
-	f.Start("l1", runningStatus)
+func startFeed(ed *clienttest.Editor) *fed {
+	f := newFeed(ed, func(bool) {})
+	f.begin(runningStatus)
 	return f
 }
 
-func say(f *Feed, text string) { f.Handle(stream.Text{Delta: text, MessageID: "m1"}) }
+func say(f *fed, text string) { f.Handle(stream.Text{Delta: text, MessageID: "m1"}) }
 
 func TestFirstTextGoesOutAtOnceTheRestEvery50ms(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -147,13 +180,13 @@ func TestMerging(t *testing.T) {
 		{"thoughts and text", []stream.Event{stream.Thinking{Delta: "hm", MessageID: "m1"}, text("m1", "a")},
 			[]string{"agent_thought_chunk m1  hm", "agent_message_chunk m1  a"}},
 		{"a tool's output so far", []stream.Event{stream.ToolCall{ID: "t1", Name: "bash"}, stream.ToolProgress{ID: "t1", Output: "a"}, text("m1", "x"), stream.ToolProgress{ID: "t1", Output: "ab"}},
-			[]string{"tool_call t1 in_progress ", "tool_call_update t1 in_progress ab", "agent_message_chunk m1  x"}},
+			[]string{"tool_call t1 in_progress ", "agent_message_chunk m1  x", "tool_call_update t1 in_progress ab"}},
 		{"a result makes the output so far needless", []stream.Event{stream.ToolCall{ID: "t1", Name: "bash"}, stream.ToolProgress{ID: "t1", Output: "a"}, text("m1", "x"), stream.ToolResult{ID: "t1", Output: "abc"}},
 			[]string{"tool_call t1 in_progress ", "agent_message_chunk m1  x", "tool_call_update t1 completed abc"}},
 		{"tools that overlap", []stream.Event{stream.ToolProgress{ID: "t1", Output: "a"}, stream.ToolProgress{ID: "t2", Output: "b"}, stream.ToolResult{ID: "t1", IsError: true}, stream.ToolProgress{ID: "t2", Output: "bb"}},
-			[]string{"tool_call_update t2 in_progress bb", "tool_call_update t1 failed "}},
+			[]string{"tool_call_update t1 failed ", "tool_call_update t2 in_progress bb"}},
 		{"usage", []stream.Event{stream.Usage{Context: 1}, text("m1", "a"), stream.Usage{Context: 2}, text("m1", "b")},
-			[]string{"usage_update   ", "agent_message_chunk m1  ab"}},
+			[]string{"agent_message_chunk m1  ab", "usage_update   "}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -161,11 +194,12 @@ func TestMerging(t *testing.T) {
 				client := clienttest.Full
 				client.Thinking = true
 				ed := &clienttest.Editor{Is: client}
-				f := New(ed, new(looplog.Pages), func(bool) {})
+				f := newFeed(ed, func(bool) {})
 				for _, e := range tt.events {
 					f.Handle(e)
 				}
-				f.Start("l1", runningStatus) // all has waited until now
+				f.begin(runningStatus) // all has waited until now
+				synctest.Wait()
 				f.Close()
 				<-f.done
 				var got []string
@@ -266,35 +300,41 @@ func TestLongInputIsLeftOut(t *testing.T) {
 }
 
 func TestLongWordsAreCut(t *testing.T) {
-	long := strings.Repeat("€", wire.MaxText)
-	for _, u := range []wire.Update{
-		wire.Topic{SessionUpdate: wire.KindTopic, Payload: long}, wire.ErrorUpdate{SessionUpdate: wire.KindError, Message: long},
-		wire.Promise{SessionUpdate: wire.KindPromise, Found: long},
-		wire.ToolCall{SessionUpdate: wire.KindToolCall, Locations: []wire.Location{{Path: long}}},
-	} {
-		var b backlog
-		b.add(u)
-		encoded, err := encode(wire.NewEncoder(), b.queue[0])
-		if err != nil {
-			t.Fatal(err)
+	synctest.Test(t, func(t *testing.T) {
+		long := strings.Repeat("€", wire.MaxText)
+		ed := &clienttest.Editor{Is: clienttest.Full}
+		f := startFeed(ed)
+		f.HandleLoop(loop.Published{Topic: "x", Payload: long})
+		f.HandleLoop(loop.NearMiss{Found: long})
+		f.Handle(stream.ToolCall{ID: "t", Name: "read", Input: json.RawMessage(`{"path":"` + long + `"}`)})
+		f.Close()
+		<-f.done
+		params, _ := clienttest.Received[wire.UpdateParams](ed, wire.MethodUpdate)
+		n := 0
+		for _, p := range params {
+			for _, u := range p.Updates {
+				n++
+				if json := string(u); len(json) > MaxUpdates || !strings.HasSuffix(json, `,"truncated":true}`) || strings.Contains(json, "\uFFFD") {
+					t.Errorf("an update has %d bytes and ends in %s", len(json), json[len(json)-40:])
+				}
+			}
 		}
-		json := string(encoded.JSON)
-		if len(json) > wire.MaxText+envelopeSize || len(json) < wire.MaxText || !strings.HasSuffix(json, `,"truncated":true}`) || strings.Contains(json, "\uFFFD") {
-			t.Errorf("%T has %d bytes and ends in %s", u, len(json), json[len(json)-40:])
+		if n != 3 {
+			t.Errorf("%d updates", n)
 		}
-	}
+	})
 }
 
 func TestNotificationsDoNotMixIterations(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ed := &clienttest.Editor{Is: clienttest.Full}
-		f := New(ed, new(looplog.Pages), func(bool) {})
+		f := newFeed(ed, func(bool) {})
 		for i := 1; i <= 3; i++ {
 			f.HandleLoop(loop.IterationStart{Iteration: i})
 			say(f, fmt.Sprint("text of ", i))
 			f.HandleLoop(loop.IterationEnd{Iteration: i, Outcome: loop.OutcomeOK})
 		}
-		f.Start("l1", runningStatus)
+		f.begin(runningStatus)
 		f.Close()
 		<-f.done
 		params, _ := clienttest.Received[wire.UpdateParams](ed, wire.MethodUpdate)
@@ -349,7 +389,7 @@ func TestLevelsLeaveHolesThatTheLogFills(t *testing.T) {
 		if fmt.Sprint(got) != want {
 			t.Errorf("got %v, want %s", got, want)
 		}
-		missed, err := f.log.Read(t.Context(), hidden, looplog.Options{Limit: 4})
+		missed, err := f.Log().Read(t.Context(), hidden, journal.Options{Limit: 4})
 		updates := clienttest.DecodeUpdates(t, missed.Updates(false))
 		if err != nil || !missed.More || clienttest.AllText(t, updates) != "text at tools"+"text at none" || len(updates) != 4 {
 			t.Errorf("the log has %+v, %v", updates, err)
@@ -369,7 +409,7 @@ func TestPlainClientGetsNoUpdates(t *testing.T) {
 		if got := ed.Updates(t); len(got) > 0 {
 			t.Errorf("got %+v", got)
 		}
-		if page, err := f.log.Read(t.Context(), "", looplog.Options{}); len(page.Items) != 2 || !page.Complete {
+		if page, err := f.Log().Read(t.Context(), "", journal.Options{}); len(page.Items) != 2 || !page.Complete {
 			t.Errorf("the log has %d updates, want 2 (%v)", len(page.Items), err)
 		}
 	})
@@ -408,7 +448,7 @@ func TestFeedEndsWithItsEditor(t *testing.T) {
 }
 
 func TestFeedOfALoopThatNeverStarted(t *testing.T) {
-	f := New(&clienttest.Editor{Is: clienttest.Full}, new(looplog.Pages), func(bool) {})
+	f := newFeed(&clienttest.Editor{Is: clienttest.Full}, func(bool) {})
 	f.HandleLoop(loop.Warning{Message: "no"})
 	f.Close()
 }
@@ -416,20 +456,20 @@ func TestFeedOfALoopThatNeverStarted(t *testing.T) {
 func TestStatusIsToldOfWhatItShows(t *testing.T) {
 	tests := []struct {
 		name string
-		do   func(f *Feed)
+		do   func(f *fed)
 		want string // each call's now
 	}{
-		{"text", func(f *Feed) { say(f, "a") }, "[false]"},
-		{"tool call", func(f *Feed) { f.Handle(stream.ToolCall{ID: "t"}) }, "[false]"},
-		{"usage", func(f *Feed) { f.Handle(stream.Usage{Context: 1}) }, "[false]"},
-		{"usage that repeats itself", func(f *Feed) { f.Handle(stream.Usage{}) }, "[false]"},
-		{"state", func(f *Feed) { f.HandleLoop(loop.StateChanged{State: loop.StatePaused}) }, "[true]"},
-		{"guidance", func(f *Feed) { f.HandleLoop(loop.Guidance{ID: "g"}) }, "[]"},
+		{"text", func(f *fed) { say(f, "a") }, "[false]"},
+		{"tool call", func(f *fed) { f.Handle(stream.ToolCall{ID: "t"}) }, "[false]"},
+		{"usage", func(f *fed) { f.Handle(stream.Usage{Context: 1}) }, "[false]"},
+		{"usage that repeats itself", func(f *fed) { f.Handle(stream.Usage{}) }, "[false]"},
+		{"state", func(f *fed) { f.HandleLoop(loop.StateChanged{State: loop.StatePaused}) }, "[true]"},
+		{"guidance", func(f *fed) { f.HandleLoop(loop.Guidance{ID: "g"}) }, "[]"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			calls := []bool{}
-			f := New(&clienttest.Editor{Is: clienttest.Full}, new(looplog.Pages), func(now bool) { calls = append(calls, now) })
+			f := newFeed(&clienttest.Editor{Is: clienttest.Full}, func(now bool) { calls = append(calls, now) })
 			tt.do(f)
 			f.Close()
 			if got := fmt.Sprint(calls); got != tt.want {

@@ -2,6 +2,7 @@ package feed
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"sync"
@@ -9,10 +10,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"ralph-lsp/changes"
 	"ralph-lsp/internal/test/clienttest"
 	"ralph-lsp/internal/test/lsptest"
 	"ralph-lsp/loop"
-	"ralph-lsp/looplog"
 	"ralph-lsp/server/client"
 	"ralph-lsp/stream"
 	"ralph-lsp/wire"
@@ -39,9 +40,9 @@ func (l *shownLoop) set(change func(*loop.Status)) {
 }
 
 // progressFeed starts a feed whose progress shows l, and lets it begin.
-func progressFeed(ed *clienttest.Editor, l *shownLoop) *Feed {
-	f := New(ed, new(looplog.Pages), func(bool) {})
-	f.Start("l1", l.status)
+func progressFeed(ed *clienttest.Editor, l *shownLoop) *fed {
+	f := newFeed(ed, func(bool) {})
+	f.begin(l.status)
 	synctest.Wait()
 	return f
 }
@@ -171,13 +172,13 @@ func TestReportsKeepTheirRate(t *testing.T) {
 func TestImportantReportsComeAtOnce(t *testing.T) {
 	tests := []struct {
 		name  string
-		event func(f *Feed, s *loop.Status)
+		event func(f *fed, s *loop.Status)
 		want  string
 	}{
-		{"iteration", func(f *Feed, s *loop.Status) { s.Iteration++; f.HandleLoop(loop.IterationStart{Iteration: 2}) }, "2 · working"},
-		{"error", func(f *Feed, _ *loop.Status) { f.Handle(stream.Error{Message: "503"}) }, "1 · error: 503"},
-		{"failed run", func(f *Feed, _ *loop.Status) { f.HandleLoop(loop.IterationEnd{Error: "exit status 1"}) }, "1 · error: exit status 1"},
-		{"pause", func(f *Feed, s *loop.Status) {
+		{"iteration", func(f *fed, s *loop.Status) { s.Iteration++; f.HandleLoop(loop.IterationStart{Iteration: 2}) }, "2 · working"},
+		{"error", func(f *fed, _ *loop.Status) { f.Handle(stream.Error{Message: "503"}) }, "1 · error: 503"},
+		{"failed run", func(f *fed, _ *loop.Status) { f.HandleLoop(loop.IterationEnd{Error: "exit status 1"}) }, "1 · error: exit status 1"},
+		{"pause", func(f *fed, s *loop.Status) {
 			s.State = loop.StatePaused
 			f.HandleLoop(loop.StateChanged{State: loop.StatePaused})
 		}, "1 · paused"},
@@ -203,9 +204,9 @@ func TestImportantReportsComeAtOnce(t *testing.T) {
 }
 
 func TestErrorIsHistoryWhenTheAgentGoesOn(t *testing.T) {
-	for name, goOn := range map[string]func(f *Feed){
-		"text": func(f *Feed) { say(f, "x") }, "tool": func(f *Feed) { f.Handle(stream.ToolCall{ID: "t"}) },
-		"iteration": func(f *Feed) { f.HandleLoop(loop.IterationStart{Iteration: 1}) },
+	for name, goOn := range map[string]func(f *fed){
+		"text": func(f *fed) { say(f, "x") }, "tool": func(f *fed) { f.Handle(stream.ToolCall{ID: "t"}) },
+		"iteration": func(f *fed) { f.HandleLoop(loop.IterationStart{Iteration: 1}) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -265,21 +266,21 @@ func TestOneEndForEachBegin(t *testing.T) {
 		name   string
 		client client.Info
 		create func(context.Context) error
-		run    func(f *Feed)
+		run    func(f *fed)
 		want   string
 	}{
-		{"a loop that ends", progressClient, nil, func(f *Feed) { f.HandleLoop(end) }, "[begin end]"},
-		{"a loop that ends and still speaks", progressClient, nil, func(f *Feed) {
+		{"a loop that ends", progressClient, nil, func(f *fed) { f.HandleLoop(end) }, "[begin end]"},
+		{"a loop that ends and still speaks", progressClient, nil, func(f *fed) {
 			f.HandleLoop(end)
 			say(f, "x")
 			f.HandleLoop(loop.StateChanged{State: loop.StateEnded})
 		}, "[begin end]"},
-		{"two ends", progressClient, nil, func(f *Feed) { f.HandleLoop(end); f.HandleLoop(end) }, "[begin end]"},
-		{"a feed that is closed without an end", progressClient, nil, func(*Feed) {}, "[begin end]"},
-		{"refused", progressClient, func(context.Context) error { return refuse }, func(f *Feed) { f.HandleLoop(end) }, "[]"},
-		{"unsupported", client.Info{}, nil, func(f *Feed) { f.HandleLoop(end) }, "[]"},
-		{"never answered", progressClient, func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }, func(f *Feed) { f.HandleLoop(end) }, "[]"},
-		{"answered late", progressClient, func(context.Context) error { time.Sleep(time.Minute); return nil }, func(f *Feed) {
+		{"two ends", progressClient, nil, func(f *fed) { f.HandleLoop(end); f.HandleLoop(end) }, "[begin end]"},
+		{"a feed that is closed without an end", progressClient, nil, func(*fed) {}, "[begin end]"},
+		{"refused", progressClient, func(context.Context) error { return refuse }, func(f *fed) { f.HandleLoop(end) }, "[]"},
+		{"unsupported", client.Info{}, nil, func(f *fed) { f.HandleLoop(end) }, "[]"},
+		{"never answered", progressClient, func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }, func(f *fed) { f.HandleLoop(end) }, "[]"},
+		{"answered late", progressClient, func(context.Context) error { time.Sleep(time.Minute); return nil }, func(f *fed) {
 			f.HandleLoop(end)
 			time.Sleep(time.Hour)
 		}, "[begin end]"},
@@ -324,13 +325,13 @@ func TestIdleFeedsSleep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		looked := 0
 		var mu sync.Mutex
-		var feeds []*Feed
+		var feeds []*fed
 		client := clienttest.Full
 		client.WorkDoneProgress = true
 		ed := &clienttest.Editor{Is: client}
 		for i := range 100 {
-			f := New(ed, new(looplog.Pages), func(bool) {})
-			f.Start(fmt.Sprint("l", i), func() loop.Status {
+			f := newFeed(ed, func(bool) {})
+			f.Start(fmt.Sprint("l", i), f.recorder.Open(rand.Text(), "", false), func() loop.Status {
 				mu.Lock()
 				defer mu.Unlock()
 				looked++

@@ -9,7 +9,6 @@ import (
 
 	"ralph-lsp/internal/test/clienttest"
 	"ralph-lsp/loop"
-	"ralph-lsp/looplog"
 	"ralph-lsp/stream"
 )
 
@@ -20,14 +19,14 @@ func TestASilentAgentIsTold(t *testing.T) {
 		l := &shownLoop{s: loop.Status{State: loop.StateRunning, LastSign: begun}}
 		var told []string
 		var mu sync.Mutex
-		f := New(&clienttest.Editor{Is: clienttest.Full}, new(looplog.Pages), func(now bool) {
+		f := newFeed(&clienttest.Editor{Is: clienttest.Full}, func(now bool) {
 			mu.Lock()
 			defer mu.Unlock()
 			if now {
 				told = append(told, fmt.Sprintf("%v silent %v", time.Since(begun), !l.status().SilentSince().IsZero()))
 			}
 		})
-		f.Start("l1", l.status)
+		f.begin(l.status)
 		sign := func(e stream.Event) {
 			l.set(func(s *loop.Status) { s.LastSign = time.Now() })
 			f.Handle(e)

@@ -50,7 +50,7 @@ var picture = Rules{
 		"journal":                  {"wire", "verify", "loop", "history", "stream", "internal/filelock", "internal/paths"},
 		"server/rpc":               {"stream"},
 		"server/client":            {"wire"},
-		"server/feed":              {"looplog", "server/client", "wire", "loop", "stream"},
+		"server/feed":              {"changes", "journal", "server/client", "wire", "loop", "stream"},
 		"server/documents":         {"agents", "sandbox", "server/client", "server/rpc", "wire", "loop", "loop/start", "stream", "backends", "loopstate", "config", "internal/limits", "internal/paths"},
 		"server/elsewhere":         {"changes", "looplog", "wire"},
 		"server/stdio":             {"server", "server/elsewhere"},
