@@ -7,8 +7,8 @@ import (
 	"slices"
 	"sync"
 
-	"ralph-lsp/loop"
-	"ralph-lsp/looplog"
+	"ralph-lsp/journal"
+	"ralph-lsp/loop/ask"
 	"ralph-lsp/server/elsewhere"
 	"ralph-lsp/server/feed"
 	"ralph-lsp/wire"
@@ -132,7 +132,7 @@ func (a *afar) Changed() {
 }
 
 // Tell implements elsewhere.Watcher.
-func (a *afar) Tell(ctx context.Context, loopID, after string, page looplog.Page) error {
+func (a *afar) Tell(ctx context.Context, loopID, after string, page journal.Page) error {
 	withheld := a.withheld()
 	if withheld == feed.WithholdAll || len(page.Items) == 0 {
 		return nil

@@ -116,7 +116,7 @@ func (m *moon) say(t *testing.T, text string) {
 	t.Helper()
 	after := fmt.Sprint("c", m.told)
 	m.told += 2
-	page := looplog.Page{Cursor: fmt.Sprint("c", m.told), Items: []looplog.Item{
+	page := journal.Page{Cursor: fmt.Sprint("c", m.told), Items: []journal.Item{
 		{Text: true, Iteration: 3, JSON: lsptest.JSON(wire.Chunk{SessionUpdate: wire.KindMessageChunk, Content: wire.TextContent{Type: "text", Text: text}})},
 		{Iteration: 3, JSON: lsptest.JSON(wire.ToolCall{SessionUpdate: wire.KindToolCall, Name: "dig", Title: text})},
 	}}

@@ -117,10 +117,10 @@ func (f *folder) followed() (now tail, ours, driven bool) {
 	defer f.workspace.mu.Unlock()
 	if f.seen != nil {
 		s := f.seen.status
-		now.loopID, now.path, driven = s.LoopID, s.SessionFile, !s.State.Left()
+		now.loopID, driven = s.LoopID, !s.State.Over()
 	}
-	if r := f.last; r != nil && r.feed.Log().InFile() && r.Status().SessionFile == now.path {
-		now.cursor, _ = r.feed.Log().End()
+	if r := f.last; r != nil && r.feed.Log().Kept() && r.ID() == now.loopID {
+		now.cursor = r.feed.Log().End()
 	}
 	return now, f.hasOurs(), driven
 }
@@ -193,7 +193,7 @@ func (f *folder) logs() (logs []loopLog) {
 	}
 	if r := f.last; r != nil {
 		last := loopLog{r.ID(), r.Status().SessionFile, r.feed.Log(), false}
-		if r.feed.Log().InFile() { // it may have gone on elsewhere
+		if r.feed.Log().Kept() { // it may have gone on elsewhere
 			last.live = nil
 		}
 		logs = append(logs, last)

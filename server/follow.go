@@ -2,16 +2,15 @@ package server
 
 import (
 	"context"
-	"os"
 	"time"
 
+	"ralph-lsp/journal"
 	"ralph-lsp/loop"
-	"ralph-lsp/looplog"
 	"ralph-lsp/server/feed"
 	"ralph-lsp/wire"
 )
 
-// followPoll is how often the session file of another process' loop is looked at.
+// followPoll is how often the journal of another process' loop is looked at.
 const followPoll = 250 * time.Millisecond
 
 // follow tells the editor what the loop in a folder does while another process
@@ -41,55 +40,68 @@ func (o *lookout) lookInto(ctx context.Context, f *folder, t *tail) bool {
 	now, ours, driven := f.followed()
 	switch {
 	case ours: // its feed tells
-		t.path = ""
+		t.loopID = ""
 		return false
-	case driven && now.path != t.path:
-		t.begin(ctx, now)
+	case driven && now.loopID != t.loopID:
+		t = t.begin(now)
 	}
-	if _, _, owned, _ := loop.FolderStatus(f.path); owned { // also when its state file is gone: its end is written a moment later
+	switch _, _, owned, err := loop.FolderStatus(f.path); {
+	case owned: // also when its state file is gone: its end is written a moment later
 		driven = true
+	case err == nil && now.loopID == "": // that is written by now
+		o.look(f)
 	}
 	withheld := feed.WithheldBy(o.ed.Client(), o.workspace.updateLevel())
-	if t.path == "" || withheld == feed.WithholdAll {
+	if t.loopID == "" || withheld == feed.WithholdAll {
 		return driven
 	}
 	if err := t.tell(ctx, withheld); err != nil && ctx.Err() == nil {
-		o.log.Debug("the session can't be followed", "file", t.path, "error", err)
+		o.log.Debug("the loop can't be followed", "loop", t.loopID, "error", err)
 	}
 	return driven
 }
 
-// tail is how far the editor was told of a session file.
+// tail is how far the editor was told of a journal.
 type tail struct {
 	*env
-	loopID, path string
-	cursor       string
-	size         int64 // of the file, when it was looked at last
+	loopID string
+	log    *journal.Reader // nil: it isn't there yet
+	cursor string
+	size   int64 // of the file, when it was looked at last
 }
 
 // begin begins where the editor was told of our own loop up to, or else at the
-// file's end: what is before is there to be read.
-func (t *tail) begin(ctx context.Context, at tail) {
-	t.loopID, t.path, t.cursor, t.size = at.loopID, at.path, at.cursor, 0
-	if t.cursor == "" {
-		t.cursor, _ = t.pages.End(ctx, t.path) // without a file it is the beginning
+// journal's end: what is before is there to be read.
+func (t *tail) begin(at tail) *tail {
+	*t = tail{env: t.env, loopID: at.loopID, cursor: at.cursor}
+	if t.log, _ = journal.Open(t.loopID); t.log != nil && t.cursor == "" {
+		t.cursor, _ = t.log.End()
 	}
+	return t
 }
 
 // tell tells what was written since.
-func (t *tail) tell(ctx context.Context, withheld int32) error {
-	info, err := os.Stat(t.path)
-	if err != nil || info.Size() == t.size {
-		return err
+func (t *tail) tell(ctx context.Context, withheld int32) (err error) {
+	if t.log == nil {
+		if t.log, err = journal.Open(t.loopID); err != nil {
+			return err
+		}
+	}
+	size := t.log.Size()
+	if size == t.size {
+		return nil
 	}
 	for more := true; more; {
-		page, err := t.pages.Read(ctx, t.path, t.cursor, looplog.Options{
+		page, err := t.log.Read(ctx, t.cursor, journal.Options{
 			Bytes: feed.MaxUpdates, Thinking: t.ed.Client().Thinking, OneIteration: true,
 		})
 		if err != nil {
 			return err
 		}
 		params := wire.UpdateParams{LoopID: t.loopID, Updates: page.Updates(withheld == feed.WithholdText), After: t.cursor, Cursor: page.Cursor}
+		if page.Reset { // another one is in its place
+			params.After = ""
+		}
 		if len(page.Items) > 0 {
 			params.Iteration = page.Items[0].Iteration
 			if err := t.ed.Send(ctx, wire.MethodUpdate, params); err != nil {
@@ -98,6 +110,6 @@ func (t *tail) tell(ctx context.Context, withheld int32) error {
 		}
 		t.cursor, more = page.Cursor, page.More
 	}
-	t.size = info.Size()
+	t.size = size
 	return nil
 }

@@ -14,11 +14,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"ralph-lsp/history"
+	"ralph-lsp/internal/paths"
 	"ralph-lsp/internal/test/clienttest"
 	"ralph-lsp/internal/test/lsptest"
+	"ralph-lsp/journal"
 	"ralph-lsp/loop"
-	"ralph-lsp/looplog"
 	"ralph-lsp/server/client"
 	"ralph-lsp/server/feed"
 	"ralph-lsp/stream"
@@ -27,11 +27,12 @@ import (
 )
 
 // TestOneLog has a loop that goes from owner to owner: this process, whose feed
-// drops and forgets when the client is slow, and others, which only write the
-// session file. The client listens, misses notifications and reads at any time.
-// In the end it has what the session file says, nothing lost and nothing twice.
+// lags when the client is slow, and others, whose journal is followed. The client
+// listens, misses notifications and reads at any time. In the end it has all that
+// was told, nothing lost and nothing twice.
 func TestOneLog(t *testing.T) {
 	const seeds = 24
+	t.Setenv(paths.EnvState, t.TempDir())
 	for seed := range uint64(seeds) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { oneLog(t, seed) })
@@ -41,11 +42,11 @@ func TestOneLog(t *testing.T) {
 
 func oneLog(t *testing.T, seed uint64) {
 	rnd := rand.New(rand.NewPCG(seed, 1))
-	o := &ownedLoop{t: t, rnd: rnd, folder: t.TempDir(), cwd: t.TempDir(), canBlock: seed%6 == 0}
+	o := &ownedLoop{t: t, rnd: rnd, name: fmt.Sprint("ralph-", seed), canBlock: seed%6 == 0}
 	c := &logClient{t: t, rnd: rnd, loop: o}
 	o.meanwhile = c.meanwhile
-	for owner := range 2 + rnd.IntN(3) {
-		o.own(owner > 0, rnd.IntN(3) > 0)
+	for range 2 + rnd.IntN(3) {
+		o.own(rnd.IntN(3) > 0)
 		for range 1 + rnd.IntN(3) {
 			o.iterate()
 		}
@@ -55,11 +56,7 @@ func oneLog(t *testing.T, seed uint64) {
 	for more := true; more; {
 		more = c.read(0)
 	}
-	page, err := new(looplog.Pages).Read(t.Context(), o.path, "", looplog.Options{Bytes: 1 << 30, Thinking: true})
-	if err != nil || page.More {
-		t.Fatal(page.More, err)
-	}
-	compareLogs(t, logOf(t, page.Updates(false)), logOf(t, c.updates))
+	compareLogs(t, logOf(t, o.all), logOf(t, c.updates))
 }
 
 // compareLogs tells where two logs differ.
@@ -180,7 +177,7 @@ func (c *logClient) hear(listens bool) {
 
 func (c *logClient) read(limit int) (more bool) {
 	c.t.Helper()
-	page, err := c.loop.read(c.t.Context(), c.cursor, looplog.Options{Limit: limit, Bytes: 1 << (11 + c.rnd.IntN(11)), Thinking: true})
+	page, err := c.loop.read(c.t.Context(), c.cursor, journal.Options{Limit: limit, Bytes: 1 << (11 + c.rnd.IntN(11)), Thinking: true})
 	if err != nil || page.Reset {
 		c.t.Fatalf("reading behind %s: reset %v, %v", c.cursor, page.Reset, err)
 	}
@@ -190,20 +187,20 @@ func (c *logClient) read(limit int) (more bool) {
 
 // ownedLoop is a loop as its owners tell of it.
 type ownedLoop struct {
-	t           *testing.T
-	rnd         *rand.Rand
-	folder, cwd string
-	meanwhile   func()
+	t         *testing.T
+	rnd       *rand.Rand
+	name      string
+	meanwhile func()
 
-	path      string
-	pages     looplog.Pages
-	writer    *history.Writer
+	recorder  *journal.Recorder
+	log       *journal.Log
+	projector wire.Projector
+	all       []json.RawMessage  // that was told
 	ed        *clienttest.Editor // nil: another process drives it
 	feed      *feed.Feed
 	canBlock  bool                          // in one iteration the editor doesn't read
 	block     atomic.Pointer[chan struct{}] // until that is closed
-	settled   int64
-	tailed    string // how far another process' file was told of
+	tailed    string                        // how far another process' journal was told of
 	iteration int
 	ids       int
 	spent     stream.Usage // of the iteration
@@ -211,28 +208,27 @@ type ownedLoop struct {
 }
 
 // own takes the loop up, here or elsewhere.
-func (o *ownedLoop) own(continued, here bool) {
-	var err error
-	options := history.Options{Folder: o.folder}
-	if continued {
-		o.writer, err = history.ContinueWriter(options, o.cwd, o.path)
-	} else {
-		o.writer, err = history.NewWriter(options, o.cwd)
-	}
-	if err != nil {
-		o.t.Fatal(err)
-	}
-	o.path, o.ed, o.feed, o.tailed = o.writer.Path(), nil, nil, ""
-	o.settled = 0
+func (o *ownedLoop) own(here bool) {
+	o.ed, o.feed, o.tailed, o.projector = nil, nil, "", wire.Projector{}
 	if here {
 		o.ed = &clienttest.Editor{Is: client.Info{OptedIn: true, Updates: true, Thinking: true}, Sends: o.whenItReads}
-		o.feed = feed.New(o.ed, &o.pages, func(bool) {})
-		o.settle()
-		o.feed.Start("l1", func() loop.Status { return loop.Status{State: loop.StateRunning, SessionFile: o.path} })
+		o.feed = feed.New(o.ed, func(bool) {})
+		o.recorder = journal.NewRecorder(o.feed)
+	} else {
+		o.recorder = journal.NewRecorder(nobody{})
 	}
-	o.tell(nil, history.LoopStart{LoopID: "l1", Continued: continued})
-	o.tell(loop.Warning{Message: o.id("w")}, nil)
+	o.log = o.recorder.Open(o.name, "", true)
+	if here {
+		o.feed.Start("l1", o.log, func() loop.Status { return loop.Status{State: loop.StateRunning} })
+	}
+	o.tell(loop.Warning{Message: o.id("w")})
 }
+
+// nobody looks at another process' loop but through its journal.
+type nobody struct{}
+
+func (nobody) Handle(stream.Event)   {}
+func (nobody) HandleLoop(loop.Event) {}
 
 // whenItReads waits while the editor doesn't read.
 func (o *ownedLoop) whenItReads(ctx context.Context) error {
@@ -249,38 +245,36 @@ func (o *ownedLoop) whenItReads(ctx context.Context) error {
 }
 
 func (o *ownedLoop) letGo() {
-	end := loop.End{Reason: loop.StopInterrupted, Iterations: o.iteration}
-	o.writer.HandleRecord(history.LoopEnd{StopReason: string(end.Reason), Iterations: end.Iterations})
-	if err := o.writer.Close(); err != nil {
-		o.t.Fatal(err)
-	}
+	o.tell(loop.End{Reason: loop.StopInterrupted, Iterations: o.iteration})
 	if o.feed != nil {
-		o.feed.HandleLoop(end)
-		o.settle()
 		o.feed.Close()
 		<-o.feed.Done()
-		if !o.feed.Log().InFile() {
-			o.t.Error("the loop is over and not all of it is in its file")
-		}
+	}
+	if !o.log.Kept() {
+		o.t.Error("the loop is over and not all of it is kept")
 	}
 }
 
-func (o *ownedLoop) read(ctx context.Context, after string, options looplog.Options) (looplog.Page, error) {
+func (o *ownedLoop) read(ctx context.Context, after string, options journal.Options) (journal.Page, error) {
 	if o.feed != nil {
-		return o.feed.Log().Read(ctx, after, options)
+		return o.log.Read(ctx, after, options)
 	}
-	return o.pages.Read(ctx, o.path, after, options)
+	kept, err := journal.Open(o.name)
+	if err != nil {
+		return journal.Page{}, err
+	}
+	return kept.Read(ctx, after, options)
 }
 
 // tail is what a client hears of another process' loop.
 func (o *ownedLoop) tail() (news []wire.UpdateParams) {
-	var err error
-	if o.tailed == "" {
-		o.tailed, err = o.pages.End(o.t.Context(), o.path)
+	kept, err := journal.Open(o.name)
+	if err == nil && o.tailed == "" {
+		o.tailed, err = kept.End()
 	}
 	for more := true; more && err == nil; {
-		var page looplog.Page
-		page, err = o.pages.Read(o.t.Context(), o.path, o.tailed, looplog.Options{Bytes: 4 << 10, Thinking: true, OneIteration: true})
+		var page journal.Page
+		page, err = kept.Read(o.t.Context(), o.tailed, journal.Options{Bytes: 4 << 10, Thinking: true, OneIteration: true})
 		news = append(news, wire.UpdateParams{After: o.tailed, Cursor: page.Cursor, Updates: page.Updates(false)})
 		o.tailed, more = page.Cursor, page.More
 	}
@@ -296,52 +290,28 @@ func (o *ownedLoop) id(prefix string) string {
 }
 
 // tell tells of the loop.
-func (o *ownedLoop) tell(e loop.Event, r history.Record) {
-	if e != nil && o.feed != nil {
-		o.feed.HandleLoop(e)
+func (o *ownedLoop) tell(e loop.Event) {
+	for _, u := range o.projector.Unfinished(e) {
+		o.told(u)
 	}
-	switch e := e.(type) {
-	case loop.Warning:
-		r = history.Warning{Message: e.Message}
-	case loop.Guidance:
-		r = history.Guidance{ID: e.ID, State: string(e.State)}
-	case loop.Verify:
-		if e.State != verify.Running {
-			r = history.Verification{State: string(e.State), Command: e.Command, Why: e.Why}
-		}
-	case loop.Told:
-		r = history.Input{Kind: history.InputAgent, Text: e.Text}
-	case loop.Goal:
-		r = history.Goal(e)
-	case loop.IterationStart:
-		r = history.IterationStart{Iteration: e.Iteration}
-	case loop.IterationEnd:
-		r = history.IterationEnd{Iteration: e.Iteration, Outcome: string(e.Outcome), CostUSD: history.KnownCost(e.Cost)}
-	}
-	if r != nil {
-		o.writer.HandleRecord(r)
-	}
-	o.settle()
+	o.told(o.projector.Loop(e))
+	o.recorder.HandleLoop(e)
 	o.meanwhile()
 }
 
 // says tells of the agent.
 func (o *ownedLoop) says(events ...stream.Event) {
 	for _, e := range events {
-		if o.feed != nil {
-			o.feed.Handle(e)
-		}
-		o.writer.Handle(e)
-		o.writer.Flush()
-		o.settle()
+		o.told(o.projector.Event(e))
+		o.recorder.Handle(e)
 		o.meanwhile()
 	}
 }
 
-func (o *ownedLoop) settle() {
-	if size, ok := o.writer.Settled(); ok && size != o.settled && o.feed != nil {
-		o.settled = size
-		o.feed.HandleLoop(loop.Settled{Size: size})
+// told keeps what is to arrive.
+func (o *ownedLoop) told(u wire.Update) {
+	if u != nil {
+		o.all = append(o.all, lsptest.JSON(u))
 	}
 }
 
@@ -349,10 +319,10 @@ func (o *ownedLoop) settle() {
 // said than is kept for it.
 func (o *ownedLoop) iterate() {
 	o.iteration++
-	o.tell(loop.IterationStart{Iteration: o.iteration, Spent: o.earlier}, nil)
+	o.tell(loop.IterationStart{Iteration: o.iteration, Spent: o.earlier})
 	o.spent = stream.Usage{}
-	o.tell(loop.Goal{Promise: "DONE"}, nil)
-	o.tell(loop.Told{Text: o.id("guidance ")}, nil)
+	o.tell(loop.Goal{Promise: "DONE"})
+	o.tell(loop.Told{Text: o.id("guidance ")})
 	o.says(stream.SessionStart{Backend: "pi", Provider: "p", Model: "m", SessionID: o.id("s")})
 	much := o.feed != nil && o.canBlock // seldom: it takes long
 	o.canBlock = o.canBlock && !much
@@ -375,7 +345,10 @@ func (o *ownedLoop) iterate() {
 		synctest.Wait()
 	}
 	o.earlier = o.earlier.Plus(o.spent.Cost)
-	o.tell(loop.IterationEnd{Iteration: o.iteration, Outcome: outcome, Cost: o.spent.Cost}, nil)
+	for range o.rnd.IntN(3) {
+		o.tell(loop.Published{Topic: o.id("topic"), Payload: "x"})
+	}
+	o.tell(loop.IterationEnd{Iteration: o.iteration, Outcome: outcome, Cost: o.spent.Cost})
 }
 
 // message says a message in pieces and returns its text.
@@ -418,9 +391,9 @@ func (o *ownedLoop) turn(much bool) {
 		id, _ := o.message(false)
 		o.says(stream.MessageEnd{MessageID: id, Discarded: true})
 	case 3:
-		o.tell(loop.Guidance{ID: o.id("g"), State: loop.GuidanceQueued}, nil)
-		o.tell(loop.Verify{Gate: verify.CommandGate, State: verify.Running, Command: "make", Output: o.id("output ")}, nil)
-		o.tell(loop.Verify{Gate: verify.CommandGate, State: verify.Refuted, Command: "make", Code: -1, Why: o.id("why ")}, nil)
+		o.tell(loop.Guidance{ID: o.id("g"), State: loop.GuidanceQueued})
+		o.tell(loop.Verify{Gate: verify.CommandGate, State: verify.Running, Command: "make", Output: o.id("output ")})
+		o.tell(loop.Verify{Gate: verify.CommandGate, State: verify.Refuted, Command: "make", Code: -1, Why: o.id("why ")})
 	}
 	repeat := 1
 	if much {
@@ -428,14 +401,7 @@ func (o *ownedLoop) turn(much bool) {
 	}
 	for range repeat {
 		id, text := o.message(much)
-		var topics []stream.Event
-		if o.rnd.IntN(3) == 0 {
-			topic := o.id("topic")
-			text += `<event topic="` + topic + `">x</event>`
-			o.says(stream.Text{Delta: text[strings.LastIndex(text, "<event"):], MessageID: id})
-			topics = append(topics, stream.Topic{Topic: topic, Payload: "x"})
-		}
-		o.says(append([]stream.Event{stream.MessageEnd{MessageID: id, Text: text}}, topics...)...)
+		o.says(stream.MessageEnd{MessageID: id, Text: text})
 		o.tools(much)
 		o.spent.Tokens.Input++
 		o.spent.Context = 1

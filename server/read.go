@@ -10,17 +10,17 @@ import (
 	"slices"
 
 	"ralph-lsp/history"
+	"ralph-lsp/journal"
 	"ralph-lsp/loop"
-	"ralph-lsp/looplog"
 	"ralph-lsp/wire"
 )
 
 // loopLog is where a loop can be read.
 type loopLog struct {
 	id   string
-	path string        // of its session file, "" if there is none
-	live *looplog.Live // nil: all that there is is in the file
-	goes bool          // somebody drives it
+	path string       // of its session file, "" if there is none
+	live *journal.Log // nil: all that there is is in files
+	goes bool         // somebody drives it
 }
 
 // reader reads what is kept of loops.
@@ -39,16 +39,13 @@ func (rd *reader) read(ctx context.Context, p wire.ReadParams) (any, error) {
 		return nil, err
 	}
 	client := rd.ed.Client()
-	o := looplog.Options{Limit: max(p.Limit, 0), Before: p.Before, Thinking: client.OptedIn && client.Thinking}
-	var page looplog.Page
-	if from.live != nil {
-		page, err = from.live.Read(ctx, p.After, o)
-	} else {
-		page, err = rd.pages.Read(ctx, from.path, p.After, o)
+	o := journal.Options{Limit: max(p.Limit, 0), Before: p.Before, Thinking: client.OptedIn && client.Thinking}
+	page, err := rd.story(from).Read(ctx, p.After, o)
+	if from.live == nil {
 		page.Complete = !page.More && !from.goes
 	}
 	if err = unread(from, err); err == errUnwritten {
-		page, err = looplog.Page{Cursor: p.After}, nil
+		page, err = journal.Page{Cursor: p.After}, nil
 	}
 	if err != nil {
 		return nil, err
@@ -56,6 +53,28 @@ func (rd *reader) read(ctx context.Context, p wire.ReadParams) (any, error) {
 	return wire.ReadResult{
 		Updates: page.Updates(false), Cursor: page.Cursor, More: page.More, Complete: page.Complete, Reset: page.Reset, SkippedLines: page.Skipped,
 	}, err
+}
+
+// story is what a loop's log is read from.
+type story interface {
+	Read(ctx context.Context, after string, o journal.Options) (journal.Page, error)
+	Outline(ctx context.Context) (journal.Outline, error)
+}
+
+// story is a loop's journal or, where that is gone, its session file.
+func (rd *reader) story(from loopLog) story {
+	if from.live != nil {
+		return from.live
+	}
+	if from.id == "" {
+		from.id = history.LoopOf(from.path)
+	}
+	if from.id != "" {
+		if kept, err := journal.Open(from.id); err == nil {
+			return kept
+		}
+	}
+	return rd.sessions.Of(from.path)
 }
 
 // errUnwritten says that the first entry of a loop's file is still to come.
@@ -82,12 +101,7 @@ func (rd *reader) outline(ctx context.Context, p wire.OutlineParams) (any, error
 	if err != nil {
 		return nil, err
 	}
-	var o looplog.Outline
-	if from.live != nil {
-		o, err = from.live.Outline(ctx)
-	} else {
-		o, err = rd.pages.Outline(ctx, from.path, -1)
-	}
+	o, err := rd.story(from).Outline(ctx)
 	if err = unread(from, err); err != nil && err != errUnwritten {
 		return nil, err
 	}

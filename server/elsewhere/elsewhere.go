@@ -6,7 +6,7 @@ import (
 	"context"
 
 	"ralph-lsp/changes"
-	"ralph-lsp/looplog"
+	"ralph-lsp/journal"
 	"ralph-lsp/wire"
 )
 
@@ -37,5 +37,5 @@ type Watcher interface {
 	// Changed says that Loops has news. It doesn't block.
 	Changed()
 	// Tell sends a page of a loop's log that comes behind the cursor after. It waits for a slow editor.
-	Tell(ctx context.Context, loopID, after string, page looplog.Page) error
+	Tell(ctx context.Context, loopID, after string, page journal.Page) error
 }

@@ -52,7 +52,7 @@ var picture = Rules{
 		"server/client":            {"wire"},
 		"server/feed":              {"changes", "journal", "server/client", "wire", "loop", "stream"},
 		"server/documents":         {"agents", "sandbox", "server/client", "server/rpc", "wire", "loop", "loop/start", "stream", "backends", "loopstate", "config", "internal/limits", "internal/paths"},
-		"server/elsewhere":         {"changes", "looplog", "wire"},
+		"server/elsewhere":         {"changes", "journal", "wire"},
 		"server/stdio":             {"server", "server/elsewhere"},
 		"server":                   {"server/elsewhere", "worktree", "agents", "sandbox", "looplog", "verify", "server/rpc", "server/client", "server/documents", "server/feed", "wire", "loop", "loop/start", "stream", "backends", "changes", "loopstate", "history", "config", "internal/limits", "internal/paths", "internal/tell"},
 		"cmd/ralph-lsp":            {"cmd/internal/cli", "cmd/internal/emit", "worktree", "internal/paths", "agents", "changes", "hats", "verify", "server", "server/stdio", "looplog", "wire", "loop", "loop/start", "stream", "backends", "sandbox", "loopstate", "history", "config", "config/orchestrator", "internal/limits", "internal/tell"},
