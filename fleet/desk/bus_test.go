@@ -14,7 +14,7 @@ import (
 
 	"ralph-lsp/fleet"
 	"ralph-lsp/internal/test/lsptest"
-	"ralph-lsp/looplog"
+	"ralph-lsp/journal"
 	"ralph-lsp/wire"
 )
 
@@ -188,7 +188,7 @@ type screen struct {
 
 type told struct {
 	loopID, after string
-	page          looplog.Page
+	page          journal.Page
 }
 
 func (s *screen) Folders() []string {
@@ -212,7 +212,7 @@ func (s *screen) Changed() {
 	}
 }
 
-func (s *screen) Tell(_ context.Context, loopID, after string, page looplog.Page) error {
+func (s *screen) Tell(_ context.Context, loopID, after string, page journal.Page) error {
 	s.mu.Lock()
 	s.told = append(s.told, told{loopID, after, page})
 	s.mu.Unlock()

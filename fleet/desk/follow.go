@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ralph-lsp/fleet"
+	"ralph-lsp/journal"
 )
 
 const (
@@ -236,7 +237,7 @@ func (d *Desk) followLoop(ctx context.Context, bus fleet.Bus, t *transcript, f *
 			return
 		}
 		var again <-chan time.Time
-		page, err := d.page(ctx, bus, t, r, told, options{bytes: batch, oneIteration: true})
+		page, err := d.page(ctx, bus, t, r, told, journal.Options{Bytes: batch, OneIteration: true})
 		switch {
 		case ctx.Err() != nil:
 			return

@@ -16,8 +16,8 @@ import (
 	"sync"
 
 	"ralph-lsp/fleet"
+	"ralph-lsp/journal"
 	"ralph-lsp/loop"
-	"ralph-lsp/looplog"
 	"ralph-lsp/wire"
 )
 
@@ -69,15 +69,13 @@ func (t *transcript) parts(r fleet.Record) (attempts []int, live int) {
 
 // said is a line of a transcript, as far as a reader has to know it.
 type said struct {
-	SessionUpdate    string          `json:"sessionUpdate"`
-	MessageID        string          `json:"messageId"`
-	ParentToolCallID string          `json:"parentToolCallId"`
-	ToolCallID       string          `json:"toolCallId"`
-	Status           string          `json:"status"`
-	State            string          `json:"state"`
-	StopReason       string          `json:"stopReason"`
-	Iteration        int             `json:"iteration"`
-	Content          json.RawMessage `json:"content"`
+	SessionUpdate string          `json:"sessionUpdate"`
+	ToolCallID    string          `json:"toolCallId"`
+	Status        string          `json:"status"`
+	State         string          `json:"state"`
+	StopReason    string          `json:"stopReason"`
+	Iteration     int             `json:"iteration"`
+	Content       json.RawMessage `json:"content"`
 }
 
 // isOfAttempt says whether a line is about the process that ran an iteration, and not about the loop.
@@ -91,124 +89,64 @@ func (u said) isOfAttempt() bool {
 	return u.SessionUpdate == ""
 }
 
-// options say what a reader wants.
-type options struct {
-	limit        int // updates; 0: any number
-	bytes        int
-	oneIteration bool
-	before       string
-}
-
 // What ends the reading of a page.
 var (
 	errFull = errors.New("the page is full")
 	errEnd  = errors.New("here it was to end")
 )
 
-// pager makes a page of lines.
-type pager struct {
-	options
-	page  looplog.Page
-	at    place // behind the last line
-	taken place // behind the last line that is in the page
-	size  int
-	last  said         // of the page's last item
-	text  bytes.Buffer // of the last item, where that is text
-	moves func(line []byte) []byte
-}
-
-// take takes a line; errFull says that it is for the next page.
-func (p *pager) take(line []byte) error {
-	line = bytes.TrimSpace(line)
-	var u said
-	if json.Unmarshal(line, &u) != nil || u.isOfAttempt() {
-		p.at.line++
-		return nil
-	}
-	text := ""
-	isText := u.SessionUpdate == wire.KindMessageChunk || u.SessionUpdate == wire.KindThoughtChunk
-	if isText {
-		var content wire.TextContent
-		json.Unmarshal(u.Content, &content) // without a text there is none
-		text = content.Text
-	}
-	joins := isText && p.text.Len() > 0 && p.text.Len()+len(text) <= wire.MaxText && u.SessionUpdate == p.last.SessionUpdate &&
-		u.MessageID == p.last.MessageID && u.ParentToolCallID == p.last.ParentToolCallID && u.Iteration == p.last.Iteration
-	if n := len(p.page.Items); n > 0 {
-		full := p.limit > 0 && n == p.limit && !joins || p.size+len(line) > p.bytes
-		if full || p.oneIteration && u.Iteration != p.page.Items[0].Iteration {
-			return errFull
-		}
-	}
-	p.at.line++
-	p.taken = p.at
-	p.size += len(line)
-	if joins {
-		p.text.WriteString(text)
-		return nil
-	}
-	p.seal()
-	p.last = u
-	if isText {
-		p.text.WriteString(text)
-	}
-	p.page.Items = append(p.page.Items, looplog.Item{JSON: p.moves(line), Text: isText || u.SessionUpdate == wire.KindDiscard, Iteration: u.Iteration})
-	return nil
-}
-
-// seal ends the text that was joined.
-func (p *pager) seal() {
-	if n := len(p.page.Items); p.text.Len() > 0 {
-		u := wire.Chunk{SessionUpdate: p.last.SessionUpdate, MessageID: p.last.MessageID, ParentToolCallID: p.last.ParentToolCallID, Content: wire.TextContent{Type: "text", Text: p.text.String()}}
-		if encoded, err := wire.NewEncoder().Encode(u, false); err == nil {
-			p.page.Items[n-1].JSON = bytes.Clone(encoded)
-		}
-	}
-	p.text.Reset()
-}
-
 // page reads what comes behind a cursor.
-func (d *Desk) page(ctx context.Context, bus fleet.Bus, t *transcript, r fleet.Record, after string, o options) (looplog.Page, error) {
+func (d *Desk) page(ctx context.Context, bus fleet.Bus, t *transcript, r fleet.Record, after string, o journal.Options) (page journal.Page, err error) {
 	attempts, live := t.parts(r)
 	at, ok := t.parse(after)
 	isReset := after != "" && (!ok || at.attempt != 0 && !slices.Contains(attempts, at.attempt))
 	if isReset {
 		at = place{}
 	}
-	end, bounded := t.parse(o.before)
-	origin := d.knownOrigin(r)
-	p := &pager{options: o, at: at, taken: at, moves: func(line []byte) []byte { return moved(line, r.ID, d.folder(r.ID), origin) }}
-	p.page.Reset = isReset
+	end, bounded := t.parse(o.Before)
+	folder, origin := d.folder(r.ID), d.knownOrigin(r)
+	o.Thinking = true // what workers keep is for all
+	p := journal.NewPager(o)
+	taken := at // behind the last line that is in the page
 	for _, attempt := range attempts {
 		if attempt < at.attempt || bounded && attempt > end.attempt {
 			continue
 		}
-		skip := 0
+		line := place{attempt, 0}
 		if attempt == at.attempt {
-			skip = at.line
+			line = at
 		}
-		p.at = place{attempt, skip}
-		err := d.eachLine(ctx, bus, t, r, attempt, attempt == live, skip, func(line []byte) error {
-			if bounded && p.at.attempt == end.attempt && p.at.line >= end.line {
+		err = d.eachLine(ctx, bus, t, r, attempt, attempt == live, line.line, func(data []byte) error {
+			if bounded && attempt == end.attempt && line.line >= end.line {
 				return errEnd
 			}
-			return p.take(line)
+			line.line++
+			data = bytes.TrimSpace(data)
+			var u said
+			if json.Unmarshal(data, &u) != nil || u.isOfAttempt() {
+				return nil
+			}
+			if !p.Take(u.SessionUpdate, u.Iteration, moved(data, r.ID, folder, origin)) {
+				return errFull
+			}
+			taken = line
+			return nil
 		})
-		if err == errFull {
-			p.page.More = true
+		if err != nil && err != errEnd {
 			break
 		}
-		if err != nil && err != errEnd {
-			return p.page, err
-		}
 	}
-	p.seal()
-	p.page.Cursor = t.cursor(p.taken)
-	if bounded && !p.page.More {
-		p.page.Cursor = o.before
+	isFull := err == errFull
+	if isFull || err == errEnd {
+		err = nil
 	}
-	p.page.Complete = !p.page.More && r.Phase == fleet.Ended
-	return p.page, nil
+	page = p.Page()
+	page.More, page.Reset, page.Cursor = isFull, isReset, t.cursor(taken)
+	if bounded && !isFull {
+		page.Cursor = o.Before
+	}
+	page.Complete = !isFull && r.Phase == fleet.Ended
+	return page, err
 }
 
 // eachLine calls take with each line of an attempt behind the first ones. Of one that is live
@@ -361,7 +299,7 @@ func (t *transcript) heard() int {
 }
 
 // moved is a line as one of the loop on the bus: its commands name that, and not the
-// checkout that it ran in. Files are those of its origin, "" for none.
+// checkout that it ran in. Files are those of its origin, "" for none. It may be the line itself.
 func moved(line []byte, id, folder, origin string) []byte {
 	if at := bytes.LastIndex(line, []byte(`,"loopId":"`)); at > 0 { // where it was said is told beside
 		var stamp map[string]any
@@ -370,11 +308,11 @@ func moved(line []byte, id, folder, origin string) []byte {
 		}
 	}
 	if len(line) <= maxLine && !bytes.Contains(line, []byte(`offers"`)) && !bytes.Contains(line, []byte(`locations"`)) && !bytes.Contains(line, []byte(`\u00`)) { // which may spell it
-		return slices.Clone(line)
+		return line
 	}
 	var u map[string]any
 	if json.Unmarshal(line, &u) != nil || len(line) <= maxLine && u["offers"] == nil && u["locations"] == nil {
-		return slices.Clone(line)
+		return line
 	}
 	moveOffers(u, id, folder)
 	moveLocations(u, id, origin)
@@ -383,7 +321,7 @@ func moved(line []byte, id, folder, origin string) []byte {
 	}
 	encoded, err := json.Marshal(u)
 	if err != nil {
-		return slices.Clone(line)
+		return line
 	}
 	return encoded
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"ralph-lsp/fleet"
-	"ralph-lsp/looplog"
+	"ralph-lsp/journal"
 	"ralph-lsp/wire"
 )
 
@@ -42,7 +42,7 @@ func (d *Desk) read(ctx context.Context, p wire.ReadParams) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	page, err := d.page(ctx, bus, t, r, p.After, options{limit: max(p.Limit, 0), bytes: looplog.MaxPage, before: p.Before})
+	page, err := d.page(ctx, bus, t, r, p.After, journal.Options{Limit: max(p.Limit, 0), Before: p.Before})
 	if err != nil {
 		return nil, err
 	}
