@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph-lsp/cmd/internal/cli"
+	"ralph-lsp/journal"
 	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"
 	"ralph-lsp/stream"
@@ -43,7 +44,7 @@ func drive(cfg loop.Config, stdout, stderr io.Writer, how shown, begun func(l *l
 		screen.now = clock
 		return newStyle(how.style.Value, screen)
 	})
-	l, err := loop.Start(cfg, q)
+	l, _, err := journal.Start(cfg, q)
 	if err != nil {
 		return loop.End{}, err
 	}

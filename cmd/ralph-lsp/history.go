@@ -18,9 +18,9 @@ import (
 	"ralph-lsp/config"
 	"ralph-lsp/history"
 	"ralph-lsp/internal/tell"
+	"ralph-lsp/journal"
 	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"
-	"ralph-lsp/looplog"
 	"ralph-lsp/wire"
 )
 
@@ -171,9 +171,9 @@ func sessionNamed(cmd *cobra.Command, dir string, args []string) (string, error)
 // printTranscript prints the updates that an editor would get, a page at a time:
 // a session may be long.
 func printTranscript(cmd *cobra.Command, path string, thinking bool) error {
-	var pages looplog.Pages
+	session := new(journal.Sessions).Of(path)
 	for cursor := ""; ; {
-		page, err := pages.Read(contextOf(cmd), path, cursor, looplog.Options{Thinking: thinking})
+		page, err := session.Read(contextOf(cmd), cursor, journal.Options{Thinking: thinking})
 		if err != nil {
 			return sessionError(err)
 		}
