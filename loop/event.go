@@ -148,15 +148,7 @@ type Told struct{ Text string }
 // Published is a topic that a run has handed over.
 type Published stream.Topic
 
-// Settled says that the loop's session file has all that was told until now in
-// its first Size bytes: what comes behind them is told from here on. Lost says
-// instead that something couldn't be written, so that no other will come.
-type Settled struct {
-	Size int64
-	Lost bool
-}
-
-// End is what a loop ends with; only a Settled comes behind it.
+// End is what a loop ends with: the last that is told.
 type End struct {
 	Reason     StopReason
 	Promise    string // StopPromise: what was promised
@@ -188,7 +180,6 @@ func (Warning) loopEvent()        {}
 func (LimitsChanged) loopEvent()  {}
 func (Told) loopEvent()           {}
 func (Published) loopEvent()      {}
-func (Settled) loopEvent()        {}
 func (End) loopEvent()            {}
 func (Asked) loopEvent()          {}
 func (Answered) loopEvent()       {}

@@ -275,8 +275,6 @@ type watcher struct {
 	lines []string
 	agent []stream.Event
 	ends  []IterationEnd
-
-	settled map[string]Settled // the last one behind each line
 }
 
 func (w *watcher) Handle(e stream.Event) {
@@ -323,16 +321,6 @@ func (w *watcher) HandleLoop(e Event) {
 		if e.Offer.Unchecked {
 			line += " (what now?)"
 		}
-	case Settled:
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		if w.settled == nil {
-			w.settled = map[string]Settled{}
-		}
-		if n := len(w.lines); n > 0 {
-			w.settled[w.lines[n-1]] = e
-		}
-		return
 	case End:
 		line = fmt.Sprintf("over: %s after %d", e.Reason, e.Iterations)
 	}

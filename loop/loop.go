@@ -93,7 +93,7 @@ type Loop struct {
 
 // Start starts a loop, or continues the one in the folder. It returns once the
 // state file is written; the loop then runs on its own until Done. obs sees all
-// of it; before Start returns, that is at most one Settled.
+// of it, which may begin before Start returns.
 //
 // Errors: ErrEmptyPrompt, ErrNothingToGoOn, *AlreadyRunningError,
 // *InterruptedError, *backends.NotFoundError, *backends.UnknownError,

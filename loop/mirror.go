@@ -16,9 +16,6 @@ type mirror struct {
 	writer *history.Writer // nil: switched off, or it couldn't be opened
 	failed error           // to warn of
 	warned string          // the last warning
-
-	settled int64 // the size that was told last
-	lost    bool  // it was told that something is missing
 }
 
 // openMirror takes up the session file that the state file names, or prepares
@@ -70,26 +67,10 @@ func (l *Loop) tell(f func(*mirror)) {
 	l.emitMu.Lock()
 	defer l.emitMu.Unlock()
 	f(&l.mirror)
-	l.settle()
 }
 
 func (l *Loop) keep(r history.Record) {
 	l.tell(func(m *mirror) { m.writer.HandleRecord(r) })
-}
-
-// settle tells the observer how far the session file has all that it was told.
-// The caller holds emitMu.
-func (l *Loop) settle() {
-	m := &l.mirror
-	size, ok := m.writer.Settled()
-	switch {
-	case ok && size != m.settled:
-		m.settled = size
-		l.obs.HandleLoop(Settled{Size: size})
-	case !m.lost && m.writer.Err() != nil:
-		m.lost = true
-		l.obs.HandleLoop(Settled{Lost: true})
-	}
 }
 
 // warnOfMirror says that the session file isn't complete, once for each reason.

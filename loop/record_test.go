@@ -23,7 +23,6 @@ func TestEventsComeBackFromTheirRecords(t *testing.T) {
 	notKept := map[string]string{
 		"StateChanged": "of interest while the loop runs",
 		"Told":         "is an input, which the agent's own session shows",
-		"Settled":      "tells of the session file",
 	}
 	kept := map[string]Event{}
 	for _, e := range []Event{
@@ -36,9 +35,9 @@ func TestEventsComeBackFromTheirRecords(t *testing.T) {
 		Verify{Gate: verify.CommandGate, State: verify.Refuted, Command: "go test ./...", Promised: true, Why: "failed (exit 1)", Code: 1, Duration: time.Minute, Cost: stream.USD(0.1), Output: "FAIL",
 			Problems: []verify.Problem{{Path: "a_test.go", Line: 3, Column: 1, Message: "got 2"}}},
 		Warning{Message: "mind the gap"},
-		Asked{Question{ID: "q1", Kind: AskSelect, Tool: "Bash", CallID: "t1", Agent: "scout", Title: "Which?", Detail: "A or B", Options: []string{"A", "B"},
+		Asked{ask.Question{ID: "q1", Kind: ask.Select, Tool: "Bash", CallID: "t1", Agent: "scout", Title: "Which?", Detail: "A or B", Options: []string{"A", "B"},
 			Placeholder: "A", Rule: "Bash(git push:*)", At: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}},
-		Answered{Question{ID: "q1", Kind: AskConfirm, Title: "Sure?"}, Answer{Kind: AnswerValue, Text: "A", By: "terminal"}},
+		Answered{ask.Question{ID: "q1", Kind: ask.Confirm, Title: "Sure?"}, ask.Answer{Kind: ask.Value, Text: "A", By: "terminal"}},
 		LimitsChanged{Limits: limits.Default(), Promise: "DONE"},
 		End{Reason: StopPermissionDenied, Promise: "DONE", Iterations: 3, Limit: 50, Cost: stream.USD(1.5), Tokens: tokens, Duration: time.Hour, Error: "refused",
 			Denials: []stream.Denial{{Tool: "bash", Detail: "rm"}}, Guards: "a_test.go"},

@@ -101,9 +101,6 @@ func (q *queue) Handle(e stream.Event) {
 
 // HandleLoop takes an event of the loop's.
 func (q *queue) HandleLoop(e loop.Event) {
-	if _, ok := e.(loop.Settled); ok { // there may be many, and no style shows them
-		return
-	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.push(queued{own: e}, eventWeight)
