@@ -88,8 +88,13 @@ type Config struct {
 	// Once ends the loop behind an iteration, with StopOnce: what is to come stands in the
 	// state file, how long to wait before that too, so that another process can go on.
 	Once bool
-	// From is what to continue where the state file is gone, as it is after a cap.
-	From *loopstate.State
+	// Detached ends the loop before its first run: it goes on in a process of its own, which
+	// Keep starts for the loop with an id in a folder. That process waits until nobody drives
+	// it, and continues it with Alone. Without Keep a loop can't be detached.
+	Detached bool
+	Keep     func(folder, loopID string) error
+	// Alone continues a loop as it was left: one that was paused is, one that waited waits.
+	Alone bool
 	// History says where the loop is kept as a session that pi can open.
 	History history.Options
 	// Changes says how snapshots of the folder are made.
@@ -138,6 +143,7 @@ type Patch struct {
 // Errors of Start and of the functions that speak to a loop in a folder.
 var (
 	ErrEmptyPrompt   = errors.New("the prompt is empty: say what the agent should do")
+	ErrNotDetachable = errors.New("the process that drives this loop can't let it go on alone; interrupt it, and go on with ralph-lsp resume --detach")
 	ErrNotRunning    = errors.New("no loop is running here")
 	ErrNothingToGoOn = errors.New("there is no loop here to continue: start one with a prompt")
 	// ErrNothingToAccept: nothing was changed, either.
@@ -183,7 +189,7 @@ func (e *InterruptedError) Reason() StopReason {
 }
 
 // isHandedOn says whether another process had the loop, and told what is to be told when it begins.
-func (c Config) isHandedOn() bool { return c.Once && c.Continue }
+func (c Config) isHandedOn() bool { return (c.Once || c.Alone) && c.Continue }
 
 // newState is the state file of a loop that begins.
 func (c Config) newState(id string, now time.Time) loopstate.State {

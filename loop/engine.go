@@ -74,6 +74,10 @@ func (l *Loop) iterate() End {
 	if l.work(func() { end, isOver = l.verifyFirst() }); isOver {
 		return end
 	}
+	var left *RetryStatus
+	if l.look(func(p *progress) { left = l.cfg.leftWaiting(p) }); left != nil {
+		l.wait(left.Reason, left.Attempt, left.ResumeAt)
+	}
 	for {
 		plan, why, err := l.nextRun()
 		if why != "" {
@@ -90,7 +94,8 @@ func (l *Loop) iterate() End {
 		if end, ok := l.conclude(r, func() StopReason { return decide(r, cause, now.counts, now.base, l.cfg.Verify, l.Status().Limits) }); ok {
 			return end
 		}
-		if l.cfg.Once {
+		l.minUnknownCost(plan.iteration)
+		if l.cfg.Once || l.departure.wanted.Load() {
 			return l.handOn(r, now.counts)
 		}
 		l.waitAfter(r, now.counts)
@@ -162,7 +167,9 @@ func (l *Loop) mustStop() (why StopReason, paused bool) {
 		case p.lastRun:
 			why = StopCancelled
 		default:
-			why, paused = reached(p.base, p.status.Limits), p.paused
+			if why, paused = reached(p.base, p.status.Limits), p.paused; why == "" && l.departure.wanted.Load() {
+				why = StopDetached
+			}
 		}
 	})
 	return why, paused

@@ -28,8 +28,8 @@ func (l *Loop) leaveFile(end End, now time.Time) State {
 			state = StateInterrupted // its file is all that there is
 		}
 		_, err := l.save(func(s *loopstate.State) {
-			if end.Reason == StopOnce {
-				s.Stuck = l.circles.stuck
+			if ending.HandsOn {
+				s.Stuck = l.snapshots.circles.stuck
 			} else {
 				s.ResumeAt = time.Time{}
 			}
@@ -95,7 +95,15 @@ func (l *Loop) finish(end End) {
 	})
 	end.Status = l.Status()
 	l.end = end
-	l.sayGoodbye(state, end)
+	l.tell(func(*mirror) { // the session file has it already
+		l.obs.HandleLoop(StateChanged{State: state})
+		l.obs.HandleLoop(end) // which closes its journal: who goes on writes it
+	})
+	if end.Reason == StopDetached {
+		if err := l.departure.complete(l.cfg.Folder); err != nil {
+			l.end.Error = oneLine(err.Error())
+		}
+	}
 	close(l.done)
 }
 

@@ -111,7 +111,7 @@ func Start(cfg Config, obs Observer) (*Loop, error) {
 		start: func(spec backends.Spec) (Agent, error) { return backends.Start(spec) },
 	}
 	host, _ := os.Hostname()
-	l.owner = loopstate.Owner{PID: os.Getpid(), Host: host, StartedAt: time.Now().Truncate(time.Millisecond), LoopID: l.id, Version: cfg.Version}
+	l.owner = loopstate.Owner{PID: os.Getpid(), Host: host, StartedAt: time.Now().Truncate(time.Millisecond), LoopID: l.id, Version: cfg.Version, Detached: cfg.Alone}
 	l.lock, err = file.Lock(l.owner)
 	if locked := (*loopstate.LockedError)(nil); errors.As(err, &locked) {
 		return nil, &AlreadyRunningError{Folder: cfg.Folder, Owner: locked.Owner}
@@ -327,7 +327,7 @@ func (l *Loop) takeUp(found loopstate.State) (loopstate.State, error) {
 			s.InARow.UnknownCosts = 0
 		}
 		reopen(s)
-		s.Active, s.LoopID, s.Backend = true, l.id, l.cfg.Backend.Name
+		s.Active, s.LoopID, s.Backend = !l.cfg.Alone || found.Active || found.Unchecked != "", l.id, l.cfg.Backend.Name
 		s.BackendArgs, s.Model, s.Quiet, s.Agents = l.cfg.Args, l.cfg.Model, l.cfg.Quiet, l.cfg.Agents.Flags
 		l.cfg.describeProgram(s)
 		l.cfg.forgetAsks(s)
@@ -335,7 +335,10 @@ func (l *Loop) takeUp(found loopstate.State) (loopstate.State, error) {
 		if l.cfg.Hat != "" || s.Backend != found.Backend {
 			s.Hat = l.cfg.Hat
 		}
-		s.Iteration, s.Begun, s.ResumeAt, s.Unchecked = usedBy(*s).iterations+1, false, time.Time{}, ""
+		s.Iteration, s.Begun, s.Unchecked = usedBy(*s).iterations+1, false, ""
+		if !l.cfg.Alone {
+			s.ResumeAt = time.Time{}
+		}
 		s.Stuck = ""
 		if path := l.mirror.writer.Path(); path != "" {
 			s.SessionFile = path
@@ -352,7 +355,11 @@ func (l *Loop) init(s loopstate.State) {
 	l.snapshots.alive, l.snapshots.stopAlive = context.WithCancel(context.Background())
 	l.wake, l.spent, l.hurry, l.done = make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{})
 	l.mark = strings.ToLower(rand.Text()[:3])
-	l.circles.refuted = lasting(s.Refutation)
+	l.departure.wanted.Store(l.cfg.Detached)
+	l.departure.begin = sync.OnceValue(func() error { return l.cfg.Keep(l.cfg.Folder, l.id) })
+	l.desk = l.openDesk()
+	l.desk.Wrote(s.Allowed, nil)
+	l.snapshots.circles.refuted = lasting(s.Refutation)
 	if !l.cfg.Stranger { // what an agent wrote there while a loop was at work, its next save took out
 		l.published = hats.Texts{Published: s.Published}.Seen()
 	}
@@ -384,9 +391,6 @@ func (l *Loop) init(s loopstate.State) {
 // newID makes a loop id: short, unique, fit for file names and environments.
 func newID() string { return "ralph-" + strings.ToLower(rand.Text()[:12]) }
 
-// Done is closed when the loop is over and all its processes are gone.
-func (l *Loop) Done() <-chan struct{} { return l.done }
-
 // Wait waits for the loop's end.
 func (l *Loop) Wait() End {
 	<-l.done
@@ -399,6 +403,7 @@ func (l *Loop) ID() string { return l.id }
 // Status returns a snapshot.
 func (l *Loop) Status() (now Status) {
 	l.look(func(p *progress) { now = p.snapshot() })
+	now.Departing = l.departure.wanted.Load()
 	if now.State == StateRunning && now.Tool == nil && now.Retry == nil {
 		now.LastSign = l.activity.last()
 	}

@@ -1,10 +1,12 @@
 package loop
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
 
+	"ralph-lsp/internal/settings"
 	"ralph-lsp/loopstate"
 	"ralph-lsp/stream"
 )
@@ -159,4 +161,119 @@ func TestTheNextProcessIsToldWhatFailed(t *testing.T) {
 			t.Errorf("it is told again: %q", last.file.state.Stuck)
 		}
 	})
+}
+
+// TestALoopIsDetached lets loops go on in another process, as they were left.
+func TestALoopIsDetached(t *testing.T) {
+	tests := []struct {
+		name   string
+		detach func(*rig)
+		runs   []run // of the first process
+		left   func(loopstate.State) bool
+	}{
+		{"before its first run", nil, nil, func(s loopstate.State) bool { return s.Iteration == 1 && !s.Begun && s.Active }},
+		{"behind the iteration under way", func(r *rig) {
+			time.Sleep(10 * time.Second)
+			if n, err := r.Detach(); n != 1 || err != nil {
+				r.t.Errorf("Detach: %d, %v", n, err)
+			}
+		}, []run{withTime(costs(1, "no"), time.Minute)}, func(s loopstate.State) bool { return s.Iteration == 2 && *s.CostUSD == 1 }},
+		{"while it is paused", func(r *rig) {
+			time.Sleep(10 * time.Second)
+			r.Pause()
+			r.waitFor(StatePaused)
+			if n, err := r.Detach(); n != 0 || err != nil {
+				r.t.Errorf("Detach: %d, %v", n, err)
+			}
+		}, []run{withTime(costs(1, "no"), time.Minute)}, func(s loopstate.State) bool { return !s.Active }},
+		{"while it waits", func(r *rig) {
+			r.waitFor(StateWaiting)
+			r.Detach()
+		}, []run{fails(stream.KindRateLimit, "x")}, func(s loopstate.State) bool { return s.ResumeAt.After(time.Now()) }},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				kept := 0
+				r, err := tryStart(t, nil, func(c *Config) {
+					c.Detached = tt.detach == nil
+					c.Keep = func(folder, loopID string) error { kept++; return nil }
+				}, tt.runs...)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if tt.detach != nil {
+					tt.detach(r)
+				}
+				r.over(StopDetached, len(tt.runs))
+				if kept != 1 {
+					t.Errorf("%d processes were started", kept)
+				}
+				left := *r.file.state
+				if !tt.left(left) {
+					t.Fatalf("left %+v", left)
+				}
+				begun := time.Now()
+				r, err = tryStart(t, &left, func(c *Config) {
+					c.Continue, c.Alone, c.Prompt, c.Promise = true, true, "", ""
+				}, says("<promise>DONE</promise>"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !r.Status().Detached {
+					t.Error("it doesn't say that it runs alone")
+				}
+				if !left.Active {
+					r.waitFor(StatePaused)
+					r.Resume(Patch{})
+				}
+				r.over(StopPromise, 1)
+				if waited := time.Since(begun); left.ResumeAt.After(begun) && waited < left.ResumeAt.Sub(begun) {
+					t.Errorf("it waited for %v of %v", waited, left.ResumeAt.Sub(begun))
+				}
+			})
+		})
+	}
+}
+
+// TestAClosedWindowLeavesWhatIsWanted is what becomes of a loop whose window goes away.
+func TestAClosedWindowLeavesWhatIsWanted(t *testing.T) {
+	tests := []struct {
+		name   string
+		close  string
+		detach bool
+		keep   error
+		want   StopReason
+	}{
+		{"as ever", "", false, nil, StopInterrupted},
+		{"it is to end", settings.OnCloseEnd, false, nil, StopInterrupted},
+		{"it is kept", settings.OnCloseKeep, false, nil, StopDetached},
+		{"it is about to leave", settings.OnCloseEnd, true, nil, StopDetached},
+		{"nobody could go on", settings.OnCloseKeep, false, errors.New("no process"), StopInterrupted},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				var r *rig
+				r, err := tryStart(t, nil, func(c *Config) {
+					c.Said.OnClose = tt.close
+					c.Keep = func(string, string) error {
+						if r.Status().State.Over() {
+							t.Error("it was over before somebody could go on")
+						}
+						return tt.keep
+					}
+				}, withTime(costs(1, "no"), time.Minute))
+				if err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(10 * time.Second)
+				if tt.detach {
+					r.Detach()
+				}
+				r.Close()
+				r.over(tt.want, 1)
+			})
+		})
+	}
 }

@@ -84,6 +84,7 @@ func (l *Loop) setOwner() {
 	owner := l.owner
 	var running Agent
 	l.look(func(p *progress) {
+		owner.Departing = l.departure.wanted.Load()
 		running, owner.Leaving, owner.Live = p.running, p.concluded || p.cause != "", p.isLive()
 		owner.AtWork = workersOf(p.status.Agents)
 		if running != nil {

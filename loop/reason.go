@@ -28,6 +28,7 @@ const (
 	StopBackendError     StopReason = "backend_error"     // no run of the agent has begun
 	StopInterrupted      StopReason = "interrupted"       // the editor or terminal went away
 	StopOnce             StopReason = "once"              // one iteration was asked for
+	StopDetached         StopReason = "detached"          // it goes on in a process of its own
 	StopBadStateFile     StopReason = "bad_state_file"    // the user's edit can't be read
 )
 
@@ -106,7 +107,8 @@ var endings = []Ending{
 	{Reason: StopBackendError, Class: ClassError, State: StateEnded, Kept: true, OfMachine: true, What: "failed", Why: "the agent never began to work", Remedies: []Remedy{RemedyDoctor, RemedyResume, RemedyDiscard},
 		Advice: "see ralph-lsp doctor"},
 	{Reason: StopInterrupted, Class: ClassWarning, State: StateInterrupted, What: "interrupted", Remedies: left},
-	{Reason: StopOnce, Class: ClassInfo, State: StateInterrupted, What: "left", Why: "one iteration was asked for", Remedies: left},
+	{Reason: StopOnce, Class: ClassInfo, State: StateInterrupted, HandsOn: true, What: "left", Why: "one iteration was asked for", Remedies: left},
+	{Reason: StopDetached, Class: ClassInfo, State: StateInterrupted, HandsOn: true, What: "detached", Why: "it goes on alone"},
 	{Reason: StopBadStateFile, Class: ClassError, State: StateEnded, Untouched: true, What: "failed", Why: "the state file can't be used",
 		Remedies: []Remedy{RemedyOpenFile}},
 }

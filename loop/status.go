@@ -98,6 +98,8 @@ type Status struct {
 	NoProgress         int    // runs in a row that brought nothing new
 	Unchecked          string // why the promise couldn't be verified, while the loop pauses for that
 	Pausing            bool   // it will pause when its iteration has ended
+	Detached           bool   // it runs in a process of its own, whatever window shows it
+	Departing          bool   // it does so when its iteration or its window ends
 	Hat                string // "" is none
 	Sandbox            string // what makes the walls around its agents; "": there are none
 	StartedAt          time.Time

@@ -138,7 +138,7 @@ func (l *Loop) wait(reason string, attempt int, until time.Time) {
 	for {
 		var over bool
 		l.change(func(p *progress) {
-			over = p.cause != "" || p.paused || p.lastRun || p.retryNow
+			over = p.cause != "" || p.paused || p.lastRun || l.departure.wanted.Load() || p.retryNow
 			p.retryNow = false
 		})
 		if over {
