@@ -73,7 +73,7 @@ var picture = Rules{
 		"github.com/creack/pty":        {"backends"},
 		"github.com/fsnotify/fsnotify": {"loopstate"},
 		"github.com/BurntSushi/toml":   {"config"},
-		"github.com/spf13/":            {"cmd/internal/cli", "cmd/internal/emit", "server/stdio", "cmd/ralph-lsp", "cmd/ralph-fleet", "loop/start"},
+		"github.com/spf13/":            {"cmd/internal/cli", "cmd/internal/emit", "cmd/internal/keeper", "server/stdio", "cmd/ralph-lsp", "cmd/ralph-fleet", "loop/start"},
 		"github.com/nats-io/":          {"fleet/natsbus"},
 		"github.com/prometheus/":       {"fleet/metrics"},
 		"go.opentelemetry.io/":         {"fleet/spans", "e2e/fleet"},

@@ -1,0 +1,219 @@
+// Package keeper is the process in which a loop goes on that was detached: it belongs to no
+// window, continues one loop as it was left, and ends with it. Both programs have it as a
+// command, as each is what an editor may have started.
+package keeper
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"ralph-lsp/backends"
+	"ralph-lsp/config"
+	"ralph-lsp/internal/paths"
+	"ralph-lsp/journal"
+	"ralph-lsp/loop"
+	"ralph-lsp/loop/start"
+	"ralph-lsp/stream"
+)
+
+const (
+	name = "keeper" // of the command
+	// begun is what a keeper says when it goes on, or waits for who still drives the loop.
+	begun = "begun"
+	// poll is how often it looks whether that one is gone.
+	poll = 20 * time.Millisecond
+	// startPatience bounds how long who starts a keeper waits for its word.
+	startPatience = 30 * time.Second
+)
+
+// Start starts the keeper of the loop with an id in a folder, and returns when it goes on with
+// it, or waits until nobody drives it any more. trusted: an editor's user trusts the folder.
+// The keeper outlives this process, and whoever ends that with all that is below it.
+func Start(folder, loopID string, trusted bool) error {
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("starting a process for the loop: %w", err)
+	}
+	cmd := exec.Command(self, name, "--leave", fmt.Sprintf("--trusted=%t", trusted), "--", folder, loopID)
+	cmd.Dir = folder
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		return fmt.Errorf("starting a process for the loop: %w", err)
+	}
+	late := time.AfterFunc(startPatience, func() { out.Close() })
+	defer late.Stop()
+	line, err := bufio.NewReader(io.LimitReader(out, 64<<10)).ReadString('\n')
+	_ = cmd.Wait() // it has gone: its child says the rest
+	switch line = strings.TrimSpace(line); {
+	case line == begun:
+		return nil
+	case line != "":
+		return errors.New(stream.Plain(line))
+	}
+	return fmt.Errorf("the process for the loop said nothing: %w", err)
+}
+
+// New is the command.
+func New(version string) *cobra.Command {
+	k := keeper{version: version}
+	cmd := &cobra.Command{Use: name + " FOLDER LOOP", Short: "Go on with a loop that was detached", Hidden: true, Args: cobra.ExactArgs(2)}
+	leave := cmd.Flags().Bool("leave", false, "start another one that outlives this process, and end")
+	cmd.Flags().BoolVar(&k.trusted, "trusted", false, "the folder's files are trusted")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if *leave {
+			return k.leave(args[0], args[1])
+		}
+		return k.run(cmd, args[0], args[1])
+	}
+	return cmd
+}
+
+type keeper struct {
+	version string
+	trusted bool
+}
+
+// leave starts the keeper as a process of its own session, which isn't below this one when it ends.
+func (k *keeper) leave(folder, loopID string) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	cmd := exec.Command(self, name, fmt.Sprintf("--trusted=%t", k.trusted), "--", folder, loopID)
+	cmd.Dir, cmd.Stdout, cmd.SysProcAttr = folder, os.Stdout, apart()
+	if log, err := openLog(loopID); err == nil {
+		defer log.Close()
+		cmd.Stderr = log
+	}
+	return cmd.Start()
+}
+
+// openLog opens what a keeper has to say that nobody else hears.
+func openLog(loopID string) (*os.File, error) {
+	dir, err := paths.State("keepers")
+	if err == nil {
+		err = os.MkdirAll(dir, 0o700)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return os.OpenFile(filepath.Join(dir, filepath.Base(loopID)+".log"), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+}
+
+// run goes on with the loop to its end.
+func (k *keeper) run(cmd *cobra.Command, folder, loopID string) error {
+	caught := make(chan os.Signal, 1)
+	signal.Notify(caught, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	out := os.Stdout
+	say := func(word string) {
+		if out != nil {
+			fmt.Fprintln(out, word)
+			out.Close() // who started this waits for no more
+			out = nil
+		}
+	}
+	l, err := k.begin(cmd, folder, loopID, func() { say(begun) })
+	if err != nil {
+		say(strings.Join(strings.Fields(err.Error()), " "))
+		return err
+	}
+	say(begun)
+	debug.SetGCPercent(25) // it stays for long, there may be a hundred, and it has little to do
+	time.AfterFunc(time.Second, debug.FreeOSMemory)
+	go func() {
+		<-caught
+		l.Interrupt()
+	}()
+	l.Wait()
+	if path, err := paths.State("keepers"); err == nil {
+		removeEmpty(filepath.Join(path, filepath.Base(loopID)+".log"))
+	}
+	return nil
+}
+
+// removeEmpty removes a file in which nothing is.
+func removeEmpty(path string) {
+	if info, err := os.Lstat(path); err == nil && info.Size() == 0 {
+		os.Remove(path)
+	}
+}
+
+// begin continues the loop, once nobody drives it. waits is called when that has to be waited for.
+func (k *keeper) begin(cmd *cobra.Command, folder, loopID string, waits func()) (*loop.Loop, error) {
+	for running := (*loop.AlreadyRunningError)(nil); errors.As(loop.InTheWay(folder), &running); time.Sleep(poll) { // which looks at the lock alone
+		if running.Owner.Detached {
+			return nil, running
+		}
+		waits()
+	}
+	if end, ok := loop.LastIn(folder); ok && end.Status.LoopID == loopID && end.Reason != loop.StopDetached {
+		return nil, loop.ErrNotRunning // its user has ended it meanwhile
+	}
+	found, err := start.FoundIn(folder)
+	if err != nil {
+		return nil, err
+	}
+	if found.LoopID != loopID {
+		return nil, loop.ErrNotRunning
+	}
+	files := config.FilesOf(folder, backends.Names())
+	files.Trusted = k.trusted
+	settings, err := files.Load()
+	if err != nil {
+		return nil, err
+	}
+	resolver := start.Resolver{Settings: settings, Attended: true, Detect: start.Installed} // whoever comes may talk to the agent
+	cfg, err := resolver.Continue(cmd.Context(), found, files)
+	if err != nil {
+		return nil, err
+	}
+	cfg.Folder, cfg.Version, cfg.Alone = folder, k.version, true
+	cfg.Attended = func() bool { return false }
+	l, _, err := journal.Start(cfg, nobody{})
+	return l, err
+}
+
+// nobody hears what a loop tells: it stands in its journal.
+type nobody struct{}
+
+func (nobody) Handle(stream.Event)   {}
+func (nobody) HandleLoop(loop.Event) {}
+
+// Launch starts a loop that goes on in a keeper, and returns how it left this process. begun is
+// told its id, and warn what its user should know.
+func Launch(cfg loop.Config, begun, warn func(string)) (loop.End, error) {
+	cfg.Detached = true
+	l, _, err := journal.Start(cfg, warner{warn: warn})
+	if err != nil {
+		return loop.End{}, err
+	}
+	begun(l.ID())
+	return l.Wait(), nil
+}
+
+// warner passes warnings on.
+type warner struct {
+	nobody
+	warn func(string)
+}
+
+func (w warner) HandleLoop(e loop.Event) {
+	if warning, ok := e.(loop.Warning); ok {
+		w.warn(warning.Message)
+	}
+}
