@@ -70,7 +70,7 @@ func drive(cfg loop.Config, stdout, stderr io.Writer, how shown, begun func(l *l
 // exitCode is what the program returns for a loop that ended so.
 func exitCode(reason loop.StopReason) int {
 	switch ending := reason.Ending(); {
-	case reason == loop.StopOnce:
+	case ending.HandsOn:
 		return exitGoesOn
 	case ending.Class == loop.ClassOK:
 		return exitDone

@@ -21,6 +21,7 @@ From another terminal, in the same folder (or with -C DIR)
   ralph-lsp update --max-iterations 100     change limits or the promise
   ralph-lsp pause | resume | next           stop after this run | go on | end this run
   ralph-lsp cancel                          end it now
+  ralph-lsp detach | attach                 let it go on alone | watch it, and end it
   (or edit .pi/ralph-loop.local.md: limits count at once, the prompt from the next run)
 
 What it changed

@@ -21,10 +21,12 @@ func (o *once) addFlags(f *pflag.FlagSet) {
 }
 
 // check says whether the flags go together with the command's input.
-func (o *once) check(cmd *cobra.Command, promptFile string) error {
+func (o *once) check(cmd *cobra.Command, promptFile string, detach bool) error {
 	switch {
 	case !o.wanted && cmd.Flags().Changed("lease"):
 		return errors.New("--lease is of --once: add that, or leave --lease out")
+	case o.wanted && detach:
+		return errors.New("--once is for a program that holds the loop, and --detach lets it go on alone; leave one of them out")
 	case o.lease < 0:
 		return errors.New("--lease is how long to wait for a line: say it as 30s")
 	case o.wanted && promptFile == "-":

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
+	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -18,7 +20,8 @@ import (
 	"ralph-lsp/worktree"
 )
 
-func newWatch() *cobra.Command {
+// newWatch is the command that shows a loop. asks: Ctrl-C asks what becomes of it.
+func newWatch(asks bool) *cobra.Command {
 	var how shown
 	cmd := &cobra.Command{
 		Use:   "watch [LOOP]",
@@ -33,7 +36,10 @@ The exit codes are those of ralph-lsp run.`,
 	}
 	how.addFlags(cmd)
 	inFolder(cmd, func(cmd *cobra.Command, dir string, args []string) error {
-		w := watcher{dir: dir}
+		if e, ok := named(args); ok {
+			dir = e.Folder
+		}
+		w := watcher{dir: dir, asks: asks}
 		if err := w.find(cmd, args); err != nil {
 			return err
 		}
@@ -49,6 +55,8 @@ const watchPoll = 250 * time.Millisecond
 type watcher struct {
 	sessionViewer
 	dir    string
+	asks   bool        // Ctrl-C asks what becomes of the loop
+	asking atomic.Bool // it does so now
 	path   string
 	at     history.Cursor
 	status atomic.Pointer[loop.Status]
@@ -196,11 +204,8 @@ func (w *watcher) watch(cmd *cobra.Command, how shown) error {
 	defer leave()
 	result := make(chan error, 1)
 	go func() { result <- w.follow(ctx) }()
-	select {
-	case err := <-result:
+	if err, isOver := w.attend(cmd, result, caught, out.broken); isOver {
 		return err
-	case <-caught:
-	case <-out.broken:
 	}
 	leave()
 	select {
@@ -210,12 +215,44 @@ func (w *watcher) watch(cmd *cobra.Command, how shown) error {
 	return &exitError{code: exitCancelled}
 }
 
+// attend waits for the end of the loop (isOver), or of the watching.
+func (w *watcher) attend(cmd *cobra.Command, result <-chan error, caught <-chan os.Signal, broken <-chan struct{}) (err error, isOver bool) {
+	answers := make(chan error, 1)
+	for {
+		select {
+		case err := <-result:
+			return err, true
+		case sig := <-caught:
+			if !w.asks || sig != os.Interrupt || w.asking.Swap(true) {
+				return nil, false
+			}
+			go func() {
+				defer w.asking.Store(false)
+				answers <- askToLeave(cmd, w.dir)
+			}()
+		case err := <-answers:
+			if errors.Is(err, errLeaves) {
+				return nil, false
+			} else if err != nil {
+				fmt.Fprintln(cmd.ErrOrStderr(), "ralph-lsp: "+explain(err))
+			}
+		case <-broken:
+			return nil, false
+		}
+	}
+}
+
 // follow shows what is in the file and what comes, until nobody drives the loop.
 func (w *watcher) follow(ctx context.Context) error {
 	defer w.Close()
 	driven := w.isDriven()
 	if driven {
-		w.Live(func() loop.Status { return w.work.of(*w.status.Load(), time.Now()) })
+		w.Live(func() loop.Status {
+			if w.asking.Load() { // its line is where the answer stands
+				return loop.Status{}
+			}
+			return w.work.of(*w.status.Load(), time.Now())
+		})
 	}
 	for {
 		if err := w.read(); err != nil {
