@@ -19,6 +19,7 @@ const (
 	CommandCancel  = "ralph.loop.cancel"
 	CommandPause   = "ralph.loop.pause"
 	CommandNext    = "ralph.loop.next"
+	CommandDetach  = "ralph.loop.detach"
 	CommandResume  = "ralph.loop.resume"
 	CommandUpdate  = "ralph.loop.update"
 	CommandSteer   = "ralph.loop.steer"
@@ -48,6 +49,7 @@ const (
 const (
 	ReasonAlreadyRunning  = "already_running"
 	ReasonNotRunning      = "not_running"
+	ReasonNotDetachable   = "not_detachable"
 	ReasonBackendNotFound = "backend_not_found"
 	ReasonUntrusted       = "untrusted"
 	ReasonStateLocked     = "state_locked"

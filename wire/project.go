@@ -195,7 +195,7 @@ func StatusOf(s loop.Status, owned bool) LoopStatus {
 // say puts into words where a loop stands, and what can be done with it.
 func (l *LoopStatus) say(s loop.Status) {
 	facts := factsOf(*l)
-	l.Live, l.Busy, l.Pausing = facts.live, facts.busy, s.Pausing
+	l.Live, l.Busy, l.Pausing, l.Detached = facts.live, facts.busy, s.Pausing, s.Detached && facts.live
 	l.Title, l.Class = titleOf(s), classOfLoop(*l)
 	l.Can, l.Offers = can(s), OffersAfter(s)
 	l.Text = TextOf(*l)
@@ -205,7 +205,7 @@ func (l *LoopStatus) say(s loop.Status) {
 	}
 	if l.Live {
 		l.Line = Line(s, nil, time.Time{})
-		if !l.Owned {
+		if !l.Owned && !l.Detached {
 			l.Line += " · in another process"
 		}
 		l.CostText = "unknown"
@@ -345,7 +345,7 @@ func projectEnd(e loop.End) End {
 	end := End{
 		SessionUpdate: KindEnd, StopReason: string(e.Reason), Promise: stream.Plain(e.Promise), Iterations: e.Iterations,
 		CostUSD: dollars(e.Cost), Tokens: projectTokens(e.Tokens), DurationMs: e.Duration.Milliseconds(), Error: stream.Plain(e.Error), Changes: (*Changes)(e.Changes), Guards: stream.Plain(e.Guards), Hats: projectHats(e.Hats),
-		Said: Said{Text: EndText(e), Class: e.Reason.Ending().Class, Notify: true, Offers: OffersAfter(e.Status)},
+		Said: Said{Text: EndText(e), Class: e.Reason.Ending().Class, Notify: e.Reason != loop.StopDetached, Offers: OffersAfter(e.Status)},
 	}
 	for _, d := range e.Denials {
 		end.Denials = append(end.Denials, Denial{stream.Plain(d.Tool), stream.Plain(d.Detail)})

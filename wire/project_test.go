@@ -210,7 +210,7 @@ func TestStatusOnTheWire(t *testing.T) {
 		want  string
 	}{
 		{"all of it", full, true, `{"loopId":"l1","folder":"file:///w/my%20app","title":"my app","state":"running","text":"3/50 · $1.50","line":"3/50 · $1.50 · waiting (rate limit)",` +
-			`"class":"info","question":"Ralph loop active. Cancel it to start the new task?","live":true,"busy":true,"can":["cancel","pause","next","steer","update","open"],"costText":"$1.50 of $10.00","limitTexts":["50 iterations","$10.00","1h of running"],` +
+			`"class":"info","question":"Ralph loop active. Cancel it to start the new task?","live":true,"busy":true,"can":["cancel","pause","next","steer","update","detach","open"],"costText":"$1.50 of $10.00","limitTexts":["50 iterations","$10.00","1h of running"],` +
 			`"details":[{"label":"Agent","text":"pi · m"},{"label":"Cost","text":"$1.50 of $10.00"},{"label":"Limits","text":"50 iterations · $10.00 · 1h of running"},{"label":"Work","text":"2m00s of 1h"},` +
 			`{"label":"Tokens","text":"1 in, 0 out, 0 cached"},{"label":"Context","text":"60.0k of 200.0k"},{"label":"Quota","text":"five hour 50 %"}],"iteration":3,"maxIterations":50,` +
 			`"startedAt":"2026-01-02T12:00:00Z","iterationStartedAt":"2026-01-02T12:00:00Z","backend":{"name":"pi","model":"m"},` +

@@ -199,6 +199,14 @@ func NextText(iteration int) string {
 	return fmt.Sprintf("iteration %d ends now; what it has cost counts", iteration)
 }
 
+// DetachText answers who lets a loop go on alone.
+func DetachText(iteration int) string {
+	if iteration == 0 {
+		return "the loop goes on alone"
+	}
+	return fmt.Sprintf("the loop goes on alone once iteration %d has ended; its window may be closed before", iteration)
+}
+
 // SteeredText answers who has steered a loop. live: its running agent can be talked to.
 func SteeredText(live bool) string {
 	if live {

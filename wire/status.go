@@ -82,6 +82,7 @@ type LoopStatus struct {
 	Unpriced           int           `json:"unpriced,omitempty"`   // so many runs in a row of unknown cost, while the loop pauses for that
 	Unchecked          string        `json:"unchecked,omitempty"`  // why the promise can't be verified, while the loop pauses for that
 	Pausing            bool          `json:"pausing,omitempty"`    // it will pause when its iteration has ended
+	Detached           bool          `json:"detached,omitempty"`   // it runs alone, without a window
 	Can                []string      `json:"can,omitempty"`        // what can be done with it: CanStart, CanCancel...
 	Sandbox            *Walls        `json:"sandbox,omitempty"`    // around its agents; absent: none
 	CostText           string        `json:"costText,omitempty"`   // "$1.42 of $10.00"

@@ -237,6 +237,7 @@ func rareExamples(text func(string) TextContent) []any {
 		Owner{PID: 4242, Host: "box"},
 		ConfigProblem{FileURI: "file:///w/app/ralph.toml", Line: 3, Column: 1, Message: "unknown key max_iteration"},
 		LoopStatus{Folder: "file:///w/app", State: "running", Pausing: true, SilentSince: noon},
+		StatusOf(loop.Status{Folder: "/w/app", State: loop.StateRunning, Iteration: 3, Detached: true}, false),
 		StatusParams{Text: "the bus is away", Loops: []LoopStatus{{LoopID: "f4k2", Folder: "file:///h/.local/state/ralph-fleet/seen/f4k2", State: "running", Host: "box-1", Origin: "file:///w/app"}}},
 		Chunk{SessionUpdate: KindMessageChunk, MessageID: "m7", ParentToolCallID: "t1", Content: text("Hello")},
 		ToolCallUpdate{SessionUpdate: KindToolCallUpdate, ToolCallID: "t1", Status: StatusCompleted, Content: []ToolContent{{"content", text("1\n2\n" + tell.LeftOut(49_871, 288_894) + "\n49999\n50000")}}, Omitted: &Omitted{49_871, 288_894}},

@@ -165,6 +165,17 @@ func QuestionAbout(err error) string {
 	return ""
 }
 
+// aloneText says that no window holds the loop, or won't soon.
+func aloneText(s loop.Status) string {
+	switch {
+	case s.Detached:
+		return "alone"
+	case s.Departing:
+		return "goes on alone"
+	}
+	return ""
+}
+
 // pausingText says when a loop will pause.
 func pausingText(iteration int) string { return fmt.Sprintf("pausing after iteration %d", iteration) }
 
