@@ -44,6 +44,7 @@ var reaches = map[string]reach{
 
 	wire.CommandStart:   {not: "a start is of this machine: name a folder of it, or put the loop on the bus with ralph-fleet submit"},
 	wire.CommandPlan:    {not: "a plan is made in a folder of this machine: name one"},
+	wire.CommandDetach:  {not: "a loop of a fleet goes on without this window as it is"},
 	wire.CommandOpen:    {not: "its state file is on another machine: steer it, or change its limits with ralph.loop.update"},
 	wire.CommandHistory: {not: "it is no folder of this machine, so no loops are kept of it: ralph.loop.read reads the loop itself"},
 	wire.CommandPrompts: {not: "it is no folder of this machine, so no prompts are kept of it"},

@@ -41,6 +41,7 @@ func (m *manager) table() map[string]command {
 		wire.CommandCancel:  with(c.cancel),
 		wire.CommandPause:   with(c.pause),
 		wire.CommandNext:    with(c.next),
+		wire.CommandDetach:  with(c.detach),
 		wire.CommandResume:  with(c.resume),
 		wire.CommandUpdate:  with(c.update),
 		wire.CommandSteer:   with(c.steer),

@@ -143,6 +143,20 @@ func (c *controls) next(ctx context.Context, p wire.LoopParams) (any, error) {
 	return result, err
 }
 
+// detach lets a loop go on without the editor, once its iteration has ended.
+func (c *controls) detach(ctx context.Context, p wire.LoopParams) (any, error) {
+	var iteration int
+	result, err := c.change(ctx, p, func(r *managed) (err error) {
+		iteration, err = r.Detach()
+		return err
+	}, func(folder, loopID string) (err error) {
+		iteration, err = loop.DetachFolder(folder, loopID)
+		return err
+	})
+	result.Text = wire.DetachText(iteration)
+	return result, err
+}
+
 // resume lets a loop go on: a paused or waiting one, one that was interrupted,
 // or one of ours that came to a cap.
 func (c *controls) resume(ctx context.Context, p wire.ResumeParams) (any, error) {

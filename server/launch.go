@@ -29,8 +29,13 @@ func (l *launcher) launch(cfg loop.Config) (*managed, error) {
 		return nil, err
 	}
 	f.changed()
-	cfg.Diagnose = l.diagnoseIn(f.path)
-	r := &managed{cfg: cfg, retired: make(chan struct{}), feed: feed.New(l.ed, &l.pages, l.status.Changed)}
+	cfg.Diagnose, cfg.Attended = l.diagnoseIn(f.path), func() bool { return true } // it ends with its editor
+	r := &managed{cfg: cfg, retired: make(chan struct{}), feed: feed.New(l.ed, l.status.Changed)}
+	cfg.Detached = cfg.Said.OnClose == settings.OnCloseKeep
+	if l.keep != nil {
+		trusted := l.ed.Client().Trusted
+		cfg.Keep = func(folder, loopID string) error { return l.keep(folder, loopID, trusted) }
+	}
 	if !cfg.Continue {
 		l.problems.clear(f.path)
 	}
@@ -50,7 +55,7 @@ func (l *launcher) launch(cfg loop.Config) (*managed, error) {
 	l.permissions.look(f)
 	l.status.Changed(true) // what the loop said until now came too early to be seen
 	if !wanted {
-		go r.Interrupt()
+		go r.Close()
 	}
 	go func() {
 		defer l.wg.Done()
@@ -85,7 +90,10 @@ func (l *launcher) retire(f *folder, r *managed, end loop.End) {
 	if closing {
 		return
 	}
-	l.questions.announce(f, r, end)
+	if end.Reason == loop.StopDetached && end.Error != "" { // its end was told before that was known
+		l.user.show(messageWarning, wire.NameIn(f.path, l.workspace.list())+" "+end.Error)
+	}
+	l.questions.announce(f, r, end, isOpen)
 	if isOpen {
 		l.lookout.look(f)
 	}
@@ -96,7 +104,7 @@ func (l *launcher) retire(f *folder, r *managed, end loop.End) {
 func (l *launcher) close() {
 	var wg sync.WaitGroup
 	for _, r := range l.workspace.close() {
-		wg.Go(r.Interrupt)
+		wg.Go(r.Close)
 	}
 	wg.Wait()
 	l.leave()

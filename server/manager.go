@@ -36,6 +36,7 @@ type manager struct {
 type env struct {
 	ed      client.Editor
 	version string
+	keep    Keep
 	log     *slog.Logger
 	user    dialog
 	docs    openDocuments
@@ -65,7 +66,7 @@ type openDocuments interface {
 
 // newManager returns a manager without folders. Its docs are set before it is used.
 func newManager(ed client.Editor, o Options, log *slog.Logger) *manager {
-	e := &env{ed: ed, version: o.Version, log: log, user: dialog{ed, new(atomic.Bool)}, problems: newProblems(ed)}
+	e := &env{ed: ed, version: o.Version, keep: o.Keep, log: log, user: dialog{ed, new(atomic.Bool)}, problems: newProblems(ed)}
 	e.ctx, e.leave = context.WithCancel(context.Background())
 	w := &workspace{env: e, opened: make(chan struct{}, 1), folders: map[string]*folder{}, asked: map[askedOf]bool{}}
 	q := &questions{env: e, workspace: w}

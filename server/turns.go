@@ -34,7 +34,7 @@ type order struct {
 }
 
 var inOrder = map[string]order{
-	wire.CommandStart: {holds: true}, wire.CommandResume: {holds: true}, wire.CommandPause: {holds: true}, wire.CommandNext: {holds: true}, wire.CommandUpdate: {holds: true}, wire.CommandSteer: {holds: true}, wire.CommandAnswer: {holds: true},
+	wire.CommandStart: {holds: true}, wire.CommandResume: {holds: true}, wire.CommandPause: {holds: true}, wire.CommandNext: {holds: true}, wire.CommandDetach: {holds: true}, wire.CommandUpdate: {holds: true}, wire.CommandSteer: {holds: true}, wire.CommandAnswer: {holds: true},
 	wire.CommandCancel: {},
 	wire.CommandUndo:   {true, "snapshots "}, wire.CommandRedo: {true, "snapshots "}, wire.CommandKeep: {true, "snapshots "},
 	wire.CommandLand: {true, "landing "},

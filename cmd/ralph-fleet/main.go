@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"ralph-lsp/cmd/internal/cli"
+	"ralph-lsp/cmd/internal/keeper"
 	"ralph-lsp/fleet/natsbus"
 	"ralph-lsp/internal/tell"
 	"ralph-lsp/stream"
@@ -65,7 +66,7 @@ func newRoot(stdout io.Writer) *cobra.Command {
 	cli.Overview(root, overview)
 	root.AddCommand(newServe(), newWorker(), newSubmit(), newStatus(), newWatch(), newFetch(), newLimits(), newRemove(),
 		newControl("pause", "Let loops end their iteration, and begin no other", thatGoOn(), pauseLoop), newResume(), newNext(), newAnswer(),
-		newControl("cancel", "End loops; returns when nothing of them is left", thatGoOn(), cancelLoop), newSteer(), newDoctor(), newEmit())
+		newControl("cancel", "End loops; returns when nothing of them is left", thatGoOn(), cancelLoop), newSteer(), newDoctor(), newEmit(), keeper.New(programVersion()))
 	cli.Versioned(root, programVersion())
 	root.SetHelpCommand(cli.NewHelp())
 	return root

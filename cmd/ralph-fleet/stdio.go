@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph-lsp/cmd/internal/emit"
+	"ralph-lsp/cmd/internal/keeper"
 	"ralph-lsp/config"
 	"ralph-lsp/fleet"
 	"ralph-lsp/fleet/desk"
@@ -67,7 +68,7 @@ func (e *editor) serve(cmd *cobra.Command, stdout io.Writer) error {
 			return desk.New(desk.Options{Dial: dial, Name: cmp.Or(tell.WithoutUserinfo(e.bus.url), "of your "+config.FleetName), Dir: dir, Log: log})
 		}
 	}
-	code, err := e.Run(cmd.InOrStdin(), stdout, cmd.ErrOrStderr(), programVersion(), place)
+	code, err := e.Run(cmd.InOrStdin(), stdout, cmd.ErrOrStderr(), programVersion(), keeper.Start, place)
 	if err == nil && code != 0 {
 		return exitCode(code)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ralph-lsp/cmd/internal/keeper"
 	"ralph-lsp/server/stdio"
 )
 
@@ -14,7 +15,7 @@ func serveEditor(cmd *cobra.Command, s *stdio.Sidecar) error {
 		return cmd.Help()
 	}
 	stdout := unchecked(cmd.OutOrStdout()).(io.Writer) // the server looks after its errors
-	code, err := s.Run(cmd.InOrStdin(), stdout, cmd.ErrOrStderr(), programVersion(), nil)
+	code, err := s.Run(cmd.InOrStdin(), stdout, cmd.ErrOrStderr(), programVersion(), keeper.Start, nil)
 	if err == nil && code != exitDone {
 		return &exitError{code: code} // the log has said why
 	}

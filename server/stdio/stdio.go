@@ -35,7 +35,7 @@ func (s *Sidecar) AddFlags(f *pflag.FlagSet) {
 
 // Run serves an editor with the loops of this machine and those elsewhere, and returns the
 // exit code; place may be nil. Out takes frames only, as they are.
-func (s *Sidecar) Run(in io.Reader, out, stderr io.Writer, version string, place func(*slog.Logger) elsewhere.Place) (code int, err error) {
+func (s *Sidecar) Run(in io.Reader, out, stderr io.Writer, version string, keep server.Keep, place func(*slog.Logger) elsewhere.Place) (code int, err error) {
 	log, closeLog, err := s.openLog(stderr)
 	if err != nil {
 		return 1, err
@@ -43,7 +43,7 @@ func (s *Sidecar) Run(in io.Reader, out, stderr io.Writer, version string, place
 	defer closeLog()
 	ctx, stop := editorContext(out)
 	defer stop()
-	o := server.Options{Version: version, Log: log, Parent: s.parent}
+	o := server.Options{Version: version, Log: log, Parent: s.parent, Keep: keep}
 	if place != nil {
 		o.Elsewhere = place(log)
 	}
