@@ -98,7 +98,7 @@ func serverCapabilities(client client.Info, commands []string) (protocol.ServerC
 	return protocol.ServerCapabilities{
 		PositionEncoding: encoding,
 		TextDocumentSync: &protocol.TextDocumentSyncOptions{
-			OpenClose: new(true), Change: new(protocol.TextDocumentSyncKindFull),
+			OpenClose: new(true), Change: new(protocol.TextDocumentSyncKindFull), Save: protocol.Boolean(true),
 		},
 		HoverProvider:      protocol.Boolean(true),
 		CompletionProvider: &protocol.CompletionOptions{},

@@ -117,5 +117,6 @@ func (m *manager) view() documents.Env {
 		*workspace
 		*loops
 		*agents
-	}{m.workspace, m.loops, m.agents}
+		saver
+	}{m.workspace, m.loops, m.agents, saver{m}}
 }

@@ -24,6 +24,7 @@ func (s *Server) methods() map[string]rpc.Method {
 
 		"textDocument/didOpen":    rpc.Notification(s.docs.DidOpen),
 		"textDocument/didChange":  rpc.Notification(s.docs.DidChange),
+		"textDocument/didSave":    rpc.Notification(s.docs.DidSave),
 		"textDocument/didClose":   rpc.Notification(s.docs.DidClose),
 		"textDocument/hover":      answered(s.docs.Hover),
 		"textDocument/completion": answered(s.docs.Completion),

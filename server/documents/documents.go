@@ -34,6 +34,8 @@ type Env interface {
 	FolderOf(uri string) string
 	// FolderAt returns the one path that stands for all names of a folder.
 	FolderAt(path string) string
+	// StateSaved takes what the user has saved as the state file of a folder's loop.
+	StateSaved(folder, text string)
 }
 
 // docKind is what a document is for us.
@@ -177,6 +179,13 @@ func (d *Documents) set(u uri.URI, version int32, text string) {
 	d.open[docKey(u)] = doc
 	d.mu.Unlock()
 	d.publish(u, false)
+}
+
+// DidSave tells the loop of a state file that it is the editor's user who wrote that.
+func (d *Documents) DidSave(p protocol.DidSaveTextDocumentParams) {
+	if doc := d.get(p.TextDocument.URI); doc != nil && doc.kind == stateDoc {
+		d.env.StateSaved(d.folderOf(doc), doc.whole)
+	}
 }
 
 func (d *Documents) DidClose(p protocol.DidCloseTextDocumentParams) {

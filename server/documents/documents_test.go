@@ -118,7 +118,8 @@ func (w *docWorld) FolderOf(u string) string {
 	return filepath.Dir(path)
 }
 
-func (w *docWorld) FolderAt(path string) string { return path }
+func (w *docWorld) FolderAt(path string) string    { return path }
+func (w *docWorld) StateSaved(folder, text string) {}
 
 // withDoc returns documents with one that is open, without telling the editor.
 // A nil world has no loop and all backends.
