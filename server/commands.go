@@ -13,6 +13,7 @@ import (
 	"ralph-lsp/backends"
 	"ralph-lsp/changes"
 	"ralph-lsp/config"
+	"ralph-lsp/internal/caller"
 	"ralph-lsp/loop"
 	"ralph-lsp/loop/ask"
 	"ralph-lsp/loop/start"
@@ -88,6 +89,10 @@ func (m *manager) execute(id string, arguments []json.RawMessage) (rpc.Work, err
 		m.user.answer(nil, err)
 		return nil, err
 	}
+	if err := m.mayAsk(id, task.target); err != nil {
+		m.user.answer(nil, err)
+		return nil, asWireError(err)
+	}
 	task = m.afar.reroute(id, task)
 	own := m.takeTurn(id, task)
 	return func(ctx context.Context) (any, error) {
@@ -102,6 +107,15 @@ func (m *manager) execute(id string, arguments []json.RawMessage) (rpc.Work, err
 		}
 		return result, nil
 	}, nil
+}
+
+// mayAsk refuses what only a user may ask for, where who speaks to us is below a loop.
+func (m *manager) mayAsk(id string, about wire.LoopParams) error {
+	if m.afar.find(about) != "" {
+		return caller.CheckAfar(id)
+	}
+	folder, _ := m.workspace.folderPath(about.Folder) // what can't be told is none of the agent's own
+	return caller.Check(id, folder)
 }
 
 // failed is a request that was understood and couldn't be done.
@@ -125,6 +139,13 @@ func withOffers(err error, id string, argument json.RawMessage) error {
 		data["offers"] = offers
 	}
 	return err
+}
+
+// plainReasons are those of errors of which nothing more is to be told.
+var plainReasons = map[error]string{
+	loop.ErrEmptyPrompt: wire.ReasonEmptyPrompt, loop.ErrNotRunning: wire.ReasonNotRunning, loop.ErrNothingToGoOn: wire.ReasonNotRunning,
+	loop.ErrNotDetachable: wire.ReasonNotDetachable, loop.ErrNoRun: wire.ReasonNoRun, ask.ErrNoQuestion: wire.ReasonNoQuestion,
+	loop.ErrNothingToAccept: wire.ReasonNothingToAccept,
 }
 
 // asWireError gives the errors of the loop and its rooms their reasons.
@@ -187,6 +208,8 @@ func asWireError(err error) error {
 		return failed(wire.ReasonNoSandbox, err, map[string]any{"fix": noWalls.Fix})
 	case errors.As(err, new(*loopstate.NotWritableError)):
 		return failed(wire.ReasonNotWritable, err, nil)
+	case errors.As(err, new(*caller.Refused)):
+		return failed(wire.ReasonAgent, err, nil)
 	case errors.As(err, &atWork):
 		return failed(wire.ReasonAtWork, fmt.Errorf("%w: pause the loop, and undo when it has ended", err),
 			map[string]any{"iteration": atWork.Iteration, "offers": wire.OffersAtWork(atWork.Folder)})

@@ -3,6 +3,8 @@ package server
 import (
 	"encoding/json"
 	"testing"
+
+	"ralph-lsp/internal/caller"
 )
 
 // A command of the wire that is in no table would be refused as unknown.
@@ -14,6 +16,9 @@ func TestEveryCommandIsCarriedOut(t *testing.T) {
 	for _, name := range names.Commands {
 		if (&manager{}).table()[name] == nil {
 			t.Errorf("commands.go has no %s", name)
+		}
+		if !caller.Knows(name) {
+			t.Errorf("internal/caller/rights.go doesn't say who may ask for %s", name)
 		}
 	}
 }

@@ -71,6 +71,7 @@ const (
 	ReasonNothingToAccept = "nothing_to_accept"
 	ReasonNoRun           = "no_run"
 	ReasonNoQuestion      = "no_question"
+	ReasonAgent           = "agent"     // one of the loop asks for what only its user may
 	ReasonElsewhere       = "elsewhere" // it can't be done with a loop of another machine
 	ReasonBusAway         = "bus_away"  // nobody can reach that machine now
 )
