@@ -90,27 +90,19 @@ func (q *questions) offerToContinue(f *folder, found *seenLoop) {
 		return
 	}
 	q.wg.Go(func() {
-		left := wire.LeftSentence("in "+filepath.Base(f.path), st.StopReason, st.Iteration, st.Limits.MaxIterations, st.Error)
-		q.offer(ctx, messageInfo, left, " Go on with it?", actionLater, wire.OffersAfter(st))
+		kind, left := messageInfo, wire.LeftSentence("in "+filepath.Base(f.path), st.StopReason, st.Iteration, st.Limits.MaxIterations, st.Error)
+		if st.State == loop.StateEnded {
+			kind, left = messageTypes[st.StopReason.Ending().Class], wire.NameIn(f.path, q.workspace.list())+" "+wire.EndText(*st.Last)+"."
+		}
+		q.offer(ctx, kind, left, " Go on with it?", actionLater, wire.OffersAfter(st))
 	})
 }
 
-// announce tells a client without a plugin how a loop ended, and asks whether
-// a limit that was reached should be raised.
-func (q *questions) announce(f *folder, r *managed, end loop.End) {
-	if q.ed.Client().OptedIn {
+// announce tells a client without a plugin how a loop ended. Where it can go on and its
+// folder is open, a question does: what to do with it.
+func (q *questions) announce(f *folder, r *managed, end loop.End, isOpen bool) {
+	if q.ed.Client().OptedIn || isOpen && r.Status().CanGoOn() {
 		return
 	}
-	message := wire.NameIn(f.path, q.workspace.list()) + " " + wire.EndText(end)
-	if r.Status().State == loop.StateFailed {
-		return // a question tells it: what to do with the loop
-	}
-	kind := messageTypes[end.Reason.Ending().Class]
-	if end.Reason.Capped() {
-		if ctx := f.askAfterEnd(); ctx != nil {
-			q.wg.Go(func() { q.offer(ctx, kind, message, "", actionStop, wire.OffersAfter(r.Status())) })
-			return
-		}
-	}
-	q.user.show(kind, message)
+	q.user.show(messageTypes[end.Reason.Ending().Class], wire.NameIn(f.path, q.workspace.list())+" "+wire.EndText(end))
 }

@@ -194,16 +194,10 @@ func asWireError(err error) error {
 		return &rpc.Error{Code: rpc.CodeInvalidParams, Message: err.Error(), Data: map[string]any{"key": "hat", "known": append([]string{}, noHat.Known...)}}
 	case errors.As(err, &noAgent):
 		return &rpc.Error{Code: rpc.CodeInvalidParams, Message: err.Error(), Data: map[string]any{"key": "agent", "known": append([]string{}, noAgent.Known...)}}
-	case errors.Is(err, loop.ErrEmptyPrompt):
-		return failed(wire.ReasonEmptyPrompt, err, nil)
 	case errors.As(err, &capped):
 		return failed(wire.ReasonLimitReached, err, map[string]any{"stopReason": capped.Reason, "iterations": capped.Used.MaxIterations})
 	case errors.As(err, new(*ask.AnswerError)):
 		return invalidKey("answer", "%v", err)
-	case errors.Is(err, loop.ErrNoQuestion):
-		return failed(wire.ReasonNoQuestion, err, nil)
-	case errors.Is(err, loop.ErrNothingToAccept):
-		return failed(wire.ReasonNothingToAccept, err, nil)
 	case errors.As(err, &noWalls):
 		return failed(wire.ReasonNoSandbox, err, map[string]any{"fix": noWalls.Fix})
 	case errors.As(err, new(*loopstate.NotWritableError)):
@@ -221,6 +215,11 @@ func asWireError(err error) error {
 		return failed(wire.ReasonNoSnapshots, err, nil)
 	case errors.Is(err, context.Canceled):
 		return err // the core answers it as the specification says
+	}
+	for plain, reason := range plainReasons {
+		if errors.Is(err, plain) {
+			return failed(reason, err, nil)
+		}
 	}
 	return &rpc.Error{Code: rpc.CodeRequestFailed, Message: err.Error()}
 }

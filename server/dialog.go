@@ -124,7 +124,6 @@ const (
 	actionContinue        = "Continue"
 	actionDiscardAndStart = "Discard and start"
 	actionLater           = "Later"
-	actionStop            = "Stop"
 	actionUndo            = "Undo"
 )
 

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"os"
 	"reflect"
 	"slices"
 
@@ -71,7 +72,7 @@ func (f *folder) see(found *seenLoop) (before, now *seenLoop, refresh bool) {
 	if f.question != nil && f.question.situation != now.situation() {
 		f.withdraw()
 	}
-	if now != nil && !now.status.State.Left() {
+	if now != nil && !now.status.State.Over() {
 		delete(f.workspace.asked, askedOf{f.path, now.status.LoopID}) // when it stops again, that is news
 	}
 	return before, now, moved || !f.review.begun
@@ -138,16 +139,11 @@ func (f *folder) askOnce(found *seenLoop) context.Context {
 	return f.questionAbout(found.situation())
 }
 
-// askAfterEnd returns the context of a question about our loop that ended, nil when
-// another runs by now, or the editor leaves.
-func (f *folder) askAfterEnd() context.Context {
-	f.workspace.mu.Lock()
-	defer f.workspace.mu.Unlock()
-	if f.workspace.closed || f.running != nil {
-		return nil
-	}
-	var nothing *seenLoop
-	return f.questionAbout(nothing.situation())
+// isPast says whether our loop that ended last could go on, and can't any more, or went on and is over: it would be seen.
+func (f *folder) isPast() bool {
+	_, err := os.Stat(f.path) // of a worktree that has landed nothing is seen
+	why := f.last.Status().StopReason
+	return why == loop.StopDetached || err == nil && why.Ending().Kept
 }
 
 // status is the folder's loop: ours, the one we see, or ours that ended last.
@@ -158,9 +154,9 @@ func (f *folder) status() (wire.LoopStatus, bool) {
 		now = f.running.Status()
 	case f.seen != nil:
 		now = f.seen.status
-	case f.last != nil:
+	case f.last != nil && !f.isPast():
 		now = f.last.Status()
-		if now.State.Left() { // it was discarded, or its file is gone
+		if now.State.Left() { // the same, or its file is gone
 			now.State = loop.StateEnded
 		}
 	default:
@@ -189,7 +185,7 @@ func (f *folder) logs() (logs []loopLog) {
 	}
 	if f.seen != nil {
 		s := f.seen.status
-		logs = append(logs, loopLog{s.LoopID, s.SessionFile, nil, !s.State.Left()})
+		logs = append(logs, loopLog{s.LoopID, s.SessionFile, nil, !s.State.Over()})
 	}
 	if r := f.last; r != nil {
 		last := loopLog{r.ID(), r.Status().SessionFile, r.feed.Log(), false}
@@ -220,7 +216,7 @@ func (s *seenLoop) situation() string {
 	if s == nil {
 		return ""
 	}
-	if state := s.status.State; state.Left() {
+	if state := s.status.State; state.Over() {
 		return string(state) + " " + s.status.LoopID
 	}
 	return "driven " + s.status.LoopID
@@ -252,5 +248,5 @@ func sameLoop(a, b *seenLoop) bool {
 		return a == b
 	}
 	x, y := a.status, b.status
-	return samePlace(a, b) && x.Cost == y.Cost && a.owner.PID == b.owner.PID && reflect.DeepEqual(x.Questions, y.Questions) && slices.Equal(x.Allowed, y.Allowed)
+	return samePlace(a, b) && x.Cost == y.Cost && x.Pausing == y.Pausing && reflect.DeepEqual(x.Tool, y.Tool) && a.owner.PID == b.owner.PID && reflect.DeepEqual(x.Questions, y.Questions) && slices.Equal(x.Allowed, y.Allowed)
 }

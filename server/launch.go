@@ -81,7 +81,7 @@ func (l *launcher) retire(f *folder, r *managed, end loop.End) {
 	r.feed.Close()
 	left := seenIn(f.path) // now, so that nobody sees the loop without what it left
 	isOpen, closing := f.ended(r, left)
-	if left == nil && r.Status().State.Left() { // it was discarded meanwhile
+	if left == nil && r.Status().CanGoOn() { // it was discarded meanwhile
 		l.problems.clear(f.path)
 	}
 	f.changed()

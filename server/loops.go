@@ -52,23 +52,6 @@ func (s *loops) known(loopID string) *managed {
 	return nil
 }
 
-// lastOf returns our loop that ended last, by its id or in a folder.
-func (s *loops) lastOf(p wire.LoopParams) *managed {
-	if p.LoopID != "" && p.Folder == "" {
-		return s.known(p.LoopID)
-	}
-	path, err := s.workspace.folderPath(p.Folder)
-	if err != nil {
-		return nil
-	}
-	s.workspace.mu.Lock()
-	defer s.workspace.mu.Unlock()
-	if f := s.workspace.folders[path]; f != nil && f.last != nil && (p.LoopID == "" || f.last.ID() == p.LoopID) {
-		return f.last
-	}
-	return nil
-}
-
 // aim returns the folder that a command is about, "" when that isn't clear
 // yet. It looks at no disk.
 func (s *loops) aim(p wire.LoopParams) string {
@@ -127,9 +110,6 @@ func (s *loops) statusOf(ctx context.Context, p wire.LoopParams) (loop.Status, b
 		now, _, _, err := loop.FolderStatus(path) // what was seen may be a moment old
 		return now, err == nil
 	}
-	if last := s.lastOf(p); last != nil {
-		return last.Status(), true
-	}
 	return loop.Status{}, false
 }
 
@@ -163,7 +143,7 @@ func (s *loops) runningSession(path string) string {
 		return ""
 	case f.running != nil && !f.running.Status().State.Over(): // else it is about to leave
 		return f.running.Status().SessionFile
-	case f.seen != nil && !f.seen.status.State.Left():
+	case f.seen != nil && !f.seen.status.State.Over():
 		return f.seen.status.SessionFile
 	}
 	return ""

@@ -1,9 +1,6 @@
 package server
 
 import (
-	"cmp"
-
-	"ralph-lsp/config"
 	"ralph-lsp/loop"
 	"ralph-lsp/server/feed"
 )
@@ -22,18 +19,4 @@ type managed struct {
 func (r *managed) Cancel() {
 	r.Loop.Cancel()
 	<-r.retired
-}
-
-// again is the configuration to continue a loop of ours whose file is gone, with what
-// change says: limits, another agent, and whether there are walls.
-func (r *managed) again(change loop.Config) loop.Config {
-	from, cfg := r.Resumable(), r.cfg
-	cfg.From, cfg.Continue, cfg.Change, cfg.Model, cfg.Warnings = &from, true, change.Change, "", nil
-	cfg.PromiseFrom = string(config.FromStart) // if it changes
-	cfg.Sandbox.Mode = cmp.Or(change.Sandbox.Mode, cfg.Sandbox.Mode)
-	if change.Backend.Command != "" {
-		cfg.Backend, cfg.Args = change.Backend, change.Args
-		cfg.Hat, cfg.Roles, cfg.Steps, cfg.Agents = "", nil, nil, loop.Agents{}
-	}
-	return cfg
 }

@@ -206,7 +206,7 @@ func TestALimitCanBeRaised(t *testing.T) {
 	asked := 0
 	c.Answer("window/showMessageRequest", func(params json.RawMessage) any {
 		if asked++; asked > 1 {
-			return messageItem{actionStop}
+			return messageItem{actionLater}
 		}
 		return messageItem{"Raise to 4 iterations and Go On"}
 	})

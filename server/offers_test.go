@@ -61,7 +61,7 @@ var endsBy = map[loop.StopReason]func(t *testing.T, dir string) *dialled{
 		return c
 	},
 	loop.StopBackendError: func(t *testing.T, dir string) *dialled {
-		program := filepath.Join(t.TempDir(), "agent")
+		program := filepath.Join(dir, "agent")
 		if err := os.WriteFile(program, []byte("no program"), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -131,6 +131,9 @@ func TestOffersDoWhatTheySay(t *testing.T) {
 				l := c.status(dir, func(l wire.LoopStatus) bool { return l.StopReason == string(ending.Reason) })
 				if len(l.Offers) != len(ending.Remedies) || l.State != string(ending.State) || l.Class != ending.Class {
 					t.Fatalf("got %+v", l)
+				}
+				if ending.Reason == loop.StopBackendError && remedy == loop.RemedyResume { // it was mended
+					writeFile(t, filepath.Join(dir, "agent"), "#!/bin/sh\nexec sleep 600\n")
 				}
 				isTrue[remedy](c, dir, l.Offers[i], c.Must(c.Command(l.Offers[i].Command, l.Offers[i].Arguments[0])))
 			})

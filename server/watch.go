@@ -74,7 +74,7 @@ func (o *lookout) look(f *folder) {
 	if !sameLoop(before, now) {
 		o.changed(f.path)
 	}
-	if now != nil && now.status.State.Left() {
+	if now != nil && now.status.State.Over() {
 		o.questions.offerToContinue(f, now)
 	}
 }

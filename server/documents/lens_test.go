@@ -43,8 +43,12 @@ func TestCodeLens(t *testing.T) {
 		{"state file that can't be read", badStateURI, nil, nil},
 		{"ended", promptURI, at(loop.StateEnded, loop.StopPromise), run},
 		{"at a limit", promptURI, at(loop.StateEnded, loop.StopMaxIterations), append([]string{
-			`stopped: iteration limit reached · $1.42 · Raise to 100 iterations and Go On: ralph.loop.resume {"loopId":"a","folder":"file:///w","maxIterations":100}`}, run...)},
-		{"never begun", promptURI, at(loop.StateEnded, loop.StopBackendError), run},
+			`stopped: iteration limit reached · $1.42 · Raise to 100 iterations and Go On: ralph.loop.resume {"loopId":"a","folder":"file:///w","maxIterations":100}`,
+			`Discard: ralph.loop.cancel {"loopId":"a","folder":"file:///w","when":"left"}`}, run...)},
+		{"never begun", promptURI, at(loop.StateEnded, loop.StopBackendError), append([]string{
+			`failed: the agent never began to work · $1.42 · Run Doctor: ralph.doctor {"folder":"file:///w"}`,
+			`Resume: ralph.loop.resume {"loopId":"a","folder":"file:///w"}`,
+			`Discard: ralph.loop.cancel {"loopId":"a","folder":"file:///w","when":"left"}`}, run...)},
 		{"state file", stateURI, nil, []string{
 			`Run Ralph loop: ralph.loop.start {"folder":"file:///w","promptUri":"file:///w/.pi/ralph-loop.local.md"}`,
 			`Dry run: ralph.loop.start {"folder":"file:///w","promptUri":"file:///w/.pi/ralph-loop.local.md","dryRun":true}`}},

@@ -74,7 +74,7 @@ The jsonrpc.el of Emacs 28 leaves it until the server says something more."
   (with-project ralph-task
     (setq ralph-answers '(("iteration limit reached" . "Raise to 2 iterations and Go On")))
     (start :completionPromise "DONE" :maxIterations 1)
-    (ralph-await-question "Ralph stopped after 1 iteration: iteration limit reached" "Raise to 2 iterations and Go On" "Stop")
+    (ralph-await-question "Ralph stopped after 1 iteration: iteration limit reached" "Raise to 2 iterations and Go On" "Later" "Discard")
     (ralph-await-message "(type=3): Ralph done: DONE after 2 iterations")))
 
 (ert-deftest eglot-is-asked-when-a-loop-is-active ()

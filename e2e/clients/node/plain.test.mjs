@@ -113,7 +113,7 @@ inProject('a limit that is reached can be raised', task, async (editor, document
   await editor.message(/^Ralph done: DONE after 2 iterations/);
   const [{ type, actions }] = editor.questions;
   assert.equal(type, lsp.MessageType.Warning);
-  assert.deepEqual(actions.map(({ title }) => title), ['Stop', 'Raise to 2 iterations and Go On']);
+  assert.deepEqual(actions.map(({ title }) => title), ['Later', 'Raise to 2 iterations and Go On', 'Discard']);
 });
 
 inProject('two folders run their loops side by side', endless, async (editor, document, folder) => {
