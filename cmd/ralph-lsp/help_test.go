@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ralph-lsp/cmd/internal/cli"
+	"ralph-lsp/internal/caller"
 	"ralph-lsp/internal/tell"
 )
 
@@ -43,4 +45,20 @@ func TestTheOverviewIsComplete(t *testing.T) {
 			t.Errorf("%s is missing in\n%s", c.Name(), overview)
 		}
 	}
+}
+
+// A command that isn't in the table would be refused to all agents.
+func TestItIsSettledWhoMayAskForEachCommand(t *testing.T) {
+	var look func(cmd *cobra.Command)
+	look = func(cmd *cobra.Command) {
+		if words := cli.Words(cmd); !caller.Knows(words) {
+			t.Errorf("internal/caller/rights.go has no %q", words)
+		}
+		for _, c := range cmd.Commands() {
+			look(c)
+		}
+	}
+	root := newRoot()
+	addCommands(root)
+	look(root)
 }

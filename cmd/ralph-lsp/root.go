@@ -11,6 +11,9 @@ import (
 
 	"ralph-lsp/cmd/internal/cli"
 	"ralph-lsp/cmd/internal/emit"
+	"ralph-lsp/cmd/internal/keeper"
+	"ralph-lsp/internal/caller"
+	"ralph-lsp/internal/paths"
 	"ralph-lsp/server/stdio"
 	"ralph-lsp/stream"
 )
@@ -54,6 +57,9 @@ func newRoot() *cobra.Command {
 		SilenceUsage:  true,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return serveEditor(cmd, &serve) },
 		Annotations:   map[string]string{cli.Begins: `ralph-lsp run "..."`},
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			return caller.Check(cli.Words(cmd), folderOf(cmd))
+		},
 	}
 	cli.Versioned(root, programVersion())
 	cli.Overview(root, overview)
@@ -64,8 +70,8 @@ func newRoot() *cobra.Command {
 
 func addCommands(root *cobra.Command) {
 	root.AddCommand(
-		newRun(), newDemo(), newStatus(), newWatch(), newCancel(), newPause(), newNext(), newResume(), newSteer(), newAnswer(), newUpdate(), newTrust(), newSandbox(), newPlan(), newHats(), newAgents(), newInit(),
-		newChanges(), newUndo(), newRedo(), newLand(), newDecode(), newHistory(), newDoctor(), emit.New(), newStartText(), newLimitsText(), newDemoAgent(), newDemoCheck(), newSetup(),
+		newRun(), newDemo(), newStatus(), newWatch(false), newAttach(), newDetach(), newCancel(), newPause(), newNext(), newResume(), newSteer(), newAnswer(), newUpdate(), newTrust(), newSandbox(), newPlan(), newHats(), newAgents(), newInit(),
+		newChanges(), newUndo(), newRedo(), newLand(), newDecode(), newHistory(), newDoctor(), emit.New(), newStartText(), newLimitsText(), newDemoAgent(), newDemoCheck(), newSetup(), keeper.New(programVersion()),
 	)
 	root.SetHelpCommand(cli.NewHelp())
 	cli.AddCompletion(root)
@@ -77,6 +83,15 @@ func folderFlag(cmd *cobra.Command) func() (string, error) {
 	dir := cmd.Flags().StringP("dir", "C", ".", "the folder of the loop")
 	cli.OfFlag(cmd.MarkFlagDirname("dir"))
 	return func() (string, error) { return resolveFolder(*dir) }
+}
+
+// folderOf is the folder that a command is about.
+func folderOf(cmd *cobra.Command) string {
+	dir := "."
+	if f := cmd.Flags().Lookup("dir"); f != nil {
+		dir = f.Value.String()
+	}
+	return paths.Real(dir)
 }
 
 // inFolder gives a command -C, and runs it with the folder that it names.

@@ -147,3 +147,12 @@ func NewHelp() *cobra.Command {
 		},
 	}
 }
+
+// Words are a command without its program. All that speaks of completion is one.
+func Words(cmd *cobra.Command) string {
+	_, words, _ := strings.Cut(cmd.CommandPath(), " ")
+	if first, _, _ := strings.Cut(words, " "); first == "completion" || strings.HasPrefix(first, cobra.ShellCompRequestCmd) {
+		return "completion"
+	}
+	return words
+}
