@@ -46,7 +46,7 @@ var stops = []struct {
 	kept bool // the state file stays, so that the loop can be resumed
 }{
 	{"cancel", func(p *program) error { return p.ralphCommand("cancel", "-C", p.box.Dir) }, exitCancelled, false},
-	{"SIGINT", func(p *program) error { return p.cmd.Process.Signal(os.Interrupt) }, exitCancelled, false},
+	{"SIGINT", func(p *program) error { return p.cmd.Process.Signal(os.Interrupt) }, exitCancelled, true},
 	{"SIGTERM", func(p *program) error { return p.cmd.Process.Signal(syscall.SIGTERM) }, exitCancelled, true},
 	{"SIGKILL", func(p *program) error { return p.cmd.Process.Kill() }, -1, true},
 }

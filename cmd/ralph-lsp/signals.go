@@ -8,9 +8,9 @@ import (
 
 // stopper is what a signal can do to a loop.
 type stopper interface {
-	Cancel()    // kill the agent now, with everything it started
+	Close()     // the terminal goes away
+	Interrupt() // end the agent, with everything it started, so that the loop can go on
 	Kill()      // the same without any grace
-	Interrupt() // the terminal goes away: a quick end, the state file is kept
 }
 
 // signals are those that a run in the terminal answers to. SIGPIPE is among
@@ -30,7 +30,7 @@ func catchSignals() (caught chan os.Signal, stop func()) {
 }
 
 // answerSignals ends the loop as the signals say, until done is closed. The
-// first Ctrl-C cancels, the second kills and gives up on the terminal too. When
+// first Ctrl-C interrupts, the second kills and gives up on the terminal too. When
 // nothing can be shown any more (broken), the loop is interrupted as by a
 // terminal that is closed, which may be why: nobody has asked for its end.
 func answerSignals(caught <-chan os.Signal, broken, done <-chan struct{}, l stopper, note func(string)) (giveUp <-chan struct{}) {
@@ -43,7 +43,10 @@ func answerSignals(caught <-chan os.Signal, broken, done <-chan struct{}, l stop
 				switch sig {
 				case os.Interrupt:
 					interrupts++
-				case syscall.SIGTERM, syscall.SIGHUP:
+				case syscall.SIGHUP:
+					go l.Close()
+					continue
+				case syscall.SIGTERM:
 					go l.Interrupt()
 					continue
 				default:
@@ -51,7 +54,7 @@ func answerSignals(caught <-chan os.Signal, broken, done <-chan struct{}, l stop
 				}
 			case <-broken:
 				broken = nil
-				go l.Interrupt()
+				go l.Close()
 				continue
 			case <-done:
 				return
@@ -59,7 +62,7 @@ func answerSignals(caught <-chan os.Signal, broken, done <-chan struct{}, l stop
 			switch interrupts {
 			case 1:
 				note("stopping… (Ctrl-C again to kill)")
-				go l.Cancel()
+				go l.Interrupt()
 			case 2:
 				close(up)
 				go l.Kill()

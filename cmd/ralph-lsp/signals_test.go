@@ -13,8 +13,8 @@ import (
 // calls records what signals do to a loop.
 type calls struct{ made chan string }
 
-func (c calls) Cancel()    { c.made <- "cancel" }
 func (c calls) Kill()      { c.made <- "kill" }
+func (c calls) Close()     { c.made <- "close" }
 func (c calls) Interrupt() { c.made <- "interrupt" }
 
 func TestSignals(t *testing.T) {
@@ -24,10 +24,10 @@ func TestSignals(t *testing.T) {
 		want   []string
 		giveUp bool
 	}{
-		{"Ctrl-C cancels", []os.Signal{os.Interrupt}, []string{"cancel", "note"}, false},
-		{"the second one kills", []os.Signal{os.Interrupt, os.Interrupt}, []string{"cancel", "kill", "note"}, true},
-		{"and a third changes nothing", []os.Signal{os.Interrupt, os.Interrupt, os.Interrupt}, []string{"cancel", "kill", "note"}, true},
-		{"the terminal goes away", []os.Signal{syscall.SIGHUP}, []string{"interrupt"}, false},
+		{"Ctrl-C interrupts", []os.Signal{os.Interrupt}, []string{"interrupt", "note"}, false},
+		{"the second one kills", []os.Signal{os.Interrupt, os.Interrupt}, []string{"interrupt", "kill", "note"}, true},
+		{"and a third changes nothing", []os.Signal{os.Interrupt, os.Interrupt, os.Interrupt}, []string{"interrupt", "kill", "note"}, true},
+		{"the terminal goes away", []os.Signal{syscall.SIGHUP}, []string{"close"}, false},
 		{"the system shuts down", []os.Signal{syscall.SIGTERM}, []string{"interrupt"}, false},
 		{"a broken pipe shows at the write", []os.Signal{syscall.SIGPIPE}, nil, false},
 	}
@@ -93,7 +93,7 @@ func TestBrokenOutputInterruptsTheLoop(t *testing.T) {
 		}
 		synctest.Wait()
 		close(l.made)
-		if got := strings.Join(slices.Collect(drained(l.made)), " "); got != "interrupt" || pipe.writes != 1 {
+		if got := strings.Join(slices.Collect(drained(l.made)), " "); got != "close" || pipe.writes != 1 {
 			t.Errorf("got %q after %d writes", got, pipe.writes)
 		}
 		close(done)
